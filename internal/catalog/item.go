@@ -1,0 +1,233 @@
+package catalog
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+)
+
+// The items are what the public sees of each record, field for field and in the
+// order of the interface. The API joins them into answers, webhooks carry them as
+// objects, and Diff compares them: one definition, so that none can disagree.
+
+// ToolItem is a tool as the list and the single-tool operation show it.
+type ToolItem struct {
+	Slug            string   `json:"slug"`
+	Name            string   `json:"name"`
+	Domain          string   `json:"domain"`
+	Category        string   `json:"category"`
+	ICP             ICP      `json:"icp"`
+	Pricing         Pricing  `json:"pricing"`
+	Price           string   `json:"price"`
+	Score           *float64 `json:"score"`
+	Verifiability   *float64 `json:"verifiability"`
+	Tagline         string   `json:"tagline"`
+	CanonicalURL    string   `json:"canonical_url"`
+	AvisURL         *string  `json:"avis_url"`
+	AlternativesURL string   `json:"alternatives_url"`
+	UpdatedAt       string   `json:"updated_at"`
+}
+
+// PriceItem is an element of the pricing list.
+type PriceItem struct {
+	Slug    string  `json:"slug"`
+	Name    string  `json:"name"`
+	Pricing Pricing `json:"pricing"`
+	Price   string  `json:"price"`
+}
+
+// PriceDetail is the price of one tool with its history.
+type PriceDetail struct {
+	Slug           string        `json:"slug"`
+	CurrentPricing Pricing       `json:"current_pricing"`
+	CurrentPrice   string        `json:"current_price"`
+	PriceHistory   []PriceChange `json:"price_history"`
+}
+
+// ComparisonItem is an element of the list of comparisons; Winner is a name.
+type ComparisonItem struct {
+	Slug         string `json:"slug"`
+	Title        string `json:"title"`
+	Winner       string `json:"winner"`
+	UpdatedAt    string `json:"updated_at"`
+	CanonicalURL string `json:"canonical_url"`
+}
+
+// ComparisonDetail is one comparison with the scores of both tools.
+type ComparisonDetail struct {
+	Slug       string     `json:"slug"`
+	ToolA      Contestant `json:"tool_a"`
+	ToolB      Contestant `json:"tool_b"`
+	Winner     string     `json:"winner"`
+	WinnerNote string     `json:"winner_note"`
+}
+
+// A Contestant is one side of a comparison.
+type Contestant struct {
+	Name  string  `json:"name"`
+	Score float64 `json:"score"`
+}
+
+// RetiredItem is an element of the cemetery.
+type RetiredItem struct {
+	Slug      string `json:"slug"`
+	Name      string `json:"name"`
+	Reason    Reason `json:"reason"`
+	RetiredAt string `json:"retired_at"`
+	Note      string `json:"note"`
+}
+
+// CategoryItem is a category with its figures.
+type CategoryItem struct {
+	Slug      string  `json:"slug"`
+	Label     string  `json:"label"`
+	ToolCount int     `json:"tool_count"`
+	AvgScore  float64 `json:"avg_score"`
+}
+
+// Stats are the figures of the whole catalogue.
+type Stats struct {
+	ToolsTotal       int     `json:"tools_total"`
+	ToolsTested      int     `json:"tools_tested"`
+	ToolsAvgScore    float64 `json:"tools_avg_score"`
+	ToolsRetired     int     `json:"tools_retired"`
+	ComparatifsTotal int     `json:"comparatifs_total"`
+}
+
+// EmbeddingsHead is the embeddings document of a tool without its chunks.
+type EmbeddingsHead struct {
+	Slug         string `json:"slug"`
+	Name         string `json:"name"`
+	CanonicalURL string `json:"canonical_url"` // of the review
+	Hash         string `json:"hash"`
+	UpdatedAt    string `json:"updated_at"`
+	ChunkCount   int    `json:"chunk_count"`
+}
+
+// EmbeddingsDoc is the whole embeddings document of a tool.
+type EmbeddingsDoc struct {
+	EmbeddingsHead
+	Chunks []Chunk `json:"chunks"`
+}
+
+// A Chunk is one section of a review, ready to be vectorised.
+type Chunk struct {
+	ID       string        `json:"id"`
+	Text     string        `json:"text"`
+	Metadata ChunkMetadata `json:"metadata"`
+}
+
+// ChunkMetadata lets a retrieval pipeline cite a chunk without another call.
+type ChunkMetadata struct {
+	Slug          string  `json:"slug"`
+	Section       string  `json:"section"`
+	Position      int     `json:"position"`
+	CanonicalURL  string  `json:"canonical_url"`
+	Tool          string  `json:"tool"`
+	Category      string  `json:"category"`
+	Score         float64 `json:"score"`
+	Verifiability float64 `json:"verifiability"`
+	UpdatedAt     string  `json:"updated_at"`
+}
+
+// ToolItem shows a tool.
+func (c *Catalog) ToolItem(t *Tool) ToolItem {
+	item := ToolItem{
+		Slug: t.Slug, Name: t.Name, Domain: t.Domain, Category: t.Category,
+		ICP: t.ICP, Pricing: t.Pricing, Price: t.Price,
+		Score: t.Score, Verifiability: t.Verifiability, Tagline: t.Tagline,
+		CanonicalURL: c.CanonicalURLOf(t), AlternativesURL: c.AlternativesURLOf(t),
+		UpdatedAt: t.UpdatedAt,
+	}
+	if avis := c.AvisURLOf(t); avis != "" {
+		item.AvisURL = &avis
+	}
+	return item
+}
+
+// PriceItem shows the price of a tool.
+func (t *Tool) PriceItem() PriceItem {
+	return PriceItem{Slug: t.Slug, Name: t.Name, Pricing: t.Pricing, Price: t.Price}
+}
+
+// PriceDetail shows the price of a tool with its history.
+func (t *Tool) PriceDetail() PriceDetail {
+	history := t.PriceHistory
+	if history == nil {
+		history = []PriceChange{}
+	}
+	return PriceDetail{Slug: t.Slug, CurrentPricing: t.Pricing, CurrentPrice: t.Price, PriceHistory: history}
+}
+
+// ComparisonItem shows a comparison whose tools are in the catalogue.
+func (c *Catalog) ComparisonItem(x *Comparison) ComparisonItem {
+	return ComparisonItem{
+		Slug: x.Slug, Title: x.Title, Winner: c.Tool(x.Winner).Name,
+		UpdatedAt: x.UpdatedAt, CanonicalURL: c.ComparisonURLOf(x.Slug),
+	}
+}
+
+// ComparisonDetail shows a comparison whose tools are in the catalogue and tested.
+func (c *Catalog) ComparisonDetail(x *Comparison) ComparisonDetail {
+	side := func(slug string) Contestant {
+		t := c.Tool(slug)
+		return Contestant{Name: t.Name, Score: *t.Score}
+	}
+	return ComparisonDetail{
+		Slug: x.Slug, ToolA: side(x.ToolA), ToolB: side(x.ToolB),
+		Winner: c.Tool(x.Winner).Name, WinnerNote: x.WinnerNote,
+	}
+}
+
+// Item shows a retired tool.
+func (r *Retired) Item() RetiredItem {
+	return RetiredItem{Slug: r.Slug, Name: r.Name, Reason: r.Reason, RetiredAt: r.RetiredAt, Note: r.Note}
+}
+
+// EmbeddingsDoc shows the sections of the review of a tool of the top set.
+func (c *Catalog) EmbeddingsDoc(t *Tool, sections []Section) EmbeddingsDoc {
+	avis := c.AvisURLOf(t)
+	doc := EmbeddingsDoc{
+		EmbeddingsHead: EmbeddingsHead{
+			Slug: t.Slug, Name: t.Name, CanonicalURL: avis, Hash: hashSections(sections),
+			UpdatedAt: t.UpdatedAt, ChunkCount: len(sections),
+		},
+		Chunks: make([]Chunk, len(sections)),
+	}
+	for i, s := range sections {
+		doc.Chunks[i] = Chunk{ID: s.ID, Text: s.Text, Metadata: ChunkMetadata{
+			Slug: t.Slug, Section: s.ID, Position: i, CanonicalURL: avis + "#" + s.ID,
+			Tool: t.Name, Category: t.Category, Score: *t.Score, Verifiability: *t.Verifiability,
+			UpdatedAt: t.UpdatedAt,
+		}}
+	}
+	return doc
+}
+
+// hashSections is the documented hash of an embeddings document: a consumer
+// recomputes it from the chunk texts joined by two newlines.
+func hashSections(sections []Section) string {
+	h := sha256.New()
+	for i, s := range sections {
+		if i > 0 {
+			h.Write([]byte("\n\n"))
+		}
+		h.Write([]byte(s.Text))
+	}
+	return "sha256-" + hex.EncodeToString(h.Sum(nil))
+}
+
+// AppendJSON writes an item as the API sends it: compact, and with <, > and &
+// left as they are, since no answer is ever embedded in a page. Items hold only
+// strings, finite numbers and lists of them, which always encode.
+func AppendJSON(b []byte, item any) []byte {
+	buf := bytes.NewBuffer(b)
+	enc := json.NewEncoder(buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(item); err != nil {
+		panic(fmt.Sprintf("catalog: %T does not encode: %v", item, err))
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+}

@@ -1,0 +1,67 @@
+package catalog
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// IsPrice tells whether s reads `<amount> €/<period>`: an amount as French
+// readers write it (decimal comma; space, no-break or narrow no-break space
+// between groups of three digits), one U+0020, the euro sign, a slash, and a period of
+// letters with single slashes between words (`utilisateur/mois`).
+func IsPrice(s string) bool {
+	amount, period, ok := strings.Cut(s, " €/")
+	return ok && isAmount(amount) && isPeriod(period)
+}
+
+func isAmount(s string) bool {
+	whole, decimals, comma := strings.Cut(s, ",")
+	if comma && (decimals == "" || !isDigits(decimals)) {
+		return false
+	}
+	groups := strings.FieldsFunc(whole, func(r rune) bool { return isGroupSpace(r) })
+	spaces := 0
+	for _, r := range whole {
+		if isGroupSpace(r) {
+			spaces++
+		}
+	}
+	if len(groups) == 0 || spaces != len(groups)-1 {
+		return false // leading, trailing or doubled spaces
+	}
+	for i, g := range groups {
+		if !isDigits(g) || len(groups) > 1 && (i > 0 && len(g) != 3 || len(g) > 3) {
+			return false
+		}
+	}
+	return true
+}
+
+func isGroupSpace(r rune) bool { return r == ' ' || r == '\u00a0' || r == '\u202f' }
+
+func isDigits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func isPeriod(s string) bool {
+	slash := true
+	for _, r := range s {
+		switch {
+		case r == utf8.RuneError:
+			return false
+		case unicode.IsLetter(r):
+			slash = false
+		case r == '/' && !slash:
+			slash = true
+		default:
+			return false
+		}
+	}
+	return !slash
+}

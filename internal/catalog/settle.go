@@ -1,0 +1,157 @@
+package catalog
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// Settle completes next, which was just read from a folder, with what only the
+// catalogue before it knows: the day of records that give none, and the price
+// history, to which nothing is ever lost. today is the UTC day of publication.
+// Both catalogues are sorted; next is changed in place, and settling it again
+// changes nothing.
+func Settle(old, next *Catalog, today string) {
+	past := maps.Clone(old.PastPrices)
+	if past == nil {
+		past = map[string][]PriceChange{}
+	}
+	for i := range old.Tools {
+		if t := &old.Tools[i]; len(t.PriceHistory) > 0 && next.Tool(t.Slug) == nil {
+			past[t.Slug] = t.PriceHistory
+		}
+	}
+
+	for i := range next.Tools {
+		t := &next.Tools[i]
+		prior := old.prior(next, t)
+		stored := past[t.Slug]
+		delete(past, t.Slug)
+		if same := old.Tool(t.Slug); same != nil {
+			stored = same.PriceHistory
+		}
+		for _, alias := range t.Aliases { // the history of a renamed tool follows it
+			if former, ok := past[alias]; ok {
+				stored = mergeHistory(stored, former)
+				delete(past, alias)
+			}
+		}
+		t.PriceHistory = settleHistory(t, prior, stored, today)
+		if t.UpdatedAt == "" {
+			t.UpdatedAt = today
+			if prior != nil && t.sameRecord(prior) {
+				t.UpdatedAt = prior.UpdatedAt
+			}
+		}
+	}
+	next.PastPrices = past
+
+	for i := range next.Comparisons {
+		x := &next.Comparisons[i]
+		if x.UpdatedAt != "" {
+			continue
+		}
+		x.UpdatedAt = today
+		if prior := old.comparison(x.Slug); prior != nil && x.sameRecord(prior) {
+			x.UpdatedAt = prior.UpdatedAt
+		}
+	}
+}
+
+// prior is the tool that t was before next: the one of the same slug, or the one
+// that was renamed to it.
+func (c *Catalog) prior(next *Catalog, t *Tool) *Tool {
+	if p := c.Tool(t.Slug); p != nil {
+		return p
+	}
+	for _, alias := range t.Aliases {
+		if p := c.Tool(alias); p != nil && next.Tool(alias) == nil {
+			return p
+		}
+	}
+	return nil
+}
+
+// settleHistory joins the stored history of a tool, the change that this
+// publication makes, and the entries that its editors wrote down.
+func settleHistory(t, prior *Tool, stored []PriceChange, today string) []PriceChange {
+	if prior == nil || prior.Pricing == t.Pricing && prior.Price == t.Price {
+		return mergeHistory(stored, t.PriceHistory)
+	}
+	change := PriceChange{
+		ChangedAt:  today,
+		OldPricing: prior.Pricing, OldPrice: prior.Price,
+		NewPricing: t.Pricing, NewPrice: t.Price,
+	}
+	// Editors may date the change themselves; then theirs is the entry.
+	for _, e := range unmatched(stored, t.PriceHistory) {
+		dated := change
+		dated.ChangedAt = e.ChangedAt
+		if e == dated && (len(stored) == 0 || e.ChangedAt >= stored[0].ChangedAt) {
+			change = e
+		}
+	}
+	return mergeHistory(slices.Insert(slices.Clone(stored), 0, change), t.PriceHistory)
+}
+
+// mergeHistory adds to stored the written entries that it does not hold yet and
+// gives the whole, newest first. Entries of one day keep their order, the stored
+// ones before the others; a list that was written oldest first is turned round.
+func mergeHistory(stored, written []PriceChange) []PriceChange {
+	if n := len(written); n > 1 && written[0].ChangedAt < written[n-1].ChangedAt {
+		written = slices.Clone(written)
+		slices.Reverse(written)
+	}
+	all := slices.Concat(stored, unmatched(stored, written))
+	slices.SortStableFunc(all, func(a, b PriceChange) int { return cmp.Compare(b.ChangedAt, a.ChangedAt) })
+	return all
+}
+
+// unmatched gives the written entries that have no equal among the stored ones.
+// Equal entries are paired off one by one: a price may go up, down and up again
+// in a day.
+func unmatched(stored, written []PriceChange) []PriceChange {
+	count := map[PriceChange]int{}
+	for _, e := range stored {
+		count[e]++
+	}
+	var rest []PriceChange
+	for _, e := range written {
+		if count[e] > 0 {
+			count[e]--
+			continue
+		}
+		rest = append(rest, e)
+	}
+	return rest
+}
+
+func (c *Catalog) comparison(slug string) *Comparison {
+	i, found := slices.BinarySearchFunc(c.Comparisons, slug, func(x Comparison, s string) int { return cmp.Compare(x.Slug, s) })
+	if !found {
+		return nil
+	}
+	return &c.Comparisons[i]
+}
+
+// sameRecord tells whether nothing of a tool changed but perhaps its day.
+func (t *Tool) sameRecord(o *Tool) bool {
+	return t.Slug == o.Slug && t.Name == o.Name && t.Domain == o.Domain && t.Category == o.Category &&
+		t.ICP == o.ICP && t.Pricing == o.Pricing && t.Price == o.Price && t.Tagline == o.Tagline &&
+		sameFigure(t.Score, o.Score) && sameFigure(t.Verifiability, o.Verifiability) && sameFigure(t.Obsolescence, o.Obsolescence) &&
+		t.Tier == o.Tier && t.Mainstream == o.Mainstream &&
+		t.CanonicalURL == o.CanonicalURL && t.AvisURL == o.AvisURL && t.AlternativesURL == o.AlternativesURL &&
+		t.TestedAt == o.TestedAt && t.PriceCheckedAt == o.PriceCheckedAt &&
+		slices.Equal(t.Sources, o.Sources) && slices.Equal(t.Aliases, o.Aliases) &&
+		slices.Equal(t.PriceHistory, o.PriceHistory) && t.Body == o.Body
+}
+
+func (x *Comparison) sameRecord(o *Comparison) bool {
+	a, b := *x, *o
+	a.UpdatedAt, b.UpdatedAt = "", ""
+	return a == b
+}
+
+func sameFigure(a, b *float64) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
