@@ -1,0 +1,10 @@
+// Package demo is the catalogue that a server shows before anything has been
+// published: an invented one, as a content folder, inside the binary.
+package demo
+
+import "embed"
+
+// Folder is the content folder. Everything in it is invented and says so.
+//
+//go:embed catalogue.yaml outils comparatifs cimetiere
+var Folder embed.FS

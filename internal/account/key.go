@@ -1,0 +1,102 @@
+package account
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"strings"
+	"time"
+)
+
+// A Key is what is known of an API key after it was shown once: everything but
+// the key. A zero time means that it has not happened, or never will.
+type Key struct {
+	ID         string
+	AccountID  string
+	Plan       Plan // of the account
+	Name       string
+	Prefix     string // its first 8 characters
+	Suffix     string // its last 4
+	CreatedAt  time.Time
+	LastUsedAt time.Time
+	RevokedAt  time.Time
+	ExpiresAt  time.Time // set when the key was rotated: the end of the overlap
+}
+
+// The form of a key is frozen for ever: scanners of public code look for it.
+const (
+	keyPrefix   = "plm_"
+	keySecret   = 32
+	keyChecksum = 6 // base62 digits of a CRC-32: 62^6 > 2^32
+	keyLength   = len(keyPrefix) + keySecret + keyChecksum
+
+	base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+)
+
+// NewKey makes a key of 190 random bits. It panics when rand fails, which the
+// system's never does: there is nothing to fall back on.
+func NewKey(rand io.Reader) string {
+	key := make([]byte, 0, keyLength)
+	key = append(key, keyPrefix...)
+	var random [keySecret]byte
+	for len(key) < len(keyPrefix)+keySecret {
+		if _, err := io.ReadFull(rand, random[:]); err != nil {
+			panic(fmt.Sprintf("account: no random bytes for a key: %v", err))
+		}
+		for _, b := range random {
+			// 248 is the largest multiple of 62 in a byte; more would favour some characters.
+			if b < 248 && len(key) < len(keyPrefix)+keySecret {
+				key = append(key, base62[b%62])
+			}
+		}
+	}
+	sum := checksum(string(key))
+	return string(append(key, sum[:]...))
+}
+
+// HasKeyForm tells whether s looks like a key: prefix, length and alphabet. It is
+// what may not stand in a query string, valid or not.
+func HasKeyForm(s string) bool {
+	if len(s) != keyLength || s[:len(keyPrefix)] != keyPrefix {
+		return false
+	}
+	for i := len(keyPrefix); i < len(s); i++ {
+		if strings.IndexByte(base62, s[i]) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// CheckKey tells whether s has the form of a key and a true checksum, so that a
+// typo is refused without asking the store.
+func CheckKey(s string) bool {
+	if !HasKeyForm(s) {
+		return false
+	}
+	body := s[:keyLength-keyChecksum]
+	sum := checksum(body)
+	return s[len(body):] == string(sum[:])
+}
+
+// HashKey is the only form in which a key is stored. A plain SHA-256 is enough:
+// 190 random bits cannot be guessed from it, as a password could.
+func HashKey(s string) [sha256.Size]byte { return sha256.Sum256([]byte(s)) }
+
+// checksum is the CRC-32 (IEEE) of s in base62, most significant digit first.
+// The loop over the table spares the allocation that crc32.ChecksumIEEE makes of
+// its argument, on a path that every keyed request takes.
+func checksum(s string) [keyChecksum]byte {
+	crc := ^uint32(0)
+	for i := range len(s) {
+		crc = crc32.IEEETable[byte(crc)^s[i]] ^ crc>>8
+	}
+	crc = ^crc
+	var digits [keyChecksum]byte
+	for i := keyChecksum - 1; i >= 0; i-- {
+		digits[i] = base62[crc%62]
+		crc /= 62
+	}
+	return digits
+}

@@ -1,0 +1,210 @@
+package catalog
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestSlugs(t *testing.T) {
+	for _, s := range []string{"a", "0", "plume", "plume-code", "a-1-b", strings.Repeat("a", 100)} {
+		if !IsSlug(s) {
+			t.Errorf("%q is refused", s)
+		}
+	}
+	for _, s := range []string{"", "-", "a-", "-a", "a--b", "A", "é", "a_b", "a b", "a/b", "a\n", strings.Repeat("a", 101)} {
+		if IsSlug(s) {
+			t.Errorf("%q is taken", s)
+		}
+	}
+}
+
+func TestPrices(t *testing.T) {
+	for _, s := range []string{
+		"0 €/mois", "19,99 €/mois", "1 200 €/an", "1\u00a0200 €/an", "1\u202f200,50 €/an", "1200 €/an",
+		"12 345 678 €/an", "29 €/utilisateur/mois", "3 €/année", "0,002 €/requête",
+	} {
+		if !IsPrice(s) {
+			t.Errorf("%q is refused", s)
+		}
+	}
+	for _, s := range []string{
+		"", "gratuit", "19.99 €/mois", "19,99€/mois", "19,99\u00a0€/mois", "19,99 €/mois HT", "19,99 €/", "€/mois",
+		" 19 €/mois", "19  €/mois", "1 20 €/mois", "1  200 €/mois", "1200 300 €/mois", "19, €/mois", ",5 €/mois", "-5 €/mois",
+		"19,99 € / mois", "19,99 $/mois", "19,9 9 €/mois", "19 €/mois/", "19 €//mois", "19 €/3 mois", "19 €/mois\n", "٣ €/mois", "19 €/\xff",
+	} {
+		if IsPrice(s) {
+			t.Errorf("%q is taken", s)
+		}
+	}
+}
+
+func FuzzPriceHasTheFormOfTheInterface(f *testing.F) {
+	f.Add("1 200,50 €/utilisateur/mois")
+	f.Add("0 €/mois")
+	f.Add("1\u202f000 €/an")
+	f.Fuzz(func(t *testing.T, s string) {
+		if !IsPrice(s) {
+			return
+		}
+		amount, period, ok := strings.Cut(s, " €/")
+		if !ok || amount == "" || period == "" || !utf8.ValidString(s) || strings.ContainsAny(s, "\n\r\t\x00.") {
+			t.Errorf("%q was taken for a price", s)
+		}
+	})
+}
+
+func FuzzSlugIsSafeInAPath(f *testing.F) {
+	f.Add("plume-code")
+	f.Add("a--b")
+	f.Fuzz(func(t *testing.T, s string) {
+		if IsSlug(s) && (s != strings.ToLower(s) || strings.ContainsAny(s, "/.%?#\\ ") || len(s) > MaxSlug || strings.Contains(s, "--")) {
+			t.Errorf("%q was taken for a slug", s)
+		}
+	})
+}
+
+func TestDates(t *testing.T) {
+	for s, want := range map[string]bool{
+		"2026-02-28": true, "2024-02-29": true, "2026-02-29": false, "2026-2-1": false, "2026-13-01": false,
+		"": false, "2026-01-01T00:00:00Z": false, "26-01-01": false, "+026-01-01": false,
+	} {
+		if IsDate(s) != want {
+			t.Errorf("IsDate(%q) = %v", s, !want)
+		}
+	}
+}
+
+func fig(x float64) *float64 { return &x }
+
+// tool is a tested tool that a test may bend.
+func tool(slug string, bend ...func(*Tool)) Tool {
+	t := Tool{
+		Slug: slug, Name: strings.ToUpper(slug), Domain: slug + ".example", Category: "code", ICP: "mixte",
+		Pricing: "payant", Price: "10 €/mois", Tagline: "Un outil", Score: fig(7), Verifiability: fig(6), Tier: 3,
+	}
+	for _, b := range bend {
+		b(&t)
+	}
+	return t
+}
+
+func with(tools ...Tool) *Catalog {
+	c := &Catalog{Name: "Essai", URL: "https://essai.example", Categories: []Category{{"code", "Code"}}, Tools: tools}
+	c.Sort()
+	return c
+}
+
+func TestTopSetTakesTierOneThenScoreThenSlug(t *testing.T) {
+	reviewed := func(tier int, score float64, mainstream bool) func(*Tool) {
+		return func(t *Tool) { t.Tier, t.Score, t.Mainstream, t.Body = tier, fig(score), mainstream, "Avis." }
+	}
+	c := with(
+		tool("a-third", reviewed(3, 7.9, true)),
+		tool("b-high-score", reviewed(3, 8, false)),
+		tool("c-first-low", reviewed(1, 2, false)),
+		tool("d-first-high", reviewed(1, 9, false)),
+		tool("e-second-main", reviewed(2, 5, true)),
+		tool("f-second", reviewed(2, 7.9, false)),
+		tool("g-untested", reviewed(1, 9, false), func(t *Tool) { t.Score = nil }),
+		tool("h-unverified", reviewed(1, 9, false), func(t *Tool) { t.Verifiability = nil }),
+		tool("i-unreviewed", reviewed(1, 9, false), func(t *Tool) { t.Body = "" }),
+		tool("j-high-score", reviewed(2, 8, false)),
+	)
+	var got []string
+	for _, i := range c.TopSet() {
+		got = append(got, c.Tools[i].Slug)
+	}
+	want := []string{"d-first-high", "c-first-low", "b-high-score", "j-high-score", "e-second-main"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+
+	var many []Tool
+	for i := range 310 {
+		many = append(many, tool("t"+strings.Repeat("x", i%90)+string(rune('a'+i/90)), reviewed(1, 9, false)))
+	}
+	if n := len(with(many...).TopSet()); n != TopSetSize {
+		t.Errorf("the top set has %d tools", n)
+	}
+}
+
+func TestEveryFieldOfAToolCounts(t *testing.T) {
+	base := tool("a")
+	v := reflect.TypeFor[Tool]()
+	for i := range v.NumField() {
+		name := v.Field(i).Name
+		other := tool("a")
+		switch f := reflect.ValueOf(&other).Elem().Field(i); f.Interface().(type) {
+		case *float64:
+			f.Set(reflect.ValueOf(fig(1)))
+		case []string:
+			f.Set(reflect.ValueOf([]string{"x"}))
+		case []PriceChange:
+			f.Set(reflect.ValueOf([]PriceChange{{}}))
+		case int:
+			f.SetInt(1)
+		case bool:
+			f.SetBool(true)
+		default:
+			f.SetString("x")
+		}
+		if same, want := base.sameRecord(&other), name == "UpdatedAt"; same != want {
+			t.Errorf("a tool with another %s: same = %v", name, same)
+		}
+	}
+}
+
+func TestChangedFieldsAreThoseOfTheItems(t *testing.T) {
+	c := with(tool("a"))
+	x := Comparison{Slug: "a-vs-a", ToolA: "a", ToolB: "a", Winner: "a"}
+	for name, check := range map[string]struct {
+		item   any
+		fields []field
+	}{
+		"tool":       {c.ToolItem(&c.Tools[0]), c.ToolItem(&c.Tools[0]).fields()},
+		"price":      {c.Tools[0].PriceItem(), c.Tools[0].PriceItem().fields()},
+		"retired":    {RetiredItem{}, RetiredItem{}.fields()},
+		"embeddings": {EmbeddingsHead{}, EmbeddingsHead{}.fields()},
+		"comparison": {c.ComparisonItem(&x), c.comparisonFields(&x)[:5]},
+	} {
+		var want []string
+		for i := range reflect.TypeOf(check.item).NumField() {
+			want = append(want, reflect.TypeOf(check.item).Field(i).Tag.Get("json"))
+		}
+		var got []string
+		for _, f := range check.fields {
+			got = append(got, f.name)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+}
+
+func TestAnItemIsCompactJSONWithPlainAngles(t *testing.T) {
+	got := string(AppendJSON([]byte("x"), PriceItem{Slug: "a", Name: "<A & B>", Pricing: "payant", Price: "1 €/mois"}))
+	if want := `x{"slug":"a","name":"<A & B>","pricing":"payant","price":"1 €/mois"}`; got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestEmbeddingsHashIsTheDocumentedOne(t *testing.T) {
+	c := with(tool("a", func(t *Tool) { t.Body = "x" }))
+	doc := c.EmbeddingsDoc(&c.Tools[0], []Section{{"un", "Un\n\nTexte"}, {"deux", "Deux"}})
+	// printf 'Un\n\nTexte\n\nDeux' | sha256sum
+	if want := "sha256-9875d099eb00643595077b2150b0d54ec9d514ed25138047b66bbb65a601645d"; doc.Hash != want {
+		t.Errorf("hash %s", doc.Hash)
+	}
+	if doc.ChunkCount != 2 || doc.Chunks[1].Metadata.CanonicalURL != "https://essai.example/avis/a#deux" || doc.Chunks[1].Metadata.Position != 1 {
+		t.Errorf("document %+v", doc)
+	}
+	var keys map[string]any
+	if err := json.Unmarshal(AppendJSON(nil, doc), &keys); err != nil || len(keys) != 7 {
+		t.Errorf("the document has the fields %v, %v", keys, err)
+	}
+}
