@@ -260,11 +260,20 @@ func fieldsChanged(before, after []field) (changed []string, previous map[string
 
 func (i ToolItem) fields() []field {
 	return []field{
-		{"slug", i.Slug}, {"name", i.Name}, {"domain", i.Domain}, {"category", i.Category},
-		{"icp", i.ICP}, {"pricing", i.Pricing}, {"price", i.Price},
-		{"score", valueOf(i.Score)}, {"verifiability", valueOf(i.Verifiability)}, {"tagline", i.Tagline},
-		{"canonical_url", i.CanonicalURL}, {"avis_url", valueOf(i.AvisURL)},
-		{"alternatives_url", i.AlternativesURL}, {"updated_at", i.UpdatedAt},
+		{"slug", i.Slug},
+		{"name", i.Name},
+		{"domain", i.Domain},
+		{"category", i.Category},
+		{"icp", i.ICP},
+		{"pricing", i.Pricing},
+		{"price", i.Price},
+		{"score", valueOf(i.Score)},
+		{"verifiability", valueOf(i.Verifiability)},
+		{"tagline", i.Tagline},
+		{"canonical_url", i.CanonicalURL},
+		{"avis_url", valueOf(i.AvisURL)},
+		{"alternatives_url", i.AlternativesURL},
+		{"updated_at", i.UpdatedAt},
 	}
 }
 
@@ -278,8 +287,12 @@ func (i RetiredItem) fields() []field {
 
 func (i EmbeddingsHead) fields() []field {
 	return []field{
-		{"slug", i.Slug}, {"name", i.Name}, {"canonical_url", i.CanonicalURL},
-		{"hash", i.Hash}, {"updated_at", i.UpdatedAt}, {"chunk_count", i.ChunkCount},
+		{"slug", i.Slug},
+		{"name", i.Name},
+		{"canonical_url", i.CanonicalURL},
+		{"hash", i.Hash},
+		{"updated_at", i.UpdatedAt},
+		{"chunk_count", i.ChunkCount},
 	}
 }
 
@@ -287,9 +300,14 @@ func (i EmbeddingsHead) fields() []field {
 func (c *Catalog) comparisonFields(x *Comparison) []field {
 	i := c.ComparisonItem(x)
 	return []field{
-		{"slug", i.Slug}, {"title", i.Title}, {"winner", i.Winner}, {"updated_at", i.UpdatedAt},
+		{"slug", i.Slug},
+		{"title", i.Title},
+		{"winner", i.Winner},
+		{"updated_at", i.UpdatedAt},
 		{"canonical_url", i.CanonicalURL},
-		{"tool_a", x.ToolA}, {"tool_b", x.ToolB}, {"winner_note", x.WinnerNote},
+		{"tool_a", x.ToolA},
+		{"tool_b", x.ToolB},
+		{"winner_note", x.WinnerNote},
 	}
 }
 

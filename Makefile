@@ -1,0 +1,38 @@
+# Palmarès: `make help` lists what can be made.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+LINT := go tool -modfile=tools/lint/go.mod
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+.PHONY: help build run check test bench packages
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/palmares
+	@go build -trimpath -buildvcs=auto -ldflags "-X main.version=$(VERSION)" -o bin/palmares ./cmd/palmares
+
+run: build ## build, then serve the demo on http://localhost:8080
+	@bin/palmares serve
+
+check: packages ## format, vet, lint, API document: everything that runs nothing
+	@unformatted=$$($(LINT) gofumpt -l cmd internal demo bench); \
+	if [ -n "$$unformatted" ]; then echo "not gofumpt-formatted: $$unformatted" >&2; exit 1; fi
+	@go mod verify >/dev/null
+	@go mod tidy -diff
+	@go vet ./...
+	@$(LINT) staticcheck ./...
+	@[ -d tools/openapi/node_modules ] || npm ci --prefix tools/openapi --no-audit --no-fund --loglevel=error
+	@tools/openapi/lint.sh
+
+test: check ## everything: check, then all tests on both databases with -race
+	@go test -race -timeout 9m ./...
+
+bench: build ## the speed and size figures, against a bare handler in the same run
+	@bench/run
+
+packages:
+	@tools/packages

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// A progress tells how far a long piece of work is: on a terminal as one line
+// that is written over, elsewhere (a hook, a log) as a plain line now and then.
+// Work that is done at once shows nothing.
+type progress struct {
+	mu       sync.Mutex
+	out      io.Writer
+	terminal bool
+	every    time.Duration
+	next     time.Time
+	shown    bool
+}
+
+func newProgress(out io.Writer) *progress {
+	p := &progress{out: out, every: 2 * time.Second}
+	if f, ok := out.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			p.terminal, p.every = true, 100*time.Millisecond
+		}
+	}
+	p.next = time.Now().Add(max(p.every, 500*time.Millisecond))
+	return p
+}
+
+// show tells that n records of a stage are done, of total when that is known.
+func (p *progress) show(stage string, n, total int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	if now.Before(p.next) {
+		return
+	}
+	p.next = now.Add(p.every)
+	line := fmt.Sprintf("%s: %d records", stage, n)
+	if total > 0 {
+		line = fmt.Sprintf("%s: %d of %d records (%d %%)", stage, n, total, 100*n/total)
+	}
+	if p.terminal {
+		fmt.Fprintf(p.out, "\r\x1b[K%s", line)
+		p.shown = true
+		return
+	}
+	fmt.Fprintln(p.out, line)
+}
+
+// done clears the line.
+func (p *progress) done() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shown {
+		fmt.Fprint(p.out, "\r\x1b[K")
+		p.shown = false
+	}
+}

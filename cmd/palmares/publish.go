@@ -1,0 +1,58 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"palmares/internal/catalog"
+	"palmares/internal/markdown"
+	"palmares/internal/store"
+)
+
+type publishCommand struct {
+	Dir           string `arg:"" help:"The content folder."`
+	DryRun        bool   `help:"Only print what would change." env:"PALMARES_DRY_RUN"`
+	AllowRemovals bool   `help:"Let tools disappear without an entry in cimetiere/." env:"PALMARES_ALLOW_REMOVALS"`
+}
+
+// Run publishes a folder and says what changed.
+func (c *publishCommand) Run(s *session) error {
+	next, err := readFolder(s, c.Dir)
+	if err != nil {
+		return err
+	}
+	if c.DryRun && !store.Exists(s.database) {
+		// A dry run leaves nothing behind, not even an empty database.
+		old := &catalog.Catalog{}
+		catalog.Settle(old, next, catalog.Day(s.now()))
+		return c.report(s, next, store.Publication{Diff: catalog.Compare(old, next, markdown.Sections), Version: 1})
+	}
+	return s.withStore(func(st *store.Store) error {
+		show := newProgress(s.stderr)
+		done, err := st.Publish(s.ctx, next, store.PublishOptions{
+			AllowRemovals: c.AllowRemovals,
+			DryRun:        c.DryRun,
+			Now:           s.now(),
+			Progress:      func(p store.Progress) { show.show(p.Stage, p.Done, p.Total) },
+		})
+		show.done()
+		if removed, ok := errors.AsType[*store.RemovalError](err); ok {
+			return fmt.Errorf("%s would disappear without an entry in cimetiere/: %s; add the entries, or publish with --allow-removals; nothing was published",
+				plural(len(removed.Slugs), "tool"), some(removed.Slugs))
+		}
+		if err != nil {
+			return err
+		}
+		return c.report(s, next, done)
+	})
+}
+
+// some names the first of many.
+func some(slugs []string) string {
+	const most = 20
+	if len(slugs) <= most {
+		return strings.Join(slugs, ", ")
+	}
+	return strings.Join(slugs[:most], ", ") + fmt.Sprintf(" and %d more", len(slugs)-most)
+}

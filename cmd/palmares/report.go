@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+
+	"palmares/internal/catalog"
+	"palmares/internal/store"
+)
+
+// report says what a publication changed, a line a record. Of very many it
+// names the first and counts the rest: a first publication of a hundred
+// thousand tools must not drown its own last line.
+func (c *publishCommand) report(s *session, next *catalog.Catalog, p store.Publication) error {
+	out := bufio.NewWriter(s.stdout)
+	d := &p.Diff
+	if d.Empty() {
+		fmt.Fprintf(out, "nothing changed: version %d stands, %s\n", p.Version, counts(next))
+		return out.Flush()
+	}
+
+	const most = 50
+	shown := map[string]int{}
+	line := func(verb, what string) {
+		if shown[verb]++; shown[verb] <= most {
+			fmt.Fprintf(out, "%-9s %s\n", verb, what)
+		}
+	}
+	for _, change := range d.Changes {
+		fields := ""
+		if len(change.Changed) > 0 {
+			fields = ": " + strings.Join(change.Changed, ", ")
+		}
+		switch change.Type {
+		case catalog.ToolCreated:
+			line("added", "outils/"+change.Slug)
+		case catalog.ToolRestored:
+			line("restored", "outils/"+change.Slug)
+		case catalog.ToolRetired:
+			line("retired", "cimetiere/"+change.Slug+fields)
+		case catalog.ToolRemoved:
+			line("removed", change.Slug)
+		case catalog.ComparatifPublished:
+			line("added", "comparatifs/"+change.Slug)
+		case catalog.ComparatifUnpublished:
+			line("removed", "comparatifs/"+change.Slug)
+		case catalog.ToolUpdated:
+			line("changed", "outils/"+change.Slug+fields)
+		case catalog.ComparatifUpdated:
+			line("changed", "comparatifs/"+change.Slug+fields)
+		}
+	}
+	// What the public does not see in the lists has no Change of its own.
+	told := map[string]bool{}
+	for _, change := range d.Changes {
+		told[change.Slug] = true
+	}
+	silent := func(kind string, slugs []string) {
+		for _, slug := range slugs {
+			if !told[slug] {
+				line("changed", kind+slug)
+			}
+		}
+	}
+	silent("outils/", d.Tools.Changed)
+	silent("comparatifs/", d.Comparisons.Added)
+	silent("comparatifs/", d.Comparisons.Changed)
+	silent("comparatifs/", d.Comparisons.Gone)
+	silent("cimetiere/", d.Retired.Changed)
+	if d.Catalogue {
+		line("changed", "catalogue.yaml")
+	}
+	var total []string
+	for _, verb := range []string{"added", "changed", "restored", "retired", "removed"} {
+		if n := shown[verb]; n > 0 {
+			total = append(total, fmt.Sprintf("%d %s", n, verb))
+			if n > most {
+				fmt.Fprintf(out, "%-9s … and %d more\n", verb, n-most)
+			}
+		}
+	}
+	verb := "published"
+	if c.DryRun {
+		verb = "would publish"
+	}
+	fmt.Fprintf(out, "%s version %d: %s; now %s\n", verb, p.Version, strings.Join(total, ", "), counts(next))
+	return out.Flush()
+}

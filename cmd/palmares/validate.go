@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"palmares/internal/catalog"
+	"palmares/internal/content"
+)
+
+type validateCommand struct {
+	Dir string `arg:"" help:"The content folder."`
+}
+
+// Run prints every problem of a folder.
+func (c *validateCommand) Run(s *session) error {
+	read, err := readFolder(s, c.Dir)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.stdout, "%s: no problem in %s\n", c.Dir, counts(read))
+	return err
+}
+
+// readFolder reads a content folder; its problems go to stderr, all of them.
+func readFolder(s *session, dir string) (*catalog.Catalog, error) {
+	report := newProgress(s.stderr)
+	read, problems, err := content.Read(s.ctx, dir, func(n int) { report.show("reading", n, 0) })
+	report.done()
+	if err != nil {
+		return nil, err
+	}
+	if len(problems) == 0 {
+		return read, nil
+	}
+	for _, p := range problems {
+		fmt.Fprintln(s.stderr, p)
+	}
+	return nil, errors.New(plural(len(problems), "problem") + " in " + dir + ": mend them and run the command again; nothing was published")
+}
+
+func counts(c *catalog.Catalog) string {
+	return fmt.Sprintf("%s, %s, %s, %s", plural(len(c.Tools), "tool"), plural(len(c.Comparisons), "comparison"),
+		plural(len(c.Retired), "retired tool"), pluralAs(len(c.Categories), "category", "categories"))
+}
+
+func plural(n int, noun string) string { return pluralAs(n, noun, noun+"s") }
+
+func pluralAs(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+)
+
+// version is set by the linker for a release.
+var version = "dev"
+
+type versionCommand struct{}
+
+// Run prints what this binary is.
+func (versionCommand) Run(s *session) error {
+	commit, goVersion := "unknown", "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		goVersion = info.GoVersion
+		for _, kv := range info.Settings {
+			if kv.Key == "vcs.revision" {
+				commit = kv.Value
+			}
+		}
+	}
+	_, err := fmt.Fprintf(s.stdout, "palmares %s\ncommit %s\n%s\n", version, commit, goVersion)
+	return err
+}

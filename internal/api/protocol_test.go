@@ -1,0 +1,352 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"palmares/internal/api"
+	"palmares/internal/catalog"
+	"palmares/internal/snapshot"
+)
+
+func TestABadParameterIsNamedWithWhatIsAllowed(t *testing.T) {
+	s := serve(t, shop())
+	lists := []string{"tools", "comparatifs", "pricing", "cimetiere"}
+	for _, list := range lists {
+		for _, bad := range []string{"0", "-1", "abc", "1.5", "", "+1", "1e3", "99999999999999999999", "%20" + "1", "1%00", "%zz"} {
+			s.get("/api/v1/"+list+"?page="+bad).fails(400, "invalid_parameter", "page", "entier de 1").param("page")
+			s.get("/api/v1/"+list+"?limit="+bad).fails(400, "invalid_parameter", "limit", "1 à 200").param("limit")
+		}
+		s.get("/api/v1/"+list+"?limit=201").fails(400, "invalid_parameter", "1 à 200").param("limit")
+		s.get("/api/v1/"+list+"?limit=1&limit=1").fails(400, "invalid_parameter", "plusieurs fois", "1 à 200").param("limit")
+		s.get("/api/v1/"+list+"?page=1&%70age=2").fails(400, "invalid_parameter", "plusieurs fois").param("page")
+		s.get("/api/v1/"+list+"?category=").fails(400, "invalid_parameter", "vide").param("category")
+		s.get("/api/v1/"+list+"?category").fails(400, "invalid_parameter", "vide").param("category")
+		s.get("/api/v1/"+list+"?category=a&category=b").fails(400, "invalid_parameter", "plusieurs fois").param("category")
+		s.get("/api/v1/"+list+"?category=%FF").fails(400, "invalid_parameter", "UTF-8").param("category")
+	}
+	for _, name := range []string{"score_min", "obsolescence_max"} {
+		for _, bad := range []string{"abc", "", "NaN", "inf", "-Infinity", "1e999", "8,5", "0x1p3", "1_0"} {
+			s.get("/api/v1/tools?"+name+"="+bad).fails(400, "invalid_parameter", name, "nombre").param(name)
+		}
+		for _, good := range []string{"8", "8.5", "-1", "1e1", "0"} {
+			s.get("/api/v1/tools?" + name + "=" + good).ok()
+		}
+	}
+	for _, bad := range []string{"score", "SCORE_DESC", "", "name_asc%20"} {
+		s.get("/api/v1/tools?sort="+bad).fails(400, "invalid_parameter", "score_desc, score_asc, name_asc, name_desc").param("sort")
+	}
+	for _, bad := range []string{"Mort", "", "x"} {
+		s.get("/api/v1/cimetiere?reason="+bad).fails(400, "invalid_parameter", "mort, acquis, deprecie, pivot, absorbe").param("reason")
+	}
+}
+
+func (r *reply) param(want string) {
+	r.t.Helper()
+	var e struct{ Param string }
+	if r.into(&e); e.Param != want {
+		r.t.Errorf("%s: param %q, not %q", r.what, e.Param, want)
+	}
+}
+
+func TestUnknownParametersAreIgnored(t *testing.T) {
+	s := serve(t, shop())
+	whole := s.get("/api/v1/tools").ok()
+	for _, query := range []string{"utm=x", "utm=%zz", "%zz=1", "a&b&&=", ";", "PAGE=2", "page[]=2", "reason=x"} {
+		s.get("/api/v1/tools?" + query).ok().exactly(string(whole.body))
+	}
+	s.get("/api/v1/stats?page=abc&limit=0").ok()
+	s.get("/api/v1/categories?limit=1").lists("voix", "code", "chat")
+	s.get("/api/v1/tools/zebre?page=abc").ok()
+}
+
+func TestAKeyInTheAddressIsRefusedEverywhere(t *testing.T) {
+	s := serve(t, shop())
+	key := "plm_" + strings.Repeat("a", 38)
+	for _, path := range []string{
+		"/api/v1/tools?key=" + key, "/api/v1/tools/zebre?x=1&api_key=" + key, "/api/v1/comparatifs?a=" + key, "/api/v1/comparatifs/cote-vs-zebre?a=" + key,
+		"/api/v1/pricing?a=" + key, "/api/v1/pricing/cote?a=" + key, "/api/v1/cimetiere?a=" + key, "/api/v1/categories?a=" + key,
+		"/api/v1/stats?a=%70lm_" + key[4:], "/api/v1/openapi.json?" + key, "/api/embeddings/zebre?token=" + key, "/api/rien?k=" + key,
+	} {
+		s.get(path).fails(400, "invalid_parameter", "Authorization: Bearer")
+	}
+	s.get("/api/v1/tools?key="+key).fails(400, "invalid_parameter").param("key")
+	s.get("/api/v1/stats?a=plm_short").ok()
+}
+
+func TestAnAddressThatIsTooLongIsRefused(t *testing.T) {
+	serve(t, shop()).get("/api/v1/tools?x="+strings.Repeat("y", 9000)).fails(400, "invalid_parameter", "8192")
+}
+
+func TestRefusalsHoldOnEveryPath(t *testing.T) {
+	s := serve(t, shop())
+	for _, path := range everyPath {
+		s.get(path, "Authorization: bad").fails(401, "invalid_api_key").is("Www-Authenticate", "Bearer").is("Etag", "")
+		s.get(path, "Authorization: away").fails(503, "unavailable").is("Retry-After", "5")
+	}
+	s.do("POST", "/api/v1/tools", "Authorization: bad").fails(401, "invalid_api_key")
+}
+
+var everyPath = []string{
+	"/api/v1/tools", "/api/v1/tools/zebre", "/api/v1/comparatifs", "/api/v1/comparatifs/cote-vs-zebre", "/api/v1/pricing", "/api/v1/pricing/zebre",
+	"/api/v1/cimetiere", "/api/v1/categories", "/api/v1/stats", "/api/v1/openapi.json", "/api/embeddings/zebre", "/api/rien", "/api",
+}
+
+func TestKeyedAnswersAreKeptFromCachesThatIgnoreVary(t *testing.T) {
+	s := serve(t, shop())
+	for _, path := range everyPath {
+		s.get(path, "Authorization: good").is("Cdn-Cache-Control", "no-store")
+		s.get(path).is("Cdn-Cache-Control", "")
+	}
+}
+
+func TestUnknownPathsAreJSON(t *testing.T) {
+	s := serve(t, shop())
+	for _, path := range []string{
+		"/api", "/api/", "/api/v1", "/api/v1/", "/api/v2/tools", "/api/v1/tools/", "/api/v1/tools/zebre/", "/api/v1/stats/x", "/api/v1//tools", "/api//v1/tools",
+		"/api/v1/./tools", "/api/v1/x/../tools", "/api/v1/tools/..", "/api/v1/tools/%2e%2e", "/api/v1/TOOLS", "/api/embeddings", "/api/embeddings/", "/api/v1/embeddings/zebre",
+	} {
+		s.get(path).fails(404, "not_found", "openapi.json")
+	}
+}
+
+func TestHeadIsGetWithoutABody(t *testing.T) {
+	s := serve(t, shop())
+	for _, path := range append(everyPath, "/api/v1/tools?page=0", "/api/v1/tools/zebra") {
+		get := s.get(path, "Authorization: good")
+		head := s.do("HEAD", path, "Authorization: good")
+		get.header.Del("Date")
+		head.header.Del("Date")
+		if head.status != get.status || len(head.raw) != 0 || !reflect.DeepEqual(head.header, get.header) {
+			t.Errorf("HEAD %s: %d %v, GET: %d %v", path, head.status, head.header, get.status, get.header)
+		}
+	}
+}
+
+func TestOptionsAnswersThePreflight(t *testing.T) {
+	s := serve(t, shop())
+	for _, path := range everyPath {
+		r := s.do("OPTIONS", path, "Origin: https://ailleurs.example", "Access-Control-Request-Method: GET", "Access-Control-Request-Headers: authorization")
+		if r.status != 204 || len(r.raw) != 0 {
+			t.Errorf("%s: %d", r.what, r.status)
+		}
+		r.is("Access-Control-Allow-Headers", "Authorization, If-None-Match").is("Access-Control-Allow-Methods", "GET, HEAD, OPTIONS").is("Access-Control-Max-Age", "86400")
+	}
+}
+
+func TestOtherMethodsAreRefused(t *testing.T) {
+	s := serve(t, shop())
+	for _, method := range []string{"POST", "PUT", "DELETE", "PATCH", "TRACE", "BREW"} {
+		for _, path := range everyPath {
+			s.do(method, path).fails(405, "method_not_allowed", method, "GET").is("Allow", "GET, HEAD, OPTIONS")
+		}
+	}
+}
+
+func TestEveryAnswerHasAStrongTagAndCanBeRevalidated(t *testing.T) {
+	s := serve(t, shop())
+	for _, path := range everyPath[:11] {
+		tags := map[string]string{}
+		for _, coding := range []string{"identity", "gzip", "br", "zstd"} {
+			r := s.get(path, "Authorization: good", "Accept-Encoding: "+coding).ok()
+			tag := r.header.Get("Etag")
+			if !strings.HasPrefix(tag, `"`) || tags[tag] != "" {
+				t.Errorf("%s in %s: tag %s, as in %s", path, coding, tag, tags[tag])
+			}
+			tags[tag] = coding
+			again := s.get(path, "Authorization: good", "Accept-Encoding: "+coding)
+			if again.header.Get("Etag") != tag || string(again.raw) != string(r.raw) {
+				t.Errorf("%s in %s: another answer the second time", path, coding)
+			}
+			for _, match := range []string{tag, "W/" + tag, `"x", ` + tag, `"x",W/"y" ,` + tag + `, "z"`, "*"} {
+				r := s.get(path, "Authorization: good", "Accept-Encoding: "+coding, "If-None-Match: "+match)
+				if r.status != 304 || len(r.raw) != 0 || r.header.Get("Etag") != tag {
+					t.Errorf("%s If-None-Match: %s: %d %s", path, match, r.status, r.header.Get("Etag"))
+				}
+			}
+			for _, match := range []string{`"x"`, strings.Trim(tag, `"`), tag[:len(tag)-1], `""`, ",", "W/"} {
+				s.get(path, "Authorization: good", "Accept-Encoding: "+coding, "If-None-Match: "+match).ok()
+			}
+		}
+	}
+	a := s.get("/api/v1/tools", `If-None-Match: "a"`, "If-None-Match: "+s.get("/api/v1/tools").header.Get("Etag"))
+	if a.status != 304 {
+		t.Errorf("a tag in a second header line: %d", a.status)
+	}
+}
+
+func TestTagsDoNotDependOnTheProcess(t *testing.T) {
+	one, two := serve(t, shop()), serve(t, shop())
+	for _, path := range append(everyPath[:10], "/api/v1/tools?limit=2&page=2&sort=name_desc") {
+		if a, b := one.get(path).header.Get("Etag"), two.get(path).header.Get("Etag"); a != b || a == "" {
+			t.Errorf("%s: %s and %s", path, a, b)
+		}
+	}
+	changed := shop()
+	changed.Tools[0].Tagline = "Autre"
+	three := serve(t, changed)
+	if one.get("/api/v1/tools").header.Get("Etag") == three.get("/api/v1/tools").header.Get("Etag") {
+		t.Error("another list has the same tag")
+	}
+	if a, b := one.get("/api/v1/tools/zebre").header.Get("Etag"), three.get("/api/v1/tools/zebre").header.Get("Etag"); a != b {
+		t.Error("a tool that did not change has another tag")
+	}
+}
+
+func TestTheBestCodingIsChosen(t *testing.T) {
+	s := serve(t, shop())
+	plain := string(s.get("/api/v1/tools").ok().is("Content-Encoding", "").body)
+	for accept, want := range map[string]string{
+		"gzip": "gzip", "br": "br", "zstd": "zstd", "gzip, deflate, br, zstd": "br", "gzip, zstd": "zstd", "GZIP": "gzip", "x-gzip": "gzip",
+		"br;q=0.5, gzip": "gzip", "br;q=0, *": "zstd", "*": "br", "*;q=0": "", "identity": "", "": "", "deflate": "", "br;q=0.1, identity;q=0.5": "",
+		"gzip;q=0": "", "br;q=abc, gzip;q=0.1": "gzip", "gzip;q=2": "", "gzip ; q=0.8 , br ; q=0.8": "br", ",,;;q=,": "", "identity;q=0": "",
+		"identity;q=0, gzip;q=0.001": "gzip",
+	} {
+		r := s.get("/api/v1/tools", "Accept-Encoding: "+accept).ok().is("Content-Encoding", want).exactly(plain)
+		r.is("Content-Length", fmt.Sprint(len(r.raw)))
+	}
+	r := s.get("/api/v1/tools", "Accept-Encoding: gzip;q=0.5", "Accept-Encoding: zstd").ok()
+	r.is("Content-Encoding", "zstd")
+}
+
+func TestPagesAreLinkedAndKeepTheirFilters(t *testing.T) {
+	s := serve(t, shop())
+	const licence = `</licence>; rel="license"`
+	s.get("/api/v1/tools?limit=3&page=2&sort=name_asc").is("Link", `</api/v1/tools?limit=3&sort=name_asc&page=1>; rel="first", </api/v1/tools?limit=3&sort=name_asc&page=1>; rel="prev", </api/v1/tools?limit=3&sort=name_asc&page=3>; rel="next", </api/v1/tools?limit=3&sort=name_asc&page=3>; rel="last", `+licence)
+	s.get("/api/v1/tools").is("Link", `</api/v1/tools?page=1>; rel="first", </api/v1/tools?page=1>; rel="last", `+licence)
+	s.get("/api/v1/pricing?page=7&limit=4").is("Link", `</api/v1/pricing?limit=4&page=1>; rel="first", </api/v1/pricing?limit=4&page=2>; rel="prev", </api/v1/pricing?limit=4&page=2>; rel="last", `+licence)
+	s.get(`/api/v1/tools?category=%3E%22é%3C`).is("Link", `</api/v1/tools?category=%3E%22%C3%A9%3C&page=1>; rel="first", `+licence)
+	for _, path := range []string{"/api/v1/categories", "/api/v1/stats", "/api/v1/tools/zebre", "/api/v1/openapi.json"} {
+		s.get(path).ok().is("Link", licence)
+	}
+}
+
+func TestLinksLeadToTheWholeList(t *testing.T) {
+	s := serve(t, shop())
+	var got []string
+	path := "/api/v1/tools?limit=3&score_min=3"
+	for path != "" {
+		r := s.get(path).ok()
+		got = append(got, r.slugs()...)
+		path = ""
+		for _, link := range strings.Split(r.header.Get("Link"), ", ") {
+			if ref, ok := strings.CutSuffix(link, `>; rel="next"`); ok {
+				path = ref[1:]
+			}
+		}
+	}
+	if want := s.get("/api/v1/tools?score_min=3").slugs(); !slices.Equal(got, want) {
+		t.Errorf("following next gives %v", got)
+	}
+}
+
+func TestTheDocumentIsServedByteForByte(t *testing.T) {
+	raw, err := os.ReadFile("openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve(t, shop()).get("/api/v1/openapi.json").ok().exactly(string(raw)).is("Content-Type", "application/json")
+	var doc struct {
+		OpenAPI string
+		Info    struct{ Version string }
+	}
+	if err := json.Unmarshal(raw, &doc); err != nil || doc.OpenAPI != "3.0.3" || doc.Info.Version != "1.0.0" {
+		t.Errorf("OpenAPI %s, version %s, %v", doc.OpenAPI, doc.Info.Version, err)
+	}
+	if err := document.Validate(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheDocumentHasEveryPathAndNoOther(t *testing.T) {
+	var got []string
+	for path := range document.Paths.Map() {
+		got = append(got, path)
+	}
+	slices.Sort(got)
+	want := []string{
+		"/api/embeddings/{slug}", "/api/v1/categories", "/api/v1/cimetiere", "/api/v1/comparatifs", "/api/v1/comparatifs/{slug}", "/api/v1/openapi.json",
+		"/api/v1/pricing", "/api/v1/pricing/{slug}", "/api/v1/stats", "/api/v1/tools", "/api/v1/tools/{slug}",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the document has the paths %v", got)
+	}
+}
+
+func TestSchemasHaveTheFieldsOfTheItems(t *testing.T) {
+	for name, item := range map[string]any{
+		"ToolItem": catalog.ToolItem{}, "PriceChange": catalog.PriceChange{}, "Category": catalog.CategoryItem{}, "Stats": catalog.Stats{},
+		"Chunk": catalog.Chunk{}, "ChunkMetadata": catalog.ChunkMetadata{},
+	} {
+		ref := document.Components.Schemas[name]
+		if ref == nil {
+			t.Errorf("no schema %s", name)
+			continue
+		}
+		var got, want []string
+		for field := range ref.Value.Properties {
+			got = append(got, field)
+		}
+		for i := range reflect.TypeOf(item).NumField() {
+			want = append(want, reflect.TypeOf(item).Field(i).Tag.Get("json"))
+		}
+		required := slices.Clone(ref.Value.Required)
+		slices.Sort(got)
+		slices.Sort(want)
+		slices.Sort(required)
+		if !slices.Equal(got, want) || !slices.Equal(required, want) {
+			t.Errorf("%s: properties %v, required %v, fields %v", name, got, required, want)
+		}
+	}
+}
+
+// FuzzAnyRequestIsAnswered sends any path, query and headers and wants an answer
+// that is well formed: JSON with a status of the contract.
+func FuzzAnyRequestIsAnswered(f *testing.F) {
+	for _, seed := range [][4]string{
+		{"/api/v1/tools", "page=2&limit=3", "gzip", `"x"`},
+		{"/api/v1/tools/zebra", "a=%zz&page=\xff", "br;q=0.5,*", "W/"},
+		{"/api/\x00\xff", "score_min=1e308&score_min", ";;q=", `"a`},
+		{"/api/v1/cimetiere", "reason=mort&category=%FF", "*;q=0", "*"},
+		{"/api/embeddings/../x", "&&==", "", ""},
+	} {
+		f.Add(seed[0], seed[1], seed[2], seed[3])
+	}
+	c := shop()
+	c.Sort()
+	catalog.Settle(&catalog.Catalog{}, c, "2026-11-01")
+	snap := snapshot.Build(c, 1, "2026-11-02")
+	handler := api.New(api.Config{
+		Snapshot:  func() *snapshot.Snapshot { return snap },
+		Authorize: func(*http.Request) (api.Caller, *api.Error) { return api.Caller{Keyed: true}, nil },
+	})
+	f.Fuzz(func(t *testing.T, path, query, accept, match string) {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
+		r.URL = &url.URL{Path: path, RawQuery: query}
+		r.Header.Set("Accept-Encoding", accept)
+		r.Header.Set("If-None-Match", match)
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		if !slices.Contains([]int{200, 304, 308, 400, 404}, w.Code) {
+			t.Fatalf("%d", w.Code)
+		}
+		for name, values := range w.Header() {
+			for _, v := range values {
+				if strings.ContainsAny(v, "\r\n\x00") {
+					t.Errorf("%s: %q", name, v)
+				}
+			}
+		}
+		if w.Code != 304 && w.Code != 308 && w.Header().Get("Content-Encoding") == "" && !json.Valid(w.Body.Bytes()) {
+			t.Errorf("%d with %q", w.Code, w.Body)
+		}
+	})
+}

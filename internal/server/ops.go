@@ -1,0 +1,74 @@
+package server
+
+import (
+	"net/http"
+	"net/http/pprof"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"palmares/internal/snapshot"
+)
+
+// Metrics are the figures an operator watches.
+type Metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	duration prometheus.Histogram
+}
+
+// NewMetrics makes the figures of one server.
+func NewMetrics(live *snapshot.Live) *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "palmares_http_requests_total",
+			Help: "Requests answered, by route and status.",
+		}, []string{"route", "status"}),
+		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "palmares_http_request_duration_seconds",
+			Help:    "Time from the first byte of a handler to its last.",
+			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5},
+		}),
+	}
+	gauge := func(name, help string, value func(*snapshot.Snapshot) float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help},
+			func() float64 { return value(live.Snapshot()) })
+	}
+	m.registry.MustRegister(
+		m.requests, m.duration,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		gauge("palmares_catalogue_version", "Version of the catalogue being served; 0 is the demo, or nothing.",
+			func(s *snapshot.Snapshot) float64 { return float64(s.Version) }),
+		gauge("palmares_catalogue_tools", "Active tools in the catalogue being served.",
+			func(s *snapshot.Snapshot) float64 { return float64(len(s.Catalog.Tools)) }),
+	)
+	return m
+}
+
+// observe counts one request. The pattern that the mux chose is the route, so a
+// stranger's paths cannot make new series.
+func (m *Metrics) observe(pattern string, status int, took time.Duration) {
+	if pattern == "" || pattern == "/" {
+		pattern = "other"
+	}
+	m.requests.WithLabelValues(pattern, strconv.Itoa(status)).Inc()
+	m.duration.Observe(took.Seconds())
+}
+
+// Ops is the handler of the operator's listener: figures, profiles and health.
+func Ops(m *Metrics) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	mux.HandleFunc("/healthz", serveHealth)
+	mux.HandleFunc("/readyz", serveHealth)
+	return mux
+}

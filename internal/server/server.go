@@ -1,0 +1,120 @@
+// Package server joins the API and the site into one HTTP server, and does what
+// concerns neither: who is asking, one log record per request, figures for the
+// operator, panics, limits, health, and a stop that finishes what it began.
+//
+// Everything that can keep a connection or a byte of memory waiting has a limit
+// here, so that a stranger cannot hold the server by holding a socket.
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/api"
+	"palmares/internal/snapshot"
+)
+
+// Config is what a server is made of. All fields are required unless they say
+// otherwise.
+type Config struct {
+	Live *snapshot.Live
+	Keys *account.Keyring
+	Site http.Handler
+	Log  *slog.Logger
+	// Metrics counts what happens; NewMetrics makes it.
+	Metrics *Metrics
+}
+
+// New makes the handler of the public listener.
+func New(cfg Config) http.Handler {
+	s := &server{
+		api:     api.New(api.Config{Snapshot: cfg.Live.Snapshot, Authorize: authorizer(cfg.Keys, cfg.Log)}),
+		site:    cfg.Site,
+		log:     cfg.Log,
+		metrics: cfg.Metrics,
+	}
+	return http.HandlerFunc(s.serve)
+}
+
+type server struct {
+	api     *api.Handler
+	site    http.Handler
+	log     *slog.Logger
+	metrics *Metrics
+}
+
+// route sends a request where it belongs. The standard mux is not asked: it
+// would redirect unclean paths under /api before the API can refuse them.
+func (s *server) route(w http.ResponseWriter, r *http.Request) {
+	switch p := r.URL.Path; {
+	case underAPI(p):
+		s.api.ServeHTTP(w, r)
+	case p == "/healthz" || p == "/readyz":
+		serveHealth(w, r)
+	default:
+		s.site.ServeHTTP(w, r)
+	}
+}
+
+func underAPI(path string) bool { return path == "/api" || strings.HasPrefix(path, "/api/") }
+
+// serveHealth answers both probes: a process that listens has loaded a
+// catalogue, so being alive is being ready.
+func serveHealth(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		h.Set("Allow", "GET, HEAD")
+		http.Error(w, "Utilisez GET ou HEAD.", http.StatusMethodNotAllowed)
+		return
+	}
+	_, _ = w.Write([]byte("ok\n")) // the prober is gone: nobody is left to tell
+}
+
+// The limits of a connection. A page of 200 tools is about 100 kB: a phone on a
+// bad line has the write timeout to take it.
+const (
+	headerTimeout = 5 * time.Second
+	readTimeout   = 15 * time.Second
+	writeTimeout  = 60 * time.Second
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 32 << 10
+	stopTimeout   = 15 * time.Second
+)
+
+// Run serves handler on a listener until ctx ends, then stops accepting and
+// waits for the requests in flight, for at most 15 seconds.
+func Run(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger) error {
+	srv := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug), // broken connections are their owners' affair
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- srv.Serve(listener) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	err := srv.Shutdown(stopping)
+	if errors.Is(err, context.DeadlineExceeded) {
+		log.Warn("some requests did not finish in time and were cut", "limit", stopTimeout.String())
+		err = srv.Close()
+	}
+	<-failed
+	return err
+}

@@ -1,0 +1,175 @@
+package snapshot
+
+import (
+	"crypto/sha256"
+	"math/bits"
+	"strconv"
+
+	"palmares/internal/catalog"
+)
+
+// Paging says which part of a list is wanted. Number counts from 1; both are
+// checked by whoever parsed them.
+type Paging struct {
+	Number int64
+	Limit  int
+}
+
+// A Page is a part of a list, ready to be joined into a body.
+type Page struct {
+	Paging
+	Total int
+	Bare  bool // without meta: a list that is not paginated
+
+	from *fragments
+	ids  []int32
+}
+
+// Pages is how many pages the whole list has.
+func (p *Page) Pages() int64 { return (int64(p.Total) + int64(p.Limit) - 1) / int64(p.Limit) }
+
+// Body gives the page as an answer.
+func (p *Page) Body() Body {
+	// The digest is made of those of the records and of the frame around them;
+	// hashing the whole body would cost more than sending it.
+	var room [(200 + 8) * len(Digest{})]byte
+	b := append(room[:0], "page\x00"...)
+	for _, i := range p.ids {
+		b = append(b, p.from.digests[i][:]...)
+	}
+	sum := sha256.Sum256(p.appendMeta(b))
+	return Body{digest: Digest(sum[:]), page: p}
+}
+
+func (p *Page) appendBody(b []byte) []byte {
+	b = append(b, `{"data":[`...)
+	for n, i := range p.ids {
+		if n > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, p.from.at(i)...)
+	}
+	b = append(b, ']')
+	return p.appendMeta(b)
+}
+
+func (p *Page) appendMeta(b []byte) []byte {
+	if p.Bare {
+		return append(b, '}')
+	}
+	b = append(b, `,"meta":{"total":`...)
+	b = strconv.AppendInt(b, int64(p.Total), 10)
+	b = append(b, `,"page":`...)
+	b = strconv.AppendInt(b, p.Number, 10)
+	b = append(b, `,"limit":`...)
+	b = strconv.AppendInt(b, int64(p.Limit), 10)
+	b = append(b, `,"pages":`...)
+	b = strconv.AppendInt(b, p.Pages(), 10)
+	return append(b, '}', '}')
+}
+
+// A ToolQuery chooses tools; the zero value means all of them by score.
+type ToolQuery struct {
+	Category        string // "" for all
+	Sort            Sort
+	ScoreMin        *float64
+	ObsolescenceMax *float64
+}
+
+// Tools lists tools.
+func (s *Snapshot) Tools(q ToolQuery, at Paging) *Page {
+	p := &Page{Paging: at, from: &s.tools}
+	orders, ok := s.toolOrders[q.Category]
+	if !ok {
+		return p
+	}
+	o := &orders[q.Sort]
+	switch {
+	case q.ScoreMin == nil && q.ObsolescenceMax == nil:
+		p.cutFrom(o.ids)
+	case q.ObsolescenceMax == nil:
+		c := o.score.atLeast(*q.ScoreMin)
+		p.filter(o.ids, c, c)
+	case q.ScoreMin == nil:
+		c := o.obsolescence.atLeast(-*q.ObsolescenceMax)
+		p.filter(o.ids, c, c)
+	default:
+		p.filter(o.ids, o.score.atLeast(*q.ScoreMin), o.obsolescence.atLeast(-*q.ObsolescenceMax))
+	}
+	return p
+}
+
+// Prices lists the prices of the tools of a category, or of all, by name.
+func (s *Snapshot) Prices(category string, at Paging) *Page {
+	p := &Page{Paging: at, from: &s.prices}
+	if orders, ok := s.toolOrders[category]; ok {
+		p.cutFrom(orders[NameAsc].ids)
+	}
+	return p
+}
+
+// Comparisons lists published comparisons.
+func (s *Snapshot) Comparisons(category string, at Paging) *Page {
+	p := &Page{Paging: at, from: &s.comparisons}
+	p.cutFrom(s.comparisonOrders[category])
+	return p
+}
+
+// Retired lists the cemetery.
+func (s *Snapshot) Retired(category string, reason catalog.Reason, at Paging) *Page {
+	p := &Page{Paging: at, from: &s.retired}
+	p.cutFrom(s.retiredOrders[retiredKey{category, reason}])
+	return p
+}
+
+// Categories lists all categories.
+func (s *Snapshot) Categories() *Page {
+	return &Page{Bare: true, Total: len(s.categoryOrder), from: &s.categories, ids: s.categoryOrder}
+}
+
+// cutFrom takes the page out of a list.
+func (p *Page) cutFrom(ids []int32) {
+	p.Total = len(ids)
+	if start, ok := p.start(); ok {
+		p.ids = ids[start:min(start+p.Limit, len(ids))]
+	}
+}
+
+// start is where the page begins in a list of p.Total items; not ok past its end.
+func (p *Page) start() (int, bool) {
+	if p.Number > p.Pages() {
+		return 0, false
+	}
+	return int(p.Number-1) * p.Limit, true
+}
+
+// filter takes the page out of the items that pass both cuts. It counts a word
+// of 64 items at a time, and looks at single items only on the page itself.
+func (p *Page) filter(ids []int32, a, b cut) {
+	if a.none || b.none {
+		return
+	}
+	words := (len(ids) + 63) / 64
+	for w := range words {
+		p.Total += bits.OnesCount64(a.word(w) & b.word(w))
+	}
+	start, ok := p.start()
+	if !ok {
+		return
+	}
+	p.ids = make([]int32, 0, min(p.Limit, p.Total-start))
+	seen := 0
+	for w := 0; w < words && len(p.ids) < cap(p.ids); w++ {
+		word := a.word(w) & b.word(w)
+		n := bits.OnesCount64(word)
+		if seen+n <= start {
+			seen += n
+			continue
+		}
+		for ; word != 0 && len(p.ids) < cap(p.ids); word &= word - 1 {
+			if seen++; seen > start {
+				p.ids = append(p.ids, ids[64*w+bits.TrailingZeros64(word)])
+			}
+		}
+	}
+}

@@ -1,0 +1,178 @@
+// Package snapshot is the read model: one published catalogue, indexed and
+// rendered, in memory.
+//
+// A Snapshot never changes. A request takes one from Live, once, and everything
+// it answers comes from it, so no answer mixes two versions and no read waits for
+// a database. What is asked often is prepared when the snapshot is built: every
+// record is rendered to JSON once, every order is a ready list of records, every
+// filter is a bitmap over such a list. A page is then a cut of a list whose
+// fragments are joined, at a cost that does not depend on the size of the catalogue.
+package snapshot
+
+import (
+	"math"
+
+	"palmares/internal/catalog"
+	"palmares/internal/markdown"
+)
+
+// A Snapshot is one version of the catalogue. Build makes it, nobody changes it.
+type Snapshot struct {
+	Catalog   *catalog.Catalog
+	Version   int64  // 0 for a catalogue that was never stored: the demo, or none
+	UpdatedAt string // YYYY-MM-DD of the last update of the feed
+
+	tools       fragments // one per tool, in the order of Catalog.Tools
+	prices      fragments
+	priceCards  fragments // prices with their history
+	comparisons fragments // one per published comparison, in the order of public
+	matches     fragments // comparisons with both scores
+	retired     fragments
+	embeddings  fragments // one per tool of the top set
+	categories  fragments
+	stats       fragments // one
+
+	toolBySlug       map[string]int32
+	comparisonBySlug map[string]int32 // index in comparisons
+	retiredBySlug    map[string]int32
+	embeddingsBySlug map[string]int32
+	aliases          map[string]string
+
+	toolOrders       map[string]*[sortCount]order // by category, "" for all
+	comparisonOrders map[string][]int32
+	retiredOrders    map[retiredKey][]int32
+	categoryOrder    []int32
+}
+
+// NeverUpdated is the date of a feed that has never been published.
+const NeverUpdated = "1970-01-01"
+
+// Build indexes and renders a settled catalogue, which must not change afterwards.
+func Build(c *catalog.Catalog, version int64, updatedAt string) *Snapshot {
+	s := &Snapshot{
+		Catalog: c, Version: version, UpdatedAt: updatedAt,
+		toolBySlug:       make(map[string]int32, len(c.Tools)),
+		comparisonBySlug: make(map[string]int32, len(c.Comparisons)),
+		retiredBySlug:    make(map[string]int32, len(c.Retired)),
+		embeddingsBySlug: map[string]int32{},
+		aliases:          map[string]string{},
+	}
+	ordered := make(chan struct{})
+	go func() { // the two halves are independent; each keeps a core busy
+		defer close(ordered)
+		s.toolOrders = orderTools(c)
+	}()
+	s.renderTools(c)
+	s.renderComparisons(c)
+	s.renderRetired(c)
+	s.renderFigures(c)
+	<-ordered
+	return s
+}
+
+// Empty is what is served before anything was published when the demo is off.
+func Empty(name, url string) *Snapshot {
+	return Build(&catalog.Catalog{Name: name, URL: url}, 0, NeverUpdated)
+}
+
+// NewestUpdate is the latest updated_at of a catalogue, the date of a feed that
+// was not published but shipped.
+func NewestUpdate(c *catalog.Catalog) string {
+	newest := NeverUpdated
+	for i := range c.Tools {
+		newest = max(newest, c.Tools[i].UpdatedAt)
+	}
+	for i := range c.Comparisons {
+		newest = max(newest, c.Comparisons[i].UpdatedAt)
+	}
+	return newest
+}
+
+func (s *Snapshot) renderTools(c *catalog.Catalog) {
+	n := len(c.Tools)
+	s.tools, s.prices, s.priceCards = newFragments(n), newFragments(n), newFragments(n)
+	for i := range c.Tools {
+		t := &c.Tools[i]
+		s.tools.add(c.ToolItem(t))
+		s.prices.add(t.PriceItem())
+		s.priceCards.add(t.PriceDetail())
+		s.toolBySlug[t.Slug] = int32(i)
+		for _, alias := range t.Aliases {
+			s.aliases[alias] = t.Slug
+		}
+	}
+	top := c.TopSet()
+	s.embeddings = newFragments(len(top))
+	for _, i := range top {
+		t := &c.Tools[i]
+		s.embeddingsBySlug[t.Slug] = s.embeddings.count()
+		s.embeddings.add(c.EmbeddingsDoc(t, markdown.Sections(t.Body)))
+	}
+	s.tools.clip()
+	s.prices.clip()
+	s.priceCards.clip()
+}
+
+func (s *Snapshot) renderComparisons(c *catalog.Catalog) {
+	s.comparisons, s.matches = newFragments(len(c.Comparisons)), newFragments(len(c.Comparisons))
+	var public []*catalog.Comparison
+	for i := range c.Comparisons {
+		x := &c.Comparisons[i]
+		if !x.Published {
+			continue
+		}
+		s.comparisonBySlug[x.Slug] = s.comparisons.count()
+		s.comparisons.add(c.ComparisonItem(x))
+		s.matches.add(c.ComparisonDetail(x))
+		public = append(public, x)
+	}
+	s.comparisonOrders = orderComparisons(c, public)
+}
+
+func (s *Snapshot) renderRetired(c *catalog.Catalog) {
+	s.retired = newFragments(len(c.Retired))
+	for i := range c.Retired {
+		s.retiredBySlug[c.Retired[i].Slug] = int32(i)
+		s.retired.add(c.Retired[i].Item())
+	}
+	s.retiredOrders = orderRetired(c)
+}
+
+func (s *Snapshot) renderFigures(c *catalog.Catalog) {
+	type tally struct {
+		count, tested int
+		sum           float64
+	}
+	var all tally
+	byCategory := map[string]*tally{}
+	for i := range c.Categories {
+		byCategory[c.Categories[i].Slug] = &tally{}
+	}
+	for i := range c.Tools {
+		t := &c.Tools[i]
+		for _, y := range []*tally{&all, byCategory[t.Category]} {
+			y.count++
+			if t.Score != nil {
+				y.tested++
+				y.sum += *t.Score
+			}
+		}
+	}
+	average := func(y *tally) float64 {
+		if y.tested == 0 {
+			return 0
+		}
+		return math.Round(y.sum/float64(y.tested)*100) / 100
+	}
+	s.categories = newFragments(len(c.Categories))
+	for _, cat := range c.Categories {
+		y := byCategory[cat.Slug]
+		s.categories.add(catalog.CategoryItem{Slug: cat.Slug, Label: cat.Label, ToolCount: y.count, AvgScore: average(y)})
+	}
+	s.categoryOrder = orderCategories(c)
+	s.stats = newFragments(1)
+	s.stats.add(catalog.Stats{
+		ToolsTotal: all.count, ToolsTested: all.tested, ToolsAvgScore: average(&all),
+		ToolsRetired: len(c.Retired), ComparatifsTotal: len(s.comparisonBySlug),
+	})
+}

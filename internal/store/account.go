@@ -1,0 +1,123 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"slices"
+	"time"
+
+	"palmares/internal/account"
+)
+
+// CreateAccount makes an account. ErrAccountExists: the address has one already;
+// ErrInvalid: it is no address.
+func (s *Store) CreateAccount(ctx context.Context, email string, plan account.Plan, now time.Time) (account.Account, error) {
+	email, err := account.NormalizeEmail(email)
+	if err != nil {
+		return account.Account{}, problem(ErrInvalid, err, "%v", err)
+	}
+	a := account.Account{ID: account.NewID(account.AccountID, now, rand.Reader), Email: email, Plan: plan, CreatedAt: now.UTC().Truncate(time.Millisecond)}
+	err = s.writeKeys(ctx, func(tx *sql.Tx) error {
+		made, err := tx.ExecContext(ctx, `INSERT INTO accounts (id, email, plan, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (email) DO NOTHING`,
+			a.ID, a.Email, string(a.Plan), formatTime(a.CreatedAt))
+		if err != nil {
+			return err
+		}
+		if n, err := made.RowsAffected(); err != nil || n == 0 {
+			return cmp.Or(err, problem(ErrAccountExists, nil, "%s has an account already: change its plan with `palmares account plan %s PLAN`", email, email))
+		}
+		return nil
+	})
+	if err != nil {
+		return account.Account{}, err
+	}
+	return a, nil
+}
+
+// Accounts lists every account, oldest first.
+func (s *Store) Accounts(ctx context.Context) ([]account.Account, error) {
+	var all []account.Account
+	err := s.read(ctx, func(tx *sql.Tx) (err error) {
+		all, err = rows(ctx, tx, 0, `SELECT id, email, plan, created_at FROM accounts`, scanAccount)
+		return err
+	})
+	slices.SortFunc(all, func(a, b account.Account) int { return cmp.Compare(a.ID, b.ID) })
+	return all, err
+}
+
+// Account finds the account of an address. ErrNotFound: it has none.
+func (s *Store) Account(ctx context.Context, email string) (account.Account, error) {
+	var found account.Account
+	err := s.read(ctx, func(tx *sql.Tx) (err error) {
+		found, err = findAccount(ctx, tx, email)
+		return err
+	})
+	return found, err
+}
+
+// SetPlan moves an account to a plan. Keys beyond the new plan's number live on;
+// no more can be made until there are fewer. ErrNotFound: no such account.
+func (s *Store) SetPlan(ctx context.Context, email string, plan account.Plan) error {
+	return s.writeKeys(ctx, func(tx *sql.Tx) error {
+		a, err := findAccount(ctx, tx, email)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE accounts SET plan = $1 WHERE id = $2`, string(plan), a.ID)
+		return err
+	})
+}
+
+// DeleteAccount forgets an account and its keys. ErrNotFound: no such account.
+func (s *Store) DeleteAccount(ctx context.Context, email string) error {
+	return s.writeKeys(ctx, func(tx *sql.Tx) error {
+		a, err := findAccount(ctx, tx, email)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `DELETE FROM accounts WHERE id = $1`, a.ID) // its keys go with it
+		return err
+	})
+}
+
+// writeKeys is write for what changes accounts or keys: it raises the revision by
+// which every node learns of it.
+func (s *Store) writeKeys(ctx context.Context, fn func(*sql.Tx) error) error {
+	return s.write(ctx, func(tx *sql.Tx) error {
+		if err := fn(tx); err != nil {
+			return err
+		}
+		// Last, since on PostgreSQL every other change of keys waits behind this row.
+		_, err := tx.ExecContext(ctx, `UPDATE account_state SET revision = revision + 1`)
+		return err
+	})
+}
+
+func findAccount(ctx context.Context, q queryer, email string) (account.Account, error) {
+	var a account.Account
+	normal, err := account.NormalizeEmail(email)
+	if err == nil {
+		err = scanAccount(q.QueryRowContext(ctx, `SELECT id, email, plan, created_at FROM accounts WHERE email = $1`, normal).Scan, &a)
+		if !errors.Is(err, sql.ErrNoRows) {
+			return a, err
+		}
+	}
+	return a, noAccount(email)
+}
+
+func noAccount(email string) error {
+	return problem(ErrNotFound, nil, "%q has no account: see `palmares account list`, or make one with `palmares account create`", email)
+}
+
+func scanAccount(scan scanner, a *account.Account) error {
+	var created string
+	if err := scan(&a.ID, &a.Email, (*string)(&a.Plan), &created); err != nil {
+		return err
+	}
+	var err error
+	a.CreatedAt, err = parseTime(created)
+	return err
+}

@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// A table is what Publish writes to, column by column.
+type table struct {
+	name    string
+	key     string // its primary key, when an existing row is replaced; "" when there is none to replace
+	columns []string
+}
+
+var (
+	categoryTable = table{"categories", "", []string{"slug", "label"}}
+	toolTable     = table{"tools", "slug", []string{
+		"slug", "name", "domain", "category", "icp", "pricing", "price", "tagline",
+		"score", "verifiability", "obsolescence", "tier", "mainstream", "updated_at",
+		"canonical_url", "avis_url", "alternatives_url", "tested_at", "price_checked_at", "sources", "aliases", "body",
+	}}
+	comparisonTable = table{"comparisons", "slug", []string{"slug", "title", "tool_a", "tool_b", "winner", "winner_note", "published", "updated_at", "body"}}
+	retiredTable    = table{"retired", "slug", []string{"slug", "name", "category", "reason", "retired_at", "successor", "body", "note"}}
+	priceTable      = table{"price_history", "", []string{"slug", "position", "changed_at", "old_pricing", "old_price", "new_pricing", "new_price"}}
+	eventTable      = table{"events", "", []string{"sequence", "version", "id", "type", "slug", "created_at", "body"}}
+)
+
+func (t table) list() string { return strings.Join(t.columns, ", ") }
+
+// insert is the statement that writes n rows.
+func (t table) insert(n int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "INSERT INTO %s (%s) VALUES ", t.name, t.list())
+	for i := range n * len(t.columns) {
+		switch {
+		case i == 0:
+			b.WriteString("(")
+		case i%len(t.columns) == 0:
+			b.WriteString("), (")
+		default:
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "$%d", i+1)
+	}
+	b.WriteString(")")
+	if t.key != "" {
+		fmt.Fprintf(&b, " ON CONFLICT (%s) DO UPDATE SET ", t.key)
+		sep := ""
+		for _, c := range t.columns {
+			if c != t.key {
+				fmt.Fprintf(&b, "%s%s = excluded.%s", sep, c, c)
+				sep = ", "
+			}
+		}
+	}
+	return b.String()
+}
+
+// rowsAtOnce is how many rows one statement writes: enough to make the round trip
+// to a PostgreSQL elsewhere cheap, few enough for SQLite's 32766 placeholders.
+const rowsAtOnce = 100
+
+// A batch writes rows to a table, many with one statement.
+type batch struct {
+	tx    *sql.Tx
+	table table
+	full  *sql.Stmt // writes rowsAtOnce rows; nil until so many came
+	args  []any
+}
+
+// add takes one row, which is written now or by a later add or flush.
+func (b *batch) add(ctx context.Context, row ...any) error {
+	for i, v := range row {
+		// PostgreSQL refuses these, SQLite would take them: neither shall.
+		if text, ok := v.(string); ok && (strings.IndexByte(text, 0) >= 0 || !utf8.ValidString(text)) {
+			return problem(ErrInvalid, nil, "the %s of %v in %s holds a NUL character or is not UTF-8, which no database keeps: correct it; nothing was changed",
+				b.table.columns[i], row[0], b.table.name)
+		}
+	}
+	b.args = append(b.args, row...)
+	if len(b.args) < rowsAtOnce*len(b.table.columns) {
+		return nil
+	}
+	if b.full == nil {
+		stmt, err := b.tx.PrepareContext(ctx, b.table.insert(rowsAtOnce))
+		if err != nil {
+			return err
+		}
+		b.full = stmt // closed with the transaction
+	}
+	_, err := b.full.ExecContext(ctx, b.args...)
+	b.args = b.args[:0]
+	return err
+}
+
+// flush writes what add kept back.
+func (b *batch) flush(ctx context.Context) error {
+	if len(b.args) == 0 {
+		return nil
+	}
+	_, err := b.tx.ExecContext(ctx, b.table.insert(len(b.args)/len(b.table.columns)), b.args...)
+	b.args = b.args[:0]
+	return err
+}
+
+// remove deletes the rows of the given slugs.
+func (t table) remove(ctx context.Context, tx *sql.Tx, slugs []string) error {
+	for len(slugs) > 0 {
+		n := min(len(slugs), 10*rowsAtOnce)
+		args, places := make([]any, n), make([]string, n)
+		for i := range n {
+			args[i], places[i] = slugs[i], fmt.Sprintf("$%d", i+1)
+		}
+		_, err := tx.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s WHERE slug IN (%s)", t.name, strings.Join(places, ", ")), args...)
+		if err != nil {
+			return err
+		}
+		slugs = slugs[n:]
+	}
+	return nil
+}

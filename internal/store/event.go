@@ -1,0 +1,75 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"palmares/internal/catalog"
+)
+
+// An Event is one change of the catalogue as webhooks announce it. It is written by
+// the publication that made the change and never changed again.
+type Event struct {
+	Sequence  int64 // 1, 2, 3… without a gap, in the order of publication
+	Version   int64 // of the publication
+	ID        string
+	Type      string
+	Slug      string // "" for catalog.updated
+	CreatedAt time.Time
+	Body      []byte // what is sent, the same bytes to every endpoint and on every attempt
+}
+
+// Events reads up to limit events that came after the given sequence, oldest first.
+func (s *Store) Events(ctx context.Context, after int64, limit int) ([]Event, error) {
+	var events []Event
+	err := s.read(ctx, func(tx *sql.Tx) (err error) {
+		events, err = rows(ctx, tx, 0, `SELECT `+eventTable.list()+` FROM events WHERE sequence > $1 ORDER BY sequence LIMIT $2`,
+			func(scan scanner, e *Event) error {
+				var at, body string
+				if err := scan(&e.Sequence, &e.Version, &e.ID, &e.Type, &e.Slug, &at, &body); err != nil {
+					return err
+				}
+				e.Body = []byte(body)
+				e.CreatedAt, err = parseTime(at)
+				return err
+			}, after, limit)
+		return err
+	})
+	return events, err
+}
+
+// maxEventBody is where an event stops carrying its object: receivers are asked to
+// take 20 kB, as Standard Webhooks advises, and can fetch the rest.
+const maxEventBody = 20_000
+
+// envelope is the wire form of an event.
+type envelope struct {
+	ID        string `json:"id"`
+	Type      string `json:"type"`
+	Timestamp string `json:"timestamp"`
+	Sequence  int64  `json:"sequence"`
+	Data      struct {
+		Slug     string         `json:"slug,omitempty"` // catalog.updated has none
+		Changed  []string       `json:"changed"`
+		Previous map[string]any `json:"previous"`
+		Object   any            `json:"object"`
+		URL      string         `json:"url"`
+	} `json:"data"`
+}
+
+// eventBody writes the bytes that announce a change.
+func eventBody(id string, at string, sequence int64, c *catalog.Change) []byte {
+	e := envelope{ID: id, Type: c.Type, Timestamp: at, Sequence: sequence}
+	e.Data.Slug, e.Data.URL, e.Data.Object = c.Slug, c.URL, c.Object
+	e.Data.Changed, e.Data.Previous = c.Changed, c.Previous
+	if e.Data.Changed == nil {
+		e.Data.Changed, e.Data.Previous = []string{}, map[string]any{}
+	}
+	body := catalog.AppendJSON(nil, &e)
+	if len(body) > maxEventBody {
+		e.Data.Object, e.Data.Previous = nil, nil
+		body = catalog.AppendJSON(nil, &e)
+	}
+	return body
+}

@@ -1,0 +1,173 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"palmares/internal/account"
+)
+
+// CreateKey makes a key for an account and gives it, in clear for the only time.
+// ErrNotFound: no such account; ErrKeyLimit: it has all the keys of its plan;
+// ErrInvalid: the name.
+func (s *Store) CreateKey(ctx context.Context, email, name string, now time.Time) (string, account.Key, error) {
+	name, err := account.NormalizeKeyName(name)
+	if err != nil {
+		return "", account.Key{}, problem(ErrInvalid, err, "%v", err)
+	}
+	text := account.NewKey(rand.Reader)
+	k := account.Key{
+		ID: account.NewID(account.KeyID, now, rand.Reader), Name: name,
+		Prefix: text[:8], Suffix: text[len(text)-4:], CreatedAt: now.UTC().Truncate(time.Millisecond),
+	}
+	err = s.writeKeys(ctx, func(tx *sql.Tx) error {
+		a, err := lockAccount(ctx, tx, email)
+		if err != nil {
+			return err
+		}
+		// A key that was rotated out has an end and does not count during its overlap.
+		var live int
+		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM api_keys WHERE account_id = $1 AND revoked_at = '' AND expires_at = ''`, a.ID).Scan(&live)
+		if err != nil {
+			return err
+		}
+		if most := account.MaxKeys(a.Plan); live >= most {
+			return problem(ErrKeyLimit, nil, "%s has %d live keys and the %s plan has %d: revoke one with `palmares key revoke ID`, or change the plan", a.Email, live, a.Plan, most)
+		}
+		k.AccountID, k.Plan = a.ID, a.Plan
+		hash := account.HashKey(text)
+		_, err = tx.ExecContext(ctx, `
+			INSERT INTO api_keys (id, account_id, hash, name, prefix, suffix, created_at, last_used_at, revoked_at, expires_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, '', '', '')`,
+			k.ID, k.AccountID, hex.EncodeToString(hash[:]), k.Name, k.Prefix, k.Suffix, formatTime(k.CreatedAt))
+		return err
+	})
+	if err != nil {
+		return "", account.Key{}, err
+	}
+	return text, k, nil
+}
+
+// lockAccount finds an account and holds its row until the end of the
+// transaction, so that two requests cannot both count to one below the limit. An
+// update that changes nothing is the lock that both databases know.
+func lockAccount(ctx context.Context, tx *sql.Tx, email string) (account.Account, error) {
+	normal, err := account.NormalizeEmail(email)
+	if err != nil {
+		return account.Account{}, noAccount(email)
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE accounts SET plan = plan WHERE email = $1`, normal); err != nil {
+		return account.Account{}, err
+	}
+	return findAccount(ctx, tx, email)
+}
+
+const selectKeys = `
+	SELECT k.hash, k.id, k.account_id, a.plan, k.name, k.prefix, k.suffix, k.created_at, k.last_used_at, k.revoked_at, k.expires_at
+	FROM api_keys k JOIN accounts a ON a.id = k.account_id `
+
+// Keys lists the keys of an account, revoked ones too, oldest first. ErrNotFound:
+// no such account.
+func (s *Store) Keys(ctx context.Context, email string) ([]account.Key, error) {
+	var keys []account.Key
+	err := s.read(ctx, func(tx *sql.Tx) error {
+		a, err := findAccount(ctx, tx, email)
+		if err != nil {
+			return err
+		}
+		keys, err = rows(ctx, tx, 0, selectKeys+`WHERE k.account_id = $1`, func(scan scanner, k *account.Key) error {
+			_, err := scanKey(scan, k)
+			return err
+		}, a.ID)
+		return err
+	})
+	slices.SortFunc(keys, func(a, b account.Key) int { return cmp.Compare(a.ID, b.ID) })
+	return keys, err
+}
+
+// KeyByHash finds a key, revoked and expired ones included: the caller is told
+// which it is. ErrNotFound: no key has this hash.
+func (s *Store) KeyByHash(ctx context.Context, hash [sha256.Size]byte) (account.Key, error) {
+	var k account.Key
+	_, err := scanKey(s.reads.QueryRowContext(ctx, selectKeys+`WHERE k.hash = $1`, hex.EncodeToString(hash[:])).Scan, &k)
+	if errors.Is(err, sql.ErrNoRows) {
+		return account.Key{}, problem(ErrNotFound, nil, "no account has this key")
+	}
+	return k, s.explain(ctx, err)
+}
+
+// LiveKeys gives every key that is not revoked, by its hash: what a node holds in
+// memory to answer while the database is away.
+func (s *Store) LiveKeys(ctx context.Context) (map[[sha256.Size]byte]account.Key, error) {
+	live := map[[sha256.Size]byte]account.Key{}
+	err := s.read(ctx, func(tx *sql.Tx) error {
+		_, err := rows(ctx, tx, 0, selectKeys+`WHERE k.revoked_at = ''`, func(scan scanner, k *account.Key) error {
+			hash, err := scanKey(scan, k)
+			live[hash] = *k
+			return err
+		})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return live, nil
+}
+
+// RevokeKey ends a key at once; one that has ended already keeps its time.
+// ErrNotFound: there is no such key.
+func (s *Store) RevokeKey(ctx context.Context, id string, now time.Time) error {
+	return s.writeKeys(ctx, func(tx *sql.Tx) error {
+		var exists bool
+		if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM api_keys WHERE id = $1)`, id).Scan(&exists); err != nil {
+			return err
+		}
+		if !exists {
+			return problem(ErrNotFound, nil, "there is no key %q: see `palmares key list EMAIL`", id)
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND revoked_at = ''`, formatTime(now), id)
+		return err
+	})
+}
+
+// UseKeys notes when keys, by id, were last used. It is called now and then for
+// many at once, and no node needs to hear of it, so that the revision stays.
+func (s *Store) UseKeys(ctx context.Context, used map[string]time.Time) error {
+	return s.write(ctx, func(tx *sql.Tx) error {
+		// In one order, so that two nodes cannot wait for each other.
+		for _, id := range slices.Sorted(maps.Keys(used)) {
+			_, err := tx.ExecContext(ctx, `UPDATE api_keys SET last_used_at = $1 WHERE id = $2 AND last_used_at < $1`, formatTime(used[id]), id)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func scanKey(scan scanner, k *account.Key) (hash [sha256.Size]byte, err error) {
+	var hexHash, created, used, revoked, expires string
+	if err := scan(&hexHash, &k.ID, &k.AccountID, (*string)(&k.Plan), &k.Name, &k.Prefix, &k.Suffix, &created, &used, &revoked, &expires); err != nil {
+		return hash, err
+	}
+	if _, err := hex.Decode(hash[:], []byte(hexHash)); err != nil {
+		return hash, err
+	}
+	for _, m := range []struct {
+		text string
+		time *time.Time
+	}{{created, &k.CreatedAt}, {used, &k.LastUsedAt}, {revoked, &k.RevokedAt}, {expires, &k.ExpiresAt}} {
+		if *m.time, err = parseTime(m.text); err != nil {
+			return hash, err
+		}
+	}
+	return hash, nil
+}

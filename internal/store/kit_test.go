@@ -1,0 +1,197 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"palmares/internal/catalog"
+	"palmares/internal/pgtest"
+)
+
+func TestMain(m *testing.M) {
+	if run := children[os.Getenv("PALMARES_STORE_CHILD")]; run != nil {
+		run() // this process is a child of a test, see childCommand
+		return
+	}
+	os.Exit(pgtest.Run(m))
+}
+
+// eachDSN runs a test on a new SQLite file and on a new PostgreSQL database.
+func eachDSN(t *testing.T, test func(t *testing.T, dsn string)) {
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, pgtest.Database(t))
+	})
+}
+
+// each runs a test on an empty store of both kinds.
+func each(t *testing.T, test func(t *testing.T, s *Store)) {
+	eachDSN(t, func(t *testing.T, dsn string) { test(t, open(t, dsn)) })
+}
+
+func open(t testing.TB, dsn string) *Store {
+	t.Helper()
+	s, err := Open(context.Background(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// monday is the moment of the first publication in every test; day(n) is n days later.
+var monday = time.Date(2026, 11, 16, 9, 30, 0, 250_000_000, time.UTC)
+
+func day(n int) time.Time { return monday.AddDate(0, 0, n) }
+
+// publish publishes and fails the test when that fails.
+func publish(t testing.TB, s *Store, c *catalog.Catalog, at time.Time) Publication {
+	t.Helper()
+	p, err := s.Publish(t.Context(), c, PublishOptions{Now: at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func loaded(t testing.TB, s *Store) *Published {
+	t.Helper()
+	p, err := s.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// events reads every event and checks on the way that none is missing.
+func events(t testing.TB, s *Store) []Event {
+	t.Helper()
+	var all []Event
+	for {
+		some, err := s.Events(t.Context(), int64(len(all)), 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(some) == 0 {
+			return all
+		}
+		for _, e := range some {
+			if all = append(all, e); e.Sequence != int64(len(all)) {
+				t.Fatalf("event %d of all has sequence %d", len(all), e.Sequence)
+			}
+		}
+	}
+}
+
+// types lists the events of one version as "type slug".
+func types(all []Event, version int64) string {
+	var list []string
+	for _, e := range all {
+		if e.Version == version {
+			list = append(list, strings.TrimSpace(e.Type+" "+e.Slug))
+		}
+	}
+	return strings.Join(list, "\n")
+}
+
+// catalogue is a small one with every kind of record. Its tools may be changed: each
+// call makes a new one.
+func catalogue(tools ...catalog.Tool) *catalog.Catalog {
+	c := &catalog.Catalog{
+		Name:       "Palmarès",
+		URL:        "https://palmares.example",
+		Categories: []catalog.Category{{Slug: "code", Label: "Code"}, {Slug: "image", Label: "Image"}},
+		Tools:      tools,
+	}
+	c.Sort()
+	return c
+}
+
+func tool(slug, price string) catalog.Tool {
+	return catalog.Tool{
+		Slug: slug, Name: strings.ToUpper(slug[:1]) + slug[1:], Domain: slug + ".example", Category: "code",
+		ICP: "mixte", Pricing: "payant", Price: price, Tagline: "Un outil", Tier: 3,
+	}
+}
+
+func retired(slug string) catalog.Retired {
+	return catalog.Retired{Slug: slug, Name: slug, Category: "code", Reason: "mort", RetiredAt: "2026-11-01", Body: "*Fini.*", Note: "Fini."}
+}
+
+func ptr(f float64) *float64 { return &f }
+
+// large makes a catalogue of n tools that use every field, the same for the same
+// seed and different in about one record in seven for another.
+func large(n int, seed uint64, body int) *catalog.Catalog {
+	c := catalogue()
+	prose := strings.Repeat("Un paragraphe d'essai, accentué comme il se doit. ", body/50)
+	for i := range n {
+		r := rand.New(rand.NewPCG(uint64(i), seed*uint64((i+int(seed))%7/6)))
+		slug := fmt.Sprintf("outil-%06d", i)
+		t := tool(slug, fmt.Sprintf("%d €/mois", r.IntN(100)))
+		t.Score, t.Verifiability, t.Obsolescence = ptr(float64(r.IntN(101))/10), ptr(float64(r.IntN(11))), ptr(float64(r.IntN(11)))
+		t.Tier, t.Mainstream = 1+r.IntN(3), r.IntN(2) == 0
+		t.TestedAt, t.PriceCheckedAt = "2026-10-01", "2026-10-02"
+		t.Sources = []string{"https://" + slug + ".example/prix", "https://" + slug + ".example/doc"}
+		t.Aliases = []string{"ancien-" + slug}
+		t.PriceHistory = []catalog.PriceChange{
+			{ChangedAt: "2026-05-01", OldPricing: "freemium", OldPrice: "5 €/mois", NewPricing: "payant", NewPrice: t.Price},
+			{ChangedAt: "2026-01-01", OldPricing: "gratuit", OldPrice: "0 €/mois", NewPricing: "freemium", NewPrice: "5 €/mois"},
+		}
+		t.Body = fmt.Sprintf("Avis %d.\n\n## Prise en main\n\n%s\n", r.IntN(1000), prose)
+		c.Tools = append(c.Tools, t)
+	}
+	for i := range n / 10 {
+		a, b := c.Tools[2*i].Slug, c.Tools[2*i+1].Slug
+		c.Comparisons = append(c.Comparisons, catalog.Comparison{
+			Slug: a + "-vs-" + b, Title: "Duel", ToolA: a, ToolB: b, Winner: a, WinnerNote: "Net.", Published: i%5 > 0,
+		})
+		c.Retired = append(c.Retired, retired(fmt.Sprintf("mort-%06d", i)))
+	}
+	return c
+}
+
+// dump gives every row of every table, to see that nothing was written.
+func dump(t testing.TB, s *Store) string {
+	t.Helper()
+	var b bytes.Buffer
+	for _, name := range []string{"catalogue", "categories", "tools", "price_history", "comparisons", "retired", "publications", "events", "account_state", "accounts", "api_keys"} {
+		found, err := s.reads.QueryContext(t.Context(), "SELECT * FROM "+name+" ORDER BY 1, 2")
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns, err := found.Columns()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for found.Next() {
+			row, dest := make([]any, len(columns)), make([]any, len(columns))
+			for i := range row {
+				dest[i] = &row[i]
+			}
+			if err := found.Scan(dest...); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&b, "%s %q\n", name, row)
+		}
+		if err := found.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
+}

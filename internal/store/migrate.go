@@ -1,0 +1,108 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"io/fs"
+)
+
+// migrations are the steps from an empty database to the tables this binary
+// knows, in the order of their names; the n-th makes version n. They only go
+// forward, and one that has been released is never changed.
+//
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// queryer is a pool or a transaction.
+type queryer interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// migrate brings the tables up to date. Of many processes that start at once one
+// takes each step and the others find it taken; a database that is up to date is
+// only read, so that a process starts while another one publishes.
+func (s *Store) migrate(ctx context.Context) error {
+	files, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		return err
+	}
+	version, err := s.schema(ctx, s.writes)
+	if err != nil {
+		return err
+	}
+	for version < len(files) {
+		if version, err = s.migrateOnce(ctx, files); err != nil {
+			return err
+		}
+	}
+	if version > len(files) {
+		return problem(ErrNewer, nil, "%s has version %d of the tables and this palmares knows version %d: upgrade palmares; nothing was changed", s.name, version, len(files))
+	}
+	return nil
+}
+
+// migrateOnce takes the next step, whichever that is by the time it has the lock,
+// and gives the version that the tables then have.
+func (s *Store) migrateOnce(ctx context.Context, files []string) (version int, err error) {
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		if s.postgres { // on SQLite the transaction itself is the lock
+			if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1, hashtext(current_schema()))`, applicationID); err != nil {
+				return err
+			}
+		}
+		if version, err = s.schema(ctx, tx); err != nil || version >= len(files) {
+			return err
+		}
+		text, err := migrations.ReadFile(files[version])
+		if err != nil {
+			return err
+		}
+		if version == 0 {
+			if _, err := tx.ExecContext(ctx, `CREATE TABLE palmares_schema (version INTEGER NOT NULL PRIMARY KEY)`); err != nil {
+				return err
+			}
+			if !s.postgres {
+				if _, err := tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d`, applicationID)); err != nil {
+					return err
+				}
+			}
+		}
+		if _, err := tx.ExecContext(ctx, string(text)); err != nil {
+			return fmt.Errorf("%s: %w", files[version], err)
+		}
+		version++
+		_, err = tx.ExecContext(ctx, `INSERT INTO palmares_schema (version) VALUES ($1)`, version)
+		return err
+	})
+	return version, err
+}
+
+// schema gives the version of the tables, 0 when there are none yet. A SQLite file
+// with tables and without our mark belongs to another program and is refused; in
+// PostgreSQL others may well have tables beside ours.
+func (s *Store) schema(ctx context.Context, q queryer) (int, error) {
+	var ours bool
+	if s.postgres {
+		err := q.QueryRowContext(ctx, `SELECT to_regclass('palmares_schema') IS NOT NULL`).Scan(&ours)
+		if err != nil || !ours {
+			return 0, err
+		}
+	} else {
+		var id, tables int
+		if err := q.QueryRowContext(ctx, `SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id`).Scan(&id, &tables); err != nil {
+			return 0, err
+		}
+		switch {
+		case id == applicationID:
+		case id == 0 && tables == 0:
+			return 0, nil
+		default:
+			return 0, problem(ErrNotOurs, nil, "%s is the database of another program: give --database another path; nothing was changed", s.name)
+		}
+	}
+	var version int
+	err := q.QueryRowContext(ctx, `SELECT max(version) FROM palmares_schema`).Scan(&version)
+	return version, err
+}

@@ -1,0 +1,280 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/catalog"
+	"palmares/internal/markdown"
+)
+
+// PublishOptions say how to publish. The zero value refuses removals.
+type PublishOptions struct {
+	Now           time.Time      // the moment of publication; must be set
+	AllowRemovals bool           // tools may disappear without an obituary
+	DryRun        bool           // find out what would change, change nothing
+	Progress      func(Progress) // called from time to time, by the same goroutine; nil for none
+}
+
+// Progress is how far a publication has come.
+type Progress struct {
+	Stage string // "load", "compare", "tools", "comparisons", "retired", "prices", "events"
+	Done  int
+	Total int
+}
+
+// A Publication is what Publish did, or with DryRun would have done.
+type Publication struct {
+	Version  int64 // the version that is published now
+	Sequence int64 // of its last event
+	Diff     catalog.Diff
+}
+
+// Publish makes next the whole catalogue, in one transaction: what changed is
+// written together with its events, or nothing is. When nothing changed, nothing
+// is written and the version stays.
+//
+// next is settled in place (see catalog.Settle). Of two publications at once the
+// second waits for the first and is compared with it; after a while it gives up
+// with ErrBusy. A RemovalsError lists tools that would be lost. Should ctx end
+// during the commit itself, an error may be returned for a publication that stands;
+// publishing again then finds nothing to change.
+func (s *Store) Publish(ctx context.Context, next *catalog.Catalog, opts PublishOptions) (Publication, error) {
+	var done Publication
+	run := s.write
+	if opts.DryRun {
+		run = s.read // it neither waits for a publication nor holds one up
+	}
+	err := run(ctx, func(tx *sql.Tx) error {
+		if !opts.DryRun {
+			// Locks the row until the end of the transaction: one publication at a time,
+			// while keys and accounts go on (SQLite has one writer at a time anyway).
+			if _, err := tx.ExecContext(ctx, `UPDATE catalogue SET version = version`); err != nil {
+				return err
+			}
+		}
+		p := publication{tx: tx, next: next, opts: opts}
+		if err := p.compare(ctx); err != nil {
+			return err
+		}
+		done = Publication{Version: p.old.Version, Sequence: p.old.sequence, Diff: p.diff}
+		if p.diff.Empty() {
+			return errRollback
+		}
+		done.Version++
+		done.Sequence += int64(len(p.diff.Changes))
+		if opts.DryRun {
+			return errRollback
+		}
+		return p.write(ctx, done)
+	})
+	if err != nil && !errors.Is(err, errRollback) {
+		return Publication{}, err
+	}
+	return done, nil
+}
+
+// errRollback ends a transaction that has done its work and has nothing to keep.
+var errRollback = errors.New("nothing to commit")
+
+// publication is one run of Publish inside its transaction.
+type publication struct {
+	tx   *sql.Tx
+	opts PublishOptions
+	old  *Published
+	next *catalog.Catalog
+	diff catalog.Diff
+}
+
+// compare finds what next changes and whether it may.
+func (p *publication) compare(ctx context.Context) (err error) {
+	p.progress("load", 0, 1)
+	if p.old, err = load(ctx, p.tx); err != nil {
+		return err
+	}
+	p.progress("load", 1, 1)
+	p.progress("compare", 0, 1)
+	p.next.Sort()
+	catalog.Settle(p.old.Catalog, p.next, catalog.Day(p.opts.Now))
+	if gone := catalog.Removals(p.old.Catalog, p.next); len(gone) > 0 && !p.opts.AllowRemovals {
+		return &RemovalsError{Slugs: gone}
+	}
+	p.diff = catalog.Compare(p.old.Catalog, p.next, markdown.Sections)
+	p.progress("compare", 1, 1)
+	return nil
+}
+
+// write stores what changed as the version of done.
+func (p *publication) write(ctx context.Context, done Publication) error {
+	for _, step := range []func(context.Context) error{p.writeCategories, p.writeTools, p.writeComparisons, p.writeRetired, p.writePrices} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	counts := p.diff.Changes[len(p.diff.Changes)-1].Object // of catalog.updated
+	at := formatTime(p.opts.Now)
+	_, err := p.tx.ExecContext(ctx, `INSERT INTO publications (version, published_at, first_sequence, last_sequence, changes) VALUES ($1, $2, $3, $4, $5)`,
+		done.Version, at, p.old.sequence+1, done.Sequence, string(catalog.AppendJSON(nil, counts)))
+	if err != nil {
+		return err
+	}
+	if err := p.writeEvents(ctx, done.Version, at); err != nil {
+		return err
+	}
+	_, err = p.tx.ExecContext(ctx, `UPDATE catalogue SET name = $1, url = $2, version = $3, sequence = $4, published_at = $5, changed_on = $6`,
+		p.next.Name, p.next.URL, done.Version, done.Sequence, at, catalog.Day(p.opts.Now))
+	return err
+}
+
+// writeCategories replaces them all: they are few.
+func (p *publication) writeCategories(ctx context.Context) error {
+	if slices.Equal(p.old.Catalog.Categories, p.next.Categories) {
+		return nil
+	}
+	if _, err := p.tx.ExecContext(ctx, `DELETE FROM categories`); err != nil {
+		return err
+	}
+	return p.writeRows(ctx, "categories", categoryTable, len(p.next.Categories), func(i int) []any {
+		c := &p.next.Categories[i]
+		return []any{c.Slug, c.Label}
+	})
+}
+
+func (p *publication) writeTools(ctx context.Context) error {
+	if err := toolTable.remove(ctx, p.tx, p.diff.Tools.Gone); err != nil {
+		return err
+	}
+	slugs := slices.Concat(p.diff.Tools.Added, p.diff.Tools.Changed)
+	return p.writeRows(ctx, "tools", toolTable, len(slugs), func(i int) []any {
+		t := p.next.Tool(slugs[i])
+		return []any{
+			t.Slug, t.Name, t.Domain, t.Category, string(t.ICP), string(t.Pricing), t.Price, t.Tagline,
+			t.Score, t.Verifiability, t.Obsolescence, t.Tier, t.Mainstream, t.UpdatedAt,
+			t.CanonicalURL, t.AvisURL, t.AlternativesURL, t.TestedAt, t.PriceCheckedAt, joinList(t.Sources), joinList(t.Aliases), t.Body,
+		}
+	})
+}
+
+func (p *publication) writeComparisons(ctx context.Context) error {
+	if err := comparisonTable.remove(ctx, p.tx, p.diff.Comparisons.Gone); err != nil {
+		return err
+	}
+	all := written(p.next.Comparisons, p.diff.Comparisons, func(x *catalog.Comparison) string { return x.Slug })
+	return p.writeRows(ctx, "comparisons", comparisonTable, len(all), func(i int) []any {
+		x := all[i]
+		return []any{x.Slug, x.Title, x.ToolA, x.ToolB, x.Winner, x.WinnerNote, x.Published, x.UpdatedAt, x.Body}
+	})
+}
+
+func (p *publication) writeRetired(ctx context.Context) error {
+	if err := retiredTable.remove(ctx, p.tx, p.diff.Retired.Gone); err != nil {
+		return err
+	}
+	all := written(p.next.Retired, p.diff.Retired, func(x *catalog.Retired) string { return x.Slug })
+	return p.writeRows(ctx, "retired", retiredTable, len(all), func(i int) []any {
+		x := all[i]
+		return []any{x.Slug, x.Name, x.Category, string(x.Reason), x.RetiredAt, x.Successor, x.Body, x.Note}
+	})
+}
+
+// written gives the records that were added or changed.
+func written[T any](all []T, r catalog.Records, slug func(*T) string) []*T {
+	touched := map[string]bool{}
+	for _, s := range slices.Concat(r.Added, r.Changed) {
+		touched[s] = true
+	}
+	var list []*T
+	for i := range all {
+		if touched[slug(&all[i])] {
+			list = append(list, &all[i])
+		}
+	}
+	return list
+}
+
+// writePrices replaces the price histories that differ, of active tools and others.
+func (p *publication) writePrices(ctx context.Context) error {
+	old, next := p.old.Catalog, p.next
+	history := func(c *catalog.Catalog, slug string) []catalog.PriceChange {
+		if t := c.Tool(slug); t != nil {
+			return t.PriceHistory
+		}
+		return c.PastPrices[slug]
+	}
+	slugs := slices.Concat(p.diff.Tools.Added, p.diff.Tools.Changed, p.diff.Tools.Gone,
+		slices.Collect(maps.Keys(old.PastPrices)), slices.Collect(maps.Keys(next.PastPrices)))
+	slices.Sort(slugs)
+
+	type entry struct {
+		slug     string
+		position int
+		change   catalog.PriceChange
+	}
+	var dropped []string
+	var entries []entry
+	for _, slug := range slices.Compact(slugs) {
+		before, after := history(old, slug), history(next, slug)
+		if slices.Equal(before, after) {
+			continue
+		}
+		if len(before) > 0 {
+			dropped = append(dropped, slug)
+		}
+		for i, change := range after {
+			entries = append(entries, entry{slug, i, change})
+		}
+	}
+	if err := priceTable.remove(ctx, p.tx, dropped); err != nil {
+		return err
+	}
+	return p.writeRows(ctx, "prices", priceTable, len(entries), func(i int) []any {
+		e := &entries[i]
+		return []any{
+			e.slug, e.position, e.change.ChangedAt,
+			string(e.change.OldPricing), e.change.OldPrice, string(e.change.NewPricing), e.change.NewPrice,
+		}
+	})
+}
+
+func (p *publication) writeEvents(ctx context.Context, version int64, at string) error {
+	ids := account.NewIDs(account.EventID, p.opts.Now, rand.Reader)
+	return p.writeRows(ctx, "events", eventTable, len(p.diff.Changes), func(i int) []any {
+		c := &p.diff.Changes[i]
+		sequence := p.old.sequence + 1 + int64(i)
+		id := ids.Next()
+		return []any{sequence, version, id, c.Type, c.Slug, at, string(eventBody(id, at, sequence, c))}
+	})
+}
+
+// progressEvery is about a tenth of a second's worth of records.
+const progressEvery = 1000
+
+// writeRows writes n rows to a table and tells how far it is.
+func (p *publication) writeRows(ctx context.Context, stage string, t table, n int, row func(i int) []any) error {
+	b := batch{tx: p.tx, table: t}
+	for i := range n {
+		if i%progressEvery == 0 {
+			p.progress(stage, i, n)
+		}
+		if err := b.add(ctx, row(i)...); err != nil {
+			return err
+		}
+	}
+	if err := b.flush(ctx); err != nil {
+		return err
+	}
+	p.progress(stage, n, n)
+	return nil
+}
+
+func (p *publication) progress(stage string, done, total int) {
+	if p.opts.Progress != nil {
+		p.opts.Progress(Progress{Stage: stage, Done: done, Total: total})
+	}
+}

@@ -1,0 +1,152 @@
+// Package store keeps the published catalogue, its events, the accounts and their
+// keys. It is the only place with SQL.
+//
+// One text serves SQLite and PostgreSQL: `$1` placeholders, portable column types,
+// ids and moments made in Go, sorting done in Go. What SQL leaves to each engine
+// (locks, the first connection, error codes) stands in sqlite.go, postgres.go and
+// errors.go, side by side with its reason. Everything else cannot tell which
+// database it runs on, and one suite of tests runs on both.
+//
+// The catalogue changes only in Publish, in one transaction; readers see one
+// version or the next, never a mix.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// A Store is an open database. Open makes it, Close ends it, and any number of
+// goroutines use it in between.
+type Store struct {
+	name     string // for sentences: the path or the server, never a password
+	postgres bool
+	reads    *sql.DB
+	writes   *sql.DB       // on SQLite a single connection: it has one writer at a time
+	patience time.Duration // how long a writer waits for another
+}
+
+// defaultPatience outlasts the publication of a hundred thousand tools, which is
+// what a writer on SQLite may have to wait for.
+const defaultPatience = 30 * time.Second
+
+// Open opens the database that dsn names, `sqlite:PATH` or `postgres://…`, makes
+// it if it is a SQLite file that does not exist yet, and brings its tables up to date.
+func Open(ctx context.Context, dsn string) (*Store, error) {
+	s := &Store{patience: defaultPatience}
+	var err error
+	if path, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
+		err = s.openSQLite(ctx, path)
+	} else if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
+		err = s.openPostgres(dsn)
+	} else {
+		// The text is not repeated: it may be an address with a password and a typo.
+		return nil, errors.New("the database is neither sqlite:PATH nor postgres://USER@HOST/NAME: give one of the two")
+	}
+	if err == nil {
+		err = s.migrate(ctx)
+	}
+	if err == nil {
+		return s, nil
+	}
+	return nil, errors.Join(s.explain(ctx, err), s.Close())
+}
+
+// Close waits for the transactions under way and closes every connection.
+func (s *Store) Close() error {
+	var err error
+	if s.writes != nil && s.writes != s.reads {
+		err = s.writes.Close()
+	}
+	if s.reads != nil {
+		err = errors.Join(err, s.reads.Close())
+	}
+	return err
+}
+
+// State is what a node asks for again and again: whether anything that it holds in
+// memory has changed.
+type State struct {
+	Version int64 // of the catalogue; 0 when nothing has been published
+	Keys    int64 // rises with every change of an account or a key
+}
+
+// State reads the two counters, and nothing else.
+func (s *Store) State(ctx context.Context) (State, error) {
+	var st State
+	err := s.reads.QueryRowContext(ctx, `
+		SELECT (SELECT version FROM catalogue), (SELECT revision FROM account_state)`).Scan(&st.Version, &st.Keys)
+	return st, s.explain(ctx, err)
+}
+
+// read runs fn in a transaction that sees the database as it was at one moment,
+// whatever is written meanwhile. SQLite gives that to every reader; PostgreSQL
+// gives it under REPEATABLE READ.
+func (s *Store) read(ctx context.Context, fn func(*sql.Tx) error) error {
+	tx, err := s.reads.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+	if err != nil {
+		return s.explain(ctx, err)
+	}
+	defer tx.Rollback() //nolint:errcheck // there is nothing to lose
+	return s.explain(ctx, fn(tx))
+}
+
+// write runs fn in a transaction and commits it, or nothing of it. It waits for
+// another writer as long as the store's patience lasts.
+func (s *Store) write(ctx context.Context, fn func(*sql.Tx) error) error {
+	return s.explain(ctx, s.tryWrite(ctx, fn))
+}
+
+func (s *Store) tryWrite(ctx context.Context, fn func(*sql.Tx) error) error {
+	waiting, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
+	conn, err := s.writes.Conn(waiting)
+	if err != nil {
+		if ctx.Err() == nil && waiting.Err() != nil {
+			return s.busy(err)
+		}
+		return err
+	}
+	defer conn.Close()
+	// The transaction lives under ctx, not under waiting: only getting it is limited.
+	tx, err := conn.BeginTx(ctx, nil)
+	for isBusy(err) && waiting.Err() == nil {
+		tx, err = conn.BeginTx(ctx, nil) // SQLite waited busyTimeout in there
+	}
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing left to undo
+	if s.postgres {
+		// There it is the row that is waited for, later.
+		if _, err := tx.ExecContext(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d", s.patience.Milliseconds())); err != nil {
+			return err
+		}
+	}
+	if err := fn(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// Moments are stored as text of one width, so that they sort as they happened.
+const moment = "2006-01-02T15:04:05.000Z"
+
+// formatTime gives "" for the zero time, which means never.
+func formatTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(moment)
+}
+
+func parseTime(s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	return time.Parse(moment, s)
+}

@@ -1,0 +1,63 @@
+package synthetic
+
+import (
+	"cmp"
+
+	"palmares/internal/catalog"
+)
+
+// comparisons sets tested tools of one category against each other, up to count
+// times: a pair that was drawn before is not drawn again.
+func (m *maker) comparisons(tools []catalog.Tool, count int) []catalog.Comparison {
+	var tested []*catalog.Tool
+	rivals := make(map[string][]*catalog.Tool, len(trades))
+	for i := range tools {
+		if t := &tools[i]; t.Score != nil {
+			tested = append(tested, t)
+			rivals[t.Category] = append(rivals[t.Category], t)
+		}
+	}
+	if len(tested) == 0 {
+		return nil
+	}
+	drawn := make(map[string]bool, count)
+	var all []catalog.Comparison
+	for range count {
+		a := pick(m, tested)
+		b := pick(m, rivals[a.Category])
+		if b.Slug < a.Slug {
+			a, b = b, a
+		}
+		slug := a.Slug + "-vs-" + b.Slug
+		if a == b || drawn[slug] {
+			continue
+		}
+		drawn[slug] = true
+		all = append(all, m.comparison(slug, a, b))
+	}
+	return all
+}
+
+func (m *maker) comparison(slug string, a, b *catalog.Tool) catalog.Comparison {
+	winner, loser := a, b
+	// The better mark wins, but for the odd pair that the note argues about.
+	if order := cmp.Compare(*a.Score, *b.Score); order < 0 || order == 0 && m.chance(50) || m.chance(6) {
+		winner, loser = b, a
+	}
+	k := tradeOf(a.Category)
+	about := subject{trade: k, name: winner.Name, rival: loser.Name, price: winner.Price}
+	x := catalog.Comparison{
+		Slug:  slug,
+		Title: m.line(pick(m, duelTitles), subject{trade: k, name: a.Name, rival: b.Name}),
+		ToolA: a.Slug, ToolB: b.Slug, Winner: winner.Slug,
+		WinnerNote: m.line(pick(m, duelNotes), about),
+		Published:  m.chance(88),
+	}
+	if m.chance(90) {
+		x.UpdatedAt = m.days[m.between(daysCovered-600, daysCovered-1)]
+	}
+	if m.chance(50) {
+		x.Body = m.prose(duelSentences, about, m.between(2, 5))
+	}
+	return x
+}

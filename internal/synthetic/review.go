@@ -1,0 +1,125 @@
+package synthetic
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// Reviews are 1.5 to 4 kB long. A review ends with the sentence that reaches its
+// target, or with the mark it announces, hence the distance from 4 kB.
+const (
+	shortestReview = 1500
+	longestReview  = 3700
+)
+
+// review writes the review of a tool: sometimes a text before the first heading,
+// then three to six sections, the verdict last.
+func (m *maker) review(s subject, score *float64) string {
+	m.text = m.text[:0]
+	target := m.between(shortestReview, longestReview)
+	// General sentences are taken in turn, from a place that differs by review, so
+	// that no review repeats itself.
+	general := m.below(len(generalSentences))
+	if m.chance(50) {
+		m.text = m.fill(m.text, pick(m, openings), s)
+		m.text = append(m.text, "\n\n"...)
+	}
+	sections := m.between(3, 6)
+	written := 0
+	for i := range topics {
+		// Of the others, each is as likely as the next to fill a place that the
+		// verdict leaves.
+		others := len(topics) - 1
+		if i < others && m.below(others-i) >= sections-1-written {
+			continue
+		}
+		topic := &topics[i]
+		written++
+		m.heading(topic)
+		if topic.extra != nil && m.chance(35) {
+			topic.extra(m, s)
+		}
+		general = m.section(topic, s, target*written/sections, general)
+	}
+	if score != nil {
+		m.text = append(m.text, "Note finale\u00a0: **"...)
+		m.text = append(m.text, strings.Replace(strconv.FormatFloat(*score, 'f', 1, 64), ".", ",", 1)...)
+		m.text = append(m.text, " sur 10**.\n"...)
+	}
+	return string(bytes.TrimSpace(m.text))
+}
+
+// heading opens a section; about a third carry the anchor that editors chose.
+func (m *maker) heading(t *topic) {
+	m.text = append(m.text, "## "...)
+	m.text = append(m.text, pick(m, t.headings)...)
+	if m.chance(35) {
+		m.text = append(m.text, " {#"...)
+		m.text = append(m.text, t.id...)
+		m.text = append(m.text, '}')
+	}
+	m.text = append(m.text, "\n\n"...)
+}
+
+// section writes paragraphs until the review has reached size: the sentences of
+// the topic, then general ones from the given place on. It gives the place reached.
+func (m *maker) section(t *topic, s subject, size, general int) int {
+	start := m.below(len(t.sentences))
+	left := m.between(2, 4) // sentences in this paragraph
+	for i := 0; i == 0 || len(m.text) < size; i++ {
+		pattern := generalSentences[general%len(generalSentences)]
+		if i < len(t.sentences) {
+			pattern = t.sentences[(start+i)%len(t.sentences)]
+		} else {
+			general++
+		}
+		m.text = m.fill(m.text, pattern, s)
+		if left--; left > 0 {
+			m.text = append(m.text, ' ')
+			continue
+		}
+		m.text = append(m.text, "\n\n"...)
+		left = m.between(2, 4)
+	}
+	m.text = append(bytes.TrimRight(m.text, " \n"), "\n\n"...)
+	return general
+}
+
+func (m *maker) steps(s subject) {
+	for i, step := range firstSteps[:m.between(3, len(firstSteps))] {
+		m.text = strconv.AppendInt(m.text, int64(i+1), 10)
+		m.text = m.fill(append(m.text, ". "...), step, s)
+		m.text = append(m.text, '\n')
+	}
+	m.text = append(m.text, '\n')
+}
+
+func (m *maker) strengths(s subject) { m.bullets("atout", s) }
+
+func (m *maker) weaknesses(s subject) { m.bullets("defaut", s) }
+
+// bullets lists three neighbours of the lexicon, which are never the same.
+func (m *maker) bullets(key string, s subject) {
+	m.text = m.fill(m.text, "Après {n} semaines, nous retenons\u00a0:\n\n", s)
+	start := m.below(len(lexicon[key]))
+	for i := range 3 {
+		m.text = append(m.text, "- "...)
+		m.text = append(m.text, lexicon[key][(start+i)%len(lexicon[key])]...)
+		m.text = append(m.text, []string{"\u202f;\n", "\u202f;\n", ".\n\n"}[i]...)
+	}
+}
+
+func (m *maker) trials(s subject) {
+	m.text = append(m.text, "| Épreuve | Réussite | Durée |\n|---|---:|---:|\n"...)
+	for _, trial := range s.trade.tasks[:m.between(2, 3)] {
+		m.text = append(m.text, "| "...)
+		m.text = append(m.text, trial...)
+		m.text = m.fill(m.text, " | {d}\u00a0% | {n}\u00a0min |\n", s)
+	}
+	m.text = append(m.text, '\n')
+}
+
+func (m *maker) plans(s subject) {
+	m.text = m.fill(m.text, "| Formule | Prix | Quota |\n|---|---|---|\n| Découverte | 0 €/mois | {d} essais |\n| Courante | {prix} | {n}00 essais |\n\n", s)
+}
