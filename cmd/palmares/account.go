@@ -32,7 +32,7 @@ func (p *plan) UnmarshalText(b []byte) error {
 
 type accountCreate struct {
 	Email string `arg:"" help:"The address of its owner."`
-	Plan  plan   `help:"developer or pro." default:"developer" env:"PALMARES_PLAN" placeholder:"PLAN"`
+	Plan  plan   `help:"developer or pro." default:"developer" env:"PALMARES_PLAN"`
 }
 
 // Run creates an account and prints it.

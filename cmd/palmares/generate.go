@@ -1,8 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"strconv"
+
+	"github.com/alecthomas/kong"
 
 	"palmares/internal/content"
 	"palmares/internal/synthetic"
@@ -10,8 +14,8 @@ import (
 
 type generateCommand struct {
 	Dir      string    `arg:"" help:"The folder to write; it must be absent or empty."`
-	Tools    toolCount `help:"How many tools." default:"1000" env:"PALMARES_TOOLS" placeholder:"N"`
-	Seed     seed      `help:"The same seed gives the same bytes." default:"1" env:"PALMARES_SEED" placeholder:"S"`
+	Tools    toolCount `help:"How many tools." default:"1000" env:"PALMARES_TOOLS"`
+	Seed     seed      `help:"The same seed gives the same bytes." default:"1" env:"PALMARES_SEED"`
 	Markdown bool      `help:"Write one Markdown file per record instead of JSON lines." env:"PALMARES_MARKDOWN"`
 }
 
@@ -21,11 +25,15 @@ const maxTools = 1_500_000
 
 type toolCount int
 
-// UnmarshalText reads a number of tools.
-func (n *toolCount) UnmarshalText(b []byte) error {
-	x, err := strconv.Atoi(string(b))
+// Decode reads a number of tools.
+func (n *toolCount) Decode(ctx *kong.DecodeContext) error {
+	text, err := number(ctx)
+	if err != nil {
+		return err
+	}
+	x, err := strconv.Atoi(text)
 	if err != nil || x < 0 || x > maxTools {
-		return &refusedValue{fmt.Sprintf("%q is not a number of tools: give a whole number from 0 to %d", b, maxTools)}
+		return &refusedValue{fmt.Sprintf("%q is not a number of tools: give a whole number from 0 to %d", text, maxTools)}
 	}
 	*n = toolCount(x)
 	return nil
@@ -33,14 +41,28 @@ func (n *toolCount) UnmarshalText(b []byte) error {
 
 type seed uint64
 
-// UnmarshalText reads a seed.
-func (n *seed) UnmarshalText(b []byte) error {
-	x, err := strconv.ParseUint(string(b), 10, 64)
+// Decode reads a seed.
+func (n *seed) Decode(ctx *kong.DecodeContext) error {
+	text, err := number(ctx)
 	if err != nil {
-		return &refusedValue{fmt.Sprintf("%q is not a seed: give a whole number from 0 to 18446744073709551615", b)}
+		return err
+	}
+	x, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return &refusedValue{fmt.Sprintf("%q is not a seed: give a whole number from 0 to %d", text, uint64(math.MaxUint64))}
 	}
 	*n = seed(x)
 	return nil
+}
+
+// number takes the value of an option. Left to itself, kong would take -1 for
+// another option.
+func number(ctx *kong.DecodeContext) (string, error) {
+	token := ctx.Scan.Pop()
+	if token.IsEOL() {
+		return "", errors.New("a number is missing behind it")
+	}
+	return token.String(), nil
 }
 
 // Run writes a synthetic catalogue.

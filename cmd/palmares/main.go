@@ -31,7 +31,7 @@ func main() {
 // commands is the whole command line: kong makes flags, environment variables
 // and help of it.
 type commands struct {
-	Database string `help:"Where the catalogue, accounts and keys are kept: sqlite:PATH or postgres://…" default:"sqlite:data/palmares.db" env:"PALMARES_DATABASE" placeholder:"DSN"`
+	Database string `help:"Where the catalogue, accounts and keys are kept: sqlite:PATH or postgres://…" default:"sqlite:data/palmares.db" env:"PALMARES_DATABASE"`
 
 	Serve    serveCommand    `cmd:"" help:"Serve the API and the site."`
 	Validate validateCommand `cmd:"" help:"Read a content folder and print every problem as file:line: sentence."`
@@ -89,7 +89,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { exited = code }), // only --help exits
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
-		kong.UsageOnError(),
 	)
 	if err != nil {
 		fmt.Fprintln(stderr, "palmares:", err)

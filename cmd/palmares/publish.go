@@ -2,7 +2,8 @@ package main
 
 import (
 	"errors"
-	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -18,11 +19,11 @@ type publishCommand struct {
 
 // Run publishes a folder and says what changed.
 func (c *publishCommand) Run(s *session) error {
-	next, err := readFolder(s, c.Dir)
+	next, err := readFolder(s, c.Dir, s.stderr)
 	if err != nil {
 		return err
 	}
-	if c.DryRun && !store.Exists(s.database) {
+	if c.DryRun && isAbsent(s.database) {
 		// A dry run leaves nothing behind, not even an empty database.
 		old := &catalog.Catalog{}
 		catalog.Settle(old, next, catalog.Day(s.now()))
@@ -37,10 +38,6 @@ func (c *publishCommand) Run(s *session) error {
 			Progress:      func(p store.Progress) { show.show(p.Stage, p.Done, p.Total) },
 		})
 		show.done()
-		if removed, ok := errors.AsType[*store.RemovalError](err); ok {
-			return fmt.Errorf("%s would disappear without an entry in cimetiere/: %s; add the entries, or publish with --allow-removals; nothing was published",
-				plural(len(removed.Slugs), "tool"), some(removed.Slugs))
-		}
 		if err != nil {
 			return err
 		}
@@ -48,11 +45,12 @@ func (c *publishCommand) Run(s *session) error {
 	})
 }
 
-// some names the first of many.
-func some(slugs []string) string {
-	const most = 20
-	if len(slugs) <= most {
-		return strings.Join(slugs, ", ")
+// isAbsent tells whether a database is a file that does not exist yet.
+func isAbsent(database string) bool {
+	path, ok := strings.CutPrefix(database, "sqlite:")
+	if !ok {
+		return false
 	}
-	return strings.Join(slugs[:most], ", ") + fmt.Sprintf(" and %d more", len(slugs)-most)
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }

@@ -68,7 +68,7 @@ func (c *publishCommand) report(s *session, next *catalog.Catalog, p store.Publi
 	silent("comparatifs/", d.Comparisons.Changed)
 	silent("comparatifs/", d.Comparisons.Gone)
 	silent("cimetiere/", d.Retired.Changed)
-	if d.Catalogue {
+	if d.Catalogue && p.Version > 1 {
 		line("changed", "catalogue.yaml")
 	}
 	var total []string

@@ -22,23 +22,18 @@ import (
 )
 
 type serveCommand struct {
-	Listen    string  `help:"Where to listen." default:"localhost:8080" env:"PALMARES_LISTEN" placeholder:"HOST:PORT"`
+	Listen    string  `help:"Where to listen." default:"localhost:8080" env:"PALMARES_LISTEN"`
 	BaseURL   baseURL `help:"Where callers find this server (default: derived from --listen)." env:"PALMARES_BASE_URL" placeholder:"URL"`
 	OpsListen string  `help:"Where to serve metrics, profiles and health to the operator (default: nowhere)." env:"PALMARES_OPS_LISTEN" placeholder:"HOST:PORT"`
-	Demo      onOff   `help:"Serve the demo catalogue as long as nothing has been published: on or off." default:"on" env:"PALMARES_DEMO" placeholder:"on|off"`
+	Demo      onOff   `help:"Serve the demo catalogue as long as nothing has been published: on or off." default:"on" env:"PALMARES_DEMO"`
 }
 
-// onOff is a switch that is written out.
-type onOff bool
+// onOff is a switch that is written out: "on" or "off".
+type onOff string
 
 // UnmarshalText reads on or off.
 func (o *onOff) UnmarshalText(b []byte) error {
-	switch string(b) {
-	case "on":
-		*o = true
-	case "off":
-		*o = false
-	default:
+	if *o = onOff(b); *o != "on" && *o != "off" {
 		return &refusedValue{fmt.Sprintf("%q is neither on nor off", b)}
 	}
 	return nil
@@ -144,7 +139,7 @@ func (c *serveCommand) load(ctx context.Context, st *store.Store) (*snapshot.Sna
 	if published.Version > 0 {
 		return snapshot.Build(published.Catalog, published.Version, published.ChangedOn), nil
 	}
-	if !c.Demo {
+	if c.Demo == "off" {
 		return snapshot.Empty("Palmarès", string(c.BaseURL)), nil
 	}
 	shipped, problems, err := content.ReadFS(ctx, demo.Folder, nil)
@@ -160,7 +155,7 @@ func (c *serveCommand) load(ctx context.Context, st *store.Store) (*snapshot.Sna
 }
 
 // isDemo tells the demo from a published catalogue.
-func (c *serveCommand) isDemo(s *snapshot.Snapshot) bool { return bool(c.Demo) && s.Version == 0 }
+func (c *serveCommand) isDemo(s *snapshot.Snapshot) bool { return c.Demo == "on" && s.Version == 0 }
 
 // greet says where to go.
 func (c *serveCommand) greet(s *session, snap *snapshot.Snapshot) {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"palmares/internal/catalog"
 	"palmares/internal/content"
@@ -14,7 +15,7 @@ type validateCommand struct {
 
 // Run prints every problem of a folder.
 func (c *validateCommand) Run(s *session) error {
-	read, err := readFolder(s, c.Dir)
+	read, err := readFolder(s, c.Dir, s.stdout)
 	if err != nil {
 		return err
 	}
@@ -22,8 +23,8 @@ func (c *validateCommand) Run(s *session) error {
 	return err
 }
 
-// readFolder reads a content folder; its problems go to stderr, all of them.
-func readFolder(s *session, dir string) (*catalog.Catalog, error) {
+// readFolder reads a content folder; all its problems go to out.
+func readFolder(s *session, dir string, out io.Writer) (*catalog.Catalog, error) {
 	report := newProgress(s.stderr)
 	read, problems, err := content.Read(s.ctx, dir, func(n int) { report.show("reading", n, 0) })
 	report.done()
@@ -34,9 +35,9 @@ func readFolder(s *session, dir string) (*catalog.Catalog, error) {
 		return read, nil
 	}
 	for _, p := range problems {
-		fmt.Fprintln(s.stderr, p)
+		fmt.Fprintln(out, p)
 	}
-	return nil, errors.New(plural(len(problems), "problem") + " in " + dir + ": mend them and run the command again; nothing was published")
+	return nil, errors.New(plural(len(problems), "problem") + " in " + dir + ": mend them and run the command again")
 }
 
 func counts(c *catalog.Catalog) string {

@@ -1,26 +1,33 @@
 package api
 
 import (
-	"encoding/hex"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 
+	"palmares/internal/coding"
 	"palmares/internal/snapshot"
 )
 
-// An answer is what an operation found.
+// An answer is what an operation found, and how it goes out.
 type answer struct {
 	body     snapshot.Body
 	isList   bool
 	total    int    // of a list, before paging
 	paging   string // Link values of a paginated list
 	location string // where the tool is now; then there is no body
+	free     bool   // never counted, whoever asks
+
+	// Set by prepare.
+	status int
+	coding coding.Coding
+	tag    string
 }
 
 // Header values that never change are shared by all answers, ready to be set
-// without an allocation. Keys are written in their canonical form for the same reason.
+// without an allocation. Names are set as they are written in documents, not in
+// the canonical form of net/http, which would send Etag and X-Ratelimit-Limit.
 var (
 	jsonType       = []string{"application/json"}
 	cacheHour      = []string{"s-maxage=3600, stale-while-revalidate=86400"}
@@ -39,7 +46,7 @@ func setCommonHeaders(h http.Header, snap *snapshot.Snapshot) {
 	h["Access-Control-Allow-Origin"] = anyOrigin
 	h["Access-Control-Expose-Headers"] = exposed
 	h["Vary"] = vary
-	h["X-Service-Updated-At"] = []string{snap.UpdatedAt}
+	h["X-Service-Updated-At"] = snap.UpdatedAtHeader
 }
 
 // preflight tells a browser what a page of another origin may send.
@@ -52,92 +59,72 @@ func preflight(w http.ResponseWriter) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// rooms are buffers for bodies that must be put together. A page of 200 tools
+// prepare decides what is sent, 308, 304 or 200, and in which coding, without
+// putting the body together: whether a request is counted depends on it.
+func (a *answer) prepare(r *http.Request) {
+	if a.location != "" {
+		a.status = http.StatusPermanentRedirect
+		return
+	}
+	a.coding = coding.Choose(r.Header["Accept-Encoding"])
+	a.tag = coding.Tag(coding.Digest(a.body.Digest()), a.coding)
+	a.status = http.StatusOK
+	if match := r.Header["If-None-Match"]; match != nil && coding.Matches(match, a.tag) {
+		a.status = http.StatusNotModified
+	}
+}
+
+// rooms are buffers for pages, which must be put together. A page of 200 tools
 // takes about 100 kB; a larger one is left to the garbage collector.
 var rooms = sync.Pool{New: func() any { b := make([]byte, 0, 32<<10); return &b }}
 
 const largestRoom = 256 << 10
 
-// write sends an answer: 308, 304 or 200, in the coding the caller likes best.
-func (h *Handler) write(w http.ResponseWriter, r *http.Request, a answer) {
+// write sends a prepared answer.
+func (h *Handler) write(w http.ResponseWriter, a *answer) {
 	header := w.Header()
 	header["Cache-Control"] = cacheHour
 	if a.location != "" {
-		header.Set("Location", a.location)
-		header.Set("Content-Length", "0")
-		w.WriteHeader(http.StatusPermanentRedirect)
+		header["Location"] = []string{a.location}
+		header["Content-Length"] = []string{"0"}
+		w.WriteHeader(a.status)
 		return
 	}
-	if a.isList {
-		header["X-Total-Count"] = []string{strconv.Itoa(a.total)}
-	}
+	values := &[3]string{a.tag} // one allocation for the values that differ each time
+	header["ETag"] = values[0:1:1]
 	header["Link"] = licenseLink
 	if a.paging != "" {
 		header["Link"] = []string{a.paging + ", " + licence}
 	}
-
-	digest := a.body.Digest()
-	coding := chooseCoding(r.Header["Accept-Encoding"])
-	tag := entityTag(digest, coding)
-	header["Etag"] = []string{tag}
-	if match := r.Header["If-None-Match"]; match != nil && matches(match, tag) {
-		w.WriteHeader(http.StatusNotModified)
+	if a.isList {
+		values[1] = strconv.Itoa(a.total)
+		header["X-Total-Count"] = values[1:2:2]
+	}
+	if a.status == http.StatusNotModified {
+		w.WriteHeader(a.status)
 		return
 	}
 
 	header["Content-Type"] = jsonType
-	if coding != identity {
-		header["Content-Encoding"] = codingNames[coding]
-		send(w, h.encodings.get(a.body, coding))
-		return
-	}
-	room := rooms.Get().(*[]byte)
-	body := a.body.Bytes(*room)
-	send(w, body)
-	if cap(body) <= largestRoom && len(body) > 0 && cap(*room) > 0 {
-		rooms.Put(room)
-	}
-}
-
-func send(w http.ResponseWriter, body []byte) {
-	w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
-	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(body) // the caller is gone: nobody is left to tell
-}
-
-// entityTag is a strong validator: the digest of the body and its coding, since
-// two codings of one body are different bytes.
-func entityTag(d snapshot.Digest, c coding) string {
-	var room [40]byte
-	b := append(room[:0], '"')
-	b = hex.AppendEncode(b, d[:])
-	b = append(b, tagSuffixes[c]...)
-	return string(append(b, '"'))
-}
-
-// matches tells whether an If-None-Match header, in one or more lines, names the
-// tag. The comparison is weak, as RFC 9110 asks; what cannot be read matches nothing.
-func matches(lines []string, tag string) bool {
-	for _, line := range lines {
-		for {
-			line = strings.TrimLeft(line, " \t,")
-			if line == "*" {
-				return true
-			}
-			opaque, ok := strings.CutPrefix(strings.TrimPrefix(line, "W/"), `"`)
-			if !ok {
-				break
-			}
-			opaque, line, ok = strings.Cut(opaque, `"`)
-			if !ok {
-				break
-			}
-			if opaque == tag[1:len(tag)-1] {
-				return true
-			}
+	var body []byte
+	switch {
+	case a.coding != coding.Identity:
+		header["Content-Encoding"] = a.coding.Header()
+		body = h.encodings.Get(coding.Digest(a.body.Digest()), a.coding, func() []byte { return a.body.Append(nil) })
+	case a.isList:
+		room := rooms.Get().(*[]byte)
+		*room = a.body.Append((*room)[:0])
+		body = *room
+		if cap(body) <= largestRoom {
+			defer rooms.Put(room)
 		}
+	default:
+		body = a.body.Bytes()
 	}
-	return false
+	values[2] = strconv.Itoa(len(body))
+	header["Content-Length"] = values[2:3:3]
+	w.WriteHeader(a.status)
+	_, _ = w.Write(body) // the caller is gone: nobody is left to tell
 }
 
 // pagingLinks are the Link values of a page: relative references that keep the

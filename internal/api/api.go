@@ -13,12 +13,15 @@ import (
 	"path"
 
 	"palmares/internal/catalog"
+	"palmares/internal/coding"
+	"palmares/internal/quota"
 	"palmares/internal/snapshot"
 )
 
 // A Caller is who sent a request.
 type Caller struct {
-	Keyed bool // with a valid API key
+	Keyed   bool          // with a valid API key
+	Subject quota.Subject // whose quota the request is counted against
 }
 
 // Config is what the operations need of the rest of the server.
@@ -28,6 +31,8 @@ type Config struct {
 	// Authorize tells who sent a request from its Authorization header, or
 	// why it must be refused. Required.
 	Authorize func(*http.Request) (Caller, *Error)
+	// Meter counts requests; nil when there are no quotas.
+	Meter *quota.Meter
 }
 
 // A Handler answers every path under /api.
@@ -35,7 +40,7 @@ type Handler struct {
 	cfg       Config
 	mux       *http.ServeMux
 	document  snapshot.Body
-	encodings encodings
+	encodings coding.Cache
 }
 
 //go:embed openapi.json
@@ -75,6 +80,7 @@ type request struct {
 	*http.Request
 	snap   *snapshot.Snapshot
 	caller Caller
+	known  bool // who the caller is: it was not refused
 }
 
 // An operation answers or fails; it writes nothing itself.
@@ -85,42 +91,86 @@ func (h *Handler) handle(pattern string, op operation) { h.mux.HandleFunc(patter
 func (h *Handler) adapt(op operation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		req := request{Request: r, snap: h.cfg.Snapshot()}
-		setCommonHeaders(w.Header(), req.snap)
+		header := w.Header()
+		setCommonHeaders(header, req.snap)
 		if r.Method == http.MethodOptions {
 			preflight(w)
 			return
 		}
 		a, err := h.run(op, &req)
+		if err == nil {
+			a.prepare(r)
+		}
 		if req.caller.Keyed {
-			w.Header()["Cdn-Cache-Control"] = noStore
+			header["CDN-Cache-Control"] = noStore
+		}
+		if req.known && h.cfg.Meter != nil {
+			if over := h.count(header, req.caller, &a, err); over != nil {
+				err = over
+			}
 		}
 		if err != nil {
 			writeError(w, err)
 			return
 		}
-		h.write(w, r, a)
+		h.write(w, &a)
 	}
 }
 
 // run puts the checks that hold for every path before the operation.
 func (h *Handler) run(op operation, req *request) (answer, error) {
-	if err := checkURL(req.URL); err != nil {
+	if err := refuseKeyIn(req.URL.RawQuery); err != nil {
 		return answer{}, err
 	}
 	caller, refusal := h.cfg.Authorize(req.Request)
 	if refusal != nil {
 		return answer{}, refusal
 	}
-	req.caller = caller
+	req.caller, req.known = caller, true
 	if req.Method != http.MethodGet && req.Method != http.MethodHead {
 		return answer{}, methodNotAllowed(req.Method)
+	}
+	if err := checkLength(req.URL); err != nil {
+		return answer{}, err
 	}
 	return op(req)
 }
 
+// count takes one request off the caller's quota, if the answer is one that
+// counts, and tells a caller with a key what is left. It comes between making the
+// answer and writing it, so that nothing has to be given back; a caller with
+// nothing left gets the error instead.
+func (h *Handler) count(header http.Header, caller Caller, a *answer, failure error) error {
+	status := a.status
+	if failure != nil {
+		status = asError(failure).Status
+	}
+	var counts bool
+	switch status {
+	case http.StatusOK, http.StatusPermanentRedirect, http.StatusBadRequest, http.StatusNotFound:
+		counts = !a.free
+	case http.StatusNotModified:
+		counts = !a.free && !caller.Keyed
+	}
+	if !counts {
+		if caller.Keyed {
+			h.cfg.Meter.Look(caller.Subject).SetHeaders(header)
+		}
+		return nil
+	}
+	grant := h.cfg.Meter.Take(caller.Subject)
+	grant.SetHeaders(header)
+	if grant.Refused {
+		return quotaExceeded(grant)
+	}
+	return nil
+}
+
 func (h *Handler) unknownPath(*request) (answer, error) { return answer{}, pathNotFound() }
 
-func (h *Handler) getDocument(*request) (answer, error) { return answer{body: h.document}, nil }
+func (h *Handler) getDocument(*request) (answer, error) {
+	return answer{body: h.document, free: true}, nil
+}
 
 func (h *Handler) listTools(r *request) (answer, error) {
 	p := parse(r.URL.RawQuery)

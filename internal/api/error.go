@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/quota"
 )
 
 // An Error is an answer that says what is wrong and what to do about it. Its
@@ -16,7 +17,8 @@ type Error struct {
 	Status int
 	Code   string
 	Text   string
-	Param  string // for invalid_parameter
+	Param  string       // for invalid_parameter
+	Grant  *quota.Grant // for quota_exceeded
 }
 
 func (e *Error) Error() string { return e.Text }
@@ -26,6 +28,15 @@ type wireError struct {
 	Error string `json:"error"`
 	Code  string `json:"code"`
 	Param string `json:"param,omitempty"`
+	*wireQuota
+}
+
+// wireQuota is what a caller whose quota is used up is told besides.
+type wireQuota struct {
+	Tier      string `json:"tier"`
+	Limit     int    `json:"limit"`
+	Remaining int    `json:"remaining"`
+	ResetAt   string `json:"reset_at"`
 }
 
 // InvalidKey refuses a key that is malformed, mistyped or unknown.
@@ -120,6 +131,26 @@ func notInEmbeddingsSet(slug string) *Error {
 	}
 }
 
+func quotaExceeded(g quota.Grant) *Error {
+	text := "Le quota de " + thousands(g.Tier.Limit()) + " requêtes par jour est épuisé ; il se renouvelle à " + g.ResetAt() + ". "
+	if g.Tier == quota.Anonymous {
+		text += "Une clé gratuite en donne " + thousands(quota.Free.Limit()) + " (voir /tarifs) ; "
+	} else {
+		text += "La formule Pro n’a pas de quota (voir /tarifs) ; "
+	}
+	text += "pour reprendre tout le catalogue, demandez-en l’export plutôt que de le parcourir."
+	return &Error{Status: http.StatusTooManyRequests, Code: "quota_exceeded", Text: text, Grant: &g}
+}
+
+// thousands writes a number as French readers do.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	if len(s) > 3 {
+		s = s[:len(s)-3] + " " + s[len(s)-3:]
+	}
+	return s
+}
+
 func invalidParameter(param, text string) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: "invalid_parameter", Param: param, Text: text}
 }
@@ -135,13 +166,22 @@ func quote(s string) string {
 	return "« " + s + " »"
 }
 
+// asError gives any error its public form.
+func asError(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return internalError()
+}
+
 // writeError is the one place where an error becomes an answer.
 func writeError(w http.ResponseWriter, err error) {
-	var e *Error
-	if !errors.As(err, &e) {
-		e = internalError()
+	e := asError(err)
+	wire := wireError{Error: e.Text, Code: e.Code, Param: e.Param}
+	if g := e.Grant; g != nil {
+		wire.wireQuota = &wireQuota{Tier: g.Tier.String(), Limit: g.Tier.Limit(), Remaining: g.Remaining, ResetAt: g.ResetAt()}
 	}
-	body := catalog.AppendJSON(nil, wireError{Error: e.Text, Code: e.Code, Param: e.Param})
+	body := catalog.AppendJSON(nil, wire)
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	h.Set("Content-Length", strconv.Itoa(len(body)))
@@ -150,7 +190,7 @@ func writeError(w http.ResponseWriter, err error) {
 	case http.StatusNotFound:
 		h["Cache-Control"] = cacheMinute
 	case http.StatusUnauthorized:
-		h.Set("WWW-Authenticate", "Bearer")
+		h["WWW-Authenticate"] = []string{"Bearer"}
 	case http.StatusMethodNotAllowed:
 		h.Set("Allow", allowedMethods)
 	case http.StatusServiceUnavailable:

@@ -27,13 +27,20 @@ var reasons = func() []string {
 	return names
 }()
 
-// checkURL refuses what no operation may see: an address too long to be meant,
-// and a key where logs and caches would keep it.
-func checkURL(u *url.URL) error {
+// checkLength refuses an address too long to be meant.
+func checkLength(u *url.URL) error {
 	if len(u.Path)+len(u.RawQuery) > maxURL {
 		return invalidParameter("", "L’adresse est trop longue : "+strconv.Itoa(maxURL)+" octets au plus.")
 	}
-	for pair := range strings.SplitSeq(u.RawQuery, "&") {
+	return nil
+}
+
+// refuseKeyIn refuses a key in a query, where logs and caches would keep it.
+func refuseKeyIn(query string) error {
+	if query == "" {
+		return nil
+	}
+	for pair := range strings.SplitSeq(query, "&") {
 		key, value, ok := strings.Cut(pair, "=")
 		if !ok {
 			key, value = "", pair

@@ -1,68 +1,132 @@
 // Package site is what people see: pages in French, rendered on the server from
 // the same Snapshot as the API.
 //
-// For now it is a door: a home page that says what is here, and the terms that
-// every answer of the API links to.
+// A page is a function from a request to an answer or an error; one adapter does
+// for all of them what must be the same everywhere: methods, strict headers,
+// conditional requests, compression, and the pages that say what went wrong.
+// What pages need of a version beyond its records (who competes with whom, what
+// changed last) is worked out once for it and kept in an edition, so no page
+// costs more for a million tools than for a hundred. Nothing here needs
+// JavaScript; a small script makes filters answer without reloading.
 package site
 
 import (
-	"bytes"
-	_ "embed"
-	"html/template"
 	"net/http"
+	"path"
+	"strings"
+	"sync"
+	"sync/atomic"
 
+	"palmares/internal/coding"
 	"palmares/internal/snapshot"
 )
 
-//go:embed pages.html
-var pagesText string
-
-var pages = template.Must(template.New("pages").Parse(pagesText))
-
 // Config is what the pages need of the rest of the server.
 type Config struct {
-	// Snapshot gives the catalogue to show. Required.
+	// Snapshot gives the catalogue to show; it is called once a request. Required.
 	Snapshot func() *snapshot.Snapshot
-	// Demo tells whether a snapshot is the demo catalogue. Required.
+	// Demo tells whether a snapshot is the demo catalogue; its pages then say
+	// that everything in them is invented. Required.
 	Demo func(*snapshot.Snapshot) bool
+	// BaseURL is where visitors find this server. When it begins with https://
+	// their browsers are told to come back that way only; empty means http.
+	BaseURL string
 }
 
-// New makes the handler of every path that is not under /api.
-func New(cfg Config) http.Handler {
-	mux := http.NewServeMux()
-	page := func(name string, status int) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			snap := cfg.Snapshot()
-			render(w, name, status, view{
-				Name: snap.Catalog.Name, URL: snap.Catalog.URL, Demo: cfg.Demo(snap),
-				Tools: len(snap.Catalog.Tools), UpdatedAt: snap.UpdatedAt,
-			})
-		}
+// A Site answers every path that is not under /api.
+type Site struct {
+	cfg       Config
+	mux       *http.ServeMux
+	headers   http.Header // of every answer
+	assets    assets
+	encodings coding.Cache
+	current   atomic.Pointer[edition]
+	making    sync.Mutex
+	renewed   chan struct{} // told when there is a new edition
+}
+
+// New makes the handler of the website. Its Run should run beside it, for search
+// in whole texts.
+func New(cfg Config) *Site {
+	s := &Site{
+		cfg: cfg, mux: http.NewServeMux(), assets: readAssets(), renewed: make(chan struct{}, 1),
+		headers: strictHeaders(strings.HasPrefix(cfg.BaseURL, "https://")),
 	}
-	mux.HandleFunc("GET /{$}", page("home", http.StatusOK))
-	mux.HandleFunc("GET /licence", page("licence", http.StatusOK))
-	mux.HandleFunc("/", page("missing", http.StatusNotFound))
-	return mux
+	s.handle("/{$}", s.home)
+	s.handle("/outils", s.listTools)
+	s.handle("/outils/{slug}", s.showTool)
+	s.handle("/avis/{slug}", s.showReview)
+	s.handle("/alternatives/{slug}", s.showAlternatives)
+	s.handle("/categories/{slug}", s.showCategory)
+	s.handle("/comparatifs", s.listComparisons)
+	s.handle("/comparatifs/{slug}", s.showComparison)
+	s.handle("/prix", s.listPrices)
+	s.handle("/cimetiere", s.showCemetery)
+	s.handle("/tarifs", s.plans)
+	s.handle("/licence", s.licence)
+	s.handle("/confidentialite", s.privacy)
+	s.handle("/flux.atom", s.feed)
+	s.handle("/robots.txt", s.robots)
+	s.handle("/sitemap.xml", s.sitemap)
+	s.handle("/static/{file}", s.asset)
+	s.handle("/{file}", s.sitemapPart)
+	s.handle("/", s.missing)
+	return s
 }
 
-// view is what the pages show.
-type view struct {
-	Name, URL string
-	Demo      bool
-	Tools     int
-	UpdatedAt string
-}
-
-func render(w http.ResponseWriter, name string, status int, v view) {
-	var b bytes.Buffer
-	if err := pages.ExecuteTemplate(&b, name, v); err != nil {
-		panic(err) // a template that does not fit its view: the server answers 500
-	}
+// ServeHTTP answers one request.
+func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "strict-origin-when-cross-origin")
-	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // the reader is gone: nobody is left to tell
+	for name, value := range s.headers {
+		h[name] = value
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+// A request is what a page sees: one version of the catalogue.
+type request struct {
+	*http.Request
+	*edition
+}
+
+// A pageFunc answers or fails; it writes nothing itself.
+type pageFunc func(*request) (*answer, error)
+
+func (s *Site) handle(pattern string, page pageFunc) {
+	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		req := &request{Request: r, edition: s.edition()}
+		a, err := s.run(page, req)
+		if err != nil {
+			a = s.failure(req, err)
+		}
+		s.write(w, r, a)
+	})
+}
+
+func (s *Site) run(page pageFunc, r *request) (*answer, error) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return nil, methodNotAllowed()
+	}
+	// A page without parameters is the same for everybody as long as its
+	// version lasts. With parameters there are too many of them to keep.
+	if r.URL.RawQuery != "" {
+		return page(r)
+	}
+	if a := r.pages.get(r.URL.Path); a != nil {
+		return a, nil
+	}
+	a, err := page(r)
+	if err == nil {
+		r.pages.put(r.URL.Path, a)
+	}
+	return a, err
+}
+
+// missing answers paths that do not exist; one with a slash too many is sent to
+// the path that was meant.
+func (s *Site) missing(r *request) (*answer, error) {
+	if p := r.URL.Path; strings.HasSuffix(p, "/") {
+		return movedTo(path.Clean(p), r.URL.RawQuery), nil
+	}
+	return nil, notFound("Cette adresse ne mène à aucune page. Peut-être a-t-elle changé\u00a0; la recherche retrouvera l’outil.")
 }

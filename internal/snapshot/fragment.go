@@ -72,11 +72,11 @@ func (b Body) Append(buf []byte) []byte {
 	return b.page.appendBody(buf)
 }
 
-// Bytes gives the bytes of the body, which must not be changed, using buf when
-// they must be put together first.
-func (b Body) Bytes(buf []byte) []byte {
+// Bytes gives the bytes of a body that stands alone, which must not be changed;
+// those of a page are put together anew each time.
+func (b Body) Bytes() []byte {
 	if b.page == nil {
 		return b.bytes
 	}
-	return b.page.appendBody(buf[:0])
+	return b.page.appendBody(nil)
 }

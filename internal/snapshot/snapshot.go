@@ -22,6 +22,8 @@ type Snapshot struct {
 	Version   int64  // 0 for a catalogue that was never stored: the demo, or none
 	UpdatedAt string // YYYY-MM-DD of the last update of the feed
 
+	UpdatedAtHeader []string // the same, ready to be the value of a header
+
 	tools       fragments // one per tool, in the order of Catalog.Tools
 	prices      fragments
 	priceCards  fragments // prices with their history
@@ -50,7 +52,7 @@ const NeverUpdated = "1970-01-01"
 // Build indexes and renders a settled catalogue, which must not change afterwards.
 func Build(c *catalog.Catalog, version int64, updatedAt string) *Snapshot {
 	s := &Snapshot{
-		Catalog: c, Version: version, UpdatedAt: updatedAt,
+		Catalog: c, Version: version, UpdatedAt: updatedAt, UpdatedAtHeader: []string{updatedAt},
 		toolBySlug:       make(map[string]int32, len(c.Tools)),
 		comparisonBySlug: make(map[string]int32, len(c.Comparisons)),
 		retiredBySlug:    make(map[string]int32, len(c.Retired)),

@@ -78,8 +78,16 @@ func loaded(t testing.TB, s *Store) *Published {
 	return p
 }
 
+// failer is a test, or one of the many runs of a property.
+type failer interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Context() context.Context
+}
+
 // events reads every event and checks on the way that none is missing.
-func events(t testing.TB, s *Store) []Event {
+func events(t failer, s *Store) []Event {
 	t.Helper()
 	var all []Event
 	for {

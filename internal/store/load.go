@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"palmares/internal/catalog"
 )
@@ -53,7 +54,8 @@ func load(ctx context.Context, tx *sql.Tx) (*Published, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if c.Tools, err = rows(ctx, tx, tools, `SELECT `+toolTable.list()+` FROM tools`, scanTool); err != nil {
+	if c.Tools, err = rows(ctx, tx, tools, `
+		SELECT `+joined(toolTexts)+`, score, verifiability, obsolescence, tier, mainstream, body FROM tools`, scanTool, separator); err != nil {
 		return nil, err
 	}
 	if c.Comparisons, err = rows(ctx, tx, comparisons, `SELECT `+comparisonTable.list()+` FROM comparisons`, func(scan scanner, x *catalog.Comparison) error {
@@ -77,10 +79,14 @@ func loadPrices(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) error {
 		position int
 		change   catalog.PriceChange
 	}
-	entries, err := rows(ctx, tx, 0, `SELECT `+priceTable.list()+` FROM price_history`, func(scan scanner, e *entry) error {
-		return scan(&e.slug, &e.position, &e.change.ChangedAt,
-			(*string)(&e.change.OldPricing), &e.change.OldPrice, (*string)(&e.change.NewPricing), &e.change.NewPrice)
-	})
+	entries, err := rows(ctx, tx, 0, `SELECT `+joined(priceTexts)+`, position FROM price_history`, func(scan scanner, e *entry) error {
+		var texts string
+		if err := scan(&texts, &e.position); err != nil {
+			return err
+		}
+		x := &e.change
+		return split(texts, &e.slug, &x.ChangedAt, (*string)(&x.OldPricing), &x.OldPrice, (*string)(&x.NewPricing), &x.NewPrice)
+	}, separator)
 	if err != nil {
 		return err
 	}
@@ -109,10 +115,12 @@ func loadPrices(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) error {
 
 func scanTool(scan scanner, t *catalog.Tool) error {
 	var score, verifiability, obsolescence sql.NullFloat64
-	var sources, aliases string
-	err := scan(&t.Slug, &t.Name, &t.Domain, &t.Category, (*string)(&t.ICP), (*string)(&t.Pricing), &t.Price, &t.Tagline,
-		&score, &verifiability, &obsolescence, &t.Tier, &t.Mainstream, &t.UpdatedAt,
-		&t.CanonicalURL, &t.AvisURL, &t.AlternativesURL, &t.TestedAt, &t.PriceCheckedAt, &sources, &aliases, &t.Body)
+	var texts, sources, aliases string
+	err := scan(&texts, &score, &verifiability, &obsolescence, &t.Tier, &t.Mainstream, &t.Body)
+	if err == nil {
+		err = split(texts, &t.Slug, &t.Name, &t.Domain, &t.Category, (*string)(&t.ICP), (*string)(&t.Pricing), &t.Price, &t.Tagline,
+			&t.UpdatedAt, &t.CanonicalURL, &t.AvisURL, &t.AlternativesURL, &t.TestedAt, &t.PriceCheckedAt, &sources, &aliases)
+	}
 	if err != nil {
 		return err
 	}
@@ -122,6 +130,35 @@ func scanTool(scan scanner, t *catalog.Tool) error {
 	}
 	if err != nil {
 		return fmt.Errorf("tool %s: %w", t.Slug, err)
+	}
+	return nil
+}
+
+// The texts of a tool and of a price change are read as one column and cut apart
+// here: sixteen columns fewer, each a few locks in the SQLite driver and a string
+// for the garbage collector, halve the time that a large catalogue takes to load.
+var (
+	toolTexts = []string{
+		"slug", "name", "domain", "category", "icp", "pricing", "price", "tagline", "updated_at",
+		"canonical_url", "avis_url", "alternatives_url", "tested_at", "price_checked_at", "sources", "aliases",
+	}
+	priceTexts = []string{"slug", "changed_at", "old_pricing", "old_price", "new_pricing", "new_price"}
+)
+
+// separator is the control character made for this, which no text of one line may
+// hold: batch.add refuses it.
+const separator = "\x1f"
+
+// joined is the SQL that joins columns with the separator, its first argument.
+func joined(columns []string) string { return strings.Join(columns, " || $1 || ") }
+
+func split(texts string, dest ...*string) error {
+	for i, d := range dest {
+		var more bool
+		*d, texts, more = strings.Cut(texts, separator)
+		if more != (i < len(dest)-1) {
+			return fmt.Errorf("the record of %s is damaged: restore the database from a backup", *dest[0])
+		}
 	}
 	return nil
 }
@@ -145,6 +182,9 @@ func splitList(s string) (list []string, err error) {
 	if s == "" {
 		return nil, nil
 	}
+	if strings.IndexByte(s, '\\') < 0 { // without escapes no string holds a quote, and the array need not be parsed
+		return strings.Split(s[len(`["`):len(s)-len(`"]`)], `","`), nil
+	}
 	err = json.Unmarshal([]byte(s), &list)
 	return list, err
 }
@@ -163,11 +203,10 @@ func rows[T any](ctx context.Context, tx *sql.Tx, capacity int, query string, re
 		all = make([]T, 0, capacity)
 	}
 	for found.Next() {
-		var x T
-		if err := read(found.Scan, &x); err != nil {
+		all = append(all, *new(T))
+		if err := read(found.Scan, &all[len(all)-1]); err != nil {
 			return nil, err
 		}
-		all = append(all, x)
 	}
 	return all, found.Err()
 }

@@ -85,7 +85,9 @@ func (s *Store) migrateOnce(ctx context.Context, files []string) (version int, e
 func (s *Store) schema(ctx context.Context, q queryer) (int, error) {
 	var ours bool
 	if s.postgres {
-		err := q.QueryRowContext(ctx, `SELECT to_regclass('palmares_schema') IS NOT NULL`).Scan(&ours)
+		// Not to_regclass: after the wait for the advisory lock it still answers from a
+		// cache that has not heard of the table which another process made meanwhile.
+		err := q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'palmares_schema')`).Scan(&ours)
 		if err != nil || !ours {
 			return 0, err
 		}

@@ -59,7 +59,10 @@ func (s *Store) Publish(ctx context.Context, next *catalog.Catalog, opts Publish
 				return err
 			}
 		}
-		p := publication{tx: tx, next: next, opts: opts}
+		p := publication{tx: tx, placeholders: placeholdersSQLite, next: next, opts: opts}
+		if s.postgres {
+			p.placeholders = placeholdersPostgres
+		}
 		if err := p.compare(ctx); err != nil {
 			return err
 		}
@@ -85,7 +88,9 @@ var errRollback = errors.New("nothing to commit")
 
 // publication is one run of Publish inside its transaction.
 type publication struct {
-	tx   *sql.Tx
+	tx           *sql.Tx
+	placeholders int // in one statement
+
 	opts PublishOptions
 	old  *Published
 	next *catalog.Catalog
@@ -147,7 +152,7 @@ func (p *publication) writeCategories(ctx context.Context) error {
 }
 
 func (p *publication) writeTools(ctx context.Context) error {
-	if err := toolTable.remove(ctx, p.tx, p.diff.Tools.Gone); err != nil {
+	if err := p.remove(ctx, toolTable, p.diff.Tools.Gone); err != nil {
 		return err
 	}
 	slugs := slices.Concat(p.diff.Tools.Added, p.diff.Tools.Changed)
@@ -162,7 +167,7 @@ func (p *publication) writeTools(ctx context.Context) error {
 }
 
 func (p *publication) writeComparisons(ctx context.Context) error {
-	if err := comparisonTable.remove(ctx, p.tx, p.diff.Comparisons.Gone); err != nil {
+	if err := p.remove(ctx, comparisonTable, p.diff.Comparisons.Gone); err != nil {
 		return err
 	}
 	all := written(p.next.Comparisons, p.diff.Comparisons, func(x *catalog.Comparison) string { return x.Slug })
@@ -173,7 +178,7 @@ func (p *publication) writeComparisons(ctx context.Context) error {
 }
 
 func (p *publication) writeRetired(ctx context.Context) error {
-	if err := retiredTable.remove(ctx, p.tx, p.diff.Retired.Gone); err != nil {
+	if err := p.remove(ctx, retiredTable, p.diff.Retired.Gone); err != nil {
 		return err
 	}
 	all := written(p.next.Retired, p.diff.Retired, func(x *catalog.Retired) string { return x.Slug })
@@ -230,7 +235,7 @@ func (p *publication) writePrices(ctx context.Context) error {
 			entries = append(entries, entry{slug, i, change})
 		}
 	}
-	if err := priceTable.remove(ctx, p.tx, dropped); err != nil {
+	if err := p.remove(ctx, priceTable, dropped); err != nil {
 		return err
 	}
 	return p.writeRows(ctx, "prices", priceTable, len(entries), func(i int) []any {
@@ -257,7 +262,7 @@ const progressEvery = 1000
 
 // writeRows writes n rows to a table and tells how far it is.
 func (p *publication) writeRows(ctx context.Context, stage string, t table, n int, row func(i int) []any) error {
-	b := batch{tx: p.tx, table: t}
+	b := batch{tx: p.tx, table: t, rows: max(1, p.placeholders/len(t.columns))}
 	for i := range n {
 		if i%progressEvery == 0 {
 			p.progress(stage, i, n)

@@ -194,7 +194,7 @@ var obituaries = map[catalog.Reason][]string{
 	},
 	"deprecie": {
 		"{nom} n’est plus maintenu. La dernière version date d’avant la migration des modèles et {constat}.",
-		"{nom} reste en ligne, mais l’éditeur ne corrige plus rien et conseille de regarder du côté de {rival}.",
+		"{nom} reste en ligne, mais l’éditeur ne corrige plus rien et conseille désormais {rival}.",
 	},
 	"pivot": {
 		"{nom} a abandonné {tache} pour un tout autre métier.",

@@ -12,6 +12,7 @@ package synthetic
 import (
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"palmares/internal/catalog"
@@ -39,7 +40,7 @@ func Catalog(tools int, seed uint64) *catalog.Catalog {
 	for i := range trades {
 		c.Categories = append(c.Categories, catalog.Category{Slug: trades[i].slug, Label: trades[i].label})
 	}
-	c.Tools = make([]catalog.Tool, 0, tools)
+	c.Tools = slices.Grow(c.Tools, tools)
 	for range tools {
 		c.Tools = append(c.Tools, m.tool(c.Tools))
 	}

@@ -1,0 +1,56 @@
+// Command bench prints the figures that Palmarès promises: requests per second
+// against a bare net/http handler that sends the same headers and bytes, the cost
+// of a page in a small and a large catalogue, and the time and memory that a
+// hundred thousand tools take.
+//
+// Absolute figures belong to the machine; the ratios are what to look at, and
+// each is measured in one run, with the same client, in alternating rounds.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	binary := flag.String("binary", "bin/palmares", "the palmares to measure")
+	tools := flag.Int("tools", 100_000, "how many tools the large catalogue has")
+	bare := flag.String("bare", "", "be the bare handler: answer as the server at this URL does")
+	flag.Parse()
+	var err error
+	if *bare != "" {
+		err = serveBare(ctx, *bare)
+	} else {
+		err = measure(ctx, *binary, *tools)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func measure(ctx context.Context, binary string, tools int) error {
+	dir, err := os.MkdirTemp("", "palmares-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b := &bench{ctx: ctx, binary: binary, dir: dir}
+	if err := b.throughput(); err != nil {
+		return err
+	}
+	b.pages(tools)
+	return b.size(tools)
+}
+
+// A bench is one run: the binary it measures and a folder for what it makes.
+type bench struct {
+	ctx    context.Context
+	binary string
+	dir    string
+}

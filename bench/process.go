@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// run runs palmares to its end and gives its output and how long it took.
+func (b *bench) run(args ...string) (string, time.Duration, error) {
+	var stderr bytes.Buffer
+	cmd := exec.CommandContext(b.ctx, b.binary, args...)
+	cmd.Stderr = &stderr
+	start := time.Now()
+	out, err := cmd.Output()
+	if err != nil {
+		return "", 0, fmt.Errorf("palmares %s: %w: %s", strings.Join(args, " "), err, stderr.Bytes())
+	}
+	return string(out), time.Since(start), nil
+}
+
+// A process is a server that was started and says where it is.
+type process struct {
+	cmd *exec.Cmd
+	url string
+	end chan error
+}
+
+// start runs a server until stop. It has said where it listens when start comes
+// back: the first word in its output that is a URL.
+func (b *bench) start(name string, args ...string) (*process, error) {
+	cmd := exec.CommandContext(b.ctx, name, args...)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &process{cmd: cmd, end: make(chan error, 1)}
+	lines := bufio.NewReader(stderr)
+	var said strings.Builder
+	for p.url == "" {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			return nil, fmt.Errorf("%s did not start: %s", name, said.String())
+		}
+		said.WriteString(line)
+		for _, word := range strings.Fields(line) {
+			if strings.HasPrefix(word, "http://") {
+				p.url = strings.TrimSuffix(word, "/")
+				break
+			}
+		}
+	}
+	go func() {
+		_, err := io.Copy(io.Discard, lines) // its log must go somewhere
+		p.end <- errors.Join(err, cmd.Wait())
+	}()
+	return p, nil
+}
+
+func (p *process) stop() error {
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	return <-p.end
+}
+
+// resident is the memory of a process, in bytes.
+func (p *process) resident() (int64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(status)) {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "VmRSS:" {
+			kib, err := strconv.ParseInt(fields[1], 10, 64)
+			return kib << 10, err
+		}
+	}
+	return 0, errors.New("no VmRSS in /proc")
+}
+
+// get asks once and gives the answer with its body.
+func get(url, key string) (*http.Response, []byte, error) {
+	req, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	client := http.Client{Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s: %s", url, resp.Status, body)
+	}
+	return resp, body, err
+}

@@ -1,0 +1,301 @@
+package content
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"io/fs"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"palmares/internal/catalog"
+)
+
+// A batch is a stretch of records of one kind that one worker reads: file names,
+// or lines of the kind's JSON lines. Batches are made in the order of the format and
+// kept in it, so what comes out does not depend on who was faster.
+type batch struct {
+	kind  kind
+	names []string
+	lines []jsonLine
+
+	records  []record
+	problems []Problem
+}
+
+type jsonLine struct {
+	number int
+	data   []byte
+}
+
+// A batch is small enough to keep all workers busy to the end, large enough that
+// handing it over costs nothing.
+const (
+	batchRecords = 64
+	batchBytes   = 256 << 10
+)
+
+// A reading feeds batches to the workers.
+type reading struct {
+	*folder
+	work  chan *batch
+	done  atomic.Int64 // records read
+	count int          // records handed out
+}
+
+// readRecords reads all records, with as many workers as there are processors.
+func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
+	r := &reading{folder: f, work: make(chan *batch, 2*runtime.GOMAXPROCS(0))}
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for b := range r.work {
+				b.read(f.fsys, f.declared)
+				r.done.Add(int64(len(b.records)))
+			}
+		})
+	}
+	err := r.handOut(ctx, found)
+	close(r.work)
+	workers.Wait()
+	if err != nil {
+		return err
+	}
+	if f.progress != nil {
+		f.progress(int(r.done.Load()))
+	}
+	return ctx.Err()
+}
+
+func (r *reading) handOut(ctx context.Context, found map[string]bool) error {
+	for _, k := range kinds {
+		if found[k.folder] {
+			if err := r.markdown(ctx, k); err != nil {
+				return err
+			}
+		}
+		if found[k.folder+".jsonl"] {
+			if err := r.jsonLines(ctx, k); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// submit hands a batch to the workers, and waits while they are busy.
+func (r *reading) submit(ctx context.Context, b *batch) error {
+	r.batches = append(r.batches, b)
+	if r.progress != nil {
+		r.progress(int(r.done.Load()))
+	}
+	select {
+	case r.work <- b:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// full counts a record more, and tells whether that is one too many.
+func (r *reading) full(file string, line int) bool {
+	r.count++
+	if r.count == r.maxRecords+1 {
+		r.problem(file, line, "the folder holds more than %d records; the rest was not read", r.maxRecords)
+	}
+	return r.count > r.maxRecords
+}
+
+func (r *reading) markdown(ctx context.Context, k kind) error {
+	entries, err := fs.ReadDir(r.fsys, k.folder)
+	if err != nil {
+		r.problem(k.folder, 1, "the folder cannot be read: %s", rootCause(err))
+		return nil
+	}
+	b := &batch{kind: k}
+	for _, e := range entries {
+		name := k.folder + "/" + e.Name()
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		slug, isMarkdown := strings.CutSuffix(e.Name(), ".md")
+		switch {
+		case e.IsDir():
+			r.problem(name, 1, "this folder is not read; records lie directly in %s/", k.folder)
+			continue
+		case !isMarkdown:
+			r.problem(name, 1, "this file is not read; a record is a file <slug>.md")
+			continue
+		case !catalog.IsSlug(slug):
+			r.problem(name, 1, "the file name must be <slug>.md, with a slug %s", slugRule)
+		}
+		if !r.is(name, e, false) {
+			continue
+		}
+		if r.full(name, 1) {
+			break
+		}
+		b.names = append(b.names, name)
+		if len(b.names) == batchRecords {
+			if err := r.submit(ctx, b); err != nil {
+				return err
+			}
+			b = &batch{kind: k}
+		}
+	}
+	return r.submit(ctx, b)
+}
+
+func (r *reading) jsonLines(ctx context.Context, k kind) error {
+	name := k.folder + ".jsonl"
+	file, err := r.fsys.Open(name)
+	if err != nil {
+		r.problem(name, 1, "the file cannot be read: %s", rootCause(err))
+		return nil
+	}
+	defer file.Close()
+	in := bufio.NewReaderSize(file, 64<<10)
+	b, size := &batch{kind: k}, 0
+	for number := 1; ; number++ {
+		data, tooLong, err := readLine(in)
+		if err != nil && err != io.EOF {
+			r.problem(name, number, "the file cannot be read: %s", rootCause(err))
+			break
+		}
+		atEnd := err == io.EOF
+		if number == 1 {
+			data = bytes.TrimPrefix(data, []byte(byteOrderMark))
+		}
+		switch {
+		case tooLong:
+			r.problem(name, number, "the line is longer than 1 MiB (%d bytes)", maxFile)
+		case len(bytes.TrimSpace(data)) > 0:
+			if r.full(name, number) {
+				return r.submit(ctx, b)
+			}
+			b.lines = append(b.lines, jsonLine{number, data})
+			size += len(data)
+		}
+		if len(b.lines) == batchRecords || size > batchBytes {
+			if err := r.submit(ctx, b); err != nil {
+				return err
+			}
+			b, size = &batch{kind: k}, 0
+		}
+		if atEnd {
+			break
+		}
+	}
+	return r.submit(ctx, b)
+}
+
+// readLine gives the next line without its end. Of one that is too long nothing
+// is kept. The error is io.EOF with the last line.
+func readLine(in *bufio.Reader) (line []byte, tooLong bool, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		if !tooLong {
+			line = append(line, part...)
+		}
+		if err == bufio.ErrBufferFull {
+			if len(line) > maxFile+2 {
+				line, tooLong = nil, true
+			}
+			continue
+		}
+		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+		return line, tooLong || len(line) > maxFile, err
+	}
+}
+
+// read makes records of the batch.
+func (b *batch) read(fsys fs.FS, declared categories) {
+	for _, name := range b.names {
+		d := decoder{file: name, line: 1, declared: declared, problems: &b.problems, isMarkdown: true}
+		d.slug = strings.TrimSuffix(name[strings.IndexByte(name, '/')+1:], ".md")
+		if text, why := readFile(fsys, name); why != "" {
+			d.report(1, "%s", why)
+		} else if text, ok := d.utf8(text); ok {
+			d.frontMatter(text)
+		}
+		b.add(&d)
+	}
+	for _, line := range b.lines {
+		d := decoder{file: b.kind.folder + ".jsonl", line: line.number, declared: declared, problems: &b.problems}
+		switch {
+		case !utf8.Valid(line.data):
+			d.report(line.number, "the line is not valid UTF-8; save the file as UTF-8")
+		case hasLoneSurrogate(line.data):
+			d.report(line.number, `the line has a \u escape that is half a character; write the character itself`)
+		default:
+			v, ok := parseJSON(line.data, line.number, d.report)
+			d.fields, d.parsed = v.fields, ok
+		}
+		b.add(&d)
+	}
+	b.names, b.lines = nil, nil
+}
+
+func (b *batch) add(d *decoder) {
+	r := record{file: d.file, line: d.line, slug: d.slug}
+	if d.parsed {
+		r = b.kind.decode(d)
+	}
+	b.records = append(b.records, r)
+}
+
+// frontMatter splits a Markdown file into its fields and its body.
+func (d *decoder) frontMatter(text string) {
+	first, rest, _ := strings.Cut(text, "\n")
+	if strings.TrimRight(first, " \t") != "---" {
+		d.report(1, "the file must begin with a line --- and the fields of the record")
+		return
+	}
+	yaml, line := rest, 1
+	for {
+		line++
+		if rest == "" {
+			d.report(1, "the fields of the record never end; close them with a line ---")
+			return
+		}
+		var l string
+		start := len(yaml) - len(rest)
+		l, rest, _ = strings.Cut(rest, "\n")
+		if strings.TrimRight(l, " \t") == "---" {
+			yaml = yaml[:start]
+			break
+		}
+	}
+	v, ok := parseYAML(yaml, 1, d.report)
+	d.fields, d.parsed = v.fields, ok
+	var skipped int
+	d.body, skipped = trimBlankLines(rest)
+	d.bodyLine = line + 1 + skipped
+}
+
+// trimBlankLines takes the blank lines from both ends of a body and counts
+// those at its start.
+func trimBlankLines(s string) (body string, skipped int) {
+	for {
+		line, rest, more := strings.Cut(s, "\n")
+		if strings.TrimSpace(line) != "" {
+			break
+		}
+		if !more {
+			return "", skipped
+		}
+		s = rest
+		skipped++
+	}
+	for {
+		i := strings.LastIndexByte(s, '\n')
+		if i < 0 || strings.TrimSpace(s[i:]) != "" {
+			return s, skipped
+		}
+		s = s[:i]
+	}
+}

@@ -1,0 +1,67 @@
+package content
+
+import (
+	"bytes"
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"palmares/internal/catalog"
+)
+
+var update = flag.Bool("update", false, "write the problems that were found into the fixtures")
+
+// Each fixture is a folder and the problems that it has, all of them.
+func TestEveryProblemOfAFolderIsFoundWithItsPlace(t *testing.T) {
+	fixtures, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(fixtures) == 0 {
+		t.Fatal("no fixtures", err)
+	}
+	for _, name := range fixtures {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			last := &archive.Files[len(archive.Files)-1]
+			folder := fstest.MapFS{}
+			for _, f := range archive.Files[:len(archive.Files)-1] {
+				folder[f.Name] = &fstest.MapFile{Data: f.Data}
+			}
+			c, problems := read(t, folder)
+			var got bytes.Buffer
+			for _, p := range problems {
+				got.WriteString(p.String() + "\n")
+			}
+			if *update {
+				last.Data = got.Bytes()
+				if err := os.WriteFile(name, txtar.Format(archive), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(string(last.Data), got.String()); last.Name != "problems" || diff != "" {
+				t.Error(diff)
+			}
+			if (c == nil) != (len(problems) > 0) {
+				t.Errorf("%d problems, and yet the catalogue is %v", len(problems), c)
+			}
+		})
+	}
+}
+
+// read reads a folder that nothing keeps from being read.
+func read(t testing.TB, fsys fs.FS) (*catalog.Catalog, []Problem) {
+	t.Helper()
+	c, problems, err := ReadFS(t.Context(), fsys, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, problems
+}

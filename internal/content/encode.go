@@ -1,0 +1,264 @@
+package content
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"palmares/internal/catalog"
+)
+
+// A pair is a field to be written: a string, number, boolean, list of strings or
+// list of mappings. Both formats are written from the same pairs.
+type pair struct {
+	name  string
+	value any
+}
+
+func catalogueFields(c *catalog.Catalog) []pair {
+	categories := make([][]pair, len(c.Categories))
+	for i, category := range c.Categories {
+		categories[i] = []pair{{"slug", category.Slug}, {"label", category.Label}}
+	}
+	return []pair{{"name", c.Name}, {"url", c.URL}, {"categories", categories}}
+}
+
+func toolFields(t *catalog.Tool) []pair {
+	history := make([][]pair, len(t.PriceHistory))
+	for i, e := range t.PriceHistory {
+		history[i] = []pair{
+			{"changed_at", e.ChangedAt},
+			{"old_pricing", string(e.OldPricing)},
+			{"old_price", e.OldPrice},
+			{"new_pricing", string(e.NewPricing)},
+			{"new_price", e.NewPrice},
+		}
+	}
+	return given(
+		pair{"name", t.Name},
+		pair{"domain", t.Domain},
+		pair{"category", t.Category},
+		pair{"icp", string(t.ICP)},
+		pair{"pricing", string(t.Pricing)},
+		pair{"price", t.Price},
+		pair{"tagline", t.Tagline},
+		pair{"score", t.Score},
+		pair{"verifiability", t.Verifiability},
+		pair{"obsolescence", t.Obsolescence},
+		pair{"tier", t.Tier},
+		pair{"mainstream", t.Mainstream},
+		pair{"updated_at", t.UpdatedAt},
+		pair{"canonical_url", t.CanonicalURL},
+		pair{"avis_url", t.AvisURL},
+		pair{"alternatives_url", t.AlternativesURL},
+		pair{"tested_at", t.TestedAt},
+		pair{"price_checked_at", t.PriceCheckedAt},
+		pair{"sources", t.Sources},
+		pair{"aliases", t.Aliases},
+		pair{"price_history", history},
+	)
+}
+
+func comparisonFields(x *catalog.Comparison) []pair {
+	fields := given(
+		pair{"title", x.Title},
+		pair{"tool_a", x.ToolA},
+		pair{"tool_b", x.ToolB},
+		pair{"winner", x.Winner},
+		pair{"winner_note", x.WinnerNote},
+		pair{"updated_at", x.UpdatedAt},
+	)
+	if !x.Published {
+		fields = append(fields, pair{"published", false})
+	}
+	return fields
+}
+
+func retiredFields(o *catalog.Retired) []pair {
+	return given(
+		pair{"name", o.Name},
+		pair{"category", o.Category},
+		pair{"reason", string(o.Reason)},
+		pair{"retired_at", o.RetiredAt},
+		pair{"successor", o.Successor},
+	)
+}
+
+// given leaves out what a record does not have.
+func given(pairs ...pair) []pair {
+	kept := pairs[:0]
+	for _, p := range pairs {
+		switch v := p.value.(type) {
+		case string:
+			if v == "" {
+				continue
+			}
+		case bool:
+			if !v {
+				continue
+			}
+		case *float64:
+			if v == nil {
+				continue
+			}
+			p.value = *v
+		case []string:
+			if len(v) == 0 {
+				continue
+			}
+		case [][]pair:
+			if len(v) == 0 {
+				continue
+			}
+		}
+		kept = append(kept, p)
+	}
+	return kept
+}
+
+// appendMarkdown writes a record as a Markdown file and gives the length of its
+// front matter.
+func appendMarkdown(b []byte, fields []pair, body string) (file []byte, yaml int) {
+	b = append(b, "---\n"...)
+	start := len(b)
+	b = appendYAML(b, fields, "")
+	yaml = len(b) - start
+	b = append(b, "---\n"...)
+	if body != "" {
+		b = append(b, '\n')
+		b = append(b, body...)
+		b = append(b, '\n')
+	}
+	return b, yaml
+}
+
+// appendYAML writes fields, each line after the first behind indent.
+func appendYAML(b []byte, fields []pair, indent string) []byte {
+	for i, f := range fields {
+		if i > 0 {
+			b = append(b, indent...)
+		}
+		b = append(b, f.name...)
+		b = append(b, ':')
+		switch v := f.value.(type) {
+		case []string:
+			b = append(b, '\n')
+			for _, s := range v {
+				b = append(b, "  - "...)
+				b = appendYAMLText(b, s)
+				b = append(b, '\n')
+			}
+			continue
+		case [][]pair:
+			b = append(b, '\n')
+			for _, item := range v {
+				b = append(b, "  - "...)
+				b = appendYAML(b, item, "    ")
+			}
+			continue
+		case string:
+			b = append(b, ' ')
+			b = appendYAMLText(b, v)
+		case float64:
+			b = append(b, ' ')
+			b = appendFloat(b, v)
+		case int:
+			b = append(b, ' ')
+			b = strconv.AppendInt(b, int64(v), 10)
+		case bool:
+			b = append(b, ' ')
+			b = strconv.AppendBool(b, v)
+		}
+		b = append(b, '\n')
+	}
+	return b
+}
+
+// appendFloat writes a figure without an exponent, in which YAML and JSON agree.
+func appendFloat(b []byte, x float64) []byte { return strconv.AppendFloat(b, x, 'f', -1, 64) }
+
+// appendYAMLText writes a text bare if nothing in it could mean anything to
+// YAML, and otherwise in double quotes.
+func appendYAMLText(b []byte, s string) []byte {
+	if isBareText(s) {
+		return append(b, s...)
+	}
+	b = append(b, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r == '\n':
+			b = append(b, `\n`...)
+		case r == '\t':
+			b = append(b, `\t`...)
+		case r == '\ufeff' || r == '\u2028' || r == '\u2029' || unicode.IsControl(r):
+			b = append(b, `\u`...)
+			hex := strconv.FormatInt(int64(r), 16)
+			b = append(b, strings.Repeat("0", 4-len(hex))...)
+			b = append(b, hex...)
+		default:
+			b = append(b, string(r)...)
+		}
+	}
+	return append(b, '"')
+}
+
+// isBareText is narrow on purpose. What begins with a letter is text unless it
+// is a word of YAML; dates and prices are text too.
+func isBareText(s string) bool {
+	if catalog.IsDate(s) {
+		return true
+	}
+	switch strings.ToLower(s) {
+	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(s)
+	if !unicode.IsLetter(first) && !catalog.IsPrice(s) {
+		return false
+	}
+	for _, r := range s {
+		if !unicode.IsLetter(r) && !strings.ContainsRune(" 0123456789-./:,;+_()?=%&#€’", r) {
+			return false
+		}
+	}
+	return !strings.Contains(s, ": ") && !strings.Contains(s, " #") && !strings.HasSuffix(s, ":") && !strings.HasSuffix(s, " ")
+}
+
+// appendJSONLine writes a record as a line of JSON, line end included.
+func appendJSONLine(b []byte, slug string, fields []pair, body string) []byte {
+	all := append([]pair{{"slug", slug}}, fields...)
+	if body != "" {
+		all = append(all, pair{"body", body})
+	}
+	return append(appendJSONObject(b, all), '\n')
+}
+
+func appendJSONObject(b []byte, fields []pair) []byte {
+	b = append(b, '{')
+	for i, f := range fields {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = catalog.AppendJSON(b, f.name)
+		b = append(b, ':')
+		switch v := f.value.(type) {
+		case [][]pair:
+			b = append(b, '[')
+			for j, item := range v {
+				if j > 0 {
+					b = append(b, ',')
+				}
+				b = appendJSONObject(b, item)
+			}
+			b = append(b, ']')
+		case float64:
+			b = appendFloat(b, v)
+		default:
+			b = catalog.AppendJSON(b, v)
+		}
+	}
+	return append(b, '}')
+}

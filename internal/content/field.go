@@ -1,0 +1,377 @@
+package content
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"palmares/internal/catalog"
+	"palmares/internal/markdown"
+)
+
+// A decoder takes the fields of one record apart. Each of its methods gives the
+// value of a field, or the zero value and a problem. Which fields a record has
+// is what it is asked for; refuseOthers then refuses the rest.
+type decoder struct {
+	file     string
+	line     int // of the record
+	within   string
+	fields   []field
+	known    []string
+	declared categories
+	problems *[]Problem
+	parsed   bool // the fields could be read
+
+	isMarkdown bool
+	slug       string // the file's name
+	body       string
+	bodyLine   int
+}
+
+const (
+	required = true
+	optional = false
+)
+
+const slugRule = "such as mon-outil-2 (a to z, 0 to 9, single dashes between, at most 100 characters)"
+
+func (d *decoder) report(line int, format string, args ...any) {
+	*d.problems = append(*d.problems, Problem{d.file, line, fmt.Sprintf(format, args...)})
+}
+
+// label is the name of a field as sentences give it.
+func (d *decoder) label(name string) string { return name + d.within }
+
+// field finds a field; nil when it is absent.
+func (d *decoder) field(name string, must bool) *value {
+	if !slices.Contains(d.known, name) {
+		d.known = append(d.known, name)
+		if must && d.find(name) == nil {
+			d.report(d.line, "%s is missing", d.label(name))
+		}
+	}
+	if f := d.find(name); f != nil {
+		return &f.value
+	}
+	return nil
+}
+
+func (d *decoder) find(name string) *field {
+	for i := range d.fields {
+		if d.fields[i].name == name {
+			return &d.fields[i]
+		}
+	}
+	return nil
+}
+
+// lineOf is the line of a field's value, or of the record without it.
+func (d *decoder) lineOf(name string) int {
+	if f := d.find(name); f != nil {
+		return f.value.line
+	}
+	return d.line
+}
+
+// refuseOthers makes a problem of every field that nobody asked for.
+func (d *decoder) refuseOthers() {
+	for _, f := range d.fields {
+		if slices.Contains(d.known, f.name) {
+			continue
+		}
+		hint := ""
+		switch near := nearest(strings.ToLower(f.name), d.known); {
+		case d.isMarkdown && d.within == "" && f.name == "slug":
+			hint = "; the slug is the name of the file"
+		case d.isMarkdown && d.within == "" && f.name == "body":
+			hint = "; the body is what follows the fields"
+		case near != "":
+			hint = fmt.Sprintf("; did you mean %q?", near)
+		}
+		d.report(f.line, "unknown field %s%s%s", quoted(f.name), d.within, hint)
+	}
+}
+
+// textOf gives the text of a value that must be one. want completes the sentence
+// "must be …".
+func (d *decoder) textOf(label string, v *value, want string) (string, bool) {
+	switch {
+	case v.kind == isNull || v.kind == isText && strings.TrimSpace(v.text) == "":
+		d.report(v.line, "%s is empty; it must be %s", label, want)
+		return "", false
+	case (v.kind == isNumber || v.kind == isBool) && want == someText:
+		d.report(v.line, "%s must be text, not %s; put it in quotes", label, v.describe())
+		return "", false
+	case v.kind != isText:
+		d.report(v.line, "%s must be %s, not %s", label, want, v.describe())
+		return "", false
+	}
+	return v.text, true
+}
+
+const someText = "text"
+
+// oneLine gives a text of one line.
+func (d *decoder) oneLine(name string, must bool) string {
+	v := d.field(name, must)
+	if v == nil {
+		return ""
+	}
+	s, ok := d.textOf(d.label(name), v, someText)
+	if !ok {
+		return ""
+	}
+	if r, bad := controlCharacter(s, ""); bad {
+		d.report(v.line, "%s must be one line of text without control characters, and has %U", d.label(name), r)
+		return ""
+	}
+	return s
+}
+
+// prose gives a required text that may have several lines.
+func (d *decoder) prose(name string) string {
+	v := d.field(name, required)
+	if v == nil {
+		return ""
+	}
+	s, ok := d.textOf(d.label(name), v, someText)
+	if !ok {
+		return ""
+	}
+	s = normalise(s)
+	if r, bad := controlCharacter(s, "\n\t"); bad {
+		d.report(v.line, "%s must be text without control characters, and has %U", d.label(name), r)
+		return ""
+	}
+	return s
+}
+
+// controlCharacter finds one that does not belong in a text: JSON, XML and
+// PostgreSQL each refuse some. The two separators break lines, too.
+func controlCharacter(s, allowed string) (rune, bool) {
+	for _, r := range s {
+		if (unicode.IsControl(r) || allowed == "" && (r == '\u2028' || r == '\u2029')) && !strings.ContainsRune(allowed, r) {
+			return r, true
+		}
+	}
+	return 0, false
+}
+
+func (d *decoder) checked(name string, must bool, good func(string) bool, want string) string {
+	if v := d.field(name, must); v != nil {
+		return d.checkedOf(d.label(name), v, good, want)
+	}
+	return ""
+}
+
+func (d *decoder) checkedOf(label string, v *value, good func(string) bool, want string) string {
+	s, ok := d.textOf(label, v, want)
+	if !ok {
+		return ""
+	}
+	if !good(s) {
+		d.report(v.line, "%s must be %s, not %s", label, want, quoted(s))
+		return ""
+	}
+	return s
+}
+
+func (d *decoder) date(name string, must bool) string {
+	return d.checked(name, must, catalog.IsDate, "a day that exists, as YYYY-MM-DD")
+}
+
+func (d *decoder) slugField(name string, must bool) string {
+	if v := d.field(name, must); v != nil {
+		return d.slugOf(d.label(name), v)
+	}
+	return ""
+}
+
+func (d *decoder) slugOf(label string, v *value) string {
+	return d.checkedOf(label, v, catalog.IsSlug, "a slug "+slugRule)
+}
+
+// ownSlug is the record's slug: its file's name, which the folder checked, or
+// its field.
+func (d *decoder) ownSlug() string {
+	if !d.isMarkdown {
+		return d.slugField("slug", required)
+	}
+	if !catalog.IsSlug(d.slug) {
+		return ""
+	}
+	return d.slug
+}
+
+func (d *decoder) price(name string) string {
+	v := d.field(name, required)
+	if v == nil {
+		return ""
+	}
+	if v.kind == isText && catalog.IsPrice(v.text) {
+		return v.text
+	}
+	want := "an amount in euros for a period, such as 0 €/mois, 19,99 €/mois or 1 200 €/an"
+	if plain := strings.NewReplacer("\u00a0€", " €", "\u202f€", " €").Replace(v.text); plain != v.text && catalog.IsPrice(plain) {
+		want = "written with a plain space (U+0020) before €"
+	}
+	return d.checkedOf(d.label(name), v, catalog.IsPrice, want)
+}
+
+func (d *decoder) category() string {
+	v := d.field("category", required)
+	if v == nil {
+		return ""
+	}
+	s := d.slugOf(d.label("category"), v)
+	if s == "" || d.declared == nil || d.declared[s] {
+		return s
+	}
+	d.report(v.line, "category %q is not declared in %s (declared: %s)", s, catalogueFile,
+		strings.Join(slices.Sorted(maps.Keys(d.declared)), ", "))
+	return ""
+}
+
+func enum[T ~string](d *decoder, name string, values []T) T {
+	v := d.field(name, required)
+	if v == nil {
+		return ""
+	}
+	if v.kind == isText && slices.Contains(values, T(v.text)) {
+		return T(v.text)
+	}
+	want := ""
+	for i, x := range values {
+		switch i {
+		case 0:
+		case len(values) - 1:
+			want += " or "
+		default:
+			want += ", "
+		}
+		want += string(x)
+	}
+	return T(d.checkedOf(d.label(name), v, func(string) bool { return false }, want))
+}
+
+// figure gives a number from 0 to 10. Of all fields only figures may be null:
+// that is how the interface shows one that nobody measured.
+func (d *decoder) figure(name string) *float64 {
+	v := d.field(name, optional)
+	if v == nil || v.kind == isNull {
+		return nil
+	}
+	if v.kind == isNumber && isPlainNumber(v.text) {
+		x, err := strconv.ParseFloat(v.text, 64)
+		if err == nil && x >= 0 && x <= 10 {
+			x += 0 // -0 is 0
+			return &x
+		}
+	}
+	hint := ""
+	if point := strings.Replace(v.text, ",", ".", 1); v.kind == isText && isPlainNumber(point) {
+		hint = "; write " + point
+	}
+	d.report(v.line, "%s must be a number from 0 to 10, not %s%s", d.label(name), strings.TrimPrefix(v.describe(), "the number "), hint)
+	return nil
+}
+
+func (d *decoder) tier() int {
+	const lowest = 3
+	v := d.field("tier", optional)
+	if v == nil {
+		return lowest
+	}
+	if v.kind == isNumber && (v.text == "1" || v.text == "2" || v.text == "3") {
+		return int(v.text[0] - '0')
+	}
+	d.report(v.line, "tier must be 1, 2 or 3, not %s", strings.TrimPrefix(v.describe(), "the number "))
+	return lowest
+}
+
+func (d *decoder) boolean(name string, byDefault bool) bool {
+	v := d.field(name, optional)
+	if v == nil {
+		return byDefault
+	}
+	if v.kind != isBool {
+		d.report(v.line, "%s must be true or false, not %s", d.label(name), v.describe())
+		return byDefault
+	}
+	return v.text == "true"
+}
+
+// An item is one element of a list, with the decoder of the list's record.
+type item struct {
+	*decoder
+	list  string
+	index int
+	value *value
+}
+
+func (i item) label() string { return fmt.Sprintf("item %d of %s", i.index+1, i.list) }
+
+// list gives the elements of an optional list.
+func (d *decoder) list(name string) []item {
+	v := d.field(name, optional)
+	if v == nil {
+		return nil
+	}
+	if v.kind != isList {
+		d.report(v.line, "%s must be a list, not %s", d.label(name), v.describe())
+		return nil
+	}
+	items := make([]item, len(v.items))
+	for i := range v.items {
+		items[i] = item{d, name, i, &v.items[i]}
+	}
+	return items
+}
+
+// mapping gives a decoder for the fields of an element.
+func (i item) mapping() (*decoder, bool) {
+	if i.value.kind != isMapping {
+		i.report(i.value.line, "%s must have fields, and is %s", i.label(), i.value.describe())
+		return nil, false
+	}
+	return &decoder{
+		file: i.file, line: i.value.line, within: " in " + i.label(),
+		fields: i.value.fields, problems: i.problems,
+	}, true
+}
+
+// ownBody gives the Markdown of the record and reports what check finds in it.
+func (d *decoder) ownBody(check func(string) []markdown.Problem) string {
+	body := d.body
+	if !d.isMarkdown {
+		v := d.field("body", optional)
+		if v == nil {
+			return ""
+		}
+		if v.kind != isText {
+			d.report(v.line, "body must be text, not %s", v.describe())
+			return ""
+		}
+		body, _ = trimBlankLines(normalise(v.text))
+	}
+	if r, bad := controlCharacter(body, "\n\t"); bad {
+		line := 1 + strings.Count(body[:strings.IndexRune(body, r)], "\n")
+		d.inBody(line, "the text must not have control characters, and has %U", r)
+	}
+	for _, p := range check(body) {
+		d.inBody(p.Line, "%s", p.Text)
+	}
+	return body
+}
+
+// inBody reports a problem on a line of the body.
+func (d *decoder) inBody(line int, format string, args ...any) {
+	if d.isMarkdown {
+		d.report(max(d.bodyLine+line-1, 1), format, args...)
+		return
+	}
+	d.report(d.line, "body, line %d: %s", line, fmt.Sprintf(format, args...))
+}

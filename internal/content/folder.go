@@ -1,0 +1,233 @@
+package content
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"palmares/internal/catalog"
+)
+
+// A kind is one of the three kinds of records, in the order in which the format
+// reads them.
+type kind struct {
+	folder string
+	decode func(*decoder) record
+}
+
+var kinds = []kind{
+	{"outils", (*decoder).tool},
+	{"comparatifs", (*decoder).comparison},
+	{"cimetiere", (*decoder).retired},
+}
+
+const catalogueFile = "catalogue.yaml"
+
+// A folder is one reading of a content folder.
+type folder struct {
+	fsys       fs.FS
+	progress   func(records int)
+	maxRecords int
+
+	catalogue catalog.Catalog
+	declared  categories
+	batches   []*batch // in the order of the format
+	problems  []Problem
+}
+
+func (f *folder) problem(file string, line int, format string, args ...any) {
+	f.problems = append(f.problems, Problem{file, line, fmt.Sprintf(format, args...)})
+}
+
+// read fills the catalogue and the batches.
+func (f *folder) read(ctx context.Context) error {
+	entries, err := fs.ReadDir(f.fsys, ".")
+	if err != nil {
+		return fmt.Errorf("the content folder cannot be read: %w", err)
+	}
+	found := map[string]bool{} // false: there, but not what it must be
+	for _, e := range entries {
+		name := e.Name()
+		mustBeFolder, known := isOfTheFormat(name)
+		switch {
+		case strings.HasPrefix(name, "."):
+		case !known:
+			f.checkStray(e)
+		default:
+			found[name] = f.is(name, e, mustBeFolder)
+		}
+	}
+	if _, present := found[catalogueFile]; !present {
+		f.problem(catalogueFile, 1, "the file is missing; it must give name, url and categories")
+	}
+	if found[catalogueFile] {
+		f.readCatalogue()
+	}
+	return f.readRecords(ctx, found)
+}
+
+func isOfTheFormat(name string) (mustBeFolder, known bool) {
+	for _, k := range kinds {
+		if name == k.folder {
+			return true, true
+		}
+		if name == k.folder+".jsonl" {
+			return false, true
+		}
+	}
+	return false, name == catalogueFile
+}
+
+// is tells whether an entry is a regular file, or a folder, and makes a problem
+// of it if not. Nothing else is ever opened: a pipe would be waited for.
+func (f *folder) is(name string, e fs.DirEntry, wantFolder bool) bool {
+	mode := e.Type()
+	if mode&fs.ModeSymlink != 0 {
+		info, err := fs.Stat(f.fsys, name)
+		if err != nil {
+			f.problem(name, 1, "this link leads out of the folder or to nothing; put the file itself here")
+			return false
+		}
+		mode = info.Mode().Type()
+	}
+	switch {
+	case wantFolder && !mode.IsDir():
+		f.problem(name, 1, "%s must be a folder", path.Base(name))
+		return false
+	case !wantFolder && mode.IsDir():
+		f.problem(name, 1, "this is a folder, where a file belongs")
+		return false
+	case !wantFolder && !mode.IsRegular():
+		f.problem(name, 1, "this is not a regular file")
+		return false
+	}
+	return true
+}
+
+// checkStray makes a problem of an entry that looks like content and would not
+// be read.
+func (f *folder) checkStray(e fs.DirEntry) {
+	name := e.Name()
+	stem, _, _ := strings.Cut(strings.ToLower(name), ".")
+	near := nearest(stem, []string{"catalogue", "outils", "comparatifs", "cimetiere"})
+	switch ext := strings.ToLower(path.Ext(name)); {
+	case e.IsDir():
+		if near == "" || near == "catalogue" {
+			return
+		}
+		entries, err := fs.ReadDir(f.fsys, name)
+		if err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return path.Ext(e.Name()) == ".md" }) {
+			f.problem(name, 1, "this folder is not read; did you mean %s/?", near)
+		}
+	case ext == ".jsonl" || ext == ".ndjson":
+		f.problem(name, 1, "this file is not read; records in bulk are in outils.jsonl, comparatifs.jsonl and cimetiere.jsonl")
+	case near == "catalogue" && (ext == ".yaml" || ext == ".yml" || ext == ".json"):
+		f.problem(name, 1, "this file is not read; did you mean %s?", catalogueFile)
+	case near != "" && near != "catalogue" && (ext == ".yaml" || ext == ".yml" || ext == ".json"):
+		f.problem(name, 1, "this file is not read; did you mean %s.jsonl?", near)
+	case ext == ".md" || ext == ".markdown":
+		if e.Type().IsRegular() && f.hasFrontMatter(name) {
+			f.problem(name, 1, "this record is not read here; move it into outils/, comparatifs/ or cimetiere/")
+		}
+	}
+}
+
+func (f *folder) hasFrontMatter(name string) bool {
+	file, err := f.fsys.Open(name)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	start := make([]byte, 8)
+	n, err := io.ReadFull(file, start)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return false
+	}
+	line, _, _ := strings.Cut(strings.TrimPrefix(string(start[:n]), byteOrderMark), "\n")
+	return strings.TrimRight(line, " \r") == "---"
+}
+
+// readCatalogue reads catalogue.yaml. Without its categories, nothing is said
+// about the category of any record.
+func (f *folder) readCatalogue() {
+	text, why := readFile(f.fsys, catalogueFile)
+	if why != "" {
+		f.problem(catalogueFile, 1, "%s", why)
+		return
+	}
+	d := decoder{file: catalogueFile, line: 1, problems: &f.problems}
+	if text, ok := d.utf8(text); ok {
+		if v, ok := parseYAML(text, 0, d.report); ok {
+			d.fields = v.fields
+			f.catalogue, f.declared = d.catalogue()
+		}
+	}
+}
+
+const byteOrderMark = "\ufeff"
+
+// readFile reads a whole file of at most maxFile bytes; otherwise it says why not.
+func readFile(fsys fs.FS, name string) (text, why string) {
+	file, err := fsys.Open(name)
+	if err != nil {
+		return "", "the file cannot be read: " + rootCause(err)
+	}
+	defer file.Close()
+	var b strings.Builder
+	if info, err := file.Stat(); err == nil {
+		b.Grow(int(min(info.Size(), maxFile)) + 1)
+	}
+	n, err := io.Copy(&b, io.LimitReader(file, maxFile+1))
+	switch {
+	case err != nil:
+		return "", "the file cannot be read: " + rootCause(err)
+	case n > maxFile:
+		return "", fmt.Sprintf("the file is larger than 1 MiB (%d bytes)", maxFile)
+	}
+	return b.String(), ""
+}
+
+// rootCause leaves out the path, which the place of the problem gives already.
+func rootCause(err error) string {
+	var perr *fs.PathError
+	if errors.As(err, &perr) {
+		return perr.Err.Error()
+	}
+	return err.Error()
+}
+
+// utf8 takes the byte order mark and CR from a file's text, and refuses text
+// that is not UTF-8.
+func (d *decoder) utf8(text string) (string, bool) {
+	if !utf8.ValidString(text) {
+		line := 1
+		for i, r := range text {
+			if r == '\n' {
+				line++
+			}
+			if r == utf8.RuneError {
+				if _, size := utf8.DecodeRuneInString(text[i:]); size == 1 {
+					break
+				}
+			}
+		}
+		d.report(line, "the text is not valid UTF-8; save the file as UTF-8")
+		return "", false
+	}
+	return normalise(strings.TrimPrefix(text, byteOrderMark)), true
+}
+
+// normalise makes CRLF line ends LF, so that a record is the same whichever
+// editor saved it.
+func normalise(s string) string {
+	if !strings.Contains(s, "\r") {
+		return s
+	}
+	return strings.ReplaceAll(s, "\r\n", "\n")
+}

@@ -1,0 +1,153 @@
+package content
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// parseJSON makes a mapping of one line of JSON.
+//
+// encoding/json judges the line and unquotes its strings, but it would take the
+// last of two equal keys and keys in any case, and its tokens cost more than all
+// other work on a record. So the tree is made here, of a line that is known to
+// be valid.
+func parseJSON(data []byte, line int, problem report) (value, bool) {
+	if !json.Valid(data) {
+		var nothing struct{}
+		err := json.Unmarshal(data, &nothing)
+		column := len(data)
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			column = int(syntax.Offset)
+		}
+		problem(line, "the line is not valid JSON (column %d): %v", column, err)
+		return value{}, false
+	}
+	t := jsonTree{rest: data, line: line, problem: problem}
+	v := t.value(1)
+	switch {
+	case t.tooDeep:
+		problem(line, "the JSON is nested more than %d deep", maxDepth)
+		return v, false
+	case v.kind != isMapping:
+		problem(line, "a line must be a JSON object, not %s", v.describe())
+		return v, false
+	}
+	return v, true
+}
+
+// A jsonTree takes valid JSON apart from the left.
+type jsonTree struct {
+	rest    []byte
+	line    int
+	problem report
+	tooDeep bool
+}
+
+// next skips white space, commas and colons, which are where they must be, and
+// gives the first byte of what follows.
+func (t *jsonTree) next() byte {
+	t.rest = bytes.TrimLeft(t.rest, " \t\r\n,:")
+	return t.rest[0]
+}
+
+func (t *jsonTree) value(depth int) value {
+	v := value{line: t.line}
+	switch c := t.next(); c {
+	case '"':
+		v.kind, v.text = isText, t.string()
+	case 'n':
+		t.rest = t.rest[len("null"):]
+	case 't', 'f':
+		v.kind, v.text = isBool, t.word()
+	default:
+		v.kind, v.text = isNumber, t.word()
+	case '[', '{':
+		if depth > maxDepth {
+			t.tooDeep = true
+			return v
+		}
+		t.rest = t.rest[1:]
+		v.kind = isList
+		closing := byte(']')
+		if c == '{' {
+			v.kind, closing = isMapping, '}'
+		}
+		for t.next() != closing {
+			if v.kind == isList {
+				v.items = append(v.items, t.value(depth+1))
+			} else {
+				v.put(field{name: t.string(), line: t.line, value: t.value(depth + 1)}, t.problem)
+			}
+			if t.tooDeep {
+				return v
+			}
+		}
+		t.rest = t.rest[1:]
+	}
+	return v
+}
+
+// word takes a number, true or false.
+func (t *jsonTree) word() string {
+	end := bytes.IndexAny(t.rest, " \t\r\n,:]}")
+	if end < 0 {
+		end = len(t.rest)
+	}
+	word := string(t.rest[:end])
+	t.rest = t.rest[end:]
+	return word
+}
+
+// string takes a string.
+func (t *jsonTree) string() string {
+	end, escaped := 1, false
+	for ; t.rest[end] != '"'; end++ {
+		if t.rest[end] == '\\' {
+			escaped = true
+			end++
+		}
+	}
+	raw := t.rest[:end+1]
+	t.rest = t.rest[end+1:]
+	if !escaped {
+		return string(raw[1:end])
+	}
+	var s string
+	if err := json.Unmarshal(raw, &s); err != nil {
+		panic(fmt.Sprintf("content: valid JSON does not decode: %v", err))
+	}
+	return s
+}
+
+// hasLoneSurrogate tells whether a \u escape stands for half a character. The
+// decoder would put a replacement character in its place and say nothing.
+func hasLoneSurrogate(data []byte) bool {
+	if !bytes.Contains(data, []byte(`\ud`)) && !bytes.Contains(data, []byte(`\uD`)) {
+		return false
+	}
+	high := false // the escape just before was the first half
+	for i := 0; i < len(data); {
+		half := byte(0)
+		next := i + 1
+		if data[i] == '\\' {
+			next = i + 2
+			if i+6 <= len(data) && data[i+1] == 'u' {
+				next = i + 6
+				if hex := strings.ToLower(string(data[i+2 : next])); hex[0] == 'd' && hex[1] >= '8' {
+					half = hex[1]
+				}
+			}
+		}
+		low := half >= 'c'
+		if high != low {
+			return true
+		}
+		high = half != 0 && !low
+		i = next
+	}
+	return high
+}

@@ -1,0 +1,312 @@
+package content
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"palmares/internal/catalog"
+	"palmares/internal/markdown"
+)
+
+// The generators make anything that the format allows, most of all texts that
+// mean something to YAML, JSON or Markdown.
+var (
+	awkward = rapid.SampledFrom([]string{
+		"- a", "# a", "a # b", "a: b", "a:", ": a", "'a'", `"a"`, `\`, `\n`, "a\\", "{a}", "[a]", "a, b", "&a", "*a", "!a", "|", ">", "%a", "@a", "`a`", "?", "? a", "-", "---", "...",
+		"null", "Null", "~", "true", "Yes", "no", "on", "Off", "y", "N", "12", "1.5", "0x10", "0o7", "0b1", "1_000", "1e3", "08", ".5", ".nan", ".inf", "-.inf", "+1", "<<", "=", "2026-01-01", "12:30",
+		" a", "a ", "\u00a0a\u00a0", "a\u202fb", "L’œuvre : « été »", "a  b", "\ufeffa", "😀", "\uFFFD", "e\u0301", "Ça coûte 5 %", "C#", "A&B", "Bon ?", "http://a:b", "a;b=c", "0 €/mois",
+	})
+	oneLine = rapid.OneOf(awkward, rapid.StringOfN(rapid.Rune().Filter(func(r rune) bool {
+		return !unicode.IsControl(r) && r != '\u2028' && r != '\u2029'
+	}), 1, 30, -1).Filter(func(s string) bool { return strings.TrimSpace(s) != "" }))
+	prose = rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.OneOf(oneLine, rapid.SampledFrom([]string{"", "\t", "---", "    code"})), 1, 5).Draw(t, "lines"), "\n")
+	}).Filter(func(s string) bool { return strings.TrimSpace(s) != "" })
+	bodies = rapid.Custom(func(t *rapid.T) string {
+		body, _ := trimBlankLines(prose.Draw(t, "body"))
+		return body
+	}).Filter(func(s string) bool { return markdown.CheckSections(s) == nil })
+	notes = bodies.Filter(func(s string) bool { return markdown.Plain(s) != "" })
+	days  = rapid.Custom(func(t *rapid.T) string {
+		return fmt.Sprintf("20%02d-%02d-%02d", rapid.IntRange(0, 99).Draw(t, "y"), rapid.IntRange(1, 12).Draw(t, "m"), rapid.IntRange(1, 28).Draw(t, "d"))
+	})
+	prices  = rapid.SampledFrom([]string{"0 €/mois", "19,99 €/mois", "1 200 €/an", "1\u00a0200 €/an", "12\u202f000,5 €/utilisateur/mois", "3 €/é"})
+	urls    = rapid.SampledFrom([]string{"https://a.example", "http://a.example:8080/b?c=d&e=%20f", "https://a.example/~b/(c);d,e"})
+	figures = rapid.OneOf(rapid.Just[*float64](nil), rapid.Map(rapid.OneOf(rapid.Float64Range(0, 10), rapid.SampledFrom([]float64{0, 10, 8.5, 1e-300})), func(x float64) *float64 { return &x }))
+	domains = rapid.SampledFrom([]string{"a.example", "été.fr", "A-1.b.co"})
+)
+
+func maybe[T any](t *rapid.T, g *rapid.Generator[T], label string) T {
+	var zero T
+	return rapid.OneOf(rapid.Just(zero), g).Draw(t, label)
+}
+
+var catalogues = rapid.Custom(func(t *rapid.T) *catalog.Catalog {
+	c := &catalog.Catalog{
+		Name: oneLine.Draw(t, "name"), URL: "https://essai.example/base",
+		Categories: []catalog.Category{{Slug: "code", Label: oneLine.Draw(t, "label")}, {Slug: "null", Label: "y"}, {Slug: "12", Label: "n"}},
+	}
+	category := rapid.SampledFrom([]string{"code", "null", "12"})
+	pricing := rapid.SampledFrom(catalog.Pricings)
+	entry := rapid.Custom(func(t *rapid.T) catalog.PriceChange {
+		return catalog.PriceChange{
+			ChangedAt: days.Draw(t, "changed"), OldPricing: pricing.Draw(t, "old"), OldPrice: prices.Draw(t, "old"),
+			NewPricing: pricing.Draw(t, "new"), NewPrice: prices.Draw(t, "new"),
+		}
+	})
+	slugs := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z0-9]{1,3}(-[a-z0-9]{1,3})?`), 0, 9, rapid.ID[string]).Draw(t, "slugs")
+	var tested []string
+	for len(slugs) > 0 {
+		slug := slugs[0]
+		slugs = slugs[1:]
+		if rapid.IntRange(0, 3).Draw(t, "retired") == 0 {
+			o := catalog.Retired{
+				Slug: slug, Name: oneLine.Draw(t, "name"), Category: category.Draw(t, "category"),
+				Reason: rapid.SampledFrom(catalog.Reasons).Draw(t, "reason"), RetiredAt: days.Draw(t, "retired"), Body: notes.Draw(t, "note"),
+			}
+			if len(c.Tools) > 0 {
+				o.Successor = c.Tools[0].Slug
+			}
+			o.Note = markdown.Plain(o.Body)
+			c.Retired = append(c.Retired, o)
+			continue
+		}
+		tool := catalog.Tool{
+			Slug: slug, Name: oneLine.Draw(t, "name"), Domain: domains.Draw(t, "domain"), Category: category.Draw(t, "category"),
+			ICP: rapid.SampledFrom(catalog.ICPs).Draw(t, "icp"), Pricing: pricing.Draw(t, "pricing"), Price: prices.Draw(t, "price"), Tagline: oneLine.Draw(t, "tagline"),
+			Score: figures.Draw(t, "score"), Verifiability: figures.Draw(t, "verifiability"), Obsolescence: figures.Draw(t, "obsolescence"),
+			Tier: rapid.IntRange(1, 3).Draw(t, "tier"), Mainstream: rapid.Bool().Draw(t, "mainstream"), UpdatedAt: maybe(t, days, "updated"),
+			CanonicalURL: maybe(t, urls, "canonical"), AvisURL: maybe(t, urls, "avis"), AlternativesURL: maybe(t, urls, "alternatives"),
+			TestedAt: maybe(t, days, "tested"), PriceCheckedAt: maybe(t, days, "checked"), Body: maybe(t, bodies, "body"),
+			Sources: rapid.SliceOfN(urls, 0, 3).Draw(t, "sources"), PriceHistory: rapid.SliceOfN(entry, 0, 3).Draw(t, "history"),
+		}
+		for len(slugs) > 0 && rapid.Bool().Draw(t, "alias") {
+			tool.Aliases = append(tool.Aliases, slugs[0])
+			slugs = slugs[1:]
+		}
+		slices.Sort(tool.Aliases)
+		c.Tools = append(c.Tools, tool)
+		if tool.Score != nil {
+			tested = append(tested, slug)
+		}
+	}
+	if len(tested) > 1 {
+		c.Comparisons = []catalog.Comparison{{
+			Slug: "x", Title: oneLine.Draw(t, "title"), ToolA: tested[0], ToolB: tested[1], Winner: tested[1],
+			WinnerNote: prose.Draw(t, "note"), Published: rapid.Bool().Draw(t, "published"), UpdatedAt: maybe(t, days, "updated"), Body: maybe(t, bodies, "body"),
+		}}
+	}
+	c.Sort()
+	return c
+})
+
+var formats = map[string]Format{"markdown": Markdown, "jsonl": JSONL}
+
+func TestWhatIsWrittenIsReadBackTheSame(t *testing.T) {
+	for name, format := range formats {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			n := 0
+			rapid.Check(t, func(rt *rapid.T) {
+				want := catalogues.Draw(rt, "catalogue")
+				n++
+				target := filepath.Join(dir, fmt.Sprint(n))
+				if err := Write(t.Context(), target, want, format, nil); err != nil {
+					rt.Fatal(err)
+				}
+				got, problems, err := Read(t.Context(), target, nil)
+				if err != nil || len(problems) > 0 {
+					rt.Fatal(err, problems)
+				}
+				if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+					rt.Fatal(diff)
+				}
+				if err := os.RemoveAll(target); err != nil {
+					rt.Fatal(err)
+				}
+			})
+		})
+	}
+}
+
+// sample is a catalogue with a record of each kind.
+func sample() *catalog.Catalog {
+	score := 8.5
+	tool := func(slug, body string) catalog.Tool {
+		return catalog.Tool{
+			Slug: slug, Name: "L’outil : " + slug, Domain: slug + ".example", Category: "code", ICP: "mixte", Pricing: "freemium",
+			Price: "19,99 €/mois", Tagline: "Il relit", Score: &score, Tier: 3, UpdatedAt: "2026-01-02", Body: body,
+			PriceHistory: []catalog.PriceChange{{ChangedAt: "2025-10-01", OldPricing: "payant", OldPrice: "29 €/mois", NewPricing: "freemium", NewPrice: "19,99 €/mois"}},
+		}
+	}
+	return &catalog.Catalog{
+		Name: "Essai", URL: "https://essai.example",
+		Categories:  []catalog.Category{{Slug: "code", Label: "Développement"}},
+		Tools:       []catalog.Tool{tool("boreal", "## Avis\n\n---\n\nfin"), tool("calame", "")},
+		Comparisons: []catalog.Comparison{{Slug: "x", Title: "X", ToolA: "boreal", ToolB: "calame", Winner: "boreal", WinnerNote: "Net.\nBien.", Published: true, UpdatedAt: "2026-01-03"}},
+		Retired:     []catalog.Retired{{Slug: "zephyr", Name: "Zéphyr", Category: "code", Reason: "mort", RetiredAt: "2025-01-01", Successor: "boreal", Body: "*Fin.*", Note: "Fin."}},
+	}
+}
+
+func TestAnExportIsMeantForPeople(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "export")
+	if err := Write(t.Context(), dir, sample(), Markdown, nil); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"outils/boreal.md": `---
+name: "L’outil : boreal"
+domain: boreal.example
+category: code
+icp: mixte
+pricing: freemium
+price: 19,99 €/mois
+tagline: Il relit
+score: 8.5
+tier: 3
+updated_at: 2026-01-02
+price_history:
+  - changed_at: 2025-10-01
+    old_pricing: payant
+    old_price: 29 €/mois
+    new_pricing: freemium
+    new_price: 19,99 €/mois
+---
+
+## Avis
+
+---
+
+fin
+`,
+		"catalogue.yaml": "name: Essai\nurl: https://essai.example\ncategories:\n  - slug: code\n    label: Développement\n",
+	} {
+		got, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, string(got)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestARecordThatDoesNotFitOneFormIsWrittenInTheOther(t *testing.T) {
+	long := sample()
+	long.Tools[0].Body = strings.Repeat("\\\"\n", 240_000) + "." // under 1 MiB as Markdown, over it as JSON
+	for range 700 {
+		long.Tools[1].PriceHistory = append(long.Tools[1].PriceHistory, long.Tools[1].PriceHistory[0])
+	}
+	for name, format := range formats {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "export")
+			if err := Write(t.Context(), dir, long, format, nil); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{"outils/boreal.md", "outils.jsonl"} {
+				if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+					t.Error(err)
+				}
+			}
+			got, problems, err := Read(t.Context(), dir, nil)
+			if err != nil || len(problems) > 0 {
+				t.Fatal(err, problems)
+			}
+			if diff := cmp.Diff(long, got); diff != "" {
+				t.Error("the catalogue came back changed")
+			}
+		})
+	}
+}
+
+func TestNothingIsOverwritten(t *testing.T) {
+	dir := t.TempDir()
+	if err := Write(t.Context(), dir, sample(), JSONL, nil); err != nil {
+		t.Fatalf("an empty folder is refused: %v", err)
+	}
+	before := tree(t, dir)
+	err := Write(t.Context(), dir, sample(), Markdown, nil)
+	if err == nil || !strings.Contains(err.Error(), "is not empty") {
+		t.Errorf("got %v", err)
+	}
+	if diff := cmp.Diff(before, tree(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+	if err := Write(t.Context(), filepath.Join(dir, catalogueFile), sample(), JSONL, nil); err == nil {
+		t.Error("a file is taken for a folder")
+	}
+}
+
+func TestTheSameCatalogueIsWrittenInTheSameBytes(t *testing.T) {
+	for _, format := range formats {
+		a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+		for _, dir := range []string{a, b} {
+			if err := Write(t.Context(), dir, sample(), format, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(tree(t, a), tree(t, b)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestAFailedExportLeavesNothingBehind(t *testing.T) {
+	parent := t.TempDir()
+	huge := sample()
+	huge.Retired[0].Body = strings.Repeat("x", 2<<20)
+	absent := filepath.Join(parent, "absent")
+	if err := Write(t.Context(), absent, huge, Markdown, nil); err == nil || !strings.Contains(err.Error(), "zephyr") {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	err := Write(ctx, absent, sample(), JSONL, func(int) { cancel() })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if got := tree(t, parent); len(got) > 0 {
+		t.Errorf("left behind: %v", got)
+	}
+	empty := filepath.Join(parent, "empty")
+	if err := os.Mkdir(empty, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(t.Context(), empty, huge, JSONL, nil); err == nil {
+		t.Error("a record of 2 MiB was written")
+	}
+	if got := tree(t, parent); len(got) > 0 {
+		t.Errorf("left behind: %v", got)
+	}
+	if _, err := os.Stat(empty); err != nil {
+		t.Errorf("the folder that was there is gone: %v", err)
+	}
+}
+
+// tree gives the files of a folder with their contents.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		files[strings.TrimPrefix(path, dir)] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}

@@ -1,0 +1,182 @@
+package content
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// parseYAML makes a mapping of a YAML text whose first line is line offset+1 of
+// its file. What is wrong goes to problem; ok tells whether the text could be
+// read at all.
+func parseYAML(text string, offset int, problem report) (v value, ok bool) {
+	problem = func(report report) report {
+		return func(line int, format string, args ...any) { report(line+offset, format, args...) }
+	}(problem)
+	if len(text) > maxYAML {
+		problem(1, "the YAML is larger than %d KiB; move long lists into a .jsonl file", maxYAML>>10)
+		return v, false
+	}
+	// The parser is given whatever people write; should it fail on something, that
+	// is a problem of that text and not the end of the command.
+	defer func() {
+		if r := recover(); r != nil {
+			problem(1, "the YAML cannot be read; write it more simply")
+			v, ok = value{}, false
+		}
+	}()
+	tokens := lexer.Tokenize(text)
+	if !simpleYAML(tokens, problem) {
+		return v, false
+	}
+	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		line, sentence := yamlError(err)
+		problem(line, "the YAML is not valid: %s", sentence)
+		return v, false
+	}
+	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
+		return value{kind: isMapping, line: 1 + offset}, true
+	}
+	t := yamlTree{offset: offset, problem: problem}
+	v = t.value(file.Docs[0].Body, 1)
+	if v.kind != isMapping {
+		problem(v.line-offset, "the YAML must be fields, one `name: value` a line, not %s", v.describe())
+		return v, false
+	}
+	return v, !t.failed
+}
+
+// simpleYAML refuses what a content folder has no use for and what a parser can
+// be made to choke on, before the parser sees it.
+func simpleYAML(tokens token.Tokens, problem report) bool {
+	ok := true
+	depth, entries, entryLine := 0, 0, 0
+	for _, t := range tokens {
+		line := t.Position.Line
+		refused := ""
+		switch t.Type {
+		case token.AnchorType:
+			refused = "anchors (&)"
+		case token.AliasType:
+			refused = "aliases (*)"
+		case token.TagType:
+			refused = "tags (!)"
+		case token.MergeKeyType:
+			refused = "merge keys (<<)"
+		case token.MappingKeyType:
+			refused = "complex keys (?)"
+		case token.DirectiveType:
+			refused = "directives (%)"
+		case token.DocumentHeaderType, token.DocumentEndType:
+			refused = "further documents (--- or ...)"
+		case token.SequenceStartType, token.MappingStartType:
+			depth++
+		case token.SequenceEndType, token.MappingEndType:
+			depth--
+		case token.SequenceEntryType:
+			if line != entryLine {
+				entries, entryLine = 0, line
+			}
+			entries++
+		}
+		if refused != "" {
+			problem(line, "%s are not allowed in this YAML; if it is text, put it in quotes", refused)
+			ok = false
+		}
+		if depth > maxDepth || entries > maxDepth {
+			problem(line, "the YAML is nested more than %d deep", maxDepth)
+			return false
+		}
+	}
+	return ok
+}
+
+// yamlError tells where the parser stopped and why, and what to do about the
+// mistake that French punctuation invites.
+func yamlError(err error) (line int, sentence string) {
+	var located interface {
+		error
+		GetToken() *token.Token
+		GetMessage() string
+	}
+	if !errors.As(err, &located) {
+		return 1, err.Error()
+	}
+	line, sentence = 1, located.GetMessage()
+	if t := located.GetToken(); t != nil && t.Position != nil {
+		line = max(1, t.Position.Line)
+	}
+	if strings.HasPrefix(sentence, "mapping value is not allowed") {
+		sentence += "; put a value that contains a colon and a space in quotes"
+	}
+	return line, sentence
+}
+
+type yamlTree struct {
+	offset  int
+	problem report
+	failed  bool
+}
+
+func (t *yamlTree) fail(line int, format string, args ...any) value {
+	t.problem(line, format, args...)
+	t.failed = true
+	return value{line: line + t.offset}
+}
+
+func (t *yamlTree) value(n ast.Node, depth int) value {
+	line := 1
+	if tok := n.GetToken(); tok != nil && tok.Position != nil {
+		line = max(1, tok.Position.Line)
+	}
+	if depth > maxDepth {
+		return t.fail(line, "the YAML is nested more than %d deep", maxDepth)
+	}
+	v := value{line: line + t.offset}
+	switch n := n.(type) {
+	case *ast.NullNode:
+	case *ast.BoolNode:
+		v.kind, v.text = isBool, strconv.FormatBool(n.Value)
+	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
+		v.kind, v.text = isNumber, n.GetToken().Value
+	case *ast.StringNode:
+		v.kind, v.text = isText, n.Value
+		// The parser takes a bare 1e3, and whole numbers it has no type for, as text.
+		if n.Token.Type == token.StringType && isPlainNumber(n.Value) {
+			v.kind = isNumber
+		}
+	case *ast.LiteralNode:
+		// The line break that ends a block is there for YAML, not for the reader.
+		v.kind, v.text, v.line = isText, strings.TrimRight(n.Value.Value, "\n"), n.Start.Position.Line+t.offset
+	case *ast.SequenceNode:
+		v.kind = isList
+		for _, item := range n.Values {
+			v.items = append(v.items, t.value(item, depth+1))
+		}
+	case *ast.MappingNode:
+		v.kind = isMapping
+		for _, entry := range n.Values {
+			t.put(&v, entry, depth)
+		}
+	case *ast.MappingValueNode:
+		v.kind = isMapping
+		t.put(&v, n, depth)
+	default:
+		return t.fail(line, "the YAML holds something that is neither text, number, list nor mapping; put it in quotes")
+	}
+	return v
+}
+
+func (t *yamlTree) put(v *value, entry *ast.MappingValueNode, depth int) {
+	key := entry.Key.GetToken()
+	f := field{name: key.Value, line: key.Position.Line + t.offset, value: t.value(entry.Value, depth+1)}
+	v.put(f, func(line int, format string, args ...any) {
+		t.problem(line-t.offset, format, args...)
+	})
+}

@@ -1,0 +1,112 @@
+package markdown
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// The limits keep the slowest text of 1 MiB at a few seconds (see
+// BenchmarkTheWorstTexts) and are far beyond what people write: a hundred nested
+// quotes, a block with five thousand brackets, tables of a hundred thousand cells.
+const (
+	maxNesting = 100
+	maxWork    = 25_000_000
+	maxCells   = 100_000
+)
+
+// Check finds what makes a text too intricate to be read safely.
+func Check(body string) []Problem {
+	if p, intricate := tooIntricate([]byte(body)); intricate {
+		return []Problem{p}
+	}
+	return nil
+}
+
+// tooIntricate weighs a text without parsing it. It goes by runs of lines
+// between blank ones, since no paragraph and no table goes beyond one:
+//
+//   - quotes and lists opened on one line nest that deep;
+//   - goldmark looks back over the brackets, braces and emphasis marks of a
+//     paragraph, so their number counts squared;
+//   - each line after what may be the delimiter row of a table gets as many
+//     cells as that row, however short the line is.
+//
+// Each count is at least the true one, so what passes is safe.
+func tooIntricate(source []byte) (Problem, bool) {
+	var (
+		marks, work, cells int
+		columns            int // of the widest delimiter row of this run
+		runStart           = 1
+	)
+	line := 0
+	for len(source) > 0 {
+		line++
+		var l []byte
+		if i := bytes.IndexByte(source, '\n'); i >= 0 {
+			l, source = source[:i], source[i+1:]
+		} else {
+			l, source = source, nil
+		}
+		w := weigh(l)
+		if w.blank {
+			work += marks * marks
+			marks, columns, runStart = 0, 0, line+1
+			continue
+		}
+		if w.nesting > maxNesting {
+			return Problem{line, fmt.Sprintf("quotes and lists are nested more than %d deep; make the text flatter", maxNesting)}, true
+		}
+		marks += w.marks
+		if work+marks*marks > maxWork {
+			return Problem{runStart, "the block that starts here has too many brackets and emphasis marks; split it with blank lines"}, true
+		}
+		if w.delimiter {
+			columns = max(columns, w.pipes+1)
+		}
+		cells += columns
+		if cells > maxCells {
+			return Problem{line, fmt.Sprintf("the tables of the text have more than %d cells; shorten them", maxCells)}, true
+		}
+	}
+	return Problem{}, false
+}
+
+type weight struct {
+	blank     bool
+	delimiter bool // may be the delimiter row of a table, inside quotes and lists or not
+	nesting   int
+	marks     int
+	pipes     int
+}
+
+func weigh(line []byte) weight {
+	w := weight{blank: true, delimiter: true}
+	prefix := true
+	for i, c := range line {
+		switch c {
+		case ' ', '\t', '\r':
+			continue
+		case '>', '+', '.', ')', '-', '*':
+			if prefix && (c == '>' || i+1 == len(line) || line[i+1] == ' ' || line[i+1] == '\t') {
+				w.nesting++
+			}
+			if c == '*' {
+				w.marks++
+			}
+		case '|':
+			w.pipes++
+			prefix = false
+		case ':':
+			prefix = false
+		case '_', '[', '{':
+			w.marks++
+			prefix, w.delimiter = false, false
+		default:
+			if c < '0' || c > '9' {
+				prefix, w.delimiter = false, false
+			}
+		}
+		w.blank = false
+	}
+	return w
+}

@@ -1,0 +1,288 @@
+package markdown
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+
+	"palmares/internal/catalog"
+)
+
+func TestAReviewIsCutAtItsHeadingsOfLevelTwo(t *testing.T) {
+	body := strings.Join([]string{
+		"Avant tout, **un mot**.",
+		"## Prise en main {#debut}",
+		"Deux minutes.",
+		"### Détail",
+		"Encore.",
+		"> ## Cité",
+		"## Échéance & œuvre : l’æther",
+		"- un\n- deux\n  - trois",
+		"```\n## pas un titre\n```",
+		"Tarifs\n------",
+		"| Offre | Prix |\n|---|---|\n| Pro | 19 € |\n| Libre | |",
+	}, "\n\n")
+	want := []catalog.Section{
+		{ID: "introduction", Text: "Avant tout, un mot."},
+		{ID: "debut", Text: "Prise en main\n\nDeux minutes.\n\nDétail\n\nEncore.\n\nCité"},
+		{ID: "echeance-oeuvre-l-aether", Text: "Échéance & œuvre : l’æther\n\nun\ndeux\ntrois\n\n## pas un titre"},
+		{ID: "tarifs", Text: "Tarifs\n\nOffre | Prix\nPro | 19 €\nLibre |"},
+	}
+	if diff := cmp.Diff(want, Sections(body)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestATextWithoutHeadingsIsAnIntroduction(t *testing.T) {
+	if diff := cmp.Diff([]catalog.Section{{ID: "introduction", Text: "Rien d’autre."}}, Sections("Rien d’autre.")); diff != "" {
+		t.Error(diff)
+	}
+	for _, blank := range []string{"", "\n \n", "<!-- à écrire -->", "[a]: https://x.example"} {
+		if got := Sections(blank); got != nil {
+			t.Errorf("Sections(%q) = %v, want none", blank, got)
+		}
+	}
+}
+
+func TestIDsAreFoldedHeadings(t *testing.T) {
+	for heading, want := range map[string]string{
+		"Prise en main":           "prise-en-main",
+		"L’essai, *en bref* !":    "l-essai-en-bref",
+		"Ça coûte 19,99 €":        "ca-coute-19-99",
+		"Œuvre et cœur":           "oeuvre-et-coeur",
+		"Ex æquo":                 "ex-aequo",
+		"日本":                      "section",
+		"— ":                      "section",
+		"`code` et [lien](/x)":    "code-et-lien",
+		"Forts {.classe}":         "forts",
+		"Fermé ##":                "ferme",
+		"Choisi {#Mon_id-2 .x}":   "Mon_id-2",
+		"Choisi {#mon-id} ##":     "choisi-mon-id", // CommonMark: the closing ## comes last
+		"e\u0301te\u0301":         "ete",
+		"A &amp; B \\{#pas-un\\}": "a-b-pas-un",
+	} {
+		got := Sections("## " + heading)
+		if len(got) != 1 || got[0].ID != want {
+			t.Errorf("## %s: got %+v, want id %q", heading, got, want)
+		}
+	}
+}
+
+func TestPlainTextKeepsWhatIsSaidAndDropsTheMarkup(t *testing.T) {
+	for _, c := range []struct{ body, want string }{
+		{"un\ndeux  \ntrois\\\nquatre", "un deux\ntrois\nquatre"},
+		{"*a* **b** `c &amp; d` \\*e\\*", "a b c &amp; d *e*"},
+		{"&eacute;&#233;&#xE9; &copy &nope; &amp;lt;", "ééé &copy &nope; &lt;"},
+		{"&#0;&#1;x", "\uFFFD x"},
+		{"[lien](https://x.example \"titre\") ![image](/i.png) <https://y.example> <a@b.example>", "lien image https://y.example a@b.example"},
+		{"[réf][a]\n\n[a]: https://x.example", "réf"},
+		{"un <b class=\"x\">gras</b><br> et 3 < 4 <!-- non -->", "un gras et 3 < 4"},
+		{"<div>\n<p title='>'>Bloc &eacute;</p>\n</div>", "Bloc é"},
+		{"<script>\nalert(1)\n</script>\n\naprès", "après"},
+		{"<style>\np{}\n</STYLE>", ""},
+		{"<!-- a\n\nb -->\n\naprès", "après"},
+		{"<details><summary>Voir</summary>\n\ntexte\n\n</details>", "Voir\n\ntexte"},
+		{"> cité\n>\n> deux fois", "cité\n\ndeux fois"},
+		{"1. un\n\n   suite\n2. deux", "un\nsuite\ndeux"},
+		{"    code\n      plus\n", "code\n  plus"},
+		{"```go\nif a &amp; b {\n\n}\n```", "if a &amp; b {\n\n}"},
+		{"a\n\n---\n\nb", "a\n\nb"},
+		{"| a \\| b | c |\n|:--|--:|\n| *d* |", "a | b | c\nd |"},
+		{"# Titre {#t}\n\ntexte", "Titre\n\ntexte"},
+		{"`a\nb`", "a b"},
+	} {
+		if got := Plain(c.body); got != c.want {
+			t.Errorf("Plain(%q) = %q, want %q", c.body, got, c.want)
+		}
+	}
+}
+
+func TestSectionsThatCannotBeToldApartAreProblems(t *testing.T) {
+	for _, c := range []struct {
+		name, body string
+		want       []Problem
+	}{
+		{"none", "texte\n\n## A\n\n## B {#c}\n\n### A", nil},
+		{"twice", "## A\n\ntexte\n\n## À\n\n## a {#b}\n\n## B", []Problem{
+			{5, `section id "a" is already that of the heading 4 lines above; give one of them another with {#id}`},
+			{9, `section id "b" is already that of the heading 2 lines above; give one of them another with {#id}`},
+		}},
+		{"introduction", "texte\n\n## Introduction", []Problem{
+			{3, `section id "introduction" is already that of the text before the first heading; give this heading another with {#id}`},
+		}},
+		{"introduction alone", "<!-- x -->\n\n## Introduction\n\ntexte", nil},
+		{"underlined", "## A\n\nA\n---", []Problem{
+			{3, `section id "a" is already that of the heading 2 lines above; give one of them another with {#id}`},
+		}},
+		{"in code", "## A\n\n```\n## A\n```\n\n> ## A", nil},
+		{"no anchors", "## A {#é}\n\n## B {#a b}\n\n## C {#}\n\n## D {id=5}\n\n## E {#a.b}", []Problem{
+			{1, `section id {#é} must be made of the letters a to z, digits, - and _, such as {#prise-en-main}`},
+			{3, `section id {#a b} must be made of the letters a to z, digits, - and _, such as {#prise-en-main}`},
+			{5, `section id {#} must be made of the letters a to z, digits, - and _, such as {#prise-en-main}`},
+			{7, `section id {id=5} must be made of the letters a to z, digits, - and _, such as {#prise-en-main}`},
+			{9, `section id {#a.b} must be made of the letters a to z, digits, - and _, such as {#prise-en-main}`},
+		}},
+		{"empty headings", "##\n\n##", []Problem{
+			{3, `section id "section" is already that of the heading 2 lines above; give one of them another with {#id}`},
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, CheckSections(c.body)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// hostile gives texts of about size bytes over which goldmark alone takes
+// minutes or gigabytes, or that look as if it might.
+func hostile(size int) map[string]string {
+	texts := map[string]string{}
+	for _, s := range []string{
+		"[", "]", "![", ">", "> ", "*", "**", "- ", "+ ", "1. ", "> - ", "`", "`a``b```c", "<", "<!--", "<a ", "<a@", "&", "\\", "_a", "*a_", "a_*",
+		"[a](", "[](", "[a]: b\n", "[a]:\n\"", "[a]: <", "[a][b]", "[a\n", "a\n", "# ", "## x\n", "|", "|a\n|-\n", "|a|b\n|-|-\n", "- a\n", "\t",
+		"***a ", "[x]\n\n", "a\n=\n", "a\n-\n", "``` ", "{#a", "## {a=[", "{a=[", "## a {#", "\n> ", "*a **b ", "<x>\n", "\r", " \n", "é", "\x00", "\xff",
+		"[a](\n\n", "*a_ [](\n\n",
+	} {
+		texts[s] = strings.Repeat(s, size/len(s))
+	}
+	texts["wide table"] = strings.Repeat("|a", size/6) + "\n" + strings.Repeat("|-", size/6) + "\n" + strings.Repeat("|\n", size/6)
+	texts["quoted wide table"] = "> " + strings.Repeat("|a", size/6) + "\n> " + strings.Repeat("|-", size/6) + "\n" + strings.Repeat("> |\n", size/12)
+	table := strings.Repeat("|a", 90) + "\n" + strings.Repeat("|-", 90) + "\n" + strings.Repeat("|\n", 500) + "\n"
+	texts["many tables"] = strings.Repeat(table, size/len(table)+1)
+	block := strings.Repeat("[a](", 800) + "\n\n"
+	texts["many blocks"] = strings.Repeat(block, size/len(block)+1)
+	texts["braces"] = "## " + strings.Repeat("{a=[", size/4)
+	var stairs, ticks, refs strings.Builder
+	for i := 0; stairs.Len() < size; i++ {
+		stairs.WriteString(strings.Repeat("  ", i) + "- a\n")
+	}
+	for i := 0; ticks.Len() < size; i++ {
+		ticks.WriteString(strings.Repeat("`", i) + " ")
+	}
+	for i := 0; refs.Len() < size; i++ {
+		fmt.Fprintf(&refs, "[a%d]: x\n\n", i)
+	}
+	texts["stairs"], texts["ticks"], texts["refs"] = stairs.String(), ticks.String(), refs.String()
+	return texts
+}
+
+// A text that blew the stack, the memory or the time of the parser would end
+// this test, by its time limit at the latest.
+func TestContrivedTextsAreReadOrRefusedButNeverStopTheReader(t *testing.T) {
+	for name, body := range hostile(1 << 16) {
+		refused := Check(body) != nil
+		sections := Sections(body)
+		if refused && (len(sections) != 1 || sections[0].Text != body || Plain(body) != body) {
+			t.Errorf("%q is refused, and yet not left as it is", name)
+		}
+	}
+}
+
+// goldmark takes from seconds to hours over these.
+func TestTextsThatWouldTakeForEverAreRefused(t *testing.T) {
+	texts := hostile(1 << 20)
+	for _, name := range []string{">", "*a_", "a_*", "[a](", "[](", "[a]: b\n", "[a]:\n\"", "braces", "wide table", "quoted wide table", "many tables", "many blocks"} {
+		if Check(texts[name]) == nil {
+			t.Errorf("%q is not refused", name)
+		}
+	}
+}
+
+func TestWhatIsTooIntricateSaysSoAndWhere(t *testing.T) {
+	for _, c := range []struct {
+		body string
+		line int
+		want string
+	}{
+		{"a\n\n" + strings.Repeat("> ", 101) + "b", 3, "nested more than 100 deep"},
+		{"a\n\nb\n" + strings.Repeat("[", 6000), 3, "too many brackets"},
+		{"|a|b\n|-|-\n" + strings.Repeat("|\n", 60_000), 33335, "more than 100000 cells"},
+	} {
+		got := CheckSections(c.body)
+		if len(got) != 1 || got[0].Line != c.line || !strings.Contains(got[0].Text, c.want) {
+			t.Errorf("got %+v, want line %d: …%s…", got, c.line, c.want)
+		}
+	}
+}
+
+func TestLongButPlainTextsAreNotRefused(t *testing.T) {
+	table := "| a | b | c |\n|---|---|---|\n" + strings.Repeat("| [x](https://x.example) | `y` | **z** |\n", 500)
+	code := "```\n" + strings.Repeat("for (i = 0; i < n; i++) { a[i] = b[i] * c_d[i]; }\n", 300) + "```\n"
+	prose := strings.Repeat("Une phrase *assez* longue, avec [un lien](https://x.example), qui en appelle une autre. ", 400)
+	rule := strings.Repeat("-", 500) + "\n\n"
+	if got := Check(table + "\n" + code + "\n" + rule + prose); got != nil {
+		t.Error(got)
+	}
+}
+
+func FuzzTextsOfAnyKindKeepTheirPromises(f *testing.F) {
+	for name, body := range hostile(60) {
+		f.Add(name)
+		f.Add(body)
+	}
+	for _, s := range []string{
+		"## A {#b}\n\ntexte\n\n## B", "a\n-\n\n## A", "##  A\t{#x}", "## A{#b}\n## b", "  ## É\n## e", "##\u00a0a\n\n## a", "    ## A\n\n## A",
+		"## A \\{#b}\n## a-b", "## &eacute;\n## e", "- ## A\n\n## A", "## a\n\r## a", "##\ta\n## a\n===", "x\n## Introduction", "## a\v\n## a",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		if len(body) > 1<<14 {
+			return
+		}
+		sections := Sections(body)
+		ids := map[string]bool{}
+		twice, wrong := false, false
+		for _, s := range sections {
+			twice = twice || ids[s.ID]
+			wrong = wrong || !isAnchor(s.ID)
+			ids[s.ID] = true
+			if s.Text != strings.TrimFunc(s.Text, unicode.IsSpace) && Check(body) == nil {
+				t.Errorf("section %q has blank ends: %q", s.ID, s.Text)
+			}
+		}
+		if (twice || wrong) && CheckSections(body) == nil {
+			t.Errorf("%q has sections %v, and no problem", body, sections)
+		}
+		Plain(body)
+	})
+}
+
+var review = strings.Repeat("## Prise en main %d\n\n"+
+	"L’outil **Boréal** tient ses promesses : l’installation prend deux minutes et le [guide](https://exemple.fr/guide) est clair. "+
+	"On regrette seulement que l’export `CSV` oublie les *accents* des en-têtes, et que le mode hors ligne ne garde que trois projets.\n\n"+
+	"- un point fort\n- un point faible, *nuancé*\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n", 6)
+
+func numbered() string { return fmt.Sprintf(review, 1, 2, 3, 4, 5, 6) }
+
+func BenchmarkSections(b *testing.B) {
+	body := numbered()
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		Sections(body)
+	}
+}
+
+func BenchmarkCheckSections(b *testing.B) {
+	body := numbered()
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		CheckSections(body)
+	}
+}
+
+func BenchmarkTheWorstTexts(b *testing.B) {
+	for name, body := range hostile(1 << 20) {
+		b.Run(fmt.Sprintf("%q", name), func(b *testing.B) {
+			for b.Loop() {
+				Sections(body)
+			}
+		})
+	}
+}

@@ -1,0 +1,115 @@
+package markdown_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"palmares/internal/markdown"
+)
+
+func page(body string) string {
+	var b strings.Builder
+	for _, p := range markdown.HTML(body) {
+		b.WriteString(p.HTML)
+	}
+	return b.String()
+}
+
+func TestAPageShowsMarkdownAsHTML(t *testing.T) {
+	for _, test := range []struct{ name, body, want string }{
+		{"a section heading carries its id", "## Prise en main\n", "<h2 id=\"prise-en-main\">Prise en main</h2>\n"},
+		{"an id given by hand is kept", "## Notre verdict {#verdict}\n", "<h2 id=\"verdict\">Notre verdict</h2>\n"},
+		{"only sections have ids", "### Détail {#ici}\n", "<h3>Détail</h3>\n"},
+		{"a page keeps its one title", "# Titre\n", "<h2>Titre</h2>\n"},
+		{"nothing else of a heading's attributes passes", "## A {#a style=\"color:red\" class=\"x\"}\n", "<h2 id=\"a\">A</h2>\n"},
+		{"a quoted heading is no section", "> ## A {#a}\n", "<blockquote>\n<h2>A</h2>\n</blockquote>\n"},
+		{"raw HTML loses its tags", "un <b onclick=x>mot</b>\n", "<p>un mot</p>\n"},
+		{"a block of raw HTML keeps what it says", "<div>a < b</div>\n", "<p>a &lt; b</p>\n"},
+		{"a script says nothing", "<script>alert(1)</script>\n", ""},
+		{"a link out is marked", "[a](https://x.example/?a=1&b=2)\n", "<p><a href=\"https://x.example/?a=1&amp;b=2\" rel=\"noopener nofollow\">a</a></p>\n"},
+		{"a link without a scheme to another host too", "[a](//x.example)\n", "<p><a href=\"//x.example\" rel=\"noopener nofollow\">a</a></p>\n"},
+		{"a link inside the site is plain", "[a](/outils)\n", "<p><a href=\"/outils\">a</a></p>\n"},
+		{"a bare address is a link", "<https://x.example>\n", "<p><a href=\"https://x.example\" rel=\"noopener nofollow\">https://x.example</a></p>\n"},
+		{"a bare e-mail address too", "<a@x.example>\n", "<p><a href=\"mailto:a@x.example\">a@x.example</a></p>\n"},
+		{"a script link is text", "[a](javascript:alert(1))\n", "<p>a</p>\n"},
+		{"however it is written", "[a](JaVa&#115;cript:alert(1)) [b](data:text/html,x) [c](java&#10;script:x)\n", "<p>a b c</p>\n"},
+		{"a bare script address too", "<javascript:alert(1)>\n", "<p>javascript:alert(1)</p>\n"},
+		{"a picture is its description", "![un *chat*](https://x.example/chat.png \"t\")\n", "<p>un chat</p>\n"},
+		{"code scrolls and is escaped", "```html\n<b>\n```\n", "<pre tabindex=\"0\"><code>&lt;b&gt;\n</code></pre>\n"},
+		{"French spaces do not break", "« Oui », dit-il : à 10 % ?\n", "<p>«\u00a0Oui\u00a0», dit-il\u00a0: à 10\u00a0%\u00a0?</p>\n"},
+		{"spaces in code stay", "`a : b`\n", "<p><code>a : b</code></p>\n"},
+	} {
+		if got := page(test.body); got != test.want {
+			t.Errorf("%s: %q gives\n%s\nnot\n%s", test.name, test.body, got, test.want)
+		}
+	}
+	table := page("| a | b |\n|---|--:|\n| 1 | 2 |\n")
+	for _, part := range []string{`<div class="wide" role="region" aria-label="Tableau" tabindex="0"><table>`, `<th align="right">b</th>`, `<td>1</td>`, "</table></div>"} {
+		if !strings.Contains(table, part) {
+			t.Errorf("a table is rendered without %s:\n%s", part, table)
+		}
+	}
+}
+
+func TestATextTooIntricateIsShownAsItStands(t *testing.T) {
+	body := strings.Repeat("> ", 500) + "<b>"
+	want := "<pre tabindex=\"0\">" + strings.Repeat("&gt; ", 500) + "&lt;b&gt;</pre>\n"
+	if got := page(body); got != want {
+		t.Errorf("got %.80q", got)
+	}
+}
+
+var (
+	allowedTag = regexp.MustCompile(`^</?(h[2-6]|p|a|em|strong|code|pre|blockquote|ul|ol|li|br|hr|table|thead|tbody|tr|th|td|div)[ >]`)
+	attributes = regexp.MustCompile(`([a-z-]+)="([^"]*)"`)
+)
+
+// FuzzPages holds, for any text, that the sections of the page are those of the
+// embeddings, and that nothing but known elements with known attributes comes out.
+func FuzzPages(f *testing.F) {
+	for _, seed := range []string{
+		"", "a\n\n## B {#b}\n\nc", "***\n\n## A", "<script>\n</script>\n## A", "## {#introduction}\n", "[a](javascript:x)", "[a](java\tscript:x)",
+		"![a](x) <b style=x> &lt;script&gt; <!-- -->", "| a |\n|:-:|\n| <i> |", "1. a\n   - b", "[a]: data:x 'y\"z'\n\n[a]", "<ftp://x>", "    code <b>", "## A\n## B {onclick=x}",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		parts, sections := markdown.HTML(body), markdown.Sections(body)
+		if len(parts) != len(sections) {
+			t.Fatalf("%q: %d parts, %d sections", body, len(parts), len(sections))
+		}
+		for i, p := range parts {
+			if p.ID != sections[i].ID {
+				t.Errorf("%q: part %d is %q, section %q", body, i, p.ID, sections[i].ID)
+			}
+			for rest := p.HTML; ; {
+				at := strings.IndexByte(rest, '<')
+				if at < 0 {
+					break
+				}
+				rest = rest[at:]
+				if !allowedTag.MatchString(rest) {
+					t.Fatalf("%q lets through %.60q", body, rest)
+				}
+				end := strings.IndexByte(rest, '>')
+				if end < 0 {
+					t.Fatalf("%q leaves a tag open: %.60q", body, rest)
+				}
+				for _, a := range attributes.FindAllStringSubmatch(rest[:end], -1) {
+					switch a[1] {
+					case "href":
+						if scheme, _, ok := strings.Cut(a[2], ":"); ok && !strings.ContainsAny(scheme, "/?#") &&
+							!strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") && !strings.EqualFold(scheme, "mailto") {
+							t.Fatalf("%q links to %q", body, a[2])
+						}
+					case "id", "rel", "class", "role", "tabindex", "aria-label", "align", "start":
+					default:
+						t.Fatalf("%q sets %s", body, a[0])
+					}
+				}
+				rest = rest[end:]
+			}
+		}
+	})
+}

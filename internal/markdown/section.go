@@ -1,0 +1,187 @@
+package markdown
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"golang.org/x/text/unicode/norm"
+)
+
+// CheckSections finds what keeps a review from being cut into sections: what
+// Check finds, ids that are no good as anchors, and ids that occur twice.
+func CheckSections(body string) []Problem {
+	if plainlySound(body) {
+		return nil
+	}
+	if problems := Check(body); problems != nil {
+		return problems
+	}
+	source := []byte(body)
+	doc := parse(source)
+	var problems []Problem
+	seen := map[string]int{}
+	headed := false
+	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
+		h, ok := n.(*ast.Heading)
+		if !ok || h.Level != 2 {
+			if !headed {
+				w := writer{source: source}
+				if w.block(n, "\n\n"); w.take() != "" {
+					seen[introduction] = lineAt(source, n.Pos())
+				}
+			}
+			continue
+		}
+		headed = true
+		line := lineAt(source, h.Pos())
+		if wrong := wrongID(h, source); wrong != "" {
+			problems = append(problems, Problem{line, fmt.Sprintf("section id %s must be made of the letters a to z, digits, - and _, such as {#prise-en-main}", wrong)})
+			continue
+		}
+		id := headingID(h, source)
+		if first, twice := seen[id]; twice {
+			problems = append(problems, Problem{line, duplicateSentence(id, first, line)})
+			continue
+		}
+		seen[id] = line
+	}
+	return problems
+}
+
+func duplicateSentence(id string, first, line int) string {
+	if id == introduction {
+		return fmt.Sprintf("section id %q is already that of the text before the first heading; give this heading another with {#id}", id)
+	}
+	return fmt.Sprintf("section id %q is already that of the heading %d lines above; give one of them another with {#id}", id, line-first)
+}
+
+// plainlySound tells, without parsing, that a review has nothing for
+// CheckSections to find; false only means that one must look. It spares most
+// reviews of a publication the parser, which costs more than all other checks.
+//
+// Whatever the blocks around them, sections start at lines that begin with ##
+// or are underlined with dashes. If all such lines have different ids, no two
+// sections share one.
+func plainlySound(body string) bool {
+	if _, intricate := tooIntricate([]byte(body)); intricate {
+		return false
+	}
+	ids := map[string]bool{introduction: true}
+	for line := range strings.Lines(body) {
+		line = strings.Trim(line, " \t\r\n")
+		if line == "" {
+			continue
+		}
+		if strings.Trim(line, "-") == "" {
+			return false // an underline, or a rule: the parser knows
+		}
+		text, ok := strings.CutPrefix(line, "##")
+		if !ok || strings.HasPrefix(text, "#") {
+			continue
+		}
+		text = strings.TrimSpace(text)
+		var id string
+		if i := strings.LastIndex(text, "{#"); i >= 0 {
+			var closed bool
+			if id, closed = strings.CutSuffix(text[i+2:], "}"); !closed || !isAnchor(id) {
+				return false
+			}
+		} else {
+			id = fold(text)
+		}
+		if strings.ContainsAny(strings.TrimSuffix(text, "{#"+id+"}"), "\\`*_[]<>&{}#!") || ids[id] {
+			return false
+		}
+		ids[id] = true
+	}
+	return true
+}
+
+// headingID is the id that a heading gives itself, or its text folded.
+func headingID(h *ast.Heading, source []byte) string {
+	if id, ok := explicitID(h); ok {
+		return id
+	}
+	w := writer{source: source}
+	w.inline(h)
+	return fold(w.take())
+}
+
+func explicitID(h *ast.Heading) (string, bool) {
+	if v, ok := h.AttributeString("id"); ok {
+		if id, ok := v.([]byte); ok {
+			return string(id), true
+		}
+	}
+	return "", false
+}
+
+// wrongID gives the id that a heading means to give itself and may not, as it
+// is written; "" when there is none. What goldmark does not take for an id, such
+// as {#a b}, stays at the end of the heading.
+func wrongID(h *ast.Heading, source []byte) string {
+	if v, ok := h.AttributeString("id"); ok {
+		id, ok := v.([]byte)
+		switch {
+		case !ok:
+			return fmt.Sprintf("{id=%v}", v)
+		case !isAnchor(string(id)):
+			return fmt.Sprintf("{#%s}", id)
+		}
+		return ""
+	}
+	if h.Lines().Len() == 0 {
+		return ""
+	}
+	last := h.Lines().At(h.Lines().Len() - 1)
+	line := bytes.TrimSpace(last.Value(source))
+	if i := bytes.LastIndex(line, []byte("{#")); i >= 0 && bytes.HasSuffix(line, []byte("}")) {
+		return string(line[i:])
+	}
+	return ""
+}
+
+// isAnchor tells whether an id can follow # in a URL as it is.
+func isAnchor(id string) bool {
+	for i := range len(id) {
+		switch c := id[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_':
+		default:
+			return false
+		}
+	}
+	return id != ""
+}
+
+// fold makes an id of a heading's text: lower case, accents folded, a dash for
+// whatever is neither letter nor digit then.
+func fold(text string) string {
+	var b strings.Builder
+	dash := false
+	put := func(s string) {
+		if dash && b.Len() > 0 {
+			b.WriteByte('-')
+		}
+		dash = false
+		b.WriteString(s)
+	}
+	for _, r := range norm.NFD.String(strings.ToLower(text)) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			put(string(r))
+		case r == 'œ':
+			put("oe")
+		case r == 'æ':
+			put("ae")
+		case r >= 0x300 && r <= 0x36f: // the accents that NFD set apart
+		default:
+			dash = true
+		}
+	}
+	if b.Len() == 0 {
+		return "section"
+	}
+	return b.String()
+}

@@ -1,0 +1,122 @@
+package quota
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"hash"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// A day holds the counters of one UTC day. Requests find it by a pointer that is
+// exchanged when it is over; those that still hold it then finish on it, or learn
+// that it is closed.
+type day struct {
+	name       string
+	start, end int64    // Unix seconds
+	reset      []string // the moment of the end, as a header's value
+	key        Key
+	macs       sync.Pool // of *mac
+	accounts   *table[string]
+	networks   *table[Pseudonym]
+
+	// Run's own, once the day has begun.
+	settled bool // the key and the counts were compared with the store's
+	private bool // the store has another key: networks are not saved
+}
+
+// A pastDay is what is left of a day that is over: the accounts' counts, for their
+// owners' charts. Nobody asks for the networks' any more, and they are many.
+type pastDay struct {
+	name     string
+	accounts *table[string]
+}
+
+const secondsOfDay = 24 * 60 * 60
+
+// startOfDay counts in Unix time, in which every UTC day has the same length.
+func startOfDay(t time.Time) int64 {
+	s := t.Unix()
+	return s - s%secondsOfDay
+}
+
+func dayName(start int64) string { return time.Unix(start, 0).UTC().Format(time.DateOnly) }
+
+func newDay(start int64, key Key) *day {
+	d := &day{
+		name:     dayName(start),
+		start:    start,
+		end:      start + secondsOfDay,
+		reset:    []string{time.Unix(start+secondsOfDay, 0).UTC().Format(time.RFC3339)},
+		key:      key,
+		accounts: newTable[string](),
+		networks: newTable[Pseudonym](),
+	}
+	d.macs.New = func() any { return &mac{hash: hmac.New(sha256.New, key[:])} }
+	return d
+}
+
+// counted is how far the requests of a tier are counted: for Pro until the counter is
+// full. Nobody gets there in a day, and one who did would not begin at zero again.
+var counted = [...]uint32{Anonymous: uint32(limits[Anonymous]), Free: uint32(limits[Free]), Pro: fullCounter}
+
+func (d *day) take(s Subject) (used uint32, is outcome) {
+	if s.Tier == Anonymous {
+		return d.networks.take(d.pseudonym(s.Network), counted[Anonymous])
+	}
+	return d.accounts.take(s.Account, counted[s.Tier])
+}
+
+func (d *day) used(s Subject) uint32 {
+	if s.Tier == Anonymous {
+		return d.networks.used(d.pseudonym(s.Network))
+	}
+	return d.accounts.used(s.Account)
+}
+
+func (d *day) add(u Usage) {
+	for _, c := range u.Accounts {
+		d.accounts.add(c.Account, c.Requests)
+	}
+	for _, c := range u.Networks {
+		d.networks.add(c.Network, c.Requests)
+	}
+}
+
+func (d *day) grant(t Tier, used uint32, isRefused bool, now time.Time) Grant {
+	g := Grant{Tier: t, Remaining: Unlimited, reset: d.reset}
+	if t != Pro {
+		g.Refused = isRefused
+		// An account that was Pro this morning may have used more than its limit.
+		g.Remaining = max(0, t.Limit()-int(used))
+	}
+	// The fraction of the second that has begun is left in: this rounds up, so that who
+	// waits that long is not early. It is at least 1, as now is before the day's end.
+	g.Wait = int(d.end - now.Unix())
+	return g
+}
+
+// A mac is an HMAC under the day's key with room for its input and output, which
+// escape into it: kept in a pool, it costs a request no allocation.
+type mac struct {
+	hash hash.Hash
+	in   [17]byte
+	out  [sha256.Size]byte
+}
+
+// pseudonym is what a network is called for the day. Its length is part of it, so
+// that an IPv4 address and an IPv6 network never are the same.
+func (d *day) pseudonym(network netip.Prefix) Pseudonym {
+	m := d.macs.Get().(*mac)
+	addr := network.Addr().As16()
+	copy(m.in[:], addr[:])
+	m.in[16] = byte(network.Bits())
+	m.hash.Write(m.in[:])
+	p := Pseudonym(m.hash.Sum(m.out[:0]))
+	// An address does not outlive its request, not even in a pool.
+	m.hash.Reset()
+	clear(m.in[:])
+	d.macs.Put(m)
+	return p
+}

@@ -1,0 +1,58 @@
+package quota
+
+import (
+	"net/http"
+	"strconv"
+)
+
+// Header values that never change are shared by all answers, ready to be set
+// without an allocation. Names are set as documents write them, not in the canonical
+// form of net/http, which would send X-Ratelimit-Limit.
+var (
+	tierValues = [...][]string{{Anonymous.String()}, {Free.String()}, {Pro.String()}}
+	unlimited  = []string{strconv.Itoa(Unlimited)}
+	// Pro has no limit to tell.
+	limitValues  = [...][]string{limitValue(Anonymous), limitValue(Free)}
+	policyValues = [...][]string{policyValue(Anonymous), policyValue(Free)}
+)
+
+func limitValue(t Tier) []string { return []string{strconv.Itoa(t.Limit())} }
+
+func policyValue(t Tier) []string {
+	return []string{`"daily";q=` + strconv.Itoa(t.Limit()) + `;w=` + strconv.Itoa(secondsOfDay)}
+}
+
+const beforeRemaining = `"daily";r=`
+
+// SetHeaders tells a caller what is left. One without a key is told only when
+// refused: caches share its other answers. A refusal says also when to come back.
+func (g Grant) SetHeaders(h http.Header) {
+	if g.Tier == Anonymous && !g.Refused {
+		return
+	}
+	h["X-RateLimit-Tier"] = tierValues[g.Tier]
+	h["X-RateLimit-Reset"] = g.reset
+	if g.Tier == Pro {
+		h["X-RateLimit-Remaining"] = unlimited
+		return
+	}
+	// One text holds the values that differ each time, one array the slices that
+	// a header needs: two allocations for three values.
+	var room [64]byte
+	b := append(room[:0], beforeRemaining...)
+	b = strconv.AppendInt(b, int64(g.Remaining), 10)
+	afterRemaining := len(b)
+	b = append(b, ";t="...)
+	beforeWait := len(b)
+	b = strconv.AppendInt(b, int64(g.Wait), 10)
+	text := string(b)
+	values := [...]string{text, text[len(beforeRemaining):afterRemaining], text[beforeWait:]}
+
+	h["X-RateLimit-Limit"] = limitValues[g.Tier]
+	h["RateLimit-Policy"] = policyValues[g.Tier]
+	h["RateLimit"] = values[0:1:1]
+	h["X-RateLimit-Remaining"] = values[1:2:2]
+	if g.Refused {
+		h["Retry-After"] = values[2:3:3]
+	}
+}

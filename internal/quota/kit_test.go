@@ -1,0 +1,194 @@
+package quota
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// A shelf keeps in memory what the store keeps in tables, by the same rules, and
+// can be taken away.
+type shelf struct {
+	mu       sync.Mutex
+	away     error
+	keys     map[string]Key
+	accounts map[string]map[string]int64
+	networks map[string]map[Pseudonym]int64
+	saves    int
+}
+
+func newShelf() *shelf {
+	return &shelf{keys: map[string]Key{}, accounts: map[string]map[string]int64{}, networks: map[string]map[Pseudonym]int64{}}
+}
+
+var errAway = errors.New("the shelf is away")
+
+func (s *shelf) takeAway()  { s.mu.Lock(); s.away = errAway; s.mu.Unlock() }
+func (s *shelf) bringBack() { s.mu.Lock(); s.away = nil; s.mu.Unlock() }
+
+func (s *shelf) dayKey(ctx context.Context, day string, candidate Key) (Key, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := errors.Join(s.away, ctx.Err()); err != nil {
+		return Key{}, err
+	}
+	if _, ok := s.keys[day]; !ok {
+		s.keys[day] = candidate
+	}
+	return s.keys[day], nil
+}
+
+func (s *shelf) load(ctx context.Context, day string) (Usage, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var u Usage
+	for id, n := range s.accounts[day] {
+		u.Accounts = append(u.Accounts, AccountCount{id, n})
+	}
+	for p, n := range s.networks[day] {
+		u.Networks = append(u.Networks, NetworkCount{p, n})
+	}
+	return u, errors.Join(s.away, ctx.Err())
+}
+
+func (s *shelf) save(ctx context.Context, day string, added Usage) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := errors.Join(s.away, ctx.Err()); err != nil {
+		return err
+	}
+	s.saves++
+	if s.accounts[day] == nil {
+		s.accounts[day], s.networks[day] = map[string]int64{}, map[Pseudonym]int64{}
+	}
+	for _, c := range added.Accounts {
+		s.accounts[day][c.Account] += c.Requests
+	}
+	for _, c := range added.Networks {
+		s.networks[day][c.Network] += c.Requests
+	}
+	return nil
+}
+
+func (s *shelf) prune(ctx context.Context, networks, accounts string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for day := range s.keys {
+		if day < networks {
+			delete(s.keys, day)
+		}
+	}
+	for day := range s.networks {
+		if day < networks {
+			delete(s.networks, day)
+		}
+	}
+	for day := range s.accounts {
+		if day < accounts {
+			delete(s.accounts, day)
+		}
+	}
+	return errors.Join(s.away, ctx.Err())
+}
+
+func (s *shelf) ofAccount(day, id string) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.accounts[day][id]
+}
+
+func (s *shelf) ofNetworks(day string) (sum int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, n := range s.networks[day] {
+		sum += n
+	}
+	return sum
+}
+
+// A clock stands where it was put.
+type clock struct{ nanos atomic.Int64 }
+
+func clockAt(s string) *clock {
+	c := new(clock)
+	c.set(s)
+	return c
+}
+
+func (c *clock) set(s string) {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		panic(err)
+	}
+	c.nanos.Store(t.UnixNano())
+}
+
+func (c *clock) now() time.Time          { return time.Unix(0, c.nanos.Load()) }
+func (c *clock) advance(d time.Duration) { c.nanos.Add(int64(d)) }
+
+// kit is a meter over a shelf, with what it logs.
+type kit struct {
+	*Meter
+	log bytes.Buffer
+}
+
+func open(t testing.TB, s *shelf, now func() time.Time) *kit {
+	t.Helper()
+	k := new(kit)
+	m, err := New(t.Context(), config(s, now, &k.log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.Meter = m
+	return k
+}
+
+func config(s *shelf, now func() time.Time, log *bytes.Buffer) Config {
+	return Config{
+		Now: now, Log: slog.New(slog.NewTextHandler(log, nil)),
+		DayKey: s.dayKey, Load: s.load, Save: s.save, Prune: s.prune,
+	}
+}
+
+// round is one round of Run that must go well.
+func (k *kit) round(t testing.TB) {
+	t.Helper()
+	if err := k.tend(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func stranger(network string) Subject {
+	return Subject{Tier: Anonymous, Network: netip.MustParsePrefix(network)}
+}
+
+var (
+	ada   = Subject{Tier: Free, Account: "acc_ada"}
+	grace = Subject{Tier: Pro, Account: "acc_grace"}
+	home  = stranger("203.0.113.9/32")
+)
+
+// use takes n requests, which must be granted, and gives the last grant.
+func (k *kit) use(t testing.TB, s Subject, n int) (g Grant) {
+	t.Helper()
+	for range n {
+		if g = k.Take(s); g.Refused {
+			t.Fatalf("%v was refused", s)
+		}
+	}
+	return g
+}
+
+const (
+	noon     = "2026-11-15T12:00:00Z"
+	sunday   = "2026-11-15"
+	monday   = "2026-11-16"
+	tuesday  = "2026-11-17"
+	thursday = "2026-11-19"
+)

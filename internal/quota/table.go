@@ -1,0 +1,197 @@
+package quota
+
+import (
+	"hash/maphash"
+	"math"
+	"sync"
+	"sync/atomic"
+)
+
+// A table holds a day's counters of one kind of subject. It is cut into shards, so
+// that requests of different subjects seldom meet; those of one subject meet on a
+// read lock and an atomic counter, none waiting for another.
+type table[K comparable] struct {
+	seed   maphash.Seed
+	shards [64]shard[K]
+}
+
+type shard[K comparable] struct {
+	mu       sync.RWMutex
+	counters map[K]*counter
+	closed   bool
+
+	// The counters with something to save, each once. It has a lock of its own, as it
+	// grows while mu is held for reading.
+	unsavedMu sync.Mutex
+	unsaved   []named[K]
+
+	_ [48]byte // a cache line of its own
+}
+
+type named[K comparable] struct {
+	key     K
+	counter *counter
+}
+
+// An outcome is what became of a request that was to be counted.
+type outcome uint8
+
+const (
+	taken   outcome = iota
+	refused         // the limit is reached
+	closed          // the table takes no more
+)
+
+func newTable[K comparable]() *table[K] {
+	t := &table[K]{seed: maphash.MakeSeed()}
+	for i := range t.shards {
+		t.shards[i].counters = map[K]*counter{}
+	}
+	return t
+}
+
+func (t *table[K]) shard(key K) *shard[K] {
+	return &t.shards[maphash.Comparable(t.seed, key)%uint64(len(t.shards))]
+}
+
+// take counts one request up to limit, which must not be zero, and tells how many
+// there are now. The lock is held to the end, so that close waits for it.
+func (t *table[K]) take(key K, limit uint32) (used uint32, is outcome) {
+	s := t.shard(key)
+	for {
+		s.mu.RLock()
+		if s.closed {
+			s.mu.RUnlock()
+			return 0, closed
+		}
+		if c := s.counters[key]; c != nil {
+			used, is, first := c.take(limit)
+			if first {
+				s.note(key, c)
+			}
+			s.mu.RUnlock()
+			return used, is
+		}
+		s.mu.RUnlock()
+		s.counter(key)
+	}
+}
+
+func (t *table[K]) used(key K) uint32 {
+	s := t.shard(key)
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if c := s.counters[key]; c != nil {
+		return c.used()
+	}
+	return 0
+}
+
+// add puts saved requests on top of what was counted.
+func (t *table[K]) add(key K, requests int64) { t.shard(key).counter(key).add(requests) }
+
+// counter finds the counter of a subject, or makes it.
+func (s *shard[K]) counter(key K) *counter {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.counters[key]
+	if c == nil {
+		c = new(counter)
+		s.counters[key] = c
+	}
+	return c
+}
+
+func (s *shard[K]) note(key K, c *counter) {
+	s.unsavedMu.Lock()
+	s.unsaved = append(s.unsaved, named[K]{key, c})
+	s.unsavedMu.Unlock()
+}
+
+// A delta is what a subject has added since it was last saved.
+type delta[K comparable] struct {
+	named[K]
+	requests uint32
+}
+
+// collect takes what there is to save out of the counters: it counts as saved, until
+// giveBack.
+func (t *table[K]) collect() []delta[K] {
+	var list []delta[K]
+	for i := range t.shards {
+		s := &t.shards[i]
+		s.unsavedMu.Lock()
+		unsaved := s.unsaved
+		s.unsaved = nil
+		s.unsavedMu.Unlock()
+		for _, n := range unsaved {
+			list = append(list, delta[K]{n, n.counter.collect()})
+		}
+	}
+	return list
+}
+
+// giveBack is for a save that failed.
+func (t *table[K]) giveBack(list []delta[K]) {
+	for _, d := range list {
+		if d.counter.giveBack(d.requests) {
+			t.shard(d.key).note(d.key, d.counter)
+		}
+	}
+}
+
+// close ends the counting. When it returns no take is under way any more, and none
+// to come counts here: what collect then finds is the last.
+func (t *table[K]) close() {
+	for i := range t.shards {
+		s := &t.shards[i]
+		s.mu.Lock()
+		s.closed = true
+		s.mu.Unlock()
+	}
+}
+
+// A counter is the number of requests, all of them in the upper half and those not
+// saved yet in the lower: one atomic operation keeps the two in step. The lower is
+// part of the upper, so neither runs over before the other.
+type counter struct{ halves atomic.Uint64 }
+
+const (
+	fullCounter = math.MaxUint32
+	oneMore     = 1<<32 + 1
+	upperHalf   = fullCounter << 32
+)
+
+// take counts one request and tells whether it is the first to be saved.
+func (c *counter) take(limit uint32) (used uint32, is outcome, first bool) {
+	for {
+		old := c.halves.Load()
+		used := uint32(old >> 32)
+		if used >= limit {
+			return used, refused, false
+		}
+		if c.halves.CompareAndSwap(old, old+oneMore) {
+			return used + 1, taken, uint32(old) == 0
+		}
+	}
+}
+
+func (c *counter) used() uint32 { return uint32(c.halves.Load() >> 32) }
+
+// add raises the number without anything to save, at most until it is full.
+func (c *counter) add(requests int64) {
+	for {
+		old := c.halves.Load()
+		more := uint64(min(max(requests, 0), fullCounter-int64(old>>32)))
+		if c.halves.CompareAndSwap(old, old+more<<32) {
+			return
+		}
+	}
+}
+
+func (c *counter) collect() uint32 { return uint32(c.halves.And(upperHalf)) }
+
+// giveBack tells whether there was nothing to save before it.
+func (c *counter) giveBack(requests uint32) bool {
+	return uint32(c.halves.Add(uint64(requests))) == requests
+}

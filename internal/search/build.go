@@ -1,0 +1,236 @@
+package search
+
+import (
+	"context"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+
+	"palmares/internal/catalog"
+	"palmares/internal/markdown"
+)
+
+// Build indexes the names, taglines and reviews of a catalogue, whose tools are
+// sorted by slug and must not change afterwards. A hundred thousand tools take
+// several seconds, during which it lets others have the processor after every
+// tool; it stops early, with the context's error, when the context ends.
+func Build(ctx context.Context, c *catalog.Catalog) (*Index, error) {
+	b := newBuilder(len(c.Tools))
+	for i := range c.Tools {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		b.add(&c.Tools[i], true)
+		runtime.Gosched() // on one core a request would wait for the time slice otherwise
+	}
+	return b.index(c.Tools), nil
+}
+
+// Names indexes the names alone, in a fraction of a second, for the time until
+// Build is done.
+func Names(c *catalog.Catalog) *Index {
+	b := newBuilder(len(c.Tools))
+	for i := range c.Tools {
+		b.add(&c.Tools[i], false)
+	}
+	return b.index(c.Tools)
+}
+
+// A builder reads tools one by one. Words get numbers as they appear; index
+// gives them their places in the sorted lexicons.
+type builder struct {
+	split splitter
+	stem  stemmer
+
+	surfaces map[string]uint32 // the number of each word
+	termOf   []uint32          // by surface
+	stop     []bool            // by surface
+	terms    map[string]uint32 // the number of each stem
+	inName   []bool            // by term
+	tools    []uint32          // by term, how many tools have it
+
+	// The tool being read.
+	field   field
+	lengths [fieldCount]int
+	counts  [][fieldCount]uint16 // by term; zero for those not in present
+	present []uint32
+
+	// What was read: the terms of every tool in turn. Blocks are let go as they
+	// are sorted into the index, lest everything be held twice.
+	blocks []*block
+	ends   []int // by tool, how many entries there are up to it
+	count  int
+}
+
+type block struct {
+	terms   [blockSize]uint32
+	weights [blockSize]uint8
+}
+
+const blockSize = 1 << 16
+
+func newBuilder(tools int) *builder {
+	b := &builder{
+		stem:     newStemmer(),
+		surfaces: map[string]uint32{},
+		terms:    map[string]uint32{},
+		ends:     make([]int, 0, tools),
+	}
+	b.split.emit = b.word
+	return b
+}
+
+func (b *builder) add(t *catalog.Tool, texts bool) {
+	b.read(inName, t.Name)
+	if texts {
+		b.read(inTagline, t.Tagline)
+		for i, section := range markdown.Sections(t.Body) {
+			heading, rest := "", section.Text
+			if i > 0 || section.ID != "introduction" { // which has no heading
+				heading, rest, _ = strings.Cut(section.Text, "\n\n")
+			}
+			b.read(inHeading, heading)
+			b.read(inText, rest)
+		}
+	}
+	for _, term := range b.present {
+		weight := 0.0
+		for f, count := range b.counts[term] {
+			if count > 0 {
+				weight += fields[f].worth * saturated(field(f), int(count), b.lengths[f])
+			}
+		}
+		b.push(term, weightByte(weight))
+		b.inName[term] = b.inName[term] || b.counts[term][inName] > 0
+		b.tools[term]++
+		b.counts[term] = [fieldCount]uint16{}
+	}
+	b.present = b.present[:0]
+	b.lengths = [fieldCount]int{}
+	b.ends = append(b.ends, b.count)
+}
+
+func (b *builder) read(f field, text string) {
+	b.field = f
+	b.split.split(text)
+}
+
+func (b *builder) word(word []byte, extra bool) {
+	surface, ok := b.surfaces[string(word)]
+	if !ok {
+		surface = b.newSurface(string(word))
+	}
+	// A name may be made of the words that are of no use elsewhere.
+	if b.stop[surface] && b.field != inName {
+		return
+	}
+	if !extra {
+		b.lengths[b.field]++
+	}
+	term := b.termOf[surface]
+	counts := &b.counts[term]
+	if *counts == [fieldCount]uint16{} {
+		b.present = append(b.present, term)
+	}
+	if counts[b.field] < 1<<16-1 {
+		counts[b.field]++
+	}
+}
+
+func (b *builder) newSurface(word string) uint32 {
+	surface := uint32(len(b.termOf))
+	b.surfaces[word] = surface
+	stem := b.stem.stem(word)
+	term, ok := b.terms[stem]
+	if !ok {
+		term = uint32(len(b.tools))
+		b.terms[stem] = term
+		b.tools = append(b.tools, 0)
+		b.inName = append(b.inName, false)
+		b.counts = append(b.counts, [fieldCount]uint16{})
+	}
+	b.termOf = append(b.termOf, term)
+	b.stop = append(b.stop, isStop(word))
+	return surface
+}
+
+func (b *builder) push(term uint32, weight uint8) {
+	at := b.count % blockSize
+	if at == 0 {
+		b.blocks = append(b.blocks, &block{})
+	}
+	last := b.blocks[len(b.blocks)-1]
+	last.terms[at], last.weights[at] = term, weight
+	b.count++
+}
+
+// index sorts what was read by term.
+func (b *builder) index(tools []catalog.Tool) *Index {
+	x := &Index{tools: tools}
+	x.workspaces.New = x.newWorkspace
+
+	stems := slices.Sorted(maps.Keys(b.terms))
+	x.stems = newLexicon(stems)
+	place := make([]uint32, len(stems)) // by number of a term
+	x.start = make([]uint32, len(stems)+1)
+	x.inName = make([]bool, len(stems))
+	for i, stem := range stems {
+		number := b.terms[stem]
+		place[number] = uint32(i)
+		x.start[i+1] = x.start[i] + b.tools[number]
+		x.inName[i] = b.inName[number]
+	}
+	surfaces := slices.Sorted(maps.Keys(b.surfaces))
+	x.surfaces = newLexicon(surfaces)
+	x.termOf = make([]uint32, len(surfaces))
+	for i, word := range surfaces {
+		x.termOf[i] = place[b.termOf[b.surfaces[word]]]
+	}
+
+	x.docs = make([]uint32, b.count)
+	x.weight = make([]uint8, b.count)
+	next := slices.Clone(x.start)
+	tool := 0
+	for read := range b.count {
+		for read >= b.ends[tool] {
+			tool++
+		}
+		from, i := b.blocks[read/blockSize], read%blockSize
+		at := &next[place[from.terms[i]]]
+		x.docs[*at], x.weight[*at] = uint32(tool), from.weights[i]
+		*at++
+		if i == blockSize-1 {
+			b.blocks[read/blockSize] = nil
+			runtime.Gosched()
+		}
+	}
+
+	x.favour = make([]float32, len(tools))
+	for i := range tools {
+		x.favour[i] = favourOf(&tools[i])
+	}
+	x.indexNames()
+	return x
+}
+
+func (x *Index) indexNames() {
+	type name struct {
+		key  string
+		ends uint64
+		tool uint32
+	}
+	all := make([]name, len(x.tools))
+	for i := range all {
+		key, ends := nameKey(x.tools[i].Name)
+		all[i] = name{key, ends, uint32(i)}
+	}
+	slices.SortStableFunc(all, func(a, b name) int { return strings.Compare(a.key, b.key) })
+	keys := make([]string, len(all))
+	x.nameOf = make([]uint32, len(all))
+	x.nameEnds = make([]uint64, len(all))
+	for i, n := range all {
+		keys[i], x.nameOf[i], x.nameEnds[i] = n.key, n.tool, n.ends
+	}
+	x.names = newLexicon(keys)
+}

@@ -1,0 +1,373 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"palmares/internal/catalog"
+	"palmares/internal/synthetic"
+)
+
+func small(t testing.TB) *Index {
+	x, _ := index(t,
+		tool("Claude Code", "Un agent qui écrit du code dans le terminal", "## Prise en main\n\nL’installation prend une minute."),
+		tool("Claude", "Un assistant généraliste", "## Notre essai\n\nIl résume bien les longs documents."),
+		tool("Claudette", "Une voix de synthèse", ""),
+		tool("Chat GPT", "Le plus connu des assistants", "## Notre essai\n\nLe modèle GPT-4 répond vite."),
+		tool("Midjourney", "Génère des images à partir d’un texte", "## Points forts\n\nLes générations sont belles ; les vidéos, plus rares."),
+		tool("Œuvrelle", "Montage de vidéos", "## Verdict\n\nLes logos animés et les sous-titres sont générés d’un clic. Travail d’atelier, jusqu’à l’export."),
+		tool("C++", "Un langage", ""),
+		tool("L’Atelier d’été", "Pour les œuvres d’art", ""),
+		tool("!!!", "Un nom sans lettre", ""),
+	)
+	return x
+}
+
+func TestWhatIsFound(t *testing.T) {
+	x := small(t)
+	for _, test := range []struct {
+		promise, query string
+		want           []string
+	}{
+		{"case does not matter", "MIDJOURNEY", []string{"Midjourney"}},
+		{"accents need not be typed", "genere", []string{"Midjourney", "Œuvrelle"}},
+		{"accents may be typed where there are none", "mïdjôurnéy", []string{"Midjourney"}},
+		{"combining accents are accents", "ge\u0301ne\u0301re", []string{"Midjourney", "Œuvrelle"}},
+		{"ligatures are two letters", "oeuvrelle", []string{"Œuvrelle"}},
+		{"two letters are a ligature", "œuvrelle", []string{"Œuvrelle"}},
+		{"a singular finds the plural", "logo ", []string{"Œuvrelle"}},
+		{"a plural finds the singular", "langages ", []string{"C++"}},
+		{"a plural that the stemmer leaves", "vidéo ", []string{"Œuvrelle", "Midjourney"}},
+		{"forms of a verb are one word", "générées images ", []string{"Midjourney"}},
+		{"and without accents too", "generees images ", []string{"Midjourney"}},
+		{"elided articles are no part of a word", "l’export ", []string{"Œuvrelle"}},
+		{"with a typewriter's apostrophe", "d'atelier ", []string{"L’Atelier d’été", "Œuvrelle"}},
+		{"longer elisions", "jusqu'export ", []string{"Œuvrelle"}},
+		{"articles and prepositions are not looked for", "une voix de la synthèse", []string{"Claudette"}},
+		{"a no-break space is a space", "montage\u00a0vidéos\u202f", []string{"Œuvrelle"}},
+		{"a letter is missing", "midjurney ", []string{"Midjourney"}},
+		{"a letter too many", "midjourrney ", []string{"Midjourney"}},
+		{"another letter", "nidjourney ", []string{"Midjourney"}},
+		{"two letters exchanged", "mijdourney ", []string{"Midjourney"}},
+		{"two slips in a long word", "mijdourny ", []string{"Midjourney"}},
+		{"a slip in a short word of a text", "voxi ", []string{"Claudette"}},
+		{"the last word is unfinished", "un agent qui écrit du co", []string{"Claude Code"}},
+		{"an unfinished word with a slip", "midjuo", []string{"Midjourney"}},
+		{"only the last word may be unfinished", "ag code", []string{"Claude Code"}}, // by most of the words
+		{"hyphens may be left out", "soustitres ", []string{"Œuvrelle"}},
+		{"or be spaces", "sous titres ", []string{"Œuvrelle"}},
+		{"figures may be tied", "gpt4", []string{"Chat GPT"}},
+		{"or not", "gpt 4", []string{"Chat GPT"}},
+		{"a name may be written in one", "chatgpt", []string{"Chat GPT"}},
+		{"all words are wanted", "assistant essai résume", []string{"Claude"}},
+		{"a name of signs is itself", "!!!", []string{"!!!"}},
+		{"signs around a word are nothing", "«\u00a0terminal\u00a0» ?", []string{"Claude Code"}},
+		{"what nobody wrote is not found", "hippopotame", nil},
+		{"short words are not guessed at", "xyz", nil},
+		{"nothing finds nothing", "", nil},
+		{"nor do spaces", " \u00a0\t", nil},
+		{"nor signs", "?", nil},
+	} {
+		t.Run(test.promise, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, find(x, test.query)); diff != "" {
+				t.Errorf("searching %q (-want +got):\n%s", test.query, diff)
+			}
+		})
+	}
+}
+
+func TestExactNameComesFirstThenNamesThatBeginSo(t *testing.T) {
+	want := []string{"Claude", "Claude Code", "Claudette"}
+	got := find(small(t), "claude")
+	if diff := cmp.Diff(want[:2], got[:2]); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(want, find(small(t), "claud")); diff != "" {
+		t.Errorf("unfinished: %s", diff)
+	}
+}
+
+func TestANameWithItsSignsComesBeforeOneWithout(t *testing.T) {
+	x, _ := index(t, tool("C", "", ""), tool("c#", "", ""), catalog.Tool{Slug: "cpp", Name: "C++"})
+	for query, want := range map[string]string{"c": "C", "C#": "c#", "c++": "C++"} {
+		if got := find(x, query); len(got) != 3 || got[0] != want {
+			t.Errorf("%q finds %q, first should be %s", query, got, want)
+		}
+	}
+}
+
+func TestAWordWeighsMoreInANameThanInATaglineThanInAHeadingThanInAText(t *testing.T) {
+	x, _ := index(t,
+		tool("Dans le texte", "Rien", "## Titre\n\n"+strings.Repeat("Un parapluie, des parapluies. ", 40)),
+		tool("Dans le titre", "Rien", "## Le parapluie\n\nRien."),
+		tool("Dans l’accroche", "Un parapluie", ""),
+		tool("Le grand parapluie", "Rien", ""),
+	)
+	want := []string{"Le grand parapluie", "Dans l’accroche", "Dans le titre", "Dans le texte"}
+	if diff := cmp.Diff(want, find(x, "parapluie ")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheIntroductionHasNoHeading(t *testing.T) {
+	x, _ := index(t,
+		tool("Introduit", "", "Un parapluie.\n\n## Suite\n\nRien."),
+		tool("Intitulé", "", "Rien.\n\n## Parapluie\n\nRien."),
+	)
+	if diff := cmp.Diff([]string{"Intitulé", "Introduit"}, find(x, "parapluie ")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTestedAndBetterToolsComeFirstAmongEqualsThenSlugs(t *testing.T) {
+	good, bad := 9.0, 3.0
+	x, _ := index(t,
+		catalog.Tool{Slug: "d", Name: "Un", Tagline: "parapluie"},
+		catalog.Tool{Slug: "a", Name: "Deux", Tagline: "parapluie"},
+		catalog.Tool{Slug: "c", Name: "Trois", Tagline: "parapluie", Score: &good},
+		catalog.Tool{Slug: "b", Name: "Quatre", Tagline: "parapluie", Score: &bad},
+		// Twice the word outweighs the best score.
+		catalog.Tool{Slug: "e", Name: "Cinq", Tagline: "parapluie parapluie"},
+	)
+	if diff := cmp.Diff([]string{"Cinq", "Trois", "Quatre", "Deux", "Un"}, find(x, "parapluie ")); diff != "" {
+		t.Error(diff)
+	}
+	y, _ := index(t, catalog.Tool{Slug: "a", Name: "Zinc"}, catalog.Tool{Slug: "b", Name: "Zeste", Score: &bad}, catalog.Tool{Slug: "c", Name: "Zone", Score: &good})
+	if diff := cmp.Diff([]string{"Zone", "Zeste", "Zinc"}, find(y, "z")); diff != "" {
+		t.Errorf("where one letter begins the names: %s", diff)
+	}
+}
+
+func TestWhenNoToolHasAllWordsThoseWithMostAreGivenAndItIsSaid(t *testing.T) {
+	x := small(t)
+	r := x.Search(Query{Text: "assistant généraliste hippopotame ", Limit: 10})
+	if !r.Partial || r.Total != 1 || x.tools[r.Hits[0].Tool].Name != "Claude" {
+		t.Errorf("got %+v", r)
+	}
+	if r := x.Search(Query{Text: "assistant généraliste", Limit: 10}); r.Partial || r.Total != 1 {
+		t.Errorf("all words are there, got %+v", r)
+	}
+	if r := x.Search(Query{Text: "hippopotame", Limit: 10}); r.Partial || r.Total != 0 {
+		t.Errorf("nothing is no part, got %+v", r)
+	}
+}
+
+func TestAKnownWordIsSuspectedWhenItLeadsNowhere(t *testing.T) {
+	x, _ := index(t, tool("Un", "poisson volant", ""), tool("Deux", "poison violent", ""))
+	if diff := cmp.Diff([]string{"Un"}, find(x, "poison volant ")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"Deux"}, find(x, "poison ")); diff != "" {
+		t.Errorf("a known word that leads somewhere is believed: %s", diff)
+	}
+}
+
+func TestNamesAloneAreFoundUntilTheRestIsRead(t *testing.T) {
+	x := Names(&catalog.Catalog{Tools: small(t).tools})
+	if diff := cmp.Diff([]string{"Midjourney"}, find(x, "midjurney")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"Chat GPT"}, find(x, "gpt")); diff != "" {
+		t.Error(diff)
+	}
+	if got := find(x, "terminal"); got != nil {
+		t.Errorf("a word of a tagline finds %q", got)
+	}
+}
+
+func TestAnEmptyCatalogueFindsNothing(t *testing.T) {
+	x, _ := index(t)
+	if r := x.Search(Query{Text: "claude", Limit: 10}); r.Total != 0 || r.Hits != nil {
+		t.Errorf("got %+v", r)
+	}
+	if set := x.Matches("claude"); len(set) != 0 {
+		t.Errorf("got %v", set)
+	}
+}
+
+func TestBuildingStopsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if x, err := Build(ctx, synthetic.Catalog(10, 1)); !errors.Is(err, context.Canceled) || x != nil {
+		t.Errorf("got %v, %v", x, err)
+	}
+}
+
+func TestEveryToolIsFoundByItsOwnName(t *testing.T) {
+	rich, _ := richCatalog(800, 20_000, 7)
+	for name, c := range map[string]*catalog.Catalog{"synthetic": synthetic.Catalog(800, 7), "rich": rich} {
+		full, err := Build(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for kind, x := range map[string]*Index{"full": full, "names": Names(c)} {
+			for i := range c.Tools {
+				hits := x.Search(Query{Text: c.Tools[i].Name, Limit: 20}).Hits
+				if !slices.ContainsFunc(hits, func(h Hit) bool { return h.Tool == i }) {
+					t.Errorf("%s, %s: %q is not on the first page of its own name", name, kind, c.Tools[i].Name)
+				}
+				if first := c.Tools[hits[0].Tool].Name; !strings.EqualFold(first, c.Tools[i].Name) {
+					t.Errorf("%s, %s: %q finds %q first", name, kind, c.Tools[i].Name, first)
+				}
+			}
+		}
+	}
+}
+
+func TestASlipInAnUnknownWordStillFindsTheTool(t *testing.T) {
+	c, _ := richCatalog(1_000, 20_000, 3)
+	x := Names(c)
+	r := rand.New(rand.NewPCG(3, 3))
+	tried := 0
+	for i := range c.Tools {
+		key, _ := nameKey(c.Tools[i].Name)
+		word := mistype(r, key)
+		if _, known := x.surfaces.find(word); known || len(key) < 6 || strings.Contains(c.Tools[i].Name, " ") {
+			continue
+		}
+		tried++
+		if !slices.Contains(find(x, word+" "), c.Tools[i].Name) {
+			t.Errorf("%q does not find %s", word, c.Tools[i].Name)
+		}
+	}
+	if tried < 100 {
+		t.Fatalf("only %d names could be mistyped", tried)
+	}
+}
+
+func TestPagesJoinedAreTheWholeAndAgreeWithMatches(t *testing.T) {
+	c, words := richCatalog(300, 10_000, 5)
+	x, err := Build(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	odd := func(tool int) bool { return tool%2 == 1 }
+	for _, text := range []string{words[0], words[3] + " " + words[1], words[7], "ba", "inconnu " + words[2]} {
+		for name, keep := range map[string]func(int) bool{"all": nil, "odd": odd} {
+			whole := x.Search(Query{Text: text, Limit: len(c.Tools), Keep: keep})
+			var joined []Hit
+			for offset := 0; offset < whole.Total; offset += 7 {
+				page := x.Search(Query{Text: text, Offset: offset, Limit: 7, Keep: keep})
+				if page.Total != whole.Total {
+					t.Fatalf("%q, %s: a page has the total %d, the whole %d", text, name, page.Total, whole.Total)
+				}
+				joined = append(joined, page.Hits...)
+			}
+			if diff := cmp.Diff(whole.Hits, joined); diff != "" || len(joined) == 0 {
+				t.Errorf("%q, %s: pages are not the whole: %s", text, name, diff)
+			}
+			set := x.Matches(text)
+			for i := range c.Tools {
+				hit := slices.ContainsFunc(whole.Hits, func(h Hit) bool { return h.Tool == i })
+				matches := set[i/64]>>(i%64)&1 == 1 && (keep == nil || keep(i))
+				if hit != matches {
+					t.Errorf("%q, %s: tool %d is a hit: %t, matches: %t", text, name, i, hit, matches)
+				}
+			}
+		}
+	}
+}
+
+func TestTheSameQuestionHasTheSameAnswerHoweverManyAsk(t *testing.T) {
+	c, words := richCatalog(200, 10_000, 9)
+	x, err := Build(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Build(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var queries []string
+	for i := range 40 {
+		queries = append(queries, words[i], words[i]+" "+words[200+i], words[1000+i]+"x", cut(words[i], 3))
+	}
+	want := make([]Result, len(queries))
+	for i, text := range queries {
+		want[i] = x.Search(Query{Text: text, Limit: 10})
+	}
+	var askers sync.WaitGroup
+	for asker := range 4 {
+		askers.Go(func() {
+			for k := range queries {
+				i := (k + asker*37) % len(queries)
+				if diff := cmp.Diff(want[i], again.Search(Query{Text: queries[i], Limit: 10})); diff != "" {
+					t.Errorf("%q: %s", queries[i], diff)
+				}
+			}
+		})
+	}
+	askers.Wait()
+}
+
+func TestLongQueriesAreCutAndAnswered(t *testing.T) {
+	x := small(t)
+	long := "midjourney images " + strings.Repeat("midjourney ", 100_000)
+	if got := find(x, long); !slices.Equal(got, []string{"Midjourney"}) {
+		t.Errorf("got %q", got)
+	}
+	var many strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&many, "hippopotame%d ", i)
+	}
+	find(x, many.String())
+	w := x.newWorkspace().(*workspace)
+	x.match(w, many.String())
+	if len(w.words) > maxWords {
+		t.Errorf("%d words are looked for", len(w.words))
+	}
+	name := strings.Repeat("très ", 200) + "long"
+	y, _ := index(t, catalog.Tool{Slug: "long", Name: name})
+	if got := find(y, name); !slices.Equal(got, []string{name}) {
+		t.Errorf("a long name finds %q", got)
+	}
+}
+
+func FuzzAnyQueryIsAnsweredTheSameWithoutCaseAndAccents(f *testing.F) {
+	for _, text := range []string{
+		"", " ", "claude", "l’", "d’d’d’", "'''", "---", "a-b-c-d-e-f", "gpt4", "4gpt4", "\xff\xfe", "e\u0301", "\u0301",
+		"ﬁn", "ＣＬＡＵＤＥ", "中文搜索", "поиск", "क्षि", "İstanbul", "😀", "a\x00b", "½ ² ™", "le la les", strings.Repeat("é", 600),
+		strings.Repeat("a", 5000), strings.Repeat("ab ", 5000), "générées", "premières", "ees", "eux", "sss",
+	} {
+		f.Add(text)
+	}
+	x := small(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		r := x.Search(Query{Text: text, Limit: 5})
+		if r.Total < len(r.Hits) || len(r.Hits) > 5 || len(r.Hits) == 0 && r.Total > 0 {
+			t.Fatalf("%q: %d hits of %d", text, len(r.Hits), r.Total)
+		}
+		seen := map[int]bool{}
+		for _, hit := range r.Hits {
+			if seen[hit.Tool] {
+				t.Errorf("%q: tool %d twice", text, hit.Tool)
+			}
+			seen[hit.Tool] = true
+		}
+		if len(text) > maxQuery {
+			return // folding may move the cut
+		}
+		var folds strings.Builder
+		for _, r := range text {
+			if f := fold(r); f.kind == letter {
+				folds.WriteString(f.as)
+			} else if f.kind != ignored {
+				folds.WriteRune(r)
+			}
+		}
+		if folds.Len() > maxQuery || isOpen(text) != isOpen(folds.String()) {
+			return
+		}
+		if again := x.Search(Query{Text: folds.String(), Limit: 5}); again.Total != r.Total {
+			t.Errorf("%q finds %d, %q finds %d", text, r.Total, folds.String(), again.Total)
+		}
+	})
+}

@@ -1,0 +1,375 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/api"
+	"palmares/internal/catalog"
+	"palmares/internal/snapshot"
+)
+
+// A journal is a log that tests can read while it is written.
+type journal struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (j *journal) Write(b []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.b.Write(b)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.b.String()
+}
+
+// A node is a whole server over a small catalogue, with keys in a map.
+type node struct {
+	t       *testing.T
+	url     string
+	log     *journal
+	keys    map[[32]byte]account.Key
+	ring    *account.Keyring
+	metrics *Metrics
+	lookups int
+	away    bool
+}
+
+func start(t *testing.T, site http.Handler) *node {
+	t.Helper()
+	n := &node{t: t, log: &journal{}, keys: map[[32]byte]account.Key{}}
+	live, err := snapshot.NewLive(t.Context(), func(context.Context) (*snapshot.Snapshot, error) {
+		c := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "code", Label: "Code"}}}
+		c.Tools = []catalog.Tool{{Slug: "a", Name: "A", Category: "code", Tier: 3, UpdatedAt: "2026-01-01"}}
+		return snapshot.Build(c, 1, "2026-01-01"), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.ring = account.NewKeyring(func(_ context.Context, hash [32]byte) (account.Key, error) {
+		n.lookups++
+		if n.away {
+			return account.Key{}, errors.New("no route to the database")
+		}
+		k, ok := n.keys[hash]
+		if !ok {
+			return account.Key{}, account.ErrInvalidKey
+		}
+		return k, nil
+	}, time.Now)
+	log := slog.New(slog.NewJSONHandler(n.log, nil))
+	n.metrics = NewMetrics(live)
+	srv := httptest.NewServer(New(Config{Live: live, Keys: n.ring, Site: site, Log: log, Metrics: n.metrics}))
+	t.Cleanup(srv.Close)
+	n.url = srv.URL
+	return n
+}
+
+// issue makes a key with whatever state a test bends it to.
+func (n *node) issue(bend func(*account.Key)) string {
+	key := account.NewKey(rand.Reader)
+	k := account.Key{ID: "key_x", Plan: account.Developer}
+	if bend != nil {
+		bend(&k)
+	}
+	n.keys[account.HashKey(key)] = k
+	return key
+}
+
+func (n *node) get(path string, authorization ...string) (int, http.Header, string) {
+	n.t.Helper()
+	req, err := http.NewRequestWithContext(n.t.Context(), "GET", n.url+path, nil)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	req.Header["Authorization"] = authorization
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return resp.StatusCode, resp.Header, string(body)
+}
+
+func (n *node) refuses(code string, authorization ...string) {
+	n.t.Helper()
+	for _, path := range []string{"/api/v1/tools", "/api/embeddings/a", "/api/rien"} {
+		status, header, body := n.get(path, authorization...)
+		var e struct{ Code string }
+		if err := json.Unmarshal([]byte(body), &e); err != nil || status != 401 || e.Code != code {
+			n.t.Errorf("%s with %.60q: %d %s; want 401 %s", path, authorization, status, body, code)
+		}
+		if header.Get("WWW-Authenticate") != "Bearer" || header.Get("Cache-Control") != "no-store" {
+			n.t.Errorf("%s with %.60q: headers %v", path, authorization, header)
+		}
+	}
+}
+
+func TestEachBadKeyHasItsAnswer(t *testing.T) {
+	n := start(t, http.NotFoundHandler())
+	good := n.issue(nil)
+	typo := good[:20] + "!" + good[21:]
+	swapped := good[:40] + string(good[41]) + string(good[40])
+	if swapped == good {
+		swapped = good[:41] + "~"
+	}
+	for _, value := range []string{
+		"", "Bearer", "Bearer ", "Basic " + good, good, "Bearer x", "Bearer " + typo, "Bearer " + swapped, "Bearer " + good + " ", "Bearer " + good + " x",
+		"Bearer " + strings.Repeat("a", 8<<10), "Bearer\t" + good, "Bearer " + strings.ToUpper(good), "Digest realm=x",
+	} {
+		if value == "Bearer "+good+" " {
+			continue // the client trims it: it is the good one
+		}
+		n.refuses("invalid_api_key", value)
+	}
+	n.refuses("invalid_api_key", "Bearer "+account.NewKey(rand.Reader)) // unknown
+	n.refuses("invalid_api_key", "Bearer "+good, "Bearer "+good)        // two headers
+	n.refuses("revoked_api_key", "Bearer "+n.issue(func(k *account.Key) { k.RevokedAt = time.Unix(1, 0) }))
+	n.refuses("expired_api_key", "Bearer "+n.issue(func(k *account.Key) { k.ExpiresAt = time.Unix(1, 0) }))
+	for _, value := range []string{"Bearer " + good, "bearer " + good, "BEARER  " + good} {
+		if status, header, body := n.get("/api/v1/tools", value); status != 200 || header.Get("Cdn-Cache-Control") != "no-store" {
+			t.Errorf("%s: %d %s", value, status, body)
+		}
+	}
+}
+
+func TestATypoIsRefusedWithoutAskingTheStore(t *testing.T) {
+	n := start(t, http.NotFoundHandler())
+	n.get("/api/v1/tools", "Bearer plm_"+strings.Repeat("a", 38))
+	if n.lookups != 0 {
+		t.Errorf("the store was asked %d times", n.lookups)
+	}
+}
+
+func TestAKnownKeyIsAnsweredFromMemoryUntilForgotten(t *testing.T) {
+	n := start(t, http.NotFoundHandler())
+	key := n.issue(nil)
+	for range 5 {
+		if status, _, _ := n.get("/api/v1/tools", "Bearer "+key); status != 200 {
+			t.Fatal(status)
+		}
+	}
+	if n.lookups != 1 {
+		t.Errorf("the store was asked %d times", n.lookups)
+	}
+	n.keys[account.HashKey(key)] = account.Key{RevokedAt: time.Unix(1, 0)}
+	n.ring.Forget()
+	n.refuses("revoked_api_key", "Bearer "+key)
+}
+
+func TestAKeyThatCannotBeCheckedIsNotTakenForAnonymous(t *testing.T) {
+	n := start(t, http.NotFoundHandler())
+	key := n.issue(nil)
+	n.away = true
+	status, header, body := n.get("/api/v1/tools", "Bearer "+key)
+	if status != 503 || header.Get("Retry-After") == "" || !strings.Contains(body, `"unavailable"`) || strings.Contains(body, "route") {
+		t.Errorf("%d %v %s", status, header, body)
+	}
+}
+
+func TestThePathsOutsideTheAPIIgnoreTheHeader(t *testing.T) {
+	n := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "la page") }))
+	for _, path := range []string{"/", "/apix", "/healthz", "/readyz"} {
+		if status, _, _ := n.get(path, "Bearer nonsense"); status != 200 {
+			t.Errorf("%s: %d", path, status)
+		}
+	}
+}
+
+func TestOneRecordPerRequestWithoutSecrets(t *testing.T) {
+	n := start(t, http.NotFoundHandler())
+	key := n.issue(nil)
+	n.get("/api/v1/tools?page=1&secret=abc", "Bearer "+key)
+	n.get("/api/v1/tools/"+key, "Bearer "+key)
+	n.get("/api/v1/tools?k="+key, "Bearer x"+key)
+	lines := strings.Split(strings.TrimSpace(n.log.String()), "\n")
+	if len(lines) != 3 {
+		t.Fatalf("%d records:\n%s", len(lines), n.log)
+	}
+	var first map[string]any
+	if err := json.Unmarshal([]byte(lines[0]), &first); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]any{"msg": "request", "method": "GET", "path": "/api/v1/tools", "status": 200.0, "client": "127.0.0.0/24"} {
+		if first[name] != want {
+			t.Errorf("%s is %v in %s", name, first[name], lines[0])
+		}
+	}
+	for _, secret := range []string{key[4:], "secret=", "127.0.0.1"} {
+		if strings.Contains(n.log.String(), secret) {
+			t.Errorf("the log has %q:\n%s", secret, n.log)
+		}
+	}
+}
+
+func TestAPanicIsAnswered500AndLogged(t *testing.T) {
+	n := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/late" {
+			w.WriteHeader(200)
+		}
+		panic("secret of the house")
+	}))
+	status, header, body := n.get("/")
+	if status != 500 || strings.Contains(body, "secret") || header.Get("Cache-Control") != "no-store" {
+		t.Errorf("%d %s", status, body)
+	}
+	if log := n.log.String(); !strings.Contains(log, "secret of the house") || !strings.Contains(log, "server_test.go") || !strings.Contains(log, `"status":500`) {
+		t.Errorf("log %s", log)
+	}
+	if resp, err := http.Get(n.url + "/late"); err == nil {
+		if _, err = io.ReadAll(resp.Body); err == nil {
+			t.Error("an answer that broke off looks whole")
+		}
+		resp.Body.Close()
+	}
+}
+
+func TestAPanicUnderTheAPIIsJSON(t *testing.T) {
+	calls := 0
+	broken := &server{
+		api: api.New(api.Config{
+			Snapshot: func() *snapshot.Snapshot {
+				if calls++; calls == 1 {
+					panic("no catalogue")
+				}
+				return snapshot.Empty("Essai", "https://essai.example")
+			},
+		}),
+		log: slog.New(slog.DiscardHandler), metrics: start(t, http.NotFoundHandler()).metrics,
+	}
+	srv := httptest.NewServer(http.HandlerFunc(broken.serve))
+	defer srv.Close()
+	resp, err := http.Get(srv.URL + "/api/v1/tools")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(resp.Body)
+	if resp.StatusCode != 500 || !strings.Contains(string(body), `"code":"internal"`) || resp.Header.Get("Access-Control-Allow-Origin") != "*" || resp.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("%d %v %s", resp.StatusCode, resp.Header, body)
+	}
+}
+
+func TestMetricsCountRoutesNotPaths(t *testing.T) {
+	n := start(t, http.NotFoundHandler())
+	n.get("/api/v1/tools/a")
+	n.get("/api/v1/tools/b")
+	n.get("/api/v1/nonsense")
+	ops := httptest.NewServer(Ops(n.metrics))
+	defer ops.Close()
+	resp, err := http.Get(ops.URL + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(resp.Body)
+	for _, want := range []string{
+		`palmares_http_requests_total{route="/api/v1/tools/{slug}",status="200"} 1`, `palmares_http_requests_total{route="/api/v1/tools/{slug}",status="404"} 1`,
+		`palmares_http_requests_total{route="other",status="404"} 1`, "palmares_catalogue_tools 1", "palmares_catalogue_version 1", "go_goroutines",
+	} {
+		if !strings.Contains(string(body), want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	for _, path := range []string{"/healthz", "/readyz", "/debug/pprof/"} {
+		resp, err := http.Get(ops.URL + path)
+		if err != nil || resp.StatusCode != 200 {
+			t.Errorf("%s: %v %v", path, resp, err)
+		}
+		resp.Body.Close()
+	}
+}
+
+func TestStoppingFinishesWhatIsInFlight(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	arrived, finish := make(chan struct{}), make(chan struct{})
+	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(arrived)
+		<-finish
+		fmt.Fprint(w, "entier")
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	ran := make(chan error, 1)
+	go func() { ran <- Run(ctx, listener, handler, slog.New(slog.DiscardHandler)) }()
+	answer := make(chan string, 1)
+	go func() {
+		resp, err := http.Get("http://" + listener.Addr().String())
+		if err != nil {
+			answer <- err.Error()
+			return
+		}
+		defer resp.Body.Close()
+		body, _ := io.ReadAll(resp.Body)
+		answer <- string(body)
+	}()
+	<-arrived
+	stop()
+	for { // until the listener is closed, new connections may still be accepted
+		conn, err := net.Dial("tcp", listener.Addr().String())
+		if err != nil {
+			break
+		}
+		conn.Close()
+	}
+	close(finish)
+	if got := <-answer; got != "entier" {
+		t.Errorf("the request in flight got %q", got)
+	}
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestHeadersThatAreTooLargeAreRefused(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ran := make(chan error, 1)
+	go func() { ran <- Run(ctx, listener, http.NotFoundHandler(), slog.New(slog.DiscardHandler)) }()
+	conn, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: x\r\nX: %s\r\n\r\n", strings.Repeat("a", 64<<10))
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("%d", resp.StatusCode)
+	}
+	stop()
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+}

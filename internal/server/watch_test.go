@@ -1,0 +1,91 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/snapshot"
+)
+
+func TestTheWatchServesNewVersionsAndForgetsKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var version, keys, loads, lookups atomic.Int64
+		var gone atomic.Bool
+		version.Store(1)
+		away := func() error {
+			if gone.Load() {
+				return errors.New("gone")
+			}
+			return nil
+		}
+		live, err := snapshot.NewLive(t.Context(), func(context.Context) (*snapshot.Snapshot, error) {
+			loads.Add(1)
+			s := snapshot.Empty("Essai", "https://essai.example")
+			s.Version = version.Load()
+			return s, away()
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ring := account.NewKeyring(func(context.Context, [32]byte) (account.Key, error) {
+			lookups.Add(1)
+			return account.Key{}, nil
+		}, time.Now)
+		var out journal
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		w := Watch{
+			State:    func(context.Context) (int64, int64, error) { return version.Load(), keys.Load(), away() },
+			Interval: 250 * time.Millisecond, Live: live, Keys: ring, Log: slog.New(slog.NewTextHandler(&out, nil)),
+		}
+		go func() { defer close(done); w.Run(ctx) }()
+		// after lets the watch look at least once more.
+		after := func() { <-time.After(300 * time.Millisecond); synctest.Wait() }
+		key := account.NewKey(strings.NewReader(strings.Repeat("palmares", 100)))
+		check := func() {
+			if _, err := ring.Check(t.Context(), key); err != nil {
+				t.Error(err)
+			}
+		}
+
+		after()
+		check()
+		after()
+		check()
+		if loads.Load() != 1 || lookups.Load() != 1 {
+			t.Errorf("nothing changed: %d loads, %d lookups", loads.Load(), lookups.Load())
+		}
+		version.Store(2)
+		after()
+		if live.Snapshot().Version != 2 || loads.Load() != 2 {
+			t.Errorf("version %d after %d loads", live.Snapshot().Version, loads.Load())
+		}
+		keys.Store(2)
+		after()
+		check()
+		if lookups.Load() != 2 {
+			t.Errorf("%d lookups after the keys changed", lookups.Load())
+		}
+		gone.Store(true)
+		version.Store(3)
+		after()
+		after()
+		if live.Snapshot().Version != 2 || strings.Count(out.String(), "does not answer") != 1 {
+			t.Errorf("while the store is away: version %d, log %s", live.Snapshot().Version, out.String())
+		}
+		gone.Store(false)
+		after()
+		if live.Snapshot().Version != 3 || !strings.Contains(out.String(), "answers again") {
+			t.Errorf("after it came back: version %d, log %s", live.Snapshot().Version, out.String())
+		}
+		stop()
+		<-done
+	})
+}

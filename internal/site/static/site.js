@@ -1,0 +1,133 @@
+// Without this script every page reads, searches and filters; with it, filters
+// answer without reloading, texts can be copied, and the contents follow the reader.
+"use strict";
+
+(() => {
+  const form = document.querySelector("form[data-live]");
+  if (!form) return;
+  let asked = null; // the request in flight
+  let timer = 0;
+  let shown = location.href.split("#")[0];
+
+  // The address of what the form says, without what is empty.
+  const wanted = () => {
+    const url = new URL(form.action);
+    for (const [name, value] of new FormData(form)) {
+      if (value.trim()) url.searchParams.append(name, value.trim());
+    }
+    return url.href;
+  };
+
+  const fill = (page) => {
+    for (const control of page.querySelectorAll("form[data-live] [name]")) {
+      const mine = form.elements[control.name];
+      if (!mine || mine === document.activeElement) continue;
+      if (mine.tagName === "SELECT") mine.replaceChildren(...control.cloneNode(true).children);
+      mine.value = control.value;
+    }
+  };
+
+  // show fetches the page at an address and puts its results in place of ours.
+  // mode says what becomes of the history: "push", "replace", or "" to leave it.
+  const show = async (href, mode, focus) => {
+    clearTimeout(timer);
+    asked?.abort();
+    asked = new AbortController();
+    const mine = asked;
+    const results = document.querySelector("[data-results]");
+    results.setAttribute("aria-busy", "true");
+    let page;
+    try {
+      const answer = await fetch(href, { signal: mine.signal });
+      page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      if (!page.querySelector("[data-results]")) throw new Error("no results");
+    } catch (error) {
+      if (error.name !== "AbortError") location.assign(href); // let the browser say what is wrong
+      return;
+    }
+    if (mine !== asked) return;
+    shown = href;
+    if (mode === "push") history.pushState(null, "", href);
+    if (mode === "replace") history.replaceState(null, "", href);
+    document.title = page.title;
+    const heading = page.querySelector("h1");
+    if (heading) document.querySelector("h1").textContent = heading.textContent;
+    const fresh = document.adoptNode(page.querySelector("[data-results]"));
+    results.replaceWith(fresh);
+    document.querySelector("[data-tally]").textContent = page.querySelector("[data-tally]").textContent;
+    document.querySelector("[data-clear]").hidden = page.querySelector("[data-clear]").hidden;
+    const alert = page.querySelector(".problem");
+    document.querySelector(".problem")?.remove();
+    if (alert) form.parentElement.before(document.adoptNode(alert));
+    fill(page);
+    if (focus) {
+      const first = fresh.querySelector("h2");
+      first.tabIndex = -1;
+      first.focus({ preventScroll: true });
+      document.querySelector("[data-tally]").scrollIntoView({ block: "start" });
+    }
+  };
+
+  const changed = (mode) => {
+    const href = wanted();
+    if (href !== shown) show(href, mode, false);
+  };
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    changed("push");
+  });
+  form.addEventListener("input", (event) => {
+    if (event.target.tagName === "SELECT") return; // "change" follows
+    clearTimeout(timer);
+    // Typing goes on in one entry of the history: going back must not undo letter by letter.
+    timer = setTimeout(changed, 180, new URL(shown).searchParams.has(event.target.name) ? "replace" : "push");
+  });
+  form.addEventListener("change", (event) => {
+    if (event.target.tagName === "SELECT") changed("push");
+  });
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.("[data-pager] a, a[data-clear]");
+    if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    if (link.matches("[data-clear]")) form.querySelector("[name]").focus();
+    show(link.href, "push", !link.matches("[data-clear]"));
+  });
+  addEventListener("popstate", () => {
+    if (location.href.split("#")[0] !== shown) show(location.href, "", false);
+  });
+})();
+
+(() => {
+  for (const button of document.querySelectorAll("button[data-copy]")) {
+    if (!navigator.clipboard) return;
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+      const label = button.textContent;
+      button.textContent = "Copié";
+      setTimeout(() => (button.textContent = label), 1500);
+    });
+  }
+})();
+
+(() => {
+  const links = new Map();
+  for (const link of document.querySelectorAll(".toc a")) {
+    const target = document.getElementById(decodeURIComponent(link.hash.slice(1)));
+    const section = target?.closest("section");
+    if (section) links.set(section, link);
+  }
+  if (!links.size) return;
+  const visible = new Set();
+  const observer = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) visible[isIntersecting ? "add" : "delete"](target);
+    let current = null;
+    for (const [section, link] of links) {
+      if (!current && visible.has(section)) current = link;
+      link.removeAttribute("aria-current");
+    }
+    current?.setAttribute("aria-current", "true");
+  }, { rootMargin: "-10% 0px -60%" });
+  for (const section of links.keys()) observer.observe(section);
+})();

@@ -1,0 +1,147 @@
+package store
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"palmares/internal/account"
+)
+
+// revision tells whether fn raised the revision by which nodes learn of changes.
+func raised(t *testing.T, s *Store, fn func()) bool {
+	t.Helper()
+	before, err := s.State(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fn()
+	after, err := s.State(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return after.Keys > before.Keys
+}
+
+// fails checks that an error is of a kind and says something of use.
+func fails(t *testing.T, err, kind error, says ...string) {
+	t.Helper()
+	if !errors.Is(err, kind) {
+		t.Errorf("error %v; want %v", err, kind)
+		return
+	}
+	for _, part := range says {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error %q does not say %q", err, part)
+		}
+	}
+}
+
+func create(t *testing.T, s *Store, email string, plan account.Plan) account.Account {
+	t.Helper()
+	a, err := s.CreateAccount(t.Context(), email, plan, monday)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestAccountsAreKeptInTheOrderOfTheirMaking(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		var want []account.Account
+		for i, email := range []string{"zoe@example.org", "ada@example.org", "Émile@exemple.fr"} {
+			a, err := s.CreateAccount(t.Context(), email, account.Developer, day(i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, a)
+		}
+		got, err := s.Accounts(t.Context())
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("Accounts: %v (-want +got):\n%s", err, diff)
+		}
+		one, err := s.Account(t.Context(), " ADA@example.org ")
+		if one != want[1] || err != nil {
+			t.Errorf("Account = %+v, %v; want %+v", one, err, want[1])
+		}
+	})
+}
+
+func TestAnAddressHasOneAccount(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		create(t, s, "ada@example.org", account.Developer)
+		if raised(t, s, func() {
+			_, err := s.CreateAccount(t.Context(), "Ada@Example.org", account.Pro, monday)
+			fails(t, err, ErrAccountExists, "ada@example.org", "account plan")
+			_, err = s.CreateAccount(t.Context(), "ada", account.Pro, monday)
+			fails(t, err, ErrInvalid, "not an e-mail address")
+		}) {
+			t.Error("a refused account raised the revision")
+		}
+	})
+}
+
+func TestAPlanIsChanged(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		create(t, s, "ada@example.org", account.Developer)
+		if !raised(t, s, func() {
+			if err := s.SetPlan(t.Context(), "ada@example.org", account.Pro); err != nil {
+				t.Fatal(err)
+			}
+		}) {
+			t.Error("no node would hear of it")
+		}
+		if a, err := s.Account(t.Context(), "ada@example.org"); err != nil || a.Plan != account.Pro {
+			t.Errorf("Account = %+v, %v", a, err)
+		}
+	})
+}
+
+func TestADeletedAccountTakesItsKeysAlong(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		ada := create(t, s, "ada@example.org", account.Pro)
+		create(t, s, "bob@example.org", account.Pro)
+		gone, _, err := s.CreateKey(t.Context(), "ada@example.org", "a", monday)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, _, err := s.CreateKey(t.Context(), "bob@example.org", "b", monday)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !raised(t, s, func() {
+			if err := s.DeleteAccount(t.Context(), "ada@example.org"); err != nil {
+				t.Fatal(err)
+			}
+		}) {
+			t.Error("no node would hear of it")
+		}
+		_, err = s.KeyByHash(t.Context(), account.HashKey(gone))
+		fails(t, err, ErrNotFound)
+		if _, err := s.KeyByHash(t.Context(), account.HashKey(kept)); err != nil {
+			t.Errorf("the key of another account: %v", err)
+		}
+		if rows := dump(t, s); strings.Contains(rows, ada.Email) || strings.Contains(rows, ada.ID) {
+			t.Error("something of the account is left")
+		}
+	})
+}
+
+func TestAnUnknownAccountIsNamed(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		for _, email := range []string{"ada@example.org", "not an address"} {
+			_, errAccount := s.Account(ctx, email)
+			_, errKeys := s.Keys(ctx, email)
+			_, _, errKey := s.CreateKey(ctx, email, "a", monday)
+			for _, err := range []error{errAccount, errKeys, errKey, s.SetPlan(ctx, email, account.Pro), s.DeleteAccount(ctx, email)} {
+				fails(t, err, ErrNotFound, email, "account list")
+			}
+		}
+		if state, err := s.State(ctx); err != nil || state.Keys != 0 {
+			t.Errorf("State = %+v, %v; what failed raised the revision", state, err)
+		}
+	})
+}

@@ -1,0 +1,132 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"palmares/internal/catalog"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// Receivers depend on these bytes. The ids are random but for their time, and
+// masked in the file.
+func TestEventBodiesAreTheseBytes(t *testing.T) {
+	first := func() *catalog.Catalog {
+		a, b, gone := tool("a", "9,90 €/mois"), tool("b", "0 €/mois"), tool("perdu", "1 €/mois")
+		a.Score, a.Verifiability, a.Tier, a.Body = ptr(8.5), ptr(7), 1, "Très bon."
+		b.Score = ptr(6)
+		c := catalogue(a, b, gone)
+		c.Retired = []catalog.Retired{retired("revenu")}
+		c.Comparisons = []catalog.Comparison{
+			{Slug: "a-vs-b", Title: "A ou B <&>", ToolA: "a", ToolB: "b", Winner: "a", WinnerNote: "Net.", Published: true},
+			{Slug: "brouillon", Title: "Plus tard", ToolA: "a", ToolB: "b", Winner: "b", WinnerNote: "Serré."},
+		}
+		return c
+	}
+	second := func() *catalog.Catalog {
+		c := first()
+		c.Tools[0].Price, c.Tools[0].Tagline, c.Tools[0].Body = "12 €/mois", "Encore « mieux »", "Excellent."
+		c.Tools[1].Slug, c.Tools[1].Aliases = "bb", []string{"b"}
+		c.Tools = append(c.Tools[:2], tool("revenu", "1 €/mois"))
+		c.Retired = []catalog.Retired{retired("perdu")}
+		c.Comparisons[0].Winner, c.Comparisons[0].ToolB = "bb", "bb"
+		c.Comparisons[1].Published, c.Comparisons[1].ToolB, c.Comparisons[1].Winner = true, "bb", "bb"
+		return c
+	}
+	third := func() *catalog.Catalog { // all but the renamed tool is gone, and a little more is lost
+		c := second()
+		c.Tools, c.Retired, c.Comparisons = c.Tools[1:2], nil, nil
+		return c
+	}
+	each(t, func(t *testing.T, s *Store) {
+		for i, c := range []*catalog.Catalog{first(), second(), third()} {
+			if _, err := s.Publish(t.Context(), c, PublishOptions{Now: day(i), AllowRemovals: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mask := regexp.MustCompile(`"id":"evt_[0-9a-z]{26}"`)
+		var got bytes.Buffer
+		last := ""
+		for _, e := range events(t, s) {
+			if e.ID <= last {
+				t.Errorf("event %d has id %s after %s", e.Sequence, e.ID, last)
+			}
+			last = e.ID
+			if !bytes.Contains(e.Body, []byte(`"id":"`+e.ID+`","type":"`+e.Type+`"`)) || !json.Valid(e.Body) || !e.CreatedAt.Equal(day(int(e.Version-1))) {
+				t.Errorf("event %d at %s does not fit its body %s", e.Sequence, e.CreatedAt, e.Body)
+			}
+			got.Write(mask.ReplaceAll(e.Body, []byte(`"id":"evt_…"`)))
+			got.WriteByte('\n')
+		}
+		const golden = "testdata/events.jsonl"
+		if *update {
+			if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
+			t.Errorf("bodies (-want +got), refresh with -update if that is meant:\n%s", diff)
+		}
+	})
+}
+
+func TestABodyOver20kBCarriesNoObject(t *testing.T) {
+	c := catalog.Change{Type: catalog.ToolUpdated, Slug: "a", Changed: []string{"tagline"}, URL: "https://x.example"}
+	for _, long := range []bool{false, true} {
+		c.Object = catalog.ToolItem{Slug: "a", Tagline: strings.Repeat("x", 19_000)}
+		c.Previous = map[string]any{"tagline": "y"}
+		if long {
+			c.Previous["tagline"] = strings.Repeat("y", 1000)
+		}
+		body := eventBody("evt_1", "2026-11-16T09:30:00.250Z", 7, &c)
+		if without := bytes.HasSuffix(body, []byte(`"data":{"slug":"a","changed":["tagline"],"previous":null,"object":null,"url":"https://x.example"}}`)); without != long || len(body) > 20_000 {
+			t.Errorf("a body of %d bytes without object: %v; want %v", len(body), without, long)
+		}
+	}
+}
+
+func TestEventsArePagedBySequence(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		p := publish(t, s, large(20, 1, 10), monday)
+		some, err := s.Events(t.Context(), 5, 3)
+		if err != nil || len(some) != 3 || some[0].Sequence != 6 || some[2].Sequence != 8 {
+			t.Errorf("Events(5, 3) = %d events, %v", len(some), err)
+		}
+		if none, err := s.Events(t.Context(), p.Sequence, 3); err != nil || len(none) != 0 {
+			t.Errorf("after the last: %v, %v", none, err)
+		}
+	})
+}
+
+func TestEachPublicationIsOnRecord(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		publish(t, s, catalogue(tool("a", "1 €/mois")), monday)
+		publish(t, s, catalogue(tool("a", "1 €/mois")), day(1))
+		publish(t, s, catalogue(tool("a", "2 €/mois"), tool("b", "2 €/mois")), day(2))
+		var got []string
+		for line := range strings.Lines(dump(t, s)) {
+			if strings.HasPrefix(line, "publications") {
+				got = append(got, strings.TrimSpace(line))
+			}
+		}
+		want := []string{
+			`publications ['\x01' "2026-11-16T09:30:00.250Z" '\x01' '\x02' "{\"tool.created\":1}"]`,
+			`publications ['\x02' "2026-11-18T09:30:00.250Z" '\x03' '\x06' "{\"pricing.updated\":1,\"tool.created\":1,\"tool.updated\":1}"]`,
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,164 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"palmares/internal/account"
+)
+
+func createKey(t *testing.T, s *Store, email, name string) (string, account.Key) {
+	t.Helper()
+	text, k, err := s.CreateKey(t.Context(), email, name, monday)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text, k
+}
+
+func TestAKeyIsFoundByItsHashAndNowhereInClear(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		a := create(t, s, "ada@example.org", account.Pro)
+		var text string
+		var made account.Key
+		if !raised(t, s, func() { text, made = createKey(t, s, "ADA@example.org", " import de nuit ") }) {
+			t.Error("no node would hear of it")
+		}
+		want := account.Key{
+			ID: made.ID, AccountID: a.ID, Plan: account.Pro, Name: "import de nuit",
+			Prefix: text[:8], Suffix: text[38:], CreatedAt: monday,
+		}
+		if !account.CheckKey(text) || made != want || !strings.HasPrefix(made.ID, "key_") {
+			t.Errorf("made %q: %+v", text, made)
+		}
+		if got, err := s.KeyByHash(t.Context(), account.HashKey(text)); err != nil || got != want {
+			t.Errorf("KeyByHash = %+v, %v; want %+v", got, err, want)
+		}
+		if got, err := s.Keys(t.Context(), "ada@example.org"); err != nil || cmp.Diff([]account.Key{want}, got) != "" {
+			t.Errorf("Keys = %+v, %v", got, err)
+		}
+		if rows := dump(t, s); strings.Contains(rows, text) || strings.Contains(rows, text[8:38]) {
+			t.Error("the key stands in the database")
+		}
+		_, err := s.KeyByHash(t.Context(), account.HashKey(text+"x"))
+		fails(t, err, ErrNotFound)
+	})
+}
+
+func TestAKeyNeedsAName(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		create(t, s, "ada@example.org", account.Pro)
+		_, _, err := s.CreateKey(t.Context(), "ada@example.org", "\n", monday)
+		fails(t, err, ErrInvalid, "name")
+	})
+}
+
+func TestFiftyRequestsAtOnceMakeAsManyKeysAsThePlanHas(t *testing.T) {
+	eachDSN(t, func(t *testing.T, dsn string) {
+		nodes := []*Store{open(t, dsn), open(t, dsn)}
+		for plan, want := range map[account.Plan]int{account.Developer: 3, account.Pro: 10} {
+			email := string(plan) + "@example.org"
+			create(t, nodes[0], email, plan)
+			var made, refused atomic.Int64
+			var all sync.WaitGroup
+			for i := range 50 {
+				all.Go(func() {
+					_, _, err := nodes[i%2].CreateKey(t.Context(), email, fmt.Sprint("clé ", i), monday)
+					switch {
+					case err == nil:
+						made.Add(1)
+					case errors.Is(err, ErrKeyLimit):
+						refused.Add(1)
+					default:
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			keys, err := nodes[1].Keys(t.Context(), email)
+			if err != nil || len(keys) != want || made.Load() != int64(want) || refused.Load() != int64(50-want) {
+				t.Errorf("%s: %d keys, %d made, %d refused, %v; want %d", plan, len(keys), made.Load(), refused.Load(), err, want)
+			}
+		}
+	})
+}
+
+func TestTheLimitCountsLiveKeysOnly(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		create(t, s, "ada@example.org", account.Developer)
+		_, first := createKey(t, s, "ada@example.org", "1")
+		_, second := createKey(t, s, "ada@example.org", "2")
+		createKey(t, s, "ada@example.org", "3")
+		_, _, err := s.CreateKey(t.Context(), "ada@example.org", "4", monday)
+		fails(t, err, ErrKeyLimit, "3 live keys", "developer", "key revoke")
+
+		if err := s.RevokeKey(t.Context(), first.ID, monday); err != nil {
+			t.Fatal(err)
+		}
+		createKey(t, s, "ada@example.org", "4")
+		// In its rotation overlap a key has an end and does not count.
+		if _, err := s.writes.Exec(`UPDATE api_keys SET expires_at = $1 WHERE id = $2`, formatTime(day(1)), second.ID); err != nil {
+			t.Fatal(err)
+		}
+		createKey(t, s, "ada@example.org", "5")
+		_, _, err = s.CreateKey(t.Context(), "ada@example.org", "6", monday)
+		fails(t, err, ErrKeyLimit)
+
+		if err := s.SetPlan(t.Context(), "ada@example.org", account.Pro); err != nil {
+			t.Fatal(err)
+		}
+		createKey(t, s, "ada@example.org", "6")
+	})
+}
+
+func TestARevokedKeyIsKnownAsSuch(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		create(t, s, "ada@example.org", account.Developer)
+		text, k := createKey(t, s, "ada@example.org", "1")
+		other, _ := createKey(t, s, "ada@example.org", "2")
+		if !raised(t, s, func() {
+			if err := s.RevokeKey(t.Context(), k.ID, day(1)); err != nil {
+				t.Fatal(err)
+			}
+		}) {
+			t.Error("no node would hear of it")
+		}
+		if err := s.RevokeKey(t.Context(), k.ID, day(2)); err != nil {
+			t.Errorf("revoked again: %v", err)
+		}
+		if got, err := s.KeyByHash(t.Context(), account.HashKey(text)); err != nil || !got.RevokedAt.Equal(day(1)) {
+			t.Errorf("KeyByHash = %+v, %v; want one revoked on %s", got, err, day(1))
+		}
+		live, err := s.LiveKeys(t.Context())
+		if _, ok := live[account.HashKey(other)]; err != nil || len(live) != 1 || !ok {
+			t.Errorf("LiveKeys = %+v, %v; want the other key alone", live, err)
+		}
+		fails(t, s.RevokeKey(t.Context(), "key_nothing", day(1)), ErrNotFound, "key_nothing", "key list")
+	})
+}
+
+func TestTheLastUseOfAKeyOnlyMovesForward(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		create(t, s, "ada@example.org", account.Developer)
+		text, k := createKey(t, s, "ada@example.org", "1")
+		if raised(t, s, func() {
+			for _, at := range []time.Time{day(2), day(1)} { // a slower node comes second
+				if err := s.UseKeys(t.Context(), map[string]time.Time{k.ID: at, "key_gone": at}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}) {
+			t.Error("a use made every node look up its keys again")
+		}
+		if got, err := s.KeyByHash(t.Context(), account.HashKey(text)); err != nil || !got.LastUsedAt.Equal(day(2)) {
+			t.Errorf("last used %s, %v; want %s", got.LastUsedAt, err, day(2))
+		}
+	})
+}

@@ -1,0 +1,102 @@
+package store
+
+import (
+	"bufio"
+	"database/sql"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"palmares/internal/catalog"
+	"palmares/internal/markdown"
+)
+
+// killed is version v of a catalogue: each changes prices, reviews and comparisons,
+// retires a tool and brings back the one before.
+func killed(v int) *catalog.Catalog {
+	c := large(40, uint64(v), 400)
+	gone := v % 20
+	c.Retired = append(c.Retired, retired(c.Tools[39-gone].Slug))
+	c.Tools = append(c.Tools[:39-gone], c.Tools[40-gone:]...)
+	c.Sort()
+	return c
+}
+
+func TestAPublisherThatIsKilledLeavesTheOldVersionOrTheNewOne(t *testing.T) {
+	const kills = 20
+	eachDSN(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn)
+		expected := []*catalog.Catalog{{}}
+		counts := []int{0} // of events
+		for i := range kills {
+			cmd := childCommand("publish", dsn)
+			var stderr strings.Builder
+			cmd.Stderr = &stderr
+			stdout, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			// A publication prints some fifteen lines: the kill comes at another step of
+			// the first, the second or the third each time.
+			lines, at := bufio.NewScanner(stdout), ""
+			for range 1 + i*7%40 {
+				if !lines.Scan() {
+					t.Fatalf("the child ended by itself: %s", &stderr)
+				}
+				at = lines.Text()
+			}
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Wait(); err == nil {
+				t.Fatal("the child ended by itself")
+			}
+			// PostgreSQL may still be busy with the last thing that the child said.
+			err = s.write(t.Context(), func(tx *sql.Tx) error {
+				_, err := tx.ExecContext(t.Context(), `UPDATE catalogue SET version = version`)
+				return errors.Join(err, errRollback)
+			})
+			if !errors.Is(err, errRollback) {
+				t.Fatal(err)
+			}
+
+			p := loaded(t, s)
+			for v := len(expected); v <= int(p.Version); v++ {
+				next := killed(v)
+				catalog.Settle(expected[v-1], next, catalog.Day(day(v)))
+				diff := catalog.Compare(expected[v-1], next, markdown.Sections)
+				expected, counts = append(expected, next), append(counts, len(diff.Changes))
+			}
+			if p.Version > 0 && p.ChangedOn != catalog.Day(day(int(p.Version))) {
+				t.Errorf("killed after %q: version %d is of %s", at, p.Version, p.ChangedOn)
+			}
+			if diff := cmp.Diff(expected[p.Version], p.Catalog, cmpEmpty); diff != "" {
+				t.Fatalf("killed after %q: version %d is not what was published (-want +got):\n%s", at, p.Version, diff)
+			}
+			got := make([]int, len(counts))
+			for _, e := range events(t, s) {
+				if int(e.Version) >= len(got) {
+					t.Fatalf("killed after %q: version %d is published and event %d is of version %d", at, p.Version, e.Sequence, e.Version)
+				}
+				got[e.Version]++
+			}
+			if diff := cmp.Diff(counts, got); diff != "" {
+				t.Fatalf("killed after %q: events by version (-want +got):\n%s", at, diff)
+			}
+			if !s.postgres {
+				var ok string
+				if err := s.reads.QueryRow("PRAGMA integrity_check").Scan(&ok); err != nil || ok != "ok" {
+					t.Fatalf("killed after %q: %s, %v", at, ok, err)
+				}
+			}
+		}
+		if n := len(expected) - 1; n < 8 {
+			t.Errorf("only %d versions were published between the kills", n)
+		}
+	})
+}

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"palmares/internal/catalog"
+)
+
+// Whatever is published after whatever else, it is loaded as settled, its events
+// have no gap, and publishing it again a day later changes nothing.
+func TestAnySequenceOfPublicationsHoldsItsPromises(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		rapid.Check(t, func(rt *rapid.T) {
+			wipe(rt, s)
+			version, sequence := int64(0), int64(0)
+			for i := range rapid.IntRange(1, 4).Draw(rt, "publications") {
+				next := anyCatalogue(rt)
+				again := clone(next)
+				p, err := s.Publish(t.Context(), next, PublishOptions{Now: day(2 * i), AllowRemovals: true})
+				if err != nil {
+					rt.Fatal(err)
+				}
+				if !p.Diff.Empty() {
+					version++
+					sequence += int64(len(p.Diff.Changes))
+				}
+				got, err := s.Load(t.Context())
+				if err != nil {
+					rt.Fatal(err)
+				}
+				if p.Version != version || got.Version != version || p.Sequence != sequence || int64(len(events(rt, s))) != sequence {
+					rt.Fatalf("version %d, loaded %d, sequence %d; want %d and %d", p.Version, got.Version, p.Sequence, version, sequence)
+				}
+				same(rt, next, got.Catalog)
+				if p, err = s.Publish(t.Context(), again, PublishOptions{Now: day(2*i + 1)}); err != nil || !p.Diff.Empty() {
+					rt.Fatalf("published again: %+v, %v", p.Diff, err)
+				}
+			}
+		})
+	})
+}
+
+func wipe(t failer, s *Store) {
+	t.Helper()
+	for _, statement := range []string{
+		"DELETE FROM events", "DELETE FROM publications", "DELETE FROM tools", "DELETE FROM price_history",
+		"DELETE FROM comparisons", "DELETE FROM retired", "DELETE FROM categories",
+		"UPDATE catalogue SET name = '', url = '', version = 0, sequence = 0, published_at = '', changed_on = ''",
+	} {
+		if _, err := s.writes.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// clone copies what Settle changes.
+func clone(c *catalog.Catalog) *catalog.Catalog {
+	d := *c
+	d.Tools, d.Comparisons, d.Retired = slices.Clone(c.Tools), slices.Clone(c.Comparisons), slices.Clone(c.Retired)
+	return &d
+}
+
+// anyCatalogue gives each of a few slugs a part to play, so that they are created,
+// renamed, retired, restored and removed from one publication to the next.
+func anyCatalogue(t *rapid.T) *catalog.Catalog {
+	c := catalogue()
+	c.Name = rapid.SampledFrom([]string{"Palmarès", "Autre"}).Draw(t, "name")
+	text := rapid.StringMatching(`[a-zé "'\\&<>]{0,6}`)
+	date := rapid.SampledFrom([]string{"", "", "2025-03-04", "2026-11-17"})
+	figure := func(name string) *float64 {
+		return rapid.SampledFrom([]*float64{nil, ptr(0), ptr(7.25), ptr(8), ptr(10)}).Draw(t, name)
+	}
+	price := rapid.SampledFrom([]string{"1 €/mois", "2 €/mois", "1 200 €/an"})
+	var scored []string
+	for i := range 5 {
+		slug := fmt.Sprintf("s%d", i)
+		switch rapid.SampledFrom([]string{"none", "tool", "tool", "tool", "retired", "alias"}).Draw(t, slug) {
+		case "tool":
+			x := tool(slug, price.Draw(t, "price"))
+			x.Pricing = rapid.SampledFrom(catalog.Pricings).Draw(t, "pricing")
+			x.Tagline, x.UpdatedAt, x.TestedAt = text.Draw(t, "tagline"), date.Draw(t, "updated"), date.Draw(t, "tested")
+			x.Score, x.Verifiability = figure("score"), figure("verifiability")
+			x.Tier, x.Mainstream = rapid.IntRange(1, 3).Draw(t, "tier"), rapid.Bool().Draw(t, "mainstream")
+			x.Sources = rapid.SampledFrom([][]string{nil, {"https://a.example"}, {`https://b.example/"\`, "https://c.example"}}).Draw(t, "sources")
+			x.Body = rapid.SampledFrom([]string{"", "Un avis.", "Un avis.\n\n## Suite\n\nEncore."}).Draw(t, "body")
+			if rapid.Bool().Draw(t, "history") {
+				x.PriceHistory = []catalog.PriceChange{change("2025-06-01", "1", "2"), change("2025-02-01", "2", "1")}
+			}
+			if x.Score != nil {
+				scored = append(scored, slug)
+			}
+			c.Tools = append(c.Tools, x)
+		case "retired":
+			r := retired(slug)
+			r.Body = text.Draw(t, "note")
+			r.Note = r.Body
+			c.Retired = append(c.Retired, r)
+		case "alias":
+			if n := len(c.Tools); n > 0 {
+				c.Tools[n-1].Aliases = append(c.Tools[n-1].Aliases, slug)
+			}
+		}
+	}
+	for i := 1; i < len(scored); i++ {
+		c.Comparisons = append(c.Comparisons, catalog.Comparison{
+			Slug: "duel-" + scored[i], Title: text.Draw(t, "title"), ToolA: scored[i-1], ToolB: scored[i], Winner: scored[i],
+			WinnerNote: "Net.", Published: rapid.Bool().Draw(t, "published"), UpdatedAt: date.Draw(t, "updated"), Body: text.Draw(t, "prose"),
+		})
+	}
+	return c
+}

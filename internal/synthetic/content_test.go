@@ -1,0 +1,30 @@
+package synthetic
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"palmares/internal/content"
+)
+
+func TestACatalogueWrittenAsAFolderReadsBackEqual(t *testing.T) {
+	for _, format := range []content.Format{content.JSONL, content.Markdown} {
+		for _, n := range []int{0, 1, 1000} {
+			dir, want := t.TempDir(), Catalog(n, 1)
+			if err := content.Write(t.Context(), dir, want, format, nil); err != nil {
+				t.Fatal(err)
+			}
+			got, problems, err := content.Read(t.Context(), dir, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range problems {
+				t.Errorf("%d tools, format %v: %s", n, format, p)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%d tools, format %v (-written +read):\n%.4000s", n, format, diff)
+			}
+		}
+	}
+}
