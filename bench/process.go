@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -35,38 +34,38 @@ type process struct {
 	end chan error
 }
 
-// start runs a server until stop. It has said where it listens when start comes
-// back: the first word in its output that is a URL.
+// start runs a server, with its log in a file, until stop. It has said where it
+// listens when start comes back: the first word of its log that is a URL.
 func (b *bench) start(name string, args ...string) (*process, error) {
-	cmd := exec.CommandContext(b.ctx, name, args...)
-	stderr, err := cmd.StderrPipe()
+	log, err := os.CreateTemp(b.dir, "log-")
 	if err != nil {
 		return nil, err
 	}
+	defer log.Close() // the process has its own
+	cmd := exec.CommandContext(b.ctx, name, args...)
+	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
 	p := &process{cmd: cmd, end: make(chan error, 1)}
-	lines := bufio.NewReader(stderr)
-	var said strings.Builder
-	for p.url == "" {
-		line, err := lines.ReadString('\n')
+	go func() { p.end <- cmd.Wait() }()
+	for {
+		said, err := os.ReadFile(log.Name())
 		if err != nil {
-			return nil, fmt.Errorf("%s did not start: %s", name, said.String())
+			return nil, err
 		}
-		said.WriteString(line)
-		for _, word := range strings.Fields(line) {
+		for _, word := range strings.Fields(string(said)) {
 			if strings.HasPrefix(word, "http://") {
 				p.url = strings.TrimSuffix(word, "/")
-				break
+				return p, nil
 			}
 		}
+		select {
+		case err := <-p.end:
+			return nil, fmt.Errorf("%s did not start: %w: %s", name, err, said)
+		case <-time.After(5 * time.Millisecond):
+		}
 	}
-	go func() {
-		_, err := io.Copy(io.Discard, lines) // its log must go somewhere
-		p.end <- errors.Join(err, cmd.Wait())
-	}()
-	return p, nil
 }
 
 func (p *process) stop() error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -14,7 +15,9 @@ import (
 	"palmares/demo"
 	"palmares/internal/account"
 	"palmares/internal/catalog"
+	"palmares/internal/client"
 	"palmares/internal/content"
+	"palmares/internal/quota"
 	"palmares/internal/server"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
@@ -25,6 +28,8 @@ type serveCommand struct {
 	Listen    string  `help:"Where to listen." default:"localhost:8080" env:"PALMARES_LISTEN"`
 	BaseURL   baseURL `help:"Where callers find this server (default: derived from --listen)." env:"PALMARES_BASE_URL" placeholder:"URL"`
 	OpsListen string  `help:"Where to serve metrics, profiles and health to the operator (default: nowhere)." env:"PALMARES_OPS_LISTEN" placeholder:"HOST:PORT"`
+	Quota     onOff   `help:"Count requests and keep callers to their daily quota: on or off." default:"on" env:"PALMARES_QUOTA"`
+	Trusted   proxies `name:"trusted-proxies" help:"Networks (CIDR, comma-separated) of proxies whose X-Forwarded-For is believed (default: none)." env:"PALMARES_TRUSTED_PROXIES" placeholder:"CIDRS"`
 	Demo      onOff   `help:"Serve the demo catalogue as long as nothing has been published: on or off." default:"on" env:"PALMARES_DEMO"`
 }
 
@@ -36,6 +41,19 @@ func (o *onOff) UnmarshalText(b []byte) error {
 	if *o = onOff(b); *o != "on" && *o != "off" {
 		return &refusedValue{fmt.Sprintf("%q is neither on nor off", b)}
 	}
+	return nil
+}
+
+// proxies are the networks of trusted proxies.
+type proxies []netip.Prefix
+
+// UnmarshalText reads a list of networks.
+func (p *proxies) UnmarshalText(b []byte) error {
+	networks, err := client.ParseTrusted(string(b))
+	if err != nil {
+		return &refusedValue{err.Error()}
+	}
+	*p = networks
 	return nil
 }
 
@@ -59,16 +77,14 @@ const pollInterval = 250 * time.Millisecond
 
 // Run serves until it is told to stop.
 func (c *serveCommand) Run(s *session) (err error) {
-	log := slog.New(slog.NewJSONHandler(s.stderr, nil))
 	st, err := s.open()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-
-	listener, err := net.Listen("tcp", c.Listen)
+	listener, err := listen(c.Listen, "--listen")
 	if err != nil {
-		return fmt.Errorf("cannot listen on %s: %w; choose another address with --listen", c.Listen, err)
+		return err
 	}
 	defer listener.Close() // the server closes it too; this is for failures before it runs
 	if c.BaseURL == "" {
@@ -78,6 +94,22 @@ func (c *serveCommand) Run(s *session) (err error) {
 	if err != nil {
 		return err
 	}
+	c.greet(s, live.Snapshot())
+
+	// What runs beside the server outlives it, and ends before the database closes:
+	// the last requests are still counted and logged.
+	beside, stopBeside := context.WithCancel(context.WithoutCancel(s.ctx))
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stopBeside()
+	failures := make(chan error, 4)
+	run := func(loop func(context.Context) error) {
+		running.Go(func() { failures <- loop(beside) })
+	}
+
+	journal := server.NewJournal(s.stderr)
+	run(journal.Run)
+	log := slog.New(slog.NewJSONHandler(journal, nil))
 	keys := account.NewKeyring(func(ctx context.Context, hash [32]byte) (account.Key, error) {
 		k, err := st.KeyByHash(ctx, hash)
 		if errors.Is(err, store.ErrNotFound) {
@@ -85,48 +117,54 @@ func (c *serveCommand) Run(s *session) (err error) {
 		}
 		return k, err
 	}, s.now)
+	watch := server.Watch{
+		State: func(ctx context.Context) (int64, int64, error) {
+			now, err := st.State(ctx)
+			return now.Version, now.Keys, err
+		},
+		Interval: pollInterval, Live: live, Keys: keys, Log: log,
+	}
+	run(watch.Run)
+	var meter *quota.Meter
+	if c.Quota == "on" {
+		meter, err = quota.New(s.ctx, quota.Config{
+			Now: s.now, Log: log,
+			DayKey: st.DayKey, Load: st.LoadUsage, Save: st.SaveUsage, Prune: st.PruneUsage,
+		})
+		if err != nil {
+			return err
+		}
+		run(meter.Run)
+	}
 	metrics := server.NewMetrics(live)
 	handler := server.New(server.Config{
-		Live: live, Keys: keys, Log: log, Metrics: metrics,
+		Live: live, Keys: keys, Meter: meter, Trusted: c.Trusted, Log: log, Requests: journal, Metrics: metrics,
 		Site: site.New(site.Config{Snapshot: live.Snapshot, Demo: c.isDemo}),
 	})
-
-	ctx, stop := context.WithCancel(s.ctx)
-	defer stop()
-	var running sync.WaitGroup
-	defer running.Wait()
-	defer stop()
-	running.Go(func() {
-		watch := server.Watch{
-			State: func(ctx context.Context) (int64, int64, error) {
-				now, err := st.State(ctx)
-				return now.Version, now.Keys, err
-			},
-			Interval: pollInterval, Live: live, Keys: keys, Log: log,
-		}
-		watch.Run(ctx)
-	})
-	ops := make(chan error, 1)
 	if c.OpsListen != "" {
-		l, err := net.Listen("tcp", c.OpsListen)
+		ops, err := listen(c.OpsListen, "--ops-listen")
 		if err != nil {
-			return fmt.Errorf("cannot listen on %s: %w; choose another address with --ops-listen", c.OpsListen, err)
+			return err
 		}
-		running.Go(func() {
-			if err := server.Run(ctx, l, server.Ops(metrics), log); err != nil {
-				ops <- err
-				stop()
-			}
-		})
+		run(func(ctx context.Context) error { return server.Run(ctx, ops, server.Ops(metrics), log) })
 	}
-	c.greet(s, live.Snapshot())
-	err = server.Run(ctx, listener, handler, log)
-	select {
-	case opsErr := <-ops:
-		err = errors.Join(err, opsErr)
-	default:
+	err = server.Run(s.ctx, listener, handler, log)
+	stopBeside()
+	running.Wait()
+	close(failures)
+	for failure := range failures {
+		err = errors.Join(err, failure)
 	}
 	return err
+}
+
+// listen opens an address that an option gave.
+func listen(address, option string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s: %w; choose another address with %s", address, err, option)
+	}
+	return l, nil
 }
 
 // load builds what is to be served: the published catalogue, or as long as there
@@ -136,6 +174,7 @@ func (c *serveCommand) load(ctx context.Context, st *store.Store) (*snapshot.Sna
 	if err != nil {
 		return nil, err
 	}
+	defer tuneMemory()
 	if published.Version > 0 {
 		return snapshot.Build(published.Catalog, published.Version, published.ChangedOn), nil
 	}

@@ -18,7 +18,7 @@ func TestHeadersSayExactlyWhatTheContractSays(t *testing.T) {
 	with := func(pairs ...string) http.Header {
 		h := http.Header{}
 		for i := 0; i < len(pairs); i += 2 {
-			h.Set(pairs[i], pairs[i+1])
+			h[pairs[i]] = []string{pairs[i+1]} // spelt as documents spell it
 		}
 		return h
 	}

@@ -5,7 +5,7 @@ package search
 func typos(length int) int {
 	switch {
 	case length >= 8:
-		return 2
+		return mostTypos
 	case length >= 4:
 		return 1
 	}

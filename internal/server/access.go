@@ -4,39 +4,51 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
 
 	"palmares/internal/account"
 	"palmares/internal/api"
+	"palmares/internal/client"
+	"palmares/internal/quota"
 )
 
-// authorizer tells who sent a request. A request with no Authorization header is
-// anonymous; one with anything else than one good key is refused, never taken
-// for anonymous.
-func authorizer(keys *account.Keyring, log *slog.Logger) func(*http.Request) (api.Caller, *api.Error) {
-	return func(r *http.Request) (api.Caller, *api.Error) {
-		lines := r.Header["Authorization"]
-		if len(lines) == 0 {
-			return api.Caller{}, nil
-		}
-		token, ok := bearer(lines)
-		if !ok {
-			return api.Caller{}, api.InvalidKey()
-		}
-		_, err := keys.Check(r.Context(), token)
-		switch {
-		case err == nil:
-			return api.Caller{Keyed: true}, nil
-		case errors.Is(err, account.ErrInvalidKey):
-			return api.Caller{}, api.InvalidKey()
-		case errors.Is(err, account.ErrRevokedKey):
-			return api.Caller{}, api.RevokedKey()
-		case errors.Is(err, account.ErrExpiredKey):
-			return api.Caller{}, api.ExpiredKey()
-		}
-		log.Error("a key cannot be looked up", "error", err)
-		return api.Caller{}, api.Unavailable()
+// A gate tells who sent a request.
+type gate struct {
+	keys    *account.Keyring
+	trusted []netip.Prefix
+	log     *slog.Logger
+}
+
+// authorize takes a request with no Authorization header for anonymous; one with
+// anything else than one good key is refused, never taken for anonymous.
+func (g *gate) authorize(r *http.Request) (api.Caller, *api.Error) {
+	lines := r.Header["Authorization"]
+	if len(lines) == 0 {
+		network := client.Network(client.Addr(r, g.trusted))
+		return api.Caller{Subject: quota.Subject{Tier: quota.Anonymous, Network: network}}, nil
 	}
+	token, ok := bearer(lines)
+	if !ok {
+		return api.Caller{}, api.InvalidKey()
+	}
+	key, err := g.keys.Check(r.Context(), token)
+	switch {
+	case err == nil:
+		tier := quota.Free
+		if key.Plan == account.Pro {
+			tier = quota.Pro
+		}
+		return api.Caller{Keyed: true, Subject: quota.Subject{Tier: tier, Account: key.AccountID}}, nil
+	case errors.Is(err, account.ErrInvalidKey):
+		return api.Caller{}, api.InvalidKey()
+	case errors.Is(err, account.ErrRevokedKey):
+		return api.Caller{}, api.RevokedKey()
+	case errors.Is(err, account.ErrExpiredKey):
+		return api.Caller{}, api.ExpiredKey()
+	}
+	g.log.Error("a key cannot be looked up", "error", err)
+	return api.Caller{}, api.Unavailable()
 }
 
 // bearer finds the token of the one Authorization header there may be.

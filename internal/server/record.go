@@ -2,19 +2,23 @@ package server
 
 import (
 	"fmt"
-	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
 	"runtime/debug"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
+
+	"palmares/internal/catalog"
+	"palmares/internal/client"
 )
 
 // serve answers one request and writes its one log record.
 func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	rec := &recorder{ResponseWriter: w}
+	rec := recorders.Get().(*recorder)
+	*rec = recorder{ResponseWriter: w, line: rec.line[:0]}
 	defer func() {
 		failure := recover()
 		if failure != nil {
@@ -22,15 +26,10 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		took := time.Since(start)
 		s.metrics.observe(r.Pattern, rec.status, took)
-		s.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
-			slog.String("method", r.Method),
-			slog.String("path", loggedPath(r.URL.Path)),
-			slog.Int("status", rec.status),
-			slog.Int64("bytes", rec.bytes),
-			slog.Int64("us", took.Microseconds()),
-			slog.String("client", network(r.RemoteAddr)),
-		)
-		if failure != nil && rec.broken {
+		s.logRequest(rec, r, start.Add(took), took)
+		broken := rec.broken
+		recorders.Put(rec)
+		if failure != nil && broken {
 			panic(http.ErrAbortHandler) // cut the connection: half an answer must not look whole
 		}
 	}()
@@ -62,8 +61,11 @@ type recorder struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
-	broken bool // it failed after the header was sent
+	broken bool   // it failed after the header was sent
+	line   []byte // room for the log record
 }
+
+var recorders = sync.Pool{New: func() any { return &recorder{line: make([]byte, 0, 512)} }}
 
 func (rec *recorder) WriteHeader(status int) {
 	if rec.status == 0 && status >= 200 {
@@ -96,24 +98,50 @@ func loggedPath(p string) string {
 	return p
 }
 
-// network is the neighbourhood of a client: enough to see where a flood comes
-// from, not enough to tell a person.
-func network(remote string) string {
-	host, _, err := net.SplitHostPort(remote)
-	if err != nil {
-		return ""
+// logRequest writes the record, in the form that slog gives all others. It is put
+// together by hand: through slog it cost a twentieth of a whole request.
+func (s *server) logRequest(rec *recorder, r *http.Request, now time.Time, took time.Duration) {
+	b := append(rec.line, `{"time":"`...)
+	b = now.UTC().AppendFormat(b, "2006-01-02T15:04:05.000000Z")
+	b = append(b, `","level":"INFO","msg":"request","method":`...)
+	b = appendText(b, r.Method)
+	b = append(b, `,"path":`...)
+	b = appendText(b, loggedPath(r.URL.Path))
+	b = append(b, `,"status":`...)
+	b = strconv.AppendInt(b, int64(rec.status), 10)
+	b = append(b, `,"bytes":`...)
+	b = strconv.AppendInt(b, rec.bytes, 10)
+	b = append(b, `,"us":`...)
+	b = strconv.AppendInt(b, took.Microseconds(), 10)
+	b = append(b, `,"client":"`...)
+	b = appendNeighbourhood(b, client.Addr(r, s.trusted))
+	b = append(b, "\"}\n"...)
+	rec.line = b
+	_, _ = s.requests.Write(b) // a log that cannot be written has nowhere to say so
+}
+
+// appendText adds a JSON string.
+func appendText(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return catalog.AppendJSON(b, s)
+		}
 	}
-	addr, err := netip.ParseAddr(host)
-	if err != nil {
-		return ""
-	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}
+
+// appendNeighbourhood adds about where a client is: enough to see where a flood
+// comes from, not enough to tell a person.
+func appendNeighbourhood(b []byte, addr netip.Addr) []byte {
 	bits := 48
-	if addr = addr.Unmap().WithZone(""); addr.Is4() {
+	if addr.Is4() {
 		bits = 24
 	}
 	prefix, err := addr.Prefix(bits)
 	if err != nil {
-		return ""
+		return b
 	}
-	return prefix.String()
+	return prefix.AppendTo(b)
 }

@@ -9,14 +9,17 @@ package server
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
 	"palmares/internal/account"
 	"palmares/internal/api"
+	"palmares/internal/quota"
 	"palmares/internal/snapshot"
 )
 
@@ -27,26 +30,37 @@ type Config struct {
 	Keys *account.Keyring
 	Site http.Handler
 	Log  *slog.Logger
+	// Requests takes one line of JSON per request.
+	Requests io.Writer
+	// Meter counts requests; nil when there are no quotas.
+	Meter *quota.Meter
+	// Trusted are the proxies whose X-Forwarded-For is believed; none by default.
+	Trusted []netip.Prefix
 	// Metrics counts what happens; NewMetrics makes it.
 	Metrics *Metrics
 }
 
 // New makes the handler of the public listener.
 func New(cfg Config) http.Handler {
+	gate := &gate{keys: cfg.Keys, trusted: cfg.Trusted, log: cfg.Log}
 	s := &server{
-		api:     api.New(api.Config{Snapshot: cfg.Live.Snapshot, Authorize: authorizer(cfg.Keys, cfg.Log)}),
-		site:    cfg.Site,
-		log:     cfg.Log,
-		metrics: cfg.Metrics,
+		api:      api.New(api.Config{Snapshot: cfg.Live.Snapshot, Authorize: gate.authorize, Meter: cfg.Meter}),
+		site:     cfg.Site,
+		trusted:  cfg.Trusted,
+		log:      cfg.Log,
+		requests: cfg.Requests,
+		metrics:  cfg.Metrics,
 	}
 	return http.HandlerFunc(s.serve)
 }
 
 type server struct {
-	api     *api.Handler
-	site    http.Handler
-	log     *slog.Logger
-	metrics *Metrics
+	api      *api.Handler
+	site     http.Handler
+	trusted  []netip.Prefix
+	log      *slog.Logger
+	requests io.Writer
+	metrics  *Metrics
 }
 
 // route sends a request where it belongs. The standard mux is not asked: it
@@ -81,25 +95,23 @@ func serveHealth(w http.ResponseWriter, r *http.Request) {
 // The limits of a connection. A page of 200 tools is about 100 kB: a phone on a
 // bad line has the write timeout to take it.
 const (
-	headerTimeout = 5 * time.Second
-	readTimeout   = 15 * time.Second
-	writeTimeout  = 60 * time.Second
-	idleTimeout   = 2 * time.Minute
-	maxHeader     = 32 << 10
-	stopTimeout   = 15 * time.Second
+	readTimeout  = 10 * time.Second // headers included
+	writeTimeout = 60 * time.Second
+	idleTimeout  = 2 * time.Minute
+	maxHeader    = 32 << 10
+	stopTimeout  = 15 * time.Second
 )
 
 // Run serves handler on a listener until ctx ends, then stops accepting and
 // waits for the requests in flight, for at most 15 seconds.
 func Run(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger) error {
 	srv := &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: headerTimeout,
-		ReadTimeout:       readTimeout,
-		WriteTimeout:      writeTimeout,
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug), // broken connections are their owners' affair
+		Handler:        handler,
+		ReadTimeout:    readTimeout,
+		WriteTimeout:   writeTimeout,
+		IdleTimeout:    idleTimeout,
+		MaxHeaderBytes: maxHeader,
+		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelDebug), // broken connections are their owners' affair
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(listener) }()

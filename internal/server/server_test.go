@@ -78,7 +78,7 @@ func start(t *testing.T, site http.Handler) *node {
 	}, time.Now)
 	log := slog.New(slog.NewJSONHandler(n.log, nil))
 	n.metrics = NewMetrics(live)
-	srv := httptest.NewServer(New(Config{Live: live, Keys: n.ring, Site: site, Log: log, Metrics: n.metrics}))
+	srv := httptest.NewServer(New(Config{Live: live, Keys: n.ring, Site: site, Log: log, Requests: n.log, Metrics: n.metrics}))
 	t.Cleanup(srv.Close)
 	n.url = srv.URL
 	return n
@@ -218,6 +218,11 @@ func TestOneRecordPerRequestWithoutSecrets(t *testing.T) {
 			t.Errorf("%s is %v in %s", name, first[name], lines[0])
 		}
 	}
+	n.get("/%22%0a%5c%ff%C3%A9")
+	var odd struct{ Path string }
+	if err := json.Unmarshal([]byte(strings.Split(n.log.String(), "\n")[3]), &odd); err != nil || odd.Path != "/\"\n\\\ufffdé" {
+		t.Errorf("an odd path is logged as %q, %v", odd.Path, err)
+	}
 	for _, secret := range []string{key[4:], "secret=", "127.0.0.1"} {
 		if strings.Contains(n.log.String(), secret) {
 			t.Errorf("the log has %q:\n%s", secret, n.log)
@@ -258,7 +263,7 @@ func TestAPanicUnderTheAPIIsJSON(t *testing.T) {
 				return snapshot.Empty("Essai", "https://essai.example")
 			},
 		}),
-		log: slog.New(slog.DiscardHandler), metrics: start(t, http.NotFoundHandler()).metrics,
+		log: slog.New(slog.DiscardHandler), requests: io.Discard, metrics: start(t, http.NotFoundHandler()).metrics,
 	}
 	srv := httptest.NewServer(http.HandlerFunc(broken.serve))
 	defer srv.Close()

@@ -24,20 +24,20 @@ type Watch struct {
 
 // Run watches until ctx ends. A store that does not answer is reported once and
 // asked again: what is in memory goes on being served.
-func (w *Watch) Run(ctx context.Context) {
+func (w *Watch) Run(ctx context.Context) error {
 	tick := time.NewTicker(w.Interval)
 	defer tick.Stop()
 	keys, failing := int64(-1), false
 	for {
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-tick.C:
 		}
 		err := w.look(ctx, &keys)
 		switch {
 		case ctx.Err() != nil:
-			return
+			return nil
 		case err != nil && !failing:
 			w.Log.Error("the database does not answer; serving what is in memory", "error", err)
 		case err == nil && failing:

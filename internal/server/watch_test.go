@@ -45,7 +45,12 @@ func TestTheWatchServesNewVersionsAndForgetsKeys(t *testing.T) {
 			State:    func(context.Context) (int64, int64, error) { return version.Load(), keys.Load(), away() },
 			Interval: 250 * time.Millisecond, Live: live, Keys: ring, Log: slog.New(slog.NewTextHandler(&out, nil)),
 		}
-		go func() { defer close(done); w.Run(ctx) }()
+		go func() {
+			defer close(done)
+			if err := w.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		}()
 		// after lets the watch look at least once more.
 		after := func() { <-time.After(300 * time.Millisecond); synctest.Wait() }
 		key := account.NewKey(strings.NewReader(strings.Repeat("palmares", 100)))

@@ -1,0 +1,59 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestTheJournalKeepsEveryRecordInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out journal
+		j := NewJournal(&out)
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() {
+			if err := j.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		var want strings.Builder
+		for i := range 1000 {
+			line := fmt.Sprintf("record %d\n", i)
+			want.WriteString(line)
+			if n, err := j.Write([]byte(line)); n != len(line) || err != nil {
+				t.Fatal(n, err)
+			}
+			if i%100 == 0 {
+				<-time.After(time.Second)
+				synctest.Wait()
+				if out.String() != want.String() {
+					t.Fatalf("after a second %d bytes are written, of %d", len(out.String()), want.Len())
+				}
+			}
+		}
+		stop()
+		running.Wait()
+		if out.String() != want.String() {
+			t.Error("the last records are lost")
+		}
+	})
+}
+
+func TestAFullJournalWritesByItself(t *testing.T) {
+	var out journal
+	j := NewJournal(&out)
+	record := strings.Repeat("x", 1000) + "\n"
+	for range 2 * journalSize / len(record) {
+		if _, err := j.Write([]byte(record)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(out.String()) < journalSize {
+		t.Errorf("%d bytes are written", len(out.String()))
+	}
+}
