@@ -12,19 +12,28 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"palmares/internal/pgtest"
 )
 
 // The test binary is palmares itself when a script calls it, so that scripts see
 // real processes, exit codes and signals.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"palmares": func() {
-			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
-			os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-		},
-	})
+	process := func() {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	}
+	if os.Getenv(asPalmares) != "" {
+		process()
+	}
+	testscript.Main(withPostgres{m}, map[string]func(){"palmares": process})
 }
+
+// withPostgres stops the PostgreSQL that tests started.
+type withPostgres struct{ m *testing.M }
+
+func (w withPostgres) Run() int { return pgtest.Run(w.m) }
 
 func TestCommandLine(t *testing.T) {
 	testscript.Run(t, testscript.Params{

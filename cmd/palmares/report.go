@@ -56,18 +56,18 @@ func (c *publishCommand) report(s *session, next *catalog.Catalog, p store.Publi
 	for _, change := range d.Changes {
 		told[change.Slug] = true
 	}
-	silent := func(kind string, slugs []string) {
+	silent := func(verb, kind, remark string, slugs []string) {
 		for _, slug := range slugs {
 			if !told[slug] {
-				line("changed", kind+slug)
+				line(verb, kind+slug+remark)
 			}
 		}
 	}
-	silent("outils/", d.Tools.Changed)
-	silent("comparatifs/", d.Comparisons.Added)
-	silent("comparatifs/", d.Comparisons.Changed)
-	silent("comparatifs/", d.Comparisons.Gone)
-	silent("cimetiere/", d.Retired.Changed)
+	silent("changed", "outils/", "", d.Tools.Changed)
+	silent("added", "comparatifs/", " (draft)", d.Comparisons.Added)
+	silent("changed", "comparatifs/", " (draft)", d.Comparisons.Changed)
+	silent("removed", "comparatifs/", " (draft)", d.Comparisons.Gone)
+	silent("changed", "cimetiere/", "", d.Retired.Changed)
 	if d.Catalogue && p.Version > 1 {
 		line("changed", "catalogue.yaml")
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"strings"
 	"time"
 )
 
@@ -23,6 +22,9 @@ type Key struct {
 	RevokedAt  time.Time
 	ExpiresAt  time.Time // set when the key was rotated: the end of the overlap
 }
+
+// Overlap is how long a key that was rotated still works beside its successor.
+const Overlap = 24 * time.Hour
 
 // The form of a key is frozen for ever: scanners of public code look for it.
 const (
@@ -62,12 +64,21 @@ func HasKeyForm(s string) bool {
 		return false
 	}
 	for i := len(keyPrefix); i < len(s); i++ {
-		if strings.IndexByte(base62, s[i]) < 0 {
+		if !inBase62[s[i]] {
 			return false
 		}
 	}
 	return true
 }
+
+// inBase62 spares a search of the alphabet for each character, on a path that
+// every keyed request takes.
+var inBase62 = func() (in [256]bool) {
+	for _, c := range []byte(base62) {
+		in[c] = true
+	}
+	return in
+}()
 
 // CheckKey tells whether s has the form of a key and a true checksum, so that a
 // typo is refused without asking the store.
@@ -82,7 +93,10 @@ func CheckKey(s string) bool {
 
 // HashKey is the only form in which a key is stored. A plain SHA-256 is enough:
 // 190 random bits cannot be guessed from it, as a password could.
-func HashKey(s string) [sha256.Size]byte { return sha256.Sum256([]byte(s)) }
+func HashKey(s string) [sha256.Size]byte {
+	var room [keyLength]byte // []byte(s) would be allocated
+	return sha256.Sum256(append(room[:0], s...))
+}
 
 // checksum is the CRC-32 (IEEE) of s in base62, most significant digit first.
 // The loop over the table spares the allocation that crc32.ChecksumIEEE makes of

@@ -9,7 +9,7 @@ import (
 
 // alternativesPage lists what could replace a tool.
 type alternativesPage struct {
-	page
+	Page   page
 	Tool   toolRow
 	Rivals []rival
 	Rank   int // of the tool in its category, 0 when it has no score
@@ -19,9 +19,9 @@ type alternativesPage struct {
 
 // A rival is a tool of the same category with what sets it apart.
 type rival struct {
-	toolRow
+	Row         toolRow
 	Differences []string
-	Match       *catalog.Comparison // that sets the two against each other, nil for none
+	Match       string // slug of the comparison that sets the two against each other, "" for none
 }
 
 // alternativesShown is enough to choose from; the category has them all.
@@ -39,14 +39,14 @@ func (s *Site) showAlternatives(r *request) (*answer, error) {
 		v.Rank = list.Total
 	}
 	v.Count = r.snap.Tools(snapshot.ToolQuery{Category: t.Category}, whole(1)).Total
-	v.page = s.page(r, "Alternatives à "+t.Name, "Les outils qui peuvent remplacer "+t.Name+", classés par note, avec ce qui les distingue.", "/alternatives/"+t.Slug)
-	v.Canonical = r.snap.Catalog.AlternativesURLOf(t)
+	v.Page = s.page(r, "Alternatives à "+t.Name, "Les outils qui peuvent remplacer "+t.Name+", classés par note, avec ce qui les distingue.", "/alternatives/"+t.Slug)
+	v.Page.Canonical = r.snap.Catalog.AlternativesURLOf(t)
 	rows := make([]toolRow, len(v.Rivals))
 	for i := range v.Rivals {
-		rows[i] = v.Rivals[i].toolRow
+		rows[i] = v.Rivals[i].Row
 	}
 	if linked := r.linkedTools(rows, 1); linked != nil {
-		v.Linked = linked
+		v.Page.Linked = linked
 	}
 	return render("alternatives", v), nil
 }
@@ -59,19 +59,19 @@ func (e *edition) rivals(t *catalog.Tool, most int) (list []rival, more bool) {
 		if other == t || len(list) == most {
 			continue
 		}
-		list = append(list, rival{toolRow: e.row(other), Differences: differences(t, other), Match: e.match(t, other)})
+		list = append(list, rival{Row: e.row(other), Differences: differences(t, other), Match: e.match(t, other)})
 	}
 	return list, page.Total-1 > len(list)
 }
 
-// match is the newest published comparison of two tools; nil when there is none.
-func (e *edition) match(a, b *catalog.Tool) *catalog.Comparison {
+// match is the newest published comparison of two tools; "" when there is none.
+func (e *edition) match(a, b *catalog.Tool) string {
 	for _, x := range e.matches[a.Slug] {
 		if x.ToolA == b.Slug || x.ToolB == b.Slug {
-			return x
+			return x.Slug
 		}
 	}
-	return nil
+	return ""
 }
 
 // differences says in words what sets other apart from t, the weightiest first.
@@ -85,7 +85,7 @@ func differences(t, other *catalog.Tool) []string {
 	add(scoreDifference(t, other))
 	add(priceDifference(t, other))
 	if t.Pricing != other.Pricing {
-		add(capital(pricingWords[other.Pricing]) + " plutôt que " + pricingWords[t.Pricing])
+		add(capital(string(other.Pricing)) + " plutôt que " + string(t.Pricing))
 	}
 	switch {
 	case t.ICP == other.ICP:

@@ -126,7 +126,7 @@ func methodNotAllowed() *failure {
 
 // failurePage is the page of a failure.
 type failurePage struct {
-	page
+	Page   page
 	Status int
 	Text   string
 	Link   *link
@@ -141,7 +141,7 @@ func (s *Site) failure(r *request, err error) *answer {
 	}
 	p := s.page(r, f.title, f.text, r.URL.Path)
 	p.Canonical, p.NoIndex = "", true
-	a := render("failure", failurePage{page: p, Status: f.status, Text: f.text, Link: f.link})
+	a := render("failure", failurePage{Page: p, Status: f.status, Text: f.text, Link: f.link})
 	a.status, a.cache = f.status, f.cache
 	return a
 }

@@ -7,7 +7,7 @@ import (
 
 // categoryPage is the home of one category.
 type categoryPage struct {
-	page
+	Page     page
 	Category catalog.CategoryItem
 	Rows     []toolRow
 	More     bool // than the rows shown
@@ -41,7 +41,7 @@ func (s *Site) showCategory(r *request) (*answer, error) {
 	v.Matches = r.matchList(r.snap.Comparisons(slug, snapshot.Paging{Number: 1, Limit: categoryMatches}).IDs())
 	v.Graves = r.graveList(r.snap.Retired(slug, "", snapshot.Paging{Number: 1, Limit: categoryGraves}).IDs())
 	description := "Les outils d’IA de la catégorie «\u00a0" + v.Category.Label + "\u00a0», classés par note\u00a0: " + plural(v.Category.ToolCount, "outil", "outils") + "."
-	v.page = s.page(r, v.Category.Label, description, "/categories/"+slug)
-	v.Linked = r.linkedTools(v.Rows, 1)
+	v.Page = s.page(r, v.Category.Label, description, "/categories/"+slug)
+	v.Page.Linked = r.linkedTools(v.Rows, 1)
 	return render("category", v), nil
 }

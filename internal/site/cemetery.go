@@ -9,7 +9,7 @@ import (
 
 // cemeteryPage tells which tools are gone, and why.
 type cemeteryPage struct {
-	page
+	Page    page
 	Filters *filters
 	Reasons []reasonRow
 	Graves  []grave
@@ -25,9 +25,10 @@ type reasonRow struct {
 
 // A grave is a retired tool with its obituary.
 type grave struct {
-	*catalog.Retired
-	Label      string // of its category
-	ReasonName string
+	Slug, Name string
+	Date       string
+	Category   string // its label
+	Reason     string
 	Paragraphs []string
 	Successor  *link // nil when there is none to go to
 	Href       string
@@ -58,8 +59,8 @@ func (s *Site) showCemetery(r *request) (*answer, error) {
 	category, at := f.category(r.edition), f.paging()
 	list := r.snap.Retired(category, reason, at)
 	v.Graves, v.Total, v.Pager = r.graveList(list.IDs()), list.Total, f.pager(at, list.Total)
-	v.page = s.page(r, "Cimetière", "Les outils d’IA disparus\u00a0: fermés, rachetés, dépréciés, absorbés, et ce qui les remplace.", "/cimetiere")
-	f.describe(&v.page, at, r.snap.Catalog)
+	v.Page = s.page(r, "Cimetière", "Les outils d’IA disparus\u00a0: fermés, rachetés, dépréciés, absorbés, et ce qui les remplace.", "/cimetiere")
+	f.describe(&v.Page, at, r.snap.Catalog)
 	return f.answer("cemetery", v), nil
 }
 
@@ -68,7 +69,7 @@ func (e *edition) graveList(ids []int32) []grave {
 	for n, i := range ids {
 		dead := &e.snap.Catalog.Retired[i]
 		g := grave{
-			Retired: dead, Label: e.label(dead.Category), ReasonName: reasonNames[dead.Reason],
+			Slug: dead.Slug, Name: dead.Name, Date: dead.RetiredAt, Category: e.label(dead.Category), Reason: reasonNames[dead.Reason],
 			Paragraphs: strings.Split(nobreak(dead.Note), "\n\n"), Href: e.obituary(dead.Slug),
 		}
 		if t := e.snap.Catalog.Tool(dead.Successor); t != nil {

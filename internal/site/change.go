@@ -98,9 +98,9 @@ func (e *edition) eachChange(visit func(day string, tell func() change)) {
 func repricing(p catalog.PriceChange) string {
 	switch {
 	case p.OldPrice == p.NewPrice && p.OldPricing != p.NewPricing:
-		return "de " + pricingWords[p.OldPricing] + " à " + pricingWords[p.NewPricing] + ", toujours " + price(p.NewPrice)
+		return "de " + string(p.OldPricing) + " à " + string(p.NewPricing) + ", toujours " + price(p.NewPrice)
 	case p.OldPricing != p.NewPricing:
-		return price(p.OldPrice) + " (" + pricingWords[p.OldPricing] + ") → " + price(p.NewPrice) + " (" + pricingWords[p.NewPricing] + ")"
+		return price(p.OldPrice) + " (" + string(p.OldPricing) + ") → " + price(p.NewPrice) + " (" + string(p.NewPricing) + ")"
 	}
 	return price(p.OldPrice) + " → " + price(p.NewPrice)
 }

@@ -6,7 +6,7 @@ import (
 
 // comparisonsPage is the list of comparisons.
 type comparisonsPage struct {
-	page
+	Page    page
 	Filters *filters
 	Matches []match
 	Total   int
@@ -15,14 +15,25 @@ type comparisonsPage struct {
 
 // A match is a comparison with its two tools.
 type match struct {
-	*catalog.Comparison
-	A, B, Winner *catalog.Tool
-	Sections     []section // the prose, when the page shows it
+	Slug, Title string
+	UpdatedAt   string
+	Sides       [2]side
+	Winner      string // its name
+	Note        string // on the winner
+}
+
+// A side is one of the two tools of a comparison.
+type side struct {
+	Row  toolRow
+	Wins bool
 }
 
 func (e *edition) newMatch(x *catalog.Comparison) match {
 	c := e.snap.Catalog
-	return match{Comparison: x, A: c.Tool(x.ToolA), B: c.Tool(x.ToolB), Winner: c.Tool(x.Winner)}
+	return match{
+		Slug: x.Slug, Title: nobreak(x.Title), UpdatedAt: x.UpdatedAt, Winner: c.Tool(x.Winner).Name, Note: nobreak(x.WinnerNote),
+		Sides: [2]side{{e.row(c.Tool(x.ToolA)), x.Winner == x.ToolA}, {e.row(c.Tool(x.ToolB)), x.Winner == x.ToolB}},
+	}
 }
 
 func (e *edition) matchList(ids []int32) []match {
@@ -47,41 +58,25 @@ func (s *Site) listComparisons(r *request) (*answer, error) {
 	category, at := f.category(r.edition), f.paging()
 	list := r.snap.Comparisons(category, at)
 	v := comparisonsPage{Filters: f, Matches: r.matchList(list.IDs()), Total: list.Total, Pager: f.pager(at, list.Total)}
-	v.page = s.page(r, "Comparatifs", "Deux outils, les mêmes épreuves, un vainqueur\u00a0: tous nos face-à-face.", "/comparatifs")
-	f.describe(&v.page, at, r.snap.Catalog)
+	v.Page = s.page(r, "Comparatifs", "Deux outils, les mêmes épreuves, un vainqueur\u00a0: tous nos face-à-face.", "/comparatifs")
+	f.describe(&v.Page, at, r.snap.Catalog)
 	return f.answer("comparisons", v), nil
 }
 
 // comparisonPage sets two tools side by side.
 type comparisonPage struct {
-	page
-	Match  match
-	Sides  [2]side
-	Rows   []duelRow
-	Others []match // with either of the tools
-}
-
-// A side is one of the two tools of a comparison.
-type side struct {
-	toolRow
-	Wins bool
-}
-
-func (e *edition) sides(m match) [2]side {
-	return [2]side{{e.row(m.A), m.Winner == m.A}, {e.row(m.B), m.Winner == m.B}}
+	Page     page
+	Match    match
+	Rows     []duelRow
+	Sections []section // the prose
+	Others   []match   // with either of the tools
 }
 
 // A duelRow is one line of the comparison: a measure with bars, or words.
 type duelRow struct {
 	Label, Hint string
-	Bars        []duelBar
+	Bars        []bar
 	Words       []string // without bars
-}
-
-// A duelBar is a measure of one side.
-type duelBar struct {
-	Value  *float64
-	Better bool // than the other side's
 }
 
 func (s *Site) showComparison(r *request) (*answer, error) {
@@ -91,45 +86,49 @@ func (s *Site) showComparison(r *request) (*answer, error) {
 		f.link = &link{"/comparatifs", "Tous les comparatifs"}
 		return nil, f
 	}
-	v := comparisonPage{Match: r.newMatch(x)}
-	v.Match.Sections = sections(x.Body)
-	v.Sides = r.sides(v.Match)
-	v.Rows = duel(v.Sides)
-	for _, m := range append(r.matchesOf(v.Match.A), r.matchesOf(v.Match.B)...) {
-		if m.Comparison != x {
+	v := comparisonPage{Match: r.newMatch(x), Sections: sections(x.Body)}
+	a, b := v.Match.Sides[0].Row, v.Match.Sides[1].Row
+	v.Rows = r.duel(a.tool, b.tool)
+	for _, m := range append(r.matchesOf(a.tool), r.matchesOf(b.tool)...) {
+		if m.Slug != x.Slug {
 			v.Others = append(v.Others, m)
 		}
 	}
-	v.page = s.page(r, nobreak(x.Title), nobreak(x.WinnerNote), "/comparatifs/"+x.Slug)
-	v.Canonical, v.Article = r.snap.Catalog.ComparisonURLOf(x.Slug), true
-	v.Linked = r.linkedTools([]toolRow{v.Sides[0].toolRow, v.Sides[1].toolRow}, 1)
+	v.Page = s.page(r, nobreak(x.Title), nobreak(x.WinnerNote), "/comparatifs/"+x.Slug)
+	v.Page.Canonical, v.Page.Article = r.snap.Catalog.ComparisonURLOf(x.Slug), true
+	v.Page.Linked = r.linkedTools([]toolRow{a, b}, 1)
 	return render("comparison", v), nil
 }
 
-func duel(sides [2]side) []duelRow {
-	a, b := sides[0], sides[1]
-	more := func(x, y float64) bool { return x > y }
-	less := func(x, y float64) bool { return x < y }
+// duel sets the two tools against each other, line by line.
+func (e *edition) duel(a, b *catalog.Tool) []duelRow {
 	rows := []duelRow{
-		{Label: "Note", Bars: duelBars(a.Score, b.Score, more)},
-		{Label: "Vérifiabilité", Bars: duelBars(a.Verifiability, b.Verifiability, more)},
-		{Label: "Obsolescence", Hint: "moins, c’est mieux", Bars: duelBars(a.Obsolescence, b.Obsolescence, less)},
+		{Label: "Note", Bars: duelBars(a.Score, b.Score, +1)},
+		{Label: "Vérifiabilité", Bars: duelBars(a.Verifiability, b.Verifiability, +1)},
+		{Label: "Obsolescence", Hint: "moins, c’est mieux", Bars: duelBars(a.Obsolescence, b.Obsolescence, -1)},
 	}
-	words := func(label string, of func(t toolRow) string) {
-		rows = append(rows, duelRow{Label: label, Words: []string{of(a.toolRow), of(b.toolRow)}})
+	words := func(label string, of func(t *catalog.Tool) string) {
+		rows = append(rows, duelRow{Label: label, Words: []string{of(a), of(b)}})
 	}
-	words("Prix", func(t toolRow) string { return price(t.Price) })
-	words("Modèle", func(t toolRow) string { return capital(t.PricingWord()) })
-	words("Pour qui", toolRow.Reader)
-	words("Catégorie", func(t toolRow) string { return t.Label })
-	words("Testé le", func(t toolRow) string { return dateOr(t.TestedAt, "—") })
+	words("Prix", func(t *catalog.Tool) string { return price(t.Price) })
+	words("Modèle", func(t *catalog.Tool) string { return capital(string(t.Pricing)) })
+	words("Pour qui", func(t *catalog.Tool) string { return readerNames[t.ICP] })
+	words("Catégorie", func(t *catalog.Tool) string { return e.label(t.Category) })
+	words("Testé le", func(t *catalog.Tool) string {
+		if t.TestedAt == "" {
+			return "—"
+		}
+		return date(t.TestedAt)
+	})
 	return rows
 }
 
-func duelBars(a, b *float64, better func(x, y float64) bool) []duelBar {
-	bars := []duelBar{{Value: a}, {Value: b}}
+// duelBars are the two bars of a measure; direction tells whether more or less
+// of it is better.
+func duelBars(a, b *float64, direction float64) []bar {
+	bars := []bar{newBar("", a, ""), newBar("", b, "")}
 	if a != nil && b != nil {
-		bars[0].Better, bars[1].Better = better(*a, *b), better(*b, *a)
+		bars[0].Better, bars[1].Better = direction*(*a-*b) > 0, direction*(*b-*a) > 0
 	}
 	return bars
 }

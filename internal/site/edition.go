@@ -118,7 +118,7 @@ func newEdition(snap *snapshot.Snapshot, demo bool) *edition {
 func whole(n int) snapshot.Paging { return snapshot.Paging{Number: 1, Limit: max(n, 1)} }
 
 func decode(body snapshot.Body, into any) {
-	if err := json.Unmarshal(body.Bytes(nil), into); err != nil {
+	if err := json.Unmarshal(body.Bytes(), into); err != nil {
 		panic(err) // the snapshot rendered it from the same type
 	}
 }
@@ -154,26 +154,4 @@ func (r *request) tool(prefix string) (*catalog.Tool, *answer, error) {
 		return nil, &answer{status: 301, cache: cacheMoved, location: r.obituary(slug)}, nil
 	}
 	return nil, nil, notFound("Aucun outil n’est connu sous ce nom. La recherche le retrouvera peut-être sous un autre.")
-}
-
-// A toolRow is a tool in a list.
-type toolRow struct {
-	*catalog.Tool
-	Label string // of its category
-}
-
-// PricingWord is the business model.
-func (t toolRow) PricingWord() string { return pricingWords[t.Tool.Pricing] }
-
-// Reader is for whom the tool is made.
-func (t toolRow) Reader() string { return readerNames[t.ICP] }
-
-func (e *edition) row(t *catalog.Tool) toolRow { return toolRow{Tool: t, Label: e.label(t.Category)} }
-
-func (e *edition) rows(ids []int32) []toolRow {
-	rows := make([]toolRow, len(ids))
-	for n, i := range ids {
-		rows[n] = e.row(&e.snap.Catalog.Tools[i])
-	}
-	return rows
 }

@@ -30,15 +30,11 @@ var templates = func() map[string]*template.Template {
 // functions are what templates may call: the typography, and nothing that
 // decides anything.
 var functions = template.FuncMap{
-	"count":   count,
-	"date":    date,
-	"dateOr":  dateOr,
-	"figure":  figure,
-	"nobreak": nobreak,
-	"plural":  plural,
-	"price":   price,
-	"rank":    rank,
-	"tenth":   tenth,
+	"count":  count,
+	"date":   date,
+	"figure": figure,
+	"plural": plural,
+	"price":  price,
 }
 
 // A link leads somewhere.

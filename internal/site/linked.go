@@ -74,7 +74,7 @@ func (e *edition) linkedTools(rows []toolRow, first int) *linkedList {
 	}
 	list := &linkedList{Context: schema, Type: "ItemList"}
 	for i, row := range rows {
-		list.Items = append(list.Items, linkedItem{"ListItem", first + i, row.Name, e.snap.Catalog.CanonicalURLOf(row.Tool)})
+		list.Items = append(list.Items, linkedItem{"ListItem", first + i, row.Name, e.snap.Catalog.CanonicalURLOf(row.tool)})
 	}
 	return list
 }

@@ -1,23 +1,23 @@
 package site
 
-import "palmares/internal/catalog"
-
 // pricesPage is the list of prices.
 type pricesPage struct {
-	page
+	Page    page
 	Filters *filters
 	Rows    []priceRow
 	Total   int
-	Moves   []catalog.PriceChange
 	Pager   pager
 }
 
 // A priceRow is the price of a tool, with how it got there.
 type priceRow struct {
-	toolRow
-	Last  *catalog.PriceChange // nil when it never changed
+	Row   toolRow
+	Last  *priceMove // nil when it never changed
 	Chart *chart
 }
+
+// A priceMove says how a price changed, and when.
+type priceMove struct{ Words, Date string }
 
 func (s *Site) listPrices(r *request) (*answer, error) {
 	f := readFilters(r)
@@ -25,13 +25,13 @@ func (s *Site) listPrices(r *request) (*answer, error) {
 	list := r.snap.Prices(category, at)
 	v := pricesPage{Filters: f, Total: list.Total, Pager: f.pager(at, list.Total)}
 	for _, row := range r.rows(list.IDs()) {
-		p := priceRow{toolRow: row, Chart: priceChart(row.Tool, r.snap.UpdatedAt, smallChart)}
-		if len(row.PriceHistory) > 0 {
-			p.Last = &row.PriceHistory[0]
+		p := priceRow{Row: row, Chart: priceChart(row.tool, r.snap.UpdatedAt, smallChart)}
+		if history := row.tool.PriceHistory; len(history) > 0 {
+			p.Last = &priceMove{repricing(history[0]), history[0].ChangedAt}
 		}
 		v.Rows = append(v.Rows, p)
 	}
-	v.page = s.page(r, "Prix", "Le prix de chaque outil en euros, et comment il a changé.", "/prix")
-	f.describe(&v.page, at, r.snap.Catalog)
+	v.Page = s.page(r, "Prix", "Le prix de chaque outil en euros, et comment il a changé.", "/prix")
+	f.describe(&v.Page, at, r.snap.Catalog)
 	return f.answer("prices", v), nil
 }

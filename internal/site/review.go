@@ -9,8 +9,10 @@ import (
 
 // reviewPage is the review of one tool.
 type reviewPage struct {
-	page
-	Tool     toolRow
+	Page     page
+	Row      toolRow
+	Tool     *catalog.Tool
+	Reader   string // for whom it is made
 	Sections []section
 	Figures  []bar
 	Sources  []source
@@ -45,14 +47,14 @@ func (s *Site) showReview(r *request) (*answer, error) {
 	}
 	c := r.snap.Catalog
 	v := reviewPage{
-		Tool: r.row(t), Sections: sections(t.Body), Figures: figures(t), Sources: sources(t),
+		Row: r.row(t), Tool: t, Reader: readerNames[t.ICP], Sections: sections(t.Body), Figures: figures(t), Sources: sources(t),
 		Minutes: minutes(t.Body), Matches: r.matchesOf(t),
 	}
-	v.page = s.page(r, t.Name+"\u00a0: notre avis", nobreak("Notre avis sur "+t.Name+" : "+t.Tagline), "/avis/"+t.Slug)
-	v.Canonical, v.Article = c.AvisURLOf(t), true
+	v.Page = s.page(r, t.Name+"\u00a0: notre avis", nobreak("Notre avis sur "+t.Name+" : "+t.Tagline), "/avis/"+t.Slug)
+	v.Page.Canonical, v.Page.Article = c.AvisURLOf(t), true
 	if linked := r.linkedReview(t); linked != nil {
 		linked.Context, linked.Item = schema, r.linkedTool(t)
-		v.Linked = linked
+		v.Page.Linked = linked
 	}
 	return render("review", v), nil
 }

@@ -2,13 +2,13 @@ package site
 
 // termsPage is a page of words about the service itself.
 type termsPage struct {
-	page
+	Page   page
 	Credit string // the line that reuse requires
 }
 
 func (s *Site) terms(r *request, name, title, description, path string) (*answer, error) {
 	c := r.snap.Catalog
-	v := termsPage{page: s.page(r, title, description, path), Credit: "Source : " + c.Name + " (" + c.URL + ")"}
+	v := termsPage{Page: s.page(r, title, description, path), Credit: "Source : " + c.Name + " (" + c.URL + ")"}
 	return render(name, v), nil
 }
 

@@ -10,8 +10,10 @@ import (
 
 // toolPage is the card of one tool.
 type toolPage struct {
-	page
-	Tool     toolRow
+	Page     page
+	Row      toolRow
+	Tool     *catalog.Tool
+	Reader   string // for whom it is made
 	Figures  []bar
 	Sources  []source
 	Excerpt  string // how the review begins
@@ -22,13 +24,6 @@ type toolPage struct {
 	Matches  []match
 	HasMore  bool // than the rivals shown
 	Embedded bool // the API gives its review in chunks
-}
-
-// A bar is a figure out of ten, drawn.
-type bar struct {
-	Label string
-	Value *float64
-	Hint  string
 }
 
 // A source is where something was read; it is a link only when it may be one.
@@ -46,28 +41,28 @@ func (s *Site) showTool(r *request) (*answer, error) {
 		return elsewhere, err
 	}
 	v := toolPage{
-		Tool: r.row(t), Figures: figures(t), Sources: sources(t),
-		Excerpt: excerpt(t.Body), Minutes: minutes(t.Body),
+		Row: r.row(t), Tool: t, Reader: readerNames[t.ICP], Figures: figures(t), Sources: sources(t),
+		Excerpt: nobreak(excerpt(t.Body)), Minutes: minutes(t.Body),
 		History: t.PriceHistory, Chart: priceChart(t, r.snap.UpdatedAt, largeChart),
 		Matches: r.matchesOf(t),
 	}
 	v.Rivals, v.HasMore = r.rivals(t, rivalsShown)
 	_, v.Embedded = r.snap.Embeddings(t.Slug)
 	title := t.Name + "\u00a0: note, prix et fiche"
-	v.page = s.page(r, title, nobreak(t.Name+" : "+t.Tagline), "/outils/"+t.Slug)
-	v.Canonical = r.snap.Catalog.CanonicalURLOf(t)
+	v.Page = s.page(r, title, nobreak(t.Name+" : "+t.Tagline), "/outils/"+t.Slug)
+	v.Page.Canonical = r.snap.Catalog.CanonicalURLOf(t)
 	linked := r.linkedTool(t)
 	linked.Context, linked.Review = schema, r.linkedReview(t)
-	v.Linked = linked
+	v.Page.Linked = linked
 	return render("tool", v), nil
 }
 
 // figures are the three measures of a tool.
 func figures(t *catalog.Tool) []bar {
 	return []bar{
-		{"Note", t.Score, "sur 10, après essai"},
-		{"Vérifiabilité", t.Verifiability, "ce que l’éditeur affirme se contrôle-t-il\u00a0?"},
-		{"Obsolescence", t.Obsolescence, "le risque d’être dépassé\u00a0; moins, c’est mieux"},
+		newBar("Note", t.Score, "sur 10, après essai"),
+		newBar("Vérifiabilité", t.Verifiability, "ce que l’éditeur affirme se contrôle-t-il\u00a0?"),
+		newBar("Obsolescence", t.Obsolescence, "le risque d’être dépassé\u00a0; moins, c’est mieux"),
 	}
 }
 

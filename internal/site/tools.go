@@ -8,7 +8,7 @@ import (
 
 // toolsPage is the list of tools.
 type toolsPage struct {
-	page
+	Page    page
 	Filters *filters
 	Query   string
 	Rows    []toolRow
@@ -72,9 +72,9 @@ func (s *Site) listTools(r *request) (*answer, error) {
 	case q.Category != "":
 		title = "Outils\u00a0: " + r.label(q.Category)
 	}
-	v.page = s.page(r, title, description, "/outils")
-	f.describe(&v.page, at, r.snap.Catalog)
-	v.Linked = r.linkedTools(v.Rows, int(v.First))
+	v.Page = s.page(r, title, description, "/outils")
+	f.describe(&v.Page, at, r.snap.Catalog)
+	v.Page.Linked = r.linkedTools(v.Rows, int(v.First))
 	return f.answer("tools", v), nil
 }
 

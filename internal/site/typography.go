@@ -35,14 +35,6 @@ func date(day string) string {
 	return number + space + months[t.Month()-1] + " " + strconv.Itoa(t.Year())
 }
 
-// dateOr is a day that may be unknown.
-func dateOr(day, unknown string) string {
-	if day == "" {
-		return unknown
-	}
-	return date(day)
-}
-
 // count writes a whole number.
 func count(n int) string {
 	s := strconv.Itoa(n)
@@ -84,13 +76,18 @@ func plural(n int, one, many string) string {
 	return count(n) + space + many
 }
 
+var (
+	narrowSpaces = strings.NewReplacer(" ", narrow, space, narrow)
+	plainNumber  = strings.NewReplacer(" ", "", space, "", narrow, "", ",", ".")
+)
+
 // price sets the spaces of a price so that no line ends inside it.
 func price(s string) string {
 	amount, period, ok := strings.Cut(s, " €/")
 	if !ok {
 		return s
 	}
-	return strings.NewReplacer(" ", narrow, space, narrow).Replace(amount) + space + "€/" + period
+	return narrowSpaces.Replace(amount) + space + "€/" + period
 }
 
 func nobreak(s string) string { return markdown.NoBreak(s) }
@@ -108,7 +105,7 @@ func parsePrice(s string) (amount, bool) {
 		return amount{}, false
 	}
 	number, period, _ := strings.Cut(s, " €/")
-	number = strings.NewReplacer(" ", "", space, "", narrow, "", ",", ".").Replace(number)
+	number = plainNumber.Replace(number)
 	x, err := strconv.ParseFloat(number, 64)
 	if err != nil || math.IsInf(x, 0) {
 		return amount{}, false
@@ -132,9 +129,8 @@ func euros(x float64) string {
 
 // The words for the enumerated values of the interface.
 var (
-	pricingWords = map[catalog.Pricing]string{"gratuit": "gratuit", "freemium": "freemium", "payant": "payant"}
-	readerWords  = map[catalog.ICP]string{"vibe-coder": "vibe coders", "agentic-engineer": "agentic engineers"}
-	readerNames  = map[catalog.ICP]string{
+	readerWords = map[catalog.ICP]string{"vibe-coder": "vibe coders", "agentic-engineer": "agentic engineers"}
+	readerNames = map[catalog.ICP]string{
 		"vibe-coder":       "Vibe coders",
 		"agentic-engineer": "Agentic engineers",
 		"mixte":            "Vibe coders et agentic engineers",

@@ -71,14 +71,14 @@ func (s *Store) SetPlan(ctx context.Context, email string, plan account.Plan) er
 	})
 }
 
-// DeleteAccount forgets an account and its keys. ErrNotFound: no such account.
+// DeleteAccount forgets an account, its keys and its usage. ErrNotFound: no such account.
 func (s *Store) DeleteAccount(ctx context.Context, email string) error {
 	return s.writeKeys(ctx, func(tx *sql.Tx) error {
 		a, err := findAccount(ctx, tx, email)
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM accounts WHERE id = $1`, a.ID) // its keys go with it
+		_, err = tx.ExecContext(ctx, `DELETE FROM accounts WHERE id = $1`, a.ID) // what is its goes with it
 		return err
 	})
 }

@@ -4,28 +4,33 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// A table is what Publish writes to, column by column.
+// A table is what a batch writes to, column by column.
 type table struct {
 	name    string
-	key     string // its primary key, when an existing row is replaced; "" when there is none to replace
+	key     string // its primary key, when a row may exist already; "" when none can
+	adds    bool   // a row that exists is added to, its last column; otherwise it is replaced
 	columns []string
 }
 
 var (
-	categoryTable = table{"categories", "", []string{"slug", "label"}}
-	toolTable     = table{"tools", "slug", []string{
+	categoryTable = table{name: "categories", columns: []string{"slug", "label"}}
+	toolTable     = table{name: "tools", key: "slug", columns: []string{
 		"slug", "name", "domain", "category", "icp", "pricing", "price", "tagline",
 		"score", "verifiability", "obsolescence", "tier", "mainstream", "updated_at",
 		"canonical_url", "avis_url", "alternatives_url", "tested_at", "price_checked_at", "sources", "aliases", "body",
 	}}
-	comparisonTable = table{"comparisons", "slug", []string{"slug", "title", "tool_a", "tool_b", "winner", "winner_note", "published", "updated_at", "body"}}
-	retiredTable    = table{"retired", "slug", []string{"slug", "name", "category", "reason", "retired_at", "successor", "body", "note"}}
-	priceTable      = table{"price_history", "", []string{"slug", "position", "changed_at", "old_pricing", "old_price", "new_pricing", "new_price"}}
-	eventTable      = table{"events", "", []string{"sequence", "version", "id", "type", "slug", "created_at", "body"}}
+	comparisonTable = table{name: "comparisons", key: "slug", columns: []string{"slug", "title", "tool_a", "tool_b", "winner", "winner_note", "published", "updated_at", "body"}}
+	retiredTable    = table{name: "retired", key: "slug", columns: []string{"slug", "name", "category", "reason", "retired_at", "successor", "body", "note"}}
+	priceTable      = table{name: "price_history", columns: []string{"slug", "position", "changed_at", "old_pricing", "old_price", "new_pricing", "new_price"}}
+	eventTable      = table{name: "events", columns: []string{"sequence", "version", "id", "type", "slug", "created_at", "body"}}
+
+	usageTable   = table{name: "usage", key: "day, account_id", adds: true, columns: []string{"day", "account_id", "requests"}}
+	networkTable = table{name: "network_usage", key: "day, network", adds: true, columns: []string{"day", "network", "requests"}}
 )
 
 func (t table) list() string { return strings.Join(t.columns, ", ") }
@@ -46,14 +51,20 @@ func (t table) insert(n int) string {
 		fmt.Fprintf(&b, "$%d", i+1)
 	}
 	b.WriteString(")")
-	if t.key != "" {
-		fmt.Fprintf(&b, " ON CONFLICT (%s) DO UPDATE SET ", t.key)
-		sep := ""
-		for _, c := range t.columns {
-			if c != t.key {
-				fmt.Fprintf(&b, "%s%s = excluded.%s", sep, c, c)
-				sep = ", "
-			}
+	if t.key == "" {
+		return b.String()
+	}
+	fmt.Fprintf(&b, " ON CONFLICT (%s) DO UPDATE SET ", t.key)
+	if t.adds {
+		sum := t.columns[len(t.columns)-1]
+		fmt.Fprintf(&b, "%s = %s.%s + excluded.%s", sum, t.name, sum, sum)
+		return b.String()
+	}
+	sep := ""
+	for _, c := range t.columns {
+		if c != t.key {
+			fmt.Fprintf(&b, "%s%s = excluded.%s", sep, c, c)
+			sep = ", "
 		}
 	}
 	return b.String()
@@ -68,6 +79,13 @@ const (
 	placeholdersSQLite   = 50
 )
 
+func (s *Store) placeholders() int {
+	if s.postgres {
+		return placeholdersPostgres
+	}
+	return placeholdersSQLite
+}
+
 // A batch writes rows to a table, several with one statement.
 type batch struct {
 	tx    *sql.Tx
@@ -75,6 +93,10 @@ type batch struct {
 	rows  int       // written by one statement
 	full  *sql.Stmt // that statement; nil until so many came
 	args  []any
+}
+
+func newBatch(tx *sql.Tx, t table, placeholders int) *batch {
+	return &batch{tx: tx, table: t, rows: max(1, placeholders/len(t.columns))}
 }
 
 // add takes one row, which is written now or by a later add or flush.
@@ -120,17 +142,21 @@ func (b *batch) flush(ctx context.Context) error {
 
 // remove deletes the rows of the given slugs.
 func (p *publication) remove(ctx context.Context, t table, slugs []string) error {
-	for len(slugs) > 0 {
-		n := min(len(slugs), p.placeholders)
-		args, places := make([]any, n), make([]string, n)
-		for i := range n {
-			args[i], places[i] = slugs[i], fmt.Sprintf("$%d", i+1)
-		}
-		_, err := p.tx.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s WHERE slug IN (%s)", t.name, strings.Join(places, ", ")), args...)
-		if err != nil {
+	for some := range slices.Chunk(slugs, p.placeholders) {
+		list, args := in(some)
+		if _, err := p.tx.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s WHERE slug IN %s", t.name, list), args...); err != nil {
 			return err
 		}
-		slugs = slugs[n:]
 	}
 	return nil
+}
+
+// in writes a list of values for the right side of IN.
+func in(values []string) (list string, args []any) {
+	places := make([]string, len(values))
+	for i, v := range values {
+		args = append(args, v)
+		places[i] = fmt.Sprintf("$%d", i+1)
+	}
+	return "(" + strings.Join(places, ", ") + ")", args
 }

@@ -21,6 +21,7 @@ var (
 	ErrNotFound      = errors.New("not found")
 	ErrAccountExists = errors.New("the account exists")
 	ErrKeyLimit      = errors.New("the account has all the keys of its plan")
+	ErrKeyEnded      = errors.New("the key has ended")
 	ErrInvalid       = errors.New("invalid value")
 
 	ErrBusy         = errors.New("the database is busy")

@@ -8,11 +8,13 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
-	"maps"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/catalog"
 )
 
 // CreateKey makes a key for an account and gives it, in clear for the only time.
@@ -23,11 +25,7 @@ func (s *Store) CreateKey(ctx context.Context, email, name string, now time.Time
 	if err != nil {
 		return "", account.Key{}, problem(ErrInvalid, err, "%v", err)
 	}
-	text := account.NewKey(rand.Reader)
-	k := account.Key{
-		ID: account.NewID(account.KeyID, now, rand.Reader), Name: name,
-		Prefix: text[:8], Suffix: text[len(text)-4:], CreatedAt: now.UTC().Truncate(time.Millisecond),
-	}
+	text, k := newKey(name, now)
 	err = s.writeKeys(ctx, func(tx *sql.Tx) error {
 		a, err := lockAccount(ctx, tx, email)
 		if err != nil {
@@ -43,17 +41,71 @@ func (s *Store) CreateKey(ctx context.Context, email, name string, now time.Time
 			return problem(ErrKeyLimit, nil, "%s has %d live keys and the %s plan has %d: revoke one with `palmares key revoke ID`, or change the plan", a.Email, live, a.Plan, most)
 		}
 		k.AccountID, k.Plan = a.ID, a.Plan
-		hash := account.HashKey(text)
-		_, err = tx.ExecContext(ctx, `
-			INSERT INTO api_keys (id, account_id, hash, name, prefix, suffix, created_at, last_used_at, revoked_at, expires_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, '', '', '')`,
-			k.ID, k.AccountID, hex.EncodeToString(hash[:]), k.Name, k.Prefix, k.Suffix, formatTime(k.CreatedAt))
-		return err
+		return insertKey(ctx, tx, text, k)
 	})
 	if err != nil {
 		return "", account.Key{}, err
 	}
 	return text, k, nil
+}
+
+// RotateKey makes the successor of a key, with the same name, and gives it in clear
+// for the only time. The old key lives on for account.Overlap, outside the plan's
+// number. ErrNotFound: there is no such key; ErrKeyEnded: it was revoked, has
+// expired or has a successor already.
+func (s *Store) RotateKey(ctx context.Context, id string, now time.Time) (string, account.Key, error) {
+	var text string
+	var k account.Key
+	err := s.writeKeys(ctx, func(tx *sql.Tx) error {
+		// The account first, as for every change of its keys: of two rotations at once the
+		// second finds what the first did, and neither waits for a deletion in a circle.
+		if _, err := tx.ExecContext(ctx, `UPDATE accounts SET plan = plan WHERE id = (SELECT account_id FROM api_keys WHERE id = $1)`, id); err != nil {
+			return err
+		}
+		var old account.Key
+		_, err := scanKey(tx.QueryRowContext(ctx, selectKeys+`WHERE k.id = $1`, id).Scan, &old)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return noKey(id)
+		case err != nil:
+			return err
+		case !old.RevokedAt.IsZero():
+			return problem(ErrKeyEnded, nil, "the key %s was revoked on %s and cannot be rotated: make a new one with `palmares key create`", id, catalog.Day(old.RevokedAt))
+		case !old.ExpiresAt.IsZero() && !now.Before(old.ExpiresAt):
+			return problem(ErrKeyEnded, nil, "the key %s expired on %s and cannot be rotated: make a new one with `palmares key create`", id, catalog.Day(old.ExpiresAt))
+		case !old.ExpiresAt.IsZero():
+			// Another successor would be one more live key than the plan has.
+			return problem(ErrKeyEnded, nil, "the key %s was rotated already and works until %s: rotate its successor instead", id, formatTime(old.ExpiresAt))
+		}
+		text, k = newKey(old.Name, now)
+		k.AccountID, k.Plan = old.AccountID, old.Plan
+		if _, err := tx.ExecContext(ctx, `UPDATE api_keys SET expires_at = $1 WHERE id = $2`, formatTime(now.Add(account.Overlap)), id); err != nil {
+			return err
+		}
+		return insertKey(ctx, tx, text, k)
+	})
+	if err != nil {
+		return "", account.Key{}, err
+	}
+	return text, k, nil
+}
+
+// newKey makes a key, and what is known of it before it has an owner.
+func newKey(name string, now time.Time) (string, account.Key) {
+	text := account.NewKey(rand.Reader)
+	return text, account.Key{
+		ID: account.NewID(account.KeyID, now, rand.Reader), Name: name,
+		Prefix: text[:8], Suffix: text[len(text)-4:], CreatedAt: now.UTC().Truncate(time.Millisecond),
+	}
+}
+
+func insertKey(ctx context.Context, tx *sql.Tx, text string, k account.Key) error {
+	hash := account.HashKey(text)
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO api_keys (id, account_id, hash, name, prefix, suffix, created_at, last_used_at, revoked_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, '', '', '')`,
+		k.ID, k.AccountID, hex.EncodeToString(hash[:]), k.Name, k.Prefix, k.Suffix, formatTime(k.CreatedAt))
+	return err
 }
 
 // lockAccount finds an account and holds its row until the end of the
@@ -125,26 +177,53 @@ func (s *Store) LiveKeys(ctx context.Context) (map[[sha256.Size]byte]account.Key
 // RevokeKey ends a key at once; one that has ended already keeps its time.
 // ErrNotFound: there is no such key.
 func (s *Store) RevokeKey(ctx context.Context, id string, now time.Time) error {
+	return s.changeKey(ctx, id, `UPDATE api_keys SET revoked_at = CASE WHEN revoked_at = '' THEN $1 ELSE revoked_at END WHERE id = $2`, formatTime(now))
+}
+
+// RenameKey gives a key another name. ErrNotFound: there is no such key;
+// ErrInvalid: the name.
+func (s *Store) RenameKey(ctx context.Context, id, name string) error {
+	name, err := account.NormalizeKeyName(name)
+	if err != nil {
+		return problem(ErrInvalid, err, "%v", err)
+	}
+	return s.changeKey(ctx, id, `UPDATE api_keys SET name = $1 WHERE id = $2`, name)
+}
+
+// changeKey runs an update of the key whose id is its second argument.
+func (s *Store) changeKey(ctx context.Context, id, update, value string) error {
 	return s.writeKeys(ctx, func(tx *sql.Tx) error {
-		var exists bool
-		if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM api_keys WHERE id = $1)`, id).Scan(&exists); err != nil {
+		done, err := tx.ExecContext(ctx, update, value, id)
+		if err != nil {
 			return err
 		}
-		if !exists {
-			return problem(ErrNotFound, nil, "there is no key %q: see `palmares key list EMAIL`", id)
+		if n, err := done.RowsAffected(); err != nil || n == 0 {
+			return cmp.Or(err, noKey(id))
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND revoked_at = ''`, formatTime(now), id)
-		return err
+		return nil
 	})
 }
 
-// UseKeys notes when keys, by id, were last used. It is called now and then for
-// many at once, and no node needs to hear of it, so that the revision stays.
-func (s *Store) UseKeys(ctx context.Context, used map[string]time.Time) error {
-	return s.write(ctx, func(tx *sql.Tx) error {
-		// In one order, so that two nodes cannot wait for each other.
-		for _, id := range slices.Sorted(maps.Keys(used)) {
-			_, err := tx.ExecContext(ctx, `UPDATE api_keys SET last_used_at = $1 WHERE id = $2 AND last_used_at < $1`, formatTime(used[id]), id)
+func noKey(id string) error {
+	return problem(ErrNotFound, nil, "there is no key %q: see `palmares key list EMAIL`", id)
+}
+
+// UseKeys notes when keys were last used; none is there twice. It is called now and
+// then for many at once, and no node needs to hear of it, so that the revision
+// stays.
+func (s *Store) UseKeys(ctx context.Context, used []account.Use) error {
+	// In one order, so that two nodes hardly ever wait for each other.
+	used = slices.SortedFunc(slices.Values(used), func(a, b account.Use) int { return cmp.Compare(a.KeyID, b.KeyID) })
+	return s.hurried().write(ctx, func(tx *sql.Tx) error {
+		for some := range slices.Chunk(used, s.placeholders()/2) {
+			places, args := make([]string, len(some)), make([]any, 0, 2*len(some))
+			for i, u := range some {
+				places[i] = fmt.Sprintf("($%d, $%d)", 2*i+1, 2*i+2)
+				args = append(args, u.KeyID, formatTime(u.At))
+			}
+			_, err := tx.ExecContext(ctx, `
+				WITH used (id, at) AS (VALUES `+strings.Join(places, ", ")+`)
+				UPDATE api_keys SET last_used_at = used.at FROM used WHERE api_keys.id = used.id AND api_keys.last_used_at < used.at`, args...)
 			if err != nil {
 				return err
 			}

@@ -60,6 +60,15 @@ func TestAKeyNeedsAName(t *testing.T) {
 	})
 }
 
+func rotate(t *testing.T, s *Store, id string, at time.Time) (string, account.Key) {
+	t.Helper()
+	text, k, err := s.RotateKey(t.Context(), id, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text, k
+}
+
 func TestFiftyRequestsAtOnceMakeAsManyKeysAsThePlanHas(t *testing.T) {
 	eachDSN(t, func(t *testing.T, dsn string) {
 		nodes := []*Store{open(t, dsn), open(t, dsn)}
@@ -103,13 +112,10 @@ func TestTheLimitCountsLiveKeysOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		createKey(t, s, "ada@example.org", "4")
-		// In its rotation overlap a key has an end and does not count.
-		if _, err := s.writes.Exec(`UPDATE api_keys SET expires_at = $1 WHERE id = $2`, formatTime(day(1)), second.ID); err != nil {
-			t.Fatal(err)
-		}
-		createKey(t, s, "ada@example.org", "5")
-		_, _, err = s.CreateKey(t.Context(), "ada@example.org", "6", monday)
-		fails(t, err, ErrKeyLimit)
+		// In its rotation overlap a key does not count, but its successor does.
+		rotate(t, s, second.ID, monday)
+		_, _, err = s.CreateKey(t.Context(), "ada@example.org", "5", monday)
+		fails(t, err, ErrKeyLimit, "3 live keys")
 
 		if err := s.SetPlan(t.Context(), "ada@example.org", account.Pro); err != nil {
 			t.Fatal(err)
@@ -150,7 +156,7 @@ func TestTheLastUseOfAKeyOnlyMovesForward(t *testing.T) {
 		text, k := createKey(t, s, "ada@example.org", "1")
 		if raised(t, s, func() {
 			for _, at := range []time.Time{day(2), day(1)} { // a slower node comes second
-				if err := s.UseKeys(t.Context(), map[string]time.Time{k.ID: at, "key_gone": at}); err != nil {
+				if err := s.UseKeys(t.Context(), []account.Use{{KeyID: k.ID, At: at}, {KeyID: "key_gone", At: at}}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -159,6 +165,39 @@ func TestTheLastUseOfAKeyOnlyMovesForward(t *testing.T) {
 		}
 		if got, err := s.KeyByHash(t.Context(), account.HashKey(text)); err != nil || !got.LastUsedAt.Equal(day(2)) {
 			t.Errorf("last used %s, %v; want %s", got.LastUsedAt, err, day(2))
+		}
+	})
+}
+
+func TestTheLastUsesOfManyKeysAreNotedAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		var uses []account.Use
+		want := map[string]time.Time{}
+		for i := range 12 {
+			email := fmt.Sprintf("%d@example.org", i)
+			create(t, s, email, account.Pro)
+			for j := range 10 { // more than one statement takes
+				_, k := createKey(t, s, email, fmt.Sprint(j))
+				want[k.ID] = day(1).Add(time.Duration(10*i+j) * time.Second)
+				uses = append(uses, account.Use{KeyID: k.ID, At: want[k.ID]})
+			}
+		}
+		if err := s.UseKeys(t.Context(), uses); err != nil {
+			t.Fatal(err)
+		}
+		live, err := s.LiveKeys(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]time.Time{}
+		for _, k := range live {
+			got[k.ID] = k.LastUsedAt
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("last uses (-want +got):\n%s", diff)
+		}
+		if err := s.UseKeys(t.Context(), nil); err != nil {
+			t.Errorf("no use at all: %v", err)
 		}
 	})
 }

@@ -178,7 +178,7 @@ func large(n int, seed uint64, body int) *catalog.Catalog {
 func dump(t testing.TB, s *Store) string {
 	t.Helper()
 	var b bytes.Buffer
-	for _, name := range []string{"catalogue", "categories", "tools", "price_history", "comparisons", "retired", "publications", "events", "account_state", "accounts", "api_keys"} {
+	for _, name := range []string{"catalogue", "categories", "tools", "price_history", "comparisons", "retired", "publications", "events", "account_state", "accounts", "api_keys", "usage", "network_usage", "day_keys"} {
 		found, err := s.reads.QueryContext(t.Context(), "SELECT * FROM "+name+" ORDER BY 1, 2")
 		if err != nil {
 			t.Fatal(err)

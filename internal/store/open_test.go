@@ -145,7 +145,7 @@ func TestADatabaseOfANewerVersionIsRefusedAndKept(t *testing.T) {
 		}
 		before := dump(t, s)
 		_, err := Open(t.Context(), dsn)
-		if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "knows version 2") || !strings.Contains(err.Error(), "upgrade") {
+		if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "knows version 3") || !strings.Contains(err.Error(), "upgrade") {
 			t.Errorf("Open = %v; want ErrNewer with both versions and what to do", err)
 		}
 		if after := dump(t, s); after != before {
@@ -184,8 +184,8 @@ func TestOfManyThatStartAtOnceOneMakesTheTables(t *testing.T) {
 		all.Wait()
 		var steps, last, states int
 		err := open(t, dsn).reads.QueryRow("SELECT count(*), max(version), (SELECT count(*) FROM catalogue) FROM palmares_schema").Scan(&steps, &last, &states)
-		if err != nil || steps != 2 || last != 2 || states != 1 {
-			t.Errorf("%d steps up to version %d, %d state rows, %v; want 2, 2, 1", steps, last, states, err)
+		if err != nil || steps != 3 || last != 3 || states != 1 {
+			t.Errorf("%d steps up to version %d, %d state rows, %v; want 3, 3, 1", steps, last, states, err)
 		}
 	})
 }

@@ -59,10 +59,7 @@ func (s *Store) Publish(ctx context.Context, next *catalog.Catalog, opts Publish
 				return err
 			}
 		}
-		p := publication{tx: tx, placeholders: placeholdersSQLite, next: next, opts: opts}
-		if s.postgres {
-			p.placeholders = placeholdersPostgres
-		}
+		p := publication{tx: tx, placeholders: s.placeholders(), next: next, opts: opts}
 		if err := p.compare(ctx); err != nil {
 			return err
 		}
@@ -262,7 +259,7 @@ const progressEvery = 1000
 
 // writeRows writes n rows to a table and tells how far it is.
 func (p *publication) writeRows(ctx context.Context, stage string, t table, n int, row func(i int) []any) error {
-	b := batch{tx: p.tx, table: t, rows: max(1, p.placeholders/len(t.columns))}
+	b := newBatch(p.tx, t, p.placeholders)
 	for i := range n {
 		if i%progressEvery == 0 {
 			p.progress(stage, i, n)

@@ -45,8 +45,11 @@ func (s *Store) openSQLite(ctx context.Context, path string) error {
 	// FULL: a commit is on the disk before Publish returns, so that what was announced
 	// survives a power cut, not only a killed process, for which NORMAL would do. It
 	// costs one sync for each commit, and commits are few.
+	// secure_delete: what is deleted is overwritten, not left in free pages: the keys
+	// of past days, the addresses of accounts that are no more.
 	s.writes, err = sql.Open("sqlite", sqliteURI(path, busyTimeout,
 		"_txlock", "immediate", "_foreign_keys", "on", "_synchronous", "FULL",
+		"_pragma", "secure_delete(1)",
 		"_pragma", "journal_size_limit(67108864)")) // a large publication leaves no large log behind
 	if err != nil {
 		return err
@@ -87,6 +90,29 @@ func (s *Store) useWAL(ctx context.Context) error {
 		case <-waiting.Done():
 			return err
 		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// clearLog moves the write-ahead log into the file and empties it, so that pages as
+// they were before a deletion do not live on in it. Readers in the middle of a
+// transaction prevent that: ours are done in moments and waited for; one of another
+// program may take hours, and is not. What is left then is overwritten as the log is
+// used again, and cleared with the next call.
+func (s *Store) clearLog(ctx context.Context) error {
+	waiting, cancel := context.WithTimeout(ctx, min(s.patience, 3*time.Second))
+	defer cancel()
+	for {
+		var busy bool
+		var frames, moved int
+		err := s.writes.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved) // it waits busyTimeout
+		if err != nil && !isBusy(err) || err == nil && !busy {
+			return err
+		}
+		select {
+		case <-waiting.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond): // others write in between
 		}
 	}
 }

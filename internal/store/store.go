@@ -1,5 +1,5 @@
-// Package store keeps the published catalogue, its events, the accounts and their
-// keys. It is the only place with SQL.
+// Package store keeps the published catalogue, its events, the accounts, their
+// keys and how often who asked. It is the only place with SQL.
 //
 // One text serves SQLite and PostgreSQL: `$1` placeholders, portable column types,
 // ids and moments made in Go, sorting done in Go. What SQL leaves to each engine

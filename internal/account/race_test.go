@@ -1,0 +1,5 @@
+//go:build race
+
+package account
+
+const raceDetector = true

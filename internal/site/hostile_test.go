@@ -1,0 +1,116 @@
+package site_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"palmares/internal/catalog"
+)
+
+// poison is what no text of a catalogue may do to a page: open an element, leave
+// an attribute, end a script, turn the page around, or push it wide.
+const poison = `</script><script>alert(1)</script><img src=x onerror=alert(2)>" onmouseover="alert(3)' {{.}} ${x} ]]> --> ` + "\u202eדבר\u2028" + ` &lt;b&gt;`
+
+// hostile is a catalogue with poison in every field that holds text.
+func hostile() *catalog.Catalog {
+	word := poison + strings.Repeat("x", 3000)
+	c := &catalog.Catalog{
+		Name: poison, URL: "https://hostile.example",
+		Categories: []catalog.Category{{Slug: "chat", Label: poison}},
+	}
+	for i := range 3 {
+		c.Tools = append(c.Tools, catalog.Tool{
+			Slug: fmt.Sprintf("outil-%d", i), Name: poison, Domain: poison, Category: "chat", ICP: "mixte", Pricing: "payant",
+			Price: "10 €/mois", Tagline: word, Score: number(8), Verifiability: number(5), Obsolescence: number(5), Tier: 1, UpdatedAt: "2026-10-01",
+			Sources: []string{"javascript:alert(4)", poison, "https://ok.example/" + poison},
+			Body: "Intro " + poison + "\n\n## " + poison + "\n\n[lien](javascript:alert(5)) <script>alert(6)</script>\n\n<iframe src=//evil.example></iframe>\n\n![i](https://evil.example/i.png)\n\n" +
+				"## Suite {#suite onclick=\"alert(7)\"}\n\n| a |\n|---|\n| " + poison + " |\n",
+			PriceHistory: []catalog.PriceChange{{ChangedAt: "2026-01-01", OldPricing: "payant", OldPrice: "8 €/mois", NewPricing: "payant", NewPrice: "10 €/mois"}},
+		})
+	}
+	c.Comparisons = []catalog.Comparison{{
+		Slug: "duel", Title: word, ToolA: "outil-0", ToolB: "outil-1", Winner: "outil-0", WinnerNote: word, Published: true, UpdatedAt: "2026-10-02", Body: poison,
+	}}
+	c.Retired = []catalog.Retired{{Slug: "mort", Name: poison, Category: "chat", Reason: "mort", RetiredAt: "2026-01-02", Note: word, Body: word, Successor: "outil-2"}}
+	return c
+}
+
+var linkedPattern = regexp.MustCompile(`(?s)<script type="application/ld\+json">(.*?)</script>`)
+
+func TestHostileTextStaysText(t *testing.T) {
+	v := open(t, hostile())
+	allowed := map[string]bool{}
+	for _, name := range strings.Fields("html head meta title link script body a header div svg path use span nav ul ol li main section article aside " +
+		"h1 h2 h3 p form search label input button select option dl dt dd figure table caption thead tbody tr th td time strong code pre footer br sup " +
+		"rect line text circle em b") {
+		allowed[name] = true
+	}
+	for _, path := range []string{
+		"/", "/outils", "/outils?q=alert", "/outils?q=%3Cscript%3Ealert(1)%3C%2Fscript%3E&category=%22%3E%3Cb%3E&score_min=%22%3E%3Cb%3E&sort=%3Cb%3E",
+		"/outils/outil-0", "/avis/outil-0", "/alternatives/outil-0", "/categories/chat", "/comparatifs", "/comparatifs/duel",
+		"/prix", "/cimetiere", "/tarifs", "/licence", "/confidentialite", "/%3Cscript%3Ealert(1)%3C%2Fscript%3E",
+	} {
+		r := v.get(path)
+		for _, one := range r.tags() {
+			if !allowed[one.name] {
+				t.Errorf("%s: <%s> came through", path, one.name)
+			}
+			for name, value := range one.attributes {
+				if strings.HasPrefix(name, "on") || name == "style" {
+					t.Errorf("%s: <%s %s> came through", path, one.name, name)
+				}
+				if strings.HasPrefix(strings.TrimSpace(strings.ToLower(value)), "javascript:") && name != "value" {
+					t.Errorf("%s: <%s %s=%q> came through", path, one.name, name, value)
+				}
+			}
+			if one.name == "script" && one.attributes["src"] == "" && one.attributes["type"] != "application/ld+json" {
+				t.Errorf("%s: a script of its own came through", path)
+			}
+			if src := one.attributes["src"]; src != "" && !strings.HasPrefix(src, "/static/") {
+				t.Errorf("%s: <%s> loads %s", path, one.name, src)
+			}
+		}
+		r.saysNot("<script>", "onerror=alert(2)>", "<iframe", "ZgotmplZ")
+		for _, linked := range linkedPattern.FindAllStringSubmatch(r.body, -1) {
+			var data struct {
+				Type string `json:"@type"`
+			}
+			if err := json.Unmarshal([]byte(linked[1]), &data); err != nil || data.Type == "" {
+				t.Errorf("%s: its data for search engines does not read: %v", path, err)
+			}
+		}
+	}
+}
+
+func TestLinkedDataDescribesTheReview(t *testing.T) {
+	v := open(t, small())
+	found := linkedPattern.FindStringSubmatch(v.get("/avis/abeille").ok().body)
+	if found == nil {
+		t.Fatal("the review has none")
+	}
+	var review struct {
+		Context string `json:"@context"`
+		Type    string `json:"@type"`
+		Item    struct {
+			Type   string `json:"@type"`
+			Name   string
+			Offers struct {
+				Price         float64
+				PriceCurrency string
+			}
+		} `json:"itemReviewed"`
+		Rating struct{ RatingValue, BestRating float64 } `json:"reviewRating"`
+		URL    string
+	}
+	if err := json.Unmarshal([]byte(found[1]), &review); err != nil {
+		t.Fatal(err)
+	}
+	if review.Context != "https://schema.org" || review.Type != "Review" || review.Item.Type != "SoftwareApplication" || review.Item.Name != "Abeille" ||
+		review.Item.Offers.Price != 10 || review.Item.Offers.PriceCurrency != "EUR" || review.Rating.RatingValue != 8.5 || review.Rating.BestRating != 10 ||
+		review.URL != "https://essai.example/avis/abeille" {
+		t.Errorf("got %+v", review)
+	}
+}

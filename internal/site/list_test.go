@@ -1,0 +1,180 @@
+package site_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+
+	"palmares/internal/catalog"
+)
+
+func TestFiltersAgreeWithTheAPI(t *testing.T) {
+	v := openDemo(t)
+	for _, query := range []string{
+		"", "category=agents", "category=inconnue", "score_min=8", "score_min=7.5&category=code", "obsolescence_max=4", "obsolescence_max=4&score_min=7",
+		"sort=score_asc", "sort=name_asc", "sort=name_desc", "sort=score_desc", "sort=name_desc&category=image&score_min=5", "page=2", "limit=7", "limit=7&page=3",
+		"limit=200&sort=name_asc", "page=99", "score_min=11", "limit=5&page=2&category=chat&sort=name_asc&score_min=1&obsolescence_max=9",
+	} {
+		r := v.get("/outils?" + query).ok()
+		var list struct {
+			Data []catalog.ToolItem
+			Meta struct{ Total int }
+		}
+		into(t, v.get("/api/v1/tools?"+query), &list)
+		want := []string{}
+		for _, tool := range list.Data {
+			want = append(want, tool.Slug)
+		}
+		equal(t, "/outils?"+query, r.lists(), want)
+		if list.Meta.Total == 0 {
+			r.says("Aucun outil")
+		} else {
+			r.says(">" + plural(list.Meta.Total, "outil"))
+		}
+	}
+	for _, query := range []string{"", "category=agents", "category=inconnue", "limit=3&page=2"} {
+		for site, api := range map[string]string{"comparatifs": "comparatifs", "prix": "pricing", "cimetiere": "cimetiere"} {
+			agrees(t, v, "/"+site+"?"+query, "/api/v1/"+api+"?"+query)
+		}
+	}
+	for _, query := range []string{"reason=mort", "reason=absorbe&category=chat", "reason=pivot&limit=1&page=2"} {
+		agrees(t, v, "/cimetiere?"+query, "/api/v1/cimetiere?"+query)
+	}
+}
+
+// agrees holds that the names of an answer of the API, and no others, stand on a
+// page in the same order.
+func agrees(t *testing.T, v *visit, page, api string) {
+	t.Helper()
+	var list struct{ Data []struct{ Slug string } }
+	into(t, v.get(api), &list)
+	body := v.get(page).ok().body
+	_, body, _ = strings.Cut(body, "data-results")
+	at := 0
+	for _, item := range list.Data {
+		next := -1
+		for _, mark := range []string{`<h3><a href="/comparatifs/` + item.Slug + `"`, `scope="row"><a href="/outils/` + item.Slug + `"`, `<article class="grave" id="` + item.Slug + `"`} {
+			next = max(next, strings.Index(body[at:], mark))
+		}
+		if next < 0 {
+			t.Errorf("%s does not show %s where %s does", page, item.Slug, api)
+			return
+		}
+		at += next + 1
+	}
+	if marks := strings.Count(body, `class="match"`) + strings.Count(body, `scope="row"`) + strings.Count(body, `class="grave"`); marks != len(list.Data) {
+		t.Errorf("%s shows %d, %s gives %d", page, marks, api, len(list.Data))
+	}
+}
+
+func plural(n int, noun string) string {
+	b, _ := json.Marshal(n)
+	if n > 1 {
+		noun += "s"
+	}
+	return string(b) + "\u00a0" + noun
+}
+
+func TestAFormWithEmptyFieldsIsNoFilter(t *testing.T) {
+	v := openDemo(t)
+	all := v.get("/outils").ok().lists()
+	equal(t, "an empty form", v.get("/outils?q=&category=&score_min=&obsolescence_max=&sort=").ok().lists(), all)
+	equal(t, "a decimal comma", v.get("/outils?score_min=7%2C5").ok().lists(), v.get("/outils?score_min=7.5").ok().lists())
+}
+
+func TestAFilterThatMakesNoSenseIsNamed(t *testing.T) {
+	v := open(t, small())
+	for query, words := range map[string]string{
+		"score_min=beaucoup":   "«\u00a0Note min.\u00a0» attend un nombre",
+		"obsolescence_max=NaN": "«\u00a0Obsolescence max.\u00a0» attend un nombre",
+		"sort=au-hasard":       "«\u00a0Trier par\u00a0»",
+		"page=0":               "Le numéro de page doit être un entier de 1 à",
+		"limit=201":            "Le nombre par page doit être un entier de 1 à 200",
+	} {
+		r := v.get("/outils?"+query).answers(400).is("Cache-Control", "no-store").says(`role="alert"`, words)
+		equal(t, query, r.lists(), []string{"abeille", "bourdon", "drosophile", "cigale"})
+	}
+	v.get("/cimetiere?reason=ennui").answers(400).says("«\u00a0Raison\u00a0»")
+}
+
+func TestPageLinksKeepTheFilters(t *testing.T) {
+	v := openDemo(t)
+	seen := []string{}
+	next := "/outils?limit=20&score_min=5&sort=name_asc"
+	for next != "" {
+		r := v.get(next).ok()
+		seen = append(seen, r.lists()...)
+		next = ""
+		for _, one := range r.tags() {
+			if one.attributes["rel"] == "next" {
+				next = one.attributes["href"]
+			}
+		}
+	}
+	equal(t, "all pages together", seen, v.get("/outils?limit=200&score_min=5&sort=name_asc").ok().lists())
+}
+
+func TestSearchMatchesNamesAtOnceAndTextsSoon(t *testing.T) {
+	v := openDemo(t)
+	first := func(q string) string {
+		t.Helper()
+		if list := v.get("/outils?q=" + url.QueryEscape(q)).ok().lists(); len(list) > 0 {
+			return list[0]
+		}
+		return ""
+	}
+	for q, want := range map[string]string{"babilune": "babilune", "BABIL": "babilune", "babilunne": "babilune", "zzzzqqqq": "", "!!!": ""} {
+		if got := first(q); got != want {
+			t.Errorf("before the index is built, %q finds %q first", q, got)
+		}
+	}
+	const inText = "idempotents rejouable" // words of a review and of a tagline
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		v.site.Run(ctx)
+	}()
+	for first(inText) != "mandibule" { // a test that never sees the index ends by its deadline
+		if t.Context().Err() != nil {
+			t.Fatal("the index never came")
+		}
+	}
+	if got := first("babilunne"); got != "babilune" {
+		t.Errorf("a typo finds %q", got)
+	}
+	cancel()
+	<-done
+}
+
+func TestASearchCanBeFilteredAndSorted(t *testing.T) {
+	v := open(t, small())
+	equal(t, "relevance", v.get("/outils?q=abeille").ok().lists(), []string{"abeille"})
+	equal(t, "a filter it fails", v.get("/outils?q=abeille&score_min=9").ok().lists(), []string{})
+	equal(t, "another category", v.get("/outils?q=abeille&category=code").ok().lists(), []string{})
+	equal(t, "a sort", v.get("/outils?q=abeille&sort=name_desc").ok().lists(), []string{"abeille"})
+	equal(t, "past the end", v.get("/outils?q=abeille&page=900719925474099").ok().lists(), []string{})
+	equal(t, "past the end, sorted", v.get("/outils?q=abeille&sort=name_asc&page=900719925474099").ok().lists(), []string{})
+	v.get("/outils?q=abeille").says(`value="abeille"`, "pour «\u00a0abeille\u00a0»", `content="noindex"`)
+}
+
+func FuzzListsAnswerAnyQuery(f *testing.F) {
+	v := open(f, small())
+	for _, seed := range []string{"", "q=a&sort=name_asc&page=2", "score_min=1e400&limit=200&category=chat", "page=9007199254740991&limit=200&q=ab", "%ff=%00&q=%ff&&;", "q=\x00"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, query string) {
+		for _, path := range []string{"/outils", "/comparatifs", "/prix", "/cimetiere"} {
+			// What no HTTP client would send is not our question.
+			u, err := url.Parse("http://x" + path + "?" + query)
+			if err != nil || strings.ContainsAny(query, " #") {
+				return
+			}
+			if r := (&visit{t: t, url: v.url}).get(path + "?" + u.Query().Encode()); r.status != 200 && r.status != 400 {
+				t.Errorf("%s?%s: %d", path, query, r.status)
+			}
+		}
+	})
+}

@@ -1,0 +1,263 @@
+package site_test
+
+import (
+	"encoding/json"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	"palmares/internal/catalog"
+)
+
+func TestEveryPageKindHasItsLandmarks(t *testing.T) {
+	v := openDemo(t)
+	for _, path := range append(kinds, "/nulle-part") {
+		r := v.get(path)
+		want := 200
+		if path == "/nulle-part" {
+			want = 404
+		}
+		r.answers(want).is("Content-Type", "text/html; charset=utf-8")
+		count := map[string]int{}
+		for _, one := range r.tags() {
+			count[one.name]++
+			if one.name == "html" && one.attributes["lang"] != "fr" {
+				t.Errorf("%s is not said to be French", path)
+			}
+			if _, styled := one.attributes["style"]; styled || one.name == "style" {
+				t.Errorf("%s: <%s> carries a style, which the page's own headers refuse", path, one.name)
+			}
+		}
+		for _, once := range []string{"html", "title", "h1", "main"} {
+			if count[once] != 1 {
+				t.Errorf("%s: %d <%s>", path, count[once], once)
+			}
+		}
+		for _, some := range []string{"nav", "header", "footer"} {
+			if count[some] == 0 {
+				t.Errorf("%s has no <%s>", path, some)
+			}
+		}
+		ids := r.ids()
+		if !ids["page.contenu"] || !strings.Contains(r.body, `<a class="skip" href="#page.contenu">`) {
+			t.Errorf("%s has no way past its menu", path)
+		}
+		for _, one := range r.tags() {
+			if id := one.attributes["for"]; id != "" && !ids[id] {
+				t.Errorf("%s: a label is for %q, which is not there", path, id)
+			}
+			if id := one.attributes["aria-labelledby"]; id != "" && !ids[id] {
+				t.Errorf("%s: something is named by %q, which is not there", path, id)
+			}
+		}
+	}
+}
+
+func TestTheDemoSaysOnEveryPageThatItIsInvented(t *testing.T) {
+	const sentence = "tout ce que vous lisez ici est inventé"
+	v := openDemo(t)
+	for _, path := range append(kinds, "/nulle-part") {
+		v.get(path).says(sentence, `<meta name="robots" content="noindex">`)
+	}
+	open(t, small()).get("/").ok().saysNot(sentence, "noindex")
+}
+
+// TestEveryInternalLinkLeadsSomewhere walks the whole demo site from its door.
+func TestEveryInternalLinkLeadsSomewhere(t *testing.T) {
+	v := openDemo(t)
+	pages := map[string]*reply{}
+	anchors := map[string]map[string]bool{} // by page
+	type step struct{ from, to string }
+	queue := []step{{"", "/"}}
+	for len(queue) > 0 {
+		next := queue[0]
+		queue = queue[1:]
+		path, anchor, _ := strings.Cut(next.to, "#")
+		r := pages[path]
+		if r == nil {
+			r = v.get(path)
+			pages[path] = r
+			if r.status != 200 {
+				t.Errorf("%s leads to %s: %d %s", next.from, path, r.status, r.header.Get("Location"))
+				continue
+			}
+			if strings.HasPrefix(r.header.Get("Content-Type"), "text/html") {
+				anchors[path] = r.ids()
+				for _, link := range internalLinks(t, v, r, path) {
+					queue = append(queue, step{path, link})
+				}
+			}
+		}
+		if anchor != "" && !anchors[path][anchor] {
+			t.Errorf("%s leads to %s, which has no such anchor", next.from, next.to)
+		}
+	}
+	// Every tool has a page, its alternatives and nearly always a review.
+	if len(pages) < 250 {
+		t.Errorf("only %d pages were reached", len(pages))
+	}
+}
+
+// internalLinks are the addresses on this server that a page refers to. It also
+// holds that nothing a page loads or sends comes from or goes to elsewhere.
+func internalLinks(t *testing.T, v *visit, r *reply, path string) []string {
+	t.Helper()
+	base, err := url.Parse(v.url + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var links []string
+	for _, one := range r.tags() {
+		for _, name := range []string{"href", "src", "action"} {
+			value, ok := one.attributes[name]
+			if !ok {
+				continue
+			}
+			to, err := base.Parse(value)
+			if err != nil {
+				t.Errorf("%s: <%s %s=%q>: %v", path, one.name, name, value, err)
+				continue
+			}
+			if to.Host != base.Host {
+				if one.name != "a" {
+					t.Errorf("%s: <%s> refers to another host: %s", path, one.name, value)
+				} else if one.attributes["rel"] != "noopener nofollow" {
+					t.Errorf("%s: the link to %s is not marked as leading away", path, value)
+				}
+				continue
+			}
+			to.Scheme, to.Host = "", ""
+			links = append(links, to.String())
+		}
+	}
+	return links
+}
+
+func TestEveryAddressThatTheAPIGivesExists(t *testing.T) {
+	v := openDemo(t)
+	pages := map[string]map[string]bool{}
+	exists := func(address string) {
+		t.Helper()
+		path, ours := strings.CutPrefix(address, v.url)
+		if !ours {
+			t.Errorf("%s is not on this server", address)
+			return
+		}
+		path, anchor, _ := strings.Cut(path, "#")
+		if pages[path] == nil {
+			pages[path] = v.get(path).ok().ids()
+		}
+		if anchor != "" && !pages[path][anchor] {
+			t.Errorf("%s: the page has no such anchor", address)
+		}
+	}
+	var tools struct{ Data []catalog.ToolItem }
+	into(t, v.get("/api/v1/tools?limit=200"), &tools)
+	chunks := 0
+	for _, tool := range tools.Data {
+		exists(tool.CanonicalURL)
+		exists(tool.AlternativesURL)
+		if tool.AvisURL != nil {
+			exists(*tool.AvisURL)
+		}
+		r := v.get("/api/embeddings/"+tool.Slug, "Authorization: yes")
+		if r.status != 200 {
+			continue
+		}
+		var doc catalog.EmbeddingsDoc
+		into(t, r, &doc)
+		exists(doc.CanonicalURL)
+		for _, chunk := range doc.Chunks {
+			exists(chunk.Metadata.CanonicalURL)
+			chunks++
+		}
+	}
+	var matches struct{ Data []catalog.ComparisonItem }
+	into(t, v.get("/api/v1/comparatifs?limit=200"), &matches)
+	for _, x := range matches.Data {
+		exists(x.CanonicalURL)
+	}
+	if len(tools.Data) != 66 || len(matches.Data) != 15 || chunks < 100 {
+		t.Errorf("%d tools, %d comparisons, %d chunks: not the demo", len(tools.Data), len(matches.Data), chunks)
+	}
+}
+
+func into(t *testing.T, r *reply, data any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(r.ok().body), data); err != nil {
+		t.Fatalf("%s: %v", r.what, err)
+	}
+}
+
+// TestPagesAreLight holds the budget of a page with everything it loads.
+func TestPagesAreLight(t *testing.T) {
+	v := openDemo(t)
+	assets := map[string]int{}
+	for _, path := range kinds {
+		r := v.get(path, "Accept-Encoding: gzip").ok()
+		total := r.wire
+		for _, one := range r.tags() {
+			from := one.attributes["src"]
+			if one.name == "link" && (one.attributes["rel"] == "stylesheet" || one.attributes["rel"] == "icon") {
+				from = one.attributes["href"]
+			}
+			if from == "" {
+				continue
+			}
+			if assets[from] == 0 {
+				assets[from] = v.get(from, "Accept-Encoding: gzip").ok().wire
+			}
+			total += assets[from]
+		}
+		if total > 100_000 {
+			t.Errorf("%s weighs %d bytes with all it loads", path, total)
+		}
+	}
+	if len(assets) != 3 {
+		t.Errorf("pages load %v: one style, one script, one icon were meant", assets)
+	}
+	for file, most := range map[string]int64{"static/site.css": 20_000, "static/site.js": 8_000} {
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Size() > most {
+			t.Errorf("%s has %d bytes, more than %d", file, info.Size(), most)
+		}
+	}
+}
+
+func TestTheCreditLineIsReadyToCopy(t *testing.T) {
+	open(t, small()).get("/licence").ok().says(`<code id="page.credit">Source : Essai (https://essai.example)</code>`)
+}
+
+func TestCanonicalLinksAreTheRecordsOwn(t *testing.T) {
+	c := small()
+	c.Tools[1].CanonicalURL = "https://ailleurs.example/b"
+	v := open(t, c)
+	for path, want := range map[string]string{
+		"/": "https://essai.example/", "/outils/abeille": "https://essai.example/outils/abeille", "/avis/abeille": "https://essai.example/avis/abeille",
+		"/alternatives/abeille": "https://essai.example/alternatives/abeille", "/outils/bourdon": "https://ailleurs.example/b",
+		"/comparatifs/abeille-vs-bourdon": "https://essai.example/comparatifs/abeille-vs-bourdon", "/cimetiere?page=2": "https://essai.example/cimetiere?page=2",
+	} {
+		v.get(path).ok().says(`<link rel="canonical" href="`+want+`">`, `<meta property="og:url" content="`+want+`">`)
+	}
+	v.get("/sitemap.xml").ok().says("https://essai.example/outils/abeille").saysNot("outils/bourdon", "ailleurs.example")
+}
+
+func TestANewVersionIsSeenAtOnce(t *testing.T) {
+	v := open(t, small())
+	v.get("/outils/abeille").ok().says("Un outil nommé Abeille")
+	next := small()
+	next.Tools[0].Tagline = "Elle a changé"
+	v.publish(next, 2)
+	v.get("/outils/abeille").ok().says("Elle a changé").saysNot("Un outil nommé Abeille")
+}
+
+func TestAnEmptyCatalogueHasPagesToo(t *testing.T) {
+	v := open(t, &catalog.Catalog{Name: "Vide", URL: "https://vide.example"})
+	for _, path := range []string{"/", "/outils", "/outils?q=a", "/outils?q=a&sort=name_asc", "/comparatifs", "/prix", "/cimetiere", "/tarifs", "/licence", "/confidentialite", "/sitemap.xml", "/robots.txt", "/flux.atom"} {
+		v.get(path).ok()
+	}
+}

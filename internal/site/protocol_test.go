@@ -1,0 +1,152 @@
+package site_test
+
+import (
+	"strings"
+	"testing"
+
+	"palmares/internal/site"
+	"palmares/internal/snapshot"
+)
+
+func TestEveryAnswerCarriesStrictHeaders(t *testing.T) {
+	v := open(t, small())
+	for _, path := range []string{"/", "/outils/abeille", "/nulle-part", "/outils/ancienne-abeille", "/flux.atom", "/robots.txt", "/sitemap.xml", "//x", "/static/x"} {
+		v.get(path).
+			is("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'").
+			is("X-Content-Type-Options", "nosniff").
+			is("Referrer-Policy", "strict-origin-when-cross-origin").
+			is("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=(), browsing-topics=()").
+			is("Cross-Origin-Opener-Policy", "same-origin").
+			is("Cross-Origin-Resource-Policy", "same-origin").
+			is("Vary", "Accept-Encoding").
+			is("Strict-Transport-Security", "").
+			is("Set-Cookie", "")
+	}
+}
+
+func TestOnlyAnHTTPSSiteAsksToStayThere(t *testing.T) {
+	for base, want := range map[string]string{"https://essai.example": "max-age=31536000; includeSubDomains", "http://essai.example": ""} {
+		v := listen(t, site.Config{BaseURL: base, Demo: func(*snapshot.Snapshot) bool { return false }})
+		v.publish(small(), 1)
+		v.get("/").ok().is("Strict-Transport-Security", want)
+	}
+}
+
+func TestAPageThatIsKnownIsNotSentAgain(t *testing.T) {
+	v := open(t, small())
+	for _, path := range []string{"/", "/outils?category=chat", "/flux.atom", "/sitemap.xml", "/robots.txt"} {
+		tags := map[string]bool{}
+		for _, coding := range []string{"identity", "gzip", "br", "zstd"} {
+			r := v.get(path, "Accept-Encoding: "+coding).ok().is("Cache-Control", "public, max-age=0, s-maxage=300, must-revalidate")
+			if got := r.header.Get("Content-Encoding"); got != strings.TrimPrefix(coding, "identity") {
+				t.Errorf("%s asked as %s came as %q", path, coding, got)
+			}
+			tag := r.header.Get("ETag")
+			tags[tag] = true
+			again := v.get(path, "Accept-Encoding: "+coding, "If-None-Match: "+tag).answers(304).is("ETag", tag)
+			if again.wire > 0 {
+				t.Errorf("%s: 304 with a body", path)
+			}
+			v.get(path, "Accept-Encoding: "+coding, `If-None-Match: "autre"`).ok()
+		}
+		if len(tags) != 4 {
+			t.Errorf("%s: the four codings have the tags %v", path, tags)
+		}
+	}
+}
+
+func TestHeadIsGetWithoutTheBody(t *testing.T) {
+	v := open(t, small())
+	for path, status := range map[string]int{"/": 200, "/outils/abeille": 200, "/nulle-part": 404} {
+		get, head := v.get(path).answers(status), v.do("HEAD", path).answers(status)
+		if head.wire > 0 {
+			t.Errorf("HEAD %s has a body", path)
+		}
+		for _, name := range []string{"Content-Type", "Content-Length", "ETag", "Cache-Control"} {
+			head.is(name, get.header.Get(name))
+		}
+	}
+}
+
+func TestPagesAreOnlyRead(t *testing.T) {
+	v := open(t, small())
+	for _, method := range []string{"POST", "PUT", "DELETE", "PATCH", "OPTIONS"} {
+		v.do(method, "/outils").answers(405).is("Allow", "GET, HEAD").is("Cache-Control", "no-store").says("<h1>Méthode refusée</h1>")
+	}
+}
+
+func TestStyleAndScriptAreKeptForAYear(t *testing.T) {
+	v := open(t, small())
+	seen := 0
+	for _, one := range v.get("/").ok().tags() {
+		path := one.attributes["href"] + one.attributes["src"]
+		if !strings.HasPrefix(path, "/static/") {
+			continue
+		}
+		seen++
+		r := v.get(path).ok().is("Cache-Control", "public, max-age=31536000, immutable")
+		v.get(path, "If-None-Match: "+r.header.Get("ETag")).answers(304)
+		name, ext, _ := strings.Cut(strings.TrimPrefix(path, "/static/"), ".")
+		v.get("/static/" + name + ".000000000000" + ext[strings.LastIndex(ext, "."):]).answers(404)
+		v.get("/static/" + name + ext[strings.LastIndex(ext, "."):]).answers(404)
+	}
+	if seen != 3 {
+		t.Errorf("the page has %d assets", seen)
+	}
+}
+
+func TestFormerSlugsLeadToThePresentOne(t *testing.T) {
+	v := open(t, small())
+	for _, kind := range []string{"/outils/", "/avis/", "/alternatives/"} {
+		v.get(kind + "ancienne-abeille").movesTo(kind + "abeille")
+		v.get(kind + "ancienne-abeille?a=b").movesTo(kind + "abeille?a=b")
+	}
+}
+
+func TestARetiredToolLeadsToItsObituary(t *testing.T) {
+	v := open(t, small())
+	pages := map[string]map[string]bool{}
+	for i := range 60 {
+		slug := v.live.Load().Catalog.Retired[i].Slug
+		for _, kind := range []string{"/outils/", "/avis/", "/alternatives/"} {
+			to := v.get(kind + slug).answers(301).header.Get("Location")
+			path, anchor, _ := strings.Cut(to, "#")
+			if pages[path] == nil {
+				pages[path] = v.get(path).ok().ids()
+			}
+			if anchor != slug || !pages[path][slug] {
+				t.Fatalf("%s%s leads to %s, where it does not stand", kind, slug, to)
+			}
+		}
+	}
+}
+
+func TestWhatDoesNotExistIsSaidSo(t *testing.T) {
+	v := open(t, small())
+	for _, path := range []string{
+		"/nulle-part", "/outils/inconnu", "/avis/inconnu", "/alternatives/inconnu", "/categories/inconnue", "/comparatifs/inconnu", "/outils/abeille/x",
+		"/comparatifs/brouillon", "/avis/bourdon", "/sitemap-2.xml", "/sitemap-0.xml", "/sitemap-01.xml", "/sitemap-x.xml", "/Outils",
+	} {
+		v.get(path).answers(404).is("Cache-Control", "public, max-age=0, s-maxage=60").says(`<form class="find" action="/outils"`, `<meta name="robots" content="noindex">`).saysNot(`rel="canonical"`)
+	}
+	v.get("/avis/bourdon").says("Nous n’avons pas encore publié d’avis sur Bourdon", `href="/outils/bourdon"`)
+}
+
+func TestADraftShowsNowhere(t *testing.T) {
+	v := open(t, small())
+	for _, path := range []string{"/", "/comparatifs", "/outils/abeille", "/avis/abeille", "/alternatives/abeille", "/categories/chat", "/comparatifs/abeille-vs-bourdon", "/flux.atom", "/sitemap.xml"} {
+		v.get(path).ok().saysNot("rouillon")
+	}
+}
+
+func TestASlashTooManyIsMended(t *testing.T) {
+	v := open(t, small())
+	v.get("/outils/").movesTo("/outils")
+	v.get("/outils/abeille/?a=b").movesTo("/outils/abeille?a=b")
+	for _, path := range []string{`/\evil.example/`, "//evil.example/", "/%5cevil.example/", "/%2f%2fevil.example/", "/.//evil.example/"} {
+		to := v.get(path).header.Get("Location")
+		if strings.HasPrefix(to, "//") || strings.HasPrefix(to, `/\`) || strings.Contains(to, "://") {
+			t.Errorf("%s leads away, to %q", path, to)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package site_test
+
+import (
+	"testing"
+
+	"palmares/internal/catalog"
+)
+
+func TestAlternativesAreRankedAndSayWhatDiffers(t *testing.T) {
+	v := open(t, small())
+	r := v.get("/alternatives/abeille").ok().says(
+		"Abeille obtient 8,5/10 et se classe premier sur 3 en «\u00a0Discussion\u00a0»",
+		"<li>Moins bien noté de 2,5 points</li>", "<li>Plus cher de 4,50\u00a0€/mois</li>", "<li>Freemium plutôt que payant</li>",
+		"<li>Vise les seuls vibe coders</li>", "<li>Moins facile à vérifier (5,0 contre 9,0)</li>", `<a href="/comparatifs/abeille-vs-bourdon">Face à face</a>`,
+		"<li>Pas encore testé</li>", "<li>Ne coûte rien, contre 10\u00a0€/mois</li>",
+	)
+	equal(t, "the order", headings(r), []string{"bourdon", "cigale"})
+	v.get("/alternatives/bourdon").ok().says("se classe 2<sup>e</sup> sur 3", "<li>Mieux noté de 2,5 points</li>", "<li>Moins cher de 4,50\u00a0€/mois</li>", "<li>Vise les deux profils</li>")
+	v.get("/alternatives/cigale").ok().says("Cigale n’est pas encore testé", "<li>Testé, lui\u00a0: 8,5/10</li>", "<li>Coûte 10\u00a0€/mois au lieu de rien</li>")
+	v.get("/alternatives/drosophile").ok().says("Drosophile est seul dans sa catégorie")
+}
+
+func headings(r *reply) []string {
+	var slugs []string
+	tags := r.tags()
+	for i, one := range tags {
+		if one.name == "h2" && i+1 < len(tags) && tags[i+1].name == "a" {
+			slugs = append(slugs, tags[i+1].attributes["href"][len("/outils/"):])
+		}
+	}
+	return slugs
+}
+
+func TestAPriceHistoryIsDrawnAndTold(t *testing.T) {
+	c := small()
+	c.Tools[0].PriceHistory = []catalog.PriceChange{
+		{ChangedAt: "2026-03-01", OldPricing: "payant", OldPrice: "8 €/mois", NewPricing: "payant", NewPrice: "10 €/mois"},
+		{ChangedAt: "2025-06-15", OldPricing: "gratuit", OldPrice: "0 €/mois", NewPricing: "payant", NewPrice: "8 €/mois"},
+	}
+	// A change of period leaves nothing to compare.
+	c.Tools[3].PriceHistory = []catalog.PriceChange{{ChangedAt: "2026-02-01", OldPricing: "payant", OldPrice: "120 €/mois", NewPricing: "payant", NewPrice: "1 000 €/mois"}}
+	v := open(t, c)
+	const summary = "Prix de Abeille\u00a0: 0\u00a0€/mois jusqu’au 15\u00a0juin 2025, 10\u00a0€/mois aujourd’hui, 2\u00a0changements."
+	v.get("/outils/abeille").ok().says(`aria-label="`+summary+`"`, `<path class="chart-line" d="M`, "1er\u00a0mars 2026", "8\u00a0€/mois")
+	v.get("/prix").ok().says(`<svg class="spark"`, summary)
+	v.get("/outils/drosophile").ok().saysNot(`class="chart"`).says("120\u00a0€/mois", "1\u202f000\u00a0€/mois")
+	v.get("/outils/bourdon").ok().saysNot(`class="chart"`).says("Nous n’avons relevé aucun changement de prix")
+}
+
+func TestAComparisonShowsBothSides(t *testing.T) {
+	open(t, small()).get("/comparatifs/abeille-vs-bourdon").ok().says(
+		"<h1>Abeille ou Bourdon\u00a0?</h1>", `<rect class="gauge-part" width="85" height="4"/>`, `<rect class="gauge-part" width="60" height="4"/>`,
+		"Elle pique moins.", "10\u00a0€/mois", "14,50\u00a0€/mois", `<td class="better"><span class="num">8,5</span>`, "Vibe coders",
+	)
+}
+
+func TestTheCemeteryExplainsItsReasons(t *testing.T) {
+	v := open(t, small())
+	v.get("/cimetiere").ok().says("Mort <span class=\"num\">12</span>", "Déprécié", "Le service a fermé", "À sa place\u00a0: <a href=\"/outils/abeille\">Abeille</a>", "60\u00a0outils disparus, page 1 sur 2")
+	v.get("/cimetiere?reason=mort").ok().says("12\u00a0outils disparus<", `<option value="mort" selected>Mort</option>`)
+}
+
+func TestTheHomePageShowsFiguresAndChanges(t *testing.T) {
+	open(t, small()).get("/").ok().says(
+		"<dt>outils suivis</dt><dd>4</dd>", "<dt>testés</dt><dd>3</dd>", "<dt>note moyenne</dt><dd>6,17</dd>", "<dt>comparatifs</dt><dd>1</dd>", "<dt>disparus</dt><dd>60</dd>",
+		`action="/outils"`, "Dernières modifications", `<a href="/categories/chat">Discussion</a>`, "En tête\u00a0: Abeille, 8,5",
+	)
+}
