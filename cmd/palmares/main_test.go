@@ -1,13 +1,12 @@
 package main
 
 import (
-	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
+	"path/filepath"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
 
@@ -16,29 +15,31 @@ import (
 	"palmares/internal/pgtest"
 )
 
-// The test binary is palmares itself when a script calls it, so that scripts see
-// real processes, exit codes and signals.
+// TestMain builds palmares, so that tests see real processes, exit codes and signals.
 func TestMain(m *testing.M) {
-	process := func() {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		defer stop()
-		os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	dir, err := os.MkdirTemp("", "palmares-test-")
+	if err != nil {
+		panic(err)
 	}
-	if os.Getenv(asPalmares) != "" {
-		process()
+	binary = filepath.Join(dir, "palmares")
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		panic(fmt.Sprintf("%v: %s", err, out))
 	}
-	testscript.Main(withPostgres{m}, map[string]func(){"palmares": process})
+	code := pgtest.Run(m)
+	if err := os.RemoveAll(dir); err != nil {
+		panic(err)
+	}
+	os.Exit(code)
 }
-
-// withPostgres stops the PostgreSQL that tests started.
-type withPostgres struct{ m *testing.M }
-
-func (w withPostgres) Run() int { return pgtest.Run(w.m) }
 
 func TestCommandLine(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:      "testdata/script",
 		Deadline: time.Now().Add(2 * time.Minute),
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("PATH", filepath.Dir(binary)+string(os.PathListSeparator)+env.Getenv("PATH"))
+			return nil
+		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exits,
 		},
