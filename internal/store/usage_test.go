@@ -8,12 +8,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"palmares/internal/account"
 	"palmares/internal/quota"
@@ -30,12 +31,20 @@ func save(t testing.TB, s *Store, day string, u quota.Usage) {
 func saved(t testing.TB, s *Store, day string, want quota.Usage) {
 	t.Helper()
 	got, err := s.LoadUsage(t.Context(), day)
-	diff := cmp.Diff(want, got, cmpopts.EquateEmpty(),
-		cmpopts.SortSlices(func(a, b quota.AccountCount) bool { return a.Account < b.Account }),
-		cmpopts.SortSlices(func(a, b quota.NetworkCount) bool { return bytes.Compare(a.Network[:], b.Network[:]) < 0 }))
-	if err != nil || diff != "" {
-		t.Errorf("%s: %v (-want +got):\n%s", day, err, diff)
+	if err != nil {
+		t.Fatal(err)
 	}
+	want, got = sorted(want), sorted(got)
+	if !slices.Equal(want.Accounts, got.Accounts) || !slices.Equal(want.Networks, got.Networks) {
+		t.Errorf("%s (-want +got):\n%s", day, cmp.Diff(want, got))
+	}
+}
+
+func sorted(u quota.Usage) quota.Usage {
+	u.Accounts, u.Networks = slices.Clone(u.Accounts), slices.Clone(u.Networks)
+	slices.SortFunc(u.Accounts, func(a, b quota.AccountCount) int { return strings.Compare(a.Account, b.Account) })
+	slices.SortFunc(u.Networks, func(a, b quota.NetworkCount) int { return bytes.Compare(a.Network[:], b.Network[:]) })
+	return u
 }
 
 func prune(t testing.TB, s *Store, networks, accounts string) {

@@ -18,10 +18,11 @@
     return url.href;
   };
 
-  const fill = (page) => {
+  // fill makes the form say what a page was asked; not in the field being typed in.
+  const fill = (page, typed) => {
     for (const control of page.querySelectorAll("form[data-live] [name]")) {
       const mine = form.elements[control.name];
-      if (!mine || mine === document.activeElement) continue;
+      if (!mine || mine === typed) continue;
       if (mine.tagName === "SELECT") mine.replaceChildren(...control.cloneNode(true).children);
       mine.value = control.value;
     }
@@ -29,7 +30,7 @@
 
   // show fetches the page at an address and puts its results in place of ours.
   // mode says what becomes of the history: "push", "replace", or "" to leave it.
-  const show = async (href, mode, focus) => {
+  const show = async (href, mode, { typed = null, focus = false } = {}) => {
     clearTimeout(timer);
     asked?.abort();
     asked = new AbortController();
@@ -59,7 +60,7 @@
     const alert = page.querySelector(".problem");
     document.querySelector(".problem")?.remove();
     if (alert) form.parentElement.before(document.adoptNode(alert));
-    fill(page);
+    fill(page, typed);
     if (focus) {
       const first = fresh.querySelector("h2");
       first.tabIndex = -1;
@@ -70,7 +71,7 @@
 
   const changed = (mode) => {
     const href = wanted();
-    if (href !== shown) show(href, mode, false);
+    if (href !== shown) show(href, mode, { typed: document.activeElement });
   };
 
   form.addEventListener("submit", (event) => {
@@ -91,10 +92,10 @@
     if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
     if (link.matches("[data-clear]")) form.querySelector("[name]").focus();
-    show(link.href, "push", !link.matches("[data-clear]"));
+    show(link.href, "push", { focus: !link.matches("[data-clear]") });
   });
   addEventListener("popstate", () => {
-    if (location.href.split("#")[0] !== shown) show(location.href, "", false);
+    if (location.href.split("#")[0] !== shown) show(location.href, "");
   });
 })();
 
