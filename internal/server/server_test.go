@@ -78,7 +78,7 @@ func start(t *testing.T, site http.Handler) *node {
 	}, time.Now)
 	log := slog.New(slog.NewJSONHandler(n.log, nil))
 	n.metrics = NewMetrics(live)
-	srv := httptest.NewServer(New(Config{Live: live, Keys: n.ring, Site: site, Log: log, Requests: n.log, Metrics: n.metrics}))
+	srv := httptest.NewServer(New(Config{Live: live, Keys: n.ring, Site: site, Log: log, Requests: n.log, Meter: newMeter(t), Metrics: n.metrics}))
 	t.Cleanup(srv.Close)
 	n.url = srv.URL
 	return n
