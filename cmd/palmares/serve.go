@@ -102,7 +102,7 @@ func (c *serveCommand) Run(s *session) (err error) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer stopBeside()
-	failures := make(chan error, 4)
+	failures := make(chan error, 5) // one for each
 	run := func(loop func(context.Context) error) {
 		running.Go(func() { failures <- loop(beside) })
 	}
@@ -122,7 +122,7 @@ func (c *serveCommand) Run(s *session) (err error) {
 			now, err := st.State(ctx)
 			return now.Version, now.Keys, err
 		},
-		Interval: pollInterval, Live: live, Keys: keys, Log: log,
+		NoteUse: st.UseKeys, Interval: pollInterval, Live: live, Keys: keys, Log: log,
 	}
 	run(watch.Run)
 	var meter *quota.Meter
@@ -136,10 +136,11 @@ func (c *serveCommand) Run(s *session) (err error) {
 		}
 		run(meter.Run)
 	}
+	pages := site.New(site.Config{Snapshot: live.Snapshot, Demo: c.isDemo, BaseURL: string(c.BaseURL)})
+	run(pages.Run)
 	metrics := server.NewMetrics(live)
 	handler := server.New(server.Config{
-		Live: live, Keys: keys, Meter: meter, Trusted: c.Trusted, Log: log, Requests: journal, Metrics: metrics,
-		Site: site.New(site.Config{Snapshot: live.Snapshot, Demo: c.isDemo}),
+		Live: live, Keys: keys, Meter: meter, Trusted: c.Trusted, Log: log, Requests: journal, Metrics: metrics, Site: pages,
 	})
 	if c.OpsListen != "" {
 		ops, err := listen(c.OpsListen, "--ops-listen")

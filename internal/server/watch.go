@@ -9,12 +9,15 @@ import (
 	"palmares/internal/snapshot"
 )
 
-// A Watch follows the store: it loads a catalogue that another process
-// published, and has keys looked up again when any of them changed.
+// A Watch keeps memory and store in step: it loads a catalogue that another
+// process published, has keys looked up again when any of them changed, and tells
+// the store now and then which keys were used.
 type Watch struct {
 	// State asks the store, cheaply, for the newest version of the catalogue and
 	// of the keys.
 	State func(context.Context) (catalogue, keys int64, err error)
+	// NoteUse stores when keys were last used.
+	NoteUse func(context.Context, []account.Use) error
 	// Interval is how often State is asked.
 	Interval time.Duration
 	Live     *snapshot.Live
@@ -25,19 +28,25 @@ type Watch struct {
 // Run watches until ctx ends. A store that does not answer is reported once and
 // asked again: what is in memory goes on being served.
 func (w *Watch) Run(ctx context.Context) error {
-	tick := time.NewTicker(w.Interval)
+	tick, note := time.NewTicker(w.Interval), time.NewTicker(noteEvery)
 	defer tick.Stop()
+	defer note.Stop()
 	keys, failing := int64(-1), false
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return w.noteUse(ctx)
+		case <-note.C:
+			if err := w.noteUse(ctx); err != nil {
+				w.Log.Error("the last use of keys cannot be stored", "error", err)
+			}
+			continue
 		case <-tick.C:
 		}
 		err := w.look(ctx, &keys)
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			continue // and end
 		case err != nil && !failing:
 			w.Log.Error("the database does not answer; serving what is in memory", "error", err)
 		case err == nil && failing:
@@ -45,6 +54,20 @@ func (w *Watch) Run(ctx context.Context) error {
 		}
 		failing = err != nil
 	}
+}
+
+// noteEvery is as often as a key's last use is worth a write.
+const noteEvery = time.Minute
+
+// noteUse stores the last use of keys; the end of ctx does not cut it short.
+func (w *Watch) noteUse(ctx context.Context) error {
+	used := w.Keys.Used()
+	if len(used) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	return w.NoteUse(ctx, used)
 }
 
 func (w *Watch) look(ctx context.Context, keys *int64) error {

@@ -16,7 +16,7 @@ import (
 
 func TestTheWatchServesNewVersionsAndForgetsKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var version, keys, loads, lookups atomic.Int64
+		var version, keys, loads, lookups, noted atomic.Int64
 		var gone atomic.Bool
 		version.Store(1)
 		away := func() error {
@@ -42,7 +42,11 @@ func TestTheWatchServesNewVersionsAndForgetsKeys(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		w := Watch{
-			State:    func(context.Context) (int64, int64, error) { return version.Load(), keys.Load(), away() },
+			State: func(context.Context) (int64, int64, error) { return version.Load(), keys.Load(), away() },
+			NoteUse: func(_ context.Context, used []account.Use) error {
+				noted.Add(int64(len(used)))
+				return nil
+			},
 			Interval: 250 * time.Millisecond, Live: live, Keys: ring, Log: slog.New(slog.NewTextHandler(&out, nil)),
 		}
 		go func() {
@@ -90,7 +94,16 @@ func TestTheWatchServesNewVersionsAndForgetsKeys(t *testing.T) {
 		if live.Snapshot().Version != 3 || !strings.Contains(out.String(), "answers again") {
 			t.Errorf("after it came back: version %d, log %s", live.Snapshot().Version, out.String())
 		}
+		<-time.After(time.Minute)
+		synctest.Wait()
+		if noted.Load() != 1 {
+			t.Errorf("after a minute the use of %d keys is noted", noted.Load())
+		}
+		check()
 		stop()
 		<-done
+		if noted.Load() != 2 {
+			t.Errorf("after the stop the use of %d keys is noted", noted.Load())
+		}
 	})
 }

@@ -43,6 +43,8 @@ func (e *edition) latestChanges() []change {
 	if n := len(days); n > maxChanges {
 		since = days[n-maxChanges]
 	}
+	// A catalogue published in one go has all its changes on one day; of those
+	// some will do.
 	var list []change
 	e.eachChange(func(day string, tell func() change) {
 		if day > since || day == since && len(list) < 4*maxChanges {

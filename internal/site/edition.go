@@ -55,19 +55,19 @@ func (s *Site) edition() *edition {
 
 // Run builds the search index of each version in the background, until ctx ends.
 // Until an index is built, and without Run, search matches names.
-func (s *Site) Run(ctx context.Context) {
+func (s *Site) Run(ctx context.Context) error {
 	for {
 		e := s.edition()
 		if e.full.Load() == nil {
 			index, err := search.Build(ctx, e.snap.Catalog)
 			if err != nil {
-				return // it fails only when ctx ends
+				return nil // it fails only when ctx ends
 			}
 			e.full.Store(index)
 		}
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-s.renewed:
 		}
 	}

@@ -103,6 +103,7 @@ type reply struct {
 	header http.Header
 	wire   int    // bytes as they came
 	body   string // without its content coding
+	parsed []tag
 }
 
 func (v *visit) get(path string, headers ...string) *reply {
@@ -231,7 +232,9 @@ type tag struct {
 // not markup is escaped in our pages, and the hostile catalogue is there to prove it.
 func (r *reply) tags() []tag {
 	r.t.Helper()
-	var list []tag
+	if r.parsed != nil {
+		return r.parsed
+	}
 	for _, m := range tagPattern.FindAllStringSubmatch(r.body, -1) {
 		one := tag{name: m[1], attributes: map[string]string{}}
 		for _, a := range attributePattern.FindAllStringSubmatch(m[2], -1) {
@@ -240,9 +243,9 @@ func (r *reply) tags() []tag {
 			}
 			one.attributes[a[1]] = html.UnescapeString(a[2])
 		}
-		list = append(list, one)
+		r.parsed = append(r.parsed, one)
 	}
-	return list
+	return r.parsed
 }
 
 // ids gives the anchors of a page.

@@ -135,7 +135,9 @@ func TestSearchMatchesNamesAtOnceAndTextsSoon(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		v.site.Run(ctx)
+		if err := v.site.Run(ctx); err != nil {
+			t.Error(err)
+		}
 	}()
 	for first(inText) != "mandibule" { // a test that never sees the index ends by its deadline
 		if t.Context().Err() != nil {

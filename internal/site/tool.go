@@ -10,20 +10,18 @@ import (
 
 // toolPage is the card of one tool.
 type toolPage struct {
-	Page     page
-	Row      toolRow
-	Tool     *catalog.Tool
-	Reader   string // for whom it is made
-	Figures  []bar
-	Sources  []source
-	Excerpt  string // how the review begins
-	Minutes  int    // to read it
-	History  []catalog.PriceChange
-	Chart    *chart
-	Rivals   []rival
-	Matches  []match
-	HasMore  bool // than the rivals shown
-	Embedded bool // the API gives its review in chunks
+	Page    page
+	Row     toolRow
+	Tool    *catalog.Tool
+	Reader  string // for whom it is made
+	Figures []bar
+	Sources []source
+	Excerpt string // how the review begins
+	Minutes int    // to read it
+	History []catalog.PriceChange
+	Chart   *chart
+	Rivals  []rival
+	Matches []match
 }
 
 // A source is where something was read; it is a link only when it may be one.
@@ -46,8 +44,7 @@ func (s *Site) showTool(r *request) (*answer, error) {
 		History: t.PriceHistory, Chart: priceChart(t, r.snap.UpdatedAt, largeChart),
 		Matches: r.matchesOf(t),
 	}
-	v.Rivals, v.HasMore = r.rivals(t, rivalsShown)
-	_, v.Embedded = r.snap.Embeddings(t.Slug)
+	v.Rivals, _ = r.rivals(t, rivalsShown)
 	title := t.Name + "\u00a0: note, prix et fiche"
 	v.Page = s.page(r, title, nobreak(t.Name+" : "+t.Tagline), "/outils/"+t.Slug)
 	v.Page.Canonical = r.snap.Catalog.CanonicalURLOf(t)

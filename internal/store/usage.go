@@ -141,7 +141,7 @@ func (s *Store) keepAccounts(ctx context.Context, tx *sql.Tx, counts []quota.Acc
 
 // pruneRows is how many counts of networks are deleted in one transaction: a day has
 // had a million, and other writers have their turn in between.
-const pruneRows = 20_000
+const pruneRows = 5000
 
 // PruneUsage destroys the keys and the networks' counts of the days before networks,
 // and the accounts' counts of the days before accounts. The keys go first: without
