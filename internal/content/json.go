@@ -63,8 +63,6 @@ func (t *jsonTree) value(depth int) value {
 		t.rest = t.rest[len("null"):]
 	case 't', 'f':
 		v.kind, v.text = isBool, t.word()
-	default:
-		v.kind, v.text = isNumber, t.word()
 	case '[', '{':
 		if depth > maxDepth {
 			t.tooDeep = true
@@ -87,6 +85,8 @@ func (t *jsonTree) value(depth int) value {
 			}
 		}
 		t.rest = t.rest[1:]
+	default:
+		v.kind, v.text = isNumber, t.word()
 	}
 	return v
 }
@@ -116,11 +116,36 @@ func (t *jsonTree) string() string {
 	if !escaped {
 		return string(raw[1:end])
 	}
+	if s, ok := plainEscapes(raw[1:end]); ok {
+		return s
+	}
 	var s string
 	if err := json.Unmarshal(raw, &s); err != nil {
 		panic(fmt.Sprintf("content: valid JSON does not decode: %v", err))
 	}
 	return s
+}
+
+// plainEscapes decodes a string whose escapes are all of the two-letter kind, as
+// the line breaks of a review are: several times as fast as the decoder, which
+// would look at the whole text twice more.
+func plainEscapes(raw []byte) (string, bool) {
+	var b strings.Builder
+	b.Grow(len(raw))
+	for {
+		i := bytes.IndexByte(raw, '\\')
+		if i < 0 {
+			b.Write(raw)
+			return b.String(), true
+		}
+		which := strings.IndexByte(`nrtbf"\/`, raw[i+1])
+		if which < 0 {
+			return "", false
+		}
+		b.Write(raw[:i])
+		b.WriteByte("\n\r\t\b\f\"\\/"[which])
+		raw = raw[i+2:]
+	}
 }
 
 // hasLoneSurrogate tells whether a \u escape stands for half a character. The

@@ -1,0 +1,115 @@
+package browser_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+func TestNothingIsWiderThanASmallPhone(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, screen{"small phone", 360, 740, true})
+	for _, p := range kinds {
+		b.open(p)
+		// Tables may scroll within themselves; the page may not.
+		wide := eval[[]string](b, `(() => {
+			const page = document.documentElement;
+			const scrolls = e => e && (getComputedStyle(e).overflowX !== "visible" || scrolls(e.parentElement));
+			const wide = [...document.querySelectorAll("body *")]
+				.filter(e => e.getBoundingClientRect().right > 360.5 && !scrolls(e.parentElement))
+				.map(e => e.tagName + "." + e.className);
+			if (page.scrollWidth > 360 || innerWidth > 360) wide.unshift("the page: " + page.scrollWidth);
+			return wide;
+		})()`)
+		if len(wide) > 0 {
+			t.Errorf("%s does not fit into 360 pixels: %v", p.path, wide)
+		}
+	}
+}
+
+// shiftScript sums up how much of what was shown moved after it was shown, as
+// browsers count it. The first paint is told after the shifts that came before.
+const shiftScript = `new Promise(resolve => {
+	let score = 0, painted = false;
+	const observer = new PerformanceObserver(list => {
+		for (const entry of list.getEntries()) {
+			if (entry.entryType === "layout-shift") score += entry.value;
+			else painted = true;
+		}
+	});
+	observer.observe({ type: "layout-shift", buffered: true });
+	observer.observe({ type: "paint", buffered: true });
+	const wait = frames => requestAnimationFrame(() => setTimeout(() => {
+		if (painted && frames <= 0) resolve(score);
+		else wait(frames - 1);
+	}));
+	wait(3);
+})`
+
+func TestNothingMovesWhileAPageLoads(t *testing.T) {
+	t.Parallel()
+	for _, s := range []screen{phone, desktop} {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			b := newTab(t, s)
+			for _, p := range kinds {
+				b.open(p)
+				if score := eval[float64](b, shiftScript, chromedp.EvalAwaitPromise); score >= 0.02 {
+					t.Errorf("%s: the layout shifts by %g", p.path, score)
+				}
+			}
+			// What the figure is worth: something that does move.
+			eval[chromedp.Void](b, `new Promise(resolve => requestAnimationFrame(() => {
+				const block = document.createElement("div");
+				block.append(Object.assign(document.createElement("pre"), { textContent: "\n".repeat(20) }));
+				document.querySelector("main").prepend(block);
+				requestAnimationFrame(() => resolve());
+			}))`, chromedp.EvalAwaitPromise)
+			if score := eval[float64](b, shiftScript, chromedp.EvalAwaitPromise); score < 0.02 {
+				t.Errorf("a page that moves has a score of %g only: the other figures prove nothing", score)
+			}
+		})
+	}
+}
+
+func TestPagesHaveNoBarriers(t *testing.T) {
+	t.Parallel()
+	for _, s := range []screen{phone, desktop} {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			b := newTab(t, s)
+			for _, p := range kinds {
+				b.prefer("light")
+				b.open(p)
+				eval[chromedp.Void](b, kit.axe+";void 0")
+				for _, scheme := range []string{"light", "dark"} {
+					b.prefer(scheme)
+					for _, barrier := range axe(b) {
+						t.Errorf("%s, %s, %s: %s", p.path, s.name, scheme, barrier)
+					}
+				}
+			}
+			// A barrier that is there must be seen.
+			eval[chromedp.Void](b, `document.querySelector("h1").removeAttribute("class"); document.querySelector("main").append(new Image()); void 0`)
+			if len(axe(b)) == 0 {
+				t.Error("an image that says nothing passes: the other pages prove nothing")
+			}
+		})
+	}
+}
+
+// axe gives what axe-core finds wrong with the page as it stands.
+func axe(b *tab) []string {
+	b.t.Helper()
+	type violation struct {
+		ID, Help string
+		Nodes    []struct{ HTML, FailureSummary string }
+	}
+	var list []string
+	for _, v := range eval[[]violation](b, `axe.run(document, { resultTypes: ["violations"] }).then(found => found.violations.map(
+		v => ({ ID: v.id, Help: v.help, Nodes: v.nodes.map(n => ({ HTML: n.html, FailureSummary: n.failureSummary })) })))`, chromedp.EvalAwaitPromise) {
+		list = append(list, fmt.Sprintf("%s (%s): %d times, first %s\n%s", v.ID, v.Help, len(v.Nodes), v.Nodes[0].HTML, v.Nodes[0].FailureSummary))
+	}
+	return list
+}

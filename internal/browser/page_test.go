@@ -1,0 +1,97 @@
+package browser_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+// A pageKind is one page of each kind.
+type pageKind struct {
+	name, path string
+	status     int64 // 0 for 200
+}
+
+func (p pageKind) answer() int64 {
+	if p.status == 0 {
+		return 200
+	}
+	return p.status
+}
+
+// kinds are all kinds of pages that readers can come to.
+var kinds = []pageKind{
+	{name: "home", path: "/"},
+	{name: "tools", path: "/outils"},
+	{name: "search", path: "/outils?q=transcription"},
+	{name: "empty search", path: "/outils?q=xyzzyxyzzy"},
+	{name: "refused filter", path: "/outils?score_min=beaucoup", status: 400},
+	{name: "tool", path: "/outils/babilune"},
+	{name: "review", path: "/avis/babilune"},
+	{name: "alternatives", path: "/alternatives/babilune"},
+	{name: "category", path: "/categories/agents"},
+	{name: "comparisons", path: "/comparatifs"},
+	{name: "comparison", path: "/comparatifs/mandibule-vs-escouade"},
+	{name: "prices", path: "/prix"},
+	{name: "cemetery", path: "/cimetiere"},
+	{name: "plans", path: "/tarifs"},
+	{name: "licence", path: "/licence"},
+	{name: "privacy", path: "/confidentialite"},
+	{name: "not found", path: "/nulle-part", status: 404},
+}
+
+func TestPagesComplainAboutNothingAndAskNobodyElse(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, desktop)
+	for _, p := range kinds {
+		b.open(p)
+		b.watch.check()
+	}
+	if len(b.watch.asked) < len(kinds) {
+		t.Errorf("%d requests seen for %d pages: the watch does not see them all", len(b.watch.asked), len(kinds))
+	}
+}
+
+func TestTheWatchSeesWhatItIsThereFor(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"an error in the console":    `console.error("oh")`,
+		"a warning in the console":   `console.warn("oh")`,
+		"an exception":               `setTimeout(() => { throw new Error("oh") })`,
+		"a rejection":                `Promise.reject(new Error("oh"))`,
+		"a script in the page":       `document.body.append(Object.assign(document.createElement("script"), { textContent: "1" }))`,
+		"a style in an attribute":    `document.body.setAttribute("style", "color:red")`,
+		"a request that fails":       `fetch("/nulle-part")`,
+		"a request to another host":  `fetch("http://ailleurs.example/").catch(() => {})`,
+		"an image from another host": `document.body.append(Object.assign(new Image(), { src: "http://ailleurs.example/i.png" }))`,
+		"a page of another host":     `document.body.append(Object.assign(document.createElement("iframe"), { src: "http://ailleurs.example/" }))`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newTab(t, desktop)
+			b.goTo("/licence")
+			b.watch.check()
+			eval[chromedp.Void](b, script+"; void 0")
+			// Most are told at once, those from the network when they come back.
+			for len(b.watch.complaints) == 0 && b.ctx.Err() == nil {
+				b.watch.read()
+			}
+			b.watch.complaints = nil
+		})
+	}
+}
+
+func TestEachPageWeighsAtMostAHundredKilobytes(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, phone)
+	call(b, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true})
+	for _, p := range kinds {
+		b.open(p)
+		total, parts := b.watch.weigh()
+		t.Logf("%-15s %6.0f bytes: %s", p.name, total, strings.Join(parts, ", "))
+		if total > 100_000 || total < 1000 || len(parts) < 3 {
+			t.Errorf("%s weighs %.0f bytes: %s", p.path, total, strings.Join(parts, ", "))
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package site
+
+import (
+	"embed"
+	"encoding/json"
+	"strings"
+)
+
+// A sample is a call of the API in one language, to copy and run.
+type sample struct {
+	ID       string // of the element that holds it
+	Language string
+	Code     string
+}
+
+// keyVariable is the environment variable from which samples take the key, so
+// that none ever invites to write one into a program.
+const keyVariable = "PALMARES_KEY"
+
+// samplesOf are the samples of a call. Each is complete: it runs as it stands,
+// once the variable is set where a key is needed.
+func samplesOf(operation, address string, keyed bool) []sample {
+	return []sample{
+		{operation + ".curl", "curl", curlSample(address, keyed)},
+		{operation + ".javascript", "JavaScript", scriptSample(address, keyed)},
+		{operation + ".python", "Python", pythonSample(address, keyed)},
+		{operation + ".go", "Go", goSample(address, keyed)},
+	}
+}
+
+func curlSample(address string, keyed bool) string {
+	if keyed {
+		return "curl -H \"Authorization: Bearer $" + keyVariable + "\" \\\n  " + shellQuote(address)
+	}
+	return "curl " + shellQuote(address)
+}
+
+func scriptSample(address string, keyed bool) string {
+	call := "fetch(" + literal(address) + ");"
+	if keyed {
+		call = "fetch(" + literal(address) + ", {\n  headers: { Authorization: `Bearer ${process.env." + keyVariable + "}` },\n});"
+	}
+	return "const response = await " + call + "\nconst body = await response.json();\nif (!response.ok) throw new Error(body.error);\nconsole.log(body);"
+}
+
+func pythonSample(address string, keyed bool) string {
+	if keyed {
+		return `import json
+import os
+import urllib.request
+
+request = urllib.request.Request(
+    ` + literal(address) + `,
+    headers={"Authorization": "Bearer " + os.environ["` + keyVariable + `"]},
+)
+with urllib.request.urlopen(request) as response:
+    print(json.dumps(json.load(response), indent=2, ensure_ascii=False))`
+	}
+	return `import json
+import urllib.request
+
+with urllib.request.urlopen(` + literal(address) + `) as response:
+    print(json.dumps(json.load(response), indent=2, ensure_ascii=False))`
+}
+
+func goSample(address string, keyed bool) string {
+	const begin, end = "package main\n\nimport (\n\t\"io\"\n\t\"log\"\n\t\"net/http\"\n\t\"os\"\n)\n\nfunc main() {\n", `	if err != nil {
+		log.Fatal(err)
+	}
+	defer response.Body.Close()
+	if _, err := io.Copy(os.Stdout, response.Body); err != nil {
+		log.Fatal(err)
+	}
+}`
+	if keyed {
+		return begin + "\trequest, err := http.NewRequest(\"GET\", " + literal(address) + `, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+os.Getenv("` + keyVariable + `"))
+	response, err := http.DefaultClient.Do(request)
+` + end
+	}
+	return begin + "\tresponse, err := http.Get(" + literal(address) + ")\n" + end
+}
+
+// shellQuote writes a word that a shell takes as it is.
+func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// literal writes a string constant. JSON's are also those of the three languages.
+func literal(s string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		panic(err) // a string always encodes
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+//go:embed samples
+var programs embed.FS
+
+// program is one of the longer samples, which are files of their own so that
+// they can be run. They call https://palmares.example until a page puts the
+// address of its own server there.
+func program(name, base string) string {
+	code, err := programs.ReadFile("samples/" + name)
+	if err != nil {
+		panic(err) // the folder is inside the binary
+	}
+	return strings.TrimSpace(strings.ReplaceAll(string(code), "https://palmares.example", base))
+}
