@@ -47,7 +47,10 @@ func (g *gate) authorize(r *http.Request) (api.Caller, *api.Error) {
 	case errors.Is(err, account.ErrExpiredKey):
 		return api.Caller{}, api.ExpiredKey()
 	}
-	g.log.Error("a key cannot be looked up", "error", err)
+	// A flood of made-up keys, or callers who did not wait, must not flood the log.
+	if !errors.Is(err, account.ErrCrowded) && r.Context().Err() == nil {
+		g.log.Error("a key cannot be looked up", "error", err)
+	}
 	return api.Caller{}, api.Unavailable()
 }
 

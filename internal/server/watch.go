@@ -32,6 +32,7 @@ func (w *Watch) Run(ctx context.Context) error {
 	defer tick.Stop()
 	defer note.Stop()
 	keys, failing := int64(-1), false
+	answered := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
@@ -52,9 +53,17 @@ func (w *Watch) Run(ctx context.Context) error {
 		case err == nil && failing:
 			w.Log.Info("the database answers again")
 		}
-		failing = err != nil
+		if failing = err != nil; !failing {
+			answered = time.Now()
+		} else if time.Since(answered) > trustKeys {
+			w.Keys.Forget()
+		}
 	}
 }
+
+// trustKeys is how long keys are answered from memory while the store is away:
+// a revocation must hold by then, even here.
+const trustKeys = 15 * time.Minute
 
 // noteEvery is as often as a key's last use is worth a write.
 const noteEvery = time.Minute
