@@ -22,6 +22,11 @@ import (
 )
 
 func main() {
+	for _, pair := range os.Environ() { // in compose files and units, empty means not given
+		if name, value, _ := strings.Cut(pair, "="); strings.HasPrefix(name, "PALMARES_") && value == "" {
+			_ = os.Unsetenv(name) // fails only for names that cannot be
+		}
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
@@ -76,8 +81,13 @@ type refusedValue struct{ text string }
 
 func (e *refusedValue) Error() string { return e.text }
 
-// errReported is a failure that has been told already.
-var errReported = errors.New("reported")
+// isRefusal tells a value that is not allowed from a command line that cannot be
+// understood. Of a value from the environment, or of a yes-or-no option, kong
+// gives nothing but a text.
+func isRefusal(err error) bool {
+	_, ours := errors.AsType[*refusedValue](err)
+	return ours || strings.Contains(err.Error(), "(from envar ") || strings.Contains(err.Error(), "bool value must be")
+}
 
 // run is the whole program but for the process around it.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -102,8 +112,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exited
 	}
 	if err != nil {
-		if refused, ok := errors.AsType[*refusedValue](err); ok {
-			fmt.Fprintf(stderr, "palmares: %s\n", strings.TrimSuffix(err.Error(), refused.text)+refused.text)
+		if isRefusal(err) {
+			fmt.Fprintf(stderr, "palmares: %v\n", err)
 			return exitFailure
 		}
 		fmt.Fprintf(stderr, "palmares: %v; run `palmares --help`\n", err)
@@ -113,7 +123,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, errReported):
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "palmares: interrupted; nothing was changed")
 	default:
 		fmt.Fprintf(stderr, "palmares: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}

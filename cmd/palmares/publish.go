@@ -48,7 +48,7 @@ func (c *publishCommand) Run(s *session) error {
 // isAbsent tells whether a database is a file that does not exist yet.
 func isAbsent(database string) bool {
 	path, ok := strings.CutPrefix(database, "sqlite:")
-	if !ok {
+	if !ok || path == "" {
 		return false
 	}
 	_, err := os.Stat(path)

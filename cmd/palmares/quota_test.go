@@ -133,7 +133,7 @@ func TestAnAccountHasAThousandRequestsWhateverItsKeys(t *testing.T) {
 				t.Fatalf("the values of Remaining are not 0 to 999, each once: %v…", remaining[:i+1])
 			}
 		}
-		// A revalidation with a key is free, and says what is left.
+		// The document is free, and says what is left.
 		resp, _ := s.get("/api/v1/openapi.json", keys[0])
 		if resp.StatusCode != 200 || resp.Header.Get("X-RateLimit-Remaining") != "0" {
 			t.Errorf("the document: %s %v", resp.Status, resp.Header)

@@ -22,9 +22,11 @@ func (c *publishCommand) report(s *session, next *catalog.Catalog, p store.Publi
 
 	const most = 50
 	shown := map[string]int{}
-	line := func(verb, what string) {
+	told := map[string]bool{}
+	line := func(verb, what, remark string) {
+		told[what] = true
 		if shown[verb]++; shown[verb] <= most {
-			fmt.Fprintf(out, "%-9s %s\n", verb, what)
+			fmt.Fprintf(out, "%-9s %s%s\n", verb, what, remark)
 		}
 	}
 	for _, change := range d.Changes {
@@ -34,42 +36,38 @@ func (c *publishCommand) report(s *session, next *catalog.Catalog, p store.Publi
 		}
 		switch change.Type {
 		case catalog.ToolCreated:
-			line("added", "outils/"+change.Slug)
+			line("added", "outils/"+change.Slug, "")
 		case catalog.ToolRestored:
-			line("restored", "outils/"+change.Slug)
+			line("restored", "outils/"+change.Slug, "")
 		case catalog.ToolRetired:
-			line("retired", "cimetiere/"+change.Slug+fields)
+			line("retired", "cimetiere/"+change.Slug, fields)
 		case catalog.ToolRemoved:
-			line("removed", change.Slug)
+			line("removed", change.Slug, "")
 		case catalog.ComparatifPublished:
-			line("added", "comparatifs/"+change.Slug)
+			line("added", "comparatifs/"+change.Slug, "")
 		case catalog.ComparatifUnpublished:
-			line("removed", "comparatifs/"+change.Slug)
+			line("removed", "comparatifs/"+change.Slug, "")
 		case catalog.ToolUpdated:
-			line("changed", "outils/"+change.Slug+fields)
+			line("changed", "outils/"+change.Slug, fields)
 		case catalog.ComparatifUpdated:
-			line("changed", "comparatifs/"+change.Slug+fields)
+			line("changed", "comparatifs/"+change.Slug, fields)
 		}
 	}
 	// What the public does not see in the lists has no Change of its own.
-	told := map[string]bool{}
-	for _, change := range d.Changes {
-		told[change.Slug] = true
-	}
 	silent := func(verb, kind, remark string, slugs []string) {
 		for _, slug := range slugs {
-			if !told[slug] {
-				line(verb, kind+slug+remark)
+			if !told[kind+slug] {
+				line(verb, kind+slug, remark)
 			}
 		}
 	}
-	silent("changed", "outils/", "", d.Tools.Changed)
+	silent("changed", "outils/", ": review or provenance", d.Tools.Changed)
 	silent("added", "comparatifs/", " (draft)", d.Comparisons.Added)
 	silent("changed", "comparatifs/", " (draft)", d.Comparisons.Changed)
 	silent("removed", "comparatifs/", " (draft)", d.Comparisons.Gone)
 	silent("changed", "cimetiere/", "", d.Retired.Changed)
 	if d.Catalogue && p.Version > 1 {
-		line("changed", "catalogue.yaml")
+		line("changed", "catalogue.yaml", "")
 	}
 	var total []string
 	for _, verb := range []string{"added", "changed", "restored", "retired", "removed"} {

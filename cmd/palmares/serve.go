@@ -14,6 +14,7 @@ import (
 
 	"palmares/demo"
 	"palmares/internal/account"
+	"palmares/internal/api"
 	"palmares/internal/catalog"
 	"palmares/internal/client"
 	"palmares/internal/content"
@@ -79,7 +80,7 @@ const pollInterval = 250 * time.Millisecond
 func (c *serveCommand) Run(s *session) (err error) {
 	st, err := s.open()
 	if err != nil {
-		return err
+		return unlessStopped(s, err)
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	listener, err := listen(c.Listen, "--listen")
@@ -92,10 +93,8 @@ func (c *serveCommand) Run(s *session) (err error) {
 	}
 	live, err := snapshot.NewLive(s.ctx, func(ctx context.Context) (*snapshot.Snapshot, error) { return c.load(ctx, st) })
 	if err != nil {
-		return err
+		return unlessStopped(s, err)
 	}
-	c.greet(s, live.Snapshot())
-
 	// What runs beside the server outlives it, and ends before the database closes:
 	// the last requests are still counted and logged.
 	beside, stopBeside := context.WithCancel(context.WithoutCancel(s.ctx))
@@ -132,11 +131,11 @@ func (c *serveCommand) Run(s *session) (err error) {
 			DayKey: st.DayKey, Load: st.LoadUsage, Save: st.SaveUsage, Prune: st.PruneUsage,
 		})
 		if err != nil {
-			return err
+			return unlessStopped(s, err)
 		}
 		run(meter.Run)
 	}
-	pages := site.New(site.Config{Snapshot: live.Snapshot, Demo: c.isDemo, BaseURL: string(c.BaseURL)})
+	pages := site.New(site.Config{Snapshot: live.Snapshot, Demo: c.isDemo, BaseURL: string(c.BaseURL), Document: api.Document()})
 	run(pages.Run)
 	metrics := server.NewMetrics(live)
 	handler := server.New(server.Config{
@@ -149,12 +148,22 @@ func (c *serveCommand) Run(s *session) (err error) {
 		}
 		run(func(ctx context.Context) error { return server.Run(ctx, ops, server.Ops(metrics), log) })
 	}
+	c.greet(s, live.Snapshot())
 	err = server.Run(s.ctx, listener, handler, log)
 	stopBeside()
 	running.Wait()
 	close(failures)
 	for failure := range failures {
 		err = errors.Join(err, failure)
+	}
+	return err
+}
+
+// unlessStopped forgives what failed because the server was told to stop while it
+// started.
+func unlessStopped(s *session, err error) error {
+	if s.ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil
 	}
 	return err
 }

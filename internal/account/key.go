@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -79,6 +80,20 @@ var inBase62 = func() (in [256]bool) {
 	}
 	return in
 }()
+
+// HoldsKey tells whether something that looks like a key stands anywhere in s.
+func HoldsKey(s string) bool {
+	for {
+		i := strings.Index(s, keyPrefix)
+		if i < 0 || len(s)-i < keyLength {
+			return false
+		}
+		if HasKeyForm(s[i : i+keyLength]) {
+			return true
+		}
+		s = s[i+1:]
+	}
+}
 
 // CheckKey tells whether s has the form of a key and a true checksum, so that a
 // typo is refused without asking the store.

@@ -134,3 +134,17 @@ func FuzzCheckKey(f *testing.F) {
 		}
 	})
 }
+
+func TestAKeyIsFoundWhereverItStands(t *testing.T) {
+	key := NewKey(strings.NewReader(strings.Repeat("palmares", 100)))
+	for _, s := range []string{key, "Bearer " + key, "plm_" + key, key + "&x", "x=" + key, "plm_plm_" + key} {
+		if !HoldsKey(s) {
+			t.Errorf("no key is found in %q", s)
+		}
+	}
+	for _, s := range []string{"", "plm_", key[:41], key[:20] + "-" + key[21:], "plm" + key[4:]} {
+		if HoldsKey(s) {
+			t.Errorf("a key is found in %q", s)
+		}
+	}
+}

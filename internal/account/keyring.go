@@ -56,6 +56,8 @@ type Keyring struct {
 	shards [64]shard
 	epoch  atomic.Uint64 // counts the calls of Forget
 
+	doubted atomic.Bool // what is known no longer holds while the store is away
+
 	waiting atomic.Int64  // keys never seen that are looked up, or wait for it
 	unseen  chan struct{} // holds a token for each lookup of one of them
 	seen    chan struct{} // and of the others
@@ -100,10 +102,14 @@ func (k *Keyring) Check(ctx context.Context, token string) (*Key, error) {
 		return nil, ErrInvalidKey
 	}
 	if found == nil || found.epoch != k.epoch.Load() {
-		var err error
-		if found, err = k.find(ctx, s, hash, found != nil); err != nil {
+		newer, err := k.find(ctx, s, hash, found != nil)
+		switch {
+		case err == nil:
+			found = newer
+		case found == nil || errors.Is(err, ErrInvalidKey) || k.doubted.Load():
 			return nil, err
 		}
+		// Otherwise the store is away, and what is known of the key still holds.
 	}
 	key, now := &found.key, k.now()
 	switch {
@@ -196,6 +202,16 @@ func (s *shard) forget(hash [sha256.Size]byte, epoch uint64) {
 // Forget has every key looked up again when it is next used. A request that
 // begins after it is answered by a lookup that begins after it.
 func (k *Keyring) Forget() { k.epoch.Add(1) }
+
+// Doubt ends the trust in what is known of keys for as long as the store is away,
+// or restores it. By default a key that was forgotten and cannot be looked up
+// again is taken for what it was; after long enough that would keep a revoked one
+// alive.
+func (k *Keyring) Doubt(doubted bool) {
+	if k.doubted.Swap(doubted) != doubted {
+		k.Forget()
+	}
+}
 
 // A Use is when a key was last used, give or take a minute.
 type Use struct {

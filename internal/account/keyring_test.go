@@ -129,7 +129,7 @@ func TestAKeyEndsWhenItIsRevokedAndForgottenOrExpires(t *testing.T) {
 	checks(t, k, gone, nil)
 }
 
-func TestAKnownKeyNeedsNoStoreAndAForgottenOneDoes(t *testing.T) {
+func TestAKnownKeyHoldsWhileTheStoreIsAwayUntilItIsDoubted(t *testing.T) {
 	away := errors.New("away")
 	d := newDrawer()
 	broken := false
@@ -144,8 +144,14 @@ func TestAKnownKeyNeedsNoStoreAndAForgottenOneDoes(t *testing.T) {
 	broken = true
 	checks(t, k, token, nil)
 	k.Forget()
+	checks(t, k, token, nil)
+	checks(t, k, d.put("", Key{}), away) // one that was never seen
+	k.Doubt(true)
 	checks(t, k, token, away)
 	broken = false
+	checks(t, k, token, nil)
+	k.Doubt(false)
+	broken = true
 	checks(t, k, token, nil)
 }
 

@@ -10,6 +10,7 @@ package api
 import (
 	_ "embed"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -83,7 +84,14 @@ func (h *Handler) handle(pattern string, op operation) {
 // find chooses the operation for a path. The standard mux is not asked: it answers
 // a path that is not clean with a redirect and a page of HTML, where here such a
 // path simply does not exist, and it takes three times as long.
-func (h *Handler) find(path string) (r route, slug string) {
+//
+// A slash that is written %2F is none: two addresses for one answer would confuse
+// the caches and rules in front of this server.
+func (h *Handler) find(u *url.URL) (r route, slug string) {
+	path := u.Path
+	if u.RawPath != "" && strings.Contains(strings.ToLower(u.RawPath), "%2f") {
+		return h.unknown, ""
+	}
 	if r, ok := h.paths[path]; ok {
 		return r, ""
 	}
@@ -115,7 +123,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		preflight(w)
 		return
 	}
-	route, slug := h.find(r.URL.Path)
+	route, slug := h.find(r.URL)
 	r.Pattern, req.slug = route.pattern, slug
 	a, err := h.run(route.op, &req)
 	if err == nil {

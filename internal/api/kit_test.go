@@ -240,7 +240,7 @@ func (r *reply) checkCommon() {
 func (r *reply) checkAgainstDocument(ctx context.Context, req *http.Request) {
 	r.t.Helper()
 	route, params, err := router.FindRoute(req)
-	if err != nil || strings.HasSuffix(req.URL.Path, "/") { // the router overlooks a last slash
+	if err != nil || strings.HasSuffix(req.URL.Path, "/") || req.URL.RawPath != "" { // the router overlooks a last slash and %2F
 		if r.status < 400 {
 			r.t.Errorf("%s: %d, but the document has no such path", r.what, r.status)
 		}

@@ -45,10 +45,17 @@ func refuseKeyIn(query string) error {
 		if !ok {
 			key, value = "", pair
 		}
-		if v, err := url.QueryUnescape(value); err == nil && account.HasKeyForm(strings.TrimSpace(v)) {
-			name, err := url.QueryUnescape(key)
-			if err != nil {
-				name = key
+		name, err := url.QueryUnescape(key)
+		if err != nil {
+			name = key
+		}
+		v, err := url.QueryUnescape(value)
+		if err != nil {
+			v = value
+		}
+		if account.HoldsKey(v) || account.HoldsKey(name) {
+			if account.HoldsKey(name) {
+				name = "" // it would stand in the answer
 			}
 			return invalidParameter(name, "Une clé d’API ne va pas dans l’adresse, où journaux et caches la garderaient : envoyez-la dans l’en-tête « Authorization: Bearer … ». Révoquez celle-ci si l’adresse a circulé.")
 		}

@@ -80,6 +80,10 @@ func TestAKeyInTheAddressIsRefusedEverywhere(t *testing.T) {
 	}
 	s.get("/api/v1/tools?key="+key).fails(400, "invalid_parameter").param("key")
 	s.get("/api/v1/stats?a=plm_short").ok()
+	s.get("/api/v1/stats?a=Bearer%20"+key).fails(400, "invalid_parameter")
+	if r := s.get("/api/v1/stats?"+key+"=1").fails(400, "invalid_parameter"); strings.Contains(string(r.body), key) {
+		t.Errorf("the answer repeats the key: %s", r.body)
+	}
 }
 
 func TestAnAddressThatIsTooLongIsRefused(t *testing.T) {
@@ -112,7 +116,7 @@ func TestUnknownPathsAreJSON(t *testing.T) {
 	s := serve(t, shop())
 	for _, path := range []string{
 		"/api", "/api/", "/api/v1", "/api/v1/", "/api/v2/tools", "/api/v1/tools/", "/api/v1/tools/zebre/", "/api/v1/stats/x", "/api/v1//tools", "/api//v1/tools",
-		"/api/v1/./tools", "/api/v1/x/../tools", "/api/v1/tools/a%2Fb", "/api/v1/%2e%2e/tools", "/api/v1/TOOLS", "/api/embeddings", "/api/embeddings/", "/api/v1/embeddings/zebre",
+		"/api/v1/./tools", "/api/v1/x/../tools", "/api/v1/tools/a%2Fb", "/api/v1%2Ftools", "/api%2fv1/tools", "/api/v1/%2e%2e/tools", "/api/v1/TOOLS", "/api/embeddings", "/api/embeddings/", "/api/v1/embeddings/zebre",
 	} {
 		s.get(path).fails(404, "not_found", "openapi.json")
 	}

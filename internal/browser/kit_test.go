@@ -29,6 +29,7 @@ import (
 
 	"palmares/demo"
 	"palmares/internal/account"
+	"palmares/internal/api"
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/server"
@@ -105,7 +106,7 @@ func serve() (stop func() error, err error) {
 		return nil, errors.Join(err, listener.Close())
 	}
 	pages := site.New(site.Config{
-		Snapshot: live.Snapshot, BaseURL: kit.url,
+		Snapshot: live.Snapshot, BaseURL: kit.url, Document: api.Document(),
 		Demo: func(*snapshot.Snapshot) bool { return true },
 	})
 	keys := account.NewKeyring(func(context.Context, [32]byte) (account.Key, error) {
@@ -166,6 +167,7 @@ func launch(path string) (stop func() error, err error) {
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
 		chromedp.Flag("hide-scrollbars", false),
+		chromedp.Flag("disable-smooth-scrolling", true),
 		chromedp.Flag("font-render-hinting", "none"),
 		chromedp.Flag("lang", "fr-FR"),
 	)

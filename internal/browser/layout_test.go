@@ -1,7 +1,6 @@
 package browser_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -71,45 +70,4 @@ func TestNothingMovesWhileAPageLoads(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestPagesHaveNoBarriers(t *testing.T) {
-	t.Parallel()
-	for _, s := range []screen{phone, desktop} {
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
-			b := newTab(t, s)
-			for _, p := range kinds {
-				b.prefer("light")
-				b.open(p)
-				eval[chromedp.Void](b, kit.axe+";void 0")
-				for _, scheme := range []string{"light", "dark"} {
-					b.prefer(scheme)
-					for _, barrier := range axe(b) {
-						t.Errorf("%s, %s, %s: %s", p.path, s.name, scheme, barrier)
-					}
-				}
-			}
-			// A barrier that is there must be seen.
-			eval[chromedp.Void](b, `document.querySelector("h1").removeAttribute("class"); document.querySelector("main").append(new Image()); void 0`)
-			if len(axe(b)) == 0 {
-				t.Error("an image that says nothing passes: the other pages prove nothing")
-			}
-		})
-	}
-}
-
-// axe gives what axe-core finds wrong with the page as it stands.
-func axe(b *tab) []string {
-	b.t.Helper()
-	type violation struct {
-		ID, Help string
-		Nodes    []struct{ HTML, FailureSummary string }
-	}
-	var list []string
-	for _, v := range eval[[]violation](b, `axe.run(document, { resultTypes: ["violations"] }).then(found => found.violations.map(
-		v => ({ ID: v.id, Help: v.help, Nodes: v.nodes.map(n => ({ HTML: n.html, FailureSummary: n.failureSummary })) })))`, chromedp.EvalAwaitPromise) {
-		list = append(list, fmt.Sprintf("%s (%s): %d times, first %s\n%s", v.ID, v.Help, len(v.Nodes), v.Nodes[0].HTML, v.Nodes[0].FailureSummary))
-	}
-	return list
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -61,9 +62,8 @@ func newTab(t *testing.T, s screen) *tab {
 }
 
 // show changes the screen.
-func (b *tab) show(s screen) {
+func (b *tab) show(s screen, options ...chromedp.EmulateViewportOption) {
 	b.t.Helper()
-	var options []chromedp.EmulateViewportOption
 	if s.touch {
 		options = append(options, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulatePortrait)
 	}
@@ -127,11 +127,28 @@ func (b *tab) leave(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// await waits until a JavaScript expression holds.
+// back goes to the page before, which the browser may have kept as it was: then
+// nothing loads.
+func (b *tab) back() {
+	b.t.Helper()
+	get(b, chromedp.WaitEvent(page.FrameNavigated, nil, chromedp.Evaluate[chromedp.Void](`history.back()`)))
+}
+
+// await waits until a JavaScript expression holds, which it looks at with every
+// frame that is drawn.
 func (b *tab) await(expression string) {
 	b.t.Helper()
-	if err := chromedp.Do(b.ctx, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(10*time.Second))); err != nil {
-		b.t.Fatalf("%s never came true: %v (at %s, which says: %.300s)", expression, err, b.lastURL(), eval[string](b, `document.querySelector("main").innerText`))
+	_, err := chromedp.Run(b.ctx, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`new Promise((resolve, reject) => {
+		const deadline = performance.now() + 10000;
+		const look = () => {
+			if (%s) resolve();
+			else if (performance.now() > deadline) reject(new Error("not within ten seconds"));
+			else requestAnimationFrame(look);
+		};
+		look();
+	})`, expression), chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatalf("%s never came true: %v (at %s, which says: %.300s)", expression, err, b.lastURL(), b.text("main"))
 	}
 }
 
@@ -164,10 +181,11 @@ func (b *tab) lastURL() string {
 	return eval[string](b, `location.href`)
 }
 
-// inView tells whether an element stands within the window.
-func (b *tab) inView(id string) bool {
+// sees waits until an element stands within the window: browsers scroll to it in
+// their own time.
+func (b *tab) sees(id string) {
 	b.t.Helper()
-	return eval[bool](b, fmt.Sprintf(`(() => {
+	b.await(fmt.Sprintf(`(() => {
 		const box = document.getElementById(%q).getBoundingClientRect();
 		return box.top >= 0 && box.top < innerHeight && box.left >= 0;
 	})()`, id))

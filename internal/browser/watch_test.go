@@ -29,9 +29,9 @@ type watch struct {
 
 // A request is one that a page made.
 type request struct {
-	id    network.RequestID
-	url   string
-	bytes float64 // over the wire, headers included
+	id   network.RequestID
+	url  string
+	kind network.ResourceType
 }
 
 // A stream is told by the browser and read when the test wants to know.
@@ -80,32 +80,35 @@ func (w *watch) read() {
 			w.complaints = append(w.complaints, fmt.Sprintf("%s (%s %s)", m, m.Source, m.URL))
 		}
 	}
-	var page []request
 	for {
 		e := w.sent.take(w.b.t)
 		if e.Request.URL == address {
 			break
 		}
 		if !strings.HasPrefix(e.Request.URL, "data:") {
-			page = append(page, request{id: e.RequestID, url: e.Request.URL})
+			w.asked = append(w.asked, request{e.RequestID, e.Request.URL, e.Type})
 		}
 		if to, err := url.Parse(e.Request.URL); err != nil || to.Scheme != "data" && "http://"+to.Host != kit.url {
 			w.complaints = append(w.complaints, "a request to another host: "+e.Request.URL)
 		}
 	}
-	w.asked = append(w.asked, page...)
 }
 
-// weigh gives the bytes that came over the wire since the last reading, and what
-// for. Every request must have ended well.
+// weigh gives the bytes that came over the wire since the last reading, headers
+// included, and what for. Every request must have ended well.
 func (w *watch) weigh() (total float64, parts []string) {
 	w.b.t.Helper()
+	// Browsers load a page's icon when they like, or not at all: that request
+	// is left out, and the icon asked for by a script instead.
+	eval[chromedp.Void](w.b, `fetch(document.querySelector("link[rel=icon]").href).then(answer => answer.text())`, chromedp.EvalAwaitPromise)
 	before := len(w.asked)
 	w.read()
 	w.fail()
 	waiting := map[network.RequestID]string{}
 	for _, r := range w.asked[before:] {
-		waiting[r.id] = r.url
+		if r.kind != network.ResourceTypeOther {
+			waiting[r.id] = r.url
+		}
 	}
 	for len(waiting) > 0 {
 		e := w.finished.take(w.b.t)

@@ -35,7 +35,8 @@ type Change struct {
 type Diff struct {
 	Changes []Change // ends with catalog.updated unless empty
 
-	Catalogue   bool // the name, the URL, a category or a past price changed
+	Catalogue   bool // the name, the URL or a category changed
+	PastPrices  bool // a history was kept for a tool that left, or taken up again
 	Tools       Records
 	Comparisons Records
 	Retired     Records
@@ -50,7 +51,7 @@ type Records struct {
 
 // Empty tells whether publishing would change nothing at all.
 func (d *Diff) Empty() bool {
-	return !d.Catalogue && d.Tools.empty() && d.Comparisons.empty() && d.Retired.empty()
+	return !d.Catalogue && !d.PastPrices && d.Tools.empty() && d.Comparisons.empty() && d.Retired.empty()
 }
 
 func (r *Records) empty() bool { return len(r.Added)+len(r.Changed)+len(r.Gone) == 0 }
@@ -75,8 +76,8 @@ func Removals(old, next *Catalog) []string {
 func Compare(old, next *Catalog, sections func(body string) []Section) Diff {
 	var d Diff
 	d.Catalogue = old.Name != next.Name || old.URL != next.URL ||
-		!slices.Equal(old.Categories, next.Categories) ||
-		!maps.EqualFunc(old.PastPrices, next.PastPrices, slices.Equal[[]PriceChange])
+		!slices.Equal(old.Categories, next.Categories)
+	d.PastPrices = !maps.EqualFunc(old.PastPrices, next.PastPrices, slices.Equal[[]PriceChange])
 	d.compareTools(old, next)
 	d.compareRetired(old, next)
 	d.compareComparisons(old, next)

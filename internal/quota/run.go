@@ -14,6 +14,9 @@ const (
 	// saveTimeout is for a store that is stuck. A save is never cut by the end of the
 	// process: one that was committed and then reported as cut would be made twice.
 	saveTimeout = 10 * time.Second
+	// lastAttempts is how often the end of the process tries again. A store that is
+	// busy takes five seconds to say so, and a stop may last 15.
+	lastAttempts = 2
 	// A day's key and networks are kept for an hour after it, for a restart with a clock
 	// that is a little behind, and for nodes whose clocks differ.
 	keepNetworks = time.Hour
@@ -35,7 +38,15 @@ func (m *Meter) Run(ctx context.Context) error {
 		case <-ticker.C:
 		}
 	}
-	if err := m.save(ctx); err != nil {
+	// A publication may hold the store for a while: the last counts are worth waiting for.
+	err := m.save(ctx)
+	for range lastAttempts {
+		if err == nil {
+			break
+		}
+		err = m.save(ctx)
+	}
+	if err != nil {
 		return fmt.Errorf("the last requests counted could not be saved and will be forgotten: %w", err)
 	}
 	return nil

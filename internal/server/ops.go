@@ -49,8 +49,8 @@ func NewMetrics(live *snapshot.Live) *Metrics {
 	return m
 }
 
-// observe counts one request. The pattern that the mux chose is the route, so a
-// stranger's paths cannot make new series.
+// observe counts one request. Its route is the pattern that was chosen for it, so
+// a stranger's paths cannot make new series.
 func (m *Metrics) observe(pattern string, status int, took time.Duration) {
 	if pattern == "" || pattern == "/" {
 		pattern = "other"

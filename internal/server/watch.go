@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"palmares/internal/account"
@@ -31,6 +32,8 @@ func (w *Watch) Run(ctx context.Context) error {
 	tick, note := time.NewTicker(w.Interval), time.NewTicker(noteEvery)
 	defer tick.Stop()
 	defer note.Stop()
+	var loads loads
+	defer loads.running.Wait()
 	keys, failing := int64(-1), false
 	answered := time.Now()
 	for {
@@ -44,7 +47,7 @@ func (w *Watch) Run(ctx context.Context) error {
 			continue
 		case <-tick.C:
 		}
-		err := w.look(ctx, &keys)
+		err := w.look(ctx, &keys, &loads)
 		switch {
 		case ctx.Err() != nil:
 			continue // and end
@@ -55,9 +58,8 @@ func (w *Watch) Run(ctx context.Context) error {
 		}
 		if failing = err != nil; !failing {
 			answered = time.Now()
-		} else if time.Since(answered) > trustKeys {
-			w.Keys.Forget()
 		}
+		w.Keys.Doubt(time.Since(answered) > trustKeys)
 	}
 }
 
@@ -79,8 +81,13 @@ func (w *Watch) noteUse(ctx context.Context) error {
 	return w.NoteUse(ctx, used)
 }
 
-func (w *Watch) look(ctx context.Context, keys *int64) error {
-	version, revision, err := w.State(ctx)
+// stateTimeout is for a database that hangs: it is taken for one that is away.
+const stateTimeout = 2 * time.Second
+
+func (w *Watch) look(ctx context.Context, keys *int64, loads *loads) error {
+	asking, cancel := context.WithTimeout(ctx, stateTimeout)
+	defer cancel()
+	version, revision, err := w.State(asking)
 	if err != nil {
 		return err
 	}
@@ -88,9 +95,43 @@ func (w *Watch) look(ctx context.Context, keys *int64) error {
 		w.Keys.Forget()
 		*keys = revision
 	}
-	if version == w.Live.Snapshot().Version {
-		return nil
+	if version != w.Live.Snapshot().Version {
+		loads.begin(func() error { return w.load(ctx) })
 	}
+	return loads.failure()
+}
+
+// loads are the loads of a catalogue, one at a time. They run beside the
+// watch: a large catalogue takes seconds, and a revocation must not wait for it.
+type loads struct {
+	running sync.WaitGroup
+	mu      sync.Mutex
+	busy    bool
+	err     error // of the last one
+}
+
+func (l *loads) begin(load func() error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.busy {
+		return
+	}
+	l.busy = true
+	l.running.Go(func() {
+		err := load()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.busy, l.err = false, err
+	})
+}
+
+func (l *loads) failure() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+func (w *Watch) load(ctx context.Context) error {
 	start := time.Now()
 	if err := w.Live.Refresh(ctx); err != nil {
 		return err

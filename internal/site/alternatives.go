@@ -48,7 +48,7 @@ func (s *Site) showAlternatives(r *request) (*answer, error) {
 	if linked := r.linkedTools(rows, 1); linked != nil {
 		v.Page.Linked = linked
 	}
-	return render("alternatives", v), nil
+	return render(r, "alternatives", v.Page, v), nil
 }
 
 // rivals are the best other tools of the same category, and whether there are more.

@@ -14,12 +14,13 @@ import (
 
 // An answer is a finished page, or where to go instead.
 type answer struct {
-	status   int
-	kind     string // Content-Type
-	cache    string // Cache-Control
-	body     []byte
-	digest   coding.Digest
-	location string // of a permanent redirection; then there is no body
+	status    int
+	kind      string // Content-Type
+	cache     string // Cache-Control
+	body      []byte
+	digest    coding.Digest
+	location  string // of a permanent redirection; then there is no body
+	canonical string // absolute; of an answer that stands for a page
 }
 
 // How long shared caches may keep what. A publication must be seen within
@@ -78,6 +79,9 @@ func (s *Site) write(w http.ResponseWriter, r *http.Request, a *answer) {
 		h.Set("Content-Length", "0")
 		w.WriteHeader(a.status)
 		return
+	}
+	if a.canonical != "" {
+		h.Set("Link", "<"+a.canonical+`>; rel="canonical"`)
 	}
 	chosen := coding.Choose(r.Header["Accept-Encoding"])
 	if a.status == http.StatusOK {
@@ -139,16 +143,24 @@ func (s *Site) failure(r *request, err error) *answer {
 	if !errors.As(err, &f) {
 		panic(err)
 	}
-	p := s.page(r, f.title, f.text, r.URL.Path)
-	p.Canonical, p.NoIndex = "", true
-	a := render("failure", failurePage{Page: p, Status: f.status, Text: f.text, Link: f.link})
+	var a *answer
+	if r.text {
+		a = failureText(f)
+	} else {
+		p := s.page(r, f.title, f.text, r.URL.Path)
+		p.Canonical, p.NoIndex = "", true
+		a = render(r, "failure", p, failurePage{Page: p, Status: f.status, Text: f.text, Link: f.link})
+	}
 	a.status, a.cache = f.status, f.cache
 	return a
 }
 
-// render makes a page of a template and what it shows. A template that does not
-// fit its data is a mistake of ours that tests find.
-func render(name string, data any) *answer {
+// render makes a page of a template and what it shows, in the form that was asked
+// for. A template that does not fit its data is a mistake of ours that tests find.
+func render(r *request, name string, p page, data any) *answer {
+	if r.text {
+		return renderText(name, p, data)
+	}
 	room := rooms.Get().(*bytes.Buffer)
 	defer rooms.Put(room)
 	room.Reset()

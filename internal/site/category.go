@@ -43,5 +43,5 @@ func (s *Site) showCategory(r *request) (*answer, error) {
 	description := "Les outils d’IA de la catégorie «\u00a0" + v.Category.Label + "\u00a0», classés par note\u00a0: " + plural(v.Category.ToolCount, "outil", "outils") + "."
 	v.Page = s.page(r, v.Category.Label, description, "/categories/"+slug)
 	v.Page.Linked = r.linkedTools(v.Rows, 1)
-	return render("category", v), nil
+	return render(r, "category", v.Page, v), nil
 }

@@ -61,7 +61,7 @@ func (s *Site) showCemetery(r *request) (*answer, error) {
 	v.Graves, v.Total, v.Pager = r.graveList(list.IDs()), list.Total, f.pager(at, list.Total)
 	v.Page = s.page(r, "Cimetière", "Les outils d’IA disparus\u00a0: fermés, rachetés, dépréciés, absorbés, et ce qui les remplace.", "/cimetiere")
 	f.describe(&v.Page, at, r.snap.Catalog)
-	return f.answer("cemetery", v), nil
+	return f.answer(r, "cemetery", v.Page, v), nil
 }
 
 func (e *edition) graveList(ids []int32) []grave {

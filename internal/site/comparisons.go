@@ -60,7 +60,7 @@ func (s *Site) listComparisons(r *request) (*answer, error) {
 	v := comparisonsPage{Filters: f, Matches: r.matchList(list.IDs()), Total: list.Total, Pager: f.pager(at, list.Total)}
 	v.Page = s.page(r, "Comparatifs", "Deux outils, les mêmes épreuves, un vainqueur\u00a0: tous nos face-à-face.", "/comparatifs")
 	f.describe(&v.Page, at, r.snap.Catalog)
-	return f.answer("comparisons", v), nil
+	return f.answer(r, "comparisons", v.Page, v), nil
 }
 
 // comparisonPage sets two tools side by side.
@@ -69,6 +69,7 @@ type comparisonPage struct {
 	Match    match
 	Rows     []duelRow
 	Sections []section // the prose
+	Body     string    // the same, as it was written
 	Others   []match   // with either of the tools
 }
 
@@ -86,7 +87,7 @@ func (s *Site) showComparison(r *request) (*answer, error) {
 		f.link = &link{"/comparatifs", "Tous les comparatifs"}
 		return nil, f
 	}
-	v := comparisonPage{Match: r.newMatch(x), Sections: sections(x.Body)}
+	v := comparisonPage{Match: r.newMatch(x), Sections: sections(x.Body), Body: x.Body}
 	a, b := v.Match.Sides[0].Row, v.Match.Sides[1].Row
 	v.Rows = r.duel(a.tool, b.tool)
 	for _, m := range append(r.matchesOf(a.tool), r.matchesOf(b.tool)...) {
@@ -97,7 +98,7 @@ func (s *Site) showComparison(r *request) (*answer, error) {
 	v.Page = s.page(r, nobreak(x.Title), nobreak(x.WinnerNote), "/comparatifs/"+x.Slug)
 	v.Page.Canonical, v.Page.Article = r.snap.Catalog.ComparisonURLOf(x.Slug), true
 	v.Page.Linked = r.linkedTools([]toolRow{a, b}, 1)
-	return render("comparison", v), nil
+	return render(r, "comparison", v.Page, v), nil
 }
 
 // duel sets the two tools against each other, line by line.

@@ -148,10 +148,10 @@ func (r *request) tool(prefix string) (*catalog.Tool, *answer, error) {
 		return t, nil, nil
 	}
 	if now, ok := r.snap.Alias(slug); ok {
-		return nil, movedTo(prefix+now, r.URL.RawQuery), nil
+		return nil, movedTo(r.form(prefix+now), r.URL.RawQuery), nil
 	}
 	if r.snap.RetiredTool(slug) != nil {
-		return nil, &answer{status: 301, cache: cacheMoved, location: r.obituary(slug)}, nil
+		return nil, &answer{status: 301, cache: cacheMoved, location: r.form(r.obituary(slug))}, nil
 	}
 	return nil, nil, notFound("Aucun outil n’est connu sous ce nom. La recherche le retrouvera peut-être sous un autre.")
 }

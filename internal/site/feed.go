@@ -41,7 +41,7 @@ func (s *Site) feed(r *request) (*answer, error) {
 	c := r.snap.Catalog
 	f := atomFeed{
 		Language: "fr", ID: c.URL + "/flux.atom", Title: c.Name, Subtitle: "Les dernières modifications du catalogue",
-		Updated: moment(r.snap.UpdatedAt), Author: c.Name, Rights: "Source : " + c.Name + " (" + c.URL + ")",
+		Updated: moment(r.snap.UpdatedAt), Author: c.Name, Rights: creditLine(c.Name, c.URL),
 		Links: []atomLink{{"self", "application/atom+xml", c.URL + "/flux.atom"}, {"alternate", "text/html", c.URL + "/"}},
 	}
 	for _, ch := range r.changes {

@@ -210,8 +210,8 @@ func (f *filters) pager(at snapshot.Paging, total int) pager {
 }
 
 // answer is a page of a list: 400 when a filter made no sense.
-func (f *filters) answer(name string, data any) *answer {
-	a := render(name, data)
+func (f *filters) answer(r *request, name string, p page, data any) *answer {
+	a := render(r, name, p, data)
 	if len(f.Problems) > 0 {
 		a.status, a.cache = 400, noStore
 	}

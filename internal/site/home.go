@@ -49,5 +49,5 @@ func (s *Site) home(r *request) (*answer, error) {
 	}
 	v.Page = s.page(r, "", "Des outils d’IA essayés, notés et suivis\u00a0: avis, comparatifs, prix en euros et leur histoire, outils disparus.", "/")
 	v.Page.Linked = r.linkedTools(v.Best, 1)
-	return render("home", v), nil
+	return render(r, "home", v.Page, v), nil
 }

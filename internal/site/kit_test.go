@@ -70,7 +70,7 @@ func (v *visit) publish(c *catalog.Catalog, version int64) {
 func listen(t testing.TB, cfg site.Config) *visit {
 	t.Helper()
 	v := &visit{t: t}
-	cfg.Snapshot = v.live.Load
+	cfg.Snapshot, cfg.Document = v.live.Load, api.Document()
 	v.site = site.New(cfg)
 	machines := api.New(api.Config{
 		Snapshot: v.live.Load,

@@ -48,10 +48,12 @@ var navigation = []link{
 	{"/comparatifs", "Comparatifs"},
 	{"/prix", "Prix"},
 	{"/cimetiere", "Cimetière"},
+	{"/docs", "API"},
 }
 
 // footer is the menu at the end of every page.
 var footer = []link{
+	{"/docs", "Documentation de l’API"},
 	{"/tarifs", "Tarifs de l’API"},
 	{"/licence", "Licence"},
 	{"/confidentialite", "Confidentialité"},
@@ -74,6 +76,10 @@ type page struct {
 	UpdatedAt   string
 	Style       string
 	Script      string
+	MoreStyle   string // of this page alone; "" for none
+	MoreScript  string
+	Credit      string // the line that reuse requires
+	Markdown    string // where the same stands in Markdown; "" for nowhere
 	Icon        string
 	Navigation  []link
 	Footer      []link
@@ -95,6 +101,6 @@ func (s *Site) page(r *request, title, description, path string) page {
 		Canonical: c.URL + path, Section: "/" + section, Path: r.URL.Path,
 		NoIndex: r.demo, Demo: r.demo, UpdatedAt: r.snap.UpdatedAt,
 		Style: s.assets.paths["site.css"], Script: s.assets.paths["site.js"], Icon: s.assets.paths["icon.svg"],
-		Navigation: navigation, Footer: footer,
+		Navigation: navigation, Footer: footer, Credit: creditLine(c.Name, c.URL), Markdown: s.markdown(r),
 	}
 }

@@ -15,7 +15,7 @@ type apiDocument struct {
 		Title, Version, Description string
 	}
 	Tags       []apiTag
-	Paths      pairs[map[string]apiOperation] // by path, then by method
+	Paths      pairs[struct{ Get *apiOperation }] // every operation reads
 	Components apiComponents
 }
 

@@ -33,5 +33,5 @@ func (s *Site) listPrices(r *request) (*answer, error) {
 	}
 	v.Page = s.page(r, "Prix", "Le prix de chaque outil en euros, et comment il a changé.", "/prix")
 	f.describe(&v.Page, at, r.snap.Catalog)
-	return f.answer("prices", v), nil
+	return f.answer(r, "prices", v.Page, v), nil
 }

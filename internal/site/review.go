@@ -56,7 +56,7 @@ func (s *Site) showReview(r *request) (*answer, error) {
 		linked.Context, linked.Item = schema, r.linkedTool(t)
 		v.Page.Linked = linked
 	}
-	return render("review", v), nil
+	return render(r, "review", v.Page, v), nil
 }
 
 func notReviewed(t *catalog.Tool) *failure {

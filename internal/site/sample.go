@@ -102,12 +102,14 @@ func literal(s string) string {
 var programs embed.FS
 
 // program is one of the longer samples, which are files of their own so that
-// they can be run. They call https://palmares.example until a page puts the
-// address of its own server there.
-func program(name, base string) string {
+// they can be run. Until a page puts the address of its own server and its own
+// credit line there, they name those of the demo.
+func program(name, base, credit string) string {
 	code, err := programs.ReadFile("samples/" + name)
 	if err != nil {
 		panic(err) // the folder is inside the binary
 	}
-	return strings.TrimSpace(strings.ReplaceAll(string(code), "https://palmares.example", base))
+	const demo = "https://palmares.example"
+	s := strings.ReplaceAll(string(code), literal(creditLine("Palmarès", demo)), literal(credit))
+	return strings.TrimSpace(strings.ReplaceAll(s, demo, base))
 }

@@ -31,6 +31,8 @@ type Config struct {
 	// BaseURL is where visitors find this server. When it begins with https://
 	// their browsers are told to come back that way only; empty means http.
 	BaseURL string
+	// Document is the OpenAPI document, which /docs shows. Required.
+	Document []byte
 }
 
 // A Site answers every path that is not under /api.
@@ -39,6 +41,8 @@ type Site struct {
 	mux       *http.ServeMux
 	headers   http.Header // of every answer
 	assets    assets
+	reference docsReference
+	inText    map[string]bool // patterns of the pages that also stand in Markdown
 	encodings coding.Cache
 	current   atomic.Pointer[edition]
 	making    sync.Mutex
@@ -49,23 +53,25 @@ type Site struct {
 // in whole texts.
 func New(cfg Config) *Site {
 	s := &Site{
-		cfg: cfg, mux: http.NewServeMux(), assets: readAssets(), renewed: make(chan struct{}, 1),
+		cfg: cfg, mux: http.NewServeMux(), assets: readAssets(), reference: newReference(cfg.Document), inText: map[string]bool{}, renewed: make(chan struct{}, 1),
 		headers: strictHeaders(strings.HasPrefix(cfg.BaseURL, "https://")),
 	}
 	s.handle("/{$}", s.home)
-	s.handle("/outils", s.listTools)
+	s.both("/outils", s.listTools)
 	s.handle("/outils/{slug}", s.showTool)
 	s.handle("/avis/{slug}", s.showReview)
 	s.handle("/alternatives/{slug}", s.showAlternatives)
 	s.handle("/categories/{slug}", s.showCategory)
-	s.handle("/comparatifs", s.listComparisons)
+	s.both("/comparatifs", s.listComparisons)
 	s.handle("/comparatifs/{slug}", s.showComparison)
-	s.handle("/prix", s.listPrices)
-	s.handle("/cimetiere", s.showCemetery)
+	s.both("/prix", s.listPrices)
+	s.both("/cimetiere", s.showCemetery)
+	s.both("/docs", s.docs)
 	s.handle("/tarifs", s.plans)
-	s.handle("/licence", s.licence)
+	s.both("/licence", s.licence)
 	s.handle("/confidentialite", s.privacy)
 	s.handle("/flux.atom", s.feed)
+	s.handle("/llms.txt", s.llms)
 	s.handle("/robots.txt", s.robots)
 	s.handle("/sitemap.xml", s.sitemap)
 	s.handle("/static/{file}", s.asset)
@@ -87,6 +93,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 type request struct {
 	*http.Request
 	*edition
+	text bool // Markdown is asked for
 }
 
 // A pageFunc answers or fails; it writes nothing itself.
@@ -94,13 +101,24 @@ type pageFunc func(*request) (*answer, error)
 
 func (s *Site) handle(pattern string, page pageFunc) {
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		req := &request{Request: r, edition: s.edition()}
+		req := &request{Request: r, edition: s.edition(), text: strings.HasSuffix(r.URL.Path, textSuffix)}
+		if req.text {
+			r.SetPathValue("slug", strings.TrimSuffix(r.PathValue("slug"), textSuffix))
+		}
 		a, err := s.run(page, req)
 		if err != nil {
 			a = s.failure(req, err)
 		}
 		s.write(w, r, a)
 	})
+}
+
+// both registers a page that also stands in Markdown. Pages of a slug always do,
+// under the same pattern.
+func (s *Site) both(path string, page pageFunc) {
+	s.inText[path] = true
+	s.handle(path, page)
+	s.handle(path+textSuffix, page)
 }
 
 func (s *Site) run(page pageFunc, r *request) (*answer, error) {

@@ -11,7 +11,7 @@ import (
 const maxURLs = 50_000
 
 // mapped are the pages that every catalogue has.
-var mapped = []string{"/", "/outils", "/comparatifs", "/prix", "/cimetiere", "/tarifs", "/licence", "/confidentialite"}
+var mapped = []string{"/", "/outils", "/comparatifs", "/prix", "/cimetiere", "/docs", "/tarifs", "/licence", "/confidentialite"}
 
 // eachURL visits the addresses of all pages with the day they last changed, ""
 // when that is unknown. A record whose own address is elsewhere is not ours to list.

@@ -6,10 +6,13 @@ type termsPage struct {
 	Credit string // the line that reuse requires
 }
 
+// creditLine is the line that whoever reuses the data must show.
+func creditLine(name, url string) string { return "Source : " + name + " (" + url + ")" }
+
 func (s *Site) terms(r *request, name, title, description, path string) (*answer, error) {
 	c := r.snap.Catalog
-	v := termsPage{Page: s.page(r, title, description, path), Credit: "Source : " + c.Name + " (" + c.URL + ")"}
-	return render(name, v), nil
+	v := termsPage{Page: s.page(r, title, description, path), Credit: creditLine(c.Name, c.URL)}
+	return render(r, name, v.Page, v), nil
 }
 
 func (s *Site) plans(r *request) (*answer, error) {

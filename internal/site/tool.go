@@ -51,7 +51,7 @@ func (s *Site) showTool(r *request) (*answer, error) {
 	linked := r.linkedTool(t)
 	linked.Context, linked.Review = schema, r.linkedReview(t)
 	v.Page.Linked = linked
-	return render("tool", v), nil
+	return render(r, "tool", v.Page, v), nil
 }
 
 // figures are the three measures of a tool.

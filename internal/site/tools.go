@@ -75,7 +75,7 @@ func (s *Site) listTools(r *request) (*answer, error) {
 	v.Page = s.page(r, title, description, "/outils")
 	f.describe(&v.Page, at, r.snap.Catalog)
 	v.Page.Linked = r.linkedTools(v.Rows, int(v.First))
-	return f.answer("tools", v), nil
+	return f.answer(r, "tools", v.Page, v), nil
 }
 
 // byRelevance lists the tools that match a text, the best first.

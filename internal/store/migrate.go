@@ -28,7 +28,11 @@ func (s *Store) migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	version, err := s.schema(ctx, s.writes)
+	var version int
+	err = s.untilFree(ctx, func() (err error) {
+		version, err = s.schema(ctx, s.writes)
+		return err
+	})
 	if err != nil {
 		return err
 	}

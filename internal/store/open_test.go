@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"palmares/internal/pgtest"
 )
@@ -188,6 +189,28 @@ func TestOfManyThatStartAtOnceOneMakesTheTables(t *testing.T) {
 			t.Errorf("%d steps up to version %d, %d state rows, %v; want 3, 3, 1", steps, last, states, err)
 		}
 	})
+}
+
+func TestOpeningWaitsForAProcessThatHasTheFileToItself(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "palmares.db")
+	other, err := sql.Open("sqlite", sqliteURI(path, 0, "_txlock", "exclusive"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	tx, err := other.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	released := make(chan error)
+	go func() {
+		<-time.After(3 * busyTimeout) // longer than one attempt waits
+		released <- tx.Rollback()
+	}()
+	publish(t, open(t, "sqlite:"+path), catalogue(tool("a", "1 €/mois")), monday)
+	if err := <-released; err != nil {
+		t.Error(err)
+	}
 }
 
 func TestOpeningDoesNotWaitForAPublication(t *testing.T) {

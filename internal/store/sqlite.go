@@ -62,7 +62,8 @@ func (s *Store) openSQLite(ctx context.Context, path string) error {
 	s.reads.SetMaxOpenConns(4)
 	s.reads.SetMaxIdleConns(4)
 
-	if _, err := s.schema(ctx, s.writes); err != nil { // before anything is written to a file that may not be ours
+	// Before anything is written to a file that may not be ours.
+	if err := s.untilFree(ctx, func() error { _, err := s.schema(ctx, s.writes); return err }); err != nil {
 		return err
 	}
 	if info == nil {
@@ -71,18 +72,22 @@ func (s *Store) openSQLite(ctx context.Context, path string) error {
 			return err
 		}
 	}
-	return s.useWAL(ctx)
+	// WAL lets readers go on while a writer writes. The mode is kept in the file.
+	return s.untilFree(ctx, func() error {
+		var mode string
+		return s.writes.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
+	})
 }
 
-// useWAL lets readers go on while a writer writes. The mode is kept in the file, and
-// changing it fails at once, without the busy timeout, while another process
-// that starts at the same moment holds a lock: hence the attempts.
-func (s *Store) useWAL(ctx context.Context) error {
+// untilFree repeats fn while another process has the file to itself: one that makes
+// it, that changes its mode (which others are told of at once, without the busy
+// timeout) or that is the last to close it. On a busy machine that takes longer
+// than the busy timeout.
+func (s *Store) untilFree(ctx context.Context, fn func() error) error {
 	waiting, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	for {
-		var mode string
-		err := s.writes.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
+		err := fn()
 		if !isBusy(err) {
 			return err
 		}

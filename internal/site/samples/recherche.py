@@ -11,6 +11,7 @@ import urllib.request
 
 BASE = "https://palmares.example"
 KEY = os.environ["PALMARES_KEY"]
+CREDIT = "Source : Palmarès (https://palmares.example)"
 STORE = pathlib.Path("palmares-vecteurs.json")
 
 
@@ -72,4 +73,5 @@ chunks.sort(key=lambda chunk: -sum(a * b for a, b in zip(asked, chunk["vector"])
 for chunk in chunks[:3]:
     about = chunk["metadata"]
     print(f"{about['tool']}, {about['score']}/10 : {chunk['text'][:200]}…")
-    print(f"  Source : {about['canonical_url']}\n")
+    print(f"  À lire : {about['canonical_url']}\n")
+print(CREDIT)

@@ -1,0 +1,121 @@
+package browser_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+func TestEveryKindOfLinkLeadsWhereItSays(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, desktop)
+	b.goTo("/")
+
+	t.Log("from a tool to its review, its rivals, its category, its duel")
+	name := b.text(".ranks h3")
+	b.follow(".ranks h3 a")
+	tool := strings.TrimPrefix(b.lastURL(), kit.url+"/outils/")
+	b.at("/outils/"+tool, name)
+	b.follow(`main a[href^="/avis/"]`)
+	b.at("/avis/"+tool, name)
+	b.follow(fmt.Sprintf(`main a[href="/alternatives/%s"]`, tool))
+	b.at("/alternatives/"+tool, "Alternatives à "+name)
+	b.follow(`.crumbs a[href^="/categories/"]`)
+	category := b.text("h1")
+	if !strings.HasPrefix(b.lastURL(), kit.url+"/categories/") || category == "" {
+		t.Errorf("the category is %s, %q", b.lastURL(), category)
+	}
+	b.follow(`main a[href^="/comparatifs/"]`)
+	if !strings.HasPrefix(b.lastURL(), kit.url+"/comparatifs/") {
+		t.Errorf("the comparison is %s", b.lastURL())
+	}
+	winner := b.text(".verdict-name")
+	if names := b.texts("thead th a"); len(names) != 2 || !strings.Contains(strings.Join(names, " "), strings.TrimSpace(winner)) {
+		t.Errorf("the winner %q is none of %q", winner, names)
+	}
+	b.follow(".crumbs a")
+	b.at("/comparatifs", "Comparatifs")
+
+	t.Log("through the menus of every page")
+	for _, link := range []struct{ menu, path, heading string }{
+		{".menu", "/outils", "Les outils"},
+		{".menu", "/comparatifs", "Comparatifs"},
+		{".menu", "/prix", "Prix"},
+		{".menu", "/cimetiere", "Cimetière"},
+		{".foot", "/tarifs", "Tarifs"},
+		{".foot", "/licence", "Licence"},
+		{".foot", "/confidentialite", "Confidentialité"},
+		{".masthead", "/", "Les outils d’IA"},
+	} {
+		b.follow(fmt.Sprintf(`%s a[href=%q]`, link.menu, link.path))
+		b.at(link.path, link.heading)
+	}
+
+	t.Log("from a price to its tool, and from an old name to the new one")
+	b.goTo("/prix")
+	name = b.text(".prices tbody th")
+	b.follow(".prices tbody th a")
+	if b.text("h1") != name {
+		t.Errorf("the price of %s leads to %s", name, b.text("h1"))
+	}
+}
+
+func TestTheContentsOfAReviewLeadToItsSections(t *testing.T) {
+	t.Parallel()
+	for _, s := range []screen{phone, desktop} {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			b := newTab(t, s)
+			b.goTo("/avis/babilune")
+			sections := eval[[]string](b, `[...document.querySelectorAll(".toc a")].map(a => decodeURIComponent(a.hash.slice(1)))`)
+			if len(sections) < 3 {
+				t.Fatalf("the contents are %q", sections)
+			}
+			for i, id := range sections {
+				eval[chromedp.Void](b, `scrollTo(0, 0)`)
+				b.do(chromedp.Click(chromedp.CSS(fmt.Sprintf(".toc li:nth-child(%d) a", i+1))))
+				b.await(fmt.Sprintf(`decodeURIComponent(location.hash) === "#" + %q`, id))
+				b.sees(id)
+			}
+			// From another page, and from the API's own address of a chunk.
+			b.goTo("/licence")
+			b.goTo("/avis/babilune#" + sections[len(sections)-1])
+			b.sees(sections[len(sections)-1])
+		})
+	}
+}
+
+func TestARetiredToolLeadsToItsObituary(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, phone)
+	b.goTo("/categories/code")
+	b.follow(`main a[href^="/cimetiere"]`)
+	id := eval[string](b, `location.hash.slice(1)`)
+	b.at("/cimetiere#"+id, "Cimetière")
+	b.sees(id)
+	b.goTo("/outils/storyplanche")
+	b.at("/cimetiere#storyplanche", "Cimetière")
+	b.sees("storyplanche")
+	b.follow("#storyplanche .more a")
+	b.at("/outils/travelling-24", "Travelling 24")
+}
+
+func TestTheCreditLineIsCopied(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, desktop)
+	b.goTo("/licence")
+	line := b.text("#page\\.credit")
+	b.do(chromedp.Click(chromedp.CSS("[data-copy]")))
+	b.await(`document.querySelector("[data-copy]").innerText === "Copié"`)
+	b.goTo("/outils")
+	paste := func(p *input.DispatchKeyEventParams) { p.Commands = []string{"paste"} }
+	b.do(chromedp.Focus(field("q")), chromedp.KeyEvent("v", chromedp.KeyModifiers(kb.ModifierCtrl), paste))
+	b.await(`document.activeElement.value !== ""`)
+	if got := get(b, chromedp.Value(field("q"))); strings.ReplaceAll(got, "\u00a0", " ") != line || !strings.Contains(line, "Palmarès") {
+		t.Errorf("copied %q, not %q", got, line)
+	}
+}

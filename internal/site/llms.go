@@ -1,0 +1,67 @@
+package site
+
+import (
+	"strings"
+
+	"palmares/internal/markdown"
+	"palmares/internal/snapshot"
+)
+
+// llmsTools is how many tools llms.txt names: the list has the rest.
+const llmsTools = 10
+
+// llms tells programs that read what there is and where (llmstxt.org). Its links
+// are absolute, since the file is often read away from its site.
+func (s *Site) llms(r *request) (*answer, error) {
+	c, base := r.snap.Catalog, s.base(r)
+	var b strings.Builder
+	b.WriteString("# " + markdown.Escape(c.Name) + "\n\n> Des outils d’IA essayés, notés et suivis\u00a0: " +
+		plural(r.stats.ToolsTotal, "outil", "outils") + ", " + plural(r.stats.ComparatifsTotal, "comparatif", "comparatifs") +
+		", les prix en euros avec leur histoire, et " + plural(r.stats.ToolsRetired, "outil disparu", "outils disparus") +
+		". En français. Catalogue du " + date(r.snap.UpdatedAt) + ".\n\n")
+	if r.demo {
+		b.WriteString(demoSentence + "\n\n")
+	}
+	b.WriteString("Données libres de droits, à condition d’afficher la ligne «\u00a0" + markdown.Escape(creditLine(c.Name, c.URL)) +
+		"\u00a0». Les pages du catalogue existent aussi en Markdown\u00a0: ajoutez `.md` à leur adresse. Pour chercher\u00a0: `" + base + "/outils.md?q=…`.\n")
+	section := func(title string) { b.WriteString("\n## " + title + "\n\n") }
+	link := func(text, path, note string) {
+		b.WriteString("- [" + markdown.Escape(text) + "](" + base + path + ")")
+		if note != "" {
+			b.WriteString(": " + markdown.Escape(note)) // no space before the colon: programs parse this
+		}
+		b.WriteString("\n")
+	}
+	section("Catalogue")
+	link("Outils", "/outils.md", "tous les outils par note ; paramètres q, category, score_min, obsolescence_max, sort, page, limit")
+	link("Comparatifs", "/comparatifs.md", "les face-à-face, du plus récent au plus ancien")
+	link("Prix", "/prix.md", "le prix de chaque outil et son dernier changement")
+	link("Cimetière", "/cimetiere.md", "les outils disparus, pourquoi, et vers quoi se tourner")
+	if len(r.categories) > 0 {
+		section("Catégories")
+		for _, category := range r.categories {
+			link(category.Label, "/categories/"+category.Slug+textSuffix, plural(category.ToolCount, "outil", "outils"))
+		}
+	}
+	if best := r.rows(r.snap.Tools(snapshot.ToolQuery{}, snapshot.Paging{Number: 1, Limit: llmsTools}).IDs()); len(best) > 0 {
+		section("Les mieux notés")
+		for _, row := range best {
+			path := "/outils/" + row.Slug + textSuffix
+			if row.Reviewed {
+				path = "/avis/" + row.Slug + textSuffix
+			}
+			link(row.Name, path, row.Tagline)
+		}
+	}
+	section("API")
+	link("Documentation", "/docs.md", "opérations, erreurs, quotas, exemples ; JSON, sans clé sous /api/v1")
+	link("Description OpenAPI 3.0.3", documentPath, "pour les machines")
+	link("Statistiques", "/api/v1/stats", "les chiffres du catalogue, en JSON")
+	section("Optional")
+	link("Licence", "/licence.md", "la ligne à afficher, et ce qu’elle permet")
+	link("Flux Atom", "/flux.atom", "les dernières modifications")
+	link("Plan du site", "/sitemap.xml", "")
+	return found(textType, []byte(b.String())), nil
+}
+
+const demoSentence = "Démonstration\u00a0: outils, notes, prix et domaines, tout ce que vous lisez ici est inventé."
