@@ -16,7 +16,7 @@ type focus struct {
 
 // focusScript gives the focus when the browser has scrolled to it.
 const focusScript = `new Promise((resolve, reject) => {
-	const e = document.activeElement, style = getComputedStyle(e), deadline = performance.now() + 10000;
+	const e = document.activeElement, style = getComputedStyle(e), deadline = performance.now() + 30000;
 	const reachable = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
 		.filter(e => !e.disabled && e.type !== "hidden" && e.checkVisibility({ visibilityProperty: true }));
 	const look = () => {

@@ -134,7 +134,7 @@ func serve() (stop func() error, err error) {
 // awaitIndex asks until a search finds a word that stands in a review only: the
 // index of whole texts is built beside the server.
 func awaitIndex() error {
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
 		resp, err := http.Get(kit.url + "/outils?q=chaudi%C3%A8re")
 		if err != nil {
 			return err
@@ -147,7 +147,7 @@ func awaitIndex() error {
 			return nil
 		}
 	}
-	return errors.New("after ten seconds the search still finds no word of a review")
+	return errors.New("after thirty seconds the search still finds no word of a review")
 }
 
 // launch starts a Chromium with an empty profile that can reach this machine and

@@ -15,7 +15,7 @@ func TestEveryKindOfLinkLeadsWhereItSays(t *testing.T) {
 	b := newTab(t, desktop)
 	b.goTo("/")
 
-	t.Log("from a tool to its review, its rivals, its category, its duel")
+	// From a tool to its review, its rivals, its category, its duel.
 	name := b.text(".ranks h3")
 	b.follow(".ranks h3 a")
 	tool := strings.TrimPrefix(b.lastURL(), kit.url+"/outils/")
@@ -40,12 +40,13 @@ func TestEveryKindOfLinkLeadsWhereItSays(t *testing.T) {
 	b.follow(".crumbs a")
 	b.at("/comparatifs", "Comparatifs")
 
-	t.Log("through the menus of every page")
+	// Through the menus of every page.
 	for _, link := range []struct{ menu, path, heading string }{
 		{".menu", "/outils", "Les outils"},
 		{".menu", "/comparatifs", "Comparatifs"},
 		{".menu", "/prix", "Prix"},
 		{".menu", "/cimetiere", "Cimetière"},
+		{".menu", "/docs", "Documentation"},
 		{".foot", "/tarifs", "Tarifs"},
 		{".foot", "/licence", "Licence"},
 		{".foot", "/confidentialite", "Confidentialité"},
@@ -55,36 +56,42 @@ func TestEveryKindOfLinkLeadsWhereItSays(t *testing.T) {
 		b.at(link.path, link.heading)
 	}
 
-	t.Log("from a price to its tool, and from an old name to the new one")
+	// From a price to its tool, and from an old name to the new one.
 	b.goTo("/prix")
 	name = b.text(".prices tbody th")
 	b.follow(".prices tbody th a")
 	if b.text("h1") != name {
 		t.Errorf("the price of %s leads to %s", name, b.text("h1"))
 	}
+	b.goTo("/avis/cordee")
+	b.at("/avis/cordee-libre", "Cordée Libre")
 }
 
-func TestTheContentsOfAReviewLeadToItsSections(t *testing.T) {
+func TestContentsLeadToTheirSections(t *testing.T) {
 	t.Parallel()
 	for _, s := range []screen{phone, desktop} {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			b := newTab(t, s)
-			b.goTo("/avis/babilune")
-			sections := eval[[]string](b, `[...document.querySelectorAll(".toc a")].map(a => decodeURIComponent(a.hash.slice(1)))`)
-			if len(sections) < 3 {
-				t.Fatalf("the contents are %q", sections)
+			for _, path := range []string{"/avis/babilune", "/docs"} {
+				b.goTo(path)
+				sections := eval[[]string](b, `[...document.querySelectorAll(".toc a")].map(a => decodeURIComponent(a.hash.slice(1)))`)
+				if len(sections) < 5 {
+					t.Fatalf("the contents of %s are %q", path, sections)
+				}
+				for i, id := range sections {
+					// With the keyboard: the contents follow the reader, and a mouse would
+					// have to wait until they stand still.
+					b.do(chromedp.Focus(chromedp.CSS(fmt.Sprintf(".toc li:nth-child(%d) a", i+1))), chromedp.KeyEvent(kb.Enter))
+					b.await(fmt.Sprintf(`decodeURIComponent(location.hash) === "#" + %q`, id))
+					b.sees(id)
+				}
+				// From another page too.
+				last := sections[len(sections)-1]
+				b.goTo("/licence")
+				b.goTo(path + "#" + last)
+				b.sees(last)
 			}
-			for i, id := range sections {
-				eval[chromedp.Void](b, `scrollTo(0, 0)`)
-				b.do(chromedp.Click(chromedp.CSS(fmt.Sprintf(".toc li:nth-child(%d) a", i+1))))
-				b.await(fmt.Sprintf(`decodeURIComponent(location.hash) === "#" + %q`, id))
-				b.sees(id)
-			}
-			// From another page, and from the API's own address of a chunk.
-			b.goTo("/licence")
-			b.goTo("/avis/babilune#" + sections[len(sections)-1])
-			b.sees(sections[len(sections)-1])
 		})
 	}
 }

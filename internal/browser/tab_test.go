@@ -35,7 +35,7 @@ var (
 
 // patience is how long a tab may take for all that a test asks of it. It is for
 // tests that would otherwise hang.
-const patience = 2 * time.Minute
+const patience = 4 * time.Minute
 
 // newTab opens an empty tab that nothing is cached in, and closes it with the test.
 // What its pages complained about until then fails the test.
@@ -139,10 +139,10 @@ func (b *tab) back() {
 func (b *tab) await(expression string) {
 	b.t.Helper()
 	_, err := chromedp.Run(b.ctx, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`new Promise((resolve, reject) => {
-		const deadline = performance.now() + 10000;
+		const deadline = performance.now() + 30000;
 		const look = () => {
 			if (%s) resolve();
-			else if (performance.now() > deadline) reject(new Error("not within ten seconds"));
+			else if (performance.now() > deadline) reject(new Error("not within thirty seconds"));
 			else requestAnimationFrame(look);
 		};
 		look();

@@ -54,9 +54,8 @@ func isWord(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// Inert gives a text with its raw HTML written so that it is only shown: nobody
-// who renders the result runs what a text brought along. All else stays as its
-// author wrote it.
+// Inert gives a text with its raw HTML written so that it is shown and not obeyed.
+// All else stays as its author wrote it.
 func Inert(body string) string {
 	// To make an HTML block text can join it with the lines after it, in which
 	// then more is taken for HTML; no known text needs a third turn.

@@ -120,9 +120,16 @@ type docsHeader struct {
 	Statuses []string // none for a header of every answer
 }
 
+// docs answers from what is kept whatever the parameters: it has none, and costs
+// ten times as much as other pages.
 func (s *Site) docs(r *request) (*answer, error) {
+	if a := r.pages.get(r.URL.Path); a != nil {
+		return a, nil
+	}
 	v := s.docsOf(r)
-	return render(r, "docs", v.Page, v), nil
+	a := render(r, "docs", v.Page, v)
+	r.pages.put(r.URL.Path, a)
+	return a, nil
 }
 
 // docsOf fills in what depends on the catalogue.
@@ -147,6 +154,7 @@ func (s *Site) docsOf(r *request) docsPage {
 		v.Groups = append(v.Groups, g)
 	}
 	v.Page = s.page(r, "Documentation de l’API", "La référence de l’API\u00a0: opérations, paramètres, erreurs, quotas, exemples à copier et appels à essayer sur place.", "/docs")
+	v.Page.Markdown = "/docs" + textSuffix
 	v.Page.MoreStyle, v.Page.MoreScript = s.assets.paths["docs.css"], s.assets.paths["docs.js"]
 	return v
 }

@@ -214,10 +214,10 @@ func TestPagesAreLight(t *testing.T) {
 			t.Errorf("%s weighs %d bytes with all it loads", path, total)
 		}
 	}
-	if len(assets) != 3 {
-		t.Errorf("pages load %v: one style, one script, one icon were meant", assets)
+	if len(assets) != 5 {
+		t.Errorf("pages load %v: one style, one script, one icon were meant, and a style and a script for the reference", assets)
 	}
-	for file, most := range map[string]int64{"static/site.css": 20_000, "static/site.js": 8_000} {
+	for file, most := range map[string]int64{"static/site.css": 20_000, "static/site.js": 8_000, "static/docs.css": 8_000, "static/docs.js": 8_000} {
 		info, err := os.Stat(file)
 		if err != nil {
 			t.Fatal(err)
@@ -257,7 +257,7 @@ func TestANewVersionIsSeenAtOnce(t *testing.T) {
 
 func TestAnEmptyCatalogueHasPagesToo(t *testing.T) {
 	v := open(t, &catalog.Catalog{Name: "Vide", URL: "https://vide.example"})
-	for _, path := range []string{"/", "/outils", "/outils?q=a", "/outils?q=a&sort=name_asc", "/comparatifs", "/prix", "/cimetiere", "/tarifs", "/licence", "/confidentialite", "/sitemap.xml", "/robots.txt", "/flux.atom"} {
+	for _, path := range []string{"/", "/outils", "/outils?q=a", "/outils?q=a&sort=name_asc", "/comparatifs", "/prix", "/cimetiere", "/docs", "/tarifs", "/licence", "/confidentialite", "/sitemap.xml", "/robots.txt", "/flux.atom", "/llms.txt", "/outils.md", "/comparatifs.md", "/prix.md", "/cimetiere.md", "/docs.md"} {
 		v.get(path).ok()
 	}
 }

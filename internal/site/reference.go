@@ -28,7 +28,7 @@ func newReference(raw []byte) docsReference {
 	}
 	collect := headerCollector{document: d, places: map[string]int{}}
 	for _, tag := range d.Tags {
-		group := docsGroup{ID: "operations-" + strings.ToLower(tag.Name), Name: tag.Name, Text: nobreak(tag.Description)}
+		group := docsGroup{ID: "operations-" + sections("## " + tag.Name)[0].ID, Name: tag.Name, Text: nobreak(tag.Description)}
 		for _, path := range d.Paths {
 			if op := path.Value.Get; slices.Contains(op.Tags, tag.Name) {
 				group.Operations = append(group.Operations, d.operation(path.Name, op))

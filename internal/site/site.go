@@ -7,7 +7,8 @@
 // What pages need of a version beyond its records (who competes with whom, what
 // changed last) is worked out once for it and kept in an edition, so no page
 // costs more for a million tools than for a hundred. Nothing here needs
-// JavaScript; a small script makes filters answer without reloading.
+// JavaScript; a small script makes filters answer without reloading. For programs
+// that read, most pages also stand in Markdown, from the same data (see text.go).
 package site
 
 import (
