@@ -24,6 +24,7 @@ import (
 
 	"palmares/internal/api"
 	"palmares/internal/catalog"
+	"palmares/internal/quota"
 	"palmares/internal/snapshot"
 )
 
@@ -77,9 +78,9 @@ func someTestsOnly() bool {
 	return false
 }
 
-// elsewhere are documented answers that need more than this package: quotas and
-// suspended keys are refused by whoever authorizes, failures by the server.
-var elsewhere = []string{"403", "429", "500"}
+// elsewhere are documented answers that need more than this package: suspended
+// keys are refused by whoever authorizes, failures are answered by the server.
+var elsewhere = []string{"403", "500"}
 
 func unexercised() []string {
 	var missing []string
@@ -103,17 +104,26 @@ type service struct {
 
 func serve(t *testing.T, c *catalog.Catalog) *service {
 	t.Helper()
+	return serveCounting(t, c, nil)
+}
+
+// serveCounting counts requests, each caller's against the quota of its tier.
+func serveCounting(t *testing.T, c *catalog.Catalog, meter *quota.Meter) *service {
+	t.Helper()
 	c.Sort()
 	catalog.Settle(&catalog.Catalog{}, c, "2026-11-01")
 	s := &service{t: t, live: snapshot.Build(c, 1, "2026-11-02")}
 	handler := api.New(api.Config{
+		Meter:    meter,
 		Snapshot: func() *snapshot.Snapshot { return s.live },
 		Authorize: func(r *http.Request) (api.Caller, *api.Error) {
 			switch r.Header.Get("Authorization") {
 			case "":
 				return api.Caller{}, nil
 			case "good":
-				return api.Caller{Keyed: true}, nil
+				return api.Caller{Keyed: true, Subject: quota.Subject{Tier: quota.Free, Account: "acc_1"}}, nil
+			case "pro":
+				return api.Caller{Keyed: true, Subject: quota.Subject{Tier: quota.Pro, Account: "acc_2"}}, nil
 			case "away":
 				return api.Caller{}, api.Unavailable()
 			}

@@ -124,7 +124,7 @@ func TestUnknownPathsAreJSON(t *testing.T) {
 
 func TestHeadIsGetWithoutABody(t *testing.T) {
 	s := serve(t, shop())
-	for _, path := range append(everyPath, "/api/v1/tools?page=0", "/api/v1/tools/zebra") {
+	for _, path := range append(slices.Clone(everyPath), "/api/v1/tools?page=0", "/api/v1/tools/zebra") {
 		get := s.get(path, "Authorization: good")
 		head := s.do("HEAD", path, "Authorization: good")
 		get.header.Del("Date")
@@ -189,7 +189,7 @@ func TestEveryAnswerHasAStrongTagAndCanBeRevalidated(t *testing.T) {
 
 func TestTagsDoNotDependOnTheProcess(t *testing.T) {
 	one, two := serve(t, shop()), serve(t, shop())
-	for _, path := range append(everyPath[:10], "/api/v1/tools?limit=2&page=2&sort=name_desc") {
+	for _, path := range append(slices.Clone(everyPath[:10]), "/api/v1/tools?limit=2&page=2&sort=name_desc") {
 		if a, b := one.get(path).header.Get("Etag"), two.get(path).header.Get("Etag"); a != b || a == "" {
 			t.Errorf("%s: %s and %s", path, a, b)
 		}

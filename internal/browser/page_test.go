@@ -27,7 +27,7 @@ var kinds = []pageKind{
 	{name: "tools", path: "/outils"},
 	{name: "search", path: "/outils?q=transcription"},
 	{name: "empty search", path: "/outils?q=xyzzyxyzzy"},
-	{name: "refused filter", path: "/outils?score_min=beaucoup", status: 400},
+	{name: "refused filter", path: "/outils?score_min=beaucoup&limit=5", status: 400},
 	{name: "tool", path: "/outils/babilune"},
 	{name: "review", path: "/avis/babilune"},
 	{name: "alternatives", path: "/alternatives/babilune"},
