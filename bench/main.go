@@ -1,7 +1,7 @@
 // Command bench prints the figures that Palmarès promises: requests per second
 // against a bare net/http handler that sends the same headers and bytes, the cost
-// of a page in a small and a large catalogue, and the time and memory that a
-// hundred thousand tools take.
+// of a page in a small and a large catalogue, what the pages of the site weigh and
+// cost, and the time and memory that a hundred thousand tools take.
 //
 // Absolute figures belong to the machine; the ratios are what to look at, and
 // each is measured in one run, with the same client, in alternating rounds.
@@ -45,6 +45,9 @@ func measure(ctx context.Context, binary string, tools int) error {
 		return err
 	}
 	b.pages(tools)
+	if err := b.site(); err != nil {
+		return err
+	}
 	return b.size(tools)
 }
 

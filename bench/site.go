@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"testing"
+
+	"palmares/demo"
+	"palmares/internal/api"
+	"palmares/internal/catalog"
+	"palmares/internal/content"
+	"palmares/internal/site"
+	"palmares/internal/snapshot"
+)
+
+// site prints what each kind of page weighs and costs: rendered anew, from the
+// cache of its version, and as the least that a handler could do with the same
+// bytes.
+func (b *bench) site() error {
+	handler, err := demoSite(b.ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Println("Pages of the demo site (handler alone; br is what goes over the wire, without style and script):")
+	for _, path := range []string{
+		"/", "/outils", "/outils/grenier-sql", "/avis/grenier-sql", "/alternatives/grenier-sql", "/categories/code",
+		"/comparatifs", "/comparatifs/mandibule-vs-escouade", "/prix", "/cimetiere", "/docs",
+	} {
+		page := &http.Request{Method: http.MethodGet, URL: &url.URL{Path: path}, Header: http.Header{}}
+		packed := page.Clone(b.ctx)
+		packed.Header.Set("Accept-Encoding", "br")
+		anew := page.Clone(b.ctx)
+		anew.URL.RawQuery = "x=1" // a page with parameters is not kept
+		if path == "/docs" {
+			anew = page // it is, whatever the parameters
+		}
+		var plain, small collector
+		handler.ServeHTTP(&plain, page)
+		handler.ServeHTTP(&small, packed)
+		if plain.status != http.StatusOK {
+			return fmt.Errorf("%s: %d", path, plain.status)
+		}
+		bare := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			for name, values := range plain.header {
+				w.Header()[name] = values
+			}
+			w.WriteHeader(http.StatusOK)
+			_, _ = w.Write(plain.body)
+		})
+		fmt.Printf("  %-36s %6.1f kB, br %5.1f kB   rendered %7.1f µs   kept %5.1f µs   bare %5.1f µs\n", path,
+			float64(len(plain.body))/1000, float64(len(small.body))/1000,
+			microseconds(handler, anew), microseconds(handler, page), microseconds(bare, page))
+	}
+	return nil
+}
+
+func demoSite(ctx context.Context) (http.Handler, error) {
+	c, problems, err := content.ReadFS(ctx, demo.Folder, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("the demo is broken: %v", problems[0])
+	}
+	catalog.Settle(&catalog.Catalog{}, c, snapshot.NewestUpdate(c))
+	snap := snapshot.Build(c, 0, snapshot.NewestUpdate(c))
+	return site.New(site.Config{
+		Snapshot: func() *snapshot.Snapshot { return snap },
+		Demo:     func(*snapshot.Snapshot) bool { return true },
+		BaseURL:  "http://localhost:8080",
+		Document: api.Document(),
+	}), nil
+}
+
+func microseconds(h http.Handler, r *http.Request) float64 {
+	result := testing.Benchmark(func(b *testing.B) {
+		w := &sink{header: http.Header{}}
+		for b.Loop() {
+			clear(w.header)
+			h.ServeHTTP(w, r)
+		}
+	})
+	return float64(result.NsPerOp()) / 1000
+}
+
+// A collector keeps an answer.
+type collector struct {
+	header http.Header
+	status int
+	body   []byte
+}
+
+func (c *collector) Header() http.Header {
+	if c.header == nil {
+		c.header = http.Header{}
+	}
+	return c.header
+}
+func (c *collector) WriteHeader(status int) { c.status = status }
+func (c *collector) Write(b []byte) (int, error) {
+	c.body = append(c.body, b...)
+	return len(b), nil
+}
