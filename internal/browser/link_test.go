@@ -111,6 +111,26 @@ func TestARetiredToolLeadsToItsObituary(t *testing.T) {
 	b.at("/outils/travelling-24", "Travelling 24")
 }
 
+func TestCopyButtonsSayWhatBecameOfTheCopyAndThenWhatTheyDo(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, desktop)
+	b.goTo("/docs")
+	eval[chromedp.Void](b, `(() => {
+		window.button = document.querySelector("button[data-copy]:has(.sr)");
+		window.before = [button.textContent, button.offsetWidth];
+		window.announced = () => [...document.querySelectorAll("body > [role=status]")].map(e => e.textContent).join();
+	})()`)
+	for outcome, copying := range map[string]string{"Copié": `Promise.resolve()`, "Copie refusée": `Promise.reject(new DOMException("no", "NotAllowedError"))`} {
+		eval[chromedp.Void](b, fmt.Sprintf(`(() => {
+			navigator.clipboard.writeText = () => %s;
+			button.click();
+			button.click();
+		})()`, copying))
+		b.await(fmt.Sprintf(`button.firstChild.data === %q && window.announced() === %[1]q && !!button.querySelector(".sr") && button.offsetWidth >= before[1]`, outcome))
+		b.await(`button.textContent === before[0] && button.offsetWidth === before[1] && window.announced() === ""`)
+	}
+}
+
 func TestTheCreditLineIsCopied(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, desktop)

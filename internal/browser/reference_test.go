@@ -61,6 +61,12 @@ func TestACallIsTriedOnTheReferencePage(t *testing.T) {
 				t.Errorf("the line to copy is %s", line)
 			}
 
+			b.do(chromedp.SendKeys(list.control("[name=score_min]"), "7,5"))
+			list.sends("200 ")
+			if line := list.shown("curl"); !strings.Contains(line, "score_min=7.5") {
+				t.Errorf("with a comma, the line to copy is %s", line)
+			}
+
 			one := unfold(b, "/api/v1/tools/{slug}")
 			b.do(chromedp.SetValue(one.control("[name=slug]"), "babilune"))
 			if body := one.sends("200 "); !strings.Contains(body, `"Babilune"`) {

@@ -121,6 +121,57 @@ func TestFiltersAnswerWithoutReloading(t *testing.T) {
 	}
 }
 
+func TestFiltersShowTheLastChoiceEvenWhenItIsTheOneShown(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, desktop)
+	b.goTo("/outils")
+	all := b.texts(results)
+	// An answer that comes when the test says so, or never when nobody wants it.
+	eval[chromedp.Void](b, `(() => {
+		const real = window.fetch;
+		window.fetch = (href, options) => new Promise((resolve, reject) => {
+			window.fetch = real;
+			window.answer = () => resolve(real(href));
+			options.signal.addEventListener("abort", () => reject(options.signal.reason));
+		});
+	})()`)
+	const busy = `!!document.querySelector("[data-results][aria-busy]")`
+	b.do(chromedp.SendKeys(field("q"), "babi"))
+	b.await(busy)
+	b.do(chromedp.SendKeys(field("q"), strings.Repeat(kb.Backspace, 4)))
+	b.await("!" + busy)
+	eval[chromedp.Void](b, `window.answer(); void 0`)
+	b.at("/outils", "Les outils")
+	if names := b.texts(results); !slices.Equal(names, all) {
+		t.Errorf("without a search the list is %q", names)
+	}
+}
+
+func TestFiltersTakeFiguresWithAComma(t *testing.T) {
+	t.Parallel()
+	for _, scripts := range []bool{true, false} {
+		t.Run(fmt.Sprintf("scripts %v", scripts), func(t *testing.T) {
+			t.Parallel()
+			b := newTab(t, desktop)
+			if !scripts {
+				b.withoutScripts()
+			}
+			b.goTo("/outils?score_min=7.5")
+			want := b.texts(results)
+			b.goTo("/outils")
+			if scripts {
+				b.do(chromedp.SendKeys(field("score_min"), "7,5"))
+				b.await(`location.search === "?score_min=7.5" && !document.querySelector("[aria-busy]")`)
+			} else {
+				b.leave(chromedp.SendKeys(field("score_min"), "7,5"), chromedp.Click(chromedp.CSS("form[data-live] button")))
+			}
+			if names := b.texts(results); len(names) == 0 || !slices.Equal(names, want) {
+				t.Errorf("7,5 lists %q, 7.5 %q", names, want)
+			}
+		})
+	}
+}
+
 func TestFiltersWorkWithoutScripts(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, desktop)

@@ -59,9 +59,10 @@ func Sections(body string) []catalog.Section {
 	var sections []catalog.Section
 	w := writer{source: source}
 	id, headed := introduction, false
+	taken := anchors{}
 	cut := func() {
 		if plain := w.take(); headed || plain != "" {
-			sections = append(sections, catalog.Section{ID: id, Text: plain})
+			sections = append(sections, catalog.Section{ID: taken.take(id), Text: plain})
 		}
 	}
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {

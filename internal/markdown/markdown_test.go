@@ -125,8 +125,11 @@ func TestSectionsThatCannotBeToldApartAreProblems(t *testing.T) {
 			{7, `section id {id=5} must be made of the letters a to z, digits, - and _, such as {#prise-en-main}`},
 			{9, `section id {#a.b} must be made of the letters a to z, digits, - and _, such as {#prise-en-main}`},
 		}},
-		{"empty headings", "##\n\n##", []Problem{
-			{3, `section id "section" is already that of the heading 2 lines above; give one of them another with {#id}`},
+		{"empty headings", "## A\n\n##\n\n## {#b}\n\n## <!-- c -->\n\n## ##", []Problem{
+			{3, "this heading has no text: write one"},
+			{5, "this heading has no text: write one"},
+			{7, "this heading has no text: write one"},
+			{9, "this heading has no text: write one"},
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

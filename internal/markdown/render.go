@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"html"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -25,7 +26,8 @@ type Part struct {
 // text holds, the result has no script, no style, no frame and no picture: raw
 // HTML loses its tags, a picture is its description, and a link leads only to
 // http, https, mailto or a path of this site. A page has one title of its own, so
-// a heading of level 1 becomes one of level 2, without an id.
+// a heading of level 1 becomes one of level 2, without an id; and whatever the
+// author left out, each heading is one level below the one it stands under.
 func HTML(body string) []Part {
 	source := []byte(body)
 	doc := parse(source)
@@ -36,8 +38,11 @@ func HTML(body string) []Part {
 	var b bytes.Buffer
 	current := Part{ID: introduction}
 	says := false // a text before the first heading that says nothing is no section
+	taken := anchors{}
+	var above []int // the levels, as written, of the headings that the text is under
 	flush := func() {
 		if current.HTML = b.String(); says {
+			taken[current.ID] = 1
 			parts = append(parts, current)
 		}
 		b.Reset()
@@ -48,6 +53,7 @@ func HTML(body string) []Part {
 			h.RemoveAttributes() // what else an author may set there, such as style, is not for a page
 			if h.Level == 2 {
 				flush()
+				id = taken.take(id)
 				w := writer{source: source}
 				w.inline(h)
 				current = Part{ID: id, Heading: w.take()}
@@ -60,6 +66,17 @@ func HTML(body string) []Part {
 			w.block(n, "\n\n")
 			says = w.take() != ""
 		}
+		_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+			if h, ok := n.(*ast.Heading); ok && entering {
+				level := max(h.Level, 2)
+				for len(above) > 0 && above[len(above)-1] >= level {
+					above = above[:len(above)-1]
+				}
+				above = append(above, level)
+				h.Level = 1 + len(above)
+			}
+			return ast.WalkContinue, nil
+		})
 		_ = pageRenderer.Render(&b, source, n) // into memory: cannot fail
 	}
 	flush()
@@ -143,13 +160,13 @@ func renderText(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast
 
 func renderHeading(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	h := n.(*ast.Heading)
-	level := string(rune('0' + max(h.Level, 2)))
+	level := strconv.Itoa(h.Level)
 	if !entering {
 		_, _ = w.WriteString("</h" + level + ">\n")
 		return ast.WalkContinue, nil
 	}
 	_, _ = w.WriteString("<h" + level)
-	if id, ok := explicitID(h); ok && h.Level == 2 && h.Parent().Kind() == ast.KindDocument {
+	if id, ok := explicitID(h); ok && h.Parent().Kind() == ast.KindDocument {
 		_, _ = w.WriteString(` id="` + html.EscapeString(id) + `"`)
 	}
 	_ = w.WriteByte('>')

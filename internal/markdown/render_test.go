@@ -20,7 +20,10 @@ func TestAPageShowsMarkdownAsHTML(t *testing.T) {
 	for _, test := range []struct{ name, body, want string }{
 		{"a section heading carries its id", "## Prise en main\n", "<h2 id=\"prise-en-main\">Prise en main</h2>\n"},
 		{"an id given by hand is kept", "## Notre verdict {#verdict}\n", "<h2 id=\"verdict\">Notre verdict</h2>\n"},
-		{"only sections have ids", "### Détail {#ici}\n", "<h3>Détail</h3>\n"},
+		{"only sections have ids", "## A\n### Détail {#ici}\n", "<h2 id=\"a\">A</h2>\n<h3>Détail</h3>\n"},
+		{"a heading is one level below the one it stands under", "## A\n###### B\n##### C\n#### D\n> ##### E\n\n### F\n", "<h2 id=\"a\">A</h2>\n<h3>B</h3>\n<h3>C</h3>\n<h3>D</h3>\n<blockquote>\n<h4>E</h4>\n</blockquote>\n<h3>F</h3>\n"},
+		{"so it is before the first section", "#### A\n\n## B\n", "<h2>A</h2>\n<h2 id=\"b\">B</h2>\n"},
+		{"an id is used once", "a\n\n## Introduction\n## B\n## b-2\n## b\n", "<p>a</p>\n<h2 id=\"introduction-2\">Introduction</h2>\n<h2 id=\"b\">B</h2>\n<h2 id=\"b-2\">b-2</h2>\n<h2 id=\"b-3\">b</h2>\n"},
 		{"a page keeps its one title", "# Titre\n", "<h2>Titre</h2>\n"},
 		{"nothing else of a heading's attributes passes", "## A {#a style=\"color:red\" class=\"x\"}\n", "<h2 id=\"a\">A</h2>\n"},
 		{"a quoted heading is no section", "> ## A {#a}\n", "<blockquote>\n<h2>A</h2>\n</blockquote>\n"},
@@ -66,11 +69,13 @@ var (
 )
 
 // FuzzPages holds, for any text, that the sections of the page are those of the
-// embeddings, and that nothing but known elements with known attributes comes out.
+// embeddings, each under an id of its own, that no heading skips a level, and
+// that nothing but known elements with known attributes comes out.
 func FuzzPages(f *testing.F) {
 	for _, seed := range []string{
 		"", "a\n\n## B {#b}\n\nc", "***\n\n## A", "<script>\n</script>\n## A", "## {#introduction}\n", "[a](javascript:x)", "[a](java\tscript:x)",
 		"![a](x) <b style=x> &lt;script&gt; <!-- -->", "| a |\n|:-:|\n| <i> |", "1. a\n   - b", "[a]: data:x 'y\"z'\n\n[a]", "<ftp://x>", "    code <b>", "## A\n## B {onclick=x}",
+		"## a\n## a\n## a-2\n## a", "## A\n###### B\n> #### C\n\n- # D",
 	} {
 		f.Add(seed)
 	}
@@ -79,7 +84,12 @@ func FuzzPages(f *testing.F) {
 		if len(parts) != len(sections) {
 			t.Fatalf("%q: %d parts, %d sections", body, len(parts), len(sections))
 		}
+		ids, level := map[string]bool{}, 1
 		for i, p := range parts {
+			if ids[p.ID] {
+				t.Errorf("%q: the id %q twice", body, p.ID)
+			}
+			ids[p.ID] = true
 			if p.ID != sections[i].ID {
 				t.Errorf("%q: part %d is %q, section %q", body, i, p.ID, sections[i].ID)
 			}
@@ -95,6 +105,12 @@ func FuzzPages(f *testing.F) {
 				end := strings.IndexByte(rest, '>')
 				if end < 0 {
 					t.Fatalf("%q leaves a tag open: %.60q", body, rest)
+				}
+				if rest[1] == 'h' && rest[2] != 'r' {
+					if next := int(rest[2] - '0'); next > level+1 {
+						t.Errorf("%q: a heading of level %d follows one of level %d", body, next, level)
+					}
+					level = int(rest[2] - '0')
 				}
 				for _, a := range attributes.FindAllStringSubmatch(rest[:end], -1) {
 					switch a[1] {

@@ -3,6 +3,7 @@ package markdown
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -10,7 +11,8 @@ import (
 )
 
 // CheckSections finds what keeps a review from being cut into sections: what
-// Check finds, ids that are no good as anchors, and ids that occur twice.
+// Check finds, headings without text, ids that are no good as anchors, and ids
+// that occur twice.
 func CheckSections(body string) []Problem {
 	if plainlySound(body) {
 		return nil
@@ -36,6 +38,11 @@ func CheckSections(body string) []Problem {
 		}
 		headed = true
 		line := lineAt(source, h.Pos())
+		w := writer{source: source}
+		if w.inline(h); w.take() == "" {
+			problems = append(problems, Problem{line, "this heading has no text: write one"})
+			continue
+		}
 		if wrong := wrongID(h, source); wrong != "" {
 			problems = append(problems, Problem{line, fmt.Sprintf("section id %s must be made of the letters a to z, digits, - and _, such as {#prise-en-main}", wrong)})
 			continue
@@ -91,12 +98,29 @@ func plainlySound(body string) bool {
 		} else {
 			id = fold(text)
 		}
-		if strings.ContainsAny(strings.TrimSuffix(text, "{#"+id+"}"), "\\`*_[]<>&{}#!") || ids[id] {
+		text = strings.TrimSpace(strings.TrimSuffix(text, "{#"+id+"}"))
+		if text == "" || strings.ContainsAny(text, "\\`*_[]<>&{}#!") || ids[id] {
 			return false
 		}
 		ids[id] = true
 	}
 	return true
+}
+
+// anchors are the ids that the sections of a text have so far. CheckSections
+// refuses a text that has one twice; should it come by another way, its pages
+// still lead to each section.
+type anchors map[string]int
+
+// take gives a section the id, or the next after it that is free.
+func (a anchors) take(id string) string {
+	free := id
+	for a[free] > 0 {
+		a[id]++
+		free = id + "-" + strconv.Itoa(a[id])
+	}
+	a[free] = 1
+	return free
 }
 
 // headingID is the id that a heading gives itself, or its text folded.

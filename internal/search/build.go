@@ -83,6 +83,9 @@ func newBuilder(tools int) *builder {
 
 func (b *builder) add(t *catalog.Tool, texts bool) {
 	b.read(inName, t.Name)
+	for _, alias := range t.Aliases {
+		b.read(inAlias, alias)
+	}
 	if texts {
 		b.read(inTagline, t.Tagline)
 		for i, section := range markdown.Sections(t.Body) {
@@ -102,7 +105,7 @@ func (b *builder) add(t *catalog.Tool, texts bool) {
 			}
 		}
 		b.push(term, weightByte(weight))
-		b.inName[term] = b.inName[term] || b.counts[term][inName] > 0
+		b.inName[term] = b.inName[term] || b.counts[term][inName]+b.counts[term][inAlias] > 0
 		b.tools[term]++
 		b.counts[term] = [fieldCount]uint16{}
 	}
@@ -220,10 +223,14 @@ func (x *Index) indexNames() {
 		ends uint64
 		tool uint32
 	}
-	all := make([]name, len(x.tools))
-	for i := range all {
+	all := make([]name, 0, len(x.tools))
+	for i := range x.tools {
 		key, ends := nameKey(x.tools[i].Name)
-		all[i] = name{key, ends, uint32(i)}
+		all = append(all, name{key, ends, uint32(i)})
+		for _, alias := range x.tools[i].Aliases {
+			key, ends := nameKey(alias)
+			all = append(all, name{key, ends, uint32(i)})
+		}
 	}
 	slices.SortStableFunc(all, func(a, b name) int { return strings.Compare(a.key, b.key) })
 	keys := make([]string, len(all))

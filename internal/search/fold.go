@@ -181,6 +181,20 @@ func nameKey(text string) (key string, ends uint64) {
 	return b.String(), ends
 }
 
+// keyWords are the words that the key of a text is made of.
+func keyWords(text string) []string {
+	var words []string
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool {
+		k := fold(r).kind
+		return k != letter && k != ignored
+	}) {
+		if key, _ := nameKey(word); key != "" {
+			words = append(words, key)
+		}
+	}
+	return words
+}
+
 // cut shortens a text to at most n bytes, between characters.
 func cut(text string, n int) string {
 	if len(text) <= n {

@@ -13,7 +13,8 @@ import (
 type field int
 
 const (
-	inName field = iota
+	inName  field = iota
+	inAlias       // what the tool was called before
 	inTagline
 	inHeading
 	inText
@@ -27,6 +28,7 @@ const (
 // a tool is worth does not change when another is published.
 var fields = [fieldCount]struct{ worth, usual float64 }{
 	inName:    {20, 2},
+	inAlias:   {14, 2},
 	inTagline: {4, 10},
 	inHeading: {2, 12},
 	inText:    {1, 300},
@@ -48,7 +50,7 @@ func saturated(f field, count, length int) float64 {
 // Weights are stored in a byte, on a square scale: what a word is worth in a
 // review must still be told apart, and a name is worth many times that.
 var (
-	maxWeight = fields[inName].worth + fields[inTagline].worth + fields[inHeading].worth + fields[inText].worth
+	maxWeight = fields[inName].worth + fields[inAlias].worth + fields[inTagline].worth + fields[inHeading].worth + fields[inText].worth
 	weights   = func() (table [256]float32) {
 		for b := range table {
 			table[b] = float32(maxWeight * float64(b*b) / (255 * 255))
@@ -119,7 +121,8 @@ func (x *Index) add(w *workspace, terms []queryTerm, bit uint16) {
 
 // The levels on which a name matches; those of a higher one come first.
 const (
-	nameBegins     = 1 + iota // in the middle of a word
+	nameWithin     = 1 + iota // the query has other words besides
+	nameBegins                // in the middle of a word
 	nameBeginsWord            // and a word ends there
 	nameFolds                 // but for case, accents and signs it is the query
 	nameIs
@@ -146,15 +149,47 @@ func (x *Index) matchNames(w *workspace, text string) bool {
 		case !open:
 			continue
 		}
-		w.level[x.nameOf[i]] = level
+		w.level[x.nameOf[i]] = max(level, w.level[x.nameOf[i]])
 		some = true
 	}
 	return some
 }
 
+// The limits of the names that are looked for within a query.
+const (
+	maxNameWords   = 6
+	maxWordsWithin = 2 * maxWords // a name has words that are not looked for by themselves
+)
+
+// matchNamesWithin finds the names that the text has whole, among other words:
+// who asks for the price of a tool means that tool, whether or not its review
+// has the word. Where names overlap, the longest from the left is meant. What is
+// a word of no use or a single letter elsewhere is not taken for a name.
+func (x *Index) matchNamesWithin(w *workspace, text string) {
+	words := keyWords(text)
+	words = words[:min(len(words), maxWordsWithin)]
+	for i := 0; i < len(words); i++ {
+		for n := min(maxNameWords, len(words)-i); n > 0; n-- {
+			key := strings.Join(words[i:i+n], "")
+			if len(key) < 2 || isStop(key) {
+				continue
+			}
+			at, ok := x.names.find(key)
+			if !ok {
+				continue
+			}
+			for ; at < x.names.len() && x.names.at(at) == key; at++ {
+				w.level[x.nameOf[at]] = nameWithin
+			}
+			i += n - 1
+			break
+		}
+	}
+}
+
 // sortKey packs what orders a hit into a number that is larger the better it is:
 // 4 bits of level, 28 of score, 32 for the slug, which is the order of the
-// catalogue itself. A score is at most that of 12 words of weight 27 and rarity
+// catalogue itself. A score is at most that of 12 words of weight 41 and rarity
 // 15 (one tool in a million has them), which leaves steps of a 32,768th.
 func sortKey(level uint8, score float32, tool int) uint64 {
 	const steps = 1 << 15

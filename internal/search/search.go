@@ -34,14 +34,14 @@ type Index struct {
 	surfaces lexicon  // words as they are written, folded
 	termOf   []uint32 // by surface, the term it is a form of
 	stems    lexicon  // by term, what its forms have in common
-	inName   []bool   // by term, whether a tool's name has it
+	inName   []bool   // by term, whether a tool's name has it, or a former one
 
 	// The postings of term t are those from start[t] to before start[t+1].
 	start  []uint32
 	docs   []uint32 // the tool; ascending within a term
 	weight []uint8  // what the term is worth in that tool, see weights
 
-	names    lexicon  // the keys of all names
+	names    lexicon  // the keys of all names, former ones too
 	nameOf   []uint32 // by key, its tool
 	nameEnds []uint64 // by key, where its words end
 
@@ -70,7 +70,8 @@ type Result struct {
 }
 
 // A Hit is a tool that matches. Scores compare hits of one query, no more; a hit
-// whose name is or begins with the query comes before others whatever its score.
+// whose name is, begins with or stands within the query comes before others
+// whatever its score.
 type Hit struct {
 	Tool  int // index in the catalogue
 	Score float64
@@ -99,18 +100,20 @@ func (x *Index) Search(q Query) Result {
 }
 
 // Matches finds the tools that match a text, for whoever lists them in an order
-// of their own: bit i%64 of word i/64 is set when tool i does.
-func (x *Index) Matches(text string) []uint64 {
+// of their own: bit i%64 of word i/64 is set when tool i does. Partial is as in
+// Result.
+func (x *Index) Matches(text string) (set []uint64, partial bool) {
 	w := x.workspaces.Get().(*workspace)
 	defer x.workspaces.Put(w)
 	m := x.match(w, text)
-	set := make([]uint64, (len(x.tools)+63)/64)
+	set = make([]uint64, (len(x.tools)+63)/64)
 	for i := range w.score {
 		if m.has(w, i) {
 			set[i/64] |= 1 << (i % 64)
+			partial = m.partial
 		}
 	}
-	return set
+	return set, partial
 }
 
 // A workspace is what one search needs, by tool. It is kept between searches
@@ -150,6 +153,7 @@ func (m matching) has(w *workspace, i int) bool {
 func (x *Index) match(w *workspace, text string) matching {
 	text = cut(text, maxQuery)
 	clear(w.level)
+	x.matchNamesWithin(w, text)
 	named := x.matchNames(w, text)
 	x.parse(w, text)
 	all := len(w.words)

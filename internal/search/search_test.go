@@ -95,6 +95,48 @@ func TestExactNameComesFirstThenNamesThatBeginSo(t *testing.T) {
 	}
 }
 
+func TestANameAmongOtherWordsComesFirst(t *testing.T) {
+	x, _ := index(t,
+		tool("Babilune", "Une voix de synthèse", ""),
+		tool("Babil", "Une autre voix", ""),
+		tool("Lune d’Or", "Un comparateur", ""),
+		tool("Dans", "Un nom qui est une préposition", ""),
+		tool("Rival", "Le prix de Babilune, en mieux", "## Prix\n\nLe prix, le prix et dans Babilune encore."),
+	)
+	for query, want := range map[string][]string{
+		"Babilune prix":            {"Babilune", "Rival"},
+		"quel prix pour babilune ": {"Babilune", "Rival"},
+		"lune d'or prix ":          {"Lune d’Or"},
+		"le prix dans babilune ":   {"Babilune", "Rival"},
+	} {
+		if diff := cmp.Diff(want, find(x, query)); diff != "" {
+			t.Errorf("searching %q (-want +got):\n%s", query, diff)
+		}
+	}
+	if diff := cmp.Diff([]string{"Claude Code"}, find(small(t), "claude code installation ")); diff != "" {
+		t.Errorf("the longest name is meant: %s", diff)
+	}
+}
+
+func TestAFormerNameFindsTheToolAfterOneThatHasItNow(t *testing.T) {
+	x, c := index(t,
+		catalog.Tool{Slug: "astrale", Name: "Astrale", Aliases: []string{"vieille-lanterne"}},
+		catalog.Tool{Slug: "lanterne", Name: "Lanterne"},
+		catalog.Tool{Slug: "phare", Name: "Phare", Tagline: "Une lanterne pour la vieille ville"},
+	)
+	for _, x := range []*Index{x, Names(c)} {
+		for query, want := range map[string][]string{
+			"vieille lanterne": {"Astrale"},
+			"lanterne":         {"Lanterne", "Astrale"},
+			"vielle lanterne ": {"Lanterne", "Astrale"},
+		} {
+			if got := find(x, query); len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
+				t.Errorf("%q finds %q, first should be %q", query, got, want)
+			}
+		}
+	}
+}
+
 func TestANameWithItsSignsComesBeforeOneWithout(t *testing.T) {
 	x, _ := index(t, tool("C", "", ""), tool("c#", "", ""), catalog.Tool{Slug: "cpp", Name: "C++"})
 	for query, want := range map[string]string{"c": "C", "C#": "c#", "c++": "C++"} {
@@ -188,8 +230,8 @@ func TestAnEmptyCatalogueFindsNothing(t *testing.T) {
 	if r := x.Search(Query{Text: "claude", Limit: 10}); r.Total != 0 || r.Hits != nil {
 		t.Errorf("got %+v", r)
 	}
-	if set := x.Matches("claude"); len(set) != 0 {
-		t.Errorf("got %v", set)
+	if set, partial := x.Matches("claude"); len(set) != 0 || partial {
+		t.Errorf("got %v, %t", set, partial)
 	}
 }
 
@@ -264,7 +306,10 @@ func TestPagesJoinedAreTheWholeAndAgreeWithMatches(t *testing.T) {
 			if diff := cmp.Diff(whole.Hits, joined); diff != "" || len(joined) == 0 {
 				t.Errorf("%q, %s: pages are not the whole: %s", text, name, diff)
 			}
-			set := x.Matches(text)
+			set, partial := x.Matches(text)
+			if partial != whole.Partial {
+				t.Errorf("%q, %s: the match is partial: %t, the search says %t", text, name, partial, whole.Partial)
+			}
 			for i := range c.Tools {
 				hit := slices.ContainsFunc(whole.Hits, func(h Hit) bool { return h.Tool == i })
 				matches := set[i/64]>>(i%64)&1 == 1 && (keep == nil || keep(i))

@@ -12,8 +12,9 @@ type alternativesPage struct {
 	Page   page
 	Tool   toolRow
 	Rivals []rival
-	Rank   int // of the tool in its category, 0 when it has no score
-	Count  int // tools in the category
+	Rank   int  // of the tool in its category, 0 when it has no score
+	Tied   bool // others have the same score
+	Count  int  // tools in the category
 	More   bool
 }
 
@@ -34,9 +35,12 @@ func (s *Site) showAlternatives(r *request) (*answer, error) {
 	}
 	v := alternativesPage{Tool: r.row(t)}
 	v.Rivals, v.More = r.rivals(t, alternativesShown)
-	list := r.snap.Tools(snapshot.ToolQuery{Category: t.Category, ScoreMin: t.Score}, whole(1))
 	if t.Score != nil {
-		v.Rank = list.Total
+		atLeast := func(score float64) int {
+			return r.snap.Tools(snapshot.ToolQuery{Category: t.Category, ScoreMin: &score}, whole(1)).Total
+		}
+		v.Rank = 1 + atLeast(math.Nextafter(*t.Score, math.Inf(1)))
+		v.Tied = atLeast(*t.Score) > v.Rank
 	}
 	v.Count = r.snap.Tools(snapshot.ToolQuery{Category: t.Category}, whole(1)).Total
 	v.Page = s.page(r, "Alternatives à "+t.Name, "Les outils qui peuvent remplacer "+t.Name+", classés par note, avec ce qui les distingue.", "/alternatives/"+t.Slug)

@@ -54,7 +54,7 @@ func strictHeaders(https bool) http.Header {
 		"Vary":                         {"Accept-Encoding"},
 	}
 	if https {
-		h["Strict-Transport-Security"] = []string{"max-age=31536000; includeSubDomains"}
+		h["Strict-Transport-Security"] = []string{"max-age=31536000"}
 	}
 	return h
 }

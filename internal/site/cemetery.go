@@ -60,7 +60,7 @@ func (s *Site) showCemetery(r *request) (*answer, error) {
 	list := r.snap.Retired(category, reason, at)
 	v.Graves, v.Total, v.Pager = r.graveList(list.IDs()), list.Total, f.pager(at, list.Total)
 	v.Page = s.page(r, "Cimetière", "Les outils d’IA disparus\u00a0: fermés, rachetés, dépréciés, absorbés, et ce qui les remplace.", "/cimetiere")
-	f.describe(&v.Page, at, r.snap.Catalog)
+	f.describe(&v.Page, v.Pager, r.snap.Catalog)
 	return f.answer(r, "cemetery", v.Page, v), nil
 }
 

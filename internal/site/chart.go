@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"palmares/internal/catalog"
 )
@@ -65,6 +66,13 @@ func priceChart(t *catalog.Tool, until string, size chartSize) *chart {
 	}
 	step := gridStep(most)
 	top := math.Max(step*math.Ceil(most/step), step)
+	var labels []string
+	if size.labelled {
+		for euro := 0.0; euro <= top+step/2; euro += step {
+			labels = append(labels, euros(euro))
+			size.left = max(size.left, labelRoom(labels[len(labels)-1]))
+		}
+	}
 	span := end.Sub(points[0].day).Hours()
 	x := func(day time.Time) float64 {
 		return size.left + day.Sub(points[0].day).Hours()/span*(float64(size.width)-size.left-size.right)
@@ -84,12 +92,17 @@ func priceChart(t *catalog.Tool, until string, size chartSize) *chart {
 	c.Line = line.String()
 	c.Area = c.Line + "V" + coordinate(y(0)) + "H" + coordinate(x(points[0].day)) + "Z"
 	if size.labelled {
-		for euro := 0.0; euro <= top+step/2; euro += step {
-			c.Grid = append(c.Grid, gridLine{coordinate(y(euro)), euros(euro)})
+		for i, label := range labels {
+			c.Grid = append(c.Grid, gridLine{coordinate(y(float64(i) * step)), label})
 		}
 		c.Ticks = changeTicks(points[1:], x, float64(size.width)-size.right)
 	}
 	return c
+}
+
+// labelRoom is how wide a label beside the grid may be, with the gap after it.
+func labelRoom(label string) float64 {
+	return math.Ceil(8 + 6.5*float64(utf8.RuneCountInString(label)))
 }
 
 // pricePoints are the prices since the period was last changed, oldest first;

@@ -59,7 +59,7 @@ func (s *Site) listComparisons(r *request) (*answer, error) {
 	list := r.snap.Comparisons(category, at)
 	v := comparisonsPage{Filters: f, Matches: r.matchList(list.IDs()), Total: list.Total, Pager: f.pager(at, list.Total)}
 	v.Page = s.page(r, "Comparatifs", "Deux outils, les mêmes épreuves, un vainqueur\u00a0: tous nos face-à-face.", "/comparatifs")
-	f.describe(&v.Page, at, r.snap.Catalog)
+	f.describe(&v.Page, v.Pager, r.snap.Catalog)
 	return f.answer(r, "comparisons", v.Page, v), nil
 }
 
@@ -90,8 +90,10 @@ func (s *Site) showComparison(r *request) (*answer, error) {
 	v := comparisonPage{Match: r.newMatch(x), Sections: sections(x.Body), Body: x.Body}
 	a, b := v.Match.Sides[0].Row, v.Match.Sides[1].Row
 	v.Rows = r.duel(a.tool, b.tool)
+	shown := map[string]bool{x.Slug: true}
 	for _, m := range append(r.matchesOf(a.tool), r.matchesOf(b.tool)...) {
-		if m.Slug != x.Slug {
+		if !shown[m.Slug] {
+			shown[m.Slug] = true
 			v.Others = append(v.Others, m)
 		}
 	}

@@ -64,6 +64,7 @@ type docsOperation struct {
 
 	Href    string // a call that answers 200
 	Samples []sample
+	Vacant  bool // the catalogue has no record to name: samples keep the braces of the path
 }
 
 // A docsParameter is one parameter, with the control that "try it" shows for it.
@@ -170,8 +171,8 @@ func (s *Site) base(r *request) string {
 }
 
 // sampleValues are parameters that find something in this catalogue, by operation.
-// What is missing, because the catalogue has no such record, is left to the
-// examples of the document.
+// What is missing, because the catalogue has no such record, stays open in a path;
+// a filter takes the example of the document, which finds an empty list.
 func (e *edition) sampleValues() map[string]map[string]string {
 	c := e.snap.Catalog
 	known := map[string]map[string]string{}
@@ -214,6 +215,8 @@ func (o *docsOperation) call(base string, known map[string]map[string]string) {
 			p.Hint = v
 		}
 		switch {
+		case p.In == "path" && known[o.ID] == nil:
+			o.Vacant, p.Hint = true, "{"+p.Name+"}"
 		case p.In == "path":
 			path = strings.ReplaceAll(path, "{"+p.Name+"}", url.PathEscape(p.Hint))
 			p.Value = p.Hint

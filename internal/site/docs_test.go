@@ -310,11 +310,16 @@ func TestSamplesCallTheServerThatCallersSee(t *testing.T) {
 
 func TestAnEmptyCatalogueHasAReferenceToo(t *testing.T) {
 	v := open(t, &catalog.Catalog{Name: "Vide", URL: "https://vide.example"})
-	v.get("/docs").ok().operation("getTool").says("https://vide.example/api/v1/tools/plume-code")
+	page := v.get("/docs").ok()
+	page.operation("getTool").says("https://vide.example/api/v1/tools/{slug}", "mettez un nom du catalogue à la place de <code>{slug}</code>", `value="" placeholder="{slug}"`, `<form data-try="/api/v1/tools/{slug}"`).
+		saysNot("Ouvrir la réponse dans le navigateur")
+	page.operation("listTools").saysNot("mettez un nom").says("Ouvrir la réponse dans le navigateur")
+	v.get("/docs.md").ok().says("/api/v1/tools/{slug}'", "mettez un nom du catalogue à la place de `{slug}`")
 }
 
 func TestTheReferenceSaysWhatIsNotThereYet(t *testing.T) {
 	v := openDemo(t)
+	v.get("/tarifs").ok().says(`<a href="/docs#webhooks">pas encore disponibles</a>`, `<a href="/docs#acces-et-cles">pas encore disponible</a>`)
 	v.get("/docs").ok().says("les webhooks ne sont pas encore disponibles", "L’inscription en ligne n’est pas encore ouverte")
 	if got := v.get("/compte").status; got != http.StatusNotFound {
 		t.Errorf("/compte answers %d: the reference must no longer say that there is no sign-up", got)

@@ -18,12 +18,14 @@ import (
 type edition struct {
 	snap       *snapshot.Snapshot
 	demo       bool
+	updatedAt  string // "" before anything was published
 	stats      catalog.Stats
 	categories []catalog.CategoryItem // by label
 	labels     map[string]string      // of categories, by slug
 	published  []*catalog.Comparison  // as the ids of the snapshot count them
 	matches    map[string][]*catalog.Comparison
-	graves     map[string]int // place of each retired tool in the cemetery
+	retired    map[string][]*catalog.Retired // by slug and by name, folded
+	graves     map[string]int                // place of each retired tool in the cemetery
 	reasons    map[catalog.Reason]int
 	changes    []change // the latest, newest first
 	pages      pageCache
@@ -87,8 +89,12 @@ func newEdition(snap *snapshot.Snapshot, demo bool) *edition {
 		labels:    map[string]string{},
 		published: snap.Published(),
 		matches:   map[string][]*catalog.Comparison{},
+		retired:   map[string][]*catalog.Retired{},
 		graves:    map[string]int{},
 		reasons:   map[catalog.Reason]int{},
+	}
+	if snap.UpdatedAt != snapshot.NeverUpdated {
+		e.updatedAt = snap.UpdatedAt
 	}
 	// The figures are read from the API's own answers, so that the two cannot
 	// disagree.
@@ -106,8 +112,13 @@ func newEdition(snap *snapshot.Snapshot, demo bool) *edition {
 	}
 	retired := snap.Catalog.Retired
 	for place, i := range snap.Retired("", "", whole(len(retired))).IDs() {
-		e.graves[retired[i].Slug] = place
-		e.reasons[retired[i].Reason]++
+		gone := &retired[i]
+		e.graves[gone.Slug] = place
+		e.retired[gone.Slug] = append(e.retired[gone.Slug], gone)
+		if name := folded(gone.Name); name != gone.Slug {
+			e.retired[name] = append(e.retired[name], gone)
+		}
+		e.reasons[gone.Reason]++
 	}
 	e.changes = e.latestChanges()
 	e.names = sync.OnceValue(func() *search.Index { return search.Names(snap.Catalog) })

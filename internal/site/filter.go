@@ -177,6 +177,9 @@ type pager struct {
 	Links          []pageLink
 }
 
+// Past tells that there is no such page.
+func (p pager) Past() bool { return p.Number > max(p.Pages, 1) }
+
 // A pageLink is a page by its number; a zero number stands for pages left out.
 type pageLink struct {
 	Number  int64
@@ -220,8 +223,8 @@ func (f *filters) answer(r *request, name string, p page, data any) *answer {
 
 // describe sets what search engines are told about a list: the bare list and its
 // pages are worth keeping, every choice of filters is not.
-func (f *filters) describe(p *page, at snapshot.Paging, c *catalog.Catalog) {
-	p.NoIndex = p.NoIndex || f.Active() || f.Limit() != "" || len(f.Problems) > 0
+func (f *filters) describe(p *page, at pager, c *catalog.Catalog) {
+	p.NoIndex = p.NoIndex || f.Active() || f.Limit() != "" || len(f.Problems) > 0 || at.Past()
 	if !p.NoIndex && at.Number > 1 {
 		p.Canonical = c.URL + f.href(at.Number)
 	}

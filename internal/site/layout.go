@@ -72,8 +72,8 @@ type page struct {
 	Path        string
 	NoIndex     bool
 	Demo        bool
-	Article     bool // for Open Graph: a text with an author, rather than a part of the site
-	UpdatedAt   string
+	Article     bool   // for Open Graph: a text with an author, rather than a part of the site
+	UpdatedAt   string // "" before anything was published
 	Style       string
 	Script      string
 	MoreStyle   string // of this page alone; "" for none
@@ -99,7 +99,7 @@ func (s *Site) page(r *request, title, description, path string) page {
 	return page{
 		Service: name, Edition: strings.TrimSuffix(edition, ")"), Title: title, Description: description,
 		Canonical: c.URL + path, Section: "/" + section, Path: r.URL.Path,
-		NoIndex: r.demo, Demo: r.demo, UpdatedAt: r.snap.UpdatedAt,
+		NoIndex: r.demo, Demo: r.demo, UpdatedAt: r.updatedAt,
 		Style: s.assets.paths["site.css"], Script: s.assets.paths["site.js"], Icon: s.assets.paths["icon.svg"],
 		Navigation: navigation, Footer: footer, Credit: creditLine(c.Name, c.URL), Markdown: s.markdown(r),
 	}

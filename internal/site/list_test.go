@@ -180,3 +180,47 @@ func FuzzListsAnswerAnyQuery(f *testing.F) {
 		}
 	})
 }
+
+func TestASearchSaysWhenNoToolHasAllItsWordsWhateverTheOrder(t *testing.T) {
+	v := open(t, small())
+	const remark = "Aucun outil ne réunit tous ces mots\u00a0; voici celui qui en a le plus."
+	for _, sort := range []string{"", "&sort=name_asc", "&sort=score_desc"} {
+		v.get("/outils?q=abeille+zzzqqq" + sort).ok().says(remark)
+		v.get("/outils?q=abeille" + sort).ok().saysNot("ne réunit")
+		v.get("/outils?q=abeille+zzzqqq&category=code" + sort).ok().saysNot("ne réunit")
+		v.get("/outils.md?q=abeille+zzzqqq" + sort).ok().says("1\u00a0outil, qui n’a pas tous les mots cherchés.")
+	}
+}
+
+func TestOnlyASearchCanBeSortedByRelevance(t *testing.T) {
+	v := open(t, small())
+	v.get("/outils?q=abeille").ok().says(">Pertinence<")
+	v.get("/outils").ok().saysNot("Pertinence")
+	v.get("/outils?sort=score_desc").ok().saysNot("Pertinence").says(`<option value="" selected>Meilleure note</option>`)
+}
+
+func TestASearchForAFormerNameLeadsOn(t *testing.T) {
+	c := small()
+	c.Retired[59].Name = "Hélice Flux" // its slug is another
+	v := open(t, c)
+	const notice = "Hélice Flux a quitté le catalogue\u00a0: <a href=\"/cimetiere?page=2#fantome-59\">sa notice</a>"
+	for _, q := range []string{"helice flux", "HÉLICE-FLUX", "avis sur Hélice Flux", "fantome-59"} {
+		v.get("/outils?q=" + url.QueryEscape(q)).ok().says(notice)
+	}
+	v.get("/outils.md?q=helice+flux").ok().says("Hélice Flux a quitté le catalogue\u00a0: [sa notice](/cimetiere.md?page=2#fantome-59).")
+	for _, q := range []string{"flux", "hélice", "", "!!!", strings.Repeat("a ", 100)} {
+		v.get("/outils?q=" + url.QueryEscape(q)).ok().saysNot("a quitté")
+	}
+	v.get("/outils?q=ancienne+abeille").ok().says("est devenu <a href=\"/outils/abeille\">Abeille</a>")
+	v.get("/outils.md?q=ancienne-abeille").ok().says("Ce nom est devenu [Abeille](/outils/abeille.md).")
+}
+
+func TestAPagePastTheEndSaysSoAndIsNotKept(t *testing.T) {
+	v := open(t, small())
+	for path, pages := range map[string]string{"/outils": "1", "/comparatifs": "1", "/prix": "1", "/cimetiere": "2"} {
+		v.get(path+"?page=9").ok().says("Cette page n’existe pas\u00a0: la liste en compte "+pages+".", `content="noindex"`).saysNot("page 9 sur")
+		v.get(path + ".md?page=9").ok().says("Cette page n’existe pas\u00a0: la liste en compte " + pages + ".")
+		v.get(path).ok().saysNot("noindex", "n’existe pas")
+	}
+	v.get("/cimetiere?page=2").ok().saysNot("noindex")
+}

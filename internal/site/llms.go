@@ -18,12 +18,16 @@ func (s *Site) llms(r *request) (*answer, error) {
 	b.WriteString("# " + markdown.Escape(c.Name) + "\n\n> Des outils d’IA essayés, notés et suivis\u00a0: " +
 		plural(r.stats.ToolsTotal, "outil", "outils") + ", " + plural(r.stats.ComparatifsTotal, "comparatif", "comparatifs") +
 		", les prix en euros avec leur histoire, et " + plural(r.stats.ToolsRetired, "outil disparu", "outils disparus") +
-		". En français. Catalogue du " + date(r.snap.UpdatedAt) + ".\n\n")
+		". En français.")
+	if r.updatedAt != "" {
+		b.WriteString(" Catalogue du " + date(r.updatedAt) + ".")
+	}
+	b.WriteString("\n\n")
 	if r.demo {
 		b.WriteString(demoSentence + "\n\n")
 	}
 	b.WriteString("Données libres de droits, à condition d’afficher la ligne «\u00a0" + markdown.Escape(creditLine(c.Name, c.URL)) +
-		"\u00a0». Les pages du catalogue existent aussi en Markdown\u00a0: ajoutez `.md` à leur adresse. Pour chercher\u00a0: `" + base + "/outils.md?q=…`.\n")
+		"\u00a0». Les listes ci-dessous, les fiches (`/outils/…`), avis (`/avis/…`), alternatives (`/alternatives/…`), catégories (`/categories/…`) et comparatifs (`/comparatifs/…`) existent aussi en Markdown\u00a0: ajoutez `.md` à leur adresse. Pour chercher\u00a0: `" + base + "/outils.md?q=…`.\n")
 	section := func(title string) { b.WriteString("\n## " + title + "\n\n") }
 	link := func(text, path, note string) {
 		b.WriteString("- [" + markdown.Escape(text) + "](" + base + path + ")")

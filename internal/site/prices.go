@@ -32,6 +32,6 @@ func (s *Site) listPrices(r *request) (*answer, error) {
 		v.Rows = append(v.Rows, p)
 	}
 	v.Page = s.page(r, "Prix", "Le prix de chaque outil en euros, et comment il a changé.", "/prix")
-	f.describe(&v.Page, at, r.snap.Catalog)
+	f.describe(&v.Page, v.Pager, r.snap.Catalog)
 	return f.answer(r, "prices", v.Page, v), nil
 }

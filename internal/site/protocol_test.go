@@ -25,7 +25,7 @@ func TestEveryAnswerCarriesStrictHeaders(t *testing.T) {
 }
 
 func TestOnlyAnHTTPSSiteAsksToStayThere(t *testing.T) {
-	for base, want := range map[string]string{"https://essai.example": "max-age=31536000; includeSubDomains", "http://essai.example": ""} {
+	for base, want := range map[string]string{"https://essai.example": "max-age=31536000", "http://essai.example": ""} {
 		v := listen(t, site.Config{BaseURL: base, Demo: func(*snapshot.Snapshot) bool { return false }})
 		v.publish(small(), 1)
 		v.get("/").ok().is("Strict-Transport-Security", want)
@@ -149,4 +149,17 @@ func TestASlashTooManyIsMended(t *testing.T) {
 			t.Errorf("%s leads away, to %q", path, to)
 		}
 	}
+}
+
+func TestAPathWithTooManySlashesLeadsToTheOneThatWasMeant(t *testing.T) {
+	v := open(t, small())
+	for path, want := range map[string]string{
+		"//outils": "/outils", "//outils?a=b": "/outils?a=b", "/outils//abeille": "/outils/abeille", "/avis/../outils": "/outils",
+		"//ailleurs.example/": "/ailleurs.example", "///ailleurs.example/x": "/ailleurs.example/x", "/%2Foutils": "/outils",
+	} {
+		if r := v.get(path).movesTo(want).is("Cache-Control", "public, max-age=3600"); r.wire > 0 {
+			t.Errorf("%s: %q", r.what, r.body)
+		}
+	}
+	v.get("/outils/").movesTo("/outils")
 }

@@ -87,6 +87,13 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for name, value := range s.headers {
 		h[name] = value
 	}
+	// The mux would send such a path on too, but with an answer that is not ours.
+	if p := r.URL.Path; strings.HasPrefix(p, "/") {
+		if clean := path.Clean(p); clean != p && clean+"/" != p {
+			s.write(w, r, movedTo(clean, r.URL.RawQuery))
+			return
+		}
+	}
 	s.mux.ServeHTTP(w, r)
 }
 

@@ -74,12 +74,16 @@ func sources(t *catalog.Tool) []source {
 	return list
 }
 
-// excerpt is the first paragraph of a review as plain text. Only the beginning
-// is parsed: the card must not cost what the review does.
+// excerpt is the first paragraph of a review as plain text, "" when it has none.
+// Only the beginning is parsed: the card must not cost what the review does.
 func excerpt(body string) string {
 	for block := range strings.SplitSeq(body, "\n\n") {
 		block = strings.TrimSpace(block)
-		if block == "" || block[0] == '#' || block[0] == '|' || block[0] == '`' {
+		for strings.HasPrefix(block, "#") { // a heading needs no blank line after it
+			_, block, _ = strings.Cut(block, "\n")
+			block = strings.TrimSpace(block)
+		}
+		if block == "" || block[0] == '|' || block[0] == '`' {
 			continue
 		}
 		if text := markdown.Plain(block); text != "" {

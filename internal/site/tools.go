@@ -15,6 +15,7 @@ type toolsPage struct {
 	First   int64 // rank of the first row
 	Total   int
 	Partial bool // no tool has all words of the query
+	Formers []former
 	Pager   pager
 }
 
@@ -36,7 +37,10 @@ func (s *Site) listTools(r *request) (*answer, error) {
 	// An empty sort is the best order for what is asked: relevance for a search,
 	// the score otherwise. Forms without a script send it along with a new search.
 	options := []option{{Label: sortLabels[snapshot.ScoreDesc]}}
-	if text != "" || f.values.Get("sort") == snapshot.Sorts[snapshot.ScoreDesc] {
+	if text == "" && f.values.Get("sort") == snapshot.Sorts[snapshot.ScoreDesc] {
+		f.values.Del("sort") // the same order by its other name
+	}
+	if text != "" {
 		options[0].Label = "Pertinence"
 		options = append(options, option{Value: snapshot.Sorts[snapshot.ScoreDesc], Label: sortLabels[snapshot.ScoreDesc]})
 	}
@@ -60,9 +64,9 @@ func (s *Site) listTools(r *request) (*answer, error) {
 	case chosen == "":
 		ids, v.Total, v.Partial = r.byRelevance(text, q, at)
 	default:
-		ids, v.Total = r.matching(text, q, at)
+		ids, v.Total, v.Partial = r.matching(text, q, at)
 	}
-	v.Rows = r.rows(ids)
+	v.Rows, v.Formers = r.rows(ids), r.formers(text)
 	v.Pager = f.pager(at, v.Total)
 
 	title, description := "Tous les outils", "La liste des outils d’IA que nous suivons, avec leur note, leur prix et la date du dernier essai."
@@ -73,7 +77,7 @@ func (s *Site) listTools(r *request) (*answer, error) {
 		title = "Outils\u00a0: " + r.label(q.Category)
 	}
 	v.Page = s.page(r, title, description, "/outils")
-	f.describe(&v.Page, at, r.snap.Catalog)
+	f.describe(&v.Page, v.Pager, r.snap.Catalog)
 	v.Page.Linked = r.linkedTools(v.Rows, int(v.First))
 	return f.answer(r, "tools", v.Page, v), nil
 }
@@ -102,8 +106,8 @@ func passes(t *catalog.Tool, q snapshot.ToolQuery) bool {
 }
 
 // matching lists the tools that match a text in the order that a query chooses.
-func (e *edition) matching(text string, q snapshot.ToolQuery, at snapshot.Paging) (ids []int32, total int) {
-	found := e.index().Matches(text)
+func (e *edition) matching(text string, q snapshot.ToolQuery, at snapshot.Paging) (ids []int32, total int, partial bool) {
+	found, partial := e.index().Matches(text)
 	first := (at.Number - 1) * int64(at.Limit)
 	for _, i := range e.snap.Tools(q, whole(len(e.snap.Catalog.Tools))).IDs() {
 		if found[i/64]&(1<<(i%64)) == 0 {
@@ -114,5 +118,5 @@ func (e *edition) matching(text string, q snapshot.ToolQuery, at snapshot.Paging
 		}
 		total++
 	}
-	return ids, total
+	return ids, total, partial && total > 0
 }

@@ -1,6 +1,7 @@
 package site_test
 
 import (
+	"strings"
 	"testing"
 
 	"palmares/internal/catalog"
@@ -65,4 +66,45 @@ func TestTheHomePageShowsFiguresAndChanges(t *testing.T) {
 		"<dt>outils suivis</dt><dd>4</dd>", "<dt>testés</dt><dd>3</dd>", "<dt>note moyenne</dt><dd>6,17</dd>", "<dt>comparatifs</dt><dd>1</dd>", "<dt>disparus</dt><dd>60</dd>",
 		`action="/outils"`, "Dernières modifications", `<a href="/categories/chat">Discussion</a>`, "En tête\u00a0: Abeille, 8,5",
 	)
+}
+
+func TestToolsOfOneScoreShareARank(t *testing.T) {
+	c := small()
+	c.Tools[2].Score = number(6)
+	v := open(t, c)
+	for _, slug := range []string{"bourdon", "cigale"} {
+		v.get("/alternatives/" + slug).ok().says("se classe 2<sup>e</sup> ex æquo sur 3")
+		v.get("/alternatives/" + slug + ".md").ok().says("se classe 2e ex æquo sur 3")
+	}
+	v.get("/alternatives/abeille").ok().says("se classe premier sur 3")
+}
+
+func TestACardAnnouncesItsReviewHoweverItBegins(t *testing.T) {
+	for body, words := range map[string]string{
+		"## Le verdict\nElle vole.\n":              "<p>Elle vole.</p>",
+		"# Abeille\n## Le verdict\n\nElle vole.\n": "<p>Elle vole.</p>",
+		"| a | b |\n|---|---|\n| 1 | 2 |\n":        `href="/avis/abeille">Lire`, // nothing to quote
+	} {
+		c := small()
+		c.Tools[0].Body = body
+		v := open(t, c)
+		v.get("/outils/abeille").ok().says(words, "Lire l’avis complet").saysNot("pas encore d’avis")
+		v.get("/outils/abeille.md").ok().says("(/avis/abeille.md)")
+	}
+	open(t, small()).get("/outils/bourdon").ok().says("pas encore d’avis")
+}
+
+func TestLongPricesHaveRoomBesideTheirChart(t *testing.T) {
+	c := small()
+	c.Tools[0].Price = "100 000 €/an"
+	c.Tools[0].PriceHistory = []catalog.PriceChange{{ChangedAt: "2026-03-01", OldPricing: "payant", OldPrice: "8 €/an", NewPricing: "payant", NewPrice: "100 000 €/an"}}
+	open(t, c).get("/outils/abeille").ok().says(`<text class="chart-label" x="67" dx="-6"`, ">100\u202f000\u00a0€</text>")
+}
+
+func TestAComparisonNamesAnotherOfTheSameToolsOnce(t *testing.T) {
+	c := small()
+	c.Comparisons[1].Published = true
+	if n := strings.Count(open(t, c).get("/comparatifs/abeille-vs-bourdon").ok().body, `href="/comparatifs/brouillon"`); n != 1 {
+		t.Errorf("it is named %d times", n)
+	}
 }

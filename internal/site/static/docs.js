@@ -15,7 +15,8 @@
     const query = new URLSearchParams();
     const headers = [];
     for (const control of form.querySelectorAll("[name]")) {
-      const value = control.value.trim();
+      let value = control.value.trim();
+      if (control.inputMode === "decimal") value = value.replace(",", "."); // as it is typed in French
       if (control.dataset.in === "path") path = path.replace(`{${control.name}}`, encodeURIComponent(value));
       else if (!value) continue;
       else if (control.dataset.in === "query") query.set(control.name, value);

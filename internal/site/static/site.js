@@ -9,11 +9,14 @@
   let timer = 0;
   let shown = location.href.split("#")[0];
 
-  // The address of what the form says, without what is empty.
+  // The address of what the form says, without what is empty. A figure has one
+  // address, with a point, also while its decimals are still to come.
   const wanted = () => {
     const url = new URL(form.action);
-    for (const [name, value] of new FormData(form)) {
-      if (value.trim()) url.searchParams.append(name, value.trim());
+    for (const [name, text] of new FormData(form)) {
+      let value = text.trim();
+      if (form.elements[name].inputMode === "decimal") value = value.replace(",", ".").replace(/(\d)\.$/, "$1");
+      if (value) url.searchParams.append(name, value);
     }
     return url.href;
   };
@@ -42,8 +45,8 @@
       const answer = await fetch(href, { signal: mine.signal });
       page = new DOMParser().parseFromString(await answer.text(), "text/html");
       if (!page.querySelector("[data-results]")) throw new Error("no results");
-    } catch (error) {
-      if (error.name !== "AbortError") location.assign(href); // let the browser say what is wrong
+    } catch {
+      if (mine === asked) location.assign(href); // let the browser say what is wrong
       return;
     }
     if (mine !== asked) return;
@@ -69,10 +72,18 @@
     }
   };
 
-  const changed = (mode) => {
-    const href = wanted();
-    if (href !== shown) show(href, mode, { typed: document.activeElement });
+  // The last choice wins: when it is what is shown already, nothing else may come.
+  const choose = (href, mode, options) => {
+    if (href !== shown) {
+      show(href, mode, options);
+      return;
+    }
+    clearTimeout(timer);
+    asked?.abort();
+    asked = null;
+    document.querySelector("[data-results]").removeAttribute("aria-busy");
   };
+  const changed = (mode) => choose(wanted(), mode, { typed: document.activeElement });
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -95,19 +106,38 @@
     show(link.href, "push", { focus: !link.matches("[data-clear]") });
   });
   addEventListener("popstate", () => {
-    if (location.href.split("#")[0] !== shown) show(location.href, "");
+    choose(location.href.split("#")[0], "");
   });
 })();
 
 (() => {
-  for (const button of document.querySelectorAll("button[data-copy]")) {
-    if (!navigator.clipboard) return;
+  const buttons = document.querySelectorAll("button[data-copy]");
+  if (!navigator.clipboard || !buttons.length) return;
+  const status = document.createElement("p"); // for readers who do not see the button change
+  status.className = "sr";
+  status.setAttribute("role", "status");
+  document.body.append(status);
+  for (const button of buttons) {
     button.hidden = false;
+    const label = button.firstChild; // what follows it is for readers who do not see
+    const word = label.data;
+    let busy = false;
     button.addEventListener("click", async () => {
-      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-      const label = button.textContent;
-      button.textContent = "Copié";
-      setTimeout(() => (button.textContent = label), 1500);
+      if (busy) return;
+      busy = true;
+      let outcome = "Copié";
+      try {
+        await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+      } catch {
+        outcome = "Copie refusée";
+      }
+      button.style.minWidth = `${button.getBoundingClientRect().width}px`;
+      label.data = status.textContent = outcome;
+      setTimeout(() => {
+        label.data = word;
+        status.textContent = button.style.minWidth = "";
+        busy = false;
+      }, 1500);
     });
   }
 })();
