@@ -13,10 +13,11 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"syscall"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	binary := flag.String("binary", "bin/palmares", "the palmares to measure")
 	tools := flag.Int("tools", 100_000, "how many tools the large catalogue has")
