@@ -17,7 +17,7 @@ import (
 // so that the catalogue is all there is to see.
 func (b *bench) pages(tools int) {
 	const small = 1000
-	fmt.Printf("One page of 50 tools, %d tools against %d (handler alone):\n", tools, small)
+	fmt.Printf("One page of 50 tools, %d tools against %d (handler alone, medians of %d rounds):\n", tools, small, rounds)
 	few, many := handlerOver(small), handlerOver(tools)
 	for _, q := range []struct{ name, query, deep string }{
 		{"first page", "", "1"},
@@ -27,8 +27,15 @@ func (b *bench) pages(tools int) {
 		{"score_min, name order", "score_min=6.5&sort=name_asc", "last"},
 		{"all filters", "category=chat&score_min=5&obsolescence_max=7&sort=name_desc", "last"},
 	} {
-		a, bytesA := cost(few, q.query, q.deep)
-		z, bytesZ := cost(many, q.query, q.deep)
+		var ofFew, ofMany []float64
+		var bytesA, bytesZ int64
+		for range rounds {
+			var a, z float64
+			a, bytesA = cost(few, q.query, q.deep)
+			z, bytesZ = cost(many, q.query, q.deep)
+			ofFew, ofMany = append(ofFew, a), append(ofMany, z)
+		}
+		a, z := median(ofFew), median(ofMany)
 		fmt.Printf("  %-24s %6.1f µs against %6.1f µs   ratio %.2f (at most 1.25)   allocated %d B against %d B\n",
 			q.name, z/1000, a/1000, z/a, bytesZ, bytesA)
 	}

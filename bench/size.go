@@ -39,7 +39,7 @@ func (b *bench) size(tools int) error {
 	}
 
 	begin := time.Now()
-	p, err := b.start(b.binary, "serve", "--listen", "localhost:0", "--database", "sqlite:"+database)
+	p, err := b.start(b.binary, "serve", "--listen", "localhost:0", "--quota", "off", "--database", "sqlite:"+database)
 	if err != nil {
 		return err
 	}

@@ -131,6 +131,7 @@ func (h *Handler) write(w http.ResponseWriter, a *answer) {
 // filters as they were given.
 func pagingLinks(path string, p *params, page *snapshot.Page) string {
 	var b strings.Builder
+	b.Grow(512) // four links with a filter or two
 	link := func(number int64, rel string) {
 		if b.Len() > 0 {
 			b.WriteString(", ")

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 	"sort"
 )
@@ -17,6 +18,7 @@ const maxLevels = 256
 type levels struct {
 	values []float64  // that occur, ascending
 	bits   [][]uint64 // by value; nil when there are too many values
+	ranks  [][]int32  // by value: how many bits are set before each block, and in all
 	raw    []float64  // by position, NaN where there is none; only without bits
 }
 
@@ -41,31 +43,52 @@ func newLevels(ids []int32, figure func(id int32) (float64, bool)) levels {
 		return levels{values: values, raw: raw}
 	}
 	words := (len(ids) + 63) / 64
-	bits := make([][]uint64, len(values))
+	sets := make([][]uint64, len(values))
 	index := make(map[float64]int, len(values))
 	for k, x := range values {
-		bits[k] = make([]uint64, words)
+		sets[k] = make([]uint64, words)
 		index[x] = k
 	}
 	for pos, x := range raw {
 		if x == x { // not NaN
-			bits[index[x]][pos/64] |= 1 << (pos % 64)
+			sets[index[x]][pos/64] |= 1 << (pos % 64)
 		}
 	}
 	for k := len(values) - 2; k >= 0; k-- {
-		for w := range bits[k] {
-			bits[k][w] |= bits[k+1][w]
+		for w := range sets[k] {
+			sets[k][w] |= sets[k+1][w]
 		}
 	}
-	return levels{values: values, bits: bits}
+	ranks := make([][]int32, len(values))
+	for k := range ranks {
+		ranks[k] = rankBlocks(sets[k])
+	}
+	return levels{values: values, bits: sets, ranks: ranks}
+}
+
+// blockWords is how many words have one rank: few enough to walk through, many
+// enough that the ranks take little room.
+const blockWords = 16
+
+func rankBlocks(words []uint64) []int32 {
+	ranks := make([]int32, 1, len(words)/blockWords+2)
+	n := int32(0)
+	for w, word := range words {
+		n += int32(bits.OnesCount64(word))
+		if w%blockWords == blockWords-1 || w == len(words)-1 {
+			ranks = append(ranks, n)
+		}
+	}
+	return ranks
 }
 
 // A cut is one threshold laid over a list.
 type cut struct {
-	bits []uint64
-	raw  []float64
-	min  float64
-	none bool // nothing reaches the threshold
+	bits  []uint64
+	ranks []int32
+	raw   []float64
+	min   float64
+	none  bool // nothing reaches the threshold
 }
 
 func (l *levels) atLeast(x float64) cut {
@@ -76,7 +99,7 @@ func (l *levels) atLeast(x float64) cut {
 	if l.bits == nil {
 		return cut{raw: l.raw, min: x}
 	}
-	return cut{bits: l.bits[k]}
+	return cut{bits: l.bits[k], ranks: l.ranks[k]}
 }
 
 // word gives the bits of the 64 positions from 64*w on.

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"crypto/sha256"
 	"math/bits"
+	"sort"
 	"strconv"
 
 	"palmares/internal/catalog"
@@ -88,13 +89,11 @@ func (s *Snapshot) Tools(q ToolQuery, at Paging) *Page {
 	case q.ScoreMin == nil && q.ObsolescenceMax == nil:
 		p.cutFrom(o.ids)
 	case q.ObsolescenceMax == nil:
-		c := o.score.atLeast(*q.ScoreMin)
-		p.filter(o.ids, c, c)
+		p.filter(o.ids, o.score.atLeast(*q.ScoreMin))
 	case q.ScoreMin == nil:
-		c := o.obsolescence.atLeast(-*q.ObsolescenceMax)
-		p.filter(o.ids, c, c)
+		p.filter(o.ids, o.obsolescence.atLeast(-*q.ObsolescenceMax))
 	default:
-		p.filter(o.ids, o.score.atLeast(*q.ScoreMin), o.obsolescence.atLeast(-*q.ObsolescenceMax))
+		p.filterBoth(o.ids, o.score.atLeast(*q.ScoreMin), o.obsolescence.atLeast(-*q.ObsolescenceMax))
 	}
 	return p
 }
@@ -143,33 +142,82 @@ func (p *Page) start() (int, bool) {
 	return int(p.Number-1) * p.Limit, true
 }
 
-// filter takes the page out of the items that pass both cuts. It counts a word
-// of 64 items at a time, and looks at single items only on the page itself.
-func (p *Page) filter(ids []int32, a, b cut) {
+// filter takes the page out of the items that pass a cut. How many do, up to each
+// block, was counted when the cut was made.
+func (p *Page) filter(ids []int32, c cut) {
+	if c.none {
+		return
+	}
+	if c.raw != nil {
+		p.filterBoth(ids, c, c)
+		return
+	}
+	p.Total = int(c.ranks[len(c.ranks)-1])
+	start, ok := p.start()
+	if !ok {
+		return
+	}
+	block := sort.Search(len(c.ranks)-1, func(i int) bool { return int(c.ranks[i+1]) > start })
+	p.pick(ids, &c, &c, block*blockWords, start-int(c.ranks[block]))
+}
+
+// filterBoth takes the page out of the items that pass both cuts. It counts 64
+// items at a time and keeps the counts of a few hundred blocks, so that it looks
+// at single items only near the page itself.
+func (p *Page) filterBoth(ids []int32, a, b cut) {
 	if a.none || b.none {
 		return
 	}
 	words := (len(ids) + 63) / 64
-	for w := range words {
-		p.Total += bits.OnesCount64(a.word(w) & b.word(w))
+	var counts [256]int
+	block := max(1, (words+len(counts)-1)/len(counts)) // words
+	for w := 0; w < words; w += block {
+		n := countBoth(&a, &b, w, min(w+block, words))
+		counts[w/block] = n
+		p.Total += n
 	}
 	start, ok := p.start()
 	if !ok {
 		return
 	}
-	p.ids = make([]int32, 0, min(p.Limit, p.Total-start))
-	seen := 0
-	for w := 0; w < words && len(p.ids) < cap(p.ids); w++ {
+	w := 0
+	for ; counts[w/block] <= start; w += block {
+		start -= counts[w/block]
+	}
+	p.pick(ids, &a, &b, w, start)
+}
+
+// pick collects the items of the page: from word w on, those that pass both cuts,
+// without the first few.
+func (p *Page) pick(ids []int32, a, b *cut, w, without int) {
+	p.ids = make([]int32, 0, min(int64(p.Limit), int64(p.Total)-(p.Number-1)*int64(p.Limit)))
+	for ; len(p.ids) < cap(p.ids); w++ {
 		word := a.word(w) & b.word(w)
-		n := bits.OnesCount64(word)
-		if seen+n <= start {
-			seen += n
+		if n := bits.OnesCount64(word); n <= without {
+			without -= n
 			continue
 		}
 		for ; word != 0 && len(p.ids) < cap(p.ids); word &= word - 1 {
-			if seen++; seen > start {
-				p.ids = append(p.ids, ids[64*w+bits.TrailingZeros64(word)])
+			if without > 0 {
+				without--
+				continue
 			}
+			p.ids = append(p.ids, ids[64*w+bits.TrailingZeros64(word)])
 		}
 	}
+}
+
+// countBoth counts the items of some words that pass both cuts.
+func countBoth(a, b *cut, from, to int) (n int) {
+	if a.raw != nil || b.raw != nil {
+		for w := from; w < to; w++ {
+			n += bits.OnesCount64(a.word(w) & b.word(w))
+		}
+		return n
+	}
+	x, y := a.bits[from:to], b.bits[from:to]
+	for i := range x {
+		n += bits.OnesCount64(x[i] & y[i])
+	}
+	return n
 }
