@@ -30,7 +30,7 @@ check: packages ## format, vet, lint, API document: everything that runs nothing
 
 test: check ## everything: check, then all tests on both databases with -race
 	@[ -d tools/browser/node_modules ] || npm ci --prefix tools/browser --no-audit --no-fund --loglevel=error
-	@go test -race -timeout 9m ./...
+	@go test -race -count=1 -timeout 9m ./...
 
 bench: build ## the speed and size figures, against a bare handler in the same run
 	@bench/run
