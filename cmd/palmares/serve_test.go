@@ -21,7 +21,7 @@ import (
 )
 
 // binary is palmares as it is shipped, which TestMain builds: without the race
-// detector a process starts ten times as fast, and these tests start many.
+// detector a process starts much faster, and these tests start many.
 var binary string
 
 func palmares(ctx context.Context, args ...string) *exec.Cmd {
