@@ -29,7 +29,7 @@ var arrows = map[string][]string{
 	"internal/search":    {"internal/catalog", "internal/markdown"},
 	"internal/api":       {"internal/catalog", "internal/snapshot", "internal/account", "internal/coding", "internal/quota"},
 	"internal/site":      {"internal/catalog", "internal/snapshot", "internal/markdown", "internal/coding", "internal/search"},
-	"internal/server":    {"internal/catalog", "internal/snapshot", "internal/account", "internal/api", "internal/site", "internal/quota", "internal/client"},
+	"internal/server":    {"internal/catalog", "internal/snapshot", "internal/account", "internal/api", "internal/quota", "internal/client"},
 	"internal/pgtest":    {},
 	"demo":               {},
 }
