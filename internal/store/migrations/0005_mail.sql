@@ -1,1 +1,16 @@
--- To be written.
+-- Mails that wait to be handed to the mail server: to whom, of which kind and about
+-- what, never a text or a link. One that was handed over or given up is deleted.
+
+CREATE TABLE mails (
+	id         TEXT    NOT NULL PRIMARY KEY,
+	address    TEXT    NOT NULL,
+	kind       TEXT    NOT NULL,
+	about      TEXT    NOT NULL,
+	created_at TEXT    NOT NULL, -- when it was last asked for
+	due_at     TEXT    NOT NULL, -- of a claimed mail: the end of the lease
+	lease      TEXT    NOT NULL, -- of the claim that has it; '' for none
+	attempts   INTEGER NOT NULL, -- those that failed
+	last_error TEXT    NOT NULL, -- the class of the last failure, never a server's words
+	UNIQUE (address, kind, about)
+);
+CREATE INDEX mails_due ON mails (due_at);

@@ -1,0 +1,186 @@
+package mail
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"palmares/internal/webhook"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+var monday = time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC)
+
+const link = "https://palmares.example/compte/connexion?jeton=kW3v-_0123456789abcdefghijklmnopqrstuvwxyzABC&a=1"
+
+// written is a mail of the queue, with a link and an endpoint of the test's.
+func written(t *testing.T, r Request, e webhook.Endpoint) (Message, error) {
+	t.Helper()
+	q := NewQueue(Config{
+		BaseURL:  "https://palmares.example",
+		Link:     func(context.Context, string, Kind) (string, error) { return link, nil },
+		Endpoint: func(context.Context, string) (webhook.Endpoint, error) { return e, nil },
+	})
+	return q.write(t.Context(), Claim{Request: r, CreatedAt: monday}, monday)
+}
+
+var samples = []struct {
+	name     string
+	request  Request
+	endpoint webhook.Endpoint
+}{
+	{name: "sign_in", request: Request{To: "ada@example.org", Kind: SignIn}},
+	{name: "confirm_deletion", request: Request{To: "ada@example.org", Kind: ConfirmDeletion}},
+	{
+		name: "endpoint_disabled_failing", request: Request{To: "ada@example.org", Kind: EndpointDisabled, About: "whk_1"},
+		endpoint: webhook.Endpoint{URL: "https://hooks.example.org/palmares?a=1&b=<2>", State: webhook.Disabled, Reason: webhook.Failing},
+	},
+	{
+		name: "endpoint_disabled_gone", request: Request{To: "ada@example.org", Kind: EndpointDisabled, About: "whk_1"},
+		endpoint: webhook.Endpoint{URL: "https://hooks.example.org/palmares", State: webhook.Disabled, Reason: webhook.Gone},
+	},
+	{name: "payment_failed", request: Request{To: "ada@example.org", Kind: PaymentFailed, About: "2026-12-06"}},
+	{name: "plan_ended", request: Request{To: "ada@example.org", Kind: PlanEnded, About: "2027-01-01"}},
+}
+
+func TestTheMailsReadAsTheGoldenFilesHaveThem(t *testing.T) {
+	for _, s := range samples {
+		m, err := written(t, s.request, s.endpoint)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for suffix, got := range map[string]string{".txt": "Subject: " + m.Subject + "\n\n" + m.Text, ".html": m.HTML} {
+			path := filepath.Join("testdata", s.name+suffix)
+			if *update {
+				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("%s: %s", path, diff)
+			}
+		}
+	}
+}
+
+func TestEveryKindOfMailHasASample(t *testing.T) {
+	seen := map[Kind]bool{}
+	for _, s := range samples {
+		seen[s.request.Kind] = true
+	}
+	for _, k := range kinds {
+		if !seen[k] {
+			t.Errorf("nobody looks at mails of the kind %s", k)
+		}
+	}
+}
+
+func TestMailsAreFrenchAndLoadNothing(t *testing.T) {
+	for _, s := range samples {
+		m, err := written(t, s.request, s.endpoint)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := utf8.RuneCountInString(m.Subject); n > 60 {
+			t.Errorf("%s: the subject has %d characters: telephones cut it", s.name, n)
+		}
+		for _, wrong := range []string{" :", " ;", " ?", " !", "'", "...", "\u00a0;", "\u00a0?", "\u00a0!", "<no value>", "ZgotmplZ"} {
+			if strings.Contains(m.Subject+m.Text, wrong) {
+				t.Errorf("%s holds %q", s.name, wrong)
+			}
+		}
+		for _, remote := range []string{"<img", "<script", "<link", "<iframe", "url(", "@import", " src="} {
+			if strings.Contains(m.HTML, remote) {
+				t.Errorf("%s holds %s", s.name, remote)
+			}
+		}
+		for line := range strings.Lines(m.Text) {
+			if n := utf8.RuneCountInString(line); n > 73 && !strings.Contains(line, "https://") {
+				t.Errorf("%s has a line of %d characters: %s", s.name, n, line)
+			}
+		}
+	}
+}
+
+func TestALinkStandsWholeInBothParts(t *testing.T) {
+	for _, k := range []Kind{SignIn, ConfirmDeletion} {
+		m, err := written(t, Request{To: "ada@example.org", Kind: k}, webhook.Endpoint{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Link != link || !strings.Contains(m.Text, "\n"+link+"\n") {
+			t.Errorf("%s: the text has no line with the link alone:\n%s", k, m.Text)
+		}
+		if !strings.Contains(m.HTML, `href="`+strings.ReplaceAll(link, "&", "&amp;")+`"`) {
+			t.Errorf("%s: the HTML does not lead to the link:\n%s", k, m.HTML)
+		}
+	}
+}
+
+func TestAMailAboutAnEndpointThatWorksAgainIsNotWritten(t *testing.T) {
+	for _, state := range []webhook.State{webhook.Active, webhook.Paused} {
+		_, err := written(t, Request{To: "ada@example.org", Kind: EndpointDisabled, About: "whk_1"}, webhook.Endpoint{State: state})
+		if err != ErrObsolete {
+			t.Errorf("%s: %v, want ErrObsolete", state, err)
+		}
+	}
+}
+
+func TestADayThatIsNoneMakesNoMail(t *testing.T) {
+	for _, about := range []string{"", "demain", "2026-13-01", "2026-12-06T00:00:00Z"} {
+		if m, err := written(t, Request{To: "ada@example.org", Kind: PaymentFailed, About: about}, webhook.Endpoint{}); err == nil {
+			t.Errorf("%q makes %s", about, m.Text)
+		}
+	}
+}
+
+func TestWithoutAMailServerTheLinkIsInTheLogOnceAndWhole(t *testing.T) {
+	for _, s := range samples {
+		m, err := written(t, s.request, s.endpoint)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := (LogSender{slog.New(slog.NewJSONHandler(&out, nil))}).Send(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+		var record struct{ Msg, To, Subject, Link, Text string }
+		if err := json.Unmarshal(out.Bytes(), &record); err != nil {
+			t.Fatalf("%v: %s", err, out.Bytes())
+		}
+		if strings.Count(out.String(), "\n") != 1 || !strings.Contains(record.Msg, "--smtp") || record.To != m.To || record.Subject != m.Subject || record.Link != m.Link {
+			t.Errorf("%s: the log says %s", s.name, out.String())
+		}
+		if m.Link != "" && strings.Count(out.String(), m.Link) != 1 {
+			t.Errorf("%s: the link is not in the log's bytes as it is: %s", s.name, out.String())
+		}
+		if m.Link == "" && record.Text != m.Text {
+			t.Errorf("%s: the log lacks the text: %s", s.name, out.String())
+		}
+	}
+}
+
+func TestAMaskedAddressCannotBeWrittenTo(t *testing.T) {
+	for address, want := range map[string]string{
+		"ada@example.org": "a…@example.org", "é@example.org": "é…@example.org", "éa@example.org": "é…@example.org", "": "…", "ada": "…", "@example.org": "…@example.org",
+	} {
+		if got := Mask(address); got != want {
+			t.Errorf("%q is masked as %q, want %q", address, got, want)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package mail
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"palmares/internal/webhook"
+)
+
+// Config is what a queue works with. Every field must be set, Now excepted.
+type Config struct {
+	// The store's: ClaimMails, SettleMail and OldestMail.
+	Claim  func(ctx context.Context, now time.Time, limit int) ([]Claim, error)
+	Settle func(ctx context.Context, c Claim, v Verdict) error
+	Oldest func(ctx context.Context) (time.Time, error)
+
+	// Link makes the link of a mail that is handed over now; one that does not arrive
+	// expires unused. ErrObsolete: there is nobody to make it for.
+	Link func(ctx context.Context, to string, kind Kind) (string, error)
+	// Endpoint finds a webhook's endpoint. ErrObsolete: there is none any more.
+	Endpoint func(ctx context.Context, id string) (webhook.Endpoint, error)
+	// Send hands a mail over: that of a Sender or of a LogSender.
+	Send func(ctx context.Context, m Message) error
+
+	BaseURL string           // without a slash at its end
+	Now     func() time.Time // nil: time.Now
+	Log     *slog.Logger
+}
+
+const (
+	pollEvery   = time.Second      // for mails that another node queued, or a retry
+	gaugeEvery  = 10 * time.Second // how often the oldest mail is asked for
+	parallel    = 4                // mails at once: what the smallest mail servers take from one client
+	endGrace    = 8 * time.Second  // for hand-overs under way when Run ends
+	settleGrace = 5 * time.Second  // to write down what came of one
+)
+
+// A Queue hands over the mails that the store holds. NewQueue makes it, one
+// goroutine calls Run, any number call Wake.
+type Queue struct {
+	cfg     Config
+	letters map[Kind]letter
+	wake    chan struct{}
+	done    chan struct{} // a hand-over ended
+	working sync.WaitGroup
+	figures
+
+	// Run's own.
+	busy    int  // hand-overs under way
+	failing bool // the store could not be asked the last time
+	asked   time.Time
+}
+
+// NewQueue makes a queue.
+func NewQueue(cfg Config) *Queue {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Queue{
+		cfg: cfg, letters: letters(), figures: newFigures(cfg.Now),
+		wake: make(chan struct{}, 1), done: make(chan struct{}, parallel),
+	}
+}
+
+// Wake has the queue look for mails now instead of within the second. It never waits.
+func (q *Queue) Wake() {
+	select {
+	case q.wake <- struct{}{}:
+	default: // it is about to look anyway
+	}
+}
+
+// Run hands mails over until ctx ends. Those under way then have a few seconds to
+// be finished; what is not is tried again by another node or the next start. It
+// always returns nil: what fails is logged and tried again.
+func (q *Queue) Run(ctx context.Context) error {
+	// A mail that the server is about to take is not cut off by the end of the program,
+	// or it would be sent again.
+	working, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	ticker := time.NewTicker(pollEvery)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		q.measure(ctx)
+		q.round(ctx, working)
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+		case <-q.wake:
+		case <-q.done:
+			q.busy--
+		}
+	}
+	grace := time.AfterFunc(endGrace, stop)
+	defer grace.Stop()
+	q.working.Wait()
+	return nil
+}
+
+// round claims as many mails as can be handed over at once, so that no lease runs
+// while its mail waits.
+func (q *Queue) round(ctx, working context.Context) {
+	if q.busy == parallel {
+		return
+	}
+	claimed, err := q.cfg.Claim(ctx, q.cfg.Now(), parallel-q.busy)
+	q.report(ctx, err)
+	for _, c := range claimed {
+		q.busy++
+		q.working.Go(func() {
+			q.handle(working, c)
+			q.done <- struct{}{} // has room for all
+		})
+	}
+}
+
+// report logs the beginning and the end of trouble, not each of its seconds.
+func (q *Queue) report(ctx context.Context, err error) {
+	switch {
+	case ctx.Err() != nil:
+	case err != nil && !q.failing:
+		q.cfg.Log.Error("mails wait, as the store cannot be asked for them", "error", err)
+	case err == nil && q.failing:
+		q.cfg.Log.Info("mails are handed over again")
+	}
+	q.failing = err != nil
+}
+
+// measure asks now and then how long mails have been waiting.
+func (q *Queue) measure(ctx context.Context) {
+	now := q.cfg.Now()
+	if !q.asked.IsZero() && now.Sub(q.asked) < gaugeEvery {
+		return
+	}
+	q.asked = now
+	if oldest, err := q.cfg.Oldest(ctx); err == nil { // if not, the claim that follows says so
+		q.oldest.Store(&oldest)
+	}
+}
+
+// handle hands over one mail and settles it.
+func (q *Queue) handle(ctx context.Context, c Claim) {
+	log := q.cfg.Log.With("mail", c.ID, "kind", string(c.Kind), "to", Mask(c.To), "attempt", c.Attempts+1)
+	outcome, verdict := expired, Verdict{}
+	if !stale(c, q.cfg.Now()) {
+		err := q.attempt(ctx, c)
+		outcome, verdict = q.judge(c, err)
+		if err != nil {
+			// A sentence of ours may name the reader; a log shall not.
+			log = log.With("error", strings.ReplaceAll(err.Error(), c.To, Mask(c.To)))
+		}
+	}
+	switch outcome {
+	case sent:
+		log.Info("mail handed over")
+	case obsolete:
+		log.Info("mail dropped, as what it is about has gone")
+	case retried:
+		log.Warn("mail not handed over, to be tried again", "retry_at", verdict.RetryAt)
+	case refused, expired:
+		log.Error("mail given up", "why", outcome)
+	}
+	q.mails.WithLabelValues(string(c.Kind), outcome).Inc()
+
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleGrace)
+	defer cancel()
+	if err := q.cfg.Settle(ctx, c, verdict); err != nil {
+		log.Error("what became of a mail could not be written down: it may be sent again when its lease ends", "store", err)
+	}
+}
+
+func (q *Queue) attempt(ctx context.Context, c Claim) error {
+	ctx, cancel := context.WithTimeout(ctx, handOver)
+	defer cancel()
+	m, err := q.write(ctx, c, q.cfg.Now())
+	if err != nil {
+		return err
+	}
+	return q.cfg.Send(ctx, m)
+}
+
+// judge says what an attempt's error means for the mail.
+func (q *Queue) judge(c Claim, err error) (outcome string, v Verdict) {
+	var failure *Failure
+	switch {
+	case err == nil:
+		return sent, Verdict{}
+	case errors.Is(err, ErrObsolete):
+		return obsolete, Verdict{}
+	case !errors.As(err, &failure):
+		failure = &Failure{Class: failedInternal}
+	case failure.Permanent:
+		return refused, Verdict{Failure: failure.Class}
+	}
+	at, ok := retryAt(c, q.cfg.Now())
+	if !ok {
+		return expired, Verdict{Failure: failure.Class}
+	}
+	return retried, Verdict{RetryAt: at, Failure: failure.Class}
+}
+
+var _ prometheus.Collector = (*Queue)(nil)

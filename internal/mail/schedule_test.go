@@ -1,0 +1,191 @@
+package mail
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A shelf holds one mail, as the store would.
+type shelf struct {
+	mu    sync.Mutex
+	claim Claim
+	due   time.Time // zero: there is no mail
+	last  Verdict
+}
+
+func (s *shelf) take(_ context.Context, now time.Time, _ int) ([]Claim, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.due.IsZero() || s.due.After(now) {
+		return nil, nil
+	}
+	s.due = now.Add(Lease)
+	return []Claim{s.claim}, nil
+}
+
+func (s *shelf) settle(_ context.Context, _ Claim, v Verdict) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.due, s.last = v.RetryAt, v
+	s.claim.Attempts++
+	return nil
+}
+
+func (s *shelf) verdict() Verdict {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last
+}
+
+func shelved(k Kind, about string) *shelf {
+	return &shelf{claim: Claim{ID: "mal_1", Request: Request{To: "ada@example.org", Kind: k, About: about}, CreatedAt: time.Now()}, due: time.Now()}
+}
+
+// running runs a queue on the shelf until the test cancels, which waits for its end.
+func running(t *testing.T, s *shelf, send func(context.Context, Message) error) (stop func()) {
+	t.Helper()
+	q := NewQueue(Config{
+		Claim: s.take, Settle: s.settle, Send: send,
+		Oldest:  func(context.Context) (time.Time, error) { return time.Time{}, nil },
+		Link:    func(context.Context, string, Kind) (string, error) { return link, nil },
+		BaseURL: "https://palmares.example", Log: slog.New(slog.DiscardHandler),
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := q.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return func() {
+		cancel()
+		wg.Wait()
+	}
+}
+
+func TestAMailServerThatIsDownIsTriedOnSchedule(t *testing.T) {
+	for _, c := range []struct {
+		kind     Kind
+		about    string
+		attempts []string // how long after the request, to the second
+		last     time.Duration
+	}{
+		{kind: SignIn, attempts: []string{"0s", "30s", "2m30s", "12m30s", "42m30s", "1h0m0s"}, last: time.Hour},
+		{kind: PaymentFailed, about: "2026-12-06", attempts: []string{"0s", "30s", "2m30s", "12m30s", "42m30s", "1h42m30s", "2h42m30s"}, last: 72 * time.Hour},
+	} {
+		t.Run(string(c.kind), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := shelved(c.kind, c.about)
+				begin := time.Now()
+				var tries []time.Duration
+				stop := running(t, s, func(context.Context, Message) error {
+					tries = append(tries, time.Since(begin).Round(5*time.Second))
+					return &Failure{Class: failedConnect}
+				})
+				time.Sleep(c.last + time.Hour)
+				stop()
+				var first []string
+				for _, at := range tries[:min(len(tries), len(c.attempts))] {
+					first = append(first, at.String())
+				}
+				if diff := cmp.Diff(c.attempts, first); diff != "" {
+					t.Error(diff)
+				}
+				if last := tries[len(tries)-1]; last != c.last {
+					t.Errorf("the last attempt was after %s, want %s", last, c.last)
+				}
+				if v := s.verdict(); !v.RetryAt.IsZero() || v.Failure != failedConnect {
+					t.Errorf("in the end: %+v, want it given up", v)
+				}
+			})
+		})
+	}
+}
+
+func TestAMailThatNobodySentInTimeIsNotSentAtAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := shelved(SignIn, "")
+		s.claim.CreatedAt = time.Now().Add(-2 * time.Hour)
+		stop := running(t, s, func(context.Context, Message) error {
+			t.Error("a link was sent two hours after it was asked for")
+			return nil
+		})
+		synctest.Wait()
+		stop()
+		if v := s.verdict(); !v.RetryAt.IsZero() {
+			t.Errorf("it was settled with %+v", v)
+		}
+	})
+}
+
+func TestTheEndOfTheProgramLetsAHandOverFinish(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := shelved(SignIn, "")
+		stop := running(t, s, func(ctx context.Context, _ Message) error {
+			select {
+			case <-time.After(endGrace - time.Second):
+				return nil
+			case <-ctx.Done():
+				return &Failure{Class: failedTimeout}
+			}
+		})
+		synctest.Wait()
+		stop()
+		if v := s.verdict(); v != (Verdict{}) || s.claim.Attempts != 1 {
+			t.Errorf("a mail that took a moment longer was settled with %+v", v)
+		}
+	})
+}
+
+func TestTheEndOfTheProgramDoesNotWaitForAServerThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := shelved(SignIn, "")
+		stop := running(t, s, func(ctx context.Context, _ Message) error {
+			<-ctx.Done()
+			return &Failure{Class: failedTimeout}
+		})
+		synctest.Wait()
+		begin := time.Now()
+		stop()
+		if took := time.Since(begin); took != endGrace {
+			t.Errorf("the end took %s, want %s", took, endGrace)
+		}
+		if v := s.verdict(); v.RetryAt.IsZero() || v.Failure != failedTimeout {
+			t.Errorf("the mail was settled with %+v, want it to be tried again", v)
+		}
+	})
+}
+
+func TestAServerThatHangsIsGivenUpWithinTheLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := shelved(SignIn, "")
+		begin := time.Now()
+		ended := make(chan time.Duration, 10)
+		stop := running(t, s, func(ctx context.Context, _ Message) error {
+			<-ctx.Done()
+			ended <- time.Since(begin)
+			return &Failure{Class: failedTimeout}
+		})
+		if took := <-ended; took != handOver || took >= Lease {
+			t.Errorf("it was given up after %s, want %s, before %s", took, handOver, Lease)
+		}
+		synctest.Wait()
+		stop()
+	})
+}
+
+func TestAMailWhoseLinkCannotBeMadeIsTriedAgain(t *testing.T) {
+	q := NewQueue(Config{})
+	c := Claim{Request: Request{Kind: SignIn}, CreatedAt: time.Now()}
+	outcome, v := q.judge(c, errors.New("the database cannot be reached"))
+	if outcome != retried || v.RetryAt.IsZero() || v.Failure != failedInternal {
+		t.Errorf("%s, %+v", outcome, v)
+	}
+}

@@ -1,0 +1,153 @@
+package mail
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/mail"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Security says how the way to a mail server is protected.
+type Security string
+
+// What `?tls=` of the address takes, and what stands without it: Implicit for
+// smtps://; for smtp:// StartTLS, and on this machine, where there is no password to
+// protect, only if the server offers it.
+const (
+	Off           Security = "off"
+	StartTLS      Security = "starttls"
+	Implicit      Security = "implicit"
+	opportunistic Security = ""
+)
+
+// SMTP is a mail server and how to talk to it. ParseSMTP makes it.
+type SMTP struct {
+	Host     string
+	Port     int
+	User     string // "" without authentication
+	Security Security
+	Roots    *x509.CertPool // whom to believe who the server is; nil: whom the system believes
+
+	password string
+}
+
+// String is the server without its password, and what every verb of fmt prints.
+func (s SMTP) String() string { return "smtp server " + s.address() }
+
+// GoString keeps the password out of %#v.
+func (s SMTP) GoString() string { return s.String() }
+
+func (s SMTP) address() string { return net.JoinHostPort(s.Host, strconv.Itoa(s.Port)) }
+
+// The ports of RFC 6409 and RFC 8314.
+const (
+	portSubmission  = 587
+	portSubmissions = 465
+)
+
+const smtpForm = "smtp://USER:PASSWORD@HOST:PORT, or smtps:// for TLS from the first byte"
+
+// ParseSMTP reads the address of a mail server: smtp://[user:password@]host[:port],
+// or smtps://, with `?tls=off`, `?tls=starttls` or `?tls=implicit` where the default
+// does not fit. No error repeats the text, which may hold a password.
+func ParseSMTP(text string) (SMTP, error) {
+	u, err := url.Parse(text)
+	if err != nil || strings.ContainsFunc(text, unicode.IsControl) {
+		return SMTP{}, errors.New("the mail server is not a URL: give " + smtpForm + "; in user and password, write %40 for @, %2F for / and %25 for %")
+	}
+	var s SMTP
+	switch u.Scheme {
+	case "smtp":
+		s.Port = portSubmission
+	case "smtps":
+		s.Port, s.Security = portSubmissions, Implicit
+	default:
+		return SMTP{}, errors.New("the mail server has another scheme than smtp:// and smtps://: give " + smtpForm)
+	}
+	if s.Host = u.Hostname(); s.Host == "" || strings.ContainsAny(s.Host, " <>\"") || u.Opaque != "" {
+		return SMTP{}, errors.New("the mail server has no host: give " + smtpForm)
+	}
+	if port := u.Port(); port != "" {
+		if s.Port, err = strconv.Atoi(port); err != nil || s.Port < 1 || s.Port > 65535 {
+			return SMTP{}, errors.New("the port of the mail server is not a number from 1 to 65535: most servers use 587, or 465 with smtps://")
+		}
+	}
+	if u.Path != "" && u.Path != "/" || u.Fragment != "" {
+		return SMTP{}, errors.New("the mail server has something after its port: end it there, and write %2F for a / and %23 for a # in a password")
+	}
+	if u.User != nil {
+		s.User = u.User.Username()
+		s.password, _ = u.User.Password()
+		if s.User == "" || s.password == "" {
+			return SMTP{}, errors.New("the mail server has a user without a password, or the reverse: give both, or neither")
+		}
+		if strings.ContainsFunc(s.User+s.password, unicode.IsControl) {
+			return SMTP{}, errors.New("the user or the password of the mail server holds a control character: check what stands after each %")
+		}
+	}
+	return s, s.secure(u)
+}
+
+// secure decides on encryption: what the address asks for, or else what suits.
+func (s *SMTP) secure(u *url.URL) error {
+	query, err := url.ParseQuery(u.RawQuery)
+	asked := query["tls"]
+	if err != nil || len(query) > 1 || len(query) == 1 && len(asked) != 1 {
+		return errors.New("the mail server has options that palmares does not know: the only one is tls, as in ?tls=starttls")
+	}
+	local := isLoopback(s.Host)
+	if len(asked) == 0 {
+		if s.Security != Implicit && (!local || s.User != "") {
+			s.Security = StartTLS
+		}
+		return nil
+	}
+	switch mode := Security(asked[0]); {
+	case mode != Off && mode != StartTLS && mode != Implicit:
+		return errors.New("the option tls of the mail server is neither off nor starttls nor implicit: use one of these, or leave it out")
+	case s.Security == Implicit && mode != Implicit:
+		return fmt.Errorf("smtps:// means TLS from the first byte and tls=%s means another thing: write smtp://", mode)
+	case mode == Off && s.User != "" && !local:
+		return errors.New("tls=off would send the password of the mail server across the network for all to read: leave it out")
+	default:
+		s.Security = mode
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.Unmap().IsLoopback()
+	}
+	host = strings.ToLower(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
+
+// ParseFrom reads whom mails come from: `Palmarès <no-reply@example.org>`, or an
+// address alone. Without a text it is no-reply at the host of the base URL.
+func ParseFrom(text string, base *url.URL) (mail.Address, error) {
+	if text == "" {
+		host := base.Hostname()
+		if ip, err := netip.ParseAddr(host); err == nil {
+			if !ip.IsLoopback() {
+				return mail.Address{}, errors.New("mails need a sender, and the base URL has a number for a host: give --mail-from 'Palmarès <no-reply@example.org>'")
+			}
+			host = "localhost" // a number after an @ is no domain
+		}
+		text = "Palmarès <no-reply@" + host + ">"
+	}
+	from, err := mail.ParseAddress(text)
+	if err != nil || strings.ContainsFunc(text, unicode.IsControl) {
+		return mail.Address{}, fmt.Errorf("%q is not the sender of a mail: give an address, as in 'Palmarès <no-reply@example.org>'", text)
+	}
+	if strings.ContainsFunc(from.Address, func(r rune) bool { return r > unicode.MaxASCII || r <= ' ' || strings.ContainsRune(`"[]<>()`, r) }) {
+		return mail.Address{}, fmt.Errorf("the sender %q has characters that not every mail server takes: use plain letters, and the xn-- form of the domain, with --mail-from", from.Address)
+	}
+	return *from, nil
+}

@@ -1,0 +1,110 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"slices"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/mail"
+)
+
+// A claim of mails has an id of the same form as a mail: both are seen in this
+// table only.
+const mailID = "mal_"
+
+// QueueMail asks for a mail. ErrInvalid: the address is none, or the kind.
+func (s *Store) QueueMail(ctx context.Context, r mail.Request, now time.Time) error {
+	return s.write(ctx, func(tx *sql.Tx) error { return s.queueMail(ctx, tx, r, now) })
+}
+
+// queueMail is QueueMail inside the transaction of what the mail is about: the one
+// is not written without the other.
+//
+// A mail that waits already and would say the same is not queued again. It is tried
+// at once and starts its patience anew, since somebody is waiting for it, unless it
+// is being handed over this moment. How many mails an address or a network may ask
+// for is not counted here, where a mail that was sent leaves no trace: whoever
+// lets strangers ask keeps that account.
+func (s *Store) queueMail(ctx context.Context, tx *sql.Tx, r mail.Request, now time.Time) error {
+	to, err := account.NormalizeEmail(r.To)
+	if err != nil {
+		return problem(ErrInvalid, err, "%v", err)
+	}
+	if !r.Kind.Known() {
+		return problem(ErrInvalid, nil, "there is no mail of the kind %q: see the kinds of package mail", r.Kind)
+	}
+	_, err = tx.ExecContext(ctx, `
+		INSERT INTO mails (id, address, kind, about, created_at, due_at, lease, attempts, last_error)
+		VALUES ($1, $2, $3, $4, $5, $5, '', 0, '')
+		ON CONFLICT (address, kind, about) DO UPDATE SET created_at = excluded.created_at, due_at = excluded.due_at, attempts = 0
+		WHERE mails.lease = ''`,
+		account.NewID(mailID, now, rand.Reader), to, string(r.Kind), r.About, formatTime(now))
+	return err
+}
+
+// ClaimMails gives the mails that are due, the longest due first and at most limit,
+// and keeps them from every other caller for mail.Lease. A process that dies with a
+// claim needs no rescuer: the mail is due again when the lease ends.
+func (s *Store) ClaimMails(ctx context.Context, now time.Time, limit int) ([]mail.Claim, error) {
+	// Nearly always nothing is due, and then nobody's transaction has to wait for this one.
+	var due bool
+	err := s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM mails WHERE due_at <= $1)`, formatTime(now)).Scan(&due)
+	if err != nil || !due {
+		return nil, s.explain(ctx, err)
+	}
+	lease := account.NewID(mailID, now, rand.Reader)
+	var claimed []mail.Claim
+	err = s.hurried().write(ctx, func(tx *sql.Tx) (err error) {
+		// The outer condition repeats the inner one: on PostgreSQL the row may have been
+		// claimed by another between the two.
+		claimed, err = rows(ctx, tx, limit, `
+			UPDATE mails SET lease = $1, due_at = $2
+			WHERE id IN (SELECT id FROM mails WHERE due_at <= $3 ORDER BY due_at, id LIMIT $4) AND due_at <= $3
+			RETURNING id, address, kind, about, created_at, attempts`,
+			func(scan scanner, c *mail.Claim) error {
+				var created string
+				if err := scan(&c.ID, &c.To, (*string)(&c.Kind), &c.About, &created, &c.Attempts); err != nil {
+					return err
+				}
+				c.Lease = lease
+				var err error
+				c.CreatedAt, err = parseTime(created)
+				return err
+			}, lease, formatTime(now.Add(mail.Lease)), formatTime(now), limit)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(claimed, func(a, b mail.Claim) int { return cmp.Compare(a.ID, b.ID) })
+	return claimed, nil
+}
+
+// SettleMail writes what became of a claimed mail: it is forgotten, or due again.
+// One whose lease has ended belongs to somebody else by now and is left alone.
+func (s *Store) SettleMail(ctx context.Context, c mail.Claim, v mail.Verdict) error {
+	return s.write(ctx, func(tx *sql.Tx) error {
+		if v.RetryAt.IsZero() {
+			_, err := tx.ExecContext(ctx, `DELETE FROM mails WHERE id = $1 AND lease = $2`, c.ID, c.Lease)
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `
+			UPDATE mails SET attempts = attempts + 1, due_at = $1, last_error = $2, lease = '' WHERE id = $3 AND lease = $4`,
+			formatTime(v.RetryAt), v.Failure, c.ID, c.Lease)
+		return err
+	})
+}
+
+// OldestMail tells since when the mail that waits longest does; zero when none waits.
+func (s *Store) OldestMail(ctx context.Context) (time.Time, error) {
+	var oldest string
+	err := s.reads.QueryRowContext(ctx, `SELECT coalesce(min(created_at), '') FROM mails`).Scan(&oldest)
+	if err != nil {
+		return time.Time{}, s.explain(ctx, err)
+	}
+	return parseTime(oldest)
+}
