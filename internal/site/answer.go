@@ -40,12 +40,15 @@ const (
 	textType = "text/plain; charset=utf-8"
 )
 
+// formsHere is the part of the policy that keeps forms on this site.
+const formsHere = "form-action 'self'"
+
 // strictHeaders are on every answer. Pages load nothing but our own style, script
 // and pictures, send forms nowhere else, and are shown in no frame.
 func strictHeaders(https bool) http.Header {
 	h := http.Header{
 		"Content-Security-Policy": {"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-			"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"},
+			formsHere + "; base-uri 'none'; frame-ancestors 'none'"},
 		"X-Content-Type-Options":       {"nosniff"},
 		"Referrer-Policy":              {"strict-origin-when-cross-origin"},
 		"Permissions-Policy":           {"camera=(), geolocation=(), microphone=(), payment=(), usb=(), browsing-topics=()"},

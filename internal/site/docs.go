@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"palmares/internal/catalog"
 	"palmares/internal/markdown"
 	"palmares/internal/snapshot"
 )
@@ -32,6 +33,7 @@ type docsPage struct {
 	Cache   sample
 	Pages   sample
 	Search  sample
+	Types   []string // of the events that webhooks announce
 }
 
 // A docsChapter is a part of the document's description.
@@ -145,6 +147,7 @@ func (s *Site) docsOf(r *request) docsPage {
 		Cache:  sample{"cache.curl", "curl", "curl --etag-save stats.etag --etag-compare stats.etag \\\n  -o stats.json " + shellQuote(base+"/api/v1/stats")},
 		Pages:  sample{"pagination.python", "Python", program("pages.py", base, "")},
 		Search: sample{"recherche.python", "Python", program("recherche.py", base, creditLine(c.Name, c.URL))},
+		Types:  catalog.ChangeTypes,
 	}
 	known := r.sampleValues()
 	for _, g := range s.reference.groups {

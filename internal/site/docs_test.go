@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"go/format"
 	"html"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -317,13 +316,11 @@ func TestAnEmptyCatalogueHasAReferenceToo(t *testing.T) {
 	v.get("/docs.md").ok().says("/api/v1/tools/{slug}'", "mettez un nom du catalogue à la place de `{slug}`")
 }
 
-func TestTheReferenceSaysWhatIsNotThereYet(t *testing.T) {
+func TestTheReferenceLeadsToTheAccountAndItsWebhooks(t *testing.T) {
 	v := openDemo(t)
-	v.get("/tarifs").ok().says(`<a href="/docs#webhooks">pas encore disponibles</a>`, `<a href="/docs#acces-et-cles">pas encore disponible</a>`)
-	v.get("/docs").ok().says("les webhooks ne sont pas encore disponibles", "L’inscription en ligne n’est pas encore ouverte")
-	if got := v.get("/compte").status; got != http.StatusNotFound {
-		t.Errorf("/compte answers %d: the reference must no longer say that there is no sign-up", got)
-	}
+	v.get("/tarifs").ok().says(`<a href="/docs#webhooks">Webhooks signés</a>`, `<a href="/compte">Créer un compte</a>`)
+	v.get("/docs").ok().says(`<a href="/compte">ouvrez un compte</a>`, `<a href="/webhooks/v1/openapi.json">document OpenAPI</a>`, "<code>comparatif.unpublished</code>, <code>embeddings.updated</code>")
+	v.get("/docs.md").ok().says("/compte", "/webhooks/v1/openapi.json", "`tool.created`, `tool.updated`")
 }
 
 func TestTheReferenceIsRenderedOnceWhateverTheParameters(t *testing.T) {

@@ -19,7 +19,7 @@ var docsErrors = []docsError{
 	newDocsError(401, "revoked_api_key", "La clé a été révoquée par son titulaire.", "Remplacez-la par une autre clé du compte."),
 	newDocsError(401, "expired_api_key", "La clé a été remplacée et son délai de recouvrement de 24 heures est passé.", "Utilisez la clé qui la remplace."),
 	newDocsError(403, "plan_required", "L’offre du compte ne comprend pas ce qui est demandé.", "Changez d’offre ; la page des tarifs dit ce que chacune comprend."),
-	newDocsError(403, "key_suspended", "La clé est authentique mais suspendue.", "Écrivez au service : aucune nouvelle tentative n’aboutira."),
+	newDocsError(403, "key_suspended", "La clé est authentique mais suspendue : le compte a plus de clés que son offre n’en comprend.", "Révoquez une autre clé du compte, ou revenez à l’offre Pro ; aucune nouvelle tentative n’aboutira d’ici là."),
 	newDocsError(404, "tool_not_found", "Aucun outil actif ne porte ce slug.", "S’il est retiré, la phrase dit depuis quand : voyez le cimetière. Sinon, partez de la liste."),
 	newDocsError(404, "comparatif_not_found", "Aucun comparatif publié ne porte ce slug.", "Partez de la liste des comparatifs."),
 	newDocsError(404, "not_in_embeddings_set", "L’outil existe, mais ses segments ne sont pas servis : il n’est pas parmi les 300 couverts.", "Passez à l’outil suivant ; sa fiche reste lisible."),

@@ -49,6 +49,7 @@ var navigation = []link{
 	{"/prix", "Prix"},
 	{"/cimetiere", "Cimetière"},
 	{"/docs", "API"},
+	{"/compte", "Compte"},
 }
 
 // footer is the menu at the end of every page.

@@ -1,0 +1,90 @@
+package account
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"time"
+)
+
+// A LinkPurpose says what the link in a mail is good for. One that was sent for the
+// one purpose is worth nothing for the other.
+type LinkPurpose string
+
+// The purposes of a link.
+const (
+	LinkSignIn   LinkPurpose = "sign_in"
+	LinkDeletion LinkPurpose = "delete_account"
+)
+
+// LinkLife is how long a link can be spent: long enough for a slow mail server,
+// short enough that an old mail opens nothing.
+const LinkLife = 15 * time.Minute
+
+// tokenLength is what 32 bytes need in base 64 without padding.
+const tokenLength = 43
+
+// NewToken makes the secret of a link or of a session: 32 random bytes in the
+// alphabet that URLs and cookies carry unchanged. It panics when rand fails, as
+// NewKey does.
+func NewToken(rand io.Reader) string {
+	var random [32]byte
+	if _, err := io.ReadFull(rand, random[:]); err != nil {
+		panic(fmt.Sprintf("account: no random bytes for a token: %v", err))
+	}
+	return base64.RawURLEncoding.EncodeToString(random[:])
+}
+
+// HasTokenForm tells whether s can be a token at all, so that what a stranger made
+// up is mostly refused without asking the store.
+func HasTokenForm(s string) bool {
+	if len(s) != tokenLength {
+		return false
+	}
+	_, err := base64.RawURLEncoding.Strict().DecodeString(s)
+	return err == nil
+}
+
+// HashToken is the only form in which a token is stored. A plain SHA-256 is enough
+// for 256 random bits, as it is for a key.
+func HashToken(s string) [sha256.Size]byte { return sha256.Sum256([]byte(s)) }
+
+// A MailLimit is how many mails may be asked for in any stretch of time. The
+// stretches slide: at no moment have more gone out in the last of them.
+type MailLimit []struct {
+	Most   int
+	During time.Duration
+}
+
+// AddressLimit is that of one address, whoever asks. A person who did not find the
+// first mail asks twice more; nobody's box is filled by a stranger.
+func AddressLimit() MailLimit { return MailLimit{{3, 15 * time.Minute}, {10, 24 * time.Hour}} }
+
+// NetworkLimit is that of one client, whatever addresses it names.
+func NetworkLimit() MailLimit { return MailLimit{{10, time.Hour}} }
+
+// Allows tells whether one more mail may go out, after those that went out.
+func (l MailLimit) Allows(sent []time.Time, now time.Time) bool {
+	for _, w := range l {
+		n := 0
+		for _, at := range sent {
+			if now.Sub(at) < w.During { // one of the future too: another node's clock is ahead
+				n++
+			}
+		}
+		if n >= w.Most {
+			return false
+		}
+	}
+	return true
+}
+
+// Memory is how long a mail that went out matters.
+func (l MailLimit) Memory() time.Duration {
+	var longest time.Duration
+	for _, w := range l {
+		longest = max(longest, w.During)
+	}
+	return longest
+}

@@ -1,0 +1,228 @@
+package portal
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"palmares/internal/site"
+	"palmares/internal/store"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+// templates are the pages by name: each is a file that defines "content", joined
+// with what surrounds it and the parts that several share (files named _*.html).
+var templates = func() map[string]*template.Template {
+	shared := template.Must(template.New("").Funcs(site.Functions()).ParseFS(templateFiles, "templates/_*.html"))
+	pages := map[string]*template.Template{}
+	names, err := fs.Glob(templateFiles, "templates/[a-z]*.html")
+	if err != nil {
+		panic(err) // only for a pattern that is wrong
+	}
+	for _, name := range names {
+		pages[strings.TrimSuffix(path.Base(name), ".html")] = template.Must(template.Must(shared.Clone()).ParseFS(templateFiles, name))
+	}
+	return pages
+}()
+
+// An answer is a page, or where to go instead.
+type answer struct {
+	status   int
+	title    string
+	content  template.HTML
+	location string       // of a redirection; then there is no page
+	allow    string       // of a method that is refused
+	cookie   *http.Cookie // a new one, or its end; nil for no change
+}
+
+// page is what surrounds the content of every page; each page's own data embeds it.
+type page struct {
+	Title  string
+	Notice string  // what was just done; "" for nothing
+	Menu   []entry // of an owner's pages
+}
+
+// An entry of the menu leads to a part of the account.
+type entry struct {
+	Href, Text string
+	Current    bool
+}
+
+// menu is the same on every page of an owner.
+var menu = []entry{
+	{Href: homePath, Text: "Compte"},
+	{Href: sessionsPath, Text: "Sessions"},
+}
+
+// notices are what a page may say was done, by the word in its address.
+var notices = map[string]string{
+	"connexion":        "La connexion est faite.",
+	"deconnexion":      "Ce navigateur est déconnecté.",
+	"session-terminee": "La session est terminée.",
+	"autres-terminees": "Toutes les autres sessions sont terminées.",
+	"session-inconnue": "Cette session était déjà terminée.",
+}
+
+// page fills in what surrounds a page.
+func (r *request) page(title string) page {
+	p := page{Title: title, Notice: notices[r.URL.Query().Get("fait")]}
+	if r.owner != nil {
+		for _, e := range menu {
+			e.Current = e.Href == r.URL.Path
+			p.Menu = append(p.Menu, e)
+		}
+	}
+	return p
+}
+
+// render makes a page of a template and what it shows. A template that does not fit
+// its data is a mistake of ours that tests find.
+func render(name string, p page, data any) *answer {
+	var b bytes.Buffer
+	if err := templates[name].ExecuteTemplate(&b, "page", data); err != nil {
+		panic(err)
+	}
+	return &answer{status: http.StatusOK, title: p.Title, content: template.HTML(b.String())} //nolint:gosec // a template made it
+}
+
+// seeOther leads to a page of ours, which says what was done: a key of notices, or
+// "" for nothing.
+func seeOther(path, done string) *answer {
+	to := url.URL{Path: path}
+	if done != "" {
+		to.RawQuery = url.Values{"fait": {done}}.Encode()
+	}
+	return &answer{status: http.StatusSeeOther, location: to.String()}
+}
+
+func (p *portal) write(w http.ResponseWriter, r *request, a *answer) {
+	if a.cookie != nil {
+		w.Header().Del("Set-Cookie") // of the session that was there before
+		http.SetCookie(w, a.cookie)
+	}
+	if a.location != "" {
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("Location", a.location)
+		w.Header().Set("Content-Length", "0")
+		w.WriteHeader(a.status)
+		return
+	}
+	if a.allow != "" {
+		w.Header().Set("Allow", a.allow)
+	}
+	if a.status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "30")
+	}
+	p.Frame(w, r.Request, site.Framed{Status: a.status, Title: a.title, Content: a.content})
+}
+
+// A failure is a page that says what is wrong and what to do about it.
+type failure struct {
+	status int
+	title  string
+	text   string
+	form   bool // the page offers to sign in
+	allow  string
+}
+
+func (f *failure) Error() string { return f.text }
+
+func notFound(text string) *failure {
+	return &failure{status: http.StatusNotFound, title: "Page introuvable", text: text}
+}
+
+func methodNotAllowed(allow string) *failure {
+	return &failure{status: http.StatusMethodNotAllowed, title: "Méthode refusée", text: "Cette adresse ne s’utilise pas ainsi. Passez par les pages du compte.", allow: allow}
+}
+
+func crossOrigin() *failure {
+	return &failure{
+		status: http.StatusForbidden, title: "Demande refusée",
+		text: "Cette demande vient d’un autre site que le nôtre\u00a0: par prudence, rien n’a été fait. Si c’est bien ce que vous vouliez, ouvrez votre compte ici et recommencez.",
+	}
+}
+
+func sessionEnded() *failure {
+	return &failure{
+		status: http.StatusForbidden, title: "Session terminée", form: true,
+		text: "Votre session s’est terminée pendant que cette page était ouverte\u00a0: rien n’a été fait. Reconnectez-vous, puis recommencez.",
+	}
+}
+
+func unreadableForm() *failure {
+	return &failure{status: http.StatusBadRequest, title: "Formulaire illisible", text: "Le formulaire est trop grand ou abîmé\u00a0: rien n’a été fait. Revenez à la page et recommencez."}
+}
+
+func gone(text string) *failure {
+	return &failure{status: http.StatusGone, title: "Ce lien ne sert plus", text: text, form: true}
+}
+
+// The sentences for what the store refuses, from the most particular on. What is not
+// here is a mistake of ours: it is logged, and a stranger sees nothing of it.
+var failures = []struct {
+	kind error
+	page *failure
+}{
+	{store.ErrLinkUsed, gone("Il a déjà servi, et un lien ne sert qu’une fois. Si c’était vous à l’instant, ouvrez simplement votre compte\u00a0; sinon, demandez-en un autre.")},
+	{store.ErrLinkExpired, gone("Il a plus de 15\u00a0minutes. Demandez-en un autre.")},
+	{store.ErrNotFound, notFound("Ce que vous cherchez n’existe pas, ou plus.")},
+	{store.ErrBusy, away},
+	{store.ErrUnreachable, away},
+	{store.ErrFull, away},
+	{store.ErrReadOnly, away},
+	{context.DeadlineExceeded, away},
+	{context.Canceled, away}, // nobody is left to read it
+}
+
+var away = &failure{
+	status: http.StatusServiceUnavailable, title: "Compte indisponible",
+	text: "Le compte est momentanément indisponible, et rien n’a été fait. Réessayez dans une minute. L’API et le site, eux, répondent.",
+}
+
+type failurePage struct {
+	page
+	Text string
+	Form *signInForm // nil where signing in would not help
+}
+
+// failure is the page of an error.
+func (p *portal) failure(r *request, err error) *answer {
+	var f *failure
+	if !errors.As(err, &f) {
+		f = p.explain(r, err)
+	}
+	data := failurePage{page: r.page(f.title), Text: f.text}
+	data.Notice = ""
+	if f.form && r.owner == nil {
+		data.Form = p.form("", "")
+	}
+	a := render("failure", data.page, data)
+	a.status, a.allow = f.status, f.allow
+	return a
+}
+
+func (p *portal) explain(r *request, err error) *failure {
+	found := &failure{
+		status: http.StatusInternalServerError, title: "Erreur interne",
+		text: "Une erreur interne s’est produite\u00a0; elle est consignée. Réessayez plus tard.",
+	}
+	for _, known := range failures {
+		if errors.Is(err, known.kind) {
+			found = known.page
+			break
+		}
+	}
+	if found.status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
+		p.Log.Error("an account page failed", "method", r.Method, "path", r.URL.Path, "error", err)
+	}
+	return found
+}

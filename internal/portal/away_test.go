@@ -1,0 +1,76 @@
+package portal_test
+
+import (
+	"database/sql"
+	"net/url"
+	"path"
+	"strings"
+	"testing"
+
+	_ "github.com/jackc/pgx/v5/stdlib"
+
+	"palmares/internal/pgtest"
+)
+
+// putAway makes a database unreachable until the test ends.
+func putAway(t *testing.T, dsn string) {
+	t.Helper()
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := path.Base(u.Path)
+	u.Path = "/postgres"
+	db, err := sql.Open("pgx", u.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec := func(query string) {
+		t.Helper()
+		if _, err := db.Exec(query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("ALTER DATABASE " + name + " ALLOW_CONNECTIONS false")
+	exec("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '" + name + "'")
+	exec("ALTER DATABASE " + name + " RENAME TO " + name + "away")
+	t.Cleanup(func() {
+		exec("ALTER DATABASE " + name + "away RENAME TO " + name)
+		exec("ALTER DATABASE " + name + " ALLOW_CONNECTIONS true")
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestWithoutTheDatabaseThePageSaysSoAndTheLogHasNoSecret(t *testing.T) {
+	dsn := pgtest.Database(t)
+	p := open(t, dsn, abroad)
+	b := p.signedIn("ada@example.org")
+	token, secret := p.link("ada@example.org"), b.cookie.Value
+	putAway(t, dsn)
+
+	stranger := p.browser()
+	for _, r := range []*reply{
+		b.get("/compte"), b.get("/compte/sessions"), b.post("/compte/deconnexion"),
+		stranger.get("/compte/connexion?jeton=" + token), stranger.post("/compte/connexion", "jeton", token), stranger.post("/compte", "courriel", "eve@example.org"),
+	} {
+		r.is(503).says("Compte indisponible", "Réessayez dans une minute").saysNot("palmares_", "database", "postgres")
+		if r.header.Get("Retry-After") == "" {
+			t.Errorf("%s does not say when to come back", r.what)
+		}
+	}
+	stranger.get("/compte").is(200).says(form) // which needs nothing
+	if b.cookie == nil {
+		t.Error("the browser was told to forget a session that may be there still")
+	}
+	log := p.log.String()
+	if !strings.Contains(log, "path=/compte/connexion") {
+		t.Errorf("the log does not say what failed: %s", log)
+	}
+	for what, hidden := range map[string]string{"token": token, "session": secret, "address": "eve@example.org"} {
+		if strings.Contains(log, hidden) {
+			t.Errorf("the log holds the %s: %s", what, log)
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package portal_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/api"
+	"palmares/internal/pgtest"
+	"palmares/internal/portal"
+	"palmares/internal/site"
+	"palmares/internal/snapshot"
+	"palmares/internal/store"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
+
+var monday = time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC)
+
+// A place is the account pages over a real store.
+type place struct {
+	t       testing.TB
+	handler http.Handler
+	store   *store.Store
+	now     time.Time
+	woken   atomic.Int64
+	log     bytes.Buffer
+	base    string
+}
+
+// each runs a test on both databases.
+func each(t *testing.T, base string, test func(t *testing.T, p *place)) {
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, open(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"), base))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, open(t, pgtest.Database(t), base))
+	})
+}
+
+const (
+	abroad = "https://palmares.example"
+	local  = "http://localhost:8080"
+)
+
+func open(t testing.TB, dsn, base string) *place {
+	t.Helper()
+	st, err := store.Open(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return over(t, st, base)
+}
+
+// over opens the pages of a store under an address.
+func over(t testing.TB, st *store.Store, base string) *place {
+	p := &place{t: t, store: st, now: monday, base: base}
+	empty := snapshot.Empty("Palmarès", base)
+	pages := site.New(site.Config{
+		Snapshot: func() *snapshot.Snapshot { return empty }, Demo: func(*snapshot.Snapshot) bool { return false },
+		BaseURL: base, Document: api.Document(),
+	})
+	p.handler = portal.New(portal.Config{
+		Store: st, Frame: pages.Frame, BaseURL: base, Trusted: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, MailLogged: true,
+		Now: func() time.Time { return p.now }, Log: slog.New(slog.NewTextHandler(&p.log, nil)), WakeMail: func() { p.woken.Add(1) },
+	})
+	return p
+}
+
+// A browser keeps the cookie, as browsers do.
+type browser struct {
+	*place
+	cookie *http.Cookie
+	agent  string
+	from   string // its address
+}
+
+func (p *place) browser() *browser {
+	return &browser{place: p, agent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", from: "198.51.100.7"}
+}
+
+// A reply is an answer.
+type reply struct {
+	t      testing.TB
+	what   string
+	status int
+	header http.Header
+	body   string
+}
+
+func (b *browser) get(path string, headers ...string) *reply {
+	b.t.Helper()
+	return b.do(http.MethodGet, path, "", headers...)
+}
+
+// post sends a form from a page of ours; fields are names and values in turn.
+func (b *browser) post(path string, fields ...string) *reply {
+	b.t.Helper()
+	form := url.Values{}
+	for i := 0; i < len(fields); i += 2 {
+		form.Add(fields[i], fields[i+1])
+	}
+	return b.do(http.MethodPost, path, form.Encode(), "Sec-Fetch-Site: same-origin", "Origin: "+b.base)
+}
+
+func (b *browser) do(method, path, body string, headers ...string) *reply {
+	b.t.Helper()
+	r := httptest.NewRequestWithContext(b.t.Context(), method, b.base+path, strings.NewReader(body))
+	r.RemoteAddr = "192.0.2.1:5000" // the proxy
+	r.Header.Set("X-Forwarded-For", b.from)
+	r.Header.Set("User-Agent", b.agent)
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		if r.Header.Set(name, value); name == "Host" {
+			r.Host = value
+		}
+	}
+	if b.cookie != nil {
+		r.AddCookie(b.cookie)
+	}
+	w := httptest.NewRecorder()
+	b.handler.ServeHTTP(w, r)
+	answer := w.Result()
+	for _, c := range answer.Cookies() {
+		if b.cookie = c; c.MaxAge < 0 {
+			b.cookie = nil
+		}
+	}
+	got, err := io.ReadAll(answer.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return &reply{t: b.t, what: method + " " + path, status: answer.StatusCode, header: answer.Header, body: string(got)}
+}
+
+func (r *reply) is(status int) *reply {
+	r.t.Helper()
+	if r.status != status {
+		r.t.Fatalf("%s answers %d, want %d: %s", r.what, r.status, status, r.body)
+	}
+	return r
+}
+
+func (r *reply) leadsTo(path string) *reply {
+	r.t.Helper()
+	r.is(http.StatusSeeOther)
+	if got := r.header.Get("Location"); got != path {
+		r.t.Errorf("%s leads to %s, want %s", r.what, got, path)
+	}
+	return r
+}
+
+func (r *reply) says(parts ...string) *reply {
+	r.t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(r.body, part) {
+			r.t.Errorf("%s does not say %q: %s", r.what, part, r.body)
+		}
+	}
+	return r
+}
+
+func (r *reply) saysNot(parts ...string) *reply {
+	r.t.Helper()
+	for _, part := range parts {
+		if strings.Contains(r.body, part) {
+			r.t.Errorf("%s says %q: %s", r.what, part, r.body)
+		}
+	}
+	return r
+}
+
+// form is on every page that offers to sign in.
+const form = `<form class="sign-in" action="/compte" method="post"`
+
+// link makes the link that a mail holds, at the moment it is handed over.
+func (p *place) link(email string) (token string) {
+	p.t.Helper()
+	token, err := p.store.CreateLink(p.t.Context(), email, account.LinkSignIn, p.now)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return token
+}
+
+// signedIn is a browser in which somebody is.
+func (p *place) signedIn(email string) *browser {
+	p.t.Helper()
+	b := p.browser()
+	b.post("/compte/connexion", "jeton", p.link(email)).leadsTo("/compte?fait=connexion")
+	if b.cookie == nil {
+		p.t.Fatal("there is no cookie")
+	}
+	return b
+}
+
+// contents tells what is stored, as far as these pages can change it.
+func (p *place) contents() string {
+	p.t.Helper()
+	accounts, err := p.store.Accounts(p.t.Context())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	all := fmt.Sprintln(accounts, p.woken.Load())
+	for _, a := range accounts {
+		sessions, err := p.store.Sessions(p.t.Context(), a.ID, p.now)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		all += fmt.Sprintln(sessions)
+	}
+	return all
+}

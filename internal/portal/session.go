@@ -1,0 +1,125 @@
+package portal
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/store"
+)
+
+// cookieName is that of the one cookie. With the prefix a browser takes it over TLS
+// from this host alone, so that no neighbour can plant another; on http://localhost
+// there is no TLS.
+func (p *portal) cookieName() string {
+	if p.local {
+		return "palmares"
+	}
+	return "__Host-palmares"
+}
+
+// cookie holds the secret of a session; with "" the browser forgets it.
+func (p *portal) cookie(secret string) *http.Cookie {
+	c := &http.Cookie{
+		Name: p.cookieName(), Value: secret, Path: "/", MaxAge: int(account.SessionLife / time.Second),
+		Secure: !p.local, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	}
+	if secret == "" {
+		c.MaxAge = -1
+	}
+	return c
+}
+
+// recognise finds out who is asking. A session is extended on the first visit of a
+// day; should that not succeed, it is as long as it was.
+func (p *portal) recognise(w http.ResponseWriter, r *request) error {
+	c, err := r.Cookie(p.cookieName())
+	if err != nil {
+		return nil // there is none
+	}
+	session, who, err := p.Store.Session(r.Context(), c.Value, r.now)
+	if errors.Is(err, store.ErrNotFound) {
+		http.SetCookie(w, p.cookie(""))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r.owner = &owner{Account: who, Session: session}
+	extended, err := p.Store.ExtendSession(r.Context(), session, r.now)
+	if err != nil {
+		p.Log.Warn("a session was not extended", "error", err)
+	}
+	if extended {
+		http.SetCookie(w, p.cookie(c.Value))
+	}
+	return nil
+}
+
+// signOut ends the session of this browser. Without one there is nothing to do, and
+// what was wanted is so.
+func (p *portal) signOut(r *request) (*answer, error) {
+	if r.owner != nil {
+		err := p.Store.EndSession(r.Context(), r.owner.Account.ID, r.owner.Session.ID)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return nil, err
+		}
+	}
+	a := seeOther(homePath, "deconnexion")
+	a.cookie = p.cookie("")
+	return a, nil
+}
+
+type sessionsPage struct {
+	page
+	Sessions []sessionRow
+	Others   bool // there are more than this one
+}
+
+type sessionRow struct {
+	ID      string
+	Browser string
+	Since   string // a day
+	SeenOn  string // a day
+	Current bool
+}
+
+func (p *portal) listSessions(r *request) (*answer, error) {
+	all, err := p.Store.Sessions(r.Context(), r.owner.Account.ID, r.now)
+	if err != nil {
+		return nil, err
+	}
+	data := sessionsPage{page: r.page("Sessions"), Others: len(all) > 1}
+	for _, s := range all {
+		data.Sessions = append(data.Sessions, sessionRow{
+			ID: s.ID, Browser: s.Browser, Since: day(s.CreatedAt), SeenOn: s.SeenOn, Current: s.ID == r.owner.Session.ID,
+		})
+	}
+	return render("sessions", data.page, data), nil
+}
+
+func (p *portal) endSession(r *request) (*answer, error) {
+	id := r.PathValue("id")
+	if id == r.owner.Session.ID {
+		return p.signOut(r)
+	}
+	err := p.Store.EndSession(r.Context(), r.owner.Account.ID, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return seeOther(sessionsPath, "session-inconnue"), nil // ended elsewhere, or it expired
+	}
+	if err != nil {
+		return nil, err
+	}
+	return seeOther(sessionsPath, "session-terminee"), nil
+}
+
+func (p *portal) endOtherSessions(r *request) (*answer, error) {
+	if err := p.Store.EndOtherSessions(r.Context(), r.owner.Account.ID, r.owner.Session.ID); err != nil {
+		return nil, err
+	}
+	return seeOther(sessionsPath, "autres-terminees"), nil
+}
+
+// day is the UTC day of a moment, as templates take it.
+func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }

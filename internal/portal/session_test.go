@@ -1,0 +1,206 @@
+package portal_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestTheCookieIsForThisHostAlone(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		secret := regexp.MustCompile(`=[A-Za-z0-9_-]{43};`)
+		for base, want := range map[string]string{
+			abroad:                    "__Host-palmares=X; Path=/; Max-Age=2592000; HttpOnly; Secure; SameSite=Lax",
+			"http://palmares.example": "__Host-palmares=X; Path=/; Max-Age=2592000; HttpOnly; Secure; SameSite=Lax",
+			local:                     "palmares=X; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax",
+			"http://127.0.0.1:8080":   "palmares=X; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax",
+		} {
+			b := over(t, p.store, base).browser()
+			var seen []string
+			for range 2 {
+				set := b.post("/compte/connexion", "jeton", p.link("ada@example.org")).is(303).header["Set-Cookie"]
+				if len(set) != 1 || secret.ReplaceAllString(set[0], "=X;") != want {
+					t.Errorf("on %s the cookie is %q, want %q", base, set, want)
+				}
+				seen = append(seen, set...)
+			}
+			if seen[0] == seen[1] {
+				t.Error("a second sign-in keeps the session of the first")
+			}
+			set := b.post("/compte/deconnexion").is(303).header["Set-Cookie"]
+			gone := strings.Replace(strings.Replace(want, "=X", "=", 1), "Max-Age=2592000", "Max-Age=0", 1)
+			if len(set) != 1 || set[0] != gone {
+				t.Errorf("on %s the cookie goes with %q, want %q", base, set, gone)
+			}
+		}
+	})
+}
+
+func TestASecondSignInEndsTheSessionOfTheFirst(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		b := p.signedIn("ada@example.org")
+		old := *b.cookie
+		b.post("/compte/connexion", "jeton", p.link("bob@example.org")).is(303)
+		b.get("/compte").is(200).says("bob@example.org")
+		b.cookie = &old
+		b.get("/compte").is(200).says(form).saysNot("ada@example.org")
+	})
+}
+
+func TestOwnersSeeAndEndTheirSessions(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		phone := p.browser()
+		phone.agent = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) Version/18.5 Mobile/15E148 Safari/604.1"
+		phone.post("/compte/connexion", "jeton", p.link("ada@example.org")).is(303)
+		p.now = p.now.AddDate(0, 0, 1)
+		tablet, desk, eve := p.signedIn("ada@example.org"), p.signedIn("ada@example.org"), p.signedIn("eve@example.org")
+
+		list := desk.get("/compte/sessions").is(200).says("Firefox sur Linux (ce navigateur)", "Safari sur iPhone", "16\u00a0novembre 2026", "17\u00a0novembre 2026", "Terminer toutes les autres")
+		ids := regexp.MustCompile(`action="(/compte/sessions/ses_[0-9a-z]{26}/fin)"`).FindAllStringSubmatch(list.body, -1)
+		if len(ids) != 3 {
+			t.Fatalf("%d sessions are listed: %s", len(ids), list.body)
+		}
+		oldest := ids[2][1] // newest first
+		eve.post(oldest).leadsTo("/compte/sessions?fait=session-inconnue")
+		phone.get("/compte").is(200).says("ada@example.org")
+
+		desk.post(oldest).leadsTo("/compte/sessions?fait=session-terminee")
+		desk.get("/compte/sessions?fait=session-terminee").is(200).says("La session est terminée.").saysNot("iPhone")
+		phone.get("/compte").is(200).says(form)
+		desk.post(oldest).leadsTo("/compte/sessions?fait=session-inconnue")
+
+		phone.post("/compte/connexion", "jeton", p.link("ada@example.org")).is(303)
+		desk.post("/compte/sessions/autres/fin").leadsTo("/compte/sessions?fait=autres-terminees")
+		desk.get("/compte/sessions").is(200).saysNot("Terminer toutes les autres")
+		for _, b := range []*browser{phone, tablet} {
+			b.get("/compte").is(200).says(form)
+		}
+		eve.get("/compte").is(200).says("eve@example.org")
+
+		own := regexp.MustCompile(`/compte/sessions/ses_[0-9a-z]{26}/fin`).FindString(desk.get("/compte/sessions").body)
+		desk.post(own).leadsTo("/compte?fait=deconnexion")
+		desk.get("/compte").is(200).says(form)
+	})
+}
+
+func TestASessionLastsThirtyDaysFromTheLastVisit(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		b := p.signedIn("ada@example.org")
+		if set := b.get("/compte").is(200).header["Set-Cookie"]; set != nil {
+			t.Errorf("on the first day there is another cookie: %q", set)
+		}
+		for range 3 {
+			p.now = p.now.AddDate(0, 0, 29)
+			if set := b.get("/compte").is(200).says("ada@example.org").header["Set-Cookie"]; len(set) != 1 || !strings.Contains(set[0], "Max-Age=2592000") {
+				t.Errorf("the browser is told %q: it would forget the session too early", set)
+			}
+			if set := b.get("/compte").is(200).header["Set-Cookie"]; set != nil {
+				t.Errorf("a second visit of a day writes again: %q", set)
+			}
+		}
+		p.now = p.now.AddDate(0, 0, 30)
+		b.get("/compte").is(200).says(form)
+		if b.cookie != nil {
+			t.Error("the browser keeps the cookie of a session that expired")
+		}
+	})
+}
+
+func TestAFormLeftOpenPastTheSessionsEndDoesNothing(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		open, other := p.signedIn("ada@example.org"), p.signedIn("ada@example.org")
+		other.post("/compte/sessions/autres/fin").is(303)
+		before := p.contents()
+		for _, path := range []string{"/compte/sessions/autres/fin", "/compte/sessions/ses_x/fin"} {
+			open.post(path).is(403).says("Session terminée", "rien n’a été fait", "Reconnectez-vous", form)
+		}
+		if after := p.contents(); after != before {
+			t.Errorf("%s became %s", before, after)
+		}
+		// Reading asks for nothing to be repeated: the form is enough.
+		open.get("/compte/sessions").leadsTo("/compte")
+	})
+}
+
+func TestOtherSitesCannotPost(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		token := p.link("eve@example.org")
+		b, other := p.signedIn("ada@example.org"), p.signedIn("ada@example.org")
+		mine := regexp.MustCompile(`/compte/sessions/ses_[0-9a-z]{26}/fin`).FindAllString(b.get("/compte/sessions").body, 2)
+		before := p.contents()
+		posts := map[string]string{
+			"/compte": "courriel=ada@example.org", "/compte/connexion": "jeton=" + token, "/compte/deconnexion": "",
+			"/compte/sessions/autres/fin": "", mine[0]: "", mine[1]: "", "/compte/nulle-part": "",
+		}
+		for path, body := range posts {
+			for _, headers := range [][]string{
+				{"Sec-Fetch-Site: cross-site", "Origin: https://evil.example"},
+				{"Sec-Fetch-Site: same-site", "Origin: https://blog.palmares.example"},
+				{"Origin: https://evil.example"},
+				{"Origin: null"},
+				{"Sec-Fetch-Site: cross-site"},
+			} {
+				b.do(http.MethodPost, path, body, headers...).is(403).says("Demande refusée", "rien n’a été fait")
+			}
+		}
+		if after := p.contents(); after != before {
+			t.Errorf("%s became %s", before, after)
+		}
+		other.get("/compte").is(200).says("ada@example.org")
+		// Behind a proxy that renames us, an old browser still says where it comes from.
+		b.do(http.MethodPost, "/compte/deconnexion", "", "Host: 10.0.0.1", "Origin: "+abroad).is(303)
+	})
+}
+
+func TestEveryPageIsStrictAndForOneReader(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		stranger, ada := p.browser(), p.signedIn("ada@example.org")
+		for i, r := range []*reply{
+			stranger.get("/compte"), stranger.get("/compte/courriel"), stranger.get("/compte/connexion?jeton=" + p.link("ada@example.org")),
+			stranger.get("/compte/connexion"), stranger.get("/compte/nulle-part"), stranger.post("/compte", "courriel", "x"),
+			ada.get("/compte"), ada.get("/compte/sessions"), stranger.post("/compte/sessions/autres/fin"),
+		} {
+			for name, want := range map[string]string{
+				"Cache-Control": "no-store", "X-Robots-Tag": "noindex", "Referrer-Policy": "strict-origin", "Content-Type": "text/html; charset=utf-8",
+				"X-Content-Type-Options": "nosniff", "Strict-Transport-Security": "max-age=31536000",
+				"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+				"Content-Length":          fmt.Sprint(len(r.body)),
+			} {
+				if got := r.header.Get(name); got != want {
+					t.Errorf("%d, %s: %s is %q, want %q", i, r.what, name, got, want)
+				}
+			}
+			r.says(`<html lang="fr">`, "<h1>", `<meta name="robots" content="noindex">`, `/static/account.`).saysNot(`rel="canonical"`)
+			if n := strings.Count(r.body, "<h1"); n != 1 {
+				t.Errorf("%s has %d main headings", r.what, n)
+			}
+		}
+		for _, r := range []*reply{stranger.get("/compte/sessions"), stranger.post("/compte", "courriel", "a@example.org"), ada.post("/compte/deconnexion")} {
+			if got := r.is(303).header.Get("Cache-Control"); got != "no-store" {
+				t.Errorf("%s may be kept: %q", r.what, got)
+			}
+		}
+	})
+}
+
+func TestUnknownPathsAndMethodsAreToldApart(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		b := p.browser()
+		b.get("/compte/nulle-part").is(404).says("Page introuvable")
+		b.post("/compte/nulle-part").is(404)
+		b.get("/compte/").leadsTo("/compte")
+		for path, allow := range map[string]string{
+			"/compte": "GET, HEAD, POST", "/compte/courriel": "GET, HEAD", "/compte/deconnexion": "POST", "/compte/sessions/x/fin": "POST",
+		} {
+			if got := b.do(http.MethodDelete, path, "").is(405).says("Méthode refusée").header.Get("Allow"); got != allow {
+				t.Errorf("%s allows %q, want %q", path, got, allow)
+			}
+		}
+		if r := b.do(http.MethodHead, "/compte", "").is(200); r.header.Get("Cache-Control") != "no-store" {
+			t.Error("HEAD is answered otherwise than GET")
+		}
+		b.get("/compte/deconnexion").is(405)
+	})
+}

@@ -1,0 +1,219 @@
+package portal_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"palmares/internal/account"
+	"palmares/internal/mail"
+	"palmares/internal/portal"
+)
+
+func TestAnAddressOpensItsAccountAndLeavesIt(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		b := p.browser()
+		b.get("/compte").is(200).says(form, "<h1>Compte</h1>", `autocomplete="email"`).saysNot("Se déconnecter", "Sessions")
+		b.post("/compte", "courriel", " Ada@Example.org ").leadsTo("/compte/courriel")
+		b.get("/compte/courriel").is(200).says("Regardez vos courriels", "15&nbsp;minutes").saysNot("journal", "example.org")
+		mails, err := p.store.ClaimMails(t.Context(), p.now, 10)
+		if err != nil || len(mails) != 1 || mails[0].To != "ada@example.org" || mails[0].Kind != mail.SignIn || p.woken.Load() != 1 {
+			t.Fatalf("the mails are %v, %v; the queue was woken %d times", mails, err, p.woken.Load())
+		}
+		token := p.link(mails[0].To)
+		if got := portal.LinkURL(abroad, account.LinkSignIn, token); got != abroad+"/compte/connexion?jeton="+token {
+			t.Errorf("the link is %s", got)
+		}
+		b.get("/compte/connexion?jeton="+token).is(200).says("ada@example.org", `name="jeton" value="`+token+`"`, `action="/compte/connexion" method="post"`, "Se connecter")
+		b.post("/compte/connexion", "jeton", token).leadsTo("/compte?fait=connexion")
+		b.get("/compte?fait=connexion").is(200).says("ada@example.org", "La connexion est faite.", `role="status"`, "16\u00a0novembre 2026", `href="/compte" aria-current="page"`).saysNot(form)
+		b.get("/compte?fait=<b>").is(200).saysNot("<b>", `role="status"`)
+		// The link again, by who is where it led.
+		b.get("/compte/connexion?jeton=" + token).leadsTo("/compte")
+		b.post("/compte/connexion", "jeton", token).leadsTo("/compte")
+
+		b.post("/compte/deconnexion").leadsTo("/compte?fait=deconnexion")
+		if b.cookie != nil {
+			t.Error("the browser keeps the cookie of a session that ended")
+		}
+		b.get("/compte?fait=deconnexion").is(200).says(form, "Ce navigateur est déconnecté.")
+		b.post("/compte/deconnexion").leadsTo("/compte?fait=deconnexion") // twice
+	})
+}
+
+func TestTheAnswerIsTheSameForEveryAddress(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		p.signedIn("known@example.org")
+		ask := func(email, from string) (*reply, *reply) {
+			b := p.browser()
+			b.from = from
+			return b.post("/compte", "courriel", email), b.get("/compte/courriel")
+		}
+		first, page := ask("known@example.org", "198.51.100.1")
+		same := func(what, email, from string, queued bool) {
+			t.Helper()
+			before := p.woken.Load()
+			answer, next := ask(email, from)
+			if diff := cmp.Diff([]any{first.status, first.header, first.body, page.body}, []any{answer.status, answer.header, answer.body, next.body}); diff != "" {
+				t.Errorf("%s is answered otherwise:\n%s", what, diff)
+			}
+			if got := p.woken.Load() > before; got != queued {
+				t.Errorf("%s gets a mail: %t", what, got)
+			}
+		}
+		same("an unknown address", "unknown@example.org", "198.51.100.2", true)
+		for i := range 3 {
+			same("a known address again", "known@example.org", fmt.Sprintf("198.51.100.%d", 10+i), i < 2)
+		}
+		for i := range 12 {
+			same("one network", fmt.Sprintf("a%d@example.org", i), "198.51.100.3", i < 10)
+		}
+		same("a neighbour in the network of a household", "b@example.org", "2001:db8:1:2::1", true)
+		for i := range 9 {
+			same("the same household", fmt.Sprintf("c%d@example.org", i), fmt.Sprintf("2001:db8:1:2::%d", i+2), true)
+		}
+		same("the same household once more", "d@example.org", "2001:db8:1:2:ffff::1", false)
+		p.now = p.now.Add(15 * time.Minute)
+		same("a known address later", "known@example.org", "198.51.100.20", true)
+	})
+}
+
+func TestWhatIsNoAddressIsRefusedInPlace(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		b := p.browser()
+		for _, typed := range []string{
+			"ada", "ada@", "ada@example.org\r\nBcc: eve@example.org", "ada@example.org\nSubject: x", "ada@example.org%0aBcc:eve@example.org\x00",
+			"ada@example.org,eve@example.org", "Ada <ada@example.org>", "ada@[127.0.0.1]", strings.Repeat("a", 300) + "@example.org", `"><script>alert(1)</script>@x`,
+		} {
+			b.post("/compte", "courriel", typed).is(400).says(form, "Cette adresse n’en est pas une", `aria-invalid="true"`, `aria-describedby="page.courriel-faux"`, `role="alert"`).saysNot("<script>alert")
+		}
+		b.post("/compte", "courriel", " ").is(400).says("Indiquez votre adresse")
+		b.post("/compte").is(400).says("Indiquez votre adresse")
+		b.post("/compte", "courriel", strings.Repeat("a", 100_000)).is(400).says("Formulaire illisible")
+		if mails, err := p.store.ClaimMails(t.Context(), p.now, 10); len(mails) != 0 || err != nil {
+			t.Errorf("mails wait: %v, %v", mails, err)
+		}
+		// Nor do they count.
+		b.post("/compte", "courriel", "ada@example.org").is(303)
+		if p.woken.Load() != 1 {
+			t.Error("what was refused counts against the limit")
+		}
+	})
+}
+
+func TestOpeningALinkSpendsNothing(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		token := p.link("ada@example.org")
+		scanner := p.browser()
+		before := p.contents()
+		for range 3 {
+			for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodOptions} {
+				scanner.do(method, "/compte/connexion?jeton="+token, "")
+			}
+			scanner.get("/compte/connexion?jeton=" + token).is(200).says("Se connecter")
+		}
+		if scanner.cookie != nil || p.contents() != before {
+			t.Errorf("opening the link changed %s into %s", before, p.contents())
+		}
+		p.browser().post("/compte/connexion", "jeton", token).leadsTo("/compte?fait=connexion")
+	})
+}
+
+func TestALinkThatCannotBeSpentSaysWhyAndOffersAnother(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		used, expired := p.link("ada@example.org"), p.link("ada@example.org")
+		deletion, err := p.store.CreateLink(t.Context(), "ada@example.org", account.LinkDeletion, p.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.browser().post("/compte/connexion", "jeton", used).is(303)
+		before := p.contents()
+		check := func(token string, status int, words string) {
+			t.Helper()
+			b := p.browser()
+			for _, r := range []*reply{b.get("/compte/connexion?jeton=" + url.QueryEscape(token)), b.post("/compte/connexion", "jeton", token)} {
+				r.is(status).says(words, form)
+				if b.cookie != nil || len(token) > 1 && strings.Contains(r.body, url.QueryEscape(token)) {
+					t.Errorf("%s: a cookie, or the token, comes of a dead link", r.what)
+				}
+			}
+		}
+		check(used, 410, "Il a déjà servi")
+		for _, unknown := range []string{"", "x", strings.Repeat("A", 43), deletion, used + "A", strings.Repeat("é", 1000)} {
+			check(unknown, 404, "Lien inconnu")
+		}
+		p.now = p.now.Add(15 * time.Minute)
+		check(expired, 410, "plus de 15\u00a0minutes")
+		if after := p.contents(); after != before {
+			t.Errorf("dead links changed %s into %s", before, after)
+		}
+	})
+}
+
+func TestAThousandPostsOfOneLinkGiveOneSession(t *testing.T) {
+	each(t, local, func(t *testing.T, p *place) {
+		srv := httptest.NewServer(p.handler)
+		defer srv.Close()
+		client := &http.Client{
+			Transport:     &http.Transport{MaxConnsPerHost: 32, MaxIdleConnsPerHost: 32},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
+		defer client.CloseIdleConnections()
+		body := url.Values{"jeton": {p.link("ada@example.org")}}.Encode()
+		var in atomic.Int64
+		var all sync.WaitGroup
+		for range 1000 {
+			all.Go(func() {
+				answer, err := client.Post(srv.URL+"/compte/connexion", "application/x-www-form-urlencoded", strings.NewReader(body))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer answer.Body.Close()
+				if _, err := io.Copy(io.Discard, answer.Body); err != nil { // so that the connection serves another
+					t.Error(err)
+				}
+				switch {
+				case answer.StatusCode == 303 && len(answer.Cookies()) == 1:
+					in.Add(1)
+				case answer.StatusCode < 400 || len(answer.Cookies()) > 0:
+					t.Errorf("one is answered %d with the cookies %v", answer.StatusCode, answer.Cookies())
+				}
+			})
+		}
+		all.Wait()
+		a, err := p.store.Account(t.Context(), "ada@example.org")
+		if err != nil {
+			t.Fatal(err)
+		}
+		sessions, err := p.store.Sessions(t.Context(), a.ID, p.now)
+		if in.Load() != 1 || len(sessions) != 1 || err != nil {
+			t.Errorf("%d are in, there are %d sessions, %v", in.Load(), len(sessions), err)
+		}
+	})
+}
+
+func TestOnThisMachineThePageSaysThatTheLogHasTheLink(t *testing.T) {
+	st := open(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"), local).store
+	for base, want := range map[string]bool{
+		local: true, "http://127.0.0.1:8080": true, "http://[::1]:8080": true, "http://localhost": true,
+		abroad: false, "https://localhost": false, "http://palmares.example": false, "http://192.168.1.9:8080": false,
+	} {
+		b := over(t, st, base).browser()
+		for _, path := range []string{"/compte", "/compte/courriel"} {
+			if got := strings.Contains(b.get(path).is(200).body, "dans son journal"); got != want {
+				t.Errorf("%s%s speaks of the log: %t", base, path, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"palmares/internal/account"
+)
+
+// What becomes of a link besides being spent; ErrNotFound is one that never was, or
+// so long ago that it is forgotten.
+var (
+	ErrLinkUsed    = errors.New("the link was used")
+	ErrLinkExpired = errors.New("the link has expired")
+)
+
+// CreateLink makes a link for an address, which need not have an account, and gives
+// its token, in clear for the only time: it goes into the mail and nowhere else.
+// ErrInvalid: it is no address.
+func (s *Store) CreateLink(ctx context.Context, email string, purpose account.LinkPurpose, now time.Time) (string, error) {
+	email, err := account.NormalizeEmail(email)
+	if err != nil {
+		return "", problem(ErrInvalid, err, "%v", err)
+	}
+	token := account.NewToken(rand.Reader)
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO links (hash, email, purpose, created_at, expires_at, used_at) VALUES ($1, $2, $3, $4, $5, '')`,
+			tokenHash(token), email, string(purpose), formatTime(now), formatTime(now.Add(account.LinkLife)))
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return token, nil
+}
+
+// CheckLink tells whether a link can be spent, and gives its address. It changes
+// nothing: mail scanners open every link. ErrLinkUsed, ErrLinkExpired, ErrNotFound.
+func (s *Store) CheckLink(ctx context.Context, token string, purpose account.LinkPurpose, now time.Time) (string, error) {
+	if !account.HasTokenForm(token) {
+		return "", noLink()
+	}
+	email, err := findLink(ctx, s.reads, token, purpose, now)
+	return email, s.explain(ctx, err)
+}
+
+// SignIn spends a link and starts a session for its address, whose account is made
+// if there is none. It gives the secret of the session, in clear for the only time.
+// The session that the same browser had, whose secret is replaced, ends; "" for
+// none. Of any number of calls with one link one succeeds. ErrLinkUsed,
+// ErrLinkExpired, ErrNotFound.
+func (s *Store) SignIn(ctx context.Context, token, browser, replaced string, now time.Time) (string, error) {
+	// What a stranger made up takes no turn among those who write.
+	if _, err := s.CheckLink(ctx, token, account.LinkSignIn, now); err != nil {
+		return "", err
+	}
+	secret := account.NewToken(rand.Reader)
+	err := s.writeKeys(ctx, func(tx *sql.Tx) error {
+		email, err := spendLink(ctx, tx, token, account.LinkSignIn, now)
+		if err != nil {
+			return err
+		}
+		// One more account than the address has, unless it has one: two links of one
+		// address that are spent at once still give one account.
+		_, err = tx.ExecContext(ctx, `INSERT INTO accounts (id, email, plan, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (email) DO NOTHING`,
+			account.NewID(account.AccountID, now, rand.Reader), email, string(account.Developer), formatTime(now))
+		if err != nil {
+			return err
+		}
+		owner, err := lockAccount(ctx, tx, email)
+		if err != nil {
+			return err
+		}
+		if replaced != "" {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE hash = $1`, tokenHash(replaced)); err != nil {
+				return err
+			}
+		}
+		_, err = tx.ExecContext(ctx, `
+			INSERT INTO sessions (hash, id, account_id, browser, created_at, seen_on, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+			tokenHash(secret), account.NewID(account.SessionID, now, rand.Reader), owner.ID, browser,
+			formatTime(now), now.UTC().Format(time.DateOnly), formatTime(now.Add(account.SessionLife)))
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return secret, nil
+}
+
+// DeleteAccountByLink spends a link that confirms a deletion, and deletes the
+// account with all that is its, or nothing of it.
+// ErrLinkUsed, ErrLinkExpired, ErrNotFound: of the link, or of the account.
+func (s *Store) DeleteAccountByLink(ctx context.Context, token string, now time.Time) error {
+	if _, err := s.CheckLink(ctx, token, account.LinkDeletion, now); err != nil {
+		return err
+	}
+	return s.writeKeys(ctx, func(tx *sql.Tx) error {
+		email, err := spendLink(ctx, tx, token, account.LinkDeletion, now)
+		if err != nil {
+			return err
+		}
+		owner, err := lockAccount(ctx, tx, email)
+		if err != nil {
+			return err
+		}
+		return forgetAccount(ctx, tx, owner)
+	})
+}
+
+// spendLink uses a link up. The one update is what makes it happen once: a second
+// one waits for the first and then finds nothing left to change.
+func spendLink(ctx context.Context, tx *sql.Tx, token string, purpose account.LinkPurpose, now time.Time) (string, error) {
+	var email string
+	err := tx.QueryRowContext(ctx, `
+		UPDATE links SET used_at = $1 WHERE hash = $2 AND purpose = $3 AND used_at = '' AND expires_at > $1 RETURNING email`,
+		formatTime(now), tokenHash(token), string(purpose)).Scan(&email)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return email, err
+	}
+	if _, err := findLink(ctx, tx, token, purpose, now); err != nil {
+		return "", err
+	}
+	return "", problem(ErrLinkUsed, nil, "the link was used a moment ago: ask for another")
+}
+
+func findLink(ctx context.Context, q queryer, token string, purpose account.LinkPurpose, now time.Time) (string, error) {
+	var email, expires, used string
+	err := q.QueryRowContext(ctx, `SELECT email, expires_at, used_at FROM links WHERE hash = $1 AND purpose = $2`,
+		tokenHash(token), string(purpose)).Scan(&email, &expires, &used)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return "", noLink()
+	case err != nil:
+		return "", err
+	case used != "":
+		return "", problem(ErrLinkUsed, nil, "the link was used already: ask for another")
+	case expires <= formatTime(now):
+		return "", problem(ErrLinkExpired, nil, "the link has expired: ask for another")
+	}
+	return email, nil
+}
+
+// noLink does not repeat the token: errors are logged.
+func noLink() error { return problem(ErrNotFound, nil, "there is no such link: ask for another") }
+
+func tokenHash(token string) string {
+	hash := account.HashToken(token)
+	return hex.EncodeToString(hash[:])
+}

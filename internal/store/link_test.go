@@ -1,0 +1,366 @@
+package store
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/mail"
+)
+
+// home is a network that asks for links.
+var home = netip.MustParsePrefix("203.0.113.9/32")
+
+func link(t testing.TB, s *Store, email string, purpose account.LinkPurpose, now time.Time) string {
+	t.Helper()
+	token, err := s.CreateLink(t.Context(), email, purpose, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+func signIn(t testing.TB, s *Store, email string, now time.Time) string {
+	t.Helper()
+	secret, err := s.SignIn(t.Context(), link(t, s, email, account.LinkSignIn, now), "Firefox sur Linux", "", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
+}
+
+func request(t testing.TB, s *Store, email string, network netip.Prefix, now time.Time) bool {
+	t.Helper()
+	queued, err := s.RequestLink(t.Context(), email, account.LinkSignIn, network, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return queued
+}
+
+func TestALinkIsSpentOnceForItsPurposeWithinFifteenMinutes(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		token := link(t, s, "Ada@Example.org", account.LinkSignIn, monday)
+		late := monday.Add(15*time.Minute - time.Millisecond)
+		for range 3 { // scanners
+			if email, err := s.CheckLink(ctx, token, account.LinkSignIn, late); email != "ada@example.org" || err != nil {
+				t.Fatalf("a fresh link is %q, %v", email, err)
+			}
+		}
+		if _, err := s.Account(ctx, "ada@example.org"); err == nil {
+			t.Error("asking and looking made an account")
+		}
+		_, err := s.CheckLink(ctx, token, account.LinkDeletion, late)
+		fails(t, err, ErrNotFound)
+		fails(t, s.DeleteAccountByLink(ctx, token, late), ErrNotFound)
+		secret, err := s.SignIn(ctx, token, "Chrome sur Windows", "", late)
+		if err != nil {
+			t.Fatal(err)
+		}
+		session, owner, err := s.Session(ctx, secret, late)
+		if err != nil || owner.Email != "ada@example.org" || owner.Plan != account.Developer || session.Browser != "Chrome sur Windows" || session.AccountID != owner.ID {
+			t.Errorf("the session is %+v of %+v, %v", session, owner, err)
+		}
+		_, err = s.SignIn(ctx, token, "", "", late)
+		fails(t, err, ErrLinkUsed)
+		_, err = s.CheckLink(ctx, token, account.LinkSignIn, late)
+		fails(t, err, ErrLinkUsed)
+
+		expired := link(t, s, "ada@example.org", account.LinkSignIn, monday)
+		_, err = s.SignIn(ctx, expired, "", "", monday.Add(15*time.Minute))
+		fails(t, err, ErrLinkExpired)
+		for _, made := range []string{"", "x", account.NewToken(strings.NewReader(strings.Repeat("x", 32)))} {
+			_, err = s.SignIn(ctx, made, "", "", monday)
+			fails(t, err, ErrNotFound)
+			_, err = s.CheckLink(ctx, made, account.LinkSignIn, monday)
+			fails(t, err, ErrNotFound)
+		}
+		_, err = s.CreateLink(ctx, "ada@example.org\r\nBcc: eve@example.org", account.LinkSignIn, monday)
+		fails(t, err, ErrInvalid)
+	})
+}
+
+func TestAThousandWhoSpendOneLinkGetOneSession(t *testing.T) {
+	eachDSN(t, func(t *testing.T, dsn string) {
+		nodes := []*Store{open(t, dsn), open(t, dsn)}
+		token := link(t, nodes[0], "ada@example.org", account.LinkSignIn, monday)
+		var sessions, used atomic.Int64
+		var all sync.WaitGroup
+		for i := range 1000 {
+			all.Go(func() {
+				_, err := nodes[i%2].SignIn(t.Context(), token, "", "", monday)
+				switch {
+				case err == nil:
+					sessions.Add(1)
+				default:
+					fails(t, err, ErrLinkUsed)
+					used.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		a, err := nodes[0].Account(t.Context(), "ada@example.org")
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, err := nodes[1].Sessions(t.Context(), a.ID, monday)
+		if sessions.Load() != 1 || used.Load() != 999 || len(kept) != 1 || err != nil {
+			t.Errorf("%d got a session, %d heard that the link was used, %d sessions are kept, %v", sessions.Load(), used.Load(), len(kept), err)
+		}
+	})
+}
+
+func TestManyLinksOfOneNewAddressMakeOneAccount(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		var tokens []string
+		for range 20 {
+			tokens = append(tokens, link(t, s, "ada@example.org", account.LinkSignIn, monday))
+		}
+		var all sync.WaitGroup
+		for _, token := range tokens {
+			all.Go(func() {
+				if _, err := s.SignIn(t.Context(), token, "", "", monday); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		accounts, err := s.Accounts(t.Context())
+		if err != nil || len(accounts) != 1 {
+			t.Fatalf("%d accounts, %v", len(accounts), err)
+		}
+		if sessions, err := s.Sessions(t.Context(), accounts[0].ID, monday); len(sessions) != 20 || err != nil {
+			t.Errorf("%d sessions, %v", len(sessions), err)
+		}
+	})
+}
+
+func TestAnAccountIsDeletedByItsLink(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		secret := signIn(t, s, "ada@example.org", monday)
+		signIn(t, s, "bob@example.org", monday)
+		other := link(t, s, "ada@example.org", account.LinkSignIn, monday)
+		token := link(t, s, "ada@example.org", account.LinkDeletion, monday)
+		if !raised(t, s, func() {
+			if err := s.DeleteAccountByLink(ctx, token, monday); err != nil {
+				t.Fatal(err)
+			}
+		}) {
+			t.Error("no node hears of it")
+		}
+		_, _, err := s.Session(ctx, secret, monday)
+		fails(t, err, ErrNotFound)
+		_, err = s.SignIn(ctx, other, "", "", monday)
+		fails(t, err, ErrNotFound)
+		fails(t, s.DeleteAccountByLink(ctx, token, monday), ErrNotFound)
+		if accounts, err := s.Accounts(ctx); len(accounts) != 1 || accounts[0].Email != "bob@example.org" || err != nil {
+			t.Errorf("%v, %v are left", accounts, err)
+		}
+		// A link that finds no account is not used up by that: nothing was done.
+		orphan := link(t, s, "eve@example.org", account.LinkDeletion, monday)
+		fails(t, s.DeleteAccountByLink(ctx, orphan, monday), ErrNotFound)
+		if _, err := s.CheckLink(ctx, orphan, account.LinkDeletion, monday); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestMailsOfOneAddressAreLimitedWhoeverAsks(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		night := time.Date(2026, 11, 15, 23, 50, 0, 0, time.UTC) // the key of the day changes in between
+		var got []int
+		for minute := range 40 {
+			network := netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 51, 100, byte(minute)}), 32)
+			if request(t, s, "Ada@example.org", network, night.Add(time.Duration(minute)*time.Minute)) {
+				got = append(got, minute)
+			}
+		}
+		if want := []int{0, 1, 2, 15, 16, 17, 30, 31, 32}; !slices.Equal(got, want) {
+			t.Errorf("mails at minutes %v, want %v", got, want)
+		}
+		// The tenth of the day, and no other before the first is a day old.
+		if later := night.Add(2 * time.Hour); !request(t, s, "ada@example.org", home, later) || request(t, s, "ada@example.org", home, later.Add(time.Hour)) {
+			t.Error("ten a day are more or less than ten")
+		}
+		if next := night.Add(24 * time.Hour); !request(t, s, "ada@example.org", home, next) {
+			t.Error("a day later there is none")
+		}
+	})
+}
+
+func TestMailsOfOneNetworkAreLimitedWhateverTheAddress(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		night := time.Date(2026, 11, 15, 23, 55, 0, 0, time.UTC)
+		for minute := range 20 {
+			queued := request(t, s, fmt.Sprintf("a%d@example.org", minute), home, night.Add(time.Duration(minute)*time.Minute))
+			if want := minute < 10; queued != want {
+				t.Errorf("the mail of minute %d goes out: %t", minute, queued)
+			}
+		}
+		neighbour := netip.MustParsePrefix("203.0.113.10/32")
+		if !request(t, s, "a@example.org", neighbour, night.Add(20*time.Minute)) {
+			t.Error("the neighbour is limited too")
+		}
+		if !request(t, s, "b@example.org", home, night.Add(time.Hour)) {
+			t.Error("an hour after the first there is none")
+		}
+	})
+}
+
+func TestLimitsAreExactHoweverManyAskAtOnce(t *testing.T) {
+	eachDSN(t, func(t *testing.T, dsn string) {
+		nodes := []*Store{open(t, dsn), open(t, dsn)}
+		var queued [2]atomic.Int64
+		var all sync.WaitGroup
+		for i := range 200 {
+			all.Go(func() {
+				// Half ask for one address from everywhere, half from one place for any address.
+				email, network := "ada@example.org", netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 51, 100, byte(i)}), 32)
+				if i%2 == 1 {
+					email, network = fmt.Sprintf("a%d@example.org", i), home
+				}
+				ok, err := nodes[i/2%2].RequestLink(t.Context(), email, account.LinkSignIn, network, monday)
+				if err != nil {
+					t.Error(err)
+				}
+				if ok {
+					queued[i%2].Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if a, n := queued[0].Load(), queued[1].Load(); a != 3 || n != 10 {
+			t.Errorf("%d mails for one address and %d from one network, want 3 and 10", a, n)
+		}
+		mails, err := nodes[0].ClaimMails(t.Context(), monday, 1000)
+		if err != nil || len(mails) != 11 { // those of one address are one while it waits
+			t.Errorf("%d mails wait, %v", len(mails), err)
+		}
+		var subjects int
+		if err := nodes[0].reads.QueryRowContext(t.Context(), `SELECT count(*) FROM link_requests`).Scan(&subjects); err != nil || subjects != 15 {
+			t.Errorf("%d subjects are counted, %v: those who got nothing leave no trace", subjects, err)
+		}
+	})
+}
+
+func TestALinkOfEachPurposeIsMailed(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		for _, purpose := range []account.LinkPurpose{account.LinkSignIn, account.LinkDeletion} {
+			if ok, err := s.RequestLink(t.Context(), "ada@example.org", purpose, home, monday); !ok || err != nil {
+				t.Fatal(ok, err)
+			}
+		}
+		mails, err := s.ClaimMails(t.Context(), monday, 10)
+		if err != nil || len(mails) != 2 {
+			t.Fatal(mails, err)
+		}
+		kinds := []mail.Kind{mails[0].Kind, mails[1].Kind}
+		if !slices.Contains(kinds, mail.SignIn) || !slices.Contains(kinds, mail.ConfirmDeletion) || mails[0].To != "ada@example.org" {
+			t.Errorf("the mails are %+v", mails)
+		}
+		for _, bad := range []string{"", "ada", "ada@example.org\nBcc: eve@example.org", "ada@example.org, eve@example.org"} {
+			_, err := s.RequestLink(t.Context(), bad, account.LinkSignIn, home, monday)
+			fails(t, err, ErrInvalid)
+		}
+	})
+}
+
+// wholeDatabase is atRest with every table there is: of PostgreSQL that lists them.
+func wholeDatabase(t *testing.T, s *Store) []byte {
+	t.Helper()
+	if !s.postgres {
+		return atRest(t, s)
+	}
+	names, err := s.reads.QueryContext(t.Context(), `SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer names.Close()
+	var tables []string
+	for names.Next() {
+		var name string
+		if err := names.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		tables = append(tables, name)
+	}
+	var all []byte
+	for _, name := range tables {
+		var text string
+		if err := s.reads.QueryRowContext(t.Context(), `SELECT coalesce(string_agg(x::text, E'\n'), '') FROM `+name+` x`).Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, text...)
+	}
+	return all
+}
+
+func TestNoLinkNoSessionAndNoNetworkIsAtRest(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		secrets := map[string]string{}
+		for i := range 20 {
+			email := fmt.Sprintf("owner%d@example.org", i)
+			addr := netip.AddrFrom4([4]byte{203, 0, 113, byte(100 + i)})
+			request(t, s, email, netip.PrefixFrom(addr, 32), monday)
+			as16 := addr.As16()
+			secrets[fmt.Sprint("address ", i)] = addr.String()
+			secrets[fmt.Sprint("address in bytes ", i)] = string(as16[:])
+			secrets[fmt.Sprint("address in hexadecimal ", i)] = hex.EncodeToString(as16[:])
+			token := link(t, s, email, account.LinkSignIn, monday)
+			unused := link(t, s, email, account.LinkDeletion, monday)
+			secret, err := s.SignIn(ctx, token, "", "", monday)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for what, text := range map[string]string{"link": token, "unused link": unused, "session": secret} {
+				what = fmt.Sprint(what, " ", i)
+				secrets[what], secrets[what+" in part"] = text, text[8:40]
+			}
+		}
+		stranger := "stranger@example.org"
+		for i := range 5 {
+			request(t, s, stranger, home, monday.Add(time.Duration(i)*time.Second))
+		}
+		// The queue holds addresses until it is emptied, and nothing else does.
+		mails, err := s.ClaimMails(ctx, monday.Add(time.Minute), 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range mails {
+			if err := s.SettleMail(ctx, m, mail.Verdict{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var key string
+		if err := s.reads.QueryRowContext(ctx, `SELECT key FROM link_keys`).Scan(&key); err != nil {
+			t.Fatal(err)
+		}
+		before := wholeDatabase(t, s)
+		for _, there := range []string{"owner0@example.org", key} {
+			if !bytes.Contains(before, []byte(there)) {
+				t.Fatalf("the scan does not see %q, which is there", there)
+			}
+		}
+		if err := s.PruneSessions(ctx, day(2)); err != nil {
+			t.Fatal(err)
+		}
+		secrets["an address without an account"], secrets["the key of a day that is over"] = stranger, key
+		after := wholeDatabase(t, s)
+		for what, secret := range secrets {
+			if bytes.Contains(after, []byte(secret)) || !strings.Contains(what, "without") && !strings.Contains(what, "over") && bytes.Contains(before, []byte(secret)) {
+				t.Errorf("%s is at rest", what)
+			}
+		}
+	})
+}

@@ -1,0 +1,176 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"time"
+
+	"palmares/internal/account"
+)
+
+const selectSessions = `SELECT s.id, s.account_id, s.browser, s.created_at, s.seen_on, s.expires_at FROM sessions s `
+
+// Session finds the session of a secret and whose it is. ErrNotFound: it never was,
+// was ended or has expired.
+func (s *Store) Session(ctx context.Context, secret string, now time.Time) (account.Session, account.Account, error) {
+	if !account.HasTokenForm(secret) {
+		return account.Session{}, account.Account{}, noSession()
+	}
+	var session account.Session
+	var owner account.Account
+	var created string
+	err := scanSession(s.reads.QueryRowContext(ctx, `
+		SELECT s.id, s.account_id, s.browser, s.created_at, s.seen_on, s.expires_at, a.id, a.email, a.plan, a.created_at
+		FROM sessions s JOIN accounts a ON a.id = s.account_id WHERE s.hash = $1`, tokenHash(secret)).Scan,
+		&session, &owner.ID, &owner.Email, (*string)(&owner.Plan), &created)
+	if err == nil {
+		owner.CreatedAt, err = parseTime(created)
+	}
+	if errors.Is(err, sql.ErrNoRows) || err == nil && !now.Before(session.ExpiresAt) {
+		err = noSession()
+	}
+	if err != nil {
+		return account.Session{}, account.Account{}, s.explain(ctx, err)
+	}
+	return session, owner, nil
+}
+
+// extendPatience is short: somebody waits for a page, and tomorrow is another day.
+const extendPatience = 300 * time.Millisecond
+
+// ExtendSession notes that a session is used, once a day, and has it live on from
+// now. It tells whether it did so.
+func (s *Store) ExtendSession(ctx context.Context, session account.Session, now time.Time) (bool, error) {
+	today := now.UTC().Format(time.DateOnly)
+	if session.SeenOn >= today {
+		return false, nil
+	}
+	quick := *s
+	quick.patience = min(s.patience, extendPatience)
+	var n int64
+	err := quick.write(ctx, func(tx *sql.Tx) error {
+		done, err := tx.ExecContext(ctx, `UPDATE sessions SET seen_on = $1, expires_at = $2 WHERE id = $3 AND seen_on < $1`,
+			today, formatTime(now.Add(account.SessionLife)), session.ID)
+		if err != nil {
+			return err
+		}
+		n, err = done.RowsAffected()
+		return err
+	})
+	return n > 0 && err == nil, err
+}
+
+// Sessions lists the sessions of an account that have not expired, newest first.
+func (s *Store) Sessions(ctx context.Context, accountID string, now time.Time) ([]account.Session, error) {
+	var all []account.Session
+	err := s.read(ctx, func(tx *sql.Tx) (err error) {
+		all, err = rows(ctx, tx, 0, selectSessions+`WHERE s.account_id = $1 AND s.expires_at > $2`, func(scan scanner, session *account.Session) error {
+			return scanSession(scan, session)
+		}, accountID, formatTime(now))
+		return err
+	})
+	slices.SortFunc(all, func(a, b account.Session) int { return cmp.Compare(b.ID, a.ID) })
+	return all, err
+}
+
+// EndSession ends a session of an account. ErrNotFound: it has none of that id.
+func (s *Store) EndSession(ctx context.Context, accountID, id string) error {
+	return s.write(ctx, func(tx *sql.Tx) error {
+		done, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE account_id = $1 AND id = $2`, accountID, id)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n == 0 {
+			return cmp.Or(err, noSession())
+		}
+		return nil
+	})
+}
+
+// EndOtherSessions ends all sessions of an account but one.
+func (s *Store) EndOtherSessions(ctx context.Context, accountID, kept string) error {
+	return s.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE account_id = $1 AND id <> $2`, accountID, kept)
+		return err
+	})
+}
+
+func noSession() error {
+	return problem(ErrNotFound, nil, "there is no such session: it was ended or has expired; sign in again")
+}
+
+// linkMemory is how long a link that can no longer be spent is kept, so that whoever
+// follows it is told why.
+const linkMemory = time.Hour
+
+// PruneSessions forgets what has expired: sessions, links, the counts of mails that
+// went out and the keys of their pseudonyms.
+func (s *Store) PruneSessions(ctx context.Context, now time.Time) error {
+	var destroyed int64
+	err := s.hurried().write(ctx, func(tx *sql.Tx) error {
+		// Those before yesterday's: a limit reaches back a day.
+		done, err := tx.ExecContext(ctx, `DELETE FROM link_keys WHERE day < $1`, now.UTC().AddDate(0, 0, -1).Format(time.DateOnly))
+		if err != nil {
+			return err
+		}
+		destroyed, err = done.RowsAffected()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, t := range []struct {
+		table, key string
+		before     time.Time
+	}{
+		{"link_requests", "subject", now},
+		{"links", "hash", now.Add(-linkMemory)},
+		{"sessions", "hash", now},
+	} {
+		if err := s.pruneExpired(ctx, t.table, t.key, formatTime(t.before)); err != nil {
+			return err
+		}
+	}
+	if s.postgres || destroyed == 0 {
+		return nil
+	}
+	return s.explain(ctx, s.clearLog(ctx))
+}
+
+// pruneExpired deletes in steps, as pruneNetworks does.
+func (s *Store) pruneExpired(ctx context.Context, table, key, before string) error {
+	lock := ""
+	if s.postgres {
+		lock = " FOR UPDATE SKIP LOCKED" // one that is in use this moment is left for the next time
+	}
+	for {
+		var removed int64
+		err := s.hurried().write(ctx, func(tx *sql.Tx) error {
+			done, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE `+key+` IN (
+				SELECT `+key+` FROM `+table+` WHERE expires_at <= $1 LIMIT $2`+lock+`)`, before, pruneRows)
+			if err != nil {
+				return err
+			}
+			removed, err = done.RowsAffected()
+			return err
+		})
+		if err != nil || removed < pruneRows {
+			return err
+		}
+	}
+}
+
+func scanSession(scan scanner, session *account.Session, more ...any) error {
+	var created, expires string
+	err := scan(append([]any{&session.ID, &session.AccountID, &session.Browser, &created, &session.SeenOn, &expires}, more...)...)
+	if err == nil {
+		session.CreatedAt, err = parseTime(created)
+	}
+	if err == nil {
+		session.ExpiresAt, err = parseTime(expires)
+	}
+	return err
+}
