@@ -1,7 +1,7 @@
 #!/bin/sh
-# Lints internal/api/openapi.json with Spectral and Redocly. Run `npm ci` in this
+# Lints the two API documents with Spectral and Redocly. Run `npm ci` in this
 # folder once; linting itself needs no network. Exits non-zero on any error,
-# warning or hint, after both linters have spoken.
+# warning or hint, after both linters have spoken on both.
 set -u
 cd "$(dirname "$0")" || exit 1
 
@@ -13,8 +13,9 @@ fi
 # Redocly asks its registry for a newer version and reports usage unless told not to.
 export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true
 
-document=../../internal/api/openapi.json
 status=0
-./node_modules/.bin/spectral lint --ruleset spectral.yaml --fail-severity hint "$document" || status=1
-./node_modules/.bin/redocly lint --config redocly.yaml "$document" || status=1
+for document in ../../internal/api/openapi.json ../../internal/webhookapi/openapi.json; do
+  ./node_modules/.bin/spectral lint --ruleset spectral.yaml --fail-severity hint "$document" || status=1
+  ./node_modules/.bin/redocly lint --config redocly.yaml "$document" || status=1
+done
 exit "$status"

@@ -1,0 +1,40 @@
+package webhookapi
+
+import (
+	"errors"
+	"net/http"
+
+	"palmares/internal/account"
+	"palmares/internal/api"
+)
+
+// authorize tells whose key a request carries, nil when it has no Authorization
+// header. A key is refused in the words of package api: it is the same key.
+func (h *Handler) authorize(r *http.Request) (*account.Key, error) {
+	lines := r.Header["Authorization"]
+	if len(lines) == 0 {
+		return nil, nil
+	}
+	token, ok := account.Bearer(lines)
+	if !ok {
+		return nil, api.InvalidKey()
+	}
+	key, err := h.cfg.Keys.Check(r.Context(), token)
+	switch {
+	case err == nil:
+		return key, nil
+	case errors.Is(err, account.ErrInvalidKey):
+		return nil, api.InvalidKey()
+	case errors.Is(err, account.ErrRevokedKey):
+		return nil, api.RevokedKey()
+	case errors.Is(err, account.ErrExpiredKey):
+		return nil, api.ExpiredKey()
+	case errors.Is(err, account.ErrSuspendedKey):
+		return nil, api.SuspendedKey()
+	}
+	// A flood of made-up keys, or callers who did not wait, must not flood the log.
+	if !errors.Is(err, account.ErrCrowded) && r.Context().Err() == nil {
+		h.cfg.Log.Error("a key cannot be looked up", "error", err)
+	}
+	return nil, api.Unavailable()
+}

@@ -1,0 +1,224 @@
+package webhookapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"palmares/internal/webhook"
+)
+
+const deliveries = "/webhooks/v1/deliveries"
+
+// delivery is a delivery as its owner sees it.
+type delivery struct {
+	ID, Type, Origin, State, Body string
+	EndpointID                    string `json:"endpoint_id"`
+	EventID                       string `json:"event_id"`
+	Sequence                      int64
+	AttemptCount                  int      `json:"attempt_count"`
+	NextAt                        *string  `json:"next_attempt_at"`
+	LastAttempt                   *attempt `json:"last_attempt"`
+	Attempts                      []attempt
+}
+
+type attempt struct {
+	Number   int
+	Duration int `json:"duration_ms"`
+	Status   *int
+	Outcome  string
+	Response string
+}
+
+func TestAPingIsQueuedAndItsAttemptsAreTold(t *testing.T) {
+	each(t, func(t *testing.T, s *service) {
+		id, _ := s.create(`{"url":"https://un.example","events":["tool.created"]}`)
+		var d delivery
+		r := s.do("POST", endpoints+"/"+id+"/ping", "{}").has(202).into(&d)
+		r.is("Location", deliveries+"/"+d.ID)
+		if d.Type != "webhook.ping" || d.Origin != "ping" || d.State != "pending" || d.EndpointID != id || d.Sequence != 0 || d.LastAttempt != nil || d.NextAt == nil {
+			t.Errorf("%s", r.body)
+		}
+		if s.woken.Load() != 1 {
+			t.Errorf("the dispatcher was woken %d times", s.woken.Load())
+		}
+		s.attempt(webhook.Verdict{
+			Attempt: webhook.Attempt{Duration: 15 * time.Second, Outcome: webhook.Timeout}, State: webhook.Pending, NextAt: s.clock().Add(5 * time.Second),
+		})
+		s.pass(5 * time.Second)
+		s.attempt(webhook.Verdict{Attempt: webhook.Attempt{Duration: 1234567 * time.Microsecond, Status: 202, Outcome: webhook.OK, Response: "<été>"}, State: webhook.Delivered})
+
+		d = delivery{}
+		r = s.get(deliveries + "/" + s.only(id).ID).has(200).into(&d)
+		if d.State != "delivered" || d.AttemptCount != 2 || len(d.Attempts) != 2 || d.NextAt != nil {
+			t.Fatalf("%s", r.body)
+		}
+		first, last := d.Attempts[0], d.Attempts[1]
+		if first.Number != 1 || first.Status != nil || first.Outcome != "timeout" || first.Duration != 15000 || first.Response != "" {
+			t.Errorf("first attempt %+v", first)
+		}
+		if last.Number != 2 || *last.Status != 202 || last.Outcome != "delivered" || last.Duration != 1234 || last.Response != "<été>" || d.LastAttempt.Number != 2 {
+			t.Errorf("last attempt %+v", last)
+		}
+		var event struct {
+			ID, Type string
+			Sequence int64
+		}
+		if err := json.Unmarshal([]byte(d.Body), &event); err != nil || event.ID != d.EventID || event.Type != "webhook.ping" {
+			t.Errorf("the body sent is %s, %v", d.Body, err)
+		}
+	})
+}
+
+// only finds the one delivery to an endpoint.
+func (s *service) only(endpoint string) delivery {
+	s.t.Helper()
+	var list struct{ Data []delivery }
+	s.get(endpoints + "/" + endpoint + "/deliveries").has(200).into(&list)
+	if len(list.Data) != 1 {
+		s.t.Fatalf("%d deliveries", len(list.Data))
+	}
+	return list.Data[0]
+}
+
+func TestFivePingsAMinute(t *testing.T) {
+	each(t, func(t *testing.T, s *service) {
+		id, _ := s.create(`{"url":"https://un.example"}`)
+		other, _ := s.create(`{"url":"https://deux.example"}`)
+		for range webhook.PingsAMinute {
+			s.do("POST", endpoints+"/"+id+"/ping", "").has(202)
+			s.pass(time.Second)
+		}
+		r := s.do("POST", endpoints+"/"+id+"/ping", "").fails(429, "too_many_requests", "", "5", "minute").is("Retry-After", "60")
+		s.do("POST", endpoints+"/"+other+"/ping", "").has(202)
+		s.pass(time.Minute)
+		s.do("POST", endpoints+"/"+id+"/ping", "").has(202)
+		if woken := s.woken.Load(); woken != webhook.PingsAMinute+2 {
+			t.Errorf("woken %d times after %s", woken, r.what)
+		}
+	})
+}
+
+func TestDeliveriesAreListedNewestFirstPageByPage(t *testing.T) {
+	each(t, func(t *testing.T, s *service) {
+		id, _ := s.create(`{"url":"https://un.example"}`)
+		s.publish("a", "1 €/mois", "b", "1 €/mois", "c", "1 €/mois") // four events
+		s.pass(time.Second)
+		s.attempt(webhook.Verdict{Attempt: webhook.Attempt{Status: 200, Outcome: webhook.OK}, State: webhook.Delivered}) // at most four at once
+		s.publish("a", "2 €/mois", "b", "1 €/mois", "c", "1 €/mois")                                                     // three
+		list := func(path string) (ids []string, next string) {
+			t.Helper()
+			var page struct{ Data []delivery }
+			r := s.get(path).has(200).into(&page)
+			for _, d := range page.Data {
+				ids = append(ids, d.ID+" "+d.Type+" "+d.State)
+			}
+			return ids, r.next()
+		}
+		path := endpoints + "/" + id + "/deliveries"
+		whole, next := list(path)
+		if len(whole) != 7 || next != "" || !strings.Contains(whole[0], "pending") || !strings.Contains(whole[6], "tool.created delivered") {
+			t.Fatalf("%q, next %q", whole, next)
+		}
+		for _, limit := range []int{1, 2, 3, 7} {
+			var got []string
+			for next := fmt.Sprintf("%s?limit=%d", path, limit); next != ""; {
+				var some []string
+				some, next = list(next)
+				got = append(got, some...)
+			}
+			if !slices.Equal(got, whole) {
+				t.Errorf("by %d: %q", limit, got)
+			}
+		}
+		some, next := list(path + "?state=delivered&type=tool.created&limit=2&x=%3E")
+		if len(some) != 2 || !strings.Contains(next, "state=delivered") || !strings.Contains(next, "type=tool.created") || !strings.Contains(next, "limit=2") || strings.Contains(next, "x=") {
+			t.Errorf("%q, next %q", some, next)
+		}
+		if rest, next := list(next); len(rest) != 1 || next != "" {
+			t.Errorf("%q, next %q", rest, next)
+		}
+		if none, _ := list(path + "?state=failed"); len(none) != 0 {
+			t.Errorf("failed: %q", none)
+		}
+
+		for query, param := range map[string]string{
+			"state=done": "state", "state=": "state", "state=pending&state=failed": "state", "type=tool.made": "type", "limit=0": "limit", "limit=201": "limit", "limit=x": "limit",
+			"limit=%2B1": "limit", "limit=": "limit", "before=x": "before", "before=": "before", "before=" + id: "before", "before=%zz": "before", "before=%00": "before",
+			"before=dlv_" + strings.Repeat("0", 26): "before",
+		} {
+			s.get(path+"?"+query).fails(400, "invalid_parameter", param, param)
+		}
+		other, _ := s.create(`{"url":"https://deux.example"}`)
+		s.get(endpoints+"/"+other+"/deliveries?before="+strings.Fields(whole[0])[0]).fails(400, "invalid_parameter", "before")
+	})
+}
+
+func TestAResendIsTheSameEventAgain(t *testing.T) {
+	each(t, func(t *testing.T, s *service) {
+		id, _ := s.create(`{"url":"https://un.example","events":["catalog.updated"]}`)
+		s.publish("a", "1 €/mois")
+		old := s.only(id)
+		var made, detail, before delivery
+		r := s.do("POST", deliveries+"/"+old.ID+"/resend", "").has(202).into(&made)
+		r.is("Location", deliveries+"/"+made.ID)
+		s.get(deliveries + "/" + made.ID).has(200).into(&detail)
+		s.get(deliveries + "/" + old.ID).has(200).into(&before)
+		if made.ID == old.ID || made.Origin != "resend" || made.State != "pending" || made.EventID != old.EventID || detail.Body != before.Body || detail.Body == "" || made.Sequence != old.Sequence {
+			t.Errorf("%s of %+v", r.body, old)
+		}
+		if s.woken.Load() != 1 {
+			t.Errorf("woken %d times", s.woken.Load())
+		}
+	})
+}
+
+func TestWhatWasMissedIsRecovered(t *testing.T) {
+	each(t, func(t *testing.T, s *service) {
+		id, _ := s.create(`{"url":"https://un.example","events":["tool.created"]}`)
+		s.do("PATCH", endpoints+"/"+id, `{"state":"paused"}`).has(200)
+		s.publish("a", "1 €/mois", "b", "1 €/mois")
+		s.do("PATCH", endpoints+"/"+id, `{"state":"active"}`).has(200)
+		s.pass(time.Hour)
+
+		type recovery struct {
+			ID, Since  string
+			DoneAt     *string `json:"done_at"`
+			Deliveries int
+		}
+		var made recovery
+		r := s.do("POST", endpoints+"/"+id+"/recover", `{"since":"2026-11-15"}`).has(202).into(&made)
+		r.is("Location", endpoints+"/"+id+"/recoveries")
+		if made.Since != "2026-11-15T00:00:00.000Z" || made.DoneAt != nil || s.woken.Load() != 1 {
+			t.Errorf("%s", r.body)
+		}
+		for more := true; more; {
+			var err error
+			if more, err = s.store.RunRecovery(t.Context(), s.clock(), 100); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var list struct{ Data []recovery }
+		r = s.get(endpoints + "/" + id + "/recoveries").has(200).into(&list)
+		if len(list.Data) != 1 || list.Data[0].ID != made.ID || list.Data[0].DoneAt == nil || list.Data[0].Deliveries != 2 {
+			t.Errorf("%s", r.body)
+		}
+
+		// A month ago is the most, to the millisecond.
+		path := endpoints + "/" + id + "/recover"
+		oldest := s.clock().Add(-webhook.Keep)
+		s.do("POST", path, `{"since":"`+oldest.Format(time.RFC3339Nano)+`"}`).has(202)
+		s.do("POST", path, `{"since":"`+s.clock().In(time.FixedZone("", 7200)).Format(time.RFC3339Nano)+`"}`).has(202)
+		for _, bad := range []string{
+			`"` + oldest.Add(-time.Millisecond).Format(time.RFC3339Nano) + `"`, `"` + s.clock().Add(time.Millisecond).Format(time.RFC3339Nano) + `"`,
+			`"2026-10-01"`, `"hier"`, `""`, `"2026-11-31"`, `"2026-11-15T08:00:00"`, `"15/11/2026"`,
+		} {
+			s.do("POST", path, `{"since":`+bad+`}`).fails(400, "invalid_parameter", "since", "2026-10-16", "RFC", "30 jours")
+		}
+		s.do("POST", path, `{}`).fails(400, "invalid_parameter", "since", "manque", "RFC")
+		s.do("POST", path, `{"since":1}`).fails(400, "invalid_parameter", "since", "chaîne")
+	})
+}

@@ -1,0 +1,106 @@
+package webhookapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+const events = "/webhooks/v1/events"
+
+type eventPage struct {
+	Data []json.RawMessage
+	Meta struct {
+		NextAfter int64 `json:"next_after"`
+	}
+}
+
+// names lists the events of a page as "sequence type".
+func (p *eventPage) names(t *testing.T) string {
+	t.Helper()
+	var list []string
+	for _, raw := range p.Data {
+		var e struct {
+			Sequence int64
+			Type     string
+		}
+		if err := json.Unmarshal(raw, &e); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, fmt.Sprint(e.Sequence, " ", e.Type))
+	}
+	return strings.Join(list, ", ")
+}
+
+func TestTheJournalGivesEveryEventAsItWasSent(t *testing.T) {
+	each(t, func(t *testing.T, s *service) {
+		read := func(path string) (*eventPage, string) {
+			t.Helper()
+			page := new(eventPage)
+			r := s.get(path).has(200).into(page)
+			return page, r.next()
+		}
+		if page, next := read(events); len(page.Data) != 0 || page.Meta.NextAfter != 0 || next != "" {
+			t.Errorf("before anything happened: %+v, next %q", page, next)
+		}
+		s.publish("a", "1 €/mois", "b", "1 €/mois")
+		s.pass(time.Second)
+		s.publish("a", "2 €/mois", "b", "1 €/mois")
+		const all = "1 tool.created, 2 tool.created, 3 catalog.updated, 4 pricing.updated, 5 tool.updated, 6 catalog.updated"
+		stored, err := s.store.Events(t.Context(), 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, next := read(events)
+		if len(stored) != 6 || next != "" || page.Meta.NextAfter != 6 {
+			t.Fatalf("%d events, page %+v, next %q", len(stored), page, next)
+		}
+		for i, e := range stored {
+			if string(page.Data[i]) != string(e.Body) {
+				t.Errorf("%s, sent as %s", page.Data[i], e.Body)
+			}
+		}
+		whole := page.names(t)
+		if strings.Count(whole, "tool.created") != 2 || strings.Count(whole, "pricing.updated") != 1 || !strings.HasPrefix(whole, "1 ") || len(whole) != len(all) {
+			t.Errorf("%s, not about %s", whole, all)
+		}
+
+		for _, limit := range []int{1, 2, 5, 6} {
+			var got []string
+			for next := fmt.Sprintf("%s?limit=%d", events, limit); next != ""; {
+				page, next = read(next)
+				got = append(got, page.names(t))
+			}
+			if strings.Join(got, ", ") != whole {
+				t.Errorf("by %d: %q", limit, got)
+			}
+		}
+		if page, _ := read(events + "?after=4"); page.names(t) != strings.Join(strings.Split(whole, ", ")[4:], ", ") {
+			t.Errorf("after 4: %s", page.names(t))
+		}
+		if page, next := read(events + "?after=6"); len(page.Data) != 0 || page.Meta.NextAfter != 6 || next != "" {
+			t.Errorf("after the last: %+v, next %q", page, next)
+		}
+
+		// Of one type: what was read without being shown is not read again.
+		first, next := read(events + "?type=catalog.updated&limit=1")
+		if first.names(t) != "3 catalog.updated" || first.Meta.NextAfter != 3 || !strings.Contains(next, "type=catalog.updated") || !strings.Contains(next, "after=3") {
+			t.Errorf("%s, %+v, next %q", first.names(t), first.Meta, next)
+		}
+		if second, next := read(next); second.names(t) != "6 catalog.updated" || second.Meta.NextAfter != 6 || next != "" {
+			t.Errorf("%s, %+v, next %q", second.names(t), second.Meta, next)
+		}
+		if none, next := read(events + "?type=tool.retired"); len(none.Data) != 0 || none.Meta.NextAfter != 6 || next != "" {
+			t.Errorf("%s, %+v, next %q", none.names(t), none.Meta, next)
+		}
+
+		for query, param := range map[string]string{
+			"after=-1": "after", "after=x": "after", "after=": "after", "after=1&after=2": "after", "after=9007199254740992": "after", "after=-0": "after",
+			"limit=0": "limit", "limit=201": "limit", "type=webhook.ping": "type", "type=": "type", "type=Tool.Created": "type",
+		} {
+			s.get(events+"?"+query).fails(400, "invalid_parameter", param, param)
+		}
+	})
+}

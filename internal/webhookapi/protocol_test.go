@@ -1,0 +1,366 @@
+package webhookapi_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/webhook"
+	"palmares/internal/webhookapi"
+)
+
+// An operation is one of the document, with a request that it allows.
+type operation struct{ method, path, body string }
+
+// public is whether it is allowed without a key.
+func (o operation) public() bool { return strings.HasSuffix(o.path, "openapi.json") }
+
+// operations are all of them, about the given endpoint and delivery.
+func operations(endpoint, delivery string) []operation {
+	var all []operation
+	for path, item := range described.Paths.Map() {
+		id := endpoint
+		if strings.HasPrefix(path, deliveries) {
+			id = delivery
+		}
+		for method, op := range item.Operations() {
+			o := operation{method: method, path: strings.Replace(path, "{id}", id, 1)}
+			switch op.OperationID {
+			case "createEndpoint", "changeEndpoint":
+				o.body = `{"url":"https://autre.example"}`
+			case "recover":
+				o.body = `{"since":"2026-11-15"}`
+			}
+			all = append(all, o)
+		}
+	}
+	// By path, and what deletes last: nothing can be done after it.
+	slices.SortFunc(all, func(a, b operation) int {
+		return cmp.Or(
+			cmp.Compare(strings.Count(a.method, "DELETE"), strings.Count(b.method, "DELETE")),
+			cmp.Compare(a.path+a.method, b.path+b.method),
+		)
+	})
+	return all
+}
+
+func bearer(key string) string { return "Authorization: Bearer " + key }
+
+// someDelivery makes an endpoint of Ada's with one delivery.
+func (s *service) someDelivery() (endpoint, delivery string) {
+	s.t.Helper()
+	endpoint, _ = s.create(`{"url":"https://un.example"}`)
+	s.do("POST", endpoints+"/"+endpoint+"/ping", "").has(202)
+	return endpoint, s.only(endpoint).ID
+}
+
+func TestTheDocumentIsServedByteForByteToEverybody(t *testing.T) {
+	raw, err := os.ReadFile("openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
+	for _, headers := range [][]string{nil, {bearer(s.key)}, {bearer(s.newKey("dev@example.org", account.Developer))}} {
+		if r := s.ask("GET", "/webhooks/v1/openapi.json", "", headers...).has(200); string(r.body) != string(raw) {
+			t.Errorf("%d bytes, not those of the file", len(r.body))
+		}
+	}
+	var doc struct {
+		OpenAPI string
+		Info    struct{ Version string }
+	}
+	if err := json.Unmarshal(raw, &doc); err != nil || doc.OpenAPI != "3.0.3" || doc.Info.Version != "1.0.0" {
+		t.Errorf("OpenAPI %s, version %s, %v", doc.OpenAPI, doc.Info.Version, err)
+	}
+	if err := described.Validate(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheDocumentHasEveryPathMethodAndTypeAndNoOther(t *testing.T) {
+	s := serve(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
+	endpoint, delivery := s.someDelivery()
+	var documented []string
+	for path, item := range described.Paths.Map() {
+		documented = append(documented, path)
+		var methods []string
+		for method := range item.Operations() {
+			methods = append(methods, method)
+			if method == "GET" {
+				methods = append(methods, "HEAD")
+			}
+		}
+		slices.Sort(methods)
+		id := endpoint
+		if strings.HasPrefix(path, deliveries) {
+			id = delivery
+		}
+		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE"} {
+			if !slices.Contains(methods, method) {
+				r := s.ask(method, strings.Replace(path, "{id}", id, 1), "", bearer(s.key)).has(405).is("Allow", strings.Join(methods, ", "))
+				if method != "HEAD" {
+					r.fails(405, "method_not_allowed", "", method, methods[0])
+				}
+			}
+		}
+	}
+	served := webhookapi.New(webhookapi.Config{}).Patterns()
+	slices.Sort(served)
+	slices.Sort(documented)
+	if !slices.Equal(served, documented) {
+		t.Errorf("served %v, documented %v", served, documented)
+	}
+	var types []string
+	for _, v := range described.Components.Schemas["EndpointInput"].Value.Properties["events"].Value.Items.Value.Enum {
+		types = append(types, v.(string))
+	}
+	if !slices.Equal(types, webhook.Types) {
+		t.Errorf("documented types %v", types)
+	}
+}
+
+func TestEveryOperationWorksForItsOwnerAlone(t *testing.T) {
+	each(t, func(t *testing.T, s *service) {
+		endpoint, delivery := s.someDelivery()
+		for _, o := range operations(endpoint, delivery) {
+			if strings.Contains(o.path, "_") { // it has an id
+				s.ask(o.method, o.path, o.body, bearer(s.foe)).fails(404, "not_found", "")
+			}
+		}
+		for _, bad := range []string{"x", "whk_", "%00", "%FF", "..", "whk_" + strings.Repeat("0", 26), "dlv_" + strings.Repeat("z", 26), strings.Repeat("a", 5000), "<script>"} {
+			for _, o := range operations(url.PathEscape(bad), url.PathEscape(bad)) {
+				if strings.Contains(o.path, url.PathEscape(bad)) {
+					if r := s.do(o.method, o.path, o.body).fails(404, "not_found", ""); len(r.body) > 1000 {
+						t.Errorf("%d bytes of answer", len(r.body))
+					}
+				}
+			}
+		}
+		for _, o := range operations(endpoint, delivery) {
+			if r := s.do(o.method, o.path, o.body); r.status >= 300 {
+				t.Errorf("%s: %d %s", r.what, r.status, r.body)
+			}
+		}
+	})
+}
+
+func TestEveryOperationNeedsAGoodProKey(t *testing.T) {
+	each(t, func(t *testing.T, s *service) {
+		ctx := t.Context()
+		endpoint, delivery := s.someDelivery()
+		developer := s.newKey("dev@example.org", account.Developer)
+		revoked, expired := s.newKey("ada@example.org", account.Pro), s.newKey("ada@example.org", account.Pro)
+		keys, err := s.store.Keys(ctx, "ada@example.org")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range keys {
+			switch k.Suffix {
+			case revoked[len(revoked)-4:]:
+				err = s.store.RevokeKey(ctx, "", k.ID, s.clock())
+			case expired[len(expired)-4:]:
+				_, _, err = s.store.RotateKey(ctx, "", k.ID, s.clock())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.pass(account.Overlap)
+		ops := operations(endpoint, delivery)
+		for _, o := range ops {
+			for _, c := range []struct {
+				headers []string
+				code    string
+			}{
+				{[]string{bearer(revoked)}, "revoked_api_key"},
+				{[]string{bearer(expired)}, "expired_api_key"},
+				{[]string{bearer("plm_x")}, "invalid_api_key"},
+				{[]string{bearer("")}, "invalid_api_key"},
+				{[]string{"Authorization: Basic " + s.key}, "invalid_api_key"},
+				{[]string{"Authorization: " + s.key}, "invalid_api_key"},
+				{[]string{bearer(s.key), bearer(s.key)}, "invalid_api_key"},
+				{[]string{"X-Api-Key: " + s.key, "Cookie: key=" + s.key}, "missing_api_key"},
+			} {
+				if o.public() && c.code == "missing_api_key" {
+					continue
+				}
+				s.ask(o.method, o.path, o.body, c.headers...).fails(401, c.code, "").is("WWW-Authenticate", "Bearer")
+			}
+			if !o.public() {
+				s.ask(o.method, o.path, o.body, bearer(developer)).fails(403, "plan_required", "", "Pro")
+			}
+			for _, query := range []string{"?key=" + s.key, "?x=1&key=a" + s.key, "?key=%70lm_" + s.key[4:]} {
+				s.ask(o.method, o.path+query, o.body, bearer(s.key)).fails(400, "invalid_parameter", "key", "Authorization: Bearer")
+			}
+			if r := s.ask(o.method, o.path+"?"+s.key, o.body).fails(400, "invalid_parameter", ""); strings.Contains(string(r.body), s.key) {
+				t.Errorf("%s: the answer repeats the key", r.what)
+			}
+		}
+		s.ask("GET", endpoints, "", "Authorization: bEARER   "+s.key).has(200)
+
+		// Keys above the plan's number, and a store that is away.
+		suspended := s.suspendedKey()
+		unseen := s.newKey("bob@example.org", account.Pro)
+		for _, o := range ops {
+			s.ask(o.method, o.path, o.body, bearer(suspended)).fails(403, "key_suspended", "")
+		}
+		s.away.Store(true)
+		for _, o := range ops {
+			s.ask(o.method, o.path, o.body, bearer(unseen)).fails(503, "unavailable", "").is("Retry-After", "5")
+		}
+	})
+}
+
+// suspendedKey makes one of an account that has more keys than its plan.
+func (s *service) suspendedKey() string {
+	s.t.Helper()
+	var keys []string
+	for range account.MaxKeys(account.Developer) + 1 {
+		keys = append(keys, s.newKey("cid@example.org", account.Pro))
+	}
+	err := s.store.SetPlan(s.t.Context(), "cid@example.org", account.Developer)
+	for range 2 { // first it is given time, then that is over
+		if err == nil {
+			err = s.store.SuspendKeys(s.t.Context(), s.clock())
+		}
+		s.pass(account.KeyGrace + time.Hour)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, key := range keys {
+		if k, err := s.store.KeyByHash(s.t.Context(), account.HashKey(key)); err == nil && !k.SuspendedAt.IsZero() {
+			return key
+		}
+	}
+	s.t.Fatal("no key is suspended")
+	return ""
+}
+
+func TestAFailureOfOursIsLoggedAndNotTold(t *testing.T) {
+	s := serve(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
+	endpoint, delivery := s.someDelivery()
+	if err := s.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range operations(endpoint, delivery) {
+		if !o.public() {
+			s.do(o.method, o.path, o.body).fails(500, "internal", "", "consignée")
+		}
+	}
+	if log := s.log.String(); !strings.Contains(log, `"route":"/webhooks/v1/endpoints/{id}"`) || !strings.Contains(log, "closed") || strings.Contains(log, s.key) {
+		t.Errorf("the log says %s", log)
+	}
+}
+
+func TestBodiesAreReadStrictly(t *testing.T) {
+	s := serve(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
+	endpoint, delivery := s.someDelivery()
+	for _, c := range []struct{ body, param, word string }{
+		{``, "", "url, events"},
+		{`null`, "", "url, events"},
+		{`[]`, "", "objet"},
+		{`"x"`, "", "objet"},
+		{`{`, "", "objet"},
+		{`{"url":"https://un.example"`, "", "objet"},
+		{`{"url":}`, "", "objet"},
+		{`{"url":"https://un.example"}{}`, "", "seul"},
+		{`{"url":"https://un.example"} x`, "", "seul"},
+		{"{\"url\":\"https://un.example/\xff\"}", "", "UTF-8"},
+		{`{}`, "url", "manque"},
+		{`{"url":null}`, "url", "chaîne"},
+		{`{"url":1}`, "url", "chaîne"},
+		{`{"url":["https://un.example"]}`, "url", "chaîne"},
+		{`{"url":"https://un.example","url":"https://un.example"}`, "url", "plusieurs fois"},
+		{`{"url":"https://un.example","\u0075rl":"https://un.example"}`, "url", "plusieurs fois"},
+		{`{"url":"https://un.example","event":[]}`, "event", "url, events"},
+		{`{"URL":"https://un.example"}`, "URL", "url, events"},
+		{`{"url":"https://un.example","state":"paused"}`, "state", "url, events"},
+		{`{"url":"https://un.example","events":"tool.created"}`, "events", "liste"},
+		{`{"url":"https://un.example","events":[]}`, "events", "non vide"},
+		{`{"url":"https://un.example","events":[null]}`, "events", "liste"},
+		{`{"url":"https://un.example","events":[1]}`, "events", "liste"},
+		{`{"url":"https://un.example","events":{}}`, "events", "liste"},
+		{`{"url":"https://un.example","events":["tool.made"]}`, "events", "tool.created"},
+		{`{"url":"https://un.example","events":["webhook.ping"]}`, "events", "toujours"},
+		{`{"` + strings.Repeat("é", 2000) + `":1}`, strings.Repeat("é", 100) + "…", "url, events"},
+	} {
+		s.do("POST", endpoints, c.body).fails(400, "invalid_parameter", c.param, c.word)
+	}
+	for _, c := range []struct{ body, param, word string }{
+		{`{}`, "", "state"},
+		{`{"state":"disabled"}`, "state", "active, paused"},
+		{`{"state":"suspended"}`, "state", "active, paused"},
+		{`{"state":null}`, "state", "chaîne"},
+		{`{"state":"paused","events":[]}`, "events", "non vide"},
+		{`{"secret":"whsec_x"}`, "secret", "url, events, state"},
+	} {
+		s.do("PATCH", endpoints+"/"+endpoint, c.body).fails(400, "invalid_parameter", c.param, c.word)
+	}
+	// Only white space may stand around.
+	s.do("POST", endpoints, " \n{\"url\" : \"https://un.example\"}\t\n").has(201)
+
+	for _, o := range operations(endpoint, delivery) {
+		if o.method == "GET" || o.method == "DELETE" {
+			continue
+		}
+		s.do(o.method, o.path, "{"+strings.Repeat(" ", 16<<10)+"}").fails(413, "payload_too_large", "", "16384")
+		for _, kind := range []string{"text/plain", "", "application/json; charset=latin1", "application/x-www-form-urlencoded", "application/jsonp", "application/json;;"} {
+			s.ask(o.method, o.path, "{}", bearer(s.key), "Content-Type: "+kind).fails(415, "unsupported_media_type", "", "application/json")
+		}
+		s.ask(o.method, o.path, "{}", bearer(s.key), "Content-Encoding: gzip").fails(415, "unsupported_media_type", "")
+		if o.body == "" {
+			s.do(o.method, o.path, `{"force":true}`).fails(400, "invalid_parameter", "force", "aucun champ")
+			s.do(o.method, o.path, `[]`).fails(400, "invalid_parameter", "")
+		}
+		s.ask(o.method, o.path, cmp.Or(o.body, "{}"), bearer(s.key), "Content-Type: Application/JSON; charset=UTF-8")
+	}
+}
+
+func TestUnknownPathsAreJSON(t *testing.T) {
+	s := serve(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
+	id, _ := s.create(`{"url":"https://un.example"}`)
+	for _, path := range []string{
+		"/webhooks", "/webhooks/", "/webhooks/v1", "/webhooks/v1/", "/webhooks/v2/endpoints", endpoints + "/", endpoints + "//", endpoints + "/" + id + "/", endpoints + "//ping",
+		endpoints + "/" + id + "/pings", endpoints + "%2F" + id, "/webhooks//v1/endpoints", "/webhooks/v1/../v1/endpoints", deliveries, deliveries + "/", events + "/1", "/",
+	} {
+		s.ask("GET", path, "").fails(404, "not_found", "", "/webhooks/v1/openapi.json")
+		s.do("POST", path, "{}").fails(404, "not_found", "")
+		s.ask("GET", path, "", bearer("plm_x")).fails(401, "invalid_api_key", "")
+	}
+}
+
+func TestHEADAnswersAsGETDoes(t *testing.T) {
+	s := serve(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
+	endpoint, delivery := s.someDelivery()
+	for _, o := range operations(endpoint, delivery) {
+		if o.method != "GET" {
+			continue
+		}
+		head, get := s.do("HEAD", o.path, ""), s.get(o.path)
+		if head.status != 200 || len(head.body) != 0 || head.header.Get("Content-Length") != fmt.Sprint(len(get.body)) {
+			t.Errorf("%s: %d, %v, GET has %d bytes", head.what, head.status, head.header, len(get.body))
+		}
+	}
+	if r := s.ask("HEAD", endpoints, ""); r.status != 401 {
+		t.Errorf("HEAD without a key: %d", r.status)
+	}
+}
+
+func TestAPanicCanStillBeAnsweredInTheOneForm(t *testing.T) {
+	w := httptest.NewRecorder()
+	w.Header().Set("Location", "/half/an/answer")
+	webhookapi.New(webhookapi.Config{}).WriteInternalError(w)
+	if w.Code != 500 || w.Header().Get("Location") != "" || w.Header().Get("Cache-Control") != "no-store" || !strings.Contains(w.Body.String(), `"code":"internal"`) {
+		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
+	}
+}
