@@ -1,7 +1,8 @@
 // Command bench prints the figures that Palmarès promises: requests per second
 // against a bare net/http handler that sends the same headers and bytes, the cost
 // of a page in a small and a large catalogue, what the pages of the site weigh and
-// cost, and the time and memory that a hundred thousand tools take.
+// cost, and the time and memory that a hundred thousand tools take; and with -nodes
+// what one node does on SQLite, and one and two on PostgreSQL.
 //
 // Absolute figures belong to the machine; the ratios are what to look at, and
 // each is measured in one run, with the same client, in alternating rounds.
@@ -22,12 +23,19 @@ func main() {
 	binary := flag.String("binary", "bin/palmares", "the palmares to measure")
 	tools := flag.Int("tools", 100_000, "how many tools the large catalogue has")
 	bare := flag.String("bare", "", "be the bare handler: answer as the server at this URL does")
+	nodes := flag.Bool("nodes", false, "measure one and two nodes on both databases, and nothing else")
+	accounts := flag.Int("accounts", 2000, "how many Developer accounts ask the nodes; each has its thousand requests")
 	flag.Parse()
 	var err error
 	if *bare != "" {
 		err = serveBare(ctx, *bare)
 	} else {
-		err = measure(ctx, *binary, *tools)
+		err = measure(ctx, *binary, func(b *bench) error {
+			if *nodes {
+				return b.nodes(*accounts)
+			}
+			return b.node(*tools)
+		})
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -35,13 +43,18 @@ func main() {
 	}
 }
 
-func measure(ctx context.Context, binary string, tools int) error {
+// measure runs what is to be measured with a folder of its own.
+func measure(ctx context.Context, binary string, run func(*bench) error) error {
 	dir, err := os.MkdirTemp("", "palmares-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{ctx: ctx, binary: binary, dir: dir}
+	return run(&bench{ctx: ctx, binary: binary, dir: dir})
+}
+
+// node prints the figures of one server.
+func (b *bench) node(tools int) error {
 	if err := b.throughput(); err != nil {
 		return err
 	}
@@ -57,4 +70,5 @@ type bench struct {
 	ctx    context.Context
 	binary string
 	dir    string
+	env    []string // of the servers, beside our own
 }

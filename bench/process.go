@@ -43,6 +43,7 @@ func (b *bench) start(name string, args ...string) (*process, error) {
 	}
 	defer log.Close() // the process has its own
 	cmd := exec.CommandContext(b.ctx, name, args...)
+	cmd.Env = append(os.Environ(), b.env...)
 	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {
 		return nil, err

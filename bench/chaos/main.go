@@ -1,0 +1,114 @@
+// Command chaos breaks the way between three nodes and their PostgreSQL, in every
+// way that it breaks in practice, while callers read, and prints for each fault which
+// share of the reads was answered, how long the slowest waited, and how long after the
+// end of the fault everything was as before.
+//
+// Everything is real: the binary as it is shipped, PostgreSQL, and Toxiproxy between
+// them. It takes about two minutes. `make chaos` runs it.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	toxiproxy "github.com/Shopify/toxiproxy/v2"
+	"github.com/rs/zerolog"
+)
+
+const (
+	lasts      = 6 * time.Second  // each fault
+	recoversIn = 30 * time.Second // or never
+)
+
+func main() {
+	binary := flag.String("binary", "bin/palmares", "the palmares to run")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, *binary)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+		os.Exit(1)
+	}
+}
+
+// A fault is what goes wrong, and how it ends.
+type fault struct {
+	name  string
+	begin func(context.Context) error
+	end   func(context.Context) error
+}
+
+func run(ctx context.Context, binary string) (err error) {
+	binary, err = filepath.Abs(binary)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "chaos")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	db, err := newDatabase(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.stop(context.WithoutCancel(ctx), "immediate")) }()
+	proxy := toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), "postgres", "127.0.0.1:0", db.address())
+	if err := proxy.Start(); err != nil {
+		return err
+	}
+	defer proxy.Stop()
+
+	cluster, err := startCluster(ctx, binary, db.url(db.address()), db.url(proxy.Listen))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cluster.stop()) }()
+
+	toxic := func(kind, attributes string) fault {
+		return fault{
+			begin: func(context.Context) error {
+				_, err := proxy.Toxics.AddToxicJson(strings.NewReader(fmt.Sprintf(`{"name":"fault","type":%q,"stream":"upstream","attributes":%s}`, kind, attributes)))
+				return err
+			},
+			end: func(ctx context.Context) error { return proxy.Toxics.RemoveToxic(ctx, "fault") },
+		}
+	}
+	nothing := func(context.Context) error { return nil }
+	named := func(name string, f fault) fault { f.name = name; return f }
+	faults := []fault{
+		{"none", nothing, nothing},
+		{"refused", func(context.Context) error { proxy.Stop(); return nil }, func(context.Context) error { return proxy.Start() }},
+		named("black hole", toxic("timeout", `{"timeout":0}`)),
+		named("slow, 1 s", toxic("latency", `{"latency":1000}`)),
+		named("reset in mid-query", toxic("reset_peer", `{"timeout":0}`)),
+		{"restart", func(ctx context.Context) error { return db.restart(ctx) }, nothing},
+		{"fail-over", func(ctx context.Context) error {
+			proxy.Stop()
+			return db.move(ctx)
+		}, func(context.Context) error {
+			proxy.Upstream = db.address()
+			return proxy.Start()
+		}},
+	}
+	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(out, "fault\treads\tanswered\tworst wait\tunknown keys\tworst wait\trecovered after\t")
+	for _, f := range faults {
+		r, err := cluster.suffer(ctx, f)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+		fmt.Fprintf(out, "%s\t%d\t%.3f %%\t%d ms\t%s\t%d ms\t%s\t\n", f.name, r.reads.asked, 100*float64(r.reads.answered)/float64(r.reads.asked),
+			r.reads.worst.Milliseconds(), r.unknown, r.strangers.worst.Milliseconds(), r.recovered)
+	}
+	return out.Flush()
+}
