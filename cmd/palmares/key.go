@@ -41,9 +41,9 @@ func (c *keyList) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		t := newTable(s.stdout, c.JSON, "id", "name", "key", "created_at", "last_used_at", "expires_at", "revoked_at")
+		t := newTable(s.stdout, c.JSON, "id", "name", "key", "created_at", "last_used_at", "expires_at", "suspended_at", "revoked_at")
 		for _, k := range keys {
-			t.row(k.ID, k.Name, k.Prefix+"…"+k.Suffix, moment(k.CreatedAt), moment(k.LastUsedAt), moment(k.ExpiresAt), moment(k.RevokedAt))
+			t.row(k.ID, k.Name, k.Prefix+"…"+k.Suffix, moment(k.CreatedAt), moment(k.LastUsedAt), moment(k.ExpiresAt), moment(k.SuspendedAt), moment(k.RevokedAt))
 		}
 		return t.flush()
 	})
@@ -56,7 +56,7 @@ type keyRevoke struct {
 // Run revokes a key.
 func (c *keyRevoke) Run(s *session) error {
 	return s.withStore(func(st *store.Store) error {
-		if err := st.RevokeKey(s.ctx, c.ID, s.now()); err != nil {
+		if err := st.RevokeKey(s.ctx, "", c.ID, s.now()); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintf(s.stdout, "%s is revoked\n", c.ID)

@@ -1,28 +1,14 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/netip"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
-	"palmares/demo"
-	"palmares/internal/account"
-	"palmares/internal/api"
-	"palmares/internal/catalog"
 	"palmares/internal/client"
-	"palmares/internal/content"
-	"palmares/internal/quota"
-	"palmares/internal/server"
-	"palmares/internal/site"
-	"palmares/internal/snapshot"
-	"palmares/internal/store"
 )
 
 type serveCommand struct {
@@ -31,7 +17,9 @@ type serveCommand struct {
 	OpsListen string  `help:"Where to serve metrics, profiles and health to the operator (default: nowhere)." env:"PALMARES_OPS_LISTEN" placeholder:"HOST:PORT"`
 	Quota     onOff   `help:"Count requests and keep callers to their daily quota: on or off." default:"on" env:"PALMARES_QUOTA"`
 	Trusted   proxies `name:"trusted-proxies" help:"Networks (CIDR, comma-separated) of proxies whose X-Forwarded-For is believed (default: none)." env:"PALMARES_TRUSTED_PROXIES" placeholder:"CIDRS"`
+	Drain     drain   `help:"How long to go on answering after SIGTERM while /readyz says 503, so that a load balancer sends requests elsewhere (default: 2s with PostgreSQL, 0s with SQLite, where there is no other node)." env:"PALMARES_DRAIN" placeholder:"DURATION"`
 	Demo      onOff   `help:"Serve the demo catalogue as long as nothing has been published: on or off." default:"on" env:"PALMARES_DEMO"`
+	customerOptions
 }
 
 // onOff is a switch that is written out: "on" or "off".
@@ -58,6 +46,22 @@ func (p *proxies) UnmarshalText(b []byte) error {
 	return nil
 }
 
+// drain is how long a node goes on when it is told to stop; nil until it was given.
+type drain struct{ given *time.Duration }
+
+// maxDrain leaves a process that was told to stop some sense.
+const maxDrain = 5 * time.Minute
+
+// UnmarshalText reads a duration.
+func (d *drain) UnmarshalText(b []byte) error {
+	given, err := time.ParseDuration(string(b))
+	if err != nil || given < 0 || given > maxDrain {
+		return &refusedValue{fmt.Sprintf("%q is not a time to drain: give one from 0s to 5m, as in 10s", b)}
+	}
+	d.given = &given
+	return nil
+}
+
 // baseURL is an absolute http or https URL without a path's last slash.
 type baseURL string
 
@@ -72,100 +76,24 @@ func (u *baseURL) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// pollInterval is how often the database is asked whether something changed. A
-// publication must be served within a second; the question costs microseconds.
-const pollInterval = 250 * time.Millisecond
-
 // Run serves until it is told to stop.
-func (c *serveCommand) Run(s *session) (err error) {
-	st, err := s.open()
-	if err != nil {
-		return unlessStopped(s, err)
-	}
-	defer func() { err = errors.Join(err, st.Close()) }()
+func (c *serveCommand) Run(s *session) error {
 	listener, err := listen(c.Listen, "--listen")
 	if err != nil {
 		return err
 	}
 	defer listener.Close() // the server closes it too; this is for failures before it runs
+	var ops net.Listener
+	if c.OpsListen != "" {
+		if ops, err = listen(c.OpsListen, "--ops-listen"); err != nil {
+			return err
+		}
+		defer ops.Close()
+	}
 	if c.BaseURL == "" {
 		c.BaseURL = deriveBaseURL(listener.Addr())
 	}
-	live, err := snapshot.NewLive(s.ctx, func(ctx context.Context) (*snapshot.Snapshot, error) { return c.load(ctx, st) })
-	if err != nil {
-		return unlessStopped(s, err)
-	}
-	// What runs beside the server outlives it, and ends before the database closes:
-	// the last requests are still counted and logged.
-	beside, stopBeside := context.WithCancel(context.WithoutCancel(s.ctx))
-	var running sync.WaitGroup
-	defer running.Wait()
-	defer stopBeside()
-	failures := make(chan error, 5) // one for each
-	run := func(loop func(context.Context) error) {
-		running.Go(func() { failures <- loop(beside) })
-	}
-
-	journal := server.NewJournal(s.stderr)
-	run(journal.Run)
-	log := slog.New(slog.NewJSONHandler(journal, nil))
-	keys := account.NewKeyring(func(ctx context.Context, hash [32]byte) (account.Key, error) {
-		k, err := st.KeyByHash(ctx, hash)
-		if errors.Is(err, store.ErrNotFound) {
-			err = account.ErrInvalidKey
-		}
-		return k, err
-	}, s.now)
-	watch := server.Watch{
-		State: func(ctx context.Context) (int64, int64, error) {
-			now, err := st.State(ctx)
-			return now.Version, now.Keys, err
-		},
-		NoteUse: st.UseKeys, Interval: pollInterval, Live: live, Keys: keys, Log: log,
-	}
-	run(watch.Run)
-	var meter *quota.Meter
-	if c.Quota == "on" {
-		meter, err = quota.New(s.ctx, quota.Config{
-			Now: s.now, Log: log,
-			DayKey: st.DayKey, Load: st.LoadUsage, Save: st.SaveUsage, Prune: st.PruneUsage,
-		})
-		if err != nil {
-			return unlessStopped(s, err)
-		}
-		run(meter.Run)
-	}
-	pages := site.New(site.Config{Snapshot: live.Snapshot, Demo: c.isDemo, BaseURL: string(c.BaseURL), Document: api.Document()})
-	run(pages.Run)
-	metrics := server.NewMetrics(live)
-	handler := server.New(server.Config{
-		Live: live, Keys: keys, Meter: meter, Trusted: c.Trusted, Log: log, Requests: journal, Metrics: metrics, Site: pages,
-	})
-	if c.OpsListen != "" {
-		ops, err := listen(c.OpsListen, "--ops-listen")
-		if err != nil {
-			return err
-		}
-		run(func(ctx context.Context) error { return server.Run(ctx, ops, server.Ops(metrics), log) })
-	}
-	c.greet(s, live.Snapshot())
-	err = server.Run(s.ctx, listener, handler, log)
-	stopBeside()
-	running.Wait()
-	close(failures)
-	for failure := range failures {
-		err = errors.Join(err, failure)
-	}
-	return err
-}
-
-// unlessStopped forgives what failed because the server was told to stop while it
-// started.
-func unlessStopped(s *session, err error) error {
-	if s.ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return err
+	return newNode(c, s).serve(listener, ops)
 }
 
 // listen opens an address that an option gave.
@@ -175,49 +103,6 @@ func listen(address, option string) (net.Listener, error) {
 		return nil, fmt.Errorf("cannot listen on %s: %w; choose another address with %s", address, err, option)
 	}
 	return l, nil
-}
-
-// load builds what is to be served: the published catalogue, or as long as there
-// is none the demo, which is never stored.
-func (c *serveCommand) load(ctx context.Context, st *store.Store) (*snapshot.Snapshot, error) {
-	published, err := st.Load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer tuneMemory()
-	if published.Version > 0 {
-		return snapshot.Build(published.Catalog, published.Version, published.ChangedOn), nil
-	}
-	if c.Demo == "off" {
-		return snapshot.Empty("Palmarès", string(c.BaseURL)), nil
-	}
-	shipped, problems, err := content.ReadFS(ctx, demo.Folder, nil)
-	if err != nil {
-		return nil, err
-	}
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("the demo catalogue in this binary is broken: %v", problems[0])
-	}
-	shipped.URL = string(c.BaseURL)
-	catalog.Settle(&catalog.Catalog{}, shipped, snapshot.NewestUpdate(shipped))
-	return snapshot.Build(shipped, 0, snapshot.NewestUpdate(shipped)), nil
-}
-
-// isDemo tells the demo from a published catalogue.
-func (c *serveCommand) isDemo(s *snapshot.Snapshot) bool { return c.Demo == "on" && s.Version == 0 }
-
-// greet says where to go.
-func (c *serveCommand) greet(s *session, snap *snapshot.Snapshot) {
-	base := string(c.BaseURL)
-	what := fmt.Sprintf("version %d of %s", snap.Version, snap.Catalog.Name)
-	switch {
-	case c.isDemo(snap):
-		what = "the demo catalogue (invented; publish your own with `palmares publish DIR`)"
-	case snap.Version == 0:
-		what = "nothing yet (publish with `palmares publish DIR`)"
-	}
-	fmt.Fprintf(s.stderr, "Palmarès serves %s: %s\n  site      %s/\n  API       %s/api/v1/tools\n  document  %s/api/v1/openapi.json\n",
-		what, counts(snap.Catalog), base, base, base)
 }
 
 // deriveBaseURL is where people on this machine find a listener.

@@ -25,7 +25,10 @@ import (
 var binary string
 
 func palmares(ctx context.Context, args ...string) *exec.Cmd {
-	return exec.CommandContext(ctx, binary, args...)
+	cmd := exec.CommandContext(ctx, binary, args...)
+	// Nodes that share a PostgreSQL share a key.
+	cmd.Env = append(os.Environ(), "PALMARES_SECRET_KEY=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
+	return cmd
 }
 
 // must runs palmares to a good end and gives its output.
@@ -38,6 +41,9 @@ func must(t *testing.T, args ...string) string {
 	return string(out)
 }
 
+// caller keeps its connections, as callers of a busy service do.
+var caller = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100, IdleConnTimeout: 10 * time.Second}}
+
 // A served is a server in a process of its own.
 type served struct {
 	t   *testing.T
@@ -45,7 +51,9 @@ type served struct {
 	url string
 	log *lockedBuffer
 
-	stop func() // waits until it has ended well; more than once is fine
+	found chan string // receives where it serves, once it does
+	ended chan error  // receives how it ended
+	stop  func()      // waits until it has ended well; more than once is fine
 }
 
 type lockedBuffer struct {
@@ -65,17 +73,30 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
+// serveProcess starts a server and waits until it serves.
 func serveProcess(t *testing.T, args ...string) *served {
 	t.Helper()
-	s := &served{t: t, log: &lockedBuffer{}}
+	s := startProcess(t, args...)
+	select {
+	case s.url = <-s.found:
+	case err := <-s.ended:
+		s.ended <- err
+		t.Fatalf("serve did not start: %v\n%s", err, s.log)
+	}
+	return s
+}
+
+// startProcess starts a server that need not serve yet.
+func startProcess(t *testing.T, args ...string) *served {
+	t.Helper()
+	s := &served{t: t, log: &lockedBuffer{}, found: make(chan string, 1), ended: make(chan error, 1)}
 	reader, writer := io.Pipe()
 	// The context of a test ends before its clean-up, which stops the server in peace.
-	s.cmd = palmares(context.WithoutCancel(t.Context()), append([]string{"serve", "--listen", "localhost:0"}, args...)...)
+	s.cmd = palmares(context.WithoutCancel(t.Context()), append([]string{"serve", "--listen", "localhost:0", "--drain", "0s"}, args...)...)
 	s.cmd.Stderr = io.MultiWriter(s.log, writer)
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	found := make(chan string, 1)
 	go func() { // reads on to the end, so that the log is never held up
 		var said strings.Builder
 		b := make([]byte, 4096)
@@ -90,26 +111,19 @@ func serveProcess(t *testing.T, args ...string) *served {
 			said.Write(b[:n])
 			if _, rest, ok := strings.Cut(said.String(), "site      "); ok {
 				if url, _, ok := strings.Cut(rest, "/\n"); ok {
-					found <- url
+					s.found <- url
 				}
 			}
 		}
 	}()
-	ended := make(chan error, 1)
-	go func() { ended <- s.cmd.Wait(); writer.Close() }()
+	go func() { s.ended <- s.cmd.Wait(); writer.Close() }()
 	s.stop = sync.OnceFunc(func() {
 		_ = s.cmd.Process.Signal(syscall.SIGTERM) // it may have been stopped by the test
-		if err := <-ended; err != nil {
+		if err := <-s.ended; err != nil {
 			t.Errorf("serve: %v\n%s", err, s.log)
 		}
 	})
 	t.Cleanup(s.stop)
-	select {
-	case s.url = <-found:
-	case err := <-ended:
-		ended <- err
-		t.Fatalf("serve did not start: %v\n%s", err, s.log)
-	}
 	return s
 }
 
@@ -131,7 +145,7 @@ func (s *served) try(path string, headers ...string) (*http.Response, string, er
 		name, value, _ := strings.Cut(h, ": ")
 		req.Header.Add(name, value)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := caller.Do(req)
 	if err != nil {
 		return nil, "", err
 	}

@@ -22,10 +22,17 @@ type Key struct {
 	LastUsedAt time.Time
 	RevokedAt  time.Time
 	ExpiresAt  time.Time // set when the key was rotated: the end of the overlap
+	// SuspendedAt is set while the account has more keys than its plan. The key comes
+	// back when there is room for it.
+	SuspendedAt time.Time
 }
 
 // Overlap is how long a key that was rotated still works beside its successor.
 const Overlap = 24 * time.Hour
+
+// KeyGrace is how long an account may keep more keys than its plan has: time to see
+// the mail and to choose which to revoke, before we choose.
+const KeyGrace = 7 * 24 * time.Hour
 
 // The form of a key is frozen for ever: scanners of public code look for it.
 const (

@@ -14,6 +14,8 @@ var (
 	ErrInvalidKey = errors.New("the key is malformed, mistyped or unknown")
 	ErrRevokedKey = errors.New("the key was revoked")
 	ErrExpiredKey = errors.New("the key has expired")
+	// ErrSuspendedKey is for a key above the number of its account's plan.
+	ErrSuspendedKey = errors.New("the key is suspended")
 )
 
 // ErrCrowded is no reason to refuse a key: it was not looked up, as too many that
@@ -32,8 +34,13 @@ const (
 	// maxWaiting is how many keys that were never seen may wait for that: the customers
 	// of a large service who all come back after a restart. Those beyond are ErrCrowded.
 	maxWaiting = 1024
-	// lookupTimeout is for a store that is stuck, waiting included.
-	lookupTimeout = 5 * time.Second
+	// lookupTimeout is how long a request waits for the store at most, its turn
+	// included: a quarter of a second is what callers are promised, and the rest is for
+	// the way there and back.
+	lookupTimeout = 240 * time.Millisecond
+	// For failurePause after a lookup that failed, keys that are known are not looked up
+	// again: their owners would wait for nothing, one after the other.
+	failurePause = time.Second
 	// A key's last use is noted once in useEvery.
 	useEvery = time.Minute
 )
@@ -56,7 +63,8 @@ type Keyring struct {
 	shards [64]shard
 	epoch  atomic.Uint64 // counts the calls of Forget
 
-	doubted atomic.Bool // what is known no longer holds while the store is away
+	doubted atomic.Bool  // what is known no longer holds while the store is away
+	failed  atomic.Int64 // when a known key last could not be looked up, in Unix milliseconds
 
 	waiting atomic.Int64  // keys never seen that are looked up, or wait for it
 	unseen  chan struct{} // holds a token for each lookup of one of them
@@ -89,7 +97,7 @@ func NewKeyring(lookup func(ctx context.Context, hash [sha256.Size]byte) (Key, e
 	return &Keyring{lookup: lookup, now: now, unseen: make(chan struct{}, lookups), seen: make(chan struct{}, lookups)}
 }
 
-// Check tells whose key a token is. An error that is none of the three reasons
+// Check tells whose key a token is. An error that is none of the four reasons
 // means that the key could not be looked up. The key is shared: it must not be changed.
 func (k *Keyring) Check(ctx context.Context, token string) (*Key, error) {
 	if len(token) != keyLength {
@@ -101,7 +109,7 @@ func (k *Keyring) Check(ctx context.Context, token string) (*Key, error) {
 	if found == nil && !CheckKey(token) { // a key that is known has no typo
 		return nil, ErrInvalidKey
 	}
-	if found == nil || found.epoch != k.epoch.Load() {
+	if found == nil || found.epoch != k.epoch.Load() && !k.trusts() {
 		newer, err := k.find(ctx, s, hash, found != nil)
 		switch {
 		case err == nil:
@@ -117,12 +125,21 @@ func (k *Keyring) Check(ctx context.Context, token string) (*Key, error) {
 		return nil, ErrRevokedKey
 	case !key.ExpiresAt.IsZero() && !now.Before(key.ExpiresAt):
 		return nil, ErrExpiredKey
+	case !key.SuspendedAt.IsZero():
+		return nil, ErrSuspendedKey
 	}
 	// Requests that come at once may all write here; once in a minute that does no harm.
 	if at := now.UnixMilli(); at-found.use.last.Load() >= useEvery.Milliseconds() {
 		found.use.last.Store(at)
 	}
 	return key, nil
+}
+
+// trusts tells whether what is known is to be taken without asking: the store failed
+// a moment ago, and its word is still good.
+func (k *Keyring) trusts() bool {
+	since := k.now().UnixMilli() - k.failed.Load()
+	return since >= 0 && since < failurePause.Milliseconds() && !k.doubted.Load()
 }
 
 func (s *shard) known(hash [sha256.Size]byte) *known {
@@ -156,8 +173,13 @@ func (k *Keyring) find(ctx context.Context, s *shard, hash [sha256.Size]byte, wa
 	}
 	key, err := k.lookup(ctx, hash)
 	if err != nil {
-		if errors.Is(err, ErrInvalidKey) {
+		switch {
+		case errors.Is(err, ErrInvalidKey):
 			s.forget(hash, epoch)
+		case wasSeen && !errors.Is(err, context.Canceled):
+			// A caller who leaves says nothing of the store, nor does a crowd of strangers,
+			// who might keep a revoked key alive with it.
+			k.failed.Store(k.now().UnixMilli())
 		}
 		return nil, err
 	}

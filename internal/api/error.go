@@ -63,6 +63,14 @@ func ExpiredKey() *Error {
 	}
 }
 
+// SuspendedKey refuses a key above the number of its account's plan.
+func SuspendedKey() *Error {
+	return &Error{
+		Status: http.StatusForbidden, Code: "key_suspended",
+		Text: "Cette clé d’API est suspendue : le compte a plus de clés que son offre n’en comprend. Révoquez une autre de ses clés, ou revenez à l’offre Pro (voir /compte).",
+	}
+}
+
 // Unavailable says that a key cannot be checked now.
 func Unavailable() *Error {
 	return &Error{

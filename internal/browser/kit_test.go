@@ -114,7 +114,7 @@ func serve() (stop func() error, err error) {
 	}, time.Now)
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	handler := server.New(server.Config{
-		Live: live, Keys: keys, Site: pages, Log: log, Requests: io.Discard, Metrics: server.NewMetrics(live),
+		Live: live, Keys: keys, Site: pages, Log: log, Requests: io.Discard, Metrics: server.NewMetrics(),
 	})
 	var running sync.WaitGroup
 	var failure error

@@ -20,6 +20,14 @@ const (
 	CatalogUpdated        = "catalog.updated"
 )
 
+// ChangeTypes are all of them, in the order of the documents.
+var ChangeTypes = []string{
+	ToolCreated, ToolUpdated, ToolRetired, ToolRestored, ToolRemoved,
+	PricingUpdated,
+	ComparatifPublished, ComparatifUpdated, ComparatifUnpublished,
+	EmbeddingsUpdated, CatalogUpdated,
+}
+
 // A Change is one thing that a publication changed for the public.
 type Change struct {
 	Type     string

@@ -6,6 +6,7 @@ import (
 	"hash"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,6 +21,8 @@ type day struct {
 	macs       sync.Pool // of *mac
 	accounts   *table[string]
 	networks   *table[Pseudonym]
+
+	ready      atomic.Bool // settled; then private no longer changes
 
 	// Run's own, once the day has begun.
 	settled bool // the key and the counts were compared with the store's

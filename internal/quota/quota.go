@@ -20,8 +20,10 @@
 // that a restart finds them again, and destroyed after the day, when nothing can
 // lead from a count to an address any more.
 //
-// This is the counting of one node. Another way to count, exact across several,
-// belongs behind the same Take, in the place of a day's tables.
+// That is the counting of one node. Where several share a store, the callers who have
+// a limit are counted in the store itself, many of them with one question (see
+// counting); the counters in memory are then what is known of the store's, to refuse
+// from and to go on with when it is away.
 package quota
 
 import (
@@ -80,8 +82,8 @@ type Grant struct {
 // and `reset_at` have it: `2026-11-16T00:00:00Z`.
 func (g Grant) ResetAt() string { return g.reset[0] }
 
-// Config is what a Meter is made of. Every field must be set. The functions are the
-// store's; Save, DayKey, Load and Prune are never called concurrently.
+// Config is what a Meter is made of. Every field but Count must be set. The functions are
+// the store's; Save, DayKey, Load and Prune are never called concurrently.
 //
 // A day is `2026-11-15`.
 type Config struct {
@@ -102,6 +104,13 @@ type Config struct {
 	// Prune destroys the keys and the networks' counts of the days before networks,
 	// and the accounts' counts of the days before accounts.
 	Prune func(ctx context.Context, networks, accounts string) error
+
+	// Count is set where several nodes share the store, nil on one. It grants requests
+	// of a day to subjects, each as far as the limit of its tier allows (all accounts in
+	// it are Free), in one atomic step that is exact among all nodes. Requests that are
+	// refused are not counted. It is never called concurrently but with a question about
+	// no day, which only asks for the time.
+	Count func(ctx context.Context, day string, asked Usage) (Tally, error)
 }
 
 // A Key is the secret of one day, from which the pseudonyms of networks are made.
@@ -139,6 +148,11 @@ type Meter struct {
 	next *day       // ready to be the day; nil when it could not be made ready yet
 	past []pastDay  // over, and not saved to the end
 
+	// Where several nodes share the store.
+	base   context.Context // of what is asked for requests, which have no other
+	shared counting
+	clock  atomic.Pointer[reading] // nil on one node
+
 	// Run's own.
 	pruned string // the day as of which the last Prune was made
 	failed bool   // the last attempt to save
@@ -148,8 +162,15 @@ type Meter struct {
 // about to begin. Without them it would give away a day that was used already, so it
 // fails when the store does.
 func New(ctx context.Context, cfg Config) (*Meter, error) {
-	m := &Meter{cfg: cfg}
-	today, err := m.prepare(ctx, startOfDay(cfg.Now()))
+	m := &Meter{cfg: cfg, base: context.WithoutCancel(ctx)}
+	var err error
+	if cfg.Count != nil {
+		_, err = m.ask(ctx, "", Usage{})
+	}
+	var today *day
+	if err == nil {
+		today, err = m.prepare(ctx, startOfDay(m.now()))
+	}
 	if err == nil {
 		m.next, err = m.prepare(ctx, today.end)
 	}
@@ -163,20 +184,33 @@ func New(ctx context.Context, cfg Config) (*Meter, error) {
 // Take counts one request of s, unless its day is used up: then it is refused and
 // not counted. Requests of Pro are counted for the owner's chart and never refused.
 func (m *Meter) Take(s Subject) Grant {
-	now := m.cfg.Now()
+	now := m.now()
+	d := m.today(now)
+	if m.isShared(s, d) {
+		used, is, ok := m.takeShared(d, s)
+		if !ok && is == closed { // it is another day there: now we know which
+			now = m.now()
+			if newer := m.today(now); newer != d {
+				d = newer
+				used, is, ok = m.takeShared(d, s)
+			}
+		}
+		if ok {
+			return d.grant(s.Tier, used, is == refused, now)
+		}
+	}
 	for {
-		d := m.today(now)
 		if used, is := d.take(s); is != closed {
 			return d.grant(s.Tier, used, is == refused, now)
 		}
-		// The day turned and was closed since it was looked up: there is a newer one.
+		d = m.today(now) // the day turned and was closed since it was looked up
 	}
 }
 
 // Look is what a Take would find, without counting: for an answer that is free and
 // still says what remains. It never refuses.
 func (m *Meter) Look(s Subject) Grant {
-	now := m.cfg.Now()
+	now := m.now()
 	d := m.today(now)
 	return d.grant(s.Tier, d.used(s), false, now)
 }
@@ -225,6 +259,7 @@ func (m *Meter) prepare(ctx context.Context, start int64) (*day, error) {
 	d := newDay(start, key)
 	d.add(usage)
 	d.settled = true
+	d.ready.Store(true)
 	return d, nil
 }
 
@@ -247,6 +282,7 @@ func (m *Meter) settle(ctx context.Context, d *day) error {
 	}
 	d.add(usage)
 	d.settled = true
+	d.ready.Store(true)
 	return nil
 }
 

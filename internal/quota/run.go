@@ -14,6 +14,11 @@ const (
 	// saveTimeout is for a store that is stuck. A save is never cut by the end of the
 	// process: one that was committed and then reported as cut would be made twice.
 	saveTimeout = 10 * time.Second
+	// Where nodes share the store a save is made in pieces, so that none holds the rows
+	// that another node wants for longer than a request waits, and one that hangs is
+	// given up before the store could be back unnoticed.
+	pieceSize    = 1000
+	pieceTimeout = 2 * time.Second
 	// lastAttempts is how often the end of the process tries again. A store that is
 	// busy takes five seconds to say so, and a stop may last 15.
 	lastAttempts = 2
@@ -32,7 +37,11 @@ func (m *Meter) Run(ctx context.Context) error {
 	ticker := time.NewTicker(saveEvery)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
-		m.report(m.tend(ctx))
+		if m.shared.away.Load() {
+			m.recover(ctx) // and save nothing before: each attempt might hang
+		} else {
+			m.report(m.tend(ctx))
+		}
 		select {
 		case <-ctx.Done():
 		case <-ticker.C:
@@ -77,7 +86,7 @@ func (m *Meter) report(err error) {
 func (m *Meter) save(ctx context.Context) error {
 	ctx, cancel := outlive(ctx)
 	defer cancel()
-	today := m.today(m.cfg.Now()) // turns the day also when nobody asks
+	today := m.today(m.now()) // turns the day also when nobody asks
 	if err := m.savePast(ctx); err != nil {
 		return err
 	}
@@ -110,32 +119,47 @@ func (m *Meter) savePast(ctx context.Context) error {
 	return nil
 }
 
-// saveTables writes what two tables have to save, all or nothing. Without networks
-// it leaves them alone.
+// saveTables writes what two tables have to save. Without networks it leaves them
+// alone. What a failure leaves is given back.
 func (m *Meter) saveTables(ctx context.Context, day string, accounts *table[string], networks *table[Pseudonym]) error {
-	var added Usage
 	ofAccounts := accounts.collect()
-	for _, d := range ofAccounts {
-		added.Accounts = append(added.Accounts, AccountCount{d.key, int64(d.requests)})
-	}
 	var ofNetworks []delta[Pseudonym]
 	if networks != nil {
 		ofNetworks = networks.collect()
 	}
-	for _, d := range ofNetworks {
-		added.Networks = append(added.Networks, NetworkCount{d.key, int64(d.requests)})
-	}
-	if len(ofAccounts) == 0 && len(ofNetworks) == 0 {
-		return nil
-	}
-	if err := m.cfg.Save(ctx, day, added); err != nil {
-		accounts.giveBack(ofAccounts)
-		if networks != nil {
-			networks.giveBack(ofNetworks)
+	for len(ofAccounts)+len(ofNetworks) > 0 {
+		a, n := len(ofAccounts), len(ofNetworks)
+		if m.cfg.Count != nil {
+			a = min(a, pieceSize)
+			n = min(n, pieceSize-a)
 		}
-		return fmt.Errorf("saving the counts of %s: %w", day, err)
+		var added Usage
+		for _, d := range ofAccounts[:a] {
+			added.Accounts = append(added.Accounts, AccountCount{d.key, int64(d.requests)})
+		}
+		for _, d := range ofNetworks[:n] {
+			added.Networks = append(added.Networks, NetworkCount{d.key, int64(d.requests)})
+		}
+		if err := m.savePiece(ctx, day, added); err != nil {
+			accounts.giveBack(ofAccounts)
+			if networks != nil {
+				networks.giveBack(ofNetworks)
+			}
+			return fmt.Errorf("saving the counts of %s: %w", day, err)
+		}
+		ofAccounts, ofNetworks = ofAccounts[a:], ofNetworks[n:]
 	}
 	return nil
+}
+
+// savePiece gives each piece its own time.
+func (m *Meter) savePiece(ctx context.Context, day string, added Usage) error {
+	if m.cfg.Count != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), pieceTimeout)
+		defer cancel()
+	}
+	return m.cfg.Save(ctx, day, added)
 }
 
 // prepareNext makes tomorrow ready as early as today, so that the store may be away
@@ -163,7 +187,7 @@ func (m *Meter) prepareNext(ctx context.Context) error {
 
 // prune destroys what is too old, when Run begins and once after each day.
 func (m *Meter) prune(ctx context.Context) error {
-	now := m.cfg.Now().UTC()
+	now := m.now().UTC()
 	networks := now.Add(-keepNetworks).Format(time.DateOnly)
 	if networks == m.pruned {
 		return nil

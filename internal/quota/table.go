@@ -90,6 +90,9 @@ func (t *table[K]) used(key K) uint32 {
 // add puts saved requests on top of what was counted.
 func (t *table[K]) add(key K, requests int64) { t.shard(key).counter(key).add(requests) }
 
+// learn takes note of how many requests the store has of a subject.
+func (t *table[K]) learn(key K, saved int64) { t.shard(key).counter(key).learn(saved) }
+
 // counter finds the counter of a subject, or makes it.
 func (s *shard[K]) counter(key K) *counter {
 	s.mu.Lock()
@@ -184,6 +187,18 @@ func (c *counter) add(requests int64) {
 		old := c.halves.Load()
 		more := uint64(min(max(requests, 0), fullCounter-int64(old>>32)))
 		if c.halves.CompareAndSwap(old, old+more<<32) {
+			return
+		}
+	}
+}
+
+// learn raises the number to what is saved and what is not saved yet.
+func (c *counter) learn(saved int64) {
+	for {
+		old := c.halves.Load()
+		unsaved := old & fullCounter
+		used := min(uint64(max(saved, 0))+unsaved, fullCounter)
+		if used <= old>>32 || c.halves.CompareAndSwap(old, used<<32|unsaved) {
 			return
 		}
 	}

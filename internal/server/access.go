@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"strings"
 
 	"palmares/internal/account"
 	"palmares/internal/api"
@@ -28,7 +27,7 @@ func (g *gate) authorize(r *http.Request) (api.Caller, *api.Error) {
 		network := client.Network(client.Addr(r, g.trusted))
 		return api.Caller{Subject: quota.Subject{Tier: quota.Anonymous, Network: network}}, nil
 	}
-	token, ok := bearer(lines)
+	token, ok := account.Bearer(lines)
 	if !ok {
 		return api.Caller{}, api.InvalidKey()
 	}
@@ -46,22 +45,12 @@ func (g *gate) authorize(r *http.Request) (api.Caller, *api.Error) {
 		return api.Caller{}, api.RevokedKey()
 	case errors.Is(err, account.ErrExpiredKey):
 		return api.Caller{}, api.ExpiredKey()
+	case errors.Is(err, account.ErrSuspendedKey):
+		return api.Caller{}, api.SuspendedKey()
 	}
 	// A flood of made-up keys, or callers who did not wait, must not flood the log.
 	if !errors.Is(err, account.ErrCrowded) && r.Context().Err() == nil {
 		g.log.Error("a key cannot be looked up", "error", err)
 	}
 	return api.Caller{}, api.Unavailable()
-}
-
-// bearer finds the token of the one Authorization header there may be.
-func bearer(lines []string) (token string, ok bool) {
-	if len(lines) != 1 {
-		return "", false
-	}
-	scheme, token, ok := strings.Cut(lines[0], " ")
-	if !ok || !strings.EqualFold(scheme, "Bearer") {
-		return "", false
-	}
-	return strings.TrimLeft(token, " "), true
 }

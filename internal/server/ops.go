@@ -20,8 +20,8 @@ type Metrics struct {
 	duration prometheus.Histogram
 }
 
-// NewMetrics makes the figures of one server.
-func NewMetrics(live *snapshot.Live) *Metrics {
+// NewMetrics makes the figures of one server: those of its requests and its process.
+func NewMetrics() *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -34,19 +34,37 @@ func NewMetrics(live *snapshot.Live) *Metrics {
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5},
 		}),
 	}
-	gauge := func(name, help string, value func(*snapshot.Snapshot) float64) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help},
-			func() float64 { return value(live.Snapshot()) })
-	}
 	m.registry.MustRegister(
 		m.requests, m.duration,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		gauge("palmares_catalogue_version", "Version of the catalogue being served; 0 is the demo, or nothing.",
-			func(s *snapshot.Snapshot) float64 { return float64(s.Version) }),
-		gauge("palmares_catalogue_tools", "Active tools in the catalogue being served.",
-			func(s *snapshot.Snapshot) float64 { return float64(len(s.Catalog.Tools)) }),
 	)
 	return m
+}
+
+// Register adds the figures of others.
+func (m *Metrics) Register(others ...prometheus.Collector) { m.registry.MustRegister(others...) }
+
+// Gauge adds a figure that is asked for when it is read.
+func (m *Metrics) Gauge(name, help string, value func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+}
+
+// Flag adds a figure that is 1 or 0.
+func (m *Metrics) Flag(name, help string, isSet func() bool) {
+	m.Gauge(name, help, func() float64 {
+		if isSet() {
+			return 1
+		}
+		return 0
+	})
+}
+
+// Catalogue adds the figures of what is served.
+func (m *Metrics) Catalogue(live *snapshot.Live) {
+	m.Gauge("palmares_catalogue_version", "Version of the catalogue being served; 0 is the demo, or nothing.",
+		func() float64 { return float64(live.Snapshot().Version) })
+	m.Gauge("palmares_catalogue_tools", "Active tools in the catalogue being served.",
+		func() float64 { return float64(len(live.Snapshot().Catalog.Tools)) })
 }
 
 // observe counts one request. Its route is the pattern that was chosen for it, so
@@ -59,8 +77,9 @@ func (m *Metrics) observe(pattern string, status int, took time.Duration) {
 	m.duration.Observe(took.Seconds())
 }
 
-// Ops is the handler of the operator's listener: figures, profiles and health.
-func Ops(m *Metrics) http.Handler {
+// Ops is the handler of the operator's listener: figures, profiles and health; ready
+// is as in Config.
+func Ops(m *Metrics, ready func() bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
@@ -69,6 +88,6 @@ func Ops(m *Metrics) http.Handler {
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	mux.HandleFunc("/healthz", serveHealth)
-	mux.HandleFunc("/readyz", serveHealth)
+	mux.HandleFunc("/readyz", func(w http.ResponseWriter, r *http.Request) { serveReady(w, r, ready()) })
 	return mux
 }

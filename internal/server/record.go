@@ -47,8 +47,10 @@ func (s *server) recoverFrom(failure any, rec *recorder, r *http.Request) {
 	switch {
 	case rec.status != 0:
 		rec.broken = true
-	case underAPI(r.URL.Path):
+	case under("/api", r.URL.Path):
 		s.api.WriteInternalError(rec)
+	case under("/webhooks", r.URL.Path) && s.webhooks != nil:
+		s.webhooks.WriteInternalError(rec)
 	default:
 		clear(rec.Header())
 		rec.Header().Set("Cache-Control", "no-store")

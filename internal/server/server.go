@@ -29,7 +29,12 @@ type Config struct {
 	Live *snapshot.Live
 	Keys *account.Keyring
 	Site http.Handler
-	Log  *slog.Logger
+	// Account answers /compte, Webhooks /webhooks and Stripe /hooks/stripe; nil where
+	// there is none, and Site answers.
+	Account  http.Handler
+	Webhooks ProgramHandler
+	Stripe   http.Handler
+	Log      *slog.Logger
 	// Requests takes one line of JSON per request.
 	Requests io.Writer
 	// Meter counts requests; nil when there are no quotas.
@@ -38,6 +43,15 @@ type Config struct {
 	Trusted []netip.Prefix
 	// Metrics counts what happens; NewMetrics makes it.
 	Metrics *Metrics
+	// Ready tells whether to send requests here, for /readyz; nil for always.
+	Ready func() bool
+}
+
+// A ProgramHandler answers programs in their own form, a failure of ours included.
+type ProgramHandler interface {
+	http.Handler
+	// WriteInternalError answers 500 for a request whose handler panicked.
+	WriteInternalError(http.ResponseWriter)
 }
 
 // New makes the handler of the public listener.
@@ -46,10 +60,14 @@ func New(cfg Config) http.Handler {
 	s := &server{
 		api:      api.New(api.Config{Snapshot: cfg.Live.Snapshot, Authorize: gate.authorize, Meter: cfg.Meter}),
 		site:     cfg.Site,
+		account:  cfg.Account,
+		webhooks: cfg.Webhooks,
+		stripe:   cfg.Stripe,
 		trusted:  cfg.Trusted,
 		log:      cfg.Log,
 		requests: cfg.Requests,
 		metrics:  cfg.Metrics,
+		ready:    cfg.Ready,
 	}
 	return http.HandlerFunc(s.serve)
 }
@@ -57,39 +75,63 @@ func New(cfg Config) http.Handler {
 type server struct {
 	api      *api.Handler
 	site     http.Handler
+	account  http.Handler
+	webhooks ProgramHandler
+	stripe   http.Handler
 	trusted  []netip.Prefix
 	log      *slog.Logger
 	requests io.Writer
 	metrics  *Metrics
+	ready    func() bool
 }
 
 // route sends a request where it belongs. The standard mux is not asked: it
 // would redirect unclean paths under /api before the API can refuse them.
 func (s *server) route(w http.ResponseWriter, r *http.Request) {
 	switch p := r.URL.Path; {
-	case underAPI(p):
+	case under("/api", p):
 		s.api.ServeHTTP(w, r)
-	case p == "/healthz" || p == "/readyz":
+	case s.account != nil && under("/compte", p):
+		s.account.ServeHTTP(w, r)
+	case s.webhooks != nil && under("/webhooks", p):
+		s.webhooks.ServeHTTP(w, r)
+	case s.stripe != nil && p == "/hooks/stripe":
+		s.stripe.ServeHTTP(w, r)
+	case p == "/healthz":
 		serveHealth(w, r)
+	case p == "/readyz":
+		serveReady(w, r, s.ready == nil || s.ready())
 	default:
 		s.site.ServeHTTP(w, r)
 	}
 }
 
-func underAPI(path string) bool { return path == "/api" || strings.HasPrefix(path, "/api/") }
+// under tells a folder, and what is in it, from other paths.
+func under(folder, path string) bool {
+	rest, ok := strings.CutPrefix(path, folder)
+	return ok && (rest == "" || rest[0] == '/')
+}
 
-// serveHealth answers both probes: a process that listens has loaded a
-// catalogue, so being alive is being ready.
-func serveHealth(w http.ResponseWriter, r *http.Request) {
+// serveHealth answers whoever asks whether the process lives: it answers.
+func serveHealth(w http.ResponseWriter, r *http.Request) { serveReady(w, r, true) }
+
+// serveReady answers a load balancer that asks whether to send requests here. A
+// database that is away is no reason not to: what is in memory is served.
+func serveReady(w http.ResponseWriter, r *http.Request, ready bool) {
 	h := w.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+	switch {
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		h.Set("Allow", "GET, HEAD")
 		http.Error(w, "Utilisez GET ou HEAD.", http.StatusMethodNotAllowed)
-		return
+	case !ready:
+		h.Set("Retry-After", retryAfter)
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write([]byte("not ready\n")) // the prober is gone: nobody is left to tell
+	default:
+		_, _ = w.Write([]byte("ok\n"))
 	}
-	_, _ = w.Write([]byte("ok\n")) // the prober is gone: nobody is left to tell
 }
 
 // The limits of a connection. A page of 200 tools is about 100 kB: a phone on a

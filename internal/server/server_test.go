@@ -77,7 +77,8 @@ func start(t *testing.T, site http.Handler) *node {
 		return k, nil
 	}, time.Now)
 	log := slog.New(slog.NewJSONHandler(n.log, nil))
-	n.metrics = NewMetrics(live)
+	n.metrics = NewMetrics()
+	n.metrics.Catalogue(live)
 	srv := httptest.NewServer(New(Config{Live: live, Keys: n.ring, Site: site, Log: log, Requests: n.log, Meter: newMeter(t), Metrics: n.metrics}))
 	t.Cleanup(srv.Close)
 	n.url = srv.URL
@@ -283,7 +284,7 @@ func TestMetricsCountRoutesNotPaths(t *testing.T) {
 	n.get("/api/v1/tools/a")
 	n.get("/api/v1/tools/b")
 	n.get("/api/v1/nonsense")
-	ops := httptest.NewServer(Ops(n.metrics))
+	ops := httptest.NewServer(Ops(n.metrics, func() bool { return true }))
 	defer ops.Close()
 	resp, err := http.Get(ops.URL + "/metrics")
 	if err != nil {

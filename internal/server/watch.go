@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"palmares/internal/account"
@@ -21,10 +22,17 @@ type Watch struct {
 	NoteUse func(context.Context, []account.Use) error
 	// Interval is how often State is asked.
 	Interval time.Duration
-	Live     *snapshot.Live
-	Keys     *account.Keyring
-	Log      *slog.Logger
+	// Wake has State asked at once; nil where nobody tells.
+	Wake <-chan struct{}
+	Live *snapshot.Live
+	Keys *account.Keyring
+	Log  *slog.Logger
+
+	away atomic.Bool
 }
+
+// Away tells whether the store did not answer when it was last asked.
+func (w *Watch) Away() bool { return w.away.Load() }
 
 // Run watches until ctx ends. A store that does not answer is reported once and
 // asked again: what is in memory goes on being served.
@@ -46,6 +54,7 @@ func (w *Watch) Run(ctx context.Context) error {
 			}
 			continue
 		case <-tick.C:
+		case <-w.Wake:
 		}
 		err := w.look(ctx, &keys, &loads)
 		switch {
@@ -59,6 +68,7 @@ func (w *Watch) Run(ctx context.Context) error {
 		if failing = err != nil; !failing {
 			answered = time.Now()
 		}
+		w.away.Store(failing)
 		w.Keys.Doubt(time.Since(answered) > trustKeys)
 	}
 }
@@ -81,14 +91,16 @@ func (w *Watch) noteUse(ctx context.Context) error {
 	return w.NoteUse(ctx, used)
 }
 
-// stateTimeout is for a database that hangs: it is taken for one that is away.
-const stateTimeout = 2 * time.Second
+// stateTimeout is for a database that hangs: it is taken for one that is away. A
+// question that was lost must not be waited for when it is back.
+const stateTimeout = time.Second
 
 func (w *Watch) look(ctx context.Context, keys *int64, loads *loads) error {
 	asking, cancel := context.WithTimeout(ctx, stateTimeout)
 	defer cancel()
 	version, revision, err := w.State(asking)
 	if err != nil {
+		loads.giveUp()
 		return err
 	}
 	if revision != *keys {
@@ -96,7 +108,7 @@ func (w *Watch) look(ctx context.Context, keys *int64, loads *loads) error {
 		*keys = revision
 	}
 	if version != w.Live.Snapshot().Version {
-		loads.begin(func() error { return w.load(ctx) })
+		loads.begin(ctx, w.load)
 	}
 	return loads.failure()
 }
@@ -106,23 +118,35 @@ func (w *Watch) look(ctx context.Context, keys *int64, loads *loads) error {
 type loads struct {
 	running sync.WaitGroup
 	mu      sync.Mutex
-	busy    bool
-	err     error // of the last one
+	cancel  context.CancelFunc // of the one that runs; nil when none does
+	err     error              // of the last one
 }
 
-func (l *loads) begin(load func() error) {
+func (l *loads) begin(ctx context.Context, load func(context.Context) error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.busy {
+	if l.cancel != nil {
 		return
 	}
-	l.busy = true
+	ctx, cancel := context.WithCancel(ctx)
+	l.cancel = cancel
 	l.running.Go(func() {
-		err := load()
+		err := load(ctx)
+		cancel()
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.busy, l.err = false, err
+		l.cancel, l.err = nil, err
 	})
+}
+
+// giveUp ends a load from a store that does not answer: it might hang for ever, and
+// keep the next one waiting.
+func (l *loads) giveUp() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cancel != nil {
+		l.cancel()
+	}
 }
 
 func (l *loads) failure() error {

@@ -58,29 +58,51 @@ func (s *Store) Account(ctx context.Context, email string) (account.Account, err
 	return found, err
 }
 
-// SetPlan moves an account to a plan. Keys beyond the new plan's number live on;
-// no more can be made until there are fewer. ErrNotFound: no such account.
+// SetPlan moves an account to a plan by the operator's will: what it pays or stops
+// paying does not take a Pro from it that was given here. Keys beyond the new plan's
+// number live on for a while (see SuspendKeys); no more can be made until there are
+// fewer. ErrNotFound: no such account.
 func (s *Store) SetPlan(ctx context.Context, email string, plan account.Plan) error {
 	return s.writeKeys(ctx, func(tx *sql.Tx) error {
-		a, err := findAccount(ctx, tx, email)
+		a, err := lockAccount(ctx, tx, email)
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE accounts SET plan = $1 WHERE id = $2`, string(plan), a.ID)
-		return err
+		if _, err := tx.ExecContext(ctx, `UPDATE subscriptions SET granted = FALSE, version = version + 1 WHERE account_id = $1`, a.ID); err != nil {
+			return err
+		}
+		return movePlan(ctx, tx, a.ID, plan, time.Time{})
 	})
 }
 
-// DeleteAccount forgets an account, its keys and its usage. ErrNotFound: no such account.
+// DeleteAccount forgets an account and all that is its. ErrNotFound: no such account.
 func (s *Store) DeleteAccount(ctx context.Context, email string) error {
 	return s.writeKeys(ctx, func(tx *sql.Tx) error {
 		a, err := findAccount(ctx, tx, email)
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM accounts WHERE id = $1`, a.ID) // what is its goes with it
-		return err
+		return forgetAccount(ctx, tx, a)
 	})
+}
+
+// forgetAccount leaves nothing of an account but the note that its subscription is to
+// be cancelled: whoever deletes it, it must not be charged any longer. Mails and links
+// are its address's; all else goes with its row.
+func forgetAccount(ctx context.Context, tx *sql.Tx, a account.Account) error {
+	if err := cancelLater(ctx, tx, a.ID); err != nil {
+		return err
+	}
+	for _, of := range []struct{ statement, value string }{
+		{`DELETE FROM mails WHERE address = $1`, a.Email},
+		{`DELETE FROM links WHERE email = $1`, a.Email},
+		{`DELETE FROM accounts WHERE id = $1`, a.ID},
+	} {
+		if _, err := tx.ExecContext(ctx, of.statement, of.value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeKeys is write for what changes accounts or keys: it raises the revision by
@@ -90,10 +112,17 @@ func (s *Store) writeKeys(ctx context.Context, fn func(*sql.Tx) error) error {
 		if err := fn(tx); err != nil {
 			return err
 		}
-		// Last, since on PostgreSQL every other change of keys waits behind this row.
-		_, err := tx.ExecContext(ctx, `UPDATE account_state SET revision = revision + 1`)
-		return err
+		return s.raise(ctx, tx)
 	})
+}
+
+// raise tells every node that accounts or keys have changed. It is the last of its
+// transaction, since on PostgreSQL every other change of keys waits behind this row.
+func (s *Store) raise(ctx context.Context, tx *sql.Tx) error {
+	if _, err := tx.ExecContext(ctx, `UPDATE account_state SET revision = revision + 1`); err != nil {
+		return err
+	}
+	return s.notify(ctx, tx)
 }
 
 func findAccount(ctx context.Context, q queryer, email string) (account.Account, error) {

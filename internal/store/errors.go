@@ -31,6 +31,8 @@ var (
 	ErrNotOurs      = errors.New("a database of another program")
 	ErrNewer        = errors.New("the database is newer than this program")
 	ErrUnreachable  = errors.New("the database cannot be reached")
+	// ErrAway is ErrUnreachable that may pass by itself: nothing has to be corrected.
+	ErrAway = fmt.Errorf("%w at the moment", ErrUnreachable)
 )
 
 // A RemovalsError stops a publication in which active tools disappear without
@@ -80,6 +82,13 @@ func isBusy(err error) bool {
 	return errors.As(err, &lite) && lite.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
+// isGoneAccount tells whether PostgreSQL refused a row of an account that was
+// deleted a moment ago.
+func isGoneAccount(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "23503" // foreign_key_violation
+}
+
 // explain turns what a driver says into a sentence for whoever runs the program.
 // Errors that are sentences already pass through.
 func (s *Store) explain(ctx context.Context, err error) error {
@@ -87,6 +96,9 @@ func (s *Store) explain(ctx context.Context, err error) error {
 		return nil
 	}
 	if ctx.Err() != nil {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			s.doubt()
+		}
 		return ctx.Err() // the drivers name it in many ways
 	}
 	var told *sentence
@@ -103,8 +115,9 @@ func (s *Store) explain(ctx context.Context, err error) error {
 	}
 	var connect *pgconn.ConnectError
 	var network net.Error
-	if errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return problem(ErrUnreachable, err, "%s cannot be reached: check that it runs and that host and port are right (%v)", s.name, err)
+	if errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		s.doubt()
+		return problem(ErrAway, err, "%s cannot be reached: check that it runs and that host and port are right (%v)", s.name, err)
 	}
 	return err
 }
@@ -131,8 +144,13 @@ func (s *Store) explainPostgres(pg *pgconn.PgError, err error) error {
 		return s.busy(err)
 	case "53100": // disk_full
 		return problem(ErrFull, err, "there is no space left for %s: free some and try again; nothing was changed", s.name)
-	case "25006", "42501": // read_only_sql_transaction, insufficient_privilege
-		return problem(ErrReadOnly, err, "%s cannot be written: connect to the primary server, as a user who may create tables and write to them (%s)", s.name, pg.Message)
+	case "25006": // read_only_sql_transaction: this server was the primary, and there may be another
+		s.doubt()
+		return problem(ErrReadOnly, err, "%s cannot be written: connect to the primary server (%s)", s.name, pg.Message)
+	case "57014": // query_canceled
+		return problem(ErrAway, err, "%s takes too long to answer (%s)", s.name, pg.Message)
+	case "42501": // insufficient_privilege
+		return problem(ErrReadOnly, err, "%s cannot be written: connect to it as a user who may create tables and write to them (%s)", s.name, pg.Message)
 	case "42P07": // duplicate_table
 		return problem(ErrNotOurs, err, "%s has tables of another program under the names that palmares uses: give it a database or a schema of its own (…?search_path=palmares); nothing was changed (%s)", s.name, pg.Message)
 	case "3F000": // invalid_schema_name
@@ -144,7 +162,8 @@ func (s *Store) explainPostgres(pg *pgconn.PgError, err error) error {
 	}
 	switch pg.Code[:2] {
 	case "08", "53", "57": // the connection, resources, operator intervention
-		return problem(ErrUnreachable, err, "%s is not available at the moment: try again (%s)", s.name, pg.Message)
+		s.doubt()
+		return problem(ErrAway, err, "%s is not available at the moment: try again (%s)", s.name, pg.Message)
 	}
 	return fmt.Errorf("%s: %w", s.name, err)
 }

@@ -17,10 +17,24 @@ import (
 	"palmares/internal/catalog"
 )
 
+// In the methods that take the id of a key an accountID of "" is the operator, whose
+// every key is; anybody else's are not found.
+
 // CreateKey makes a key for an account and gives it, in clear for the only time.
 // ErrNotFound: no such account; ErrKeyLimit: it has all the keys of its plan;
 // ErrInvalid: the name.
 func (s *Store) CreateKey(ctx context.Context, email, name string, now time.Time) (string, account.Key, error) {
+	return s.createKey(ctx, email, name, nil, now)
+}
+
+// CreateNextKey is CreateKey for a form that may be sent twice: newest is the id of
+// the newest key that its writer knew of, "" for none. ErrChanged: there is a newer
+// one by now.
+func (s *Store) CreateNextKey(ctx context.Context, email, name, newest string, now time.Time) (string, account.Key, error) {
+	return s.createKey(ctx, email, name, &newest, now)
+}
+
+func (s *Store) createKey(ctx context.Context, email, name string, newest *string, now time.Time) (string, account.Key, error) {
 	name, err := account.NormalizeKeyName(name)
 	if err != nil {
 		return "", account.Key{}, problem(ErrInvalid, err, "%v", err)
@@ -30,6 +44,11 @@ func (s *Store) CreateKey(ctx context.Context, email, name string, now time.Time
 		a, err := lockAccount(ctx, tx, email)
 		if err != nil {
 			return err
+		}
+		if newest != nil {
+			if err := checkNewest(ctx, tx, "api_keys", a.ID, *newest); err != nil {
+				return err
+			}
 		}
 		// A key that was rotated out has an end and does not count during its overlap.
 		var live int
@@ -52,21 +71,20 @@ func (s *Store) CreateKey(ctx context.Context, email, name string, now time.Time
 // RotateKey makes the successor of a key, with the same name, and gives it in clear
 // for the only time. The old key lives on for account.Overlap, outside the plan's
 // number. ErrNotFound: there is no such key; ErrKeyEnded: it was revoked, has
-// expired or has a successor already.
-func (s *Store) RotateKey(ctx context.Context, id string, now time.Time) (string, account.Key, error) {
+// expired or has a successor already; ErrKeySuspended: its successor would be one
+// more live key than the plan has.
+func (s *Store) RotateKey(ctx context.Context, accountID, id string, now time.Time) (string, account.Key, error) {
 	var text string
 	var k account.Key
 	err := s.writeKeys(ctx, func(tx *sql.Tx) error {
 		// The account first, as for every change of its keys: of two rotations at once the
 		// second finds what the first did, and neither waits for a deletion in a circle.
-		if _, err := tx.ExecContext(ctx, `UPDATE accounts SET plan = plan WHERE id = (SELECT account_id FROM api_keys WHERE id = $1)`, id); err != nil {
+		if err := lockOwner(ctx, tx, accountID, id); err != nil {
 			return err
 		}
 		var old account.Key
 		_, err := scanKey(tx.QueryRowContext(ctx, selectKeys+`WHERE k.id = $1`, id).Scan, &old)
 		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return noKey(id)
 		case err != nil:
 			return err
 		case !old.RevokedAt.IsZero():
@@ -76,6 +94,9 @@ func (s *Store) RotateKey(ctx context.Context, id string, now time.Time) (string
 		case !old.ExpiresAt.IsZero():
 			// Another successor would be one more live key than the plan has.
 			return problem(ErrKeyEnded, nil, "the key %s was rotated already and works until %s: rotate its successor instead", id, formatTime(old.ExpiresAt))
+		}
+		if !old.SuspendedAt.IsZero() {
+			return problem(ErrKeySuspended, nil, "the key %s is suspended and cannot be rotated: revoke another key of its account, which brings it back, or change the plan", id)
 		}
 		text, k = newKey(old.Name, now)
 		k.AccountID, k.Plan = old.AccountID, old.Plan
@@ -122,8 +143,21 @@ func lockAccount(ctx context.Context, tx *sql.Tx, email string) (account.Account
 	return findAccount(ctx, tx, email)
 }
 
+// lockOwner holds the row of the account that a key belongs to, as lockAccount does.
+func lockOwner(ctx context.Context, tx *sql.Tx, accountID, keyID string) error {
+	held, err := tx.ExecContext(ctx, `
+		UPDATE accounts SET plan = plan WHERE id = (SELECT account_id FROM api_keys WHERE id = $1) AND ($2 = '' OR id = $2)`, keyID, accountID)
+	if err != nil {
+		return err
+	}
+	if n, err := held.RowsAffected(); err != nil || n == 0 {
+		return cmp.Or(err, noKey(keyID))
+	}
+	return nil
+}
+
 const selectKeys = `
-	SELECT k.hash, k.id, k.account_id, a.plan, k.name, k.prefix, k.suffix, k.created_at, k.last_used_at, k.revoked_at, k.expires_at
+	SELECT k.hash, k.id, k.account_id, a.plan, k.name, k.prefix, k.suffix, k.created_at, k.last_used_at, k.revoked_at, k.expires_at, k.suspended_at
 	FROM api_keys k JOIN accounts a ON a.id = k.account_id `
 
 // Keys lists the keys of an account, revoked ones too, oldest first. ErrNotFound:
@@ -143,6 +177,16 @@ func (s *Store) Keys(ctx context.Context, email string) ([]account.Key, error) {
 	})
 	slices.SortFunc(keys, func(a, b account.Key) int { return cmp.Compare(a.ID, b.ID) })
 	return keys, err
+}
+
+// OwnKey finds a key of an account. ErrNotFound: there is none, or it is another's.
+func (s *Store) OwnKey(ctx context.Context, accountID, id string) (account.Key, error) {
+	var k account.Key
+	_, err := scanKey(s.reads.QueryRowContext(ctx, selectKeys+`WHERE k.id = $1 AND k.account_id = $2`, id, accountID).Scan, &k)
+	if errors.Is(err, sql.ErrNoRows) {
+		return account.Key{}, noKey(id)
+	}
+	return k, s.explain(ctx, err)
 }
 
 // KeyByHash finds a key, revoked and expired ones included: the caller is told
@@ -174,33 +218,40 @@ func (s *Store) LiveKeys(ctx context.Context) (map[[sha256.Size]byte]account.Key
 	return live, nil
 }
 
-// RevokeKey ends a key at once; one that has ended already keeps its time.
-// ErrNotFound: there is no such key.
-func (s *Store) RevokeKey(ctx context.Context, id string, now time.Time) error {
-	return s.changeKey(ctx, id, `UPDATE api_keys SET revoked_at = CASE WHEN revoked_at = '' THEN $1 ELSE revoked_at END WHERE id = $2`, formatTime(now))
+// RevokeKey ends a key at once; one that has ended already keeps its time. Where
+// that makes room for a key that was suspended, it comes back. ErrNotFound: there is
+// no such key.
+func (s *Store) RevokeKey(ctx context.Context, accountID, id string, now time.Time) error {
+	return s.writeKeys(ctx, func(tx *sql.Tx) error {
+		if err := lockOwner(ctx, tx, accountID, id); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE api_keys SET revoked_at = CASE WHEN revoked_at = '' THEN $1 ELSE revoked_at END WHERE id = $2`, formatTime(now), id); err != nil {
+			return err
+		}
+		var owner string
+		var plan account.Plan
+		err := tx.QueryRowContext(ctx, `SELECT id, plan FROM accounts WHERE id = (SELECT account_id FROM api_keys WHERE id = $1)`, id).Scan(&owner, (*string)(&plan))
+		if err != nil {
+			return err
+		}
+		return liftKeys(ctx, tx, owner, plan)
+	})
 }
 
 // RenameKey gives a key another name. ErrNotFound: there is no such key;
 // ErrInvalid: the name.
-func (s *Store) RenameKey(ctx context.Context, id, name string) error {
+func (s *Store) RenameKey(ctx context.Context, accountID, id, name string) error {
 	name, err := account.NormalizeKeyName(name)
 	if err != nil {
 		return problem(ErrInvalid, err, "%v", err)
 	}
-	return s.changeKey(ctx, id, `UPDATE api_keys SET name = $1 WHERE id = $2`, name)
-}
-
-// changeKey runs an update of the key whose id is its second argument.
-func (s *Store) changeKey(ctx context.Context, id, update, value string) error {
 	return s.writeKeys(ctx, func(tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, update, value, id)
-		if err != nil {
+		if err := lockOwner(ctx, tx, accountID, id); err != nil {
 			return err
 		}
-		if n, err := done.RowsAffected(); err != nil || n == 0 {
-			return cmp.Or(err, noKey(id))
-		}
-		return nil
+		_, err := tx.ExecContext(ctx, `UPDATE api_keys SET name = $1 WHERE id = $2`, name, id)
+		return err
 	})
 }
 
@@ -233,8 +284,8 @@ func (s *Store) UseKeys(ctx context.Context, used []account.Use) error {
 }
 
 func scanKey(scan scanner, k *account.Key) (hash [sha256.Size]byte, err error) {
-	var hexHash, created, used, revoked, expires string
-	if err := scan(&hexHash, &k.ID, &k.AccountID, (*string)(&k.Plan), &k.Name, &k.Prefix, &k.Suffix, &created, &used, &revoked, &expires); err != nil {
+	var hexHash, created, used, revoked, expires, suspended string
+	if err := scan(&hexHash, &k.ID, &k.AccountID, (*string)(&k.Plan), &k.Name, &k.Prefix, &k.Suffix, &created, &used, &revoked, &expires, &suspended); err != nil {
 		return hash, err
 	}
 	if _, err := hex.Decode(hash[:], []byte(hexHash)); err != nil {
@@ -243,7 +294,7 @@ func scanKey(scan scanner, k *account.Key) (hash [sha256.Size]byte, err error) {
 	for _, m := range []struct {
 		text string
 		time *time.Time
-	}{{created, &k.CreatedAt}, {used, &k.LastUsedAt}, {revoked, &k.RevokedAt}, {expires, &k.ExpiresAt}} {
+	}{{created, &k.CreatedAt}, {used, &k.LastUsedAt}, {revoked, &k.RevokedAt}, {expires, &k.ExpiresAt}, {suspended, &k.SuspendedAt}} {
 		if *m.time, err = parseTime(m.text); err != nil {
 			return hash, err
 		}

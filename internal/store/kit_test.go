@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -174,12 +176,33 @@ func large(n int, seed uint64, body int) *catalog.Catalog {
 	return c
 }
 
+var createdTable = regexp.MustCompile(`CREATE TABLE (\w+)`)
+
+// tables names every table that a migration makes.
+func tables(t testing.TB) (names []string) {
+	t.Helper()
+	files, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := migrations.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range createdTable.FindAllSubmatch(text, -1) {
+			names = append(names, string(found[1]))
+		}
+	}
+	return names
+}
+
 // dump gives every row of every table, to see that nothing was written.
 func dump(t testing.TB, s *Store) string {
 	t.Helper()
 	var b bytes.Buffer
-	for _, name := range []string{"catalogue", "categories", "tools", "price_history", "comparisons", "retired", "publications", "events", "account_state", "accounts", "api_keys", "usage", "network_usage", "day_keys"} {
-		found, err := s.reads.QueryContext(t.Context(), "SELECT * FROM "+name+" ORDER BY 1, 2")
+	for _, name := range tables(t) {
+		found, err := s.reads.QueryContext(t.Context(), "SELECT * FROM "+name+" ORDER BY 1")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"time"
 )
 
 // migrations are the steps from an empty database to the tables this binary
@@ -15,6 +16,19 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
+// compatibleFrom is the oldest version of the tables whose program works on those
+// that this one makes: the previous release's. While nodes are replaced one by one,
+// old and new run side by side, and an old one may have to start again. So the
+// migrations of a release only add: tables, and columns with a default. What is no
+// longer used is removed a release later. It is raised with each release.
+const compatibleFrom = 3
+
+// From this version on the tables say themselves which programs work on them.
+const saysCompatible = 8
+
+// schemaTimeout is for a server that took the connection and says nothing.
+const schemaTimeout = 5 * time.Second
+
 // queryer is a pool or a transaction.
 type queryer interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
@@ -23,25 +37,40 @@ type queryer interface {
 // migrate brings the tables up to date. Of many processes that start at once one
 // takes each step and the others find it taken; a database that is up to date is
 // only read, so that a process starts while another one publishes.
-func (s *Store) migrate(ctx context.Context) error {
-	files, err := fs.Glob(migrations, "migrations/*.sql")
+func (s *Store) migrate(ctx context.Context, steps fs.FS) error {
+	files, err := fs.Glob(steps, "migrations/*.sql")
 	if err != nil {
 		return err
 	}
 	var version int
 	err = s.untilFree(ctx, func() (err error) {
-		version, err = s.schema(ctx, s.writes)
+		asking := ctx
+		if s.postgres {
+			var cancel context.CancelFunc
+			asking, cancel = context.WithTimeout(ctx, schemaTimeout)
+			defer cancel()
+		}
+		version, err = s.schema(asking, s.writes)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	for version < len(files) {
-		if version, err = s.migrateOnce(ctx, files); err != nil {
+		if version, err = s.migrateOnce(ctx, steps, files); err != nil {
 			return err
 		}
 	}
-	if version > len(files) {
+	if version == len(files) {
+		return nil
+	}
+	var oldest int // 0 for none but the newest
+	if version >= saysCompatible {
+		if err := s.reads.QueryRowContext(ctx, `SELECT compatible_from FROM palmares_schema WHERE version = $1`, version).Scan(&oldest); err != nil {
+			return err
+		}
+	}
+	if oldest == 0 || oldest > len(files) {
 		return problem(ErrNewer, nil, "%s has version %d of the tables and this palmares knows version %d: upgrade palmares; nothing was changed", s.name, version, len(files))
 	}
 	return nil
@@ -49,7 +78,7 @@ func (s *Store) migrate(ctx context.Context) error {
 
 // migrateOnce takes the next step, whichever that is by the time it has the lock,
 // and gives the version that the tables then have.
-func (s *Store) migrateOnce(ctx context.Context, files []string) (version int, err error) {
+func (s *Store) migrateOnce(ctx context.Context, steps fs.FS, files []string) (version int, err error) {
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		if s.postgres { // on SQLite the transaction itself is the lock
 			if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1, hashtext(current_schema()))`, applicationID); err != nil {
@@ -59,7 +88,7 @@ func (s *Store) migrateOnce(ctx context.Context, files []string) (version int, e
 		if version, err = s.schema(ctx, tx); err != nil || version >= len(files) {
 			return err
 		}
-		text, err := migrations.ReadFile(files[version])
+		text, err := fs.ReadFile(steps, files[version])
 		if err != nil {
 			return err
 		}
@@ -77,7 +106,11 @@ func (s *Store) migrateOnce(ctx context.Context, files []string) (version int, e
 			return fmt.Errorf("%s: %w", files[version], err)
 		}
 		version++
-		_, err = tx.ExecContext(ctx, `INSERT INTO palmares_schema (version) VALUES ($1)`, version)
+		if version < saysCompatible {
+			_, err = tx.ExecContext(ctx, `INSERT INTO palmares_schema (version) VALUES ($1)`, version)
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO palmares_schema (version, compatible_from) VALUES ($1, $2)`, version, compatibleFrom)
 		return err
 	})
 	return version, err

@@ -24,7 +24,7 @@ type PublishOptions struct {
 
 // Progress is how far a publication has come.
 type Progress struct {
-	Stage string // "load", "compare", "tools", "comparisons", "retired", "prices", "events"
+	Stage string // "load", "compare", "tools", "comparisons", "retired", "prices", "events", "deliveries"
 	Done  int
 	Total int
 }
@@ -37,8 +37,8 @@ type Publication struct {
 }
 
 // Publish makes next the whole catalogue, in one transaction: what changed is
-// written together with its events, or nothing is. When nothing changed, nothing
-// is written and the version stays.
+// written together with its events and their deliveries, or nothing is. When
+// nothing changed, nothing is written and the version stays.
 //
 // next is settled in place (see catalog.Settle). Of two publications at once the
 // second waits for the first and is compared with it; after a while it gives up
@@ -72,7 +72,13 @@ func (s *Store) Publish(ctx context.Context, next *catalog.Catalog, opts Publish
 		if opts.DryRun {
 			return errRollback
 		}
-		return p.write(ctx, done)
+		if err := p.write(ctx, done); err != nil {
+			return err
+		}
+		if err := p.writeDeliveries(ctx, s.postgres, done.Sequence); err != nil {
+			return err
+		}
+		return s.notify(ctx, tx)
 	})
 	if err != nil && !errors.Is(err, errRollback) {
 		return Publication{}, err

@@ -60,10 +60,10 @@ func TestNoKeyNoAddressAndNoDestroyedKeyOfADayIsAtRest(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := s.RenameKey(ctx, k.ID, "export"); err != nil {
+			if err := s.RenameKey(ctx, "", k.ID, "export"); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.RevokeKey(ctx, k.ID, now); err != nil {
+			if err := s.RevokeKey(ctx, "", k.ID, now); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -17,7 +17,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // A Store is an open database. Open makes it, Close ends it, and any number of
@@ -28,6 +31,11 @@ type Store struct {
 	reads    *sql.DB
 	writes   *sql.DB       // on SQLite a single connection: it has one writer at a time
 	patience time.Duration // how long a writer waits for another
+
+	// Of PostgreSQL only.
+	server  *pgx.ConnConfig // how to reach it
+	counts  *sql.DB         // the connection that counts
+	doubted *atomic.Int64   // when a connection last hung or broke, in Unix nanoseconds
 }
 
 // defaultPatience outlasts the publication of a hundred thousand tools, which is
@@ -48,7 +56,7 @@ func Open(ctx context.Context, dsn string) (*Store, error) {
 		return nil, errors.New("the database is neither sqlite:PATH nor postgres://USER@HOST/NAME: give one of the two")
 	}
 	if err == nil {
-		err = s.migrate(ctx)
+		err = s.migrate(ctx, migrations)
 	}
 	if err == nil {
 		return s, nil
@@ -59,6 +67,9 @@ func Open(ctx context.Context, dsn string) (*Store, error) {
 // Close waits for the transactions under way and closes every connection.
 func (s *Store) Close() error {
 	var err error
+	if s.counts != nil {
+		err = s.counts.Close()
+	}
 	if s.writes != nil && s.writes != s.reads {
 		err = s.writes.Close()
 	}
@@ -122,8 +133,11 @@ func (s *Store) tryWrite(ctx context.Context, fn func(*sql.Tx) error) error {
 	}
 	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing left to undo
 	if s.postgres {
-		// There it is the row that is waited for, later.
-		if _, err := tx.ExecContext(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d", s.patience.Milliseconds())); err != nil {
+		// There it is the row that is waited for, later. A publication compares a whole
+		// catalogue between two statements, and a migration may rewrite a table: neither
+		// is ended for that.
+		set := fmt.Sprintf("SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0", s.patience.Milliseconds())
+		if _, err := tx.ExecContext(ctx, set); err != nil {
 			return err
 		}
 	}

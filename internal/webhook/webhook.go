@@ -22,12 +22,7 @@ const Ping = "webhook.ping"
 
 // Types are the events that an endpoint may ask for, in the order of the documents.
 // A ping is sent whatever was asked for.
-var Types = []string{
-	catalog.ToolCreated, catalog.ToolUpdated, catalog.ToolRetired, catalog.ToolRestored, catalog.ToolRemoved,
-	catalog.PricingUpdated,
-	catalog.ComparatifPublished, catalog.ComparatifUpdated, catalog.ComparatifUnpublished,
-	catalog.EmbeddingsUpdated, catalog.CatalogUpdated,
-}
+var Types = catalog.ChangeTypes
 
 // A State says whether an endpoint is sent anything.
 type State string

@@ -1,0 +1,169 @@
+package billing
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/stripe/stripe-go/v86"
+
+	"palmares/internal/account"
+)
+
+// Checkout gives the address of a page of Stripe on which the account subscribes, or,
+// when it has a subscription already, of the one on which it changes that.
+func (b *Billing) Checkout(ctx context.Context, a account.Account) (string, error) {
+	if b.stripe == nil {
+		return "", ErrOff
+	}
+	known, err := b.cfg.Subscription(ctx, a.ID)
+	if err != nil {
+		return "", err
+	}
+	if known.CustomerID == "" {
+		if known, err = b.newCustomer(ctx, a); err != nil {
+			return "", err
+		}
+	}
+	// What is known may be an hour old; a second subscription would be paid for a month.
+	if known, err = b.Refresh(ctx, a.ID); err != nil {
+		return "", err
+	}
+	if known.Status.Live() {
+		return b.portal(ctx, known.CustomerID)
+	}
+	return b.checkout(ctx, a, known)
+}
+
+// newCustomer makes the account a customer of Stripe. The key of the request is the
+// account: whoever asks twice, or dies before it is noted, finds the same customer.
+func (b *Billing) newCustomer(ctx context.Context, a account.Account) (Subscription, error) {
+	params := &stripe.CustomerCreateParams{
+		Email:            &a.Email,
+		PreferredLocales: []*string{stripe.String("fr")},
+		Metadata:         map[string]string{"account_id": a.ID},
+	}
+	params.SetIdempotencyKey("palmares-customer-" + a.ID)
+	made, err := b.stripe.V1Customers.Create(ctx, params)
+	if err != nil {
+		return Subscription{}, explain(err)
+	}
+	return b.cfg.SetCustomer(ctx, a.ID, made.ID)
+}
+
+func (b *Billing) checkout(ctx context.Context, a account.Account, known Subscription) (string, error) {
+	// One page to pay on at a time: two that are open could both be paid.
+	offer := digest(b.cfg.Price, b.cfg.BaseURL)
+	open, err := b.openSessions(ctx, known.CustomerID)
+	if err != nil {
+		return "", err
+	}
+	page := ""
+	for _, s := range open {
+		if page == "" && s.Metadata["offer"] == offer {
+			page = s.URL
+		} else if err := b.expire(ctx, s); err != nil {
+			return "", err
+		}
+	}
+	if page != "" {
+		return page, nil
+	}
+	params := &stripe.CheckoutSessionCreateParams{
+		Mode:      stripe.String("subscription"),
+		LineItems: []*stripe.CheckoutSessionCreateLineItemParams{{Price: &b.cfg.Price, Quantity: stripe.Int64(1)}},
+		Customer:  &known.CustomerID,
+		// Tax follows from the address and the tax id that are given on the page; without
+		// this Stripe would not keep them with a customer that exists.
+		CustomerUpdate:           &stripe.CheckoutSessionCreateCustomerUpdateParams{Address: stripe.String("auto"), Name: stripe.String("auto")},
+		AutomaticTax:             &stripe.CheckoutSessionCreateAutomaticTaxParams{Enabled: stripe.Bool(true)},
+		TaxIDCollection:          &stripe.CheckoutSessionCreateTaxIDCollectionParams{Enabled: stripe.Bool(true)},
+		BillingAddressCollection: stripe.String("required"),
+		Locale:                   stripe.String("fr"),
+		ClientReferenceID:        &a.ID,
+		SubscriptionData:         &stripe.CheckoutSessionCreateSubscriptionDataParams{Metadata: map[string]string{"account_id": a.ID}},
+		Metadata:                 map[string]string{"account_id": a.ID, "offer": offer},
+		SuccessURL:               stripe.String(b.cfg.BaseURL + "/compte/pro?session_id={CHECKOUT_SESSION_ID}"),
+		CancelURL:                stripe.String(b.cfg.BaseURL + "/compte"),
+	}
+	// Two clicks at once make one page. Stripe remembers the key for a day or longer, and
+	// gives the same page for it: the hour and the last subscription are in it so that
+	// none comes back that was paid or has expired.
+	hour := b.cfg.Now().UTC().Truncate(time.Hour)
+	params.SetIdempotencyKey("palmares-checkout-" + digest(a.ID, known.CustomerID, offer, known.ID, hour.Format(time.RFC3339)))
+	made, err := b.stripe.V1CheckoutSessions.Create(ctx, params)
+	if err != nil {
+		return "", explain(err)
+	}
+	if made.URL == "" {
+		return "", fmt.Errorf("no address came from Stripe for the checkout session %s: try again", made.ID)
+	}
+	return made.URL, nil
+}
+
+// digest is a short name for several texts.
+func digest(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
+	return hex.EncodeToString(sum[:16])
+}
+
+// openSessions lists the pages on which a customer could still pay.
+func (b *Billing) openSessions(ctx context.Context, customerID string) ([]*stripe.CheckoutSession, error) {
+	if customerID == "" {
+		return nil, errNobody
+	}
+	var open []*stripe.CheckoutSession
+	params := &stripe.CheckoutSessionListParams{Customer: &customerID, Status: stripe.String("open")}
+	params.Limit = stripe.Int64(100)
+	for s, err := range b.stripe.V1CheckoutSessions.List(ctx, params).All(ctx) {
+		if err != nil {
+			return nil, explain(err)
+		}
+		open = append(open, s)
+	}
+	return open, nil
+}
+
+// expire ends a page on which a customer could still pay. One that was paid this
+// moment cannot be ended: that is an error, and a subscription the next time.
+func (b *Billing) expire(ctx context.Context, s *stripe.CheckoutSession) error {
+	if _, err := b.stripe.V1CheckoutSessions.Expire(ctx, s.ID, &stripe.CheckoutSessionExpireParams{}); err != nil {
+		return explain(err)
+	}
+	return nil
+}
+
+// ErrNoCustomer: the account never went to pay, so that there is nothing to change.
+var ErrNoCustomer = errors.New("the account has no subscription to change: it starts one with Checkout")
+
+// Portal gives the address of the page of Stripe on which the account changes its
+// card, reads its invoices and cancels. ErrNoCustomer: it never went to pay.
+func (b *Billing) Portal(ctx context.Context, a account.Account) (string, error) {
+	if b.stripe == nil {
+		return "", ErrOff
+	}
+	known, err := b.cfg.Subscription(ctx, a.ID)
+	if err != nil {
+		return "", err
+	}
+	if known.CustomerID == "" {
+		return "", ErrNoCustomer
+	}
+	return b.portal(ctx, known.CustomerID)
+}
+
+func (b *Billing) portal(ctx context.Context, customerID string) (string, error) {
+	made, err := b.stripe.V1BillingPortalSessions.Create(ctx, &stripe.BillingPortalSessionCreateParams{
+		Customer:  &customerID,
+		Locale:    stripe.String("fr"),
+		ReturnURL: stripe.String(b.cfg.BaseURL + "/compte"),
+	})
+	if err != nil {
+		return "", explain(err)
+	}
+	return made.URL, nil
+}

@@ -1,0 +1,4 @@
+package billing
+
+// CheckPrice is what Run does once before it looks at anybody.
+var CheckPrice = (*Billing).checkPrice

@@ -1,0 +1,237 @@
+package billing_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stripe/stripe-go/v86"
+
+	"palmares/internal/account"
+	"palmares/internal/billing"
+	"palmares/internal/mail"
+	"palmares/internal/pgtest"
+	"palmares/internal/store"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
+
+const (
+	stripeKey     = "sk_test_OfNobodyAtAll"
+	webhookSecret = "whsec_KnownToStripeAndUs"
+)
+
+// monday is when every test begins.
+var monday = time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC)
+
+// A clock stands still until it is moved.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+const days = 24 * time.Hour
+
+// A house is billing with a database and a Stripe of its own.
+type house struct {
+	*testing.T
+	clock *clock
+	dsn   string
+	store *store.Store
+	fake  *fakeStripe
+	cfg   billing.Config
+	*billing.Billing
+	log *logged
+}
+
+// logged is what was logged, by any goroutine.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// each runs a test on both databases.
+func each(t *testing.T, test func(h *house)) {
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(newHouse(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db")))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(newHouse(t, pgtest.Database(t)))
+	})
+}
+
+func newHouse(t *testing.T, dsn string) *house {
+	h := &house{T: t, clock: &clock{now: monday}, dsn: dsn, log: &logged{}}
+	h.fake = newFakeStripe(t, h.clock)
+	h.start()
+	// No test may put a secret into the log, whatever goes wrong in it.
+	t.Cleanup(func() {
+		for _, secret := range []string{stripeKey, webhookSecret} {
+			if strings.Contains(h.log.String(), secret) {
+				t.Errorf("the log holds %s", secret)
+			}
+		}
+	})
+	return h
+}
+
+// start opens the store and wires billing to it, as a process does that starts.
+func (h *house) start() {
+	h.Helper()
+	st, err := store.Open(context.Background(), h.dsn)
+	if err != nil {
+		h.Fatal(err)
+	}
+	h.store = st
+	h.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			h.Error(err)
+		}
+	})
+	h.cfg = billing.Config{
+		Key: stripeKey, WebhookSecret: webhookSecret, Price: "price_pro",
+		BaseURL: "https://palmares.example", API: h.fake.URL,
+		Now: h.clock.Now, Log: slog.New(slog.NewTextHandler(h.log, nil)),
+		Subscription: st.Subscription, SubscriptionOf: st.SubscriptionOf, Subscriptions: st.Subscriptions, SetCustomer: st.SetCustomer,
+		EventSeen: st.StripeEventSeen, Apply: st.ApplySubscription, PruneEvents: st.PruneStripeEvents,
+		CancelLater: st.CancelLater, Cancellations: st.Cancellations, Canceled: st.Canceled, SuspendKeys: st.SuspendKeys,
+	}
+	h.Billing = h.build(h.cfg)
+}
+
+func (h *house) build(cfg billing.Config) *billing.Billing {
+	h.Helper()
+	b, err := billing.New(cfg)
+	if err != nil {
+		h.Fatal(err)
+	}
+	return b
+}
+
+func (h *house) account(email string) account.Account {
+	h.Helper()
+	a, err := h.store.CreateAccount(h.Context(), email, account.Developer, h.clock.Now())
+	if err != nil {
+		h.Fatal(err)
+	}
+	return a
+}
+
+func (h *house) checkout(a account.Account) string {
+	h.Helper()
+	page, err := h.Checkout(h.Context(), a)
+	if err != nil {
+		h.Fatal(err)
+	}
+	return page
+}
+
+// customer has an account pay, and says nothing of it to billing yet.
+func (h *house) customer(a account.Account) (customerID string) {
+	h.Helper()
+	h.fake.pay(h, h.checkout(a))
+	return h.subscription(a).CustomerID
+}
+
+func (h *house) subscription(a account.Account) billing.Subscription {
+	h.Helper()
+	s, err := h.store.Subscription(h.Context(), a.ID)
+	if err != nil {
+		h.Fatal(err)
+	}
+	return s
+}
+
+func (h *house) reconcile() {
+	h.Helper()
+	if err := h.Reconcile(h.Context()); err != nil {
+		h.Fatal(err)
+	}
+}
+
+// sign gives the header that Stripe would send with a body.
+func sign(body []byte, secret string, at time.Time) string {
+	return stripe.GenerateTestSignedPayload(&stripe.UnsignedPayload{Payload: body, Secret: secret, Timestamp: at}).Header
+}
+
+// send posts bodies as Stripe would, and wants one status for all.
+func (h *house) send(status int, bodies ...[]byte) {
+	h.Helper()
+	for _, body := range bodies {
+		// The signature's age is measured by the machine's clock, which is not ours to move.
+		if got := h.post(h.Billing, body, sign(body, webhookSecret, time.Now())); got != status {
+			h.Fatalf("the event is answered %d; want %d\n%s\n%s", got, status, body, h.log)
+		}
+	}
+}
+
+func (h *house) post(b *billing.Billing, body []byte, signatures ...string) (status int) {
+	r := httptest.NewRequestWithContext(h.Context(), http.MethodPost, "/hooks/stripe", bytes.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	for _, s := range signatures {
+		r.Header.Add("Stripe-Signature", s)
+	}
+	w := httptest.NewRecorder()
+	b.ServeHTTP(w, r)
+	return w.Code
+}
+
+// plan wants an account to be on a plan.
+func (h *house) plan(a account.Account, want account.Plan) {
+	h.Helper()
+	got, err := h.store.Account(h.Context(), a.Email)
+	if err != nil || got.Plan != want {
+		h.Fatalf("%s on %s is on the plan %q, %v; want %q", a.Email, h.clock.Now(), got.Plan, err, want)
+	}
+}
+
+// mails takes the mails that wait, as "kind about address".
+func (h *house) mails() string {
+	h.Helper()
+	claims, err := h.store.ClaimMails(h.Context(), h.clock.Now(), 100)
+	if err != nil {
+		h.Fatal(err)
+	}
+	var list []string
+	for _, c := range claims {
+		if err := h.store.SettleMail(h.Context(), c, mail.Verdict{}); err != nil {
+			h.Fatal(err)
+		}
+		list = append(list, string(c.Kind)+" "+c.About+" "+c.To)
+	}
+	return strings.Join(list, "\n")
+}

@@ -1,0 +1,113 @@
+package billing
+
+import (
+	"fmt"
+	"time"
+)
+
+// Grace is how long an account stays Pro after its first failed payment. Stripe
+// tries the card again during that time.
+const Grace = 21 * 24 * time.Hour
+
+// A Subscription is what an account pays, as it was last read from Stripe. It is
+// made, without any, when the account first goes to pay; only Settle changes it.
+type Subscription struct {
+	AccountID  string
+	CustomerID string // of Stripe; "" when the account never went to pay
+	ID         string // of the subscription that counts; "" when there is none
+	Status     Status
+	PeriodEnd  time.Time
+	CancelAt   time.Time // zero while it renews
+	GraceUntil time.Time // zero unless a payment has failed
+	Granted    bool      // the account is Pro because of it, and not by the operator
+	Version    int64     // which write this is
+}
+
+// A Status is Stripe's word for where a subscription stands.
+type Status string
+
+// The words that Stripe has.
+const (
+	None              Status = "" // there is no subscription
+	Active            Status = "active"
+	Trialing          Status = "trialing"
+	PastDue           Status = "past_due"
+	Unpaid            Status = "unpaid"
+	Incomplete        Status = "incomplete" // the first payment is not made
+	IncompleteExpired Status = "incomplete_expired"
+	Paused            Status = "paused"
+	Canceled          Status = "canceled"
+)
+
+// weights order the subscriptions of a customer: the heaviest counts.
+var weights = map[Status]int{
+	Active: 8, Trialing: 7, PastDue: 6, Unpaid: 5, Paused: 4, Incomplete: 3, Canceled: 2, IncompleteExpired: 1,
+}
+
+// Live tells whether the subscription still charges or may do so again. Whoever
+// has one changes it in the Customer Portal and cannot make a second.
+func (s Status) Live() bool {
+	switch s {
+	case Active, Trialing, PastDue, Unpaid, Paused:
+		return true
+	}
+	return false
+}
+
+// failed tells whether a payment is owed.
+func (s Status) failed() bool { return s == PastDue || s == Unpaid }
+
+// A Reading is what Stripe said of a customer's subscription.
+type Reading struct {
+	ID        string
+	Status    Status
+	Created   time.Time
+	PeriodEnd time.Time
+	CancelAt  time.Time
+}
+
+// A Finding asks the store to write a reading.
+type Finding struct {
+	Reading    Reading
+	AccountID  string
+	Version    int64  // of the subscription as it was before the reading
+	EventID    string // what caused the reading; "" when no event did
+	ObservedAt time.Time
+}
+
+// Settle gives a subscription as it is after a reading, and whether it makes its
+// account Pro. A failed payment opens one grace, however often it is read; only a
+// payment closes it, so that a subscription that stays unpaid does not win another.
+func Settle(s Subscription, r Reading, now time.Time) (next Subscription, pro bool) {
+	next = s
+	next.ID, next.Status, next.PeriodEnd, next.CancelAt = r.ID, r.Status, r.PeriodEnd, r.CancelAt
+	switch {
+	case r.Status == Active || r.Status == Trialing:
+		next.GraceUntil = time.Time{}
+		return next, true
+	case r.Status.failed():
+		if s.GraceUntil.IsZero() || s.ID != r.ID {
+			next.GraceUntil = now.Add(Grace)
+		}
+		return next, now.Before(next.GraceUntil)
+	}
+	next.GraceUntil = time.Time{}
+	return next, false
+}
+
+// choose finds the subscription that counts among all that a customer ever had.
+func choose(all []Reading) (Reading, error) {
+	var best Reading
+	for _, r := range all {
+		weight, known := weights[r.Status]
+		if !known {
+			// To guess would be to take Pro from somebody who pays, or to give it away.
+			return Reading{}, fmt.Errorf("the subscription %s has the status %q, which this version does not know: nothing was changed; update palmares", r.ID, r.Status)
+		}
+		switch have := weights[best.Status]; {
+		case weight > have, weight == have && (r.Created.After(best.Created) || r.Created.Equal(best.Created) && r.ID > best.ID):
+			best = r
+		}
+	}
+	return best, nil
+}

@@ -1,0 +1,236 @@
+package quota
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// takeTimeout is how long a request waits for the store at most, its turn included.
+// A quarter of a second is what callers are promised; the rest is for the way there
+// and back.
+const takeTimeout = 240 * time.Millisecond
+
+// A Tally is what a Count made of what it was asked.
+type Tally struct {
+	Now  time.Time // by the store's clock
+	Open bool      // it is that day; otherwise nothing was counted
+	// What became of each subject; one that the store does not know is missing.
+	Accounts map[string]Counted
+	Networks map[Pseudonym]Counted
+}
+
+// Counted is what became of the requests of one subject.
+type Counted struct {
+	Granted int64 // of those asked for
+	Used    int64 // on that day until now, those included
+}
+
+// A counting is what makes the count exact among several nodes. Requests ask the
+// store together: while a group of them is under way the next one gathers, and whoever
+// opened a group leads it, when its turn comes. So no matter how many requests come,
+// one question is under way, and no goroutine is needed to ask it.
+//
+// When the store does not answer, everybody counts here until Run has found it well
+// again.
+type counting struct {
+	away atomic.Bool
+
+	mu    sync.Mutex
+	busy  bool     // a group is under way
+	queue []*group // those that gather, or wait for their turn
+}
+
+// A group is what several requests ask of the store together. Its numbers change
+// only while it is in the queue.
+type group struct {
+	day      *day
+	opened   time.Time // by a clock that cannot be set
+	accounts map[string]int64
+	networks map[Pseudonym]int64
+	turn     chan struct{} // closed when its leader may ask
+	done     chan struct{} // closed when there is an answer
+
+	tally Tally
+	err   error
+}
+
+var errSilent = errors.New("the store did not answer a moment ago")
+
+// join enters a request into a group of its day and gives its place among those of
+// its subject; the first of all leads.
+func (c *counting) join(d *day, s Subject, network Pseudonym) (g *group, place int64, leads bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n := len(c.queue); n > 0 && c.queue[n-1].day == d {
+		g = c.queue[n-1]
+	} else {
+		g = &group{
+			day: d, opened: time.Now(), accounts: map[string]int64{}, networks: map[Pseudonym]int64{},
+			turn: make(chan struct{}), done: make(chan struct{}),
+		}
+		c.queue = append(c.queue, g)
+		leads = true
+		if !c.busy {
+			c.next()
+		}
+	}
+	if s.Tier == Anonymous {
+		place = g.networks[network]
+		g.networks[network]++
+	} else {
+		place = g.accounts[s.Account]
+		g.accounts[s.Account]++
+	}
+	return g, place, leads
+}
+
+// next calls the group at the head of the queue. It is called under the lock.
+func (c *counting) next() {
+	if c.busy = len(c.queue) > 0; c.busy {
+		close(c.queue[0].turn)
+	}
+}
+
+// leave takes the group that was called out of the queue: nobody joins it any more.
+func (c *counting) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.queue = c.queue[1:]
+}
+
+// end lets the next group go.
+func (c *counting) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.next()
+}
+
+// lead asks for a whole group.
+func (m *Meter) lead(g *group) {
+	<-g.turn
+	m.shared.leave()
+	defer m.shared.end()
+	defer close(g.done)
+	if m.shared.away.Load() {
+		g.err = errSilent
+		return
+	}
+	ctx, cancel := context.WithDeadline(m.base, g.opened.Add(takeTimeout))
+	defer cancel()
+	var asked Usage
+	for id, n := range g.accounts {
+		asked.Accounts = append(asked.Accounts, AccountCount{id, n})
+	}
+	for network, n := range g.networks {
+		asked.Networks = append(asked.Networks, NetworkCount{network, n})
+	}
+	g.tally, g.err = m.ask(ctx, g.day.name, asked)
+	if g.err != nil && m.shared.away.CompareAndSwap(false, true) {
+		m.cfg.Log.Error("the store does not count: requests are counted on this node alone, at the same limits, until it does", "error", g.err)
+	}
+}
+
+// ask asks the store and learns what time it is there.
+func (m *Meter) ask(ctx context.Context, day string, asked Usage) (Tally, error) {
+	begin := m.cfg.Now()
+	tally, err := m.cfg.Count(ctx, day, asked)
+	if err != nil {
+		return Tally{}, err
+	}
+	end := m.cfg.Now()
+	took := end.Sub(begin)
+	there := tally.Now.Add(took / 2)
+	// What a round trip tells is off by half of it at most. A clock that only trembles
+	// with that is left alone.
+	if off := there.Sub(m.now()); m.clock.Load() == nil || off.Abs() > max(took, maxTremble) {
+		m.clock.Store(&reading{here: end, there: there})
+	}
+	return tally, nil
+}
+
+// maxTremble is less than the two seconds around midnight in which the store
+// takes either day.
+const maxTremble = 250 * time.Millisecond
+
+// A reading is what the store's clock showed at a moment of ours. Between two of
+// them time is measured here, by a clock that nobody sets.
+type reading struct{ here, there time.Time }
+
+// now is the time by the store's clock where nodes share it, and by ours on one.
+func (m *Meter) now() time.Time {
+	now := m.cfg.Now()
+	if r := m.clock.Load(); r != nil {
+		return r.there.Add(now.Sub(r.here))
+	}
+	return now
+}
+
+// Alone tells whether this node counts by itself, as the store it shares with
+// others does not answer.
+func (m *Meter) Alone() bool { return m.shared.away.Load() }
+
+// isShared tells whether requests of s are to be asked of the store. Those of Pro
+// are not: nothing depends on their number but a chart.
+func (m *Meter) isShared(s Subject, d *day) bool {
+	return m.cfg.Count != nil && s.Tier != Pro && !m.shared.away.Load() && d.ready.Load() && !(d.private && s.Tier == Anonymous)
+}
+
+// takeShared is take among several nodes. It fails when the store gave no answer in
+// time, or none for this subject; then the request is counted here.
+func (m *Meter) takeShared(d *day, s Subject) (used uint32, is outcome, ok bool) {
+	var network Pseudonym
+	if s.Tier == Anonymous {
+		network = d.pseudonym(s.Network)
+		used = d.networks.used(network)
+	} else {
+		used = d.accounts.used(s.Account)
+	}
+	limit := counted[s.Tier]
+	if used >= limit {
+		return used, refused, true // no node will grant it any more
+	}
+	g, place, leads := m.shared.join(d, s, network)
+	if leads {
+		m.lead(g)
+	} else {
+		<-g.done
+	}
+	if g.err != nil {
+		return 0, taken, false
+	}
+	if !g.tally.Open {
+		return 0, closed, false
+	}
+	c, known := g.tally.Accounts[s.Account]
+	if s.Tier == Anonymous {
+		c, known = g.tally.Networks[network]
+		d.networks.learn(network, c.Used)
+	} else {
+		d.accounts.learn(s.Account, c.Used)
+	}
+	switch {
+	case !known:
+		return 0, taken, false
+	case place >= c.Granted:
+		return uint32(min(max(c.Used, int64(limit)), fullCounter)), refused, true
+	}
+	return uint32(c.Used - c.Granted + place + 1), taken, true
+}
+
+// recover asks a store that was away whether it is well, saves what was counted here
+// meanwhile, and then has everybody ask it again.
+func (m *Meter) recover(ctx context.Context) {
+	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeTimeout)
+	defer cancel()
+	if _, err := m.ask(asking, "", Usage{}); err != nil {
+		return
+	}
+	if err := m.save(ctx); err != nil {
+		return
+	}
+	m.shared.away.Store(false)
+	m.cfg.Log.Info("requests are counted among all nodes again")
+}

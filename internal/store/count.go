@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+	"encoding/hex"
+	"time"
+
+	"palmares/internal/quota"
+)
+
+// countStatement grants requests, exactly among all nodes: each row is raised as far
+// as its limit allows, and what comes back is what it holds now and how much of that
+// was granted here. Rows are taken in one order, so that two nodes cannot wait for
+// each other. An account that no longer exists is left out.
+//
+// The server's clock decides which day it is: on another nothing is granted. Around
+// midnight both days are open for two seconds, as a node knows that clock only as
+// well as a round trip tells.
+//
+// It is for PostgreSQL only, as SQLite has one node, and so may use what only
+// PostgreSQL has: arrays, so that a group of any size is one prepared statement, and
+// its clock.
+const countStatement = `
+	WITH clock AS (SELECT clock_timestamp() AS now),
+	open AS (
+		SELECT now FROM clock WHERE $1::text BETWEEN
+			to_char((now - interval '2 seconds') AT TIME ZONE 'UTC', 'YYYY-MM-DD') AND
+			to_char((now + interval '2 seconds') AT TIME ZONE 'UTC', 'YYYY-MM-DD')),
+	granted_accounts AS (
+		INSERT INTO usage AS u (day, account_id, requests, granted)
+		SELECT $1, asked.id, LEAST(asked.requests, $4::bigint), LEAST(asked.requests, $4)
+		FROM unnest($2::text[], $3::bigint[]) AS asked (id, requests)
+		WHERE EXISTS (SELECT 1 FROM open) AND EXISTS (SELECT 1 FROM accounts WHERE accounts.id = asked.id)
+		ORDER BY asked.id COLLATE "C"
+		ON CONFLICT (day, account_id) DO UPDATE SET
+			requests = GREATEST(u.requests, LEAST(u.requests + excluded.requests, $4)),
+			granted = GREATEST(u.requests, LEAST(u.requests + excluded.requests, $4)) - u.requests
+		RETURNING account_id, requests, granted),
+	granted_networks AS (
+		INSERT INTO network_usage AS u (day, network, requests, granted)
+		SELECT $1, asked.network, LEAST(asked.requests, $7::bigint), LEAST(asked.requests, $7)
+		FROM unnest($5::text[], $6::bigint[]) AS asked (network, requests)
+		WHERE EXISTS (SELECT 1 FROM open)
+		ORDER BY asked.network COLLATE "C"
+		ON CONFLICT (day, network) DO UPDATE SET
+			requests = GREATEST(u.requests, LEAST(u.requests + excluded.requests, $7)),
+			granted = GREATEST(u.requests, LEAST(u.requests + excluded.requests, $7)) - u.requests
+		RETURNING network, requests, granted)
+	SELECT 0 AS kind, '' AS name, (extract(epoch FROM now) * 1000000)::bigint AS requests, (SELECT count(*) FROM open) AS granted FROM clock
+	UNION ALL SELECT 1, account_id, requests, granted FROM granted_accounts
+	UNION ALL SELECT 2, network, requests, granted FROM granted_networks`
+
+// CountUsage grants requests of a day among all nodes, see quota.Config.Count. It is
+// for PostgreSQL only.
+func (s *Store) CountUsage(ctx context.Context, day string, asked quota.Usage) (quota.Tally, error) {
+	tally, err := s.countUsage(ctx, day, asked)
+	for range asked.Accounts {
+		if !isGoneAccount(err) {
+			break
+		}
+		// It was deleted between the look at the accounts and the row: now it is not there.
+		tally, err = s.countUsage(ctx, day, asked)
+	}
+	return tally, s.explain(ctx, err)
+}
+
+func (s *Store) countUsage(ctx context.Context, day string, asked quota.Usage) (quota.Tally, error) {
+	ids, ofIDs := make([]string, len(asked.Accounts)), make([]int64, len(asked.Accounts))
+	for i, c := range asked.Accounts {
+		ids[i], ofIDs[i] = c.Account, c.Requests
+	}
+	networks, ofNetworks := make([]string, len(asked.Networks)), make([]int64, len(asked.Networks))
+	for i, c := range asked.Networks {
+		networks[i], ofNetworks[i] = hex.EncodeToString(c.Network[:]), c.Requests
+	}
+	tally := quota.Tally{Accounts: map[string]quota.Counted{}, Networks: map[quota.Pseudonym]quota.Counted{}}
+	found, err := s.counts.QueryContext(ctx, countStatement, day,
+		ids, ofIDs, quota.Free.Limit(), networks, ofNetworks, quota.Anonymous.Limit())
+	if err != nil {
+		return quota.Tally{}, err
+	}
+	defer found.Close()
+	for found.Next() {
+		var kind int
+		var name string
+		var c quota.Counted
+		if err := found.Scan(&kind, &name, &c.Used, &c.Granted); err != nil {
+			return quota.Tally{}, err
+		}
+		switch kind {
+		case 0:
+			tally.Now, tally.Open = time.UnixMicro(c.Used), c.Granted > 0
+		case 1:
+			tally.Accounts[name] = c
+		default:
+			var network quota.Pseudonym
+			if _, err := hex.Decode(network[:], []byte(name)); err != nil {
+				return quota.Tally{}, err
+			}
+			tally.Networks[network] = c
+		}
+	}
+	return tally, found.Err()
+}

@@ -1,0 +1,293 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/catalog"
+	"palmares/internal/webhook"
+)
+
+var deliveryTable = table{name: "deliveries", columns: []string{
+	"id", "endpoint_id", "sequence", "event_id", "type", "origin", "state", "created_at", "next_at", "lease_until", "attempts", "body",
+}}
+
+// writeDeliveries gives the events after a sequence, up to last, to every endpoint
+// that wants them, in the publication's own transaction: there is no moment at which
+// an event stands and its deliveries do not.
+//
+// It is one statement for each endpoint, whatever the number of events.
+func (p *publication) writeDeliveries(ctx context.Context, postgres bool, last int64) error {
+	if postgres {
+		// Nobody shall delete an endpoint between its being read here and being referred
+		// to. The accounts come first, in one order, as they do when one is deleted.
+		for _, lock := range []string{
+			`SELECT a.id FROM accounts a WHERE a.id IN (SELECT account_id FROM endpoints) ORDER BY a.id FOR KEY SHARE`,
+			`SELECT id FROM endpoints ORDER BY id FOR KEY SHARE`,
+		} {
+			if _, err := p.tx.ExecContext(ctx, lock); err != nil {
+				return err
+			}
+		}
+	}
+	endpoints, err := rows(ctx, p.tx, 0, selectEndpoints+`WHERE w.state = 'active' AND a.plan = 'pro'`, scanEndpoint)
+	if err != nil {
+		return err
+	}
+	made := map[string]bool{}
+	for i, w := range endpoints {
+		p.progress("deliveries", i, len(endpoints))
+		prefix := deliveryPrefix(p.opts.Now)
+		for made[prefix] {
+			prefix = deliveryPrefix(p.opts.Now)
+		}
+		made[prefix] = true
+		if _, err := deliverEvents(ctx, p.tx, w, prefix, webhook.OfEvent, p.old.sequence, last, "", p.opts.Now); err != nil {
+			return err
+		}
+	}
+	if len(endpoints) > 0 {
+		p.progress("deliveries", len(endpoints), len(endpoints))
+	}
+	return nil
+}
+
+// deliveryPrefix begins the ids of deliveries that are made by one statement: the
+// prefix, the time, and six random characters.
+func deliveryPrefix(now time.Time) string {
+	return account.NewID(account.DeliveryID, now, rand.Reader)[:20]
+}
+
+// deliverEvents makes a delivery of each event after a sequence, up to last, not
+// older than since, that the endpoint takes and that is neither delivered to it nor
+// on its way. An id is the given prefix and the end of the event's own id: the events
+// of a publication have consecutive ids, hence one endpoint's deliveries sort as
+// they do, and no id needs to travel to the database.
+func deliverEvents(ctx context.Context, tx *sql.Tx, w webhook.Endpoint, prefix, origin string, after, last int64, since string, now time.Time) (int64, error) {
+	args := []any{prefix, w.ID, origin, formatTime(now), after, last, since}
+	wanted := ""
+	if w.Events != nil {
+		args, wanted = inAfter(args, w.Events)
+		wanted = "AND e.type IN " + wanted
+	}
+	done, err := tx.ExecContext(ctx, `
+		INSERT INTO deliveries (`+deliveryTable.list()+`)
+		SELECT CAST($1 AS TEXT) || substr(e.id, 21), CAST($2 AS TEXT), e.sequence, e.id, e.type, CAST($3 AS TEXT), 'pending', CAST($4 AS TEXT), CAST($4 AS TEXT), '', 0, ''
+		FROM events e
+		WHERE e.sequence > $5 AND e.sequence <= $6 AND e.created_at >= $7 `+wanted+`
+			AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.endpoint_id = $2 AND d.sequence = e.sequence AND d.state IN ('pending', 'delivered'))`, args...)
+	if err != nil {
+		return 0, err
+	}
+	return done.RowsAffected()
+}
+
+// inAfter writes values for the right side of IN, in a statement that has args already.
+func inAfter(args []any, values []string) (all []any, list string) {
+	places := make([]string, len(values))
+	for i, v := range values {
+		args = append(args, v)
+		places[i] = fmt.Sprintf("$%d", len(args))
+	}
+	return args, "(" + strings.Join(places, ", ") + ")"
+}
+
+// A DeliveryFilter chooses deliveries; the zero value the newest fifty.
+type DeliveryFilter struct {
+	State  webhook.DeliveryState // "" for any
+	Type   string                // "" for any
+	Before string                // only those that come after this one in the list, an id; "" from the start
+	Limit  int
+}
+
+// Deliveries lists deliveries to an endpoint, newest first, each with its last
+// attempt. The id of the last one is the next page's Before. ErrNotFound: no such
+// endpoint; ErrInvalid: Before is no delivery of it.
+func (s *Store) Deliveries(ctx context.Context, accountID, endpointID string, f DeliveryFilter) ([]webhook.Delivery, error) {
+	var list []webhook.Delivery
+	err := s.read(ctx, func(tx *sql.Tx) error {
+		if _, err := findEndpoint(ctx, tx, accountID, endpointID); err != nil {
+			return err
+		}
+		args := []any{endpointID, cmp.Or(f.Limit, 50)}
+		var where strings.Builder
+		also := func(condition string, value string) {
+			args = append(args, value)
+			fmt.Fprintf(&where, condition, len(args))
+		}
+		if f.Before != "" {
+			var created string
+			err := tx.QueryRowContext(ctx, `SELECT created_at FROM deliveries WHERE id = $1 AND endpoint_id = $2`, f.Before, endpointID).Scan(&created)
+			if errors.Is(err, sql.ErrNoRows) {
+				return problem(ErrInvalid, nil, "the endpoint %s has no delivery %q to go on from: start from the newest", endpointID, f.Before)
+			}
+			if err != nil {
+				return err
+			}
+			also(` AND (d.created_at, d.id) < ($%d, `, created)
+			also(`$%d)`, f.Before)
+		}
+		switch f.State { // as literals, for the indexes of one state
+		case "":
+		case webhook.Pending:
+			where.WriteString(` AND d.state = 'pending'`)
+		case webhook.Failed:
+			where.WriteString(` AND d.state = 'failed'`)
+		default:
+			also(` AND d.state = $%d`, string(f.State))
+		}
+		if f.Type != "" {
+			also(` AND d.type = $%d`, f.Type)
+		}
+		var err error
+		list, err = rows(ctx, tx, 0, selectDeliveries+`WHERE d.endpoint_id = $1`+where.String()+` ORDER BY d.created_at DESC, d.id DESC LIMIT $2`, scanDelivery, args...)
+		return err
+	})
+	return list, err
+}
+
+// Delivery finds a delivery with all its attempts, and the bytes that are sent.
+// ErrNotFound: there is none, or it is another account's.
+func (s *Store) Delivery(ctx context.Context, accountID, id string) (webhook.Delivery, []byte, error) {
+	var d webhook.Delivery
+	var body string
+	err := s.read(ctx, func(tx *sql.Tx) (err error) {
+		if d, body, err = findDelivery(ctx, tx, accountID, id); err != nil {
+			return err
+		}
+		d.Attempts, err = rows(ctx, tx, d.Count, `SELECT number, at, duration, status, outcome, response FROM attempts WHERE delivery_id = $1 ORDER BY number`, scanAttempt, id)
+		return err
+	})
+	if err != nil {
+		return webhook.Delivery{}, nil, err
+	}
+	return d, []byte(body), nil
+}
+
+// Resend makes a new delivery of what another one sends: the same event, its id and
+// bytes. It is due at once, and waits if its endpoint is not active. ErrNotFound: no
+// such delivery.
+func (s *Store) Resend(ctx context.Context, accountID, deliveryID string, now time.Time) (webhook.Delivery, error) {
+	var d webhook.Delivery
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		old, body, err := findDelivery(ctx, tx, accountID, deliveryID)
+		if err != nil {
+			return err
+		}
+		// The endpoint may be deleted before the lock is had.
+		if err := s.lockEndpoint(ctx, tx, old.EndpointID); err != nil {
+			return err
+		}
+		if _, err := findEndpoint(ctx, tx, accountID, old.EndpointID); err != nil {
+			return err
+		}
+		d = newDelivery(old.EndpointID, webhook.OfResend, now)
+		d.EventID, d.Type, d.Sequence = old.EventID, old.Type, old.Sequence
+		if d.Sequence > 0 {
+			body = "" // the event has it
+		}
+		return insertDelivery(ctx, tx, d, body)
+	})
+	if err != nil {
+		return webhook.Delivery{}, err
+	}
+	return d, nil
+}
+
+// PingEndpoint makes a delivery of an event that only this endpoint gets, whatever
+// events it takes. It is due at once, and waits if the endpoint is not active.
+// ErrNotFound; ErrTooMany: there were webhook.PingsAMinute in the last minute.
+func (s *Store) PingEndpoint(ctx context.Context, accountID, endpointID string, now time.Time) (webhook.Delivery, error) {
+	d := newDelivery(endpointID, webhook.OfPing, now)
+	d.EventID, d.Type = account.NewID(account.EventID, now, rand.Reader), webhook.Ping
+	_, err := s.changeEndpoint(ctx, accountID, endpointID, func(tx *sql.Tx, _ webhook.Endpoint) error {
+		var recent int
+		var url string
+		err := tx.QueryRowContext(ctx, `
+			SELECT (SELECT count(*) FROM deliveries WHERE sequence = 0 AND endpoint_id = $1 AND created_at > $2 AND origin <> 'event' AND origin = 'ping'),
+				(SELECT url FROM catalogue)`, endpointID, formatTime(now.Add(-time.Minute))).Scan(&recent, &url)
+		if err != nil {
+			return err
+		}
+		if recent >= webhook.PingsAMinute {
+			return problem(ErrTooMany, nil, "the endpoint %s had %d pings in the last minute: wait a minute", endpointID, recent)
+		}
+		return insertDelivery(ctx, tx, d, string(eventBody(d.EventID, formatTime(now), 0, &catalog.Change{Type: webhook.Ping, URL: url})))
+	})
+	if err != nil {
+		return webhook.Delivery{}, err
+	}
+	return d, nil
+}
+
+func newDelivery(endpointID, origin string, now time.Time) webhook.Delivery {
+	at := now.UTC().Truncate(time.Millisecond)
+	return webhook.Delivery{
+		ID: account.NewID(account.DeliveryID, now, rand.Reader), EndpointID: endpointID,
+		Origin: origin, State: webhook.Pending, CreatedAt: at, NextAt: at,
+	}
+}
+
+func insertDelivery(ctx context.Context, tx *sql.Tx, d webhook.Delivery, body string) error {
+	_, err := tx.ExecContext(ctx, deliveryTable.insert(1), d.ID, d.EndpointID, d.Sequence, d.EventID, d.Type, d.Origin,
+		string(d.State), formatTime(d.CreatedAt), formatTime(d.NextAt), "", 0, body)
+	return err
+}
+
+func findDelivery(ctx context.Context, tx *sql.Tx, accountID, id string) (d webhook.Delivery, body string, err error) {
+	err = scanDelivery(tx.QueryRowContext(ctx, selectDeliveries+`
+		JOIN endpoints w ON w.id = d.endpoint_id WHERE d.id = $1 AND ($2 = '' OR w.account_id = $2)`, id, accountID).Scan, &d)
+	if errors.Is(err, sql.ErrNoRows) {
+		return d, "", problem(ErrNotFound, nil, "there is no delivery %q: see `palmares webhook deliveries ID`; they are kept for %d days", id, int(webhook.Keep.Hours())/24)
+	}
+	if err == nil {
+		err = tx.QueryRowContext(ctx, `SELECT coalesce(e.body, d.body) FROM deliveries d LEFT JOIN events e ON e.sequence = d.sequence WHERE d.id = $1`, id).Scan(&body)
+	}
+	return d, body, err
+}
+
+// selectDeliveries reads deliveries, each with its last attempt.
+const selectDeliveries = `
+	SELECT d.id, d.endpoint_id, d.event_id, d.type, d.sequence, d.origin, d.state, d.created_at, d.next_at, d.attempts,
+		coalesce(t.number, 0), coalesce(t.at, ''), coalesce(t.duration, 0), coalesce(t.status, 0), coalesce(t.outcome, ''), coalesce(t.response, '')
+	FROM deliveries d LEFT JOIN attempts t ON t.delivery_id = d.id AND t.number = d.attempts `
+
+func scanDelivery(scan scanner, d *webhook.Delivery) error {
+	var created, next string
+	var last webhook.Attempt
+	err := scanAttempt(func(attempt ...any) error {
+		return scan(append([]any{
+			&d.ID, &d.EndpointID, &d.EventID, &d.Type, &d.Sequence, &d.Origin, (*string)(&d.State), &created, &next, &d.Count,
+		}, attempt...)...)
+	}, &last)
+	if err != nil {
+		return err
+	}
+	if last.Number > 0 {
+		d.Attempts = []webhook.Attempt{last}
+	}
+	if d.CreatedAt, err = parseTime(created); err != nil {
+		return err
+	}
+	d.NextAt, err = parseTime(next)
+	return err
+}
+
+func scanAttempt(scan scanner, a *webhook.Attempt) error {
+	var at string
+	var micros int64
+	if err := scan(&a.Number, &at, &micros, &a.Status, (*string)(&a.Outcome), &a.Response); err != nil {
+		return err
+	}
+	a.Duration = time.Duration(micros) * time.Microsecond
+	var err error
+	a.At, err = parseTime(at)
+	return err
+}

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/catalog"
+	"palmares/internal/pgtest"
+	"palmares/internal/webhook"
+)
+
+// BenchmarkDeliveries shows that a million deliveries that are done with cost
+// neither a claim nor a page of the log anything, and what it takes to publish for
+// ten endpoints:
+// go test -run - -bench Deliveries -benchtime 200x ./internal/store
+func BenchmarkDeliveries(b *testing.B) {
+	const finished, tools = 1_000_000, 20_000
+	for _, kind := range []string{"sqlite", "postgres"} {
+		dsn := "sqlite:" + filepath.Join(b.TempDir(), "palmares.db")
+		if kind == "postgres" {
+			dsn = pgtest.Database(b)
+		}
+		s := open(b, dsn)
+		a, err := s.CreateAccount(b.Context(), "ada@example.org", account.Pro, monday)
+		if err != nil {
+			b.Fatal(err)
+		}
+		var w webhook.Endpoint
+		for range 10 {
+			w = endpoint(b, s, a.ID)
+		}
+		// All of one endpoint, the worst case of its log.
+		err = s.write(b.Context(), func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(b.Context(), `
+			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
+			INSERT INTO deliveries (`+deliveryTable.list()+`)
+			SELECT 'dlv_0000000000000000000' || (10000000 + i), $2, i, 'evt_0000000000000000000' || (10000000 + i), 'tool.updated', 'event', 'delivered', $3, '', '', 0, ''
+			FROM n`, finished, w.ID, formatTime(day(-1)))
+			return err
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		start := time.Now()
+		p := publish(b, s, large(tools, 1, 100), monday)
+		took := time.Since(start)
+		b.Run(kind+"/publish", func(b *testing.B) {
+			b.ReportMetric(float64(10*p.Sequence), "deliveries")
+			b.ReportMetric(took.Seconds(), "s")
+		})
+
+		b.Run(kind+"/claim one", func(b *testing.B) {
+			for range b.N {
+				c := claim(b, s, monday, 1)
+				b.StopTimer()
+				settle(b, s, c[0], success(monday))
+				b.StartTimer()
+			}
+		})
+		b.Run(kind+"/claim and settle 32", func(b *testing.B) {
+			for range b.N {
+				for _, c := range claim(b, s, monday, 32) {
+					settle(b, s, c, success(monday))
+				}
+			}
+		})
+		b.Run(kind+"/nothing due", func(b *testing.B) {
+			for range b.N {
+				if c := claim(b, s, day(-2), 32); len(c) > 0 {
+					b.Fatal(len(c))
+				}
+			}
+		})
+		for _, f := range []DeliveryFilter{{}, {State: webhook.Pending}, {State: webhook.Failed}, {Type: catalog.ToolRemoved}} {
+			b.Run(fmt.Sprintf("%s/list %q %q", kind, f.State, f.Type), func(b *testing.B) {
+				for range b.N {
+					if _, err := s.Deliveries(b.Context(), "", w.ID, f); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,258 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"palmares/internal/mail"
+	"palmares/internal/webhook"
+)
+
+// room is how many more requests an endpoint may be sent at the moment $1: it has
+// MaxInFlight, or one when the breaker is open, less those under a lease. A lease is
+// counted whatever became of its delivery: the request may still be on its way.
+var room = fmt.Sprintf(`(CASE WHEN w.failures >= %d THEN 1 ELSE %d END
+	- (SELECT count(*) FROM deliveries l WHERE l.endpoint_id = w.id AND l.lease_until > $1 AND l.lease_until <> ''))`, webhook.BreakAfter, webhook.MaxInFlight)
+
+// due is the delivery that is the n-th to be tried of those that are due to w at $1,
+// the longest due first.
+func due(n int) string {
+	return fmt.Sprintf(`(SELECT d.id FROM deliveries d WHERE d.endpoint_id = w.id AND d.state = 'pending' AND d.next_at <= $1 ORDER BY d.next_at, d.id LIMIT 1 OFFSET %d)`, n)
+}
+
+// ready chooses the endpoints to which something can be sent at the moment $1. One
+// whose account is not Pro is suspended, whatever its own state.
+var ready = `FROM endpoints w JOIN accounts a ON a.id = w.account_id
+	WHERE w.state = 'active' AND a.plan = 'pro' AND ` + due(0) + ` IS NOT NULL AND ` + room + ` > 0`
+
+// ClaimDeliveries takes up to limit deliveries that are due, each for webhook.Lease,
+// in which no other claim on any node takes it. When the lease ends without an
+// outcome (its process died), the delivery is due again and the attempt was none.
+//
+// An endpoint never has more than webhook.MaxInFlight under a lease, or one after
+// webhook.BreakAfter failures in a row, its longest due. Endpoints take turns: each
+// gets one before any gets a second, and one that was not served comes first next
+// time, so that a hundred thousand deliveries to one do not hold up the others.
+// Endpoints that another node is claiming or settling for at this moment are passed
+// over; what is due to them is found by the next call.
+//
+// A lease is the caller's time plus webhook.Lease, and others compare it with
+// theirs. A request ends after 15 seconds, so that clocks may differ by as much
+// again before a delivery is sent twice at once, which receivers must bear anyway.
+func (s *Store) ClaimDeliveries(ctx context.Context, now time.Time, limit int) ([]webhook.Claim, error) {
+	// Mostly nothing is due. To see that no transaction is needed that, on SQLite,
+	// would wait for a publication.
+	at := formatTime(now)
+	var any bool
+	if err := s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 `+ready+`)`, at).Scan(&any); err != nil || !any {
+		return nil, s.explain(ctx, err)
+	}
+	var claims []webhook.Claim
+	err := s.hurried().write(ctx, func(tx *sql.Tx) error {
+		query := `SELECT w.id ` + ready + ` ORDER BY w.turn, w.id LIMIT $2`
+		if s.postgres {
+			query += ` FOR NO KEY UPDATE OF w SKIP LOCKED`
+		}
+		endpoints, err := rows(ctx, tx, 0, query, func(scan scanner, id *string) error { return scan(id) }, at, limit)
+		if err != nil || len(endpoints) == 0 {
+			return err
+		}
+		chosen, err := choose(ctx, tx, endpoints, at, limit)
+		if err != nil || len(chosen) == 0 {
+			return err
+		}
+		claims, err = lease(ctx, tx, chosen, now)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return claims, nil
+}
+
+// choose takes deliveries from endpoints that this transaction holds, in turns. It
+// looks again at what is due and how much room there is: before the endpoints were
+// held both may have changed.
+func choose(ctx context.Context, tx *sql.Tx, endpoints []string, at string, limit int) ([]string, error) {
+	args, list := inAfter([]any{at}, endpoints)
+	query := `SELECT w.id, ` + room
+	for n := range webhook.MaxInFlight {
+		query += `, ` + due(n)
+	}
+	type offer struct {
+		id   string
+		room int
+		due  [webhook.MaxInFlight]sql.NullString
+	}
+	offers, err := rows(ctx, tx, len(endpoints), query+` FROM endpoints w WHERE w.id IN `+list+` ORDER BY w.turn, w.id`, func(scan scanner, o *offer) error {
+		dest := []any{&o.id, &o.room}
+		for i := range o.due {
+			dest = append(dest, &o.due[i])
+		}
+		return scan(dest...)
+	}, args...)
+	if err != nil {
+		return nil, err
+	}
+	var chosen, served []string
+	for round := range webhook.MaxInFlight {
+		for _, o := range offers {
+			if round >= o.room || !o.due[round].Valid || len(chosen) == limit {
+				continue
+			}
+			chosen = append(chosen, o.due[round].String)
+			if round == 0 {
+				served = append(served, o.id)
+			}
+		}
+	}
+	if len(served) == 0 {
+		return nil, nil
+	}
+	args, list = inAfter(nil, served)
+	_, err = tx.ExecContext(ctx, `UPDATE endpoints SET turn = (SELECT max(turn) FROM endpoints) + 1 WHERE id IN `+list, args...)
+	return chosen, err
+}
+
+// lease marks deliveries as claimed and gives all that is needed to send them, in
+// the order in which they were chosen.
+func lease(ctx context.Context, tx *sql.Tx, chosen []string, now time.Time) ([]webhook.Claim, error) {
+	end := now.Add(webhook.Lease).UTC().Truncate(time.Millisecond)
+	args, list := inAfter([]any{formatTime(end), formatTime(now)}, chosen)
+	// The condition is repeated although the endpoints are held: what is claimed twice
+	// is sent twice, and this makes it impossible in one place.
+	leased, err := rows(ctx, tx, len(chosen), `
+		UPDATE deliveries SET lease_until = $1, next_at = $1
+		WHERE id IN `+list+` AND state = 'pending' AND next_at <= $2 RETURNING id`,
+		func(scan scanner, id *string) error { return scan(id) }, args...)
+	if err != nil || len(leased) == 0 {
+		return nil, err
+	}
+	args, list = inAfter([]any{formatTime(now)}, leased)
+	found, err := rows(ctx, tx, len(leased), `
+		SELECT d.id, d.endpoint_id, d.event_id, d.type, coalesce(e.body, d.body), w.url, w.secret,
+			CASE WHEN w.old_secret_until > $1 THEN w.old_secret ELSE '' END, d.attempts + 1
+		FROM deliveries d JOIN endpoints w ON w.id = d.endpoint_id LEFT JOIN events e ON e.sequence = d.sequence
+		WHERE d.id IN `+list, func(scan scanner, c *webhook.Claim) error {
+		var body string
+		err := scan(&c.DeliveryID, &c.EndpointID, &c.EventID, &c.Type, &body, &c.URL, &c.Secret, &c.OldSecret, &c.Attempt)
+		c.Body, c.LeaseEnd = []byte(body), end
+		return err
+	}, args...)
+	if err != nil {
+		return nil, err
+	}
+	byID := map[string]webhook.Claim{}
+	for _, c := range found {
+		byID[c.DeliveryID] = c
+	}
+	var claims []webhook.Claim
+	for _, id := range chosen {
+		if c, ok := byID[id]; ok {
+			claims = append(claims, c)
+		}
+	}
+	return claims, nil
+}
+
+// SettleDelivery writes what came of a claim. Its moment is the end of the attempt.
+//
+// A claim whose lease has ended and was taken by another is late. A failure that
+// comes late says nothing of the other's request and is forgotten. A success is a
+// fact: the delivery is delivered, and the other's outcome is forgotten when it
+// comes. In either case, and when the delivery is no more, there is no error.
+//
+// An endpoint that answered 410, or that has failed for webhook.DisableAfter without
+// a success in between, is disabled and its owner told, in the same transaction.
+func (s *Store) SettleDelivery(ctx context.Context, c webhook.Claim, v webhook.Verdict) error {
+	return s.write(ctx, func(tx *sql.Tx) error {
+		if err := s.lockEndpoint(ctx, tx, c.EndpointID); err != nil {
+			return err
+		}
+		var state webhook.DeliveryState
+		var lease string
+		var attempts int
+		err := tx.QueryRowContext(ctx, `SELECT state, lease_until, attempts FROM deliveries WHERE id = $1`, c.DeliveryID).Scan((*string)(&state), &lease, &attempts)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		ours := lease == formatTime(c.LeaseEnd)
+		if state != webhook.Pending {
+			if ours { // the other request is over
+				_, err = tx.ExecContext(ctx, `UPDATE deliveries SET lease_until = '' WHERE id = $1`, c.DeliveryID)
+			}
+			return err
+		}
+		if !ours && v.State != webhook.Delivered {
+			return nil
+		}
+		if ours {
+			lease = ""
+		}
+		next := ""
+		if v.State == webhook.Pending {
+			next = formatTime(v.NextAt)
+		}
+		a := v.Attempt
+		// PostgreSQL takes neither what is not UTF-8 nor NUL, and a receiver answers what it likes.
+		response := strings.ToValidUTF8(strings.ReplaceAll(a.Response, "\x00", "\uFFFD"), "\uFFFD")
+		_, err = tx.ExecContext(ctx, `INSERT INTO attempts (delivery_id, number, at, duration, status, outcome, response) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+			c.DeliveryID, attempts+1, formatTime(a.At), a.Duration.Microseconds(), a.Status, string(a.Outcome), response)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE deliveries SET state = $1, next_at = $2, lease_until = $3, attempts = $4 WHERE id = $5`,
+			string(v.State), next, lease, attempts+1, c.DeliveryID)
+		if err != nil {
+			return err
+		}
+		return s.judge(ctx, tx, c.EndpointID, v, a.At.Add(a.Duration))
+	})
+}
+
+// judge writes what an attempt says of its endpoint.
+func (s *Store) judge(ctx context.Context, tx *sql.Tx, endpointID string, v webhook.Verdict, at time.Time) error {
+	if v.State == webhook.Delivered {
+		_, err := tx.ExecContext(ctx, `
+			UPDATE endpoints SET failures = 0, failing_since = '', last_success_at = CASE WHEN last_success_at < $1 THEN $1 ELSE last_success_at END
+			WHERE id = $2`, formatTime(at), endpointID)
+		return err
+	}
+	w, err := findEndpoint(ctx, tx, "", endpointID)
+	if err != nil {
+		return err
+	}
+	if w.FailingSince.IsZero() {
+		w.FailingSince = at
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE endpoints SET failures = failures + 1, failing_since = $1 WHERE id = $2`, formatTime(w.FailingSince), endpointID)
+	if err != nil {
+		return err
+	}
+	reason := ""
+	switch {
+	case w.State != webhook.Active && w.State != webhook.Suspended: // its owner stopped it, or we did
+	case v.Gone:
+		reason = webhook.Gone
+	case at.Sub(w.FailingSince) >= webhook.DisableAfter:
+		reason = webhook.Failing
+	}
+	if reason == "" {
+		return nil
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE endpoints SET state = 'disabled', reason = $1, disabled_at = $2 WHERE id = $3`, reason, formatTime(at), endpointID); err != nil {
+		return err
+	}
+	var owner string
+	if err := tx.QueryRowContext(ctx, `SELECT email FROM accounts WHERE id = $1`, w.AccountID).Scan(&owner); err != nil {
+		return err
+	}
+	return s.queueMail(ctx, tx, mail.Request{To: owner, Kind: mail.EndpointDisabled, About: endpointID}, at)
+}

@@ -1,0 +1,487 @@
+package store
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"palmares/internal/account"
+	"palmares/internal/mail"
+	"palmares/internal/webhook"
+)
+
+func claim(t testing.TB, s *Store, now time.Time, limit int) []webhook.Claim {
+	t.Helper()
+	claims, err := s.ClaimDeliveries(t.Context(), now, limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return claims
+}
+
+func settle(t testing.TB, s *Store, c webhook.Claim, v webhook.Verdict) {
+	t.Helper()
+	if err := s.SettleDelivery(t.Context(), c, v); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func success(at time.Time) webhook.Verdict {
+	return webhook.Verdict{State: webhook.Delivered, Attempt: webhook.Attempt{At: at, Duration: 20 * time.Millisecond, Status: 204, Outcome: webhook.OK}}
+}
+
+// failure is one after which the delivery is due again after a while.
+func failure(at time.Time, again time.Duration) webhook.Verdict {
+	return webhook.Verdict{
+		State: webhook.Pending, NextAt: at.Add(again),
+		Attempt: webhook.Attempt{At: at, Duration: 30 * time.Millisecond, Status: 500, Outcome: webhook.HTTPStatus, Response: "non"},
+	}
+}
+
+// tools publishes n tools, which are n+1 events.
+func tools(t testing.TB, s *Store, n int, price string, at time.Time) {
+	t.Helper()
+	c := catalogue()
+	for i := range n {
+		c.Tools = append(c.Tools, tool(fmt.Sprintf("t%05d", i), price))
+	}
+	publish(t, s, c, at)
+}
+
+func byEndpoint(claims []webhook.Claim) map[string]int {
+	count := map[string]int{}
+	for _, c := range claims {
+		count[c.EndpointID]++
+	}
+	return count
+}
+
+func TestAClaimHoldsForItsLeaseAndAnAttemptWithoutAnOutcomeIsNone(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		a := create(t, s, "ada@example.org", account.Pro)
+		w := endpoint(t, s, a.ID)
+		publish(t, s, catalogue(tool("a", "1 €/mois")), monday)
+		if early := claim(t, s, monday.Add(-time.Millisecond), 9); len(early) != 0 {
+			t.Errorf("claimed before it was due: %+v", early)
+		}
+		first := claim(t, s, monday, 9)
+		all := events(t, s)
+		if len(first) != 2 || len(all) != 2 {
+			t.Fatalf("claimed %d of %d", len(first), len(all))
+		}
+		for i, c := range first {
+			want := webhook.Claim{
+				DeliveryID: c.DeliveryID, EndpointID: w.ID, EventID: all[i].ID, Type: all[i].Type, Body: all[i].Body,
+				URL: w.URL, Secret: "first for " + w.ID, Attempt: 1, LeaseEnd: monday.Add(30 * time.Second),
+			}
+			if diff := cmp.Diff(want, c); diff != "" {
+				t.Errorf("claim %d (-want +got):\n%s", i, diff)
+			}
+		}
+		if again := claim(t, s, monday.Add(30*time.Second-time.Millisecond), 9); len(again) != 0 {
+			t.Errorf("claimed under another's lease: %+v", again)
+		}
+		second := claim(t, s, monday.Add(30*time.Second), 9)
+		if len(second) != 2 || second[0].Attempt != 1 || second[1].Attempt != 1 {
+			t.Errorf("after the lease: %+v", second)
+		}
+	})
+}
+
+func TestAnOutcomeIsWrittenToTheLogOnce(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		a := create(t, s, "ada@example.org", account.Pro)
+		w := endpoint(t, s, a.ID)
+		if _, err := s.PingEndpoint(ctx, a.ID, w.ID, monday); err != nil {
+			t.Fatal(err)
+		}
+		c := claim(t, s, monday, 1)[0]
+		v := failure(monday.Add(time.Second), 5*time.Second)
+		v.Attempt.Response = "pas\x00 de \xff l’UTF-8"
+		settle(t, s, c, v)
+		settle(t, s, c, v) // the same answer told twice
+		if early := claim(t, s, monday.Add(6*time.Second-time.Millisecond), 1); len(early) != 0 {
+			t.Errorf("tried again before its time")
+		}
+		c = claim(t, s, monday.Add(6*time.Second), 1)[0]
+		if c.Attempt != 2 {
+			t.Errorf("the second attempt is number %d", c.Attempt)
+		}
+		settle(t, s, c, success(monday.Add(6*time.Second)))
+		d, _, err := s.Delivery(ctx, a.ID, c.DeliveryID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := webhook.Delivery{
+			ID: c.DeliveryID, EndpointID: w.ID, EventID: c.EventID, Type: webhook.Ping, Origin: webhook.OfPing,
+			State: webhook.Delivered, CreatedAt: monday, Count: 2,
+			Attempts: []webhook.Attempt{
+				{Number: 1, At: monday.Add(time.Second), Duration: 30 * time.Millisecond, Status: 500, Outcome: webhook.HTTPStatus, Response: "pas� de � l’UTF-8"},
+				{Number: 2, At: monday.Add(6 * time.Second), Duration: 20 * time.Millisecond, Status: 204, Outcome: webhook.OK},
+			},
+		}
+		if diff := cmp.Diff(want, d); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		w = endpointNow(t, s, w.ID)
+		if w.Failures != 0 || !w.FailingSince.IsZero() || !w.LastSuccessAt.Equal(monday.Add(6*time.Second+20*time.Millisecond)) {
+			t.Errorf("the endpoint after a success: %+v", w)
+		}
+	})
+}
+
+func TestALateSuccessCountsAndALateFailureDoesNot(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		a := create(t, s, "ada@example.org", account.Pro)
+		w := endpoint(t, s, a.ID)
+		tools(t, s, 3, "1 €/mois", monday)
+		late := claim(t, s, monday, 4)
+		after := monday.Add(time.Minute)
+		other := claim(t, s, after, 4)
+		if len(late) != 4 || len(other) != 4 {
+			t.Fatalf("claimed %d, then %d", len(late), len(other))
+		}
+		settle(t, s, late[0], failure(after, time.Hour)) // forgotten: another is at it
+		if w := endpointNow(t, s, w.ID); w.Failures != 0 {
+			t.Errorf("a late failure was counted")
+		}
+		for i := range 4 {
+			settle(t, s, late[i], success(after))
+			if got, _, err := s.Delivery(ctx, "", late[i].DeliveryID); err != nil || got.State != webhook.Delivered || got.Count != 1 {
+				t.Errorf("after a late success: %+v, %v", got, err)
+			}
+		}
+		// The four requests of the others may still be under way: there is no room.
+		if _, err := s.PingEndpoint(ctx, a.ID, w.ID, after); err != nil {
+			t.Fatal(err)
+		}
+		if more := claim(t, s, after, 4); len(more) != 0 {
+			t.Errorf("%d beyond those under a lease", len(more))
+		}
+		settle(t, s, other[0], failure(after, time.Hour))
+		if got, _, err := s.Delivery(ctx, "", other[0].DeliveryID); err != nil || got.State != webhook.Delivered || got.Count != 1 {
+			t.Errorf("the other's outcome changed a delivery that was done: %+v, %v", got, err)
+		}
+		if more := claim(t, s, after, 4); len(more) != 1 {
+			t.Errorf("%d claimed after one lease was given back", len(more))
+		}
+	})
+}
+
+func TestEndpointsTakeTurnsAndNoneHasMoreThanFourInFlight(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		a := create(t, s, "ada@example.org", account.Pro)
+
+		for range 5 {
+			endpoint(t, s, a.ID, "catalog.updated")
+		}
+		big := endpoint(t, s, a.ID)
+		tools(t, s, 300, "1 €/mois", monday)
+
+		// One each before any has a second.
+		if got := byEndpoint(claim(t, s, monday, 6)); len(got) != 6 {
+			t.Errorf("of six claims %v", got)
+		}
+		if got := byEndpoint(claim(t, s, monday, 50)); len(got) != 1 || got[big.ID] != 3 {
+			t.Errorf("then %v; want three more of the one that has any", got)
+		}
+		if more := claim(t, s, monday, 50); len(more) != 0 {
+			t.Errorf("%d beyond four in flight", len(more))
+		}
+
+		// With one at a time those that were not served come first.
+		later := monday.Add(time.Minute)
+		tools(t, s, 300, "2 €/mois", later)
+		seen := map[string]bool{}
+		for range 6 {
+			c := claim(t, s, later, 1)
+			if len(c) != 1 || seen[c[0].EndpointID] {
+				t.Fatalf("claimed %+v after %v", c, seen)
+			}
+			seen[c[0].EndpointID] = true
+		}
+	})
+}
+
+func TestTheLongestDueIsTriedFirst(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		a := create(t, s, "ada@example.org", account.Pro)
+		endpoint(t, s, a.ID)
+		tools(t, s, 2, "1 €/mois", monday)
+		var got []string
+		for range 3 {
+			c := claim(t, s, monday, 1)[0]
+			got = append(got, c.EventID)
+			settle(t, s, c, failure(monday, time.Duration(10-len(got))*time.Minute))
+		}
+		var want []string
+		for _, e := range events(t, s) {
+			want = append(want, e.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("tried %v; want the order of the events %v", got, want)
+		}
+		slices.Reverse(want)
+		got = nil
+		for _, c := range claim(t, s, monday.Add(time.Hour), 9) {
+			got = append(got, c.EventID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("tried again %v; want the order in which they fell due %v", got, want)
+		}
+	})
+}
+
+func TestAfterTenFailuresOneDeliveryIsTriedAtATime(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		a := create(t, s, "ada@example.org", account.Pro)
+		w := endpoint(t, s, a.ID)
+		tools(t, s, 30, "1 €/mois", monday)
+		var tried []webhook.Claim
+		for len(tried) < webhook.BreakAfter {
+			claims := claim(t, s, monday, 2)
+			if len(claims) != 2 {
+				t.Fatalf("after %d failures %d are tried at once", len(tried), len(claims))
+			}
+			for _, c := range claims {
+				settle(t, s, c, failure(monday, time.Hour))
+				tried = append(tried, c)
+			}
+		}
+		if w := endpointNow(t, s, w.ID); w.Failures != 10 || !w.FailingSince.Equal(monday.Add(30*time.Millisecond)) {
+			t.Errorf("failures %d since %s", w.Failures, w.FailingSince)
+		}
+		one := claim(t, s, monday, 9)
+		if len(one) != 1 || one[0].EventID != events(t, s)[10].ID {
+			t.Fatalf("claimed %+v; want the oldest due", one)
+		}
+		if more := claim(t, s, monday, 9); len(more) != 0 {
+			t.Errorf("%d beside it", len(more))
+		}
+		settle(t, s, one[0], success(monday))
+		if many := claim(t, s, monday, 9); len(many) != webhook.MaxInFlight {
+			t.Errorf("after a success %d are tried", len(many))
+		}
+	})
+}
+
+func TestAnEndpointThatIsGoneOrFailsForFiveDaysIsDisabledAndItsOwnerTold(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		a := create(t, s, "ada@example.org", account.Pro)
+		gone, failing := endpoint(t, s, a.ID), endpoint(t, s, a.ID)
+		mails := func(at time.Time) (about []string) {
+			t.Helper()
+			claims, err := s.ClaimMails(ctx, at, 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range claims {
+				if m.To != a.Email || m.Kind != mail.EndpointDisabled {
+					t.Errorf("mail %+v", m)
+				}
+				about = append(about, m.About)
+				if err := s.SettleMail(ctx, m, mail.Verdict{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return about
+		}
+		tools(t, s, 3, "1 €/mois", monday)
+		next := func(at time.Time, endpointID string) webhook.Claim {
+			t.Helper()
+			for _, c := range claim(t, s, at, 20) {
+				if c.EndpointID == endpointID {
+					return c
+				}
+			}
+			t.Fatalf("nothing was due to %s", endpointID)
+			panic("unreachable")
+		}
+
+		c := next(monday, gone.ID)
+		v := failure(monday, time.Hour)
+		v.Attempt.Status, v.Gone = 410, true
+		settle(t, s, c, v)
+		w := endpointNow(t, s, gone.ID)
+		if w.State != webhook.Disabled || w.Reason != webhook.Gone || !w.DisabledAt.Equal(monday.Add(30*time.Millisecond)) {
+			t.Errorf("after 410: %+v", w)
+		}
+		if got := mails(day(1)); !slices.Equal(got, []string{gone.ID}) {
+			t.Errorf("mails about %v", got)
+		}
+
+		// The first failure counts from its end.
+		at := monday.Add(time.Minute)
+		settle(t, s, next(at, failing.ID), failure(at, 0))
+		at = at.Add(webhook.DisableAfter - time.Millisecond)
+		settle(t, s, next(at, failing.ID), failure(at, 0))
+		if w := endpointNow(t, s, failing.ID); w.State != webhook.Active {
+			t.Errorf("a moment before five days: %+v", w)
+		}
+		at = at.Add(time.Minute)
+		c = next(at, failing.ID)
+		settle(t, s, c, failure(at, 0))
+		if w := endpointNow(t, s, failing.ID); w.State != webhook.Disabled || w.Reason != webhook.Failing || w.Failures != 3 {
+			t.Errorf("after five days: %+v", w)
+		}
+		if got := mails(day(10)); !slices.Equal(got, []string{failing.ID}) {
+			t.Errorf("mails about %v", got)
+		}
+		if none := claim(t, s, day(10), 50); len(none) != 0 {
+			t.Errorf("%d claimed of disabled endpoints", len(none))
+		}
+		// Nothing new is given to them, what they have waits for their owner.
+		before := strings.Count(dumpOf(t, s, "deliveries"), "\n")
+		tools(t, s, 3, "2 €/mois", day(10))
+		if after := strings.Count(dumpOf(t, s, "deliveries"), "\n"); after != before {
+			t.Errorf("%d deliveries, then %d", before, after)
+		}
+		w = changeState(t, s, failing.ID, webhook.Active)
+		if w.State != webhook.Active || w.Reason != "" || w.Failures != 0 || !w.FailingSince.IsZero() || !w.DisabledAt.IsZero() {
+			t.Errorf("active again: %+v", w)
+		}
+		claims := claim(t, s, day(10), 50)
+		if len(claims) != 4 {
+			t.Errorf("%d claimed when it is active again", len(claims))
+		}
+		settle(t, s, claims[0], failure(day(10), 0))
+		if w := endpointNow(t, s, failing.ID); w.State != webhook.Active || w.Failures != 1 {
+			t.Errorf("one failure after that: %+v", w)
+		}
+	})
+}
+
+func TestAPausedOrSuspendedEndpointIsSentNothingAndLosesNothing(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		a := create(t, s, "ada@example.org", account.Pro)
+		w := endpoint(t, s, a.ID)
+		plan := func(p account.Plan) {
+			t.Helper()
+			if err := s.SetPlan(t.Context(), a.Email, p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tools(t, s, 1, "1 €/mois", monday)
+		for _, stop := range []struct {
+			state     webhook.State
+			stop, run func()
+		}{
+			{webhook.Paused, func() { changeState(t, s, w.ID, webhook.Paused) }, func() { changeState(t, s, w.ID, webhook.Active) }},
+			{webhook.Suspended, func() { plan(account.Developer) }, func() { plan(account.Pro) }},
+		} {
+			stop.stop()
+			tools(t, s, 1, string(stop.state)+" €/mois", monday) // an event that it does not get
+			if got := endpointNow(t, s, w.ID).State; got != stop.state {
+				t.Errorf("its state is %s; want %s", got, stop.state)
+			}
+			if none := claim(t, s, monday, 9); len(none) != 0 {
+				t.Errorf("%s: %d claimed", stop.state, len(none))
+			}
+			stop.run()
+			if got := endpointNow(t, s, w.ID).State; got != webhook.Active {
+				t.Errorf("its state is %s again", got)
+			}
+		}
+		if waiting := claim(t, s, monday, 9); len(waiting) != 2 {
+			t.Errorf("%d claimed in the end; want the two that waited", len(waiting))
+		}
+	})
+}
+
+// Eight workers on each of three nodes deliver at once; three in ten attempts fail
+// and one in ten workers dies with its claim. None is claimed twice under a lease,
+// no endpoint has more than four in flight, and all is delivered in the end.
+func TestManyNodesClaimNothingTwice(t *testing.T) {
+	eachDSN(t, func(t *testing.T, dsn string) {
+		var nodes []*Store
+		for range 3 {
+			nodes = append(nodes, open(t, dsn))
+		}
+		a := create(t, nodes[0], "ada@example.org", account.Pro)
+		for range 4 {
+			endpoint(t, nodes[0], a.ID)
+		}
+		const perEndpoint = 15
+		tools(t, nodes[0], perEndpoint-1, "1 €/mois", monday)
+
+		var mu sync.Mutex
+		held, flying, delivered, attempts := map[string]bool{}, map[string]int{}, 0, 0
+		for now := monday; delivered < 4*perEndpoint; now = now.Add(time.Minute) {
+			clear(held) // every lease of the minute before is over
+			clear(flying)
+			lost := 0
+			var all sync.WaitGroup
+			for worker := range 24 {
+				all.Go(func() {
+					r := rand.New(rand.NewPCG(uint64(worker), uint64(now.Unix())))
+					s := nodes[worker%3]
+					for idle := 0; idle < 3; {
+						claims, err := s.ClaimDeliveries(t.Context(), now, 1+r.IntN(6))
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						if len(claims) == 0 {
+							idle++ // the others may be about to give some back; the next minute sees those
+						}
+						mu.Lock()
+						for _, c := range claims {
+							if flying[c.EndpointID]++; flying[c.EndpointID] > webhook.MaxInFlight {
+								t.Errorf("%d in flight to %s", flying[c.EndpointID], c.EndpointID)
+							}
+							if held[c.DeliveryID] {
+								t.Errorf("%s was claimed twice", c.DeliveryID)
+							}
+							held[c.DeliveryID] = true
+						}
+						mu.Unlock()
+						for _, c := range claims {
+							v := success(now)
+							switch n := r.IntN(10); {
+							case n == 0: // the process dies
+								mu.Lock()
+								lost++
+								mu.Unlock()
+								continue
+							case n < 4:
+								v = failure(now, 0)
+							}
+							mu.Lock()
+							flying[c.EndpointID]--
+							held[c.DeliveryID] = false
+							attempts++
+							if v.State == webhook.Delivered {
+								delivered++
+							}
+							mu.Unlock()
+							if err := s.SettleDelivery(t.Context(), c, v); err != nil {
+								t.Error(err)
+								return
+							}
+						}
+					}
+				})
+			}
+			all.Wait()
+			if t.Failed() {
+				return
+			}
+		}
+		dump := dumpOf(t, nodes[0], "deliveries")
+		if got := strings.Count(dump, `"delivered"`); got != 4*perEndpoint || delivered != got {
+			t.Errorf("%d deliveries are delivered and %d were; want %d", got, delivered, 4*perEndpoint)
+		}
+		if got := strings.Count(dumpOf(t, nodes[0], "attempts"), "\n"); got != attempts {
+			t.Errorf("%d attempts on record; there were %d", got, attempts)
+		}
+	})
+}

@@ -1,0 +1,134 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"palmares/internal/webhook"
+)
+
+// pruneDeliveries is how many rows PruneWebhooks deletes in one transaction, so that
+// claims and publications have their turn in between.
+const pruneDeliveries = 500
+
+// eventsLinger is how much longer an event is kept than a delivery: one that was
+// asked for again in the last moment has been written by then, and keeps it.
+const eventsLinger = time.Hour
+
+// PruneWebhooks forgets the deliveries, their attempts and the recoveries that are
+// older than before, whether they were delivered or not, then the events. An event
+// that a younger delivery sends again stays with it. The sequence goes on as if
+// nothing had been removed, and publications stay on record. What an error leaves,
+// the next call takes.
+func (s *Store) PruneWebhooks(ctx context.Context, before time.Time) error {
+	endpoints, err := s.Endpoints(ctx, "")
+	if err != nil {
+		return err
+	}
+	for _, w := range endpoints {
+		err := s.inSteps(ctx, func(tx *sql.Tx) (int, error) {
+			if err := s.lockEndpoint(ctx, tx, w.ID); err != nil {
+				return 0, err
+			}
+			old, err := rows(ctx, tx, 0, `SELECT id FROM deliveries WHERE endpoint_id = $1 AND created_at < $2 ORDER BY created_at LIMIT $3`,
+				func(scan scanner, id *string) error { return scan(id) }, w.ID, formatTime(before), pruneDeliveries)
+			if err != nil || len(old) == 0 {
+				return 0, err
+			}
+			args, list := inAfter(nil, old)
+			_, err = tx.ExecContext(ctx, `DELETE FROM deliveries WHERE id IN `+list, args...) // attempts go with them
+			return len(old), err
+		})
+		if err != nil {
+			return err
+		}
+		err = s.hurried().write(ctx, func(tx *sql.Tx) error {
+			if err := s.lockEndpoint(ctx, tx, w.ID); err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, `UPDATE endpoints SET old_secret = '' WHERE id = $1 AND old_secret <> '' AND old_secret_until < $2`, w.ID, formatTime(before)); err != nil {
+				return err
+			}
+			_, err := tx.ExecContext(ctx, `DELETE FROM recoveries WHERE endpoint_id = $1 AND created_at < $2`, w.ID, formatTime(before))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return s.pruneEvents(ctx, before.Add(-eventsLinger))
+}
+
+func (s *Store) pruneEvents(ctx context.Context, before time.Time) error {
+	// The events of the publications before the first one that is young enough.
+	var last int64
+	err := s.reads.QueryRowContext(ctx, `
+		SELECT coalesce((SELECT min(first_sequence) - 1 FROM publications WHERE published_at >= $1), sequence) FROM catalogue`, formatTime(before)).Scan(&last)
+	if err != nil {
+		return s.explain(ctx, err)
+	}
+	// Events that stay because they were asked for again are gone over once: each step
+	// begins where the one before ended.
+	var from int64
+	return s.inSteps(ctx, func(tx *sql.Tx) (int, error) {
+		old, err := rows(ctx, tx, 0, `
+			SELECT e.sequence FROM events e WHERE e.sequence > $1 AND e.sequence <= $2
+				AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.sequence = e.sequence AND d.origin <> 'event')
+			ORDER BY e.sequence LIMIT $3`, func(scan scanner, n *int64) error { return scan(n) }, from, last, pruneDeliveries)
+		if err != nil || len(old) == 0 {
+			return 0, err
+		}
+		_, err = tx.ExecContext(ctx, `
+			DELETE FROM events WHERE sequence > $1 AND sequence <= $2
+				AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.sequence = events.sequence AND d.origin <> 'event')`, from, old[len(old)-1])
+		from = old[len(old)-1]
+		return len(old), err
+	})
+}
+
+// inSteps runs a step, each in its own transaction, until one does less than
+// pruneDeliveries.
+func (s *Store) inSteps(ctx context.Context, step func(*sql.Tx) (int, error)) error {
+	for {
+		var did int
+		err := s.hurried().write(ctx, func(tx *sql.Tx) (err error) {
+			did, err = step(tx)
+			return err
+		})
+		if err != nil || did < pruneDeliveries {
+			return err
+		}
+	}
+}
+
+// WebhookFigures counts endpoints and finds what has been due longest.
+func (s *Store) WebhookFigures(ctx context.Context, now time.Time) (webhook.Figures, error) {
+	f := webhook.Figures{Endpoints: map[webhook.State]int{}}
+	err := s.read(ctx, func(tx *sql.Tx) error {
+		all, err := rows(ctx, tx, 0, selectEndpoints, scanEndpoint)
+		if err != nil {
+			return err
+		}
+		for _, w := range all {
+			f.Endpoints[w.State]++
+		}
+		var oldest string
+		err = tx.QueryRowContext(ctx, `
+			SELECT next_at FROM (
+				SELECT (SELECT d.next_at FROM deliveries d WHERE d.endpoint_id = w.id AND d.state = 'pending' AND d.next_at <= $1 ORDER BY d.next_at LIMIT 1) AS next_at
+				FROM endpoints w JOIN accounts a ON a.id = w.account_id WHERE w.state = 'active' AND a.plan = 'pro') AS longest
+			WHERE next_at IS NOT NULL ORDER BY next_at LIMIT 1`, formatTime(now)).Scan(&oldest)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		since, err := parseTime(oldest)
+		f.OldestDue = max(now.Sub(since), 0)
+		return err
+	})
+	return f, err
+}

@@ -1,0 +1,112 @@
+package store
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"palmares/internal/account"
+	"palmares/internal/webhook"
+)
+
+func TestWhatIsOlderThanAMonthIsForgottenAndTheSequenceGoesOn(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		a := create(t, s, "ada@example.org", account.Pro)
+		w := endpoint(t, s, a.ID)
+		tools(t, s, pruneDeliveries+10, "1 €/mois", monday) // more than one step
+		n := int64(pruneDeliveries + 11)
+		old := claim(t, s, monday, 2)
+		settle(t, s, old[0], success(monday))
+		settle(t, s, old[1], success(monday))
+		recoverSince(t, s, w.ID, monday, monday)
+		for runRecovery(t, s, monday, 1000) {
+		}
+		resent, err := s.Resend(ctx, a.ID, old[0].DeliveryID, day(20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// All but two tools are removed.
+		if _, err := s.Publish(ctx, catalogue(tool("t00000", "2 €/mois"), tool("t00001", "2 €/mois")), PublishOptions{Now: day(10), AllowRemovals: true}); err != nil {
+			t.Fatal(err)
+		}
+		last := slices.Max(sequences(deliveries(t, s, w.ID, DeliveryFilter{Limit: 10_000})))
+
+		prune := func(before time.Time) {
+			t.Helper()
+			if err := s.PruneWebhooks(ctx, before); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := dumpWebhooks(t, s) + dump(t, s)
+		prune(monday)
+		if dumpWebhooks(t, s)+dump(t, s) != before {
+			t.Error("what is a month old to the millisecond was touched")
+		}
+		prune(monday.Add(2 * time.Hour))
+		got := sequences(deliveries(t, s, w.ID, DeliveryFilter{Limit: 10_000}))
+		if len(got) != int(last-n)+1 || got[0] != resent.Sequence || slices.Min(got[1:]) != n+1 {
+			t.Errorf("%d deliveries are left; want those of the second publication and the one that was asked for again", len(got))
+		}
+		if left := dumpOf(t, s, "attempts", "recoveries"); left != "" {
+			t.Errorf("left of the first publication:\n%s", left)
+		}
+		kept, err := s.Events(ctx, 0, 10_000)
+		if err != nil || len(kept) != int(last-n)+1 || kept[0].Sequence != resent.Sequence || kept[1].Sequence != n+1 {
+			t.Errorf("%d events are left, %v", len(kept), err)
+		}
+		for _, c := range claim(t, s, day(20), 4) {
+			if c.DeliveryID == resent.ID && !bytes.Equal(c.Body, old[0].Body) {
+				t.Errorf("it was sent again as %s", c.Body)
+			}
+		}
+
+		prune(day(40))
+		if got := dumpOf(t, s, "deliveries", "events"); got != "" {
+			t.Errorf("left:\n%s", got)
+		}
+		if got := strings.Count(dumpOf(t, s, "publications"), "\n"); got != 2 {
+			t.Errorf("%d publications on record", got)
+		}
+		p := publish(t, s, catalogue(tool("z", "1 €/mois"), tool("t00000", "2 €/mois"), tool("t00001", "2 €/mois")), day(41))
+		if p.Sequence != last+2 {
+			t.Errorf("the sequence goes on with %d; want %d", p.Sequence, last+2)
+		}
+		if got := sequences(deliveries(t, s, w.ID, DeliveryFilter{})); !slices.Equal(got, []int64{last + 2, last + 1}) {
+			t.Errorf("delivered %v", got)
+		}
+	})
+}
+
+func TestTheFiguresSayWhatHasBeenDueLongest(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		a, b := create(t, s, "ada@example.org", account.Pro), create(t, s, "bob@example.org", account.Pro)
+		figures := func(at time.Time, want webhook.Figures) {
+			t.Helper()
+			got, err := s.WebhookFigures(t.Context(), at)
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				t.Errorf("(-want +got):\n%s%v", diff, err)
+			}
+		}
+		figures(monday, webhook.Figures{Endpoints: map[webhook.State]int{}})
+		w := endpoint(t, s, a.ID)
+		endpoint(t, s, a.ID)
+		paused, suspended := endpoint(t, s, a.ID), endpoint(t, s, b.ID)
+		for i, id := range []string{paused.ID, suspended.ID, w.ID} {
+			if _, err := s.PingEndpoint(t.Context(), "", id, monday.Add(time.Duration(i)*time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		changeState(t, s, paused.ID, webhook.Paused)
+		if err := s.SetPlan(t.Context(), b.Email, account.Developer); err != nil {
+			t.Fatal(err)
+		}
+		states := map[webhook.State]int{webhook.Active: 2, webhook.Paused: 1, webhook.Suspended: 1}
+		figures(monday.Add(time.Minute), webhook.Figures{Endpoints: states})
+		figures(monday.Add(10*time.Minute), webhook.Figures{OldestDue: 8 * time.Minute, Endpoints: states})
+	})
+}

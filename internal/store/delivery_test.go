@@ -1,0 +1,280 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/catalog"
+	"palmares/internal/webhook"
+)
+
+func deliveries(t testing.TB, s *Store, endpointID string, f DeliveryFilter) []webhook.Delivery {
+	t.Helper()
+	list, err := s.Deliveries(t.Context(), "", endpointID, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// sequences gives those of a list of deliveries.
+func sequences(list []webhook.Delivery) (all []int64) {
+	for _, d := range list {
+		all = append(all, d.Sequence)
+	}
+	return all
+}
+
+func TestAPublicationGivesEachEventToEveryEndpointThatWantsIt(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		a, b, poor := create(t, s, "ada@example.org", account.Pro), create(t, s, "bob@example.org", account.Pro), create(t, s, "eve@example.org", account.Pro)
+		all, some, paused, other, suspended := endpoint(t, s, a.ID), endpoint(t, s, a.ID, catalog.CatalogUpdated, catalog.PricingUpdated),
+			endpoint(t, s, a.ID), endpoint(t, s, b.ID, catalog.ToolRemoved), endpoint(t, s, poor.ID)
+		changeState(t, s, paused.ID, webhook.Paused)
+		if err := s.SetPlan(t.Context(), poor.Email, account.Developer); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Publish(t.Context(), catalogue(tool("a", "1 €/mois")), PublishOptions{Now: monday, DryRun: true}); err != nil {
+			t.Fatal(err)
+		}
+		if got := dumpOf(t, s, "deliveries"); got != "" {
+			t.Errorf("a dry run made deliveries:\n%s", got)
+		}
+		publish(t, s, catalogue(tool("a", "1 €/mois"), tool("b", "1 €/mois")), monday)
+		publish(t, s, catalogue(tool("a", "2 €/mois"), tool("b", "1 €/mois")), day(1))
+		// created a, created b, catalog; updated a, pricing a, catalog
+		for _, test := range []struct {
+			w    webhook.Endpoint
+			want []int64
+		}{{all, []int64{6, 5, 4, 3, 2, 1}}, {some, []int64{6, 5, 3}}, {paused, nil}, {other, nil}, {suspended, nil}} {
+			got := deliveries(t, s, test.w.ID, DeliveryFilter{})
+			if !slices.Equal(sequences(got), test.want) {
+				t.Errorf("an endpoint that takes %v was given %v; want %v", test.w.Events, sequences(got), test.want)
+			}
+			for _, d := range got {
+				e := events(t, s)[d.Sequence-1]
+				if d.EventID != e.ID || d.Type != e.Type || d.Origin != webhook.OfEvent || d.State != webhook.Pending ||
+					!d.CreatedAt.Equal(e.CreatedAt) || !d.NextAt.Equal(e.CreatedAt) || d.Count != 0 || d.Attempts != nil ||
+					len(d.ID) != 30 || !strings.HasPrefix(d.ID, account.DeliveryID) || d.ID[4:14] != e.ID[4:14] {
+					t.Errorf("delivery %+v of event %+v", d, e)
+				}
+				if _, body, err := s.Delivery(t.Context(), "", d.ID); err != nil || !bytes.Equal(body, e.Body) {
+					t.Errorf("its body is %s, %v; want %s", body, err, e.Body)
+				}
+			}
+		}
+	})
+}
+
+func TestTheLogIsPagedNewestFirstAndFiltered(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		a := create(t, s, "ada@example.org", account.Pro)
+		w, other := endpoint(t, s, a.ID), endpoint(t, s, a.ID)
+		tools(t, s, 6, "1 €/mois", monday)
+		tools(t, s, 6, "2 €/mois", day(1)) // 7 events, then 13
+		var claims []webhook.Claim
+		for len(claims) < 8 {
+			claims = append(claims, claim(t, s, day(1), 8)...)
+		}
+		failed := failure(day(1), 0)
+		failed.State = webhook.Failed
+		states := map[int64]webhook.DeliveryState{}
+		for i, c := range claims {
+			v := success(day(1))
+			if i%2 > 0 {
+				v = failed
+			}
+			settle(t, s, c, v)
+			if c.EndpointID == w.ID {
+				d, _, err := s.Delivery(t.Context(), "", c.DeliveryID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				states[d.Sequence] = v.State
+			}
+		}
+		all := events(t, s)
+		for _, f := range []DeliveryFilter{
+			{}, {State: webhook.Pending}, {State: webhook.Delivered}, {State: webhook.Failed}, {Type: catalog.PricingUpdated},
+			{Type: catalog.ToolCreated, State: webhook.Failed}, {Type: catalog.ToolRemoved},
+		} {
+			var want []int64
+			for _, e := range slices.Backward(all) {
+				state := webhook.Pending
+				if states[e.Sequence] != "" {
+					state = states[e.Sequence]
+				}
+				if (f.State == "" || f.State == state) && (f.Type == "" || f.Type == e.Type) {
+					want = append(want, e.Sequence)
+				}
+			}
+			var got []webhook.Delivery
+			for f.Limit = 3; ; f.Before = got[len(got)-1].ID {
+				page := deliveries(t, s, w.ID, f)
+				if got = append(got, page...); len(page) < 3 {
+					break
+				}
+			}
+			if !slices.Equal(sequences(got), want) {
+				t.Errorf("%+v lists %v; want %v", f, sequences(got), want)
+			}
+			for _, d := range got {
+				switch {
+				case d.State == webhook.Pending && d.Attempts == nil && d.Count == 0:
+				case d.State == webhook.Delivered && len(d.Attempts) == 1 && d.Attempts[0].Status == 204 && d.NextAt.IsZero():
+				case d.State == webhook.Failed && len(d.Attempts) == 1 && d.Attempts[0].Response == "non" && d.NextAt.IsZero():
+				default:
+					t.Errorf("in the list: %+v", d)
+				}
+			}
+		}
+		foreign := deliveries(t, s, other.ID, DeliveryFilter{Limit: 1})[0].ID
+		for _, before := range []string{foreign, "dlv_nothing"} {
+			_, err := s.Deliveries(t.Context(), "", w.ID, DeliveryFilter{Before: before})
+			fails(t, err, ErrInvalid, before, "newest")
+		}
+	})
+}
+
+func TestAResentDeliveryHasTheSameIDAndBytes(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		a := create(t, s, "ada@example.org", account.Pro)
+		w := endpoint(t, s, a.ID, catalog.CatalogUpdated)
+		publish(t, s, catalogue(tool("a", "1 €/mois")), monday)
+		if _, err := s.PingEndpoint(ctx, a.ID, w.ID, monday); err != nil {
+			t.Fatal(err)
+		}
+		claims := claim(t, s, monday, 2)
+		for _, c := range claims {
+			settle(t, s, c, success(monday))
+		}
+		for _, c := range claims {
+			d, err := s.Resend(ctx, a.ID, c.DeliveryID, day(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			again := claim(t, s, day(1), 2)
+			if len(again) != 1 || again[0].DeliveryID != d.ID || d.ID == c.DeliveryID || d.Origin != webhook.OfResend || again[0].Attempt != 1 ||
+				again[0].EventID != c.EventID || again[0].Type != c.Type || !bytes.Equal(again[0].Body, c.Body) || len(c.Body) == 0 {
+				t.Errorf("%+v was resent as %+v", c, again)
+			}
+			settle(t, s, again[0], success(day(1)))
+		}
+		_, err := s.Resend(ctx, a.ID, "dlv_nothing", monday)
+		fails(t, err, ErrNotFound, "dlv_nothing", "webhook deliveries")
+	})
+}
+
+func TestFivePingsAMinuteHoweverManyAreAskedForAtOnce(t *testing.T) {
+	eachDSN(t, func(t *testing.T, dsn string) {
+		nodes := []*Store{open(t, dsn), open(t, dsn)}
+		a := create(t, nodes[0], "ada@example.org", account.Pro)
+		w := endpoint(t, nodes[0], a.ID, catalog.ToolRemoved)
+		publish(t, nodes[0], catalogue(tool("a", "1 €/mois")), monday)
+		pings := func(at time.Time) int64 {
+			var made atomic.Int64
+			var all sync.WaitGroup
+			for i := range 20 {
+				all.Go(func() {
+					_, err := nodes[i%2].PingEndpoint(t.Context(), a.ID, w.ID, at)
+					if err == nil {
+						made.Add(1)
+					} else if !errors.Is(err, ErrTooMany) {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			return made.Load()
+		}
+		for _, step := range []struct {
+			at   time.Duration
+			want int64
+		}{{0, 5}, {time.Minute - time.Millisecond, 0}, {time.Minute, 5}} {
+			if got := pings(monday.Add(step.at)); got != step.want {
+				t.Errorf("%d pings after %s; want %d", got, step.at, step.want)
+			}
+		}
+		_, err := nodes[0].PingEndpoint(t.Context(), a.ID, w.ID, monday.Add(time.Minute))
+		fails(t, err, ErrTooMany, w.ID, "5 pings", "wait a minute")
+
+		c := claim(t, nodes[0], monday, 1)[0]
+		var body struct {
+			ID, Type, Timestamp string
+			Sequence            int64
+			Data                struct{ URL string }
+		}
+		if err := json.Unmarshal(c.Body, &body); err != nil || body.ID != c.EventID || body.Type != webhook.Ping || c.Type != webhook.Ping ||
+			body.Timestamp != "2026-11-16T09:30:00.250Z" || body.Sequence != 0 || body.Data.URL != "https://palmares.example" {
+			t.Errorf("a ping says %s, %v", c.Body, err)
+		}
+	})
+}
+
+func TestAnEndpointIsDeletedWhileACatalogueIsPublished(t *testing.T) {
+	eachDSN(t, func(t *testing.T, dsn string) {
+		nodes := []*Store{open(t, dsn), open(t, dsn)}
+		a := create(t, nodes[0], "ada@example.org", account.Pro)
+		for range 8 {
+			endpoint(t, nodes[0], a.ID)
+		}
+		b := create(t, nodes[0], "bob@example.org", account.Pro)
+		for range 8 {
+			endpoint(t, nodes[0], b.ID)
+		}
+		list, err := nodes[0].Endpoints(t.Context(), a.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		all.Go(func() {
+			for i := range 10 {
+				price := strings.Repeat("1", i+1) + " €/mois"
+				if _, err := nodes[0].Publish(t.Context(), catalogue(tool("a", price)), PublishOptions{Now: monday}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		all.Go(func() {
+			for _, w := range list {
+				if err := nodes[1].DeleteEndpoint(t.Context(), a.ID, w.ID); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		all.Go(func() {
+			if err := nodes[1].DeleteAccount(t.Context(), b.Email); err != nil {
+				t.Error(err)
+			}
+		})
+		all.Go(func() {
+			for range 20 {
+				claims, err := nodes[1].ClaimDeliveries(t.Context(), monday, 20)
+				if err != nil {
+					t.Error(err)
+				}
+				for _, c := range claims {
+					if err := nodes[1].SettleDelivery(t.Context(), c, success(monday)); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+		all.Wait()
+		if left := dumpWebhooks(t, nodes[0]); left != "" {
+			t.Errorf("left:\n%s", left)
+		}
+		if n := len(events(t, nodes[0])); n != 2+9*3 {
+			t.Errorf("%d events", n)
+		}
+	})
+}

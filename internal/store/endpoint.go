@@ -1,0 +1,315 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/webhook"
+)
+
+// What callers may need to tell apart of webhooks, besides ErrNotFound and ErrInvalid.
+var (
+	ErrPlan          = errors.New("the account's plan has no webhooks")
+	ErrEndpointLimit = errors.New("the account has all its endpoints")
+	ErrTooMany       = errors.New("too many in a short time")
+)
+
+// In all methods about endpoints and deliveries an accountID of "" is the operator,
+// who sees those of every account. Anybody else's are not found.
+//
+// Whatever changes a delivery or an endpoint's state holds the endpoint's row first
+// (see lockEndpoint). On PostgreSQL that makes the numbers per endpoint exact over
+// all nodes, and nobody waits for another in a circle.
+
+// CreateEndpoint makes an endpoint that is active at once. The secret is sealed for
+// the endpoint's id, which is made here, hence a function. events are sorted and
+// each kept once; nil is all.
+//
+// ErrNotFound: no such account; ErrPlan: it is not Pro; ErrEndpointLimit: it has
+// webhook.MaxEndpoints, exactly, however many ask at once; ErrInvalid: an event.
+func (s *Store) CreateEndpoint(ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, now time.Time) (webhook.Endpoint, error) {
+	return s.createEndpoint(ctx, accountID, url, events, seal, nil, now)
+}
+
+// CreateNextEndpoint is CreateEndpoint for a form that may be sent twice: newest is
+// the id of the newest endpoint that its writer knew of, "" for none. ErrChanged:
+// there is another one by now.
+func (s *Store) CreateNextEndpoint(ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, newest string, now time.Time) (webhook.Endpoint, error) {
+	return s.createEndpoint(ctx, accountID, url, events, seal, &newest, now)
+}
+
+func (s *Store) createEndpoint(ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, newest *string, now time.Time) (webhook.Endpoint, error) {
+	events, err := normalEvents(events)
+	if err != nil {
+		return webhook.Endpoint{}, err
+	}
+	w := webhook.Endpoint{
+		ID: account.NewID(account.EndpointID, now, rand.Reader), AccountID: accountID, URL: url, Events: events,
+		State: webhook.Active, CreatedAt: now.UTC().Truncate(time.Millisecond),
+	}
+	sealed := seal(w.ID)
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		// The account's row is the lock, as for its keys.
+		if _, err := tx.ExecContext(ctx, `UPDATE accounts SET plan = plan WHERE id = $1`, accountID); err != nil {
+			return err
+		}
+		if newest != nil {
+			if err := checkNewest(ctx, tx, "endpoints", accountID, *newest); err != nil {
+				return err
+			}
+		}
+		var email string
+		var plan account.Plan
+		var have int
+		err := tx.QueryRowContext(ctx, `SELECT email, plan, (SELECT count(*) FROM endpoints WHERE account_id = $1) FROM accounts WHERE id = $1`, accountID).
+			Scan(&email, (*string)(&plan), &have)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return problem(ErrNotFound, nil, "there is no account %q: see `palmares account list`", accountID)
+		case err != nil:
+			return err
+		case plan != account.Pro:
+			return problem(ErrPlan, nil, "%s has the %s plan and webhooks are part of the pro plan: change it with `palmares account plan %s pro`", email, plan, email)
+		case have >= webhook.MaxEndpoints:
+			return problem(ErrEndpointLimit, nil, "%s has %d endpoints and may have %d: delete one first", email, have, webhook.MaxEndpoints)
+		}
+		// Its turn is the latest: a new endpoint does not pass those that wait.
+		_, err = tx.ExecContext(ctx, `
+			INSERT INTO endpoints (id, account_id, url, events, state, reason, created_at, secret, old_secret, old_secret_until,
+				failures, failing_since, last_success_at, disabled_at, turn)
+			VALUES ($1, $2, $3, $4, $5, '', $6, $7, '', '', 0, '', '', '', (SELECT coalesce(max(turn), 0) FROM endpoints))`,
+			w.ID, accountID, url, joinList(events), string(w.State), formatTime(w.CreatedAt), sealed)
+		return err
+	})
+	if err != nil {
+		return webhook.Endpoint{}, err
+	}
+	return w, nil
+}
+
+// Endpoints lists the endpoints of an account, oldest first.
+func (s *Store) Endpoints(ctx context.Context, accountID string) ([]webhook.Endpoint, error) {
+	var all []webhook.Endpoint
+	err := s.read(ctx, func(tx *sql.Tx) (err error) {
+		all, err = rows(ctx, tx, 0, selectEndpoints+`WHERE $1 = '' OR w.account_id = $1`, scanEndpoint, accountID)
+		return err
+	})
+	slices.SortFunc(all, func(a, b webhook.Endpoint) int { return cmp.Compare(a.ID, b.ID) })
+	return all, err
+}
+
+// Endpoint finds one. ErrNotFound: there is none, or it is another account's.
+func (s *Store) Endpoint(ctx context.Context, accountID, id string) (webhook.Endpoint, error) {
+	var w webhook.Endpoint
+	err := s.read(ctx, func(tx *sql.Tx) (err error) {
+		w, err = findEndpoint(ctx, tx, accountID, id)
+		return err
+	})
+	return w, err
+}
+
+// ChangeEndpoint changes what its owner may change, and gives what it is then. To
+// make an endpoint active again, or to give it another URL, forgets its failures:
+// what waits is tried again at full speed and has webhook.DisableAfter anew.
+// Deliveries that wait stay, whatever the endpoint takes from now on.
+//
+// ErrNotFound; ErrInvalid: an event, or a state that is not its owner's to choose.
+func (s *Store) ChangeEndpoint(ctx context.Context, accountID, id string, c webhook.Change, _ time.Time) (webhook.Endpoint, error) {
+	return s.changeEndpoint(ctx, accountID, id, func(tx *sql.Tx, w webhook.Endpoint) error {
+		if w.State == webhook.Suspended { // which is not stored
+			w.State = webhook.Active
+		}
+		again := false
+		if c.URL != nil && *c.URL != w.URL {
+			w.URL, again = *c.URL, true
+		}
+		if c.Events != nil {
+			events, err := normalEvents(*c.Events)
+			if err != nil {
+				return err
+			}
+			w.Events = events
+		}
+		if c.State != nil && *c.State != w.State {
+			switch *c.State {
+			case webhook.Active:
+				again = true
+			case webhook.Paused:
+			default:
+				return problem(ErrInvalid, nil, "an endpoint cannot be made %q: give it the state active or paused", *c.State)
+			}
+			w.State, w.Reason, w.DisabledAt = *c.State, "", time.Time{}
+		}
+		if again {
+			w.Failures, w.FailingSince = 0, time.Time{}
+		}
+		_, err := tx.ExecContext(ctx, `
+			UPDATE endpoints SET url = $1, events = $2, state = $3, reason = $4, disabled_at = $5, failures = $6, failing_since = $7 WHERE id = $8`,
+			w.URL, joinList(w.Events), string(w.State), w.Reason, formatTime(w.DisabledAt), w.Failures, formatTime(w.FailingSince), id)
+		return err
+	})
+}
+
+// DeleteEndpoint forgets an endpoint and all its deliveries. ErrNotFound.
+func (s *Store) DeleteEndpoint(ctx context.Context, accountID, id string) error {
+	return s.write(ctx, func(tx *sql.Tx) error {
+		if _, err := findEndpoint(ctx, tx, accountID, id); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `DELETE FROM endpoints WHERE id = $1`, id) // what is its goes with it
+		return err
+	})
+}
+
+// RotateSecret gives an endpoint another secret; the one before signs too for
+// webhook.Overlap, and one before that no longer. ErrNotFound.
+func (s *Store) RotateSecret(ctx context.Context, accountID, id, sealed string, now time.Time) (webhook.Endpoint, error) {
+	return s.rotateSecret(ctx, accountID, id, sealed, nil, now)
+}
+
+// RotateNextSecret is RotateSecret for a form that may be sent twice: last is the
+// OldSecretUntil that its writer knew of. ErrChanged: it is another one by now.
+func (s *Store) RotateNextSecret(ctx context.Context, accountID, id, sealed string, last, now time.Time) (webhook.Endpoint, error) {
+	return s.rotateSecret(ctx, accountID, id, sealed, &last, now)
+}
+
+func (s *Store) rotateSecret(ctx context.Context, accountID, id, sealed string, last *time.Time, now time.Time) (webhook.Endpoint, error) {
+	return s.changeEndpoint(ctx, accountID, id, func(tx *sql.Tx, w webhook.Endpoint) error {
+		if last != nil && !w.OldSecretUntil.Equal(*last) {
+			return problem(ErrChanged, nil, "the secret of the endpoint %s was rotated meanwhile: look at it again", id)
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE endpoints SET old_secret = secret, secret = $1, old_secret_until = $2 WHERE id = $3`,
+			sealed, formatTime(now.Add(webhook.Overlap)), id)
+		return err
+	})
+}
+
+// ReplaceSecrets puts the same secret under another seal. When the endpoint no
+// longer has it under the old one, nothing is changed: somebody else was here.
+func (s *Store) ReplaceSecrets(ctx context.Context, endpointID, oldSealed, newSealed string) error {
+	return s.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `
+			UPDATE endpoints SET
+				secret = CASE WHEN secret = $2 THEN $3 ELSE secret END,
+				old_secret = CASE WHEN old_secret = $2 THEN $3 ELSE old_secret END
+			WHERE id = $1 AND (secret = $2 OR old_secret = $2)`, endpointID, oldSealed, newSealed)
+		return err
+	})
+}
+
+// A SealedSecret is what is stored of an endpoint's secrets.
+type SealedSecret struct {
+	EndpointID string
+	Secret     string
+	OldSecret  string // "" when there is none
+}
+
+// SealedSecrets gives those of every endpoint: what ReplaceSecrets is to go through
+// when the key that seals has changed.
+func (s *Store) SealedSecrets(ctx context.Context) ([]SealedSecret, error) {
+	var all []SealedSecret
+	err := s.read(ctx, func(tx *sql.Tx) (err error) {
+		all, err = rows(ctx, tx, 0, `SELECT id, secret, old_secret FROM endpoints`, func(scan scanner, k *SealedSecret) error {
+			return scan(&k.EndpointID, &k.Secret, &k.OldSecret)
+		})
+		return err
+	})
+	return all, err
+}
+
+// changeEndpoint lets fn change an endpoint that nobody else changes meanwhile, and
+// gives what it is then.
+func (s *Store) changeEndpoint(ctx context.Context, accountID, id string, fn func(*sql.Tx, webhook.Endpoint) error) (webhook.Endpoint, error) {
+	var w webhook.Endpoint
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		if err := s.lockEndpoint(ctx, tx, id); err != nil {
+			return err
+		}
+		old, err := findEndpoint(ctx, tx, accountID, id)
+		if err != nil {
+			return err
+		}
+		if err := fn(tx, old); err != nil {
+			return err
+		}
+		w, err = findEndpoint(ctx, tx, accountID, id)
+		return err
+	})
+	if err != nil {
+		return webhook.Endpoint{}, err
+	}
+	return w, nil
+}
+
+// lockEndpoint makes other transactions that would change an endpoint wait for this
+// one. On SQLite they wait anyway. On PostgreSQL the lock is one that lets a
+// publication refer to the endpoint all the while; a statement after this one sees
+// what others did before.
+func (s *Store) lockEndpoint(ctx context.Context, tx *sql.Tx, id string) error {
+	if !s.postgres {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, `SELECT 1 FROM endpoints WHERE id = $1 FOR NO KEY UPDATE`, id)
+	return err
+}
+
+func findEndpoint(ctx context.Context, q queryer, accountID, id string) (webhook.Endpoint, error) {
+	var w webhook.Endpoint
+	err := scanEndpoint(q.QueryRowContext(ctx, selectEndpoints+`WHERE w.id = $1 AND ($2 = '' OR w.account_id = $2)`, id, accountID).Scan, &w)
+	if errors.Is(err, sql.ErrNoRows) {
+		return webhook.Endpoint{}, problem(ErrNotFound, nil, "there is no endpoint %q: see `palmares webhook list EMAIL`", id)
+	}
+	return w, err
+}
+
+const selectEndpoints = `
+	SELECT w.id, w.account_id, w.url, w.events, w.state, w.reason, w.created_at, w.old_secret_until,
+		w.failures, w.failing_since, w.last_success_at, w.disabled_at, a.plan
+	FROM endpoints w JOIN accounts a ON a.id = w.account_id `
+
+func scanEndpoint(scan scanner, w *webhook.Endpoint) error {
+	var events, created, old, failing, success, disabled string
+	var plan account.Plan
+	err := scan(&w.ID, &w.AccountID, &w.URL, &events, (*string)(&w.State), &w.Reason, &created, &old, &w.Failures, &failing, &success, &disabled, (*string)(&plan))
+	if err != nil {
+		return err
+	}
+	// One that is paused or disabled would not be sent anything with Pro either.
+	if w.State == webhook.Active && plan != account.Pro {
+		w.State = webhook.Suspended
+	}
+	if w.Events, err = splitList(events); err != nil {
+		return err
+	}
+	for _, m := range []struct {
+		text string
+		time *time.Time
+	}{{created, &w.CreatedAt}, {old, &w.OldSecretUntil}, {failing, &w.FailingSince}, {success, &w.LastSuccessAt}, {disabled, &w.DisabledAt}} {
+		if *m.time, err = parseTime(m.text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func normalEvents(events []string) ([]string, error) {
+	if events == nil {
+		return nil, nil
+	}
+	if len(events) == 0 {
+		return nil, problem(ErrInvalid, nil, "an endpoint that takes no event is of no use: pause it instead, or give it some of %s", strings.Join(webhook.Types, ", "))
+	}
+	for _, e := range events {
+		if !slices.Contains(webhook.Types, e) {
+			return nil, problem(ErrInvalid, nil, "there is no event %q: the events are %s", e, strings.Join(webhook.Types, ", "))
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(events))), nil
+}

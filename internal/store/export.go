@@ -1,0 +1,61 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+
+	"palmares/internal/webhook"
+)
+
+// A DeliveryCursor is a place in the log of an endpoint; zero is before the first.
+type DeliveryCursor struct{ createdAt, id string }
+
+// ExportDeliveries gives the next deliveries to an endpoint, oldest first, at most
+// limit and each with all its attempts, and the place after them. A log can be far
+// longer than what fits in memory, hence in parts. ErrNotFound: no such endpoint.
+func (s *Store) ExportDeliveries(ctx context.Context, accountID, endpointID string, after DeliveryCursor, limit int) ([]webhook.Delivery, DeliveryCursor, error) {
+	var list []webhook.Delivery
+	next := after
+	err := s.read(ctx, func(tx *sql.Tx) error {
+		if _, err := findEndpoint(ctx, tx, accountID, endpointID); err != nil {
+			return err
+		}
+		var err error
+		list, err = rows(ctx, tx, 0, selectDeliveries+`
+			WHERE d.endpoint_id = $1 AND (d.created_at, d.id) > ($2, $3) ORDER BY d.created_at, d.id LIMIT $4`, scanDelivery,
+			endpointID, after.createdAt, after.id, limit)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		last := list[len(list)-1]
+		next = DeliveryCursor{formatTime(last.CreatedAt), last.ID}
+		return addAttempts(ctx, tx, list)
+	})
+	return list, next, err
+}
+
+// addAttempts gives deliveries all their attempts.
+func addAttempts(ctx context.Context, tx *sql.Tx, list []webhook.Delivery) error {
+	ids, places := make([]string, len(list)), map[string]int{}
+	for i, d := range list {
+		list[i].Attempts = nil
+		ids[i], places[d.ID] = d.ID, i
+	}
+	type owned struct {
+		delivery string
+		webhook.Attempt
+	}
+	chosen, args := in(ids)
+	all, err := rows(ctx, tx, 0, `SELECT delivery_id, number, at, duration, status, outcome, response FROM attempts WHERE delivery_id IN `+chosen,
+		func(scan scanner, a *owned) error {
+			return scanAttempt(func(into ...any) error { return scan(append([]any{&a.delivery}, into...)...) }, &a.Attempt)
+		}, args...)
+	slices.SortFunc(all, func(a, b owned) int { return cmp.Compare(a.Number, b.Number) })
+	for _, a := range all {
+		at := places[a.delivery]
+		list[at].Attempts = append(list[at].Attempts, a.Attempt)
+	}
+	return err
+}

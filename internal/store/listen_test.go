@@ -1,0 +1,99 @@
+package store
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"palmares/internal/account"
+	"palmares/internal/pgtest"
+)
+
+// listening runs Listen until the test ends and gives a function that waits for
+// the next time it wakes.
+func listening(t *testing.T, s *Store) (woken func(what string)) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	wakes, ended := make(chan struct{}, 100), make(chan error, 1)
+	go func() { ended <- s.Listen(ctx, func() { wakes <- struct{}{} }) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return func(what string) {
+		t.Helper()
+		select {
+		case <-wakes:
+		case <-time.After(30 * time.Second): // never, on any machine
+			t.Fatalf("nobody was woken by %s", what)
+		}
+	}
+}
+
+func TestEveryNodeHearsOfPublicationsAndKeys(t *testing.T) {
+	dsn := pgtest.Database(t)
+	s := open(t, dsn)
+	var nodes []func(string)
+	for range 3 {
+		woken := listening(t, open(t, dsn))
+		woken("the beginning")
+		nodes = append(nodes, woken)
+	}
+	hear := func(what string) {
+		for _, woken := range nodes {
+			woken(what)
+		}
+	}
+	publish(t, s, catalogue(tool("a", "1 €/mois")), monday)
+	hear("a publication")
+	ada := create(t, s, "ada@example.org", account.Developer)
+	hear("an account")
+	_, key, err := s.CreateKey(t.Context(), ada.Email, "x", monday)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hear("a key")
+	if err := s.RevokeKey(t.Context(), "", key.ID, monday); err != nil {
+		t.Fatal(err)
+	}
+	hear("a revocation")
+}
+
+func TestAListenerWhoseConnectionIsCutListensAgain(t *testing.T) {
+	dsn := pgtest.Database(t)
+	s := open(t, dsn)
+	woken := listening(t, open(t, dsn))
+	woken("the beginning")
+	for range 3 {
+		if _, err := s.writes.Exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`); err != nil {
+			t.Fatal(err)
+		}
+		woken("the new beginning")
+		publish(t, s, catalogue(tool("a", time.Now().Format("05.000000")[3:]+" €/mois")), monday)
+		woken("a publication")
+	}
+}
+
+func TestListeningEndsWithItsContextAndLeavesNothing(t *testing.T) {
+	for _, dsn := range []string{"sqlite:" + filepath.Join(t.TempDir(), "x.db"), pgtest.Database(t)} {
+		s := open(t, dsn)
+		before := goleak.IgnoreCurrent()
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- s.Listen(ctx, func() { stop() }) }()
+		if !s.IsShared() {
+			stop()
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if err := goleak.Find(before); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/webhook"
+)
+
+// recoveryID begins the id of a recovery.
+const recoveryID = "rcv_"
+
+// Recover asks for all that an endpoint missed since a moment: the events published
+// since then that it takes and that are neither delivered to it nor on their way. It
+// only writes the request; RunRecovery does it, step by step. What is published
+// from now on is not part of it. ErrNotFound; ErrInvalid: since is in the future or
+// longer ago than events are kept.
+func (s *Store) Recover(ctx context.Context, accountID, endpointID string, since, now time.Time) (webhook.Recovery, error) {
+	since = since.UTC().Truncate(time.Millisecond)
+	r := webhook.Recovery{
+		ID: account.NewID(recoveryID, now, rand.Reader), EndpointID: endpointID,
+		Since: since, CreatedAt: now.UTC().Truncate(time.Millisecond),
+	}
+	if since.After(now) || since.Before(r.CreatedAt.Add(-webhook.Keep)) {
+		return webhook.Recovery{}, problem(ErrInvalid, nil, "events can be recovered since a moment of the last %d days, and %s is not one: give a later moment, not in the future",
+			int(webhook.Keep.Hours())/24, formatTime(since))
+	}
+	_, err := s.changeEndpoint(ctx, accountID, endpointID, func(tx *sql.Tx, _ webhook.Endpoint) error {
+		// Sequences rise with time, but a clock may be set back: since is looked at again
+		// for every event.
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO recoveries (id, endpoint_id, since, created_at, done_at, deliveries, after_sequence, last_sequence)
+			SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), '', 0,
+				coalesce((SELECT min(first_sequence) - 1 FROM publications WHERE published_at >= $3), sequence), sequence FROM catalogue`,
+			r.ID, endpointID, formatTime(since), formatTime(r.CreatedAt))
+		return err
+	})
+	if err != nil {
+		return webhook.Recovery{}, err
+	}
+	return r, nil
+}
+
+// Recoveries lists those of an endpoint, newest first. ErrNotFound: no such endpoint.
+func (s *Store) Recoveries(ctx context.Context, accountID, endpointID string) ([]webhook.Recovery, error) {
+	var list []webhook.Recovery
+	err := s.read(ctx, func(tx *sql.Tx) error {
+		if _, err := findEndpoint(ctx, tx, accountID, endpointID); err != nil {
+			return err
+		}
+		var err error
+		list, err = rows(ctx, tx, 0, `
+			SELECT id, endpoint_id, since, created_at, done_at, deliveries FROM recoveries WHERE endpoint_id = $1 ORDER BY created_at DESC, id DESC`,
+			func(scan scanner, r *webhook.Recovery) error {
+				var since, created, done string
+				if err := scan(&r.ID, &r.EndpointID, &since, &created, &done, &r.Count); err != nil {
+					return err
+				}
+				var err error
+				if r.Since, err = parseTime(since); err != nil {
+					return err
+				}
+				if r.CreatedAt, err = parseTime(created); err != nil {
+					return err
+				}
+				r.DoneAt, err = parseTime(done)
+				return err
+			}, endpointID)
+		return err
+	})
+	return list, err
+}
+
+// RunRecovery takes one step of the oldest recovery that is not done: it looks at
+// the next limit events. A process that dies between two steps loses nothing, and
+// any number of nodes may call it at once. more tells that there was something to
+// do, hence perhaps more.
+func (s *Store) RunRecovery(ctx context.Context, now time.Time, limit int) (more bool, err error) {
+	const open = `SELECT EXISTS (SELECT 1 FROM recoveries WHERE done_at = '')`
+	if err := s.reads.QueryRowContext(ctx, open).Scan(&more); err != nil || !more {
+		return false, s.explain(ctx, err)
+	}
+	err = s.hurried().write(ctx, func(tx *sql.Tx) error {
+		more, err = s.recoverSome(ctx, tx, now, limit)
+		return err
+	})
+	return more && err == nil, err
+}
+
+func (s *Store) recoverSome(ctx context.Context, tx *sql.Tx, now time.Time, limit int) (bool, error) {
+	// The endpoint is held, not the recovery: two recoveries of one endpoint must not
+	// both find that an event is missing, and whoever deletes it holds it first.
+	pick := `SELECT w.id FROM recoveries r JOIN endpoints w ON w.id = r.endpoint_id WHERE r.done_at = '' ORDER BY r.created_at, r.id LIMIT 1`
+	if s.postgres {
+		pick += ` FOR NO KEY UPDATE OF w SKIP LOCKED`
+	}
+	var endpointID string
+	err := tx.QueryRowContext(ctx, pick).Scan(&endpointID)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	// Only now, with the endpoint held, is it certain how far the recovery is.
+	var id, since string
+	var after, last int64
+	err = tx.QueryRowContext(ctx, `
+		SELECT id, since, after_sequence, last_sequence FROM recoveries WHERE endpoint_id = $1 AND done_at = '' ORDER BY created_at, id LIMIT 1`, endpointID).
+		Scan(&id, &since, &after, &last)
+	if errors.Is(err, sql.ErrNoRows) {
+		return true, nil // another node has finished it
+	}
+	if err != nil {
+		return false, err
+	}
+	w, err := findEndpoint(ctx, tx, "", endpointID)
+	if err != nil {
+		return false, err
+	}
+	upTo := min(after+int64(limit), last)
+	made, err := deliverEvents(ctx, tx, w, deliveryPrefix(now), webhook.OfRecovery, after, upTo, since, now)
+	if err != nil {
+		return false, err
+	}
+	done := ""
+	if upTo == last {
+		done = formatTime(now)
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE recoveries SET after_sequence = $1, deliveries = deliveries + $2, done_at = $3 WHERE id = $4`, upTo, made, done, id)
+	return true, err
+}

@@ -1,0 +1,227 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/billing"
+	"palmares/internal/catalog"
+	"palmares/internal/mail"
+)
+
+const selectSubscriptions = `
+	SELECT account_id, customer_id, subscription_id, status, period_end, cancel_at, grace_until, granted, version FROM subscriptions `
+
+// Subscription gives what is known of an account's subscription; the zero value when
+// the account never went to pay.
+func (s *Store) Subscription(ctx context.Context, accountID string) (billing.Subscription, error) {
+	return s.subscription(ctx, `WHERE account_id = $1`, accountID)
+}
+
+// SubscriptionOf is Subscription by the customer's id at Stripe.
+func (s *Store) SubscriptionOf(ctx context.Context, customerID string) (billing.Subscription, error) {
+	return s.subscription(ctx, `WHERE customer_id = $1`, customerID)
+}
+
+func (s *Store) subscription(ctx context.Context, where, id string) (billing.Subscription, error) {
+	var found billing.Subscription
+	err := scanSubscription(s.reads.QueryRowContext(ctx, selectSubscriptions+where, id).Scan, &found)
+	if errors.Is(err, sql.ErrNoRows) {
+		return billing.Subscription{}, nil
+	}
+	return found, s.explain(ctx, err)
+}
+
+// Subscriptions lists what is known of every account that ever went to pay, oldest
+// account first.
+func (s *Store) Subscriptions(ctx context.Context) ([]billing.Subscription, error) {
+	var all []billing.Subscription
+	err := s.read(ctx, func(tx *sql.Tx) (err error) {
+		all, err = rows(ctx, tx, 0, selectSubscriptions, scanSubscription)
+		return err
+	})
+	slices.SortFunc(all, func(a, b billing.Subscription) int { return cmp.Compare(a.AccountID, b.AccountID) })
+	return all, err
+}
+
+// SetCustomer notes which customer of Stripe an account is, and gives what is known
+// of it. The first customer stays: of two requests at once one finds the other's.
+// ErrNotFound: no such account.
+func (s *Store) SetCustomer(ctx context.Context, accountID, customerID string) (billing.Subscription, error) {
+	var found billing.Subscription
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		a, err := lockAccountByID(ctx, tx, accountID)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `
+			INSERT INTO subscriptions (account_id, customer_id, subscription_id, status, period_end, cancel_at, grace_until, granted, version)
+			VALUES ($1, $2, '', '', '', '', '', FALSE, 1) ON CONFLICT (account_id) DO NOTHING`, a.ID, customerID); err != nil {
+			return err
+		}
+		return scanSubscription(tx.QueryRowContext(ctx, selectSubscriptions+`WHERE account_id = $1`, a.ID).Scan, &found)
+	})
+	return found, err
+}
+
+// StripeEventSeen tells whether an event of Stripe took effect already.
+func (s *Store) StripeEventSeen(ctx context.Context, id string) (bool, error) {
+	var n int
+	err := s.reads.QueryRowContext(ctx, `SELECT count(*) FROM stripe_events WHERE id = $1`, id).Scan(&n)
+	return n > 0, s.explain(ctx, err)
+}
+
+// ApplySubscription writes what was read of an account's subscription, moves the
+// account to the plan that follows, asks for the mails about it and notes the event
+// that caused the reading: all of it or nothing. An event that took effect already
+// changes nothing. It gives false, and has written nothing, when something was
+// written since the finding's version: what was read may be older than that, and
+// must be read again.
+func (s *Store) ApplySubscription(ctx context.Context, f billing.Finding) (bool, error) {
+	fresh := true
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		a, err := lockAccountByID(ctx, tx, f.AccountID)
+		if errors.Is(err, ErrNotFound) {
+			return nil // deleted meanwhile; its cancellation is on its way
+		}
+		if err != nil {
+			return err
+		}
+		var old billing.Subscription
+		if err := scanSubscription(tx.QueryRowContext(ctx, selectSubscriptions+`WHERE account_id = $1`, a.ID).Scan, &old); err != nil {
+			return err
+		}
+		if f.EventID != "" {
+			noted, err := tx.ExecContext(ctx, `INSERT INTO stripe_events (id, received_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING`, f.EventID, formatTime(f.ObservedAt))
+			if err != nil {
+				return err
+			}
+			if n, err := noted.RowsAffected(); err != nil || n == 0 {
+				return err
+			}
+		}
+		if old.Version != f.Version {
+			fresh = false
+			return errStale
+		}
+		return s.settle(ctx, tx, a, old, f)
+	})
+	if errors.Is(err, errStale) {
+		err = nil
+	}
+	return fresh, err
+}
+
+// errStale undoes a transaction whose reading may be too old.
+var errStale = errors.New("the subscription changed meanwhile")
+
+// settle writes a reading under the lock of its account.
+func (s *Store) settle(ctx context.Context, tx *sql.Tx, a account.Account, old billing.Subscription, f billing.Finding) error {
+	next, pro := billing.Settle(old, f.Reading, f.ObservedAt)
+	plan := a.Plan
+	switch {
+	case pro && a.Plan != account.Pro:
+		plan, next.Granted = account.Pro, true
+	case !pro && old.Granted:
+		plan, next.Granted = account.Developer, false
+	}
+	_, err := tx.ExecContext(ctx, `
+		UPDATE subscriptions SET subscription_id = $1, status = $2, period_end = $3, cancel_at = $4, grace_until = $5, granted = $6, version = version + 1
+		WHERE account_id = $7`,
+		next.ID, string(next.Status), formatTime(next.PeriodEnd), formatTime(next.CancelAt), formatTime(next.GraceUntil), next.Granted, a.ID)
+	if err != nil {
+		return err
+	}
+	// Who is Pro by the operator's will loses nothing, and is not frightened.
+	if next.Granted && !next.GraceUntil.IsZero() && !next.GraceUntil.Equal(old.GraceUntil) {
+		err := s.queueMail(ctx, tx, mail.Request{To: a.Email, Kind: mail.PaymentFailed, About: catalog.Day(next.GraceUntil)}, f.ObservedAt)
+		if err != nil {
+			return err
+		}
+	}
+	if plan == a.Plan {
+		return nil
+	}
+	due := f.ObservedAt.Add(account.KeyGrace)
+	if plan == account.Pro {
+		due = time.Time{}
+	} else if err := s.queueMail(ctx, tx, mail.Request{To: a.Email, Kind: mail.PlanEnded, About: catalog.Day(due)}, f.ObservedAt); err != nil {
+		return err
+	}
+	if err := movePlan(ctx, tx, a.ID, plan, due); err != nil {
+		return err
+	}
+	return s.raise(ctx, tx)
+}
+
+// CancelLater asks that nothing be charged to an account any more: its customer
+// is remembered until that is certain, whatever becomes of the account.
+func (s *Store) CancelLater(ctx context.Context, accountID string) error {
+	return s.write(ctx, func(tx *sql.Tx) error { return cancelLater(ctx, tx, accountID) })
+}
+
+func cancelLater(ctx context.Context, tx *sql.Tx, accountID string) error {
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO stripe_cancellations (customer_id) SELECT customer_id FROM subscriptions WHERE account_id = $1
+		ON CONFLICT (customer_id) DO NOTHING`, accountID)
+	return err
+}
+
+// Cancellations lists the customers to whom nothing may be charged any more and of
+// whom that is not certain yet.
+func (s *Store) Cancellations(ctx context.Context) ([]string, error) {
+	var all []string
+	err := s.read(ctx, func(tx *sql.Tx) (err error) {
+		all, err = rows(ctx, tx, 0, `SELECT customer_id FROM stripe_cancellations`, scanText)
+		return err
+	})
+	slices.Sort(all)
+	return all, err
+}
+
+// Canceled notes that nothing is charged to a customer any more.
+func (s *Store) Canceled(ctx context.Context, customerID string) error {
+	return s.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM stripe_cancellations WHERE customer_id = $1`, customerID)
+		return err
+	})
+}
+
+// PruneStripeEvents forgets the events that came before a moment. Stripe repeats
+// one for three days at most.
+func (s *Store) PruneStripeEvents(ctx context.Context, before time.Time) error {
+	return s.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM stripe_events WHERE received_at < $1`, formatTime(before))
+		return err
+	})
+}
+
+// lockAccountByID is lockAccount by the account's id.
+func lockAccountByID(ctx context.Context, tx *sql.Tx, id string) (account.Account, error) {
+	var a account.Account
+	if _, err := tx.ExecContext(ctx, `UPDATE accounts SET plan = plan WHERE id = $1`, id); err != nil {
+		return a, err
+	}
+	err := scanAccount(tx.QueryRowContext(ctx, `SELECT id, email, plan, created_at FROM accounts WHERE id = $1`, id).Scan, &a)
+	if errors.Is(err, sql.ErrNoRows) {
+		return a, problem(ErrNotFound, nil, "there is no account %q: see `palmares account list`", id)
+	}
+	return a, err
+}
+
+func scanSubscription(scan scanner, s *billing.Subscription) error {
+	var period, cancel, grace string
+	if err := scan(&s.AccountID, &s.CustomerID, &s.ID, (*string)(&s.Status), &period, &cancel, &grace, &s.Granted, &s.Version); err != nil {
+		return err
+	}
+	var errs [3]error
+	s.PeriodEnd, errs[0] = parseTime(period)
+	s.CancelAt, errs[1] = parseTime(cancel)
+	s.GraceUntil, errs[2] = parseTime(grace)
+	return errors.Join(errs[:]...)
+}

@@ -1,0 +1,136 @@
+package store
+
+import (
+	"testing"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/billing"
+)
+
+func customer(t *testing.T, s *Store, email, id string) billing.Subscription {
+	t.Helper()
+	got, err := s.SetCustomer(t.Context(), create(t, s, email, account.Developer).ID, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestTheFirstCustomerOfAnAccountStays(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		first := customer(t, s, "ada@example.org", "cus_1")
+		again, err := s.SetCustomer(t.Context(), first.AccountID, "cus_2")
+		if err != nil || again != first || first.CustomerID != "cus_1" {
+			t.Errorf("%+v, then %+v, %v", first, again, err)
+		}
+		for _, id := range []string{"acc_none", ""} {
+			none, err := s.Subscription(t.Context(), id)
+			if err != nil || none != (billing.Subscription{}) {
+				t.Errorf("Subscription(%q) = %+v, %v", id, none, err)
+			}
+		}
+		_, err = s.SetCustomer(t.Context(), "acc_none", "cus_3")
+		fails(t, err, ErrNotFound, "acc_none")
+	})
+}
+
+func TestAReadingOfWhatWentBeforeIsNotWritten(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		was := customer(t, s, "ada@example.org", "cus_1")
+		older := billing.Finding{AccountID: was.AccountID, Version: was.Version, EventID: "evt_1", ObservedAt: monday, Reading: billing.Reading{ID: "sub_1", Status: billing.Active}}
+		newer := older
+		newer.EventID, newer.Reading.Status = "evt_2", billing.Canceled
+		if fresh, err := s.ApplySubscription(t.Context(), newer); err != nil || !fresh {
+			t.Fatalf("ApplySubscription = %v, %v", fresh, err)
+		}
+		if raised(t, s, func() {
+			if fresh, err := s.ApplySubscription(t.Context(), older); err != nil || fresh {
+				t.Errorf("ApplySubscription = %v, %v; want to be told to read again", fresh, err)
+			}
+		}) {
+			t.Error("every key is looked up again because of nothing")
+		}
+		if seen, err := s.StripeEventSeen(t.Context(), "evt_1"); err != nil || seen {
+			t.Errorf("StripeEventSeen = %v, %v; want it to be new when it is read again", seen, err)
+		}
+		if a, err := s.Account(t.Context(), "ada@example.org"); err != nil || a.Plan != account.Developer {
+			t.Errorf("Account = %+v, %v", a, err)
+		}
+		// The operator's word is a write too.
+		older.Version++
+		setPlan(t, s, account.Developer)
+		if fresh, err := s.ApplySubscription(t.Context(), older); err != nil || fresh {
+			t.Errorf("ApplySubscription = %v, %v; want to be told to read again", fresh, err)
+		}
+	})
+}
+
+func TestOnlyAChangeOfPlanIsToldToEveryNode(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		was := customer(t, s, "ada@example.org", "cus_1")
+		apply := func(status billing.Status) {
+			t.Helper()
+			known, err := s.SubscriptionOf(t.Context(), "cus_1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			fresh, err := s.ApplySubscription(t.Context(), billing.Finding{AccountID: was.AccountID, Version: known.Version, ObservedAt: monday, Reading: billing.Reading{ID: "sub_1", Status: status}})
+			if err != nil || !fresh {
+				t.Fatalf("ApplySubscription = %v, %v", fresh, err)
+			}
+		}
+		for _, c := range []struct {
+			status billing.Status
+			told   bool
+		}{{billing.Active, true}, {billing.Active, false}, {billing.PastDue, false}, {billing.Canceled, true}, {billing.Canceled, false}} {
+			if raised(t, s, func() { apply(c.status) }) != c.told {
+				t.Errorf("%s: told %v; want %v", c.status, !c.told, c.told)
+			}
+		}
+		if due, err := s.KeysDueAt(t.Context(), was.AccountID); err != nil || !due.Equal(day(7)) {
+			t.Errorf("keys are due %s, %v; want a week after the end", due, err)
+		}
+	})
+}
+
+func TestAnAccountThatIsGoneIsNotSettled(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		was := customer(t, s, "ada@example.org", "cus_1")
+		customer(t, s, "bob@example.org", "cus_2")
+		if err := s.DeleteAccount(t.Context(), "ada@example.org"); err != nil {
+			t.Fatal(err)
+		}
+		fresh, err := s.ApplySubscription(t.Context(), billing.Finding{AccountID: was.AccountID, Version: was.Version, EventID: "evt_1", ObservedAt: monday, Reading: billing.Reading{ID: "sub_1", Status: billing.Active}})
+		if err != nil || !fresh {
+			t.Errorf("ApplySubscription = %v, %v; want nothing to be read again", fresh, err)
+		}
+		all, err := s.Subscriptions(t.Context())
+		if err != nil || len(all) != 1 || all[0].CustomerID != "cus_2" {
+			t.Errorf("Subscriptions = %+v, %v", all, err)
+		}
+		if left, err := s.Cancellations(t.Context()); err != nil || len(left) != 1 || left[0] != "cus_1" {
+			t.Errorf("Cancellations = %v, %v; want the customer whose account is gone", left, err)
+		}
+	})
+}
+
+func TestEventsAreForgottenInTime(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		was := customer(t, s, "ada@example.org", "cus_1")
+		for i, id := range []string{"evt_old", "evt_new"} {
+			fresh, err := s.ApplySubscription(t.Context(), billing.Finding{AccountID: was.AccountID, Version: was.Version + int64(i), EventID: id, ObservedAt: day(i)})
+			if err != nil || !fresh {
+				t.Fatalf("ApplySubscription = %v, %v", fresh, err)
+			}
+		}
+		if err := s.PruneStripeEvents(t.Context(), day(0).Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		for id, want := range map[string]bool{"evt_old": false, "evt_new": true} {
+			if seen, err := s.StripeEventSeen(t.Context(), id); err != nil || seen != want {
+				t.Errorf("StripeEventSeen(%s) = %v, %v", id, seen, err)
+			}
+		}
+	})
+}

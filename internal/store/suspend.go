@@ -1,0 +1,137 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"time"
+
+	"palmares/internal/account"
+)
+
+// ErrKeySuspended: the account has more keys than its plan, and this is one of those
+// above its number.
+var ErrKeySuspended = errors.New("the key is suspended")
+
+// countedKeys are the keys that count against a plan and work.
+const countedKeys = `revoked_at = '' AND expires_at = '' AND suspended_at = ''`
+
+// KeysDueAt is when the keys of an account above its plan's number are suspended;
+// the zero time when none is to be.
+func (s *Store) KeysDueAt(ctx context.Context, accountID string) (time.Time, error) {
+	var due string
+	err := s.reads.QueryRowContext(ctx, `SELECT keys_due_at FROM accounts WHERE id = $1`, accountID).Scan(&due)
+	if errors.Is(err, sql.ErrNoRows) {
+		return time.Time{}, problem(ErrNotFound, nil, "there is no account %q: see `palmares account list`", accountID)
+	}
+	if err != nil {
+		return time.Time{}, s.explain(ctx, err)
+	}
+	return parseTime(due)
+}
+
+// SuspendKeys gives account.KeyGrace to every account that has more keys than its
+// plan, and suspends the keys of those whose time is over: those used last stay.
+// Called again and again, on any number of nodes, it does what is due once.
+func (s *Store) SuspendKeys(ctx context.Context, now time.Time) error {
+	var over, due []string
+	// Found without the lock of a writer: hardly ever is there anything to write.
+	err := s.read(ctx, func(tx *sql.Tx) (err error) {
+		most := account.MaxKeys(account.Developer)
+		over, err = rows(ctx, tx, 0, `
+			SELECT a.id FROM accounts a JOIN api_keys k ON k.account_id = a.id
+			WHERE a.plan = $1 AND a.keys_due_at = '' AND `+countedKeys+`
+			GROUP BY a.id HAVING count(*) > $2`, scanText, string(account.Developer), most)
+		if err != nil {
+			return err
+		}
+		due, err = rows(ctx, tx, 0, `SELECT id FROM accounts WHERE keys_due_at <> '' AND keys_due_at <= $1`, scanText, formatTime(now))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range over {
+		err := s.write(ctx, func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `UPDATE accounts SET keys_due_at = $1 WHERE id = $2 AND plan = $3 AND keys_due_at = ''`,
+				formatTime(now.Add(account.KeyGrace)), id, string(account.Developer))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, id := range due {
+		if err := s.suspendKeys(ctx, id, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) suspendKeys(ctx context.Context, accountID string, now time.Time) error {
+	return s.writeKeys(ctx, func(tx *sql.Tx) error {
+		// Whether it is still due is asked again: another node may have done it, and the
+		// account may be Pro since.
+		done, err := tx.ExecContext(ctx, `UPDATE accounts SET keys_due_at = '' WHERE id = $1 AND keys_due_at <> '' AND keys_due_at <= $2`, accountID, formatTime(now))
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n == 0 {
+			return err
+		}
+		var plan account.Plan
+		if err := tx.QueryRowContext(ctx, `SELECT plan FROM accounts WHERE id = $1`, accountID).Scan((*string)(&plan)); err != nil {
+			return err
+		}
+		type key struct{ id, used string }
+		keys, err := rows(ctx, tx, 0, `SELECT id, last_used_at FROM api_keys WHERE account_id = $1 AND `+countedKeys,
+			func(scan scanner, k *key) error { return scan(&k.id, &k.used) }, accountID)
+		if err != nil {
+			return err
+		}
+		slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(b.used, a.used), cmp.Compare(b.id, a.id)) })
+		for _, k := range keys[min(len(keys), account.MaxKeys(plan)):] {
+			if _, err := tx.ExecContext(ctx, `UPDATE api_keys SET suspended_at = $1 WHERE id = $2`, formatTime(now), k.id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// movePlan changes the plan of an account whose row the caller holds. due is when
+// the keys above the number of a lesser plan are suspended; zero leaves it to
+// SuspendKeys, which finds them.
+func movePlan(ctx context.Context, tx *sql.Tx, accountID string, plan account.Plan, due time.Time) error {
+	if _, err := tx.ExecContext(ctx, `
+		UPDATE accounts SET keys_due_at = CASE WHEN plan = $1 THEN keys_due_at ELSE $2 END, plan = $1 WHERE id = $3`,
+		string(plan), formatTime(due), accountID); err != nil {
+		return err
+	}
+	return liftKeys(ctx, tx, accountID, plan)
+}
+
+// liftKeys brings suspended keys back, the oldest first, as far as the plan has room.
+func liftKeys(ctx context.Context, tx *sql.Tx, accountID string, plan account.Plan) error {
+	suspended, err := rows(ctx, tx, 0, `SELECT id FROM api_keys WHERE account_id = $1 AND revoked_at = '' AND suspended_at <> ''`, scanText, accountID)
+	if err != nil || len(suspended) == 0 {
+		return err
+	}
+	var live int
+	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM api_keys WHERE account_id = $1 AND `+countedKeys, accountID).Scan(&live); err != nil {
+		return err
+	}
+	slices.Sort(suspended) // ids sort by time
+	room := max(0, account.MaxKeys(plan)-live)
+	for _, id := range suspended[:min(room, len(suspended))] {
+		if _, err := tx.ExecContext(ctx, `UPDATE api_keys SET suspended_at = '' WHERE id = $1`, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func scanText(scan scanner, s *string) error { return scan(s) }

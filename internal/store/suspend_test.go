@@ -1,0 +1,186 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"palmares/internal/account"
+)
+
+// overfull is an account that was Pro with six keys and is Developer now. Its keys are
+// used in the order 5, 1, 3, 0, 4; key 2 never was.
+func overfull(t *testing.T, s *Store) (texts []string, ids []string) {
+	t.Helper()
+	create(t, s, "ada@example.org", account.Pro)
+	for i := range 6 {
+		text, k, err := s.CreateKey(t.Context(), "ada@example.org", fmt.Sprint(i), monday.Add(time.Duration(i)*time.Second))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts, ids = append(texts, text), append(ids, k.ID)
+	}
+	for i, key := range []int{5, 1, 3, 0, 4} {
+		if err := s.UseKeys(t.Context(), []account.Use{{KeyID: ids[key], At: monday.Add(time.Duration(i+1) * time.Hour)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	setPlan(t, s, account.Developer)
+	return texts, ids
+}
+
+func setPlan(t *testing.T, s *Store, plan account.Plan) {
+	t.Helper()
+	if err := s.SetPlan(t.Context(), "ada@example.org", plan); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func suspend(t *testing.T, s *Store, now time.Time) {
+	t.Helper()
+	if err := s.SuspendKeys(t.Context(), now); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// suspended names the suspended keys of the account, and checks that what answers
+// requests says the same.
+func suspended(t *testing.T, s *Store, texts []string) string {
+	t.Helper()
+	live, err := s.LiveKeys(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, text := range texts {
+		k, err := s.KeyByHash(t.Context(), account.HashKey(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if held, ok := live[account.HashKey(text)]; ok && held != k {
+			t.Errorf("LiveKeys has %+v and KeyByHash %+v", held, k)
+		}
+		if !k.SuspendedAt.IsZero() {
+			names = append(names, k.Name)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+func TestKeysAboveThePlanAreSuspendedAfterAWeek(t *testing.T) {
+	eachDSN(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn)
+		texts, ids := overfull(t, s)
+		suspend(t, s, day(0))
+		if due, err := s.KeysDueAt(t.Context(), create(t, s, "bob@example.org", account.Developer).ID); err != nil || !due.IsZero() {
+			t.Errorf("an account with few keys is due %s, %v", due, err)
+		}
+		suspend(t, s, day(3)) // does not begin the week anew
+		suspend(t, s, day(7).Add(-time.Millisecond))
+		if got := suspended(t, s, texts); got != "" {
+			t.Errorf("before the week is over %q are suspended", got)
+		}
+		s = open(t, dsn) // the process started again
+		if !raised(t, s, func() { suspend(t, s, day(7)) }) {
+			t.Error("no node would hear of it")
+		}
+		if got := suspended(t, s, texts); got != "1 2 5" {
+			t.Errorf("%q are suspended; want all but the three that were used last, 1 2 5", got)
+		}
+		if raised(t, s, func() { suspend(t, s, day(8)) }) {
+			t.Error("what is done is done again")
+		}
+		if got := suspended(t, s, texts); got != "1 2 5" {
+			t.Errorf("a day later %q are suspended", got)
+		}
+
+		_, _, err := s.CreateKey(t.Context(), "ada@example.org", "7", day(8))
+		fails(t, err, ErrKeyLimit)
+		_, _, err = s.RotateKey(t.Context(), "", ids[1], day(8))
+		fails(t, err, ErrKeySuspended, ids[1], "revoke another")
+		// One of the three is rotated: its successor takes its place.
+		next, _ := rotate(t, s, ids[3], day(8))
+		if got := suspended(t, s, append(texts, next)); got != "1 2 5" {
+			t.Errorf("after a rotation %q are suspended", got)
+		}
+	})
+}
+
+func TestASuspendedKeyComesBackWhenThereIsRoom(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		texts, ids := overfull(t, s)
+		suspend(t, s, day(0))
+		suspend(t, s, day(7))
+		revoke := func(i int, want string) {
+			t.Helper()
+			if err := s.RevokeKey(t.Context(), "", ids[i], day(8)); err != nil {
+				t.Fatal(err)
+			}
+			if got := suspended(t, s, texts); got != want {
+				t.Errorf("after key %d was revoked %q are suspended; want %q", i, got, want)
+			}
+		}
+		revoke(4, "2 5") // the oldest comes back
+		revoke(4, "2 5") // it made room once
+		revoke(5, "2 5") // a suspended one makes no room, and stays what it was
+		revoke(0, "5")
+	})
+}
+
+func TestProLiftsASuspensionAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		texts, _ := overfull(t, s)
+		suspend(t, s, day(0))
+		suspend(t, s, day(7))
+		if !raised(t, s, func() { setPlan(t, s, account.Pro) }) {
+			t.Error("no node would hear of it")
+		}
+		if got := suspended(t, s, texts); got != "" {
+			t.Errorf("%q are suspended", got)
+		}
+		suspend(t, s, day(100))
+		if got := suspended(t, s, texts); got != "" {
+			t.Errorf("of a Pro account %q are suspended", got)
+		}
+		// Another week begins with another end, and ends with another Pro.
+		setPlan(t, s, account.Developer)
+		suspend(t, s, day(101))
+		setPlan(t, s, account.Pro)
+		setPlan(t, s, account.Developer)
+		suspend(t, s, day(107))
+		suspend(t, s, day(108))
+		if got := suspended(t, s, texts); got != "" {
+			t.Errorf("%q are suspended by a week that was broken off", got)
+		}
+		suspend(t, s, day(114))
+		if got := suspended(t, s, texts); got != "1 2 5" {
+			t.Errorf("%q are suspended", got)
+		}
+	})
+}
+
+func TestSeveralNodesSuspendOnce(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		texts, ids := overfull(t, s)
+		suspend(t, s, day(0))
+		var wait sync.WaitGroup
+		for range 6 {
+			wait.Go(func() {
+				if err := s.SuspendKeys(t.Context(), day(7)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Go(func() { // and meanwhile the owner revokes one of the three
+			if err := s.RevokeKey(t.Context(), "", ids[4], day(7)); err != nil {
+				t.Error(err)
+			}
+		})
+		wait.Wait()
+		if got := strings.Fields(suspended(t, s, texts)); len(got) != 2 {
+			t.Errorf("%q are suspended; want two of five", got)
+		}
+	})
+}

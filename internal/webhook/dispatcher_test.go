@@ -1,0 +1,420 @@
+package webhook_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/goleak"
+
+	"palmares/internal/webhook"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const inURL = "http://127.0.0.1/in"
+
+// queueing makes a dispatcher of an empty queue.
+func queueing(t testing.TB, cfg webhook.Config) (*queue, *webhook.Dispatcher) {
+	t.Helper()
+	q := &queue{}
+	cfg.Claim, cfg.Settle = q.claimDue, q.settle
+	cfg.Allow = loopback
+	return q, dispatcher(t, cfg)
+}
+
+func TestADeliveryThatFailsIsTriedTenTimesAtTheContractsTimesAndNoneIsEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, d := queueing(t, webhook.Config{})
+		r, close := receive(t, d, answering(http.StatusInternalServerError))
+		stop := run(t, d)
+		delivery := q.add(claim(inURL))
+		time.Sleep(4 * 24 * time.Hour) // the schedule takes 76 to 83 hours
+		stop()
+		close()
+
+		requests := r.seen()
+		if len(requests) != 10 {
+			t.Fatalf("%d attempts", len(requests))
+		}
+		for i, delay := range webhook.DefaultSchedule()[1:] {
+			// The jitter, and the second until the next poll.
+			latest := delay + delay/10 + time.Second
+			if got := requests[i+1].at.Sub(requests[i].at); got < delay || got > latest {
+				t.Errorf("attempt %d came %s after the one before, which is not within %s and %s", i+2, got, delay, latest)
+			}
+			if requests[i+1].body != testBody || requests[i+1].header.Get("webhook-id") != testEvent {
+				t.Errorf("attempt %d has other bytes or another id", i+2)
+			}
+			if requests[i+1].header.Get("webhook-timestamp") != fmt.Sprint(requests[i+1].at.Unix()) {
+				t.Errorf("attempt %d has the time of another", i+2)
+			}
+		}
+		if got := q.look(delivery); got.state != webhook.Failed || len(got.attempts) != 10 {
+			t.Errorf("%s after %d attempts", got.state, len(got.attempts))
+		}
+	})
+}
+
+func TestADeliveryGoesOutAtOnceWhenTheDispatcherIsWoken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, d := queueing(t, webhook.Config{})
+		r, close := receive(t, d, answering(http.StatusNoContent))
+		stop := run(t, d)
+		time.Sleep(100 * time.Millisecond) // between two polls
+		start := time.Now()
+		delivery := q.add(claim(inURL))
+		d.Wake()
+		synctest.Wait()
+		if requests := r.seen(); len(requests) != 1 || requests[0].at.Sub(start) != 0 {
+			t.Errorf("%+v", requests)
+		}
+		if got := q.look(delivery); got.state != webhook.Delivered || got.attempts[0].Outcome != webhook.OK {
+			t.Errorf("%+v", got)
+		}
+		stop()
+		close()
+	})
+}
+
+func TestRetryAfterIsWaitedForUpToADay(t *testing.T) {
+	for header, want := range map[string]time.Duration{"60": time.Minute, "1": 5 * time.Second, "999999": 24 * time.Hour} {
+		t.Run(header, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q, d := queueing(t, webhook.Config{})
+				r, close := receive(t, d, func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Retry-After", header)
+					w.WriteHeader(http.StatusServiceUnavailable)
+				})
+				stop := run(t, d)
+				q.add(claim(inURL))
+				time.Sleep(want + want/10 + 2*time.Second)
+				stop()
+				close()
+				requests := r.seen()
+				if len(requests) != 2 {
+					t.Fatalf("%d attempts", len(requests))
+				}
+				if got := requests[1].at.Sub(requests[0].at); got < want || got > want+want/10+time.Second {
+					t.Errorf("the second attempt came after %s", got)
+				}
+			})
+		})
+	}
+}
+
+func TestAnAnswerThatDoesNotComeIsGivenUpAfter15Seconds(t *testing.T) {
+	for what, answer := range map[string]http.HandlerFunc{
+		"no answer": hanging,
+		"half an answer": func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusOK)
+			w.(http.Flusher).Flush()
+			hanging(w, r)
+		},
+		"a byte every second": func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				io.WriteString(w, "x")
+				w.(http.Flusher).Flush()
+				time.Sleep(time.Second)
+			}
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q, d := queueing(t, webhook.Config{})
+				_, close := receive(t, d, answer)
+				stop := run(t, d)
+				delivery := q.add(claim(inURL))
+				d.Wake()
+				time.Sleep(16 * time.Second)
+				got := q.look(delivery)
+				if len(got.attempts) != 1 || got.attempts[0].Outcome != webhook.Timeout || got.attempts[0].Duration != 15*time.Second {
+					t.Errorf("%+v", got.attempts)
+				}
+				stop()
+				close()
+			})
+		})
+	}
+}
+
+func TestAnEndpointThatHangsHasAtMostFourRequestsAndDelaysNobodyElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, d := queueing(t, webhook.Config{})
+		r, close := receive(t, d, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/hanging" {
+				hanging(w, r)
+			}
+		})
+		stop := run(t, d)
+		add := func(endpoint, path string) *queued {
+			c := claim("http://127.0.0.1" + path)
+			c.DeliveryID, c.EndpointID, c.Secret = fmt.Sprintf("dlv_%d", len(q.all)), endpoint, sealer.Seal(endpoint, testSecret)
+			return q.add(c)
+		}
+		for range 50 {
+			add("whk_hanging", "/hanging")
+		}
+		var others []*queued
+		for i := range 100 {
+			others = append(others, add(fmt.Sprintf("whk_%d", i), fmt.Sprintf("/%d", i)))
+		}
+		start := time.Now()
+		d.Wake()
+		synctest.Wait()
+		for _, other := range others {
+			if got := q.look(other); got.state != webhook.Delivered || !got.attempts[0].At.Equal(start) {
+				t.Fatalf("an endpoint that does not hang was kept waiting: %+v", got)
+			}
+		}
+		for range 60 {
+			// A request that was given up is over here before its handler has noticed.
+			synctest.Wait()
+			if n := r.open("/hanging"); n != webhook.MaxInFlight {
+				t.Errorf("%d requests at once to the endpoint that hangs", n)
+			}
+			time.Sleep(time.Second)
+		}
+		stop()
+		close()
+	})
+}
+
+func TestWhatWaitsForItsEndpointsShareGoesOutAsSoonAsARequestEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, d := queueing(t, webhook.Config{})
+		r, close := receive(t, d, answering(http.StatusOK))
+		stop := run(t, d)
+		for i := range 50 {
+			c := claim(inURL)
+			c.DeliveryID = fmt.Sprintf("dlv_%d", i)
+			q.add(c)
+		}
+		d.Wake()
+		synctest.Wait() // no time passes, so no poll helps
+		if n := len(r.seen()); n != 50 {
+			t.Errorf("%d of 50 went out", n)
+		}
+		if most := r.atOnce("/in"); most > webhook.MaxInFlight {
+			t.Errorf("%d requests at once", most)
+		}
+		stop()
+		close()
+	})
+}
+
+func TestAnOutcomeIsStoredWhenTheStoreComesBackWithinTheLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, d := queueing(t, webhook.Config{})
+		r, close := receive(t, d, answering(http.StatusOK))
+		stop := run(t, d)
+		q.lose(errors.New("away"))
+		delivery := q.add(claim(inURL))
+		time.Sleep(20 * time.Second)
+		q.lose(nil)
+		time.Sleep(time.Minute)
+		if got := q.look(delivery); got.state != webhook.Delivered || len(r.seen()) != 1 {
+			t.Errorf("%+v after %d requests", got, len(r.seen()))
+		}
+		stop()
+		close()
+	})
+}
+
+func TestAnAttemptWhoseOutcomeIsLostIsRepeatedAfterItsLeaseAndNotCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, d := queueing(t, webhook.Config{Log: slog.New(slog.DiscardHandler)})
+		r, close := receive(t, d, answering(http.StatusOK))
+		stop := run(t, d)
+		q.lose(errors.New("away"))
+		delivery := q.add(claim(inURL))
+		time.Sleep(webhook.Lease + 10*time.Second)
+		q.lose(nil)
+		time.Sleep(time.Minute)
+		requests := r.seen()
+		if len(requests) != 2 || requests[1].at.Sub(requests[0].at) < webhook.Lease || requests[0].body != requests[1].body {
+			t.Errorf("%+v", requests)
+		}
+		if got := q.look(delivery); got.state != webhook.Delivered || len(got.attempts) != 1 || got.attempts[0].Number != 1 {
+			t.Errorf("%+v", got)
+		}
+		stop()
+		close()
+		if q.late != 0 {
+			t.Errorf("%d outcomes were brought after the lease, when the delivery was another's", q.late)
+		}
+	})
+}
+
+func TestStoppingFinishesWhatIsInFlightAndStartsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, d := queueing(t, webhook.Config{})
+		r, close := receive(t, d, func(http.ResponseWriter, *http.Request) { time.Sleep(10 * time.Second) })
+		stop := run(t, d)
+		delivery := q.add(claim(inURL))
+		d.Wake()
+		synctest.Wait()
+		start := time.Now()
+		later := claim(inURL)
+		later.DeliveryID = "dlv_later"
+		time.AfterFunc(time.Second, func() { q.add(later); d.Wake() })
+		stop()
+		if took := time.Since(start); took != 10*time.Second {
+			t.Errorf("the stop took %s", took)
+		}
+		if got := q.look(delivery); got.state != webhook.Delivered || len(r.seen()) != 1 {
+			t.Errorf("%+v", got)
+		}
+		close()
+	})
+}
+
+func TestStoppingCutsOffWhatHangsAndCountsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, d := queueing(t, webhook.Config{})
+		_, close := receive(t, d, hanging)
+		stop := run(t, d)
+		delivery := q.add(claim(inURL))
+		d.Wake()
+		synctest.Wait()
+		start := time.Now()
+		stop()
+		if took := time.Since(start); took > 15*time.Second {
+			t.Errorf("the stop took %s", took)
+		}
+		if got := q.look(delivery); got.state != webhook.Pending || len(got.attempts) != 0 {
+			t.Errorf("%+v", got)
+		}
+		close()
+	})
+}
+
+func TestChoresAreDoneWhenTheyAreDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var steps, prunes, reseals atomic.Int32
+		var oldest atomic.Pointer[time.Time]
+		d := dispatcher(t, webhook.Config{
+			Recover: func(context.Context, time.Time, int) (bool, error) { return steps.Add(1) < 50, nil },
+			Prune: func(_ context.Context, before time.Time) error {
+				prunes.Add(1)
+				oldest.Store(&before)
+				return nil
+			},
+			Reseal: func(context.Context) error { reseals.Add(1); return nil },
+		})
+		start := time.Now()
+		stop := run(t, d)
+		synctest.Wait()
+		if steps.Load() != 50 {
+			t.Errorf("a recovery that has more to do was left after %d steps", steps.Load())
+		}
+		if prunes.Load() != 1 || reseals.Load() != 1 || !oldest.Load().Equal(start.Add(-webhook.Keep)) {
+			t.Errorf("at the start: %d prunes before %s, %d reseals", prunes.Load(), oldest.Load(), reseals.Load())
+		}
+		time.Sleep(24*time.Hour + time.Minute)
+		if prunes.Load() != 25 || reseals.Load() != 25 {
+			t.Errorf("after a day: %d prunes, %d reseals", prunes.Load(), reseals.Load())
+		}
+		stop()
+	})
+}
+
+func TestAStoreThatIsAwayIsLoggedOnceAndAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		records := &counting{}
+		away := errors.New("away")
+		var trouble atomic.Bool
+		trouble.Store(true)
+		fail := func() error {
+			if trouble.Load() {
+				return away
+			}
+			return nil
+		}
+		d := dispatcher(t, webhook.Config{
+			Log:     slog.New(records),
+			Claim:   func(context.Context, time.Time, int) ([]webhook.Claim, error) { return nil, fail() },
+			Recover: func(context.Context, time.Time, int) (bool, error) { return true, fail() },
+			Prune:   func(context.Context, time.Time) error { return fail() },
+			Figures: func(context.Context, time.Time) (webhook.Figures, error) { return webhook.Figures{}, fail() },
+		})
+		stop := run(t, d)
+		time.Sleep(time.Hour / 2)
+		if got := records.errors.Load(); got != 4 {
+			t.Errorf("%d errors in the log, want one for each of the four things that fail", got)
+		}
+		if got := records.infos.Load(); got != 0 {
+			t.Errorf("%d things said to be over", got)
+		}
+		stop()
+	})
+}
+
+// counting is a log that counts.
+type counting struct{ errors, infos atomic.Int32 }
+
+func (*counting) Enabled(context.Context, slog.Level) bool { return true }
+func (c *counting) WithAttrs([]slog.Attr) slog.Handler     { return c }
+func (c *counting) WithGroup(string) slog.Handler          { return c }
+func (c *counting) Handle(_ context.Context, r slog.Record) error {
+	switch r.Level {
+	case slog.LevelError:
+		c.errors.Add(1)
+	case slog.LevelInfo:
+		c.infos.Add(1)
+	}
+	return nil
+}
+
+func TestMetricsTellAttemptsByOutcomeTheOldestDueAndEndpointsByState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, d := queueing(t, webhook.Config{Figures: func(context.Context, time.Time) (webhook.Figures, error) {
+			return webhook.Figures{OldestDue: 90 * time.Second, Endpoints: map[webhook.State]int{webhook.Active: 3, webhook.Disabled: 1}}, nil
+		}})
+		_, close := receive(t, d, answering(http.StatusNotFound))
+		stop := run(t, d)
+		q.add(claim(inURL))
+		time.Sleep(10 * time.Second)
+		stop()
+		close()
+		registry := prometheus.NewPedanticRegistry()
+		registry.MustRegister(d)
+		families, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]float64{}
+		for _, family := range families {
+			for _, m := range family.GetMetric() {
+				name := family.GetName()
+				for _, label := range m.GetLabel() {
+					name += " " + label.GetName() + "=" + label.GetValue()
+				}
+				got[name] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			}
+		}
+		want := map[string]float64{
+			"palmares_webhook_attempts_total outcome=http_status": 2,
+			"palmares_webhook_oldest_due_seconds":                 90,
+			"palmares_webhook_endpoints state=active":             3,
+			"palmares_webhook_endpoints state=disabled":           1,
+			"palmares_webhook_endpoints state=paused":             0,
+			"palmares_webhook_endpoints state=suspended":          0,
+		}
+		for _, outcome := range []string{"delivered", "timeout", "dns", "connection", "tls", "blocked", "secret"} {
+			want["palmares_webhook_attempts_total outcome="+outcome] = 0
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("series: -want +got\n%s", diff)
+		}
+	})
+}

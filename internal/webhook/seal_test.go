@@ -1,0 +1,85 @@
+package webhook_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"palmares/internal/webhook"
+)
+
+func key(b byte) string {
+	return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{b}, webhook.KeySize))
+}
+
+func TestWhatIsSealedOpensForItsEndpointAlone(t *testing.T) {
+	s := mustKeys(key(1))
+	sealed := s.Seal(testEndpoint, testSecret)
+	if strings.Contains(sealed, testSecret) || strings.Contains(sealed, strings.TrimPrefix(testSecret, "whsec_")) {
+		t.Errorf("the secret can be read in %s", sealed)
+	}
+	if again := s.Seal(testEndpoint, testSecret); again == sealed {
+		t.Error("sealing twice gave the same text: the nonce is not random")
+	}
+	if opened, err := s.Open(testEndpoint, sealed); err != nil || opened != testSecret {
+		t.Errorf("opened: %q, %v", opened, err)
+	}
+	if opened, err := s.Open("whk_other", sealed); err == nil {
+		t.Errorf("opened for another endpoint: %q", opened)
+	}
+}
+
+func TestEveryChangedCharacterOfASealedSecretIsNoticed(t *testing.T) {
+	s := mustKeys(key(1))
+	sealed := s.Seal(testEndpoint, testSecret)
+	for i := range sealed {
+		for _, c := range []byte{'A', 'b', '0', '.', '!'} {
+			damaged := []byte(sealed)
+			damaged[i] = c
+			// The last character of base64 has bits that mean nothing.
+			if string(damaged) == sealed || i == len(sealed)-1 {
+				continue
+			}
+			if opened, err := s.Open(testEndpoint, string(damaged)); err == nil {
+				t.Errorf("opened with %q at %d: %q", c, i, opened)
+			}
+		}
+	}
+	for _, damaged := range []string{"", ".", sealed[:8], sealed[:9], sealed[:30], sealed[9:], sealed + "A"} {
+		if opened, err := s.Open(testEndpoint, damaged); err == nil {
+			t.Errorf("%q opened: %q", damaged, opened)
+		}
+	}
+}
+
+func TestTheKeyIsChangedByPuttingANewOneInFront(t *testing.T) {
+	older, both, newer := mustKeys(key(1)), mustKeys(key(2)+", "+key(1)), mustKeys(key(2))
+	sealed := older.Seal(testEndpoint, testSecret)
+	if opened, err := both.Open(testEndpoint, sealed); err != nil || opened != testSecret {
+		t.Errorf("under the second key: %q, %v", opened, err)
+	}
+	if both.Current(sealed) || !older.Current(sealed) {
+		t.Error("it is not known that the secret is to be sealed anew")
+	}
+	if _, err := newer.Open(testEndpoint, sealed); err == nil || !strings.Contains(err.Error(), sealed[:8]) || !strings.Contains(err.Error(), "--secret-key") {
+		t.Errorf("without its key: %v", err)
+	}
+	sealed = both.Seal(testEndpoint, testSecret)
+	if !both.Current(sealed) || !newer.Current(sealed) {
+		t.Error("what was sealed now is not under the first key")
+	}
+	if opened, err := newer.Open(testEndpoint, sealed); err != nil || opened != testSecret {
+		t.Errorf("after the old key is gone: %q, %v", opened, err)
+	}
+}
+
+func TestKeysThatAreNotKeysAreRefusedUnquoted(t *testing.T) {
+	for _, text := range []string{"", ",", "hunter2", key(1) + ",", key(1) + ",hunter2", strings.TrimRight(key(1), "="), base64.StdEncoding.EncodeToString(make([]byte, 31)), base64.StdEncoding.EncodeToString(make([]byte, 33))} {
+		if _, err := webhook.ParseKeys(text); err == nil {
+			t.Errorf("%q passes", text)
+		} else if strings.Contains(err.Error(), "hunter") || strings.Contains(err.Error(), key(1)) {
+			t.Errorf("the error quotes a key: %v", err)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	connectTimeout = 5 * time.Second  // the contract's
+	requestTimeout = 15 * time.Second // the contract's, from the name to the last byte of the answer
+	maxAnswer      = 64 << 10         // how much of an answer is read
+	maxKept        = 1024             // how much of that is kept
+	maxHeaders     = 32 << 10
+	// idleTimeout is below the minute after which most receivers and balancers close
+	// a connection themselves, perhaps while a request is on its way through it.
+	idleTimeout = 30 * time.Second
+)
+
+// UserAgent is what receivers see in that header.
+const UserAgent = "Palmares-Webhooks/1"
+
+// A sender makes the requests. All go past its guard; none through a proxy, which
+// would resolve names out of the guard's sight, and none after a redirect. The
+// guard sees each connection once, when it is made: one that is used again leads
+// to the same address as before.
+type sender struct {
+	allow     []netip.Prefix
+	sealer    Sealer
+	now       func() time.Time
+	dialer    *net.Dialer
+	transport *http.Transport
+}
+
+func newSender(allow []netip.Prefix, sealer Sealer, now func() time.Time) *sender {
+	dialer := &net.Dialer{Timeout: connectTimeout, Control: NewGuard(allow).control}
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	return &sender{
+		allow: allow, sealer: sealer, now: now, dialer: dialer,
+		transport: &http.Transport{
+			Proxy:                  nil,
+			DialContext:            dialer.DialContext,
+			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+			TLSHandshakeTimeout:    connectTimeout,
+			DisableCompression:     true, // an answer is kept as it came, and cannot swell
+			MaxIdleConns:           maxRequests,
+			MaxIdleConnsPerHost:    MaxInFlight,
+			IdleConnTimeout:        idleTimeout,
+			MaxResponseHeaderBytes: maxHeaders,
+			Protocols:              &protocols,
+		},
+	}
+}
+
+// send makes one attempt. Whatever goes wrong is in the result: an attempt always
+// has an outcome, unless ctx ended under it.
+func (s *sender) send(ctx context.Context, c Claim) Result {
+	r := Result{At: s.now()}
+	s.try(ctx, c, &r)
+	r.Duration = s.now().Sub(r.At)
+	return r
+}
+
+func (s *sender) try(ctx context.Context, c Claim, r *Result) {
+	// The URL was good when it was stored; what --webhook-allow opens may have
+	// changed since.
+	target, err := CheckURL(c.URL, s.allow)
+	if err != nil {
+		r.Outcome = Blocked
+		return
+	}
+	header, err := s.header(c, r.At)
+	if err != nil {
+		r.Outcome = Secret
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	// The errors of a handshake have no type in common. The connection is made by a
+	// goroutine of the transport, hence the atomic.
+	var handshakeFailed atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		TLSHandshakeDone: func(_ tls.ConnectionState, err error) { handshakeFailed.Store(err != nil) },
+	})
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(c.Body))
+	if err != nil {
+		r.Outcome = Blocked
+		return
+	}
+	req.Header = header
+	answer, err := s.transport.RoundTrip(req)
+	if err != nil {
+		r.Outcome = outcomeOf(err, handshakeFailed.Load())
+		return
+	}
+	defer answer.Body.Close()
+	r.Status = answer.StatusCode
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	r.Response = text(body)
+	switch {
+	case err != nil:
+		r.Outcome = outcomeOf(err, false)
+	case r.Status >= 200 && r.Status <= 299:
+		r.Outcome = OK
+	default:
+		r.Outcome = HTTPStatus
+		r.RetryAfter = RetryAfter(answer.Header.Get("Retry-After"), s.now())
+	}
+}
+
+func (s *sender) header(c Claim, at time.Time) (http.Header, error) {
+	secret, err := s.sealer.Open(c.EndpointID, c.Secret)
+	if err != nil {
+		return nil, err
+	}
+	secrets := []string{secret}
+	if c.OldSecret != "" {
+		// The new secret alone signs well enough for a receiver that knows it; one that
+		// does not will be sent this again.
+		if old, err := s.sealer.Open(c.EndpointID, c.OldSecret); err == nil {
+			secrets = append(secrets, old)
+		}
+	}
+	header, err := Sign(c.Body, c.EventID, at, secrets...)
+	if err != nil {
+		return nil, err
+	}
+	header.Set("Content-Type", "application/json")
+	header.Set("User-Agent", UserAgent)
+	return header, nil
+}
+
+// outcomeOf names what kept an answer from coming.
+func outcomeOf(err error, inHandshake bool) Outcome {
+	var dns *net.DNSError
+	var network net.Error
+	switch {
+	case errors.Is(err, ErrBlocked):
+		return Blocked
+	case errors.As(err, &dns):
+		return Resolve
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
+		return Timeout
+	case inHandshake:
+		return TLS
+	}
+	return Connect
+}
+
+// text is the beginning of an answer in a form that every database and page can
+// take: valid UTF-8 without NUL, at most maxKept bytes of it.
+func text(body []byte) string {
+	s := string(body[:min(len(body), maxKept)])
+	if len(body) > maxKept {
+		s = s[:len(s)-cutRune(s)] // half a character is our doing, not the receiver's
+	}
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+	for len(s) > maxKept {
+		_, size := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-size]
+	}
+	return s
+}
+
+// cutRune is the number of bytes at the end of s that begin a character and do
+// not end it.
+func cutRune(s string) int {
+	for n := 1; n < utf8.UTFMax && n <= len(s); n++ {
+		if tail := s[len(s)-n:]; utf8.RuneStart(tail[0]) {
+			if utf8.FullRuneInString(tail) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}

@@ -1,0 +1,236 @@
+package webhook_test
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/mail"
+	"palmares/internal/store"
+	"palmares/internal/synthetic"
+	"palmares/internal/webhook"
+)
+
+// house is a dispatcher on a real store with one endpoint, in a bubble.
+type house struct {
+	*store.Store
+	dispatcher *webhook.Dispatcher
+	receiver   *receiver
+	endpoint   webhook.Endpoint
+}
+
+// poll is how often a dispatcher that lives through days looks for what is due,
+// since the store takes real time; waking it finds what is due at once.
+const poll = 20 * time.Minute
+
+// live runs test in a bubble, on an empty store.
+func live(t *testing.T, test func(t *testing.T, h *house)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		ctx := t.Context()
+		s, err := store.Open(ctx, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		owner, err := s.CreateAccount(ctx, "owner@example.com", account.Pro, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		endpoint, err := s.CreateEndpoint(ctx, owner.ID, "http://127.0.0.1/in", nil, func(id string) string { return sealer.Seal(id, testSecret) }, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := dispatcher(t, webhook.Config{Claim: s.ClaimDeliveries, Settle: s.SettleDelivery, Recover: s.RunRecovery, Allow: loopback})
+		d.Poll(poll)
+		r, hangUp := receive(t, d, answering(http.StatusNoContent))
+		t.Cleanup(hangUp)
+		t.Cleanup(run(t, d))
+		test(t, &house{Store: s, dispatcher: d, receiver: r, endpoint: endpoint})
+	})
+}
+
+// ping makes a delivery that is due at once.
+func (h *house) ping(t *testing.T) string {
+	t.Helper()
+	d, err := h.PingEndpoint(t.Context(), "", h.endpoint.ID, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.dispatcher.Wake()
+	return d.ID
+}
+
+// look gives the endpoint and one of its deliveries as they are now.
+func (h *house) look(t *testing.T, id string) (webhook.Endpoint, webhook.Delivery) {
+	t.Helper()
+	w, err := h.Endpoint(t.Context(), "", h.endpoint.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, _, err := h.Delivery(t.Context(), "", id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, d
+}
+
+func TestTheStoreKeepsToTheSchedule(t *testing.T) {
+	live(t, func(t *testing.T, h *house) {
+		h.receiver.now(answering(http.StatusBadGateway))
+		id := h.ping(t)
+		time.Sleep(4 * 24 * time.Hour)
+		_, d := h.look(t, id)
+		if d.State != webhook.Failed || len(d.Attempts) != 10 || len(h.receiver.seen()) != 10 {
+			t.Fatalf("%s after %d attempts and %d requests", d.State, len(d.Attempts), len(h.receiver.seen()))
+		}
+		for i, delay := range webhook.DefaultSchedule()[1:] {
+			before, after := h.receiver.seen()[i].at, h.receiver.seen()[i+1].at
+			if got := after.Sub(before); got < delay || got > delay+delay/10+poll {
+				t.Errorf("attempt %d came %s after the one before, not %s", i+2, got, delay)
+			}
+		}
+	})
+}
+
+func TestAfterTenFailuresInARowOnlyTheOldestDueIsTriedUntilOneSucceeds(t *testing.T) {
+	live(t, func(t *testing.T, h *house) {
+		slow := func(status int) http.HandlerFunc {
+			return func(w http.ResponseWriter, _ *http.Request) {
+				time.Sleep(3 * time.Second)
+				w.WriteHeader(status)
+			}
+		}
+		h.receiver.now(slow(http.StatusInternalServerError))
+		var last string
+		for range 3 {
+			for range webhook.PingsAMinute {
+				last = h.ping(t)
+			}
+			time.Sleep(time.Minute + time.Second)
+		}
+		if most := h.receiver.atOnce("/in"); most != webhook.MaxInFlight {
+			t.Errorf("before: %d requests at once", most)
+		}
+		w, _ := h.look(t, last)
+		if w.Failures < webhook.BreakAfter {
+			t.Fatalf("only %d failures", w.Failures)
+		}
+		h.receiver.now(slow(http.StatusInternalServerError))
+		time.Sleep(time.Hour)
+		if most := h.receiver.atOnce("/in"); most != 1 {
+			t.Errorf("with the breaker open: %d requests at once", most)
+		}
+		h.receiver.now(slow(http.StatusOK))
+		time.Sleep(8 * time.Hour)
+		if most := h.receiver.atOnce("/in"); most == 1 {
+			t.Error("after a success there is still one request at a time")
+		}
+		all, err := h.Deliveries(t.Context(), "", h.endpoint.ID, store.DeliveryFilter{State: webhook.Pending, Limit: 100})
+		if err != nil || len(all) != 0 {
+			t.Errorf("%d deliveries are left, %v", len(all), err)
+		}
+	})
+}
+
+func TestFiveDaysWithoutASuccessDisableTheEndpointAndTellItsOwner(t *testing.T) {
+	live(t, func(t *testing.T, h *house) {
+		h.receiver.now(answering(http.StatusInternalServerError))
+		start := time.Now()
+		var last string
+		for time.Since(start) < 7*24*time.Hour {
+			last = h.ping(t)
+			time.Sleep(24 * time.Hour)
+			w, _ := h.look(t, last)
+			if early := time.Since(start) < webhook.DisableAfter; early && w.State != webhook.Active {
+				t.Fatalf("%s after %s", w.State, time.Since(start))
+			}
+		}
+		w, d := h.look(t, last)
+		if w.State != webhook.Disabled || w.Reason != webhook.Failing || d.State != webhook.Pending || d.Count != 0 {
+			t.Errorf("%s for %q; its last delivery is %s after %d attempts", w.State, w.Reason, d.State, d.Count)
+		}
+		after := w.DisabledAt.Sub(start)
+		if after < webhook.DisableAfter || after > webhook.DisableAfter+time.Hour {
+			t.Errorf("disabled after %s", after)
+		}
+		requests := h.receiver.seen()
+		if at := requests[len(requests)-1].at; at.After(w.DisabledAt) {
+			t.Errorf("a request was sent at %s, after %s", at, w.DisabledAt)
+		}
+		mails, err := h.ClaimMails(t.Context(), time.Now(), 10)
+		if err != nil || len(mails) != 1 || mails[0].Kind != mail.EndpointDisabled || mails[0].About != h.endpoint.ID || mails[0].To != "owner@example.com" {
+			t.Errorf("mails: %+v, %v", mails, err)
+		}
+
+		// Its owner mends it: what waited goes out.
+		h.receiver.now(answering(http.StatusOK))
+		active := webhook.Active
+		if _, err := h.ChangeEndpoint(t.Context(), "", h.endpoint.ID, webhook.Change{State: &active}, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		h.dispatcher.Wake()
+		time.Sleep(time.Minute)
+		if w, d := h.look(t, last); w.State != webhook.Active || d.State != webhook.Delivered {
+			t.Errorf("%s, %s", w.State, d.State)
+		}
+	})
+}
+
+func TestAnAnswerOf410DisablesTheEndpointAtOnce(t *testing.T) {
+	live(t, func(t *testing.T, h *house) {
+		h.receiver.now(answering(http.StatusGone))
+		id := h.ping(t)
+		time.Sleep(time.Hour)
+		if w, d := h.look(t, id); w.State != webhook.Disabled || w.Reason != webhook.Gone || d.State != webhook.Pending || d.Count != 1 || len(h.receiver.seen()) != 1 {
+			t.Errorf("%s for %q; %+v; %d requests", w.State, w.Reason, d, len(h.receiver.seen()))
+		}
+	})
+}
+
+func TestARecoverySendsAgainWhatWasMissedWithTheSameIDsAndBytes(t *testing.T) {
+	live(t, func(t *testing.T, h *house) {
+		h.receiver.now(answering(http.StatusInternalServerError))
+		start := time.Now()
+		if _, err := h.Publish(t.Context(), synthetic.Catalog(3, 1), store.PublishOptions{Now: start}); err != nil {
+			t.Fatal(err)
+		}
+		h.dispatcher.Wake()
+		time.Sleep(4*24*time.Hour + 12*time.Hour) // the breaker makes the last attempts late
+		missed := map[string]string{}
+		for _, r := range h.receiver.seen() {
+			missed[r.header.Get("webhook-id")] = r.body
+		}
+		failed, err := h.Deliveries(t.Context(), "", h.endpoint.ID, store.DeliveryFilter{State: webhook.Failed, Limit: 1000})
+		if err != nil || len(failed) == 0 || len(failed) != len(missed) {
+			t.Fatalf("%d deliveries failed of %d, %v", len(failed), len(missed), err)
+		}
+
+		h.receiver.now(answering(http.StatusOK))
+		before := len(h.receiver.seen())
+		if _, err := h.Recover(t.Context(), "", h.endpoint.ID, start.Add(-time.Hour), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		again := map[string]string{}
+		for _, r := range h.receiver.seen()[before:] {
+			again[r.header.Get("webhook-id")] = r.body
+		}
+		if len(h.receiver.seen())-before != len(missed) {
+			t.Errorf("%d requests for %d events", len(h.receiver.seen())-before, len(missed))
+		}
+		for id, body := range missed {
+			if again[id] != body || !strings.Contains(body, id) {
+				t.Errorf("%s was sent as %q and recovered as %q", id, body, again[id])
+			}
+		}
+	})
+}

@@ -1,0 +1,175 @@
+package webhook
+
+import (
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// The lengths of DNS (RFC 1035, section 2.3.4), and one for the whole URL that
+// every proxy and server on the way can take.
+const (
+	maxHost  = 253
+	maxLabel = 63
+	maxURL   = 2048
+)
+
+// A URLError says why a URL cannot be an endpoint's. Code tells the reasons apart
+// for programs, French is for whoever reads the API or the account page, and
+// Error, in English, for the operator.
+type URLError struct {
+	Code    string
+	French  string
+	english string
+}
+
+func (e *URLError) Error() string { return e.english }
+
+// The reasons, in the order in which they are looked for. None of the sentences
+// repeats the URL: it may hold a password.
+var (
+	errForm = &URLError{
+		"url_form", "L’adresse n’est pas une URL valable : donnez-la entière, en caractères ASCII, sans espace ni barre oblique inverse, en 2 048 caractères au plus.",
+		"this is not a valid URL: give it whole, in ASCII, without spaces or backslashes, in at most 2048 characters",
+	}
+	errScheme = &URLError{
+		"url_scheme", "L’adresse doit commencer par « https:// ».",
+		"the URL must begin with https:// (http:// only where --webhook-allow opens a network)",
+	}
+	errUserInfo = &URLError{
+		"url_user_info", "L’adresse ne doit contenir ni nom d’utilisateur ni mot de passe : la signature de chaque envoi prouve d’où il vient.",
+		"the URL must not contain a user name or a password: the signature of each request proves where it comes from",
+	}
+	errFragment = &URLError{
+		"url_fragment", "L’adresse ne doit pas contenir de fragment (« #… ») : il n’est jamais envoyé.",
+		"the URL must not contain a fragment (#…): it is never sent",
+	}
+	errPort = &URLError{
+		"url_port", "Le port doit être 443 : retirez-le de l’adresse.",
+		"the port must be 443: leave it out (others only where --webhook-allow opens a network)",
+	}
+	errAddress = &URLError{
+		"url_address", "L’hôte doit être un nom de domaine, pas une adresse IP, quelle qu’en soit l’écriture.",
+		"the host must be a domain name, not an IP address in any notation (only addresses inside --webhook-allow, in their usual form)",
+	}
+	errHost = &URLError{
+		"url_host", "L’hôte doit être un nom de domaine public et complet, tel que « crochets.exemple.fr » : lettres ASCII, chiffres et traits d’union, sans point final (un nom accentué s’écrit sous sa forme « xn-- »).",
+		"the host must be a complete public domain name such as hooks.example.com: ASCII letters, digits and hyphens, no final dot (an internationalised name in its xn-- form)",
+	}
+)
+
+// localNames are last labels that never belong to a public host. The guard would
+// refuse their addresses too, but the owner learns it here and now.
+var localNames = []string{"localhost", "localdomain", "local", "internal"}
+
+// CheckURL tells whether raw may be an endpoint's URL and gives it in the form to
+// keep: scheme and host in lower case, the scheme's own port left out. The error
+// is a *URLError. Nothing is resolved: what a name leads to is for the Guard to
+// judge, each time a connection is made.
+//
+// Where allow opens a network, http, other ports and names without a dot pass for
+// every host, since only the address tells whether it is in that network; the
+// Guard sees to it that they reach no other. An address as such must be in allow.
+func CheckURL(raw string, allow []netip.Prefix) (string, error) {
+	if len(raw) > maxURL {
+		return "", errForm
+	}
+	for i := range len(raw) {
+		if raw[i] <= ' ' || raw[i] >= 0x7f || raw[i] == '\\' {
+			return "", errForm
+		}
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "", errForm
+	}
+	opened := len(allow) > 0
+	switch {
+	case u.Scheme != "https" && (u.Scheme != "http" || !opened):
+		return "", errScheme
+	case u.Opaque != "" || u.Host == "":
+		return "", errForm
+	case u.User != nil:
+		return "", errUserInfo
+	case strings.Contains(raw, "#"):
+		return "", errFragment
+	}
+	host, port := strings.ToLower(u.Hostname()), u.Port()
+	if strings.HasSuffix(u.Host, ":") {
+		return "", errPort
+	}
+	if port != "" {
+		n, err := strconv.ParseUint(port, 10, 16)
+		// Plain HTTP to 443 would be let through to a public address by the Guard,
+		// which sees the port and not the scheme.
+		if err != nil || n == 0 || n != 443 && !opened || n == 443 && u.Scheme == "http" {
+			return "", errPort
+		}
+		port = strconv.FormatUint(n, 10)
+	}
+	if err := checkHost(host, allow); err != nil {
+		return "", err
+	}
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if port == "" || u.Scheme == "https" && port == "443" || u.Scheme == "http" && port == "80" {
+		u.Host = host
+	} else {
+		u.Host = host + ":" + port
+	}
+	return u.String(), nil
+}
+
+// checkHost wants a name that no resolver takes for an address: inet_aton reads
+// 127.1, 0x7f.1, 2130706433 and 0177.0.0.1 as such, hence the rule on last labels.
+func checkHost(host string, allow []netip.Prefix) error {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		if addr.Zone() != "" || !contains(allow, addr) {
+			return errAddress
+		}
+		return nil
+	}
+	if len(host) > maxHost {
+		return errHost
+	}
+	labels := strings.Split(host, ".")
+	for _, label := range labels {
+		if !isLabel(label) {
+			return errHost
+		}
+	}
+	last := labels[len(labels)-1]
+	if strings.HasPrefix(last, "0x") || strings.Trim(last, "0123456789") == "" {
+		return errAddress
+	}
+	if len(allow) > 0 {
+		return nil
+	}
+	if len(labels) == 1 {
+		return errHost
+	}
+	for _, name := range localNames {
+		if last == name {
+			return errHost
+		}
+	}
+	return nil
+}
+
+func isLabel(label string) bool {
+	if label == "" || len(label) > maxLabel || label[0] == '-' || label[len(label)-1] == '-' {
+		return false
+	}
+	return strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
+func contains(prefixes []netip.Prefix, addr netip.Addr) bool {
+	for _, p := range prefixes {
+		if p.Contains(addr.Unmap()) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,28 @@
+import { createServer } from "node:http";
+import { Webhook } from "standardwebhooks"; // npm install standardwebhooks
+
+const webhook = new Webhook(process.env.WEBHOOK_SECRET); // whsec_…
+const seen = new Set(); // in earnest: a unique column of your database
+
+const server = createServer(async (request, response) => {
+  const parts = [];
+  for await (const part of request) parts.push(part);
+  const body = Buffer.concat(parts); // the bytes as they came, before any parsing
+  let event;
+  try {
+    event = webhook.verify(body, request.headers);
+  } catch {
+    response.writeHead(400).end("bad signature\n");
+    return;
+  }
+  const id = request.headers["webhook-id"];
+  if (!seen.has(id)) {
+    seen.add(id);
+    console.log("received", event.type, id);
+  }
+  response.writeHead(204).end();
+});
+
+server.listen(Number(process.env.PORT ?? 0), "127.0.0.1", () => {
+  console.log("listening on", server.address().port);
+});
