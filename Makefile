@@ -19,7 +19,7 @@ run: build ## build, then serve the demo on http://localhost:8080
 	@bin/palmares serve
 
 check: packages ## format, vet, lint, API document: everything that runs nothing
-	@unformatted=$$($(LINT) gofumpt -l cmd internal demo bench); \
+	@unformatted=$$($(LINT) gofumpt -l cmd internal demo bench tools); \
 	if [ -n "$$unformatted" ]; then echo "not gofumpt-formatted: $$unformatted" >&2; exit 1; fi
 	@go mod verify >/dev/null
 	@go mod tidy -diff
@@ -29,6 +29,7 @@ check: packages ## format, vet, lint, API document: everything that runs nothing
 	@tools/openapi/lint.sh
 
 test: check ## everything: check, then all tests on both databases with -race
+	@[ -d tools/webhooks/node_modules ] || npm ci --prefix tools/webhooks --no-audit --no-fund --loglevel=error
 	@[ -d tools/browser/node_modules ] || npm ci --prefix tools/browser --no-audit --no-fund --loglevel=error
 	@go test -race -count=1 -timeout 9m ./...
 

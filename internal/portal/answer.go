@@ -6,6 +6,7 @@ import (
 	"embed"
 	"errors"
 	"html/template"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -42,6 +43,8 @@ type answer struct {
 	location string       // of a redirection; then there is no page
 	allow    string       // of a method that is refused
 	cookie   *http.Cookie // a new one, or its end; nil for no change
+	formsTo  []string     // other sites that a form of the page may lead to
+	stream   func(context.Context, io.Writer) error // of a file; then there is no page
 }
 
 // page is what surrounds the content of every page; each page's own data embeds it.
@@ -54,13 +57,34 @@ type page struct {
 // An entry of the menu leads to a part of the account.
 type entry struct {
 	Href, Text string
-	Current    bool
+	Current    string // as aria-current has it: "page", "true" for a page below it, or ""
 }
 
 // menu is the same on every page of an owner.
 var menu = []entry{
 	{Href: homePath, Text: "Compte"},
+	{Href: keysPath, Text: "Clés"},
+	{Href: usagePath, Text: "Usage"},
+	{Href: endpointsPath, Text: "Webhooks"},
+	{Href: planPath, Text: "Formule"},
 	{Href: sessionsPath, Text: "Sessions"},
+	{Href: dataPath, Text: "Données"},
+}
+
+// section is the path of the entry that a page belongs to.
+func section(path string) string {
+	switch {
+	case strings.HasPrefix(path, deliveriesPath+"/"):
+		return endpointsPath
+	case strings.HasPrefix(path, deletionPath):
+		return dataPath
+	}
+	rest, ok := strings.CutPrefix(path, homePath+"/")
+	if !ok {
+		return ""
+	}
+	part, _, _ := strings.Cut(rest, "/")
+	return homePath + "/" + part
 }
 
 // notices are what a page may say was done, by the word in its address.
@@ -70,6 +94,24 @@ var notices = map[string]string{
 	"session-terminee": "La session est terminée.",
 	"autres-terminees": "Toutes les autres sessions sont terminées.",
 	"session-inconnue": "Cette session était déjà terminée.",
+
+	"cle-renommee":         "Le nom est changé.",
+	"cle-revoquee":         "La clé est révoquée\u00a0: elle est refusée partout en quelques secondes.",
+	"cle-deja-creee":       "Cette demande a déjà été faite, et rien n’a été créé de plus. Une clé ne s’affiche qu’une fois\u00a0: si vous ne l’avez pas copiée, remplacez-la.",
+	"cle-deja-remplacee":   "Cette clé est déjà remplacée ou révoquée\u00a0: rien n’a été changé. Si vous n’avez pas copié la nouvelle, remplacez-la à son tour.",
+	"cle-suspendue":        "Une clé suspendue ne se remplace pas. Révoquez-en une autre, et elle revient.",
+	"point-deja-cree":      "Cette demande a déjà été faite, et rien n’a été créé de plus. Un secret ne s’affiche qu’une fois\u00a0: si vous ne l’avez pas copié, remplacez-le.",
+	"point-change":         "Les changements sont enregistrés.",
+	"point-supprime":       "Le point de réception est supprimé, et son journal avec lui.",
+	"point-en-pause":       "Le point de réception est en pause\u00a0: plus rien n’y est envoyé.",
+	"point-actif":          "Le point de réception est actif.",
+	"secret-deja-remplace": "Cette demande a déjà été faite, et le secret n’a pas changé de nouveau. Si vous ne l’avez pas copié, remplacez-le encore.",
+	"essai":                "L’essai part\u00a0: rechargez cette page pour voir la réponse.",
+	"trop-d-essais":        "Cinq essais par minute, c’est le plus\u00a0: patientez une minute.",
+	"reprise":              "La récupération est demandée\u00a0: les envois manqués partent l’un après l’autre.",
+	"renvoi":               "L’envoi repart\u00a0: rechargez cette page pour voir la réponse.",
+	"suppression":          "Un courriel part vers votre adresse\u00a0: suivez son lien dans les 15\u00a0minutes pour confirmer. Rien n’est encore supprimé.",
+	"suppression-limite":   "Trop de courriels ont été demandés pour cette adresse\u00a0: patientez une heure, puis recommencez. Rien n’est supprimé.",
 }
 
 // page fills in what surrounds a page.
@@ -77,7 +119,12 @@ func (r *request) page(title string) page {
 	p := page{Title: title, Notice: notices[r.URL.Query().Get("fait")]}
 	if r.owner != nil {
 		for _, e := range menu {
-			e.Current = e.Href == r.URL.Path
+			switch e.Href {
+			case r.URL.Path:
+				e.Current = "page"
+			case section(r.URL.Path):
+				e.Current = "true"
+			}
 			p.Menu = append(p.Menu, e)
 		}
 	}
@@ -122,7 +169,10 @@ func (p *portal) write(w http.ResponseWriter, r *request, a *answer) {
 	if a.status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "30")
 	}
-	p.Frame(w, r.Request, site.Framed{Status: a.status, Title: a.title, Content: a.content})
+	if a.stream != nil {
+		return
+	}
+	p.Frame(w, r.Request, site.Framed{Status: a.status, Title: a.title, Content: a.content, FormsTo: a.formsTo})
 }
 
 // A failure is a page that says what is wrong and what to do about it.
@@ -175,6 +225,10 @@ var failures = []struct {
 	{store.ErrLinkUsed, gone("Il a déjà servi, et un lien ne sert qu’une fois. Si c’était vous à l’instant, ouvrez simplement votre compte\u00a0; sinon, demandez-en un autre.")},
 	{store.ErrLinkExpired, gone("Il a plus de 15\u00a0minutes. Demandez-en un autre.")},
 	{store.ErrNotFound, notFound("Ce que vous cherchez n’existe pas, ou plus.")},
+	{store.ErrPlan, &failure{
+		status: http.StatusForbidden, title: "Webhooks",
+		text: "Les webhooks font partie de la formule Pro, et ce compte n’y est pas\u00a0: rien n’a été fait.",
+	}},
 	{store.ErrBusy, away},
 	{store.ErrUnreachable, away},
 	{store.ErrFull, away},

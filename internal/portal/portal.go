@@ -23,8 +23,10 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/billing"
 	"palmares/internal/site"
 	"palmares/internal/store"
+	"palmares/internal/webhook"
 )
 
 // Config is what the pages need. All fields are required unless they say otherwise.
@@ -42,6 +44,16 @@ type Config struct {
 	Log        *slog.Logger
 	// WakeMail is called when a mail was queued, and does not wait for it.
 	WakeMail func()
+	// WakeWebhooks is called when a delivery was made, and does not wait for it.
+	WakeWebhooks func()
+	// Sealer seals the secrets of endpoints.
+	Sealer webhook.Sealer
+	// Allow opens networks to endpoints; none by default.
+	Allow []netip.Prefix
+	// Billing has accounts pay, or says that nobody can here.
+	Billing *billing.Billing
+	// Uncounted tells that requests are not counted, so that there is no usage to show.
+	Uncounted bool
 }
 
 // LinkURL is where the link in a mail leads. The token in it is a secret.
@@ -58,7 +70,16 @@ const (
 	signInPath   = "/compte/connexion"
 	signOutPath  = "/compte/deconnexion"
 	sessionsPath = "/compte/sessions"
-	deletionPath = "/compte/suppression"
+
+	keysPath       = "/compte/cles"
+	usagePath      = "/compte/usage"
+	endpointsPath  = "/compte/webhooks"
+	deliveriesPath = "/compte/envois"
+	planPath       = "/compte/pro" // to which Stripe leads back
+	dataPath       = "/compte/donnees"
+	exportPath     = "/compte/donnees.json"
+	deletionPath   = "/compte/suppression"
+	goodbyePath    = "/compte/adieu"
 )
 
 // New makes the handler of /compte and what is below it.
@@ -72,10 +93,40 @@ func New(cfg Config) http.Handler {
 	p.open("GET "+signInPath, p.showLink)
 	p.open("POST "+signInPath, p.spendLink)
 	p.open("POST "+signOutPath, p.signOut)
+	p.open("GET "+deletionPath, p.showDeletion)
+	p.open("POST "+deletionPath, p.deleteAccount)
+	p.open("GET "+goodbyePath, p.goodbye)
 	// Their owner's.
 	p.owned("GET "+sessionsPath, p.listSessions)
 	p.owned("POST "+sessionsPath+"/autres/fin", p.endOtherSessions)
 	p.owned("POST "+sessionsPath+"/{id}/fin", p.endSession)
+	p.owned("GET "+keysPath, p.listKeys)
+	p.owned("POST "+keysPath, p.createKey)
+	p.owned("GET "+keysPath+"/{id}", p.showKey)
+	p.owned("POST "+keysPath+"/{id}/nom", p.renameKey)
+	p.owned("POST "+keysPath+"/{id}/remplacement", p.rotateKey)
+	p.owned("GET "+keysPath+"/{id}/revocation", p.confirmRevocation)
+	p.owned("POST "+keysPath+"/{id}/revocation", p.revokeKey)
+	p.owned("GET "+usagePath, p.showUsage)
+	p.owned("GET "+endpointsPath, p.listEndpoints)
+	p.owned("POST "+endpointsPath, p.createEndpoint)
+	p.owned("GET "+endpointsPath+"/{id}", p.showEndpoint)
+	p.owned("POST "+endpointsPath+"/{id}", p.changeEndpoint)
+	p.owned("POST "+endpointsPath+"/{id}/etat", p.changeState)
+	p.owned("POST "+endpointsPath+"/{id}/secret", p.rotateSecret)
+	p.owned("POST "+endpointsPath+"/{id}/essai", p.ping)
+	p.owned("POST "+endpointsPath+"/{id}/reprise", p.recover)
+	p.owned("GET "+endpointsPath+"/{id}/suppression", p.confirmRemoval)
+	p.owned("POST "+endpointsPath+"/{id}/suppression", p.removeEndpoint)
+	p.owned("GET "+endpointsPath+"/{id}/envois", p.listDeliveries)
+	p.owned("GET "+deliveriesPath+"/{id}", p.showDelivery)
+	p.owned("POST "+deliveriesPath+"/{id}/renvoi", p.resend)
+	p.owned("GET "+planPath, p.showPlan)
+	p.owned("POST "+planPath+"/abonnement", p.subscribe)
+	p.owned("POST "+planPath+"/gestion", p.manage)
+	p.owned("GET "+dataPath, p.showData)
+	p.owned("GET "+exportPath, p.export)
+	p.owned("POST "+deletionPath+"/demande", p.requestDeletion)
 	p.open("/", p.missing)
 
 	guard := http.NewCrossOriginProtection()
@@ -157,6 +208,9 @@ func (p *portal) handler(h handler) http.HandlerFunc {
 			a = p.failure(r, err)
 		}
 		p.write(w, r, a)
+		if a.stream != nil {
+			p.stream(hr.Context(), w, a)
+		}
 	}
 }
 

@@ -32,21 +32,6 @@ type welcomePage struct {
 	Form *signInForm
 }
 
-type homePage struct {
-	page
-	Account account.Account
-	Since   string // a day
-}
-
-// home is the form to a stranger, the account to its owner.
-func (p *portal) home(r *request) (*answer, error) {
-	if r.owner == nil {
-		return p.welcome(r, "", ""), nil
-	}
-	data := homePage{page: r.page("Votre compte"), Account: r.owner.Account, Since: day(r.owner.Account.CreatedAt)}
-	return render("home", data.page, data), nil
-}
-
 func (p *portal) welcome(r *request, email, problem string) *answer {
 	data := welcomePage{page: r.page("Compte"), Form: p.form(email, problem)}
 	return render("welcome", data.page, data)

@@ -77,12 +77,14 @@ func deliverEvents(ctx context.Context, tx *sql.Tx, w webhook.Endpoint, prefix, 
 		args, wanted = inAfter(args, w.Events)
 		wanted = "AND e.type IN " + wanted
 	}
+	if origin != webhook.OfEvent { // new events have none, and there may be very many
+		wanted += ` AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.endpoint_id = $2 AND d.sequence = e.sequence AND d.state IN ('pending', 'delivered'))`
+	}
 	done, err := tx.ExecContext(ctx, `
 		INSERT INTO deliveries (`+deliveryTable.list()+`)
 		SELECT CAST($1 AS TEXT) || substr(e.id, 21), CAST($2 AS TEXT), e.sequence, e.id, e.type, CAST($3 AS TEXT), 'pending', CAST($4 AS TEXT), CAST($4 AS TEXT), '', 0, ''
 		FROM events e
-		WHERE e.sequence > $5 AND e.sequence <= $6 AND e.created_at >= $7 `+wanted+`
-			AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.endpoint_id = $2 AND d.sequence = e.sequence AND d.state IN ('pending', 'delivered'))`, args...)
+		WHERE e.sequence > $5 AND e.sequence <= $6 AND e.created_at >= $7 `+wanted, args...)
 	if err != nil {
 		return 0, err
 	}

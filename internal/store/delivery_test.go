@@ -103,8 +103,13 @@ func TestTheLogIsPagedNewestFirstAndFiltered(t *testing.T) {
 		}
 		all := events(t, s)
 		for _, f := range []DeliveryFilter{
-			{}, {State: webhook.Pending}, {State: webhook.Delivered}, {State: webhook.Failed}, {Type: catalog.PricingUpdated},
-			{Type: catalog.ToolCreated, State: webhook.Failed}, {Type: catalog.ToolRemoved},
+			{},
+			{State: webhook.Pending},
+			{State: webhook.Delivered},
+			{State: webhook.Failed},
+			{Type: catalog.PricingUpdated},
+			{Type: catalog.ToolCreated, State: webhook.Failed},
+			{Type: catalog.ToolRemoved},
 		} {
 			var want []int64
 			for _, e := range slices.Backward(all) {
