@@ -7,7 +7,7 @@ SHELL := /bin/bash
 LINT := go tool -modfile=tools/lint/go.mod
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: help build run check test bench packages
+.PHONY: help build run check test bench chaos packages
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ test: check ## everything: check, then all tests on both databases with -race
 
 bench: build ## the speed and size figures, against a bare handler in the same run
 	@bench/run
+
+chaos: build ## kill and cut what can be killed and cut, for minutes, and see what callers notice
+	@go run ./bench/chaos
 
 packages:
 	@tools/packages

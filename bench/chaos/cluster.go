@@ -191,9 +191,11 @@ func (c *cluster) suffer(ctx context.Context, f fault) (*result, error) {
 		func(status int) bool { return status == http.StatusUnauthorized })
 
 	err := f.begin(ctx)
-	select {
-	case <-time.After(lasts):
-	case <-ctx.Done():
+	if !f.brief {
+		select {
+		case <-time.After(lasts):
+		case <-ctx.Done():
+		}
 	}
 	err = errors.Join(err, f.end(ctx))
 	ended := time.Now()

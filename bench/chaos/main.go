@@ -45,6 +45,7 @@ type fault struct {
 	name  string
 	begin func(context.Context) error
 	end   func(context.Context) error
+	brief bool // it is over when begin is
 }
 
 func run(ctx context.Context, binary string) (err error) {
@@ -86,16 +87,16 @@ func run(ctx context.Context, binary string) (err error) {
 	nothing := func(context.Context) error { return nil }
 	named := func(name string, f fault) fault { f.name = name; return f }
 	faults := []fault{
-		{"none", nothing, nothing},
-		{"refused", func(context.Context) error { proxy.Stop(); return nil }, func(context.Context) error { return proxy.Start() }},
+		{name: "none", begin: nothing, end: nothing},
+		{name: "refused", begin: func(context.Context) error { proxy.Stop(); return nil }, end: func(context.Context) error { return proxy.Start() }},
 		named("black hole", toxic("timeout", `{"timeout":0}`)),
 		named("slow, 1 s", toxic("latency", `{"latency":1000}`)),
 		named("reset in mid-query", toxic("reset_peer", `{"timeout":0}`)),
-		{"restart", func(ctx context.Context) error { return db.restart(ctx) }, nothing},
-		{"fail-over", func(ctx context.Context) error {
+		{name: "restart", begin: db.restart, end: nothing, brief: true},
+		{name: "fail-over", begin: func(ctx context.Context) error {
 			proxy.Stop()
 			return db.move(ctx)
-		}, func(context.Context) error {
+		}, end: func(context.Context) error {
 			proxy.Upstream = db.address()
 			return proxy.Start()
 		}},

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	netmail "net/mail"
 	"net/url"
+	"strings"
 	"time"
 
 	"palmares/internal/account"
@@ -23,6 +26,7 @@ import (
 type customerOptions struct {
 	webhookOptions
 	Schedule schedule `name:"webhook-schedule" help:"Waits before each attempt to deliver a webhook, comma-separated; for tests (default: 0s, 5s, 5m, 30m, 2h, 5h, 10h, 14h, 20h, 24h)." env:"PALMARES_WEBHOOK_SCHEDULE" placeholder:"WAITS"`
+	Timeout  timeout  `name:"webhook-timeout" help:"How long a receiver of a webhook may take to answer; a process that dies delays by twice as long what it was sending; for tests (default: 15s)." env:"PALMARES_WEBHOOK_TIMEOUT" placeholder:"DURATION"`
 
 	SMTP     smtpServer `name:"smtp" help:"The mail server, smtp://USER:PASSWORD@HOST:PORT or smtps://… (default: none; mails are printed in the log)." env:"PALMARES_SMTP" placeholder:"URL"`
 	MailFrom string     `help:"Whom mails come from (default: no-reply at the host of --base-url)." env:"PALMARES_MAIL_FROM" placeholder:"ADDRESS"`
@@ -58,14 +62,51 @@ func (s *schedule) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// customers is what serve does for those who have an account. newCustomers checks
-// everything that can be wrong with the options before anything runs.
+// timeout is how long a receiver may take; 0 until it was given.
+type timeout time.Duration
+
+// UnmarshalText reads a duration.
+func (d *timeout) UnmarshalText(b []byte) error {
+	given, err := time.ParseDuration(string(b))
+	if err != nil || given < 100*time.Millisecond || given > webhook.AnswerWithin {
+		return &refusedValue{fmt.Sprintf("%q is not a time to wait for an answer: give one from 100ms to %s", b, webhook.AnswerWithin)}
+	}
+	*d = timeout(given)
+	return nil
+}
+
+// customers is what serve does for those who have an account.
 type customers struct {
 	*node
 	sealer     webhook.Sealer
 	dispatcher *webhook.Dispatcher
 	mails      *mail.Queue
 	billing    *billing.Billing
+}
+
+// check refuses what cannot be, before the database is waited for. On SQLite the
+// sealer's key may only be made when the database's folder is there.
+func (o *customerOptions) check(s *session, base string) error {
+	if _, err := o.from(base); err != nil {
+		return err
+	}
+	if _, err := billing.New(billing.Config{Key: o.StripeKey, WebhookSecret: o.StripeWebhookSecret, Price: o.StripePrice}); err != nil {
+		return err
+	}
+	if o.SecretKey == "" && strings.HasPrefix(s.database, "sqlite:") {
+		return nil
+	}
+	_, err := s.sealer(o.SecretKey)
+	return err
+}
+
+// from is whom mails come from.
+func (o *customerOptions) from(base string) (netmail.Address, error) {
+	u, err := url.Parse(base)
+	if err != nil || o.SMTP.given == nil {
+		return netmail.Address{}, err
+	}
+	return mail.ParseFrom(o.MailFrom, u)
 }
 
 func (n *node) newCustomers() (*customers, error) {
@@ -75,18 +116,18 @@ func (n *node) newCustomers() (*customers, error) {
 		return nil, err
 	}
 	st, now := n.store, n.session.now
+	timeout := cmp.Or(time.Duration(n.Timeout), webhook.AnswerWithin)
 	c.dispatcher = webhook.NewDispatcher(webhook.Config{
-		Claim: st.ClaimDeliveries, Settle: st.SettleDelivery, Recover: st.RunRecovery, Prune: st.PruneWebhooks,
+		Claim: func(ctx context.Context, now time.Time, limit int) ([]webhook.Claim, error) {
+			return st.ClaimDeliveriesFor(ctx, now, 2*timeout, limit)
+		},
+		Settle: st.SettleDelivery, Recover: st.RunRecovery, Prune: st.PruneWebhooks,
 		Reseal: c.reseal, Figures: st.WebhookFigures,
-		Sealer: c.sealer, Allow: n.Allow, Schedule: webhook.Schedule(n.Schedule), Now: now, Log: n.log,
+		Sealer: c.sealer, Allow: n.Allow, Schedule: webhook.Schedule(n.Schedule), Timeout: timeout, Now: now, Log: n.log,
 	})
-	base, err := url.Parse(string(n.BaseURL))
-	if err != nil {
-		return nil, err
-	}
 	send := mail.LogSender{Log: n.log}.Send
 	if n.SMTP.given != nil {
-		from, err := mail.ParseFrom(n.MailFrom, base)
+		from, err := n.from(string(n.BaseURL))
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +160,8 @@ func (c *customers) start(cfg *server.Config, pages *site.Site) {
 	})
 	cfg.Account = portal.New(portal.Config{
 		Store: c.store, Frame: pages.Frame, BaseURL: string(c.BaseURL), Trusted: c.Trusted, MailLogged: c.SMTP.given == nil,
-		Now: c.session.now, Log: c.log, WakeMail: c.mails.Wake,
+		Now: c.session.now, Log: c.log, WakeMail: c.mails.Wake, WakeWebhooks: c.dispatcher.Wake,
+		Sealer: c.sealer, Allow: c.Allow, Billing: c.billing, Uncounted: c.Quota != "on",
 	})
 	if c.billing.Enabled() {
 		cfg.Stripe = c.billing

@@ -93,6 +93,9 @@ func (c *serveCommand) Run(s *session) error {
 	if c.BaseURL == "" {
 		c.BaseURL = deriveBaseURL(listener.Addr())
 	}
+	if err := c.check(s, string(c.BaseURL)); err != nil {
+		return err
+	}
 	return newNode(c, s).serve(listener, ops)
 }
 

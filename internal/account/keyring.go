@@ -37,7 +37,7 @@ const (
 	// lookupTimeout is how long a request waits for the store at most, its turn
 	// included: a quarter of a second is what callers are promised, and the rest is for
 	// the way there and back.
-	lookupTimeout = 240 * time.Millisecond
+	lookupTimeout = 200 * time.Millisecond
 	// For failurePause after a lookup that failed, keys that are known are not looked up
 	// again: their owners would wait for nothing, one after the other.
 	failurePause = time.Second

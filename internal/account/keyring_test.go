@@ -361,3 +361,38 @@ func BenchmarkCheck(b *testing.B) {
 		})
 	}
 }
+
+func TestAKnownKeyIsNotHeldUpByAStoreThatFailedAMomentAgo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDrawer()
+		var stuck atomic.Bool
+		k := NewKeyring(func(ctx context.Context, hash [32]byte) (Key, error) {
+			if stuck.Load() {
+				<-ctx.Done()
+				return Key{}, ctx.Err()
+			}
+			return d.lookup(ctx, hash)
+		}, time.Now)
+		token, other := d.put("", Key{}), d.put("", Key{})
+		checks(t, k, token, nil)
+		checks(t, k, other, nil)
+		k.Forget()
+		stuck.Store(true)
+		waits := func(token string, want time.Duration, reason error) {
+			t.Helper()
+			begin := time.Now()
+			checks(t, k, token, reason)
+			if took := time.Since(begin); took != want {
+				t.Errorf("a request waited for %s; want %s", took, want)
+			}
+		}
+		waits(NewKey(rand.Reader), lookupTimeout, context.DeadlineExceeded) // says nothing of the others
+		waits(token, lookupTimeout, nil)
+		waits(token, 0, nil)
+		waits(other, 0, nil)
+		d.put(token, Key{RevokedAt: time.Now()})
+		stuck.Store(false)
+		<-time.After(failurePause)
+		waits(token, 0, ErrRevokedKey)
+	})
+}

@@ -14,17 +14,8 @@ func TestPagesHaveNoBarriers(t *testing.T) {
 			t.Parallel()
 			b := newTab(t, s)
 			for _, p := range kinds {
-				b.prefer("light")
 				b.open(p)
-				eval[chromedp.Void](b, kit.axe+";void 0")
-				for _, barrier := range axe(b, "{}") {
-					t.Errorf("%s, %s, light: %s", p.path, s.name, barrier)
-				}
-				// In the dark the page is the same but for its colours.
-				b.prefer("dark")
-				for _, barrier := range axe(b, `{ runOnly: ["color-contrast", "link-in-text-block"] }`) {
-					t.Errorf("%s, %s, dark: %s", p.path, s.name, barrier)
-				}
+				b.hasNoBarriers(p.path + ", " + s.name)
 			}
 			// A barrier that is there must be seen.
 			eval[chromedp.Void](b, `document.querySelector("main").append(new Image()); void 0`)
@@ -32,6 +23,21 @@ func TestPagesHaveNoBarriers(t *testing.T) {
 				t.Error("an image that says nothing passes: the other pages prove nothing")
 			}
 		})
+	}
+}
+
+// hasNoBarriers looks at the page as it stands, in the light and in the dark.
+func (b *tab) hasNoBarriers(what string) {
+	b.t.Helper()
+	b.prefer("light")
+	eval[chromedp.Void](b, kit.axe+";void 0")
+	for _, barrier := range axe(b, "{}") {
+		b.t.Errorf("%s, light: %s", what, barrier)
+	}
+	// In the dark the page is the same but for its colours.
+	b.prefer("dark")
+	for _, barrier := range axe(b, `{ runOnly: ["color-contrast", "link-in-text-block"] }`) {
+		b.t.Errorf("%s, dark: %s", what, barrier)
 	}
 }
 

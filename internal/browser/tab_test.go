@@ -19,6 +19,7 @@ type tab struct {
 	t     *testing.T
 	ctx   context.Context
 	watch *watch
+	base  string // of the server that it visits
 }
 
 // A screen is what a reader holds.
@@ -41,6 +42,12 @@ const patience = 4 * time.Minute
 // What its pages complained about until then fails the test.
 func newTab(t *testing.T, s screen) *tab {
 	t.Helper()
+	return newTabAt(t, s, kit.url)
+}
+
+// newTabAt is newTab for another server than the one that all tests share.
+func newTabAt(t *testing.T, s screen, base string) *tab {
+	t.Helper()
 	ctx, closeTab := chromedp.NewContext(kit.browser, chromedp.WithNewBrowserContext())
 	t.Cleanup(closeTab)
 	if err := chromedp.Do(ctx); err != nil { // opens it without the limit below, which would close it
@@ -48,7 +55,7 @@ func newTab(t *testing.T, s screen) *tab {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	t.Cleanup(cancel)
-	b := &tab{t: t, ctx: ctx}
+	b := &tab{t: t, ctx: ctx, base: base}
 	b.watch = newWatch(b)
 	b.show(s)
 	call(b, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
@@ -94,12 +101,12 @@ func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 // open goes to a page of the server and waits until all of it is there.
 func (b *tab) open(p pageKind) {
 	b.t.Helper()
-	resp := get(b, chromedp.NavigateResponse(kit.url+p.path))
+	resp := get(b, chromedp.NavigateResponse(b.base+p.path))
 	if resp == nil || resp.Status != p.answer() {
 		b.t.Fatalf("%s: %s, not %d", p.path, said(resp), p.answer())
 	}
 	if p.answer() != 200 {
-		b.watch.forgive(kit.url + p.path)
+		b.watch.forgive(b.base + p.path)
 	}
 }
 
@@ -118,11 +125,17 @@ func (b *tab) follow(selector string) {
 // leave does what leads to another page and waits until that is there.
 func (b *tab) leave(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
+	b.meet(200, actions...)
+}
+
+// meet is leave for a page that answers with another status.
+func (b *tab) meet(status int64, actions ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
 	resp, err := chromedp.RunResponse(b.ctx, actions...)
 	if err != nil {
 		b.t.Fatalf("%v (at %s)", err, b.lastURL())
 	}
-	if resp != nil && resp.Status != 200 {
+	if resp != nil && resp.Status != status {
 		b.t.Fatalf("%s: %s", b.lastURL(), said(resp))
 	}
 }
@@ -156,7 +169,7 @@ func (b *tab) await(expression string) {
 // the host, and a heading that says the words.
 func (b *tab) at(address, heading string) {
 	b.t.Helper()
-	if got := strings.TrimPrefix(b.lastURL(), kit.url); got != address {
+	if got := strings.TrimPrefix(b.lastURL(), b.base); got != address {
 		b.t.Fatalf("the reader is at %s, not %s", got, address)
 	}
 	if got := b.text("h1"); !strings.Contains(got, heading) {

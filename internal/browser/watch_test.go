@@ -69,7 +69,7 @@ func (w *watch) read() {
 	w.b.t.Helper()
 	w.marks++
 	mark := fmt.Sprintf("mark %d of the watch", w.marks)
-	address := fmt.Sprintf("%s/robots.txt?mark=%d", kit.url, w.marks)
+	address := fmt.Sprintf("%s/robots.txt?mark=%d", w.b.base, w.marks)
 	eval[chromedp.Void](w.b, fmt.Sprintf(`fetch(%q).then(answer => answer.text()).then(() => console.debug(%q))`, address, mark), chromedp.EvalAwaitPromise)
 	for {
 		m := w.console.take(w.b.t)
@@ -88,7 +88,7 @@ func (w *watch) read() {
 		if !strings.HasPrefix(e.Request.URL, "data:") {
 			w.asked = append(w.asked, request{e.RequestID, e.Request.URL, e.Type})
 		}
-		if to, err := url.Parse(e.Request.URL); err != nil || to.Scheme != "data" && "http://"+to.Host != kit.url {
+		if to, err := url.Parse(e.Request.URL); err != nil || to.Scheme != "data" && "http://"+to.Host != w.b.base {
 			w.complaints = append(w.complaints, "a request to another host: "+e.Request.URL)
 		}
 	}
@@ -118,7 +118,7 @@ func (w *watch) weigh() (total float64, parts []string) {
 		}
 		delete(waiting, e.RequestID)
 		total += e.EncodedDataLength
-		parts = append(parts, fmt.Sprintf("%s %.0f", strings.TrimPrefix(address, kit.url), e.EncodedDataLength))
+		parts = append(parts, fmt.Sprintf("%s %.0f", strings.TrimPrefix(address, w.b.base), e.EncodedDataLength))
 	}
 	return total, parts
 }

@@ -40,10 +40,10 @@ type answer struct {
 	status   int
 	title    string
 	content  template.HTML
-	location string       // of a redirection; then there is no page
-	allow    string       // of a method that is refused
-	cookie   *http.Cookie // a new one, or its end; nil for no change
-	formsTo  []string     // other sites that a form of the page may lead to
+	location string                                 // of a redirection; then there is no page
+	allow    string                                 // of a method that is refused
+	cookie   *http.Cookie                           // a new one, or its end; nil for no change
+	formsTo  []string                               // other sites that a form of the page may lead to
 	stream   func(context.Context, io.Writer) error // of a file; then there is no page
 }
 

@@ -22,7 +22,7 @@ type day struct {
 	accounts   *table[string]
 	networks   *table[Pseudonym]
 
-	ready      atomic.Bool // settled; then private no longer changes
+	ready atomic.Bool // settled; then private no longer changes
 
 	// Run's own, once the day has begun.
 	settled bool // the key and the counts were compared with the store's

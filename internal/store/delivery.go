@@ -78,7 +78,8 @@ func deliverEvents(ctx context.Context, tx *sql.Tx, w webhook.Endpoint, prefix, 
 		wanted = "AND e.type IN " + wanted
 	}
 	if origin != webhook.OfEvent { // new events have none, and there may be very many
-		wanted += ` AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.endpoint_id = $2 AND d.sequence = e.sequence AND d.state IN ('pending', 'delivered'))`
+		wanted += ` AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.endpoint_id = $2 AND d.sequence = e.sequence
+			AND d.sequence > $5 AND d.sequence <= $6 AND d.state IN ('pending', 'delivered'))`
 	}
 	done, err := tx.ExecContext(ctx, `
 		INSERT INTO deliveries (`+deliveryTable.list()+`)

@@ -44,6 +44,12 @@ var ready = `FROM endpoints w JOIN accounts a ON a.id = w.account_id
 // theirs. A request ends after 15 seconds, so that clocks may differ by as much
 // again before a delivery is sent twice at once, which receivers must bear anyway.
 func (s *Store) ClaimDeliveries(ctx context.Context, now time.Time, limit int) ([]webhook.Claim, error) {
+	return s.ClaimDeliveriesFor(ctx, now, webhook.Lease, limit)
+}
+
+// ClaimDeliveriesFor is ClaimDeliveries with a lease of another length, for those
+// whose requests are given another time than the contract's.
+func (s *Store) ClaimDeliveriesFor(ctx context.Context, now time.Time, length time.Duration, limit int) ([]webhook.Claim, error) {
 	// Mostly nothing is due. To see that no transaction is needed that, on SQLite,
 	// would wait for a publication.
 	at := formatTime(now)
@@ -65,7 +71,7 @@ func (s *Store) ClaimDeliveries(ctx context.Context, now time.Time, limit int) (
 		if err != nil || len(chosen) == 0 {
 			return err
 		}
-		claims, err = lease(ctx, tx, chosen, now)
+		claims, err = lease(ctx, tx, chosen, now, length)
 		return err
 	})
 	if err != nil {
@@ -120,8 +126,8 @@ func choose(ctx context.Context, tx *sql.Tx, endpoints []string, at string, limi
 
 // lease marks deliveries as claimed and gives all that is needed to send them, in
 // the order in which they were chosen.
-func lease(ctx context.Context, tx *sql.Tx, chosen []string, now time.Time) ([]webhook.Claim, error) {
-	end := now.Add(webhook.Lease).UTC().Truncate(time.Millisecond)
+func lease(ctx context.Context, tx *sql.Tx, chosen []string, now time.Time, length time.Duration) ([]webhook.Claim, error) {
+	end := now.Add(length).UTC().Truncate(time.Millisecond)
 	args, list := inAfter([]any{formatTime(end), formatTime(now)}, chosen)
 	// The condition is repeated although the endpoints are held: what is claimed twice
 	// is sent twice, and this makes it impossible in one place.

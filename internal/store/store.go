@@ -34,6 +34,7 @@ type Store struct {
 
 	// Of PostgreSQL only.
 	server  *pgx.ConnConfig // how to reach it
+	wires   *wires          // all connections to it
 	counts  *sql.DB         // the connection that counts
 	doubted *atomic.Int64   // when a connection last hung or broke, in Unix nanoseconds
 }
@@ -75,6 +76,9 @@ func (s *Store) Close() error {
 	}
 	if s.reads != nil {
 		err = errors.Join(err, s.reads.Close())
+	}
+	if s.wires != nil {
+		s.wires.cut()
 	}
 	return err
 }

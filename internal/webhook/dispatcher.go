@@ -49,6 +49,7 @@ type Config struct {
 	Sealer   Sealer           // the keys of --secret-key. Required
 	Allow    []netip.Prefix   // what --webhook-allow opens; nil: nothing
 	Schedule Schedule         // nil: DefaultSchedule
+	Timeout  time.Duration    // of a request, shorter than the lease that Claim gives; 0: that of the contract
 	Now      func() time.Time // Required
 	Log      *slog.Logger     // Required
 }
@@ -70,9 +71,12 @@ func NewDispatcher(cfg Config) *Dispatcher {
 	if cfg.Schedule == nil {
 		cfg.Schedule = DefaultSchedule()
 	}
+	if cfg.Timeout == 0 {
+		cfg.Timeout = AnswerWithin
+	}
 	return &Dispatcher{
 		cfg:     cfg,
-		sender:  newSender(cfg.Allow, cfg.Sealer, cfg.Now),
+		sender:  newSender(cfg.Allow, cfg.Sealer, cfg.Timeout, cfg.Now),
 		metrics: newMetrics(),
 		wake:    make(chan struct{}, 1),
 		slots:   make(chan struct{}, maxRequests),

@@ -17,10 +17,9 @@ import (
 )
 
 const (
-	connectTimeout = 5 * time.Second  // the contract's
-	requestTimeout = 15 * time.Second // the contract's, from the name to the last byte of the answer
-	maxAnswer      = 64 << 10         // how much of an answer is read
-	maxKept        = 1024             // how much of that is kept
+	connectTimeout = 5 * time.Second // the contract's
+	maxAnswer      = 64 << 10        // how much of an answer is read
+	maxKept        = 1024            // how much of that is kept
 	maxHeaders     = 32 << 10
 	// idleTimeout is below the minute after which most receivers and balancers close
 	// a connection themselves, perhaps while a request is on its way through it.
@@ -37,17 +36,18 @@ const UserAgent = "Palmares-Webhooks/1"
 type sender struct {
 	allow     []netip.Prefix
 	sealer    Sealer
+	timeout   time.Duration
 	now       func() time.Time
 	dialer    *net.Dialer
 	transport *http.Transport
 }
 
-func newSender(allow []netip.Prefix, sealer Sealer, now func() time.Time) *sender {
+func newSender(allow []netip.Prefix, sealer Sealer, timeout time.Duration, now func() time.Time) *sender {
 	dialer := &net.Dialer{Timeout: connectTimeout, Control: NewGuard(allow).control}
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	return &sender{
-		allow: allow, sealer: sealer, now: now, dialer: dialer,
+		allow: allow, sealer: sealer, timeout: timeout, now: now, dialer: dialer,
 		transport: &http.Transport{
 			Proxy:                  nil,
 			DialContext:            dialer.DialContext,
@@ -85,7 +85,7 @@ func (s *sender) try(ctx context.Context, c Claim, r *Result) {
 		r.Outcome = Secret
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	// The errors of a handshake have no type in common. The connection is made by a
 	// goroutine of the transport, hence the atomic.

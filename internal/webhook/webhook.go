@@ -165,7 +165,8 @@ type Recovery struct {
 
 // The times of the contract.
 const (
-	Lease        = 30 * time.Second
+	AnswerWithin = 15 * time.Second // a request, from the name to the last byte of the answer
+	Lease        = 2 * AnswerWithin
 	MaxInFlight  = 4                   // requests at once to one endpoint, over all nodes
 	BreakAfter   = 10                  // failures in a row until only the oldest due delivery is tried
 	DisableAfter = 5 * 24 * time.Hour  // without a success

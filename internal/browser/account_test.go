@@ -1,0 +1,163 @@
+package browser_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// shows checks that the page, which must be there, says some words, and that nothing
+// bars anybody from it.
+func (b *tab) shows(words ...string) {
+	b.t.Helper()
+	text := b.text("main")
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			b.t.Fatalf("%s does not say %q: %s", b.lastURL(), w, text)
+		}
+	}
+	b.hasNoBarriers(b.lastURL())
+	if dir := os.Getenv("SHOTS"); dir != "" {
+		b.shoot(dir)
+	}
+}
+
+// fill types into an empty field.
+func fill(selector, text string) chromedp.Action[chromedp.Void] {
+	return chromedp.SendKeys(chromedp.CSS(selector), text)
+}
+
+func click(selector string) chromedp.Action[chromedp.Void] {
+	return chromedp.Click(chromedp.CSS(selector))
+}
+
+func TestACustomerDoesEverythingHerself(t *testing.T) {
+	t.Parallel()
+	s := startService(t)
+	b := newTabAt(t, desktop, s.url)
+
+	// She signs up.
+	b.goTo("/compte")
+	b.shows("Une adresse suffit")
+	b.leave(fill("main input[type=email]", "ada@example.org"), click("main form button"))
+	b.at("/compte/courriel", "Regardez vos courriels")
+	b.shows("15 minutes")
+	b.goTo(s.link())
+	b.shows("ada@example.org")
+	b.follow("main form button")
+	b.at("/compte?fait=connexion", "Votre compte")
+	b.shows("ada@example.org", "Créez votre première clé", "0 sur 1 000 requêtes")
+
+	// She makes a key and uses it.
+	b.leave(fill("[name=nom]", "portable"), click("form[action='/compte/cles'] button"))
+	b.at("/compte/cles", "Votre nouvelle clé")
+	b.shows("« portable »", "ne s’affichera plus jamais", "curl -H")
+	key := b.text("[id='page.cle']")
+	if !strings.HasPrefix(key, "plm_") {
+		t.Fatalf("the key is %q", key)
+	}
+	b.await(`!document.querySelector("button[data-copy]").hidden`)
+	if got := s.call(key); got != 200 {
+		t.Fatalf("the key is answered %d", got)
+	}
+	s.eventually("the count rose", func() bool {
+		b.goTo("/compte/usage")
+		return strings.Contains(b.text(".today"), "1 sur 1 000")
+	})
+	b.shows("30 derniers jours", "1 requête en tout")
+	b.goTo("/compte")
+	b.shows("1 clé fonctionne, sur 3", "Avec Pro, chaque changement")
+
+	// She replaces it and revokes the new one.
+	b.goTo("/compte/cles")
+	b.shows("portable", "Active")
+	b.follow(".entry-name a")
+	b.shows("Remplacer", "Révoquer")
+	b.follow("form[action$=remplacement] button")
+	b.shows("La clé est remplacée", "L’ancienne clé fonctionne encore")
+	second := b.text("[id='page.cle']")
+	if a, c := s.call(key), s.call(second); a != 200 || c != 200 {
+		t.Fatalf("in the overlap the keys are answered %d and %d", a, c)
+	}
+	b.follow("main > .more a")
+	b.shows("Remplacée")
+	b.follow(".entries li:last-child .entry-name a")
+	b.follow("a[href$=revocation]")
+	b.shows("refusée partout")
+	b.follow("main form button")
+	b.at("/compte/cles?fait=cle-revoquee", "Clés")
+	s.eventually("the revoked key is refused", func() bool { return s.call(second) == 401 })
+	b.shows("La clé est révoquée", "1 ancienne clé")
+
+	// The operator gives her Pro, and she has the catalogue's changes sent to her.
+	b.goTo("/compte/webhooks")
+	b.shows("Avec la formule Pro")
+	b.goTo("/compte/pro")
+	b.shows("Vous êtes Developer", "99 €", "accordé par son opérateur")
+	s.command("account", "plan", "ada@example.org", "pro")
+	b.goTo("/compte/pro")
+	b.shows("Vous êtes Pro", "accordé par l’opérateur")
+	b.goTo("/compte/webhooks")
+	b.shows("Aucun pour l’instant")
+	b.watch.forgive(s.url + "/compte/webhooks") // it is about to refuse
+	b.meet(400, fill("[name=url]", "ftp://x"), click("form[action='/compte/webhooks'] button"))
+	b.shows("doit commencer par")
+	b.leave(chromedp.SetValue(chromedp.CSS("[name=url]"), s.receiver+"/in"), click("form[action='/compte/webhooks'] button"))
+	b.shows("ne s’affichera plus jamais", "whsec_")
+	b.follow("main > .more a")
+	b.shows("Actif", "Rien n’a encore été envoyé ici")
+	endpoint := strings.TrimPrefix(b.lastURL(), s.url)
+	b.follow("form[action$=essai] button")
+	s.hook("webhook.ping")
+	s.publish("29 €/mois")
+	price := s.hook("pricing.updated")
+	b.goTo(endpoint)
+	b.shows("pricing.updated", "Tout le journal")
+	s.eventually("the delivery is told", func() bool {
+		b.goTo(endpoint + "/envois?type=pricing.updated")
+		return strings.Contains(b.text(".entries"), "Remis")
+	})
+	b.shows("Journal des envois", "réponse 200")
+	b.follow(".entry-name a")
+	b.do(click("summary"))
+	b.shows("pricing.updated", `<script>alert("received")</script>`, "29 €/mois")
+	first := b.lastURL()
+	b.follow("form[action$=renvoi] button")
+	if again := s.hook("pricing.updated"); again != price {
+		t.Fatalf("sent again, it is %s instead of %s", again, price)
+	}
+	if b.lastURL() == first {
+		t.Error("the page is still that of the first delivery")
+	}
+	b.shows("renvoi")
+	b.goTo(endpoint)
+	b.follow("form[action$=etat] button")
+	b.shows("En pause", "Reprendre")
+	b.leave(click("form[action$=reprise] button"))
+	b.shows("La récupération est demandée", "Demandée le")
+	b.follow("a[href$=suppression]")
+	b.shows("Plus rien ne sera envoyé")
+
+	// She looks at the rest, and leaves for good.
+	b.goTo("/compte/sessions")
+	b.shows("ce navigateur")
+	b.goTo("/compte/donnees")
+	b.shows("Télécharger mes données")
+	b.goTo("/compte/suppression")
+	b.shows("Ce qui disparaît")
+	b.follow("main form button")
+	b.shows("Rien n’est encore supprimé")
+	b.goTo(s.link())
+	b.shows("Dernière étape")
+	b.follow("main form button")
+	b.at("/compte/adieu", "Compte supprimé")
+	b.shows("Il ne reste rien")
+	s.eventually("the keys are dead", func() bool { return s.call(key) == 401 })
+	b.goTo("/compte")
+	b.shows("Une adresse suffit")
+	b.watch.forgive(s.url + "/compte/nulle-part")
+	b.open(pageKind{path: "/compte/nulle-part", status: 404})
+	b.shows("Page introuvable")
+}

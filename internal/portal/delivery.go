@@ -1,0 +1,172 @@
+package portal
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"palmares/internal/store"
+	"palmares/internal/webhook"
+)
+
+// deliveryRow is a delivery in a list.
+type deliveryRow struct {
+	webhook.Delivery
+	Why  string // "" for a publication, which needs no saying
+	Last string // what the last attempt came to; "" before the first
+}
+
+var originWords = map[string]string{
+	webhook.OfPing:     "essai",
+	webhook.OfResend:   "renvoi",
+	webhook.OfRecovery: "récupération",
+}
+
+func deliveryRows(list []webhook.Delivery) []deliveryRow {
+	rows := make([]deliveryRow, len(list))
+	for i, d := range list {
+		rows[i] = deliveryRow{Delivery: d, Why: originWords[d.Origin]}
+		if n := len(d.Attempts); n > 0 {
+			a := d.Attempts[n-1]
+			rows[i].Last = outcome(a) + ", " + duration(a.Duration)
+		}
+	}
+	return rows
+}
+
+var outcomeWords = map[webhook.Outcome]string{
+	webhook.Timeout: "pas de réponse à temps",
+	webhook.Resolve: "nom de domaine introuvable",
+	webhook.Connect: "connexion impossible",
+	webhook.TLS:     "certificat ou TLS en défaut",
+	webhook.Blocked: "adresse interdite, car interne à un réseau",
+	webhook.Secret:  "secret illisible de notre côté\u00a0: remplacez-le",
+}
+
+// outcome says what an attempt came to.
+func outcome(a webhook.Attempt) string {
+	if words := outcomeWords[a.Outcome]; words != "" {
+		return words
+	}
+	return "réponse " + strconv.Itoa(a.Status)
+}
+
+// duration writes how long an attempt took.
+func duration(d time.Duration) string {
+	if d < time.Second {
+		return strconv.FormatInt(d.Milliseconds(), 10) + "\u00a0ms"
+	}
+	return strings.Replace(fmt.Sprintf("%.1f\u00a0s", d.Seconds()), ".", ",", 1)
+}
+
+// deliveriesShown is how many deliveries a page of the log has.
+const deliveriesShown = 25
+
+type deliveriesPage struct {
+	page
+	Endpoint   webhook.Endpoint
+	State      string // chosen; "" for any
+	Type       string
+	States     []deliveryChoice
+	Types      []string
+	Deliveries []deliveryRow
+	Older      string // where those before are; "" for nowhere
+	Newest     string // where the first page is; "" on it
+}
+
+type deliveryChoice struct{ Value, Text string }
+
+var (
+	deliveryStates = []deliveryChoice{
+		{string(webhook.Pending), "En attente"}, {string(webhook.Delivered), "Remis"}, {string(webhook.Failed), "Échoués"},
+	}
+	deliveryTypes = append(slices.Clone(webhook.Types), webhook.Ping)
+)
+
+func (p *portal) listDeliveries(r *request) (*answer, error) {
+	owner, id, query := r.owner.Account.ID, r.PathValue("id"), r.URL.Query()
+	e, err := p.Store.Endpoint(r.Context(), owner, id)
+	if err != nil {
+		return nil, err
+	}
+	data := deliveriesPage{
+		page: r.page("Journal des envois"), Endpoint: e, State: query.Get("etat"), Type: query.Get("type"), States: deliveryStates, Types: deliveryTypes,
+	}
+	known := slices.ContainsFunc(deliveryStates, func(c deliveryChoice) bool { return c.Value == data.State })
+	if data.State != "" && !known || data.Type != "" && !slices.Contains(deliveryTypes, data.Type) {
+		return nil, notFound("Ce journal n’a pas de tel filtre.")
+	}
+	list, err := p.Store.Deliveries(r.Context(), owner, id, store.DeliveryFilter{
+		State: webhook.DeliveryState(data.State), Type: data.Type, Before: query.Get("avant"), Limit: deliveriesShown + 1,
+	})
+	if errors.Is(err, store.ErrInvalid) {
+		return nil, notFound("Le journal ne va plus jusque-là\u00a0: les envois sont gardés 30\u00a0jours.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	at := func(before string) string {
+		chosen := url.Values{}
+		for name, value := range map[string]string{"etat": data.State, "type": data.Type, "avant": before} {
+			if value != "" {
+				chosen.Set(name, value)
+			}
+		}
+		return (&url.URL{Path: r.URL.Path, RawQuery: chosen.Encode()}).String()
+	}
+	if len(list) > deliveriesShown { // one more tells that there is another page
+		list = list[:deliveriesShown]
+		data.Older = at(list[deliveriesShown-1].ID)
+	}
+	if query.Get("avant") != "" {
+		data.Newest = at("")
+	}
+	data.Deliveries = deliveryRows(list)
+	return render("deliveries", data.page, data), nil
+}
+
+type deliveryPage struct {
+	page
+	Delivery webhook.Delivery
+	Endpoint webhook.Endpoint
+	Why      string
+	Attempts []attemptRow // newest first
+	Body     string
+}
+
+type attemptRow struct {
+	webhook.Attempt
+	Good     bool
+	Came     string
+	Duration string
+}
+
+func (p *portal) showDelivery(r *request) (*answer, error) {
+	owner := r.owner.Account.ID
+	d, body, err := p.Store.Delivery(r.Context(), owner, r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	e, err := p.Store.Endpoint(r.Context(), owner, d.EndpointID)
+	if err != nil {
+		return nil, err
+	}
+	data := deliveryPage{page: r.page("Envoi " + d.Type), Delivery: d, Endpoint: e, Why: originWords[d.Origin], Body: string(body)}
+	for _, a := range slices.Backward(d.Attempts) {
+		data.Attempts = append(data.Attempts, attemptRow{Attempt: a, Good: a.Outcome == webhook.OK, Came: outcome(a), Duration: duration(a.Duration)})
+	}
+	return render("delivery", data.page, data), nil
+}
+
+func (p *portal) resend(r *request) (*answer, error) {
+	d, err := p.Store.Resend(r.Context(), r.owner.Account.ID, r.PathValue("id"), r.now)
+	if err != nil {
+		return nil, err
+	}
+	p.WakeWebhooks()
+	return seeOther(deliveriesPath+"/"+d.ID, "renvoi"), nil
+}

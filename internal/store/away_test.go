@@ -1,0 +1,153 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"palmares/internal/pgtest"
+	"palmares/internal/quota"
+)
+
+// hole is the way to a PostgreSQL that can lose everything sent over it. A connection
+// that lost something stays dead.
+func hole(t *testing.T) (dsn string, open *atomic.Bool) {
+	t.Helper()
+	address, err := url.Parse(pgtest.Database(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(address.Query().Get("host"), ".s.PGSQL.5432")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	open = new(atomic.Bool)
+	var running sync.WaitGroup
+	t.Cleanup(func() {
+		listener.Close()
+		running.Wait()
+	})
+	pass := func(to, from net.Conn) {
+		defer to.Close()
+		b := make([]byte, 32<<10)
+		for {
+			n, err := from.Read(b)
+			if err != nil {
+				return
+			}
+			if open.Load() {
+				_, _ = io.Copy(io.Discard, from) // until somebody hangs up
+				return
+			}
+			if _, err := to.Write(b[:n]); err != nil {
+				return
+			}
+		}
+	}
+	running.Go(func() {
+		for {
+			near, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			far, err := net.Dial("unix", socket)
+			if err != nil {
+				near.Close()
+				continue
+			}
+			running.Go(func() { pass(near, far) })
+			running.Go(func() { pass(far, near) })
+		}
+	})
+	return "postgres://postgres@" + listener.Addr().String() + address.Path, open
+}
+
+// However many connections hang, the first question after the server is back is
+// answered, and nothing is left over.
+func TestAPoolOfDeadConnectionsIsNoMoreUsed(t *testing.T) {
+	dsn, lost := hole(t)
+	before := goleak.IgnoreCurrent()
+	s, err := Open(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	together := make(chan struct{})
+	for range maxConnections { // so many connections are in the pool afterwards
+		all.Go(func() {
+			if err := s.read(t.Context(), func(tx *sql.Tx) error {
+				together <- struct{}{}
+				return nil
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for range maxConnections {
+		<-together
+	}
+	all.Wait()
+	lost.Store(true)
+	ask := func() (errState, errCount error) {
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		_, errState = s.State(ctx)
+		ctx, cancel = context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		_, errCount = s.CountUsage(ctx, "", quota.Usage{})
+		return errState, errCount
+	}
+	if a, b := ask(); !errors.Is(a, context.DeadlineExceeded) || !errors.Is(b, context.DeadlineExceeded) {
+		t.Errorf("in the hole: %v, %v", a, b)
+	}
+	lost.Store(false)
+	if _, err := s.State(t.Context()); err != nil {
+		t.Errorf("a question after it is back: %v", err)
+	}
+	if _, err := s.CountUsage(t.Context(), "", quota.Usage{}); err != nil {
+		t.Errorf("a count after it is back: %v", err)
+	}
+	if open := s.reads.Stats().OpenConnections; open > maxConnections {
+		t.Errorf("%d connections are open; want %d at most", open, maxConnections)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := goleak.Find(before); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAServerThatIsAwayIsToldFromOneThatRefuses(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), "postgres://ada@"+closed+"/palmares"); !errors.Is(err, ErrAway) || !errors.Is(err, ErrUnreachable) {
+		t.Errorf("nobody listens: %v; want ErrAway", err)
+	}
+	good, err := url.Parse(pgtest.Database(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"postgres://nobody@/postgres?", "postgres://postgres@/nowhere?"} {
+		if _, err := Open(t.Context(), bad+good.RawQuery); errors.Is(err, ErrAway) || !errors.Is(err, ErrUnreachable) {
+			t.Errorf("%s: %v; want ErrUnreachable and not ErrAway", bad, err)
+		}
+	}
+}
