@@ -29,7 +29,7 @@ var arrows = map[string][]string{
 	},
 	"internal/webhookapi": {"internal/account", "internal/api", "internal/catalog", "internal/store", "internal/webhook"},
 	"internal/portal": {
-		"internal/account", "internal/billing", "internal/client", "internal/site", "internal/store", "internal/webhook", "internal/catalog",
+		"internal/account", "internal/billing", "internal/catalog", "internal/client", "internal/quota", "internal/site", "internal/store", "internal/webhook",
 	},
 	"internal/snapshot": {"internal/catalog", "internal/markdown"},
 	"internal/coding":   {},

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	netmail "net/mail"
 	"net/url"
-	"strings"
 	"time"
 
 	"palmares/internal/account"
 	"palmares/internal/billing"
 	"palmares/internal/mail"
 	"palmares/internal/portal"
+	"palmares/internal/quota"
 	"palmares/internal/server"
 	"palmares/internal/site"
 	"palmares/internal/store"
@@ -93,10 +93,10 @@ func (o *customerOptions) check(s *session, base string) error {
 	if _, err := billing.New(billing.Config{Key: o.StripeKey, WebhookSecret: o.StripeWebhookSecret, Price: o.StripePrice}); err != nil {
 		return err
 	}
-	if o.SecretKey == "" && strings.HasPrefix(s.database, "sqlite:") {
+	if o.SecretKey == "" && s.onSQLite() {
 		return nil
 	}
-	_, err := s.sealer(o.SecretKey)
+	_, err := s.keys(o.SecretKey, false)
 	return err
 }
 
@@ -109,10 +109,13 @@ func (o *customerOptions) from(base string) (netmail.Address, error) {
 	return mail.ParseFrom(o.MailFrom, u)
 }
 
-func (n *node) newCustomers() (*customers, error) {
+func (n *node) newCustomers(ctx context.Context) (*customers, error) {
 	c := &customers{node: n}
-	var err error
-	if c.sealer, err = n.session.sealer(n.SecretKey); err != nil {
+	err := n.whenReachable(ctx, func(ctx context.Context) (err error) {
+		c.sealer, err = n.session.sealer(ctx, n.store, n.SecretKey)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	st, now := n.store, n.session.now
@@ -151,17 +154,22 @@ func (c *customers) start(cfg *server.Config, pages *site.Site) {
 	if c.SMTP.given == nil {
 		c.log.Warn("no mail server is given with --smtp: mails are printed in this log, links included")
 	}
-	for _, loop := range []func(context.Context) error{c.dispatcher.Run, c.mails.Run, c.billing.Run, c.prune} {
-		c.run(loop)
-	}
+	c.work(c.dispatcher.Run)
+	c.work(c.mails.Run)
+	c.run(c.billing.Run)
+	c.run(c.prune)
 	c.metrics.Register(c.dispatcher, c.mails)
 	cfg.Webhooks = webhookapi.New(webhookapi.Config{
 		Store: c.store, Keys: cfg.Keys, Sealer: c.sealer, Allow: c.Allow, Now: c.session.now, Log: c.log, Wake: c.dispatcher.Wake,
 	})
+	daily := 0
+	if c.Quota == "on" {
+		daily = quota.Free.Limit()
+	}
 	cfg.Account = portal.New(portal.Config{
 		Store: c.store, Frame: pages.Frame, BaseURL: string(c.BaseURL), Trusted: c.Trusted, MailLogged: c.SMTP.given == nil,
 		Now: c.session.now, Log: c.log, WakeMail: c.mails.Wake, WakeWebhooks: c.dispatcher.Wake,
-		Sealer: c.sealer, Allow: c.Allow, Billing: c.billing, Uncounted: c.Quota != "on",
+		Sealer: c.sealer, Allow: c.Allow, Billing: c.billing, Quota: daily,
 	})
 	if c.billing.Enabled() {
 		cfg.Stripe = c.billing
@@ -199,6 +207,7 @@ func (c *customers) reseal(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	resealed := 0
 	for _, held := range secrets {
 		for _, sealed := range []string{held.Secret, held.OldSecret} {
 			if sealed == "" || c.sealer.Current(sealed) {
@@ -209,8 +218,15 @@ func (c *customers) reseal(ctx context.Context) error {
 				err = errors.Join(err, openErr)
 				continue
 			}
-			err = errors.Join(err, c.store.ReplaceSecrets(ctx, held.EndpointID, sealed, c.sealer.Seal(held.EndpointID, secret)))
+			if replaceErr := c.store.ReplaceSecrets(ctx, held.EndpointID, sealed, c.sealer.Seal(held.EndpointID, secret)); replaceErr != nil {
+				err = errors.Join(err, replaceErr)
+				continue
+			}
+			resealed++
 		}
+	}
+	if resealed > 0 {
+		c.log.Info("webhook secrets were sealed anew under the first key of --secret-key", "resealed", resealed)
 	}
 	return err
 }

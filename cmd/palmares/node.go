@@ -76,6 +76,17 @@ func (n *node) run(loop func(context.Context) error) {
 	})
 }
 
+// work has a loop run until the process is told to stop: what it has begun by then is
+// finished while the server does the same, and nothing new is begun.
+func (n *node) work(loop func(context.Context) error) {
+	n.run(func(beside context.Context) error {
+		ctx, cancel := context.WithCancel(beside)
+		defer cancel()
+		defer context.AfterFunc(n.session.ctx, cancel)()
+		return loop(ctx)
+	})
+}
+
 // serve answers on listener from the first moment on, opens when everything is
 // there, and stops in order when the session ends. ops is nil for no such listener.
 func (n *node) serve(listener, ops net.Listener) error {
@@ -142,7 +153,7 @@ func (n *node) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	customers, err := n.newCustomers()
+	customers, err := n.newCustomers(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
@@ -10,29 +11,58 @@ import (
 	"path/filepath"
 	"strings"
 
+	"palmares/internal/store"
 	"palmares/internal/webhook"
 )
 
-// sealer makes what seals the secrets of webhooks, of the keys that --secret-key
-// gave. On SQLite, where one machine has the database, a key is made by itself the
-// first time; nodes that share a PostgreSQL must be given the same.
+// sealer makes what seals the secrets of webhooks in a database, of the keys that
+// --secret-key gave. Keys that do not open all that is there are refused: nothing could
+// be signed, and what they sealed now nobody else could open.
+func (s *session) sealer(ctx context.Context, st *store.Store, given string) (webhook.Sealer, error) {
+	held, err := st.SealedSecrets(ctx)
+	if err != nil {
+		return webhook.Sealer{}, err
+	}
+	sealer, err := s.keys(given, len(held) == 0)
+	if err != nil {
+		return webhook.Sealer{}, err
+	}
+	for _, h := range held {
+		for _, sealed := range []string{h.Secret, h.OldSecret} {
+			switch id := sealer.Missing(sealed); {
+			case id == "":
+			case given != "":
+				return webhook.Sealer{}, fmt.Errorf("the webhook secret of %s is sealed under the key %s, which --secret-key does not give: give the key that was used before, after a comma if there is a new one", h.EndpointID, id)
+			default:
+				return webhook.Sealer{}, fmt.Errorf("the webhook secret of %s is sealed under the key %s, which is not that of %s: restore that file from the backup of this database, or give the key with --secret-key", h.EndpointID, id, s.keyFile())
+			}
+		}
+	}
+	return sealer, nil
+}
+
+// keys reads the keys of --secret-key. On SQLite, where one machine has the database,
+// a key is made by itself the first time, which is while there is nothing to open;
+// nodes that share a PostgreSQL must be given the same.
 //
 // It is called after the database was opened: that makes the folder.
-func (s *session) sealer(keys string) (webhook.Sealer, error) {
-	if keys != "" {
-		sealer, err := webhook.ParseKeys(keys)
+func (s *session) keys(given string, first bool) (webhook.Sealer, error) {
+	if given != "" {
+		sealer, err := webhook.ParseKeys(given)
 		if err != nil {
 			return sealer, fmt.Errorf("--secret-key: %w", err)
 		}
 		return sealer, nil
 	}
-	database, ok := strings.CutPrefix(s.database, "sqlite:")
-	if !ok {
+	if !s.onSQLite() {
 		return webhook.Sealer{}, errors.New("--secret-key is missing: with PostgreSQL every node is given the same; make it once with `openssl rand -base64 32`, keep it, and set PALMARES_SECRET_KEY")
 	}
-	file := strings.TrimSuffix(database, ".db") + ".key"
+	file := s.keyFile()
 	keys, err := readKeyFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
+		if !first {
+			return webhook.Sealer{}, fmt.Errorf("%s is missing, and the secrets of webhooks in the database are sealed under its key: restore it from the backup, or give the key with --secret-key", file)
+		}
 		if err = makeKeyFile(file); err == nil {
 			keys, err = readKeyFile(file) // another process may have been first: one key holds
 		}
@@ -45,6 +75,13 @@ func (s *session) sealer(keys string) (webhook.Sealer, error) {
 		return sealer, fmt.Errorf("%s, which seals the secrets of webhooks, is damaged: restore it from a backup (%w)", file, err)
 	}
 	return sealer, nil
+}
+
+func (s *session) onSQLite() bool { return strings.HasPrefix(s.database, "sqlite:") }
+
+// keyFile is where the key of a database on SQLite is kept.
+func (s *session) keyFile() string {
+	return strings.TrimSuffix(strings.TrimPrefix(s.database, "sqlite:"), ".db") + ".key"
 }
 
 // readKeyFile reads a key that is nobody else's to read.

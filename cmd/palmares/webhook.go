@@ -45,14 +45,14 @@ type webhookAdd struct {
 }
 
 // Run adds an endpoint; its secret stands alone on stdout, so that a script can
-// keep it.
+// keep it, and its id on stderr.
 func (c *webhookAdd) Run(s *session) error {
 	url, err := webhook.CheckURL(c.URL, c.Allow)
 	if err != nil {
 		return err
 	}
 	return s.withStore(func(st *store.Store) error {
-		sealer, err := s.sealer(c.SecretKey)
+		sealer, err := s.sealer(s.ctx, st, c.SecretKey)
 		if err != nil {
 			return err
 		}
@@ -60,11 +60,16 @@ func (c *webhookAdd) Run(s *session) error {
 		if err != nil {
 			return err
 		}
+		for i := range c.Events {
+			c.Events[i] = strings.TrimSpace(c.Events[i])
+		}
 		secret := webhook.NewSecret()
 		seal := func(id string) string { return sealer.Seal(id, secret) }
-		if _, err := st.CreateEndpoint(s.ctx, owner.ID, url, c.Events, seal, s.now()); err != nil {
+		e, err := st.CreateEndpoint(s.ctx, owner.ID, url, c.Events, seal, s.now())
+		if err != nil {
 			return err
 		}
+		fmt.Fprintf(s.stderr, "added %s\n", e.ID)
 		_, err = fmt.Fprintln(s.stdout, secret)
 		return err
 	})
@@ -106,7 +111,7 @@ type webhookDeliveries struct {
 // Run lists the deliveries of an endpoint, all that are kept.
 func (c *webhookDeliveries) Run(s *session) error {
 	return s.withStore(func(st *store.Store) error {
-		t := newTable(s.stdout, c.JSON, "id", "event", "type", "origin", "state", "attempts", "outcome", "status", "created_at", "next_at")
+		t := newTable(s.stdout, c.JSON, "id", "event", "type", "origin", "state", "attempts", "outcome", "status", "duration_ms", "created_at", "next_at")
 		filter := store.DeliveryFilter{Limit: 200}
 		for {
 			some, err := st.Deliveries(s.ctx, "", c.ID, filter)
@@ -114,14 +119,15 @@ func (c *webhookDeliveries) Run(s *session) error {
 				return err
 			}
 			for _, d := range some {
-				var outcome, status string
+				var outcome, status, duration string
 				if n := len(d.Attempts); n > 0 {
-					outcome = string(d.Attempts[n-1].Outcome)
-					if code := d.Attempts[n-1].Status; code != 0 {
-						status = strconv.Itoa(code)
+					last := d.Attempts[n-1]
+					outcome, duration = string(last.Outcome), strconv.FormatInt(last.Duration.Milliseconds(), 10)
+					if last.Status != 0 {
+						status = strconv.Itoa(last.Status)
 					}
 				}
-				t.row(d.ID, d.EventID, d.Type, d.Origin, string(d.State), strconv.Itoa(d.Count), outcome, status, moment(d.CreatedAt), moment(d.NextAt))
+				t.row(d.ID, d.EventID, d.Type, d.Origin, string(d.State), strconv.Itoa(d.Count), outcome, status, duration, moment(d.CreatedAt), moment(d.NextAt))
 				filter.Before = d.ID
 			}
 			if len(some) < filter.Limit {

@@ -49,7 +49,7 @@ func TestOfManyWhoMakeTheKeyFileAllGetTheSameKey(t *testing.T) {
 		all.Go(func() {
 			<-start
 			var err error
-			if sealers[i], err = s.sealer(""); err != nil {
+			if sealers[i], err = s.keys("", true); err != nil {
 				t.Error(err)
 			}
 		})
@@ -78,7 +78,7 @@ func TestTheKeyFileIsNamedAfterItsDatabase(t *testing.T) {
 	dir := t.TempDir()
 	for database, want := range map[string]string{"a.db": "a.key", "b": "b.key", "c.sqlite": "c.sqlite.key"} {
 		s := &session{database: "sqlite:" + filepath.Join(dir, database)}
-		if _, err := s.sealer(""); err != nil {
+		if _, err := s.keys("", true); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, want)); err != nil {

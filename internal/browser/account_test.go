@@ -1,7 +1,6 @@
 package browser_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -18,9 +17,9 @@ func (b *tab) shows(words ...string) {
 			b.t.Fatalf("%s does not say %q: %s", b.lastURL(), w, text)
 		}
 	}
-	b.hasNoBarriers(b.lastURL())
-	if dir := os.Getenv("SHOTS"); dir != "" {
-		b.shoot(dir)
+	for _, s := range []screen{phone, desktop} {
+		b.show(s)
+		b.hasNoBarriers(b.lastURL() + ", " + s.name)
 	}
 }
 

@@ -68,6 +68,7 @@ type Message struct {
 	Text    string
 	HTML    string
 	Link    string // the secret one that Text and HTML hold; "" for none
+	Hook    string // the webhook's URL that they hold, whose path may be a secret of its owner's; "" for none
 	Date    time.Time
 }
 

@@ -72,7 +72,7 @@ func (q *Queue) write(ctx context.Context, c Claim, now time.Time) (Message, err
 }
 
 func (l letter) render(to string, f facts, now time.Time) (Message, error) {
-	m := Message{To: to, Link: f.Link, Date: now}
+	m := Message{To: to, Link: f.Link, Hook: f.Endpoint, Date: now}
 	var b strings.Builder
 	if err := l.text.ExecuteTemplate(&b, "subject", f); err != nil {
 		return Message{}, err

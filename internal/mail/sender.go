@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/mail"
 	"net/textproto"
+	"net/url"
 	"strings"
 	"time"
 	"unicode"
@@ -212,13 +213,26 @@ func isASCII(s string) bool {
 type LogSender struct{ Log *slog.Logger }
 
 // Send writes one record. A link stands in it alone, whole and once, to be copied;
-// a mail without one is there with its text.
+// a mail without one is there with its text, but for what stands after the host in
+// the URL of a webhook.
 func (s LogSender) Send(_ context.Context, m Message) error {
 	const said = "mail not sent but printed here, as --smtp is not set"
-	if m.Link != "" {
+	switch {
+	case m.Link != "":
 		s.Log.Info(said, "to", m.To, "subject", m.Subject, "link", m.Link)
-	} else {
+	case m.Hook != "":
+		s.Log.Info(said, "to", m.To, "subject", m.Subject, "text", strings.ReplaceAll(m.Text, m.Hook, origin(m.Hook)))
+	default:
 		s.Log.Info(said, "to", m.To, "subject", m.Subject, "text", m.Text)
 	}
 	return nil
+}
+
+// origin is the part of a URL that is nobody's secret.
+func origin(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
 }

@@ -108,6 +108,8 @@ var notices = map[string]string{
 	"secret-deja-remplace": "Cette demande a déjà été faite, et le secret n’a pas changé de nouveau. Si vous ne l’avez pas copié, remplacez-le encore.",
 	"essai":                "L’essai part\u00a0: rechargez cette page pour voir la réponse.",
 	"trop-d-essais":        "Cinq essais par minute, c’est le plus\u00a0: patientez une minute.",
+	"point-inactif":        "Le point de réception n’est pas actif\u00a0: un essai n’arriverait pas. Reprenez-le ou réactivez-le d’abord.",
+	"reprise-en-cours":     "Une récupération est déjà en cours\u00a0: attendez qu’elle soit finie.",
 	"reprise":              "La récupération est demandée\u00a0: les envois manqués partent l’un après l’autre.",
 	"renvoi":               "L’envoi repart\u00a0: rechargez cette page pour voir la réponse.",
 	"suppression":          "Un courriel part vers votre adresse\u00a0: suivez son lien dans les 15\u00a0minutes pour confirmer. Rien n’est encore supprimé.",

@@ -174,6 +174,7 @@ func (p *portal) stream(ctx context.Context, w http.ResponseWriter, a *answer) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Robots-Tag", "noindex")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	w.WriteHeader(a.status)
 	if err := a.stream(ctx, &patientWriter{w, http.NewResponseController(w)}); err != nil {
 		if ctx.Err() == nil {
@@ -190,7 +191,7 @@ type patientWriter struct {
 }
 
 func (w *patientWriter) Write(b []byte) (int, error) {
-	err := w.connection.SetWriteDeadline(time.Now().Add(30 * time.Second)) //nolint:forbidigo // of a real connection
+	err := w.connection.SetWriteDeadline(time.Now().Add(30 * time.Second))
 	if err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return 0, err
 	}

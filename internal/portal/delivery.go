@@ -97,7 +97,7 @@ func (p *portal) listDeliveries(r *request) (*answer, error) {
 		page: r.page("Journal des envois"), Endpoint: e, State: query.Get("etat"), Type: query.Get("type"), States: deliveryStates, Types: deliveryTypes,
 	}
 	known := slices.ContainsFunc(deliveryStates, func(c deliveryChoice) bool { return c.Value == data.State })
-	if data.State != "" && !known || data.Type != "" && !slices.Contains(deliveryTypes, data.Type) {
+	if !plain(query.Get("avant")) || data.State != "" && !known || data.Type != "" && !slices.Contains(deliveryTypes, data.Type) {
 		return nil, notFound("Ce journal n’a pas de tel filtre.")
 	}
 	list, err := p.Store.Deliveries(r.Context(), owner, id, store.DeliveryFilter{
@@ -164,6 +164,9 @@ func (p *portal) showDelivery(r *request) (*answer, error) {
 
 func (p *portal) resend(r *request) (*answer, error) {
 	d, err := p.Store.Resend(r.Context(), r.owner.Account.ID, r.PathValue("id"), r.now)
+	if done := refusedPing(err); done != "" {
+		return seeOther(deliveriesPath+"/"+r.PathValue("id"), done), nil
+	}
 	if err != nil {
 		return nil, err
 	}

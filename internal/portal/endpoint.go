@@ -106,8 +106,11 @@ func (p *portal) endpoints(r *request, refused *endpointForm) (*answer, error) {
 }
 
 func (p *portal) createEndpoint(r *request) (*answer, error) {
+	if r.owner.Account.Plan != account.Pro {
+		return nil, store.ErrPlan
+	}
 	url, events, wrong := p.readEndpoint(r, endpointsPath)
-	if wrong != nil && r.owner.Account.Plan == account.Pro {
+	if wrong != nil {
 		return p.endpoints(r, wrong)
 	}
 	secret := webhook.NewSecret()
@@ -245,8 +248,8 @@ func (p *portal) rotateSecret(r *request) (*answer, error) {
 func (p *portal) ping(r *request) (*answer, error) {
 	id := r.PathValue("id")
 	d, err := p.Store.PingEndpoint(r.Context(), r.owner.Account.ID, id, r.now)
-	if errors.Is(err, store.ErrTooMany) {
-		return seeOther(endpointsPath+"/"+id, "trop-d-essais"), nil
+	if done := refusedPing(err); done != "" {
+		return seeOther(endpointsPath+"/"+id, done), nil
 	}
 	if err != nil {
 		return nil, err
@@ -255,23 +258,33 @@ func (p *portal) ping(r *request) (*answer, error) {
 	return seeOther(deliveriesPath+"/"+d.ID, "essai"), nil
 }
 
-// recover takes a day, since that is what people remember. The oldest one begins
-// before what is kept, and means from there on.
+// refusedPing is what to say of a ping that was not made; "" when that is not why.
+func refusedPing(err error) string {
+	switch {
+	case errors.Is(err, store.ErrTooMany):
+		return "trop-d-essais"
+	case errors.Is(err, store.ErrInactive):
+		return "point-inactif"
+	}
+	return ""
+}
+
+// recover takes a day, since that is what people remember.
 func (p *portal) recover(r *request) (*answer, error) {
 	id := r.PathValue("id")
 	since, err := time.Parse(time.DateOnly, r.PostForm.Get("depuis"))
 	if err == nil {
-		oldest := r.now.Add(-webhook.Keep)
-		if since.Before(oldest) && day(since) == day(oldest) {
-			since = oldest.Add(time.Millisecond)
-		}
 		_, err = p.Store.Recover(r.Context(), r.owner.Account.ID, id, since, r.now)
-		if err != nil && !errors.Is(err, store.ErrInvalid) {
-			return nil, err
-		}
+	} else {
+		err = store.ErrInvalid
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, store.ErrInvalid):
 		return p.endpoint(r, nil, "Choisissez un jour des 30 derniers, aujourd’hui compris.")
+	case errors.Is(err, store.ErrTooMany):
+		return seeOther(endpointsPath+"/"+id, "reprise-en-cours"), nil
+	case err != nil:
+		return nil, err
 	}
 	p.WakeWebhooks()
 	return seeOther(endpointsPath+"/"+id, "reprise"), nil

@@ -18,11 +18,13 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/api"
+	"palmares/internal/billing"
 	"palmares/internal/pgtest"
 	"palmares/internal/portal"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
 	"palmares/internal/store"
+	"palmares/internal/webhook"
 )
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
@@ -36,8 +38,11 @@ type place struct {
 	store   *store.Store
 	now     time.Time
 	woken   atomic.Int64
-	log     bytes.Buffer
-	base    string
+	cfg     portal.Config
+
+	wokenHooks atomic.Int64
+	log        bytes.Buffer
+	base       string
 }
 
 // each runs a test on both databases.
@@ -79,11 +84,32 @@ func over(t testing.TB, st *store.Store, base string) *place {
 		Snapshot: func() *snapshot.Snapshot { return empty }, Demo: func(*snapshot.Snapshot) bool { return false },
 		BaseURL: base, Document: api.Document(),
 	})
-	p.handler = portal.New(portal.Config{
+	sealer, err := webhook.ParseKeys("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.cfg = portal.Config{
 		Store: st, Frame: pages.Frame, BaseURL: base, Trusted: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, MailLogged: true,
 		Now: func() time.Time { return p.now }, Log: slog.New(slog.NewTextHandler(&p.log, nil)), WakeMail: func() { p.woken.Add(1) },
-	})
+		WakeWebhooks: func() { p.wokenHooks.Add(1) }, Sealer: sealer, Quota: 1000, Billing: p.billing(billing.Config{}),
+	}
+	p.handler = portal.New(p.cfg)
 	return p
+}
+
+// billing is what has the pages take payments, as far as cfg says.
+func (p *place) billing(cfg billing.Config) *billing.Billing {
+	p.t.Helper()
+	st := p.store
+	cfg.BaseURL, cfg.Now, cfg.Log = p.base, func() time.Time { return p.now }, slog.New(slog.NewTextHandler(&p.log, nil))
+	cfg.Subscription, cfg.SubscriptionOf, cfg.Subscriptions, cfg.SetCustomer = st.Subscription, st.SubscriptionOf, st.Subscriptions, st.SetCustomer
+	cfg.EventSeen, cfg.Apply, cfg.PruneEvents, cfg.SuspendKeys = st.StripeEventSeen, st.ApplySubscription, st.PruneStripeEvents, st.SuspendKeys
+	cfg.CancelLater, cfg.Cancellations, cfg.Canceled = st.CancelLater, st.Cancellations, st.Canceled
+	b, err := billing.New(cfg)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return b
 }
 
 // A browser keeps the cookie, as browsers do.

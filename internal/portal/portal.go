@@ -3,10 +3,15 @@
 // A route is a function from a request to an answer or an error; one adapter does
 // for all of them what must be the same everywhere: who is asking, how long that
 // may take, the cookie, the frame of the site, and the pages that say what went
-// wrong. Reading a page changes nothing, whoever opens it. What changes something
+// wrong. Reading a page changes nothing, whoever opens it, but for one: on the way back
+// from Stripe what is known of the subscription is read anew. What changes something
 // is a form that is posted, from a page of ours only, and ends by leading the
 // browser to a page that can be read again. What was done is said there by a word
 // in its address, one of a fixed list: the one cookie is that of the session.
+//
+// A key or a secret is shown once, in the answer to the form that made it, since an
+// address or a cookie is no place for one. Such a form says what it was made from;
+// sent again, by a reload or a second click, that is no longer so, and nothing is made.
 //
 // It speaks to the store itself, without functions in between: there is nothing
 // here but forms in front of it.
@@ -52,8 +57,9 @@ type Config struct {
 	Allow []netip.Prefix
 	// Billing has accounts pay, or says that nobody can here.
 	Billing *billing.Billing
-	// Uncounted tells that requests are not counted, so that there is no usage to show.
-	Uncounted bool
+	// Quota is how many requests a day the Developer plan has; 0 where requests are not
+	// counted, so that there is no usage to show.
+	Quota int
 }
 
 // LinkURL is where the link in a mail leads. The token in it is a secret.
@@ -188,6 +194,8 @@ func (p *portal) open(pattern string, h handler) { p.mux.HandleFunc(pattern, p.h
 func (p *portal) owned(pattern string, h handler) {
 	p.open(pattern, func(r *request) (*answer, error) {
 		switch {
+		case !plain(r.PathValue("id")):
+			return nil, notFound("Cette adresse ne mène à aucune page du compte.")
 		case r.owner != nil:
 			return h(r)
 		case r.Method == http.MethodPost:
@@ -195,6 +203,12 @@ func (p *portal) owned(pattern string, h handler) {
 		}
 		return seeOther(homePath, ""), nil
 	})
+}
+
+// plain tells whether s can be an id at all: what else stands in an address, PostgreSQL
+// would not even take as text.
+func plain(s string) bool {
+	return len(s) < 100 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
 func (p *portal) handler(h handler) http.HandlerFunc {

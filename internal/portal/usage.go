@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/quota"
 )
 
 // today is what an account asked today, against its quota.
@@ -20,7 +19,7 @@ type today struct {
 }
 
 func (p *portal) today(r *request) (today, error) {
-	t := today{Uncounted: p.Uncounted}
+	t := today{Uncounted: p.Quota == 0}
 	days, err := p.Store.AccountUsage(r.Context(), r.owner.Account.ID, day(r.now), day(r.now))
 	if err != nil {
 		return t, err
@@ -28,8 +27,8 @@ func (p *portal) today(r *request) (today, error) {
 	for _, d := range days {
 		t.Requests = int(d.Requests)
 	}
-	if r.owner.Account.Plan != account.Pro {
-		t.Limit = quota.Free.Limit()
+	if p.Quota > 0 && r.owner.Account.Plan != account.Pro {
+		t.Limit = p.Quota
 		t.Left = max(0, t.Limit-t.Requests)
 		t.Part = min(100, 100*t.Requests/t.Limit)
 	}

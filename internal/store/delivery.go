@@ -176,7 +176,7 @@ func (s *Store) Delivery(ctx context.Context, accountID, id string) (webhook.Del
 
 // Resend makes a new delivery of what another one sends: the same event, its id and
 // bytes. It is due at once, and waits if its endpoint is not active. ErrNotFound: no
-// such delivery.
+// such delivery. A ping that is sent again is one more: see PingEndpoint.
 func (s *Store) Resend(ctx context.Context, accountID, deliveryID string, now time.Time) (webhook.Delivery, error) {
 	var d webhook.Delivery
 	err := s.write(ctx, func(tx *sql.Tx) error {
@@ -188,8 +188,14 @@ func (s *Store) Resend(ctx context.Context, accountID, deliveryID string, now ti
 		if err := s.lockEndpoint(ctx, tx, old.EndpointID); err != nil {
 			return err
 		}
-		if _, err := findEndpoint(ctx, tx, accountID, old.EndpointID); err != nil {
+		w, err := findEndpoint(ctx, tx, accountID, old.EndpointID)
+		if err != nil {
 			return err
+		}
+		if old.Sequence == 0 {
+			if err := checkPing(ctx, tx, w, now); err != nil {
+				return err
+			}
 		}
 		d = newDelivery(old.EndpointID, webhook.OfResend, now)
 		d.EventID, d.Type, d.Sequence = old.EventID, old.Type, old.Sequence
@@ -205,22 +211,19 @@ func (s *Store) Resend(ctx context.Context, accountID, deliveryID string, now ti
 }
 
 // PingEndpoint makes a delivery of an event that only this endpoint gets, whatever
-// events it takes. It is due at once, and waits if the endpoint is not active.
-// ErrNotFound; ErrTooMany: there were webhook.PingsAMinute in the last minute.
+// events it takes. It is due at once. ErrNotFound; ErrInactive: nothing would be sent
+// now, and who pings looks at the answer; ErrTooMany: there were webhook.PingsAMinute
+// in the last minute.
 func (s *Store) PingEndpoint(ctx context.Context, accountID, endpointID string, now time.Time) (webhook.Delivery, error) {
 	d := newDelivery(endpointID, webhook.OfPing, now)
 	d.EventID, d.Type = account.NewID(account.EventID, now, rand.Reader), webhook.Ping
-	_, err := s.changeEndpoint(ctx, accountID, endpointID, func(tx *sql.Tx, _ webhook.Endpoint) error {
-		var recent int
-		var url string
-		err := tx.QueryRowContext(ctx, `
-			SELECT (SELECT count(*) FROM deliveries WHERE sequence = 0 AND endpoint_id = $1 AND created_at > $2 AND origin <> 'event' AND origin = 'ping'),
-				(SELECT url FROM catalogue)`, endpointID, formatTime(now.Add(-time.Minute))).Scan(&recent, &url)
-		if err != nil {
+	_, err := s.changeEndpoint(ctx, accountID, endpointID, func(tx *sql.Tx, w webhook.Endpoint) error {
+		if err := checkPing(ctx, tx, w, now); err != nil {
 			return err
 		}
-		if recent >= webhook.PingsAMinute {
-			return problem(ErrTooMany, nil, "the endpoint %s had %d pings in the last minute: wait a minute", endpointID, recent)
+		var url string
+		if err := tx.QueryRowContext(ctx, `SELECT url FROM catalogue`).Scan(&url); err != nil {
+			return err
 		}
 		return insertDelivery(ctx, tx, d, string(eventBody(d.EventID, formatTime(now), 0, &catalog.Change{Type: webhook.Ping, URL: url})))
 	})
@@ -228,6 +231,20 @@ func (s *Store) PingEndpoint(ctx context.Context, accountID, endpointID string, 
 		return webhook.Delivery{}, err
 	}
 	return d, nil
+}
+
+// checkPing tells whether an endpoint, which the caller holds, may be sent another ping.
+func checkPing(ctx context.Context, tx *sql.Tx, w webhook.Endpoint, now time.Time) error {
+	if w.State != webhook.Active {
+		return problem(ErrInactive, nil, "the endpoint %s is %s, so a ping would not be sent: make it active first", w.ID, w.State)
+	}
+	var recent int
+	err := tx.QueryRowContext(ctx, `SELECT count(*) FROM deliveries WHERE sequence = 0 AND endpoint_id = $1 AND created_at > $2 AND origin <> 'event'`,
+		w.ID, formatTime(now.Add(-time.Minute))).Scan(&recent)
+	if err == nil && recent >= webhook.PingsAMinute {
+		err = problem(ErrTooMany, nil, "the endpoint %s had %d pings in the last minute: wait a minute", w.ID, recent)
+	}
+	return err
 }
 
 func newDelivery(endpointID, origin string, now time.Time) webhook.Delivery {

@@ -13,9 +13,10 @@ import (
 )
 
 // room is how many more requests an endpoint may be sent at the moment $1: it has
-// MaxInFlight, or one when the breaker is open, less those under a lease. A lease is
-// counted whatever became of its delivery: the request may still be on its way.
-var room = fmt.Sprintf(`(CASE WHEN w.failures >= %d THEN 1 ELSE %d END
+// MaxInFlight, or one when the breaker is open, or none while it is left alone, less
+// those under a lease. A lease is counted whatever became of its delivery: the request
+// may still be on its way.
+var room = fmt.Sprintf(`(CASE WHEN w.not_before > $1 THEN 0 WHEN w.failures >= %d THEN 1 ELSE %d END
 	- (SELECT count(*) FROM deliveries l WHERE l.endpoint_id = w.id AND l.lease_until > $1 AND l.lease_until <> ''))`, webhook.BreakAfter, webhook.MaxInFlight)
 
 // due is the delivery that is the n-th to be tried of those that are due to w at $1,
@@ -34,7 +35,9 @@ var ready = `FROM endpoints w JOIN accounts a ON a.id = w.account_id
 // outcome (its process died), the delivery is due again and the attempt was none.
 //
 // An endpoint never has more than webhook.MaxInFlight under a lease, or one after
-// webhook.BreakAfter failures in a row, its longest due. Endpoints take turns: each
+// webhook.BreakAfter failures in a row, its longest due. One that asked to be left
+// alone is, and so is for a while one that has failed once more after so many.
+// Endpoints take turns: each
 // gets one before any gets a second, and one that was not served comes first next
 // time, so that a hundred thousand deliveries to one do not hold up the others.
 // Endpoints that another node is claiming or settling for at this moment are passed
@@ -206,6 +209,10 @@ func (s *Store) SettleDelivery(ctx context.Context, c webhook.Claim, v webhook.V
 		if v.State == webhook.Pending {
 			next = formatTime(v.NextAt)
 		}
+		if v.Untried {
+			_, err = tx.ExecContext(ctx, `UPDATE deliveries SET next_at = $1, lease_until = $2 WHERE id = $3`, next, lease, c.DeliveryID)
+			return err
+		}
 		a := v.Attempt
 		// PostgreSQL takes neither what is not UTF-8 nor NUL, and a receiver answers what it likes.
 		response := strings.ToValidUTF8(strings.ReplaceAll(a.Response, "\x00", "\uFFFD"), "\uFFFD")
@@ -227,7 +234,7 @@ func (s *Store) SettleDelivery(ctx context.Context, c webhook.Claim, v webhook.V
 func (s *Store) judge(ctx context.Context, tx *sql.Tx, endpointID string, v webhook.Verdict, at time.Time) error {
 	if v.State == webhook.Delivered {
 		_, err := tx.ExecContext(ctx, `
-			UPDATE endpoints SET failures = 0, failing_since = '', last_success_at = CASE WHEN last_success_at < $1 THEN $1 ELSE last_success_at END
+			UPDATE endpoints SET failures = 0, failing_since = '', not_before = '', last_success_at = CASE WHEN last_success_at < $1 THEN $1 ELSE last_success_at END
 			WHERE id = $2`, formatTime(at), endpointID)
 		return err
 	}
@@ -238,7 +245,21 @@ func (s *Store) judge(ctx context.Context, tx *sql.Tx, endpointID string, v webh
 	if w.FailingSince.IsZero() {
 		w.FailingSince = at
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE endpoints SET failures = failures + 1, failing_since = $1 WHERE id = $2`, formatTime(w.FailingSince), endpointID)
+	hold := v.HoldUntil
+	if w.Failures+1 >= webhook.BreakAfter {
+		// One at a time is not enough: a receiver that refuses at once would be sent all
+		// that waits within seconds, and each delivery lose an attempt.
+		probe := at.Add(webhook.ProbeEvery)
+		if v.State == webhook.Pending && v.NextAt.Before(probe) {
+			probe = v.NextAt
+		}
+		if probe.After(hold) {
+			hold = probe
+		}
+	}
+	_, err = tx.ExecContext(ctx, `
+		UPDATE endpoints SET failures = failures + 1, failing_since = $1, not_before = CASE WHEN not_before < $2 THEN $2 ELSE not_before END
+		WHERE id = $3`, formatTime(w.FailingSince), formatTime(hold), endpointID)
 	if err != nil {
 		return err
 	}

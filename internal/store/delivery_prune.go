@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 
 	"palmares/internal/webhook"
@@ -20,8 +21,9 @@ const eventsLinger = time.Hour
 // PruneWebhooks forgets the deliveries, their attempts and the recoveries that are
 // older than before, whether they were delivered or not, then the events. An event
 // that a younger delivery sends again stays with it. The sequence goes on as if
-// nothing had been removed, and publications stay on record. What an error leaves,
-// the next call takes.
+// nothing had been removed, and publications stay on record. Secrets that no longer
+// sign at the moment webhook.Keep after before, which is now, are forgotten too. What
+// an error leaves, the next call takes.
 func (s *Store) PruneWebhooks(ctx context.Context, before time.Time) error {
 	endpoints, err := s.Endpoints(ctx, "")
 	if err != nil {
@@ -48,7 +50,7 @@ func (s *Store) PruneWebhooks(ctx context.Context, before time.Time) error {
 			if err := s.lockEndpoint(ctx, tx, w.ID); err != nil {
 				return err
 			}
-			if _, err := tx.ExecContext(ctx, `UPDATE endpoints SET old_secret = '' WHERE id = $1 AND old_secret <> '' AND old_secret_until < $2`, w.ID, formatTime(before)); err != nil {
+			if _, err := tx.ExecContext(ctx, `UPDATE endpoints SET old_secret = '', old_secret_until = '' WHERE id = $1 AND old_secret_until <> '' AND old_secret_until <= $2`, w.ID, formatTime(before.Add(webhook.Keep))); err != nil {
 				return err
 			}
 			_, err := tx.ExecContext(ctx, `DELETE FROM recoveries WHERE endpoint_id = $1 AND created_at < $2`, w.ID, formatTime(before))
@@ -103,7 +105,8 @@ func (s *Store) inSteps(ctx context.Context, step func(*sql.Tx) (int, error)) er
 	}
 }
 
-// WebhookFigures counts endpoints and finds what has been due longest.
+// WebhookFigures counts endpoints and finds what has been due longest to one that
+// answers: what waits because its receiver fails is the receiver's delay.
 func (s *Store) WebhookFigures(ctx context.Context, now time.Time) (webhook.Figures, error) {
 	f := webhook.Figures{Endpoints: map[webhook.State]int{}}
 	err := s.read(ctx, func(tx *sql.Tx) error {
@@ -115,11 +118,12 @@ func (s *Store) WebhookFigures(ctx context.Context, now time.Time) (webhook.Figu
 			f.Endpoints[w.State]++
 		}
 		var oldest string
-		err = tx.QueryRowContext(ctx, `
+		err = tx.QueryRowContext(ctx, fmt.Sprintf(`
 			SELECT next_at FROM (
 				SELECT (SELECT d.next_at FROM deliveries d WHERE d.endpoint_id = w.id AND d.state = 'pending' AND d.next_at <= $1 ORDER BY d.next_at LIMIT 1) AS next_at
-				FROM endpoints w JOIN accounts a ON a.id = w.account_id WHERE w.state = 'active' AND a.plan = 'pro') AS longest
-			WHERE next_at IS NOT NULL ORDER BY next_at LIMIT 1`, formatTime(now)).Scan(&oldest)
+				FROM endpoints w JOIN accounts a ON a.id = w.account_id 
+				WHERE w.state = 'active' AND a.plan = 'pro' AND w.failures < %d AND w.not_before <= $1) AS longest
+			WHERE next_at IS NOT NULL ORDER BY next_at LIMIT 1`, webhook.BreakAfter), formatTime(now)).Scan(&oldest)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}

@@ -18,7 +18,8 @@ import (
 var (
 	ErrPlan          = errors.New("the account's plan has no webhooks")
 	ErrEndpointLimit = errors.New("the account has all its endpoints")
-	ErrTooMany       = errors.New("too many in a short time")
+	ErrTooMany       = errors.New("too many in a short time, or at once")
+	ErrInactive      = errors.New("the endpoint is not active")
 )
 
 // In all methods about endpoints and deliveries an accountID of "" is the operator,
@@ -83,8 +84,8 @@ func (s *Store) createEndpoint(ctx context.Context, accountID, url string, event
 		// Its turn is the latest: a new endpoint does not pass those that wait.
 		_, err = tx.ExecContext(ctx, `
 			INSERT INTO endpoints (id, account_id, url, events, state, reason, created_at, secret, old_secret, old_secret_until,
-				failures, failing_since, last_success_at, disabled_at, turn)
-			VALUES ($1, $2, $3, $4, $5, '', $6, $7, '', '', 0, '', '', '', (SELECT coalesce(max(turn), 0) FROM endpoints))`,
+				failures, failing_since, last_success_at, disabled_at, not_before, turn)
+			VALUES ($1, $2, $3, $4, $5, '', $6, $7, '', '', 0, '', '', '', '', (SELECT coalesce(max(turn), 0) FROM endpoints))`,
 			w.ID, accountID, url, joinList(events), string(w.State), formatTime(w.CreatedAt), sealed)
 		return err
 	})
@@ -117,11 +118,11 @@ func (s *Store) Endpoint(ctx context.Context, accountID, id string) (webhook.End
 
 // ChangeEndpoint changes what its owner may change, and gives what it is then. To
 // make an endpoint active again, or to give it another URL, forgets its failures:
-// what waits is tried again at full speed and has webhook.DisableAfter anew.
+// what waits is tried again at once, at full speed, and has webhook.DisableAfter anew.
 // Deliveries that wait stay, whatever the endpoint takes from now on.
 //
 // ErrNotFound; ErrInvalid: an event, or a state that is not its owner's to choose.
-func (s *Store) ChangeEndpoint(ctx context.Context, accountID, id string, c webhook.Change, _ time.Time) (webhook.Endpoint, error) {
+func (s *Store) ChangeEndpoint(ctx context.Context, accountID, id string, c webhook.Change, now time.Time) (webhook.Endpoint, error) {
 	return s.changeEndpoint(ctx, accountID, id, func(tx *sql.Tx, w webhook.Endpoint) error {
 		if w.State == webhook.Suspended { // which is not stored
 			w.State = webhook.Active
@@ -147,15 +148,23 @@ func (s *Store) ChangeEndpoint(ctx context.Context, accountID, id string, c webh
 			}
 			w.State, w.Reason, w.DisabledAt = *c.State, "", time.Time{}
 		}
-		if again {
-			w.Failures, w.FailingSince = 0, time.Time{}
+		_, err := tx.ExecContext(ctx, `UPDATE endpoints SET url = $1, events = $2, state = $3, reason = $4, disabled_at = $5 WHERE id = $6`,
+			w.URL, joinList(w.Events), string(w.State), w.Reason, formatTime(w.DisabledAt), id)
+		if err != nil || !again {
+			return err
 		}
-		_, err := tx.ExecContext(ctx, `
-			UPDATE endpoints SET url = $1, events = $2, state = $3, reason = $4, disabled_at = $5, failures = $6, failing_since = $7 WHERE id = $8`,
-			w.URL, joinList(w.Events), string(w.State), w.Reason, formatTime(w.DisabledAt), w.Failures, formatTime(w.FailingSince), id)
+		if _, err := tx.ExecContext(ctx, forgetFailures+`WHERE id = $1`, id); err != nil {
+			return err
+		}
+		// What is on its way keeps its lease.
+		_, err = tx.ExecContext(ctx, `UPDATE deliveries SET next_at = $1 WHERE endpoint_id = $2 AND state = 'pending' AND next_at > $1 AND lease_until <= $1`,
+			formatTime(now), id)
 		return err
 	})
 }
+
+// forgetFailures makes of an endpoint one that has not failed yet.
+const forgetFailures = `UPDATE endpoints SET failures = 0, failing_since = '', not_before = '' `
 
 // DeleteEndpoint forgets an endpoint and all its deliveries. ErrNotFound.
 func (s *Store) DeleteEndpoint(ctx context.Context, accountID, id string) error {
@@ -175,14 +184,15 @@ func (s *Store) RotateSecret(ctx context.Context, accountID, id, sealed string, 
 }
 
 // RotateNextSecret is RotateSecret for a form that may be sent twice: last is the
-// OldSecretUntil that its writer knew of. ErrChanged: it is another one by now.
+// OldSecretUntil that its writer knew of. ErrChanged: it is another one by now. All
+// that are over are the same, since they are forgotten sooner or later.
 func (s *Store) RotateNextSecret(ctx context.Context, accountID, id, sealed string, last, now time.Time) (webhook.Endpoint, error) {
 	return s.rotateSecret(ctx, accountID, id, sealed, &last, now)
 }
 
 func (s *Store) rotateSecret(ctx context.Context, accountID, id, sealed string, last *time.Time, now time.Time) (webhook.Endpoint, error) {
 	return s.changeEndpoint(ctx, accountID, id, func(tx *sql.Tx, w webhook.Endpoint) error {
-		if last != nil && !w.OldSecretUntil.Equal(*last) {
+		if last != nil && !w.OldSecretUntil.Equal(*last) && (now.Before(w.OldSecretUntil) || now.Before(*last)) {
 			return problem(ErrChanged, nil, "the secret of the endpoint %s was rotated meanwhile: look at it again", id)
 		}
 		_, err := tx.ExecContext(ctx, `UPDATE endpoints SET old_secret = secret, secret = $1, old_secret_until = $2 WHERE id = $3`,

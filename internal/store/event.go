@@ -39,6 +39,13 @@ func (s *Store) Events(ctx context.Context, after int64, limit int) ([]Event, er
 	return events, err
 }
 
+// OldestEvent is the sequence of the oldest event that is kept, 0 when none is.
+func (s *Store) OldestEvent(ctx context.Context) (int64, error) {
+	var oldest int64
+	err := s.reads.QueryRowContext(ctx, `SELECT coalesce(min(sequence), 0) FROM events`).Scan(&oldest)
+	return oldest, s.explain(ctx, err)
+}
+
 // maxEventBody is where an event stops carrying its object: receivers are asked to
 // take 20 kB, as Standard Webhooks advises, and can fetch the rest.
 const maxEventBody = 20_000

@@ -222,7 +222,7 @@ func TestLimitsAreExactHoweverManyAskAtOnce(t *testing.T) {
 		nodes := []*Store{open(t, dsn), open(t, dsn)}
 		var queued [2]atomic.Int64
 		var all sync.WaitGroup
-		for i := range 200 {
+		for i := range 80 {
 			all.Go(func() {
 				// Half ask for one address from everywhere, half from one place for any address.
 				email, network := "ada@example.org", netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 51, 100, byte(i)}), 32)

@@ -17,19 +17,33 @@ const recoveryID = "rcv_"
 // Recover asks for all that an endpoint missed since a moment: the events published
 // since then that it takes and that are neither delivered to it nor on their way. It
 // only writes the request; RunRecovery does it, step by step. What is published
-// from now on is not part of it. ErrNotFound; ErrInvalid: since is in the future or
-// longer ago than events are kept.
+// from now on is not part of it. The day that events are kept back to counts whole,
+// though some of it is gone: people give days.
+//
+// ErrNotFound; ErrInvalid: since is in the future or longer ago than events are kept;
+// ErrTooMany: the endpoint has a recovery that is not done.
 func (s *Store) Recover(ctx context.Context, accountID, endpointID string, since, now time.Time) (webhook.Recovery, error) {
 	since = since.UTC().Truncate(time.Millisecond)
 	r := webhook.Recovery{
 		ID: account.NewID(recoveryID, now, rand.Reader), EndpointID: endpointID,
 		Since: since, CreatedAt: now.UTC().Truncate(time.Millisecond),
 	}
-	if since.After(now) || since.Before(r.CreatedAt.Add(-webhook.Keep)) {
+	oldest := r.CreatedAt.Add(-webhook.Keep)
+	if since.Before(oldest) && !since.Before(oldest.Add(-24*time.Hour)) {
+		since, r.Since = oldest, oldest
+	}
+	if since.After(now) || since.Before(oldest) {
 		return webhook.Recovery{}, problem(ErrInvalid, nil, "events can be recovered since a moment of the last %d days, and %s is not one: give a later moment, not in the future",
 			int(webhook.Keep.Hours())/24, formatTime(since))
 	}
 	_, err := s.changeEndpoint(ctx, accountID, endpointID, func(tx *sql.Tx, _ webhook.Endpoint) error {
+		var open int
+		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM recoveries WHERE endpoint_id = $1 AND done_at = ''`, endpointID).Scan(&open); err != nil {
+			return err
+		}
+		if open > 0 {
+			return problem(ErrTooMany, nil, "a recovery of the endpoint %s is under way: wait until it is done", endpointID)
+		}
 		// Sequences rise with time, but a clock may be set back: since is looked at again
 		// for every event.
 		_, err := tx.ExecContext(ctx, `

@@ -104,8 +104,15 @@ func (s *Store) suspendKeys(ctx context.Context, accountID string, now time.Time
 
 // movePlan changes the plan of an account whose row the caller holds. due is when
 // the keys above the number of a lesser plan are suspended; zero leaves it to
-// SuspendKeys, which finds them.
+// SuspendKeys, which finds them. Endpoints that were suspended come back with a clean
+// slate: the time without Pro is not one in which they failed.
 func movePlan(ctx context.Context, tx *sql.Tx, accountID string, plan account.Plan, due time.Time) error {
+	if plan == account.Pro {
+		_, err := tx.ExecContext(ctx, forgetFailures+`WHERE account_id = $1 AND EXISTS (SELECT 1 FROM accounts WHERE id = $1 AND plan <> 'pro')`, accountID)
+		if err != nil {
+			return err
+		}
+	}
 	if _, err := tx.ExecContext(ctx, `
 		UPDATE accounts SET keys_due_at = CASE WHEN plan = $1 THEN keys_due_at ELSE $2 END, plan = $1 WHERE id = $3`,
 		string(plan), formatTime(due), accountID); err != nil {

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -81,6 +82,16 @@ func (s Sealer) Open(endpointID, sealed string) (string, error) {
 		return "", fmt.Errorf("the stored webhook secret of %s is damaged: rotate it (%w)", endpointID, err)
 	}
 	return "", fmt.Errorf("the webhook secret of %s is sealed under the key %s, which is not among the keys of --secret-key: add it there", endpointID, id)
+}
+
+// Missing gives the id of the key that sealed is under when that is not among those
+// of s, otherwise "". What names no key is damaged, and no key would mend it.
+func (s Sealer) Missing(sealed string) (keyID string) {
+	id, _, ok := strings.Cut(sealed, ".")
+	if !ok || slices.ContainsFunc(s.keys, func(k sealingKey) bool { return k.id == id }) {
+		return ""
+	}
+	return id
 }
 
 // Current tells whether sealed is under the key that seals now; if not, whoever

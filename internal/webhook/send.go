@@ -106,16 +106,22 @@ func (s *sender) try(ctx context.Context, c Claim, r *Result) {
 	}
 	defer answer.Body.Close()
 	r.Status = answer.StatusCode
+	if r.Status < 200 {
+		// With 101 the transport hands the connection over, and what is read from that
+		// heeds no deadline. Nobody asked for another protocol: it is closed.
+		r.Outcome = HTTPStatus
+		return
+	}
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	r.Response = text(body)
 	switch {
-	case err != nil:
-		r.Outcome = outcomeOf(err, false)
-	case r.Status >= 200 && r.Status <= 299:
-		r.Outcome = OK
-	default:
+	case r.Status > 299: // whether or not the rest of the answer came
 		r.Outcome = HTTPStatus
 		r.RetryAfter = RetryAfter(answer.Header.Get("Retry-After"), s.now())
+	case err != nil:
+		r.Outcome = outcomeOf(err, false)
+	default:
+		r.Outcome = OK
 	}
 }
 

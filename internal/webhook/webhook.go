@@ -53,7 +53,8 @@ type Endpoint struct {
 	Reason    string // why it is Disabled, otherwise ""
 	CreatedAt time.Time
 
-	// Rotated is when the previous secret stops signing too; zero when it has.
+	// OldSecretUntil is when the previous secret stops signing too. It is forgotten
+	// some time after that; see Overlaps.
 	OldSecretUntil time.Time
 
 	Failures      int       // attempts failed in a row
@@ -61,6 +62,9 @@ type Endpoint struct {
 	LastSuccessAt time.Time // zero: never
 	DisabledAt    time.Time
 }
+
+// Overlaps tells whether the previous secret signs too.
+func (w *Endpoint) Overlaps(now time.Time) bool { return now.Before(w.OldSecretUntil) }
 
 // A Change is what an owner changes of an endpoint; nil leaves as it is.
 type Change struct {
@@ -118,7 +122,7 @@ type Attempt struct {
 // An Outcome is what an attempt came to, as logs, metrics and the API name it.
 type Outcome string
 
-// Every outcome but OK is a failure.
+// Every outcome but OK is a failure, and every one but Secret an attempt.
 const (
 	OK         Outcome = "delivered"
 	HTTPStatus Outcome = "http_status" // any answer but 2xx
@@ -151,6 +155,11 @@ type Verdict struct {
 	State   DeliveryState
 	NextAt  time.Time // when Pending
 	Gone    bool      // the endpoint is to be disabled at once
+	Untried bool      // nothing was sent: no attempt, and nothing is said of the endpoint
+
+	// HoldUntil is until when the receiver asked to be left alone, with whatever
+	// delivery; zero when it did not.
+	HoldUntil time.Time
 }
 
 // A Recovery is a stored request to send again all that an endpoint missed.
@@ -169,6 +178,7 @@ const (
 	Lease        = 2 * AnswerWithin
 	MaxInFlight  = 4                   // requests at once to one endpoint, over all nodes
 	BreakAfter   = 10                  // failures in a row until only the oldest due delivery is tried
+	ProbeEvery   = 5 * time.Minute     // from then on, at least this often
 	DisableAfter = 5 * 24 * time.Hour  // without a success
 	Overlap      = 24 * time.Hour      // of two secrets
 	Keep         = 30 * 24 * time.Hour // events and deliveries

@@ -102,6 +102,33 @@ func TestFivePingsAMinute(t *testing.T) {
 	})
 }
 
+func TestAPingThatIsSentAgainIsOneOfTheFiveToo(t *testing.T) {
+	each(t, func(t *testing.T, s *service) {
+		id, _ := s.create(`{"url":"https://un.example"}`)
+		var ping delivery
+		s.do("POST", endpoints+"/"+id+"/ping", "").has(202).into(&ping)
+		for range webhook.PingsAMinute - 1 {
+			s.do("POST", deliveries+"/"+ping.ID+"/resend", "").has(202)
+		}
+		s.do("POST", deliveries+"/"+ping.ID+"/resend", "").fails(429, "too_many_requests", "", "5", "minute").is("Retry-After", "60")
+		s.do("POST", endpoints+"/"+id+"/ping", "").fails(429, "too_many_requests", "", "5", "minute")
+	})
+}
+
+func TestAnEndpointThatIsNotActiveIsNotPinged(t *testing.T) {
+	each(t, func(t *testing.T, s *service) {
+		id, _ := s.create(`{"url":"https://un.example"}`)
+		var ping delivery
+		s.do("POST", endpoints+"/"+id+"/ping", "").has(202).into(&ping)
+		s.do("PATCH", endpoints+"/"+id, `{"state":"paused"}`).has(200)
+		s.do("POST", endpoints+"/"+id+"/ping", "").fails(409, "endpoint_inactive", "", "active")
+		s.do("POST", deliveries+"/"+ping.ID+"/resend", "").fails(409, "endpoint_inactive", "", "active")
+		if d := s.only(id); d.ID != ping.ID || s.woken.Load() != 1 {
+			t.Errorf("%+v, and the dispatcher was woken %d times", d, s.woken.Load())
+		}
+	})
+}
+
 func TestDeliveriesAreListedNewestFirstPageByPage(t *testing.T) {
 	each(t, func(t *testing.T, s *service) {
 		id, _ := s.create(`{"url":"https://un.example"}`)
@@ -195,25 +222,41 @@ func TestWhatWasMissedIsRecovered(t *testing.T) {
 		if made.Since != "2026-11-15T00:00:00.000Z" || made.DoneAt != nil || s.woken.Load() != 1 {
 			t.Errorf("%s", r.body)
 		}
-		for more := true; more; {
-			var err error
-			if more, err = s.store.RunRecovery(t.Context(), s.clock(), 100); err != nil {
-				t.Fatal(err)
+		path := endpoints + "/" + id + "/recover"
+		s.do("POST", path, `{"since":"2026-11-15"}`).fails(409, "recovery_running", "", "en cours", endpoints+"/"+id+"/recoveries")
+		done := func() {
+			t.Helper()
+			for more := true; more; {
+				var err error
+				if more, err = s.store.RunRecovery(t.Context(), s.clock(), 100); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
+		done()
 		var list struct{ Data []recovery }
 		r = s.get(endpoints + "/" + id + "/recoveries").has(200).into(&list)
 		if len(list.Data) != 1 || list.Data[0].ID != made.ID || list.Data[0].DoneAt == nil || list.Data[0].Deliveries != 2 {
 			t.Errorf("%s", r.body)
 		}
 
-		// A month ago is the most, to the millisecond.
-		path := endpoints + "/" + id + "/recover"
+		// A month ago is the most; the day in which it begins may be named.
 		oldest := s.clock().Add(-webhook.Keep)
-		s.do("POST", path, `{"since":"`+oldest.Format(time.RFC3339Nano)+`"}`).has(202)
-		s.do("POST", path, `{"since":"`+s.clock().In(time.FixedZone("", 7200)).Format(time.RFC3339Nano)+`"}`).has(202)
+		for since, want := range map[string]time.Time{
+			oldest.Format(time.RFC3339Nano):                                 oldest,
+			oldest.Format(time.DateOnly):                                    oldest,
+			s.clock().In(time.FixedZone("", 7200)).Format(time.RFC3339Nano): s.clock(),
+			oldest.Add(-24 * time.Hour).Format(time.RFC3339Nano):            oldest,
+			oldest.AddDate(0, 0, 1).Format(time.DateOnly):                   oldest.AddDate(0, 0, 1).Truncate(24 * time.Hour),
+		} {
+			s.do("POST", path, `{"since":"`+since+`"}`).has(202).into(&made)
+			if made.Since != want.UTC().Format("2006-01-02T15:04:05.000Z") {
+				t.Errorf("since %s was taken as %s", since, made.Since)
+			}
+			done()
+		}
 		for _, bad := range []string{
-			`"` + oldest.Add(-time.Millisecond).Format(time.RFC3339Nano) + `"`, `"` + s.clock().Add(time.Millisecond).Format(time.RFC3339Nano) + `"`,
+			`"` + oldest.Add(-24*time.Hour-time.Millisecond).Format(time.RFC3339Nano) + `"`, `"` + s.clock().Add(time.Millisecond).Format(time.RFC3339Nano) + `"`,
 			`"2026-10-01"`, `"hier"`, `""`, `"2026-11-31"`, `"2026-11-15T08:00:00"`, `"15/11/2026"`,
 		} {
 			s.do("POST", path, `{"since":`+bad+`}`).fails(400, "invalid_parameter", "since", "2026-10-16", "RFC", "30 jours")

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"palmares/internal/account"
 	"palmares/internal/api"
@@ -27,11 +28,14 @@ type endpointItem struct {
 	Secret         string   `json:"secret,omitempty"` // only where it was made just now
 }
 
-func newEndpointItem(e *webhook.Endpoint) endpointItem {
+func newEndpointItem(e *webhook.Endpoint, now time.Time) endpointItem {
 	item := endpointItem{
 		ID: e.ID, URL: e.URL, Events: e.Events, State: string(e.State), DisabledAt: stampOrNull(e.DisabledAt),
 		Failures: e.Failures, FailingSince: stampOrNull(e.FailingSince), LastSuccessAt: stampOrNull(e.LastSuccessAt),
-		OldSecretUntil: stampOrNull(e.OldSecretUntil), CreatedAt: stamp(e.CreatedAt),
+		CreatedAt: stamp(e.CreatedAt),
+	}
+	if e.Overlaps(now) {
+		item.OldSecretUntil = stampOrNull(e.OldSecretUntil)
 	}
 	if e.Reason != "" {
 		item.DisabledReason = &e.Reason
@@ -51,7 +55,7 @@ func (h *Handler) listEndpoints(r *request) (answer, error) {
 	}
 	items := make([]endpointItem, len(endpoints))
 	for i := range endpoints {
-		items[i] = newEndpointItem(&endpoints[i])
+		items[i] = newEndpointItem(&endpoints[i], h.cfg.Now())
 	}
 	return answer{value: list[endpointItem]{items}}, nil
 }
@@ -78,7 +82,7 @@ func (h *Handler) createEndpoint(r *request) (answer, error) {
 	if err != nil {
 		return answer{}, found(err, api.InvalidKey()) // the account went while its key was still known
 	}
-	item := newEndpointItem(&e)
+	item := newEndpointItem(&e, h.cfg.Now())
 	item.Secret = secret
 	return answer{status: http.StatusCreated, value: item, location: endpointsPath + "/" + e.ID}, nil
 }
@@ -160,7 +164,7 @@ func (h *Handler) endpoint(r *request, do func(id string) (webhook.Endpoint, err
 	if err != nil {
 		return answer{}, found(err, endpointNotFound(r.id))
 	}
-	return answer{value: newEndpointItem(&e)}, nil
+	return answer{value: newEndpointItem(&e, h.cfg.Now())}, nil
 }
 
 // url reads the address of an endpoint in the form in which it is kept.

@@ -106,6 +106,21 @@ func TestASecretIsShownOnceAndKeptSealed(t *testing.T) {
 	})
 }
 
+func TestASecretThatSignsNoLongerIsNotSpokenOf(t *testing.T) {
+	each(t, func(t *testing.T, s *service) {
+		id, _ := s.create(`{"url":"https://un.example"}`)
+		s.do("POST", endpoints+"/"+id+"/rotate", "").has(200)
+		s.pass(webhook.Overlap - time.Millisecond)
+		for _, signs := range []bool{true, false} {
+			var e endpoint
+			if r := s.get(endpoints + "/" + id).has(200).into(&e); (e.OldSecretUntil != nil) != signs {
+				t.Errorf("the old secret signs: %v; %s", signs, r.body)
+			}
+			s.pass(time.Millisecond)
+		}
+	})
+}
+
 func TestAnAccountHasTenEndpoints(t *testing.T) {
 	each(t, func(t *testing.T, s *service) {
 		for range webhook.MaxEndpoints {

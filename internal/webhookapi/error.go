@@ -65,6 +65,17 @@ func tooManyPings() *api.Error {
 		"Ce point de réception a déjà eu "+strconv.Itoa(webhook.PingsAMinute)+" essais en une minute, le plus qui soit admis : réessayez dans une minute.")
 }
 
+// endpointInactive is for a ping. One that is suspended has no key to ask with.
+func endpointInactive() *api.Error {
+	return refuse(http.StatusConflict, "endpoint_inactive",
+		"Ce point de réception est en pause ou désactivé, et rien ne lui est envoyé : remettez-le d’abord à « active ».")
+}
+
+func recoveryRunning(id string) *api.Error {
+	return refuse(http.StatusConflict, "recovery_running",
+		"Un rattrapage de ce point de réception est en cours : attendez qu’il soit achevé (voir "+endpointsPath+"/"+id+"/recoveries).")
+}
+
 func tooLarge() *api.Error {
 	return refuse(http.StatusRequestEntityTooLarge, "payload_too_large",
 		"Le corps de la requête est trop long : "+strconv.Itoa(maxBody)+" octets au plus.")
@@ -122,6 +133,8 @@ func (h *Handler) asError(ctx context.Context, pattern string, err error) *api.E
 		return endpointLimit()
 	case errors.Is(err, store.ErrTooMany):
 		return tooManyPings()
+	case errors.Is(err, store.ErrInactive):
+		return endpointInactive()
 	case ctx.Err() != nil:
 		return unavailable() // the caller left: nobody reads it
 	}

@@ -14,6 +14,9 @@ type eventPage struct {
 		// NextAfter is where to go on, now or when more has happened. It is not always
 		// that of the last event shown: those of other types were read too.
 		NextAfter int64 `json:"next_after"`
+		// OldestSequence tells who was away for long whether something is missing before
+		// what is shown; null when nothing is kept.
+		OldestSequence *int64 `json:"oldest_sequence"`
 	} `json:"meta"`
 }
 
@@ -42,7 +45,14 @@ func (h *Handler) listEvents(r *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	oldest, err := h.cfg.Store.OldestEvent(r.Context())
+	if err != nil {
+		return answer{}, err
+	}
 	page := eventPage{Data: []json.RawMessage{}}
+	if oldest > 0 {
+		page.Meta.OldestSequence = &oldest
+	}
 	page.Meta.NextAfter = after
 	more := len(events) == read
 	for i := range events {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"palmares/internal/webhook"
 )
 
 const events = "/webhooks/v1/events"
@@ -13,7 +15,8 @@ const events = "/webhooks/v1/events"
 type eventPage struct {
 	Data []json.RawMessage
 	Meta struct {
-		NextAfter int64 `json:"next_after"`
+		NextAfter int64  `json:"next_after"`
+		Oldest    *int64 `json:"oldest_sequence"`
 	}
 }
 
@@ -42,7 +45,7 @@ func TestTheJournalGivesEveryEventAsItWasSent(t *testing.T) {
 			r := s.get(path).has(200).into(page)
 			return page, r.next()
 		}
-		if page, next := read(events); len(page.Data) != 0 || page.Meta.NextAfter != 0 || next != "" {
+		if page, next := read(events); len(page.Data) != 0 || page.Meta.NextAfter != 0 || page.Meta.Oldest != nil || next != "" {
 			t.Errorf("before anything happened: %+v, next %q", page, next)
 		}
 		s.publish("a", "1 €/mois", "b", "1 €/mois")
@@ -101,6 +104,19 @@ func TestTheJournalGivesEveryEventAsItWasSent(t *testing.T) {
 			"limit=0": "limit", "limit=201": "limit", "type=webhook.ping": "type", "type=": "type", "type=Tool.Created": "type",
 		} {
 			s.get(events+"?"+query).fails(400, "invalid_parameter", param, param)
+		}
+
+		// Who was away for longer than events are kept can tell.
+		if page, _ := read(events + "?after=6"); page.Meta.Oldest == nil || *page.Meta.Oldest != 1 {
+			t.Errorf("the oldest of all six is %v", page.Meta.Oldest)
+		}
+		s.pass(webhook.Keep)
+		s.publish("a", "3 €/mois", "b", "1 €/mois")
+		if err := s.store.PruneWebhooks(t.Context(), s.clock().Add(-time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if page, _ := read(events); page.Meta.Oldest == nil || *page.Meta.Oldest != 7 || !strings.HasPrefix(page.names(t), "7 ") {
+			t.Errorf("after a month the oldest is %v of %s", page.Meta.Oldest, page.names(t))
 		}
 	})
 }

@@ -1,10 +1,12 @@
 package webhookapi
 
 import (
+	"errors"
 	"net/http"
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/store"
 	"palmares/internal/webhook"
 )
 
@@ -30,7 +32,7 @@ func (h *Handler) recover(r *request) (answer, error) {
 		return answer{}, err
 	}
 	now := h.cfg.Now()
-	since, err := body.since(now)
+	since, text, err := body.since(now)
 	if err != nil {
 		return answer{}, err
 	}
@@ -38,7 +40,12 @@ func (h *Handler) recover(r *request) (answer, error) {
 		return answer{}, endpointNotFound(r.id)
 	}
 	recovery, err := h.cfg.Store.Recover(r.Context(), r.account, r.id, since, now)
-	if err != nil {
+	switch {
+	case errors.Is(err, store.ErrInvalid):
+		return answer{}, badSince(text, now)
+	case errors.Is(err, store.ErrTooMany):
+		return answer{}, recoveryRunning(r.id)
+	case err != nil:
 		return answer{}, found(err, endpointNotFound(r.id))
 	}
 	h.wake()
@@ -61,21 +68,28 @@ func (h *Handler) listRecoveries(r *request) (answer, error) {
 }
 
 // since reads from when on events are to be sent again: a moment, or a day, which
-// begins at midnight UTC.
-func (b body) since(now time.Time) (time.Time, error) {
-	oldest := now.Add(-webhook.Keep)
-	allowed := "une date (2026-11-15) ou un instant RFC 3339 (2026-11-15T08:00:00Z), du " + stamp(oldest) + " à maintenant, car les événements sont gardés 30 jours"
+// begins at midnight UTC. Whether it is one of those that can be asked for the store
+// says; text is for its refusal.
+func (b body) since(now time.Time) (since time.Time, text string, err error) {
 	text, given, err := b.text("since")
 	if err != nil {
-		return time.Time{}, err
+		return time.Time{}, "", err
 	}
 	if !given {
-		return time.Time{}, invalid("since", "Le champ « since » manque ; valeurs admises : "+allowed+".")
+		return time.Time{}, "", invalid("since", "Le champ « since » manque ; valeurs admises : "+allowedSince(now)+".")
 	}
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
-		if t, err := time.Parse(layout, text); err == nil && !t.Before(oldest) && !t.After(now) {
-			return t.UTC(), nil
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.UTC(), text, nil
 		}
 	}
-	return time.Time{}, invalid("since", "Le champ « since » vaut "+quote(text)+" ; valeurs admises : "+allowed+".")
+	return time.Time{}, "", badSince(text, now)
+}
+
+func badSince(text string, now time.Time) error {
+	return invalid("since", "Le champ « since » vaut "+quote(text)+" ; valeurs admises : "+allowedSince(now)+".")
+}
+
+func allowedSince(now time.Time) string {
+	return "une date (2026-11-15) ou un instant RFC 3339 (2026-11-15T08:00:00Z), du " + stamp(now.Add(-webhook.Keep)) + " à maintenant, car les événements sont gardés 30 jours"
 }

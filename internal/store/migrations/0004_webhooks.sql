@@ -16,6 +16,7 @@ CREATE TABLE endpoints (
 	failing_since    TEXT    NOT NULL,
 	last_success_at  TEXT    NOT NULL,
 	disabled_at      TEXT    NOT NULL,
+	not_before       TEXT    NOT NULL, -- until then nothing is sent
 	turn             BIGINT  NOT NULL  -- the lowest is served first; rises with each claim
 );
 CREATE INDEX endpoints_account ON endpoints (account_id);

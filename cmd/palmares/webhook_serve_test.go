@@ -1,0 +1,295 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"palmares/internal/webhook"
+)
+
+// editions are folders which, published in turn, change the catalogue in every way.
+func editions(t *testing.T) []string {
+	t.Helper()
+	const header = "name: Essai\nurl: https://essai.example\ncategories:\n  - slug: code\n    label: Code\n"
+	tool := func(slug, price, tagline, review string) string {
+		return fmt.Sprintf(`{"slug":%q,"name":"L’outil %s","domain":"t.example","category":"code","icp":"mixte","pricing":"payant","price":%q,"tagline":%q,"score":8.5,"verifiability":7,"tier":1,"body":%q}`+"\n",
+			slug, slug, price, tagline, review)
+	}
+	versus := func(title string, published bool) string {
+		return fmt.Sprintf(`{"slug":"a-ou-b","title":%q,"tool_a":"a","tool_b":"b","winner":"a","winner_note":"De peu.","published":%v}`+"\n", title, published)
+	}
+	const retired = `{"slug":"c","name":"L’outil c","category":"code","reason":"deprecie","retired_at":"2026-01-01","body":"Adieu, et merci."}` + "\n"
+	b, c, d := tool("b", "0 €/mois", "Bien sûr 🎉", ""), tool("c", "2 €/mois", "C’est peu", ""), tool("d", "3 €/mois", "Dommage", "")
+	var dirs []string
+	for _, files := range []map[string]string{
+		{"outils.jsonl": tool("a", "1 €/mois", "Avant", "## Un\n\nL’un.") + b + c + d, "comparatifs.jsonl": versus("A ou B ?", true)},
+		{"outils.jsonl": tool("a", "9 €/mois", "Après", "## Un\n\nL’autre.") + b + d, "comparatifs.jsonl": versus("A ou B, enfin ?", true), "cimetiere.jsonl": retired},
+		{"outils.jsonl": tool("a", "9 €/mois", "Après", "") + b + c, "comparatifs.jsonl": versus("A ou B, enfin ?", false)},
+	} {
+		dir := t.TempDir()
+		files["catalogue.yaml"] = header
+		for name, text := range files {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		dirs = append(dirs, dir)
+	}
+	return dirs
+}
+
+// checkObject wants the API to show the object of an event, byte for byte, or
+// nothing where the event has none.
+func (s *subscriber) checkObject(kind, slug string, object string) {
+	s.t.Helper()
+	room, _, _ := strings.Cut(kind, ".")
+	switch {
+	case kind == "embeddings.updated" && object != "null":
+		s.server.until("/api/embeddings/"+slug, func(_ *http.Response, body string) bool {
+			return strings.HasPrefix(body, strings.TrimSuffix(object, "}")+`,"chunks":[`)
+		}, s.key)
+	case object == "null":
+		path := map[string]string{"tool": "/api/v1/tools/", "comparatif": "/api/v1/comparatifs/", "embeddings": "/api/embeddings/"}[room]
+		s.server.until(path+slug, func(r *http.Response, _ string) bool { return r.StatusCode == 404 }, s.key)
+	default:
+		list := map[string]string{"tool": "tools", "pricing": "pricing", "comparatif": "comparatifs"}[room]
+		if kind == "tool.retired" {
+			list = "cimetiere"
+		}
+		s.server.until("/api/v1/"+list+"?limit=200", func(_ *http.Response, body string) bool { return strings.Contains(body, object) })
+	}
+}
+
+func TestEveryChangeReachesItsReceiversOnceSignedAndAsTheAPIShowsIt(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, database string) {
+		s := subscribe(t, database)
+		prices := newReceiver(t, accept)
+		prices.add("ada@example.org", database, "--events", "pricing.updated")
+		seen, types := 0, map[string]bool{}
+		var ofPrices []string
+		for _, edition := range editions(t) {
+			must(t, "publish", edition, "--allow-removals", "--database", database)
+			journal := s.journal()
+			if len(journal) == seen {
+				t.Fatal("nothing changed")
+			}
+			counts := map[string]int{}
+			for _, event := range journal[seen:] {
+				seen++
+				var e struct {
+					ID, Type  string
+					Timestamp time.Time
+					Sequence  int
+					Data      struct {
+						Slug     string
+						Changed  []string
+						Previous map[string]any
+						Object   json.RawMessage
+						URL      string
+					}
+				}
+				if err := json.Unmarshal([]byte(event), &e); err != nil {
+					t.Fatal(err)
+				}
+				types[e.Type] = true
+				if e.Sequence != seen || time.Since(e.Timestamp) > time.Hour || !strings.HasPrefix(e.Data.URL, "https://essai.example") {
+					t.Errorf("event %d is %s", seen, event)
+				}
+				if previous := slices.Sorted(maps.Keys(e.Data.Previous)); !slices.Equal(previous, slices.Sorted(slices.Values(e.Data.Changed))) {
+					t.Errorf("%s changed %v and had %v", e.Type, e.Data.Changed, previous)
+				}
+				switch e.Type {
+				case "catalog.updated":
+					var object map[string]int
+					if err := json.Unmarshal(e.Data.Object, &object); err != nil || !maps.Equal(object, counts) {
+						t.Errorf("%v, %v; want %v", object, err, counts)
+					}
+				case "pricing.updated":
+					ofPrices = append(ofPrices, event)
+					if diff := cmp.Diff(map[string]any{"price": "1 €/mois"}, e.Data.Previous); diff != "" {
+						t.Error(diff)
+					}
+					fallthrough
+				default:
+					counts[e.Type]++
+					s.checkObject(e.Type, e.Data.Slug, string(e.Data.Object))
+				}
+			}
+			s.settled()
+			if diff := cmp.Diff(slices.Sorted(slices.Values(journal)), s.got()); diff != "" {
+				t.Fatalf("published and received differ (-want +got):\n%s", diff)
+			}
+		}
+		if got := slices.Sorted(maps.Keys(types)); !slices.Equal(got, slices.Sorted(slices.Values(webhook.Types))) {
+			t.Errorf("only %v happened", got)
+		}
+		prices.until(len(ofPrices))
+		if diff := cmp.Diff(ofPrices, prices.got()); diff != "" {
+			t.Errorf("who wants prices got (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestARotatedSecretAndTheOneBeforeBothSign(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, database string) {
+		s := subscribe(t, database)
+		var rotated struct{ Secret string }
+		s.call("POST", s.endpoint+"/rotate", "", 200, &rotated)
+		ping := s.ping()
+		got := s.until(1)[0] // genuine with the secret that it had before
+		if signatures := strings.Fields(got.signatures); len(signatures) != 2 || got.id != ping.EventID || got.body != ping.Body || !strings.Contains(got.body, `"sequence":0,`) {
+			t.Errorf("%+v", got)
+		}
+		if err := genuine(rotated.Secret, got.header, []byte(got.body)); err != nil || rotated.Secret == s.secret {
+			t.Errorf("with the new secret: %v", err)
+		}
+		if err := genuine(webhook.NewSecret(), got.header, []byte(got.body)); err == nil {
+			t.Error("any secret will do")
+		}
+	})
+}
+
+func TestWhatWasMissedInAPauseOrOnASmallerPlanIsRecoveredOnce(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, database string) {
+		s := subscribe(t, database)
+		var endpoint struct{ State webhook.State }
+		s.publish("before")
+		want := s.journal()
+		s.settled()
+
+		s.call("PATCH", s.endpoint, `{"state":"paused"}`, 200, &endpoint)
+		s.publish("paused")
+		s.call("PATCH", s.endpoint, `{"state":"active"}`, 200, &endpoint)
+
+		must(t, "account", "plan", "ada@example.org", "developer", "--database", database)
+		s.server.until(s.endpoint, func(r *http.Response, _ string) bool { return r.StatusCode == 403 }, s.key)
+		if list := must(t, "webhook", "list", "ada@example.org", "--database", database); !strings.Contains(list, " suspended ") {
+			t.Errorf("on a smaller plan: %s", list)
+		}
+		s.publish("suspended")
+		must(t, "account", "plan", "ada@example.org", "pro", "--database", database)
+		s.server.until(s.endpoint, func(r *http.Response, _ string) bool { return r.StatusCode == 200 }, s.key)
+		missed := s.journal()[len(want):]
+
+		s.publish("after")
+		journal := s.journal()
+		want = append(want, journal[len(want)+len(missed):]...)
+		s.settled()
+		if diff := cmp.Diff(slices.Sorted(slices.Values(want)), s.got()); diff != "" {
+			t.Fatalf("before the recovery (-want +got):\n%s", diff)
+		}
+		if len(missed) != 8 {
+			t.Fatalf("missed: %v", missed)
+		}
+
+		var recovery struct{ ID string }
+		s.call("POST", s.endpoint+"/recover", fmt.Sprintf(`{"since":%q}`, time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)), 202, &recovery)
+		var list struct {
+			Data []struct {
+				DoneAt     *string `json:"done_at"`
+				Deliveries int
+			}
+		}
+		eventually(t, func() bool {
+			s.call("GET", s.endpoint+"/recoveries", "", 200, &list)
+			return list.Data[0].DoneAt != nil
+		})
+		if list.Data[0].Deliveries != len(missed) {
+			t.Errorf("%d were recovered of %d", list.Data[0].Deliveries, len(missed))
+		}
+		s.settled()
+		if diff := cmp.Diff(slices.Sorted(slices.Values(journal)), s.got()); diff != "" {
+			t.Errorf("after the recovery (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestTheLogShowsTheAnswerAndAResendHasTheSameIDAndBytes(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, database string) {
+		s := subscribe(t, database)
+		s.now(func() (int, string) { return http.StatusCreated, strings.Repeat("merci ! ", 400) })
+		s.publish("A")
+		first := s.settled()[0]
+		s.call("GET", "/webhooks/v1/deliveries/"+first.ID, "", 200, &first)
+		if len(first.Attempts) != 1 || first.State != webhook.Delivered || !slices.Contains(s.got(), first.Body) {
+			t.Fatalf("%+v", first)
+		}
+		if a := first.Attempts[0]; a.Status != http.StatusCreated || a.Duration == nil || a.Outcome != webhook.OK || a.Response != strings.Repeat("merci ! ", 128) {
+			t.Errorf("%+v", a)
+		}
+
+		before := len(s.all())
+		said := must(t, "webhook", "resend", first.ID, "--database", database)
+		again := s.until(before + 1)[before]
+		if again.id != first.EventID || again.body != first.Body || !strings.HasPrefix(said, "dlv_") || strings.Contains(said, first.ID) {
+			t.Errorf("%s, then %+v; at first %+v", said, again, first)
+		}
+		if newest := s.settled()[0]; newest.Origin != webhook.OfResend || newest.EventID != first.EventID || !strings.HasPrefix(said, newest.ID) {
+			t.Errorf("%s; in the log %+v", said, newest)
+		}
+	})
+}
+
+func TestAnEndpointThatIsGoneIsDisabledAndItsOwnerTold(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, database string) {
+		s := subscribe(t, database)
+		s.now(func() (int, string) { return http.StatusGone, "parti" })
+		if ping := s.ping(); ping.State != webhook.Pending || ping.Attempts[0].Status != http.StatusGone {
+			t.Errorf("%+v", ping)
+		}
+		var endpoint struct {
+			State  webhook.State
+			Reason string `json:"disabled_reason"`
+		}
+		s.call("GET", s.endpoint, "", 200, &endpoint)
+		if endpoint.State != webhook.Disabled || endpoint.Reason != webhook.Gone {
+			t.Errorf("%+v", endpoint)
+		}
+		eventually(t, func() bool {
+			for line := range strings.Lines(s.server.log.String()) {
+				var mail struct{ To, Subject, Text string }
+				if json.Unmarshal([]byte(line), &mail) == nil && mail.To == "ada@example.org" {
+					if mail.Subject != "Votre webhook Palmarès est désactivé" || !strings.Contains(mail.Text, s.url) || !strings.Contains(mail.Text, "410") {
+						t.Errorf("%+v", mail)
+					}
+					return true
+				}
+			}
+			return false
+		})
+		s.publish("A")
+		var log struct{ Data []logged }
+		if s.call("GET", s.endpoint+"/deliveries", "", 200, &log); len(log.Data) != 1 || len(s.all()) != 1 {
+			t.Errorf("there is more than the ping: %+v", log.Data)
+		}
+		if list := must(t, "webhook", "list", "ada@example.org", "--database", database); !strings.Contains(list, "disabled  gone") {
+			t.Error(list)
+		}
+	})
+}
+
+func TestTimesForWebhooksThatMakeNoSenseAreRefused(t *testing.T) {
+	for _, bad := range [][2]string{
+		{"--webhook-timeout=16s", "100ms to 15s"},
+		{"--webhook-timeout=0s", "100ms to 15s"},
+		{"--webhook-timeout=soon", "100ms to 15s"},
+		{"--webhook-schedule=5s,5m", "begins with 0s"},
+		{"--webhook-schedule=0s,-1s", "write delays as"},
+	} {
+		var out, said strings.Builder
+		code := run(t.Context(), []string{"serve", "--listen", "localhost:0", "--database", "sqlite:" + filepath.Join(t.TempDir(), "x.db"), bad[0]}, &out, &said)
+		if code != 1 || !strings.Contains(said.String(), bad[1]) {
+			t.Errorf("%s: %d, %s", bad[0], code, &said)
+		}
+	}
+}

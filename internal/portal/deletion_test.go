@@ -1,0 +1,120 @@
+package portal_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/mail"
+	"palmares/internal/portal"
+	"palmares/internal/store"
+)
+
+// deletionLink makes the link that the mail about a deletion holds.
+func (p *place) deletionLink(email string) string {
+	p.t.Helper()
+	token, err := p.store.CreateLink(p.t.Context(), email, account.LinkDeletion, p.now)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return token
+}
+
+func TestAnAccountIsDeletedByTheLinkInTheMail(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		c := p.withStripe()
+		h := p.furnished()
+		h.post("/compte/pro/abonnement").is(303)
+		c.pays("active", monday.AddDate(0, 1, 0), false)
+		h.get("/compte/pro?session_id=cs_1").is(200)
+		eve := p.signedIn("eve@example.org")
+
+		h.get("/compte/suppression").is(200).says("Ce qui disparaît", "ada@example.org", "l’abonnement à Pro")
+		woken := p.woken.Load()
+		h.post("/compte/suppression/demande").leadsTo("/compte/suppression?fait=suppression")
+		mails, err := p.store.ClaimMails(t.Context(), p.now, 10)
+		if err != nil || len(mails) != 1 || mails[0].Kind != mail.ConfirmDeletion || mails[0].To != "ada@example.org" || p.woken.Load() != woken+1 {
+			t.Fatalf("the mails are %v, %v", mails, err)
+		}
+		h.get("/compte/suppression?fait=suppression").is(200).says("Rien n’est encore supprimé")
+
+		token := p.deletionLink("ada@example.org")
+		if got := portal.LinkURL(abroad, account.LinkDeletion, token); got != abroad+"/compte/suppression?jeton="+token {
+			t.Errorf("the link is %s", got)
+		}
+		// Scanners open it, in no browser of hers.
+		for range 3 {
+			p.browser().get("/compte/suppression?jeton="+token).is(200).says("ada@example.org", "Dernière étape", `name="jeton" value="`+token+`"`)
+		}
+		if c.canceled {
+			t.Fatal("opening the link ends the subscription")
+		}
+		p.account("ada@example.org") // which is there still
+		h.post("/compte/suppression", "jeton", token).leadsTo("/compte/adieu")
+		if h.cookie != nil || !c.canceled {
+			t.Errorf("the cookie is %v, the subscription has ended: %t", h.cookie, c.canceled)
+		}
+		h.get("/compte/adieu").is(200).says("Compte supprimé", "Il ne reste rien")
+		if _, err := p.store.Account(t.Context(), "ada@example.org"); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("the account is there: %v", err)
+		}
+		for _, text := range h.secrets[:4] {
+			if _, err := p.store.KeyByHash(t.Context(), account.HashKey(text)); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("a key is there: %v", err)
+			}
+		}
+		if left, err := p.store.Endpoints(t.Context(), ""); len(left) != 0 || err != nil {
+			t.Errorf("endpoints are left: %v, %v", left, err)
+		}
+		if mails, err := p.store.ClaimMails(t.Context(), p.now.Add(24*time.Hour), 10); len(mails) != 0 || err != nil {
+			t.Errorf("mails are left: %v, %v", mails, err)
+		}
+		// The link goes with all else: a second click finds nothing to do.
+		p.browser().post("/compte/suppression", "jeton", token).is(404).says("déjà supprimé")
+		eve.get("/compte").is(200).says("eve@example.org")
+	})
+}
+
+func TestALinkThatCannotBeSpentDeletesNothing(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		b := p.signedIn("ada@example.org")
+		p.browser().get("/compte/suppression").leadsTo("/compte")
+		b.get("/compte/suppression").is(200).saysNot("l’abonnement à Pro")
+		signIn := p.link("ada@example.org")
+		for _, token := range []string{"", "x", signIn} {
+			b.get("/compte/suppression?jeton=" + token).is(404).says("Lien inconnu")
+			b.post("/compte/suppression", "jeton", token).is(404).says("Lien inconnu")
+		}
+		token := p.deletionLink("ada@example.org")
+		b.do("POST", "/compte/suppression", "jeton="+token, "Sec-Fetch-Site: cross-site", "Origin: https://evil.example").is(403)
+		p.now = p.now.Add(account.LinkLife)
+		b.post("/compte/suppression", "jeton", token).is(410).says("plus de 15\u00a0minutes", "rien n’a été supprimé")
+		b.get("/compte/suppression?jeton=" + token).is(410)
+		// A link for an address that has no account.
+		b.post("/compte/suppression", "jeton", p.deletionLink("nobody@example.org")).is(404)
+		p.account("ada@example.org")
+		for i := range 4 {
+			want := "/compte/suppression?fait=suppression"
+			if i == 3 {
+				want += "-limite"
+			}
+			b.post("/compte/suppression/demande").leadsTo(want)
+		}
+		b.get("/compte/suppression?fait=suppression-limite").is(200).says("patientez une heure", "Rien n’est supprimé")
+	})
+}
+
+func TestADeletionDoesNotWaitForStripe(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		c := p.withStripe()
+		b := p.signedIn("ada@example.org")
+		b.post("/compte/pro/abonnement").is(303)
+		c.pays("active", monday.AddDate(0, 1, 0), false)
+		c.goAway(true)
+		b.post("/compte/suppression", "jeton", p.deletionLink("ada@example.org")).leadsTo("/compte/adieu")
+		if left, err := p.store.Cancellations(t.Context()); len(left) != 1 || left[0] != "cus_1" || err != nil {
+			t.Errorf("to be cancelled: %v, %v", left, err)
+		}
+	})
+}

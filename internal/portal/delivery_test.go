@@ -1,0 +1,154 @@
+package portal_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"palmares/internal/webhook"
+)
+
+var deliveryLink = regexp.MustCompile(`href="/compte/envois/(dlv_[0-9a-z]{26})"`)
+
+// deliveries gives the ids that a page lists.
+func (r *reply) deliveries() (ids []string) {
+	for _, m := range deliveryLink.FindAllStringSubmatch(r.body, -1) {
+		ids = append(ids, m[1])
+	}
+	return ids
+}
+
+var older = regexp.MustCompile(`rel="next" href="([^"]+)"`)
+
+func TestTheLogIsPagedAndFiltered(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		b := p.signedIn("ada@example.org")
+		p.pro("ada@example.org")
+		id, _ := b.createEndpoint("https://hooks.example/in")
+		path := "/compte/webhooks/" + id + "/envois"
+		b.get(path).is(200).says("Rien n’a encore été envoyé ici.")
+		var tools []string
+		for i := range 59 {
+			tools = append(tools, fmt.Sprint("outil-", i), "10 €/mois")
+		}
+		p.publish(tools...) // sixty events
+		p.attempt(webhook.Verdict{Attempt: webhook.Attempt{Status: 500, Outcome: webhook.HTTPStatus}, State: webhook.Failed})
+		var want, got []string
+		for _, d := range p.newest(id) {
+			want = append(want, d.ID)
+		}
+		pages := 0
+		for next := path; next != ""; pages++ {
+			r := b.get(next).is(200)
+			got = append(got, r.deliveries()...)
+			next = ""
+			if m := older.FindStringSubmatch(r.body); m != nil {
+				next = strings.ReplaceAll(m[1], "&amp;", "&")
+			}
+		}
+		if pages != 3 || len(want) != 60 || !slices.Equal(got, want) {
+			t.Errorf("%d pages list %d of %d deliveries, not each once in order", pages, len(got), len(want))
+		}
+		failed := b.get(path+"?etat=failed").is(200).says("Échoué", "réponse 500", `value="failed" selected`).saysNot("En attente</span>").deliveries()
+		pending := b.get(path + "?etat=pending&type=catalog.updated").is(200).deliveries()
+		if len(failed) != webhook.MaxInFlight || len(pending) > 1 {
+			t.Errorf("%d have failed, %d wait", len(failed), len(pending))
+		}
+		if m := older.FindStringSubmatch(b.get(path + "?etat=pending&type=tool.created").body); m == nil || !strings.Contains(m[1], "etat=pending") || !strings.Contains(m[1], "type=tool.created") {
+			t.Errorf("the next page forgets what was chosen: %q", m)
+		}
+		b.get(path + "?etat=delivered").is(200).says("Aucun envoi ne répond à ce choix.")
+		for _, query := range []string{"etat=x", "type=x", "avant=x", "avant=dlv_00000000000000000000000000", "avant=" + id} {
+			b.get(path + "?" + query).is(404)
+		}
+	})
+}
+
+func TestADeliveryTellsItsAttemptsAndIsSentAgain(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		b := p.signedIn("ada@example.org")
+		p.pro("ada@example.org")
+		id, _ := b.createEndpoint("https://hooks.example/in", "catalog.updated")
+		p.publish("plume", "10 €/mois")
+		woken := p.wokenHooks.Load()
+		d := p.newest(id)[0]
+		path := "/compte/envois/" + d.ID
+		b.get(path).is(200).says("En attente", "prochaine tentative", "Aucune encore", d.EventID, "catalog.updated")
+		p.attempt(webhook.Verdict{
+			Attempt: webhook.Attempt{Duration: 15 * time.Second, Outcome: webhook.Timeout}, State: webhook.Pending, NextAt: p.now.Add(5 * time.Second),
+		})
+		p.now = p.now.Add(5 * time.Second)
+		p.attempt(delivered("</pre><script>alert(1)</script>\x00é"))
+		r := b.get(path).is(200).says("Remis", "Pas de réponse"[1:], "15,0\u00a0s", "Réponse 200"[1:], "12\u00a0ms", "tentative 2", "&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;", "&#34;type&#34;:&#34;catalog.updated&#34;").saysNot("<script>alert")
+		if first, second := strings.Index(r.body, "tentative 1"), strings.Index(r.body, "tentative 2"); second > first {
+			t.Error("the first attempt comes first")
+		}
+		p.tick()
+		answer := b.post(path + "/renvoi").is(303)
+		again := p.newest(id)[0]
+		answer.leadsTo("/compte/envois/" + again.ID + "?fait=renvoi")
+		if again.Origin != webhook.OfResend || again.EventID != d.EventID || p.wokenHooks.Load() != woken+1 {
+			t.Errorf("what is sent again is %+v, the dispatcher was woken %d times", again, p.wokenHooks.Load()-woken)
+		}
+		b.get("/compte/envois/"+again.ID).is(200).says("renvoi", d.EventID)
+		b.get("/compte/envois/dlv_nothing").is(404)
+		b.post("/compte/envois/dlv_nothing/renvoi").is(404)
+		// One that waits for its endpoint says so.
+		b.post("/compte/webhooks/"+id+"/etat", "etat", "paused").is(303)
+		b.get("/compte/envois/" + again.ID).is(200).says("jusqu’à ce que le point de réception soit actif")
+	})
+}
+
+func TestTestsAreFiveAMinute(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		b := p.signedIn("ada@example.org")
+		p.pro("ada@example.org")
+		id, _ := b.createEndpoint("https://hooks.example/in", "tool.created")
+		path := "/compte/webhooks/" + id
+		for range webhook.PingsAMinute {
+			p.tick()
+			b.post(path + "/essai").leadsTo("/compte/envois/" + p.newest(id)[0].ID + "?fait=essai")
+		}
+		b.post(path + "/essai").leadsTo(path + "?fait=trop-d-essais")
+		b.get(path+"?fait=trop-d-essais").is(200).says("patientez une minute", "webhook.ping", "essai")
+		ping := "/compte/envois/" + p.newest(id)[0].ID
+		b.post(ping + "/renvoi").leadsTo(ping + "?fait=trop-d-essais")
+		p.now = p.now.Add(time.Minute)
+		b.post(path + "/essai").is(303)
+		b.post(path+"/etat", "etat", "paused").is(303)
+		b.post(path + "/essai").leadsTo(path + "?fait=point-inactif")
+		b.get(path + "?fait=point-inactif").is(200).says("un essai n’arriverait pas")
+	})
+}
+
+func TestWhatWasMissedIsAskedForByItsDay(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		b := p.signedIn("ada@example.org")
+		p.pro("ada@example.org")
+		id, _ := b.createEndpoint("https://hooks.example/in")
+		path := "/compte/webhooks/" + id
+		b.get(path).is(200).says(`min="2026-10-17" max="2026-11-16"`)
+		for _, day := range []string{"2026-10-17", "2026-11-01", "2026-11-16"} { // the first is not over thirty days ago, its midnight is
+			p.tick()
+			b.post(path+"/reprise", "depuis", day).leadsTo(path + "?fait=reprise")
+			b.post(path+"/reprise", "depuis", day).leadsTo(path + "?fait=reprise-en-cours")
+			for more := true; more && day != "2026-11-16"; { // the last one is left
+				var err error
+				if more, err = p.store.RunRecovery(t.Context(), p.now, 100); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for _, day := range []string{"", "hier", "2026-10-16", "2026-11-17", "2026-02-30"} {
+			b.post(path+"/reprise", "depuis", day).is(400).says("un jour des 30 derniers", `id="page.depuis-faux" role="alert"`)
+		}
+		recoveries, err := p.store.Recoveries(t.Context(), "", id)
+		if len(recoveries) != 3 || err != nil {
+			t.Errorf("the recoveries are %v, %v", recoveries, err)
+		}
+		b.get(path).is(200).says("1er\u00a0novembre 2026 à 00:00", "en cours")
+	})
+}

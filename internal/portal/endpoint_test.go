@@ -1,0 +1,164 @@
+package portal_test
+
+import (
+	"fmt"
+	"html"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"palmares/internal/account"
+	"palmares/internal/portal"
+	"palmares/internal/webhook"
+)
+
+func (p *place) endpoint(id string) webhook.Endpoint {
+	p.t.Helper()
+	e, err := p.store.Endpoint(p.t.Context(), "", id)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return e
+}
+
+func TestWebhooksArePartOfPro(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		b := p.signedIn("ada@example.org")
+		b.get("/compte/webhooks").is(200).says("Avec la formule Pro", `href="/compte/pro"`).saysNot(`name="url"`)
+		for _, url := range []string{"https://hooks.example/in", "x"} {
+			b.post("/compte/webhooks", "url", url, "portee", "tous").is(403).says("formule Pro", "rien n’a été fait")
+		}
+		p.pro("ada@example.org")
+		id, _ := b.createEndpoint("https://hooks.example/in")
+		if err := p.store.SetPlan(t.Context(), "ada@example.org", account.Developer); err != nil {
+			t.Fatal(err)
+		}
+		b.get("/compte/webhooks").is(200).says("Avec la formule Pro", "hooks.example", "Suspendu")
+		b.get("/compte/webhooks/"+id).is(200).says("Suspendu", "que ce compte n’a plus", "rien n’est supprimé").saysNot("Envoyer un essai")
+	})
+}
+
+func TestAnEndpointIsMadeOnceAndItsSecretShownOnce(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		b := p.signedIn("ada@example.org")
+		p.pro("ada@example.org")
+		fields := []string{"url", "https://Hooks.example:443/in", "portee", "choix", "type", "tool.created", "type", "pricing.updated", "type", "tool.created", "dernier", ""}
+		made := b.post("/compte/webhooks", fields...).is(200).says("ne s’affichera plus jamais", `data-copy="page.secret"`, "https://hooks.example/in")
+		secret := secretText.FindString(html.UnescapeString(made.body))
+		p.tick()
+		b.post("/compte/webhooks", fields...).leadsTo("/compte/webhooks?fait=point-deja-cree")
+		all, err := p.store.Endpoints(t.Context(), p.account("ada@example.org").ID)
+		if err != nil || len(all) != 1 || all[0].URL != "https://hooks.example/in" || !cmp.Equal(all[0].Events, []string{"pricing.updated", "tool.created"}) {
+			t.Fatalf("the endpoints are %+v, %v", all, err)
+		}
+		// It is the one that signs.
+		sealed, err := p.store.SealedSecrets(t.Context())
+		if err != nil || len(sealed) != 1 {
+			t.Fatal(sealed, err)
+		}
+		if got, err := p.cfg.Sealer.Open(all[0].ID, sealed[0].Secret); got != secret || err != nil {
+			t.Errorf("the secret that signs is not the one that was shown: %v", err)
+		}
+
+		path := "/compte/webhooks/" + all[0].ID
+		old := b.get(path).is(200).says("Actif", "pricing.updated").saysNot(secret).hidden("ancien")
+		rotated := b.post(path+"/secret", "ancien", old).is(200).says("Le secret est remplacé", "deux signatures", "17\u00a0novembre 2026")
+		if next := secretText.FindString(html.UnescapeString(rotated.body)); next == secret || next == "" {
+			t.Error("the secret is the same")
+		}
+		p.tick()
+		b.post(path+"/secret", "ancien", old).leadsTo(path + "?fait=secret-deja-remplace")
+		b.post(path+"/secret", "ancien", "hier").is(400)
+		p.tick()
+		b.post(path+"/secret", "ancien", b.get(path).says("Un remplacement est en cours").hidden("ancien")).is(200)
+	})
+}
+
+func TestAnAddressThatCannotBeOneIsRefusedInPlace(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		b := p.signedIn("ada@example.org")
+		p.pro("ada@example.org")
+		id, _ := b.createEndpoint("https://hooks.example/in")
+		for url, words := range map[string]string{
+			"": "doit commencer par", "http://hooks.example/": "https://", "https://127.0.0.1/": "pas une adresse IP", "https://hooks.example:8443/": "443",
+			"https://u:hunter2@hooks.example/": "nom d’utilisateur", `https://hooks.example/"><script>alert(1)</script>`: "", "https://localhost/": "public",
+		} {
+			for _, path := range []string{"/compte/webhooks", "/compte/webhooks/" + id} {
+				r := b.post(path, "url", url, "portee", "choix", "type", "tool.created", "dernier", id)
+				if words == "" { // a URL may hold that, encoded
+					r.saysNot("<script>alert")
+					continue
+				}
+				r.is(400).says(`id="page.url-faux" role="alert"`, words, `value="tool.created" checked`, `aria-invalid="true"`, `value="`+html.EscapeString(url)+`"`)
+			}
+		}
+		for _, types := range [][]string{{}, {"type", "tool.exploded"}} {
+			b.post("/compte/webhooks", append([]string{"url", "https://hooks.example/", "portee", "choix"}, types...)...).is(400).says("Cochez au moins un événement")
+		}
+		if e := p.endpoint(id); e.Events != nil && !strings.Contains(e.URL, "script") {
+			t.Errorf("what was refused changed %+v", e)
+		}
+		p.cfg.Allow = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+		p.handler = portal.New(p.cfg)
+		b.createEndpoint("http://127.0.0.1:8099/in")
+	})
+}
+
+func TestAnAccountHasTenEndpoints(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		b := p.signedIn("ada@example.org")
+		p.pro("ada@example.org")
+		last := ""
+		for i := range webhook.MaxEndpoints {
+			last, _ = b.createEndpoint(fmt.Sprintf("https://hooks.example/%d", i))
+		}
+		b.get("/compte/webhooks").is(200).says("Vous avez 10 points de réception, le maximum").saysNot(`name="url"`)
+		b.post("/compte/webhooks", "url", "https://hooks.example/", "portee", "tous", "dernier", last).is(409).says("le maximum")
+		b.get("/compte/webhooks/"+last+"/suppression").is(200).says("https://hooks.example/9", "mettez-le en pause")
+		b.post("/compte/webhooks/" + last + "/suppression").leadsTo("/compte/webhooks?fait=point-supprime")
+		b.post("/compte/webhooks/" + last + "/suppression").is(404)
+		b.get("/compte/webhooks").is(200).says(`name="url"`).saysNot("hooks.example/9")
+	})
+}
+
+func TestAnEndpointIsChangedPausedAndTakenUpAgain(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		b := p.signedIn("ada@example.org")
+		p.pro("ada@example.org")
+		id, _ := b.createEndpoint("https://hooks.example/in")
+		path := "/compte/webhooks/" + id
+		b.post(path, "url", "https://hooks.example/out", "portee", "choix", "type", "tool.updated").leadsTo(path + "?fait=point-change")
+		if e := p.endpoint(id); e.URL != "https://hooks.example/out" || !cmp.Equal(e.Events, []string{"tool.updated"}) {
+			t.Errorf("the endpoint is %+v", e)
+		}
+		b.post(path, "url", "https://hooks.example/out", "portee", "tous").is(303)
+		if e := p.endpoint(id); e.Events != nil {
+			t.Errorf("the endpoint takes %v", e.Events)
+		}
+		b.post(path+"/etat", "etat", "paused").leadsTo(path + "?fait=point-en-pause")
+		b.get(path).is(200).says("En pause", "Reprendre", "récupérez-le ensuite").saysNot("Envoyer un essai")
+		b.post(path+"/etat", "etat", "active").leadsTo(path + "?fait=point-actif")
+		for _, state := range []string{"", "disabled", "suspended", "x"} {
+			b.post(path+"/etat", "etat", state).is(400)
+		}
+		for reason, words := range map[string]string{webhook.Gone: "a répondu 410", webhook.Failing: "en cinq jours"} {
+			p.publish("plume", fmt.Sprintf("%d €/mois", len(reason)))
+			if reason == webhook.Failing {
+				// The failures began long ago.
+				p.attempt(webhook.Verdict{Attempt: webhook.Attempt{Outcome: webhook.Timeout}, State: webhook.Pending, NextAt: p.now.Add(webhook.DisableAfter)})
+				p.now = p.now.Add(webhook.DisableAfter)
+				p.attempt(webhook.Verdict{Attempt: webhook.Attempt{Outcome: webhook.Timeout}, State: webhook.Pending, NextAt: p.now.Add(time.Hour)})
+			} else {
+				p.attempt(webhook.Verdict{Attempt: webhook.Attempt{Status: 410, Outcome: webhook.HTTPStatus}, State: webhook.Failed, Gone: true})
+			}
+			b.get(path).is(200).says("Désactivé", words, "Réactiver")
+			b.post(path+"/etat", "etat", "active").is(303)
+			if e := p.endpoint(id); e.State != webhook.Active {
+				t.Errorf("the endpoint is %+v", e)
+			}
+		}
+	})
+}

@@ -1,0 +1,146 @@
+package portal_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"palmares/internal/account"
+)
+
+func TestAFirstKeyIsOneClickAway(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		b := p.signedIn("ada@example.org")
+		r := b.get("/compte").is(200).says("Créez votre première clé", `action="/compte/cles" method="post"`, "Developer", "sur 1\u202f000", "Avec Pro")
+		made := b.post("/compte/cles", "nom", " Mon portable ", "derniere", r.hidden("derniere")).is(200)
+		text := keyText.FindString(made.body)
+		made.says("Mon portable", "ne s’affichera plus jamais", `data-copy="page.cle"`, "curl -H &#39;Authorization: Bearer "+text+"&#39; &#39;"+abroad+"/api/v1/tools?limit=3&#39;")
+		if k := p.stored(text); k.Name != "Mon portable" || k.AccountID != p.account("ada@example.org").ID {
+			t.Errorf("the key is %+v", k)
+		}
+		b.get("/compte").is(200).saysNot("première clé").says("1\u00a0clé fonctionne, sur 3")
+		b.get("/compte/cles").is(200).says("Mon portable", text[:8]+"…"+text[len(text)-4:], "jamais utilisée", "Active", "16\u00a0novembre 2026").saysNot(text)
+	})
+}
+
+func TestAFormThatIsSentAgainMakesNoSecondKey(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		b := p.signedIn("ada@example.org")
+		b.createKey("première")
+		p.tick()
+		fields := []string{"nom", "seconde", "derniere", b.get("/compte/cles").hidden("derniere")}
+		b.post("/compte/cles", fields...).is(200)
+		for range 3 {
+			p.tick()
+			b.post("/compte/cles", fields...).leadsTo("/compte/cles?fait=cle-deja-creee")
+		}
+		b.get("/compte/cles?fait=cle-deja-creee").says("Cette demande a déjà été faite")
+		b.post("/compte/cles", "nom", "sans rien").leadsTo("/compte/cles?fait=cle-deja-creee")
+		keys, err := p.store.Keys(t.Context(), "ada@example.org")
+		if len(keys) != 2 || err != nil {
+			t.Fatalf("there are %d keys, %v", len(keys), err)
+		}
+		// Nor does a rotation that is sent again.
+		rotation := "/compte/cles/" + keys[0].ID + "/remplacement"
+		b.post(rotation).is(200).says("La clé est remplacée", "encore 24&nbsp;heures", "17\u00a0novembre 2026 à 09:30")
+		b.post(rotation).leadsTo("/compte/cles?fait=cle-deja-remplacee")
+		if keys, err = p.store.Keys(t.Context(), "ada@example.org"); len(keys) != 3 || err != nil {
+			t.Errorf("there are %d keys, %v", len(keys), err)
+		}
+	})
+}
+
+func TestAPlanHasItsNumberOfKeys(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		b := p.signedIn("ada@example.org")
+		for i := range 3 {
+			b.createKey(fmt.Sprint("clé ", i))
+		}
+		b.get("/compte/cles").is(200).says("Vous avez 3 clés", "Developer en permet 3", `href="/compte/pro"`).saysNot(`name="nom"`)
+		keys, err := p.store.Keys(t.Context(), "ada@example.org")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.post("/compte/cles", "nom", "de trop", "derniere", keys[2].ID).is(409).says("Vous avez 3 clés")
+		// One in its overlap does not count.
+		b.post("/compte/cles/" + keys[0].ID + "/remplacement").is(200)
+		b.get("/compte/cles").is(200).says("Remplacée", "fonctionne jusqu’au", "Vous avez 3 clés")
+		p.pro("ada@example.org")
+		for i := range 7 {
+			b.createKey(fmt.Sprint("autre clé ", i))
+		}
+		b.get("/compte/cles").is(200).says("Vous avez 10 clés", "Pro en permet 10").saysNot("passez à Pro")
+	})
+}
+
+func TestAKeyIsRenamedReplacedAndRevoked(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		b := p.signedIn("ada@example.org")
+		text := b.createKey("a")
+		path := "/compte/cles/" + p.stored(text).ID
+		b.get(path).is(200).says("Clé «\u00a0a\u00a0»", "Renommer", "Remplacer", "Révoquer")
+		b.post(path+"/nom", "nom", "b").leadsTo(path + "?fait=cle-renommee")
+		if k := p.stored(text); k.Name != "b" {
+			t.Errorf("the key is called %q", k.Name)
+		}
+		for name, words := range map[string]string{
+			" ": "Donnez un nom", strings.Repeat("é", 101): "plus de 100\u00a0caractères", "a\x00b": "ne s’affichent pas",
+		} {
+			b.post(path+"/nom", "nom", name).is(400).says(words, `aria-invalid="true"`, `role="alert"`)
+			b.post("/compte/cles", "nom", name, "derniere", p.stored(text).ID).is(400).says(words)
+		}
+		second := keyText.FindString(b.post(path + "/remplacement").is(200).body)
+		old := p.stored(text)
+		if second == text || !old.ExpiresAt.Equal(p.now.Add(account.Overlap)) || p.stored(second).Name != "b" {
+			t.Errorf("the key is %+v, its successor %+v", old, p.stored(second))
+		}
+		b.get(path).is(200).says("Remplacée", "fonctionne jusqu’au").saysNot(`/remplacement"`)
+
+		last := "/compte/cles/" + p.stored(second).ID
+		b.get(last+"/revocation").is(200).says("«&nbsp;b&nbsp;»", "ne revient pas", "Ne rien faire")
+		if !p.stored(second).RevokedAt.IsZero() {
+			t.Error("asking whether to revoke revokes")
+		}
+		b.post(last + "/revocation").leadsTo("/compte/cles?fait=cle-revoquee")
+		if k := p.stored(second); !k.RevokedAt.Equal(p.now) {
+			t.Errorf("the key is %+v", k)
+		}
+		b.post(last + "/revocation").leadsTo("/compte/cles?fait=cle-revoquee") // twice
+		b.get(last).is(200).says("Révoquée").saysNot("Remplacer", `name="nom"`)
+		p.now = p.now.Add(account.Overlap)
+		b.get("/compte/cles").is(200).says("2\u00a0anciennes clés", "éteinte depuis", "Aucune clé pour l’instant")
+		b.get("/compte/cles/key_nothing").is(404)
+		b.post("/compte/cles/key_nothing/nom", "nom", "a").is(404)
+	})
+}
+
+func TestSuspendedKeysSaySoAndComeBack(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		b := p.signedIn("ada@example.org")
+		p.pro("ada@example.org")
+		var texts []string
+		for i := range 4 {
+			texts = append(texts, b.createKey(fmt.Sprint("clé ", i)))
+		}
+		if err := p.store.SetPlan(t.Context(), "ada@example.org", account.Developer); err != nil {
+			t.Fatal(err)
+		}
+		suspend := func() {
+			t.Helper()
+			if err := p.store.SuspendKeys(t.Context(), p.now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		suspend()
+		b.get("/compte/cles").is(200).says("plus de clés que sa formule", "23\u00a0novembre 2026")
+		p.now = p.now.Add(7*24*time.Hour + time.Second)
+		suspend()
+		b.get("/compte/cles").is(200).says("Suspendue").saysNot("plus de clés que sa formule n’en permet. Le")
+		path := "/compte/cles/" + p.stored(texts[0]).ID
+		b.get(path).is(200).says("Suspendue", "elle revient aussitôt").saysNot(`/remplacement"`)
+		b.post(path + "/remplacement").leadsTo("/compte/cles?fait=cle-suspendue")
+		b.post("/compte/cles/" + p.stored(texts[3]).ID + "/revocation").is(303)
+		b.get(path).is(200).says("Active")
+	})
+}

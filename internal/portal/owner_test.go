@@ -1,0 +1,331 @@
+package portal_test
+
+import (
+	"html"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/catalog"
+	"palmares/internal/quota"
+	"palmares/internal/store"
+	"palmares/internal/webhook"
+)
+
+// tick makes what comes next younger than what was: ids of one millisecond have no order.
+func (p *place) tick() { p.now = p.now.Add(time.Millisecond) }
+
+func (p *place) account(email string) account.Account {
+	p.t.Helper()
+	a, err := p.store.Account(p.t.Context(), email)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return a
+}
+
+func (p *place) pro(email string) {
+	p.t.Helper()
+	if err := p.store.SetPlan(p.t.Context(), email, account.Pro); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// hidden gives the value of a hidden field of a page.
+func (r *reply) hidden(name string) string {
+	r.t.Helper()
+	found := regexp.MustCompile(`<input type="hidden" name="` + name + `" value="([^"]*)">`).FindStringSubmatch(r.body)
+	if found == nil {
+		r.t.Fatalf("%s has no hidden field %q: %s", r.what, name, r.body)
+	}
+	return html.UnescapeString(found[1])
+}
+
+var keyText = regexp.MustCompile(`plm_[0-9A-Za-z]{38}`)
+
+// createKey makes a key as a person does, and gives it.
+func (b *browser) createKey(name string) string {
+	b.t.Helper()
+	b.tick()
+	newest := b.get("/compte/cles").is(200).hidden("derniere")
+	made := b.post("/compte/cles", "nom", name, "derniere", newest).is(200)
+	text := keyText.FindString(made.body)
+	if !account.CheckKey(text) {
+		b.t.Fatalf("no key is shown: %s", made.body)
+	}
+	return text
+}
+
+// stored is what the store knows of a key.
+func (p *place) stored(text string) account.Key {
+	p.t.Helper()
+	k, err := p.store.KeyByHash(p.t.Context(), account.HashKey(text))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return k
+}
+
+var secretText = regexp.MustCompile(`whsec_[0-9A-Za-z+/=]+`)
+
+// createEndpoint adds an endpoint as a person does, and gives its id and secret.
+func (b *browser) createEndpoint(address string, types ...string) (id, secret string) {
+	b.t.Helper()
+	b.tick()
+	fields := []string{"url", address, "portee", "tous", "dernier", b.get("/compte/webhooks").is(200).hidden("dernier")}
+	if len(types) > 0 {
+		fields[3] = "choix"
+		for _, name := range types {
+			fields = append(fields, "type", name)
+		}
+	}
+	made := b.post("/compte/webhooks", fields...).is(200)
+	found := regexp.MustCompile(`href="/compte/webhooks/(whk_[0-9a-z]{26})"`).FindStringSubmatch(made.body)
+	if secret = html.UnescapeString(secretText.FindString(html.UnescapeString(made.body))); found == nil || secret == "" {
+		b.t.Fatalf("the endpoint is not shown: %s", made.body)
+	}
+	return found[1], secret
+}
+
+// publish makes tools what the catalogue has: slugs and prices in turn.
+func (p *place) publish(tools ...string) {
+	p.t.Helper()
+	p.tick()
+	c := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "code", Label: "Code"}}}
+	for i := 0; i < len(tools); i += 2 {
+		c.Tools = append(c.Tools, catalog.Tool{
+			Slug: tools[i], Name: "Outil <é>", Domain: tools[i] + ".example", Category: "code", ICP: "mixte", Pricing: "payant", Price: tools[i+1], Tagline: "Un outil", Tier: 3,
+		})
+	}
+	c.Sort()
+	if _, err := p.store.Publish(p.t.Context(), c, store.PublishOptions{Now: p.now}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// attempt sends, as a dispatcher would, what is due, and settles it.
+func (p *place) attempt(v webhook.Verdict) {
+	p.t.Helper()
+	p.tick()
+	claims, err := p.store.ClaimDeliveries(p.t.Context(), p.now, 100)
+	if err != nil || len(claims) == 0 {
+		p.t.Fatalf("nothing is due: %v", err)
+	}
+	for _, c := range claims {
+		settled := v
+		settled.Attempt.Number, settled.Attempt.At = c.Attempt, p.now
+		if err := p.store.SettleDelivery(p.t.Context(), c, settled); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+func delivered(answer string) webhook.Verdict {
+	return webhook.Verdict{Attempt: webhook.Attempt{Duration: 12 * time.Millisecond, Status: 200, Outcome: webhook.OK, Response: answer}, State: webhook.Delivered}
+}
+
+// newest gives the deliveries to an endpoint, newest first.
+func (p *place) newest(endpoint string) []webhook.Delivery {
+	p.t.Helper()
+	list, err := p.store.Deliveries(p.t.Context(), "", endpoint, store.DeliveryFilter{Limit: 200})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return list
+}
+
+// A home is an account that has something on every page.
+type home struct {
+	*browser
+	pages   []string // that are hers
+	posts   []string // that change what is hers
+	secrets []string // that were shown, or that nobody may see
+}
+
+func (p *place) furnished() *home {
+	p.t.Helper()
+	h := &home{browser: p.signedIn("ada@example.org")}
+	p.pro("ada@example.org")
+	key, other := h.createKey("production"), h.createKey("<b>portable</b>")
+	p.tick()
+	rotated := h.post("/compte/cles/" + p.stored(other).ID + "/remplacement").is(200)
+	gone := h.createKey("ancienne")
+	h.post("/compte/cles/" + p.stored(gone).ID + "/revocation").is(303)
+	endpoint, secret := h.createEndpoint("https://hooks.example/in?a=%3Cb%3E&c")
+	p.publish("plume", "10 €/mois")
+	p.attempt(delivered("<script>alert(1)</script>"))
+	h.post("/compte/webhooks/"+endpoint+"/reprise", "depuis", "2026-11-10").is(303)
+	day := quota.Usage{Accounts: []quota.AccountCount{{Account: p.account("ada@example.org").ID, Requests: 7}}}
+	if err := p.store.SaveUsage(p.t.Context(), "2026-11-16", day); err != nil {
+		p.t.Fatal(err)
+	}
+	one, delivery := "/compte/cles/"+p.stored(key).ID, "/compte/envois/"+p.newest(endpoint)[0].ID
+	hook := "/compte/webhooks/" + endpoint
+	h.pages = []string{
+		"/compte", "/compte/cles", one, one + "/revocation", "/compte/cles/" + p.stored(other).ID, "/compte/cles/" + p.stored(gone).ID, "/compte/usage",
+		"/compte/webhooks", hook, hook + "/suppression", hook + "/envois", hook + "/envois?etat=delivered&type=tool.created", delivery,
+		"/compte/pro", "/compte/pro?session_id=cs_x", "/compte/sessions", "/compte/donnees", "/compte/suppression", "/compte/donnees.json",
+	}
+	h.posts = []string{
+		one + "/nom", one + "/remplacement", one + "/revocation", hook, hook + "/etat", hook + "/secret", hook + "/essai", hook + "/reprise", hook + "/suppression", delivery + "/renvoi",
+	}
+	h.secrets = []string{key, other, gone, keyText.FindString(rotated.body), secret, h.cookie.Value}
+	return h
+}
+
+func TestNoPageShowsASecretAgainAndNoCacheKeepsAny(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		h := p.furnished()
+		for _, path := range h.pages {
+			r := h.get(path).is(200).saysNot(h.secrets...).saysNot("<b>portable", "<script>alert")
+			if got := r.header.Get("Cache-Control"); got != "no-store" {
+				t.Errorf("%s may be kept: %q", path, got)
+			}
+			if got := r.header.Get("X-Robots-Tag"); got != "noindex" {
+				t.Errorf("%s may be listed: %q", path, got)
+			}
+		}
+		for _, r := range []*reply{h.post(h.posts[0], "nom", "a"), h.post(h.posts[1]), h.post(h.posts[5])} {
+			if got := r.header.Get("Cache-Control"); got != "no-store" || r.status >= 400 {
+				t.Errorf("%s answers %d and may be kept: %q", r.what, r.status, got)
+			}
+		}
+		if log := p.log.String(); slices.ContainsFunc(h.secrets, func(s string) bool { return strings.Contains(log, s) }) {
+			t.Errorf("the log holds a secret: %s", log)
+		}
+	})
+}
+
+func TestWhatIsSomebodyElsesDoesNotExist(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		h := p.furnished()
+		stranger, eve := p.browser(), p.signedIn("eve@example.org")
+		p.pro("eve@example.org")
+		before := h.get("/compte/donnees.json").body
+		for _, path := range h.pages[1:] {
+			stranger.get(path).leadsTo("/compte")
+			if strings.Contains(path, "_") && !strings.Contains(path, "session_id") {
+				eve.get(path).is(404).says("Page introuvable", "n’existe pas, ou plus")
+			}
+		}
+		fields := []string{"nom", "x", "url", "https://evil.example/", "portee", "tous", "etat", "paused", "depuis", "2026-11-15"}
+		for _, path := range h.posts {
+			stranger.post(path, fields...).is(403).says("Session terminée")
+			eve.post(path, fields...).is(404).says("Page introuvable")
+			cross := h.do("POST", path, "nom=x", "Sec-Fetch-Site: cross-site", "Origin: https://evil.example")
+			cross.is(403).says("Demande refusée")
+		}
+		if after := h.get("/compte/donnees.json").body; after != before {
+			t.Errorf("others changed\n%s\ninto\n%s", before, after)
+		}
+	})
+}
+
+func TestWhatNoFormOfOursSendsIsRefusedAndBreaksNothing(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		h := p.furnished()
+		poor := p.signedIn("eve@example.org")
+		ids := regexp.MustCompile(`[a-z]{3}_[0-9a-z]{26}`)
+		for _, bad := range []string{"%00", "%ff", "%C3%A9", "%27", "key_%00", strings.Repeat("a", 3000), "%3Cscript%3E", "KEY_X"} {
+			var replies []*reply
+			for _, path := range h.pages {
+				if ids.MatchString(path) {
+					replies = append(replies, h.get(ids.ReplaceAllString(path, bad)))
+				}
+			}
+			value, err := url.QueryUnescape(bad)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, path := range h.posts {
+				replies = append(replies, h.post(ids.ReplaceAllString(path, bad)), h.post(path+"x", "nom", value))
+			}
+			for _, query := range []string{"/compte?fait=", "/compte/suppression?jeton=", "/compte/pro?session_id="} {
+				h.get(query + bad) // whatever it is answered
+			}
+			for _, name := range []string{"avant", "etat", "type"} {
+				replies = append(replies, h.get(h.pages[10]+"?"+name+"="+bad))
+			}
+			replies = append(
+				replies, h.post("/compte/webhooks", "url", value, "portee", value, "type", value, "dernier", value),
+				h.post("/compte/webhooks", "url", "https://hooks.example/", "portee", "choix", "type", value, "dernier", value),
+				poor.post("/compte/webhooks", "url", value, "portee", "choix", "type", value),
+				h.post(h.posts[5], "ancien", value), h.post(h.posts[7], "depuis", value), h.post(h.posts[4], "etat", value),
+				h.post("/compte/suppression", "jeton", value),
+			)
+			for _, r := range replies {
+				if r.status < 400 || r.status >= 500 || strings.Contains(r.body, "<script>") {
+					t.Errorf("%s with %.20q is answered %d", r.what, bad, r.status)
+				}
+			}
+		}
+		if log := p.log.String(); log != "" {
+			t.Errorf("the log says %s", log)
+		}
+	})
+}
+
+var (
+	openTag   = regexp.MustCompile(`<([a-z0-9]+)((?:\s[^<>]*)?)>`)
+	attribute = regexp.MustCompile(`\s([a-zA-Z][\w:-]*)(?:="([^"]*)")?`)
+)
+
+func TestPagesAreWellMade(t *testing.T) {
+	p := open(t, "sqlite:"+t.TempDir()+"/palmares.db", abroad)
+	h := p.furnished()
+	seen := map[string]bool{}
+	check := func(r *reply) {
+		t.Helper()
+		ids, wanted := map[string]bool{}, map[string]string{}
+		for _, m := range openTag.FindAllStringSubmatch(r.body, -1) {
+			attributes := map[string]string{}
+			for _, a := range attribute.FindAllStringSubmatch(m[2], -1) {
+				if _, twice := attributes[a[1]]; twice {
+					t.Errorf("%s: <%s> has %s twice", r.what, m[1], a[1])
+				}
+				attributes[a[1]] = html.UnescapeString(a[2])
+			}
+			if id := attributes["id"]; id != "" {
+				if ids[id] {
+					t.Errorf("%s: the id %q stands twice", r.what, id)
+				}
+				ids[id] = true
+			}
+			for _, name := range []string{"for", "aria-labelledby", "aria-describedby", "data-copy"} {
+				for _, id := range strings.Fields(attributes[name]) {
+					wanted[id] = m[1] + " " + name
+				}
+			}
+			if href := attributes["href"]; m[1] == "a" && strings.HasPrefix(href, "/compte") && !seen[href] {
+				seen[href] = true
+				h.get(href).is(200)
+			}
+			if m[1] == "form" && attributes["method"] == "" {
+				t.Errorf("%s: a form says no method", r.what)
+			}
+		}
+		for id, who := range wanted {
+			if !ids[id] {
+				t.Errorf("%s: %s leads to %q, which is not there", r.what, who, id)
+			}
+		}
+		// French typography: no plain space before high punctuation, no straight apostrophe.
+		text := openTag.ReplaceAllString(regexp.MustCompile(`(?s)<(pre|code|title|script|style)\b.*?</(pre|code|title|script|style)>|</[a-z0-9]+>`).ReplaceAllString(r.body, ""), "")
+		if bad := regexp.MustCompile(`.{0,30}(?: [;:!?»]|« |\p{L}'\p{L}).{0,30}`).FindString(html.UnescapeString(text)); bad != "" {
+			t.Errorf("%s has bad typography: %q", r.what, bad)
+		}
+	}
+	for _, path := range h.pages[:len(h.pages)-1] {
+		check(h.get(path).is(200))
+	}
+	check(h.post("/compte/cles", "nom", "").is(400))
+	check(h.post("/compte/webhooks", "url", "ftp://x", "portee", "choix").is(400))
+	check(h.post(h.posts[3], "url", "x", "portee", "choix").is(400))
+	check(h.post(h.posts[7], "depuis", "hier").is(400))
+	check(h.post(h.posts[0], "nom", "").is(400))
+	check(h.get("/compte/nulle-part").is(404))
+}

@@ -1,0 +1,141 @@
+package portal_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/billing"
+	"palmares/internal/portal"
+)
+
+// A cashier is a Stripe with one customer, who has at most one subscription.
+type cashier struct {
+	*httptest.Server
+	mu           sync.Mutex
+	away         bool
+	subscription map[string]any // nil for none
+	canceled     bool
+}
+
+// withStripe has the pages take payments at a cashier of the test's own.
+func (p *place) withStripe() *cashier {
+	p.t.Helper()
+	c := &cashier{}
+	page := func(object string, data ...any) map[string]any {
+		if data == nil {
+			data = []any{}
+		}
+		return map[string]any{"object": object, "data": data, "has_more": false}
+	}
+	answers := map[string]func() any{
+		"POST /v1/customers":               func() any { return map[string]any{"object": "customer", "id": "cus_1"} },
+		"GET /v1/checkout/sessions":        func() any { return page("list") },
+		"POST /v1/checkout/sessions":       func() any { return map[string]any{"id": "cs_1", "url": "https://checkout.stripe.com/c/pay/cs_1"} },
+		"POST /v1/billing_portal/sessions": func() any { return map[string]any{"id": "bps_1", "url": "https://billing.stripe.com/p/1"} },
+		"GET /v1/subscriptions": func() any {
+			if c.subscription == nil {
+				return page("list")
+			}
+			return page("list", c.subscription)
+		},
+		"DELETE /v1/subscriptions/sub_1": func() any {
+			c.canceled, c.subscription["status"] = true, "canceled"
+			return c.subscription
+		},
+	}
+	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		answer := answers[r.Method+" "+r.URL.Path]
+		if answer == nil || c.away {
+			w.WriteHeader(http.StatusBadRequest) // which is not tried again
+			return
+		}
+		if err := json.NewEncoder(w).Encode(answer()); err != nil {
+			p.t.Error(err)
+		}
+	}))
+	p.t.Cleanup(c.Close)
+	p.cfg.Billing = p.billing(billing.Config{Key: "sk_test_x", WebhookSecret: "whsec_x", Price: "price_x", API: c.URL})
+	p.handler = portal.New(p.cfg)
+	return c
+}
+
+// pays gives the customer a subscription.
+func (c *cashier) pays(status string, end time.Time, canceled bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.subscription = map[string]any{
+		"object": "subscription", "id": "sub_1", "customer": "cus_1", "status": status, "created": monday.Unix(), "cancel_at_period_end": canceled,
+		"items": map[string]any{"object": "list", "data": []any{map[string]any{"current_period_end": end.Unix()}}},
+	}
+}
+
+func (c *cashier) goAway(away bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.away = away
+}
+
+func TestWithoutStripeTheOperatorGivesPro(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		b := p.signedIn("ada@example.org")
+		r := b.get("/compte/pro").is(200).says("Vous êtes Developer", "accordé par son opérateur").saysNot("<button type=\"submit\">S’abonner")
+		if policy := r.header.Get("Content-Security-Policy"); strings.Contains(policy, "stripe") {
+			t.Errorf("forms may leave: %s", policy)
+		}
+		b.post("/compte/pro/abonnement").leadsTo("/compte/pro")
+		b.post("/compte/pro/gestion").leadsTo("/compte/pro")
+		p.pro("ada@example.org")
+		b.get("/compte/pro?session_id=cs_1").is(200).says("Vous êtes Pro", "accordé par l’opérateur").saysNot("Merci")
+	})
+}
+
+func TestSubscribingLeadsToStripeAndBack(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		c := p.withStripe()
+		b := p.signedIn("ada@example.org")
+		r := b.get("/compte/pro").is(200).says("S’abonner à Pro", "99&nbsp;€")
+		if policy := r.header.Get("Content-Security-Policy"); !strings.Contains(policy, "form-action 'self' https://checkout.stripe.com https://billing.stripe.com;") {
+			t.Errorf("browsers would not follow to Stripe: %s", policy)
+		}
+		if policy := b.get("/compte").header.Get("Content-Security-Policy"); strings.Contains(policy, "stripe") {
+			t.Errorf("forms of other pages may leave: %s", policy)
+		}
+		b.post("/compte/pro/gestion").leadsTo("/compte/pro") // there is nothing to manage
+		c.goAway(true)
+		b.post("/compte/pro/abonnement").is(502).says("Paiement indisponible", "rien n’a été débité")
+		c.goAway(false)
+		b.post("/compte/pro/abonnement").leadsTo("https://checkout.stripe.com/c/pay/cs_1")
+
+		// Back before it is paid, while Stripe is away, and then paid, before any event.
+		b.get("/compte/pro?session_id=cs_1").is(200).says("ne confirme pas de paiement", "Vous êtes Developer")
+		c.pays("active", monday.AddDate(0, 1, 0), false)
+		c.goAway(true)
+		b.get("/compte/pro?session_id=cs_1").is(200).says("Stripe ne répond pas", "Vous êtes Developer")
+		c.goAway(false)
+		b.get("/compte/pro").is(200).says("Vous êtes Developer")
+		b.get("/compte/pro?session_id=cs_1").is(200).says("Merci", "Vous êtes Pro", "se renouvelle le", "16\u00a0décembre 2026", "Gérer l’abonnement").saysNot("accordé par")
+		if a := p.account("ada@example.org"); a.Plan != account.Pro {
+			t.Errorf("the account is %+v", a)
+		}
+		b.post("/compte/pro/gestion").leadsTo("https://billing.stripe.com/p/1")
+		b.post("/compte/pro/abonnement").leadsTo("https://billing.stripe.com/p/1") // no second subscription
+
+		c.pays("active", monday.AddDate(0, 1, 0), true)
+		b.get("/compte/pro?session_id=cs_1").is(200).says("L’abonnement s’arrête le", "16\u00a0décembre 2026", "rien n’est supprimé")
+		c.pays("past_due", monday.AddDate(0, 1, 0), false)
+		b.get("/compte/pro?session_id=cs_1").is(200).says("Un paiement a échoué", "7\u00a0décembre 2026", "Vous êtes Pro")
+		b.get("/compte").is(200).says("Un paiement a échoué", "7\u00a0décembre 2026")
+		p.now = p.now.Add(billing.Grace)
+		b.get("/compte/pro?session_id=cs_1").is(200).says("Un paiement manque toujours", "Vous êtes Developer", "Gérer l’abonnement")
+		c.pays("canceled", monday, false)
+		b.get("/compte/pro?session_id=cs_1").is(200).says("Vous êtes Developer", "S’abonner à Pro").saysNot("paiement manque")
+	})
+}
