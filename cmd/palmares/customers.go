@@ -149,8 +149,9 @@ func (n *node) newCustomers(ctx context.Context) (*customers, error) {
 	return c, err
 }
 
-// start runs the loops and adds the handlers to what is served.
-func (c *customers) start(cfg *server.Config, pages *site.Site) {
+// start runs the loops and adds the handlers to what is served. away tells that the
+// database does not answer.
+func (c *customers) start(cfg *server.Config, pages *site.Site, away func() bool) {
 	if c.SMTP.given == nil {
 		c.log.Warn("no mail server is given with --smtp: mails are printed in this log, links included")
 	}
@@ -160,7 +161,7 @@ func (c *customers) start(cfg *server.Config, pages *site.Site) {
 	c.run(c.prune)
 	c.metrics.Register(c.dispatcher, c.mails)
 	cfg.Webhooks = webhookapi.New(webhookapi.Config{
-		Store: c.store, Keys: cfg.Keys, Sealer: c.sealer, Allow: c.Allow, Now: c.session.now, Log: c.log, Wake: c.dispatcher.Wake,
+		Store: c.store, Keys: cfg.Keys, Sealer: c.sealer, Allow: c.Allow, Now: c.session.now, Log: c.log, Wake: c.dispatcher.Wake, Away: away,
 	})
 	daily := 0
 	if c.Quota == "on" {
@@ -169,7 +170,7 @@ func (c *customers) start(cfg *server.Config, pages *site.Site) {
 	cfg.Account = portal.New(portal.Config{
 		Store: c.store, Frame: pages.Frame, BaseURL: string(c.BaseURL), Trusted: c.Trusted, MailLogged: c.SMTP.given == nil,
 		Now: c.session.now, Log: c.log, WakeMail: c.mails.Wake, WakeWebhooks: c.dispatcher.Wake,
-		Sealer: c.sealer, Allow: c.Allow, Billing: c.billing, Quota: daily,
+		Sealer: c.sealer, Allow: c.Allow, Billing: c.billing, Quota: daily, Away: away,
 	})
 	if c.billing.Enabled() {
 		cfg.Stripe = c.billing

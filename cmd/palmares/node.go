@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
+	"os/signal"
 	"sync"
+	"syscall"
 	"time"
 
 	"palmares/demo"
@@ -124,7 +127,8 @@ func (n *node) serve(listener, ops net.Listener) error {
 	return err
 }
 
-// drain goes on answering for a while, so that load balancers notice.
+// drain goes on answering for a while, so that load balancers notice. Whoever does not
+// want to wait for that says so once more.
 func (n *node) drain() {
 	if !n.front.Ready() {
 		return // nobody was sent here yet
@@ -139,7 +143,14 @@ func (n *node) drain() {
 	n.front.Drain()
 	if rest > 0 {
 		n.log.Info("told to stop: no longer ready, and answering what still comes", "for", rest.String())
-		<-time.After(rest)
+		again := make(chan os.Signal, 1)
+		signal.Notify(again, os.Interrupt, syscall.SIGTERM)
+		defer signal.Stop(again)
+		select {
+		case <-time.After(rest):
+		case <-again:
+			n.log.Info("told to stop again: not waiting any longer")
+		}
 	}
 }
 
@@ -170,7 +181,7 @@ func (n *node) open(ctx context.Context) (err error) {
 		return err
 	}
 	keys := account.NewKeyring(n.findKey, n.session.now)
-	n.watch(live, keys)
+	watch := n.watch(live, keys)
 	pages := site.New(site.Config{Snapshot: live.Snapshot, Demo: n.isDemo, BaseURL: string(n.BaseURL), Document: api.Document()})
 	n.run(pages.Run)
 	n.metrics.Catalogue(live)
@@ -178,7 +189,7 @@ func (n *node) open(ctx context.Context) (err error) {
 		Live: live, Keys: keys, Meter: meter, Trusted: n.Trusted, Log: n.log, Requests: n.journal, Metrics: n.metrics, Site: pages,
 		Ready: n.front.Ready,
 	}
-	customers.start(&cfg, pages)
+	customers.start(&cfg, pages, watch.Away)
 	n.front.Open(server.New(cfg))
 	n.greet(live.Snapshot())
 	return nil
@@ -242,13 +253,13 @@ func (n *node) findKey(ctx context.Context, hash [32]byte) (account.Key, error) 
 }
 
 // watch keeps memory and database in step.
-func (n *node) watch(live *snapshot.Live, keys *account.Keyring) {
+func (n *node) watch(live *snapshot.Live, keys *account.Keyring) *server.Watch {
 	watch := &server.Watch{
 		State: func(ctx context.Context) (int64, int64, error) {
 			now, err := n.store.State(ctx)
 			return now.Version, now.Keys, err
 		},
-		NoteUse: n.store.UseKeys, Interval: pollInterval, Live: live, Keys: keys, Log: n.log,
+		FindKeys: n.store.KeysByHash, NoteUse: n.store.UseKeys, Interval: pollInterval, Live: live, Keys: keys, Log: n.log,
 	}
 	if n.store.IsShared() {
 		wake := make(chan struct{}, 1)
@@ -265,6 +276,7 @@ func (n *node) watch(live *snapshot.Live, keys *account.Keyring) {
 	n.run(watch.Run)
 	n.metrics.Flag("palmares_database_up", "1 while the database answers, 0 while what is in memory is served.",
 		func() bool { return !watch.Away() })
+	return watch
 }
 
 // load builds what is to be served: the published catalogue, or as long as there

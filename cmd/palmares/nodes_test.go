@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"net"
@@ -358,4 +359,65 @@ func TestANodeIsToldToStopWhileItWaitsForItsDatabase(t *testing.T) {
 		<-time.After(10 * time.Millisecond)
 	}
 	s.stop()
+}
+
+func TestANodeThatStartsInTheMiddleOfAFailOverWaitsForThePrimary(t *testing.T) {
+	database := pgtest.Database(t)
+	must(t, "account", "list", "--database", database) // the tables are there
+	db, err := sql.Open("pgx", database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	set := func(change string) {
+		t.Helper()
+		if _, err := db.Exec(`DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' ` + change + `'; END $$`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set("SET default_transaction_read_only = on")
+	s := startProcess(t, "--database", database)
+	for !strings.Contains(s.log.String(), "waits for its database") {
+		select {
+		case err := <-s.ended:
+			s.ended <- nil
+			t.Fatalf("it did not wait: %v\n%s", err, s.log)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	if !strings.Contains(s.log.String(), "connect to the primary") {
+		t.Errorf("the log does not say what to do:\n%s", s.log)
+	}
+	// This session has read and written before, and goes on to.
+	set("RESET default_transaction_read_only")
+	if resp, _ := s.serves().get("/api/v1/stats"); resp.StatusCode != 200 {
+		t.Errorf("afterwards: %s", resp.Status)
+	}
+}
+
+// Whatever hangs on the pages and programs of customers, no request waits for it.
+func TestPagesAndProgramsOfCustomersSayAtOnceThatTheDatabaseIsAway(t *testing.T) {
+	l := newLine(t)
+	key := customer(t, l.direct, "grace@example.org", "pro", 1)[0]
+	s := serveProcess(t, "--database", l.dsn)
+	if resp, _ := s.get("/webhooks/v1/endpoints", key); resp.StatusCode != 200 {
+		t.Fatal(resp.Status)
+	}
+	l.swallow()
+	for !strings.Contains(s.log.String(), "the database does not answer") {
+		<-time.After(10 * time.Millisecond)
+	}
+	for range 20 { // more than there are connections, one after the other: each would hang for seconds
+		if resp, body := s.get("/webhooks/v1/endpoints", key); resp.StatusCode != 503 || resp.Header.Get("Retry-After") == "" || !strings.Contains(body, "unavailable") {
+			t.Fatalf("webhooks: %s %s", resp.Status, body)
+		}
+		if resp, body := s.get("/compte"); resp.StatusCode != 503 || !strings.Contains(body, "indisponible") {
+			t.Fatalf("the account: %s %s", resp.Status, body)
+		}
+	}
+	if log := s.log.String(); strings.Contains(log, "took too long") || strings.Contains(log, "an account page failed") {
+		t.Errorf("somebody waited for it:\n%s", log)
+	}
+	l.mend()
+	s.until("/webhooks/v1/endpoints", func(r *http.Response, _ string) bool { return r.StatusCode == 200 }, key)
 }

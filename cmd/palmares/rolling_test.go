@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -145,4 +146,25 @@ func TestANodeThatIsToldToStopSaysItIsNotReadyAndStillAnswers(t *testing.T) {
 		t.Errorf("while it drains: %s, close %v; want an answer that ends its connection", resp.Status, resp.Close)
 	}
 	<-ended
+}
+
+func TestASecondSignalEndsTheDrain(t *testing.T) {
+	s := serveProcess(t, "--database", pgtest.Database(t), "--drain", "5m")
+	for _, said := range []string{"answering what still comes", "told to stop again"} {
+		if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		for !strings.Contains(s.log.String(), said) {
+			select {
+			case err := <-s.ended:
+				s.ended <- err
+				t.Fatalf("it ended too early: %v\n%s", err, s.log)
+			case <-time.After(10 * time.Millisecond):
+				if said == "told to stop again" { // the first may have come before anybody listened for a second
+					_ = s.cmd.Process.Signal(syscall.SIGTERM) // it may be gone by now
+				}
+			}
+		}
+	}
+	s.stop()
 }

@@ -34,9 +34,12 @@ func palmares(ctx context.Context, args ...string) *exec.Cmd {
 // must runs palmares to a good end and gives its output.
 func must(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := palmares(t.Context(), args...).CombinedOutput()
+	var said strings.Builder
+	cmd := palmares(t.Context(), args...)
+	cmd.Stderr = &said
+	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("palmares %s: %v\n%s", strings.Join(args, " "), err, out)
+		t.Fatalf("palmares %s: %v\n%s%s", strings.Join(args, " "), err, out, &said)
 	}
 	return string(out)
 }
@@ -76,12 +79,17 @@ func (l *lockedBuffer) String() string {
 // serveProcess starts a server and waits until it serves.
 func serveProcess(t *testing.T, args ...string) *served {
 	t.Helper()
-	s := startProcess(t, args...)
+	return startProcess(t, args...).serves()
+}
+
+// serves waits until it serves.
+func (s *served) serves() *served {
+	s.t.Helper()
 	select {
 	case s.url = <-s.found:
 	case err := <-s.ended:
 		s.ended <- err
-		t.Fatalf("serve did not start: %v\n%s", err, s.log)
+		s.t.Fatalf("serve did not start: %v\n%s", err, s.log)
 	}
 	return s
 }
@@ -89,10 +97,15 @@ func serveProcess(t *testing.T, args ...string) *served {
 // startProcess starts a server that need not serve yet.
 func startProcess(t *testing.T, args ...string) *served {
 	t.Helper()
-	s := &served{t: t, log: &lockedBuffer{}, found: make(chan string, 1), ended: make(chan error, 1)}
-	reader, writer := io.Pipe()
 	// The context of a test ends before its clean-up, which stops the server in peace.
-	s.cmd = palmares(context.WithoutCancel(t.Context()), append([]string{"serve", "--listen", "localhost:0", "--drain", "0s"}, args...)...)
+	return startCommand(t, palmares(context.WithoutCancel(t.Context()), append([]string{"serve", "--listen", "localhost:0", "--drain", "0s"}, args...)...))
+}
+
+// startCommand starts a server by the command that is given.
+func startCommand(t *testing.T, cmd *exec.Cmd) *served {
+	t.Helper()
+	s := &served{t: t, cmd: cmd, log: &lockedBuffer{}, found: make(chan string, 1), ended: make(chan error, 1)}
+	reader, writer := io.Pipe()
 	s.cmd.Stderr = io.MultiWriter(s.log, writer)
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -228,6 +228,10 @@ func TestTheLogShowsTheAnswerAndAResendHasTheSameIDAndBytes(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 
+		if list := must(t, "webhook", "deliveries", strings.TrimPrefix(s.endpoint, "/webhooks/v1/endpoints/"), "--json", "--database", database); !strings.Contains(list, fmt.Sprintf(`"duration_ms":"%d"`, *first.Attempts[0].Duration)) {
+			t.Errorf("%+v, and the command shows %s", first, list)
+		}
+
 		before := len(s.all())
 		said := must(t, "webhook", "resend", first.ID, "--database", database)
 		again := s.until(before + 1)[before]
@@ -259,7 +263,7 @@ func TestAnEndpointThatIsGoneIsDisabledAndItsOwnerTold(t *testing.T) {
 			for line := range strings.Lines(s.server.log.String()) {
 				var mail struct{ To, Subject, Text string }
 				if json.Unmarshal([]byte(line), &mail) == nil && mail.To == "ada@example.org" {
-					if mail.Subject != "Votre webhook Palmarès est désactivé" || !strings.Contains(mail.Text, s.url) || !strings.Contains(mail.Text, "410") {
+					if mail.Subject != "Votre webhook Palmarès est désactivé" || !strings.Contains(mail.Text, strings.TrimSuffix(s.url, "/hooks")+"\n") || !strings.Contains(mail.Text, "410") {
 						t.Errorf("%+v", mail)
 					}
 					return true

@@ -1,9 +1,12 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
+	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,11 +46,25 @@ const (
 	failurePause = time.Second
 	// A key's last use is noted once in useEvery.
 	useEvery = time.Minute
+	// believeFor is how long after a change a key is taken for what it was, when it can
+	// neither be renewed nor looked up although the store answers others.
+	believeFor = 5 * time.Second
+	// trustFor is the same while the store is away. Keys that were used within it are
+	// kept up to date.
+	trustFor = 15 * time.Minute
+	// renewedAtOnce is how many keys are renewed by one question.
+	renewedAtOnce = 1000
 )
 
+// InVain is the wait of a request for whose key the store was asked and gave no
+// answer: it is not to be asked for anything else.
+const InVain = time.Duration(math.MaxInt64)
+
 // A Keyring checks keys on the request's path. A key that it has seen is
-// answered from memory; one that it has not is looked up once. Forget has every key
-// looked up again, which is how a revocation made elsewhere takes hold.
+// answered from memory; one that it has not is looked up once. When a key has changed
+// anywhere, Forget ends what is known and Renew reads the keys in use again, beside the
+// requests, which is how a revocation made elsewhere takes hold. Until that is done
+// keys in use are what they were; others are looked up when they are next used.
 //
 // The memory is cut into shards by the key's hash, so that requests with
 // different keys share no lock.
@@ -63,7 +80,14 @@ type Keyring struct {
 	shards [64]shard
 	epoch  atomic.Uint64 // counts the calls of Forget
 
-	doubted atomic.Bool  // what is known no longer holds while the store is away
+	mu       sync.Mutex    // of changes to epoch, settled and changed
+	settled  atomic.Uint64 // the epoch in which the keys in use were last all up to date
+	changed  atomic.Int64  // the first Forget since, in Unix milliseconds; 0 for none
+	grace    atomic.Int64  // the same, or when the store was back since
+	renewing atomic.Bool
+
+	away    atomic.Bool  // the store answers nobody
+	doubted atomic.Bool  // for so long that what is known no longer holds
 	failed  atomic.Int64 // when a known key last could not be looked up, in Unix milliseconds
 
 	waiting atomic.Int64  // keys never seen that are looked up, or wait for it
@@ -100,46 +124,71 @@ func NewKeyring(lookup func(ctx context.Context, hash [sha256.Size]byte) (Key, e
 // Check tells whose key a token is. An error that is none of the four reasons
 // means that the key could not be looked up. The key is shared: it must not be changed.
 func (k *Keyring) Check(ctx context.Context, token string) (*Key, error) {
+	key, _, err := k.CheckTimed(ctx, token)
+	return key, err
+}
+
+// CheckTimed is Check, and tells how long the store was waited for: mostly not at
+// all, see InVain.
+func (k *Keyring) CheckTimed(ctx context.Context, token string) (good *Key, waited time.Duration, err error) {
 	if len(token) != keyLength {
-		return nil, ErrInvalidKey
+		return nil, 0, ErrInvalidKey
 	}
 	hash := HashKey(token)
 	s := &k.shards[hash[0]%byte(len(k.shards))]
 	found := s.known(hash)
 	if found == nil && !CheckKey(token) { // a key that is known has no typo
-		return nil, ErrInvalidKey
+		return nil, 0, ErrInvalidKey
 	}
-	if found == nil || found.epoch != k.epoch.Load() && !k.trusts() {
+	if found == nil || found.epoch != k.epoch.Load() && !k.trusts(found) {
+		begin := time.Now()
 		newer, err := k.find(ctx, s, hash, found != nil)
+		waited = time.Since(begin)
 		switch {
 		case err == nil:
 			found = newer
-		case found == nil || errors.Is(err, ErrInvalidKey) || k.doubted.Load():
-			return nil, err
+		case found == nil || errors.Is(err, ErrInvalidKey) || !k.believes(found):
+			return nil, waited, err
+		default:
+			waited = InVain // and what is known of the key still holds
 		}
-		// Otherwise the store is away, and what is known of the key still holds.
 	}
 	key, now := &found.key, k.now()
 	switch {
 	case !key.RevokedAt.IsZero():
-		return nil, ErrRevokedKey
+		return nil, waited, ErrRevokedKey
 	case !key.ExpiresAt.IsZero() && !now.Before(key.ExpiresAt):
-		return nil, ErrExpiredKey
+		return nil, waited, ErrExpiredKey
 	case !key.SuspendedAt.IsZero():
-		return nil, ErrSuspendedKey
+		return nil, waited, ErrSuspendedKey
 	}
 	// Requests that come at once may all write here; once in a minute that does no harm.
 	if at := now.UnixMilli(); at-found.use.last.Load() >= useEvery.Milliseconds() {
 		found.use.last.Store(at)
 	}
-	return key, nil
+	return key, waited, nil
 }
 
-// trusts tells whether what is known is to be taken without asking: the store failed
-// a moment ago, and its word is still good.
-func (k *Keyring) trusts() bool {
-	since := k.now().UnixMilli() - k.failed.Load()
-	return since >= 0 && since < failurePause.Milliseconds() && !k.doubted.Load()
+// trusts tells whether a forgotten key is to be taken for what it was without asking:
+// it is being renewed, or the store failed a moment ago.
+func (k *Keyring) trusts(found *known) bool {
+	failed := k.now().UnixMilli() - k.failed.Load()
+	return (k.renewing.Load() || failed >= 0 && failed < failurePause.Milliseconds()) && k.believes(found)
+}
+
+// believes tells whether a forgotten key that cannot be looked up is taken for what it
+// was: up to date until the change that has not been read, and that is not long ago.
+// Otherwise a store that is merely too slow for requests would keep a revoked key
+// alive.
+func (k *Keyring) believes(found *known) bool {
+	now, changed := k.now().UnixMilli(), k.changed.Load()
+	switch {
+	case k.doubted.Load() || found.epoch < k.settled.Load() || changed == 0 || now-changed >= trustFor.Milliseconds():
+		return false
+	case k.away.Load():
+		return true
+	}
+	return now-k.grace.Load() < believeFor.Milliseconds()
 }
 
 func (s *shard) known(hash [sha256.Size]byte) *known {
@@ -221,14 +270,99 @@ func (s *shard) forget(hash [sha256.Size]byte, epoch uint64) {
 	}
 }
 
-// Forget has every key looked up again when it is next used. A request that
-// begins after it is answered by a lookup that begins after it.
-func (k *Keyring) Forget() { k.epoch.Add(1) }
+// Forget says that keys may have changed: each is looked up again when it is next
+// used, unless Renew comes first. Without one under way, a request that begins after
+// it is answered by a lookup that begins after it.
+func (k *Keyring) Forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.changed.Load() == 0 {
+		now := k.now().UnixMilli()
+		k.grace.Store(now)
+		k.changed.Store(now)
+	}
+	k.epoch.Add(1)
+}
 
-// Doubt ends the trust in what is known of keys for as long as the store is away,
-// or restores it. By default a key that was forgotten and cannot be looked up
-// again is taken for what it was; after long enough that would keep a revoked one
-// alive.
+// IsForgotten tells whether there is anything for Renew to do.
+func (k *Keyring) IsForgotten() bool { return k.changed.Load() != 0 }
+
+// Renew reads the forgotten keys again that were used lately, those used last first.
+// find gives those that exist. Meanwhile requests take them for what they were. What
+// an error leaves, the next call reads.
+func (k *Keyring) Renew(ctx context.Context, find func(ctx context.Context, hashes [][sha256.Size]byte) (map[[sha256.Size]byte]Key, error)) error {
+	k.renewing.Store(true)
+	defer k.renewing.Store(false)
+	for {
+		epoch := k.epoch.Load() // before they are read: what is forgotten meanwhile may be what is found
+		for some := range slices.Chunk(k.inUse(epoch), renewedAtOnce) {
+			found, err := find(ctx, some)
+			if err != nil {
+				return err
+			}
+			for _, hash := range some {
+				s := &k.shards[hash[0]%byte(len(k.shards))]
+				if key, ok := found[hash]; ok {
+					s.keep(hash, known{key: key, epoch: epoch})
+				} else {
+					s.forget(hash, epoch)
+				}
+			}
+		}
+		if k.settle(epoch) {
+			return nil
+		}
+	}
+}
+
+// inUse gives the keys that were used lately and are not known as of epoch.
+func (k *Keyring) inUse(epoch uint64) [][sha256.Size]byte {
+	type used struct {
+		hash [sha256.Size]byte
+		last int64
+	}
+	var list []used
+	since := k.now().Add(-trustFor).UnixMilli()
+	for i := range k.shards {
+		s := &k.shards[i]
+		s.mu.RLock()
+		for hash, found := range s.keys {
+			if last := found.use.last.Load(); found.epoch < epoch && last > since {
+				list = append(list, used{hash, last})
+			}
+		}
+		s.mu.RUnlock()
+	}
+	slices.SortFunc(list, func(a, b used) int { return cmp.Compare(b.last, a.last) })
+	hashes := make([][sha256.Size]byte, len(list))
+	for i, u := range list {
+		hashes[i] = u.hash
+	}
+	return hashes
+}
+
+// settle notes that the keys in use are up to date, unless they were forgotten again.
+func (k *Keyring) settle(epoch uint64) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.epoch.Load() != epoch {
+		return false
+	}
+	k.settled.Store(epoch)
+	k.changed.Store(0)
+	return true
+}
+
+// Away says whether the store answers at all. While it does not, a key that was
+// forgotten and cannot be looked up is taken for what it was. Doubt ends that, when
+// it has lasted so long that a revoked one would be kept alive, or restores it.
+func (k *Keyring) Away(away bool) {
+	if k.away.Swap(away) && !away {
+		k.grace.Store(k.now().UnixMilli()) // they could not be renewed before
+	}
+}
+
+// Doubt: see Away.
 func (k *Keyring) Doubt(doubted bool) {
 	if k.doubted.Swap(doubted) != doubted {
 		k.Forget()

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"palmares/internal/catalog"
 	"palmares/internal/coding"
@@ -23,6 +24,7 @@ import (
 type Caller struct {
 	Keyed   bool          // with a valid API key
 	Subject quota.Subject // whose quota the request is counted against
+	Waited  time.Duration // what it took to find out, which counting must not take again
 }
 
 // Config is what the operations need of the rest of the server.
@@ -181,11 +183,11 @@ func (h *Handler) count(header http.Header, caller Caller, a *answer, failure er
 	}
 	if !counts {
 		if caller.Keyed {
-			h.cfg.Meter.Look(caller.Subject).SetHeaders(header)
+			h.cfg.Meter.Look(caller.Subject, caller.Waited).SetHeaders(header)
 		}
 		return nil
 	}
-	grant := h.cfg.Meter.Take(caller.Subject)
+	grant := h.cfg.Meter.Take(caller.Subject, caller.Waited)
 	grant.SetHeaders(header)
 	if grant.Refused {
 		return quotaExceeded(grant)

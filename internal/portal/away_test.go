@@ -53,7 +53,7 @@ func TestWithoutTheDatabaseThePageSaysSoAndTheLogHasNoSecret(t *testing.T) {
 	stranger := p.browser()
 	for _, r := range []*reply{
 		b.get("/compte"), b.get("/compte/sessions"), b.post("/compte/deconnexion"),
-		stranger.get("/compte/connexion?jeton=" + token), stranger.post("/compte/connexion", "jeton", token), stranger.post("/compte", "courriel", "eve@example.org"),
+		stranger.get("/compte/connexion?jeton=" + token), stranger.post("/compte/connexion", "jeton", token), stranger.post("/compte", "email", "eve@example.org"),
 	} {
 		r.is(503).says("Compte indisponible", "Réessayez dans une minute").saysNot("palmares_", "database", "postgres")
 		if r.header.Get("Retry-After") == "" {

@@ -60,6 +60,8 @@ type Config struct {
 	// Quota is how many requests a day the Developer plan has; 0 where requests are not
 	// counted, so that there is no usage to show.
 	Quota int
+	// Away tells that the store does not answer: nobody then waits for it; nil for never.
+	Away func() bool
 }
 
 // LinkURL is where the link in a mail leads. The token in it is a secret.
@@ -234,6 +236,9 @@ func (p *portal) answer(w http.ResponseWriter, r *request, h handler) (*answer, 
 		if err := r.ParseForm(); err != nil {
 			return nil, unreadableForm()
 		}
+	}
+	if p.Away != nil && p.Away() {
+		return nil, away
 	}
 	if err := p.recognise(w, r); err != nil {
 		return nil, err

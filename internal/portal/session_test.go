@@ -131,7 +131,7 @@ func TestOtherSitesCannotPost(t *testing.T) {
 		mine := regexp.MustCompile(`/compte/sessions/ses_[0-9a-z]{26}/fin`).FindAllString(b.get("/compte/sessions").body, 2)
 		before := p.contents()
 		posts := map[string]string{
-			"/compte": "courriel=ada@example.org", "/compte/connexion": "jeton=" + token, "/compte/deconnexion": "",
+			"/compte": "email=ada@example.org", "/compte/connexion": "jeton=" + token, "/compte/deconnexion": "",
 			"/compte/sessions/autres/fin": "", mine[0]: "", mine[1]: "", "/compte/nulle-part": "",
 		}
 		for path, body := range posts {
@@ -159,7 +159,7 @@ func TestEveryPageIsStrictAndForOneReader(t *testing.T) {
 		stranger, ada := p.browser(), p.signedIn("ada@example.org")
 		for i, r := range []*reply{
 			stranger.get("/compte"), stranger.get("/compte/courriel"), stranger.get("/compte/connexion?jeton=" + p.link("ada@example.org")),
-			stranger.get("/compte/connexion"), stranger.get("/compte/nulle-part"), stranger.post("/compte", "courriel", "x"),
+			stranger.get("/compte/connexion"), stranger.get("/compte/nulle-part"), stranger.post("/compte", "email", "x"),
 			ada.get("/compte"), ada.get("/compte/sessions"), stranger.post("/compte/sessions/autres/fin"),
 		} {
 			for name, want := range map[string]string{
@@ -177,7 +177,7 @@ func TestEveryPageIsStrictAndForOneReader(t *testing.T) {
 				t.Errorf("%s has %d main headings", r.what, n)
 			}
 		}
-		for _, r := range []*reply{stranger.get("/compte/sessions"), stranger.post("/compte", "courriel", "a@example.org"), ada.post("/compte/deconnexion")} {
+		for _, r := range []*reply{stranger.get("/compte/sessions"), stranger.post("/compte", "email", "a@example.org"), ada.post("/compte/deconnexion")} {
 			if got := r.is(303).header.Get("Cache-Control"); got != "no-store" {
 				t.Errorf("%s may be kept: %q", r.what, got)
 			}

@@ -40,7 +40,7 @@ func (p *portal) welcome(r *request, email, problem string) *answer {
 // requestLink asks for a mail. The answer depends on the form of the address, which
 // its writer knows, and on nothing that we know.
 func (p *portal) requestLink(r *request) (*answer, error) {
-	typed := r.PostForm.Get("courriel")
+	typed := r.PostForm.Get("email")
 	if strings.TrimSpace(typed) == "" {
 		return p.refuse(r, typed, "Indiquez votre adresse électronique."), nil
 	}

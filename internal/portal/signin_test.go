@@ -24,7 +24,7 @@ func TestAnAddressOpensItsAccountAndLeavesIt(t *testing.T) {
 	each(t, abroad, func(t *testing.T, p *place) {
 		b := p.browser()
 		b.get("/compte").is(200).says(form, "<h1>Compte</h1>", `autocomplete="email"`).saysNot("Se déconnecter", "Sessions")
-		b.post("/compte", "courriel", " Ada@Example.org ").leadsTo("/compte/courriel")
+		b.post("/compte", "email", " Ada@Example.org ").leadsTo("/compte/courriel")
 		b.get("/compte/courriel").is(200).says("Regardez vos courriels", "15&nbsp;minutes").saysNot("journal", "example.org")
 		mails, err := p.store.ClaimMails(t.Context(), p.now, 10)
 		if err != nil || len(mails) != 1 || mails[0].To != "ada@example.org" || mails[0].Kind != mail.SignIn || p.woken.Load() != 1 {
@@ -57,7 +57,7 @@ func TestTheAnswerIsTheSameForEveryAddress(t *testing.T) {
 		ask := func(email, from string) (*reply, *reply) {
 			b := p.browser()
 			b.from = from
-			return b.post("/compte", "courriel", email), b.get("/compte/courriel")
+			return b.post("/compte", "email", email), b.get("/compte/courriel")
 		}
 		first, page := ask("known@example.org", "198.51.100.1")
 		same := func(what, email, from string, queued bool) {
@@ -95,16 +95,16 @@ func TestWhatIsNoAddressIsRefusedInPlace(t *testing.T) {
 			"ada", "ada@", "ada@example.org\r\nBcc: eve@example.org", "ada@example.org\nSubject: x", "ada@example.org%0aBcc:eve@example.org\x00",
 			"ada@example.org,eve@example.org", "Ada <ada@example.org>", "ada@[127.0.0.1]", strings.Repeat("a", 300) + "@example.org", `"><script>alert(1)</script>@x`,
 		} {
-			b.post("/compte", "courriel", typed).is(400).says(form, "Cette adresse n’en est pas une", `aria-invalid="true"`, `aria-describedby="page.courriel-faux"`, `role="alert"`).saysNot("<script>alert")
+			b.post("/compte", "email", typed).is(400).says(form, "Cette adresse n’en est pas une", `aria-invalid="true"`, `aria-describedby="page.courriel-faux"`, `role="alert"`).saysNot("<script>alert")
 		}
-		b.post("/compte", "courriel", " ").is(400).says("Indiquez votre adresse")
+		b.post("/compte", "email", " ").is(400).says("Indiquez votre adresse")
 		b.post("/compte").is(400).says("Indiquez votre adresse")
-		b.post("/compte", "courriel", strings.Repeat("a", 100_000)).is(400).says("Formulaire illisible")
+		b.post("/compte", "email", strings.Repeat("a", 100_000)).is(400).says("Formulaire illisible")
 		if mails, err := p.store.ClaimMails(t.Context(), p.now, 10); len(mails) != 0 || err != nil {
 			t.Errorf("mails wait: %v, %v", mails, err)
 		}
 		// Nor do they count.
-		b.post("/compte", "courriel", "ada@example.org").is(303)
+		b.post("/compte", "email", "ada@example.org").is(303)
 		if p.woken.Load() != 1 {
 			t.Error("what was refused counts against the limit")
 		}

@@ -174,6 +174,10 @@ var (
 	home  = stranger("203.0.113.9/32")
 )
 
+// Take and Look are those of a request that has not waited for the store.
+func (k *kit) Take(s Subject) Grant { return k.Meter.Take(s, 0) }
+func (k *kit) Look(s Subject) Grant { return k.Meter.Look(s, 0) }
+
 // use takes n requests, which must be granted, and gives the last grant.
 func (k *kit) use(t testing.TB, s Subject, n int) (g Grant) {
 	t.Helper()

@@ -108,7 +108,8 @@ type Config struct {
 	// Count is set where several nodes share the store, nil on one. It grants requests
 	// of a day to subjects, each as far as the limit of its tier allows (all accounts in
 	// it are Free), in one atomic step that is exact among all nodes. Requests that are
-	// refused are not counted. It is never called concurrently but with a question about
+	// refused are not counted, and of a subject that asks for none nothing is kept that
+	// was not there. It is never called concurrently but with a question about
 	// no day, which only asks for the time.
 	Count func(ctx context.Context, day string, asked Usage) (Tally, error)
 }
@@ -183,16 +184,18 @@ func New(ctx context.Context, cfg Config) (*Meter, error) {
 
 // Take counts one request of s, unless its day is used up: then it is refused and
 // not counted. Requests of Pro are counted for the owner's chart and never refused.
-func (m *Meter) Take(s Subject) Grant {
+// waited is how long the request has waited for the store already.
+func (m *Meter) Take(s Subject, waited time.Duration) Grant {
 	now := m.now()
 	d := m.today(now)
-	if m.isShared(s, d) {
-		used, is, ok := m.takeShared(d, s)
+	if m.isShared(s, d, waited) {
+		begin := time.Now()
+		used, is, ok := m.takeShared(d, s, 1, takeTimeout-waited)
 		if !ok && is == closed { // it is another day there: now we know which
 			now = m.now()
 			if newer := m.today(now); newer != d {
 				d = newer
-				used, is, ok = m.takeShared(d, s)
+				used, is, ok = m.takeShared(d, s, 1, takeTimeout-waited-time.Since(begin))
 			}
 		}
 		if ok {
@@ -209,9 +212,14 @@ func (m *Meter) Take(s Subject) Grant {
 
 // Look is what a Take would find, without counting: for an answer that is free and
 // still says what remains. It never refuses.
-func (m *Meter) Look(s Subject) Grant {
+func (m *Meter) Look(s Subject, waited time.Duration) Grant {
 	now := m.now()
 	d := m.today(now)
+	if m.isShared(s, d, waited) {
+		if used, _, ok := m.takeShared(d, s, 0, takeTimeout-waited); ok {
+			return d.grant(s.Tier, used, false, now)
+		}
+	}
 	return d.grant(s.Tier, d.used(s), false, now)
 }
 

@@ -3,15 +3,21 @@ package quota
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// takeTimeout is how long a request waits for the store at most, its turn included.
-// A quarter of a second is what callers are promised; the rest is for the way there
-// and back.
+// takeTimeout is how long a request waits for the store at most, its turn included,
+// and what it waited to have its key looked up. A quarter of a second is what callers
+// are promised; the rest is for the way there and back.
 const takeTimeout = 240 * time.Millisecond
+
+// A request that has waited for longer than maxWaited is counted here, and its count
+// saved later: the lookup of its key took so long that the store would hardly count it
+// in what is left.
+const maxWaited = takeTimeout / 2
 
 // A Tally is what a Count made of what it was asked.
 type Tally struct {
@@ -47,7 +53,7 @@ type counting struct {
 // only while it is in the queue.
 type group struct {
 	day      *day
-	opened   time.Time // by a clock that cannot be set
+	until    time.Time // by a clock that cannot be set
 	accounts map[string]int64
 	networks map[Pseudonym]int64
 	turn     chan struct{} // closed when its leader may ask
@@ -59,16 +65,17 @@ type group struct {
 
 var errSilent = errors.New("the store did not answer a moment ago")
 
-// join enters a request into a group of its day and gives its place among those of
-// its subject; the first of all leads.
-func (c *counting) join(d *day, s Subject, network Pseudonym) (g *group, place int64, leads bool) {
+// join enters requests of a subject, one or none, into a group of its day and gives
+// their place among those of the subject; the first of all leads, and the group lasts
+// as long as its patience.
+func (c *counting) join(d *day, s Subject, network Pseudonym, requests int64, patience time.Duration) (g *group, place int64, leads bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if n := len(c.queue); n > 0 && c.queue[n-1].day == d {
 		g = c.queue[n-1]
 	} else {
 		g = &group{
-			day: d, opened: time.Now(), accounts: map[string]int64{}, networks: map[Pseudonym]int64{},
+			day: d, until: time.Now().Add(patience), accounts: map[string]int64{}, networks: map[Pseudonym]int64{},
 			turn: make(chan struct{}), done: make(chan struct{}),
 		}
 		c.queue = append(c.queue, g)
@@ -79,10 +86,10 @@ func (c *counting) join(d *day, s Subject, network Pseudonym) (g *group, place i
 	}
 	if s.Tier == Anonymous {
 		place = g.networks[network]
-		g.networks[network]++
+		g.networks[network] += requests
 	} else {
 		place = g.accounts[s.Account]
-		g.accounts[s.Account]++
+		g.accounts[s.Account] += requests
 	}
 	return g, place, leads
 }
@@ -94,11 +101,18 @@ func (c *counting) next() {
 	}
 }
 
-// leave takes the group that was called out of the queue: nobody joins it any more.
-func (c *counting) leave() {
+// leave takes a group out of the queue: nobody joins it any more. It tells whether it
+// was called, and so is to end.
+func (c *counting) leave(g *group) (called bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.queue = c.queue[1:]
+	c.queue = slices.DeleteFunc(c.queue, func(other *group) bool { return other == g })
+	select {
+	case <-g.turn:
+		return true
+	default:
+		return false
+	}
 }
 
 // end lets the next group go.
@@ -110,16 +124,21 @@ func (c *counting) end() {
 
 // lead asks for a whole group.
 func (m *Meter) lead(g *group) {
-	<-g.turn
-	m.shared.leave()
-	defer m.shared.end()
+	ctx, cancel := context.WithDeadline(m.base, g.until)
+	defer cancel()
+	select {
+	case <-g.turn:
+	case <-ctx.Done():
+	}
+	called := m.shared.leave(g)
+	if called {
+		defer m.shared.end()
+	}
 	defer close(g.done)
-	if m.shared.away.Load() {
+	if !called || m.shared.away.Load() {
 		g.err = errSilent
 		return
 	}
-	ctx, cancel := context.WithDeadline(m.base, g.opened.Add(takeTimeout))
-	defer cancel()
 	var asked Usage
 	for id, n := range g.accounts {
 		asked.Accounts = append(asked.Accounts, AccountCount{id, n})
@@ -174,13 +193,14 @@ func (m *Meter) Alone() bool { return m.shared.away.Load() }
 
 // isShared tells whether requests of s are to be asked of the store. Those of Pro
 // are not: nothing depends on their number but a chart.
-func (m *Meter) isShared(s Subject, d *day) bool {
-	return m.cfg.Count != nil && s.Tier != Pro && !m.shared.away.Load() && d.ready.Load() && !(d.private && s.Tier == Anonymous)
+func (m *Meter) isShared(s Subject, d *day, waited time.Duration) bool {
+	return m.cfg.Count != nil && s.Tier != Pro && waited <= maxWaited && !m.shared.away.Load() && d.ready.Load() && !(d.private && s.Tier == Anonymous)
 }
 
-// takeShared is take among several nodes. It fails when the store gave no answer in
-// time, or none for this subject; then the request is counted here.
-func (m *Meter) takeShared(d *day, s Subject) (used uint32, is outcome, ok bool) {
+// takeShared is take among several nodes, of one request or none. It fails when the
+// store gave no answer in time, or none for this subject; then the request is counted
+// here.
+func (m *Meter) takeShared(d *day, s Subject, requests int64, patience time.Duration) (used uint32, is outcome, ok bool) {
 	var network Pseudonym
 	if s.Tier == Anonymous {
 		network = d.pseudonym(s.Network)
@@ -192,11 +212,16 @@ func (m *Meter) takeShared(d *day, s Subject) (used uint32, is outcome, ok bool)
 	if used >= limit {
 		return used, refused, true // no node will grant it any more
 	}
-	g, place, leads := m.shared.join(d, s, network)
-	if leads {
+	g, place, leads := m.shared.join(d, s, network, requests, patience)
+	switch {
+	case leads:
 		m.lead(g)
-	} else {
-		<-g.done
+	case patience < takeTimeout:
+		if !g.within(patience) {
+			return 0, taken, false
+		}
+	default:
+		<-g.done // which comes in time, as the group is older than this request
 	}
 	if g.err != nil {
 		return 0, taken, false
@@ -214,16 +239,35 @@ func (m *Meter) takeShared(d *day, s Subject) (used uint32, is outcome, ok bool)
 	switch {
 	case !known:
 		return 0, taken, false
+	case requests == 0:
+		return uint32(min(c.Used, fullCounter)), taken, true
 	case place >= c.Granted:
 		return uint32(min(max(c.Used, int64(limit)), fullCounter)), refused, true
 	}
 	return uint32(c.Used - c.Granted + place + 1), taken, true
 }
 
+// within waits for the answer to a group for so long. Whoever goes before it is there
+// may be counted twice, there and here.
+func (g *group) within(patience time.Duration) bool {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-g.done:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// recoverTimeout is for a new connection and a question, on a long way too: nobody
+// waits for it. A question that was lost must not be waited for when the store is back.
+const recoverTimeout = time.Second
+
 // recover asks a store that was away whether it is well, saves what was counted here
 // meanwhile, and then has everybody ask it again.
 func (m *Meter) recover(ctx context.Context) {
-	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeTimeout)
+	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), recoverTimeout)
 	defer cancel()
 	if _, err := m.ask(asking, "", Usage{}); err != nil {
 		return

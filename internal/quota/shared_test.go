@@ -56,11 +56,17 @@ func (c *cabinet) count(ctx context.Context, day string, asked Usage) (Tally, er
 		if strings.HasPrefix(a.Account, "gone") {
 			continue
 		}
+		if _, ok := c.accounts[day][a.Account]; !ok && a.Requests == 0 {
+			continue
+		}
 		old := c.accounts[day][a.Account]
 		c.accounts[day][a.Account] = max(old, min(old+a.Requests, int64(Free.Limit())))
 		tally.Accounts[a.Account] = Counted{c.accounts[day][a.Account] - old, c.accounts[day][a.Account]}
 	}
 	for _, n := range asked.Networks {
+		if _, ok := c.networks[day][n.Network]; !ok && n.Requests == 0 {
+			continue
+		}
 		old := c.networks[day][n.Network]
 		c.networks[day][n.Network] = max(old, min(old+n.Requests, int64(Anonymous.Limit())))
 		tally.Networks[n.Network] = Counted{c.networks[day][n.Network] - old, c.networks[day][n.Network]}
@@ -356,7 +362,7 @@ func BenchmarkTakeShared(b *testing.B) {
 	var n atomic.Int64
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			m.Take(Subject{Tier: Free, Account: string(rune('a' + n.Add(1)%20000))})
+			m.Take(Subject{Tier: Free, Account: string(rune('a' + n.Add(1)%20000))}, 0)
 		}
 	})
 }

@@ -31,14 +31,14 @@ func (g *gate) authorize(r *http.Request) (api.Caller, *api.Error) {
 	if !ok {
 		return api.Caller{}, api.InvalidKey()
 	}
-	key, err := g.keys.Check(r.Context(), token)
+	key, waited, err := g.keys.CheckTimed(r.Context(), token)
 	switch {
 	case err == nil:
 		tier := quota.Free
 		if key.Plan == account.Pro {
 			tier = quota.Pro
 		}
-		return api.Caller{Keyed: true, Subject: quota.Subject{Tier: tier, Account: key.AccountID}}, nil
+		return api.Caller{Keyed: true, Subject: quota.Subject{Tier: tier, Account: key.AccountID}, Waited: waited}, nil
 	case errors.Is(err, account.ErrInvalidKey):
 		return api.Caller{}, api.InvalidKey()
 	case errors.Is(err, account.ErrRevokedKey):

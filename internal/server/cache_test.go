@@ -138,7 +138,7 @@ func BenchmarkKeyAndQuota(b *testing.B) {
 						b.Error(refusal)
 						return
 					}
-					meter.Take(caller.Subject)
+					meter.Take(caller.Subject, 0)
 				}
 			})
 		})

@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -12,12 +14,15 @@ import (
 )
 
 // A Watch keeps memory and store in step: it loads a catalogue that another
-// process published, has keys looked up again when any of them changed, and tells
-// the store now and then which keys were used.
+// process published, reads keys again when any of them changed, and tells the store
+// now and then which keys were used. All of that runs beside the question whether
+// anything changed, which waits for none of it.
 type Watch struct {
 	// State asks the store, cheaply, for the newest version of the catalogue and
 	// of the keys.
 	State func(context.Context) (catalogue, keys int64, err error)
+	// FindKeys gives those of the keys with these hashes that exist.
+	FindKeys func(ctx context.Context, hashes [][sha256.Size]byte) (map[[sha256.Size]byte]account.Key, error)
 	// NoteUse stores when keys were last used.
 	NoteUse func(context.Context, []account.Use) error
 	// Interval is how often State is asked.
@@ -40,23 +45,23 @@ func (w *Watch) Run(ctx context.Context) error {
 	tick, note := time.NewTicker(w.Interval), time.NewTicker(noteEvery)
 	defer tick.Stop()
 	defer note.Stop()
-	var loads loads
-	defer loads.running.Wait()
+	var load, renewal, noting errand
 	keys, failing := int64(-1), false
 	answered := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
+			load.running.Wait()
+			renewal.running.Wait()
+			noting.running.Wait()
 			return w.noteUse(ctx)
 		case <-note.C:
-			if err := w.noteUse(ctx); err != nil {
-				w.Log.Error("the last use of keys cannot be stored", "error", err)
-			}
+			noting.begin(ctx, w.noteUse)
 			continue
 		case <-tick.C:
 		case <-w.Wake:
 		}
-		err := w.look(ctx, &keys, &loads)
+		err := w.look(ctx, &keys, &load, &renewal)
 		switch {
 		case ctx.Err() != nil:
 			continue // and end
@@ -69,6 +74,7 @@ func (w *Watch) Run(ctx context.Context) error {
 			answered = time.Now()
 		}
 		w.away.Store(failing)
+		w.Keys.Away(failing)
 		w.Keys.Doubt(time.Since(answered) > trustKeys)
 	}
 }
@@ -80,79 +86,103 @@ const trustKeys = 15 * time.Minute
 // noteEvery is as often as a key's last use is worth a write.
 const noteEvery = time.Minute
 
+// noteTimeout is how long it may take.
+const noteTimeout = 2 * time.Second
+
 // noteUse stores the last use of keys; the end of ctx does not cut it short.
 func (w *Watch) noteUse(ctx context.Context) error {
 	used := w.Keys.Used()
 	if len(used) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
 	defer cancel()
-	return w.NoteUse(ctx, used)
+	err := w.NoteUse(ctx, used)
+	if err != nil {
+		w.Log.Error("the last use of keys cannot be stored", "error", err)
+	}
+	return err
+}
+
+// renewTimeout leaves a revocation time for a second attempt within its five seconds.
+const renewTimeout = 2 * time.Second
+
+func (w *Watch) renew(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, renewTimeout)
+	defer cancel()
+	err := w.Keys.Renew(ctx, w.FindKeys)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		w.Log.Error("a key has changed, and the keys in use cannot be read again yet", "error", err)
+	}
+	return err
 }
 
 // stateTimeout is for a database that hangs: it is taken for one that is away. A
 // question that was lost must not be waited for when it is back.
 const stateTimeout = time.Second
 
-func (w *Watch) look(ctx context.Context, keys *int64, loads *loads) error {
+func (w *Watch) look(ctx context.Context, keys *int64, load, renewal *errand) error {
 	asking, cancel := context.WithTimeout(ctx, stateTimeout)
 	defer cancel()
 	version, revision, err := w.State(asking)
 	if err != nil {
-		loads.giveUp()
+		load.giveUp()
+		renewal.giveUp()
 		return err
 	}
 	if revision != *keys {
 		w.Keys.Forget()
 		*keys = revision
 	}
-	if version != w.Live.Snapshot().Version {
-		loads.begin(ctx, w.load)
+	if w.Keys.IsForgotten() {
+		renewal.begin(ctx, w.renew)
 	}
-	return loads.failure()
+	if version != w.Live.Snapshot().Version {
+		load.begin(ctx, w.load)
+	}
+	return load.failure()
 }
 
-// loads are the loads of a catalogue, one at a time. They run beside the
-// watch: a large catalogue takes seconds, and a revocation must not wait for it.
-type loads struct {
+// An errand is what the watch has done beside it, one at a time: a large catalogue
+// takes seconds, and a revocation must not wait for it.
+type errand struct {
 	running sync.WaitGroup
 	mu      sync.Mutex
 	cancel  context.CancelFunc // of the one that runs; nil when none does
 	err     error              // of the last one
 }
 
-func (l *loads) begin(ctx context.Context, load func(context.Context) error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.cancel != nil {
+func (e *errand) begin(ctx context.Context, do func(context.Context) error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.cancel != nil {
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	l.cancel = cancel
-	l.running.Go(func() {
-		err := load(ctx)
+	e.cancel = cancel
+	e.running.Go(func() {
+		err := do(ctx)
 		cancel()
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.cancel, l.err = nil, err
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.cancel, e.err = nil, err
 	})
 }
 
-// giveUp ends a load from a store that does not answer: it might hang for ever, and
+// giveUp ends an errand to a store that does not answer: it might hang for ever, and
 // keep the next one waiting.
-func (l *loads) giveUp() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.cancel != nil {
-		l.cancel()
+func (e *errand) giveUp() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.cancel != nil {
+		e.cancel()
 	}
 }
 
-func (l *loads) failure() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.err
+func (e *errand) failure() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.err
 }
 
 func (w *Watch) load(ctx context.Context) error {

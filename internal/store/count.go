@@ -11,7 +11,8 @@ import (
 // countStatement grants requests, exactly among all nodes: each row is raised as far
 // as its limit allows, and what comes back is what it holds now and how much of that
 // was granted here. Rows are taken in one order, so that two nodes cannot wait for
-// each other. An account that no longer exists is left out.
+// each other. An account that no longer exists is left out. Who is asked for with
+// nothing is only looked at, and has no row made.
 //
 // The server's clock decides which day it is: on another nothing is granted. Around
 // midnight both days are open for two seconds, as a node knows that clock only as
@@ -30,7 +31,7 @@ const countStatement = `
 		INSERT INTO usage AS u (day, account_id, requests, granted)
 		SELECT $1, asked.id, LEAST(asked.requests, $4::bigint), LEAST(asked.requests, $4)
 		FROM unnest($2::text[], $3::bigint[]) AS asked (id, requests)
-		WHERE EXISTS (SELECT 1 FROM open) AND EXISTS (SELECT 1 FROM accounts WHERE accounts.id = asked.id)
+		WHERE asked.requests > 0 AND EXISTS (SELECT 1 FROM open) AND EXISTS (SELECT 1 FROM accounts WHERE accounts.id = asked.id)
 		ORDER BY asked.id COLLATE "C"
 		ON CONFLICT (day, account_id) DO UPDATE SET
 			requests = GREATEST(u.requests, LEAST(u.requests + excluded.requests, $4)),
@@ -40,7 +41,7 @@ const countStatement = `
 		INSERT INTO network_usage AS u (day, network, requests, granted)
 		SELECT $1, asked.network, LEAST(asked.requests, $7::bigint), LEAST(asked.requests, $7)
 		FROM unnest($5::text[], $6::bigint[]) AS asked (network, requests)
-		WHERE EXISTS (SELECT 1 FROM open)
+		WHERE asked.requests > 0 AND EXISTS (SELECT 1 FROM open)
 		ORDER BY asked.network COLLATE "C"
 		ON CONFLICT (day, network) DO UPDATE SET
 			requests = GREATEST(u.requests, LEAST(u.requests + excluded.requests, $7)),
@@ -48,7 +49,11 @@ const countStatement = `
 		RETURNING network, requests, granted)
 	SELECT 0 AS kind, '' AS name, (extract(epoch FROM now) * 1000000)::bigint AS requests, (SELECT count(*) FROM open) AS granted FROM clock
 	UNION ALL SELECT 1, account_id, requests, granted FROM granted_accounts
-	UNION ALL SELECT 2, network, requests, granted FROM granted_networks`
+	UNION ALL SELECT 2, network, requests, granted FROM granted_networks
+	UNION ALL SELECT 1, u.account_id, u.requests, 0 FROM usage u JOIN unnest($2, $3) AS asked (id, requests) ON u.account_id = asked.id
+		WHERE asked.requests = 0 AND u.day = $1 AND EXISTS (SELECT 1 FROM open)
+	UNION ALL SELECT 2, u.network, u.requests, 0 FROM network_usage u JOIN unnest($5, $6) AS asked (network, requests) ON u.network = asked.network
+		WHERE asked.requests = 0 AND u.day = $1 AND EXISTS (SELECT 1 FROM open)`
 
 // CountUsage grants requests of a day among all nodes, see quota.Config.Count. It is
 // for PostgreSQL only.
@@ -61,7 +66,7 @@ func (s *Store) CountUsage(ctx context.Context, day string, asked quota.Usage) (
 		// It was deleted between the look at the accounts and the row: now it is not there.
 		tally, err = s.countUsage(ctx, day, asked)
 	}
-	return tally, s.explain(ctx, err)
+	return tally, s.tell(ctx, err)
 }
 
 func (s *Store) countUsage(ctx context.Context, day string, asked quota.Usage) (quota.Tally, error) {

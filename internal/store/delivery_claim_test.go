@@ -259,15 +259,35 @@ func TestAfterTenFailuresOneDeliveryIsTriedAtATime(t *testing.T) {
 		if w := endpointNow(t, s, w.ID); w.Failures != 10 || !w.FailingSince.Equal(monday.Add(30*time.Millisecond)) {
 			t.Errorf("failures %d since %s", w.Failures, w.FailingSince)
 		}
-		one := claim(t, s, monday, 9)
-		if len(one) != 1 || one[0].EventID != events(t, s)[10].ID {
-			t.Fatalf("claimed %+v; want the oldest due", one)
+		// None before its time, counted from the end of the last one, and then one more
+		// each time: the deliveries do not lose their attempts one after the other.
+		at := monday.Add(30 * time.Millisecond)
+		var one []webhook.Claim
+		for i, wait := range []time.Duration{webhook.ProbeEvery, webhook.ProbeEvery, 5 * time.Second, webhook.ProbeEvery} {
+			at = at.Add(wait)
+			if early := claim(t, s, at.Add(-time.Millisecond), 9); len(early) != 0 {
+				t.Fatalf("%d were tried before %s were over", len(early), wait)
+			}
+			one = claim(t, s, at, 9)
+			if len(one) != 1 || one[0].EventID != events(t, s)[10+i].ID || one[0].Attempt != 1 {
+				t.Fatalf("claimed %+v; want the oldest due", one)
+			}
+			if more := claim(t, s, at, 9); len(more) != 0 {
+				t.Errorf("%d beside it", len(more))
+			}
+			v := failure(at, time.Hour)
+			switch i {
+			case 1: // its own next attempt is sooner than the next look at the endpoint
+				v = failure(at, 5*time.Second+30*time.Millisecond)
+			case 2: // it was the last one, and is due no more
+				v.State, v.NextAt = webhook.Failed, time.Time{}
+			case 3:
+				v = success(at)
+			}
+			settle(t, s, one[0], v)
+			at = at.Add(v.Attempt.Duration)
 		}
-		if more := claim(t, s, monday, 9); len(more) != 0 {
-			t.Errorf("%d beside it", len(more))
-		}
-		settle(t, s, one[0], success(monday))
-		if many := claim(t, s, monday, 9); len(many) != webhook.MaxInFlight {
+		if many := claim(t, s, at, 9); len(many) != webhook.MaxInFlight {
 			t.Errorf("after a success %d are tried", len(many))
 		}
 	})

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"database/sql"
 	"testing"
 	"time"
 
@@ -26,6 +27,7 @@ type deliveryModel struct {
 	pro        bool
 	paused     map[string]bool
 	failures   map[string]int
+	hold       map[string]time.Time
 	deliveries map[string]*modelDelivery
 	held       []webhook.Claim // also those whose lease has ended
 }
@@ -47,7 +49,7 @@ func (m *deliveryModel) room(endpoint string) (room, due int) {
 			due++
 		}
 	}
-	if m.paused[endpoint] || !m.pro {
+	if m.paused[endpoint] || !m.pro || m.hold[endpoint].After(m.now) {
 		room = 0
 	}
 	return max(room, 0), due
@@ -59,7 +61,13 @@ func (m *deliveryModel) settle(rt *rapid.T, s *Store) {
 	d := m.deliveries[c.DeliveryID]
 	v := success(m.now)
 	if rapid.IntRange(0, 3).Draw(rt, "fails") > 0 {
-		v = failure(m.now, time.Duration(rapid.IntRange(0, 60).Draw(rt, "delay"))*time.Second)
+		v = failure(m.now, time.Duration(rapid.IntRange(0, 600).Draw(rt, "delay"))*time.Second)
+		switch rapid.IntRange(0, 9).Draw(rt, "kind") {
+		case 0:
+			v.Untried = true
+		case 1:
+			v.HoldUntil = m.now.Add(time.Duration(rapid.IntRange(1, 60).Draw(rt, "hold")) * time.Second)
+		}
 	}
 	if err := s.SettleDelivery(rt.Context(), c, v); err != nil {
 		rt.Fatal(err)
@@ -72,12 +80,44 @@ func (m *deliveryModel) settle(rt *rapid.T, s *Store) {
 	case d.delivered || !ours && v.State != webhook.Delivered: // it is forgotten
 	case v.State == webhook.Delivered:
 		d.attempts++
-		d.delivered, m.failures[d.endpoint] = true, 0
+		d.delivered = true
+		m.mend(d.endpoint)
+	case v.Untried:
+		d.next = v.NextAt
 	default:
 		d.attempts++
 		d.next = v.NextAt
-		m.failures[d.endpoint]++
+		hold := v.HoldUntil
+		if m.failures[d.endpoint]++; m.failures[d.endpoint] >= webhook.BreakAfter {
+			probe := v.Attempt.At.Add(v.Attempt.Duration + webhook.ProbeEvery)
+			if d.next.Before(probe) {
+				probe = d.next
+			}
+			if hold.Before(probe) {
+				hold = probe
+			}
+		}
+		if m.hold[d.endpoint].Before(hold) {
+			m.hold[d.endpoint] = hold
+		}
 	}
+}
+
+// mend forgets an endpoint's failures.
+func (m *deliveryModel) mend(endpoint string) {
+	m.failures[endpoint], m.hold[endpoint] = 0, time.Time{}
+}
+
+// waiting makes a delivery that is due at once.
+func waiting(t testing.TB, s *Store, endpointID string, now time.Time) webhook.Delivery {
+	t.Helper()
+	d := newDelivery(endpointID, webhook.OfResend, now)
+	d.EventID, d.Type = "evt_"+d.ID, webhook.Ping
+	err := s.write(t.Context(), func(tx *sql.Tx) error { return insertDelivery(t.Context(), tx, d, "{}") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 func TestClaimsAndOutcomesKeepToTheModel(t *testing.T) {
@@ -101,47 +141,36 @@ func TestClaimsAndOutcomesKeepToTheModel(t *testing.T) {
 			defer func() { must(s.DeleteAccount(ctx, a.Email)) }()
 			m := deliveryModel{
 				now: monday.Add(time.Duration(round) * time.Hour), pro: true,
-				paused: map[string]bool{}, failures: map[string]int{}, deliveries: map[string]*modelDelivery{},
+				paused: map[string]bool{}, failures: map[string]int{}, hold: map[string]time.Time{}, deliveries: map[string]*modelDelivery{},
 			}
 			var endpoints []string
 			for range rapid.IntRange(1, 3).Draw(rt, "endpoints") {
 				w, err := s.CreateEndpoint(ctx, a.ID, "https://hooks.example/", nil, sealedAs("x"), m.now)
 				must(err)
 				endpoints = append(endpoints, w.ID)
-				d, err := s.PingEndpoint(ctx, a.ID, w.ID, m.now)
-				must(err)
-				m.deliveries[d.ID] = &modelDelivery{endpoint: w.ID, next: m.now}
-				for range rapid.IntRange(0, 12).Draw(rt, "more") {
-					d, err := s.Resend(ctx, a.ID, d.ID, m.now)
-					must(err)
-					m.deliveries[d.ID] = &modelDelivery{endpoint: w.ID, next: m.now}
+				for range rapid.IntRange(1, 13).Draw(rt, "deliveries") {
+					m.deliveries[waiting(t, s, w.ID, m.now).ID] = &modelDelivery{endpoint: w.ID, next: m.now}
 				}
 			}
 			any := rapid.SampledFrom(endpoints)
 			actions := map[string]func(*rapid.T){
-				"ping": func(rt *rapid.T) {
-					m.now = m.now.Add(13 * time.Second) // never too many
+				"more": func(rt *rapid.T) {
 					w := any.Draw(rt, "endpoint")
-					d, err := s.PingEndpoint(ctx, a.ID, w, m.now)
-					must(err)
-					m.deliveries[d.ID] = &modelDelivery{endpoint: w, next: m.now}
-				},
-				"resend": func(rt *rapid.T) {
-					if len(m.held) == 0 {
-						return
-					}
-					c := rapid.SampledFrom(m.held).Draw(rt, "claim")
 					for range rapid.IntRange(1, 8).Draw(rt, "times") {
-						d, err := s.Resend(ctx, a.ID, c.DeliveryID, m.now)
-						must(err)
-						m.deliveries[d.ID] = &modelDelivery{endpoint: c.EndpointID, next: m.now}
+						m.deliveries[waiting(t, s, w, m.now).ID] = &modelDelivery{endpoint: w, next: m.now}
 					}
 				},
 				"pause": func(rt *rapid.T) {
 					w := any.Draw(rt, "endpoint")
 					state := webhook.Paused
 					if m.paused[w] {
-						state, m.failures[w] = webhook.Active, 0
+						state = webhook.Active
+						m.mend(w)
+						for _, d := range m.deliveries {
+							if d.endpoint == w && d.next.After(m.now) && !d.lease.After(m.now) {
+								d.next = m.now
+							}
+						}
 					}
 					m.paused[w] = !m.paused[w]
 					_, err := s.ChangeEndpoint(ctx, a.ID, w, webhook.Change{State: &state}, m.now)
@@ -152,11 +181,14 @@ func TestClaimsAndOutcomesKeepToTheModel(t *testing.T) {
 					plan := account.Developer
 					if m.pro {
 						plan = account.Pro
+						for _, w := range endpoints {
+							m.mend(w)
+						}
 					}
 					must(s.SetPlan(ctx, a.Email, plan))
 				},
 				"wait": func(rt *rapid.T) {
-					m.now = m.now.Add(time.Duration(rapid.IntRange(0, 20).Draw(rt, "seconds")) * time.Second)
+					m.now = m.now.Add(time.Duration(rapid.SampledFrom([]int{0, 1, 5, 20, 300}).Draw(rt, "seconds")) * time.Second)
 				},
 				"claim": func(rt *rapid.T) {
 					limit := rapid.IntRange(1, 9).Draw(rt, "limit")
@@ -193,7 +225,7 @@ func TestClaimsAndOutcomesKeepToTheModel(t *testing.T) {
 				},
 			}
 			// Most of what happens is claims and their outcomes.
-			names := []string{"claim", "claim", "claim", "settle", "settle", "settle", "ping", "resend", "resend", "pause", "plan", "wait"}
+			names := []string{"claim", "claim", "claim", "settle", "settle", "settle", "more", "pause", "plan", "wait"}
 			for range rapid.IntRange(10, 40).Draw(rt, "steps") {
 				actions[rapid.SampledFrom(names).Draw(rt, "action")](rt)
 			}

@@ -82,6 +82,69 @@ func TestWhatIsOlderThanAMonthIsForgottenAndTheSequenceGoesOn(t *testing.T) {
 	})
 }
 
+func TestASecretIsForgottenWhenItSignsNoLonger(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		a := create(t, s, "ada@example.org", account.Pro)
+		w := endpoint(t, s, a.ID)
+		if _, err := s.RotateSecret(ctx, a.ID, w.ID, "second", monday); err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range []struct {
+			at   time.Time
+			want SealedSecret
+		}{
+			{day(1).Add(-time.Millisecond), SealedSecret{w.ID, "second", "first for " + w.ID}},
+			{day(1), SealedSecret{w.ID, "second", ""}},
+		} {
+			if err := s.PruneWebhooks(ctx, step.at.Add(-webhook.Keep)); err != nil {
+				t.Fatal(err)
+			}
+			kept, err := s.SealedSecrets(ctx)
+			if diff := cmp.Diff([]SealedSecret{step.want}, kept); err != nil || diff != "" {
+				t.Errorf("at %s (-want +got):\n%s%v", step.at, diff, err)
+			}
+			if got := endpointNow(t, s, w.ID); got.OldSecretUntil.IsZero() != (step.want.OldSecret == "") {
+				t.Errorf("at %s: %+v", step.at, got)
+			}
+		}
+		// A page that still shows the end of the forgotten one is not out of date.
+		if _, err := s.RotateNextSecret(ctx, a.ID, w.ID, "third", day(1), day(2)); err != nil {
+			t.Error(err)
+		}
+		_, err := s.RotateNextSecret(ctx, a.ID, w.ID, "fourth", time.Time{}, day(2))
+		fails(t, err, ErrChanged, w.ID)
+	})
+}
+
+func TestWhatWaitsForAReceiverThatFailsIsNotOurDelay(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		a := create(t, s, "ada@example.org", account.Pro)
+		endpoint(t, s, a.ID)
+		tools(t, s, 20, "1 €/mois", monday)
+		oldest := func(at time.Time, want time.Duration) {
+			t.Helper()
+			if got, err := s.WebhookFigures(t.Context(), at); err != nil || got.OldestDue != want {
+				t.Errorf("at %s: %s, %v; want %s", at, got.OldestDue, err, want)
+			}
+		}
+		c := claim(t, s, monday, 4)
+		v := failure(monday, 5*time.Second)
+		v.HoldUntil = monday.Add(time.Hour)
+		settle(t, s, c[0], v)
+		oldest(monday.Add(time.Hour-time.Millisecond), 0)
+		oldest(monday.Add(time.Hour), time.Hour)
+		settle(t, s, c[1], success(monday))
+		oldest(monday.Add(time.Minute), time.Minute)
+		for range webhook.BreakAfter {
+			settle(t, s, claim(t, s, monday.Add(time.Minute), 1)[0], failure(monday, 5*time.Second))
+		}
+		oldest(day(1), 0)
+		settle(t, s, claim(t, s, day(1), 1)[0], success(day(1)))
+		oldest(day(1), 24*time.Hour)
+	})
+}
+
 func TestTheFiguresSayWhatHasBeenDueLongest(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		a, b := create(t, s, "ada@example.org", account.Pro), create(t, s, "bob@example.org", account.Pro)

@@ -179,6 +179,52 @@ func TestAResentDeliveryHasTheSameIDAndBytes(t *testing.T) {
 	})
 }
 
+func TestAPingThatIsResentIsAPingAndAnEndpointThatIsNotActiveGetsNone(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		a := create(t, s, "ada@example.org", account.Pro)
+		w := endpoint(t, s, a.ID)
+		publish(t, s, catalogue(tool("a", "1 €/mois")), monday)
+		event := deliveries(t, s, w.ID, DeliveryFilter{})[0]
+		ping, err := s.PingEndpoint(ctx, a.ID, w.ID, monday)
+		for range webhook.PingsAMinute - 1 {
+			if err == nil {
+				_, err = s.Resend(ctx, a.ID, ping.ID, monday)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Resend(ctx, a.ID, ping.ID, monday)
+		fails(t, err, ErrTooMany, w.ID, "5 pings")
+		_, err = s.PingEndpoint(ctx, a.ID, w.ID, monday)
+		fails(t, err, ErrTooMany, w.ID, "5 pings")
+		if _, err = s.Resend(ctx, a.ID, event.ID, monday); err != nil {
+			t.Errorf("an event that is sent again is no ping: %v", err)
+		}
+
+		for state, stop := range map[string]func(){
+			"paused":    func() { changeState(t, s, w.ID, webhook.Paused) },
+			"suspended": func() { changeState(t, s, w.ID, webhook.Active); err = s.SetPlan(ctx, a.Email, account.Developer) },
+		} {
+			stop()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = s.PingEndpoint(ctx, a.ID, w.ID, day(1))
+			fails(t, err, ErrInactive, w.ID, state, "make it active first")
+			_, err = s.Resend(ctx, a.ID, ping.ID, day(1))
+			fails(t, err, ErrInactive, w.ID, state)
+			if _, err = s.Resend(ctx, a.ID, event.ID, day(1)); err != nil {
+				t.Errorf("%s: %v", state, err)
+			}
+			if err = s.SetPlan(ctx, a.Email, account.Pro); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
 func TestFivePingsAMinuteHoweverManyAreAskedForAtOnce(t *testing.T) {
 	eachDSN(t, func(t *testing.T, dsn string) {
 		nodes := []*Store{open(t, dsn), open(t, dsn)}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"modernc.org/sqlite"
@@ -33,6 +32,9 @@ var (
 	ErrUnreachable  = errors.New("the database cannot be reached")
 	// ErrAway is ErrUnreachable that may pass by itself: nothing has to be corrected.
 	ErrAway = fmt.Errorf("%w at the moment", ErrUnreachable)
+	// errStandby is a server that only reads: another is the primary, or it will be
+	// itself in a moment.
+	errStandby = fmt.Errorf("%w: %w", ErrReadOnly, ErrAway)
 )
 
 // A RemovalsError stops a publication in which active tools disappear without
@@ -73,7 +75,7 @@ func problem(kind, cause error, format string, args ...any) error {
 }
 
 func (s *Store) busy(cause error) error {
-	return problem(ErrBusy, cause, "%s has been busy for %s, most likely with another publication: try again when that is done; nothing was changed", s.name, s.patience.Round(time.Millisecond))
+	return problem(ErrBusy, cause, "%s has been busy for too long, most likely with another publication: try again when that is done; nothing was changed", s.name)
 }
 
 // isBusy tells whether SQLite has another writer at the moment.
@@ -89,16 +91,35 @@ func isGoneAccount(err error) bool {
 	return errors.As(err, &pg) && pg.Code == "23503" // foreign_key_violation
 }
 
+// isBroken tells whether a connection was cut, which says nothing of the next one.
+func isBroken(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return strings.HasPrefix(pg.Code, "57P0") || strings.HasPrefix(pg.Code, "08") // it was told to go
+	}
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return !errors.As(err, &connect) && (errors.As(err, &network) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF))
+}
+
 // explain turns what a driver says into a sentence for whoever runs the program.
-// Errors that are sentences already pass through.
+// Errors that are sentences already pass through. When the server hung or was not
+// there, its idle connections are no more used.
 func (s *Store) explain(ctx context.Context, err error) error {
+	told := s.tell(ctx, err)
+	if errors.Is(told, context.DeadlineExceeded) || errors.Is(told, ErrAway) {
+		s.doubt()
+	}
+	return told
+}
+
+// tell is explain for those whose patience is so short that it says nothing of the
+// server.
+func (s *Store) tell(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
 	if ctx.Err() != nil {
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			s.doubt()
-		}
 		return ctx.Err() // the drivers name it in many ways
 	}
 	var told *sentence
@@ -116,7 +137,6 @@ func (s *Store) explain(ctx context.Context, err error) error {
 	var connect *pgconn.ConnectError
 	var network net.Error
 	if errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		s.doubt()
 		return problem(ErrAway, err, "%s cannot be reached: check that it runs and that host and port are right (%v)", s.name, err)
 	}
 	return err
@@ -145,8 +165,7 @@ func (s *Store) explainPostgres(pg *pgconn.PgError, err error) error {
 	case "53100": // disk_full
 		return problem(ErrFull, err, "there is no space left for %s: free some and try again; nothing was changed", s.name)
 	case "25006": // read_only_sql_transaction: this server was the primary, and there may be another
-		s.doubt()
-		return problem(ErrReadOnly, err, "%s cannot be written: connect to the primary server (%s)", s.name, pg.Message)
+		return problem(errStandby, err, "%s cannot be written: connect to the primary server (%s)", s.name, pg.Message)
 	case "57014": // query_canceled
 		return problem(ErrAway, err, "%s takes too long to answer (%s)", s.name, pg.Message)
 	case "42501": // insufficient_privilege
@@ -162,7 +181,6 @@ func (s *Store) explainPostgres(pg *pgconn.PgError, err error) error {
 	}
 	switch pg.Code[:2] {
 	case "08", "53", "57": // the connection, resources, operator intervention
-		s.doubt()
 		return problem(ErrAway, err, "%s is not available at the moment: try again (%s)", s.name, pg.Message)
 	}
 	return fmt.Errorf("%s: %w", s.name, err)

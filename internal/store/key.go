@@ -193,29 +193,49 @@ func (s *Store) OwnKey(ctx context.Context, accountID, id string) (account.Key, 
 // which it is. ErrNotFound: no key has this hash.
 func (s *Store) KeyByHash(ctx context.Context, hash [sha256.Size]byte) (account.Key, error) {
 	var k account.Key
-	_, err := scanKey(s.reads.QueryRowContext(ctx, selectKeys+`WHERE k.hash = $1`, hex.EncodeToString(hash[:])).Scan, &k)
+	err := s.ask(ctx, func() error {
+		_, err := scanKey(s.hot.QueryRowContext(ctx, selectKeys+`WHERE k.hash = $1`, hex.EncodeToString(hash[:])).Scan, &k)
+		return err
+	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return account.Key{}, problem(ErrNotFound, nil, "no account has this key")
 	}
-	return k, s.explain(ctx, err)
+	return k, s.tell(ctx, err)
 }
 
-// LiveKeys gives every key that is not revoked, by its hash: what a node holds in
-// memory to answer while the database is away.
-func (s *Store) LiveKeys(ctx context.Context) (map[[sha256.Size]byte]account.Key, error) {
-	live := map[[sha256.Size]byte]account.Key{}
-	err := s.read(ctx, func(tx *sql.Tx) error {
-		_, err := rows(ctx, tx, 0, selectKeys+`WHERE k.revoked_at = ''`, func(scan scanner, k *account.Key) error {
-			hash, err := scanKey(scan, k)
-			live[hash] = *k
-			return err
-		})
-		return err
-	})
-	if err != nil {
-		return nil, err
+// KeysByHash is KeyByHash for many keys, by few questions: those that do not
+// exist are not in what it gives.
+func (s *Store) KeysByHash(ctx context.Context, hashes [][sha256.Size]byte) (map[[sha256.Size]byte]account.Key, error) {
+	all := make(map[[sha256.Size]byte]account.Key, len(hashes))
+	for some := range slices.Chunk(hashes, s.placeholders()) {
+		err := s.ask(ctx, func() error { return s.addKeys(ctx, some, all) })
+		if err != nil {
+			return nil, s.tell(ctx, err)
+		}
 	}
-	return live, nil
+	return all, nil
+}
+
+func (s *Store) addKeys(ctx context.Context, hashes [][sha256.Size]byte, to map[[sha256.Size]byte]account.Key) error {
+	texts := make([]string, len(hashes))
+	for i, hash := range hashes {
+		texts[i] = hex.EncodeToString(hash[:])
+	}
+	list, args := in(texts)
+	found, err := s.hot.QueryContext(ctx, selectKeys+`WHERE k.hash IN `+list, args...)
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	for found.Next() {
+		var k account.Key
+		hash, err := scanKey(found.Scan, &k)
+		if err != nil {
+			return err
+		}
+		to[hash] = k
+	}
+	return found.Err()
 }
 
 // RevokeKey ends a key at once; one that has ended already keeps its time. Where

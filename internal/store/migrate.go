@@ -20,8 +20,9 @@ var migrations embed.FS
 // that this one makes: the previous release's. While nodes are replaced one by one,
 // old and new run side by side, and an old one may have to start again. So the
 // migrations of a release only add: tables, and columns with a default. What is no
-// longer used is removed a release later. It is raised with each release.
-const compatibleFrom = 3
+// longer used is removed a release later. It is raised with each release, to the
+// newest step of the one before; as long as there is none it is the newest of all.
+const compatibleFrom = 8
 
 // From this version on the tables say themselves which programs work on them.
 const saysCompatible = 8
@@ -79,7 +80,7 @@ func (s *Store) migrate(ctx context.Context, steps fs.FS) error {
 // migrateOnce takes the next step, whichever that is by the time it has the lock,
 // and gives the version that the tables then have.
 func (s *Store) migrateOnce(ctx context.Context, steps fs.FS, files []string) (version int, err error) {
-	err = s.write(ctx, func(tx *sql.Tx) error {
+	err = s.writeMuch(ctx, func(tx *sql.Tx) error {
 		if s.postgres { // on SQLite the transaction itself is the lock
 			if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1, hashtext(current_schema()))`, applicationID); err != nil {
 				return err

@@ -47,7 +47,7 @@ type Publication struct {
 // publishing again then finds nothing to change.
 func (s *Store) Publish(ctx context.Context, next *catalog.Catalog, opts PublishOptions) (Publication, error) {
 	var done Publication
-	run := s.write
+	run := s.writeMuch
 	if opts.DryRun {
 		run = s.read // it neither waits for a publication nor holds one up
 	}

@@ -29,14 +29,18 @@ type Store struct {
 	name     string // for sentences: the path or the server, never a password
 	postgres bool
 	reads    *sql.DB
+	hot      *sql.DB       // for what requests and the watch ask; on SQLite it is reads
 	writes   *sql.DB       // on SQLite a single connection: it has one writer at a time
 	patience time.Duration // how long a writer waits for another
+	locks    time.Duration // and on PostgreSQL for a row, if that is less
 
 	// Of PostgreSQL only.
 	server  *pgx.ConnConfig // how to reach it
 	wires   *wires          // all connections to it
 	counts  *sql.DB         // the connection that counts
 	doubted *atomic.Int64   // when a connection last hung or broke, in Unix nanoseconds
+
+	hotDoubted *atomic.Int64 // the same of the hot ones
 }
 
 // defaultPatience outlasts the publication of a hundred thousand tools, which is
@@ -46,10 +50,11 @@ const defaultPatience = 30 * time.Second
 // Open opens the database that dsn names, `sqlite:PATH` or `postgres://…`, makes
 // it if it is a SQLite file that does not exist yet, and brings its tables up to date.
 func Open(ctx context.Context, dsn string) (*Store, error) {
-	s := &Store{patience: defaultPatience}
+	s := &Store{patience: defaultPatience, locks: lockLimit}
 	var err error
 	if path, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
 		err = s.openSQLite(ctx, path)
+		s.hot = s.reads
 	} else if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
 		err = s.openPostgres(dsn)
 	} else {
@@ -69,7 +74,7 @@ func Open(ctx context.Context, dsn string) (*Store, error) {
 func (s *Store) Close() error {
 	var err error
 	if s.counts != nil {
-		err = s.counts.Close()
+		err = errors.Join(s.counts.Close(), s.hot.Close())
 	}
 	if s.writes != nil && s.writes != s.reads {
 		err = s.writes.Close()
@@ -93,8 +98,16 @@ type State struct {
 // State reads the two counters, and nothing else.
 func (s *Store) State(ctx context.Context) (State, error) {
 	var st State
-	err := s.reads.QueryRowContext(ctx, `
-		SELECT (SELECT version FROM catalogue), (SELECT revision FROM account_state)`).Scan(&st.Version, &st.Keys)
+	err := s.ask(ctx, func() error {
+		return s.hot.QueryRowContext(ctx, `
+			SELECT (SELECT version FROM catalogue), (SELECT revision FROM account_state)`).Scan(&st.Version, &st.Keys)
+	})
+	switch {
+	case err == nil:
+		s.warm(ctx)
+	case s.postgres:
+		doubt(s.hotDoubted) // whoever asks is patient: it is not only slow
+	}
 	return st, s.explain(ctx, err)
 }
 
@@ -110,13 +123,32 @@ func (s *Store) read(ctx context.Context, fn func(*sql.Tx) error) error {
 	return s.explain(ctx, fn(tx))
 }
 
+// The limits of a small write on PostgreSQL: should its node vanish, even with the
+// commit under way, the rows that it holds are free again after idleLimit. Whoever
+// waits for them outlasts that.
+const (
+	idleLimit      = 5 * time.Second
+	lockLimit      = 8 * time.Second
+	statementLimit = 10 * time.Second
+)
+
 // write runs fn in a transaction and commits it, or nothing of it. It waits for
 // another writer as long as the store's patience lasts.
 func (s *Store) write(ctx context.Context, fn func(*sql.Tx) error) error {
-	return s.explain(ctx, s.tryWrite(ctx, fn))
+	return s.explain(ctx, s.tryWrite(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %d",
+		min(s.patience, s.locks).Milliseconds(), statementLimit.Milliseconds(), idleLimit.Milliseconds()), fn))
 }
 
-func (s *Store) tryWrite(ctx context.Context, fn func(*sql.Tx) error) error {
+// writeMuch is write for what may take its time: a publication compares a whole
+// catalogue between two statements, and a migration may rewrite a table. Neither is
+// ended for that.
+func (s *Store) writeMuch(ctx context.Context, fn func(*sql.Tx) error) error {
+	return s.explain(ctx, s.tryWrite(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0",
+		s.patience.Milliseconds()), fn))
+}
+
+// tryWrite sets limits on PostgreSQL, where it is the row that is waited for, later.
+func (s *Store) tryWrite(ctx context.Context, limits string, fn func(*sql.Tx) error) error {
 	waiting, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	conn, err := s.writes.Conn(waiting)
@@ -137,11 +169,7 @@ func (s *Store) tryWrite(ctx context.Context, fn func(*sql.Tx) error) error {
 	}
 	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing left to undo
 	if s.postgres {
-		// There it is the row that is waited for, later. A publication compares a whole
-		// catalogue between two statements, and a migration may rewrite a table: neither
-		// is ended for that.
-		set := fmt.Sprintf("SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0", s.patience.Milliseconds())
-		if _, err := tx.ExecContext(ctx, set); err != nil {
+		if _, err := tx.ExecContext(ctx, limits); err != nil {
 			return err
 		}
 	}

@@ -49,7 +49,11 @@ func suspend(t *testing.T, s *Store, now time.Time) {
 // requests says the same.
 func suspended(t *testing.T, s *Store, texts []string) string {
 	t.Helper()
-	live, err := s.LiveKeys(t.Context())
+	hashes := make([][32]byte, len(texts))
+	for i, text := range texts {
+		hashes[i] = account.HashKey(text)
+	}
+	all, err := s.KeysByHash(t.Context(), hashes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +63,8 @@ func suspended(t *testing.T, s *Store, texts []string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if held, ok := live[account.HashKey(text)]; ok && held != k {
-			t.Errorf("LiveKeys has %+v and KeyByHash %+v", held, k)
+		if all[account.HashKey(text)] != k {
+			t.Errorf("KeysByHash has %+v and KeyByHash %+v", all[account.HashKey(text)], k)
 		}
 		if !k.SuspendedAt.IsZero() {
 			names = append(names, k.Name)

@@ -69,6 +69,10 @@ func (s *Store) LoadUsage(ctx context.Context, day string) (quota.Usage, error) 
 // memory; nobody waits for them.
 const savePatience = 5 * time.Second
 
+// saveLock is how long a save waits for a row on PostgreSQL, where nobody holds one
+// for longer but who has vanished: behind it all other counts wait.
+const saveLock = 500 * time.Millisecond
+
 // hurried is the store with less patience, for what is tried again soon anyway.
 func (s *Store) hurried() *Store {
 	h := *s
@@ -89,7 +93,9 @@ func (s *Store) SaveUsage(ctx context.Context, day string, added quota.Usage) er
 	accounts := slices.SortedFunc(slices.Values(added.Accounts), func(a, b quota.AccountCount) int {
 		return cmp.Compare(a.Account, b.Account)
 	})
-	return s.hurried().write(ctx, func(tx *sql.Tx) error {
+	saver := s.hurried()
+	saver.locks = saveLock
+	return saver.write(ctx, func(tx *sql.Tx) error {
 		b := newBatch(tx, usageTable, s.placeholders())
 		for some := range slices.Chunk(accounts, s.placeholders()) {
 			existing, err := s.keepAccounts(ctx, tx, some)
@@ -171,11 +177,17 @@ func (s *Store) PruneUsage(ctx context.Context, networks, accounts string) error
 }
 
 func (s *Store) pruneNetworks(ctx context.Context, before string) error {
+	// In one order, so that two nodes that prune at once cannot wait for each other;
+	// the order of a deletion itself is PostgreSQL's own.
+	forUpdate := ""
+	if s.postgres {
+		forUpdate = " FOR UPDATE"
+	}
 	for {
 		var removed int64
 		err := s.hurried().write(ctx, func(tx *sql.Tx) error {
 			done, err := tx.ExecContext(ctx, `
-				DELETE FROM network_usage WHERE (day, network) IN (SELECT day, network FROM network_usage WHERE day < $1 LIMIT $2)`, before, pruneRows)
+				DELETE FROM network_usage WHERE (day, network) IN (SELECT day, network FROM network_usage WHERE day < $1 ORDER BY day, network LIMIT $2`+forUpdate+`)`, before, pruneRows)
 			if err != nil {
 				return err
 			}

@@ -72,6 +72,13 @@ func TestTheDocumentedReceiversAcceptWhatWeSendAndNothingElse(t *testing.T) {
 					t.Errorf("%s: %+v", what, result)
 				}
 			}
+			// What does not fit is neither acted on nor taken for delivered.
+			long := genuine
+			long.EventID = testEvent[:len(testEvent)-1] + "y"
+			long.Body = []byte(`{"type":"webhook.ping","data":"` + strings.Repeat("x", 1<<20) + `"}`)
+			if result := d.Send(t.Context(), long); result.Outcome == webhook.OK {
+				t.Errorf("more than a megabyte: %+v", result)
+			}
 			rotated := genuine
 			rotated.Secret, rotated.OldSecret = sealer.Seal(testEndpoint, webhook.NewSecret()), genuine.Secret
 			other := genuine

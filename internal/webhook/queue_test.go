@@ -69,7 +69,9 @@ func (q *queue) settle(_ context.Context, c webhook.Claim, v webhook.Verdict) er
 	for _, d := range q.all {
 		if d.claim.DeliveryID == c.DeliveryID && d.leased.Equal(c.LeaseEnd) {
 			d.state, d.due, d.leased = v.State, v.NextAt, time.Time{}
-			d.attempts = append(d.attempts, v.Attempt)
+			if !v.Untried {
+				d.attempts = append(d.attempts, v.Attempt)
+			}
 		}
 	}
 	return nil

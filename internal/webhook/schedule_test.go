@@ -73,6 +73,32 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 	}
 }
 
+func TestARetryAfterSparesTheWholeEndpoint(t *testing.T) {
+	judge := func(n int, r webhook.Result) webhook.Verdict {
+		r.At, r.Duration = moment, time.Second+time.Microsecond
+		return webhook.Judge(n, r, webhook.DefaultSchedule(), 0)
+	}
+	end := moment.Add(time.Second)
+	for wish, want := range map[time.Duration]time.Time{
+		0: {}, time.Second: end.Add(time.Second + time.Millisecond), 48 * time.Hour: end.Add(webhook.MaxRetryAfter + time.Millisecond),
+	} {
+		for _, n := range []int{1, 10} { // the last attempt too
+			if v := judge(n, webhook.Result{Status: 503, Outcome: webhook.HTTPStatus, RetryAfter: wish}); !v.HoldUntil.Equal(want) {
+				t.Errorf("attempt %d, %s: until %s, want %s", n, wish, v.HoldUntil, want)
+			}
+		}
+	}
+}
+
+func TestWhatCannotBeSignedIsNotTriedAndWaitsAMinute(t *testing.T) {
+	for _, n := range []int{1, 10, 11} {
+		v := webhook.Judge(n, webhook.Result{At: moment, Outcome: webhook.Secret}, webhook.DefaultSchedule(), 0.5)
+		if !v.Untried || v.State != webhook.Pending || v.Gone || !v.NextAt.Equal(moment.Add(time.Minute)) || !v.HoldUntil.IsZero() {
+			t.Errorf("attempt %d: %+v", n, v)
+		}
+	}
+}
+
 func TestRetryAfterIsSecondsOrADate(t *testing.T) {
 	for header, want := range map[string]time.Duration{
 		"": 0, "0": 0, "120": 2 * time.Minute, " 7 ": 7 * time.Second, "000000000000007": 7 * time.Second, "86400": 24 * time.Hour, "86401": 24 * time.Hour, "99999": 24 * time.Hour,

@@ -59,6 +59,14 @@ func TestTheKeyIsChangedByPuttingANewOneInFront(t *testing.T) {
 	if opened, err := both.Open(testEndpoint, sealed); err != nil || opened != testSecret {
 		t.Errorf("under the second key: %q, %v", opened, err)
 	}
+	for what, known := range map[string]bool{older.Missing(sealed): true, both.Missing(sealed): true, newer.Missing(sealed): false} {
+		if known != (what == "") || !known && what != sealed[:8] {
+			t.Errorf("the missing key is said to be %q", what)
+		}
+	}
+	if damaged := newer.Missing("no key has made this"); damaged != "" {
+		t.Errorf("what is damaged is said to need the key %q", damaged)
+	}
 	if both.Current(sealed) || !older.Current(sealed) {
 		t.Error("it is not known that the secret is to be sealed anew")
 	}

@@ -192,8 +192,54 @@ func TestWhatGoesWrongHasAName(t *testing.T) {
 	expect("a secret under another key", d, foreign, webhook.Secret)
 }
 
+func TestAReceiverThatWantsAnotherProtocolAndFallsSilentHoldsNobodyUp(t *testing.T) {
+	for what, says := range map[string]string{
+		"an upgrade":            "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+		"101 and nothing more":  "HTTP/1.1 101 Switching Protocols\r\n\r\n",
+		"101 after other hints": "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n",
+	} {
+		t.Run(what, func(t *testing.T) {
+			closed := make(chan struct{})
+			address := listening(t, func(conn net.Conn) {
+				io.WriteString(conn, says)
+				io.Copy(io.Discard, conn) // until the other side hangs up
+				close(closed)
+			})
+			result := sending(t).Send(t.Context(), claim("http://"+address))
+			if result.Outcome != webhook.HTTPStatus || result.Status != 101 || result.Response != "" {
+				t.Errorf("%+v", result)
+			}
+			<-closed
+		})
+	}
+}
+
+func TestAStatusIsUnderstoodThoughTheRestOfTheAnswerIsCutOff(t *testing.T) {
+	for says, want := range map[string]webhook.Result{
+		"HTTP/1.1 410 Gone\r\nContent-Length: 100\r\n\r\nadieu":                           {Status: 410, Outcome: webhook.HTTPStatus, Response: "adieu"},
+		"HTTP/1.1 503 Later\r\nRetry-After: 120\r\nContent-Length: 100\r\n\r\n":           {Status: 503, Outcome: webhook.HTTPStatus, RetryAfter: 2 * time.Minute},
+		"HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nadieu\r\nwhat is this": {Status: 500, Outcome: webhook.HTTPStatus, Response: "adieu"},
+		"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nà moi":                             {Status: 200, Outcome: webhook.Connect, Response: "à moi"},
+	} {
+		got := sending(t).Send(t.Context(), claim("http://"+speaking(t, says)))
+		got.At, got.Duration = time.Time{}, 0
+		if got != want {
+			t.Errorf("%q: %+v, want %+v", says, got, want)
+		}
+		if v := webhook.Judge(1, got, webhook.DefaultSchedule(), 0); v.Gone != (want.Status == 410) {
+			t.Errorf("%q: %+v", says, v)
+		}
+	}
+}
+
 // speaking listens on loopback and says the same to everybody, then hangs up.
 func speaking(t *testing.T, says string) (address string) {
+	t.Helper()
+	return listening(t, func(conn net.Conn) { io.WriteString(conn, says) })
+}
+
+// listening listens on loopback and has answer speak to whoever has sent something.
+func listening(t *testing.T, answer func(net.Conn)) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -208,7 +254,7 @@ func speaking(t *testing.T, says string) (address string) {
 				return
 			}
 			conn.Read(make([]byte, 64<<10)) // the request fits
-			io.WriteString(conn, says)
+			answer(conn)
 			conn.Close()
 		}
 	}()

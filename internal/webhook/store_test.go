@@ -141,12 +141,45 @@ func TestAfterTenFailuresInARowOnlyTheOldestDueIsTriedUntilOneSucceeds(t *testin
 	})
 }
 
+func TestAFailingReceiverIsLookedAtEveryFiveMinutesWithOneRequest(t *testing.T) {
+	live(t, func(t *testing.T, h *house) {
+		pass := func(d time.Duration) {
+			for end := time.Now().Add(d); time.Now().Before(end); {
+				time.Sleep(30 * time.Second)
+				h.dispatcher.Wake()
+			}
+		}
+		h.receiver.now(answering(http.StatusInternalServerError))
+		if _, err := h.Publish(t.Context(), synthetic.Catalog(20, 1), store.PublishOptions{Now: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+		pass(30 * time.Minute) // all have failed once, so the next one of each is five minutes away or more
+		before := len(h.receiver.seen())
+		pass(time.Hour)
+		requests := h.receiver.seen()[before:]
+		if len(requests) < 10 || len(requests) > 12 {
+			t.Errorf("%d requests in an hour", len(requests))
+		}
+		for i := 1; i < len(requests); i++ {
+			if gap := requests[i].at.Sub(requests[i-1].at); gap < webhook.ProbeEvery {
+				t.Errorf("request %d came %s after the one before", i+1, gap)
+			}
+		}
+		h.receiver.now(answering(http.StatusNoContent))
+		pass(webhook.ProbeEvery + time.Minute)
+		w, err := h.Endpoint(t.Context(), "", h.endpoint.ID)
+		if err != nil || w.Failures != 0 || w.LastSuccessAt.IsZero() {
+			t.Errorf("it was not noticed that the receiver is back: %+v, %v", w, err)
+		}
+	})
+}
+
 func TestFiveDaysWithoutASuccessDisableTheEndpointAndTellItsOwner(t *testing.T) {
 	live(t, func(t *testing.T, h *house) {
 		h.receiver.now(answering(http.StatusInternalServerError))
 		start := time.Now()
 		var last string
-		for time.Since(start) < 7*24*time.Hour {
+		for time.Since(start) <= webhook.DisableAfter {
 			last = h.ping(t)
 			time.Sleep(24 * time.Hour)
 			w, _ := h.look(t, last)
@@ -154,8 +187,9 @@ func TestFiveDaysWithoutASuccessDisableTheEndpointAndTellItsOwner(t *testing.T) 
 				t.Fatalf("%s after %s", w.State, time.Since(start))
 			}
 		}
+		time.Sleep(24 * time.Hour)
 		w, d := h.look(t, last)
-		if w.State != webhook.Disabled || w.Reason != webhook.Failing || d.State != webhook.Pending || d.Count != 0 {
+		if w.State != webhook.Disabled || w.Reason != webhook.Failing || d.State != webhook.Pending || d.Count != 1 {
 			t.Errorf("%s for %q; its last delivery is %s after %d attempts", w.State, w.Reason, d.State, d.Count)
 		}
 		after := w.DisabledAt.Sub(start)

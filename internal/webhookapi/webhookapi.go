@@ -14,7 +14,9 @@
 package webhookapi
 
 import (
+	"context"
 	_ "embed"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -44,6 +46,8 @@ type Config struct {
 	// Wake is called when something became due, so that it is not sent only when this
 	// node next looks; nil where nothing sends.
 	Wake func()
+	// Away tells that the store does not answer: nobody then waits for it; nil for never.
+	Away func() bool
 }
 
 // A Handler answers every path under /webhooks.
@@ -161,6 +165,10 @@ type answer struct {
 	next     string // the page that follows, for a Link
 }
 
+// patience is how long an operation may take: a store that does not answer for that
+// long is away, and must not be held by those who wait for it.
+const patience = 5 * time.Second
+
 // An operation answers or fails; it writes nothing itself.
 type operation func(*request) (answer, error)
 
@@ -227,9 +235,19 @@ func (h *Handler) run(r *http.Request, at *route, id string) (answer, error) {
 		return answer{}, missingKey()
 	case key.Plan != account.Pro:
 		return answer{}, planRequired()
+	case h.cfg.Away != nil && h.cfg.Away():
+		return answer{}, unavailable()
 	}
 	req.account = key.AccountID
-	return op(req)
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	req.Request = r.WithContext(ctx)
+	a, err := op(req)
+	if errors.Is(err, context.DeadlineExceeded) && r.Context().Err() == nil {
+		h.cfg.Log.Error("a request about webhooks took too long", "route", r.Pattern, "limit", patience.String())
+		return answer{}, unavailable()
+	}
+	return a, err
 }
 
 // wake tells whoever sends that something is due.

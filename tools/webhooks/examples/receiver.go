@@ -3,6 +3,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -14,6 +15,8 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
+const limit = 1 << 20 // bytes; an event has some 20 kB
+
 func main() {
 	webhook, err := standardwebhooks.NewWebhook(os.Getenv("WEBHOOK_SECRET")) // whsec_…
 	if err != nil {
@@ -22,9 +25,14 @@ func main() {
 	var seen sync.Map // in earnest: a unique column of your database
 
 	http.HandleFunc("POST /", func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+		if tooLong := new(http.MaxBytesError); errors.As(err, &tooLong) {
+			http.Error(w, "too long", http.StatusRequestEntityTooLarge)
+			return
+		}
 		if err != nil {
-			return // too long, or cut off
+			http.Error(w, "cut off", http.StatusBadRequest)
+			return
 		}
 		if err := webhook.Verify(body, r.Header); err != nil {
 			http.Error(w, "bad signature", http.StatusBadRequest)

@@ -2,11 +2,20 @@ import { createServer } from "node:http";
 import { Webhook } from "standardwebhooks"; // npm install standardwebhooks
 
 const webhook = new Webhook(process.env.WEBHOOK_SECRET); // whsec_…
+const limit = 1 << 20; // bytes; an event has some 20 kB
 const seen = new Set(); // in earnest: a unique column of your database
 
 const server = createServer(async (request, response) => {
+  if (!(Number(request.headers["content-length"]) <= limit)) {
+    response.writeHead(413, { connection: "close" }).end("too long\n");
+    return;
+  }
   const parts = [];
-  for await (const part of request) parts.push(part);
+  try {
+    for await (const part of request) parts.push(part);
+  } catch {
+    return; // cut off: nobody is left to answer
+  }
   const body = Buffer.concat(parts); // the bytes as they came, before any parsing
   let event;
   try {

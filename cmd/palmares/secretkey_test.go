@@ -1,0 +1,98 @@
+package main
+
+import (
+	"encoding/base64"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"palmares/internal/store"
+	"palmares/internal/webhook"
+)
+
+func secretKey(b byte) string {
+	return base64.StdEncoding.EncodeToString([]byte(strings.Repeat(string(b), webhook.KeySize)))
+}
+
+// TestTheSecretKeyIsChangedInThreeSteps goes through what docs/operating.md tells:
+// the new key beside the old one, then before it, then alone.
+func TestTheSecretKeyIsChangedInThreeSteps(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, database string) {
+		k1, k2 := secretKey('1'), secretKey('2')
+		key := customer(t, database, "ada@example.org", "pro", 1)[0]
+		r := newReceiver(t, accept)
+		r.add("ada@example.org", database, "--secret-key", k1)
+		id, _, _ := strings.Cut(must(t, "webhook", "list", "ada@example.org", "--database", database), " ")
+		for step, keys := range []string{k1, k1 + "," + k2, k2 + "," + k1, k2} {
+			server := serveProcess(t, "--database", database, "--quota", "off", "--webhook-allow", "127.0.0.0/8", "--secret-key", keys)
+			s := &subscriber{receiver: r, server: server, database: database, key: key, endpoint: "/webhooks/v1/endpoints/" + id}
+			if ping := s.ping(); ping.State != webhook.Delivered {
+				t.Errorf("step %d: %+v", step, ping)
+			}
+			const said = "sealed anew"
+			if step == 2 {
+				eventually(t, func() bool { return strings.Contains(server.log.String(), said) })
+			}
+			server.stop()
+			if strings.Contains(server.log.String(), said) != (step == 2) || step == 2 && !strings.Contains(server.log.String(), `"resealed":1`) {
+				t.Errorf("step %d: %s", step, server.log)
+			}
+		}
+		if n := len(r.all()); n != 4 {
+			t.Errorf("%d pings were received", n)
+		}
+		for _, args := range [][]string{
+			{"serve", "--listen", "localhost:0"}, {"webhook", "add", "ada@example.org", "https://hooks.example"},
+		} {
+			out, err := palmares(t.Context(), append(args, "--database", database, "--secret-key", k1)...).CombinedOutput()
+			if err == nil || !strings.Contains(string(out), "--secret-key") || !strings.Contains(string(out), id) || strings.Contains(string(out), k1) {
+				t.Errorf("%s with the old key alone: %v, %s", args[0], err, out)
+			}
+		}
+	})
+}
+
+func TestAServerThatIsToldToStopBeginsNoDelivery(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, database string) {
+		customer(t, database, "ada@example.org", "pro", 0)
+		r := newReceiver(t, accept)
+		r.add("ada@example.org", database)
+		server := serveProcess(t, "--database", database, "--quota", "off", "--webhook-allow", "127.0.0.0/8", "--drain", "4s")
+		st, err := store.Open(t.Context(), database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		endpoints, err := st.Endpoints(t.Context(), "")
+		if err != nil || len(endpoints) != 1 {
+			t.Fatal(endpoints, err)
+		}
+		ping := func() webhook.Delivery {
+			t.Helper()
+			d, err := st.PingEndpoint(t.Context(), "", endpoints[0].ID, time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d
+		}
+		before := ping()
+		r.until(1)
+		if err := server.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		// It goes on answering for four seconds, in which a dispatcher looks four times.
+		eventually(t, func() bool { return strings.Contains(server.log.String(), "told to stop") })
+		late := ping()
+		ended := <-server.ended // a second signal would cut the four seconds short
+		server.ended <- ended
+		if ended != nil {
+			t.Errorf("%v\n%s", ended, server.log)
+		}
+		for id, want := range map[string]webhook.DeliveryState{before.ID: webhook.Delivered, late.ID: webhook.Pending} {
+			if d, _, err := st.Delivery(t.Context(), "", id); err != nil || d.State != want {
+				t.Errorf("%+v, %v; want it to be %s", d, err, want)
+			}
+		}
+	})
+}

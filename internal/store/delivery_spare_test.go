@@ -1,0 +1,165 @@
+package store
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/billing"
+	"palmares/internal/webhook"
+)
+
+func TestAReceiverThatAsksToBeLeftAloneIs(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		a := create(t, s, "ada@example.org", account.Pro)
+		w, other := endpoint(t, s, a.ID), endpoint(t, s, a.ID)
+		tools(t, s, 5, "1 €/mois", monday)
+		claims := map[string][]webhook.Claim{}
+		for _, c := range claim(t, s, monday, 8) {
+			claims[c.EndpointID] = append(claims[c.EndpointID], c)
+		}
+		until := monday.Add(time.Hour)
+		v := failure(monday, 5*time.Second)
+		v.HoldUntil = until
+		settle(t, s, claims[w.ID][0], v)
+		v.HoldUntil = monday.Add(time.Minute) // who asks twice means the later one
+		settle(t, s, claims[w.ID][1], v)
+		settle(t, s, claims[w.ID][2], failure(monday, 5*time.Second))
+		got := byEndpoint(claim(t, s, until.Add(-time.Millisecond), 20))
+		if got[w.ID] != 0 || got[other.ID] != webhook.MaxInFlight {
+			t.Errorf("before the hour is over %v", got)
+		}
+		if got := byEndpoint(claim(t, s, until, 20)); got[w.ID] != webhook.MaxInFlight {
+			t.Errorf("after it %v", got)
+		}
+		// One that went out before and succeeds says that the receiver is back.
+		settle(t, s, claims[w.ID][0], v)
+		v.HoldUntil = day(1)
+		next := claim(t, s, until.Add(time.Minute), 20)
+		settle(t, s, next[slices.IndexFunc(next, func(c webhook.Claim) bool { return c.EndpointID == w.ID })], v)
+		settle(t, s, claims[w.ID][3], success(until))
+		if got := byEndpoint(claim(t, s, until.Add(2*time.Minute), 20)); got[w.ID] == 0 {
+			t.Error("it is left alone although it answers")
+		}
+	})
+}
+
+func TestWhatCouldNotBeSignedWasNotTried(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		a := create(t, s, "ada@example.org", account.Pro)
+		w := endpoint(t, s, a.ID, "catalog.updated")
+		tools(t, s, 1, "1 €/mois", monday)
+		for i := range 20 { // more often than a delivery may be tried
+			at := monday.Add(time.Duration(i) * time.Minute)
+			c := claim(t, s, at, 9)
+			if len(c) != 1 || c[0].Attempt != 1 {
+				t.Fatalf("after %d times: %+v", i, c)
+			}
+			v := webhook.Judge(1, webhook.Result{At: at, Outcome: webhook.Secret}, webhook.DefaultSchedule(), 0)
+			settle(t, s, c[0], v)
+			if early := claim(t, s, at.Add(time.Minute-time.Millisecond), 9); len(early) != 0 {
+				t.Fatal("claimed again before a minute was over")
+			}
+		}
+		if got := endpointNow(t, s, w.ID); got.Failures != 0 || !got.FailingSince.IsZero() {
+			t.Errorf("the receiver is blamed: %+v", got)
+		}
+		if left := dumpOf(t, s, "attempts"); left != "" {
+			t.Errorf("attempts on record:\n%s", left)
+		}
+	})
+}
+
+func TestTheTimeWithoutProIsNotOneOfFailure(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		a := create(t, s, "ada@example.org", account.Pro)
+		w := endpoint(t, s, a.ID)
+		if _, err := s.SetCustomer(ctx, a.ID, "cus_1"); err != nil {
+			t.Fatal(err)
+		}
+		operator := func(plan account.Plan) func() {
+			return func() {
+				t.Helper()
+				if err := s.SetPlan(ctx, a.Email, plan); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		at := monday
+		pay := func() {
+			t.Helper()
+			known, err := s.Subscription(ctx, a.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fresh, err := s.ApplySubscription(ctx, billing.Finding{AccountID: a.ID, Version: known.Version, ObservedAt: at, Reading: billing.Reading{ID: "sub_1", Status: billing.Active}})
+			if err != nil || !fresh {
+				t.Fatalf("ApplySubscription = %v, %v", fresh, err)
+			}
+		}
+		for what, begin := range map[string]func(){"by the operator": operator(account.Pro), "by payment": pay} {
+			waiting(t, s, w.ID, at)
+			v := failure(at, 0)
+			v.HoldUntil = at.AddDate(1, 0, 0)
+			settle(t, s, claim(t, s, at, 1)[0], v)
+			operator(account.Pro)() // what she has already is nothing new
+			if got := endpointNow(t, s, w.ID); got.Failures != 1 {
+				t.Errorf("%s: %+v", what, got)
+			}
+			operator(account.Developer)()
+			at = at.Add(webhook.DisableAfter + time.Hour)
+			begin()
+			if got := endpointNow(t, s, w.ID); got.State != webhook.Active || got.Failures != 0 || !got.FailingSince.IsZero() {
+				t.Errorf("%s: Pro again, it is %+v", what, got)
+			}
+			c := claim(t, s, at, 1)
+			if len(c) != 1 {
+				t.Fatalf("%s: what waited is not tried", what)
+			}
+			settle(t, s, c[0], failure(at, time.Hour))
+			if got := endpointNow(t, s, w.ID); got.State != webhook.Active {
+				t.Errorf("%s: after one failure it is %s", what, got.State)
+			}
+			changeState(t, s, w.ID, webhook.Paused)
+			changeState(t, s, w.ID, webhook.Active)
+		}
+	})
+}
+
+func TestAMendedEndpointIsSentWhatWaitsAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		a := create(t, s, "ada@example.org", account.Pro)
+		w := endpoint(t, s, a.ID, "catalog.updated", "tool.created")
+		tools(t, s, 3, "1 €/mois", monday)
+		elsewhere, active := "https://other.example/in", webhook.Active
+		for what, mended := range map[string]webhook.Change{"a new URL": {URL: &elsewhere}, "active again": {State: &active}} {
+			at := monday
+			claims := claim(t, s, at, 9)
+			if len(claims) != 4 {
+				t.Fatalf("%s: %d claimed", what, len(claims))
+			}
+			v := failure(at, 24*time.Hour)
+			v.HoldUntil, v.Gone = at.Add(24*time.Hour), what == "active again"
+			for _, c := range claims[1:] { // the oldest is on its way
+				settle(t, s, c, v)
+			}
+			at = at.Add(time.Second)
+			if _, err := s.ChangeEndpoint(t.Context(), a.ID, w.ID, mended, at); err != nil {
+				t.Fatal(err)
+			}
+			if again := claim(t, s, at, 9); len(again) != 3 || again[0].Attempt != 2 {
+				t.Errorf("%s: %+v are tried; want all but the one on its way", what, again)
+			}
+			// For the next one all is as before.
+			if err := s.DeleteEndpoint(t.Context(), a.ID, w.ID); err != nil {
+				t.Fatal(err)
+			}
+			w = endpoint(t, s, a.ID)
+			for range 4 {
+				waiting(t, s, w.ID, monday)
+			}
+		}
+	})
+}

@@ -1,0 +1,328 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"net"
+	"net/url"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/pgtest"
+	"palmares/internal/quota"
+)
+
+// counted is the way to a PostgreSQL on which round trips are counted: each time
+// that the client speaks after the server has spoken.
+func counted(t *testing.T) (dsn string, trips *atomic.Int64) {
+	t.Helper()
+	address, err := url.Parse(pgtest.Database(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(address.Query().Get("host"), ".s.PGSQL.5432")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	trips = new(atomic.Int64)
+	var running sync.WaitGroup
+	t.Cleanup(func() {
+		listener.Close()
+		running.Wait()
+	})
+	pass := func(to, from net.Conn, spoke func()) {
+		defer to.Close()
+		b := make([]byte, 32<<10)
+		for {
+			n, err := from.Read(b)
+			if err != nil {
+				return
+			}
+			spoke()
+			if _, err := to.Write(b[:n]); err != nil {
+				return
+			}
+		}
+	}
+	running.Go(func() {
+		for {
+			near, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			far, err := net.Dial("unix", socket)
+			if err != nil {
+				near.Close()
+				continue
+			}
+			var asking atomic.Bool
+			running.Go(func() { pass(near, far, func() { asking.Store(false) }) })
+			running.Go(func() {
+				pass(far, near, func() {
+					if !asking.Swap(true) {
+						trips.Add(1)
+					}
+				})
+			})
+		}
+	})
+	return "postgres://postgres@" + listener.Addr().String() + address.Path + "?sslmode=disable", trips
+}
+
+// On a long way a second round trip is a second tenth of a second.
+func TestWhatRequestsAskIsOneRoundTrip(t *testing.T) {
+	dsn, trips := counted(t)
+	s := open(t, dsn)
+	ada := create(t, s, "ada@example.org", account.Developer)
+	text, _ := createKey(t, s, ada.Email, "1")
+	hash := account.HashKey(text)
+	now := today(t, s) // and the one connection that counts is there
+	for range hotConnections {
+		if _, err := s.State(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := s.hot.Stats().OpenConnections; n != hotConnections {
+		t.Errorf("%d connections are ready for requests; want %d", n, hotConnections)
+	}
+	<-time.After(1100 * time.Millisecond) // after a second the driver would ping by itself
+	for what, ask := range map[string]func() error{
+		"State":      func() error { _, err := s.State(t.Context()); return err },
+		"KeyByHash":  func() error { _, err := s.KeyByHash(t.Context(), hash); return err },
+		"KeysByHash": func() error { _, err := s.KeysByHash(t.Context(), [][32]byte{hash, {}}); return err },
+		"CountUsage": func() error {
+			_, err := s.CountUsage(t.Context(), now, quota.Usage{Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 1}}})
+			return err
+		},
+	} {
+		before := trips.Load()
+		if err := ask(); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		if n := trips.Load() - before; n != 1 {
+			t.Errorf("%s took %d round trips; want 1", what, n)
+		}
+	}
+}
+
+func TestWhoeverHoldsTheOtherConnectionsHoldsUpNoRequest(t *testing.T) {
+	s := open(t, pgtest.Database(t))
+	ada := create(t, s, "ada@example.org", account.Developer)
+	text, _ := createKey(t, s, ada.Email, "1")
+	together, free := make(chan struct{}), make(chan struct{})
+	var all sync.WaitGroup
+	for range maxConnections {
+		all.Go(func() {
+			if err := s.read(t.Context(), func(*sql.Tx) error {
+				together <- struct{}{}
+				<-free
+				return nil
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for range maxConnections {
+		<-together
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if _, err := s.State(ctx); err != nil {
+		t.Errorf("State: %v", err)
+	}
+	if _, err := s.KeyByHash(ctx, account.HashKey(text)); err != nil {
+		t.Errorf("KeyByHash: %v", err)
+	}
+	if _, err := s.CountUsage(ctx, "", quota.Usage{}); err != nil {
+		t.Errorf("CountUsage: %v", err)
+	}
+	close(free)
+	all.Wait()
+}
+
+func TestAHotQuestionOnAConnectionThatWasCutIsAskedAgain(t *testing.T) {
+	dsn := pgtest.Database(t)
+	s, other := open(t, dsn), open(t, dsn)
+	for range hotConnections {
+		if _, err := s.State(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := other.writes.Exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.State(t.Context()); err != nil {
+		t.Errorf("after a restart of the server: %v", err)
+	}
+}
+
+func TestASlowLookupCostsNobodyElseHisConnection(t *testing.T) {
+	s := open(t, pgtest.Database(t))
+	expired, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	if _, err := s.KeyByHash(expired, [32]byte{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("KeyByHash = %v", err)
+	}
+	if _, err := s.CountUsage(expired, "", quota.Usage{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("CountUsage = %v", err)
+	}
+	if s.doubted.Load() != 0 || s.hotDoubted.Load() != 0 {
+		t.Error("a request that was too impatient has every connection made anew")
+	}
+}
+
+func TestALookIsNotCounted(t *testing.T) {
+	s := open(t, pgtest.Database(t))
+	ada, bob := create(t, s, "ada@example.org", account.Developer), create(t, s, "bob@example.org", account.Developer)
+	now := today(t, s)
+	grant(t, s, now, quota.Usage{
+		Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 3}},
+		Networks: []quota.NetworkCount{{Network: pseudonym(1), Requests: 4}},
+	})
+	tally := grant(t, s, now, quota.Usage{
+		Accounts: []quota.AccountCount{{Account: ada.ID}, {Account: bob.ID}},
+		Networks: []quota.NetworkCount{{Network: pseudonym(1)}, {Network: pseudonym(2)}},
+	})
+	if tally.Accounts[ada.ID] != (quota.Counted{Used: 3}) || tally.Networks[pseudonym(1)] != (quota.Counted{Used: 4}) || len(tally.Accounts)+len(tally.Networks) != 2 {
+		t.Errorf("a look found %+v", tally)
+	}
+	saved(t, s, now, quota.Usage{
+		Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 3}},
+		Networks: []quota.NetworkCount{{Network: pseudonym(1), Requests: 4}},
+	})
+}
+
+// A node vanishes with its commit under way: whoever wants the same row gets it.
+func TestALostCommitHoldsItsRowsForSecondsOnly(t *testing.T) {
+	dsn, lost := hole(t)
+	vanishing := open(t, dsn)
+	create(t, vanishing, "ada@example.org", account.Developer)
+	address, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var direct string
+	if err := vanishing.reads.QueryRow(`SELECT current_setting('unix_socket_directories')`).Scan(&direct); err != nil {
+		t.Fatal(err)
+	}
+	other := open(t, "postgres://postgres@"+address.Path+"?host="+url.QueryEscape(direct))
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	held := make(chan struct{})
+	go func() {
+		ended <- vanishing.writeKeys(ctx, func(tx *sql.Tx) error {
+			_, err := lockAccount(ctx, tx, "ada@example.org")
+			lost.Store(true)
+			close(held)
+			return err
+		})
+	}()
+	<-held
+	if _, _, err := other.CreateKey(t.Context(), "ada@example.org", "1", monday); err != nil {
+		t.Errorf("the row of a node that vanished: %v", err)
+	}
+	cancel()
+	<-ended
+}
+
+func TestOnlyPublicationsAndMigrationsMayTakeTheirTime(t *testing.T) {
+	s := open(t, pgtest.Database(t))
+	limits := func(write func(context.Context, func(*sql.Tx) error) error) (statement, idle string) {
+		if err := write(t.Context(), func(tx *sql.Tx) error {
+			return tx.QueryRow(`SELECT current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout')`).Scan(&statement, &idle)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return statement, idle
+	}
+	if statement, idle := limits(s.write); statement != "10s" || idle != "5s" {
+		t.Errorf("a small write: %s, %s", statement, idle)
+	}
+	if statement, idle := limits(s.writeMuch); statement != "0" || idle != "0" {
+		t.Errorf("a publication: %s, %s", statement, idle)
+	}
+	for _, name := range []string{"tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count", "tcp_user_timeout"} {
+		if s.server.RuntimeParams[name] == "" {
+			t.Errorf("the server is not told when to give up a node that is gone: no %s", name)
+		}
+	}
+}
+
+// A save gives up a row that somebody holds before the half second of the next save.
+func TestASaveDoesNotWaitLongForARow(t *testing.T) {
+	s := open(t, pgtest.Database(t))
+	ada := create(t, s, "ada@example.org", account.Developer)
+	added := quota.Usage{Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 1}}}
+	save(t, s, "2026-11-16", added)
+	if err := s.write(t.Context(), func(tx *sql.Tx) error {
+		if _, err := tx.Exec(`UPDATE usage SET requests = requests`); err != nil {
+			return err
+		}
+		err := s.SaveUsage(t.Context(), "2026-11-16", added) // longer than idleLimit would end this transaction
+		if !errors.Is(err, ErrBusy) {
+			t.Errorf("SaveUsage = %v; want ErrBusy", err)
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+	save(t, s, "2026-11-16", added)
+}
+
+func TestAStandbyIsWaitedFor(t *testing.T) {
+	dsn := pgtest.Database(t)
+	s := open(t, dsn)
+	if _, err := s.writes.Exec(`DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET default_transaction_read_only = on'; END $$`); err != nil {
+		t.Fatal(err)
+	}
+	standby := open(t, dsn)
+	_, err := standby.DayKey(t.Context(), "2026-11-16", quota.Key{})
+	if !errors.Is(err, ErrAway) || !errors.Is(err, ErrReadOnly) {
+		t.Errorf("on a server that only reads: %v; want ErrAway and ErrReadOnly", err)
+	}
+}
+
+func TestOfTwoServersTheOneThatWritesIsFound(t *testing.T) {
+	dsn, _ := hole(t)
+	address, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := nobody.Addr().String()
+	if err := nobody.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, "postgres://postgres@"+closed+","+address.Host+address.Path+"?target_session_attrs=read-write")
+	create(t, s, "ada@example.org", account.Developer)
+}
+
+func TestNodesThatPruneAtOnceDoNotWaitForEachOtherInACircle(t *testing.T) {
+	dsn := pgtest.Database(t)
+	nodes := []*Store{open(t, dsn), open(t, dsn), open(t, dsn)}
+	if _, err := nodes[0].writes.Exec(`INSERT INTO network_usage (day, network, requests) SELECT '2026-11-15', md5(n::text), 1 FROM generate_series(1, $1) n`, 3*pruneRows); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for _, s := range nodes {
+		all.Go(func() {
+			if err := s.PruneUsage(t.Context(), "2026-11-16", "2025-01-01"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if err := nodes[0].PruneUsage(t.Context(), "2026-11-16", "2025-01-01"); err != nil {
+		t.Error(err)
+	}
+	saved(t, nodes[0], "2026-11-15", quota.Usage{})
+}

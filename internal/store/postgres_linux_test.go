@@ -1,0 +1,32 @@
+package store
+
+import (
+	"net"
+	"syscall"
+	"testing"
+)
+
+func TestTheKernelGivesUpAServerThatIsGone(t *testing.T) {
+	dsn, _ := hole(t)
+	s := open(t, dsn)
+	s.wires.mu.Lock()
+	defer s.wires.mu.Unlock()
+	seen := 0
+	for w := range s.wires.open {
+		raw, err := w.Conn.(*net.TCPConn).SyscallConn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := raw.Control(func(fd uintptr) {
+			seen++
+			if ms, err := syscall.GetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpUserTimeout); err != nil || ms != int(silence.Milliseconds()) {
+				t.Errorf("it gives up after %d ms, %v; want %s", ms, err, silence)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if seen == 0 {
+		t.Error("there is no connection")
+	}
+}
