@@ -74,7 +74,7 @@ type accountPlan struct {
 // Run changes a plan.
 func (c *accountPlan) Run(s *session) error {
 	return s.withStore(func(st *store.Store) error {
-		if err := st.SetPlan(s.ctx, c.Email, account.Plan(c.Plan)); err != nil {
+		if err := st.SetPlan(s.ctx, c.Email, account.Plan(c.Plan), s.now()); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintf(s.stdout, "%s is on the plan %s\n", c.Email, c.Plan)

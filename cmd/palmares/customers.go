@@ -138,13 +138,13 @@ func (n *node) newCustomers(ctx context.Context) (*customers, error) {
 	}
 	c.mails = mail.NewQueue(mail.Config{
 		Claim: st.ClaimMails, Settle: st.SettleMail, Oldest: st.OldestMail,
-		Link: c.link, Endpoint: c.endpoint, Send: send, BaseURL: string(n.BaseURL), Now: now, Log: n.log,
+		Link: c.link, Endpoint: c.endpoint, Check: st.CheckMail, Send: send, BaseURL: string(n.BaseURL), Now: now, Log: n.log,
 	})
 	c.billing, err = billing.New(billing.Config{
 		Key: n.StripeKey, WebhookSecret: n.StripeWebhookSecret, Price: n.StripePrice, BaseURL: string(n.BaseURL), Now: now, Log: n.log,
 		Subscription: st.Subscription, SubscriptionOf: st.SubscriptionOf, Subscriptions: st.Subscriptions, SetCustomer: st.SetCustomer,
 		EventSeen: st.StripeEventSeen, Apply: st.ApplySubscription, PruneEvents: st.PruneStripeEvents,
-		CancelLater: st.CancelLater, Cancellations: st.Cancellations, Canceled: st.Canceled, SuspendKeys: st.SuspendKeys,
+		Cancellations: st.Cancellations, Canceled: st.Canceled, PruneCanceled: st.PruneCanceled, SuspendKeys: st.SuspendKeys,
 	})
 	return c, err
 }

@@ -181,7 +181,7 @@ func (n *node) open(ctx context.Context) (err error) {
 		return err
 	}
 	keys := account.NewKeyring(n.findKey, n.session.now)
-	watch := n.watch(live, keys)
+	watch := n.watch(live, keys, customers.dispatcher.Wake)
 	pages := site.New(site.Config{Snapshot: live.Snapshot, Demo: n.isDemo, BaseURL: string(n.BaseURL), Document: api.Document()})
 	n.run(pages.Run)
 	n.metrics.Catalogue(live)
@@ -253,13 +253,13 @@ func (n *node) findKey(ctx context.Context, hash [32]byte) (account.Key, error) 
 }
 
 // watch keeps memory and database in step.
-func (n *node) watch(live *snapshot.Live, keys *account.Keyring) *server.Watch {
+func (n *node) watch(live *snapshot.Live, keys *account.Keyring, served func()) *server.Watch {
 	watch := &server.Watch{
 		State: func(ctx context.Context) (int64, int64, error) {
 			now, err := n.store.State(ctx)
 			return now.Version, now.Keys, err
 		},
-		FindKeys: n.store.KeysByHash, NoteUse: n.store.UseKeys, Interval: pollInterval, Live: live, Keys: keys, Log: n.log,
+		FindKeys: n.store.KeysByHash, NoteUse: n.store.UseKeys, Interval: pollInterval, Served: served, Live: live, Keys: keys, Log: n.log,
 	}
 	if n.store.IsShared() {
 		wake := make(chan struct{}, 1)

@@ -66,7 +66,7 @@ func NormalizeEmail(s string) (string, error) {
 	// A display name, a comment or quotes parse, but then the address that comes out
 	// is not the text that went in.
 	parsed, err := mail.ParseAddress(email)
-	if err != nil || parsed.Address != email || strings.ContainsFunc(email, notInAddress) {
+	if err != nil || parsed.Address != email || strings.ContainsFunc(email, notInAddress) || !isDomain(email[strings.LastIndexByte(email, '@')+1:]) {
 		return "", fmt.Errorf("%q is not an e-mail address: give it alone, as in ada@example.org", s)
 	}
 	return email, nil
@@ -79,6 +79,25 @@ func notInAddress(r rune) bool {
 	return r == '[' || r == utf8.RuneError || unicode.IsSpace(r) || !unicode.IsPrint(r)
 }
 
+// isDomain tells whether a name could be that of somebody's mail on the Internet:
+// labels of letters, digits and hyphens, at least two of them, the last no number. A
+// name such as localhost would have us mail our own machine.
+func isDomain(name string) bool {
+	labels := strings.Split(name, ".")
+	for _, label := range labels {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' || strings.ContainsFunc(label, notInLabel) {
+			return false
+		}
+	}
+	return len(labels) > 1 && strings.ContainsFunc(labels[len(labels)-1], unicode.IsLetter)
+}
+
+// notInLabel lets letters of every script pass, and the marks that some are written
+// with.
+func notInLabel(r rune) bool {
+	return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+}
+
 // maxKeyName is long enough for "production, eu-west, nightly import" and short
 // enough for a table.
 const maxKeyName = 100
@@ -89,10 +108,14 @@ func NormalizeKeyName(s string) (string, error) {
 	switch {
 	case name == "":
 		return "", errors.New("the key has no name: give it one that says where it is used")
-	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, unseen):
 		return "", errors.New("the name of the key holds characters that cannot be printed: use letters, digits and spaces")
 	case utf8.RuneCountInString(name) > maxKeyName:
 		return "", fmt.Errorf("the name of the key has more than %d characters: shorten it", maxKeyName)
 	}
 	return name, nil
 }
+
+// unseen are the characters that leave no trace on a page or turn what stands around
+// them: with them two names could look the same.
+func unseen(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }

@@ -26,6 +26,8 @@ func TestOneAddressHasOneForm(t *testing.T) {
 		"ada+palmares@example.org":    "ada+palmares@example.org",
 		"ÉLODIE@exemple.fr":           "élodie@exemple.fr",
 		"o'neil@example.org":          "o'neil@example.org",
+		"ada@Hôtel-1.exemple.fr":      "ada@hôtel-1.exemple.fr",
+		"ada@xn--htel-1-cxa.example":  "ada@xn--htel-1-cxa.example",
 	} {
 		if got, err := NormalizeEmail(in); got != want || err != nil {
 			t.Errorf("NormalizeEmail(%q) = %q, %v; want %q", in, got, err, want)
@@ -39,6 +41,7 @@ func TestWhatIsNotAnAddressIsRefused(t *testing.T) {
 		"Ada <ada@example.org>", "<ada@example.org>", "ada@example.org (Ada)", `"ada lovelace"@example.org`,
 		"ada@example.org, bob@example.org", "ada@example.org\r\nBcc: bob@example.org", "ada\x00@example.org",
 		"ada@[127.0.0.1]", "ada\u200b@example.org", "ada@exam\xffple.org",
+		"root@localhost", "a@b_c", "a@b_c.fr", "a@-b.fr", "a@b-.fr", "a@b..fr", "a@.fr", "a@fr.", "a@10.0.0.1", "a@" + strings.Repeat("b", 64) + ".fr",
 		strings.Repeat("a", 250) + "@b.fr",
 	} {
 		if got, err := NormalizeEmail(in); err == nil {
@@ -79,7 +82,7 @@ func TestKeyNamesAreShortAndPrintable(t *testing.T) {
 	if _, err := NormalizeKeyName(strings.Repeat("é", 100)); err != nil {
 		t.Errorf("a name of 100 characters: %v", err)
 	}
-	for _, s := range []string{"", "  ", "a\nb", "a\x00b", "\xff", strings.Repeat("é", 101)} {
+	for _, s := range []string{"", "  ", "a\nb", "a\u200bb", "a\u202eb", "a\u00adb", "a\x00b", "\xff", strings.Repeat("é", 101)} {
 		if got, err := NormalizeKeyName(s); err == nil {
 			t.Errorf("NormalizeKeyName(%q) = %q; want an error", s, got)
 		}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"palmares/internal/account"
 	"palmares/internal/catalog"
 	"palmares/internal/quota"
 )
@@ -39,6 +40,22 @@ type wireQuota struct {
 	ResetAt   string `json:"reset_at"`
 }
 
+// KeyError is what the owner of a key is told when it was not accepted: one of the
+// reasons of package account, or that it cannot be checked now.
+func KeyError(err error) *Error {
+	switch {
+	case errors.Is(err, account.ErrInvalidKey):
+		return InvalidKey()
+	case errors.Is(err, account.ErrRevokedKey):
+		return revokedKey()
+	case errors.Is(err, account.ErrExpiredKey):
+		return expiredKey()
+	case errors.Is(err, account.ErrSuspendedKey):
+		return suspendedKey()
+	}
+	return Unavailable()
+}
+
 // InvalidKey refuses a key that is malformed, mistyped or unknown.
 func InvalidKey() *Error {
 	return &Error{
@@ -47,24 +64,24 @@ func InvalidKey() *Error {
 	}
 }
 
-// RevokedKey refuses a key that its owner ended.
-func RevokedKey() *Error {
+// revokedKey refuses a key that its owner ended.
+func revokedKey() *Error {
 	return &Error{
 		Status: http.StatusUnauthorized, Code: "revoked_api_key",
 		Text: "Cette clé d’API a été révoquée : créez-en une autre et remplacez-la.",
 	}
 }
 
-// ExpiredKey refuses a key whose time is over.
-func ExpiredKey() *Error {
+// expiredKey refuses a key whose time is over.
+func expiredKey() *Error {
 	return &Error{
 		Status: http.StatusUnauthorized, Code: "expired_api_key",
 		Text: "Cette clé d’API a expiré : utilisez celle qui la remplace, ou créez-en une autre.",
 	}
 }
 
-// SuspendedKey refuses a key above the number of its account's plan.
-func SuspendedKey() *Error {
+// suspendedKey refuses a key above the number of its account's plan.
+func suspendedKey() *Error {
 	return &Error{
 		Status: http.StatusForbidden, Code: "key_suspended",
 		Text: "Cette clé d’API est suspendue : le compte a plus de clés que son offre n’en comprend. Révoquez une autre de ses clés, ou revenez à l’offre Pro (voir /compte).",

@@ -44,13 +44,13 @@ type Config struct {
 	Subscription   func(ctx context.Context, accountID string) (Subscription, error)  // zero: it never went to pay
 	SubscriptionOf func(ctx context.Context, customerID string) (Subscription, error) // zero: no account is this customer
 	Subscriptions  func(ctx context.Context) ([]Subscription, error)
-	SetCustomer    func(ctx context.Context, accountID, customerID string) (Subscription, error)
+	SetCustomer    func(ctx context.Context, accountID, old, customerID string) (Subscription, error)
 	EventSeen      func(ctx context.Context, id string) (bool, error)
 	Apply          func(ctx context.Context, f Finding) (fresh bool, err error)
 	PruneEvents    func(ctx context.Context, before time.Time) error
-	CancelLater    func(ctx context.Context, accountID string) error
 	Cancellations  func(ctx context.Context) (customers []string, err error)
 	Canceled       func(ctx context.Context, customerID string) error
+	PruneCanceled  func(ctx context.Context, now time.Time) error
 	SuspendKeys    func(ctx context.Context, now time.Time) error
 }
 
@@ -151,25 +151,33 @@ func (b *Billing) warnOfTwo(accountID string, readings []Reading) {
 	}
 }
 
-// Cancel ends what is charged to an account that is about to be deleted. When
-// Stripe is away it is tried again by Run, after the account is gone: an error means
-// that not even that could be noted.
-func (b *Billing) Cancel(ctx context.Context, accountID string) error {
-	if err := b.cfg.CancelLater(ctx, accountID); err != nil {
-		return err
+// Cancel ends what is charged to a customer whose account was deleted, "" for none.
+// The deletion noted that this is to be done: when Stripe is away, Run does it.
+func (b *Billing) Cancel(ctx context.Context, customerID string) {
+	if customerID == "" || b.stripe == nil {
+		return
 	}
-	known, err := b.cfg.Subscription(ctx, accountID)
-	if err != nil || known.CustomerID == "" || b.stripe == nil {
-		return err
+	if err := b.cancel(ctx, customerID); err != nil {
+		b.cfg.Log.Error("a subscription could not be cancelled: it is tried again within the hour", "customer", customerID, "error", err)
 	}
-	if err := b.cancel(ctx, known.CustomerID); err != nil {
-		b.cfg.Log.Error("a subscription could not be cancelled: it is tried again within the hour", "customer", known.CustomerID, "error", err)
-	}
-	return nil
 }
 
-// cancel ends all that a customer pays, or could begin to pay on a page still open.
+// cancel ends all that a customer pays, or could begin to pay on a page still open,
+// and forgets it. A customer of whom Stripe does not know pays nothing that could be
+// ended from here.
 func (b *Billing) cancel(ctx context.Context, customerID string) error {
+	err := b.endAll(ctx, customerID)
+	if errors.Is(err, errUnknownCustomer) {
+		b.cfg.Log.Warn("nothing was cancelled for a customer that Stripe does not know", "customer", customerID, "error", err)
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	return b.cfg.Canceled(ctx, customerID)
+}
+
+func (b *Billing) endAll(ctx context.Context, customerID string) error {
 	open, err := b.openSessions(ctx, customerID)
 	if err != nil {
 		return err
@@ -191,5 +199,5 @@ func (b *Billing) cancel(ctx context.Context, customerID string) error {
 			return explain(err)
 		}
 	}
-	return b.cfg.Canceled(ctx, customerID)
+	return nil
 }

@@ -1,6 +1,7 @@
 package billing
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -25,12 +26,25 @@ func (b *Billing) Checkout(ctx context.Context, a account.Account) (string, erro
 		return "", err
 	}
 	if known.CustomerID == "" {
-		if known, err = b.newCustomer(ctx, a); err != nil {
+		if known, err = b.newCustomer(ctx, a, ""); err != nil {
 			return "", err
 		}
 	}
+	page, err := b.subscribe(ctx, a)
+	if errors.Is(err, errUnknownCustomer) && b.deleted(ctx, known.CustomerID) {
+		if _, err := b.newCustomer(ctx, a, known.CustomerID); err != nil {
+			return "", err
+		}
+		return b.subscribe(ctx, a)
+	}
+	return page, err
+}
+
+// subscribe is Checkout for an account that is a customer.
+func (b *Billing) subscribe(ctx context.Context, a account.Account) (string, error) {
 	// What is known may be an hour old; a second subscription would be paid for a month.
-	if known, err = b.Refresh(ctx, a.ID); err != nil {
+	known, err := b.Refresh(ctx, a.ID)
+	if err != nil {
 		return "", err
 	}
 	if known.Status.Live() {
@@ -39,20 +53,21 @@ func (b *Billing) Checkout(ctx context.Context, a account.Account) (string, erro
 	return b.checkout(ctx, a, known)
 }
 
-// newCustomer makes the account a customer of Stripe. The key of the request is the
-// account: whoever asks twice, or dies before it is noted, finds the same customer.
-func (b *Billing) newCustomer(ctx context.Context, a account.Account) (Subscription, error) {
+// newCustomer makes the account a customer of Stripe, in place of one that was
+// deleted, "" for none. The key of the request is the account with that one: whoever
+// asks twice, or dies before it is noted, finds the same customer.
+func (b *Billing) newCustomer(ctx context.Context, a account.Account, deleted string) (Subscription, error) {
 	params := &stripe.CustomerCreateParams{
 		Email:            &a.Email,
 		PreferredLocales: []*string{stripe.String("fr")},
 		Metadata:         map[string]string{"account_id": a.ID},
 	}
-	params.SetIdempotencyKey("palmares-customer-" + a.ID)
+	params.SetIdempotencyKey("palmares-customer-" + a.ID + deleted)
 	made, err := b.stripe.V1Customers.Create(ctx, params)
 	if err != nil {
 		return Subscription{}, explain(err)
 	}
-	return b.cfg.SetCustomer(ctx, a.ID, made.ID)
+	return b.cfg.SetCustomer(ctx, a.ID, deleted, made.ID)
 }
 
 func (b *Billing) checkout(ctx context.Context, a account.Account, known Subscription) (string, error) {
@@ -141,7 +156,8 @@ func (b *Billing) expire(ctx context.Context, s *stripe.CheckoutSession) error {
 var ErrNoCustomer = errors.New("the account has no subscription to change: it starts one with Checkout")
 
 // Portal gives the address of the page of Stripe on which the account changes its
-// card, reads its invoices and cancels. ErrNoCustomer: it never went to pay.
+// card, reads its invoices and cancels. ErrNoCustomer: it never went to pay, or its
+// customer was deleted.
 func (b *Billing) Portal(ctx context.Context, a account.Account) (string, error) {
 	if b.stripe == nil {
 		return "", ErrOff
@@ -153,7 +169,12 @@ func (b *Billing) Portal(ctx context.Context, a account.Account) (string, error)
 	if known.CustomerID == "" {
 		return "", ErrNoCustomer
 	}
-	return b.portal(ctx, known.CustomerID)
+	page, err := b.portal(ctx, known.CustomerID)
+	if errors.Is(err, errUnknownCustomer) && b.deleted(ctx, known.CustomerID) {
+		_, err := b.Refresh(ctx, a.ID) // the page that is shown instead tells what is so
+		return "", cmp.Or(err, ErrNoCustomer)
+	}
+	return page, err
 }
 
 func (b *Billing) portal(ctx context.Context, customerID string) (string, error) {

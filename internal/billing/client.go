@@ -67,18 +67,34 @@ func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
 // out of it: it may repeat what was sent, a part of the key included.
 func explain(err error) error {
 	var refused *stripe.Error
-	if errors.As(err, &refused) {
-		return fmt.Errorf("a call to Stripe was refused with status %d, type %q, code %q, parameter %q: look up the request %q in the Stripe dashboard",
-			refused.HTTPStatusCode, refused.Type, refused.Code, refused.Param, refused.RequestID)
+	if !errors.As(err, &refused) {
+		return fmt.Errorf("%w: %w", errAway, err)
 	}
-	return fmt.Errorf("a call to Stripe failed: %w", err)
+	said := fmt.Errorf("a call to Stripe was refused with status %d, type %q, code %q, parameter %q: look up the request %q in the Stripe dashboard",
+		refused.HTTPStatusCode, refused.Type, refused.Code, refused.Param, refused.RequestID)
+	switch status := refused.HTTPStatusCode; {
+	case refused.Code == stripe.ErrorCodeResourceMissing && refused.Param == "customer":
+		return fmt.Errorf("%w: %w", errUnknownCustomer, said)
+	case status == http.StatusUnauthorized, status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
+		return fmt.Errorf("%w: %w", errAway, said)
+	}
+	return said
 }
+
+// What a failed call says of others. errAway: they would fail too, as Stripe cannot be
+// reached, is in trouble or refuses the key. errUnknownCustomer: only those about the
+// same customer, who was deleted or is another Stripe account's.
+var (
+	errAway            = errors.New("a call to Stripe failed")
+	errUnknownCustomer = errors.New("the customer is not one of this Stripe account")
+)
 
 // errNobody stops a list that names no customer: Stripe would list everybody's, and
 // what is listed may be cancelled.
 var errNobody = errors.New("the account is no customer of Stripe, or was deleted meanwhile")
 
-// read gives every subscription that a customer ever had.
+// read gives every subscription that a customer ever had. Whoever was deleted has none
+// any more; of whom Stripe never heard nothing can be said: errUnknownCustomer.
 func (b *Billing) read(ctx context.Context, customerID string) ([]Reading, error) {
 	if customerID == "" {
 		return nil, errNobody
@@ -88,7 +104,11 @@ func (b *Billing) read(ctx context.Context, customerID string) ([]Reading, error
 	var all []Reading
 	for s, err := range b.stripe.V1Subscriptions.List(ctx, params).All(ctx) {
 		if err != nil {
-			return nil, explain(err)
+			err = explain(err)
+			if errors.Is(err, errUnknownCustomer) && b.deleted(ctx, customerID) {
+				return nil, nil
+			}
+			return nil, err
 		}
 		r := Reading{ID: s.ID, Status: Status(s.Status), Created: moment(s.Created), CancelAt: moment(s.CancelAt)}
 		if s.Items != nil {
@@ -104,6 +124,13 @@ func (b *Billing) read(ctx context.Context, customerID string) ([]Reading, error
 		all = append(all, r)
 	}
 	return all, nil
+}
+
+// deleted tells whether a customer was deleted, in the Stripe dashboard: with it went
+// all that it paid. No is also what is answered when Stripe does not say so.
+func (b *Billing) deleted(ctx context.Context, customerID string) bool {
+	c, err := b.stripe.V1Customers.Retrieve(ctx, customerID, nil)
+	return err == nil && c.Deleted
 }
 
 // moment is the zero time where Stripe says null.

@@ -124,5 +124,11 @@ func (b *Billing) take(ctx context.Context, e event) error {
 		return err
 	}
 	_, err := b.refresh(ctx, func() (Subscription, error) { return b.cfg.SubscriptionOf(ctx, customerID) }, e.ID)
+	if errors.Is(err, errUnknownCustomer) {
+		// Stripe would send it for three days, and nothing would come of it.
+		b.cfg.Log.Error("an event of Stripe is about a customer that Stripe does not know: nothing was changed; check that --stripe-key and --stripe-webhook-secret are of one account",
+			"event", e.ID, "type", e.Type, "customer", customerID, "error", err)
+		return nil
+	}
 	return err
 }

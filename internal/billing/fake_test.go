@@ -24,8 +24,9 @@ type fakeStripe struct {
 	clock *clock
 
 	mu            sync.Mutex
-	away          bool // every call is answered 500
-	refused       bool // every call is answered 401, with the key in it
+	away          bool     // every call is answered 500
+	awayFor       []string // customers about whom every call is
+	refused       bool     // every call is answered 401, with the key in it
 	customers     map[string]object
 	sessions      []object
 	subscriptions []object
@@ -49,6 +50,7 @@ func newFakeStripe(t testing.TB, c *clock) *fakeStripe {
 	f := &fakeStripe{clock: c, amount: 9900, customers: map[string]object{}, answered: map[string]object{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/customers", f.creates(f.createCustomer))
+	mux.HandleFunc("GET /v1/customers/{id}", f.creates(func(form url.Values) object { return f.customers[form.Get("path")] }))
 	mux.HandleFunc("POST /v1/checkout/sessions", f.creates(f.createSession))
 	mux.HandleFunc("POST /v1/billing_portal/sessions", f.creates(func(form url.Values) object {
 		return object{"object": "billing_portal.session", "id": f.id("bps"), "url": f.URL + "/portal/" + form.Get("customer")}
@@ -112,12 +114,15 @@ func (f *fakeStripe) creates(create func(url.Values) object) http.HandlerFunc {
 		form.Set("path", r.PathValue("id"))
 		key := r.Header.Get("Idempotency-Key")
 		made := f.answered[key]
+		if form.Has("customer") && !f.knows(form.Get("customer")) {
+			missing(w, http.StatusBadRequest, "customer")
+			return
+		}
 		if made == nil || key == "" {
 			made = create(form)
 		}
 		if made == nil {
-			w.WriteHeader(http.StatusNotFound)
-			_ = json.NewEncoder(w).Encode(object{"error": object{"type": "invalid_request_error", "code": "resource_missing"}})
+			missing(w, http.StatusNotFound, "id")
 			return
 		}
 		if key != "" {
@@ -135,10 +140,9 @@ func (f *fakeStripe) lists(list func(url.Values) []object) http.HandlerFunc {
 			f.mu.Unlock()
 			return
 		}
-		if _, known := f.customers[q.Get("customer")]; !known {
+		if !f.knows(q.Get("customer")) {
 			f.mu.Unlock()
-			w.WriteHeader(http.StatusBadRequest)
-			_ = json.NewEncoder(w).Encode(object{"error": object{"type": "invalid_request_error", "code": "resource_missing", "param": "customer"}})
+			missing(w, http.StatusBadRequest, "customer")
 			return
 		}
 		answer, _ := json.Marshal(object{"object": "list", "has_more": false, "data": append([]object{}, list(q)...)})
@@ -156,7 +160,7 @@ func (f *fakeStripe) note(w http.ResponseWriter, r *http.Request) (url.Values, b
 	f.calls = append(f.calls, call{r.Pattern, r.Form, r.Header.Get("Idempotency-Key")})
 	w.Header().Set("Request-Id", "req_1")
 	switch {
-	case f.away:
+	case f.away || slices.Contains(f.awayFor, r.Form.Get("customer")):
 		w.Header().Set("Stripe-Should-Retry", "false")
 		w.WriteHeader(http.StatusInternalServerError)
 		return nil, false
@@ -166,6 +170,32 @@ func (f *fakeStripe) note(w http.ResponseWriter, r *http.Request) (url.Values, b
 		return nil, false
 	}
 	return r.Form, true
+}
+
+// missing is how Stripe says that there is no such thing.
+func missing(w http.ResponseWriter, status int, param string) {
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(object{"error": object{"type": "invalid_request_error", "code": "resource_missing", "param": param}})
+}
+
+// knows tells whether a customer can still be named in a call: one that was deleted
+// can only be looked at.
+func (f *fakeStripe) knows(customerID string) bool {
+	c := f.customers[customerID]
+	return c != nil && c["deleted"] == nil
+}
+
+// delete deletes a customer, as is done in the dashboard; what it pays ends.
+func (f *fakeStripe) delete(customerID string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.subscriptions {
+		if s["customer"] == customerID {
+			f.set(s, object{"status": "canceled"}, "customer.subscription.deleted")
+		}
+	}
+	f.happen("customer.deleted", f.customers[customerID])
+	f.customers[customerID] = object{"object": "customer", "id": customerID, "deleted": true}
 }
 
 func (f *fakeStripe) id(prefix string) string {

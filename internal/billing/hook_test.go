@@ -31,7 +31,7 @@ func TestFiveEventsInAnyOrderAndEachTwiceEndInOneState(t *testing.T) {
 			n++
 			a := h.account(fmt.Sprintf("a%d@example.org", n))
 			customer := h.fake.subscribe(h, a.Email)
-			known, err := h.store.SetCustomer(h.Context(), a.ID, customer)
+			known, err := h.store.SetCustomer(h.Context(), a.ID, "", customer)
 			if err != nil {
 				h.Fatal(err)
 			}

@@ -128,7 +128,7 @@ func (h *house) start() {
 		Now: h.clock.Now, Log: slog.New(slog.NewTextHandler(h.log, nil)),
 		Subscription: st.Subscription, SubscriptionOf: st.SubscriptionOf, Subscriptions: st.Subscriptions, SetCustomer: st.SetCustomer,
 		EventSeen: st.StripeEventSeen, Apply: st.ApplySubscription, PruneEvents: st.PruneStripeEvents,
-		CancelLater: st.CancelLater, Cancellations: st.Cancellations, Canceled: st.Canceled, SuspendKeys: st.SuspendKeys,
+		Cancellations: st.Cancellations, Canceled: st.Canceled, PruneCanceled: st.PruneCanceled, SuspendKeys: st.SuspendKeys,
 	}
 	h.Billing = h.build(h.cfg)
 }

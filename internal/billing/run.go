@@ -48,35 +48,43 @@ func (b *Billing) Run(ctx context.Context) error {
 // are due. A failure with one does not keep the others waiting.
 func (b *Billing) Reconcile(ctx context.Context) error {
 	var errs []error
-	if b.stripe != nil {
-		errs = append(errs, b.cancelAll(ctx), b.refreshAll(ctx))
-	}
 	now := b.cfg.Now()
+	if b.stripe != nil {
+		errs = append(errs, b.cancelAll(ctx), b.refreshAll(ctx, now))
+	} else {
+		errs = append(errs, b.cfg.PruneCanceled(ctx, now))
+	}
 	errs = append(errs, b.cfg.SuspendKeys(ctx, now), b.cfg.PruneEvents(ctx, now.Add(-keepEvents)))
 	return errors.Join(errs...)
 }
 
-// maxFailures is how many customers in a row fail before the rest is left for
-// the next hour: Stripe is away, or refuses the key.
+// maxFailures is how many customers in a row fail with errAway before the rest is
+// left for the next hour.
 const maxFailures = 5
 
-func (b *Billing) refreshAll(ctx context.Context) error {
+// refreshAll begins elsewhere every hour, so that a few of whom Stripe always fails to
+// speak keep nobody waiting for ever.
+func (b *Billing) refreshAll(ctx context.Context, now time.Time) error {
 	all, err := b.cfg.Subscriptions(ctx)
 	if err != nil {
 		return err
 	}
 	var errs []error
 	failures := 0
-	for _, s := range all {
+	hours := int(now.Unix() / int64(every/time.Second))
+	for i := range all {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		s := all[(hours*maxFailures+i)%len(all)]
 		_, err := b.Refresh(ctx, s.AccountID)
-		if err == nil {
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", s.AccountID, err))
+		}
+		if !errors.Is(err, errAway) {
 			failures = 0
 			continue
 		}
-		errs = append(errs, fmt.Errorf("%s: %w", s.AccountID, err))
 		if failures++; failures == maxFailures {
 			break
 		}

@@ -28,6 +28,7 @@ func TestEverybodyIsLookedAtSoonAfterTheStartAndThenEveryHour(t *testing.T) {
 				looks = append(looks, now.Sub(start))
 				return errors.New("the database is away") // which is no reason to stop
 			},
+			PruneCanceled: func(context.Context, time.Time) error { return nil },
 			PruneEvents: func(_ context.Context, before time.Time) error {
 				pruned = before
 				return nil
@@ -74,15 +75,16 @@ func TestWithoutAKeyNobodyPaysAndKeysAreStillSuspended(t *testing.T) {
 				h.Errorf("error %v; want ErrOff", err)
 			}
 		}
-		if err := h.Cancel(h.Context(), ada.ID); err != nil {
-			h.Errorf("Cancel = %v", err)
+		h.Cancel(h.Context(), "cus_1")
+		if len(h.fake.calls) > 0 {
+			h.Errorf("Stripe is asked without a key: %v", h.fake.calls)
 		}
 		body := []byte(`{"object":"event","id":"evt_1","type":"invoice.paid"}`)
 		if status := h.post(h.Billing, body, sign(body, "", time.Now())); status != 404 {
 			h.Errorf("an event is answered %d; want 404", status)
 		}
 
-		if err := h.store.SetPlan(h.Context(), ada.Email, account.Pro); err != nil {
+		if err := h.store.SetPlan(h.Context(), ada.Email, account.Pro, h.clock.Now()); err != nil {
 			h.Fatal(err)
 		}
 		for range 4 {
@@ -90,7 +92,7 @@ func TestWithoutAKeyNobodyPaysAndKeysAreStillSuspended(t *testing.T) {
 				h.Fatal(err)
 			}
 		}
-		if err := h.store.SetPlan(h.Context(), ada.Email, account.Developer); err != nil {
+		if err := h.store.SetPlan(h.Context(), ada.Email, account.Developer, h.clock.Now()); err != nil {
 			h.Fatal(err)
 		}
 		h.reconcile()

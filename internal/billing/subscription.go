@@ -54,8 +54,8 @@ func (s Status) Live() bool {
 	return false
 }
 
-// failed tells whether a payment is owed.
-func (s Status) failed() bool { return s == PastDue || s == Unpaid }
+// Failed tells whether a payment is owed.
+func (s Status) Failed() bool { return s == PastDue || s == Unpaid }
 
 // A Reading is what Stripe said of a customer's subscription.
 type Reading struct {
@@ -77,7 +77,8 @@ type Finding struct {
 
 // Settle gives a subscription as it is after a reading, and whether it makes its
 // account Pro. A failed payment opens one grace, however often it is read; only a
-// payment closes it, so that a subscription that stays unpaid does not win another.
+// payment closes it, so that a subscription that stays unpaid, paused in between or
+// not, does not win another.
 func Settle(s Subscription, r Reading, now time.Time) (next Subscription, pro bool) {
 	next = s
 	next.ID, next.Status, next.PeriodEnd, next.CancelAt = r.ID, r.Status, r.PeriodEnd, r.CancelAt
@@ -85,11 +86,13 @@ func Settle(s Subscription, r Reading, now time.Time) (next Subscription, pro bo
 	case r.Status == Active || r.Status == Trialing:
 		next.GraceUntil = time.Time{}
 		return next, true
-	case r.Status.failed():
+	case r.Status.Failed():
 		if s.GraceUntil.IsZero() || s.ID != r.ID {
 			next.GraceUntil = now.Add(Grace)
 		}
 		return next, now.Before(next.GraceUntil)
+	case r.Status == Paused && s.ID == r.ID:
+		return next, false
 	}
 	next.GraceUntil = time.Time{}
 	return next, false

@@ -40,15 +40,15 @@ func TestAFailureGivesNoMoreThanOneGrace(t *testing.T) {
 		var failing time.Time
 		for range rapid.IntRange(1, 40).Draw(t, "readings") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 300).Draw(t, "hours")) * time.Hour)
-			r := Reading{ID: "sub_1", Status: rapid.SampledFrom([]Status{Active, PastDue, Unpaid}).Draw(t, "status")}
+			r := Reading{ID: "sub_1", Status: rapid.SampledFrom([]Status{Active, PastDue, Unpaid, Paused}).Draw(t, "status")}
 			var pro bool
 			s, pro = Settle(s, r, now)
 			if r.Status == Active {
 				failing = time.Time{}
-			} else if failing.IsZero() {
+			} else if failing.IsZero() && r.Status.Failed() {
 				failing = now
 			}
-			if want := failing.IsZero() || now.Sub(failing) < Grace; pro != want {
+			if want := r.Status != Paused && (failing.IsZero() || now.Sub(failing) < Grace); pro != want {
 				t.Fatalf("%s, failing since %s: pro %v", now, failing, pro)
 			}
 		}

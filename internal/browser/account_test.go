@@ -8,7 +8,7 @@ import (
 )
 
 // shows checks that the page, which must be there, says some words, and that nothing
-// bars anybody from it.
+// bars anybody from it, the narrowest screen included.
 func (b *tab) shows(words ...string) {
 	b.t.Helper()
 	text := b.text("main")
@@ -17,11 +17,16 @@ func (b *tab) shows(words ...string) {
 			b.t.Fatalf("%s does not say %q: %s", b.lastURL(), w, text)
 		}
 	}
+	b.show(smallest)
+	b.fits(int(smallest.width))
 	for _, s := range []screen{phone, desktop} {
 		b.show(s)
 		b.hasNoBarriers(b.lastURL() + ", " + s.name)
 	}
 }
+
+// smallest is the narrowest telephone in use, which is also a desktop's window at 400 %.
+var smallest = screen{"smallest phone", 320, 640, true}
 
 // fill types into an empty field.
 func fill(selector, text string) chromedp.Action[chromedp.Void] {
@@ -67,7 +72,7 @@ func TestACustomerDoesEverythingHerself(t *testing.T) {
 	})
 	b.shows("30 derniers jours", "1 requête en tout")
 	b.goTo("/compte")
-	b.shows("1 clé fonctionne, sur 3", "Avec Pro, chaque changement")
+	b.shows("1 clé active, sur 3", "Avec Pro, chaque changement")
 
 	// She replaces it and revokes the new one.
 	b.goTo("/compte/cles")

@@ -1,6 +1,7 @@
 package browser_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -11,19 +12,25 @@ func TestNothingIsWiderThanASmallPhone(t *testing.T) {
 	b := newTab(t, screen{"small phone", 360, 740, true})
 	for _, p := range kinds {
 		b.open(p)
-		// Tables may scroll within themselves; the page may not.
-		wide := eval[[]string](b, `(() => {
-			const page = document.documentElement;
-			const scrolls = e => e && (getComputedStyle(e).overflowX !== "visible" || scrolls(e.parentElement));
-			const wide = [...document.querySelectorAll("body *")]
-				.filter(e => e.getBoundingClientRect().right > 360.5 && !scrolls(e.parentElement))
-				.map(e => e.tagName + "." + e.className);
-			if (page.scrollWidth > 360 || innerWidth > 360) wide.unshift("the page: " + page.scrollWidth);
-			return wide;
-		})()`)
-		if len(wide) > 0 {
-			t.Errorf("%s does not fit into 360 pixels: %v", p.path, wide)
-		}
+		b.fits(360)
+	}
+}
+
+// fits checks that the page, shown on a screen of that width, does not scroll sideways.
+// Tables may scroll within themselves; the page may not.
+func (b *tab) fits(width int) {
+	b.t.Helper()
+	wide := eval[[]string](b, fmt.Sprintf(`(width => {
+		const page = document.documentElement;
+		const scrolls = e => e && (getComputedStyle(e).overflowX !== "visible" || scrolls(e.parentElement));
+		const wide = [...document.querySelectorAll("body *")]
+			.filter(e => e.getBoundingClientRect().right > width + 0.5 && !scrolls(e.parentElement))
+			.map(e => e.tagName + "." + e.className);
+		if (page.scrollWidth > width || innerWidth > width) wide.unshift("the page: " + page.scrollWidth);
+		return wide;
+	})(%d)`, width))
+	if len(wide) > 0 {
+		b.t.Errorf("%s does not fit into %d pixels: %v", b.lastURL(), width, wide)
 	}
 }
 

@@ -72,8 +72,9 @@ type Message struct {
 	Date    time.Time
 }
 
-// ErrObsolete is what Config.Link and Config.Endpoint answer when there is nothing
-// left to write about: the account or the endpoint has gone meanwhile.
+// ErrObsolete is what Config.Link, Config.Endpoint and Config.Check answer when there
+// is nothing left to write about: the account or the endpoint has gone meanwhile, or
+// what was wrong is in order.
 var ErrObsolete = errors.New("what the mail is about has gone")
 
 // A Failure is why a mail could not be handed over.

@@ -61,7 +61,9 @@ func (q *Queue) write(ctx context.Context, c Claim, now time.Time) (Message, err
 		}
 		f.Endpoint, f.Gone = e.URL, e.Reason == webhook.Gone
 	case PaymentFailed, PlanEnded:
-		f.Day, err = day(c.About)
+		if f.Day, err = day(c.About); err == nil {
+			err = q.cfg.Check(ctx, c.Request)
+		}
 	default:
 		err = fmt.Errorf("there is no mail of the kind %q", c.Kind)
 	}

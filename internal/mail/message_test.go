@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"flag"
 	"log/slog"
+	"mime"
+	netmail "net/mail"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,6 +26,9 @@ var monday = time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC)
 
 const link = "https://palmares.example/compte/connexion?jeton=kW3v-_0123456789abcdefghijklmnopqrstuvwxyzABC&a=1"
 
+// inOrder is somebody whose payments and plan are in order.
+const inOrder = "bob@example.org"
+
 // written is a mail of the queue, with a link and an endpoint of the test's.
 func written(t *testing.T, r Request, e webhook.Endpoint) (Message, error) {
 	t.Helper()
@@ -31,6 +36,12 @@ func written(t *testing.T, r Request, e webhook.Endpoint) (Message, error) {
 		BaseURL:  "https://palmares.example",
 		Link:     func(context.Context, string, Kind) (string, error) { return link, nil },
 		Endpoint: func(context.Context, string) (webhook.Endpoint, error) { return e, nil },
+		Check: func(_ context.Context, r Request) error {
+			if r.To == inOrder {
+				return ErrObsolete
+			}
+			return nil
+		},
 	})
 	return q.write(t.Context(), Claim{Request: r, CreatedAt: monday}, monday)
 }
@@ -137,6 +148,37 @@ func TestAMailAboutAnEndpointThatWorksAgainIsNotWritten(t *testing.T) {
 		_, err := written(t, Request{To: "ada@example.org", Kind: EndpointDisabled, About: "whk_1"}, webhook.Endpoint{State: state})
 		if err != ErrObsolete {
 			t.Errorf("%s: %v, want ErrObsolete", state, err)
+		}
+	}
+}
+
+func TestAMailAboutWhatIsInOrderAgainIsNotWritten(t *testing.T) {
+	for _, k := range []Kind{PaymentFailed, PlanEnded} {
+		if _, err := written(t, Request{To: inOrder, Kind: k, About: "2026-12-06"}, webhook.Endpoint{}); err != ErrObsolete {
+			t.Errorf("%s: %v, want ErrObsolete", k, err)
+		}
+	}
+}
+
+// Some readers show no subject that begins on the second line of its header.
+func TestASubjectFitsIntoTheFirstLineOfItsHeader(t *testing.T) {
+	for _, s := range samples {
+		m, err := written(t, s.request, s.endpoint)
+		if err != nil {
+			t.Fatal(err)
+		}
+		composed, err := NewSender(SMTP{}, netmail.Address{Name: "Palmarès", Address: "no-reply@palmares.example"}).compose(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wire bytes.Buffer
+		if _, err := composed.WriteTo(&wire); err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(wire.String(), "\r\nSubject: ")
+		line, _, _ := strings.Cut(rest, "\r\n")
+		if got, err := new(mime.WordDecoder).DecodeHeader(line); got != m.Subject || err != nil {
+			t.Errorf("%s: the first line of the subject is %q: %q, %v; want %q", s.name, line, got, err, m.Subject)
 		}
 	}
 }

@@ -25,6 +25,9 @@ type Config struct {
 	Link func(ctx context.Context, to string, kind Kind) (string, error)
 	// Endpoint finds a webhook's endpoint. ErrObsolete: there is none any more.
 	Endpoint func(ctx context.Context, id string) (webhook.Endpoint, error)
+	// Check tells whether a mail about payments or the plan is still true: the store's
+	// CheckMail. ErrObsolete: it is not.
+	Check func(ctx context.Context, r Request) error
 	// Send hands a mail over: that of a Sender or of a LogSender.
 	Send func(ctx context.Context, m Message) error
 

@@ -69,7 +69,7 @@ func openOffice(t *testing.T, dsn string, send func(context.Context, mail.Messag
 	}
 	o := &office{store: s, settled: make(chan mail.Verdict, 1000), log: &journal{}, now: moment}
 	o.Queue = mail.NewQueue(mail.Config{
-		Claim: s.ClaimMails, Oldest: s.OldestMail,
+		Claim: s.ClaimMails, Oldest: s.OldestMail, Check: s.CheckMail,
 		Settle: func(ctx context.Context, c mail.Claim, v mail.Verdict) error {
 			err := s.SettleMail(ctx, c, v)
 			o.settled <- v

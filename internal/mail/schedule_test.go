@@ -55,6 +55,7 @@ func running(t *testing.T, s *shelf, send func(context.Context, Message) error) 
 		Claim: s.take, Settle: s.settle, Send: send,
 		Oldest:  func(context.Context) (time.Time, error) { return time.Time{}, nil },
 		Link:    func(context.Context, string, Kind) (string, error) { return link, nil },
+		Check:   func(context.Context, Request) error { return nil },
 		BaseURL: "https://palmares.example", Log: slog.New(slog.DiscardHandler),
 	})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -56,30 +56,42 @@ func (p *portal) requestDeletion(r *request) (*answer, error) {
 	return seeOther(deletionPath, "suppression"), nil
 }
 
-// cancelPatience leaves time for the deletion itself when Stripe is slow; then the
+// cancelPatience is how long a page waits for a Stripe that is slow; then the
 // subscription is ended later (see billing.Billing.Cancel).
 const cancelPatience = 5 * time.Second
 
-// deleteAccount spends the link. What is charged is ended before: afterwards nobody
-// would know whom to ask.
+// deleteAccount spends the link; who clicked twice is where the first click led. What
+// is charged is ended at once: the deletion noted whose it is, and this forgets that.
 func (p *portal) deleteAccount(r *request) (*answer, error) {
 	token := r.PostForm.Get("jeton")
 	email, err := p.Store.CheckLink(r.Context(), token, account.LinkDeletion, r.now)
+	if errors.Is(err, store.ErrLinkUsed) {
+		return seeOther(goodbyePath, ""), nil
+	}
 	if err != nil {
 		return nil, deadDeletion(err)
 	}
 	a, err := p.Store.Account(r.Context(), email)
+	if errors.Is(err, store.ErrNotFound) {
+		// By the other click, since the link was looked at; or there never was an account.
+		if _, err := p.Store.CheckLink(r.Context(), token, account.LinkDeletion, r.now); errors.Is(err, store.ErrLinkUsed) {
+			return seeOther(goodbyePath, ""), nil
+		}
+	}
 	if err != nil {
+		return nil, deadDeletion(err)
+	}
+	s, err := p.Store.Subscription(r.Context(), a.ID)
+	if err != nil {
+		return nil, err
+	}
+	err = p.Store.DeleteAccountByLink(r.Context(), token, r.now)
+	if err != nil && !errors.Is(err, store.ErrLinkUsed) { // by the other click, at the same moment
 		return nil, deadDeletion(err)
 	}
 	cancelling, stop := context.WithTimeout(r.Context(), cancelPatience)
 	defer stop()
-	if err := p.Billing.Cancel(cancelling, a.ID); err != nil {
-		return nil, err
-	}
-	if err := p.Store.DeleteAccountByLink(r.Context(), token, r.now); err != nil {
-		return nil, deadDeletion(err)
-	}
+	p.Billing.Cancel(cancelling, s.CustomerID)
 	answer := seeOther(goodbyePath, "")
 	if r.owner != nil && r.owner.Account.ID == a.ID {
 		answer.cookie = p.cookie("")

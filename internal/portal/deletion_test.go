@@ -2,6 +2,7 @@ package portal_test
 
 import (
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -70,9 +71,30 @@ func TestAnAccountIsDeletedByTheLinkInTheMail(t *testing.T) {
 		if mails, err := p.store.ClaimMails(t.Context(), p.now.Add(24*time.Hour), 10); len(mails) != 0 || err != nil {
 			t.Errorf("mails are left: %v, %v", mails, err)
 		}
-		// The link goes with all else: a second click finds nothing to do.
-		p.browser().post("/compte/suppression", "jeton", token).is(404).says("déjà supprimé")
+		if left, err := p.store.Cancellations(t.Context()); len(left) != 0 || err != nil {
+			t.Errorf("the customer is remembered though Stripe has cancelled: %v, %v", left, err)
+		}
+		// Of the link nothing is left but that it was used.
+		p.browser().post("/compte/suppression", "jeton", token).leadsTo("/compte/adieu")
+		p.browser().get("/compte/suppression?jeton=" + token).is(410).says("le compte est supprimé").saysNot("ada@example.org")
 		eve.get("/compte").is(200).says("eve@example.org")
+	})
+}
+
+func TestManyClicksAtOnceDeleteOnceAndAllSaySo(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		p.signedIn("ada@example.org")
+		token := p.deletionLink("ada@example.org")
+		var wait sync.WaitGroup
+		for range 20 {
+			wait.Go(func() {
+				r := p.browser().post("/compte/suppression", "jeton", token)
+				if to := r.header.Get("Location"); to != "/compte/adieu" {
+					t.Errorf("a click is answered %d and leads to %q", r.status, to)
+				}
+			})
+		}
+		wait.Wait()
 	})
 }
 
@@ -101,7 +123,7 @@ func TestALinkThatCannotBeSpentDeletesNothing(t *testing.T) {
 			}
 			b.post("/compte/suppression/demande").leadsTo(want)
 		}
-		b.get("/compte/suppression?fait=suppression-limite").is(200).says("patientez une heure", "Rien n’est supprimé")
+		b.get("/compte/suppression?fait=suppression-limite").is(200).says("patientez une heure, un jour au plus", "Rien n’est supprimé")
 	})
 }
 

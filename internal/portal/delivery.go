@@ -134,6 +134,7 @@ type deliveryPage struct {
 	Delivery webhook.Delivery
 	Endpoint webhook.Endpoint
 	Why      string
+	NextAt   time.Time    // when it is tried again at the earliest; zero: as soon as its turn comes
 	Attempts []attemptRow // newest first
 	Body     string
 }
@@ -156,6 +157,13 @@ func (p *portal) showDelivery(r *request) (*answer, error) {
 		return nil, err
 	}
 	data := deliveryPage{page: r.page("Envoi " + d.Type), Delivery: d, Endpoint: e, Why: originWords[d.Origin], Body: string(body)}
+	next := d.NextAt
+	if e.NotBefore.After(next) { // the endpoint is left alone until then
+		next = e.NotBefore
+	}
+	if next.After(r.now) {
+		data.NextAt = next
+	}
 	for _, a := range slices.Backward(d.Attempts) {
 		data.Attempts = append(data.Attempts, attemptRow{Attempt: a, Good: a.Outcome == webhook.OK, Came: outcome(a), Duration: duration(a.Duration)})
 	}
@@ -164,7 +172,7 @@ func (p *portal) showDelivery(r *request) (*answer, error) {
 
 func (p *portal) resend(r *request) (*answer, error) {
 	d, err := p.Store.Resend(r.Context(), r.owner.Account.ID, r.PathValue("id"), r.now)
-	if done := refusedPing(err); done != "" {
+	if done := r.refusedPing(err); done != "" {
 		return seeOther(deliveriesPath+"/"+r.PathValue("id"), done), nil
 	}
 	if err != nil {

@@ -152,3 +152,33 @@ func TestWhatWasMissedIsAskedForByItsDay(t *testing.T) {
 		b.get(path).is(200).says("1er\u00a0novembre 2026 à 00:00", "en cours")
 	})
 }
+
+func TestAnEndpointThatKeepsFailingSaysWhatIsTried(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		b := p.signedIn("ada@example.org")
+		p.pro("ada@example.org")
+		id, _ := b.createEndpoint("https://hooks.example/in")
+		path := "/compte/webhooks/" + id
+		var tools []string
+		for i := range 3 * webhook.BreakAfter {
+			tools = append(tools, fmt.Sprint("outil-", i), "10 €/mois")
+		}
+		p.publish(tools...)
+		b.get("/compte/envois/" + p.newest(id)[0].ID).is(200).says("dès que son tour vient")
+		for p.endpoint(id).Failures < webhook.BreakAfter {
+			b.get(path).is(200).says("Actif").saysNot("seul le plus ancien envoi")
+			p.attempt(webhook.Verdict{Attempt: webhook.Attempt{Outcome: webhook.Timeout}, State: webhook.Pending, NextAt: p.now.Add(time.Hour)})
+		}
+		until := p.endpoint(id).NotBefore
+		if !until.After(p.now) {
+			t.Fatalf("the endpoint is left alone until %s", until)
+		}
+		moment := until.Format("15:04:05")
+		b.get(path).is(200).says("Actif", "après dix échecs, seul le plus ancien envoi est tenté", moment)
+		// One that was due long ago waits for that too.
+		p.now = p.now.Add(time.Millisecond)
+		b.get("/compte/envois/"+p.newest(id)[0].ID).is(200).says("En attente", "prochaine tentative le", moment)
+		p.now = until.Add(time.Second)
+		b.get(path).is(200).says("seul le plus ancien envoi est tenté").saysNot("et pas avant")
+	})
+}

@@ -80,10 +80,11 @@ type endpointsPage struct {
 	Form      *endpointForm // nil when there is no room, or no Pro
 }
 
-func (p *portal) listEndpoints(r *request) (*answer, error) { return p.endpoints(r, nil) }
+func (p *portal) listEndpoints(r *request) (*answer, error) { return p.endpoints(r, nil, "") }
 
-// endpoints is the list, with a form that was refused; nil for none.
-func (p *portal) endpoints(r *request, refused *endpointForm) (*answer, error) {
+// endpoints is the list, with a form that was refused, nil for none, or a notice of
+// why nothing was made, "" for none.
+func (p *portal) endpoints(r *request, refused *endpointForm, notice string) (*answer, error) {
 	all, err := p.Store.Endpoints(r.Context(), r.owner.Account.ID)
 	if err != nil {
 		return nil, err
@@ -98,8 +99,14 @@ func (p *portal) endpoints(r *request, refused *endpointForm) (*answer, error) {
 			data.Form.Newest = max(data.Form.Newest, e.ID)
 		}
 	}
+	if notice != "" {
+		data.Notice = notices[notice]
+	}
 	a := render("endpoints", data.page, data)
-	if refused != nil {
+	switch {
+	case notice != "":
+		a.status = http.StatusConflict
+	case refused != nil:
 		a.status = http.StatusBadRequest
 	}
 	return a, nil
@@ -111,16 +118,23 @@ func (p *portal) createEndpoint(r *request) (*answer, error) {
 	}
 	url, events, wrong := p.readEndpoint(r, endpointsPath)
 	if wrong != nil {
-		return p.endpoints(r, wrong)
+		return p.endpoints(r, wrong, "")
 	}
 	secret := webhook.NewSecret()
 	seal := func(id string) string { return p.Sealer.Seal(id, secret) }
 	e, err := p.Store.CreateNextEndpoint(r.Context(), r.owner.Account.ID, url, events, seal, r.PostForm.Get("dernier"), r.now)
 	switch {
 	case errors.Is(err, store.ErrChanged):
-		return seeOther(endpointsPath, "point-deja-cree"), nil
+		all, err := p.Store.Endpoints(r.Context(), r.owner.Account.ID)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(all, func(e webhook.Endpoint) bool { return e.ID > r.PostForm.Get("dernier") && e.URL == url }) {
+			return seeOther(endpointsPath, "point-deja-cree"), nil
+		}
+		return p.endpoints(r, newEndpointForm(endpointsPath, r.PostForm.Get("url"), events), "points-changes")
 	case errors.Is(err, store.ErrEndpointLimit):
-		a, err := p.endpoints(r, nil)
+		a, err := p.endpoints(r, nil, "")
 		if err == nil {
 			a.status = http.StatusConflict
 		}
@@ -142,7 +156,10 @@ func (p *portal) showNewSecret(r *request, title, secret string, e webhook.Endpo
 
 type endpointPage struct {
 	page
+	Pro        bool
 	Endpoint   webhook.Endpoint
+	Now        time.Time
+	Broken     bool // it failed so often that it is sent one thing at a time
 	Overlaps   bool // the secret before signs too
 	Last       string
 	Form       *endpointForm
@@ -176,7 +193,8 @@ func (p *portal) endpoint(r *request, refused *endpointForm, badDay string) (*an
 		return nil, err
 	}
 	data := endpointPage{
-		page: r.page("Point de réception"), Endpoint: e, Overlaps: r.now.Before(e.OldSecretUntil), Last: stamp(e.OldSecretUntil),
+		page: r.page("Point de réception"), Pro: r.owner.Account.Plan == account.Pro, Endpoint: e,
+		Now: r.now, Broken: e.State == webhook.Active && e.Failures >= webhook.BreakAfter, Overlaps: r.now.Before(e.OldSecretUntil), Last: stamp(e.OldSecretUntil),
 		Form: refused, Editing: refused != nil, Deliveries: deliveryRows(recent), Recoveries: recoveries[:min(len(recoveries), 10)],
 		Since: recoverForm{Value: day(r.now), Min: day(r.now.Add(-webhook.Keep)), Max: day(r.now), Problem: badDay},
 	}
@@ -204,26 +222,38 @@ func (p *portal) changeEndpoint(r *request) (*answer, error) {
 	if wrong != nil {
 		return p.endpoint(r, wrong, "")
 	}
-	return p.change(r, webhook.Change{URL: &url, Events: &events}, "point-change")
+	if _, err := p.change(r, webhook.Change{URL: &url, Events: &events}); err != nil {
+		return nil, err
+	}
+	return seeOther(path, "point-change"), nil
+}
+
+// stateNotices say what became of an endpoint whose owner wanted it active or paused:
+// without Pro the first is not hers to have.
+var stateNotices = map[webhook.State]string{
+	webhook.Active:    "point-actif",
+	webhook.Paused:    "point-en-pause",
+	webhook.Suspended: "point-suspendu",
 }
 
 func (p *portal) changeState(r *request) (*answer, error) {
-	switch state := webhook.State(r.PostForm.Get("etat")); state {
-	case webhook.Active:
-		return p.change(r, webhook.Change{State: &state}, "point-actif")
-	case webhook.Paused:
-		return p.change(r, webhook.Change{State: &state}, "point-en-pause")
+	state := webhook.State(r.PostForm.Get("etat"))
+	if state != webhook.Active && state != webhook.Paused {
+		return nil, unreadableForm()
 	}
-	return nil, unreadableForm()
-}
-
-func (p *portal) change(r *request, c webhook.Change, done string) (*answer, error) {
-	id := r.PathValue("id")
-	if _, err := p.Store.ChangeEndpoint(r.Context(), r.owner.Account.ID, id, c, r.now); err != nil {
+	e, err := p.change(r, webhook.Change{State: &state})
+	if err != nil {
 		return nil, err
 	}
-	p.WakeWebhooks() // for what waits
-	return seeOther(endpointsPath+"/"+id, done), nil
+	return seeOther(endpointsPath+"/"+e.ID, stateNotices[e.State]), nil
+}
+
+func (p *portal) change(r *request, c webhook.Change) (webhook.Endpoint, error) {
+	e, err := p.Store.ChangeEndpoint(r.Context(), r.owner.Account.ID, r.PathValue("id"), c, r.now)
+	if err == nil {
+		p.WakeWebhooks() // for what waits
+	}
+	return e, err
 }
 
 func (p *portal) rotateSecret(r *request) (*answer, error) {
@@ -248,7 +278,7 @@ func (p *portal) rotateSecret(r *request) (*answer, error) {
 func (p *portal) ping(r *request) (*answer, error) {
 	id := r.PathValue("id")
 	d, err := p.Store.PingEndpoint(r.Context(), r.owner.Account.ID, id, r.now)
-	if done := refusedPing(err); done != "" {
+	if done := r.refusedPing(err); done != "" {
 		return seeOther(endpointsPath+"/"+id, done), nil
 	}
 	if err != nil {
@@ -259,10 +289,12 @@ func (p *portal) ping(r *request) (*answer, error) {
 }
 
 // refusedPing is what to say of a ping that was not made; "" when that is not why.
-func refusedPing(err error) string {
+func (r *request) refusedPing(err error) string {
 	switch {
 	case errors.Is(err, store.ErrTooMany):
 		return "trop-d-essais"
+	case errors.Is(err, store.ErrInactive) && r.owner.Account.Plan != account.Pro:
+		return "point-sans-pro"
 	case errors.Is(err, store.ErrInactive):
 		return "point-inactif"
 	}
@@ -272,6 +304,9 @@ func refusedPing(err error) string {
 // recover takes a day, since that is what people remember.
 func (p *portal) recover(r *request) (*answer, error) {
 	id := r.PathValue("id")
+	if r.owner.Account.Plan != account.Pro {
+		return nil, store.ErrPlan
+	}
 	since, err := time.Parse(time.DateOnly, r.PostForm.Get("depuis"))
 	if err == nil {
 		_, err = p.Store.Recover(r.Context(), r.owner.Account.ID, id, since, r.now)
@@ -287,6 +322,13 @@ func (p *portal) recover(r *request) (*answer, error) {
 		return nil, err
 	}
 	p.WakeWebhooks()
+	e, err := p.Store.Endpoint(r.Context(), r.owner.Account.ID, id)
+	if err != nil {
+		return nil, err
+	}
+	if e.State != webhook.Active {
+		return seeOther(endpointsPath+"/"+id, "reprise-plus-tard"), nil
+	}
 	return seeOther(endpointsPath+"/"+id, "reprise"), nil
 }
 

@@ -33,11 +33,20 @@ func TestWebhooksArePartOfPro(t *testing.T) {
 		}
 		p.pro("ada@example.org")
 		id, _ := b.createEndpoint("https://hooks.example/in")
-		if err := p.store.SetPlan(t.Context(), "ada@example.org", account.Developer); err != nil {
+		if err := p.store.SetPlan(t.Context(), "ada@example.org", account.Developer, p.now); err != nil {
 			t.Fatal(err)
 		}
 		b.get("/compte/webhooks").is(200).says("Avec la formule Pro", "hooks.example", "Suspendu")
-		b.get("/compte/webhooks/"+id).is(200).says("Suspendu", "que ce compte n’a plus", "rien n’est supprimé").saysNot("Envoyer un essai")
+		b.get("/compte/webhooks/"+id).is(200).says("Suspendu", "que ce compte n’a plus", "rien n’est supprimé").saysNot("Envoyer un essai", `name="depuis"`)
+
+		// Nothing that needs Pro is promised.
+		path := "/compte/webhooks/" + id
+		b.post(path+"/etat", "etat", "paused").leadsTo(path + "?fait=point-en-pause")
+		b.get(path).is(200).says("En pause", "que ce compte n’a plus").saysNot("Reprendre", "récupérez", `name="depuis"`)
+		b.post(path+"/etat", "etat", "active").leadsTo(path + "?fait=point-suspendu")
+		b.get(path + "?fait=point-suspendu").is(200).says("mais suspendu").saysNot("est actif")
+		b.post(path+"/reprise", "depuis", "2026-11-16").is(403).says("formule Pro", "rien n’a été fait")
+		b.post(path + "/essai").leadsTo(path + "?fait=point-sans-pro")
 	})
 }
 
@@ -140,6 +149,7 @@ func TestAnEndpointIsChangedPausedAndTakenUpAgain(t *testing.T) {
 		}
 		b.post(path+"/etat", "etat", "paused").leadsTo(path + "?fait=point-en-pause")
 		b.get(path).is(200).says("En pause", "Reprendre", "récupérez-le ensuite").saysNot("Envoyer un essai")
+		b.post(path+"/reprise", "depuis", "2026-11-16").leadsTo(path + "?fait=reprise-plus-tard")
 		b.post(path+"/etat", "etat", "active").leadsTo(path + "?fait=point-actif")
 		for _, state := range []string{"", "disabled", "suspended", "x"} {
 			b.post(path+"/etat", "etat", state).is(400)

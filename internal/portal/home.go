@@ -10,7 +10,8 @@ type homePage struct {
 	Account   account.Account
 	Since     string // a day
 	Today     today
-	Keys      int      // that work
+	Keys      int      // that are active; one in its overlap counts no more
+	Suspended int      // keys
 	MaxKeys   int      // of the plan
 	First     *keyForm // to an account that never had a key
 	Endpoints []webhook.Endpoint
@@ -30,8 +31,11 @@ func (p *portal) home(r *request) (*answer, error) {
 		return nil, err
 	}
 	for _, k := range keys {
-		if is := keyState(k, r.now); is == keyActive || is == keyOverlap {
+		switch keyState(k, r.now) {
+		case keyActive:
 			data.Keys++
+		case keySuspended:
+			data.Suspended++
 		}
 	}
 	if len(keys) == 0 {

@@ -3,6 +3,7 @@ package portal
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -51,16 +52,19 @@ type keysPage struct {
 	page
 	Live, Ended []keyRow
 	Counted     int // against the plan
+	Active      int // of them, those that are not suspended
+	Excess      int // of those, how many the plan does not allow
 	MaxKeys     int
 	Pro         bool
 	DueAt       time.Time // when keys above the plan's number are suspended; zero for never
 	Form        *keyForm  // nil when the plan has no room
 }
 
-func (p *portal) listKeys(r *request) (*answer, error) { return p.keys(r, "", "") }
+func (p *portal) listKeys(r *request) (*answer, error) { return p.keys(r, "", "", "") }
 
-// keys is the list, with what was typed and what is wrong with it.
-func (p *portal) keys(r *request, name, problem string) (*answer, error) {
+// keys is the list, with what was typed and what is wrong with it, or a notice of why
+// nothing was made; "" for none.
+func (p *portal) keys(r *request, name, problem, notice string) (*answer, error) {
 	a := r.owner.Account
 	keys, err := p.Store.Keys(r.Context(), a.Email)
 	if err != nil {
@@ -77,6 +81,9 @@ func (p *portal) keys(r *request, name, problem string) (*answer, error) {
 		switch row.Is {
 		case keyActive, keySuspended:
 			data.Counted++
+			if row.Is == keyActive {
+				data.Active++
+			}
 			data.Live = append(data.Live, row)
 		case keyOverlap:
 			data.Live = append(data.Live, row)
@@ -84,11 +91,18 @@ func (p *portal) keys(r *request, name, problem string) (*answer, error) {
 			data.Ended = append(data.Ended, row)
 		}
 	}
+	data.Excess = max(0, data.Active-data.MaxKeys)
 	if data.Counted < data.MaxKeys {
 		data.Form = &keyForm{Name: name, Problem: problem, Newest: newest}
 	}
+	if notice != "" {
+		data.Notice = notices[notice]
+	}
 	answer := render("keys", data.page, data)
-	if problem != "" {
+	switch {
+	case notice != "":
+		answer.status = http.StatusConflict
+	case problem != "":
 		answer.status = http.StatusBadRequest
 	}
 	return answer, nil
@@ -123,11 +137,21 @@ func (p *portal) createKey(r *request) (*answer, error) {
 	text, key, err := p.Store.CreateNextKey(r.Context(), r.owner.Account.Email, name, r.PostForm.Get("derniere"), r.now)
 	switch {
 	case errors.Is(err, store.ErrInvalid):
-		return p.keys(r, name, nameProblem(name))
+		return p.keys(r, name, nameProblem(name), "")
 	case errors.Is(err, store.ErrChanged):
-		return seeOther(keysPath, "cle-deja-creee"), nil
+		keys, err := p.Store.Keys(r.Context(), r.owner.Account.Email)
+		if err != nil {
+			return nil, err
+		}
+		// Sent again, or left open while something else was made.
+		if slices.ContainsFunc(keys, func(k account.Key) bool {
+			return k.ID > r.PostForm.Get("derniere") && k.Name == strings.TrimSpace(name)
+		}) {
+			return seeOther(keysPath, "cle-deja-creee"), nil
+		}
+		return p.keys(r, name, "", "cles-changees")
 	case errors.Is(err, store.ErrKeyLimit):
-		a, err := p.keys(r, "", "")
+		a, err := p.keys(r, "", "", "")
 		if err == nil {
 			a.status = http.StatusConflict
 		}

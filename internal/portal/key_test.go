@@ -19,7 +19,7 @@ func TestAFirstKeyIsOneClickAway(t *testing.T) {
 		if k := p.stored(text); k.Name != "Mon portable" || k.AccountID != p.account("ada@example.org").ID {
 			t.Errorf("the key is %+v", k)
 		}
-		b.get("/compte").is(200).saysNot("première clé").says("1\u00a0clé fonctionne, sur 3")
+		b.get("/compte").is(200).saysNot("première clé").says("1\u00a0clé active, sur 3")
 		b.get("/compte/cles").is(200).says("Mon portable", text[:8]+"…"+text[len(text)-4:], "jamais utilisée", "Active", "16\u00a0novembre 2026").saysNot(text)
 	})
 }
@@ -36,7 +36,7 @@ func TestAFormThatIsSentAgainMakesNoSecondKey(t *testing.T) {
 			b.post("/compte/cles", fields...).leadsTo("/compte/cles?fait=cle-deja-creee")
 		}
 		b.get("/compte/cles?fait=cle-deja-creee").says("Cette demande a déjà été faite")
-		b.post("/compte/cles", "nom", "sans rien").leadsTo("/compte/cles?fait=cle-deja-creee")
+		b.post("/compte/cles", "nom", "sans rien").is(409).says("Vos clés ont changé depuis", "Rien n’a été créé", `value="sans rien"`)
 		keys, err := p.store.Keys(t.Context(), "ada@example.org")
 		if len(keys) != 2 || err != nil {
 			t.Fatalf("there are %d keys, %v", len(keys), err)
@@ -48,6 +48,26 @@ func TestAFormThatIsSentAgainMakesNoSecondKey(t *testing.T) {
 		if keys, err = p.store.Keys(t.Context(), "ada@example.org"); len(keys) != 3 || err != nil {
 			t.Errorf("there are %d keys, %v", len(keys), err)
 		}
+	})
+}
+
+func TestAFormThatWasLeftOpenSaysSoAndKeepsTheName(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		b := p.signedIn("ada@example.org")
+		stale := b.get("/compte/cles").hidden("derniere")
+		b.createKey("dans l’autre onglet")
+		r := b.post("/compte/cles", "nom", "portable", "derniere", stale).is(409).
+			says("Vos clés ont changé depuis", `value="portable"`, "dans l’autre onglet").saysNot("déjà été faite")
+		p.tick()
+		b.post("/compte/cles", "nom", "portable", "derniere", r.hidden("derniere")).is(200)
+
+		p.pro("ada@example.org")
+		stale = b.get("/compte/webhooks").hidden("dernier")
+		b.createEndpoint("https://hooks.example/other")
+		r = b.post("/compte/webhooks", "url", "https://hooks.example/in", "portee", "choix", "type", "tool.created", "dernier", stale).is(409).
+			says("Vos points de réception ont changé depuis", `value="https://hooks.example/in"`, `value="tool.created" checked`).saysNot("déjà été faite")
+		p.tick()
+		b.post("/compte/webhooks", "url", "https://hooks.example/in", "portee", "tous", "dernier", r.hidden("dernier")).is(200)
 	})
 }
 
@@ -66,6 +86,7 @@ func TestAPlanHasItsNumberOfKeys(t *testing.T) {
 		// One in its overlap does not count.
 		b.post("/compte/cles/" + keys[0].ID + "/remplacement").is(200)
 		b.get("/compte/cles").is(200).says("Remplacée", "fonctionne jusqu’au", "Vous avez 3 clés")
+		b.get("/compte").is(200).says("3\u00a0clés actives, sur 3")
 		p.pro("ada@example.org")
 		for i := range 7 {
 			b.createKey(fmt.Sprint("autre clé ", i))
@@ -123,7 +144,7 @@ func TestSuspendedKeysSaySoAndComeBack(t *testing.T) {
 		for i := range 4 {
 			texts = append(texts, b.createKey(fmt.Sprint("clé ", i)))
 		}
-		if err := p.store.SetPlan(t.Context(), "ada@example.org", account.Developer); err != nil {
+		if err := p.store.SetPlan(t.Context(), "ada@example.org", account.Developer, p.now); err != nil {
 			t.Fatal(err)
 		}
 		suspend := func() {
@@ -132,11 +153,14 @@ func TestSuspendedKeysSaySoAndComeBack(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		// Before anything else has looked at it.
+		b.get("/compte/cles").is(200).says("4 clés actives, et sa formule en permet 3&nbsp;: 1\u00a0est de trop", "23\u00a0novembre 2026", "celle qui aura servi le moins récemment")
+		b.get("/compte").is(200).says("4\u00a0clés actives, et la formule en permet 3.")
 		suspend()
-		b.get("/compte/cles").is(200).says("plus de clés que sa formule", "23\u00a0novembre 2026")
 		p.now = p.now.Add(7*24*time.Hour + time.Second)
 		suspend()
-		b.get("/compte/cles").is(200).says("Suspendue").saysNot("plus de clés que sa formule n’en permet. Le")
+		b.get("/compte/cles").is(200).says("Suspendue").saysNot("de trop")
+		b.get("/compte").is(200).says("3\u00a0clés actives, sur 3 que permet la formule&nbsp;; 1\u00a0suspendue.")
 		path := "/compte/cles/" + p.stored(texts[0]).ID
 		b.get(path).is(200).says("Suspendue", "elle revient aussitôt").saysNot(`/remplacement"`)
 		b.post(path + "/remplacement").leadsTo("/compte/cles?fait=cle-suspendue")

@@ -104,7 +104,7 @@ func (p *place) billing(cfg billing.Config) *billing.Billing {
 	cfg.BaseURL, cfg.Now, cfg.Log = p.base, func() time.Time { return p.now }, slog.New(slog.NewTextHandler(&p.log, nil))
 	cfg.Subscription, cfg.SubscriptionOf, cfg.Subscriptions, cfg.SetCustomer = st.Subscription, st.SubscriptionOf, st.Subscriptions, st.SetCustomer
 	cfg.EventSeen, cfg.Apply, cfg.PruneEvents, cfg.SuspendKeys = st.StripeEventSeen, st.ApplySubscription, st.PruneStripeEvents, st.SuspendKeys
-	cfg.CancelLater, cfg.Cancellations, cfg.Canceled = st.CancelLater, st.Cancellations, st.Canceled
+	cfg.Cancellations, cfg.Canceled, cfg.PruneCanceled = st.Cancellations, st.Canceled, st.PruneCanceled
 	b, err := billing.New(cfg)
 	if err != nil {
 		p.t.Fatal(err)

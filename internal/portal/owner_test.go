@@ -30,7 +30,7 @@ func (p *place) account(email string) account.Account {
 
 func (p *place) pro(email string) {
 	p.t.Helper()
-	if err := p.store.SetPlan(p.t.Context(), email, account.Pro); err != nil {
+	if err := p.store.SetPlan(p.t.Context(), email, account.Pro, p.now); err != nil {
 		p.t.Fatal(err)
 	}
 }

@@ -21,6 +21,7 @@ type cashier struct {
 	away         bool
 	subscription map[string]any // nil for none
 	canceled     bool
+	reads        int // of subscriptions
 }
 
 // withStripe has the pages take payments at a cashier of the test's own.
@@ -39,6 +40,7 @@ func (p *place) withStripe() *cashier {
 		"POST /v1/checkout/sessions":       func() any { return map[string]any{"id": "cs_1", "url": "https://checkout.stripe.com/c/pay/cs_1"} },
 		"POST /v1/billing_portal/sessions": func() any { return map[string]any{"id": "bps_1", "url": "https://billing.stripe.com/p/1"} },
 		"GET /v1/subscriptions": func() any {
+			c.reads++
 			if c.subscription == nil {
 				return page("list")
 			}
@@ -115,13 +117,17 @@ func TestSubscribingLeadsToStripeAndBack(t *testing.T) {
 		b.post("/compte/pro/abonnement").leadsTo("https://checkout.stripe.com/c/pay/cs_1")
 
 		// Back before it is paid, while Stripe is away, and then paid, before any event.
-		b.get("/compte/pro?session_id=cs_1").is(200).says("ne confirme pas de paiement", "Vous êtes Developer")
+		back := func() *reply {
+			p.now = p.now.Add(time.Minute) // Stripe is asked once a minute
+			return b.get("/compte/pro?session_id=cs_1").is(200)
+		}
+		back().says("ne confirme pas de paiement", "Vous êtes Developer")
 		c.pays("active", monday.AddDate(0, 1, 0), false)
 		c.goAway(true)
-		b.get("/compte/pro?session_id=cs_1").is(200).says("Stripe ne répond pas", "Vous êtes Developer")
+		back().says("Stripe ne répond pas", "Vous êtes Developer")
 		c.goAway(false)
 		b.get("/compte/pro").is(200).says("Vous êtes Developer")
-		b.get("/compte/pro?session_id=cs_1").is(200).says("Merci", "Vous êtes Pro", "se renouvelle le", "16\u00a0décembre 2026", "Gérer l’abonnement").saysNot("accordé par")
+		back().says("Merci", "Vous êtes Pro", "se renouvelle le", "16\u00a0décembre 2026", "Gérer l’abonnement").saysNot("accordé par")
 		if a := p.account("ada@example.org"); a.Plan != account.Pro {
 			t.Errorf("the account is %+v", a)
 		}
@@ -129,13 +135,65 @@ func TestSubscribingLeadsToStripeAndBack(t *testing.T) {
 		b.post("/compte/pro/abonnement").leadsTo("https://billing.stripe.com/p/1") // no second subscription
 
 		c.pays("active", monday.AddDate(0, 1, 0), true)
-		b.get("/compte/pro?session_id=cs_1").is(200).says("L’abonnement s’arrête le", "16\u00a0décembre 2026", "rien n’est supprimé")
+		back().says("L’abonnement s’arrête le", "16\u00a0décembre 2026", "rien n’est supprimé")
 		c.pays("past_due", monday.AddDate(0, 1, 0), false)
-		b.get("/compte/pro?session_id=cs_1").is(200).says("Un paiement a échoué", "7\u00a0décembre 2026", "Vous êtes Pro")
-		b.get("/compte").is(200).says("Un paiement a échoué", "7\u00a0décembre 2026")
+		back().says("Un paiement a échoué", "7\u00a0décembre 2026", "Vous êtes Pro", "à jour ci-dessous").saysNot("Merci", "se renouvelle", "ne confirme pas")
+		b.get("/compte").is(200).says("Un paiement a échoué", "7\u00a0décembre 2026", `à jour depuis <a href="/compte/pro">`)
 		p.now = p.now.Add(billing.Grace)
-		b.get("/compte/pro?session_id=cs_1").is(200).says("Un paiement manque toujours", "Vous êtes Developer", "Gérer l’abonnement")
+		back().says("Un paiement manque toujours", "Vous êtes Developer", "Gérer l’abonnement", "Réglez-le ci-dessous").saysNot("Merci", "se renouvelle", "ne confirme pas")
 		c.pays("canceled", monday, false)
-		b.get("/compte/pro?session_id=cs_1").is(200).says("Vous êtes Developer", "S’abonner à Pro").saysNot("paiement manque")
+		back().says("Vous êtes Developer", "S’abonner à Pro").saysNot("paiement manque")
+	})
+}
+
+func TestAFirstPaymentThatWaitsIsNoPayment(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		c := p.withStripe()
+		b := p.signedIn("ada@example.org")
+		b.post("/compte/pro/abonnement").is(303)
+		c.pays("incomplete", monday.AddDate(0, 1, 0), false)
+		b.get("/compte/pro?session_id=cs_1").is(200).says("premier paiement n’a pas abouti", "Vous êtes Developer", "S’abonner à Pro").
+			saysNot("Merci", "se renouvelle", "ne confirme pas", "Gérer l’abonnement")
+	})
+}
+
+func TestProByTheOperatorIsNotThreatened(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		c := p.withStripe()
+		b := p.signedIn("ada@example.org")
+		b.post("/compte/pro/abonnement").is(303)
+		c.pays("past_due", monday.AddDate(0, 1, 0), false)
+		b.get("/compte/pro?session_id=cs_1").is(200).says("Un paiement a échoué")
+		p.pro("ada@example.org")
+		for _, days := range []int{1, 22} { // in the grace, and after it
+			p.now = monday.AddDate(0, 0, days)
+			b.get("/compte/pro?session_id=cs_1").is(200).says("Vous êtes Pro", "Gérer l’abonnement").
+				saysNot("Un paiement", "Developer", "se renouvelle", "Merci")
+			b.get("/compte").is(200).saysNot("Un paiement")
+		}
+		c.pays("active", monday.AddDate(0, 1, 0), true)
+		p.now = p.now.Add(time.Minute)
+		b.get("/compte/pro?session_id=cs_1").is(200).says("L’abonnement s’arrête le", "Pro vous reste").saysNot("redevient Developer")
+	})
+}
+
+func TestLoadingAPageAsksStripeOnceAMinute(t *testing.T) {
+	each(t, abroad, func(t *testing.T, p *place) {
+		c := p.withStripe()
+		ada, eve := p.signedIn("ada@example.org"), p.signedIn("eve@example.org")
+		ada.post("/compte/pro/abonnement").is(303)
+		before := c.reads
+		for range 5 {
+			ada.get("/compte/pro?session_id=cs_1").is(200)
+			eve.get("/compte/pro?session_id=cs_1").is(200) // who takes nobody's turn
+		}
+		if n := c.reads - before; n != 1 {
+			t.Errorf("Stripe is asked %d times", n)
+		}
+		p.now = p.now.Add(time.Minute)
+		ada.get("/compte/pro?session_id=cs_1").is(200)
+		if n := c.reads - before; n != 2 {
+			t.Errorf("a minute later Stripe was asked %d times", n)
+		}
 	})
 }

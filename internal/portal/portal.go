@@ -152,6 +152,7 @@ type portal struct {
 	Config
 	mux   *http.ServeMux
 	local bool // visitors come from this machine, without TLS
+	asked limiter
 }
 
 // isLocal tells http://localhost, where a browser may be told secrets without TLS.

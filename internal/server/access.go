@@ -32,25 +32,17 @@ func (g *gate) authorize(r *http.Request) (api.Caller, *api.Error) {
 		return api.Caller{}, api.InvalidKey()
 	}
 	key, waited, err := g.keys.CheckTimed(r.Context(), token)
-	switch {
-	case err == nil:
+	if err == nil {
 		tier := quota.Free
 		if key.Plan == account.Pro {
 			tier = quota.Pro
 		}
 		return api.Caller{Keyed: true, Subject: quota.Subject{Tier: tier, Account: key.AccountID}, Waited: waited}, nil
-	case errors.Is(err, account.ErrInvalidKey):
-		return api.Caller{}, api.InvalidKey()
-	case errors.Is(err, account.ErrRevokedKey):
-		return api.Caller{}, api.RevokedKey()
-	case errors.Is(err, account.ErrExpiredKey):
-		return api.Caller{}, api.ExpiredKey()
-	case errors.Is(err, account.ErrSuspendedKey):
-		return api.Caller{}, api.SuspendedKey()
 	}
+	refusal := api.KeyError(err)
 	// A flood of made-up keys, or callers who did not wait, must not flood the log.
-	if !errors.Is(err, account.ErrCrowded) && r.Context().Err() == nil {
+	if refusal.Status == http.StatusServiceUnavailable && !errors.Is(err, account.ErrCrowded) && r.Context().Err() == nil {
 		g.log.Error("a key cannot be looked up", "error", err)
 	}
-	return api.Caller{}, api.Unavailable()
+	return api.Caller{}, refusal
 }

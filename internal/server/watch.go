@@ -29,9 +29,12 @@ type Watch struct {
 	Interval time.Duration
 	// Wake has State asked at once; nil where nobody tells.
 	Wake <-chan struct{}
-	Live *snapshot.Live
-	Keys *account.Keyring
-	Log  *slog.Logger
+	// Served is told when a new version is being served: only then is it news to
+	// receivers of webhooks, who may ask this node for it at once. Nil for nobody.
+	Served func()
+	Live   *snapshot.Live
+	Keys   *account.Keyring
+	Log    *slog.Logger
 
 	away atomic.Bool
 }
@@ -193,5 +196,8 @@ func (w *Watch) load(ctx context.Context) error {
 	s := w.Live.Snapshot()
 	w.Log.Info("serving a new version of the catalogue", "version", s.Version, "tools", len(s.Catalog.Tools),
 		"took", time.Since(start).Round(time.Millisecond).String())
+	if w.Served != nil {
+		w.Served()
+	}
 	return nil
 }

@@ -18,6 +18,7 @@ func TestTheWatchServesNewVersionsAndForgetsKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var version, keys, loads, lookups, renewals, noted atomic.Int64
 		var gone atomic.Bool
+		var served atomic.Int64 // the version of which Served was told
 		version.Store(1)
 		away := func() error {
 			if gone.Load() {
@@ -55,6 +56,7 @@ func TestTheWatchServesNewVersionsAndForgetsKeys(t *testing.T) {
 				noted.Add(int64(len(used)))
 				return nil
 			},
+			Served:   func() { served.Store(live.Snapshot().Version) },
 			Interval: 250 * time.Millisecond, Live: live, Keys: ring, Log: slog.New(slog.NewTextHandler(&out, nil)),
 		}
 		go func() {
@@ -81,8 +83,8 @@ func TestTheWatchServesNewVersionsAndForgetsKeys(t *testing.T) {
 		}
 		version.Store(2)
 		after()
-		if live.Snapshot().Version != 2 || loads.Load() != 2 {
-			t.Errorf("version %d after %d loads", live.Snapshot().Version, loads.Load())
+		if live.Snapshot().Version != 2 || loads.Load() != 2 || served.Load() != 2 {
+			t.Errorf("version %d after %d loads, and %d was told", live.Snapshot().Version, loads.Load(), served.Load())
 		}
 		keys.Store(2)
 		after()

@@ -60,9 +60,9 @@ func (s *Store) Account(ctx context.Context, email string) (account.Account, err
 
 // SetPlan moves an account to a plan by the operator's will: what it pays or stops
 // paying does not take a Pro from it that was given here. Keys beyond the new plan's
-// number live on for a while (see SuspendKeys); no more can be made until there are
-// fewer. ErrNotFound: no such account.
-func (s *Store) SetPlan(ctx context.Context, email string, plan account.Plan) error {
+// number live on for account.KeyGrace (see SuspendKeys); no more can be made until
+// there are fewer. ErrNotFound: no such account.
+func (s *Store) SetPlan(ctx context.Context, email string, plan account.Plan, now time.Time) error {
 	return s.writeKeys(ctx, func(tx *sql.Tx) error {
 		a, err := lockAccount(ctx, tx, email)
 		if err != nil {
@@ -71,7 +71,11 @@ func (s *Store) SetPlan(ctx context.Context, email string, plan account.Plan) er
 		if _, err := tx.ExecContext(ctx, `UPDATE subscriptions SET granted = FALSE, version = version + 1 WHERE account_id = $1`, a.ID); err != nil {
 			return err
 		}
-		return movePlan(ctx, tx, a.ID, plan, time.Time{})
+		due := time.Time{}
+		if plan != account.Pro {
+			due = now.Add(account.KeyGrace)
+		}
+		return movePlan(ctx, tx, a.ID, plan, due)
 	})
 }
 

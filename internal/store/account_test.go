@@ -87,7 +87,7 @@ func TestAPlanIsChanged(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		create(t, s, "ada@example.org", account.Developer)
 		if !raised(t, s, func() {
-			if err := s.SetPlan(t.Context(), "ada@example.org", account.Pro); err != nil {
+			if err := s.SetPlan(t.Context(), "ada@example.org", account.Pro, monday); err != nil {
 				t.Fatal(err)
 			}
 		}) {
@@ -136,7 +136,7 @@ func TestAnUnknownAccountIsNamed(t *testing.T) {
 			_, errAccount := s.Account(ctx, email)
 			_, errKeys := s.Keys(ctx, email)
 			_, _, errKey := s.CreateKey(ctx, email, "a", monday)
-			for _, err := range []error{errAccount, errKeys, errKey, s.SetPlan(ctx, email, account.Pro), s.DeleteAccount(ctx, email)} {
+			for _, err := range []error{errAccount, errKeys, errKey, s.SetPlan(ctx, email, account.Pro, monday), s.DeleteAccount(ctx, email)} {
 				fails(t, err, ErrNotFound, email, "account list")
 			}
 		}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"time"
 
 	"palmares/internal/quota"
@@ -66,7 +67,13 @@ func (s *Store) CountUsage(ctx context.Context, day string, asked quota.Usage) (
 		// It was deleted between the look at the accounts and the row: now it is not there.
 		tally, err = s.countUsage(ctx, day, asked)
 	}
-	return tally, s.tell(ctx, err)
+	told := s.tell(ctx, err)
+	if errors.Is(told, ErrReadOnly) {
+		// The server is no longer the primary, and the connection would outlive that.
+		doubt(s.countDoubted)
+		s.doubt()
+	}
+	return tally, told
 }
 
 func (s *Store) countUsage(ctx context.Context, day string, asked quota.Usage) (quota.Tally, error) {

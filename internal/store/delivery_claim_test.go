@@ -386,7 +386,7 @@ func TestAPausedOrSuspendedEndpointIsSentNothingAndLosesNothing(t *testing.T) {
 		w := endpoint(t, s, a.ID)
 		plan := func(p account.Plan) {
 			t.Helper()
-			if err := s.SetPlan(t.Context(), a.Email, p); err != nil {
+			if err := s.SetPlan(t.Context(), a.Email, p, monday); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -185,7 +185,7 @@ func TestClaimsAndOutcomesKeepToTheModel(t *testing.T) {
 							m.mend(w)
 						}
 					}
-					must(s.SetPlan(ctx, a.Email, plan))
+					must(s.SetPlan(ctx, a.Email, plan, monday))
 				},
 				"wait": func(rt *rapid.T) {
 					m.now = m.now.Add(time.Duration(rapid.SampledFrom([]int{0, 1, 5, 20, 300}).Draw(rt, "seconds")) * time.Second)

@@ -165,7 +165,7 @@ func TestTheFiguresSayWhatHasBeenDueLongest(t *testing.T) {
 			}
 		}
 		changeState(t, s, paused.ID, webhook.Paused)
-		if err := s.SetPlan(t.Context(), b.Email, account.Developer); err != nil {
+		if err := s.SetPlan(t.Context(), b.Email, account.Developer, monday); err != nil {
 			t.Fatal(err)
 		}
 		states := map[webhook.State]int{webhook.Active: 2, webhook.Paused: 1, webhook.Suspended: 1}

@@ -76,13 +76,13 @@ func TestTheTimeWithoutProIsNotOneOfFailure(t *testing.T) {
 		ctx := t.Context()
 		a := create(t, s, "ada@example.org", account.Pro)
 		w := endpoint(t, s, a.ID)
-		if _, err := s.SetCustomer(ctx, a.ID, "cus_1"); err != nil {
+		if _, err := s.SetCustomer(ctx, a.ID, "", "cus_1"); err != nil {
 			t.Fatal(err)
 		}
 		operator := func(plan account.Plan) func() {
 			return func() {
 				t.Helper()
-				if err := s.SetPlan(ctx, a.Email, plan); err != nil {
+				if err := s.SetPlan(ctx, a.Email, plan, monday); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -39,7 +39,7 @@ func TestAPublicationGivesEachEventToEveryEndpointThatWantsIt(t *testing.T) {
 		all, some, paused, other, suspended := endpoint(t, s, a.ID), endpoint(t, s, a.ID, catalog.CatalogUpdated, catalog.PricingUpdated),
 			endpoint(t, s, a.ID), endpoint(t, s, b.ID, catalog.ToolRemoved), endpoint(t, s, poor.ID)
 		changeState(t, s, paused.ID, webhook.Paused)
-		if err := s.SetPlan(t.Context(), poor.Email, account.Developer); err != nil {
+		if err := s.SetPlan(t.Context(), poor.Email, account.Developer, monday); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Publish(t.Context(), catalogue(tool("a", "1 €/mois")), PublishOptions{Now: monday, DryRun: true}); err != nil {
@@ -204,8 +204,11 @@ func TestAPingThatIsResentIsAPingAndAnEndpointThatIsNotActiveGetsNone(t *testing
 		}
 
 		for state, stop := range map[string]func(){
-			"paused":    func() { changeState(t, s, w.ID, webhook.Paused) },
-			"suspended": func() { changeState(t, s, w.ID, webhook.Active); err = s.SetPlan(ctx, a.Email, account.Developer) },
+			"paused": func() { changeState(t, s, w.ID, webhook.Paused) },
+			"suspended": func() {
+				changeState(t, s, w.ID, webhook.Active)
+				err = s.SetPlan(ctx, a.Email, account.Developer, monday)
+			},
 		} {
 			stop()
 			if err != nil {
@@ -218,7 +221,7 @@ func TestAPingThatIsResentIsAPingAndAnEndpointThatIsNotActiveGetsNone(t *testing
 			if _, err = s.Resend(ctx, a.ID, event.ID, day(1)); err != nil {
 				t.Errorf("%s: %v", state, err)
 			}
-			if err = s.SetPlan(ctx, a.Email, account.Pro); err != nil {
+			if err = s.SetPlan(ctx, a.Email, account.Pro, monday); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -281,13 +281,13 @@ func findEndpoint(ctx context.Context, q queryer, accountID, id string) (webhook
 
 const selectEndpoints = `
 	SELECT w.id, w.account_id, w.url, w.events, w.state, w.reason, w.created_at, w.old_secret_until,
-		w.failures, w.failing_since, w.last_success_at, w.disabled_at, a.plan
+		w.failures, w.failing_since, w.last_success_at, w.disabled_at, w.not_before, a.plan
 	FROM endpoints w JOIN accounts a ON a.id = w.account_id `
 
 func scanEndpoint(scan scanner, w *webhook.Endpoint) error {
-	var events, created, old, failing, success, disabled string
+	var events, created, old, failing, success, disabled, notBefore string
 	var plan account.Plan
-	err := scan(&w.ID, &w.AccountID, &w.URL, &events, (*string)(&w.State), &w.Reason, &created, &old, &w.Failures, &failing, &success, &disabled, (*string)(&plan))
+	err := scan(&w.ID, &w.AccountID, &w.URL, &events, (*string)(&w.State), &w.Reason, &created, &old, &w.Failures, &failing, &success, &disabled, &notBefore, (*string)(&plan))
 	if err != nil {
 		return err
 	}
@@ -301,7 +301,7 @@ func scanEndpoint(scan scanner, w *webhook.Endpoint) error {
 	for _, m := range []struct {
 		text string
 		time *time.Time
-	}{{created, &w.CreatedAt}, {old, &w.OldSecretUntil}, {failing, &w.FailingSince}, {success, &w.LastSuccessAt}, {disabled, &w.DisabledAt}} {
+	}{{created, &w.CreatedAt}, {old, &w.OldSecretUntil}, {failing, &w.FailingSince}, {success, &w.LastSuccessAt}, {disabled, &w.DisabledAt}, {notBefore, &w.NotBefore}} {
 		if *m.time, err = parseTime(m.text); err != nil {
 			return err
 		}

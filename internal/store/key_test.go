@@ -117,7 +117,7 @@ func TestTheLimitCountsLiveKeysOnly(t *testing.T) {
 		_, _, err = s.CreateKey(t.Context(), "ada@example.org", "5", monday)
 		fails(t, err, ErrKeyLimit, "3 live keys")
 
-		if err := s.SetPlan(t.Context(), "ada@example.org", account.Pro); err != nil {
+		if err := s.SetPlan(t.Context(), "ada@example.org", account.Pro, monday); err != nil {
 			t.Fatal(err)
 		}
 		createKey(t, s, "ada@example.org", "6")

@@ -108,6 +108,11 @@ func (s *Store) DeleteAccountByLink(ctx context.Context, token string, now time.
 		if err != nil {
 			return err
 		}
+		// Without its address the link stays until it expires, so that a second click is
+		// told that the first one did it.
+		if _, err := tx.ExecContext(ctx, `UPDATE links SET email = '' WHERE hash = $1`, tokenHash(token)); err != nil {
+			return err
+		}
 		return forgetAccount(ctx, tx, owner)
 	})
 }

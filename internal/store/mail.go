@@ -5,16 +5,39 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"errors"
 	"slices"
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/catalog"
 	"palmares/internal/mail"
 )
 
 // A claim of mails has an id of the same form as a mail: both are seen in this
 // table only.
 const mailID = "mal_"
+
+// CheckMail tells whether a mail about payments or the plan is still true of its
+// reader, who may have paid since it was asked for. mail.ErrObsolete: it is not.
+func (s *Store) CheckMail(ctx context.Context, r mail.Request) error {
+	a, err := s.Account(ctx, r.To)
+	if errors.Is(err, ErrNotFound) {
+		return mail.ErrObsolete
+	}
+	if err != nil {
+		return err
+	}
+	paid, err := s.Subscription(ctx, a.ID)
+	if err != nil {
+		return err
+	}
+	owes := a.Plan == account.Pro && paid.Granted && !paid.GraceUntil.IsZero() && catalog.Day(paid.GraceUntil) == r.About
+	if r.Kind == mail.PaymentFailed && !owes || r.Kind == mail.PlanEnded && a.Plan == account.Pro {
+		return mail.ErrObsolete
+	}
+	return nil
+}
 
 // QueueMail asks for a mail. ErrInvalid: the address is none, or the kind.
 func (s *Store) QueueMail(ctx context.Context, r mail.Request, now time.Time) error {

@@ -90,7 +90,8 @@ func (s *Store) openPostgres(dsn string) error {
 	if counting.RuntimeParams["synchronous_commit"] == "" {
 		counting.RuntimeParams["synchronous_commit"] = "off"
 	}
-	s.counts = s.pool(counting, poolOptions{size: 1, doubted: new(atomic.Int64), prepare: countStatement})
+	s.countDoubted = new(atomic.Int64)
+	s.counts = s.pool(counting, poolOptions{size: 1, doubted: s.countDoubted, prepare: countStatement})
 	return nil
 }
 

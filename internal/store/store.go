@@ -40,7 +40,7 @@ type Store struct {
 	counts  *sql.DB         // the connection that counts
 	doubted *atomic.Int64   // when a connection last hung or broke, in Unix nanoseconds
 
-	hotDoubted *atomic.Int64 // the same of the hot ones
+	hotDoubted, countDoubted *atomic.Int64 // the same of the hot ones, and of the one that counts
 }
 
 // defaultPatience outlasts the publication of a hundred thousand tools, which is

@@ -49,10 +49,11 @@ func (s *Store) Subscriptions(ctx context.Context) ([]billing.Subscription, erro
 	return all, err
 }
 
-// SetCustomer notes which customer of Stripe an account is, and gives what is known
-// of it. The first customer stays: of two requests at once one finds the other's.
-// ErrNotFound: no such account.
-func (s *Store) SetCustomer(ctx context.Context, accountID, customerID string) (billing.Subscription, error) {
+// SetCustomer notes which customer of Stripe an account is in place of an old one, ""
+// for none, and gives what is known of it. An account that is another customer by now
+// stays that: of two requests at once one finds the other's. ErrNotFound: no such
+// account.
+func (s *Store) SetCustomer(ctx context.Context, accountID, old, customerID string) (billing.Subscription, error) {
 	var found billing.Subscription
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		a, err := lockAccountByID(ctx, tx, accountID)
@@ -61,7 +62,9 @@ func (s *Store) SetCustomer(ctx context.Context, accountID, customerID string) (
 		}
 		if _, err := tx.ExecContext(ctx, `
 			INSERT INTO subscriptions (account_id, customer_id, subscription_id, status, period_end, cancel_at, grace_until, granted, version)
-			VALUES ($1, $2, '', '', '', '', '', FALSE, 1) ON CONFLICT (account_id) DO NOTHING`, a.ID, customerID); err != nil {
+			VALUES ($1, $2, '', '', '', '', '', FALSE, 1)
+			ON CONFLICT (account_id) DO UPDATE SET customer_id = excluded.customer_id, version = subscriptions.version + 1
+			WHERE subscriptions.customer_id = $3`, a.ID, customerID, old); err != nil {
 			return err
 		}
 		return scanSubscription(tx.QueryRowContext(ctx, selectSubscriptions+`WHERE account_id = $1`, a.ID).Scan, &found)
@@ -159,15 +162,11 @@ func (s *Store) settle(ctx context.Context, tx *sql.Tx, a account.Account, old b
 	return s.raise(ctx, tx)
 }
 
-// CancelLater asks that nothing be charged to an account any more: its customer
+// cancelLater asks that nothing be charged to an account any more: its customer
 // is remembered until that is certain, whatever becomes of the account.
-func (s *Store) CancelLater(ctx context.Context, accountID string) error {
-	return s.write(ctx, func(tx *sql.Tx) error { return cancelLater(ctx, tx, accountID) })
-}
-
 func cancelLater(ctx context.Context, tx *sql.Tx, accountID string) error {
 	_, err := tx.ExecContext(ctx, `
-		INSERT INTO stripe_cancellations (customer_id) SELECT customer_id FROM subscriptions WHERE account_id = $1
+		INSERT INTO stripe_cancellations (customer_id, seen_at) SELECT customer_id, '' FROM subscriptions WHERE account_id = $1
 		ON CONFLICT (customer_id) DO NOTHING`, accountID)
 	return err
 }
@@ -188,6 +187,22 @@ func (s *Store) Cancellations(ctx context.Context) ([]string, error) {
 func (s *Store) Canceled(ctx context.Context, customerID string) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM stripe_cancellations WHERE customer_id = $1`, customerID)
+		return err
+	})
+}
+
+// keepCanceled is how long a customer is remembered where nobody can ask Stripe to
+// cancel: long enough for an operator who gave up the key by mistake.
+const keepCanceled = 30 * 24 * time.Hour
+
+// PruneCanceled forgets the customers to cancel that it saw for the first time long
+// ago. It is for a program without a key of Stripe, which would keep them for ever.
+func (s *Store) PruneCanceled(ctx context.Context, now time.Time) error {
+	return s.write(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM stripe_cancellations WHERE seen_at <> '' AND seen_at <= $1`, formatTime(now.Add(-keepCanceled))); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE stripe_cancellations SET seen_at = $1 WHERE seen_at = ''`, formatTime(now))
 		return err
 	})
 }

@@ -6,11 +6,13 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/billing"
+	"palmares/internal/catalog"
+	"palmares/internal/mail"
 )
 
 func customer(t *testing.T, s *Store, email, id string) billing.Subscription {
 	t.Helper()
-	got, err := s.SetCustomer(t.Context(), create(t, s, email, account.Developer).ID, id)
+	got, err := s.SetCustomer(t.Context(), create(t, s, email, account.Developer).ID, "", id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,9 +22,16 @@ func customer(t *testing.T, s *Store, email, id string) billing.Subscription {
 func TestTheFirstCustomerOfAnAccountStays(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		first := customer(t, s, "ada@example.org", "cus_1")
-		again, err := s.SetCustomer(t.Context(), first.AccountID, "cus_2")
+		again, err := s.SetCustomer(t.Context(), first.AccountID, "", "cus_2")
 		if err != nil || again != first || first.CustomerID != "cus_1" {
 			t.Errorf("%+v, then %+v, %v", first, again, err)
+		}
+		other, err := s.SetCustomer(t.Context(), first.AccountID, "cus_1", "cus_2") // cus_1 was deleted
+		if err != nil || other.CustomerID != "cus_2" || other.Version != first.Version+1 {
+			t.Errorf("in place of a deleted customer: %+v, %v", other, err)
+		}
+		if late, err := s.SetCustomer(t.Context(), first.AccountID, "cus_1", "cus_3"); err != nil || late != other {
+			t.Errorf("%+v, then %+v, %v", other, late, err)
 		}
 		for _, id := range []string{"acc_none", ""} {
 			none, err := s.Subscription(t.Context(), id)
@@ -30,7 +39,7 @@ func TestTheFirstCustomerOfAnAccountStays(t *testing.T) {
 				t.Errorf("Subscription(%q) = %+v, %v", id, none, err)
 			}
 		}
-		_, err = s.SetCustomer(t.Context(), "acc_none", "cus_3")
+		_, err = s.SetCustomer(t.Context(), "acc_none", "", "cus_3")
 		fails(t, err, ErrNotFound, "acc_none")
 	})
 }
@@ -115,6 +124,23 @@ func TestAnAccountThatIsGoneIsNotSettled(t *testing.T) {
 	})
 }
 
+func TestACancellationThatNobodyCanAskForIsForgotten(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		customer(t, s, "ada@example.org", "cus_1")
+		if err := s.DeleteAccount(t.Context(), "ada@example.org"); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct{ day, left int }{{0, 1}, {29, 1}, {30, 0}} {
+			if err := s.PruneCanceled(t.Context(), day(c.day)); err != nil {
+				t.Fatal(err)
+			}
+			if left, err := s.Cancellations(t.Context()); err != nil || len(left) != c.left {
+				t.Errorf("after %d days: %v, %v; want %d", c.day, left, err, c.left)
+			}
+		}
+	})
+}
+
 func TestEventsAreForgottenInTime(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		was := customer(t, s, "ada@example.org", "cus_1")
@@ -132,5 +158,44 @@ func TestEventsAreForgottenInTime(t *testing.T) {
 				t.Errorf("StripeEventSeen(%s) = %v, %v", id, seen, err)
 			}
 		}
+	})
+}
+
+func TestAMailAboutMoneyIsTrueWhenItIsHandedOver(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		was := customer(t, s, "ada@example.org", "cus_1")
+		failed := mail.Request{To: "ada@example.org", Kind: mail.PaymentFailed, About: catalog.Day(monday.Add(billing.Grace))}
+		ended := mail.Request{To: "ada@example.org", Kind: mail.PlanEnded, About: catalog.Day(day(7))}
+		settled := func(status billing.Status, at time.Time) {
+			t.Helper()
+			known, err := s.Subscription(t.Context(), was.AccountID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fresh, err := s.ApplySubscription(t.Context(), billing.Finding{AccountID: was.AccountID, Version: known.Version, ObservedAt: at, Reading: billing.Reading{ID: "sub_1", Status: status}})
+			if err != nil || !fresh {
+				t.Fatalf("ApplySubscription = %v, %v", fresh, err)
+			}
+		}
+		says := func(what string, aboutPayment, aboutEnd error) {
+			t.Helper()
+			if a, b := s.CheckMail(t.Context(), failed), s.CheckMail(t.Context(), ended); a != aboutPayment || b != aboutEnd {
+				t.Errorf("%s: CheckMail = %v about the payment, %v about the end; want %v and %v", what, a, b, aboutPayment, aboutEnd)
+			}
+		}
+		settled(billing.PastDue, monday)
+		says("a payment failed", nil, mail.ErrObsolete)
+		settled(billing.Active, day(1))
+		says("it was paid", mail.ErrObsolete, mail.ErrObsolete)
+		settled(billing.PastDue, day(2))
+		says("another one failed", mail.ErrObsolete, mail.ErrObsolete) // of which there is another mail
+		settled(billing.PastDue, day(30))
+		says("nobody paid", mail.ErrObsolete, nil)
+		settled(billing.Active, day(31))
+		says("she came back", mail.ErrObsolete, mail.ErrObsolete)
+		if err := s.DeleteAccount(t.Context(), "ada@example.org"); err != nil {
+			t.Fatal(err)
+		}
+		says("she left", mail.ErrObsolete, mail.ErrObsolete)
 	})
 }

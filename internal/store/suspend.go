@@ -103,8 +103,7 @@ func (s *Store) suspendKeys(ctx context.Context, accountID string, now time.Time
 }
 
 // movePlan changes the plan of an account whose row the caller holds. due is when
-// the keys above the number of a lesser plan are suspended; zero leaves it to
-// SuspendKeys, which finds them. Endpoints that were suspended come back with a clean
+// the keys above the number of a lesser plan are suspended; zero for Pro. Endpoints that were suspended come back with a clean
 // slate: the time without Pro is not one in which they failed.
 func movePlan(ctx context.Context, tx *sql.Tx, accountID string, plan account.Plan, due time.Time) error {
 	if plan == account.Pro {

@@ -33,7 +33,12 @@ func overfull(t *testing.T, s *Store) (texts []string, ids []string) {
 
 func setPlan(t *testing.T, s *Store, plan account.Plan) {
 	t.Helper()
-	if err := s.SetPlan(t.Context(), "ada@example.org", plan); err != nil {
+	setPlanAt(t, s, plan, monday)
+}
+
+func setPlanAt(t *testing.T, s *Store, plan account.Plan, now time.Time) {
+	t.Helper()
+	if err := s.SetPlan(t.Context(), "ada@example.org", plan, now); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -77,6 +82,14 @@ func TestKeysAboveThePlanAreSuspendedAfterAWeek(t *testing.T) {
 	eachDSN(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn)
 		texts, ids := overfull(t, s)
+		// The date is known at once, whenever somebody looks at everybody next.
+		a, err := s.Account(t.Context(), "ada@example.org")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if due, err := s.KeysDueAt(t.Context(), a.ID); err != nil || !due.Equal(day(7)) {
+			t.Errorf("keys are due %s, %v; want a week after the change", due, err)
+		}
 		suspend(t, s, day(0))
 		if due, err := s.KeysDueAt(t.Context(), create(t, s, "bob@example.org", account.Developer).ID); err != nil || !due.IsZero() {
 			t.Errorf("an account with few keys is due %s, %v", due, err)
@@ -100,7 +113,7 @@ func TestKeysAboveThePlanAreSuspendedAfterAWeek(t *testing.T) {
 			t.Errorf("a day later %q are suspended", got)
 		}
 
-		_, _, err := s.CreateKey(t.Context(), "ada@example.org", "7", day(8))
+		_, _, err = s.CreateKey(t.Context(), "ada@example.org", "7", day(8))
 		fails(t, err, ErrKeyLimit)
 		_, _, err = s.RotateKey(t.Context(), "", ids[1], day(8))
 		fails(t, err, ErrKeySuspended, ids[1], "revoke another")
@@ -149,10 +162,10 @@ func TestProLiftsASuspensionAtOnce(t *testing.T) {
 			t.Errorf("of a Pro account %q are suspended", got)
 		}
 		// Another week begins with another end, and ends with another Pro.
-		setPlan(t, s, account.Developer)
+		setPlanAt(t, s, account.Developer, day(101))
 		suspend(t, s, day(101))
-		setPlan(t, s, account.Pro)
-		setPlan(t, s, account.Developer)
+		setPlanAt(t, s, account.Pro, day(102))
+		setPlanAt(t, s, account.Developer, day(107))
 		suspend(t, s, day(107))
 		suspend(t, s, day(108))
 		if got := suspended(t, s, texts); got != "" {

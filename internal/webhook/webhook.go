@@ -59,6 +59,7 @@ type Endpoint struct {
 
 	Failures      int       // attempts failed in a row
 	FailingSince  time.Time // the first of them; zero after a success
+	NotBefore     time.Time // until then nothing is sent, as it just failed; zero: at any time
 	LastSuccessAt time.Time // zero: never
 	DisabledAt    time.Time
 }

@@ -20,21 +20,13 @@ func (h *Handler) authorize(r *http.Request) (*account.Key, error) {
 		return nil, api.InvalidKey()
 	}
 	key, err := h.cfg.Keys.Check(r.Context(), token)
-	switch {
-	case err == nil:
+	if err == nil {
 		return key, nil
-	case errors.Is(err, account.ErrInvalidKey):
-		return nil, api.InvalidKey()
-	case errors.Is(err, account.ErrRevokedKey):
-		return nil, api.RevokedKey()
-	case errors.Is(err, account.ErrExpiredKey):
-		return nil, api.ExpiredKey()
-	case errors.Is(err, account.ErrSuspendedKey):
-		return nil, api.SuspendedKey()
 	}
+	refusal := api.KeyError(err)
 	// A flood of made-up keys, or callers who did not wait, must not flood the log.
-	if !errors.Is(err, account.ErrCrowded) && r.Context().Err() == nil {
+	if refusal.Status == http.StatusServiceUnavailable && !errors.Is(err, account.ErrCrowded) && r.Context().Err() == nil {
 		h.cfg.Log.Error("a key cannot be looked up", "error", err)
 	}
-	return nil, api.Unavailable()
+	return nil, refusal
 }

@@ -227,7 +227,7 @@ func (s *service) suspendedKey() string {
 	for range account.MaxKeys(account.Developer) + 1 {
 		keys = append(keys, s.newKey("cid@example.org", account.Pro))
 	}
-	err := s.store.SetPlan(s.t.Context(), "cid@example.org", account.Developer)
+	err := s.store.SetPlan(s.t.Context(), "cid@example.org", account.Developer, time.Now())
 	for range 2 { // first it is given time, then that is over
 		if err == nil {
 			err = s.store.SuspendKeys(s.t.Context(), s.clock())

@@ -3,7 +3,7 @@
 
 CREATE TABLE links (
 	hash       TEXT NOT NULL PRIMARY KEY, -- hex
-	email      TEXT NOT NULL, -- it need not have an account: the first link makes it
+	email      TEXT NOT NULL, -- it need not have an account: the first link makes it; "" after it deleted one
 	purpose    TEXT NOT NULL,
 	created_at TEXT NOT NULL,
 	expires_at TEXT NOT NULL,

@@ -28,5 +28,6 @@ CREATE INDEX stripe_events_received ON stripe_events (received_at);
 -- Customers whose account is gone or going, until nothing of theirs is charged any
 -- more. Nothing else of the account is here: it outlives the account's rows.
 CREATE TABLE stripe_cancellations (
-	customer_id TEXT NOT NULL PRIMARY KEY
+	customer_id TEXT NOT NULL PRIMARY KEY,
+	seen_at     TEXT NOT NULL -- when a program without a key of Stripe first saw it; "" for never
 );

@@ -1,0 +1,149 @@
+package billing_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/billing"
+)
+
+func TestADeletedCustomerHasNoSubscriptionAndCanSubscribeAgain(t *testing.T) {
+	each(t, func(h *house) {
+		ada, bob := h.account("ada@example.org"), h.account("bob@example.org")
+		first := h.customer(ada)
+		former := h.customer(bob)
+		h.reconcile()
+		h.fake.take(h)
+		h.fake.delete(first)
+		h.send(200, h.fake.take(h)...)
+		h.plan(ada, account.Developer)
+		h.plan(bob, account.Pro)
+		if s := h.subscription(ada); s.Status != billing.None {
+			h.Errorf("the subscription of a deleted customer is %+v", s)
+		}
+		h.reconcile()
+
+		second := h.customer(ada)
+		if second == first {
+			h.Fatal("the deleted customer is still hers")
+		}
+		h.send(200, h.fake.take(h)...)
+		h.plan(ada, account.Pro)
+
+		// Nobody told of this one: who wants to change her subscription finds that it is over.
+		h.fake.delete(former)
+		if _, err := h.Portal(h.Context(), bob); err != billing.ErrNoCustomer {
+			h.Errorf("Portal of a deleted customer: %v", err)
+		}
+		h.plan(bob, account.Developer)
+	})
+}
+
+func TestACustomerThatStripeDoesNotKnowKeepsPro(t *testing.T) {
+	each(t, func(h *house) {
+		ada := h.account("ada@example.org")
+		h.customer(ada)
+		h.reconcile()
+		events := h.fake.take(h)
+		h.cfg.API = newFakeStripe(h, h.clock).URL
+		h.Billing = h.build(h.cfg)
+		h.fake.happen("customer.subscription.updated", object{"object": "subscription", "customer": h.subscription(ada).CustomerID})
+		h.send(200, append(events, h.fake.take(h)...)...)
+		if !strings.Contains(h.log.String(), "does not know") {
+			h.Errorf("the operator is not told:\n%s", h.log)
+		}
+		_, checkout := h.Checkout(h.Context(), ada)
+		_, portal := h.Portal(h.Context(), ada)
+		for _, err := range []error{checkout, portal} {
+			if err == nil || !strings.Contains(err.Error(), "resource_missing") {
+				h.Errorf("error %v; want to be told that the customer is unknown", err)
+			}
+		}
+		h.plan(ada, account.Pro)
+	})
+}
+
+func TestWhoCannotBeReadKeepsNobodyElseWaiting(t *testing.T) {
+	each(t, func(h *house) {
+		var all []account.Account
+		for i := range 8 {
+			all = append(all, h.account(fmt.Sprintf("a%d@example.org", i)))
+			h.customer(all[i])
+		}
+		h.reconcile()
+		last := all[7]
+		for i, a := range all[:7] {
+			id := h.subscription(a).CustomerID
+			switch i {
+			case 0:
+				h.fake.change(h, id, "customer.subscription.updated", object{"status": "hibernating"})
+			default:
+				h.fake.with(func() { delete(h.fake.customers, id) })
+			}
+		}
+		h.fake.change(h, h.subscription(last).CustomerID, "customer.subscription.deleted", object{"status": "canceled"})
+		if err := h.Reconcile(h.Context()); err == nil || !strings.Contains(err.Error(), "hibernating") || !strings.Contains(err.Error(), "resource_missing") {
+			h.Errorf("Reconcile = %v; want to be told of both", err)
+		}
+		h.plan(last, account.Developer)
+		h.plan(all[0], account.Pro)
+		h.plan(all[1], account.Pro)
+	})
+}
+
+func TestCustomersOfWhomStripeFailsToSpeakAreNotAlwaysTheFirst(t *testing.T) {
+	each(t, func(h *house) {
+		var all []account.Account
+		for i := range 12 {
+			all = append(all, h.account(fmt.Sprintf("a%d@example.org", i)))
+			id := h.customer(all[i])
+			if i < 5 {
+				h.fake.with(func() { h.fake.awayFor = append(h.fake.awayFor, id) })
+			}
+		}
+		for range 3 {
+			if err := h.Reconcile(h.Context()); err == nil {
+				h.Error("Reconcile says nothing of a Stripe that fails")
+			}
+			h.clock.add(time.Hour)
+		}
+		for _, a := range all[5:] {
+			h.plan(a, account.Pro)
+		}
+		// All of Stripe is away: it is not asked about everybody.
+		h.fake.with(func() { h.fake.away = true })
+		h.fake.with(func() { h.fake.calls = nil })
+		if err := h.Reconcile(h.Context()); err == nil {
+			h.Error("Reconcile says nothing of a Stripe that is away")
+		}
+		asked := map[string]bool{}
+		for _, c := range h.fake.asked("GET /v1/subscriptions") {
+			asked[c.Form.Get("customer")] = true
+		}
+		if len(asked) != 5 {
+			h.Errorf("a Stripe that is away is asked about %d customers; want it to be left alone after five", len(asked))
+		}
+	})
+}
+
+func TestNothingWaitsToBeCancelledForACustomerThatIsGone(t *testing.T) {
+	each(t, func(h *house) {
+		ada, bob := h.account("ada@example.org"), h.account("bob@example.org")
+		deleted, unknown := h.customer(ada), h.customer(bob)
+		h.fake.delete(deleted)
+		h.fake.with(func() { delete(h.fake.customers, unknown) })
+		for _, a := range []account.Account{ada, bob} {
+			if err := h.store.DeleteAccount(h.Context(), a.Email); err != nil {
+				h.Fatal(err)
+			}
+		}
+		h.Cancel(h.Context(), deleted)
+		h.reconcile()
+		if left, err := h.store.Cancellations(h.Context()); err != nil || len(left) > 0 {
+			h.Errorf("Cancellations = %v, %v", left, err)
+		}
+	})
+}
