@@ -263,7 +263,7 @@ func TestAnEndpointThatIsGoneIsDisabledAndItsOwnerTold(t *testing.T) {
 			for line := range strings.Lines(s.server.log.String()) {
 				var mail struct{ To, Subject, Text string }
 				if json.Unmarshal([]byte(line), &mail) == nil && mail.To == "ada@example.org" {
-					if mail.Subject != "Votre webhook Palmarès est désactivé" || !strings.Contains(mail.Text, strings.TrimSuffix(s.url, "/hooks")+"\n") || !strings.Contains(mail.Text, "410") {
+					if mail.Subject != "Point de réception désactivé" || !strings.Contains(mail.Text, strings.TrimSuffix(s.url, "/hooks")+"\n") || !strings.Contains(mail.Text, "410") {
 						t.Errorf("%+v", mail)
 					}
 					return true

@@ -163,6 +163,7 @@ func (f *fakeStripe) note(w http.ResponseWriter, r *http.Request) (url.Values, b
 	case f.away || slices.Contains(f.awayFor, r.Form.Get("customer")):
 		w.Header().Set("Stripe-Should-Retry", "false")
 		w.WriteHeader(http.StatusInternalServerError)
+		_ = json.NewEncoder(w).Encode(object{"error": object{"type": "api_error"}})
 		return nil, false
 	case f.refused || r.Header.Get("Authorization") != "Bearer "+stripeKey:
 		w.WriteHeader(http.StatusUnauthorized)

@@ -68,29 +68,35 @@ func TestACustomerThatStripeDoesNotKnowKeepsPro(t *testing.T) {
 
 func TestWhoCannotBeReadKeepsNobodyElseWaiting(t *testing.T) {
 	each(t, func(h *house) {
-		var all []account.Account
-		for i := range 8 {
-			all = append(all, h.account(fmt.Sprintf("a%d@example.org", i)))
-			h.customer(all[i])
-		}
-		h.reconcile()
-		last := all[7]
-		for i, a := range all[:7] {
-			id := h.subscription(a).CustomerID
-			switch i {
-			case 0:
+		// Wherever it begins, six of whom nothing can be read come before one of the others.
+		var bad, good []account.Account
+		for i := range 14 {
+			h.clock.add(time.Millisecond) // ids sort by time
+			a := h.account(fmt.Sprintf("a%d@example.org", i))
+			id := h.customer(a)
+			if _, err := h.Refresh(h.Context(), a.ID); err != nil {
+				h.Fatal(err)
+			}
+			if i%7 == 6 {
+				h.fake.change(h, id, "customer.subscription.deleted", object{"status": "canceled"})
+				good = append(good, a)
+				continue
+			}
+			if bad = append(bad, a); i == 0 {
 				h.fake.change(h, id, "customer.subscription.updated", object{"status": "hibernating"})
-			default:
+			} else {
 				h.fake.with(func() { delete(h.fake.customers, id) })
 			}
 		}
-		h.fake.change(h, h.subscription(last).CustomerID, "customer.subscription.deleted", object{"status": "canceled"})
 		if err := h.Reconcile(h.Context()); err == nil || !strings.Contains(err.Error(), "hibernating") || !strings.Contains(err.Error(), "resource_missing") {
 			h.Errorf("Reconcile = %v; want to be told of both", err)
 		}
-		h.plan(last, account.Developer)
-		h.plan(all[0], account.Pro)
-		h.plan(all[1], account.Pro)
+		for _, a := range good {
+			h.plan(a, account.Developer)
+		}
+		for _, a := range bad {
+			h.plan(a, account.Pro)
+		}
 	})
 }
 
@@ -98,13 +104,14 @@ func TestCustomersOfWhomStripeFailsToSpeakAreNotAlwaysTheFirst(t *testing.T) {
 	each(t, func(h *house) {
 		var all []account.Account
 		for i := range 12 {
+			h.clock.add(time.Millisecond) // ids sort by time
 			all = append(all, h.account(fmt.Sprintf("a%d@example.org", i)))
 			id := h.customer(all[i])
 			if i < 5 {
 				h.fake.with(func() { h.fake.awayFor = append(h.fake.awayFor, id) })
 			}
 		}
-		for range 3 {
+		for range 24 {
 			if err := h.Reconcile(h.Context()); err == nil {
 				h.Error("Reconcile says nothing of a Stripe that fails")
 			}
