@@ -38,8 +38,8 @@ bench: build ## the speed and size figures, against a bare handler in the same r
 
 chaos: build ## kill and cut what can be killed and cut, for minutes, and see what callers notice
 	@go run ./bench/chaos
-	@go test -race -count=1 -timeout 15m -v -run '^TestKilledProcessesLoseNoWebhook$$' ./cmd/palmares -kills 100
-	@go test -race -count=1 -timeout 15m -v -run '^TestKilledProcessesLoseNoWebhook$$' ./cmd/palmares -kills 3 -webhook-timeout 15s
+	@go test -race -count=1 -timeout 15m -v -run '^TestKilledProcessesLoseNoWebhook$$' ./cmd/palmares -events 200 -kills 100
+	@go test -race -count=1 -timeout 15m -v -run '^TestKilledProcessesLoseNoWebhook$$' ./cmd/palmares -events 200 -kills 3 -webhook-timeout 15s
 
 packages:
 	@tools/packages

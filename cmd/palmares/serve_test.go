@@ -131,6 +131,8 @@ func startCommand(t *testing.T, cmd *exec.Cmd) *served {
 	}()
 	go func() { s.ended <- s.cmd.Wait(); writer.Close() }()
 	s.stop = sync.OnceFunc(func() {
+		// A server that stops waits 5 s for connections on which nothing was asked yet.
+		caller.CloseIdleConnections()
 		_ = s.cmd.Process.Signal(syscall.SIGTERM) // it may have been stopped by the test
 		if err := <-s.ended; err != nil {
 			t.Errorf("serve: %v\n%s", err, s.log)

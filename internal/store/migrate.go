@@ -36,7 +36,7 @@ type queryer interface {
 }
 
 // migrate brings the tables up to date. Of many processes that start at once one
-// takes each step and the others find it taken; a database that is up to date is
+// takes the steps and the others find them taken; a database that is up to date is
 // only read, so that a process starts while another one publishes.
 func (s *Store) migrate(ctx context.Context, steps fs.FS) error {
 	files, err := fs.Glob(steps, "migrations/*.sql")
@@ -57,8 +57,8 @@ func (s *Store) migrate(ctx context.Context, steps fs.FS) error {
 	if err != nil {
 		return err
 	}
-	for version < len(files) {
-		if version, err = s.migrateOnce(ctx, steps, files); err != nil {
+	if version < len(files) {
+		if version, err = s.takeSteps(ctx, steps, files); err != nil {
 			return err
 		}
 	}
@@ -77,9 +77,9 @@ func (s *Store) migrate(ctx context.Context, steps fs.FS) error {
 	return nil
 }
 
-// migrateOnce takes the next step, whichever that is by the time it has the lock,
-// and gives the version that the tables then have.
-func (s *Store) migrateOnce(ctx context.Context, steps fs.FS, files []string) (version int, err error) {
+// takeSteps takes the steps that are left by the time it has the lock, all of them or
+// none, and gives the version that the tables then have.
+func (s *Store) takeSteps(ctx context.Context, steps fs.FS, files []string) (version int, err error) {
 	err = s.writeMuch(ctx, func(tx *sql.Tx) error {
 		if s.postgres { // on SQLite the transaction itself is the lock
 			if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1, hashtext(current_schema()))`, applicationID); err != nil {
@@ -87,10 +87,6 @@ func (s *Store) migrateOnce(ctx context.Context, steps fs.FS, files []string) (v
 			}
 		}
 		if version, err = s.schema(ctx, tx); err != nil || version >= len(files) {
-			return err
-		}
-		text, err := fs.ReadFile(steps, files[version])
-		if err != nil {
 			return err
 		}
 		if version == 0 {
@@ -103,18 +99,30 @@ func (s *Store) migrateOnce(ctx context.Context, steps fs.FS, files []string) (v
 				}
 			}
 		}
-		if _, err := tx.ExecContext(ctx, string(text)); err != nil {
-			return fmt.Errorf("%s: %w", files[version], err)
+		for ; version < len(files); version++ {
+			if err := takeStep(ctx, tx, steps, files[version], version+1); err != nil {
+				return fmt.Errorf("%s: %w", files[version], err)
+			}
 		}
-		version++
-		if version < saysCompatible {
-			_, err = tx.ExecContext(ctx, `INSERT INTO palmares_schema (version) VALUES ($1)`, version)
-			return err
-		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO palmares_schema (version, compatible_from) VALUES ($1, $2)`, version, compatibleFrom)
-		return err
+		return nil
 	})
 	return version, err
+}
+
+func takeStep(ctx context.Context, tx *sql.Tx, steps fs.FS, file string, version int) error {
+	text, err := fs.ReadFile(steps, file)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, string(text)); err != nil {
+		return err
+	}
+	if version < saysCompatible {
+		_, err = tx.ExecContext(ctx, `INSERT INTO palmares_schema (version) VALUES ($1)`, version)
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO palmares_schema (version, compatible_from) VALUES ($1, $2)`, version, compatibleFrom)
+	return err
 }
 
 // schema gives the version of the tables, 0 when there are none yet. A SQLite file
