@@ -57,6 +57,9 @@ func TestThisReleaseAndTheNextServeSideBySide(t *testing.T) {
 	command := palmares(context.WithoutCancel(t.Context()), "serve", "--listen", "localhost:0", "--drain", "0s", "--database", database)
 	command.Path = next
 	newer := startCommand(t, command).serves()
+	for _, n := range []*served{old, newer} { // the document is free: the key is known below
+		n.until("/api/v1/openapi.json", func(r *http.Response, _ string) bool { return r.StatusCode == 200 }, key)
+	}
 	remaining := 1000
 	count := func(nodes ...*served) {
 		t.Helper()
@@ -75,6 +78,7 @@ func TestThisReleaseAndTheNextServeSideBySide(t *testing.T) {
 	}
 	old.stop()
 	old = serveProcess(t, "--database", database) // an old node starts again among new ones
+	old.until("/api/v1/openapi.json", func(r *http.Response, _ string) bool { return r.StatusCode == 200 }, key)
 	count(old, newer)
 	if log := newer.log.String(); strings.Contains(log, "counted on this node alone") {
 		t.Errorf("the new node counted alone:\n%s", log)

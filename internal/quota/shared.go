@@ -17,7 +17,7 @@ const takeTimeout = 240 * time.Millisecond
 // A request that has waited for longer than maxWaited is counted here, and its count
 // saved later: the lookup of its key took so long that the store would hardly count it
 // in what is left.
-const maxWaited = takeTimeout / 2
+const maxWaited = takeTimeout * 3 / 4
 
 // A Tally is what a Count made of what it was asked.
 type Tally struct {

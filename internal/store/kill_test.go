@@ -25,7 +25,7 @@ func killed(v int) *catalog.Catalog {
 }
 
 func TestAPublisherThatIsKilledLeavesTheOldVersionOrTheNewOne(t *testing.T) {
-	const kills = 20
+	const kills = 12
 	eachDSN(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn)
 		expected := []*catalog.Catalog{{}}

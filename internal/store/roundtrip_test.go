@@ -17,7 +17,7 @@ func TestAnySequenceOfPublicationsHoldsItsPromises(t *testing.T) {
 		rapid.Check(t, func(rt *rapid.T) {
 			wipe(rt, s)
 			version, sequence := int64(0), int64(0)
-			for i := range rapid.IntRange(1, 4).Draw(rt, "publications") {
+			for i := range rapid.IntRange(1, 3).Draw(rt, "publications") {
 				next := anyCatalogue(rt)
 				again := clone(next)
 				p, err := s.Publish(t.Context(), next, PublishOptions{Now: day(2 * i), AllowRemovals: true})
