@@ -15,8 +15,8 @@ import (
 // make chaos raises them: many more kills, and a few with the time that the contract
 // gives to receivers, after each of which there is half a minute to wait.
 var (
-	events  = flag.Int("events", 60, "how many events each of ten publications makes")
-	kills   = flag.Int("kills", 6, "how often nodes are killed while webhooks are sent")
+	events  = flag.Int("events", 30, "how many events each of ten publications makes")
+	kills   = flag.Int("kills", 4, "how often nodes are killed while webhooks are sent")
 	answers = flag.Duration("webhook-timeout", 500*time.Millisecond, "how long receivers may take meanwhile")
 )
 
