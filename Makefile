@@ -32,7 +32,7 @@ test: check ## everything: check, then all tests on both databases with -race
 	@[ -d tools/webhooks/node_modules ] || npm ci --prefix tools/webhooks --no-audit --no-fund --loglevel=error
 	@[ -d tools/browser/node_modules ] || npm ci --prefix tools/browser --no-audit --no-fund --loglevel=error
 	@# The longest first, so that none of them runs alone at the end.
-	@go test -race -count=1 -timeout 9m ./internal/browser ./internal/store ./cmd/... ./internal/portal ./internal/site ./...
+	@go test -race -count=1 -timeout 9m ./internal/browser ./internal/store ./cmd/... ./internal/accountsite ./internal/site ./...
 
 bench: build ## the speed and size figures, against a bare handler in the same run
 	@bench/run

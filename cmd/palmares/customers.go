@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/accountsite"
 	"palmares/internal/billing"
 	"palmares/internal/mail"
-	"palmares/internal/portal"
 	"palmares/internal/quota"
 	"palmares/internal/server"
 	"palmares/internal/site"
@@ -167,7 +167,7 @@ func (c *customers) start(cfg *server.Config, pages *site.Site, away func() bool
 	if c.Quota == "on" {
 		daily = quota.Free.Limit()
 	}
-	cfg.Account = portal.New(portal.Config{
+	cfg.Account = accountsite.New(accountsite.Config{
 		Store: c.store, Frame: pages.Frame, BaseURL: string(c.BaseURL), Trusted: c.Trusted, MailLogged: c.SMTP.given == nil,
 		Now: c.session.now, Log: c.log, WakeMail: c.mails.Wake, WakeWebhooks: c.dispatcher.Wake,
 		Sealer: c.sealer, Allow: c.Allow, Billing: c.billing, Quota: daily, Away: away,
@@ -190,7 +190,7 @@ func (c *customers) link(ctx context.Context, to string, kind mail.Kind) (string
 	if err != nil {
 		return "", err
 	}
-	return portal.LinkURL(string(c.BaseURL), purpose, token), nil
+	return accountsite.LinkURL(string(c.BaseURL), purpose, token), nil
 }
 
 func (c *customers) endpoint(ctx context.Context, id string) (webhook.Endpoint, error) {

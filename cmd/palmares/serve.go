@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"palmares/internal/client"
+	"palmares/internal/clientip"
 )
 
 type serveCommand struct {
@@ -38,7 +38,7 @@ type proxies []netip.Prefix
 
 // UnmarshalText reads a list of networks.
 func (p *proxies) UnmarshalText(b []byte) error {
-	networks, err := client.ParseTrusted(string(b))
+	networks, err := clientip.ParseTrusted(string(b))
 	if err != nil {
 		return &refusedValue{err.Error()}
 	}

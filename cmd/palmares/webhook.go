@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"palmares/internal/client"
+	"palmares/internal/clientip"
 	"palmares/internal/store"
 	"palmares/internal/webhook"
 )
@@ -23,7 +23,7 @@ type networks []netip.Prefix
 
 // UnmarshalText reads a list of networks.
 func (n *networks) UnmarshalText(b []byte) error {
-	parsed, err := client.ParseTrusted(string(b))
+	parsed, err := clientip.ParseTrusted(string(b))
 	if err != nil {
 		return &refusedValue{fmt.Sprintf("%q are not networks: write them as in 10.0.0.0/8,192.0.2.7", b)}
 	}

@@ -66,7 +66,7 @@ var (
 type Subject struct {
 	Tier    Tier
 	Account string       // the account's id; unused for Anonymous
-	Network netip.Prefix // for Anonymous only: what client.Network gave
+	Network netip.Prefix // for Anonymous only: what clientip.Network gave
 }
 
 // A Grant is the answer to a Subject, true for one moment of one day.

@@ -8,7 +8,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/api"
-	"palmares/internal/client"
+	"palmares/internal/clientip"
 	"palmares/internal/quota"
 )
 
@@ -24,7 +24,7 @@ type gate struct {
 func (g *gate) authorize(r *http.Request) (api.Caller, *api.Error) {
 	lines := r.Header["Authorization"]
 	if len(lines) == 0 {
-		network := client.Network(client.Addr(r, g.trusted))
+		network := clientip.Network(clientip.Addr(r, g.trusted))
 		return api.Caller{Subject: quota.Subject{Tier: quota.Anonymous, Network: network}}, nil
 	}
 	token, ok := account.Bearer(lines)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
-	"palmares/internal/client"
+	"palmares/internal/clientip"
 )
 
 // serve answers one request and writes its one log record.
@@ -116,7 +116,7 @@ func (s *server) logRequest(rec *recorder, r *http.Request, now time.Time, took 
 	b = append(b, `,"us":`...)
 	b = strconv.AppendInt(b, took.Microseconds(), 10)
 	b = append(b, `,"client":"`...)
-	b = appendNeighbourhood(b, client.Addr(r, s.trusted))
+	b = appendNeighbourhood(b, clientip.Addr(r, s.trusted))
 	b = append(b, "\"}\n"...)
 	rec.line = b
 	_, _ = s.requests.Write(b) // a log that cannot be written has nowhere to say so

@@ -1,4 +1,4 @@
-package portal
+package accountsite
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/client"
+	"palmares/internal/clientip"
 	"palmares/internal/store"
 )
 
@@ -44,7 +44,7 @@ func (p *portal) showDeletion(r *request) (*answer, error) {
 
 // requestDeletion mails the link: a browser that was left open must not be enough.
 func (p *portal) requestDeletion(r *request) (*answer, error) {
-	network := client.Network(client.Addr(r.Request, p.Trusted))
+	network := clientip.Network(clientip.Addr(r.Request, p.Trusted))
 	queued, err := p.Store.RequestLink(r.Context(), r.owner.Account.Email, account.LinkDeletion, network, r.now)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package portal_test
+package accountsite_test
 
 import (
 	"bytes"
@@ -17,10 +17,10 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/accountsite"
 	"palmares/internal/api"
 	"palmares/internal/billing"
 	"palmares/internal/pgtest"
-	"palmares/internal/portal"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
 	"palmares/internal/store"
@@ -38,7 +38,7 @@ type place struct {
 	store   *store.Store
 	now     time.Time
 	woken   atomic.Int64
-	cfg     portal.Config
+	cfg     accountsite.Config
 
 	wokenHooks atomic.Int64
 	log        bytes.Buffer
@@ -88,12 +88,12 @@ func over(t testing.TB, st *store.Store, base string) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.cfg = portal.Config{
+	p.cfg = accountsite.Config{
 		Store: st, Frame: pages.Frame, BaseURL: base, Trusted: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, MailLogged: true,
 		Now: func() time.Time { return p.now }, Log: slog.New(slog.NewTextHandler(&p.log, nil)), WakeMail: func() { p.woken.Add(1) },
 		WakeWebhooks: func() { p.wokenHooks.Add(1) }, Sealer: sealer, Quota: 1000, Billing: p.billing(billing.Config{}),
 	}
-	p.handler = portal.New(p.cfg)
+	p.handler = accountsite.New(p.cfg)
 	return p
 }
 

@@ -1,10 +1,10 @@
-package portal_test
+package accountsite_test
 
 import (
 	"strings"
 	"testing"
 
-	"palmares/internal/portal"
+	"palmares/internal/accountsite"
 	"palmares/internal/quota"
 )
 
@@ -37,7 +37,7 @@ func TestUsageIsTodayAndThirtyDays(t *testing.T) {
 		b.get("/compte/usage").is(200).says("1\u202f000</span> requêtes, sans limite").saysNot("quota du jour", "pointillée")
 
 		p.cfg.Quota = 0
-		p.handler = portal.New(p.cfg)
+		p.handler = accountsite.New(p.cfg)
 		b.get("/compte/usage").is(200).says("ne compte pas les requêtes").saysNot("chart-bar")
 	})
 }

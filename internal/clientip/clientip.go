@@ -1,4 +1,4 @@
-// Package client tells who is at the other end of a request, by address: the one
+// Package clientip tells who is at the other end of a request, by address: the one
 // thing there is to know about somebody who sends no key.
 //
 // The address is that of the TCP peer. Behind a proxy that is the proxy, which
@@ -7,7 +7,7 @@
 // the right: it is read from there, for as long as the address at hand is one that
 // the operator trusts to tell the truth about the next. What a stranger wrote
 // stands further left and is never reached.
-package client
+package clientip
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package portal_test
+package accountsite_test
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"palmares/internal/account"
-	"palmares/internal/portal"
+	"palmares/internal/accountsite"
 	"palmares/internal/webhook"
 )
 
@@ -111,7 +111,7 @@ func TestAnAddressThatCannotBeOneIsRefusedInPlace(t *testing.T) {
 			t.Errorf("what was refused changed %+v", e)
 		}
 		p.cfg.Allow = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-		p.handler = portal.New(p.cfg)
+		p.handler = accountsite.New(p.cfg)
 		b.createEndpoint("http://127.0.0.1:8099/in")
 	})
 }

@@ -1,4 +1,4 @@
-package client_test
+package clientip_test
 
 import (
 	"net/http"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"palmares/internal/client"
+	"palmares/internal/clientip"
 )
 
 const proxies = "10.0.0.0/8, 192.0.2.7, 2001:db8:ffff::/48"
@@ -21,7 +21,7 @@ func request(peer string, lines ...string) *http.Request {
 
 func trust(t testing.TB, s string) []netip.Prefix {
 	t.Helper()
-	list, err := client.ParseTrusted(s)
+	list, err := clientip.ParseTrusted(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestTheClientIsTheRightMostEntryThatNoTrustedMachineVouchedFor(t *testing.T
 		{"empty brackets", "10.1.2.3:80", []string{"[]"}, "10.1.2.3"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := client.Addr(request(tt.peer, tt.lines...), trusted); got.String() != tt.want {
+			if got := clientip.Addr(request(tt.peer, tt.lines...), trusted); got.String() != tt.want {
 				t.Errorf("peer %s, X-Forwarded-For %q: client %s, want %s", tt.peer, tt.lines, got, tt.want)
 			}
 		})
@@ -104,11 +104,11 @@ func TestOneCallerIsAnIPv4AddressOrAnIPv6Slash64(t *testing.T) {
 		"::1":                        "::/64",
 		"::ffff:ffff:ffff:ffff:ffff": "0:0:0:ffff::/64",
 	} {
-		if got := client.Network(netip.MustParseAddr(addr)); got.String() != want {
+		if got := clientip.Network(netip.MustParseAddr(addr)); got.String() != want {
 			t.Errorf("the network of %s is %s, want %s", addr, got, want)
 		}
 	}
-	if got := client.Network(netip.Addr{}); got != (netip.Prefix{}) {
+	if got := clientip.Network(netip.Addr{}); got != (netip.Prefix{}) {
 		t.Errorf("the network of no address is %s, want the zero prefix", got)
 	}
 }
@@ -126,7 +126,7 @@ func TestTrustedProxiesAreNetworksOrAddresses(t *testing.T) {
 		"::/0":                          "::/0",
 		"0.0.0.0/0,2001:db8:0:1::99/64": "0.0.0.0/0 2001:db8:0:1::/64",
 	} {
-		list, err := client.ParseTrusted(text)
+		list, err := clientip.ParseTrusted(text)
 		if err != nil {
 			t.Errorf("ParseTrusted(%q): %v", text, err)
 			continue
@@ -143,7 +143,7 @@ func TestTrustedProxiesAreNetworksOrAddresses(t *testing.T) {
 
 func TestATrustedProxyThatCannotBeReadIsNamed(t *testing.T) {
 	for _, bad := range []string{"10.0.0.0/33", "proxy.example", "10.0.0", "fe80::1%eth0", "fe80::%eth0/64", "10.0.0.0/8/8", "10.0.0.0-10.0.0.9", "/8"} {
-		list, err := client.ParseTrusted("192.0.2.7," + bad)
+		list, err := clientip.ParseTrusted("192.0.2.7," + bad)
 		if err == nil || !strings.Contains(err.Error(), `"`+bad+`"`) || list != nil {
 			t.Errorf("ParseTrusted(…,%s) = %v, %v; want an error that names it", bad, list, err)
 		}
@@ -158,7 +158,7 @@ func TestADirectClientCostsNoAllocation(t *testing.T) {
 		request("[::ffff:203.0.113.9]:443"),
 		request("10.1.2.3:80", "1.1.1.1, 198.51.100.1"),
 	} {
-		if n := testing.AllocsPerRun(100, func() { client.Network(client.Addr(r, trusted)) }); n != 0 {
+		if n := testing.AllocsPerRun(100, func() { clientip.Network(clientip.Addr(r, trusted)) }); n != 0 {
 			t.Errorf("%s, %q: %v allocations, want none", r.RemoteAddr, r.Header, n)
 		}
 	}
@@ -182,22 +182,22 @@ func FuzzNothingThatAClientWritesChangesItsAddress(f *testing.F) {
 			{written + ",198.51.100.1"},
 			{written, " 198.51.100.1 , 10.7.7.7", "192.0.2.7:80"},
 		} {
-			if got := client.Addr(request("10.1.2.3:80", lines...), trusted); got != want {
+			if got := clientip.Addr(request("10.1.2.3:80", lines...), trusted); got != want {
 				t.Errorf("X-Forwarded-For %q: client %s, want %s", lines, got, want)
 			}
-			if got := client.Addr(request("198.51.100.1:9", lines[0]), trusted); got != want {
+			if got := clientip.Addr(request("198.51.100.1:9", lines[0]), trusted); got != want {
 				t.Errorf("a stranger sent %q and became %s", lines[0], got)
 			}
 		}
-		joined := client.Addr(request("10.1.2.3:80", written+","+peer), trusted)
-		if got := client.Addr(request("10.1.2.3:80", written, peer), trusted); got != joined {
+		joined := clientip.Addr(request("10.1.2.3:80", written+","+peer), trusted)
+		if got := clientip.Addr(request("10.1.2.3:80", written, peer), trusted); got != joined {
 			t.Errorf("%q and %q in two lines: %s, in one: %s", written, peer, got, joined)
 		}
-		for _, a := range []netip.Addr{joined, client.Addr(request(peer, written), trusted)} {
+		for _, a := range []netip.Addr{joined, clientip.Addr(request(peer, written), trusted)} {
 			if a.IsValid() && (a.Zone() != "" || a.Is4In6()) {
 				t.Errorf("the client %s has a zone or is IPv4-mapped", a)
 			}
-			if n := client.Network(a); n != n.Masked() || n.IsValid() != a.IsValid() {
+			if n := clientip.Network(a); n != n.Masked() || n.IsValid() != a.IsValid() {
 				t.Errorf("the network of %s is %s", a, n)
 			}
 		}
@@ -209,7 +209,7 @@ func FuzzTrustedProxiesAreMaskedAndPlain(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		list, err := client.ParseTrusted(s)
+		list, err := clientip.ParseTrusted(s)
 		if err != nil && list != nil {
 			t.Errorf("ParseTrusted(%q) gave %v beside an error", s, list)
 		}
@@ -217,7 +217,7 @@ func FuzzTrustedProxiesAreMaskedAndPlain(f *testing.F) {
 			if !p.IsValid() || p != p.Masked() || p.Addr().Is4In6() {
 				t.Errorf("ParseTrusted(%q) gave %s", s, p)
 			}
-			if got := client.Addr(&http.Request{
+			if got := clientip.Addr(&http.Request{
 				RemoteAddr: netip.AddrPortFrom(p.Addr(), 80).String(),
 				Header:     http.Header{"X-Forwarded-For": {"198.51.100.1"}},
 			}, list); got.String() != "198.51.100.1" {
@@ -236,7 +236,7 @@ func BenchmarkAddr(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				client.Network(client.Addr(r, trusted))
+				clientip.Network(clientip.Addr(r, trusted))
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package portal
+package accountsite
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"palmares/internal/account"
-	"palmares/internal/client"
+	"palmares/internal/clientip"
 	"palmares/internal/store"
 )
 
@@ -44,7 +44,7 @@ func (p *portal) requestLink(r *request) (*answer, error) {
 	if strings.TrimSpace(typed) == "" {
 		return p.refuse(r, typed, "Indiquez votre adresse électronique."), nil
 	}
-	network := client.Network(client.Addr(r.Request, p.Trusted))
+	network := clientip.Network(clientip.Addr(r.Request, p.Trusted))
 	queued, err := p.Store.RequestLink(r.Context(), typed, account.LinkSignIn, network, r.now)
 	if errors.Is(err, store.ErrInvalid) {
 		return p.refuse(r, typed, "Cette adresse n’en est pas une\u00a0: écrivez-la seule, comme ada@example.org."), nil

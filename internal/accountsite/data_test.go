@@ -1,4 +1,4 @@
-package portal_test
+package accountsite_test
 
 import (
 	"encoding/json"

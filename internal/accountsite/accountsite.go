@@ -1,4 +1,4 @@
-// Package portal is the account on the web: everything at /compte and below.
+// Package accountsite is the account on the web: everything at /compte and below.
 //
 // A route is a function from a request to an answer or an error; one adapter does
 // for all of them what must be the same everywhere: who is asking, how long that
@@ -15,7 +15,7 @@
 //
 // It speaks to the store itself, without functions in between: there is nothing
 // here but forms in front of it.
-package portal
+package accountsite
 
 import (
 	"context"

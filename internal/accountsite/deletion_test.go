@@ -1,4 +1,4 @@
-package portal_test
+package accountsite_test
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/accountsite"
 	"palmares/internal/mail"
-	"palmares/internal/portal"
 	"palmares/internal/store"
 )
 
@@ -41,7 +41,7 @@ func TestAnAccountIsDeletedByTheLinkInTheMail(t *testing.T) {
 		h.get("/compte/suppression?fait=suppression").is(200).says("Rien n’est encore supprimé")
 
 		token := p.deletionLink("ada@example.org")
-		if got := portal.LinkURL(abroad, account.LinkDeletion, token); got != abroad+"/compte/suppression?jeton="+token {
+		if got := accountsite.LinkURL(abroad, account.LinkDeletion, token); got != abroad+"/compte/suppression?jeton="+token {
 			t.Errorf("the link is %s", got)
 		}
 		// Scanners open it, in no browser of hers.

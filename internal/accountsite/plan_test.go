@@ -1,4 +1,4 @@
-package portal_test
+package accountsite_test
 
 import (
 	"encoding/json"
@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/accountsite"
 	"palmares/internal/billing"
-	"palmares/internal/portal"
 )
 
 // A cashier is a Stripe with one customer, who has at most one subscription.
@@ -65,7 +65,7 @@ func (p *place) withStripe() *cashier {
 	}))
 	p.t.Cleanup(c.Close)
 	p.cfg.Billing = p.billing(billing.Config{Key: "sk_test_x", WebhookSecret: "whsec_x", Price: "price_x", API: c.URL})
-	p.handler = portal.New(p.cfg)
+	p.handler = accountsite.New(p.cfg)
 	return c
 }
 

@@ -1,4 +1,4 @@
-package portal_test
+package accountsite_test
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"palmares/internal/account"
+	"palmares/internal/accountsite"
 	"palmares/internal/mail"
-	"palmares/internal/portal"
 )
 
 func TestAnAddressOpensItsAccountAndLeavesIt(t *testing.T) {
@@ -31,7 +31,7 @@ func TestAnAddressOpensItsAccountAndLeavesIt(t *testing.T) {
 			t.Fatalf("the mails are %v, %v; the queue was woken %d times", mails, err, p.woken.Load())
 		}
 		token := p.link(mails[0].To)
-		if got := portal.LinkURL(abroad, account.LinkSignIn, token); got != abroad+"/compte/connexion?jeton="+token {
+		if got := accountsite.LinkURL(abroad, account.LinkSignIn, token); got != abroad+"/compte/connexion?jeton="+token {
 			t.Errorf("the link is %s", got)
 		}
 		b.get("/compte/connexion?jeton="+token).is(200).says("ada@example.org", `name="jeton" value="`+token+`"`, `action="/compte/connexion" method="post"`, "Se connecter")
