@@ -43,7 +43,7 @@ func (b *bench) pages(tools int) {
 
 func handlerOver(tools int) http.Handler {
 	c := synthetic.Catalog(tools, 1)
-	catalog.Settle(&catalog.Catalog{}, c, "2026-01-01")
+	catalog.CarryOver(&catalog.Catalog{}, c, "2026-01-01")
 	snap := snapshot.Build(c, 1, "2026-01-01")
 	return api.New(api.Config{
 		Snapshot:  func() *snapshot.Snapshot { return snap },

@@ -64,7 +64,7 @@ func demoSite(ctx context.Context) (http.Handler, error) {
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("the demo is broken: %v", problems[0])
 	}
-	catalog.Settle(&catalog.Catalog{}, c, snapshot.NewestUpdate(c))
+	catalog.CarryOver(&catalog.Catalog{}, c, snapshot.NewestUpdate(c))
 	snap := snapshot.Build(c, 0, snapshot.NewestUpdate(c))
 	return site.New(site.Config{
 		Snapshot: func() *snapshot.Snapshot { return snap },

@@ -301,7 +301,7 @@ func (n *node) load(ctx context.Context) (*snapshot.Snapshot, error) {
 		return nil, fmt.Errorf("the demo catalogue in this binary is broken: %v", problems[0])
 	}
 	shipped.URL = string(n.BaseURL)
-	catalog.Settle(&catalog.Catalog{}, shipped, snapshot.NewestUpdate(shipped))
+	catalog.CarryOver(&catalog.Catalog{}, shipped, snapshot.NewestUpdate(shipped))
 	return snapshot.Build(shipped, 0, snapshot.NewestUpdate(shipped)), nil
 }
 

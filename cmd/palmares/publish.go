@@ -26,7 +26,7 @@ func (c *publishCommand) Run(s *session) error {
 	if c.DryRun && isAbsent(s.database) {
 		// A dry run leaves nothing behind, not even an empty database.
 		old := &catalog.Catalog{}
-		catalog.Settle(old, next, catalog.Day(s.now()))
+		catalog.CarryOver(old, next, catalog.Day(s.now()))
 		return c.report(s, next, store.Publication{Diff: catalog.Compare(old, next, markdown.Sections), Version: 1})
 	}
 	return s.withStore(func(st *store.Store) error {

@@ -43,13 +43,13 @@ func (c *publishCommand) report(s *session, next *catalog.Catalog, p store.Publi
 			line("retired", "cimetiere/"+change.Slug, fields)
 		case catalog.ToolRemoved:
 			line("removed", change.Slug, "")
-		case catalog.ComparatifPublished:
+		case catalog.ComparisonPublished:
 			line("added", "comparatifs/"+change.Slug, "")
-		case catalog.ComparatifUnpublished:
+		case catalog.ComparisonUnpublished:
 			line("removed", "comparatifs/"+change.Slug, "")
 		case catalog.ToolUpdated:
 			line("changed", "outils/"+change.Slug, fields)
-		case catalog.ComparatifUpdated:
+		case catalog.ComparisonUpdated:
 			line("changed", "comparatifs/"+change.Slug, fields)
 		}
 	}
@@ -64,9 +64,9 @@ func (c *publishCommand) report(s *session, next *catalog.Catalog, p store.Publi
 	silent("changed", "outils/", ": review or provenance", d.Tools.Changed)
 	silent("added", "comparatifs/", " (draft)", d.Comparisons.Added)
 	silent("changed", "comparatifs/", " (draft)", d.Comparisons.Changed)
-	silent("removed", "comparatifs/", " (draft)", d.Comparisons.Gone)
+	silent("removed", "comparatifs/", " (draft)", d.Comparisons.Removed)
 	silent("changed", "cimetiere/", "", d.Retired.Changed)
-	if d.Catalogue && p.Version > 1 {
+	if d.Metadata && p.Version > 1 {
 		line("changed", "catalogue.yaml", "")
 	}
 	var total []string

@@ -111,7 +111,7 @@ func serve(t *testing.T, c *catalog.Catalog) *service {
 func serveCounting(t *testing.T, c *catalog.Catalog, meter *quota.Meter) *service {
 	t.Helper()
 	c.Sort()
-	catalog.Settle(&catalog.Catalog{}, c, "2026-11-01")
+	catalog.CarryOver(&catalog.Catalog{}, c, "2026-11-01")
 	s := &service{t: t, live: snapshot.Build(c, 1, "2026-11-02")}
 	handler := api.New(api.Config{
 		Meter:    meter,

@@ -326,7 +326,7 @@ func FuzzAnyRequestIsAnswered(f *testing.F) {
 	}
 	c := shop()
 	c.Sort()
-	catalog.Settle(&catalog.Catalog{}, c, "2026-11-01")
+	catalog.CarryOver(&catalog.Catalog{}, c, "2026-11-01")
 	snap := snapshot.Build(c, 1, "2026-11-02")
 	handler := api.New(api.Config{
 		Snapshot:  func() *snapshot.Snapshot { return snap },

@@ -98,7 +98,7 @@ func serve() (stop func() error, err error) {
 			return nil, fmt.Errorf("the demo catalogue cannot be read: %w %v", err, problems)
 		}
 		c.URL = kit.url
-		catalog.Settle(&catalog.Catalog{}, c, snapshot.NewestUpdate(c))
+		catalog.CarryOver(&catalog.Catalog{}, c, snapshot.NewestUpdate(c))
 		return snapshot.Build(c, 0, snapshot.NewestUpdate(c)), nil
 	})
 	if err != nil {

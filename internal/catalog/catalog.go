@@ -1,10 +1,10 @@
-// Package catalog is the domain: what a catalogue of tested tools holds and the
-// rules that hold over it, whoever stores, serves or prints it.
+// Package catalog is the domain: the records of a catalogue of tested tools, and
+// the rules over them.
 //
-// It imports nothing but the standard library, so that every rule here (which
-// tools form the top set, what a publication changes, what the public sees of a
-// record) can be tested without a database, a server or a clock: the one day a
-// rule depends on is handed in.
+// It imports only the standard library, so that every rule (which tools form the
+// top set, what a publication changes, what the public sees of a record) can be
+// tested without a database, a server or a clock: the day of publication is a
+// parameter.
 package catalog
 
 import (
@@ -12,30 +12,30 @@ import (
 	"slices"
 )
 
-// A Catalog is everything one publication makes public.
+// A Catalog is everything that one publication makes public.
 //
-// content.Read makes one from a folder, store loads one from its rows; after
-// Settle nobody changes it. Records are sorted by slug.
+// content.Read builds one from a folder and store loads one from its rows. It is
+// immutable after CarryOver. Records are sorted by slug.
 type Catalog struct {
 	Name        string // service name, for the credit line
-	URL         string // where the catalogue's site lives, without a trailing slash
+	URL         string // of the catalogue's site, without a trailing slash
 	Categories  []Category
 	Tools       []Tool
 	Comparisons []Comparison
 	Retired     []Retired
 
-	// PastPrices keeps, by slug, the price histories of tools that are no longer
-	// active, for the day they return: no entry is ever dropped.
+	// PastPrices holds, by slug, the price histories of tools that are no longer
+	// active, in case they return: no entry is ever dropped.
 	PastPrices map[string][]PriceChange
 }
 
-// A Category is declared by the catalogue; tools refer to it by slug.
+// A Category is declared in catalogue.yaml; tools refer to it by slug.
 type Category struct {
 	Slug  string
 	Label string
 }
 
-// ICP is the reader a tool is made for.
+// ICP (ideal customer profile) is the kind of reader a tool is made for.
 type ICP string
 
 // Pricing is the business model of a tool.
@@ -44,8 +44,8 @@ type Pricing string
 // Reason says why a tool was retired.
 type Reason string
 
-// ICPs, Pricings and Reasons list the enumerated values in the order in which
-// error sentences and the API document give them.
+// ICPs, Pricings and Reasons list the enumerated values, in the order used by
+// error messages and the API document.
 var (
 	ICPs     = []ICP{"vibe-coder", "agentic-engineer", "mixte"}
 	Pricings = []Pricing{"gratuit", "freemium", "payant"}
@@ -53,8 +53,8 @@ var (
 )
 
 // A Tool is one active tool, as its editors wrote it. An empty URL means the
-// default one (see CanonicalURLOf and its neighbours); a nil figure means that
-// nobody measured it.
+// default (see CanonicalURLOf, ReviewURLOf and AlternativesURLOf); a nil figure
+// means that it was not measured.
 type Tool struct {
 	Slug            string
 	Name            string
@@ -69,9 +69,9 @@ type Tool struct {
 	Obsolescence    *float64
 	Tier            int // 1 is the highest
 	Mainstream      bool
-	UpdatedAt       string // YYYY-MM-DD; "" until Settle gives it a day
+	UpdatedAt       string // YYYY-MM-DD; "" until CarryOver sets it
 	CanonicalURL    string
-	AvisURL         string
+	ReviewURL       string
 	AlternativesURL string
 	TestedAt        string // YYYY-MM-DD or ""
 	PriceCheckedAt  string // YYYY-MM-DD or ""
@@ -82,7 +82,7 @@ type Tool struct {
 }
 
 // A Section is one part of a review: one anchor on the page, one chunk in the
-// embeddings document. Package markdown makes them from a Body.
+// embeddings document. Package markdown splits a Body into sections.
 type Section struct {
 	ID   string
 	Text string // plain text: the heading, then the rest, blocks separated by a blank line
@@ -97,8 +97,8 @@ type PriceChange struct {
 	NewPrice   string  `json:"new_price"`
 }
 
-// A Comparison sets two active, tested tools against each other. ToolA, ToolB
-// and Winner are slugs.
+// A Comparison compares two active, tested tools. ToolA, ToolB and Winner are
+// slugs.
 type Comparison struct {
 	Slug       string
 	Title      string
@@ -107,11 +107,11 @@ type Comparison struct {
 	Winner     string
 	WinnerNote string
 	Published  bool
-	UpdatedAt  string // YYYY-MM-DD; "" until Settle gives it a day
+	UpdatedAt  string // YYYY-MM-DD; "" until CarryOver sets it
 	Body       string
 }
 
-// A Retired is the obituary of a tool.
+// A Retired is a tool that is no longer active, with the note that says why.
 type Retired struct {
 	Slug      string
 	Name      string
@@ -120,10 +120,10 @@ type Retired struct {
 	RetiredAt string // YYYY-MM-DD
 	Successor string // slug or ""
 	Body      string // Markdown, as written
-	Note      string // Body as plain text, what the public sees
+	Note      string // Body as plain text, which is what the public sees
 }
 
-// Sort puts every kind of record in the order of its slugs.
+// Sort sorts the records of every kind by slug.
 func (c *Catalog) Sort() {
 	slices.SortFunc(c.Categories, func(a, b Category) int { return cmp.Compare(a.Slug, b.Slug) })
 	slices.SortFunc(c.Tools, func(a, b Tool) int { return cmp.Compare(a.Slug, b.Slug) })
@@ -131,7 +131,8 @@ func (c *Catalog) Sort() {
 	slices.SortFunc(c.Retired, func(a, b Retired) int { return cmp.Compare(a.Slug, b.Slug) })
 }
 
-// Tool finds an active tool by its slug in a sorted catalogue; nil when there is none.
+// Tool returns the active tool with the given slug, or nil. The catalogue must be
+// sorted.
 func (c *Catalog) Tool(slug string) *Tool {
 	i, found := slices.BinarySearchFunc(c.Tools, slug, func(t Tool, s string) int { return cmp.Compare(t.Slug, s) })
 	if !found {
@@ -140,25 +141,25 @@ func (c *Catalog) Tool(slug string) *Tool {
 	return &c.Tools[i]
 }
 
-// CanonicalURLOf is where the page of a tool lives.
+// CanonicalURLOf returns the URL of a tool's page.
 func (c *Catalog) CanonicalURLOf(t *Tool) string {
 	return cmp.Or(t.CanonicalURL, c.URL+"/outils/"+t.Slug)
 }
 
-// AvisURLOf is where the review of a tool lives, "" when it has none.
-func (c *Catalog) AvisURLOf(t *Tool) string {
-	if t.AvisURL == "" && t.Body == "" {
+// ReviewURLOf returns the URL of a tool's review, or "" if it has none.
+func (c *Catalog) ReviewURLOf(t *Tool) string {
+	if t.ReviewURL == "" && t.Body == "" {
 		return ""
 	}
-	return cmp.Or(t.AvisURL, c.URL+"/avis/"+t.Slug)
+	return cmp.Or(t.ReviewURL, c.URL+"/avis/"+t.Slug)
 }
 
-// AlternativesURLOf is where the alternatives to a tool are listed.
+// AlternativesURLOf returns the URL of the list of alternatives to a tool.
 func (c *Catalog) AlternativesURLOf(t *Tool) string {
 	return cmp.Or(t.AlternativesURL, c.URL+"/alternatives/"+t.Slug)
 }
 
-// ComparisonURLOf is where a comparison lives.
+// ComparisonURLOf returns the URL of a comparison.
 func (c *Catalog) ComparisonURLOf(slug string) string {
 	return c.URL + "/comparatifs/" + slug
 }

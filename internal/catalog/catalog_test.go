@@ -13,12 +13,12 @@ import (
 func TestSlugs(t *testing.T) {
 	for _, s := range []string{"a", "0", "plume", "plume-code", "a-1-b", strings.Repeat("a", 100)} {
 		if !IsSlug(s) {
-			t.Errorf("%q is refused", s)
+			t.Errorf("%q is rejected", s)
 		}
 	}
 	for _, s := range []string{"", "-", "a-", "-a", "a--b", "A", "é", "a_b", "a b", "a/b", "a\n", strings.Repeat("a", 101)} {
 		if IsSlug(s) {
-			t.Errorf("%q is taken", s)
+			t.Errorf("%q is accepted", s)
 		}
 	}
 }
@@ -29,7 +29,7 @@ func TestPrices(t *testing.T) {
 		"12 345 678 €/an", "29 €/utilisateur/mois", "3 €/année", "0,002 €/requête",
 	} {
 		if !IsPrice(s) {
-			t.Errorf("%q is refused", s)
+			t.Errorf("%q is rejected", s)
 		}
 	}
 	for _, s := range []string{
@@ -38,12 +38,12 @@ func TestPrices(t *testing.T) {
 		"19,99 € / mois", "19,99 $/mois", "19,9 9 €/mois", "19 €/mois/", "19 €//mois", "19 €/3 mois", "19 €/mois\n", "٣ €/mois", "19 €/\xff",
 	} {
 		if IsPrice(s) {
-			t.Errorf("%q is taken", s)
+			t.Errorf("%q is accepted", s)
 		}
 	}
 }
 
-func FuzzPriceHasTheFormOfTheInterface(f *testing.F) {
+func FuzzPriceHasTheDocumentedForm(f *testing.F) {
 	f.Add("1 200,50 €/utilisateur/mois")
 	f.Add("0 €/mois")
 	f.Add("1\u202f000 €/an")
@@ -53,7 +53,7 @@ func FuzzPriceHasTheFormOfTheInterface(f *testing.F) {
 		}
 		amount, period, ok := strings.Cut(s, " €/")
 		if !ok || amount == "" || period == "" || !utf8.ValidString(s) || strings.ContainsAny(s, "\n\r\t\x00.") {
-			t.Errorf("%q was taken for a price", s)
+			t.Errorf("%q was accepted as a price", s)
 		}
 	})
 }
@@ -63,7 +63,7 @@ func FuzzSlugIsSafeInAPath(f *testing.F) {
 	f.Add("a--b")
 	f.Fuzz(func(t *testing.T, s string) {
 		if IsSlug(s) && (s != strings.ToLower(s) || strings.ContainsAny(s, "/.%?#\\ ") || len(s) > MaxSlug || strings.Contains(s, "--")) {
-			t.Errorf("%q was taken for a slug", s)
+			t.Errorf("%q was accepted as a slug", s)
 		}
 	})
 }
@@ -81,14 +81,14 @@ func TestDates(t *testing.T) {
 
 func fig(x float64) *float64 { return &x }
 
-// tool is a tested tool that a test may bend.
-func tool(slug string, bend ...func(*Tool)) Tool {
+// tool returns a tested tool with some changes.
+func tool(slug string, changes ...func(*Tool)) Tool {
 	t := Tool{
 		Slug: slug, Name: strings.ToUpper(slug), Domain: slug + ".example", Category: "code", ICP: "mixte",
 		Pricing: "payant", Price: "10 €/mois", Tagline: "Un outil", Score: fig(7), Verifiability: fig(6), Tier: 3,
 	}
-	for _, b := range bend {
-		b(&t)
+	for _, change := range changes {
+		change(&t)
 	}
 	return t
 }
@@ -133,7 +133,7 @@ func TestTopSetTakesTierOneThenScoreThenSlug(t *testing.T) {
 	}
 }
 
-func TestEveryFieldOfAToolCounts(t *testing.T) {
+func TestEveryFieldOfAToolIsCompared(t *testing.T) {
 	base := tool("a")
 	v := reflect.TypeFor[Tool]()
 	for i := range v.NumField() {
@@ -153,7 +153,7 @@ func TestEveryFieldOfAToolCounts(t *testing.T) {
 		default:
 			f.SetString("x")
 		}
-		if same, want := base.sameRecord(&other), name == "UpdatedAt"; same != want {
+		if same, want := base.equalExceptDate(&other), name == "UpdatedAt"; same != want {
 			t.Errorf("a tool with another %s: same = %v", name, same)
 		}
 	}
@@ -186,7 +186,7 @@ func TestChangedFieldsAreThoseOfTheItems(t *testing.T) {
 	}
 }
 
-func TestAnItemIsCompactJSONWithPlainAngles(t *testing.T) {
+func TestAnItemIsCompactJSONWithoutHTMLEscapes(t *testing.T) {
 	got := string(AppendJSON([]byte("x"), PriceItem{Slug: "a", Name: "<A & B>", Pricing: "payant", Price: "1 €/mois"}))
 	if want := `x{"slug":"a","name":"<A & B>","pricing":"payant","price":"1 €/mois"}`; got != want {
 		t.Errorf("got %s", got)

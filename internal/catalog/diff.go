@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The types of Change, which are the types of the webhook events.
+// The types of a Change, which are also the types of webhook events.
 const (
 	ToolCreated           = "tool.created"
 	ToolUpdated           = "tool.updated"
@@ -13,18 +13,18 @@ const (
 	ToolRestored          = "tool.restored"
 	ToolRemoved           = "tool.removed"
 	PricingUpdated        = "pricing.updated"
-	ComparatifPublished   = "comparatif.published"
-	ComparatifUpdated     = "comparatif.updated"
-	ComparatifUnpublished = "comparatif.unpublished"
+	ComparisonPublished   = "comparatif.published"
+	ComparisonUpdated     = "comparatif.updated"
+	ComparisonUnpublished = "comparatif.unpublished"
 	EmbeddingsUpdated     = "embeddings.updated"
 	CatalogUpdated        = "catalog.updated"
 )
 
-// ChangeTypes are all of them, in the order of the documents.
+// ChangeTypes lists them all, in the order of the documents.
 var ChangeTypes = []string{
 	ToolCreated, ToolUpdated, ToolRetired, ToolRestored, ToolRemoved,
 	PricingUpdated,
-	ComparatifPublished, ComparatifUpdated, ComparatifUnpublished,
+	ComparisonPublished, ComparisonUpdated, ComparisonUnpublished,
 	EmbeddingsUpdated, CatalogUpdated,
 }
 
@@ -34,56 +34,59 @@ type Change struct {
 	Slug     string         // "" for catalog.updated
 	Changed  []string       // names of the changed fields of Object, in its order
 	Previous map[string]any // their old values
-	Object   any            // the item as the API shows it now; nil when it is gone
-	URL      string         // where people read about it
+	Object   any            // the item as the API shows it now; nil if there is none
+	URL      string         // of the page about it
 }
 
-// A Diff is what a publication does: to the public (Changes) and to the stored
-// records. The two differ, since a draft or a review may change unseen by the lists.
+// A Diff is what a publication changes: for the public (Changes) and in the stored
+// records. The two differ, because a draft or a review may change without any
+// public list showing it.
 type Diff struct {
 	Changes []Change // ends with catalog.updated unless empty
 
-	Catalogue   bool // the name, the URL or a category changed
-	PastPrices  bool // a history was kept for a tool that left, or taken up again
-	Tools       Records
-	Comparisons Records
-	Retired     Records
+	Metadata    bool // the name, the URL or a category changed
+	PastPrices  bool // the history of an inactive tool was added or removed
+	Tools       RecordChanges
+	Comparisons RecordChanges
+	Retired     RecordChanges
 }
 
-// Records tells which records of one kind must be written and which are gone.
-type Records struct {
-	Added   []string // slugs
+// RecordChanges lists, by slug, the records of one kind to be written or removed.
+type RecordChanges struct {
+	Added   []string
 	Changed []string
-	Gone    []string
+	Removed []string
 }
 
-// Empty tells whether publishing would change nothing at all.
+// Empty reports whether publishing would change nothing at all.
 func (d *Diff) Empty() bool {
-	return !d.Catalogue && !d.PastPrices && d.Tools.empty() && d.Comparisons.empty() && d.Retired.empty()
+	return !d.Metadata && !d.PastPrices && d.Tools.empty() && d.Comparisons.empty() && d.Retired.empty()
 }
 
-func (r *Records) empty() bool { return len(r.Added)+len(r.Changed)+len(r.Gone) == 0 }
+func (r *RecordChanges) empty() bool { return len(r.Added)+len(r.Changed)+len(r.Removed) == 0 }
 
-// Removals lists the active tools of old that next neither has, nor retired, nor
-// knows as a former slug: what a publication must not lose by accident.
+// Removals returns the slugs of the active tools of old that are neither active
+// nor retired nor an alias in next: the tools that a publication must not lose by
+// accident.
 func Removals(old, next *Catalog) []string {
-	known := next.retiredBySlug()
+	retired := next.retiredBySlug()
 	aliases := next.aliases()
-	var gone []string
+	var removed []string
 	for i := range old.Tools {
 		slug := old.Tools[i].Slug
-		if next.Tool(slug) == nil && known[slug] == nil && aliases[slug] == "" {
-			gone = append(gone, slug)
+		if next.Tool(slug) == nil && retired[slug] == nil && aliases[slug] == "" {
+			removed = append(removed, slug)
 		}
 	}
-	return gone
+	return removed
 }
 
-// Compare finds what next, settled after old, changes. sections cuts a review
-// into its sections (package markdown does); it is asked only for reviews that differ.
+// Compare returns what next changes, compared with old. CarryOver(old, next) must
+// have been called. sections splits a review into its sections
+// (markdown.Sections); it is called only for reviews that differ.
 func Compare(old, next *Catalog, sections func(body string) []Section) Diff {
 	var d Diff
-	d.Catalogue = old.Name != next.Name || old.URL != next.URL ||
+	d.Metadata = old.Name != next.Name || old.URL != next.URL ||
 		!slices.Equal(old.Categories, next.Categories)
 	d.PastPrices = !maps.EqualFunc(old.PastPrices, next.PastPrices, slices.Equal[[]PriceChange])
 	d.compareTools(old, next)
@@ -106,11 +109,11 @@ func (d *Diff) compareTools(old, next *Catalog) {
 	for i := range next.Tools {
 		t := &next.Tools[i]
 		prior := old.prior(next, t)
-		url := next.CanonicalURLOf(t)
+		same := prior != nil && t.equalExceptDate(prior) && t.UpdatedAt == prior.UpdatedAt
 		switch {
 		case old.Tool(t.Slug) == nil:
 			d.Tools.Added = append(d.Tools.Added, t.Slug)
-		case !t.sameRecord(prior) || t.UpdatedAt != prior.UpdatedAt:
+		case !same:
 			d.Tools.Changed = append(d.Tools.Changed, t.Slug)
 		}
 		if prior == nil {
@@ -118,29 +121,35 @@ func (d *Diff) compareTools(old, next *Catalog) {
 			if retired[t.Slug] != nil {
 				kind = ToolRestored
 			}
-			d.add(Change{Type: kind, Slug: t.Slug, Object: next.ToolItem(t), URL: url})
+			d.add(Change{Type: kind, Slug: t.Slug, Object: next.ToolItem(t), URL: next.CanonicalURLOf(t)})
 			continue
 		}
-		if same := old.URL == next.URL && t.sameRecord(prior) && t.UpdatedAt == prior.UpdatedAt; same {
-			continue
-		}
-		item := next.ToolItem(t)
-		if changed, previous := fieldsChanged(old.ToolItem(prior).fields(), item.fields()); len(changed) > 0 {
-			d.add(Change{Type: ToolUpdated, Slug: t.Slug, Changed: changed, Previous: previous, Object: item, URL: url})
-		}
-		if prior.Pricing != t.Pricing || prior.Price != t.Price {
-			changed, previous := fieldsChanged(prior.PriceItem().fields(), t.PriceItem().fields())
-			d.add(Change{Type: PricingUpdated, Slug: t.Slug, Changed: changed, Previous: previous, Object: t.PriceItem(), URL: url})
+		if !same || old.URL != next.URL {
+			d.addToolUpdate(old, next, prior, t)
 		}
 	}
 
 	for i := range old.Tools {
 		if slug := old.Tools[i].Slug; next.Tool(slug) == nil {
-			d.Tools.Gone = append(d.Tools.Gone, slug)
+			d.Tools.Removed = append(d.Tools.Removed, slug)
 		}
 	}
 	for _, slug := range Removals(old, next) {
 		d.add(Change{Type: ToolRemoved, Slug: slug, URL: old.CanonicalURLOf(old.Tool(slug))})
+	}
+}
+
+// addToolUpdate adds the public changes between prior, a tool of old, and t, the
+// same tool in next.
+func (d *Diff) addToolUpdate(old, next *Catalog, prior, t *Tool) {
+	url := next.CanonicalURLOf(t)
+	item := next.ToolItem(t)
+	if changed, previous := fieldsChanged(old.ToolItem(prior).fields(), item.fields()); len(changed) > 0 {
+		d.add(Change{Type: ToolUpdated, Slug: t.Slug, Changed: changed, Previous: previous, Object: item, URL: url})
+	}
+	if prior.Pricing != t.Pricing || prior.Price != t.Price {
+		changed, previous := fieldsChanged(prior.PriceItem().fields(), t.PriceItem().fields())
+		d.add(Change{Type: PricingUpdated, Slug: t.Slug, Changed: changed, Previous: previous, Object: t.PriceItem(), URL: url})
 	}
 }
 
@@ -159,8 +168,8 @@ func (d *Diff) compareRetired(old, next *Catalog) {
 			continue
 		}
 		d.Retired.Changed = append(d.Retired.Changed, r.Slug)
-		// An obituary that is rewritten has no type of its own: receivers keep what
-		// they know of the tool by its slug, and this is it.
+		// There is no type for an edited entry: receivers store what they know of
+		// a tool by its slug, so they overwrite it with this one.
 		if changed, previous := fieldsChanged(prior.Item().fields(), r.Item().fields()); len(changed) > 0 {
 			d.add(Change{Type: ToolRetired, Slug: r.Slug, Changed: changed, Previous: previous, Object: r.Item(), URL: url})
 		}
@@ -171,7 +180,7 @@ func (d *Diff) compareRetired(old, next *Catalog) {
 		if after[slug] != nil {
 			continue
 		}
-		d.Retired.Gone = append(d.Retired.Gone, slug)
+		d.Retired.Removed = append(d.Retired.Removed, slug)
 		if next.Tool(slug) == nil && aliases[slug] == "" {
 			d.add(Change{Type: ToolRemoved, Slug: slug, URL: url})
 		}
@@ -190,14 +199,14 @@ func (d *Diff) compareComparisons(old, next *Catalog) {
 		wasPublic := prior != nil && prior.Published
 		switch url := next.ComparisonURLOf(x.Slug); {
 		case x.Published && !wasPublic:
-			d.add(Change{Type: ComparatifPublished, Slug: x.Slug, Object: next.ComparisonItem(x), URL: url})
+			d.add(Change{Type: ComparisonPublished, Slug: x.Slug, Object: next.ComparisonItem(x), URL: url})
 		case x.Published:
 			changed, previous := fieldsChanged(old.comparisonFields(prior), next.comparisonFields(x))
 			if len(changed) > 0 {
-				d.add(Change{Type: ComparatifUpdated, Slug: x.Slug, Changed: changed, Previous: previous, Object: next.ComparisonItem(x), URL: url})
+				d.add(Change{Type: ComparisonUpdated, Slug: x.Slug, Changed: changed, Previous: previous, Object: next.ComparisonItem(x), URL: url})
 			}
 		case wasPublic:
-			d.add(Change{Type: ComparatifUnpublished, Slug: x.Slug, URL: url})
+			d.add(Change{Type: ComparisonUnpublished, Slug: x.Slug, URL: url})
 		}
 	}
 	for i := range old.Comparisons {
@@ -205,9 +214,9 @@ func (d *Diff) compareComparisons(old, next *Catalog) {
 		if next.comparison(x.Slug) != nil {
 			continue
 		}
-		d.Comparisons.Gone = append(d.Comparisons.Gone, x.Slug)
+		d.Comparisons.Removed = append(d.Comparisons.Removed, x.Slug)
 		if x.Published {
-			d.add(Change{Type: ComparatifUnpublished, Slug: x.Slug, URL: next.ComparisonURLOf(x.Slug)})
+			d.add(Change{Type: ComparisonUnpublished, Slug: x.Slug, URL: next.ComparisonURLOf(x.Slug)})
 		}
 	}
 }
@@ -237,11 +246,11 @@ func (d *Diff) compareEmbeddings(old, next *Catalog, sections func(string) []Sec
 		d.add(change)
 	}
 	for _, slug := range slices.Sorted(maps.Keys(before)) {
-		d.add(Change{Type: EmbeddingsUpdated, Slug: slug, URL: old.AvisURLOf(before[slug])})
+		d.add(Change{Type: EmbeddingsUpdated, Slug: slug, URL: old.ReviewURLOf(before[slug])})
 	}
 }
 
-// add keeps a change; the lists it carries are never null on the wire.
+// add appends a change. Changed and Previous are never null on the wire.
 func (d *Diff) add(c Change) {
 	if c.Changed == nil {
 		c.Changed, c.Previous = []string{}, map[string]any{}
@@ -249,13 +258,14 @@ func (d *Diff) add(c Change) {
 	d.Changes = append(d.Changes, c)
 }
 
-// A field is one public field of an item, by the name it has on the wire. Its
-// value is comparable.
+// A field is one public field of an item.
 type field struct {
-	name  string
-	value any
+	name  string // on the wire
+	value any    // comparable
 }
 
+// fieldsChanged returns the names of the fields whose values differ and their
+// previous values. before and after must be the fields of the same type.
 func fieldsChanged(before, after []field) (changed []string, previous map[string]any) {
 	previous = map[string]any{}
 	for i, f := range after {
@@ -280,7 +290,7 @@ func (i ToolItem) fields() []field {
 		{"verifiability", valueOf(i.Verifiability)},
 		{"tagline", i.Tagline},
 		{"canonical_url", i.CanonicalURL},
-		{"avis_url", valueOf(i.AvisURL)},
+		{"avis_url", valueOf(i.ReviewURL)},
 		{"alternatives_url", i.AlternativesURL},
 		{"updated_at", i.UpdatedAt},
 	}
@@ -305,7 +315,8 @@ func (i EmbeddingsHead) fields() []field {
 	}
 }
 
-// comparisonFields are those of the list and those that only the detail shows.
+// comparisonFields returns the fields of the list element, then those that only
+// the detail shows.
 func (c *Catalog) comparisonFields(x *Comparison) []field {
 	i := c.ComparisonItem(x)
 	return []field{
@@ -335,7 +346,7 @@ func (c *Catalog) retiredBySlug() map[string]*Retired {
 	return m
 }
 
-// aliases gives the active slug of each former one.
+// aliases maps each former slug to the active one.
 func (c *Catalog) aliases() map[string]string {
 	m := map[string]string{}
 	for i := range c.Tools {

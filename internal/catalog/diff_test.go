@@ -7,18 +7,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// oneSection stands in for the Markdown reader: the review is its own section.
+// oneSection stands in for markdown.Sections: the whole review is one section.
 func oneSection(body string) []Section { return []Section{{ID: "introduction", Text: body}} }
 
-// publish settles next after old and gives what it changes, as "type slug" lines.
+// publish carries old over into next and returns what it changes, as lines
+// "type slug fields".
 func publish(t *testing.T, old, next *Catalog, day string) []string {
 	t.Helper()
-	Settle(old, next, day)
+	CarryOver(old, next, day)
 	again := *next
 	again.Tools = append([]Tool(nil), next.Tools...)
-	Settle(old, &again, day)
+	CarryOver(old, &again, day)
 	if diff := cmp.Diff(*next, again); diff != "" {
-		t.Errorf("settling twice is not settling once:\n%s", diff)
+		t.Errorf("a second CarryOver changed the catalogue:\n%s", diff)
 	}
 	d := Compare(old, next, oneSection)
 	var lines []string
@@ -50,11 +51,11 @@ func TestPublishingTheSameTwiceChangesNothing(t *testing.T) {
 	second.Comparisons = []Comparison{{Slug: "a-vs-b", Title: "T", ToolA: "a", ToolB: "b", Winner: "a", Published: true}}
 	expect(t, publish(t, first, second, "2026-02-02"))
 	if second.Tools[0].UpdatedAt != "2026-01-01" || second.Comparisons[0].UpdatedAt != "2026-01-01" {
-		t.Errorf("the days moved: %s, %s", second.Tools[0].UpdatedAt, second.Comparisons[0].UpdatedAt)
+		t.Errorf("the dates changed: %s, %s", second.Tools[0].UpdatedAt, second.Comparisons[0].UpdatedAt)
 	}
 }
 
-func TestTheDayOfARecordIsTheDayItChanged(t *testing.T) {
+func TestARecordIsDatedByTheDayItChanged(t *testing.T) {
 	first := with(tool("a"), tool("b", func(t *Tool) { t.UpdatedAt = "2025-05-05" }))
 	publish(t, &Catalog{}, first, "2026-01-01")
 	second := with(tool("a", func(t *Tool) { t.Body = "Un avis." }), tool("b", func(t *Tool) { t.UpdatedAt = "2025-05-05"; t.Tagline = "Autre" }))
@@ -103,11 +104,12 @@ func entry(day, old, now string) PriceChange {
 
 func history(h ...PriceChange) func(*Tool) { return func(t *Tool) { t.PriceHistory = h } }
 
-func TestWrittenHistoryJoinsTheStoredOne(t *testing.T) {
+func TestWrittenHistoryIsMergedIntoTheStoredOne(t *testing.T) {
 	first := with(tool("a", price("3 €/mois"), history(entry("2025-02-01", "2 €/mois", "3 €/mois"))))
 	publish(t, &Catalog{}, first, "2026-01-01")
 
-	// An older entry is added, the stored one is recognised although it was turned round.
+	// An older entry is added; the stored one is recognised although the list is
+	// written oldest first.
 	second := with(tool("a", price("3 €/mois"), history(entry("2025-01-01", "1 €/mois", "2 €/mois"), entry("2025-02-01", "2 €/mois", "3 €/mois"))))
 	publish(t, first, second, "2026-01-02")
 	want := []string{"2025-02-01 2 €/mois > 3 €/mois", "2025-01-01 1 €/mois > 2 €/mois"}
@@ -115,7 +117,7 @@ func TestWrittenHistoryJoinsTheStoredOne(t *testing.T) {
 		t.Error(diff)
 	}
 
-	// None is dropped when the content forgets them.
+	// None is dropped when the content omits them.
 	third := with(tool("a", price("3 €/mois")))
 	expect(t, publish(t, second, third, "2026-01-03"))
 	if diff := cmp.Diff(want, prices(third, "a")); diff != "" {
@@ -133,7 +135,7 @@ func TestEditorsMayDateAPriceChangeThemselves(t *testing.T) {
 	}
 }
 
-func TestARenameIsNoRemovalAndTakesItsHistoryAlong(t *testing.T) {
+func TestARenamedToolIsNotRemovedAndKeepsItsHistory(t *testing.T) {
 	first := with(tool("old", price("1 €/mois"), history(entry("2025-01-01", "9 €/mois", "1 €/mois"))))
 	publish(t, &Catalog{}, first, "2026-01-01")
 	second := with(tool("new", price("2 €/mois"), func(t *Tool) { t.Aliases = []string{"old"}; t.Name = "OLD"; t.Domain = "old.example" }))
@@ -147,11 +149,11 @@ func TestARenameIsNoRemovalAndTakesItsHistoryAlong(t *testing.T) {
 		t.Error(diff)
 	}
 	if len(second.PastPrices) != 0 {
-		t.Errorf("the history stayed behind too: %v", second.PastPrices)
+		t.Errorf("the history is also kept under the former slug: %v", second.PastPrices)
 	}
 }
 
-func TestAToolThatReturnsHasItsHistory(t *testing.T) {
+func TestARestoredToolHasItsHistory(t *testing.T) {
 	first := with(tool("a", price("1 €/mois"), history(entry("2025-01-01", "9 €/mois", "1 €/mois"))), tool("b"))
 	publish(t, &Catalog{}, first, "2026-01-01")
 
@@ -169,7 +171,7 @@ func TestAToolThatReturnsHasItsHistory(t *testing.T) {
 	}
 }
 
-func TestRemovalsAreSeen(t *testing.T) {
+func TestRemovalsAreReported(t *testing.T) {
 	first := with(tool("a"), tool("b"))
 	publish(t, &Catalog{}, first, "2026-01-01")
 	next := with(tool("b"))
@@ -179,12 +181,12 @@ func TestRemovalsAreSeen(t *testing.T) {
 	expect(t, publish(t, first, next, "2026-01-02"), "tool.removed a")
 }
 
-func TestComparisonsComeChangeAndGo(t *testing.T) {
-	versus := func(bend ...func(*Comparison)) *Catalog {
+func TestComparisonsArePublishedUpdatedAndUnpublished(t *testing.T) {
+	versus := func(changes ...func(*Comparison)) *Catalog {
 		c := with(tool("a"), tool("b"))
 		x := Comparison{Slug: "a-vs-b", Title: "T", ToolA: "a", ToolB: "b", Winner: "a", WinnerNote: "N", Published: true, UpdatedAt: "2026-01-01"}
-		for _, b := range bend {
-			b(&x)
+		for _, change := range changes {
+			change(&x)
 		}
 		c.Comparisons = []Comparison{x}
 		return c
@@ -204,7 +206,7 @@ func TestComparisonsComeChangeAndGo(t *testing.T) {
 	step(with(tool("a"), tool("b")), "comparatif.unpublished a-vs-b")
 }
 
-func TestADraftThatChangesIsADifferenceNobodySees(t *testing.T) {
+func TestAChangedDraftIsADifferenceWithoutAPublicChange(t *testing.T) {
 	first, second := with(tool("a"), tool("b")), with(tool("a"), tool("b"))
 	first.Comparisons = []Comparison{{Slug: "x", Title: "T", ToolA: "a", ToolB: "b", Winner: "a"}}
 	second.Comparisons = []Comparison{{Slug: "x", Title: "U", ToolA: "a", ToolB: "b", Winner: "a"}}

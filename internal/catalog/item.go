@@ -8,11 +8,11 @@ import (
 	"fmt"
 )
 
-// The items are what the public sees of each record, field for field and in the
-// order of the interface. The API joins them into answers, webhooks carry them as
-// objects, and Diff compares them: one definition, so that none can disagree.
+// Items are what the public sees of each record, with the fields in wire order.
+// The API puts them into responses, webhooks send them as objects and Compare
+// compares them, so that the three cannot disagree.
 
-// ToolItem is a tool as the list and the single-tool operation show it.
+// ToolItem is a tool in the list of tools and in the single-tool response.
 type ToolItem struct {
 	Slug            string   `json:"slug"`
 	Name            string   `json:"name"`
@@ -25,7 +25,7 @@ type ToolItem struct {
 	Verifiability   *float64 `json:"verifiability"`
 	Tagline         string   `json:"tagline"`
 	CanonicalURL    string   `json:"canonical_url"`
-	AvisURL         *string  `json:"avis_url"`
+	ReviewURL       *string  `json:"avis_url"`
 	AlternativesURL string   `json:"alternatives_url"`
 	UpdatedAt       string   `json:"updated_at"`
 }
@@ -46,7 +46,7 @@ type PriceDetail struct {
 	PriceHistory   []PriceChange `json:"price_history"`
 }
 
-// ComparisonItem is an element of the list of comparisons; Winner is a name.
+// ComparisonItem is an element of the list of comparisons. Winner is a name.
 type ComparisonItem struct {
 	Slug         string `json:"slug"`
 	Title        string `json:"title"`
@@ -70,7 +70,7 @@ type Contestant struct {
 	Score float64 `json:"score"`
 }
 
-// RetiredItem is an element of the cemetery.
+// RetiredItem is an element of the list of retired tools.
 type RetiredItem struct {
 	Slug      string `json:"slug"`
 	Name      string `json:"name"`
@@ -79,7 +79,7 @@ type RetiredItem struct {
 	Note      string `json:"note"`
 }
 
-// CategoryItem is a category with its figures.
+// CategoryItem is an element of the list of categories.
 type CategoryItem struct {
 	Slug      string  `json:"slug"`
 	Label     string  `json:"label"`
@@ -87,13 +87,13 @@ type CategoryItem struct {
 	AvgScore  float64 `json:"avg_score"`
 }
 
-// Stats are the figures of the whole catalogue.
+// Stats are the figures of the catalogue as a whole.
 type Stats struct {
 	ToolsTotal       int     `json:"tools_total"`
 	ToolsTested      int     `json:"tools_tested"`
 	ToolsAvgScore    float64 `json:"tools_avg_score"`
 	ToolsRetired     int     `json:"tools_retired"`
-	ComparatifsTotal int     `json:"comparatifs_total"`
+	ComparisonsTotal int     `json:"comparatifs_total"`
 }
 
 // EmbeddingsHead is the embeddings document of a tool without its chunks.
@@ -106,7 +106,7 @@ type EmbeddingsHead struct {
 	ChunkCount   int    `json:"chunk_count"`
 }
 
-// EmbeddingsDoc is the whole embeddings document of a tool.
+// EmbeddingsDoc is the complete embeddings document of a tool.
 type EmbeddingsDoc struct {
 	EmbeddingsHead
 	Chunks []Chunk `json:"chunks"`
@@ -132,7 +132,7 @@ type ChunkMetadata struct {
 	UpdatedAt     string  `json:"updated_at"`
 }
 
-// ToolItem shows a tool.
+// ToolItem returns the public view of a tool.
 func (c *Catalog) ToolItem(t *Tool) ToolItem {
 	item := ToolItem{
 		Slug: t.Slug, Name: t.Name, Domain: t.Domain, Category: t.Category,
@@ -141,18 +141,18 @@ func (c *Catalog) ToolItem(t *Tool) ToolItem {
 		CanonicalURL: c.CanonicalURLOf(t), AlternativesURL: c.AlternativesURLOf(t),
 		UpdatedAt: t.UpdatedAt,
 	}
-	if avis := c.AvisURLOf(t); avis != "" {
-		item.AvisURL = &avis
+	if url := c.ReviewURLOf(t); url != "" {
+		item.ReviewURL = &url
 	}
 	return item
 }
 
-// PriceItem shows the price of a tool.
+// PriceItem returns the public view of a tool's price.
 func (t *Tool) PriceItem() PriceItem {
 	return PriceItem{Slug: t.Slug, Name: t.Name, Pricing: t.Pricing, Price: t.Price}
 }
 
-// PriceDetail shows the price of a tool with its history.
+// PriceDetail returns the public view of a tool's price and its history.
 func (t *Tool) PriceDetail() PriceDetail {
 	history := t.PriceHistory
 	if history == nil {
@@ -161,7 +161,7 @@ func (t *Tool) PriceDetail() PriceDetail {
 	return PriceDetail{Slug: t.Slug, CurrentPricing: t.Pricing, CurrentPrice: t.Price, PriceHistory: history}
 }
 
-// ComparisonItem shows a comparison whose tools are in the catalogue.
+// ComparisonItem returns the public view of a comparison. Its tools must be in c.
 func (c *Catalog) ComparisonItem(x *Comparison) ComparisonItem {
 	return ComparisonItem{
 		Slug: x.Slug, Title: x.Title, Winner: c.Tool(x.Winner).Name,
@@ -169,7 +169,8 @@ func (c *Catalog) ComparisonItem(x *Comparison) ComparisonItem {
 	}
 }
 
-// ComparisonDetail shows a comparison whose tools are in the catalogue and tested.
+// ComparisonDetail returns the detailed view of a comparison. Its tools must be in
+// c and have a score.
 func (c *Catalog) ComparisonDetail(x *Comparison) ComparisonDetail {
 	side := func(slug string) Contestant {
 		t := c.Tool(slug)
@@ -181,24 +182,25 @@ func (c *Catalog) ComparisonDetail(x *Comparison) ComparisonDetail {
 	}
 }
 
-// Item shows a retired tool.
+// Item returns the public view of a retired tool.
 func (r *Retired) Item() RetiredItem {
 	return RetiredItem{Slug: r.Slug, Name: r.Name, Reason: r.Reason, RetiredAt: r.RetiredAt, Note: r.Note}
 }
 
-// EmbeddingsDoc shows the sections of the review of a tool of the top set.
+// EmbeddingsDoc returns the embeddings document of a tool of the top set, given
+// the sections of its review.
 func (c *Catalog) EmbeddingsDoc(t *Tool, sections []Section) EmbeddingsDoc {
-	avis := c.AvisURLOf(t)
+	review := c.ReviewURLOf(t)
 	doc := EmbeddingsDoc{
 		EmbeddingsHead: EmbeddingsHead{
-			Slug: t.Slug, Name: t.Name, CanonicalURL: avis, Hash: hashSections(sections),
+			Slug: t.Slug, Name: t.Name, CanonicalURL: review, Hash: hashSections(sections),
 			UpdatedAt: t.UpdatedAt, ChunkCount: len(sections),
 		},
 		Chunks: make([]Chunk, len(sections)),
 	}
 	for i, s := range sections {
 		doc.Chunks[i] = Chunk{ID: s.ID, Text: s.Text, Metadata: ChunkMetadata{
-			Slug: t.Slug, Section: s.ID, Position: i, CanonicalURL: avis + "#" + s.ID,
+			Slug: t.Slug, Section: s.ID, Position: i, CanonicalURL: review + "#" + s.ID,
 			Tool: t.Name, Category: t.Category, Score: *t.Score, Verifiability: *t.Verifiability,
 			UpdatedAt: t.UpdatedAt,
 		}}
@@ -206,8 +208,8 @@ func (c *Catalog) EmbeddingsDoc(t *Tool, sections []Section) EmbeddingsDoc {
 	return doc
 }
 
-// hashSections is the documented hash of an embeddings document: a consumer
-// recomputes it from the chunk texts joined by two newlines.
+// hashSections returns the hash of an embeddings document: that of the chunk texts
+// joined by two newlines, as documented, so that consumers can recompute it.
 func hashSections(sections []Section) string {
 	h := sha256.New()
 	for i, s := range sections {
@@ -219,9 +221,10 @@ func hashSections(sections []Section) string {
 	return "sha256-" + hex.EncodeToString(h.Sum(nil))
 }
 
-// AppendJSON writes an item as the API sends it: compact, and with <, > and &
-// left as they are, since no answer is ever embedded in a page. Items hold only
-// strings, finite numbers and lists of them, which always encode.
+// AppendJSON appends an item to b as the API sends it: compact, and with <, > and
+// & unescaped, because no response is ever embedded in a page. It panics if the
+// item does not encode, which cannot happen: items hold only strings, finite
+// numbers and lists of them.
 func AppendJSON(b []byte, item any) []byte {
 	buf := bytes.NewBuffer(b)
 	enc := json.NewEncoder(buf)

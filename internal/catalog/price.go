@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// IsPrice tells whether s reads `<amount> €/<period>`: an amount as French
-// readers write it (decimal comma; space, no-break or narrow no-break space
-// between groups of three digits), one U+0020, the euro sign, a slash, and a period of
-// letters with single slashes between words (`utilisateur/mois`).
+// IsPrice reports whether s has the form `<amount> €/<period>`: an amount in
+// French notation (decimal comma; space, no-break space or narrow no-break space
+// between groups of three digits), one U+0020, the euro sign, a slash, and a
+// period made of words separated by single slashes (`utilisateur/mois`).
 func IsPrice(s string) bool {
 	amount, period, ok := strings.Cut(s, " €/")
 	return ok && isAmount(amount) && isPeriod(period)

@@ -5,12 +5,13 @@ import (
 	"slices"
 )
 
-// TopSetSize is how many tools the embeddings operation covers at most.
+// TopSetSize is the maximum number of tools with embeddings.
 const TopSetSize = 300
 
-// TopSet gives the indexes in c.Tools of the tools that have embeddings: those with
-// score, verifiability and a review that are tier 1, or score at least 8, or
-// tier 2 and mainstream; tier 1 first, then by score descending, then by slug.
+// TopSet returns the indexes in c.Tools of the tools that have embeddings: those
+// with a score, a verifiability and a review that are tier 1, or score at least 8,
+// or are tier 2 and mainstream; tier 1 first, then by descending score, then by
+// slug.
 func (c *Catalog) TopSet() []int {
 	var set []int
 	for i := range c.Tools {
@@ -22,7 +23,7 @@ func (c *Catalog) TopSet() []int {
 			set = append(set, i)
 		}
 	}
-	below := func(t *Tool) int {
+	group := func(t *Tool) int {
 		if t.Tier == 1 {
 			return 0
 		}
@@ -30,7 +31,7 @@ func (c *Catalog) TopSet() []int {
 	}
 	slices.SortFunc(set, func(i, j int) int {
 		a, b := &c.Tools[i], &c.Tools[j]
-		return cmp.Or(cmp.Compare(below(a), below(b)), cmp.Compare(*b.Score, *a.Score), cmp.Compare(a.Slug, b.Slug))
+		return cmp.Or(cmp.Compare(group(a), group(b)), cmp.Compare(*b.Score, *a.Score), cmp.Compare(a.Slug, b.Slug))
 	})
 	return set[:min(len(set), TopSetSize)]
 }

@@ -53,7 +53,7 @@ type Problem struct {
 func (p Problem) String() string { return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text) }
 
 // Read reads the folder dir. The catalogue is nil if there are problems, and
-// otherwise sorted and ready for catalog.Settle. The error is only for what
+// otherwise sorted and ready for catalog.CarryOver. The error is only for what
 // keeps the folder from being read at all. progress, which may be nil, is told
 // now and then how many records have been read; its calls do not overlap.
 func Read(ctx context.Context, dir string, progress func(records int)) (*catalog.Catalog, []Problem, error) {

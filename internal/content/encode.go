@@ -50,7 +50,7 @@ func toolFields(t *catalog.Tool) []pair {
 		pair{"mainstream", t.Mainstream},
 		pair{"updated_at", t.UpdatedAt},
 		pair{"canonical_url", t.CanonicalURL},
-		pair{"avis_url", t.AvisURL},
+		pair{"avis_url", t.ReviewURL},
 		pair{"alternatives_url", t.AlternativesURL},
 		pair{"tested_at", t.TestedAt},
 		pair{"price_checked_at", t.PriceCheckedAt},

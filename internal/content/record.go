@@ -51,7 +51,7 @@ func (d *decoder) tool() record {
 		Mainstream:      d.boolean("mainstream", false),
 		UpdatedAt:       d.date("updated_at", optional),
 		CanonicalURL:    d.url("canonical_url", page),
-		AvisURL:         d.url("avis_url", page),
+		ReviewURL:       d.url("avis_url", page),
 		AlternativesURL: d.url("alternatives_url", page),
 		TestedAt:        d.date("tested_at", optional),
 		PriceCheckedAt:  d.date("price_checked_at", optional),

@@ -87,7 +87,7 @@ var catalogues = rapid.Custom(func(t *rapid.T) *catalog.Catalog {
 			ICP: rapid.SampledFrom(catalog.ICPs).Draw(t, "icp"), Pricing: pricing.Draw(t, "pricing"), Price: prices.Draw(t, "price"), Tagline: oneLine.Draw(t, "tagline"),
 			Score: figures.Draw(t, "score"), Verifiability: figures.Draw(t, "verifiability"), Obsolescence: figures.Draw(t, "obsolescence"),
 			Tier: rapid.IntRange(1, 3).Draw(t, "tier"), Mainstream: rapid.Bool().Draw(t, "mainstream"), UpdatedAt: maybe(t, days, "updated"),
-			CanonicalURL: maybe(t, urls, "canonical"), AvisURL: maybe(t, urls, "avis"), AlternativesURL: maybe(t, urls, "alternatives"),
+			CanonicalURL: maybe(t, urls, "canonical"), ReviewURL: maybe(t, urls, "avis"), AlternativesURL: maybe(t, urls, "alternatives"),
 			TestedAt: maybe(t, days, "tested"), PriceCheckedAt: maybe(t, days, "checked"), Body: maybe(t, bodies, "body"),
 			Sources: rapid.SliceOfN(urls, 0, 3).Draw(t, "sources"), PriceHistory: rapid.SliceOfN(entry, 0, 3).Draw(t, "history"),
 		}

@@ -41,7 +41,7 @@ func demoCatalog(t testing.TB, url string) *catalog.Catalog {
 		t.Fatal(err, problems)
 	}
 	c.URL = url
-	catalog.Settle(&catalog.Catalog{}, c, snapshot.NewestUpdate(c))
+	catalog.CarryOver(&catalog.Catalog{}, c, snapshot.NewestUpdate(c))
 	return c
 }
 
@@ -63,7 +63,7 @@ func open(t testing.TB, c *catalog.Catalog) *visit {
 
 func (v *visit) publish(c *catalog.Catalog, version int64) {
 	c.Sort()
-	catalog.Settle(&catalog.Catalog{}, c, "2026-11-01")
+	catalog.CarryOver(&catalog.Catalog{}, c, "2026-11-01")
 	v.live.Store(snapshot.Build(c, version, "2026-11-02"))
 }
 

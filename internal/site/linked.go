@@ -98,7 +98,7 @@ func (e *edition) linkedReview(t *catalog.Tool) *linkedReview {
 		return nil
 	}
 	return &linkedReview{
-		Type: "Review", Name: "Avis sur " + t.Name, URL: c.AvisURLOf(t),
+		Type: "Review", Name: "Avis sur " + t.Name, URL: c.ReviewURLOf(t),
 		Rating: &linkedRating{"Rating", *t.Score, 10, 0},
 		Author: linkedAuthor{"Organization", c.Name, c.URL}, Published: t.TestedAt, Modified: t.UpdatedAt, Language: "fr",
 	}

@@ -16,7 +16,7 @@ func (s *Site) llms(r *request) (*answer, error) {
 	c, base := r.snap.Catalog, s.base(r)
 	var b strings.Builder
 	b.WriteString("# " + markdown.Escape(c.Name) + "\n\n> Des outils d’IA essayés, notés et suivis\u00a0: " +
-		plural(r.stats.ToolsTotal, "outil", "outils") + ", " + plural(r.stats.ComparatifsTotal, "comparatif", "comparatifs") +
+		plural(r.stats.ToolsTotal, "outil", "outils") + ", " + plural(r.stats.ComparisonsTotal, "comparatif", "comparatifs") +
 		", les prix en euros avec leur histoire, et " + plural(r.stats.ToolsRetired, "outil disparu", "outils disparus") +
 		". En français.")
 	if r.updatedAt != "" {

@@ -162,8 +162,8 @@ func TestEveryAddressThatTheAPIGivesExists(t *testing.T) {
 	for _, tool := range tools.Data {
 		exists(tool.CanonicalURL)
 		exists(tool.AlternativesURL)
-		if tool.AvisURL != nil {
-			exists(*tool.AvisURL)
+		if tool.ReviewURL != nil {
+			exists(*tool.ReviewURL)
 		}
 		r := v.get("/api/embeddings/"+tool.Slug, "Authorization: yes")
 		if r.status != 200 {

@@ -51,7 +51,7 @@ func (s *Site) showReview(r *request) (*answer, error) {
 		Minutes: minutes(t.Body), Matches: r.matchesOf(t),
 	}
 	v.Page = s.page(r, t.Name+"\u00a0: notre avis", nobreak("Notre avis sur "+t.Name+" : "+t.Tagline), "/avis/"+t.Slug)
-	v.Page.Canonical, v.Page.Article = c.AvisURLOf(t), true
+	v.Page.Canonical, v.Page.Article = c.ReviewURLOf(t), true
 	if linked := r.linkedReview(t); linked != nil {
 		linked.Context, linked.Item = schema, r.linkedTool(t)
 		v.Page.Linked = linked

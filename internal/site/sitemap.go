@@ -33,7 +33,7 @@ func (e *edition) eachURL(visit func(url, day string)) {
 		ours(c.CanonicalURLOf(t), "/outils/"+t.Slug, t.UpdatedAt)
 		ours(c.AlternativesURLOf(t), "/alternatives/"+t.Slug, t.UpdatedAt)
 		if t.Body != "" {
-			ours(c.AvisURLOf(t), "/avis/"+t.Slug, t.UpdatedAt)
+			ours(c.ReviewURLOf(t), "/avis/"+t.Slug, t.UpdatedAt)
 		}
 	}
 	for _, x := range e.published {

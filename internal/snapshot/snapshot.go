@@ -175,6 +175,6 @@ func (s *Snapshot) renderFigures(c *catalog.Catalog) {
 	s.stats = newFragments(1)
 	s.stats.add(catalog.Stats{
 		ToolsTotal: all.count, ToolsTested: all.tested, ToolsAvgScore: average(&all),
-		ToolsRetired: len(c.Retired), ComparatifsTotal: len(s.comparisonBySlug),
+		ToolsRetired: len(c.Retired), ComparisonsTotal: len(s.comparisonBySlug),
 	})
 }

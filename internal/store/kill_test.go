@@ -68,7 +68,7 @@ func TestAPublisherThatIsKilledLeavesTheOldVersionOrTheNewOne(t *testing.T) {
 			p := loaded(t, s)
 			for v := len(expected); v <= int(p.Version); v++ {
 				next := killed(v)
-				catalog.Settle(expected[v-1], next, catalog.Day(day(v)))
+				catalog.CarryOver(expected[v-1], next, catalog.Day(day(v)))
 				diff := catalog.Compare(expected[v-1], next, markdown.Sections)
 				expected, counts = append(expected, next), append(counts, len(diff.Changes))
 			}

@@ -119,7 +119,7 @@ func scanTool(scan scanner, t *catalog.Tool) error {
 	err := scan(&texts, &score, &verifiability, &obsolescence, &t.Tier, &t.Mainstream, &t.Body)
 	if err == nil {
 		err = split(texts, &t.Slug, &t.Name, &t.Domain, &t.Category, (*string)(&t.ICP), (*string)(&t.Pricing), &t.Price, &t.Tagline,
-			&t.UpdatedAt, &t.CanonicalURL, &t.AvisURL, &t.AlternativesURL, &t.TestedAt, &t.PriceCheckedAt, &sources, &aliases)
+			&t.UpdatedAt, &t.CanonicalURL, &t.ReviewURL, &t.AlternativesURL, &t.TestedAt, &t.PriceCheckedAt, &sources, &aliases)
 	}
 	if err != nil {
 		return err

@@ -40,7 +40,7 @@ type Publication struct {
 // written together with its events and their deliveries, or nothing is. When
 // nothing changed, nothing is written and the version stays.
 //
-// next is settled in place (see catalog.Settle). Of two publications at once the
+// next is settled in place (see catalog.CarryOver). Of two publications at once the
 // second waits for the first and is compared with it; after a while it gives up
 // with ErrBusy. A RemovalsError lists tools that would be lost. Should ctx end
 // during the commit itself, an error may be returned for a publication that stands;
@@ -109,7 +109,7 @@ func (p *publication) compare(ctx context.Context) (err error) {
 	p.progress("load", 1, 1)
 	p.progress("compare", 0, 1)
 	p.next.Sort()
-	catalog.Settle(p.old.Catalog, p.next, catalog.Day(p.opts.Now))
+	catalog.CarryOver(p.old.Catalog, p.next, catalog.Day(p.opts.Now))
 	if gone := catalog.Removals(p.old.Catalog, p.next); len(gone) > 0 && !p.opts.AllowRemovals {
 		return &RemovalsError{Slugs: gone}
 	}
@@ -155,7 +155,7 @@ func (p *publication) writeCategories(ctx context.Context) error {
 }
 
 func (p *publication) writeTools(ctx context.Context) error {
-	if err := p.remove(ctx, toolTable, p.diff.Tools.Gone); err != nil {
+	if err := p.remove(ctx, toolTable, p.diff.Tools.Removed); err != nil {
 		return err
 	}
 	slugs := slices.Concat(p.diff.Tools.Added, p.diff.Tools.Changed)
@@ -164,13 +164,13 @@ func (p *publication) writeTools(ctx context.Context) error {
 		return []any{
 			t.Slug, t.Name, t.Domain, t.Category, string(t.ICP), string(t.Pricing), t.Price, t.Tagline,
 			t.Score, t.Verifiability, t.Obsolescence, t.Tier, t.Mainstream, t.UpdatedAt,
-			t.CanonicalURL, t.AvisURL, t.AlternativesURL, t.TestedAt, t.PriceCheckedAt, joinList(t.Sources), joinList(t.Aliases), t.Body,
+			t.CanonicalURL, t.ReviewURL, t.AlternativesURL, t.TestedAt, t.PriceCheckedAt, joinList(t.Sources), joinList(t.Aliases), t.Body,
 		}
 	})
 }
 
 func (p *publication) writeComparisons(ctx context.Context) error {
-	if err := p.remove(ctx, comparisonTable, p.diff.Comparisons.Gone); err != nil {
+	if err := p.remove(ctx, comparisonTable, p.diff.Comparisons.Removed); err != nil {
 		return err
 	}
 	all := written(p.next.Comparisons, p.diff.Comparisons, func(x *catalog.Comparison) string { return x.Slug })
@@ -181,7 +181,7 @@ func (p *publication) writeComparisons(ctx context.Context) error {
 }
 
 func (p *publication) writeRetired(ctx context.Context) error {
-	if err := p.remove(ctx, retiredTable, p.diff.Retired.Gone); err != nil {
+	if err := p.remove(ctx, retiredTable, p.diff.Retired.Removed); err != nil {
 		return err
 	}
 	all := written(p.next.Retired, p.diff.Retired, func(x *catalog.Retired) string { return x.Slug })
@@ -192,7 +192,7 @@ func (p *publication) writeRetired(ctx context.Context) error {
 }
 
 // written gives the records that were added or changed.
-func written[T any](all []T, r catalog.Records, slug func(*T) string) []*T {
+func written[T any](all []T, r catalog.RecordChanges, slug func(*T) string) []*T {
 	touched := map[string]bool{}
 	for _, s := range slices.Concat(r.Added, r.Changed) {
 		touched[s] = true
@@ -215,7 +215,7 @@ func (p *publication) writePrices(ctx context.Context) error {
 		}
 		return c.PastPrices[slug]
 	}
-	slugs := slices.Concat(p.diff.Tools.Added, p.diff.Tools.Changed, p.diff.Tools.Gone,
+	slugs := slices.Concat(p.diff.Tools.Added, p.diff.Tools.Changed, p.diff.Tools.Removed,
 		slices.Collect(maps.Keys(old.PastPrices)), slices.Collect(maps.Keys(next.PastPrices)))
 	slices.Sort(slugs)
 

@@ -51,7 +51,7 @@ func TestWhatIsPublishedIsLoaded(t *testing.T) {
 		next.Tools[4].Aliases, next.Tools[4].Sources, next.Tools[4].PriceHistory = nil, nil, nil
 		next.Tools[5].Body = "Un paragraphe\r\n\twith \"quotes\", 'others', \\ and \x1f\x7f \U0001F980\n"
 		next.Tools[6].Sources = []string{`https://x.example/?a="b"&c=\d`, "", `","`}
-		next.Tools[7].CanonicalURL, next.Tools[7].AvisURL, next.Tools[7].AlternativesURL = "https://a.example/1", "https://a.example/2", "https://a.example/3"
+		next.Tools[7].CanonicalURL, next.Tools[7].ReviewURL, next.Tools[7].AlternativesURL = "https://a.example/1", "https://a.example/2", "https://a.example/3"
 		next.Tools[8].Price = "1\u202f200,50 €/utilisateur/an"
 		// Bytewise order, whatever the database's collation says of dashes and digits.
 		for _, slug := range []string{"zz", "z-z", "z0", "z-0-z", "zz-a"} {
@@ -112,7 +112,7 @@ func TestOnlyWhatChangedIsWritten(t *testing.T) {
 		}
 		next := catalogue(tool("a", "2 €/mois"), tool("b", "1 €/mois"))
 		p := publish(t, s, next, day(1))
-		if diff := cmp.Diff(catalog.Records{Changed: []string{"a"}}, p.Diff.Tools); diff != "" {
+		if diff := cmp.Diff(catalog.RecordChanges{Changed: []string{"a"}}, p.Diff.Tools); diff != "" {
 			t.Errorf("records (-want +got):\n%s", diff)
 		}
 		if b := loaded(t, s).Catalog.Tool("b"); b.UpdatedAt != "2020-01-01" {

@@ -51,7 +51,7 @@ func (m *maker) tool(earlier []catalog.Tool) catalog.Tool {
 		t.CanonicalURL = "https://" + t.Domain + "/fr/"
 	}
 	if m.chance(2) {
-		t.AvisURL = "https://avis.synthetique.example/" + slug
+		t.ReviewURL = "https://avis.synthetique.example/" + slug
 	}
 	if m.chance(2) {
 		t.AlternativesURL = "https://synthetique.example/categories/" + k.slug + "?sauf=" + slug

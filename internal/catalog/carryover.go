@@ -6,12 +6,26 @@ import (
 	"slices"
 )
 
-// Settle completes next, which was just read from a folder, with what only the
-// catalogue before it knows: the day of records that give none, and the price
-// history, to which nothing is ever lost. today is the UTC day of publication.
-// Both catalogues are sorted; next is changed in place, and settling it again
-// changes nothing.
-func Settle(old, next *Catalog, today string) {
+// CarryOver completes next, which was just read from a folder, with what only the
+// previous catalogue knows: the dates of unchanged records that give none, and
+// price histories, of which no entry is ever dropped. today is the UTC day of
+// publication. Both catalogues must be sorted. next is changed in place; a second
+// call changes nothing.
+func CarryOver(old, next *Catalog, today string) {
+	carryOverTools(old, next, today)
+	for i := range next.Comparisons {
+		x := &next.Comparisons[i]
+		if x.UpdatedAt != "" {
+			continue
+		}
+		x.UpdatedAt = today
+		if prior := old.comparison(x.Slug); prior != nil && x.equalExceptDate(prior) {
+			x.UpdatedAt = prior.UpdatedAt
+		}
+	}
+}
+
+func carryOverTools(old, next *Catalog, today string) {
 	past := maps.Clone(old.PastPrices)
 	if past == nil {
 		past = map[string][]PriceChange{}
@@ -36,30 +50,19 @@ func Settle(old, next *Catalog, today string) {
 				delete(past, alias)
 			}
 		}
-		t.PriceHistory = settleHistory(t, prior, stored, today)
+		t.PriceHistory = extendHistory(t, prior, stored, today)
 		if t.UpdatedAt == "" {
 			t.UpdatedAt = today
-			if prior != nil && t.sameRecord(prior) {
+			if prior != nil && t.equalExceptDate(prior) {
 				t.UpdatedAt = prior.UpdatedAt
 			}
 		}
 	}
 	next.PastPrices = past
-
-	for i := range next.Comparisons {
-		x := &next.Comparisons[i]
-		if x.UpdatedAt != "" {
-			continue
-		}
-		x.UpdatedAt = today
-		if prior := old.comparison(x.Slug); prior != nil && x.sameRecord(prior) {
-			x.UpdatedAt = prior.UpdatedAt
-		}
-	}
 }
 
-// prior is the tool that t was before next: the one of the same slug, or the one
-// that was renamed to it.
+// prior returns the tool of c that became t in next: the one with the same slug,
+// or the one that was renamed to it; nil if t is new.
 func (c *Catalog) prior(next *Catalog, t *Tool) *Tool {
 	if p := c.Tool(t.Slug); p != nil {
 		return p
@@ -72,9 +75,9 @@ func (c *Catalog) prior(next *Catalog, t *Tool) *Tool {
 	return nil
 }
 
-// settleHistory joins the stored history of a tool, the change that this
-// publication makes, and the entries that its editors wrote down.
-func settleHistory(t, prior *Tool, stored []PriceChange, today string) []PriceChange {
+// extendHistory returns the stored history of a tool with the change made by this
+// publication and the entries written by its editors.
+func extendHistory(t, prior *Tool, stored []PriceChange, today string) []PriceChange {
 	if prior == nil || prior.Pricing == t.Pricing && prior.Price == t.Price {
 		return mergeHistory(stored, t.PriceHistory)
 	}
@@ -83,7 +86,7 @@ func settleHistory(t, prior *Tool, stored []PriceChange, today string) []PriceCh
 		OldPricing: prior.Pricing, OldPrice: prior.Price,
 		NewPricing: t.Pricing, NewPrice: t.Price,
 	}
-	// Editors may date the change themselves; then theirs is the entry.
+	// An entry by the editors for the same change replaces the automatic one.
 	for _, e := range unmatched(stored, t.PriceHistory) {
 		dated := change
 		dated.ChangedAt = e.ChangedAt
@@ -94,9 +97,9 @@ func settleHistory(t, prior *Tool, stored []PriceChange, today string) []PriceCh
 	return mergeHistory(slices.Insert(slices.Clone(stored), 0, change), t.PriceHistory)
 }
 
-// mergeHistory adds to stored the written entries that it does not hold yet and
-// gives the whole, newest first. Entries of one day keep their order, the stored
-// ones before the others; a list that was written oldest first is turned round.
+// mergeHistory returns the stored entries and the written ones not among them,
+// newest first. Entries of one day keep their order, stored ones first. A list
+// written oldest first is reversed.
 func mergeHistory(stored, written []PriceChange) []PriceChange {
 	if n := len(written); n > 1 && written[0].ChangedAt < written[n-1].ChangedAt {
 		written = slices.Clone(written)
@@ -107,9 +110,9 @@ func mergeHistory(stored, written []PriceChange) []PriceChange {
 	return all
 }
 
-// unmatched gives the written entries that have no equal among the stored ones.
-// Equal entries are paired off one by one: a price may go up, down and up again
-// in a day.
+// unmatched returns the written entries that have no equal among the stored ones.
+// Equal entries are matched one to one: a price may go up, down and up again in a
+// day.
 func unmatched(stored, written []PriceChange) []PriceChange {
 	count := map[PriceChange]int{}
 	for _, e := range stored {
@@ -134,19 +137,19 @@ func (c *Catalog) comparison(slug string) *Comparison {
 	return &c.Comparisons[i]
 }
 
-// sameRecord tells whether nothing of a tool changed but perhaps its day.
-func (t *Tool) sameRecord(o *Tool) bool {
+// equalExceptDate reports whether t and o are equal, UpdatedAt aside.
+func (t *Tool) equalExceptDate(o *Tool) bool {
 	return t.Slug == o.Slug && t.Name == o.Name && t.Domain == o.Domain && t.Category == o.Category &&
 		t.ICP == o.ICP && t.Pricing == o.Pricing && t.Price == o.Price && t.Tagline == o.Tagline &&
 		sameFigure(t.Score, o.Score) && sameFigure(t.Verifiability, o.Verifiability) && sameFigure(t.Obsolescence, o.Obsolescence) &&
 		t.Tier == o.Tier && t.Mainstream == o.Mainstream &&
-		t.CanonicalURL == o.CanonicalURL && t.AvisURL == o.AvisURL && t.AlternativesURL == o.AlternativesURL &&
+		t.CanonicalURL == o.CanonicalURL && t.ReviewURL == o.ReviewURL && t.AlternativesURL == o.AlternativesURL &&
 		t.TestedAt == o.TestedAt && t.PriceCheckedAt == o.PriceCheckedAt &&
 		slices.Equal(t.Sources, o.Sources) && slices.Equal(t.Aliases, o.Aliases) &&
 		slices.Equal(t.PriceHistory, o.PriceHistory) && t.Body == o.Body
 }
 
-func (x *Comparison) sameRecord(o *Comparison) bool {
+func (x *Comparison) equalExceptDate(o *Comparison) bool {
 	a, b := *x, *o
 	a.UpdatedAt, b.UpdatedAt = "", ""
 	return a == b
