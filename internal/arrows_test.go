@@ -39,7 +39,7 @@ var arrows = map[string][]string{
 	"internal/api":      {"internal/catalog", "internal/snapshot", "internal/account", "internal/coding", "internal/quota"},
 	"internal/site":     {"internal/catalog", "internal/snapshot", "internal/markdown", "internal/coding", "internal/search"},
 	"internal/server":   {"internal/catalog", "internal/snapshot", "internal/account", "internal/api", "internal/quota", "internal/clientip"},
-	"internal/pgtest":   {},
+	"internal/testkit":  {},
 	"demo":              {},
 }
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"palmares/internal/pgtest"
+	"palmares/internal/testkit"
 )
 
 // A line is the way to a PostgreSQL, on which everything can go wrong. A connection
@@ -30,7 +30,7 @@ type line struct {
 
 func newLine(t *testing.T) *line {
 	t.Helper()
-	l := &line{t: t, direct: pgtest.Database(t), conns: map[net.Conn]bool{}}
+	l := &line{t: t, direct: testkit.Postgres(t), conns: map[net.Conn]bool{}}
 	dsn, err := url.Parse(l.direct)
 	if err != nil {
 		t.Fatal(err)

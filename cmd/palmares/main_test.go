@@ -12,7 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"palmares/internal/pgtest"
+	"palmares/internal/testkit"
 )
 
 // TestMain builds palmares, so that tests see real processes, exit codes and signals.
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
 		panic(fmt.Sprintf("%v: %s", err, out))
 	}
-	code := pgtest.Run(m)
+	code := testkit.Run(m)
 	if err := os.RemoveAll(dir); err != nil {
 		panic(err)
 	}

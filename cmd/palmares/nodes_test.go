@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/pgtest"
 	"palmares/internal/store"
+	"palmares/internal/testkit"
 )
 
 // threeNodes are three processes on one PostgreSQL.
@@ -74,7 +74,7 @@ func spread(t *testing.T, nodes []*served, n int, headers func(i int) []string) 
 }
 
 func TestThreeNodesGiveAThousandRequestsAndEachRemainingOnce(t *testing.T) {
-	database := pgtest.Database(t)
+	database := testkit.Postgres(t)
 	keys := customer(t, database, "ada@example.org", "developer", 2)
 	nodes := threeNodes(t, database)
 	for _, n := range nodes { // the document is free: nobody has to be looked up below
@@ -129,7 +129,7 @@ func TestThreeNodesGiveAThousandRequestsAndEachRemainingOnce(t *testing.T) {
 }
 
 func TestThreeNodesGiveAStrangerAHundredRequests(t *testing.T) {
-	nodes := threeNodes(t, pgtest.Database(t))
+	nodes := threeNodes(t, testkit.Postgres(t))
 	answers := spread(t, nodes, 110, func(int) []string { return nil })
 	if got := count(answers, 200); got != 100 || count(answers, 429) != 10 {
 		t.Errorf("%d of 110 were answered; want 100", got)
@@ -137,7 +137,7 @@ func TestThreeNodesGiveAStrangerAHundredRequests(t *testing.T) {
 }
 
 func TestEveryNodeServesWhatIsPublishedWithTheSameBytes(t *testing.T) {
-	database := pgtest.Database(t)
+	database := testkit.Postgres(t)
 	nodes := threeNodes(t, database, "--quota", "off")
 	for _, mark := range []string{"A", "B"} {
 		must(t, "publish", marked(t, mark, 250), "--database", database)
@@ -167,7 +167,7 @@ func TestEveryNodeServesWhatIsPublishedWithTheSameBytes(t *testing.T) {
 }
 
 func TestARevocationHoldsOnEveryNode(t *testing.T) {
-	database := pgtest.Database(t)
+	database := testkit.Postgres(t)
 	key := customer(t, database, "ada@example.org", "pro", 1)[0]
 	nodes := threeNodes(t, database)
 	for _, n := range nodes {
@@ -336,7 +336,7 @@ func TestANodeThatStartsWithoutItsDatabaseSaysSoAndServesWhenItComes(t *testing.
 }
 
 func TestANodeThatCannotEverStartDoesNotWait(t *testing.T) {
-	good := pgtest.Database(t)
+	good := testkit.Postgres(t)
 	host := good[strings.Index(good, "?"):]
 	for _, bad := range []struct{ database, says string }{
 		{"postgres://nobody:hunter2@/postgres" + host, "refuses this user or password"},
@@ -362,7 +362,7 @@ func TestANodeIsToldToStopWhileItWaitsForItsDatabase(t *testing.T) {
 }
 
 func TestANodeThatStartsInTheMiddleOfAFailOverWaitsForThePrimary(t *testing.T) {
-	database := pgtest.Database(t)
+	database := testkit.Postgres(t)
 	must(t, "account", "list", "--database", database) // the tables are there
 	db, err := sql.Open("pgx", database)
 	if err != nil {

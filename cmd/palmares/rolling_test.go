@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"palmares/internal/pgtest"
+	"palmares/internal/testkit"
 )
 
 // A balancer sends requests to the nodes that are ready, in turn. It asks each
@@ -81,7 +81,7 @@ func (b *balancer) untilReady(i int) {
 }
 
 func TestARollingRestartUnderLoadLosesNoRequest(t *testing.T) {
-	database := pgtest.Database(t)
+	database := testkit.Postgres(t)
 	key := strings.TrimPrefix(customer(t, database, "grace@example.org", "pro", 1)[0], "Authorization: ")
 	addresses := []string{freeAddress(t), freeAddress(t), freeAddress(t)}
 	node := func(i int) *served {
@@ -135,7 +135,7 @@ func TestARollingRestartUnderLoadLosesNoRequest(t *testing.T) {
 }
 
 func TestANodeThatIsToldToStopSaysItIsNotReadyAndStillAnswers(t *testing.T) {
-	s := serveProcess(t, "--database", pgtest.Database(t), "--drain", "3s")
+	s := serveProcess(t, "--database", testkit.Postgres(t), "--drain", "3s")
 	if resp, _ := s.get("/readyz"); resp.StatusCode != 200 || resp.Close {
 		t.Errorf("before: %s, close %v", resp.Status, resp.Close)
 	}
@@ -149,7 +149,7 @@ func TestANodeThatIsToldToStopSaysItIsNotReadyAndStillAnswers(t *testing.T) {
 }
 
 func TestASecondSignalEndsTheDrain(t *testing.T) {
-	s := serveProcess(t, "--database", pgtest.Database(t), "--drain", "5m")
+	s := serveProcess(t, "--database", testkit.Postgres(t), "--drain", "5m")
 	tell := func() {
 		if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Error(err)

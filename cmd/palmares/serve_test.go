@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"palmares/internal/pgtest"
 	"palmares/internal/store"
+	"palmares/internal/testkit"
 )
 
 // binary is palmares as it is shipped, which TestMain builds: without the race
@@ -190,7 +190,7 @@ func (s *served) until(path string, wanted func(*http.Response, string) bool, he
 // eachDatabase runs a test on SQLite and on PostgreSQL.
 func eachDatabase(t *testing.T, test func(t *testing.T, database string)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db")) })
-	t.Run("postgres", func(t *testing.T) { test(t, pgtest.Database(t)) })
+	t.Run("postgres", func(t *testing.T) { test(t, testkit.Postgres(t)) })
 }
 
 // marked makes a content folder of many tools whose taglines all carry a mark.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"palmares/internal/pgtest"
+	"palmares/internal/testkit"
 )
 
 // nextRelease builds a palmares with one more step of the tables, which only adds.
@@ -51,7 +51,7 @@ func nextRelease(t *testing.T) string {
 
 func TestThisReleaseAndTheNextServeSideBySide(t *testing.T) {
 	next := nextRelease(t)
-	database := pgtest.Database(t)
+	database := testkit.Postgres(t)
 	key := customer(t, database, "ada@example.org", "developer", 1)[0]
 	old := serveProcess(t, "--database", database)
 	command := palmares(context.WithoutCancel(t.Context()), "serve", "--listen", "localhost:0", "--drain", "0s", "--database", database)

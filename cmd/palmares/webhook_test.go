@@ -7,12 +7,12 @@ import (
 	"sync"
 	"testing"
 
-	"palmares/internal/pgtest"
+	"palmares/internal/testkit"
 	"palmares/internal/webhook"
 )
 
 func TestPostgreSQLNeedsASecretKeyForWebhooks(t *testing.T) {
-	database := pgtest.Database(t)
+	database := testkit.Postgres(t)
 	command := func(args ...string) (stdout, stderr string, code int) {
 		var out, errs strings.Builder
 		code = run(t.Context(), append(args, "--database", database), &out, &errs)

@@ -9,7 +9,7 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib"
 
-	"palmares/internal/pgtest"
+	"palmares/internal/testkit"
 )
 
 // putAway makes a database unreachable until the test ends.
@@ -44,7 +44,7 @@ func putAway(t *testing.T, dsn string) {
 }
 
 func TestWithoutTheDatabaseThePageSaysSoAndTheLogHasNoSecret(t *testing.T) {
-	dsn := pgtest.Database(t)
+	dsn := testkit.Postgres(t)
 	p := open(t, dsn, abroad)
 	b := p.signedIn("ada@example.org")
 	token, secret := p.link("ada@example.org"), b.cookie.Value

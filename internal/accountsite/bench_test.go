@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"palmares/internal/pgtest"
+	"palmares/internal/testkit"
 )
 
 // BenchmarkAskingForALink shows what a stranger could measure: the median time of
@@ -18,7 +18,7 @@ import (
 func BenchmarkAskingForALink(b *testing.B) {
 	for name, dsn := range map[string]func() string{
 		"sqlite":   func() string { return "sqlite:" + filepath.Join(b.TempDir(), "palmares.db") },
-		"postgres": func() string { return pgtest.Database(b) },
+		"postgres": func() string { return testkit.Postgres(b) },
 	} {
 		b.Run(name, func(b *testing.B) {
 			p := open(b, dsn(), abroad)

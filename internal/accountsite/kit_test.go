@@ -20,14 +20,14 @@ import (
 	"palmares/internal/accountsite"
 	"palmares/internal/api"
 	"palmares/internal/billing"
-	"palmares/internal/pgtest"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
 	"palmares/internal/store"
+	"palmares/internal/testkit"
 	"palmares/internal/webhook"
 )
 
-func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
+func TestMain(m *testing.M) { os.Exit(testkit.Run(m)) }
 
 var monday = time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC)
 
@@ -53,7 +53,7 @@ func each(t *testing.T, base string, test func(t *testing.T, p *place)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		test(t, open(t, pgtest.Database(t), base))
+		test(t, open(t, testkit.Postgres(t), base))
 	})
 }
 

@@ -18,11 +18,11 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/billing"
 	"palmares/internal/mail"
-	"palmares/internal/pgtest"
 	"palmares/internal/store"
+	"palmares/internal/testkit"
 )
 
-func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
+func TestMain(m *testing.M) { os.Exit(testkit.Run(m)) }
 
 const (
 	stripeKey     = "sk_test_OfNobodyAtAll"
@@ -90,7 +90,7 @@ func each(t *testing.T, test func(h *house)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		test(newHouse(t, pgtest.Database(t)))
+		test(newHouse(t, testkit.Postgres(t)))
 	})
 }
 

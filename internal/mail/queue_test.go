@@ -17,15 +17,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"palmares/internal/mail"
-	"palmares/internal/pgtest"
 	"palmares/internal/store"
+	"palmares/internal/testkit"
 	"palmares/internal/webhook"
 )
 
 // each runs a test on an empty database of both kinds.
 func each(t *testing.T, test func(t *testing.T, dsn string)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db")) })
-	t.Run("postgres", func(t *testing.T) { test(t, pgtest.Database(t)) })
+	t.Run("postgres", func(t *testing.T) { test(t, testkit.Postgres(t)) })
 }
 
 // An office is a node's queue on a real store: the test moves its clock and hears of

@@ -26,11 +26,11 @@ import (
 	"go.uber.org/goleak"
 
 	"palmares/internal/mail"
-	"palmares/internal/pgtest"
+	"palmares/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
-	code := pgtest.Run(m)
+	code := testkit.Run(m)
 	if err := goleak.Find(); code == 0 && err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1

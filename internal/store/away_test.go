@@ -15,15 +15,15 @@ import (
 
 	"go.uber.org/goleak"
 
-	"palmares/internal/pgtest"
 	"palmares/internal/quota"
+	"palmares/internal/testkit"
 )
 
 // hole is the way to a PostgreSQL that can lose everything sent over it. A connection
 // that lost something stays dead.
 func hole(t *testing.T) (dsn string, open *atomic.Bool) {
 	t.Helper()
-	address, err := url.Parse(pgtest.Database(t))
+	address, err := url.Parse(testkit.Postgres(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestAServerThatIsAwayIsToldFromOneThatRefuses(t *testing.T) {
 	if _, err := Open(t.Context(), "postgres://ada@"+closed+"/palmares"); !errors.Is(err, ErrAway) || !errors.Is(err, ErrUnreachable) {
 		t.Errorf("nobody listens: %v; want ErrAway", err)
 	}
-	good, err := url.Parse(pgtest.Database(t))
+	good, err := url.Parse(testkit.Postgres(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"palmares/internal/pgtest"
+	"palmares/internal/testkit"
 )
 
 // BenchmarkPublish gives the figures of the documentation:
@@ -15,7 +15,7 @@ func BenchmarkPublish(b *testing.B) {
 	for _, kind := range []string{"sqlite", "postgres"} {
 		dsn := "sqlite:" + filepath.Join(b.TempDir(), "palmares.db")
 		if kind == "postgres" {
-			dsn = pgtest.Database(b)
+			dsn = testkit.Postgres(b)
 		}
 		s := open(b, dsn)
 		for i, name := range []string{"first", "unchanged", "changed"} {

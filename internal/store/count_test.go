@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/pgtest"
 	"palmares/internal/quota"
+	"palmares/internal/testkit"
 )
 
 // today is the day by the server's clock, and its key.
@@ -39,7 +39,7 @@ func grant(t testing.TB, s *Store, day string, asked quota.Usage) quota.Tally {
 }
 
 func TestNodesGrantTogetherWhatALimitAllowsAndEachNumberOnce(t *testing.T) {
-	dsn := pgtest.Database(t)
+	dsn := testkit.Postgres(t)
 	nodes := []*Store{open(t, dsn), open(t, dsn), open(t, dsn)}
 	ada, bob := create(t, nodes[0], "ada@example.org", account.Developer), create(t, nodes[0], "bob@example.org", account.Developer)
 	now := today(t, nodes[0])
@@ -96,7 +96,7 @@ func TestNodesGrantTogetherWhatALimitAllowsAndEachNumberOnce(t *testing.T) {
 }
 
 func TestWhatWasUsedBeyondALimitIsKept(t *testing.T) {
-	s := open(t, pgtest.Database(t))
+	s := open(t, testkit.Postgres(t))
 	ada := create(t, s, "ada@example.org", account.Developer)
 	now := today(t, s)
 	save(t, s, now, quota.Usage{Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 2500}}}) // as Pro
@@ -107,7 +107,7 @@ func TestWhatWasUsedBeyondALimitIsKept(t *testing.T) {
 }
 
 func TestTheServersClockDecidesTheDay(t *testing.T) {
-	s := open(t, pgtest.Database(t))
+	s := open(t, testkit.Postgres(t))
 	ada := create(t, s, "ada@example.org", account.Developer)
 	asked := quota.Usage{
 		Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 5}},
@@ -130,7 +130,7 @@ func TestTheServersClockDecidesTheDay(t *testing.T) {
 }
 
 func TestAnAccountDeletedMeanwhileDoesNotBreakItsGroup(t *testing.T) {
-	dsn := pgtest.Database(t)
+	dsn := testkit.Postgres(t)
 	nodes := []*Store{open(t, dsn), open(t, dsn)}
 	now := today(t, nodes[0])
 	const accounts = 30
@@ -171,7 +171,7 @@ func TestAnAccountDeletedMeanwhileDoesNotBreakItsGroup(t *testing.T) {
 
 // What one statement of a group costs the server. Run it with -bench.
 func BenchmarkCount(b *testing.B) {
-	s := open(b, pgtest.Database(b))
+	s := open(b, testkit.Postgres(b))
 	now := today(b, s)
 	for _, size := range []int{1, 10, 100} {
 		b.Run(fmt.Sprintf("%d subjects", size), func(b *testing.B) {

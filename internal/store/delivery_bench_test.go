@@ -9,7 +9,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/catalog"
-	"palmares/internal/pgtest"
+	"palmares/internal/testkit"
 	"palmares/internal/webhook"
 )
 
@@ -22,7 +22,7 @@ func BenchmarkDeliveries(b *testing.B) {
 	for _, kind := range []string{"sqlite", "postgres"} {
 		dsn := "sqlite:" + filepath.Join(b.TempDir(), "palmares.db")
 		if kind == "postgres" {
-			dsn = pgtest.Database(b)
+			dsn = testkit.Postgres(b)
 		}
 		s := open(b, dsn)
 		a, err := s.CreateAccount(b.Context(), "ada@example.org", account.Pro, monday)

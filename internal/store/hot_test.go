@@ -13,15 +13,15 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/pgtest"
 	"palmares/internal/quota"
+	"palmares/internal/testkit"
 )
 
 // counted is the way to a PostgreSQL on which round trips are counted: each time
 // that the client speaks after the server has spoken.
 func counted(t *testing.T) (dsn string, trips *atomic.Int64) {
 	t.Helper()
-	address, err := url.Parse(pgtest.Database(t))
+	address, err := url.Parse(testkit.Postgres(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestWhatRequestsAskIsOneRoundTrip(t *testing.T) {
 }
 
 func TestWhoeverHoldsTheOtherConnectionsHoldsUpNoRequest(t *testing.T) {
-	s := open(t, pgtest.Database(t))
+	s := open(t, testkit.Postgres(t))
 	ada := create(t, s, "ada@example.org", account.Developer)
 	text, _ := createKey(t, s, ada.Email, "1")
 	together, free := make(chan struct{}), make(chan struct{})
@@ -147,7 +147,7 @@ func TestWhoeverHoldsTheOtherConnectionsHoldsUpNoRequest(t *testing.T) {
 }
 
 func TestAHotQuestionOnAConnectionThatWasCutIsAskedAgain(t *testing.T) {
-	dsn := pgtest.Database(t)
+	dsn := testkit.Postgres(t)
 	s, other := open(t, dsn), open(t, dsn)
 	for range hotConnections {
 		if _, err := s.State(t.Context()); err != nil {
@@ -163,7 +163,7 @@ func TestAHotQuestionOnAConnectionThatWasCutIsAskedAgain(t *testing.T) {
 }
 
 func TestASlowLookupCostsNobodyElseHisConnection(t *testing.T) {
-	s := open(t, pgtest.Database(t))
+	s := open(t, testkit.Postgres(t))
 	expired, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
 	if _, err := s.KeyByHash(expired, [32]byte{}); !errors.Is(err, context.DeadlineExceeded) {
@@ -178,7 +178,7 @@ func TestASlowLookupCostsNobodyElseHisConnection(t *testing.T) {
 }
 
 func TestALookIsNotCounted(t *testing.T) {
-	s := open(t, pgtest.Database(t))
+	s := open(t, testkit.Postgres(t))
 	ada, bob := create(t, s, "ada@example.org", account.Developer), create(t, s, "bob@example.org", account.Developer)
 	now := today(t, s)
 	grant(t, s, now, quota.Usage{
@@ -232,7 +232,7 @@ func TestALostCommitHoldsItsRowsForSecondsOnly(t *testing.T) {
 }
 
 func TestOnlyPublicationsAndMigrationsMayTakeTheirTime(t *testing.T) {
-	s := open(t, pgtest.Database(t))
+	s := open(t, testkit.Postgres(t))
 	limits := func(write func(context.Context, func(*sql.Tx) error) error) (statement, idle string) {
 		if err := write(t.Context(), func(tx *sql.Tx) error {
 			return tx.QueryRow(`SELECT current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout')`).Scan(&statement, &idle)
@@ -256,7 +256,7 @@ func TestOnlyPublicationsAndMigrationsMayTakeTheirTime(t *testing.T) {
 
 // A save gives up a row that somebody holds before the half second of the next save.
 func TestASaveDoesNotWaitLongForARow(t *testing.T) {
-	s := open(t, pgtest.Database(t))
+	s := open(t, testkit.Postgres(t))
 	ada := create(t, s, "ada@example.org", account.Developer)
 	added := quota.Usage{Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 1}}}
 	save(t, s, "2026-11-16", added)
@@ -276,7 +276,7 @@ func TestASaveDoesNotWaitLongForARow(t *testing.T) {
 }
 
 func TestAStandbyIsWaitedFor(t *testing.T) {
-	dsn := pgtest.Database(t)
+	dsn := testkit.Postgres(t)
 	s := open(t, dsn)
 	if _, err := s.writes.Exec(`DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET default_transaction_read_only = on'; END $$`); err != nil {
 		t.Fatal(err)
@@ -307,7 +307,7 @@ func TestOfTwoServersTheOneThatWritesIsFound(t *testing.T) {
 }
 
 func TestNodesThatPruneAtOnceDoNotWaitForEachOtherInACircle(t *testing.T) {
-	dsn := pgtest.Database(t)
+	dsn := testkit.Postgres(t)
 	nodes := []*Store{open(t, dsn), open(t, dsn), open(t, dsn)}
 	if _, err := nodes[0].writes.Exec(`INSERT INTO network_usage (day, network, requests) SELECT '2026-11-15', md5(n::text), 1 FROM generate_series(1, $1) n`, 3*pruneRows); err != nil {
 		t.Fatal(err)

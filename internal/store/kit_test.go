@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
-	"palmares/internal/pgtest"
+	"palmares/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 		run() // this process is a child of a test, see childCommand
 		return
 	}
-	os.Exit(pgtest.Run(m))
+	os.Exit(testkit.Run(m))
 }
 
 // eachDSN runs a test on a new SQLite file and on a new PostgreSQL database.
@@ -33,7 +33,7 @@ func eachDSN(t *testing.T, test func(t *testing.T, dsn string)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		test(t, pgtest.Database(t))
+		test(t, testkit.Postgres(t))
 	})
 }
 

@@ -9,7 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"palmares/internal/account"
-	"palmares/internal/pgtest"
+	"palmares/internal/testkit"
 )
 
 // listening runs Listen until the test ends and gives a function that waits for
@@ -36,7 +36,7 @@ func listening(t *testing.T, s *Store) (woken func(what string)) {
 }
 
 func TestEveryNodeHearsOfPublicationsAndKeys(t *testing.T) {
-	dsn := pgtest.Database(t)
+	dsn := testkit.Postgres(t)
 	s := open(t, dsn)
 	var nodes []func(string)
 	for range 3 {
@@ -65,7 +65,7 @@ func TestEveryNodeHearsOfPublicationsAndKeys(t *testing.T) {
 }
 
 func TestAListenerWhoseConnectionIsCutListensAgain(t *testing.T) {
-	dsn := pgtest.Database(t)
+	dsn := testkit.Postgres(t)
 	s := open(t, dsn)
 	woken := listening(t, open(t, dsn))
 	woken("the beginning")
@@ -80,7 +80,7 @@ func TestAListenerWhoseConnectionIsCutListensAgain(t *testing.T) {
 }
 
 func TestListeningEndsWithItsContextAndLeavesNothing(t *testing.T) {
-	for _, dsn := range []string{"sqlite:" + filepath.Join(t.TempDir(), "x.db"), pgtest.Database(t)} {
+	for _, dsn := range []string{"sqlite:" + filepath.Join(t.TempDir(), "x.db"), testkit.Postgres(t)} {
 		s := open(t, dsn)
 		before := goleak.IgnoreCurrent()
 		ctx, stop := context.WithCancel(t.Context())

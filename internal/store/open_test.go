@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"palmares/internal/pgtest"
+	"palmares/internal/testkit"
 )
 
 func TestOpenRefusesWhatIsNoDatabaseAddress(t *testing.T) {
@@ -112,7 +112,7 @@ func TestASQLiteDatabaseOfAnotherProgramIsRefusedAndKept(t *testing.T) {
 }
 
 func TestATableOfAnotherProgramIsKeptInPostgreSQL(t *testing.T) {
-	dsn := pgtest.Database(t)
+	dsn := testkit.Postgres(t)
 	other, err := sql.Open("pgx", dsn)
 	if err != nil {
 		t.Fatal(err)
@@ -250,7 +250,7 @@ func TestAPostgreSQLThatCannotBeUsedIsExplainedWithoutThePassword(t *testing.T) 
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	dsn := pgtest.Database(t)
+	dsn := testkit.Postgres(t)
 	host := dsn[strings.Index(dsn, "?"):]
 	for _, test := range []struct{ dsn, says string }{
 		{"postgres://ada:hunter2@" + closed + "/palmares", "cannot be reached"},
@@ -271,7 +271,7 @@ func TestAPostgreSQLThatCannotBeUsedIsExplainedWithoutThePassword(t *testing.T) 
 }
 
 func TestAPostgreSQLUserWhoMayNotMakeTablesIsTold(t *testing.T) {
-	dsn := pgtest.Database(t)
+	dsn := testkit.Postgres(t)
 	admin, err := sql.Open("pgx", dsn)
 	if err != nil {
 		t.Fatal(err)

@@ -29,8 +29,8 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/catalog"
-	"palmares/internal/pgtest"
 	"palmares/internal/store"
+	"palmares/internal/testkit"
 	"palmares/internal/webhook"
 	"palmares/internal/webhookapi"
 )
@@ -61,7 +61,7 @@ func TestMain(m *testing.M) {
 	if router, err = legacy.NewRouter(described); err != nil {
 		panic(err)
 	}
-	code := pgtest.Run(m)
+	code := testkit.Run(m)
 	if code == 0 && !someTestsOnly() {
 		if missing := unexercised(); len(missing) > 0 {
 			fmt.Println("documented answers that no test has seen:", strings.Join(missing, ", "))
@@ -120,7 +120,7 @@ func each(t *testing.T, test func(t *testing.T, s *service), allow ...string) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		test(t, serve(t, pgtest.Database(t), allow...))
+		test(t, serve(t, testkit.Postgres(t), allow...))
 	})
 }
 

@@ -1,0 +1,45 @@
+// Package testkit holds what the tests of several packages share: databases, a
+// clock, a log, HTTP replies, a proxy that breaks connections, and the check of
+// answers against an OpenAPI document.
+//
+// Everything is real: PostgreSQL, listeners, processes. What a test starts ends with
+// t.Cleanup. A machine without PostgreSQL fails the tests, because skipping them
+// would let the two databases drift apart; PALMARES_TEST=quick asks for SQLite only.
+//
+// The package imports nothing of Palmarès, so that every package can use it in its
+// tests, also in those that share the package's name.
+//
+// A package whose tests use PostgreSQL stops the server in TestMain:
+//
+//	func TestMain(m *testing.M) { os.Exit(testkit.Run(m)) }
+package testkit
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// patience is how long Until waits. What tests wait for takes seconds at most on an
+// idle machine; the rest is for a busy one.
+const patience = 3 * time.Minute
+
+// Until waits until happened reports true, and fails the test if that takes
+// minutes. It gives up early when the test has failed meanwhile.
+func Until(t testing.TB, what string, happened func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	pause := time.NewTicker(10 * time.Millisecond)
+	defer pause.Stop()
+	for !happened() {
+		if t.Failed() {
+			t.FailNow()
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("%s did not happen within %s", what, patience)
+		case <-pause.C:
+		}
+	}
+}
