@@ -27,20 +27,24 @@ var arrows = map[string][]string{
 	"internal/store": {
 		"internal/catalog", "internal/account", "internal/markdown", "internal/quota", "internal/webhook", "internal/mail", "internal/billing",
 	},
-	"internal/webhookapi": {"internal/account", "internal/api", "internal/catalog", "internal/store", "internal/webhook"},
+	"internal/webhookapi": {"internal/account", "internal/api", "internal/catalog", "internal/keyring", "internal/store", "internal/webhook"},
 	"internal/accountsite": {
 		"internal/account", "internal/billing", "internal/catalog", "internal/clientip", "internal/quota", "internal/site", "internal/store", "internal/webhook",
 	},
 	"internal/snapshot": {"internal/catalog", "internal/markdown"},
+	"internal/keyring":  {"internal/account"},
 	"internal/coding":   {},
 	"internal/clientip": {},
 	"internal/quota":    {},
 	"internal/search":   {"internal/catalog", "internal/markdown"},
 	"internal/api":      {"internal/catalog", "internal/snapshot", "internal/account", "internal/coding", "internal/quota"},
 	"internal/site":     {"internal/catalog", "internal/snapshot", "internal/markdown", "internal/coding", "internal/search"},
-	"internal/server":   {"internal/catalog", "internal/snapshot", "internal/account", "internal/api", "internal/quota", "internal/clientip"},
-	"internal/testkit":  {},
-	"demo":              {},
+	"internal/server":   {"internal/catalog", "internal/snapshot", "internal/account", "internal/keyring", "internal/api", "internal/quota", "internal/clientip"},
+	"internal/keyring/keyringtest": {
+		"internal/account",
+	},
+	"internal/testkit": {},
+	"demo":             {},
 }
 
 func TestImportsFollowTheArrows(t *testing.T) {

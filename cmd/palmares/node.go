@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"palmares/demo"
-	"palmares/internal/account"
 	"palmares/internal/api"
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/keyring"
 	"palmares/internal/quota"
 	"palmares/internal/server"
 	"palmares/internal/site"
@@ -180,7 +180,7 @@ func (n *node) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	keys := account.NewKeyring(n.findKey, n.session.now)
+	keys := keyring.New(n.store, n.session.now)
 	watch := n.watch(live, keys, customers.dispatcher.Wake)
 	pages := site.New(site.Config{Snapshot: live.Snapshot, Demo: n.isDemo, BaseURL: string(n.BaseURL), Document: api.Document()})
 	n.run(pages.Run)
@@ -244,22 +244,14 @@ func (n *node) openMeter(ctx context.Context) (meter *quota.Meter, err error) {
 	return meter, nil
 }
 
-func (n *node) findKey(ctx context.Context, hash [32]byte) (account.Key, error) {
-	k, err := n.store.KeyByHash(ctx, hash)
-	if errors.Is(err, store.ErrNotFound) {
-		err = account.ErrInvalidKey
-	}
-	return k, err
-}
-
 // watch keeps memory and database in step.
-func (n *node) watch(live *snapshot.Live, keys *account.Keyring, served func()) *server.Watch {
+func (n *node) watch(live *snapshot.Live, keys *keyring.Keyring, served func()) *server.Watch {
 	watch := &server.Watch{
 		State: func(ctx context.Context) (int64, int64, error) {
 			now, err := n.store.State(ctx)
 			return now.Version, now.Keys, err
 		},
-		FindKeys: n.store.KeysByHash, NoteUse: n.store.UseKeys, Interval: pollInterval, Served: served, Live: live, Keys: keys, Log: n.log,
+		NoteUse: n.store.UseKeys, Interval: pollInterval, Served: served, Live: live, Keys: keys, Log: n.log,
 	}
 	if n.store.IsShared() {
 		wake := make(chan struct{}, 1)

@@ -2,6 +2,7 @@ package account
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -27,6 +28,21 @@ type Key struct {
 	SuspendedAt time.Time
 }
 
+// The reasons why a key is refused.
+var (
+	ErrInvalidKey = errors.New("the key is malformed, mistyped or unknown")
+	ErrRevokedKey = errors.New("the key was revoked")
+	ErrExpiredKey = errors.New("the key has expired")
+	// ErrSuspendedKey refuses a key in excess of what its account's plan allows.
+	ErrSuspendedKey = errors.New("the key is suspended")
+)
+
+// A KeyUse is when a key was last used, to within a minute.
+type KeyUse struct {
+	KeyID string
+	At    time.Time
+}
+
 // Overlap is how long a key that was rotated still works beside its successor.
 const Overlap = 24 * time.Hour
 
@@ -39,7 +55,9 @@ const (
 	keyPrefix   = "plm_"
 	keySecret   = 32
 	keyChecksum = 6 // base62 digits of a CRC-32: 62^6 > 2^32
-	keyLength   = len(keyPrefix) + keySecret + keyChecksum
+
+	// KeyLength is the length of every key.
+	KeyLength = len(keyPrefix) + keySecret + keyChecksum
 
 	base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
@@ -47,7 +65,7 @@ const (
 // NewKey makes a key of 190 random bits. It panics when rand fails, which the
 // system's never does: there is nothing to fall back on.
 func NewKey(rand io.Reader) string {
-	key := make([]byte, 0, keyLength)
+	key := make([]byte, 0, KeyLength)
 	key = append(key, keyPrefix...)
 	var random [keySecret]byte
 	for len(key) < len(keyPrefix)+keySecret {
@@ -68,7 +86,7 @@ func NewKey(rand io.Reader) string {
 // HasKeyForm tells whether s looks like a key: prefix, length and alphabet. It is
 // what may not stand in a query string, valid or not.
 func HasKeyForm(s string) bool {
-	if len(s) != keyLength || s[:len(keyPrefix)] != keyPrefix {
+	if len(s) != KeyLength || s[:len(keyPrefix)] != keyPrefix {
 		return false
 	}
 	for i := len(keyPrefix); i < len(s); i++ {
@@ -92,10 +110,10 @@ var inBase62 = func() (in [256]bool) {
 func HoldsKey(s string) bool {
 	for {
 		i := strings.Index(s, keyPrefix)
-		if i < 0 || len(s)-i < keyLength {
+		if i < 0 || len(s)-i < KeyLength {
 			return false
 		}
-		if HasKeyForm(s[i : i+keyLength]) {
+		if HasKeyForm(s[i : i+KeyLength]) {
 			return true
 		}
 		s = s[i+1:]
@@ -108,7 +126,7 @@ func CheckKey(s string) bool {
 	if !HasKeyForm(s) {
 		return false
 	}
-	body := s[:keyLength-keyChecksum]
+	body := s[:KeyLength-keyChecksum]
 	sum := checksum(body)
 	return s[len(body):] == string(sum[:])
 }
@@ -116,7 +134,7 @@ func CheckKey(s string) bool {
 // HashKey is the only form in which a key is stored. A plain SHA-256 is enough:
 // 190 random bits cannot be guessed from it, as a password could.
 func HashKey(s string) [sha256.Size]byte {
-	var room [keyLength]byte // []byte(s) would be allocated
+	var room [KeyLength]byte // []byte(s) would be allocated
 	return sha256.Sum256(append(room[:0], s...))
 }
 

@@ -22,28 +22,29 @@ const (
 // short enough that an old mail opens nothing.
 const LinkLife = 15 * time.Minute
 
-// tokenLength is what 32 bytes need in base 64 without padding.
-const tokenLength = 43
+// tokenBytes is how many random bytes a token has.
+const tokenBytes = 32
 
 // NewToken makes the secret of a link or of a session: 32 random bytes in the
 // alphabet that URLs and cookies carry unchanged. It panics when rand fails, as
 // NewKey does.
 func NewToken(rand io.Reader) string {
-	var random [32]byte
+	var random [tokenBytes]byte
 	if _, err := io.ReadFull(rand, random[:]); err != nil {
 		panic(fmt.Sprintf("account: no random bytes for a token: %v", err))
 	}
 	return base64.RawURLEncoding.EncodeToString(random[:])
 }
 
-// HasTokenForm tells whether s can be a token at all, so that what a stranger made
-// up is mostly refused without asking the store.
+// HasTokenForm reports whether s can be a token at all, so that most made-up tokens are
+// refused without asking the store.
 func HasTokenForm(s string) bool {
-	if len(s) != tokenLength {
+	if len(s) != base64.RawURLEncoding.EncodedLen(tokenBytes) {
 		return false
 	}
-	_, err := base64.RawURLEncoding.Strict().DecodeString(s)
-	return err == nil
+	decoded, err := base64.RawURLEncoding.DecodeString(s)
+	// Decoding skips line breaks, and ignores bits that do not fit in the last byte.
+	return err == nil && len(decoded) == tokenBytes && base64.RawURLEncoding.EncodeToString(decoded) == s
 }
 
 // HashToken is the only form in which a token is stored. A plain SHA-256 is enough

@@ -32,6 +32,8 @@ import (
 	"palmares/internal/api"
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/keyring"
+	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/server"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
@@ -109,9 +111,9 @@ func serve() (stop func() error, err error) {
 		Snapshot: live.Snapshot, BaseURL: kit.url, Document: api.Document(),
 		Demo: func(*snapshot.Snapshot) bool { return true },
 	})
-	keys := account.NewKeyring(func(context.Context, [32]byte) (account.Key, error) {
+	keys := keyring.New(keyringtest.Store{Find: func(context.Context, [32]byte) (account.Key, error) {
 		return account.Key{}, account.ErrInvalidKey
-	}, time.Now)
+	}}, time.Now)
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	handler := server.New(server.Config{
 		Live: live, Keys: keys, Site: pages, Log: log, Requests: io.Discard, Metrics: server.NewMetrics(),

@@ -9,12 +9,13 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/api"
 	"palmares/internal/clientip"
+	"palmares/internal/keyring"
 	"palmares/internal/quota"
 )
 
 // A gate tells who sent a request.
 type gate struct {
-	keys    *account.Keyring
+	keys    *keyring.Keyring
 	trusted []netip.Prefix
 	log     *slog.Logger
 }
@@ -41,7 +42,7 @@ func (g *gate) authorize(r *http.Request) (api.Caller, *api.Error) {
 	}
 	refusal := api.KeyError(err)
 	// A flood of made-up keys, or callers who did not wait, must not flood the log.
-	if refusal.Status == http.StatusServiceUnavailable && !errors.Is(err, account.ErrCrowded) && r.Context().Err() == nil {
+	if refusal.Status == http.StatusServiceUnavailable && !errors.Is(err, keyring.ErrTooManyLookups) && r.Context().Err() == nil {
 		g.log.Error("a key cannot be looked up", "error", err)
 	}
 	return api.Caller{}, refusal

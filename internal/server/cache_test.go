@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/keyring"
+	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/quota"
 )
 
@@ -124,9 +126,9 @@ func TestASharedCacheNeverMixesCallers(t *testing.T) {
 func BenchmarkKeyAndQuota(b *testing.B) {
 	key := account.NewKey(rand.Reader)
 	meter := newMeter(b)
-	g := &gate{log: slog.New(slog.DiscardHandler), keys: account.NewKeyring(func(context.Context, [32]byte) (account.Key, error) {
+	g := &gate{log: slog.New(slog.DiscardHandler), keys: keyring.New(keyringtest.Store{Find: func(context.Context, [32]byte) (account.Key, error) {
 		return account.Key{ID: "key_1", AccountID: "acc_1", Plan: account.Pro}, nil
-	}, time.Now)}
+	}}, time.Now)}
 	for name, header := range map[string]http.Header{"key": {"Authorization": {"Bearer " + key}}, "address": {}} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

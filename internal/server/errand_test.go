@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/keyring"
+	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/snapshot"
 )
 
@@ -36,22 +38,24 @@ func TestARevocationHoldsWithinSecondsThoughRequestsCannotLookKeysUp(t *testing.
 			}
 			return account.Key{ID: "key_a"}
 		}
-		ring := account.NewKeyring(func(ctx context.Context, _ [32]byte) (account.Key, error) {
-			return key(), after(ctx, 600*time.Millisecond)
+		ring := keyring.New(keyringtest.Store{
+			Find: func(ctx context.Context, _ [32]byte) (account.Key, error) {
+				return key(), after(ctx, 600*time.Millisecond)
+			},
+			FindAll: func(ctx context.Context, hashes [][32]byte) (map[[32]byte]account.Key, error) {
+				found := map[[32]byte]account.Key{}
+				for _, h := range hashes {
+					found[h] = key()
+				}
+				return found, after(ctx, 600*time.Millisecond)
+			},
 		}, time.Now)
 		noting := make(chan struct{})
 		w := watching(t, ring)
 		w.State = func(ctx context.Context) (int64, int64, error) {
 			return 0, revision.Load(), after(ctx, 600*time.Millisecond)
 		}
-		w.FindKeys = func(ctx context.Context, hashes [][32]byte) (map[[32]byte]account.Key, error) {
-			found := map[[32]byte]account.Key{}
-			for _, h := range hashes {
-				found[h] = key()
-			}
-			return found, after(ctx, 600*time.Millisecond)
-		}
-		w.NoteUse = func(ctx context.Context, _ []account.Use) error { // which must not hold up the rest
+		w.NoteUse = func(ctx context.Context, _ []account.KeyUse) error { // which must not hold up the rest
 			select {
 			case <-noting:
 			case <-ctx.Done():
@@ -92,18 +96,13 @@ func TestARevocationHoldsWithinSecondsThoughRequestsCannotLookKeysUp(t *testing.
 
 func TestANoteThatHangsHoldsUpNeitherTheWatchNorTheNextNoteForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ring := account.NewKeyring(func(context.Context, [32]byte) (account.Key, error) { return account.Key{ID: "key_a"}, nil }, time.Now)
+		ring := keyring.New(keyringtest.Store{
+			Find: func(context.Context, [32]byte) (account.Key, error) { return account.Key{ID: "key_a"}, nil },
+		}, time.Now)
 		var asked, notes, most atomic.Int64
 		w := watching(t, ring)
 		w.State = func(context.Context) (int64, int64, error) { asked.Add(1); return 0, 0, nil }
-		w.FindKeys = func(_ context.Context, hashes [][32]byte) (map[[32]byte]account.Key, error) {
-			found := map[[32]byte]account.Key{}
-			for _, h := range hashes {
-				found[h] = account.Key{ID: "key_a"}
-			}
-			return found, nil
-		}
-		w.NoteUse = func(ctx context.Context, _ []account.Use) error {
+		w.NoteUse = func(ctx context.Context, _ []account.KeyUse) error {
 			begin := time.Now()
 			notes.Add(1)
 			<-ctx.Done()
@@ -135,7 +134,7 @@ func TestANoteThatHangsHoldsUpNeitherTheWatchNorTheNextNoteForLong(t *testing.T)
 	})
 }
 
-func watching(t *testing.T, ring *account.Keyring) *Watch {
+func watching(t *testing.T, ring *keyring.Keyring) *Watch {
 	t.Helper()
 	live, err := snapshot.NewLive(t.Context(), func(context.Context) (*snapshot.Snapshot, error) {
 		return snapshot.Empty("Essai", "https://essai.example"), nil

@@ -17,8 +17,8 @@ import (
 	"strings"
 	"time"
 
-	"palmares/internal/account"
 	"palmares/internal/api"
+	"palmares/internal/keyring"
 	"palmares/internal/quota"
 	"palmares/internal/snapshot"
 )
@@ -27,7 +27,7 @@ import (
 // otherwise.
 type Config struct {
 	Live *snapshot.Live
-	Keys *account.Keyring
+	Keys *keyring.Keyring
 	Site http.Handler
 	// Account answers /compte, Webhooks /webhooks and Stripe /hooks/stripe; nil where
 	// there is none, and Site answers.

@@ -21,6 +21,8 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/api"
 	"palmares/internal/catalog"
+	"palmares/internal/keyring"
+	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/snapshot"
 )
 
@@ -48,7 +50,7 @@ type node struct {
 	url     string
 	log     *journal
 	keys    map[[32]byte]account.Key
-	ring    *account.Keyring
+	ring    *keyring.Keyring
 	metrics *Metrics
 	lookups int
 	away    bool
@@ -65,7 +67,7 @@ func start(t *testing.T, site http.Handler) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.ring = account.NewKeyring(func(_ context.Context, hash [32]byte) (account.Key, error) {
+	n.ring = keyring.New(keyringtest.Store{Find: func(_ context.Context, hash [32]byte) (account.Key, error) {
 		n.lookups++
 		if n.away {
 			return account.Key{}, errors.New("no route to the database")
@@ -75,7 +77,7 @@ func start(t *testing.T, site http.Handler) *node {
 			return account.Key{}, account.ErrInvalidKey
 		}
 		return k, nil
-	}, time.Now)
+	}}, time.Now)
 	log := slog.New(slog.NewJSONHandler(n.log, nil))
 	n.metrics = NewMetrics()
 	n.metrics.Catalogue(live)
@@ -177,7 +179,7 @@ func TestAKnownKeyIsAnsweredFromMemoryUntilForgotten(t *testing.T) {
 		t.Errorf("the store was asked %d times", n.lookups)
 	}
 	n.keys[account.HashKey(key)] = account.Key{RevokedAt: time.Unix(1, 0)}
-	n.ring.Forget()
+	n.ring.Invalidate()
 	n.refuses("revoked_api_key", "Bearer "+key)
 }
 

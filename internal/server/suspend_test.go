@@ -25,7 +25,7 @@ func TestASuspendedKeyIsForbiddenOnEveryPathUntilItComesBack(t *testing.T) {
 	back := n.keys[account.HashKey(key)]
 	back.SuspendedAt = time.Time{}
 	n.keys[account.HashKey(key)] = back
-	n.ring.Forget()
+	n.ring.Invalidate()
 	if status, _, body := n.get("/api/v1/tools", "Bearer "+key); status != 200 {
 		t.Errorf("%d %s", status, body)
 	}

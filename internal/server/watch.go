@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"log/slog"
 	"sync"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/keyring"
 	"palmares/internal/snapshot"
 )
 
@@ -21,10 +21,8 @@ type Watch struct {
 	// State asks the store, cheaply, for the newest version of the catalogue and
 	// of the keys.
 	State func(context.Context) (catalogue, keys int64, err error)
-	// FindKeys gives those of the keys with these hashes that exist.
-	FindKeys func(ctx context.Context, hashes [][sha256.Size]byte) (map[[sha256.Size]byte]account.Key, error)
 	// NoteUse stores when keys were last used.
-	NoteUse func(context.Context, []account.Use) error
+	NoteUse func(context.Context, []account.KeyUse) error
 	// Interval is how often State is asked.
 	Interval time.Duration
 	// Wake has State asked at once; nil where nobody tells.
@@ -33,7 +31,7 @@ type Watch struct {
 	// receivers of webhooks, who may ask this node for it at once. Nil for nobody.
 	Served func()
 	Live   *snapshot.Live
-	Keys   *account.Keyring
+	Keys   *keyring.Keyring
 	Log    *slog.Logger
 
 	away atomic.Bool
@@ -77,8 +75,8 @@ func (w *Watch) Run(ctx context.Context) error {
 			answered = time.Now()
 		}
 		w.away.Store(failing)
-		w.Keys.Away(failing)
-		w.Keys.Doubt(time.Since(answered) > trustKeys)
+		w.Keys.SetReachable(!failing)
+		w.Keys.Distrust(time.Since(answered) > trustKeys)
 	}
 }
 
@@ -113,7 +111,7 @@ const renewTimeout = 2 * time.Second
 func (w *Watch) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, renewTimeout)
 	defer cancel()
-	err := w.Keys.Renew(ctx, w.FindKeys)
+	err := w.Keys.Refresh(ctx)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		w.Log.Error("a key has changed, and the keys in use cannot be read again yet", "error", err)
 	}
@@ -134,10 +132,10 @@ func (w *Watch) look(ctx context.Context, keys *int64, load, renewal *errand) er
 		return err
 	}
 	if revision != *keys {
-		w.Keys.Forget()
+		w.Keys.Invalidate()
 		*keys = revision
 	}
-	if w.Keys.IsForgotten() {
+	if w.Keys.NeedsRefresh() {
 		renewal.begin(ctx, w.renew)
 	}
 	if version != w.Live.Snapshot().Version {

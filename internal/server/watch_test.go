@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/keyring"
+	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/snapshot"
 )
 
@@ -35,16 +37,12 @@ func TestTheWatchServesNewVersionsAndForgetsKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ring := account.NewKeyring(func(context.Context, [32]byte) (account.Key, error) {
-			lookups.Add(1)
-			return account.Key{}, nil
-		}, time.Now)
-		var out journal
-		ctx, stop := context.WithCancel(t.Context())
-		done := make(chan struct{})
-		w := Watch{
-			State: func(context.Context) (int64, int64, error) { return version.Load(), keys.Load(), away() },
-			FindKeys: func(_ context.Context, hashes [][32]byte) (map[[32]byte]account.Key, error) {
+		ring := keyring.New(keyringtest.Store{
+			Find: func(context.Context, [32]byte) (account.Key, error) {
+				lookups.Add(1)
+				return account.Key{}, nil
+			},
+			FindAll: func(_ context.Context, hashes [][32]byte) (map[[32]byte]account.Key, error) {
 				renewals.Add(1)
 				found := map[[32]byte]account.Key{}
 				for _, h := range hashes {
@@ -52,7 +50,13 @@ func TestTheWatchServesNewVersionsAndForgetsKeys(t *testing.T) {
 				}
 				return found, away()
 			},
-			NoteUse: func(_ context.Context, used []account.Use) error {
+		}, time.Now)
+		var out journal
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		w := Watch{
+			State: func(context.Context) (int64, int64, error) { return version.Load(), keys.Load(), away() },
+			NoteUse: func(_ context.Context, used []account.KeyUse) error {
 				noted.Add(int64(len(used)))
 				return nil
 			},

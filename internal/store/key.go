@@ -190,7 +190,7 @@ func (s *Store) OwnKey(ctx context.Context, accountID, id string) (account.Key, 
 }
 
 // KeyByHash finds a key, revoked and expired ones included: the caller is told
-// which it is. ErrNotFound: no key has this hash.
+// which it is. ErrNotFound and account.ErrInvalidKey: no key has this hash.
 func (s *Store) KeyByHash(ctx context.Context, hash [sha256.Size]byte) (account.Key, error) {
 	var k account.Key
 	err := s.ask(ctx, func() error {
@@ -198,7 +198,7 @@ func (s *Store) KeyByHash(ctx context.Context, hash [sha256.Size]byte) (account.
 		return err
 	})
 	if errors.Is(err, sql.ErrNoRows) {
-		return account.Key{}, problem(ErrNotFound, nil, "no account has this key")
+		return account.Key{}, problem(ErrNotFound, account.ErrInvalidKey, "no account has this key")
 	}
 	return k, s.tell(ctx, err)
 }
@@ -282,9 +282,9 @@ func noKey(id string) error {
 // UseKeys notes when keys were last used; none is there twice. It is called now and
 // then for many at once, and no node needs to hear of it, so that the revision
 // stays.
-func (s *Store) UseKeys(ctx context.Context, used []account.Use) error {
+func (s *Store) UseKeys(ctx context.Context, used []account.KeyUse) error {
 	// In one order, so that two nodes hardly ever wait for each other.
-	used = slices.SortedFunc(slices.Values(used), func(a, b account.Use) int { return cmp.Compare(a.KeyID, b.KeyID) })
+	used = slices.SortedFunc(slices.Values(used), func(a, b account.KeyUse) int { return cmp.Compare(a.KeyID, b.KeyID) })
 	return s.hurried().write(ctx, func(tx *sql.Tx) error {
 		for some := range slices.Chunk(used, s.placeholders()/2) {
 			places, args := make([]string, len(some)), make([]any, 0, 2*len(some))

@@ -157,7 +157,7 @@ func TestTheLastUseOfAKeyOnlyMovesForward(t *testing.T) {
 		text, k := createKey(t, s, "ada@example.org", "1")
 		if raised(t, s, func() {
 			for _, at := range []time.Time{day(2), day(1)} { // a slower node comes second
-				if err := s.UseKeys(t.Context(), []account.Use{{KeyID: k.ID, At: at}, {KeyID: "key_gone", At: at}}); err != nil {
+				if err := s.UseKeys(t.Context(), []account.KeyUse{{KeyID: k.ID, At: at}, {KeyID: "key_gone", At: at}}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -172,7 +172,7 @@ func TestTheLastUseOfAKeyOnlyMovesForward(t *testing.T) {
 
 func TestTheLastUsesOfManyKeysAreNotedAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
-		var uses []account.Use
+		var uses []account.KeyUse
 		var hashes [][32]byte
 		want := map[string]time.Time{}
 		for i := range 12 {
@@ -182,7 +182,7 @@ func TestTheLastUsesOfManyKeysAreNotedAtOnce(t *testing.T) {
 				text, k := createKey(t, s, email, fmt.Sprint(j))
 				hashes = append(hashes, account.HashKey(text))
 				want[k.ID] = day(1).Add(time.Duration(10*i+j) * time.Second)
-				uses = append(uses, account.Use{KeyID: k.ID, At: want[k.ID]})
+				uses = append(uses, account.KeyUse{KeyID: k.ID, At: want[k.ID]})
 			}
 		}
 		if err := s.UseKeys(t.Context(), uses); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/keyring"
 )
 
 func TestARotatedKeyWorksForADayBesideItsSuccessor(t *testing.T) {
@@ -33,7 +34,7 @@ func TestARotatedKeyWorksForADayBesideItsSuccessor(t *testing.T) {
 		}
 
 		now := day(2).Add(-time.Millisecond)
-		ring := account.NewKeyring(s.KeyByHash, func() time.Time { return now })
+		ring := keyring.New(s, func() time.Time { return now })
 		for _, key := range []string{oldText, text} {
 			if _, err := ring.Check(t.Context(), key); err != nil {
 				t.Errorf("during the overlap: %v", err)

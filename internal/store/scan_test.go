@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/keyring"
 	"palmares/internal/quota"
 )
 
@@ -45,7 +46,7 @@ func TestNoKeyNoAddressAndNoDestroyedKeyOfADayIsAtRest(t *testing.T) {
 
 		// Keys are made, used, renamed, rotated, revoked, and go with their account.
 		publish(t, s, catalogue(tool("a", "1 €/mois")), now)
-		ring := account.NewKeyring(s.KeyByHash, func() time.Time { return now })
+		ring := keyring.New(s, func() time.Time { return now })
 		var owners []account.Account
 		for i := range 5 {
 			email := fmt.Sprintf("owner%d@example.org", i)

@@ -23,7 +23,7 @@ func overfull(t *testing.T, s *Store) (texts []string, ids []string) {
 		texts, ids = append(texts, text), append(ids, k.ID)
 	}
 	for i, key := range []int{5, 1, 3, 0, 4} {
-		if err := s.UseKeys(t.Context(), []account.Use{{KeyID: ids[key], At: monday.Add(time.Duration(i+1) * time.Hour)}}); err != nil {
+		if err := s.UseKeys(t.Context(), []account.KeyUse{{KeyID: ids[key], At: monday.Add(time.Duration(i+1) * time.Hour)}}); err != nil {
 			t.Fatal(err)
 		}
 	}

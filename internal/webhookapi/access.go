@@ -6,6 +6,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/api"
+	"palmares/internal/keyring"
 )
 
 // authorize tells whose key a request carries, nil when it has no Authorization
@@ -25,7 +26,7 @@ func (h *Handler) authorize(r *http.Request) (*account.Key, error) {
 	}
 	refusal := api.KeyError(err)
 	// A flood of made-up keys, or callers who did not wait, must not flood the log.
-	if refusal.Status == http.StatusServiceUnavailable && !errors.Is(err, account.ErrCrowded) && r.Context().Err() == nil {
+	if refusal.Status == http.StatusServiceUnavailable && !errors.Is(err, keyring.ErrTooManyLookups) && r.Context().Err() == nil {
 		h.cfg.Log.Error("a key cannot be looked up", "error", err)
 	}
 	return nil, refusal

@@ -29,6 +29,8 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/catalog"
+	"palmares/internal/keyring"
+	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/store"
 	"palmares/internal/testkit"
 	"palmares/internal/webhook"
@@ -107,7 +109,7 @@ type service struct {
 	now    atomic.Int64 // milliseconds
 	away   atomic.Bool  // keys cannot be looked up
 	woken  atomic.Int64 // how often something was said to be due
-	keys   *account.Keyring
+	keys   *keyring.Keyring
 	log    *bytes.Buffer // read it only when nothing is being asked
 }
 
@@ -140,17 +142,13 @@ func serve(t testing.TB, dsn string, allow ...string) *service {
 	if s.sealer, err = webhook.ParseKeys(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, webhook.KeySize))); err != nil {
 		t.Fatal(err)
 	}
-	s.keys = account.NewKeyring(func(ctx context.Context, hash [sha256.Size]byte) (account.Key, error) {
+	s.keys = keyring.New(keyringtest.Store{Find: func(ctx context.Context, hash [sha256.Size]byte) (account.Key, error) {
 		if s.away.Load() {
 			return account.Key{}, errors.New("the store is away")
 		}
 		// A machine that is busy with other tests may need longer than a caller waits.
-		k, err := st.KeyByHash(context.WithoutCancel(ctx), hash)
-		if errors.Is(err, store.ErrNotFound) {
-			err = account.ErrInvalidKey
-		}
-		return k, err
-	}, s.clock)
+		return st.KeyByHash(context.WithoutCancel(ctx), hash)
+	}}, s.clock)
 	s.key, s.foe = s.newKey("ada@example.org", account.Pro), s.newKey("bob@example.org", account.Pro)
 	var networks []netip.Prefix
 	for _, a := range allow {

@@ -28,6 +28,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/catalog"
+	"palmares/internal/keyring"
 	"palmares/internal/store"
 	"palmares/internal/webhook"
 )
@@ -36,7 +37,7 @@ import (
 // otherwise.
 type Config struct {
 	Store *store.Store
-	Keys  *account.Keyring
+	Keys  *keyring.Keyring
 	// Sealer seals secrets before the store sees them.
 	Sealer webhook.Sealer
 	// Allow are the networks that --webhook-allow opened; none by default.

@@ -1,5 +1,5 @@
 //go:build race
 
-package account
+package keyring
 
 const raceDetector = true

@@ -1,0 +1,433 @@
+// Package keyring checks API keys on the path of every request, from memory where it
+// can, so that most requests never wait for the database.
+//
+// A Keyring remembers the keys it has looked up. When any key changes on any node,
+// Invalidate marks everything it remembers as stale, and Refresh reads the keys in use
+// again while requests go on. That is how a revocation made elsewhere takes effect.
+//
+// What Check answers depends on what is in memory and on the store:
+//
+//	in memory   store                                  answer
+//	unknown     finds the key                          its state, which is remembered
+//	unknown     has no such key                        account.ErrInvalidKey, which is not remembered
+//	unknown     fails or takes more than 200 ms        that error
+//	unknown     not asked: 1024 lookups are waiting    ErrTooManyLookups
+//	current     not asked                              the remembered state
+//	stale       not asked: Refresh is running, or a    the remembered state if it is still usable;
+//	            lookup failed less than 1 s ago        otherwise the store is asked
+//	stale       finds the key                          its state, which is remembered
+//	stale       has no such key                        account.ErrInvalidKey, and the key is forgotten
+//	stale       fails or takes more than 200 ms        the remembered state if it is still usable;
+//	                                                   otherwise that error
+//
+// A remembered state is current until the next Invalidate, however long the store is
+// unreachable. A stale state is usable if it was current until the first Invalidate that
+// no Refresh has completed since, and if that Invalidate is
+//
+//   - less than 5 seconds ago, or the store became reachable less than 5 seconds ago, or
+//   - less than 15 minutes ago while the store is unreachable (SetReachable).
+//
+// Otherwise a store that is merely too slow for requests would keep a revoked key
+// alive. Distrust makes everything stale and nothing usable: the caller sets it once the
+// store has been unreachable for so long that a revocation may have been missed.
+//
+// A token that is malformed or has a wrong checksum is account.ErrInvalidKey without a
+// lookup. A key found to be revoked, expired or suspended is refused with
+// account.ErrRevokedKey, ErrExpiredKey or ErrSuspendedKey; expiry is decided by the
+// clock at each check, not when the key was read.
+package keyring
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"palmares/internal/account"
+)
+
+// ErrTooManyLookups means that a key was not looked up because too many unknown keys
+// are being looked up already. It says nothing about the key.
+var ErrTooManyLookups = errors.New("too many unknown keys are being looked up at once: try again in a moment")
+
+const (
+	// maxPerShard is how many keys a shard remembers. With 64 shards, 131,072 keys are
+	// answered from memory, in about 60 MB. Only keys that exist are remembered, so that
+	// made-up keys cannot fill it.
+	maxPerShard = 2048
+	// maxLookups is how many lookups run at once, of remembered keys and of unknown keys
+	// separately. SQLite has four readers and PostgreSQL ten connections, so other
+	// queries wait for one lookup at most.
+	maxLookups = 2
+	// maxWaiting is how many unknown keys may be looked up or wait for it: the customers
+	// of a large service who all return after a restart.
+	maxWaiting = 1024
+	// lookupTimeout is how long a request waits for the store, including for its turn.
+	// Callers are promised a quarter of a second; the rest is for the network.
+	lookupTimeout = 200 * time.Millisecond
+	// For failurePause after a failed lookup, remembered keys are not looked up again:
+	// their owners would wait for nothing, one after the other.
+	failurePause = time.Second
+	// A key's last use is recorded once per useInterval.
+	useInterval = time.Minute
+	// maxStale is how long after a change a stale state is usable while the store answers.
+	maxStale = 5 * time.Second
+	// maxStaleUnreachable is the same while the store is unreachable. Keys that were used
+	// within it are refreshed.
+	maxStaleUnreachable = 15 * time.Minute
+	// refreshBatch is how many keys one query of Refresh reads.
+	refreshBatch = 1000
+)
+
+// Unanswered is the wait reported for a request whose key was answered from stale
+// memory because the store did not respond: the store should not be asked for anything
+// else on behalf of this request.
+const Unanswered = time.Duration(math.MaxInt64)
+
+// A Store is where the keys are.
+type Store interface {
+	// KeyByHash returns the key with a hash, revoked and expired ones included. It
+	// returns account.ErrInvalidKey if there is none.
+	KeyByHash(ctx context.Context, hash [sha256.Size]byte) (account.Key, error)
+	// KeysByHash returns those of the keys with these hashes that exist.
+	KeysByHash(ctx context.Context, hashes [][sha256.Size]byte) (map[[sha256.Size]byte]account.Key, error)
+}
+
+// A Keyring checks keys; see the package comment. It is safe for concurrent use.
+//
+// Its memory is split into shards by the key's hash, so that requests with different
+// keys share no lock.
+//
+// A key that does not exist is looked up each time: remembering it would not help
+// against someone who makes up another key for every request, and would hurt the owner
+// of a key created a moment ago. The limit on concurrent lookups is what protects the
+// store. Remembered keys have lookups of their own, so that their owners do not queue
+// behind made-up keys.
+type Keyring struct {
+	store  Store
+	now    func() time.Time
+	shards [64]shard
+	epoch  atomic.Uint64 // counts the calls of Invalidate
+
+	mu         sync.Mutex    // held to change epoch, refreshed and changedAt together
+	refreshed  atomic.Uint64 // the epoch at which the keys in use were last all current
+	changedAt  atomic.Int64  // the first Invalidate since then, in Unix milliseconds; 0 for none
+	graceSince atomic.Int64  // changedAt, or when the store became reachable after it
+	refreshing atomic.Bool
+
+	unreachable atomic.Bool
+	distrusted  atomic.Bool
+	failedAt    atomic.Int64 // when a remembered key last could not be looked up, in Unix milliseconds
+
+	waiting      atomic.Int64  // unknown keys that are looked up or wait for it
+	unknownSlots chan struct{} // holds a value for each running lookup of an unknown key
+	knownSlots   chan struct{} // the same for remembered keys
+}
+
+type shard struct {
+	mu      sync.RWMutex
+	entries map[[sha256.Size]byte]*entry
+	_       [64]byte // a cache line of its own
+}
+
+// entry is a key as it was read in one epoch. It does not change; a later lookup
+// replaces it and takes over its use.
+type entry struct {
+	key   account.Key
+	epoch uint64
+	use   *use
+}
+
+// use is when a key was last used, in Unix milliseconds.
+type use struct {
+	last     atomic.Int64
+	reported int64 // what Used returned last; only Used touches it
+}
+
+// New returns an empty keyring. Neither store nor now may be nil.
+func New(store Store, now func() time.Time) *Keyring {
+	if store == nil || now == nil {
+		panic("keyring: a store and a clock are required")
+	}
+	return &Keyring{store: store, now: now, unknownSlots: make(chan struct{}, maxLookups), knownSlots: make(chan struct{}, maxLookups)}
+}
+
+// Check returns the key that a token is. An error other than the four reasons of package
+// account means that the key could not be looked up. The key is shared: callers must not
+// change it.
+func (k *Keyring) Check(ctx context.Context, token string) (*account.Key, error) {
+	key, _, err := k.CheckTimed(ctx, token)
+	return key, err
+}
+
+// CheckTimed is Check, and also returns how long it waited for the store: usually not at
+// all. See Unanswered.
+func (k *Keyring) CheckTimed(ctx context.Context, token string) (key *account.Key, waited time.Duration, err error) {
+	if len(token) != account.KeyLength {
+		return nil, 0, account.ErrInvalidKey
+	}
+	hash := account.HashKey(token)
+	s := k.shard(hash)
+	found := s.get(hash)
+	if found == nil && !account.CheckKey(token) { // a remembered key has passed this
+		return nil, 0, account.ErrInvalidKey
+	}
+	if found == nil || found.epoch != k.epoch.Load() && !k.skipsLookup(found) {
+		start := time.Now()
+		newer, err := k.lookUp(ctx, s, hash, found != nil)
+		waited = time.Since(start)
+		switch {
+		case err == nil:
+			found = newer
+		case found == nil || errors.Is(err, account.ErrInvalidKey) || !k.isUsable(found):
+			return nil, waited, err
+		default:
+			waited = Unanswered
+		}
+	}
+	now := k.now()
+	if err := refusal(&found.key, now); err != nil {
+		return nil, waited, err
+	}
+	// Concurrent requests may all write here; once a minute that does no harm.
+	if at := now.UnixMilli(); at-found.use.last.Load() >= useInterval.Milliseconds() {
+		found.use.last.Store(at)
+	}
+	return &found.key, waited, nil
+}
+
+// refusal returns the reason why a key is refused, nil for none.
+func refusal(key *account.Key, now time.Time) error {
+	switch {
+	case !key.RevokedAt.IsZero():
+		return account.ErrRevokedKey
+	case !key.ExpiresAt.IsZero() && !now.Before(key.ExpiresAt):
+		return account.ErrExpiredKey
+	case !key.SuspendedAt.IsZero():
+		return account.ErrSuspendedKey
+	}
+	return nil
+}
+
+// skipsLookup reports whether a stale entry is used without asking the store.
+func (k *Keyring) skipsLookup(stale *entry) bool {
+	sinceFailure := k.now().UnixMilli() - k.failedAt.Load()
+	return (k.refreshing.Load() || sinceFailure >= 0 && sinceFailure < failurePause.Milliseconds()) && k.isUsable(stale)
+}
+
+// isUsable reports whether a stale entry may be used; see the package comment.
+func (k *Keyring) isUsable(stale *entry) bool {
+	now, changed := k.now().UnixMilli(), k.changedAt.Load()
+	switch {
+	case k.distrusted.Load(), stale.epoch < k.refreshed.Load(), changed == 0, now-changed >= maxStaleUnreachable.Milliseconds():
+		return false
+	case k.unreachable.Load():
+		return true
+	}
+	return now-k.graceSince.Load() < maxStale.Milliseconds()
+}
+
+func (k *Keyring) shard(hash [sha256.Size]byte) *shard {
+	return &k.shards[hash[0]%byte(len(k.shards))]
+}
+
+// lookUp asks the store for a key once a slot is free, unless another request has done
+// so meanwhile.
+func (k *Keyring) lookUp(ctx context.Context, s *shard, hash [sha256.Size]byte, remembered bool) (*entry, error) {
+	slots := k.knownSlots
+	if !remembered {
+		slots = k.unknownSlots
+		defer k.waiting.Add(-1)
+		if k.waiting.Add(1) > maxWaiting {
+			return nil, ErrTooManyLookups
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	select {
+	case slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-slots }()
+
+	epoch := k.epoch.Load() // before the query: an Invalidate during it may be about what it reads
+	if found := s.get(hash); found != nil && found.epoch == epoch {
+		return found, nil
+	}
+	key, err := k.store.KeyByHash(ctx, hash)
+	if err != nil {
+		switch {
+		case errors.Is(err, account.ErrInvalidKey):
+			s.remove(hash, epoch)
+		case remembered && !errors.Is(err, context.Canceled):
+			// A caller who hangs up says nothing about the store. Nor do failed lookups of
+			// unknown keys, with which anyone could keep a revoked key alive.
+			k.failedAt.Store(k.now().UnixMilli())
+		}
+		return nil, err
+	}
+	return s.put(hash, entry{key: key, epoch: epoch}), nil
+}
+
+func (s *shard) get(hash [sha256.Size]byte) *entry {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.entries[hash]
+}
+
+// put remembers an entry, and returns it or the newer one that is remembered already.
+func (s *shard) put(hash [sha256.Size]byte, e entry) *entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.entries[hash]
+	switch {
+	case old != nil && old.epoch > e.epoch:
+		return old
+	case old != nil:
+		e.use = old.use // a request that holds the old entry may be about to record its use
+	default:
+		e.use = new(use)
+	}
+	if s.entries == nil {
+		s.entries = map[[sha256.Size]byte]*entry{}
+	}
+	if old == nil && len(s.entries) >= maxPerShard {
+		for any := range s.entries { // map order is random, and a key in use soon returns
+			delete(s.entries, any)
+			break
+		}
+	}
+	s.entries[hash] = &e
+	return &e
+}
+
+// remove drops a key that does not exist, unless it was read in a later epoch.
+func (s *shard) remove(hash [sha256.Size]byte, epoch uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if old := s.entries[hash]; old != nil && old.epoch <= epoch {
+		delete(s.entries, hash)
+	}
+}
+
+// Invalidate makes everything that is remembered stale, because a key may have changed.
+// Unless Refresh is running or the store fails, a check that starts after it is answered
+// by a lookup that starts after it.
+func (k *Keyring) Invalidate() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.changedAt.Load() == 0 {
+		now := k.now().UnixMilli()
+		k.graceSince.Store(now)
+		k.changedAt.Store(now)
+	}
+	k.epoch.Add(1)
+}
+
+// NeedsRefresh reports whether Invalidate was called since the last complete Refresh.
+func (k *Keyring) NeedsRefresh() bool { return k.changedAt.Load() != 0 }
+
+// Refresh reads the stale keys that were used lately from the store, most recently used
+// first. After an error the next call continues where this one stopped.
+func (k *Keyring) Refresh(ctx context.Context) error {
+	k.refreshing.Store(true)
+	defer k.refreshing.Store(false)
+	for {
+		epoch := k.epoch.Load() // before the query, as in lookUp
+		for hashes := range slices.Chunk(k.staleInUse(epoch), refreshBatch) {
+			found, err := k.store.KeysByHash(ctx, hashes)
+			if err != nil {
+				return err
+			}
+			for _, hash := range hashes {
+				if key, ok := found[hash]; ok {
+					k.shard(hash).put(hash, entry{key: key, epoch: epoch})
+				} else {
+					k.shard(hash).remove(hash, epoch)
+				}
+			}
+		}
+		if k.markRefreshed(epoch) {
+			return nil
+		}
+	}
+}
+
+// staleInUse returns the keys that were used lately and were last read before epoch.
+func (k *Keyring) staleInUse(epoch uint64) [][sha256.Size]byte {
+	type used struct {
+		hash [sha256.Size]byte
+		last int64
+	}
+	var list []used
+	since := k.now().Add(-maxStaleUnreachable).UnixMilli()
+	for i := range k.shards {
+		s := &k.shards[i]
+		s.mu.RLock()
+		for hash, e := range s.entries {
+			if last := e.use.last.Load(); e.epoch < epoch && last > since {
+				list = append(list, used{hash, last})
+			}
+		}
+		s.mu.RUnlock()
+	}
+	slices.SortFunc(list, func(a, b used) int { return cmp.Compare(b.last, a.last) })
+	hashes := make([][sha256.Size]byte, len(list))
+	for i, u := range list {
+		hashes[i] = u.hash
+	}
+	return hashes
+}
+
+// markRefreshed records that the keys in use are current as of epoch. It reports false
+// if Invalidate was called since.
+func (k *Keyring) markRefreshed(epoch uint64) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.epoch.Load() != epoch {
+		return false
+	}
+	k.refreshed.Store(epoch)
+	k.changedAt.Store(0)
+	return true
+}
+
+// SetReachable says whether the store answers at all.
+func (k *Keyring) SetReachable(reachable bool) {
+	if k.unreachable.Swap(!reachable) && reachable {
+		k.graceSince.Store(k.now().UnixMilli()) // keys could not be refreshed before
+	}
+}
+
+// Distrust says whether the store has been unreachable for so long that nothing
+// remembered may be used.
+func (k *Keyring) Distrust(distrusted bool) {
+	if k.distrusted.Swap(distrusted) != distrusted {
+		k.Invalidate()
+	}
+}
+
+// Used returns the keys that were used since it was last called. One goroutine calls it,
+// about once a minute. A key that is used all the time is returned at most once a
+// minute. Invalidate loses no use; that of a key evicted from memory may be missed.
+func (k *Keyring) Used() []account.KeyUse {
+	var list []account.KeyUse
+	for i := range k.shards {
+		s := &k.shards[i]
+		s.mu.RLock()
+		for _, e := range s.entries {
+			if last := e.use.last.Load(); last > e.use.reported {
+				e.use.reported = last
+				list = append(list, account.KeyUse{KeyID: e.key.ID, At: time.UnixMilli(last)})
+			}
+		}
+		s.mu.RUnlock()
+	}
+	return list
+}
