@@ -1,4 +1,5 @@
-// Package internal_test holds the arrows of ARCHITECTURE.md.
+// Package internal_test compares the imports of every package with the table in
+// ARCHITECTURE.md.
 package internal_test
 
 import (
@@ -13,69 +14,103 @@ import (
 	"testing"
 )
 
-// arrows says what each package may import of ours. What is not here may import
-// nothing, and cmd may import everything.
-var arrows = map[string][]string{
-	"internal/account":   {},
-	"internal/catalog":   {},
-	"internal/markdown":  {"internal/catalog"},
-	"internal/content":   {"internal/catalog", "internal/markdown"},
-	"internal/synthetic": {"internal/catalog"},
-	"internal/webhook":   {"internal/catalog"},
-	"internal/mail":      {"internal/webhook"},
-	"internal/billing":   {"internal/account"},
-	"internal/store": {
-		"internal/catalog", "internal/account", "internal/markdown", "internal/quota", "internal/webhook", "internal/mail", "internal/billing",
-	},
-	"internal/webhookapi": {"internal/account", "internal/api", "internal/catalog", "internal/keyring", "internal/store", "internal/webhook"},
-	"internal/accountsite": {
-		"internal/account", "internal/billing", "internal/catalog", "internal/clientip", "internal/quota", "internal/site", "internal/store", "internal/webhook",
-	},
-	"internal/snapshot": {"internal/catalog", "internal/markdown"},
-	"internal/keyring":  {"internal/account"},
-	"internal/coding":   {},
-	"internal/clientip": {},
-	"internal/quota":    {},
-	"internal/search":   {"internal/catalog", "internal/markdown"},
-	"internal/api":      {"internal/catalog", "internal/snapshot", "internal/account", "internal/coding", "internal/quota"},
-	"internal/site":     {"internal/catalog", "internal/snapshot", "internal/markdown", "internal/coding", "internal/search"},
-	"internal/server":   {"internal/catalog", "internal/snapshot", "internal/account", "internal/keyring", "internal/api", "internal/quota", "internal/clientip"},
-	"internal/keyring/keyringtest": {
-		"internal/account",
-	},
-	"internal/testkit": {},
-	"demo":             {},
+const module = "palmares/"
+
+// The parts of the document that the test relies on.
+const (
+	noImports  = "none" // in the last column of the table
+	unchecked  = "any"  // likewise, for commands, benchmarks and test-only packages
+	document   = "../ARCHITECTURE.md"
+	tableStart = "| package | what it is | imports |"
+)
+
+func TestImportsMatchTheTableInArchitecture(t *testing.T) {
+	table := readTable(t)
+	imports := readImports(t)
+	for dir, got := range imports {
+		want, found := table[dir]
+		switch {
+		case !found:
+			t.Errorf("%s is not in the table of ARCHITECTURE.md; add a row with the imports: %s", dir, cell(got))
+		case want != unchecked && want != cell(got):
+			t.Errorf("ARCHITECTURE.md says that %s imports: %s\nbut it imports: %s\nremove the import or update the table", dir, want, cell(got))
+		}
+	}
+	for dir := range table {
+		if _, found := imports[dir]; !found {
+			t.Errorf("ARCHITECTURE.md lists %s, which is not a package; remove the row", dir)
+		}
+	}
 }
 
-func TestImportsFollowTheArrows(t *testing.T) {
-	root := os.DirFS("..")
-	seen := map[string]bool{}
-	err := fs.WalkDir(root, ".", func(file string, d fs.DirEntry, err error) error {
+func TestTheDomainImportsOnlyTheStandardLibrary(t *testing.T) {
+	files, err := fs.Glob(os.DirFS("."), "catalog/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no files in catalog", err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		for _, imported := range importsOf(t, file) {
+			if strings.Contains(imported, ".") || strings.HasPrefix(imported, module) {
+				t.Errorf("internal/%s imports %s", file, imported)
+			}
+		}
+	}
+}
+
+// readTable returns the last column of the table, by package directory.
+func readTable(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(text), tableStart+"\n|---|---|---|\n")
+	if !found {
+		t.Fatalf("ARCHITECTURE.md has no table that starts with %q", tableStart)
+	}
+	table := map[string]string{}
+	for line := range strings.Lines(rest) {
+		cells := strings.Split(strings.TrimSpace(line), "|")
+		if len(cells) != 5 {
+			break
+		}
+		dir := strings.Trim(cells[1], " `")
+		if _, twice := table[dir]; twice {
+			t.Errorf("ARCHITECTURE.md lists %s twice", dir)
+		}
+		table[dir] = strings.TrimSpace(cells[3])
+	}
+	return table
+}
+
+// readImports returns our own packages imported by each package directory, tests
+// aside. Packages that have only tests import nothing.
+func readImports(t *testing.T) map[string][]string {
+	t.Helper()
+	imports := map[string][]string{}
+	err := fs.WalkDir(os.DirFS(".."), ".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if d.IsDir() && (d.Name() == "node_modules" || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && file != ".") {
 			return fs.SkipDir
 		}
-		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
-			return nil
-		}
 		dir := path.Dir(file)
-		if strings.HasPrefix(dir, "cmd/") || strings.HasPrefix(dir, "bench") || strings.HasPrefix(dir, "tools/") {
+		if !strings.HasSuffix(file, ".go") || dir == "internal" || strings.HasPrefix(dir, "tools/") {
 			return nil
 		}
-		allowed, ok := arrows[dir]
-		if !ok {
-			t.Errorf("%s is not in the table of arrows: add it, and draw it in ARCHITECTURE.md", dir)
+		if _, seen := imports[dir]; !seen {
+			imports[dir] = nil
+		}
+		if strings.HasSuffix(file, "_test.go") {
 			return nil
 		}
-		seen[dir] = true
-		for _, imported := range imports(t, "../"+file) {
-			switch ours, isOurs := strings.CutPrefix(imported, "palmares/"); {
-			case isOurs && !slices.Contains(allowed, ours):
-				t.Errorf("%s imports %s: that arrow is not allowed", file, ours)
-			case dir == "internal/catalog" && !isOurs && strings.Contains(imported, "."):
-				t.Errorf("%s imports %s: the domain needs the standard library only", file, imported)
+		for _, imported := range importsOf(t, "../"+file) {
+			if ours, isOurs := strings.CutPrefix(imported, module); isOurs {
+				imports[dir] = append(imports[dir], ours)
 			}
 		}
 		return nil
@@ -83,14 +118,23 @@ func TestImportsFollowTheArrows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for dir := range arrows {
-		if !seen[dir] {
-			t.Errorf("%s is in the table of arrows and nowhere else", dir)
-		}
-	}
+	return imports
 }
 
-func imports(t *testing.T, file string) []string {
+// cell formats imports as the table does: sorted, without the internal/ prefix.
+func cell(imports []string) string {
+	if len(imports) == 0 {
+		return noImports
+	}
+	var names []string
+	for _, name := range imports {
+		names = append(names, strings.TrimPrefix(name, "internal/"))
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ", ")
+}
+
+func importsOf(t *testing.T, file string) []string {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
 	if err != nil {
