@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -47,7 +48,7 @@ func handlerOver(tools int) http.Handler {
 	snap := snapshot.Build(c, 1, "2026-01-01")
 	return api.New(api.Config{
 		Snapshot:  func() *snapshot.Snapshot { return snap },
-		Authorize: func(*http.Request) (api.Caller, *api.Error) { return api.Caller{Keyed: true}, nil },
+		Authorize: func(context.Context, *http.Request) (api.Caller, *api.Error) { return api.Caller{Keyed: true}, nil },
 	})
 }
 

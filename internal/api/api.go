@@ -8,23 +8,23 @@
 package api
 
 import (
+	"context"
 	_ "embed"
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"palmares/internal/catalog"
 	"palmares/internal/coding"
 	"palmares/internal/quota"
 	"palmares/internal/snapshot"
+	"palmares/internal/web"
 )
 
 // A Caller is who sent a request.
 type Caller struct {
 	Keyed   bool          // with a valid API key
 	Subject quota.Subject // whose quota the request is counted against
-	Waited  time.Duration // what it took to find out, which counting must not take again
 }
 
 // Config is what the operations need of the rest of the server.
@@ -32,8 +32,8 @@ type Config struct {
 	// Snapshot gives the catalogue to answer from; it is called once a request. Required.
 	Snapshot func() *snapshot.Snapshot
 	// Authorize tells who sent a request from its Authorization header, or
-	// why it must be refused. Required.
-	Authorize func(*http.Request) (Caller, *Error)
+	// why it must be refused; the context limits what is asked of the store. Required.
+	Authorize func(context.Context, *http.Request) (Caller, *Error)
 	// Meter counts requests; nil when there are no quotas.
 	Meter *quota.Meter
 }
@@ -111,6 +111,7 @@ type request struct {
 	slug   string // of the path, if it has one
 	caller Caller
 	known  bool // who the caller is: it was not refused
+	store  web.StoreContext
 }
 
 // An operation answers or fails; it writes nothing itself.
@@ -119,6 +120,8 @@ type operation func(*request) (answer, error)
 // ServeHTTP answers one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	req := request{Request: r, snap: h.cfg.Snapshot()}
+	req.store.Start(r.Context())
+	defer req.store.Stop()
 	header := w.Header()
 	setCommonHeaders(header, req.snap)
 	if r.Method == http.MethodOptions {
@@ -135,7 +138,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		header["CDN-Cache-Control"] = noStore
 	}
 	if req.known && h.cfg.Meter != nil {
-		if over := h.count(header, req.caller, &a, err); over != nil {
+		if over := h.count(header, &req, &a, err); over != nil {
 			err = over
 		}
 	}
@@ -151,7 +154,7 @@ func (h *Handler) run(op operation, req *request) (answer, error) {
 	if err := refuseKeyIn(req.URL.RawQuery); err != nil {
 		return answer{}, err
 	}
-	caller, refusal := h.cfg.Authorize(req.Request)
+	caller, refusal := h.cfg.Authorize(&req.store, req.Request)
 	if refusal != nil {
 		return answer{}, refusal
 	}
@@ -169,7 +172,8 @@ func (h *Handler) run(op operation, req *request) (answer, error) {
 // counts, and tells a caller with a key what is left. It comes between making the
 // answer and writing it, so that nothing has to be given back; a caller with
 // nothing left gets the error instead.
-func (h *Handler) count(header http.Header, caller Caller, a *answer, failure error) error {
+func (h *Handler) count(header http.Header, req *request, a *answer, failure error) error {
+	caller := &req.caller
 	status := a.status
 	if failure != nil {
 		status = asError(failure).Status
@@ -183,11 +187,11 @@ func (h *Handler) count(header http.Header, caller Caller, a *answer, failure er
 	}
 	if !counts {
 		if caller.Keyed {
-			h.cfg.Meter.Look(caller.Subject, caller.Waited).SetHeaders(header)
+			h.cfg.Meter.Look(&req.store, caller.Subject).SetHeaders(header)
 		}
 		return nil
 	}
-	grant := h.cfg.Meter.Take(caller.Subject, caller.Waited)
+	grant := h.cfg.Meter.Take(&req.store, caller.Subject)
 	grant.SetHeaders(header)
 	if grant.Refused {
 		return quotaExceeded(grant)

@@ -116,7 +116,7 @@ func serveCounting(t *testing.T, c *catalog.Catalog, meter *quota.Meter) *servic
 	handler := api.New(api.Config{
 		Meter:    meter,
 		Snapshot: func() *snapshot.Snapshot { return s.live },
-		Authorize: func(r *http.Request) (api.Caller, *api.Error) {
+		Authorize: func(_ context.Context, r *http.Request) (api.Caller, *api.Error) {
 			switch r.Header.Get("Authorization") {
 			case "":
 				return api.Caller{}, nil

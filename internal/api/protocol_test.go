@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -330,7 +331,7 @@ func FuzzAnyRequestIsAnswered(f *testing.F) {
 	snap := snapshot.Build(c, 1, "2026-11-02")
 	handler := api.New(api.Config{
 		Snapshot:  func() *snapshot.Snapshot { return snap },
-		Authorize: func(*http.Request) (api.Caller, *api.Error) { return api.Caller{Keyed: true}, nil },
+		Authorize: func(context.Context, *http.Request) (api.Caller, *api.Error) { return api.Caller{Keyed: true}, nil },
 	})
 	f.Fuzz(func(t *testing.T, path, query, accept, match string) {
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)

@@ -29,7 +29,7 @@ func usedUp(t *testing.T) *quota.Meter {
 		t.Fatal(err)
 	}
 	for range 100 {
-		m.Take(quota.Subject{}, 0)
+		m.Take(t.Context(), quota.Subject{})
 	}
 	return m
 }

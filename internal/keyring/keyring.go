@@ -10,14 +10,14 @@
 //	in memory   store                                  answer
 //	unknown     finds the key                          its state, which is remembered
 //	unknown     has no such key                        account.ErrInvalidKey, which is not remembered
-//	unknown     fails or takes more than 200 ms        that error
+//	unknown     fails, or is too slow for ctx          that error
 //	unknown     not asked: 1024 lookups are waiting    ErrTooManyLookups
 //	current     not asked                              the remembered state
 //	stale       not asked: Refresh is running, or a    the remembered state if it is still usable;
 //	            lookup failed less than 1 s ago        otherwise the store is asked
 //	stale       finds the key                          its state, which is remembered
 //	stale       has no such key                        account.ErrInvalidKey, and the key is forgotten
-//	stale       fails or takes more than 200 ms        the remembered state if it is still usable;
+//	stale       fails, or is too slow for ctx          the remembered state if it is still usable;
 //	                                                   otherwise that error
 //
 // A remembered state is current until the next Invalidate, however long the store is
@@ -42,7 +42,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -67,9 +66,6 @@ const (
 	// maxWaiting is how many unknown keys may be looked up or wait for it: the customers
 	// of a large service who all return after a restart.
 	maxWaiting = 1024
-	// lookupTimeout is how long a request waits for the store, including for its turn.
-	// Callers are promised a quarter of a second; the rest is for the network.
-	lookupTimeout = 200 * time.Millisecond
 	// For failurePause after a failed lookup, remembered keys are not looked up again:
 	// their owners would wait for nothing, one after the other.
 	failurePause = time.Second
@@ -83,11 +79,6 @@ const (
 	// refreshBatch is how many keys one query of Refresh reads.
 	refreshBatch = 1000
 )
-
-// Unanswered is the wait reported for a request whose key was answered from stale
-// memory because the store did not respond: the store should not be asked for anything
-// else on behalf of this request.
-const Unanswered = time.Duration(math.MaxInt64)
 
 // A Store is where the keys are.
 type Store interface {
@@ -159,46 +150,36 @@ func New(store Store, now func() time.Time) *Keyring {
 
 // Check returns the key that a token is. An error other than the four reasons of package
 // account means that the key could not be looked up. The key is shared: callers must not
-// change it.
+// change it. A lookup, including the wait for its turn, ends when ctx does; package web
+// sets the deadline.
 func (k *Keyring) Check(ctx context.Context, token string) (*account.Key, error) {
-	key, _, err := k.CheckTimed(ctx, token)
-	return key, err
-}
-
-// CheckTimed is Check, and also returns how long it waited for the store: usually not at
-// all. See Unanswered.
-func (k *Keyring) CheckTimed(ctx context.Context, token string) (key *account.Key, waited time.Duration, err error) {
 	if len(token) != account.KeyLength {
-		return nil, 0, account.ErrInvalidKey
+		return nil, account.ErrInvalidKey
 	}
 	hash := account.HashKey(token)
 	s := k.shard(hash)
 	found := s.get(hash)
 	if found == nil && !account.CheckKey(token) { // a remembered key has passed this
-		return nil, 0, account.ErrInvalidKey
+		return nil, account.ErrInvalidKey
 	}
 	if found == nil || found.epoch != k.epoch.Load() && !k.skipsLookup(found) {
-		start := time.Now()
 		newer, err := k.lookUp(ctx, s, hash, found != nil)
-		waited = time.Since(start)
 		switch {
 		case err == nil:
 			found = newer
 		case found == nil || errors.Is(err, account.ErrInvalidKey) || !k.isUsable(found):
-			return nil, waited, err
-		default:
-			waited = Unanswered
+			return nil, err
 		}
 	}
 	now := k.now()
 	if err := refusal(&found.key, now); err != nil {
-		return nil, waited, err
+		return nil, err
 	}
 	// Concurrent requests may all write here; once a minute that does no harm.
 	if at := now.UnixMilli(); at-found.use.last.Load() >= useInterval.Milliseconds() {
 		found.use.last.Store(at)
 	}
-	return &found.key, waited, nil
+	return &found.key, nil
 }
 
 // refusal returns the reason why a key is refused, nil for none.
@@ -247,8 +228,6 @@ func (k *Keyring) lookUp(ctx context.Context, s *shard, hash [sha256.Size]byte, 
 			return nil, ErrTooManyLookups
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
-	defer cancel()
 	select {
 	case slots <- struct{}{}:
 	case <-ctx.Done():

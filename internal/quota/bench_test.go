@@ -37,7 +37,7 @@ func BenchmarkTake(b *testing.B) {
 			b.ResetTimer()
 			b.RunParallel(func(pb *testing.PB) {
 				for i := int(worker.Add(101)); pb.Next(); i++ {
-					k.Take(bench.subjects[i%len(bench.subjects)])
+					k.Meter.Take(b.Context(), bench.subjects[i%len(bench.subjects)])
 				}
 			})
 		})

@@ -174,9 +174,21 @@ var (
 	home  = stranger("203.0.113.9/32")
 )
 
+// storeTimeout is how long a request waits for the store.
+const storeTimeout = 240 * time.Millisecond
+
 // Take and Look are those of a request that has not waited for the store.
-func (k *kit) Take(s Subject) Grant { return k.Meter.Take(s, 0) }
-func (k *kit) Look(s Subject) Grant { return k.Meter.Look(s, 0) }
+func (k *kit) Take(s Subject) Grant {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	return k.Meter.Take(ctx, s)
+}
+
+func (k *kit) Look(s Subject) Grant {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	return k.Meter.Look(ctx, s)
+}
 
 // use takes n requests, which must be granted, and gives the last grant.
 func (k *kit) use(t testing.TB, s Subject, n int) (g Grant) {

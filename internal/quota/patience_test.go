@@ -10,7 +10,7 @@ import (
 
 // What a request has waited for its key is taken off what it waits to be counted.
 func TestARequestWaitsOnceForTheStore(t *testing.T) {
-	for _, waited := range []time.Duration{0, 30 * time.Millisecond, maxWaited, maxWaited + 1, time.Hour} {
+	for _, waited := range []time.Duration{0, 30 * time.Millisecond, storeTimeout - minCountTime, storeTimeout - minCountTime + 1, time.Hour} {
 		for _, follows := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
 				c := newCabinet(time.Now)
@@ -24,9 +24,11 @@ func TestARequestWaitsOnceForTheStore(t *testing.T) {
 					}
 				}
 				begin := time.Now()
-				g := k.Meter.Take(ada, waited)
-				took, most := time.Since(begin), max(takeTimeout-waited, 0)
-				if waited > maxWaited {
+				ctx, cancel := context.WithTimeout(t.Context(), storeTimeout-waited)
+				defer cancel()
+				g := k.Meter.Take(ctx, ada)
+				took, most := time.Since(begin), max(storeTimeout-waited, 0)
+				if most < minCountTime {
 					most = 0
 				}
 				if took > most || g.Refused || g.Remaining != 999 {
@@ -42,7 +44,9 @@ func TestARequestThatIsNotAskedForIsStillCounted(t *testing.T) {
 	c := newCabinet(clockAt(noon).now)
 	k := share(t, c, c.now)
 	before := c.counts.Load()
-	k.Meter.Take(ada, time.Hour)
+	late, cancel := context.WithDeadline(t.Context(), time.Now())
+	defer cancel()
+	k.Meter.Take(late, ada)
 	if c.counts.Load() != before || k.Alone() {
 		t.Error("the store was asked for a request that had no time left")
 	}

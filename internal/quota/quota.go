@@ -184,18 +184,17 @@ func New(ctx context.Context, cfg Config) (*Meter, error) {
 
 // Take counts one request of s, unless its day is used up: then it is refused and
 // not counted. Requests of Pro are counted for the owner's chart and never refused.
-// waited is how long the request has waited for the store already.
-func (m *Meter) Take(s Subject, waited time.Duration) Grant {
+// Where nodes share the store it is waited for until the deadline of ctx.
+func (m *Meter) Take(ctx context.Context, s Subject) Grant {
 	now := m.now()
 	d := m.today(now)
-	if m.isShared(s, d, waited) {
-		begin := time.Now()
-		used, is, ok := m.takeShared(d, s, 1, takeTimeout-waited)
+	if m.isShared(ctx, s, d) {
+		used, is, ok := m.takeShared(ctx, d, s, 1)
 		if !ok && is == closed { // it is another day there: now we know which
 			now = m.now()
 			if newer := m.today(now); newer != d {
 				d = newer
-				used, is, ok = m.takeShared(d, s, 1, takeTimeout-waited-time.Since(begin))
+				used, is, ok = m.takeShared(ctx, d, s, 1)
 			}
 		}
 		if ok {
@@ -212,11 +211,11 @@ func (m *Meter) Take(s Subject, waited time.Duration) Grant {
 
 // Look is what a Take would find, without counting: for an answer that is free and
 // still says what remains. It never refuses.
-func (m *Meter) Look(s Subject, waited time.Duration) Grant {
+func (m *Meter) Look(ctx context.Context, s Subject) Grant {
 	now := m.now()
 	d := m.today(now)
-	if m.isShared(s, d, waited) {
-		if used, _, ok := m.takeShared(d, s, 0, takeTimeout-waited); ok {
+	if m.isShared(ctx, s, d) {
+		if used, _, ok := m.takeShared(ctx, d, s, 0); ok {
 			return d.grant(s.Tier, used, false, now)
 		}
 	}

@@ -292,7 +292,7 @@ func TestAKnownSubjectCostsNoAllocation(t *testing.T) {
 	k := open(t, newShelf(), time.Now)
 	for _, s := range subjects {
 		k.Take(s)
-		if n := testing.AllocsPerRun(1200, func() { k.Take(s); k.Look(s) }); n != 0 {
+		if n := testing.AllocsPerRun(1200, func() { k.Meter.Take(t.Context(), s); k.Meter.Look(t.Context(), s) }); n != 0 {
 			t.Errorf("%s: %v allocations, want none", s.Tier, n)
 		}
 	}

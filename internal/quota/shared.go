@@ -9,15 +9,10 @@ import (
 	"time"
 )
 
-// takeTimeout is how long a request waits for the store at most, its turn included,
-// and what it waited to have its key looked up. A quarter of a second is what callers
-// are promised; the rest is for the way there and back.
-const takeTimeout = 240 * time.Millisecond
-
-// A request that has waited for longer than maxWaited is counted here, and its count
-// saved later: the lookup of its key took so long that the store would hardly count it
-// in what is left.
-const maxWaited = takeTimeout * 3 / 4
+// minCountTime is what a request must have left until its deadline for the store to be
+// asked. With less, because the lookup of its key took long, the store would hardly
+// answer in time: the request is counted here, and its count saved later.
+const minCountTime = 60 * time.Millisecond
 
 // A Tally is what a Count made of what it was asked.
 type Tally struct {
@@ -53,7 +48,7 @@ type counting struct {
 // only while it is in the queue.
 type group struct {
 	day      *day
-	until    time.Time // by a clock that cannot be set
+	deadline time.Time // zero for none
 	accounts map[string]int64
 	networks map[Pseudonym]int64
 	turn     chan struct{} // closed when its leader may ask
@@ -66,16 +61,17 @@ type group struct {
 var errSilent = errors.New("the store did not answer a moment ago")
 
 // join enters requests of a subject, one or none, into a group of its day and gives
-// their place among those of the subject; the first of all leads, and the group lasts
-// as long as its patience.
-func (c *counting) join(d *day, s Subject, network Pseudonym, requests int64, patience time.Duration) (g *group, place int64, leads bool) {
+// their place among those of the subject; the first of all leads, and its deadline is
+// that of the group.
+func (c *counting) join(ctx context.Context, d *day, s Subject, network Pseudonym, requests int64) (g *group, place int64, leads bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if n := len(c.queue); n > 0 && c.queue[n-1].day == d {
 		g = c.queue[n-1]
 	} else {
+		deadline, _ := ctx.Deadline()
 		g = &group{
-			day: d, until: time.Now().Add(patience), accounts: map[string]int64{}, networks: map[Pseudonym]int64{},
+			day: d, deadline: deadline, accounts: map[string]int64{}, networks: map[Pseudonym]int64{},
 			turn: make(chan struct{}), done: make(chan struct{}),
 		}
 		c.queue = append(c.queue, g)
@@ -124,8 +120,12 @@ func (c *counting) end() {
 
 // lead asks for a whole group.
 func (m *Meter) lead(g *group) {
-	ctx, cancel := context.WithDeadline(m.base, g.until)
-	defer cancel()
+	ctx := m.base // not the leader's: its caller may leave, the others stay
+	if !g.deadline.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, g.deadline)
+		defer cancel()
+	}
 	select {
 	case <-g.turn:
 	case <-ctx.Done():
@@ -193,14 +193,20 @@ func (m *Meter) Alone() bool { return m.shared.away.Load() }
 
 // isShared tells whether requests of s are to be asked of the store. Those of Pro
 // are not: nothing depends on their number but a chart.
-func (m *Meter) isShared(s Subject, d *day, waited time.Duration) bool {
-	return m.cfg.Count != nil && s.Tier != Pro && waited <= maxWaited && !m.shared.away.Load() && d.ready.Load() && !(d.private && s.Tier == Anonymous)
+func (m *Meter) isShared(ctx context.Context, s Subject, d *day) bool {
+	return m.cfg.Count != nil && s.Tier != Pro && hasTime(ctx) && !m.shared.away.Load() && d.ready.Load() && !(d.private && s.Tier == Anonymous)
+}
+
+// hasTime reports whether the store can still answer before the deadline of ctx.
+func hasTime(ctx context.Context) bool {
+	deadline, limited := ctx.Deadline()
+	return !limited || time.Until(deadline) >= minCountTime
 }
 
 // takeShared is take among several nodes, of one request or none. It fails when the
 // store gave no answer in time, or none for this subject; then the request is counted
 // here.
-func (m *Meter) takeShared(d *day, s Subject, requests int64, patience time.Duration) (used uint32, is outcome, ok bool) {
+func (m *Meter) takeShared(ctx context.Context, d *day, s Subject, requests int64) (used uint32, is outcome, ok bool) {
 	var network Pseudonym
 	if s.Tier == Anonymous {
 		network = d.pseudonym(s.Network)
@@ -212,16 +218,14 @@ func (m *Meter) takeShared(d *day, s Subject, requests int64, patience time.Dura
 	if used >= limit {
 		return used, refused, true // no node will grant it any more
 	}
-	g, place, leads := m.shared.join(d, s, network, requests, patience)
+	g, place, leads := m.shared.join(ctx, d, s, network, requests)
 	switch {
 	case leads:
 		m.lead(g)
-	case patience < takeTimeout:
-		if !g.within(patience) {
+	default:
+		if !g.wait(ctx) {
 			return 0, taken, false
 		}
-	default:
-		<-g.done // which comes in time, as the group is older than this request
 	}
 	if g.err != nil {
 		return 0, taken, false
@@ -247,10 +251,16 @@ func (m *Meter) takeShared(d *day, s Subject, requests int64, patience time.Dura
 	return uint32(c.Used - c.Granted + place + 1), taken, true
 }
 
-// within waits for the answer to a group for so long. Whoever goes before it is there
-// may be counted twice, there and here.
-func (g *group) within(patience time.Duration) bool {
-	timer := time.NewTimer(patience)
+// wait waits for the answer to a group until the deadline of ctx. A request that goes
+// before the answer is there may be counted twice, there and here; so a caller who
+// leaves does not end the wait.
+func (g *group) wait(ctx context.Context) bool {
+	deadline, limited := ctx.Deadline()
+	if !limited || !g.deadline.IsZero() && !deadline.Before(g.deadline) {
+		<-g.done // in time: mostly the group is older than this request
+		return true
+	}
+	timer := time.NewTimer(time.Until(deadline))
 	defer timer.Stop()
 	select {
 	case <-g.done:

@@ -362,7 +362,7 @@ func BenchmarkTakeShared(b *testing.B) {
 	var n atomic.Int64
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			m.Take(Subject{Tier: Free, Account: string(rune('a' + n.Add(1)%20000))}, 0)
+			m.Take(b.Context(), Subject{Tier: Free, Account: string(rune('a' + n.Add(1)%20000))})
 		}
 	})
 }

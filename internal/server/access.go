@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -22,7 +23,7 @@ type gate struct {
 
 // authorize takes a request with no Authorization header for anonymous; one with
 // anything else than one good key is refused, never taken for anonymous.
-func (g *gate) authorize(r *http.Request) (api.Caller, *api.Error) {
+func (g *gate) authorize(ctx context.Context, r *http.Request) (api.Caller, *api.Error) {
 	lines := r.Header["Authorization"]
 	if len(lines) == 0 {
 		network := clientip.Network(clientip.Addr(r, g.trusted))
@@ -32,13 +33,13 @@ func (g *gate) authorize(r *http.Request) (api.Caller, *api.Error) {
 	if !ok {
 		return api.Caller{}, api.InvalidKey()
 	}
-	key, waited, err := g.keys.CheckTimed(r.Context(), token)
+	key, err := g.keys.Check(ctx, token)
 	if err == nil {
 		tier := quota.Free
 		if key.Plan == account.Pro {
 			tier = quota.Pro
 		}
-		return api.Caller{Keyed: true, Subject: quota.Subject{Tier: tier, Account: key.AccountID}, Waited: waited}, nil
+		return api.Caller{Keyed: true, Subject: quota.Subject{Tier: tier, Account: key.AccountID}}, nil
 	}
 	refusal := api.KeyError(err)
 	// A flood of made-up keys, or callers who did not wait, must not flood the log.

@@ -135,12 +135,12 @@ func BenchmarkKeyAndQuota(b *testing.B) {
 			b.RunParallel(func(pb *testing.PB) {
 				r := (&http.Request{RemoteAddr: "127.0.0.1:4321", Header: header}).WithContext(b.Context())
 				for pb.Next() {
-					caller, refusal := g.authorize(r)
+					caller, refusal := g.authorize(b.Context(), r)
 					if refusal != nil {
 						b.Error(refusal)
 						return
 					}
-					meter.Take(caller.Subject, 0)
+					meter.Take(b.Context(), caller.Subject)
 				}
 			})
 		})

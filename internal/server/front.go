@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"sync/atomic"
@@ -32,7 +33,7 @@ func NewFront(cfg Config) *Front {
 	f.starting = http.HandlerFunc((&server{
 		api: api.New(api.Config{
 			Snapshot:  func() *snapshot.Snapshot { return nothing },
-			Authorize: func(*http.Request) (api.Caller, *api.Error) { return api.Caller{}, notYet() },
+			Authorize: func(context.Context, *http.Request) (api.Caller, *api.Error) { return api.Caller{}, notYet() },
 		}),
 		site:     page,
 		account:  page,

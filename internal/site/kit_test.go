@@ -3,6 +3,7 @@ package site_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"html"
 	"io"
@@ -74,7 +75,7 @@ func listen(t testing.TB, cfg site.Config) *visit {
 	v.site = site.New(cfg)
 	machines := api.New(api.Config{
 		Snapshot: v.live.Load,
-		Authorize: func(r *http.Request) (api.Caller, *api.Error) {
+		Authorize: func(_ context.Context, r *http.Request) (api.Caller, *api.Error) {
 			return api.Caller{Keyed: r.Header.Get("Authorization") != ""}, nil
 		},
 	})

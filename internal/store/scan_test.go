@@ -91,10 +91,10 @@ func TestNoKeyNoAddressAndNoDestroyedKeyOfADayIsAtRest(t *testing.T) {
 					as16 := network.Addr().As16()
 					hide("the address "+network.Addr().String(), as16[:])
 					secrets[network.Addr().String()] = []byte(network.Addr().String())
-					meter.Take(quota.Subject{Network: network}, 0)
+					meter.Take(t.Context(), quota.Subject{Network: network})
 				}
 			}
-			meter.Take(quota.Subject{Tier: quota.Free, Account: owners[0].ID}, 0)
+			meter.Take(t.Context(), quota.Subject{Tier: quota.Free, Account: owners[0].ID})
 			done, stop := context.WithCancel(ctx)
 			stop()
 			if err := meter.Run(done); err != nil { // which saves once more before it ends

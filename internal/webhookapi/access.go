@@ -7,6 +7,7 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/api"
 	"palmares/internal/keyring"
+	"palmares/internal/web"
 )
 
 // authorize tells whose key a request carries, nil when it has no Authorization
@@ -20,7 +21,10 @@ func (h *Handler) authorize(r *http.Request) (*account.Key, error) {
 	if !ok {
 		return nil, api.InvalidKey()
 	}
-	key, err := h.cfg.Keys.Check(r.Context(), token)
+	var ctx web.StoreContext
+	ctx.Start(r.Context())
+	defer ctx.Stop()
+	key, err := h.cfg.Keys.Check(&ctx, token)
 	if err == nil {
 		return key, nil
 	}
