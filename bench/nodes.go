@@ -134,11 +134,11 @@ func (b *bench) begin(c *cluster, nodes, accounts int) error {
 	for plan, count := range map[account.Plan]int{account.Developer: accounts, account.Pro: proAccounts} {
 		var keys []string
 		for i := range count {
-			a, err := st.CreateAccount(b.ctx, fmt.Sprintf("%s%d@example.org", plan, i), plan, time.Now())
+			a, err := st.Accounts.Create(b.ctx, fmt.Sprintf("%s%d@example.org", plan, i), plan, time.Now())
 			if err != nil {
 				return err
 			}
-			key, _, err := st.CreateKey(b.ctx, a.Email, "bench", time.Now())
+			key, _, err := st.Keys.Create(b.ctx, a.Email, "bench", time.Now())
 			if err != nil {
 				return err
 			}
@@ -275,7 +275,7 @@ func (c *cluster) check(ctx context.Context) error {
 	var counted int64
 	today := time.Now().UTC()
 	for _, id := range c.owners {
-		days, err := st.AccountUsage(ctx, id, today.AddDate(0, 0, -1).Format(time.DateOnly), today.Format(time.DateOnly))
+		days, err := st.Usage.ForAccount(ctx, id, today.AddDate(0, 0, -1).Format(time.DateOnly), today.Format(time.DateOnly))
 		if err != nil {
 			return err
 		}

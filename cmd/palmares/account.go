@@ -38,7 +38,7 @@ type accountCreate struct {
 // Run creates an account and prints it.
 func (c *accountCreate) Run(s *session) error {
 	return s.withStore(func(st *store.Store) error {
-		a, err := st.CreateAccount(s.ctx, c.Email, account.Plan(c.Plan), s.now())
+		a, err := st.Accounts.Create(s.ctx, c.Email, account.Plan(c.Plan), s.now())
 		if err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ type accountList struct {
 // Run lists the accounts.
 func (c *accountList) Run(s *session) error {
 	return s.withStore(func(st *store.Store) error {
-		accounts, err := st.Accounts(s.ctx)
+		accounts, err := st.Accounts.List(s.ctx)
 		if err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ type accountPlan struct {
 // Run changes a plan.
 func (c *accountPlan) Run(s *session) error {
 	return s.withStore(func(st *store.Store) error {
-		if err := st.SetPlan(s.ctx, c.Email, account.Plan(c.Plan), s.now()); err != nil {
+		if err := st.Accounts.SetPlan(s.ctx, c.Email, account.Plan(c.Plan), s.now()); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintf(s.stdout, "%s is on the plan %s\n", c.Email, c.Plan)
@@ -89,7 +89,7 @@ type accountDelete struct {
 // Run deletes an account.
 func (c *accountDelete) Run(s *session) error {
 	return s.withStore(func(st *store.Store) error {
-		if err := st.DeleteAccount(s.ctx, c.Email); err != nil {
+		if err := st.Accounts.Delete(s.ctx, c.Email); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintf(s.stdout, "%s is deleted, with its keys\n", c.Email)

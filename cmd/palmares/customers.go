@@ -122,10 +122,10 @@ func (n *node) newCustomers(ctx context.Context) (*customers, error) {
 	timeout := cmp.Or(time.Duration(n.Timeout), webhook.AnswerWithin)
 	c.dispatcher = webhook.NewDispatcher(webhook.Config{
 		Claim: func(ctx context.Context, now time.Time, limit int) ([]webhook.Claim, error) {
-			return st.ClaimDeliveriesFor(ctx, now, 2*timeout, limit)
+			return st.Deliveries.ClaimFor(ctx, now, 2*timeout, limit)
 		},
-		Settle: st.SettleDelivery, Recover: st.RunRecovery, Prune: st.PruneWebhooks,
-		Reseal: c.reseal, Figures: st.WebhookFigures,
+		Settle: st.Deliveries.Finish, Recover: st.Deliveries.RunRecovery, Prune: st.Deliveries.Prune,
+		Reseal: c.reseal, Figures: st.Deliveries.Figures,
 		Sealer: c.sealer, Allow: n.Allow, Schedule: webhook.Schedule(n.Schedule), Timeout: timeout, Now: now, Log: n.log,
 	})
 	send := mail.LogSender{Log: n.log}.Send
@@ -137,14 +137,14 @@ func (n *node) newCustomers(ctx context.Context) (*customers, error) {
 		send = mail.NewSender(*n.SMTP.given, from).Send
 	}
 	c.mails = mail.NewQueue(mail.Config{
-		Claim: st.ClaimMails, Settle: st.SettleMail, Oldest: st.OldestMail,
-		Link: c.link, Endpoint: c.endpoint, Check: st.CheckMail, Send: send, BaseURL: string(n.BaseURL), Now: now, Log: n.log,
+		Claim: st.Mails.Claim, Settle: st.Mails.Finish, Oldest: st.Mails.Oldest,
+		Link: c.link, Endpoint: c.endpoint, Check: st.Mails.Check, Send: send, BaseURL: string(n.BaseURL), Now: now, Log: n.log,
 	})
 	c.billing, err = billing.New(billing.Config{
 		Key: n.StripeKey, WebhookSecret: n.StripeWebhookSecret, Price: n.StripePrice, BaseURL: string(n.BaseURL), Now: now, Log: n.log,
-		Subscription: st.Subscription, SubscriptionOf: st.SubscriptionOf, Subscriptions: st.Subscriptions, SetCustomer: st.SetCustomer,
-		EventSeen: st.StripeEventSeen, Apply: st.ApplySubscription, PruneEvents: st.PruneStripeEvents,
-		Cancellations: st.Cancellations, Canceled: st.Canceled, PruneCanceled: st.PruneCanceled, SuspendKeys: st.SuspendKeys,
+		Subscription: st.Subscriptions.Find, SubscriptionOf: st.Subscriptions.ByCustomer, Subscriptions: st.Subscriptions.List, SetCustomer: st.Subscriptions.SetCustomer,
+		EventSeen: st.Subscriptions.EventSeen, Apply: st.Subscriptions.Apply, PruneEvents: st.Subscriptions.PruneEvents,
+		Cancellations: st.Subscriptions.Cancellations, Canceled: st.Subscriptions.Canceled, PruneCanceled: st.Subscriptions.PruneCancellations, SuspendKeys: st.Keys.SuspendExcess,
 	})
 	return c, err
 }
@@ -183,7 +183,7 @@ func (c *customers) link(ctx context.Context, to string, kind mail.Kind) (string
 	if kind == mail.ConfirmDeletion {
 		purpose = account.LinkDeletion
 	}
-	token, err := c.store.CreateLink(ctx, to, purpose, c.session.now())
+	token, err := c.store.Links.Create(ctx, to, purpose, c.session.now())
 	if errors.Is(err, store.ErrNotFound) {
 		return "", fmt.Errorf("%w: %w", mail.ErrObsolete, err)
 	}
@@ -194,7 +194,7 @@ func (c *customers) link(ctx context.Context, to string, kind mail.Kind) (string
 }
 
 func (c *customers) endpoint(ctx context.Context, id string) (webhook.Endpoint, error) {
-	e, err := c.store.Endpoint(ctx, "", id)
+	e, err := c.store.Endpoints.Find(ctx, "", id)
 	if errors.Is(err, store.ErrNotFound) {
 		err = fmt.Errorf("%w: %w", mail.ErrObsolete, err)
 	}
@@ -204,7 +204,7 @@ func (c *customers) endpoint(ctx context.Context, id string) (webhook.Endpoint, 
 // reseal seals under the first of the given keys what another one sealed, so that
 // the operator can then drop that one.
 func (c *customers) reseal(ctx context.Context) error {
-	secrets, err := c.store.SealedSecrets(ctx)
+	secrets, err := c.store.Endpoints.SealedSecrets(ctx)
 	if err != nil {
 		return err
 	}
@@ -219,7 +219,7 @@ func (c *customers) reseal(ctx context.Context) error {
 				err = errors.Join(err, openErr)
 				continue
 			}
-			if replaceErr := c.store.ReplaceSecrets(ctx, held.EndpointID, sealed, c.sealer.Seal(held.EndpointID, secret)); replaceErr != nil {
+			if replaceErr := c.store.Endpoints.ReplaceSecret(ctx, held.EndpointID, sealed, c.sealer.Seal(held.EndpointID, secret)); replaceErr != nil {
 				err = errors.Join(err, replaceErr)
 				continue
 			}
@@ -237,7 +237,7 @@ func (c *customers) prune(ctx context.Context) error {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {
-		if err := c.store.PruneSessions(ctx, c.session.now()); err != nil && ctx.Err() == nil {
+		if err := c.store.Sessions.Prune(ctx, c.session.now()); err != nil && ctx.Err() == nil {
 			c.log.Error("expired sessions cannot be removed", "error", err)
 		}
 		select {

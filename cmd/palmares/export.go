@@ -16,7 +16,7 @@ type exportCommand struct {
 // Run writes the published catalogue as a content folder.
 func (c *exportCommand) Run(s *session) error {
 	return s.withStore(func(st *store.Store) error {
-		published, err := st.Load(s.ctx)
+		published, err := st.Catalogue.Load(s.ctx)
 		if err != nil {
 			return err
 		}

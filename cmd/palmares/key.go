@@ -20,7 +20,7 @@ type keyCreate struct {
 // Run creates a key; it stands alone on stdout, so that a script can keep it.
 func (c *keyCreate) Run(s *session) error {
 	return s.withStore(func(st *store.Store) error {
-		key, _, err := st.CreateKey(s.ctx, c.Email, c.Name, s.now())
+		key, _, err := st.Keys.Create(s.ctx, c.Email, c.Name, s.now())
 		if err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ type keyList struct {
 // Run lists the keys of an account, without the keys themselves.
 func (c *keyList) Run(s *session) error {
 	return s.withStore(func(st *store.Store) error {
-		keys, err := st.Keys(s.ctx, c.Email)
+		keys, err := st.Keys.List(s.ctx, c.Email)
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ type keyRevoke struct {
 // Run revokes a key.
 func (c *keyRevoke) Run(s *session) error {
 	return s.withStore(func(st *store.Store) error {
-		if err := st.RevokeKey(s.ctx, "", c.ID, s.now()); err != nil {
+		if err := st.Keys.Revoke(s.ctx, "", c.ID, s.now()); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintf(s.stdout, "%s is revoked\n", c.ID)

@@ -137,7 +137,7 @@ func (n *node) drain() {
 	switch {
 	case n.Drain.given != nil:
 		rest = *n.Drain.given
-	case n.store.IsShared():
+	case n.store.Shared():
 		rest = defaultDrain
 	}
 	n.front.Drain()
@@ -180,7 +180,7 @@ func (n *node) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	keys := keyring.New(n.store, n.session.now)
+	keys := keyring.New(n.store.Keys, n.session.now)
 	watch := n.watch(live, keys, customers.dispatcher.Wake)
 	pages := site.New(site.Config{Snapshot: live.Snapshot, Demo: n.isDemo, BaseURL: string(n.BaseURL), Document: api.Document()})
 	n.run(pages.Run)
@@ -226,10 +226,10 @@ func (n *node) openMeter(ctx context.Context) (meter *quota.Meter, err error) {
 	}
 	cfg := quota.Config{
 		Now: n.session.now, Log: n.log,
-		DayKey: n.store.DayKey, Load: n.store.LoadUsage, Save: n.store.SaveUsage, Prune: n.store.PruneUsage,
+		DayKey: n.store.Usage.DayKey, Load: n.store.Usage.Load, Save: n.store.Usage.Save, Prune: n.store.Usage.Prune,
 	}
-	if n.store.IsShared() {
-		cfg.Count = n.store.CountUsage
+	if n.store.Shared() {
+		cfg.Count = n.store.Usage.Count
 	}
 	err = n.whenReachable(ctx, func(ctx context.Context) (err error) {
 		meter, err = quota.New(ctx, cfg)
@@ -251,9 +251,9 @@ func (n *node) watch(live *snapshot.Live, keys *keyring.Keyring, served func()) 
 			now, err := n.store.State(ctx)
 			return now.Version, now.Keys, err
 		},
-		NoteUse: n.store.UseKeys, Interval: pollInterval, Served: served, Live: live, Keys: keys, Log: n.log,
+		NoteUse: n.store.Keys.MarkUsed, Interval: pollInterval, Served: served, Live: live, Keys: keys, Log: n.log,
 	}
-	if n.store.IsShared() {
+	if n.store.Shared() {
 		wake := make(chan struct{}, 1)
 		watch.Wake, watch.Interval = wake, listenInterval
 		n.run(func(ctx context.Context) error {
@@ -274,7 +274,7 @@ func (n *node) watch(live *snapshot.Live, keys *keyring.Keyring, served func()) 
 // load builds what is to be served: the published catalogue, or as long as there
 // is none the demo, which is never stored.
 func (n *node) load(ctx context.Context) (*snapshot.Snapshot, error) {
-	published, err := n.store.Load(ctx)
+	published, err := n.store.Catalogue.Load(ctx)
 	if err != nil {
 		return nil, err
 	}

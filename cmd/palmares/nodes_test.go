@@ -119,11 +119,11 @@ func TestThreeNodesGiveAThousandRequestsAndEachRemainingOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	a, err := st.Account(t.Context(), "ada@example.org")
+	a, err := st.Accounts.Find(t.Context(), "ada@example.org")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if days, err := st.AccountUsage(t.Context(), a.ID, "2000-01-01", "2100-01-01"); err != nil || len(days) != 1 || days[0].Requests != 1000 {
+	if days, err := st.Usage.ForAccount(t.Context(), a.ID, "2000-01-01", "2100-01-01"); err != nil || len(days) != 1 || days[0].Requests != 1000 {
 		t.Errorf("the owner's chart shows %v, %v; want 1000 requests", days, err)
 	}
 }
@@ -242,11 +242,11 @@ func TestWhateverTheDatabaseDoesReadsGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	a, err := st.Account(t.Context(), "ada@example.org")
+	a, err := st.Accounts.Find(t.Context(), "ada@example.org")
 	if err != nil {
 		t.Fatal(err)
 	}
-	days, err := st.AccountUsage(t.Context(), a.ID, "2000-01-01", "2100-01-01")
+	days, err := st.Usage.ForAccount(t.Context(), a.ID, "2000-01-01", "2100-01-01")
 	sum := int64(0)
 	for _, d := range days {
 		sum += d.Requests

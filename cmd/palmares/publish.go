@@ -31,7 +31,7 @@ func (c *publishCommand) Run(s *session) error {
 	}
 	return s.withStore(func(st *store.Store) error {
 		show := newProgress(s.stderr)
-		done, err := st.Publish(s.ctx, next, store.PublishOptions{
+		done, err := st.Catalogue.Publish(s.ctx, next, store.PublishOptions{
 			AllowRemovals: c.AllowRemovals,
 			DryRun:        c.DryRun,
 			Now:           s.now(),

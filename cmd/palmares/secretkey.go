@@ -19,7 +19,7 @@ import (
 // --secret-key gave. Keys that do not open all that is there are refused: nothing could
 // be signed, and what they sealed now nobody else could open.
 func (s *session) sealer(ctx context.Context, st *store.Store, given string) (webhook.Sealer, error) {
-	held, err := st.SealedSecrets(ctx)
+	held, err := st.Endpoints.SealedSecrets(ctx)
 	if err != nil {
 		return webhook.Sealer{}, err
 	}

@@ -64,13 +64,13 @@ func TestAServerThatIsToldToStopBeginsNoDelivery(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer st.Close()
-		endpoints, err := st.Endpoints(t.Context(), "")
+		endpoints, err := st.Endpoints.List(t.Context(), "")
 		if err != nil || len(endpoints) != 1 {
 			t.Fatal(endpoints, err)
 		}
 		ping := func() webhook.Delivery {
 			t.Helper()
-			d, err := st.PingEndpoint(t.Context(), "", endpoints[0].ID, time.Now())
+			d, err := st.Deliveries.Ping(t.Context(), "", endpoints[0].ID, time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +90,7 @@ func TestAServerThatIsToldToStopBeginsNoDelivery(t *testing.T) {
 			t.Errorf("%v\n%s", ended, server.log)
 		}
 		for id, want := range map[string]webhook.DeliveryState{before.ID: webhook.Delivered, late.ID: webhook.Pending} {
-			if d, _, err := st.Delivery(t.Context(), "", id); err != nil || d.State != want {
+			if d, _, err := st.Deliveries.Find(t.Context(), "", id); err != nil || d.State != want {
 				t.Errorf("%+v, %v; want it to be %s", d, err, want)
 			}
 		}

@@ -313,7 +313,7 @@ func checkEvents(t *testing.T, database string) {
 	defer st.Close()
 	next := int64(1)
 	for {
-		events, err := st.Events(t.Context(), next-1, 1000)
+		events, err := st.Events.List(t.Context(), next-1, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -327,7 +327,7 @@ func checkEvents(t *testing.T, database string) {
 			next++
 		}
 	}
-	published, err := st.Load(t.Context())
+	published, err := st.Catalogue.Load(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func (c *webhookAdd) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		owner, err := st.Account(s.ctx, c.Email)
+		owner, err := st.Accounts.Find(s.ctx, c.Email)
 		if err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func (c *webhookAdd) Run(s *session) error {
 		}
 		secret := webhook.NewSecret()
 		seal := func(id string) string { return sealer.Seal(id, secret) }
-		e, err := st.CreateEndpoint(s.ctx, owner.ID, url, c.Events, seal, s.now())
+		e, err := st.Endpoints.Create(s.ctx, owner.ID, url, c.Events, seal, s.now())
 		if err != nil {
 			return err
 		}
@@ -83,11 +83,11 @@ type webhookList struct {
 // Run lists the endpoints of an account, without their secrets.
 func (c *webhookList) Run(s *session) error {
 	return s.withStore(func(st *store.Store) error {
-		owner, err := st.Account(s.ctx, c.Email)
+		owner, err := st.Accounts.Find(s.ctx, c.Email)
 		if err != nil {
 			return err
 		}
-		endpoints, err := st.Endpoints(s.ctx, owner.ID)
+		endpoints, err := st.Endpoints.List(s.ctx, owner.ID)
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (c *webhookDeliveries) Run(s *session) error {
 		t := newTable(s.stdout, c.JSON, "id", "event", "type", "origin", "state", "attempts", "outcome", "status", "duration_ms", "created_at", "next_at")
 		filter := store.DeliveryFilter{Limit: 200}
 		for {
-			some, err := st.Deliveries(s.ctx, "", c.ID, filter)
+			some, err := st.Deliveries.List(s.ctx, "", c.ID, filter)
 			if err != nil {
 				return err
 			}
@@ -144,7 +144,7 @@ type webhookResend struct {
 // Run sends an event again to the same endpoint, and prints the new delivery.
 func (c *webhookResend) Run(s *session) error {
 	return s.withStore(func(st *store.Store) error {
-		d, err := st.Resend(s.ctx, "", c.Delivery, s.now())
+		d, err := st.Deliveries.Resend(s.ctx, "", c.Delivery, s.now())
 		if err != nil {
 			return err
 		}

@@ -111,7 +111,7 @@ func TestKilledProcessesLoseNoWebhook(t *testing.T) {
 		if len(journal) != publications**events {
 			t.Fatalf("%d events", len(journal))
 		}
-		endpoints, err := st.Endpoints(t.Context(), "")
+		endpoints, err := st.Endpoints.List(t.Context(), "")
 		if err != nil || len(endpoints) != len(receivers) {
 			t.Fatalf("%d endpoints, %v", len(endpoints), err)
 		}
@@ -163,7 +163,7 @@ func bodies(t *testing.T, st *store.Store) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for after := int64(0); ; {
-		some, err := st.Events(t.Context(), after, 1000)
+		some, err := st.Events.List(t.Context(), after, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func publishKilled(t *testing.T, folder, database string, after time.Duration) b
 // deliveries are all of an endpoint in a state, "" for any.
 func deliveries(t *testing.T, st *store.Store, endpointID string, state webhook.DeliveryState) []webhook.Delivery {
 	t.Helper()
-	list, err := st.Deliveries(t.Context(), "", endpointID, store.DeliveryFilter{State: state, Limit: 1_000_000})
+	list, err := st.Deliveries.List(t.Context(), "", endpointID, store.DeliveryFilter{State: state, Limit: 1_000_000})
 	if err != nil {
 		t.Fatal(err)
 	}

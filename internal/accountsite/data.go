@@ -139,7 +139,7 @@ func (p *portal) export(r *request) (*answer, error) {
 		for _, e := range known.Endpoints {
 			for after := (store.DeliveryCursor{}); ; {
 				var list []webhook.Delivery
-				if list, after, err = p.Store.ExportDeliveries(ctx, r.owner.Account.ID, e.ID, after, exportStep); err != nil {
+				if list, after, err = p.Store.Deliveries.Export(ctx, r.owner.Account.ID, e.ID, after, exportStep); err != nil {
 					return err
 				}
 				for _, d := range list {
@@ -206,38 +206,38 @@ func (p *portal) gather(r *request) (*exported, error) {
 		Keys: []exportedKey{}, Usage: []exportedUsage{}, Sessions: []exportedSession{}, Endpoints: []exportedEndpoint{},
 	}
 	var err error
-	if known.Account.KeysDueAt, err = p.Store.KeysDueAt(ctx, a.ID); err != nil {
+	if known.Account.KeysDueAt, err = p.Store.Keys.SuspensionDue(ctx, a.ID); err != nil {
 		return nil, err
 	}
-	s, err := p.Store.Subscription(ctx, a.ID)
+	s, err := p.Store.Subscriptions.Find(ctx, a.ID)
 	if err != nil {
 		return nil, err
 	}
 	if s.CustomerID != "" {
 		known.Subscription = &exportedSubscription{s.CustomerID, s.ID, s.Status, s.PeriodEnd, s.CancelAt, s.GraceUntil}
 	}
-	keys, err := p.Store.Keys(ctx, a.Email)
+	keys, err := p.Store.Keys.List(ctx, a.Email)
 	if err != nil {
 		return nil, err
 	}
 	for _, k := range keys {
 		known.Keys = append(known.Keys, exportedKey{k.ID, k.Name, k.Prefix, k.Suffix, k.CreatedAt, k.LastUsedAt, k.RevokedAt, k.ExpiresAt, k.SuspendedAt})
 	}
-	usage, err := p.Store.AccountUsage(ctx, a.ID, "0000-01-01", "9999-12-31")
+	usage, err := p.Store.Usage.ForAccount(ctx, a.ID, "0000-01-01", "9999-12-31")
 	if err != nil {
 		return nil, err
 	}
 	for _, u := range usage {
 		known.Usage = append(known.Usage, exportedUsage{u.Day, u.Requests})
 	}
-	sessions, err := p.Store.Sessions(ctx, a.ID, r.now)
+	sessions, err := p.Store.Sessions.List(ctx, a.ID, r.now)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range sessions {
 		known.Sessions = append(known.Sessions, exportedSession{s.ID, s.Browser, s.CreatedAt, s.SeenOn, s.ExpiresAt})
 	}
-	endpoints, err := p.Store.Endpoints(ctx, a.ID)
+	endpoints, err := p.Store.Endpoints.List(ctx, a.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +245,7 @@ func (p *portal) gather(r *request) (*exported, error) {
 		item := exportedEndpoint{
 			e.ID, e.URL, e.Events, e.State, e.Reason, e.CreatedAt, e.DisabledAt, e.Failures, e.FailingSince, e.LastSuccessAt, e.OldSecretUntil, []exportedRecovery{},
 		}
-		recoveries, err := p.Store.Recoveries(ctx, a.ID, e.ID)
+		recoveries, err := p.Store.Deliveries.Recoveries(ctx, a.ID, e.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -25,7 +25,7 @@ func (p *portal) showDeletion(r *request) (*answer, error) {
 	data := deletionPage{page: r.page("Supprimer le compte"), Token: r.URL.Query().Get("jeton"), InLog: p.inLog()}
 	switch {
 	case r.URL.Query().Has("jeton"):
-		email, err := p.Store.CheckLink(r.Context(), data.Token, account.LinkDeletion, r.now)
+		email, err := p.Store.Links.Check(r.Context(), data.Token, account.LinkDeletion, r.now)
 		if err != nil {
 			return nil, deadDeletion(err)
 		}
@@ -34,7 +34,7 @@ func (p *portal) showDeletion(r *request) (*answer, error) {
 	case r.owner == nil:
 		return seeOther(homePath, ""), nil
 	}
-	s, err := p.Store.Subscription(r.Context(), r.owner.Account.ID)
+	s, err := p.Store.Subscriptions.Find(r.Context(), r.owner.Account.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (p *portal) showDeletion(r *request) (*answer, error) {
 // requestDeletion mails the link: a browser that was left open must not be enough.
 func (p *portal) requestDeletion(r *request) (*answer, error) {
 	network := clientip.Network(clientip.Addr(r.Request, p.Trusted))
-	queued, err := p.Store.RequestLink(r.Context(), r.owner.Account.Email, account.LinkDeletion, network, r.now)
+	queued, err := p.Store.Links.Request(r.Context(), r.owner.Account.Email, account.LinkDeletion, network, r.now)
 	if err != nil {
 		return nil, err
 	}
@@ -64,28 +64,28 @@ const cancelPatience = 5 * time.Second
 // is charged is ended at once: the deletion noted whose it is, and this forgets that.
 func (p *portal) deleteAccount(r *request) (*answer, error) {
 	token := r.PostForm.Get("jeton")
-	email, err := p.Store.CheckLink(r.Context(), token, account.LinkDeletion, r.now)
+	email, err := p.Store.Links.Check(r.Context(), token, account.LinkDeletion, r.now)
 	if errors.Is(err, store.ErrLinkUsed) {
 		return seeOther(goodbyePath, ""), nil
 	}
 	if err != nil {
 		return nil, deadDeletion(err)
 	}
-	a, err := p.Store.Account(r.Context(), email)
+	a, err := p.Store.Accounts.Find(r.Context(), email)
 	if errors.Is(err, store.ErrNotFound) {
 		// By the other click, since the link was looked at; or there never was an account.
-		if _, err := p.Store.CheckLink(r.Context(), token, account.LinkDeletion, r.now); errors.Is(err, store.ErrLinkUsed) {
+		if _, err := p.Store.Links.Check(r.Context(), token, account.LinkDeletion, r.now); errors.Is(err, store.ErrLinkUsed) {
 			return seeOther(goodbyePath, ""), nil
 		}
 	}
 	if err != nil {
 		return nil, deadDeletion(err)
 	}
-	s, err := p.Store.Subscription(r.Context(), a.ID)
+	s, err := p.Store.Subscriptions.Find(r.Context(), a.ID)
 	if err != nil {
 		return nil, err
 	}
-	err = p.Store.DeleteAccountByLink(r.Context(), token, r.now)
+	err = p.Store.Links.DeleteAccount(r.Context(), token, r.now)
 	if err != nil && !errors.Is(err, store.ErrLinkUsed) { // by the other click, at the same moment
 		return nil, deadDeletion(err)
 	}

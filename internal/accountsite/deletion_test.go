@@ -15,7 +15,7 @@ import (
 // deletionLink makes the link that the mail about a deletion holds.
 func (p *place) deletionLink(email string) string {
 	p.t.Helper()
-	token, err := p.store.CreateLink(p.t.Context(), email, account.LinkDeletion, p.now)
+	token, err := p.store.Links.Create(p.t.Context(), email, account.LinkDeletion, p.now)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestAnAccountIsDeletedByTheLinkInTheMail(t *testing.T) {
 		h.get("/compte/suppression").is(200).says("Ce qui disparaît", "ada@example.org", "l’abonnement à Pro")
 		woken := p.woken.Load()
 		h.post("/compte/suppression/demande").leadsTo("/compte/suppression?fait=suppression")
-		mails, err := p.store.ClaimMails(t.Context(), p.now, 10)
+		mails, err := p.store.Mails.Claim(t.Context(), p.now, 10)
 		if err != nil || len(mails) != 1 || mails[0].Kind != mail.ConfirmDeletion || mails[0].To != "ada@example.org" || p.woken.Load() != woken+1 {
 			t.Fatalf("the mails are %v, %v", mails, err)
 		}
@@ -57,21 +57,21 @@ func TestAnAccountIsDeletedByTheLinkInTheMail(t *testing.T) {
 			t.Errorf("the cookie is %v, the subscription has ended: %t", h.cookie, c.canceled)
 		}
 		h.get("/compte/adieu").is(200).says("Compte supprimé", "Il ne reste rien")
-		if _, err := p.store.Account(t.Context(), "ada@example.org"); !errors.Is(err, store.ErrNotFound) {
+		if _, err := p.store.Accounts.Find(t.Context(), "ada@example.org"); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("the account is there: %v", err)
 		}
 		for _, text := range h.secrets[:4] {
-			if _, err := p.store.KeyByHash(t.Context(), account.HashKey(text)); !errors.Is(err, store.ErrNotFound) {
+			if _, err := p.store.Keys.ByHash(t.Context(), account.HashKey(text)); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("a key is there: %v", err)
 			}
 		}
-		if left, err := p.store.Endpoints(t.Context(), ""); len(left) != 0 || err != nil {
+		if left, err := p.store.Endpoints.List(t.Context(), ""); len(left) != 0 || err != nil {
 			t.Errorf("endpoints are left: %v, %v", left, err)
 		}
-		if mails, err := p.store.ClaimMails(t.Context(), p.now.Add(24*time.Hour), 10); len(mails) != 0 || err != nil {
+		if mails, err := p.store.Mails.Claim(t.Context(), p.now.Add(24*time.Hour), 10); len(mails) != 0 || err != nil {
 			t.Errorf("mails are left: %v, %v", mails, err)
 		}
-		if left, err := p.store.Cancellations(t.Context()); len(left) != 0 || err != nil {
+		if left, err := p.store.Subscriptions.Cancellations(t.Context()); len(left) != 0 || err != nil {
 			t.Errorf("the customer is remembered though Stripe has cancelled: %v, %v", left, err)
 		}
 		// Of the link nothing is left but that it was used.
@@ -135,7 +135,7 @@ func TestADeletionDoesNotWaitForStripe(t *testing.T) {
 		c.pays("active", monday.AddDate(0, 1, 0), false)
 		c.goAway(true)
 		b.post("/compte/suppression", "jeton", p.deletionLink("ada@example.org")).leadsTo("/compte/adieu")
-		if left, err := p.store.Cancellations(t.Context()); len(left) != 1 || left[0] != "cus_1" || err != nil {
+		if left, err := p.store.Subscriptions.Cancellations(t.Context()); len(left) != 1 || left[0] != "cus_1" || err != nil {
 			t.Errorf("to be cancelled: %v, %v", left, err)
 		}
 	})

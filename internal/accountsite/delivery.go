@@ -89,7 +89,7 @@ var (
 
 func (p *portal) listDeliveries(r *request) (*answer, error) {
 	owner, id, query := r.owner.Account.ID, r.PathValue("id"), r.URL.Query()
-	e, err := p.Store.Endpoint(r.Context(), owner, id)
+	e, err := p.Store.Endpoints.Find(r.Context(), owner, id)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (p *portal) listDeliveries(r *request) (*answer, error) {
 	if !plain(query.Get("avant")) || data.State != "" && !known || data.Type != "" && !slices.Contains(deliveryTypes, data.Type) {
 		return nil, notFound("Ce journal n’a pas de tel filtre.")
 	}
-	list, err := p.Store.Deliveries(r.Context(), owner, id, store.DeliveryFilter{
+	list, err := p.Store.Deliveries.List(r.Context(), owner, id, store.DeliveryFilter{
 		State: webhook.DeliveryState(data.State), Type: data.Type, Before: query.Get("avant"), Limit: deliveriesShown + 1,
 	})
 	if errors.Is(err, store.ErrInvalid) {
@@ -148,11 +148,11 @@ type attemptRow struct {
 
 func (p *portal) showDelivery(r *request) (*answer, error) {
 	owner := r.owner.Account.ID
-	d, body, err := p.Store.Delivery(r.Context(), owner, r.PathValue("id"))
+	d, body, err := p.Store.Deliveries.Find(r.Context(), owner, r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	e, err := p.Store.Endpoint(r.Context(), owner, d.EndpointID)
+	e, err := p.Store.Endpoints.Find(r.Context(), owner, d.EndpointID)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (p *portal) showDelivery(r *request) (*answer, error) {
 }
 
 func (p *portal) resend(r *request) (*answer, error) {
-	d, err := p.Store.Resend(r.Context(), r.owner.Account.ID, r.PathValue("id"), r.now)
+	d, err := p.Store.Deliveries.Resend(r.Context(), r.owner.Account.ID, r.PathValue("id"), r.now)
 	if done := r.refusedPing(err); done != "" {
 		return seeOther(deliveriesPath+"/"+r.PathValue("id"), done), nil
 	}

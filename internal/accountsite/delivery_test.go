@@ -137,7 +137,7 @@ func TestWhatWasMissedIsAskedForByItsDay(t *testing.T) {
 			b.post(path+"/reprise", "depuis", day).leadsTo(path + "?fait=reprise-en-cours")
 			for more := true; more && day != "2026-11-16"; { // the last one is left
 				var err error
-				if more, err = p.store.RunRecovery(t.Context(), p.now, 100); err != nil {
+				if more, err = p.store.Deliveries.RunRecovery(t.Context(), p.now, 100); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -145,7 +145,7 @@ func TestWhatWasMissedIsAskedForByItsDay(t *testing.T) {
 		for _, day := range []string{"", "hier", "2026-10-16", "2026-11-17", "2026-02-30"} {
 			b.post(path+"/reprise", "depuis", day).is(400).says("un jour des 30 derniers", `id="page.depuis-faux" role="alert"`)
 		}
-		recoveries, err := p.store.Recoveries(t.Context(), "", id)
+		recoveries, err := p.store.Deliveries.Recoveries(t.Context(), "", id)
 		if len(recoveries) != 3 || err != nil {
 			t.Errorf("the recoveries are %v, %v", recoveries, err)
 		}

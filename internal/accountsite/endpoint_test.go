@@ -17,7 +17,7 @@ import (
 
 func (p *place) endpoint(id string) webhook.Endpoint {
 	p.t.Helper()
-	e, err := p.store.Endpoint(p.t.Context(), "", id)
+	e, err := p.store.Endpoints.Find(p.t.Context(), "", id)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestWebhooksArePartOfPro(t *testing.T) {
 		}
 		p.pro("ada@example.org")
 		id, _ := b.createEndpoint("https://hooks.example/in")
-		if err := p.store.SetPlan(t.Context(), "ada@example.org", account.Developer, p.now); err != nil {
+		if err := p.store.Accounts.SetPlan(t.Context(), "ada@example.org", account.Developer, p.now); err != nil {
 			t.Fatal(err)
 		}
 		b.get("/compte/webhooks").is(200).says("Avec la formule Pro", "hooks.example", "Suspendu")
@@ -59,12 +59,12 @@ func TestAnEndpointIsMadeOnceAndItsSecretShownOnce(t *testing.T) {
 		secret := secretText.FindString(html.UnescapeString(made.body))
 		p.tick()
 		b.post("/compte/webhooks", fields...).leadsTo("/compte/webhooks?fait=point-deja-cree")
-		all, err := p.store.Endpoints(t.Context(), p.account("ada@example.org").ID)
+		all, err := p.store.Endpoints.List(t.Context(), p.account("ada@example.org").ID)
 		if err != nil || len(all) != 1 || all[0].URL != "https://hooks.example/in" || !cmp.Equal(all[0].Events, []string{"pricing.updated", "tool.created"}) {
 			t.Fatalf("the endpoints are %+v, %v", all, err)
 		}
 		// It is the one that signs.
-		sealed, err := p.store.SealedSecrets(t.Context())
+		sealed, err := p.store.Endpoints.SealedSecrets(t.Context())
 		if err != nil || len(sealed) != 1 {
 			t.Fatal(sealed, err)
 		}

@@ -26,7 +26,7 @@ func (p *portal) home(r *request) (*answer, error) {
 	}
 	a := r.owner.Account
 	data := homePage{page: r.page("Votre compte"), Account: a, Since: day(a.CreatedAt), MaxKeys: account.MaxKeys(a.Plan)}
-	keys, err := p.Store.Keys(r.Context(), a.Email)
+	keys, err := p.Store.Keys.List(r.Context(), a.Email)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (p *portal) home(r *request) (*answer, error) {
 	if data.Today, err = p.today(r); err != nil {
 		return nil, err
 	}
-	if data.Endpoints, err = p.Store.Endpoints(r.Context(), a.ID); err != nil {
+	if data.Endpoints, err = p.Store.Endpoints.List(r.Context(), a.ID); err != nil {
 		return nil, err
 	}
 	for _, e := range data.Endpoints {

@@ -41,7 +41,7 @@ type keyRow struct {
 }
 
 // keyForm makes a key. Newest is what tells a form that is sent again, by a reload
-// or two clicks, from a new one (see store.CreateNextKey).
+// or two clicks, from a new one (see store.Keys.CreateNext).
 type keyForm struct {
 	Name    string // as it was typed
 	Problem string
@@ -66,12 +66,12 @@ func (p *portal) listKeys(r *request) (*answer, error) { return p.keys(r, "", ""
 // nothing was made; "" for none.
 func (p *portal) keys(r *request, name, problem, notice string) (*answer, error) {
 	a := r.owner.Account
-	keys, err := p.Store.Keys(r.Context(), a.Email)
+	keys, err := p.Store.Keys.List(r.Context(), a.Email)
 	if err != nil {
 		return nil, err
 	}
 	data := keysPage{page: r.page("Clés"), MaxKeys: account.MaxKeys(a.Plan), Pro: a.Plan == account.Pro}
-	if data.DueAt, err = p.Store.KeysDueAt(r.Context(), a.ID); err != nil {
+	if data.DueAt, err = p.Store.Keys.SuspensionDue(r.Context(), a.ID); err != nil {
 		return nil, err
 	}
 	newest := ""
@@ -134,12 +134,12 @@ type shownOnce struct{ ID, Text, What string }
 
 func (p *portal) createKey(r *request) (*answer, error) {
 	name := r.PostForm.Get("nom")
-	text, key, err := p.Store.CreateNextKey(r.Context(), r.owner.Account.Email, name, r.PostForm.Get("derniere"), r.now)
+	text, key, err := p.Store.Keys.CreateNext(r.Context(), r.owner.Account.Email, name, r.PostForm.Get("derniere"), r.now)
 	switch {
 	case errors.Is(err, store.ErrInvalid):
 		return p.keys(r, name, nameProblem(name), "")
 	case errors.Is(err, store.ErrChanged):
-		keys, err := p.Store.Keys(r.Context(), r.owner.Account.Email)
+		keys, err := p.Store.Keys.List(r.Context(), r.owner.Account.Email)
 		if err != nil {
 			return nil, err
 		}
@@ -184,7 +184,7 @@ func (p *portal) showKey(r *request) (*answer, error) { return p.key(r, nil) }
 
 // key is the page of a key; typed is a name that was refused, nil for none.
 func (p *portal) key(r *request, typed *string) (*answer, error) {
-	k, err := p.Store.OwnKey(r.Context(), r.owner.Account.ID, r.PathValue("id"))
+	k, err := p.Store.Keys.Find(r.Context(), r.owner.Account.ID, r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (p *portal) key(r *request, typed *string) (*answer, error) {
 
 func (p *portal) renameKey(r *request) (*answer, error) {
 	name := r.PostForm.Get("nom")
-	err := p.Store.RenameKey(r.Context(), r.owner.Account.ID, r.PathValue("id"), name)
+	err := p.Store.Keys.Rename(r.Context(), r.owner.Account.ID, r.PathValue("id"), name)
 	if errors.Is(err, store.ErrInvalid) {
 		return p.key(r, &name)
 	}
@@ -212,7 +212,7 @@ func (p *portal) renameKey(r *request) (*answer, error) {
 
 // rotateKey needs nothing to tell a form that is sent again: a key has one successor.
 func (p *portal) rotateKey(r *request) (*answer, error) {
-	text, key, err := p.Store.RotateKey(r.Context(), r.owner.Account.ID, r.PathValue("id"), r.now)
+	text, key, err := p.Store.Keys.Rotate(r.Context(), r.owner.Account.ID, r.PathValue("id"), r.now)
 	switch {
 	case errors.Is(err, store.ErrKeyEnded):
 		return seeOther(keysPath, "cle-deja-remplacee"), nil
@@ -225,7 +225,7 @@ func (p *portal) rotateKey(r *request) (*answer, error) {
 }
 
 func (p *portal) confirmRevocation(r *request) (*answer, error) {
-	k, err := p.Store.OwnKey(r.Context(), r.owner.Account.ID, r.PathValue("id"))
+	k, err := p.Store.Keys.Find(r.Context(), r.owner.Account.ID, r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +234,7 @@ func (p *portal) confirmRevocation(r *request) (*answer, error) {
 }
 
 func (p *portal) revokeKey(r *request) (*answer, error) {
-	if err := p.Store.RevokeKey(r.Context(), r.owner.Account.ID, r.PathValue("id"), r.now); err != nil {
+	if err := p.Store.Keys.Revoke(r.Context(), r.owner.Account.ID, r.PathValue("id"), r.now); err != nil {
 		return nil, err
 	}
 	return seeOther(keysPath, "cle-revoquee"), nil

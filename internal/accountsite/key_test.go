@@ -37,7 +37,7 @@ func TestAFormThatIsSentAgainMakesNoSecondKey(t *testing.T) {
 		}
 		b.get("/compte/cles?fait=cle-deja-creee").says("Cette demande a déjà été faite")
 		b.post("/compte/cles", "nom", "sans rien").is(409).says("Vos clés ont changé depuis", "Rien n’a été créé", `value="sans rien"`)
-		keys, err := p.store.Keys(t.Context(), "ada@example.org")
+		keys, err := p.store.Keys.List(t.Context(), "ada@example.org")
 		if len(keys) != 2 || err != nil {
 			t.Fatalf("there are %d keys, %v", len(keys), err)
 		}
@@ -45,7 +45,7 @@ func TestAFormThatIsSentAgainMakesNoSecondKey(t *testing.T) {
 		rotation := "/compte/cles/" + keys[0].ID + "/remplacement"
 		b.post(rotation).is(200).says("La clé est remplacée", "encore 24&nbsp;heures", "17\u00a0novembre 2026 à 09:30")
 		b.post(rotation).leadsTo("/compte/cles?fait=cle-deja-remplacee")
-		if keys, err = p.store.Keys(t.Context(), "ada@example.org"); len(keys) != 3 || err != nil {
+		if keys, err = p.store.Keys.List(t.Context(), "ada@example.org"); len(keys) != 3 || err != nil {
 			t.Errorf("there are %d keys, %v", len(keys), err)
 		}
 	})
@@ -78,7 +78,7 @@ func TestAPlanHasItsNumberOfKeys(t *testing.T) {
 			b.createKey(fmt.Sprint("clé ", i))
 		}
 		b.get("/compte/cles").is(200).says("Vous avez 3 clés", "Developer en permet 3", `href="/compte/pro"`).saysNot(`name="nom"`)
-		keys, err := p.store.Keys(t.Context(), "ada@example.org")
+		keys, err := p.store.Keys.List(t.Context(), "ada@example.org")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,12 +144,12 @@ func TestSuspendedKeysSaySoAndComeBack(t *testing.T) {
 		for i := range 4 {
 			texts = append(texts, b.createKey(fmt.Sprint("clé ", i)))
 		}
-		if err := p.store.SetPlan(t.Context(), "ada@example.org", account.Developer, p.now); err != nil {
+		if err := p.store.Accounts.SetPlan(t.Context(), "ada@example.org", account.Developer, p.now); err != nil {
 			t.Fatal(err)
 		}
 		suspend := func() {
 			t.Helper()
-			if err := p.store.SuspendKeys(t.Context(), p.now); err != nil {
+			if err := p.store.Keys.SuspendExcess(t.Context(), p.now); err != nil {
 				t.Fatal(err)
 			}
 		}

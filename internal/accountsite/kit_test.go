@@ -102,9 +102,9 @@ func (p *place) billing(cfg billing.Config) *billing.Billing {
 	p.t.Helper()
 	st := p.store
 	cfg.BaseURL, cfg.Now, cfg.Log = p.base, func() time.Time { return p.now }, slog.New(slog.NewTextHandler(&p.log, nil))
-	cfg.Subscription, cfg.SubscriptionOf, cfg.Subscriptions, cfg.SetCustomer = st.Subscription, st.SubscriptionOf, st.Subscriptions, st.SetCustomer
-	cfg.EventSeen, cfg.Apply, cfg.PruneEvents, cfg.SuspendKeys = st.StripeEventSeen, st.ApplySubscription, st.PruneStripeEvents, st.SuspendKeys
-	cfg.Cancellations, cfg.Canceled, cfg.PruneCanceled = st.Cancellations, st.Canceled, st.PruneCanceled
+	cfg.Subscription, cfg.SubscriptionOf, cfg.Subscriptions, cfg.SetCustomer = st.Subscriptions.Find, st.Subscriptions.ByCustomer, st.Subscriptions.List, st.Subscriptions.SetCustomer
+	cfg.EventSeen, cfg.Apply, cfg.PruneEvents, cfg.SuspendKeys = st.Subscriptions.EventSeen, st.Subscriptions.Apply, st.Subscriptions.PruneEvents, st.Keys.SuspendExcess
+	cfg.Cancellations, cfg.Canceled, cfg.PruneCanceled = st.Subscriptions.Cancellations, st.Subscriptions.Canceled, st.Subscriptions.PruneCancellations
 	b, err := billing.New(cfg)
 	if err != nil {
 		p.t.Fatal(err)
@@ -224,7 +224,7 @@ const form = `<form class="sign-in" action="/compte" method="post"`
 // link makes the link that a mail holds, at the moment it is handed over.
 func (p *place) link(email string) (token string) {
 	p.t.Helper()
-	token, err := p.store.CreateLink(p.t.Context(), email, account.LinkSignIn, p.now)
+	token, err := p.store.Links.Create(p.t.Context(), email, account.LinkSignIn, p.now)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -245,13 +245,13 @@ func (p *place) signedIn(email string) *browser {
 // contents tells what is stored, as far as these pages can change it.
 func (p *place) contents() string {
 	p.t.Helper()
-	accounts, err := p.store.Accounts(p.t.Context())
+	accounts, err := p.store.Accounts.List(p.t.Context())
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	all := fmt.Sprintln(accounts, p.woken.Load())
 	for _, a := range accounts {
-		sessions, err := p.store.Sessions(p.t.Context(), a.ID, p.now)
+		sessions, err := p.store.Sessions.List(p.t.Context(), a.ID, p.now)
 		if err != nil {
 			p.t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func (p *place) tick() { p.now = p.now.Add(time.Millisecond) }
 
 func (p *place) account(email string) account.Account {
 	p.t.Helper()
-	a, err := p.store.Account(p.t.Context(), email)
+	a, err := p.store.Accounts.Find(p.t.Context(), email)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func (p *place) account(email string) account.Account {
 
 func (p *place) pro(email string) {
 	p.t.Helper()
-	if err := p.store.SetPlan(p.t.Context(), email, account.Pro, p.now); err != nil {
+	if err := p.store.Accounts.SetPlan(p.t.Context(), email, account.Pro, p.now); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -63,7 +63,7 @@ func (b *browser) createKey(name string) string {
 // stored is what the store knows of a key.
 func (p *place) stored(text string) account.Key {
 	p.t.Helper()
-	k, err := p.store.KeyByHash(p.t.Context(), account.HashKey(text))
+	k, err := p.store.Keys.ByHash(p.t.Context(), account.HashKey(text))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func (p *place) publish(tools ...string) {
 		})
 	}
 	c.Sort()
-	if _, err := p.store.Publish(p.t.Context(), c, store.PublishOptions{Now: p.now}); err != nil {
+	if _, err := p.store.Catalogue.Publish(p.t.Context(), c, store.PublishOptions{Now: p.now}); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -111,14 +111,14 @@ func (p *place) publish(tools ...string) {
 func (p *place) attempt(v webhook.Verdict) {
 	p.t.Helper()
 	p.tick()
-	claims, err := p.store.ClaimDeliveries(p.t.Context(), p.now, 100)
+	claims, err := p.store.Deliveries.Claim(p.t.Context(), p.now, 100)
 	if err != nil || len(claims) == 0 {
 		p.t.Fatalf("nothing is due: %v", err)
 	}
 	for _, c := range claims {
 		settled := v
 		settled.Attempt.Number, settled.Attempt.At = c.Attempt, p.now
-		if err := p.store.SettleDelivery(p.t.Context(), c, settled); err != nil {
+		if err := p.store.Deliveries.Finish(p.t.Context(), c, settled); err != nil {
 			p.t.Fatal(err)
 		}
 	}
@@ -131,7 +131,7 @@ func delivered(answer string) webhook.Verdict {
 // newest gives the deliveries to an endpoint, newest first.
 func (p *place) newest(endpoint string) []webhook.Delivery {
 	p.t.Helper()
-	list, err := p.store.Deliveries(p.t.Context(), "", endpoint, store.DeliveryFilter{Limit: 200})
+	list, err := p.store.Deliveries.List(p.t.Context(), "", endpoint, store.DeliveryFilter{Limit: 200})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func (p *place) furnished() *home {
 	p.attempt(delivered("<script>alert(1)</script>"))
 	h.post("/compte/webhooks/"+endpoint+"/reprise", "depuis", "2026-11-10").is(303)
 	day := quota.Usage{Accounts: []quota.AccountCount{{Account: p.account("ada@example.org").ID, Requests: 7}}}
-	if err := p.store.SaveUsage(p.t.Context(), "2026-11-16", day); err != nil {
+	if err := p.store.Usage.Save(p.t.Context(), "2026-11-16", day); err != nil {
 		p.t.Fatal(err)
 	}
 	one, delivery := "/compte/cles/"+p.stored(key).ID, "/compte/envois/"+p.newest(endpoint)[0].ID

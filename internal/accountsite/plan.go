@@ -40,7 +40,7 @@ type graceNotice struct {
 }
 
 func (p *portal) grace(r *request) (graceNotice, error) {
-	s, err := p.Store.Subscription(r.Context(), r.owner.Account.ID)
+	s, err := p.Store.Subscriptions.Find(r.Context(), r.owner.Account.ID)
 	return noticeOf(r.owner.Account.Plan, s, r.now), err
 }
 
@@ -65,11 +65,11 @@ func (p *portal) showPlan(r *request) (*answer, error) {
 			data.Silent = true
 		}
 	}
-	a, err := p.Store.Account(r.Context(), r.owner.Account.Email)
+	a, err := p.Store.Accounts.Find(r.Context(), r.owner.Account.Email)
 	if err != nil {
 		return nil, err
 	}
-	s, err := p.Store.Subscription(r.Context(), a.ID)
+	s, err := p.Store.Subscriptions.Find(r.Context(), a.ID)
 	if err != nil {
 		return nil, err
 	}

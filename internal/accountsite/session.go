@@ -38,7 +38,7 @@ func (p *portal) recognise(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return nil // there is none
 	}
-	session, who, err := p.Store.Session(r.Context(), c.Value, r.now)
+	session, who, err := p.Store.Sessions.Find(r.Context(), c.Value, r.now)
 	if errors.Is(err, store.ErrNotFound) {
 		http.SetCookie(w, p.cookie(""))
 		return nil
@@ -47,7 +47,7 @@ func (p *portal) recognise(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	r.owner = &owner{Account: who, Session: session}
-	extended, err := p.Store.ExtendSession(r.Context(), session, r.now)
+	extended, err := p.Store.Sessions.Extend(r.Context(), session, r.now)
 	if err != nil {
 		p.Log.Warn("a session was not extended", "error", err)
 	}
@@ -61,7 +61,7 @@ func (p *portal) recognise(w http.ResponseWriter, r *request) error {
 // what was wanted is so.
 func (p *portal) signOut(r *request) (*answer, error) {
 	if r.owner != nil {
-		err := p.Store.EndSession(r.Context(), r.owner.Account.ID, r.owner.Session.ID)
+		err := p.Store.Sessions.End(r.Context(), r.owner.Account.ID, r.owner.Session.ID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return nil, err
 		}
@@ -86,7 +86,7 @@ type sessionRow struct {
 }
 
 func (p *portal) listSessions(r *request) (*answer, error) {
-	all, err := p.Store.Sessions(r.Context(), r.owner.Account.ID, r.now)
+	all, err := p.Store.Sessions.List(r.Context(), r.owner.Account.ID, r.now)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (p *portal) endSession(r *request) (*answer, error) {
 	if id == r.owner.Session.ID {
 		return p.signOut(r)
 	}
-	err := p.Store.EndSession(r.Context(), r.owner.Account.ID, id)
+	err := p.Store.Sessions.End(r.Context(), r.owner.Account.ID, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return seeOther(sessionsPath, "session-inconnue"), nil // ended elsewhere, or it expired
 	}
@@ -115,7 +115,7 @@ func (p *portal) endSession(r *request) (*answer, error) {
 }
 
 func (p *portal) endOtherSessions(r *request) (*answer, error) {
-	if err := p.Store.EndOtherSessions(r.Context(), r.owner.Account.ID, r.owner.Session.ID); err != nil {
+	if err := p.Store.Sessions.EndOthers(r.Context(), r.owner.Account.ID, r.owner.Session.ID); err != nil {
 		return nil, err
 	}
 	return seeOther(sessionsPath, "autres-terminees"), nil

@@ -45,7 +45,7 @@ func (p *portal) requestLink(r *request) (*answer, error) {
 		return p.refuse(r, typed, "Indiquez votre adresse électronique."), nil
 	}
 	network := clientip.Network(clientip.Addr(r.Request, p.Trusted))
-	queued, err := p.Store.RequestLink(r.Context(), typed, account.LinkSignIn, network, r.now)
+	queued, err := p.Store.Links.Request(r.Context(), typed, account.LinkSignIn, network, r.now)
 	if errors.Is(err, store.ErrInvalid) {
 		return p.refuse(r, typed, "Cette adresse n’en est pas une\u00a0: écrivez-la seule, comme ada@example.org."), nil
 	}
@@ -86,7 +86,7 @@ type linkPage struct {
 // person: mail scanners do it.
 func (p *portal) showLink(r *request) (*answer, error) {
 	token := r.URL.Query().Get("jeton")
-	email, err := p.Store.CheckLink(r.Context(), token, account.LinkSignIn, r.now)
+	email, err := p.Store.Links.Check(r.Context(), token, account.LinkSignIn, r.now)
 	if err != nil {
 		return p.deadLink(r, err)
 	}
@@ -99,7 +99,7 @@ func (p *portal) spendLink(r *request) (*answer, error) {
 	if c, err := r.Cookie(p.cookieName()); err == nil {
 		replaced = c.Value
 	}
-	secret, err := p.Store.SignIn(r.Context(), r.PostForm.Get("jeton"), account.DescribeBrowser(r.UserAgent()), replaced, r.now)
+	secret, err := p.Store.Links.SignIn(r.Context(), r.PostForm.Get("jeton"), account.DescribeBrowser(r.UserAgent()), replaced, r.now)
 	if err != nil {
 		return p.deadLink(r, err)
 	}

@@ -26,7 +26,7 @@ func TestAnAddressOpensItsAccountAndLeavesIt(t *testing.T) {
 		b.get("/compte").is(200).says(form, "<h1>Compte</h1>", `autocomplete="email"`).saysNot("Se déconnecter", "Sessions")
 		b.post("/compte", "email", " Ada@Example.org ").leadsTo("/compte/courriel")
 		b.get("/compte/courriel").is(200).says("Regardez vos courriels", "15&nbsp;minutes").saysNot("journal", "example.org")
-		mails, err := p.store.ClaimMails(t.Context(), p.now, 10)
+		mails, err := p.store.Mails.Claim(t.Context(), p.now, 10)
 		if err != nil || len(mails) != 1 || mails[0].To != "ada@example.org" || mails[0].Kind != mail.SignIn || p.woken.Load() != 1 {
 			t.Fatalf("the mails are %v, %v; the queue was woken %d times", mails, err, p.woken.Load())
 		}
@@ -100,7 +100,7 @@ func TestWhatIsNoAddressIsRefusedInPlace(t *testing.T) {
 		b.post("/compte", "email", " ").is(400).says("Indiquez votre adresse")
 		b.post("/compte").is(400).says("Indiquez votre adresse")
 		b.post("/compte", "email", strings.Repeat("a", 100_000)).is(400).says("Formulaire illisible")
-		if mails, err := p.store.ClaimMails(t.Context(), p.now, 10); len(mails) != 0 || err != nil {
+		if mails, err := p.store.Mails.Claim(t.Context(), p.now, 10); len(mails) != 0 || err != nil {
 			t.Errorf("mails wait: %v, %v", mails, err)
 		}
 		// Nor do they count.
@@ -132,7 +132,7 @@ func TestOpeningALinkSpendsNothing(t *testing.T) {
 func TestALinkThatCannotBeSpentSaysWhyAndOffersAnother(t *testing.T) {
 	each(t, abroad, func(t *testing.T, p *place) {
 		used, expired := p.link("ada@example.org"), p.link("ada@example.org")
-		deletion, err := p.store.CreateLink(t.Context(), "ada@example.org", account.LinkDeletion, p.now)
+		deletion, err := p.store.Links.Create(t.Context(), "ada@example.org", account.LinkDeletion, p.now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,11 +192,11 @@ func TestAThousandPostsOfOneLinkGiveOneSession(t *testing.T) {
 			})
 		}
 		all.Wait()
-		a, err := p.store.Account(t.Context(), "ada@example.org")
+		a, err := p.store.Accounts.Find(t.Context(), "ada@example.org")
 		if err != nil {
 			t.Fatal(err)
 		}
-		sessions, err := p.store.Sessions(t.Context(), a.ID, p.now)
+		sessions, err := p.store.Sessions.List(t.Context(), a.ID, p.now)
 		if in.Load() != 1 || len(sessions) != 1 || err != nil {
 			t.Errorf("%d are in, there are %d sessions, %v", in.Load(), len(sessions), err)
 		}

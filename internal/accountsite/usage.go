@@ -20,7 +20,7 @@ type today struct {
 
 func (p *portal) today(r *request) (today, error) {
 	t := today{Uncounted: p.Quota == 0}
-	days, err := p.Store.AccountUsage(r.Context(), r.owner.Account.ID, day(r.now), day(r.now))
+	days, err := p.Store.Usage.ForAccount(r.Context(), r.owner.Account.ID, day(r.now), day(r.now))
 	if err != nil {
 		return t, err
 	}
@@ -58,7 +58,7 @@ func (p *portal) showUsage(r *request) (*answer, error) {
 		return nil, err
 	}
 	first := r.now.UTC().AddDate(0, 0, 1-usageDays)
-	stored, err := p.Store.AccountUsage(r.Context(), r.owner.Account.ID, day(first), day(r.now))
+	stored, err := p.Store.Usage.ForAccount(r.Context(), r.owner.Account.ID, day(first), day(r.now))
 	if err != nil {
 		return nil, err
 	}

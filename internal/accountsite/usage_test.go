@@ -11,7 +11,7 @@ import (
 func (p *place) used(day string, requests uint64) {
 	p.t.Helper()
 	id := p.account("ada@example.org").ID
-	if err := p.store.SaveUsage(p.t.Context(), day, quota.Usage{Accounts: []quota.AccountCount{{Account: id, Requests: int64(requests)}}}); err != nil {
+	if err := p.store.Usage.Save(p.t.Context(), day, quota.Usage{Accounts: []quota.AccountCount{{Account: id, Requests: int64(requests)}}}); err != nil {
 		p.t.Fatal(err)
 	}
 }

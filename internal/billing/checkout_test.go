@@ -134,7 +134,7 @@ func TestStripeTakesTheParameters(t *testing.T) {
 	h.cfg.API = stripeMock(t)
 	h.Billing = h.build(h.cfg)
 	ada := h.account("ada@example.org")
-	if _, err := h.store.SetCustomer(t.Context(), ada.ID, "", "cus_1"); err != nil {
+	if _, err := h.store.Subscriptions.SetCustomer(t.Context(), ada.ID, "", "cus_1"); err != nil {
 		t.Fatal(err)
 	}
 	if page, err := h.Portal(t.Context(), ada); err != nil || page == "" {
@@ -145,11 +145,11 @@ func TestStripeTakesTheParameters(t *testing.T) {
 		t.Errorf("Refresh: %v", err)
 	}
 	h.plan(ada, account.Pro)
-	if err := h.store.DeleteAccount(t.Context(), ada.Email); err != nil {
+	if err := h.store.Accounts.Delete(t.Context(), ada.Email); err != nil {
 		t.Fatal(err)
 	}
 	h.Cancel(t.Context(), "cus_1")
-	if left, err := h.store.Cancellations(t.Context()); err != nil || len(left) > 0 {
+	if left, err := h.store.Subscriptions.Cancellations(t.Context()); err != nil || len(left) > 0 {
 		t.Errorf("Cancellations = %v, %v\n%s", left, err, h.log)
 	}
 	// For whom nothing is subscribed yet, which stripe-mock never says.

@@ -31,7 +31,7 @@ func TestFiveEventsInAnyOrderAndEachTwiceEndInOneState(t *testing.T) {
 			n++
 			a := h.account(fmt.Sprintf("a%d@example.org", n))
 			customer := h.fake.subscribe(h, a.Email)
-			known, err := h.store.SetCustomer(h.Context(), a.ID, "", customer)
+			known, err := h.store.Subscriptions.SetCustomer(h.Context(), a.ID, "", customer)
 			if err != nil {
 				h.Fatal(err)
 			}
@@ -179,13 +179,13 @@ func TestAnEventThatFailsHereTakesEffectWhenItIsSentAgain(t *testing.T) {
 		if diff := cmp.Diff(before, h.subscription(ada)); diff != "" {
 			h.Errorf("half of an event was written:\n%s", diff)
 		}
-		if seen, err := h.store.StripeEventSeen(h.Context(), eventID(h, event)); err != nil || seen {
-			h.Errorf("StripeEventSeen = %v, %v; want an event that comes again to be new", seen, err)
+		if seen, err := h.store.Subscriptions.EventSeen(h.Context(), eventID(h, event)); err != nil || seen {
+			h.Errorf("Subscriptions.EventSeen = %v, %v; want an event that comes again to be new", seen, err)
 		}
 		h.send(200, event)
 		h.plan(ada, account.Pro)
-		if seen, err := h.store.StripeEventSeen(h.Context(), eventID(h, event)); err != nil || !seen {
-			h.Errorf("StripeEventSeen = %v, %v", seen, err)
+		if seen, err := h.store.Subscriptions.EventSeen(h.Context(), eventID(h, event)); err != nil || !seen {
+			h.Errorf("Subscriptions.EventSeen = %v, %v", seen, err)
 		}
 	})
 }

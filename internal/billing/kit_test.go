@@ -126,9 +126,9 @@ func (h *house) start() {
 		Key: stripeKey, WebhookSecret: webhookSecret, Price: "price_pro",
 		BaseURL: "https://palmares.example", API: h.fake.URL,
 		Now: h.clock.Now, Log: slog.New(slog.NewTextHandler(h.log, nil)),
-		Subscription: st.Subscription, SubscriptionOf: st.SubscriptionOf, Subscriptions: st.Subscriptions, SetCustomer: st.SetCustomer,
-		EventSeen: st.StripeEventSeen, Apply: st.ApplySubscription, PruneEvents: st.PruneStripeEvents,
-		Cancellations: st.Cancellations, Canceled: st.Canceled, PruneCanceled: st.PruneCanceled, SuspendKeys: st.SuspendKeys,
+		Subscription: st.Subscriptions.Find, SubscriptionOf: st.Subscriptions.ByCustomer, Subscriptions: st.Subscriptions.List, SetCustomer: st.Subscriptions.SetCustomer,
+		EventSeen: st.Subscriptions.EventSeen, Apply: st.Subscriptions.Apply, PruneEvents: st.Subscriptions.PruneEvents,
+		Cancellations: st.Subscriptions.Cancellations, Canceled: st.Subscriptions.Canceled, PruneCanceled: st.Subscriptions.PruneCancellations, SuspendKeys: st.Keys.SuspendExcess,
 	}
 	h.Billing = h.build(h.cfg)
 }
@@ -144,7 +144,7 @@ func (h *house) build(cfg billing.Config) *billing.Billing {
 
 func (h *house) account(email string) account.Account {
 	h.Helper()
-	a, err := h.store.CreateAccount(h.Context(), email, account.Developer, h.clock.Now())
+	a, err := h.store.Accounts.Create(h.Context(), email, account.Developer, h.clock.Now())
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func (h *house) customer(a account.Account) (customerID string) {
 
 func (h *house) subscription(a account.Account) billing.Subscription {
 	h.Helper()
-	s, err := h.store.Subscription(h.Context(), a.ID)
+	s, err := h.store.Subscriptions.Find(h.Context(), a.ID)
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func (h *house) post(b *billing.Billing, body []byte, signatures ...string) (sta
 // plan wants an account to be on a plan.
 func (h *house) plan(a account.Account, want account.Plan) {
 	h.Helper()
-	got, err := h.store.Account(h.Context(), a.Email)
+	got, err := h.store.Accounts.Find(h.Context(), a.Email)
 	if err != nil || got.Plan != want {
 		h.Fatalf("%s on %s is on the plan %q, %v; want %q", a.Email, h.clock.Now(), got.Plan, err, want)
 	}
@@ -222,13 +222,13 @@ func (h *house) plan(a account.Account, want account.Plan) {
 // mails takes the mails that wait, as "kind about address".
 func (h *house) mails() string {
 	h.Helper()
-	claims, err := h.store.ClaimMails(h.Context(), h.clock.Now(), 100)
+	claims, err := h.store.Mails.Claim(h.Context(), h.clock.Now(), 100)
 	if err != nil {
 		h.Fatal(err)
 	}
 	var list []string
 	for _, c := range claims {
-		if err := h.store.SettleMail(h.Context(), c, mail.Verdict{}); err != nil {
+		if err := h.store.Mails.Finish(h.Context(), c, mail.Verdict{}); err != nil {
 			h.Fatal(err)
 		}
 		list = append(list, string(c.Kind)+" "+c.About+" "+c.To)

@@ -141,7 +141,7 @@ func TestProByTheOperatorIsNotTakenAway(t *testing.T) {
 	each(t, func(h *house) {
 		pro := func(a account.Account) {
 			h.Helper()
-			if err := h.store.SetPlan(h.Context(), a.Email, account.Pro, h.clock.Now()); err != nil {
+			if err := h.store.Accounts.SetPlan(h.Context(), a.Email, account.Pro, h.clock.Now()); err != nil {
 				h.Fatal(err)
 			}
 			h.reconcile()
@@ -172,7 +172,7 @@ func TestWhoPaysIsProAgainAfterAnOperatorsMistake(t *testing.T) {
 		ada := h.account("ada@example.org")
 		h.customer(ada)
 		h.reconcile()
-		if err := h.store.SetPlan(h.Context(), ada.Email, account.Developer, h.clock.Now()); err != nil {
+		if err := h.store.Accounts.SetPlan(h.Context(), ada.Email, account.Developer, h.clock.Now()); err != nil {
 			h.Fatal(err)
 		}
 		h.reconcile()
@@ -202,7 +202,7 @@ func TestACancellationOutlivesTheAccountAndTheProcess(t *testing.T) {
 		h.checkout(bob)
 		h.fake.with(func() { h.fake.away = true })
 		for _, a := range []account.Account{ada, bob} {
-			if err := h.store.DeleteAccount(h.Context(), a.Email); err != nil {
+			if err := h.store.Accounts.Delete(h.Context(), a.Email); err != nil {
 				h.Fatal(err)
 			}
 		}
@@ -221,7 +221,7 @@ func TestACancellationOutlivesTheAccountAndTheProcess(t *testing.T) {
 				h.Errorf("a deleted account can still begin to pay: %v", status)
 			}
 		})
-		if left, err := h.store.Cancellations(h.Context()); err != nil || len(left) > 0 {
+		if left, err := h.store.Subscriptions.Cancellations(h.Context()); err != nil || len(left) > 0 {
 			h.Errorf("Cancellations = %v, %v", left, err)
 		}
 		h.send(200, h.fake.take(h)...) // about customers that nobody knows any more
@@ -234,7 +234,7 @@ func TestAnAccountThatIsDeletedOnItsWayToPayTakesNobodyElseAlong(t *testing.T) {
 		page := h.checkout(bob)
 		h.fake.with(func() {
 			h.fake.listed = func() {
-				if err := h.store.DeleteAccount(h.Context(), ada.Email); err != nil && !errors.Is(err, store.ErrNotFound) {
+				if err := h.store.Accounts.Delete(h.Context(), ada.Email); err != nil && !errors.Is(err, store.ErrNotFound) {
 					h.Error(err)
 				}
 			}
@@ -251,7 +251,7 @@ func TestAnAccountThatNeverPaidIsDeletedWithoutAskingStripe(t *testing.T) {
 	each(t, func(h *house) {
 		ada := h.account("ada@example.org")
 		h.fake.with(func() { h.fake.away = true })
-		if err := h.store.DeleteAccount(h.Context(), ada.Email); err != nil {
+		if err := h.store.Accounts.Delete(h.Context(), ada.Email); err != nil {
 			h.Fatal(err)
 		}
 		h.Cancel(h.Context(), "")

@@ -84,21 +84,21 @@ func TestWithoutAKeyNobodyPaysAndKeysAreStillSuspended(t *testing.T) {
 			h.Errorf("an event is answered %d; want 404", status)
 		}
 
-		if err := h.store.SetPlan(h.Context(), ada.Email, account.Pro, h.clock.Now()); err != nil {
+		if err := h.store.Accounts.SetPlan(h.Context(), ada.Email, account.Pro, h.clock.Now()); err != nil {
 			h.Fatal(err)
 		}
 		for range 4 {
-			if _, _, err := h.store.CreateKey(h.Context(), ada.Email, "k", h.clock.Now()); err != nil {
+			if _, _, err := h.store.Keys.Create(h.Context(), ada.Email, "k", h.clock.Now()); err != nil {
 				h.Fatal(err)
 			}
 		}
-		if err := h.store.SetPlan(h.Context(), ada.Email, account.Developer, h.clock.Now()); err != nil {
+		if err := h.store.Accounts.SetPlan(h.Context(), ada.Email, account.Developer, h.clock.Now()); err != nil {
 			h.Fatal(err)
 		}
 		h.reconcile()
 		h.clock.add(7 * days)
 		h.reconcile()
-		keys, err := h.store.Keys(h.Context(), ada.Email)
+		keys, err := h.store.Keys.List(h.Context(), ada.Email)
 		if err != nil {
 			h.Fatal(err)
 		}

@@ -143,13 +143,13 @@ func TestNothingWaitsToBeCancelledForACustomerThatIsGone(t *testing.T) {
 		h.fake.delete(deleted)
 		h.fake.with(func() { delete(h.fake.customers, unknown) })
 		for _, a := range []account.Account{ada, bob} {
-			if err := h.store.DeleteAccount(h.Context(), a.Email); err != nil {
+			if err := h.store.Accounts.Delete(h.Context(), a.Email); err != nil {
 				h.Fatal(err)
 			}
 		}
 		h.Cancel(h.Context(), deleted)
 		h.reconcile()
-		if left, err := h.store.Cancellations(h.Context()); err != nil || len(left) > 0 {
+		if left, err := h.store.Subscriptions.Cancellations(h.Context()); err != nil || len(left) > 0 {
 			h.Errorf("Cancellations = %v, %v", left, err)
 		}
 	})

@@ -82,11 +82,11 @@ const (
 
 // A Store is where the keys are.
 type Store interface {
-	// KeyByHash returns the key with a hash, revoked and expired ones included. It
+	// ByHash returns the key with a hash, revoked and expired ones included. It
 	// returns account.ErrInvalidKey if there is none.
-	KeyByHash(ctx context.Context, hash [sha256.Size]byte) (account.Key, error)
-	// KeysByHash returns those of the keys with these hashes that exist.
-	KeysByHash(ctx context.Context, hashes [][sha256.Size]byte) (map[[sha256.Size]byte]account.Key, error)
+	ByHash(ctx context.Context, hash [sha256.Size]byte) (account.Key, error)
+	// ByHashes returns those of the keys with these hashes that exist.
+	ByHashes(ctx context.Context, hashes [][sha256.Size]byte) (map[[sha256.Size]byte]account.Key, error)
 }
 
 // A Keyring checks keys; see the package comment. It is safe for concurrent use.
@@ -239,7 +239,7 @@ func (k *Keyring) lookUp(ctx context.Context, s *shard, hash [sha256.Size]byte, 
 	if found := s.get(hash); found != nil && found.epoch == epoch {
 		return found, nil
 	}
-	key, err := k.store.KeyByHash(ctx, hash)
+	key, err := k.store.ByHash(ctx, hash)
 	if err != nil {
 		switch {
 		case errors.Is(err, account.ErrInvalidKey):
@@ -320,7 +320,7 @@ func (k *Keyring) Refresh(ctx context.Context) error {
 	for {
 		epoch := k.epoch.Load() // before the query, as in lookUp
 		for hashes := range slices.Chunk(k.staleInUse(epoch), refreshBatch) {
-			found, err := k.store.KeysByHash(ctx, hashes)
+			found, err := k.store.ByHashes(ctx, hashes)
 			if err != nil {
 				return err
 			}

@@ -27,13 +27,13 @@ type fakeStore struct {
 	hangs bool
 	// during, if set, runs in the middle of each lookup, after the key was read.
 	during func()
-	// findAll, if set, is called in place of KeysByHash.
+	// findAll, if set, is called in place of ByHashes.
 	findAll func(ctx context.Context, hashes [][32]byte) (map[[32]byte]account.Key, error)
 }
 
 func newFakeStore() *fakeStore { return &fakeStore{keys: map[[32]byte]account.Key{}} }
 
-func (s *fakeStore) KeyByHash(ctx context.Context, hash [32]byte) (account.Key, error) {
+func (s *fakeStore) ByHash(ctx context.Context, hash [32]byte) (account.Key, error) {
 	s.mu.Lock()
 	s.asked++
 	key, ok := s.keys[hash]
@@ -56,7 +56,7 @@ func (s *fakeStore) KeyByHash(ctx context.Context, hash [32]byte) (account.Key, 
 	return key, nil
 }
 
-func (s *fakeStore) KeysByHash(ctx context.Context, hashes [][32]byte) (map[[32]byte]account.Key, error) {
+func (s *fakeStore) ByHashes(ctx context.Context, hashes [][32]byte) (map[[32]byte]account.Key, error) {
 	if s.findAll != nil {
 		return s.findAll(ctx, hashes)
 	}

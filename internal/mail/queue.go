@@ -15,7 +15,7 @@ import (
 
 // Config is what a queue works with. Every field must be set, Now excepted.
 type Config struct {
-	// The store's: ClaimMails, SettleMail and OldestMail.
+	// The store's: Mails.Claim, Mails.Finish and Mails.Oldest.
 	Claim  func(ctx context.Context, now time.Time, limit int) ([]Claim, error)
 	Settle func(ctx context.Context, c Claim, v Verdict) error
 	Oldest func(ctx context.Context) (time.Time, error)
@@ -26,7 +26,7 @@ type Config struct {
 	// Endpoint finds a webhook's endpoint. ErrObsolete: there is none any more.
 	Endpoint func(ctx context.Context, id string) (webhook.Endpoint, error)
 	// Check tells whether a mail about payments or the plan is still true: the store's
-	// CheckMail. ErrObsolete: it is not.
+	// Mails.Check. ErrObsolete: it is not.
 	Check func(ctx context.Context, r Request) error
 	// Send hands a mail over: that of a Sender or of a LogSender.
 	Send func(ctx context.Context, m Message) error

@@ -69,9 +69,9 @@ func openOffice(t *testing.T, dsn string, send func(context.Context, mail.Messag
 	}
 	o := &office{store: s, settled: make(chan mail.Verdict, 1000), log: &journal{}, now: moment}
 	o.Queue = mail.NewQueue(mail.Config{
-		Claim: s.ClaimMails, Oldest: s.OldestMail, Check: s.CheckMail,
+		Claim: s.Mails.Claim, Oldest: s.Mails.Oldest, Check: s.Mails.Check,
 		Settle: func(ctx context.Context, c mail.Claim, v mail.Verdict) error {
-			err := s.SettleMail(ctx, c, v)
+			err := s.Mails.Finish(ctx, c, v)
 			o.settled <- v
 			return err
 		},
@@ -124,7 +124,7 @@ func (o *office) advance(d time.Duration) {
 
 func (o *office) ask(t *testing.T, to string, k mail.Kind) {
 	t.Helper()
-	if err := o.store.QueueMail(t.Context(), mail.Request{To: to, Kind: k}, o.clock()); err != nil {
+	if err := o.store.Mails.Queue(t.Context(), mail.Request{To: to, Kind: k}, o.clock()); err != nil {
 		t.Fatal(err)
 	}
 	o.Wake()
@@ -132,7 +132,7 @@ func (o *office) ask(t *testing.T, to string, k mail.Kind) {
 
 func (o *office) oldest(t *testing.T) time.Time {
 	t.Helper()
-	at, err := o.store.OldestMail(t.Context())
+	at, err := o.store.Mails.Oldest(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

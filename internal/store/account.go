@@ -12,9 +12,12 @@ import (
 	"palmares/internal/account"
 )
 
-// CreateAccount makes an account. ErrAccountExists: the address has one already;
+// Accounts are the accounts.
+type Accounts struct{ *db }
+
+// Create makes an account. ErrAccountExists: the address has one already;
 // ErrInvalid: it is no address.
-func (s *Store) CreateAccount(ctx context.Context, email string, plan account.Plan, now time.Time) (account.Account, error) {
+func (s *Accounts) Create(ctx context.Context, email string, plan account.Plan, now time.Time) (account.Account, error) {
 	email, err := account.NormalizeEmail(email)
 	if err != nil {
 		return account.Account{}, problem(ErrInvalid, err, "%v", err)
@@ -37,8 +40,8 @@ func (s *Store) CreateAccount(ctx context.Context, email string, plan account.Pl
 	return a, nil
 }
 
-// Accounts lists every account, oldest first.
-func (s *Store) Accounts(ctx context.Context) ([]account.Account, error) {
+// List lists every account, oldest first.
+func (s *Accounts) List(ctx context.Context) ([]account.Account, error) {
 	var all []account.Account
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
 		all, err = rows(ctx, tx, 0, `SELECT id, email, plan, created_at FROM accounts`, scanAccount)
@@ -48,8 +51,8 @@ func (s *Store) Accounts(ctx context.Context) ([]account.Account, error) {
 	return all, err
 }
 
-// Account finds the account of an address. ErrNotFound: it has none.
-func (s *Store) Account(ctx context.Context, email string) (account.Account, error) {
+// Find finds the account of an address. ErrNotFound: it has none.
+func (s *Accounts) Find(ctx context.Context, email string) (account.Account, error) {
 	var found account.Account
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
 		found, err = findAccount(ctx, tx, email)
@@ -62,7 +65,7 @@ func (s *Store) Account(ctx context.Context, email string) (account.Account, err
 // paying does not take a Pro from it that was given here. Keys beyond the new plan's
 // number live on for account.KeyGrace (see SuspendKeys); no more can be made until
 // there are fewer. ErrNotFound: no such account.
-func (s *Store) SetPlan(ctx context.Context, email string, plan account.Plan, now time.Time) error {
+func (s *Accounts) SetPlan(ctx context.Context, email string, plan account.Plan, now time.Time) error {
 	return s.writeKeys(ctx, func(tx *sql.Tx) error {
 		a, err := lockAccount(ctx, tx, email)
 		if err != nil {
@@ -79,8 +82,8 @@ func (s *Store) SetPlan(ctx context.Context, email string, plan account.Plan, no
 	})
 }
 
-// DeleteAccount forgets an account and all that is its. ErrNotFound: no such account.
-func (s *Store) DeleteAccount(ctx context.Context, email string) error {
+// Delete forgets an account and all that is its. ErrNotFound: no such account.
+func (s *Accounts) Delete(ctx context.Context, email string) error {
 	return s.writeKeys(ctx, func(tx *sql.Tx) error {
 		a, err := findAccount(ctx, tx, email)
 		if err != nil {
@@ -107,26 +110,6 @@ func forgetAccount(ctx context.Context, tx *sql.Tx, a account.Account) error {
 		}
 	}
 	return nil
-}
-
-// writeKeys is write for what changes accounts or keys: it raises the revision by
-// which every node learns of it.
-func (s *Store) writeKeys(ctx context.Context, fn func(*sql.Tx) error) error {
-	return s.write(ctx, func(tx *sql.Tx) error {
-		if err := fn(tx); err != nil {
-			return err
-		}
-		return s.raise(ctx, tx)
-	})
-}
-
-// raise tells every node that accounts or keys have changed. It is the last of its
-// transaction, since on PostgreSQL every other change of keys waits behind this row.
-func (s *Store) raise(ctx context.Context, tx *sql.Tx) error {
-	if _, err := tx.ExecContext(ctx, `UPDATE account_state SET revision = revision + 1`); err != nil {
-		return err
-	}
-	return s.notify(ctx, tx)
 }
 
 func findAccount(ctx context.Context, q queryer, email string) (account.Account, error) {

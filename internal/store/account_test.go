@@ -41,7 +41,7 @@ func fails(t *testing.T, err, kind error, says ...string) {
 
 func create(t *testing.T, s *Store, email string, plan account.Plan) account.Account {
 	t.Helper()
-	a, err := s.CreateAccount(t.Context(), email, plan, monday)
+	a, err := s.Accounts.Create(t.Context(), email, plan, monday)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,17 +52,17 @@ func TestAccountsAreKeptInTheOrderOfTheirMaking(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		var want []account.Account
 		for i, email := range []string{"zoe@example.org", "ada@example.org", "Émile@exemple.fr"} {
-			a, err := s.CreateAccount(t.Context(), email, account.Developer, day(i))
+			a, err := s.Accounts.Create(t.Context(), email, account.Developer, day(i))
 			if err != nil {
 				t.Fatal(err)
 			}
 			want = append(want, a)
 		}
-		got, err := s.Accounts(t.Context())
+		got, err := s.Accounts.List(t.Context())
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("Accounts: %v (-want +got):\n%s", err, diff)
 		}
-		one, err := s.Account(t.Context(), " ADA@example.org ")
+		one, err := s.Accounts.Find(t.Context(), " ADA@example.org ")
 		if one != want[1] || err != nil {
 			t.Errorf("Account = %+v, %v; want %+v", one, err, want[1])
 		}
@@ -73,9 +73,9 @@ func TestAnAddressHasOneAccount(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		create(t, s, "ada@example.org", account.Developer)
 		if raised(t, s, func() {
-			_, err := s.CreateAccount(t.Context(), "Ada@Example.org", account.Pro, monday)
+			_, err := s.Accounts.Create(t.Context(), "Ada@Example.org", account.Pro, monday)
 			fails(t, err, ErrAccountExists, "ada@example.org", "account plan")
-			_, err = s.CreateAccount(t.Context(), "ada", account.Pro, monday)
+			_, err = s.Accounts.Create(t.Context(), "ada", account.Pro, monday)
 			fails(t, err, ErrInvalid, "not an e-mail address")
 		}) {
 			t.Error("a refused account raised the revision")
@@ -87,13 +87,13 @@ func TestAPlanIsChanged(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		create(t, s, "ada@example.org", account.Developer)
 		if !raised(t, s, func() {
-			if err := s.SetPlan(t.Context(), "ada@example.org", account.Pro, monday); err != nil {
+			if err := s.Accounts.SetPlan(t.Context(), "ada@example.org", account.Pro, monday); err != nil {
 				t.Fatal(err)
 			}
 		}) {
 			t.Error("no node would hear of it")
 		}
-		if a, err := s.Account(t.Context(), "ada@example.org"); err != nil || a.Plan != account.Pro {
+		if a, err := s.Accounts.Find(t.Context(), "ada@example.org"); err != nil || a.Plan != account.Pro {
 			t.Errorf("Account = %+v, %v", a, err)
 		}
 	})
@@ -103,24 +103,24 @@ func TestADeletedAccountTakesItsKeysAlong(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		ada := create(t, s, "ada@example.org", account.Pro)
 		create(t, s, "bob@example.org", account.Pro)
-		gone, _, err := s.CreateKey(t.Context(), "ada@example.org", "a", monday)
+		gone, _, err := s.Keys.Create(t.Context(), "ada@example.org", "a", monday)
 		if err != nil {
 			t.Fatal(err)
 		}
-		kept, _, err := s.CreateKey(t.Context(), "bob@example.org", "b", monday)
+		kept, _, err := s.Keys.Create(t.Context(), "bob@example.org", "b", monday)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !raised(t, s, func() {
-			if err := s.DeleteAccount(t.Context(), "ada@example.org"); err != nil {
+			if err := s.Accounts.Delete(t.Context(), "ada@example.org"); err != nil {
 				t.Fatal(err)
 			}
 		}) {
 			t.Error("no node would hear of it")
 		}
-		_, err = s.KeyByHash(t.Context(), account.HashKey(gone))
+		_, err = s.Keys.ByHash(t.Context(), account.HashKey(gone))
 		fails(t, err, ErrNotFound)
-		if _, err := s.KeyByHash(t.Context(), account.HashKey(kept)); err != nil {
+		if _, err := s.Keys.ByHash(t.Context(), account.HashKey(kept)); err != nil {
 			t.Errorf("the key of another account: %v", err)
 		}
 		if rows := dump(t, s); strings.Contains(rows, ada.Email) || strings.Contains(rows, ada.ID) {
@@ -133,10 +133,10 @@ func TestAnUnknownAccountIsNamed(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		ctx := t.Context()
 		for _, email := range []string{"ada@example.org", "not an address"} {
-			_, errAccount := s.Account(ctx, email)
-			_, errKeys := s.Keys(ctx, email)
-			_, _, errKey := s.CreateKey(ctx, email, "a", monday)
-			for _, err := range []error{errAccount, errKeys, errKey, s.SetPlan(ctx, email, account.Pro, monday), s.DeleteAccount(ctx, email)} {
+			_, errAccount := s.Accounts.Find(ctx, email)
+			_, errKeys := s.Keys.List(ctx, email)
+			_, _, errKey := s.Keys.Create(ctx, email, "a", monday)
+			for _, err := range []error{errAccount, errKeys, errKey, s.Accounts.SetPlan(ctx, email, account.Pro, monday), s.Accounts.Delete(ctx, email)} {
 				fails(t, err, ErrNotFound, email, "account list")
 			}
 		}

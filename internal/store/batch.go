@@ -70,22 +70,6 @@ func (t table) insert(n int) string {
 	return b.String()
 }
 
-// How many placeholders one statement has. A PostgreSQL may be far away, and many
-// rows share one round trip; it takes 65535. To SQLite there is no trip, and its
-// driver looks up each placeholder's name among all of them: a hundred rows at once
-// made the first publication of 100,000 tools three times slower than a few.
-const (
-	placeholdersPostgres = 3000
-	placeholdersSQLite   = 50
-)
-
-func (s *Store) placeholders() int {
-	if s.postgres {
-		return placeholdersPostgres
-	}
-	return placeholdersSQLite
-}
-
 // A batch writes rows to a table, several with one statement.
 type batch struct {
 	tx    *sql.Tx
@@ -142,7 +126,7 @@ func (b *batch) flush(ctx context.Context) error {
 
 // remove deletes the rows of the given slugs.
 func (p *publication) remove(ctx context.Context, t table, slugs []string) error {
-	for some := range slices.Chunk(slugs, p.placeholders) {
+	for some := range slices.Chunk(slugs, p.dialect.placeholders()) {
 		list, args := in(some)
 		if _, err := p.tx.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s WHERE slug IN %s", t.name, list), args...); err != nil {
 			return err

@@ -83,7 +83,7 @@ func publishChild() {
 		state, err := s.State(ctx)
 		fail(err)
 		v := int(state.Version) + 1
-		_, err = s.Publish(ctx, killed(v), PublishOptions{Now: day(v), Progress: func(p Progress) {
+		_, err = s.Catalogue.Publish(ctx, killed(v), PublishOptions{Now: day(v), Progress: func(p Progress) {
 			_, err := fmt.Println(v, p.Stage, p.Done)
 			fail(err)
 		}})

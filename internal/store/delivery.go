@@ -15,6 +15,9 @@ import (
 	"palmares/internal/webhook"
 )
 
+// Deliveries are the deliveries of events to endpoints.
+type Deliveries struct{ *db }
+
 var deliveryTable = table{name: "deliveries", columns: []string{
 	"id", "endpoint_id", "sequence", "event_id", "type", "origin", "state", "created_at", "next_at", "lease_until", "attempts", "body",
 }}
@@ -24,17 +27,15 @@ var deliveryTable = table{name: "deliveries", columns: []string{
 // an event stands and its deliveries do not.
 //
 // It is one statement for each endpoint, whatever the number of events.
-func (p *publication) writeDeliveries(ctx context.Context, postgres bool, last int64) error {
-	if postgres {
-		// Nobody shall delete an endpoint between its being read here and being referred
-		// to. The accounts come first, in one order, as they do when one is deleted.
-		for _, lock := range []string{
-			`SELECT a.id FROM accounts a WHERE a.id IN (SELECT account_id FROM endpoints) ORDER BY a.id FOR KEY SHARE`,
-			`SELECT id FROM endpoints ORDER BY id FOR KEY SHARE`,
-		} {
-			if _, err := p.tx.ExecContext(ctx, lock); err != nil {
-				return err
-			}
+func (p *publication) writeDeliveries(ctx context.Context, last int64) error {
+	// An endpoint must not be deleted after it was read here and before its deliveries
+	// are written. Accounts are locked first, in one order, as when one is deleted.
+	for _, lock := range []string{
+		`SELECT a.id FROM accounts a WHERE a.id IN (SELECT account_id FROM endpoints) ORDER BY a.id FOR KEY SHARE`,
+		`SELECT id FROM endpoints ORDER BY id FOR KEY SHARE`,
+	} {
+		if err := p.dialect.lockRows(ctx, p.tx, lock); err != nil {
+			return err
 		}
 	}
 	endpoints, err := rows(ctx, p.tx, 0, selectEndpoints+`WHERE w.state = 'active' AND a.plan = 'pro'`, scanEndpoint)
@@ -110,10 +111,10 @@ type DeliveryFilter struct {
 	Limit  int
 }
 
-// Deliveries lists deliveries to an endpoint, newest first, each with its last
+// List lists deliveries to an endpoint, newest first, each with its last
 // attempt. The id of the last one is the next page's Before. ErrNotFound: no such
 // endpoint; ErrInvalid: Before is no delivery of it.
-func (s *Store) Deliveries(ctx context.Context, accountID, endpointID string, f DeliveryFilter) ([]webhook.Delivery, error) {
+func (s *Deliveries) List(ctx context.Context, accountID, endpointID string, f DeliveryFilter) ([]webhook.Delivery, error) {
 	var list []webhook.Delivery
 	err := s.read(ctx, func(tx *sql.Tx) error {
 		if _, err := findEndpoint(ctx, tx, accountID, endpointID); err != nil {
@@ -156,9 +157,9 @@ func (s *Store) Deliveries(ctx context.Context, accountID, endpointID string, f 
 	return list, err
 }
 
-// Delivery finds a delivery with all its attempts, and the bytes that are sent.
+// Find finds a delivery with all its attempts, and the bytes that are sent.
 // ErrNotFound: there is none, or it is another account's.
-func (s *Store) Delivery(ctx context.Context, accountID, id string) (webhook.Delivery, []byte, error) {
+func (s *Deliveries) Find(ctx context.Context, accountID, id string) (webhook.Delivery, []byte, error) {
 	var d webhook.Delivery
 	var body string
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
@@ -176,8 +177,8 @@ func (s *Store) Delivery(ctx context.Context, accountID, id string) (webhook.Del
 
 // Resend makes a new delivery of what another one sends: the same event, its id and
 // bytes. It is due at once, and waits if its endpoint is not active. ErrNotFound: no
-// such delivery. A ping that is sent again is one more: see PingEndpoint.
-func (s *Store) Resend(ctx context.Context, accountID, deliveryID string, now time.Time) (webhook.Delivery, error) {
+// such delivery. A ping that is sent again is one more: see Deliveries.Ping.
+func (s *Deliveries) Resend(ctx context.Context, accountID, deliveryID string, now time.Time) (webhook.Delivery, error) {
 	var d webhook.Delivery
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		old, body, err := findDelivery(ctx, tx, accountID, deliveryID)
@@ -210,11 +211,11 @@ func (s *Store) Resend(ctx context.Context, accountID, deliveryID string, now ti
 	return d, nil
 }
 
-// PingEndpoint makes a delivery of an event that only this endpoint gets, whatever
+// Ping makes a delivery of an event that only this endpoint gets, whatever
 // events it takes. It is due at once. ErrNotFound; ErrInactive: nothing would be sent
 // now, and who pings looks at the answer; ErrTooMany: there were webhook.PingsAMinute
 // in the last minute.
-func (s *Store) PingEndpoint(ctx context.Context, accountID, endpointID string, now time.Time) (webhook.Delivery, error) {
+func (s *Deliveries) Ping(ctx context.Context, accountID, endpointID string, now time.Time) (webhook.Delivery, error) {
 	d := newDelivery(endpointID, webhook.OfPing, now)
 	d.EventID, d.Type = account.NewID(account.EventID, now, rand.Reader), webhook.Ping
 	_, err := s.changeEndpoint(ctx, accountID, endpointID, func(tx *sql.Tx, w webhook.Endpoint) error {

@@ -25,7 +25,7 @@ func BenchmarkDeliveries(b *testing.B) {
 			dsn = testkit.Postgres(b)
 		}
 		s := open(b, dsn)
-		a, err := s.CreateAccount(b.Context(), "ada@example.org", account.Pro, monday)
+		a, err := s.Accounts.Create(b.Context(), "ada@example.org", account.Pro, monday)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func BenchmarkDeliveries(b *testing.B) {
 		for _, f := range []DeliveryFilter{{}, {State: webhook.Pending}, {State: webhook.Failed}, {Type: catalog.ToolRemoved}} {
 			b.Run(fmt.Sprintf("%s/list %q %q", kind, f.State, f.Type), func(b *testing.B) {
 				for range b.N {
-					if _, err := s.Deliveries(b.Context(), "", w.ID, f); err != nil {
+					if _, err := s.Deliveries.List(b.Context(), "", w.ID, f); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -30,7 +30,7 @@ func due(n int) string {
 var ready = `FROM endpoints w JOIN accounts a ON a.id = w.account_id
 	WHERE w.state = 'active' AND a.plan = 'pro' AND ` + due(0) + ` IS NOT NULL AND ` + room + ` > 0`
 
-// ClaimDeliveries takes up to limit deliveries that are due, each for webhook.Lease,
+// Claim takes up to limit deliveries that are due, each for webhook.Lease,
 // in which no other claim on any node takes it. When the lease ends without an
 // outcome (its process died), the delivery is due again and the attempt was none.
 //
@@ -46,13 +46,13 @@ var ready = `FROM endpoints w JOIN accounts a ON a.id = w.account_id
 // A lease is the caller's time plus webhook.Lease, and others compare it with
 // theirs. A request ends after 15 seconds, so that clocks may differ by as much
 // again before a delivery is sent twice at once, which receivers must bear anyway.
-func (s *Store) ClaimDeliveries(ctx context.Context, now time.Time, limit int) ([]webhook.Claim, error) {
-	return s.ClaimDeliveriesFor(ctx, now, webhook.Lease, limit)
+func (s *Deliveries) Claim(ctx context.Context, now time.Time, limit int) ([]webhook.Claim, error) {
+	return s.ClaimFor(ctx, now, webhook.Lease, limit)
 }
 
-// ClaimDeliveriesFor is ClaimDeliveries with a lease of another length, for those
+// ClaimFor is Deliveries.Claim with a lease of another length, for those
 // whose requests are given another time than the contract's.
-func (s *Store) ClaimDeliveriesFor(ctx context.Context, now time.Time, length time.Duration, limit int) ([]webhook.Claim, error) {
+func (s *Deliveries) ClaimFor(ctx context.Context, now time.Time, length time.Duration, limit int) ([]webhook.Claim, error) {
 	// Mostly nothing is due. To see that no transaction is needed that, on SQLite,
 	// would wait for a publication.
 	at := formatTime(now)
@@ -61,11 +61,8 @@ func (s *Store) ClaimDeliveriesFor(ctx context.Context, now time.Time, length ti
 		return nil, s.explain(ctx, err)
 	}
 	var claims []webhook.Claim
-	err := s.hurried().write(ctx, func(tx *sql.Tx) error {
-		query := `SELECT w.id ` + ready + ` ORDER BY w.turn, w.id LIMIT $2`
-		if s.postgres {
-			query += ` FOR NO KEY UPDATE OF w SKIP LOCKED`
-		}
+	err := s.withWait(retryWait).write(ctx, func(tx *sql.Tx) error {
+		query := `SELECT w.id ` + ready + ` ORDER BY w.turn, w.id LIMIT $2` + s.dialect.lockClause("FOR NO KEY UPDATE OF w SKIP LOCKED")
 		endpoints, err := rows(ctx, tx, 0, query, func(scan scanner, id *string) error { return scan(id) }, at, limit)
 		if err != nil || len(endpoints) == 0 {
 			return err
@@ -168,7 +165,7 @@ func lease(ctx context.Context, tx *sql.Tx, chosen []string, now time.Time, leng
 	return claims, nil
 }
 
-// SettleDelivery writes what came of a claim. Its moment is the end of the attempt.
+// Finish writes what came of a claim. Its moment is the end of the attempt.
 //
 // A claim whose lease has ended and was taken by another is late. A failure that
 // comes late says nothing of the other's request and is forgotten. A success is a
@@ -177,7 +174,7 @@ func lease(ctx context.Context, tx *sql.Tx, chosen []string, now time.Time, leng
 //
 // An endpoint that answered 410, or that has failed for webhook.DisableAfter without
 // a success in between, is disabled and its owner told, in the same transaction.
-func (s *Store) SettleDelivery(ctx context.Context, c webhook.Claim, v webhook.Verdict) error {
+func (s *Deliveries) Finish(ctx context.Context, c webhook.Claim, v webhook.Verdict) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
 		if err := s.lockEndpoint(ctx, tx, c.EndpointID); err != nil {
 			return err
@@ -231,7 +228,7 @@ func (s *Store) SettleDelivery(ctx context.Context, c webhook.Claim, v webhook.V
 }
 
 // judge writes what an attempt says of its endpoint.
-func (s *Store) judge(ctx context.Context, tx *sql.Tx, endpointID string, v webhook.Verdict, at time.Time) error {
+func (s *Deliveries) judge(ctx context.Context, tx *sql.Tx, endpointID string, v webhook.Verdict, at time.Time) error {
 	if v.State == webhook.Delivered {
 		_, err := tx.ExecContext(ctx, `
 			UPDATE endpoints SET failures = 0, failing_since = '', not_before = '', last_success_at = CASE WHEN last_success_at < $1 THEN $1 ELSE last_success_at END
@@ -281,5 +278,5 @@ func (s *Store) judge(ctx context.Context, tx *sql.Tx, endpointID string, v webh
 	if err := tx.QueryRowContext(ctx, `SELECT email FROM accounts WHERE id = $1`, w.AccountID).Scan(&owner); err != nil {
 		return err
 	}
-	return s.queueMail(ctx, tx, mail.Request{To: owner, Kind: mail.EndpointDisabled, About: endpointID}, at)
+	return queueMail(ctx, tx, mail.Request{To: owner, Kind: mail.EndpointDisabled, About: endpointID}, at)
 }

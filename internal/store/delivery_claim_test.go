@@ -18,7 +18,7 @@ import (
 
 func claim(t testing.TB, s *Store, now time.Time, limit int) []webhook.Claim {
 	t.Helper()
-	claims, err := s.ClaimDeliveries(t.Context(), now, limit)
+	claims, err := s.Deliveries.Claim(t.Context(), now, limit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func claim(t testing.TB, s *Store, now time.Time, limit int) []webhook.Claim {
 
 func settle(t testing.TB, s *Store, c webhook.Claim, v webhook.Verdict) {
 	t.Helper()
-	if err := s.SettleDelivery(t.Context(), c, v); err != nil {
+	if err := s.Deliveries.Finish(t.Context(), c, v); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -99,7 +99,7 @@ func TestAnOutcomeIsWrittenToTheLogOnce(t *testing.T) {
 		ctx := t.Context()
 		a := create(t, s, "ada@example.org", account.Pro)
 		w := endpoint(t, s, a.ID)
-		if _, err := s.PingEndpoint(ctx, a.ID, w.ID, monday); err != nil {
+		if _, err := s.Deliveries.Ping(ctx, a.ID, w.ID, monday); err != nil {
 			t.Fatal(err)
 		}
 		c := claim(t, s, monday, 1)[0]
@@ -115,7 +115,7 @@ func TestAnOutcomeIsWrittenToTheLogOnce(t *testing.T) {
 			t.Errorf("the second attempt is number %d", c.Attempt)
 		}
 		settle(t, s, c, success(monday.Add(6*time.Second)))
-		d, _, err := s.Delivery(ctx, a.ID, c.DeliveryID)
+		d, _, err := s.Deliveries.Find(ctx, a.ID, c.DeliveryID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,19 +155,19 @@ func TestALateSuccessCountsAndALateFailureDoesNot(t *testing.T) {
 		}
 		for i := range 4 {
 			settle(t, s, late[i], success(after))
-			if got, _, err := s.Delivery(ctx, "", late[i].DeliveryID); err != nil || got.State != webhook.Delivered || got.Count != 1 {
+			if got, _, err := s.Deliveries.Find(ctx, "", late[i].DeliveryID); err != nil || got.State != webhook.Delivered || got.Count != 1 {
 				t.Errorf("after a late success: %+v, %v", got, err)
 			}
 		}
 		// The four requests of the others may still be under way: there is no room.
-		if _, err := s.PingEndpoint(ctx, a.ID, w.ID, after); err != nil {
+		if _, err := s.Deliveries.Ping(ctx, a.ID, w.ID, after); err != nil {
 			t.Fatal(err)
 		}
 		if more := claim(t, s, after, 4); len(more) != 0 {
 			t.Errorf("%d beyond those under a lease", len(more))
 		}
 		settle(t, s, other[0], failure(after, time.Hour))
-		if got, _, err := s.Delivery(ctx, "", other[0].DeliveryID); err != nil || got.State != webhook.Delivered || got.Count != 1 {
+		if got, _, err := s.Deliveries.Find(ctx, "", other[0].DeliveryID); err != nil || got.State != webhook.Delivered || got.Count != 1 {
 			t.Errorf("the other's outcome changed a delivery that was done: %+v, %v", got, err)
 		}
 		if more := claim(t, s, after, 4); len(more) != 1 {
@@ -300,7 +300,7 @@ func TestAnEndpointThatIsGoneOrFailsForFiveDaysIsDisabledAndItsOwnerTold(t *test
 		gone, failing := endpoint(t, s, a.ID), endpoint(t, s, a.ID)
 		mails := func(at time.Time) (about []string) {
 			t.Helper()
-			claims, err := s.ClaimMails(ctx, at, 10)
+			claims, err := s.Mails.Claim(ctx, at, 10)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -309,7 +309,7 @@ func TestAnEndpointThatIsGoneOrFailsForFiveDaysIsDisabledAndItsOwnerTold(t *test
 					t.Errorf("mail %+v", m)
 				}
 				about = append(about, m.About)
-				if err := s.SettleMail(ctx, m, mail.Verdict{}); err != nil {
+				if err := s.Mails.Finish(ctx, m, mail.Verdict{}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -386,7 +386,7 @@ func TestAPausedOrSuspendedEndpointIsSentNothingAndLosesNothing(t *testing.T) {
 		w := endpoint(t, s, a.ID)
 		plan := func(p account.Plan) {
 			t.Helper()
-			if err := s.SetPlan(t.Context(), a.Email, p, monday); err != nil {
+			if err := s.Accounts.SetPlan(t.Context(), a.Email, p, monday); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -445,7 +445,7 @@ func TestManyNodesClaimNothingTwice(t *testing.T) {
 					r := rand.New(rand.NewPCG(uint64(worker), uint64(now.Unix())))
 					s := nodes[worker%3]
 					for idle := 0; idle < 3; {
-						claims, err := s.ClaimDeliveries(t.Context(), now, 1+r.IntN(6))
+						claims, err := s.Deliveries.Claim(t.Context(), now, 1+r.IntN(6))
 						if err != nil {
 							t.Error(err)
 							return
@@ -483,7 +483,7 @@ func TestManyNodesClaimNothingTwice(t *testing.T) {
 								delivered++
 							}
 							mu.Unlock()
-							if err := s.SettleDelivery(t.Context(), c, v); err != nil {
+							if err := s.Deliveries.Finish(t.Context(), c, v); err != nil {
 								t.Error(err)
 								return
 							}

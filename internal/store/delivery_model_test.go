@@ -69,7 +69,7 @@ func (m *deliveryModel) settle(rt *rapid.T, s *Store) {
 			v.HoldUntil = m.now.Add(time.Duration(rapid.IntRange(1, 60).Draw(rt, "hold")) * time.Second)
 		}
 	}
-	if err := s.SettleDelivery(rt.Context(), c, v); err != nil {
+	if err := s.Deliveries.Finish(rt.Context(), c, v); err != nil {
 		rt.Fatal(err)
 	}
 	ours := d.lease.Equal(c.LeaseEnd)
@@ -122,7 +122,7 @@ func waiting(t testing.TB, s *Store, endpointID string, now time.Time) webhook.D
 
 func TestClaimsAndOutcomesKeepToTheModel(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
-		if !s.postgres { // thousands of commits, none of which is to survive a power cut
+		if !s.Shared() { // thousands of commits, none of which is to survive a power cut
 			if _, err := s.writes.Exec("PRAGMA synchronous = OFF"); err != nil {
 				t.Fatal(err)
 			}
@@ -136,16 +136,16 @@ func TestClaimsAndOutcomesKeepToTheModel(t *testing.T) {
 				}
 			}
 			round++
-			a, err := s.CreateAccount(ctx, "ada@example.org", account.Pro, monday)
+			a, err := s.Accounts.Create(ctx, "ada@example.org", account.Pro, monday)
 			must(err)
-			defer func() { must(s.DeleteAccount(ctx, a.Email)) }()
+			defer func() { must(s.Accounts.Delete(ctx, a.Email)) }()
 			m := deliveryModel{
 				now: monday.Add(time.Duration(round) * time.Hour), pro: true,
 				paused: map[string]bool{}, failures: map[string]int{}, hold: map[string]time.Time{}, deliveries: map[string]*modelDelivery{},
 			}
 			var endpoints []string
 			for range rapid.IntRange(1, 3).Draw(rt, "endpoints") {
-				w, err := s.CreateEndpoint(ctx, a.ID, "https://hooks.example/", nil, sealedAs("x"), m.now)
+				w, err := s.Endpoints.Create(ctx, a.ID, "https://hooks.example/", nil, sealedAs("x"), m.now)
 				must(err)
 				endpoints = append(endpoints, w.ID)
 				for range rapid.IntRange(1, 13).Draw(rt, "deliveries") {
@@ -173,7 +173,7 @@ func TestClaimsAndOutcomesKeepToTheModel(t *testing.T) {
 						}
 					}
 					m.paused[w] = !m.paused[w]
-					_, err := s.ChangeEndpoint(ctx, a.ID, w, webhook.Change{State: &state}, m.now)
+					_, err := s.Endpoints.Change(ctx, a.ID, w, webhook.Change{State: &state}, m.now)
 					must(err)
 				},
 				"plan": func(*rapid.T) {
@@ -185,14 +185,14 @@ func TestClaimsAndOutcomesKeepToTheModel(t *testing.T) {
 							m.mend(w)
 						}
 					}
-					must(s.SetPlan(ctx, a.Email, plan, monday))
+					must(s.Accounts.SetPlan(ctx, a.Email, plan, monday))
 				},
 				"wait": func(rt *rapid.T) {
 					m.now = m.now.Add(time.Duration(rapid.SampledFrom([]int{0, 1, 5, 20, 300}).Draw(rt, "seconds")) * time.Second)
 				},
 				"claim": func(rt *rapid.T) {
 					limit := rapid.IntRange(1, 9).Draw(rt, "limit")
-					claims, err := s.ClaimDeliveries(ctx, m.now, limit)
+					claims, err := s.Deliveries.Claim(ctx, m.now, limit)
 					must(err)
 					want := 0
 					for _, w := range endpoints {
@@ -230,9 +230,9 @@ func TestClaimsAndOutcomesKeepToTheModel(t *testing.T) {
 				actions[rapid.SampledFrom(names).Draw(rt, "action")](rt)
 			}
 			for _, w := range endpoints {
-				got, err := s.Endpoint(ctx, a.ID, w)
+				got, err := s.Endpoints.Find(ctx, a.ID, w)
 				must(err)
-				list, err := s.Deliveries(ctx, a.ID, w, DeliveryFilter{Limit: 1000})
+				list, err := s.Deliveries.List(ctx, a.ID, w, DeliveryFilter{Limit: 1000})
 				must(err)
 				if got.Failures != m.failures[w] {
 					rt.Fatalf("%d failures; want %d", got.Failures, m.failures[w])

@@ -10,7 +10,7 @@ import (
 	"palmares/internal/webhook"
 )
 
-// pruneDeliveries is how many rows PruneWebhooks deletes in one transaction, so that
+// pruneDeliveries is how many rows Deliveries.Prune deletes in one transaction, so that
 // claims and publications have their turn in between.
 const pruneDeliveries = 500
 
@@ -18,24 +18,28 @@ const pruneDeliveries = 500
 // asked for again in the last moment has been written by then, and keeps it.
 const eventsLinger = time.Hour
 
-// PruneWebhooks forgets the deliveries, their attempts and the recoveries that are
+// Prune forgets the deliveries, their attempts and the recoveries that are
 // older than before, whether they were delivered or not, then the events. An event
 // that a younger delivery sends again stays with it. The sequence goes on as if
 // nothing had been removed, and publications stay on record. Secrets that no longer
 // sign at the moment webhook.Keep after before, which is now, are forgotten too. What
 // an error leaves, the next call takes.
-func (s *Store) PruneWebhooks(ctx context.Context, before time.Time) error {
-	endpoints, err := s.Endpoints(ctx, "")
+func (s *Deliveries) Prune(ctx context.Context, before time.Time) error {
+	var endpoints []string
+	err := s.read(ctx, func(tx *sql.Tx) (err error) {
+		endpoints, err = rows(ctx, tx, 0, `SELECT id FROM endpoints`, scanText)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	for _, w := range endpoints {
+	for _, id := range endpoints {
 		err := s.inSteps(ctx, func(tx *sql.Tx) (int, error) {
-			if err := s.lockEndpoint(ctx, tx, w.ID); err != nil {
+			if err := s.lockEndpoint(ctx, tx, id); err != nil {
 				return 0, err
 			}
 			old, err := rows(ctx, tx, 0, `SELECT id FROM deliveries WHERE endpoint_id = $1 AND created_at < $2 ORDER BY created_at LIMIT $3`,
-				func(scan scanner, id *string) error { return scan(id) }, w.ID, formatTime(before), pruneDeliveries)
+				scanText, id, formatTime(before), pruneDeliveries)
 			if err != nil || len(old) == 0 {
 				return 0, err
 			}
@@ -46,14 +50,14 @@ func (s *Store) PruneWebhooks(ctx context.Context, before time.Time) error {
 		if err != nil {
 			return err
 		}
-		err = s.hurried().write(ctx, func(tx *sql.Tx) error {
-			if err := s.lockEndpoint(ctx, tx, w.ID); err != nil {
+		err = s.withWait(retryWait).write(ctx, func(tx *sql.Tx) error {
+			if err := s.lockEndpoint(ctx, tx, id); err != nil {
 				return err
 			}
-			if _, err := tx.ExecContext(ctx, `UPDATE endpoints SET old_secret = '', old_secret_until = '' WHERE id = $1 AND old_secret_until <> '' AND old_secret_until <= $2`, w.ID, formatTime(before.Add(webhook.Keep))); err != nil {
+			if _, err := tx.ExecContext(ctx, `UPDATE endpoints SET old_secret = '', old_secret_until = '' WHERE id = $1 AND old_secret_until <> '' AND old_secret_until <= $2`, id, formatTime(before.Add(webhook.Keep))); err != nil {
 				return err
 			}
-			_, err := tx.ExecContext(ctx, `DELETE FROM recoveries WHERE endpoint_id = $1 AND created_at < $2`, w.ID, formatTime(before))
+			_, err := tx.ExecContext(ctx, `DELETE FROM recoveries WHERE endpoint_id = $1 AND created_at < $2`, id, formatTime(before))
 			return err
 		})
 		if err != nil {
@@ -63,7 +67,7 @@ func (s *Store) PruneWebhooks(ctx context.Context, before time.Time) error {
 	return s.pruneEvents(ctx, before.Add(-eventsLinger))
 }
 
-func (s *Store) pruneEvents(ctx context.Context, before time.Time) error {
+func (s *Deliveries) pruneEvents(ctx context.Context, before time.Time) error {
 	// The events of the publications before the first one that is young enough.
 	var last int64
 	err := s.reads.QueryRowContext(ctx, `
@@ -92,10 +96,10 @@ func (s *Store) pruneEvents(ctx context.Context, before time.Time) error {
 
 // inSteps runs a step, each in its own transaction, until one does less than
 // pruneDeliveries.
-func (s *Store) inSteps(ctx context.Context, step func(*sql.Tx) (int, error)) error {
+func (s *Deliveries) inSteps(ctx context.Context, step func(*sql.Tx) (int, error)) error {
 	for {
 		var did int
-		err := s.hurried().write(ctx, func(tx *sql.Tx) (err error) {
+		err := s.withWait(retryWait).write(ctx, func(tx *sql.Tx) (err error) {
 			did, err = step(tx)
 			return err
 		})
@@ -105,9 +109,9 @@ func (s *Store) inSteps(ctx context.Context, step func(*sql.Tx) (int, error)) er
 	}
 }
 
-// WebhookFigures counts endpoints and finds what has been due longest to one that
+// Figures counts endpoints and finds what has been due longest to one that
 // answers: what waits because its receiver fails is the receiver's delay.
-func (s *Store) WebhookFigures(ctx context.Context, now time.Time) (webhook.Figures, error) {
+func (s *Deliveries) Figures(ctx context.Context, now time.Time) (webhook.Figures, error) {
 	f := webhook.Figures{Endpoints: map[webhook.State]int{}}
 	err := s.read(ctx, func(tx *sql.Tx) error {
 		all, err := rows(ctx, tx, 0, selectEndpoints, scanEndpoint)

@@ -26,19 +26,19 @@ func TestWhatIsOlderThanAMonthIsForgottenAndTheSequenceGoesOn(t *testing.T) {
 		recoverSince(t, s, w.ID, monday, monday)
 		for runRecovery(t, s, monday, 1000) {
 		}
-		resent, err := s.Resend(ctx, a.ID, old[0].DeliveryID, day(20))
+		resent, err := s.Deliveries.Resend(ctx, a.ID, old[0].DeliveryID, day(20))
 		if err != nil {
 			t.Fatal(err)
 		}
 		// All but two tools are removed.
-		if _, err := s.Publish(ctx, catalogue(tool("t00000", "2 €/mois"), tool("t00001", "2 €/mois")), PublishOptions{Now: day(10), AllowRemovals: true}); err != nil {
+		if _, err := s.Catalogue.Publish(ctx, catalogue(tool("t00000", "2 €/mois"), tool("t00001", "2 €/mois")), PublishOptions{Now: day(10), AllowRemovals: true}); err != nil {
 			t.Fatal(err)
 		}
 		last := slices.Max(sequences(deliveries(t, s, w.ID, DeliveryFilter{Limit: 10_000})))
 
 		prune := func(before time.Time) {
 			t.Helper()
-			if err := s.PruneWebhooks(ctx, before); err != nil {
+			if err := s.Deliveries.Prune(ctx, before); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -55,7 +55,7 @@ func TestWhatIsOlderThanAMonthIsForgottenAndTheSequenceGoesOn(t *testing.T) {
 		if left := dumpOf(t, s, "attempts", "recoveries"); left != "" {
 			t.Errorf("left of the first publication:\n%s", left)
 		}
-		kept, err := s.Events(ctx, 0, 10_000)
+		kept, err := s.Events.List(ctx, 0, 10_000)
 		if err != nil || len(kept) != int(last-n)+1 || kept[0].Sequence != resent.Sequence || kept[1].Sequence != n+1 {
 			t.Errorf("%d events are left, %v", len(kept), err)
 		}
@@ -87,7 +87,7 @@ func TestASecretIsForgottenWhenItSignsNoLonger(t *testing.T) {
 		ctx := t.Context()
 		a := create(t, s, "ada@example.org", account.Pro)
 		w := endpoint(t, s, a.ID)
-		if _, err := s.RotateSecret(ctx, a.ID, w.ID, "second", monday); err != nil {
+		if _, err := s.Endpoints.RotateSecret(ctx, a.ID, w.ID, "second", monday); err != nil {
 			t.Fatal(err)
 		}
 		for _, step := range []struct {
@@ -97,10 +97,10 @@ func TestASecretIsForgottenWhenItSignsNoLonger(t *testing.T) {
 			{day(1).Add(-time.Millisecond), SealedSecret{w.ID, "second", "first for " + w.ID}},
 			{day(1), SealedSecret{w.ID, "second", ""}},
 		} {
-			if err := s.PruneWebhooks(ctx, step.at.Add(-webhook.Keep)); err != nil {
+			if err := s.Deliveries.Prune(ctx, step.at.Add(-webhook.Keep)); err != nil {
 				t.Fatal(err)
 			}
-			kept, err := s.SealedSecrets(ctx)
+			kept, err := s.Endpoints.SealedSecrets(ctx)
 			if diff := cmp.Diff([]SealedSecret{step.want}, kept); err != nil || diff != "" {
 				t.Errorf("at %s (-want +got):\n%s%v", step.at, diff, err)
 			}
@@ -109,10 +109,10 @@ func TestASecretIsForgottenWhenItSignsNoLonger(t *testing.T) {
 			}
 		}
 		// A page that still shows the end of the forgotten one is not out of date.
-		if _, err := s.RotateNextSecret(ctx, a.ID, w.ID, "third", day(1), day(2)); err != nil {
+		if _, err := s.Endpoints.RotateNextSecret(ctx, a.ID, w.ID, "third", day(1), day(2)); err != nil {
 			t.Error(err)
 		}
-		_, err := s.RotateNextSecret(ctx, a.ID, w.ID, "fourth", time.Time{}, day(2))
+		_, err := s.Endpoints.RotateNextSecret(ctx, a.ID, w.ID, "fourth", time.Time{}, day(2))
 		fails(t, err, ErrChanged, w.ID)
 	})
 }
@@ -124,7 +124,7 @@ func TestWhatWaitsForAReceiverThatFailsIsNotOurDelay(t *testing.T) {
 		tools(t, s, 20, "1 €/mois", monday)
 		oldest := func(at time.Time, want time.Duration) {
 			t.Helper()
-			if got, err := s.WebhookFigures(t.Context(), at); err != nil || got.OldestDue != want {
+			if got, err := s.Deliveries.Figures(t.Context(), at); err != nil || got.OldestDue != want {
 				t.Errorf("at %s: %s, %v; want %s", at, got.OldestDue, err, want)
 			}
 		}
@@ -150,7 +150,7 @@ func TestTheFiguresSayWhatHasBeenDueLongest(t *testing.T) {
 		a, b := create(t, s, "ada@example.org", account.Pro), create(t, s, "bob@example.org", account.Pro)
 		figures := func(at time.Time, want webhook.Figures) {
 			t.Helper()
-			got, err := s.WebhookFigures(t.Context(), at)
+			got, err := s.Deliveries.Figures(t.Context(), at)
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("(-want +got):\n%s%v", diff, err)
 			}
@@ -160,12 +160,12 @@ func TestTheFiguresSayWhatHasBeenDueLongest(t *testing.T) {
 		endpoint(t, s, a.ID)
 		paused, suspended := endpoint(t, s, a.ID), endpoint(t, s, b.ID)
 		for i, id := range []string{paused.ID, suspended.ID, w.ID} {
-			if _, err := s.PingEndpoint(t.Context(), "", id, monday.Add(time.Duration(i)*time.Minute)); err != nil {
+			if _, err := s.Deliveries.Ping(t.Context(), "", id, monday.Add(time.Duration(i)*time.Minute)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		changeState(t, s, paused.ID, webhook.Paused)
-		if err := s.SetPlan(t.Context(), b.Email, account.Developer, monday); err != nil {
+		if err := s.Accounts.SetPlan(t.Context(), b.Email, account.Developer, monday); err != nil {
 			t.Fatal(err)
 		}
 		states := map[webhook.State]int{webhook.Active: 2, webhook.Paused: 1, webhook.Suspended: 1}

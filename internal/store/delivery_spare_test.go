@@ -76,13 +76,13 @@ func TestTheTimeWithoutProIsNotOneOfFailure(t *testing.T) {
 		ctx := t.Context()
 		a := create(t, s, "ada@example.org", account.Pro)
 		w := endpoint(t, s, a.ID)
-		if _, err := s.SetCustomer(ctx, a.ID, "", "cus_1"); err != nil {
+		if _, err := s.Subscriptions.SetCustomer(ctx, a.ID, "", "cus_1"); err != nil {
 			t.Fatal(err)
 		}
 		operator := func(plan account.Plan) func() {
 			return func() {
 				t.Helper()
-				if err := s.SetPlan(ctx, a.Email, plan, monday); err != nil {
+				if err := s.Accounts.SetPlan(ctx, a.Email, plan, monday); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -90,13 +90,13 @@ func TestTheTimeWithoutProIsNotOneOfFailure(t *testing.T) {
 		at := monday
 		pay := func() {
 			t.Helper()
-			known, err := s.Subscription(ctx, a.ID)
+			known, err := s.Subscriptions.Find(ctx, a.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
-			fresh, err := s.ApplySubscription(ctx, billing.Finding{AccountID: a.ID, Version: known.Version, ObservedAt: at, Reading: billing.Reading{ID: "sub_1", Status: billing.Active}})
+			fresh, err := s.Subscriptions.Apply(ctx, billing.Finding{AccountID: a.ID, Version: known.Version, ObservedAt: at, Reading: billing.Reading{ID: "sub_1", Status: billing.Active}})
 			if err != nil || !fresh {
-				t.Fatalf("ApplySubscription = %v, %v", fresh, err)
+				t.Fatalf("Subscriptions.Apply = %v, %v", fresh, err)
 			}
 		}
 		for what, begin := range map[string]func(){"by the operator": operator(account.Pro), "by payment": pay} {
@@ -146,14 +146,14 @@ func TestAMendedEndpointIsSentWhatWaitsAtOnce(t *testing.T) {
 				settle(t, s, c, v)
 			}
 			at = at.Add(time.Second)
-			if _, err := s.ChangeEndpoint(t.Context(), a.ID, w.ID, mended, at); err != nil {
+			if _, err := s.Endpoints.Change(t.Context(), a.ID, w.ID, mended, at); err != nil {
 				t.Fatal(err)
 			}
 			if again := claim(t, s, at, 9); len(again) != 3 || again[0].Attempt != 2 {
 				t.Errorf("%s: %+v are tried; want all but the one on its way", what, again)
 			}
 			// For the next one all is as before.
-			if err := s.DeleteEndpoint(t.Context(), a.ID, w.ID); err != nil {
+			if err := s.Endpoints.Delete(t.Context(), a.ID, w.ID); err != nil {
 				t.Fatal(err)
 			}
 			w = endpoint(t, s, a.ID)

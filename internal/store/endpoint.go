@@ -22,6 +22,9 @@ var (
 	ErrInactive      = errors.New("the endpoint is not active")
 )
 
+// Endpoints are the webhook endpoints of accounts.
+type Endpoints struct{ *db }
+
 // In all methods about endpoints and deliveries an accountID of "" is the operator,
 // who sees those of every account. Anybody else's are not found.
 //
@@ -29,24 +32,24 @@ var (
 // (see lockEndpoint). On PostgreSQL that makes the numbers per endpoint exact over
 // all nodes, and nobody waits for another in a circle.
 
-// CreateEndpoint makes an endpoint that is active at once. The secret is sealed for
+// Create makes an endpoint that is active at once. The secret is sealed for
 // the endpoint's id, which is made here, hence a function. events are sorted and
 // each kept once; nil is all.
 //
 // ErrNotFound: no such account; ErrPlan: it is not Pro; ErrEndpointLimit: it has
 // webhook.MaxEndpoints, exactly, however many ask at once; ErrInvalid: an event.
-func (s *Store) CreateEndpoint(ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, now time.Time) (webhook.Endpoint, error) {
-	return s.createEndpoint(ctx, accountID, url, events, seal, nil, now)
+func (s *Endpoints) Create(ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, now time.Time) (webhook.Endpoint, error) {
+	return s.create(ctx, accountID, url, events, seal, nil, now)
 }
 
-// CreateNextEndpoint is CreateEndpoint for a form that may be sent twice: newest is
+// CreateNext is Endpoints.Create for a form that may be sent twice: newest is
 // the id of the newest endpoint that its writer knew of, "" for none. ErrChanged:
 // there is another one by now.
-func (s *Store) CreateNextEndpoint(ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, newest string, now time.Time) (webhook.Endpoint, error) {
-	return s.createEndpoint(ctx, accountID, url, events, seal, &newest, now)
+func (s *Endpoints) CreateNext(ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, newest string, now time.Time) (webhook.Endpoint, error) {
+	return s.create(ctx, accountID, url, events, seal, &newest, now)
 }
 
-func (s *Store) createEndpoint(ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, newest *string, now time.Time) (webhook.Endpoint, error) {
+func (s *Endpoints) create(ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, newest *string, now time.Time) (webhook.Endpoint, error) {
 	events, err := normalEvents(events)
 	if err != nil {
 		return webhook.Endpoint{}, err
@@ -95,8 +98,8 @@ func (s *Store) createEndpoint(ctx context.Context, accountID, url string, event
 	return w, nil
 }
 
-// Endpoints lists the endpoints of an account, oldest first.
-func (s *Store) Endpoints(ctx context.Context, accountID string) ([]webhook.Endpoint, error) {
+// List lists the endpoints of an account, oldest first.
+func (s *Endpoints) List(ctx context.Context, accountID string) ([]webhook.Endpoint, error) {
 	var all []webhook.Endpoint
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
 		all, err = rows(ctx, tx, 0, selectEndpoints+`WHERE $1 = '' OR w.account_id = $1`, scanEndpoint, accountID)
@@ -106,8 +109,8 @@ func (s *Store) Endpoints(ctx context.Context, accountID string) ([]webhook.Endp
 	return all, err
 }
 
-// Endpoint finds one. ErrNotFound: there is none, or it is another account's.
-func (s *Store) Endpoint(ctx context.Context, accountID, id string) (webhook.Endpoint, error) {
+// Find finds one. ErrNotFound: there is none, or it is another account's.
+func (s *Endpoints) Find(ctx context.Context, accountID, id string) (webhook.Endpoint, error) {
 	var w webhook.Endpoint
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
 		w, err = findEndpoint(ctx, tx, accountID, id)
@@ -116,13 +119,13 @@ func (s *Store) Endpoint(ctx context.Context, accountID, id string) (webhook.End
 	return w, err
 }
 
-// ChangeEndpoint changes what its owner may change, and gives what it is then. To
+// Change changes what its owner may change, and gives what it is then. To
 // make an endpoint active again, or to give it another URL, forgets its failures:
 // what waits is tried again at once, at full speed, and has webhook.DisableAfter anew.
 // Deliveries that wait stay, whatever the endpoint takes from now on.
 //
 // ErrNotFound; ErrInvalid: an event, or a state that is not its owner's to choose.
-func (s *Store) ChangeEndpoint(ctx context.Context, accountID, id string, c webhook.Change, now time.Time) (webhook.Endpoint, error) {
+func (s *Endpoints) Change(ctx context.Context, accountID, id string, c webhook.Change, now time.Time) (webhook.Endpoint, error) {
 	return s.changeEndpoint(ctx, accountID, id, func(tx *sql.Tx, w webhook.Endpoint) error {
 		if w.State == webhook.Suspended { // which is not stored
 			w.State = webhook.Active
@@ -166,8 +169,8 @@ func (s *Store) ChangeEndpoint(ctx context.Context, accountID, id string, c webh
 // forgetFailures makes of an endpoint one that has not failed yet.
 const forgetFailures = `UPDATE endpoints SET failures = 0, failing_since = '', not_before = '' `
 
-// DeleteEndpoint forgets an endpoint and all its deliveries. ErrNotFound.
-func (s *Store) DeleteEndpoint(ctx context.Context, accountID, id string) error {
+// Delete forgets an endpoint and all its deliveries. ErrNotFound.
+func (s *Endpoints) Delete(ctx context.Context, accountID, id string) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
 		if _, err := findEndpoint(ctx, tx, accountID, id); err != nil {
 			return err
@@ -179,18 +182,18 @@ func (s *Store) DeleteEndpoint(ctx context.Context, accountID, id string) error 
 
 // RotateSecret gives an endpoint another secret; the one before signs too for
 // webhook.Overlap, and one before that no longer. ErrNotFound.
-func (s *Store) RotateSecret(ctx context.Context, accountID, id, sealed string, now time.Time) (webhook.Endpoint, error) {
+func (s *Endpoints) RotateSecret(ctx context.Context, accountID, id, sealed string, now time.Time) (webhook.Endpoint, error) {
 	return s.rotateSecret(ctx, accountID, id, sealed, nil, now)
 }
 
 // RotateNextSecret is RotateSecret for a form that may be sent twice: last is the
 // OldSecretUntil that its writer knew of. ErrChanged: it is another one by now. All
 // that are over are the same, since they are forgotten sooner or later.
-func (s *Store) RotateNextSecret(ctx context.Context, accountID, id, sealed string, last, now time.Time) (webhook.Endpoint, error) {
+func (s *Endpoints) RotateNextSecret(ctx context.Context, accountID, id, sealed string, last, now time.Time) (webhook.Endpoint, error) {
 	return s.rotateSecret(ctx, accountID, id, sealed, &last, now)
 }
 
-func (s *Store) rotateSecret(ctx context.Context, accountID, id, sealed string, last *time.Time, now time.Time) (webhook.Endpoint, error) {
+func (s *Endpoints) rotateSecret(ctx context.Context, accountID, id, sealed string, last *time.Time, now time.Time) (webhook.Endpoint, error) {
 	return s.changeEndpoint(ctx, accountID, id, func(tx *sql.Tx, w webhook.Endpoint) error {
 		if last != nil && !w.OldSecretUntil.Equal(*last) && (now.Before(w.OldSecretUntil) || now.Before(*last)) {
 			return problem(ErrChanged, nil, "the secret of the endpoint %s was rotated meanwhile: look at it again", id)
@@ -201,9 +204,9 @@ func (s *Store) rotateSecret(ctx context.Context, accountID, id, sealed string, 
 	})
 }
 
-// ReplaceSecrets puts the same secret under another seal. When the endpoint no
+// ReplaceSecret puts the same secret under another seal. When the endpoint no
 // longer has it under the old one, nothing is changed: somebody else was here.
-func (s *Store) ReplaceSecrets(ctx context.Context, endpointID, oldSealed, newSealed string) error {
+func (s *Endpoints) ReplaceSecret(ctx context.Context, endpointID, oldSealed, newSealed string) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
 			UPDATE endpoints SET
@@ -221,9 +224,9 @@ type SealedSecret struct {
 	OldSecret  string // "" when there is none
 }
 
-// SealedSecrets gives those of every endpoint: what ReplaceSecrets is to go through
+// SealedSecrets gives those of every endpoint: what Endpoints.ReplaceSecret is to go through
 // when the key that seals has changed.
-func (s *Store) SealedSecrets(ctx context.Context) ([]SealedSecret, error) {
+func (s *Endpoints) SealedSecrets(ctx context.Context) ([]SealedSecret, error) {
 	var all []SealedSecret
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
 		all, err = rows(ctx, tx, 0, `SELECT id, secret, old_secret FROM endpoints`, func(scan scanner, k *SealedSecret) error {
@@ -236,7 +239,7 @@ func (s *Store) SealedSecrets(ctx context.Context) ([]SealedSecret, error) {
 
 // changeEndpoint lets fn change an endpoint that nobody else changes meanwhile, and
 // gives what it is then.
-func (s *Store) changeEndpoint(ctx context.Context, accountID, id string, fn func(*sql.Tx, webhook.Endpoint) error) (webhook.Endpoint, error) {
+func (s *db) changeEndpoint(ctx context.Context, accountID, id string, fn func(*sql.Tx, webhook.Endpoint) error) (webhook.Endpoint, error) {
 	var w webhook.Endpoint
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		if err := s.lockEndpoint(ctx, tx, id); err != nil {
@@ -262,12 +265,8 @@ func (s *Store) changeEndpoint(ctx context.Context, accountID, id string, fn fun
 // one. On SQLite they wait anyway. On PostgreSQL the lock is one that lets a
 // publication refer to the endpoint all the while; a statement after this one sees
 // what others did before.
-func (s *Store) lockEndpoint(ctx context.Context, tx *sql.Tx, id string) error {
-	if !s.postgres {
-		return nil
-	}
-	_, err := tx.ExecContext(ctx, `SELECT 1 FROM endpoints WHERE id = $1 FOR NO KEY UPDATE`, id)
-	return err
+func (s *db) lockEndpoint(ctx context.Context, tx *sql.Tx, id string) error {
+	return s.dialect.lockRows(ctx, tx, `SELECT 1 FROM endpoints WHERE id = $1 FOR NO KEY UPDATE`, id)
 }
 
 func findEndpoint(ctx context.Context, q queryer, accountID, id string) (webhook.Endpoint, error) {

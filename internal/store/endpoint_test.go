@@ -24,7 +24,7 @@ func sealedAs(text string) func(string) string {
 // endpoint makes one that takes all events, or those given.
 func endpoint(t testing.TB, s *Store, accountID string, events ...string) webhook.Endpoint {
 	t.Helper()
-	w, err := s.CreateEndpoint(t.Context(), accountID, "https://hooks.example/in", events, sealedAs("first"), monday)
+	w, err := s.Endpoints.Create(t.Context(), accountID, "https://hooks.example/in", events, sealedAs("first"), monday)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func endpoint(t testing.TB, s *Store, accountID string, events ...string) webhoo
 
 func endpointNow(t testing.TB, s *Store, id string) webhook.Endpoint {
 	t.Helper()
-	w, err := s.Endpoint(t.Context(), "", id)
+	w, err := s.Endpoints.Find(t.Context(), "", id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func endpointNow(t testing.TB, s *Store, id string) webhook.Endpoint {
 
 func changeState(t testing.TB, s *Store, id string, state webhook.State) webhook.Endpoint {
 	t.Helper()
-	w, err := s.ChangeEndpoint(t.Context(), "", id, webhook.Change{State: &state}, monday)
+	w, err := s.Endpoints.Change(t.Context(), "", id, webhook.Change{State: &state}, monday)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,14 +64,14 @@ func TestAnEndpointIsKeptAsItsOwnerWantsIt(t *testing.T) {
 		if !strings.HasPrefix(some.ID, account.EndpointID) || all.Events != nil {
 			t.Errorf("made %+v and %+v", all, some)
 		}
-		list, err := s.Endpoints(t.Context(), a.ID)
+		list, err := s.Endpoints.List(t.Context(), a.ID)
 		if diff := cmp.Diff([]webhook.Endpoint{min2(all, some), max2(all, some)}, list); err != nil || diff != "" {
 			t.Errorf("listed (-want +got):\n%s%v", diff, err)
 		}
 
 		url, none, paused := "https://other.example/", []string(nil), webhook.Paused
 		want.URL, want.Events, want.State = url, none, paused
-		got, err := s.ChangeEndpoint(t.Context(), a.ID, some.ID, webhook.Change{URL: &url, Events: &none, State: &paused}, day(1))
+		got, err := s.Endpoints.Change(t.Context(), a.ID, some.ID, webhook.Change{URL: &url, Events: &none, State: &paused}, day(1))
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("changed (-want +got):\n%s%v", diff, err)
 		}
@@ -79,12 +79,12 @@ func TestAnEndpointIsKeptAsItsOwnerWantsIt(t *testing.T) {
 			t.Errorf("kept (-want +got):\n%s", diff)
 		}
 
-		if err := s.DeleteEndpoint(t.Context(), a.ID, some.ID); err != nil {
+		if err := s.Endpoints.Delete(t.Context(), a.ID, some.ID); err != nil {
 			t.Fatal(err)
 		}
-		_, err = s.Endpoint(t.Context(), a.ID, some.ID)
+		_, err = s.Endpoints.Find(t.Context(), a.ID, some.ID)
 		fails(t, err, ErrNotFound, some.ID, "webhook list")
-		if list, err := s.Endpoints(t.Context(), ""); err != nil || len(list) != 1 || list[0].ID != all.ID {
+		if list, err := s.Endpoints.List(t.Context(), ""); err != nil || len(list) != 1 || list[0].ID != all.ID {
 			t.Errorf("left: %+v, %v", list, err)
 		}
 	})
@@ -107,17 +107,17 @@ func max2(a, b webhook.Endpoint) webhook.Endpoint {
 func TestAnEndpointTakesOnlyEventsAndStatesThatThereAre(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		a := create(t, s, "ada@example.org", account.Pro)
-		_, err := s.CreateEndpoint(t.Context(), a.ID, "https://hooks.example/", []string{"tool.exploded"}, sealedAs("x"), monday)
+		_, err := s.Endpoints.Create(t.Context(), a.ID, "https://hooks.example/", []string{"tool.exploded"}, sealedAs("x"), monday)
 		fails(t, err, ErrInvalid, "tool.exploded", "tool.created")
-		_, err = s.CreateEndpoint(t.Context(), a.ID, "https://hooks.example/", []string{}, sealedAs("x"), monday)
+		_, err = s.Endpoints.Create(t.Context(), a.ID, "https://hooks.example/", []string{}, sealedAs("x"), monday)
 		fails(t, err, ErrInvalid, "pause", "tool.created")
 		w := endpoint(t, s, a.ID)
 		for _, state := range []webhook.State{webhook.Disabled, webhook.Suspended, "off"} {
-			_, err = s.ChangeEndpoint(t.Context(), a.ID, w.ID, webhook.Change{State: &state}, monday)
+			_, err = s.Endpoints.Change(t.Context(), a.ID, w.ID, webhook.Change{State: &state}, monday)
 			fails(t, err, ErrInvalid, string(state), "active or paused")
 		}
 		ping := []string{webhook.Ping}
-		_, err = s.ChangeEndpoint(t.Context(), a.ID, w.ID, webhook.Change{Events: &ping}, monday)
+		_, err = s.Endpoints.Change(t.Context(), a.ID, w.ID, webhook.Change{Events: &ping}, monday)
 		fails(t, err, ErrInvalid, webhook.Ping)
 		if got := endpointNow(t, s, w.ID); !cmp.Equal(got, w) {
 			t.Errorf("what was refused changed it: %+v", got)
@@ -134,7 +134,7 @@ func TestAnAccountHasTenEndpointsHoweverManyAreAskedForAtOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 40 {
 			all.Go(func() {
-				_, err := nodes[i%2].CreateEndpoint(t.Context(), a.ID, fmt.Sprint("https://hooks.example/", i), nil, sealedAs("x"), monday)
+				_, err := nodes[i%2].Endpoints.Create(t.Context(), a.ID, fmt.Sprint("https://hooks.example/", i), nil, sealedAs("x"), monday)
 				if err == nil {
 					made.Add(1)
 				} else if !errors.Is(err, ErrEndpointLimit) {
@@ -143,14 +143,14 @@ func TestAnAccountHasTenEndpointsHoweverManyAreAskedForAtOnce(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if list, err := nodes[1].Endpoints(t.Context(), a.ID); err != nil || len(list) != webhook.MaxEndpoints || made.Load() != webhook.MaxEndpoints {
+		if list, err := nodes[1].Endpoints.List(t.Context(), a.ID); err != nil || len(list) != webhook.MaxEndpoints || made.Load() != webhook.MaxEndpoints {
 			t.Errorf("%d were made, %d are there, %v", made.Load(), len(list), err)
 		}
-		_, err := nodes[0].CreateEndpoint(t.Context(), a.ID, "https://hooks.example/", nil, sealedAs("x"), monday)
+		_, err := nodes[0].Endpoints.Create(t.Context(), a.ID, "https://hooks.example/", nil, sealedAs("x"), monday)
 		fails(t, err, ErrEndpointLimit, "ada@example.org", "10", "delete one")
-		_, err = nodes[0].CreateEndpoint(t.Context(), poor.ID, "https://hooks.example/", nil, sealedAs("x"), monday)
+		_, err = nodes[0].Endpoints.Create(t.Context(), poor.ID, "https://hooks.example/", nil, sealedAs("x"), monday)
 		fails(t, err, ErrPlan, "developer", "account plan bob@example.org pro")
-		_, err = nodes[0].CreateEndpoint(t.Context(), "acc_nobody", "https://hooks.example/", nil, sealedAs("x"), monday)
+		_, err = nodes[0].Endpoints.Create(t.Context(), "acc_nobody", "https://hooks.example/", nil, sealedAs("x"), monday)
 		fails(t, err, ErrNotFound, "acc_nobody", "account list")
 	})
 }
@@ -160,35 +160,41 @@ func TestAnotherAccountsEndpointsAndDeliveriesAreNotFound(t *testing.T) {
 		ctx := t.Context()
 		a, b := create(t, s, "ada@example.org", account.Pro), create(t, s, "bob@example.org", account.Pro)
 		w := endpoint(t, s, a.ID)
-		d, err := s.PingEndpoint(ctx, a.ID, w.ID, monday)
+		d, err := s.Deliveries.Ping(ctx, a.ID, w.ID, monday)
 		if err != nil {
 			t.Fatal(err)
 		}
 		paused := webhook.Paused
 		before := dumpWebhooks(t, s)
 		for name, try := range map[string]func(account string) error{
-			"Endpoint": func(account string) error { _, err := s.Endpoint(ctx, account, w.ID); return err },
-			"ChangeEndpoint": func(account string) error {
-				_, err := s.ChangeEndpoint(ctx, account, w.ID, webhook.Change{State: &paused}, monday)
+			"Endpoint": func(account string) error { _, err := s.Endpoints.Find(ctx, account, w.ID); return err },
+			"Endpoints.Change": func(account string) error {
+				_, err := s.Endpoints.Change(ctx, account, w.ID, webhook.Change{State: &paused}, monday)
 				return err
 			},
-			"RotateSecret": func(account string) error { _, err := s.RotateSecret(ctx, account, w.ID, "x", monday); return err },
+			"RotateSecret": func(account string) error {
+				_, err := s.Endpoints.RotateSecret(ctx, account, w.ID, "x", monday)
+				return err
+			},
 			"Deliveries": func(account string) error {
-				_, err := s.Deliveries(ctx, account, w.ID, DeliveryFilter{})
+				_, err := s.Deliveries.List(ctx, account, w.ID, DeliveryFilter{})
 				return err
 			},
-			"Delivery":       func(account string) error { _, _, err := s.Delivery(ctx, account, d.ID); return err },
-			"Resend":         func(account string) error { _, err := s.Resend(ctx, account, d.ID, monday); return err },
-			"PingEndpoint":   func(account string) error { _, err := s.PingEndpoint(ctx, account, w.ID, monday); return err },
-			"Recover":        func(account string) error { _, err := s.Recover(ctx, account, w.ID, monday, monday); return err },
-			"Recoveries":     func(account string) error { _, err := s.Recoveries(ctx, account, w.ID); return err },
-			"DeleteEndpoint": func(account string) error { return s.DeleteEndpoint(ctx, account, w.ID) },
+			"Delivery":        func(account string) error { _, _, err := s.Deliveries.Find(ctx, account, d.ID); return err },
+			"Resend":          func(account string) error { _, err := s.Deliveries.Resend(ctx, account, d.ID, monday); return err },
+			"Deliveries.Ping": func(account string) error { _, err := s.Deliveries.Ping(ctx, account, w.ID, monday); return err },
+			"Recover": func(account string) error {
+				_, err := s.Deliveries.Recover(ctx, account, w.ID, monday, monday)
+				return err
+			},
+			"Recoveries":       func(account string) error { _, err := s.Deliveries.Recoveries(ctx, account, w.ID); return err },
+			"Endpoints.Delete": func(account string) error { return s.Endpoints.Delete(ctx, account, w.ID) },
 		} {
 			if err := try(b.ID); !errors.Is(err, ErrNotFound) {
 				t.Errorf("%s by another account: %v", name, err)
 			}
 		}
-		if list, err := s.Endpoints(ctx, b.ID); err != nil || len(list) != 0 {
+		if list, err := s.Endpoints.List(ctx, b.ID); err != nil || len(list) != 0 {
 			t.Errorf("another account lists %+v, %v", list, err)
 		}
 		if after := dumpWebhooks(t, s); after != before {
@@ -202,13 +208,13 @@ func TestARotatedSecretSignsForADayBesideItsSuccessor(t *testing.T) {
 		ctx := t.Context()
 		a := create(t, s, "ada@example.org", account.Pro)
 		w := endpoint(t, s, a.ID)
-		got, err := s.RotateSecret(ctx, a.ID, w.ID, "second", day(1))
+		got, err := s.Endpoints.RotateSecret(ctx, a.ID, w.ID, "second", day(1))
 		if err != nil || !got.OldSecretUntil.Equal(day(2)) || !cmp.Equal(got, endpointNow(t, s, w.ID)) {
 			t.Fatalf("rotated: %+v, %v", got, err)
 		}
 		secrets := func(at time.Time) string {
 			t.Helper()
-			if _, err := s.PingEndpoint(ctx, a.ID, w.ID, at); err != nil {
+			if _, err := s.Deliveries.Ping(ctx, a.ID, w.ID, at); err != nil {
 				t.Fatal(err)
 			}
 			claims := claim(t, s, at, 1)
@@ -226,18 +232,18 @@ func TestARotatedSecretSignsForADayBesideItsSuccessor(t *testing.T) {
 		}
 
 		// Both are put under another seal, unless they have changed meanwhile.
-		if _, err := s.RotateSecret(ctx, a.ID, w.ID, "third", day(3)); err != nil {
+		if _, err := s.Endpoints.RotateSecret(ctx, a.ID, w.ID, "third", day(3)); err != nil {
 			t.Fatal(err)
 		}
 		for _, change := range [][2]string{{"second", "second, anew"}, {"third", "third, anew"}, {"first for " + w.ID, "lost"}, {"", "lost"}} {
-			if err := s.ReplaceSecrets(ctx, w.ID, change[0], change[1]); err != nil {
+			if err := s.Endpoints.ReplaceSecret(ctx, w.ID, change[0], change[1]); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if got := secrets(day(3)); got != "third, anew, second, anew" {
 			t.Errorf("sealed anew: %s", got)
 		}
-		all, err := s.SealedSecrets(ctx)
+		all, err := s.Endpoints.SealedSecrets(ctx)
 		if diff := cmp.Diff([]SealedSecret{{w.ID, "third, anew", "second, anew"}}, all); err != nil || diff != "" {
 			t.Errorf("SealedSecrets (-want +got):\n%s%v", diff, err)
 		}
@@ -252,10 +258,10 @@ func TestADeletedAccountLeavesNothingOfItsWebhooks(t *testing.T) {
 		publish(t, s, catalogue(tool("a", "1 €/mois")), monday)
 		late := claim(t, s, monday, 1)[0]
 		settle(t, s, claim(t, s, monday, 1)[0], success(monday))
-		if _, err := s.Recover(ctx, a.ID, w.ID, monday, monday); err != nil {
+		if _, err := s.Deliveries.Recover(ctx, a.ID, w.ID, monday, monday); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.DeleteAccount(ctx, a.Email); err != nil {
+		if err := s.Accounts.Delete(ctx, a.Email); err != nil {
 			t.Fatal(err)
 		}
 		settle(t, s, late, success(monday)) // it comes to nothing, and that is no error

@@ -20,8 +20,11 @@ type Event struct {
 	Body      []byte // what is sent, the same bytes to every endpoint and on every attempt
 }
 
-// Events reads up to limit events that came after the given sequence, oldest first.
-func (s *Store) Events(ctx context.Context, after int64, limit int) ([]Event, error) {
+// Events is the log of events.
+type Events struct{ *db }
+
+// List reads up to limit events that came after the given sequence, oldest first.
+func (s *Events) List(ctx context.Context, after int64, limit int) ([]Event, error) {
 	var events []Event
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
 		events, err = rows(ctx, tx, 0, `SELECT `+eventTable.list()+` FROM events WHERE sequence > $1 ORDER BY sequence LIMIT $2`,
@@ -39,8 +42,8 @@ func (s *Store) Events(ctx context.Context, after int64, limit int) ([]Event, er
 	return events, err
 }
 
-// OldestEvent is the sequence of the oldest event that is kept, 0 when none is.
-func (s *Store) OldestEvent(ctx context.Context) (int64, error) {
+// Oldest is the sequence of the oldest event that is kept, 0 when none is.
+func (s *Events) Oldest(ctx context.Context) (int64, error) {
 	var oldest int64
 	err := s.reads.QueryRowContext(ctx, `SELECT coalesce(min(sequence), 0) FROM events`).Scan(&oldest)
 	return oldest, s.explain(ctx, err)

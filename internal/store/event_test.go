@@ -48,7 +48,7 @@ func TestEventBodiesAreTheseBytes(t *testing.T) {
 	}
 	each(t, func(t *testing.T, s *Store) {
 		for i, c := range []*catalog.Catalog{first(), second(), third()} {
-			if _, err := s.Publish(t.Context(), c, PublishOptions{Now: day(i), AllowRemovals: true}); err != nil {
+			if _, err := s.Catalogue.Publish(t.Context(), c, PublishOptions{Now: day(i), AllowRemovals: true}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -100,11 +100,11 @@ func TestABodyOver20kBCarriesNoObject(t *testing.T) {
 func TestEventsArePagedBySequence(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		p := publish(t, s, large(20, 1, 10), monday)
-		some, err := s.Events(t.Context(), 5, 3)
+		some, err := s.Events.List(t.Context(), 5, 3)
 		if err != nil || len(some) != 3 || some[0].Sequence != 6 || some[2].Sequence != 8 {
 			t.Errorf("Events(5, 3) = %d events, %v", len(some), err)
 		}
-		if none, err := s.Events(t.Context(), p.Sequence, 3); err != nil || len(none) != 0 {
+		if none, err := s.Events.List(t.Context(), p.Sequence, 3); err != nil || len(none) != 0 {
 			t.Errorf("after the last: %v, %v", none, err)
 		}
 	})

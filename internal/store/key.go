@@ -17,24 +17,27 @@ import (
 	"palmares/internal/catalog"
 )
 
+// Keys are the API keys of accounts.
+type Keys struct{ *db }
+
 // In the methods that take the id of a key an accountID of "" is the operator, whose
 // every key is; anybody else's are not found.
 
-// CreateKey makes a key for an account and gives it, in clear for the only time.
+// Create makes a key for an account and gives it, in clear for the only time.
 // ErrNotFound: no such account; ErrKeyLimit: it has all the keys of its plan;
 // ErrInvalid: the name.
-func (s *Store) CreateKey(ctx context.Context, email, name string, now time.Time) (string, account.Key, error) {
-	return s.createKey(ctx, email, name, nil, now)
+func (s *Keys) Create(ctx context.Context, email, name string, now time.Time) (string, account.Key, error) {
+	return s.create(ctx, email, name, nil, now)
 }
 
-// CreateNextKey is CreateKey for a form that may be sent twice: newest is the id of
+// CreateNext is Keys.Create for a form that may be sent twice: newest is the id of
 // the newest key that its writer knew of, "" for none. ErrChanged: there is a newer
 // one by now.
-func (s *Store) CreateNextKey(ctx context.Context, email, name, newest string, now time.Time) (string, account.Key, error) {
-	return s.createKey(ctx, email, name, &newest, now)
+func (s *Keys) CreateNext(ctx context.Context, email, name, newest string, now time.Time) (string, account.Key, error) {
+	return s.create(ctx, email, name, &newest, now)
 }
 
-func (s *Store) createKey(ctx context.Context, email, name string, newest *string, now time.Time) (string, account.Key, error) {
+func (s *Keys) create(ctx context.Context, email, name string, newest *string, now time.Time) (string, account.Key, error) {
 	name, err := account.NormalizeKeyName(name)
 	if err != nil {
 		return "", account.Key{}, problem(ErrInvalid, err, "%v", err)
@@ -68,12 +71,12 @@ func (s *Store) createKey(ctx context.Context, email, name string, newest *strin
 	return text, k, nil
 }
 
-// RotateKey makes the successor of a key, with the same name, and gives it in clear
+// Rotate makes the successor of a key, with the same name, and gives it in clear
 // for the only time. The old key lives on for account.Overlap, outside the plan's
 // number. ErrNotFound: there is no such key; ErrKeyEnded: it was revoked, has
 // expired or has a successor already; ErrKeySuspended: its successor would be one
 // more live key than the plan has.
-func (s *Store) RotateKey(ctx context.Context, accountID, id string, now time.Time) (string, account.Key, error) {
+func (s *Keys) Rotate(ctx context.Context, accountID, id string, now time.Time) (string, account.Key, error) {
 	var text string
 	var k account.Key
 	err := s.writeKeys(ctx, func(tx *sql.Tx) error {
@@ -160,9 +163,9 @@ const selectKeys = `
 	SELECT k.hash, k.id, k.account_id, a.plan, k.name, k.prefix, k.suffix, k.created_at, k.last_used_at, k.revoked_at, k.expires_at, k.suspended_at
 	FROM api_keys k JOIN accounts a ON a.id = k.account_id `
 
-// Keys lists the keys of an account, revoked ones too, oldest first. ErrNotFound:
+// List lists the keys of an account, revoked ones too, oldest first. ErrNotFound:
 // no such account.
-func (s *Store) Keys(ctx context.Context, email string) ([]account.Key, error) {
+func (s *Keys) List(ctx context.Context, email string) ([]account.Key, error) {
 	var keys []account.Key
 	err := s.read(ctx, func(tx *sql.Tx) error {
 		a, err := findAccount(ctx, tx, email)
@@ -179,8 +182,8 @@ func (s *Store) Keys(ctx context.Context, email string) ([]account.Key, error) {
 	return keys, err
 }
 
-// OwnKey finds a key of an account. ErrNotFound: there is none, or it is another's.
-func (s *Store) OwnKey(ctx context.Context, accountID, id string) (account.Key, error) {
+// Find finds a key of an account. ErrNotFound: there is none, or it is another's.
+func (s *Keys) Find(ctx context.Context, accountID, id string) (account.Key, error) {
 	var k account.Key
 	_, err := scanKey(s.reads.QueryRowContext(ctx, selectKeys+`WHERE k.id = $1 AND k.account_id = $2`, id, accountID).Scan, &k)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -189,40 +192,40 @@ func (s *Store) OwnKey(ctx context.Context, accountID, id string) (account.Key, 
 	return k, s.explain(ctx, err)
 }
 
-// KeyByHash finds a key, revoked and expired ones included: the caller is told
+// ByHash finds a key, revoked and expired ones included: the caller is told
 // which it is. ErrNotFound and account.ErrInvalidKey: no key has this hash.
-func (s *Store) KeyByHash(ctx context.Context, hash [sha256.Size]byte) (account.Key, error) {
+func (s *Keys) ByHash(ctx context.Context, hash [sha256.Size]byte) (account.Key, error) {
 	var k account.Key
-	err := s.ask(ctx, func() error {
-		_, err := scanKey(s.hot.QueryRowContext(ctx, selectKeys+`WHERE k.hash = $1`, hex.EncodeToString(hash[:])).Scan, &k)
+	err := s.dialect.lookup(ctx, func() error {
+		_, err := scanKey(s.lookups.QueryRowContext(ctx, selectKeys+`WHERE k.hash = $1`, hex.EncodeToString(hash[:])).Scan, &k)
 		return err
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return account.Key{}, problem(ErrNotFound, account.ErrInvalidKey, "no account has this key")
 	}
-	return k, s.tell(ctx, err)
+	return k, s.translate(ctx, err)
 }
 
-// KeysByHash is KeyByHash for many keys, by few questions: those that do not
+// ByHashes is Keys.ByHash for many keys, by few questions: those that do not
 // exist are not in what it gives.
-func (s *Store) KeysByHash(ctx context.Context, hashes [][sha256.Size]byte) (map[[sha256.Size]byte]account.Key, error) {
+func (s *Keys) ByHashes(ctx context.Context, hashes [][sha256.Size]byte) (map[[sha256.Size]byte]account.Key, error) {
 	all := make(map[[sha256.Size]byte]account.Key, len(hashes))
-	for some := range slices.Chunk(hashes, s.placeholders()) {
-		err := s.ask(ctx, func() error { return s.addKeys(ctx, some, all) })
+	for some := range slices.Chunk(hashes, s.dialect.placeholders()) {
+		err := s.dialect.lookup(ctx, func() error { return s.addByHash(ctx, some, all) })
 		if err != nil {
-			return nil, s.tell(ctx, err)
+			return nil, s.translate(ctx, err)
 		}
 	}
 	return all, nil
 }
 
-func (s *Store) addKeys(ctx context.Context, hashes [][sha256.Size]byte, to map[[sha256.Size]byte]account.Key) error {
+func (s *Keys) addByHash(ctx context.Context, hashes [][sha256.Size]byte, to map[[sha256.Size]byte]account.Key) error {
 	texts := make([]string, len(hashes))
 	for i, hash := range hashes {
 		texts[i] = hex.EncodeToString(hash[:])
 	}
 	list, args := in(texts)
-	found, err := s.hot.QueryContext(ctx, selectKeys+`WHERE k.hash IN `+list, args...)
+	found, err := s.lookups.QueryContext(ctx, selectKeys+`WHERE k.hash IN `+list, args...)
 	if err != nil {
 		return err
 	}
@@ -238,10 +241,10 @@ func (s *Store) addKeys(ctx context.Context, hashes [][sha256.Size]byte, to map[
 	return found.Err()
 }
 
-// RevokeKey ends a key at once; one that has ended already keeps its time. Where
+// Revoke ends a key at once; one that has ended already keeps its time. Where
 // that makes room for a key that was suspended, it comes back. ErrNotFound: there is
 // no such key.
-func (s *Store) RevokeKey(ctx context.Context, accountID, id string, now time.Time) error {
+func (s *Keys) Revoke(ctx context.Context, accountID, id string, now time.Time) error {
 	return s.writeKeys(ctx, func(tx *sql.Tx) error {
 		if err := lockOwner(ctx, tx, accountID, id); err != nil {
 			return err
@@ -259,9 +262,9 @@ func (s *Store) RevokeKey(ctx context.Context, accountID, id string, now time.Ti
 	})
 }
 
-// RenameKey gives a key another name. ErrNotFound: there is no such key;
+// Rename gives a key another name. ErrNotFound: there is no such key;
 // ErrInvalid: the name.
-func (s *Store) RenameKey(ctx context.Context, accountID, id, name string) error {
+func (s *Keys) Rename(ctx context.Context, accountID, id, name string) error {
 	name, err := account.NormalizeKeyName(name)
 	if err != nil {
 		return problem(ErrInvalid, err, "%v", err)
@@ -279,14 +282,14 @@ func noKey(id string) error {
 	return problem(ErrNotFound, nil, "there is no key %q: see `palmares key list EMAIL`", id)
 }
 
-// UseKeys notes when keys were last used; none is there twice. It is called now and
+// MarkUsed notes when keys were last used; none is there twice. It is called now and
 // then for many at once, and no node needs to hear of it, so that the revision
 // stays.
-func (s *Store) UseKeys(ctx context.Context, used []account.KeyUse) error {
+func (s *Keys) MarkUsed(ctx context.Context, used []account.KeyUse) error {
 	// In one order, so that two nodes hardly ever wait for each other.
 	used = slices.SortedFunc(slices.Values(used), func(a, b account.KeyUse) int { return cmp.Compare(a.KeyID, b.KeyID) })
-	return s.hurried().write(ctx, func(tx *sql.Tx) error {
-		for some := range slices.Chunk(used, s.placeholders()/2) {
+	return s.withWait(retryWait).write(ctx, func(tx *sql.Tx) error {
+		for some := range slices.Chunk(used, s.dialect.placeholders()/2) {
 			places, args := make([]string, len(some)), make([]any, 0, 2*len(some))
 			for i, u := range some {
 				places[i] = fmt.Sprintf("($%d, $%d)", 2*i+1, 2*i+2)

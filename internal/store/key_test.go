@@ -16,7 +16,7 @@ import (
 
 func createKey(t *testing.T, s *Store, email, name string) (string, account.Key) {
 	t.Helper()
-	text, k, err := s.CreateKey(t.Context(), email, name, monday)
+	text, k, err := s.Keys.Create(t.Context(), email, name, monday)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,16 +38,16 @@ func TestAKeyIsFoundByItsHashAndNowhereInClear(t *testing.T) {
 		if !account.CheckKey(text) || made != want || !strings.HasPrefix(made.ID, "key_") {
 			t.Errorf("made %q: %+v", text, made)
 		}
-		if got, err := s.KeyByHash(t.Context(), account.HashKey(text)); err != nil || got != want {
-			t.Errorf("KeyByHash = %+v, %v; want %+v", got, err, want)
+		if got, err := s.Keys.ByHash(t.Context(), account.HashKey(text)); err != nil || got != want {
+			t.Errorf("Keys.ByHash = %+v, %v; want %+v", got, err, want)
 		}
-		if got, err := s.Keys(t.Context(), "ada@example.org"); err != nil || cmp.Diff([]account.Key{want}, got) != "" {
+		if got, err := s.Keys.List(t.Context(), "ada@example.org"); err != nil || cmp.Diff([]account.Key{want}, got) != "" {
 			t.Errorf("Keys = %+v, %v", got, err)
 		}
 		if rows := dump(t, s); strings.Contains(rows, text) || strings.Contains(rows, text[8:38]) {
 			t.Error("the key stands in the database")
 		}
-		_, err := s.KeyByHash(t.Context(), account.HashKey(text+"x"))
+		_, err := s.Keys.ByHash(t.Context(), account.HashKey(text+"x"))
 		fails(t, err, ErrNotFound)
 	})
 }
@@ -55,14 +55,14 @@ func TestAKeyIsFoundByItsHashAndNowhereInClear(t *testing.T) {
 func TestAKeyNeedsAName(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		create(t, s, "ada@example.org", account.Pro)
-		_, _, err := s.CreateKey(t.Context(), "ada@example.org", "\n", monday)
+		_, _, err := s.Keys.Create(t.Context(), "ada@example.org", "\n", monday)
 		fails(t, err, ErrInvalid, "name")
 	})
 }
 
 func rotate(t *testing.T, s *Store, id string, at time.Time) (string, account.Key) {
 	t.Helper()
-	text, k, err := s.RotateKey(t.Context(), "", id, at)
+	text, k, err := s.Keys.Rotate(t.Context(), "", id, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestFiftyRequestsAtOnceMakeAsManyKeysAsThePlanHas(t *testing.T) {
 			var all sync.WaitGroup
 			for i := range 50 {
 				all.Go(func() {
-					_, _, err := nodes[i%2].CreateKey(t.Context(), email, fmt.Sprint("clé ", i), monday)
+					_, _, err := nodes[i%2].Keys.Create(t.Context(), email, fmt.Sprint("clé ", i), monday)
 					switch {
 					case err == nil:
 						made.Add(1)
@@ -91,7 +91,7 @@ func TestFiftyRequestsAtOnceMakeAsManyKeysAsThePlanHas(t *testing.T) {
 				})
 			}
 			all.Wait()
-			keys, err := nodes[1].Keys(t.Context(), email)
+			keys, err := nodes[1].Keys.List(t.Context(), email)
 			if err != nil || len(keys) != want || made.Load() != int64(want) || refused.Load() != int64(50-want) {
 				t.Errorf("%s: %d keys, %d made, %d refused, %v; want %d", plan, len(keys), made.Load(), refused.Load(), err, want)
 			}
@@ -105,19 +105,19 @@ func TestTheLimitCountsLiveKeysOnly(t *testing.T) {
 		_, first := createKey(t, s, "ada@example.org", "1")
 		_, second := createKey(t, s, "ada@example.org", "2")
 		createKey(t, s, "ada@example.org", "3")
-		_, _, err := s.CreateKey(t.Context(), "ada@example.org", "4", monday)
+		_, _, err := s.Keys.Create(t.Context(), "ada@example.org", "4", monday)
 		fails(t, err, ErrKeyLimit, "3 live keys", "developer", "key revoke")
 
-		if err := s.RevokeKey(t.Context(), "", first.ID, monday); err != nil {
+		if err := s.Keys.Revoke(t.Context(), "", first.ID, monday); err != nil {
 			t.Fatal(err)
 		}
 		createKey(t, s, "ada@example.org", "4")
 		// In its rotation overlap a key does not count, but its successor does.
 		rotate(t, s, second.ID, monday)
-		_, _, err = s.CreateKey(t.Context(), "ada@example.org", "5", monday)
+		_, _, err = s.Keys.Create(t.Context(), "ada@example.org", "5", monday)
 		fails(t, err, ErrKeyLimit, "3 live keys")
 
-		if err := s.SetPlan(t.Context(), "ada@example.org", account.Pro, monday); err != nil {
+		if err := s.Accounts.SetPlan(t.Context(), "ada@example.org", account.Pro, monday); err != nil {
 			t.Fatal(err)
 		}
 		createKey(t, s, "ada@example.org", "6")
@@ -130,24 +130,24 @@ func TestARevokedKeyIsKnownAsSuch(t *testing.T) {
 		text, k := createKey(t, s, "ada@example.org", "1")
 		other, _ := createKey(t, s, "ada@example.org", "2")
 		if !raised(t, s, func() {
-			if err := s.RevokeKey(t.Context(), "", k.ID, day(1)); err != nil {
+			if err := s.Keys.Revoke(t.Context(), "", k.ID, day(1)); err != nil {
 				t.Fatal(err)
 			}
 		}) {
 			t.Error("no node would hear of it")
 		}
-		if err := s.RevokeKey(t.Context(), "", k.ID, day(2)); err != nil {
+		if err := s.Keys.Revoke(t.Context(), "", k.ID, day(2)); err != nil {
 			t.Errorf("revoked again: %v", err)
 		}
-		if got, err := s.KeyByHash(t.Context(), account.HashKey(text)); err != nil || !got.RevokedAt.Equal(day(1)) {
-			t.Errorf("KeyByHash = %+v, %v; want one revoked on %s", got, err, day(1))
+		if got, err := s.Keys.ByHash(t.Context(), account.HashKey(text)); err != nil || !got.RevokedAt.Equal(day(1)) {
+			t.Errorf("Keys.ByHash = %+v, %v; want one revoked on %s", got, err, day(1))
 		}
 		hashes := [][32]byte{account.HashKey(text), account.HashKey("plm_nothing"), account.HashKey(other)}
-		found, err := s.KeysByHash(t.Context(), hashes)
+		found, err := s.Keys.ByHashes(t.Context(), hashes)
 		if err != nil || len(found) != 2 || !found[hashes[0]].RevokedAt.Equal(day(1)) || !found[hashes[2]].RevokedAt.IsZero() {
-			t.Errorf("KeysByHash = %+v, %v; want both keys, the first revoked on %s", found, err, day(1))
+			t.Errorf("Keys.ByHashes = %+v, %v; want both keys, the first revoked on %s", found, err, day(1))
 		}
-		fails(t, s.RevokeKey(t.Context(), "", "key_nothing", day(1)), ErrNotFound, "key_nothing", "key list")
+		fails(t, s.Keys.Revoke(t.Context(), "", "key_nothing", day(1)), ErrNotFound, "key_nothing", "key list")
 	})
 }
 
@@ -157,14 +157,14 @@ func TestTheLastUseOfAKeyOnlyMovesForward(t *testing.T) {
 		text, k := createKey(t, s, "ada@example.org", "1")
 		if raised(t, s, func() {
 			for _, at := range []time.Time{day(2), day(1)} { // a slower node comes second
-				if err := s.UseKeys(t.Context(), []account.KeyUse{{KeyID: k.ID, At: at}, {KeyID: "key_gone", At: at}}); err != nil {
+				if err := s.Keys.MarkUsed(t.Context(), []account.KeyUse{{KeyID: k.ID, At: at}, {KeyID: "key_gone", At: at}}); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}) {
 			t.Error("a use made every node look up its keys again")
 		}
-		if got, err := s.KeyByHash(t.Context(), account.HashKey(text)); err != nil || !got.LastUsedAt.Equal(day(2)) {
+		if got, err := s.Keys.ByHash(t.Context(), account.HashKey(text)); err != nil || !got.LastUsedAt.Equal(day(2)) {
 			t.Errorf("last used %s, %v; want %s", got.LastUsedAt, err, day(2))
 		}
 	})
@@ -185,10 +185,10 @@ func TestTheLastUsesOfManyKeysAreNotedAtOnce(t *testing.T) {
 				uses = append(uses, account.KeyUse{KeyID: k.ID, At: want[k.ID]})
 			}
 		}
-		if err := s.UseKeys(t.Context(), uses); err != nil {
+		if err := s.Keys.MarkUsed(t.Context(), uses); err != nil {
 			t.Fatal(err)
 		}
-		found, err := s.KeysByHash(t.Context(), hashes)
+		found, err := s.Keys.ByHashes(t.Context(), hashes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestTheLastUsesOfManyKeysAreNotedAtOnce(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("last uses (-want +got):\n%s", diff)
 		}
-		if err := s.UseKeys(t.Context(), nil); err != nil {
+		if err := s.Keys.MarkUsed(t.Context(), nil); err != nil {
 			t.Errorf("no use at all: %v", err)
 		}
 	})

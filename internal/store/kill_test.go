@@ -88,7 +88,7 @@ func TestAPublisherThatIsKilledLeavesTheOldVersionOrTheNewOne(t *testing.T) {
 			if diff := cmp.Diff(counts, got); diff != "" {
 				t.Fatalf("killed after %q: events by version (-want +got):\n%s", at, diff)
 			}
-			if !s.postgres {
+			if !s.Shared() {
 				var ok string
 				if err := s.reads.QueryRow("PRAGMA integrity_check").Scan(&ok); err != nil || ok != "ok" {
 					t.Fatalf("killed after %q: %s, %v", at, ok, err)

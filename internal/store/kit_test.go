@@ -56,6 +56,9 @@ func open(t testing.TB, dsn string) *Store {
 	return s
 }
 
+// onPostgres returns the dialect of a store that is on PostgreSQL.
+func onPostgres(s *Store) *postgresDialect { return s.dialect.(*postgresDialect) }
+
 // monday is the moment of the first publication in every test; day(n) is n days later.
 var monday = time.Date(2026, 11, 16, 9, 30, 0, 250_000_000, time.UTC)
 
@@ -64,7 +67,7 @@ func day(n int) time.Time { return monday.AddDate(0, 0, n) }
 // publish publishes and fails the test when that fails.
 func publish(t testing.TB, s *Store, c *catalog.Catalog, at time.Time) Publication {
 	t.Helper()
-	p, err := s.Publish(t.Context(), c, PublishOptions{Now: at})
+	p, err := s.Catalogue.Publish(t.Context(), c, PublishOptions{Now: at})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +76,7 @@ func publish(t testing.TB, s *Store, c *catalog.Catalog, at time.Time) Publicati
 
 func loaded(t testing.TB, s *Store) *Published {
 	t.Helper()
-	p, err := s.Load(t.Context())
+	p, err := s.Catalogue.Load(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +96,7 @@ func events(t failer, s *Store) []Event {
 	t.Helper()
 	var all []Event
 	for {
-		some, err := s.Events(t.Context(), int64(len(all)), 1000)
+		some, err := s.Events.List(t.Context(), int64(len(all)), 1000)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,10 +18,13 @@ var (
 	ErrLinkExpired = errors.New("the link has expired")
 )
 
-// CreateLink makes a link for an address, which need not have an account, and gives
+// Links are the links in mails that sign in or confirm a deletion.
+type Links struct{ *db }
+
+// Create makes a link for an address, which need not have an account, and gives
 // its token, in clear for the only time: it goes into the mail and nowhere else.
 // ErrInvalid: it is no address.
-func (s *Store) CreateLink(ctx context.Context, email string, purpose account.LinkPurpose, now time.Time) (string, error) {
+func (s *Links) Create(ctx context.Context, email string, purpose account.LinkPurpose, now time.Time) (string, error) {
 	email, err := account.NormalizeEmail(email)
 	if err != nil {
 		return "", problem(ErrInvalid, err, "%v", err)
@@ -38,9 +41,9 @@ func (s *Store) CreateLink(ctx context.Context, email string, purpose account.Li
 	return token, nil
 }
 
-// CheckLink tells whether a link can be spent, and gives its address. It changes
+// Check tells whether a link can be spent, and gives its address. It changes
 // nothing: mail scanners open every link. ErrLinkUsed, ErrLinkExpired, ErrNotFound.
-func (s *Store) CheckLink(ctx context.Context, token string, purpose account.LinkPurpose, now time.Time) (string, error) {
+func (s *Links) Check(ctx context.Context, token string, purpose account.LinkPurpose, now time.Time) (string, error) {
 	if !account.HasTokenForm(token) {
 		return "", noLink()
 	}
@@ -53,9 +56,9 @@ func (s *Store) CheckLink(ctx context.Context, token string, purpose account.Lin
 // The session that the same browser had, whose secret is replaced, ends; "" for
 // none. Of any number of calls with one link one succeeds. ErrLinkUsed,
 // ErrLinkExpired, ErrNotFound.
-func (s *Store) SignIn(ctx context.Context, token, browser, replaced string, now time.Time) (string, error) {
+func (s *Links) SignIn(ctx context.Context, token, browser, replaced string, now time.Time) (string, error) {
 	// What a stranger made up takes no turn among those who write.
-	if _, err := s.CheckLink(ctx, token, account.LinkSignIn, now); err != nil {
+	if _, err := s.Check(ctx, token, account.LinkSignIn, now); err != nil {
 		return "", err
 	}
 	secret := account.NewToken(rand.Reader)
@@ -92,11 +95,11 @@ func (s *Store) SignIn(ctx context.Context, token, browser, replaced string, now
 	return secret, nil
 }
 
-// DeleteAccountByLink spends a link that confirms a deletion, and deletes the
+// DeleteAccount spends a link that confirms a deletion, and deletes the
 // account with all that is its, or nothing of it.
 // ErrLinkUsed, ErrLinkExpired, ErrNotFound: of the link, or of the account.
-func (s *Store) DeleteAccountByLink(ctx context.Context, token string, now time.Time) error {
-	if _, err := s.CheckLink(ctx, token, account.LinkDeletion, now); err != nil {
+func (s *Links) DeleteAccount(ctx context.Context, token string, now time.Time) error {
+	if _, err := s.Check(ctx, token, account.LinkDeletion, now); err != nil {
 		return err
 	}
 	return s.writeKeys(ctx, func(tx *sql.Tx) error {

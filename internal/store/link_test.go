@@ -21,7 +21,7 @@ var home = netip.MustParsePrefix("203.0.113.9/32")
 
 func link(t testing.TB, s *Store, email string, purpose account.LinkPurpose, now time.Time) string {
 	t.Helper()
-	token, err := s.CreateLink(t.Context(), email, purpose, now)
+	token, err := s.Links.Create(t.Context(), email, purpose, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func link(t testing.TB, s *Store, email string, purpose account.LinkPurpose, now
 
 func signIn(t testing.TB, s *Store, email string, now time.Time) string {
 	t.Helper()
-	secret, err := s.SignIn(t.Context(), link(t, s, email, account.LinkSignIn, now), "Firefox sur Linux", "", now)
+	secret, err := s.Links.SignIn(t.Context(), link(t, s, email, account.LinkSignIn, now), "Firefox sur Linux", "", now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func signIn(t testing.TB, s *Store, email string, now time.Time) string {
 
 func request(t testing.TB, s *Store, email string, network netip.Prefix, now time.Time) bool {
 	t.Helper()
-	queued, err := s.RequestLink(t.Context(), email, account.LinkSignIn, network, now)
+	queued, err := s.Links.Request(t.Context(), email, account.LinkSignIn, network, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,39 +52,39 @@ func TestALinkIsSpentOnceForItsPurposeWithinFifteenMinutes(t *testing.T) {
 		token := link(t, s, "Ada@Example.org", account.LinkSignIn, monday)
 		late := monday.Add(15*time.Minute - time.Millisecond)
 		for range 3 { // scanners
-			if email, err := s.CheckLink(ctx, token, account.LinkSignIn, late); email != "ada@example.org" || err != nil {
+			if email, err := s.Links.Check(ctx, token, account.LinkSignIn, late); email != "ada@example.org" || err != nil {
 				t.Fatalf("a fresh link is %q, %v", email, err)
 			}
 		}
-		if _, err := s.Account(ctx, "ada@example.org"); err == nil {
+		if _, err := s.Accounts.Find(ctx, "ada@example.org"); err == nil {
 			t.Error("asking and looking made an account")
 		}
-		_, err := s.CheckLink(ctx, token, account.LinkDeletion, late)
+		_, err := s.Links.Check(ctx, token, account.LinkDeletion, late)
 		fails(t, err, ErrNotFound)
-		fails(t, s.DeleteAccountByLink(ctx, token, late), ErrNotFound)
-		secret, err := s.SignIn(ctx, token, "Chrome sur Windows", "", late)
+		fails(t, s.Links.DeleteAccount(ctx, token, late), ErrNotFound)
+		secret, err := s.Links.SignIn(ctx, token, "Chrome sur Windows", "", late)
 		if err != nil {
 			t.Fatal(err)
 		}
-		session, owner, err := s.Session(ctx, secret, late)
+		session, owner, err := s.Sessions.Find(ctx, secret, late)
 		if err != nil || owner.Email != "ada@example.org" || owner.Plan != account.Developer || session.Browser != "Chrome sur Windows" || session.AccountID != owner.ID {
 			t.Errorf("the session is %+v of %+v, %v", session, owner, err)
 		}
-		_, err = s.SignIn(ctx, token, "", "", late)
+		_, err = s.Links.SignIn(ctx, token, "", "", late)
 		fails(t, err, ErrLinkUsed)
-		_, err = s.CheckLink(ctx, token, account.LinkSignIn, late)
+		_, err = s.Links.Check(ctx, token, account.LinkSignIn, late)
 		fails(t, err, ErrLinkUsed)
 
 		expired := link(t, s, "ada@example.org", account.LinkSignIn, monday)
-		_, err = s.SignIn(ctx, expired, "", "", monday.Add(15*time.Minute))
+		_, err = s.Links.SignIn(ctx, expired, "", "", monday.Add(15*time.Minute))
 		fails(t, err, ErrLinkExpired)
 		for _, made := range []string{"", "x", account.NewToken(strings.NewReader(strings.Repeat("x", 32)))} {
-			_, err = s.SignIn(ctx, made, "", "", monday)
+			_, err = s.Links.SignIn(ctx, made, "", "", monday)
 			fails(t, err, ErrNotFound)
-			_, err = s.CheckLink(ctx, made, account.LinkSignIn, monday)
+			_, err = s.Links.Check(ctx, made, account.LinkSignIn, monday)
 			fails(t, err, ErrNotFound)
 		}
-		_, err = s.CreateLink(ctx, "ada@example.org\r\nBcc: eve@example.org", account.LinkSignIn, monday)
+		_, err = s.Links.Create(ctx, "ada@example.org\r\nBcc: eve@example.org", account.LinkSignIn, monday)
 		fails(t, err, ErrInvalid)
 	})
 }
@@ -97,7 +97,7 @@ func TestAThousandWhoSpendOneLinkGetOneSession(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 1000 {
 			all.Go(func() {
-				_, err := nodes[i%2].SignIn(t.Context(), token, "", "", monday)
+				_, err := nodes[i%2].Links.SignIn(t.Context(), token, "", "", monday)
 				switch {
 				case err == nil:
 					sessions.Add(1)
@@ -108,11 +108,11 @@ func TestAThousandWhoSpendOneLinkGetOneSession(t *testing.T) {
 			})
 		}
 		all.Wait()
-		a, err := nodes[0].Account(t.Context(), "ada@example.org")
+		a, err := nodes[0].Accounts.Find(t.Context(), "ada@example.org")
 		if err != nil {
 			t.Fatal(err)
 		}
-		kept, err := nodes[1].Sessions(t.Context(), a.ID, monday)
+		kept, err := nodes[1].Sessions.List(t.Context(), a.ID, monday)
 		if sessions.Load() != 1 || used.Load() != 999 || len(kept) != 1 || err != nil {
 			t.Errorf("%d got a session, %d heard that the link was used, %d sessions are kept, %v", sessions.Load(), used.Load(), len(kept), err)
 		}
@@ -128,17 +128,17 @@ func TestManyLinksOfOneNewAddressMakeOneAccount(t *testing.T) {
 		var all sync.WaitGroup
 		for _, token := range tokens {
 			all.Go(func() {
-				if _, err := s.SignIn(t.Context(), token, "", "", monday); err != nil {
+				if _, err := s.Links.SignIn(t.Context(), token, "", "", monday); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		all.Wait()
-		accounts, err := s.Accounts(t.Context())
+		accounts, err := s.Accounts.List(t.Context())
 		if err != nil || len(accounts) != 1 {
 			t.Fatalf("%d accounts, %v", len(accounts), err)
 		}
-		if sessions, err := s.Sessions(t.Context(), accounts[0].ID, monday); len(sessions) != 20 || err != nil {
+		if sessions, err := s.Sessions.List(t.Context(), accounts[0].ID, monday); len(sessions) != 20 || err != nil {
 			t.Errorf("%d sessions, %v", len(sessions), err)
 		}
 	})
@@ -152,29 +152,29 @@ func TestAnAccountIsDeletedByItsLink(t *testing.T) {
 		other := link(t, s, "ada@example.org", account.LinkSignIn, monday)
 		token := link(t, s, "ada@example.org", account.LinkDeletion, monday)
 		if !raised(t, s, func() {
-			if err := s.DeleteAccountByLink(ctx, token, monday); err != nil {
+			if err := s.Links.DeleteAccount(ctx, token, monday); err != nil {
 				t.Fatal(err)
 			}
 		}) {
 			t.Error("no node hears of it")
 		}
-		_, _, err := s.Session(ctx, secret, monday)
+		_, _, err := s.Sessions.Find(ctx, secret, monday)
 		fails(t, err, ErrNotFound)
-		_, err = s.SignIn(ctx, other, "", "", monday)
+		_, err = s.Links.SignIn(ctx, other, "", "", monday)
 		fails(t, err, ErrNotFound)
 		// A second click is told that the first one did it, by a link that names nobody.
-		fails(t, s.DeleteAccountByLink(ctx, token, monday), ErrLinkUsed)
+		fails(t, s.Links.DeleteAccount(ctx, token, monday), ErrLinkUsed)
 		var left, named int
 		if err := s.reads.QueryRowContext(ctx, `SELECT count(*), count(CASE WHEN email <> '' THEN 1 END) FROM links WHERE purpose = 'delete_account' OR email = 'ada@example.org'`).Scan(&left, &named); err != nil || left != 1 || named != 0 {
 			t.Errorf("%d links are left, %d with an address, %v", left, named, err)
 		}
-		if accounts, err := s.Accounts(ctx); len(accounts) != 1 || accounts[0].Email != "bob@example.org" || err != nil {
+		if accounts, err := s.Accounts.List(ctx); len(accounts) != 1 || accounts[0].Email != "bob@example.org" || err != nil {
 			t.Errorf("%v, %v are left", accounts, err)
 		}
 		// A link that finds no account is not used up by that: nothing was done.
 		orphan := link(t, s, "eve@example.org", account.LinkDeletion, monday)
-		fails(t, s.DeleteAccountByLink(ctx, orphan, monday), ErrNotFound)
-		if _, err := s.CheckLink(ctx, orphan, account.LinkDeletion, monday); err != nil {
+		fails(t, s.Links.DeleteAccount(ctx, orphan, monday), ErrNotFound)
+		if _, err := s.Links.Check(ctx, orphan, account.LinkDeletion, monday); err != nil {
 			t.Error(err)
 		}
 	})
@@ -234,7 +234,7 @@ func TestLimitsAreExactHoweverManyAskAtOnce(t *testing.T) {
 				if i%2 == 1 {
 					email, network = fmt.Sprintf("a%d@example.org", i), home
 				}
-				ok, err := nodes[i/2%2].RequestLink(t.Context(), email, account.LinkSignIn, network, monday)
+				ok, err := nodes[i/2%2].Links.Request(t.Context(), email, account.LinkSignIn, network, monday)
 				if err != nil {
 					t.Error(err)
 				}
@@ -247,7 +247,7 @@ func TestLimitsAreExactHoweverManyAskAtOnce(t *testing.T) {
 		if a, n := queued[0].Load(), queued[1].Load(); a != 3 || n != 10 {
 			t.Errorf("%d mails for one address and %d from one network, want 3 and 10", a, n)
 		}
-		mails, err := nodes[0].ClaimMails(t.Context(), monday, 1000)
+		mails, err := nodes[0].Mails.Claim(t.Context(), monday, 1000)
 		if err != nil || len(mails) != 11 { // those of one address are one while it waits
 			t.Errorf("%d mails wait, %v", len(mails), err)
 		}
@@ -261,11 +261,11 @@ func TestLimitsAreExactHoweverManyAskAtOnce(t *testing.T) {
 func TestALinkOfEachPurposeIsMailed(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		for _, purpose := range []account.LinkPurpose{account.LinkSignIn, account.LinkDeletion} {
-			if ok, err := s.RequestLink(t.Context(), "ada@example.org", purpose, home, monday); !ok || err != nil {
+			if ok, err := s.Links.Request(t.Context(), "ada@example.org", purpose, home, monday); !ok || err != nil {
 				t.Fatal(ok, err)
 			}
 		}
-		mails, err := s.ClaimMails(t.Context(), monday, 10)
+		mails, err := s.Mails.Claim(t.Context(), monday, 10)
 		if err != nil || len(mails) != 2 {
 			t.Fatal(mails, err)
 		}
@@ -274,7 +274,7 @@ func TestALinkOfEachPurposeIsMailed(t *testing.T) {
 			t.Errorf("the mails are %+v", mails)
 		}
 		for _, bad := range []string{"", "ada", "ada@example.org\nBcc: eve@example.org", "ada@example.org, eve@example.org"} {
-			_, err := s.RequestLink(t.Context(), bad, account.LinkSignIn, home, monday)
+			_, err := s.Links.Request(t.Context(), bad, account.LinkSignIn, home, monday)
 			fails(t, err, ErrInvalid)
 		}
 	})
@@ -283,7 +283,7 @@ func TestALinkOfEachPurposeIsMailed(t *testing.T) {
 // wholeDatabase is atRest with every table there is: of PostgreSQL that lists them.
 func wholeDatabase(t *testing.T, s *Store) []byte {
 	t.Helper()
-	if !s.postgres {
+	if !s.Shared() {
 		return atRest(t, s)
 	}
 	names, err := s.reads.QueryContext(t.Context(), `SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'`)
@@ -324,7 +324,7 @@ func TestNoLinkNoSessionAndNoNetworkIsAtRest(t *testing.T) {
 			secrets[fmt.Sprint("address in hexadecimal ", i)] = hex.EncodeToString(as16[:])
 			token := link(t, s, email, account.LinkSignIn, monday)
 			unused := link(t, s, email, account.LinkDeletion, monday)
-			secret, err := s.SignIn(ctx, token, "", "", monday)
+			secret, err := s.Links.SignIn(ctx, token, "", "", monday)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -338,12 +338,12 @@ func TestNoLinkNoSessionAndNoNetworkIsAtRest(t *testing.T) {
 			request(t, s, stranger, home, monday.Add(time.Duration(i)*time.Second))
 		}
 		// The queue holds addresses until it is emptied, and nothing else does.
-		mails, err := s.ClaimMails(ctx, monday.Add(time.Minute), 100)
+		mails, err := s.Mails.Claim(ctx, monday.Add(time.Minute), 100)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range mails {
-			if err := s.SettleMail(ctx, m, mail.Verdict{}); err != nil {
+			if err := s.Mails.Finish(ctx, m, mail.Verdict{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -357,7 +357,7 @@ func TestNoLinkNoSessionAndNoNetworkIsAtRest(t *testing.T) {
 				t.Fatalf("the scan does not see %q, which is there", there)
 			}
 		}
-		if err := s.PruneSessions(ctx, day(2)); err != nil {
+		if err := s.Sessions.Prune(ctx, day(2)); err != nil {
 			t.Fatal(err)
 		}
 		secrets["an address without an account"], secrets["the key of a day that is over"] = stranger, key

@@ -18,19 +18,22 @@ import (
 // table only.
 const mailID = "mal_"
 
-// CheckMail tells whether a mail about payments or the plan is still true of its
+// Mails is the queue of outgoing mail.
+type Mails struct{ *db }
+
+// Check tells whether a mail about payments or the plan is still true of its
 // reader, who may have paid since it was asked for. mail.ErrObsolete: it is not.
-func (s *Store) CheckMail(ctx context.Context, r mail.Request) error {
-	a, err := s.Account(ctx, r.To)
+func (s *Mails) Check(ctx context.Context, r mail.Request) error {
+	a, err := findAccount(ctx, s.reads, r.To)
 	if errors.Is(err, ErrNotFound) {
 		return mail.ErrObsolete
 	}
 	if err != nil {
-		return err
+		return s.explain(ctx, err)
 	}
-	paid, err := s.Subscription(ctx, a.ID)
+	paid, err := findSubscription(ctx, s.reads, `WHERE account_id = $1`, a.ID)
 	if err != nil {
-		return err
+		return s.explain(ctx, err)
 	}
 	owes := a.Plan == account.Pro && paid.Granted && !paid.GraceUntil.IsZero() && catalog.Day(paid.GraceUntil) == r.About
 	if r.Kind == mail.PaymentFailed && !owes || r.Kind == mail.PlanEnded && a.Plan == account.Pro {
@@ -39,12 +42,12 @@ func (s *Store) CheckMail(ctx context.Context, r mail.Request) error {
 	return nil
 }
 
-// QueueMail asks for a mail. ErrInvalid: the address is none, or the kind.
-func (s *Store) QueueMail(ctx context.Context, r mail.Request, now time.Time) error {
-	return s.write(ctx, func(tx *sql.Tx) error { return s.queueMail(ctx, tx, r, now) })
+// Queue asks for a mail. ErrInvalid: the address is none, or the kind.
+func (s *Mails) Queue(ctx context.Context, r mail.Request, now time.Time) error {
+	return s.write(ctx, func(tx *sql.Tx) error { return queueMail(ctx, tx, r, now) })
 }
 
-// queueMail is QueueMail inside the transaction of what the mail is about: the one
+// queueMail is Mails.Queue inside the transaction of what the mail is about: the one
 // is not written without the other.
 //
 // A mail that waits already and would say the same is not queued again. It is tried
@@ -52,7 +55,7 @@ func (s *Store) QueueMail(ctx context.Context, r mail.Request, now time.Time) er
 // is being handed over this moment. How many mails an address or a network may ask
 // for is not counted here, where a mail that was sent leaves no trace: whoever
 // lets strangers ask keeps that account.
-func (s *Store) queueMail(ctx context.Context, tx *sql.Tx, r mail.Request, now time.Time) error {
+func queueMail(ctx context.Context, tx *sql.Tx, r mail.Request, now time.Time) error {
 	to, err := account.NormalizeEmail(r.To)
 	if err != nil {
 		return problem(ErrInvalid, err, "%v", err)
@@ -69,10 +72,10 @@ func (s *Store) queueMail(ctx context.Context, tx *sql.Tx, r mail.Request, now t
 	return err
 }
 
-// ClaimMails gives the mails that are due, the longest due first and at most limit,
+// Claim gives the mails that are due, the longest due first and at most limit,
 // and keeps them from every other caller for mail.Lease. A process that dies with a
 // claim needs no rescuer: the mail is due again when the lease ends.
-func (s *Store) ClaimMails(ctx context.Context, now time.Time, limit int) ([]mail.Claim, error) {
+func (s *Mails) Claim(ctx context.Context, now time.Time, limit int) ([]mail.Claim, error) {
 	// Nearly always nothing is due, and then nobody's transaction has to wait for this one.
 	var due bool
 	err := s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM mails WHERE due_at <= $1)`, formatTime(now)).Scan(&due)
@@ -81,7 +84,7 @@ func (s *Store) ClaimMails(ctx context.Context, now time.Time, limit int) ([]mai
 	}
 	lease := account.NewID(mailID, now, rand.Reader)
 	var claimed []mail.Claim
-	err = s.hurried().write(ctx, func(tx *sql.Tx) (err error) {
+	err = s.withWait(retryWait).write(ctx, func(tx *sql.Tx) (err error) {
 		// The outer condition repeats the inner one: on PostgreSQL the row may have been
 		// claimed by another between the two.
 		claimed, err = rows(ctx, tx, limit, `
@@ -107,9 +110,9 @@ func (s *Store) ClaimMails(ctx context.Context, now time.Time, limit int) ([]mai
 	return claimed, nil
 }
 
-// SettleMail writes what became of a claimed mail: it is forgotten, or due again.
+// Finish writes what became of a claimed mail: it is forgotten, or due again.
 // One whose lease has ended belongs to somebody else by now and is left alone.
-func (s *Store) SettleMail(ctx context.Context, c mail.Claim, v mail.Verdict) error {
+func (s *Mails) Finish(ctx context.Context, c mail.Claim, v mail.Verdict) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
 		if v.RetryAt.IsZero() {
 			_, err := tx.ExecContext(ctx, `DELETE FROM mails WHERE id = $1 AND lease = $2`, c.ID, c.Lease)
@@ -122,8 +125,8 @@ func (s *Store) SettleMail(ctx context.Context, c mail.Claim, v mail.Verdict) er
 	})
 }
 
-// OldestMail tells since when the mail that waits longest does; zero when none waits.
-func (s *Store) OldestMail(ctx context.Context) (time.Time, error) {
+// Oldest tells since when the mail that waits longest does; zero when none waits.
+func (s *Mails) Oldest(ctx context.Context) (time.Time, error) {
 	var oldest string
 	err := s.reads.QueryRowContext(ctx, `SELECT coalesce(min(created_at), '') FROM mails`).Scan(&oldest)
 	if err != nil {

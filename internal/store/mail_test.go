@@ -18,14 +18,14 @@ import (
 // queueMailAt asks for a mail and fails the test when that fails.
 func queueMailAt(t testing.TB, s *Store, r mail.Request, at time.Time) {
 	t.Helper()
-	if err := s.QueueMail(t.Context(), r, at); err != nil {
+	if err := s.Mails.Queue(t.Context(), r, at); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func claimMails(t testing.TB, s *Store, at time.Time, limit int) []mail.Claim {
 	t.Helper()
-	got, err := s.ClaimMails(t.Context(), at, limit)
+	got, err := s.Mails.Claim(t.Context(), at, limit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func claimMail(t testing.TB, s *Store, at time.Time) mail.Claim {
 
 func settleMail(t testing.TB, s *Store, c mail.Claim, v mail.Verdict) {
 	t.Helper()
-	if err := s.SettleMail(t.Context(), c, v); err != nil {
+	if err := s.Mails.Finish(t.Context(), c, v); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -172,7 +172,7 @@ func TestAMailIsQueuedWithWhatItIsAboutOrNotAtAll(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		failed := errors.New("no")
 		err := s.write(t.Context(), func(tx *sql.Tx) error {
-			return errors.Join(s.queueMail(t.Context(), tx, signInMail, monday), failed)
+			return errors.Join(queueMail(t.Context(), tx, signInMail, monday), failed)
 		})
 		if !errors.Is(err, failed) || mailsWaiting(t, s) != 0 {
 			t.Errorf("%v, and %d mails wait of a transaction that was undone", err, mailsWaiting(t, s))
@@ -191,7 +191,7 @@ func TestAMailToNoAddressIsRefused(t *testing.T) {
 			{To: "ada@example.org", Kind: "poem"},
 			{To: "ada@example.org"},
 		} {
-			if err := s.QueueMail(t.Context(), r, monday); !errors.Is(err, ErrInvalid) {
+			if err := s.Mails.Queue(t.Context(), r, monday); !errors.Is(err, ErrInvalid) {
 				t.Errorf("%+v: %v, want ErrInvalid", r, err)
 			}
 		}
@@ -204,7 +204,7 @@ func TestAMailToNoAddressIsRefused(t *testing.T) {
 func TestTheOldestMailIsKnown(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		oldest := func() time.Time {
-			at, err := s.OldestMail(t.Context())
+			at, err := s.Mails.Oldest(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -237,7 +237,7 @@ func TestEveryMailIsClaimedByExactlyOneOfManyWorkers(t *testing.T) {
 			producers.Go(func() {
 				for i := range mails / workers {
 					r := mail.Request{To: fmt.Sprintf("u%d.%d@example.org", p, i), Kind: mail.SignIn}
-					if err := stores[p%nodes].QueueMail(t.Context(), r, monday); err != nil {
+					if err := stores[p%nodes].Mails.Queue(t.Context(), r, monday); err != nil {
 						t.Error(err)
 					}
 				}
@@ -248,7 +248,7 @@ func TestEveryMailIsClaimedByExactlyOneOfManyWorkers(t *testing.T) {
 			consumers.Go(func() {
 				for {
 					over := producing.Err() != nil // before the claim, which then sees all
-					some, err := s.ClaimMails(t.Context(), monday, 3)
+					some, err := s.Mails.Claim(t.Context(), monday, 3)
 					if err != nil && !errors.Is(err, ErrBusy) {
 						t.Error(err)
 						return
@@ -257,7 +257,7 @@ func TestEveryMailIsClaimedByExactlyOneOfManyWorkers(t *testing.T) {
 						mu.Lock()
 						got[c.To]++
 						mu.Unlock()
-						if err := s.SettleMail(t.Context(), c, mail.Verdict{}); err != nil {
+						if err := s.Mails.Finish(t.Context(), c, mail.Verdict{}); err != nil {
 							t.Error(err)
 						}
 					}

@@ -6,7 +6,6 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
-	"time"
 )
 
 // migrations are the steps from an empty database to the tables this binary
@@ -27,9 +26,6 @@ const compatibleFrom = 8
 // From this version on the tables say themselves which programs work on them.
 const saysCompatible = 8
 
-// schemaTimeout is for a server that took the connection and says nothing.
-const schemaTimeout = 5 * time.Second
-
 // queryer is a pool or a transaction.
 type queryer interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
@@ -38,27 +34,23 @@ type queryer interface {
 // migrate brings the tables up to date. Of many processes that start at once one
 // takes the steps and the others find them taken; a database that is up to date is
 // only read, so that a process starts while another one publishes.
-func (s *Store) migrate(ctx context.Context, steps fs.FS) error {
+func (s *db) migrate(ctx context.Context, steps fs.FS) error {
 	files, err := fs.Glob(steps, "migrations/*.sql")
 	if err != nil {
 		return err
 	}
 	var version int
 	err = s.untilFree(ctx, func() (err error) {
-		asking := ctx
-		if s.postgres {
-			var cancel context.CancelFunc
-			asking, cancel = context.WithTimeout(ctx, schemaTimeout)
-			defer cancel()
-		}
-		version, err = s.schema(asking, s.writes)
+		limited, cancel := s.dialect.schemaContext(ctx)
+		defer cancel()
+		version, err = s.schema(limited, s.writes)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if version < len(files) {
-		if version, err = s.takeSteps(ctx, steps, files); err != nil {
+		if version, err = s.applyMigrations(ctx, steps, files); err != nil {
 			return err
 		}
 	}
@@ -77,14 +69,12 @@ func (s *Store) migrate(ctx context.Context, steps fs.FS) error {
 	return nil
 }
 
-// takeSteps takes the steps that are left by the time it has the lock, all of them or
-// none, and gives the version that the tables then have.
-func (s *Store) takeSteps(ctx context.Context, steps fs.FS, files []string) (version int, err error) {
-	err = s.writeMuch(ctx, func(tx *sql.Tx) error {
-		if s.postgres { // on SQLite the transaction itself is the lock
-			if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1, hashtext(current_schema()))`, applicationID); err != nil {
-				return err
-			}
+// applyMigrations applies the migrations that are left once it has the lock, all of them
+// or none, and returns the resulting version of the tables.
+func (s *db) applyMigrations(ctx context.Context, steps fs.FS, files []string) (version int, err error) {
+	err = s.writeLarge(ctx, func(tx *sql.Tx) error {
+		if err := s.dialect.lockSchema(ctx, tx); err != nil {
+			return err
 		}
 		if version, err = s.schema(ctx, tx); err != nil || version >= len(files) {
 			return err
@@ -93,14 +83,12 @@ func (s *Store) takeSteps(ctx context.Context, steps fs.FS, files []string) (ver
 			if _, err := tx.ExecContext(ctx, `CREATE TABLE palmares_schema (version INTEGER NOT NULL PRIMARY KEY)`); err != nil {
 				return err
 			}
-			if !s.postgres {
-				if _, err := tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d`, applicationID)); err != nil {
-					return err
-				}
+			if err := s.dialect.markOurs(ctx, tx); err != nil {
+				return err
 			}
 		}
 		for ; version < len(files); version++ {
-			if err := takeStep(ctx, tx, steps, files[version], version+1); err != nil {
+			if err := applyMigration(ctx, tx, steps, files[version], version+1); err != nil {
 				return fmt.Errorf("%s: %w", files[version], err)
 			}
 		}
@@ -109,7 +97,7 @@ func (s *Store) takeSteps(ctx context.Context, steps fs.FS, files []string) (ver
 	return version, err
 }
 
-func takeStep(ctx context.Context, tx *sql.Tx, steps fs.FS, file string, version int) error {
+func applyMigration(ctx context.Context, tx *sql.Tx, steps fs.FS, file string, version int) error {
 	text, err := fs.ReadFile(steps, file)
 	if err != nil {
 		return err
@@ -125,32 +113,14 @@ func takeStep(ctx context.Context, tx *sql.Tx, steps fs.FS, file string, version
 	return err
 }
 
-// schema gives the version of the tables, 0 when there are none yet. A SQLite file
-// with tables and without our mark belongs to another program and is refused; in
-// PostgreSQL others may well have tables beside ours.
-func (s *Store) schema(ctx context.Context, q queryer) (int, error) {
-	var ours bool
-	if s.postgres {
-		// Not to_regclass: after the wait for the advisory lock it still answers from a
-		// cache that has not heard of the table which another process made meanwhile.
-		err := q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'palmares_schema')`).Scan(&ours)
-		if err != nil || !ours {
-			return 0, err
-		}
-	} else {
-		var id, tables int
-		if err := q.QueryRowContext(ctx, `SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id`).Scan(&id, &tables); err != nil {
-			return 0, err
-		}
-		switch {
-		case id == applicationID:
-		case id == 0 && tables == 0:
-			return 0, nil
-		default:
-			return 0, problem(ErrNotOurs, nil, "%s is the database of another program: give --database another path; nothing was changed", s.name)
-		}
+// schema returns the version of the tables, 0 when there are none yet. ErrNotOurs: the
+// database belongs to another program.
+func (s *db) schema(ctx context.Context, q queryer) (int, error) {
+	ours, err := s.dialect.hasTables(ctx, q)
+	if err != nil || !ours {
+		return 0, err
 	}
 	var version int
-	err := q.QueryRowContext(ctx, `SELECT max(version) FROM palmares_schema`).Scan(&version)
+	err = q.QueryRowContext(ctx, `SELECT max(version) FROM palmares_schema`).Scan(&version)
 	return version, err
 }

@@ -45,7 +45,7 @@ func TestOldAndNewRunSideBySide(t *testing.T) {
 		for i, s := range []*Store{running, newer, restarted} {
 			version := publish(t, s, catalogue(tool("a", fmt.Sprintf("%d €/mois", i+2))), day(i+1)).Version
 			a := create(t, s, fmt.Sprintf("%d@example.org", i), account.Developer)
-			if _, _, err := s.CreateKey(t.Context(), a.Email, "x", monday); err != nil {
+			if _, _, err := s.Keys.Create(t.Context(), a.Email, "x", monday); err != nil {
 				t.Error(err)
 			}
 			save(t, s, "2026-11-16", quota.Usage{Accounts: []quota.AccountCount{{Account: a.ID, Requests: 1}}})
@@ -53,7 +53,7 @@ func TestOldAndNewRunSideBySide(t *testing.T) {
 				if v := loaded(t, other).Version; v != version {
 					t.Errorf("after version %d a store has %d", version, v)
 				}
-				if keys, err := other.Keys(t.Context(), a.Email); err != nil || len(keys) != 1 {
+				if keys, err := other.Keys.List(t.Context(), a.Email); err != nil || len(keys) != 1 {
 					t.Errorf("%d keys, %v", len(keys), err)
 				}
 			}

@@ -228,7 +228,7 @@ func TestOpeningDoesNotWaitForAPublication(t *testing.T) {
 	eachDSN(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn)
 		opened := 0
-		_, err := s.Publish(t.Context(), catalogue(tool("a", "1 €/mois")), PublishOptions{Now: monday, Progress: func(Progress) {
+		_, err := s.Catalogue.Publish(t.Context(), catalogue(tool("a", "1 €/mois")), PublishOptions{Now: monday, Progress: func(Progress) {
 			other := open(t, dsn) // within the transaction
 			if v := loaded(t, other).Version; v != 0 {
 				t.Errorf("version %d is visible before it is published", v)
@@ -362,9 +362,9 @@ func TestACancelledContextIsReportedAsSuch(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, errLoad := s.Load(ctx)
+		_, errLoad := s.Catalogue.Load(ctx)
 		_, errState := s.State(ctx)
-		_, errPublish := s.Publish(ctx, catalogue(), PublishOptions{Now: monday})
+		_, errPublish := s.Catalogue.Publish(ctx, catalogue(), PublishOptions{Now: monday})
 		for _, err := range []error{errLoad, errState, errPublish} {
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("%v; want context.Canceled", err)

@@ -6,32 +6,34 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"net"
-	"sync"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
 // maxConnections is what one node takes of the server's hundred (its default):
-// requests are answered from memory, so that few queries run at once. Apart from them
-// are those of what no page, program or publication may hold up: hotConnections tell
-// what changed and whose a key is, one counts and one listens.
+// requests are answered from memory, so that few queries run at once. In addition
+// there are connections for what no page, program or publication may hold up:
+// lookupConnections for State and keys, one that counts and one that listens.
 const (
-	maxConnections = 8
-	hotConnections = 3
+	maxConnections    = 8
+	lookupConnections = 3
 )
 
-// connectTimeout is for a server that cannot be seen. An attempt that waits longer
-// would be waiting for an old packet when the server is back.
+// connectTimeout is for an unreachable server. An attempt that waits longer would
+// still be waiting for an old packet when the server is back.
 const connectTimeout = 2 * time.Second
 
-// What the server ends by itself, should a node hang or vanish: a statement, the
-// wait for a lock, a transaction in which nothing happens, and a connection whose
-// other end is gone, whatever runs on it. Writes have shorter limits, and publications
-// and migrations only the last, see tryWrite. A URL that sets one of these has its way.
+// sessionLimits are what the server ends by itself if a node hangs or vanishes: a
+// statement, the wait for a lock, an idle transaction, and a connection whose other
+// end is gone, whatever runs on it. Writes have shorter limits, and publications and
+// migrations only the last, see tryWrite. Parameters of the URL take precedence.
 var sessionLimits = map[string]string{
 	"statement_timeout":                   "60s",
 	"lock_timeout":                        "5s",
@@ -42,16 +44,31 @@ var sessionLimits = map[string]string{
 	"tcp_user_timeout":                    "20s",
 }
 
-// silence is how long the kernel waits for a server that has said nothing to what was
-// sent to it.
-const silence = 10 * time.Second
+// unackedTimeout is how long the kernel waits for a server that does not acknowledge
+// what was sent to it.
+const unackedTimeout = 10 * time.Second
 
-// countTimeout is for the statement that counts: whoever asked has been answered
-// without it by then.
+// countTimeout is for the statement that counts: by then the request has been answered
+// without it.
 const countTimeout = 250 * time.Millisecond
 
-func (s *Store) openPostgres(dsn string) error {
-	s.postgres = true
+// schemaTimeout is for a server that accepts the connection and then says nothing.
+const schemaTimeout = 5 * time.Second
+
+// postgresDialect is a PostgreSQL server: several nodes, and row locks.
+type postgresDialect struct {
+	name        string
+	config      *pgx.ConnConfig
+	connections *connections // all of them
+	lookups     *sql.DB
+	counts      *sql.DB // the connection that counts
+
+	// When a connection of a pool last hung or broke, in Unix nanoseconds: older ones are
+	// not used again.
+	staleBefore, lookupsStaleBefore, countsStaleBefore atomic.Int64
+}
+
+func (s *db) openPostgres(dsn string) error {
 	cfg, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		// The error is not passed on: it may repeat the URL, and the password with it.
@@ -68,55 +85,51 @@ func (s *Store) openPostgres(dsn string) error {
 			cfg.RuntimeParams[name] = limit
 		}
 	}
-	s.wires = &wires{open: map[*wire]bool{}}
-	cfg.DialFunc = s.wires.dial
 	s.name = fmt.Sprintf("the PostgreSQL database %q on %s:%d", cfg.Database, cfg.Host, cfg.Port)
-	s.server = cfg
-	s.doubted, s.hotDoubted = new(atomic.Int64), new(atomic.Int64)
-	s.reads = s.pool(cfg, poolOptions{size: maxConnections, doubted: s.doubted, ping: true})
+	d := &postgresDialect{name: s.name, config: cfg, connections: &connections{open: map[*trackedConn]bool{}}}
+	cfg.DialFunc = d.connections.dial
+	s.dialect = d
+	s.reads = openPool(cfg, poolOptions{size: maxConnections, staleBefore: &d.staleBefore, ping: true})
 	s.writes = s.reads
-	hot := cfg.Copy()
-	// One round trip for each question, on a new connection too: the statements are
-	// small, and to have each prepared first would be one more on a long way.
-	hot.DefaultQueryExecMode = pgx.QueryExecModeExec
-	s.hot = s.pool(hot, poolOptions{size: hotConnections, doubted: s.hotDoubted})
-	// It has a connection of its own, so that no request waits behind a publication
-	// or a page of an account to be counted.
+	lookups := cfg.Copy()
+	// One round trip per query, on a new connection too: the statements are small, and
+	// preparing each first would cost another round trip.
+	lookups.DefaultQueryExecMode = pgx.QueryExecModeExec
+	d.lookups = openPool(lookups, poolOptions{size: lookupConnections, staleBefore: &d.lookupsStaleBefore})
+	s.lookups = d.lookups
+	// Counting has a connection of its own, so that no request waits behind a
+	// publication or an account page to be counted.
 	counting := cfg.Copy()
 	counting.RuntimeParams["statement_timeout"] = fmt.Sprint(countTimeout.Milliseconds())
-	// A count is seen by every node at once and need not be on the server's disk before
-	// its caller is answered: should the server itself crash, the last 0.6 s of counting
-	// are forgotten (three times wal_writer_delay), where one node alone may forget 1 s.
+	// A count is visible to every node at once and need not be on the server's disk
+	// before its request is answered: if the server itself crashes, the last 0.6 s of
+	// counting are lost (three times wal_writer_delay), where a single node may lose 1 s.
 	if counting.RuntimeParams["synchronous_commit"] == "" {
 		counting.RuntimeParams["synchronous_commit"] = "off"
 	}
-	s.countDoubted = new(atomic.Int64)
-	s.counts = s.pool(counting, poolOptions{size: 1, doubted: s.countDoubted, prepare: countStatement})
+	d.counts = openPool(counting, poolOptions{size: 1, staleBefore: &d.countsStaleBefore, prepare: countStatement})
 	return nil
 }
 
-// IsShared tells whether several nodes may work on the database at once, as on
-// PostgreSQL: then they are to Listen, and to count with CountUsage.
-func (s *Store) IsShared() bool { return s.postgres }
-
-// madeAt is when a connection was made, in Unix nanoseconds.
+// madeAt is the key under which a connection has the time it was made, in Unix
+// nanoseconds.
 const madeAt = "palmares.made_at"
 
 // poolOptions are what pools differ in.
 type poolOptions struct {
-	size    int
-	doubted *atomic.Int64 // the last doubt in its connections, in Unix nanoseconds
-	ping    bool          // a connection that was idle is asked first whether it lives
-	prepare string        // the one statement that is asked, ready on every connection
+	size        int
+	staleBefore *atomic.Int64 // connections made earlier are not used again, in Unix nanoseconds
+	ping        bool          // idle connections are pinged before use
+	prepare     string        // the only statement of the pool, prepared on every connection
 }
 
-// pool keeps connections. One that was made before the last doubt is not used
-// again: when the server fails over or its network breaks, those that were idle hang
-// one after the other, and each would cost a request its patience.
-func (s *Store) pool(cfg *pgx.ConnConfig, o poolOptions) *sql.DB {
+// openPool opens a pool that does not reuse stale connections: when the server fails
+// over or its network breaks, idle connections hang one after the other, and each
+// would cost a request its timeout.
+func openPool(cfg *pgx.ConnConfig, o poolOptions) *sql.DB {
 	stale := func(c *pgx.Conn) bool {
 		made, _ := c.PgConn().CustomData()[madeAt].(int64) // always set
-		return made < o.doubted.Load()
+		return made < o.staleBefore.Load()
 	}
 	db := stdlib.OpenDB(*cfg,
 		stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
@@ -124,7 +137,7 @@ func (s *Store) pool(cfg *pgx.ConnConfig, o poolOptions) *sql.DB {
 			if o.prepare == "" {
 				return nil
 			}
-			_, err := c.Prepare(ctx, o.prepare, o.prepare) // under its own text, by which it is asked
+			_, err := c.Prepare(ctx, o.prepare, o.prepare) // under its own text, which queries use
 			return err
 		}),
 		stdlib.OptionShouldPing(func(_ context.Context, p stdlib.ShouldPingParams) bool {
@@ -144,54 +157,74 @@ func (s *Store) pool(cfg *pgx.ConnConfig, o poolOptions) *sql.DB {
 	return db
 }
 
-// doubtEvery keeps a server that is merely slow from being asked for new
-// connections all the time, besides.
-const doubtEvery = 500 * time.Millisecond
+func (*postgresDialect) shared() bool { return true }
 
-// doubt has every connection that is not in use made anew. It is called when one
-// hung or broke. The hot ones are apart: a server that is too slow for somebody is
-// not away, and on a long way a new connection takes longer than any question.
-func (s *Store) doubt() {
-	if s.postgres {
-		doubt(s.doubted)
+// placeholders is high: the server may be far away, and many rows share one round
+// trip. It accepts 65535.
+func (*postgresDialect) placeholders() int { return 3000 }
+
+func (*postgresDialect) lockClause(clause string) string { return " " + clause }
+
+func (*postgresDialect) lockRows(ctx context.Context, tx *sql.Tx, query string, args ...any) error {
+	_, err := tx.ExecContext(ctx, query, args...)
+	return err
+}
+
+func (*postgresDialect) limitWrite(ctx context.Context, tx *sql.Tx, l writeLimits) error {
+	_, err := tx.ExecContext(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %d",
+		l.lock.Milliseconds(), l.statement.Milliseconds(), l.idle.Milliseconds()))
+	return err
+}
+
+// discardEvery keeps a server that is merely slow from getting new connections all the
+// time as well.
+const discardEvery = 500 * time.Millisecond
+
+// discardIdle leaves the lookup pool alone: a server that is too slow for one caller
+// is not unreachable, and over a long distance a new connection takes longer than any
+// query.
+func (d *postgresDialect) discardIdle() { discard(&d.staleBefore) }
+
+func discard(staleBefore *atomic.Int64) {
+	last, now := staleBefore.Load(), time.Now().UnixNano()
+	if now-last >= discardEvery.Nanoseconds() {
+		staleBefore.CompareAndSwap(last, now)
 	}
 }
 
-func doubt(doubted *atomic.Int64) {
-	last, now := doubted.Load(), time.Now().UnixNano()
-	if now-last >= doubtEvery.Nanoseconds() {
-		doubted.CompareAndSwap(last, now)
-	}
-}
-
-// ask asks a hot question, which changes nothing: when its connection turns out to
-// be broken, as all are after a restart of the server, it is asked again on a new
-// one. Those connections are not pinged before; that would be one more round trip.
-func (s *Store) ask(ctx context.Context, question func() error) error {
-	err := question()
-	if s.postgres && err != nil && ctx.Err() == nil && isBroken(err) {
-		doubt(s.hotDoubted)
-		s.doubt()
-		err = question()
+// lookup repeats the query, which changes nothing, because connections of this pool
+// are not pinged before use (that would cost a round trip) and all of them are broken
+// after a restart of the server.
+func (d *postgresDialect) lookup(ctx context.Context, query func() error) error {
+	err := query()
+	if err != nil && ctx.Err() == nil && isBroken(err) {
+		discard(&d.lookupsStaleBefore)
+		d.discardIdle()
+		err = query()
 	}
 	return err
 }
 
-// warmTimeout is for one more connection, to a server that has answered just now.
-const warmTimeout = 500 * time.Millisecond
-
-// warm makes one more of the hot connections, if any is missing: a request that had
-// to wait for that on a long way would lose its patience first, and with it what was
-// begun. It fails in silence: whoever called it has an answer, and calls again soon.
-func (s *Store) warm(ctx context.Context) {
-	if !s.postgres {
+func (d *postgresDialect) stateRead(ctx context.Context, err error) {
+	if err != nil {
+		discard(&d.lookupsStaleBefore) // State is given plenty of time: the server is not just slow
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, warmTimeout)
+	d.addLookup(ctx)
+}
+
+// addLookupTimeout is for one more connection to a server that has just answered.
+const addLookupTimeout = 500 * time.Millisecond
+
+// addLookup opens one more lookup connection if one is missing: a request that had to
+// wait for a new connection over a long distance would time out first, and abandon the
+// attempt. Errors are ignored: it is called again soon.
+func (d *postgresDialect) addLookup(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, addLookupTimeout)
 	defer cancel()
-	before := s.hot.Stats().OpenConnections
-	for open := before; open == before && open < hotConnections; open = s.hot.Stats().OpenConnections {
-		conn, err := s.hot.Conn(ctx) // an idle one first; it is held until there is another
+	before := d.lookups.Stats().OpenConnections
+	for open := before; open == before && open < lookupConnections; open = d.lookups.Stats().OpenConnections {
+		conn, err := d.lookups.Conn(ctx) // an idle one first; it is held until there is another
 		if err != nil {
 			return
 		}
@@ -199,54 +232,94 @@ func (s *Store) warm(ctx context.Context) {
 	}
 }
 
-// wires are all connections to the server, also those that the driver still tells for
-// up to 15 seconds that a question was given up: at the end they are cut, so that
-// nothing is left over.
-type wires struct {
-	mu   sync.Mutex
-	open map[*wire]bool
-	over bool
+func (*postgresDialect) schemaContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, schemaTimeout)
 }
 
-type wire struct {
-	net.Conn
-	of *wires
+// hasTables ignores tables of other programs, which may well be beside ours.
+func (*postgresDialect) hasTables(ctx context.Context, q queryer) (bool, error) {
+	// Not to_regclass: after the wait for the advisory lock it still answers from a
+	// cache without the table that another process created meanwhile.
+	var ours bool
+	err := q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'palmares_schema')`).Scan(&ours)
+	return ours, err
 }
 
-// dial connects. A server whose machine is gone says nothing: the kernel finds out.
-func (w *wires) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	dialer := net.Dialer{
-		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: time.Second, Count: 5},
-		Control:         limitSilence,
-	}
-	conn, err := dialer.DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.over {
-		return nil, errors.Join(net.ErrClosed, conn.Close())
-	}
-	c := &wire{conn, w}
-	w.open[c] = true
-	return c, nil
+func (*postgresDialect) lockSchema(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1, hashtext(current_schema()))`, applicationID)
+	return err
 }
 
-func (c *wire) Close() error {
-	c.of.mu.Lock()
-	delete(c.of.open, c)
-	c.of.mu.Unlock()
-	return c.Conn.Close()
+func (*postgresDialect) markOurs(context.Context, *sql.Tx) error { return nil }
+
+// purge does nothing: when deleted bytes leave the server's disk is up to its vacuum,
+// its write-ahead log and its backups.
+func (*postgresDialect) purge(context.Context) error { return nil }
+
+func (d *postgresDialect) close() error {
+	err := errors.Join(d.counts.Close(), d.lookups.Close())
+	d.connections.close()
+	return err
 }
 
-// cut ends every connection, and has no more made.
-func (w *wires) cut() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.over = true
-	for c := range w.open {
-		_ = c.Conn.Close() // nobody listens to it any more
+// isMissingAccount reports whether PostgreSQL refused a row of an account that has
+// just been deleted.
+func isMissingAccount(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "23503" // foreign_key_violation
+}
+
+// isBroken reports whether a connection was cut, which says nothing about the next one.
+func isBroken(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return strings.HasPrefix(pg.Code, "57P0") || strings.HasPrefix(pg.Code, "08") // the server shuts down or dropped it
 	}
-	clear(w.open)
+	var connect *pgconn.ConnectError
+	return !errors.As(err, &connect) && isNetwork(err)
+}
+
+func isNetwork(err error) bool {
+	var network net.Error
+	return errors.As(err, &network) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
+}
+
+func (d *postgresDialect) explain(err error) error {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return d.explainServer(pg, err)
+	}
+	var connect *pgconn.ConnectError
+	if errors.As(err, &connect) || isNetwork(err) {
+		return problem(ErrAway, err, "%s cannot be reached: check that it runs and that host and port are right (%v)", d.name, err)
+	}
+	return err
+}
+
+func (d *postgresDialect) explainServer(pg *pgconn.PgError, err error) error {
+	switch pg.Code {
+	case "55P03", "40P01": // lock_not_available, deadlock_detected
+		return busy(d.name, err)
+	case "53100": // disk_full
+		return full(d.name, err)
+	case "25006": // read_only_sql_transaction: this server was the primary, and there may be another
+		return problem(errStandby, err, "%s cannot be written: connect to the primary server (%s)", d.name, pg.Message)
+	case "57014": // query_canceled
+		return problem(ErrAway, err, "%s takes too long to answer (%s)", d.name, pg.Message)
+	case "42501": // insufficient_privilege
+		return problem(ErrReadOnly, err, "%s cannot be written: connect to it as a user who may create tables and write to them (%s)", d.name, pg.Message)
+	case "42P07": // duplicate_table
+		return problem(ErrNotOurs, err, "%s has tables of another program under the names that palmares uses: give it a database or a schema of its own (…?search_path=palmares); nothing was changed (%s)", d.name, pg.Message)
+	case "3F000": // invalid_schema_name
+		return problem(ErrUnreachable, err, "%s has no schema to make tables in: create the one that search_path names, as in CREATE SCHEMA palmares", d.name)
+	case "3D000": // invalid_catalog_name
+		return problem(ErrUnreachable, err, "%s does not exist: create it, as in createdb palmares", d.name)
+	case "28000", "28P01": // invalid_authorization_specification, invalid_password
+		return problem(ErrUnreachable, err, "%s refuses this user or password: check both in the postgres:// URL (%s)", d.name, pg.Message)
+	}
+	switch pg.Code[:2] {
+	case "08", "53", "57": // the connection, resources, operator intervention
+		return problem(ErrAway, err, "%s is not available at the moment: try again (%s)", d.name, pg.Message)
+	}
+	return fmt.Errorf("%s: %w", d.name, err)
 }

@@ -9,18 +9,18 @@ import (
 func TestTheKernelGivesUpAServerThatIsGone(t *testing.T) {
 	dsn, _ := hole(t)
 	s := open(t, dsn)
-	s.wires.mu.Lock()
-	defer s.wires.mu.Unlock()
+	onPostgres(s).connections.mu.Lock()
+	defer onPostgres(s).connections.mu.Unlock()
 	seen := 0
-	for w := range s.wires.open {
+	for w := range onPostgres(s).connections.open {
 		raw, err := w.Conn.(*net.TCPConn).SyscallConn()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := raw.Control(func(fd uintptr) {
 			seen++
-			if ms, err := syscall.GetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpUserTimeout); err != nil || ms != int(silence.Milliseconds()) {
-				t.Errorf("it gives up after %d ms, %v; want %s", ms, err, silence)
+			if ms, err := syscall.GetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpUserTimeout); err != nil || ms != int(unackedTimeout.Milliseconds()) {
+				t.Errorf("it gives up after %d ms, %v; want %s", ms, err, unackedTimeout)
 			}
 		}); err != nil {
 			t.Fatal(err)

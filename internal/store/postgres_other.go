@@ -4,6 +4,6 @@ package store
 
 import "syscall"
 
-// limitSilence does nothing where the kernel has no such limit, or another by each
-// version: there keepalive is all.
-func limitSilence(string, string, syscall.RawConn) error { return nil }
+// limitUnacked does nothing: other kernels have no such limit, or name it differently
+// in each version. There only keepalive notices.
+func limitUnacked(string, string, syscall.RawConn) error { return nil }

@@ -20,7 +20,7 @@ import (
 // PostgreSQL, whose files are the server's, every row.
 func atRest(t *testing.T, s *Store) []byte {
 	t.Helper()
-	if s.postgres {
+	if s.Shared() {
 		return []byte(dump(t, s))
 	}
 	var all []byte
@@ -46,7 +46,7 @@ func TestNoKeyNoAddressAndNoDestroyedKeyOfADayIsAtRest(t *testing.T) {
 
 		// Keys are made, used, renamed, rotated, revoked, and go with their account.
 		publish(t, s, catalogue(tool("a", "1 €/mois")), now)
-		ring := keyring.New(s, func() time.Time { return now })
+		ring := keyring.New(s.Keys, func() time.Time { return now })
 		var owners []account.Account
 		for i := range 5 {
 			email := fmt.Sprintf("owner%d@example.org", i)
@@ -61,24 +61,24 @@ func TestNoKeyNoAddressAndNoDestroyedKeyOfADayIsAtRest(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := s.RenameKey(ctx, "", k.ID, "export"); err != nil {
+			if err := s.Keys.Rename(ctx, "", k.ID, "export"); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.RevokeKey(ctx, "", k.ID, now); err != nil {
+			if err := s.Keys.Revoke(ctx, "", k.ID, now); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := s.UseKeys(ctx, ring.Used()); err != nil {
+		if err := s.Keys.MarkUsed(ctx, ring.Used()); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.DeleteAccount(ctx, owners[4].Email); err != nil {
+		if err := s.Accounts.Delete(ctx, owners[4].Email); err != nil {
 			t.Fatal(err)
 		}
 
 		// A real meter counts strangers on two days.
 		meter, err := quota.New(ctx, quota.Config{
 			Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
-			DayKey: s.DayKey, Load: s.LoadUsage, Save: s.SaveUsage, Prune: s.PruneUsage,
+			DayKey: s.Usage.DayKey, Load: s.Usage.Load, Save: s.Usage.Save, Prune: s.Usage.Prune,
 		})
 		if err != nil {
 			t.Fatal(err)

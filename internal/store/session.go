@@ -11,11 +11,14 @@ import (
 	"palmares/internal/account"
 )
 
+// Sessions are the sessions of browsers that are signed in.
+type Sessions struct{ *db }
+
 const selectSessions = `SELECT s.id, s.account_id, s.browser, s.created_at, s.seen_on, s.expires_at FROM sessions s `
 
-// Session finds the session of a secret and whose it is. ErrNotFound: it never was,
+// Find finds the session of a secret and whose it is. ErrNotFound: it never was,
 // was ended or has expired.
-func (s *Store) Session(ctx context.Context, secret string, now time.Time) (account.Session, account.Account, error) {
+func (s *Sessions) Find(ctx context.Context, secret string, now time.Time) (account.Session, account.Account, error) {
 	if !account.HasTokenForm(secret) {
 		return account.Session{}, account.Account{}, noSession()
 	}
@@ -38,20 +41,19 @@ func (s *Store) Session(ctx context.Context, secret string, now time.Time) (acco
 	return session, owner, nil
 }
 
-// extendPatience is short: somebody waits for a page, and tomorrow is another day.
-const extendPatience = 300 * time.Millisecond
+// extendWait is short: somebody waits for a page, and the next one extends the session
+// as well.
+const extendWait = 300 * time.Millisecond
 
-// ExtendSession notes that a session is used, once a day, and has it live on from
+// Extend notes that a session is used, once a day, and has it live on from
 // now. It tells whether it did so.
-func (s *Store) ExtendSession(ctx context.Context, session account.Session, now time.Time) (bool, error) {
+func (s *Sessions) Extend(ctx context.Context, session account.Session, now time.Time) (bool, error) {
 	today := now.UTC().Format(time.DateOnly)
 	if session.SeenOn >= today {
 		return false, nil
 	}
-	quick := *s
-	quick.patience = min(s.patience, extendPatience)
 	var n int64
-	err := quick.write(ctx, func(tx *sql.Tx) error {
+	err := s.withWait(extendWait).write(ctx, func(tx *sql.Tx) error {
 		done, err := tx.ExecContext(ctx, `UPDATE sessions SET seen_on = $1, expires_at = $2 WHERE id = $3 AND seen_on < $1`,
 			today, formatTime(now.Add(account.SessionLife)), session.ID)
 		if err != nil {
@@ -63,8 +65,8 @@ func (s *Store) ExtendSession(ctx context.Context, session account.Session, now 
 	return n > 0 && err == nil, err
 }
 
-// Sessions lists the sessions of an account that have not expired, newest first.
-func (s *Store) Sessions(ctx context.Context, accountID string, now time.Time) ([]account.Session, error) {
+// List lists the sessions of an account that have not expired, newest first.
+func (s *Sessions) List(ctx context.Context, accountID string, now time.Time) ([]account.Session, error) {
 	var all []account.Session
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
 		all, err = rows(ctx, tx, 0, selectSessions+`WHERE s.account_id = $1 AND s.expires_at > $2`, func(scan scanner, session *account.Session) error {
@@ -76,8 +78,8 @@ func (s *Store) Sessions(ctx context.Context, accountID string, now time.Time) (
 	return all, err
 }
 
-// EndSession ends a session of an account. ErrNotFound: it has none of that id.
-func (s *Store) EndSession(ctx context.Context, accountID, id string) error {
+// End ends a session of an account. ErrNotFound: it has none of that id.
+func (s *Sessions) End(ctx context.Context, accountID, id string) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
 		done, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE account_id = $1 AND id = $2`, accountID, id)
 		if err != nil {
@@ -90,8 +92,8 @@ func (s *Store) EndSession(ctx context.Context, accountID, id string) error {
 	})
 }
 
-// EndOtherSessions ends all sessions of an account but one.
-func (s *Store) EndOtherSessions(ctx context.Context, accountID, kept string) error {
+// EndOthers ends all sessions of an account but one.
+func (s *Sessions) EndOthers(ctx context.Context, accountID, kept string) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE account_id = $1 AND id <> $2`, accountID, kept)
 		return err
@@ -106,11 +108,11 @@ func noSession() error {
 // follows it is told why.
 const linkMemory = time.Hour
 
-// PruneSessions forgets what has expired: sessions, links, the counts of mails that
+// Prune forgets what has expired: sessions, links, the counts of mails that
 // went out and the keys of their pseudonyms.
-func (s *Store) PruneSessions(ctx context.Context, now time.Time) error {
+func (s *Sessions) Prune(ctx context.Context, now time.Time) error {
 	var destroyed int64
-	err := s.hurried().write(ctx, func(tx *sql.Tx) error {
+	err := s.withWait(retryWait).write(ctx, func(tx *sql.Tx) error {
 		// Those before yesterday's: a limit reaches back a day.
 		done, err := tx.ExecContext(ctx, `DELETE FROM link_keys WHERE day < $1`, now.UTC().AddDate(0, 0, -1).Format(time.DateOnly))
 		if err != nil {
@@ -134,21 +136,18 @@ func (s *Store) PruneSessions(ctx context.Context, now time.Time) error {
 			return err
 		}
 	}
-	if s.postgres || destroyed == 0 {
+	if destroyed == 0 {
 		return nil
 	}
-	return s.explain(ctx, s.clearLog(ctx))
+	return s.explain(ctx, s.dialect.purge(ctx))
 }
 
 // pruneExpired deletes in steps, as pruneNetworks does.
-func (s *Store) pruneExpired(ctx context.Context, table, key, before string) error {
-	lock := ""
-	if s.postgres {
-		lock = " FOR UPDATE SKIP LOCKED" // one that is in use this moment is left for the next time
-	}
+func (s *Sessions) pruneExpired(ctx context.Context, table, key, before string) error {
+	lock := s.dialect.lockClause("FOR UPDATE SKIP LOCKED") // rows in use are left for the next call
 	for {
 		var removed int64
-		err := s.hurried().write(ctx, func(tx *sql.Tx) error {
+		err := s.withWait(retryWait).write(ctx, func(tx *sql.Tx) error {
 			done, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE `+key+` IN (
 				SELECT `+key+` FROM `+table+` WHERE expires_at <= $1 LIMIT $2`+lock+`)`, before, pruneRows)
 			if err != nil {

@@ -10,7 +10,7 @@ import (
 
 func session(t testing.TB, s *Store, secret string, now time.Time) (account.Session, account.Account) {
 	t.Helper()
-	found, owner, err := s.Session(t.Context(), secret, now)
+	found, owner, err := s.Sessions.Find(t.Context(), secret, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func TestASessionSlidesOnceADayAndEndsAfterThirtyDaysOfAbsence(t *testing.T) {
 		extend := func(now time.Time, want bool) {
 			t.Helper()
 			found, _ := session(t, s, secret, now)
-			if got, err := s.ExtendSession(t.Context(), found, now); got != want || err != nil {
+			if got, err := s.Sessions.Extend(t.Context(), found, now); got != want || err != nil {
 				t.Errorf("at %s the session is extended: %t, %v", now, got, err)
 			}
 		}
@@ -35,7 +35,7 @@ func TestASessionSlidesOnceADayAndEndsAfterThirtyDaysOfAbsence(t *testing.T) {
 			t.Errorf("after a visit the session is %+v", found)
 		}
 		session(t, s, secret, day(59).Add(-time.Millisecond))
-		_, _, err := s.Session(t.Context(), secret, day(59))
+		_, _, err := s.Sessions.Find(t.Context(), secret, day(59))
 		fails(t, err, ErrNotFound, "sign in again")
 	})
 }
@@ -46,7 +46,7 @@ func TestASessionIsExtendedByOneOfManyVisits(t *testing.T) {
 		seen, _ := session(t, s, secret, day(1))
 		var extended int
 		for range 3 { // all of them read it before any wrote
-			ok, err := s.ExtendSession(t.Context(), seen, day(1))
+			ok, err := s.Sessions.Extend(t.Context(), seen, day(1))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +73,7 @@ func TestOwnersEndTheirOwnSessionsOnly(t *testing.T) {
 		theirs, eve := session(t, s, foreign, now)
 
 		list := func() []string {
-			all, err := s.Sessions(ctx, ada.ID, now)
+			all, err := s.Sessions.List(ctx, ada.ID, now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,16 +86,16 @@ func TestOwnersEndTheirOwnSessionsOnly(t *testing.T) {
 		if got, want := list(), []string{"2026-11-19", "2026-11-18", "2026-11-17", "2026-11-16"}; !slices.Equal(got, want) {
 			t.Errorf("the sessions are of %v, want %v", got, want)
 		}
-		fails(t, s.EndSession(ctx, ada.ID, theirs.ID), ErrNotFound)
-		fails(t, s.EndSession(ctx, eve.ID, first.ID), ErrNotFound)
-		if err := s.EndSession(ctx, ada.ID, first.ID); err != nil {
+		fails(t, s.Sessions.End(ctx, ada.ID, theirs.ID), ErrNotFound)
+		fails(t, s.Sessions.End(ctx, eve.ID, first.ID), ErrNotFound)
+		if err := s.Sessions.End(ctx, ada.ID, first.ID); err != nil {
 			t.Fatal(err)
 		}
-		fails(t, s.EndSession(ctx, ada.ID, first.ID), ErrNotFound)
-		_, _, err := s.Session(ctx, secrets[0], now)
+		fails(t, s.Sessions.End(ctx, ada.ID, first.ID), ErrNotFound)
+		_, _, err := s.Sessions.Find(ctx, secrets[0], now)
 		fails(t, err, ErrNotFound)
 		kept, _ := session(t, s, secrets[2], now)
-		if err := s.EndOtherSessions(ctx, ada.ID, kept.ID); err != nil {
+		if err := s.Sessions.EndOthers(ctx, ada.ID, kept.ID); err != nil {
 			t.Fatal(err)
 		}
 		if got := list(); !slices.Equal(got, []string{"2026-11-18"}) {
@@ -108,15 +108,15 @@ func TestOwnersEndTheirOwnSessionsOnly(t *testing.T) {
 func TestASignInEndsTheSessionThatTheBrowserHad(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		old := signIn(t, s, "ada@example.org", monday)
-		secret, err := s.SignIn(t.Context(), link(t, s, "ada@example.org", account.LinkSignIn, monday), "", old, monday)
+		secret, err := s.Links.SignIn(t.Context(), link(t, s, "ada@example.org", account.LinkSignIn, monday), "", old, monday)
 		if err != nil || secret == old {
 			t.Fatal("the new session has the old one's secret", err)
 		}
 		session(t, s, secret, monday)
-		_, _, err = s.Session(t.Context(), old, monday)
+		_, _, err = s.Sessions.Find(t.Context(), old, monday)
 		fails(t, err, ErrNotFound)
 		// A link that cannot be spent ends nothing.
-		_, err = s.SignIn(t.Context(), link(t, s, "ada@example.org", account.LinkSignIn, monday), "", secret, day(1))
+		_, err = s.Links.SignIn(t.Context(), link(t, s, "ada@example.org", account.LinkSignIn, monday), "", secret, day(1))
 		fails(t, err, ErrLinkExpired)
 		session(t, s, secret, monday)
 	})
@@ -125,10 +125,10 @@ func TestASignInEndsTheSessionThatTheBrowserHad(t *testing.T) {
 func TestADeletedAccountTakesItsSessionsAlong(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		secret := signIn(t, s, "ada@example.org", monday)
-		if err := s.DeleteAccount(t.Context(), "ada@example.org"); err != nil {
+		if err := s.Accounts.Delete(t.Context(), "ada@example.org"); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err := s.Session(t.Context(), secret, monday)
+		_, _, err := s.Sessions.Find(t.Context(), secret, monday)
 		fails(t, err, ErrNotFound)
 	})
 }
@@ -148,7 +148,7 @@ func TestWhatHasExpiredIsForgotten(t *testing.T) {
 		request(t, s, "ada@example.org", home, monday)
 		check := func(now time.Time, links, requests, keys, sessions int) {
 			t.Helper()
-			if err := s.PruneSessions(ctx, now); err != nil {
+			if err := s.Sessions.Prune(ctx, now); err != nil {
 				t.Fatal(err)
 			}
 			for table, want := range map[string]int{"links": links, "link_requests": requests, "link_keys": keys, "sessions": sessions} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
@@ -11,17 +12,26 @@ import (
 	"strconv"
 	"time"
 
-	_ "modernc.org/sqlite" // without cgo, and it binds $2, $1, $2 as written: see TestPlaceholdersBindByNumber
+	"modernc.org/sqlite" // without cgo, and it binds $2, $1, $2 as written: see TestPlaceholdersBindByNumber
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"palmares/internal/quota"
 )
 
 // applicationID marks a SQLite file as ours: "PLMS" in the header field made for it.
 const applicationID = 0x504c4d53
 
-// busyTimeout is how long one attempt to become the writer waits inside SQLite,
-// where a cancelled context cannot reach it. write repeats the attempt.
+// busyTimeout is how long one attempt to become the writer waits inside SQLite, where
+// a cancelled context cannot reach it. tryWrite repeats the attempt.
 const busyTimeout = 200 * time.Millisecond
 
-func (s *Store) openSQLite(ctx context.Context, path string) error {
+// sqliteDialect is a SQLite file: one node, and one writer at a time.
+type sqliteDialect struct {
+	name   string
+	writes *sql.DB
+}
+
+func (s *db) openSQLite(ctx context.Context, path string) error {
 	if path == "" || path == ":memory:" {
 		return problem(ErrNotADatabase, nil, "sqlite: needs the path of a file, as in sqlite:data/palmares.db")
 	}
@@ -41,12 +51,32 @@ func (s *Store) openSQLite(ctx context.Context, path string) error {
 	case err != nil:
 		return problem(ErrReadOnly, err, "%s cannot be opened: %v", path, err)
 	}
+	if err := s.openSQLitePools(path); err != nil {
+		return err
+	}
+	// Before anything is written to a file that may not be ours.
+	if err := s.untilFree(ctx, func() error { _, err := s.schema(ctx, s.writes); return err }); err != nil {
+		return err
+	}
+	if info == nil {
+		// It holds email addresses; SQLite gives its other files the same mode.
+		if err := os.Chmod(path, 0o600); err != nil {
+			return err
+		}
+	}
+	// WAL lets readers go on while a writer writes. The mode is kept in the file.
+	return s.untilFree(ctx, func() error {
+		var mode string
+		return s.writes.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
+	})
+}
 
+func (s *db) openSQLitePools(path string) (err error) {
 	// FULL: a commit is on the disk before Publish returns, so that what was announced
 	// survives a power cut, not only a killed process, for which NORMAL would do. It
 	// costs one sync for each commit, and commits are few.
 	// secure_delete: what is deleted is overwritten, not left in free pages: the keys
-	// of past days, the addresses of accounts that are no more.
+	// of past days, the addresses of deleted accounts.
 	s.writes, err = sql.Open("sqlite", sqliteURI(path, busyTimeout,
 		"_txlock", "immediate", "_foreign_keys", "on", "_synchronous", "FULL",
 		"_pragma", "secure_delete(1)",
@@ -61,65 +91,9 @@ func (s *Store) openSQLite(ctx context.Context, path string) error {
 	}
 	s.reads.SetMaxOpenConns(4)
 	s.reads.SetMaxIdleConns(4)
-
-	// Before anything is written to a file that may not be ours.
-	if err := s.untilFree(ctx, func() error { _, err := s.schema(ctx, s.writes); return err }); err != nil {
-		return err
-	}
-	if info == nil {
-		// It holds addresses; SQLite gives its other files the same mode.
-		if err := os.Chmod(path, 0o600); err != nil {
-			return err
-		}
-	}
-	// WAL lets readers go on while a writer writes. The mode is kept in the file.
-	return s.untilFree(ctx, func() error {
-		var mode string
-		return s.writes.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
-	})
-}
-
-// untilFree repeats fn while another process has the file to itself: one that makes
-// it, that changes its mode (which others are told of at once, without the busy
-// timeout) or that is the last to close it. On a busy machine that takes longer
-// than the busy timeout.
-func (s *Store) untilFree(ctx context.Context, fn func() error) error {
-	waiting, cancel := context.WithTimeout(ctx, s.patience)
-	defer cancel()
-	for {
-		err := fn()
-		if !isBusy(err) {
-			return err
-		}
-		select {
-		case <-waiting.Done():
-			return err
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
-}
-
-// clearLog moves the write-ahead log into the file and empties it, so that pages as
-// they were before a deletion do not live on in it. Readers in the middle of a
-// transaction prevent that: ours are done in moments and waited for; one of another
-// program may take hours, and is not. What is left then is overwritten as the log is
-// used again, and cleared with the next call.
-func (s *Store) clearLog(ctx context.Context) error {
-	waiting, cancel := context.WithTimeout(ctx, min(s.patience, 3*time.Second))
-	defer cancel()
-	for {
-		var busy bool
-		var frames, moved int
-		err := s.writes.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved) // it waits busyTimeout
-		if err != nil && !isBusy(err) || err == nil && !busy {
-			return err
-		}
-		select {
-		case <-waiting.Done():
-			return ctx.Err()
-		case <-time.After(10 * time.Millisecond): // others write in between
-		}
-	}
+	s.lookups = s.reads
+	s.dialect = &sqliteDialect{name: s.name, writes: s.writes}
+	return nil
 }
 
 // sqliteURI names a file with any character in it, and how to open it.
@@ -131,3 +105,112 @@ func sqliteURI(path string, busy time.Duration, params ...string) string {
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: q.Encode()}
 	return u.String()
 }
+
+func (*sqliteDialect) shared() bool { return false }
+
+// placeholders is low: to SQLite there is no round trip, and its driver looks up each
+// placeholder's name among all of them. A hundred rows at once made the first
+// publication of 100,000 tools three times slower than a few.
+func (*sqliteDialect) placeholders() int { return 50 }
+
+func (*sqliteDialect) lockClause(string) string { return "" }
+
+func (*sqliteDialect) lockRows(context.Context, *sql.Tx, string, ...any) error { return nil }
+
+func (*sqliteDialect) limitWrite(context.Context, *sql.Tx, writeLimits) error { return nil }
+
+func (*sqliteDialect) lookup(_ context.Context, query func() error) error { return query() }
+
+func (*sqliteDialect) stateRead(context.Context, error) {}
+
+func (*sqliteDialect) discardIdle() {}
+
+// notify does nothing: there are no other nodes, and other processes poll often enough.
+func (*sqliteDialect) notify(context.Context, *sql.Tx) error { return nil }
+
+func (*sqliteDialect) listen(ctx context.Context, _ func()) error {
+	<-ctx.Done()
+	return nil
+}
+
+func (*sqliteDialect) count(context.Context, string, quota.Usage) (quota.Tally, error) {
+	return quota.Tally{}, errors.New("SQLite has one node, which counts requests in memory")
+}
+
+func (*sqliteDialect) schemaContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	return ctx, func() {}
+}
+
+// hasTables refuses a file that has tables but not our mark.
+func (d *sqliteDialect) hasTables(ctx context.Context, q queryer) (bool, error) {
+	var id, tables int
+	if err := q.QueryRowContext(ctx, `SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id`).Scan(&id, &tables); err != nil {
+		return false, err
+	}
+	if id != applicationID && (id != 0 || tables != 0) {
+		return false, problem(ErrNotOurs, nil, "%s is the database of another program: give --database another path; nothing was changed", d.name)
+	}
+	return id == applicationID, nil
+}
+
+// lockSchema does nothing: the transaction itself is the lock.
+func (*sqliteDialect) lockSchema(context.Context, *sql.Tx) error { return nil }
+
+func (*sqliteDialect) markOurs(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d`, applicationID))
+	return err
+}
+
+// isBusy reports whether SQLite has another writer.
+func isBusy(err error) bool {
+	var lite *sqlite.Error
+	return errors.As(err, &lite) && lite.Code()&0xff == sqlite3.SQLITE_BUSY
+}
+
+func (d *sqliteDialect) explain(err error) error {
+	var lite *sqlite.Error
+	if !errors.As(err, &lite) {
+		return err
+	}
+	switch lite.Code() & 0xff {
+	case sqlite3.SQLITE_BUSY:
+		return busy(d.name, err)
+	case sqlite3.SQLITE_FULL:
+		return full(d.name, err)
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		return problem(ErrReadOnly, err, "%s cannot be written: the file and its folder must belong to the user that runs palmares", d.name)
+	case sqlite3.SQLITE_NOTADB:
+		return problem(ErrNotADatabase, err, "%s is not a SQLite database: give --database the path of one, or of a file that does not exist yet; nothing was changed", d.name)
+	case sqlite3.SQLITE_CORRUPT:
+		return problem(ErrNotADatabase, err, "%s is damaged: restore it from a backup (%v)", d.name, err)
+	}
+	return fmt.Errorf("%s: %w", d.name, err)
+}
+
+// purgeWait is longer than our own readers take. A reader of another program may take
+// hours and is not waited for.
+const purgeWait = 3 * time.Second
+
+// purge moves the write-ahead log into the file and empties it, so that pages as they
+// were before a deletion do not remain in it. A reader in a transaction prevents that;
+// what then remains is overwritten as the log is used again, and removed by the next
+// call.
+func (d *sqliteDialect) purge(ctx context.Context) error {
+	waiting, cancel := context.WithTimeout(ctx, purgeWait)
+	defer cancel()
+	for {
+		var busy bool
+		var frames, moved int
+		err := d.writes.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved) // it waits busyTimeout
+		if err != nil && !isBusy(err) || err == nil && !busy {
+			return err
+		}
+		select {
+		case <-waiting.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond): // others write in between
+		}
+	}
+}
+
+func (*sqliteDialect) close() error { return nil }

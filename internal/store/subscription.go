@@ -14,32 +14,37 @@ import (
 	"palmares/internal/mail"
 )
 
+// Subscriptions are what is known of accounts that pay, or began to.
+type Subscriptions struct{ *db }
+
 const selectSubscriptions = `
 	SELECT account_id, customer_id, subscription_id, status, period_end, cancel_at, grace_until, granted, version FROM subscriptions `
 
-// Subscription gives what is known of an account's subscription; the zero value when
+// Find gives what is known of an account's subscription; the zero value when
 // the account never went to pay.
-func (s *Store) Subscription(ctx context.Context, accountID string) (billing.Subscription, error) {
-	return s.subscription(ctx, `WHERE account_id = $1`, accountID)
-}
-
-// SubscriptionOf is Subscription by the customer's id at Stripe.
-func (s *Store) SubscriptionOf(ctx context.Context, customerID string) (billing.Subscription, error) {
-	return s.subscription(ctx, `WHERE customer_id = $1`, customerID)
-}
-
-func (s *Store) subscription(ctx context.Context, where, id string) (billing.Subscription, error) {
-	var found billing.Subscription
-	err := scanSubscription(s.reads.QueryRowContext(ctx, selectSubscriptions+where, id).Scan, &found)
-	if errors.Is(err, sql.ErrNoRows) {
-		return billing.Subscription{}, nil
-	}
+func (s *Subscriptions) Find(ctx context.Context, accountID string) (billing.Subscription, error) {
+	found, err := findSubscription(ctx, s.reads, `WHERE account_id = $1`, accountID)
 	return found, s.explain(ctx, err)
 }
 
-// Subscriptions lists what is known of every account that ever went to pay, oldest
+// ByCustomer is Subscription by the customer's id at Stripe.
+func (s *Subscriptions) ByCustomer(ctx context.Context, customerID string) (billing.Subscription, error) {
+	found, err := findSubscription(ctx, s.reads, `WHERE customer_id = $1`, customerID)
+	return found, s.explain(ctx, err)
+}
+
+func findSubscription(ctx context.Context, q queryer, where, id string) (billing.Subscription, error) {
+	var found billing.Subscription
+	err := scanSubscription(q.QueryRowContext(ctx, selectSubscriptions+where, id).Scan, &found)
+	if errors.Is(err, sql.ErrNoRows) {
+		return billing.Subscription{}, nil
+	}
+	return found, err
+}
+
+// List lists what is known of every account that ever went to pay, oldest
 // account first.
-func (s *Store) Subscriptions(ctx context.Context) ([]billing.Subscription, error) {
+func (s *Subscriptions) List(ctx context.Context) ([]billing.Subscription, error) {
 	var all []billing.Subscription
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
 		all, err = rows(ctx, tx, 0, selectSubscriptions, scanSubscription)
@@ -53,7 +58,7 @@ func (s *Store) Subscriptions(ctx context.Context) ([]billing.Subscription, erro
 // for none, and gives what is known of it. An account that is another customer by now
 // stays that: of two requests at once one finds the other's. ErrNotFound: no such
 // account.
-func (s *Store) SetCustomer(ctx context.Context, accountID, old, customerID string) (billing.Subscription, error) {
+func (s *Subscriptions) SetCustomer(ctx context.Context, accountID, old, customerID string) (billing.Subscription, error) {
 	var found billing.Subscription
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		a, err := lockAccountByID(ctx, tx, accountID)
@@ -72,20 +77,20 @@ func (s *Store) SetCustomer(ctx context.Context, accountID, old, customerID stri
 	return found, err
 }
 
-// StripeEventSeen tells whether an event of Stripe took effect already.
-func (s *Store) StripeEventSeen(ctx context.Context, id string) (bool, error) {
+// EventSeen tells whether an event of Stripe took effect already.
+func (s *Subscriptions) EventSeen(ctx context.Context, id string) (bool, error) {
 	var n int
 	err := s.reads.QueryRowContext(ctx, `SELECT count(*) FROM stripe_events WHERE id = $1`, id).Scan(&n)
 	return n > 0, s.explain(ctx, err)
 }
 
-// ApplySubscription writes what was read of an account's subscription, moves the
+// Apply writes what was read of an account's subscription, moves the
 // account to the plan that follows, asks for the mails about it and notes the event
 // that caused the reading: all of it or nothing. An event that took effect already
 // changes nothing. It gives false, and has written nothing, when something was
 // written since the finding's version: what was read may be older than that, and
 // must be read again.
-func (s *Store) ApplySubscription(ctx context.Context, f billing.Finding) (bool, error) {
+func (s *Subscriptions) Apply(ctx context.Context, f billing.Finding) (bool, error) {
 	fresh := true
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		a, err := lockAccountByID(ctx, tx, f.AccountID)
@@ -124,7 +129,7 @@ func (s *Store) ApplySubscription(ctx context.Context, f billing.Finding) (bool,
 var errStale = errors.New("the subscription changed meanwhile")
 
 // settle writes a reading under the lock of its account.
-func (s *Store) settle(ctx context.Context, tx *sql.Tx, a account.Account, old billing.Subscription, f billing.Finding) error {
+func (s *Subscriptions) settle(ctx context.Context, tx *sql.Tx, a account.Account, old billing.Subscription, f billing.Finding) error {
 	next, pro := billing.Settle(old, f.Reading, f.ObservedAt)
 	plan := a.Plan
 	switch {
@@ -142,7 +147,7 @@ func (s *Store) settle(ctx context.Context, tx *sql.Tx, a account.Account, old b
 	}
 	// Who is Pro by the operator's will loses nothing, and is not frightened.
 	if next.Granted && !next.GraceUntil.IsZero() && !next.GraceUntil.Equal(old.GraceUntil) {
-		err := s.queueMail(ctx, tx, mail.Request{To: a.Email, Kind: mail.PaymentFailed, About: catalog.Day(next.GraceUntil)}, f.ObservedAt)
+		err := queueMail(ctx, tx, mail.Request{To: a.Email, Kind: mail.PaymentFailed, About: catalog.Day(next.GraceUntil)}, f.ObservedAt)
 		if err != nil {
 			return err
 		}
@@ -153,13 +158,13 @@ func (s *Store) settle(ctx context.Context, tx *sql.Tx, a account.Account, old b
 	due := f.ObservedAt.Add(account.KeyGrace)
 	if plan == account.Pro {
 		due = time.Time{}
-	} else if err := s.queueMail(ctx, tx, mail.Request{To: a.Email, Kind: mail.PlanEnded, About: catalog.Day(due)}, f.ObservedAt); err != nil {
+	} else if err := queueMail(ctx, tx, mail.Request{To: a.Email, Kind: mail.PlanEnded, About: catalog.Day(due)}, f.ObservedAt); err != nil {
 		return err
 	}
 	if err := movePlan(ctx, tx, a.ID, plan, due); err != nil {
 		return err
 	}
-	return s.raise(ctx, tx)
+	return s.raiseRevision(ctx, tx)
 }
 
 // cancelLater asks that nothing be charged to an account any more: its customer
@@ -173,7 +178,7 @@ func cancelLater(ctx context.Context, tx *sql.Tx, accountID string) error {
 
 // Cancellations lists the customers to whom nothing may be charged any more and of
 // whom that is not certain yet.
-func (s *Store) Cancellations(ctx context.Context) ([]string, error) {
+func (s *Subscriptions) Cancellations(ctx context.Context) ([]string, error) {
 	var all []string
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
 		all, err = rows(ctx, tx, 0, `SELECT customer_id FROM stripe_cancellations`, scanText)
@@ -184,7 +189,7 @@ func (s *Store) Cancellations(ctx context.Context) ([]string, error) {
 }
 
 // Canceled notes that nothing is charged to a customer any more.
-func (s *Store) Canceled(ctx context.Context, customerID string) error {
+func (s *Subscriptions) Canceled(ctx context.Context, customerID string) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM stripe_cancellations WHERE customer_id = $1`, customerID)
 		return err
@@ -195,9 +200,9 @@ func (s *Store) Canceled(ctx context.Context, customerID string) error {
 // cancel: long enough for an operator who gave up the key by mistake.
 const keepCanceled = 30 * 24 * time.Hour
 
-// PruneCanceled forgets the customers to cancel that it saw for the first time long
+// PruneCancellations forgets the customers to cancel that it saw for the first time long
 // ago. It is for a program without a key of Stripe, which would keep them for ever.
-func (s *Store) PruneCanceled(ctx context.Context, now time.Time) error {
+func (s *Subscriptions) PruneCancellations(ctx context.Context, now time.Time) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM stripe_cancellations WHERE seen_at <> '' AND seen_at <= $1`, formatTime(now.Add(-keepCanceled))); err != nil {
 			return err
@@ -207,9 +212,9 @@ func (s *Store) PruneCanceled(ctx context.Context, now time.Time) error {
 	})
 }
 
-// PruneStripeEvents forgets the events that came before a moment. Stripe repeats
+// PruneEvents forgets the events that came before a moment. Stripe repeats
 // one for three days at most.
-func (s *Store) PruneStripeEvents(ctx context.Context, before time.Time) error {
+func (s *Subscriptions) PruneEvents(ctx context.Context, before time.Time) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM stripe_events WHERE received_at < $1`, formatTime(before))
 		return err

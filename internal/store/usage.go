@@ -13,12 +13,16 @@ import (
 	"palmares/internal/quota"
 )
 
+// Usage is how often accounts and networks sent requests, and the keys of the day
+// under which networks are counted.
+type Usage struct{ *db }
+
 // The methods here are what a quota.Config asks for, in its words. A day is
 // `2026-11-15`.
 
 // DayKey stores candidate as the key of a day that has none yet, and gives the key
 // that the day has, its own or an earlier one.
-func (s *Store) DayKey(ctx context.Context, day string, candidate quota.Key) (quota.Key, error) {
+func (s *Usage) DayKey(ctx context.Context, day string, candidate quota.Key) (quota.Key, error) {
 	var text string
 	// Mostly there is one, and a process that starts need not wait for a publication.
 	err := s.reads.QueryRowContext(ctx, `SELECT key FROM day_keys WHERE day = $1`, day).Scan(&text)
@@ -38,8 +42,8 @@ func (s *Store) DayKey(ctx context.Context, day string, candidate quota.Key) (qu
 	return key, s.explain(ctx, err)
 }
 
-// LoadUsage gives what was saved of a day, each account and network once.
-func (s *Store) LoadUsage(ctx context.Context, day string) (quota.Usage, error) {
+// Load gives what was saved of a day, each account and network once.
+func (s *Usage) Load(ctx context.Context, day string) (quota.Usage, error) {
 	var u quota.Usage
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
 		u.Accounts, err = rows(ctx, tx, 0, `SELECT account_id, requests FROM usage WHERE day = $1`, func(scan scanner, c *quota.AccountCount) error {
@@ -64,26 +68,14 @@ func (s *Store) LoadUsage(ctx context.Context, day string) (quota.Usage, error) 
 	return u, nil
 }
 
-// savePatience ends before the ten seconds that quota gives a save, so that its log
-// says that the database is busy and not that time ran out. The counts wait in
-// memory; nobody waits for them.
-const savePatience = 5 * time.Second
-
 // saveLock is how long a save waits for a row on PostgreSQL, where nobody holds one
 // for longer but who has vanished: behind it all other counts wait.
 const saveLock = 500 * time.Millisecond
 
-// hurried is the store with less patience, for what is tried again soon anyway.
-func (s *Store) hurried() *Store {
-	h := *s
-	h.patience = min(s.patience, savePatience)
-	return &h
-}
-
-// SaveUsage adds to what is stored of a day, in one transaction. Counts of accounts
+// Save adds to what is stored of a day, in one transaction. Counts of accounts
 // that no longer exist are left out. ErrBusy: another writer took too long; nothing
 // was saved.
-func (s *Store) SaveUsage(ctx context.Context, day string, added quota.Usage) error {
+func (s *Usage) Save(ctx context.Context, day string, added quota.Usage) error {
 	// In one order, so that two nodes cannot wait for each other, and so that SQLite
 	// writes neighbours together: a million networks in random order take it three
 	// times as long.
@@ -93,11 +85,11 @@ func (s *Store) SaveUsage(ctx context.Context, day string, added quota.Usage) er
 	accounts := slices.SortedFunc(slices.Values(added.Accounts), func(a, b quota.AccountCount) int {
 		return cmp.Compare(a.Account, b.Account)
 	})
-	saver := s.hurried()
-	saver.locks = saveLock
+	saver := s.withWait(retryWait)
+	saver.lockWait = saveLock
 	return saver.write(ctx, func(tx *sql.Tx) error {
-		b := newBatch(tx, usageTable, s.placeholders())
-		for some := range slices.Chunk(accounts, s.placeholders()) {
+		b := newBatch(tx, usageTable, s.dialect.placeholders())
+		for some := range slices.Chunk(accounts, s.dialect.placeholders()) {
 			existing, err := s.keepAccounts(ctx, tx, some)
 			if err != nil {
 				return err
@@ -114,7 +106,7 @@ func (s *Store) SaveUsage(ctx context.Context, day string, added quota.Usage) er
 		if err := b.flush(ctx); err != nil {
 			return err
 		}
-		b = newBatch(tx, networkTable, s.placeholders())
+		b = newBatch(tx, networkTable, s.dialect.placeholders())
 		for _, c := range networks {
 			if err := b.add(ctx, day, hex.EncodeToString(c.Network[:]), c.Requests); err != nil {
 				return err
@@ -126,16 +118,13 @@ func (s *Store) SaveUsage(ctx context.Context, day string, added quota.Usage) er
 
 // keepAccounts tells which accounts exist, and keeps them from being deleted until
 // the end of the transaction. On SQLite nobody else writes until then anyway.
-func (s *Store) keepAccounts(ctx context.Context, tx *sql.Tx, counts []quota.AccountCount) (map[string]bool, error) {
+func (s *Usage) keepAccounts(ctx context.Context, tx *sql.Tx, counts []quota.AccountCount) (map[string]bool, error) {
 	ids := make([]string, len(counts))
 	for i, c := range counts {
 		ids[i] = c.Account
 	}
 	list, args := in(ids)
-	query := `SELECT id FROM accounts WHERE id IN ` + list
-	if s.postgres {
-		query += ` ORDER BY id FOR KEY SHARE`
-	}
+	query := `SELECT id FROM accounts WHERE id IN ` + list + ` ORDER BY id` + s.dialect.lockClause("FOR KEY SHARE")
 	existing := map[string]bool{}
 	_, err := rows(ctx, tx, 0, query, func(scan scanner, id *string) error {
 		err := scan(id)
@@ -149,7 +138,7 @@ func (s *Store) keepAccounts(ctx context.Context, tx *sql.Tx, counts []quota.Acc
 // had a million, and other writers have their turn in between.
 const pruneRows = 5000
 
-// PruneUsage destroys the keys and the networks' counts of the days before networks,
+// Prune destroys the keys and the networks' counts of the days before networks,
 // and the accounts' counts of the days before accounts. The keys go first: without
 // them the counts say nothing of anybody. What an error leaves, the next call takes.
 //
@@ -158,8 +147,8 @@ const pruneRows = 5000
 // server's disk until vacuum and later writes pass over the page, and as long as
 // write-ahead log and backups are kept: who can read those reads a key of the day
 // until then.
-func (s *Store) PruneUsage(ctx context.Context, networks, accounts string) error {
-	err := s.hurried().write(ctx, func(tx *sql.Tx) error {
+func (s *Usage) Prune(ctx context.Context, networks, accounts string) error {
+	err := s.withWait(retryWait).write(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM day_keys WHERE day < $1`, networks); err != nil {
 			return err
 		}
@@ -169,23 +158,20 @@ func (s *Store) PruneUsage(ctx context.Context, networks, accounts string) error
 	if err != nil {
 		return err
 	}
-	if err := s.pruneNetworks(ctx, networks); err != nil || s.postgres {
+	if err := s.pruneNetworks(ctx, networks); err != nil {
 		return err
 	}
 	// Also when no key was removed: a process that was killed may have removed one.
-	return s.explain(ctx, s.clearLog(ctx))
+	return s.explain(ctx, s.dialect.purge(ctx))
 }
 
-func (s *Store) pruneNetworks(ctx context.Context, before string) error {
+func (s *Usage) pruneNetworks(ctx context.Context, before string) error {
 	// In one order, so that two nodes that prune at once cannot wait for each other;
 	// the order of a deletion itself is PostgreSQL's own.
-	forUpdate := ""
-	if s.postgres {
-		forUpdate = " FOR UPDATE"
-	}
+	forUpdate := s.dialect.lockClause("FOR UPDATE")
 	for {
 		var removed int64
-		err := s.hurried().write(ctx, func(tx *sql.Tx) error {
+		err := s.withWait(retryWait).write(ctx, func(tx *sql.Tx) error {
 			done, err := tx.ExecContext(ctx, `
 				DELETE FROM network_usage WHERE (day, network) IN (SELECT day, network FROM network_usage WHERE day < $1 ORDER BY day, network LIMIT $2`+forUpdate+`)`, before, pruneRows)
 			if err != nil {
@@ -206,9 +192,9 @@ type DayUsage struct {
 	Requests int64
 }
 
-// AccountUsage gives the days from fromDay to toDay, both included, on which an
+// ForAccount gives the days from fromDay to toDay, both included, on which an
 // account, by its id, asked at all, oldest first.
-func (s *Store) AccountUsage(ctx context.Context, accountID, fromDay, toDay string) ([]DayUsage, error) {
+func (s *Usage) ForAccount(ctx context.Context, accountID, fromDay, toDay string) ([]DayUsage, error) {
 	var days []DayUsage
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
 		days, err = rows(ctx, tx, 0, `SELECT day, requests FROM usage WHERE account_id = $1 AND day >= $2 AND day <= $3`, func(scan scanner, d *DayUsage) error {

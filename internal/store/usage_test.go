@@ -22,7 +22,7 @@ import (
 
 func save(t testing.TB, s *Store, day string, u quota.Usage) {
 	t.Helper()
-	if err := s.SaveUsage(t.Context(), day, u); err != nil {
+	if err := s.Usage.Save(t.Context(), day, u); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -30,7 +30,7 @@ func save(t testing.TB, s *Store, day string, u quota.Usage) {
 // saved checks what is stored of a day, in any order.
 func saved(t testing.TB, s *Store, day string, want quota.Usage) {
 	t.Helper()
-	got, err := s.LoadUsage(t.Context(), day)
+	got, err := s.Usage.Load(t.Context(), day)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func sorted(u quota.Usage) quota.Usage {
 
 func prune(t testing.TB, s *Store, networks, accounts string) {
 	t.Helper()
-	if err := s.PruneUsage(t.Context(), networks, accounts); err != nil {
+	if err := s.Usage.Prune(t.Context(), networks, accounts); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -92,12 +92,12 @@ func TestTheOwnerSeesTheDaysAskedFor(t *testing.T) {
 		for i, d := range []string{"2026-11-18", "2026-10-31", "2026-11-01", "2026-11-30", "2026-12-01"} {
 			save(t, s, d, quota.Usage{Accounts: []quota.AccountCount{{Account: ada.ID, Requests: int64(i + 1)}, {Account: bob.ID, Requests: 9}}})
 		}
-		got, err := s.AccountUsage(t.Context(), ada.ID, "2026-11-01", "2026-11-30")
+		got, err := s.Usage.ForAccount(t.Context(), ada.ID, "2026-11-01", "2026-11-30")
 		want := []DayUsage{{"2026-11-01", 3}, {"2026-11-18", 1}, {"2026-11-30", 4}}
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("AccountUsage: %v (-want +got):\n%s", err, diff)
+			t.Errorf("Usage.ForAccount: %v (-want +got):\n%s", err, diff)
 		}
-		if got, err := s.AccountUsage(t.Context(), "acc_nobody", "2026-11-01", "2026-11-30"); err != nil || len(got) != 0 {
+		if got, err := s.Usage.ForAccount(t.Context(), "acc_nobody", "2026-11-01", "2026-11-30"); err != nil || len(got) != 0 {
 			t.Errorf("of nobody: %v, %v", got, err)
 		}
 	})
@@ -108,7 +108,7 @@ func TestADeletedAccountTakesItsUsageAlong(t *testing.T) {
 		ada, bob := create(t, s, "ada@example.org", account.Pro), create(t, s, "bob@example.org", account.Developer)
 		both := quota.Usage{Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 3}, {Account: bob.ID, Requests: 4}}}
 		save(t, s, "2026-11-16", both)
-		if err := s.DeleteAccount(t.Context(), "ada@example.org"); err != nil {
+		if err := s.Accounts.Delete(t.Context(), "ada@example.org"); err != nil {
 			t.Fatal(err)
 		}
 		saved(t, s, "2026-11-16", quota.Usage{Accounts: []quota.AccountCount{{Account: bob.ID, Requests: 4}}})
@@ -132,7 +132,7 @@ func TestSavesAndDeletionsAtOnceLeaveNothingBehind(t *testing.T) {
 		for i := range nodes {
 			all.Go(func() {
 				for range 10 {
-					if err := nodes[i].SaveUsage(t.Context(), "2026-11-16", u); err != nil {
+					if err := nodes[i].Usage.Save(t.Context(), "2026-11-16", u); err != nil {
 						t.Error(err)
 					}
 				}
@@ -140,7 +140,7 @@ func TestSavesAndDeletionsAtOnceLeaveNothingBehind(t *testing.T) {
 		}
 		all.Go(func() {
 			for i := 1; i < accounts; i++ {
-				if err := nodes[i%2].DeleteAccount(t.Context(), fmt.Sprintf("%d@example.org", i)); err != nil {
+				if err := nodes[i%2].Accounts.Delete(t.Context(), fmt.Sprintf("%d@example.org", i)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -206,7 +206,7 @@ func randomKey() (k quota.Key) {
 
 func dayKey(t testing.TB, s *Store, day string) quota.Key {
 	t.Helper()
-	key, err := s.DayKey(t.Context(), day, randomKey())
+	key, err := s.Usage.DayKey(t.Context(), day, randomKey())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestADayHasOneKeyHoweverManyBringOne(t *testing.T) {
 			candidates[i] = randomKey()
 			all.Go(func() {
 				var err error
-				if keys[i], err = nodes[i%2].DayKey(t.Context(), "2026-11-16", candidates[i]); err != nil {
+				if keys[i], err = nodes[i%2].Usage.DayKey(t.Context(), "2026-11-16", candidates[i]); err != nil {
 					t.Error(err)
 				}
 			})
@@ -250,7 +250,7 @@ func TestADayHasOneKeyHoweverManyBringOne(t *testing.T) {
 func TestASaveDuringAPublicationIsRefusedOrMadeAndNeverHalf(t *testing.T) {
 	eachDSN(t, func(t *testing.T, dsn string) {
 		s, publisher := open(t, dsn), open(t, dsn)
-		s.patience = 20 * time.Millisecond
+		s.writeWait = 20 * time.Millisecond
 		ada := create(t, s, "ada@example.org", account.Pro)
 		key := dayKey(t, s, "2026-11-16")
 		u := quota.Usage{
@@ -258,19 +258,19 @@ func TestASaveDuringAPublicationIsRefusedOrMadeAndNeverHalf(t *testing.T) {
 			Networks: []quota.NetworkCount{{Network: pseudonym(1), Requests: 4}},
 		}
 		tried := false
-		_, err := publisher.Publish(t.Context(), catalogue(tool("a", "1 €/mois")), PublishOptions{Now: monday, Progress: func(Progress) {
+		_, err := publisher.Catalogue.Publish(t.Context(), catalogue(tool("a", "1 €/mois")), PublishOptions{Now: monday, Progress: func(Progress) {
 			if tried {
 				return
 			}
 			tried = true
-			err := s.SaveUsage(t.Context(), "2026-11-16", u)
-			if s.postgres && err != nil {
+			err := s.Usage.Save(t.Context(), "2026-11-16", u)
+			if s.Shared() && err != nil {
 				t.Error(err)
 			}
-			if !s.postgres {
+			if !s.Shared() {
 				fails(t, err, ErrBusy, "busy", "nothing was changed")
 				saved(t, s, "2026-11-16", quota.Usage{}) // reading goes on
-				fails(t, s.PruneUsage(t.Context(), "2026-11-17", "2025-11-17"), ErrBusy)
+				fails(t, s.Usage.Prune(t.Context(), "2026-11-17", "2025-11-17"), ErrBusy)
 			}
 			if dayKey(t, s, "2026-11-16") != key {
 				t.Error("the key of the day cannot be read")
@@ -279,7 +279,7 @@ func TestASaveDuringAPublicationIsRefusedOrMadeAndNeverHalf(t *testing.T) {
 		if err != nil || !tried {
 			t.Fatal(err)
 		}
-		if !s.postgres {
+		if !s.Shared() {
 			save(t, s, "2026-11-16", u)
 		}
 		saved(t, s, "2026-11-16", u)
@@ -297,7 +297,7 @@ func TestASaveThatFailsSavesNothing(t *testing.T) {
 		if _, err := s.writes.Exec(`ALTER TABLE network_usage RENAME TO elsewhere`); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.SaveUsage(t.Context(), "2026-11-16", u); err == nil {
+		if err := s.Usage.Save(t.Context(), "2026-11-16", u); err == nil {
 			t.Fatal("saved to a table that is not there")
 		}
 		if _, err := s.writes.Exec(`ALTER TABLE elsewhere RENAME TO network_usage`); err != nil {
@@ -306,8 +306,8 @@ func TestASaveThatFailsSavesNothing(t *testing.T) {
 		saved(t, s, "2026-11-16", quota.Usage{})
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := s.SaveUsage(ctx, "2026-11-16", u); !errors.Is(err, context.Canceled) {
-			t.Errorf("SaveUsage = %v; want context.Canceled", err)
+		if err := s.Usage.Save(ctx, "2026-11-16", u); !errors.Is(err, context.Canceled) {
+			t.Errorf("Usage.Save = %v; want context.Canceled", err)
 		}
 		saved(t, s, "2026-11-16", quota.Usage{})
 	})
@@ -315,14 +315,14 @@ func TestASaveThatFailsSavesNothing(t *testing.T) {
 
 func TestAReaderOfAnotherProgramHoldsUpNoPruning(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
-		s.patience = time.Second // a new connection is within it
+		s.writeWait = time.Second // a new connection is within it
 		dayKey(t, s, "2026-11-15")
 		err := s.read(t.Context(), func(tx *sql.Tx) error {
 			var n int
 			if err := tx.QueryRow(`SELECT count(*) FROM day_keys`).Scan(&n); err != nil || n != 1 {
 				t.Errorf("%d keys, %v", n, err)
 			}
-			return s.PruneUsage(t.Context(), "2026-11-16", "2025-10-16")
+			return s.Usage.Prune(t.Context(), "2026-11-16", "2025-10-16")
 		})
 		if err != nil {
 			t.Error(err)

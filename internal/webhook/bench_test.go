@@ -49,7 +49,7 @@ func benchmarkHanging(b *testing.B, hanging int) {
 	var owner account.Account
 	for i := range answering + hanging {
 		if i%webhook.MaxEndpoints == 0 {
-			if owner, err = s.CreateAccount(ctx, fmt.Sprintf("owner%d@example.com", i), account.Pro, time.Now()); err != nil {
+			if owner, err = s.Accounts.Create(ctx, fmt.Sprintf("owner%d@example.com", i), account.Pro, time.Now()); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -57,11 +57,11 @@ func benchmarkHanging(b *testing.B, hanging int) {
 		if i >= answering {
 			path = "/hanging"
 		}
-		if _, err := s.CreateEndpoint(ctx, owner.ID, server.URL+path, nil, func(id string) string { return sealer.Seal(id, testSecret) }, time.Now()); err != nil {
+		if _, err := s.Endpoints.Create(ctx, owner.ID, server.URL+path, nil, func(id string) string { return sealer.Seal(id, testSecret) }, time.Now()); err != nil {
 			b.Fatal(err)
 		}
 	}
-	d := dispatcher(b, webhook.Config{Claim: s.ClaimDeliveries, Settle: s.SettleDelivery, Recover: s.RunRecovery, Allow: loopback, Log: slog.New(slog.DiscardHandler)})
+	d := dispatcher(b, webhook.Config{Claim: s.Deliveries.Claim, Settle: s.Deliveries.Finish, Recover: s.Deliveries.RunRecovery, Allow: loopback, Log: slog.New(slog.DiscardHandler)})
 	defer run(b, d)()
 	defer close(release)
 
@@ -70,7 +70,7 @@ func benchmarkHanging(b *testing.B, hanging int) {
 	var sequence int64
 	for b.Loop() {
 		seed++
-		published, err := s.Publish(ctx, synthetic.Catalog(2, seed), store.PublishOptions{Now: time.Now(), AllowRemovals: true})
+		published, err := s.Catalogue.Publish(ctx, synthetic.Catalog(2, seed), store.PublishOptions{Now: time.Now(), AllowRemovals: true})
 		if err != nil {
 			b.Fatal(err)
 		}

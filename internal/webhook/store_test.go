@@ -41,15 +41,15 @@ func live(t *testing.T, test func(t *testing.T, h *house)) {
 				t.Error(err)
 			}
 		})
-		owner, err := s.CreateAccount(ctx, "owner@example.com", account.Pro, time.Now())
+		owner, err := s.Accounts.Create(ctx, "owner@example.com", account.Pro, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
-		endpoint, err := s.CreateEndpoint(ctx, owner.ID, "http://127.0.0.1/in", nil, func(id string) string { return sealer.Seal(id, testSecret) }, time.Now())
+		endpoint, err := s.Endpoints.Create(ctx, owner.ID, "http://127.0.0.1/in", nil, func(id string) string { return sealer.Seal(id, testSecret) }, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := dispatcher(t, webhook.Config{Claim: s.ClaimDeliveries, Settle: s.SettleDelivery, Recover: s.RunRecovery, Allow: loopback})
+		d := dispatcher(t, webhook.Config{Claim: s.Deliveries.Claim, Settle: s.Deliveries.Finish, Recover: s.Deliveries.RunRecovery, Allow: loopback})
 		d.Poll(poll)
 		r, hangUp := receive(t, d, answering(http.StatusNoContent))
 		t.Cleanup(hangUp)
@@ -61,7 +61,7 @@ func live(t *testing.T, test func(t *testing.T, h *house)) {
 // ping makes a delivery that is due at once.
 func (h *house) ping(t *testing.T) string {
 	t.Helper()
-	d, err := h.PingEndpoint(t.Context(), "", h.endpoint.ID, time.Now())
+	d, err := h.Deliveries.Ping(t.Context(), "", h.endpoint.ID, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,11 +72,11 @@ func (h *house) ping(t *testing.T) string {
 // look gives the endpoint and one of its deliveries as they are now.
 func (h *house) look(t *testing.T, id string) (webhook.Endpoint, webhook.Delivery) {
 	t.Helper()
-	w, err := h.Endpoint(t.Context(), "", h.endpoint.ID)
+	w, err := h.Endpoints.Find(t.Context(), "", h.endpoint.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, _, err := h.Delivery(t.Context(), "", id)
+	d, _, err := h.Deliveries.Find(t.Context(), "", id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestAfterTenFailuresInARowOnlyTheOldestDueIsTriedUntilOneSucceeds(t *testin
 		if most := h.receiver.atOnce("/in"); most == 1 {
 			t.Error("after a success there is still one request at a time")
 		}
-		all, err := h.Deliveries(t.Context(), "", h.endpoint.ID, store.DeliveryFilter{State: webhook.Pending, Limit: 100})
+		all, err := h.Deliveries.List(t.Context(), "", h.endpoint.ID, store.DeliveryFilter{State: webhook.Pending, Limit: 100})
 		if err != nil || len(all) != 0 {
 			t.Errorf("%d deliveries are left, %v", len(all), err)
 		}
@@ -150,7 +150,7 @@ func TestAFailingReceiverIsLookedAtEveryFiveMinutesWithOneRequest(t *testing.T) 
 			}
 		}
 		h.receiver.now(answering(http.StatusInternalServerError))
-		if _, err := h.Publish(t.Context(), synthetic.Catalog(20, 1), store.PublishOptions{Now: time.Now()}); err != nil {
+		if _, err := h.Catalogue.Publish(t.Context(), synthetic.Catalog(20, 1), store.PublishOptions{Now: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 		pass(30 * time.Minute) // all have failed once, so the next one of each is five minutes away or more
@@ -167,7 +167,7 @@ func TestAFailingReceiverIsLookedAtEveryFiveMinutesWithOneRequest(t *testing.T) 
 		}
 		h.receiver.now(answering(http.StatusNoContent))
 		pass(webhook.ProbeEvery + time.Minute)
-		w, err := h.Endpoint(t.Context(), "", h.endpoint.ID)
+		w, err := h.Endpoints.Find(t.Context(), "", h.endpoint.ID)
 		if err != nil || w.Failures != 0 || w.LastSuccessAt.IsZero() {
 			t.Errorf("it was not noticed that the receiver is back: %+v, %v", w, err)
 		}
@@ -200,7 +200,7 @@ func TestFiveDaysWithoutASuccessDisableTheEndpointAndTellItsOwner(t *testing.T) 
 		if at := requests[len(requests)-1].at; at.After(w.DisabledAt) {
 			t.Errorf("a request was sent at %s, after %s", at, w.DisabledAt)
 		}
-		mails, err := h.ClaimMails(t.Context(), time.Now(), 10)
+		mails, err := h.Mails.Claim(t.Context(), time.Now(), 10)
 		if err != nil || len(mails) != 1 || mails[0].Kind != mail.EndpointDisabled || mails[0].About != h.endpoint.ID || mails[0].To != "owner@example.com" {
 			t.Errorf("mails: %+v, %v", mails, err)
 		}
@@ -208,7 +208,7 @@ func TestFiveDaysWithoutASuccessDisableTheEndpointAndTellItsOwner(t *testing.T) 
 		// Its owner mends it: what waited goes out.
 		h.receiver.now(answering(http.StatusOK))
 		active := webhook.Active
-		if _, err := h.ChangeEndpoint(t.Context(), "", h.endpoint.ID, webhook.Change{State: &active}, time.Now()); err != nil {
+		if _, err := h.Endpoints.Change(t.Context(), "", h.endpoint.ID, webhook.Change{State: &active}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		h.dispatcher.Wake()
@@ -234,7 +234,7 @@ func TestARecoverySendsAgainWhatWasMissedWithTheSameIDsAndBytes(t *testing.T) {
 	live(t, func(t *testing.T, h *house) {
 		h.receiver.now(answering(http.StatusInternalServerError))
 		start := time.Now()
-		if _, err := h.Publish(t.Context(), synthetic.Catalog(3, 1), store.PublishOptions{Now: start}); err != nil {
+		if _, err := h.Catalogue.Publish(t.Context(), synthetic.Catalog(3, 1), store.PublishOptions{Now: start}); err != nil {
 			t.Fatal(err)
 		}
 		h.dispatcher.Wake()
@@ -243,14 +243,14 @@ func TestARecoverySendsAgainWhatWasMissedWithTheSameIDsAndBytes(t *testing.T) {
 		for _, r := range h.receiver.seen() {
 			missed[r.header.Get("webhook-id")] = r.body
 		}
-		failed, err := h.Deliveries(t.Context(), "", h.endpoint.ID, store.DeliveryFilter{State: webhook.Failed, Limit: 1000})
+		failed, err := h.Deliveries.List(t.Context(), "", h.endpoint.ID, store.DeliveryFilter{State: webhook.Failed, Limit: 1000})
 		if err != nil || len(failed) == 0 || len(failed) != len(missed) {
 			t.Fatalf("%d deliveries failed of %d, %v", len(failed), len(missed), err)
 		}
 
 		h.receiver.now(answering(http.StatusOK))
 		before := len(h.receiver.seen())
-		if _, err := h.Recover(t.Context(), "", h.endpoint.ID, start.Add(-time.Hour), time.Now()); err != nil {
+		if _, err := h.Deliveries.Recover(t.Context(), "", h.endpoint.ID, start.Add(-time.Hour), time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Hour)

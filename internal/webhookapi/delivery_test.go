@@ -228,7 +228,7 @@ func TestWhatWasMissedIsRecovered(t *testing.T) {
 			t.Helper()
 			for more := true; more; {
 				var err error
-				if more, err = s.store.RunRecovery(t.Context(), s.clock(), 100); err != nil {
+				if more, err = s.store.Deliveries.RunRecovery(t.Context(), s.clock(), 100); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -91,7 +91,7 @@ func TestASecretIsShownOnceAndKeptSealed(t *testing.T) {
 				t.Errorf("%s: %s", r.what, r.body)
 			}
 		}
-		sealed, err := s.store.SealedSecrets(t.Context())
+		sealed, err := s.store.Endpoints.SealedSecrets(t.Context())
 		if err != nil || len(sealed) != 1 {
 			t.Fatal(sealed, err)
 		}

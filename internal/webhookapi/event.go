@@ -41,11 +41,11 @@ func (h *Handler) listEvents(r *request) (answer, error) {
 	if wanted != "" {
 		read = mostRead
 	}
-	events, err := h.cfg.Store.Events(r.Context(), after, read)
+	events, err := h.cfg.Store.Events.List(r.Context(), after, read)
 	if err != nil {
 		return answer{}, err
 	}
-	oldest, err := h.cfg.Store.OldestEvent(r.Context())
+	oldest, err := h.cfg.Store.Events.Oldest(r.Context())
 	if err != nil {
 		return answer{}, err
 	}

@@ -52,7 +52,7 @@ func TestTheJournalGivesEveryEventAsItWasSent(t *testing.T) {
 		s.pass(time.Second)
 		s.publish("a", "2 €/mois", "b", "1 €/mois")
 		const all = "1 tool.created, 2 tool.created, 3 catalog.updated, 4 pricing.updated, 5 tool.updated, 6 catalog.updated"
-		stored, err := s.store.Events(t.Context(), 0, 100)
+		stored, err := s.store.Events.List(t.Context(), 0, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func TestTheJournalGivesEveryEventAsItWasSent(t *testing.T) {
 		}
 		s.pass(webhook.Keep)
 		s.publish("a", "3 €/mois", "b", "1 €/mois")
-		if err := s.store.PruneWebhooks(t.Context(), s.clock().Add(-time.Hour)); err != nil {
+		if err := s.store.Deliveries.Prune(t.Context(), s.clock().Add(-time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		if page, _ := read(events); page.Meta.Oldest == nil || *page.Meta.Oldest != 7 || !strings.HasPrefix(page.names(t), "7 ") {

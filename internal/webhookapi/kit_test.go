@@ -147,7 +147,7 @@ func serve(t testing.TB, dsn string, allow ...string) *service {
 			return account.Key{}, errors.New("the store is away")
 		}
 		// A machine that is busy with other tests may need longer than a caller waits.
-		return st.KeyByHash(context.WithoutCancel(ctx), hash)
+		return st.Keys.ByHash(context.WithoutCancel(ctx), hash)
 	}}, s.clock)
 	s.key, s.foe = s.newKey("ada@example.org", account.Pro), s.newKey("bob@example.org", account.Pro)
 	var networks []netip.Prefix
@@ -175,10 +175,10 @@ func (s *service) pass(d time.Duration) { s.now.Add(d.Milliseconds()) }
 // newKey makes a key, and its account if that has none.
 func (s *service) newKey(email string, plan account.Plan) string {
 	s.t.Helper()
-	if _, err := s.store.CreateAccount(s.t.Context(), email, plan, s.clock()); err != nil && !errors.Is(err, store.ErrAccountExists) {
+	if _, err := s.store.Accounts.Create(s.t.Context(), email, plan, s.clock()); err != nil && !errors.Is(err, store.ErrAccountExists) {
 		s.t.Fatal(err)
 	}
-	key, _, err := s.store.CreateKey(s.t.Context(), email, "essai", s.clock())
+	key, _, err := s.store.Keys.Create(s.t.Context(), email, "essai", s.clock())
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func (s *service) publish(tools ...string) {
 		})
 	}
 	c.Sort()
-	if _, err := s.store.Publish(s.t.Context(), c, store.PublishOptions{Now: s.clock()}); err != nil {
+	if _, err := s.store.Catalogue.Publish(s.t.Context(), c, store.PublishOptions{Now: s.clock()}); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -211,7 +211,7 @@ func (s *service) create(body string) (id, secret string) {
 // attempt takes what is due and settles it as the verdict has it.
 func (s *service) attempt(v webhook.Verdict) {
 	s.t.Helper()
-	claims, err := s.store.ClaimDeliveries(s.t.Context(), s.clock(), 100)
+	claims, err := s.store.Deliveries.Claim(s.t.Context(), s.clock(), 100)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func (s *service) attempt(v webhook.Verdict) {
 	}
 	for _, c := range claims {
 		v.Attempt.Number, v.Attempt.At = c.Attempt, s.clock()
-		if err := s.store.SettleDelivery(s.t.Context(), c, v); err != nil {
+		if err := s.store.Deliveries.Finish(s.t.Context(), c, v); err != nil {
 			s.t.Fatal(err)
 		}
 	}

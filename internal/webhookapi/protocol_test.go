@@ -159,16 +159,16 @@ func TestEveryOperationNeedsAGoodProKey(t *testing.T) {
 		endpoint, delivery := s.someDelivery()
 		developer := s.newKey("dev@example.org", account.Developer)
 		revoked, expired := s.newKey("ada@example.org", account.Pro), s.newKey("ada@example.org", account.Pro)
-		keys, err := s.store.Keys(ctx, "ada@example.org")
+		keys, err := s.store.Keys.List(ctx, "ada@example.org")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, k := range keys {
 			switch k.Suffix {
 			case revoked[len(revoked)-4:]:
-				err = s.store.RevokeKey(ctx, "", k.ID, s.clock())
+				err = s.store.Keys.Revoke(ctx, "", k.ID, s.clock())
 			case expired[len(expired)-4:]:
-				_, _, err = s.store.RotateKey(ctx, "", k.ID, s.clock())
+				_, _, err = s.store.Keys.Rotate(ctx, "", k.ID, s.clock())
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -227,10 +227,10 @@ func (s *service) suspendedKey() string {
 	for range account.MaxKeys(account.Developer) + 1 {
 		keys = append(keys, s.newKey("cid@example.org", account.Pro))
 	}
-	err := s.store.SetPlan(s.t.Context(), "cid@example.org", account.Developer, time.Now())
+	err := s.store.Accounts.SetPlan(s.t.Context(), "cid@example.org", account.Developer, time.Now())
 	for range 2 { // first it is given time, then that is over
 		if err == nil {
-			err = s.store.SuspendKeys(s.t.Context(), s.clock())
+			err = s.store.Keys.SuspendExcess(s.t.Context(), s.clock())
 		}
 		s.pass(account.KeyGrace + time.Hour)
 	}
@@ -238,7 +238,7 @@ func (s *service) suspendedKey() string {
 		s.t.Fatal(err)
 	}
 	for _, key := range keys {
-		if k, err := s.store.KeyByHash(s.t.Context(), account.HashKey(key)); err == nil && !k.SuspendedAt.IsZero() {
+		if k, err := s.store.Keys.ByHash(s.t.Context(), account.HashKey(key)); err == nil && !k.SuspendedAt.IsZero() {
 			return key
 		}
 	}

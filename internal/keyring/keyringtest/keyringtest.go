@@ -11,19 +11,19 @@ import (
 
 // Store is a keyring.Store made of functions.
 type Store struct {
-	// Find must not be nil. It is KeyByHash.
+	// Find must not be nil. It is ByHash.
 	Find func(ctx context.Context, hash [sha256.Size]byte) (account.Key, error)
-	// FindAll is KeysByHash. If nil, Find is called for each key.
+	// FindAll is ByHashes. If nil, Find is called for each key.
 	FindAll func(ctx context.Context, hashes [][sha256.Size]byte) (map[[sha256.Size]byte]account.Key, error)
 }
 
-// KeyByHash implements keyring.Store.
-func (s Store) KeyByHash(ctx context.Context, hash [sha256.Size]byte) (account.Key, error) {
+// ByHash implements keyring.Store.
+func (s Store) ByHash(ctx context.Context, hash [sha256.Size]byte) (account.Key, error) {
 	return s.Find(ctx, hash)
 }
 
-// KeysByHash implements keyring.Store.
-func (s Store) KeysByHash(ctx context.Context, hashes [][sha256.Size]byte) (map[[sha256.Size]byte]account.Key, error) {
+// ByHashes implements keyring.Store.
+func (s Store) ByHashes(ctx context.Context, hashes [][sha256.Size]byte) (map[[sha256.Size]byte]account.Key, error) {
 	if s.FindAll != nil {
 		return s.FindAll(ctx, hashes)
 	}

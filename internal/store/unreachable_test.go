@@ -105,7 +105,7 @@ func TestAPoolOfDeadConnectionsIsNoMoreUsed(t *testing.T) {
 		_, errState = s.State(ctx)
 		ctx, cancel = context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
-		_, errCount = s.CountUsage(ctx, "", quota.Usage{})
+		_, errCount = s.Usage.Count(ctx, "", quota.Usage{})
 		return errState, errCount
 	}
 	if a, b := ask(); !errors.Is(a, context.DeadlineExceeded) || !errors.Is(b, context.DeadlineExceeded) {
@@ -115,7 +115,7 @@ func TestAPoolOfDeadConnectionsIsNoMoreUsed(t *testing.T) {
 	if _, err := s.State(t.Context()); err != nil {
 		t.Errorf("a question after it is back: %v", err)
 	}
-	if _, err := s.CountUsage(t.Context(), "", quota.Usage{}); err != nil {
+	if _, err := s.Usage.Count(t.Context(), "", quota.Usage{}); err != nil {
 		t.Errorf("a count after it is back: %v", err)
 	}
 	if open := s.reads.Stats().OpenConnections; open > maxConnections {

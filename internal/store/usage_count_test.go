@@ -15,7 +15,7 @@ import (
 // today is the day by the server's clock, and its key.
 func today(t testing.TB, s *Store) string {
 	t.Helper()
-	tally, err := s.CountUsage(t.Context(), "", quota.Usage{})
+	tally, err := s.Usage.Count(t.Context(), "", quota.Usage{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func today(t testing.TB, s *Store) string {
 
 func grant(t testing.TB, s *Store, day string, asked quota.Usage) quota.Tally {
 	t.Helper()
-	tally, err := s.CountUsage(t.Context(), day, asked)
+	tally, err := s.Usage.Count(t.Context(), day, asked)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestNodesGrantTogetherWhatALimitAllowsAndEachNumberOnce(t *testing.T) {
 					slices.Reverse(asked.Accounts)
 					slices.Reverse(asked.Networks)
 				}
-				tally, err := s.CountUsage(t.Context(), now, asked)
+				tally, err := s.Usage.Count(t.Context(), now, asked)
 				if err != nil {
 					t.Error(err)
 					return
@@ -144,7 +144,7 @@ func TestAnAccountDeletedMeanwhileDoesNotBreakItsGroup(t *testing.T) {
 	for _, s := range nodes {
 		all.Go(func() {
 			for range rounds {
-				tally, err := s.CountUsage(t.Context(), now, asked)
+				tally, err := s.Usage.Count(t.Context(), now, asked)
 				if err != nil {
 					t.Error(err)
 					return
@@ -157,7 +157,7 @@ func TestAnAccountDeletedMeanwhileDoesNotBreakItsGroup(t *testing.T) {
 	}
 	all.Go(func() {
 		for i := 1; i < accounts; i++ {
-			if err := nodes[i%2].DeleteAccount(t.Context(), fmt.Sprintf("%d@example.org", i)); err != nil {
+			if err := nodes[i%2].Accounts.Delete(t.Context(), fmt.Sprintf("%d@example.org", i)); err != nil {
 				t.Error(err)
 			}
 		}

@@ -56,27 +56,31 @@ const countStatement = `
 	UNION ALL SELECT 2, u.network, u.requests, 0 FROM network_usage u JOIN unnest($5, $6) AS asked (network, requests) ON u.network = asked.network
 		WHERE asked.requests = 0 AND u.day = $1 AND EXISTS (SELECT 1 FROM open)`
 
-// CountUsage grants requests of a day among all nodes, see quota.Config.Count. It is
-// for PostgreSQL only.
-func (s *Store) CountUsage(ctx context.Context, day string, asked quota.Usage) (quota.Tally, error) {
-	tally, err := s.countUsage(ctx, day, asked)
-	for range asked.Accounts {
-		if !isGoneAccount(err) {
-			break
-		}
-		// It was deleted between the look at the accounts and the row: now it is not there.
-		tally, err = s.countUsage(ctx, day, asked)
-	}
-	told := s.tell(ctx, err)
-	if errors.Is(told, ErrReadOnly) {
-		// The server is no longer the primary, and the connection would outlive that.
-		doubt(s.countDoubted)
-		s.doubt()
-	}
-	return tally, told
+// Count grants requests of a day among all nodes, see quota.Config.Count. It must only
+// be called when the store is shared.
+func (s *Usage) Count(ctx context.Context, day string, asked quota.Usage) (quota.Tally, error) {
+	tally, err := s.dialect.count(ctx, day, asked)
+	return tally, s.translate(ctx, err)
 }
 
-func (s *Store) countUsage(ctx context.Context, day string, asked quota.Usage) (quota.Tally, error) {
+func (d *postgresDialect) count(ctx context.Context, day string, asked quota.Usage) (quota.Tally, error) {
+	tally, err := d.countOnce(ctx, day, asked)
+	for range asked.Accounts {
+		if !isMissingAccount(err) {
+			break
+		}
+		// It was deleted after the statement looked for it: now it is not there.
+		tally, err = d.countOnce(ctx, day, asked)
+	}
+	if errors.Is(d.explain(err), ErrReadOnly) {
+		// The server is no longer the primary, and the connection would outlive that.
+		discard(&d.countsStaleBefore)
+		d.discardIdle()
+	}
+	return tally, err
+}
+
+func (d *postgresDialect) countOnce(ctx context.Context, day string, asked quota.Usage) (quota.Tally, error) {
 	ids, ofIDs := make([]string, len(asked.Accounts)), make([]int64, len(asked.Accounts))
 	for i, c := range asked.Accounts {
 		ids[i], ofIDs[i] = c.Account, c.Requests
@@ -86,7 +90,7 @@ func (s *Store) countUsage(ctx context.Context, day string, asked quota.Usage) (
 		networks[i], ofNetworks[i] = hex.EncodeToString(c.Network[:]), c.Requests
 	}
 	tally := quota.Tally{Accounts: map[string]quota.Counted{}, Networks: map[quota.Pseudonym]quota.Counted{}}
-	found, err := s.counts.QueryContext(ctx, countStatement, day,
+	found, err := d.counts.QueryContext(ctx, countStatement, day,
 		ids, ofIDs, quota.Free.Limit(), networks, ofNetworks, quota.Anonymous.Limit())
 	if err != nil {
 		return quota.Tally{}, err

@@ -36,6 +36,9 @@ type Publication struct {
 	Diff     catalog.Diff
 }
 
+// Catalogue is the published catalogue.
+type Catalogue struct{ *db }
+
 // Publish makes next the whole catalogue, in one transaction: what changed is
 // written together with its events and their deliveries, or nothing is. When
 // nothing changed, nothing is written and the version stays.
@@ -45,9 +48,9 @@ type Publication struct {
 // with ErrBusy. A RemovalsError lists tools that would be lost. Should ctx end
 // during the commit itself, an error may be returned for a publication that stands;
 // publishing again then finds nothing to change.
-func (s *Store) Publish(ctx context.Context, next *catalog.Catalog, opts PublishOptions) (Publication, error) {
+func (s *Catalogue) Publish(ctx context.Context, next *catalog.Catalog, opts PublishOptions) (Publication, error) {
 	var done Publication
-	run := s.writeMuch
+	run := s.writeLarge
 	if opts.DryRun {
 		run = s.read // it neither waits for a publication nor holds one up
 	}
@@ -59,7 +62,7 @@ func (s *Store) Publish(ctx context.Context, next *catalog.Catalog, opts Publish
 				return err
 			}
 		}
-		p := publication{tx: tx, placeholders: s.placeholders(), next: next, opts: opts}
+		p := publication{tx: tx, dialect: s.dialect, next: next, opts: opts}
 		if err := p.compare(ctx); err != nil {
 			return err
 		}
@@ -75,10 +78,10 @@ func (s *Store) Publish(ctx context.Context, next *catalog.Catalog, opts Publish
 		if err := p.write(ctx, done); err != nil {
 			return err
 		}
-		if err := p.writeDeliveries(ctx, s.postgres, done.Sequence); err != nil {
+		if err := p.writeDeliveries(ctx, done.Sequence); err != nil {
 			return err
 		}
-		return s.notify(ctx, tx)
+		return s.dialect.notify(ctx, tx)
 	})
 	if err != nil && !errors.Is(err, errRollback) {
 		return Publication{}, err
@@ -91,8 +94,8 @@ var errRollback = errors.New("nothing to commit")
 
 // publication is one run of Publish inside its transaction.
 type publication struct {
-	tx           *sql.Tx
-	placeholders int // in one statement
+	tx      *sql.Tx
+	dialect dialect
 
 	opts PublishOptions
 	old  *Published
@@ -265,7 +268,7 @@ const progressEvery = 1000
 
 // writeRows writes n rows to a table and tells how far it is.
 func (p *publication) writeRows(ctx context.Context, stage string, t table, n int, row func(i int) []any) error {
-	b := newBatch(p.tx, t, p.placeholders)
+	b := newBatch(p.tx, t, p.dialect.placeholders())
 	for i := range n {
 		if i%progressEvery == 0 {
 			p.progress(stage, i, n)

@@ -83,21 +83,21 @@ func TestWhatRequestsAskIsOneRoundTrip(t *testing.T) {
 	text, _ := createKey(t, s, ada.Email, "1")
 	hash := account.HashKey(text)
 	now := today(t, s) // and the one connection that counts is there
-	for range hotConnections {
+	for range lookupConnections {
 		if _, err := s.State(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := s.hot.Stats().OpenConnections; n != hotConnections {
-		t.Errorf("%d connections are ready for requests; want %d", n, hotConnections)
+	if n := s.lookups.Stats().OpenConnections; n != lookupConnections {
+		t.Errorf("%d connections are ready for requests; want %d", n, lookupConnections)
 	}
 	<-time.After(1100 * time.Millisecond) // after a second the driver would ping by itself
 	for what, ask := range map[string]func() error{
-		"State":      func() error { _, err := s.State(t.Context()); return err },
-		"KeyByHash":  func() error { _, err := s.KeyByHash(t.Context(), hash); return err },
-		"KeysByHash": func() error { _, err := s.KeysByHash(t.Context(), [][32]byte{hash, {}}); return err },
-		"CountUsage": func() error {
-			_, err := s.CountUsage(t.Context(), now, quota.Usage{Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 1}}})
+		"State":         func() error { _, err := s.State(t.Context()); return err },
+		"Keys.ByHash":   func() error { _, err := s.Keys.ByHash(t.Context(), hash); return err },
+		"Keys.ByHashes": func() error { _, err := s.Keys.ByHashes(t.Context(), [][32]byte{hash, {}}); return err },
+		"Usage.Count": func() error {
+			_, err := s.Usage.Count(t.Context(), now, quota.Usage{Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 1}}})
 			return err
 		},
 	} {
@@ -136,11 +136,11 @@ func TestWhoeverHoldsTheOtherConnectionsHoldsUpNoRequest(t *testing.T) {
 	if _, err := s.State(ctx); err != nil {
 		t.Errorf("State: %v", err)
 	}
-	if _, err := s.KeyByHash(ctx, account.HashKey(text)); err != nil {
-		t.Errorf("KeyByHash: %v", err)
+	if _, err := s.Keys.ByHash(ctx, account.HashKey(text)); err != nil {
+		t.Errorf("Keys.ByHash: %v", err)
 	}
-	if _, err := s.CountUsage(ctx, "", quota.Usage{}); err != nil {
-		t.Errorf("CountUsage: %v", err)
+	if _, err := s.Usage.Count(ctx, "", quota.Usage{}); err != nil {
+		t.Errorf("Usage.Count: %v", err)
 	}
 	close(free)
 	all.Wait()
@@ -149,7 +149,7 @@ func TestWhoeverHoldsTheOtherConnectionsHoldsUpNoRequest(t *testing.T) {
 func TestAHotQuestionOnAConnectionThatWasCutIsAskedAgain(t *testing.T) {
 	dsn := testkit.Postgres(t)
 	s, other := open(t, dsn), open(t, dsn)
-	for range hotConnections {
+	for range lookupConnections {
 		if _, err := s.State(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -166,13 +166,13 @@ func TestASlowLookupCostsNobodyElseHisConnection(t *testing.T) {
 	s := open(t, testkit.Postgres(t))
 	expired, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
-	if _, err := s.KeyByHash(expired, [32]byte{}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("KeyByHash = %v", err)
+	if _, err := s.Keys.ByHash(expired, [32]byte{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Keys.ByHash = %v", err)
 	}
-	if _, err := s.CountUsage(expired, "", quota.Usage{}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("CountUsage = %v", err)
+	if _, err := s.Usage.Count(expired, "", quota.Usage{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Usage.Count = %v", err)
 	}
-	if s.doubted.Load() != 0 || s.hotDoubted.Load() != 0 {
+	if onPostgres(s).staleBefore.Load() != 0 || onPostgres(s).lookupsStaleBefore.Load() != 0 {
 		t.Error("a request that was too impatient has every connection made anew")
 	}
 }
@@ -224,7 +224,7 @@ func TestALostCommitHoldsItsRowsForSecondsOnly(t *testing.T) {
 		})
 	}()
 	<-held
-	if _, _, err := other.CreateKey(t.Context(), "ada@example.org", "1", monday); err != nil {
+	if _, _, err := other.Keys.Create(t.Context(), "ada@example.org", "1", monday); err != nil {
 		t.Errorf("the row of a node that vanished: %v", err)
 	}
 	cancel()
@@ -244,11 +244,11 @@ func TestOnlyPublicationsAndMigrationsMayTakeTheirTime(t *testing.T) {
 	if statement, idle := limits(s.write); statement != "10s" || idle != "5s" {
 		t.Errorf("a small write: %s, %s", statement, idle)
 	}
-	if statement, idle := limits(s.writeMuch); statement != "0" || idle != "0" {
+	if statement, idle := limits(s.writeLarge); statement != "0" || idle != "0" {
 		t.Errorf("a publication: %s, %s", statement, idle)
 	}
 	for _, name := range []string{"tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count", "tcp_user_timeout"} {
-		if s.server.RuntimeParams[name] == "" {
+		if onPostgres(s).config.RuntimeParams[name] == "" {
 			t.Errorf("the server is not told when to give up a node that is gone: no %s", name)
 		}
 	}
@@ -264,9 +264,9 @@ func TestASaveDoesNotWaitLongForARow(t *testing.T) {
 		if _, err := tx.Exec(`UPDATE usage SET requests = requests`); err != nil {
 			return err
 		}
-		err := s.SaveUsage(t.Context(), "2026-11-16", added) // longer than idleLimit would end this transaction
+		err := s.Usage.Save(t.Context(), "2026-11-16", added) // longer than idleLimit would end this transaction
 		if !errors.Is(err, ErrBusy) {
-			t.Errorf("SaveUsage = %v; want ErrBusy", err)
+			t.Errorf("Usage.Save = %v; want ErrBusy", err)
 		}
 		return nil
 	}); err != nil {
@@ -282,7 +282,7 @@ func TestAStandbyIsWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	standby := open(t, dsn)
-	_, err := standby.DayKey(t.Context(), "2026-11-16", quota.Key{})
+	_, err := standby.Usage.DayKey(t.Context(), "2026-11-16", quota.Key{})
 	if !errors.Is(err, ErrAway) || !errors.Is(err, ErrReadOnly) {
 		t.Errorf("on a server that only reads: %v; want ErrAway and ErrReadOnly", err)
 	}
@@ -315,13 +315,13 @@ func TestNodesThatPruneAtOnceDoNotWaitForEachOtherInACircle(t *testing.T) {
 	var all sync.WaitGroup
 	for _, s := range nodes {
 		all.Go(func() {
-			if err := s.PruneUsage(t.Context(), "2026-11-16", "2025-01-01"); err != nil {
+			if err := s.Usage.Prune(t.Context(), "2026-11-16", "2025-01-01"); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	if err := nodes[0].PruneUsage(t.Context(), "2026-11-16", "2025-01-01"); err != nil {
+	if err := nodes[0].Usage.Prune(t.Context(), "2026-11-16", "2025-01-01"); err != nil {
 		t.Error(err)
 	}
 	saved(t, nodes[0], "2026-11-15", quota.Usage{})

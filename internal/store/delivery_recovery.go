@@ -22,7 +22,7 @@ const recoveryID = "rcv_"
 //
 // ErrNotFound; ErrInvalid: since is in the future or longer ago than events are kept;
 // ErrTooMany: the endpoint has a recovery that is not done.
-func (s *Store) Recover(ctx context.Context, accountID, endpointID string, since, now time.Time) (webhook.Recovery, error) {
+func (s *Deliveries) Recover(ctx context.Context, accountID, endpointID string, since, now time.Time) (webhook.Recovery, error) {
 	since = since.UTC().Truncate(time.Millisecond)
 	r := webhook.Recovery{
 		ID: account.NewID(recoveryID, now, rand.Reader), EndpointID: endpointID,
@@ -60,7 +60,7 @@ func (s *Store) Recover(ctx context.Context, accountID, endpointID string, since
 }
 
 // Recoveries lists those of an endpoint, newest first. ErrNotFound: no such endpoint.
-func (s *Store) Recoveries(ctx context.Context, accountID, endpointID string) ([]webhook.Recovery, error) {
+func (s *Deliveries) Recoveries(ctx context.Context, accountID, endpointID string) ([]webhook.Recovery, error) {
 	var list []webhook.Recovery
 	err := s.read(ctx, func(tx *sql.Tx) error {
 		if _, err := findEndpoint(ctx, tx, accountID, endpointID); err != nil {
@@ -93,25 +93,23 @@ func (s *Store) Recoveries(ctx context.Context, accountID, endpointID string) ([
 // the next limit events. A process that dies between two steps loses nothing, and
 // any number of nodes may call it at once. more tells that there was something to
 // do, hence perhaps more.
-func (s *Store) RunRecovery(ctx context.Context, now time.Time, limit int) (more bool, err error) {
+func (s *Deliveries) RunRecovery(ctx context.Context, now time.Time, limit int) (more bool, err error) {
 	const open = `SELECT EXISTS (SELECT 1 FROM recoveries WHERE done_at = '')`
 	if err := s.reads.QueryRowContext(ctx, open).Scan(&more); err != nil || !more {
 		return false, s.explain(ctx, err)
 	}
-	err = s.hurried().write(ctx, func(tx *sql.Tx) error {
+	err = s.withWait(retryWait).write(ctx, func(tx *sql.Tx) error {
 		more, err = s.recoverSome(ctx, tx, now, limit)
 		return err
 	})
 	return more && err == nil, err
 }
 
-func (s *Store) recoverSome(ctx context.Context, tx *sql.Tx, now time.Time, limit int) (bool, error) {
+func (s *Deliveries) recoverSome(ctx context.Context, tx *sql.Tx, now time.Time, limit int) (bool, error) {
 	// The endpoint is held, not the recovery: two recoveries of one endpoint must not
 	// both find that an event is missing, and whoever deletes it holds it first.
-	pick := `SELECT w.id FROM recoveries r JOIN endpoints w ON w.id = r.endpoint_id WHERE r.done_at = '' ORDER BY r.created_at, r.id LIMIT 1`
-	if s.postgres {
-		pick += ` FOR NO KEY UPDATE OF w SKIP LOCKED`
-	}
+	pick := `SELECT w.id FROM recoveries r JOIN endpoints w ON w.id = r.endpoint_id WHERE r.done_at = '' ORDER BY r.created_at, r.id LIMIT 1` +
+		s.dialect.lockClause("FOR NO KEY UPDATE OF w SKIP LOCKED")
 	var endpointID string
 	err := tx.QueryRowContext(ctx, pick).Scan(&endpointID)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -25,19 +25,19 @@ var linkMails = map[account.LinkPurpose]mail.Kind{
 	account.LinkDeletion: mail.ConfirmDeletion,
 }
 
-// RequestLink asks for the mail with a link, unless the address or the network has
+// Request asks for the mail with a link, unless the address or the network has
 // had as many as it may; the links of all purposes count together. It tells which
 // it was, for the queue to be woken and for nobody else. ErrInvalid: the address.
 //
 // It never looks whether the address has an account, and it does the same whether
 // the mail may go out or not, down to the mail itself, which is queued and then
 // taken back: how long it takes says nothing to a stranger either way.
-func (s *Store) RequestLink(ctx context.Context, email string, purpose account.LinkPurpose, network netip.Prefix, now time.Time) (bool, error) {
+func (s *Links) Request(ctx context.Context, email string, purpose account.LinkPurpose, network netip.Prefix, now time.Time) (bool, error) {
 	email, err := account.NormalizeEmail(email)
 	if err != nil {
 		return false, problem(ErrInvalid, err, "%v", err)
 	}
-	keys, err := s.linkKeys(ctx, now)
+	keys, err := s.keys(ctx, now)
 	if err != nil {
 		return false, err
 	}
@@ -49,7 +49,7 @@ func (s *Store) RequestLink(ctx context.Context, email string, purpose account.L
 		client.subjects = append(client.subjects, key.pseudonym("network", append(addr[:], byte(network.Bits()))))
 	}
 	var allowed bool
-	err = s.hurried().write(ctx, func(tx *sql.Tx) error {
+	err = s.withWait(retryWait).write(ctx, func(tx *sql.Tx) error {
 		if err := lockCounters(ctx, tx, now, &address, &client); err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func (s *Store) RequestLink(ctx context.Context, email string, purpose account.L
 		if _, err := tx.ExecContext(ctx, `SAVEPOINT mail`); err != nil {
 			return err
 		}
-		if err := s.queueMail(ctx, tx, mail.Request{To: email, Kind: linkMails[purpose]}, now); err != nil {
+		if err := queueMail(ctx, tx, mail.Request{To: email, Kind: linkMails[purpose]}, now); err != nil {
 			return err
 		}
 		end := `ROLLBACK TO SAVEPOINT mail`
@@ -161,14 +161,14 @@ func (k linkKey) pseudonym(kind string, subject []byte) string {
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
-// linkKeys gives the key of the day, which is made when it is first asked for, and
+// keys gives the key of the day, which is made when it is first asked for, and
 // that of the day before if there is one: without a key there are no counts.
-func (s *Store) linkKeys(ctx context.Context, now time.Time) ([]linkKey, error) {
+func (s *Links) keys(ctx context.Context, now time.Time) ([]linkKey, error) {
 	today, yesterday := now.UTC().Format(time.DateOnly), now.UTC().AddDate(0, 0, -1).Format(time.DateOnly)
 	// A read is enough on all but the first request of a day.
 	key, err := readLinkKey(s.reads.QueryRowContext(ctx, `SELECT key FROM link_keys WHERE day = $1`, today))
 	if errors.Is(err, sql.ErrNoRows) {
-		err = s.hurried().write(ctx, func(tx *sql.Tx) (err error) {
+		err = s.withWait(retryWait).write(ctx, func(tx *sql.Tx) (err error) {
 			var candidate linkKey
 			rand.Read(candidate[:]) //nolint:errcheck // it never fails, it says
 			// The update changes nothing: of two that come at once the second is given the

@@ -22,7 +22,7 @@ type Published struct {
 }
 
 // Load reads the catalogue as one publication left it.
-func (s *Store) Load(ctx context.Context) (*Published, error) {
+func (s *Catalogue) Load(ctx context.Context) (*Published, error) {
 	var p *Published
 	err := s.read(ctx, func(tx *sql.Tx) error {
 		var err error

@@ -53,12 +53,12 @@ func TestEveryNodeHearsOfPublicationsAndKeys(t *testing.T) {
 	hear("a publication")
 	ada := create(t, s, "ada@example.org", account.Developer)
 	hear("an account")
-	_, key, err := s.CreateKey(t.Context(), ada.Email, "x", monday)
+	_, key, err := s.Keys.Create(t.Context(), ada.Email, "x", monday)
 	if err != nil {
 		t.Fatal(err)
 	}
 	hear("a key")
-	if err := s.RevokeKey(t.Context(), "", key.ID, monday); err != nil {
+	if err := s.Keys.Revoke(t.Context(), "", key.ID, monday); err != nil {
 		t.Fatal(err)
 	}
 	hear("a revocation")
@@ -86,7 +86,7 @@ func TestListeningEndsWithItsContextAndLeavesNothing(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- s.Listen(ctx, func() { stop() }) }()
-		if !s.IsShared() {
+		if !s.Shared() {
 			stop()
 		}
 		if err := <-ended; err != nil {

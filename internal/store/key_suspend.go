@@ -18,9 +18,9 @@ var ErrKeySuspended = errors.New("the key is suspended")
 // countedKeys are the keys that count against a plan and work.
 const countedKeys = `revoked_at = '' AND expires_at = '' AND suspended_at = ''`
 
-// KeysDueAt is when the keys of an account above its plan's number are suspended;
+// SuspensionDue is when the keys of an account above its plan's number are suspended;
 // the zero time when none is to be.
-func (s *Store) KeysDueAt(ctx context.Context, accountID string) (time.Time, error) {
+func (s *Keys) SuspensionDue(ctx context.Context, accountID string) (time.Time, error) {
 	var due string
 	err := s.reads.QueryRowContext(ctx, `SELECT keys_due_at FROM accounts WHERE id = $1`, accountID).Scan(&due)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -32,10 +32,10 @@ func (s *Store) KeysDueAt(ctx context.Context, accountID string) (time.Time, err
 	return parseTime(due)
 }
 
-// SuspendKeys gives account.KeyGrace to every account that has more keys than its
+// SuspendExcess gives account.KeyGrace to every account that has more keys than its
 // plan, and suspends the keys of those whose time is over: those used last stay.
 // Called again and again, on any number of nodes, it does what is due once.
-func (s *Store) SuspendKeys(ctx context.Context, now time.Time) error {
+func (s *Keys) SuspendExcess(ctx context.Context, now time.Time) error {
 	var over, due []string
 	// Found without the lock of a writer: hardly ever is there anything to write.
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
@@ -64,14 +64,14 @@ func (s *Store) SuspendKeys(ctx context.Context, now time.Time) error {
 		}
 	}
 	for _, id := range due {
-		if err := s.suspendKeys(ctx, id, now); err != nil {
+		if err := s.suspendExcess(ctx, id, now); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Store) suspendKeys(ctx context.Context, accountID string, now time.Time) error {
+func (s *Keys) suspendExcess(ctx context.Context, accountID string, now time.Time) error {
 	return s.writeKeys(ctx, func(tx *sql.Tx) error {
 		// Whether it is still due is asked again: another node may have done it, and the
 		// account may be Pro since.

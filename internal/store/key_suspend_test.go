@@ -16,14 +16,14 @@ func overfull(t *testing.T, s *Store) (texts []string, ids []string) {
 	t.Helper()
 	create(t, s, "ada@example.org", account.Pro)
 	for i := range 6 {
-		text, k, err := s.CreateKey(t.Context(), "ada@example.org", fmt.Sprint(i), monday.Add(time.Duration(i)*time.Second))
+		text, k, err := s.Keys.Create(t.Context(), "ada@example.org", fmt.Sprint(i), monday.Add(time.Duration(i)*time.Second))
 		if err != nil {
 			t.Fatal(err)
 		}
 		texts, ids = append(texts, text), append(ids, k.ID)
 	}
 	for i, key := range []int{5, 1, 3, 0, 4} {
-		if err := s.UseKeys(t.Context(), []account.KeyUse{{KeyID: ids[key], At: monday.Add(time.Duration(i+1) * time.Hour)}}); err != nil {
+		if err := s.Keys.MarkUsed(t.Context(), []account.KeyUse{{KeyID: ids[key], At: monday.Add(time.Duration(i+1) * time.Hour)}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -38,14 +38,14 @@ func setPlan(t *testing.T, s *Store, plan account.Plan) {
 
 func setPlanAt(t *testing.T, s *Store, plan account.Plan, now time.Time) {
 	t.Helper()
-	if err := s.SetPlan(t.Context(), "ada@example.org", plan, now); err != nil {
+	if err := s.Accounts.SetPlan(t.Context(), "ada@example.org", plan, now); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func suspend(t *testing.T, s *Store, now time.Time) {
 	t.Helper()
-	if err := s.SuspendKeys(t.Context(), now); err != nil {
+	if err := s.Keys.SuspendExcess(t.Context(), now); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -58,18 +58,18 @@ func suspended(t *testing.T, s *Store, texts []string) string {
 	for i, text := range texts {
 		hashes[i] = account.HashKey(text)
 	}
-	all, err := s.KeysByHash(t.Context(), hashes)
+	all, err := s.Keys.ByHashes(t.Context(), hashes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var names []string
 	for _, text := range texts {
-		k, err := s.KeyByHash(t.Context(), account.HashKey(text))
+		k, err := s.Keys.ByHash(t.Context(), account.HashKey(text))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if all[account.HashKey(text)] != k {
-			t.Errorf("KeysByHash has %+v and KeyByHash %+v", all[account.HashKey(text)], k)
+			t.Errorf("Keys.ByHashes has %+v and Keys.ByHash %+v", all[account.HashKey(text)], k)
 		}
 		if !k.SuspendedAt.IsZero() {
 			names = append(names, k.Name)
@@ -83,15 +83,15 @@ func TestKeysAboveThePlanAreSuspendedAfterAWeek(t *testing.T) {
 		s := open(t, dsn)
 		texts, ids := overfull(t, s)
 		// The date is known at once, whenever somebody looks at everybody next.
-		a, err := s.Account(t.Context(), "ada@example.org")
+		a, err := s.Accounts.Find(t.Context(), "ada@example.org")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if due, err := s.KeysDueAt(t.Context(), a.ID); err != nil || !due.Equal(day(7)) {
+		if due, err := s.Keys.SuspensionDue(t.Context(), a.ID); err != nil || !due.Equal(day(7)) {
 			t.Errorf("keys are due %s, %v; want a week after the change", due, err)
 		}
 		suspend(t, s, day(0))
-		if due, err := s.KeysDueAt(t.Context(), create(t, s, "bob@example.org", account.Developer).ID); err != nil || !due.IsZero() {
+		if due, err := s.Keys.SuspensionDue(t.Context(), create(t, s, "bob@example.org", account.Developer).ID); err != nil || !due.IsZero() {
 			t.Errorf("an account with few keys is due %s, %v", due, err)
 		}
 		suspend(t, s, day(3)) // does not begin the week anew
@@ -113,9 +113,9 @@ func TestKeysAboveThePlanAreSuspendedAfterAWeek(t *testing.T) {
 			t.Errorf("a day later %q are suspended", got)
 		}
 
-		_, _, err = s.CreateKey(t.Context(), "ada@example.org", "7", day(8))
+		_, _, err = s.Keys.Create(t.Context(), "ada@example.org", "7", day(8))
 		fails(t, err, ErrKeyLimit)
-		_, _, err = s.RotateKey(t.Context(), "", ids[1], day(8))
+		_, _, err = s.Keys.Rotate(t.Context(), "", ids[1], day(8))
 		fails(t, err, ErrKeySuspended, ids[1], "revoke another")
 		// One of the three is rotated: its successor takes its place.
 		next, _ := rotate(t, s, ids[3], day(8))
@@ -132,7 +132,7 @@ func TestASuspendedKeyComesBackWhenThereIsRoom(t *testing.T) {
 		suspend(t, s, day(7))
 		revoke := func(i int, want string) {
 			t.Helper()
-			if err := s.RevokeKey(t.Context(), "", ids[i], day(8)); err != nil {
+			if err := s.Keys.Revoke(t.Context(), "", ids[i], day(8)); err != nil {
 				t.Fatal(err)
 			}
 			if got := suspended(t, s, texts); got != want {
@@ -185,13 +185,13 @@ func TestSeveralNodesSuspendOnce(t *testing.T) {
 		var wait sync.WaitGroup
 		for range 6 {
 			wait.Go(func() {
-				if err := s.SuspendKeys(t.Context(), day(7)); err != nil {
+				if err := s.Keys.SuspendExcess(t.Context(), day(7)); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		wait.Go(func() { // and meanwhile the owner revokes one of the three
-			if err := s.RevokeKey(t.Context(), "", ids[4], day(7)); err != nil {
+			if err := s.Keys.Revoke(t.Context(), "", ids[4], day(7)); err != nil {
 				t.Error(err)
 			}
 		})

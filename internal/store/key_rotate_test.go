@@ -25,16 +25,16 @@ func TestARotatedKeyWorksForADayBesideItsSuccessor(t *testing.T) {
 			ID: next.ID, AccountID: a.ID, Plan: account.Pro, Name: "import",
 			Prefix: text[:8], Suffix: text[38:], CreatedAt: day(1),
 		}
-		if got, err := s.KeyByHash(t.Context(), account.HashKey(text)); err != nil || got != want || next != want || text == oldText || !account.CheckKey(text) {
+		if got, err := s.Keys.ByHash(t.Context(), account.HashKey(text)); err != nil || got != want || next != want || text == oldText || !account.CheckKey(text) {
 			t.Errorf("the successor is %+v, %v; want %+v", got, err, want)
 		}
 		old.ExpiresAt = day(2)
-		if got, err := s.KeyByHash(t.Context(), account.HashKey(oldText)); err != nil || got != old {
+		if got, err := s.Keys.ByHash(t.Context(), account.HashKey(oldText)); err != nil || got != old {
 			t.Errorf("the old key is %+v, %v; want %+v", got, err, old)
 		}
 
 		now := day(2).Add(-time.Millisecond)
-		ring := keyring.New(s, func() time.Time { return now })
+		ring := keyring.New(s.Keys, func() time.Time { return now })
 		for _, key := range []string{oldText, text} {
 			if _, err := ring.Check(t.Context(), key); err != nil {
 				t.Errorf("during the overlap: %v", err)
@@ -54,7 +54,7 @@ func TestAKeyThatHasEndedIsNotRotated(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		create(t, s, "ada@example.org", account.Developer)
 		_, revoked := createKey(t, s, "ada@example.org", "1")
-		if err := s.RevokeKey(t.Context(), "", revoked.ID, day(1)); err != nil {
+		if err := s.Keys.Revoke(t.Context(), "", revoked.ID, day(1)); err != nil {
 			t.Fatal(err)
 		}
 		_, rotated := createKey(t, s, "ada@example.org", "2")
@@ -71,7 +71,7 @@ func TestAKeyThatHasEndedIsNotRotated(t *testing.T) {
 			{rotated.ID, day(2), ErrKeyEnded, []string{rotated.ID, "expired on 2026-11-18", "key create"}},
 			{"key_nothing", day(2), ErrNotFound, []string{"key_nothing", "key list"}},
 		} {
-			text, k, err := s.RotateKey(t.Context(), "", test.id, test.at)
+			text, k, err := s.Keys.Rotate(t.Context(), "", test.id, test.at)
 			fails(t, err, test.kind, test.says...)
 			if text != "" || k != (account.Key{}) {
 				t.Errorf("a key was given with the error: %+v", k)
@@ -92,7 +92,7 @@ func TestOfFiftyRotationsOfOneKeyOneIsMade(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 50 {
 			all.Go(func() {
-				_, _, err := nodes[i%2].RotateKey(t.Context(), "", k.ID, monday)
+				_, _, err := nodes[i%2].Keys.Rotate(t.Context(), "", k.ID, monday)
 				if err == nil {
 					made.Add(1)
 				} else if !errors.Is(err, ErrKeyEnded) {
@@ -101,7 +101,7 @@ func TestOfFiftyRotationsOfOneKeyOneIsMade(t *testing.T) {
 			})
 		}
 		all.Wait()
-		keys, err := nodes[0].Keys(t.Context(), "ada@example.org")
+		keys, err := nodes[0].Keys.List(t.Context(), "ada@example.org")
 		if err != nil || len(keys) != 2 || made.Load() != 1 {
 			t.Errorf("%d rotations were made, there are %d keys, %v; want 1 and 2", made.Load(), len(keys), err)
 		}
@@ -122,14 +122,14 @@ func TestRotationsAndCreationsAtOnceKeepToThePlan(t *testing.T) {
 			var all sync.WaitGroup
 			for _, k := range []account.Key{first, second} {
 				all.Go(func() {
-					if _, _, err := nodes[1].RotateKey(t.Context(), "", k.ID, monday); err != nil {
+					if _, _, err := nodes[1].Keys.Rotate(t.Context(), "", k.ID, monday); err != nil {
 						t.Error(err)
 					}
 				})
 			}
 			for i := range 50 {
 				all.Go(func() {
-					_, _, err := nodes[i%2].CreateKey(t.Context(), email, fmt.Sprint("clé ", i), monday)
+					_, _, err := nodes[i%2].Keys.Create(t.Context(), email, fmt.Sprint("clé ", i), monday)
 					if err == nil {
 						made.Add(1)
 					} else if !errors.Is(err, ErrKeyLimit) {
@@ -138,7 +138,7 @@ func TestRotationsAndCreationsAtOnceKeepToThePlan(t *testing.T) {
 				})
 			}
 			all.Wait()
-			keys, err := nodes[0].Keys(t.Context(), email)
+			keys, err := nodes[0].Keys.List(t.Context(), email)
 			if err != nil || len(keys) != want+2 || made.Load() != int64(want-2) {
 				t.Errorf("%s: %d keys, %d of them made meanwhile, %v; want %d live and 2 in their overlap", plan, len(keys), made.Load(), err, want)
 			}
@@ -152,20 +152,20 @@ func TestAKeyIsRenamed(t *testing.T) {
 		text, k := createKey(t, s, "ada@example.org", "1")
 		_, other := createKey(t, s, "ada@example.org", "2")
 		if !raised(t, s, func() {
-			if err := s.RenameKey(t.Context(), "", k.ID, " production "); err != nil {
+			if err := s.Keys.Rename(t.Context(), "", k.ID, " production "); err != nil {
 				t.Fatal(err)
 			}
 		}) {
 			t.Error("no node would hear of it")
 		}
 		k.Name = "production"
-		if got, err := s.KeyByHash(t.Context(), account.HashKey(text)); err != nil || got != k {
+		if got, err := s.Keys.ByHash(t.Context(), account.HashKey(text)); err != nil || got != k {
 			t.Errorf("the key is %+v, %v; want %+v", got, err, k)
 		}
-		if keys, err := s.Keys(t.Context(), "ada@example.org"); err != nil || len(keys) != 2 || keys[0] != other && keys[1] != other {
+		if keys, err := s.Keys.List(t.Context(), "ada@example.org"); err != nil || len(keys) != 2 || keys[0] != other && keys[1] != other {
 			t.Errorf("Keys = %+v, %v; the other key was to stay", keys, err)
 		}
-		fails(t, s.RenameKey(t.Context(), "", k.ID, " "), ErrInvalid, "name")
-		fails(t, s.RenameKey(t.Context(), "", "key_nothing", "a"), ErrNotFound, "key_nothing", "key list")
+		fails(t, s.Keys.Rename(t.Context(), "", k.ID, " "), ErrInvalid, "name")
+		fails(t, s.Keys.Rename(t.Context(), "", "key_nothing", "a"), ErrNotFound, "key_nothing", "key list")
 	})
 }

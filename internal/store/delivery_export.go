@@ -12,10 +12,10 @@ import (
 // A DeliveryCursor is a place in the log of an endpoint; zero is before the first.
 type DeliveryCursor struct{ createdAt, id string }
 
-// ExportDeliveries gives the next deliveries to an endpoint, oldest first, at most
+// Export gives the next deliveries to an endpoint, oldest first, at most
 // limit and each with all its attempts, and the place after them. A log can be far
 // longer than what fits in memory, hence in parts. ErrNotFound: no such endpoint.
-func (s *Store) ExportDeliveries(ctx context.Context, accountID, endpointID string, after DeliveryCursor, limit int) ([]webhook.Delivery, DeliveryCursor, error) {
+func (s *Deliveries) Export(ctx context.Context, accountID, endpointID string, after DeliveryCursor, limit int) ([]webhook.Delivery, DeliveryCursor, error) {
 	var list []webhook.Delivery
 	next := after
 	err := s.read(ctx, func(tx *sql.Tx) error {
