@@ -6,13 +6,14 @@ import (
 	"strings"
 	"sync"
 
-	"palmares/internal/coding"
 	"palmares/internal/snapshot"
+	"palmares/internal/web"
+	"palmares/internal/wire"
 )
 
 // An answer is what an operation found, and how it goes out.
 type answer struct {
-	body     snapshot.Body
+	body     wire.Body
 	isList   bool
 	total    int    // of a list, before paging
 	paging   string // Link values of a paginated list
@@ -21,7 +22,7 @@ type answer struct {
 
 	// Set by prepare.
 	status int
-	coding coding.Coding
+	coding web.Coding
 	tag    string
 }
 
@@ -66,10 +67,9 @@ func (a *answer) prepare(r *http.Request) {
 		a.status = http.StatusPermanentRedirect
 		return
 	}
-	a.coding = coding.Choose(r.Header["Accept-Encoding"])
-	a.tag = coding.Tag(coding.Digest(a.body.Digest()), a.coding)
+	var known bool
 	a.status = http.StatusOK
-	if match := r.Header["If-None-Match"]; match != nil && coding.Matches(match, a.tag) {
+	if a.coding, a.tag, known = web.Negotiate(r, a.body.Digest()); known {
 		a.status = http.StatusNotModified
 	}
 }
@@ -108,9 +108,9 @@ func (h *Handler) write(w http.ResponseWriter, a *answer) {
 	header["Content-Type"] = jsonType
 	var body []byte
 	switch {
-	case a.coding != coding.Identity:
+	case a.coding != web.Identity:
 		header["Content-Encoding"] = a.coding.Header()
-		body = h.encodings.Get(coding.Digest(a.body.Digest()), a.coding, func() []byte { return a.body.Append(nil) })
+		body = h.compressor.Compress(a.body, a.coding)
 	case a.isList:
 		room := rooms.Get().(*[]byte)
 		*room = a.body.Append((*room)[:0])

@@ -15,10 +15,10 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
-	"palmares/internal/coding"
 	"palmares/internal/quota"
 	"palmares/internal/snapshot"
 	"palmares/internal/web"
+	"palmares/internal/wire"
 )
 
 // A Caller is who sent a request.
@@ -40,12 +40,12 @@ type Config struct {
 
 // A Handler answers every path under /api.
 type Handler struct {
-	cfg       Config
-	paths     map[string]route // whole paths
-	slugs     map[string]route // what stands before a slug
-	unknown   route
-	document  snapshot.Body
-	encodings coding.Cache
+	cfg        Config
+	paths      map[string]route // whole paths
+	slugs      map[string]route // what stands before a slug
+	unknown    route
+	document   wire.Body
+	compressor web.Compressor
 }
 
 // A route is an operation and the name it has in the figures of the operator.
@@ -59,7 +59,7 @@ var openAPI []byte
 
 // New makes the handler.
 func New(cfg Config) *Handler {
-	h := &Handler{cfg: cfg, document: snapshot.NewBody(openAPI), paths: map[string]route{}, slugs: map[string]route{}}
+	h := &Handler{cfg: cfg, document: wire.NewBody(wire.Sum(openAPI), openAPI), paths: map[string]route{}, slugs: map[string]route{}}
 	h.unknown.op = h.unknownPath
 	h.handle("/api/v1/tools", h.listTools)
 	h.handle("/api/v1/tools/{slug}", h.getTool)
@@ -289,7 +289,7 @@ func (h *Handler) getComparatif(r *request) (answer, error) {
 }
 
 // single finds what an operation shows of one tool, or where that tool went.
-func single(r *request, prefix string, find func(slug string) (snapshot.Body, bool)) (answer, error) {
+func single(r *request, prefix string, find func(slug string) (wire.Body, bool)) (answer, error) {
 	if body, ok := find(r.slug); ok {
 		return answer{body: body}, nil
 	}

@@ -2,14 +2,14 @@ package site
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
 	"sync"
 
-	"palmares/internal/coding"
+	"palmares/internal/web"
+	"palmares/internal/wire"
 )
 
 // An answer is a finished page, or where to go instead.
@@ -18,7 +18,7 @@ type answer struct {
 	kind      string // Content-Type
 	cache     string // Cache-Control
 	body      []byte
-	digest    coding.Digest
+	digest    wire.Digest
 	location  string // of a permanent redirection; then there is no body
 	canonical string // absolute; of an answer that stands for a page
 }
@@ -63,8 +63,7 @@ func strictHeaders(https bool) http.Header {
 }
 
 func found(kind string, body []byte) *answer {
-	sum := sha256.Sum256(body)
-	return &answer{status: http.StatusOK, kind: kind, cache: cachePage, body: body, digest: coding.Digest(sum[:])}
+	return &answer{status: http.StatusOK, kind: kind, cache: cachePage, body: body, digest: wire.Sum(body)}
 }
 
 // movedTo leads to another path of this site. The path is escaped, so that
@@ -86,11 +85,10 @@ func (s *Site) write(w http.ResponseWriter, r *http.Request, a *answer) {
 	if a.canonical != "" {
 		h.Set("Link", "<"+a.canonical+`>; rel="canonical"`)
 	}
-	chosen := coding.Choose(r.Header["Accept-Encoding"])
+	chosen, tag, known := web.Negotiate(r, a.digest)
 	if a.status == http.StatusOK {
-		tag := coding.Tag(a.digest, chosen)
 		h.Set("ETag", tag)
-		if match := r.Header["If-None-Match"]; match != nil && coding.Matches(match, tag) {
+		if known {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
@@ -99,9 +97,9 @@ func (s *Site) write(w http.ResponseWriter, r *http.Request, a *answer) {
 		h.Set("Allow", "GET, HEAD")
 	}
 	body := a.body
-	if chosen != coding.Identity {
+	if chosen != web.Identity {
 		h["Content-Encoding"] = chosen.Header()
-		body = s.encodings.Get(a.digest, chosen, func() []byte { return a.body })
+		body = s.compressor.Compress(wire.NewBody(a.digest, a.body), chosen)
 	}
 	h.Set("Content-Type", a.kind)
 	h.Set("Content-Length", strconv.Itoa(len(body)))

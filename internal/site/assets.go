@@ -7,7 +7,7 @@ import (
 	"path"
 	"strings"
 
-	"palmares/internal/coding"
+	"palmares/internal/wire"
 )
 
 //go:embed static
@@ -42,7 +42,7 @@ func readAssets() assets {
 		ext := path.Ext(e.Name())
 		name := strings.TrimSuffix(e.Name(), ext) + "." + hex.EncodeToString(sum[:6]) + ext
 		a.paths[e.Name()] = "/static/" + name
-		a.files[name] = &answer{status: 200, kind: assetKinds[ext], cache: cacheYear, body: body, digest: coding.Digest(sum[:])}
+		a.files[name] = &answer{status: 200, kind: assetKinds[ext], cache: cacheYear, body: body, digest: wire.Digest(sum[:])}
 	}
 	return a
 }

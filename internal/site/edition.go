@@ -11,6 +11,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/search"
 	"palmares/internal/snapshot"
+	"palmares/internal/wire"
 )
 
 // An edition is one version of the catalogue with what pages need of it beyond
@@ -128,7 +129,7 @@ func newEdition(snap *snapshot.Snapshot, demo bool) *edition {
 // whole is the page that holds all of n items.
 func whole(n int) snapshot.Paging { return snapshot.Paging{Number: 1, Limit: max(n, 1)} }
 
-func decode(body snapshot.Body, into any) {
+func decode(body wire.Body, into any) {
 	if err := json.Unmarshal(body.Bytes(), into); err != nil {
 		panic(err) // the snapshot rendered it from the same type
 	}

@@ -18,8 +18,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"palmares/internal/coding"
 	"palmares/internal/snapshot"
+	"palmares/internal/web"
 )
 
 // Config is what the pages need of the rest of the server.
@@ -38,16 +38,16 @@ type Config struct {
 
 // A Site answers every path that is not under /api.
 type Site struct {
-	cfg       Config
-	mux       *http.ServeMux
-	headers   http.Header // of every answer
-	assets    assets
-	reference docsReference
-	inText    map[string]bool // patterns of the pages that also stand in Markdown
-	encodings coding.Cache
-	current   atomic.Pointer[edition]
-	making    sync.Mutex
-	renewed   chan struct{} // told when there is a new edition
+	cfg        Config
+	mux        *http.ServeMux
+	headers    http.Header // of every answer
+	assets     assets
+	reference  docsReference
+	inText     map[string]bool // patterns of the pages that also stand in Markdown
+	compressor web.Compressor
+	current    atomic.Pointer[edition]
+	making     sync.Mutex
+	renewed    chan struct{} // told when there is a new edition
 }
 
 // New makes the handler of the website. Its Run should run beside it, for search

@@ -1,12 +1,12 @@
 package snapshot
 
 import (
-	"crypto/sha256"
 	"math/bits"
 	"sort"
 	"strconv"
 
 	"palmares/internal/catalog"
+	"palmares/internal/wire"
 )
 
 // Paging says which part of a list is wanted. Number counts from 1; both are
@@ -30,19 +30,19 @@ type Page struct {
 func (p *Page) Pages() int64 { return (int64(p.Total) + int64(p.Limit) - 1) / int64(p.Limit) }
 
 // Body gives the page as an answer.
-func (p *Page) Body() Body {
+func (p *Page) Body() wire.Body {
 	// The digest is made of those of the records and of the frame around them;
 	// hashing the whole body would cost more than sending it.
-	var room [(200 + 8) * len(Digest{})]byte
+	var room [(200 + 8) * len(wire.Digest{})]byte
 	b := append(room[:0], "page\x00"...)
 	for _, i := range p.ids {
 		b = append(b, p.from.digests[i][:]...)
 	}
-	sum := sha256.Sum256(p.appendMeta(b))
-	return Body{digest: Digest(sum[:]), page: p}
+	return wire.NewParts(wire.Sum(p.appendMeta(b)), p)
 }
 
-func (p *Page) appendBody(b []byte) []byte {
+// Append appends the bytes of the page as an answer.
+func (p *Page) Append(b []byte) []byte {
 	b = append(b, `{"data":[`...)
 	for n, i := range p.ids {
 		if n > 0 {

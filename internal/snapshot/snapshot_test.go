@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"palmares/internal/catalog"
+	"palmares/internal/wire"
 )
 
 // random draws a catalogue in which names, scores and categories meet often.
@@ -117,10 +118,10 @@ func TestPagesAreWhatAPlainSearchFinds(t *testing.T) {
 func TestEqualDigestsMeanEqualBytes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := Build(random(t), 1, "2026-01-01")
-		seen := map[Digest]string{}
+		seen := map[wire.Digest]string{}
 		for range 30 {
 			at := Paging{Number: rapid.Int64Range(1, 5).Draw(t, "page"), Limit: rapid.IntRange(1, 70).Draw(t, "limit")}
-			bodies := []Body{s.Prices("", at).Body(), s.Tools(ToolQuery{Sort: NameDesc}, at).Body(), s.Retired("", "", at).Body(), s.Categories().Body(), s.Stats()}
+			bodies := []wire.Body{s.Prices("", at).Body(), s.Tools(ToolQuery{Sort: NameDesc}, at).Body(), s.Retired("", "", at).Body(), s.Categories().Body(), s.Stats()}
 			for _, b := range bodies {
 				text := string(b.Append(nil))
 				if text != string(b.Bytes()) {

@@ -1,46 +1,51 @@
-// Package coding is how a finished body goes over the wire: in which content
-// coding, under which entity tag, and compressed once however often it is asked
-// for.
-//
-// The API and the site send different bodies but must agree on this; they share
-// it here so that neither can drift. A body is known by a digest of its content,
-// which lets a caller that has it already be told so before a byte is compressed.
-package coding
+package web
 
 import (
 	"encoding/hex"
+	"net/http"
 	"strconv"
 	"strings"
+
+	"palmares/internal/wire"
 )
 
-// A Coding is one way to send a body.
+// A Coding is a content coding, in which a body can be sent.
 type Coding uint8
 
-// The codings, the one we like best last: it wins among equals.
+// The codings. Among those a client likes equally, the last one wins.
 const (
 	Identity Coding = iota
 	Gzip
 	Zstd
 	Brotli
-	count
+	codings
 )
 
 var (
-	names    = [count][]string{nil, {"gzip"}, {"zstd"}, {"br"}}
-	suffixes = [count]string{"", "-gzip", "-zstd", "-br"}
+	codingNames = [codings][]string{nil, {"gzip"}, {"zstd"}, {"br"}}
+	tagSuffixes = [codings]string{"", "-gzip", "-zstd", "-br"}
 )
 
-// Header is the value of Content-Encoding, nil for a body as it is. It is shared
-// by all answers and must not be changed.
-func (c Coding) Header() []string { return names[c] }
+// Header returns the value of Content-Encoding, nil for Identity. All answers share it:
+// it must not be changed.
+func (c Coding) Header() []string { return codingNames[c] }
 
-// Choose reads Accept-Encoding (RFC 9110 §12.5.3). Without the header, or with
-// one that accepts nothing we have, the body goes out as it is.
-func Choose(lines []string) Coding {
+// Negotiate chooses the coding in which to send a body and returns its entity tag. It
+// reports whether the client has the body already, so that the answer is 304.
+func Negotiate(r *http.Request, d wire.Digest) (c Coding, tag string, known bool) {
+	c = ChooseCoding(r.Header["Accept-Encoding"])
+	tag = Tag(d, c)
+	match := r.Header["If-None-Match"]
+	return c, tag, match != nil && MatchesTag(match, tag)
+}
+
+// ChooseCoding reads the lines of Accept-Encoding (RFC 9110 §12.5.3). Without the
+// header, or if it accepts none of our codings, the answer is Identity.
+func ChooseCoding(lines []string) Coding {
 	if len(lines) == 0 {
 		return Identity
 	}
-	var weights [count]int // in thousandths; -1: not named
+	var weights [codings]int // in thousandths; -1 if not named
 	for i := range weights {
 		weights[i] = -1
 	}
@@ -68,7 +73,7 @@ func Choose(lines []string) Coding {
 		}
 	}
 	best, bestWeight := Identity, weights[Identity]
-	for c := Gzip; c < count; c++ {
+	for c := Gzip; c < codings; c++ {
 		w := weights[c]
 		if w < 0 {
 			w = star
@@ -80,7 +85,7 @@ func Choose(lines []string) Coding {
 	return best
 }
 
-// quality reads the parameters behind a coding: nothing, or `q=` and a weight.
+// quality reads the parameters of a coding: none, or `q=` and a weight.
 func quality(s string) (thousandths int, ok bool) {
 	s = strings.Trim(s, " \t")
 	if s == "" {
@@ -97,22 +102,19 @@ func quality(s string) (thousandths int, ok bool) {
 	return int(x * 1000), true
 }
 
-// A Digest names a body by its content: equal digests, equal bytes.
-type Digest [16]byte
-
-// Tag is a strong validator: the digest of a body and its coding, since two
-// codings of one body are different bytes.
-func Tag(d Digest, c Coding) string {
+// Tag returns the strong entity tag of a body in a coding. Two codings of one body are
+// different bytes, so they have different tags.
+func Tag(d wire.Digest, c Coding) string {
 	var room [40]byte
 	b := append(room[:0], '"')
 	b = hex.AppendEncode(b, d[:])
-	b = append(b, suffixes[c]...)
+	b = append(b, tagSuffixes[c]...)
 	return string(append(b, '"'))
 }
 
-// Matches tells whether an If-None-Match header, in one or more lines, names the
-// tag. The comparison is weak, as RFC 9110 asks; what cannot be read matches nothing.
-func Matches(lines []string, tag string) bool {
+// MatchesTag reports whether the lines of If-None-Match name the tag. The comparison is
+// weak, as RFC 9110 requires; a malformed header matches nothing.
+func MatchesTag(lines []string, tag string) bool {
 	for _, line := range lines {
 		for {
 			line = strings.TrimLeft(line, " \t,")

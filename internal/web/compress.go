@@ -1,0 +1,101 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"container/list"
+	"sync"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+
+	"palmares/internal/wire"
+)
+
+// A Compressor compresses bodies and keeps them by digest, so that each is compressed
+// once, even if it is part of many versions of the catalogue. The zero value is ready to
+// use, by any number of goroutines.
+type Compressor struct {
+	mu     sync.Mutex
+	size   int
+	bodies map[compressedKey]*list.Element
+	used   list.List // of compressedBody, most recently used first
+}
+
+// compressorSize bounds the memory for compressed bodies. 64 MiB hold about 10,000
+// pages of 50 tools.
+const compressorSize = 64 << 20
+
+type compressedKey struct {
+	digest wire.Digest
+	coding Coding
+}
+
+type compressedBody struct {
+	key   compressedKey
+	bytes []byte
+}
+
+// Compress returns a body in a coding other than Identity.
+func (z *Compressor) Compress(body wire.Body, c Coding) []byte {
+	k := compressedKey{body.Digest(), c}
+	z.mu.Lock()
+	if el, ok := z.bodies[k]; ok {
+		z.used.MoveToFront(el)
+		z.mu.Unlock()
+		return el.Value.(compressedBody).bytes
+	}
+	z.mu.Unlock()
+
+	// Two requests may compress the same body at once; that is cheaper than making one
+	// wait for the other.
+	b := compress(body.Bytes(), c)
+
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if _, ok := z.bodies[k]; ok {
+		return b
+	}
+	if z.bodies == nil {
+		z.bodies = map[compressedKey]*list.Element{}
+	}
+	z.bodies[k] = z.used.PushFront(compressedBody{k, b})
+	z.size += len(b)
+	for z.size > compressorSize {
+		oldest := z.used.Remove(z.used.Back()).(compressedBody)
+		delete(z.bodies, oldest.key)
+		z.size -= len(oldest.bytes)
+	}
+	return b
+}
+
+// The middle of each scale, where a page takes less than a millisecond.
+const (
+	gzipLevel   = 5
+	brotliLevel = 5
+)
+
+var zstdEncoder = sync.OnceValue(func() *zstd.Encoder {
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		panic(err) // only for invalid options
+	}
+	return enc
+})
+
+func compress(b []byte, c Coding) []byte {
+	var out bytes.Buffer
+	switch c {
+	case Zstd:
+		return zstdEncoder().EncodeAll(b, nil)
+	case Brotli:
+		w := brotli.NewWriterLevel(&out, brotliLevel)
+		_, _ = w.Write(b) // to memory: cannot fail
+		_ = w.Close()
+	default:
+		w, _ := gzip.NewWriterLevel(&out, gzipLevel) // fails only for an invalid level
+		_, _ = w.Write(b)
+		_ = w.Close()
+	}
+	return out.Bytes()
+}

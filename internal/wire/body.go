@@ -1,0 +1,59 @@
+// Package wire is the form in which records leave the server, whoever sends them: one
+// JSON encoding, and bodies that are named by a digest of their content.
+//
+// It is apart from package web so that what renders or stores such bodies does not
+// depend on HTTP.
+package wire
+
+import "crypto/sha256"
+
+// A Digest names a body by its content: equal digests mean equal bytes, on every node
+// and after every restart.
+type Digest [16]byte
+
+// Sum returns the digest of b.
+func Sum(b []byte) Digest {
+	sum := sha256.Sum256(b)
+	return Digest(sum[:])
+}
+
+// A Body is a response body whose digest is known before its bytes are assembled, so
+// that a client that has it already can be told so cheaply.
+type Body struct {
+	digest Digest
+	bytes  []byte // the whole body, if parts is nil
+	parts  Appender
+}
+
+// An Appender assembles a body. It must append the same bytes each time.
+type Appender interface {
+	Append(buf []byte) []byte
+}
+
+// NewBody returns a body of bytes with their digest. The bytes must not change.
+func NewBody(d Digest, b []byte) Body { return Body{digest: d, bytes: b} }
+
+// NewParts returns a body that is assembled each time it is sent.
+func NewParts(d Digest, parts Appender) Body { return Body{digest: d, parts: parts} }
+
+// Digest returns the name of the body.
+func (b Body) Digest() Digest { return b.digest }
+
+// Assembled reports whether Bytes has to assemble the body.
+func (b Body) Assembled() bool { return b.parts != nil }
+
+// Append appends the bytes of the body to buf.
+func (b Body) Append(buf []byte) []byte {
+	if b.parts == nil {
+		return append(buf, b.bytes...)
+	}
+	return b.parts.Append(buf)
+}
+
+// Bytes returns the bytes of the body, which must not be changed.
+func (b Body) Bytes() []byte {
+	if b.parts == nil {
+		return b.bytes
+	}
+	return b.parts.Append(nil)
+}
