@@ -6,13 +6,13 @@ import (
 	"unicode"
 )
 
-// What a URL is for decides what it may end with.
+// urlUse is the purpose of a URL, which decides what it may end with.
 type urlUse int
 
 const (
 	address urlUse = iota
-	page           // sections are added to it after #
-	site           // paths are added to it
+	page           // #section is appended to it
+	site           // paths are appended to it
 )
 
 func (d *decoder) url(name string, use urlUse) string {
@@ -39,7 +39,7 @@ func (d *decoder) urlOf(label string, v *value, use urlUse) string {
 func isURL(s string, use urlUse) bool {
 	for i := range len(s) {
 		if s[i] <= ' ' || s[i] > '~' || strings.IndexByte("<>\"\\^`{|}", s[i]) >= 0 {
-			return false // RFC 3986 knows none of these; browsers would escape them
+			return false // RFC 3986 has none of these; browsers would escape them
 		}
 	}
 	u, err := url.Parse(s)
@@ -55,8 +55,9 @@ func isURL(s string, use urlUse) bool {
 	return true
 }
 
-// isDomain tells whether s is plausibly the host name of a website: at least two
-// labels of letters, digits and inner dashes, the last one no number.
+// isDomain reports whether s looks like the host name of a website: at least two
+// labels of letters, digits and inner dashes, the last of which does not start
+// with a digit.
 func isDomain(s string) bool {
 	labels := strings.Split(s, ".")
 	if len(labels) < 2 || len(s) > 253 || digits(labels[len(labels)-1]) > 0 {

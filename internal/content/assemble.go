@@ -6,43 +6,31 @@ import (
 	"palmares/internal/catalog"
 )
 
-// A claim is what holds a slug that no other may take.
+// A claim records where a slug is used, since no other record may use it.
 type claim struct {
 	what string // "an active tool"
 	file string
 	line int
 }
 
-// assemble makes the catalogue and checks its records against each other, in the
-// order of the format: of two that collide, the later one is the problem.
+// An index holds the slugs of a folder.
+type index struct {
+	tools       map[string]claim // active slugs, aliases and retired slugs
+	comparisons map[string]claim
+	active      map[string]*record
+	owners      map[string]string // active slug by alias
+}
+
+// assemble builds the catalogue and checks its records against each other, in
+// reading order: of two records that collide, the later one is the problem.
 func (f *folder) assemble() *catalog.Catalog {
 	c := &f.catalogue
-	tools := map[string]claim{} // active slugs, aliases and retired slugs
-	comparisons := map[string]claim{}
-	active := map[string]*record{}
-	owners := map[string]string{} // of aliases
-
+	x := index{map[string]claim{}, map[string]claim{}, map[string]*record{}, map[string]string{}}
 	for _, b := range f.batches {
 		f.problems = append(f.problems, b.problems...)
 		for i := range b.records {
 			r := &b.records[i]
-			// A record that could not be read still has the name of its file, so that
-			// those who refer to it are not blamed for it.
-			switch b.kind.folder {
-			case "outils":
-				if f.claim(tools, r.slug, "slug", r.line, r, "an active tool") {
-					active[r.slug] = r
-				}
-				for _, ref := range r.refs {
-					if f.claim(tools, ref.slug, "alias", ref.line, r, fmt.Sprintf("an alias of %q", r.slug)) {
-						owners[ref.slug] = r.slug
-					}
-				}
-			case "comparatifs":
-				f.claim(comparisons, r.slug, "slug", r.line, r, "a comparison")
-			case "cimetiere":
-				f.claim(tools, r.slug, "slug", r.line, r, "a retired tool")
-			}
+			f.claimSlugs(&x, b.kind, r)
 			switch {
 			case r.tool != nil:
 				c.Tools = append(c.Tools, *r.tool)
@@ -58,16 +46,37 @@ func (f *folder) assemble() *catalog.Catalog {
 		for i := range b.records {
 			switch r := &b.records[i]; {
 			case r.comparison != nil:
-				f.checkSides(r, active, owners, tools)
+				f.checkSides(r, &x)
 			case r.retired != nil:
-				f.checkSuccessor(r, tools)
+				f.checkSuccessor(r, &x)
 			}
 		}
 	}
 	return c
 }
 
-// claim takes a slug for a record, unless it is taken.
+// claimSlugs adds the slugs of a record to the index. A Markdown record that could
+// not be read still has the slug of its file name, so that no problem is reported
+// for references to it.
+func (f *folder) claimSlugs(x *index, k kind, r *record) {
+	switch k.folder {
+	case "outils":
+		if f.claim(x.tools, r.slug, "slug", r.line, r, "an active tool") {
+			x.active[r.slug] = r
+		}
+		for _, ref := range r.refs {
+			if f.claim(x.tools, ref.slug, "alias", ref.line, r, fmt.Sprintf("an alias of %q", r.slug)) {
+				x.owners[ref.slug] = r.slug
+			}
+		}
+	case "comparatifs":
+		f.claim(x.comparisons, r.slug, "slug", r.line, r, "a comparison")
+	case "cimetiere":
+		f.claim(x.tools, r.slug, "slug", r.line, r, "a retired tool")
+	}
+}
+
+// claim reserves a slug for a record, or adds a problem if it is taken.
 func (f *folder) claim(taken map[string]claim, slug, as string, line int, r *record, what string) bool {
 	if slug == "" || !catalog.IsSlug(slug) {
 		return false
@@ -81,11 +90,11 @@ func (f *folder) claim(taken map[string]claim, slug, as string, line int, r *rec
 }
 
 // checkSides checks that both tools of a comparison are active and tested.
-func (f *folder) checkSides(r *record, active map[string]*record, owners map[string]string, tools map[string]claim) {
+func (f *folder) checkSides(r *record, x *index) {
 	for _, ref := range r.refs {
-		tool, isActive := active[ref.slug]
-		owner := owners[ref.slug]
-		other, isTaken := tools[ref.slug]
+		tool, isActive := x.active[ref.slug]
+		owner := x.owners[ref.slug]
+		other, isTaken := x.tools[ref.slug]
 		switch {
 		case isActive && tool.tool != nil && !tool.tested:
 			f.problem(r.file, ref.line, "%s %q has no score (%s:%d); only tested tools are compared", ref.field, ref.slug, tool.file, tool.line)
@@ -95,21 +104,21 @@ func (f *folder) checkSides(r *record, active map[string]*record, owners map[str
 		case isTaken:
 			f.problem(r.file, ref.line, "%s %q is %s (%s:%d); only active tools are compared", ref.field, ref.slug, other.what, other.file, other.line)
 		default:
-			f.problem(r.file, ref.line, "%s %q is not a tool of this folder", ref.field, ref.slug)
+			f.problem(r.file, ref.line, "%s %q is not a tool in this folder", ref.field, ref.slug)
 		}
 	}
 }
 
-// checkSuccessor checks that the successor of a retired tool is known, if only
-// as a former or a retired one.
-func (f *folder) checkSuccessor(r *record, tools map[string]claim) {
+// checkSuccessor checks that the successor of a retired tool is another tool of
+// the folder, be it active, retired or an alias.
+func (f *folder) checkSuccessor(r *record, x *index) {
 	for _, ref := range r.refs {
-		_, known := tools[ref.slug]
+		_, known := x.tools[ref.slug]
 		switch {
 		case ref.slug == r.slug:
-			f.problem(r.file, ref.line, "successor must be another tool than %q itself", r.slug)
+			f.problem(r.file, ref.line, "successor must be a tool other than %q itself", r.slug)
 		case !known:
-			f.problem(r.file, ref.line, "successor %q is not a tool of this folder", ref.slug)
+			f.problem(r.file, ref.line, "successor %q is not a tool in this folder", ref.slug)
 		}
 	}
 }

@@ -15,9 +15,9 @@ import (
 	"palmares/internal/catalog"
 )
 
-// A batch is a stretch of records of one kind that one worker reads: file names,
-// or lines of the kind's JSON lines. Batches are made in the order of the format and
-// kept in it, so what comes out does not depend on who was faster.
+// A batch is a run of records of one kind that one worker reads: file names or
+// JSON lines. Batches are kept in reading order, so the result does not depend on
+// the workers' timing.
 type batch struct {
 	kind  kind
 	names []string
@@ -32,24 +32,24 @@ type jsonLine struct {
 	data   []byte
 }
 
-// A batch is small enough to keep all workers busy to the end, large enough that
-// handing it over costs nothing.
+// A batch is small enough to keep all workers busy to the end, and large enough
+// for the channel to cost nothing.
 const (
 	batchRecords = 64
 	batchBytes   = 256 << 10
 )
 
-// A reading feeds batches to the workers.
-type reading struct {
+// A producer lists the records of a folder and sends them to workers, in batches.
+type producer struct {
 	*folder
 	work  chan *batch
 	done  atomic.Int64 // records read
-	count int          // records handed out
+	count int          // records listed
 }
 
-// readRecords reads all records, with as many workers as there are processors.
+// readRecords reads all records, with one worker per processor.
 func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
-	r := &reading{folder: f, work: make(chan *batch, 2*runtime.GOMAXPROCS(0))}
+	r := &producer{folder: f, work: make(chan *batch, 2*runtime.GOMAXPROCS(0))}
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
@@ -59,7 +59,7 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 			}
 		})
 	}
-	err := r.handOut(ctx, found)
+	err := r.produce(ctx, found)
 	close(r.work)
 	workers.Wait()
 	if err != nil {
@@ -71,7 +71,7 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 	return ctx.Err()
 }
 
-func (r *reading) handOut(ctx context.Context, found map[string]bool) error {
+func (r *producer) produce(ctx context.Context, found map[string]bool) error {
 	for _, k := range kinds {
 		if found[k.folder] {
 			if err := r.markdown(ctx, k); err != nil {
@@ -87,8 +87,8 @@ func (r *reading) handOut(ctx context.Context, found map[string]bool) error {
 	return nil
 }
 
-// submit hands a batch to the workers, and waits while they are busy.
-func (r *reading) submit(ctx context.Context, b *batch) error {
+// submit sends a batch to the workers, and blocks while they are busy.
+func (r *producer) submit(ctx context.Context, b *batch) error {
 	r.batches = append(r.batches, b)
 	if r.progress != nil {
 		r.progress(int(r.done.Load()))
@@ -101,8 +101,8 @@ func (r *reading) submit(ctx context.Context, b *batch) error {
 	}
 }
 
-// full counts a record more, and tells whether that is one too many.
-func (r *reading) full(file string, line int) bool {
+// tooMany counts a record and reports whether the limit is exceeded.
+func (r *producer) tooMany(file string, line int) bool {
 	r.count++
 	if r.count == r.maxRecords+1 {
 		r.problem(file, line, "the folder holds more than %d records; the rest was not read", r.maxRecords)
@@ -110,7 +110,7 @@ func (r *reading) full(file string, line int) bool {
 	return r.count > r.maxRecords
 }
 
-func (r *reading) markdown(ctx context.Context, k kind) error {
+func (r *producer) markdown(ctx context.Context, k kind) error {
 	entries, err := fs.ReadDir(r.fsys, k.folder)
 	if err != nil {
 		r.problem(k.folder, 1, "the folder cannot be read: %s", rootCause(err))
@@ -125,18 +125,18 @@ func (r *reading) markdown(ctx context.Context, k kind) error {
 		slug, isMarkdown := strings.CutSuffix(e.Name(), ".md")
 		switch {
 		case e.IsDir():
-			r.problem(name, 1, "this folder is not read; records lie directly in %s/", k.folder)
+			r.problem(name, 1, "this folder is not read; records must be directly in %s/", k.folder)
 			continue
 		case !isMarkdown:
-			r.problem(name, 1, "this file is not read; a record is a file <slug>.md")
+			r.problem(name, 1, "this file is not read; a record must be named <slug>.md")
 			continue
 		case !catalog.IsSlug(slug):
 			r.problem(name, 1, "the file name must be <slug>.md, with a slug %s", slugRule)
 		}
-		if !r.is(name, e, false) {
+		if !r.checkType(name, e, false) {
 			continue
 		}
-		if r.full(name, 1) {
+		if r.tooMany(name, 1) {
 			break
 		}
 		b.names = append(b.names, name)
@@ -150,7 +150,7 @@ func (r *reading) markdown(ctx context.Context, k kind) error {
 	return r.submit(ctx, b)
 }
 
-func (r *reading) jsonLines(ctx context.Context, k kind) error {
+func (r *producer) jsonLines(ctx context.Context, k kind) error {
 	name := k.folder + ".jsonl"
 	file, err := r.fsys.Open(name)
 	if err != nil {
@@ -174,7 +174,7 @@ func (r *reading) jsonLines(ctx context.Context, k kind) error {
 		case tooLong:
 			r.problem(name, number, "the line is longer than 1 MiB (%d bytes)", maxFile)
 		case len(bytes.TrimSpace(data)) > 0:
-			if r.full(name, number) {
+			if r.tooMany(name, number) {
 				return r.submit(ctx, b)
 			}
 			b.lines = append(b.lines, jsonLine{number, data})
@@ -193,8 +193,8 @@ func (r *reading) jsonLines(ctx context.Context, k kind) error {
 	return r.submit(ctx, b)
 }
 
-// readLine gives the next line without its end. Of one that is too long nothing
-// is kept. The error is io.EOF with the last line.
+// readLine returns the next line without its line ending, or nothing if it is too
+// long. With the last line it returns io.EOF.
 func readLine(in *bufio.Reader) (line []byte, tooLong bool, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
@@ -212,13 +212,13 @@ func readLine(in *bufio.Reader) (line []byte, tooLong bool, err error) {
 	}
 }
 
-// read makes records of the batch.
+// read decodes the records of the batch.
 func (b *batch) read(fsys fs.FS, declared categories) {
 	for _, name := range b.names {
 		d := decoder{file: name, line: 1, declared: declared, problems: &b.problems, isMarkdown: true}
 		d.slug = strings.TrimSuffix(name[strings.IndexByte(name, '/')+1:], ".md")
-		if text, why := readFile(fsys, name); why != "" {
-			d.report(1, "%s", why)
+		if text, failure := readFile(fsys, name); failure != "" {
+			d.report(1, "%s", failure)
 		} else if text, ok := d.utf8(text); ok {
 			d.frontMatter(text)
 		}
@@ -230,7 +230,7 @@ func (b *batch) read(fsys fs.FS, declared categories) {
 		case !utf8.Valid(line.data):
 			d.report(line.number, "the line is not valid UTF-8; save the file as UTF-8")
 		case hasLoneSurrogate(line.data):
-			d.report(line.number, `the line has a \u escape that is half a character; write the character itself`)
+			d.report(line.number, `the line contains a \u escape for half a character; write the character itself`)
 		default:
 			v, ok := parseJSON(line.data, line.number, d.report)
 			d.fields, d.parsed = v.fields, ok
@@ -252,14 +252,14 @@ func (b *batch) add(d *decoder) {
 func (d *decoder) frontMatter(text string) {
 	first, rest, _ := strings.Cut(text, "\n")
 	if strings.TrimRight(first, " \t") != "---" {
-		d.report(1, "the file must begin with a line --- and the fields of the record")
+		d.report(1, "the file must begin with a line ---, followed by the fields of the record")
 		return
 	}
 	yaml, line := rest, 1
 	for {
 		line++
 		if rest == "" {
-			d.report(1, "the fields of the record never end; close them with a line ---")
+			d.report(1, "the fields of the record are not closed; end them with a line ---")
 			return
 		}
 		var l string
@@ -277,8 +277,8 @@ func (d *decoder) frontMatter(text string) {
 	d.bodyLine = line + 1 + skipped
 }
 
-// trimBlankLines takes the blank lines from both ends of a body and counts
-// those at its start.
+// trimBlankLines removes the blank lines at both ends of a body and counts those
+// at its start.
 func trimBlankLines(s string) (body string, skipped int) {
 	for {
 		line, rest, more := strings.Cut(s, "\n")

@@ -10,8 +10,7 @@ import (
 	"palmares/internal/catalog"
 )
 
-// large is a catalogue with n tools, each with all its fields and a review of
-// 3 kB.
+// large returns a catalogue of n tools, each with a review of 3 kB.
 func large(n int) *catalog.Catalog {
 	paragraph := "L’outil **Boréal** tient ses promesses : l’installation prend deux minutes et le [guide](https://exemple.fr/guide) est clair. " +
 		"On regrette seulement que l’export `CSV` oublie les *accents* des en-têtes, et que le mode hors ligne ne garde que trois projets.\n\n"

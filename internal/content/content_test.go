@@ -16,10 +16,10 @@ import (
 	"palmares/internal/catalog"
 )
 
-var update = flag.Bool("update", false, "write the problems that were found into the fixtures")
+var update = flag.Bool("update", false, "write the reported problems to the fixtures")
 
-// Each fixture is a folder and the problems that it has, all of them.
-func TestEveryProblemOfAFolderIsFoundWithItsPlace(t *testing.T) {
+// Each fixture is a folder and the complete list of its problems.
+func TestEveryProblemOfAFolderIsReportedWithFileAndLine(t *testing.T) {
 	fixtures, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(fixtures) == 0 {
 		t.Fatal("no fixtures", err)
@@ -50,13 +50,13 @@ func TestEveryProblemOfAFolderIsFoundWithItsPlace(t *testing.T) {
 				t.Error(diff)
 			}
 			if (c == nil) != (len(problems) > 0) {
-				t.Errorf("%d problems, and yet the catalogue is %v", len(problems), c)
+				t.Errorf("%d problems, but the catalogue is %v", len(problems), c)
 			}
 		})
 	}
 }
 
-// read reads a folder that nothing keeps from being read.
+// read calls ReadFS, which must not fail.
 func read(t testing.TB, fsys fs.FS) (*catalog.Catalog, []Problem) {
 	t.Helper()
 	c, problems, err := ReadFS(t.Context(), fsys, nil)

@@ -9,8 +9,8 @@ import (
 	"palmares/internal/catalog"
 )
 
-// A pair is a field to be written: a string, number, boolean, list of strings or
-// list of mappings. Both formats are written from the same pairs.
+// A pair is a field to write: a string, number, boolean, list of strings or list
+// of mappings. Both formats are written from the same pairs.
 type pair struct {
 	name  string
 	value any
@@ -35,7 +35,7 @@ func toolFields(t *catalog.Tool) []pair {
 			{"new_price", e.NewPrice},
 		}
 	}
-	return given(
+	return nonEmpty(
 		pair{"name", t.Name},
 		pair{"domain", t.Domain},
 		pair{"category", t.Category},
@@ -61,7 +61,7 @@ func toolFields(t *catalog.Tool) []pair {
 }
 
 func comparisonFields(x *catalog.Comparison) []pair {
-	fields := given(
+	fields := nonEmpty(
 		pair{"title", x.Title},
 		pair{"tool_a", x.ToolA},
 		pair{"tool_b", x.ToolB},
@@ -76,7 +76,7 @@ func comparisonFields(x *catalog.Comparison) []pair {
 }
 
 func retiredFields(o *catalog.Retired) []pair {
-	return given(
+	return nonEmpty(
 		pair{"name", o.Name},
 		pair{"category", o.Category},
 		pair{"reason", string(o.Reason)},
@@ -85,8 +85,8 @@ func retiredFields(o *catalog.Retired) []pair {
 	)
 }
 
-// given leaves out what a record does not have.
-func given(pairs ...pair) []pair {
+// nonEmpty drops the fields that a record does not have.
+func nonEmpty(pairs ...pair) []pair {
 	kept := pairs[:0]
 	for _, p := range pairs {
 		switch v := p.value.(type) {
@@ -117,7 +117,7 @@ func given(pairs ...pair) []pair {
 	return kept
 }
 
-// appendMarkdown writes a record as a Markdown file and gives the length of its
+// appendMarkdown appends a record as a Markdown file and returns the length of its
 // front matter.
 func appendMarkdown(b []byte, fields []pair, body string) (file []byte, yaml int) {
 	b = append(b, "---\n"...)
@@ -133,7 +133,7 @@ func appendMarkdown(b []byte, fields []pair, body string) (file []byte, yaml int
 	return b, yaml
 }
 
-// appendYAML writes fields, each line after the first behind indent.
+// appendYAML appends fields, with every line after the first indented.
 func appendYAML(b []byte, fields []pair, indent string) []byte {
 	for i, f := range fields {
 		if i > 0 {
@@ -175,11 +175,12 @@ func appendYAML(b []byte, fields []pair, indent string) []byte {
 	return b
 }
 
-// appendFloat writes a figure without an exponent, in which YAML and JSON agree.
+// appendFloat appends a figure without an exponent, a form that YAML and JSON
+// share.
 func appendFloat(b []byte, x float64) []byte { return strconv.AppendFloat(b, x, 'f', -1, 64) }
 
-// appendYAMLText writes a text bare if nothing in it could mean anything to
-// YAML, and otherwise in double quotes.
+// appendYAMLText appends a text, in double quotes if anything in it could have a
+// meaning in YAML.
 func appendYAMLText(b []byte, s string) []byte {
 	if isBareText(s) {
 		return append(b, s...)
@@ -205,8 +206,8 @@ func appendYAMLText(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// isBareText is narrow on purpose. What begins with a letter is text unless it
-// is a word of YAML; dates and prices are text too.
+// isBareText reports whether a text needs no quotes. It is narrow on purpose: only
+// dates, prices, and what begins with a letter and is not a YAML keyword.
 func isBareText(s string) bool {
 	if catalog.IsDate(s) {
 		return true
@@ -227,7 +228,7 @@ func isBareText(s string) bool {
 	return !strings.Contains(s, ": ") && !strings.Contains(s, " #") && !strings.HasSuffix(s, ":") && !strings.HasSuffix(s, " ")
 }
 
-// appendJSONLine writes a record as a line of JSON, line end included.
+// appendJSONLine appends a record as a line of JSON, newline included.
 func appendJSONLine(b []byte, slug string, fields []pair, body string) []byte {
 	all := append([]pair{{"slug", slug}}, fields...)
 	if body != "" {

@@ -12,21 +12,21 @@ import (
 	"palmares/internal/markdown"
 )
 
-// A decoder takes the fields of one record apart. Each of its methods gives the
-// value of a field, or the zero value and a problem. Which fields a record has
-// is what it is asked for; refuseOthers then refuses the rest.
+// A decoder decodes the fields of one record. Its methods return the value of a
+// field, or report a problem and return the zero value. The fields that were asked
+// for are the known ones; rejectOthers then reports the rest.
 type decoder struct {
 	file     string
-	line     int // of the record
-	within   string
+	line     int    // of the record
+	within   string // appended to field names in messages, such as " in item 2 of sources"
 	fields   []field
 	known    []string
 	declared categories
 	problems *[]Problem
-	parsed   bool // the fields could be read
+	parsed   bool // fields is valid
 
 	isMarkdown bool
-	slug       string // the file's name
+	slug       string // from the file name
 	body       string
 	bodyLine   int
 }
@@ -42,14 +42,15 @@ func (d *decoder) report(line int, format string, args ...any) {
 	*d.problems = append(*d.problems, Problem{d.file, line, fmt.Sprintf(format, args...)})
 }
 
-// label is the name of a field as sentences give it.
+// label returns the name of a field as messages show it.
 func (d *decoder) label(name string) string { return name + d.within }
 
-// field finds a field; nil when it is absent.
-func (d *decoder) field(name string, must bool) *value {
+// field returns the value of a field, or nil if it is absent. A missing required
+// field is reported once.
+func (d *decoder) field(name string, isRequired bool) *value {
 	if !slices.Contains(d.known, name) {
 		d.known = append(d.known, name)
-		if must && d.find(name) == nil {
+		if isRequired && d.find(name) == nil {
 			d.report(d.line, "%s is missing", d.label(name))
 		}
 	}
@@ -68,7 +69,8 @@ func (d *decoder) find(name string) *field {
 	return nil
 }
 
-// lineOf is the line of a field's value, or of the record without it.
+// lineOf returns the line of a field's value, or that of the record if the field
+// is absent.
 func (d *decoder) lineOf(name string) int {
 	if f := d.find(name); f != nil {
 		return f.value.line
@@ -76,8 +78,8 @@ func (d *decoder) lineOf(name string) int {
 	return d.line
 }
 
-// refuseOthers makes a problem of every field that nobody asked for.
-func (d *decoder) refuseOthers() {
+// rejectOthers reports every unknown field.
+func (d *decoder) rejectOthers() {
 	for _, f := range d.fields {
 		if slices.Contains(d.known, f.name) {
 			continue
@@ -95,8 +97,8 @@ func (d *decoder) refuseOthers() {
 	}
 }
 
-// textOf gives the text of a value that must be one. want completes the sentence
-// "must be …".
+// textOf returns the text of a value that must be a non-blank string. want
+// completes the message "must be …".
 func (d *decoder) textOf(label string, v *value, want string) (string, bool) {
 	switch {
 	case v.kind == isNull || v.kind == isText && strings.TrimSpace(v.text) == "":
@@ -114,9 +116,9 @@ func (d *decoder) textOf(label string, v *value, want string) (string, bool) {
 
 const someText = "text"
 
-// oneLine gives a text of one line.
-func (d *decoder) oneLine(name string, must bool) string {
-	v := d.field(name, must)
+// oneLine returns a text of one line.
+func (d *decoder) oneLine(name string, isRequired bool) string {
+	v := d.field(name, isRequired)
 	if v == nil {
 		return ""
 	}
@@ -125,13 +127,13 @@ func (d *decoder) oneLine(name string, must bool) string {
 		return ""
 	}
 	if r, bad := controlCharacter(s, ""); bad {
-		d.report(v.line, "%s must be one line of text without control characters, and has %U", d.label(name), r)
+		d.report(v.line, "%s must be one line of text without control characters, but contains %U", d.label(name), r)
 		return ""
 	}
 	return s
 }
 
-// prose gives a required text that may have several lines.
+// prose returns a required text that may have several lines.
 func (d *decoder) prose(name string) string {
 	v := d.field(name, required)
 	if v == nil {
@@ -141,16 +143,16 @@ func (d *decoder) prose(name string) string {
 	if !ok {
 		return ""
 	}
-	s = normalise(s)
+	s = normalizeNewlines(s)
 	if r, bad := controlCharacter(s, "\n\t"); bad {
-		d.report(v.line, "%s must be text without control characters, and has %U", d.label(name), r)
+		d.report(v.line, "%s must be text without control characters, but contains %U", d.label(name), r)
 		return ""
 	}
 	return s
 }
 
-// controlCharacter finds one that does not belong in a text: JSON, XML and
-// PostgreSQL each refuse some. The two separators break lines, too.
+// controlCharacter returns the first control character of s that is not allowed:
+// JSON, XML and PostgreSQL each reject some. U+2028 and U+2029 also break lines.
 func controlCharacter(s, allowed string) (rune, bool) {
 	for _, r := range s {
 		if (unicode.IsControl(r) || allowed == "" && (r == '\u2028' || r == '\u2029')) && !strings.ContainsRune(allowed, r) {
@@ -160,31 +162,33 @@ func controlCharacter(s, allowed string) (rune, bool) {
 	return 0, false
 }
 
-func (d *decoder) checked(name string, must bool, good func(string) bool, want string) string {
-	if v := d.field(name, must); v != nil {
-		return d.checkedOf(d.label(name), v, good, want)
+// checked returns a text for which valid holds. want completes the message
+// "must be …".
+func (d *decoder) checked(name string, isRequired bool, valid func(string) bool, want string) string {
+	if v := d.field(name, isRequired); v != nil {
+		return d.checkedOf(d.label(name), v, valid, want)
 	}
 	return ""
 }
 
-func (d *decoder) checkedOf(label string, v *value, good func(string) bool, want string) string {
+func (d *decoder) checkedOf(label string, v *value, valid func(string) bool, want string) string {
 	s, ok := d.textOf(label, v, want)
 	if !ok {
 		return ""
 	}
-	if !good(s) {
+	if !valid(s) {
 		d.report(v.line, "%s must be %s, not %s", label, want, quoted(s))
 		return ""
 	}
 	return s
 }
 
-func (d *decoder) date(name string, must bool) string {
-	return d.checked(name, must, catalog.IsDate, "a day that exists, as YYYY-MM-DD")
+func (d *decoder) date(name string, isRequired bool) string {
+	return d.checked(name, isRequired, catalog.IsDate, "an existing date, written YYYY-MM-DD")
 }
 
-func (d *decoder) slugField(name string, must bool) string {
-	if v := d.field(name, must); v != nil {
+func (d *decoder) slugField(name string, isRequired bool) string {
+	if v := d.field(name, isRequired); v != nil {
 		return d.slugOf(d.label(name), v)
 	}
 	return ""
@@ -194,8 +198,8 @@ func (d *decoder) slugOf(label string, v *value) string {
 	return d.checkedOf(label, v, catalog.IsSlug, "a slug "+slugRule)
 }
 
-// ownSlug is the record's slug: its file's name, which the folder checked, or
-// its field.
+// ownSlug returns the slug of the record: the file name, which was checked when
+// the folder was listed, or the field slug of a JSON line.
 func (d *decoder) ownSlug() string {
 	if !d.isMarkdown {
 		return d.slugField("slug", required)
@@ -257,8 +261,8 @@ func enum[T ~string](d *decoder, name string, values []T) T {
 	return T(d.checkedOf(d.label(name), v, func(string) bool { return false }, want))
 }
 
-// figure gives a number from 0 to 10. Of all fields only figures may be null:
-// that is how the interface shows one that nobody measured.
+// figure returns a number from 0 to 10, or nil. Only figures may be null, because
+// the API returns null for those that were not measured.
 func (d *decoder) figure(name string) *float64 {
 	v := d.field(name, optional)
 	if v == nil || v.kind == isNull {
@@ -292,14 +296,14 @@ func (d *decoder) tier() int {
 	return lowest
 }
 
-func (d *decoder) boolean(name string, byDefault bool) bool {
+func (d *decoder) boolean(name string, fallback bool) bool {
 	v := d.field(name, optional)
 	if v == nil {
-		return byDefault
+		return fallback
 	}
 	if v.kind != isBool {
 		d.report(v.line, "%s must be true or false, not %s", d.label(name), v.describe())
-		return byDefault
+		return fallback
 	}
 	return v.text == "true"
 }
@@ -314,7 +318,7 @@ type item struct {
 
 func (i item) label() string { return fmt.Sprintf("item %d of %s", i.index+1, i.list) }
 
-// list gives the elements of an optional list.
+// list returns the elements of an optional list.
 func (d *decoder) list(name string) []item {
 	v := d.field(name, optional)
 	if v == nil {
@@ -331,10 +335,10 @@ func (d *decoder) list(name string) []item {
 	return items
 }
 
-// mapping gives a decoder for the fields of an element.
+// mapping returns a decoder for the fields of an element.
 func (i item) mapping() (*decoder, bool) {
 	if i.value.kind != isMapping {
-		i.report(i.value.line, "%s must have fields, and is %s", i.label(), i.value.describe())
+		i.report(i.value.line, "%s must be a mapping, not %s", i.label(), i.value.describe())
 		return nil, false
 	}
 	return &decoder{
@@ -343,7 +347,7 @@ func (i item) mapping() (*decoder, bool) {
 	}, true
 }
 
-// ownBody gives the Markdown of the record and reports what check finds in it.
+// ownBody returns the Markdown of the record and reports what check finds in it.
 func (d *decoder) ownBody(check func(string) []markdown.Problem) string {
 	body := d.body
 	if !d.isMarkdown {
@@ -355,11 +359,11 @@ func (d *decoder) ownBody(check func(string) []markdown.Problem) string {
 			d.report(v.line, "body must be text, not %s", v.describe())
 			return ""
 		}
-		body, _ = trimBlankLines(normalise(v.text))
+		body, _ = trimBlankLines(normalizeNewlines(v.text))
 	}
 	if r, bad := controlCharacter(body, "\n\t"); bad {
 		line := 1 + strings.Count(body[:strings.IndexRune(body, r)], "\n")
-		d.inBody(line, "the text must not have control characters, and has %U", r)
+		d.inBody(line, "the text must not contain control characters, but contains %U", r)
 	}
 	for _, p := range check(body) {
 		d.inBody(p.Line, "%s", p.Text)

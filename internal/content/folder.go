@@ -14,13 +14,13 @@ import (
 	"palmares/internal/catalog"
 )
 
-// A kind is one of the three kinds of records, in the order in which the format
-// reads them.
+// A kind is one of the three kinds of records.
 type kind struct {
 	folder string
 	decode func(*decoder) record
 }
 
+// kinds lists the kinds in the order in which they are read.
 var kinds = []kind{
 	{"outils", (*decoder).tool},
 	{"comparatifs", (*decoder).comparison},
@@ -29,7 +29,7 @@ var kinds = []kind{
 
 const catalogueFile = "catalogue.yaml"
 
-// A folder is one reading of a content folder.
+// A folder is the state of one Read.
 type folder struct {
 	fsys       fs.FS
 	progress   func(records int)
@@ -37,7 +37,7 @@ type folder struct {
 
 	catalogue catalog.Catalog
 	declared  categories
-	batches   []*batch // in the order of the format
+	batches   []*batch // in reading order
 	problems  []Problem
 }
 
@@ -45,22 +45,22 @@ func (f *folder) problem(file string, line int, format string, args ...any) {
 	f.problems = append(f.problems, Problem{file, line, fmt.Sprintf(format, args...)})
 }
 
-// read fills the catalogue and the batches.
+// read fills catalogue, declared and batches.
 func (f *folder) read(ctx context.Context) error {
 	entries, err := fs.ReadDir(f.fsys, ".")
 	if err != nil {
 		return fmt.Errorf("the content folder cannot be read: %w", err)
 	}
-	found := map[string]bool{} // false: there, but not what it must be
+	found := map[string]bool{} // false: present, but of the wrong type
 	for _, e := range entries {
 		name := e.Name()
-		mustBeFolder, known := isOfTheFormat(name)
+		mustBeFolder, known := expected(name)
 		switch {
 		case strings.HasPrefix(name, "."):
 		case !known:
 			f.checkStray(e)
 		default:
-			found[name] = f.is(name, e, mustBeFolder)
+			found[name] = f.checkType(name, e, mustBeFolder)
 		}
 	}
 	if _, present := found[catalogueFile]; !present {
@@ -72,7 +72,8 @@ func (f *folder) read(ctx context.Context) error {
 	return f.readRecords(ctx, found)
 }
 
-func isOfTheFormat(name string) (mustBeFolder, known bool) {
+// expected reports whether the format has a top-level entry of this name.
+func expected(name string) (mustBeFolder, known bool) {
 	for _, k := range kinds {
 		if name == k.folder {
 			return true, true
@@ -84,14 +85,14 @@ func isOfTheFormat(name string) (mustBeFolder, known bool) {
 	return false, name == catalogueFile
 }
 
-// is tells whether an entry is a regular file, or a folder, and makes a problem
-// of it if not. Nothing else is ever opened: a pipe would be waited for.
-func (f *folder) is(name string, e fs.DirEntry, wantFolder bool) bool {
+// checkType reports whether an entry is a regular file, or a folder, and adds a
+// problem if not. Nothing else is ever opened: reading a pipe would block.
+func (f *folder) checkType(name string, e fs.DirEntry, wantFolder bool) bool {
 	mode := e.Type()
 	if mode&fs.ModeSymlink != 0 {
 		info, err := fs.Stat(f.fsys, name)
 		if err != nil {
-			f.problem(name, 1, "this link leads out of the folder or to nothing; put the file itself here")
+			f.problem(name, 1, "this link points outside the folder or to nothing; replace it with the file itself")
 			return false
 		}
 		mode = info.Mode().Type()
@@ -101,7 +102,7 @@ func (f *folder) is(name string, e fs.DirEntry, wantFolder bool) bool {
 		f.problem(name, 1, "%s must be a folder", path.Base(name))
 		return false
 	case !wantFolder && mode.IsDir():
-		f.problem(name, 1, "this is a folder, where a file belongs")
+		f.problem(name, 1, "this is a folder; a file is expected here")
 		return false
 	case !wantFolder && !mode.IsRegular():
 		f.problem(name, 1, "this is not a regular file")
@@ -110,8 +111,8 @@ func (f *folder) is(name string, e fs.DirEntry, wantFolder bool) bool {
 	return true
 }
 
-// checkStray makes a problem of an entry that looks like content and would not
-// be read.
+// checkStray adds a problem for an entry that looks like content but would not be
+// read.
 func (f *folder) checkStray(e fs.DirEntry) {
 	name := e.Name()
 	stem, _, _ := strings.Cut(strings.ToLower(name), ".")
@@ -126,7 +127,7 @@ func (f *folder) checkStray(e fs.DirEntry) {
 			f.problem(name, 1, "this folder is not read; did you mean %s/?", near)
 		}
 	case ext == ".jsonl" || ext == ".ndjson":
-		f.problem(name, 1, "this file is not read; records in bulk are in outils.jsonl, comparatifs.jsonl and cimetiere.jsonl")
+		f.problem(name, 1, "this file is not read; bulk records belong in outils.jsonl, comparatifs.jsonl and cimetiere.jsonl")
 	case near == "catalogue" && (ext == ".yaml" || ext == ".yml" || ext == ".json"):
 		f.problem(name, 1, "this file is not read; did you mean %s?", catalogueFile)
 	case near != "" && near != "catalogue" && (ext == ".yaml" || ext == ".yml" || ext == ".json"):
@@ -153,12 +154,12 @@ func (f *folder) hasFrontMatter(name string) bool {
 	return strings.TrimRight(line, " \r") == "---"
 }
 
-// readCatalogue reads catalogue.yaml. Without its categories, nothing is said
-// about the category of any record.
+// readCatalogue reads catalogue.yaml. If its categories cannot be read, those of
+// the records are not checked.
 func (f *folder) readCatalogue() {
-	text, why := readFile(f.fsys, catalogueFile)
-	if why != "" {
-		f.problem(catalogueFile, 1, "%s", why)
+	text, failure := readFile(f.fsys, catalogueFile)
+	if failure != "" {
+		f.problem(catalogueFile, 1, "%s", failure)
 		return
 	}
 	d := decoder{file: catalogueFile, line: 1, problems: &f.problems}
@@ -172,8 +173,9 @@ func (f *folder) readCatalogue() {
 
 const byteOrderMark = "\ufeff"
 
-// readFile reads a whole file of at most maxFile bytes; otherwise it says why not.
-func readFile(fsys fs.FS, name string) (text, why string) {
+// readFile returns the text of a file of at most maxFile bytes, or the text of a
+// problem.
+func readFile(fsys fs.FS, name string) (text, failure string) {
 	file, err := fsys.Open(name)
 	if err != nil {
 		return "", "the file cannot be read: " + rootCause(err)
@@ -193,7 +195,8 @@ func readFile(fsys fs.FS, name string) (text, why string) {
 	return b.String(), ""
 }
 
-// rootCause leaves out the path, which the place of the problem gives already.
+// rootCause returns the text of err without the path, which the problem already
+// has.
 func rootCause(err error) string {
 	var perr *fs.PathError
 	if errors.As(err, &perr) {
@@ -202,8 +205,8 @@ func rootCause(err error) string {
 	return err.Error()
 }
 
-// utf8 takes the byte order mark and CR from a file's text, and refuses text
-// that is not UTF-8.
+// utf8 removes the byte order mark and normalizes the line endings of a file. It
+// rejects text that is not UTF-8.
 func (d *decoder) utf8(text string) (string, bool) {
 	if !utf8.ValidString(text) {
 		line := 1
@@ -220,12 +223,12 @@ func (d *decoder) utf8(text string) (string, bool) {
 		d.report(line, "the text is not valid UTF-8; save the file as UTF-8")
 		return "", false
 	}
-	return normalise(strings.TrimPrefix(text, byteOrderMark)), true
+	return normalizeNewlines(strings.TrimPrefix(text, byteOrderMark)), true
 }
 
-// normalise makes CRLF line ends LF, so that a record is the same whichever
-// editor saved it.
-func normalise(s string) string {
+// normalizeNewlines turns CRLF into LF, so that a record does not depend on the
+// editor that saved it.
+func normalizeNewlines(s string) string {
 	if !strings.Contains(s, "\r") {
 		return s
 	}

@@ -24,7 +24,7 @@ const (
 	someLine      = `{"slug":"boreal","name":"Boréal","domain":"boreal.example","category":"code","icp":"mixte","pricing":"freemium","price":"19,99 €/mois","tagline":"Il relit"}`
 )
 
-// folderOf makes a folder in memory of a sound catalogue.yaml and some files.
+// folderOf returns an in-memory folder with a valid catalogue.yaml and files.
 func folderOf(files map[string]string) fstest.MapFS {
 	folder := fstest.MapFS{catalogueFile: {Data: []byte(someCatalogue)}}
 	for name, text := range files {
@@ -33,7 +33,7 @@ func folderOf(files map[string]string) fstest.MapFS {
 	return folder
 }
 
-// diskFolder makes the same on disk.
+// diskFolder writes folderOf(files) to disk.
 func diskFolder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -60,7 +60,7 @@ func wantProblems(t *testing.T, got []Problem, want ...string) {
 	}
 }
 
-func TestTheSameRecordIsReadFromEitherFormatAndFromAnyEditor(t *testing.T) {
+func TestARecordDoesNotDependOnFormatOrEditor(t *testing.T) {
 	const body = "\n \nUn **avis**.\n\n    du code\n\n---\nfin\n\n"
 	want, problems := read(t, folderOf(map[string]string{"outils/boreal.md": someTool + body}))
 	wantProblems(t, problems)
@@ -89,7 +89,7 @@ func TestTheSameRecordIsReadFromEitherFormatAndFromAnyEditor(t *testing.T) {
 	}
 }
 
-func TestTextThatIsNotUTF8IsAProblemWhereItStands(t *testing.T) {
+func TestInvalidUTF8IsReportedWithItsLine(t *testing.T) {
 	_, problems := read(t, folderOf(map[string]string{
 		"outils/boreal.md": someTool + "\nd\xe9j\xe0",
 		"outils/calame.md": someTool + "\n\uFFFD est un caractère",
@@ -99,12 +99,12 @@ func TestTextThatIsNotUTF8IsAProblemWhereItStands(t *testing.T) {
 	wantProblems(t, problems[len(problems)-1:], "outils.jsonl:2: the line is not valid UTF-8; save the file as UTF-8")
 	for _, p := range problems {
 		if p.File == "outils/calame.md" {
-			t.Errorf("a replacement character that was written is refused: %s", p)
+			t.Errorf("a literal replacement character is rejected: %s", p)
 		}
 	}
 }
 
-func TestWhatIsTooLargeIsRefusedAndTheRestIsStillRead(t *testing.T) {
+func TestOversizedRecordsAreRejectedAndTheRestIsRead(t *testing.T) {
 	padding := func(s string, size int) string { return s + strings.Repeat("x", size-len(s)) }
 	line := strings.TrimSuffix(someLine, "}") + `,"body":"`
 	exact := padding(line, maxFile-2) + `"}`
@@ -131,7 +131,7 @@ func TestWhatIsTooLargeIsRefusedAndTheRestIsStillRead(t *testing.T) {
 		"outils.jsonl:4: slug is missing")
 }
 
-func TestAFolderHasAtMostSoManyRecords(t *testing.T) {
+func TestTheNumberOfRecordsIsLimited(t *testing.T) {
 	files := map[string]string{"outils/boreal.md": someTool, "outils/calame.md": someTool, "outils.jsonl": "\n" + strings.Replace(someLine, "boreal", "dune", 1) + "\n{}\n{}"}
 	f := &folder{fsys: folderOf(files), maxRecords: 3}
 	if err := f.read(t.Context()); err != nil {
@@ -149,7 +149,7 @@ func TestAFolderHasAtMostSoManyRecords(t *testing.T) {
 	wantProblems(t, f.problems, "outils/calame.md:1: the folder holds more than 1 records; the rest was not read")
 }
 
-func TestLinksWithinTheFolderAreFollowedAndOthersRefused(t *testing.T) {
+func TestLinksWithinTheFolderAreFollowedAndOthersRejected(t *testing.T) {
 	dir := diskFolder(t, map[string]string{"partage/boreal.md": someTool, "outils/calame.md": someTool})
 	outside := filepath.Join(t.TempDir(), "secret.md")
 	if err := os.WriteFile(outside, []byte(someTool), 0o666); err != nil {
@@ -176,18 +176,18 @@ func TestLinksWithinTheFolderAreFollowedAndOthersRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const refused = ":1: this link leads out of the folder or to nothing; put the file itself here"
+	const rejected = ":1: this link points outside the folder or to nothing; replace it with the file itself"
 	wantProblems(t, problems,
-		"cimetiere"+refused,
-		"outils/boucle.md"+refused,
-		"outils/dehors.md"+refused,
-		"outils/dossier.md:1: this is a folder, where a file belongs",
-		"outils/rien.md"+refused,
-		"comparatifs.jsonl"+refused)
+		"cimetiere"+rejected,
+		"outils/boucle.md"+rejected,
+		"outils/dehors.md"+rejected,
+		"outils/dossier.md:1: this is a folder; a file is expected here",
+		"outils/rien.md"+rejected,
+		"comparatifs.jsonl"+rejected)
 }
 
-// A pipe that was opened would keep the reader waiting for ever.
-func TestWhatIsNoRegularFileIsRefusedUnopened(t *testing.T) {
+// Opening a pipe would block forever.
+func TestIrregularFilesAreRejectedUnopened(t *testing.T) {
 	dir := diskFolder(t, map[string]string{"outils/boreal.md": someTool})
 	for _, name := range []string{"outils/tube.md", "comparatifs.jsonl"} {
 		if err := syscall.Mkfifo(filepath.Join(dir, name), 0o666); err != nil {
@@ -219,7 +219,7 @@ func TestOnlyAFolderCanBeRead(t *testing.T) {
 	}
 }
 
-func TestReadingStopsWhenItIsCancelled(t *testing.T) {
+func TestReadStopsWhenCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	lines := strings.Repeat(someLine+"\n", 5000)
 	calls := 0

@@ -12,13 +12,13 @@ import (
 	"palmares/internal/catalog"
 )
 
-// readTool reads one tool from a file of a sound folder.
+// readTool reads one tool from a file of an otherwise valid folder.
 func readTool(t *testing.T, file, text string) *catalog.Tool {
 	t.Helper()
 	c, problems := read(t, folderOf(map[string]string{file: text}))
 	for _, p := range problems {
 		if p.Line < 1 || p.Line > 1+strings.Count(text, "\n") || p.Text == "" || p.File != file {
-			t.Errorf("no such place: %s", p)
+			t.Errorf("no such file or line: %s", p)
 		}
 	}
 	if c == nil || len(c.Tools) != 1 {
@@ -27,7 +27,7 @@ func readTool(t *testing.T, file, text string) *catalog.Tool {
 	return &c.Tools[0]
 }
 
-// Whatever can be read once can be written and read again as the same.
+// A record that can be read can be written and read back unchanged.
 func FuzzFrontMatter(f *testing.F) {
 	f.Add(someFields)
 	f.Add(someFields + "score: 8\naliases: [a, b]\nsources:\n- https://a.example\n")
@@ -70,15 +70,14 @@ func FuzzJSONLine(f *testing.F) {
 	})
 }
 
-// What the tree of a line holds is what encoding/json finds in it, but for keys
-// that are given twice.
-func FuzzTheTreeOfALineIsWhatItSays(f *testing.F) {
+// parseJSON agrees with encoding/json, except on duplicate keys.
+func FuzzParseJSONAgreesWithTheStandardLibrary(f *testing.F) {
 	for _, s := range []string{`{"a":[1,{"b":"c\u00e9"}],"d":null}`, `{"a":true,"a":false}`, `{"a":"\ud83d\ude00"}`, `{"":{"":[]}}`, ` {"a" : -0.5e3 } `} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		if !utf8.ValidString(line) {
-			return // refused before anybody takes it apart
+			return // rejected before parsing
 		}
 		twice := false
 		tree, ok := parseJSON([]byte(line), 1, func(_ int, format string, _ ...any) { twice = true })
@@ -121,8 +120,8 @@ func plain(v *value) any {
 	}
 }
 
-// A price is served byte for byte, so none may be mended on the way.
-func FuzzPricesAndSlugsAreTakenAsTheyAreOrRefused(f *testing.F) {
+// A price is served byte for byte, so it must not be normalized.
+func FuzzPricesAndSlugsAreKeptOrRejected(f *testing.F) {
 	f.Add("0 €/mois", "boreal")
 	f.Add("1\u00a0200,50 €/utilisateur/mois", "a-1")
 	f.Add(" 0 €/mois", "-a")
@@ -139,8 +138,8 @@ func FuzzPricesAndSlugsAreTakenAsTheyAreOrRefused(f *testing.F) {
 			return
 		}
 		tool := readTool(t, "outils.jsonl", string(line))
-		if good := catalog.IsPrice(price) && catalog.IsSlug(slug); good != (tool != nil) {
-			t.Errorf("price %q and slug %q: good is %v, and the tool is %v", price, slug, good, tool)
+		if valid := catalog.IsPrice(price) && catalog.IsSlug(slug); valid != (tool != nil) {
+			t.Errorf("price %q and slug %q: valid is %v, but the tool is %v", price, slug, valid, tool)
 		}
 		if tool != nil && (tool.Price != price || tool.Slug != slug) {
 			t.Errorf("price %q and slug %q became %q and %q", price, slug, tool.Price, tool.Slug)

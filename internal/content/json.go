@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// parseJSON makes a mapping of one line of JSON.
+// parseJSON parses one line of JSON, which must be an object.
 //
-// encoding/json judges the line and unquotes its strings, but it would take the
-// last of two equal keys and keys in any case, and its tokens cost more than all
-// other work on a record. So the tree is made here, of a line that is known to
-// be valid.
+// encoding/json validates the line and unquotes its strings. It does not build the
+// tree, because it accepts duplicate keys and keys in any case, and because its
+// tokens cost more than all other work on a record.
 func parseJSON(data []byte, line int, problem report) (value, bool) {
 	if !json.Valid(data) {
 		var nothing struct{}
@@ -39,7 +38,7 @@ func parseJSON(data []byte, line int, problem report) (value, bool) {
 	return v, true
 }
 
-// A jsonTree takes valid JSON apart from the left.
+// A jsonTree parses valid JSON from left to right.
 type jsonTree struct {
 	rest    []byte
 	line    int
@@ -47,8 +46,8 @@ type jsonTree struct {
 	tooDeep bool
 }
 
-// next skips white space, commas and colons, which are where they must be, and
-// gives the first byte of what follows.
+// next skips white space, commas and colons, whose places are known to be right,
+// and returns the first byte of what follows.
 func (t *jsonTree) next() byte {
 	t.rest = bytes.TrimLeft(t.rest, " \t\r\n,:")
 	return t.rest[0]
@@ -91,7 +90,7 @@ func (t *jsonTree) value(depth int) value {
 	return v
 }
 
-// word takes a number, true or false.
+// word consumes a number, true or false.
 func (t *jsonTree) word() string {
 	end := bytes.IndexAny(t.rest, " \t\r\n,:]}")
 	if end < 0 {
@@ -102,7 +101,7 @@ func (t *jsonTree) word() string {
 	return word
 }
 
-// string takes a string.
+// string consumes a string.
 func (t *jsonTree) string() string {
 	end, escaped := 1, false
 	for ; t.rest[end] != '"'; end++ {
@@ -126,9 +125,9 @@ func (t *jsonTree) string() string {
 	return s
 }
 
-// plainEscapes decodes a string whose escapes are all of the two-letter kind, as
-// the line breaks of a review are: several times as fast as the decoder, which
-// would look at the whole text twice more.
+// plainEscapes decodes a string that has only two-character escapes, such as the
+// line breaks of a review. It is several times as fast as encoding/json, which
+// scans the text twice more.
 func plainEscapes(raw []byte) (string, bool) {
 	var b strings.Builder
 	b.Grow(len(raw))
@@ -148,13 +147,13 @@ func plainEscapes(raw []byte) (string, bool) {
 	}
 }
 
-// hasLoneSurrogate tells whether a \u escape stands for half a character. The
-// decoder would put a replacement character in its place and say nothing.
+// hasLoneSurrogate reports whether a \u escape stands for half a character, which
+// encoding/json would silently decode as a replacement character.
 func hasLoneSurrogate(data []byte) bool {
 	if !bytes.Contains(data, []byte(`\ud`)) && !bytes.Contains(data, []byte(`\uD`)) {
 		return false
 	}
-	high := false // the escape just before was the first half
+	high := false // the previous escape was the first half
 	for i := 0; i < len(data); {
 		half := byte(0)
 		next := i + 1

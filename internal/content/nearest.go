@@ -1,6 +1,6 @@
 package content
 
-// nearest finds the name that was probably meant; "" when none is close.
+// nearest returns the name that was probably meant, or "" if none is close.
 func nearest(name string, names []string) string {
 	best, distance := "", 3
 	for _, n := range names {
@@ -11,7 +11,7 @@ func nearest(name string, names []string) string {
 	return best
 }
 
-// editDistance counts the letters to add, drop or change to make b of a.
+// editDistance returns the Levenshtein distance between a and b.
 func editDistance(a, b string) int {
 	if len(a) > 2*len(b)+4 {
 		return len(a)

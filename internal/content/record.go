@@ -8,31 +8,31 @@ import (
 	"palmares/internal/markdown"
 )
 
-// A record is one record of the folder with what is needed to check it against
-// the others. Exactly one of tool, comparison and retired is set, none if the
+// A record is one record of the folder, with what is needed to check it against
+// the others. Exactly one of tool, comparison and retired is set, or none if the
 // record could not be read.
 type record struct {
 	file string
 	line int
-	slug string // "" when it has none that is good
+	slug string // "" if it has no valid one
 	refs []reference
 
-	tested bool // a score is given, be it a wrong one
+	tested bool // a score is given, valid or not
 
 	tool       *catalog.Tool
 	comparison *catalog.Comparison
 	retired    *catalog.Retired
 }
 
-// A reference is a field that names another record, or a former name of this one.
+// A reference is a slug of another record, or a former slug of this one.
 type reference struct {
 	field string
 	slug  string
 	line  int
 }
 
-// The rules of each kind of record. The order of the fields is that of the
-// sentences about missing ones.
+// The rules of each kind of record. Missing fields are reported in the order of
+// the fields here.
 
 func (d *decoder) tool() record {
 	t := &catalog.Tool{
@@ -77,11 +77,11 @@ func (d *decoder) tool() record {
 				NewPricing: enum(entry, "new_pricing", catalog.Pricings),
 				NewPrice:   entry.price("new_price"),
 			})
-			entry.refuseOthers()
+			entry.rejectOthers()
 		}
 	}
 	t.Body = d.ownBody(markdown.CheckSections)
-	d.refuseOthers()
+	d.rejectOthers()
 	return r
 }
 
@@ -97,7 +97,7 @@ func (d *decoder) comparison() record {
 		UpdatedAt:  d.date("updated_at", optional),
 		Body:       d.ownBody(markdown.Check),
 	}
-	d.refuseOthers()
+	d.rejectOthers()
 	if x.ToolA != "" && x.ToolA == x.ToolB {
 		d.report(d.lineOf("tool_b"), "tool_a and tool_b are both %q; compare two different tools", x.ToolA)
 	}
@@ -123,7 +123,7 @@ func (d *decoder) retired() record {
 		Successor: d.slugField("successor", optional),
 		Body:      d.ownBody(markdown.Check),
 	}
-	d.refuseOthers()
+	d.rejectOthers()
 	o.Note = markdown.Plain(o.Body)
 	if o.Note == "" {
 		d.inBody(1, "the note is empty; say why the tool was retired")
@@ -135,8 +135,8 @@ func (d *decoder) retired() record {
 	return r
 }
 
-// categories are the declared ones, by slug; nil when catalogue.yaml could not
-// be read.
+// categories is the set of declared slugs; nil if catalogue.yaml could not be
+// read.
 type categories map[string]bool
 
 func (d *decoder) catalogue() (catalog.Catalog, categories) {
@@ -156,13 +156,13 @@ func (d *decoder) catalogue() (catalog.Catalog, categories) {
 			continue
 		}
 		category := catalog.Category{Slug: entry.slugField("slug", required), Label: entry.oneLine("label", required)}
-		entry.refuseOthers()
+		entry.rejectOthers()
 		if category.Slug != "" && declared[category.Slug] {
 			entry.report(entry.lineOf("slug"), "category %q is declared twice", category.Slug)
 		}
 		declared[category.Slug] = true
 		c.Categories = append(c.Categories, category)
 	}
-	d.refuseOthers()
+	d.rejectOthers()
 	return c, declared
 }

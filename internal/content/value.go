@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// A value is what YAML and JSON have in common, with the line on which it
-// starts in its file. Numbers keep the form in which they were written.
+// A value is a YAML or JSON value with the line on which it starts. Numbers are
+// kept as written.
 type value struct {
 	kind   valueKind
 	line   int
 	text   string // of a text, number or boolean
 	items  []value
 	fields []field
-	full   bool // fields were left out, and that was reported
+	full   bool // fields were dropped, and that was reported
 }
 
 type field struct {
@@ -35,7 +35,7 @@ const (
 	isMapping
 )
 
-// describe says what a value is, for a sentence that wanted something else.
+// describe describes a value for a message that expected something else.
 func (v *value) describe() string {
 	switch v.kind {
 	case isNull:
@@ -53,27 +53,27 @@ func (v *value) describe() string {
 	}
 }
 
-// quoted is a text as a sentence shows it: odd spaces visible, never long.
+// quoted quotes a text for a message, shortened, with unusual spaces escaped.
 func quoted(s string) string {
-	const most = 60
-	if utf8.RuneCountInString(s) > most {
-		s = string([]rune(s)[:most]) + "…"
+	const maxRunes = 60
+	if utf8.RuneCountInString(s) > maxRunes {
+		s = string([]rune(s)[:maxRunes]) + "…"
 	}
 	return strconv.Quote(s)
 }
 
-// A report takes a problem found on a line of the file being read.
+// A report adds a problem on a line of the file being read.
 type report func(line int, format string, args ...any)
 
-// put adds a field to a mapping, unless it is there already.
+// put adds a field to a mapping, and reports it if it is already there.
 func (v *value) put(f field, problem report) {
 	for i := range v.fields {
 		if v.fields[i].name == f.name {
-			where := "on this line too"
+			where := " on this line"
 			if first := v.fields[i].line; first != f.line {
-				where = fmt.Sprintf("first on line %d", first)
+				where = fmt.Sprintf(", first on line %d", first)
 			}
-			problem(f.line, "field %s is given twice, %s; keep one", quoted(f.name), where)
+			problem(f.line, "field %s is given twice%s; keep one", quoted(f.name), where)
 			return
 		}
 	}
@@ -87,9 +87,8 @@ func (v *value) put(f field, problem report) {
 	v.fields = append(v.fields, f)
 }
 
-// isPlainNumber tells whether s is a number as JSON writes it. Of the many forms
-// that YAML has besides (hexadecimal, octal, underscores) none is what an editor
-// meant by a score.
+// isPlainNumber reports whether s is a JSON number. The other forms that YAML has
+// (hexadecimal, octal, underscores) are never what an editor means by a score.
 func isPlainNumber(s string) bool {
 	s = strings.TrimPrefix(s, "-")
 	whole := digits(s)
@@ -115,7 +114,7 @@ func isPlainNumber(s string) bool {
 	return s == ""
 }
 
-// digits counts the digits that s begins with.
+// digits returns the number of digits at the start of s.
 func digits(s string) int {
 	n := 0
 	for n < len(s) && s[n] >= '0' && s[n] <= '9' {

@@ -12,82 +12,85 @@ import (
 	"palmares/internal/catalog"
 )
 
-// Format is the form in which Write puts records.
+// Format is the format in which Write stores records.
 type Format int
 
 // Markdown is one file per record; JSONL is one file per kind. A record that
-// does not fit the limits of the chosen form is written in the other one.
+// exceeds the limits of one format is written in the other.
 const (
 	Markdown Format = iota
 	JSONL
 )
 
-// Write makes dir a content folder that Read gives back as c: the same bytes for
-// the same catalogue. dir must be absent or empty. If anything fails, dir is as
-// before. progress, which may be nil, is told now and then how many records are
-// written.
+// Write writes c to dir as a content folder, which Read reads back as c. The same
+// catalogue is written as the same bytes. dir must not exist or be empty; after an
+// error it is as before. progress may be nil; it is called from time to time with
+// the number of records written so far.
 func Write(ctx context.Context, dir string, c *catalog.Catalog, format Format, progress func(records int)) (err error) {
-	made, err := claimFolder(dir)
+	created, err := prepareFolder(dir)
 	if err != nil {
 		return err
 	}
-	// Everything is first written aside, within dir so that it is on the same
-	// disk even where dir is a mount of its own, and then moved into place,
-	// catalogue.yaml last: without it a folder is not read.
-	aside, err := os.MkdirTemp(dir, ".export-")
+	// Everything is first written to a temporary folder, inside dir so that it is
+	// on the same file system even if dir is a mount point, and then moved.
+	temp, err := os.MkdirTemp(dir, ".export-")
 	if err != nil {
 		return fmt.Errorf("the folder %s cannot be written: %w", dir, err)
 	}
-	var placed []string
+	var moved []string
 	defer func() {
 		if err == nil {
 			return
 		}
-		for _, name := range append(placed, aside) {
+		for _, name := range append(moved, temp) {
 			err = errors.Join(err, os.RemoveAll(name))
 		}
-		if made {
+		if created {
 			err = errors.Join(err, os.Remove(dir))
 		}
 	}()
 
-	w := &folderWriter{dir: aside, format: format, progress: progress}
+	w := &folderWriter{dir: temp, format: format, progress: progress}
 	if err := w.write(ctx, c); err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(aside)
+	moved, err = moveAll(temp, dir)
 	if err != nil {
 		return err
 	}
-	move := func(name string) error {
-		to := filepath.Join(dir, name)
-		if err := os.Rename(filepath.Join(aside, name), to); err != nil {
-			return err
-		}
-		placed = append(placed, to)
-		return nil
-	}
-	for _, e := range entries {
-		if e.Name() == catalogueFile {
-			continue
-		}
-		if err := move(e.Name()); err != nil {
-			return err
-		}
-	}
-	if err := move(catalogueFile); err != nil {
-		return err
-	}
-	return os.Remove(aside)
+	return os.Remove(temp)
 }
 
-// claimFolder makes sure that dir is a folder with nothing in it.
-func claimFolder(dir string) (made bool, err error) {
+// moveAll moves the entries of one folder to another and returns their new paths,
+// also after an error. catalogue.yaml comes last: without it a folder is not read.
+func moveAll(from, to string) (moved []string, err error) {
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		if e.Name() != catalogueFile {
+			names = append(names, e.Name())
+		}
+	}
+	for _, name := range append(names, catalogueFile) {
+		target := filepath.Join(to, name)
+		if err := os.Rename(filepath.Join(from, name), target); err != nil {
+			return moved, err
+		}
+		moved = append(moved, target)
+	}
+	return moved, nil
+}
+
+// prepareFolder creates dir, or checks that it is an empty folder.
+func prepareFolder(dir string) (created bool, err error) {
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if err := os.Mkdir(dir, 0o777); err != nil {
-			return false, fmt.Errorf("the folder cannot be made: %w", err)
+			return false, fmt.Errorf("the folder cannot be created: %w", err)
 		}
 		return true, nil
 	case err != nil:
@@ -98,14 +101,14 @@ func claimFolder(dir string) (made bool, err error) {
 	return false, nil
 }
 
-// A folderWriter writes records into a folder of their own.
+// A folderWriter writes records to a folder.
 type folderWriter struct {
 	dir      string
 	format   Format
 	progress func(records int)
 	written  int
-	bulk     *bufio.Writer // of the kind being written, nil until it is needed
-	bulkFile *os.File
+	lines    *bufio.Writer // JSON lines of the kind being written; nil until needed
+	file     *os.File      // beneath lines
 }
 
 func (w *folderWriter) write(ctx context.Context, c *catalog.Catalog) error {
@@ -143,13 +146,12 @@ func (w *folderWriter) write(ctx context.Context, c *catalog.Catalog) error {
 
 func (w *folderWriter) kind(ctx context.Context, folder string, n int, at func(int) (string, []pair, string)) (err error) {
 	defer func() {
-		if w.bulk != nil {
-			err = errors.Join(err, w.bulk.Flush(), w.bulkFile.Close())
-			w.bulk = nil
+		if w.lines != nil {
+			err = errors.Join(err, w.lines.Flush(), w.file.Close())
+			w.lines = nil
 		}
 	}()
-	madeFolder := false
-	var markdown, line []byte
+	var buf []byte
 	for i := range n {
 		if i%batchRecords == 0 {
 			if err := ctx.Err(); err != nil {
@@ -160,33 +162,14 @@ func (w *folderWriter) kind(ctx context.Context, folder string, n int, at func(i
 			}
 		}
 		slug, fields, body := at(i)
-		asMarkdown, asLine := false, false
-		if w.format == JSONL {
-			line = appendJSONLine(line[:0], slug, fields, body)
-			asLine = len(line)-1 <= maxFile
+		var format Format
+		if buf, format, err = w.encode(buf[:0], slug, fields, body); err != nil {
+			return fmt.Errorf("the record %s of %s %w", slug, folder, err)
 		}
-		if !asLine {
-			var yaml int
-			markdown, yaml = appendMarkdown(markdown[:0], fields, body)
-			asMarkdown = len(markdown) <= maxFile && yaml <= maxYAML
-		}
-		if !asMarkdown && !asLine {
-			line = appendJSONLine(line[:0], slug, fields, body)
-			asLine = len(line)-1 <= maxFile
-		}
-		switch {
-		case asLine:
-			err = w.appendBulk(folder, line)
-		case asMarkdown:
-			if !madeFolder {
-				if err := os.Mkdir(filepath.Join(w.dir, folder), 0o777); err != nil {
-					return err
-				}
-				madeFolder = true
-			}
-			err = os.WriteFile(filepath.Join(w.dir, folder, slug+".md"), markdown, 0o666)
-		default:
-			err = fmt.Errorf("the record %s of %s is larger than 1 MiB in either form", slug, folder)
+		if format == JSONL {
+			err = w.writeLine(folder, buf)
+		} else {
+			err = w.writeFile(folder, slug, buf)
 		}
 		if err != nil {
 			return err
@@ -196,14 +179,41 @@ func (w *folderWriter) kind(ctx context.Context, folder string, n int, at func(i
 	return nil
 }
 
-func (w *folderWriter) appendBulk(folder string, line []byte) error {
-	if w.bulk == nil {
+var errTooLarge = errors.New("is larger than 1 MiB in either format")
+
+// encode appends a record to b in the writer's format, or in the other one if it
+// exceeds the limits, and returns the format used.
+func (w *folderWriter) encode(b []byte, slug string, fields []pair, body string) ([]byte, Format, error) {
+	for _, format := range []Format{w.format, 1 - w.format} {
+		if format == JSONL {
+			if b = appendJSONLine(b[:0], slug, fields, body); len(b)-1 <= maxFile {
+				return b, format, nil
+			}
+			continue
+		}
+		var yaml int
+		if b, yaml = appendMarkdown(b[:0], fields, body); len(b) <= maxFile && yaml <= maxYAML {
+			return b, format, nil
+		}
+	}
+	return b, w.format, errTooLarge
+}
+
+func (w *folderWriter) writeFile(folder, slug string, data []byte) error {
+	if err := os.Mkdir(filepath.Join(w.dir, folder), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return os.WriteFile(filepath.Join(w.dir, folder, slug+".md"), data, 0o666)
+}
+
+func (w *folderWriter) writeLine(folder string, line []byte) error {
+	if w.lines == nil {
 		file, err := os.Create(filepath.Join(w.dir, folder+".jsonl"))
 		if err != nil {
 			return err
 		}
-		w.bulkFile, w.bulk = file, bufio.NewWriterSize(file, 1<<16)
+		w.file, w.lines = file, bufio.NewWriterSize(file, 1<<16)
 	}
-	_, err := w.bulk.Write(line)
+	_, err := w.lines.Write(line)
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -19,8 +20,8 @@ import (
 	"palmares/internal/markdown"
 )
 
-// The generators make anything that the format allows, most of all texts that
-// mean something to YAML, JSON or Markdown.
+// The generators draw anything that the format allows, above all texts with a
+// meaning in YAML, JSON or Markdown.
 var (
 	awkward = rapid.SampledFrom([]string{
 		"- a", "# a", "a # b", "a: b", "a:", ": a", "'a'", `"a"`, `\`, `\n`, "a\\", "{a}", "[a]", "a, b", "&a", "*a", "!a", "|", ">", "%a", "@a", "`a`", "?", "? a", "-", "---", "...",
@@ -159,7 +160,46 @@ func sample() *catalog.Catalog {
 	}
 }
 
-func TestAnExportIsMeantForPeople(t *testing.T) {
+// complete returns a catalogue whose records have every field.
+func complete() *catalog.Catalog {
+	c := sample()
+	figure := 7.5
+	tool := &c.Tools[0]
+	tool.Verifiability, tool.Obsolescence, tool.Mainstream = &figure, &figure, true
+	tool.CanonicalURL, tool.ReviewURL, tool.AlternativesURL = "https://a.example/1", "https://a.example/2", "https://a.example/3"
+	tool.TestedAt, tool.PriceCheckedAt = "2026-01-01", "2026-01-02"
+	tool.Sources, tool.Aliases = []string{"https://a.example/4"}, []string{"ancien"}
+	c.Comparisons[0].Body = "Un duel."
+	return c
+}
+
+// A field that is added to a record and forgotten in record.go or encode.go fails
+// here; one that is forgotten in complete fails too.
+func TestEveryFieldIsWrittenAndReadBack(t *testing.T) {
+	want := complete()
+	for _, record := range []any{want.Tools[0], want.Tools[0].PriceHistory[0], want.Comparisons[0], want.Retired[0], want.Categories[0]} {
+		for field, value := range reflect.ValueOf(record).Fields() {
+			if value.IsZero() {
+				t.Errorf("complete does not set %T.%s", record, field.Name)
+			}
+		}
+	}
+	for name, format := range formats {
+		dir := filepath.Join(t.TempDir(), "export")
+		if err := Write(t.Context(), dir, want, format, nil); err != nil {
+			t.Fatal(err)
+		}
+		got, problems, err := Read(t.Context(), dir, nil)
+		if err != nil || len(problems) > 0 {
+			t.Fatal(err, problems)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+}
+
+func TestAnExportIsReadable(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "export")
 	if err := Write(t.Context(), dir, sample(), Markdown, nil); err != nil {
 		t.Fatal(err)
@@ -202,7 +242,7 @@ fin
 	}
 }
 
-func TestARecordThatDoesNotFitOneFormIsWrittenInTheOther(t *testing.T) {
+func TestARecordTooLargeForOneFormatIsWrittenInTheOther(t *testing.T) {
 	long := sample()
 	long.Tools[0].Body = strings.Repeat("\\\"\n", 240_000) + "." // under 1 MiB as Markdown, over it as JSON
 	for range 700 {
@@ -233,7 +273,7 @@ func TestARecordThatDoesNotFitOneFormIsWrittenInTheOther(t *testing.T) {
 func TestNothingIsOverwritten(t *testing.T) {
 	dir := t.TempDir()
 	if err := Write(t.Context(), dir, sample(), JSONL, nil); err != nil {
-		t.Fatalf("an empty folder is refused: %v", err)
+		t.Fatalf("an empty folder is rejected: %v", err)
 	}
 	before := tree(t, dir)
 	err := Write(t.Context(), dir, sample(), Markdown, nil)
@@ -244,11 +284,11 @@ func TestNothingIsOverwritten(t *testing.T) {
 		t.Error(diff)
 	}
 	if err := Write(t.Context(), filepath.Join(dir, catalogueFile), sample(), JSONL, nil); err == nil {
-		t.Error("a file is taken for a folder")
+		t.Error("a file was accepted as a folder")
 	}
 }
 
-func TestTheSameCatalogueIsWrittenInTheSameBytes(t *testing.T) {
+func TestTheSameCatalogueIsWrittenAsTheSameBytes(t *testing.T) {
 	for _, format := range formats {
 		a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
 		for _, dir := range []string{a, b} {
@@ -289,11 +329,11 @@ func TestAFailedExportLeavesNothingBehind(t *testing.T) {
 		t.Errorf("left behind: %v", got)
 	}
 	if _, err := os.Stat(empty); err != nil {
-		t.Errorf("the folder that was there is gone: %v", err)
+		t.Errorf("the existing folder was removed: %v", err)
 	}
 }
 
-// tree gives the files of a folder with their contents.
+// tree returns the contents of the files of a folder, by path.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

@@ -11,9 +11,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// parseYAML makes a mapping of a YAML text whose first line is line offset+1 of
-// its file. What is wrong goes to problem; ok tells whether the text could be
-// read at all.
+// parseYAML parses a YAML mapping whose first line is line offset+1 of its file.
+// Problems go to problem; ok reports whether the text could be read at all.
 func parseYAML(text string, offset int, problem report) (v value, ok bool) {
 	problem = func(report report) report {
 		return func(line int, format string, args ...any) { report(line+offset, format, args...) }
@@ -22,8 +21,8 @@ func parseYAML(text string, offset int, problem report) (v value, ok bool) {
 		problem(1, "the YAML is larger than %d KiB; move long lists into a .jsonl file", maxYAML>>10)
 		return v, false
 	}
-	// The parser is given whatever people write; should it fail on something, that
-	// is a problem of that text and not the end of the command.
+	// A panic of the parser is reported as a problem of the text instead of ending
+	// the process.
 	defer func() {
 		if r := recover(); r != nil {
 			problem(1, "the YAML cannot be read; write it more simply")
@@ -31,7 +30,7 @@ func parseYAML(text string, offset int, problem report) (v value, ok bool) {
 		}
 	}()
 	tokens := lexer.Tokenize(text)
-	if !simpleYAML(tokens, problem) {
+	if !isSimpleYAML(tokens, problem) {
 		return v, false
 	}
 	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
@@ -46,35 +45,35 @@ func parseYAML(text string, offset int, problem report) (v value, ok bool) {
 	t := yamlTree{offset: offset, problem: problem}
 	v = t.value(file.Docs[0].Body, 1)
 	if v.kind != isMapping {
-		problem(v.line-offset, "the YAML must be fields, one `name: value` a line, not %s", v.describe())
+		problem(v.line-offset, "the YAML must be fields, one `name: value` per line, not %s", v.describe())
 		return v, false
 	}
 	return v, !t.failed
 }
 
-// simpleYAML refuses what a content folder has no use for and what a parser can
-// be made to choke on, before the parser sees it.
-func simpleYAML(tokens token.Tokens, problem report) bool {
+// isSimpleYAML rejects, before parsing, what a content folder has no use for and
+// what can make the parser slow or crash.
+func isSimpleYAML(tokens token.Tokens, problem report) bool {
 	ok := true
 	depth, entries, entryLine := 0, 0, 0
 	for _, t := range tokens {
 		line := t.Position.Line
-		refused := ""
+		rejected := ""
 		switch t.Type {
 		case token.AnchorType:
-			refused = "anchors (&)"
+			rejected = "anchors (&)"
 		case token.AliasType:
-			refused = "aliases (*)"
+			rejected = "aliases (*)"
 		case token.TagType:
-			refused = "tags (!)"
+			rejected = "tags (!)"
 		case token.MergeKeyType:
-			refused = "merge keys (<<)"
+			rejected = "merge keys (<<)"
 		case token.MappingKeyType:
-			refused = "complex keys (?)"
+			rejected = "complex keys (?)"
 		case token.DirectiveType:
-			refused = "directives (%)"
+			rejected = "directives (%)"
 		case token.DocumentHeaderType, token.DocumentEndType:
-			refused = "further documents (--- or ...)"
+			rejected = "further documents (--- or ...)"
 		case token.SequenceStartType, token.MappingStartType:
 			depth++
 		case token.SequenceEndType, token.MappingEndType:
@@ -85,8 +84,8 @@ func simpleYAML(tokens token.Tokens, problem report) bool {
 			}
 			entries++
 		}
-		if refused != "" {
-			problem(line, "%s are not allowed in this YAML; if it is text, put it in quotes", refused)
+		if rejected != "" {
+			problem(line, "%s are not allowed in this YAML; if it is text, put it in quotes", rejected)
 			ok = false
 		}
 		if depth > maxDepth || entries > maxDepth {
@@ -97,8 +96,8 @@ func simpleYAML(tokens token.Tokens, problem report) bool {
 	return ok
 }
 
-// yamlError tells where the parser stopped and why, and what to do about the
-// mistake that French punctuation invites.
+// yamlError returns the line and message of a parser error. It adds a hint for the
+// most common one, caused by the space before a colon in French.
 func yamlError(err error) (line int, sentence string) {
 	var located interface {
 		error
@@ -147,12 +146,12 @@ func (t *yamlTree) value(n ast.Node, depth int) value {
 		v.kind, v.text = isNumber, n.GetToken().Value
 	case *ast.StringNode:
 		v.kind, v.text = isText, n.Value
-		// The parser takes a bare 1e3, and whole numbers it has no type for, as text.
+		// The parser returns an unquoted 1e3, and very large integers, as strings.
 		if n.Token.Type == token.StringType && isPlainNumber(n.Value) {
 			v.kind = isNumber
 		}
 	case *ast.LiteralNode:
-		// The line break that ends a block is there for YAML, not for the reader.
+		// The newline that ends a block scalar belongs to YAML, not to the text.
 		v.kind, v.text, v.line = isText, strings.TrimRight(n.Value.Value, "\n"), n.Start.Position.Line+t.offset
 	case *ast.SequenceNode:
 		v.kind = isList
