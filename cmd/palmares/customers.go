@@ -194,7 +194,7 @@ func (c *customers) link(ctx context.Context, to string, kind mail.Kind) (string
 }
 
 func (c *customers) endpoint(ctx context.Context, id string) (webhook.Endpoint, error) {
-	e, err := c.store.Endpoints.Find(ctx, "", id)
+	e, err := c.store.Endpoints.Find(ctx, account.AnyOwner(), id)
 	if errors.Is(err, store.ErrNotFound) {
 		err = fmt.Errorf("%w: %w", mail.ErrObsolete, err)
 	}

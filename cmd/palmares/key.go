@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"palmares/internal/account"
 	"palmares/internal/store"
 )
 
@@ -56,7 +57,7 @@ type keyRevoke struct {
 // Run revokes a key.
 func (c *keyRevoke) Run(s *session) error {
 	return s.withStore(func(st *store.Store) error {
-		if err := st.Keys.Revoke(s.ctx, "", c.ID, s.now()); err != nil {
+		if err := st.Keys.Revoke(s.ctx, account.AnyOwner(), c.ID, s.now()); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintf(s.stdout, "%s is revoked\n", c.ID)

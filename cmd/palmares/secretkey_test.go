@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"palmares/internal/account"
 	"palmares/internal/store"
 	"palmares/internal/webhook"
 )
@@ -64,13 +65,13 @@ func TestAServerThatIsToldToStopBeginsNoDelivery(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer st.Close()
-		endpoints, err := st.Endpoints.List(t.Context(), "")
+		endpoints, err := st.Endpoints.List(t.Context(), account.AnyOwner())
 		if err != nil || len(endpoints) != 1 {
 			t.Fatal(endpoints, err)
 		}
 		ping := func() webhook.Delivery {
 			t.Helper()
-			d, err := st.Deliveries.Ping(t.Context(), "", endpoints[0].ID, time.Now())
+			d, err := st.Deliveries.Ping(t.Context(), account.AnyOwner(), endpoints[0].ID, time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +91,7 @@ func TestAServerThatIsToldToStopBeginsNoDelivery(t *testing.T) {
 			t.Errorf("%v\n%s", ended, server.log)
 		}
 		for id, want := range map[string]webhook.DeliveryState{before.ID: webhook.Delivered, late.ID: webhook.Pending} {
-			if d, _, err := st.Deliveries.Find(t.Context(), "", id); err != nil || d.State != want {
+			if d, _, err := st.Deliveries.Find(t.Context(), account.AnyOwner(), id); err != nil || d.State != want {
 				t.Errorf("%+v, %v; want it to be %s", d, err, want)
 			}
 		}

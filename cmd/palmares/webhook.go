@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"palmares/internal/account"
 	"palmares/internal/clientip"
 	"palmares/internal/store"
 	"palmares/internal/webhook"
@@ -87,7 +88,7 @@ func (c *webhookList) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		endpoints, err := st.Endpoints.List(s.ctx, owner.ID)
+		endpoints, err := st.Endpoints.List(s.ctx, owner.Owner())
 		if err != nil {
 			return err
 		}
@@ -114,7 +115,7 @@ func (c *webhookDeliveries) Run(s *session) error {
 		t := newTable(s.stdout, c.JSON, "id", "event", "type", "origin", "state", "attempts", "outcome", "status", "duration_ms", "created_at", "next_at")
 		filter := store.DeliveryFilter{Limit: 200}
 		for {
-			some, err := st.Deliveries.List(s.ctx, "", c.ID, filter)
+			some, err := st.Deliveries.List(s.ctx, account.AnyOwner(), c.ID, filter)
 			if err != nil {
 				return err
 			}
@@ -144,7 +145,7 @@ type webhookResend struct {
 // Run sends an event again to the same endpoint, and prints the new delivery.
 func (c *webhookResend) Run(s *session) error {
 	return s.withStore(func(st *store.Store) error {
-		d, err := st.Deliveries.Resend(s.ctx, "", c.Delivery, s.now())
+		d, err := st.Deliveries.Resend(s.ctx, account.AnyOwner(), c.Delivery, s.now())
 		if err != nil {
 			return err
 		}

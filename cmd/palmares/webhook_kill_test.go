@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"palmares/internal/account"
 	"palmares/internal/store"
 	"palmares/internal/webhook"
 )
@@ -111,7 +112,7 @@ func TestKilledProcessesLoseNoWebhook(t *testing.T) {
 		if len(journal) != publications**events {
 			t.Fatalf("%d events", len(journal))
 		}
-		endpoints, err := st.Endpoints.List(t.Context(), "")
+		endpoints, err := st.Endpoints.List(t.Context(), account.AnyOwner())
 		if err != nil || len(endpoints) != len(receivers) {
 			t.Fatalf("%d endpoints, %v", len(endpoints), err)
 		}
@@ -199,7 +200,7 @@ func publishKilled(t *testing.T, folder, database string, after time.Duration) b
 // deliveries are all of an endpoint in a state, "" for any.
 func deliveries(t *testing.T, st *store.Store, endpointID string, state webhook.DeliveryState) []webhook.Delivery {
 	t.Helper()
-	list, err := st.Deliveries.List(t.Context(), "", endpointID, store.DeliveryFilter{State: state, Limit: 1_000_000})
+	list, err := st.Deliveries.List(t.Context(), account.AnyOwner(), endpointID, store.DeliveryFilter{State: state, Limit: 1_000_000})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -139,7 +139,7 @@ func (p *portal) export(r *request) (*answer, error) {
 		for _, e := range known.Endpoints {
 			for after := (store.DeliveryCursor{}); ; {
 				var list []webhook.Delivery
-				if list, after, err = p.Store.Deliveries.Export(ctx, r.owner.Account.ID, e.ID, after, exportStep); err != nil {
+				if list, after, err = p.Store.Deliveries.Export(ctx, r.owner.Account.Owner(), e.ID, after, exportStep); err != nil {
 					return err
 				}
 				for _, d := range list {
@@ -237,7 +237,7 @@ func (p *portal) gather(r *request) (*exported, error) {
 	for _, s := range sessions {
 		known.Sessions = append(known.Sessions, exportedSession{s.ID, s.Browser, s.CreatedAt, s.SeenOn, s.ExpiresAt})
 	}
-	endpoints, err := p.Store.Endpoints.List(ctx, a.ID)
+	endpoints, err := p.Store.Endpoints.List(ctx, a.Owner())
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +245,7 @@ func (p *portal) gather(r *request) (*exported, error) {
 		item := exportedEndpoint{
 			e.ID, e.URL, e.Events, e.State, e.Reason, e.CreatedAt, e.DisabledAt, e.Failures, e.FailingSince, e.LastSuccessAt, e.OldSecretUntil, []exportedRecovery{},
 		}
-		recoveries, err := p.Store.Deliveries.Recoveries(ctx, a.ID, e.ID)
+		recoveries, err := p.Store.Deliveries.Recoveries(ctx, a.Owner(), e.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -88,7 +88,7 @@ var (
 )
 
 func (p *portal) listDeliveries(r *request) (*answer, error) {
-	owner, id, query := r.owner.Account.ID, r.PathValue("id"), r.URL.Query()
+	owner, id, query := r.owner.Account.Owner(), r.PathValue("id"), r.URL.Query()
 	e, err := p.Store.Endpoints.Find(r.Context(), owner, id)
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ type attemptRow struct {
 }
 
 func (p *portal) showDelivery(r *request) (*answer, error) {
-	owner := r.owner.Account.ID
+	owner := r.owner.Account.Owner()
 	d, body, err := p.Store.Deliveries.Find(r.Context(), owner, r.PathValue("id"))
 	if err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func (p *portal) showDelivery(r *request) (*answer, error) {
 }
 
 func (p *portal) resend(r *request) (*answer, error) {
-	d, err := p.Store.Deliveries.Resend(r.Context(), r.owner.Account.ID, r.PathValue("id"), r.now)
+	d, err := p.Store.Deliveries.Resend(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.now)
 	if done := r.refusedPing(err); done != "" {
 		return seeOther(deliveriesPath+"/"+r.PathValue("id"), done), nil
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"palmares/internal/account"
 	"palmares/internal/webhook"
 )
 
@@ -145,7 +146,7 @@ func TestWhatWasMissedIsAskedForByItsDay(t *testing.T) {
 		for _, day := range []string{"", "hier", "2026-10-16", "2026-11-17", "2026-02-30"} {
 			b.post(path+"/reprise", "depuis", day).is(400).says("un jour des 30 derniers", `id="page.depuis-faux" role="alert"`)
 		}
-		recoveries, err := p.store.Deliveries.Recoveries(t.Context(), "", id)
+		recoveries, err := p.store.Deliveries.Recoveries(t.Context(), account.AnyOwner(), id)
 		if len(recoveries) != 3 || err != nil {
 			t.Errorf("the recoveries are %v, %v", recoveries, err)
 		}

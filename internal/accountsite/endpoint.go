@@ -85,7 +85,7 @@ func (p *portal) listEndpoints(r *request) (*answer, error) { return p.endpoints
 // endpoints is the list, with a form that was refused, nil for none, or a notice of
 // why nothing was made, "" for none.
 func (p *portal) endpoints(r *request, refused *endpointForm, notice string) (*answer, error) {
-	all, err := p.Store.Endpoints.List(r.Context(), r.owner.Account.ID)
+	all, err := p.Store.Endpoints.List(r.Context(), r.owner.Account.Owner())
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (p *portal) createEndpoint(r *request) (*answer, error) {
 	e, err := p.Store.Endpoints.CreateNext(r.Context(), r.owner.Account.ID, url, events, seal, r.PostForm.Get("dernier"), r.now)
 	switch {
 	case errors.Is(err, store.ErrChanged):
-		all, err := p.Store.Endpoints.List(r.Context(), r.owner.Account.ID)
+		all, err := p.Store.Endpoints.List(r.Context(), r.owner.Account.Owner())
 		if err != nil {
 			return nil, err
 		}
@@ -179,7 +179,7 @@ func (p *portal) showEndpoint(r *request) (*answer, error) { return p.endpoint(r
 // endpoint is the page of an endpoint, with a form that was refused, nil for none,
 // or what is wrong with the day to recover from, "" for nothing.
 func (p *portal) endpoint(r *request, refused *endpointForm, badDay string) (*answer, error) {
-	owner, id := r.owner.Account.ID, r.PathValue("id")
+	owner, id := r.owner.Account.Owner(), r.PathValue("id")
 	e, err := p.Store.Endpoints.Find(r.Context(), owner, id)
 	if err != nil {
 		return nil, err
@@ -249,7 +249,7 @@ func (p *portal) changeState(r *request) (*answer, error) {
 }
 
 func (p *portal) change(r *request, c webhook.Change) (webhook.Endpoint, error) {
-	e, err := p.Store.Endpoints.Change(r.Context(), r.owner.Account.ID, r.PathValue("id"), c, r.now)
+	e, err := p.Store.Endpoints.Change(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), c, r.now)
 	if err == nil {
 		p.WakeWebhooks() // for what waits
 	}
@@ -265,7 +265,7 @@ func (p *portal) rotateSecret(r *request) (*answer, error) {
 		}
 	}
 	secret := webhook.NewSecret()
-	e, err := p.Store.Endpoints.RotateNextSecret(r.Context(), r.owner.Account.ID, id, p.Sealer.Seal(id, secret), last, r.now)
+	e, err := p.Store.Endpoints.RotateNextSecret(r.Context(), r.owner.Account.Owner(), id, p.Sealer.Seal(id, secret), last, r.now)
 	if errors.Is(err, store.ErrChanged) {
 		return seeOther(endpointsPath+"/"+id, "secret-deja-remplace"), nil
 	}
@@ -277,7 +277,7 @@ func (p *portal) rotateSecret(r *request) (*answer, error) {
 
 func (p *portal) ping(r *request) (*answer, error) {
 	id := r.PathValue("id")
-	d, err := p.Store.Deliveries.Ping(r.Context(), r.owner.Account.ID, id, r.now)
+	d, err := p.Store.Deliveries.Ping(r.Context(), r.owner.Account.Owner(), id, r.now)
 	if done := r.refusedPing(err); done != "" {
 		return seeOther(endpointsPath+"/"+id, done), nil
 	}
@@ -309,7 +309,7 @@ func (p *portal) recover(r *request) (*answer, error) {
 	}
 	since, err := time.Parse(time.DateOnly, r.PostForm.Get("depuis"))
 	if err == nil {
-		_, err = p.Store.Deliveries.Recover(r.Context(), r.owner.Account.ID, id, since, r.now)
+		_, err = p.Store.Deliveries.Recover(r.Context(), r.owner.Account.Owner(), id, since, r.now)
 	} else {
 		err = store.ErrInvalid
 	}
@@ -322,7 +322,7 @@ func (p *portal) recover(r *request) (*answer, error) {
 		return nil, err
 	}
 	p.WakeWebhooks()
-	e, err := p.Store.Endpoints.Find(r.Context(), r.owner.Account.ID, id)
+	e, err := p.Store.Endpoints.Find(r.Context(), r.owner.Account.Owner(), id)
 	if err != nil {
 		return nil, err
 	}
@@ -333,7 +333,7 @@ func (p *portal) recover(r *request) (*answer, error) {
 }
 
 func (p *portal) confirmRemoval(r *request) (*answer, error) {
-	e, err := p.Store.Endpoints.Find(r.Context(), r.owner.Account.ID, r.PathValue("id"))
+	e, err := p.Store.Endpoints.Find(r.Context(), r.owner.Account.Owner(), r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -342,7 +342,7 @@ func (p *portal) confirmRemoval(r *request) (*answer, error) {
 }
 
 func (p *portal) removeEndpoint(r *request) (*answer, error) {
-	if err := p.Store.Endpoints.Delete(r.Context(), r.owner.Account.ID, r.PathValue("id")); err != nil {
+	if err := p.Store.Endpoints.Delete(r.Context(), r.owner.Account.Owner(), r.PathValue("id")); err != nil {
 		return nil, err
 	}
 	return seeOther(endpointsPath, "point-supprime"), nil

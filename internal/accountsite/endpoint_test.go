@@ -17,7 +17,7 @@ import (
 
 func (p *place) endpoint(id string) webhook.Endpoint {
 	p.t.Helper()
-	e, err := p.store.Endpoints.Find(p.t.Context(), "", id)
+	e, err := p.store.Endpoints.Find(p.t.Context(), account.AnyOwner(), id)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestAnEndpointIsMadeOnceAndItsSecretShownOnce(t *testing.T) {
 		secret := secretText.FindString(html.UnescapeString(made.body))
 		p.tick()
 		b.post("/compte/webhooks", fields...).leadsTo("/compte/webhooks?fait=point-deja-cree")
-		all, err := p.store.Endpoints.List(t.Context(), p.account("ada@example.org").ID)
+		all, err := p.store.Endpoints.List(t.Context(), p.account("ada@example.org").Owner())
 		if err != nil || len(all) != 1 || all[0].URL != "https://hooks.example/in" || !cmp.Equal(all[0].Events, []string{"pricing.updated", "tool.created"}) {
 			t.Fatalf("the endpoints are %+v, %v", all, err)
 		}

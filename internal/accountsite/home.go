@@ -44,7 +44,7 @@ func (p *portal) home(r *request) (*answer, error) {
 	if data.Today, err = p.today(r); err != nil {
 		return nil, err
 	}
-	if data.Endpoints, err = p.Store.Endpoints.List(r.Context(), a.ID); err != nil {
+	if data.Endpoints, err = p.Store.Endpoints.List(r.Context(), a.Owner()); err != nil {
 		return nil, err
 	}
 	for _, e := range data.Endpoints {

@@ -184,7 +184,7 @@ func (p *portal) showKey(r *request) (*answer, error) { return p.key(r, nil) }
 
 // key is the page of a key; typed is a name that was refused, nil for none.
 func (p *portal) key(r *request, typed *string) (*answer, error) {
-	k, err := p.Store.Keys.Find(r.Context(), r.owner.Account.ID, r.PathValue("id"))
+	k, err := p.Store.Keys.Find(r.Context(), r.owner.Account.Owner(), r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (p *portal) key(r *request, typed *string) (*answer, error) {
 
 func (p *portal) renameKey(r *request) (*answer, error) {
 	name := r.PostForm.Get("nom")
-	err := p.Store.Keys.Rename(r.Context(), r.owner.Account.ID, r.PathValue("id"), name)
+	err := p.Store.Keys.Rename(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), name)
 	if errors.Is(err, store.ErrInvalid) {
 		return p.key(r, &name)
 	}
@@ -212,7 +212,7 @@ func (p *portal) renameKey(r *request) (*answer, error) {
 
 // rotateKey needs nothing to tell a form that is sent again: a key has one successor.
 func (p *portal) rotateKey(r *request) (*answer, error) {
-	text, key, err := p.Store.Keys.Rotate(r.Context(), r.owner.Account.ID, r.PathValue("id"), r.now)
+	text, key, err := p.Store.Keys.Rotate(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.now)
 	switch {
 	case errors.Is(err, store.ErrKeyEnded):
 		return seeOther(keysPath, "cle-deja-remplacee"), nil
@@ -225,7 +225,7 @@ func (p *portal) rotateKey(r *request) (*answer, error) {
 }
 
 func (p *portal) confirmRevocation(r *request) (*answer, error) {
-	k, err := p.Store.Keys.Find(r.Context(), r.owner.Account.ID, r.PathValue("id"))
+	k, err := p.Store.Keys.Find(r.Context(), r.owner.Account.Owner(), r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +234,7 @@ func (p *portal) confirmRevocation(r *request) (*answer, error) {
 }
 
 func (p *portal) revokeKey(r *request) (*answer, error) {
-	if err := p.Store.Keys.Revoke(r.Context(), r.owner.Account.ID, r.PathValue("id"), r.now); err != nil {
+	if err := p.Store.Keys.Revoke(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.now); err != nil {
 		return nil, err
 	}
 	return seeOther(keysPath, "cle-revoquee"), nil

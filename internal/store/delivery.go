@@ -114,10 +114,10 @@ type DeliveryFilter struct {
 // List lists deliveries to an endpoint, newest first, each with its last
 // attempt. The id of the last one is the next page's Before. ErrNotFound: no such
 // endpoint; ErrInvalid: Before is no delivery of it.
-func (s *Deliveries) List(ctx context.Context, accountID, endpointID string, f DeliveryFilter) ([]webhook.Delivery, error) {
+func (s *Deliveries) List(ctx context.Context, owner account.Owner, endpointID string, f DeliveryFilter) ([]webhook.Delivery, error) {
 	var list []webhook.Delivery
 	err := s.read(ctx, func(tx *sql.Tx) error {
-		if _, err := findEndpoint(ctx, tx, accountID, endpointID); err != nil {
+		if _, err := findEndpoint(ctx, tx, owner, endpointID); err != nil {
 			return err
 		}
 		args := []any{endpointID, cmp.Or(f.Limit, 50)}
@@ -159,11 +159,11 @@ func (s *Deliveries) List(ctx context.Context, accountID, endpointID string, f D
 
 // Find finds a delivery with all its attempts, and the bytes that are sent.
 // ErrNotFound: there is none, or it is another account's.
-func (s *Deliveries) Find(ctx context.Context, accountID, id string) (webhook.Delivery, []byte, error) {
+func (s *Deliveries) Find(ctx context.Context, owner account.Owner, id string) (webhook.Delivery, []byte, error) {
 	var d webhook.Delivery
 	var body string
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
-		if d, body, err = findDelivery(ctx, tx, accountID, id); err != nil {
+		if d, body, err = findDelivery(ctx, tx, owner, id); err != nil {
 			return err
 		}
 		d.Attempts, err = rows(ctx, tx, d.Count, `SELECT number, at, duration, status, outcome, response FROM attempts WHERE delivery_id = $1 ORDER BY number`, scanAttempt, id)
@@ -178,10 +178,10 @@ func (s *Deliveries) Find(ctx context.Context, accountID, id string) (webhook.De
 // Resend makes a new delivery of what another one sends: the same event, its id and
 // bytes. It is due at once, and waits if its endpoint is not active. ErrNotFound: no
 // such delivery. A ping that is sent again is one more: see Deliveries.Ping.
-func (s *Deliveries) Resend(ctx context.Context, accountID, deliveryID string, now time.Time) (webhook.Delivery, error) {
+func (s *Deliveries) Resend(ctx context.Context, owner account.Owner, deliveryID string, now time.Time) (webhook.Delivery, error) {
 	var d webhook.Delivery
 	err := s.write(ctx, func(tx *sql.Tx) error {
-		old, body, err := findDelivery(ctx, tx, accountID, deliveryID)
+		old, body, err := findDelivery(ctx, tx, owner, deliveryID)
 		if err != nil {
 			return err
 		}
@@ -189,7 +189,7 @@ func (s *Deliveries) Resend(ctx context.Context, accountID, deliveryID string, n
 		if err := s.lockEndpoint(ctx, tx, old.EndpointID); err != nil {
 			return err
 		}
-		w, err := findEndpoint(ctx, tx, accountID, old.EndpointID)
+		w, err := findEndpoint(ctx, tx, owner, old.EndpointID)
 		if err != nil {
 			return err
 		}
@@ -215,10 +215,10 @@ func (s *Deliveries) Resend(ctx context.Context, accountID, deliveryID string, n
 // events it takes. It is due at once. ErrNotFound; ErrInactive: nothing would be sent
 // now, and who pings looks at the answer; ErrTooMany: there were webhook.PingsAMinute
 // in the last minute.
-func (s *Deliveries) Ping(ctx context.Context, accountID, endpointID string, now time.Time) (webhook.Delivery, error) {
+func (s *Deliveries) Ping(ctx context.Context, owner account.Owner, endpointID string, now time.Time) (webhook.Delivery, error) {
 	d := newDelivery(endpointID, webhook.OfPing, now)
 	d.EventID, d.Type = account.NewID(account.EventID, now, rand.Reader), webhook.Ping
-	_, err := s.changeEndpoint(ctx, accountID, endpointID, func(tx *sql.Tx, w webhook.Endpoint) error {
+	_, err := s.changeEndpoint(ctx, owner, endpointID, func(tx *sql.Tx, w webhook.Endpoint) error {
 		if err := checkPing(ctx, tx, w, now); err != nil {
 			return err
 		}
@@ -262,9 +262,9 @@ func insertDelivery(ctx context.Context, tx *sql.Tx, d webhook.Delivery, body st
 	return err
 }
 
-func findDelivery(ctx context.Context, tx *sql.Tx, accountID, id string) (d webhook.Delivery, body string, err error) {
+func findDelivery(ctx context.Context, tx *sql.Tx, owner account.Owner, id string) (d webhook.Delivery, body string, err error) {
 	err = scanDelivery(tx.QueryRowContext(ctx, selectDeliveries+`
-		JOIN endpoints w ON w.id = d.endpoint_id WHERE d.id = $1 AND ($2 = '' OR w.account_id = $2)`, id, accountID).Scan, &d)
+		JOIN endpoints w ON w.id = d.endpoint_id WHERE d.id = $1 AND ($2 OR w.account_id = $3)`, id, owner.Any(), owner.AccountID()).Scan, &d)
 	if errors.Is(err, sql.ErrNoRows) {
 		return d, "", problem(ErrNotFound, nil, "there is no delivery %q: see `palmares webhook deliveries ID`; they are kept for %d days", id, int(webhook.Keep.Hours())/24)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"palmares/internal/account"
 	"palmares/internal/mail"
 	"palmares/internal/webhook"
 )
@@ -235,7 +236,7 @@ func (s *Deliveries) judge(ctx context.Context, tx *sql.Tx, endpointID string, v
 			WHERE id = $2`, formatTime(at), endpointID)
 		return err
 	}
-	w, err := findEndpoint(ctx, tx, "", endpointID)
+	w, err := findEndpoint(ctx, tx, account.AnyOwner(), endpointID)
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func TestAnOutcomeIsWrittenToTheLogOnce(t *testing.T) {
 		ctx := t.Context()
 		a := create(t, s, "ada@example.org", account.Pro)
 		w := endpoint(t, s, a.ID)
-		if _, err := s.Deliveries.Ping(ctx, a.ID, w.ID, monday); err != nil {
+		if _, err := s.Deliveries.Ping(ctx, a.Owner(), w.ID, monday); err != nil {
 			t.Fatal(err)
 		}
 		c := claim(t, s, monday, 1)[0]
@@ -115,7 +115,7 @@ func TestAnOutcomeIsWrittenToTheLogOnce(t *testing.T) {
 			t.Errorf("the second attempt is number %d", c.Attempt)
 		}
 		settle(t, s, c, success(monday.Add(6*time.Second)))
-		d, _, err := s.Deliveries.Find(ctx, a.ID, c.DeliveryID)
+		d, _, err := s.Deliveries.Find(ctx, a.Owner(), c.DeliveryID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,19 +155,19 @@ func TestALateSuccessCountsAndALateFailureDoesNot(t *testing.T) {
 		}
 		for i := range 4 {
 			settle(t, s, late[i], success(after))
-			if got, _, err := s.Deliveries.Find(ctx, "", late[i].DeliveryID); err != nil || got.State != webhook.Delivered || got.Count != 1 {
+			if got, _, err := s.Deliveries.Find(ctx, account.AnyOwner(), late[i].DeliveryID); err != nil || got.State != webhook.Delivered || got.Count != 1 {
 				t.Errorf("after a late success: %+v, %v", got, err)
 			}
 		}
 		// The four requests of the others may still be under way: there is no room.
-		if _, err := s.Deliveries.Ping(ctx, a.ID, w.ID, after); err != nil {
+		if _, err := s.Deliveries.Ping(ctx, a.Owner(), w.ID, after); err != nil {
 			t.Fatal(err)
 		}
 		if more := claim(t, s, after, 4); len(more) != 0 {
 			t.Errorf("%d beyond those under a lease", len(more))
 		}
 		settle(t, s, other[0], failure(after, time.Hour))
-		if got, _, err := s.Deliveries.Find(ctx, "", other[0].DeliveryID); err != nil || got.State != webhook.Delivered || got.Count != 1 {
+		if got, _, err := s.Deliveries.Find(ctx, account.AnyOwner(), other[0].DeliveryID); err != nil || got.State != webhook.Delivered || got.Count != 1 {
 			t.Errorf("the other's outcome changed a delivery that was done: %+v, %v", got, err)
 		}
 		if more := claim(t, s, after, 4); len(more) != 1 {

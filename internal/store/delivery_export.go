@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"slices"
 
+	"palmares/internal/account"
 	"palmares/internal/webhook"
 )
 
@@ -15,11 +16,11 @@ type DeliveryCursor struct{ createdAt, id string }
 // Export gives the next deliveries to an endpoint, oldest first, at most
 // limit and each with all its attempts, and the place after them. A log can be far
 // longer than what fits in memory, hence in parts. ErrNotFound: no such endpoint.
-func (s *Deliveries) Export(ctx context.Context, accountID, endpointID string, after DeliveryCursor, limit int) ([]webhook.Delivery, DeliveryCursor, error) {
+func (s *Deliveries) Export(ctx context.Context, owner account.Owner, endpointID string, after DeliveryCursor, limit int) ([]webhook.Delivery, DeliveryCursor, error) {
 	var list []webhook.Delivery
 	next := after
 	err := s.read(ctx, func(tx *sql.Tx) error {
-		if _, err := findEndpoint(ctx, tx, accountID, endpointID); err != nil {
+		if _, err := findEndpoint(ctx, tx, owner, endpointID); err != nil {
 			return err
 		}
 		var err error

@@ -173,7 +173,7 @@ func TestClaimsAndOutcomesKeepToTheModel(t *testing.T) {
 						}
 					}
 					m.paused[w] = !m.paused[w]
-					_, err := s.Endpoints.Change(ctx, a.ID, w, webhook.Change{State: &state}, m.now)
+					_, err := s.Endpoints.Change(ctx, a.Owner(), w, webhook.Change{State: &state}, m.now)
 					must(err)
 				},
 				"plan": func(*rapid.T) {
@@ -230,9 +230,9 @@ func TestClaimsAndOutcomesKeepToTheModel(t *testing.T) {
 				actions[rapid.SampledFrom(names).Draw(rt, "action")](rt)
 			}
 			for _, w := range endpoints {
-				got, err := s.Endpoints.Find(ctx, a.ID, w)
+				got, err := s.Endpoints.Find(ctx, a.Owner(), w)
 				must(err)
-				list, err := s.Deliveries.List(ctx, a.ID, w, DeliveryFilter{Limit: 1000})
+				list, err := s.Deliveries.List(ctx, a.Owner(), w, DeliveryFilter{Limit: 1000})
 				must(err)
 				if got.Failures != m.failures[w] {
 					rt.Fatalf("%d failures; want %d", got.Failures, m.failures[w])

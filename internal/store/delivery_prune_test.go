@@ -26,7 +26,7 @@ func TestWhatIsOlderThanAMonthIsForgottenAndTheSequenceGoesOn(t *testing.T) {
 		recoverSince(t, s, w.ID, monday, monday)
 		for runRecovery(t, s, monday, 1000) {
 		}
-		resent, err := s.Deliveries.Resend(ctx, a.ID, old[0].DeliveryID, day(20))
+		resent, err := s.Deliveries.Resend(ctx, a.Owner(), old[0].DeliveryID, day(20))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestASecretIsForgottenWhenItSignsNoLonger(t *testing.T) {
 		ctx := t.Context()
 		a := create(t, s, "ada@example.org", account.Pro)
 		w := endpoint(t, s, a.ID)
-		if _, err := s.Endpoints.RotateSecret(ctx, a.ID, w.ID, "second", monday); err != nil {
+		if _, err := s.Endpoints.RotateSecret(ctx, a.Owner(), w.ID, "second", monday); err != nil {
 			t.Fatal(err)
 		}
 		for _, step := range []struct {
@@ -109,10 +109,10 @@ func TestASecretIsForgottenWhenItSignsNoLonger(t *testing.T) {
 			}
 		}
 		// A page that still shows the end of the forgotten one is not out of date.
-		if _, err := s.Endpoints.RotateNextSecret(ctx, a.ID, w.ID, "third", day(1), day(2)); err != nil {
+		if _, err := s.Endpoints.RotateNextSecret(ctx, a.Owner(), w.ID, "third", day(1), day(2)); err != nil {
 			t.Error(err)
 		}
-		_, err := s.Endpoints.RotateNextSecret(ctx, a.ID, w.ID, "fourth", time.Time{}, day(2))
+		_, err := s.Endpoints.RotateNextSecret(ctx, a.Owner(), w.ID, "fourth", time.Time{}, day(2))
 		fails(t, err, ErrChanged, w.ID)
 	})
 }
@@ -160,7 +160,7 @@ func TestTheFiguresSayWhatHasBeenDueLongest(t *testing.T) {
 		endpoint(t, s, a.ID)
 		paused, suspended := endpoint(t, s, a.ID), endpoint(t, s, b.ID)
 		for i, id := range []string{paused.ID, suspended.ID, w.ID} {
-			if _, err := s.Deliveries.Ping(t.Context(), "", id, monday.Add(time.Duration(i)*time.Minute)); err != nil {
+			if _, err := s.Deliveries.Ping(t.Context(), account.AnyOwner(), id, monday.Add(time.Duration(i)*time.Minute)); err != nil {
 				t.Fatal(err)
 			}
 		}

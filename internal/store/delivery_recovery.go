@@ -22,7 +22,7 @@ const recoveryID = "rcv_"
 //
 // ErrNotFound; ErrInvalid: since is in the future or longer ago than events are kept;
 // ErrTooMany: the endpoint has a recovery that is not done.
-func (s *Deliveries) Recover(ctx context.Context, accountID, endpointID string, since, now time.Time) (webhook.Recovery, error) {
+func (s *Deliveries) Recover(ctx context.Context, owner account.Owner, endpointID string, since, now time.Time) (webhook.Recovery, error) {
 	since = since.UTC().Truncate(time.Millisecond)
 	r := webhook.Recovery{
 		ID: account.NewID(recoveryID, now, rand.Reader), EndpointID: endpointID,
@@ -36,7 +36,7 @@ func (s *Deliveries) Recover(ctx context.Context, accountID, endpointID string, 
 		return webhook.Recovery{}, problem(ErrInvalid, nil, "events can be recovered since a moment of the last %d days, and %s is not one: give a later moment, not in the future",
 			int(webhook.Keep.Hours())/24, formatTime(since))
 	}
-	_, err := s.changeEndpoint(ctx, accountID, endpointID, func(tx *sql.Tx, _ webhook.Endpoint) error {
+	_, err := s.changeEndpoint(ctx, owner, endpointID, func(tx *sql.Tx, _ webhook.Endpoint) error {
 		var open int
 		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM recoveries WHERE endpoint_id = $1 AND done_at = ''`, endpointID).Scan(&open); err != nil {
 			return err
@@ -60,10 +60,10 @@ func (s *Deliveries) Recover(ctx context.Context, accountID, endpointID string, 
 }
 
 // Recoveries lists those of an endpoint, newest first. ErrNotFound: no such endpoint.
-func (s *Deliveries) Recoveries(ctx context.Context, accountID, endpointID string) ([]webhook.Recovery, error) {
+func (s *Deliveries) Recoveries(ctx context.Context, owner account.Owner, endpointID string) ([]webhook.Recovery, error) {
 	var list []webhook.Recovery
 	err := s.read(ctx, func(tx *sql.Tx) error {
-		if _, err := findEndpoint(ctx, tx, accountID, endpointID); err != nil {
+		if _, err := findEndpoint(ctx, tx, owner, endpointID); err != nil {
 			return err
 		}
 		var err error
@@ -130,7 +130,7 @@ func (s *Deliveries) recoverSome(ctx context.Context, tx *sql.Tx, now time.Time,
 	if err != nil {
 		return false, err
 	}
-	w, err := findEndpoint(ctx, tx, "", endpointID)
+	w, err := findEndpoint(ctx, tx, account.AnyOwner(), endpointID)
 	if err != nil {
 		return false, err
 	}

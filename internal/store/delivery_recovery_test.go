@@ -16,7 +16,7 @@ import (
 
 func recoverSince(t testing.TB, s *Store, endpointID string, since, now time.Time) webhook.Recovery {
 	t.Helper()
-	r, err := s.Deliveries.Recover(t.Context(), "", endpointID, since, now)
+	r, err := s.Deliveries.Recover(t.Context(), account.AnyOwner(), endpointID, since, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestARecoverySendsWhatWasMissedAndNothingElse(t *testing.T) {
 				t.Fatal(err)
 			}
 			s = open(t, dsn)
-			list, err := s.Deliveries.Recoveries(t.Context(), a.ID, w.ID)
+			list, err := s.Deliveries.Recoveries(t.Context(), a.Owner(), w.ID)
 			if err != nil || len(list) != 1 {
 				t.Fatalf("%+v, %v", list, err)
 			}
@@ -89,7 +89,7 @@ func TestARecoverySendsWhatWasMissedAndNothingElse(t *testing.T) {
 			recoverSince(t, s, w.ID, monday, day(4+i))
 			for runRecovery(t, s, day(4+i), 100) {
 			}
-			if list, err := s.Deliveries.Recoveries(t.Context(), a.ID, w.ID); err != nil || list[0].Count != want || !list[0].DoneAt.Equal(day(4+i)) {
+			if list, err := s.Deliveries.Recoveries(t.Context(), a.Owner(), w.ID); err != nil || list[0].Count != want || !list[0].DoneAt.Equal(day(4+i)) {
 				t.Errorf("recovered again: %+v, %v; want %d", list, err, want)
 			}
 		}
@@ -110,14 +110,14 @@ func TestRecoveriesOnManyNodesSendEachEventOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 12 {
 			all.Go(func() {
-				_, err := nodes[i%3].Deliveries.Recover(t.Context(), a.ID, endpoints[i%2], monday, day(1))
+				_, err := nodes[i%3].Deliveries.Recover(t.Context(), a.Owner(), endpoints[i%2], monday, day(1))
 				if err != nil && !errors.Is(err, ErrTooMany) {
 					t.Error(err)
 				}
 			})
 		}
 		all.Wait()
-		_, err := nodes[0].Deliveries.Recover(t.Context(), a.ID, endpoints[0], monday, day(1))
+		_, err := nodes[0].Deliveries.Recover(t.Context(), a.Owner(), endpoints[0], monday, day(1))
 		fails(t, err, ErrTooMany, endpoints[0], "wait until it is done")
 		for i := range 9 {
 			all.Go(func() {
@@ -135,7 +135,7 @@ func TestRecoveriesOnManyNodesSendEachEventOnce(t *testing.T) {
 			if len(got) != 61 || len(slices.Compact(got)) != 61 {
 				t.Errorf("%d deliveries of 61 events", len(got))
 			}
-			list, err := nodes[0].Deliveries.Recoveries(t.Context(), a.ID, id)
+			list, err := nodes[0].Deliveries.Recoveries(t.Context(), a.Owner(), id)
 			if err != nil || len(list) != 1 || list[0].Count != 61 {
 				t.Errorf("%+v, %v", list, err)
 			}
@@ -153,7 +153,7 @@ func TestARecoveryReachesBackThirtyDays(t *testing.T) {
 		a := create(t, s, "ada@example.org", account.Pro)
 		w := endpoint(t, s, a.ID)
 		for _, since := range []time.Time{day(-31).Add(-time.Millisecond), monday.Add(time.Millisecond)} {
-			_, err := s.Deliveries.Recover(t.Context(), a.ID, w.ID, since, monday)
+			_, err := s.Deliveries.Recover(t.Context(), a.Owner(), w.ID, since, monday)
 			fails(t, err, ErrInvalid, "30 days", formatTime(since))
 		}
 		recoverSince(t, s, w.ID, day(-30), monday) // nothing was ever published

@@ -146,14 +146,14 @@ func TestAMendedEndpointIsSentWhatWaitsAtOnce(t *testing.T) {
 				settle(t, s, c, v)
 			}
 			at = at.Add(time.Second)
-			if _, err := s.Endpoints.Change(t.Context(), a.ID, w.ID, mended, at); err != nil {
+			if _, err := s.Endpoints.Change(t.Context(), a.Owner(), w.ID, mended, at); err != nil {
 				t.Fatal(err)
 			}
 			if again := claim(t, s, at, 9); len(again) != 3 || again[0].Attempt != 2 {
 				t.Errorf("%s: %+v are tried; want all but the one on its way", what, again)
 			}
 			// For the next one all is as before.
-			if err := s.Endpoints.Delete(t.Context(), a.ID, w.ID); err != nil {
+			if err := s.Endpoints.Delete(t.Context(), a.Owner(), w.ID); err != nil {
 				t.Fatal(err)
 			}
 			w = endpoint(t, s, a.ID)

@@ -18,7 +18,7 @@ import (
 
 func deliveries(t testing.TB, s *Store, endpointID string, f DeliveryFilter) []webhook.Delivery {
 	t.Helper()
-	list, err := s.Deliveries.List(t.Context(), "", endpointID, f)
+	list, err := s.Deliveries.List(t.Context(), account.AnyOwner(), endpointID, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestAPublicationGivesEachEventToEveryEndpointThatWantsIt(t *testing.T) {
 					len(d.ID) != 30 || !strings.HasPrefix(d.ID, account.DeliveryID) || d.ID[4:14] != e.ID[4:14] {
 					t.Errorf("delivery %+v of event %+v", d, e)
 				}
-				if _, body, err := s.Deliveries.Find(t.Context(), "", d.ID); err != nil || !bytes.Equal(body, e.Body) {
+				if _, body, err := s.Deliveries.Find(t.Context(), account.AnyOwner(), d.ID); err != nil || !bytes.Equal(body, e.Body) {
 					t.Errorf("its body is %s, %v; want %s", body, err, e.Body)
 				}
 			}
@@ -94,7 +94,7 @@ func TestTheLogIsPagedNewestFirstAndFiltered(t *testing.T) {
 			}
 			settle(t, s, c, v)
 			if c.EndpointID == w.ID {
-				d, _, err := s.Deliveries.Find(t.Context(), "", c.DeliveryID)
+				d, _, err := s.Deliveries.Find(t.Context(), account.AnyOwner(), c.DeliveryID)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -143,7 +143,7 @@ func TestTheLogIsPagedNewestFirstAndFiltered(t *testing.T) {
 		}
 		foreign := deliveries(t, s, other.ID, DeliveryFilter{Limit: 1})[0].ID
 		for _, before := range []string{foreign, "dlv_nothing"} {
-			_, err := s.Deliveries.List(t.Context(), "", w.ID, DeliveryFilter{Before: before})
+			_, err := s.Deliveries.List(t.Context(), account.AnyOwner(), w.ID, DeliveryFilter{Before: before})
 			fails(t, err, ErrInvalid, before, "newest")
 		}
 	})
@@ -155,7 +155,7 @@ func TestAResentDeliveryHasTheSameIDAndBytes(t *testing.T) {
 		a := create(t, s, "ada@example.org", account.Pro)
 		w := endpoint(t, s, a.ID, catalog.CatalogUpdated)
 		publish(t, s, catalogue(tool("a", "1 €/mois")), monday)
-		if _, err := s.Deliveries.Ping(ctx, a.ID, w.ID, monday); err != nil {
+		if _, err := s.Deliveries.Ping(ctx, a.Owner(), w.ID, monday); err != nil {
 			t.Fatal(err)
 		}
 		claims := claim(t, s, monday, 2)
@@ -163,7 +163,7 @@ func TestAResentDeliveryHasTheSameIDAndBytes(t *testing.T) {
 			settle(t, s, c, success(monday))
 		}
 		for _, c := range claims {
-			d, err := s.Deliveries.Resend(ctx, a.ID, c.DeliveryID, day(1))
+			d, err := s.Deliveries.Resend(ctx, a.Owner(), c.DeliveryID, day(1))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,7 +174,7 @@ func TestAResentDeliveryHasTheSameIDAndBytes(t *testing.T) {
 			}
 			settle(t, s, again[0], success(day(1)))
 		}
-		_, err := s.Deliveries.Resend(ctx, a.ID, "dlv_nothing", monday)
+		_, err := s.Deliveries.Resend(ctx, a.Owner(), "dlv_nothing", monday)
 		fails(t, err, ErrNotFound, "dlv_nothing", "webhook deliveries")
 	})
 }
@@ -186,20 +186,20 @@ func TestAPingThatIsResentIsAPingAndAnEndpointThatIsNotActiveGetsNone(t *testing
 		w := endpoint(t, s, a.ID)
 		publish(t, s, catalogue(tool("a", "1 €/mois")), monday)
 		event := deliveries(t, s, w.ID, DeliveryFilter{})[0]
-		ping, err := s.Deliveries.Ping(ctx, a.ID, w.ID, monday)
+		ping, err := s.Deliveries.Ping(ctx, a.Owner(), w.ID, monday)
 		for range webhook.PingsAMinute - 1 {
 			if err == nil {
-				_, err = s.Deliveries.Resend(ctx, a.ID, ping.ID, monday)
+				_, err = s.Deliveries.Resend(ctx, a.Owner(), ping.ID, monday)
 			}
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = s.Deliveries.Resend(ctx, a.ID, ping.ID, monday)
+		_, err = s.Deliveries.Resend(ctx, a.Owner(), ping.ID, monday)
 		fails(t, err, ErrTooMany, w.ID, "5 pings")
-		_, err = s.Deliveries.Ping(ctx, a.ID, w.ID, monday)
+		_, err = s.Deliveries.Ping(ctx, a.Owner(), w.ID, monday)
 		fails(t, err, ErrTooMany, w.ID, "5 pings")
-		if _, err = s.Deliveries.Resend(ctx, a.ID, event.ID, monday); err != nil {
+		if _, err = s.Deliveries.Resend(ctx, a.Owner(), event.ID, monday); err != nil {
 			t.Errorf("an event that is sent again is no ping: %v", err)
 		}
 
@@ -214,11 +214,11 @@ func TestAPingThatIsResentIsAPingAndAnEndpointThatIsNotActiveGetsNone(t *testing
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = s.Deliveries.Ping(ctx, a.ID, w.ID, day(1))
+			_, err = s.Deliveries.Ping(ctx, a.Owner(), w.ID, day(1))
 			fails(t, err, ErrInactive, w.ID, state, "make it active first")
-			_, err = s.Deliveries.Resend(ctx, a.ID, ping.ID, day(1))
+			_, err = s.Deliveries.Resend(ctx, a.Owner(), ping.ID, day(1))
 			fails(t, err, ErrInactive, w.ID, state)
-			if _, err = s.Deliveries.Resend(ctx, a.ID, event.ID, day(1)); err != nil {
+			if _, err = s.Deliveries.Resend(ctx, a.Owner(), event.ID, day(1)); err != nil {
 				t.Errorf("%s: %v", state, err)
 			}
 			if err = s.Accounts.SetPlan(ctx, a.Email, account.Pro, monday); err != nil {
@@ -239,7 +239,7 @@ func TestFivePingsAMinuteHoweverManyAreAskedForAtOnce(t *testing.T) {
 			var all sync.WaitGroup
 			for i := range 20 {
 				all.Go(func() {
-					_, err := nodes[i%2].Deliveries.Ping(t.Context(), a.ID, w.ID, at)
+					_, err := nodes[i%2].Deliveries.Ping(t.Context(), a.Owner(), w.ID, at)
 					if err == nil {
 						made.Add(1)
 					} else if !errors.Is(err, ErrTooMany) {
@@ -258,7 +258,7 @@ func TestFivePingsAMinuteHoweverManyAreAskedForAtOnce(t *testing.T) {
 				t.Errorf("%d pings after %s; want %d", got, step.at, step.want)
 			}
 		}
-		_, err := nodes[0].Deliveries.Ping(t.Context(), a.ID, w.ID, monday.Add(time.Minute))
+		_, err := nodes[0].Deliveries.Ping(t.Context(), a.Owner(), w.ID, monday.Add(time.Minute))
 		fails(t, err, ErrTooMany, w.ID, "5 pings", "wait a minute")
 
 		c := claim(t, nodes[0], monday, 1)[0]
@@ -285,7 +285,7 @@ func TestAnEndpointIsDeletedWhileACatalogueIsPublished(t *testing.T) {
 		for range 8 {
 			endpoint(t, nodes[0], b.ID)
 		}
-		list, err := nodes[0].Endpoints.List(t.Context(), a.ID)
+		list, err := nodes[0].Endpoints.List(t.Context(), a.Owner())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -300,7 +300,7 @@ func TestAnEndpointIsDeletedWhileACatalogueIsPublished(t *testing.T) {
 		})
 		all.Go(func() {
 			for _, w := range list {
-				if err := nodes[1].Endpoints.Delete(t.Context(), a.ID, w.ID); err != nil {
+				if err := nodes[1].Endpoints.Delete(t.Context(), a.Owner(), w.ID); err != nil {
 					t.Error(err)
 				}
 			}

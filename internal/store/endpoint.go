@@ -25,9 +25,6 @@ var (
 // Endpoints are the webhook endpoints of accounts.
 type Endpoints struct{ *db }
 
-// In all methods about endpoints and deliveries an accountID of "" is the operator,
-// who sees those of every account. Anybody else's are not found.
-//
 // Whatever changes a delivery or an endpoint's state holds the endpoint's row first
 // (see lockEndpoint). On PostgreSQL that makes the numbers per endpoint exact over
 // all nodes, and nobody waits for another in a circle.
@@ -99,10 +96,10 @@ func (s *Endpoints) create(ctx context.Context, accountID, url string, events []
 }
 
 // List lists the endpoints of an account, oldest first.
-func (s *Endpoints) List(ctx context.Context, accountID string) ([]webhook.Endpoint, error) {
+func (s *Endpoints) List(ctx context.Context, owner account.Owner) ([]webhook.Endpoint, error) {
 	var all []webhook.Endpoint
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
-		all, err = rows(ctx, tx, 0, selectEndpoints+`WHERE $1 = '' OR w.account_id = $1`, scanEndpoint, accountID)
+		all, err = rows(ctx, tx, 0, selectEndpoints+`WHERE $1 OR w.account_id = $2`, scanEndpoint, owner.Any(), owner.AccountID())
 		return err
 	})
 	slices.SortFunc(all, func(a, b webhook.Endpoint) int { return cmp.Compare(a.ID, b.ID) })
@@ -110,10 +107,10 @@ func (s *Endpoints) List(ctx context.Context, accountID string) ([]webhook.Endpo
 }
 
 // Find finds one. ErrNotFound: there is none, or it is another account's.
-func (s *Endpoints) Find(ctx context.Context, accountID, id string) (webhook.Endpoint, error) {
+func (s *Endpoints) Find(ctx context.Context, owner account.Owner, id string) (webhook.Endpoint, error) {
 	var w webhook.Endpoint
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
-		w, err = findEndpoint(ctx, tx, accountID, id)
+		w, err = findEndpoint(ctx, tx, owner, id)
 		return err
 	})
 	return w, err
@@ -125,8 +122,8 @@ func (s *Endpoints) Find(ctx context.Context, accountID, id string) (webhook.End
 // Deliveries that wait stay, whatever the endpoint takes from now on.
 //
 // ErrNotFound; ErrInvalid: an event, or a state that is not its owner's to choose.
-func (s *Endpoints) Change(ctx context.Context, accountID, id string, c webhook.Change, now time.Time) (webhook.Endpoint, error) {
-	return s.changeEndpoint(ctx, accountID, id, func(tx *sql.Tx, w webhook.Endpoint) error {
+func (s *Endpoints) Change(ctx context.Context, owner account.Owner, id string, c webhook.Change, now time.Time) (webhook.Endpoint, error) {
+	return s.changeEndpoint(ctx, owner, id, func(tx *sql.Tx, w webhook.Endpoint) error {
 		if w.State == webhook.Suspended { // which is not stored
 			w.State = webhook.Active
 		}
@@ -170,9 +167,9 @@ func (s *Endpoints) Change(ctx context.Context, accountID, id string, c webhook.
 const forgetFailures = `UPDATE endpoints SET failures = 0, failing_since = '', not_before = '' `
 
 // Delete forgets an endpoint and all its deliveries. ErrNotFound.
-func (s *Endpoints) Delete(ctx context.Context, accountID, id string) error {
+func (s *Endpoints) Delete(ctx context.Context, owner account.Owner, id string) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
-		if _, err := findEndpoint(ctx, tx, accountID, id); err != nil {
+		if _, err := findEndpoint(ctx, tx, owner, id); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `DELETE FROM endpoints WHERE id = $1`, id) // what is its goes with it
@@ -182,19 +179,19 @@ func (s *Endpoints) Delete(ctx context.Context, accountID, id string) error {
 
 // RotateSecret gives an endpoint another secret; the one before signs too for
 // webhook.Overlap, and one before that no longer. ErrNotFound.
-func (s *Endpoints) RotateSecret(ctx context.Context, accountID, id, sealed string, now time.Time) (webhook.Endpoint, error) {
-	return s.rotateSecret(ctx, accountID, id, sealed, nil, now)
+func (s *Endpoints) RotateSecret(ctx context.Context, owner account.Owner, id, sealed string, now time.Time) (webhook.Endpoint, error) {
+	return s.rotateSecret(ctx, owner, id, sealed, nil, now)
 }
 
 // RotateNextSecret is RotateSecret for a form that may be sent twice: last is the
 // OldSecretUntil that its writer knew of. ErrChanged: it is another one by now. All
 // that are over are the same, since they are forgotten sooner or later.
-func (s *Endpoints) RotateNextSecret(ctx context.Context, accountID, id, sealed string, last, now time.Time) (webhook.Endpoint, error) {
-	return s.rotateSecret(ctx, accountID, id, sealed, &last, now)
+func (s *Endpoints) RotateNextSecret(ctx context.Context, owner account.Owner, id, sealed string, last, now time.Time) (webhook.Endpoint, error) {
+	return s.rotateSecret(ctx, owner, id, sealed, &last, now)
 }
 
-func (s *Endpoints) rotateSecret(ctx context.Context, accountID, id, sealed string, last *time.Time, now time.Time) (webhook.Endpoint, error) {
-	return s.changeEndpoint(ctx, accountID, id, func(tx *sql.Tx, w webhook.Endpoint) error {
+func (s *Endpoints) rotateSecret(ctx context.Context, owner account.Owner, id, sealed string, last *time.Time, now time.Time) (webhook.Endpoint, error) {
+	return s.changeEndpoint(ctx, owner, id, func(tx *sql.Tx, w webhook.Endpoint) error {
 		if last != nil && !w.OldSecretUntil.Equal(*last) && (now.Before(w.OldSecretUntil) || now.Before(*last)) {
 			return problem(ErrChanged, nil, "the secret of the endpoint %s was rotated meanwhile: look at it again", id)
 		}
@@ -239,20 +236,20 @@ func (s *Endpoints) SealedSecrets(ctx context.Context) ([]SealedSecret, error) {
 
 // changeEndpoint lets fn change an endpoint that nobody else changes meanwhile, and
 // gives what it is then.
-func (s *db) changeEndpoint(ctx context.Context, accountID, id string, fn func(*sql.Tx, webhook.Endpoint) error) (webhook.Endpoint, error) {
+func (s *db) changeEndpoint(ctx context.Context, owner account.Owner, id string, fn func(*sql.Tx, webhook.Endpoint) error) (webhook.Endpoint, error) {
 	var w webhook.Endpoint
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		if err := s.lockEndpoint(ctx, tx, id); err != nil {
 			return err
 		}
-		old, err := findEndpoint(ctx, tx, accountID, id)
+		old, err := findEndpoint(ctx, tx, owner, id)
 		if err != nil {
 			return err
 		}
 		if err := fn(tx, old); err != nil {
 			return err
 		}
-		w, err = findEndpoint(ctx, tx, accountID, id)
+		w, err = findEndpoint(ctx, tx, owner, id)
 		return err
 	})
 	if err != nil {
@@ -269,9 +266,9 @@ func (s *db) lockEndpoint(ctx context.Context, tx *sql.Tx, id string) error {
 	return s.dialect.lockRows(ctx, tx, `SELECT 1 FROM endpoints WHERE id = $1 FOR NO KEY UPDATE`, id)
 }
 
-func findEndpoint(ctx context.Context, q queryer, accountID, id string) (webhook.Endpoint, error) {
+func findEndpoint(ctx context.Context, q queryer, owner account.Owner, id string) (webhook.Endpoint, error) {
 	var w webhook.Endpoint
-	err := scanEndpoint(q.QueryRowContext(ctx, selectEndpoints+`WHERE w.id = $1 AND ($2 = '' OR w.account_id = $2)`, id, accountID).Scan, &w)
+	err := scanEndpoint(q.QueryRowContext(ctx, selectEndpoints+`WHERE w.id = $1 AND ($2 OR w.account_id = $3)`, id, owner.Any(), owner.AccountID()).Scan, &w)
 	if errors.Is(err, sql.ErrNoRows) {
 		return webhook.Endpoint{}, problem(ErrNotFound, nil, "there is no endpoint %q: see `palmares webhook list EMAIL`", id)
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -33,7 +34,7 @@ func endpoint(t testing.TB, s *Store, accountID string, events ...string) webhoo
 
 func endpointNow(t testing.TB, s *Store, id string) webhook.Endpoint {
 	t.Helper()
-	w, err := s.Endpoints.Find(t.Context(), "", id)
+	w, err := s.Endpoints.Find(t.Context(), account.AnyOwner(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func endpointNow(t testing.TB, s *Store, id string) webhook.Endpoint {
 
 func changeState(t testing.TB, s *Store, id string, state webhook.State) webhook.Endpoint {
 	t.Helper()
-	w, err := s.Endpoints.Change(t.Context(), "", id, webhook.Change{State: &state}, monday)
+	w, err := s.Endpoints.Change(t.Context(), account.AnyOwner(), id, webhook.Change{State: &state}, monday)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,14 +65,14 @@ func TestAnEndpointIsKeptAsItsOwnerWantsIt(t *testing.T) {
 		if !strings.HasPrefix(some.ID, account.EndpointID) || all.Events != nil {
 			t.Errorf("made %+v and %+v", all, some)
 		}
-		list, err := s.Endpoints.List(t.Context(), a.ID)
+		list, err := s.Endpoints.List(t.Context(), a.Owner())
 		if diff := cmp.Diff([]webhook.Endpoint{min2(all, some), max2(all, some)}, list); err != nil || diff != "" {
 			t.Errorf("listed (-want +got):\n%s%v", diff, err)
 		}
 
 		url, none, paused := "https://other.example/", []string(nil), webhook.Paused
 		want.URL, want.Events, want.State = url, none, paused
-		got, err := s.Endpoints.Change(t.Context(), a.ID, some.ID, webhook.Change{URL: &url, Events: &none, State: &paused}, day(1))
+		got, err := s.Endpoints.Change(t.Context(), a.Owner(), some.ID, webhook.Change{URL: &url, Events: &none, State: &paused}, day(1))
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("changed (-want +got):\n%s%v", diff, err)
 		}
@@ -79,12 +80,12 @@ func TestAnEndpointIsKeptAsItsOwnerWantsIt(t *testing.T) {
 			t.Errorf("kept (-want +got):\n%s", diff)
 		}
 
-		if err := s.Endpoints.Delete(t.Context(), a.ID, some.ID); err != nil {
+		if err := s.Endpoints.Delete(t.Context(), a.Owner(), some.ID); err != nil {
 			t.Fatal(err)
 		}
-		_, err = s.Endpoints.Find(t.Context(), a.ID, some.ID)
+		_, err = s.Endpoints.Find(t.Context(), a.Owner(), some.ID)
 		fails(t, err, ErrNotFound, some.ID, "webhook list")
-		if list, err := s.Endpoints.List(t.Context(), ""); err != nil || len(list) != 1 || list[0].ID != all.ID {
+		if list, err := s.Endpoints.List(t.Context(), account.AnyOwner()); err != nil || len(list) != 1 || list[0].ID != all.ID {
 			t.Errorf("left: %+v, %v", list, err)
 		}
 	})
@@ -113,11 +114,11 @@ func TestAnEndpointTakesOnlyEventsAndStatesThatThereAre(t *testing.T) {
 		fails(t, err, ErrInvalid, "pause", "tool.created")
 		w := endpoint(t, s, a.ID)
 		for _, state := range []webhook.State{webhook.Disabled, webhook.Suspended, "off"} {
-			_, err = s.Endpoints.Change(t.Context(), a.ID, w.ID, webhook.Change{State: &state}, monday)
+			_, err = s.Endpoints.Change(t.Context(), a.Owner(), w.ID, webhook.Change{State: &state}, monday)
 			fails(t, err, ErrInvalid, string(state), "active or paused")
 		}
 		ping := []string{webhook.Ping}
-		_, err = s.Endpoints.Change(t.Context(), a.ID, w.ID, webhook.Change{Events: &ping}, monday)
+		_, err = s.Endpoints.Change(t.Context(), a.Owner(), w.ID, webhook.Change{Events: &ping}, monday)
 		fails(t, err, ErrInvalid, webhook.Ping)
 		if got := endpointNow(t, s, w.ID); !cmp.Equal(got, w) {
 			t.Errorf("what was refused changed it: %+v", got)
@@ -143,7 +144,7 @@ func TestAnAccountHasTenEndpointsHoweverManyAreAskedForAtOnce(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if list, err := nodes[1].Endpoints.List(t.Context(), a.ID); err != nil || len(list) != webhook.MaxEndpoints || made.Load() != webhook.MaxEndpoints {
+		if list, err := nodes[1].Endpoints.List(t.Context(), a.Owner()); err != nil || len(list) != webhook.MaxEndpoints || made.Load() != webhook.MaxEndpoints {
 			t.Errorf("%d were made, %d are there, %v", made.Load(), len(list), err)
 		}
 		_, err := nodes[0].Endpoints.Create(t.Context(), a.ID, "https://hooks.example/", nil, sealedAs("x"), monday)
@@ -155,50 +156,115 @@ func TestAnAccountHasTenEndpointsHoweverManyAreAskedForAtOnce(t *testing.T) {
 	})
 }
 
+// ownedCalls are the calls that only the owner of an endpoint, or the operator, may make.
+func ownedCalls(ctx context.Context, s *Store, w webhook.Endpoint, d webhook.Delivery) map[string]func(account.Owner) error {
+	paused := webhook.Paused
+	return map[string]func(account.Owner) error{
+		"Endpoints.Find": func(owner account.Owner) error {
+			_, err := s.Endpoints.Find(ctx, owner, w.ID)
+			return err
+		},
+		"Endpoints.Change": func(owner account.Owner) error {
+			_, err := s.Endpoints.Change(ctx, owner, w.ID, webhook.Change{State: &paused}, monday)
+			return err
+		},
+		"Endpoints.RotateSecret": func(owner account.Owner) error {
+			_, err := s.Endpoints.RotateSecret(ctx, owner, w.ID, "x", monday)
+			return err
+		},
+		"Deliveries.List": func(owner account.Owner) error {
+			_, err := s.Deliveries.List(ctx, owner, w.ID, DeliveryFilter{})
+			return err
+		},
+		"Deliveries.Find": func(owner account.Owner) error {
+			_, _, err := s.Deliveries.Find(ctx, owner, d.ID)
+			return err
+		},
+		"Deliveries.Resend": func(owner account.Owner) error {
+			_, err := s.Deliveries.Resend(ctx, owner, d.ID, monday)
+			return err
+		},
+		"Deliveries.Ping": func(owner account.Owner) error {
+			_, err := s.Deliveries.Ping(ctx, owner, w.ID, monday)
+			return err
+		},
+		"Deliveries.Recover": func(owner account.Owner) error {
+			_, err := s.Deliveries.Recover(ctx, owner, w.ID, monday, monday)
+			return err
+		},
+		"Deliveries.Recoveries": func(owner account.Owner) error {
+			_, err := s.Deliveries.Recoveries(ctx, owner, w.ID)
+			return err
+		},
+		"Endpoints.Delete": func(owner account.Owner) error { return s.Endpoints.Delete(ctx, owner, w.ID) },
+		"Endpoints.RotateNextSecret": func(owner account.Owner) error {
+			_, err := s.Endpoints.RotateNextSecret(ctx, owner, w.ID, "x", time.Time{}, monday)
+			return err
+		},
+		"Deliveries.Export": func(owner account.Owner) error {
+			_, _, err := s.Deliveries.Export(ctx, owner, w.ID, DeliveryCursor{}, 10)
+			return err
+		},
+	}
+}
+
 func TestAnotherAccountsEndpointsAndDeliveriesAreNotFound(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		ctx := t.Context()
 		a, b := create(t, s, "ada@example.org", account.Pro), create(t, s, "bob@example.org", account.Pro)
 		w := endpoint(t, s, a.ID)
-		d, err := s.Deliveries.Ping(ctx, a.ID, w.ID, monday)
+		d, err := s.Deliveries.Ping(ctx, a.Owner(), w.ID, monday)
 		if err != nil {
 			t.Fatal(err)
 		}
-		paused := webhook.Paused
 		before := dumpWebhooks(t, s)
-		for name, try := range map[string]func(account string) error{
-			"Endpoint": func(account string) error { _, err := s.Endpoints.Find(ctx, account, w.ID); return err },
-			"Endpoints.Change": func(account string) error {
-				_, err := s.Endpoints.Change(ctx, account, w.ID, webhook.Change{State: &paused}, monday)
-				return err
-			},
-			"RotateSecret": func(account string) error {
-				_, err := s.Endpoints.RotateSecret(ctx, account, w.ID, "x", monday)
-				return err
-			},
-			"Deliveries": func(account string) error {
-				_, err := s.Deliveries.List(ctx, account, w.ID, DeliveryFilter{})
-				return err
-			},
-			"Delivery":        func(account string) error { _, _, err := s.Deliveries.Find(ctx, account, d.ID); return err },
-			"Resend":          func(account string) error { _, err := s.Deliveries.Resend(ctx, account, d.ID, monday); return err },
-			"Deliveries.Ping": func(account string) error { _, err := s.Deliveries.Ping(ctx, account, w.ID, monday); return err },
-			"Recover": func(account string) error {
-				_, err := s.Deliveries.Recover(ctx, account, w.ID, monday, monday)
-				return err
-			},
-			"Recoveries":       func(account string) error { _, err := s.Deliveries.Recoveries(ctx, account, w.ID); return err },
-			"Endpoints.Delete": func(account string) error { return s.Endpoints.Delete(ctx, account, w.ID) },
-		} {
-			if err := try(b.ID); !errors.Is(err, ErrNotFound) {
+		for name, try := range ownedCalls(ctx, s, w, d) {
+			if err := try(b.Owner()); !errors.Is(err, ErrNotFound) {
 				t.Errorf("%s by another account: %v", name, err)
 			}
 		}
-		if list, err := s.Endpoints.List(ctx, b.ID); err != nil || len(list) != 0 {
+		if list, err := s.Endpoints.List(ctx, b.Owner()); err != nil || len(list) != 0 {
 			t.Errorf("another account lists %+v, %v", list, err)
 		}
 		if after := dumpWebhooks(t, s); after != before {
 			t.Error("what was refused changed something")
+		}
+	})
+}
+
+func TestAForgottenOwnerFindsNothing(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		a := create(t, s, "ada@example.org", account.Pro)
+		w := endpoint(t, s, a.ID)
+		d, err := s.Deliveries.Ping(ctx, a.Owner(), w.ID, monday)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, k := createKey(t, s, a.Email, "Production")
+		calls := ownedCalls(ctx, s, w, d)
+		calls["Keys.Find"] = func(owner account.Owner) error { _, err := s.Keys.Find(ctx, owner, k.ID); return err }
+		calls["Keys.Rotate"] = func(owner account.Owner) error { _, _, err := s.Keys.Rotate(ctx, owner, k.ID, monday); return err }
+		calls["Keys.Rename"] = func(owner account.Owner) error { return s.Keys.Rename(ctx, owner, k.ID, "x") }
+		calls["Keys.Revoke"] = func(owner account.Owner) error { return s.Keys.Revoke(ctx, owner, k.ID, monday) }
+		before := dump(t, s)
+		for name, try := range calls {
+			for _, owner := range []account.Owner{{}, account.OwnedBy("")} {
+				if err := try(owner); !errors.Is(err, ErrNotFound) {
+					t.Errorf("%s with %+v: %v; want ErrNotFound", name, owner, err)
+				}
+			}
+		}
+		if list, err := s.Endpoints.List(ctx, account.Owner{}); err != nil || len(list) != 0 {
+			t.Errorf("Endpoints.List = %+v, %v; want none", list, err)
+		}
+		if after := dump(t, s); after != before {
+			t.Error("what was refused changed something")
+		}
+		for name, find := range map[string]func(account.Owner) error{"Endpoints.Find": calls["Endpoints.Find"], "Deliveries.Find": calls["Deliveries.Find"], "Keys.Find": calls["Keys.Find"]} {
+			if err := find(account.AnyOwner()); err != nil {
+				t.Errorf("%s by the operator: %v", name, err)
+			}
 		}
 	})
 }
@@ -208,13 +274,13 @@ func TestARotatedSecretSignsForADayBesideItsSuccessor(t *testing.T) {
 		ctx := t.Context()
 		a := create(t, s, "ada@example.org", account.Pro)
 		w := endpoint(t, s, a.ID)
-		got, err := s.Endpoints.RotateSecret(ctx, a.ID, w.ID, "second", day(1))
+		got, err := s.Endpoints.RotateSecret(ctx, a.Owner(), w.ID, "second", day(1))
 		if err != nil || !got.OldSecretUntil.Equal(day(2)) || !cmp.Equal(got, endpointNow(t, s, w.ID)) {
 			t.Fatalf("rotated: %+v, %v", got, err)
 		}
 		secrets := func(at time.Time) string {
 			t.Helper()
-			if _, err := s.Deliveries.Ping(ctx, a.ID, w.ID, at); err != nil {
+			if _, err := s.Deliveries.Ping(ctx, a.Owner(), w.ID, at); err != nil {
 				t.Fatal(err)
 			}
 			claims := claim(t, s, at, 1)
@@ -232,7 +298,7 @@ func TestARotatedSecretSignsForADayBesideItsSuccessor(t *testing.T) {
 		}
 
 		// Both are put under another seal, unless they have changed meanwhile.
-		if _, err := s.Endpoints.RotateSecret(ctx, a.ID, w.ID, "third", day(3)); err != nil {
+		if _, err := s.Endpoints.RotateSecret(ctx, a.Owner(), w.ID, "third", day(3)); err != nil {
 			t.Fatal(err)
 		}
 		for _, change := range [][2]string{{"second", "second, anew"}, {"third", "third, anew"}, {"first for " + w.ID, "lost"}, {"", "lost"}} {
@@ -258,7 +324,7 @@ func TestADeletedAccountLeavesNothingOfItsWebhooks(t *testing.T) {
 		publish(t, s, catalogue(tool("a", "1 €/mois")), monday)
 		late := claim(t, s, monday, 1)[0]
 		settle(t, s, claim(t, s, monday, 1)[0], success(monday))
-		if _, err := s.Deliveries.Recover(ctx, a.ID, w.ID, monday, monday); err != nil {
+		if _, err := s.Deliveries.Recover(ctx, a.Owner(), w.ID, monday, monday); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Accounts.Delete(ctx, a.Email); err != nil {

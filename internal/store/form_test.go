@@ -27,7 +27,7 @@ func TestAFormThatIsSentManyTimesAtOnceDoesItOnce(t *testing.T) {
 				return err
 			},
 			"a secret": func(s *Store) error {
-				_, err := s.Endpoints.RotateNextSecret(t.Context(), a.ID, w.ID, "x", time.Time{}, day(1))
+				_, err := s.Endpoints.RotateNextSecret(t.Context(), a.Owner(), w.ID, "x", time.Time{}, day(1))
 				return err
 			},
 		} {
@@ -62,20 +62,20 @@ func TestAnotherAccountsKeysAreNotFound(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		a, eve := create(t, s, "ada@example.org", account.Developer), create(t, s, "eve@example.org", account.Developer)
 		text, k := createKey(t, s, a.Email, "mine")
-		_, _, err := s.Keys.Rotate(t.Context(), eve.ID, k.ID, day(1))
+		_, _, err := s.Keys.Rotate(t.Context(), eve.Owner(), k.ID, day(1))
 		fails(t, err, ErrNotFound, k.ID)
-		fails(t, s.Keys.Revoke(t.Context(), eve.ID, k.ID, day(1)), ErrNotFound, k.ID)
-		fails(t, s.Keys.Rename(t.Context(), eve.ID, k.ID, "hers"), ErrNotFound, k.ID)
-		_, err = s.Keys.Find(t.Context(), eve.ID, k.ID)
+		fails(t, s.Keys.Revoke(t.Context(), eve.Owner(), k.ID, day(1)), ErrNotFound, k.ID)
+		fails(t, s.Keys.Rename(t.Context(), eve.Owner(), k.ID, "hers"), ErrNotFound, k.ID)
+		_, err = s.Keys.Find(t.Context(), eve.Owner(), k.ID)
 		fails(t, err, ErrNotFound, k.ID)
 		if got, err := s.Keys.ByHash(t.Context(), account.HashKey(text)); err != nil || got != k {
 			t.Errorf("what was refused changed %+v into %+v, %v", k, got, err)
 		}
-		if got, err := s.Keys.Find(t.Context(), a.ID, k.ID); err != nil || got != k {
+		if got, err := s.Keys.Find(t.Context(), a.Owner(), k.ID); err != nil || got != k {
 			t.Errorf("its owner finds %+v, %v", got, err)
 		}
 		for _, change := range []error{
-			s.Keys.Rename(t.Context(), a.ID, k.ID, "still mine"), s.Keys.Revoke(t.Context(), a.ID, k.ID, day(1)),
+			s.Keys.Rename(t.Context(), a.Owner(), k.ID, "still mine"), s.Keys.Revoke(t.Context(), a.Owner(), k.ID, day(1)),
 		} {
 			if change != nil {
 				t.Error(change)
@@ -100,7 +100,7 @@ func TestALogIsExportedInPartsOldestFirst(t *testing.T) {
 		for limit := range 12 {
 			var got []webhook.Delivery
 			for at := (DeliveryCursor{}); ; {
-				some, next, err := s.Deliveries.Export(t.Context(), a.ID, w.ID, at, limit+1)
+				some, next, err := s.Deliveries.Export(t.Context(), a.Owner(), w.ID, at, limit+1)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -115,7 +115,7 @@ func TestALogIsExportedInPartsOldestFirst(t *testing.T) {
 				t.Errorf("by %d: %+v instead of %+v", limit+1, got, want)
 			}
 		}
-		_, _, err := s.Deliveries.Export(t.Context(), eve.ID, w.ID, DeliveryCursor{}, 10)
+		_, _, err := s.Deliveries.Export(t.Context(), eve.Owner(), w.ID, DeliveryCursor{}, 10)
 		fails(t, err, ErrNotFound, w.ID)
 	})
 }

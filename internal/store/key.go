@@ -20,9 +20,6 @@ import (
 // Keys are the API keys of accounts.
 type Keys struct{ *db }
 
-// In the methods that take the id of a key an accountID of "" is the operator, whose
-// every key is; anybody else's are not found.
-
 // Create makes a key for an account and gives it, in clear for the only time.
 // ErrNotFound: no such account; ErrKeyLimit: it has all the keys of its plan;
 // ErrInvalid: the name.
@@ -76,13 +73,13 @@ func (s *Keys) create(ctx context.Context, email, name string, newest *string, n
 // number. ErrNotFound: there is no such key; ErrKeyEnded: it was revoked, has
 // expired or has a successor already; ErrKeySuspended: its successor would be one
 // more live key than the plan has.
-func (s *Keys) Rotate(ctx context.Context, accountID, id string, now time.Time) (string, account.Key, error) {
+func (s *Keys) Rotate(ctx context.Context, owner account.Owner, id string, now time.Time) (string, account.Key, error) {
 	var text string
 	var k account.Key
 	err := s.writeKeys(ctx, func(tx *sql.Tx) error {
 		// The account first, as for every change of its keys: of two rotations at once the
 		// second finds what the first did, and neither waits for a deletion in a circle.
-		if err := lockOwner(ctx, tx, accountID, id); err != nil {
+		if err := lockOwner(ctx, tx, owner, id); err != nil {
 			return err
 		}
 		var old account.Key
@@ -147,9 +144,9 @@ func lockAccount(ctx context.Context, tx *sql.Tx, email string) (account.Account
 }
 
 // lockOwner holds the row of the account that a key belongs to, as lockAccount does.
-func lockOwner(ctx context.Context, tx *sql.Tx, accountID, keyID string) error {
+func lockOwner(ctx context.Context, tx *sql.Tx, owner account.Owner, keyID string) error {
 	held, err := tx.ExecContext(ctx, `
-		UPDATE accounts SET plan = plan WHERE id = (SELECT account_id FROM api_keys WHERE id = $1) AND ($2 = '' OR id = $2)`, keyID, accountID)
+		UPDATE accounts SET plan = plan WHERE id = (SELECT account_id FROM api_keys WHERE id = $1) AND ($2 OR id = $3)`, keyID, owner.Any(), owner.AccountID())
 	if err != nil {
 		return err
 	}
@@ -183,9 +180,9 @@ func (s *Keys) List(ctx context.Context, email string) ([]account.Key, error) {
 }
 
 // Find finds a key of an account. ErrNotFound: there is none, or it is another's.
-func (s *Keys) Find(ctx context.Context, accountID, id string) (account.Key, error) {
+func (s *Keys) Find(ctx context.Context, owner account.Owner, id string) (account.Key, error) {
 	var k account.Key
-	_, err := scanKey(s.reads.QueryRowContext(ctx, selectKeys+`WHERE k.id = $1 AND k.account_id = $2`, id, accountID).Scan, &k)
+	_, err := scanKey(s.reads.QueryRowContext(ctx, selectKeys+`WHERE k.id = $1 AND ($2 OR k.account_id = $3)`, id, owner.Any(), owner.AccountID()).Scan, &k)
 	if errors.Is(err, sql.ErrNoRows) {
 		return account.Key{}, noKey(id)
 	}
@@ -244,33 +241,33 @@ func (s *Keys) addByHash(ctx context.Context, hashes [][sha256.Size]byte, to map
 // Revoke ends a key at once; one that has ended already keeps its time. Where
 // that makes room for a key that was suspended, it comes back. ErrNotFound: there is
 // no such key.
-func (s *Keys) Revoke(ctx context.Context, accountID, id string, now time.Time) error {
+func (s *Keys) Revoke(ctx context.Context, owner account.Owner, id string, now time.Time) error {
 	return s.writeKeys(ctx, func(tx *sql.Tx) error {
-		if err := lockOwner(ctx, tx, accountID, id); err != nil {
+		if err := lockOwner(ctx, tx, owner, id); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `UPDATE api_keys SET revoked_at = CASE WHEN revoked_at = '' THEN $1 ELSE revoked_at END WHERE id = $2`, formatTime(now), id); err != nil {
 			return err
 		}
-		var owner string
+		var accountID string
 		var plan account.Plan
-		err := tx.QueryRowContext(ctx, `SELECT id, plan FROM accounts WHERE id = (SELECT account_id FROM api_keys WHERE id = $1)`, id).Scan(&owner, (*string)(&plan))
+		err := tx.QueryRowContext(ctx, `SELECT id, plan FROM accounts WHERE id = (SELECT account_id FROM api_keys WHERE id = $1)`, id).Scan(&accountID, (*string)(&plan))
 		if err != nil {
 			return err
 		}
-		return liftKeys(ctx, tx, owner, plan)
+		return liftKeys(ctx, tx, accountID, plan)
 	})
 }
 
 // Rename gives a key another name. ErrNotFound: there is no such key;
 // ErrInvalid: the name.
-func (s *Keys) Rename(ctx context.Context, accountID, id, name string) error {
+func (s *Keys) Rename(ctx context.Context, owner account.Owner, id, name string) error {
 	name, err := account.NormalizeKeyName(name)
 	if err != nil {
 		return problem(ErrInvalid, err, "%v", err)
 	}
 	return s.writeKeys(ctx, func(tx *sql.Tx) error {
-		if err := lockOwner(ctx, tx, accountID, id); err != nil {
+		if err := lockOwner(ctx, tx, owner, id); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `UPDATE api_keys SET name = $1 WHERE id = $2`, name, id)

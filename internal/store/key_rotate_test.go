@@ -54,7 +54,7 @@ func TestAKeyThatHasEndedIsNotRotated(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		create(t, s, "ada@example.org", account.Developer)
 		_, revoked := createKey(t, s, "ada@example.org", "1")
-		if err := s.Keys.Revoke(t.Context(), "", revoked.ID, day(1)); err != nil {
+		if err := s.Keys.Revoke(t.Context(), account.AnyOwner(), revoked.ID, day(1)); err != nil {
 			t.Fatal(err)
 		}
 		_, rotated := createKey(t, s, "ada@example.org", "2")
@@ -71,7 +71,7 @@ func TestAKeyThatHasEndedIsNotRotated(t *testing.T) {
 			{rotated.ID, day(2), ErrKeyEnded, []string{rotated.ID, "expired on 2026-11-18", "key create"}},
 			{"key_nothing", day(2), ErrNotFound, []string{"key_nothing", "key list"}},
 		} {
-			text, k, err := s.Keys.Rotate(t.Context(), "", test.id, test.at)
+			text, k, err := s.Keys.Rotate(t.Context(), account.AnyOwner(), test.id, test.at)
 			fails(t, err, test.kind, test.says...)
 			if text != "" || k != (account.Key{}) {
 				t.Errorf("a key was given with the error: %+v", k)
@@ -92,7 +92,7 @@ func TestOfFiftyRotationsOfOneKeyOneIsMade(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 50 {
 			all.Go(func() {
-				_, _, err := nodes[i%2].Keys.Rotate(t.Context(), "", k.ID, monday)
+				_, _, err := nodes[i%2].Keys.Rotate(t.Context(), account.AnyOwner(), k.ID, monday)
 				if err == nil {
 					made.Add(1)
 				} else if !errors.Is(err, ErrKeyEnded) {
@@ -122,7 +122,7 @@ func TestRotationsAndCreationsAtOnceKeepToThePlan(t *testing.T) {
 			var all sync.WaitGroup
 			for _, k := range []account.Key{first, second} {
 				all.Go(func() {
-					if _, _, err := nodes[1].Keys.Rotate(t.Context(), "", k.ID, monday); err != nil {
+					if _, _, err := nodes[1].Keys.Rotate(t.Context(), account.AnyOwner(), k.ID, monday); err != nil {
 						t.Error(err)
 					}
 				})
@@ -152,7 +152,7 @@ func TestAKeyIsRenamed(t *testing.T) {
 		text, k := createKey(t, s, "ada@example.org", "1")
 		_, other := createKey(t, s, "ada@example.org", "2")
 		if !raised(t, s, func() {
-			if err := s.Keys.Rename(t.Context(), "", k.ID, " production "); err != nil {
+			if err := s.Keys.Rename(t.Context(), account.AnyOwner(), k.ID, " production "); err != nil {
 				t.Fatal(err)
 			}
 		}) {
@@ -165,7 +165,7 @@ func TestAKeyIsRenamed(t *testing.T) {
 		if keys, err := s.Keys.List(t.Context(), "ada@example.org"); err != nil || len(keys) != 2 || keys[0] != other && keys[1] != other {
 			t.Errorf("Keys = %+v, %v; the other key was to stay", keys, err)
 		}
-		fails(t, s.Keys.Rename(t.Context(), "", k.ID, " "), ErrInvalid, "name")
-		fails(t, s.Keys.Rename(t.Context(), "", "key_nothing", "a"), ErrNotFound, "key_nothing", "key list")
+		fails(t, s.Keys.Rename(t.Context(), account.AnyOwner(), k.ID, " "), ErrInvalid, "name")
+		fails(t, s.Keys.Rename(t.Context(), account.AnyOwner(), "key_nothing", "a"), ErrNotFound, "key_nothing", "key list")
 	})
 }

@@ -115,7 +115,7 @@ func TestKeysAboveThePlanAreSuspendedAfterAWeek(t *testing.T) {
 
 		_, _, err = s.Keys.Create(t.Context(), "ada@example.org", "7", day(8))
 		fails(t, err, ErrKeyLimit)
-		_, _, err = s.Keys.Rotate(t.Context(), "", ids[1], day(8))
+		_, _, err = s.Keys.Rotate(t.Context(), account.AnyOwner(), ids[1], day(8))
 		fails(t, err, ErrKeySuspended, ids[1], "revoke another")
 		// One of the three is rotated: its successor takes its place.
 		next, _ := rotate(t, s, ids[3], day(8))
@@ -132,7 +132,7 @@ func TestASuspendedKeyComesBackWhenThereIsRoom(t *testing.T) {
 		suspend(t, s, day(7))
 		revoke := func(i int, want string) {
 			t.Helper()
-			if err := s.Keys.Revoke(t.Context(), "", ids[i], day(8)); err != nil {
+			if err := s.Keys.Revoke(t.Context(), account.AnyOwner(), ids[i], day(8)); err != nil {
 				t.Fatal(err)
 			}
 			if got := suspended(t, s, texts); got != want {
@@ -191,7 +191,7 @@ func TestSeveralNodesSuspendOnce(t *testing.T) {
 			})
 		}
 		wait.Go(func() { // and meanwhile the owner revokes one of the three
-			if err := s.Keys.Revoke(t.Context(), "", ids[4], day(7)); err != nil {
+			if err := s.Keys.Revoke(t.Context(), account.AnyOwner(), ids[4], day(7)); err != nil {
 				t.Error(err)
 			}
 		})

@@ -62,7 +62,7 @@ func TestAKeyNeedsAName(t *testing.T) {
 
 func rotate(t *testing.T, s *Store, id string, at time.Time) (string, account.Key) {
 	t.Helper()
-	text, k, err := s.Keys.Rotate(t.Context(), "", id, at)
+	text, k, err := s.Keys.Rotate(t.Context(), account.AnyOwner(), id, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestTheLimitCountsLiveKeysOnly(t *testing.T) {
 		_, _, err := s.Keys.Create(t.Context(), "ada@example.org", "4", monday)
 		fails(t, err, ErrKeyLimit, "3 live keys", "developer", "key revoke")
 
-		if err := s.Keys.Revoke(t.Context(), "", first.ID, monday); err != nil {
+		if err := s.Keys.Revoke(t.Context(), account.AnyOwner(), first.ID, monday); err != nil {
 			t.Fatal(err)
 		}
 		createKey(t, s, "ada@example.org", "4")
@@ -130,13 +130,13 @@ func TestARevokedKeyIsKnownAsSuch(t *testing.T) {
 		text, k := createKey(t, s, "ada@example.org", "1")
 		other, _ := createKey(t, s, "ada@example.org", "2")
 		if !raised(t, s, func() {
-			if err := s.Keys.Revoke(t.Context(), "", k.ID, day(1)); err != nil {
+			if err := s.Keys.Revoke(t.Context(), account.AnyOwner(), k.ID, day(1)); err != nil {
 				t.Fatal(err)
 			}
 		}) {
 			t.Error("no node would hear of it")
 		}
-		if err := s.Keys.Revoke(t.Context(), "", k.ID, day(2)); err != nil {
+		if err := s.Keys.Revoke(t.Context(), account.AnyOwner(), k.ID, day(2)); err != nil {
 			t.Errorf("revoked again: %v", err)
 		}
 		if got, err := s.Keys.ByHash(t.Context(), account.HashKey(text)); err != nil || !got.RevokedAt.Equal(day(1)) {
@@ -147,7 +147,7 @@ func TestARevokedKeyIsKnownAsSuch(t *testing.T) {
 		if err != nil || len(found) != 2 || !found[hashes[0]].RevokedAt.Equal(day(1)) || !found[hashes[2]].RevokedAt.IsZero() {
 			t.Errorf("Keys.ByHashes = %+v, %v; want both keys, the first revoked on %s", found, err, day(1))
 		}
-		fails(t, s.Keys.Revoke(t.Context(), "", "key_nothing", day(1)), ErrNotFound, "key_nothing", "key list")
+		fails(t, s.Keys.Revoke(t.Context(), account.AnyOwner(), "key_nothing", day(1)), ErrNotFound, "key_nothing", "key list")
 	})
 }
 

@@ -58,7 +58,7 @@ func TestEveryNodeHearsOfPublicationsAndKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	hear("a key")
-	if err := s.Keys.Revoke(t.Context(), "", key.ID, monday); err != nil {
+	if err := s.Keys.Revoke(t.Context(), account.AnyOwner(), key.ID, monday); err != nil {
 		t.Fatal(err)
 	}
 	hear("a revocation")

@@ -61,10 +61,10 @@ func TestNoKeyNoAddressAndNoDestroyedKeyOfADayIsAtRest(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := s.Keys.Rename(ctx, "", k.ID, "export"); err != nil {
+			if err := s.Keys.Rename(ctx, account.AnyOwner(), k.ID, "export"); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Keys.Revoke(ctx, "", k.ID, now); err != nil {
+			if err := s.Keys.Revoke(ctx, account.AnyOwner(), k.ID, now); err != nil {
 				t.Fatal(err)
 			}
 		}

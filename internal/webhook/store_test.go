@@ -61,7 +61,7 @@ func live(t *testing.T, test func(t *testing.T, h *house)) {
 // ping makes a delivery that is due at once.
 func (h *house) ping(t *testing.T) string {
 	t.Helper()
-	d, err := h.Deliveries.Ping(t.Context(), "", h.endpoint.ID, time.Now())
+	d, err := h.Deliveries.Ping(t.Context(), account.AnyOwner(), h.endpoint.ID, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,11 +72,11 @@ func (h *house) ping(t *testing.T) string {
 // look gives the endpoint and one of its deliveries as they are now.
 func (h *house) look(t *testing.T, id string) (webhook.Endpoint, webhook.Delivery) {
 	t.Helper()
-	w, err := h.Endpoints.Find(t.Context(), "", h.endpoint.ID)
+	w, err := h.Endpoints.Find(t.Context(), account.AnyOwner(), h.endpoint.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, _, err := h.Deliveries.Find(t.Context(), "", id)
+	d, _, err := h.Deliveries.Find(t.Context(), account.AnyOwner(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestAfterTenFailuresInARowOnlyTheOldestDueIsTriedUntilOneSucceeds(t *testin
 		if most := h.receiver.atOnce("/in"); most == 1 {
 			t.Error("after a success there is still one request at a time")
 		}
-		all, err := h.Deliveries.List(t.Context(), "", h.endpoint.ID, store.DeliveryFilter{State: webhook.Pending, Limit: 100})
+		all, err := h.Deliveries.List(t.Context(), account.AnyOwner(), h.endpoint.ID, store.DeliveryFilter{State: webhook.Pending, Limit: 100})
 		if err != nil || len(all) != 0 {
 			t.Errorf("%d deliveries are left, %v", len(all), err)
 		}
@@ -167,7 +167,7 @@ func TestAFailingReceiverIsLookedAtEveryFiveMinutesWithOneRequest(t *testing.T) 
 		}
 		h.receiver.now(answering(http.StatusNoContent))
 		pass(webhook.ProbeEvery + time.Minute)
-		w, err := h.Endpoints.Find(t.Context(), "", h.endpoint.ID)
+		w, err := h.Endpoints.Find(t.Context(), account.AnyOwner(), h.endpoint.ID)
 		if err != nil || w.Failures != 0 || w.LastSuccessAt.IsZero() {
 			t.Errorf("it was not noticed that the receiver is back: %+v, %v", w, err)
 		}
@@ -208,7 +208,7 @@ func TestFiveDaysWithoutASuccessDisableTheEndpointAndTellItsOwner(t *testing.T) 
 		// Its owner mends it: what waited goes out.
 		h.receiver.now(answering(http.StatusOK))
 		active := webhook.Active
-		if _, err := h.Endpoints.Change(t.Context(), "", h.endpoint.ID, webhook.Change{State: &active}, time.Now()); err != nil {
+		if _, err := h.Endpoints.Change(t.Context(), account.AnyOwner(), h.endpoint.ID, webhook.Change{State: &active}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		h.dispatcher.Wake()
@@ -243,14 +243,14 @@ func TestARecoverySendsAgainWhatWasMissedWithTheSameIDsAndBytes(t *testing.T) {
 		for _, r := range h.receiver.seen() {
 			missed[r.header.Get("webhook-id")] = r.body
 		}
-		failed, err := h.Deliveries.List(t.Context(), "", h.endpoint.ID, store.DeliveryFilter{State: webhook.Failed, Limit: 1000})
+		failed, err := h.Deliveries.List(t.Context(), account.AnyOwner(), h.endpoint.ID, store.DeliveryFilter{State: webhook.Failed, Limit: 1000})
 		if err != nil || len(failed) == 0 || len(failed) != len(missed) {
 			t.Fatalf("%d deliveries failed of %d, %v", len(failed), len(missed), err)
 		}
 
 		h.receiver.now(answering(http.StatusOK))
 		before := len(h.receiver.seen())
-		if _, err := h.Deliveries.Recover(t.Context(), "", h.endpoint.ID, start.Add(-time.Hour), time.Now()); err != nil {
+		if _, err := h.Deliveries.Recover(t.Context(), account.AnyOwner(), h.endpoint.ID, start.Add(-time.Hour), time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Hour)

@@ -88,7 +88,7 @@ func (h *Handler) listDeliveries(r *request) (answer, error) {
 		return answer{}, err
 	}
 	filter.Limit = limit + 1 // one more tells whether there is a next page
-	deliveries, err := h.cfg.Store.Deliveries.List(r.Context(), r.account, r.id, filter)
+	deliveries, err := h.cfg.Store.Deliveries.List(r.Context(), account.OwnedBy(r.account), r.id, filter)
 	if errors.Is(err, store.ErrInvalid) { // nothing else of the filter can be wrong by now
 		return answer{}, r.query.refuse("before", filter.Before, "l’identifiant d’un envoi à ce point de réception")
 	}
@@ -111,7 +111,7 @@ func (h *Handler) getDelivery(r *request) (answer, error) {
 	if !isID(account.DeliveryID, r.id) {
 		return answer{}, deliveryNotFound(r.id)
 	}
-	d, body, err := h.cfg.Store.Deliveries.Find(r.Context(), r.account, r.id)
+	d, body, err := h.cfg.Store.Deliveries.Find(r.Context(), account.OwnedBy(r.account), r.id)
 	if err != nil {
 		return answer{}, found(err, deliveryNotFound(r.id))
 	}
@@ -129,7 +129,7 @@ func (h *Handler) resendDelivery(r *request) (answer, error) {
 	if !isID(account.DeliveryID, r.id) {
 		return answer{}, deliveryNotFound(r.id)
 	}
-	d, err := h.cfg.Store.Deliveries.Resend(r.Context(), r.account, r.id, h.cfg.Now())
+	d, err := h.cfg.Store.Deliveries.Resend(r.Context(), account.OwnedBy(r.account), r.id, h.cfg.Now())
 	return h.queued(d, found(err, deliveryNotFound(r.id)))
 }
 
@@ -140,7 +140,7 @@ func (h *Handler) pingEndpoint(r *request) (answer, error) {
 	if !isID(account.EndpointID, r.id) {
 		return answer{}, endpointNotFound(r.id)
 	}
-	d, err := h.cfg.Store.Deliveries.Ping(r.Context(), r.account, r.id, h.cfg.Now())
+	d, err := h.cfg.Store.Deliveries.Ping(r.Context(), account.OwnedBy(r.account), r.id, h.cfg.Now())
 	return h.queued(d, found(err, endpointNotFound(r.id)))
 }
 

@@ -49,7 +49,7 @@ type list[T any] struct {
 }
 
 func (h *Handler) listEndpoints(r *request) (answer, error) {
-	endpoints, err := h.cfg.Store.Endpoints.List(r.Context(), r.account)
+	endpoints, err := h.cfg.Store.Endpoints.List(r.Context(), account.OwnedBy(r.account))
 	if err != nil {
 		return answer{}, err
 	}
@@ -89,7 +89,7 @@ func (h *Handler) createEndpoint(r *request) (answer, error) {
 
 func (h *Handler) getEndpoint(r *request) (answer, error) {
 	return h.endpoint(r, func(id string) (webhook.Endpoint, error) {
-		return h.cfg.Store.Endpoints.Find(r.Context(), r.account, id)
+		return h.cfg.Store.Endpoints.Find(r.Context(), account.OwnedBy(r.account), id)
 	})
 }
 
@@ -128,7 +128,7 @@ func (h *Handler) changeEndpoint(r *request) (answer, error) {
 		change.State = &s
 	}
 	return h.endpoint(r, func(id string) (webhook.Endpoint, error) {
-		return h.cfg.Store.Endpoints.Change(r.Context(), r.account, id, change, h.cfg.Now())
+		return h.cfg.Store.Endpoints.Change(r.Context(), account.OwnedBy(r.account), id, change, h.cfg.Now())
 	})
 }
 
@@ -136,7 +136,7 @@ func (h *Handler) deleteEndpoint(r *request) (answer, error) {
 	if !isID(account.EndpointID, r.id) {
 		return answer{}, endpointNotFound(r.id)
 	}
-	return answer{}, found(h.cfg.Store.Endpoints.Delete(r.Context(), r.account, r.id), endpointNotFound(r.id))
+	return answer{}, found(h.cfg.Store.Endpoints.Delete(r.Context(), account.OwnedBy(r.account), r.id), endpointNotFound(r.id))
 }
 
 func (h *Handler) rotateSecret(r *request) (answer, error) {
@@ -145,7 +145,7 @@ func (h *Handler) rotateSecret(r *request) (answer, error) {
 	}
 	secret := webhook.NewSecret()
 	a, err := h.endpoint(r, func(id string) (webhook.Endpoint, error) {
-		return h.cfg.Store.Endpoints.RotateSecret(r.Context(), r.account, id, h.cfg.Sealer.Seal(id, secret), h.cfg.Now())
+		return h.cfg.Store.Endpoints.RotateSecret(r.Context(), account.OwnedBy(r.account), id, h.cfg.Sealer.Seal(id, secret), h.cfg.Now())
 	})
 	if err != nil {
 		return answer{}, err

@@ -166,9 +166,9 @@ func TestEveryOperationNeedsAGoodProKey(t *testing.T) {
 		for _, k := range keys {
 			switch k.Suffix {
 			case revoked[len(revoked)-4:]:
-				err = s.store.Keys.Revoke(ctx, "", k.ID, s.clock())
+				err = s.store.Keys.Revoke(ctx, account.AnyOwner(), k.ID, s.clock())
 			case expired[len(expired)-4:]:
-				_, _, err = s.store.Keys.Rotate(ctx, "", k.ID, s.clock())
+				_, _, err = s.store.Keys.Rotate(ctx, account.AnyOwner(), k.ID, s.clock())
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -39,7 +39,7 @@ func (h *Handler) recover(r *request) (answer, error) {
 	if !isID(account.EndpointID, r.id) {
 		return answer{}, endpointNotFound(r.id)
 	}
-	recovery, err := h.cfg.Store.Deliveries.Recover(r.Context(), r.account, r.id, since, now)
+	recovery, err := h.cfg.Store.Deliveries.Recover(r.Context(), account.OwnedBy(r.account), r.id, since, now)
 	switch {
 	case errors.Is(err, store.ErrInvalid):
 		return answer{}, badSince(text, now)
@@ -56,7 +56,7 @@ func (h *Handler) listRecoveries(r *request) (answer, error) {
 	if !isID(account.EndpointID, r.id) {
 		return answer{}, endpointNotFound(r.id)
 	}
-	recoveries, err := h.cfg.Store.Deliveries.Recoveries(r.Context(), r.account, r.id)
+	recoveries, err := h.cfg.Store.Deliveries.Recoveries(r.Context(), account.OwnedBy(r.account), r.id)
 	if err != nil {
 		return answer{}, found(err, endpointNotFound(r.id))
 	}
