@@ -11,17 +11,17 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// Escape writes plain text as Markdown that says the same on one line: wherever
-// it is put, at the beginning of a line, in a table or in a link, nothing in it
-// is taken for markup. Signs that mean nothing where they stand are left alone,
-// since most readers of the result read its source.
+// Escape returns plain text as one line of Markdown. Wherever it is put (at the
+// start of a line, in a table, in a link), nothing in it is interpreted as markup.
+// Only characters that would be are escaped, because most readers of the result
+// read its source.
 func Escape(s string) string {
 	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\ufffd"), func(r rune) bool {
 		return r == ' ' || r == '\u2028' || r == '\u2029' || unicode.IsControl(r)
 	}), " ")
 	var b strings.Builder
 	for i := range len(s) {
-		if opensMarkup(s, i) {
+		if isMarkup(s, i) {
 			b.WriteByte('\\')
 		}
 		b.WriteByte(s[i])
@@ -29,12 +29,12 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// opensMarkup tells whether the byte at i could begin or end markup.
-func opensMarkup(s string, i int) bool {
+// isMarkup reports whether the byte at i could begin or end markup.
+func isMarkup(s string, i int) bool {
 	switch s[i] {
 	case '\\', '`', '*', '[', ']', '<', '>', '|', '~', '{', '}':
 		return true
-	case '_': // inside a word it is a letter
+	case '_': // an ordinary character inside a word
 		before, _ := utf8.DecodeLastRuneInString(s[:i])
 		after, _ := utf8.DecodeRuneInString(s[i+1:])
 		return !isWord(before) || !isWord(after)
@@ -44,7 +44,7 @@ func opensMarkup(s string, i int) bool {
 		return i == 0 || s[i-1] == ' ' || s[i-1] == '#'
 	case '+', '-', '=', ':':
 		return i == 0
-	case '.', ')': // of an ordered list
+	case '.', ')': // after the number of an ordered list
 		return i > 0 && i < 10 && strings.Trim(s[:i], "0123456789") == ""
 	}
 	return false
@@ -54,14 +54,14 @@ func isWord(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// Inert gives a text with its raw HTML written so that it is shown and not obeyed.
-// All else stays as its author wrote it.
-func Inert(body string) string {
-	// To make an HTML block text can join it with the lines after it, in which
-	// then more is taken for HTML; no known text needs a third turn.
+// EscapeHTML returns a Markdown text with its raw HTML escaped, so that it is
+// displayed instead of interpreted. Everything else is unchanged.
+func EscapeHTML(body string) string {
+	// Escaping an HTML block can merge it with the lines below, in which more HTML
+	// is then found; no known text needs a third pass.
 	for range 3 {
-		spans, readable := rawHTML(body)
-		if !readable {
+		spans, parsed := rawHTML(body)
+		if !parsed {
 			break
 		}
 		if len(spans) == 0 {
@@ -80,9 +80,9 @@ func Inert(body string) string {
 	return strings.ReplaceAll(body, "<", "&lt;")
 }
 
-// rawHTML finds where a text holds HTML, in order; not readable is a text that is
-// too intricate to be parsed.
-func rawHTML(body string) (spans []text.Segment, readable bool) {
+// rawHTML returns the raw HTML of a text, in order. parsed is false if the text is
+// too complex.
+func rawHTML(body string) (spans []text.Segment, parsed bool) {
 	if !strings.Contains(body, "<") {
 		return nil, true
 	}

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-func TestEscapedTextLooksAlmostLikeItself(t *testing.T) {
+func TestOnlyMarkupIsEscaped(t *testing.T) {
 	for plain, want := range map[string]string{
 		"Plume Code":                    "Plume Code",
 		"19,99 €/mois - tout compris":   "19,99 €/mois - tout compris",
@@ -24,7 +24,7 @@ func TestEscapedTextLooksAlmostLikeItself(t *testing.T) {
 	}
 }
 
-func FuzzEscapedTextSaysTheSame(f *testing.F) {
+func FuzzEscapedTextReadsTheSame(f *testing.F) {
 	for _, s := range []string{
 		"Plume", "- a", "+ a", "1. a", "1) a", "# a", "###### a", "=", "---", "***", "> a", "`a`", "``", "a\nb", "&amp; &#65; &x", "\\", "\\*", "[a]: b", "[a]", "![a](b)",
 		"<b>", "<http://a.example>", "a_b _c_", "__x__", "~~a~~", "| a | b |", "|---|", "{#id}", "a {#id}", "\u202e", "\u2028", "123456789. x", ": a", "~~~", "a  ", "\x00", "0 #",
@@ -44,7 +44,7 @@ func FuzzEscapedTextSaysTheSame(f *testing.F) {
 				t.Errorf("in %q, %q says %q (written %q)", frame, s, got, escaped)
 			}
 		}
-		if _, intricate := tooIntricate([]byte(escaped)); intricate {
+		if _, found := tooComplex([]byte(escaped)); found {
 			return
 		}
 		if got := Plain("| a | b |\n|---|---|\n| " + escaped + " | z |\n"); said != "" && !strings.HasSuffix(got, " | z") {
@@ -53,26 +53,26 @@ func FuzzEscapedTextSaysTheSame(f *testing.F) {
 	})
 }
 
-func TestInertTextKeepsItsMarkdown(t *testing.T) {
+func TestEscapingHTMLKeepsMarkdown(t *testing.T) {
 	for body, want := range map[string]string{
 		"## Titre {#t}\n\n- a **b** `<i>` <https://a.example>\n": "## Titre {#t}\n\n- a **b** `<i>` <https://a.example>\n",
 		"avant <b>gras</b> après":                                "avant &lt;b>gras&lt;/b> après",
 		"<script>\nalert(1)\n</script>\n\n    <code>\n":          "&lt;script>\nalert(1)\n&lt;/script>\n\n    <code>\n",
 		"a < b": "a < b",
 	} {
-		if got := Inert(body); got != want {
+		if got := EscapeHTML(body); got != want {
 			t.Errorf("%q became %q, not %q", body, got, want)
 		}
 	}
 }
 
-func FuzzInertTextHasNoHTML(f *testing.F) {
+func FuzzEscapedHTMLIsGone(f *testing.F) {
 	for _, s := range []string{"<b>", "<script>\n</script>\n    <b>", "<!-- a\n\n<i> -->\n<b>", "> <div>\n> <a\nb>", "a <b\nc> d", "<?php ?>", "<![CDATA[ <b> ]]>", "- <div>\n\n  <b>", "| <b> |\n|---|\n| <i> |"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		if spans, _ := rawHTML(Inert(body)); len(spans) > 0 {
-			t.Errorf("%q became %q, which still has HTML", body, Inert(body))
+		if spans, _ := rawHTML(EscapeHTML(body)); len(spans) > 0 {
+			t.Errorf("%q became %q, which still has HTML", body, EscapeHTML(body))
 		}
 	})
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// stripHTML keeps what a block of raw HTML says and drops its tags and comments,
-// and what was never meant to be read: scripts and styles. It need not agree
-// with a browser: its result is text, never markup.
+// stripHTML returns the text of a block of raw HTML, without tags, comments,
+// scripts and styles. It need not agree with a browser, because the result is
+// always used as text, never as markup.
 func stripHTML(block string) string {
 	var b strings.Builder
 	for block != "" {
@@ -35,8 +35,8 @@ func stripHTML(block string) string {
 	return strings.Join(lines, "\n")
 }
 
-// skipTag drops the tag, comment, script or style that s begins with, and tells
-// whether there is one. What is opened and never closed goes to the end.
+// skipTag returns s without the tag, comment, script or style at its start, and
+// reports whether there is one. One that is not closed extends to the end.
 func skipTag(s string) (rest string, ok bool) {
 	for _, whole := range []struct{ open, end string }{
 		{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}, {"<script", "</script>"}, {"<style", "</style>"},
@@ -64,7 +64,7 @@ func skipTag(s string) (rest string, ok bool) {
 	return "", true
 }
 
-// after gives what follows the first end in s, whatever its case.
+// after returns what follows the first occurrence of end in s, ignoring case.
 func after(s, end string) string {
 	for i := 0; i+len(end) <= len(s); i++ {
 		if strings.EqualFold(s[i:i+len(end)], end) {

@@ -1,15 +1,14 @@
-// Package markdown reads the Markdown of reviews and notes: CommonMark with
-// tables, parsed by goldmark.
+// Package markdown parses the Markdown of reviews and notes, which is CommonMark
+// with tables, and turns it into sections, plain text and safe HTML.
 //
-// What the catalogue promises about a text (its sections, their ids, its plain
-// form) is decided here and nowhere else, so that the embeddings, the anchors of
-// the website and the checks of a content folder cannot disagree: all of them
-// start from the same tree. A rendering to HTML belongs here too.
+// The embeddings, the anchors of the website and the checks of a content folder
+// all use this package, so that they agree on the sections of a text, their ids
+// and its plain form.
 //
-// goldmark takes minutes, or all memory, over a few contrived texts of a
-// megabyte (deep quotes, wide tables, endless brackets). Every function
-// therefore weighs a text before it parses it; see tooIntricate. No function
-// fails or panics, whatever it is given.
+// goldmark takes minutes, or all memory, on some contrived texts of a megabyte
+// (deep quotes, wide tables, endless brackets). Every function therefore estimates
+// the cost of a text before parsing it; see tooComplex. No function fails or
+// panics, whatever its input.
 package markdown
 
 import (
@@ -24,32 +23,32 @@ import (
 	"palmares/internal/catalog"
 )
 
-// A Problem is something in a text that its author must mend.
+// A Problem is something in a text that its author must fix.
 type Problem struct {
 	Line int // within the text, from 1
 	Text string
 }
 
-// introduction is the id of the section before the first heading.
+// introduction is the id of the text before the first heading.
 const introduction = "introduction"
 
-// dialect is CommonMark with tables and `{#id}` after a heading. A goldmark
-// parser holds no state between texts and is safe for concurrent use.
-var dialect = goldmark.New(
+// commonMark parses CommonMark with tables and `{#id}` after a heading. It has no
+// state and is safe for concurrent use.
+var commonMark = goldmark.New(
 	goldmark.WithExtensions(extension.Table),
 	goldmark.WithParserOptions(parser.WithHeadingAttribute()),
 ).Parser()
 
-// parse gives the tree of a text, nil when the text is too intricate for one.
+// parse returns the tree of a text, or nil if it is too complex.
 func parse(source []byte) ast.Node {
-	if _, intricate := tooIntricate(source); intricate {
+	if _, found := tooComplex(source); found {
 		return nil
 	}
-	return dialect.Parse(text.NewReader(source))
+	return commonMark.Parse(text.NewReader(source))
 }
 
-// Sections cuts a review at its headings of level 2. A text that Check refuses
-// is one section, as it stands.
+// Sections splits a review at its level 2 headings. A text that Check rejects is
+// returned unchanged, as one section.
 func Sections(body string) []catalog.Section {
 	source := []byte(body)
 	doc := parse(source)
@@ -59,25 +58,26 @@ func Sections(body string) []catalog.Section {
 	var sections []catalog.Section
 	w := writer{source: source}
 	id, headed := introduction, false
-	taken := anchors{}
-	cut := func() {
+	used := anchors{}
+	flush := func() {
 		if plain := w.take(); headed || plain != "" {
-			sections = append(sections, catalog.Section{ID: taken.take(id), Text: plain})
+			sections = append(sections, catalog.Section{ID: used.unique(id), Text: plain})
 		}
 	}
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
 		if h, ok := n.(*ast.Heading); ok && h.Level == 2 {
-			cut()
+			flush()
 			id, headed = headingID(h, source), true
 		}
 		w.block(n, "\n\n")
 	}
-	cut()
+	flush()
 	return sections
 }
 
-// Plain is the text without its markup: blocks separated by a blank line, one
-// line per list item and table row. A text that Check refuses stays as it is.
+// Plain returns the text without markup: blocks separated by a blank line, one
+// line per list item and table row. A text that Check rejects is returned
+// unchanged.
 func Plain(body string) string {
 	source := []byte(body)
 	doc := parse(source)
@@ -89,7 +89,7 @@ func Plain(body string) string {
 	return w.take()
 }
 
-// lineAt is the number, from 1, of the line that holds an offset.
+// lineAt returns the number, from 1, of the line at an offset.
 func lineAt(source []byte, offset int) int {
 	return 1 + bytes.Count(source[:min(max(offset, 0), len(source))], []byte("\n"))
 }

@@ -11,7 +11,7 @@ import (
 	"palmares/internal/catalog"
 )
 
-func TestAReviewIsCutAtItsHeadingsOfLevelTwo(t *testing.T) {
+func TestAReviewIsSplitAtItsLevelTwoHeadings(t *testing.T) {
 	body := strings.Join([]string{
 		"Avant tout, **un mot**.",
 		"## Prise en main {#debut}",
@@ -71,7 +71,7 @@ func TestIDsAreFoldedHeadings(t *testing.T) {
 	}
 }
 
-func TestPlainTextKeepsWhatIsSaidAndDropsTheMarkup(t *testing.T) {
+func TestPlainTextDropsTheMarkup(t *testing.T) {
 	for _, c := range []struct{ body, want string }{
 		{"un\ndeux  \ntrois\\\nquatre", "un deux\ntrois\nquatre"},
 		{"*a* **b** `c &amp; d` \\*e\\*", "a b c &amp; d *e*"},
@@ -100,22 +100,22 @@ func TestPlainTextKeepsWhatIsSaidAndDropsTheMarkup(t *testing.T) {
 	}
 }
 
-func TestSectionsThatCannotBeToldApartAreProblems(t *testing.T) {
+func TestDuplicateAndInvalidSectionIDsAreProblems(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
 		want       []Problem
 	}{
 		{"none", "texte\n\n## A\n\n## B {#c}\n\n### A", nil},
 		{"twice", "## A\n\ntexte\n\n## À\n\n## a {#b}\n\n## B", []Problem{
-			{5, `section id "a" is already that of the heading 4 lines above; give one of them another with {#id}`},
-			{9, `section id "b" is already that of the heading 2 lines above; give one of them another with {#id}`},
+			{5, `section id "a" is already used by the heading 4 lines above; give one of them another id with {#id}`},
+			{9, `section id "b" is already used by the heading 2 lines above; give one of them another id with {#id}`},
 		}},
 		{"introduction", "texte\n\n## Introduction", []Problem{
-			{3, `section id "introduction" is already that of the text before the first heading; give this heading another with {#id}`},
+			{3, `section id "introduction" is already used by the text before the first heading; give this heading another id with {#id}`},
 		}},
 		{"introduction alone", "<!-- x -->\n\n## Introduction\n\ntexte", nil},
 		{"underlined", "## A\n\nA\n---", []Problem{
-			{3, `section id "a" is already that of the heading 2 lines above; give one of them another with {#id}`},
+			{3, `section id "a" is already used by the heading 2 lines above; give one of them another id with {#id}`},
 		}},
 		{"in code", "## A\n\n```\n## A\n```\n\n> ## A", nil},
 		{"no anchors", "## A {#é}\n\n## B {#a b}\n\n## C {#}\n\n## D {id=5}\n\n## E {#a.b}", []Problem{
@@ -126,10 +126,10 @@ func TestSectionsThatCannotBeToldApartAreProblems(t *testing.T) {
 			{9, `section id {#a.b} must be made of the letters a to z, digits, - and _, such as {#prise-en-main}`},
 		}},
 		{"empty headings", "## A\n\n##\n\n## {#b}\n\n## <!-- c -->\n\n## ##", []Problem{
-			{3, "this heading has no text: write one"},
-			{5, "this heading has no text: write one"},
-			{7, "this heading has no text: write one"},
-			{9, "this heading has no text: write one"},
+			{3, "this heading has no text; write one"},
+			{5, "this heading has no text; write one"},
+			{7, "this heading has no text; write one"},
+			{9, "this heading has no text; write one"},
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -140,8 +140,8 @@ func TestSectionsThatCannotBeToldApartAreProblems(t *testing.T) {
 	}
 }
 
-// hostile gives texts of about size bytes over which goldmark alone takes
-// minutes or gigabytes, or that look as if it might.
+// hostile returns texts of about size bytes on which goldmark alone takes, or might
+// take, minutes or gigabytes.
 func hostile(size int) map[string]string {
 	texts := map[string]string{}
 	for _, s := range []string{
@@ -173,29 +173,29 @@ func hostile(size int) map[string]string {
 	return texts
 }
 
-// A text that blew the stack, the memory or the time of the parser would end
-// this test, by its time limit at the latest.
-func TestContrivedTextsAreReadOrRefusedButNeverStopTheReader(t *testing.T) {
+// A text that made the parser overflow the stack, run out of memory or run for
+// minutes would fail this test, at the latest by its timeout.
+func TestHostileTextsNeitherCrashNorBlock(t *testing.T) {
 	for name, body := range hostile(1 << 16) {
-		refused := Check(body) != nil
+		rejected := Check(body) != nil
 		sections := Sections(body)
-		if refused && (len(sections) != 1 || sections[0].Text != body || Plain(body) != body) {
-			t.Errorf("%q is refused, and yet not left as it is", name)
+		if rejected && (len(sections) != 1 || sections[0].Text != body || Plain(body) != body) {
+			t.Errorf("%q is rejected but was changed", name)
 		}
 	}
 }
 
-// goldmark takes from seconds to hours over these.
-func TestTextsThatWouldTakeForEverAreRefused(t *testing.T) {
+// goldmark takes from seconds to hours on these.
+func TestTextsThatWouldTakeForeverAreRejected(t *testing.T) {
 	texts := hostile(1 << 20)
 	for _, name := range []string{">", "*a_", "a_*", "[a](", "[](", "[a]: b\n", "[a]:\n\"", "braces", "wide table", "quoted wide table", "many tables", "many blocks"} {
 		if Check(texts[name]) == nil {
-			t.Errorf("%q is not refused", name)
+			t.Errorf("%q is not rejected", name)
 		}
 	}
 }
 
-func TestWhatIsTooIntricateSaysSoAndWhere(t *testing.T) {
+func TestTooComplexTextsAreReportedWithTheLine(t *testing.T) {
 	for _, c := range []struct {
 		body string
 		line int
@@ -212,7 +212,7 @@ func TestWhatIsTooIntricateSaysSoAndWhere(t *testing.T) {
 	}
 }
 
-func TestLongButPlainTextsAreNotRefused(t *testing.T) {
+func TestLongButPlainTextsAreNotRejected(t *testing.T) {
 	table := "| a | b | c |\n|---|---|---|\n" + strings.Repeat("| [x](https://x.example) | `y` | **z** |\n", 500)
 	code := "```\n" + strings.Repeat("for (i = 0; i < n; i++) { a[i] = b[i] * c_d[i]; }\n", 300) + "```\n"
 	prose := strings.Repeat("Une phrase *assez* longue, avec [un lien](https://x.example), qui en appelle une autre. ", 400)
@@ -222,7 +222,7 @@ func TestLongButPlainTextsAreNotRefused(t *testing.T) {
 	}
 }
 
-func FuzzTextsOfAnyKindKeepTheirPromises(f *testing.F) {
+func FuzzSectionsHaveDistinctValidIDs(f *testing.F) {
 	for name, body := range hostile(60) {
 		f.Add(name)
 		f.Add(body)
@@ -249,7 +249,7 @@ func FuzzTextsOfAnyKindKeepTheirPromises(f *testing.F) {
 			}
 		}
 		if (twice || wrong) && CheckSections(body) == nil {
-			t.Errorf("%q has sections %v, and no problem", body, sections)
+			t.Errorf("%q has sections %v, but no problem", body, sections)
 		}
 		Plain(body)
 	})

@@ -10,20 +10,20 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// A writer collects the plain text of a tree, block by block.
+// A writer builds the plain text of a tree, block by block.
 type writer struct {
 	source []byte
 	b      strings.Builder
 }
 
-// take gives what was written and starts again.
+// take returns the text written so far and resets the writer.
 func (w *writer) take() string {
 	s := strings.TrimSpace(w.b.String())
 	w.b.Reset()
 	return s
 }
 
-// add writes one block, set apart from what came before it.
+// add writes one block, after a separator unless it is the first.
 func (w *writer) add(separator, block string) {
 	if strings.TrimSpace(block) == "" {
 		return
@@ -117,13 +117,13 @@ func (w *writer) inline(parent ast.Node) {
 		case *ast.AutoLink:
 			w.b.Write(n.Label(w.source))
 		case *ast.RawHTML:
-		default: // emphasis, links, images: what they say
+		default: // emphasis, links, images: their text
 			w.inline(n)
 		}
 	}
 }
 
-// unescape writes text as readers see it: backslash escapes and entities resolved.
+// unescape writes s with backslash escapes and entities resolved.
 func (w *writer) unescape(s []byte) {
 	for len(s) > 0 {
 		i := 0
@@ -151,12 +151,12 @@ func (w *writer) unescape(s []byte) {
 	}
 }
 
-// entity decodes the entity that s begins with and gives its length, 0 when s
-// does not begin with one.
+// entity decodes the entity at the start of s and returns its length, or 0 if
+// there is none.
 func entity(s []byte) (string, int) {
-	const longest = 40 // the longest name of HTML 5 has 31 letters
+	const maxLength = 40 // the longest name of HTML 5 has 31 letters
 	end := 1
-	for end < len(s) && end < longest && s[end] != ';' {
+	for end < len(s) && end < maxLength && s[end] != ';' {
 		end++
 	}
 	if end == len(s) || s[end] != ';' {
@@ -170,19 +170,19 @@ func entity(s []byte) (string, int) {
 		}
 		return "", 0
 	}
-	base, most := 10, 7
+	base, maxDigits := 10, 7
 	if len(digits) > 0 && (digits[0] == 'x' || digits[0] == 'X') {
-		base, most, digits = 16, 6, digits[1:]
+		base, maxDigits, digits = 16, 6, digits[1:]
 	}
 	v, err := strconv.ParseUint(digits, base, 32)
-	if err != nil || len(digits) > most {
+	if err != nil || len(digits) > maxDigits {
 		return "", 0
 	}
 	return string(printable(util.ToValidRune(rune(v)))), end + 1
 }
 
-// printable makes a space of a control character. An entity can smuggle one in,
-// and they have no place in JSON or XML.
+// printable replaces control characters, which an entity can stand for, by spaces:
+// they are not allowed in XML.
 func printable(r rune) rune {
 	if unicode.IsControl(r) && r != '\n' && r != '\t' {
 		return ' '

@@ -15,19 +15,19 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// A Part is one section of a text as a page shows it.
+// A Part is one section of a text, rendered for a page.
 type Part struct {
-	ID      string // as Sections gives it
+	ID      string // that of the section in Sections
 	Heading string // plain text; "" for the text before the first heading
-	HTML    string // safe to put into a page; a heading of level 2 carries the ID
+	HTML    string // safe; its level 2 heading has the ID
 }
 
 // HTML renders a text section by section, with the ids of Sections. Whatever the
-// text holds, the result has no script, no style, no frame and no picture: raw
-// HTML loses its tags, a picture is its description, and a link leads only to
-// http, https, mailto or a path of this site. A page has one title of its own, so
-// a heading of level 1 becomes one of level 2, without an id; and whatever the
-// author left out, each heading is one level below the one it stands under.
+// text contains, the result has no scripts, styles, frames or images: raw HTML
+// loses its tags, an image is replaced by its description, and links are limited
+// to http, https, mailto and relative ones. The page has its own title, so a level
+// 1 heading becomes a level 2 heading without an id. No heading is more than one
+// level below the one above it, whatever levels the author skipped.
 func HTML(body string) []Part {
 	source := []byte(body)
 	doc := parse(source)
@@ -37,12 +37,12 @@ func HTML(body string) []Part {
 	var parts []Part
 	var b bytes.Buffer
 	current := Part{ID: introduction}
-	says := false // a text before the first heading that says nothing is no section
-	taken := anchors{}
-	var above []int // the levels, as written, of the headings that the text is under
+	hasText := false // a blank introduction is not a section
+	used := anchors{}
+	var levels outline
 	flush := func() {
-		if current.HTML = b.String(); says {
-			taken[current.ID] = 1
+		if current.HTML = b.String(); hasText {
+			used[current.ID] = 1
 			parts = append(parts, current)
 		}
 		b.Reset()
@@ -50,42 +50,50 @@ func HTML(body string) []Part {
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
 		if h, ok := n.(*ast.Heading); ok {
 			id := headingID(h, source)
-			h.RemoveAttributes() // what else an author may set there, such as style, is not for a page
+			h.RemoveAttributes() // such as style or class
 			if h.Level == 2 {
 				flush()
-				id = taken.take(id)
+				id = used.unique(id)
 				w := writer{source: source}
 				w.inline(h)
 				current = Part{ID: id, Heading: w.take()}
-				says = true
+				hasText = true
 				h.SetAttributeString("id", []byte(id))
 			}
 		}
-		if !says {
+		if !hasText {
 			w := writer{source: source}
 			w.block(n, "\n\n")
-			says = w.take() != ""
+			hasText = w.take() != ""
 		}
-		_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-			if h, ok := n.(*ast.Heading); ok && entering {
-				level := max(h.Level, 2)
-				for len(above) > 0 && above[len(above)-1] >= level {
-					above = above[:len(above)-1]
-				}
-				above = append(above, level)
-				h.Level = 1 + len(above)
-			}
-			return ast.WalkContinue, nil
-		})
-		_ = pageRenderer.Render(&b, source, n) // into memory: cannot fail
+		levels.adjust(n)
+		_ = pageRenderer.Render(&b, source, n) // writing to memory cannot fail
 	}
 	flush()
 	return parts
 }
 
-// NoBreak sets no-break spaces where French typography wants them: before high
-// punctuation and signs, and inside quotation marks. Editors write plain spaces,
-// and a line must not begin with a colon.
+// An outline holds the levels, as written, of the headings above a block.
+type outline []int
+
+// adjust changes the levels of the headings in n so that none is skipped.
+func (o *outline) adjust(n ast.Node) {
+	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function never fails
+		if h, ok := n.(*ast.Heading); ok && entering {
+			level := max(h.Level, 2)
+			for len(*o) > 0 && (*o)[len(*o)-1] >= level {
+				*o = (*o)[:len(*o)-1]
+			}
+			*o = append(*o, level)
+			h.Level = 1 + len(*o)
+		}
+		return ast.WalkContinue, nil
+	})
+}
+
+// NoBreak replaces spaces by no-break spaces where French typography requires
+// them: before high punctuation and signs, and inside quotation marks. Editors
+// write plain spaces, and a line must not begin with a colon.
 func NoBreak(s string) string {
 	if !strings.Contains(s, " ") {
 		return s
@@ -109,21 +117,21 @@ func NoBreak(s string) string {
 	return b.String()
 }
 
-// pageRenderer is goldmark's own HTML renderer with the nodes that need care on
-// a public page under strict headers replaced. It holds no state between texts.
+// pageRenderer is goldmark's HTML renderer, except for the nodes that need care on
+// a public page with a strict content security policy. It has no state.
 var pageRenderer = renderer.NewRenderer(renderer.WithNodeRenderers(
 	util.Prioritized(goldhtml.NewRenderer(), 1000),
-	// Alignment as an attribute: a style would be refused by the page's headers.
+	// Alignment as an attribute: the policy forbids style attributes.
 	util.Prioritized(extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), 500),
-	util.Prioritized(careful{}, 100),
+	util.Prioritized(safeNodes{}, 100),
 ))
 
-// careful renders what goldmark's renderer would let through, or render in a
-// way that does not suit a page.
-type careful struct{}
+// safeNodes renders the nodes that goldmark would render unsafely, or in a way that
+// does not suit a page.
+type safeNodes struct{}
 
-// RegisterFuncs tells goldmark which nodes are rendered here.
-func (careful) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+// RegisterFuncs implements renderer.NodeRenderer.
+func (safeNodes) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(ast.KindText, renderText)
 	reg.Register(ast.KindHeading, renderHeading)
 	reg.Register(ast.KindRawHTML, renderNothing)
@@ -136,7 +144,7 @@ func (careful) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(tables.KindTable, renderTable)
 }
 
-// The renderers below write into memory; their errors cannot happen.
+// The functions below write to memory, so their write errors are ignored.
 
 func renderText(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
@@ -181,8 +189,8 @@ func renderHTMLBlock(w util.BufWriter, source []byte, n ast.Node, entering bool)
 	if entering {
 		plain := writer{source: source}
 		plain.block(n, "\n\n")
-		if said := plain.take(); said != "" {
-			_, _ = w.WriteString("<p>" + html.EscapeString(NoBreak(said)) + "</p>\n")
+		if text := plain.take(); text != "" {
+			_, _ = w.WriteString("<p>" + html.EscapeString(NoBreak(text)) + "</p>\n")
 		}
 	}
 	return ast.WalkSkipChildren, nil
@@ -191,7 +199,7 @@ func renderHTMLBlock(w util.BufWriter, source []byte, n ast.Node, entering bool)
 func renderLink(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	opening, ok := anchor(n.(*ast.Link).Destination)
 	switch {
-	case !ok: // what the link says stays
+	case !ok: // only the text of the link is rendered
 	case entering:
 		_, _ = w.WriteString(opening)
 	default:
@@ -217,9 +225,9 @@ func renderAutoLink(w util.BufWriter, source []byte, n ast.Node, entering bool) 
 	return ast.WalkContinue, nil
 }
 
-// anchor opens a link, or tells that it leads where no link may.
+// anchor returns the opening tag of a link, and false if its scheme is not allowed.
 func anchor(destination []byte) (string, bool) {
-	// Escaping resolves entities first, so that java&#115;cript: is seen for what it is.
+	// Escaping resolves entities first, so that java&#115;cript: is recognised.
 	escaped := util.URLEscape(destination, true)
 	u, err := url.Parse(string(escaped))
 	if err != nil {
@@ -240,7 +248,8 @@ func anchor(destination []byte) (string, bool) {
 	return `<a href="` + html.EscapeString(string(escaped)) + `"` + rel + `>`, true
 }
 
-// renderImage shows what a picture is about: a page asks nothing of another host.
+// renderImage renders the description of an image: a page loads nothing from
+// other hosts.
 func renderImage(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		plain := writer{source: source}
@@ -250,7 +259,7 @@ func renderImage(w util.BufWriter, source []byte, n ast.Node, entering bool) (as
 	return ast.WalkSkipChildren, nil
 }
 
-// renderCode makes a block that can be scrolled with the keyboard.
+// renderCode renders a block that can be scrolled with the keyboard.
 func renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		plain := writer{source: source}
@@ -259,8 +268,7 @@ func renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast
 	return ast.WalkSkipChildren, nil
 }
 
-// renderTable puts a table into a frame of its own, which scrolls where the
-// screen is narrower than the table.
+// renderTable wraps a table in a region that scrolls on narrow screens.
 func renderTable(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString("<div class=\"wide\" role=\"region\" aria-label=\"Tableau\" tabindex=\"0\"><table>\n")

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// CheckSections finds what keeps a review from being cut into sections: what
-// Check finds, headings without text, ids that are no good as anchors, and ids
-// that occur twice.
+// CheckSections reports what keeps a review from being split into sections: what
+// Check reports, headings without text, ids that are not valid anchors, and
+// duplicate ids.
 func CheckSections(body string) []Problem {
-	if plainlySound(body) {
+	if obviouslyValid(body) {
 		return nil
 	}
 	if problems := Check(body); problems != nil {
@@ -40,16 +40,16 @@ func CheckSections(body string) []Problem {
 		line := lineAt(source, h.Pos())
 		w := writer{source: source}
 		if w.inline(h); w.take() == "" {
-			problems = append(problems, Problem{line, "this heading has no text: write one"})
+			problems = append(problems, Problem{line, "this heading has no text; write one"})
 			continue
 		}
-		if wrong := wrongID(h, source); wrong != "" {
-			problems = append(problems, Problem{line, fmt.Sprintf("section id %s must be made of the letters a to z, digits, - and _, such as {#prise-en-main}", wrong)})
+		if invalid := invalidID(h, source); invalid != "" {
+			problems = append(problems, Problem{line, fmt.Sprintf("section id %s must be made of the letters a to z, digits, - and _, such as {#prise-en-main}", invalid)})
 			continue
 		}
 		id := headingID(h, source)
 		if first, twice := seen[id]; twice {
-			problems = append(problems, Problem{line, duplicateSentence(id, first, line)})
+			problems = append(problems, Problem{line, duplicateMessage(id, first, line)})
 			continue
 		}
 		seen[id] = line
@@ -57,22 +57,22 @@ func CheckSections(body string) []Problem {
 	return problems
 }
 
-func duplicateSentence(id string, first, line int) string {
+func duplicateMessage(id string, first, line int) string {
 	if id == introduction {
-		return fmt.Sprintf("section id %q is already that of the text before the first heading; give this heading another with {#id}", id)
+		return fmt.Sprintf("section id %q is already used by the text before the first heading; give this heading another id with {#id}", id)
 	}
-	return fmt.Sprintf("section id %q is already that of the heading %d lines above; give one of them another with {#id}", id, line-first)
+	return fmt.Sprintf("section id %q is already used by the heading %d lines above; give one of them another id with {#id}", id, line-first)
 }
 
-// plainlySound tells, without parsing, that a review has nothing for
-// CheckSections to find; false only means that one must look. It spares most
-// reviews of a publication the parser, which costs more than all other checks.
+// obviouslyValid reports, without parsing, whether CheckSections would find
+// nothing; if it returns false the text must be parsed. It spares most reviews the
+// parser, which costs more than all other checks.
 //
-// Whatever the blocks around them, sections start at lines that begin with ##
-// or are underlined with dashes. If all such lines have different ids, no two
+// Whatever the blocks around them, sections start at lines that begin with ## or
+// are underlined with dashes. If all such lines have different ids, no two
 // sections share one.
-func plainlySound(body string) bool {
-	if _, intricate := tooIntricate([]byte(body)); intricate {
+func obviouslyValid(body string) bool {
+	if _, found := tooComplex([]byte(body)); found {
 		return false
 	}
 	ids := map[string]bool{introduction: true}
@@ -82,7 +82,7 @@ func plainlySound(body string) bool {
 			continue
 		}
 		if strings.Trim(line, "-") == "" {
-			return false // an underline, or a rule: the parser knows
+			return false // an underline or a rule: only the parser can tell
 		}
 		text, ok := strings.CutPrefix(line, "##")
 		if !ok || strings.HasPrefix(text, "#") {
@@ -107,13 +107,12 @@ func plainlySound(body string) bool {
 	return true
 }
 
-// anchors are the ids that the sections of a text have so far. CheckSections
-// refuses a text that has one twice; should it come by another way, its pages
-// still lead to each section.
+// anchors holds the section ids used so far. CheckSections rejects duplicates; for
+// texts that were not checked, every section still gets its own anchor.
 type anchors map[string]int
 
-// take gives a section the id, or the next after it that is free.
-func (a anchors) take(id string) string {
+// unique returns id, or id with the first numeric suffix that is not yet used.
+func (a anchors) unique(id string) string {
 	free := id
 	for a[free] > 0 {
 		a[id]++
@@ -123,7 +122,7 @@ func (a anchors) take(id string) string {
 	return free
 }
 
-// headingID is the id that a heading gives itself, or its text folded.
+// headingID returns the explicit id of a heading, or one derived from its text.
 func headingID(h *ast.Heading, source []byte) string {
 	if id, ok := explicitID(h); ok {
 		return id
@@ -142,10 +141,10 @@ func explicitID(h *ast.Heading) (string, bool) {
 	return "", false
 }
 
-// wrongID gives the id that a heading means to give itself and may not, as it
-// is written; "" when there is none. What goldmark does not take for an id, such
-// as {#a b}, stays at the end of the heading.
-func wrongID(h *ast.Heading, source []byte) string {
+// invalidID returns the explicit id of a heading, as written, if it is not a valid
+// anchor, and "" otherwise. What goldmark does not accept as an id, such as
+// {#a b}, is left at the end of the heading.
+func invalidID(h *ast.Heading, source []byte) string {
 	if v, ok := h.AttributeString("id"); ok {
 		id, ok := v.([]byte)
 		switch {
@@ -167,7 +166,7 @@ func wrongID(h *ast.Heading, source []byte) string {
 	return ""
 }
 
-// isAnchor tells whether an id can follow # in a URL as it is.
+// isAnchor reports whether an id can follow # in a URL without escaping.
 func isAnchor(id string) bool {
 	for i := range len(id) {
 		switch c := id[i]; {
@@ -179,8 +178,8 @@ func isAnchor(id string) bool {
 	return id != ""
 }
 
-// fold makes an id of a heading's text: lower case, accents folded, a dash for
-// whatever is neither letter nor digit then.
+// fold derives an id from the text of a heading: lower case, without accents, and
+// with a dash for every run of other characters.
 func fold(text string) string {
 	var b strings.Builder
 	dash := false
@@ -199,7 +198,7 @@ func fold(text string) string {
 			put("oe")
 		case r == 'æ':
 			put("ae")
-		case r >= 0x300 && r <= 0x36f: // the accents that NFD set apart
+		case r >= 0x300 && r <= 0x36f: // accents, which NFD separates
 		default:
 			dash = true
 		}

@@ -48,7 +48,7 @@ var textFunctions = template.FuncMap{
 	"plural": plural,
 	"price":  price,
 	"md":     markdown.Escape,
-	"body":   markdown.Inert,
+	"body":   markdown.EscapeHTML,
 	"to":     textPath,
 }
 

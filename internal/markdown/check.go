@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// The limits keep the slowest text of 1 MiB at a few seconds (see
-// BenchmarkTheWorstTexts) and are far beyond what people write: a hundred nested
+// With these limits the slowest text of 1 MiB takes a few seconds (see
+// BenchmarkTheWorstTexts). They are far beyond what people write: a hundred nested
 // quotes, a block with five thousand brackets, tables of a hundred thousand cells.
 const (
 	maxNesting = 100
@@ -14,25 +14,25 @@ const (
 	maxCells   = 100_000
 )
 
-// Check finds what makes a text too intricate to be read safely.
+// Check reports what makes a text too complex to be parsed safely.
 func Check(body string) []Problem {
-	if p, intricate := tooIntricate([]byte(body)); intricate {
+	if p, found := tooComplex([]byte(body)); found {
 		return []Problem{p}
 	}
 	return nil
 }
 
-// tooIntricate weighs a text without parsing it. It goes by runs of lines
-// between blank ones, since no paragraph and no table goes beyond one:
+// tooComplex estimates the cost of a text without parsing it. It looks at runs of
+// lines between blank lines, since no paragraph or table extends beyond one:
 //
-//   - quotes and lists opened on one line nest that deep;
-//   - goldmark looks back over the brackets, braces and emphasis marks of a
-//     paragraph, so their number counts squared;
-//   - each line after what may be the delimiter row of a table gets as many
-//     cells as that row, however short the line is.
+//   - the quotes and lists opened on one line are the depth of nesting;
+//   - goldmark scans back over the brackets, braces and emphasis marks of a
+//     paragraph, so the cost is the square of their number;
+//   - each line after a possible delimiter row of a table gets as many cells as
+//     that row, however short the line is.
 //
-// Each count is at least the true one, so what passes is safe.
-func tooIntricate(source []byte) (Problem, bool) {
+// The estimates are upper bounds, so a text that passes is safe.
+func tooComplex(source []byte) (Problem, bool) {
 	var (
 		marks, work, cells int
 		columns            int // of the widest delimiter row of this run
@@ -47,7 +47,7 @@ func tooIntricate(source []byte) (Problem, bool) {
 		} else {
 			l, source = source, nil
 		}
-		w := weigh(l)
+		w := measure(l)
 		if w.blank {
 			work += marks * marks
 			marks, columns, runStart = 0, 0, line+1
@@ -71,16 +71,16 @@ func tooIntricate(source []byte) (Problem, bool) {
 	return Problem{}, false
 }
 
-type weight struct {
+type lineCost struct {
 	blank     bool
-	delimiter bool // may be the delimiter row of a table, inside quotes and lists or not
+	delimiter bool // possibly the delimiter row of a table, maybe inside quotes and lists
 	nesting   int
 	marks     int
 	pipes     int
 }
 
-func weigh(line []byte) weight {
-	w := weight{blank: true, delimiter: true}
+func measure(line []byte) lineCost {
+	w := lineCost{blank: true, delimiter: true}
 	prefix := true
 	for i, c := range line {
 		switch c {
