@@ -1,0 +1,195 @@
+package webhook
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// A SealedSecret is what is stored of an endpoint's secrets.
+type SealedSecret struct {
+	EndpointID string
+	Secret     string
+	OldSecret  string // "" when there is none
+}
+
+// Secrets are the sealed secrets in the database.
+type Secrets interface {
+	// SealedSecrets returns those of every endpoint.
+	SealedSecrets(ctx context.Context) ([]SealedSecret, error)
+	// ReplaceSecret stores replacement wherever an endpoint has sealed, current or old.
+	// It does nothing if the endpoint no longer has it.
+	ReplaceSecret(ctx context.Context, endpointID, sealed, replacement string) error
+}
+
+// A KeySource is where the keys that seal secrets come from.
+type KeySource struct {
+	// Given is the value of --secret-key; "" if it was not given.
+	Given string
+	// File holds the key if none is given. It is "" where one must be given: nodes that
+	// share a PostgreSQL database must all have the same.
+	File string
+}
+
+// Check refuses keys that cannot be used, as far as that is known without the database.
+func (k KeySource) Check() error {
+	if k.Given == "" && k.File == "" {
+		return errors.New("--secret-key is missing: with PostgreSQL every node needs the same key; create it once with `openssl rand -base64 32`, keep it, and set PALMARES_SECRET_KEY")
+	}
+	if k.Given == "" {
+		return nil
+	}
+	if _, err := ParseKeys(k.Given); err != nil {
+		return fmt.Errorf("--secret-key: %w", err)
+	}
+	return nil
+}
+
+// Open returns a Sealer that opens everything in a database. Keys that do not are
+// refused: nothing could be signed, and no other key would open what they seal from now
+// on. A key file is created if there is none and nothing is sealed yet, in a folder that
+// must exist.
+func (k KeySource) Open(ctx context.Context, secrets Secrets) (Sealer, error) {
+	stored, err := secrets.SealedSecrets(ctx)
+	if err != nil {
+		return Sealer{}, err
+	}
+	sealer, err := k.keys(len(stored) == 0)
+	if err != nil {
+		return Sealer{}, err
+	}
+	for _, s := range stored {
+		for _, sealed := range []string{s.Secret, s.OldSecret} {
+			switch id := sealer.Missing(sealed); {
+			case id == "":
+			case k.Given != "":
+				return Sealer{}, fmt.Errorf("the webhook secret of %s is sealed with key %s, which is not in --secret-key: add the previous key, after a comma if there is a new one", s.EndpointID, id)
+			default:
+				return Sealer{}, fmt.Errorf("the webhook secret of %s is sealed with key %s, which is not the key in %s: restore that file from the backup of this database, or pass the key with --secret-key", s.EndpointID, id, k.File)
+			}
+		}
+	}
+	return sealer, nil
+}
+
+// keys reads the keys. It creates a missing key file if create is set.
+func (k KeySource) keys(create bool) (Sealer, error) {
+	if err := k.Check(); err != nil {
+		return Sealer{}, err
+	}
+	if k.Given != "" {
+		return ParseKeys(k.Given)
+	}
+	text, err := readKeyFile(k.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		if !create {
+			return Sealer{}, fmt.Errorf("%s is missing, and the webhook secrets in the database are sealed with its key: restore it from the backup, or pass the key with --secret-key", k.File)
+		}
+		if err = createKeyFile(k.File); err == nil {
+			text, err = readKeyFile(k.File) // another process may have been first
+		}
+	}
+	if err != nil {
+		return Sealer{}, err
+	}
+	sealer, err := ParseKeys(text)
+	if err != nil {
+		return Sealer{}, fmt.Errorf("%s, which seals webhook secrets, is damaged: restore it from a backup (%w)", k.File, err)
+	}
+	return sealer, nil
+}
+
+// Reseal seals with the first key what another key sealed, so that the operator can drop
+// that key. It returns how many secrets it resealed; those that fail do not stop the
+// others.
+func (s Sealer) Reseal(ctx context.Context, secrets Secrets) (int, error) {
+	stored, err := secrets.SealedSecrets(ctx)
+	if err != nil {
+		return 0, err
+	}
+	resealed := 0
+	var errs []error
+	for _, held := range stored {
+		for _, sealed := range []string{held.Secret, held.OldSecret} {
+			if sealed == "" || s.Current(sealed) {
+				continue
+			}
+			secret, err := s.Open(held.EndpointID, sealed)
+			if err == nil {
+				err = secrets.ReplaceSecret(ctx, held.EndpointID, sealed, s.Seal(held.EndpointID, secret))
+			}
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			resealed++
+		}
+	}
+	return resealed, errors.Join(errs...)
+}
+
+// readKeyFile reads a key file that only its owner can read.
+func readKeyFile(file string) (string, error) {
+	opened, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s, which seals webhook secrets, cannot be read by the user that runs palmares: %w", file, err)
+	}
+	defer opened.Close()
+	info, err := opened.Stat()
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("%s is not a file: palmares keeps the key that seals webhook secrets there; move it away", file)
+	case info.Mode().Perm()&0o077 != 0:
+		return "", fmt.Errorf("%s is readable by others than its owner, and it seals webhook secrets: run `chmod 600 %s`", file, file)
+	}
+	const maxSize = 4 << 10 // some fifty keys
+	text := make([]byte, min(info.Size(), maxSize))
+	if _, err := opened.ReadAt(text, 0); err != nil {
+		return "", fmt.Errorf("%s cannot be read: %w", file, err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// createKeyFile writes a new key to a file, unless the file exists. The key is written to
+// another name first and then linked: of several processes that start at once one
+// creates the key, and none reads half of it.
+func createKeyFile(file string) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("the key that seals webhook secrets cannot be stored beside the database: %w; let the user that runs palmares write there, or pass --secret-key", err)
+		}
+	}()
+	var key [KeySize]byte
+	rand.Read(key[:])                                                  // never fails
+	draft, err := os.CreateTemp(filepath.Dir(file), ".palmares-key-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(draft.Name()) // its other name stays
+	_, err = draft.WriteString(base64.StdEncoding.EncodeToString(key[:]) + "\n")
+	if err := errors.Join(err, draft.Sync(), draft.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(draft.Name(), file); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	// What is sealed is useless without this key: it must survive a power failure as the
+	// database does.
+	folder, err := os.Open(filepath.Dir(file))
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
