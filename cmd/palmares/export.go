@@ -9,14 +9,14 @@ import (
 )
 
 type exportCommand struct {
-	Dir   string `arg:"" help:"The folder to write; it must be absent or empty."`
+	Dir   string `arg:"" help:"Folder to write; it must not exist or be empty."`
 	JSONL bool   `name:"jsonl" help:"Write the records in bulk as JSON lines instead of one Markdown file each." env:"PALMARES_JSONL"`
 }
 
 // Run writes the published catalogue as a content folder.
-func (c *exportCommand) Run(s *session) error {
-	return s.withStore(func(st *store.Store) error {
-		published, err := st.Catalogue.Load(s.ctx)
+func (c *exportCommand) Run(inv *invocation) error {
+	return inv.withStore(func(st *store.Store) error {
+		published, err := st.Catalogue.Load(inv.ctx)
 		if err != nil {
 			return err
 		}
@@ -27,13 +27,13 @@ func (c *exportCommand) Run(s *session) error {
 		if c.JSONL {
 			format = content.JSONL
 		}
-		show := newProgress(s.stderr)
-		err = content.Write(s.ctx, c.Dir, published.Catalog, format, func(n int) { show.show("writing", n, 0) })
+		show := newProgress(inv.stderr)
+		err = content.Write(inv.ctx, c.Dir, published.Catalog, format, func(n int) { show.show("writing", n, 0) })
 		show.done()
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(s.stdout, "%s: version %d, %s\n", c.Dir, published.Version, counts(published.Catalog))
+		_, err = fmt.Fprintf(inv.stdout, "%s: version %d, %s\n", c.Dir, published.Version, counts(published.Catalog))
 		return err
 	})
 }

@@ -1,8 +1,8 @@
 // Command palmares turns a folder of reviews into a public catalogue: an API, a
 // site, and the tools to publish it.
 //
-// This package is the only place for flags, environment and wiring; each command
-// has a file. Everything below takes what it needs as arguments.
+// This package is the only one that knows flags, environment variables and wiring. Each
+// command has a file; wire.go builds what serve needs.
 package main
 
 import (
@@ -17,14 +17,12 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
-
-	"palmares/internal/store"
 )
 
 func main() {
-	for _, pair := range os.Environ() { // in compose files and units, empty means not given
+	for _, pair := range os.Environ() { // in compose files and units, empty means not set
 		if name, value, _ := strings.Cut(pair, "="); strings.HasPrefix(name, "PALMARES_") && value == "" {
-			_ = os.Unsetenv(name) // fails only for names that cannot be
+			_ = os.Unsetenv(name) // fails only for impossible names
 		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -33,14 +31,14 @@ func main() {
 	os.Exit(code)
 }
 
-// commands is the whole command line: kong makes flags, environment variables
-// and help of it.
+// commands is the whole command line: kong derives flags, environment variables and help
+// from it.
 type commands struct {
-	Database string `help:"Where the catalogue, accounts and keys are kept: sqlite:PATH or postgres://…" default:"sqlite:data/palmares.db" env:"PALMARES_DATABASE"`
+	Database string `help:"Database for the catalogue, accounts and keys: sqlite:PATH or postgres://…" default:"sqlite:data/palmares.db" env:"PALMARES_DATABASE"`
 
 	Serve    serveCommand    `cmd:"" help:"Serve the API and the site."`
-	Validate validateCommand `cmd:"" help:"Read a content folder and print every problem as file:line: sentence."`
-	Publish  publishCommand  `cmd:"" help:"Make a content folder the whole catalogue, in one transaction."`
+	Validate validateCommand `cmd:"" help:"Read a content folder and print every problem as file:line: message."`
+	Publish  publishCommand  `cmd:"" help:"Replace the catalogue with a content folder, in one transaction."`
 	Export   exportCommand   `cmd:"" help:"Write the published catalogue as a content folder."`
 	Generate generateCommand `cmd:"" help:"Write a synthetic catalogue of any size as a content folder."`
 	Account  accountCommand  `cmd:"" help:"Accounts: create, list, plan, delete."`
@@ -49,48 +47,21 @@ type commands struct {
 	Version  versionCommand  `cmd:"" help:"Print the version, the commit and the Go version."`
 }
 
-// A session is what a command runs with.
-type session struct {
-	ctx      context.Context
-	stdout   io.Writer
-	stderr   io.Writer
-	database string
-	now      func() time.Time
-}
-
-// open opens the database of the command line.
-func (s *session) open() (*store.Store, error) { return store.Open(s.ctx, s.database) }
-
-// withStore runs do over the database and closes it.
-func (s *session) withStore(do func(*store.Store) error) error {
-	st, err := s.open()
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(st), st.Close())
-}
-
-// The exit codes: a command line that cannot be understood, and everything else
-// that fails.
+// Exit codes.
 const (
 	exitFailure = 1
-	exitUsage   = 2
+	exitUsage   = 2 // the command line could not be understood
 )
 
-// A refusedValue is an option that was understood and whose value is not allowed.
-type refusedValue struct{ text string }
-
-func (e *refusedValue) Error() string { return e.text }
-
-// isRefusal tells a value that is not allowed from a command line that cannot be
-// understood. Of a value from the environment, or of a yes-or-no option, kong
-// gives nothing but a text.
-func isRefusal(err error) bool {
-	_, ours := errors.AsType[*refusedValue](err)
+// isInvalidValue reports whether a command line was understood but for a value that is
+// not allowed. Of values from the environment and of boolean options kong returns only a
+// text.
+func isInvalidValue(err error) bool {
+	_, ours := errors.AsType[*invalidValue](err)
 	return ours || strings.Contains(err.Error(), "(from envar ") || strings.Contains(err.Error(), "bool value must be")
 }
 
-// run is the whole program but for the process around it.
+// run is the whole program except the process around it.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var cli commands
 	exited := -1
@@ -113,14 +84,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exited
 	}
 	if err != nil {
-		if isRefusal(err) {
+		if isInvalidValue(err) {
 			fmt.Fprintf(stderr, "palmares: %v\n", err)
 			return exitFailure
 		}
 		fmt.Fprintf(stderr, "palmares: %v; run `palmares --help`\n", err)
 		return exitUsage
 	}
-	err = parsed.Run(&session{ctx: ctx, stdout: stdout, stderr: stderr, database: cli.Database, now: time.Now})
+	err = parsed.Run(&invocation{ctx: ctx, stdout: stdout, stderr: stderr, database: cli.Database, now: time.Now})
 	switch {
 	case err == nil:
 		return 0

@@ -12,40 +12,40 @@ import (
 )
 
 type publishCommand struct {
-	Dir           string `arg:"" help:"The content folder."`
+	Dir           string `arg:"" help:"Content folder."`
 	DryRun        bool   `help:"Only print what would change." env:"PALMARES_DRY_RUN"`
-	AllowRemovals bool   `help:"Let tools disappear without an entry in cimetiere/." env:"PALMARES_ALLOW_REMOVALS"`
+	AllowRemovals bool   `help:"Allow tools to disappear without an entry in cimetiere/." env:"PALMARES_ALLOW_REMOVALS"`
 }
 
 // Run publishes a folder and says what changed.
-func (c *publishCommand) Run(s *session) error {
-	next, err := readFolder(s, c.Dir, s.stderr)
+func (c *publishCommand) Run(inv *invocation) error {
+	next, err := readFolder(inv, c.Dir, inv.stderr)
 	if err != nil {
 		return err
 	}
-	if c.DryRun && isAbsent(s.database) {
+	if c.DryRun && isAbsent(inv.database) {
 		// A dry run leaves nothing behind, not even an empty database.
 		old := &catalog.Catalog{}
-		catalog.CarryOver(old, next, catalog.Day(s.now()))
-		return c.report(s, next, store.Publication{Diff: catalog.Compare(old, next, markdown.Sections), Version: 1})
+		catalog.CarryOver(old, next, catalog.Day(inv.now()))
+		return c.report(inv, next, store.Publication{Diff: catalog.Compare(old, next, markdown.Sections), Version: 1})
 	}
-	return s.withStore(func(st *store.Store) error {
-		show := newProgress(s.stderr)
-		done, err := st.Catalogue.Publish(s.ctx, next, store.PublishOptions{
+	return inv.withStore(func(st *store.Store) error {
+		show := newProgress(inv.stderr)
+		done, err := st.Catalogue.Publish(inv.ctx, next, store.PublishOptions{
 			AllowRemovals: c.AllowRemovals,
 			DryRun:        c.DryRun,
-			Now:           s.now(),
+			Now:           inv.now(),
 			Progress:      func(p store.Progress) { show.show(p.Stage, p.Done, p.Total) },
 		})
 		show.done()
 		if err != nil {
 			return err
 		}
-		return c.report(s, next, done)
+		return c.report(inv, next, done)
 	})
 }
 
-// isAbsent tells whether a database is a file that does not exist yet.
+// isAbsent reports whether a database is a file that does not exist yet.
 func isAbsent(database string) bool {
 	path, ok := strings.CutPrefix(database, "sqlite:")
 	if !ok || path == "" {

@@ -12,8 +12,8 @@ import (
 // report says what a publication changed, a line a record. Of very many it
 // names the first and counts the rest: a first publication of a hundred
 // thousand tools must not drown its own last line.
-func (c *publishCommand) report(s *session, next *catalog.Catalog, p store.Publication) error {
-	out := bufio.NewWriter(s.stdout)
+func (c *publishCommand) report(inv *invocation, next *catalog.Catalog, p store.Publication) error {
+	out := bufio.NewWriter(inv.stdout)
 	d := &p.Diff
 	if d.Empty() {
 		fmt.Fprintf(out, "nothing changed: version %d stands, %s\n", p.Version, counts(next))

@@ -31,7 +31,7 @@ func TestTheSecretKeyIsChangedInThreeSteps(t *testing.T) {
 			if ping := s.ping(); ping.State != webhook.Delivered {
 				t.Errorf("step %d: %+v", step, ping)
 			}
-			const said = "sealed anew"
+			const said = "were resealed"
 			if step == 2 {
 				eventually(t, func() bool { return strings.Contains(server.log.String(), said) })
 			}

@@ -3,81 +3,56 @@ package main
 import (
 	"fmt"
 	"net"
-	"net/netip"
-	"net/url"
-	"strings"
-	"time"
 
-	"palmares/internal/clientip"
+	"palmares/internal/billing"
+	"palmares/internal/quota"
+	"palmares/internal/webhook"
 )
 
 type serveCommand struct {
-	Listen    string  `help:"Where to listen." default:"localhost:8080" env:"PALMARES_LISTEN"`
-	BaseURL   baseURL `help:"Where callers find this server (default: derived from --listen)." env:"PALMARES_BASE_URL" placeholder:"URL"`
-	OpsListen string  `help:"Where to serve metrics, profiles and health to the operator (default: nowhere)." env:"PALMARES_OPS_LISTEN" placeholder:"HOST:PORT"`
-	Quota     onOff   `help:"Count requests and keep callers to their daily quota: on or off." default:"on" env:"PALMARES_QUOTA"`
-	Trusted   proxies `name:"trusted-proxies" help:"Networks (CIDR, comma-separated) of proxies whose X-Forwarded-For is believed (default: none)." env:"PALMARES_TRUSTED_PROXIES" placeholder:"CIDRS"`
-	Drain     drain   `help:"How long to go on answering after SIGTERM while /readyz says 503, so that a load balancer sends requests elsewhere (default: 2s with PostgreSQL, 0s with SQLite, where there is no other node)." env:"PALMARES_DRAIN" placeholder:"DURATION"`
-	Demo      onOff   `help:"Serve the demo catalogue as long as nothing has been published: on or off." default:"on" env:"PALMARES_DEMO"`
-	customerOptions
+	Listen    string   `help:"Address to listen on." default:"localhost:8080" env:"PALMARES_LISTEN"`
+	BaseURL   baseURL  `help:"Public URL of this server (default: derived from --listen)." env:"PALMARES_BASE_URL" placeholder:"URL"`
+	OpsListen string   `help:"Address for the operator's metrics, profiles and health checks (default: none)." env:"PALMARES_OPS_LISTEN" placeholder:"HOST:PORT"`
+	Quota     onOff    `help:"Count requests and enforce daily quotas: on or off." default:"on" env:"PALMARES_QUOTA"`
+	Trusted   networks `name:"trusted-proxies" help:"Networks (CIDR, comma-separated) of proxies whose X-Forwarded-For is trusted (default: none)." env:"PALMARES_TRUSTED_PROXIES" placeholder:"CIDRS"`
+	Drain     drain    `help:"How long to keep answering after SIGTERM while /readyz returns 503, so that a load balancer sends requests elsewhere (default: 2s with PostgreSQL, 0s with SQLite, where there is no other node)." env:"PALMARES_DRAIN" placeholder:"DURATION"`
+	Demo      onOff    `help:"Serve the demo catalogue until something is published: on or off." default:"on" env:"PALMARES_DEMO"`
+
+	Webhooks webhookOptions  `embed:""`
+	Delivery deliveryOptions `embed:""`
+	Mail     mailOptions     `embed:""`
+	Stripe   stripeOptions   `embed:""`
 }
 
-// onOff is a switch that is written out: "on" or "off".
-type onOff string
-
-// UnmarshalText reads on or off.
-func (o *onOff) UnmarshalText(b []byte) error {
-	if *o = onOff(b); *o != "on" && *o != "off" {
-		return &refusedValue{fmt.Sprintf("%q is neither on nor off", b)}
-	}
-	return nil
+// webhookOptions are for the commands that add endpoints or send to them.
+type webhookOptions struct {
+	Allow     networks `name:"webhook-allow" help:"Networks (CIDR, comma-separated) that are not public and that webhooks may be sent to (default: none)." env:"PALMARES_WEBHOOK_ALLOW" placeholder:"CIDRS"`
+	SecretKey string   `help:"32 bytes in base64 that seal the secrets of webhooks; previous keys follow after a comma (SQLite: created once beside the database; PostgreSQL: required)." env:"PALMARES_SECRET_KEY" placeholder:"KEY"`
 }
 
-// proxies are the networks of trusted proxies.
-type proxies []netip.Prefix
-
-// UnmarshalText reads a list of networks.
-func (p *proxies) UnmarshalText(b []byte) error {
-	networks, err := clientip.ParseTrusted(string(b))
-	if err != nil {
-		return &refusedValue{err.Error()}
-	}
-	*p = networks
-	return nil
+// keySource returns where the keys of webhook secrets are for a database.
+func (o *webhookOptions) keySource(database string) webhook.KeySource {
+	return webhook.KeySource{Given: o.SecretKey, File: keyFile(database)}
 }
 
-// drain is how long a node goes on when it is told to stop; nil until it was given.
-type drain struct{ given *time.Duration }
-
-// maxDrain leaves a process that was told to stop some sense.
-const maxDrain = 5 * time.Minute
-
-// UnmarshalText reads a duration.
-func (d *drain) UnmarshalText(b []byte) error {
-	given, err := time.ParseDuration(string(b))
-	if err != nil || given < 0 || given > maxDrain {
-		return &refusedValue{fmt.Sprintf("%q is not a time to drain: give one from 0s to 5m, as in 10s", b)}
-	}
-	d.given = &given
-	return nil
+type deliveryOptions struct {
+	Schedule schedule      `name:"webhook-schedule" help:"Delays before each attempt to deliver a webhook, comma-separated; for tests (default: 0s, 5s, 5m, 30m, 2h, 5h, 10h, 14h, 20h, 24h)." env:"PALMARES_WEBHOOK_SCHEDULE" placeholder:"DELAYS"`
+	Timeout  answerTimeout `name:"webhook-timeout" help:"How long the receiver of a webhook may take to answer; what a process was sending when it died is sent again after twice as long; for tests (default: 15s)." env:"PALMARES_WEBHOOK_TIMEOUT" placeholder:"DURATION"`
 }
 
-// baseURL is an absolute http or https URL without a path's last slash.
-type baseURL string
-
-// UnmarshalText reads a base URL.
-func (u *baseURL) UnmarshalText(b []byte) error {
-	parsed, err := url.Parse(string(b))
-	if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "" ||
-		parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" {
-		return &refusedValue{fmt.Sprintf("%q is not a base URL: give one like https://catalogue.example, without user, query or fragment", b)}
-	}
-	*u = baseURL(strings.TrimSuffix(string(b), "/"))
-	return nil
+type mailOptions struct {
+	SMTP smtpServer `name:"smtp" help:"Mail server, smtp://USER:PASSWORD@HOST:PORT or smtps://… (default: none; mails are written to the log)." env:"PALMARES_SMTP" placeholder:"URL"`
+	From string     `name:"mail-from" help:"Sender address of outgoing mail (default: no-reply at the host of --base-url)." env:"PALMARES_MAIL_FROM" placeholder:"ADDRESS"`
 }
 
-// Run serves until it is told to stop.
-func (c *serveCommand) Run(s *session) error {
+type stripeOptions struct {
+	Key           string `name:"stripe-key" help:"Stripe secret key (default: none; only the operator grants Pro, with account plan)." env:"PALMARES_STRIPE_KEY" placeholder:"KEY"`
+	WebhookSecret string `name:"stripe-webhook-secret" help:"Signing secret of the Stripe webhook that is sent to /hooks/stripe." env:"PALMARES_STRIPE_WEBHOOK_SECRET" placeholder:"SECRET"`
+	Price         string `name:"stripe-price" help:"ID of the Stripe price of Pro: 99 EUR a month, excluding tax." env:"PALMARES_STRIPE_PRICE" placeholder:"ID"`
+}
+
+// Run serves until the context ends.
+func (c *serveCommand) Run(inv *invocation) error {
 	listener, err := listen(c.Listen, "--listen")
 	if err != nil {
 		return err
@@ -93,13 +68,24 @@ func (c *serveCommand) Run(s *session) error {
 	if c.BaseURL == "" {
 		c.BaseURL = deriveBaseURL(listener.Addr())
 	}
-	if err := c.check(s, string(c.BaseURL)); err != nil {
+	if err := c.check(inv); err != nil {
 		return err
 	}
-	return newNode(c, s).serve(listener, ops)
+	return newNode(c, inv).serve(listener, ops)
 }
 
-// listen opens an address that an option gave.
+// check refuses options that cannot work, before the node waits for its database.
+func (c *serveCommand) check(inv *invocation) error {
+	if _, err := c.mailTransport(nil); err != nil {
+		return err
+	}
+	if _, err := billing.New(billing.Config{Key: c.Stripe.Key, WebhookSecret: c.Stripe.WebhookSecret, Price: c.Stripe.Price}); err != nil {
+		return err
+	}
+	return c.Webhooks.keySource(inv.database).Check()
+}
+
+// listen opens the address of an option.
 func listen(address, option string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -108,7 +94,7 @@ func listen(address, option string) (net.Listener, error) {
 	return l, nil
 }
 
-// deriveBaseURL is where people on this machine find a listener.
+// deriveBaseURL returns the URL of a listener for people on this machine.
 func deriveBaseURL(addr net.Addr) baseURL {
 	host, port, err := net.SplitHostPort(addr.String())
 	if err != nil {
@@ -121,4 +107,12 @@ func deriveBaseURL(addr net.Addr) baseURL {
 		return baseURL("http://" + host)
 	}
 	return baseURL("http://" + net.JoinHostPort(host, port))
+}
+
+// dailyQuota returns how many requests a day the Developer plan has, 0 without quotas.
+func (c *serveCommand) dailyQuota() int {
+	if c.Quota == "off" {
+		return 0
+	}
+	return quota.Free.Limit()
 }

@@ -10,23 +10,23 @@ import (
 )
 
 type validateCommand struct {
-	Dir string `arg:"" help:"The content folder."`
+	Dir string `arg:"" help:"Content folder."`
 }
 
 // Run prints every problem of a folder.
-func (c *validateCommand) Run(s *session) error {
-	read, err := readFolder(s, c.Dir, s.stdout)
+func (c *validateCommand) Run(inv *invocation) error {
+	read, err := readFolder(inv, c.Dir, inv.stdout)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.stdout, "%s: no problem in %s\n", c.Dir, counts(read))
+	_, err = fmt.Fprintf(inv.stdout, "%s: no problem in %s\n", c.Dir, counts(read))
 	return err
 }
 
 // readFolder reads a content folder; all its problems go to out.
-func readFolder(s *session, dir string, out io.Writer) (*catalog.Catalog, error) {
-	report := newProgress(s.stderr)
-	read, problems, err := content.Read(s.ctx, dir, func(n int) { report.show("reading", n, 0) })
+func readFolder(inv *invocation, dir string, out io.Writer) (*catalog.Catalog, error) {
+	report := newProgress(inv.stderr)
+	read, problems, err := content.Read(inv.ctx, dir, func(n int) { report.show("reading", n, 0) })
 	report.done()
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func readFolder(s *session, dir string, out io.Writer) (*catalog.Catalog, error)
 	for _, p := range problems {
 		fmt.Fprintln(out, p)
 	}
-	return nil, errors.New(plural(len(problems), "problem") + " in " + dir + ": mend them and run the command again")
+	return nil, errors.New(plural(len(problems), "problem") + " in " + dir + ": fix them and run the command again")
 }
 
 func counts(c *catalog.Catalog) string {

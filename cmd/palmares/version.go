@@ -11,7 +11,7 @@ var version = "dev"
 type versionCommand struct{}
 
 // Run prints what this binary is.
-func (versionCommand) Run(s *session) error {
+func (versionCommand) Run(inv *invocation) error {
 	commit, goVersion := "unknown", "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {
 		goVersion = info.GoVersion
@@ -21,6 +21,6 @@ func (versionCommand) Run(s *session) error {
 			}
 		}
 	}
-	_, err := fmt.Fprintf(s.stdout, "palmares %s\ncommit %s\n%s\n", version, commit, goVersion)
+	_, err := fmt.Fprintf(inv.stdout, "palmares %s\ncommit %s\n%s\n", version, commit, goVersion)
 	return err
 }

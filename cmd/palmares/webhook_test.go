@@ -1,14 +1,10 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"palmares/internal/testkit"
-	"palmares/internal/webhook"
 )
 
 func TestPostgreSQLNeedsASecretKeyForWebhooks(t *testing.T) {
@@ -40,49 +36,10 @@ func TestPostgreSQLNeedsASecretKeyForWebhooks(t *testing.T) {
 	}
 }
 
-func TestOfManyWhoMakeTheKeyFileAllGetTheSameKey(t *testing.T) {
-	s := &session{database: "sqlite:" + filepath.Join(t.TempDir(), "palmares.db")}
-	sealers := make([]webhook.Sealer, 50)
-	var all sync.WaitGroup
-	start := make(chan struct{})
-	for i := range sealers {
-		all.Go(func() {
-			<-start
-			var err error
-			if sealers[i], err = s.keys("", true); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	close(start)
-	all.Wait()
-	if t.Failed() {
-		return
-	}
-	for i, sealer := range sealers {
-		sealed := sealer.Seal("whk_1", "whsec_x")
-		if secret, err := sealers[0].Open("whk_1", sealed); err != nil || secret != "whsec_x" {
-			t.Errorf("the key of number %d is another: %v", i, err)
-		}
-	}
-	folder, err := os.ReadDir(filepath.Dir(strings.TrimPrefix(s.database, "sqlite:")))
-	if err != nil || len(folder) != 1 || folder[0].Name() != "palmares.key" {
-		t.Errorf("left behind: %v, %v", folder, err)
-	}
-	if info, err := folder[0].Info(); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info.Mode(), err)
-	}
-}
-
 func TestTheKeyFileIsNamedAfterItsDatabase(t *testing.T) {
-	dir := t.TempDir()
-	for database, want := range map[string]string{"a.db": "a.key", "b": "b.key", "c.sqlite": "c.sqlite.key"} {
-		s := &session{database: "sqlite:" + filepath.Join(dir, database)}
-		if _, err := s.keys("", true); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := os.Stat(filepath.Join(dir, want)); err != nil {
-			t.Error(err)
+	for database, want := range map[string]string{"sqlite:x/a.db": "x/a.key", "sqlite:b": "b.key", "sqlite:c.sqlite": "c.sqlite.key", "postgres://x/a.db": ""} {
+		if got := keyFile(database); got != want {
+			t.Errorf("keyFile(%q) = %q; want %q", database, got, want)
 		}
 	}
 }

@@ -92,16 +92,16 @@ func TestASecretIsForgottenWhenItSignsNoLonger(t *testing.T) {
 		}
 		for _, step := range []struct {
 			at   time.Time
-			want SealedSecret
+			want webhook.SealedSecret
 		}{
-			{day(1).Add(-time.Millisecond), SealedSecret{w.ID, "second", "first for " + w.ID}},
-			{day(1), SealedSecret{w.ID, "second", ""}},
+			{day(1).Add(-time.Millisecond), webhook.SealedSecret{EndpointID: w.ID, Secret: "second", OldSecret: "first for " + w.ID}},
+			{day(1), webhook.SealedSecret{EndpointID: w.ID, Secret: "second", OldSecret: ""}},
 		} {
 			if err := s.Deliveries.Prune(ctx, step.at.Add(-webhook.Keep)); err != nil {
 				t.Fatal(err)
 			}
 			kept, err := s.Endpoints.SealedSecrets(ctx)
-			if diff := cmp.Diff([]SealedSecret{step.want}, kept); err != nil || diff != "" {
+			if diff := cmp.Diff([]webhook.SealedSecret{step.want}, kept); err != nil || diff != "" {
 				t.Errorf("at %s (-want +got):\n%s%v", step.at, diff, err)
 			}
 			if got := endpointNow(t, s, w.ID); got.OldSecretUntil.IsZero() != (step.want.OldSecret == "") {

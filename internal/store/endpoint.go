@@ -214,19 +214,12 @@ func (s *Endpoints) ReplaceSecret(ctx context.Context, endpointID, oldSealed, ne
 	})
 }
 
-// A SealedSecret is what is stored of an endpoint's secrets.
-type SealedSecret struct {
-	EndpointID string
-	Secret     string
-	OldSecret  string // "" when there is none
-}
-
 // SealedSecrets gives those of every endpoint: what Endpoints.ReplaceSecret is to go through
 // when the key that seals has changed.
-func (s *Endpoints) SealedSecrets(ctx context.Context) ([]SealedSecret, error) {
-	var all []SealedSecret
+func (s *Endpoints) SealedSecrets(ctx context.Context) ([]webhook.SealedSecret, error) {
+	var all []webhook.SealedSecret
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
-		all, err = rows(ctx, tx, 0, `SELECT id, secret, old_secret FROM endpoints`, func(scan scanner, k *SealedSecret) error {
+		all, err = rows(ctx, tx, 0, `SELECT id, secret, old_secret FROM endpoints`, func(scan scanner, k *webhook.SealedSecret) error {
 			return scan(&k.EndpointID, &k.Secret, &k.OldSecret)
 		})
 		return err

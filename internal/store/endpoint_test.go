@@ -310,7 +310,7 @@ func TestARotatedSecretSignsForADayBesideItsSuccessor(t *testing.T) {
 			t.Errorf("sealed anew: %s", got)
 		}
 		all, err := s.Endpoints.SealedSecrets(ctx)
-		if diff := cmp.Diff([]SealedSecret{{w.ID, "third, anew", "second, anew"}}, all); err != nil || diff != "" {
+		if diff := cmp.Diff([]webhook.SealedSecret{{EndpointID: w.ID, Secret: "third, anew", OldSecret: "second, anew"}}, all); err != nil || diff != "" {
 			t.Errorf("SealedSecrets (-want +got):\n%s%v", diff, err)
 		}
 	})

@@ -41,8 +41,8 @@ type Config struct {
 	Recover func(ctx context.Context, now time.Time, limit int) (more bool, err error)
 	// Prune removes what is older than a moment. Required.
 	Prune func(ctx context.Context, before time.Time) error
-	// Reseal seals anew what is not under the Sealer's first key. Nil: nothing is.
-	Reseal func(context.Context) error
+	// Secrets are resealed with the Sealer's first key. Nil: there are none.
+	Secrets Secrets
 	// Figures are the store's part of the metrics. Nil: they are not reported.
 	Figures func(ctx context.Context, now time.Time) (Figures, error)
 
@@ -199,11 +199,7 @@ func (d *Dispatcher) tend(ctx context.Context) {
 		now := d.cfg.Now()
 		if now.Sub(tended) >= tendEvery {
 			tended = now
-			var resealed error
-			if d.cfg.Reseal != nil {
-				resealed = d.cfg.Reseal(ctx)
-			}
-			hourly.report(ctx, errors.Join(resealed, d.cfg.Prune(ctx, now.Add(-Keep))))
+			hourly.report(ctx, errors.Join(d.reseal(ctx), d.cfg.Prune(ctx, now.Add(-Keep))))
 		}
 		more, err := d.cfg.Recover(ctx, now, recoverStep)
 		recovery.report(ctx, err)
@@ -223,6 +219,17 @@ func (d *Dispatcher) tend(ctx context.Context) {
 			pause(ctx, d.poll)
 		}
 	}
+}
+
+func (d *Dispatcher) reseal(ctx context.Context) error {
+	if d.cfg.Secrets == nil {
+		return nil
+	}
+	resealed, err := d.cfg.Sealer.Reseal(ctx, d.cfg.Secrets)
+	if resealed > 0 {
+		d.cfg.Log.Info("webhook secrets were resealed with the first key of --secret-key", "resealed", resealed)
+	}
+	return err
 }
 
 // trouble logs the beginning and the end of something that goes wrong again and

@@ -309,7 +309,7 @@ func TestChoresAreDoneWhenTheyAreDue(t *testing.T) {
 				oldest.Store(&before)
 				return nil
 			},
-			Reseal: func(context.Context) error { reseals.Add(1); return nil },
+			Secrets: countedSecrets{&reseals},
 		})
 		start := time.Now()
 		stop := run(t, d)
@@ -327,6 +327,16 @@ func TestChoresAreDoneWhenTheyAreDue(t *testing.T) {
 		stop()
 	})
 }
+
+// countedSecrets counts how often secrets are to be resealed.
+type countedSecrets struct{ reads *atomic.Int32 }
+
+func (s countedSecrets) SealedSecrets(context.Context) ([]webhook.SealedSecret, error) {
+	s.reads.Add(1)
+	return nil, nil
+}
+
+func (countedSecrets) ReplaceSecret(context.Context, string, string, string) error { return nil }
 
 func TestAStoreThatIsAwayIsLoggedOnceAndAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

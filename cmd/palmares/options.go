@@ -1,0 +1,170 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"palmares/internal/account"
+	"palmares/internal/clientip"
+	"palmares/internal/mail"
+	"palmares/internal/webhook"
+)
+
+// The types of option values that kong does not know. Each refuses a value with a
+// sentence that says what is allowed.
+
+// An invalidValue is an option that was understood and whose value is not allowed.
+type invalidValue struct{ text string }
+
+func (e *invalidValue) Error() string { return e.text }
+
+// onOff is a switch that is written out: "on" or "off".
+type onOff string
+
+// UnmarshalText reads on or off.
+func (o *onOff) UnmarshalText(b []byte) error {
+	if *o = onOff(b); *o != "on" && *o != "off" {
+		return &invalidValue{fmt.Sprintf("%q is neither on nor off", b)}
+	}
+	return nil
+}
+
+// networks is a comma-separated list of networks or addresses.
+type networks []netip.Prefix
+
+// UnmarshalText reads a list of networks.
+func (n *networks) UnmarshalText(b []byte) error {
+	parsed, err := clientip.ParseTrusted(string(b))
+	if err != nil {
+		return &invalidValue{fmt.Sprintf("%q is not a list of networks: write it as in 10.0.0.0/8,192.0.2.7", b)}
+	}
+	*n = parsed
+	return nil
+}
+
+// drain is how long a node goes on answering after it was told to stop; nil until given.
+type drain struct{ given *time.Duration }
+
+// maxDrain is far above what load balancers need and still ends a process.
+const maxDrain = 5 * time.Minute
+
+// UnmarshalText reads a duration.
+func (d *drain) UnmarshalText(b []byte) error {
+	given, err := time.ParseDuration(string(b))
+	if err != nil || given < 0 || given > maxDrain {
+		return &invalidValue{fmt.Sprintf("%q is not a drain time: expected a duration from 0s to 5m, as in 10s", b)}
+	}
+	d.given = &given
+	return nil
+}
+
+// baseURL is an absolute http or https URL without a final slash.
+type baseURL string
+
+// UnmarshalText reads a base URL.
+func (u *baseURL) UnmarshalText(b []byte) error {
+	parsed, err := url.Parse(string(b))
+	if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "" ||
+		parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" {
+		return &invalidValue{fmt.Sprintf("%q is not a base URL: expected one like https://catalogue.example, without user, query or fragment", b)}
+	}
+	*u = baseURL(strings.TrimSuffix(string(b), "/"))
+	return nil
+}
+
+// smtpServer is a mail server; nil until given.
+type smtpServer struct{ given *mail.SMTP }
+
+// UnmarshalText reads the URL of a mail server.
+func (s *smtpServer) UnmarshalText(b []byte) error {
+	parsed, err := mail.ParseSMTP(string(b))
+	if err != nil {
+		return &invalidValue{err.Error()}
+	}
+	s.given = &parsed
+	return nil
+}
+
+// schedule is when attempts to deliver a webhook are made.
+type schedule webhook.Schedule
+
+// UnmarshalText reads a list of durations.
+func (s *schedule) UnmarshalText(b []byte) error {
+	parsed, err := webhook.ParseSchedule(string(b))
+	if err != nil {
+		return &invalidValue{err.Error()}
+	}
+	*s = schedule(parsed)
+	return nil
+}
+
+// answerTimeout is how long the receiver of a webhook may take; 0 until given.
+type answerTimeout time.Duration
+
+// UnmarshalText reads a duration.
+func (d *answerTimeout) UnmarshalText(b []byte) error {
+	given, err := time.ParseDuration(string(b))
+	if err != nil || given < 100*time.Millisecond || given > webhook.AnswerWithin {
+		return &invalidValue{fmt.Sprintf("%q is not an answer timeout: expected a duration from 100ms to %s", b, webhook.AnswerWithin)}
+	}
+	*d = answerTimeout(given)
+	return nil
+}
+
+// plan is the plan of an account.
+type plan account.Plan
+
+// UnmarshalText reads a plan.
+func (p *plan) UnmarshalText(b []byte) error {
+	parsed, err := account.ParsePlan(string(b))
+	if err != nil {
+		return &invalidValue{err.Error()}
+	}
+	*p = plan(parsed)
+	return nil
+}
+
+// toolCount is how many tools to generate.
+type toolCount int
+
+// maxTools leaves room for comparisons and retired tools in the two million records that
+// a folder may have.
+const maxTools = 1_500_000
+
+// Decode reads a number of tools.
+func (n *toolCount) Decode(ctx *kong.DecodeContext) error {
+	x, err := wholeNumber(ctx, "a number of tools", maxTools)
+	*n = toolCount(x)
+	return err
+}
+
+// seed is what a synthetic catalogue is made from.
+type seed uint64
+
+// Decode reads a seed.
+func (n *seed) Decode(ctx *kong.DecodeContext) error {
+	x, err := wholeNumber(ctx, "a seed", 1<<64-1)
+	*n = seed(x)
+	return err
+}
+
+// wholeNumber reads the value of an option. By itself kong would take -1 for another
+// option.
+func wholeNumber(ctx *kong.DecodeContext, what string, most uint64) (uint64, error) {
+	token := ctx.Scan.Pop()
+	if token.IsEOL() {
+		return 0, errors.New("expected a number after this option")
+	}
+	x, err := strconv.ParseUint(token.String(), 10, 64)
+	if err != nil || x > most {
+		return 0, &invalidValue{fmt.Sprintf("%q is not %s: expected a whole number from 0 to %d", token, what, most)}
+	}
+	return x, nil
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"time"
+
+	"palmares/internal/store"
+)
+
+const (
+	// retryInterval is how often a node that starts tries to reach its database.
+	retryInterval = 500 * time.Millisecond
+	// startTimeout is for an attempt during which the database hangs.
+	startTimeout = 2 * time.Minute
+)
+
+// A waiter says why a node that starts waits for its database, each reason once.
+type waiter struct {
+	out      io.Writer
+	url      string // where the node listens
+	reported map[string]bool
+}
+
+// ephemeralPort is the local port of a connection, which differs at each attempt.
+var ephemeralPort = regexp.MustCompile(`:\d+->`)
+
+func (w *waiter) report(err error) {
+	reason := ephemeralPort.ReplaceAllString(err.Error(), "->")
+	switch {
+	case w.reported[reason]:
+		return
+	case w.reported == nil:
+		w.reported = map[string]bool{}
+		fmt.Fprintf(w.out, "Palmarès listens on %s/ and waits for its database: %v; it retries until it can serve\n", w.url, err)
+	default:
+		fmt.Fprintf(w.out, "Palmarès is still waiting for its database: %v\n", err)
+	}
+	w.reported[reason] = true
+}
+
+// whenReachable calls do until the database is reachable, and returns what it returned
+// last. An error that waiting cannot fix, such as a wrong password, is returned at once.
+func whenReachable[T any](ctx context.Context, w *waiter, do func(context.Context) (T, error)) (T, error) {
+	for {
+		attempt, cancel := context.WithTimeout(ctx, startTimeout)
+		value, err := do(attempt)
+		hung := attempt.Err() != nil
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return value, ctx.Err()
+		case !errors.Is(err, store.ErrAway) && !(hung && errors.Is(err, context.DeadlineExceeded)):
+			return value, err
+		}
+		w.report(err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(retryInterval):
+		}
+	}
+}

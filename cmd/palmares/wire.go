@@ -1,0 +1,222 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"palmares/demo"
+	"palmares/internal/accountsite"
+	"palmares/internal/api"
+	"palmares/internal/billing"
+	"palmares/internal/catalog"
+	"palmares/internal/content"
+	"palmares/internal/keyring"
+	"palmares/internal/mail"
+	"palmares/internal/quota"
+	"palmares/internal/server"
+	"palmares/internal/site"
+	"palmares/internal/snapshot"
+	"palmares/internal/store"
+	"palmares/internal/webhook"
+	"palmares/internal/webhookapi"
+)
+
+// dependencies is what everything else is built on. Opening it needs the database.
+type dependencies struct {
+	store  *store.Store
+	sealer webhook.Sealer
+	live   *snapshot.Live
+	meter  *quota.Meter // nil without quotas
+}
+
+// open opens the database and reads what must be in memory before anything is served. It
+// waits for a database that is unreachable.
+func (n *node) open(ctx context.Context) (d dependencies, err error) {
+	n.store, err = whenReachable(ctx, n.wait, func(ctx context.Context) (*store.Store, error) {
+		return store.Open(ctx, n.inv.database)
+	})
+	if err != nil {
+		return d, err
+	}
+	d.store = n.store
+	d.sealer, err = whenReachable(ctx, n.wait, func(ctx context.Context) (webhook.Sealer, error) {
+		return n.options.Webhooks.keySource(n.inv.database).Open(ctx, n.store.Endpoints)
+	})
+	if err != nil {
+		return d, err
+	}
+	d.live, err = whenReachable(ctx, n.wait, func(ctx context.Context) (*snapshot.Live, error) {
+		return snapshot.NewLive(ctx, n.load)
+	})
+	if err != nil || n.options.Quota == "off" {
+		return d, err
+	}
+	d.meter, err = whenReachable(ctx, n.wait, func(ctx context.Context) (*quota.Meter, error) {
+		cfg := quota.Config{
+			Now: n.inv.now, Log: n.log,
+			DayKey: n.store.Usage.DayKey, Load: n.store.Usage.Load, Save: n.store.Usage.Save, Prune: n.store.Usage.Prune,
+		}
+		if n.store.Shared() {
+			cfg.Count = n.store.Usage.Count
+		}
+		return quota.New(ctx, cfg)
+	})
+	return d, err
+}
+
+// wire builds everything that serve needs, from top to bottom, starts it and opens the
+// front.
+func (n *node) wire(ctx context.Context) error {
+	d, err := n.open(ctx)
+	if err != nil {
+		return err
+	}
+	c, st, now, log, base := n.options, d.store, n.inv.now, n.log, string(n.options.BaseURL)
+	timeout := cmp.Or(time.Duration(c.Delivery.Timeout), webhook.AnswerWithin)
+	keys := keyring.New(st.Keys, now)
+	dispatcher := webhook.NewDispatcher(webhook.Config{
+		Claim: func(ctx context.Context, now time.Time, limit int) ([]webhook.Claim, error) {
+			return st.Deliveries.ClaimFor(ctx, now, 2*timeout, limit)
+		},
+		Settle: st.Deliveries.Finish, Recover: st.Deliveries.RunRecovery, Prune: st.Deliveries.Prune, Figures: st.Deliveries.Figures,
+		Secrets: st.Endpoints, Sealer: d.sealer, Allow: c.Webhooks.Allow, Schedule: webhook.Schedule(c.Delivery.Schedule), Timeout: timeout, Now: now, Log: log,
+	})
+	transport, err := c.mailTransport(log)
+	if err != nil {
+		return err
+	}
+	content := &mailContent{store: st, baseURL: base, now: now}
+	mails := mail.NewQueue(mail.Config{
+		Claim: st.Mails.Claim, Settle: st.Mails.Finish, Oldest: st.Mails.Oldest, Check: st.Mails.Check,
+		Link: content.Link, Endpoint: content.Endpoint, Send: transport.Send, BaseURL: base, Now: now, Log: log,
+	})
+	payments, err := billing.New(billing.Config{
+		Key: c.Stripe.Key, WebhookSecret: c.Stripe.WebhookSecret, Price: c.Stripe.Price, BaseURL: base, Now: now, Log: log,
+		Subscription: st.Subscriptions.Find, SubscriptionOf: st.Subscriptions.ByCustomer, Subscriptions: st.Subscriptions.List, SetCustomer: st.Subscriptions.SetCustomer,
+		EventSeen: st.Subscriptions.EventSeen, Apply: st.Subscriptions.Apply, PruneEvents: st.Subscriptions.PruneEvents,
+		Cancellations: st.Subscriptions.Cancellations, Canceled: st.Subscriptions.Canceled, PruneCanceled: st.Subscriptions.PruneCancellations, SuspendKeys: st.Keys.SuspendExcess,
+	})
+	if err != nil {
+		return err
+	}
+	watch := n.newWatch(d.live, keys, dispatcher.Wake)
+	pages := site.New(site.Config{Snapshot: d.live.Snapshot, Demo: n.isDemo, BaseURL: base, Document: api.Document()})
+	cfg := server.Config{
+		Live: d.live, Keys: keys, Meter: d.meter, Trusted: c.Trusted, Site: pages, Log: log, Requests: n.journal, Metrics: n.metrics, Ready: n.front.Ready,
+		Webhooks: webhookapi.New(webhookapi.Config{
+			Store: st, Keys: keys, Sealer: d.sealer, Allow: c.Webhooks.Allow, Now: now, Log: log, Wake: dispatcher.Wake, Away: watch.Away,
+		}),
+		Account: accountsite.New(accountsite.Config{
+			Store: st, Frame: pages.Frame, BaseURL: base, Trusted: c.Trusted, MailLogged: c.Mail.SMTP.given == nil, Now: now, Log: log,
+			WakeMail: mails.Wake, WakeWebhooks: dispatcher.Wake, Sealer: d.sealer, Allow: c.Webhooks.Allow, Billing: payments, Quota: c.dailyQuota(), Away: watch.Away,
+		}),
+	}
+	if payments.Enabled() {
+		cfg.Stripe = payments
+	}
+	n.start(d, watch, pages, dispatcher, mails, payments)
+	n.front.Open(server.New(cfg))
+	n.announce(d.live.Snapshot())
+	return nil
+}
+
+// start runs the background loops and registers their metrics.
+func (n *node) start(d dependencies, watch *server.Watch, pages *site.Site, dispatcher *webhook.Dispatcher, mails *mail.Queue, payments *billing.Billing) {
+	if n.options.Mail.SMTP.given == nil {
+		n.log.Warn("--smtp is not set: mails are written to this log, links included")
+	}
+	if d.meter != nil {
+		n.run(d.meter.Run)
+		n.metrics.Flag("palmares_quota_alone", "1 while this node counts requests by itself, as the database does not answer.", d.meter.Alone)
+	}
+	n.run(watch.Run)
+	n.metrics.Flag("palmares_database_up", "1 while the database answers, 0 while what is in memory is served.", func() bool { return !watch.Away() })
+	n.run(pages.Run)
+	n.metrics.Catalogue(d.live)
+	n.runUntilStop(dispatcher.Run)
+	n.runUntilStop(mails.Run)
+	n.metrics.Register(dispatcher, mails)
+	n.run(payments.Run)
+	n.run(n.pruneSessions)
+}
+
+const (
+	// pollInterval is how often the database is asked whether something changed. A
+	// publication must be served within a second; the query costs microseconds.
+	pollInterval = 250 * time.Millisecond
+	// listenInterval is the same where the database notifies: it covers the time in
+	// which that connection is broken.
+	listenInterval = 500 * time.Millisecond
+)
+
+// newWatch builds what keeps memory in step with the database.
+func (n *node) newWatch(live *snapshot.Live, keys *keyring.Keyring, served func()) *server.Watch {
+	watch := &server.Watch{
+		State: func(ctx context.Context) (int64, int64, error) {
+			now, err := n.store.State(ctx)
+			return now.Version, now.Keys, err
+		},
+		NoteUse: n.store.Keys.MarkUsed, Interval: pollInterval, Served: served, Live: live, Keys: keys, Log: n.log,
+	}
+	if n.store.Shared() {
+		wake := make(chan struct{}, 1)
+		watch.Wake, watch.Interval = wake, listenInterval
+		n.run(func(ctx context.Context) error {
+			return n.store.Listen(ctx, func() {
+				select {
+				case wake <- struct{}{}:
+				default: // it is about to look anyway
+				}
+			})
+		})
+	}
+	return watch
+}
+
+// load builds what is served: the published catalogue, or until there is one the demo,
+// which is never stored.
+func (n *node) load(ctx context.Context) (*snapshot.Snapshot, error) {
+	published, err := n.store.Catalogue.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer tuneMemory()
+	base := string(n.options.BaseURL)
+	if published.Version > 0 {
+		return snapshot.Build(published.Catalog, published.Version, published.ChangedOn), nil
+	}
+	if n.options.Demo == "off" {
+		return snapshot.Empty("Palmarès", base), nil
+	}
+	shipped, problems, err := content.ReadFS(ctx, demo.Folder, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("the demo catalogue in this binary is broken: %v", problems[0])
+	}
+	shipped.URL = base
+	catalog.CarryOver(&catalog.Catalog{}, shipped, snapshot.NewestUpdate(shipped))
+	return snapshot.Build(shipped, 0, snapshot.NewestUpdate(shipped)), nil
+}
+
+// isDemo reports whether a snapshot is the demo catalogue.
+func (n *node) isDemo(s *snapshot.Snapshot) bool { return n.options.Demo == "on" && s.Version == 0 }
+
+// pruneSessions removes expired sign-in links and sessions once an hour.
+func (n *node) pruneSessions(ctx context.Context) error {
+	tick := time.NewTicker(time.Hour)
+	defer tick.Stop()
+	for {
+		if err := n.store.Sessions.Prune(ctx, n.inv.now()); err != nil && ctx.Err() == nil {
+			n.log.Error("could not remove expired sessions", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
