@@ -109,7 +109,7 @@ func (n *node) wire(ctx context.Context) error {
 			Store: st, Keys: keys, Sealer: d.sealer, Allow: c.Webhooks.Allow, Now: now, Log: log, Wake: dispatcher.Wake, Away: watch.Away,
 		}),
 		Account: accountsite.New(accountsite.Config{
-			Store: st, Frame: pages.Frame, BaseURL: base, Trusted: c.Trusted, MailLogged: c.Mail.SMTP.given == nil, Now: now, Log: log,
+			Store: st, Site: pages, BaseURL: base, Trusted: c.Trusted, MailLogged: c.Mail.SMTP.given == nil, Now: now, Log: log,
 			WakeMail: mails.Wake, WakeWebhooks: dispatcher.Wake, Sealer: d.sealer, Allow: c.Webhooks.Allow, Billing: payments, Quota: c.dailyQuota(), Away: watch.Away,
 		}),
 	}

@@ -37,8 +37,8 @@ import (
 // Config is what the pages need. All fields are required unless they say otherwise.
 type Config struct {
 	Store *store.Store
-	// Frame answers with a page in the layout of the site; it is (*site.Site).Frame.
-	Frame func(http.ResponseWriter, *http.Request, site.Framed)
+	// Site shows the pages in its layout.
+	Site *site.Site
 	// BaseURL is where visitors find this server, without a last slash.
 	BaseURL string
 	// Trusted are the proxies whose X-Forwarded-For is believed; none by default.

@@ -7,10 +7,8 @@ import (
 	"errors"
 	"html/template"
 	"io"
-	"io/fs"
 	"net/http"
 	"net/url"
-	"path"
 	"strings"
 
 	"palmares/internal/site"
@@ -22,18 +20,7 @@ var templateFiles embed.FS
 
 // templates are the pages by name: each is a file that defines "content", joined
 // with what surrounds it and the parts that several share (files named _*.html).
-var templates = func() map[string]*template.Template {
-	shared := template.Must(template.New("").Funcs(site.Functions()).ParseFS(templateFiles, "templates/_*.html"))
-	pages := map[string]*template.Template{}
-	names, err := fs.Glob(templateFiles, "templates/[a-z]*.html")
-	if err != nil {
-		panic(err) // only for a pattern that is wrong
-	}
-	for _, name := range names {
-		pages[strings.TrimSuffix(path.Base(name), ".html")] = template.Must(template.Must(shared.Clone()).ParseFS(templateFiles, name))
-	}
-	return pages
-}()
+var templates = site.ParseTemplates(templateFiles)
 
 // An answer is a page, or where to go instead.
 type answer struct {
@@ -179,7 +166,7 @@ func (p *portal) write(w http.ResponseWriter, r *request, a *answer) {
 	if a.stream != nil {
 		return
 	}
-	p.Frame(w, r.Request, site.Framed{Status: a.status, Title: a.title, Content: a.content, FormsTo: a.formsTo})
+	p.Site.ServeAccountPage(w, r.Request, site.AccountPage{Status: a.status, Title: a.title, Content: a.content, FormsTo: a.formsTo})
 }
 
 // A failure is a page that says what is wrong and what to do about it.

@@ -141,6 +141,9 @@ func (c *Catalog) Tool(slug string) *Tool {
 	return &c.Tools[i]
 }
 
+// CreditLine returns the line that whoever reuses the data must show.
+func (c *Catalog) CreditLine() string { return "Source : " + c.Name + " (" + c.URL + ")" }
+
 // CanonicalURLOf returns the URL of a tool's page.
 func (c *Catalog) CanonicalURLOf(t *Tool) string {
 	return cmp.Or(t.CanonicalURL, c.URL+"/outils/"+t.Slug)

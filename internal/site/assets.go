@@ -4,24 +4,27 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"io/fs"
+	"net/http"
 	"path"
 	"strings"
 
+	"palmares/internal/reference"
 	"palmares/internal/wire"
 )
 
 //go:embed static
 var staticFiles embed.FS
 
-// assets are the style, script and pictures of the pages, each under a name that
-// holds a hash of its content: a browser may keep it for ever, since a changed
-// file has another name.
+// assets are the styles, scripts and images of the pages. The name of each contains
+// a hash of its content, so browsers may cache it forever: a changed file gets
+// another name.
 type assets struct {
-	paths map[string]string  // by file name, where it is served
-	files map[string]*answer // by served name
+	paths map[string]string  // by file name
+	files map[string]*answer // by the name under /static/
 }
 
-var assetKinds = map[string]string{
+var assetTypes = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".js":  "text/javascript; charset=utf-8",
 	".svg": "image/svg+xml",
@@ -29,12 +32,23 @@ var assetKinds = map[string]string{
 
 func readAssets() assets {
 	a := assets{paths: map[string]string{}, files: map[string]*answer{}}
-	entries, err := staticFiles.ReadDir("static")
+	ours, err := fs.Sub(staticFiles, "static")
 	if err != nil {
-		panic(err) // the folder is inside the binary
+		panic(err) // only for an invalid path
+	}
+	a.add(ours)
+	a.add(reference.Static())
+	return a
+}
+
+// add adds the files of an embedded folder, which can always be read.
+func (a *assets) add(folder fs.FS) {
+	entries, err := fs.ReadDir(folder, ".")
+	if err != nil {
+		panic(err)
 	}
 	for _, e := range entries {
-		body, err := staticFiles.ReadFile("static/" + e.Name())
+		body, err := fs.ReadFile(folder, e.Name())
 		if err != nil {
 			panic(err)
 		}
@@ -42,9 +56,8 @@ func readAssets() assets {
 		ext := path.Ext(e.Name())
 		name := strings.TrimSuffix(e.Name(), ext) + "." + hex.EncodeToString(sum[:6]) + ext
 		a.paths[e.Name()] = "/static/" + name
-		a.files[name] = &answer{status: 200, kind: assetKinds[ext], cache: cacheYear, body: body, digest: wire.Digest(sum[:])}
+		a.files[name] = &answer{status: http.StatusOK, kind: assetTypes[ext], cache: cacheYear, body: body, digest: wire.Digest(sum[:])}
 	}
-	return a
 }
 
 func (s *Site) asset(r *request) (*answer, error) {

@@ -6,19 +6,21 @@ import (
 	"strconv"
 
 	"palmares/internal/catalog"
+	"palmares/internal/french"
+	"palmares/internal/markdown"
 )
 
-// A change is something that happened to the catalogue, told from the catalogue
-// alone: the day a record was last updated, its price history, its retirement.
+// A change is something that happened to the catalogue, as its records tell: the
+// day one was last updated, its price history, its retirement.
 type change struct {
 	Date  string
-	Kind  string // one word for the reader
+	Kind  string // shown to visitors
 	Title string
-	Path  string // where it can be seen
-	id    string // unlike that of any other change, for feeds
+	Path  string
+	id    string // unique, for the feed
 }
 
-// The kinds, in the order in which those of one day are told.
+// The kinds.
 const (
 	kindRetired    = "Cimetière"
 	kindPrice      = "Prix"
@@ -26,29 +28,28 @@ const (
 	kindTool       = "Fiche"
 )
 
+// kindOrder sorts the changes of one day.
 var kindOrder = map[string]int{kindRetired: 0, kindPrice: 1, kindComparison: 2, kindTool: 3}
 
-// maxChanges is how many are kept: what a feed reader that comes once a week
-// should not miss.
+// maxChanges is how many are kept: enough for a feed reader that polls once a week.
 const maxChanges = 60
 
-// latestChanges finds the newest changes of a catalogue. First only days are
-// looked at, to find the one from which on there are enough: words are made for
-// those few.
-func (e *edition) latestChanges() []change {
+// latestChanges returns the newest changes. A first pass reads only their days, to
+// find the day since when there are enough; only those are then described.
+func (v *view) latestChanges() []change {
 	var days []string
-	e.eachChange(func(day string, _ func() change) { days = append(days, day) })
+	v.eachChange(func(day string, _ func() change) { days = append(days, day) })
 	slices.Sort(days)
 	since := ""
 	if n := len(days); n > maxChanges {
 		since = days[n-maxChanges]
 	}
-	// A catalogue published in one go has all its changes on one day; of those
-	// some will do.
+	// A catalogue published all at once has all its changes on one day; some of
+	// them are enough.
 	var list []change
-	e.eachChange(func(day string, tell func() change) {
+	v.eachChange(func(day string, describe func() change) {
 		if day > since || day == since && len(list) < 4*maxChanges {
-			list = append(list, tell())
+			list = append(list, describe())
 		}
 	})
 	slices.SortFunc(list, func(a, b change) int {
@@ -57,21 +58,21 @@ func (e *edition) latestChanges() []change {
 	return list[:min(len(list), maxChanges)]
 }
 
-// eachChange visits every change; the words for one are made only when they are
-// wanted.
-func (e *edition) eachChange(visit func(day string, tell func() change)) {
-	c := e.snap.Catalog
+// eachChange calls visit for every change. Describing one is left to visit, because
+// few are needed.
+func (v *view) eachChange(visit func(day string, describe func() change)) {
+	c := v.snap.Catalog
 	for i := range c.Retired {
 		r := &c.Retired[i]
 		visit(r.RetiredAt, func() change {
-			return change{r.RetiredAt, kindRetired, r.Name + " quitte le catalogue\u00a0: " + reasonNames[r.Reason], e.obituary(r.Slug), "retrait-" + r.Slug}
+			return change{r.RetiredAt, kindRetired, r.Name + " quitte le catalogue\u00a0: " + reasonNames[r.Reason], v.retiredHref(r.Slug), "retrait-" + r.Slug}
 		})
 	}
 	for i := range c.Comparisons {
 		x := &c.Comparisons[i]
 		if x.Published {
 			visit(x.UpdatedAt, func() change {
-				return change{x.UpdatedAt, kindComparison, nobreak(x.Title), "/comparatifs/" + x.Slug, "comparatif-" + x.Slug}
+				return change{x.UpdatedAt, kindComparison, markdown.NoBreak(x.Title), "/comparatifs/" + x.Slug, "comparatif-" + x.Slug}
 			})
 		}
 	}
@@ -81,14 +82,14 @@ func (e *edition) eachChange(visit func(day string, tell func() change)) {
 		for n, p := range t.PriceHistory {
 			repriced = repriced || p.ChangedAt == t.UpdatedAt
 			visit(p.ChangedAt, func() change {
-				return change{p.ChangedAt, kindPrice, t.Name + "\u00a0: " + repricing(p), "/outils/" + t.Slug, "prix-" + t.Slug + "-" + strconv.Itoa(len(t.PriceHistory)-n)}
+				return change{p.ChangedAt, kindPrice, t.Name + "\u00a0: " + describePriceChange(p), "/outils/" + t.Slug, "prix-" + t.Slug + "-" + strconv.Itoa(len(t.PriceHistory)-n)}
 			})
 		}
-		if !repriced { // else it has been told
+		if !repriced { // else the price change says so
 			visit(t.UpdatedAt, func() change {
 				title := t.Name + "\u00a0: fiche mise à jour"
 				if t.Score != nil {
-					title += ", " + figure(*t.Score) + "/10"
+					title += ", " + french.Figure(*t.Score) + "/10"
 				}
 				return change{t.UpdatedAt, kindTool, title, "/outils/" + t.Slug, "fiche-" + t.Slug}
 			})
@@ -96,13 +97,13 @@ func (e *edition) eachChange(visit func(day string, tell func() change)) {
 	}
 }
 
-// repricing says how a price changed.
-func repricing(p catalog.PriceChange) string {
+// describePriceChange describes a price change.
+func describePriceChange(p catalog.PriceChange) string {
 	switch {
 	case p.OldPrice == p.NewPrice && p.OldPricing != p.NewPricing:
-		return "de " + string(p.OldPricing) + " à " + string(p.NewPricing) + ", toujours " + price(p.NewPrice)
+		return "de " + string(p.OldPricing) + " à " + string(p.NewPricing) + ", toujours " + french.Price(p.NewPrice)
 	case p.OldPricing != p.NewPricing:
-		return price(p.OldPrice) + " (" + string(p.OldPricing) + ") → " + price(p.NewPrice) + " (" + string(p.NewPricing) + ")"
+		return french.Price(p.OldPrice) + " (" + string(p.OldPricing) + ") → " + french.Price(p.NewPrice) + " (" + string(p.NewPricing) + ")"
 	}
-	return price(p.OldPrice) + " → " + price(p.NewPrice)
+	return french.Price(p.OldPrice) + " → " + french.Price(p.NewPrice)
 }

@@ -9,16 +9,16 @@ import (
 	"unicode/utf8"
 
 	"palmares/internal/catalog"
+	"palmares/internal/french"
 )
 
-// A chart is a price over time, as a line that steps where the price changed.
-// Everything in it is a coordinate; the words stand beside it in the page, for
-// those who do not see it too.
+// A chart is a price over time, drawn as a line that steps where the price changed.
+// It holds coordinates; the page says the same in words next to it.
 type chart struct {
 	Width, Height int
-	Left          int    // where the time axis begins
-	Line          string // path of the line
-	Area          string // path of what lies under it
+	Left          int    // start of the time axis
+	Line          string // SVG path
+	Area          string // SVG path of the area below the line
 	Dots          []dot
 	Grid          []gridLine
 	Ticks         []gridLine
@@ -28,13 +28,13 @@ type chart struct {
 // A dot marks a change.
 type dot struct{ X, Y string }
 
-// A gridLine is a line of the grid with its label, or a mark on the time axis.
+// A gridLine is a labelled line of the grid, or a label on the time axis.
 type gridLine struct {
 	At    string
 	Label string
 }
 
-// A chartSize is the room a chart has, in the units of its view box.
+// A chartSize is the size and the margins of a chart, in units of its view box.
 type chartSize struct {
 	width, height            int
 	left, right, top, bottom float64
@@ -46,15 +46,15 @@ var (
 	smallChart = chartSize{width: 120, height: 28, left: 3, right: 3, top: 4, bottom: 4}
 )
 
-// A pricePoint is a price from a day on.
+// A pricePoint is a price and the day since when it applies.
 type pricePoint struct {
 	day   time.Time
 	euros float64
 }
 
-// priceChart draws the history of a price up to a day. There is no chart without
-// a change, nor across a change of period: 10 €/mois and 100 €/an share no axis,
-// so only what came after it is drawn.
+// priceChart draws the history of a price up to a day. It returns nil without a
+// change. History starts at the last change of period, since 10 €/mois and 100 €/an
+// share no axis.
 func priceChart(t *catalog.Tool, until string, size chartSize) *chart {
 	points, end, ok := pricePoints(t, until)
 	if !ok {
@@ -69,8 +69,8 @@ func priceChart(t *catalog.Tool, until string, size chartSize) *chart {
 	var labels []string
 	if size.labelled {
 		for euro := 0.0; euro <= top+step/2; euro += step {
-			labels = append(labels, euros(euro))
-			size.left = max(size.left, labelRoom(labels[len(labels)-1]))
+			labels = append(labels, french.Euros(euro))
+			size.left = max(size.left, labelWidth(labels[len(labels)-1]))
 		}
 	}
 	span := end.Sub(points[0].day).Hours()
@@ -100,13 +100,13 @@ func priceChart(t *catalog.Tool, until string, size chartSize) *chart {
 	return c
 }
 
-// labelRoom is how wide a label beside the grid may be, with the gap after it.
-func labelRoom(label string) float64 {
+// labelWidth estimates the width of a grid label, with the gap after it.
+func labelWidth(label string) float64 {
 	return math.Ceil(8 + 6.5*float64(utf8.RuneCountInString(label)))
 }
 
-// pricePoints are the prices since the period was last changed, oldest first;
-// the first is the price before the first change, from a little earlier on.
+// pricePoints returns the prices since the last change of period, oldest first. The
+// first is the price before the first change, shortly before it.
 func pricePoints(t *catalog.Tool, until string) (points []pricePoint, end time.Time, ok bool) {
 	now, ok := parsePrice(t.Price)
 	if !ok {
@@ -136,18 +136,13 @@ func pricePoints(t *catalog.Tool, until string) (points []pricePoint, end time.T
 		end = last
 	}
 	margin := max(end.Sub(first)/8, 60*24*time.Hour)
-	end = maxTime(end, last.Add(margin/2))
+	if least := last.Add(margin / 2); end.Before(least) {
+		end = least
+	}
 	return slices.Insert(points, 0, pricePoint{first.Add(-margin), before}), end, true
 }
 
-func maxTime(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-// gridStep is a round amount of which two to five make the whole height.
+// gridStep returns a round amount that divides the height into two to five parts.
 func gridStep(most float64) float64 {
 	if most <= 0 {
 		return 1
@@ -161,29 +156,29 @@ func gridStep(most float64) float64 {
 	return 2.5 * power
 }
 
-// changeTicks dates the changes on the time axis, the newest first; one that
-// would run into the label after it goes without.
+// changeTicks labels the changes on the time axis, newest first. A label that would
+// overlap the next one is left out.
 func changeTicks(changes []pricePoint, x func(time.Time) float64, right float64) []gridLine {
-	const room = 62 // of a label such as sept. 2026
+	const width = 62 // of a label such as sept. 2026
 	var ticks []gridLine
-	next := right + room
+	next := right + width
 	for _, p := range slices.Backward(changes) {
-		at := min(x(p.day), right-room/2)
-		if next-at < room {
+		at := min(x(p.day), right-width/2)
+		if next-at < width {
 			continue
 		}
-		ticks = append(ticks, gridLine{coordinate(at), shortMonths[p.day.Month()-1] + space + strconv.Itoa(p.day.Year())})
+		ticks = append(ticks, gridLine{coordinate(at), french.ShortMonth(p.day)})
 		next = at
 	}
 	return ticks
 }
 
-// summary says what a chart shows.
+// summary describes a chart in words.
 func summary(t *catalog.Tool) string {
 	n := len(t.PriceHistory)
 	oldest := t.PriceHistory[n-1]
-	return "Prix de " + t.Name + "\u00a0: " + price(oldest.OldPrice) + " jusqu’au " + date(oldest.ChangedAt) + ", " +
-		price(t.Price) + " aujourd’hui, " + plural(n, "changement", "changements") + "."
+	return "Prix de " + t.Name + "\u00a0: " + french.Price(oldest.OldPrice) + " jusqu’au " + french.Date(oldest.ChangedAt) + ", " +
+		french.Price(t.Price) + " aujourd’hui, " + french.Plural(n, "changement", "changements") + "."
 }
 
 func coordinate(x float64) string { return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64) }

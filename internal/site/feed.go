@@ -1,11 +1,8 @@
 package site
 
-import (
-	"encoding/xml"
-	"strings"
-)
+import "encoding/xml"
 
-// The feed of changes (Atom, RFC 4287).
+// atomFeed is the feed of changes (Atom, RFC 4287).
 type atomFeed struct {
 	XMLName  xml.Name    `xml:"http://www.w3.org/2005/Atom feed"`
 	Language string      `xml:"xml:lang,attr"`
@@ -41,12 +38,12 @@ func (s *Site) feed(r *request) (*answer, error) {
 	c := r.snap.Catalog
 	f := atomFeed{
 		Language: "fr", ID: c.URL + "/flux.atom", Title: c.Name, Subtitle: "Les dernières modifications du catalogue",
-		Updated: moment(r.snap.UpdatedAt), Author: c.Name, Rights: creditLine(c.Name, c.URL),
+		Updated: midnight(r.snap.UpdatedAt), Author: c.Name, Rights: c.CreditLine(),
 		Links: []atomLink{{"self", "application/atom+xml", c.URL + "/flux.atom"}, {"alternate", "text/html", c.URL + "/"}},
 	}
 	for _, ch := range r.changes {
 		f.Entries = append(f.Entries, atomEntry{
-			ID: c.URL + "/flux.atom#" + ch.id + "-" + ch.Date, Title: ch.Title, Updated: moment(ch.Date),
+			ID: c.URL + "/flux.atom#" + ch.id + "-" + ch.Date, Title: ch.Title, Updated: midnight(ch.Date),
 			Link: atomLink{"alternate", "text/html", c.URL + ch.Path}, Category: atomCategory{ch.Kind},
 		})
 	}
@@ -54,16 +51,8 @@ func (s *Site) feed(r *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return found(atomType, append([]byte(xml.Header), body...)), nil
+	return newAnswer(atomType, append([]byte(xml.Header), body...)), nil
 }
 
-// moment is the beginning of a day, which is all that the catalogue knows.
-func moment(day string) string { return day + "T00:00:00Z" }
-
-// robots lets crawlers in everywhere: the API is for machines, and pages that
-// are not worth keeping say so themselves.
-func (s *Site) robots(r *request) (*answer, error) {
-	var b strings.Builder
-	b.WriteString("User-agent: *\nAllow: /\n\nSitemap: " + r.snap.Catalog.URL + "/sitemap.xml\n")
-	return found(textType, []byte(b.String())), nil
-}
+// midnight returns the start of a day: the catalogue knows no times.
+func midnight(day string) string { return day + "T00:00:00Z" }

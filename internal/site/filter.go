@@ -2,6 +2,7 @@ package site
 
 import (
 	"math"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -11,24 +12,24 @@ import (
 	"palmares/internal/snapshot"
 )
 
-// The limits of a list, those of the API.
+// The limits of a list, the same as in the API.
 const (
 	defaultLimit = 50
 	maxLimit     = 200
 	maxPage      = 1<<53 - 1
-	maxSearch    = 200 // characters of a search; nobody types more
+	maxSearch    = 200 // characters
 )
 
-// filters are the parameters of a list as its reader chose them, in the form that
-// the page shows and that the links of the page keep. What a form sends empty
-// counts as not given. A value that makes no sense is named in Problems and left out.
+// filters are the parameters of a list: the form that the page shows, and what its
+// links keep. An empty parameter counts as not given. An invalid one is reported in
+// Problems and ignored.
 type filters struct {
 	Action   string
-	Search   *field // nil for a list that cannot be searched
+	Search   *field // nil for a list without search
 	Fields   []field
 	Problems []string
-	given    url.Values // only what is good
-	values   url.Values
+	given    url.Values // valid and not empty
+	values   url.Values // as received
 }
 
 // A field is one control of a filter form.
@@ -37,7 +38,7 @@ type field struct {
 	Options            []option // of a choice; empty for a number
 }
 
-// An option is one choice.
+// An option is one option of a choice.
 type option struct {
 	Value, Label string
 	Selected     bool
@@ -47,7 +48,7 @@ func readFilters(r *request) *filters {
 	return &filters{Action: r.URL.Path, given: url.Values{}, values: r.URL.Query()}
 }
 
-// value is the first that was given for a parameter, without space around it.
+// value returns the first value of a parameter, trimmed.
 func (f *filters) value(name string) string {
 	v := strings.TrimSpace(strings.ToValidUTF8(f.values.Get(name), ""))
 	if v != "" {
@@ -71,8 +72,7 @@ func (f *filters) search() string {
 	return q
 }
 
-// choice reads one of the options; the first is the one that is taken when
-// nothing is given.
+// choice reads one of the options. The first is the default.
 func (f *filters) choice(name, label string, options ...option) string {
 	v := f.value(name)
 	known := v == ""
@@ -88,21 +88,21 @@ func (f *filters) choice(name, label string, options ...option) string {
 	return v
 }
 
-// category reads a category. One that does not exist is no mistake: its list is empty.
-func (f *filters) category(e *edition) string {
-	v := f.value("category")
+// category reads a category. An unknown one is valid: its list is empty.
+func (f *filters) category(v *view) string {
+	slug := f.value("category")
 	options := []option{{Label: "Toutes"}}
-	for _, c := range e.categories {
-		options = append(options, option{c.Slug, c.Label, c.Slug == v})
+	for _, c := range v.categories {
+		options = append(options, option{c.Slug, c.Label, c.Slug == slug})
 	}
-	if _, ok := e.labels[v]; v != "" && !ok {
-		options = append(options, option{v, v, true})
+	if _, ok := v.labels[slug]; slug != "" && !ok {
+		options = append(options, option{slug, slug, true})
 	}
-	f.Fields = append(f.Fields, field{Name: "category", Label: "Catégorie", Value: v, Options: options})
-	return v
+	f.Fields = append(f.Fields, field{Name: "category", Label: "Catégorie", Value: slug, Options: options})
+	return slug
 }
 
-// number reads a figure, with a point or a comma.
+// number reads a decimal number, with a point or a comma.
 func (f *filters) number(name, label string) *float64 {
 	v := f.value(name)
 	f.Fields = append(f.Fields, field{Name: name, Label: label, Value: v})
@@ -140,10 +140,10 @@ func (f *filters) paging() snapshot.Paging {
 	}
 }
 
-// Limit is the number per page when the reader chose one, for the form to keep.
+// Limit returns the number per page if it was given, for the form to keep.
 func (f *filters) Limit() string { return f.given.Get("limit") }
 
-// Active tells whether anything but the page was chosen.
+// Active reports whether anything but the page was chosen.
 func (f *filters) Active() bool {
 	for name := range f.given {
 		if name != "page" && name != "limit" {
@@ -153,7 +153,7 @@ func (f *filters) Active() bool {
 	return false
 }
 
-// href is the list with the same filters at another page.
+// href returns the address of another page of the list, with the same filters.
 func (f *filters) href(page int64) string {
 	v := url.Values{}
 	for name, values := range f.given {
@@ -170,17 +170,17 @@ func (f *filters) href(page int64) string {
 	return f.Action + "?" + v.Encode()
 }
 
-// A pager leads through the pages of a list.
+// A pager links to the pages of a list.
 type pager struct {
 	Number, Pages  int64
 	Previous, Next string // "" at the ends
 	Links          []pageLink
 }
 
-// Past tells that there is no such page.
+// Past reports whether the page is beyond the last one.
 func (p pager) Past() bool { return p.Number > max(p.Pages, 1) }
 
-// A pageLink is a page by its number; a zero number stands for pages left out.
+// A pageLink is a link to a page; number 0 stands for omitted pages.
 type pageLink struct {
 	Number  int64
 	Href    string
@@ -212,17 +212,17 @@ func (f *filters) pager(at snapshot.Paging, total int) pager {
 	return p
 }
 
-// answer is a page of a list: 400 when a filter made no sense.
+// answer renders a list, with status 400 if a filter is invalid.
 func (f *filters) answer(r *request, name string, p page, data any) *answer {
 	a := render(r, name, p, data)
 	if len(f.Problems) > 0 {
-		a.status, a.cache = 400, noStore
+		a.status, a.cache = http.StatusBadRequest, noStore
 	}
 	return a
 }
 
-// describe sets what search engines are told about a list: the bare list and its
-// pages are worth keeping, every choice of filters is not.
+// describe sets what search engines may index: the list without filters and its
+// pages, but not every combination of filters.
 func (f *filters) describe(p *page, at pager, c *catalog.Catalog) {
 	p.NoIndex = p.NoIndex || f.Active() || f.Limit() != "" || len(f.Problems) > 0 || at.Past()
 	if !p.NoIndex && at.Number > 1 {

@@ -5,49 +5,48 @@ import (
 	"palmares/internal/snapshot"
 )
 
-// homePage is the door of the site.
 type homePage struct {
-	Page       page
-	Stats      catalog.Stats
-	Best       []toolRow
-	Changes    []change
-	Categories []categoryCard
-	Feature    *match  // the newest, nil without one
-	Matches    []match // those before it
+	Page        page
+	Stats       catalog.Stats
+	Best        []toolRow
+	Changes     []change
+	Categories  []categoryCard
+	Feature     *comparisonRow  // the newest comparison; nil for none
+	Comparisons []comparisonRow // the next ones
 }
 
 // A categoryCard is a category with its best tool.
 type categoryCard struct {
 	Category catalog.CategoryItem
-	Best     *toolRow // nil when none is tested
+	Best     *toolRow // nil if no tool is tested
 }
 
-// What the home page shows of each kind.
+// How many of each the home page shows.
 const (
-	homeTools   = 7
-	homeChanges = 9
-	homeMatches = 3
+	homeTools       = 7
+	homeChanges     = 9
+	homeComparisons = 3
 )
 
 func (s *Site) home(r *request) (*answer, error) {
-	v := homePage{
+	data := homePage{
 		Stats:   r.stats,
-		Best:    r.rows(r.snap.Tools(snapshot.ToolQuery{}, snapshot.Paging{Number: 1, Limit: homeTools}).IDs()),
+		Best:    r.rows(r.snap.Tools(snapshot.ToolQuery{}, firstItems(homeTools)).IDs()),
 		Changes: r.changes[:min(len(r.changes), homeChanges)],
 	}
-	if latest := r.matchList(r.snap.Comparisons("", snapshot.Paging{Number: 1, Limit: 1 + homeMatches}).IDs()); len(latest) > 0 {
-		v.Feature, v.Matches = &latest[0], latest[1:]
+	if latest := r.comparisonRows(r.snap.Comparisons("", firstItems(1+homeComparisons)).IDs()); len(latest) > 0 {
+		data.Feature, data.Comparisons = &latest[0], latest[1:]
 	}
 	for _, c := range r.categories {
 		card := categoryCard{Category: c}
-		for _, i := range r.snap.Tools(snapshot.ToolQuery{Category: c.Slug}, whole(1)).IDs() {
+		for _, i := range r.snap.Tools(snapshot.ToolQuery{Category: c.Slug}, firstItems(1)).IDs() {
 			if best := r.row(&r.snap.Catalog.Tools[i]); best.Score != "" {
 				card.Best = &best
 			}
 		}
-		v.Categories = append(v.Categories, card)
+		data.Categories = append(data.Categories, card)
 	}
-	v.Page = s.page(r, "", "Des outils d’IA essayés, notés et suivis\u00a0: avis, comparatifs, prix en euros et leur histoire, outils disparus.", "/")
-	v.Page.Linked = r.linkedTools(v.Best, 1)
-	return render(r, "home", v.Page, v), nil
+	data.Page = s.page(r, "", "Des outils d’IA essayés, notés et suivis\u00a0: avis, comparatifs, prix en euros et leur histoire, outils disparus.", "/")
+	data.Page.JSONLD = r.jsonldTools(data.Best, 1)
+	return render(r, "home", data.Page, data), nil
 }

@@ -6,43 +6,37 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+
+	"palmares/internal/french"
 )
 
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-// templates are the pages by name: each is a file that defines "content", joined
-// with the layout and the parts that several pages share (files named _*.html).
-var templates = func() map[string]*template.Template {
-	shared := template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/_*.html"))
+// templates are the HTML templates by page name.
+var templates = ParseTemplates(templateFiles)
+
+// ParseTemplates parses the pages in the folder templates of files, by name. Each
+// defines "content"; files named _*.html are shared by all.
+func ParseTemplates(files fs.FS) map[string]*template.Template {
+	shared := template.Must(template.New("").Funcs(french.Functions()).ParseFS(files, "templates/_*.html"))
 	pages := map[string]*template.Template{}
-	names, err := fs.Glob(templateFiles, "templates/[a-z]*.html")
+	names, err := fs.Glob(files, "templates/[a-z]*.html")
 	if err != nil {
-		panic(err) // only for a pattern that is wrong
+		panic(err) // only for an invalid pattern
 	}
 	for _, name := range names {
-		t := template.Must(template.Must(shared.Clone()).ParseFS(templateFiles, name))
+		t := template.Must(template.Must(shared.Clone()).ParseFS(files, name))
 		pages[strings.TrimSuffix(path.Base(name), ".html")] = t
 	}
 	return pages
-}()
-
-// functions are what templates may call: the typography, and nothing that
-// decides anything.
-var functions = template.FuncMap{
-	"count":  count,
-	"date":   date,
-	"figure": figure,
-	"plural": plural,
-	"price":  price,
 }
 
-// A link leads somewhere.
 type link struct {
 	Href, Text string
 }
 
-// navigation is the main menu, the same on every page.
+// navigation is the main menu of every page.
 var navigation = []link{
 	{"/outils", "Outils"},
 	{"/comparatifs", "Comparatifs"},
@@ -52,7 +46,7 @@ var navigation = []link{
 	{"/compte", "Compte"},
 }
 
-// footer is the menu at the end of every page.
+// footer is the menu at the bottom of every page.
 var footer = []link{
 	{"/docs", "Documentation de l’API"},
 	{"/tarifs", "Tarifs de l’API"},
@@ -62,33 +56,33 @@ var footer = []link{
 	{"/api/v1/openapi.json", "OpenAPI"},
 }
 
-// page is what the layout needs of every page; each page's own data embeds it.
+// page is what the layout needs; the data of each page has it as its field Page.
 type page struct {
 	Service     string // name of the catalogue
-	Edition     string // what stands behind the name in brackets, set apart in the masthead
-	Title       string // of this page, without the name
+	Edition     string // the part of the name in brackets, such as "démonstration"
+	Title       string // without the name of the catalogue
 	Description string
-	Canonical   string // absolute; "" for a page that has no address of its own
+	Canonical   string // absolute URL; "" for a page without an address of its own
 	Section     string // path of the menu entry this page belongs to
 	Path        string
 	NoIndex     bool
 	Demo        bool
-	Article     bool   // for Open Graph: a text with an author, rather than a part of the site
-	UpdatedAt   string // "" before anything was published
+	Article     bool   // og:type article rather than website
+	UpdatedAt   string // "" before the first publication
 	Style       string
 	Script      string
-	MoreStyle   string // of this page alone; "" for none
+	MoreStyle   string // of this page only; "" for none
 	MoreScript  string
 	Credit      string // the line that reuse requires
-	Markdown    string // where the same stands in Markdown; "" for nowhere
+	Markdown    string // path of the Markdown form; "" for none
 	Icon        string
 	Navigation  []link
 	Footer      []link
-	Linked      any // JSON-LD, nil for none
+	JSONLD      any // nil for none
 }
 
-// page fills in the layout. The path is where the page lives on the catalogue's
-// own site, which need not be this server.
+// page fills in the layout. The path is that of the page on the catalogue's own
+// site, which may not be this server.
 func (s *Site) page(r *request, title, description, path string) page {
 	c := r.snap.Catalog
 	name, edition, _ := strings.Cut(c.Name, " (")
@@ -102,6 +96,6 @@ func (s *Site) page(r *request, title, description, path string) page {
 		Canonical: c.URL + path, Section: "/" + section, Path: r.URL.Path,
 		NoIndex: r.demo, Demo: r.demo, UpdatedAt: r.updatedAt,
 		Style: s.assets.paths["site.css"], Script: s.assets.paths["site.js"], Icon: s.assets.paths["icon.svg"],
-		Navigation: navigation, Footer: footer, Credit: creditLine(c.Name, c.URL), Markdown: s.markdown(r),
+		Navigation: navigation, Footer: footer, Credit: c.CreditLine(), Markdown: s.alternateMarkdown(r),
 	}
 }

@@ -1,5 +1,14 @@
 package site
 
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"palmares/internal/catalog"
+	"palmares/internal/french"
+)
+
 // pricesPage is the list of prices.
 type pricesPage struct {
 	Page    page
@@ -9,29 +18,51 @@ type pricesPage struct {
 	Pager   pager
 }
 
-// A priceRow is the price of a tool, with how it got there.
+// A priceRow is the price of a tool and its history.
 type priceRow struct {
 	Row   toolRow
-	Last  *priceMove // nil when it never changed
+	Last  *lastChange // nil if it never changed
 	Chart *chart
 }
 
-// A priceMove says how a price changed, and when.
-type priceMove struct{ Words, Date string }
+// A lastChange is the latest change of a price.
+type lastChange struct{ Words, Date string }
 
 func (s *Site) listPrices(r *request) (*answer, error) {
 	f := readFilters(r)
-	category, at := f.category(r.edition), f.paging()
+	category, at := f.category(r.view), f.paging()
 	list := r.snap.Prices(category, at)
-	v := pricesPage{Filters: f, Total: list.Total, Pager: f.pager(at, list.Total)}
+	data := pricesPage{Filters: f, Total: list.Total, Pager: f.pager(at, list.Total)}
 	for _, row := range r.rows(list.IDs()) {
 		p := priceRow{Row: row, Chart: priceChart(row.tool, r.snap.UpdatedAt, smallChart)}
 		if history := row.tool.PriceHistory; len(history) > 0 {
-			p.Last = &priceMove{repricing(history[0]), history[0].ChangedAt}
+			p.Last = &lastChange{describePriceChange(history[0]), history[0].ChangedAt}
 		}
-		v.Rows = append(v.Rows, p)
+		data.Rows = append(data.Rows, p)
 	}
-	v.Page = s.page(r, "Prix", "Le prix de chaque outil en euros, et comment il a changé.", "/prix")
-	f.describe(&v.Page, v.Pager, r.snap.Catalog)
-	return f.answer(r, "prices", v.Page, v), nil
+	data.Page = s.page(r, "Prix", "Le prix de chaque outil en euros, et comment il a changé.", "/prix")
+	f.describe(&data.Page, data.Pager, r.snap.Catalog)
+	return f.answer(r, "prices", data.Page, data), nil
+}
+
+// An amount is a price that can be compared and drawn.
+type amount struct {
+	euros  float64
+	period string
+}
+
+var plainNumber = strings.NewReplacer(" ", "", french.Space, "", french.Narrow, "", ",", ".")
+
+// parsePrice parses a price of the catalogue, which was checked when it was
+// published.
+func parsePrice(s string) (amount, bool) {
+	if !catalog.IsPrice(s) {
+		return amount{}, false
+	}
+	number, period, _ := strings.Cut(s, " €/")
+	x, err := strconv.ParseFloat(plainNumber.Replace(number), 64)
+	if err != nil || math.IsInf(x, 0) {
+		return amount{}, false
+	}
+	return amount{x, period}, true
 }

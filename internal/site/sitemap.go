@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// maxURLs is how many addresses one sitemap may hold (sitemaps.org).
+// maxURLs is how many URLs one sitemap may hold (sitemaps.org).
 const maxURLs = 50_000
 
-// mapped are the pages that every catalogue has.
-var mapped = []string{"/", "/outils", "/comparatifs", "/prix", "/cimetiere", "/docs", "/tarifs", "/licence", "/confidentialite"}
+// fixedPages are the pages that every catalogue has.
+var fixedPages = []string{"/", "/outils", "/comparatifs", "/prix", "/cimetiere", "/docs", "/tarifs", "/licence", "/confidentialite"}
 
-// eachURL visits the addresses of all pages with the day they last changed, ""
-// when that is unknown. A record whose own address is elsewhere is not ours to list.
-func (e *edition) eachURL(visit func(url, day string)) {
-	c := e.snap.Catalog
-	for _, p := range mapped {
+// eachURL calls visit for every page with the day of its last change, "" if
+// unknown. A record whose canonical page is elsewhere is left out.
+func (v *view) eachURL(visit func(url, day string)) {
+	c := v.snap.Catalog
+	for _, p := range fixedPages {
 		visit(c.URL+p, "")
 	}
-	for _, cat := range e.categories {
+	for _, cat := range v.categories {
 		visit(c.URL+"/categories/"+cat.Slug, "")
 	}
 	ours := func(url, path, day string) {
@@ -36,12 +36,12 @@ func (e *edition) eachURL(visit func(url, day string)) {
 			ours(c.ReviewURLOf(t), "/avis/"+t.Slug, t.UpdatedAt)
 		}
 	}
-	for _, x := range e.published {
+	for _, x := range v.published {
 		visit(c.ComparisonURLOf(x.Slug), x.UpdatedAt)
 	}
 }
 
-// sitemap lists all pages, or past the limit the parts that do.
+// sitemap lists all pages, or the parts of the sitemap if there are too many.
 func (s *Site) sitemap(r *request) (*answer, error) {
 	total := 0
 	r.eachURL(func(string, string) { total++ })
@@ -51,14 +51,14 @@ func (s *Site) sitemap(r *request) (*answer, error) {
 	var b bytes.Buffer
 	b.WriteString(xml.Header + `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`)
 	for part := 1; (part-1)*maxURLs < total; part++ {
-		entry(&b, "sitemap", r.snap.Catalog.URL+"/sitemap-"+strconv.Itoa(part)+".xml", r.snap.UpdatedAt)
+		writeEntry(&b, "sitemap", r.snap.Catalog.URL+"/sitemap-"+strconv.Itoa(part)+".xml", r.snap.UpdatedAt)
 	}
 	b.WriteString("</sitemapindex>")
-	return found(xmlType, b.Bytes()), nil
+	return newAnswer(xmlType, b.Bytes()), nil
 }
 
-// sitemapPart answers /sitemap-1.xml and so on; the mux cannot match a part of a
-// segment, so this is where all other unknown names end as well.
+// sitemapPart answers /sitemap-1.xml and so on. The mux cannot match part of a
+// segment, so all other unknown paths of one segment arrive here too.
 func (s *Site) sitemapPart(r *request) (*answer, error) {
 	name, ok := strings.CutPrefix(r.PathValue("file"), "sitemap-")
 	number, xml := strings.CutSuffix(name, ".xml")
@@ -68,17 +68,17 @@ func (s *Site) sitemapPart(r *request) (*answer, error) {
 			return a, nil
 		}
 	}
-	return s.missing(r)
+	return s.notFound(r)
 }
 
-// sitemapOf is one part, nil when there is none of that number.
-func (e *edition) sitemapOf(part int) *answer {
+// sitemapOf returns one part of the sitemap, or nil.
+func (v *view) sitemapOf(part int) *answer {
 	var b bytes.Buffer
 	b.WriteString(xml.Header + `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`)
 	n, written := 0, 0
-	e.eachURL(func(url, day string) {
+	v.eachURL(func(url, day string) {
 		if n/maxURLs == part-1 {
-			entry(&b, "url", url, day)
+			writeEntry(&b, "url", url, day)
 			written++
 		}
 		n++
@@ -87,15 +87,21 @@ func (e *edition) sitemapOf(part int) *answer {
 		return nil
 	}
 	b.WriteString("</urlset>")
-	return found(xmlType, b.Bytes())
+	return newAnswer(xmlType, b.Bytes())
 }
 
-func entry(b *bytes.Buffer, element, url, day string) {
+func writeEntry(b *bytes.Buffer, element, url, day string) {
 	b.WriteString("<" + element + "><loc>")
-	_ = xml.EscapeText(b, []byte(url)) // into memory: cannot fail
+	_ = xml.EscapeText(b, []byte(url)) // a buffer does not fail
 	b.WriteString("</loc>")
 	if day != "" {
 		b.WriteString("<lastmod>" + day + "</lastmod>")
 	}
 	b.WriteString("</" + element + ">")
+}
+
+// robots lets crawlers in everywhere: the API is for machines, and pages that are
+// not worth indexing say so themselves.
+func (s *Site) robots(r *request) (*answer, error) {
+	return newAnswer(textType, []byte("User-agent: *\nAllow: /\n\nSitemap: "+r.snap.Catalog.URL+"/sitemap.xml\n")), nil
 }

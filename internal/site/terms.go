@@ -1,18 +1,14 @@
 package site
 
-// termsPage is a page of words about the service itself.
+// termsPage is a page about the service itself.
 type termsPage struct {
 	Page   page
 	Credit string // the line that reuse requires
 }
 
-// creditLine is the line that whoever reuses the data must show.
-func creditLine(name, url string) string { return "Source : " + name + " (" + url + ")" }
-
 func (s *Site) terms(r *request, name, title, description, path string) (*answer, error) {
-	c := r.snap.Catalog
-	v := termsPage{Page: s.page(r, title, description, path), Credit: creditLine(c.Name, c.URL)}
-	return render(r, name, v.Page, v), nil
+	data := termsPage{Page: s.page(r, title, description, path), Credit: r.snap.Catalog.CreditLine()}
+	return render(r, name, data.Page, data), nil
 }
 
 func (s *Site) plans(r *request) (*answer, error) {

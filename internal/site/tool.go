@@ -8,53 +8,51 @@ import (
 	"palmares/internal/markdown"
 )
 
-// toolPage is the card of one tool.
 type toolPage struct {
-	Page    page
-	Row     toolRow
-	Tool    *catalog.Tool
-	Reader  string // for whom it is made
-	Figures []bar
-	Sources []source
-	Excerpt string // how the review begins
-	Minutes int    // to read it
-	History []catalog.PriceChange
-	Chart   *chart
-	Rivals  []rival
-	Matches []match
+	Page         page
+	Row          toolRow
+	Tool         *catalog.Tool
+	Audience     string
+	Figures      []bar
+	Sources      []source
+	Excerpt      string // the first paragraph of the review
+	Minutes      int    // to read the review
+	History      []catalog.PriceChange
+	Chart        *chart
+	Alternatives []alternative
+	Comparisons  []comparisonRow
 }
 
-// A source is where something was read; it is a link only when it may be one.
+// A source is where a fact comes from. Href is "" unless it is a valid URL.
 type source struct {
 	Text string
 	Href string
 }
 
-// rivalsShown is how many alternatives a card names.
-const rivalsShown = 3
+// toolAlternatives is how many alternatives the page of a tool shows.
+const toolAlternatives = 3
 
 func (s *Site) showTool(r *request) (*answer, error) {
-	t, elsewhere, err := r.tool("/outils/")
+	t, redirect, err := r.tool("/outils/")
 	if t == nil {
-		return elsewhere, err
+		return redirect, err
 	}
-	v := toolPage{
-		Row: r.row(t), Tool: t, Reader: readerNames[t.ICP], Figures: figures(t), Sources: sources(t),
-		Excerpt: nobreak(excerpt(t.Body)), Minutes: minutes(t.Body),
+	data := toolPage{
+		Row: r.row(t), Tool: t, Audience: audiences[t.ICP], Figures: figures(t), Sources: sources(t),
+		Excerpt: markdown.NoBreak(excerpt(t.Body)), Minutes: minutes(t.Body),
 		History: t.PriceHistory, Chart: priceChart(t, r.snap.UpdatedAt, largeChart),
-		Matches: r.matchesOf(t),
+		Comparisons: r.comparisonsWith(t),
 	}
-	v.Rivals, _ = r.rivals(t, rivalsShown)
-	title := t.Name + "\u00a0: note, prix et fiche"
-	v.Page = s.page(r, title, nobreak(t.Name+" : "+t.Tagline), "/outils/"+t.Slug)
-	v.Page.Canonical = r.snap.Catalog.CanonicalURLOf(t)
-	linked := r.linkedTool(t)
-	linked.Context, linked.Review = schema, r.linkedReview(t)
-	v.Page.Linked = linked
-	return render(r, "tool", v.Page, v), nil
+	data.Alternatives, _ = r.alternatives(t, toolAlternatives)
+	data.Page = s.page(r, t.Name+"\u00a0: note, prix et fiche", markdown.NoBreak(t.Name+" : "+t.Tagline), "/outils/"+t.Slug)
+	data.Page.Canonical = r.snap.Catalog.CanonicalURLOf(t)
+	tool := r.jsonldTool(t)
+	tool.Context, tool.Review = schemaOrg, r.jsonldReview(t)
+	data.Page.JSONLD = tool
+	return render(r, "tool", data.Page, data), nil
 }
 
-// figures are the three measures of a tool.
+// figures returns the three measures of a tool.
 func figures(t *catalog.Tool) []bar {
 	return []bar{
 		newBar("Note", t.Score, "sur 10, après essai"),
@@ -74,12 +72,12 @@ func sources(t *catalog.Tool) []source {
 	return list
 }
 
-// excerpt is the first paragraph of a review as plain text, "" when it has none.
-// Only the beginning is parsed: the card must not cost what the review does.
+// excerpt returns the first paragraph of a review as plain text, or "". It parses no
+// more than that, to cost less than the whole review.
 func excerpt(body string) string {
 	for block := range strings.SplitSeq(body, "\n\n") {
 		block = strings.TrimSpace(block)
-		for strings.HasPrefix(block, "#") { // a heading needs no blank line after it
+		for strings.HasPrefix(block, "#") { // no blank line is required after a heading
 			_, block, _ = strings.Cut(block, "\n")
 			block = strings.TrimSpace(block)
 		}
@@ -93,10 +91,9 @@ func excerpt(body string) string {
 	return ""
 }
 
-// minutes is how long a text takes to read, at 230 words a minute, rounded up.
+// minutes returns how long a text takes to read at 230 words a minute, rounded up.
 func minutes(body string) int {
-	words := 0
-	inside := false
+	words, inside := 0, false
 	for i := range len(body) {
 		blank := body[i] <= ' '
 		if inside && blank {

@@ -14,8 +14,8 @@ type toolsPage struct {
 	Rows    []toolRow
 	First   int64 // rank of the first row
 	Total   int
-	Partial bool // no tool has all words of the query
-	Formers []former
+	Partial bool // no tool matches all words of Query
+	Notices []notice
 	Pager   pager
 }
 
@@ -30,24 +30,11 @@ func (s *Site) listTools(r *request) (*answer, error) {
 	f := readFilters(r)
 	text := f.search()
 	q := snapshot.ToolQuery{
-		Category:        f.category(r.edition),
+		Category:        f.category(r.view),
 		ScoreMin:        f.number("score_min", "Note min."),
 		ObsolescenceMax: f.number("obsolescence_max", "Obsolescence max."),
 	}
-	// An empty sort is the best order for what is asked: relevance for a search,
-	// the score otherwise. Forms without a script send it along with a new search.
-	options := []option{{Label: sortLabels[snapshot.ScoreDesc]}}
-	if text == "" && f.values.Get("sort") == snapshot.Sorts[snapshot.ScoreDesc] {
-		f.values.Del("sort") // the same order by its other name
-	}
-	if text != "" {
-		options[0].Label = "Pertinence"
-		options = append(options, option{Value: snapshot.Sorts[snapshot.ScoreDesc], Label: sortLabels[snapshot.ScoreDesc]})
-	}
-	for sort := snapshot.ScoreAsc; int(sort) < len(sortLabels); sort++ {
-		options = append(options, option{Value: snapshot.Sorts[sort], Label: sortLabels[sort]})
-	}
-	chosen := f.choice("sort", "Trier par", options...)
+	chosen := f.sort(text != "")
 	for sort, name := range snapshot.Sorts {
 		if name == chosen {
 			q.Sort = snapshot.Sort(sort)
@@ -55,19 +42,19 @@ func (s *Site) listTools(r *request) (*answer, error) {
 	}
 	at := f.paging()
 
-	v := toolsPage{Filters: f, Query: text, First: (at.Number-1)*int64(at.Limit) + 1}
+	data := toolsPage{Filters: f, Query: text, First: (at.Number-1)*int64(at.Limit) + 1}
 	var ids []int32
 	switch {
 	case text == "":
 		list := r.snap.Tools(q, at)
-		ids, v.Total = list.IDs(), list.Total
+		ids, data.Total = list.IDs(), list.Total
 	case chosen == "":
-		ids, v.Total, v.Partial = r.byRelevance(text, q, at)
+		ids, data.Total, data.Partial = r.byRelevance(text, q, at)
 	default:
-		ids, v.Total, v.Partial = r.matching(text, q, at)
+		ids, data.Total, data.Partial = r.matching(text, q, at)
 	}
-	v.Rows, v.Formers = r.rows(ids), r.formers(text)
-	v.Pager = f.pager(at, v.Total)
+	data.Rows, data.Notices = r.rows(ids), r.notices(text)
+	data.Pager = f.pager(at, data.Total)
 
 	title, description := "Tous les outils", "La liste des outils d’IA que nous suivons, avec leur note, leur prix et la date du dernier essai."
 	switch {
@@ -76,21 +63,36 @@ func (s *Site) listTools(r *request) (*answer, error) {
 	case q.Category != "":
 		title = "Outils\u00a0: " + r.label(q.Category)
 	}
-	v.Page = s.page(r, title, description, "/outils")
-	f.describe(&v.Page, v.Pager, r.snap.Catalog)
-	v.Page.Linked = r.linkedTools(v.Rows, int(v.First))
-	return f.answer(r, "tools", v.Page, v), nil
+	data.Page = s.page(r, title, description, "/outils")
+	f.describe(&data.Page, data.Pager, r.snap.Catalog)
+	data.Page.JSONLD = r.jsonldTools(data.Rows, int(data.First))
+	return f.answer(r, "tools", data.Page, data), nil
 }
 
-// byRelevance lists the tools that match a text, the best first.
-func (e *edition) byRelevance(text string, q snapshot.ToolQuery, at snapshot.Paging) (ids []int32, total int, partial bool) {
-	offset := len(e.snap.Catalog.Tools) // past the end
+// sort reads the order of the list. Empty means relevance for a search and the score
+// otherwise; forms without a script also send it with a new search.
+func (f *filters) sort(searching bool) string {
+	options := []option{{Label: sortLabels[snapshot.ScoreDesc]}}
+	if searching {
+		options = []option{{Label: "Pertinence"}, {Value: snapshot.Sorts[snapshot.ScoreDesc], Label: sortLabels[snapshot.ScoreDesc]}}
+	} else if f.values.Get("sort") == snapshot.Sorts[snapshot.ScoreDesc] {
+		f.values.Del("sort") // it is the default
+	}
+	for sort := snapshot.ScoreAsc; int(sort) < len(sortLabels); sort++ {
+		options = append(options, option{Value: snapshot.Sorts[sort], Label: sortLabels[sort]})
+	}
+	return f.choice("sort", "Trier par", options...)
+}
+
+// byRelevance returns the tools that match a text, best first.
+func (v *view) byRelevance(text string, q snapshot.ToolQuery, at snapshot.Paging) (ids []int32, total int, partial bool) {
+	offset := len(v.snap.Catalog.Tools) // past the end
 	if at.Number <= int64(offset) {
 		offset = int(at.Number-1) * at.Limit
 	}
-	result := e.index().Search(search.Query{
+	result := v.index().Search(search.Query{
 		Text: text, Offset: offset, Limit: at.Limit,
-		Keep: func(i int) bool { return passes(&e.snap.Catalog.Tools[i], q) },
+		Keep: func(i int) bool { return passes(&v.snap.Catalog.Tools[i], q) },
 	})
 	for _, hit := range result.Hits {
 		ids = append(ids, int32(hit.Tool))
@@ -98,18 +100,18 @@ func (e *edition) byRelevance(text string, q snapshot.ToolQuery, at snapshot.Pag
 	return ids, result.Total, result.Partial
 }
 
-// passes tells whether a tool is in the list that a query chooses.
+// passes reports whether a tool passes the filters of a query.
 func passes(t *catalog.Tool, q snapshot.ToolQuery) bool {
 	return (q.Category == "" || t.Category == q.Category) &&
 		(q.ScoreMin == nil || t.Score != nil && *t.Score >= *q.ScoreMin) &&
 		(q.ObsolescenceMax == nil || t.Obsolescence != nil && *t.Obsolescence <= *q.ObsolescenceMax)
 }
 
-// matching lists the tools that match a text in the order that a query chooses.
-func (e *edition) matching(text string, q snapshot.ToolQuery, at snapshot.Paging) (ids []int32, total int, partial bool) {
-	found, partial := e.index().Matches(text)
+// matching returns the tools that match a text, in the order of a query.
+func (v *view) matching(text string, q snapshot.ToolQuery, at snapshot.Paging) (ids []int32, total int, partial bool) {
+	found, partial := v.index().Matches(text)
 	first := (at.Number - 1) * int64(at.Limit)
-	for _, i := range e.snap.Tools(q, whole(len(e.snap.Catalog.Tools))).IDs() {
+	for _, i := range v.snap.Tools(q, firstItems(len(v.snap.Catalog.Tools))).IDs() {
 		if found[i/64]&(1<<(i%64)) == 0 {
 			continue
 		}

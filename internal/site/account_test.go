@@ -13,7 +13,7 @@ import (
 func TestAPageMadeElsewhereWearsTheLayout(t *testing.T) {
 	v := open(t, small())
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		v.site.Frame(w, r, site.Framed{Status: http.StatusGone, Title: "Un <titre>", Content: template.HTML("<p>Le contenu.</p>")})
+		v.site.ServeAccountPage(w, r, site.AccountPage{Status: http.StatusGone, Title: "Un <titre>", Content: template.HTML("<p>Le contenu.</p>")})
 	}))
 	defer srv.Close()
 	v.url = srv.URL

@@ -1,28 +1,30 @@
-package site
+package reference
 
 import (
 	"embed"
 	"encoding/json"
 	"strings"
+
+	"palmares/internal/catalog"
 )
 
-// A sample is a call of the API in one language, to copy and run.
+// A sample is an API call in one language, ready to copy and run.
 type sample struct {
 	ID       string // of the element that holds it
 	Language string
 	Code     string
 }
 
-// keyVariable is the environment variable from which samples take the key, so
-// that none ever invites to write one into a program.
+// keyVariable is the environment variable from which samples read the key, so
+// that no sample suggests writing one into a program.
 const keyVariable = "PALMARES_KEY"
 
-// samplesOf are the samples of a call. Each is complete: it runs as it stands,
-// once the variable is set where a key is needed.
+// samplesOf returns the samples of a call. Each is complete: it runs unchanged
+// once keyVariable is set, if the operation needs a key.
 func samplesOf(operation, address string, keyed bool) []sample {
 	return []sample{
 		{operation + ".curl", "curl", curlSample(address, keyed)},
-		{operation + ".javascript", "JavaScript", scriptSample(address, keyed)},
+		{operation + ".javascript", "JavaScript", javascriptSample(address, keyed)},
 		{operation + ".python", "Python", pythonSample(address, keyed)},
 		{operation + ".go", "Go", goSample(address, keyed)},
 	}
@@ -35,7 +37,7 @@ func curlSample(address string, keyed bool) string {
 	return "curl " + shellQuote(address)
 }
 
-func scriptSample(address string, keyed bool) string {
+func javascriptSample(address string, keyed bool) string {
 	call := "fetch(" + literal(address) + ");"
 	if keyed {
 		call = "fetch(" + literal(address) + ", {\n  headers: { Authorization: `Bearer ${process.env." + keyVariable + "}` },\n});"
@@ -84,10 +86,10 @@ func goSample(address string, keyed bool) string {
 	return begin + "\tresponse, err := http.Get(" + literal(address) + ")\n" + end
 }
 
-// shellQuote writes a word that a shell takes as it is.
+// shellQuote quotes s as one word of a shell.
 func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// literal writes a string constant. JSON's are also those of the three languages.
+// literal quotes s as a string of JSON, which is also one of JavaScript, Python and Go.
 func literal(s string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -101,15 +103,16 @@ func literal(s string) string {
 //go:embed samples
 var programs embed.FS
 
-// program is one of the longer samples, which are files of their own so that
-// they can be run. Until a page puts the address of its own server and its own
-// credit line there, they name those of the demo.
+// program returns one of the longer samples, which are separate files so that they
+// can be run. The files name an example server and its credit line; base and
+// credit replace them.
 func program(name, base, credit string) string {
 	code, err := programs.ReadFile("samples/" + name)
 	if err != nil {
-		panic(err) // the folder is inside the binary
+		panic(err) // the folder is embedded
 	}
-	const demo = "https://palmares.example"
-	s := strings.ReplaceAll(string(code), literal(creditLine("Palmarès", demo)), literal(credit))
-	return strings.TrimSpace(strings.ReplaceAll(s, demo, base))
+	const exampleBase = "https://palmares.example"
+	example := catalog.Catalog{Name: "Palmarès", URL: exampleBase}
+	s := strings.ReplaceAll(string(code), literal(example.CreditLine()), literal(credit))
+	return strings.TrimSpace(strings.ReplaceAll(s, exampleBase, base))
 }

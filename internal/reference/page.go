@@ -1,0 +1,231 @@
+package reference
+
+import (
+	"html/template"
+	"net/url"
+	"slices"
+	"strings"
+
+	"palmares/internal/catalog"
+	"palmares/internal/markdown"
+	"palmares/internal/snapshot"
+)
+
+// page is the data of the templates.
+type page struct {
+	Version       string // of the document
+	Base          string // where callers find the API
+	Credit        string
+	Source        string // path of the document
+	First         sample
+	Answer        template.HTML // to First
+	Guide         []chapter     // the document's own introduction
+	Groups        []group
+	Headers       []header
+	Errors        []errorCode
+	QuotaExceeded template.HTML // a 429 answer
+	Cache         sample
+	Pages         sample
+	Search        sample
+	EventTypes    []string // that webhooks announce
+}
+
+// A chapter is a part of the document's description.
+type chapter struct {
+	ID       string
+	Heading  string
+	HTML     template.HTML
+	Markdown string // as it is in the document, without its heading
+}
+
+// A group is the operations of one tag.
+type group struct {
+	ID, Name, Text string
+	Operations     []operation
+}
+
+// An operation is one operation of the API.
+type operation struct {
+	ID         string
+	Path       string
+	Summary    string
+	Text       string // Markdown
+	HTML       template.HTML
+	Keyed      bool // needs a key
+	Counted    bool // can answer 429
+	Parameters []parameter
+	Schema     []field
+	Examples   []example
+	Statuses   []status
+	Headers    []anchor // of a 200 answer
+
+	// These depend on the catalogue: see (*operation).call.
+	Href     string // a call that answers 200
+	Samples  []sample
+	NoRecord bool // the catalogue has no record to name: samples keep the braces of the path
+}
+
+// A parameter is one parameter, with the form control for trying it.
+type parameter struct {
+	ID, Name, In string
+	Place        string // In, in French
+	Type         string
+	Required     bool
+	Default      string
+	Bounds       string
+	Pattern      string
+	Enum         []string
+	Text         string // Markdown
+	HTML         template.HTML
+	Control      string // number, text or select
+	Min, Max     string
+	Placeholder  string
+	Value        string // initial value of the control
+}
+
+// A field is one field of an answer; those of a nested object follow it.
+type field struct {
+	Depth int
+	Name  string
+	Type  string
+	Null  bool
+	Enum  []string
+	Text  string // Markdown
+	HTML  template.HTML
+}
+
+// Indent returns the indentation of the field in a Markdown list.
+func (f field) Indent() string { return strings.Repeat("  ", f.Depth) }
+
+type example struct {
+	HTML template.HTML // the summary
+	Code template.HTML
+}
+
+type status struct {
+	Status   string
+	Text     string // Markdown
+	HTML     template.HTML
+	Codes    []anchor
+	Examples []example // of an error
+}
+
+type anchor struct{ ID, Name string }
+
+type header struct {
+	ID, Name string
+	HTML     template.HTML
+	Example  string
+	Statuses []string // empty for a header of every answer
+}
+
+// page adds what depends on the catalogue.
+func (ref *Reference) page(snap *snapshot.Snapshot, base string) page {
+	credit := snap.Catalog.CreditLine()
+	p := page{
+		Version: ref.version, Base: base, Credit: credit, Source: DocumentPath,
+		Guide: ref.guide, Headers: ref.headers, Errors: errorCodes, QuotaExceeded: ref.quotaExceeded,
+		First:      sample{"premier-appel", "curl", curlSample(base+"/api/v1/tools?limit=1", false)},
+		Answer:     highlight(snap.Tools(snapshot.ToolQuery{}, first).Body().Bytes()),
+		Cache:      sample{"cache.curl", "curl", "curl --etag-save stats.etag --etag-compare stats.etag \\\n  -o stats.json " + shellQuote(base+"/api/v1/stats")},
+		Pages:      sample{"pagination.python", "Python", program("pages.py", base, "")},
+		Search:     sample{"recherche.python", "Python", program("recherche.py", base, credit)},
+		EventTypes: catalog.ChangeTypes,
+	}
+	values := sampleValues(snap)
+	for _, g := range ref.groups {
+		g.Operations = slices.Clone(g.Operations)
+		for i := range g.Operations {
+			g.Operations[i].call(base, values[g.Operations[i].ID])
+		}
+		p.Groups = append(p.Groups, g)
+	}
+	return p
+}
+
+// first is the page of a list that holds its first item only.
+var first = snapshot.Paging{Number: 1, Limit: 1}
+
+// embeddingsSearched is how many tools are searched for one with embeddings. The
+// best tools nearly all have them.
+const embeddingsSearched = 200
+
+// sampleValues returns, by operation, parameters that find something in this
+// catalogue. An operation for which there is no record is missing: a path then
+// keeps its braces, and a filter shows the document's example, which finds an
+// empty list.
+func sampleValues(snap *snapshot.Snapshot) map[string]map[string]string {
+	c := snap.Catalog
+	values := map[string]map[string]string{}
+	for _, i := range snap.Tools(snapshot.ToolQuery{}, first).IDs() {
+		t := &c.Tools[i]
+		values["listTools"] = map[string]string{"category": t.Category}
+		values["listPricing"] = values["listTools"]
+		values["getTool"] = map[string]string{"slug": t.Slug}
+		values["getPricing"] = values["getTool"]
+	}
+	for _, i := range snap.Tools(snapshot.ToolQuery{}, snapshot.Paging{Number: 1, Limit: embeddingsSearched}).IDs() {
+		if _, ok := snap.Embeddings(c.Tools[i].Slug); ok {
+			values["getEmbeddings"] = map[string]string{"slug": c.Tools[i].Slug}
+			break
+		}
+	}
+	for _, i := range snap.Comparisons("", first).IDs() {
+		x := snap.Published()[i]
+		values["listComparatifs"] = map[string]string{"category": c.Tool(x.ToolA).Category}
+		values["getComparatif"] = map[string]string{"slug": x.Slug}
+	}
+	for _, i := range snap.Retired("", "", first).IDs() {
+		values["listCimetiere"] = map[string]string{"category": c.Retired[i].Category, "reason": string(c.Retired[i].Reason)}
+	}
+	return values
+}
+
+// filtersShown is how many filters a sample call of a list sets.
+const filtersShown = 2
+
+// call makes the samples of an operation with the values of its parameters, nil if
+// the catalogue has none. They set the parameters of the path, and the first
+// filters of a list that have no default.
+func (o *operation) call(base string, values map[string]string) {
+	o.Parameters = slices.Clone(o.Parameters)
+	path, query, filters := o.Path, url.Values{}, 0
+	for i := range o.Parameters {
+		p := &o.Parameters[i]
+		if v, ok := values[p.Name]; ok {
+			p.Placeholder = v
+		}
+		switch {
+		case p.In == "path" && values == nil:
+			o.NoRecord, p.Placeholder = true, "{"+p.Name+"}"
+		case p.In == "path":
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", url.PathEscape(p.Placeholder))
+			p.Value = p.Placeholder
+		case p.In == "query" && p.Default == "" && filters < filtersShown:
+			query.Set(p.Name, p.Placeholder)
+			p.Value = p.Placeholder
+			filters++
+		}
+	}
+	o.Href = path
+	if len(query) > 0 {
+		o.Href += "?" + query.Encode()
+	}
+	o.Samples = samplesOf(o.ID, base+o.Href, o.Keyed)
+}
+
+// block renders Markdown of the document.
+func block(text string) template.HTML {
+	var b strings.Builder
+	for _, part := range markdown.HTML(text) {
+		b.WriteString(part.HTML)
+	}
+	return template.HTML(b.String())
+}
+
+// inline renders Markdown of one paragraph without the paragraph's tags.
+func inline(text string) template.HTML {
+	s := strings.TrimSpace(string(block(text)))
+	s = strings.TrimSuffix(strings.TrimPrefix(s, "<p>"), "</p>")
+	return template.HTML(strings.ReplaceAll(s, "</p>\n<p>", "<br>"))
+}

@@ -1,0 +1,109 @@
+// Package reference turns the OpenAPI document of the API into the page that
+// explains it, in HTML and in Markdown.
+//
+// Everything that the document says is taken from it when the program starts. What
+// depends on the catalogue is added for each published version: samples name its
+// records, so that every call on the page returns something. The page has no layout
+// of its own; package site shows it in the layout of the site.
+package reference
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"io/fs"
+	"slices"
+	"strings"
+	texttemplate "text/template"
+
+	"palmares/internal/markdown"
+	"palmares/internal/snapshot"
+)
+
+// DocumentPath is where the API serves the document.
+const DocumentPath = "/api/v1/openapi.json"
+
+// A Reference is what the document says, ready to be shown. It does not change and
+// may be used by any number of goroutines.
+type Reference struct {
+	version       string
+	guide         []chapter
+	groups        []group
+	headers       []header
+	quotaExceeded template.HTML
+}
+
+// New reads an OpenAPI document. It panics on an invalid one: the document is part
+// of the program.
+func New(raw []byte) *Reference {
+	d := parseDocument(raw)
+	ref := &Reference{version: d.Info.Version, quotaExceeded: highlight(d.Components.Examples["QuotaAnonymous"].Value)}
+	for _, part := range markdown.HTML(d.Info.Description) {
+		if part.Heading != "" {
+			heading := markdown.NoBreak(part.Heading)
+			ref.guide = append(ref.guide, chapter{part.ID, heading, template.HTML(part.HTML), chapterSource(d.Info.Description, heading)})
+		}
+	}
+	headers := headerCollector{document: d, places: map[string]int{}}
+	for _, tag := range d.Tags {
+		g := group{ID: "operations-" + markdown.HTML("## " + tag.Name)[0].ID, Name: tag.Name, Text: markdown.NoBreak(tag.Description)}
+		for _, path := range d.Paths {
+			if op := path.Value.Get; slices.Contains(op.Tags, tag.Name) {
+				g.Operations = append(g.Operations, d.operation(path.Name, op))
+				headers.add(op)
+			}
+		}
+		ref.groups = append(ref.groups, g)
+	}
+	ref.headers = headers.all()
+	return ref
+}
+
+// chapterSource returns the Markdown of a chapter of the document's description.
+func chapterSource(description, heading string) string {
+	for part := range strings.SplitSeq("\n"+description, "\n## ") {
+		if title, text, ok := strings.Cut(part, "\n"); ok && markdown.NoBreak(title) == heading {
+			return strings.TrimSpace(text)
+		}
+	}
+	return ""
+}
+
+var (
+	//go:embed templates
+	templateFiles embed.FS
+
+	htmlTemplate     = template.Must(template.ParseFS(templateFiles, "templates/page.html"))
+	markdownTemplate = texttemplate.Must(texttemplate.New("page.md").Funcs(texttemplate.FuncMap{"md": markdown.Escape}).ParseFS(templateFiles, "templates/page.md"))
+)
+
+// HTML returns the page for one version of the catalogue, for callers who find the
+// API at base.
+func (ref *Reference) HTML(snap *snapshot.Snapshot, base string) template.HTML {
+	var b bytes.Buffer
+	if err := htmlTemplate.ExecuteTemplate(&b, "content", ref.page(snap, base)); err != nil {
+		panic(err) // the template does not fit its data: any test of the page finds that
+	}
+	return template.HTML(b.String())
+}
+
+// Markdown returns the same page in Markdown.
+func (ref *Reference) Markdown(snap *snapshot.Snapshot, base string) string {
+	var b bytes.Buffer
+	if err := markdownTemplate.Execute(&b, ref.page(snap, base)); err != nil {
+		panic(err) // as above
+	}
+	return b.String()
+}
+
+//go:embed static
+var static embed.FS
+
+// Static returns the style sheet and the script of the page, docs.css and docs.js.
+func Static() fs.FS {
+	files, err := fs.Sub(static, "static")
+	if err != nil {
+		panic(err) // only for an invalid path
+	}
+	return files
+}

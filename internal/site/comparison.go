@@ -1,0 +1,138 @@
+package site
+
+import (
+	"palmares/internal/catalog"
+	"palmares/internal/french"
+	"palmares/internal/markdown"
+)
+
+// comparisonsPage is the list of comparisons.
+type comparisonsPage struct {
+	Page        page
+	Filters     *filters
+	Comparisons []comparisonRow
+	Total       int
+	Pager       pager
+}
+
+// A comparisonRow is a comparison in a list.
+type comparisonRow struct {
+	Slug, Title string
+	UpdatedAt   string
+	Sides       [2]side
+	Winner      string // its name
+	Note        string // on the winner
+}
+
+// A side is one of the two tools of a comparison.
+type side struct {
+	Row  toolRow
+	Wins bool
+}
+
+func (v *view) comparisonRow(x *catalog.Comparison) comparisonRow {
+	c := v.snap.Catalog
+	return comparisonRow{
+		Slug: x.Slug, Title: markdown.NoBreak(x.Title), UpdatedAt: x.UpdatedAt, Winner: c.Tool(x.Winner).Name, Note: markdown.NoBreak(x.WinnerNote),
+		Sides: [2]side{{v.row(c.Tool(x.ToolA)), x.Winner == x.ToolA}, {v.row(c.Tool(x.ToolB)), x.Winner == x.ToolB}},
+	}
+}
+
+func (v *view) comparisonRows(ids []int32) []comparisonRow {
+	list := make([]comparisonRow, len(ids))
+	for n, i := range ids {
+		list[n] = v.comparisonRow(v.published[i])
+	}
+	return list
+}
+
+// comparisonsWith returns the comparisons of a tool with others, newest first.
+func (v *view) comparisonsWith(t *catalog.Tool) []comparisonRow {
+	list := make([]comparisonRow, len(v.comparisons[t.Slug]))
+	for i, x := range v.comparisons[t.Slug] {
+		list[i] = v.comparisonRow(x)
+	}
+	return list
+}
+
+func (s *Site) listComparisons(r *request) (*answer, error) {
+	f := readFilters(r)
+	category, at := f.category(r.view), f.paging()
+	list := r.snap.Comparisons(category, at)
+	data := comparisonsPage{Filters: f, Comparisons: r.comparisonRows(list.IDs()), Total: list.Total, Pager: f.pager(at, list.Total)}
+	data.Page = s.page(r, "Comparatifs", "Deux outils, les mêmes épreuves, un vainqueur\u00a0: tous nos face-à-face.", "/comparatifs")
+	f.describe(&data.Page, data.Pager, r.snap.Catalog)
+	return f.answer(r, "comparisons", data.Page, data), nil
+}
+
+type comparisonPage struct {
+	Page       page
+	Comparison comparisonRow
+	Lines      []comparisonLine
+	Sections   []section // the text
+	Body       string    // the text in Markdown
+	Others     []comparisonRow
+}
+
+// A comparisonLine is one line of the table: a measure with bars, or words.
+type comparisonLine struct {
+	Label, Hint string
+	Bars        []bar
+	Words       []string
+}
+
+func (s *Site) showComparison(r *request) (*answer, error) {
+	x := r.comparison(r.PathValue("slug"))
+	if x == nil {
+		f := notFound("Aucun comparatif publié ne porte ce nom.")
+		f.link = &link{"/comparatifs", "Tous les comparatifs"}
+		return nil, f
+	}
+	data := comparisonPage{Comparison: r.comparisonRow(x), Sections: sections(x.Body), Body: x.Body}
+	a, b := data.Comparison.Sides[0].Row, data.Comparison.Sides[1].Row
+	data.Lines = r.comparisonLines(a.tool, b.tool)
+	shown := map[string]bool{x.Slug: true}
+	for _, other := range append(r.comparisonsWith(a.tool), r.comparisonsWith(b.tool)...) {
+		if !shown[other.Slug] {
+			shown[other.Slug] = true
+			data.Others = append(data.Others, other)
+		}
+	}
+	data.Page = s.page(r, markdown.NoBreak(x.Title), markdown.NoBreak(x.WinnerNote), "/comparatifs/"+x.Slug)
+	data.Page.Canonical, data.Page.Article = r.snap.Catalog.ComparisonURLOf(x.Slug), true
+	data.Page.JSONLD = r.jsonldTools([]toolRow{a, b}, 1)
+	return render(r, "comparison", data.Page, data), nil
+}
+
+// comparisonLines compares two tools line by line.
+func (v *view) comparisonLines(a, b *catalog.Tool) []comparisonLine {
+	lines := []comparisonLine{
+		{Label: "Note", Bars: comparedBars(a.Score, b.Score, +1)},
+		{Label: "Vérifiabilité", Bars: comparedBars(a.Verifiability, b.Verifiability, +1)},
+		{Label: "Obsolescence", Hint: "moins, c’est mieux", Bars: comparedBars(a.Obsolescence, b.Obsolescence, -1)},
+	}
+	words := func(label string, of func(t *catalog.Tool) string) {
+		lines = append(lines, comparisonLine{Label: label, Words: []string{of(a), of(b)}})
+	}
+	words("Prix", func(t *catalog.Tool) string { return french.Price(t.Price) })
+	words("Modèle", func(t *catalog.Tool) string { return french.Capital(string(t.Pricing)) })
+	words("Pour qui", func(t *catalog.Tool) string { return audiences[t.ICP] })
+	words("Catégorie", func(t *catalog.Tool) string { return v.label(t.Category) })
+	words("Testé le", func(t *catalog.Tool) string {
+		if t.TestedAt == "" {
+			return "—"
+		}
+		return french.Date(t.TestedAt)
+	})
+	return lines
+}
+
+// comparedBars returns the bars of a measure of two tools. More of it is better if
+// direction is +1, less if it is -1.
+func comparedBars(a, b *float64, direction float64) []bar {
+	bars := []bar{newBar("", a, ""), newBar("", b, "")}
+	if a != nil && b != nil {
+		bars[0].Better, bars[1].Better = direction*(*a-*b) > 0, direction*(*b-*a) > 0
+	}
+	return bars
+}

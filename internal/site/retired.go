@@ -1,0 +1,94 @@
+package site
+
+import (
+	"strconv"
+	"strings"
+
+	"palmares/internal/catalog"
+	"palmares/internal/french"
+	"palmares/internal/markdown"
+)
+
+// retiredPage is the list of retired tools, "Cimetière" to visitors.
+type retiredPage struct {
+	Page    page
+	Filters *filters
+	Reasons []reason
+	Retired []retiredTool
+	Total   int
+	Pager   pager
+}
+
+// A reason explains why tools are retired.
+type reason struct {
+	Name, Text string
+	Count      int
+}
+
+// A retiredTool is a retired tool with the note on what happened.
+type retiredTool struct {
+	Slug, Name string
+	Date       string
+	Category   string // label
+	Reason     string
+	Paragraphs []string
+	Successor  *link // nil for none
+	Href       string
+}
+
+var (
+	reasonNames = map[catalog.Reason]string{
+		"mort": "mort", "acquis": "acquis", "deprecie": "déprécié", "pivot": "pivot", "absorbe": "absorbé",
+	}
+	reasonTexts = map[catalog.Reason]string{
+		"mort":     "Le service a fermé, ou le projet n’est plus entretenu par personne.",
+		"acquis":   "Une autre société l’a racheté, et l’outil n’existe plus par lui-même.",
+		"deprecie": "Son éditeur l’a déclaré périmé et invite à passer à autre chose.",
+		"pivot":    "L’éditeur vit toujours, mais fait désormais un autre métier.",
+		"absorbe":  "Ses fonctions sont devenues une partie d’un autre produit.",
+	}
+)
+
+func (s *Site) listRetired(r *request) (*answer, error) {
+	f := readFilters(r)
+	options := []option{{Label: "Toutes"}}
+	data := retiredPage{Filters: f}
+	for _, one := range catalog.Reasons {
+		name := french.Capital(reasonNames[one])
+		options = append(options, option{Value: string(one), Label: name})
+		data.Reasons = append(data.Reasons, reason{name, reasonTexts[one], r.reasons[one]})
+	}
+	chosen := catalog.Reason(f.choice("reason", "Raison", options...))
+	category, at := f.category(r.view), f.paging()
+	list := r.snap.Retired(category, chosen, at)
+	data.Retired, data.Total, data.Pager = r.retiredTools(list.IDs()), list.Total, f.pager(at, list.Total)
+	data.Page = s.page(r, "Cimetière", "Les outils d’IA disparus\u00a0: fermés, rachetés, dépréciés, absorbés, et ce qui les remplace.", "/cimetiere")
+	f.describe(&data.Page, data.Pager, r.snap.Catalog)
+	return f.answer(r, "retired", data.Page, data), nil
+}
+
+func (v *view) retiredTools(ids []int32) []retiredTool {
+	list := make([]retiredTool, len(ids))
+	for n, i := range ids {
+		t := &v.snap.Catalog.Retired[i]
+		list[n] = retiredTool{
+			Slug: t.Slug, Name: t.Name, Date: t.RetiredAt, Category: v.label(t.Category), Reason: reasonNames[t.Reason],
+			Paragraphs: strings.Split(markdown.NoBreak(t.Note), "\n\n"), Href: v.retiredHref(t.Slug),
+		}
+		if next := v.snap.Catalog.Tool(t.Successor); next != nil {
+			list[n].Successor = &link{"/outils/" + next.Slug, next.Name}
+		} else if next := v.snap.RetiredTool(t.Successor); next != nil {
+			list[n].Successor = &link{v.retiredHref(next.Slug), next.Name}
+		}
+	}
+	return list
+}
+
+// retiredHref returns the address of a retired tool: its anchor on the page of the
+// list that holds it.
+func (v *view) retiredHref(slug string) string {
+	if page := v.retiredPlace[slug]/defaultLimit + 1; page > 1 {
+		return "/cimetiere?page=" + strconv.Itoa(page) + "#" + slug
+	}
+	return "/cimetiere#" + slug
+}

@@ -1,0 +1,82 @@
+package site
+
+import (
+	"math"
+
+	"palmares/internal/catalog"
+	"palmares/internal/french"
+	"palmares/internal/markdown"
+)
+
+// A toolRow is a tool in a list, ready to be shown. Templates read plain fields
+// fast; reading embedded records would double the cost of a long list.
+type toolRow struct {
+	Slug     string
+	Name     string
+	Tagline  string
+	Category string // slug
+	Label    string // of the category
+	Price    string
+	Pricing  string
+	Score    string // "" if it is not tested
+	Rank     string // CSS class of the score
+	Reviewed bool
+	tool     *catalog.Tool
+}
+
+func (v *view) row(t *catalog.Tool) toolRow {
+	row := toolRow{
+		Slug: t.Slug, Name: t.Name, Tagline: markdown.NoBreak(t.Tagline), Category: t.Category, Label: v.label(t.Category),
+		Price: french.Price(t.Price), Pricing: string(t.Pricing), Reviewed: t.Body != "", tool: t,
+	}
+	if t.Score != nil {
+		row.Score, row.Rank = french.Figure(*t.Score), scoreClass(*t.Score)
+	}
+	return row
+}
+
+func (v *view) rows(ids []int32) []toolRow {
+	rows := make([]toolRow, len(ids))
+	for n, i := range ids {
+		rows[n] = v.row(&v.snap.Catalog.Tools[i])
+	}
+	return rows
+}
+
+// scoreClass returns the CSS class of a score.
+func scoreClass(score float64) string {
+	switch {
+	case score >= 8:
+		return "note-high"
+	case score < 5:
+		return "note-low"
+	}
+	return "note-fair"
+}
+
+// A bar shows a figure out of ten; Value is "" if it was not measured.
+type bar struct {
+	Label  string
+	Value  string
+	Width  int // in percent
+	Hint   string
+	Better bool // than the one it is compared with
+}
+
+func newBar(label string, x *float64, hint string) bar {
+	b := bar{Label: label, Hint: hint}
+	if x != nil {
+		b.Value, b.Width = french.Figure(*x), int(math.Round(min(max(*x, 0), 10)*10))
+	}
+	return b
+}
+
+// Who a tool is made for, by the value in the catalogue.
+var (
+	audiences = map[catalog.ICP]string{
+		"vibe-coder":       "Vibe coders",
+		"agentic-engineer": "Agentic engineers",
+		"mixte":            "Vibe coders et agentic engineers",
+	}
+	audiencesInText = map[catalog.ICP]string{"vibe-coder": "vibe coders", "agentic-engineer": "agentic engineers"}
+)

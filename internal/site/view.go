@@ -1,0 +1,168 @@
+package site
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"palmares/internal/catalog"
+	"palmares/internal/search"
+	"palmares/internal/snapshot"
+	"palmares/internal/wire"
+)
+
+// A view is one version of the catalogue with what pages need beyond its records.
+// It is built when its version is first requested and dropped with it.
+type view struct {
+	snap         *snapshot.Snapshot
+	demo         bool
+	updatedAt    string // "" before the first publication
+	stats        catalog.Stats
+	categories   []catalog.CategoryItem           // by label
+	labels       map[string]string                // of categories, by slug
+	published    []*catalog.Comparison            // indexed by the ids of the snapshot
+	comparisons  map[string][]*catalog.Comparison // by slug of either tool, newest first
+	retired      map[string][]*catalog.Retired    // by slug and by name, both normalized
+	retiredPlace map[string]int                   // by slug, in the list of all retired tools
+	reasons      map[catalog.Reason]int           // number of retired tools
+	changes      []change                         // the latest, newest first
+	pages        pageCache
+
+	names func() *search.Index         // built when first needed
+	full  atomic.Pointer[search.Index] // nil until Run has built it
+}
+
+// view returns the view of the current snapshot. It is built once; requests that
+// come meanwhile wait.
+func (s *Site) view() *view {
+	snap := s.cfg.Snapshot()
+	if v := s.current.Load(); v != nil && v.snap == snap {
+		return v
+	}
+	s.building.Lock()
+	defer s.building.Unlock()
+	if v := s.current.Load(); v != nil && v.snap == snap {
+		return v
+	}
+	v := newView(snap, s.cfg.Demo(snap))
+	s.current.Store(v)
+	select {
+	case s.viewChanged <- struct{}{}:
+	default: // Run has not handled the last signal yet
+	}
+	return v
+}
+
+// Run builds the search index of each version in the background, until ctx is done.
+// Until an index is built, and without Run, search matches names only.
+func (s *Site) Run(ctx context.Context) error {
+	for {
+		v := s.view()
+		if v.full.Load() == nil {
+			index, err := search.Build(ctx, v.snap.Catalog)
+			if err != nil {
+				return nil // it fails only when ctx is done
+			}
+			v.full.Store(index)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.viewChanged:
+		}
+	}
+}
+
+// index returns the full index once it is built, and the index of names before.
+func (v *view) index() *search.Index {
+	if full := v.full.Load(); full != nil {
+		return full
+	}
+	return v.names()
+}
+
+func newView(snap *snapshot.Snapshot, demo bool) *view {
+	v := &view{
+		snap: snap, demo: demo,
+		labels:       map[string]string{},
+		published:    snap.Published(),
+		comparisons:  map[string][]*catalog.Comparison{},
+		retired:      map[string][]*catalog.Retired{},
+		retiredPlace: map[string]int{},
+		reasons:      map[catalog.Reason]int{},
+	}
+	if snap.UpdatedAt != snapshot.NeverUpdated {
+		v.updatedAt = snap.UpdatedAt
+	}
+	// The figures come from the API's own answers, so that the two cannot disagree.
+	var list struct{ Data []catalog.CategoryItem }
+	decode(snap.Stats(), &v.stats)
+	decode(snap.Categories().Body(), &list)
+	v.categories = list.Data
+	for _, c := range v.categories {
+		v.labels[c.Slug] = c.Label
+	}
+	for _, i := range snap.Comparisons("", firstItems(len(v.published))).IDs() {
+		x := v.published[i]
+		v.comparisons[x.ToolA] = append(v.comparisons[x.ToolA], x)
+		v.comparisons[x.ToolB] = append(v.comparisons[x.ToolB], x)
+	}
+	retired := snap.Catalog.Retired
+	for place, i := range snap.Retired("", "", firstItems(len(retired))).IDs() {
+		t := &retired[i]
+		v.retiredPlace[t.Slug] = place
+		v.retired[t.Slug] = append(v.retired[t.Slug], t)
+		if name := normalize(t.Name); name != t.Slug {
+			v.retired[name] = append(v.retired[name], t)
+		}
+		v.reasons[t.Reason]++
+	}
+	v.changes = v.latestChanges()
+	v.names = sync.OnceValue(func() *search.Index { return search.Names(snap.Catalog) })
+	return v
+}
+
+// firstItems is the paging that returns the first n items, at least one.
+func firstItems(n int) snapshot.Paging { return snapshot.Paging{Number: 1, Limit: max(n, 1)} }
+
+func decode(body wire.Body, into any) {
+	if err := json.Unmarshal(body.Bytes(), into); err != nil {
+		panic(err) // the snapshot rendered it from the same type
+	}
+}
+
+// comparison returns a published comparison, or nil.
+func (v *view) comparison(slug string) *catalog.Comparison {
+	i, found := slices.BinarySearchFunc(v.published, slug, func(x *catalog.Comparison, s string) int { return cmp.Compare(x.Slug, s) })
+	if !found {
+		return nil
+	}
+	return v.published[i]
+}
+
+// label returns the label of a category, or its slug if it is not declared.
+func (v *view) label(category string) string {
+	if l, ok := v.labels[category]; ok {
+		return l
+	}
+	return category
+}
+
+// tool returns the tool of a page, or a redirect: from an alias to the current
+// slug, from a retired tool to its entry in the list of retired tools.
+func (r *request) tool(prefix string) (*catalog.Tool, *answer, error) {
+	slug := r.PathValue("slug")
+	if t := r.snap.Catalog.Tool(slug); t != nil {
+		return t, nil, nil
+	}
+	if current, ok := r.snap.Alias(slug); ok {
+		return nil, redirect(r.sameForm(prefix+current), r.URL.RawQuery), nil
+	}
+	if r.snap.RetiredTool(slug) != nil {
+		return nil, redirectTo(r.sameForm(r.retiredHref(slug))), nil
+	}
+	return nil, nil, notFound("Aucun outil n’est connu sous ce nom. La recherche le retrouvera peut-être sous un autre.")
+}
