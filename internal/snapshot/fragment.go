@@ -7,8 +7,8 @@ import (
 	"palmares/internal/wire"
 )
 
-// fragments are rendered records, packed into one block: a hundred thousand of
-// them are three objects to the garbage collector.
+// fragments holds rendered records in one block, so that a hundred thousand of
+// them are three objects for the garbage collector.
 type fragments struct {
 	bytes   []byte
 	ends    []int
@@ -26,7 +26,7 @@ func (f *fragments) add(item any) {
 	f.digests = append(f.digests, wire.Sum(f.bytes[start:]))
 }
 
-// clip gives back the room that growing the block left behind it.
+// clip releases the unused capacity of the block.
 func (f *fragments) clip() { f.bytes = slices.Clone(f.bytes) }
 
 func (f *fragments) count() int32 { return int32(len(f.ends)) }

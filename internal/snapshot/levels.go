@@ -7,19 +7,19 @@ import (
 	"sort"
 )
 
-// maxLevels bounds the bitmaps kept for one figure. Scores with one decimal
-// have 101 values; a figure with more values than this is compared item by item
-// instead, which is slower but needs no more memory.
+// maxLevels limits the number of bitmaps of one figure. Scores with one decimal
+// have 101 values; a figure with more values than maxLevels is compared item by
+// item, which is slower but needs no more memory.
 const maxLevels = 256
 
-// levels answers "which positions of this list have a figure of at least x" with
-// a bitmap that was prepared: one per value that occurs, each holding the
-// positions whose figure is that value or more.
+// levels finds the positions of a list whose figure is at least x. There is one
+// precomputed bitmap per distinct value, of the positions whose figure is that
+// value or more.
 type levels struct {
-	values []float64  // that occur, ascending
-	bits   [][]uint64 // by value; nil when there are too many values
-	ranks  [][]int32  // by value: how many bits are set before each block, and in all
-	raw    []float64  // by position, NaN where there is none; only without bits
+	values []float64  // distinct, ascending
+	bits   [][]uint64 // by value; nil if there are too many values
+	ranks  [][]int32  // by value: number of bits set before each block, and in total
+	raw    []float64  // by position, NaN if there is none; only if bits is nil
 }
 
 func newLevels(ids []int32, figure func(id int32) (float64, bool)) levels {
@@ -66,8 +66,8 @@ func newLevels(ids []int32, figure func(id int32) (float64, bool)) levels {
 	return levels{values: values, bits: sets, ranks: ranks}
 }
 
-// blockWords is how many words have one rank: few enough to walk through, many
-// enough that the ranks take little room.
+// blockWords is the number of words per rank: few enough to scan, and enough for
+// the ranks to take little memory.
 const blockWords = 16
 
 func rankBlocks(words []uint64) []int32 {
@@ -82,8 +82,8 @@ func rankBlocks(words []uint64) []int32 {
 	return ranks
 }
 
-// A cut is one threshold laid over a list.
-type cut struct {
+// A filter selects the positions of a list that reach a threshold.
+type filter struct {
 	bits  []uint64
 	ranks []int32
 	raw   []float64
@@ -91,19 +91,19 @@ type cut struct {
 	none  bool // nothing reaches the threshold
 }
 
-func (l *levels) atLeast(x float64) cut {
+func (l *levels) atLeast(x float64) filter {
 	k := sort.SearchFloat64s(l.values, x)
 	if k == len(l.values) {
-		return cut{none: true}
+		return filter{none: true}
 	}
 	if l.bits == nil {
-		return cut{raw: l.raw, min: x}
+		return filter{raw: l.raw, min: x}
 	}
-	return cut{bits: l.bits[k], ranks: l.ranks[k]}
+	return filter{bits: l.bits[k], ranks: l.ranks[k]}
 }
 
-// word gives the bits of the 64 positions from 64*w on.
-func (c *cut) word(w int) uint64 {
+// word returns the bits of the 64 positions from 64*w.
+func (c *filter) word(w int) uint64 {
 	if c.raw == nil {
 		return c.bits[w]
 	}

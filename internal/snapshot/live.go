@@ -5,24 +5,24 @@ import (
 	"sync/atomic"
 )
 
-// Live holds the snapshot that is being served. Requests never wait for it: they
-// take the pointer, and go on with what they took.
+// Live holds the snapshot being served. Requests never wait for it: they load the
+// pointer once and use that snapshot to the end.
 type Live struct {
 	current atomic.Pointer[Snapshot]
 	load    func(context.Context) (*Snapshot, error)
 }
 
-// NewLive loads the first snapshot; load builds the newest version there is.
+// NewLive loads the first snapshot. load builds the newest version.
 func NewLive(ctx context.Context, load func(context.Context) (*Snapshot, error)) (*Live, error) {
 	l := &Live{load: load}
 	return l, l.Refresh(ctx)
 }
 
-// Snapshot is the newest version loaded; it is never nil.
+// Snapshot returns the newest loaded version. It is never nil.
 func (l *Live) Snapshot() *Snapshot { return l.current.Load() }
 
-// Refresh replaces the snapshot by the newest version. When that fails, the one
-// that is there goes on being served.
+// Refresh replaces the snapshot with the newest version. If that fails, the current
+// one remains.
 func (l *Live) Refresh(ctx context.Context) error {
 	next, err := l.load(ctx)
 	if err != nil {

@@ -1,37 +1,38 @@
 package snapshot
 
-import "palmares/internal/wire"
+import (
+	"palmares/internal/catalog"
+	"palmares/internal/wire"
+)
 
-import "palmares/internal/catalog"
-
-// Tool is the body of one active tool.
+// Tool returns the body of one active tool.
 func (s *Snapshot) Tool(slug string) (wire.Body, bool) { return find(&s.tools, s.toolBySlug, slug) }
 
-// Price is the body of the price of one active tool, with its history.
+// Price returns the body of the price of one active tool, with its history.
 func (s *Snapshot) Price(slug string) (wire.Body, bool) {
-	return find(&s.priceCards, s.toolBySlug, slug)
+	return find(&s.priceDetails, s.toolBySlug, slug)
 }
 
-// Comparison is the body of one published comparison.
+// Comparison returns the body of one published comparison.
 func (s *Snapshot) Comparison(slug string) (wire.Body, bool) {
-	return find(&s.matches, s.comparisonBySlug, slug)
+	return find(&s.comparisonDetails, s.comparisonBySlug, slug)
 }
 
-// Embeddings is the body of the embeddings document of one tool of the top set.
+// Embeddings returns the embeddings document of one tool of the top set.
 func (s *Snapshot) Embeddings(slug string) (wire.Body, bool) {
 	return find(&s.embeddings, s.embeddingsBySlug, slug)
 }
 
-// Stats is the body of the figures of the catalogue.
+// Stats returns the body of the figures of the catalogue.
 func (s *Snapshot) Stats() wire.Body { return s.stats.body(0) }
 
-// Alias gives the slug of the tool that used to have this one.
+// Alias returns the current slug of the tool that formerly had this one.
 func (s *Snapshot) Alias(slug string) (string, bool) {
-	now, ok := s.aliases[slug]
-	return now, ok
+	current, ok := s.aliases[slug]
+	return current, ok
 }
 
-// RetiredTool finds an obituary by slug; nil when there is none.
+// RetiredTool returns the retired tool with the given slug, or nil.
 func (s *Snapshot) RetiredTool(slug string) *catalog.Retired {
 	i, ok := s.retiredBySlug[slug]
 	if !ok {

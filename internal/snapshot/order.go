@@ -11,10 +11,10 @@ import (
 	"palmares/internal/catalog"
 )
 
-// A Sort is one of the orders in which tools can be listed.
+// A Sort is an order of the list of tools.
 type Sort int
 
-// The orders of the tools operation, the default first.
+// The orders of the list of tools, the default first.
 const (
 	ScoreDesc Sort = iota
 	ScoreAsc
@@ -23,21 +23,48 @@ const (
 	sortCount
 )
 
-// Sorts are the names of the orders on the wire, by their number.
+// Sorts holds the wire name of each Sort.
 var Sorts = [sortCount]string{"score_desc", "score_asc", "name_asc", "name_desc"}
 
-// An order is a list of tools (their indexes in the catalogue) with the filters
-// that may be laid over it.
+// An order is a sorted list of tools (indexes in the catalogue), with the data to
+// filter it.
 type order struct {
 	ids          []int32
 	score        levels // at least
 	obsolescence levels // at most: the figures are negated
 }
 
-// orderTools prepares every order of all tools and of each category. Names are
-// compared as French readers do, accents and case last; ties by slug, which is
-// the order of the catalogue itself.
+// orderTools computes every order, of all tools and of each category.
 func orderTools(c *catalog.Catalog) map[string]*[sortCount]order {
+	orders := map[string]*[sortCount]order{"": {}}
+	for _, cat := range c.Categories {
+		orders[cat.Slug] = &[sortCount]order{}
+	}
+	for sort, ids := range sortTools(c) {
+		orders[""][sort].ids = ids
+		for _, i := range ids {
+			o := &orders[c.Tools[i].Category][sort]
+			o.ids = append(o.ids, i)
+		}
+	}
+	for _, sorts := range orders {
+		for sort := range sorts {
+			o := &sorts[sort]
+			o.ids = slices.Clip(o.ids)
+			o.score = newLevels(o.ids, func(i int32) (float64, bool) { return figure(c.Tools[i].Score) })
+			o.obsolescence = newLevels(o.ids, func(i int32) (float64, bool) {
+				x, ok := figure(c.Tools[i].Obsolescence)
+				return -x, ok
+			})
+		}
+	}
+	return orders
+}
+
+// sortTools returns all tools in every order. Names are compared by the French
+// collation, with accents and case last; ties are broken by slug, which is the
+// order of the catalogue.
+func sortTools(c *catalog.Catalog) (all [sortCount][]int32) {
 	rank := nameRanks(len(c.Tools), func(i int) string { return c.Tools[i].Name })
 	bySlug := make([]int32, len(c.Tools))
 	for i := range bySlug {
@@ -64,35 +91,11 @@ func orderTools(c *catalog.Catalog) map[string]*[sortCount]order {
 		}
 	}
 
-	var all [sortCount][]int32
 	all[NameAsc] = sorted(bySlug, byName)
 	all[NameDesc] = sorted(bySlug, func(a, b int32) int { return byName(b, a) })
 	all[ScoreDesc] = sorted(all[NameAsc], byScore(-1))
 	all[ScoreAsc] = sorted(all[NameAsc], byScore(+1))
-
-	orders := map[string]*[sortCount]order{"": {}}
-	for _, cat := range c.Categories {
-		orders[cat.Slug] = &[sortCount]order{}
-	}
-	for sort, ids := range all {
-		orders[""][sort].ids = ids
-		for _, i := range ids {
-			o := &orders[c.Tools[i].Category][sort]
-			o.ids = append(o.ids, i)
-		}
-	}
-	for _, sorts := range orders {
-		for sort := range sorts {
-			o := &sorts[sort]
-			o.ids = slices.Clip(o.ids)
-			o.score = newLevels(o.ids, func(i int32) (float64, bool) { return figure(c.Tools[i].Score) })
-			o.obsolescence = newLevels(o.ids, func(i int32) (float64, bool) {
-				x, ok := figure(c.Tools[i].Obsolescence)
-				return -x, ok
-			})
-		}
-	}
-	return orders
+	return all
 }
 
 func figure(p *float64) (float64, bool) {
@@ -102,7 +105,7 @@ func figure(p *float64) (float64, bool) {
 	return *p, true
 }
 
-// nameRanks gives each of n names its place among them, equal names the same one.
+// nameRanks returns the rank of each of n names; equal names have equal ranks.
 func nameRanks(n int, name func(i int) string) []int32 {
 	french := collate.New(language.French)
 	var buf collate.Buffer
@@ -115,17 +118,17 @@ func nameRanks(n int, name func(i int) string) []int32 {
 	}
 	slices.SortFunc(ids, func(a, b int32) int { return bytes.Compare(keys[a], keys[b]) })
 	ranks := make([]int32, n)
-	for place, i := range ids {
-		ranks[i] = int32(place)
-		if place > 0 && bytes.Equal(keys[i], keys[ids[place-1]]) {
-			ranks[i] = ranks[ids[place-1]]
+	for pos, i := range ids {
+		ranks[i] = int32(pos)
+		if pos > 0 && bytes.Equal(keys[i], keys[ids[pos-1]]) {
+			ranks[i] = ranks[ids[pos-1]]
 		}
 	}
 	return ranks
 }
 
-// orderComparisons lists the published comparisons, newest first, and for each
-// category those where either tool has it.
+// orderComparisons returns the published comparisons, newest first, by category:
+// a comparison is in the categories of both its tools.
 func orderComparisons(c *catalog.Catalog, public []*catalog.Comparison) map[string][]int32 {
 	ids := make([]int32, len(public))
 	for i := range ids {
@@ -143,7 +146,7 @@ func orderComparisons(c *catalog.Catalog, public []*catalog.Comparison) map[stri
 	return orders
 }
 
-// A retiredKey is one choice of filters over the cemetery, "" for none.
+// A retiredKey is one combination of filters over the retired tools, "" for none.
 type retiredKey struct {
 	category string
 	reason   catalog.Reason

@@ -9,39 +9,39 @@ import (
 	"palmares/internal/wire"
 )
 
-// Paging says which part of a list is wanted. Number counts from 1; both are
-// checked by whoever parsed them.
+// Paging selects a part of a list. Number counts from 1. The caller has checked
+// both.
 type Paging struct {
 	Number int64
 	Limit  int
 }
 
-// A Page is a part of a list, ready to be joined into a body.
+// A Page is a part of a list.
 type Page struct {
 	Paging
 	Total int
-	Bare  bool // without meta: a list that is not paginated
+	Bare  bool // without meta, for a list that is not paginated
 
 	from *fragments
 	ids  []int32
 }
 
-// Pages is how many pages the whole list has.
+// Pages returns the number of pages of the list.
 func (p *Page) Pages() int64 { return (int64(p.Total) + int64(p.Limit) - 1) / int64(p.Limit) }
 
-// Body gives the page as an answer.
+// Body returns the body of the page.
 func (p *Page) Body() wire.Body {
-	// The digest is made of those of the records and of the frame around them;
-	// hashing the whole body would cost more than sending it.
-	var room [(200 + 8) * len(wire.Digest{})]byte
-	b := append(room[:0], "page\x00"...)
+	// The digest is computed from those of the records and from meta; hashing the
+	// whole body would cost more than sending it.
+	var buf [(200 + 8) * len(wire.Digest{})]byte
+	b := append(buf[:0], "page\x00"...)
 	for _, i := range p.ids {
 		b = append(b, p.from.digests[i][:]...)
 	}
 	return wire.NewParts(wire.Sum(p.appendMeta(b)), p)
 }
 
-// Append appends the bytes of the page as an answer.
+// Append appends the bytes of the body to b.
 func (p *Page) Append(b []byte) []byte {
 	b = append(b, `{"data":[`...)
 	for n, i := range p.ids {
@@ -69,7 +69,7 @@ func (p *Page) appendMeta(b []byte) []byte {
 	return append(b, '}', '}')
 }
 
-// A ToolQuery chooses tools; the zero value means all of them by score.
+// A ToolQuery selects tools. The zero value selects all of them, by score.
 type ToolQuery struct {
 	Category        string // "" for all
 	Sort            Sort
@@ -87,7 +87,7 @@ func (s *Snapshot) Tools(q ToolQuery, at Paging) *Page {
 	o := &orders[q.Sort]
 	switch {
 	case q.ScoreMin == nil && q.ObsolescenceMax == nil:
-		p.cutFrom(o.ids)
+		p.slice(o.ids)
 	case q.ObsolescenceMax == nil:
 		p.filter(o.ids, o.score.atLeast(*q.ScoreMin))
 	case q.ScoreMin == nil:
@@ -102,7 +102,7 @@ func (s *Snapshot) Tools(q ToolQuery, at Paging) *Page {
 func (s *Snapshot) Prices(category string, at Paging) *Page {
 	p := &Page{Paging: at, from: &s.prices}
 	if orders, ok := s.toolOrders[category]; ok {
-		p.cutFrom(orders[NameAsc].ids)
+		p.slice(orders[NameAsc].ids)
 	}
 	return p
 }
@@ -110,14 +110,14 @@ func (s *Snapshot) Prices(category string, at Paging) *Page {
 // Comparisons lists published comparisons.
 func (s *Snapshot) Comparisons(category string, at Paging) *Page {
 	p := &Page{Paging: at, from: &s.comparisons}
-	p.cutFrom(s.comparisonOrders[category])
+	p.slice(s.comparisonOrders[category])
 	return p
 }
 
-// Retired lists the cemetery.
+// Retired lists retired tools.
 func (s *Snapshot) Retired(category string, reason catalog.Reason, at Paging) *Page {
 	p := &Page{Paging: at, from: &s.retired}
-	p.cutFrom(s.retiredOrders[retiredKey{category, reason}])
+	p.slice(s.retiredOrders[retiredKey{category, reason}])
 	return p
 }
 
@@ -126,15 +126,16 @@ func (s *Snapshot) Categories() *Page {
 	return &Page{Bare: true, Total: len(s.categoryOrder), from: &s.categories, ids: s.categoryOrder}
 }
 
-// cutFrom takes the page out of a list.
-func (p *Page) cutFrom(ids []int32) {
+// slice takes the page from an unfiltered list.
+func (p *Page) slice(ids []int32) {
 	p.Total = len(ids)
 	if start, ok := p.start(); ok {
 		p.ids = ids[start:min(start+p.Limit, len(ids))]
 	}
 }
 
-// start is where the page begins in a list of p.Total items; not ok past its end.
+// start returns the position of the page in a list of p.Total items, and false past
+// its end.
 func (p *Page) start() (int, bool) {
 	if p.Number > p.Pages() {
 		return 0, false
@@ -142,9 +143,9 @@ func (p *Page) start() (int, bool) {
 	return int(p.Number-1) * p.Limit, true
 }
 
-// filter takes the page out of the items that pass a cut. How many do, up to each
-// block, was counted when the cut was made.
-func (p *Page) filter(ids []int32, c cut) {
+// filter takes the page from the items that pass one filter. The number of items
+// before each block is precomputed.
+func (p *Page) filter(ids []int32, c filter) {
 	if c.none {
 		return
 	}
@@ -161,10 +162,10 @@ func (p *Page) filter(ids []int32, c cut) {
 	p.pick(ids, &c, &c, block*blockWords, start-int(c.ranks[block]))
 }
 
-// filterBoth takes the page out of the items that pass both cuts. It counts 64
-// items at a time and keeps the counts of a few hundred blocks, so that it looks
-// at single items only near the page itself.
-func (p *Page) filterBoth(ids []int32, a, b cut) {
+// filterBoth takes the page from the items that pass both filters. It counts 64
+// items at a time and keeps the counts of up to 256 blocks, so that it looks at
+// single items only near the page.
+func (p *Page) filterBoth(ids []int32, a, b filter) {
 	if a.none || b.none {
 		return
 	}
@@ -187,19 +188,19 @@ func (p *Page) filterBoth(ids []int32, a, b cut) {
 	p.pick(ids, &a, &b, w, start)
 }
 
-// pick collects the items of the page: from word w on, those that pass both cuts,
-// without the first few.
-func (p *Page) pick(ids []int32, a, b *cut, w, without int) {
+// pick collects the items of the page: those from word w that pass both filters,
+// except the first skip.
+func (p *Page) pick(ids []int32, a, b *filter, w, skip int) {
 	p.ids = make([]int32, 0, min(int64(p.Limit), int64(p.Total)-(p.Number-1)*int64(p.Limit)))
 	for ; len(p.ids) < cap(p.ids); w++ {
 		word := a.word(w) & b.word(w)
-		if n := bits.OnesCount64(word); n <= without {
-			without -= n
+		if n := bits.OnesCount64(word); n <= skip {
+			skip -= n
 			continue
 		}
 		for ; word != 0 && len(p.ids) < cap(p.ids); word &= word - 1 {
-			if without > 0 {
-				without--
+			if skip > 0 {
+				skip--
 				continue
 			}
 			p.ids = append(p.ids, ids[64*w+bits.TrailingZeros64(word)])
@@ -207,8 +208,8 @@ func (p *Page) pick(ids []int32, a, b *cut, w, without int) {
 	}
 }
 
-// countBoth counts the items of some words that pass both cuts.
-func countBoth(a, b *cut, from, to int) (n int) {
+// countBoth counts the items of a range of words that pass both filters.
+func countBoth(a, b *filter, from, to int) (n int) {
 	if a.raw != nil || b.raw != nil {
 		for w := from; w < to; w++ {
 			n += bits.OnesCount64(a.word(w) & b.word(w))

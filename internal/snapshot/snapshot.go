@@ -1,12 +1,12 @@
 // Package snapshot is the read model: one published catalogue, indexed and
 // rendered, in memory.
 //
-// A Snapshot never changes. A request takes one from Live, once, and everything
-// it answers comes from it, so no answer mixes two versions and no read waits for
-// a database. What is asked often is prepared when the snapshot is built: every
-// record is rendered to JSON once, every order is a ready list of records, every
-// filter is a bitmap over such a list. A page is then a cut of a list whose
-// fragments are joined, at a cost that does not depend on the size of the catalogue.
+// A Snapshot is immutable. A request loads one from Live, once, and its whole
+// response comes from it, so that no response mixes two versions and no read waits
+// for a database. Most work is done when the snapshot is built: every record is
+// rendered to JSON, every order is a list of records, and every filter is a bitmap
+// over such a list. A page is then a slice of a list whose rendered records are
+// concatenated, at a cost that hardly depends on the size of the catalogue.
 package snapshot
 
 import (
@@ -16,23 +16,24 @@ import (
 	"palmares/internal/markdown"
 )
 
-// A Snapshot is one version of the catalogue. Build makes it, nobody changes it.
+// A Snapshot is one version of the catalogue.
 type Snapshot struct {
 	Catalog   *catalog.Catalog
-	Version   int64  // 0 for a catalogue that was never stored: the demo, or none
+	Version   int64  // 0 for a catalogue that is not stored: the demo, or none
 	UpdatedAt string // YYYY-MM-DD of the last update of the feed
 
-	UpdatedAtHeader []string // the same, ready to be the value of a header
+	UpdatedAtHeader []string // UpdatedAt as a header value, to save an allocation
 
 	tools       fragments // one per tool, in the order of Catalog.Tools
 	prices      fragments
-	priceCards  fragments // prices with their history
-	comparisons fragments // one per published comparison, in the order of public
-	matches     fragments // comparisons with both scores
+	comparisons fragments // one per published comparison, in the order of Published
 	retired     fragments
 	embeddings  fragments // one per tool of the top set
 	categories  fragments
 	stats       fragments // one
+
+	priceDetails      fragments // prices with their history
+	comparisonDetails fragments // comparisons with both scores
 
 	toolBySlug       map[string]int32
 	comparisonBySlug map[string]int32 // index in comparisons
@@ -49,7 +50,8 @@ type Snapshot struct {
 // NeverUpdated is the date of a feed that has never been published.
 const NeverUpdated = "1970-01-01"
 
-// Build indexes and renders a settled catalogue, which must not change afterwards.
+// Build indexes and renders a catalogue, which must be complete (see
+// catalog.CarryOver) and must not change afterwards.
 func Build(c *catalog.Catalog, version int64, updatedAt string) *Snapshot {
 	s := &Snapshot{
 		Catalog: c, Version: version, UpdatedAt: updatedAt, UpdatedAtHeader: []string{updatedAt},
@@ -60,7 +62,7 @@ func Build(c *catalog.Catalog, version int64, updatedAt string) *Snapshot {
 		aliases:          map[string]string{},
 	}
 	ordered := make(chan struct{})
-	go func() { // the two halves are independent; each keeps a core busy
+	go func() { // independent of the rendering below, and about as long
 		defer close(ordered)
 		s.toolOrders = orderTools(c)
 	}()
@@ -72,13 +74,14 @@ func Build(c *catalog.Catalog, version int64, updatedAt string) *Snapshot {
 	return s
 }
 
-// Empty is what is served before anything was published when the demo is off.
+// Empty returns the snapshot that is served before the first publication if the
+// demo is off.
 func Empty(name, url string) *Snapshot {
 	return Build(&catalog.Catalog{Name: name, URL: url}, 0, NeverUpdated)
 }
 
-// NewestUpdate is the latest updated_at of a catalogue, the date of a feed that
-// was not published but shipped.
+// NewestUpdate returns the latest updated_at of a catalogue, which is the date of
+// the demo's feed.
 func NewestUpdate(c *catalog.Catalog) string {
 	newest := NeverUpdated
 	for i := range c.Tools {
@@ -92,12 +95,12 @@ func NewestUpdate(c *catalog.Catalog) string {
 
 func (s *Snapshot) renderTools(c *catalog.Catalog) {
 	n := len(c.Tools)
-	s.tools, s.prices, s.priceCards = newFragments(n), newFragments(n), newFragments(n)
+	s.tools, s.prices, s.priceDetails = newFragments(n), newFragments(n), newFragments(n)
 	for i := range c.Tools {
 		t := &c.Tools[i]
 		s.tools.add(c.ToolItem(t))
 		s.prices.add(t.PriceItem())
-		s.priceCards.add(t.PriceDetail())
+		s.priceDetails.add(t.PriceDetail())
 		s.toolBySlug[t.Slug] = int32(i)
 		for _, alias := range t.Aliases {
 			s.aliases[alias] = t.Slug
@@ -112,11 +115,11 @@ func (s *Snapshot) renderTools(c *catalog.Catalog) {
 	}
 	s.tools.clip()
 	s.prices.clip()
-	s.priceCards.clip()
+	s.priceDetails.clip()
 }
 
 func (s *Snapshot) renderComparisons(c *catalog.Catalog) {
-	s.comparisons, s.matches = newFragments(len(c.Comparisons)), newFragments(len(c.Comparisons))
+	s.comparisons, s.comparisonDetails = newFragments(len(c.Comparisons)), newFragments(len(c.Comparisons))
 	var public []*catalog.Comparison
 	for i := range c.Comparisons {
 		x := &c.Comparisons[i]
@@ -125,7 +128,7 @@ func (s *Snapshot) renderComparisons(c *catalog.Catalog) {
 		}
 		s.comparisonBySlug[x.Slug] = s.comparisons.count()
 		s.comparisons.add(c.ComparisonItem(x))
-		s.matches.add(c.ComparisonDetail(x))
+		s.comparisonDetails.add(c.ComparisonDetail(x))
 		public = append(public, x)
 	}
 	s.comparisonOrders = orderComparisons(c, public)

@@ -16,8 +16,8 @@ import (
 	"palmares/internal/wire"
 )
 
-// random draws a catalogue in which names, scores and categories meet often.
-// Many distinct figures take the way around the bitmaps.
+// random draws a catalogue in which names, scores and categories often coincide.
+// With many distinct figures the bitmaps are not used.
 func random(t *rapid.T) *catalog.Catalog {
 	c := &catalog.Catalog{Name: "N", URL: "https://n.example", Categories: []catalog.Category{{Slug: "a", Label: "A"}, {Slug: "b", Label: "B"}}}
 	names := []string{"cote", "coté", "côte", "côté", "Cote", "zoé", "Zoe", "été", "éte"}
@@ -39,8 +39,8 @@ func random(t *rapid.T) *catalog.Catalog {
 	return c
 }
 
-// plainly answers a query by looking at every tool and sorting what is left.
-func plainly(c *catalog.Catalog, q ToolQuery) []string {
+// naiveQuery answers a query by filtering and sorting all tools.
+func naiveQuery(c *catalog.Catalog, q ToolQuery) []string {
 	var left []catalog.Tool
 	for _, t := range c.Tools {
 		if q.Category != "" && t.Category != q.Category ||
@@ -77,7 +77,7 @@ func plainly(c *catalog.Catalog, q ToolQuery) []string {
 	return slugs
 }
 
-func TestPagesAreWhatAPlainSearchFinds(t *testing.T) {
+func TestPagesAgreeWithANaiveQuery(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := random(t)
 		s := Build(c, 1, "2026-01-01")
@@ -93,7 +93,7 @@ func TestPagesAreWhatAPlainSearchFinds(t *testing.T) {
 			Sort:     Sort(rapid.IntRange(0, int(sortCount)-1).Draw(t, "sort")),
 			ScoreMin: threshold("score_min"), ObsolescenceMax: threshold("obsolescence_max"),
 		}
-		want := plainly(c, q)
+		want := naiveQuery(c, q)
 		at := Paging{Number: rapid.Int64Range(1, 10).Draw(t, "page"), Limit: rapid.IntRange(1, 200).Draw(t, "limit")}
 		page := s.Tools(q, at)
 		if page.Total != len(want) {
@@ -152,7 +152,7 @@ func TestOnlyTheTopSetHasEmbeddings(t *testing.T) {
 	}
 }
 
-func TestTheFeedOfAShippedCatalogueIsAsNewAsItsNewestRecord(t *testing.T) {
+func TestNewestUpdateIsThatOfTheNewestRecord(t *testing.T) {
 	c := &catalog.Catalog{
 		Tools:       []catalog.Tool{{UpdatedAt: "2026-01-05"}, {UpdatedAt: "2026-03-05"}},
 		Comparisons: []catalog.Comparison{{UpdatedAt: "2026-02-05"}},
@@ -165,7 +165,7 @@ func TestTheFeedOfAShippedCatalogueIsAsNewAsItsNewestRecord(t *testing.T) {
 	}
 }
 
-func TestAnAliasAndAnObituaryAreFound(t *testing.T) {
+func TestAliasesAndRetiredToolsAreFound(t *testing.T) {
 	c := &catalog.Catalog{
 		Categories: []catalog.Category{{Slug: "a", Label: "A"}},
 		Tools:      []catalog.Tool{{Slug: "new", Category: "a", Aliases: []string{"old"}}},
