@@ -1,43 +1,130 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"palmares/internal/store"
 	"palmares/internal/testkit"
 )
 
-// TestMain builds palmares, so that tests see real processes, exit codes and signals.
-func TestMain(m *testing.M) {
+// The tests see real processes, exit codes and signals. Both binaries are built
+// without the race detector: a process starts much faster, and these tests start many.
+var (
+	// shipped is palmares as users run it.
+	shipped string
+	// patient waits a minute for its database where palmares waits a quarter of a second
+	// before it goes on without. What is exact while the database answers can be
+	// tested with it on a machine of any speed.
+	patient string
+)
+
+// patience are the constants that patient is built with.
+var patience = map[string]string{"StoreTimeout": "time.Minute", "countTimeout": "time.Minute"}
+
+// databases are migrated ones.
+var databases = testkit.Migrated[*store.Store]{Open: store.Open}
+
+func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
+
+func buildAndRun(m *testing.M) (code int) {
 	dir, err := os.MkdirTemp("", "palmares-test-")
 	if err != nil {
 		panic(err)
 	}
-	binary = filepath.Join(dir, "palmares")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		panic(fmt.Sprintf("%v: %s", err, out))
-	}
-	code := testkit.Run(m)
-	if err := os.RemoveAll(dir); err != nil {
+	defer os.RemoveAll(dir)
+	shipped, patient = filepath.Join(dir, "palmares"), filepath.Join(dir, "patient", "palmares")
+	if err := build(shipped, nil); err != nil {
 		panic(err)
 	}
-	os.Exit(code)
+	overlay, err := patientSource()
+	if err != nil {
+		panic(err)
+	}
+	if err := build(patient, overlay); err != nil {
+		panic(err)
+	}
+	return testkit.Run(m)
+}
+
+// build builds palmares with some of its source files replaced: contents by path.
+func build(binary string, overlay map[string]string) error {
+	dir, err := os.MkdirTemp("", "palmares-overlay-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	replace := map[string]string{}
+	for path, contents := range overlay {
+		file := filepath.Join(dir, fmt.Sprint(len(replace)))
+		if err := os.WriteFile(file, []byte(contents), 0o600); err != nil {
+			return err
+		}
+		if path, err = filepath.Abs(path); err != nil {
+			return err
+		}
+		replace[path] = file
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return err
+	}
+	list := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(list, text, 0o600); err != nil {
+		return err
+	}
+	if out, err := exec.Command("go", "build", "-overlay", list, "-o", binary, ".").CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// patientSource returns the source files that declare the constants of patience,
+// with their new values.
+func patientSource() (map[string]string, error) {
+	overlay, found := map[string]string{}, 0
+	err := filepath.WalkDir("../../internal", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for name, value := range patience {
+			declaration := regexp.MustCompile(`(?m)^(const |\t)` + name + `\s+= .*$`)
+			if declaration.Match(text) {
+				text = declaration.ReplaceAll(text, []byte("${1}"+name+" = "+value))
+				overlay[path] = string(text)
+				found++
+			}
+		}
+		return nil
+	})
+	if err == nil && found != len(patience) {
+		err = fmt.Errorf("the tests build palmares with other values for %v, and found %d declarations of them", patience, found)
+	}
+	return overlay, err
 }
 
 func TestCommandLine(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:      "testdata/script",
-		Deadline: time.Now().Add(2 * time.Minute),
+		Deadline: time.Now().Add(5 * time.Minute),
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("PATH", filepath.Dir(binary)+string(os.PathListSeparator)+env.Getenv("PATH"))
+			env.Setenv("PATH", filepath.Dir(shipped)+string(os.PathListSeparator)+env.Getenv("PATH"))
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -46,7 +133,7 @@ func TestCommandLine(t *testing.T) {
 	})
 }
 
-// exits runs palmares and wants an exit code: `exits 2 nonsense`. What it wrote
+// exits runs palmares and expects an exit code: `exits 2 nonsense`. What it wrote
 // can be matched with stdout and stderr as after exec.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
 	err := ts.Exec("palmares", args[1:]...)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -15,29 +16,23 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/store"
 	"palmares/internal/testkit"
 )
 
-// threeNodes are three processes on one PostgreSQL.
-func threeNodes(t *testing.T, database string, args ...string) []*served {
+// threeNodes starts three processes on one PostgreSQL.
+func threeNodes(t *testing.T, database string, args ...string) []*process {
 	t.Helper()
-	nodes := make([]*served, 3)
+	nodes := make([]*process, 3)
 	for i := range nodes { // all at once, as a cluster starts
-		nodes[i] = startProcess(t, append([]string{"--database", database}, args...)...)
+		nodes[i] = startProcess(t, patient, append([]string{"--database", database}, args...)...)
 	}
 	for _, n := range nodes {
-		select {
-		case n.url = <-n.found:
-		case err := <-n.ended:
-			n.ended <- err
-			t.Fatalf("a node did not start: %v\n%s", err, n.log)
-		}
+		n.serves()
 	}
 	return nodes
 }
 
-// customer makes an account with keys and gives the keys' headers.
+// customer creates an account with keys and returns the keys' headers.
 func customer(t *testing.T, database, email, plan string, keys int) []string {
 	t.Helper()
 	must(t, "account", "create", email, "--plan", plan, "--database", database)
@@ -48,8 +43,8 @@ func customer(t *testing.T, database, email, plan string, keys int) []string {
 	return headers
 }
 
-// spread sends n requests to nodes in turn, many at once, and gives the answers.
-func spread(t *testing.T, nodes []*served, n int, headers func(i int) []string) []*http.Response {
+// spread sends n requests to nodes in turn, many at once, and returns the answers.
+func spread(t *testing.T, nodes []*process, n int, headers func(i int) []string) []*http.Response {
 	t.Helper()
 	answers := make([]*http.Response, n)
 	atOnce := make(chan struct{}, 60)
@@ -73,14 +68,14 @@ func spread(t *testing.T, nodes []*served, n int, headers func(i int) []string) 
 	return answers
 }
 
+// The promise holds while the database answers. Nodes that wait a minute for it
+// show that on a machine of any speed.
 func TestThreeNodesGiveAThousandRequestsAndEachRemainingOnce(t *testing.T) {
-	database := testkit.Postgres(t)
+	database := databases.Postgres(t)
 	keys := customer(t, database, "ada@example.org", "developer", 2)
 	nodes := threeNodes(t, database)
-	for _, n := range nodes { // the document is free: nobody has to be looked up below
-		for _, key := range keys {
-			n.until("/api/v1/openapi.json", func(r *http.Response, _ string) bool { return r.StatusCode == 200 }, key)
-		}
+	for _, n := range nodes {
+		n.knows(keys...)
 	}
 	var remaining []int
 	for _, r := range spread(t, nodes, 1200, func(i int) []string { return keys[i/3%2 : i/3%2+1] }) {
@@ -110,26 +105,35 @@ func TestThreeNodesGiveAThousandRequestsAndEachRemainingOnce(t *testing.T) {
 		}
 	}
 	for _, n := range nodes {
-		if strings.Contains(n.log.String(), "counted on this node alone") {
-			t.Error("a node counted alone: the database took more than a quarter of a second on this machine")
+		if n.log.Contains("counted on this node alone") {
+			t.Errorf("a node counted alone:\n%s", n.log)
 		}
 	}
-	st, err := store.Open(t.Context(), database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
-	a, err := st.Accounts.Find(t.Context(), "ada@example.org")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if days, err := st.Usage.ForAccount(t.Context(), a.ID, "2000-01-01", "2100-01-01"); err != nil || len(days) != 1 || days[0].Requests != 1000 {
-		t.Errorf("the owner's chart shows %v, %v; want 1000 requests", days, err)
+	if n := used(t, database, "ada@example.org"); n != 1000 {
+		t.Errorf("the owner's chart shows %d requests; want 1000", n)
 	}
 }
 
+// used returns how many requests of an account are stored.
+func used(t *testing.T, database, email string) (sum int64) {
+	t.Helper()
+	st := databases.OpenDSN(t, database)
+	a, err := st.Accounts.Find(t.Context(), email)
+	if err != nil {
+		t.Fatal(err)
+	}
+	days, err := st.Usage.ForAccount(t.Context(), a.ID, "2000-01-01", "2100-01-01")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range days {
+		sum += d.Requests
+	}
+	return sum
+}
+
 func TestThreeNodesGiveAStrangerAHundredRequests(t *testing.T) {
-	nodes := threeNodes(t, testkit.Postgres(t))
+	nodes := threeNodes(t, databases.Postgres(t))
 	answers := spread(t, nodes, 110, func(int) []string { return nil })
 	if got := count(answers, 200); got != 100 || count(answers, 429) != 10 {
 		t.Errorf("%d of 110 were answered; want 100", got)
@@ -137,7 +141,7 @@ func TestThreeNodesGiveAStrangerAHundredRequests(t *testing.T) {
 }
 
 func TestEveryNodeServesWhatIsPublishedWithTheSameBytes(t *testing.T) {
-	database := testkit.Postgres(t)
+	database := databases.Postgres(t)
 	nodes := threeNodes(t, database, "--quota", "off")
 	for _, mark := range []string{"A", "B"} {
 		must(t, "publish", marked(t, mark, 250), "--database", database)
@@ -167,7 +171,7 @@ func TestEveryNodeServesWhatIsPublishedWithTheSameBytes(t *testing.T) {
 }
 
 func TestARevocationHoldsOnEveryNode(t *testing.T) {
-	database := testkit.Postgres(t)
+	database := databases.Postgres(t)
 	key := customer(t, database, "ada@example.org", "pro", 1)[0]
 	nodes := threeNodes(t, database)
 	for _, n := range nodes {
@@ -184,89 +188,74 @@ func TestARevocationHoldsOnEveryNode(t *testing.T) {
 	}
 }
 
-// TestWhateverTheDatabaseDoesReadsGoOn breaks the way to the database in every way,
-// again and again on one node: who is known is answered, who is not is told to come
-// back, and when it is mended all is as before.
+// TestWhateverTheDatabaseDoesReadsGoOn breaks the connection to the database in every
+// way, one after the other on one node: known callers are answered, unknown ones get
+// 503, and once it is restored all is as before.
 func TestWhateverTheDatabaseDoesReadsGoOn(t *testing.T) {
-	l := newLine(t)
-	keys := customer(t, l.direct, "ada@example.org", "developer", 1)
-	keys = append(keys, customer(t, l.direct, "grace@example.org", "pro", 1)...)
-	s := serveProcess(t, "--database", l.dsn, "--trusted-proxies", "127.0.0.0/8,::1")
+	proxy := testkit.NewProxy(t, databases.Postgres(t))
+	keys := customer(t, proxy.Direct, "ada@example.org", "developer", 1)
+	keys = append(keys, customer(t, proxy.Direct, "grace@example.org", "pro", 1)...)
+	s := serveShipped(t, "--database", proxy.DSN, "--trusted-proxies", "127.0.0.0/8,::1")
+	s.knows(keys...)
 	asked := 0
 	everyone := func(during string) {
 		t.Helper()
 		for range 5 {
 			asked++
-			for _, key := range keys {
-				if resp, body := s.get("/api/v1/stats", key); resp.StatusCode != 200 {
-					t.Errorf("%s: a known key was answered %s %s", during, resp.Status, body)
-				}
-			}
-			if resp, body := s.get("/api/v1/stats", "X-Forwarded-For: 203.0.113.9"); resp.StatusCode != 200 {
-				t.Errorf("%s: a stranger was answered %s %s", during, resp.Status, body)
-			}
-			if resp, _ := s.get("/readyz"); resp.StatusCode != 200 {
-				t.Errorf("%s: not ready", during)
-			}
+			s.readsGoOn(during, keys)
 		}
 	}
-	unknown := func() string { return "Authorization: Bearer " + account.NewKey(random{}) }
 	everyone("before")
 	for _, fault := range []struct {
-		name   string
-		begins func()
-		passes bool // by itself, at once
+		name  string
+		begin func()
+		brief bool // it is over at once
 	}{
-		{"refused", l.refuse, false},
-		{"a black hole", l.swallow, false},
-		{"slow", func() { l.slow(time.Second) }, false},
-		{"reset", l.reset, true},
+		{"refused", proxy.Refuse, false},
+		{"a black hole", proxy.Drop, false},
+		{"slow", func() { proxy.Delay(time.Second) }, false},
+		{"reset", proxy.Reset, true},
 	} {
-		fault.begins()
+		fault.begin()
 		everyone(fault.name)
-		if !fault.passes {
-			resp, body := s.get("/api/v1/stats", unknown())
+		if !fault.brief {
+			resp, body := s.get("/api/v1/stats", unknownKey())
 			if resp.StatusCode != 503 || resp.Header.Get("Retry-After") == "" || !strings.Contains(body, `"code":"unavailable"`) || resp.Header.Get("Cache-Control") != "no-store" {
 				t.Errorf("%s: an unknown key was answered %s %v %s", fault.name, resp.Status, resp.Header, body)
 			}
 		}
-		l.mend()
-		s.until("/api/v1/stats", func(r *http.Response, _ string) bool { return r.StatusCode == 401 }, unknown())
+		proxy.Restore()
+		s.until("/api/v1/stats", func(r *http.Response, _ string) bool { return r.StatusCode == 401 }, unknownKey())
 		everyone("after " + fault.name)
 	}
-	must(t, "publish", marked(t, "C", 3), "--database", l.direct)
+	must(t, "publish", marked(t, "C", 3), "--database", proxy.Direct)
 	s.until("/api/v1/stats", func(_ *http.Response, body string) bool { return strings.Contains(body, `"tools_total":3,`) }, keys[1])
 	s.stop()
-	st, err := store.Open(t.Context(), l.direct)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
-	a, err := st.Accounts.Find(t.Context(), "ada@example.org")
-	if err != nil {
-		t.Fatal(err)
-	}
-	days, err := st.Usage.ForAccount(t.Context(), a.ID, "2000-01-01", "2100-01-01")
-	sum := int64(0)
-	for _, d := range days {
-		sum += d.Requests
-	}
-	// Of a question whose answer was lost nobody knows whether it was counted: it is
-	// counted again, so that none is forgotten.
-	if err != nil || sum < int64(asked) || sum > int64(asked)+4 {
-		t.Errorf("%d requests are stored, %v; want %d, or one more for each fault", sum, err, asked)
+	// A count whose answer was lost may have been stored; it is counted again, so that
+	// none is forgotten. On a busy machine that happens without a fault too, and is logged.
+	lost := max(4, s.log.Count("counted on this node alone"))
+	if sum := used(t, proxy.Direct, "ada@example.org"); sum < int64(asked) || sum > int64(asked+lost) {
+		t.Errorf("%d requests are stored; want %d, or up to %d more", sum, asked, lost)
 	}
 }
 
-// random is good enough for keys that nobody has.
-type random struct{}
-
-func (random) Read(b []byte) (int, error) {
-	for i := range b {
-		b[i] = byte(time.Now().UnixNano() >> (i % 5))
+// readsGoOn expects known keys and anonymous callers to be answered.
+func (p *process) readsGoOn(during string, keys []string) {
+	p.t.Helper()
+	for _, key := range keys {
+		if resp, body := p.get("/api/v1/stats", key); resp.StatusCode != 200 {
+			p.t.Errorf("%s: a known key was answered %s %s", during, resp.Status, body)
+		}
 	}
-	return len(b), nil
+	if resp, body := p.get("/api/v1/stats", "X-Forwarded-For: 203.0.113.9"); resp.StatusCode != 200 {
+		p.t.Errorf("%s: an anonymous caller was answered %s %s", during, resp.Status, body)
+	}
+	if resp, _ := p.get("/readyz"); resp.StatusCode != 200 {
+		p.t.Errorf("%s: not ready", during)
+	}
 }
+
+func unknownKey() string { return "Authorization: Bearer " + account.NewKey(rand.Reader) }
 
 // freeAddress is an address on which nobody listens now.
 func freeAddress(t *testing.T) string {
@@ -280,63 +269,58 @@ func freeAddress(t *testing.T) string {
 }
 
 func TestANodeThatStartsWithoutItsDatabaseSaysSoAndServesWhenItComes(t *testing.T) {
-	for _, fault := range []string{"refused", "a black hole"} {
-		t.Run(fault, func(t *testing.T) {
-			l := newLine(t)
-			if fault == "refused" {
-				l.refuse()
-			} else {
-				l.swallow()
-			}
+	for name, fault := range map[string]func(*testkit.Proxy){"refused": (*testkit.Proxy).Refuse, "a black hole": (*testkit.Proxy).Drop} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			proxy := testkit.NewProxy(t, databases.Postgres(t))
+			fault(proxy)
 			address := freeAddress(t)
-			s := startProcess(t, "--listen", address, "--database", l.dsn)
+			s := startProcess(t, patient, "--listen", address, "--database", proxy.DSN)
 			s.url = "http://" + address
-			for {
-				if _, _, err := s.try("/healthz"); err == nil {
-					break
-				}
-				select {
-				case err := <-s.ended:
-					s.ended <- err
-					t.Fatalf("it did not wait: %v\n%s", err, s.log)
-				default:
-				}
-			}
-			if resp, _ := s.get("/healthz"); resp.StatusCode != 200 {
-				t.Errorf("healthz: %s", resp.Status)
-			}
-			if resp, _ := s.get("/readyz"); resp.StatusCode != 503 {
-				t.Errorf("readyz: %s", resp.Status)
-			}
-			for _, path := range []string{"/api/v1/tools", "/api/v1/openapi.json", "/api/rien", "/api/embeddings/x"} {
-				resp, body := s.get(path)
-				if resp.StatusCode != 503 || !strings.Contains(body, `"code":"unavailable"`) || resp.Header.Get("Retry-After") == "" ||
-					resp.Header.Get("Cache-Control") != "no-store" || resp.Header.Get("Access-Control-Allow-Origin") != "*" ||
-					resp.Header.Get("Vary") != "Authorization, Accept-Encoding" || resp.Header.Get("X-Service-Updated-At") == "" {
-					t.Errorf("%s: %s %v %s", path, resp.Status, resp.Header, body)
-				}
-			}
-			resp, body := s.get("/outils")
-			if resp.StatusCode != 503 || resp.Header.Get("Retry-After") == "" || !strings.Contains(body, `<html lang="fr">`) {
-				t.Errorf("a page: %s %v %s", resp.Status, resp.Header, body)
-			}
-			for !strings.Contains(s.log.String(), "waits for its database") {
-				<-time.After(10 * time.Millisecond)
-			}
-			l.mend()
+			s.logs(waiting)
+			s.answersUnavailable()
+			proxy.Restore()
 			s.until("/readyz", func(r *http.Response, _ string) bool { return r.StatusCode == 200 })
 			if resp, _ := s.get("/api/v1/tools"); resp.StatusCode != 200 {
 				t.Errorf("afterwards: %s", resp.Status)
 			}
-			if log := s.log.String(); strings.Count(log, "waits for its database") != 1 || !strings.Contains(log, "cannot be reached") {
-				t.Errorf("the log does not say once what it waits for:\n%s", log)
+			// On a busy machine there may be more than one reason; TestANodeThatWaits… holds
+			// that each is given once.
+			if s.log.Count(waiting) != 1 || !s.log.Contains("cannot be reached") {
+				t.Errorf("the log does not say once what it waits for:\n%s", s.log)
 			}
 		})
 	}
 }
 
+// waiting is what a node logs that cannot reach its database.
+const waiting = "waits for its database"
+
+// answersUnavailable expects a node that has never reached its database.
+func (p *process) answersUnavailable() {
+	p.t.Helper()
+	if resp, _ := p.get("/healthz"); resp.StatusCode != 200 {
+		p.t.Errorf("healthz: %s", resp.Status)
+	}
+	if resp, _ := p.get("/readyz"); resp.StatusCode != 503 {
+		p.t.Errorf("readyz: %s", resp.Status)
+	}
+	for _, path := range []string{"/api/v1/tools", "/api/v1/openapi.json", "/api/rien", "/api/embeddings/x"} {
+		resp, body := p.get(path)
+		if resp.StatusCode != 503 || !strings.Contains(body, `"code":"unavailable"`) || resp.Header.Get("Retry-After") == "" ||
+			resp.Header.Get("Cache-Control") != "no-store" || resp.Header.Get("Access-Control-Allow-Origin") != "*" ||
+			resp.Header.Get("Vary") != "Authorization, Accept-Encoding" || resp.Header.Get("X-Service-Updated-At") == "" {
+			p.t.Errorf("%s: %s %v %s", path, resp.Status, resp.Header, body)
+		}
+	}
+	resp, body := p.get("/outils")
+	if resp.StatusCode != 503 || resp.Header.Get("Retry-After") == "" || !strings.Contains(body, `<html lang="fr">`) {
+		p.t.Errorf("a page: %s %v %s", resp.Status, resp.Header, body)
+	}
+}
+
 func TestANodeThatCannotEverStartDoesNotWait(t *testing.T) {
-	good := testkit.Postgres(t)
+	good := databases.Postgres(t)
 	host := good[strings.Index(good, "?"):]
 	for _, bad := range []struct{ database, says string }{
 		{"postgres://nobody:hunter2@/postgres" + host, "refuses this user or password"},
@@ -352,18 +336,15 @@ func TestANodeThatCannotEverStartDoesNotWait(t *testing.T) {
 }
 
 func TestANodeIsToldToStopWhileItWaitsForItsDatabase(t *testing.T) {
-	l := newLine(t)
-	l.refuse()
-	s := startProcess(t, "--database", l.dsn)
-	for !strings.Contains(s.log.String(), "waits for its database") {
-		<-time.After(10 * time.Millisecond)
-	}
+	proxy := testkit.NewProxy(t, databases.Postgres(t))
+	proxy.Refuse()
+	s := startProcess(t, patient, "--database", proxy.DSN)
+	s.logs(waiting)
 	s.stop()
 }
 
-func TestANodeThatStartsInTheMiddleOfAFailOverWaitsForThePrimary(t *testing.T) {
-	database := testkit.Postgres(t)
-	must(t, "account", "list", "--database", database) // the tables are there
+func TestANodeThatStartsInTheMiddleOfAFailoverWaitsForThePrimary(t *testing.T) {
+	database := databases.Postgres(t)
 	db, err := sql.Open("pgx", database)
 	if err != nil {
 		t.Fatal(err)
@@ -376,37 +357,27 @@ func TestANodeThatStartsInTheMiddleOfAFailOverWaitsForThePrimary(t *testing.T) {
 		}
 	}
 	set("SET default_transaction_read_only = on")
-	s := startProcess(t, "--database", database)
-	for !strings.Contains(s.log.String(), "waits for its database") {
-		select {
-		case err := <-s.ended:
-			s.ended <- nil
-			t.Fatalf("it did not wait: %v\n%s", err, s.log)
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
-	if !strings.Contains(s.log.String(), "connect to the primary") {
+	s := startProcess(t, patient, "--database", database)
+	s.logs(waiting)
+	if !s.log.Contains("connect to the primary") {
 		t.Errorf("the log does not say what to do:\n%s", s.log)
 	}
-	// This session has read and written before, and goes on to.
+	// The setting is for new connections, and this one is older.
 	set("RESET default_transaction_read_only")
 	if resp, _ := s.serves().get("/api/v1/stats"); resp.StatusCode != 200 {
 		t.Errorf("afterwards: %s", resp.Status)
 	}
 }
 
-// Whatever hangs on the pages and programs of customers, no request waits for it.
-func TestPagesAndProgramsOfCustomersSayAtOnceThatTheDatabaseIsAway(t *testing.T) {
-	l := newLine(t)
-	key := customer(t, l.direct, "grace@example.org", "pro", 1)[0]
-	s := serveProcess(t, "--database", l.dsn)
-	if resp, _ := s.get("/webhooks/v1/endpoints", key); resp.StatusCode != 200 {
-		t.Fatal(resp.Status)
-	}
-	l.swallow()
-	for !strings.Contains(s.log.String(), "the database does not answer") {
-		<-time.After(10 * time.Millisecond)
-	}
+// While the database hangs, no request of the account pages or the webhook API waits
+// for it.
+func TestPagesAndProgramsOfCustomersSayAtOnceThatTheDatabaseIsUnreachable(t *testing.T) {
+	proxy := testkit.NewProxy(t, databases.Postgres(t))
+	key := customer(t, proxy.Direct, "grace@example.org", "pro", 1)[0]
+	s := serveShipped(t, "--database", proxy.DSN)
+	s.until("/webhooks/v1/endpoints", func(r *http.Response, _ string) bool { return r.StatusCode == 200 }, key)
+	proxy.Drop()
+	s.logs("the database does not answer")
 	for range 20 { // more than there are connections, one after the other: each would hang for seconds
 		if resp, body := s.get("/webhooks/v1/endpoints", key); resp.StatusCode != 503 || resp.Header.Get("Retry-After") == "" || !strings.Contains(body, "unavailable") {
 			t.Fatalf("webhooks: %s %s", resp.Status, body)
@@ -415,9 +386,9 @@ func TestPagesAndProgramsOfCustomersSayAtOnceThatTheDatabaseIsAway(t *testing.T)
 			t.Fatalf("the account: %s %s", resp.Status, body)
 		}
 	}
-	if log := s.log.String(); strings.Contains(log, "took too long") || strings.Contains(log, "an account page failed") {
-		t.Errorf("somebody waited for it:\n%s", log)
+	if s.log.Contains("took too long") || s.log.Contains("an account page failed") {
+		t.Errorf("a request waited for it:\n%s", s.log)
 	}
-	l.mend()
+	proxy.Restore()
 	s.until("/webhooks/v1/endpoints", func(r *http.Response, _ string) bool { return r.StatusCode == 200 }, key)
 }

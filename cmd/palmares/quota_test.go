@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// together sends n requests at once, each as request(i) says, and gives the answers.
-func (s *served) together(n int, request func(i int) (path string, headers []string)) []*http.Response {
-	s.t.Helper()
+// together sends n requests at once, each as request(i) says, and returns the answers.
+func (p *process) together(n int, request func(i int) (path string, headers []string)) []*http.Response {
+	p.t.Helper()
 	answers := make([]*http.Response, n)
 	var all sync.WaitGroup
 	begin := make(chan struct{})
@@ -22,9 +22,9 @@ func (s *served) together(n int, request func(i int) (path string, headers []str
 		all.Go(func() {
 			<-begin
 			path, headers := request(i)
-			resp, _, err := s.try(path, headers...)
+			resp, _, err := p.try(path, headers...)
 			if err != nil {
-				s.t.Errorf("%s: %v", path, err)
+				p.t.Errorf("%s: %v", path, err)
 				return
 			}
 			answers[i] = resp
@@ -32,8 +32,8 @@ func (s *served) together(n int, request func(i int) (path string, headers []str
 	}
 	close(begin)
 	all.Wait()
-	if s.t.Failed() {
-		s.t.FailNow()
+	if p.t.Failed() {
+		p.t.FailNow()
 	}
 	return answers
 }
@@ -49,7 +49,7 @@ func count(answers []*http.Response, status int) int {
 }
 
 func TestAnAnonymousCallerHasAHundredRequests(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, database string) {
+	databases.EachDSN(t, func(t *testing.T, database string) {
 		s := serveProcess(t, "--database", database)
 		answers := s.together(140, func(i int) (string, []string) {
 			return []string{"/api/v1/tools", "/api/v1/stats", "/api/v1/tools/rien", "/api/v1/tools?page=0"}[i%4], nil
@@ -90,7 +90,7 @@ func TestAnAnonymousCallerHasAHundredRequests(t *testing.T) {
 		if resp, _ := s.get("/api/v1/tools", "Authorization: Bearer nonsense"); resp.StatusCode != 401 {
 			t.Errorf("a bad key: %s", resp.Status)
 		}
-		// A stranger's word for where it comes from is not believed.
+		// An address that an untrusted client claims is ignored.
 		if resp, _ := s.get("/api/v1/tools", "X-Forwarded-For: 203.0.113.9"); resp.StatusCode != 429 {
 			t.Errorf("a forged address: %s", resp.Status)
 		}
@@ -98,7 +98,7 @@ func TestAnAnonymousCallerHasAHundredRequests(t *testing.T) {
 }
 
 func TestAnAccountHasAThousandRequestsWhateverItsKeys(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, database string) {
+	databases.EachDSN(t, func(t *testing.T, database string) {
 		must(t, "account", "create", "ada@example.org", "--database", database)
 		var keys []string
 		for _, name := range []string{"one", "two"} {
@@ -139,13 +139,13 @@ func TestAnAccountHasAThousandRequestsWhateverItsKeys(t *testing.T) {
 			t.Errorf("the document: %s %v", resp.Status, resp.Header)
 		}
 		if resp, _ := s.get("/api/v1/tools"); resp.StatusCode != 200 {
-			t.Errorf("the anonymous caller beside: %s", resp.Status)
+			t.Errorf("an anonymous caller: %s", resp.Status)
 		}
 	})
 }
 
 func TestProHasNoQuota(t *testing.T) {
-	database := "sqlite:" + filepath.Join(t.TempDir(), "x.db")
+	database := databases.SQLite(t)
 	must(t, "account", "create", "ada@example.org", "--plan", "pro", "--database", database)
 	key := "Authorization: Bearer " + strings.TrimSpace(must(t, "key", "create", "ada@example.org", "--name", "x", "--database", database))
 	s := serveProcess(t, "--database", database)
@@ -158,7 +158,7 @@ func TestProHasNoQuota(t *testing.T) {
 }
 
 func TestRevalidationIsFreeWithAKeyAndCountedWithout(t *testing.T) {
-	database := "sqlite:" + filepath.Join(t.TempDir(), "x.db")
+	database := databases.SQLite(t)
 	must(t, "account", "create", "ada@example.org", "--database", database)
 	key := "Authorization: Bearer " + strings.TrimSpace(must(t, "key", "create", "ada@example.org", "--name", "x", "--database", database))
 	s := serveProcess(t, "--database", database)
@@ -179,7 +179,7 @@ func TestRevalidationIsFreeWithAKeyAndCountedWithout(t *testing.T) {
 }
 
 func TestARestartKeepsTheCounts(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, database string) {
+	databases.EachDSN(t, func(t *testing.T, database string) {
 		s := serveProcess(t, "--database", database)
 		for range 60 {
 			s.get("/api/v1/stats")
@@ -193,7 +193,7 @@ func TestARestartKeepsTheCounts(t *testing.T) {
 }
 
 func TestARevokedKeyIsRefusedByTheRunningServer(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, database string) {
+	databases.EachDSN(t, func(t *testing.T, database string) {
 		must(t, "account", "create", "ada@example.org", "--plan", "pro", "--database", database)
 		key := "Authorization: Bearer " + strings.TrimSpace(must(t, "key", "create", "ada@example.org", "--name", "x", "--database", database))
 		s := serveProcess(t, "--database", database)
@@ -208,7 +208,7 @@ func TestARevokedKeyIsRefusedByTheRunningServer(t *testing.T) {
 		// So are the keys of a deleted account.
 		other := "Authorization: Bearer " + strings.TrimSpace(must(t, "key", "create", "ada@example.org", "--name", "y", "--database", database))
 		if resp, _ := s.get("/api/v1/stats", other); resp.StatusCode != 200 {
-			t.Errorf("a key made a moment ago: %s", resp.Status)
+			t.Errorf("a new key: %s", resp.Status)
 		}
 		must(t, "account", "delete", "ada@example.org", "--database", database)
 		s.until("/api/v1/stats", func(r *http.Response, _ string) bool { return r.StatusCode == 401 }, other)
@@ -216,7 +216,7 @@ func TestARevokedKeyIsRefusedByTheRunningServer(t *testing.T) {
 }
 
 func TestBehindATrustedProxyTheClientIsTheForwardedOne(t *testing.T) {
-	s := serveProcess(t, "--trusted-proxies", "127.0.0.0/8,::1", "--database", "sqlite:"+filepath.Join(t.TempDir(), "x.db"))
+	s := serveProcess(t, "--trusted-proxies", "127.0.0.0/8,::1", "--database", databases.SQLite(t))
 	from := func(address string, n int) []*http.Response {
 		return s.together(n, func(int) (string, []string) {
 			return "/api/v1/stats", []string{"X-Forwarded-For: 192.0.2.1, " + address}
@@ -237,8 +237,8 @@ func TestBehindATrustedProxyTheClientIsTheForwardedOne(t *testing.T) {
 // TestNothingSecretIsLeftBehind looks for keys and addresses in every file that a
 // server wrote, and in its log.
 func TestNothingSecretIsLeftBehind(t *testing.T) {
-	dir := t.TempDir()
-	database := "sqlite:" + filepath.Join(dir, "x.db")
+	database := databases.SQLite(t)
+	dir := filepath.Dir(strings.TrimPrefix(database, "sqlite:"))
 	must(t, "account", "create", "ada@example.org", "--database", database)
 	key := strings.TrimSpace(must(t, "key", "create", "ada@example.org", "--name", "x", "--database", database))
 	s := serveProcess(t, "--trusted-proxies", "127.0.0.0/8", "--database", database)

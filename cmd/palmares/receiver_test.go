@@ -1,8 +1,8 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -11,15 +11,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"palmares/internal/testkit"
 	"palmares/internal/webhook"
 )
 
-// A receiver is a customer's server on loopback. It takes a request only if the
-// official library says that it is genuine, and remembers what it took.
+// A receiver is a customer's server on loopback. It accepts a request only if the
+// official library verifies it, and remembers it.
 type receiver struct {
 	t   *testing.T
 	url string
@@ -28,17 +28,17 @@ type receiver struct {
 	secret  string
 	answer  func() (status int, body string)
 	taken   []taken
-	stopped chan struct{} // closed when the test ends, for those who hang
+	stopped chan struct{} // closed when the test ends, for answers that hang
 }
 
-// taken is a genuine request.
+// taken is a verified request.
 type taken struct {
 	id, signatures, body string
 	header               http.Header
 	accepted             bool // it was answered with 2xx
 }
 
-// What a receiver may do instead of giving an answer.
+// What a receiver may do instead of answering.
 const (
 	hang  = -1
 	reset = -2
@@ -46,7 +46,7 @@ const (
 
 func accept() (status int, body string) { return http.StatusOK, "" }
 
-// flaky fails every third time or so, in one of several ways.
+// flaky fails three times in ten, in one of several ways.
 func flaky() (status int, body string) {
 	if rand.Float64() < 0.7 {
 		return accept()
@@ -68,7 +68,7 @@ func newReceiver(t *testing.T, answer func() (int, string)) *receiver {
 	return r
 }
 
-// add makes it an endpoint of an account, with the command for operators.
+// add registers it as an endpoint of an account, with the operator's command.
 func (r *receiver) add(email, database string, options ...string) {
 	r.t.Helper()
 	secret := strings.TrimSpace(must(r.t, append([]string{"webhook", "add", email, r.url, "--webhook-allow", "127.0.0.0/8", "--database", database}, options...)...))
@@ -77,7 +77,7 @@ func (r *receiver) add(email, database string, options ...string) {
 	r.secret = secret
 }
 
-// now answers in another way from here on.
+// now changes its answer from here on.
 func (r *receiver) now(answer func() (int, string)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,7 +87,7 @@ func (r *receiver) now(answer func() (int, string)) {
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
-		return // its sender died in the middle
+		return // the sender died
 	}
 	r.mu.Lock()
 	secret, answer := r.secret, r.answer
@@ -112,11 +112,11 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		panic(http.ErrAbortHandler)
 	default:
 		w.WriteHeader(status)
-		_, _ = io.WriteString(w, text) // its sender may be dead
+		_, _ = io.WriteString(w, text) // the sender may be dead
 	}
 }
 
-// genuine asks the official library.
+// genuine verifies a request with the official library.
 func genuine(secret string, header http.Header, body []byte) error {
 	library, err := standardwebhooks.NewWebhook(secret)
 	if err != nil {
@@ -125,42 +125,24 @@ func genuine(secret string, header http.Header, body []byte) error {
 	return library.Verify(body, header)
 }
 
-// all gives what it took so far.
+// all returns the requests so far.
 func (r *receiver) all() []taken {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.taken[:len(r.taken):len(r.taken)]
 }
 
-// until waits for the n-th request and gives all of them.
+// until waits for the n-th request and returns all of them.
 func (r *receiver) until(n int) []taken {
 	r.t.Helper()
-	eventually(r.t, func() bool { return len(r.all()) >= n })
+	testkit.Until(r.t, fmt.Sprintf("request %d", n), func() bool { return len(r.all()) >= n })
 	return r.all()
-}
-
-// eventually waits for what takes seconds on a machine that is free; minutes are
-// never, and a test that has failed meanwhile need not go on.
-func eventually(t *testing.T, happened func() bool) {
-	t.Helper()
-	limit, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	for !happened() {
-		if t.Failed() {
-			t.FailNow()
-		}
-		select {
-		case <-limit.Done():
-			t.Fatal("it never happened")
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
 }
 
 // A subscriber is a Pro customer with one endpoint, and a server that sends to it.
 type subscriber struct {
 	*receiver
-	server   *served
+	server   *process
 	database string
 	key      string // as a header
 	endpoint string // its path in the management API
@@ -176,8 +158,8 @@ func subscribe(t *testing.T, database string) *subscriber {
 	return s
 }
 
-// call makes a request of the management API, wants a status, and reads the answer
-// into a value.
+// call sends a request to the management API, expects a status, and decodes the
+// answer.
 func (s *subscriber) call(method, path, body string, status int, into any) {
 	s.t.Helper()
 	got, answer := s.ask(method, path, body)
@@ -198,7 +180,7 @@ func (s *subscriber) ask(method, path, body string) (status int, answer []byte) 
 	name, value, _ := strings.Cut(s.key, ": ")
 	req.Header.Set(name, value)
 	req.Header.Set("Content-Type", "application/json")
-	resp, err := caller.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -225,11 +207,11 @@ type logged struct {
 	Body string
 }
 
-// settled gives the log once nothing is pending.
+// settled returns the delivery log once nothing is pending.
 func (s *subscriber) settled() []logged {
 	s.t.Helper()
 	var page struct{ Data []logged }
-	eventually(s.t, func() bool {
+	testkit.Until(s.t, "the last delivery", func() bool {
 		page.Data = nil
 		s.call("GET", s.endpoint+"/deliveries?limit=200", "", 200, &page)
 		return !slices.ContainsFunc(page.Data, func(d logged) bool { return d.State == webhook.Pending })
@@ -237,19 +219,19 @@ func (s *subscriber) settled() []logged {
 	return page.Data
 }
 
-// ping has a ping sent, and gives its delivery when that has an outcome.
+// ping has a ping sent, and returns its delivery after the first attempt.
 func (s *subscriber) ping() logged {
 	s.t.Helper()
 	var d logged
 	s.call("POST", s.endpoint+"/ping", "", 202, &d)
-	eventually(s.t, func() bool {
+	testkit.Until(s.t, "an attempt", func() bool {
 		s.call("GET", "/webhooks/v1/deliveries/"+d.ID, "", 200, &d)
 		return len(d.Attempts) > 0
 	})
 	return d
 }
 
-// journal gives all events, as the management API does.
+// journal returns all events, as the management API lists them.
 func (s *subscriber) journal() []string {
 	s.t.Helper()
 	var page struct{ Data []json.RawMessage }
@@ -261,7 +243,7 @@ func (s *subscriber) journal() []string {
 	return events
 }
 
-// got gives the bodies of what was taken, sorted.
+// got returns the bodies of all requests, sorted.
 func (r *receiver) got() []string {
 	var all []string
 	for _, q := range r.all() {

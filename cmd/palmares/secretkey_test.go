@@ -3,12 +3,10 @@ package main
 import (
 	"encoding/base64"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/store"
 	"palmares/internal/webhook"
 )
 
@@ -16,10 +14,10 @@ func secretKey(b byte) string {
 	return base64.StdEncoding.EncodeToString([]byte(strings.Repeat(string(b), webhook.KeySize)))
 }
 
-// TestTheSecretKeyIsChangedInThreeSteps goes through what docs/operating.md tells:
+// TestTheSecretKeyIsChangedInThreeSteps follows docs/operating.md:
 // the new key beside the old one, then before it, then alone.
 func TestTheSecretKeyIsChangedInThreeSteps(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, database string) {
+	databases.EachDSN(t, func(t *testing.T, database string) {
 		k1, k2 := secretKey('1'), secretKey('2')
 		key := customer(t, database, "ada@example.org", "pro", 1)[0]
 		r := newReceiver(t, accept)
@@ -31,12 +29,12 @@ func TestTheSecretKeyIsChangedInThreeSteps(t *testing.T) {
 			if ping := s.ping(); ping.State != webhook.Delivered {
 				t.Errorf("step %d: %+v", step, ping)
 			}
-			const said = "were resealed"
+			const message = "were resealed"
 			if step == 2 {
-				eventually(t, func() bool { return strings.Contains(server.log.String(), said) })
+				server.logs(message)
 			}
 			server.stop()
-			if strings.Contains(server.log.String(), said) != (step == 2) || step == 2 && !strings.Contains(server.log.String(), `"resealed":1`) {
+			if server.log.Contains(message) != (step == 2) || step == 2 && !server.log.Contains(`"resealed":1`) {
 				t.Errorf("step %d: %s", step, server.log)
 			}
 		}
@@ -55,16 +53,12 @@ func TestTheSecretKeyIsChangedInThreeSteps(t *testing.T) {
 }
 
 func TestAServerThatIsToldToStopBeginsNoDelivery(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, database string) {
+	databases.EachDSN(t, func(t *testing.T, database string) {
 		customer(t, database, "ada@example.org", "pro", 0)
 		r := newReceiver(t, accept)
 		r.add("ada@example.org", database)
-		server := serveProcess(t, "--database", database, "--quota", "off", "--webhook-allow", "127.0.0.0/8", "--drain", "4s")
-		st, err := store.Open(t.Context(), database)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer st.Close()
+		server := serveProcess(t, "--database", database, "--quota", "off", "--webhook-allow", "127.0.0.0/8", "--drain", "2s")
+		st := databases.OpenDSN(t, database)
 		endpoints, err := st.Endpoints.List(t.Context(), account.AnyOwner())
 		if err != nil || len(endpoints) != 1 {
 			t.Fatal(endpoints, err)
@@ -79,16 +73,12 @@ func TestAServerThatIsToldToStopBeginsNoDelivery(t *testing.T) {
 		}
 		before := ping()
 		r.until(1)
-		if err := server.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
-		// It goes on answering for four seconds, in which a dispatcher looks four times.
-		eventually(t, func() bool { return strings.Contains(server.log.String(), "told to stop") })
+		server.signal()
+		// It goes on answering for two seconds, in which a dispatcher polls twice.
+		server.logs("told to stop")
 		late := ping()
-		ended := <-server.ended // a second signal would cut the four seconds short
-		server.ended <- ended
-		if ended != nil {
-			t.Errorf("%v\n%s", ended, server.log)
+		if <-server.ended; server.err != nil { // a second signal would cut the two seconds short
+			t.Errorf("%v\n%s", server.err, server.log)
 		}
 		for id, want := range map[string]webhook.DeliveryState{before.ID: webhook.Delivered, late.ID: webhook.Pending} {
 			if d, _, err := st.Deliveries.Find(t.Context(), account.AnyOwner(), id); err != nil || d.State != want {

@@ -1,67 +1,46 @@
 package main
 
 import (
-	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"palmares/internal/testkit"
 )
 
-// nextRelease builds a palmares with one more step of the tables, which only adds.
-func nextRelease(t *testing.T) string {
+// nextRelease builds a palmares with one more migration, which only adds.
+func nextRelease(t *testing.T) (binary string) {
 	t.Helper()
-	steps, err := filepath.Glob("../../internal/store/migrations/*.sql")
-	if err != nil || len(steps) == 0 {
+	migrations, err := filepath.Glob("../../internal/store/migrations/*.sql")
+	if err != nil || len(migrations) == 0 {
 		t.Fatal("no migrations", err)
 	}
-	dir := t.TempDir()
-	step := filepath.Join(dir, "step.sql")
-	if err := os.WriteFile(step, []byte(`
+	overlay, err := patientSource()
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay[fmt.Sprintf("../../internal/store/migrations/%04d_next.sql", len(migrations)+1)] = `
 		CREATE TABLE next_release (id TEXT NOT NULL PRIMARY KEY);
 		ALTER TABLE accounts ADD COLUMN nickname TEXT NOT NULL DEFAULT '';
-		ALTER TABLE usage ADD COLUMN colour TEXT NOT NULL DEFAULT '';`), 0o600); err != nil {
+		ALTER TABLE usage ADD COLUMN colour TEXT NOT NULL DEFAULT '';`
+	binary = filepath.Join(t.TempDir(), "palmares-next")
+	if err := build(binary, overlay); err != nil {
 		t.Fatal(err)
 	}
-	place, err := filepath.Abs(fmt.Sprintf("../../internal/store/migrations/%04d_next.sql", len(steps)+1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {place: step}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(list, overlay, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	built := filepath.Join(dir, "palmares-next")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-overlay", list, "-o", built, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	return built
+	return binary
 }
 
 func TestThisReleaseAndTheNextServeSideBySide(t *testing.T) {
 	next := nextRelease(t)
-	database := testkit.Postgres(t)
+	database := databases.Postgres(t)
 	key := customer(t, database, "ada@example.org", "developer", 1)[0]
 	old := serveProcess(t, "--database", database)
-	command := palmares(context.WithoutCancel(t.Context()), "serve", "--listen", "localhost:0", "--drain", "0s", "--database", database)
-	command.Path = next
-	newer := startCommand(t, command).serves()
-	for _, n := range []*served{old, newer} { // the document is free: the key is known below
-		n.until("/api/v1/openapi.json", func(r *http.Response, _ string) bool { return r.StatusCode == 200 }, key)
-	}
+	newer := startProcess(t, next, "--database", database).serves()
+	old.knows(key)
+	newer.knows(key)
 	remaining := 1000
-	count := func(nodes ...*served) {
+	count := func(nodes ...*process) {
 		t.Helper()
 		for _, n := range nodes {
 			remaining--
@@ -73,15 +52,15 @@ func TestThisReleaseAndTheNextServeSideBySide(t *testing.T) {
 	}
 	count(old, newer, old, newer)
 	must(t, "publish", marked(t, "A", 3), "--database", database) // by the old one
-	for _, n := range []*served{old, newer} {
+	for _, n := range []*process{old, newer} {
 		n.until("/api/v1/tools?limit=1", func(_ *http.Response, body string) bool { return strings.Contains(body, `"tagline":"A"`) })
 	}
 	old.stop()
 	old = serveProcess(t, "--database", database) // an old node starts again among new ones
-	old.until("/api/v1/openapi.json", func(r *http.Response, _ string) bool { return r.StatusCode == 200 }, key)
+	old.knows(key)
 	count(old, newer)
-	if log := newer.log.String(); strings.Contains(log, "counted on this node alone") {
-		t.Errorf("the new node counted alone:\n%s", log)
+	if newer.log.Contains("counted on this node alone") {
+		t.Errorf("the new node counted alone:\n%s", newer.log)
 	}
 	db, err := sql.Open("pgx", database)
 	if err != nil {
@@ -90,6 +69,6 @@ func TestThisReleaseAndTheNextServeSideBySide(t *testing.T) {
 	defer db.Close()
 	var rows int
 	if err := db.QueryRow(`SELECT count(*) FROM next_release`).Scan(&rows); err != nil {
-		t.Errorf("the new node has not taken its step: %v", err)
+		t.Errorf("the new node has not migrated: %v", err)
 	}
 }

@@ -10,156 +10,184 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/store"
+	"palmares/internal/testkit"
 	"palmares/internal/webhook"
 )
 
 // make chaos raises them: many more kills, and a few with the time that the contract
-// gives to receivers, after each of which there is half a minute to wait.
+// gives to receivers, each of which costs half a minute.
 var (
-	events  = flag.Int("events", 30, "how many events each of ten publications makes")
-	kills   = flag.Int("kills", 4, "how often nodes are killed while webhooks are sent")
-	answers = flag.Duration("webhook-timeout", 500*time.Millisecond, "how long receivers may take meanwhile")
+	events          = flag.Int("events", 30, "how many events each of ten publications causes")
+	kills           = flag.Int("kills", 4, "how often nodes are killed while webhooks are sent")
+	receiverTimeout = flag.Duration("webhook-timeout", 500*time.Millisecond, "how long receivers may take to answer")
 )
 
-// kill ends a server as a power cut would.
-func (s *served) kill() {
-	s.t.Helper()
-	if err := s.cmd.Process.Kill(); err != nil {
-		s.t.Fatal(err)
-	}
-	if err := <-s.ended; err == nil {
-		s.t.Fatalf("it had ended by itself\n%s", s.log)
-	}
-	s.ended <- nil // there is nothing left to stop
-}
-
-// TestKilledProcessesLoseNoWebhook publishes events for five endpoints, of
-// which one fails three times in ten and one hangs, and kills the processes that
-// send and those that publish in the middle of it, again and again.
+// TestKilledProcessesLoseNoWebhook publishes events for five endpoints, of which one
+// fails three times in ten and one hangs, and kills the processes that send and
+// those that publish, again and again.
 //
 // A process that dies holds back what it was sending until its leases end, which
 // is twice as long as a receiver may take to answer: that time is shortened, not
 // the promise.
 func TestKilledProcessesLoseNoWebhook(t *testing.T) {
-	const publications = 10
 	folders := make([]string, publications)
-	for i := range folders { // of the events one is catalog.updated
+	for i := range folders { // one of the events is catalog.updated
 		folders[i] = marked(t, "A", (*events-1)*(i+1))
 	}
-	schedule := "0s" + strings.Repeat(",100ms", 39) // so many that chance cannot exhaust them
-	eachDatabase(t, func(t *testing.T, database string) {
+	databases.EachDSN(t, func(t *testing.T, database string) {
 		begin := time.Now()
-		must(t, "account", "create", "ada@example.org", "--plan", "pro", "--database", database)
-		receivers := []*receiver{
-			newReceiver(t, accept), newReceiver(t, accept), newReceiver(t, accept), newReceiver(t, flaky), newReceiver(t, hanging),
-		}
-		for _, r := range receivers {
-			r.add("ada@example.org", database)
-		}
-		options := []string{
-			"--database", database, "--quota", "off", "--demo", "off",
-			"--webhook-allow", "127.0.0.0/8", "--webhook-schedule", schedule, "--webhook-timeout", answers.String(),
-		}
-		nodes := []*served{serveProcess(t, options...)}
-		if strings.HasPrefix(database, "postgres") {
-			nodes = append(nodes, serveProcess(t, options...), serveProcess(t, options...))
-		}
-
+		k := newKillTest(t, database)
 		var publishing sync.WaitGroup
 		defer publishing.Wait() // when the test fails before that
 		var killed atomic.Int64
 		publishing.Go(func() {
+			took := time.Duration(0) // of the publication before
 			for i, folder := range folders {
 				// From before it has read the folder to after it has committed.
-				if publishKilled(t, folder, database, time.Duration(i+1)*8*time.Millisecond) {
+				if publishKilled(t, folder, database, took*time.Duration(i)/(publications-2)) {
 					killed.Add(1)
 				}
+				begin := time.Now()
+				if out, err := palmares(t.Context(), "publish", folder, "--database", database).CombinedOutput(); err != nil {
+					t.Errorf("publish: %v\n%s", err, out)
+				}
+				took = time.Since(begin)
 			}
 		})
-		answering := receivers[:4]
-		for k := range *kills {
-			// At another point of the way each time, always with requests in flight.
-			target := (k + 1) * publications * *events * len(answering) / (*kills + 1)
-			eventually(t, func() bool {
-				n := 0
-				for _, r := range answering {
-					n += len(r.all())
-				}
-				return n >= target
-			})
-			victims := []int{k % len(nodes)}
-			if len(nodes) > 1 && k%2 == 1 {
-				victims = append(victims, (k+1)%len(nodes))
-			}
-			for _, v := range victims {
-				nodes[v].kill()
-			}
-			for _, v := range victims {
-				nodes[v] = serveProcess(t, options...)
-			}
-		}
+		k.killNodes()
 		publishing.Wait()
 		if t.Failed() {
 			t.FailNow()
 		}
-
-		st, err := store.Open(t.Context(), database)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer st.Close()
-		journal := bodies(t, st)
-		if len(journal) != publications**events {
-			t.Fatalf("%d events", len(journal))
-		}
-		endpoints, err := st.Endpoints.List(t.Context(), account.AnyOwner())
-		if err != nil || len(endpoints) != len(receivers) {
-			t.Fatalf("%d endpoints, %v", len(endpoints), err)
-		}
-		for i := range answering {
-			eventually(t, func() bool { return len(deliveries(t, st, endpoints[i].ID, webhook.Pending)) == 0 })
-		}
-		for _, n := range nodes {
-			n.stop()
-		}
-		requests, outcomes, repeated := 0, 0, 0
-		for i, r := range receivers {
-			wanted := webhook.Delivered
-			if i >= len(answering) {
-				wanted = webhook.Pending
-			}
-			accepted := map[string]bool{}
-			for _, q := range r.all() {
-				if journal[q.id] != q.body {
-					t.Fatalf("endpoint %d was sent %s as %s; the event is %s", i, q.id, q.body, journal[q.id])
-				}
-				if accepted[q.id] {
-					repeated++
-				}
-				accepted[q.id] = accepted[q.id] || q.accepted
-			}
-			known := map[string]bool{}
-			for _, d := range deliveries(t, st, endpoints[i].ID, "") {
-				if d.State != wanted || known[d.EventID] || journal[d.EventID] == "" || accepted[d.EventID] != (wanted == webhook.Delivered) {
-					t.Errorf("endpoint %d: %+v; accepted: %v", i, d, accepted[d.EventID])
-				}
-				known[d.EventID] = true
-				outcomes += d.Count
-			}
-			if len(known) != len(journal) {
-				t.Errorf("endpoint %d: %d deliveries of %d events", i, len(known), len(journal))
-			}
-			requests += len(r.all())
-		}
-		if outcomes >= requests {
-			t.Error("no request was cut off by a kill: they are too fast for this test")
-		}
-		t.Logf("%d kills of nodes, %d of publications, in %s: %d requests, of which %d had no outcome and %d came after a good one",
+		requests, outcomes, repeated := k.check()
+		t.Logf("%d kills of nodes, %d of publications, in %s: %d requests, of which %d had no outcome and %d came after an accepted one",
 			*kills, killed.Load(), time.Since(begin).Round(time.Second), requests, requests-outcomes, repeated)
 	})
 }
 
-// bodies gives those of all events by their ids, and wants a sequence without gaps.
+const publications = 10
+
+// A killTest is the nodes and receivers of TestKilledProcessesLoseNoWebhook.
+type killTest struct {
+	t         *testing.T
+	database  string
+	options   []string // of nodes
+	nodes     []*process
+	receivers []*receiver // the last one hangs
+}
+
+func newKillTest(t *testing.T, database string) *killTest {
+	t.Helper()
+	must(t, "account", "create", "ada@example.org", "--plan", "pro", "--database", database)
+	k := &killTest{t: t, database: database, receivers: []*receiver{
+		newReceiver(t, accept), newReceiver(t, accept), newReceiver(t, accept), newReceiver(t, flaky), newReceiver(t, hanging),
+	}}
+	for _, r := range k.receivers {
+		r.add("ada@example.org", database)
+	}
+	schedule := "0s" + strings.Repeat(",100ms", 39) // so many that chance cannot exhaust them
+	k.options = []string{
+		"--database", database, "--quota", "off", "--demo", "off",
+		"--webhook-allow", "127.0.0.0/8", "--webhook-schedule", schedule, "--webhook-timeout", receiverTimeout.String(),
+	}
+	k.nodes = []*process{serveProcess(t, k.options...)}
+	if strings.HasPrefix(database, "postgres") {
+		k.nodes = append(k.nodes, serveProcess(t, k.options...), serveProcess(t, k.options...))
+	}
+	return k
+}
+
+// answering are the receivers that answer.
+func (k *killTest) answering() []*receiver { return k.receivers[:len(k.receivers)-1] }
+
+// killNodes kills one or two nodes at a time, each time after another share of the
+// requests.
+func (k *killTest) killNodes() {
+	k.t.Helper()
+	for round := range *kills {
+		target := (round + 1) * publications * *events * len(k.answering()) / (*kills + 1)
+		testkit.Until(k.t, "the next share of requests", func() bool {
+			n := 0
+			for _, r := range k.answering() {
+				n += len(r.all())
+			}
+			return n >= target
+		})
+		victims := []int{round % len(k.nodes)}
+		if len(k.nodes) > 1 && round%2 == 1 {
+			victims = append(victims, (round+1)%len(k.nodes))
+		}
+		for _, v := range victims {
+			k.nodes[v].kill()
+		}
+		for _, v := range victims {
+			k.nodes[v] = serveProcess(k.t, k.options...)
+		}
+	}
+}
+
+// check waits for the last delivery, and expects every endpoint to have received
+// every event, with the same bytes each time. It returns how many requests the
+// receivers saw, how many of them have an outcome in the log, and how many came after
+// an accepted one.
+func (k *killTest) check() (requests, outcomes, repeated int) {
+	k.t.Helper()
+	st := databases.OpenDSN(k.t, k.database)
+	published := bodies(k.t, st)
+	if len(published) != publications**events {
+		k.t.Fatalf("%d events", len(published))
+	}
+	endpoints, err := st.Endpoints.List(k.t.Context(), account.AnyOwner())
+	if err != nil || len(endpoints) != len(k.receivers) {
+		k.t.Fatalf("%d endpoints, %v", len(endpoints), err)
+	}
+	for i := range k.answering() {
+		testkit.Until(k.t, "the last delivery", func() bool { return len(deliveries(k.t, st, endpoints[i].ID, webhook.Pending)) == 0 })
+	}
+	for _, n := range k.nodes {
+		n.stop()
+	}
+	for i, r := range k.receivers {
+		wanted := webhook.Delivered
+		if i >= len(k.answering()) {
+			wanted = webhook.Pending
+		}
+		accepted, again := k.accepted(i, published)
+		repeated += again
+		known := map[string]bool{}
+		for _, d := range deliveries(k.t, st, endpoints[i].ID, "") {
+			if d.State != wanted || known[d.EventID] || published[d.EventID] == "" || accepted[d.EventID] != (wanted == webhook.Delivered) {
+				k.t.Errorf("endpoint %d: %+v; accepted: %v", i, d, accepted[d.EventID])
+			}
+			known[d.EventID] = true
+			outcomes += d.Count
+		}
+		if len(known) != len(published) {
+			k.t.Errorf("endpoint %d: %d deliveries of %d events", i, len(known), len(published))
+		}
+		requests += len(r.all())
+	}
+	return requests, outcomes, repeated
+}
+
+// accepted returns the ids that a receiver accepted, and how many requests came
+// after that.
+func (k *killTest) accepted(receiver int, published map[string]string) (ids map[string]bool, repeated int) {
+	k.t.Helper()
+	ids = map[string]bool{}
+	for _, q := range k.receivers[receiver].all() {
+		if published[q.id] != q.body {
+			k.t.Fatalf("endpoint %d was sent %s as %s; the event is %s", receiver, q.id, q.body, published[q.id])
+		}
+		if ids[q.id] {
+			repeated++
+		}
+		ids[q.id] = ids[q.id] || q.accepted
+	}
+	return ids, repeated
+}
+
+// bodies returns those of all events by id, and expects a sequence without gaps.
 func bodies(t *testing.T, st *store.Store) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -180,24 +208,7 @@ func bodies(t *testing.T, st *store.Store) map[string]string {
 	}
 }
 
-// publishKilled publishes a folder and kills that after a while, and publishes it
-// once more, in peace. It tells whether the first was still at it.
-func publishKilled(t *testing.T, folder, database string, after time.Duration) bool {
-	first := palmares(t.Context(), "publish", folder, "--database", database)
-	if err := first.Start(); err != nil {
-		t.Error(err)
-		return false
-	}
-	kill := time.AfterFunc(after, func() { _ = first.Process.Kill() })
-	died := first.Wait() != nil
-	kill.Stop()
-	if out, err := palmares(t.Context(), "publish", folder, "--database", database).CombinedOutput(); err != nil {
-		t.Errorf("publish: %v\n%s", err, out)
-	}
-	return died
-}
-
-// deliveries are all of an endpoint in a state, "" for any.
+// deliveries returns all of an endpoint in a state, "" for any.
 func deliveries(t *testing.T, st *store.Store, endpointID string, state webhook.DeliveryState) []webhook.Delivery {
 	t.Helper()
 	list, err := st.Deliveries.List(t.Context(), account.AnyOwner(), endpointID, store.DeliveryFilter{State: state, Limit: 1_000_000})

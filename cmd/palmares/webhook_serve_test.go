@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"palmares/internal/testkit"
 	"palmares/internal/webhook"
 )
 
@@ -48,21 +49,21 @@ func editions(t *testing.T) []string {
 	return dirs
 }
 
-// checkObject wants the API to show the object of an event, byte for byte, or
+// checkObject expects the API to serve the object of an event, byte for byte, or
 // nothing where the event has none.
 func (s *subscriber) checkObject(kind, slug string, object string) {
 	s.t.Helper()
-	room, _, _ := strings.Cut(kind, ".")
+	noun, _, _ := strings.Cut(kind, ".")
 	switch {
 	case kind == "embeddings.updated" && object != "null":
 		s.server.until("/api/embeddings/"+slug, func(_ *http.Response, body string) bool {
 			return strings.HasPrefix(body, strings.TrimSuffix(object, "}")+`,"chunks":[`)
 		}, s.key)
 	case object == "null":
-		path := map[string]string{"tool": "/api/v1/tools/", "comparatif": "/api/v1/comparatifs/", "embeddings": "/api/embeddings/"}[room]
+		path := map[string]string{"tool": "/api/v1/tools/", "comparatif": "/api/v1/comparatifs/", "embeddings": "/api/embeddings/"}[noun]
 		s.server.until(path+slug, func(r *http.Response, _ string) bool { return r.StatusCode == 404 }, s.key)
 	default:
-		list := map[string]string{"tool": "tools", "pricing": "pricing", "comparatif": "comparatifs"}[room]
+		list := map[string]string{"tool": "tools", "pricing": "pricing", "comparatif": "comparatifs"}[noun]
 		if kind == "tool.retired" {
 			list = "cimetiere"
 		}
@@ -71,7 +72,7 @@ func (s *subscriber) checkObject(kind, slug string, object string) {
 }
 
 func TestEveryChangeReachesItsReceiversOnceSignedAndAsTheAPIShowsIt(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, database string) {
+	databases.EachDSN(t, func(t *testing.T, database string) {
 		s := subscribe(t, database)
 		prices := newReceiver(t, accept)
 		prices.add("ada@example.org", database, "--events", "pricing.updated")
@@ -141,7 +142,7 @@ func TestEveryChangeReachesItsReceiversOnceSignedAndAsTheAPIShowsIt(t *testing.T
 }
 
 func TestARotatedSecretAndTheOneBeforeBothSign(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, database string) {
+	databases.EachDSN(t, func(t *testing.T, database string) {
 		s := subscribe(t, database)
 		var rotated struct{ Secret string }
 		s.call("POST", s.endpoint+"/rotate", "", 200, &rotated)
@@ -160,7 +161,7 @@ func TestARotatedSecretAndTheOneBeforeBothSign(t *testing.T) {
 }
 
 func TestWhatWasMissedInAPauseOrOnASmallerPlanIsRecoveredOnce(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, database string) {
+	databases.EachDSN(t, func(t *testing.T, database string) {
 		s := subscribe(t, database)
 		var endpoint struct{ State webhook.State }
 		s.publish("before")
@@ -200,7 +201,7 @@ func TestWhatWasMissedInAPauseOrOnASmallerPlanIsRecoveredOnce(t *testing.T) {
 				Deliveries int
 			}
 		}
-		eventually(t, func() bool {
+		testkit.Until(t, "the recovery", func() bool {
 			s.call("GET", s.endpoint+"/recoveries", "", 200, &list)
 			return list.Data[0].DoneAt != nil
 		})
@@ -215,7 +216,7 @@ func TestWhatWasMissedInAPauseOrOnASmallerPlanIsRecoveredOnce(t *testing.T) {
 }
 
 func TestTheLogShowsTheAnswerAndAResendHasTheSameIDAndBytes(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, database string) {
+	databases.EachDSN(t, func(t *testing.T, database string) {
 		s := subscribe(t, database)
 		s.now(func() (int, string) { return http.StatusCreated, strings.Repeat("merci ! ", 400) })
 		s.publish("A")
@@ -245,7 +246,7 @@ func TestTheLogShowsTheAnswerAndAResendHasTheSameIDAndBytes(t *testing.T) {
 }
 
 func TestAnEndpointThatIsGoneIsDisabledAndItsOwnerTold(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, database string) {
+	databases.EachDSN(t, func(t *testing.T, database string) {
 		s := subscribe(t, database)
 		s.now(func() (int, string) { return http.StatusGone, "parti" })
 		if ping := s.ping(); ping.State != webhook.Pending || ping.Attempts[0].Status != http.StatusGone {
@@ -259,7 +260,7 @@ func TestAnEndpointThatIsGoneIsDisabledAndItsOwnerTold(t *testing.T) {
 		if endpoint.State != webhook.Disabled || endpoint.Reason != webhook.Gone {
 			t.Errorf("%+v", endpoint)
 		}
-		eventually(t, func() bool {
+		testkit.Until(t, "the mail", func() bool {
 			for line := range strings.Lines(s.server.log.String()) {
 				var mail struct{ To, Subject, Text string }
 				if json.Unmarshal([]byte(line), &mail) == nil && mail.To == "ada@example.org" {
@@ -291,7 +292,7 @@ func TestTimesForWebhooksThatMakeNoSenseAreRefused(t *testing.T) {
 		{"--webhook-schedule=0s,-1s", "write delays as"},
 	} {
 		var out, said strings.Builder
-		code := run(t.Context(), []string{"serve", "--listen", "localhost:0", "--database", "sqlite:" + filepath.Join(t.TempDir(), "x.db"), bad[0]}, &out, &said)
+		code := run(t.Context(), []string{"serve", "--listen", "localhost:0", "--database", databases.SQLite(t), bad[0]}, &out, &said)
 		if code != 1 || !strings.Contains(said.String(), bad[1]) {
 			t.Errorf("%s: %d, %s", bad[0], code, &said)
 		}

@@ -3,12 +3,10 @@ package main
 import (
 	"strings"
 	"testing"
-
-	"palmares/internal/testkit"
 )
 
 func TestPostgreSQLNeedsASecretKeyForWebhooks(t *testing.T) {
-	database := testkit.Postgres(t)
+	database := databases.Postgres(t)
 	command := func(args ...string) (stdout, stderr string, code int) {
 		var out, errs strings.Builder
 		code = run(t.Context(), append(args, "--database", database), &out, &errs)
@@ -25,7 +23,7 @@ func TestPostgreSQLNeedsASecretKeyForWebhooks(t *testing.T) {
 	if code != 0 || !strings.HasPrefix(stdout, "whsec_") {
 		t.Errorf("with a key: %d, %q", code, stderr)
 	}
-	// What seals nothing needs none.
+	// Commands that seal nothing need no key.
 	list, stderr, code := command("webhook", "list", "ada@example.org")
 	if code != 0 || !strings.HasPrefix(list, "whk_") {
 		t.Fatalf("list: %d, %q", code, stderr)

@@ -15,7 +15,6 @@
 package testkit
 
 import (
-	"context"
 	"testing"
 	"time"
 )
@@ -28,8 +27,7 @@ const patience = 3 * time.Minute
 // minutes. It gives up early when the test has failed meanwhile.
 func Until(t testing.TB, what string, happened func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	deadline := time.After(patience) // not the test's context, which has ended in a clean-up
 	pause := time.NewTicker(10 * time.Millisecond)
 	defer pause.Stop()
 	for !happened() {
@@ -37,7 +35,7 @@ func Until(t testing.TB, what string, happened func() bool) {
 			t.FailNow()
 		}
 		select {
-		case <-ctx.Done():
+		case <-deadline:
 			t.Fatalf("%s did not happen within %s", what, patience)
 		case <-pause.C:
 		}
