@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -74,14 +73,10 @@ func (n *node) wire(ctx context.Context) error {
 		return err
 	}
 	c, st, now, log, base := n.options, d.store, n.inv.now, n.log, string(n.options.BaseURL)
-	timeout := cmp.Or(time.Duration(c.Delivery.Timeout), webhook.AnswerWithin)
 	keys := keyring.New(st.Keys, now)
 	dispatcher := webhook.NewDispatcher(webhook.Config{
-		Claim: func(ctx context.Context, now time.Time, limit int) ([]webhook.Claim, error) {
-			return st.Deliveries.ClaimFor(ctx, now, 2*timeout, limit)
-		},
-		Settle: st.Deliveries.Finish, Recover: st.Deliveries.RunRecovery, Prune: st.Deliveries.Prune, Figures: st.Deliveries.Figures,
-		Secrets: st.Endpoints, Sealer: d.sealer, Allow: c.Webhooks.Allow, Schedule: webhook.Schedule(c.Delivery.Schedule), Timeout: timeout, Now: now, Log: log,
+		Queue: st.Deliveries, Secrets: st.Endpoints, Sealer: d.sealer, Allow: c.Webhooks.Allow,
+		Schedule: webhook.Schedule(c.Delivery.Schedule), Timeout: time.Duration(c.Delivery.Timeout), Now: now, Log: log,
 	})
 	transport, err := c.mailTransport(log)
 	if err != nil {

@@ -111,7 +111,7 @@ func (p *place) publish(tools ...string) {
 func (p *place) attempt(v webhook.Verdict) {
 	p.t.Helper()
 	p.tick()
-	claims, err := p.store.Deliveries.Claim(p.t.Context(), p.now, 100)
+	claims, err := p.store.Deliveries.Claim(p.t.Context(), p.now, webhook.Lease, 100)
 	if err != nil || len(claims) == 0 {
 		p.t.Fatalf("nothing is due: %v", err)
 	}

@@ -44,16 +44,10 @@ var ready = `FROM endpoints w JOIN accounts a ON a.id = w.account_id
 // Endpoints that another node is claiming or settling for at this moment are passed
 // over; what is due to them is found by the next call.
 //
-// A lease is the caller's time plus webhook.Lease, and others compare it with
-// theirs. A request ends after 15 seconds, so that clocks may differ by as much
-// again before a delivery is sent twice at once, which receivers must bear anyway.
-func (s *Deliveries) Claim(ctx context.Context, now time.Time, limit int) ([]webhook.Claim, error) {
-	return s.ClaimFor(ctx, now, webhook.Lease, limit)
-}
-
-// ClaimFor is Deliveries.Claim with a lease of another length, for those
-// whose requests are given another time than the contract's.
-func (s *Deliveries) ClaimFor(ctx context.Context, now time.Time, length time.Duration, limit int) ([]webhook.Claim, error) {
+// A lease lasts for length from the caller's now, and other nodes compare its end with
+// their clocks. Requests end after half of it, so clocks may differ by as much before a
+// delivery is sent twice at once, which receivers must handle anyway.
+func (s *Deliveries) Claim(ctx context.Context, now time.Time, length time.Duration, limit int) ([]webhook.Claim, error) {
 	// Mostly nothing is due. To see that no transaction is needed that, on SQLite,
 	// would wait for a publication.
 	at := formatTime(now)

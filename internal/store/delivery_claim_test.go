@@ -18,7 +18,7 @@ import (
 
 func claim(t testing.TB, s *Store, now time.Time, limit int) []webhook.Claim {
 	t.Helper()
-	claims, err := s.Deliveries.Claim(t.Context(), now, limit)
+	claims, err := s.Deliveries.Claim(t.Context(), now, webhook.Lease, limit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -445,7 +445,7 @@ func TestManyNodesClaimNothingTwice(t *testing.T) {
 					r := rand.New(rand.NewPCG(uint64(worker), uint64(now.Unix())))
 					s := nodes[worker%3]
 					for idle := 0; idle < 3; {
-						claims, err := s.Deliveries.Claim(t.Context(), now, 1+r.IntN(6))
+						claims, err := s.Deliveries.Claim(t.Context(), now, webhook.Lease, 1+r.IntN(6))
 						if err != nil {
 							t.Error(err)
 							return

@@ -192,7 +192,7 @@ func TestClaimsAndOutcomesKeepToTheModel(t *testing.T) {
 				},
 				"claim": func(rt *rapid.T) {
 					limit := rapid.IntRange(1, 9).Draw(rt, "limit")
-					claims, err := s.Deliveries.Claim(ctx, m.now, limit)
+					claims, err := s.Deliveries.Claim(ctx, m.now, webhook.Lease, limit)
 					must(err)
 					want := 0
 					for _, w := range endpoints {

@@ -312,7 +312,7 @@ func TestAnEndpointIsDeletedWhileACatalogueIsPublished(t *testing.T) {
 		})
 		all.Go(func() {
 			for range 20 {
-				claims, err := nodes[1].Deliveries.Claim(t.Context(), monday, 20)
+				claims, err := nodes[1].Deliveries.Claim(t.Context(), monday, webhook.Lease, 20)
 				if err != nil {
 					t.Error(err)
 				}

@@ -61,7 +61,7 @@ func benchmarkHanging(b *testing.B, hanging int) {
 			b.Fatal(err)
 		}
 	}
-	d := dispatcher(b, webhook.Config{Claim: s.Deliveries.Claim, Settle: s.Deliveries.Finish, Recover: s.Deliveries.RunRecovery, Allow: loopback, Log: slog.New(slog.DiscardHandler)})
+	d := dispatcher(b, webhook.Config{Queue: s.Deliveries, Allow: loopback, Log: slog.New(slog.DiscardHandler)})
 	defer run(b, d)()
 	defer close(release)
 

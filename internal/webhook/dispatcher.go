@@ -29,29 +29,35 @@ const (
 	stopWithin = 14 * time.Second
 )
 
-// Config is what a Dispatcher works with. The functions are the store's.
-type Config struct {
-	// Claim leases at most limit deliveries that are due, fairly shared among
-	// endpoints. Required.
-	Claim func(ctx context.Context, now time.Time, limit int) ([]Claim, error)
-	// Settle writes what came of a claim; it does nothing when the claim's lease has
-	// ended and another node has it. Required.
-	Settle func(context.Context, Claim, Verdict) error
-	// Recover makes one step of the oldest recovery that is not done. Required.
-	Recover func(ctx context.Context, now time.Time, limit int) (more bool, err error)
-	// Prune removes what is older than a moment. Required.
-	Prune func(ctx context.Context, before time.Time) error
-	// Secrets are resealed with the Sealer's first key. Nil: there are none.
-	Secrets Secrets
-	// Figures are the store's part of the metrics. Nil: they are not reported.
-	Figures func(ctx context.Context, now time.Time) (Figures, error)
+// A Queue holds the deliveries that any number of nodes send. The store's Deliveries is
+// one.
+type Queue interface {
+	// Claim leases at most limit deliveries that are due, shared fairly among endpoints.
+	Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]Claim, error)
+	// Finish stores the outcome of a claim. It does nothing if the lease has ended and
+	// another node has claimed the delivery.
+	Finish(ctx context.Context, c Claim, v Verdict) error
+	// RunRecovery makes one step of the oldest recovery that is not done, over at most
+	// limit events, and reports whether there is more to do.
+	RunRecovery(ctx context.Context, now time.Time, limit int) (more bool, err error)
+	// Prune removes events and finished deliveries from before a time.
+	Prune(ctx context.Context, before time.Time) error
+	// Figures returns the queue's part of the metrics.
+	Figures(ctx context.Context, now time.Time) (Figures, error)
+}
 
-	Sealer   Sealer           // the keys of --secret-key. Required
-	Allow    []netip.Prefix   // what --webhook-allow opens; nil: nothing
-	Schedule Schedule         // nil: DefaultSchedule
-	Timeout  time.Duration    // of a request, shorter than the lease that Claim gives; 0: that of the contract
-	Now      func() time.Time // Required
-	Log      *slog.Logger     // Required
+// Config is what a Dispatcher works with. All fields are required unless they say
+// otherwise.
+type Config struct {
+	Queue   Queue
+	Secrets Secrets // resealed with the first key of Sealer
+	Sealer  Sealer  // the keys of --secret-key
+
+	Allow    []netip.Prefix // networks that --webhook-allow opens; nil: none
+	Schedule Schedule       // nil: DefaultSchedule
+	Timeout  time.Duration  // of a request; its lease is twice as long; 0: AnswerWithin
+	Now      func() time.Time
+	Log      *slog.Logger
 }
 
 // A Dispatcher sends deliveries, on any number of nodes at once. Make it with
@@ -66,8 +72,12 @@ type Dispatcher struct {
 	work    sync.WaitGroup
 }
 
-// NewDispatcher makes a dispatcher that does nothing before Run.
+// NewDispatcher returns a dispatcher that does nothing before Run. It panics if a
+// required field of cfg is not set.
 func NewDispatcher(cfg Config) *Dispatcher {
+	if cfg.Queue == nil || cfg.Secrets == nil || len(cfg.Sealer.keys) == 0 || cfg.Now == nil || cfg.Log == nil {
+		panic("webhook: a required field of Config is not set")
+	}
 	if cfg.Schedule == nil {
 		cfg.Schedule = DefaultSchedule()
 	}
@@ -121,7 +131,7 @@ func (d *Dispatcher) dispatch(ctx, outlast context.Context) {
 	for ctx.Err() == nil {
 		// Only this loop fills slots, so what is free now stays free.
 		if free := cap(d.slots) - len(d.slots); free > 0 {
-			claims, err := d.cfg.Claim(ctx, d.cfg.Now(), free)
+			claims, err := d.cfg.Queue.Claim(ctx, d.cfg.Now(), 2*d.cfg.Timeout, free)
 			trouble.report(ctx, err)
 			for _, c := range claims {
 				d.slots <- struct{}{}
@@ -164,7 +174,7 @@ func (d *Dispatcher) deliver(ctx context.Context, c Claim) {
 func (d *Dispatcher) settle(ctx context.Context, c Claim, v Verdict) error {
 	for {
 		once, cancel := context.WithTimeout(ctx, settleTimeout)
-		err := d.cfg.Settle(once, c, v)
+		err := d.cfg.Queue.Finish(once, c, v)
 		cancel()
 		if err == nil || !d.cfg.Now().Add(settleAgain).Before(c.LeaseEnd) {
 			return err
@@ -199,13 +209,13 @@ func (d *Dispatcher) tend(ctx context.Context) {
 		now := d.cfg.Now()
 		if now.Sub(tended) >= tendEvery {
 			tended = now
-			hourly.report(ctx, errors.Join(d.reseal(ctx), d.cfg.Prune(ctx, now.Add(-Keep))))
+			hourly.report(ctx, errors.Join(d.reseal(ctx), d.cfg.Queue.Prune(ctx, now.Add(-Keep))))
 		}
-		more, err := d.cfg.Recover(ctx, now, recoverStep)
+		more, err := d.cfg.Queue.RunRecovery(ctx, now, recoverStep)
 		recovery.report(ctx, err)
-		if d.cfg.Figures != nil && now.Sub(counted) >= figuresEvery {
+		if now.Sub(counted) >= figuresEvery {
 			counted = now
-			f, err := d.cfg.Figures(ctx, now)
+			f, err := d.cfg.Queue.Figures(ctx, now)
 			figures.report(ctx, err)
 			if err == nil {
 				d.metrics.figures.Store(&f)
@@ -222,9 +232,6 @@ func (d *Dispatcher) tend(ctx context.Context) {
 }
 
 func (d *Dispatcher) reseal(ctx context.Context) error {
-	if d.cfg.Secrets == nil {
-		return nil
-	}
 	resealed, err := d.cfg.Sealer.Reseal(ctx, d.cfg.Secrets)
 	if resealed > 0 {
 		d.cfg.Log.Info("webhook secrets were resealed with the first key of --secret-key", "resealed", resealed)

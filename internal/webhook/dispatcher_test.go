@@ -27,7 +27,7 @@ const inURL = "http://127.0.0.1/in"
 func queueing(t testing.TB, cfg webhook.Config) (*queue, *webhook.Dispatcher) {
 	t.Helper()
 	q := &queue{}
-	cfg.Claim, cfg.Settle = q.claimDue, q.settle
+	cfg.Queue = q
 	cfg.Allow = loopback
 	return q, dispatcher(t, cfg)
 }
@@ -300,32 +300,65 @@ func TestStoppingCutsOffWhatHangsAndCountsNothing(t *testing.T) {
 
 func TestChoresAreDoneWhenTheyAreDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var steps, prunes, reseals atomic.Int32
-		var oldest atomic.Pointer[time.Time]
-		d := dispatcher(t, webhook.Config{
-			Recover: func(context.Context, time.Time, int) (bool, error) { return steps.Add(1) < 50, nil },
-			Prune: func(_ context.Context, before time.Time) error {
-				prunes.Add(1)
-				oldest.Store(&before)
-				return nil
-			},
-			Secrets: countedSecrets{&reseals},
-		})
+		q := &upkeepQueue{recoverySteps: 50}
+		var reseals atomic.Int32
+		d := dispatcher(t, webhook.Config{Queue: q, Secrets: countedSecrets{&reseals}})
 		start := time.Now()
 		stop := run(t, d)
 		synctest.Wait()
-		if steps.Load() != 50 {
-			t.Errorf("a recovery that has more to do was left after %d steps", steps.Load())
+		if q.steps.Load() != 50 {
+			t.Errorf("a recovery that has more to do was left after %d steps", q.steps.Load())
 		}
-		if prunes.Load() != 1 || reseals.Load() != 1 || !oldest.Load().Equal(start.Add(-webhook.Keep)) {
-			t.Errorf("at the start: %d prunes before %s, %d reseals", prunes.Load(), oldest.Load(), reseals.Load())
+		if q.prunes.Load() != 1 || reseals.Load() != 1 || !q.oldest.Load().Equal(start.Add(-webhook.Keep)) {
+			t.Errorf("at the start: %d prunes before %s, %d reseals", q.prunes.Load(), q.oldest.Load(), reseals.Load())
 		}
 		time.Sleep(24*time.Hour + time.Minute)
-		if prunes.Load() != 25 || reseals.Load() != 25 {
-			t.Errorf("after a day: %d prunes, %d reseals", prunes.Load(), reseals.Load())
+		if q.prunes.Load() != 25 || reseals.Load() != 25 {
+			t.Errorf("after a day: %d prunes, %d reseals", q.prunes.Load(), reseals.Load())
 		}
 		stop()
 	})
+}
+
+// upkeepQueue is a queue without deliveries that counts what else is asked of it.
+type upkeepQueue struct {
+	queue
+	recoverySteps int32 // how many there are to make
+	steps, prunes atomic.Int32
+	oldest        atomic.Pointer[time.Time]
+}
+
+func (q *upkeepQueue) RunRecovery(context.Context, time.Time, int) (bool, error) {
+	return q.steps.Add(1) < q.recoverySteps, nil
+}
+
+func (q *upkeepQueue) Prune(_ context.Context, before time.Time) error {
+	q.prunes.Add(1)
+	q.oldest.Store(&before)
+	return nil
+}
+
+var errUnreachable = errors.New("the database is unreachable")
+
+// failingQueue is a queue whose every method fails.
+type failingQueue struct{}
+
+func (failingQueue) Claim(context.Context, time.Time, time.Duration, int) ([]webhook.Claim, error) {
+	return nil, errUnreachable
+}
+
+func (failingQueue) Finish(context.Context, webhook.Claim, webhook.Verdict) error {
+	return errUnreachable
+}
+
+func (failingQueue) RunRecovery(context.Context, time.Time, int) (bool, error) {
+	return true, errUnreachable
+}
+
+func (failingQueue) Prune(context.Context, time.Time) error { return errUnreachable }
+
+func (failingQueue) Figures(context.Context, time.Time) (webhook.Figures, error) {
+	return webhook.Figures{}, errUnreachable
 }
 
 // countedSecrets counts how often secrets are to be resealed.
@@ -341,22 +374,7 @@ func (countedSecrets) ReplaceSecret(context.Context, string, string, string) err
 func TestAStoreThatIsAwayIsLoggedOnceAndAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		records := &counting{}
-		away := errors.New("away")
-		var trouble atomic.Bool
-		trouble.Store(true)
-		fail := func() error {
-			if trouble.Load() {
-				return away
-			}
-			return nil
-		}
-		d := dispatcher(t, webhook.Config{
-			Log:     slog.New(records),
-			Claim:   func(context.Context, time.Time, int) ([]webhook.Claim, error) { return nil, fail() },
-			Recover: func(context.Context, time.Time, int) (bool, error) { return true, fail() },
-			Prune:   func(context.Context, time.Time) error { return fail() },
-			Figures: func(context.Context, time.Time) (webhook.Figures, error) { return webhook.Figures{}, fail() },
-		})
+		d := dispatcher(t, webhook.Config{Log: slog.New(records), Queue: failingQueue{}})
 		stop := run(t, d)
 		time.Sleep(time.Hour / 2)
 		if got := records.errors.Load(); got != 4 {
@@ -385,11 +403,20 @@ func (c *counting) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
+// figuresQueue is a queue with figures of its own.
+type figuresQueue struct {
+	queue
+	figures webhook.Figures
+}
+
+func (q *figuresQueue) Figures(context.Context, time.Time) (webhook.Figures, error) {
+	return q.figures, nil
+}
+
 func TestMetricsTellAttemptsByOutcomeTheOldestDueAndEndpointsByState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q, d := queueing(t, webhook.Config{Figures: func(context.Context, time.Time) (webhook.Figures, error) {
-			return webhook.Figures{OldestDue: 90 * time.Second, Endpoints: map[webhook.State]int{webhook.Active: 3, webhook.Disabled: 1}}, nil
-		}})
+		q := &figuresQueue{figures: webhook.Figures{OldestDue: 90 * time.Second, Endpoints: map[webhook.State]int{webhook.Active: 3, webhook.Disabled: 1}}}
+		d := dispatcher(t, webhook.Config{Queue: q, Allow: loopback})
 		_, close := receive(t, d, answering(http.StatusNotFound))
 		stop := run(t, d)
 		q.add(claim(inURL))

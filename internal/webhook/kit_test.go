@@ -35,8 +35,8 @@ func mustKeys(text string) webhook.Sealer {
 	return s
 }
 
-// dispatcher makes one with what cfg leaves out: keys, a clock, a log that shows in
-// failures, and functions for which there is nothing to do.
+// dispatcher returns one with what cfg leaves out: keys, a clock, a log that shows in
+// failures, an empty queue and no secrets.
 func dispatcher(t testing.TB, cfg webhook.Config) *webhook.Dispatcher {
 	t.Helper()
 	cfg.Sealer = sealer
@@ -44,17 +44,11 @@ func dispatcher(t testing.TB, cfg webhook.Config) *webhook.Dispatcher {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
 	}
-	if cfg.Claim == nil {
-		cfg.Claim = func(context.Context, time.Time, int) ([]webhook.Claim, error) { return nil, nil }
+	if cfg.Queue == nil {
+		cfg.Queue = &queue{}
 	}
-	if cfg.Settle == nil {
-		cfg.Settle = func(context.Context, webhook.Claim, webhook.Verdict) error { return nil }
-	}
-	if cfg.Recover == nil {
-		cfg.Recover = func(context.Context, time.Time, int) (bool, error) { return false, nil }
-	}
-	if cfg.Prune == nil {
-		cfg.Prune = func(context.Context, time.Time) error { return nil }
+	if cfg.Secrets == nil {
+		cfg.Secrets = &secrets{}
 	}
 	return webhook.NewDispatcher(cfg)
 }

@@ -14,8 +14,15 @@ import (
 type queue struct {
 	mu   sync.Mutex
 	all  []*queued
-	lost error // what Settle answers
+	lost error // what Finish returns
 	late int   // outcomes that came after the end of their lease
+}
+
+// RunRecovery, Prune and Figures have nothing to do.
+func (*queue) RunRecovery(context.Context, time.Time, int) (bool, error) { return false, nil }
+func (*queue) Prune(context.Context, time.Time) error                    { return nil }
+func (*queue) Figures(context.Context, time.Time) (webhook.Figures, error) {
+	return webhook.Figures{}, nil
 }
 
 type queued struct {
@@ -34,7 +41,7 @@ func (q *queue) add(c webhook.Claim) *queued {
 	return d
 }
 
-func (q *queue) claimDue(_ context.Context, now time.Time, limit int) ([]webhook.Claim, error) {
+func (q *queue) Claim(_ context.Context, now time.Time, lease time.Duration, limit int) ([]webhook.Claim, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	inFlight := map[string]int{}
@@ -49,7 +56,7 @@ func (q *queue) claimDue(_ context.Context, now time.Time, limit int) ([]webhook
 			continue
 		}
 		inFlight[d.claim.EndpointID]++
-		d.leased = now.Add(webhook.Lease)
+		d.leased = now.Add(lease)
 		d.claim.LeaseEnd = d.leased
 		d.claim.Attempt = len(d.attempts) + 1
 		claims = append(claims, d.claim)
@@ -57,7 +64,7 @@ func (q *queue) claimDue(_ context.Context, now time.Time, limit int) ([]webhook
 	return claims, nil
 }
 
-func (q *queue) settle(_ context.Context, c webhook.Claim, v webhook.Verdict) error {
+func (q *queue) Finish(_ context.Context, c webhook.Claim, v webhook.Verdict) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if time.Now().After(c.LeaseEnd) {
@@ -77,7 +84,7 @@ func (q *queue) settle(_ context.Context, c webhook.Claim, v webhook.Verdict) er
 	return nil
 }
 
-// lose makes Settle fail, or work again with nil.
+// lose makes Finish fail, or work again with nil.
 func (q *queue) lose(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

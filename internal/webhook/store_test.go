@@ -49,7 +49,7 @@ func live(t *testing.T, test func(t *testing.T, h *house)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := dispatcher(t, webhook.Config{Claim: s.Deliveries.Claim, Settle: s.Deliveries.Finish, Recover: s.Deliveries.RunRecovery, Allow: loopback})
+		d := dispatcher(t, webhook.Config{Queue: s.Deliveries, Allow: loopback})
 		d.Poll(poll)
 		r, hangUp := receive(t, d, answering(http.StatusNoContent))
 		t.Cleanup(hangUp)

@@ -211,7 +211,7 @@ func (s *service) create(body string) (id, secret string) {
 // attempt takes what is due and settles it as the verdict has it.
 func (s *service) attempt(v webhook.Verdict) {
 	s.t.Helper()
-	claims, err := s.store.Deliveries.Claim(s.t.Context(), s.clock(), 100)
+	claims, err := s.store.Deliveries.Claim(s.t.Context(), s.clock(), webhook.Lease, 100)
 	if err != nil {
 		s.t.Fatal(err)
 	}
