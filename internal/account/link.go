@@ -81,6 +81,13 @@ func (l MailLimit) Allows(sent []time.Time, now time.Time) bool {
 	return true
 }
 
+// LinkMailAllowed reports whether one more mail with a link may go to an address, on
+// request of a network, after those that went to the one and were requested by the
+// other. Links of all purposes count together.
+func LinkMailAllowed(toAddress, fromNetwork []time.Time, now time.Time) bool {
+	return AddressLimit().Allows(toAddress, now) && NetworkLimit().Allows(fromNetwork, now)
+}
+
 // Memory is how long a mail that went out matters.
 func (l MailLimit) Memory() time.Duration {
 	var longest time.Duration

@@ -3,6 +3,7 @@ package account
 import (
 	"bytes"
 	"crypto/rand"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,5 +78,24 @@ func TestAMailOfAClockThatIsAheadCounts(t *testing.T) {
 func TestALimitRemembersAsLongAsItReaches(t *testing.T) {
 	if a, n := AddressLimit().Memory(), NetworkLimit().Memory(); a != 24*time.Hour || n != time.Hour {
 		t.Errorf("addresses are remembered for %s and networks for %s", a, n)
+	}
+}
+
+func TestALinkMailNeedsRoomForItsAddressAndItsNetwork(t *testing.T) {
+	now := time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
+	mails := func(n int) []time.Time { return slices.Repeat([]time.Time{now.Add(-time.Minute)}, n) }
+	for _, test := range []struct {
+		address, network int
+		want             bool
+	}{
+		{0, 0, true},
+		{2, 9, true},
+		{3, 0, false},
+		{0, 10, false},
+		{3, 10, false},
+	} {
+		if got := LinkMailAllowed(mails(test.address), mails(test.network), now); got != test.want {
+			t.Errorf("after %d mails to the address and %d from the network: %v", test.address, test.network, got)
+		}
 	}
 }

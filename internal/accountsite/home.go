@@ -31,10 +31,10 @@ func (p *portal) home(r *request) (*answer, error) {
 		return nil, err
 	}
 	for _, k := range keys {
-		switch keyState(k, r.now) {
-		case keyActive:
+		switch k.State(r.now) {
+		case account.KeyActive:
 			data.Keys++
-		case keySuspended:
+		case account.KeySuspended:
 			data.Suspended++
 		}
 	}

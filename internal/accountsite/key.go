@@ -12,32 +12,9 @@ import (
 	"palmares/internal/store"
 )
 
-// What a key is at a moment.
-const (
-	keyActive    = "active"
-	keySuspended = "suspended"
-	keyOverlap   = "overlap" // it has a successor, and works for a while yet
-	keyExpired   = "expired"
-	keyRevoked   = "revoked"
-)
-
-func keyState(k account.Key, now time.Time) string {
-	switch {
-	case !k.RevokedAt.IsZero():
-		return keyRevoked
-	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
-		return keyExpired
-	case !k.SuspendedAt.IsZero():
-		return keySuspended
-	case !k.ExpiresAt.IsZero():
-		return keyOverlap
-	}
-	return keyActive
-}
-
 type keyRow struct {
 	Key account.Key
-	Is  string
+	Is  account.KeyState
 }
 
 // keyForm makes a key. Newest is what tells a form that is sent again, by a reload
@@ -77,15 +54,15 @@ func (p *portal) keys(r *request, name, problem, notice string) (*answer, error)
 	newest := ""
 	for _, k := range keys {
 		newest = max(newest, k.ID)
-		row := keyRow{k, keyState(k, r.now)}
+		row := keyRow{k, k.State(r.now)}
 		switch row.Is {
-		case keyActive, keySuspended:
+		case account.KeyActive, account.KeySuspended:
 			data.Counted++
-			if row.Is == keyActive {
+			if row.Is == account.KeyActive {
 				data.Active++
 			}
 			data.Live = append(data.Live, row)
-		case keyOverlap:
+		case account.KeyOverlap:
 			data.Live = append(data.Live, row)
 		default:
 			data.Ended = append(data.Ended, row)
@@ -188,7 +165,7 @@ func (p *portal) key(r *request, typed *string) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := keyPage{page: r.page("Clé «\u00a0" + k.Name + "\u00a0»"), keyRow: keyRow{k, keyState(k, r.now)}, Typed: k.Name}
+	data := keyPage{page: r.page("Clé «\u00a0" + k.Name + "\u00a0»"), keyRow: keyRow{k, k.State(r.now)}, Typed: k.Name}
 	if typed == nil {
 		return render("key", data.page, data), nil
 	}
@@ -229,7 +206,7 @@ func (p *portal) confirmRevocation(r *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := keyPage{page: r.page("Révoquer une clé"), keyRow: keyRow{k, keyState(k, r.now)}}
+	data := keyPage{page: r.page("Révoquer une clé"), keyRow: keyRow{k, k.State(r.now)}}
 	return render("revocation", data.page, data), nil
 }
 

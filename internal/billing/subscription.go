@@ -10,7 +10,7 @@ import (
 const Grace = 21 * 24 * time.Hour
 
 // A Subscription is what an account pays, as it was last read from Stripe. It is
-// made, without any, when the account first goes to pay; only Settle changes it.
+// made, without any, when the account first goes to pay; only EffectOf changes it.
 type Subscription struct {
 	AccountID  string
 	CustomerID string // of Stripe; "" when the account never went to pay
@@ -75,11 +75,11 @@ type Finding struct {
 	ObservedAt time.Time
 }
 
-// Settle gives a subscription as it is after a reading, and whether it makes its
-// account Pro. A failed payment opens one grace, however often it is read; only a
-// payment closes it, so that a subscription that stays unpaid, paused in between or
-// not, does not win another.
-func Settle(s Subscription, r Reading, now time.Time) (next Subscription, pro bool) {
+// after returns the subscription as it is after a reading, and reports whether it makes
+// its account Pro. A failed payment opens one grace period, however often it is read;
+// only a payment closes it, so that a subscription that stays unpaid, paused in between
+// or not, does not get another.
+func (s Subscription) after(r Reading, now time.Time) (next Subscription, pro bool) {
 	next = s
 	next.ID, next.Status, next.PeriodEnd, next.CancelAt = r.ID, r.Status, r.PeriodEnd, r.CancelAt
 	switch {

@@ -21,7 +21,7 @@ func TestWhatEachStatusMeans(t *testing.T) {
 		Canceled:          {false, false, false},
 		None:              {false, false, false},
 	} {
-		next, pro := Settle(Subscription{}, Reading{ID: "sub_1", Status: status}, noon)
+		next, pro := Subscription{}.after(Reading{ID: "sub_1", Status: status}, noon)
 		if pro != want.pro || status.Live() != want.live || next.GraceUntil.IsZero() == want.grace {
 			t.Errorf("%q: pro %v, live %v, grace until %v", status, pro, status.Live(), next.GraceUntil)
 		}
@@ -42,7 +42,7 @@ func TestAFailureGivesNoMoreThanOneGrace(t *testing.T) {
 			now = now.Add(time.Duration(rapid.IntRange(0, 300).Draw(t, "hours")) * time.Hour)
 			r := Reading{ID: "sub_1", Status: rapid.SampledFrom([]Status{Active, PastDue, Unpaid, Paused}).Draw(t, "status")}
 			var pro bool
-			s, pro = Settle(s, r, now)
+			s, pro = s.after(r, now)
 			if r.Status == Active {
 				failing = time.Time{}
 			} else if failing.IsZero() && r.Status.Failed() {
@@ -71,8 +71,8 @@ func TestTheSubscriptionThatCountsDoesNotDependOnTheirOrder(t *testing.T) {
 			t.Fatalf("%+v, then %+v, %v", best, again, err)
 		}
 		for _, r := range all {
-			if _, pro := Settle(Subscription{}, r, noon); pro {
-				if _, pro := Settle(Subscription{}, best, noon); !pro {
+			if _, pro := (Subscription{}).after(r, noon); pro {
+				if _, pro := (Subscription{}).after(best, noon); !pro {
 					t.Fatalf("%+v is taken and %+v would be Pro", best, r)
 				}
 			}

@@ -184,12 +184,12 @@ func (k *Keyring) Check(ctx context.Context, token string) (*account.Key, error)
 
 // refusal returns the reason why a key is refused, nil for none.
 func refusal(key *account.Key, now time.Time) error {
-	switch {
-	case !key.RevokedAt.IsZero():
+	switch key.State(now) {
+	case account.KeyRevoked:
 		return account.ErrRevokedKey
-	case !key.ExpiresAt.IsZero() && !now.Before(key.ExpiresAt):
+	case account.KeyExpired:
 		return account.ErrExpiredKey
-	case !key.SuspendedAt.IsZero():
+	case account.KeySuspended:
 		return account.ErrSuspendedKey
 	}
 	return nil

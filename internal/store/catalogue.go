@@ -12,6 +12,7 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
+	"palmares/internal/webhook"
 )
 
 // PublishOptions say how to publish. The zero value refuses removals.
@@ -259,7 +260,7 @@ func (p *publication) writeEvents(ctx context.Context, version int64, at string)
 		c := &p.diff.Changes[i]
 		sequence := p.old.sequence + 1 + int64(i)
 		id := ids.Next()
-		return []any{sequence, version, id, c.Type, c.Slug, at, string(eventBody(id, at, sequence, c))}
+		return []any{sequence, version, id, c.Type, c.Slug, at, string(webhook.EventBody(id, p.opts.Now, sequence, c))}
 	})
 }
 

@@ -226,7 +226,7 @@ func (s *Deliveries) Ping(ctx context.Context, owner account.Owner, endpointID s
 		if err := tx.QueryRowContext(ctx, `SELECT url FROM catalogue`).Scan(&url); err != nil {
 			return err
 		}
-		return insertDelivery(ctx, tx, d, string(eventBody(d.EventID, formatTime(now), 0, &catalog.Change{Type: webhook.Ping, URL: url})))
+		return insertDelivery(ctx, tx, d, string(webhook.EventBody(d.EventID, now, 0, &catalog.Change{Type: webhook.Ping, URL: url})))
 	})
 	if err != nil {
 		return webhook.Delivery{}, err

@@ -218,60 +218,30 @@ func (s *Deliveries) Finish(ctx context.Context, c webhook.Claim, v webhook.Verd
 		if err != nil {
 			return err
 		}
-		return s.judge(ctx, tx, c.EndpointID, v, a.At.Add(a.Duration))
+		return s.updateEndpoint(ctx, tx, c.EndpointID, v, a.At.Add(a.Duration))
 	})
 }
 
-// judge writes what an attempt says of its endpoint.
-func (s *Deliveries) judge(ctx context.Context, tx *sql.Tx, endpointID string, v webhook.Verdict, at time.Time) error {
-	if v.State == webhook.Delivered {
-		_, err := tx.ExecContext(ctx, `
-			UPDATE endpoints SET failures = 0, failing_since = '', not_before = '', last_success_at = CASE WHEN last_success_at < $1 THEN $1 ELSE last_success_at END
-			WHERE id = $2`, formatTime(at), endpointID)
-		return err
-	}
-	w, err := findEndpoint(ctx, tx, account.AnyOwner(), endpointID)
+// updateEndpoint stores what an attempt that ended at at means for its endpoint, which
+// is locked.
+func (s *Deliveries) updateEndpoint(ctx context.Context, tx *sql.Tx, endpointID string, v webhook.Verdict, at time.Time) error {
+	old, err := findEndpoint(ctx, tx, account.AnyOwner(), endpointID)
 	if err != nil {
 		return err
 	}
-	if w.FailingSince.IsZero() {
-		w.FailingSince = at
-	}
-	hold := v.HoldUntil
-	if w.Failures+1 >= webhook.BreakAfter {
-		// One at a time is not enough: a receiver that refuses at once would be sent all
-		// that waits within seconds, and each delivery lose an attempt.
-		probe := at.Add(webhook.ProbeEvery)
-		if v.State == webhook.Pending && v.NextAt.Before(probe) {
-			probe = v.NextAt
-		}
-		if probe.After(hold) {
-			hold = probe
-		}
-	}
-	_, err = tx.ExecContext(ctx, `
-		UPDATE endpoints SET failures = failures + 1, failing_since = $1, not_before = CASE WHEN not_before < $2 THEN $2 ELSE not_before END
-		WHERE id = $3`, formatTime(w.FailingSince), formatTime(hold), endpointID)
-	if err != nil {
+	w := old.After(v, at)
+	_, err = tx.ExecContext(ctx, `UPDATE endpoints SET failures = $1, failing_since = $2, not_before = $3, last_success_at = $4 WHERE id = $5`,
+		w.Failures, formatTime(w.FailingSince), formatTime(w.NotBefore), formatTime(w.LastSuccessAt), endpointID)
+	if err != nil || w.State == old.State {
 		return err
 	}
-	reason := ""
-	switch {
-	case w.State != webhook.Active && w.State != webhook.Suspended: // its owner stopped it, or we did
-	case v.Gone:
-		reason = webhook.Gone
-	case at.Sub(w.FailingSince) >= webhook.DisableAfter:
-		reason = webhook.Failing
-	}
-	if reason == "" {
-		return nil
-	}
-	if _, err := tx.ExecContext(ctx, `UPDATE endpoints SET state = 'disabled', reason = $1, disabled_at = $2 WHERE id = $3`, reason, formatTime(at), endpointID); err != nil {
+	if _, err := tx.ExecContext(ctx, `UPDATE endpoints SET state = $1, reason = $2, disabled_at = $3 WHERE id = $4`,
+		string(w.State), w.Reason, formatTime(w.DisabledAt), endpointID); err != nil {
 		return err
 	}
-	var owner string
-	if err := tx.QueryRowContext(ctx, `SELECT email FROM accounts WHERE id = $1`, w.AccountID).Scan(&owner); err != nil {
+	var email string
+	if err := tx.QueryRowContext(ctx, `SELECT email FROM accounts WHERE id = $1`, w.AccountID).Scan(&email); err != nil {
 		return err
 	}
-	return queueMail(ctx, tx, mail.Request{To: owner, Kind: mail.EndpointDisabled, About: endpointID}, at)
+	return queueMail(ctx, tx, mail.Request{To: email, Kind: mail.EndpointDisabled, About: endpointID}, at)
 }

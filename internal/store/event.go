@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"time"
-
-	"palmares/internal/catalog"
 )
 
 // An Event is one change of the catalogue as webhooks announce it. It is written by
@@ -47,39 +45,4 @@ func (s *Events) Oldest(ctx context.Context) (int64, error) {
 	var oldest int64
 	err := s.reads.QueryRowContext(ctx, `SELECT coalesce(min(sequence), 0) FROM events`).Scan(&oldest)
 	return oldest, s.explain(ctx, err)
-}
-
-// maxEventBody is where an event stops carrying its object: receivers are asked to
-// take 20 kB, as Standard Webhooks advises, and can fetch the rest.
-const maxEventBody = 20_000
-
-// envelope is the wire form of an event.
-type envelope struct {
-	ID        string `json:"id"`
-	Type      string `json:"type"`
-	Timestamp string `json:"timestamp"`
-	Sequence  int64  `json:"sequence"`
-	Data      struct {
-		Slug     string         `json:"slug,omitempty"` // catalog.updated has none
-		Changed  []string       `json:"changed"`
-		Previous map[string]any `json:"previous"`
-		Object   any            `json:"object"`
-		URL      string         `json:"url"`
-	} `json:"data"`
-}
-
-// eventBody writes the bytes that announce a change.
-func eventBody(id string, at string, sequence int64, c *catalog.Change) []byte {
-	e := envelope{ID: id, Type: c.Type, Timestamp: at, Sequence: sequence}
-	e.Data.Slug, e.Data.URL, e.Data.Object = c.Slug, c.URL, c.Object
-	e.Data.Changed, e.Data.Previous = c.Changed, c.Previous
-	if e.Data.Changed == nil {
-		e.Data.Changed, e.Data.Previous = []string{}, map[string]any{}
-	}
-	body := catalog.AppendJSON(nil, &e)
-	if len(body) > maxEventBody {
-		e.Data.Object, e.Data.Previous = nil, nil
-		body = catalog.AppendJSON(nil, &e)
-	}
-	return body
 }

@@ -82,21 +82,6 @@ func TestEventBodiesAreTheseBytes(t *testing.T) {
 	})
 }
 
-func TestABodyOver20kBCarriesNoObject(t *testing.T) {
-	c := catalog.Change{Type: catalog.ToolUpdated, Slug: "a", Changed: []string{"tagline"}, URL: "https://x.example"}
-	for _, long := range []bool{false, true} {
-		c.Object = catalog.ToolItem{Slug: "a", Tagline: strings.Repeat("x", 19_000)}
-		c.Previous = map[string]any{"tagline": "y"}
-		if long {
-			c.Previous["tagline"] = strings.Repeat("y", 1000)
-		}
-		body := eventBody("evt_1", "2026-11-16T09:30:00.250Z", 7, &c)
-		if without := bytes.HasSuffix(body, []byte(`"data":{"slug":"a","changed":["tagline"],"previous":null,"object":null,"url":"https://x.example"}}`)); without != long || len(body) > 20_000 {
-			t.Errorf("a body of %d bytes without object: %v; want %v", len(body), without, long)
-		}
-	}
-}
-
 func TestEventsArePagedBySequence(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		p := publish(t, s, large(20, 1, 10), monday)

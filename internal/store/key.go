@@ -84,18 +84,18 @@ func (s *Keys) Rotate(ctx context.Context, owner account.Owner, id string, now t
 		}
 		var old account.Key
 		_, err := scanKey(tx.QueryRowContext(ctx, selectKeys+`WHERE k.id = $1`, id).Scan, &old)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case !old.RevokedAt.IsZero():
+		}
+		switch old.State(now) {
+		case account.KeyRevoked:
 			return problem(ErrKeyEnded, nil, "the key %s was revoked on %s and cannot be rotated: make a new one with `palmares key create`", id, catalog.Day(old.RevokedAt))
-		case !old.ExpiresAt.IsZero() && !now.Before(old.ExpiresAt):
+		case account.KeyExpired:
 			return problem(ErrKeyEnded, nil, "the key %s expired on %s and cannot be rotated: make a new one with `palmares key create`", id, catalog.Day(old.ExpiresAt))
-		case !old.ExpiresAt.IsZero():
+		case account.KeyOverlap:
 			// Another successor would be one more live key than the plan has.
 			return problem(ErrKeyEnded, nil, "the key %s was rotated already and works until %s: rotate its successor instead", id, formatTime(old.ExpiresAt))
-		}
-		if !old.SuspendedAt.IsZero() {
+		case account.KeySuspended:
 			return problem(ErrKeySuspended, nil, "the key %s is suspended and cannot be rotated: revoke another key of its account, which brings it back, or change the plan", id)
 		}
 		text, k = newKey(old.Name, now)

@@ -41,8 +41,8 @@ func (s *Links) Request(ctx context.Context, email string, purpose account.LinkP
 	if err != nil {
 		return false, err
 	}
-	address := counter{limit: account.AddressLimit()}
-	client := counter{limit: account.NetworkLimit()}
+	address := counter{memory: account.AddressLimit().Memory()}
+	client := counter{memory: account.NetworkLimit().Memory()}
 	for _, key := range keys {
 		addr := network.Addr().As16()
 		address.subjects = append(address.subjects, key.pseudonym("address", []byte(email)))
@@ -53,7 +53,7 @@ func (s *Links) Request(ctx context.Context, email string, purpose account.LinkP
 		if err := lockCounters(ctx, tx, now, &address, &client); err != nil {
 			return err
 		}
-		allowed = address.limit.Allows(address.sent, now) && client.limit.Allows(client.sent, now)
+		allowed = account.LinkMailAllowed(address.sent, client.sent, now)
 		for _, c := range []*counter{&address, &client} {
 			if allowed {
 				c.own = append(c.own, now)
@@ -87,10 +87,10 @@ func (s *Links) Request(ctx context.Context, email string, purpose account.LinkP
 // pseudonym for each of two days, so that a limit holds across midnight although
 // the key of the day changes.
 type counter struct {
-	limit    account.MailLimit
-	subjects []string    // today's first
-	own      []time.Time // mails under today's pseudonym
-	sent     []time.Time // mails under all of them
+	memory   time.Duration // how long a mail counts
+	subjects []string      // today's first
+	own      []time.Time   // mails under today's pseudonym
+	sent     []time.Time   // mails under all of them
 }
 
 // lockCounters reads counters and keeps others from them until the end of the
@@ -126,7 +126,7 @@ func lockCounters(ctx context.Context, tx *sql.Tx, now time.Time, counters ...*c
 					return fmt.Errorf("a moment of link_requests is no number: %w", err)
 				}
 				at := time.UnixMilli(ms)
-				if now.Sub(at) >= c.limit.Memory() {
+				if now.Sub(at) >= c.memory {
 					continue
 				}
 				if c.sent = append(c.sent, at); day == 0 {
@@ -145,7 +145,7 @@ func (c *counter) save(ctx context.Context, tx *sql.Tx, now time.Time) error {
 		texts[i] = strconv.FormatInt(at.UnixMilli(), 10)
 	}
 	_, err := tx.ExecContext(ctx, `UPDATE link_requests SET sent = $1, expires_at = $2 WHERE subject = $3`,
-		strings.Join(texts, " "), formatTime(now.Add(c.limit.Memory())), c.subjects[0])
+		strings.Join(texts, " "), formatTime(now.Add(c.memory)), c.subjects[0])
 	return err
 }
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/catalog"
 	"palmares/internal/mail"
 )
 
@@ -35,8 +34,11 @@ func (s *Mails) Check(ctx context.Context, r mail.Request) error {
 	if err != nil {
 		return s.explain(ctx, err)
 	}
-	owes := a.Plan == account.Pro && paid.Granted && !paid.GraceUntil.IsZero() && catalog.Day(paid.GraceUntil) == r.About
-	if r.Kind == mail.PaymentFailed && !owes || r.Kind == mail.PlanEnded && a.Plan == account.Pro {
+	standing := mail.Standing{Pro: a.Plan == account.Pro}
+	if paid.Granted {
+		standing.GraceUntil = paid.GraceUntil
+	}
+	if r.Obsolete(standing) {
 		return mail.ErrObsolete
 	}
 	return nil

@@ -10,7 +10,6 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/billing"
-	"palmares/internal/catalog"
 	"palmares/internal/mail"
 )
 
@@ -117,7 +116,7 @@ func (s *Subscriptions) Apply(ctx context.Context, f billing.Finding) (bool, err
 			fresh = false
 			return errStale
 		}
-		return s.settle(ctx, tx, a, old, f)
+		return s.applyEffect(ctx, tx, a, billing.EffectOf(a.Plan, old, f.Reading, f.ObservedAt), f.ObservedAt)
 	})
 	if errors.Is(err, errStale) {
 		err = nil
@@ -128,16 +127,9 @@ func (s *Subscriptions) Apply(ctx context.Context, f billing.Finding) (bool, err
 // errStale undoes a transaction whose reading may be too old.
 var errStale = errors.New("the subscription changed meanwhile")
 
-// settle writes a reading under the lock of its account.
-func (s *Subscriptions) settle(ctx context.Context, tx *sql.Tx, a account.Account, old billing.Subscription, f billing.Finding) error {
-	next, pro := billing.Settle(old, f.Reading, f.ObservedAt)
-	plan := a.Plan
-	switch {
-	case pro && a.Plan != account.Pro:
-		plan, next.Granted = account.Pro, true
-	case !pro && old.Granted:
-		plan, next.Granted = account.Developer, false
-	}
+// applyEffect stores an effect on an account whose row is locked.
+func (s *Subscriptions) applyEffect(ctx context.Context, tx *sql.Tx, a account.Account, e billing.Effect, now time.Time) error {
+	next := e.Subscription
 	_, err := tx.ExecContext(ctx, `
 		UPDATE subscriptions SET subscription_id = $1, status = $2, period_end = $3, cancel_at = $4, grace_until = $5, granted = $6, version = version + 1
 		WHERE account_id = $7`,
@@ -145,23 +137,20 @@ func (s *Subscriptions) settle(ctx context.Context, tx *sql.Tx, a account.Accoun
 	if err != nil {
 		return err
 	}
-	// Who is Pro by the operator's will loses nothing, and is not frightened.
-	if next.Granted && !next.GraceUntil.IsZero() && !next.GraceUntil.Equal(old.GraceUntil) {
-		err := queueMail(ctx, tx, mail.Request{To: a.Email, Kind: mail.PaymentFailed, About: catalog.Day(next.GraceUntil)}, f.ObservedAt)
-		if err != nil {
+	if e.PaymentFailed {
+		if err := queueMail(ctx, tx, mail.PaymentFailedTo(a.Email, next.GraceUntil), now); err != nil {
 			return err
 		}
 	}
-	if plan == a.Plan {
+	if e.PlanEnded {
+		if err := queueMail(ctx, tx, mail.PlanEndedTo(a.Email, e.KeysDue), now); err != nil {
+			return err
+		}
+	}
+	if e.Plan == a.Plan {
 		return nil
 	}
-	due := f.ObservedAt.Add(account.KeyGrace)
-	if plan == account.Pro {
-		due = time.Time{}
-	} else if err := queueMail(ctx, tx, mail.Request{To: a.Email, Kind: mail.PlanEnded, About: catalog.Day(due)}, f.ObservedAt); err != nil {
-		return err
-	}
-	if err := movePlan(ctx, tx, a.ID, plan, due); err != nil {
+	if err := movePlan(ctx, tx, a.ID, e.Plan, e.KeysDue); err != nil {
 		return err
 	}
 	return s.raiseRevision(ctx, tx)

@@ -1,0 +1,49 @@
+package webhook
+
+import "time"
+
+// After returns the endpoint as it is after an attempt that ended at at.
+//
+// A success closes the breaker and clears the failures. After BreakAfter failures in a
+// row the breaker is open: nothing is sent until ProbeEvery has passed or the delivery
+// is due again, whichever is first. One request at a time would not be enough: a
+// receiver that refuses at once would get all that waits within seconds, and each
+// delivery would lose an attempt. Until HoldUntil, when the receiver asked for it,
+// nothing is sent either.
+//
+// An endpoint that answered 410, or that has failed for DisableAfter without a success
+// in between, becomes Disabled, unless it was stopped already.
+func (w Endpoint) After(v Verdict, at time.Time) Endpoint {
+	if v.State == Delivered {
+		w.Failures, w.FailingSince, w.NotBefore = 0, time.Time{}, time.Time{}
+		w.LastSuccessAt = later(w.LastSuccessAt, at)
+		return w
+	}
+	w.Failures++
+	if w.FailingSince.IsZero() {
+		w.FailingSince = at
+	}
+	w.NotBefore = later(w.NotBefore, v.HoldUntil)
+	if w.Failures >= BreakAfter {
+		probe := at.Add(ProbeEvery)
+		if v.State == Pending && v.NextAt.Before(probe) {
+			probe = v.NextAt
+		}
+		w.NotBefore = later(w.NotBefore, probe)
+	}
+	switch {
+	case w.State != Active && w.State != Suspended: // stopped by its owner, or by us
+	case v.Gone:
+		w.State, w.Reason, w.DisabledAt = Disabled, Gone, at
+	case at.Sub(w.FailingSince) >= DisableAfter:
+		w.State, w.Reason, w.DisabledAt = Disabled, Failing, at
+	}
+	return w
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,102 @@
+package webhook_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"palmares/internal/webhook"
+)
+
+func TestWhatAnAttemptMakesOfItsEndpoint(t *testing.T) {
+	at := time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
+	minutes := func(n int) time.Time { return at.Add(time.Duration(n) * time.Minute) }
+	since := minutes(-30)
+	failed := webhook.Verdict{State: webhook.Failed}
+	for name, test := range map[string]struct {
+		before  webhook.Endpoint
+		verdict webhook.Verdict
+		want    webhook.Endpoint
+	}{
+		"a success clears the failures": {
+			webhook.Endpoint{State: webhook.Active, Failures: 12, FailingSince: since, NotBefore: minutes(3), LastSuccessAt: minutes(-60)},
+			webhook.Verdict{State: webhook.Delivered},
+			webhook.Endpoint{State: webhook.Active, LastSuccessAt: at},
+		},
+		"a late success does not move the last one back": {
+			webhook.Endpoint{State: webhook.Active, LastSuccessAt: minutes(1)},
+			webhook.Verdict{State: webhook.Delivered},
+			webhook.Endpoint{State: webhook.Active, LastSuccessAt: minutes(1)},
+		},
+		"the first failure": {
+			webhook.Endpoint{State: webhook.Active},
+			webhook.Verdict{State: webhook.Pending, NextAt: minutes(1)},
+			webhook.Endpoint{State: webhook.Active, Failures: 1, FailingSince: at},
+		},
+		"the receiver asked for a pause": {
+			webhook.Endpoint{State: webhook.Active},
+			webhook.Verdict{State: webhook.Pending, NextAt: minutes(9), HoldUntil: minutes(9)},
+			webhook.Endpoint{State: webhook.Active, Failures: 1, FailingSince: at, NotBefore: minutes(9)},
+		},
+		"a shorter pause does not end a longer one": {
+			webhook.Endpoint{State: webhook.Active, Failures: 1, FailingSince: since, NotBefore: minutes(20)},
+			webhook.Verdict{State: webhook.Pending, NextAt: minutes(9), HoldUntil: minutes(9)},
+			webhook.Endpoint{State: webhook.Active, Failures: 2, FailingSince: since, NotBefore: minutes(20)},
+		},
+		"one failure before the breaker opens": {
+			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter - 2, FailingSince: since},
+			failed,
+			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter - 1, FailingSince: since},
+		},
+		"the breaker opens": {
+			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter - 1, FailingSince: since},
+			failed,
+			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter, FailingSince: since, NotBefore: minutes(5)},
+		},
+		"an open breaker waits no longer than the delivery": {
+			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter, FailingSince: since},
+			webhook.Verdict{State: webhook.Pending, NextAt: minutes(2)},
+			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter + 1, FailingSince: since, NotBefore: minutes(2)},
+		},
+		"an open breaker waits as long as the receiver asked for": {
+			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter, FailingSince: since},
+			webhook.Verdict{State: webhook.Pending, NextAt: minutes(60), HoldUntil: minutes(60)},
+			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter + 1, FailingSince: since, NotBefore: minutes(60)},
+		},
+		"410 disables": {
+			webhook.Endpoint{State: webhook.Active},
+			webhook.Verdict{State: webhook.Pending, NextAt: minutes(1), Gone: true},
+			webhook.Endpoint{State: webhook.Disabled, Reason: webhook.Gone, DisabledAt: at, Failures: 1, FailingSince: at},
+		},
+		"410 disables a suspended endpoint": {
+			webhook.Endpoint{State: webhook.Suspended},
+			webhook.Verdict{State: webhook.Pending, NextAt: minutes(1), Gone: true},
+			webhook.Endpoint{State: webhook.Disabled, Reason: webhook.Gone, DisabledAt: at, Failures: 1, FailingSince: at},
+		},
+		"410 leaves a paused endpoint paused": {
+			webhook.Endpoint{State: webhook.Paused},
+			webhook.Verdict{State: webhook.Pending, NextAt: minutes(1), Gone: true},
+			webhook.Endpoint{State: webhook.Paused, Failures: 1, FailingSince: at},
+		},
+		"five days without a success disable": {
+			webhook.Endpoint{State: webhook.Active, Failures: 3, FailingSince: at.Add(-webhook.DisableAfter)},
+			failed,
+			webhook.Endpoint{State: webhook.Disabled, Reason: webhook.Failing, DisabledAt: at, Failures: 4, FailingSince: at.Add(-webhook.DisableAfter)},
+		},
+		"a little less does not": {
+			webhook.Endpoint{State: webhook.Active, Failures: 3, FailingSince: at.Add(time.Millisecond - webhook.DisableAfter)},
+			failed,
+			webhook.Endpoint{State: webhook.Active, Failures: 4, FailingSince: at.Add(time.Millisecond - webhook.DisableAfter)},
+		},
+		"one that is disabled keeps its reason": {
+			webhook.Endpoint{State: webhook.Disabled, Reason: webhook.Gone, DisabledAt: since, Failures: 3, FailingSince: at.Add(-webhook.DisableAfter)},
+			failed,
+			webhook.Endpoint{State: webhook.Disabled, Reason: webhook.Gone, DisabledAt: since, Failures: 4, FailingSince: at.Add(-webhook.DisableAfter)},
+		},
+	} {
+		if diff := cmp.Diff(test.want, test.before.After(test.verdict, at)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

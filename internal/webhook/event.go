@@ -1,0 +1,47 @@
+package webhook
+
+import (
+	"time"
+
+	"palmares/internal/catalog"
+)
+
+// maxEventBody is the size above which an event no longer carries its object:
+// receivers are asked to accept 20 kB, as Standard Webhooks advises, and can fetch the
+// rest.
+const maxEventBody = 20_000
+
+// eventTime is the format of an event's timestamp, always in UTC.
+const eventTime = "2006-01-02T15:04:05.000Z"
+
+// envelope is the wire form of an event.
+type envelope struct {
+	ID        string `json:"id"`
+	Type      string `json:"type"`
+	Timestamp string `json:"timestamp"`
+	Sequence  int64  `json:"sequence"`
+	Data      struct {
+		Slug     string         `json:"slug,omitempty"` // catalog.updated has none
+		Changed  []string       `json:"changed"`
+		Previous map[string]any `json:"previous"`
+		Object   any            `json:"object"`
+		URL      string         `json:"url"`
+	} `json:"data"`
+}
+
+// EventBody returns the bytes that announce a change. They are stored with the event
+// and sent unchanged to every endpoint on every attempt.
+func EventBody(id string, at time.Time, sequence int64, c *catalog.Change) []byte {
+	e := envelope{ID: id, Type: c.Type, Timestamp: at.UTC().Format(eventTime), Sequence: sequence}
+	e.Data.Slug, e.Data.URL, e.Data.Object = c.Slug, c.URL, c.Object
+	e.Data.Changed, e.Data.Previous = c.Changed, c.Previous
+	if e.Data.Changed == nil {
+		e.Data.Changed, e.Data.Previous = []string{}, map[string]any{}
+	}
+	body := catalog.AppendJSON(nil, &e)
+	if len(body) > maxEventBody {
+		e.Data.Object, e.Data.Previous = nil, nil
+		body = catalog.AppendJSON(nil, &e)
+	}
+	return body
+}
