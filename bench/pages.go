@@ -7,10 +7,12 @@ import (
 	"net/url"
 	"testing"
 
+	"palmares/internal/account"
 	"palmares/internal/api"
 	"palmares/internal/catalog"
 	"palmares/internal/snapshot"
 	"palmares/internal/synthetic"
+	"palmares/internal/web"
 )
 
 // pages compares the cost of a page in a catalogue of a thousand tools and in
@@ -47,8 +49,10 @@ func handlerOver(tools int) http.Handler {
 	catalog.CarryOver(&catalog.Catalog{}, c, "2026-01-01")
 	snap := snapshot.Build(c, 1, "2026-01-01")
 	return api.New(api.Config{
-		Snapshot:  func() *snapshot.Snapshot { return snap },
-		Authorize: func(context.Context, *http.Request) (api.Caller, *api.Error) { return api.Caller{Keyed: true}, nil },
+		Snapshot: func() *snapshot.Snapshot { return snap },
+		Callers: web.AuthorizerFunc(func(context.Context, *http.Request) (web.Caller, error) {
+			return web.Caller{Key: &account.Key{}}, nil
+		}),
 	})
 }
 

@@ -101,7 +101,7 @@ func (n *node) wire(ctx context.Context) error {
 	cfg := server.Config{
 		Live: d.live, Keys: keys, Meter: d.meter, Trusted: c.Trusted, Site: pages, Log: log, Requests: n.journal, Metrics: n.metrics, Ready: n.front.Ready,
 		Webhooks: webhookapi.New(webhookapi.Config{
-			Store: st, Keys: keys, Sealer: d.sealer, Allow: c.Webhooks.Allow, Now: now, Log: log, Wake: dispatcher.Wake, Away: watch.Away,
+			Store: st, Keys: keys, Sealer: d.sealer, Allow: c.Webhooks.Allow, Now: now, Log: log, Wake: dispatcher.Wake, Unreachable: watch.Away,
 		}),
 		Account: accountsite.New(accountsite.Config{
 			Store: st, Site: pages, BaseURL: base, Trusted: c.Trusted, MailLogged: c.Mail.SMTP.given == nil, Now: now, Log: log,

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,10 +23,12 @@ import (
 	"github.com/getkin/kin-openapi/routers/legacy"
 	"github.com/klauspost/compress/zstd"
 
+	"palmares/internal/account"
 	"palmares/internal/api"
 	"palmares/internal/catalog"
 	"palmares/internal/quota"
 	"palmares/internal/snapshot"
+	"palmares/internal/web"
 )
 
 // document is the served OpenAPI document made strict: a field that it does not
@@ -116,24 +119,27 @@ func serveCounting(t *testing.T, c *catalog.Catalog, meter *quota.Meter) *servic
 	handler := api.New(api.Config{
 		Meter:    meter,
 		Snapshot: func() *snapshot.Snapshot { return s.live },
-		Authorize: func(_ context.Context, r *http.Request) (api.Caller, *api.Error) {
-			switch r.Header.Get("Authorization") {
-			case "":
-				return api.Caller{}, nil
-			case "good":
-				return api.Caller{Keyed: true, Subject: quota.Subject{Tier: quota.Free, Account: "acc_1"}}, nil
-			case "pro":
-				return api.Caller{Keyed: true, Subject: quota.Subject{Tier: quota.Pro, Account: "acc_2"}}, nil
-			case "away":
-				return api.Caller{}, api.Unavailable()
-			}
-			return api.Caller{}, api.InvalidKey()
-		},
+		Callers:  web.AuthorizerFunc(authorize),
 	})
 	srv := httptest.NewServer(handler)
 	t.Cleanup(srv.Close)
 	s.url = srv.URL
 	return s
+}
+
+// authorize accepts two keys, and cannot look up a third one.
+func authorize(_ context.Context, r *http.Request) (web.Caller, error) {
+	switch r.Header.Get("Authorization") {
+	case "":
+		return web.Caller{}, nil
+	case "good":
+		return web.Caller{Key: &account.Key{}, Subject: quota.Subject{Tier: quota.Free, Account: "acc_1"}}, nil
+	case "pro":
+		return web.Caller{Key: &account.Key{}, Subject: quota.Subject{Tier: quota.Pro, Account: "acc_2"}}, nil
+	case "unreachable":
+		return web.Caller{}, web.KeyError(errors.New("the store is unreachable"))
+	}
+	return web.Caller{}, web.KeyError(account.ErrInvalidKey)
 }
 
 // A reply is an answer with its body decoded.
@@ -242,6 +248,8 @@ func (r *reply) checkCommon() {
 		var e struct{ Error, Code string }
 		if err := json.Unmarshal(r.body, &e); err != nil || e.Error == "" || e.Code == "" {
 			r.t.Errorf("%s: %d with the body %q", r.what, r.status, r.body)
+		} else if want := web.Code(e.Code).Info().Status; r.status != want {
+			r.t.Errorf("%s: %d, but the table of codes has %d for %s", r.what, r.status, want, e.Code)
 		}
 		r.is("Content-Type", "application/json")
 	}

@@ -13,9 +13,11 @@ import (
 	"strings"
 	"testing"
 
+	"palmares/internal/account"
 	"palmares/internal/api"
 	"palmares/internal/catalog"
 	"palmares/internal/snapshot"
+	"palmares/internal/web"
 )
 
 func TestABadParameterIsNamedWithWhatIsAllowed(t *testing.T) {
@@ -95,7 +97,7 @@ func TestRefusalsHoldOnEveryPath(t *testing.T) {
 	s := serve(t, shop())
 	for _, path := range everyPath {
 		s.get(path, "Authorization: bad").fails(401, "invalid_api_key").is("Www-Authenticate", "Bearer").is("Etag", "")
-		s.get(path, "Authorization: away").fails(503, "unavailable").is("Retry-After", "5")
+		s.get(path, "Authorization: unreachable").fails(503, "unavailable").is("Retry-After", "5")
 	}
 	s.do("POST", "/api/v1/tools", "Authorization: bad").fails(401, "invalid_api_key")
 }
@@ -286,6 +288,23 @@ func TestTheDocumentHasEveryPathAndNoOther(t *testing.T) {
 	}
 }
 
+func TestTheDocumentHasTheCodesOfTheTable(t *testing.T) {
+	var got, want []string
+	for _, code := range document.Components.Schemas["Error"].Value.Properties["code"].Value.Enum {
+		got = append(got, code.(string))
+	}
+	for _, c := range web.Codes {
+		if c.Meaning != "" {
+			want = append(want, string(c.Code))
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("documented %v, in the table %v", got, want)
+	}
+}
+
 func TestSchemasHaveTheFieldsOfTheItems(t *testing.T) {
 	for name, item := range map[string]any{
 		"ToolItem": catalog.ToolItem{}, "PriceChange": catalog.PriceChange{}, "Category": catalog.CategoryItem{}, "Stats": catalog.Stats{},
@@ -330,8 +349,10 @@ func FuzzAnyRequestIsAnswered(f *testing.F) {
 	catalog.CarryOver(&catalog.Catalog{}, c, "2026-11-01")
 	snap := snapshot.Build(c, 1, "2026-11-02")
 	handler := api.New(api.Config{
-		Snapshot:  func() *snapshot.Snapshot { return snap },
-		Authorize: func(context.Context, *http.Request) (api.Caller, *api.Error) { return api.Caller{Keyed: true}, nil },
+		Snapshot: func() *snapshot.Snapshot { return snap },
+		Callers: web.AuthorizerFunc(func(context.Context, *http.Request) (web.Caller, error) {
+			return web.Caller{Key: &account.Key{}}, nil
+		}),
 	})
 	f.Fuzz(func(t *testing.T, path, query, accept, match string) {
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)

@@ -15,6 +15,7 @@ import (
 	"palmares/internal/keyring"
 	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/quota"
+	"palmares/internal/web"
 )
 
 // A sharedCache is a cache between callers and the server, with just enough of
@@ -126,7 +127,7 @@ func TestASharedCacheNeverMixesCallers(t *testing.T) {
 func BenchmarkKeyAndQuota(b *testing.B) {
 	key := account.NewKey(rand.Reader)
 	meter := newMeter(b)
-	g := &gate{log: slog.New(slog.DiscardHandler), keys: keyring.New(keyringtest.Store{Find: func(context.Context, [32]byte) (account.Key, error) {
+	g := &web.Gate{Log: slog.New(slog.DiscardHandler), Keys: keyring.New(keyringtest.Store{Find: func(context.Context, [32]byte) (account.Key, error) {
 		return account.Key{ID: "key_1", AccountID: "acc_1", Plan: account.Pro}, nil
 	}}, time.Now)}
 	for name, header := range map[string]http.Header{"key": {"Authorization": {"Bearer " + key}}, "address": {}} {
@@ -135,7 +136,7 @@ func BenchmarkKeyAndQuota(b *testing.B) {
 			b.RunParallel(func(pb *testing.PB) {
 				r := (&http.Request{RemoteAddr: "127.0.0.1:4321", Header: header}).WithContext(b.Context())
 				for pb.Next() {
-					caller, refusal := g.authorize(b.Context(), r)
+					caller, refusal := g.Authorize(b.Context(), r)
 					if refusal != nil {
 						b.Error(refusal)
 						return

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 
 	"palmares/internal/api"
-	"palmares/internal/catalog"
 	"palmares/internal/snapshot"
+	"palmares/internal/web"
 )
 
 // A Front is what a public listener serves from its first moment to its last. Before
@@ -32,8 +32,8 @@ func NewFront(cfg Config) *Front {
 	page := http.HandlerFunc(serveNotYet)
 	f.starting = http.HandlerFunc((&server{
 		api: api.New(api.Config{
-			Snapshot:  func() *snapshot.Snapshot { return nothing },
-			Authorize: func(context.Context, *http.Request) (api.Caller, *api.Error) { return api.Caller{}, notYet() },
+			Snapshot: func() *snapshot.Snapshot { return nothing },
+			Callers:  web.AuthorizerFunc(func(context.Context, *http.Request) (web.Caller, error) { return web.Caller{}, notYet() }),
 		}),
 		site:     page,
 		account:  page,
@@ -70,14 +70,8 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.starting.ServeHTTP(w, r)
 }
 
-// retryAfter is the same for all that passes by itself, as in the API's errors.
-const retryAfter = "5"
-
-func notYet() *api.Error {
-	return &api.Error{
-		Status: http.StatusServiceUnavailable, Code: "unavailable",
-		Text: "Le service démarre et n’a pas encore de catalogue : réessayez dans quelques secondes.",
-	}
+func notYet() *web.Error {
+	return web.NewError(web.CodeUnavailable, "Le service démarre et n’a pas encore de catalogue : réessayez dans quelques secondes.")
 }
 
 const notYetPage = `<!doctype html>
@@ -98,11 +92,7 @@ type notYetProgram struct{}
 func (p notYetProgram) ServeHTTP(w http.ResponseWriter, _ *http.Request) { p.WriteInternalError(w) }
 
 func (notYetProgram) WriteInternalError(w http.ResponseWriter) {
-	e := notYet()
-	writeNotYet(w, "application/json", string(catalog.AppendJSON(nil, struct {
-		Error string `json:"error"`
-		Code  string `json:"code"`
-	}{e.Text, e.Code})))
+	writeNotYet(w, "application/json", string(notYet().JSON()))
 }
 
 func writeNotYet(w http.ResponseWriter, contentType, body string) {
@@ -110,7 +100,7 @@ func writeNotYet(w http.ResponseWriter, contentType, body string) {
 	h.Set("Content-Type", contentType)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
-	h.Set("Retry-After", retryAfter)
+	h.Set("Retry-After", web.RetrySoon)
 	w.WriteHeader(http.StatusServiceUnavailable)
 	_, _ = io.WriteString(w, body) // the reader is gone: nobody is left to tell
 }

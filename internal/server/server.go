@@ -21,6 +21,7 @@ import (
 	"palmares/internal/keyring"
 	"palmares/internal/quota"
 	"palmares/internal/snapshot"
+	"palmares/internal/web"
 )
 
 // Config is what a server is made of. All fields are required unless they say
@@ -56,9 +57,9 @@ type ProgramHandler interface {
 
 // New makes the handler of the public listener.
 func New(cfg Config) http.Handler {
-	gate := &gate{keys: cfg.Keys, trusted: cfg.Trusted, log: cfg.Log}
+	gate := &web.Gate{Keys: cfg.Keys, Trusted: cfg.Trusted, Log: cfg.Log}
 	s := &server{
-		api:      api.New(api.Config{Snapshot: cfg.Live.Snapshot, Authorize: gate.authorize, Meter: cfg.Meter}),
+		api:      api.New(api.Config{Snapshot: cfg.Live.Snapshot, Callers: gate, Meter: cfg.Meter}),
 		site:     cfg.Site,
 		account:  cfg.Account,
 		webhooks: cfg.Webhooks,
@@ -126,7 +127,7 @@ func serveReady(w http.ResponseWriter, r *http.Request, ready bool) {
 		h.Set("Allow", "GET, HEAD")
 		http.Error(w, "Utilisez GET ou HEAD.", http.StatusMethodNotAllowed)
 	case !ready:
-		h.Set("Retry-After", retryAfter)
+		h.Set("Retry-After", web.RetrySoon)
 		w.WriteHeader(http.StatusServiceUnavailable)
 		_, _ = w.Write([]byte("not ready\n")) // the prober is gone: nobody is left to tell
 	default:

@@ -10,15 +10,10 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/snapshot"
+	"palmares/internal/web"
 )
 
-// The limits of a list, the same as in the API.
-const (
-	defaultLimit = 50
-	maxLimit     = 200
-	maxPage      = 1<<53 - 1
-	maxSearch    = 200 // characters
-)
+const maxSearch = 200 // characters
 
 // filters are the parameters of a list: the form that the page shows, and what its
 // links keep. An empty parameter counts as not given. An invalid one is reported in
@@ -135,8 +130,8 @@ func (f *filters) integer(name, label string, unset, most int64) int64 {
 
 func (f *filters) paging() snapshot.Paging {
 	return snapshot.Paging{
-		Number: f.integer("page", "Le numéro de page", 1, maxPage),
-		Limit:  int(f.integer("limit", "Le nombre par page", defaultLimit, maxLimit)),
+		Number: f.integer("page", "Le numéro de page", 1, web.MaxInteger),
+		Limit:  int(f.integer("limit", "Le nombre par page", web.DefaultLimit, web.MaxLimit)),
 	}
 }
 

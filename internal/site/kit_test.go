@@ -19,11 +19,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"palmares/demo"
+	"palmares/internal/account"
 	"palmares/internal/api"
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
+	"palmares/internal/web"
 )
 
 // A visit is the site and the API over one catalogue, on a real listener.
@@ -75,9 +77,12 @@ func listen(t testing.TB, cfg site.Config) *visit {
 	v.site = site.New(cfg)
 	machines := api.New(api.Config{
 		Snapshot: v.live.Load,
-		Authorize: func(_ context.Context, r *http.Request) (api.Caller, *api.Error) {
-			return api.Caller{Keyed: r.Header.Get("Authorization") != ""}, nil
-		},
+		Callers: web.AuthorizerFunc(func(_ context.Context, r *http.Request) (web.Caller, error) {
+			if r.Header.Get("Authorization") == "" {
+				return web.Caller{}, nil
+			}
+			return web.Caller{Key: &account.Key{}}, nil
+		}),
 	})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/api/") {

@@ -7,6 +7,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/french"
 	"palmares/internal/markdown"
+	"palmares/internal/web"
 )
 
 // retiredPage is the list of retired tools, "Cimetière" to visitors.
@@ -87,7 +88,7 @@ func (v *view) retiredTools(ids []int32) []retiredTool {
 // retiredHref returns the address of a retired tool: its anchor on the page of the
 // list that holds it.
 func (v *view) retiredHref(slug string) string {
-	if page := v.retiredPlace[slug]/defaultLimit + 1; page > 1 {
+	if page := v.retiredPlace[slug]/web.DefaultLimit + 1; page > 1 {
 		return "/cimetiere?page=" + strconv.Itoa(page) + "#" + slug
 	}
 	return "/cimetiere#" + slug

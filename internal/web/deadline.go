@@ -1,4 +1,3 @@
-// Package web is the HTTP layer that the JSON APIs share.
 package web
 
 import (

@@ -7,6 +7,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/store"
+	"palmares/internal/web"
 	"palmares/internal/webhook"
 )
 
@@ -25,12 +26,12 @@ type deliveryItem struct {
 	LastAttempt  *attemptItem `json:"last_attempt"`
 }
 
-// deliveryDetail is a delivery with everything that is known of it.
+// deliveryDetail is a delivery with its attempts and its body.
 type deliveryDetail struct {
 	deliveryItem
 	Attempts []attemptItem `json:"attempts"`
-	// Body is a text, not an object: a receiver who looks for why a signature does not
-	// fit needs the bytes that were signed.
+	// Body is a string, not an object: to find out why a signature does not match, a
+	// receiver needs the exact bytes that were signed.
 	Body string `json:"body"`
 }
 
@@ -67,88 +68,86 @@ var (
 	deliveryTypes  = append(slices.Clone(webhook.Types), webhook.Ping)
 )
 
-func (h *Handler) listDeliveries(r *request) (answer, error) {
+func (h *Handler) listDeliveries(r *request) (web.Answer, error) {
 	if !isID(account.EndpointID, r.id) {
-		return answer{}, endpointNotFound(r.id)
+		return web.Answer{}, endpointNotFound(r.id)
 	}
+	p := r.params()
 	var filter store.DeliveryFilter
-	state, err := r.query.choice("state", deliveryStates)
-	if err != nil {
-		return answer{}, err
+	if i, given := p.Choice("state", deliveryStates); given {
+		filter.State = webhook.DeliveryState(deliveryStates[i])
 	}
-	filter.State = webhook.DeliveryState(state)
-	if filter.Type, err = r.query.choice("type", deliveryTypes); err != nil {
-		return answer{}, err
+	if i, given := p.Choice("type", deliveryTypes); given {
+		filter.Type = deliveryTypes[i]
 	}
-	if filter.Before, err = r.query.id("before", account.DeliveryID); err != nil {
-		return answer{}, err
+	filter.Before = p.Matching("before", "un identifiant comme « "+account.DeliveryID+"… »", func(s string) bool { return isID(account.DeliveryID, s) })
+	limit := p.Limit()
+	if err := p.Err(); err != nil {
+		return web.Answer{}, err
 	}
-	limit, err := r.query.limit()
-	if err != nil {
-		return answer{}, err
-	}
-	filter.Limit = limit + 1 // one more tells whether there is a next page
-	deliveries, err := h.cfg.Store.Deliveries.List(r.Context(), account.OwnedBy(r.account), r.id, filter)
-	if errors.Is(err, store.ErrInvalid) { // nothing else of the filter can be wrong by now
-		return answer{}, r.query.refuse("before", filter.Before, "l’identifiant d’un envoi à ce point de réception")
+	filter.Limit = limit + 1 // to know whether there is a next page
+	deliveries, err := h.cfg.Store.Deliveries.List(r.Context(), r.owner, r.id, filter)
+	if errors.Is(err, store.ErrInvalid) { // the rest of the filter has been checked
+		p.Refuse("before", filter.Before, "l’identifiant d’un envoi à ce point de réception")
+		return web.Answer{}, p.Err()
 	}
 	if err != nil {
-		return answer{}, found(err, endpointNotFound(r.id))
+		return web.Answer{}, orNotFound(err, endpointNotFound(r.id))
 	}
-	var next string
+	var link []string
 	if len(deliveries) > limit {
 		deliveries = deliveries[:limit]
-		next = endpointsPath + "/" + r.id + "/deliveries" + r.query.with("before", deliveries[limit-1].ID, "state", "type", "limit")
+		link = []string{p.NextLink(endpointsPath+"/"+r.id+"/deliveries", "before", deliveries[limit-1].ID, "state", "type", "limit")}
 	}
 	items := make([]deliveryItem, len(deliveries))
 	for i := range deliveries {
 		items[i] = newDeliveryItem(&deliveries[i])
 	}
-	return answer{value: list[deliveryItem]{items}, next: next}, nil
+	return web.Answer{Body: web.JSON(list[deliveryItem]{items}), Link: link}, nil
 }
 
-func (h *Handler) getDelivery(r *request) (answer, error) {
+func (h *Handler) getDelivery(r *request) (web.Answer, error) {
 	if !isID(account.DeliveryID, r.id) {
-		return answer{}, deliveryNotFound(r.id)
+		return web.Answer{}, deliveryNotFound(r.id)
 	}
-	d, body, err := h.cfg.Store.Deliveries.Find(r.Context(), account.OwnedBy(r.account), r.id)
+	d, body, err := h.cfg.Store.Deliveries.Find(r.Context(), r.owner, r.id)
 	if err != nil {
-		return answer{}, found(err, deliveryNotFound(r.id))
+		return web.Answer{}, orNotFound(err, deliveryNotFound(r.id))
 	}
 	detail := deliveryDetail{deliveryItem: newDeliveryItem(&d), Attempts: make([]attemptItem, len(d.Attempts)), Body: string(body)}
 	for i := range d.Attempts {
 		detail.Attempts[i] = newAttemptItem(&d.Attempts[i])
 	}
-	return answer{value: detail}, nil
+	return web.Answer{Body: web.JSON(detail)}, nil
 }
 
-func (h *Handler) resendDelivery(r *request) (answer, error) {
-	if _, err := readBody(r.Request); err != nil {
-		return answer{}, err
+func (h *Handler) resendDelivery(r *request) (web.Answer, error) {
+	if _, err := r.readBody(); err != nil {
+		return web.Answer{}, err
 	}
 	if !isID(account.DeliveryID, r.id) {
-		return answer{}, deliveryNotFound(r.id)
+		return web.Answer{}, deliveryNotFound(r.id)
 	}
-	d, err := h.cfg.Store.Deliveries.Resend(r.Context(), account.OwnedBy(r.account), r.id, h.cfg.Now())
-	return h.queued(d, found(err, deliveryNotFound(r.id)))
+	d, err := h.cfg.Store.Deliveries.Resend(r.Context(), r.owner, r.id, h.cfg.Now())
+	return h.queued(d, orNotFound(err, deliveryNotFound(r.id)))
 }
 
-func (h *Handler) pingEndpoint(r *request) (answer, error) {
-	if _, err := readBody(r.Request); err != nil {
-		return answer{}, err
+func (h *Handler) pingEndpoint(r *request) (web.Answer, error) {
+	if _, err := r.readBody(); err != nil {
+		return web.Answer{}, err
 	}
 	if !isID(account.EndpointID, r.id) {
-		return answer{}, endpointNotFound(r.id)
+		return web.Answer{}, endpointNotFound(r.id)
 	}
-	d, err := h.cfg.Store.Deliveries.Ping(r.Context(), account.OwnedBy(r.account), r.id, h.cfg.Now())
-	return h.queued(d, found(err, endpointNotFound(r.id)))
+	d, err := h.cfg.Store.Deliveries.Ping(r.Context(), r.owner, r.id, h.cfg.Now())
+	return h.queued(d, orNotFound(err, endpointNotFound(r.id)))
 }
 
-// queued answers with a delivery that was made just now and is on its way.
-func (h *Handler) queued(d webhook.Delivery, err error) (answer, error) {
+// queued answers with a delivery that was just created.
+func (h *Handler) queued(d webhook.Delivery, err error) (web.Answer, error) {
 	if err != nil {
-		return answer{}, err
+		return web.Answer{}, err
 	}
 	h.wake()
-	return answer{status: http.StatusAccepted, value: newDeliveryItem(&d), location: deliveriesPath + "/" + d.ID}, nil
+	return web.Answer{Status: http.StatusAccepted, Body: web.JSON(newDeliveryItem(&d)), Location: deliveriesPath + "/" + d.ID}, nil
 }

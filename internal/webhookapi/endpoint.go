@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/api"
+	"palmares/internal/web"
 	"palmares/internal/webhook"
 )
 
@@ -25,7 +25,7 @@ type endpointItem struct {
 	LastSuccessAt  *string  `json:"last_success_at"`
 	OldSecretUntil *string  `json:"old_secret_until"`
 	CreatedAt      string   `json:"created_at"`
-	Secret         string   `json:"secret,omitempty"` // only where it was made just now
+	Secret         string   `json:"secret,omitempty"` // only when it was just created
 }
 
 func newEndpointItem(e *webhook.Endpoint, now time.Time) endpointItem {
@@ -43,131 +43,136 @@ func newEndpointItem(e *webhook.Endpoint, now time.Time) endpointItem {
 	return item
 }
 
-// list is how every list goes out that has no pages.
+// list is the form of lists on the wire.
 type list[T any] struct {
 	Data []T `json:"data"`
 }
 
-func (h *Handler) listEndpoints(r *request) (answer, error) {
-	endpoints, err := h.cfg.Store.Endpoints.List(r.Context(), account.OwnedBy(r.account))
+func (h *Handler) listEndpoints(r *request) (web.Answer, error) {
+	endpoints, err := h.cfg.Store.Endpoints.List(r.Context(), r.owner)
 	if err != nil {
-		return answer{}, err
+		return web.Answer{}, err
 	}
 	items := make([]endpointItem, len(endpoints))
 	for i := range endpoints {
 		items[i] = newEndpointItem(&endpoints[i], h.cfg.Now())
 	}
-	return answer{value: list[endpointItem]{items}}, nil
+	return web.Answer{Body: web.JSON(list[endpointItem]{items})}, nil
 }
 
-func (h *Handler) createEndpoint(r *request) (answer, error) {
-	body, err := readBody(r.Request, "url", "events")
+func (h *Handler) createEndpoint(r *request) (web.Answer, error) {
+	body, err := r.readBody("url", "events")
 	if err != nil {
-		return answer{}, err
+		return web.Answer{}, err
 	}
 	url, given, err := h.url(body)
 	if err != nil {
-		return answer{}, err
+		return web.Answer{}, err
 	}
 	if !given {
-		return answer{}, invalid("url", "Le champ « url » manque : donnez l’adresse https à laquelle envoyer les événements.")
+		return web.Answer{}, web.Invalid("url", "Le champ « url » manque : donnez l’adresse https à laquelle envoyer les événements.")
 	}
 	events, _, err := body.events()
 	if err != nil {
-		return answer{}, err
+		return web.Answer{}, err
 	}
 	secret := webhook.NewSecret()
 	seal := func(id string) string { return h.cfg.Sealer.Seal(id, secret) }
 	e, err := h.cfg.Store.Endpoints.Create(r.Context(), r.account, url, events, seal, h.cfg.Now())
 	if err != nil {
-		return answer{}, found(err, api.InvalidKey()) // the account went while its key was still known
+		return web.Answer{}, orNotFound(err, web.NewError(web.CodeInvalidKey, "")) // the account was deleted while its key was still in memory
 	}
 	item := newEndpointItem(&e, h.cfg.Now())
 	item.Secret = secret
-	return answer{status: http.StatusCreated, value: item, location: endpointsPath + "/" + e.ID}, nil
+	return web.Answer{Status: http.StatusCreated, Body: web.JSON(item), Location: endpointsPath + "/" + e.ID}, nil
 }
 
-func (h *Handler) getEndpoint(r *request) (answer, error) {
-	return h.endpoint(r, func(id string) (webhook.Endpoint, error) {
-		return h.cfg.Store.Endpoints.Find(r.Context(), account.OwnedBy(r.account), id)
+func (h *Handler) getEndpoint(r *request) (web.Answer, error) {
+	return h.endpoint(r, "", func(id string) (webhook.Endpoint, error) {
+		return h.cfg.Store.Endpoints.Find(r.Context(), r.owner, id)
 	})
 }
 
-func (h *Handler) changeEndpoint(r *request) (answer, error) {
-	body, err := readBody(r.Request, "url", "events", "state")
+func (h *Handler) changeEndpoint(r *request) (web.Answer, error) {
+	body, err := r.readBody("url", "events", "state")
 	if err != nil {
-		return answer{}, err
+		return web.Answer{}, err
 	}
 	if len(body) == 0 {
-		return answer{}, invalid("", "L’objet est vide : donnez ce qui doit changer, « url », « events » ou « state ».")
+		return web.Answer{}, web.Invalid("", "L’objet est vide : donnez ce qui doit changer, « url », « events » ou « state ».")
 	}
-	var change webhook.Change
-	url, given, err := h.url(body)
+	change, err := h.readChange(body)
 	if err != nil {
-		return answer{}, err
+		return web.Answer{}, err
+	}
+	return h.endpoint(r, "", func(id string) (webhook.Endpoint, error) {
+		return h.cfg.Store.Endpoints.Change(r.Context(), r.owner, id, change, h.cfg.Now())
+	})
+}
+
+func (h *Handler) readChange(b body) (change webhook.Change, err error) {
+	url, given, err := h.url(b)
+	if err != nil {
+		return change, err
 	}
 	if given {
 		change.URL = &url
 	}
-	events, given, err := body.events()
+	events, given, err := b.events()
 	if err != nil {
-		return answer{}, err
+		return change, err
 	}
 	if given {
 		change.Events = &events
 	}
-	state, given, err := body.text("state")
+	state, given, err := b.text("state")
 	if err != nil {
-		return answer{}, err
+		return change, err
 	}
 	if given {
 		s := webhook.State(state)
 		if s != webhook.Active && s != webhook.Paused {
-			return answer{}, invalid("state", "Le champ « state » vaut "+quote(state)+" ; valeurs admises : active, paused.")
+			return change, web.Invalid("state", "Le champ « state » vaut "+web.Quote(state)+" ; valeurs admises : active, paused.")
 		}
 		change.State = &s
 	}
-	return h.endpoint(r, func(id string) (webhook.Endpoint, error) {
-		return h.cfg.Store.Endpoints.Change(r.Context(), account.OwnedBy(r.account), id, change, h.cfg.Now())
-	})
+	return change, nil
 }
 
-func (h *Handler) deleteEndpoint(r *request) (answer, error) {
+func (h *Handler) deleteEndpoint(r *request) (web.Answer, error) {
 	if !isID(account.EndpointID, r.id) {
-		return answer{}, endpointNotFound(r.id)
+		return web.Answer{}, endpointNotFound(r.id)
 	}
-	return answer{}, found(h.cfg.Store.Endpoints.Delete(r.Context(), account.OwnedBy(r.account), r.id), endpointNotFound(r.id))
+	err := h.cfg.Store.Endpoints.Delete(r.Context(), r.owner, r.id)
+	return web.Answer{Status: http.StatusNoContent}, orNotFound(err, endpointNotFound(r.id))
 }
 
-func (h *Handler) rotateSecret(r *request) (answer, error) {
-	if _, err := readBody(r.Request); err != nil {
-		return answer{}, err
+func (h *Handler) rotateSecret(r *request) (web.Answer, error) {
+	if _, err := r.readBody(); err != nil {
+		return web.Answer{}, err
 	}
 	secret := webhook.NewSecret()
-	a, err := h.endpoint(r, func(id string) (webhook.Endpoint, error) {
-		return h.cfg.Store.Endpoints.RotateSecret(r.Context(), account.OwnedBy(r.account), id, h.cfg.Sealer.Seal(id, secret), h.cfg.Now())
+	return h.endpoint(r, secret, func(id string) (webhook.Endpoint, error) {
+		return h.cfg.Store.Endpoints.RotateSecret(r.Context(), r.owner, id, h.cfg.Sealer.Seal(id, secret), h.cfg.Now())
 	})
-	if err != nil {
-		return answer{}, err
-	}
-	item := a.value.(endpointItem)
-	item.Secret = secret
-	return answer{value: item}, nil
 }
 
-// endpoint answers with the endpoint of the path, as do gives it.
-func (h *Handler) endpoint(r *request, do func(id string) (webhook.Endpoint, error)) (answer, error) {
+// endpoint answers with the endpoint of the path as do returns it, and with its secret if
+// that was just created.
+func (h *Handler) endpoint(r *request, secret string, do func(id string) (webhook.Endpoint, error)) (web.Answer, error) {
 	if !isID(account.EndpointID, r.id) {
-		return answer{}, endpointNotFound(r.id)
+		return web.Answer{}, endpointNotFound(r.id)
 	}
 	e, err := do(r.id)
 	if err != nil {
-		return answer{}, found(err, endpointNotFound(r.id))
+		return web.Answer{}, orNotFound(err, endpointNotFound(r.id))
 	}
-	return answer{value: newEndpointItem(&e, h.cfg.Now())}, nil
+	item := newEndpointItem(&e, h.cfg.Now())
+	item.Secret = secret
+	return web.Answer{Body: web.JSON(item)}, nil
 }
 
-// url reads the address of an endpoint in the form in which it is kept.
+// url reads the URL of an endpoint in the form in which it is stored.
 func (h *Handler) url(b body) (url string, given bool, err error) {
 	raw, given, err := b.text("url")
 	if err != nil || !given {
@@ -175,18 +180,18 @@ func (h *Handler) url(b body) (url string, given bool, err error) {
 	}
 	url, err = webhook.CheckURL(raw, h.cfg.Allow)
 	if refused, ok := errors.AsType[*webhook.URLError](err); ok {
-		return "", false, invalid("url", refused.French)
+		return "", false, web.Invalid("url", refused.French)
 	}
 	return url, true, err
 }
 
-// events reads what an endpoint asks for: nil for everything.
+// events reads the event types of an endpoint; nil means all of them.
 func (b body) events() (events []string, given bool, err error) {
 	all := strings.Join(webhook.Types, ", ")
 	events, given, err = b.texts("events", "null, pour tout recevoir, ou une liste non vide de types parmi "+all)
 	for _, e := range events {
 		if !slices.Contains(webhook.Types, e) {
-			return nil, false, invalid("events", "Le champ « events » contient "+quote(e)+" ; types admis : "+all+" (webhook.ping est toujours reçu).")
+			return nil, false, web.Invalid("events", "Le champ « events » contient "+web.Quote(e)+" ; types admis : "+all+" (webhook.ping est toujours reçu).")
 		}
 	}
 	return events, given, err

@@ -3,128 +3,99 @@ package webhookapi
 import (
 	"context"
 	"errors"
-	"net/http"
 	"strconv"
 	"strings"
 
-	"palmares/internal/api"
-	"palmares/internal/catalog"
 	"palmares/internal/store"
+	"palmares/internal/web"
 	"palmares/internal/webhook"
 )
 
-// Errors that callers see are those of package api: one form for the whole server.
-
-func refuse(status int, code, text string) *api.Error {
-	return &api.Error{Status: status, Code: code, Text: text}
-}
-
-// invalid refuses a parameter or a field of the body; name is "" for what has none.
-func invalid(name, text string) *api.Error {
-	return &api.Error{Status: http.StatusBadRequest, Code: "invalid_parameter", Text: text, Param: name}
-}
-
-func missingKey() *api.Error {
-	return refuse(http.StatusUnauthorized, "missing_api_key",
+func missingKey() *web.Error {
+	return web.NewError(web.CodeMissingKey,
 		"Les webhooks demandent une clé d’API de la formule Pro : envoyez l’en-tête « Authorization: Bearer plm_… ».")
 }
 
-func planRequired() *api.Error {
-	return refuse(http.StatusForbidden, "plan_required", "Les webhooks sont réservés à la formule Pro : voir /tarifs.")
+func planRequired() *web.Error {
+	return web.NewError(web.CodePlanRequired, "Les webhooks sont réservés à la formule Pro : voir /tarifs.")
 }
 
-func pathNotFound() *api.Error {
-	return refuse(http.StatusNotFound, "not_found",
+func pathNotFound() *web.Error {
+	return web.NewError(web.CodeNotFound,
 		"Ce chemin n’existe pas : la description, "+documentPath+", donne tous les chemins (sans barre oblique finale).")
 }
 
-func endpointNotFound(id string) *api.Error {
-	return refuse(http.StatusNotFound, "not_found",
-		"Aucun de vos points de réception n’a l’identifiant "+quote(id)+" : la liste est à "+endpointsPath+".")
+func endpointNotFound(id string) *web.Error {
+	return web.NewError(web.CodeNotFound,
+		"Aucun de vos points de réception n’a l’identifiant "+web.Quote(id)+" : la liste est à "+endpointsPath+".")
 }
 
-func deliveryNotFound(id string) *api.Error {
-	return refuse(http.StatusNotFound, "not_found",
-		"Aucun de vos envois n’a l’identifiant "+quote(id)+" : ils sont gardés 30 jours et listés à "+endpointsPath+"/{id}/deliveries.")
+func deliveryNotFound(id string) *web.Error {
+	return web.NewError(web.CodeNotFound,
+		"Aucun de vos envois n’a l’identifiant "+web.Quote(id)+" : ils sont gardés 30 jours et listés à "+endpointsPath+"/{id}/deliveries.")
 }
 
-func methodNotAllowed(method, allowed string) *api.Error {
-	return refuse(http.StatusMethodNotAllowed, "method_not_allowed",
-		"La méthode "+quote(method)+" n’est pas admise ici : utilisez "+strings.ReplaceAll(allowed, ", ", " ou ")+".")
+func methodNotAllowed(method, allowed string) *web.Error {
+	e := web.NewError(web.CodeMethodNotAllowed,
+		"La méthode "+web.Quote(method)+" n’est pas admise ici : utilisez "+strings.ReplaceAll(allowed, ", ", " ou ")+".")
+	e.Allow = allowed
+	return e
 }
 
-func endpointLimit() *api.Error {
-	return refuse(http.StatusConflict, "endpoint_limit",
+func endpointLimit() *web.Error {
+	return web.NewError(web.CodeEndpointLimit,
 		"Le compte a déjà "+strconv.Itoa(webhook.MaxEndpoints)+" points de réception, le plus qu’il puisse avoir : supprimez-en un d’abord.")
 }
 
-// tooManyPings tells to wait a whole minute: then, however the pings before lay
-// in it, there is room again.
-func tooManyPings() *api.Error {
-	return refuse(http.StatusTooManyRequests, "too_many_requests",
+// tooManyPings asks for a whole minute: by then there is room again, whenever in the
+// last minute the pings were.
+func tooManyPings() *web.Error {
+	e := web.NewError(web.CodeTooManyRequests,
 		"Ce point de réception a déjà eu "+strconv.Itoa(webhook.PingsAMinute)+" essais en une minute, le plus qui soit admis : réessayez dans une minute.")
+	e.RetryAfter = "60"
+	return e
 }
 
-// endpointInactive is for a ping. One that is suspended has no key to ask with.
-func endpointInactive() *api.Error {
-	return refuse(http.StatusConflict, "endpoint_inactive",
+// endpointInactive refuses a ping. It need not mention suspended endpoints: their owner
+// has no Pro key to ask with.
+func endpointInactive() *web.Error {
+	return web.NewError(web.CodeEndpointInactive,
 		"Ce point de réception est en pause ou désactivé, et rien ne lui est envoyé : remettez-le d’abord à « active ».")
 }
 
-func recoveryRunning(id string) *api.Error {
-	return refuse(http.StatusConflict, "recovery_running",
+func recoveryRunning(id string) *web.Error {
+	return web.NewError(web.CodeRecoveryRunning,
 		"Un rattrapage de ce point de réception est en cours : attendez qu’il soit achevé (voir "+endpointsPath+"/"+id+"/recoveries).")
 }
 
-func tooLarge() *api.Error {
-	return refuse(http.StatusRequestEntityTooLarge, "payload_too_large",
+func tooLarge() *web.Error {
+	return web.NewError(web.CodePayloadTooLarge,
 		"Le corps de la requête est trop long : "+strconv.Itoa(maxBody)+" octets au plus.")
 }
 
-func notJSON() *api.Error {
-	return refuse(http.StatusUnsupportedMediaType, "unsupported_media_type",
+func notJSON() *web.Error {
+	return web.NewError(web.CodeUnsupportedMediaType,
 		"Le corps de la requête doit être du JSON, non compressé : envoyez-le avec l’en-tête « Content-Type: application/json ».")
 }
 
-// unavailable is for a database that is busy or away.
-func unavailable() *api.Error {
-	return refuse(http.StatusServiceUnavailable, "unavailable",
+// unavailable is for a database that is busy or unreachable.
+func unavailable() *web.Error {
+	return web.NewError(web.CodeUnavailable,
 		"Le service ne peut pas répondre pour l’instant, et rien n’a été changé : réessayez dans quelques secondes.")
 }
 
-// internalError is all that a stranger learns of a failure of ours.
-func internalError() *api.Error {
-	return refuse(http.StatusInternalServerError, "internal", "Une erreur interne s’est produite ; elle est consignée. Réessayez plus tard.")
-}
-
-// quote sets words of the caller in French quotation marks.
-func quote(s string) string { return "« " + cut(s) + " »" }
-
-// cut keeps words of the caller's making short: an error must not become a way to
-// have long texts echoed.
-func cut(s string) string {
-	const most = 100
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
-}
-
-// found gives a store's ErrNotFound the sentence of what was looked for; other
-// errors stay.
-func found(err error, missing *api.Error) error {
+// orNotFound replaces the store's ErrNotFound by the error for what was looked for.
+func orNotFound(err error, notFound *web.Error) error {
 	if errors.Is(err, store.ErrNotFound) {
-		return missing
+		return notFound
 	}
 	return err
 }
 
-// asError gives any error its public form, and logs what a stranger must not
-// read.
-func (h *Handler) asError(ctx context.Context, pattern string, err error) *api.Error {
-	if e, ok := errors.AsType[*api.Error](err); ok {
-		return e
+// asError returns the public form of an error, and logs what callers must not see.
+func (h *Handler) asError(ctx context.Context, pattern string, err error) error {
+	if _, ok := errors.AsType[*web.Error](err); ok {
+		return err
 	}
 	switch {
 	case errors.Is(err, store.ErrPlan):
@@ -136,54 +107,13 @@ func (h *Handler) asError(ctx context.Context, pattern string, err error) *api.E
 	case errors.Is(err, store.ErrInactive):
 		return endpointInactive()
 	case ctx.Err() != nil:
-		return unavailable() // the caller left: nobody reads it
+		return unavailable() // the caller has disconnected
 	}
-	h.cfg.Log.Error("a request about webhooks failed", "route", pattern, "error", err)
-	for _, passing := range []error{store.ErrBusy, store.ErrFull, store.ErrReadOnly, store.ErrUnreachable} {
-		if errors.Is(err, passing) {
+	h.cfg.Log.Error("a webhook API request failed", "route", pattern, "error", err)
+	for _, temporary := range []error{store.ErrBusy, store.ErrFull, store.ErrReadOnly, store.ErrUnreachable} {
+		if errors.Is(err, temporary) {
 			return unavailable()
 		}
 	}
-	return internalError()
-}
-
-// wireError is the one form of errors on the wire, that of package api.
-type wireError struct {
-	Error string `json:"error"`
-	Code  string `json:"code"`
-	Param string `json:"param,omitempty"`
-}
-
-// writeError is the one place where an error becomes an answer.
-func (h *Handler) writeError(w http.ResponseWriter, r *http.Request, at *route, err error) {
-	e := h.asError(r.Context(), r.Pattern, err)
-	if e.Status == http.StatusMethodNotAllowed {
-		w.Header().Set("Allow", at.allowed())
-	}
-	write(w, e)
-}
-
-func write(w http.ResponseWriter, e *api.Error) {
-	body := catalog.AppendJSON(nil, wireError{e.Text, e.Code, e.Param})
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	h.Set("Cache-Control", "no-store")
-	switch e.Status {
-	case http.StatusUnauthorized:
-		h["WWW-Authenticate"] = []string{"Bearer"}
-	case http.StatusServiceUnavailable:
-		h.Set("Retry-After", "5")
-	case http.StatusTooManyRequests:
-		h.Set("Retry-After", "60") // see tooManyPings
-	}
-	w.WriteHeader(e.Status)
-	_, _ = w.Write(body) // the caller is gone: nobody is left to tell
-}
-
-// WriteInternalError answers a request whose handler failed before it wrote
-// anything.
-func (h *Handler) WriteInternalError(w http.ResponseWriter) {
-	clear(w.Header())
-	write(w, internalError())
+	return err // sent as an internal error
 }

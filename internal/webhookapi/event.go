@@ -4,50 +4,49 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"palmares/internal/web"
 	"palmares/internal/webhook"
 )
 
-// eventPage is a stretch of the journal of events, each exactly as it is sent.
+// eventPage is a page of the event log, each event exactly as it is delivered.
 type eventPage struct {
 	Data []json.RawMessage `json:"data"`
 	Meta struct {
-		// NextAfter is where to go on, now or when more has happened. It is not always
-		// that of the last event shown: those of other types were read too.
+		// NextAfter is where to continue, now or once there are more events. It may be
+		// after the last event of the page: events of other types were read too.
 		NextAfter int64 `json:"next_after"`
-		// OldestSequence tells who was away for long whether something is missing before
-		// what is shown; null when nothing is kept.
+		// OldestSequence lets a receiver that was offline for long see whether it has
+		// missed events; null if there are none.
 		OldestSequence *int64 `json:"oldest_sequence"`
 	} `json:"meta"`
 }
 
-// mostRead is how many events one request looks at for those of its type. Few may
-// be found, or none, and more be left: the next page goes on from there.
-const mostRead = 1000
+// maxScan is how many events one request reads to find those of its type. It may find
+// few of them, or none, while there are more: the next page continues from there.
+const maxScan = 1000
 
-func (h *Handler) listEvents(r *request) (answer, error) {
-	after, err := r.query.integer("after", 0, 0, maxSequence)
-	if err != nil {
-		return answer{}, err
+func (h *Handler) listEvents(r *request) (web.Answer, error) {
+	p := r.params()
+	after := p.Integer("after", 0, 0, web.MaxInteger)
+	limit := p.Limit()
+	var wanted string
+	if i, given := p.Choice("type", webhook.Types); given {
+		wanted = webhook.Types[i]
 	}
-	limit, err := r.query.limit()
-	if err != nil {
-		return answer{}, err
+	if err := p.Err(); err != nil {
+		return web.Answer{}, err
 	}
-	wanted, err := r.query.choice("type", webhook.Types)
-	if err != nil {
-		return answer{}, err
-	}
-	read := limit + 1 // one more tells whether there is a next page
+	read := limit + 1 // to know whether there is a next page
 	if wanted != "" {
-		read = mostRead
+		read = maxScan
 	}
 	events, err := h.cfg.Store.Events.List(r.Context(), after, read)
 	if err != nil {
-		return answer{}, err
+		return web.Answer{}, err
 	}
 	oldest, err := h.cfg.Store.Events.Oldest(r.Context())
 	if err != nil {
-		return answer{}, err
+		return web.Answer{}, err
 	}
 	page := eventPage{Data: []json.RawMessage{}}
 	if oldest > 0 {
@@ -66,9 +65,9 @@ func (h *Handler) listEvents(r *request) (answer, error) {
 			page.Data = append(page.Data, e.Body)
 		}
 	}
-	var next string
+	var link []string
 	if more {
-		next = eventsPath + r.query.with("after", strconv.FormatInt(page.Meta.NextAfter, 10), "type", "limit")
+		link = []string{p.NextLink(eventsPath, "after", strconv.FormatInt(page.Meta.NextAfter, 10), "type", "limit")}
 	}
-	return answer{value: page, next: next}, nil
+	return web.Answer{Body: web.JSON(page), Link: link}, nil
 }

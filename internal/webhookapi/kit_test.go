@@ -33,6 +33,7 @@ import (
 	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/store"
 	"palmares/internal/testkit"
+	"palmares/internal/web"
 	"palmares/internal/webhook"
 	"palmares/internal/webhookapi"
 )
@@ -297,6 +298,8 @@ func (r *reply) checkCommon(method string) {
 		var e struct{ Error, Code string }
 		if err := json.Unmarshal(r.body, &e); err != nil || e.Error == "" || e.Code == "" {
 			r.t.Errorf("%s: %d with the body %q", r.what, r.status, r.body)
+		} else if want := web.Code(e.Code).Info().Status; r.status != want {
+			r.t.Errorf("%s: %d, but the table of codes has %d for %s", r.what, r.status, want, e.Code)
 		}
 		for _, bad := range []string{" :", " ;", " !", " ?", "« ", " »", "'"} {
 			if strings.Contains(e.Error, bad) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/web"
 	"palmares/internal/webhook"
 	"palmares/internal/webhookapi"
 )
@@ -125,6 +126,22 @@ func TestTheDocumentHasEveryPathMethodAndTypeAndNoOther(t *testing.T) {
 	}
 	if !slices.Equal(types, webhook.Types) {
 		t.Errorf("documented types %v", types)
+	}
+}
+
+func TestTheDocumentHasTheCodesOfTheTable(t *testing.T) {
+	documented := map[web.Code]bool{}
+	for _, code := range described.Components.Schemas["Error"].Value.Properties["code"].Value.Enum {
+		documented[web.Code(code.(string))] = true
+	}
+	for _, c := range web.Codes {
+		if c.Meaning == "" && !documented[c.Code] { // only this API can return it
+			t.Errorf("%s is not documented", c.Code)
+		}
+		delete(documented, c.Code)
+	}
+	if len(documented) > 0 {
+		t.Errorf("not in the table: %v", documented)
 	}
 }
 

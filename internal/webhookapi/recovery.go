@@ -7,6 +7,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/store"
+	"palmares/internal/web"
 	"palmares/internal/webhook"
 )
 
@@ -26,57 +27,57 @@ func newRecoveryItem(r *webhook.Recovery) recoveryItem {
 	}
 }
 
-func (h *Handler) recover(r *request) (answer, error) {
-	body, err := readBody(r.Request, "since")
+func (h *Handler) recover(r *request) (web.Answer, error) {
+	body, err := r.readBody("since")
 	if err != nil {
-		return answer{}, err
+		return web.Answer{}, err
 	}
 	now := h.cfg.Now()
 	since, text, err := body.since(now)
 	if err != nil {
-		return answer{}, err
+		return web.Answer{}, err
 	}
 	if !isID(account.EndpointID, r.id) {
-		return answer{}, endpointNotFound(r.id)
+		return web.Answer{}, endpointNotFound(r.id)
 	}
-	recovery, err := h.cfg.Store.Deliveries.Recover(r.Context(), account.OwnedBy(r.account), r.id, since, now)
+	recovery, err := h.cfg.Store.Deliveries.Recover(r.Context(), r.owner, r.id, since, now)
 	switch {
 	case errors.Is(err, store.ErrInvalid):
-		return answer{}, badSince(text, now)
+		return web.Answer{}, badSince(text, now)
 	case errors.Is(err, store.ErrTooMany):
-		return answer{}, recoveryRunning(r.id)
+		return web.Answer{}, recoveryRunning(r.id)
 	case err != nil:
-		return answer{}, found(err, endpointNotFound(r.id))
+		return web.Answer{}, orNotFound(err, endpointNotFound(r.id))
 	}
 	h.wake()
-	return answer{status: http.StatusAccepted, value: newRecoveryItem(&recovery), location: endpointsPath + "/" + r.id + "/recoveries"}, nil
+	return web.Answer{Status: http.StatusAccepted, Body: web.JSON(newRecoveryItem(&recovery)), Location: endpointsPath + "/" + r.id + "/recoveries"}, nil
 }
 
-func (h *Handler) listRecoveries(r *request) (answer, error) {
+func (h *Handler) listRecoveries(r *request) (web.Answer, error) {
 	if !isID(account.EndpointID, r.id) {
-		return answer{}, endpointNotFound(r.id)
+		return web.Answer{}, endpointNotFound(r.id)
 	}
-	recoveries, err := h.cfg.Store.Deliveries.Recoveries(r.Context(), account.OwnedBy(r.account), r.id)
+	recoveries, err := h.cfg.Store.Deliveries.Recoveries(r.Context(), r.owner, r.id)
 	if err != nil {
-		return answer{}, found(err, endpointNotFound(r.id))
+		return web.Answer{}, orNotFound(err, endpointNotFound(r.id))
 	}
 	items := make([]recoveryItem, len(recoveries))
 	for i := range recoveries {
 		items[i] = newRecoveryItem(&recoveries[i])
 	}
-	return answer{value: list[recoveryItem]{items}}, nil
+	return web.Answer{Body: web.JSON(list[recoveryItem]{items})}, nil
 }
 
-// since reads from when on events are to be sent again: a moment, or a day, which
-// begins at midnight UTC. Whether it is one of those that can be asked for the store
-// says; text is for its refusal.
+// since reads the time from which events are sent again: an instant, or a day, which
+// begins at midnight UTC. The store decides whether it is recent enough; text is what to
+// quote if it is not.
 func (b body) since(now time.Time) (since time.Time, text string, err error) {
 	text, given, err := b.text("since")
 	if err != nil {
 		return time.Time{}, "", err
 	}
 	if !given {
-		return time.Time{}, "", invalid("since", "Le champ « since » manque ; valeurs admises : "+allowedSince(now)+".")
+		return time.Time{}, "", web.Invalid("since", "Le champ « since » manque ; valeurs admises : "+allowedSince(now)+".")
 	}
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
 		if t, err := time.Parse(layout, text); err == nil {
@@ -87,7 +88,7 @@ func (b body) since(now time.Time) (since time.Time, text string, err error) {
 }
 
 func badSince(text string, now time.Time) error {
-	return invalid("since", "Le champ « since » vaut "+quote(text)+" ; valeurs admises : "+allowedSince(now)+".")
+	return web.Invalid("since", "Le champ « since » vaut "+web.Quote(text)+" ; valeurs admises : "+allowedSince(now)+".")
 }
 
 func allowedSince(now time.Time) string {

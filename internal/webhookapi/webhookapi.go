@@ -1,16 +1,11 @@
-// Package webhookapi is the JSON interface by which a Pro customer's programs
-// manage their webhooks: endpoints, their secrets, what was sent and what came of
-// it. It stands under /webhooks/v1, apart from /api, where nothing can be changed.
+// Package webhookapi is the JSON API with which programs of Pro customers manage their
+// webhooks: endpoints, their secrets, and what was delivered. It is under /webhooks/v1,
+// apart from /api, which is read-only.
 //
-// An operation is a function from a request to an answer or an error; one adapter
-// does for all of them what must be the same everywhere: keys, plan, methods,
-// headers and the one form of errors, which is that of package api. Nothing is
-// written before it is known whole, and nothing here is ever kept by a cache or
-// shown to a page of another origin.
-//
-// What a webhook is and does is in package webhook, and what an account may change
-// is decided by package store, in the transaction that changes it; this package
-// reads strictly and answers in sentences.
+// What all JSON APIs have in common is in package web. Answers here are for one caller:
+// no cache keeps them, and pages of other origins cannot read them. Package store decides
+// what an account may change, in the transaction that changes it; this package reads
+// requests strictly and turns refusals into sentences.
 package webhookapi
 
 import (
@@ -20,17 +15,17 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"net/url"
+	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/catalog"
 	"palmares/internal/keyring"
 	"palmares/internal/store"
+	"palmares/internal/web"
 	"palmares/internal/webhook"
+	"palmares/internal/wire"
 )
 
 // Config is what the operations work on. All fields are required unless they say
@@ -38,34 +33,36 @@ import (
 type Config struct {
 	Store *store.Store
 	Keys  *keyring.Keyring
-	// Sealer seals secrets before the store sees them.
+	// Sealer encrypts secrets before they are stored.
 	Sealer webhook.Sealer
-	// Allow are the networks that --webhook-allow opened; none by default.
+	// Allow are private networks that endpoints may be in; none by default.
 	Allow []netip.Prefix
 	Now   func() time.Time
 	Log   *slog.Logger
-	// Wake is called when something became due, so that it is not sent only when this
-	// node next looks; nil where nothing sends.
+	// Wake is called when a delivery is due, so that it is sent at once; nil if this
+	// process sends none.
 	Wake func()
-	// Away tells that the store does not answer: nobody then waits for it; nil for never.
-	Away func() bool
+	// Unreachable reports whether the store is known not to answer, so that requests need
+	// not wait for it; nil for never.
+	Unreachable func() bool
 }
 
 // A Handler answers every path under /webhooks.
 type Handler struct {
-	cfg    Config
-	routes []*route
+	cfg     Config
+	service web.Service
+	mux     *http.ServeMux
+	routes  []*route
 }
 
-// A route is a path and what can be done there.
+// A route is a path and its operations.
 type route struct {
-	pattern  string // also its name in the figures of the operator
-	segments []string
-	methods  map[string]operation
-	open     bool // to callers without a key
+	pattern string // also its label in the metrics
+	methods map[string]operation
+	open    bool // to callers without a key
 }
 
-// The path of everything that is not below an id; answers point to them.
+// The paths that answers point to.
 const (
 	endpointsPath  = "/webhooks/v1/endpoints"
 	deliveriesPath = "/webhooks/v1/deliveries"
@@ -76,9 +73,16 @@ const (
 //go:embed openapi.json
 var openAPI []byte
 
-// New makes the handler.
+// Document returns a copy of the OpenAPI document that /webhooks/v1/openapi.json serves.
+func Document() []byte { return slices.Clone(openAPI) }
+
+// New returns the handler.
 func New(cfg Config) *Handler {
-	h := &Handler{cfg: cfg}
+	h := &Handler{
+		cfg:     cfg,
+		service: web.Service{Callers: &web.Gate{Keys: cfg.Keys, Log: cfg.Log}},
+		mux:     http.NewServeMux(),
+	}
 	h.handle("GET", endpointsPath, h.listEndpoints)
 	h.handle("POST", endpointsPath, h.createEndpoint)
 	h.handle("GET", endpointsPath+"/{id}", h.getEndpoint)
@@ -93,53 +97,29 @@ func New(cfg Config) *Handler {
 	h.handle("POST", deliveriesPath+"/{id}/resend", h.resendDelivery)
 	h.handle("GET", eventsPath, h.listEvents)
 	h.handle("GET", documentPath, h.getDocument).open = true
+	h.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { h.serve(w, r, nil) })
 	return h
 }
 
+// handle registers an operation. Patterns have no method: the mux would answer 405 by
+// itself, before keys are checked and not as JSON.
 func (h *Handler) handle(method, pattern string, op operation) *route {
-	for _, r := range h.routes {
-		if r.pattern == pattern {
-			r.methods[method] = op
-			return r
+	for _, at := range h.routes {
+		if at.pattern == pattern {
+			at.methods[method] = op
+			return at
 		}
 	}
-	r := &route{pattern: pattern, segments: strings.Split(pattern, "/"), methods: map[string]operation{method: op}}
-	h.routes = append(h.routes, r)
-	return r
+	at := &route{pattern: pattern, methods: map[string]operation{method: op}}
+	h.routes = append(h.routes, at)
+	h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { h.serve(w, r, at) })
+	return at
 }
 
-// find chooses the route of a path, and the id in it. As in package api the standard
-// mux is not asked: it would answer unclean paths with a redirect and a page of
-// HTML. A slash that is written %2F is none.
-func (h *Handler) find(u *url.URL) (found *route, id string) {
-	if strings.Contains(strings.ToLower(u.RawPath), "%2f") {
-		return nil, ""
-	}
-	given := strings.Split(u.Path, "/")
-	for _, r := range h.routes {
-		if len(r.segments) != len(given) {
-			continue
-		}
-		id, same := "", true
-		for i, s := range r.segments {
-			if s == "{id}" {
-				id = given[i]
-				same = same && id != ""
-			} else if s != given[i] {
-				same = false
-			}
-		}
-		if same {
-			return r, id
-		}
-	}
-	return nil, ""
-}
-
-// allowed are the methods of a route, as the header Allow lists them.
-func (r *route) allowed() string {
+// allowed returns the methods of a route in the form of the Allow header.
+func (at *route) allowed() string {
 	var methods []string
-	for m := range r.methods {
+	for m := range at.methods {
 		methods = append(methods, m)
 		if m == http.MethodGet {
 			methods = append(methods, http.MethodHead)
@@ -149,125 +129,117 @@ func (r *route) allowed() string {
 	return strings.Join(methods, ", ")
 }
 
-// A request is what an operation sees: one caller, on the plan Pro.
+// A request is what an operation sees: a caller on the Pro plan.
 type request struct {
-	*http.Request
+	web.Request
 	account string
+	owner   account.Owner
 	id      string // of the path, if it has one
-	query   query
 }
 
-// An answer is what an operation found.
-type answer struct {
-	status   int    // 200 unless set
-	value    any    // becomes the body
-	body     []byte // or is it already; without both there is none
-	location string
-	next     string // the page that follows, for a Link
-}
+func (r *request) params() *web.Params { return web.ParseParams(r.URL.RawQuery, nil) }
 
-// patience is how long an operation may take: a store that does not answer for that
-// long is away, and must not be held by those who wait for it.
-const patience = 5 * time.Second
+// An operation returns an answer or an error; it writes nothing itself.
+type operation func(*request) (web.Answer, error)
 
-// An operation answers or fails; it writes nothing itself.
-type operation func(*request) (answer, error)
+// timeout is how long an operation may take. A store that needs longer counts as
+// unreachable, and waiting requests must not pile up.
+const timeout = 5 * time.Second
 
 // ServeHTTP answers one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	at, id := h.find(r.URL)
-	if at != nil {
-		r.Pattern = at.pattern
-	}
-	a, err := h.run(r, at, id)
-	if err != nil {
-		h.writeError(w, r, at, err)
+	// The mux would redirect a path that is not clean with a page of HTML, and decode %2F
+	// in an id. Here such paths do not exist.
+	p := r.URL.EscapedPath()
+	if !strings.HasPrefix(p, "/") || path.Clean(p) != p || strings.Contains(strings.ToLower(p), "%2f") {
+		h.serve(w, r, nil)
 		return
 	}
-	body := a.body
-	if a.value != nil {
-		body = catalog.AppendJSON(nil, a.value)
-	}
-	header := w.Header()
-	header.Set("Cache-Control", "no-store")
-	if a.location != "" {
-		header.Set("Location", a.location)
-	}
-	if a.next != "" {
-		header.Set("Link", "<"+a.next+`>; rel="next"`)
-	}
-	if body == nil {
-		w.WriteHeader(http.StatusNoContent)
-		return
-	}
-	header.Set("Content-Type", "application/json")
-	header.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(max(a.status, http.StatusOK))
-	_, _ = w.Write(body) // the caller is gone: nobody is left to tell
+	h.mux.ServeHTTP(w, r)
 }
 
-// run puts the checks that hold for every path before the operation. A key that is
-// sent must be a good one wherever it is sent; that it is missing, or of a smaller
-// plan, matters only where one is needed.
-func (h *Handler) run(r *http.Request, at *route, id string) (answer, error) {
-	query := parseQuery(r.URL.RawQuery)
-	if err := query.refuseKey(); err != nil {
-		return answer{}, err
-	}
-	key, err := h.authorize(r)
+// serve answers a request for a route; nil for a path that does not exist.
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request, at *route) {
+	req := &request{id: r.PathValue("id")}
+	req.Begin(r)
+	defer req.End()
+	a, err := h.run(req, at)
 	if err != nil {
-		return answer{}, err
+		err = h.asError(r.Context(), r.Pattern, err)
+	}
+	h.service.Reply(w, &req.Request, &a, err)
+}
+
+// run does the checks that apply to every path before the operation. A key must be valid
+// wherever it is sent; that it is missing, or of another plan, matters only where one is
+// needed.
+func (h *Handler) run(r *request, at *route) (web.Answer, error) {
+	if err := h.service.Admit(&r.Request); err != nil {
+		return web.Answer{}, err
 	}
 	if at == nil {
-		return answer{}, pathNotFound()
+		return web.Answer{}, pathNotFound()
 	}
 	method := r.Method
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	op := at.methods[method]
-	req := &request{Request: r, id: id, query: query}
+	op, key := at.methods[method], r.Caller.Key
 	switch {
 	case op == nil:
-		return answer{}, methodNotAllowed(r.Method, at.allowed())
+		return web.Answer{}, methodNotAllowed(r.Method, at.allowed())
 	case at.open:
-		return op(req)
+		return op(r)
 	case key == nil:
-		return answer{}, missingKey()
+		return web.Answer{}, missingKey()
 	case key.Plan != account.Pro:
-		return answer{}, planRequired()
-	case h.cfg.Away != nil && h.cfg.Away():
-		return answer{}, unavailable()
+		return web.Answer{}, planRequired()
+	case h.cfg.Unreachable != nil && h.cfg.Unreachable():
+		return web.Answer{}, unavailable()
 	}
-	req.account = key.AccountID
-	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	r.account, r.owner = key.AccountID, account.OwnedBy(key.AccountID)
+	caller := r.Context()
+	ctx, cancel := context.WithTimeout(caller, timeout)
 	defer cancel()
-	req.Request = r.WithContext(ctx)
-	a, err := op(req)
-	if errors.Is(err, context.DeadlineExceeded) && r.Context().Err() == nil {
-		h.cfg.Log.Error("a request about webhooks took too long", "route", r.Pattern, "limit", patience.String())
-		return answer{}, unavailable()
+	r.Request.Request = r.WithContext(ctx)
+	a, err := op(r)
+	if errors.Is(err, context.DeadlineExceeded) && caller.Err() == nil {
+		h.cfg.Log.Error("a webhook API request took too long", "route", r.Pattern, "limit", timeout.String())
+		return web.Answer{}, unavailable()
 	}
 	return a, err
 }
 
-// wake tells whoever sends that something is due.
+// wake says that a delivery is due.
 func (h *Handler) wake() {
 	if h.cfg.Wake != nil {
 		h.cfg.Wake()
 	}
 }
 
-func (h *Handler) getDocument(*request) (answer, error) { return answer{body: openAPI}, nil }
+func (h *Handler) getDocument(*request) (web.Answer, error) {
+	return web.Answer{Body: wire.NewBody(wire.Digest{}, openAPI)}, nil
+}
 
-// Document is the OpenAPI document that /webhooks/v1/openapi.json serves, for
-// whoever shows it to people. The bytes are the caller's own.
-func Document() []byte { return slices.Clone(openAPI) }
+// WriteInternalError answers a request whose handler failed before it wrote anything.
+func (h *Handler) WriteInternalError(w http.ResponseWriter) {
+	clear(w.Header())
+	h.service.WriteError(w, web.NewError(web.CodeInternal, ""))
+}
 
-// stamp writes a moment as events do.
+// isID reports whether s has the form of an id. Anything else is not looked up:
+// PostgreSQL fails on a text with a NUL or invalid UTF-8 instead of finding nothing.
+func isID(prefix, s string) bool {
+	id, ok := strings.CutPrefix(s, prefix)
+	return ok && len(id) == 26 && !strings.ContainsFunc(id, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z')
+	})
+}
+
+// stamp formats a time as events do.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// stampOrNull is stamp for what may not have happened.
+// stampOrNull is stamp for a time that may be zero.
 func stampOrNull(t time.Time) *string {
 	if t.IsZero() {
 		return nil

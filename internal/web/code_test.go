@@ -1,0 +1,33 @@
+package web_test
+
+import (
+	"net/http"
+	"testing"
+
+	"palmares/internal/web"
+)
+
+func TestTheTableOfCodesIsSortedAndHasEachOnce(t *testing.T) {
+	seen := map[web.Code]bool{}
+	status := 0
+	for _, c := range web.Codes {
+		if seen[c.Code] || c.Status < status || http.StatusText(c.Status) == "" {
+			t.Errorf("%s, %d: twice, out of order or without a status", c.Code, c.Status)
+		}
+		if (c.Meaning == "") != (c.Fix == "") {
+			t.Errorf("%s has only half an explanation", c.Code)
+		}
+		seen[c.Code], status = true, c.Status
+	}
+}
+
+func TestAnErrorWithoutATextHasThatOfItsCode(t *testing.T) {
+	for _, c := range web.Codes {
+		if e := web.NewError(c.Code, ""); e.Text != c.Text || e.Status() != c.Status {
+			t.Errorf("%s: %d %q", c.Code, e.Status(), e.Text)
+		}
+		if e := web.NewError(c.Code, "Autre chose."); e.Text != "Autre chose." {
+			t.Errorf("%s: %q", c.Code, e.Text)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"palmares/internal/account"
+	"palmares/internal/catalog"
+	"palmares/internal/quota"
+)
+
+// An Error is an answer that says what is wrong and what to do about it. Its sentence is
+// French and is sent as it is, so it must not contain the text of an internal error.
+type Error struct {
+	Code       Code
+	Text       string
+	Param      string       // the parameter or field at fault, for CodeInvalidParameter
+	Grant      *quota.Grant // for CodeQuotaExceeded
+	Allow      string       // the methods of the path, for CodeMethodNotAllowed
+	RetryAfter string       // in seconds; 503 has a default
+}
+
+func (e *Error) Error() string { return e.Text }
+
+// Status returns the HTTP status of the error's code.
+func (e *Error) Status() int { return e.Code.Info().Status }
+
+// NewError returns an error. Without a text it has that of its code.
+func NewError(code Code, text string) *Error {
+	if text == "" {
+		text = code.Info().Text
+	}
+	return &Error{Code: code, Text: text}
+}
+
+// Invalid refuses a parameter, or a field of a body; name is empty for what has none.
+func Invalid(name, text string) *Error {
+	return &Error{Code: CodeInvalidParameter, Text: text, Param: name}
+}
+
+// KeyError is the answer to a key that was not accepted: one of the reasons of package
+// account, or that it could not be looked up.
+func KeyError(err error) *Error {
+	switch {
+	case errors.Is(err, account.ErrInvalidKey):
+		return NewError(CodeInvalidKey, "")
+	case errors.Is(err, account.ErrRevokedKey):
+		return NewError(CodeRevokedKey, "")
+	case errors.Is(err, account.ErrExpiredKey):
+		return NewError(CodeExpiredKey, "")
+	case errors.Is(err, account.ErrSuspendedKey):
+		return NewError(CodeSuspendedKey, "")
+	}
+	return NewError(CodeUnavailable, "Cette clé d’API ne peut pas être vérifiée pour l’instant : réessayez dans quelques secondes.")
+}
+
+func quotaExceeded(g *quota.Grant) *Error {
+	text := "Le quota de " + thousands(g.Tier.Limit()) + " requêtes par jour est épuisé ; il se renouvelle à " + g.ResetAt() + ". "
+	if g.Tier == quota.Anonymous {
+		text += "Une clé gratuite en donne " + thousands(quota.Free.Limit()) + " (voir /tarifs) ; "
+	} else {
+		text += "La formule Pro n’a pas de quota (voir /tarifs) ; "
+	}
+	text += "pour reprendre tout le catalogue, demandez-en l’export plutôt que de le parcourir."
+	return &Error{Code: CodeQuotaExceeded, Text: text, Grant: g}
+}
+
+// thousands formats a number for French readers.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	if len(s) > 3 {
+		s = s[:len(s)-3] + " " + s[len(s)-3:]
+	}
+	return s
+}
+
+// Quote puts words of the caller in French quotation marks.
+func Quote(s string) string { return "« " + Shorten(s) + " »" }
+
+// Shorten limits words of the caller that an error repeats: it must not be a way to have
+// long texts echoed.
+func Shorten(s string) string {
+	const limit = 100
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if r := []rune(s); len(r) > limit {
+		return string(r[:limit]) + "…"
+	}
+	return s
+}
+
+// asError returns the public form of any error.
+func asError(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return NewError(CodeInternal, "")
+}
+
+// JSON returns the body of the error: the one form that errors have.
+func (e *Error) JSON() []byte {
+	type quotaFields struct {
+		Tier      string `json:"tier"`
+		Limit     int    `json:"limit"`
+		Remaining int    `json:"remaining"`
+		ResetAt   string `json:"reset_at"`
+	}
+	body := struct {
+		Error string `json:"error"`
+		Code  Code   `json:"code"`
+		Param string `json:"param,omitempty"`
+		*quotaFields
+	}{Error: e.Text, Code: e.Code, Param: e.Param}
+	if g := e.Grant; g != nil {
+		body.quotaFields = &quotaFields{Tier: g.Tier.String(), Limit: g.Tier.Limit(), Remaining: g.Remaining, ResetAt: g.ResetAt()}
+	}
+	return catalog.AppendJSON(nil, body)
+}
+
+// RetrySoon is the value of Retry-After for a service that is expected back in a moment.
+const RetrySoon = "5"
+
+// WriteError answers with an error: the one place where an error becomes an answer.
+func (s *Service) WriteError(w http.ResponseWriter, err error) {
+	e := asError(err)
+	status, body := e.Status(), e.JSON()
+	h := w.Header()
+	h["Content-Type"] = jsonType
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h["Cache-Control"] = noStore
+	switch status {
+	case http.StatusNotFound:
+		if s.Public {
+			h["Cache-Control"] = cacheMinute
+		}
+	case http.StatusUnauthorized:
+		h["WWW-Authenticate"] = []string{"Bearer"}
+	case http.StatusMethodNotAllowed:
+		h.Set("Allow", e.Allow)
+	case http.StatusServiceUnavailable:
+		h.Set("Retry-After", RetrySoon)
+	}
+	if e.RetryAfter != "" {
+		h.Set("Retry-After", e.RetryAfter)
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // fails only if the client has disconnected
+}

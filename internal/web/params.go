@@ -1,0 +1,269 @@
+package web
+
+import (
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"palmares/internal/account"
+)
+
+// The limits of parameters, for APIs and pages alike.
+const (
+	DefaultLimit = 50
+	MaxLimit     = 200
+	MaxInteger   = 1<<53 - 1 // the largest integer that every JSON client can represent
+	maxURL       = 8 << 10
+)
+
+// Params reads the query parameters of one request strictly: a parameter that is empty,
+// repeated or out of range is an error. The first error is kept and returned by Err;
+// whatever is read after it must not be used.
+type Params struct {
+	pairs []param
+	err   *Error
+}
+
+type param struct{ name, value, raw string }
+
+// ParseParams parses a query. If known is not nil, parameters that it does not know are
+// dropped, even malformed ones, and links to other pages do not repeat them.
+func ParseParams(query string, known func(name string) bool) *Params {
+	p := &Params{}
+	if query == "" {
+		return p
+	}
+	for part := range strings.SplitSeq(query, "&") {
+		rawName, raw, _ := strings.Cut(part, "=")
+		name, err := url.QueryUnescape(rawName)
+		if err != nil && known == nil {
+			name, err = rawName, nil
+		}
+		if err != nil || part == "" || known != nil && !known(name) {
+			continue
+		}
+		value, err := url.QueryUnescape(raw)
+		switch {
+		case err == nil:
+		case known == nil:
+			value = raw // it contains a %, so no reader accepts it
+		default:
+			value = "\xff" // not UTF-8, so no reader accepts it
+		}
+		p.pairs = append(p.pairs, param{name, value, raw})
+	}
+	return p
+}
+
+// Err returns the first error of a reader, nil for none.
+func (p *Params) Err() error {
+	if p.err == nil {
+		return nil
+	}
+	return p.err
+}
+
+// get returns the one value of a parameter; allowed says what it may be.
+func (p *Params) get(name, allowed string) (value string, given bool) {
+	for _, kv := range p.pairs {
+		if kv.name != name {
+			continue
+		}
+		if given {
+			p.fail(name, "est donné plusieurs fois ; une seule valeur est admise : "+allowed)
+			return "", false
+		}
+		value, given = kv.value, true
+	}
+	if given && value == "" {
+		p.fail(name, "est vide ; valeurs admises : "+allowed)
+		return "", false
+	}
+	return value, given
+}
+
+func (p *Params) fail(name, text string) {
+	if p.err == nil {
+		p.err = Invalid(name, "Le paramètre "+Quote(name)+" "+text+".")
+	}
+}
+
+// Refuse makes a value an error, after it was read; allowed says what it may be.
+func (p *Params) Refuse(name, value, allowed string) {
+	p.fail(name, "vaut "+Quote(value)+" ; valeurs admises : "+allowed)
+}
+
+// Text reads any text; "" if it is not given.
+func (p *Params) Text(name, allowed string) string {
+	value, given := p.get(name, allowed)
+	if given && strings.ToValidUTF8(value, "") != value {
+		p.fail(name, "n’est pas du texte UTF-8 bien encodé ; valeurs admises : "+allowed)
+	}
+	return value
+}
+
+// Matching reads a text that valid accepts; "" if it is not given.
+func (p *Params) Matching(name, allowed string, valid func(string) bool) string {
+	value, given := p.get(name, allowed)
+	if given && !valid(value) {
+		p.Refuse(name, value, allowed)
+	}
+	return value
+}
+
+// Number reads a finite number; nil if it is not given.
+func (p *Params) Number(name string) *float64 {
+	const allowed = "un nombre, avec un point décimal, par exemple 7.5"
+	value, given := p.get(name, allowed)
+	if !given {
+		return nil
+	}
+	x, err := strconv.ParseFloat(value, 64)
+	if err != nil || math.IsInf(x, 0) || math.IsNaN(x) || strings.ContainsAny(value, "xXpP_") {
+		p.Refuse(name, value, allowed)
+		return nil
+	}
+	return &x
+}
+
+// Choice reads one of the names and returns its index. ok is false if it is not given.
+func (p *Params) Choice(name string, names []string) (index int, ok bool) {
+	allowed := strings.Join(names, ", ")
+	value, given := p.get(name, allowed)
+	if !given {
+		return 0, false
+	}
+	if i := slices.Index(names, value); i >= 0 {
+		return i, true
+	}
+	p.Refuse(name, value, allowed)
+	return 0, false
+}
+
+// Integer reads an integer from least to most; unset if it is not given.
+func (p *Params) Integer(name string, unset, least, most int64) int64 {
+	allowed := "un entier de " + strconv.FormatInt(least, 10) + " à " + strconv.FormatInt(most, 10)
+	value, given := p.get(name, allowed)
+	if !given {
+		return unset
+	}
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n < least || n > most || value[0] == '+' || value[0] == '-' {
+		p.Refuse(name, value, allowed)
+		return unset
+	}
+	return n
+}
+
+// Page reads the number of a page.
+func (p *Params) Page() int64 { return p.Integer("page", 1, 1, MaxInteger) }
+
+// Limit reads how many records a page may have.
+func (p *Params) Limit() int { return int(p.Integer("limit", DefaultLimit, 1, MaxLimit)) }
+
+// PageLinks returns the values of Link for a page: relative references that keep the
+// other parameters as they were given.
+func (p *Params) PageLinks(path string, number, pages int64) string {
+	var b strings.Builder
+	b.Grow(512) // four links with a filter or two
+	link := func(number int64, rel string) {
+		if b.Len() > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString("<" + path + "?")
+		for _, kv := range p.pairs {
+			if kv.name != "page" {
+				b.WriteString(kv.name + "=" + safeQuery(kv.raw) + "&")
+			}
+		}
+		b.WriteString("page=" + strconv.FormatInt(number, 10) + `>; rel="` + rel + `"`)
+	}
+	link(1, "first")
+	if number > 1 && pages > 0 {
+		link(min(number-1, pages), "prev")
+	}
+	if number < pages {
+		link(number+1, "next")
+	}
+	if pages > 0 {
+		link(pages, "last")
+	}
+	return b.String()
+}
+
+// NextLink returns the value of Link for the page after a cursor. It repeats only the
+// parameters to keep, whose values have been checked.
+func (p *Params) NextLink(path, name, cursor string, keep ...string) string {
+	next := url.Values{name: {cursor}}
+	for _, kv := range p.pairs {
+		if slices.Contains(keep, kv.name) {
+			next.Set(kv.name, kv.value)
+		}
+	}
+	return "<" + path + "?" + next.Encode() + `>; rel="next"`
+}
+
+// safeQuery escapes what would end the reference in a Link header. A query contains such
+// bytes if the client did not encode it.
+func safeQuery(raw string) string {
+	unsafe := func(c byte) bool { return c <= ' ' || c >= 0x7f || c == '<' || c == '>' || c == '"' }
+	clean := true
+	for i := range len(raw) {
+		clean = clean && !unsafe(raw[i])
+	}
+	if clean {
+		return raw
+	}
+	const hexDigits = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(raw) {
+		if c := raw[i]; unsafe(c) {
+			b.WriteByte('%')
+			b.WriteByte(hexDigits[c>>4])
+			b.WriteByte(hexDigits[c&15])
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// CheckURLLength refuses a URL that is too long to be meant.
+func CheckURLLength(u *url.URL) error {
+	if len(u.Path)+len(u.RawQuery) > maxURL {
+		return Invalid("", "L’adresse est trop longue : "+strconv.Itoa(maxURL)+" octets au plus.")
+	}
+	return nil
+}
+
+// findKey reports whether a query contains an API key, and in which parameter. The name
+// is empty if the key is in the name itself, which the answer must not repeat.
+func findKey(query string) (name string, found bool) {
+	if query == "" {
+		return "", false
+	}
+	for pair := range strings.SplitSeq(query, "&") {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			key, value = "", pair
+		}
+		name, value = unescaped(key), unescaped(value)
+		switch {
+		case account.HoldsKey(name):
+			return "", true
+		case account.HoldsKey(value):
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// unescaped decodes a part of a query if it can be decoded.
+func unescaped(s string) string {
+	if u, err := url.QueryUnescape(s); err == nil {
+		return u
+	}
+	return s
+}

@@ -1,0 +1,243 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+	"sync"
+
+	"palmares/internal/catalog"
+	"palmares/internal/quota"
+	"palmares/internal/wire"
+)
+
+// A Service is what all operations of one JSON API have in common.
+type Service struct {
+	// Callers identifies who sent a request. Required.
+	Callers Authorizer
+	// Meter counts requests; nil if they are not counted.
+	Meter *quota.Meter
+	// Public says that answers are the same for everybody: they have entity tags, are
+	// compressed, and may be kept by shared caches and read by pages of other origins.
+	// Otherwise they are for one caller and are kept by nobody.
+	Public bool
+
+	compressor Compressor
+}
+
+// A Request is one call of an operation. Begin and End enclose it.
+type Request struct {
+	*http.Request
+	Caller Caller
+
+	admitted bool
+	store    StoreContext
+}
+
+// Begin starts the request, and with it its deadline for the store.
+func (r *Request) Begin(hr *http.Request) {
+	r.Request = hr
+	r.store.Start(hr.Context())
+}
+
+// End releases what Begin started.
+func (r *Request) End() { r.store.Stop() }
+
+// Admit identifies the caller, or returns why the request is refused whatever it asks for.
+func (s *Service) Admit(r *Request) error {
+	if name, found := findKey(r.URL.RawQuery); found {
+		text := "Une clé d’API ne va pas dans l’adresse, où les journaux la garderaient : envoyez-la dans l’en-tête « Authorization: Bearer … ». Révoquez celle-ci si l’adresse a circulé."
+		if s.Public {
+			text = "Une clé d’API ne va pas dans l’adresse, où journaux et caches la garderaient : envoyez-la dans l’en-tête « Authorization: Bearer … ». Révoquez celle-ci si l’adresse a circulé."
+		}
+		return Invalid(Shorten(name), text)
+	}
+	caller, err := s.Callers.Authorize(&r.store, r.Request)
+	if err != nil {
+		return err
+	}
+	r.Caller, r.admitted = caller, true
+	return nil
+}
+
+// An Answer is the result of an operation.
+type Answer struct {
+	Status   int       // 200 if zero
+	Body     wire.Body // unused for 204 and redirects
+	Location string
+	Link     []string
+	IsList   bool
+	Total    int  // length of the whole list, if IsList
+	Free     bool // not counted against any quota
+
+	coding Coding
+	tag    string
+}
+
+// JSON returns the body that encodes v. It has no digest: it is for services that are
+// not Public.
+func JSON(v any) wire.Body { return wire.NewBody(wire.Digest{}, catalog.AppendJSON(nil, v)) }
+
+// Reply counts a request and sends its answer, or the error if err is not nil. An error
+// that is not an *Error is sent as an internal one.
+func (s *Service) Reply(w http.ResponseWriter, r *Request, a *Answer, err error) {
+	if err == nil {
+		s.prepare(r.Request, a)
+	}
+	header := w.Header()
+	if s.Public && r.Caller.Key != nil {
+		header["CDN-Cache-Control"] = noStore // for caches that ignore Vary
+	}
+	if r.admitted && s.Meter != nil {
+		if over := s.count(header, r, a, err); over != nil {
+			err = over
+		}
+	}
+	if err != nil {
+		s.WriteError(w, err)
+		return
+	}
+	s.write(w, a)
+}
+
+// prepare decides the status and the coding without assembling the body: whether a
+// request is counted depends on it.
+func (s *Service) prepare(r *http.Request, a *Answer) {
+	if a.Status == 0 {
+		a.Status = http.StatusOK
+	}
+	if s.Public && a.Status == http.StatusOK {
+		var known bool
+		if a.coding, a.tag, known = Negotiate(r, a.Body.Digest()); known {
+			a.Status = http.StatusNotModified
+		}
+	}
+}
+
+// count takes one request off the caller's quota if the answer is one that counts, and
+// tells callers with a key what remains. It runs after the answer is made and before it
+// is written, so that nothing has to be given back. It returns an error if nothing is
+// left.
+func (s *Service) count(header http.Header, r *Request, a *Answer, failure error) error {
+	status := a.Status
+	if failure != nil {
+		status = asError(failure).Status()
+	}
+	keyed := r.Caller.Key != nil
+	var counts bool
+	switch status {
+	case http.StatusOK, http.StatusPermanentRedirect, http.StatusBadRequest, http.StatusNotFound:
+		counts = !a.Free
+	case http.StatusNotModified:
+		counts = !a.Free && !keyed
+	}
+	if !counts {
+		if keyed {
+			s.Meter.Look(&r.store, r.Caller.Subject).SetHeaders(header)
+		}
+		return nil
+	}
+	grant := s.Meter.Take(&r.store, r.Caller.Subject)
+	grant.SetHeaders(header)
+	if grant.Refused {
+		return quotaExceeded(&grant)
+	}
+	return nil
+}
+
+// Header values that never change are shared by all answers, so that setting them costs
+// no allocation. Names are written as in the documents, not in the canonical form of
+// net/http, which would send Etag and X-Ratelimit-Limit.
+var (
+	jsonType    = []string{"application/json"}
+	cacheHour   = []string{"s-maxage=3600, stale-while-revalidate=86400"}
+	cacheMinute = []string{"s-maxage=60"}
+	noStore     = []string{"no-store"}
+	zero        = []string{"0"}
+	anyOrigin   = []string{"*"}
+	vary        = []string{"Authorization, Accept-Encoding"}
+	exposed     = []string{"X-Total-Count, X-Service-Updated-At, X-RateLimit-Tier, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, ETag, Link"}
+)
+
+// ReadMethods are the methods of a Public service.
+const ReadMethods = "GET, HEAD, OPTIONS"
+
+// SetPublicHeaders sets the headers that every answer of a Public service has.
+func SetPublicHeaders(h http.Header) {
+	h["Access-Control-Allow-Origin"] = anyOrigin
+	h["Access-Control-Expose-Headers"] = exposed
+	h["Vary"] = vary
+}
+
+// WritePreflight tells a browser what a page of another origin may send.
+func WritePreflight(w http.ResponseWriter) {
+	h := w.Header()
+	h.Set("Allow", ReadMethods)
+	h.Set("Access-Control-Allow-Methods", ReadMethods)
+	h.Set("Access-Control-Allow-Headers", "Authorization, If-None-Match")
+	h.Set("Access-Control-Max-Age", "86400")
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// buffers are for bodies that must be assembled. A page of 200 tools takes about 100 kB;
+// a larger buffer is left to the garbage collector.
+var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 32<<10); return &b }}
+
+const maxBuffer = 256 << 10
+
+// write sends a prepared answer.
+func (s *Service) write(w http.ResponseWriter, a *Answer) {
+	header := w.Header()
+	header["Cache-Control"] = noStore
+	if s.Public {
+		header["Cache-Control"] = cacheHour
+	}
+	if a.Location != "" {
+		header["Location"] = []string{a.Location}
+	}
+	switch a.Status {
+	case http.StatusPermanentRedirect:
+		header["Content-Length"] = zero
+		w.WriteHeader(a.Status)
+		return
+	case http.StatusNoContent:
+		w.WriteHeader(a.Status)
+		return
+	}
+	values := new([3]string) // one allocation for the values that differ each time
+	if a.tag != "" {
+		values[0] = a.tag
+		header["ETag"] = values[0:1:1]
+	}
+	if a.Link != nil {
+		header["Link"] = a.Link
+	}
+	if a.IsList {
+		values[1] = strconv.Itoa(a.Total)
+		header["X-Total-Count"] = values[1:2:2]
+	}
+	if a.Status == http.StatusNotModified {
+		w.WriteHeader(a.Status)
+		return
+	}
+
+	header["Content-Type"] = jsonType
+	var body []byte
+	switch {
+	case a.coding != Identity:
+		header["Content-Encoding"] = a.coding.Header()
+		body = s.compressor.Compress(a.Body, a.coding)
+	case a.Body.Assembled():
+		buffer := buffers.Get().(*[]byte)
+		*buffer = a.Body.Append((*buffer)[:0])
+		body = *buffer
+		if cap(body) <= maxBuffer {
+			defer buffers.Put(buffer)
+		}
+	default:
+		body = a.Body.Bytes()
+	}
+	values[2] = strconv.Itoa(len(body))
+	header["Content-Length"] = values[2:3:3]
+	w.WriteHeader(a.Status)
+	_, _ = w.Write(body) // fails only if the client has disconnected
+}
