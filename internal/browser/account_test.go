@@ -7,26 +7,32 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// shows checks that the page, which must be there, says some words, and that nothing
-// bars anybody from it, the narrowest screen included.
-func (b *tab) shows(words ...string) {
-	b.t.Helper()
-	text := b.text("main")
-	for _, w := range words {
-		if !strings.Contains(text, w) {
-			b.t.Fatalf("%s does not say %q: %s", b.lastURL(), w, text)
-		}
-	}
-	b.show(smallest)
-	b.fits(int(smallest.width))
-	for _, s := range []screen{phone, desktop} {
-		b.show(s)
-		b.hasNoBarriers(b.lastURL() + ", " + s.name)
-	}
+// A customer is somebody who uses the account pages in a tab.
+type customer struct {
+	*tab
+	typeface string
+	axe      bool // whether pages are checked for accessibility
 }
 
-// smallest is the narrowest telephone in use, which is also a desktop's window at 400 %.
-var smallest = screen{"smallest phone", 320, 640, true}
+// shows checks that the page contains some words, that its layout holds at every
+// width, and that it is accessible.
+func (c customer) shows(words ...string) {
+	c.t.Helper()
+	text := c.text("main")
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			c.t.Fatalf("%s does not say %q: %s", c.lastURL(), w, text)
+		}
+	}
+	c.hasSoundLayout(c.typeface + "-account-" + c.text("h1"))
+	if c.axe {
+		for _, s := range []screen{phone, desktop} {
+			c.show(s)
+			c.hasNoBarriers(c.lastURL() + ", " + s.name)
+		}
+	}
+	c.show(desktop)
+}
 
 // fill types into an empty field.
 func fill(selector, text string) chromedp.Action[chromedp.Void] {
@@ -39,10 +45,29 @@ func click(selector string) chromedp.Action[chromedp.Void] {
 
 func TestACustomerDoesEverythingHerself(t *testing.T) {
 	t.Parallel()
-	s := startService(t)
-	b := newTabAt(t, desktop, s.url)
+	for _, c := range []*chromium{wideBrowser, narrowBrowser} {
+		t.Run(c.typeface.name, func(t *testing.T) {
+			t.Parallel()
+			s := startService(t)
+			// Accessibility does not depend on the font.
+			b := customer{tab: openTab(t, c, desktop, s.url), typeface: c.typeface.name, axe: c == wideBrowser}
+			runJourney(s, b)
+		})
+	}
+}
 
-	// She signs up.
+// runJourney is everything a customer can do with an account, from signing up to
+// deleting it.
+func runJourney(s *service, b customer) {
+	signsUp(s, b)
+	key := createsAKey(s, b)
+	replacesAndRevokes(s, b, key)
+	endpoint := addsAnEndpoint(s, b)
+	readsDeliveries(s, b, endpoint)
+	leaves(s, b, key)
+}
+
+func signsUp(s *service, b customer) {
 	b.goTo("/compte")
 	b.shows("Une adresse suffit")
 	b.leave(fill("main input[type=email]", "ada@example.org"), click("main form button"))
@@ -53,18 +78,19 @@ func TestACustomerDoesEverythingHerself(t *testing.T) {
 	b.follow("main form button")
 	b.at("/compte?fait=connexion", "Votre compte")
 	b.shows("ada@example.org", "Créez votre première clé", "0 sur 1 000 requêtes")
+}
 
-	// She makes a key and uses it.
+func createsAKey(s *service, b customer) (key string) {
 	b.leave(fill("[name=nom]", "portable"), click("form[action='/compte/cles'] button"))
 	b.at("/compte/cles", "Votre nouvelle clé")
 	b.shows("« portable »", "ne s’affichera plus jamais", "curl -H")
-	key := b.text("[id='page.cle']")
+	key = b.text("[id='page.cle']")
 	if !strings.HasPrefix(key, "plm_") {
-		t.Fatalf("the key is %q", key)
+		b.t.Fatalf("the key is %q", key)
 	}
 	b.await(`!document.querySelector("button[data-copy]").hidden`)
 	if got := s.call(key); got != 200 {
-		t.Fatalf("the key is answered %d", got)
+		b.t.Fatalf("the key is answered %d", got)
 	}
 	s.eventually("the count rose", func() bool {
 		b.goTo("/compte/usage")
@@ -73,8 +99,10 @@ func TestACustomerDoesEverythingHerself(t *testing.T) {
 	b.shows("30 derniers jours", "1 requête en tout")
 	b.goTo("/compte")
 	b.shows("1 clé active, sur 3", "Avec Pro, chaque changement")
+	return key
+}
 
-	// She replaces it and revokes the new one.
+func replacesAndRevokes(s *service, b customer, key string) {
 	b.goTo("/compte/cles")
 	b.shows("portable", "Active")
 	b.follow(".entry-name a")
@@ -83,7 +111,7 @@ func TestACustomerDoesEverythingHerself(t *testing.T) {
 	b.shows("La clé est remplacée", "L’ancienne clé fonctionne encore")
 	second := b.text("[id='page.cle']")
 	if a, c := s.call(key), s.call(second); a != 200 || c != 200 {
-		t.Fatalf("in the overlap the keys are answered %d and %d", a, c)
+		b.t.Fatalf("in the overlap the keys are answered %d and %d", a, c)
 	}
 	b.follow("main > .more a")
 	b.shows("Remplacée")
@@ -94,8 +122,11 @@ func TestACustomerDoesEverythingHerself(t *testing.T) {
 	b.at("/compte/cles?fait=cle-revoquee", "Clés")
 	s.eventually("the revoked key is refused", func() bool { return s.call(second) == 401 })
 	b.shows("La clé est révoquée", "1 ancienne clé")
+}
 
-	// The operator gives her Pro, and she has the catalogue's changes sent to her.
+// addsAnEndpoint is for an account that the operator made Pro. It returns the path of
+// the endpoint's page.
+func addsAnEndpoint(s *service, b customer) string {
 	b.goTo("/compte/webhooks")
 	b.shows("Avec la formule Pro")
 	b.goTo("/compte/pro")
@@ -105,21 +136,24 @@ func TestACustomerDoesEverythingHerself(t *testing.T) {
 	b.shows("Vous êtes Pro", "accordé par l’opérateur")
 	b.goTo("/compte/webhooks")
 	b.shows("Aucun pour l’instant")
-	b.watch.forgive(s.url + "/compte/webhooks") // it is about to refuse
+	b.watch.forgive(s.url + "/compte/webhooks") // the next request is refused
 	b.meet(400, fill("[name=url]", "ftp://x"), click("form[action='/compte/webhooks'] button"))
 	b.shows("doit commencer par")
 	b.leave(chromedp.SetValue(chromedp.CSS("[name=url]"), s.receiver+"/in"), click("form[action='/compte/webhooks'] button"))
 	b.shows("ne s’affichera plus jamais", "whsec_")
 	b.follow("main > .more a")
 	b.shows("Actif", "Rien n’a encore été envoyé ici")
-	endpoint := strings.TrimPrefix(b.lastURL(), s.url)
+	return strings.TrimPrefix(b.lastURL(), s.url)
+}
+
+func readsDeliveries(s *service, b customer, endpoint string) {
 	b.follow("form[action$=essai] button")
 	s.hook("webhook.ping")
 	s.publish("29 €/mois")
 	price := s.hook("pricing.updated")
 	b.goTo(endpoint)
 	b.shows("pricing.updated", "Tout le journal")
-	s.eventually("the delivery is told", func() bool {
+	s.eventually("the delivery is listed", func() bool {
 		b.goTo(endpoint + "/envois?type=pricing.updated")
 		return strings.Contains(b.text(".entries"), "Remis")
 	})
@@ -130,10 +164,10 @@ func TestACustomerDoesEverythingHerself(t *testing.T) {
 	first := b.lastURL()
 	b.follow("form[action$=renvoi] button")
 	if again := s.hook("pricing.updated"); again != price {
-		t.Fatalf("sent again, it is %s instead of %s", again, price)
+		b.t.Fatalf("sent again, it is %s instead of %s", again, price)
 	}
 	if b.lastURL() == first {
-		t.Error("the page is still that of the first delivery")
+		b.t.Error("the page is still that of the first delivery")
 	}
 	b.shows("renvoi")
 	b.goTo(endpoint)
@@ -143,8 +177,9 @@ func TestACustomerDoesEverythingHerself(t *testing.T) {
 	b.shows("La récupération est demandée", "Demandée le")
 	b.follow("a[href$=suppression]")
 	b.shows("Plus rien ne sera envoyé")
+}
 
-	// She looks at the rest, and leaves for good.
+func leaves(s *service, b customer, key string) {
 	b.goTo("/compte/sessions")
 	b.shows("ce navigateur")
 	b.goTo("/compte/donnees")
@@ -158,7 +193,7 @@ func TestACustomerDoesEverythingHerself(t *testing.T) {
 	b.follow("main form button")
 	b.at("/compte/adieu", "Compte supprimé")
 	b.shows("Il ne reste rien")
-	s.eventually("the keys are dead", func() bool { return s.call(key) == 401 })
+	s.eventually("the keys are refused", func() bool { return s.call(key) == 401 })
 	b.goTo("/compte")
 	b.shows("Une adresse suffit")
 	b.watch.forgive(s.url + "/compte/nulle-part")

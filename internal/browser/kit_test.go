@@ -1,12 +1,11 @@
-// Package browser_test visits the website as readers do: in a real Chromium, from
-// the server that ships, over the demo catalogue.
+// Package browser_test opens the website in a real Chromium, from the server that
+// ships, over the demo catalogue.
 //
-// One browser and one server serve all tests of the package; each test has tabs
-// of its own, which share no cache and no history with others. Whatever a test is
-// about, a tab watches over it: a word in the console, a request that fails or
-// that leaves for another host makes the test fail (see watch). Nothing waits for
-// time to pass, only for what must happen. A machine without Chromium or axe-core
-// fails: a page nobody opened proves nothing.
+// All tests share one server and one browser per typeface (see typeface); each test
+// has tabs of its own, which share no cache and no history with others. Whatever a
+// test is about, every tab is watched: a console message, a failed request or a
+// request to another host fails the test (see watch). Tests wait for conditions, never
+// for time to pass. A missing Chromium, font or axe-core fails the tests.
 package browser_test
 
 import (
@@ -19,13 +18,10 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/chromedp/chromedp"
 
 	"palmares/demo"
 	"palmares/internal/account"
@@ -39,12 +35,10 @@ import (
 	"palmares/internal/snapshot"
 )
 
-// kit is what the tests of this binary share; TestMain makes it before the first
-// of them, and nothing changes it afterwards.
+// kit is what all tests share; TestMain sets it before the first test runs.
 var kit struct {
-	browser context.Context
-	url     string // of the server
-	axe     string // the script that looks for barriers
+	url string // of the server
+	axe string // source of axe-core
 }
 
 func TestMain(m *testing.M) {
@@ -57,7 +51,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// axePath is where tools/browser puts axe-core.
+// axePath is where `npm ci` in tools/browser puts axe-core.
 const axePath = "../../tools/browser/node_modules/axe-core/axe.min.js"
 
 func run(m *testing.M) (code int, err error) {
@@ -66,26 +60,23 @@ func run(m *testing.M) (code int, err error) {
 		return 1, fmt.Errorf("axe-core is missing (%w): run `npm ci --prefix tools/browser` at the root of the repository", err)
 	}
 	kit.axe = string(axe)
-	chromium, err := exec.LookPath("chromium")
-	if err != nil {
-		return 1, fmt.Errorf("%w: install it (on Debian: sudo apt-get install chromium) and run the tests again", err)
-	}
 	stopServer, err := serve()
 	if err != nil {
 		return 1, err
 	}
-	// The browser goes first: the server waits for its connections.
+	// Browsers stop first: the server waits for their connections.
 	defer func() { err = errors.Join(err, stopServer()) }()
-	stopBrowser, err := launch(chromium)
-	if err != nil {
-		return 1, err
-	}
-	defer func() { err = errors.Join(err, stopBrowser()) }()
+	defer func() {
+		for _, c := range []*chromium{wideBrowser, narrowBrowser, machineBrowser} {
+			err = errors.Join(err, c.close())
+		}
+		err = errors.Join(err, removePalmares())
+	}()
 	return m.Run(), nil
 }
 
 // serve starts the server on a loopback port of its own, as `palmares serve` does
-// over an empty database, without quotas.
+// with an empty database, without quotas.
 func serve() (stop func() error, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -133,10 +124,10 @@ func serve() (stop func() error, err error) {
 	return stop, nil
 }
 
-// awaitIndex asks until a search finds a word that stands in a review only: the
-// index of whole texts is built beside the server.
+// awaitIndex waits until a search finds a word that occurs only in a review: the
+// full-text index is built in the background.
 func awaitIndex() error {
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
+	for end := time.Now().Add(deadline); time.Now().Before(end); time.Sleep(pause) {
 		resp, err := http.Get(kit.url + "/outils?q=chaudi%C3%A8re")
 		if err != nil {
 			return err
@@ -149,40 +140,5 @@ func awaitIndex() error {
 			return nil
 		}
 	}
-	return errors.New("after thirty seconds the search still finds no word of a review")
-}
-
-// launch starts a Chromium with an empty profile that can reach this machine and
-// nothing else.
-func launch(path string) (stop func() error, err error) {
-	// Its home too is empty, and goes with it: Chromium writes there whatever
-	// the profile.
-	home, err := os.MkdirTemp("", "palmares-browser")
-	if err != nil {
-		return nil, err
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path),
-		chromedp.Env("HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_CACHE_HOME="+home),
-		chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true),
-		chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
-		chromedp.Flag("hide-scrollbars", false),
-		chromedp.Flag("disable-smooth-scrolling", true),
-		chromedp.Flag("font-render-hinting", "none"),
-		chromedp.Flag("lang", "fr-FR"),
-	)
-	allocator, release := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, cancel := chromedp.NewContext(allocator)
-	stop = func() error {
-		cancel()
-		release()
-		return os.RemoveAll(home)
-	}
-	if err := chromedp.Do(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("Chromium (%s) does not start: %w", path, err), stop())
-	}
-	kit.browser = ctx
-	return stop, nil
+	return fmt.Errorf("the search found no word of a review within %v", deadline)
 }

@@ -1,41 +1,114 @@
 package browser_test
 
 import (
+	_ "embed"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 )
 
-func TestNothingIsWiderThanASmallPhone(t *testing.T) {
+// widths are those that layouts are checked at: the narrowest phone in use, which is
+// also a desktop window at 400 %, a common phone, and a desktop.
+var widths = []screen{
+	{"320 pixels", 320, 640, true},
+	{"390 pixels", 390, 844, true},
+	{"1300 pixels", 1300, 900, false},
+}
+
+// layoutScript is a function of the window's width that returns what is wrong.
+//
+//go:embed layout.js
+var layoutScript string
+
+func TestLayoutsHoldInWideAndNarrowFonts(t *testing.T) {
 	t.Parallel()
-	b := newTab(t, screen{"small phone", 360, 740, true})
-	for _, p := range kinds {
-		b.open(p)
-		b.fits(360)
+	for _, c := range []*chromium{wideBrowser, narrowBrowser} {
+		t.Run(c.typeface.name, func(t *testing.T) {
+			t.Parallel()
+			b := openTab(t, c, desktop, kit.url)
+			for _, p := range kinds {
+				b.open(p)
+				// Folded parts are checked too, except those with a name, which fold each
+				// other; and every badge with the longest score.
+				eval[chromedp.Void](b, `document.querySelectorAll("details:not([name])").forEach(d => { d.open = true });
+					document.querySelectorAll(".note:not(.note-none)").forEach(note => { note.firstChild.data = "10,0" })`)
+				b.hasSoundLayout(c.typeface.name + "-" + p.name)
+			}
+		})
 	}
 }
 
-// fits checks that the page, shown on a screen of that width, does not scroll sideways.
-// Tables may scroll within themselves; the page may not.
-func (b *tab) fits(width int) {
+// hasSoundLayout checks the page as it is at every width, and leaves the tab at the
+// last of them.
+func (b *tab) hasSoundLayout(name string) {
 	b.t.Helper()
-	wide := eval[[]string](b, fmt.Sprintf(`(width => {
-		const page = document.documentElement;
-		const scrolls = e => e && (getComputedStyle(e).overflowX !== "visible" || scrolls(e.parentElement));
-		const wide = [...document.querySelectorAll("body *")]
-			.filter(e => e.getBoundingClientRect().right > width + 0.5 && !scrolls(e.parentElement))
-			.map(e => e.tagName + "." + e.className);
-		if (page.scrollWidth > width || innerWidth > width) wide.unshift("the page: " + page.scrollWidth);
-		return wide;
-	})(%d)`, width))
-	if len(wide) > 0 {
-		b.t.Errorf("%s does not fit into %d pixels: %v", b.lastURL(), width, wide)
+	for _, s := range widths {
+		b.show(s)
+		b.await(fmt.Sprintf(`matchMedia("(width: %dpx)").matches`, s.width))
+		for _, problem := range b.layoutProblems(s) {
+			b.t.Errorf("%s at %s: %s", b.lastURL(), s.name, problem)
+		}
+		b.savePicture(fmt.Sprintf("%s-%d", name, s.width))
 	}
 }
 
-// shiftScript sums up how much of what was shown moved after it was shown, as
-// browsers count it. The first paint is told after the shifts that came before.
+func (b *tab) layoutProblems(s screen) []string {
+	b.t.Helper()
+	return eval[[]string](b, fmt.Sprintf("%s(%d)", strings.TrimSpace(layoutScript), s.width))
+}
+
+// savePicture keeps a picture of the whole page in the folder that PALMARES_PICTURES
+// names, for people who change layouts.
+func (b *tab) savePicture(name string) {
+	b.t.Helper()
+	dir := os.Getenv("PALMARES_PICTURES")
+	if dir == "" {
+		return
+	}
+	picture := get(b, chromedp.FullScreenshot(100))
+	if err := os.WriteFile(filepath.Join(dir, strings.ReplaceAll(name, " ", "-")+".png"), picture, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// Each of these pages has one fault, at 320 pixels in the wide typeface.
+func TestTheLayoutCheckFindsWhatItIsFor(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, widths[0])
+	for _, fault := range []struct{ html, words string }{
+		{`<p></p>`, ""},
+		{`<div class="f-wide">large</div>`, "pixels wide"},
+		{`<p class="f-narrow">Obsolescence</p>`, `"Obsolescence" in p.f-narrow is broken`},
+		{`<p class="f-narrow">à 10,0</p>`, ""},
+		{`<p class="f-tiny">10,0</p>`, `"10,0" in p.f-tiny is broken`},
+		{`<p class="f-narrow">alors, faut-il</p>`, `"faut-il" in p.f-narrow is broken`},
+		{`<p class="f-narrow">exemple.fr/tarifs</p>`, `"exemple.fr/tarifs" in p.f-narrow is broken`},
+		{`<p class="f-narrow">essais.fr/<wbr>tarifs</p>`, ""},
+		{`<p>` + strings.Repeat("anticonstitution", 4) + `</p>`, ""},
+		{`<select class="f-narrow"><option>Meilleure note</option></select>`, "a choice of select.f-narrow needs"},
+		{`<button class="f-narrow f-line">Recevoir le lien</button>`, `button.f-narrow.f-line "Recevoir le lien" does not fit`},
+		{`<p>un</p><p class="f-up">deux</p>`, `"un" and "deux" overlap`},
+	} {
+		b.goTo("/licence")
+		eval[chromedp.Void](b, fmt.Sprintf(`(() => {
+			document.querySelector("main").innerHTML = %q;
+			const sheet = new CSSStyleSheet();
+			sheet.replaceSync(".f-line{white-space:nowrap} .f-wide{width:400px} .f-narrow{width:90px;overflow-wrap:anywhere} .f-tiny{width:20px;overflow-wrap:anywhere} .f-up{position:relative;top:-1.5rem} main{display:block} main p{margin:0}");
+			document.adoptedStyleSheets = [sheet];
+		})()`, fault.html))
+		found := strings.Join(b.layoutProblems(widths[0]), "; ")
+		if fault.words == "" && found != "" || !strings.Contains(found, fault.words) {
+			t.Errorf("%s: found %q, want %q", fault.html, found, fault.words)
+		}
+	}
+}
+
+// shiftScript returns how far visible content moved after it was first shown, as
+// browsers measure it. The first paint is reported after the shifts before it.
 const shiftScript = `new Promise(resolve => {
 	let score = 0, painted = false;
 	const observer = new PerformanceObserver(list => {
@@ -65,7 +138,7 @@ func TestNothingMovesWhileAPageLoads(t *testing.T) {
 					t.Errorf("%s: the layout shifts by %g", p.path, score)
 				}
 			}
-			// What the figure is worth: something that does move.
+			// The measurement must notice something that does move.
 			eval[chromedp.Void](b, `new Promise(resolve => requestAnimationFrame(() => {
 				const block = document.createElement("div");
 				block.append(Object.assign(document.createElement("pre"), { textContent: "\n".repeat(20) }));
@@ -73,7 +146,7 @@ func TestNothingMovesWhileAPageLoads(t *testing.T) {
 				requestAnimationFrame(() => resolve());
 			}))`, chromedp.EvalAwaitPromise)
 			if score := eval[float64](b, shiftScript, chromedp.EvalAwaitPromise); score < 0.02 {
-				t.Errorf("a page that moves has a score of %g only: the other figures prove nothing", score)
+				t.Errorf("a page that moves scores only %g: the other scores prove nothing", score)
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"mime"
@@ -26,31 +27,53 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// A service is palmares as customers meet it: the binary that ships, with a catalogue
-// that was published, a mail server and, of a customer, a receiver of webhooks.
+// A service is palmares as customers use it: the binary that ships with a published
+// catalogue, a mail server, and a customer's receiver of webhooks.
 type service struct {
 	t        *testing.T
 	binary   string
 	folder   string // of the catalogue
 	database string
 	url      string
-	mails    chan string // the text of each
-	hooks    chan string // the body of each
-	receiver string      // where they are received
+	mails    chan string // plain texts of the mails sent
+	hooks    chan string // bodies of the webhooks sent
+	receiver string      // URL that webhooks are sent to
 }
 
-// deadline is for what must happen soon and may never happen.
-const deadline = 30 * time.Second
+// buildPalmares builds the binary, once for all tests, and returns its path.
+var buildPalmares = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "palmares-binary")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "palmares")
+	if out, err := exec.Command("go", "build", "-o", path, "palmares/cmd/palmares").CombinedOutput(); err != nil {
+		return "", errors.Join(fmt.Errorf("%w: %s", err, out), os.RemoveAll(dir))
+	}
+	palmaresDir = dir
+	return path, nil
+})
+
+// palmaresDir is where buildPalmares put the binary; "" when it did not.
+var palmaresDir string
+
+func removePalmares() error {
+	if palmaresDir == "" {
+		return nil
+	}
+	return os.RemoveAll(palmaresDir)
+}
 
 func startService(t *testing.T) *service {
 	t.Helper()
+	binary, err := buildPalmares()
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
 	s := &service{
-		t: t, binary: filepath.Join(dir, "palmares"), folder: filepath.Join(dir, "catalogue"), database: "sqlite:" + filepath.Join(dir, "palmares.db"),
+		t: t, binary: binary, folder: filepath.Join(dir, "catalogue"), database: "sqlite:" + filepath.Join(dir, "palmares.db"),
 		mails: make(chan string, 100), hooks: make(chan string, 100),
-	}
-	if out, err := exec.Command("go", "build", "-o", s.binary, "palmares/cmd/palmares").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
 	}
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -58,13 +81,13 @@ func startService(t *testing.T) *service {
 			t.Error(err)
 		}
 		s.hooks <- string(body)
-		_, _ = io.WriteString(w, `<script>alert("received")</script>`) // what answers hold is not ours to trust
+		_, _ = io.WriteString(w, `<script>alert("received")</script>`) // pages show it as text
 	}))
 	t.Cleanup(receiver.Close)
 	s.receiver = receiver.URL
 	s.publish("19 €/mois")
 
-	// The port must be known before the server is there: it stands in the links of mails.
+	// The port must be known before the server starts: links in mails contain it.
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +97,7 @@ func startService(t *testing.T) *service {
 		t.Fatal(err)
 	}
 	s.url = "http://" + address
-	s.serve("serve", "--listen", address, "--base-url", s.url, "--smtp", "smtp://"+s.postbox(), "--webhook-allow", "127.0.0.0/8")
+	s.serve("serve", "--listen", address, "--base-url", s.url, "--smtp", "smtp://"+s.mailServer(), "--webhook-allow", "127.0.0.0/8")
 	return s
 }
 
@@ -90,13 +113,13 @@ func (s *service) serve(args ...string) {
 	s.t.Cleanup(func() {
 		err := c.Process.Signal(syscall.SIGTERM)
 		if err = errors.Join(err, c.Wait()); err != nil || s.t.Failed() {
-			var told []string
+			var lines []string
 			for line := range strings.Lines(stderr.String()) {
 				if !strings.Contains(line, `"/readyz"`) {
-					told = append(told, line)
+					lines = append(lines, line)
 				}
 			}
-			s.t.Errorf("palmares %v: %v\n%s", args, err, strings.Join(told, ""))
+			s.t.Errorf("palmares %v: %v\n%s", args, err, strings.Join(lines, ""))
 		}
 	})
 	s.eventually("the server is ready", func() bool {
@@ -109,17 +132,17 @@ func (s *service) serve(args ...string) {
 	})
 }
 
-// eventually asks until it is so.
-func (s *service) eventually(what string, so func() bool) {
+// eventually waits until a condition is true.
+func (s *service) eventually(what string, condition func() bool) {
 	s.t.Helper()
-	for end := time.Now().Add(deadline); !so(); {
+	for end := time.Now().Add(deadline); !condition(); time.Sleep(pause) {
 		if time.Now().After(end) {
-			s.t.Fatalf("it never came true that %s", what)
+			s.t.Fatalf("not within %v: %s", deadline, what)
 		}
 	}
 }
 
-// command runs palmares as the operator does.
+// command runs a palmares command to its end.
 func (s *service) command(args ...string) {
 	s.t.Helper()
 	if out, err := exec.Command(s.binary, append(args, "--database", s.database)...).CombinedOutput(); err != nil {
@@ -127,7 +150,7 @@ func (s *service) command(args ...string) {
 	}
 }
 
-// publish makes a catalogue of one tool at a price what is served.
+// publish publishes a catalogue of one tool with this price.
 func (s *service) publish(price string) {
 	s.t.Helper()
 	for name, text := range map[string]string{
@@ -142,12 +165,12 @@ func (s *service) publish(price string) {
 	s.command("publish", s.folder)
 }
 
-// postbox starts a mail server and gives its address.
-func (s *service) postbox() string {
+// mailServer starts a mail server and returns its address.
+func (s *service) mailServer() string {
 	s.t.Helper()
-	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &letterbox{s}, nil }))
+	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &mailSession{s}, nil }))
 	server.Domain = "mail.test"
-	server.ErrorLog = log.New(io.Discard, "", 0) // a client that goes away says nothing
+	server.ErrorLog = log.New(io.Discard, "", 0) // clients may disconnect without QUIT
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		s.t.Fatal(err)
@@ -159,31 +182,31 @@ func (s *service) postbox() string {
 		}
 	})
 	s.t.Cleanup(func() {
-		server.Close() //nolint:errcheck // the client may have gone first
+		server.Close() //nolint:errcheck // the client may have disconnected first
 		serving.Wait()
 	})
 	return listener.Addr().String()
 }
 
-// A letterbox takes what is mailed.
-type letterbox struct{ s *service }
+// A mailSession receives mails.
+type mailSession struct{ s *service }
 
-func (*letterbox) Mail(string, *smtp.MailOptions) error { return nil }
-func (*letterbox) Rcpt(string, *smtp.RcptOptions) error { return nil }
-func (*letterbox) Reset()                               {}
-func (*letterbox) Logout() error                        { return nil }
+func (*mailSession) Mail(string, *smtp.MailOptions) error { return nil }
+func (*mailSession) Rcpt(string, *smtp.RcptOptions) error { return nil }
+func (*mailSession) Reset()                               {}
+func (*mailSession) Logout() error                        { return nil }
 
 // Data keeps the plain text of a mail.
-func (l *letterbox) Data(r io.Reader) error {
-	m, err := mail.ReadMessage(r)
+func (m *mailSession) Data(r io.Reader) error {
+	message, err := mail.ReadMessage(r)
 	if err != nil {
 		return err
 	}
-	_, params, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
+	_, params, err := mime.ParseMediaType(message.Header.Get("Content-Type"))
 	if err != nil {
 		return err
 	}
-	part, err := multipart.NewReader(m.Body, params["boundary"]).NextRawPart()
+	part, err := multipart.NewReader(message.Body, params["boundary"]).NextRawPart()
 	if err != nil {
 		return err
 	}
@@ -195,13 +218,13 @@ func (l *letterbox) Data(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	l.s.mails <- string(body)
+	m.s.mails <- string(body)
 	return nil
 }
 
 var linkInMail = regexp.MustCompile(`http://\S+\?jeton=\S+`)
 
-// link waits for the next mail and gives what it leads to, as a path.
+// link waits for the next mail and returns the path of its link.
 func (s *service) link() string {
 	s.t.Helper()
 	text := next(s.t, s.mails)
@@ -212,8 +235,8 @@ func (s *service) link() string {
 	return strings.TrimPrefix(link, s.url)
 }
 
-// hook waits until the receiver has got an event of a type, and gives its bytes. Those
-// of a publication come in any order.
+// hook waits until the receiver has an event of a type, and returns its body. Events
+// of one publication arrive in any order.
 func (s *service) hook(kind string) string {
 	s.t.Helper()
 	for {
@@ -223,7 +246,7 @@ func (s *service) hook(kind string) string {
 	}
 }
 
-// next waits for what comes.
+// next waits for the next value.
 func next(t *testing.T, from <-chan string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), deadline)
@@ -232,12 +255,12 @@ func next(t *testing.T, from <-chan string) string {
 	case got := <-from:
 		return got
 	case <-ctx.Done():
-		t.Fatal("nothing came")
+		t.Fatalf("nothing arrived within %v", deadline)
 		return ""
 	}
 }
 
-// call asks the API with a key, and gives the status.
+// call sends the API a request with a key, and returns the status.
 func (s *service) call(key string) int {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+"/api/v1/tools", nil)

@@ -13,16 +13,16 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A tab is one reader: a page in a window of its own. Its methods end the test
-// when the browser cannot do what they ask.
+// A tab is one reader: a page in a window of its own. Its methods stop the test when
+// the browser cannot do what they ask.
 type tab struct {
 	t     *testing.T
 	ctx   context.Context
 	watch *watch
-	base  string // of the server that it visits
+	base  string // URL of the server
 }
 
-// A screen is what a reader holds.
+// A screen is a window on a device.
 type screen struct {
 	name          string
 	width, height int64
@@ -34,33 +34,36 @@ var (
 	phone   = screen{"phone", 390, 844, true}
 )
 
-// patience is how long a tab may take for all that a test asks of it. It is for
-// tests that would otherwise hang.
-const patience = 4 * time.Minute
+// Deadlines only bound failures: nothing is expected to take this long, on any machine.
+const (
+	tabDeadline = 7 * time.Minute       // for everything a test does in one tab
+	deadline    = 2 * time.Minute       // for one condition to come true
+	pause       = 20 * time.Millisecond // between two looks at a condition
+)
 
-// newTab opens an empty tab that nothing is cached in, and closes it with the test.
-// What its pages complained about until then fails the test.
+// newTab opens an empty tab in the wide typeface on the server that all tests share.
 func newTab(t *testing.T, s screen) *tab {
 	t.Helper()
-	return newTabAt(t, s, kit.url)
+	return openTab(t, wideBrowser, s, kit.url)
 }
 
-// newTabAt is newTab for another server than the one that all tests share.
-func newTabAt(t *testing.T, s screen, base string) *tab {
+// openTab opens an empty tab with an empty cache, and closes it with the test. What
+// its pages complained about until then fails the test.
+func openTab(t *testing.T, browser *chromium, s screen, base string) *tab {
 	t.Helper()
-	ctx, closeTab := chromedp.NewContext(kit.browser, chromedp.WithNewBrowserContext())
+	ctx, closeTab := chromedp.NewContext(browser.context(t), chromedp.WithNewBrowserContext())
 	t.Cleanup(closeTab)
-	if err := chromedp.Do(ctx); err != nil { // opens it without the limit below, which would close it
+	if err := chromedp.Do(ctx); err != nil { // opens it without the deadline below, which would close it
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, tabDeadline)
 	t.Cleanup(cancel)
 	b := &tab{t: t, ctx: ctx, base: base}
 	b.watch = newWatch(b)
 	b.show(s)
 	call(b, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	t.Cleanup(func() {
-		if !t.Failed() { // a test that failed half-way says why itself
+		if !t.Failed() { // a test that failed has said why
 			b.watch.check()
 		}
 		b.watch.stop()
@@ -77,7 +80,7 @@ func (b *tab) show(s screen, options ...chromedp.EmulateViewportOption) {
 	b.do(chromedp.EmulateViewport(s.width, s.height, options...))
 }
 
-// prefer sets what the reader prefers: "light" or "dark".
+// prefer sets the preferred color scheme: "light" or "dark".
 func (b *tab) prefer(scheme string) {
 	b.t.Helper()
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
@@ -85,7 +88,7 @@ func (b *tab) prefer(scheme string) {
 	})
 }
 
-// withoutScripts turns JavaScript off, before a page is opened.
+// withoutScripts turns JavaScript off for the pages opened afterwards.
 func (b *tab) withoutScripts() {
 	b.t.Helper()
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
@@ -98,7 +101,7 @@ func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// open goes to a page of the server and waits until all of it is there.
+// open loads a page of the server.
 func (b *tab) open(p pageKind) {
 	b.t.Helper()
 	resp := get(b, chromedp.NavigateResponse(b.base+p.path))
@@ -110,25 +113,25 @@ func (b *tab) open(p pageKind) {
 	}
 }
 
-// goTo opens a page that must be there.
+// goTo loads a page that must answer 200.
 func (b *tab) goTo(path string) {
 	b.t.Helper()
 	b.open(pageKind{path: path})
 }
 
-// follow clicks on what leads to another page and waits until that is there.
+// follow clicks on an element that leads to another page, and waits until that is loaded.
 func (b *tab) follow(selector string) {
 	b.t.Helper()
 	b.leave(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// leave does what leads to another page and waits until that is there.
+// leave runs actions that lead to another page, and waits until that is loaded.
 func (b *tab) leave(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	b.meet(200, actions...)
 }
 
-// meet is leave for a page that answers with another status.
+// meet is leave for a page that answers with a status other than 200.
 func (b *tab) meet(status int64, actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	resp, err := chromedp.RunResponse(b.ctx, actions...)
@@ -140,50 +143,47 @@ func (b *tab) meet(status int64, actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// back goes to the page before, which the browser may have kept as it was: then
-// nothing loads.
+// back returns to the previous page. The browser may have kept it: then nothing loads.
 func (b *tab) back() {
 	b.t.Helper()
 	get(b, chromedp.WaitEvent(page.FrameNavigated, nil, chromedp.Evaluate[chromedp.Void](`history.back()`)))
 }
 
-// await waits until a JavaScript expression holds, which it looks at with every
-// frame that is drawn.
+// await waits until a JavaScript expression is true. It is evaluated once per frame.
 func (b *tab) await(expression string) {
 	b.t.Helper()
 	_, err := chromedp.Run(b.ctx, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`new Promise((resolve, reject) => {
-		const deadline = performance.now() + 30000;
+		const deadline = performance.now() + %d;
 		const look = () => {
 			if (%s) resolve();
-			else if (performance.now() > deadline) reject(new Error("not within thirty seconds"));
+			else if (performance.now() > deadline) reject(new Error("the deadline has passed"));
 			else requestAnimationFrame(look);
 		};
 		look();
-	})`, expression), chromedp.EvalAwaitPromise))
+	})`, deadline.Milliseconds(), expression), chromedp.EvalAwaitPromise))
 	if err != nil {
-		b.t.Fatalf("%s never came true: %v (at %s, which says: %.300s)", expression, err, b.lastURL(), b.text("main"))
+		b.t.Fatalf("%s never became true: %v (at %s, which says: %.300s)", expression, err, b.lastURL(), b.text("main"))
 	}
 }
 
-// at tells whether the reader is where a link should have led: the address after
-// the host, and a heading that says the words.
+// at checks where a link has led: the path and query, and words of the heading.
 func (b *tab) at(address, heading string) {
 	b.t.Helper()
 	if got := strings.TrimPrefix(b.lastURL(), b.base); got != address {
-		b.t.Fatalf("the reader is at %s, not %s", got, address)
+		b.t.Fatalf("the address is %s, want %s", got, address)
 	}
 	if got := b.text("h1"); !strings.Contains(got, heading) {
-		b.t.Fatalf("%s is headed %q, not %q", address, got, heading)
+		b.t.Fatalf("the heading of %s is %q, want %q", address, got, heading)
 	}
 }
 
-// text is what an element says to a reader who sees.
+// text returns the visible text of an element.
 func (b *tab) text(selector string) string {
 	b.t.Helper()
 	return eval[string](b, fmt.Sprintf(`document.querySelector(%q).innerText.replaceAll(/[\u00a0\u202f]/g, " ")`, selector))
 }
 
-// texts are what all elements of a kind say.
+// texts returns the visible text of every matching element.
 func (b *tab) texts(selector string) []string {
 	b.t.Helper()
 	return eval[[]string](b, fmt.Sprintf(`[...document.querySelectorAll(%q)].map(e => e.innerText.replaceAll(/[\u00a0\u202f]/g, " "))`, selector))
@@ -194,8 +194,7 @@ func (b *tab) lastURL() string {
 	return eval[string](b, `location.href`)
 }
 
-// sees waits until an element stands within the window: browsers scroll to it in
-// their own time.
+// sees waits until an element is inside the window: browsers scroll asynchronously.
 func (b *tab) sees(id string) {
 	b.t.Helper()
 	b.await(fmt.Sprintf(`(() => {

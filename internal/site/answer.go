@@ -124,7 +124,7 @@ func render(r *request, name string, p page, data any) *answer {
 	if err := templates[name].ExecuteTemplate(b, "layout", data); err != nil {
 		panic(err)
 	}
-	return newAnswer(htmlType, bytes.Clone(b.Bytes()))
+	return newAnswer(htmlType, keepCompounds(b.Bytes()))
 }
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}

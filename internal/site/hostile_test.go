@@ -45,7 +45,7 @@ func TestHostileTextStaysText(t *testing.T) {
 	allowed := map[string]bool{}
 	for _, name := range strings.Fields("html head meta title link script body a header div svg path use span nav ul ol li main section article aside " +
 		"h1 h2 h3 p form search label input button select option dl dt dd figure table caption thead tbody tr th td time strong code pre footer br sup " +
-		"rect line text circle em b details summary h4") {
+		"rect line text circle em b details summary h4 wbr") {
 		allowed[name] = true
 	}
 	for _, path := range []string{

@@ -200,7 +200,7 @@ func (r *reply) is(header, want string) *reply {
 func (r *reply) says(words ...string) *reply {
 	r.t.Helper()
 	for _, w := range words {
-		if !strings.Contains(r.body, w) {
+		if !strings.Contains(unbroken(r.body), w) {
 			r.t.Errorf("%s does not say %q", r.what, w)
 		}
 	}
@@ -209,13 +209,19 @@ func (r *reply) says(words ...string) *reply {
 
 func (r *reply) saysNot(words ...string) *reply {
 	r.t.Helper()
+	body := unbroken(r.body)
 	for _, w := range words {
-		if i := strings.Index(r.body, w); i >= 0 {
-			r.t.Errorf("%s says %q: …%s…", r.what, w, r.body[max(0, i-80):min(len(r.body), i+len(w)+80)])
+		if i := strings.Index(body, w); i >= 0 {
+			r.t.Errorf("%s says %q: …%s…", r.what, w, body[max(0, i-80):min(len(body), i+len(w)+80)])
 		}
 	}
 	return r
 }
+
+var lineBreaking = regexp.MustCompile(`<wbr>|<span class="nb">([^<]*)</span>`)
+
+// unbroken is a page without the markup that says where lines may break.
+func unbroken(body string) string { return lineBreaking.ReplaceAllString(body, "$1") }
 
 func (r *reply) movesTo(location string) *reply {
 	r.t.Helper()

@@ -51,7 +51,7 @@ func TestAPriceHistoryIsDrawnAndTold(t *testing.T) {
 func TestAComparisonShowsBothSides(t *testing.T) {
 	open(t, small()).get("/comparatifs/abeille-vs-bourdon").ok().says(
 		"<h1>Abeille ou Bourdon\u00a0?</h1>", `<rect class="gauge-part" width="85" height="4"/>`, `<rect class="gauge-part" width="60" height="4"/>`,
-		"Elle pique moins.", "10\u00a0€/mois", "14,50\u00a0€/mois", `<td class="better"><span class="num">8,5</span>`, "Vibe coders",
+		"Elle pique moins.", "10\u00a0€/mois", "14,50\u00a0€/mois", `<td role="cell" class="better"><span class="num">8,5</span>`, "Vibe coders",
 	)
 }
 
