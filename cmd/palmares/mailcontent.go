@@ -15,13 +15,8 @@ import (
 	"palmares/internal/webhook"
 )
 
-// A mailTransport hands mails over to a mail server, or writes them to the log.
-type mailTransport interface {
-	Send(ctx context.Context, m mail.Message) error
-}
-
 // mailTransport returns what --smtp and --mail-from say.
-func (c *serveCommand) mailTransport(log *slog.Logger) (mailTransport, error) {
+func (c *serveCommand) mailTransport(log *slog.Logger) (mail.Transport, error) {
 	if c.Mail.SMTP.given == nil {
 		return mail.LogSender{Log: log}, nil
 	}

@@ -82,10 +82,8 @@ func (n *node) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	content := &mailContent{store: st, baseURL: base, now: now}
 	mails := mail.NewQueue(mail.Config{
-		Claim: st.Mails.Claim, Settle: st.Mails.Finish, Oldest: st.Mails.Oldest, Check: st.Mails.Check,
-		Link: content.Link, Endpoint: content.Endpoint, Send: transport.Send, BaseURL: base, Now: now, Log: log,
+		Outbox: st.Mails, Content: &mailContent{store: st, baseURL: base, now: now}, Transport: transport, BaseURL: base, Now: now, Log: log,
 	})
 	payments, err := billing.New(billing.Config{
 		Key: c.Stripe.Key, WebhookSecret: c.Stripe.WebhookSecret, Price: c.Stripe.Price, BaseURL: base, Now: now, Log: log,

@@ -53,16 +53,16 @@ func (q *Queue) write(ctx context.Context, c Claim, now time.Time) (Message, err
 	var err error
 	switch c.Kind {
 	case SignIn, ConfirmDeletion:
-		f.Link, err = q.cfg.Link(ctx, c.To, c.Kind)
+		f.Link, err = q.cfg.Content.Link(ctx, c.To, c.Kind)
 	case EndpointDisabled:
 		var e webhook.Endpoint
-		if e, err = q.cfg.Endpoint(ctx, c.About); err == nil && e.State != webhook.Disabled {
+		if e, err = q.cfg.Content.Endpoint(ctx, c.About); err == nil && e.State != webhook.Disabled {
 			err = ErrObsolete // its owner was faster
 		}
 		f.Endpoint, f.Gone = e.URL, e.Reason == webhook.Gone
 	case PaymentFailed, PlanEnded:
 		if f.Day, err = day(c.About); err == nil {
-			err = q.cfg.Check(ctx, c.Request)
+			err = q.cfg.Outbox.Check(ctx, c.Request)
 		}
 	default:
 		err = fmt.Errorf("there is no mail of the kind %q", c.Kind)

@@ -32,18 +32,29 @@ const inOrder = "bob@example.org"
 // written is a mail of the queue, with a link and an endpoint of the test's.
 func written(t *testing.T, r Request, e webhook.Endpoint) (Message, error) {
 	t.Helper()
-	q := NewQueue(Config{
-		BaseURL:  "https://palmares.example",
-		Link:     func(context.Context, string, Kind) (string, error) { return link, nil },
-		Endpoint: func(context.Context, string) (webhook.Endpoint, error) { return e, nil },
-		Check: func(_ context.Context, r Request) error {
-			if r.To == inOrder {
-				return ErrObsolete
-			}
-			return nil
-		},
-	})
+	q := testQueue(&fakeOutbox{}, fakeContent{e}, nil)
 	return q.write(t.Context(), Claim{Request: r, CreatedAt: monday}, monday)
+}
+
+// fakeContent has one link and one endpoint.
+type fakeContent struct{ endpoint webhook.Endpoint }
+
+func (fakeContent) Link(context.Context, string, Kind) (string, error) { return link, nil }
+func (c fakeContent) Endpoint(context.Context, string) (webhook.Endpoint, error) {
+	return c.endpoint, nil
+}
+
+// sendFunc is a Transport.
+type sendFunc func(context.Context, Message) error
+
+func (f sendFunc) Send(ctx context.Context, m Message) error { return f(ctx, m) }
+
+// testQueue returns a queue that logs nothing.
+func testQueue(o Outbox, c Content, send sendFunc) *Queue {
+	return NewQueue(Config{
+		Outbox: o, Content: c, Transport: send,
+		BaseURL: "https://palmares.example", Now: time.Now, Log: slog.New(slog.DiscardHandler),
+	})
 }
 
 var samples = []struct {

@@ -13,27 +13,40 @@ import (
 	"palmares/internal/webhook"
 )
 
-// Config is what a queue works with. Every field must be set, Now excepted.
+// An Outbox holds the mails that any number of nodes send. The store's Mails is one.
+type Outbox interface {
+	// Claim leases at most limit mails that are due.
+	Claim(ctx context.Context, now time.Time, limit int) ([]Claim, error)
+	// Finish stores the outcome of a claim.
+	Finish(ctx context.Context, c Claim, v Verdict) error
+	// Oldest returns when the oldest waiting mail was queued, the zero time for none.
+	Oldest(ctx context.Context) (time.Time, error)
+	// Check returns ErrObsolete if a mail about payments or the plan is no longer true.
+	Check(ctx context.Context, r Request) error
+}
+
+// Content provides what is known only when a mail is sent. Both methods return
+// ErrObsolete if there is no reason to send it any more.
+type Content interface {
+	// Link creates the link of a mail. One that does not arrive expires unused.
+	Link(ctx context.Context, to string, kind Kind) (string, error)
+	// Endpoint finds a webhook endpoint.
+	Endpoint(ctx context.Context, id string) (webhook.Endpoint, error)
+}
+
+// A Transport delivers mails: a Sender or a LogSender.
+type Transport interface {
+	Send(ctx context.Context, m Message) error
+}
+
+// Config is what a queue works with. All fields are required.
 type Config struct {
-	// The store's: Mails.Claim, Mails.Finish and Mails.Oldest.
-	Claim  func(ctx context.Context, now time.Time, limit int) ([]Claim, error)
-	Settle func(ctx context.Context, c Claim, v Verdict) error
-	Oldest func(ctx context.Context) (time.Time, error)
-
-	// Link makes the link of a mail that is handed over now; one that does not arrive
-	// expires unused. ErrObsolete: there is nobody to make it for.
-	Link func(ctx context.Context, to string, kind Kind) (string, error)
-	// Endpoint finds a webhook's endpoint. ErrObsolete: there is none any more.
-	Endpoint func(ctx context.Context, id string) (webhook.Endpoint, error)
-	// Check tells whether a mail about payments or the plan is still true: the store's
-	// Mails.Check. ErrObsolete: it is not.
-	Check func(ctx context.Context, r Request) error
-	// Send hands a mail over: that of a Sender or of a LogSender.
-	Send func(ctx context.Context, m Message) error
-
-	BaseURL string           // without a slash at its end
-	Now     func() time.Time // nil: time.Now
-	Log     *slog.Logger
+	Outbox    Outbox
+	Content   Content
+	Transport Transport
+	BaseURL   string // without a final slash
+	Now       func() time.Time
+	Log       *slog.Logger
 }
 
 const (
@@ -60,10 +73,10 @@ type Queue struct {
 	asked   time.Time
 }
 
-// NewQueue makes a queue.
+// NewQueue returns a queue. It panics if a field of cfg is not set.
 func NewQueue(cfg Config) *Queue {
-	if cfg.Now == nil {
-		cfg.Now = time.Now
+	if cfg.Outbox == nil || cfg.Content == nil || cfg.Transport == nil || cfg.BaseURL == "" || cfg.Now == nil || cfg.Log == nil {
+		panic("mail: a field of Config is not set")
 	}
 	return &Queue{
 		cfg: cfg, letters: letters(), figures: newFigures(cfg.Now),
@@ -112,7 +125,7 @@ func (q *Queue) round(ctx, working context.Context) {
 	if q.busy == parallel {
 		return
 	}
-	claimed, err := q.cfg.Claim(ctx, q.cfg.Now(), parallel-q.busy)
+	claimed, err := q.cfg.Outbox.Claim(ctx, q.cfg.Now(), parallel-q.busy)
 	q.report(ctx, err)
 	for _, c := range claimed {
 		q.busy++
@@ -142,7 +155,7 @@ func (q *Queue) measure(ctx context.Context) {
 		return
 	}
 	q.asked = now
-	if oldest, err := q.cfg.Oldest(ctx); err == nil { // if not, the claim that follows says so
+	if oldest, err := q.cfg.Outbox.Oldest(ctx); err == nil { // if not, the claim that follows says so
 		q.oldest.Store(&oldest)
 	}
 }
@@ -173,7 +186,7 @@ func (q *Queue) handle(ctx context.Context, c Claim) {
 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleGrace)
 	defer cancel()
-	if err := q.cfg.Settle(ctx, c, verdict); err != nil {
+	if err := q.cfg.Outbox.Finish(ctx, c, verdict); err != nil {
 		log.Error("what became of a mail could not be written down: it may be sent again when its lease ends", "store", err)
 	}
 }
@@ -185,7 +198,7 @@ func (q *Queue) attempt(ctx context.Context, c Claim) error {
 	if err != nil {
 		return err
 	}
-	return q.cfg.Send(ctx, m)
+	return q.cfg.Transport.Send(ctx, m)
 }
 
 // judge says what an attempt's error means for the mail.

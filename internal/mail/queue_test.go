@@ -69,26 +69,8 @@ func openOffice(t *testing.T, dsn string, send func(context.Context, mail.Messag
 	}
 	o := &office{store: s, settled: make(chan mail.Verdict, 1000), log: &journal{}, now: moment}
 	o.Queue = mail.NewQueue(mail.Config{
-		Claim: s.Mails.Claim, Oldest: s.Mails.Oldest, Check: s.Mails.Check,
-		Settle: func(ctx context.Context, c mail.Claim, v mail.Verdict) error {
-			err := s.Mails.Finish(ctx, c, v)
-			o.settled <- v
-			return err
-		},
-		Link: func(_ context.Context, to string, _ mail.Kind) (string, error) {
-			o.mu.Lock()
-			defer o.mu.Unlock()
-			if strings.HasPrefix(to, "gone") {
-				return "", mail.ErrObsolete
-			}
-			if strings.HasPrefix(to, "broken") {
-				return "", fmt.Errorf("no link for %s", to)
-			}
-			o.links++
-			return fmt.Sprintf("%ssecret-%d", jeton, o.links), nil
-		},
-		Endpoint: func(context.Context, string) (webhook.Endpoint, error) { return webhook.Endpoint{}, mail.ErrObsolete },
-		Send:     send, BaseURL: "https://palmares.example", Now: o.clock, Log: slog.New(slog.NewJSONHandler(o.log, nil)),
+		Outbox: officeOutbox{s.Mails, o}, Content: officeContent{o}, Transport: sendFunc(send),
+		BaseURL: "https://palmares.example", Now: o.clock, Log: slog.New(slog.NewJSONHandler(o.log, nil)),
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
@@ -109,6 +91,44 @@ func openOffice(t *testing.T, dsn string, send func(context.Context, mail.Messag
 	})
 	return o
 }
+
+// officeOutbox tells the office of every mail that is finished.
+type officeOutbox struct {
+	*store.Mails
+	office *office
+}
+
+func (o officeOutbox) Finish(ctx context.Context, c mail.Claim, v mail.Verdict) error {
+	err := o.Mails.Finish(ctx, c, v)
+	o.office.settled <- v
+	return err
+}
+
+// officeContent numbers its links, and knows no endpoints.
+type officeContent struct{ office *office }
+
+func (c officeContent) Link(_ context.Context, to string, _ mail.Kind) (string, error) {
+	o := c.office
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if strings.HasPrefix(to, "gone") {
+		return "", mail.ErrObsolete
+	}
+	if strings.HasPrefix(to, "broken") {
+		return "", fmt.Errorf("no link for %s", to)
+	}
+	o.links++
+	return fmt.Sprintf("%ssecret-%d", jeton, o.links), nil
+}
+
+func (officeContent) Endpoint(context.Context, string) (webhook.Endpoint, error) {
+	return webhook.Endpoint{}, mail.ErrObsolete
+}
+
+// sendFunc is a Transport.
+type sendFunc func(context.Context, mail.Message) error
+
+func (f sendFunc) Send(ctx context.Context, m mail.Message) error { return f(ctx, m) }
 
 func (o *office) clock() time.Time {
 	o.mu.Lock()

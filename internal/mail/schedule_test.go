@@ -3,7 +3,6 @@ package mail
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -12,15 +11,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A shelf holds one mail, as the store would.
-type shelf struct {
+// fakeOutbox holds one mail, as the store would.
+type fakeOutbox struct {
 	mu    sync.Mutex
 	claim Claim
 	due   time.Time // zero: there is no mail
 	last  Verdict
 }
 
-func (s *shelf) take(_ context.Context, now time.Time, _ int) ([]Claim, error) {
+func (s *fakeOutbox) Claim(_ context.Context, now time.Time, _ int) ([]Claim, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.due.IsZero() || s.due.After(now) {
@@ -30,7 +29,7 @@ func (s *shelf) take(_ context.Context, now time.Time, _ int) ([]Claim, error) {
 	return []Claim{s.claim}, nil
 }
 
-func (s *shelf) settle(_ context.Context, _ Claim, v Verdict) error {
+func (s *fakeOutbox) Finish(_ context.Context, _ Claim, v Verdict) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.due, s.last = v.RetryAt, v
@@ -38,26 +37,29 @@ func (s *shelf) settle(_ context.Context, _ Claim, v Verdict) error {
 	return nil
 }
 
-func (s *shelf) verdict() Verdict {
+func (*fakeOutbox) Oldest(context.Context) (time.Time, error) { return time.Time{}, nil }
+
+func (*fakeOutbox) Check(_ context.Context, r Request) error {
+	if r.To == inOrder {
+		return ErrObsolete
+	}
+	return nil
+}
+
+func (s *fakeOutbox) verdict() Verdict {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.last
 }
 
-func shelved(k Kind, about string) *shelf {
-	return &shelf{claim: Claim{ID: "mal_1", Request: Request{To: "ada@example.org", Kind: k, About: about}, CreatedAt: time.Now()}, due: time.Now()}
+func outboxWith(k Kind, about string) *fakeOutbox {
+	return &fakeOutbox{claim: Claim{ID: "mal_1", Request: Request{To: "ada@example.org", Kind: k, About: about}, CreatedAt: time.Now()}, due: time.Now()}
 }
 
-// running runs a queue on the shelf until the test cancels, which waits for its end.
-func running(t *testing.T, s *shelf, send func(context.Context, Message) error) (stop func()) {
+// running runs a queue on the outbox until the test cancels, which waits for its end.
+func running(t *testing.T, s *fakeOutbox, send func(context.Context, Message) error) (stop func()) {
 	t.Helper()
-	q := NewQueue(Config{
-		Claim: s.take, Settle: s.settle, Send: send,
-		Oldest:  func(context.Context) (time.Time, error) { return time.Time{}, nil },
-		Link:    func(context.Context, string, Kind) (string, error) { return link, nil },
-		Check:   func(context.Context, Request) error { return nil },
-		BaseURL: "https://palmares.example", Log: slog.New(slog.DiscardHandler),
-	})
+	q := testQueue(s, fakeContent{}, send)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -83,7 +85,7 @@ func TestAMailServerThatIsDownIsTriedOnSchedule(t *testing.T) {
 	} {
 		t.Run(string(c.kind), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := shelved(c.kind, c.about)
+				s := outboxWith(c.kind, c.about)
 				begin := time.Now()
 				var tries []time.Duration
 				stop := running(t, s, func(context.Context, Message) error {
@@ -112,7 +114,7 @@ func TestAMailServerThatIsDownIsTriedOnSchedule(t *testing.T) {
 
 func TestAMailThatNobodySentInTimeIsNotSentAtAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := shelved(SignIn, "")
+		s := outboxWith(SignIn, "")
 		s.claim.CreatedAt = time.Now().Add(-2 * time.Hour)
 		stop := running(t, s, func(context.Context, Message) error {
 			t.Error("a link was sent two hours after it was asked for")
@@ -128,7 +130,7 @@ func TestAMailThatNobodySentInTimeIsNotSentAtAll(t *testing.T) {
 
 func TestTheEndOfTheProgramLetsAHandOverFinish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := shelved(SignIn, "")
+		s := outboxWith(SignIn, "")
 		stop := running(t, s, func(ctx context.Context, _ Message) error {
 			select {
 			case <-time.After(endGrace - time.Second):
@@ -147,7 +149,7 @@ func TestTheEndOfTheProgramLetsAHandOverFinish(t *testing.T) {
 
 func TestTheEndOfTheProgramDoesNotWaitForAServerThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := shelved(SignIn, "")
+		s := outboxWith(SignIn, "")
 		stop := running(t, s, func(ctx context.Context, _ Message) error {
 			<-ctx.Done()
 			return &Failure{Class: failedTimeout}
@@ -166,7 +168,7 @@ func TestTheEndOfTheProgramDoesNotWaitForAServerThatHangs(t *testing.T) {
 
 func TestAServerThatHangsIsGivenUpWithinTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := shelved(SignIn, "")
+		s := outboxWith(SignIn, "")
 		begin := time.Now()
 		ended := make(chan time.Duration, 10)
 		stop := running(t, s, func(ctx context.Context, _ Message) error {
@@ -183,7 +185,7 @@ func TestAServerThatHangsIsGivenUpWithinTheLease(t *testing.T) {
 }
 
 func TestAMailWhoseLinkCannotBeMadeIsTriedAgain(t *testing.T) {
-	q := NewQueue(Config{})
+	q := testQueue(&fakeOutbox{}, fakeContent{}, nil)
 	c := Claim{Request: Request{Kind: SignIn}, CreatedAt: time.Now()}
 	outcome, v := q.judge(c, errors.New("the database cannot be reached"))
 	if outcome != retried || v.RetryAt.IsZero() || v.Failure != failedInternal {
