@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
-
-	"palmares/internal/testkit"
 )
 
 // BenchmarkPublish gives the figures of the documentation:
@@ -15,7 +13,7 @@ func BenchmarkPublish(b *testing.B) {
 	for _, kind := range []string{"sqlite", "postgres"} {
 		dsn := "sqlite:" + filepath.Join(b.TempDir(), "palmares.db")
 		if kind == "postgres" {
-			dsn = testkit.Postgres(b)
+			dsn = databases.Postgres(b)
 		}
 		s := open(b, dsn)
 		for i, name := range []string{"first", "unchanged", "changed"} {

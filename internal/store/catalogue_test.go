@@ -313,7 +313,7 @@ func TestReadersNeverSeeAMix(t *testing.T) {
 }
 
 func TestOfTwoPublishersAtOnceEachIsWhole(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		a, b := open(t, dsn), open(t, dsn)
 		publish(t, a, killed(1), day(1))
 		for round := range 5 {
@@ -345,7 +345,7 @@ func TestOfTwoPublishersAtOnceEachIsWhole(t *testing.T) {
 }
 
 func TestAPublisherThatWaitsTooLongIsTold(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		s, other := open(t, dsn), open(t, dsn)
 		refused := 0
 		_, err := s.Catalogue.Publish(t.Context(), killed(1), PublishOptions{Now: day(1), Progress: func(p Progress) {

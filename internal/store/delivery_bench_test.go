@@ -9,7 +9,6 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/catalog"
-	"palmares/internal/testkit"
 	"palmares/internal/webhook"
 )
 
@@ -22,7 +21,7 @@ func BenchmarkDeliveries(b *testing.B) {
 	for _, kind := range []string{"sqlite", "postgres"} {
 		dsn := "sqlite:" + filepath.Join(b.TempDir(), "palmares.db")
 		if kind == "postgres" {
-			dsn = testkit.Postgres(b)
+			dsn = databases.Postgres(b)
 		}
 		s := open(b, dsn)
 		a, err := s.Accounts.Create(b.Context(), "ada@example.org", account.Pro, monday)

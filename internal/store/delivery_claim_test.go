@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -421,7 +422,7 @@ func TestAPausedOrSuspendedEndpointIsSentNothingAndLosesNothing(t *testing.T) {
 // and one in ten workers dies with its claim. None is claimed twice under a lease,
 // no endpoint has more than four in flight, and all is delivered in the end.
 func TestManyNodesClaimNothingTwice(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		var nodes []*Store
 		for range 3 {
 			nodes = append(nodes, open(t, dsn))
@@ -432,63 +433,13 @@ func TestManyNodesClaimNothingTwice(t *testing.T) {
 		}
 		const perEndpoint = 15
 		tools(t, nodes[0], perEndpoint-1, "1 €/mois", monday)
-
-		var mu sync.Mutex
-		held, flying, delivered, attempts := map[string]bool{}, map[string]int{}, 0, 0
-		for now := monday; delivered < 4*perEndpoint; now = now.Add(time.Minute) {
-			clear(held) // every lease of the minute before is over
-			clear(flying)
-			lost := 0
+		w := &claimWorkers{t: t}
+		for now := monday; w.delivered < 4*perEndpoint; now = now.Add(time.Minute) {
+			w.held, w.flying = map[string]bool{}, map[string]int{} // every lease of the minute before is over
 			var all sync.WaitGroup
 			for worker := range 24 {
 				all.Go(func() {
-					r := rand.New(rand.NewPCG(uint64(worker), uint64(now.Unix())))
-					s := nodes[worker%3]
-					for idle := 0; idle < 3; {
-						claims, err := s.Deliveries.Claim(t.Context(), now, webhook.Lease, 1+r.IntN(6))
-						if err != nil {
-							t.Error(err)
-							return
-						}
-						if len(claims) == 0 {
-							idle++ // the others may be about to give some back; the next minute sees those
-						}
-						mu.Lock()
-						for _, c := range claims {
-							if flying[c.EndpointID]++; flying[c.EndpointID] > webhook.MaxInFlight {
-								t.Errorf("%d in flight to %s", flying[c.EndpointID], c.EndpointID)
-							}
-							if held[c.DeliveryID] {
-								t.Errorf("%s was claimed twice", c.DeliveryID)
-							}
-							held[c.DeliveryID] = true
-						}
-						mu.Unlock()
-						for _, c := range claims {
-							v := success(now)
-							switch n := r.IntN(10); {
-							case n == 0: // the process dies
-								mu.Lock()
-								lost++
-								mu.Unlock()
-								continue
-							case n < 4:
-								v = failure(now, 0)
-							}
-							mu.Lock()
-							flying[c.EndpointID]--
-							held[c.DeliveryID] = false
-							attempts++
-							if v.State == webhook.Delivered {
-								delivered++
-							}
-							mu.Unlock()
-							if err := s.Deliveries.Finish(t.Context(), c, v); err != nil {
-								t.Error(err)
-								return
-							}
-						}
-					}
+					w.work(nodes[worker%3], now, rand.New(rand.NewPCG(uint64(worker), uint64(now.Unix()))))
 				})
 			}
 			all.Wait()
@@ -497,11 +448,90 @@ func TestManyNodesClaimNothingTwice(t *testing.T) {
 			}
 		}
 		dump := dumpOf(t, nodes[0], "deliveries")
-		if got := strings.Count(dump, `"delivered"`); got != 4*perEndpoint || delivered != got {
-			t.Errorf("%d deliveries are delivered and %d were; want %d", got, delivered, 4*perEndpoint)
+		if got := strings.Count(dump, `"delivered"`); got != 4*perEndpoint || w.delivered != got {
+			t.Errorf("%d deliveries are delivered and %d were; want %d", got, w.delivered, 4*perEndpoint)
 		}
-		if got := strings.Count(dumpOf(t, nodes[0], "attempts"), "\n"); got != attempts {
-			t.Errorf("%d attempts on record; there were %d", got, attempts)
+		if got := strings.Count(dumpOf(t, nodes[0], "attempts"), "\n"); got != w.attempts {
+			t.Errorf("%d attempts on record; there were %d", got, w.attempts)
 		}
 	})
+}
+
+// claimWorkers claim and finish deliveries, and keep account of who holds what.
+type claimWorkers struct {
+	t  *testing.T
+	mu sync.Mutex
+
+	held                map[string]bool // deliveries
+	flying              map[string]int  // deliveries by endpoint
+	delivered, attempts int
+}
+
+// work claims until three claims in a row were empty: others may be about to give
+// some back, and the next minute sees those.
+func (w *claimWorkers) work(s *Store, now time.Time, r *rand.Rand) {
+	for idle := 0; idle < 3; {
+		var claims []webhook.Claim
+		limit := 1 + r.IntN(6)
+		if err := whileBusy(func() (err error) {
+			claims, err = s.Deliveries.Claim(w.t.Context(), now, webhook.Lease, limit)
+			return err
+		}); err != nil {
+			w.t.Error(err)
+			return
+		}
+		if len(claims) == 0 {
+			idle++
+		}
+		w.take(claims)
+		for _, c := range claims {
+			v := success(now)
+			switch n := r.IntN(10); {
+			case n == 0: // the process dies
+				continue
+			case n < 4:
+				v = failure(now, 0)
+			}
+			w.giveBack(c, v)
+			if err := whileBusy(func() error { return s.Deliveries.Finish(w.t.Context(), c, v) }); err != nil {
+				w.t.Error(err)
+				return
+			}
+		}
+	}
+}
+
+func (w *claimWorkers) take(claims []webhook.Claim) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range claims {
+		if w.flying[c.EndpointID]++; w.flying[c.EndpointID] > webhook.MaxInFlight {
+			w.t.Errorf("%d in flight to %s", w.flying[c.EndpointID], c.EndpointID)
+		}
+		if w.held[c.DeliveryID] {
+			w.t.Errorf("%s was claimed twice", c.DeliveryID)
+		}
+		w.held[c.DeliveryID] = true
+	}
+}
+
+func (w *claimWorkers) giveBack(c webhook.Claim, v webhook.Verdict) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.flying[c.EndpointID]--
+	w.held[c.DeliveryID] = false
+	w.attempts++
+	if v.State == webhook.Delivered {
+		w.delivered++
+	}
+}
+
+// whileBusy repeats what SQLite refuses because of so many writers, as callers do.
+// On a slow machine 24 of them wait for longer than a write may.
+func whileBusy(do func() error) error {
+	for {
+		if err := do(); !errors.Is(err, ErrBusy) {
+			return err
+		}
+	}
 }

@@ -33,7 +33,7 @@ func runRecovery(t testing.TB, s *Store, now time.Time, limit int) bool {
 }
 
 func TestARecoverySendsWhatWasMissedAndNothingElse(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn)
 		a := create(t, s, "ada@example.org", account.Pro)
 		w := endpoint(t, s, a.ID, catalog.ToolUpdated, catalog.ToolCreated, catalog.CatalogUpdated)
@@ -97,7 +97,7 @@ func TestARecoverySendsWhatWasMissedAndNothingElse(t *testing.T) {
 }
 
 func TestRecoveriesOnManyNodesSendEachEventOnce(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		nodes := []*Store{open(t, dsn), open(t, dsn), open(t, dsn)}
 		a := create(t, nodes[0], "ada@example.org", account.Pro)
 		tools(t, nodes[0], 60, "1 €/mois", monday)

@@ -229,7 +229,7 @@ func TestAPingThatIsResentIsAPingAndAnEndpointThatIsNotActiveGetsNone(t *testing
 }
 
 func TestFivePingsAMinuteHoweverManyAreAskedForAtOnce(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		nodes := []*Store{open(t, dsn), open(t, dsn)}
 		a := create(t, nodes[0], "ada@example.org", account.Pro)
 		w := endpoint(t, nodes[0], a.ID, catalog.ToolRemoved)
@@ -275,7 +275,7 @@ func TestFivePingsAMinuteHoweverManyAreAskedForAtOnce(t *testing.T) {
 }
 
 func TestAnEndpointIsDeletedWhileACatalogueIsPublished(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		nodes := []*Store{open(t, dsn), open(t, dsn)}
 		a := create(t, nodes[0], "ada@example.org", account.Pro)
 		for range 8 {

@@ -127,7 +127,7 @@ func TestAnEndpointTakesOnlyEventsAndStatesThatThereAre(t *testing.T) {
 }
 
 func TestAnAccountHasTenEndpointsHoweverManyAreAskedForAtOnce(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		nodes := []*Store{open(t, dsn), open(t, dsn)}
 		a := create(t, nodes[0], "ada@example.org", account.Pro)
 		poor := create(t, nodes[0], "bob@example.org", account.Developer)

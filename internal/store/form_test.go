@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/testkit"
 	"palmares/internal/webhook"
 )
 
 func TestAFormThatIsSentManyTimesAtOnceDoesItOnce(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	testkit.Each(t, func(t *testing.T, dsn string) {
 		nodes := []*Store{open(t, dsn), open(t, dsn)}
 		a := create(t, nodes[0], "ada@example.org", account.Pro)
 		w := endpoint(t, nodes[0], a.ID)

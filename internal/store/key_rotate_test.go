@@ -84,7 +84,7 @@ func TestAKeyThatHasEndedIsNotRotated(t *testing.T) {
 }
 
 func TestOfFiftyRotationsOfOneKeyOneIsMade(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		nodes := []*Store{open(t, dsn), open(t, dsn)}
 		create(t, nodes[0], "ada@example.org", account.Developer)
 		_, k := createKey(t, nodes[0], "ada@example.org", "1")
@@ -111,7 +111,7 @@ func TestOfFiftyRotationsOfOneKeyOneIsMade(t *testing.T) {
 // Keys are made and rotated at once by two nodes: live keys are never more than the
 // plan has, and the old keys, in their overlap, take nobody's place.
 func TestRotationsAndCreationsAtOnceKeepToThePlan(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		nodes := []*Store{open(t, dsn), open(t, dsn)}
 		for plan, want := range map[account.Plan]int{account.Developer: 3, account.Pro: 10} {
 			email := string(plan) + "@example.org"

@@ -79,7 +79,7 @@ func suspended(t *testing.T, s *Store, texts []string) string {
 }
 
 func TestKeysAboveThePlanAreSuspendedAfterAWeek(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn)
 		texts, ids := overfull(t, s)
 		// The date is known at once, whenever somebody looks at everybody next.

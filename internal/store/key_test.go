@@ -70,7 +70,7 @@ func rotate(t *testing.T, s *Store, id string, at time.Time) (string, account.Ke
 }
 
 func TestFiftyRequestsAtOnceMakeAsManyKeysAsThePlanHas(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		nodes := []*Store{open(t, dsn), open(t, dsn)}
 		for plan, want := range map[account.Plan]int{account.Developer: 3, account.Pro: 10} {
 			email := string(plan) + "@example.org"

@@ -26,7 +26,7 @@ func killed(v int) *catalog.Catalog {
 
 func TestAPublisherThatIsKilledLeavesTheOldVersionOrTheNewOne(t *testing.T) {
 	const kills = 12
-	eachDSN(t, func(t *testing.T, dsn string) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn)
 		expected := []*catalog.Catalog{{}}
 		counts := []int{0} // of events

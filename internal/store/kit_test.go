@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -25,35 +24,19 @@ func TestMain(m *testing.M) {
 	os.Exit(testkit.Run(m))
 }
 
-// eachDSN runs a test on a new SQLite file and on a new PostgreSQL database.
-func eachDSN(t *testing.T, test func(t *testing.T, dsn string)) {
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		test(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
-	})
-	t.Run("postgres", func(t *testing.T) {
-		t.Parallel()
-		test(t, testkit.Postgres(t))
-	})
-}
+// databases have the current tables; those of testkit.Each and testkit.Postgres are
+// empty.
+var databases = testkit.Migrated[*Store]{Open: Open}
 
-// each runs a test on an empty store of both kinds.
+// each runs a test on a store of both kinds.
 func each(t *testing.T, test func(t *testing.T, s *Store)) {
-	eachDSN(t, func(t *testing.T, dsn string) { test(t, open(t, dsn)) })
+	t.Helper()
+	databases.Each(t, test)
 }
 
 func open(t testing.TB, dsn string) *Store {
 	t.Helper()
-	s, err := Open(context.Background(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
+	return databases.OpenDSN(t, dsn)
 }
 
 // onPostgres returns the dialect of a store that is on PostgreSQL.

@@ -90,7 +90,7 @@ func TestALinkIsSpentOnceForItsPurposeWithinFifteenMinutes(t *testing.T) {
 }
 
 func TestAThousandWhoSpendOneLinkGetOneSession(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		nodes := []*Store{open(t, dsn), open(t, dsn)}
 		token := link(t, nodes[0], "ada@example.org", account.LinkSignIn, monday)
 		var sessions, used atomic.Int64
@@ -223,7 +223,7 @@ func TestMailsOfOneNetworkAreLimitedWhateverTheAddress(t *testing.T) {
 }
 
 func TestLimitsAreExactHoweverManyAskAtOnce(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		nodes := []*Store{open(t, dsn), open(t, dsn)}
 		var queued [2]atomic.Int64
 		var all sync.WaitGroup

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/url"
-	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,68 +15,10 @@ import (
 	"palmares/internal/testkit"
 )
 
-// counted is the way to a PostgreSQL on which round trips are counted: each time
-// that the client speaks after the server has spoken.
-func counted(t *testing.T) (dsn string, trips *atomic.Int64) {
-	t.Helper()
-	address, err := url.Parse(testkit.Postgres(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	socket := filepath.Join(address.Query().Get("host"), ".s.PGSQL.5432")
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	trips = new(atomic.Int64)
-	var running sync.WaitGroup
-	t.Cleanup(func() {
-		listener.Close()
-		running.Wait()
-	})
-	pass := func(to, from net.Conn, spoke func()) {
-		defer to.Close()
-		b := make([]byte, 32<<10)
-		for {
-			n, err := from.Read(b)
-			if err != nil {
-				return
-			}
-			spoke()
-			if _, err := to.Write(b[:n]); err != nil {
-				return
-			}
-		}
-	}
-	running.Go(func() {
-		for {
-			near, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			far, err := net.Dial("unix", socket)
-			if err != nil {
-				near.Close()
-				continue
-			}
-			var asking atomic.Bool
-			running.Go(func() { pass(near, far, func() { asking.Store(false) }) })
-			running.Go(func() {
-				pass(far, near, func() {
-					if !asking.Swap(true) {
-						trips.Add(1)
-					}
-				})
-			})
-		}
-	})
-	return "postgres://postgres@" + listener.Addr().String() + address.Path + "?sslmode=disable", trips
-}
-
 // On a long way a second round trip is a second tenth of a second.
 func TestWhatRequestsAskIsOneRoundTrip(t *testing.T) {
-	dsn, trips := counted(t)
-	s := open(t, dsn)
+	proxy := testkit.NewProxy(t, databases.Postgres(t))
+	s := open(t, proxy.DSN)
 	ada := create(t, s, "ada@example.org", account.Developer)
 	text, _ := createKey(t, s, ada.Email, "1")
 	hash := account.HashKey(text)
@@ -101,18 +41,18 @@ func TestWhatRequestsAskIsOneRoundTrip(t *testing.T) {
 			return err
 		},
 	} {
-		before := trips.Load()
+		before := proxy.RoundTrips()
 		if err := ask(); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
-		if n := trips.Load() - before; n != 1 {
+		if n := proxy.RoundTrips() - before; n != 1 {
 			t.Errorf("%s took %d round trips; want 1", what, n)
 		}
 	}
 }
 
 func TestWhoeverHoldsTheOtherConnectionsHoldsUpNoRequest(t *testing.T) {
-	s := open(t, testkit.Postgres(t))
+	s := open(t, databases.Postgres(t))
 	ada := create(t, s, "ada@example.org", account.Developer)
 	text, _ := createKey(t, s, ada.Email, "1")
 	together, free := make(chan struct{}), make(chan struct{})
@@ -147,7 +87,7 @@ func TestWhoeverHoldsTheOtherConnectionsHoldsUpNoRequest(t *testing.T) {
 }
 
 func TestAHotQuestionOnAConnectionThatWasCutIsAskedAgain(t *testing.T) {
-	dsn := testkit.Postgres(t)
+	dsn := databases.Postgres(t)
 	s, other := open(t, dsn), open(t, dsn)
 	for range lookupConnections {
 		if _, err := s.State(t.Context()); err != nil {
@@ -163,7 +103,7 @@ func TestAHotQuestionOnAConnectionThatWasCutIsAskedAgain(t *testing.T) {
 }
 
 func TestASlowLookupCostsNobodyElseHisConnection(t *testing.T) {
-	s := open(t, testkit.Postgres(t))
+	s := open(t, databases.Postgres(t))
 	expired, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
 	if _, err := s.Keys.ByHash(expired, [32]byte{}); !errors.Is(err, context.DeadlineExceeded) {
@@ -178,7 +118,7 @@ func TestASlowLookupCostsNobodyElseHisConnection(t *testing.T) {
 }
 
 func TestALookIsNotCounted(t *testing.T) {
-	s := open(t, testkit.Postgres(t))
+	s := open(t, databases.Postgres(t))
 	ada, bob := create(t, s, "ada@example.org", account.Developer), create(t, s, "bob@example.org", account.Developer)
 	now := today(t, s)
 	grant(t, s, now, quota.Usage{
@@ -200,25 +140,16 @@ func TestALookIsNotCounted(t *testing.T) {
 
 // A node vanishes with its commit under way: whoever wants the same row gets it.
 func TestALostCommitHoldsItsRowsForSecondsOnly(t *testing.T) {
-	dsn, lost := hole(t)
-	vanishing := open(t, dsn)
+	proxy := testkit.NewProxy(t, databases.Postgres(t))
+	vanishing, other := open(t, proxy.DSN), open(t, proxy.Direct)
 	create(t, vanishing, "ada@example.org", account.Developer)
-	address, err := url.Parse(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var direct string
-	if err := vanishing.reads.QueryRow(`SELECT current_setting('unix_socket_directories')`).Scan(&direct); err != nil {
-		t.Fatal(err)
-	}
-	other := open(t, "postgres://postgres@"+address.Path+"?host="+url.QueryEscape(direct))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	held := make(chan struct{})
 	go func() {
 		ended <- vanishing.writeKeys(ctx, func(tx *sql.Tx) error {
 			_, err := lockAccount(ctx, tx, "ada@example.org")
-			lost.Store(true)
+			proxy.Drop()
 			close(held)
 			return err
 		})
@@ -232,7 +163,7 @@ func TestALostCommitHoldsItsRowsForSecondsOnly(t *testing.T) {
 }
 
 func TestOnlyPublicationsAndMigrationsMayTakeTheirTime(t *testing.T) {
-	s := open(t, testkit.Postgres(t))
+	s := open(t, databases.Postgres(t))
 	limits := func(write func(context.Context, func(*sql.Tx) error) error) (statement, idle string) {
 		if err := write(t.Context(), func(tx *sql.Tx) error {
 			return tx.QueryRow(`SELECT current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout')`).Scan(&statement, &idle)
@@ -256,7 +187,7 @@ func TestOnlyPublicationsAndMigrationsMayTakeTheirTime(t *testing.T) {
 
 // A save gives up a row that somebody holds before the half second of the next save.
 func TestASaveDoesNotWaitLongForARow(t *testing.T) {
-	s := open(t, testkit.Postgres(t))
+	s := open(t, databases.Postgres(t))
 	ada := create(t, s, "ada@example.org", account.Developer)
 	added := quota.Usage{Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 1}}}
 	save(t, s, "2026-11-16", added)
@@ -276,7 +207,7 @@ func TestASaveDoesNotWaitLongForARow(t *testing.T) {
 }
 
 func TestAStandbyIsWaitedFor(t *testing.T) {
-	dsn := testkit.Postgres(t)
+	dsn := databases.Postgres(t)
 	s := open(t, dsn)
 	if _, err := s.writes.Exec(`DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET default_transaction_read_only = on'; END $$`); err != nil {
 		t.Fatal(err)
@@ -289,8 +220,7 @@ func TestAStandbyIsWaitedFor(t *testing.T) {
 }
 
 func TestOfTwoServersTheOneThatWritesIsFound(t *testing.T) {
-	dsn, _ := hole(t)
-	address, err := url.Parse(dsn)
+	address, err := url.Parse(testkit.NewProxy(t, databases.Postgres(t)).DSN)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +237,7 @@ func TestOfTwoServersTheOneThatWritesIsFound(t *testing.T) {
 }
 
 func TestNodesThatPruneAtOnceDoNotWaitForEachOtherInACircle(t *testing.T) {
-	dsn := testkit.Postgres(t)
+	dsn := databases.Postgres(t)
 	nodes := []*Store{open(t, dsn), open(t, dsn), open(t, dsn)}
 	if _, err := nodes[0].writes.Exec(`INSERT INTO network_usage (day, network, requests) SELECT '2026-11-15', md5(n::text), 1 FROM generate_series(1, $1) n`, 3*pruneRows); err != nil {
 		t.Fatal(err)

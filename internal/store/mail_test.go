@@ -223,7 +223,7 @@ func TestTheOldestMailIsKnown(t *testing.T) {
 
 // Several stores on one database are several nodes.
 func TestEveryMailIsClaimedByExactlyOneOfManyWorkers(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		const mails, nodes, workers = 48, 2, 4
 		stores := make([]*Store, nodes)
 		for i := range stores {

@@ -9,6 +9,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/quota"
+	"palmares/internal/testkit"
 )
 
 // nextRelease has the migrations of this program and one more, which only adds.
@@ -34,7 +35,7 @@ func nextRelease(t *testing.T) fs.FS {
 }
 
 func TestOldAndNewRunSideBySide(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	testkit.Each(t, func(t *testing.T, dsn string) {
 		running := open(t, dsn)
 		publish(t, running, catalogue(tool("a", "1 €/mois")), monday)
 		newer := open(t, dsn)
@@ -66,7 +67,7 @@ func TestOldAndNewRunSideBySide(t *testing.T) {
 }
 
 func TestAReleaseThatDoesMoreThanAddRefusesOlderPrograms(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	testkit.Each(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn)
 		if err := s.migrate(t.Context(), nextRelease(t)); err != nil {
 			t.Fatal(err)

@@ -139,7 +139,7 @@ func TestATableOfAnotherProgramIsKeptInPostgreSQL(t *testing.T) {
 }
 
 func TestADatabaseOfANewerVersionIsRefusedAndKept(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	testkit.Each(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn)
 		publish(t, s, catalogue(tool("a", "1 €/mois")), monday)
 		if _, err := s.writes.Exec("INSERT INTO palmares_schema (version) VALUES (99)"); err != nil {
@@ -167,7 +167,7 @@ func steps(t *testing.T) int {
 }
 
 func TestOfManyThatStartAtOnceOneMakesTheTables(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	testkit.Each(t, func(t *testing.T, dsn string) {
 		const processes, stores = 4, 8
 		var all sync.WaitGroup
 		for range processes {
@@ -225,7 +225,7 @@ func TestOpeningWaitsForAProcessThatHasTheFileToItself(t *testing.T) {
 }
 
 func TestOpeningDoesNotWaitForAPublication(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	testkit.Each(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn)
 		opened := 0
 		_, err := s.Catalogue.Publish(t.Context(), catalogue(tool("a", "1 €/mois")), PublishOptions{Now: monday, Progress: func(Progress) {

@@ -4,11 +4,12 @@ import (
 	"net"
 	"syscall"
 	"testing"
+
+	"palmares/internal/testkit"
 )
 
 func TestTheKernelGivesUpAServerThatIsGone(t *testing.T) {
-	dsn, _ := hole(t)
-	s := open(t, dsn)
+	s := open(t, testkit.NewProxy(t, databases.Postgres(t)).DSN)
 	onPostgres(s).connections.mu.Lock()
 	defer onPostgres(s).connections.mu.Unlock()
 	seen := 0

@@ -9,7 +9,6 @@ import (
 	"go.uber.org/goleak"
 
 	"palmares/internal/account"
-	"palmares/internal/testkit"
 )
 
 // listening runs Listen until the test ends and gives a function that waits for
@@ -36,7 +35,7 @@ func listening(t *testing.T, s *Store) (woken func(what string)) {
 }
 
 func TestEveryNodeHearsOfPublicationsAndKeys(t *testing.T) {
-	dsn := testkit.Postgres(t)
+	dsn := databases.Postgres(t)
 	s := open(t, dsn)
 	var nodes []func(string)
 	for range 3 {
@@ -65,7 +64,7 @@ func TestEveryNodeHearsOfPublicationsAndKeys(t *testing.T) {
 }
 
 func TestAListenerWhoseConnectionIsCutListensAgain(t *testing.T) {
-	dsn := testkit.Postgres(t)
+	dsn := databases.Postgres(t)
 	s := open(t, dsn)
 	woken := listening(t, open(t, dsn))
 	woken("the beginning")
@@ -80,7 +79,7 @@ func TestAListenerWhoseConnectionIsCutListensAgain(t *testing.T) {
 }
 
 func TestListeningEndsWithItsContextAndLeavesNothing(t *testing.T) {
-	for _, dsn := range []string{"sqlite:" + filepath.Join(t.TempDir(), "x.db"), testkit.Postgres(t)} {
+	for _, dsn := range []string{"sqlite:" + filepath.Join(t.TempDir(), "x.db"), databases.Postgres(t)} {
 		s := open(t, dsn)
 		before := goleak.IgnoreCurrent()
 		ctx, stop := context.WithCancel(t.Context())

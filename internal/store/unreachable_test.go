@@ -4,12 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"io"
 	"net"
 	"net/url"
-	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,66 +16,12 @@ import (
 	"palmares/internal/testkit"
 )
 
-// hole is the way to a PostgreSQL that can lose everything sent over it. A connection
-// that lost something stays dead.
-func hole(t *testing.T) (dsn string, open *atomic.Bool) {
-	t.Helper()
-	address, err := url.Parse(testkit.Postgres(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	socket := filepath.Join(address.Query().Get("host"), ".s.PGSQL.5432")
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	open = new(atomic.Bool)
-	var running sync.WaitGroup
-	t.Cleanup(func() {
-		listener.Close()
-		running.Wait()
-	})
-	pass := func(to, from net.Conn) {
-		defer to.Close()
-		b := make([]byte, 32<<10)
-		for {
-			n, err := from.Read(b)
-			if err != nil {
-				return
-			}
-			if open.Load() {
-				_, _ = io.Copy(io.Discard, from) // until somebody hangs up
-				return
-			}
-			if _, err := to.Write(b[:n]); err != nil {
-				return
-			}
-		}
-	}
-	running.Go(func() {
-		for {
-			near, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			far, err := net.Dial("unix", socket)
-			if err != nil {
-				near.Close()
-				continue
-			}
-			running.Go(func() { pass(near, far) })
-			running.Go(func() { pass(far, near) })
-		}
-	})
-	return "postgres://postgres@" + listener.Addr().String() + address.Path, open
-}
-
 // However many connections hang, the first question after the server is back is
 // answered, and nothing is left over.
 func TestAPoolOfDeadConnectionsIsNoMoreUsed(t *testing.T) {
-	dsn, lost := hole(t)
+	proxy := testkit.NewProxy(t, databases.Postgres(t))
 	before := goleak.IgnoreCurrent()
-	s, err := Open(t.Context(), dsn)
+	s, err := Open(t.Context(), proxy.DSN)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +41,7 @@ func TestAPoolOfDeadConnectionsIsNoMoreUsed(t *testing.T) {
 		<-together
 	}
 	all.Wait()
-	lost.Store(true)
+	proxy.Drop()
 	ask := func() (errState, errCount error) {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
@@ -109,9 +52,9 @@ func TestAPoolOfDeadConnectionsIsNoMoreUsed(t *testing.T) {
 		return errState, errCount
 	}
 	if a, b := ask(); !errors.Is(a, context.DeadlineExceeded) || !errors.Is(b, context.DeadlineExceeded) {
-		t.Errorf("in the hole: %v, %v", a, b)
+		t.Errorf("while data is dropped: %v, %v", a, b)
 	}
-	lost.Store(false)
+	proxy.Restore()
 	if _, err := s.State(t.Context()); err != nil {
 		t.Errorf("a question after it is back: %v", err)
 	}
@@ -141,7 +84,7 @@ func TestAServerThatIsAwayIsToldFromOneThatRefuses(t *testing.T) {
 	if _, err := Open(t.Context(), "postgres://ada@"+closed+"/palmares"); !errors.Is(err, ErrAway) || !errors.Is(err, ErrUnreachable) {
 		t.Errorf("nobody listens: %v; want ErrAway", err)
 	}
-	good, err := url.Parse(testkit.Postgres(t))
+	good, err := url.Parse(databases.Postgres(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/quota"
-	"palmares/internal/testkit"
 )
 
 // today is the day by the server's clock, and its key.
@@ -39,7 +38,7 @@ func grant(t testing.TB, s *Store, day string, asked quota.Usage) quota.Tally {
 }
 
 func TestNodesGrantTogetherWhatALimitAllowsAndEachNumberOnce(t *testing.T) {
-	dsn := testkit.Postgres(t)
+	dsn := databases.Postgres(t)
 	nodes := []*Store{open(t, dsn), open(t, dsn), open(t, dsn)}
 	ada, bob := create(t, nodes[0], "ada@example.org", account.Developer), create(t, nodes[0], "bob@example.org", account.Developer)
 	now := today(t, nodes[0])
@@ -96,7 +95,7 @@ func TestNodesGrantTogetherWhatALimitAllowsAndEachNumberOnce(t *testing.T) {
 }
 
 func TestWhatWasUsedBeyondALimitIsKept(t *testing.T) {
-	s := open(t, testkit.Postgres(t))
+	s := open(t, databases.Postgres(t))
 	ada := create(t, s, "ada@example.org", account.Developer)
 	now := today(t, s)
 	save(t, s, now, quota.Usage{Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 2500}}}) // as Pro
@@ -107,7 +106,7 @@ func TestWhatWasUsedBeyondALimitIsKept(t *testing.T) {
 }
 
 func TestTheServersClockDecidesTheDay(t *testing.T) {
-	s := open(t, testkit.Postgres(t))
+	s := open(t, databases.Postgres(t))
 	ada := create(t, s, "ada@example.org", account.Developer)
 	asked := quota.Usage{
 		Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 5}},
@@ -130,7 +129,7 @@ func TestTheServersClockDecidesTheDay(t *testing.T) {
 }
 
 func TestAnAccountDeletedMeanwhileDoesNotBreakItsGroup(t *testing.T) {
-	dsn := testkit.Postgres(t)
+	dsn := databases.Postgres(t)
 	nodes := []*Store{open(t, dsn), open(t, dsn)}
 	now := today(t, nodes[0])
 	const accounts = 30
@@ -171,7 +170,7 @@ func TestAnAccountDeletedMeanwhileDoesNotBreakItsGroup(t *testing.T) {
 
 // What one statement of a group costs the server. Run it with -bench.
 func BenchmarkCount(b *testing.B) {
-	s := open(b, testkit.Postgres(b))
+	s := open(b, databases.Postgres(b))
 	now := today(b, s)
 	for _, size := range []int{1, 10, 100} {
 		b.Run(fmt.Sprintf("%d subjects", size), func(b *testing.B) {

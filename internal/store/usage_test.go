@@ -120,7 +120,7 @@ func TestADeletedAccountTakesItsUsageAlong(t *testing.T) {
 // Accounts go while their requests are being saved: no save fails, and none brings
 // anything back.
 func TestSavesAndDeletionsAtOnceLeaveNothingBehind(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		const accounts = 20
 		nodes := []*Store{open(t, dsn), open(t, dsn)}
 		var u quota.Usage
@@ -214,7 +214,7 @@ func dayKey(t testing.TB, s *Store, day string) quota.Key {
 }
 
 func TestADayHasOneKeyHoweverManyBringOne(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		nodes := []*Store{open(t, dsn), open(t, dsn)}
 		const callers = 50
 		var keys, candidates [callers]quota.Key
@@ -248,7 +248,7 @@ func TestADayHasOneKeyHoweverManyBringOne(t *testing.T) {
 // A publication holds SQLite's only place for a writer; on PostgreSQL it holds
 // nothing that a count needs.
 func TestASaveDuringAPublicationIsRefusedOrMadeAndNeverHalf(t *testing.T) {
-	eachDSN(t, func(t *testing.T, dsn string) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		s, publisher := open(t, dsn), open(t, dsn)
 		s.writeWait = 20 * time.Millisecond
 		ada := create(t, s, "ada@example.org", account.Pro)
