@@ -13,8 +13,7 @@ import (
 	"palmares/internal/synthetic"
 )
 
-// The kinds of queries that are measured. Each is made anew, from the words and
-// names of the catalogue.
+// The kinds of queries measured, drawn from the words and names of the catalogue.
 var kinds = []struct {
 	name string
 	make func(r *rand.Rand, x *Index) string
@@ -28,8 +27,8 @@ var kinds = []struct {
 		t := &x.tools[r.IntN(len(x.tools))]
 		return t.Tagline
 	}},
-	{"prefix of 2", func(r *rand.Rand, x *Index) string { return cut(anyWord(r, x), 2) }},
-	{"prefix of 4", func(r *rand.Rand, x *Index) string { return commonWord(r, x) + " " + cut(anyWord(r, x), 4) }},
+	{"prefix of 2", func(r *rand.Rand, x *Index) string { return truncate(anyWord(r, x), 2) }},
+	{"prefix of 4", func(r *rand.Rand, x *Index) string { return commonWord(r, x) + " " + truncate(anyWord(r, x), 4) }},
 	{"typo", func(r *rand.Rand, x *Index) string { return mistype(r, longWord(r, x, 5)) }},
 	{"two typos", func(r *rand.Rand, x *Index) string { return mistype(r, mistype(r, longWord(r, x, 9))) }},
 	{"typos in three words", func(r *rand.Rand, x *Index) string {
@@ -44,7 +43,7 @@ var kinds = []struct {
 	}},
 }
 
-// anyWord takes a word as likely as texts use it.
+// anyWord draws a word with its frequency in the texts.
 func anyWord(r *rand.Rand, x *Index) string {
 	at := uint32(r.IntN(len(x.docs)))
 	term, found := slices.BinarySearch(x.start, at)
@@ -69,7 +68,7 @@ func commonWord(r *rand.Rand, x *Index) string {
 
 func longWord(r *rand.Rand, x *Index, length int) string {
 	for {
-		if w := x.surfaces.at(r.IntN(x.surfaces.len())); len(w) >= length {
+		if w := x.forms.at(r.IntN(x.forms.len())); len(w) >= length {
 			return w
 		}
 	}
@@ -107,7 +106,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// BenchmarkBuild also gives what an index weighs, of which kind texts are.
+// BenchmarkBuild also reports the size of the index.
 func BenchmarkBuild(b *testing.B) {
 	const tools = 100_000
 	rich, _ := richCatalog(tools, 160_000, 1)
@@ -120,7 +119,7 @@ func BenchmarkBuild(b *testing.B) {
 					b.Fatal(err)
 				}
 				b.ReportMetric(float64(heapInUse()-before)/tools, "B/tool")
-				b.ReportMetric(float64(x.surfaces.len()), "words")
+				b.ReportMetric(float64(x.forms.len()), "words")
 				b.ReportMetric(float64(len(x.docs)), "postings")
 			}
 		})

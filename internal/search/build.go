@@ -11,10 +11,10 @@ import (
 	"palmares/internal/markdown"
 )
 
-// Build indexes the names, taglines and reviews of a catalogue, whose tools are
-// sorted by slug and must not change afterwards. A hundred thousand tools take
-// several seconds, during which it lets others have the processor after every
-// tool; it stops early, with the context's error, when the context ends.
+// Build indexes the names, taglines and reviews of a catalogue, whose tools must be
+// sorted by slug and not change afterwards. A hundred thousand tools take several
+// seconds, during which it yields the processor after every tool. It returns the
+// context's error if the context ends first.
 func Build(ctx context.Context, c *catalog.Catalog) (*Index, error) {
 	b := newBuilder(len(c.Tools))
 	for i := range c.Tools {
@@ -22,13 +22,13 @@ func Build(ctx context.Context, c *catalog.Catalog) (*Index, error) {
 			return nil, err
 		}
 		b.add(&c.Tools[i], true)
-		runtime.Gosched() // on one core a request would wait for the time slice otherwise
+		runtime.Gosched() // otherwise, on one core, requests would wait for a time slice
 	}
 	return b.index(c.Tools), nil
 }
 
-// Names indexes the names alone, in a fraction of a second, for the time until
-// Build is done.
+// Names indexes only the names, in a fraction of a second, for use until Build is
+// done.
 func Names(c *catalog.Catalog) *Index {
 	b := newBuilder(len(c.Tools))
 	for i := range c.Tools {
@@ -37,29 +37,29 @@ func Names(c *catalog.Catalog) *Index {
 	return b.index(c.Tools)
 }
 
-// A builder reads tools one by one. Words get numbers as they appear; index
-// gives them their places in the sorted lexicons.
+// A builder reads tools one by one. Words are numbered in order of appearance;
+// index then assigns their positions in the sorted lexicons.
 type builder struct {
 	split splitter
 	stem  stemmer
 
-	surfaces map[string]uint32 // the number of each word
-	termOf   []uint32          // by surface
-	stop     []bool            // by surface
-	terms    map[string]uint32 // the number of each stem
-	inName   []bool            // by term
-	tools    []uint32          // by term, how many tools have it
+	forms  map[string]uint32 // number of each form
+	termOf []uint32          // by form
+	stop   []bool            // by form
+	terms  map[string]uint32 // number of each stem
+	inName []bool            // by term
+	tools  []uint32          // by term, number of tools that have it
 
-	// The tool being read.
+	// The current tool.
 	field   field
 	lengths [fieldCount]int
 	counts  [][fieldCount]uint16 // by term; zero for those not in present
 	present []uint32
 
-	// What was read: the terms of every tool in turn. Blocks are let go as they
-	// are sorted into the index, lest everything be held twice.
+	// The terms of all tools so far, in order. Blocks are released as they are
+	// sorted into the index, so that not everything is held twice.
 	blocks []*block
-	ends   []int // by tool, how many entries there are up to it
+	ends   []int // by tool, number of entries up to its end
 	count  int
 }
 
@@ -73,9 +73,9 @@ const blockSize = 1 << 16
 func newBuilder(tools int) *builder {
 	b := &builder{
 		stem:     newStemmer(),
-		surfaces: map[string]uint32{},
-		terms:    map[string]uint32{},
-		ends:     make([]int, 0, tools),
+		forms: map[string]uint32{},
+		terms: map[string]uint32{},
+		ends:  make([]int, 0, tools),
 	}
 	b.split.emit = b.word
 	return b
@@ -101,7 +101,7 @@ func (b *builder) add(t *catalog.Tool, texts bool) {
 		weight := 0.0
 		for f, count := range b.counts[term] {
 			if count > 0 {
-				weight += fields[f].worth * saturated(field(f), int(count), b.lengths[f])
+				weight += fields[f].weight * saturated(field(f), int(count), b.lengths[f])
 			}
 		}
 		b.push(term, weightByte(weight))
@@ -120,18 +120,18 @@ func (b *builder) read(f field, text string) {
 }
 
 func (b *builder) word(word []byte, extra bool) {
-	surface, ok := b.surfaces[string(word)]
+	form, ok := b.forms[string(word)]
 	if !ok {
-		surface = b.newSurface(string(word))
+		form = b.newForm(string(word))
 	}
-	// A name may be made of the words that are of no use elsewhere.
-	if b.stop[surface] && b.field != inName {
+	// A name may consist of stop words.
+	if b.stop[form] && b.field != inName {
 		return
 	}
 	if !extra {
 		b.lengths[b.field]++
 	}
-	term := b.termOf[surface]
+	term := b.termOf[form]
 	counts := &b.counts[term]
 	if *counts == [fieldCount]uint16{} {
 		b.present = append(b.present, term)
@@ -141,9 +141,9 @@ func (b *builder) word(word []byte, extra bool) {
 	}
 }
 
-func (b *builder) newSurface(word string) uint32 {
-	surface := uint32(len(b.termOf))
-	b.surfaces[word] = surface
+func (b *builder) newForm(word string) uint32 {
+	form := uint32(len(b.termOf))
+	b.forms[word] = form
 	stem := b.stem.stem(word)
 	term, ok := b.terms[stem]
 	if !ok {
@@ -155,7 +155,7 @@ func (b *builder) newSurface(word string) uint32 {
 	}
 	b.termOf = append(b.termOf, term)
 	b.stop = append(b.stop, isStop(word))
-	return surface
+	return form
 }
 
 func (b *builder) push(term uint32, weight uint8) {
@@ -168,53 +168,57 @@ func (b *builder) push(term uint32, weight uint8) {
 	b.count++
 }
 
-// index sorts what was read by term.
+// index sorts the entries by term.
 func (b *builder) index(tools []catalog.Tool) *Index {
 	x := &Index{tools: tools}
 	x.workspaces.New = x.newWorkspace
 
 	stems := slices.Sorted(maps.Keys(b.terms))
 	x.stems = newLexicon(stems)
-	place := make([]uint32, len(stems)) // by number of a term
+	position := make([]uint32, len(stems)) // by number of a term
 	x.start = make([]uint32, len(stems)+1)
 	x.inName = make([]bool, len(stems))
 	for i, stem := range stems {
 		number := b.terms[stem]
-		place[number] = uint32(i)
+		position[number] = uint32(i)
 		x.start[i+1] = x.start[i] + b.tools[number]
 		x.inName[i] = b.inName[number]
 	}
-	surfaces := slices.Sorted(maps.Keys(b.surfaces))
-	x.surfaces = newLexicon(surfaces)
-	x.termOf = make([]uint32, len(surfaces))
-	for i, word := range surfaces {
-		x.termOf[i] = place[b.termOf[b.surfaces[word]]]
+	forms := slices.Sorted(maps.Keys(b.forms))
+	x.forms = newLexicon(forms)
+	x.termOf = make([]uint32, len(forms))
+	for i, word := range forms {
+		x.termOf[i] = position[b.termOf[b.forms[word]]]
 	}
+	b.sortPostings(x, position)
+
+	x.boost = make([]float32, len(tools))
+	for i := range tools {
+		x.boost[i] = boostOf(&tools[i])
+	}
+	x.indexNames()
+	return x
+}
+
+func (b *builder) sortPostings(x *Index, position []uint32) {
 
 	x.docs = make([]uint32, b.count)
 	x.weight = make([]uint8, b.count)
 	next := slices.Clone(x.start)
 	tool := 0
-	for read := range b.count {
-		for read >= b.ends[tool] {
+	for entry := range b.count {
+		for entry >= b.ends[tool] {
 			tool++
 		}
-		from, i := b.blocks[read/blockSize], read%blockSize
-		at := &next[place[from.terms[i]]]
+		from, i := b.blocks[entry/blockSize], entry%blockSize
+		at := &next[position[from.terms[i]]]
 		x.docs[*at], x.weight[*at] = uint32(tool), from.weights[i]
 		*at++
 		if i == blockSize-1 {
-			b.blocks[read/blockSize] = nil
+			b.blocks[entry/blockSize] = nil
 			runtime.Gosched()
 		}
 	}
-
-	x.favour = make([]float32, len(tools))
-	for i := range tools {
-		x.favour[i] = favourOf(&tools[i])
-	}
-	x.indexNames()
-	return x
 }
 
 func (x *Index) indexNames() {

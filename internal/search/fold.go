@@ -8,24 +8,23 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A kind says what a character does to the word it stands in.
+// A kind is the role of a character in a word.
 type kind uint8
 
 const (
 	gap        kind = iota // ends a word
-	letter                 // belongs to it, digits too
-	ignored                // is as if it were not there: combining accents, soft hyphens
-	hyphen                 // ends a word that goes on: vibe-coder is also vibecoder
-	apostrophe             // as a hyphen, and what it follows may be elided: l’image
+	letter                 // part of a word; digits too
+	ignored                // skipped: combining accents, soft hyphens
+	hyphen                 // ends a part of a word: vibe-coder is also vibecoder
+	apostrophe             // like a hyphen, except after an elided word: l’image
 )
 
 type folded struct {
-	as   string // without case and accents; one character may become several
+	as   string // without case and accents; may be several characters
 	kind kind
 }
 
-// foldedLatin spares the tables of Unicode to all that French and its neighbours
-// are written with.
+// foldedLatin is a table of the Latin characters, faster than those of Unicode.
 var foldedLatin = func() (table [0x250]folded) {
 	for r := range table {
 		table[r] = foldAny(rune(r))
@@ -70,23 +69,23 @@ func foldAny(r rune) folded {
 	return folded{as: string(as), kind: letter}
 }
 
-// undecomposed are letters that Unicode does not take apart but readers do.
+// undecomposed holds letters that Unicode does not decompose but readers do.
 var undecomposed = map[rune]string{
 	'œ': "oe", 'æ': "ae", 'ß': "ss", 'ø': "o", 'đ': "d", 'ð': "d", 'ł': "l", 'ħ': "h", 'ı': "i", 'þ': "th", 'ŧ': "t",
 }
 
-// maxWord is the length in bytes at which words are cut, in the index and in
-// queries alike, so that no text can make a word expensive. The longest word of
-// French dictionaries has 25 letters.
+// maxWord is the length in bytes at which words are truncated, both in the index
+// and in queries, to limit the cost of a word. The longest word of French
+// dictionaries has 25 letters.
 const maxWord = 40
 
-// A splitter cuts texts into folded words and hands each to emit, which must not
-// keep it. Besides the words as they stand it finds the other ways to write them,
-// as extras: "GPT-4" holds gpt, 4 and the extra gpt4; "gpt4" the extras gpt and 4.
+// A splitter splits texts into folded words and calls emit for each, which must not
+// retain it. It also emits the other ways to write a word, as extras: "GPT-4" is
+// gpt, 4 and the extra gpt4; "gpt4" has the extras gpt and 4.
 type splitter struct {
 	emit   func(word []byte, extra bool)
-	part   []byte // the word being read
-	joined []byte // the parts before it that hyphens tie to it
+	part   []byte // the current word
+	joined []byte // the previous parts of a hyphenated word
 	parts  int
 }
 
@@ -113,7 +112,7 @@ func (s *splitter) split(text string) {
 }
 
 func (s *splitter) endPart() {
-	if len(s.part) == 0 { // two signs in a row tie nothing
+	if len(s.part) == 0 { // two hyphens in a row join nothing
 		s.endJoined()
 		return
 	}
@@ -129,8 +128,8 @@ func (s *splitter) endPart() {
 	s.part = s.part[:0]
 }
 
-// endJoined gives what hyphens tied as one word. Dates and other figures are no
-// words, and long chains are none that anybody writes in one.
+// endJoined emits the parts of a hyphenated word as one word, except numbers such
+// as dates, and long chains, which nobody writes as one word.
 func (s *splitter) endJoined() {
 	if s.parts > 1 && s.parts <= 4 && len(s.joined) <= maxWord && !allDigits(s.joined) {
 		s.emit(s.joined, true)
@@ -159,12 +158,11 @@ func allDigits(word []byte) bool {
 	return true
 }
 
-// nameKey is a name, or a query taken as one, without anything that readers may
-// write otherwise: case, accents, signs and the spaces between words. Bit i of
-// ends is set when a word ends after i bytes. A name that is all signs stands
-// for itself.
+// nameKey returns the key of a name, or of a query compared with names: the text
+// without case, accents, punctuation and spaces. Bit i of ends is set if a word
+// ends after i bytes. A name without letters is its own key.
 func nameKey(text string) (key string, ends uint64) {
-	text = cut(text, maxQuery)
+	text = truncate(text, maxQuery)
 	var b strings.Builder
 	for _, r := range text {
 		switch f := fold(r); f.kind {
@@ -181,7 +179,7 @@ func nameKey(text string) (key string, ends uint64) {
 	return b.String(), ends
 }
 
-// keyWords are the words that the key of a text is made of.
+// keyWords returns the key of each word of a text.
 func keyWords(text string) []string {
 	var words []string
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool {
@@ -195,8 +193,8 @@ func keyWords(text string) []string {
 	return words
 }
 
-// cut shortens a text to at most n bytes, between characters.
-func cut(text string, n int) string {
+// truncate shortens a text to at most n bytes, between characters.
+func truncate(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}

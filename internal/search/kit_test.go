@@ -10,7 +10,7 @@ import (
 	"palmares/internal/catalog"
 )
 
-// tool makes one from a name, a tagline and a review.
+// tool returns a tool with a name, a tagline and a review.
 func tool(name, tagline, body string) catalog.Tool {
 	key, _ := nameKey(name)
 	return catalog.Tool{Slug: key, Name: name, Tagline: tagline, Body: body}
@@ -27,7 +27,7 @@ func index(t testing.TB, tools ...catalog.Tool) (*Index, *catalog.Catalog) {
 	return x, c
 }
 
-// find gives the names of all that a text finds, the best first.
+// find returns the names of all hits, best first.
 func find(x *Index, text string) []string {
 	var names []string
 	for _, hit := range x.Search(Query{Text: text, Limit: len(x.tools)}).Hits {
@@ -36,16 +36,13 @@ func find(x *Index, text string) []string {
 	return names
 }
 
-// richCatalog invents a catalogue whose reviews draw on a large vocabulary, as
-// frequently as people use words (Zipf's law), with plurals, accents and elisions.
-// It also gives the words, the most frequent first.
-func richCatalog(tools, vocabulary int, seed uint64) (*catalog.Catalog, []string) {
-	r := rand.New(rand.NewPCG(seed, 1))
+// vocabulary invents size words with plurals and accents.
+func vocabulary(r *rand.Rand, size int) []string {
 	syllables := strings.Fields(`a ba bé bri cha cé cho cla co cra da dé di dou dra é en er fa fé flo fra ga gé gi gra
 		gue ha hé i in ja jou ka la lé li lo lu ma mé mi mo mu na né ni nou o on ou pa pé pi plo por pra quo ra ré ri ro
 		rou sa sé si so sta su ta té ti to tra tu u un va vé vi vo vra xa y za zo`)
 	endings := []string{"", "s", "e", "es", "er", "ée", "és", "ation", "ement", "eur", "euse", "ique", "iques", "ité"}
-	words := make([]string, 0, vocabulary)
+	words := make([]string, 0, size)
 	seen := map[string]bool{}
 	for len(words) < cap(words) {
 		var b strings.Builder
@@ -58,6 +55,15 @@ func richCatalog(tools, vocabulary int, seed uint64) (*catalog.Catalog, []string
 			words = append(words, w)
 		}
 	}
+	return words
+}
+
+// richCatalog invents a catalogue whose reviews use a large vocabulary, with the
+// word frequencies of real texts (Zipf's law) and elisions. It also returns the
+// words, the most frequent first.
+func richCatalog(tools, size int, seed uint64) (*catalog.Catalog, []string) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	words := vocabulary(r, size)
 	word := func() string {
 		// Zipf with exponent 1: a rank whose logarithm is uniform.
 		return words[int(math.Pow(float64(len(words)), r.Float64()))-1]
@@ -105,7 +111,7 @@ func richCatalog(tools, vocabulary int, seed uint64) (*catalog.Catalog, []string
 	return c, words
 }
 
-// mistype changes a word by one edit that leaves it a word.
+// mistype returns a word with one typo.
 func mistype(r *rand.Rand, word string) string {
 	b := []byte(word)
 	i := r.IntN(len(b))

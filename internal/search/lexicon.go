@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// A lexicon is a sorted list of words, kept as one text: a string header for each
-// would cost more than the words themselves. A word is known by its place.
+// A lexicon is a sorted list of words, identified by their index. It is stored as
+// one string, because a string header per word would take more memory than the
+// words.
 type lexicon struct {
 	text   string
-	ends   []uint32 // by place, where the word ends in the text
-	shared []uint8  // by place, how many bytes the word begins with are those of the one before
+	ends   []uint32 // by index, where the word ends in text
+	shared []uint8  // by index, length of the prefix shared with the previous word
 }
 
-// newLexicon keeps words, which are sorted and may repeat.
+// newLexicon returns a lexicon of words, which must be sorted and may repeat.
 func newLexicon(words []string) lexicon {
 	size := 0
 	for _, word := range words {
@@ -47,15 +48,15 @@ func (l *lexicon) at(i int) string {
 	return l.text[start:l.ends[i]]
 }
 
-// find gives the first place of a word.
+// find returns the first index of a word.
 func (l *lexicon) find(word string) (int, bool) {
 	i := sort.Search(l.len(), func(i int) bool { return l.at(i) >= word })
 	return i, i < l.len() && l.at(i) == word
 }
 
-// prefixed gives the places, from first to before last, of the words that begin so.
-func (l *lexicon) prefixed(prefix string) (first, last int) {
+// prefixed returns the range [first, end) of the words with a prefix.
+func (l *lexicon) prefixed(prefix string) (first, end int) {
 	first = sort.Search(l.len(), func(i int) bool { return l.at(i) >= prefix })
-	last = first + sort.Search(l.len()-first, func(i int) bool { return !strings.HasPrefix(l.at(first+i), prefix) })
-	return first, last
+	end = first + sort.Search(l.len()-first, func(i int) bool { return !strings.HasPrefix(l.at(first+i), prefix) })
+	return first, end
 }

@@ -9,24 +9,24 @@ import (
 	"palmares/internal/catalog"
 )
 
-// A field is a part of a tool in which words are found.
+// A field is an indexed part of a tool.
 type field int
 
 const (
 	inName  field = iota
-	inAlias       // what the tool was called before
+	inAlias       // a former slug
 	inTagline
 	inHeading
 	inText
 	fieldCount
 )
 
-// fields says what a word in each is worth, and how many words one usually has:
-// in a longer one each says less. Worth is added up after each field has been
-// saturated on its own, so that a review which repeats a word can never weigh as
-// much as a name. The usual lengths are given rather than measured, so that what
-// a tool is worth does not change when another is published.
-var fields = [fieldCount]struct{ worth, usual float64 }{
+// fields holds the weight of a word in each field, and the usual number of words:
+// in a longer field each word counts less. Each field is saturated on its own
+// before the weights are added, so that a review that repeats a word never counts
+// as much as a name. The usual lengths are constants, not averages, so that the
+// score of a tool does not change when another tool is published.
+var fields = [fieldCount]struct{ weight, usual float64 }{
 	inName:    {20, 2},
 	inAlias:   {14, 2},
 	inTagline: {4, 10},
@@ -34,23 +34,23 @@ var fields = [fieldCount]struct{ worth, usual float64 }{
 	inText:    {1, 300},
 }
 
-// BM25's constants: how soon repetition stops to count, how much length does.
+// The constants of BM25.
 const (
-	saturation   = 1.2
-	lengthMatter = 0.5
+	k1 = 1.2 // how quickly repetition saturates
+	b  = 0.5 // how much the length matters
 )
 
-// saturated gives the part, from 0 to 1, of a field's worth that a word has which
-// occurs count times among length words.
+// saturated returns the part, from 0 to 1, of a field's weight for a word that
+// occurs count times in a field of length words.
 func saturated(f field, count, length int) float64 {
-	norm := saturation * (1 - lengthMatter + lengthMatter*float64(length)/fields[f].usual)
+	norm := k1 * (1 - b + b*float64(length)/fields[f].usual)
 	return float64(count) / (float64(count) + norm)
 }
 
-// Weights are stored in a byte, on a square scale: what a word is worth in a
-// review must still be told apart, and a name is worth many times that.
+// Weights are stored in a byte, on a quadratic scale, which keeps small weights
+// apart: a word in a name weighs many times one in a review.
 var (
-	maxWeight = fields[inName].worth + fields[inAlias].worth + fields[inTagline].worth + fields[inHeading].worth + fields[inText].worth
+	maxWeight = fields[inName].weight + fields[inAlias].weight + fields[inTagline].weight + fields[inHeading].weight + fields[inText].weight
 	weights   = func() (table [256]float32) {
 		for b := range table {
 			table[b] = float32(maxWeight * float64(b*b) / (255 * 255))
@@ -63,45 +63,45 @@ func weightByte(weight float64) uint8 {
 	return uint8(max(math.Round(255*math.Sqrt(weight/maxWeight)), 1))
 }
 
-// favourOf is the light preference among tools that match alike: tested ones,
-// and those that did well.
-func favourOf(t *catalog.Tool) float32 {
+// boostOf returns a slight preference for tested tools and high scores among tools
+// that match equally well.
+func boostOf(t *catalog.Tool) float32 {
 	if t.Score == nil {
 		return 1
 	}
 	return float32(1.02 + *t.Score*0.003)
 }
 
-// rating is what orders the tools of one level. A name may match without any word
-// of it (as one letter does); the preference counts then too.
+// rating orders the tools of one level. The constant makes the boost count for
+// names that match without a word, as a single letter does.
 func (x *Index) rating(w *workspace, tool int) float32 {
-	return (w.score[tool] + 0.1) * x.favour[tool]
+	return (w.score[tool] + 0.1) * x.boost[tool]
 }
 
-// How much a word is believed to be the one that was meant.
+// The confidence that a term is the one that was meant.
 const (
-	written    = 1.0
-	tied       = 0.9 // with its neighbour: "chat gpt" for chatgpt
+	exact      = 1.0
+	joined     = 0.9 // with the next word: "chat gpt" for chatgpt
 	unfinished = 0.5
-	slipped    = 0.4 // halved for a second slip, and when unfinished besides
+	mistyped   = 0.4 // halved for a second typo, and if also unfinished
 )
 
 // A queryTerm is a term that a word of a query may stand for.
 type queryTerm struct {
-	term   uint32
-	belief float32
+	term       uint32
+	confidence float32
 }
 
-// add credits every tool that has one of the terms with the best of them, and
-// with the bit of the word they stand for. A word is worth more the fewer tools
-// have it, as in BM25.
+// add adds the value of a word to every tool that has one of its terms (the best
+// of them), and sets the bit of the word. A word counts more the fewer tools have
+// it, as in BM25.
 func (x *Index) add(w *workspace, terms []queryTerm, bit uint16) {
 	w.touched = w.touched[:0]
 	for _, t := range terms {
-		first, last := x.start[t.term], x.start[t.term+1]
-		docs, weight := x.docs[first:last], x.weight[first:last]
+		first, end := x.start[t.term], x.start[t.term+1]
+		docs, weight := x.docs[first:end], x.weight[first:end]
 		for k, doc := range docs {
-			value := t.belief * weights[weight[k]]
+			value := t.confidence * weights[weight[k]]
 			if before := w.best[doc]; before == 0 {
 				w.touched = append(w.touched, doc)
 				w.best[doc] = value
@@ -111,60 +111,61 @@ func (x *Index) add(w *workspace, terms []queryTerm, bit uint16) {
 		}
 	}
 	all, have := float64(len(x.tools)), float64(len(w.touched))
-	rarity := float32(math.Log(1 + (all-have+0.5)/(have+0.5)))
+	idf := float32(math.Log(1 + (all-have+0.5)/(have+0.5)))
 	for _, doc := range w.touched {
-		w.score[doc] += rarity * w.best[doc]
+		w.score[doc] += idf * w.best[doc]
 		w.found[doc] |= bit
 		w.best[doc] = 0
 	}
 }
 
-// The levels on which a name matches; those of a higher one come first.
+// The levels of a match by name; higher ones come first.
 const (
-	nameWithin     = 1 + iota // the query has other words besides
-	nameBegins                // in the middle of a word
-	nameBeginsWord            // and a word ends there
-	nameFolds                 // but for case, accents and signs it is the query
-	nameIs
+	nameInQuery    = 1 + iota // the query contains the name
+	namePrefix                // the name begins with the query
+	nameWordPrefix            // the same, and a word ends there
+	nameFolded                // equal, ignoring accents and punctuation
+	nameEqual                 // equal, ignoring case
 )
 
-// matchNames finds the names that are or begin with the text, taken as one.
+// matchNames sets the level of the names that equal or begin with the text, and
+// reports whether there are any.
 func (x *Index) matchNames(w *workspace, text string) bool {
 	key, _ := nameKey(text)
 	if key == "" {
 		return false
 	}
 	open := isOpen(text)
-	some := false
-	first, last := x.names.prefixed(key)
-	for i := first; i < last; i++ {
-		level := uint8(nameBegins)
+	found := false
+	first, end := x.names.prefixed(key)
+	for i := first; i < end; i++ {
+		level := uint8(namePrefix)
 		switch tool := x.nameOf[i]; {
 		case len(x.names.at(i)) == len(key) && strings.EqualFold(x.tools[tool].Name, strings.TrimSpace(text)):
-			level = nameIs
+			level = nameEqual
 		case len(x.names.at(i)) == len(key):
-			level = nameFolds
+			level = nameFolded
 		case len(key) < 64 && x.nameEnds[i]&(1<<len(key)) != 0:
-			level = nameBeginsWord
+			level = nameWordPrefix
 		case !open:
 			continue
 		}
 		w.level[x.nameOf[i]] = max(level, w.level[x.nameOf[i]])
-		some = true
+		found = true
 	}
-	return some
+	return found
 }
 
-// The limits of the names that are looked for within a query.
+// The limits of the names looked up within a query.
 const (
 	maxNameWords   = 6
-	maxWordsWithin = 2 * maxWords // a name has words that are not looked for by themselves
+	maxWordsWithin = 2 * maxWords // more than maxWords, because stop words count here
 )
 
-// matchNamesWithin finds the names that the text has whole, among other words:
-// who asks for the price of a tool means that tool, whether or not its review
-// has the word. Where names overlap, the longest from the left is meant. What is
-// a word of no use or a single letter elsewhere is not taken for a name.
+// matchNamesWithin sets the level of the names that occur in the text among other
+// words: a query for the price of a tool means that tool, whether or not its review
+// has the word "price". Where names overlap, the longest one from the left counts.
+// Stop words and single letters are not matched with names.
 func (x *Index) matchNamesWithin(w *workspace, text string) {
 	words := keyWords(text)
 	words = words[:min(len(words), maxWordsWithin)]
@@ -179,7 +180,7 @@ func (x *Index) matchNamesWithin(w *workspace, text string) {
 				continue
 			}
 			for ; at < x.names.len() && x.names.at(at) == key; at++ {
-				w.level[x.nameOf[at]] = nameWithin
+				w.level[x.nameOf[at]] = nameInQuery
 			}
 			i += n - 1
 			break
@@ -187,10 +188,10 @@ func (x *Index) matchNamesWithin(w *workspace, text string) {
 	}
 }
 
-// sortKey packs what orders a hit into a number that is larger the better it is:
-// 4 bits of level, 28 of score, 32 for the slug, which is the order of the
-// catalogue itself. A score is at most that of 12 words of weight 41 and rarity
-// 15 (one tool in a million has them), which leaves steps of a 32,768th.
+// sortKey packs the order of a hit into a number, larger for better hits: 4 bits of
+// level, 28 of score, and 32 for the slug, which is the order of the catalogue. A
+// score is at most that of 12 words of weight 41 and idf 15 (one tool in a million
+// has them), which leaves steps of 1/32768.
 func sortKey(level uint8, score float32, tool int) uint64 {
 	const steps = 1 << 15
 	fixed := min(uint64(float64(score)*steps), 1<<28-1)
@@ -199,10 +200,10 @@ func sortKey(level uint8, score float32, tool int) uint64 {
 
 func toolOf(key uint64) int { return int(math.MaxUint32 - uint32(key)) }
 
-// best gives the n largest keys, the largest first. It may reorder keys.
+// best returns the n largest keys, in descending order. It may reorder keys.
 func best(keys []uint64, n int) []uint64 {
-	if n < len(keys)/8 { // otherwise sorting all is as fast
-		top := smallestFirst(keys[:n])
+	if n < len(keys)/8 { // otherwise sorting all of them is as fast
+		top := minHeap(keys[:n])
 		heap.Init(top)
 		for _, key := range keys[n:] {
 			if n > 0 && key > top[0] {
@@ -217,11 +218,11 @@ func best(keys []uint64, n int) []uint64 {
 	return keys[:n]
 }
 
-// smallestFirst is a heap of keys; only its order is ever needed.
-type smallestFirst []uint64
+// minHeap is a heap of constant size; Push and Pop are never called.
+type minHeap []uint64
 
-func (s smallestFirst) Len() int           { return len(s) }
-func (s smallestFirst) Less(i, j int) bool { return s[i] < s[j] }
-func (s smallestFirst) Swap(i, j int)      { s[i], s[j] = s[j], s[i] }
-func (s smallestFirst) Push(any)           {}
-func (s smallestFirst) Pop() any           { return nil }
+func (h minHeap) Len() int           { return len(h) }
+func (h minHeap) Less(i, j int) bool { return h[i] < h[j] }
+func (h minHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h minHeap) Push(any)           {}
+func (h minHeap) Pop() any           { return nil }

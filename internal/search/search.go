@@ -1,15 +1,14 @@
 // Package search finds tools by the words of their names, taglines and reviews.
 //
-// It is a room of its own so that the website and the API look in one index and
-// find the same. The index is made for one catalogue and never changes: searching
-// needs no lock, and a new publication gets a new one. It is an inverted index held
-// in a few flat slices (a posting is five bytes), because a map of lists would weigh
-// more than the texts. Everything that ranks a posting is settled when it is built,
-// so that a query only adds up.
+// The index of a catalogue is immutable: searching needs no lock, and a new
+// publication gets a new index. It is an inverted index in a few flat slices (a
+// posting takes five bytes), because a map of lists would take more memory than
+// the texts. The weight of a posting is computed when the index is built, so that
+// a query only adds weights.
 //
-// Readers are forgiven much: case and accents never matter, forms of a French word
-// are one word, the last word may be unfinished, and a word that nobody wrote is
-// taken for the ones it resembles. What they wrote exactly still comes first.
+// Queries are matched leniently: case and accents are ignored, the forms of a
+// French word are one word, the last word may be unfinished, and an unknown word
+// stands for similar ones. Exact matches come first.
 package search
 
 import (
@@ -19,65 +18,66 @@ import (
 	"palmares/internal/catalog"
 )
 
-// The limits of a query. What goes beyond is not looked at: a longer one is no
-// question, and an answer must cost milliseconds whatever was sent.
+// The limits of a query. The rest is ignored, so that every query takes
+// milliseconds.
 const (
 	maxQuery = 512 // bytes
 	maxWords = 12
 )
 
-// An Index finds the tools of one catalogue. Build and Names make it; after that
-// nothing changes it, and any number of goroutines may search.
+// An Index is the search index of one catalogue, made by Build or Names. It is
+// immutable and safe for concurrent use.
 type Index struct {
 	tools []catalog.Tool
 
-	surfaces lexicon  // words as they are written, folded
-	termOf   []uint32 // by surface, the term it is a form of
-	stems    lexicon  // by term, what its forms have in common
-	inName   []bool   // by term, whether a tool's name has it, or a former one
+	forms  lexicon  // words as written, folded
+	termOf []uint32 // by form, its term
+	stems  lexicon  // by term, the stem of its forms
+	inName []bool   // by term, whether it is in the name or a former slug of a tool
 
-	// The postings of term t are those from start[t] to before start[t+1].
+	// The postings of term t are those in [start[t], start[t+1]).
 	start  []uint32
 	docs   []uint32 // the tool; ascending within a term
-	weight []uint8  // what the term is worth in that tool, see weights
+	weight []uint8  // of the term in that tool, see weights
 
-	names    lexicon  // the keys of all names, former ones too
+	names    lexicon  // keys of all names and former slugs
 	nameOf   []uint32 // by key, its tool
 	nameEnds []uint64 // by key, where its words end
 
-	favour []float32 // by tool, the factor that breaks near ties
+	boost []float32 // by tool, a factor that breaks near ties
 
 	workspaces sync.Pool // of *workspace
 }
 
-// A Query asks for a part of the tools that match a text, the best first.
+// A Query selects a part of the tools that match a text, best first.
 type Query struct {
 	Text          string
 	Offset, Limit int
 
-	// Keep, unless nil, leaves out the tools (indexes in the catalogue) for which
-	// it says false. It may be called for many.
+	// Keep, if not nil, drops the tools (indexes in the catalogue) for which it
+	// returns false. It may be called for many tools.
 	Keep func(tool int) bool
 }
 
-// A Result is the part that was asked for.
+// A Result is the selected part of the matching tools.
 type Result struct {
 	Hits  []Hit
-	Total int // how many there are in all, kept ones only
+	Total int // number of matching tools that Keep keeps
 
-	// Partial says that no tool has all the words; the hits have the most of them.
+	// Partial is set if no tool has all the words. The hits are then the tools that
+	// have the most of them.
 	Partial bool
 }
 
-// A Hit is a tool that matches. Scores compare hits of one query, no more; a hit
-// whose name is, begins with or stands within the query comes before others
+// A Hit is a tool that matches. Scores are comparable only within one query. A hit
+// whose name equals the query, begins with it or occurs in it precedes others,
 // whatever its score.
 type Hit struct {
 	Tool  int // index in the catalogue
 	Score float64
 }
 
-// Search finds the tools that match a query. The order is total and the same on
+// Search returns the tools that match a query. The order is total and the same on
 // every node: by how the name matches, then by score, then by slug.
 func (x *Index) Search(q Query) Result {
 	w := x.workspaces.Get().(*workspace)
@@ -99,8 +99,8 @@ func (x *Index) Search(q Query) Result {
 	return r
 }
 
-// Matches finds the tools that match a text, for whoever lists them in an order
-// of their own: bit i%64 of word i/64 is set when tool i does. Partial is as in
+// Matches returns the set of tools that match a text, for callers that sort them
+// differently: bit i%64 of word i/64 is set if tool i matches. partial is that of
 // Result.
 func (x *Index) Matches(text string) (set []uint64, partial bool) {
 	w := x.workspaces.Get().(*workspace)
@@ -116,16 +116,16 @@ func (x *Index) Matches(text string) (set []uint64, partial bool) {
 	return set, partial
 }
 
-// A workspace is what one search needs, by tool. It is kept between searches
-// because making it anew would be most of the work.
+// A workspace holds the state of one search, by tool. Workspaces are pooled,
+// because allocating one would be most of the work.
 type workspace struct {
 	score []float32
-	found []uint16  // a bit for each word of the query that the tool has
+	found []uint16  // one bit per word of the query that the tool has
 	level []uint8   // how the name matches
-	best  []float32 // of the word being looked for; zero between words
+	best  []float32 // value of the current word; zero between words
 
 	words      []queryWord
-	touched    []uint32 // tools that have the word being looked for
+	touched    []uint32 // tools that have the current word
 	keys       []uint64
 	neighbours []neighbour
 }
@@ -137,10 +137,10 @@ func (x *Index) newWorkspace() any {
 	}
 }
 
-// A matching says which tools match: those whose name does, and those that have
+// A matching decides which tools match: those whose name does, and those that have
 // enough of the words.
 type matching struct {
-	enough  int // words
+	enough  int // number of words; 0 if only names match
 	partial bool
 }
 
@@ -148,10 +148,11 @@ func (m matching) has(w *workspace, i int) bool {
 	return w.level[i] > 0 || m.enough > 0 && bits.OnesCount16(w.found[i]) >= m.enough
 }
 
-// match looks for all words. Only when no tool has them all are words suspected
-// that the catalogue knows; and if that leads nowhere either, most of them will do.
+// match looks up all words. If no tool has them all, it also tries similar words
+// for the words that the catalogue knows; if that does not help, the tools with the
+// most words match.
 func (x *Index) match(w *workspace, text string) matching {
-	text = cut(text, maxQuery)
+	text = truncate(text, maxQuery)
 	clear(w.level)
 	x.matchNamesWithin(w, text)
 	named := x.matchNames(w, text)
@@ -161,7 +162,7 @@ func (x *Index) match(w *workspace, text string) matching {
 	if most == all || named {
 		return matching{enough: all}
 	}
-	if x.suspect(w) {
+	if x.guess(w) {
 		if x.matchWords(w, true) == all {
 			return matching{enough: all}
 		}
@@ -170,8 +171,8 @@ func (x *Index) match(w *workspace, text string) matching {
 	return matching{enough: most, partial: true}
 }
 
-// matchWords adds up what each tool has of the words, and gives the largest
-// number of words that one tool has.
+// matchWords computes the score of each tool and returns the largest number of
+// words that one tool has.
 func (x *Index) matchWords(w *workspace, guessing bool) int {
 	clear(w.score)
 	clear(w.found)

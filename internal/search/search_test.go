@@ -31,7 +31,7 @@ func small(t testing.TB) *Index {
 	return x
 }
 
-func TestWhatIsFound(t *testing.T) {
+func TestQueriesFindTheseTools(t *testing.T) {
 	x := small(t)
 	for _, test := range []struct {
 		promise, query string
@@ -48,31 +48,31 @@ func TestWhatIsFound(t *testing.T) {
 		{"a plural that the stemmer leaves", "vidéo ", []string{"Œuvrelle", "Midjourney"}},
 		{"forms of a verb are one word", "générées images ", []string{"Midjourney"}},
 		{"and without accents too", "generees images ", []string{"Midjourney"}},
-		{"elided articles are no part of a word", "l’export ", []string{"Œuvrelle"}},
+		{"elided articles are not part of a word", "l’export ", []string{"Œuvrelle"}},
 		{"with a typewriter's apostrophe", "d'atelier ", []string{"L’Atelier d’été", "Œuvrelle"}},
 		{"longer elisions", "jusqu'export ", []string{"Œuvrelle"}},
-		{"articles and prepositions are not looked for", "une voix de la synthèse", []string{"Claudette"}},
+		{"articles and prepositions are ignored", "une voix de la synthèse", []string{"Claudette"}},
 		{"a no-break space is a space", "montage\u00a0vidéos\u202f", []string{"Œuvrelle"}},
 		{"a letter is missing", "midjurney ", []string{"Midjourney"}},
 		{"a letter too many", "midjourrney ", []string{"Midjourney"}},
 		{"another letter", "nidjourney ", []string{"Midjourney"}},
 		{"two letters exchanged", "mijdourney ", []string{"Midjourney"}},
-		{"two slips in a long word", "mijdourny ", []string{"Midjourney"}},
-		{"a slip in a short word of a text", "voxi ", []string{"Claudette"}},
+		{"two typos in a long word", "mijdourny ", []string{"Midjourney"}},
+		{"a typo in a short word of a text", "voxi ", []string{"Claudette"}},
 		{"the last word is unfinished", "un agent qui écrit du co", []string{"Claude Code"}},
-		{"an unfinished word with a slip", "midjuo", []string{"Midjourney"}},
+		{"an unfinished word with a typo", "midjuo", []string{"Midjourney"}},
 		{"only the last word may be unfinished", "ag code", []string{"Claude Code"}}, // by most of the words
 		{"hyphens may be left out", "soustitres ", []string{"Œuvrelle"}},
 		{"or be spaces", "sous titres ", []string{"Œuvrelle"}},
-		{"figures may be tied", "gpt4", []string{"Chat GPT"}},
+		{"numbers may be joined to a word", "gpt4", []string{"Chat GPT"}},
 		{"or not", "gpt 4", []string{"Chat GPT"}},
-		{"a name may be written in one", "chatgpt", []string{"Chat GPT"}},
-		{"all words are wanted", "assistant essai résume", []string{"Claude"}},
-		{"a name of signs is itself", "!!!", []string{"!!!"}},
-		{"signs around a word are nothing", "«\u00a0terminal\u00a0» ?", []string{"Claude Code"}},
-		{"what nobody wrote is not found", "hippopotame", nil},
+		{"a name may be written as one word", "chatgpt", []string{"Chat GPT"}},
+		{"all words are required", "assistant essai résume", []string{"Claude"}},
+		{"a name of punctuation is found", "!!!", []string{"!!!"}},
+		{"punctuation around a word is ignored", "«\u00a0terminal\u00a0» ?", []string{"Claude Code"}},
+		{"an unknown word is not found", "hippopotame", nil},
 		{"short words are not guessed at", "xyz", nil},
-		{"nothing finds nothing", "", nil},
+		{"the empty query finds nothing", "", nil},
 		{"nor do spaces", " \u00a0\t", nil},
 		{"nor signs", "?", nil},
 	} {
@@ -84,7 +84,7 @@ func TestWhatIsFound(t *testing.T) {
 	}
 }
 
-func TestExactNameComesFirstThenNamesThatBeginSo(t *testing.T) {
+func TestTheExactNameComesFirstThenNamesWithThatPrefix(t *testing.T) {
 	want := []string{"Claude", "Claude Code", "Claudette"}
 	got := find(small(t), "claude")
 	if diff := cmp.Diff(want[:2], got[:2]); diff != "" {
@@ -114,11 +114,11 @@ func TestANameAmongOtherWordsComesFirst(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{"Claude Code"}, find(small(t), "claude code installation ")); diff != "" {
-		t.Errorf("the longest name is meant: %s", diff)
+		t.Errorf("the longest name does not win: %s", diff)
 	}
 }
 
-func TestAFormerNameFindsTheToolAfterOneThatHasItNow(t *testing.T) {
+func TestAFormerSlugFindsTheToolAfterOneWithThatName(t *testing.T) {
 	x, c := index(t,
 		catalog.Tool{Slug: "astrale", Name: "Astrale", Aliases: []string{"vieille-lanterne"}},
 		catalog.Tool{Slug: "lanterne", Name: "Lanterne"},
@@ -137,7 +137,7 @@ func TestAFormerNameFindsTheToolAfterOneThatHasItNow(t *testing.T) {
 	}
 }
 
-func TestANameWithItsSignsComesBeforeOneWithout(t *testing.T) {
+func TestPunctuationOfANameBreaksTies(t *testing.T) {
 	x, _ := index(t, tool("C", "", ""), tool("c#", "", ""), catalog.Tool{Slug: "cpp", Name: "C++"})
 	for query, want := range map[string]string{"c": "C", "C#": "c#", "c++": "C++"} {
 		if got := find(x, query); len(got) != 3 || got[0] != want {
@@ -146,7 +146,7 @@ func TestANameWithItsSignsComesBeforeOneWithout(t *testing.T) {
 	}
 }
 
-func TestAWordWeighsMoreInANameThanInATaglineThanInAHeadingThanInAText(t *testing.T) {
+func TestNamesCountMoreThanTaglinesThanHeadingsThanText(t *testing.T) {
 	x, _ := index(t,
 		tool("Dans le texte", "Rien", "## Titre\n\n"+strings.Repeat("Un parapluie, des parapluies. ", 40)),
 		tool("Dans le titre", "Rien", "## Le parapluie\n\nRien."),
@@ -169,14 +169,14 @@ func TestTheIntroductionHasNoHeading(t *testing.T) {
 	}
 }
 
-func TestTestedAndBetterToolsComeFirstAmongEqualsThenSlugs(t *testing.T) {
+func TestTiesAreBrokenByScoreThenSlug(t *testing.T) {
 	good, bad := 9.0, 3.0
 	x, _ := index(t,
 		catalog.Tool{Slug: "d", Name: "Un", Tagline: "parapluie"},
 		catalog.Tool{Slug: "a", Name: "Deux", Tagline: "parapluie"},
 		catalog.Tool{Slug: "c", Name: "Trois", Tagline: "parapluie", Score: &good},
 		catalog.Tool{Slug: "b", Name: "Quatre", Tagline: "parapluie", Score: &bad},
-		// Twice the word outweighs the best score.
+		// A repeated word outweighs the best score.
 		catalog.Tool{Slug: "e", Name: "Cinq", Tagline: "parapluie parapluie"},
 	)
 	if diff := cmp.Diff([]string{"Cinq", "Trois", "Quatre", "Deux", "Un"}, find(x, "parapluie ")); diff != "" {
@@ -184,35 +184,35 @@ func TestTestedAndBetterToolsComeFirstAmongEqualsThenSlugs(t *testing.T) {
 	}
 	y, _ := index(t, catalog.Tool{Slug: "a", Name: "Zinc"}, catalog.Tool{Slug: "b", Name: "Zeste", Score: &bad}, catalog.Tool{Slug: "c", Name: "Zone", Score: &good})
 	if diff := cmp.Diff([]string{"Zone", "Zeste", "Zinc"}, find(y, "z")); diff != "" {
-		t.Errorf("where one letter begins the names: %s", diff)
+		t.Errorf("for names with the same first letter: %s", diff)
 	}
 }
 
-func TestWhenNoToolHasAllWordsThoseWithMostAreGivenAndItIsSaid(t *testing.T) {
+func TestIfNoToolHasAllWordsTheResultIsPartial(t *testing.T) {
 	x := small(t)
 	r := x.Search(Query{Text: "assistant généraliste hippopotame ", Limit: 10})
 	if !r.Partial || r.Total != 1 || x.tools[r.Hits[0].Tool].Name != "Claude" {
 		t.Errorf("got %+v", r)
 	}
 	if r := x.Search(Query{Text: "assistant généraliste", Limit: 10}); r.Partial || r.Total != 1 {
-		t.Errorf("all words are there, got %+v", r)
+		t.Errorf("a tool has all words, got %+v", r)
 	}
 	if r := x.Search(Query{Text: "hippopotame", Limit: 10}); r.Partial || r.Total != 0 {
-		t.Errorf("nothing is no part, got %+v", r)
+		t.Errorf("an empty result is partial, got %+v", r)
 	}
 }
 
-func TestAKnownWordIsSuspectedWhenItLeadsNowhere(t *testing.T) {
+func TestSimilarWordsAreTriedIfNoToolHasAllWords(t *testing.T) {
 	x, _ := index(t, tool("Un", "poisson volant", ""), tool("Deux", "poison violent", ""))
 	if diff := cmp.Diff([]string{"Un"}, find(x, "poison volant ")); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"Deux"}, find(x, "poison ")); diff != "" {
-		t.Errorf("a known word that leads somewhere is believed: %s", diff)
+		t.Errorf("a known word with hits is replaced: %s", diff)
 	}
 }
 
-func TestNamesAloneAreFoundUntilTheRestIsRead(t *testing.T) {
+func TestTheNamesIndexFindsOnlyNames(t *testing.T) {
 	x := Names(&catalog.Catalog{Tools: small(t).tools})
 	if diff := cmp.Diff([]string{"Midjourney"}, find(x, "midjurney")); diff != "" {
 		t.Error(diff)
@@ -235,7 +235,7 @@ func TestAnEmptyCatalogueFindsNothing(t *testing.T) {
 	}
 }
 
-func TestBuildingStopsWithItsContext(t *testing.T) {
+func TestBuildStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if x, err := Build(ctx, synthetic.Catalog(10, 1)); !errors.Is(err, context.Canceled) || x != nil {
@@ -264,7 +264,7 @@ func TestEveryToolIsFoundByItsOwnName(t *testing.T) {
 	}
 }
 
-func TestASlipInAnUnknownWordStillFindsTheTool(t *testing.T) {
+func TestATypoInANameStillFindsTheTool(t *testing.T) {
 	c, _ := richCatalog(1_000, 20_000, 3)
 	x := Names(c)
 	r := rand.New(rand.NewPCG(3, 3))
@@ -272,7 +272,7 @@ func TestASlipInAnUnknownWordStillFindsTheTool(t *testing.T) {
 	for i := range c.Tools {
 		key, _ := nameKey(c.Tools[i].Name)
 		word := mistype(r, key)
-		if _, known := x.surfaces.find(word); known || len(key) < 6 || strings.Contains(c.Tools[i].Name, " ") {
+		if _, known := x.forms.find(word); known || len(key) < 6 || strings.Contains(c.Tools[i].Name, " ") {
 			continue
 		}
 		tried++
@@ -285,7 +285,7 @@ func TestASlipInAnUnknownWordStillFindsTheTool(t *testing.T) {
 	}
 }
 
-func TestPagesJoinedAreTheWholeAndAgreeWithMatches(t *testing.T) {
+func TestPagesAddUpAndAgreeWithMatches(t *testing.T) {
 	c, words := richCatalog(300, 10_000, 5)
 	x, err := Build(t.Context(), c)
 	if err != nil {
@@ -299,12 +299,12 @@ func TestPagesJoinedAreTheWholeAndAgreeWithMatches(t *testing.T) {
 			for offset := 0; offset < whole.Total; offset += 7 {
 				page := x.Search(Query{Text: text, Offset: offset, Limit: 7, Keep: keep})
 				if page.Total != whole.Total {
-					t.Fatalf("%q, %s: a page has the total %d, the whole %d", text, name, page.Total, whole.Total)
+					t.Fatalf("%q, %s: a page has the total %d, want %d", text, name, page.Total, whole.Total)
 				}
 				joined = append(joined, page.Hits...)
 			}
 			if diff := cmp.Diff(whole.Hits, joined); diff != "" || len(joined) == 0 {
-				t.Errorf("%q, %s: pages are not the whole: %s", text, name, diff)
+				t.Errorf("%q, %s: the pages do not add up: %s", text, name, diff)
 			}
 			set, partial := x.Matches(text)
 			if partial != whole.Partial {
@@ -321,7 +321,7 @@ func TestPagesJoinedAreTheWholeAndAgreeWithMatches(t *testing.T) {
 	}
 }
 
-func TestTheSameQuestionHasTheSameAnswerHoweverManyAsk(t *testing.T) {
+func TestConcurrentSearchesAgree(t *testing.T) {
 	c, words := richCatalog(200, 10_000, 9)
 	x, err := Build(t.Context(), c)
 	if err != nil {
@@ -333,7 +333,7 @@ func TestTheSameQuestionHasTheSameAnswerHoweverManyAsk(t *testing.T) {
 	}
 	var queries []string
 	for i := range 40 {
-		queries = append(queries, words[i], words[i]+" "+words[200+i], words[1000+i]+"x", cut(words[i], 3))
+		queries = append(queries, words[i], words[i]+" "+words[200+i], words[1000+i]+"x", truncate(words[i], 3))
 	}
 	want := make([]Result, len(queries))
 	for i, text := range queries {
@@ -353,7 +353,7 @@ func TestTheSameQuestionHasTheSameAnswerHoweverManyAsk(t *testing.T) {
 	askers.Wait()
 }
 
-func TestLongQueriesAreCutAndAnswered(t *testing.T) {
+func TestLongQueriesAreTruncated(t *testing.T) {
 	x := small(t)
 	long := "midjourney images " + strings.Repeat("midjourney ", 100_000)
 	if got := find(x, long); !slices.Equal(got, []string{"Midjourney"}) {
@@ -367,7 +367,7 @@ func TestLongQueriesAreCutAndAnswered(t *testing.T) {
 	w := x.newWorkspace().(*workspace)
 	x.match(w, many.String())
 	if len(w.words) > maxWords {
-		t.Errorf("%d words are looked for", len(w.words))
+		t.Errorf("%d words are looked up", len(w.words))
 	}
 	name := strings.Repeat("très ", 200) + "long"
 	y, _ := index(t, catalog.Tool{Slug: "long", Name: name})
@@ -376,7 +376,7 @@ func TestLongQueriesAreCutAndAnswered(t *testing.T) {
 	}
 }
 
-func FuzzAnyQueryIsAnsweredTheSameWithoutCaseAndAccents(f *testing.F) {
+func FuzzCaseAndAccentsDoNotMatter(f *testing.F) {
 	for _, text := range []string{
 		"", " ", "claude", "l’", "d’d’d’", "'''", "---", "a-b-c-d-e-f", "gpt4", "4gpt4", "\xff\xfe", "e\u0301", "\u0301",
 		"ﬁn", "ＣＬＡＵＤＥ", "中文搜索", "поиск", "क्षि", "İstanbul", "😀", "a\x00b", "½ ² ™", "le la les", strings.Repeat("é", 600),
@@ -398,7 +398,7 @@ func FuzzAnyQueryIsAnsweredTheSameWithoutCaseAndAccents(f *testing.F) {
 			seen[hit.Tool] = true
 		}
 		if len(text) > maxQuery {
-			return // folding may move the cut
+			return // folding may change where the query is truncated
 		}
 		var folds strings.Builder
 		for _, r := range text {

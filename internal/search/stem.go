@@ -7,12 +7,12 @@ import (
 	"github.com/blevesearch/snowballstem/french"
 )
 
-// elisions are the words that lose their last letter before a vowel.
+// elisions holds the words that lose their last letter before a vowel.
 var elisions = set("l d j m t s n c qu jusqu lorsqu puisqu quoiqu presqu")
 
-// stopWords are not looked for, unless a query has no other. The list is short on
-// purpose: it leaves out what is also a word of the trade (son, été, plus, sans)
-// and the English for IA.
+// stopWords are ignored, unless a query has no other words. The list is short on
+// purpose: it omits words with another meaning in reviews (son, été, plus, sans),
+// and "ai", which is English for IA.
 var stopWords = set(`au aux avec car ce ces cet cette comme dans de des donc dont du elle elles en est et il
 	ils je la le les leur leurs mais ne ni nos notre nous ou par pour qu que qui quoi sa se ses sont sur tu un
 	une vos votre vous`)
@@ -25,15 +25,15 @@ func set(words string) map[string]bool {
 	return all
 }
 
-// isStop tells whether a word says too little to be looked for. Single letters
-// are what elisions and abbreviations leave behind.
+// isStop reports whether a word is too common to be looked up. Single letters are
+// remainders of elisions and abbreviations.
 func isStop(word string) bool {
 	return stopWords[word] || len(word) == 1 && !isDigit(word[0])
 }
 
-// restored are endings that lost an accent by which the stemmer knows them. Most
-// exist with the accent only; the last is ambiguous, but taglines say « générez »
-// more often than reviews say « vous gagnerez ».
+// restored holds endings whose accents the stemmer needs. Most exist only with the
+// accent; the last is ambiguous, but « générez » is more common in taglines than
+// « vous gagnerez » in reviews.
 var restored = []struct{ folded, accented string }{
 	{"ees", "ées"},
 	{"ee", "ée"},
@@ -42,9 +42,9 @@ var restored = []struct{ folded, accented string }{
 	{"erez", "érez"},
 }
 
-// A stemmer reduces words to what their forms have in common. It works on folded
-// words, because a reader who types no accents must find the same as one who does;
-// where the stemmer would need an accent it is put back first.
+// A stemmer reduces words to their stems. It works on folded words, because queries
+// must find the same with and without accents; accents that the Snowball stemmer
+// needs are restored first.
 type stemmer struct{ env *snowballstem.Env }
 
 func newStemmer() stemmer { return stemmer{snowballstem.NewEnv("")} }
@@ -59,8 +59,8 @@ func (s stemmer) stem(word string) string {
 		}
 	}
 	base := word
-	// The stemmer keeps the s of vidéos, logos and menus, for the sake of words
-	// such as avis that are the same in the singular and lose nothing by it.
+	// The Snowball stemmer keeps the s of vidéos, logos and menus, because of words
+	// such as avis, whose singular ends in s. Those may lose it here.
 	if n := len(base); n > 3 && base[n-1] == 's' && strings.IndexByte("aiou", base[n-2]) >= 0 {
 		base = base[:n-1]
 	}
@@ -73,7 +73,7 @@ func (s stemmer) stem(word string) string {
 	s.env.SetCurrent(base)
 	french.Stem(s.env)
 	stem := s.env.Current()
-	// Nor does it know the plurals in x, but for those in aux.
+	// It does not handle most plurals in x.
 	for _, plural := range [...]string{"eux", "oux", "aux"} {
 		if strings.HasSuffix(stem, plural) && len(stem) > len(plural) {
 			stem = stem[:len(stem)-1]
@@ -82,5 +82,5 @@ func (s stemmer) stem(word string) string {
 	return unaccent.Replace(stem)
 }
 
-// unaccent undoes what restored did, where the stemmer left it.
+// unaccent removes the accents of restored endings that are still in the stem.
 var unaccent = strings.NewReplacer("é", "e", "è", "e")

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestFormsOfAWordAreOneWord(t *testing.T) {
+func TestFormsOfAWordHaveOneStem(t *testing.T) {
 	s := newStemmer()
 	for _, forms := range []string{
 		"video videos", "logo logos", "menu menus", "agenda agendas", "outil outils", "modele modeles",
@@ -84,7 +84,7 @@ func TestWordsOfAText(t *testing.T) {
 	}
 }
 
-func TestBestGivesTheLargestInOrder(t *testing.T) {
+func TestBestReturnsTheLargestInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		keys := rapid.SliceOf(rapid.Uint64Max(50)).Draw(t, "keys")
 		n := rapid.IntRange(0, len(keys)).Draw(t, "n")

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// distance counts slips in the plainest way: the whole table, no shortcuts.
+// distance computes the number of typos naively, with the whole table.
 func distance(a, b string) int {
 	d := make([][]int, len(a)+1)
 	for i := range d {
@@ -30,7 +30,7 @@ func distance(a, b string) int {
 	return d[len(a)][len(b)]
 }
 
-func TestNeighboursAreExactlyTheWordsWithinReach(t *testing.T) {
+func TestNeighboursAreExactlyTheWordsWithinTheDistance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.StringMatching(`[abc]{1,9}`)
 		words := rapid.SliceOf(word).Draw(t, "words")
