@@ -1,12 +1,11 @@
-// Package clientip tells who is at the other end of a request, by address: the one
-// thing there is to know about somebody who sends no key.
+// Package clientip determines the address of the client that sent a request. It is
+// the only identification of callers without a key.
 //
-// The address is that of the TCP peer. Behind a proxy that is the proxy, which
-// says in X-Forwarded-For whom it speaks for; but anybody can send that header, so
-// each entry is worth only as much as the machine that wrote it. The list grows to
-// the right: it is read from there, for as long as the address at hand is one that
-// the operator trusts to tell the truth about the next. What a stranger wrote
-// stands further left and is never reached.
+// The address is that of the TCP peer. If the peer is a proxy, X-Forwarded-For has
+// the address of its client; but anybody can send that header, so an entry can be
+// trusted only as far as the machine that appended it. The list is therefore read
+// from the right, as long as the current address is that of a trusted proxy. What
+// an untrusted client wrote is further left and never reached.
 package clientip
 
 import (
@@ -16,20 +15,20 @@ import (
 	"strings"
 )
 
-// Addr is the address of the client that sent r: IPv4 as such also when it came
-// as IPv4-mapped IPv6, and without a zone. The header is believed only from a
-// trusted peer. When it cannot be read at some place, what stands left of that is
-// not looked at, and when every entry is trusted the left-most is the client.
+// Addr returns the address of the client that sent r, without a zone, and as IPv4
+// if it is an IPv4-mapped IPv6 address. X-Forwarded-For is used only if the peer is
+// trusted. Everything to the left of an invalid entry is ignored. If every entry is
+// trusted, the left-most is the client.
 //
-// The zero Addr comes back when the peer has no address, as on a Unix socket.
+// Addr returns the zero Addr if the peer has no address, as on a Unix socket.
 func Addr(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}
 	}
-	addr := plain(peer.Addr())
+	addr := normalize(peer.Addr())
 	lines := r.Header["X-Forwarded-For"]
-	// Several lines are one list, in their order (RFC 9110, section 5.3).
+	// Several header lines are one list (RFC 9110, section 5.3).
 	for i := len(lines) - 1; i >= 0; i-- {
 		rest, more := lines[i], true
 		for more {
@@ -39,7 +38,7 @@ func Addr(r *http.Request, trusted []netip.Prefix) netip.Addr {
 			var entry string
 			rest, entry, more = cutLast(rest)
 			if entry == "" {
-				continue // an empty element of a list means nothing (RFC 9110, section 5.6.1)
+				continue // empty list elements are ignored (RFC 9110, section 5.6.1)
 			}
 			next, ok := parseEntry(entry)
 			if !ok {
@@ -51,7 +50,7 @@ func Addr(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	return addr
 }
 
-// cutLast takes the last element off a list.
+// cutLast cuts the last element off a list.
 func cutLast(list string) (rest, last string, more bool) {
 	i := strings.LastIndexByte(list, ',')
 	if i < 0 {
@@ -60,26 +59,26 @@ func cutLast(list string) (rest, last string, more bool) {
 	return list[:i], strings.Trim(list[i+1:], " \t"), true
 }
 
-// parseEntry reads one entry of X-Forwarded-For. The header has no standard:
-// proxies write an address alone, with a port, in brackets, or both.
+// parseEntry parses one entry of X-Forwarded-For. The header is not standardized:
+// proxies write an address, with or without a port, with or without brackets.
 func parseEntry(s string) (netip.Addr, bool) {
 	if addr, err := netip.ParseAddr(s); err == nil {
-		return plain(addr), true
+		return normalize(addr), true
 	}
 	if with, err := netip.ParseAddrPort(s); err == nil {
-		return plain(with.Addr()), true
+		return normalize(with.Addr()), true
 	}
 	if len(s) > 2 && s[0] == '[' && s[len(s)-1] == ']' {
 		if addr, err := netip.ParseAddr(s[1 : len(s)-1]); err == nil && addr.Is6() {
-			return plain(addr), true
+			return normalize(addr), true
 		}
 	}
 	return netip.Addr{}, false
 }
 
-// plain gives the one form in which addresses are compared. A zone names an
+// normalize returns the form in which addresses are compared. A zone names an
 // interface of the machine that wrote it, not a client.
-func plain(a netip.Addr) netip.Addr { return a.WithZone("").Unmap() }
+func normalize(a netip.Addr) netip.Addr { return a.WithZone("").Unmap() }
 
 func contains(list []netip.Prefix, a netip.Addr) bool {
 	for _, p := range list {
@@ -90,11 +89,12 @@ func contains(list []netip.Prefix, a netip.Addr) bool {
 	return false
 }
 
-// Network is what counts as one client that has no key: an IPv4 address, or the
-// /64 of an IPv6 address, which is the least that a household is given and inside
-// which it changes its address at will. The zero Addr gives the zero Prefix.
+// Network returns the network that counts as one anonymous caller: an IPv4 address,
+// or the /64 of an IPv6 address, which is the smallest that providers assign to a
+// household, and within which addresses change at will. For the zero Addr it
+// returns the zero Prefix.
 func Network(a netip.Addr) netip.Prefix {
-	a = plain(a)
+	a = normalize(a)
 	bits := 64
 	if a.Is4() {
 		bits = 32
@@ -106,8 +106,8 @@ func Network(a netip.Addr) netip.Prefix {
 	return p
 }
 
-// ParseTrusted reads the proxies that an operator trusts: networks in CIDR form or
-// single addresses, separated by commas. Nothing at all means that none is.
+// ParseTrusted parses a comma-separated list of trusted proxies: networks in CIDR
+// notation or single addresses. An empty list is valid.
 func ParseTrusted(s string) ([]netip.Prefix, error) {
 	var list []netip.Prefix
 	for item := range strings.SplitSeq(s, ",") {
@@ -137,7 +137,7 @@ func parsePrefix(s string) (netip.Prefix, error) {
 		p = netip.PrefixFrom(addr, addr.BitLen())
 	}
 	p = p.Masked()
-	// Clients are compared in their IPv4 form, so the network must have it too.
+	// Client addresses are unmapped, so the network must be too.
 	if a := p.Addr(); a.Is4In6() {
 		p = netip.PrefixFrom(a.Unmap(), p.Bits()-96)
 	}

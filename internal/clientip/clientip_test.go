@@ -28,68 +28,70 @@ func trust(t testing.TB, s string) []netip.Prefix {
 	return list
 }
 
-func TestTheClientIsTheRightMostEntryThatNoTrustedMachineVouchedFor(t *testing.T) {
+func TestTheClientIsTheRightMostUntrustedEntry(t *testing.T) {
 	trusted := trust(t, proxies)
-	for _, tt := range []struct {
-		name  string
-		peer  string
-		lines []string
-		want  string
-	}{
-		{"no header", "203.0.113.9:41000", nil, "203.0.113.9"},
-		{"IPv6 peer", "[2001:db8::1]:443", nil, "2001:db8::1"},
-		{"IPv4-mapped peer", "[::ffff:203.0.113.9]:443", nil, "203.0.113.9"},
-		{"peer with a zone", "[fe80::1%eth0]:443", nil, "fe80::1"},
-		{"no peer", "@", []string{"198.51.100.1"}, "invalid IP"},
-		{"stranger with a header", "203.0.113.9:41000", []string{"198.51.100.1"}, "203.0.113.9"},
-		{"mapped stranger with a header", "[::ffff:203.0.113.9]:1", []string{"198.51.100.1"}, "203.0.113.9"},
-
-		{"trusted without a header", "10.1.2.3:80", nil, "10.1.2.3"},
-		{"trusted with an empty header", "10.1.2.3:80", []string{""}, "10.1.2.3"},
-		{"trusted single address", "192.0.2.7:80", []string{"198.51.100.1"}, "198.51.100.1"},
-		{"its neighbour is not", "192.0.2.8:80", []string{"198.51.100.1"}, "192.0.2.8"},
-		{"trusted mapped peer", "[::ffff:10.1.2.3]:80", []string{"198.51.100.1"}, "198.51.100.1"},
-		{"trusted IPv6 peer", "[2001:db8:ffff::7]:80", []string{"198.51.100.1"}, "198.51.100.1"},
-
-		{"forged left part", "10.1.2.3:80", []string{"1.1.1.1, 198.51.100.1"}, "198.51.100.1"},
-		{"forged trusted address", "10.1.2.3:80", []string{"10.9.9.9, 198.51.100.1"}, "198.51.100.1"},
-		{"chain of proxies", "10.1.2.3:80", []string{"198.51.100.1, 10.7.7.7, 192.0.2.7"}, "198.51.100.1"},
-		{"all are trusted", "10.1.2.3:80", []string{"10.4.4.4, 10.5.5.5"}, "10.4.4.4"},
-		{"several lines are one list", "10.1.2.3:80", []string{"1.1.1.1", "198.51.100.1, 10.7.7.7", "10.8.8.8"}, "198.51.100.1"},
-		{"the last line decides", "10.1.2.3:80", []string{"198.51.100.1", "198.51.100.2"}, "198.51.100.2"},
-
-		{"spaces and tabs", "10.1.2.3:80", []string{" \t198.51.100.1 \t, 10.7.7.7  "}, "198.51.100.1"},
-		{"empty elements", "10.1.2.3:80", []string{"1.1.1.1,,198.51.100.1, ,", "", ","}, "198.51.100.1"},
-		{"IPv4 with a port", "10.1.2.3:80", []string{"198.51.100.1:61234"}, "198.51.100.1"},
-		{"IPv6", "10.1.2.3:80", []string{"2001:DB8::5"}, "2001:db8::5"},
-		{"IPv6 in brackets", "10.1.2.3:80", []string{"[2001:db8::5]"}, "2001:db8::5"},
-		{"IPv6 with a port", "10.1.2.3:80", []string{"[2001:db8::5]:443"}, "2001:db8::5"},
-		{"IPv6 with a zone", "10.1.2.3:80", []string{"fe80::5%en0"}, "fe80::5"},
-		{"IPv6 with all of it", "10.1.2.3:80", []string{"[fe80::5%en0]:443"}, "fe80::5"},
-		{"IPv4-mapped entry", "10.1.2.3:80", []string{"::ffff:198.51.100.1"}, "198.51.100.1"},
-		{"IPv4-mapped in hexadecimal with a port", "10.1.2.3:80", []string{"[::ffff:c633:6401]:9"}, "198.51.100.1"},
-		{"IPv4-mapped trusted entry", "10.1.2.3:80", []string{"198.51.100.1, ::ffff:10.7.7.7"}, "198.51.100.1"},
-
-		{"garbage alone", "10.1.2.3:80", []string{"unknown"}, "10.1.2.3"},
-		{"garbage at the right", "10.1.2.3:80", []string{"198.51.100.1, unknown"}, "10.1.2.3"},
-		{"garbage behind a proxy", "10.1.2.3:80", []string{"198.51.100.1, _hidden, 10.7.7.7"}, "10.7.7.7"},
-		{"garbage in another line", "10.1.2.3:80", []string{"198.51.100.1", "nonsense", "10.7.7.7"}, "10.7.7.7"},
-		{"garbage left of the client", "10.1.2.3:80", []string{"unknown, 198.51.100.1"}, "198.51.100.1"},
-		{"a port that is none", "10.1.2.3:80", []string{"1.1.1.1, 198.51.100.1:99999"}, "10.1.2.3"},
-		{"a port that is missing", "10.1.2.3:80", []string{"198.51.100.1:"}, "10.1.2.3"},
-		{"IPv4 in brackets", "10.1.2.3:80", []string{"[198.51.100.1]"}, "10.1.2.3"},
-		{"leading zeros", "10.1.2.3:80", []string{"198.051.100.001"}, "10.1.2.3"},
-		{"a network", "10.1.2.3:80", []string{"198.51.100.0/24"}, "10.1.2.3"},
-		{"quotes", "10.1.2.3:80", []string{`"198.51.100.1"`}, "10.1.2.3"},
-		{"open bracket", "10.1.2.3:80", []string{"[2001:db8::5"}, "10.1.2.3"},
-		{"empty brackets", "10.1.2.3:80", []string{"[]"}, "10.1.2.3"},
-	} {
+	for _, tt := range forwarded {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := clientip.Addr(request(tt.peer, tt.lines...), trusted); got.String() != tt.want {
 				t.Errorf("peer %s, X-Forwarded-For %q: client %s, want %s", tt.peer, tt.lines, got, tt.want)
 			}
 		})
 	}
+}
+
+var forwarded = []struct {
+	name  string
+	peer  string
+	lines []string
+	want  string
+}{
+	{"no header", "203.0.113.9:41000", nil, "203.0.113.9"},
+	{"IPv6 peer", "[2001:db8::1]:443", nil, "2001:db8::1"},
+	{"IPv4-mapped peer", "[::ffff:203.0.113.9]:443", nil, "203.0.113.9"},
+	{"peer with a zone", "[fe80::1%eth0]:443", nil, "fe80::1"},
+	{"no peer", "@", []string{"198.51.100.1"}, "invalid IP"},
+	{"untrusted peer with a header", "203.0.113.9:41000", []string{"198.51.100.1"}, "203.0.113.9"},
+	{"mapped untrusted peer with a header", "[::ffff:203.0.113.9]:1", []string{"198.51.100.1"}, "203.0.113.9"},
+
+	{"trusted without a header", "10.1.2.3:80", nil, "10.1.2.3"},
+	{"trusted with an empty header", "10.1.2.3:80", []string{""}, "10.1.2.3"},
+	{"trusted single address", "192.0.2.7:80", []string{"198.51.100.1"}, "198.51.100.1"},
+	{"address next to a trusted one", "192.0.2.8:80", []string{"198.51.100.1"}, "192.0.2.8"},
+	{"trusted mapped peer", "[::ffff:10.1.2.3]:80", []string{"198.51.100.1"}, "198.51.100.1"},
+	{"trusted IPv6 peer", "[2001:db8:ffff::7]:80", []string{"198.51.100.1"}, "198.51.100.1"},
+
+	{"forged left part", "10.1.2.3:80", []string{"1.1.1.1, 198.51.100.1"}, "198.51.100.1"},
+	{"forged trusted address", "10.1.2.3:80", []string{"10.9.9.9, 198.51.100.1"}, "198.51.100.1"},
+	{"chain of proxies", "10.1.2.3:80", []string{"198.51.100.1, 10.7.7.7, 192.0.2.7"}, "198.51.100.1"},
+	{"all are trusted", "10.1.2.3:80", []string{"10.4.4.4, 10.5.5.5"}, "10.4.4.4"},
+	{"several lines are one list", "10.1.2.3:80", []string{"1.1.1.1", "198.51.100.1, 10.7.7.7", "10.8.8.8"}, "198.51.100.1"},
+	{"the last line decides", "10.1.2.3:80", []string{"198.51.100.1", "198.51.100.2"}, "198.51.100.2"},
+
+	{"spaces and tabs", "10.1.2.3:80", []string{" \t198.51.100.1 \t, 10.7.7.7  "}, "198.51.100.1"},
+	{"empty elements", "10.1.2.3:80", []string{"1.1.1.1,,198.51.100.1, ,", "", ","}, "198.51.100.1"},
+	{"IPv4 with a port", "10.1.2.3:80", []string{"198.51.100.1:61234"}, "198.51.100.1"},
+	{"IPv6", "10.1.2.3:80", []string{"2001:DB8::5"}, "2001:db8::5"},
+	{"IPv6 in brackets", "10.1.2.3:80", []string{"[2001:db8::5]"}, "2001:db8::5"},
+	{"IPv6 with a port", "10.1.2.3:80", []string{"[2001:db8::5]:443"}, "2001:db8::5"},
+	{"IPv6 with a zone", "10.1.2.3:80", []string{"fe80::5%en0"}, "fe80::5"},
+	{"IPv6 with brackets, zone and port", "10.1.2.3:80", []string{"[fe80::5%en0]:443"}, "fe80::5"},
+	{"IPv4-mapped entry", "10.1.2.3:80", []string{"::ffff:198.51.100.1"}, "198.51.100.1"},
+	{"IPv4-mapped in hexadecimal with a port", "10.1.2.3:80", []string{"[::ffff:c633:6401]:9"}, "198.51.100.1"},
+	{"IPv4-mapped trusted entry", "10.1.2.3:80", []string{"198.51.100.1, ::ffff:10.7.7.7"}, "198.51.100.1"},
+
+	{"garbage alone", "10.1.2.3:80", []string{"unknown"}, "10.1.2.3"},
+	{"garbage at the right", "10.1.2.3:80", []string{"198.51.100.1, unknown"}, "10.1.2.3"},
+	{"garbage behind a proxy", "10.1.2.3:80", []string{"198.51.100.1, _hidden, 10.7.7.7"}, "10.7.7.7"},
+	{"garbage in another line", "10.1.2.3:80", []string{"198.51.100.1", "nonsense", "10.7.7.7"}, "10.7.7.7"},
+	{"garbage left of the client", "10.1.2.3:80", []string{"unknown, 198.51.100.1"}, "198.51.100.1"},
+	{"invalid port", "10.1.2.3:80", []string{"1.1.1.1, 198.51.100.1:99999"}, "10.1.2.3"},
+	{"missing port", "10.1.2.3:80", []string{"198.51.100.1:"}, "10.1.2.3"},
+	{"IPv4 in brackets", "10.1.2.3:80", []string{"[198.51.100.1]"}, "10.1.2.3"},
+	{"leading zeros", "10.1.2.3:80", []string{"198.051.100.001"}, "10.1.2.3"},
+	{"a network", "10.1.2.3:80", []string{"198.51.100.0/24"}, "10.1.2.3"},
+	{"quotes", "10.1.2.3:80", []string{`"198.51.100.1"`}, "10.1.2.3"},
+	{"open bracket", "10.1.2.3:80", []string{"[2001:db8::5"}, "10.1.2.3"},
+	{"empty brackets", "10.1.2.3:80", []string{"[]"}, "10.1.2.3"},
 }
 
 func TestOneCallerIsAnIPv4AddressOrAnIPv6Slash64(t *testing.T) {
@@ -141,7 +143,7 @@ func TestTrustedProxiesAreNetworksOrAddresses(t *testing.T) {
 	}
 }
 
-func TestATrustedProxyThatCannotBeReadIsNamed(t *testing.T) {
+func TestAnInvalidTrustedProxyIsNamedInTheError(t *testing.T) {
 	for _, bad := range []string{"10.0.0.0/33", "proxy.example", "10.0.0", "fe80::1%eth0", "fe80::%eth0/64", "10.0.0.0/8/8", "10.0.0.0-10.0.0.9", "/8"} {
 		list, err := clientip.ParseTrusted("192.0.2.7," + bad)
 		if err == nil || !strings.Contains(err.Error(), `"`+bad+`"`) || list != nil {
@@ -150,7 +152,7 @@ func TestATrustedProxyThatCannotBeReadIsNamed(t *testing.T) {
 	}
 }
 
-func TestADirectClientCostsNoAllocation(t *testing.T) {
+func TestAddrDoesNotAllocate(t *testing.T) {
 	trusted := trust(t, proxies)
 	for _, r := range []*http.Request{
 		request("203.0.113.9:41000"),
@@ -164,9 +166,9 @@ func TestADirectClientCostsNoAllocation(t *testing.T) {
 	}
 }
 
-// What a client may have written stands left of what the proxy adds: whatever it
-// is, it changes nothing. And from a peer that is not trusted nothing is read at all.
-func FuzzNothingThatAClientWritesChangesItsAddress(f *testing.F) {
+// What a client sends is to the left of what the proxy appends, so it must not
+// matter. From an untrusted peer the header must not matter at all.
+func FuzzAClientCannotChangeItsAddress(f *testing.F) {
 	for _, s := range []string{
 		"", "1.1.1.1", "10.1.1.1", "unknown", "[::1]:80", ",", "fe80::1%eth0", "::ffff:10.0.0.1",
 		"[", "]", "[]", "%", ":", "1.1.1.1:", "\"1.1.1.1\"", "\x00", "1.1.1.1, ", "é, 10.0.0.1",
@@ -186,7 +188,7 @@ func FuzzNothingThatAClientWritesChangesItsAddress(f *testing.F) {
 				t.Errorf("X-Forwarded-For %q: client %s, want %s", lines, got, want)
 			}
 			if got := clientip.Addr(request("198.51.100.1:9", lines[0]), trusted); got != want {
-				t.Errorf("a stranger sent %q and became %s", lines[0], got)
+				t.Errorf("an untrusted peer sent %q and became %s", lines[0], got)
 			}
 		}
 		joined := clientip.Addr(request("10.1.2.3:80", written+","+peer), trusted)
@@ -204,24 +206,24 @@ func FuzzNothingThatAClientWritesChangesItsAddress(f *testing.F) {
 	})
 }
 
-func FuzzTrustedProxiesAreMaskedAndPlain(f *testing.F) {
+func FuzzTrustedProxiesAreMaskedAndUnmapped(f *testing.F) {
 	for _, s := range []string{proxies, "", ",", "::ffff:10.0.0.0/104", "::ffff:0:0/90", "::ffff:1.2.3.4/0", "10.0.0.0/8/8", "fe80::1%x", "0.0.0.0/0"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		list, err := clientip.ParseTrusted(s)
 		if err != nil && list != nil {
-			t.Errorf("ParseTrusted(%q) gave %v beside an error", s, list)
+			t.Errorf("ParseTrusted(%q) returned %v with an error", s, list)
 		}
 		for _, p := range list {
 			if !p.IsValid() || p != p.Masked() || p.Addr().Is4In6() {
-				t.Errorf("ParseTrusted(%q) gave %s", s, p)
+				t.Errorf("ParseTrusted(%q) returned %s", s, p)
 			}
 			if got := clientip.Addr(&http.Request{
 				RemoteAddr: netip.AddrPortFrom(p.Addr(), 80).String(),
 				Header:     http.Header{"X-Forwarded-For": {"198.51.100.1"}},
 			}, list); got.String() != "198.51.100.1" {
-				t.Errorf("ParseTrusted(%q): %s is in it, and yet not believed", s, p.Addr())
+				t.Errorf("ParseTrusted(%q): %s is in it but not trusted", s, p.Addr())
 			}
 		}
 	})

@@ -6,11 +6,11 @@ import (
 	"palmares/internal/catalog"
 )
 
-// comparisons sets tested tools of one category against each other, up to count
-// times: a pair that was drawn before is not drawn again.
-func (m *maker) comparisons(tools []catalog.Tool, count int) []catalog.Comparison {
+// comparisons generates up to count comparisons between tested tools of the same
+// category: pairs that are drawn again are dropped.
+func (m *generator) comparisons(tools []catalog.Tool, count int) []catalog.Comparison {
 	var tested []*catalog.Tool
-	rivals := make(map[string][]*catalog.Tool, len(trades))
+	rivals := make(map[string][]*catalog.Tool, len(fields))
 	for i := range tools {
 		if t := &tools[i]; t.Score != nil {
 			tested = append(tested, t)
@@ -38,17 +38,17 @@ func (m *maker) comparisons(tools []catalog.Tool, count int) []catalog.Compariso
 	return all
 }
 
-func (m *maker) comparison(slug string, a, b *catalog.Tool) catalog.Comparison {
+func (m *generator) comparison(slug string, a, b *catalog.Tool) catalog.Comparison {
 	winner, loser := a, b
-	// The better mark wins, but for the odd pair that the note argues about.
+	// The higher score wins, with a few exceptions.
 	if order := cmp.Compare(*a.Score, *b.Score); order < 0 || order == 0 && m.chance(50) || m.chance(6) {
 		winner, loser = b, a
 	}
-	k := tradeOf(a.Category)
-	about := subject{trade: k, name: winner.Name, rival: loser.Name, price: winner.Price}
+	k := fieldOf(a.Category)
+	about := subject{field: k, name: winner.Name, rival: loser.Name, price: winner.Price}
 	x := catalog.Comparison{
 		Slug:  slug,
-		Title: m.line(pick(m, duelTitles), subject{trade: k, name: a.Name, rival: b.Name}),
+		Title: m.line(pick(m, duelTitles), subject{field: k, name: a.Name, rival: b.Name}),
 		ToolA: a.Slug, ToolB: b.Slug, Winner: winner.Slug,
 		WinnerNote: m.line(pick(m, duelNotes), about),
 		Published:  m.chance(88),

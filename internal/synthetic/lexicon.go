@@ -1,15 +1,15 @@
 package synthetic
 
-// A trade is a category of the interface and the words of those who work in it.
-type trade struct {
+// A field is a category of tools and its vocabulary.
+type field struct {
 	slug     string
 	label    string
 	taglines []string
 	tasks    []string // singular, with la or l’
-	grounds  []string // what a tool is tried on, with un or une
+	samples  []string // what a tool is tested on, with un or une
 }
 
-var trades = []trade{
+var fields = []field{
 	{
 		slug: "agents", label: "Agents autonomes",
 		taglines: []string{
@@ -22,7 +22,7 @@ var trades = []trade{
 			"la veille quotidienne", "la prise de rendez-vous", "la saisie de factures", "l’orchestration de plusieurs outils",
 			"la reprise après une erreur", "l’exploration d’un site inconnu",
 		},
-		grounds: []string{
+		samples: []string{
 			"un parcours d’achat en douze étapes", "une boîte de réception partagée", "un tableau de bord interne", "une file de tickets en retard",
 		},
 	},
@@ -38,7 +38,7 @@ var trades = []trade{
 			"la synthèse d’un long rapport", "la rédaction d’un courriel délicat", "l’analyse d’un contrat", "la traduction d’une notice",
 			"la recherche d’une référence", "l’aide aux devoirs",
 		},
-		grounds: []string{
+		samples: []string{
 			"un rapport annuel de 180 pages", "une foire aux questions d’assurance", "un corpus de lois consolidées", "une série de questions pièges",
 		},
 	},
@@ -54,7 +54,7 @@ var trades = []trade{
 			"la relecture d’une demande de fusion", "l’écriture de tests unitaires", "la migration d’une base ancienne", "l’explication d’un module inconnu",
 			"la correction d’une régression", "la rédaction de la documentation",
 		},
-		grounds: []string{
+		samples: []string{
 			"un dépôt de 40\u00a0000 lignes", "une bibliothèque sans aucun test", "un service en production depuis dix ans", "une application mobile inachevée",
 		},
 	},
@@ -70,7 +70,7 @@ var trades = []trade{
 			"la retouche de portraits", "la création d’une affiche", "la déclinaison d’un logo", "la mise en couleurs d’un croquis",
 			"la suppression d’un arrière-plan", "l’illustration d’un album",
 		},
-		grounds: []string{
+		samples: []string{
 			"un lot de 60 photos de produits", "une charte graphique stricte", "une série de portraits en basse lumière", "un croquis au crayon",
 		},
 	},
@@ -86,7 +86,7 @@ var trades = []trade{
 			"la coupe des silences", "la génération de sous-titres", "la création d’une bande-annonce", "la stabilisation d’un plan",
 			"l’animation d’une photo", "la correction des couleurs",
 		},
-		grounds: []string{
+		samples: []string{
 			"un entretien filmé d’une heure", "une captation de conférence", "un tutoriel en douze plans", "une archive en noir et blanc",
 		},
 	},
@@ -102,26 +102,26 @@ var trades = []trade{
 			"la transcription d’une réunion", "la lecture d’un livre audio", "l’isolation d’une voix", "la traduction simultanée",
 			"la création d’un jingle", "la dictée de comptes rendus",
 		},
-		grounds: []string{
+		samples: []string{
 			"une réunion à six voix", "un enregistrement de rue", "une émission de radio locale", "un entretien en québécois",
 		},
 	},
 }
 
-func tradeOf(category string) *trade {
-	for i := range trades {
-		if trades[i].slug == category {
-			return &trades[i]
+func fieldOf(category string) *field {
+	for i := range fields {
+		if fields[i].slug == category {
+			return &fields[i]
 		}
 	}
-	panic("synthetic: no trade for category " + category)
+	panic("synthetic: no field for category " + category)
 }
 
 var sources = []string{
 	"presse.example", "docs.fournisseur.example", "banc-essai.example", "forum-metiers.example", "observatoire.example",
 }
 
-// The lists that sentences choose from; each fits every place that names it.
+// lexicon holds the lists for the other placeholders of the patterns.
 var lexicon = map[string][]string{
 	"atout": {
 		"une réponse toujours sourcée", "un historique facile à relire", "une interface sobre", "une prise en main immédiate",

@@ -9,8 +9,8 @@ import (
 	"palmares/internal/catalog"
 )
 
-// Two times in three a syllable loses its accent, so that names which French
-// readers file side by side are common.
+// Two times in three a syllable loses its accent, so that many names differ only in
+// accents.
 var syllables = []string{
 	"bâ", "bé", "bri", "bou", "ça", "cé", "chan", "cli", "cô", "cra", "da", "dè",
 	"dia", "dô", "dra", "eau", "él", "em", "fâ", "fê", "fi", "flo", "fou", "fré",
@@ -36,15 +36,14 @@ var (
 	dashed = strings.NewReplacer(" ", "-", "\u00a0", "-", "’", "-", "&", "et")
 )
 
-// name invents a name and the slug it reads as, which others may have too: about
-// one tool in two hundred bears the name of an earlier one on purpose.
-func (m *maker) name(earlier []catalog.Tool) (name, slug string) {
+// name generates a name and the corresponding slug, which need not be unique: about
+// one tool in two hundred has the name of an earlier one on purpose.
+func (m *generator) name(earlier []catalog.Tool) (name, slug string) {
 	if len(earlier) > 0 && m.below(200) == 0 {
 		twin := &earlier[m.below(len(earlier))]
 		return twin.Name, twin.Slug
 	}
-	// Short names are rare because there are few of them: a million tools should
-	// not be namesakes.
+	// Short names are rare, because there are not enough of them for a million tools.
 	count, second := 4, false
 	switch n := m.below(100); {
 	case n < 5:
@@ -74,9 +73,9 @@ func (m *maker) name(earlier []catalog.Tool) (name, slug string) {
 	return name, dashed.Replace(unaccented.Replace(strings.ToLower(name)))
 }
 
-// claim gives the slug itself to the first who asks, and numbered ones to the
-// others. Active tools, aliases and retired tools share one space.
-func (m *maker) claim(slug string) string {
+// unique returns the slug itself the first time, and numbered ones after that.
+// Active tools, aliases and retired tools share one namespace.
+func (m *generator) unique(slug string) string {
 	n := m.next[slug]
 	if n == 0 {
 		m.next[slug] = 2

@@ -6,13 +6,13 @@ import (
 	"palmares/internal/catalog"
 )
 
-// An offer is what a tool asks for at one time.
+// An offer is the price of a tool at one time.
 type offer struct {
 	pricing catalog.Pricing
 	price   string
 }
 
-func (m *maker) offer() offer {
+func (m *generator) offer() offer {
 	pricing := catalog.Pricing("freemium")
 	switch n := m.below(100); {
 	case n < 18:
@@ -23,8 +23,8 @@ func (m *maker) offer() offer {
 	return offer{pricing, m.price(pricing)}
 }
 
-// price writes an amount in every way the contract allows.
-func (m *maker) price(pricing catalog.Pricing) string {
+// price generates prices in every form that catalog.IsPrice accepts.
+func (m *generator) price(pricing catalog.Pricing) string {
 	if pricing == "gratuit" || pricing == "freemium" && m.chance(15) {
 		return "0 €/mois"
 	}
@@ -36,7 +36,7 @@ func (m *maker) price(pricing catalog.Pricing) string {
 		low, high, period = 5, 90, "utilisateur/mois"
 	case n < 42:
 		low, high, period = 1, 30, pick(m, []string{"crédit", "heure", "siège/an"})
-	case n < 44: // what large companies pay
+	case n < 44: // enterprise contracts
 		low, high, period = 12_000, 1_500_000, "an"
 	}
 	amount := m.group(m.between(low, high))
@@ -46,8 +46,9 @@ func (m *maker) price(pricing catalog.Pricing) string {
 	return amount + " €/" + period
 }
 
-// group parts thousands with one of the three spaces, or now and then with none.
-func (m *maker) group(n int) string {
+// group formats a number with one of the three thousands separators, or sometimes
+// none.
+func (m *generator) group(n int) string {
 	if n < 1000 {
 		return strconv.Itoa(n)
 	}
@@ -60,9 +61,9 @@ func (m *maker) group(n int) string {
 	return grouped
 }
 
-// history tells how a tool came to its offer, newest change first; the last
-// change is not after day.
-func (m *maker) history(now offer, day int) []catalog.PriceChange {
+// history generates the price history that leads to an offer, newest first, all of
+// it before day.
+func (m *generator) history(now offer, day int) []catalog.PriceChange {
 	if !m.chance(30) {
 		return nil
 	}

@@ -7,19 +7,20 @@ import (
 
 // A subject is what a text is about.
 type subject struct {
-	trade *trade
+	field *field
 	name  string
-	rival string // the other tool of a duel, or the heir of a retired one
+	rival string // the other tool of a comparison, or the successor of a retired one
 	price string
 }
 
-// fill appends a sentence pattern with its {placeholders} replaced: {nom},
-// {rival} and {prix} from the subject, {n} and {d} by a small and a larger number,
-// {tache} and {terrain} from the words of its trade, the others from the lexicon.
+// fill appends a sentence pattern with its {placeholders} replaced: {nom}, {rival}
+// and {prix} from the subject, {n} and {d} by a one-digit and a two-digit number,
+// {tache} and {terrain} from the words of its field, the others from the lexicon.
 //
-// Patterns never put a name or a list after de, que or another word that elides,
-// and lists hold one gender and number each, so that any choice is correct French.
-func (m *maker) fill(text []byte, pattern string, s subject) []byte {
+// No pattern puts a name or an entry of a list after de, que or another word that
+// elides, and the entries of a list agree in gender and number, so that any choice
+// is correct French.
+func (m *generator) fill(text []byte, pattern string, s subject) []byte {
 	for {
 		before, rest, found := strings.Cut(pattern, "{")
 		text = append(text, before...)
@@ -40,23 +41,23 @@ func (m *maker) fill(text []byte, pattern string, s subject) []byte {
 		case "d":
 			text = strconv.AppendInt(text, int64(m.between(11, 95)), 10)
 		case "tache":
-			text = append(text, pick(m, s.trade.tasks)...)
+			text = append(text, pick(m, s.field.tasks)...)
 		case "terrain":
-			text = append(text, pick(m, s.trade.grounds)...)
+			text = append(text, pick(m, s.field.samples)...)
 		default:
 			text = append(text, pick(m, lexicon[key])...)
 		}
 	}
 }
 
-// line makes a text of one pattern.
-func (m *maker) line(pattern string, s subject) string {
+// line returns one pattern, filled.
+func (m *generator) line(pattern string, s subject) string {
 	m.text = m.fill(m.text[:0], pattern, s)
 	return string(m.text)
 }
 
-// prose makes one paragraph of count sentences, fewer than there are patterns.
-func (m *maker) prose(patterns []string, s subject, count int) string {
+// prose returns a paragraph of count sentences, fewer than there are patterns.
+func (m *generator) prose(patterns []string, s subject, count int) string {
 	m.text = m.text[:0]
 	start := m.below(len(patterns))
 	for i := range count {

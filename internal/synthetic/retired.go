@@ -6,24 +6,24 @@ import (
 	"palmares/internal/catalog"
 )
 
-// retired invents the obituary of a tool that is none of tools, of which there is
-// at least one. Some name the tool that took over.
-func (m *maker) retired(tools []catalog.Tool, reason catalog.Reason) catalog.Retired {
+// retired generates a retired tool. Some have one of tools, which must not be empty,
+// as successor.
+func (m *generator) retired(tools []catalog.Tool, reason catalog.Reason) catalog.Retired {
 	name, base := m.name(nil)
-	heir := &tools[m.below(len(tools))]
+	successor := &tools[m.below(len(tools))]
 	r := catalog.Retired{
-		Slug: m.claim(base), Name: name, Category: heir.Category, Reason: reason,
+		Slug: m.unique(base), Name: name, Category: successor.Category, Reason: reason,
 		RetiredAt: m.days[m.between(daysCovered-1500, daysCovered-1)],
 	}
 	if reason != "mort" && m.chance(70) {
-		r.Successor = heir.Slug
+		r.Successor = successor.Slug
 	}
-	about := subject{trade: tradeOf(heir.Category), name: name, rival: heir.Name}
-	r.Note = m.line(pick(m, obituaries[reason]), about)
+	about := subject{field: fieldOf(successor.Category), name: name, rival: successor.Name}
+	r.Note = m.line(pick(m, retiredNotes[reason]), about)
 	if m.chance(60) {
-		r.Note += "\n\n" + m.line(pick(m, condolences), about)
+		r.Note += "\n\n" + m.line(pick(m, retiredEndings), about)
 	}
-	// The only markup of an obituary is the emphasis of the name that opens it.
+	// The only markup of a note is the emphasis of the name at its start.
 	r.Body = "**" + name + "**" + strings.TrimPrefix(r.Note, name)
 	return r
 }

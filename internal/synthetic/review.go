@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Reviews are 1.5 to 4 kB long. A review ends with the sentence that reaches its
-// target, or with the mark it announces, hence the distance from 4 kB.
+// Reviews are 1.5 to 4 kB long. A review exceeds its target by up to a sentence and
+// the final score, hence the margin below 4 kB.
 const (
-	shortestReview = 1500
-	longestReview  = 3700
+	minReview = 1500
+	maxReview = 3700
 )
 
-// review writes the review of a tool: sometimes a text before the first heading,
-// then three to six sections, the verdict last.
-func (m *maker) review(s subject, score *float64) string {
+// review generates the review of a tool: sometimes an introduction, then three to
+// six sections, the verdict last.
+func (m *generator) review(s subject, score *float64) string {
 	m.text = m.text[:0]
-	target := m.between(shortestReview, longestReview)
-	// General sentences are taken in turn, from a place that differs by review, so
-	// that no review repeats itself.
+	target := m.between(minReview, maxReview)
+	// General sentences are used in order, from a random start, so that no review
+	// repeats itself.
 	general := m.below(len(generalSentences))
 	if m.chance(50) {
 		m.text = m.fill(m.text, pick(m, openings), s)
@@ -28,8 +28,7 @@ func (m *maker) review(s subject, score *float64) string {
 	sections := m.between(3, 6)
 	written := 0
 	for i := range topics {
-		// Of the others, each is as likely as the next to fill a place that the
-		// verdict leaves.
+		// All topics but the verdict are equally likely to be chosen.
 		others := len(topics) - 1
 		if i < others && m.below(others-i) >= sections-1-written {
 			continue
@@ -50,8 +49,8 @@ func (m *maker) review(s subject, score *float64) string {
 	return string(bytes.TrimSpace(m.text))
 }
 
-// heading opens a section; about a third carry the anchor that editors chose.
-func (m *maker) heading(t *topic) {
+// heading writes the heading of a section, a third of them with an explicit anchor.
+func (m *generator) heading(t *topic) {
 	m.text = append(m.text, "## "...)
 	m.text = append(m.text, pick(m, t.headings)...)
 	if m.chance(35) {
@@ -62,11 +61,11 @@ func (m *maker) heading(t *topic) {
 	m.text = append(m.text, "\n\n"...)
 }
 
-// section writes paragraphs until the review has reached size: the sentences of
-// the topic, then general ones from the given place on. It gives the place reached.
-func (m *maker) section(t *topic, s subject, size, general int) int {
+// section writes paragraphs until the review has the given size: the sentences of
+// the topic, then general ones from index general. It returns the next such index.
+func (m *generator) section(t *topic, s subject, size, general int) int {
 	start := m.below(len(t.sentences))
-	left := m.between(2, 4) // sentences in this paragraph
+	left := m.between(2, 4) // sentences left in this paragraph
 	for i := 0; i == 0 || len(m.text) < size; i++ {
 		pattern := generalSentences[general%len(generalSentences)]
 		if i < len(t.sentences) {
@@ -86,7 +85,7 @@ func (m *maker) section(t *topic, s subject, size, general int) int {
 	return general
 }
 
-func (m *maker) steps(s subject) {
+func (m *generator) steps(s subject) {
 	for i, step := range firstSteps[:m.between(3, len(firstSteps))] {
 		m.text = strconv.AppendInt(m.text, int64(i+1), 10)
 		m.text = m.fill(append(m.text, ". "...), step, s)
@@ -95,12 +94,12 @@ func (m *maker) steps(s subject) {
 	m.text = append(m.text, '\n')
 }
 
-func (m *maker) strengths(s subject) { m.bullets("atout", s) }
+func (m *generator) strengths(s subject) { m.bullets("atout", s) }
 
-func (m *maker) weaknesses(s subject) { m.bullets("defaut", s) }
+func (m *generator) weaknesses(s subject) { m.bullets("defaut", s) }
 
-// bullets lists three neighbours of the lexicon, which are never the same.
-func (m *maker) bullets(key string, s subject) {
+// bullets lists three consecutive, hence distinct, entries of the lexicon.
+func (m *generator) bullets(key string, s subject) {
 	m.text = m.fill(m.text, "Après {n} semaines, nous retenons\u00a0:\n\n", s)
 	start := m.below(len(lexicon[key]))
 	for i := range 3 {
@@ -110,9 +109,9 @@ func (m *maker) bullets(key string, s subject) {
 	}
 }
 
-func (m *maker) trials(s subject) {
+func (m *generator) trials(s subject) {
 	m.text = append(m.text, "| Épreuve | Réussite | Durée |\n|---|---:|---:|\n"...)
-	for _, trial := range s.trade.tasks[:m.between(2, 3)] {
+	for _, trial := range s.field.tasks[:m.between(2, 3)] {
 		m.text = append(m.text, "| "...)
 		m.text = append(m.text, trial...)
 		m.text = m.fill(m.text, " | {d}\u00a0% | {n}\u00a0min |\n", s)
@@ -120,6 +119,6 @@ func (m *maker) trials(s subject) {
 	m.text = append(m.text, '\n')
 }
 
-func (m *maker) plans(s subject) {
+func (m *generator) plans(s subject) {
 	m.text = m.fill(m.text, "| Formule | Prix | Quota |\n|---|---|---|\n| Découverte | 0 €/mois | {d} essais |\n| Courante | {prix} | {n}00 essais |\n\n", s)
 }

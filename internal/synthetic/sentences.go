@@ -2,19 +2,19 @@ package synthetic
 
 import "palmares/internal/catalog"
 
-// A topic is what one section of a review may treat.
+// A topic is the subject of one section of a review.
 type topic struct {
 	id        string // of the anchor, when editors chose one
 	headings  []string
 	sentences []string
-	extra     func(*maker, subject) // a list or a table that suits it, or nil
+	extra     func(*generator, subject) // a list or a table that suits it, or nil
 }
 
-// Topics stand in the order in which a review takes them; the last closes every
-// review. No heading, folded to an anchor, may read like the id of another topic.
+// topics are in the order of a review; the last one ends every review. The anchor
+// of a heading must not equal the id of another topic.
 var topics = []topic{
 	{
-		id: "prise-en-main", headings: []string{"Prise en main", "Premiers pas"}, extra: (*maker).steps,
+		id: "prise-en-main", headings: []string{"Prise en main", "Premiers pas"}, extra: (*generator).steps,
 		sentences: []string{
 			"L’inscription prend {n} minutes et ne demande qu’une adresse électronique.",
 			"Le premier écran propose {tache}, ce qui évite la page blanche.",
@@ -36,7 +36,7 @@ var topics = []topic{
 		},
 	},
 	{
-		id: "essai", headings: []string{"Notre essai", "Sur le terrain"}, extra: (*maker).trials,
+		id: "essai", headings: []string{"Notre essai", "Sur le terrain"}, extra: (*generator).trials,
 		sentences: []string{
 			"Sur {terrain}, {nom} réussit {d}\u00a0% des épreuves.",
 			"Pour {tache}, {constat}, avec {atout}.",
@@ -47,7 +47,7 @@ var topics = []topic{
 		},
 	},
 	{
-		id: "points-forts", headings: []string{"Ce qui convainc", "Les points forts"}, extra: (*maker).strengths,
+		id: "points-forts", headings: []string{"Ce qui convainc", "Les points forts"}, extra: (*generator).strengths,
 		sentences: []string{
 			"Le premier mérite tient en peu de mots\u00a0: **{atout}**.",
 			"Pour {tache}, {nom} se montre {adjectif} du premier au dernier essai.",
@@ -58,7 +58,7 @@ var topics = []topic{
 		},
 	},
 	{
-		id: "limites", headings: []string{"Ce qui déçoit", "Limites relevées"}, extra: (*maker).weaknesses,
+		id: "limites", headings: []string{"Ce qui déçoit", "Limites relevées"}, extra: (*generator).weaknesses,
 		sentences: []string{
 			"La principale réserve porte sur {defaut}.",
 			"À partir de {d} requêtes par heure, la file d’attente s’allonge.",
@@ -69,7 +69,7 @@ var topics = []topic{
 		},
 	},
 	{
-		id: "prix", headings: []string{"Prix et formules", "Combien ça coûte\u202f?"}, extra: (*maker).plans,
+		id: "prix", headings: []string{"Prix et formules", "Combien ça coûte\u202f?"}, extra: (*generator).plans,
 		sentences: []string{
 			"La formule courante est affichée à {prix}, hors promotion.",
 			"Le palier gratuit suffit à {tache} une fois par semaine.",
@@ -182,8 +182,8 @@ var duelSentences = []string{
 	"Il faudra revoir ce classement {saison}.",
 }
 
-// Obituaries open with the name of the tool, once.
-var obituaries = map[catalog.Reason][]string{
+// retiredNotes begin with the name of the tool and do not repeat it.
+var retiredNotes = map[catalog.Reason][]string{
 	"mort": {
 		"{nom} a fermé ses serveurs après {n} ans d’activité. Les comptes ont été effacés {d} jours plus tard.",
 		"{nom} a cessé de répondre sans annonce. Le site renvoie depuis une page vide.",
@@ -206,7 +206,7 @@ var obituaries = map[catalog.Reason][]string{
 	},
 }
 
-var condolences = []string{
+var retiredEndings = []string{
 	"Les exports restent possibles pendant {d} jours auprès du support.",
 	"Nous gardons la fiche pour mémoire, car {public} nous la demande encore.",
 	"La note attribuée lors du dernier essai n’est plus publiée.",

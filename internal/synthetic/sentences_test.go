@@ -9,8 +9,8 @@ import (
 	"palmares/internal/markdown"
 )
 
-// A review takes each topic once, so its sections have one anchor each if no two
-// topics can have the same.
+// A review has each topic at most once, so its anchors are distinct if no two
+// topics share one.
 func TestNoTwoTopicsShareAnAnchor(t *testing.T) {
 	owner := map[string]string{"introduction": "the text before the first heading"}
 	for i := range topics {
@@ -30,21 +30,21 @@ func TestNoTwoTopicsShareAnAnchor(t *testing.T) {
 	}
 }
 
-// French elides before vowels, which no name or list of ours promises to avoid.
+// French elides before vowels, and any name or entry of a list may begin with one.
 func TestPatternsPutNoNameAfterAWordThatElides(t *testing.T) {
 	elides := regexp.MustCompile(`(?i)\b(de|que|le|la|je|se|ne) \{(nom|rival|adjectif|constat|public|atout|defaut|terrain)\}`)
-	patterns := [][]string{openings, generalSentences, firstSteps, duelTitles, duelNotes, duelSentences, condolences}
+	patterns := [][]string{openings, generalSentences, firstSteps, duelTitles, duelNotes, duelSentences, retiredEndings}
 	for i := range topics {
 		patterns = append(patterns, topics[i].sentences)
 	}
-	for i := range trades {
-		patterns = append(patterns, trades[i].taglines)
+	for i := range fields {
+		patterns = append(patterns, fields[i].taglines)
 	}
 	for _, reason := range catalog.Reasons {
-		patterns = append(patterns, obituaries[reason])
-		for _, p := range obituaries[reason] {
+		patterns = append(patterns, retiredNotes[reason])
+		for _, p := range retiredNotes[reason] {
 			if !strings.HasPrefix(p, "{nom} ") || strings.Count(p, "{nom}") != 1 {
-				t.Errorf("obituary does not open with the name, once: %q", p)
+				t.Errorf("the name is not at the start only: %q", p)
 			}
 		}
 	}

@@ -1,12 +1,12 @@
-// Package synthetic invents catalogues of any size: to try the service with,
-// and to measure it with a million tools that no editor had to write.
+// Package synthetic generates catalogues of any size, to try the service and to
+// measure it with up to a million tools.
 //
-// The same size and seed give the same catalogue on every machine and with every
-// release of Go. So nothing here asks a clock or walks a map, figures are made
-// from integers, and only the PCG generator is taken from the standard library:
-// its sequence is specified, what other functions make of a sequence is not.
-// Every field is in use, and every optional one is sometimes left out, because a
-// catalogue that is too tidy tests nothing.
+// The same size and seed produce the same catalogue on every machine and with
+// every release of Go. The package therefore uses no clock and no map iteration,
+// computes figures from integers, and takes only the PCG generator from the
+// standard library: its sequence is specified, that of the functions on top of it
+// is not. Every field is used, and every optional one is sometimes omitted, because
+// too regular a catalogue tests nothing.
 package synthetic
 
 import (
@@ -18,16 +18,16 @@ import (
 	"palmares/internal/catalog"
 )
 
-// The days of a catalogue lie in the daysCovered days before lastDay. They are
-// fixed: a catalogue that follows the calendar is not the same bytes tomorrow.
+// The dates of a catalogue are in the daysCovered days up to lastDay. They are
+// fixed, because the bytes must not depend on the current date.
 const daysCovered = 2200
 
 var lastDay = time.Date(2026, time.June, 30, 0, 0, 0, 0, time.UTC)
 
-// Catalog invents a sorted catalogue of that many active tools (0 or more), with
-// about one comparison for twenty of them and one retired tool for twenty-five.
+// Catalog generates a sorted catalogue of the given number of active tools, with
+// about one comparison per twenty tools and one retired tool per twenty-five.
 func Catalog(tools int, seed uint64) *catalog.Catalog {
-	m := &maker{
+	m := &generator{
 		pcg:  rand.NewPCG(seed, 0x70616c6d61726573),
 		next: make(map[string]int, tools+tools/16),
 		days: make([]string, daysCovered),
@@ -37,8 +37,8 @@ func Catalog(tools int, seed uint64) *catalog.Catalog {
 	}
 
 	c := &catalog.Catalog{Name: "Palmarès synthétique", URL: "https://synthetique.example"}
-	for i := range trades {
-		c.Categories = append(c.Categories, catalog.Category{Slug: trades[i].slug, Label: trades[i].label})
+	for i := range fields {
+		c.Categories = append(c.Categories, catalog.Category{Slug: fields[i].slug, Label: fields[i].label})
 	}
 	c.Tools = slices.Grow(c.Tools, tools)
 	for range tools {
@@ -52,24 +52,24 @@ func Catalog(tools int, seed uint64) *catalog.Catalog {
 	return c
 }
 
-// A maker holds the state of one invention: the stream of chance, the slugs given
-// out so far, and a buffer in which texts grow.
-type maker struct {
+// A generator holds the state of one call of Catalog: the random source, the slugs
+// used so far, and a buffer for texts.
+type generator struct {
 	pcg  *rand.PCG
-	next map[string]int // by slug in use, the number that tells its next namesake apart
+	next map[string]int // by slug in use, the suffix of the next tool with that name
 	days []string       // oldest first
 	text []byte
 }
 
-// below gives a number from 0 to n-1.
-func (m *maker) below(n int) int {
+// below returns a random number from 0 to n-1.
+func (m *generator) below(n int) int {
 	high, _ := bits.Mul64(m.pcg.Uint64(), uint64(n))
 	return int(high)
 }
 
-// between gives a number from low to high, both included.
-func (m *maker) between(low, high int) int { return low + m.below(high-low+1) }
+// between returns a random number from low to high, inclusive.
+func (m *generator) between(low, high int) int { return low + m.below(high-low+1) }
 
-func (m *maker) chance(percent int) bool { return m.below(100) < percent }
+func (m *generator) chance(percent int) bool { return m.below(100) < percent }
 
-func pick[T any](m *maker, list []T) T { return list[m.below(len(list))] }
+func pick[T any](m *generator, list []T) T { return list[m.below(len(list))] }

@@ -6,12 +6,15 @@ import (
 	"palmares/internal/catalog"
 )
 
-// tool invents one tool; earlier are those of the same catalogue before it.
-func (m *maker) tool(earlier []catalog.Tool) catalog.Tool {
+// The draws of the functions below are in a fixed order: any other order is another
+// catalogue.
+
+// tool generates one tool; earlier are the previous tools of the catalogue.
+func (m *generator) tool(earlier []catalog.Tool) catalog.Tool {
 	name, slug := m.name(earlier)
-	slug = m.claim(slug)
-	k := &trades[m.below(len(trades))]
-	day := m.between(daysCovered-900, daysCovered-1) // nothing about the tool is newer
+	slug = m.unique(slug)
+	k := &fields[m.below(len(fields))]
+	day := m.between(daysCovered-900, daysCovered-1) // the newest date of the tool
 	now := m.offer()
 	t := catalog.Tool{
 		Slug: slug, Name: name, Domain: slug + ".example", Category: k.slug,
@@ -21,14 +24,38 @@ func (m *maker) tool(earlier []catalog.Tool) catalog.Tool {
 	if m.chance(45) {
 		t.ICP = pick(m, catalog.ICPs)
 	}
-	mean, known := 62, 4 // tenths of a point, percent of mainstream tools
+	m.addFigures(&t, day)
+	m.addURLs(&t)
+	if m.chance(2) {
+		t.Aliases = append(t.Aliases, m.unique(slug+"-beta"))
+		if m.chance(40) {
+			_, former := m.name(nil)
+			t.Aliases = append(t.Aliases, m.unique(former))
+		}
+		slices.Sort(t.Aliases)
+	}
+	about := subject{field: k, name: name, price: now.price}
+	t.Tagline = m.line(pick(m, k.taglines), about)
+	reviewed := 6 // percent; few untested tools have a review
+	if t.Score != nil {
+		reviewed = 70
+	}
+	if m.chance(reviewed) {
+		t.Body = m.review(about, t.Score)
+	}
+	return t
+}
+
+// addFigures sets the tier, the figures and the dates of a tool.
+func (m *generator) addFigures(t *catalog.Tool, day int) {
+	mean, mainstream := 62, 4 // tenths of a point, percent
 	switch n := m.below(100); {
 	case n < 1:
-		t.Tier, mean, known = 1, 82, 60
+		t.Tier, mean, mainstream = 1, 82, 60
 	case n < 15:
-		t.Tier, mean, known = 2, 70, 30
+		t.Tier, mean, mainstream = 2, 70, 30
 	}
-	t.Mainstream = m.chance(known)
+	t.Mainstream = m.chance(mainstream)
 	if m.chance(85) {
 		t.Score = m.figure(mean)
 		if m.chance(92) {
@@ -45,46 +72,33 @@ func (m *maker) tool(earlier []catalog.Tool) catalog.Tool {
 		t.UpdatedAt = m.days[day]
 	}
 	if m.chance(70) {
-		t.PriceCheckedAt = m.days[day-m.below(15)] // after the last change
+		t.PriceCheckedAt = m.days[day-m.below(15)] // after the last price change
 	}
+}
+
+// addURLs sets the URLs and the sources of a tool.
+func (m *generator) addURLs(t *catalog.Tool) {
 	if m.chance(3) {
 		t.CanonicalURL = "https://" + t.Domain + "/fr/"
 	}
 	if m.chance(2) {
-		t.ReviewURL = "https://avis.synthetique.example/" + slug
+		t.ReviewURL = "https://avis.synthetique.example/" + t.Slug
 	}
 	if m.chance(2) {
-		t.AlternativesURL = "https://synthetique.example/categories/" + k.slug + "?sauf=" + slug
+		t.AlternativesURL = "https://synthetique.example/categories/" + t.Category + "?sauf=" + t.Slug
 	}
 	for range m.below(4) {
-		source := "https://" + pick(m, sources) + "/" + slug
+		source := "https://" + pick(m, sources) + "/" + t.Slug
 		if !slices.Contains(t.Sources, source) {
 			t.Sources = append(t.Sources, source)
 		}
 	}
-	if m.chance(2) {
-		t.Aliases = append(t.Aliases, m.claim(slug+"-beta"))
-		if m.chance(40) {
-			_, former := m.name(nil)
-			t.Aliases = append(t.Aliases, m.claim(former))
-		}
-		slices.Sort(t.Aliases)
-	}
-	about := subject{trade: k, name: name, price: now.price}
-	t.Tagline = m.line(pick(m, k.taglines), about)
-	reviewed := 6 // percent; few write about what they did not test
-	if t.Score != nil {
-		reviewed = 70
-	}
-	if m.chance(reviewed) {
-		t.Body = m.review(about, t.Score)
-	}
-	return t
 }
 
-// figure draws a mark from 0 to 10 with one decimal, bell-shaped around a mean
-// in tenths. One in a hundred may be anything, so that both ends occur.
-func (m *maker) figure(mean int) *float64 {
+// figure returns a figure from 0 to 10 with one decimal, roughly normally
+// distributed around a mean in tenths. One in a hundred is uniform, so that both
+// ends occur.
+func (m *generator) figure(mean int) *float64 {
 	tenths := m.below(101)
 	if m.below(100) > 0 {
 		tenths = mean
@@ -92,6 +106,6 @@ func (m *maker) figure(mean int) *float64 {
 			tenths += m.between(-11, 11)
 		}
 	}
-	mark := float64(min(max(tenths, 0), 100)) / 10
-	return &mark
+	x := float64(min(max(tenths, 0), 100)) / 10
+	return &x
 }
