@@ -1,10 +1,10 @@
 // Package demo is the catalogue that a server shows before anything has been
-// published: an invented one, as a content folder, inside the binary.
+// published. It is a content folder, embedded in the binary.
 package demo
 
 import "embed"
 
-// Folder is the content folder. Everything in it is invented and says so.
+// Folder is the content folder. Everything in it is invented, and says so.
 //
 //go:embed catalogue.yaml outils comparatifs cimetiere
 var Folder embed.FS

@@ -72,7 +72,7 @@ const blockSize = 1 << 16
 
 func newBuilder(tools int) *builder {
 	b := &builder{
-		stem:     newStemmer(),
+		stem:  newStemmer(),
 		forms: map[string]uint32{},
 		terms: map[string]uint32{},
 		ends:  make([]int, 0, tools),
@@ -201,7 +201,6 @@ func (b *builder) index(tools []catalog.Tool) *Index {
 }
 
 func (b *builder) sortPostings(x *Index, position []uint32) {
-
 	x.docs = make([]uint32, b.count)
 	x.weight = make([]uint8, b.count)
 	next := slices.Clone(x.start)
