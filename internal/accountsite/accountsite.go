@@ -1,30 +1,27 @@
-// Package accountsite is the account on the web: everything at /compte and below.
+// Package accountsite is the account on the web: /compte and everything below it.
 //
-// A route is a function from a request to an answer or an error; one adapter does
-// for all of them what must be the same everywhere: who is asking, how long that
-// may take, the cookie, the frame of the site, and the pages that say what went
-// wrong. Reading a page changes nothing, whoever opens it, but for one: on the way back
-// from Stripe what is known of the subscription is read anew. What changes something
-// is a form that is posted, from a page of ours only, and ends by leading the
-// browser to a page that can be read again. What was done is said there by a word
-// in its address, one of a fixed list: the one cookie is that of the session.
+// A page is a function from a request to an answer or an error. One adapter does
+// the rest for all of them: it identifies the visitor, limits the time a request
+// takes, sets the cookie, shows the page in the layout of the site and turns errors
+// into pages. GET changes nothing, with one exception: on return from Stripe the
+// subscription is fetched again. Changes are made by forms, accepted from our own
+// pages only, and end in a redirect to a page that can be reloaded. That page says
+// what was done, by a word in its address from a fixed list (see notice.go), so the
+// only cookie is that of the session.
 //
-// A key or a secret is shown once, in the answer to the form that made it, since an
-// address or a cookie is no place for one. Such a form says what it was made from;
-// sent again, by a reload or a second click, that is no longer so, and nothing is made.
+// A key or a secret is shown once, in the answer to the form that created it; it
+// never appears in an address or a cookie. Such a form carries what it was based on.
+// If it is sent again, by a reload or a second click, that is outdated and nothing
+// is created.
 //
-// It speaks to the store itself, without functions in between: there is nothing
-// here but forms in front of it.
+// The package calls the store directly: it is only forms in front of it.
 package accountsite
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"net/url"
-	"path"
-	"strings"
 	"time"
 
 	"palmares/internal/account"
@@ -39,32 +36,33 @@ type Config struct {
 	Store *store.Store
 	// Site shows the pages in its layout.
 	Site *site.Site
-	// BaseURL is where visitors find this server, without a last slash.
+	// BaseURL is the public URL of this server, without a trailing slash.
 	BaseURL string
-	// Trusted are the proxies whose X-Forwarded-For is believed; none by default.
+	// Trusted are the proxies whose X-Forwarded-For is trusted; none by default.
 	Trusted []netip.Prefix
-	// MailLogged tells that mails go to the log, for want of a mail server.
+	// MailLogged reports that mails are logged because there is no mail server.
 	MailLogged bool
 	Now        func() time.Time
 	Log        *slog.Logger
-	// WakeMail is called when a mail was queued, and does not wait for it.
+	// WakeMail is called after a mail was queued. It must not block.
 	WakeMail func()
-	// WakeWebhooks is called when a delivery was made, and does not wait for it.
+	// WakeWebhooks is called after a delivery was created. It must not block.
 	WakeWebhooks func()
-	// Sealer seals the secrets of endpoints.
+	// Sealer encrypts the secrets of endpoints.
 	Sealer webhook.Sealer
-	// Allow opens networks to endpoints; none by default.
+	// Allow are private networks that endpoints may be in; none by default.
 	Allow []netip.Prefix
-	// Billing has accounts pay, or says that nobody can here.
+	// Billing takes payments, if it is enabled.
 	Billing *billing.Billing
-	// Quota is how many requests a day the Developer plan has; 0 where requests are not
-	// counted, so that there is no usage to show.
+	// Quota is the number of requests per day of the Developer plan; 0 if requests are
+	// not counted, so that there is no usage to show.
 	Quota int
-	// Away tells that the store does not answer: nobody then waits for it; nil for never.
+	// Away reports whether the store is unreachable, so that requests fail at once
+	// instead of waiting for it; nil means never.
 	Away func() bool
 }
 
-// LinkURL is where the link in a mail leads. The token in it is a secret.
+// LinkURL returns the address of the link in a mail. The token in it is a secret.
 func LinkURL(base string, purpose account.LinkPurpose, token string) string {
 	if purpose == account.LinkDeletion {
 		return base + deletionPath + "?jeton=" + token
@@ -83,28 +81,28 @@ const (
 	usagePath      = "/compte/usage"
 	endpointsPath  = "/compte/webhooks"
 	deliveriesPath = "/compte/envois"
-	planPath       = "/compte/pro" // to which Stripe leads back
+	planPath       = "/compte/pro" // Stripe redirects back to it
 	dataPath       = "/compte/donnees"
 	exportPath     = "/compte/donnees.json"
 	deletionPath   = "/compte/suppression"
 	goodbyePath    = "/compte/adieu"
 )
 
-// New makes the handler of /compte and what is below it.
+// New returns the handler of /compte and everything below it.
 func New(cfg Config) http.Handler {
-	p := &portal{Config: cfg, mux: http.NewServeMux(), local: isLocal(cfg.BaseURL)}
+	p := &pages{Config: cfg, mux: http.NewServeMux(), local: isLocal(cfg.BaseURL)}
 
-	// Anybody's.
+	// For everybody.
 	p.open("GET "+homePath, p.home)
 	p.open("POST "+homePath, p.requestLink)
 	p.open("GET "+sentPath, p.linkSent)
 	p.open("GET "+signInPath, p.showLink)
-	p.open("POST "+signInPath, p.spendLink)
+	p.open("POST "+signInPath, p.useLink)
 	p.open("POST "+signOutPath, p.signOut)
 	p.open("GET "+deletionPath, p.showDeletion)
 	p.open("POST "+deletionPath, p.deleteAccount)
 	p.open("GET "+goodbyePath, p.goodbye)
-	// Their owner's.
+	// For account owners who are signed in.
 	p.owned("GET "+sessionsPath, p.listSessions)
 	p.owned("POST "+sessionsPath+"/autres/fin", p.endOtherSessions)
 	p.owned("POST "+sessionsPath+"/{id}/fin", p.endSession)
@@ -123,7 +121,7 @@ func New(cfg Config) http.Handler {
 	p.owned("POST "+endpointsPath+"/{id}/etat", p.changeState)
 	p.owned("POST "+endpointsPath+"/{id}/secret", p.rotateSecret)
 	p.owned("POST "+endpointsPath+"/{id}/essai", p.ping)
-	p.owned("POST "+endpointsPath+"/{id}/reprise", p.recover)
+	p.owned("POST "+endpointsPath+"/{id}/reprise", p.recoverEvents)
 	p.owned("GET "+endpointsPath+"/{id}/suppression", p.confirmRemoval)
 	p.owned("POST "+endpointsPath+"/{id}/suppression", p.removeEndpoint)
 	p.owned("GET "+endpointsPath+"/{id}/envois", p.listDeliveries)
@@ -135,133 +133,15 @@ func New(cfg Config) http.Handler {
 	p.owned("GET "+dataPath, p.showData)
 	p.owned("GET "+exportPath, p.export)
 	p.owned("POST "+deletionPath+"/demande", p.requestDeletion)
-	p.open("/", p.missing)
+	p.open("/", p.notFound)
 
 	guard := http.NewCrossOriginProtection()
-	// A proxy may hand the request on under another name than browsers know us by.
+	// Behind a proxy the Host header may differ from the origin that browsers see.
 	if u, err := url.Parse(cfg.BaseURL); err == nil && u.Host != "" {
 		if err := guard.AddTrustedOrigin(u.Scheme + "://" + u.Host); err != nil {
-			panic(err) // only for what has no scheme or host
+			panic(err) // only without a scheme or host
 		}
 	}
-	guard.SetDenyHandler(p.handler(func(*request) (*answer, error) { return nil, crossOrigin() }))
+	guard.SetDenyHandler(p.handle(func(*request) (*answer, error) { return nil, crossOrigin() }))
 	return guard.Handler(p.mux)
-}
-
-type portal struct {
-	Config
-	mux   *http.ServeMux
-	local bool // visitors come from this machine, without TLS
-	asked limiter
-}
-
-// isLocal tells http://localhost, where a browser may be told secrets without TLS.
-func isLocal(base string) bool {
-	u, err := url.Parse(base)
-	if err != nil || u.Scheme != "http" {
-		return false
-	}
-	addr, err := netip.ParseAddr(u.Hostname())
-	return u.Hostname() == "localhost" || err == nil && addr.IsLoopback()
-}
-
-// A request is what a route sees.
-type request struct {
-	*http.Request
-	now   time.Time
-	owner *owner // who is signed in; nil for a stranger
-}
-
-// An owner is somebody who is signed in.
-type owner struct {
-	Account account.Account
-	Session account.Session
-}
-
-// A handler answers or fails; it writes nothing itself.
-type handler func(*request) (*answer, error)
-
-// The limits of one request: a form of ours is small, and a database that does not
-// answer for that long is away.
-const (
-	maxForm  = 64 << 10
-	patience = 10 * time.Second
-)
-
-// open registers a route for everybody.
-func (p *portal) open(pattern string, h handler) { p.mux.HandleFunc(pattern, p.handler(h)) }
-
-// owned registers a route for somebody who is signed in. A stranger who wants to
-// read is led to the form; for one who posts, whose session ended while the page
-// was open, nothing is done and the page says so.
-func (p *portal) owned(pattern string, h handler) {
-	p.open(pattern, func(r *request) (*answer, error) {
-		switch {
-		case !plain(r.PathValue("id")):
-			return nil, notFound("Cette adresse ne mène à aucune page du compte.")
-		case r.owner != nil:
-			return h(r)
-		case r.Method == http.MethodPost:
-			return nil, sessionEnded()
-		}
-		return seeOther(homePath, ""), nil
-	})
-}
-
-// plain tells whether s can be an id at all: what else stands in an address, PostgreSQL
-// would not even take as text.
-func plain(s string) bool {
-	return len(s) < 100 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
-}
-
-func (p *portal) handler(h handler) http.HandlerFunc {
-	return func(w http.ResponseWriter, hr *http.Request) {
-		ctx, cancel := context.WithTimeout(hr.Context(), patience)
-		defer cancel()
-		hr.Body = http.MaxBytesReader(w, hr.Body, maxForm)
-		r := &request{Request: hr.WithContext(ctx), now: p.Now()}
-		a, err := p.answer(w, r, h)
-		if err != nil {
-			a = p.failure(r, err)
-		}
-		p.write(w, r, a)
-		if a.stream != nil {
-			p.stream(hr.Context(), w, a)
-		}
-	}
-}
-
-// answer finds out who is asking, and asks h.
-func (p *portal) answer(w http.ResponseWriter, r *request, h handler) (*answer, error) {
-	if r.Method == http.MethodPost {
-		if err := r.ParseForm(); err != nil {
-			return nil, unreadableForm()
-		}
-	}
-	if p.Away != nil && p.Away() {
-		return nil, away
-	}
-	if err := p.recognise(w, r); err != nil {
-		return nil, err
-	}
-	return h(r)
-}
-
-// missing answers paths that do not exist, and methods that a path does not have.
-func (p *portal) missing(r *request) (*answer, error) {
-	if clean := path.Clean(r.URL.Path); clean != r.URL.Path && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
-		return seeOther(clean, ""), nil
-	}
-	var allowed []string
-	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
-		other := *r.Request
-		other.Method = method
-		if _, pattern := p.mux.Handler(&other); pattern != "/" {
-			allowed = append(allowed, method)
-		}
-	}
-	if len(allowed) > 0 {
-		return nil, methodNotAllowed(strings.Join(allowed, ", "))
-	}
-	return nil, notFound("Cette adresse ne mène à aucune page du compte.")
 }

@@ -14,20 +14,20 @@ import (
 type deletionPage struct {
 	page
 	Email string
-	Token string // of the link; "" where it is yet to be asked for
+	Token string // of the link; "" before it was requested
 	InLog bool
-	Paid  bool // there is a subscription that ends too
+	Paid  bool // a subscription ends too
 }
 
-// showDeletion tells what a deletion takes, to an owner who thinks about it and to
-// whoever followed the link that confirms it.
-func (p *portal) showDeletion(r *request) (*answer, error) {
+// showDeletion says what a deletion deletes: to an owner, before asking for the link,
+// and to whoever follows the link, before confirming.
+func (p *pages) showDeletion(r *request) (*answer, error) {
 	data := deletionPage{page: r.page("Supprimer le compte"), Token: r.URL.Query().Get("jeton"), InLog: p.inLog()}
 	switch {
 	case r.URL.Query().Has("jeton"):
 		email, err := p.Store.Links.Check(r.Context(), data.Token, account.LinkDeletion, r.now)
 		if err != nil {
-			return nil, deadDeletion(err)
+			return nil, deletionFailure(err)
 		}
 		data.Email = email
 		return render("confirmdeletion", data.page, data), nil
@@ -42,8 +42,8 @@ func (p *portal) showDeletion(r *request) (*answer, error) {
 	return render("deletion", data.page, data), nil
 }
 
-// requestDeletion mails the link: a browser that was left open must not be enough.
-func (p *portal) requestDeletion(r *request) (*answer, error) {
+// requestDeletion mails the link: access to a browser must not be enough to delete.
+func (p *pages) requestDeletion(r *request) (*answer, error) {
 	network := clientip.Network(clientip.Addr(r.Request, p.Trusted))
 	queued, err := p.Store.Links.Request(r.Context(), r.owner.Account.Email, account.LinkDeletion, network, r.now)
 	if err != nil {
@@ -56,40 +56,41 @@ func (p *portal) requestDeletion(r *request) (*answer, error) {
 	return seeOther(deletionPath, "suppression"), nil
 }
 
-// cancelPatience is how long a page waits for a Stripe that is slow; then the
-// subscription is ended later (see billing.Billing.Cancel).
-const cancelPatience = 5 * time.Second
+// cancelTimeout is how long a page waits for Stripe; after it, the subscription is
+// cancelled in the background (see billing.Billing.Cancel).
+const cancelTimeout = 5 * time.Second
 
-// deleteAccount spends the link; who clicked twice is where the first click led. What
-// is charged is ended at once: the deletion noted whose it is, and this forgets that.
-func (p *portal) deleteAccount(r *request) (*answer, error) {
+// deleteAccount uses the link; a second click leads where the first did. The
+// subscription is cancelled at once: the deletion queued its cancellation, which
+// Cancel carries out.
+func (p *pages) deleteAccount(r *request) (*answer, error) {
 	token := r.PostForm.Get("jeton")
 	email, err := p.Store.Links.Check(r.Context(), token, account.LinkDeletion, r.now)
 	if errors.Is(err, store.ErrLinkUsed) {
 		return seeOther(goodbyePath, ""), nil
 	}
 	if err != nil {
-		return nil, deadDeletion(err)
+		return nil, deletionFailure(err)
 	}
 	a, err := p.Store.Accounts.Find(r.Context(), email)
 	if errors.Is(err, store.ErrNotFound) {
-		// By the other click, since the link was looked at; or there never was an account.
+		// A second click deleted it meanwhile, or there never was an account.
 		if _, err := p.Store.Links.Check(r.Context(), token, account.LinkDeletion, r.now); errors.Is(err, store.ErrLinkUsed) {
 			return seeOther(goodbyePath, ""), nil
 		}
 	}
 	if err != nil {
-		return nil, deadDeletion(err)
+		return nil, deletionFailure(err)
 	}
 	s, err := p.Store.Subscriptions.Find(r.Context(), a.ID)
 	if err != nil {
 		return nil, err
 	}
 	err = p.Store.Links.DeleteAccount(r.Context(), token, r.now)
-	if err != nil && !errors.Is(err, store.ErrLinkUsed) { // by the other click, at the same moment
-		return nil, deadDeletion(err)
+	if err != nil && !errors.Is(err, store.ErrLinkUsed) { // by a concurrent click
+		return nil, deletionFailure(err)
 	}
-	cancelling, stop := context.WithTimeout(r.Context(), cancelPatience)
+	cancelling, stop := context.WithTimeout(r.Context(), cancelTimeout)
 	defer stop()
 	p.Billing.Cancel(cancelling, s.CustomerID)
 	answer := seeOther(goodbyePath, "")
@@ -99,9 +100,9 @@ func (p *portal) deleteAccount(r *request) (*answer, error) {
 	return answer, nil
 }
 
-// deadDeletion is what comes of a link that cannot be spent. To sign in would not
-// help those whose account is gone, and the others know how.
-func deadDeletion(err error) error {
+// deletionFailure returns the page for a link that cannot be used. It does not offer to
+// sign in, which would not help once the account is deleted.
+func deletionFailure(err error) error {
 	switch {
 	case errors.Is(err, store.ErrLinkUsed):
 		return &failure{
@@ -122,7 +123,7 @@ func deadDeletion(err error) error {
 	return err
 }
 
-func (p *portal) goodbye(r *request) (*answer, error) {
+func (p *pages) goodbye(r *request) (*answer, error) {
 	data := r.page("Compte supprimé")
 	return render("goodbye", data, data), nil
 }

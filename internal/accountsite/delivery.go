@@ -16,11 +16,11 @@ import (
 // deliveryRow is a delivery in a list.
 type deliveryRow struct {
 	webhook.Delivery
-	Why  string // "" for a publication, which needs no saying
-	Last string // what the last attempt came to; "" before the first
+	Why  string // why it was sent; "" for a publication
+	Last string // outcome of the last attempt; "" before the first
 }
 
-var originWords = map[string]string{
+var originTexts = map[string]string{
 	webhook.OfPing:     "essai",
 	webhook.OfResend:   "renvoi",
 	webhook.OfRecovery: "récupération",
@@ -29,7 +29,7 @@ var originWords = map[string]string{
 func deliveryRows(list []webhook.Delivery) []deliveryRow {
 	rows := make([]deliveryRow, len(list))
 	for i, d := range list {
-		rows[i] = deliveryRow{Delivery: d, Why: originWords[d.Origin]}
+		rows[i] = deliveryRow{Delivery: d, Why: originTexts[d.Origin]}
 		if n := len(d.Attempts); n > 0 {
 			a := d.Attempts[n-1]
 			rows[i].Last = outcome(a) + ", " + duration(a.Duration)
@@ -38,7 +38,7 @@ func deliveryRows(list []webhook.Delivery) []deliveryRow {
 	return rows
 }
 
-var outcomeWords = map[webhook.Outcome]string{
+var outcomeTexts = map[webhook.Outcome]string{
 	webhook.Timeout: "pas de réponse à temps",
 	webhook.Resolve: "nom de domaine introuvable",
 	webhook.Connect: "connexion impossible",
@@ -47,15 +47,15 @@ var outcomeWords = map[webhook.Outcome]string{
 	webhook.Secret:  "secret illisible de notre côté\u00a0: remplacez-le",
 }
 
-// outcome says what an attempt came to.
+// outcome describes the result of an attempt.
 func outcome(a webhook.Attempt) string {
-	if words := outcomeWords[a.Outcome]; words != "" {
+	if words := outcomeTexts[a.Outcome]; words != "" {
 		return words
 	}
 	return "réponse " + strconv.Itoa(a.Status)
 }
 
-// duration writes how long an attempt took.
+// duration formats how long an attempt took.
 func duration(d time.Duration) string {
 	if d < time.Second {
 		return strconv.FormatInt(d.Milliseconds(), 10) + "\u00a0ms"
@@ -63,19 +63,19 @@ func duration(d time.Duration) string {
 	return strings.Replace(fmt.Sprintf("%.1f\u00a0s", d.Seconds()), ".", ",", 1)
 }
 
-// deliveriesShown is how many deliveries a page of the log has.
+// deliveriesShown is how many deliveries are on a page of the log.
 const deliveriesShown = 25
 
 type deliveriesPage struct {
 	page
 	Endpoint   webhook.Endpoint
-	State      string // chosen; "" for any
+	State      string // "" for any
 	Type       string
 	States     []deliveryChoice
 	Types      []string
 	Deliveries []deliveryRow
-	Older      string // where those before are; "" for nowhere
-	Newest     string // where the first page is; "" on it
+	Older      string // address of the next page; "" on the last
+	Newest     string // address of the first page; "" on it
 }
 
 type deliveryChoice struct{ Value, Text string }
@@ -87,7 +87,7 @@ var (
 	deliveryTypes = append(slices.Clone(webhook.Types), webhook.Ping)
 )
 
-func (p *portal) listDeliveries(r *request) (*answer, error) {
+func (p *pages) listDeliveries(r *request) (*answer, error) {
 	owner, id, query := r.owner.Account.Owner(), r.PathValue("id"), r.URL.Query()
 	e, err := p.Store.Endpoints.Find(r.Context(), owner, id)
 	if err != nil {
@@ -97,7 +97,7 @@ func (p *portal) listDeliveries(r *request) (*answer, error) {
 		page: r.page("Journal des envois"), Endpoint: e, State: query.Get("etat"), Type: query.Get("type"), States: deliveryStates, Types: deliveryTypes,
 	}
 	known := slices.ContainsFunc(deliveryStates, func(c deliveryChoice) bool { return c.Value == data.State })
-	if !plain(query.Get("avant")) || data.State != "" && !known || data.Type != "" && !slices.Contains(deliveryTypes, data.Type) {
+	if !isID(query.Get("avant")) || data.State != "" && !known || data.Type != "" && !slices.Contains(deliveryTypes, data.Type) {
 		return nil, notFound("Ce journal n’a pas de tel filtre.")
 	}
 	list, err := p.Store.Deliveries.List(r.Context(), owner, id, store.DeliveryFilter{
@@ -109,7 +109,7 @@ func (p *portal) listDeliveries(r *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := func(before string) string {
+	pageBefore := func(before string) string {
 		chosen := url.Values{}
 		for name, value := range map[string]string{"etat": data.State, "type": data.Type, "avant": before} {
 			if value != "" {
@@ -118,12 +118,12 @@ func (p *portal) listDeliveries(r *request) (*answer, error) {
 		}
 		return (&url.URL{Path: r.URL.Path, RawQuery: chosen.Encode()}).String()
 	}
-	if len(list) > deliveriesShown { // one more tells that there is another page
+	if len(list) > deliveriesShown { // one more was read to know whether there is another page
 		list = list[:deliveriesShown]
-		data.Older = at(list[deliveriesShown-1].ID)
+		data.Older = pageBefore(list[deliveriesShown-1].ID)
 	}
 	if query.Get("avant") != "" {
-		data.Newest = at("")
+		data.Newest = pageBefore("")
 	}
 	data.Deliveries = deliveryRows(list)
 	return render("deliveries", data.page, data), nil
@@ -134,7 +134,7 @@ type deliveryPage struct {
 	Delivery webhook.Delivery
 	Endpoint webhook.Endpoint
 	Why      string
-	NextAt   time.Time    // when it is tried again at the earliest; zero: as soon as its turn comes
+	NextAt   time.Time    // earliest next attempt; zero: as soon as possible
 	Attempts []attemptRow // newest first
 	Body     string
 }
@@ -146,7 +146,7 @@ type attemptRow struct {
 	Duration string
 }
 
-func (p *portal) showDelivery(r *request) (*answer, error) {
+func (p *pages) showDelivery(r *request) (*answer, error) {
 	owner := r.owner.Account.Owner()
 	d, body, err := p.Store.Deliveries.Find(r.Context(), owner, r.PathValue("id"))
 	if err != nil {
@@ -156,9 +156,9 @@ func (p *portal) showDelivery(r *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := deliveryPage{page: r.page("Envoi " + d.Type), Delivery: d, Endpoint: e, Why: originWords[d.Origin], Body: string(body)}
+	data := deliveryPage{page: r.page("Envoi " + d.Type), Delivery: d, Endpoint: e, Why: originTexts[d.Origin], Body: string(body)}
 	next := d.NextAt
-	if e.NotBefore.After(next) { // the endpoint is left alone until then
+	if e.NotBefore.After(next) { // the endpoint accepts nothing until then
 		next = e.NotBefore
 	}
 	if next.After(r.now) {
@@ -170,9 +170,9 @@ func (p *portal) showDelivery(r *request) (*answer, error) {
 	return render("delivery", data.page, data), nil
 }
 
-func (p *portal) resend(r *request) (*answer, error) {
+func (p *pages) resend(r *request) (*answer, error) {
 	d, err := p.Store.Deliveries.Resend(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.now)
-	if done := r.refusedPing(err); done != "" {
+	if done := r.pingNotice(err); done != "" {
 		return seeOther(deliveriesPath+"/"+r.PathValue("id"), done), nil
 	}
 	if err != nil {

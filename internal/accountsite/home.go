@@ -10,17 +10,17 @@ type homePage struct {
 	Account   account.Account
 	Since     string // a day
 	Today     today
-	Keys      int      // that are active; one in its overlap counts no more
+	Keys      int      // active; replaced ones do not count
 	Suspended int      // keys
-	MaxKeys   int      // of the plan
-	First     *keyForm // to an account that never had a key
+	MaxKeys   int      // limit of the plan
+	First     *keyForm // nil if the account ever had a key
 	Endpoints []webhook.Endpoint
-	Stopped   int // of them, those that are not active
+	Stopped   int // of Endpoints, those not active
 	Grace     graceNotice
 }
 
-// home is the form to a stranger, the account to its owner.
-func (p *portal) home(r *request) (*answer, error) {
+// home shows the account to its owner, and the sign-in form to anybody else.
+func (p *pages) home(r *request) (*answer, error) {
 	if r.owner == nil {
 		return p.welcome(r, "", ""), nil
 	}

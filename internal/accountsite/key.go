@@ -17,10 +17,11 @@ type keyRow struct {
 	Is  account.KeyState
 }
 
-// keyForm makes a key. Newest is what tells a form that is sent again, by a reload
-// or two clicks, from a new one (see store.Keys.CreateNext).
+// keyForm is the form that creates a key. Newest is the newest key when the form was
+// shown: it tells a form that is sent twice, by a reload or a second click, from a
+// new one (see store.Keys.CreateNext).
 type keyForm struct {
-	Name    string // as it was typed
+	Name    string // as typed
 	Problem string
 	Newest  string
 }
@@ -28,20 +29,20 @@ type keyForm struct {
 type keysPage struct {
 	page
 	Live, Ended []keyRow
-	Counted     int // against the plan
-	Active      int // of them, those that are not suspended
-	Excess      int // of those, how many the plan does not allow
+	Counted     int // towards the limit of the plan
+	Active      int // of Counted, those not suspended
+	Excess      int // of Active, those above the limit of the plan
 	MaxKeys     int
 	Pro         bool
-	DueAt       time.Time // when keys above the plan's number are suspended; zero for never
-	Form        *keyForm  // nil when the plan has no room
+	DueAt       time.Time // when keys in excess are suspended; zero for never
+	Form        *keyForm  // nil if the plan allows no more keys
 }
 
-func (p *portal) listKeys(r *request) (*answer, error) { return p.keys(r, "", "", "") }
+func (p *pages) listKeys(r *request) (*answer, error) { return p.keys(r, "", "", "") }
 
-// keys is the list, with what was typed and what is wrong with it, or a notice of why
-// nothing was made; "" for none.
-func (p *portal) keys(r *request, name, problem, notice string) (*answer, error) {
+// keys shows the list. After a rejected form, name and problem are what was typed and
+// what is wrong with it; notice is why nothing was created; each may be "".
+func (p *pages) keys(r *request, name, problem, notice string) (*answer, error) {
 	a := r.owner.Account
 	keys, err := p.Store.Keys.List(r.Context(), a.Email)
 	if err != nil {
@@ -85,7 +86,7 @@ func (p *portal) keys(r *request, name, problem, notice string) (*answer, error)
 	return answer, nil
 }
 
-// nameProblem says what is wrong with the name of a key, which the store refused.
+// nameProblem explains why the store rejected the name of a key.
 func nameProblem(name string) string {
 	switch {
 	case strings.TrimSpace(name) == "":
@@ -96,20 +97,7 @@ func nameProblem(name string) string {
 	return "Ce nom contient des caractères qui ne s’affichent pas\u00a0: gardez lettres, chiffres et espaces."
 }
 
-// A secretPage shows what is shown once.
-type secretPage struct {
-	page
-	Secret  shownOnce
-	Name    string // of the key
-	Curl    shownOnce
-	OldEnds time.Time // of what was replaced; zero when nothing was
-	Back    string
-}
-
-// A shownOnce is a text with a button to copy it.
-type shownOnce struct{ ID, Text, What string }
-
-func (p *portal) createKey(r *request) (*answer, error) {
+func (p *pages) createKey(r *request) (*answer, error) {
 	name := r.PostForm.Get("nom")
 	text, key, err := p.Store.Keys.CreateNext(r.Context(), r.owner.Account.Email, name, r.PostForm.Get("derniere"), r.now)
 	switch {
@@ -120,7 +108,7 @@ func (p *portal) createKey(r *request) (*answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Sent again, or left open while something else was made.
+		// The form was sent twice, or another key was created while it was open.
 		if slices.ContainsFunc(keys, func(k account.Key) bool {
 			return k.ID > r.PostForm.Get("derniere") && k.Name == strings.TrimSpace(name)
 		}) {
@@ -139,13 +127,11 @@ func (p *portal) createKey(r *request) (*answer, error) {
 	return p.showNewKey(r, "Votre nouvelle clé", text, key, time.Time{}), nil
 }
 
-// showNewKey is the one page that ever shows a key, and the answer to the request that
-// made it: no address leads there.
-func (p *portal) showNewKey(r *request, title, text string, key account.Key, oldEnds time.Time) *answer {
+func (p *pages) showNewKey(r *request, title, text string, key account.Key, oldEnds time.Time) *answer {
 	data := secretPage{
 		page: r.page(title), Name: key.Name, OldEnds: oldEnds, Back: keysPath,
-		Secret: shownOnce{"page.cle", text, "la clé"},
-		Curl:   shownOnce{"page.appel", "curl -H 'Authorization: Bearer " + text + "' '" + p.BaseURL + "/api/v1/tools?limit=3'", "l’appel"},
+		Secret: copyable{"page.cle", text, "la clé"},
+		Curl:   copyable{"page.appel", "curl -H 'Authorization: Bearer " + text + "' '" + p.BaseURL + "/api/v1/tools?limit=3'", "l’appel"},
 	}
 	return render("newkey", data.page, data)
 }
@@ -157,10 +143,10 @@ type keyPage struct {
 	Typed   string
 }
 
-func (p *portal) showKey(r *request) (*answer, error) { return p.key(r, nil) }
+func (p *pages) showKey(r *request) (*answer, error) { return p.key(r, nil) }
 
-// key is the page of a key; typed is a name that was refused, nil for none.
-func (p *portal) key(r *request, typed *string) (*answer, error) {
+// key shows a key; typed is a rejected name, or nil.
+func (p *pages) key(r *request, typed *string) (*answer, error) {
 	k, err := p.Store.Keys.Find(r.Context(), r.owner.Account.Owner(), r.PathValue("id"))
 	if err != nil {
 		return nil, err
@@ -175,7 +161,7 @@ func (p *portal) key(r *request, typed *string) (*answer, error) {
 	return a, nil
 }
 
-func (p *portal) renameKey(r *request) (*answer, error) {
+func (p *pages) renameKey(r *request) (*answer, error) {
 	name := r.PostForm.Get("nom")
 	err := p.Store.Keys.Rename(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), name)
 	if errors.Is(err, store.ErrInvalid) {
@@ -187,8 +173,8 @@ func (p *portal) renameKey(r *request) (*answer, error) {
 	return seeOther(keysPath+"/"+r.PathValue("id"), "cle-renommee"), nil
 }
 
-// rotateKey needs nothing to tell a form that is sent again: a key has one successor.
-func (p *portal) rotateKey(r *request) (*answer, error) {
+// rotateKey needs no check for a form that is sent twice: a key is replaced only once.
+func (p *pages) rotateKey(r *request) (*answer, error) {
 	text, key, err := p.Store.Keys.Rotate(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.now)
 	switch {
 	case errors.Is(err, store.ErrKeyEnded):
@@ -201,7 +187,7 @@ func (p *portal) rotateKey(r *request) (*answer, error) {
 	return p.showNewKey(r, "La clé est remplacée", text, key, r.now.Add(account.Overlap).UTC()), nil
 }
 
-func (p *portal) confirmRevocation(r *request) (*answer, error) {
+func (p *pages) confirmRevocation(r *request) (*answer, error) {
 	k, err := p.Store.Keys.Find(r.Context(), r.owner.Account.Owner(), r.PathValue("id"))
 	if err != nil {
 		return nil, err
@@ -210,7 +196,7 @@ func (p *portal) confirmRevocation(r *request) (*answer, error) {
 	return render("revocation", data.page, data), nil
 }
 
-func (p *portal) revokeKey(r *request) (*answer, error) {
+func (p *pages) revokeKey(r *request) (*answer, error) {
 	if err := p.Store.Keys.Revoke(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.now); err != nil {
 		return nil, err
 	}

@@ -12,56 +12,56 @@ import (
 	"palmares/internal/store"
 )
 
-// stripePages are where a form of the plan's page leads in the end.
+// stripePages are where the forms of the page redirect to.
 var stripePages = []string{"https://checkout.stripe.com", "https://billing.stripe.com"}
 
 type planPage struct {
 	page
 	Pro        bool
-	Enabled    bool // accounts can pay here
+	Enabled    bool // payments are enabled
 	Live       bool // there is a subscription to manage
-	ByOperator bool // Pro was given, not bought
+	ByOperator bool // Pro was granted by the operator
 	Grace      graceNotice
-	CancelAt   time.Time // zero while it renews
+	CancelAt   time.Time // zero if it renews
 	PeriodEnd  time.Time
 	Renews     bool // at PeriodEnd
-	Incomplete bool // the first payment is not made
-	Unsure     bool // Stripe led here, and does not say yet that it is paid
-	Silent     bool // Stripe led here, and does not answer
-	Paid       bool // Stripe led here, and it is paid
+	Incomplete bool // the first payment failed
+	Unsure     bool // back from Stripe, which does not confirm a payment yet
+	Silent     bool // back from Stripe, which is unreachable
+	Paid       bool // back from Stripe, which confirms the payment
 }
 
-// A graceNotice tells that a payment failed and until when nothing comes of it.
+// A graceNotice says that a payment failed and until when the account stays Pro.
 type graceNotice struct {
 	Owed  bool
 	Until time.Time
 	Over  bool
-	Here  bool // on the page that it leads to
+	Here  bool // shown on the page where it can be paid
 }
 
-func (p *portal) grace(r *request) (graceNotice, error) {
+func (p *pages) grace(r *request) (graceNotice, error) {
 	s, err := p.Store.Subscriptions.Find(r.Context(), r.owner.Account.ID)
-	return noticeOf(r.owner.Account.Plan, s, r.now), err
+	return newGraceNotice(r.owner.Account.Plan, s, r.now), err
 }
 
-// noticeOf says nothing to whom the operator gave Pro: what she owes takes nothing
-// from her.
-func noticeOf(plan account.Plan, s billing.Subscription, now time.Time) graceNotice {
+// newGraceNotice is empty for an account granted Pro by the operator, which a failed
+// payment does not change.
+func newGraceNotice(plan account.Plan, s billing.Subscription, now time.Time) graceNotice {
 	if !s.Status.Failed() || plan == account.Pro && !s.Granted {
 		return graceNotice{}
 	}
 	return graceNotice{Owed: true, Until: s.GraceUntil, Over: !now.Before(s.GraceUntil)}
 }
 
-// showPlan tells what is so. Whoever comes back from Stripe may be here before the
-// event that says so: then Stripe is asked, once a minute however often the page is
-// loaded.
-func (p *portal) showPlan(r *request) (*answer, error) {
+// showPlan shows the plan and the subscription. An owner who returns from Stripe may
+// arrive before the event that reports the payment, so the subscription is fetched,
+// at most once a minute.
+func (p *pages) showPlan(r *request) (*answer, error) {
 	data := planPage{page: r.page("Formule"), Enabled: p.Billing.Enabled()}
 	back := data.Enabled && r.URL.Query().Get("session_id") != ""
-	if back && p.asked.allow(r.owner.Account.ID, r.now) {
+	if back && p.stripeCalls.allow(r.owner.Account.ID, r.now) {
 		if _, err := p.Billing.Refresh(r.Context(), r.owner.Account.ID); err != nil {
-			p.Log.Error("a subscription could not be read from Stripe", "account", r.owner.Account.ID, "error", err)
+			p.Log.Error("could not fetch a subscription from Stripe", "account", r.owner.Account.ID, "error", err)
 			data.Silent = true
 		}
 	}
@@ -74,7 +74,7 @@ func (p *portal) showPlan(r *request) (*answer, error) {
 		return nil, err
 	}
 	data.Pro, data.Live, data.Incomplete = a.Plan == account.Pro, s.Status.Live(), s.Status == billing.Incomplete
-	data.Grace, data.CancelAt, data.PeriodEnd = noticeOf(a.Plan, s, r.now), s.CancelAt, s.PeriodEnd
+	data.Grace, data.CancelAt, data.PeriodEnd = newGraceNotice(a.Plan, s, r.now), s.CancelAt, s.PeriodEnd
 	data.ByOperator = data.Pro && !s.Granted
 	data.Grace.Here = true
 	data.Renews = (s.Status == billing.Active || s.Status == billing.Trialing) && !s.PeriodEnd.IsZero()
@@ -87,21 +87,21 @@ func (p *portal) showPlan(r *request) (*answer, error) {
 	return page, nil
 }
 
-// askEvery is how often one account has Stripe asked by loading a page.
-const askEvery = time.Minute
+// stripeInterval is how often one account may cause a call to Stripe.
+const stripeInterval = time.Minute
 
-// A limiter knows whose turn was less than askEvery ago. Each node has its own: what
-// it spares is calls, and the number of nodes is small.
+// A limiter allows one call per account and stripeInterval. Each node has its own: it
+// only saves calls, and there are few nodes.
 type limiter struct {
 	mu   sync.Mutex
 	last map[string]time.Time // by account
 }
 
-// allow takes an account's turn, if it has one.
+// allow reports whether an account may call now, and counts the call.
 func (l *limiter) allow(accountID string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	maps.DeleteFunc(l.last, func(_ string, at time.Time) bool { return now.Sub(at) >= askEvery })
+	maps.DeleteFunc(l.last, func(_ string, at time.Time) bool { return now.Sub(at) >= stripeInterval })
 	if _, recent := l.last[accountID]; recent {
 		return false
 	}
@@ -112,25 +112,25 @@ func (l *limiter) allow(accountID string, now time.Time) bool {
 	return true
 }
 
-func (p *portal) subscribe(r *request) (*answer, error) {
+func (p *pages) subscribe(r *request) (*answer, error) {
 	return p.toStripe(p.Billing.Checkout(r.Context(), r.owner.Account))
 }
 
-func (p *portal) manage(r *request) (*answer, error) {
+func (p *pages) manage(r *request) (*answer, error) {
 	return p.toStripe(p.Billing.Portal(r.Context(), r.owner.Account))
 }
 
-// toStripe leads to a page of Stripe, or says why there is none.
-func (p *portal) toStripe(url string, err error) (*answer, error) {
+// toStripe redirects to a page of Stripe, or explains why there is none.
+func (p *pages) toStripe(url string, err error) (*answer, error) {
 	switch {
 	case err == nil:
 		return &answer{status: http.StatusSeeOther, location: url}, nil
 	case errors.Is(err, billing.ErrOff), errors.Is(err, billing.ErrNoCustomer):
-		return seeOther(planPath, ""), nil // which says so
+		return seeOther(planPath, ""), nil // it says so
 	case errors.Is(err, store.ErrAway), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrBusy):
 		return nil, err
 	}
-	p.Log.Error("a page of Stripe could not be had", "error", err)
+	p.Log.Error("could not create a Stripe session", "error", err)
 	return nil, &failure{
 		status: http.StatusBadGateway, title: "Paiement indisponible",
 		text: "Stripe, qui encaisse pour nous, ne répond pas comme il devrait\u00a0: rien n’a été débité ni changé. Réessayez dans quelques minutes.",

@@ -9,18 +9,18 @@ import (
 	"palmares/internal/store"
 )
 
-// cookieName is that of the one cookie. With the prefix a browser takes it over TLS
-// from this host alone, so that no neighbour can plant another; on http://localhost
-// there is no TLS.
-func (p *portal) cookieName() string {
+// cookieName is the name of the session cookie. Browsers accept the prefix __Host-
+// only over TLS and only from this host, so that no subdomain can set another one;
+// http://localhost has no TLS.
+func (p *pages) cookieName() string {
 	if p.local {
 		return "palmares"
 	}
 	return "__Host-palmares"
 }
 
-// cookie holds the secret of a session; with "" the browser forgets it.
-func (p *portal) cookie(secret string) *http.Cookie {
+// cookie returns the session cookie with a secret; "" deletes it.
+func (p *pages) cookie(secret string) *http.Cookie {
 	c := &http.Cookie{
 		Name: p.cookieName(), Value: secret, Path: "/", MaxAge: int(account.SessionLife / time.Second),
 		Secure: !p.local, HttpOnly: true, SameSite: http.SameSiteLaxMode,
@@ -31,12 +31,12 @@ func (p *portal) cookie(secret string) *http.Cookie {
 	return c
 }
 
-// recognise finds out who is asking. A session is extended on the first visit of a
-// day; should that not succeed, it is as long as it was.
-func (p *portal) recognise(w http.ResponseWriter, r *request) error {
+// authenticate finds the session of a request. A session is extended on the first
+// visit of a day; if that fails, it keeps its end.
+func (p *pages) authenticate(w http.ResponseWriter, r *request) error {
 	c, err := r.Cookie(p.cookieName())
 	if err != nil {
-		return nil // there is none
+		return nil // no cookie
 	}
 	session, who, err := p.Store.Sessions.Find(r.Context(), c.Value, r.now)
 	if errors.Is(err, store.ErrNotFound) {
@@ -49,7 +49,7 @@ func (p *portal) recognise(w http.ResponseWriter, r *request) error {
 	r.owner = &owner{Account: who, Session: session}
 	extended, err := p.Store.Sessions.Extend(r.Context(), session, r.now)
 	if err != nil {
-		p.Log.Warn("a session was not extended", "error", err)
+		p.Log.Warn("could not extend a session", "error", err)
 	}
 	if extended {
 		http.SetCookie(w, p.cookie(c.Value))
@@ -57,9 +57,8 @@ func (p *portal) recognise(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// signOut ends the session of this browser. Without one there is nothing to do, and
-// what was wanted is so.
-func (p *portal) signOut(r *request) (*answer, error) {
+// signOut ends the session of this browser, if there is one.
+func (p *pages) signOut(r *request) (*answer, error) {
 	if r.owner != nil {
 		err := p.Store.Sessions.End(r.Context(), r.owner.Account.ID, r.owner.Session.ID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -74,7 +73,7 @@ func (p *portal) signOut(r *request) (*answer, error) {
 type sessionsPage struct {
 	page
 	Sessions []sessionRow
-	Others   bool // there are more than this one
+	Others   bool // there are others than this one
 }
 
 type sessionRow struct {
@@ -85,7 +84,7 @@ type sessionRow struct {
 	Current bool
 }
 
-func (p *portal) listSessions(r *request) (*answer, error) {
+func (p *pages) listSessions(r *request) (*answer, error) {
 	all, err := p.Store.Sessions.List(r.Context(), r.owner.Account.ID, r.now)
 	if err != nil {
 		return nil, err
@@ -99,7 +98,7 @@ func (p *portal) listSessions(r *request) (*answer, error) {
 	return render("sessions", data.page, data), nil
 }
 
-func (p *portal) endSession(r *request) (*answer, error) {
+func (p *pages) endSession(r *request) (*answer, error) {
 	id := r.PathValue("id")
 	if id == r.owner.Session.ID {
 		return p.signOut(r)
@@ -114,12 +113,12 @@ func (p *portal) endSession(r *request) (*answer, error) {
 	return seeOther(sessionsPath, "session-terminee"), nil
 }
 
-func (p *portal) endOtherSessions(r *request) (*answer, error) {
+func (p *pages) endOtherSessions(r *request) (*answer, error) {
 	if err := p.Store.Sessions.EndOthers(r.Context(), r.owner.Account.ID, r.owner.Session.ID); err != nil {
 		return nil, err
 	}
 	return seeOther(sessionsPath, "autres-terminees"), nil
 }
 
-// day is the UTC day of a moment, as templates take it.
+// day formats the UTC day of a time, for templates.
 func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }

@@ -9,16 +9,16 @@ import (
 	"palmares/internal/account"
 )
 
-// today is what an account asked today, against its quota.
+// today is the usage of the current day and its quota.
 type today struct {
 	Uncounted bool
 	Requests  int
 	Limit     int // 0 for none
 	Left      int
-	Part      int // of a hundred
+	Part      int // in percent
 }
 
-func (p *portal) today(r *request) (today, error) {
+func (p *pages) today(r *request) (today, error) {
 	t := today{Uncounted: p.Quota == 0}
 	days, err := p.Store.Usage.ForAccount(r.Context(), r.owner.Account.ID, day(r.now), day(r.now))
 	if err != nil {
@@ -35,7 +35,7 @@ func (p *portal) today(r *request) (today, error) {
 	return t, nil
 }
 
-// usageDays is how many days the chart has, today included.
+// usageDays is how many days the chart shows, including today.
 const usageDays = 30
 
 type usagePage struct {
@@ -51,7 +51,7 @@ type usageDay struct {
 	Requests int
 }
 
-func (p *portal) showUsage(r *request) (*answer, error) {
+func (p *pages) showUsage(r *request) (*answer, error) {
 	data := usagePage{page: r.page("Usage")}
 	var err error
 	if data.Today, err = p.today(r); err != nil {
@@ -71,19 +71,19 @@ func (p *portal) showUsage(r *request) (*answer, error) {
 		name := day(r.now.UTC().AddDate(0, 0, -i))
 		data.Days = append(data.Days, usageDay{name, requests[name]})
 	}
-	data.Chart = drawUsage(data.Days, data.Today.Limit)
+	data.Chart = newUsageChart(data.Days, data.Today.Limit)
 	return render("usage", data.page, data), nil
 }
 
-// A usageChart is a bar for each day. Everything in it is a coordinate or a label;
-// a table beside it says the same to those who do not see it.
+// A usageChart has a bar for each day. It holds coordinates and labels; the page shows
+// the same figures in a table.
 type usageChart struct {
 	Width, Height int
 	Left          int
 	Bars          []usageBar
 	Grid          []usageMark
 	Ticks         []usageMark
-	Quota         string // where the line of the quota is; "" when it is out of sight
+	Quota         string // position of the quota line; "" if it is outside the chart
 }
 
 type usageBar struct{ X, Y, Width, Height string }
@@ -94,8 +94,8 @@ type usageMark struct {
 	Day   string // on the time axis
 }
 
-// drawUsage draws days, newest first.
-func drawUsage(days []usageDay, limit int) usageChart {
+// newUsageChart draws days, newest first.
+func newUsageChart(days []usageDay, limit int) usageChart {
 	const (
 		width, height            = 420.0, 190.0
 		right, above, below, gap = 4.0, 10.0, 26.0, 2.0
@@ -112,28 +112,28 @@ func drawUsage(days []usageDay, limit int) usageChart {
 
 	c := usageChart{Width: width, Height: height, Left: int(left)}
 	for n := 0; n <= top; n += step {
-		c.Grid = append(c.Grid, usageMark{At: place(y(n)), Label: n})
+		c.Grid = append(c.Grid, usageMark{At: coordinate(y(n)), Label: n})
 	}
 	if limit > 0 && limit <= top {
-		c.Quota = place(y(limit))
+		c.Quota = coordinate(y(limit))
 	}
 	for i := range days {
 		d, x := days[len(days)-1-i], left+float64(i)*slot
 		c.Bars = append(c.Bars, usageBar{
-			X: place(x + gap/2), Y: place(y(d.Requests)), Width: place(slot - gap), Height: place(y(0) - y(d.Requests)),
+			X: coordinate(x + gap/2), Y: coordinate(y(d.Requests)), Width: coordinate(slot - gap), Height: coordinate(y(0) - y(d.Requests)),
 		})
-		if (len(days)-1-i)%7 == 0 { // a week apart, today included
+		if (len(days)-1-i)%7 == 0 { // a week apart, ending today
 			t, err := time.Parse(time.DateOnly, d.Day)
 			if err != nil {
 				continue
 			}
-			c.Ticks = append(c.Ticks, usageMark{At: place(min(x+slot/2, width-16)), Day: fmt.Sprintf("%d/%02d", t.Day(), t.Month())})
+			c.Ticks = append(c.Ticks, usageMark{At: coordinate(min(x+slot/2, width-16)), Day: fmt.Sprintf("%d/%02d", t.Day(), t.Month())})
 		}
 	}
 	return c
 }
 
-// roundStep is a round number of which at most five reach most.
+// roundStep returns a round number that divides most into five parts or fewer.
 func roundStep(most int) int {
 	for power := 1; ; power *= 10 {
 		for _, factor := range []int{1, 2, 5} {
@@ -144,4 +144,4 @@ func roundStep(most int) int {
 	}
 }
 
-func place(x float64) string { return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64) }
+func coordinate(x float64) string { return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64) }

@@ -1,0 +1,172 @@
+package accountsite
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/store"
+	"palmares/internal/webhook"
+)
+
+func (p *pages) showData(r *request) (*answer, error) {
+	data := r.page("Données")
+	return render("data", data, data), nil
+}
+
+// export returns everything known of an account as one file. Deliveries may be many:
+// they are written while they are read.
+func (p *pages) export(r *request) (*answer, error) {
+	known, err := p.collect(r)
+	if err != nil {
+		return nil, err
+	}
+	return &answer{status: http.StatusOK, stream: func(ctx context.Context, w io.Writer) error {
+		head, err := json.MarshalIndent(known, "", "  ")
+		if err != nil {
+			return err
+		}
+		// The object stays open for the deliveries, which come last.
+		if _, err := w.Write(append(head[:len(head)-2], ",\n  \"deliveries\": ["...)); err != nil {
+			return err
+		}
+		out := &deliveryWriter{w: w, separator: "\n    "}
+		for _, e := range known.Endpoints {
+			if err := p.exportDeliveries(ctx, out, r.owner.Account.Owner(), e.ID); err != nil {
+				return err
+			}
+		}
+		_, err = io.WriteString(w, "\n  ]\n}\n")
+		return err
+	}}, nil
+}
+
+// exportDeliveries writes all deliveries of an endpoint.
+func (p *pages) exportDeliveries(ctx context.Context, w *deliveryWriter, owner account.Owner, endpointID string) error {
+	for after := (store.DeliveryCursor{}); ; {
+		list, next, err := p.Store.Deliveries.Export(ctx, owner, endpointID, after, exportStep)
+		if err != nil {
+			return err
+		}
+		for _, d := range list {
+			if err := w.write(d); err != nil {
+				return err
+			}
+		}
+		if len(list) < exportStep {
+			return nil
+		}
+		after = next
+	}
+}
+
+// A deliveryWriter writes the elements of a JSON array, one per line.
+type deliveryWriter struct {
+	w         io.Writer
+	separator string // before the next element
+}
+
+func (w *deliveryWriter) write(d webhook.Delivery) error {
+	item, err := json.Marshal(exportDelivery(d))
+	if err != nil {
+		return err
+	}
+	_, err = w.w.Write(append([]byte(w.separator), item...))
+	w.separator = ",\n    "
+	return err
+}
+
+// exportStep is how many deliveries are in memory at once: a few hundred kilobytes.
+const exportStep = 200
+
+// stream writes a file. Part of it is sent before the rest is read: if reading
+// fails, the connection is aborted, so that a truncated file is not taken for a
+// complete one.
+func (p *pages) stream(ctx context.Context, w http.ResponseWriter, a *answer) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json; charset=utf-8")
+	h.Set("Content-Disposition", `attachment; filename="palmares-compte.json"`)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Robots-Tag", "noindex")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	w.WriteHeader(a.status)
+	if err := a.stream(ctx, &deadlineWriter{w, http.NewResponseController(w)}); err != nil {
+		if ctx.Err() == nil {
+			p.Log.Error("an export was aborted", "error", err)
+		}
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// A deadlineWriter gives the client half a minute for each write.
+type deadlineWriter struct {
+	http.ResponseWriter
+	connection *http.ResponseController
+}
+
+func (w *deadlineWriter) Write(b []byte) (int, error) {
+	err := w.connection.SetWriteDeadline(time.Now().Add(30 * time.Second))
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, err
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// collect reads what is exported, except the deliveries.
+func (p *pages) collect(r *request) (*exported, error) {
+	ctx, a := r.Context(), r.owner.Account
+	// Empty lists, rather than null.
+	known := &exported{
+		ExportedAt: r.now.UTC(), Account: exportedAccount{ID: a.ID, Email: a.Email, Plan: a.Plan, CreatedAt: a.CreatedAt},
+		Keys: []exportedKey{}, Usage: []exportedUsage{}, Sessions: []exportedSession{}, Endpoints: []exportedEndpoint{},
+	}
+	var err error
+	if known.Account.KeysDueAt, err = p.Store.Keys.SuspensionDue(ctx, a.ID); err != nil {
+		return nil, err
+	}
+	s, err := p.Store.Subscriptions.Find(ctx, a.ID)
+	if err != nil {
+		return nil, err
+	}
+	if s.CustomerID != "" {
+		known.Subscription = &exportedSubscription{s.CustomerID, s.ID, s.Status, s.PeriodEnd, s.CancelAt, s.GraceUntil}
+	}
+	keys, err := p.Store.Keys.List(ctx, a.Email)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range keys {
+		known.Keys = append(known.Keys, exportedKey{k.ID, k.Name, k.Prefix, k.Suffix, k.CreatedAt, k.LastUsedAt, k.RevokedAt, k.ExpiresAt, k.SuspendedAt})
+	}
+	usage, err := p.Store.Usage.ForAccount(ctx, a.ID, "0000-01-01", "9999-12-31")
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range usage {
+		known.Usage = append(known.Usage, exportedUsage{u.Day, u.Requests})
+	}
+	sessions, err := p.Store.Sessions.List(ctx, a.ID, r.now)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range sessions {
+		known.Sessions = append(known.Sessions, exportedSession{s.ID, s.Browser, s.CreatedAt, s.SeenOn, s.ExpiresAt})
+	}
+	endpoints, err := p.Store.Endpoints.List(ctx, a.Owner())
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range endpoints {
+		recoveries, err := p.Store.Deliveries.Recoveries(ctx, a.Owner(), e.ID)
+		if err != nil {
+			return nil, err
+		}
+		known.Endpoints = append(known.Endpoints, exportEndpoint(e, recoveries))
+	}
+	return known, nil
+}

@@ -1,0 +1,129 @@
+package accountsite
+
+import (
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/billing"
+	"palmares/internal/webhook"
+)
+
+// exported is everything known of an account except its deliveries, in the form of
+// the exported file. Credentials (keys, secrets, session cookies and their hashes)
+// are left out: the file must not grant access to what it describes.
+type exported struct {
+	ExportedAt   time.Time             `json:"exported_at"`
+	Account      exportedAccount       `json:"account"`
+	Subscription *exportedSubscription `json:"subscription"`
+	Keys         []exportedKey         `json:"keys"`
+	Usage        []exportedUsage       `json:"usage"`
+	Sessions     []exportedSession     `json:"sessions"`
+	Endpoints    []exportedEndpoint    `json:"endpoints"`
+}
+
+type exportedAccount struct {
+	ID        string       `json:"id"`
+	Email     string       `json:"email"`
+	Plan      account.Plan `json:"plan"`
+	CreatedAt time.Time    `json:"created_at"`
+	KeysDueAt time.Time    `json:"keys_suspended_from,omitzero"`
+}
+
+type exportedSubscription struct {
+	CustomerID     string         `json:"stripe_customer_id"`
+	SubscriptionID string         `json:"stripe_subscription_id,omitempty"`
+	Status         billing.Status `json:"status,omitempty"`
+	PeriodEnd      time.Time      `json:"period_end,omitzero"`
+	CancelAt       time.Time      `json:"cancel_at,omitzero"`
+	GraceUntil     time.Time      `json:"grace_until,omitzero"`
+}
+
+type exportedKey struct {
+	ID          string    `json:"id"`
+	Name        string    `json:"name"`
+	Prefix      string    `json:"first_characters"`
+	Suffix      string    `json:"last_characters"`
+	CreatedAt   time.Time `json:"created_at"`
+	LastUsedAt  time.Time `json:"last_used_at,omitzero"`
+	RevokedAt   time.Time `json:"revoked_at,omitzero"`
+	ExpiresAt   time.Time `json:"expires_at,omitzero"`
+	SuspendedAt time.Time `json:"suspended_at,omitzero"`
+}
+
+type exportedUsage struct {
+	Day      string `json:"day"`
+	Requests int64  `json:"requests"`
+}
+
+type exportedSession struct {
+	ID        string    `json:"id"`
+	Browser   string    `json:"browser"`
+	CreatedAt time.Time `json:"created_at"`
+	SeenOn    string    `json:"seen_on"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+type exportedEndpoint struct {
+	ID             string             `json:"id"`
+	URL            string             `json:"url"`
+	Events         []string           `json:"events"` // null: all
+	State          webhook.State      `json:"state"`
+	Reason         string             `json:"disabled_reason,omitempty"`
+	CreatedAt      time.Time          `json:"created_at"`
+	DisabledAt     time.Time          `json:"disabled_at,omitzero"`
+	Failures       int                `json:"failures"`
+	FailingSince   time.Time          `json:"failing_since,omitzero"`
+	LastSuccessAt  time.Time          `json:"last_success_at,omitzero"`
+	OldSecretUntil time.Time          `json:"old_secret_until,omitzero"`
+	Recoveries     []exportedRecovery `json:"recoveries"`
+}
+
+type exportedRecovery struct {
+	ID         string    `json:"id"`
+	Since      time.Time `json:"since"`
+	CreatedAt  time.Time `json:"created_at"`
+	DoneAt     time.Time `json:"done_at,omitzero"`
+	Deliveries int       `json:"deliveries"`
+}
+
+type exportedDelivery struct {
+	ID         string                `json:"id"`
+	EndpointID string                `json:"endpoint_id"`
+	EventID    string                `json:"event_id"`
+	Type       string                `json:"type"`
+	Sequence   int64                 `json:"sequence"`
+	Origin     string                `json:"origin"`
+	State      webhook.DeliveryState `json:"state"`
+	CreatedAt  time.Time             `json:"created_at"`
+	NextAt     time.Time             `json:"next_attempt_at,omitzero"`
+	Attempts   []exportedAttempt     `json:"attempts"`
+}
+
+type exportedAttempt struct {
+	Number     int             `json:"number"`
+	At         time.Time       `json:"at"`
+	DurationMS int64           `json:"duration_ms"`
+	Status     int             `json:"status,omitempty"`
+	Outcome    webhook.Outcome `json:"outcome"`
+	Response   string          `json:"response"`
+}
+
+func exportEndpoint(e webhook.Endpoint, recoveries []webhook.Recovery) exportedEndpoint {
+	item := exportedEndpoint{
+		e.ID, e.URL, e.Events, e.State, e.Reason, e.CreatedAt, e.DisabledAt, e.Failures, e.FailingSince, e.LastSuccessAt, e.OldSecretUntil, []exportedRecovery{},
+	}
+	for _, c := range recoveries {
+		item.Recoveries = append(item.Recoveries, exportedRecovery{c.ID, c.Since, c.CreatedAt, c.DoneAt, c.Count})
+	}
+	return item
+}
+
+func exportDelivery(d webhook.Delivery) exportedDelivery {
+	item := exportedDelivery{
+		d.ID, d.EndpointID, d.EventID, d.Type, d.Sequence, d.Origin, d.State, d.CreatedAt, d.NextAt, []exportedAttempt{},
+	}
+	for _, a := range d.Attempts {
+		item.Attempts = append(item.Attempts, exportedAttempt{a.Number, a.At, a.Duration.Milliseconds(), a.Status, a.Outcome, a.Response})
+	}
+	return item
+}

@@ -1,0 +1,47 @@
+package accountsite
+
+import (
+	"errors"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/store"
+	"palmares/internal/webhook"
+)
+
+// recoveryForm asks for the day since when missed events are sent again.
+type recoveryForm struct {
+	Value, Min, Max string // days
+	Problem         string
+}
+
+// recoverEvents sends again what an endpoint missed since a day.
+func (p *pages) recoverEvents(r *request) (*answer, error) {
+	id := r.PathValue("id")
+	if r.owner.Account.Plan != account.Pro {
+		return nil, store.ErrPlan
+	}
+	since, err := time.Parse(time.DateOnly, r.PostForm.Get("depuis"))
+	if err == nil {
+		_, err = p.Store.Deliveries.Recover(r.Context(), r.owner.Account.Owner(), id, since, r.now)
+	} else {
+		err = store.ErrInvalid
+	}
+	switch {
+	case errors.Is(err, store.ErrInvalid):
+		return p.endpoint(r, nil, "Choisissez un jour des 30 derniers, aujourd’hui compris.")
+	case errors.Is(err, store.ErrTooMany):
+		return seeOther(endpointsPath+"/"+id, "reprise-en-cours"), nil
+	case err != nil:
+		return nil, err
+	}
+	p.WakeWebhooks()
+	e, err := p.Store.Endpoints.Find(r.Context(), r.owner.Account.Owner(), id)
+	if err != nil {
+		return nil, err
+	}
+	if e.State != webhook.Active {
+		return seeOther(endpointsPath+"/"+id, "reprise-plus-tard"), nil
+	}
+	return seeOther(endpointsPath+"/"+id, "reprise"), nil
+}

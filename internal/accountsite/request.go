@@ -1,0 +1,133 @@
+package accountsite
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"palmares/internal/account"
+)
+
+// pages are the pages of the account.
+type pages struct {
+	Config
+	mux         *http.ServeMux
+	local       bool // visitors come from this machine, without TLS
+	stripeCalls limiter
+}
+
+// isLocal reports whether a URL is http on this machine, where browsers accept
+// cookies without TLS.
+func isLocal(base string) bool {
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "http" {
+		return false
+	}
+	addr, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && addr.IsLoopback()
+}
+
+// A request is one HTTP request and who sent it.
+type request struct {
+	*http.Request
+	now   time.Time
+	owner *owner // nil if nobody is signed in
+}
+
+// An owner is an account owner who is signed in.
+type owner struct {
+	Account account.Account
+	Session account.Session
+}
+
+// A pageFunc returns an answer or an error; it writes nothing itself.
+type pageFunc func(*request) (*answer, error)
+
+// The limits of one request: our forms are small, and a database that does not
+// answer within requestTimeout counts as unreachable.
+const (
+	maxForm        = 64 << 10
+	requestTimeout = 10 * time.Second
+)
+
+// open registers a page for everybody.
+func (p *pages) open(pattern string, page pageFunc) { p.mux.HandleFunc(pattern, p.handle(page)) }
+
+// owned registers a page for account owners. Anybody else is redirected to the
+// sign-in form, except after POST: the session ended while the page was open, so
+// nothing is done and the answer says so.
+func (p *pages) owned(pattern string, page pageFunc) {
+	p.open(pattern, func(r *request) (*answer, error) {
+		switch {
+		case !isID(r.PathValue("id")):
+			return nil, notFound("Cette adresse ne mène à aucune page du compte.")
+		case r.owner != nil:
+			return page(r)
+		case r.Method == http.MethodPost:
+			return nil, sessionEnded()
+		}
+		return seeOther(homePath, ""), nil
+	})
+}
+
+// isID reports whether s can be an id. PostgreSQL rejects other bytes even as text.
+func isID(s string) bool {
+	return len(s) < 100 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
+}
+
+func (p *pages) handle(page pageFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, hr *http.Request) {
+		ctx, cancel := context.WithTimeout(hr.Context(), requestTimeout)
+		defer cancel()
+		hr.Body = http.MaxBytesReader(w, hr.Body, maxForm)
+		r := &request{Request: hr.WithContext(ctx), now: p.Now()}
+		a, err := p.run(w, r, page)
+		if err != nil {
+			a = p.failure(r, err)
+		}
+		p.write(w, r, a)
+		if a.stream != nil {
+			p.stream(hr.Context(), w, a)
+		}
+	}
+}
+
+// run identifies the visitor and calls the page.
+func (p *pages) run(w http.ResponseWriter, r *request, page pageFunc) (*answer, error) {
+	if r.Method == http.MethodPost {
+		if err := r.ParseForm(); err != nil {
+			return nil, unreadableForm()
+		}
+	}
+	if p.Away != nil && p.Away() {
+		return nil, unavailable
+	}
+	if err := p.authenticate(w, r); err != nil {
+		return nil, err
+	}
+	return page(r)
+}
+
+// notFound answers unknown paths, and methods that a path does not have: with "/"
+// registered, the mux answers neither 404 nor 405 itself.
+func (p *pages) notFound(r *request) (*answer, error) {
+	if clean := path.Clean(r.URL.Path); clean != r.URL.Path && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		return seeOther(clean, ""), nil
+	}
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+		other := *r.Request
+		other.Method = method
+		if _, pattern := p.mux.Handler(&other); pattern != "/" {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) > 0 {
+		return nil, methodNotAllowed(strings.Join(allowed, ", "))
+	}
+	return nil, notFound("Cette adresse ne mène à aucune page du compte.")
+}
