@@ -12,25 +12,23 @@ import (
 const StoreTimeout = 240 * time.Millisecond
 
 // A StoreContext is the context for everything that a request asks of the store
-// before it is answered. It ends when the HTTP request does, or StoreTimeout after
-// it began.
+// before it is answered. It ends when the HTTP request does, or StoreTimeout after the
+// store was first needed.
 //
-// Unlike context.WithTimeout it costs nothing until something waits on it: most
-// requests are answered from memory and never start the timer. The zero value is not
-// usable; Start must be called first, and Stop when the request is answered.
+// Unlike context.WithTimeout it costs nothing until then: most requests are answered
+// from memory and never read the clock or start the timer. The zero value is not usable;
+// Start must be called first, and Stop when the request is answered.
 type StoreContext struct {
 	context.Context // of the HTTP request
-	deadline        time.Time
 
-	mu     sync.Mutex
-	timed  context.Context // nil until something waits
-	cancel context.CancelFunc
+	mu       sync.Mutex
+	deadline time.Time       // zero until it is asked for
+	timed    context.Context // nil until something waits
+	cancel   context.CancelFunc
 }
 
-// Start sets the deadline.
-func (c *StoreContext) Start(parent context.Context) {
-	c.Context, c.deadline = parent, time.Now().Add(StoreTimeout)
-}
+// Start makes the context usable.
+func (c *StoreContext) Start(parent context.Context) { c.Context = parent }
 
 // Stop releases the timer, if there is one.
 func (c *StoreContext) Stop() {
@@ -41,20 +39,32 @@ func (c *StoreContext) Stop() {
 	}
 }
 
-// Deadline is when the request has waited long enough.
-func (c *StoreContext) Deadline() (time.Time, bool) { return c.deadline, true }
+// Deadline sets the deadline on its first call.
+func (c *StoreContext) Deadline() (time.Time, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.setDeadline(), true
+}
 
 // Done starts the timer on its first call.
-func (c *StoreContext) Done() <-chan struct{} { return c.start().Done() }
+func (c *StoreContext) Done() <-chan struct{} { return c.wait().Done() }
 
 // Err returns why the context ended, nil if it has not.
-func (c *StoreContext) Err() error { return c.start().Err() }
+func (c *StoreContext) Err() error { return c.wait().Err() }
 
-func (c *StoreContext) start() context.Context {
+func (c *StoreContext) wait() context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.timed == nil {
-		c.timed, c.cancel = context.WithDeadline(c.Context, c.deadline)
+		c.timed, c.cancel = context.WithDeadline(c.Context, c.setDeadline())
 	}
 	return c.timed
+}
+
+// setDeadline is called with the lock held.
+func (c *StoreContext) setDeadline() time.Time {
+	if c.deadline.IsZero() {
+		c.deadline = time.Now().Add(StoreTimeout)
+	}
+	return c.deadline
 }
