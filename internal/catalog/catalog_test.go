@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"palmares/internal/wire"
 )
 
 func TestSlugs(t *testing.T) {
@@ -187,7 +189,7 @@ func TestChangedFieldsAreThoseOfTheItems(t *testing.T) {
 }
 
 func TestAnItemIsCompactJSONWithoutHTMLEscapes(t *testing.T) {
-	got := string(AppendJSON([]byte("x"), PriceItem{Slug: "a", Name: "<A & B>", Pricing: "payant", Price: "1 €/mois"}))
+	got := string(wire.AppendJSON([]byte("x"), PriceItem{Slug: "a", Name: "<A & B>", Pricing: "payant", Price: "1 €/mois"}))
 	if want := `x{"slug":"a","name":"<A & B>","pricing":"payant","price":"1 €/mois"}`; got != want {
 		t.Errorf("got %s", got)
 	}
@@ -204,7 +206,7 @@ func TestEmbeddingsHashIsTheDocumentedOne(t *testing.T) {
 		t.Errorf("document %+v", doc)
 	}
 	var keys map[string]any
-	if err := json.Unmarshal(AppendJSON(nil, doc), &keys); err != nil || len(keys) != 7 {
+	if err := json.Unmarshal(wire.AppendJSON(nil, doc), &keys); err != nil || len(keys) != 7 {
 		t.Errorf("the document has the fields %v, %v", keys, err)
 	}
 }

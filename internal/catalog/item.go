@@ -1,11 +1,8 @@
 package catalog
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"fmt"
 )
 
 // Items are what the public sees of each record, with the fields in wire order.
@@ -219,18 +216,4 @@ func hashSections(sections []Section) string {
 		h.Write([]byte(s.Text))
 	}
 	return "sha256-" + hex.EncodeToString(h.Sum(nil))
-}
-
-// AppendJSON appends an item to b as the API sends it: compact, and with <, > and
-// & unescaped, because no response is ever embedded in a page. It panics if the
-// item does not encode, which cannot happen: items hold only strings, finite
-// numbers and lists of them.
-func AppendJSON(b []byte, item any) []byte {
-	buf := bytes.NewBuffer(b)
-	enc := json.NewEncoder(buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(item); err != nil {
-		panic(fmt.Sprintf("catalog: %T does not encode: %v", item, err))
-	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"palmares/internal/catalog"
+	"palmares/internal/wire"
 )
 
 // A pair is a field to write: a string, number, boolean, list of strings or list
@@ -243,7 +244,7 @@ func appendJSONObject(b []byte, fields []pair) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = catalog.AppendJSON(b, f.name)
+		b = wire.AppendJSON(b, f.name)
 		b = append(b, ':')
 		switch v := f.value.(type) {
 		case [][]pair:
@@ -258,7 +259,7 @@ func appendJSONObject(b []byte, fields []pair) []byte {
 		case float64:
 			b = appendFloat(b, v)
 		default:
-			b = catalog.AppendJSON(b, v)
+			b = wire.AppendJSON(b, v)
 		}
 	}
 	return append(b, '}')

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"palmares/internal/catalog"
 	"palmares/internal/clientip"
+	"palmares/internal/wire"
 )
 
 // serve answers one request and writes its one log record.
@@ -126,7 +126,7 @@ func (s *server) logRequest(rec *recorder, r *http.Request, now time.Time, took 
 func appendText(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			return catalog.AppendJSON(b, s)
+			return wire.AppendJSON(b, s)
 		}
 	}
 	b = append(b, '"')

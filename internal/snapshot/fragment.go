@@ -3,7 +3,6 @@ package snapshot
 import (
 	"slices"
 
-	"palmares/internal/catalog"
 	"palmares/internal/wire"
 )
 
@@ -21,7 +20,7 @@ func newFragments(n int) fragments {
 
 func (f *fragments) add(item any) {
 	start := len(f.bytes)
-	f.bytes = catalog.AppendJSON(f.bytes, item)
+	f.bytes = wire.AppendJSON(f.bytes, item)
 	f.ends = append(f.ends, len(f.bytes))
 	f.digests = append(f.digests, wire.Sum(f.bytes[start:]))
 }

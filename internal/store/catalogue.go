@@ -13,6 +13,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
 	"palmares/internal/webhook"
+	"palmares/internal/wire"
 )
 
 // PublishOptions say how to publish. The zero value refuses removals.
@@ -132,7 +133,7 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 	counts := p.diff.Changes[len(p.diff.Changes)-1].Object // of catalog.updated
 	at := formatTime(p.opts.Now)
 	_, err := p.tx.ExecContext(ctx, `INSERT INTO publications (version, published_at, first_sequence, last_sequence, changes) VALUES ($1, $2, $3, $4, $5)`,
-		done.Version, at, p.old.sequence+1, done.Sequence, string(catalog.AppendJSON(nil, counts)))
+		done.Version, at, p.old.sequence+1, done.Sequence, string(wire.AppendJSON(nil, counts)))
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/wire"
 )
 
 // Published is one version of the catalogue.
@@ -175,7 +176,7 @@ func joinList(list []string) string {
 	if len(list) == 0 {
 		return ""
 	}
-	return string(catalog.AppendJSON(nil, list))
+	return string(wire.AppendJSON(nil, list))
 }
 
 func splitList(s string) (list []string, err error) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"palmares/internal/account"
-	"palmares/internal/catalog"
 	"palmares/internal/quota"
+	"palmares/internal/wire"
 )
 
 // An Error is an answer that says what is wrong and what to do about it. Its sentence is
@@ -115,7 +115,7 @@ func (e *Error) JSON() []byte {
 	if g := e.Grant; g != nil {
 		body.quotaFields = &quotaFields{Tier: g.Tier.String(), Limit: g.Tier.Limit(), Remaining: g.Remaining, ResetAt: g.ResetAt()}
 	}
-	return catalog.AppendJSON(nil, body)
+	return wire.AppendJSON(nil, body)
 }
 
 // RetrySoon is the value of Retry-After for a service that is expected back in a moment.

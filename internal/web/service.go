@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"sync"
 
-	"palmares/internal/catalog"
 	"palmares/internal/quota"
 	"palmares/internal/wire"
 )
@@ -75,7 +74,7 @@ type Answer struct {
 
 // JSON returns the body that encodes v. It has no digest: it is for services that are
 // not Public.
-func JSON(v any) wire.Body { return wire.NewBody(wire.Digest{}, catalog.AppendJSON(nil, v)) }
+func JSON(v any) wire.Body { return wire.NewBody(wire.Digest{}, wire.AppendJSON(nil, v)) }
 
 // Reply counts a request and sends its answer, or the error if err is not nil. An error
 // that is not an *Error is sent as an internal one.

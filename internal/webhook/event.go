@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/wire"
 )
 
 // maxEventBody is the size above which an event no longer carries its object:
@@ -38,10 +39,10 @@ func EventBody(id string, at time.Time, sequence int64, c *catalog.Change) []byt
 	if e.Data.Changed == nil {
 		e.Data.Changed, e.Data.Previous = []string{}, map[string]any{}
 	}
-	body := catalog.AppendJSON(nil, &e)
+	body := wire.AppendJSON(nil, &e)
 	if len(body) > maxEventBody {
 		e.Data.Object, e.Data.Previous = nil, nil
-		body = catalog.AppendJSON(nil, &e)
+		body = wire.AppendJSON(nil, &e)
 	}
 	return body
 }
