@@ -98,7 +98,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		fmt.Fprintln(stderr, "palmares: interrupted; nothing was changed")
 	default:
-		fmt.Fprintf(stderr, "palmares: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+		fmt.Fprintf(stderr, "palmares: %s\n", message(err))
 	}
 	return exitFailure
 }

@@ -30,7 +30,7 @@ func (s *Accounts) Create(ctx context.Context, email string, plan account.Plan, 
 			return err
 		}
 		if n, err := made.RowsAffected(); err != nil || n == 0 {
-			return cmp.Or(err, problem(ErrAccountExists, nil, "%s has an account already: change its plan with `palmares account plan %s PLAN`", email, email))
+			return cmp.Or(err, problemWith(email, ErrAccountExists, "%s has an account already", email))
 		}
 		return nil
 	})
@@ -125,7 +125,11 @@ func findAccount(ctx context.Context, q queryer, email string) (account.Account,
 }
 
 func noAccount(email string) error {
-	return problem(ErrNotFound, nil, "%q has no account: see `palmares account list`, or make one with `palmares account create`", email)
+	return problemWith(email, ErrNoAccount, "%q has no account", email)
+}
+
+func noAccountID(id string) error {
+	return problemWith(id, ErrNoAccount, "there is no account %q", id)
 }
 
 func scanAccount(scan scanner, a *account.Account) error {

@@ -74,7 +74,7 @@ func TestAnAddressHasOneAccount(t *testing.T) {
 		create(t, s, "ada@example.org", account.Developer)
 		if raised(t, s, func() {
 			_, err := s.Accounts.Create(t.Context(), "Ada@Example.org", account.Pro, monday)
-			fails(t, err, ErrAccountExists, "ada@example.org", "account plan")
+			fails(t, err, ErrAccountExists, "ada@example.org")
 			_, err = s.Accounts.Create(t.Context(), "ada", account.Pro, monday)
 			fails(t, err, ErrInvalid, "not an e-mail address")
 		}) {
@@ -137,7 +137,7 @@ func TestAnUnknownAccountIsNamed(t *testing.T) {
 			_, errKeys := s.Keys.List(ctx, email)
 			_, _, errKey := s.Keys.Create(ctx, email, "a", monday)
 			for _, err := range []error{errAccount, errKeys, errKey, s.Accounts.SetPlan(ctx, email, account.Pro, monday), s.Accounts.Delete(ctx, email)} {
-				fails(t, err, ErrNotFound, email, "account list")
+				fails(t, err, ErrNoAccount, email)
 			}
 		}
 		if state, err := s.State(ctx); err != nil || state.Keys != 0 {

@@ -266,7 +266,7 @@ func findDelivery(ctx context.Context, tx *sql.Tx, owner account.Owner, id strin
 	err = scanDelivery(tx.QueryRowContext(ctx, selectDeliveries+`
 		JOIN endpoints w ON w.id = d.endpoint_id WHERE d.id = $1 AND ($2 OR w.account_id = $3)`, id, owner.Any(), owner.AccountID()).Scan, &d)
 	if errors.Is(err, sql.ErrNoRows) {
-		return d, "", problem(ErrNotFound, nil, "there is no delivery %q: see `palmares webhook deliveries ID`; they are kept for %d days", id, int(webhook.Keep.Hours())/24)
+		return d, "", problemWith(id, ErrNoDelivery, "there is no delivery %q", id)
 	}
 	if err == nil {
 		err = tx.QueryRowContext(ctx, `SELECT coalesce(e.body, d.body) FROM deliveries d LEFT JOIN events e ON e.sequence = d.sequence WHERE d.id = $1`, id).Scan(&body)

@@ -175,7 +175,7 @@ func TestAResentDeliveryHasTheSameIDAndBytes(t *testing.T) {
 			settle(t, s, again[0], success(day(1)))
 		}
 		_, err := s.Deliveries.Resend(ctx, a.Owner(), "dlv_nothing", monday)
-		fails(t, err, ErrNotFound, "dlv_nothing", "webhook deliveries")
+		fails(t, err, ErrNoDelivery, "dlv_nothing")
 	})
 }
 

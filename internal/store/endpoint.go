@@ -73,11 +73,11 @@ func (s *Endpoints) create(ctx context.Context, accountID, url string, events []
 			Scan(&email, (*string)(&plan), &have)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return problem(ErrNotFound, nil, "there is no account %q: see `palmares account list`", accountID)
+			return noAccountID(accountID)
 		case err != nil:
 			return err
 		case plan != account.Pro:
-			return problem(ErrPlan, nil, "%s has the %s plan and webhooks are part of the pro plan: change it with `palmares account plan %s pro`", email, plan, email)
+			return problemWith(email, ErrPlan, "%s has the %s plan and webhooks are part of the pro plan", email, plan)
 		case have >= webhook.MaxEndpoints:
 			return problem(ErrEndpointLimit, nil, "%s has %d endpoints and may have %d: delete one first", email, have, webhook.MaxEndpoints)
 		}
@@ -263,7 +263,7 @@ func findEndpoint(ctx context.Context, q queryer, owner account.Owner, id string
 	var w webhook.Endpoint
 	err := scanEndpoint(q.QueryRowContext(ctx, selectEndpoints+`WHERE w.id = $1 AND ($2 OR w.account_id = $3)`, id, owner.Any(), owner.AccountID()).Scan, &w)
 	if errors.Is(err, sql.ErrNoRows) {
-		return webhook.Endpoint{}, problem(ErrNotFound, nil, "there is no endpoint %q: see `palmares webhook list EMAIL`", id)
+		return webhook.Endpoint{}, problemWith(id, ErrNoEndpoint, "there is no endpoint %q", id)
 	}
 	return w, err
 }

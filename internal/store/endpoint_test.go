@@ -84,7 +84,7 @@ func TestAnEndpointIsKeptAsItsOwnerWantsIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = s.Endpoints.Find(t.Context(), a.Owner(), some.ID)
-		fails(t, err, ErrNotFound, some.ID, "webhook list")
+		fails(t, err, ErrNoEndpoint, some.ID)
 		if list, err := s.Endpoints.List(t.Context(), account.AnyOwner()); err != nil || len(list) != 1 || list[0].ID != all.ID {
 			t.Errorf("left: %+v, %v", list, err)
 		}
@@ -150,9 +150,9 @@ func TestAnAccountHasTenEndpointsHoweverManyAreAskedForAtOnce(t *testing.T) {
 		_, err := nodes[0].Endpoints.Create(t.Context(), a.ID, "https://hooks.example/", nil, sealedAs("x"), monday)
 		fails(t, err, ErrEndpointLimit, "ada@example.org", "10", "delete one")
 		_, err = nodes[0].Endpoints.Create(t.Context(), poor.ID, "https://hooks.example/", nil, sealedAs("x"), monday)
-		fails(t, err, ErrPlan, "developer", "account plan bob@example.org pro")
+		fails(t, err, ErrPlan, "developer", "bob@example.org")
 		_, err = nodes[0].Endpoints.Create(t.Context(), "acc_nobody", "https://hooks.example/", nil, sealedAs("x"), monday)
-		fails(t, err, ErrNotFound, "acc_nobody", "account list")
+		fails(t, err, ErrNoAccount, "acc_nobody")
 	})
 }
 

@@ -10,7 +10,12 @@ import (
 // Errors that callers may need to distinguish, with errors.Is. Errors that wrap them
 // are messages for people: what is wrong, where, and what to do.
 var (
-	ErrNotFound      = errors.New("not found")
+	ErrNotFound   = errors.New("not found")
+	ErrNoAccount  = fmt.Errorf("account %w", ErrNotFound)
+	ErrNoKey      = fmt.Errorf("key %w", ErrNotFound)
+	ErrNoEndpoint = fmt.Errorf("endpoint %w", ErrNotFound)
+	ErrNoDelivery = fmt.Errorf("delivery %w", ErrNotFound)
+
 	ErrAccountExists = errors.New("the account exists")
 	ErrKeyLimit      = errors.New("the account has all the keys of its plan")
 	ErrKeyEnded      = errors.New("the key has ended")
@@ -21,6 +26,8 @@ var (
 	ErrReadOnly     = errors.New("the database cannot be written")
 	ErrNotADatabase = errors.New("not a database")
 	ErrNotOurs      = errors.New("a database of another program")
+	ErrNotSQLite    = fmt.Errorf("%w of SQLite", ErrNotADatabase)
+	ErrForeignFile  = fmt.Errorf("%w, in a file", ErrNotOurs)
 	ErrNewer        = errors.New("the database is newer than this program")
 	ErrUnreachable  = errors.New("the database cannot be reached")
 	// ErrAway is ErrUnreachable that may pass by itself: nothing has to be corrected.
@@ -43,20 +50,24 @@ func (e *RemovalsError) Error() string {
 		more = fmt.Sprintf(" and %d more", len(shown)-most)
 		shown = shown[:most]
 	}
-	return fmt.Sprintf("%d published tools are missing: %s%s; write an obituary for each in cimetiere/, "+
-		"name it as an alias of the tool it became, or pass --allow-removals", len(e.Slugs), strings.Join(shown, ", "), more)
+	return fmt.Sprintf("%d published tools are missing: %s%s", len(e.Slugs), strings.Join(shown, ", "), more)
 }
 
-// sentence is an error message for people that also matches its kind.
-type sentence struct {
+// An Error is a message for people that matches its kind, one of the errors above, with
+// errors.Is. What to do about it depends on who reads it: the command line adds the
+// commands that help, pages have their own words.
+type Error struct {
+	Subject string // the address, id or path that it is about; "" for none
+
 	text  string
 	kind  error
 	cause error // what the driver said; nil where that might repeat a password
 }
 
-func (e *sentence) Error() string { return e.text }
+func (e *Error) Error() string { return e.text }
 
-func (e *sentence) Unwrap() []error {
+// Unwrap returns the kind and the cause.
+func (e *Error) Unwrap() []error {
 	if e.cause == nil {
 		return []error{e.kind}
 	}
@@ -64,7 +75,11 @@ func (e *sentence) Unwrap() []error {
 }
 
 func problem(kind, cause error, format string, args ...any) error {
-	return &sentence{text: fmt.Sprintf(format, args...), kind: kind, cause: cause}
+	return &Error{text: fmt.Sprintf(format, args...), kind: kind, cause: cause}
+}
+
+func problemWith(subject string, kind error, format string, args ...any) error {
+	return &Error{Subject: subject, text: fmt.Sprintf(format, args...), kind: kind}
 }
 
 func busy(name string, cause error) error {
@@ -97,7 +112,7 @@ func (s *db) translate(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err() // the drivers name it in many ways
 	}
-	var message *sentence
+	var message *Error
 	if errors.As(err, &message) || s.dialect == nil {
 		return err
 	}

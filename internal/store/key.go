@@ -57,7 +57,7 @@ func (s *Keys) create(ctx context.Context, email, name string, newest *string, n
 			return err
 		}
 		if most := account.MaxKeys(a.Plan); live >= most {
-			return problem(ErrKeyLimit, nil, "%s has %d live keys and the %s plan has %d: revoke one with `palmares key revoke ID`, or change the plan", a.Email, live, a.Plan, most)
+			return problemWith(a.Email, ErrKeyLimit, "%s has %d live keys and the %s plan has %d", a.Email, live, a.Plan, most)
 		}
 		k.AccountID, k.Plan = a.ID, a.Plan
 		return insertKey(ctx, tx, text, k)
@@ -89,12 +89,12 @@ func (s *Keys) Rotate(ctx context.Context, owner account.Owner, id string, now t
 		}
 		switch old.State(now) {
 		case account.KeyRevoked:
-			return problem(ErrKeyEnded, nil, "the key %s was revoked on %s and cannot be rotated: make a new one with `palmares key create`", id, catalog.Day(old.RevokedAt))
+			return problemWith(id, ErrKeyEnded, "the key %s was revoked on %s and cannot be rotated", id, catalog.Day(old.RevokedAt))
 		case account.KeyExpired:
-			return problem(ErrKeyEnded, nil, "the key %s expired on %s and cannot be rotated: make a new one with `palmares key create`", id, catalog.Day(old.ExpiresAt))
+			return problemWith(id, ErrKeyEnded, "the key %s expired on %s and cannot be rotated", id, catalog.Day(old.ExpiresAt))
 		case account.KeyOverlap:
 			// Another successor would be one more live key than the plan has.
-			return problem(ErrKeyEnded, nil, "the key %s was rotated already and works until %s: rotate its successor instead", id, formatTime(old.ExpiresAt))
+			return problemWith(id, ErrKeyEnded, "the key %s was rotated already and works until %s: rotate its successor instead", id, formatTime(old.ExpiresAt))
 		case account.KeySuspended:
 			return problem(ErrKeySuspended, nil, "the key %s is suspended and cannot be rotated: revoke another key of its account, which brings it back, or change the plan", id)
 		}
@@ -276,7 +276,7 @@ func (s *Keys) Rename(ctx context.Context, owner account.Owner, id, name string)
 }
 
 func noKey(id string) error {
-	return problem(ErrNotFound, nil, "there is no key %q: see `palmares key list EMAIL`", id)
+	return problemWith(id, ErrNoKey, "there is no key %q", id)
 }
 
 // MarkUsed notes when keys were last used; none is there twice. It is called now and

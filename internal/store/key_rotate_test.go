@@ -66,10 +66,10 @@ func TestAKeyThatHasEndedIsNotRotated(t *testing.T) {
 			kind error
 			says []string
 		}{
-			{revoked.ID, day(2), ErrKeyEnded, []string{revoked.ID, "revoked on 2026-11-17", "key create"}},
+			{revoked.ID, day(2), ErrKeyEnded, []string{revoked.ID, "revoked on 2026-11-17"}},
 			{rotated.ID, day(1), ErrKeyEnded, []string{rotated.ID, "works until 2026-11-18T09:30:00.250Z", "successor"}},
-			{rotated.ID, day(2), ErrKeyEnded, []string{rotated.ID, "expired on 2026-11-18", "key create"}},
-			{"key_nothing", day(2), ErrNotFound, []string{"key_nothing", "key list"}},
+			{rotated.ID, day(2), ErrKeyEnded, []string{rotated.ID, "expired on 2026-11-18"}},
+			{"key_nothing", day(2), ErrNoKey, []string{"key_nothing"}},
 		} {
 			text, k, err := s.Keys.Rotate(t.Context(), account.AnyOwner(), test.id, test.at)
 			fails(t, err, test.kind, test.says...)
@@ -166,6 +166,6 @@ func TestAKeyIsRenamed(t *testing.T) {
 			t.Errorf("Keys = %+v, %v; the other key was to stay", keys, err)
 		}
 		fails(t, s.Keys.Rename(t.Context(), account.AnyOwner(), k.ID, " "), ErrInvalid, "name")
-		fails(t, s.Keys.Rename(t.Context(), account.AnyOwner(), "key_nothing", "a"), ErrNotFound, "key_nothing", "key list")
+		fails(t, s.Keys.Rename(t.Context(), account.AnyOwner(), "key_nothing", "a"), ErrNoKey, "key_nothing")
 	})
 }

@@ -24,7 +24,7 @@ func (s *Keys) SuspensionDue(ctx context.Context, accountID string) (time.Time, 
 	var due string
 	err := s.reads.QueryRowContext(ctx, `SELECT keys_due_at FROM accounts WHERE id = $1`, accountID).Scan(&due)
 	if errors.Is(err, sql.ErrNoRows) {
-		return time.Time{}, problem(ErrNotFound, nil, "there is no account %q: see `palmares account list`", accountID)
+		return time.Time{}, noAccountID(accountID)
 	}
 	if err != nil {
 		return time.Time{}, s.explain(ctx, err)

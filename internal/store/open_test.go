@@ -88,7 +88,7 @@ func TestAFileThatIsNoDatabaseIsRefusedAndKept(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		refused(t, path, ErrNotADatabase, "not a SQLite database")
+		refused(t, path, ErrNotSQLite, "not a SQLite database")
 	}
 }
 
@@ -108,7 +108,7 @@ func TestASQLiteDatabaseOfAnotherProgramIsRefusedAndKept(t *testing.T) {
 	if err := other.Close(); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, path, ErrNotOurs, "another program")
+	refused(t, path, ErrForeignFile, "another program")
 }
 
 func TestATableOfAnotherProgramIsKeptInPostgreSQL(t *testing.T) {

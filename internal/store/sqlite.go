@@ -148,7 +148,7 @@ func (d *sqliteDialect) hasTables(ctx context.Context, q queryer) (bool, error) 
 		return false, err
 	}
 	if id != applicationID && (id != 0 || tables != 0) {
-		return false, problem(ErrNotOurs, nil, "%s is the database of another program: give --database another path; nothing was changed", d.name)
+		return false, problemWith(d.name, ErrForeignFile, "%s is the database of another program", d.name)
 	}
 	return id == applicationID, nil
 }
@@ -180,7 +180,7 @@ func (d *sqliteDialect) explain(err error) error {
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
 		return problem(ErrReadOnly, err, "%s cannot be written: the file and its folder must belong to the user that runs palmares", d.name)
 	case sqlite3.SQLITE_NOTADB:
-		return problem(ErrNotADatabase, err, "%s is not a SQLite database: give --database the path of one, or of a file that does not exist yet; nothing was changed", d.name)
+		return problem(ErrNotSQLite, err, "%s is not a SQLite database", d.name)
 	case sqlite3.SQLITE_CORRUPT:
 		return problem(ErrNotADatabase, err, "%s is damaged: restore it from a backup (%v)", d.name, err)
 	}

@@ -218,7 +218,7 @@ func lockAccountByID(ctx context.Context, tx *sql.Tx, id string) (account.Accoun
 	}
 	err := scanAccount(tx.QueryRowContext(ctx, `SELECT id, email, plan, created_at FROM accounts WHERE id = $1`, id).Scan, &a)
 	if errors.Is(err, sql.ErrNoRows) {
-		return a, problem(ErrNotFound, nil, "there is no account %q: see `palmares account list`", id)
+		return a, noAccountID(id)
 	}
 	return a, err
 }
