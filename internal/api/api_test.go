@@ -65,8 +65,8 @@ func shop() *catalog.Catalog {
 
 func TestAToolHasTheFieldsOfTheInterface(t *testing.T) {
 	s := serve(t, shop())
-	s.get("/api/v1/tools/zebre").ok().exactly(`{"slug":"zebre","name":"Zèbre","domain":"zebre.example","category":"code","icp":"mixte","pricing":"payant","price":"10 €/mois","score":9.5,"verifiability":5.5,"tagline":"Un outil d’essai","canonical_url":"https://essai.example/outils/zebre","avis_url":"https://essai.example/avis/zebre","alternatives_url":"https://essai.example/alternatives/zebre","updated_at":"2026-10-01"}`)
-	s.get("/api/v1/tools/vide").ok().exactly(`{"slug":"vide","name":"dune","domain":"vide.example","category":"chat","icp":"mixte","pricing":"payant","price":"10 €/mois","score":null,"verifiability":null,"tagline":"Un outil d’essai","canonical_url":"https://essai.example/outils/vide","avis_url":null,"alternatives_url":"https://essai.example/alternatives/vide","updated_at":"2026-10-01"}`)
+	s.get("/api/v1/tools/zebre").OK().Equals(`{"slug":"zebre","name":"Zèbre","domain":"zebre.example","category":"code","icp":"mixte","pricing":"payant","price":"10 €/mois","score":9.5,"verifiability":5.5,"tagline":"Un outil d’essai","canonical_url":"https://essai.example/outils/zebre","avis_url":"https://essai.example/avis/zebre","alternatives_url":"https://essai.example/alternatives/zebre","updated_at":"2026-10-01"}`)
+	s.get("/api/v1/tools/vide").OK().Equals(`{"slug":"vide","name":"dune","domain":"vide.example","category":"chat","icp":"mixte","pricing":"payant","price":"10 €/mois","score":null,"verifiability":null,"tagline":"Un outil d’essai","canonical_url":"https://essai.example/outils/vide","avis_url":null,"alternatives_url":"https://essai.example/alternatives/vide","updated_at":"2026-10-01"}`)
 }
 
 func TestToolsAreSortedAsFrenchReadersExpect(t *testing.T) {
@@ -91,19 +91,19 @@ func TestToolsAreFiltered(t *testing.T) {
 	s.get("/api/v1/tools?obsolescence_max=0&sort=name_asc").lists("neuf")
 	s.get("/api/v1/tools?obsolescence_max=-1").lists()
 	s.get("/api/v1/tools?score_min=3&obsolescence_max=5&category=chat&sort=name_desc").lists("abeille", "abeille-2")
-	s.get("/api/v1/tools?category=inconnue").lists().exactly(`{"data":[],"meta":{"total":0,"page":1,"limit":50,"pages":0}}`).is("X-Total-Count", "0")
+	s.get("/api/v1/tools?category=inconnue").lists().Equals(`{"data":[],"meta":{"total":0,"page":1,"limit":50,"pages":0}}`).HasHeader("X-Total-Count", "0")
 	s.get("/api/v1/tools?category=inconnue&score_min=3").lists()
 }
 
 func TestListsArePaged(t *testing.T) {
 	s := serve(t, shop())
-	s.get("/api/v1/tools?limit=3&page=2").lists("cote-circ", "abeille", "abeille-2").is("X-Total-Count", "8")
+	s.get("/api/v1/tools?limit=3&page=2").lists("cote-circ", "abeille", "abeille-2").HasHeader("X-Total-Count", "8")
 	s.get("/api/v1/tools?limit=3&page=3").lists("vide", "neuf")
-	s.get("/api/v1/tools?limit=3&page=4").lists().exactly(`{"data":[],"meta":{"total":8,"page":4,"limit":3,"pages":3}}`).is("X-Total-Count", "8")
-	s.get("/api/v1/tools?page=9007199254740991&limit=200").lists().exactly(`{"data":[],"meta":{"total":8,"page":9007199254740991,"limit":200,"pages":1}}`)
-	s.get("/api/v1/tools?score_min=3&limit=2&page=3").lists("abeille", "abeille-2").is("X-Total-Count", "6")
-	s.get("/api/v1/tools?score_min=3&limit=2&page=4").lists().is("X-Total-Count", "6")
-	s.get("/api/v1/tools?limit=200").ok()
+	s.get("/api/v1/tools?limit=3&page=4").lists().Equals(`{"data":[],"meta":{"total":8,"page":4,"limit":3,"pages":3}}`).HasHeader("X-Total-Count", "8")
+	s.get("/api/v1/tools?page=9007199254740991&limit=200").lists().Equals(`{"data":[],"meta":{"total":8,"page":9007199254740991,"limit":200,"pages":1}}`)
+	s.get("/api/v1/tools?score_min=3&limit=2&page=3").lists("abeille", "abeille-2").HasHeader("X-Total-Count", "6")
+	s.get("/api/v1/tools?score_min=3&limit=2&page=4").lists().HasHeader("X-Total-Count", "6")
+	s.get("/api/v1/tools?limit=200").OK()
 	for _, path := range []string{"comparatifs", "pricing", "cimetiere"} {
 		s.get("/api/v1/" + path + "?limit=1&page=99").lists()
 	}
@@ -135,14 +135,15 @@ func TestEveryPageOfEveryOrderShowsEachToolOnce(t *testing.T) {
 				}
 			}
 			for page := 1; ; page++ {
-				r := s.get(fmt.Sprintf("/api/v1/tools?limit=7&page=%d&sort=%s%s", page, sort, filter)).ok().is("X-Total-Count", fmt.Sprint(want))
+				r := s.get(fmt.Sprintf("/api/v1/tools?limit=7&page=%d&sort=%s%s", page, sort, filter)).OK()
+				r.HasHeader("X-Total-Count", fmt.Sprint(want))
 				got := r.slugs()
 				if len(got) == 0 {
 					break
 				}
 				for _, slug := range got {
 					if whole[slug] {
-						t.Errorf("%s: %s twice", r.what, slug)
+						t.Errorf("%s: %s twice", r, slug)
 					}
 					whole[slug] = true
 				}
@@ -173,65 +174,65 @@ func passes(t catalog.Tool, filter string) bool {
 
 func TestComparisonsAreNewestFirstAndOnlyPublished(t *testing.T) {
 	s := serve(t, shop())
-	r := s.get("/api/v1/comparatifs").lists("abeille-vs-cote", "abeille-vs-zebre", "cote-vs-zebre").is("X-Total-Count", "3")
-	if want := `{"slug":"abeille-vs-cote","title":"Abeille ou cote","winner":"cote","updated_at":"2026-06-01","canonical_url":"https://essai.example/comparatifs/abeille-vs-cote"}`; !strings.Contains(string(r.body), want) {
-		t.Errorf("no %s in %s", want, r.body)
+	r := s.get("/api/v1/comparatifs").lists("abeille-vs-cote", "abeille-vs-zebre", "cote-vs-zebre").HasHeader("X-Total-Count", "3")
+	if want := `{"slug":"abeille-vs-cote","title":"Abeille ou cote","winner":"cote","updated_at":"2026-06-01","canonical_url":"https://essai.example/comparatifs/abeille-vs-cote"}`; !strings.Contains(r.Body, want) {
+		t.Errorf("no %s in %s", want, r.Body)
 	}
 	s.get("/api/v1/comparatifs?category=chat").lists("abeille-vs-cote", "abeille-vs-zebre")
 	s.get("/api/v1/comparatifs?category=code").lists("abeille-vs-cote", "abeille-vs-zebre", "cote-vs-zebre")
 	s.get("/api/v1/comparatifs?category=voix").lists()
 	s.get("/api/v1/comparatifs?category=inconnue").lists()
-	s.get("/api/v1/comparatifs/cote-vs-zebre").ok().exactly(`{"slug":"cote-vs-zebre","tool_a":{"name":"cote","score":8},"tool_b":{"name":"Zèbre","score":9.5},"winner":"Zèbre","winner_note":"Plus vif."}`)
-	s.get("/api/v1/comparatifs/brouillon").fails(404, "comparatif_not_found", "brouillon")
-	s.get("/api/v1/comparatifs/rien").fails(404, "comparatif_not_found", "/api/v1/comparatifs")
+	s.get("/api/v1/comparatifs/cote-vs-zebre").OK().Equals(`{"slug":"cote-vs-zebre","tool_a":{"name":"cote","score":8},"tool_b":{"name":"Zèbre","score":9.5},"winner":"Zèbre","winner_note":"Plus vif."}`)
+	s.get("/api/v1/comparatifs/brouillon").Fails(404, "comparatif_not_found", "brouillon")
+	s.get("/api/v1/comparatifs/rien").Fails(404, "comparatif_not_found", "/api/v1/comparatifs")
 }
 
 func TestPricesAreByNameWithTheirHistory(t *testing.T) {
 	s := serve(t, shop())
-	s.get("/api/v1/pricing").lists("abeille", "abeille-2", "cote", "cote-accent", "cote-circ", "vide", "neuf", "zebre").is("X-Total-Count", "8")
-	s.get("/api/v1/pricing?category=code&limit=1&page=2").lists("cote-accent").exactly(`{"data":[{"slug":"cote-accent","name":"coté","pricing":"payant","price":"10 €/mois"}],"meta":{"total":4,"page":2,"limit":1,"pages":4}}`)
-	s.get("/api/v1/pricing/zebre").ok().exactly(`{"slug":"zebre","current_pricing":"payant","current_price":"10 €/mois","price_history":[{"changed_at":"2026-02-01","old_pricing":"payant","old_price":"12 €/mois","new_pricing":"payant","new_price":"10 €/mois"},{"changed_at":"2025-02-01","old_pricing":"freemium","old_price":"0 €/mois","new_pricing":"payant","new_price":"12 €/mois"}]}`)
-	s.get("/api/v1/pricing/cote").ok().exactly(`{"slug":"cote","current_pricing":"payant","current_price":"10 €/mois","price_history":[]}`)
+	s.get("/api/v1/pricing").lists("abeille", "abeille-2", "cote", "cote-accent", "cote-circ", "vide", "neuf", "zebre").HasHeader("X-Total-Count", "8")
+	s.get("/api/v1/pricing?category=code&limit=1&page=2").lists("cote-accent").Equals(`{"data":[{"slug":"cote-accent","name":"coté","pricing":"payant","price":"10 €/mois"}],"meta":{"total":4,"page":2,"limit":1,"pages":4}}`)
+	s.get("/api/v1/pricing/zebre").OK().Equals(`{"slug":"zebre","current_pricing":"payant","current_price":"10 €/mois","price_history":[{"changed_at":"2026-02-01","old_pricing":"payant","old_price":"12 €/mois","new_pricing":"payant","new_price":"10 €/mois"},{"changed_at":"2025-02-01","old_pricing":"freemium","old_price":"0 €/mois","new_pricing":"payant","new_price":"12 €/mois"}]}`)
+	s.get("/api/v1/pricing/cote").OK().Equals(`{"slug":"cote","current_pricing":"payant","current_price":"10 €/mois","price_history":[]}`)
 }
 
 func TestTheCemeteryIsNewestFirst(t *testing.T) {
 	s := serve(t, shop())
-	s.get("/api/v1/cimetiere").lists("tombe-b", "tombe-c", "tombe-a").is("X-Total-Count", "3")
+	s.get("/api/v1/cimetiere").lists("tombe-b", "tombe-c", "tombe-a").HasHeader("X-Total-Count", "3")
 	s.get("/api/v1/cimetiere?reason=acquis").lists("tombe-b", "tombe-c")
 	s.get("/api/v1/cimetiere?category=code").lists("tombe-c", "tombe-a")
-	s.get("/api/v1/cimetiere?category=code&reason=mort&limit=1").lists("tombe-a").exactly(`{"data":[{"slug":"tombe-a","name":"Tombe A","reason":"mort","retired_at":"2025-01-01","note":"Fini."}],"meta":{"total":1,"page":1,"limit":1,"pages":1}}`)
+	s.get("/api/v1/cimetiere?category=code&reason=mort&limit=1").lists("tombe-a").Equals(`{"data":[{"slug":"tombe-a","name":"Tombe A","reason":"mort","retired_at":"2025-01-01","note":"Fini."}],"meta":{"total":1,"page":1,"limit":1,"pages":1}}`)
 	s.get("/api/v1/cimetiere?reason=pivot").lists()
 }
 
 func TestCategoriesAreByLabelWithTheirFigures(t *testing.T) {
 	s := serve(t, shop())
-	s.get("/api/v1/categories").lists("voix", "code", "chat").is("X-Total-Count", "3").
-		exactly(`{"data":[{"slug":"voix","label":"Audio","tool_count":0,"avg_score":0},{"slug":"code","label":"Développement","tool_count":4,"avg_score":8.5},{"slug":"chat","label":"Échange","tool_count":4,"avg_score":4.67}]}`)
+	s.get("/api/v1/categories").lists("voix", "code", "chat").HasHeader("X-Total-Count", "3").
+		Equals(`{"data":[{"slug":"voix","label":"Audio","tool_count":0,"avg_score":0},{"slug":"code","label":"Développement","tool_count":4,"avg_score":8.5},{"slug":"chat","label":"Échange","tool_count":4,"avg_score":4.67}]}`)
 }
 
 func TestStatsCountWhatIsPublic(t *testing.T) {
-	serve(t, shop()).get("/api/v1/stats").ok().exactly(`{"tools_total":8,"tools_tested":6,"tools_avg_score":6.58,"tools_retired":3,"comparatifs_total":3}`)
+	serve(t, shop()).get("/api/v1/stats").OK().Equals(`{"tools_total":8,"tools_tested":6,"tools_avg_score":6.58,"tools_retired":3,"comparatifs_total":3}`)
 }
 
 func TestAnEmptyCatalogueHasEmptyListsAndZeroFigures(t *testing.T) {
 	s := serve(t, &catalog.Catalog{Name: "Rien", URL: "https://rien.example"})
 	for _, path := range []string{"tools", "comparatifs", "pricing", "cimetiere"} {
-		s.get("/api/v1/"+path).lists().exactly(`{"data":[],"meta":{"total":0,"page":1,"limit":50,"pages":0}}`).is("X-Total-Count", "0")
+		s.get("/api/v1/"+path).lists().Equals(`{"data":[],"meta":{"total":0,"page":1,"limit":50,"pages":0}}`).HasHeader("X-Total-Count", "0")
 		s.get("/api/v1/" + path + "?category=code").lists()
 	}
 	s.get("/api/v1/tools?score_min=1&sort=name_desc").lists()
-	s.get("/api/v1/categories").lists().exactly(`{"data":[]}`).is("X-Total-Count", "0")
-	s.get("/api/v1/stats").ok().exactly(`{"tools_total":0,"tools_tested":0,"tools_avg_score":0,"tools_retired":0,"comparatifs_total":0}`)
-	s.get("/api/v1/tools/rien").fails(404, "tool_not_found")
+	s.get("/api/v1/categories").lists().Equals(`{"data":[]}`).HasHeader("X-Total-Count", "0")
+	s.get("/api/v1/stats").OK().Equals(`{"tools_total":0,"tools_tested":0,"tools_avg_score":0,"tools_retired":0,"comparatifs_total":0}`)
+	s.get("/api/v1/tools/rien").Fails(404, "tool_not_found")
 }
 
 func TestEmbeddingsAreTheSectionsOfTheReview(t *testing.T) {
 	s := serve(t, shop())
-	r := s.get("/api/embeddings/zebre", "Authorization: good").ok().is("Cdn-Cache-Control", "no-store")
+	r := s.get("/api/embeddings/zebre", "Authorization: good").OK().HasHeader("Cdn-Cache-Control", "no-store")
 	var doc catalog.EmbeddingsDoc
-	r.into(&doc)
+	r.Into(&doc)
 	if doc.Slug != "zebre" || doc.Name != "Zèbre" || doc.CanonicalURL != "https://essai.example/avis/zebre" || doc.ChunkCount != 3 || len(doc.Chunks) != 3 {
-		t.Fatalf("document %s", r.body)
+		t.Fatalf("document %s", r.Body)
 	}
 	var texts []string
 	for i, chunk := range doc.Chunks {
@@ -252,31 +253,31 @@ func TestEmbeddingsAreTheSectionsOfTheReview(t *testing.T) {
 func TestEmbeddingsNeedAKeyAndAToolOfTheSet(t *testing.T) {
 	s := serve(t, shop())
 	for _, slug := range []string{"zebre", "cote", "rien", "zebra", "tombe-a"} {
-		s.get("/api/embeddings/"+slug).fails(401, "missing_api_key").is("Www-Authenticate", "Bearer")
+		s.get("/api/embeddings/"+slug).Fails(401, "missing_api_key").HasHeader("Www-Authenticate", "Bearer")
 	}
-	s.get("/api/embeddings/cote", "Authorization: good").fails(404, "not_in_embeddings_set", "300", "cote")
-	s.get("/api/embeddings/rien", "Authorization: good").fails(404, "tool_not_found")
-	s.get("/api/embeddings/tombe-a", "Authorization: good").fails(404, "tool_not_found", "2025-01-01", "/api/v1/cimetiere")
+	s.get("/api/embeddings/cote", "Authorization: good").Fails(404, "not_in_embeddings_set", "300", "cote")
+	s.get("/api/embeddings/rien", "Authorization: good").Fails(404, "tool_not_found")
+	s.get("/api/embeddings/tombe-a", "Authorization: good").Fails(404, "tool_not_found", "2025-01-01", "/api/v1/cimetiere")
 	r := s.get("/api/embeddings/zebra?x=1", "Authorization: good")
-	if r.status != 308 {
-		t.Errorf("an alias: %d", r.status)
+	if r.Status != 308 {
+		t.Errorf("an alias: %d", r.Status)
 	}
-	r.is("Location", "/api/embeddings/zebre?x=1")
+	r.HasHeader("Location", "/api/embeddings/zebre?x=1")
 }
 
 func TestAnUnknownToolIsSaidSo(t *testing.T) {
 	s := serve(t, shop())
-	s.get("/api/v1/tools/rien").fails(404, "tool_not_found", "«\u00a0rien\u00a0»", "/api/v1/tools")
-	s.get("/api/v1/pricing/rien").fails(404, "tool_not_found")
-	s.get("/api/v1/tools/%FF%00%22%0A").fails(404, "tool_not_found")
-	s.get("/api/v1/tools/..").fails(404, "tool_not_found")
-	s.get("/api/v1/tools/"+strings.Repeat("a", 5000)).fails(404, "tool_not_found", "…")
+	s.get("/api/v1/tools/rien").Fails(404, "tool_not_found", "«\u00a0rien\u00a0»", "/api/v1/tools")
+	s.get("/api/v1/pricing/rien").Fails(404, "tool_not_found")
+	s.get("/api/v1/tools/%FF%00%22%0A").Fails(404, "tool_not_found")
+	s.get("/api/v1/tools/..").Fails(404, "tool_not_found")
+	s.get("/api/v1/tools/"+strings.Repeat("a", 5000)).Fails(404, "tool_not_found", "…")
 }
 
 func TestARetiredToolSaysSinceWhenAndWhereToLook(t *testing.T) {
 	s := serve(t, shop())
 	for _, path := range []string{"/api/v1/tools/", "/api/v1/pricing/"} {
-		s.get(path+"tombe-b").fails(404, "tool_not_found", "Tombe B", "2026-01-01", "/api/v1/cimetiere", "/api/v1/tools/zebre")
+		s.get(path+"tombe-b").Fails(404, "tool_not_found", "Tombe B", "2026-01-01", "/api/v1/cimetiere", "/api/v1/tools/zebre")
 	}
 }
 
@@ -285,10 +286,10 @@ func TestAnAliasLeadsToTheToolWithItsQuery(t *testing.T) {
 	for _, path := range []string{"/api/v1/tools/", "/api/v1/pricing/"} {
 		for _, query := range []string{"", "?a=b&c=%20d"} {
 			r := s.get(path + "zebra" + query)
-			if r.status != http.StatusPermanentRedirect {
-				t.Errorf("%s: %d", r.what, r.status)
+			if r.Status != http.StatusPermanentRedirect {
+				t.Errorf("%s: %d", r, r.Status)
 			}
-			r.is("Location", path+"zebre"+query)
+			r.HasHeader("Location", path+"zebre"+query)
 		}
 	}
 }

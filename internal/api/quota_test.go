@@ -39,33 +39,33 @@ func TestAQuotaThatIsUsedUpIsSaidInFull(t *testing.T) {
 	for _, path := range everyPath {
 		switch path {
 		case "/api/v1/openapi.json":
-			s.get(path).ok()
-			s.get(path, "Authorization: good").ok().is("X-RateLimit-Remaining", "0")
+			s.get(path).OK()
+			s.get(path, "Authorization: good").OK().HasHeader("X-RateLimit-Remaining", "0")
 			continue
 		case "/api/embeddings/zebre":
-			s.get(path).fails(401, "missing_api_key")
+			s.get(path).Fails(401, "missing_api_key")
 		default:
-			s.get(path).fails(429, "quota_exceeded", "100", "1\u202f000", "2026-11-16T00:00:00Z", "export").
-				is("X-RateLimit-Tier", "anonymous").is("X-RateLimit-Limit", "100").is("X-RateLimit-Remaining", "0").is("X-RateLimit-Reset", "2026-11-16T00:00:00Z").
-				is("RateLimit-Policy", `"daily";q=100;w=86400`).is("RateLimit", `"daily";r=0;t=57600`).is("Retry-After", "57600").is("ETag", "")
+			s.get(path).Fails(429, "quota_exceeded", "100", "1\u202f000", "2026-11-16T00:00:00Z", "export").
+				HasHeader("X-RateLimit-Tier", "anonymous").HasHeader("X-RateLimit-Limit", "100").HasHeader("X-RateLimit-Remaining", "0").HasHeader("X-RateLimit-Reset", "2026-11-16T00:00:00Z").
+				HasHeader("RateLimit-Policy", `"daily";q=100;w=86400`).HasHeader("RateLimit", `"daily";r=0;t=57600`).HasHeader("Retry-After", "57600").HasHeader("ETag", "")
 		}
-		s.get(path, "Authorization: good").fails(429, "quota_exceeded", "1\u202f000", "Pro").
-			is("X-RateLimit-Tier", "free").is("RateLimit", `"daily";r=0;t=57600`).is("Cdn-Cache-Control", "no-store")
-		if r := s.get(path, "Authorization: pro"); r.status == 429 {
+		s.get(path, "Authorization: good").Fails(429, "quota_exceeded", "1\u202f000", "Pro").
+			HasHeader("X-RateLimit-Tier", "free").HasHeader("RateLimit", `"daily";r=0;t=57600`).HasHeader("Cdn-Cache-Control", "no-store")
+		if r := s.get(path, "Authorization: pro"); r.Status == 429 {
 			t.Errorf("%s is refused to Pro", path)
 		} else {
-			r.is("X-RateLimit-Tier", "pro").is("X-RateLimit-Remaining", "2147483647").is("X-RateLimit-Limit", "").is("RateLimit", "").is("RateLimit-Policy", "")
+			r.HasHeader("X-RateLimit-Tier", "pro").HasHeader("X-RateLimit-Remaining", "2147483647").HasHeader("X-RateLimit-Limit", "").HasHeader("RateLimit", "").HasHeader("RateLimit-Policy", "")
 		}
 	}
-	s.do("POST", "/api/v1/tools").fails(405, "method_not_allowed")
-	s.get("/api/v1/tools", "Authorization: bad").fails(401, "invalid_api_key").is("X-RateLimit-Tier", "")
-	s.get("/api/v1/tools?k=plm_00000000000000000000000000000000000000").fails(400, "invalid_parameter")
-	if r := s.do("OPTIONS", "/api/v1/tools"); r.status != 204 {
-		t.Errorf("OPTIONS: %d", r.status)
+	s.do("POST", "/api/v1/tools").Fails(405, "method_not_allowed")
+	s.get("/api/v1/tools", "Authorization: bad").Fails(401, "invalid_api_key").HasHeader("X-RateLimit-Tier", "")
+	s.get("/api/v1/tools?k=plm_00000000000000000000000000000000000000").Fails(400, "invalid_parameter")
+	if r := s.do("OPTIONS", "/api/v1/tools"); r.Status != 204 {
+		t.Errorf("OPTIONS: %d", r.Status)
 	}
 }
 
 func TestTheExactBodyOfARefusal(t *testing.T) {
 	s := serveCounting(t, shop(), usedUp(t))
-	s.get("/api/v1/tools").exactly(`{"error":"Le quota de 100 requêtes par jour est épuisé ; il se renouvelle à 2026-11-16T00:00:00Z. Une clé gratuite en donne 1 000 (voir /tarifs) ; pour reprendre tout le catalogue, demandez-en l’export plutôt que de le parcourir.","code":"quota_exceeded","tier":"anonymous","limit":100,"remaining":0,"reset_at":"2026-11-16T00:00:00Z"}`)
+	s.get("/api/v1/tools").Equals(`{"error":"Le quota de 100 requêtes par jour est épuisé ; il se renouvelle à 2026-11-16T00:00:00Z. Une clé gratuite en donne 1 000 (voir /tarifs) ; pour reprendre tout le catalogue, demandez-en l’export plutôt que de le parcourir.","code":"quota_exceeded","tier":"anonymous","limit":100,"remaining":0,"reset_at":"2026-11-16T00:00:00Z"}`)
 }

@@ -37,10 +37,10 @@ func TestAPingIsQueuedAndItsAttemptsAreTold(t *testing.T) {
 	each(t, func(t *testing.T, s *service) {
 		id, _ := s.create(`{"url":"https://un.example","events":["tool.created"]}`)
 		var d delivery
-		r := s.do("POST", endpoints+"/"+id+"/ping", "{}").has(202).into(&d)
-		r.is("Location", deliveries+"/"+d.ID)
+		r := s.do("POST", endpoints+"/"+id+"/ping", "{}").Is(202).Into(&d)
+		r.HasHeader("Location", deliveries+"/"+d.ID)
 		if d.Type != "webhook.ping" || d.Origin != "ping" || d.State != "pending" || d.EndpointID != id || d.Sequence != 0 || d.LastAttempt != nil || d.NextAt == nil {
-			t.Errorf("%s", r.body)
+			t.Errorf("%s", r.Body)
 		}
 		if s.woken.Load() != 1 {
 			t.Errorf("the dispatcher was woken %d times", s.woken.Load())
@@ -52,9 +52,9 @@ func TestAPingIsQueuedAndItsAttemptsAreTold(t *testing.T) {
 		s.attempt(webhook.Verdict{Attempt: webhook.Attempt{Duration: 1234567 * time.Microsecond, Status: 202, Outcome: webhook.OK, Response: "<été>"}, State: webhook.Delivered})
 
 		d = delivery{}
-		r = s.get(deliveries + "/" + s.only(id).ID).has(200).into(&d)
+		r = s.get(deliveries + "/" + s.only(id).ID).Is(200).Into(&d)
 		if d.State != "delivered" || d.AttemptCount != 2 || len(d.Attempts) != 2 || d.NextAt != nil {
-			t.Fatalf("%s", r.body)
+			t.Fatalf("%s", r.Body)
 		}
 		first, last := d.Attempts[0], d.Attempts[1]
 		if first.Number != 1 || first.Status != nil || first.Outcome != "timeout" || first.Duration != 15000 || first.Response != "" {
@@ -77,7 +77,7 @@ func TestAPingIsQueuedAndItsAttemptsAreTold(t *testing.T) {
 func (s *service) only(endpoint string) delivery {
 	s.t.Helper()
 	var list struct{ Data []delivery }
-	s.get(endpoints + "/" + endpoint + "/deliveries").has(200).into(&list)
+	s.get(endpoints + "/" + endpoint + "/deliveries").Is(200).Into(&list)
 	if len(list.Data) != 1 {
 		s.t.Fatalf("%d deliveries", len(list.Data))
 	}
@@ -89,15 +89,15 @@ func TestFivePingsAMinute(t *testing.T) {
 		id, _ := s.create(`{"url":"https://un.example"}`)
 		other, _ := s.create(`{"url":"https://deux.example"}`)
 		for range webhook.PingsAMinute {
-			s.do("POST", endpoints+"/"+id+"/ping", "").has(202)
+			s.do("POST", endpoints+"/"+id+"/ping", "").Is(202)
 			s.pass(time.Second)
 		}
-		r := s.do("POST", endpoints+"/"+id+"/ping", "").fails(429, "too_many_requests", "", "5", "minute").is("Retry-After", "60")
-		s.do("POST", endpoints+"/"+other+"/ping", "").has(202)
+		r := s.do("POST", endpoints+"/"+id+"/ping", "").FailsOn(429, "too_many_requests", "", "5", "minute").HasHeader("Retry-After", "60")
+		s.do("POST", endpoints+"/"+other+"/ping", "").Is(202)
 		s.pass(time.Minute)
-		s.do("POST", endpoints+"/"+id+"/ping", "").has(202)
+		s.do("POST", endpoints+"/"+id+"/ping", "").Is(202)
 		if woken := s.woken.Load(); woken != webhook.PingsAMinute+2 {
-			t.Errorf("woken %d times after %s", woken, r.what)
+			t.Errorf("woken %d times after %s", woken, r)
 		}
 	})
 }
@@ -106,12 +106,12 @@ func TestAPingThatIsSentAgainIsOneOfTheFiveToo(t *testing.T) {
 	each(t, func(t *testing.T, s *service) {
 		id, _ := s.create(`{"url":"https://un.example"}`)
 		var ping delivery
-		s.do("POST", endpoints+"/"+id+"/ping", "").has(202).into(&ping)
+		s.do("POST", endpoints+"/"+id+"/ping", "").Is(202).Into(&ping)
 		for range webhook.PingsAMinute - 1 {
-			s.do("POST", deliveries+"/"+ping.ID+"/resend", "").has(202)
+			s.do("POST", deliveries+"/"+ping.ID+"/resend", "").Is(202)
 		}
-		s.do("POST", deliveries+"/"+ping.ID+"/resend", "").fails(429, "too_many_requests", "", "5", "minute").is("Retry-After", "60")
-		s.do("POST", endpoints+"/"+id+"/ping", "").fails(429, "too_many_requests", "", "5", "minute")
+		s.do("POST", deliveries+"/"+ping.ID+"/resend", "").FailsOn(429, "too_many_requests", "", "5", "minute").HasHeader("Retry-After", "60")
+		s.do("POST", endpoints+"/"+id+"/ping", "").FailsOn(429, "too_many_requests", "", "5", "minute")
 	})
 }
 
@@ -119,10 +119,10 @@ func TestAnEndpointThatIsNotActiveIsNotPinged(t *testing.T) {
 	each(t, func(t *testing.T, s *service) {
 		id, _ := s.create(`{"url":"https://un.example"}`)
 		var ping delivery
-		s.do("POST", endpoints+"/"+id+"/ping", "").has(202).into(&ping)
-		s.do("PATCH", endpoints+"/"+id, `{"state":"paused"}`).has(200)
-		s.do("POST", endpoints+"/"+id+"/ping", "").fails(409, "endpoint_inactive", "", "active")
-		s.do("POST", deliveries+"/"+ping.ID+"/resend", "").fails(409, "endpoint_inactive", "", "active")
+		s.do("POST", endpoints+"/"+id+"/ping", "").Is(202).Into(&ping)
+		s.do("PATCH", endpoints+"/"+id, `{"state":"paused"}`).Is(200)
+		s.do("POST", endpoints+"/"+id+"/ping", "").FailsOn(409, "endpoint_inactive", "", "active")
+		s.do("POST", deliveries+"/"+ping.ID+"/resend", "").FailsOn(409, "endpoint_inactive", "", "active")
 		if d := s.only(id); d.ID != ping.ID || s.woken.Load() != 1 {
 			t.Errorf("%+v, and the dispatcher was woken %d times", d, s.woken.Load())
 		}
@@ -139,11 +139,11 @@ func TestDeliveriesAreListedNewestFirstPageByPage(t *testing.T) {
 		list := func(path string) (ids []string, next string) {
 			t.Helper()
 			var page struct{ Data []delivery }
-			r := s.get(path).has(200).into(&page)
+			r := s.get(path).Is(200).Into(&page)
 			for _, d := range page.Data {
 				ids = append(ids, d.ID+" "+d.Type+" "+d.State)
 			}
-			return ids, r.next()
+			return ids, nextPage(r)
 		}
 		path := endpoints + "/" + id + "/deliveries"
 		whole, next := list(path)
@@ -177,10 +177,10 @@ func TestDeliveriesAreListedNewestFirstPageByPage(t *testing.T) {
 			"limit=%2B1": "limit", "limit=": "limit", "before=x": "before", "before=": "before", "before=" + id: "before", "before=%zz": "before", "before=%00": "before",
 			"before=dlv_" + strings.Repeat("0", 26): "before",
 		} {
-			s.get(path+"?"+query).fails(400, "invalid_parameter", param, param)
+			s.get(path+"?"+query).FailsOn(400, "invalid_parameter", param, param)
 		}
 		other, _ := s.create(`{"url":"https://deux.example"}`)
-		s.get(endpoints+"/"+other+"/deliveries?before="+strings.Fields(whole[0])[0]).fails(400, "invalid_parameter", "before")
+		s.get(endpoints+"/"+other+"/deliveries?before="+strings.Fields(whole[0])[0]).FailsOn(400, "invalid_parameter", "before")
 	})
 }
 
@@ -190,12 +190,12 @@ func TestAResendIsTheSameEventAgain(t *testing.T) {
 		s.publish("a", "1 €/mois")
 		old := s.only(id)
 		var made, detail, before delivery
-		r := s.do("POST", deliveries+"/"+old.ID+"/resend", "").has(202).into(&made)
-		r.is("Location", deliveries+"/"+made.ID)
-		s.get(deliveries + "/" + made.ID).has(200).into(&detail)
-		s.get(deliveries + "/" + old.ID).has(200).into(&before)
+		r := s.do("POST", deliveries+"/"+old.ID+"/resend", "").Is(202).Into(&made)
+		r.HasHeader("Location", deliveries+"/"+made.ID)
+		s.get(deliveries + "/" + made.ID).Is(200).Into(&detail)
+		s.get(deliveries + "/" + old.ID).Is(200).Into(&before)
 		if made.ID == old.ID || made.Origin != "resend" || made.State != "pending" || made.EventID != old.EventID || detail.Body != before.Body || detail.Body == "" || made.Sequence != old.Sequence {
-			t.Errorf("%s of %+v", r.body, old)
+			t.Errorf("%s of %+v", r.Body, old)
 		}
 		if s.woken.Load() != 1 {
 			t.Errorf("woken %d times", s.woken.Load())
@@ -206,9 +206,9 @@ func TestAResendIsTheSameEventAgain(t *testing.T) {
 func TestWhatWasMissedIsRecovered(t *testing.T) {
 	each(t, func(t *testing.T, s *service) {
 		id, _ := s.create(`{"url":"https://un.example","events":["tool.created"]}`)
-		s.do("PATCH", endpoints+"/"+id, `{"state":"paused"}`).has(200)
+		s.do("PATCH", endpoints+"/"+id, `{"state":"paused"}`).Is(200)
 		s.publish("a", "1 €/mois", "b", "1 €/mois")
-		s.do("PATCH", endpoints+"/"+id, `{"state":"active"}`).has(200)
+		s.do("PATCH", endpoints+"/"+id, `{"state":"active"}`).Is(200)
 		s.pass(time.Hour)
 
 		type recovery struct {
@@ -217,13 +217,13 @@ func TestWhatWasMissedIsRecovered(t *testing.T) {
 			Deliveries int
 		}
 		var made recovery
-		r := s.do("POST", endpoints+"/"+id+"/recover", `{"since":"2026-11-15"}`).has(202).into(&made)
-		r.is("Location", endpoints+"/"+id+"/recoveries")
+		r := s.do("POST", endpoints+"/"+id+"/recover", `{"since":"2026-11-15"}`).Is(202).Into(&made)
+		r.HasHeader("Location", endpoints+"/"+id+"/recoveries")
 		if made.Since != "2026-11-15T00:00:00.000Z" || made.DoneAt != nil || s.woken.Load() != 1 {
-			t.Errorf("%s", r.body)
+			t.Errorf("%s", r.Body)
 		}
 		path := endpoints + "/" + id + "/recover"
-		s.do("POST", path, `{"since":"2026-11-15"}`).fails(409, "recovery_running", "", "en cours", endpoints+"/"+id+"/recoveries")
+		s.do("POST", path, `{"since":"2026-11-15"}`).FailsOn(409, "recovery_running", "", "en cours", endpoints+"/"+id+"/recoveries")
 		done := func() {
 			t.Helper()
 			for more := true; more; {
@@ -235,9 +235,9 @@ func TestWhatWasMissedIsRecovered(t *testing.T) {
 		}
 		done()
 		var list struct{ Data []recovery }
-		r = s.get(endpoints + "/" + id + "/recoveries").has(200).into(&list)
+		r = s.get(endpoints + "/" + id + "/recoveries").Is(200).Into(&list)
 		if len(list.Data) != 1 || list.Data[0].ID != made.ID || list.Data[0].DoneAt == nil || list.Data[0].Deliveries != 2 {
-			t.Errorf("%s", r.body)
+			t.Errorf("%s", r.Body)
 		}
 
 		// A month ago is the most; the day in which it begins may be named.
@@ -249,7 +249,7 @@ func TestWhatWasMissedIsRecovered(t *testing.T) {
 			oldest.Add(-24 * time.Hour).Format(time.RFC3339Nano):            oldest,
 			oldest.AddDate(0, 0, 1).Format(time.DateOnly):                   oldest.AddDate(0, 0, 1).Truncate(24 * time.Hour),
 		} {
-			s.do("POST", path, `{"since":"`+since+`"}`).has(202).into(&made)
+			s.do("POST", path, `{"since":"`+since+`"}`).Is(202).Into(&made)
 			if made.Since != want.UTC().Format("2006-01-02T15:04:05.000Z") {
 				t.Errorf("since %s was taken as %s", since, made.Since)
 			}
@@ -259,9 +259,9 @@ func TestWhatWasMissedIsRecovered(t *testing.T) {
 			`"` + oldest.Add(-24*time.Hour-time.Millisecond).Format(time.RFC3339Nano) + `"`, `"` + s.clock().Add(time.Millisecond).Format(time.RFC3339Nano) + `"`,
 			`"2026-10-01"`, `"hier"`, `""`, `"2026-11-31"`, `"2026-11-15T08:00:00"`, `"15/11/2026"`,
 		} {
-			s.do("POST", path, `{"since":`+bad+`}`).fails(400, "invalid_parameter", "since", "2026-10-16", "RFC", "30 jours")
+			s.do("POST", path, `{"since":`+bad+`}`).FailsOn(400, "invalid_parameter", "since", "2026-10-16", "RFC", "30 jours")
 		}
-		s.do("POST", path, `{}`).fails(400, "invalid_parameter", "since", "manque", "RFC")
-		s.do("POST", path, `{"since":1}`).fails(400, "invalid_parameter", "since", "chaîne")
+		s.do("POST", path, `{}`).FailsOn(400, "invalid_parameter", "since", "manque", "RFC")
+		s.do("POST", path, `{"since":1}`).FailsOn(400, "invalid_parameter", "since", "chaîne")
 	})
 }

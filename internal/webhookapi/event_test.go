@@ -42,8 +42,8 @@ func TestTheJournalGivesEveryEventAsItWasSent(t *testing.T) {
 		read := func(path string) (*eventPage, string) {
 			t.Helper()
 			page := new(eventPage)
-			r := s.get(path).has(200).into(page)
-			return page, r.next()
+			r := s.get(path).Is(200).Into(page)
+			return page, nextPage(r)
 		}
 		if page, next := read(events); len(page.Data) != 0 || page.Meta.NextAfter != 0 || page.Meta.Oldest != nil || next != "" {
 			t.Errorf("before anything happened: %+v, next %q", page, next)
@@ -103,7 +103,7 @@ func TestTheJournalGivesEveryEventAsItWasSent(t *testing.T) {
 			"after=-1": "after", "after=x": "after", "after=": "after", "after=1&after=2": "after", "after=9007199254740992": "after", "after=-0": "after",
 			"limit=0": "limit", "limit=201": "limit", "type=webhook.ping": "type", "type=": "type", "type=Tool.Created": "type",
 		} {
-			s.get(events+"?"+query).fails(400, "invalid_parameter", param, param)
+			s.get(events+"?"+query).FailsOn(400, "invalid_parameter", param, param)
 		}
 
 		// Who was away for longer than events are kept can tell.

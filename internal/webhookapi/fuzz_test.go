@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -51,7 +50,7 @@ func FuzzAnyRequestIsAnswered(f *testing.F) {
 	} {
 		f.Add(seed[0], seed[1], seed[2], seed[3], seed[4])
 	}
-	s := serve(f, "sqlite:"+filepath.Join(f.TempDir(), "palmares.db"))
+	s := serve(f, databases.OpenDSN(f, databases.SQLite(f)))
 	handler := webhookapi.New(webhookapi.Config{
 		Store: s.store, Keys: s.keys, Sealer: s.sealer, Now: s.clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})

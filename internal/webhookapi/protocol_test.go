@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -28,7 +27,7 @@ func (o operation) public() bool { return strings.HasSuffix(o.path, "openapi.jso
 // operations are all of them, about the given endpoint and delivery.
 func operations(endpoint, delivery string) []operation {
 	var all []operation
-	for path, item := range described.Paths.Map() {
+	for path, item := range contract.Document.Paths.Map() {
 		id := endpoint
 		if strings.HasPrefix(path, deliveries) {
 			id = delivery
@@ -60,7 +59,7 @@ func bearer(key string) string { return "Authorization: Bearer " + key }
 func (s *service) someDelivery() (endpoint, delivery string) {
 	s.t.Helper()
 	endpoint, _ = s.create(`{"url":"https://un.example"}`)
-	s.do("POST", endpoints+"/"+endpoint+"/ping", "").has(202)
+	s.do("POST", endpoints+"/"+endpoint+"/ping", "").Is(202)
 	return endpoint, s.only(endpoint).ID
 }
 
@@ -69,10 +68,10 @@ func TestTheDocumentIsServedByteForByteToEverybody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := serve(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
+	s := serve(t, databases.OpenDSN(t, databases.SQLite(t)))
 	for _, headers := range [][]string{nil, {bearer(s.key)}, {bearer(s.newKey("dev@example.org", account.Developer))}} {
-		if r := s.ask("GET", "/webhooks/v1/openapi.json", "", headers...).has(200); string(r.body) != string(raw) {
-			t.Errorf("%d bytes, not those of the file", len(r.body))
+		if r := s.ask("GET", "/webhooks/v1/openapi.json", "", headers...).Is(200); r.Body != string(raw) {
+			t.Errorf("%d bytes, not those of the file", len(r.Body))
 		}
 	}
 	var doc struct {
@@ -82,16 +81,16 @@ func TestTheDocumentIsServedByteForByteToEverybody(t *testing.T) {
 	if err := json.Unmarshal(raw, &doc); err != nil || doc.OpenAPI != "3.0.3" || doc.Info.Version != "1.0.0" {
 		t.Errorf("OpenAPI %s, version %s, %v", doc.OpenAPI, doc.Info.Version, err)
 	}
-	if err := described.Validate(t.Context()); err != nil {
+	if err := contract.Document.Validate(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestTheDocumentHasEveryPathMethodAndTypeAndNoOther(t *testing.T) {
-	s := serve(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
+	s := serve(t, databases.OpenDSN(t, databases.SQLite(t)))
 	endpoint, delivery := s.someDelivery()
 	var documented []string
-	for path, item := range described.Paths.Map() {
+	for path, item := range contract.Document.Paths.Map() {
 		documented = append(documented, path)
 		var methods []string
 		for method := range item.Operations() {
@@ -107,9 +106,9 @@ func TestTheDocumentHasEveryPathMethodAndTypeAndNoOther(t *testing.T) {
 		}
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE"} {
 			if !slices.Contains(methods, method) {
-				r := s.ask(method, strings.Replace(path, "{id}", id, 1), "", bearer(s.key)).has(405).is("Allow", strings.Join(methods, ", "))
+				r := s.ask(method, strings.Replace(path, "{id}", id, 1), "", bearer(s.key)).Is(405).HasHeader("Allow", strings.Join(methods, ", "))
 				if method != "HEAD" {
-					r.fails(405, "method_not_allowed", "", method, methods[0])
+					r.FailsOn(405, "method_not_allowed", "", method, methods[0])
 				}
 			}
 		}
@@ -121,7 +120,7 @@ func TestTheDocumentHasEveryPathMethodAndTypeAndNoOther(t *testing.T) {
 		t.Errorf("served %v, documented %v", served, documented)
 	}
 	var types []string
-	for _, v := range described.Components.Schemas["EndpointInput"].Value.Properties["events"].Value.Items.Value.Enum {
+	for _, v := range contract.Document.Components.Schemas["EndpointInput"].Value.Properties["events"].Value.Items.Value.Enum {
 		types = append(types, v.(string))
 	}
 	if !slices.Equal(types, webhook.Types) {
@@ -131,7 +130,7 @@ func TestTheDocumentHasEveryPathMethodAndTypeAndNoOther(t *testing.T) {
 
 func TestTheDocumentHasTheCodesOfTheTable(t *testing.T) {
 	documented := map[web.Code]bool{}
-	for _, code := range described.Components.Schemas["Error"].Value.Properties["code"].Value.Enum {
+	for _, code := range contract.Document.Components.Schemas["Error"].Value.Properties["code"].Value.Enum {
 		documented[web.Code(code.(string))] = true
 	}
 	for _, c := range web.Codes {
@@ -150,21 +149,21 @@ func TestEveryOperationWorksForItsOwnerAlone(t *testing.T) {
 		endpoint, delivery := s.someDelivery()
 		for _, o := range operations(endpoint, delivery) {
 			if strings.Contains(o.path, "_") { // it has an id
-				s.ask(o.method, o.path, o.body, bearer(s.foe)).fails(404, "not_found", "")
+				s.ask(o.method, o.path, o.body, bearer(s.foe)).FailsOn(404, "not_found", "")
 			}
 		}
 		for _, bad := range []string{"x", "whk_", "%00", "%FF", "..", "whk_" + strings.Repeat("0", 26), "dlv_" + strings.Repeat("z", 26), strings.Repeat("a", 5000), "<script>"} {
 			for _, o := range operations(url.PathEscape(bad), url.PathEscape(bad)) {
 				if strings.Contains(o.path, url.PathEscape(bad)) {
-					if r := s.do(o.method, o.path, o.body).fails(404, "not_found", ""); len(r.body) > 1000 {
-						t.Errorf("%d bytes of answer", len(r.body))
+					if r := s.do(o.method, o.path, o.body).FailsOn(404, "not_found", ""); len(r.Body) > 1000 {
+						t.Errorf("%d bytes of answer", len(r.Body))
 					}
 				}
 			}
 		}
 		for _, o := range operations(endpoint, delivery) {
-			if r := s.do(o.method, o.path, o.body); r.status >= 300 {
-				t.Errorf("%s: %d %s", r.what, r.status, r.body)
+			if r := s.do(o.method, o.path, o.body); r.Status >= 300 {
+				t.Errorf("%s: %d %s", r, r.Status, r.Body)
 			}
 		}
 	})
@@ -210,29 +209,29 @@ func TestEveryOperationNeedsAGoodProKey(t *testing.T) {
 				if o.public() && c.code == "missing_api_key" {
 					continue
 				}
-				s.ask(o.method, o.path, o.body, c.headers...).fails(401, c.code, "").is("WWW-Authenticate", "Bearer")
+				s.ask(o.method, o.path, o.body, c.headers...).FailsOn(401, c.code, "").HasHeader("WWW-Authenticate", "Bearer")
 			}
 			if !o.public() {
-				s.ask(o.method, o.path, o.body, bearer(developer)).fails(403, "plan_required", "", "Pro")
+				s.ask(o.method, o.path, o.body, bearer(developer)).FailsOn(403, "plan_required", "", "Pro")
 			}
 			for _, query := range []string{"?key=" + s.key, "?x=1&key=a" + s.key, "?key=%70lm_" + s.key[4:]} {
-				s.ask(o.method, o.path+query, o.body, bearer(s.key)).fails(400, "invalid_parameter", "key", "Authorization: Bearer")
+				s.ask(o.method, o.path+query, o.body, bearer(s.key)).FailsOn(400, "invalid_parameter", "key", "Authorization: Bearer")
 			}
-			if r := s.ask(o.method, o.path+"?"+s.key, o.body).fails(400, "invalid_parameter", ""); strings.Contains(string(r.body), s.key) {
-				t.Errorf("%s: the answer repeats the key", r.what)
+			if r := s.ask(o.method, o.path+"?"+s.key, o.body).FailsOn(400, "invalid_parameter", ""); strings.Contains(r.Body, s.key) {
+				t.Errorf("%s: the answer repeats the key", r)
 			}
 		}
-		s.ask("GET", endpoints, "", "Authorization: bEARER   "+s.key).has(200)
+		s.ask("GET", endpoints, "", "Authorization: bEARER   "+s.key).Is(200)
 
 		// Keys above the plan's number, and a store that is away.
 		suspended := s.suspendedKey()
 		unseen := s.newKey("bob@example.org", account.Pro)
 		for _, o := range ops {
-			s.ask(o.method, o.path, o.body, bearer(suspended)).fails(403, "key_suspended", "")
+			s.ask(o.method, o.path, o.body, bearer(suspended)).FailsOn(403, "key_suspended", "")
 		}
 		s.away.Store(true)
 		for _, o := range ops {
-			s.ask(o.method, o.path, o.body, bearer(unseen)).fails(503, "unavailable", "").is("Retry-After", "5")
+			s.ask(o.method, o.path, o.body, bearer(unseen)).FailsOn(503, "unavailable", "").HasHeader("Retry-After", "5")
 		}
 	})
 }
@@ -264,14 +263,14 @@ func (s *service) suspendedKey() string {
 }
 
 func TestAFailureOfOursIsLoggedAndNotTold(t *testing.T) {
-	s := serve(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
+	s := serve(t, databases.OpenDSN(t, databases.SQLite(t)))
 	endpoint, delivery := s.someDelivery()
 	if err := s.store.Close(); err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range operations(endpoint, delivery) {
 		if !o.public() {
-			s.do(o.method, o.path, o.body).fails(500, "internal", "", "consignée")
+			s.do(o.method, o.path, o.body).FailsOn(500, "internal", "", "consignée")
 		}
 	}
 	if log := s.log.String(); !strings.Contains(log, `"route":"/webhooks/v1/endpoints/{id}"`) || !strings.Contains(log, "closed") || strings.Contains(log, s.key) {
@@ -280,7 +279,7 @@ func TestAFailureOfOursIsLoggedAndNotTold(t *testing.T) {
 }
 
 func TestBodiesAreReadStrictly(t *testing.T) {
-	s := serve(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
+	s := serve(t, databases.OpenDSN(t, databases.SQLite(t)))
 	endpoint, delivery := s.someDelivery()
 	for _, c := range []struct{ body, param, word string }{
 		{``, "", "url, events"},
@@ -311,7 +310,7 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 		{`{"url":"https://un.example","events":["webhook.ping"]}`, "events", "toujours"},
 		{`{"` + strings.Repeat("é", 2000) + `":1}`, strings.Repeat("é", 100) + "…", "url, events"},
 	} {
-		s.do("POST", endpoints, c.body).fails(400, "invalid_parameter", c.param, c.word)
+		s.do("POST", endpoints, c.body).FailsOn(400, "invalid_parameter", c.param, c.word)
 	}
 	for _, c := range []struct{ body, param, word string }{
 		{`{}`, "", "state"},
@@ -321,55 +320,55 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 		{`{"state":"paused","events":[]}`, "events", "non vide"},
 		{`{"secret":"whsec_x"}`, "secret", "url, events, state"},
 	} {
-		s.do("PATCH", endpoints+"/"+endpoint, c.body).fails(400, "invalid_parameter", c.param, c.word)
+		s.do("PATCH", endpoints+"/"+endpoint, c.body).FailsOn(400, "invalid_parameter", c.param, c.word)
 	}
 	// Only white space may stand around.
-	s.do("POST", endpoints, " \n{\"url\" : \"https://un.example\"}\t\n").has(201)
+	s.do("POST", endpoints, " \n{\"url\" : \"https://un.example\"}\t\n").Is(201)
 
 	for _, o := range operations(endpoint, delivery) {
 		if o.method == "GET" || o.method == "DELETE" {
 			continue
 		}
-		s.do(o.method, o.path, "{"+strings.Repeat(" ", 16<<10)+"}").fails(413, "payload_too_large", "", "16384")
+		s.do(o.method, o.path, "{"+strings.Repeat(" ", 16<<10)+"}").FailsOn(413, "payload_too_large", "", "16384")
 		for _, kind := range []string{"text/plain", "", "application/json; charset=latin1", "application/x-www-form-urlencoded", "application/jsonp", "application/json;;"} {
-			s.ask(o.method, o.path, "{}", bearer(s.key), "Content-Type: "+kind).fails(415, "unsupported_media_type", "", "application/json")
+			s.ask(o.method, o.path, "{}", bearer(s.key), "Content-Type: "+kind).FailsOn(415, "unsupported_media_type", "", "application/json")
 		}
-		s.ask(o.method, o.path, "{}", bearer(s.key), "Content-Encoding: gzip").fails(415, "unsupported_media_type", "")
+		s.ask(o.method, o.path, "{}", bearer(s.key), "Content-Encoding: gzip").FailsOn(415, "unsupported_media_type", "")
 		if o.body == "" {
-			s.do(o.method, o.path, `{"force":true}`).fails(400, "invalid_parameter", "force", "aucun champ")
-			s.do(o.method, o.path, `[]`).fails(400, "invalid_parameter", "")
+			s.do(o.method, o.path, `{"force":true}`).FailsOn(400, "invalid_parameter", "force", "aucun champ")
+			s.do(o.method, o.path, `[]`).FailsOn(400, "invalid_parameter", "")
 		}
 		s.ask(o.method, o.path, cmp.Or(o.body, "{}"), bearer(s.key), "Content-Type: Application/JSON; charset=UTF-8")
 	}
 }
 
 func TestUnknownPathsAreJSON(t *testing.T) {
-	s := serve(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
+	s := serve(t, databases.OpenDSN(t, databases.SQLite(t)))
 	id, _ := s.create(`{"url":"https://un.example"}`)
 	for _, path := range []string{
 		"/webhooks", "/webhooks/", "/webhooks/v1", "/webhooks/v1/", "/webhooks/v2/endpoints", endpoints + "/", endpoints + "//", endpoints + "/" + id + "/", endpoints + "//ping",
 		endpoints + "/" + id + "/pings", endpoints + "%2F" + id, "/webhooks//v1/endpoints", "/webhooks/v1/../v1/endpoints", deliveries, deliveries + "/", events + "/1", "/",
 	} {
-		s.ask("GET", path, "").fails(404, "not_found", "", "/webhooks/v1/openapi.json")
-		s.do("POST", path, "{}").fails(404, "not_found", "")
-		s.ask("GET", path, "", bearer("plm_x")).fails(401, "invalid_api_key", "")
+		s.ask("GET", path, "").FailsOn(404, "not_found", "", "/webhooks/v1/openapi.json")
+		s.do("POST", path, "{}").FailsOn(404, "not_found", "")
+		s.ask("GET", path, "", bearer("plm_x")).FailsOn(401, "invalid_api_key", "")
 	}
 }
 
 func TestHEADAnswersAsGETDoes(t *testing.T) {
-	s := serve(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
+	s := serve(t, databases.OpenDSN(t, databases.SQLite(t)))
 	endpoint, delivery := s.someDelivery()
 	for _, o := range operations(endpoint, delivery) {
 		if o.method != "GET" {
 			continue
 		}
 		head, get := s.do("HEAD", o.path, ""), s.get(o.path)
-		if head.status != 200 || len(head.body) != 0 || head.header.Get("Content-Length") != fmt.Sprint(len(get.body)) {
-			t.Errorf("%s: %d, %v, GET has %d bytes", head.what, head.status, head.header, len(get.body))
+		if head.Status != 200 || len(head.Body) != 0 || head.Header.Get("Content-Length") != fmt.Sprint(len(get.Body)) {
+			t.Errorf("%s: %d, %v, GET has %d bytes", head, head.Status, head.Header, len(get.Body))
 		}
 	}
-	if r := s.ask("HEAD", endpoints, ""); r.status != 401 {
-		t.Errorf("HEAD without a key: %d", r.status)
+	if r := s.ask("HEAD", endpoints, ""); r.Status != 401 {
+		t.Errorf("HEAD without a key: %d", r.Status)
 	}
 }
 
