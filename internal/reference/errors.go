@@ -14,10 +14,8 @@ type errorCode struct {
 	Fix     string
 }
 
-func errorAnchor(code string) anchor { return anchor{"erreur-" + code, code} }
-
-// errorCodes are all error codes of the API, in the order of their status.
-var errorCodes = func() []errorCode {
+// errorCodes returns the error codes that /api returns, in the order of their status.
+func errorCodes() []errorCode {
 	var list []errorCode
 	for _, c := range web.Codes {
 		if c.Meaning != "" {
@@ -26,4 +24,6 @@ var errorCodes = func() []errorCode {
 		}
 	}
 	return list
-}()
+}
+
+func errorAnchor(code string) anchor { return anchor{"erreur-" + code, code} }

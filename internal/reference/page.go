@@ -9,6 +9,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
 	"palmares/internal/snapshot"
+	"palmares/internal/web"
 )
 
 // page is the data of the templates.
@@ -124,7 +125,7 @@ func (ref *Reference) page(snap *snapshot.Snapshot, base string) page {
 	credit := snap.Catalog.CreditLine()
 	p := page{
 		Version: ref.version, Base: base, Credit: credit, Source: DocumentPath,
-		Guide: ref.guide, Headers: ref.headers, Errors: errorCodes, QuotaExceeded: ref.quotaExceeded,
+		Guide: ref.guide, Headers: ref.headers, Errors: ref.errors, QuotaExceeded: ref.quotaExceeded,
 		First:      sample{"premier-appel", "curl", curlSample(base+"/api/v1/tools?limit=1", false)},
 		Answer:     highlight(snap.Tools(snapshot.ToolQuery{}, first).Body().Bytes()),
 		Cache:      sample{"cache.curl", "curl", "curl --etag-save stats.etag --etag-compare stats.etag \\\n  -o stats.json " + shellQuote(base+"/api/v1/stats")},
@@ -146,10 +147,6 @@ func (ref *Reference) page(snap *snapshot.Snapshot, base string) page {
 // first is the page of a list that holds its first item only.
 var first = snapshot.Paging{Number: 1, Limit: 1}
 
-// embeddingsSearched is how many tools are searched for one with embeddings. The
-// best tools nearly all have them.
-const embeddingsSearched = 200
-
 // sampleValues returns, by operation, parameters that find something in this
 // catalogue. An operation for which there is no record is missing: a path then
 // keeps its braces, and a filter shows the document's example, which finds an
@@ -164,7 +161,8 @@ func sampleValues(snap *snapshot.Snapshot) map[string]map[string]string {
 		values["getTool"] = map[string]string{"slug": t.Slug}
 		values["getPricing"] = values["getTool"]
 	}
-	for _, i := range snap.Tools(snapshot.ToolQuery{}, snapshot.Paging{Number: 1, Limit: embeddingsSearched}).IDs() {
+	// The best tools nearly all have embeddings.
+	for _, i := range snap.Tools(snapshot.ToolQuery{}, snapshot.Paging{Number: 1, Limit: web.MaxLimit}).IDs() {
 		if _, ok := snap.Embeddings(c.Tools[i].Slug); ok {
 			values["getEmbeddings"] = map[string]string{"slug": c.Tools[i].Slug}
 			break

@@ -30,6 +30,7 @@ type Reference struct {
 	guide         []chapter
 	groups        []group
 	headers       []header
+	errors        []errorCode
 	quotaExceeded template.HTML
 }
 
@@ -37,7 +38,7 @@ type Reference struct {
 // of the program.
 func New(raw []byte) *Reference {
 	d := parseDocument(raw)
-	ref := &Reference{version: d.Info.Version, quotaExceeded: highlight(d.Components.Examples["QuotaAnonymous"].Value)}
+	ref := &Reference{version: d.Info.Version, errors: errorCodes(), quotaExceeded: highlight(d.Components.Examples["QuotaAnonymous"].Value)}
 	for _, part := range markdown.HTML(d.Info.Description) {
 		if part.Heading != "" {
 			heading := markdown.NoBreak(part.Heading)
