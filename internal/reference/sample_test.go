@@ -1,0 +1,93 @@
+package reference_test
+
+import (
+	"go/format"
+	"html"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var addressPattern = regexp.MustCompile(`http://[^"']+`)
+
+func TestEverySampleRuns(t *testing.T) {
+	s := serveDemo(t)
+	for path, item := range document(t).Paths.Map() {
+		id := item.Get.OperationID
+		part := s.page.operation(id)
+		t.Run(id, func(t *testing.T) {
+			curl := part.sample(id + ".curl")
+			address := addressPattern.FindString(curl)
+			if want, _, _ := strings.Cut(path, "{"); !strings.HasPrefix(address, s.url+want) {
+				t.Fatalf("the samples of %s call %s", path, address)
+			}
+			answer := s.get(t, address)
+			for _, language := range []string{"javascript", "python", "go"} {
+				if code := part.sample(id + "." + language); addressPattern.FindString(code) != address {
+					t.Errorf("in %s another address is called: %s", language, code)
+				}
+			}
+			if installed(t, "curl") {
+				sameJSON(t, "curl", run(t, "", "sh", "-c", curl), answer)
+			}
+			if installed(t, "python3") {
+				sameJSON(t, "Python", run(t, "", "python3", "-c", part.sample(id+".python")), answer)
+			}
+			if installed(t, "node") {
+				script := strings.Replace(part.sample(id+".javascript"), "console.log(body)", "console.log(JSON.stringify(body))", 1)
+				sameJSON(t, "JavaScript", run(t, "", "node", "--input-type=module", "-e", script), answer)
+			}
+			program := part.sample(id + ".go")
+			if formatted, err := format.Source([]byte(program)); err != nil || strings.TrimSpace(string(formatted)) != program {
+				t.Errorf("the Go sample is not gofmt-formatted (%v):\n%s", err, program)
+			}
+			if id == "listTools" || id == "getEmbeddings" { // one with a key and one without: building all takes a minute
+				file := filepath.Join(t.TempDir(), "main.go")
+				if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				sameJSON(t, "Go", run(t, "", "go", "run", file), answer)
+			}
+			// The link that replaces the form without a script.
+			if item.Get.Security == nil || len(*item.Get.Security) > 1 {
+				part.contains(`href="` + html.EscapeString(strings.TrimPrefix(address, s.url)) + `"`)
+			}
+		})
+	}
+}
+
+func TestTheWorkedExamplesRun(t *testing.T) {
+	s := serveDemo(t)
+	if first := s.page.sample("premier-appel"); !strings.Contains(first, s.url+"/api/v1/tools?limit=1") {
+		t.Errorf("the first call is %s", first)
+	}
+	s.page.contains("&#34;slug&#34;") // in its answer
+	if installed(t, "python3") {
+		if got := run(t, "", "python3", "-c", s.page.sample("pagination.python")); got != "66 outils\n" {
+			t.Errorf("all pages: %q", got)
+		}
+		dir := t.TempDir()
+		found := run(t, dir, "python3", "-c", s.page.sample("recherche.python"), "entretien d’une chaudière")
+		if !strings.Contains(found, "À lire : "+s.url+"/avis/babilune#") || !strings.HasSuffix(found, "Source : Palmarès (démonstration) ("+s.url+")\n") {
+			t.Errorf("the search found %s", found)
+		}
+		// The program keeps what it read: the second run finds nothing new and prints the same.
+		if again := run(t, dir, "python3", "-c", s.page.sample("recherche.python"), "entretien d’une chaudière"); again != found {
+			t.Errorf("the second time it found %s", again)
+		}
+	}
+	if installed(t, "curl") {
+		dir := t.TempDir()
+		line := s.page.sample("cache.curl") + " -s -w '%{http_code}'"
+		if first, second := run(t, dir, "sh", "-c", line), run(t, dir, "sh", "-c", line); first != "200" || second != "304" {
+			t.Errorf("the two calls with an ETag answer %s, then %s", first, second)
+		}
+		kept, err := os.ReadFile(filepath.Join(dir, "stats.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameJSON(t, "the file", string(kept), s.get(t, s.url+"/api/v1/stats"))
+	}
+}
