@@ -1,4 +1,4 @@
-# Palmarès: `make help` lists what can be made.
+# Palmarès: `make help` lists the targets.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -7,7 +7,10 @@ SHELL := /bin/bash
 LINT := go tool -modfile=tools/lint/go.mod
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: help build run check test bench chaos packages
+# A stamp is an empty file that says when something slow was last done with success.
+STAMPS := bin/stamps
+
+.PHONY: help build run check test quick bench chaos packages
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,21 +21,25 @@ build: ## build bin/palmares
 run: build ## build, then serve the demo on http://localhost:8080
 	@bin/palmares serve
 
-check: packages ## format, vet, lint, API document: everything that runs nothing
+check: packages $(STAMPS)/modules $(STAMPS)/openapi ## format, vet, lint, API documents: everything except tests
 	@unformatted=$$($(LINT) gofumpt -l cmd internal demo bench tools); \
 	if [ -n "$$unformatted" ]; then echo "not gofumpt-formatted: $$unformatted" >&2; exit 1; fi
-	@go mod verify >/dev/null
 	@go mod tidy -diff
 	@go vet ./...
 	@$(LINT) staticcheck ./...
-	@[ -d tools/openapi/node_modules ] || npm ci --prefix tools/openapi --no-audit --no-fund --loglevel=error
-	@tools/openapi/lint.sh
 
-test: check ## everything: check, then all tests on both databases with -race
-	@[ -d tools/webhooks/node_modules ] || npm ci --prefix tools/webhooks --no-audit --no-fund --loglevel=error
-	@[ -d tools/browser/node_modules ] || npm ci --prefix tools/browser --no-audit --no-fund --loglevel=error
+test: check ## everything: check, then all tests on both databases and in a browser, with -race
+	@tools/npm webhooks
+	@tools/npm browser
+	@go build -o bin/testreport ./tools/testreport
 	@# The longest first, so that none of them runs alone at the end.
-	@go test -race -count=1 -timeout 9m ./internal/browser ./internal/store ./cmd/... ./internal/accountsite ./internal/site ./...
+	@go test -json -race -count=1 -timeout 20m ./internal/browser ./internal/store ./cmd/... ./internal/accountsite ./internal/site ./... | bin/testreport
+
+quick: ## the tests on SQLite only, without browser and race detector: no substitute for make test
+	@tools/npm webhooks
+	@go build -o bin/testreport ./tools/testreport
+	@PALMARES_TEST=quick go test -json $$(go list ./... | grep -v /internal/browser) | bin/testreport -allow-skips
+	@echo "LEFT OUT: PostgreSQL, the browser, the race detector, format and lint. make test has them all."
 
 bench: build ## the speed and size figures, against a bare handler in the same run
 	@bench/run
@@ -44,3 +51,12 @@ chaos: build ## kill and cut what can be killed and cut, for minutes, and see wh
 
 packages:
 	@tools/packages
+
+$(STAMPS)/modules: go.mod go.sum
+	@go mod verify >/dev/null
+	@mkdir -p $(@D) && touch $@
+
+$(STAMPS)/openapi: $(wildcard internal/*/openapi.json) $(wildcard tools/openapi/*.*) | packages
+	@tools/npm openapi
+	@tools/openapi/lint.sh
+	@mkdir -p $(@D) && touch $@

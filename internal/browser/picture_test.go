@@ -16,9 +16,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-var update = flag.Bool("update", false, "make the pictures of the README anew")
+var update = flag.Bool("update", false, "take the pictures of the README again")
 
-// pictures are those of the README: what a reader sees first on each screen.
+// pictures are those of the README: the first screenful of a page.
 var pictures = []struct {
 	file, path, scheme string
 	screen             screen
@@ -28,15 +28,15 @@ var pictures = []struct {
 	{"../../docs/images/review-phone.png", "/avis/babilune", "dark", phone, 2},
 }
 
-// most is what one picture may weigh: the README must open quickly too.
-const most = 250_000
+// maxPicture is the largest size of a picture in bytes: the README should load quickly.
+const maxPicture = 250_000
 
-// Run with -update, this makes the pictures first.
+// With -update, the test takes the pictures first, in the fonts of the machine.
 func TestPicturesOfTheReadmeAreThereAndSmall(t *testing.T) {
 	t.Parallel()
 	for _, p := range pictures {
 		if *update {
-			b := newTab(t, p.screen)
+			b := openTab(t, machineBrowser, p.screen, kit.url)
 			b.prefer(p.scheme)
 			b.show(p.screen, chromedp.EmulateScale(float64(p.scale)))
 			call(b, emulation.SetScrollbarsHidden, emulation.SetScrollbarsHiddenParams{Hidden: true})
@@ -47,7 +47,7 @@ func TestPicturesOfTheReadmeAreThereAndSmall(t *testing.T) {
 		}
 		raw, err := os.ReadFile(p.file)
 		if err != nil {
-			t.Fatalf("%v: make it with `go test ./internal/browser -run Pictures -update`", err)
+			t.Fatalf("%v: take it with `go test ./internal/browser -run Pictures -update`", err)
 		}
 		picture, err := png.Decode(bytes.NewReader(raw))
 		if err != nil {
@@ -56,15 +56,14 @@ func TestPicturesOfTheReadmeAreThereAndSmall(t *testing.T) {
 		if size := picture.Bounds().Size(); size != image.Pt(int(p.screen.width*p.scale), int(p.screen.height*p.scale)) {
 			t.Errorf("%s is %v", p.file, size)
 		}
-		if len(raw) > most {
-			t.Errorf("%s weighs %d bytes, more than %d", p.file, len(raw), most)
+		if len(raw) > maxPicture {
+			t.Errorf("%s has %d bytes, more than %d", p.file, len(raw), maxPicture)
 		}
 	}
 }
 
-// slim packs a picture as tightly as PNG can. Pages have few colours: when those
-// of the smoothed letters' edges are rounded a little, 256 are enough, and a byte
-// per pixel instead of four.
+// slim encodes a picture with a palette of 256 colours, one byte per pixel instead of
+// four. Pages have few colours besides those of smoothed letters.
 func slim(t *testing.T, raw []byte) []byte {
 	t.Helper()
 	picture, err := png.Decode(bytes.NewReader(raw))
@@ -84,7 +83,7 @@ func slim(t *testing.T, raw []byte) []byte {
 	return out.Bytes()
 }
 
-// palette gives the 256 colours that most pixels have.
+// palette returns the 256 most frequent colours.
 func palette(picture image.Image) color.Palette {
 	counts := map[color.Color]int{}
 	for y := picture.Bounds().Min.Y; y < picture.Bounds().Max.Y; y++ {

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Lints the two API documents with Spectral and Redocly. Run `npm ci` in this
-# folder once; linting itself needs no network. Exits non-zero on any error,
-# warning or hint, after both linters have spoken on both.
+# Lints the API documents with Spectral and Redocly. Needs the packages that `npm ci`
+# installs in this folder, and no network. Fails on any error, warning or hint, after
+# both linters have read all documents.
 set -u
 cd "$(dirname "$0")" || exit 1
 
@@ -10,12 +10,11 @@ if [ ! -d node_modules ]; then
   exit 1
 fi
 
-# Redocly asks its registry for a newer version and reports usage unless told not to.
+# By default Redocly looks for a newer version and reports usage.
 export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true
 
+set -- ../../internal/*/openapi.json
 status=0
-for document in ../../internal/api/openapi.json ../../internal/webhookapi/openapi.json; do
-  ./node_modules/.bin/spectral lint --ruleset spectral.yaml --fail-severity hint "$document" || status=1
-  ./node_modules/.bin/redocly lint --config redocly.yaml "$document" || status=1
-done
+./node_modules/.bin/spectral lint --ruleset spectral.yaml --fail-severity hint "$@" || status=1
+./node_modules/.bin/redocly lint --config redocly.yaml "$@" || status=1
 exit "$status"
