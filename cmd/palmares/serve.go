@@ -51,6 +51,10 @@ type stripeOptions struct {
 	Price         string `name:"stripe-price" help:"ID of the Stripe price of Pro: 99 EUR a month, excluding tax." env:"PALMARES_STRIPE_PRICE" placeholder:"ID"`
 }
 
+func (o *stripeOptions) settings() billing.Settings {
+	return billing.Settings{Key: o.Key, WebhookSecret: o.WebhookSecret, Price: o.Price}
+}
+
 // Run serves until the context ends.
 func (c *serveCommand) Run(inv *invocation) error {
 	listener, err := listen(c.Listen, "--listen")
@@ -79,7 +83,7 @@ func (c *serveCommand) check(inv *invocation) error {
 	if _, err := c.mailTransport(nil); err != nil {
 		return err
 	}
-	if _, err := billing.New(billing.Config{Key: c.Stripe.Key, WebhookSecret: c.Stripe.WebhookSecret, Price: c.Stripe.Price}); err != nil {
+	if err := c.Stripe.settings().Check(); err != nil {
 		return err
 	}
 	return c.Webhooks.keySource(inv.database).Check()

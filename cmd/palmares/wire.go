@@ -86,10 +86,7 @@ func (n *node) wire(ctx context.Context) error {
 		Outbox: st.Mails, Content: &mailContent{store: st, baseURL: base, now: now}, Transport: transport, BaseURL: base, Now: now, Log: log,
 	})
 	payments, err := billing.New(billing.Config{
-		Key: c.Stripe.Key, WebhookSecret: c.Stripe.WebhookSecret, Price: c.Stripe.Price, BaseURL: base, Now: now, Log: log,
-		Subscription: st.Subscriptions.Find, SubscriptionOf: st.Subscriptions.ByCustomer, Subscriptions: st.Subscriptions.List, SetCustomer: st.Subscriptions.SetCustomer,
-		EventSeen: st.Subscriptions.EventSeen, Apply: st.Subscriptions.Apply, PruneEvents: st.Subscriptions.PruneEvents,
-		Cancellations: st.Subscriptions.Cancellations, Canceled: st.Subscriptions.Canceled, PruneCanceled: st.Subscriptions.PruneCancellations, SuspendKeys: st.Keys.SuspendExcess,
+		Settings: c.Stripe.settings(), Ledger: st.Subscriptions, Keys: st.Keys, BaseURL: base, Now: now, Log: log,
 	})
 	if err != nil {
 		return err

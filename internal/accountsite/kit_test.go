@@ -103,9 +103,7 @@ func (p *place) billing(cfg billing.Config) *billing.Billing {
 	p.t.Helper()
 	st := p.store
 	cfg.BaseURL, cfg.Now, cfg.Log = p.base, func() time.Time { return p.now }, slog.New(slog.NewTextHandler(&p.log, nil))
-	cfg.Subscription, cfg.SubscriptionOf, cfg.Subscriptions, cfg.SetCustomer = st.Subscriptions.Find, st.Subscriptions.ByCustomer, st.Subscriptions.List, st.Subscriptions.SetCustomer
-	cfg.EventSeen, cfg.Apply, cfg.PruneEvents, cfg.SuspendKeys = st.Subscriptions.EventSeen, st.Subscriptions.Apply, st.Subscriptions.PruneEvents, st.Keys.SuspendExcess
-	cfg.Cancellations, cfg.Canceled, cfg.PruneCanceled = st.Subscriptions.Cancellations, st.Subscriptions.Canceled, st.Subscriptions.PruneCancellations
+	cfg.Ledger, cfg.Keys = st.Subscriptions, st.Keys
 	b, err := billing.New(cfg)
 	if err != nil {
 		p.t.Fatal(err)

@@ -64,7 +64,7 @@ func (p *place) withStripe() *cashier {
 		}
 	}))
 	p.t.Cleanup(c.Close)
-	p.cfg.Billing = p.billing(billing.Config{Key: "sk_test_x", WebhookSecret: "whsec_x", Price: "price_x", API: c.URL})
+	p.cfg.Billing = p.billing(billing.Config{Settings: billing.Settings{Key: "sk_test_x", WebhookSecret: "whsec_x", Price: "price_x", API: c.URL}})
 	p.handler = accountsite.New(p.cfg)
 	return c
 }

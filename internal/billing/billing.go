@@ -1,19 +1,17 @@
-// Package billing has accounts pay for Pro, through Stripe.
+// Package billing lets accounts pay for Pro through Stripe.
 //
-// Stripe holds the truth: who subscribed, who paid, who cancelled. What is kept here
-// is a copy, and there is one way to change it: read all subscriptions of a customer
-// from Stripe, then write what was read unless something was written meanwhile, in
-// which case it is read again. An event, a visitor who comes back from paying
-// and the hourly look at everybody all do just that. Hence the order in which events
-// come does not matter, nor whether one is lost, repeated or forged in all but its
-// signature: what an event says is never believed, only that there is something to
+// Stripe is the source of truth: who subscribed, who paid, who cancelled. What is stored
+// here is a copy, and there is one way to change it: read all subscriptions of a customer
+// from Stripe, then store what was read, unless something was stored meanwhile, in which
+// case read again. Events, visitors who return from paying and the hourly reconciliation
+// all do exactly that. So it does not matter in which order events arrive or whether one
+// is lost or repeated: an event is never trusted for more than that there is something to
 // read.
 //
-// No lock is held while Stripe is asked: on SQLite it would be the lock of every
-// writer.
+// No lock is held during a call to Stripe: on SQLite it would block every writer.
 //
 // The rules are here; package store keeps the rows and imports this package for its
-// words.
+// types.
 package billing
 
 import (
@@ -28,91 +26,137 @@ import (
 	"github.com/stripe/stripe-go/v86"
 )
 
-// Config is what billing needs. Every function is of the store; all are required.
-type Config struct {
-	// Key, WebhookSecret and Price come from the operator, all three or none. Without
-	// them nobody can pay and Pro is the operator's to give; keys are still suspended.
+// Settings are the operator's. Key, WebhookSecret and Price are all set or none. Without
+// them nobody can pay, and only the operator grants Pro; keys in excess are still
+// suspended.
+type Settings struct {
 	Key           string
 	WebhookSecret string
-	Price         string // 99 EUR a month, tax exclusive
-
-	BaseURL string // of the website, without a slash at its end
-	API     string // where Stripe is; "" for Stripe's own address
-	Now     func() time.Time
-	Log     *slog.Logger
-
-	Subscription   func(ctx context.Context, accountID string) (Subscription, error)  // zero: it never went to pay
-	SubscriptionOf func(ctx context.Context, customerID string) (Subscription, error) // zero: no account is this customer
-	Subscriptions  func(ctx context.Context) ([]Subscription, error)
-	SetCustomer    func(ctx context.Context, accountID, old, customerID string) (Subscription, error)
-	EventSeen      func(ctx context.Context, id string) (bool, error)
-	Apply          func(ctx context.Context, f Finding) (fresh bool, err error)
-	PruneEvents    func(ctx context.Context, before time.Time) error
-	Cancellations  func(ctx context.Context) (customers []string, err error)
-	Canceled       func(ctx context.Context, customerID string) error
-	PruneCanceled  func(ctx context.Context, now time.Time) error
-	SuspendKeys    func(ctx context.Context, now time.Time) error
+	Price         string // 99 EUR a month, excluding tax
+	API           string // base URL of Stripe; "" for Stripe's own
 }
 
-// Billing has accounts pay. Any number of goroutines use it.
-type Billing struct {
-	cfg    Config
-	stripe *stripe.Client // nil: nobody can pay here
-}
-
-// ErrOff: no Stripe key was given, so that Pro is the operator's to give.
-var ErrOff = errors.New("nobody can pay here: Pro is given with `palmares account plan EMAIL pro`")
-
-// New checks the operator's settings. It asks Stripe nothing.
-func New(cfg Config) (*Billing, error) {
-	b := &Billing{cfg: cfg}
-	given := 0
-	for _, s := range []string{cfg.Key, cfg.WebhookSecret, cfg.Price} {
-		if s != "" {
-			given++
+// Check refuses settings that cannot work. It does not call Stripe. No error repeats a
+// setting: it may be a secret in the wrong place.
+func (s Settings) Check() error {
+	set := 0
+	for _, v := range []string{s.Key, s.WebhookSecret, s.Price} {
+		if v != "" {
+			set++
 		}
 	}
-	// What was given is not repeated in any sentence: it may be a secret in the wrong place.
 	switch {
-	case given == 0:
-		return b, nil
-	case given < 3:
-		return nil, errors.New("to take payments, --stripe-key, --stripe-webhook-secret and --stripe-price are all needed: give the three, or none and Pro is given with `palmares account plan`")
-	case !strings.HasPrefix(cfg.Key, "sk_") && !strings.HasPrefix(cfg.Key, "rk_"):
-		return nil, errors.New("--stripe-key is not a secret key of Stripe: give the one that begins with sk_ or rk_, from Developers > API keys")
-	case !strings.HasPrefix(cfg.WebhookSecret, "whsec_"):
-		return nil, errors.New("--stripe-webhook-secret is not the signing secret of a webhook: give the one that begins with whsec_, from Developers > Webhooks")
-	case !strings.HasPrefix(cfg.Price, "price_"):
-		return nil, errors.New("--stripe-price is not the id of a price: give the one that begins with price_, from the product's page")
+	case set == 0:
+		return nil
+	case set < 3:
+		return errors.New("to accept payments, set --stripe-key, --stripe-webhook-secret and --stripe-price; set none of them to grant Pro only with `palmares account plan`")
+	case !strings.HasPrefix(s.Key, "sk_") && !strings.HasPrefix(s.Key, "rk_"):
+		return errors.New("--stripe-key is not a Stripe secret key: expected one that begins with sk_ or rk_, from Developers > API keys")
+	case !strings.HasPrefix(s.WebhookSecret, "whsec_"):
+		return errors.New("--stripe-webhook-secret is not the signing secret of a webhook: expected one that begins with whsec_, from Developers > Webhooks")
+	case !strings.HasPrefix(s.Price, "price_"):
+		return errors.New("--stripe-price is not the ID of a price: expected one that begins with price_, from the product's page")
 	}
-	if _, err := url.Parse(cfg.API); err != nil {
-		return nil, fmt.Errorf("the address of Stripe cannot be read: %w", err)
+	if _, err := url.Parse(s.API); err != nil {
+		return fmt.Errorf("the URL of Stripe cannot be parsed: %w", err)
 	}
-	b.stripe = newClient(cfg.Key, cfg.API)
+	return nil
+}
+
+// A Ledger stores what is known of subscriptions. The store's Subscriptions is one.
+type Ledger interface {
+	// Find returns the subscription of an account, the zero value if it never started
+	// to pay.
+	Find(ctx context.Context, accountID string) (Subscription, error)
+	// ByCustomer returns the subscription of a Stripe customer, the zero value if it is
+	// no account's.
+	ByCustomer(ctx context.Context, customerID string) (Subscription, error)
+	// List returns the subscriptions of all accounts that ever started to pay.
+	List(ctx context.Context) ([]Subscription, error)
+	// SetCustomer stores the Stripe customer of an account in place of old, "" for none.
+	// If the account has another customer by then, that one stays.
+	SetCustomer(ctx context.Context, accountID, old, customerID string) (Subscription, error)
+	// Apply stores a reading and its effects. It reports false, and stores nothing, if
+	// the subscription has changed since the finding's version.
+	Apply(ctx context.Context, f Finding) (fresh bool, err error)
+
+	// EventSeen reports whether an event has been applied.
+	EventSeen(ctx context.Context, id string) (bool, error)
+	// PruneEvents removes the events from before a time.
+	PruneEvents(ctx context.Context, before time.Time) error
+
+	// Cancellations returns the customers of deleted accounts whose subscriptions have
+	// not been cancelled yet.
+	Cancellations(ctx context.Context) (customers []string, err error)
+	// Canceled removes a customer from Cancellations.
+	Canceled(ctx context.Context, customerID string) error
+	// PruneCancellations removes those that are too old, where there is no Stripe key to
+	// cancel them with.
+	PruneCancellations(ctx context.Context, now time.Time) error
+}
+
+// Keys suspends API keys. The store's Keys does.
+type Keys interface {
+	// SuspendExcess suspends the keys in excess of a plan whose grace period is over.
+	SuspendExcess(ctx context.Context, now time.Time) error
+}
+
+// Config is what billing needs. All fields are required except Settings.
+type Config struct {
+	Settings
+	Ledger  Ledger
+	Keys    Keys
+	BaseURL string // of the website, without a final slash
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// Billing lets accounts pay. It is safe for concurrent use.
+type Billing struct {
+	cfg    Config
+	stripe *stripe.Client // nil if nobody can pay here
+}
+
+// ErrOff means that there is no Stripe key, so only the operator grants Pro.
+var ErrOff = errors.New("payments are off: grant Pro with `palmares account plan EMAIL pro`")
+
+// New returns the error of Settings.Check, if any. It does not call Stripe. It panics if
+// a required field of cfg is not set.
+func New(cfg Config) (*Billing, error) {
+	if cfg.Ledger == nil || cfg.Keys == nil || cfg.BaseURL == "" || cfg.Now == nil || cfg.Log == nil {
+		panic("billing: a required field of Config is not set")
+	}
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	b := &Billing{cfg: cfg}
+	if cfg.Key != "" {
+		b.stripe = newClient(cfg.Key, cfg.API)
+	}
 	return b, nil
 }
 
-// Enabled tells whether accounts can pay here.
+// Enabled reports whether accounts can pay here.
 func (b *Billing) Enabled() bool { return b.stripe != nil }
 
-// maxReads is how often a customer's subscriptions are read before it is given up
-// because others keep writing. Each of them wrote something at least as new.
+// maxReads is how often a customer's subscriptions are read while others keep storing
+// newer readings, before giving up.
 const maxReads = 8
 
-// Refresh reads an account's subscription from Stripe and applies it, as for somebody
-// who comes back from paying before the event does. An account that never went to pay
-// has nothing to read.
+// Refresh reads an account's subscription from Stripe and applies it, for example for a
+// visitor who returns from paying before the event arrives. For an account that never
+// started to pay there is nothing to read.
 func (b *Billing) Refresh(ctx context.Context, accountID string) (Subscription, error) {
 	if b.stripe == nil {
 		return Subscription{}, ErrOff
 	}
-	return b.refresh(ctx, func() (Subscription, error) { return b.cfg.Subscription(ctx, accountID) }, "")
+	return b.refresh(ctx, func() (Subscription, error) { return b.cfg.Ledger.Find(ctx, accountID) }, "")
 }
 
-// refresh reads and applies until what it read is what is written.
+// refresh reads and applies until the reading is not outdated.
 func (b *Billing) refresh(ctx context.Context, find func() (Subscription, error), eventID string) (Subscription, error) {
 	for range maxReads {
-		known, err := find() // before the reading: whatever is written during it is newer
+		known, err := find() // before the reading: what is stored during it is newer
 		if err != nil || known.CustomerID == "" {
 			return known, err
 		}
@@ -120,12 +164,12 @@ func (b *Billing) refresh(ctx context.Context, find func() (Subscription, error)
 		if err != nil {
 			return known, err
 		}
-		b.warnOfTwo(known.AccountID, readings)
+		b.warnOfDuplicates(known.AccountID, readings)
 		r, err := choose(readings)
 		if err != nil {
 			return known, err
 		}
-		fresh, err := b.cfg.Apply(ctx, Finding{Reading: r, AccountID: known.AccountID, Version: known.Version, EventID: eventID, ObservedAt: b.cfg.Now()})
+		fresh, err := b.cfg.Ledger.Apply(ctx, Finding{Reading: r, AccountID: known.AccountID, Version: known.Version, EventID: eventID, ObservedAt: b.cfg.Now()})
 		if err != nil {
 			return known, err
 		}
@@ -136,10 +180,10 @@ func (b *Billing) refresh(ctx context.Context, find func() (Subscription, error)
 	return Subscription{}, errors.New("the subscription changes faster than it can be read: try again in a moment")
 }
 
-// warnOfTwo tells the operator of somebody who pays twice, which Checkout prevents
-// and the Stripe dashboard does not. Which of the two to end, and what to pay back,
-// is not ours to say.
-func (b *Billing) warnOfTwo(accountID string, readings []Reading) {
+// warnOfDuplicates logs that an account pays twice, which Checkout prevents and the
+// Stripe dashboard does not. Which one to cancel, and what to refund, is for the operator
+// to decide.
+func (b *Billing) warnOfDuplicates(accountID string, readings []Reading) {
 	live := 0
 	for _, r := range readings {
 		if r.Status.Live() {
@@ -147,37 +191,36 @@ func (b *Billing) warnOfTwo(accountID string, readings []Reading) {
 		}
 	}
 	if live > 1 {
-		b.cfg.Log.Warn("an account pays more than one subscription: end all but one in the Stripe dashboard", "account", accountID, "subscriptions", live)
+		b.cfg.Log.Warn("an account pays for more than one subscription: cancel all but one in the Stripe dashboard", "account", accountID, "subscriptions", live)
 	}
 }
 
-// Cancel ends what is charged to a customer whose account was deleted, "" for none.
-// The deletion noted that this is to be done: when Stripe is away, Run does it.
+// Cancel cancels the subscriptions of a customer whose account was deleted, "" for none.
+// The deletion has stored that this must be done: if Stripe is unreachable, Run does it.
 func (b *Billing) Cancel(ctx context.Context, customerID string) {
 	if customerID == "" || b.stripe == nil {
 		return
 	}
 	if err := b.cancel(ctx, customerID); err != nil {
-		b.cfg.Log.Error("a subscription could not be cancelled: it is tried again within the hour", "customer", customerID, "error", err)
+		b.cfg.Log.Error("could not cancel a subscription: retrying within the hour", "customer", customerID, "error", err)
 	}
 }
 
-// cancel ends all that a customer pays, or could begin to pay on a page still open,
-// and forgets it. A customer of whom Stripe does not know pays nothing that could be
-// ended from here.
+// cancel cancels everything that a customer pays or could start to pay on an open
+// Checkout page. For a customer that Stripe does not know there is nothing to cancel.
 func (b *Billing) cancel(ctx context.Context, customerID string) error {
-	err := b.endAll(ctx, customerID)
+	err := b.cancelSubscriptions(ctx, customerID)
 	if errors.Is(err, errUnknownCustomer) {
-		b.cfg.Log.Warn("nothing was cancelled for a customer that Stripe does not know", "customer", customerID, "error", err)
+		b.cfg.Log.Warn("nothing to cancel for a customer that Stripe does not know", "customer", customerID, "error", err)
 		err = nil
 	}
 	if err != nil {
 		return err
 	}
-	return b.cfg.Canceled(ctx, customerID)
+	return b.cfg.Ledger.Canceled(ctx, customerID)
 }
 
-func (b *Billing) endAll(ctx context.Context, customerID string) error {
+func (b *Billing) cancelSubscriptions(ctx context.Context, customerID string) error {
 	open, err := b.openSessions(ctx, customerID)
 	if err != nil {
 		return err

@@ -15,13 +15,13 @@ import (
 	"palmares/internal/account"
 )
 
-// Checkout gives the address of a page of Stripe on which the account subscribes, or,
-// when it has a subscription already, of the one on which it changes that.
+// Checkout returns the URL of a Stripe page on which the account subscribes or, if it has
+// a subscription already, changes it.
 func (b *Billing) Checkout(ctx context.Context, a account.Account) (string, error) {
 	if b.stripe == nil {
 		return "", ErrOff
 	}
-	known, err := b.cfg.Subscription(ctx, a.ID)
+	known, err := b.cfg.Ledger.Find(ctx, a.ID)
 	if err != nil {
 		return "", err
 	}
@@ -42,7 +42,7 @@ func (b *Billing) Checkout(ctx context.Context, a account.Account) (string, erro
 
 // subscribe is Checkout for an account that is a customer.
 func (b *Billing) subscribe(ctx context.Context, a account.Account) (string, error) {
-	// What is known may be an hour old; a second subscription would be paid for a month.
+	// What is stored may be an hour old; a second subscription would be charged for a month.
 	known, err := b.Refresh(ctx, a.ID)
 	if err != nil {
 		return "", err
@@ -53,9 +53,9 @@ func (b *Billing) subscribe(ctx context.Context, a account.Account) (string, err
 	return b.checkout(ctx, a, known)
 }
 
-// newCustomer makes the account a customer of Stripe, in place of one that was
-// deleted, "" for none. The key of the request is the account with that one: whoever
-// asks twice, or dies before it is noted, finds the same customer.
+// newCustomer creates the Stripe customer of an account, in place of one that was
+// deleted, "" for none. The idempotency key is made of both, so that a repeated request,
+// or one after a crash, finds the same customer.
 func (b *Billing) newCustomer(ctx context.Context, a account.Account, deleted string) (Subscription, error) {
 	params := &stripe.CustomerCreateParams{
 		Email:            &a.Email,
@@ -63,15 +63,15 @@ func (b *Billing) newCustomer(ctx context.Context, a account.Account, deleted st
 		Metadata:         map[string]string{"account_id": a.ID},
 	}
 	params.SetIdempotencyKey("palmares-customer-" + a.ID + deleted)
-	made, err := b.stripe.V1Customers.Create(ctx, params)
+	created, err := b.stripe.V1Customers.Create(ctx, params)
 	if err != nil {
 		return Subscription{}, explain(err)
 	}
-	return b.cfg.SetCustomer(ctx, a.ID, deleted, made.ID)
+	return b.cfg.Ledger.SetCustomer(ctx, a.ID, deleted, created.ID)
 }
 
 func (b *Billing) checkout(ctx context.Context, a account.Account, known Subscription) (string, error) {
-	// One page to pay on at a time: two that are open could both be paid.
+	// Only one page is open at a time: two could both be paid.
 	offer := digest(b.cfg.Price, b.cfg.BaseURL)
 	open, err := b.openSessions(ctx, known.CustomerID)
 	if err != nil {
@@ -92,8 +92,8 @@ func (b *Billing) checkout(ctx context.Context, a account.Account, known Subscri
 		Mode:      stripe.String("subscription"),
 		LineItems: []*stripe.CheckoutSessionCreateLineItemParams{{Price: &b.cfg.Price, Quantity: stripe.Int64(1)}},
 		Customer:  &known.CustomerID,
-		// Tax follows from the address and the tax id that are given on the page; without
-		// this Stripe would not keep them with a customer that exists.
+		// Tax follows from the address and the tax ID entered on the page; without this
+		// Stripe would not store them with an existing customer.
 		CustomerUpdate:           &stripe.CheckoutSessionCreateCustomerUpdateParams{Address: stripe.String("auto"), Name: stripe.String("auto")},
 		AutomaticTax:             &stripe.CheckoutSessionCreateAutomaticTaxParams{Enabled: stripe.Bool(true)},
 		TaxIDCollection:          &stripe.CheckoutSessionCreateTaxIDCollectionParams{Enabled: stripe.Bool(true)},
@@ -105,31 +105,31 @@ func (b *Billing) checkout(ctx context.Context, a account.Account, known Subscri
 		SuccessURL:               stripe.String(b.cfg.BaseURL + "/compte/pro?session_id={CHECKOUT_SESSION_ID}"),
 		CancelURL:                stripe.String(b.cfg.BaseURL + "/compte"),
 	}
-	// Two clicks at once make one page. Stripe remembers the key for a day or longer, and
-	// gives the same page for it: the hour and the last subscription are in it so that
-	// none comes back that was paid or has expired.
+	// Two clicks at once create one page. Stripe remembers the key for at least a day and
+	// returns the same page for it; the hour and the last subscription are part of it so
+	// that no paid or expired page is returned.
 	hour := b.cfg.Now().UTC().Truncate(time.Hour)
 	params.SetIdempotencyKey("palmares-checkout-" + digest(a.ID, known.CustomerID, offer, known.ID, hour.Format(time.RFC3339)))
-	made, err := b.stripe.V1CheckoutSessions.Create(ctx, params)
+	created, err := b.stripe.V1CheckoutSessions.Create(ctx, params)
 	if err != nil {
 		return "", explain(err)
 	}
-	if made.URL == "" {
-		return "", fmt.Errorf("no address came from Stripe for the checkout session %s: try again", made.ID)
+	if created.URL == "" {
+		return "", fmt.Errorf("the checkout session %s has no URL: try again", created.ID)
 	}
-	return made.URL, nil
+	return created.URL, nil
 }
 
-// digest is a short name for several texts.
+// digest returns a short identifier of several texts.
 func digest(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
 	return hex.EncodeToString(sum[:16])
 }
 
-// openSessions lists the pages on which a customer could still pay.
+// openSessions returns the Checkout pages on which a customer could still pay.
 func (b *Billing) openSessions(ctx context.Context, customerID string) ([]*stripe.CheckoutSession, error) {
 	if customerID == "" {
-		return nil, errNobody
+		return nil, errNoCustomer
 	}
 	var open []*stripe.CheckoutSession
 	params := &stripe.CheckoutSessionListParams{Customer: &customerID, Status: stripe.String("open")}
@@ -143,8 +143,8 @@ func (b *Billing) openSessions(ctx context.Context, customerID string) ([]*strip
 	return open, nil
 }
 
-// expire ends a page on which a customer could still pay. One that was paid this
-// moment cannot be ended: that is an error, and a subscription the next time.
+// expire closes a Checkout page. One that has just been paid cannot be closed: that is an
+// error now, and a subscription the next time.
 func (b *Billing) expire(ctx context.Context, s *stripe.CheckoutSession) error {
 	if _, err := b.stripe.V1CheckoutSessions.Expire(ctx, s.ID, &stripe.CheckoutSessionExpireParams{}); err != nil {
 		return explain(err)
@@ -152,17 +152,18 @@ func (b *Billing) expire(ctx context.Context, s *stripe.CheckoutSession) error {
 	return nil
 }
 
-// ErrNoCustomer: the account never went to pay, so that there is nothing to change.
-var ErrNoCustomer = errors.New("the account has no subscription to change: it starts one with Checkout")
+// ErrNoCustomer means that the account never started to pay, so there is nothing to
+// change.
+var ErrNoCustomer = errors.New("the account has no subscription to change: start one with Checkout")
 
-// Portal gives the address of the page of Stripe on which the account changes its
-// card, reads its invoices and cancels. ErrNoCustomer: it never went to pay, or its
-// customer was deleted.
+// Portal returns the URL of the Stripe page on which the account changes its card, reads
+// its invoices and cancels. It returns ErrNoCustomer if the account never started to pay
+// or its customer was deleted.
 func (b *Billing) Portal(ctx context.Context, a account.Account) (string, error) {
 	if b.stripe == nil {
 		return "", ErrOff
 	}
-	known, err := b.cfg.Subscription(ctx, a.ID)
+	known, err := b.cfg.Ledger.Find(ctx, a.ID)
 	if err != nil {
 		return "", err
 	}
@@ -171,14 +172,14 @@ func (b *Billing) Portal(ctx context.Context, a account.Account) (string, error)
 	}
 	page, err := b.portal(ctx, known.CustomerID)
 	if errors.Is(err, errUnknownCustomer) && b.deleted(ctx, known.CustomerID) {
-		_, err := b.Refresh(ctx, a.ID) // the page that is shown instead tells what is so
+		_, err := b.Refresh(ctx, a.ID) // the page that is shown instead has the current state
 		return "", cmp.Or(err, ErrNoCustomer)
 	}
 	return page, err
 }
 
 func (b *Billing) portal(ctx context.Context, customerID string) (string, error) {
-	made, err := b.stripe.V1BillingPortalSessions.Create(ctx, &stripe.BillingPortalSessionCreateParams{
+	created, err := b.stripe.V1BillingPortalSessions.Create(ctx, &stripe.BillingPortalSessionCreateParams{
 		Customer:  &customerID,
 		Locale:    stripe.String("fr"),
 		ReturnURL: stripe.String(b.cfg.BaseURL + "/compte"),
@@ -186,5 +187,5 @@ func (b *Billing) portal(ctx context.Context, customerID string) (string, error)
 	if err != nil {
 		return "", explain(err)
 	}
-	return made.URL, nil
+	return created.URL, nil
 }

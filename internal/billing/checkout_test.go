@@ -21,7 +21,7 @@ import (
 )
 
 func TestCheckoutAsksForTheSubscriptionThatTheWebsiteNames(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		ada := h.account("ada@example.org")
 		page := h.checkout(ada)
 		if !strings.HasPrefix(page, h.fake.URL+"/pay/") {
@@ -59,7 +59,7 @@ func without(form url.Values, names ...string) url.Values {
 }
 
 func TestAnAccountHasOneCustomerAndOnePageToPayOn(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		ada := h.account("ada@example.org")
 		pages := make([]string, 8)
 		var wait sync.WaitGroup
@@ -99,7 +99,7 @@ func TestAnAccountHasOneCustomerAndOnePageToPayOn(t *testing.T) {
 }
 
 func TestWhoHasASubscriptionIsSentToChangeItAndCannotMakeASecond(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		ada := h.account("ada@example.org")
 		if _, err := h.Portal(h.Context(), ada); !errors.Is(err, billing.ErrNoCustomer) {
 			h.Errorf("Portal of an account that never went to pay: %v", err)
@@ -130,7 +130,7 @@ func TestWhoHasASubscriptionIsSentToChangeItAndCannotMakeASecond(t *testing.T) {
 
 // stripe-mock knows every parameter that Stripe takes and refuses all others.
 func TestStripeTakesTheParameters(t *testing.T) {
-	h := newHouse(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
+	h := newFixture(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
 	h.cfg.API = stripeMock(t)
 	h.Billing = h.build(h.cfg)
 	ada := h.account("ada@example.org")

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// callTimeout is for one call, with its answer. Stripe's own calls take less than a
-	// second; a visitor waits for two or three of them.
+	// callTimeout is for one call and its response. Calls usually take less than a second;
+	// a visitor waits for two or three of them.
 	callTimeout = 10 * time.Second
-	// maxAnswer is far above a page of a hundred subscriptions.
-	maxAnswer = 8 << 20
+	// maxResponse is far above a page of a hundred subscriptions.
+	maxResponse = 8 << 20
 )
 
 func newClient(key, api string) *stripe.Client {
@@ -37,7 +37,7 @@ func newClient(key, api string) *stripe.Client {
 			// The key must not follow a redirect.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
-		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // errors come back to us, and only ours are logged
+		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // errors are returned to us, and only ours are logged
 		MaxNetworkRetries: stripe.Int64(1),
 		EnableTelemetry:   stripe.Bool(false),
 	}
@@ -47,57 +47,58 @@ func newClient(key, api string) *stripe.Client {
 	return stripe.NewClient(key, stripe.WithBackends(stripe.NewBackendsWithConfig(config)))
 }
 
-// limited cuts answers that are too long to be Stripe's.
+// limited cuts off responses that are too long to be Stripe's.
 type limited struct{ next http.RoundTripper }
 
 // RoundTrip sends a request.
 func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer, err := l.next.RoundTrip(r)
+	response, err := l.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
-	answer.Body = struct {
+	response.Body = struct {
 		io.Reader
 		io.Closer
-	}{io.LimitReader(answer.Body, maxAnswer), answer.Body}
-	return answer, nil
+	}{io.LimitReader(response.Body, maxResponse), response.Body}
+	return response, nil
 }
 
-// explain makes a sentence of what went wrong with a call. Stripe's own message stays
-// out of it: it may repeat what was sent, a part of the key included.
+// explain describes the failure of a call. It leaves out Stripe's own message, which may
+// repeat what was sent, including part of the key.
 func explain(err error) error {
 	var refused *stripe.Error
 	if !errors.As(err, &refused) {
-		return fmt.Errorf("%w: %w", errAway, err)
+		return fmt.Errorf("%w: %w", errUnavailable, err)
 	}
-	said := fmt.Errorf("a call to Stripe was refused with status %d, type %q, code %q, parameter %q: look up the request %q in the Stripe dashboard",
+	reason := fmt.Errorf("a call to Stripe was refused with status %d, type %q, code %q, parameter %q: look up request %q in the Stripe dashboard",
 		refused.HTTPStatusCode, refused.Type, refused.Code, refused.Param, refused.RequestID)
 	switch status := refused.HTTPStatusCode; {
 	case refused.Code == stripe.ErrorCodeResourceMissing && refused.Param == "customer":
-		return fmt.Errorf("%w: %w", errUnknownCustomer, said)
+		return fmt.Errorf("%w: %w", errUnknownCustomer, reason)
 	case status == http.StatusUnauthorized, status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
-		return fmt.Errorf("%w: %w", errAway, said)
+		return fmt.Errorf("%w: %w", errUnavailable, reason)
 	}
-	return said
+	return reason
 }
 
-// What a failed call says of others. errAway: they would fail too, as Stripe cannot be
-// reached, is in trouble or refuses the key. errUnknownCustomer: only those about the
-// same customer, who was deleted or is another Stripe account's.
 var (
-	errAway            = errors.New("a call to Stripe failed")
-	errUnknownCustomer = errors.New("the customer is not one of this Stripe account")
+	// errUnavailable means that other calls would fail too: Stripe is unreachable, has an
+	// outage or refuses the key.
+	errUnavailable = errors.New("a call to Stripe failed")
+	// errUnknownCustomer means that other calls about the same customer would fail too: it
+	// was deleted or belongs to another Stripe account.
+	errUnknownCustomer = errors.New("the customer does not belong to this Stripe account")
 )
 
-// errNobody stops a list that names no customer: Stripe would list everybody's, and
-// what is listed may be cancelled.
-var errNobody = errors.New("the account is no customer of Stripe, or was deleted meanwhile")
+// errNoCustomer stops a list without a customer: Stripe would list everybody's, and what
+// is listed may be cancelled.
+var errNoCustomer = errors.New("the account is not a Stripe customer, or was deleted meanwhile")
 
-// read gives every subscription that a customer ever had. Whoever was deleted has none
-// any more; of whom Stripe never heard nothing can be said: errUnknownCustomer.
+// read returns every subscription that a customer ever had. A deleted customer has none;
+// for one that Stripe does not know it returns errUnknownCustomer.
 func (b *Billing) read(ctx context.Context, customerID string) ([]Reading, error) {
 	if customerID == "" {
-		return nil, errNobody
+		return nil, errNoCustomer
 	}
 	params := &stripe.SubscriptionListParams{Customer: &customerID, Status: stripe.String("all")}
 	params.Limit = stripe.Int64(100)
@@ -110,10 +111,10 @@ func (b *Billing) read(ctx context.Context, customerID string) ([]Reading, error
 			}
 			return nil, err
 		}
-		r := Reading{ID: s.ID, Status: Status(s.Status), Created: moment(s.Created), CancelAt: moment(s.CancelAt)}
+		r := Reading{ID: s.ID, Status: Status(s.Status), Created: unixTime(s.Created), CancelAt: unixTime(s.CancelAt)}
 		if s.Items != nil {
 			for _, item := range s.Items.Data {
-				if end := moment(item.CurrentPeriodEnd); end.After(r.PeriodEnd) {
+				if end := unixTime(item.CurrentPeriodEnd); end.After(r.PeriodEnd) {
 					r.PeriodEnd = end
 				}
 			}
@@ -126,15 +127,15 @@ func (b *Billing) read(ctx context.Context, customerID string) ([]Reading, error
 	return all, nil
 }
 
-// deleted tells whether a customer was deleted, in the Stripe dashboard: with it went
-// all that it paid. No is also what is answered when Stripe does not say so.
+// deleted reports whether a customer was deleted in the Stripe dashboard, and all its
+// subscriptions with it. It reports false if Stripe does not say.
 func (b *Billing) deleted(ctx context.Context, customerID string) bool {
 	c, err := b.stripe.V1Customers.Retrieve(ctx, customerID, nil)
 	return err == nil && c.Deleted
 }
 
-// moment is the zero time where Stripe says null.
-func moment(unix int64) time.Time {
+// unixTime returns the zero time for 0, which is null in Stripe's API.
+func unixTime(unix int64) time.Time {
 	if unix == 0 {
 		return time.Time{}
 	}

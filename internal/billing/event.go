@@ -15,15 +15,15 @@ import (
 const (
 	// maxEvent is above the largest event about a subscription that has one item.
 	maxEvent = 64 << 10
-	// eventTolerance is how old a signature may be, so that an event that was seen on
-	// its way cannot be sent again for ever. It is Stripe's own recommendation.
+	// eventTolerance is how old a signature may be, so that an intercepted event cannot be
+	// replayed forever. It is Stripe's own recommendation.
 	eventTolerance = 5 * time.Minute
-	// eventTimeout ends before Stripe gives up waiting, so that the failure is in our log.
+	// eventTimeout is shorter than Stripe's, so that a failure is in our log.
 	eventTimeout = 15 * time.Second
 )
 
-// An event is the part of one that is read: nothing of it is believed but that
-// something about this customer has changed.
+// An event holds what is read of a Stripe event. It is trusted only for which customer has
+// changed.
 type event struct {
 	ID     string `json:"id"`
 	Object string `json:"object"`
@@ -39,7 +39,7 @@ type event struct {
 
 var errNoEvent = errors.New("the body is no event of Stripe")
 
-// parseEvent reads the body of an event whose signature is good.
+// parseEvent parses the body of an event whose signature is valid.
 func parseEvent(body []byte) (event, error) {
 	var e event
 	if err := json.Unmarshal(body, &e); err != nil || e.Object != "event" || e.ID == "" || e.Type == "" {
@@ -48,7 +48,7 @@ func parseEvent(body []byte) (event, error) {
 	return e, nil
 }
 
-// customer says whom an event is about; "" when that does not matter here.
+// customer returns the customer that an event is about, "" if it does not matter here.
 func (e event) customer() string {
 	kind, _, _ := strings.Cut(e.Type, ".")
 	switch kind {
@@ -66,13 +66,13 @@ func (e event) customer() string {
 	var expanded struct {
 		ID string `json:"id"`
 	}
-	_ = json.Unmarshal(e.Data.Object.Customer, &expanded) // neither form: about nobody
+	_ = json.Unmarshal(e.Data.Object.Customer, &expanded) // neither form: no customer
 	return expanded.ID
 }
 
-// ServeHTTP takes an event from Stripe. It answers 200 when the event has taken
-// effect, now or before, or needs none; 500 when that failed here, so that Stripe
-// sends it again.
+// ServeHTTP receives an event from Stripe. It responds 200 if the event has been applied,
+// now or before, or does not matter, and 500 if applying it failed, so that Stripe resends
+// it.
 func (b *Billing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	if b.stripe == nil {
@@ -105,28 +105,28 @@ func (b *Billing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), eventTimeout)
 	defer cancel()
-	if err := b.take(ctx, e); err != nil {
-		b.cfg.Log.Error("an event of Stripe could not be applied: Stripe sends it again", "event", e.ID, "type", e.Type, "error", err)
+	if err := b.apply(ctx, e); err != nil {
+		b.cfg.Log.Error("could not apply a Stripe event: Stripe will resend it", "event", e.ID, "type", e.Type, "error", err)
 		http.Error(w, "the event could not be applied", http.StatusInternalServerError)
 		return
 	}
 	w.WriteHeader(http.StatusOK)
 }
 
-// take has an event take effect.
-func (b *Billing) take(ctx context.Context, e event) error {
+// apply reads and stores the subscription that an event is about.
+func (b *Billing) apply(ctx context.Context, e event) error {
 	customerID := e.customer()
 	if customerID == "" {
 		return nil
 	}
-	// The store asks this again in the transaction; here it spares a call to Stripe.
-	if seen, err := b.cfg.EventSeen(ctx, e.ID); err != nil || seen {
+	// The ledger checks this again in its transaction; here it saves a call to Stripe.
+	if seen, err := b.cfg.Ledger.EventSeen(ctx, e.ID); err != nil || seen {
 		return err
 	}
-	_, err := b.refresh(ctx, func() (Subscription, error) { return b.cfg.SubscriptionOf(ctx, customerID) }, e.ID)
+	_, err := b.refresh(ctx, func() (Subscription, error) { return b.cfg.Ledger.ByCustomer(ctx, customerID) }, e.ID)
 	if errors.Is(err, errUnknownCustomer) {
-		// Stripe would send it for three days, and nothing would come of it.
-		b.cfg.Log.Error("an event of Stripe is about a customer that Stripe does not know: nothing was changed; check that --stripe-key and --stripe-webhook-secret are of one account",
+		// Stripe would resend it for three days without effect.
+		b.cfg.Log.Error("a Stripe event is about a customer that Stripe does not know: nothing was changed; check that --stripe-key and --stripe-webhook-secret belong to the same account",
 			"event", e.ID, "type", e.Type, "customer", customerID, "error", err)
 		return nil
 	}

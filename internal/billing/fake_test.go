@@ -24,8 +24,8 @@ type fakeStripe struct {
 	clock *clock
 
 	mu            sync.Mutex
-	away          bool     // every call is answered 500
-	awayFor       []string // customers about whom every call is
+	failing       bool     // every call is answered 500
+	failingFor    []string // customers for whom every call is
 	refused       bool     // every call is answered 401, with the key in it
 	customers     map[string]object
 	sessions      []object
@@ -160,7 +160,7 @@ func (f *fakeStripe) note(w http.ResponseWriter, r *http.Request) (url.Values, b
 	f.calls = append(f.calls, call{r.Pattern, r.Form, r.Header.Get("Idempotency-Key")})
 	w.Header().Set("Request-Id", "req_1")
 	switch {
-	case f.away || slices.Contains(f.awayFor, r.Form.Get("customer")):
+	case f.failing || slices.Contains(f.failingFor, r.Form.Get("customer")):
 		w.Header().Set("Stripe-Should-Retry", "false")
 		w.WriteHeader(http.StatusInternalServerError)
 		_ = json.NewEncoder(w).Encode(object{"error": object{"type": "api_error"}})

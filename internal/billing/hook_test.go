@@ -24,7 +24,7 @@ import (
 // Five events of one customer are sent in each of their 120 orders, and each twice.
 // Most of them say that she pays; what counts is that she does no longer.
 func TestFiveEventsInAnyOrderAndEachTwiceEndInOneState(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		var want billing.Subscription
 		n := 0
 		for order := range orders(5) {
@@ -90,7 +90,7 @@ func orders(n int) func(yield func([]int) bool) {
 }
 
 func TestWhatIsNotFromStripeGrantsNothing(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		ada := h.account("ada@example.org")
 		h.customer(ada)
 		before, calls := h.subscription(ada), len(h.fake.calls)
@@ -149,7 +149,7 @@ func TestWhatIsNotFromStripeGrantsNothing(t *testing.T) {
 }
 
 func TestEventsThatAreNotUsedAreTakenWithoutAskingStripe(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		for _, body := range []string{
 			`{"object":"event","id":"evt_a","type":"charge.succeeded","data":{"object":{"object":"charge","id":"ch_1","customer":"cus_00001"}}}`,
 			`{"object":"event","id":"evt_b","type":"customer.subscription.updated","data":{"object":{"object":"subscription","id":"sub_1","customer":"cus_of_another_product"}}}`,
@@ -167,7 +167,7 @@ func TestEventsThatAreNotUsedAreTakenWithoutAskingStripe(t *testing.T) {
 
 // The database fails in the middle of the transaction, after the event was noted.
 func TestAnEventThatFailsHereTakesEffectWhenItIsSentAgain(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		ada := h.account("ada@example.org")
 		h.customer(ada)
 		event := h.fake.take(h)[0]
@@ -191,21 +191,21 @@ func TestAnEventThatFailsHereTakesEffectWhenItIsSentAgain(t *testing.T) {
 }
 
 func TestAnEventThatComesWhileStripeIsAwayTakesEffectWhenItIsSentAgain(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		ada := h.account("ada@example.org")
 		h.customer(ada)
 		event := h.fake.take(h)[0]
-		h.fake.with(func() { h.fake.away = true })
+		h.fake.with(func() { h.fake.failing = true })
 		h.send(500, event)
 		h.plan(ada, account.Developer)
-		h.fake.with(func() { h.fake.away = false })
+		h.fake.with(func() { h.fake.failing = false })
 		h.send(200, event)
 		h.plan(ada, account.Pro)
 	})
 }
 
 // exec changes the database behind the store's back.
-func (h *house) exec(statement string) {
+func (h *fixture) exec(statement string) {
 	h.Helper()
 	driver, source := "pgx", h.dsn
 	if path, ok := strings.CutPrefix(h.dsn, "sqlite:"); ok {
@@ -221,7 +221,7 @@ func (h *house) exec(statement string) {
 	}
 }
 
-func eventID(h *house, body []byte) string {
+func eventID(h *fixture, body []byte) string {
 	var e struct{ ID string }
 	if err := json.Unmarshal(body, &e); err != nil || e.ID == "" {
 		h.Fatalf("no id: %v", err)
@@ -232,7 +232,7 @@ func eventID(h *house, body []byte) string {
 // The first event's answer from Stripe is held back until the second, which came
 // later and says the contrary, is written.
 func TestAnAnswerThatComesLateDoesNotUndoANewerOne(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		ada := h.account("ada@example.org")
 		customer := h.customer(ada)
 		first := h.fake.take(h)[0]
@@ -265,7 +265,7 @@ func TestAnAnswerThatComesLateDoesNotUndoANewerOne(t *testing.T) {
 }
 
 func TestManyEventsAtOnceEndInWhatStripeSays(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		ada := h.account("ada@example.org")
 		customer := h.customer(ada)
 		events := h.fake.take(h)

@@ -52,8 +52,8 @@ func (c *clock) add(d time.Duration) {
 
 const days = 24 * time.Hour
 
-// A house is billing with a database and a Stripe of its own.
-type house struct {
+// A fixture is billing with a database and a Stripe of its own.
+type fixture struct {
 	*testing.T
 	clock *clock
 	dsn   string
@@ -83,19 +83,19 @@ func (l *logged) String() string {
 }
 
 // each runs a test on both databases.
-func each(t *testing.T, test func(h *house)) {
+func each(t *testing.T, test func(h *fixture)) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		test(newHouse(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db")))
+		test(newFixture(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db")))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		test(newHouse(t, testkit.Postgres(t)))
+		test(newFixture(t, testkit.Postgres(t)))
 	})
 }
 
-func newHouse(t *testing.T, dsn string) *house {
-	h := &house{T: t, clock: &clock{now: monday}, dsn: dsn, log: &logged{}}
+func newFixture(t *testing.T, dsn string) *fixture {
+	h := &fixture{T: t, clock: &clock{now: monday}, dsn: dsn, log: &logged{}}
 	h.fake = newFakeStripe(t, h.clock)
 	h.start()
 	// No test may put a secret into the log, whatever goes wrong in it.
@@ -110,7 +110,7 @@ func newHouse(t *testing.T, dsn string) *house {
 }
 
 // start opens the store and wires billing to it, as a process does that starts.
-func (h *house) start() {
+func (h *fixture) start() {
 	h.Helper()
 	st, err := store.Open(context.Background(), h.dsn)
 	if err != nil {
@@ -123,17 +123,14 @@ func (h *house) start() {
 		}
 	})
 	h.cfg = billing.Config{
-		Key: stripeKey, WebhookSecret: webhookSecret, Price: "price_pro",
-		BaseURL: "https://palmares.example", API: h.fake.URL,
-		Now: h.clock.Now, Log: slog.New(slog.NewTextHandler(h.log, nil)),
-		Subscription: st.Subscriptions.Find, SubscriptionOf: st.Subscriptions.ByCustomer, Subscriptions: st.Subscriptions.List, SetCustomer: st.Subscriptions.SetCustomer,
-		EventSeen: st.Subscriptions.EventSeen, Apply: st.Subscriptions.Apply, PruneEvents: st.Subscriptions.PruneEvents,
-		Cancellations: st.Subscriptions.Cancellations, Canceled: st.Subscriptions.Canceled, PruneCanceled: st.Subscriptions.PruneCancellations, SuspendKeys: st.Keys.SuspendExcess,
+		Settings: billing.Settings{Key: stripeKey, WebhookSecret: webhookSecret, Price: "price_pro", API: h.fake.URL},
+		Ledger:   st.Subscriptions, Keys: st.Keys,
+		BaseURL: "https://palmares.example", Now: h.clock.Now, Log: slog.New(slog.NewTextHandler(h.log, nil)),
 	}
 	h.Billing = h.build(h.cfg)
 }
 
-func (h *house) build(cfg billing.Config) *billing.Billing {
+func (h *fixture) build(cfg billing.Config) *billing.Billing {
 	h.Helper()
 	b, err := billing.New(cfg)
 	if err != nil {
@@ -142,7 +139,7 @@ func (h *house) build(cfg billing.Config) *billing.Billing {
 	return b
 }
 
-func (h *house) account(email string) account.Account {
+func (h *fixture) account(email string) account.Account {
 	h.Helper()
 	a, err := h.store.Accounts.Create(h.Context(), email, account.Developer, h.clock.Now())
 	if err != nil {
@@ -151,7 +148,7 @@ func (h *house) account(email string) account.Account {
 	return a
 }
 
-func (h *house) checkout(a account.Account) string {
+func (h *fixture) checkout(a account.Account) string {
 	h.Helper()
 	page, err := h.Checkout(h.Context(), a)
 	if err != nil {
@@ -161,13 +158,13 @@ func (h *house) checkout(a account.Account) string {
 }
 
 // customer has an account pay, and says nothing of it to billing yet.
-func (h *house) customer(a account.Account) (customerID string) {
+func (h *fixture) customer(a account.Account) (customerID string) {
 	h.Helper()
 	h.fake.pay(h, h.checkout(a))
 	return h.subscription(a).CustomerID
 }
 
-func (h *house) subscription(a account.Account) billing.Subscription {
+func (h *fixture) subscription(a account.Account) billing.Subscription {
 	h.Helper()
 	s, err := h.store.Subscriptions.Find(h.Context(), a.ID)
 	if err != nil {
@@ -176,7 +173,7 @@ func (h *house) subscription(a account.Account) billing.Subscription {
 	return s
 }
 
-func (h *house) reconcile() {
+func (h *fixture) reconcile() {
 	h.Helper()
 	if err := h.Reconcile(h.Context()); err != nil {
 		h.Fatal(err)
@@ -189,7 +186,7 @@ func sign(body []byte, secret string, at time.Time) string {
 }
 
 // send posts bodies as Stripe would, and wants one status for all.
-func (h *house) send(status int, bodies ...[]byte) {
+func (h *fixture) send(status int, bodies ...[]byte) {
 	h.Helper()
 	for _, body := range bodies {
 		// The signature's age is measured by the machine's clock, which is not ours to move.
@@ -199,7 +196,7 @@ func (h *house) send(status int, bodies ...[]byte) {
 	}
 }
 
-func (h *house) post(b *billing.Billing, body []byte, signatures ...string) (status int) {
+func (h *fixture) post(b *billing.Billing, body []byte, signatures ...string) (status int) {
 	r := httptest.NewRequestWithContext(h.Context(), http.MethodPost, "/hooks/stripe", bytes.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	for _, s := range signatures {
@@ -211,7 +208,7 @@ func (h *house) post(b *billing.Billing, body []byte, signatures ...string) (sta
 }
 
 // plan wants an account to be on a plan.
-func (h *house) plan(a account.Account, want account.Plan) {
+func (h *fixture) plan(a account.Account, want account.Plan) {
 	h.Helper()
 	got, err := h.store.Accounts.Find(h.Context(), a.Email)
 	if err != nil || got.Plan != want {
@@ -220,7 +217,7 @@ func (h *house) plan(a account.Account, want account.Plan) {
 }
 
 // mails takes the mails that wait, as "kind about address".
-func (h *house) mails() string {
+func (h *fixture) mails() string {
 	h.Helper()
 	claims, err := h.store.Mails.Claim(h.Context(), h.clock.Now(), 100)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 func TestTheLifeOfASubscription(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		ada := h.account("ada@example.org")
 		page := h.checkout(ada)
 		h.plan(ada, account.Developer) // an open page grants nothing
@@ -80,7 +80,7 @@ func TestTheLifeOfASubscription(t *testing.T) {
 }
 
 func TestAGraceEndsWithoutAnyEvent(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		ada := h.account("ada@example.org")
 		customer := h.customer(ada)
 		h.reconcile()
@@ -108,7 +108,7 @@ func TestAGraceEndsWithoutAnyEvent(t *testing.T) {
 }
 
 func TestAFirstPaymentThatFailsGrantsNothing(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		ada := h.account("ada@example.org")
 		customer := h.customer(ada)
 		for _, status := range []string{"incomplete", "incomplete_expired", "paused", "canceled"} {
@@ -124,7 +124,7 @@ func TestAFirstPaymentThatFailsGrantsNothing(t *testing.T) {
 }
 
 func TestAStatusThatNobodyKnowsChangesNothing(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		ada := h.account("ada@example.org")
 		customer := h.customer(ada)
 		h.send(200, h.fake.take(h)...)
@@ -138,7 +138,7 @@ func TestAStatusThatNobodyKnowsChangesNothing(t *testing.T) {
 }
 
 func TestProByTheOperatorIsNotTakenAway(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		pro := func(a account.Account) {
 			h.Helper()
 			if err := h.store.Accounts.SetPlan(h.Context(), a.Email, account.Pro, h.clock.Now()); err != nil {
@@ -168,7 +168,7 @@ func TestProByTheOperatorIsNotTakenAway(t *testing.T) {
 }
 
 func TestWhoPaysIsProAgainAfterAnOperatorsMistake(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		ada := h.account("ada@example.org")
 		h.customer(ada)
 		h.reconcile()
@@ -181,7 +181,7 @@ func TestWhoPaysIsProAgainAfterAnOperatorsMistake(t *testing.T) {
 }
 
 func TestWithAnotherStripeAccountNobodyLosesPro(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		ada := h.account("ada@example.org")
 		h.customer(ada)
 		h.reconcile()
@@ -196,11 +196,11 @@ func TestWithAnotherStripeAccountNobodyLosesPro(t *testing.T) {
 }
 
 func TestACancellationOutlivesTheAccountAndTheProcess(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		ada, bob := h.account("ada@example.org"), h.account("bob@example.org")
 		customer := h.customer(ada)
 		h.checkout(bob)
-		h.fake.with(func() { h.fake.away = true })
+		h.fake.with(func() { h.fake.failing = true })
 		for _, a := range []account.Account{ada, bob} {
 			if err := h.store.Accounts.Delete(h.Context(), a.Email); err != nil {
 				h.Fatal(err)
@@ -209,9 +209,9 @@ func TestACancellationOutlivesTheAccountAndTheProcess(t *testing.T) {
 		h.Cancel(h.Context(), customer) // Bob's was deleted by the operator
 		h.start()
 		if err := h.Reconcile(h.Context()); err == nil {
-			h.Error("Reconcile says nothing of a Stripe that is away")
+			h.Error("Reconcile says nothing of a Stripe that fails")
 		}
-		h.fake.with(func() { h.fake.away = false })
+		h.fake.with(func() { h.fake.failing = false })
 		h.reconcile()
 		h.fake.with(func() {
 			if status := h.fake.subscriptions[0]["status"]; status != "canceled" {
@@ -229,7 +229,7 @@ func TestACancellationOutlivesTheAccountAndTheProcess(t *testing.T) {
 }
 
 func TestAnAccountThatIsDeletedOnItsWayToPayTakesNobodyElseAlong(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		ada, bob := h.account("ada@example.org"), h.account("bob@example.org")
 		page := h.checkout(bob)
 		h.fake.with(func() {
@@ -248,9 +248,9 @@ func TestAnAccountThatIsDeletedOnItsWayToPayTakesNobodyElseAlong(t *testing.T) {
 }
 
 func TestAnAccountThatNeverPaidIsDeletedWithoutAskingStripe(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		ada := h.account("ada@example.org")
-		h.fake.with(func() { h.fake.away = true })
+		h.fake.with(func() { h.fake.failing = true })
 		if err := h.store.Accounts.Delete(h.Context(), ada.Email); err != nil {
 			h.Fatal(err)
 		}
@@ -265,7 +265,7 @@ func TestAnAccountThatNeverPaidIsDeletedWithoutAskingStripe(t *testing.T) {
 }
 
 func TestARefusedKeyIsToldAndNotRepeated(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		ada := h.account("ada@example.org")
 		h.customer(ada)
 		events := h.fake.take(h)

@@ -17,22 +17,12 @@ import (
 	"palmares/internal/billing"
 )
 
-func TestEverybodyIsLookedAtSoonAfterTheStartAndThenEveryHour(t *testing.T) {
+func TestEverythingIsReconciledSoonAfterTheStartAndThenEveryHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		var looks []time.Duration
-		var pruned time.Time
+		keys, ledger := &failingKeys{}, &pruningLedger{}
 		b, err := billing.New(billing.Config{
-			Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-			SuspendKeys: func(_ context.Context, now time.Time) error {
-				looks = append(looks, now.Sub(start))
-				return errors.New("the database is away") // which is no reason to stop
-			},
-			PruneCanceled: func(context.Context, time.Time) error { return nil },
-			PruneEvents: func(_ context.Context, before time.Time) error {
-				pruned = before
-				return nil
-			},
+			Ledger: ledger, Keys: keys, BaseURL: "https://palmares.example", Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -45,22 +35,44 @@ func TestEverybodyIsLookedAtSoonAfterTheStartAndThenEveryHour(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Errorf("Run = %v", err)
 		}
-		if len(looks) != 4 || looks[0] >= time.Minute {
-			t.Fatalf("looks at %v; want one in the first minute and three more", looks)
+		if len(keys.calls) != 4 || keys.calls[0].Sub(start) >= time.Minute {
+			t.Fatalf("reconciled at %v; want once in the first minute and three times more", keys.calls)
 		}
-		for i := range looks[1:] {
-			if looks[i+1]-looks[i] != time.Hour {
-				t.Errorf("looks at %v; want one an hour", looks)
+		for i := range keys.calls[1:] {
+			if keys.calls[i+1].Sub(keys.calls[i]) != time.Hour {
+				t.Errorf("reconciled at %v; want once an hour", keys.calls)
 			}
 		}
-		if kept := start.Add(looks[3]).Sub(pruned); kept != 30*days {
+		if kept := keys.calls[3].Sub(ledger.pruned); kept != 30*days {
 			t.Errorf("events are kept for %s; want 30 days", kept)
 		}
 	})
 }
 
+// failingKeys records when keys were to be suspended, and fails, which is no reason to
+// stop.
+type failingKeys struct{ calls []time.Time }
+
+func (k *failingKeys) SuspendExcess(_ context.Context, now time.Time) error {
+	k.calls = append(k.calls, now)
+	return errors.New("the database is unreachable")
+}
+
+// pruningLedger has what Reconcile calls without a Stripe key.
+type pruningLedger struct {
+	billing.Ledger
+	pruned time.Time
+}
+
+func (*pruningLedger) PruneCancellations(context.Context, time.Time) error { return nil }
+
+func (l *pruningLedger) PruneEvents(_ context.Context, before time.Time) error {
+	l.pruned = before
+	return nil
+}
+
 func TestWithoutAKeyNobodyPaysAndKeysAreStillSuspended(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		h.cfg.Key, h.cfg.WebhookSecret, h.cfg.Price = "", "", ""
 		h.Billing = h.build(h.cfg)
 		ada := h.account("ada@example.org")
@@ -116,7 +128,7 @@ func TestSettingsThatCannotWorkAreRefusedWithoutRepeatingThem(t *testing.T) {
 		{"sk_live_a", "sk_live_b", "price_a", "whsec_"},
 		{"sk_live_a", "whsec_a", "prod_a", "price_"},
 	} {
-		_, err := billing.New(billing.Config{Key: c.key, WebhookSecret: c.secret, Price: c.price})
+		err := billing.Settings{Key: c.key, WebhookSecret: c.secret, Price: c.price}.Check()
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%+v: %v; want a sentence with %s", c, err, c.says)
 			continue
@@ -128,14 +140,14 @@ func TestSettingsThatCannotWorkAreRefusedWithoutRepeatingThem(t *testing.T) {
 		}
 	}
 	for _, key := range []string{"sk_live_a", "rk_live_a"} {
-		if b, err := billing.New(billing.Config{Key: key, WebhookSecret: "whsec_a", Price: "price_a"}); err != nil || !b.Enabled() {
-			t.Errorf("New = %v", err)
+		if err := (billing.Settings{Key: key, WebhookSecret: "whsec_a", Price: "price_a"}).Check(); err != nil {
+			t.Errorf("Check = %v", err)
 		}
 	}
 }
 
-func TestTheOperatorIsToldOfAPriceThatTheWebsiteDoesNotName(t *testing.T) {
-	h := newHouse(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
+func TestAPriceThatTheWebsiteDoesNotShowIsLogged(t *testing.T) {
+	h := newFixture(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
 	if !billing.CheckPrice(h.Billing, t.Context()) || h.log.String() != "" {
 		t.Errorf("the log about a good price:\n%s", h.log)
 	}
@@ -143,15 +155,15 @@ func TestTheOperatorIsToldOfAPriceThatTheWebsiteDoesNotName(t *testing.T) {
 	if !billing.CheckPrice(h.Billing, t.Context()) || !strings.Contains(h.log.String(), "99 EUR a month") {
 		t.Errorf("the log about another price:\n%s", h.log)
 	}
-	h.fake.with(func() { h.fake.away = true })
+	h.fake.with(func() { h.fake.failing = true })
 	if billing.CheckPrice(h.Billing, t.Context()) {
-		t.Error("a Stripe that is away is not asked again")
+		t.Error("an unreachable Stripe is not asked again")
 	}
 }
 
-// A server that answers without end, or sends the key elsewhere, is not Stripe.
-func TestAnAnswerThatCannotBeStripesIsGivenUp(t *testing.T) {
-	h := newHouse(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
+// A server that responds without end, or redirects the key elsewhere, is not Stripe.
+func TestAResponseThatCannotBeStripesIsRefused(t *testing.T) {
+	h := newFixture(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
 	ada := h.account("ada@example.org")
 	h.customer(ada)
 	h.reconcile()

@@ -6,46 +6,46 @@ import (
 )
 
 // Grace is how long an account stays Pro after its first failed payment. Stripe
-// tries the card again during that time.
+// retries the card during that time.
 const Grace = 21 * 24 * time.Hour
 
-// A Subscription is what an account pays, as it was last read from Stripe. It is
-// made, without any, when the account first goes to pay; only EffectOf changes it.
+// A Subscription is what an account pays, as last read from Stripe. It is created, without
+// an ID, when the account first starts to pay; after that only EffectOf changes it.
 type Subscription struct {
 	AccountID  string
-	CustomerID string // of Stripe; "" when the account never went to pay
-	ID         string // of the subscription that counts; "" when there is none
+	CustomerID string // at Stripe; "" if the account never started to pay
+	ID         string // of the subscription that counts; "" if there is none
 	Status     Status
 	PeriodEnd  time.Time
 	CancelAt   time.Time // zero while it renews
 	GraceUntil time.Time // zero unless a payment has failed
-	Granted    bool      // the account is Pro because of it, and not by the operator
-	Version    int64     // which write this is
+	Granted    bool      // the account is Pro because of it, not by the operator
+	Version    int64     // increases with every write
 }
 
-// A Status is Stripe's word for where a subscription stands.
+// A Status is Stripe's status of a subscription.
 type Status string
 
-// The words that Stripe has.
+// The statuses that Stripe has.
 const (
 	None              Status = "" // there is no subscription
 	Active            Status = "active"
 	Trialing          Status = "trialing"
 	PastDue           Status = "past_due"
 	Unpaid            Status = "unpaid"
-	Incomplete        Status = "incomplete" // the first payment is not made
+	Incomplete        Status = "incomplete" // the first payment has not been made
 	IncompleteExpired Status = "incomplete_expired"
 	Paused            Status = "paused"
 	Canceled          Status = "canceled"
 )
 
-// weights order the subscriptions of a customer: the heaviest counts.
+// weights rank the subscriptions of a customer: the highest counts.
 var weights = map[Status]int{
 	Active: 8, Trialing: 7, PastDue: 6, Unpaid: 5, Paused: 4, Incomplete: 3, Canceled: 2, IncompleteExpired: 1,
 }
 
-// Live tells whether the subscription still charges or may do so again. Whoever
-// has one changes it in the Customer Portal and cannot make a second.
+// Live reports whether the subscription charges or may do so again. An account that has
+// one changes it in the Customer Portal and cannot start a second.
 func (s Status) Live() bool {
 	switch s {
 	case Active, Trialing, PastDue, Unpaid, Paused:
@@ -54,10 +54,10 @@ func (s Status) Live() bool {
 	return false
 }
 
-// Failed tells whether a payment is owed.
+// Failed reports whether a payment is overdue.
 func (s Status) Failed() bool { return s == PastDue || s == Unpaid }
 
-// A Reading is what Stripe said of a customer's subscription.
+// A Reading is what Stripe returned for one subscription of a customer.
 type Reading struct {
 	ID        string
 	Status    Status
@@ -66,12 +66,12 @@ type Reading struct {
 	CancelAt  time.Time
 }
 
-// A Finding asks the store to write a reading.
+// A Finding is a reading to be stored.
 type Finding struct {
 	Reading    Reading
 	AccountID  string
-	Version    int64  // of the subscription as it was before the reading
-	EventID    string // what caused the reading; "" when no event did
+	Version    int64  // of the stored subscription before the reading
+	EventID    string // the event that caused the reading; "" for none
 	ObservedAt time.Time
 }
 
@@ -98,13 +98,13 @@ func (s Subscription) after(r Reading, now time.Time) (next Subscription, pro bo
 	return next, false
 }
 
-// choose finds the subscription that counts among all that a customer ever had.
+// choose returns the subscription that counts among all that a customer ever had.
 func choose(all []Reading) (Reading, error) {
 	var best Reading
 	for _, r := range all {
 		weight, known := weights[r.Status]
 		if !known {
-			// To guess would be to take Pro from somebody who pays, or to give it away.
+			// Guessing would take Pro from somebody who pays, or give it away.
 			return Reading{}, fmt.Errorf("the subscription %s has the status %q, which this version does not know: nothing was changed; update palmares", r.ID, r.Status)
 		}
 		switch have := weights[best.Status]; {

@@ -11,7 +11,7 @@ import (
 )
 
 func TestADeletedCustomerHasNoSubscriptionAndCanSubscribeAgain(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		ada, bob := h.account("ada@example.org"), h.account("bob@example.org")
 		first := h.customer(ada)
 		former := h.customer(bob)
@@ -43,7 +43,7 @@ func TestADeletedCustomerHasNoSubscriptionAndCanSubscribeAgain(t *testing.T) {
 }
 
 func TestACustomerThatStripeDoesNotKnowKeepsPro(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		ada := h.account("ada@example.org")
 		h.customer(ada)
 		h.reconcile()
@@ -67,7 +67,7 @@ func TestACustomerThatStripeDoesNotKnowKeepsPro(t *testing.T) {
 }
 
 func TestWhoCannotBeReadKeepsNobodyElseWaiting(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		// Wherever it begins, six of whom nothing can be read come before one of the others.
 		var bad, good []account.Account
 		for i := range 14 {
@@ -101,14 +101,14 @@ func TestWhoCannotBeReadKeepsNobodyElseWaiting(t *testing.T) {
 }
 
 func TestCustomersOfWhomStripeFailsToSpeakAreNotAlwaysTheFirst(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		var all []account.Account
 		for i := range 12 {
 			h.clock.add(time.Millisecond) // ids sort by time
 			all = append(all, h.account(fmt.Sprintf("a%d@example.org", i)))
 			id := h.customer(all[i])
 			if i < 5 {
-				h.fake.with(func() { h.fake.awayFor = append(h.fake.awayFor, id) })
+				h.fake.with(func() { h.fake.failingFor = append(h.fake.failingFor, id) })
 			}
 		}
 		for range 24 {
@@ -120,24 +120,24 @@ func TestCustomersOfWhomStripeFailsToSpeakAreNotAlwaysTheFirst(t *testing.T) {
 		for _, a := range all[5:] {
 			h.plan(a, account.Pro)
 		}
-		// All of Stripe is away: it is not asked about everybody.
-		h.fake.with(func() { h.fake.away = true })
+		// All of Stripe fails: it is not asked about everybody.
+		h.fake.with(func() { h.fake.failing = true })
 		h.fake.with(func() { h.fake.calls = nil })
 		if err := h.Reconcile(h.Context()); err == nil {
-			h.Error("Reconcile says nothing of a Stripe that is away")
+			h.Error("Reconcile says nothing of a Stripe that fails")
 		}
 		asked := map[string]bool{}
 		for _, c := range h.fake.asked("GET /v1/subscriptions") {
 			asked[c.Form.Get("customer")] = true
 		}
 		if len(asked) != 5 {
-			h.Errorf("a Stripe that is away is asked about %d customers; want it to be left alone after five", len(asked))
+			h.Errorf("a Stripe that fails is asked about %d customers; want it to be left alone after five", len(asked))
 		}
 	})
 }
 
 func TestNothingWaitsToBeCancelledForACustomerThatIsGone(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		ada, bob := h.account("ada@example.org"), h.account("bob@example.org")
 		deleted, unknown := h.customer(ada), h.customer(bob)
 		h.fake.delete(deleted)
