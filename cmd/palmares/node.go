@@ -26,9 +26,9 @@ type node struct {
 	options *serveCommand
 	inv     *invocation
 
-	front   *server.Front
+	public  *server.PhasedHandler
 	metrics *server.Metrics
-	journal *server.Journal
+	logs    *server.LogBuffer
 	log     *slog.Logger
 	wait    *waiter
 
@@ -44,10 +44,10 @@ type node struct {
 }
 
 func newNode(c *serveCommand, inv *invocation) *node {
-	n := &node{options: c, inv: inv, metrics: server.NewMetrics(), journal: server.NewJournal(inv.stderr)}
+	n := &node{options: c, inv: inv, metrics: server.NewMetrics(), logs: server.NewLogBuffer(inv.stderr)}
 	n.background, n.stop = context.WithCancel(context.WithoutCancel(inv.ctx))
-	n.log = slog.New(slog.NewJSONHandler(n.journal, nil))
-	n.front = server.NewFront(server.Config{Trusted: c.Trusted, Log: n.log, Requests: n.journal, Metrics: n.metrics})
+	n.log = slog.New(slog.NewJSONHandler(n.logs, nil))
+	n.public = server.NewPhasedHandler(server.Config{Trusted: c.Trusted, Log: n.log, Requests: n.logs, Metrics: n.metrics})
 	n.wait = &waiter{out: inv.stderr, url: string(c.BaseURL)}
 	return n
 }
@@ -76,16 +76,16 @@ func (n *node) runUntilStop(loop func(context.Context) error) {
 // serve answers on listener at once, serves the catalogue when everything is built, and
 // shuts down in order when the command's context ends. ops may be nil.
 func (n *node) serve(listener, ops net.Listener) error {
-	n.run(n.journal.Run)
+	n.run(n.logs.Run)
 	if ops != nil {
 		n.run(func(ctx context.Context) error {
-			return server.Run(ctx, ops, server.Ops(n.metrics, n.front.Ready), n.log)
+			return server.Run(ctx, ops, server.Ops(n.metrics, n.public.Ready), n.log)
 		})
 	}
 	serving, stopServing := context.WithCancel(n.background)
 	defer stopServing()
 	served := make(chan error, 1)
-	go func() { served <- server.Run(serving, listener, n.front, n.log) }()
+	go func() { served <- server.Run(serving, listener, n.public, n.log) }()
 
 	err := n.wire(n.inv.ctx)
 	if n.inv.ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -113,7 +113,7 @@ func (n *node) serve(listener, ops net.Listener) error {
 // drain keeps answering for a while, so that load balancers notice. A second signal ends
 // it.
 func (n *node) drain() {
-	if !n.front.Ready() {
+	if !n.public.Ready() {
 		return // no load balancer sends requests here yet
 	}
 	var rest time.Duration
@@ -123,7 +123,7 @@ func (n *node) drain() {
 	case n.store.Shared():
 		rest = defaultDrain
 	}
-	n.front.Drain()
+	n.public.Drain()
 	if rest > 0 {
 		n.log.Info("told to stop: no longer ready, still answering requests", "for", rest.String())
 		again := make(chan os.Signal, 1)

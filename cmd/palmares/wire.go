@@ -66,7 +66,7 @@ func (n *node) open(ctx context.Context) (d dependencies, err error) {
 }
 
 // wire builds everything that serve needs, from top to bottom, starts it and opens the
-// front.
+// public handler.
 func (n *node) wire(ctx context.Context) error {
 	d, err := n.open(ctx)
 	if err != nil {
@@ -94,7 +94,7 @@ func (n *node) wire(ctx context.Context) error {
 	watch := n.newWatch(d.live, keys, dispatcher.Wake)
 	pages := site.New(site.Config{Snapshot: d.live.Snapshot, Demo: n.isDemo, BaseURL: base, Document: api.Document()})
 	cfg := server.Config{
-		Live: d.live, Keys: keys, Meter: d.meter, Trusted: c.Trusted, Site: pages, Log: log, Requests: n.journal, Metrics: n.metrics, Ready: n.front.Ready,
+		Live: d.live, Keys: keys, Meter: d.meter, Trusted: c.Trusted, Site: pages, Log: log, Requests: n.logs, Metrics: n.metrics, Ready: n.public.Ready,
 		Webhooks: webhookapi.New(webhookapi.Config{
 			Store: st, Keys: keys, Sealer: d.sealer, Allow: c.Webhooks.Allow, Now: now, Log: log, Wake: dispatcher.Wake, Unreachable: watch.Away,
 		}),
@@ -107,7 +107,7 @@ func (n *node) wire(ctx context.Context) error {
 		cfg.Stripe = payments
 	}
 	n.start(d, watch, pages, dispatcher, mails, payments)
-	n.front.Open(server.New(cfg))
+	n.public.Open(server.New(cfg))
 	n.announce(d.live.Snapshot())
 	return nil
 }

@@ -18,10 +18,10 @@ import (
 	"palmares/internal/web"
 )
 
-// A sharedCache is a cache between callers and the server, with just enough of
-// RFC 9111 to go wrong: it stores what it may, under the URL and the values of the
-// headers that Vary names, and hands it to whoever matches. One that is careless
-// ignores Vary, as some do, and obeys CDN-Cache-Control (RFC 9213) instead.
+// A sharedCache is a cache between callers and the server, with just enough of RFC 9111
+// to make mistakes: it stores what it may, by URL and the headers that Vary names. A
+// careless one ignores Vary, as some caches do, and obeys CDN-Cache-Control (RFC 9213)
+// instead.
 type sharedCache struct {
 	t        *testing.T
 	node     *node
@@ -40,33 +40,33 @@ type entry struct {
 
 func (c *sharedCache) get(path, authorization string) (status int, header http.Header, body string) {
 	c.t.Helper()
-	asked := http.Header{}
+	request := http.Header{}
 	if authorization != "" {
-		asked.Set("Authorization", authorization)
+		request.Set("Authorization", authorization)
 	}
 	for _, e := range c.stored {
-		if e.path == path && (c.careless || c.matches(e, asked)) {
+		if e.path == path && (c.careless || c.matches(e, request)) {
 			c.hits++
 			return e.status, e.header, e.body
 		}
 	}
-	status, header, body = c.node.get(path, asked.Values("Authorization")...)
-	if c.mayStore(header, asked) {
-		c.stored = append(c.stored, entry{path, asked, status, header, body})
+	status, header, body = c.node.get(path, request.Values("Authorization")...)
+	if c.mayStore(header, request) {
+		c.stored = append(c.stored, entry{path, request, status, header, body})
 	}
 	return status, header, body
 }
 
-func (c *sharedCache) matches(e entry, asked http.Header) bool {
+func (c *sharedCache) matches(e entry, request http.Header) bool {
 	for name := range strings.SplitSeq(e.header.Get("Vary"), ",") {
-		if !slices.Equal(asked.Values(strings.TrimSpace(name)), e.request.Values(strings.TrimSpace(name))) {
+		if !slices.Equal(request.Values(strings.TrimSpace(name)), e.request.Values(strings.TrimSpace(name))) {
 			return false
 		}
 	}
 	return true
 }
 
-func (c *sharedCache) mayStore(header, asked http.Header) bool {
+func (c *sharedCache) mayStore(header, request http.Header) bool {
 	control := header.Get("Cache-Control")
 	if targeted := header.Get("CDN-Cache-Control"); c.careless && targeted != "" {
 		control = targeted
@@ -76,7 +76,7 @@ func (c *sharedCache) mayStore(header, asked http.Header) bool {
 	}
 	// RFC 9111 §3.5: an answer to a request with Authorization needs one of these.
 	shareable := strings.Contains(control, "s-maxage") || strings.Contains(control, "public") || strings.Contains(control, "must-revalidate")
-	return shareable || asked.Get("Authorization") == ""
+	return shareable || request.Get("Authorization") == ""
 }
 
 func TestASharedCacheNeverMixesCallers(t *testing.T) {
@@ -116,14 +116,13 @@ func TestASharedCacheNeverMixesCallers(t *testing.T) {
 				}
 			}
 			if cache.hits == 0 {
-				t.Error("the cache never answered: it was no cache")
+				t.Error("the cache never answered")
 			}
 		})
 	}
 }
 
-// BenchmarkKeyAndQuota is what a request pays before it is answered: whose it
-// is, and what is left to them.
+// BenchmarkKeyAndQuota measures identifying the caller and counting the request.
 func BenchmarkKeyAndQuota(b *testing.B) {
 	key := account.NewKey(rand.Reader)
 	meter := newMeter(b)
@@ -148,7 +147,7 @@ func BenchmarkKeyAndQuota(b *testing.B) {
 	}
 }
 
-// newMeter counts in memory and saves nowhere.
+// newMeter returns a meter that counts in memory only.
 func newMeter(t testing.TB) *quota.Meter {
 	t.Helper()
 	m, err := quota.New(t.Context(), quota.Config{

@@ -30,16 +30,16 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		broken := rec.broken
 		recorders.Put(rec)
 		if failure != nil && broken {
-			panic(http.ErrAbortHandler) // cut the connection: half an answer must not look whole
+			panic(http.ErrAbortHandler) // close the connection: half an answer must not look complete
 		}
 	}()
 	s.route(rec, r)
 	if rec.status == 0 {
-		rec.status = http.StatusOK // what net/http sends for a handler that wrote nothing
+		rec.status = http.StatusOK // net/http sends it if a handler writes nothing
 	}
 }
 
-// recoverFrom answers 500 for a handler that panicked, if it still can.
+// recoverFrom answers 500 after a panic, unless the answer has begun.
 func (s *server) recoverFrom(failure any, rec *recorder, r *http.Request) {
 	if failure != http.ErrAbortHandler {
 		s.log.Error("a handler panicked", "path", loggedPath(r.URL.Path), "panic", fmt.Sprint(failure), "stack", string(debug.Stack()))
@@ -58,13 +58,13 @@ func (s *server) recoverFrom(failure any, rec *recorder, r *http.Request) {
 	}
 }
 
-// A recorder remembers what was answered.
+// A recorder records the status and length of an answer.
 type recorder struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
-	broken bool   // it failed after the header was sent
-	line   []byte // room for the log record
+	broken bool   // the handler panicked after the header was sent
+	line   []byte // buffer for the log record
 }
 
 var recorders = sync.Pool{New: func() any { return &recorder{line: make([]byte, 0, 512)} }}
@@ -88,20 +88,20 @@ func (rec *recorder) Write(b []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (rec *recorder) Unwrap() http.ResponseWriter { return rec.ResponseWriter }
 
-// loggedPath is a path without what might be a key in it, and not too long.
+// loggedPath shortens a path and removes what might be a key.
 func loggedPath(p string) string {
 	if i := strings.Index(p, "plm_"); i >= 0 {
 		p = p[:i] + "plm_[…]"
 	}
-	const most = 200
-	if len(p) > most {
-		p = strings.ToValidUTF8(p[:most], "") + "…"
+	const limit = 200
+	if len(p) > limit {
+		p = strings.ToValidUTF8(p[:limit], "") + "…"
 	}
 	return p
 }
 
-// logRequest writes the record, in the form that slog gives all others. It is put
-// together by hand: through slog it cost a twentieth of a whole request.
+// logRequest writes the log record of a request, in the form of slog's JSON handler. It
+// is assembled by hand: slog took a twentieth of a whole request.
 func (s *server) logRequest(rec *recorder, r *http.Request, now time.Time, took time.Duration) {
 	b := append(rec.line, `{"time":"`...)
 	b = now.UTC().AppendFormat(b, "2006-01-02T15:04:05.000000Z")
@@ -116,13 +116,13 @@ func (s *server) logRequest(rec *recorder, r *http.Request, now time.Time, took 
 	b = append(b, `,"us":`...)
 	b = strconv.AppendInt(b, took.Microseconds(), 10)
 	b = append(b, `,"client":"`...)
-	b = appendNeighbourhood(b, clientip.Addr(r, s.trusted))
+	b = appendClientNetwork(b, clientip.Addr(r, s.trusted))
 	b = append(b, "\"}\n"...)
 	rec.line = b
-	_, _ = s.requests.Write(b) // a log that cannot be written has nowhere to say so
+	_, _ = s.requests.Write(b) // there is nowhere to report that the log cannot be written
 }
 
-// appendText adds a JSON string.
+// appendText appends s as a JSON string.
 func appendText(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
@@ -134,9 +134,9 @@ func appendText(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// appendNeighbourhood adds about where a client is: enough to see where a flood
-// comes from, not enough to tell a person.
-func appendNeighbourhood(b []byte, addr netip.Addr) []byte {
+// appendClientNetwork appends the network of a client: enough to see where a flood comes
+// from, not enough to identify a person.
+func appendClientNetwork(b []byte, addr netip.Addr) []byte {
 	bits := 48
 	if addr.Is4() {
 		bits = 24

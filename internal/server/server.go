@@ -1,9 +1,9 @@
-// Package server joins the API and the site into one HTTP server, and does what
-// concerns neither: who is asking, one log record per request, figures for the
-// operator, panics, limits, health, and a stop that finishes what it began.
+// Package server joins the APIs and the site into one HTTP server. It does what
+// concerns none of them: one log record per request, metrics, panics, limits, health,
+// and a shutdown that finishes the requests in flight.
 //
-// Everything that can keep a connection or a byte of memory waiting has a limit
-// here, so that a stranger cannot hold the server by holding a socket.
+// Everything that can hold a connection or memory has a limit, so that nobody can
+// exhaust the server by keeping sockets open.
 package server
 
 import (
@@ -24,38 +24,38 @@ import (
 	"palmares/internal/web"
 )
 
-// Config is what a server is made of. All fields are required unless they say
-// otherwise.
+// Config is what a server needs. All fields are required unless they say otherwise.
 type Config struct {
 	Live *snapshot.Live
 	Keys *keyring.Keyring
 	Site http.Handler
-	// Account answers /compte, Webhooks /webhooks and Stripe /hooks/stripe; nil where
-	// there is none, and Site answers.
+	// Account answers /compte, Webhooks /webhooks and Stripe /hooks/stripe. Where one is
+	// nil, Site answers.
 	Account  http.Handler
-	Webhooks ProgramHandler
+	Webhooks JSONHandler
 	Stripe   http.Handler
 	Log      *slog.Logger
-	// Requests takes one line of JSON per request.
+	// Requests receives one line of JSON per request.
 	Requests io.Writer
-	// Meter counts requests; nil when there are no quotas.
+	// Meter counts requests; nil if there are no quotas.
 	Meter *quota.Meter
 	// Trusted are the proxies whose X-Forwarded-For is believed; none by default.
 	Trusted []netip.Prefix
-	// Metrics counts what happens; NewMetrics makes it.
+	// Metrics counts requests; see NewMetrics.
 	Metrics *Metrics
-	// Ready tells whether to send requests here, for /readyz; nil for always.
+	// Ready reports whether load balancers should send requests here, for /readyz; nil for
+	// always.
 	Ready func() bool
 }
 
-// A ProgramHandler answers programs in their own form, a failure of ours included.
-type ProgramHandler interface {
+// A JSONHandler answers in JSON, also after a panic.
+type JSONHandler interface {
 	http.Handler
-	// WriteInternalError answers 500 for a request whose handler panicked.
+	// WriteInternalError answers 500 to a request whose handler panicked.
 	WriteInternalError(http.ResponseWriter)
 }
 
-// New makes the handler of the public listener.
+// New returns the handler of the public listener.
 func New(cfg Config) http.Handler {
 	gate := &web.Gate{Keys: cfg.Keys, Trusted: cfg.Trusted, Log: cfg.Log}
 	s := &server{
@@ -77,7 +77,7 @@ type server struct {
 	api      *api.Handler
 	site     http.Handler
 	account  http.Handler
-	webhooks ProgramHandler
+	webhooks JSONHandler
 	stripe   http.Handler
 	trusted  []netip.Prefix
 	log      *slog.Logger
@@ -86,8 +86,8 @@ type server struct {
 	ready    func() bool
 }
 
-// route sends a request where it belongs. The standard mux is not asked: it
-// would redirect unclean paths under /api before the API can refuse them.
+// route passes a request to its handler. It does not use the standard mux, which would
+// redirect unclean paths under /api before the API can refuse them.
 func (s *server) route(w http.ResponseWriter, r *http.Request) {
 	switch p := r.URL.Path; {
 	case under("/api", p):
@@ -107,17 +107,17 @@ func (s *server) route(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// under tells a folder, and what is in it, from other paths.
-func under(folder, path string) bool {
-	rest, ok := strings.CutPrefix(path, folder)
+// under reports whether path is dir or inside it.
+func under(dir, path string) bool {
+	rest, ok := strings.CutPrefix(path, dir)
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// serveHealth answers whoever asks whether the process lives: it answers.
+// serveHealth says that the process is alive: it answers.
 func serveHealth(w http.ResponseWriter, r *http.Request) { serveReady(w, r, true) }
 
-// serveReady answers a load balancer that asks whether to send requests here. A
-// database that is away is no reason not to: what is in memory is served.
+// serveReady tells a load balancer whether to send requests here. An unreachable database
+// is no reason not to: the catalogue is served from memory.
 func serveReady(w http.ResponseWriter, r *http.Request, ready bool) {
 	h := w.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")
@@ -129,14 +129,14 @@ func serveReady(w http.ResponseWriter, r *http.Request, ready bool) {
 	case !ready:
 		h.Set("Retry-After", web.RetrySoon)
 		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = w.Write([]byte("not ready\n")) // the prober is gone: nobody is left to tell
+		_, _ = w.Write([]byte("not ready\n")) // fails only if the client has disconnected
 	default:
 		_, _ = w.Write([]byte("ok\n"))
 	}
 }
 
-// The limits of a connection. A page of 200 tools is about 100 kB: a phone on a
-// bad line has the write timeout to take it.
+// The limits of a connection. A page of 200 tools is about 100 kB; the write timeout
+// leaves a phone on a bad line time to receive it.
 const (
 	readTimeout  = 10 * time.Second // headers included
 	writeTimeout = 60 * time.Second
@@ -145,7 +145,7 @@ const (
 	stopTimeout  = 15 * time.Second
 )
 
-// Run serves handler on a listener until ctx ends, then stops accepting and
+// Run serves handler on listener until ctx ends. Then it stops accepting connections and
 // waits for the requests in flight, for at most 15 seconds.
 func Run(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger) error {
 	srv := &http.Server{
@@ -154,7 +154,7 @@ func Run(ctx context.Context, listener net.Listener, handler http.Handler, log *
 		WriteTimeout:   writeTimeout,
 		IdleTimeout:    idleTimeout,
 		MaxHeaderBytes: maxHeader,
-		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelDebug), // broken connections are their owners' affair
+		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelDebug), // broken connections are not our errors
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(listener) }()
@@ -167,7 +167,7 @@ func Run(ctx context.Context, listener net.Listener, handler http.Handler, log *
 	defer cancel()
 	err := srv.Shutdown(stopping)
 	if errors.Is(err, context.DeadlineExceeded) {
-		log.Warn("some requests did not finish in time and were cut", "limit", stopTimeout.String())
+		log.Warn("some requests did not finish before shutdown and were aborted", "limit", stopTimeout.String())
 		err = srv.Close()
 	}
 	<-failed

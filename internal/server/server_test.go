@@ -2,7 +2,6 @@ package server
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -14,7 +13,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -24,41 +22,24 @@ import (
 	"palmares/internal/keyring"
 	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/snapshot"
+	"palmares/internal/testkit"
 )
-
-// A journal is a log that tests can read while it is written.
-type journal struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (j *journal) Write(b []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.b.Write(b)
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.b.String()
-}
 
 // A node is a whole server over a small catalogue, with keys in a map.
 type node struct {
 	t       *testing.T
 	url     string
-	log     *journal
+	log     *testkit.Log
 	keys    map[[32]byte]account.Key
 	ring    *keyring.Keyring
 	metrics *Metrics
 	lookups int
-	away    bool
+	down    bool // lookups fail
 }
 
 func start(t *testing.T, site http.Handler) *node {
 	t.Helper()
-	n := &node{t: t, log: &journal{}, keys: map[[32]byte]account.Key{}}
+	n := &node{t: t, log: &testkit.Log{}, keys: map[[32]byte]account.Key{}}
 	live, err := snapshot.NewLive(t.Context(), func(context.Context) (*snapshot.Snapshot, error) {
 		c := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "code", Label: "Code"}}}
 		c.Tools = []catalog.Tool{{Slug: "a", Name: "A", Category: "code", Tier: 3, UpdatedAt: "2026-01-01"}}
@@ -69,7 +50,7 @@ func start(t *testing.T, site http.Handler) *node {
 	}
 	n.ring = keyring.New(keyringtest.Store{Find: func(_ context.Context, hash [32]byte) (account.Key, error) {
 		n.lookups++
-		if n.away {
+		if n.down {
 			return account.Key{}, errors.New("no route to the database")
 		}
 		k, ok := n.keys[hash]
@@ -87,12 +68,12 @@ func start(t *testing.T, site http.Handler) *node {
 	return n
 }
 
-// issue makes a key with whatever state a test bends it to.
-func (n *node) issue(bend func(*account.Key)) string {
+// issue creates a key; change, if not nil, sets its state.
+func (n *node) issue(change func(*account.Key)) string {
 	key := account.NewKey(rand.Reader)
 	k := account.Key{ID: "key_x", Plan: account.Developer}
-	if bend != nil {
-		bend(&k)
+	if change != nil {
+		change(&k)
 	}
 	n.keys[account.HashKey(key)] = k
 	return key
@@ -144,7 +125,7 @@ func TestEachBadKeyHasItsAnswer(t *testing.T) {
 		"Bearer " + strings.Repeat("a", 8<<10), "Bearer\t" + good, "Bearer " + strings.ToUpper(good), "Digest realm=x",
 	} {
 		if value == "Bearer "+good+" " {
-			continue // the client trims it: it is the good one
+			continue // the client trims it, so it is the good key
 		}
 		n.refuses("invalid_api_key", value)
 	}
@@ -159,15 +140,15 @@ func TestEachBadKeyHasItsAnswer(t *testing.T) {
 	}
 }
 
-func TestATypoIsRefusedWithoutAskingTheStore(t *testing.T) {
+func TestATypoIsRefusedWithoutALookup(t *testing.T) {
 	n := start(t, http.NotFoundHandler())
 	n.get("/api/v1/tools", "Bearer plm_"+strings.Repeat("a", 38))
 	if n.lookups != 0 {
-		t.Errorf("the store was asked %d times", n.lookups)
+		t.Errorf("%d lookups", n.lookups)
 	}
 }
 
-func TestAKnownKeyIsAnsweredFromMemoryUntilForgotten(t *testing.T) {
+func TestAKnownKeyIsAnsweredFromMemoryUntilInvalidated(t *testing.T) {
 	n := start(t, http.NotFoundHandler())
 	key := n.issue(nil)
 	for range 5 {
@@ -176,24 +157,24 @@ func TestAKnownKeyIsAnsweredFromMemoryUntilForgotten(t *testing.T) {
 		}
 	}
 	if n.lookups != 1 {
-		t.Errorf("the store was asked %d times", n.lookups)
+		t.Errorf("%d lookups", n.lookups)
 	}
 	n.keys[account.HashKey(key)] = account.Key{RevokedAt: time.Unix(1, 0)}
 	n.ring.Invalidate()
 	n.refuses("revoked_api_key", "Bearer "+key)
 }
 
-func TestAKeyThatCannotBeCheckedIsNotTakenForAnonymous(t *testing.T) {
+func TestAKeyThatCannotBeLookedUpIsNotTreatedAsAnonymous(t *testing.T) {
 	n := start(t, http.NotFoundHandler())
 	key := n.issue(nil)
-	n.away = true
+	n.down = true
 	status, header, body := n.get("/api/v1/tools", "Bearer "+key)
 	if status != 503 || header.Get("Retry-After") == "" || !strings.Contains(body, `"unavailable"`) || strings.Contains(body, "route") {
 		t.Errorf("%d %v %s", status, header, body)
 	}
 }
 
-func TestThePathsOutsideTheAPIIgnoreTheHeader(t *testing.T) {
+func TestPathsOutsideTheAPIIgnoreAuthorization(t *testing.T) {
 	n := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "la page") }))
 	for _, path := range []string{"/", "/apix", "/healthz", "/readyz"} {
 		if status, _, _ := n.get(path, "Bearer nonsense"); status != 200 {
@@ -202,7 +183,7 @@ func TestThePathsOutsideTheAPIIgnoreTheHeader(t *testing.T) {
 	}
 }
 
-func TestOneRecordPerRequestWithoutSecrets(t *testing.T) {
+func TestEachRequestIsLoggedOnceWithoutSecrets(t *testing.T) {
 	n := start(t, http.NotFoundHandler())
 	key := n.issue(nil)
 	n.get("/api/v1/tools?page=1&secret=abc", "Bearer "+key)
@@ -224,7 +205,7 @@ func TestOneRecordPerRequestWithoutSecrets(t *testing.T) {
 	n.get("/%22%0a%5c%ff%C3%A9")
 	var odd struct{ Path string }
 	if err := json.Unmarshal([]byte(strings.Split(n.log.String(), "\n")[3]), &odd); err != nil || odd.Path != "/\"\n\\\ufffdé" {
-		t.Errorf("an odd path is logged as %q, %v", odd.Path, err)
+		t.Errorf("the path is logged as %q, %v", odd.Path, err)
 	}
 	for _, secret := range []string{key[4:], "secret=", "127.0.0.1"} {
 		if strings.Contains(n.log.String(), secret) {
@@ -238,18 +219,18 @@ func TestAPanicIsAnswered500AndLogged(t *testing.T) {
 		if r.URL.Path == "/late" {
 			w.WriteHeader(200)
 		}
-		panic("secret of the house")
+		panic("internal secret")
 	}))
 	status, header, body := n.get("/")
 	if status != 500 || strings.Contains(body, "secret") || header.Get("Cache-Control") != "no-store" {
 		t.Errorf("%d %s", status, body)
 	}
-	if log := n.log.String(); !strings.Contains(log, "secret of the house") || !strings.Contains(log, "server_test.go") || !strings.Contains(log, `"status":500`) {
+	if log := n.log.String(); !strings.Contains(log, "internal secret") || !strings.Contains(log, "server_test.go") || !strings.Contains(log, `"status":500`) {
 		t.Errorf("log %s", log)
 	}
 	if resp, err := http.Get(n.url + "/late"); err == nil {
 		if _, err = io.ReadAll(resp.Body); err == nil {
-			t.Error("an answer that broke off looks whole")
+			t.Error("an answer that was cut off looks complete")
 		}
 		resp.Body.Close()
 	}

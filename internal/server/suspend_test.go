@@ -9,9 +9,9 @@ import (
 	"palmares/internal/account"
 )
 
-// A suspended key is genuine, hence 403 and no challenge; like every other key that is
-// refused it is never taken for anonymous.
-func TestASuspendedKeyIsForbiddenOnEveryPathUntilItComesBack(t *testing.T) {
+// A suspended key is valid, hence 403 without a challenge. Like every refused key it is
+// never treated as anonymous.
+func TestASuspendedKeyIsForbiddenOnEveryPathUntilItIsRestored(t *testing.T) {
 	n := start(t, http.NotFoundHandler())
 	key := n.issue(func(k *account.Key) { k.SuspendedAt = time.Unix(1, 0) })
 	for _, path := range []string{"/api/v1/tools", "/api/v1/stats", "/api/embeddings/x", "/api/nothing"} {
@@ -22,9 +22,9 @@ func TestASuspendedKeyIsForbiddenOnEveryPathUntilItComesBack(t *testing.T) {
 	}
 	n.refuses("revoked_api_key", "Bearer "+n.issue(func(k *account.Key) { k.SuspendedAt, k.RevokedAt = time.Unix(1, 0), time.Unix(2, 0) }))
 
-	back := n.keys[account.HashKey(key)]
-	back.SuspendedAt = time.Time{}
-	n.keys[account.HashKey(key)] = back
+	restored := n.keys[account.HashKey(key)]
+	restored.SuspendedAt = time.Time{}
+	n.keys[account.HashKey(key)] = restored
 	n.ring.Invalidate()
 	if status, _, body := n.get("/api/v1/tools", "Bearer "+key); status != 200 {
 		t.Errorf("%d %s", status, body)

@@ -14,6 +14,7 @@ import (
 	"palmares/internal/keyring"
 	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/snapshot"
+	"palmares/internal/testkit"
 )
 
 func TestTheWatchServesNewVersionsAndForgetsKeys(t *testing.T) {
@@ -51,7 +52,7 @@ func TestTheWatchServesNewVersionsAndForgetsKeys(t *testing.T) {
 				return found, away()
 			},
 		}, time.Now)
-		var out journal
+		var out testkit.Log
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		w := Watch{

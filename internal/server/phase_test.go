@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-func TestAFrontSaysThatItStartsThenServesThenSendsAway(t *testing.T) {
-	f := NewFront(Config{Log: slog.New(slog.DiscardHandler), Requests: io.Discard, Metrics: NewMetrics()})
-	srv := httptest.NewServer(f)
+func TestARequestIsRefusedWhileStartingThenServedThenSentElsewhere(t *testing.T) {
+	p := NewPhasedHandler(Config{Log: slog.New(slog.DiscardHandler), Requests: io.Discard, Metrics: NewMetrics()})
+	srv := httptest.NewServer(p)
 	defer srv.Close()
 	get := func(path string) (*http.Response, string) {
 		t.Helper()
@@ -42,20 +42,20 @@ func TestAFrontSaysThatItStartsThenServesThenSendsAway(t *testing.T) {
 	wants("/", 503, `lang="fr"`)
 	wants("/compte", 503, `lang="fr"`)
 	if resp := wants("/api/v1/tools", 503, `"code":"unavailable"`); resp.Header.Get("Access-Control-Allow-Origin") != "*" || resp.Header.Get("X-Service-Updated-At") == "" {
-		t.Errorf("the headers of the API are missing: %v", resp.Header)
+		t.Errorf("API headers are missing: %v", resp.Header)
 	}
 	for _, path := range []string{"/webhooks/v1/endpoints", "/hooks/stripe"} {
 		if resp := wants(path, 503, `"code":"unavailable"`); resp.Header.Get("Access-Control-Allow-Origin") != "" {
-			t.Errorf("%s is open to other origins", path)
+			t.Errorf("%s can be read by other origins", path)
 		}
 	}
 
-	f.Open(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serveReady(w, r, f.Ready()) }))
+	p.Open(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serveReady(w, r, p.Ready()) }))
 	if resp := wants("/readyz", 200, "ok"); resp.Close {
-		t.Error("a connection is ended although nobody said so")
+		t.Error("the connection was closed before Drain")
 	}
-	f.Drain()
+	p.Drain()
 	if resp := wants("/readyz", 503, "not ready"); !resp.Close {
-		t.Error("a connection is kept although the node is about to stop")
+		t.Error("the connection was kept after Drain")
 	}
 }

@@ -13,14 +13,14 @@ import (
 	"palmares/internal/snapshot"
 )
 
-// Metrics are the figures an operator watches.
+// Metrics are the Prometheus metrics of a server.
 type Metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
 	duration prometheus.Histogram
 }
 
-// NewMetrics makes the figures of one server: those of its requests and its process.
+// NewMetrics returns the metrics of requests and of the process.
 func NewMetrics() *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
@@ -41,15 +41,15 @@ func NewMetrics() *Metrics {
 	return m
 }
 
-// Register adds the figures of others.
+// Register adds other collectors.
 func (m *Metrics) Register(others ...prometheus.Collector) { m.registry.MustRegister(others...) }
 
-// Gauge adds a figure that is asked for when it is read.
+// Gauge adds a gauge that calls value each time it is scraped.
 func (m *Metrics) Gauge(name, help string, value func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
 }
 
-// Flag adds a figure that is 1 or 0.
+// Flag adds a gauge that is 1 or 0.
 func (m *Metrics) Flag(name, help string, isSet func() bool) {
 	m.Gauge(name, help, func() float64 {
 		if isSet() {
@@ -59,7 +59,7 @@ func (m *Metrics) Flag(name, help string, isSet func() bool) {
 	})
 }
 
-// Catalogue adds the figures of what is served.
+// Catalogue adds the gauges of the catalogue that is served.
 func (m *Metrics) Catalogue(live *snapshot.Live) {
 	m.Gauge("palmares_catalogue_version", "Version of the catalogue being served; 0 is the demo, or nothing.",
 		func() float64 { return float64(live.Snapshot().Version) })
@@ -67,8 +67,8 @@ func (m *Metrics) Catalogue(live *snapshot.Live) {
 		func() float64 { return float64(len(live.Snapshot().Catalog.Tools)) })
 }
 
-// observe counts one request. Its route is the pattern that was chosen for it, so
-// a stranger's paths cannot make new series.
+// observe counts one request. It is labelled with the pattern of its route, not its path,
+// so that clients cannot create new series.
 func (m *Metrics) observe(pattern string, status int, took time.Duration) {
 	if pattern == "" || pattern == "/" {
 		pattern = "other"
@@ -77,8 +77,8 @@ func (m *Metrics) observe(pattern string, status int, took time.Duration) {
 	m.duration.Observe(took.Seconds())
 }
 
-// Ops is the handler of the operator's listener: figures, profiles and health; ready
-// is as in Config.
+// Ops returns the handler of the operator's listener: metrics, profiles and health. For
+// ready see Config.
 func Ops(m *Metrics, ready func() bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))

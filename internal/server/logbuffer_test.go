@@ -8,16 +8,18 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"palmares/internal/testkit"
 )
 
-func TestTheJournalKeepsEveryRecordInOrder(t *testing.T) {
+func TestALogBufferKeepsEveryRecordInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out journal
-		j := NewJournal(&out)
+		var out testkit.Log
+		l := NewLogBuffer(&out)
 		ctx, stop := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() {
-			if err := j.Run(ctx); err != nil {
+			if err := l.Run(ctx); err != nil {
 				t.Error(err)
 			}
 		})
@@ -25,35 +27,35 @@ func TestTheJournalKeepsEveryRecordInOrder(t *testing.T) {
 		for i := range 1000 {
 			line := fmt.Sprintf("record %d\n", i)
 			want.WriteString(line)
-			if n, err := j.Write([]byte(line)); n != len(line) || err != nil {
+			if n, err := l.Write([]byte(line)); n != len(line) || err != nil {
 				t.Fatal(n, err)
 			}
 			if i%100 == 0 {
 				<-time.After(time.Second)
 				synctest.Wait()
 				if out.String() != want.String() {
-					t.Fatalf("after a second %d bytes are written, of %d", len(out.String()), want.Len())
+					t.Fatalf("after a second %d of %d bytes are written", len(out.String()), want.Len())
 				}
 			}
 		}
 		stop()
 		running.Wait()
 		if out.String() != want.String() {
-			t.Error("the last records are lost")
+			t.Error("the last records were lost")
 		}
 	})
 }
 
-func TestAFullJournalWritesByItself(t *testing.T) {
-	var out journal
-	j := NewJournal(&out)
+func TestAFullLogBufferWritesByItself(t *testing.T) {
+	var out testkit.Log
+	l := NewLogBuffer(&out)
 	record := strings.Repeat("x", 1000) + "\n"
-	for range 2 * journalSize / len(record) {
-		if _, err := j.Write([]byte(record)); err != nil {
+	for range 2 * logBufferSize / len(record) {
+		if _, err := l.Write([]byte(record)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(out.String()) < journalSize {
+	if len(out.String()) < logBufferSize {
 		t.Errorf("%d bytes are written", len(out.String()))
 	}
 }

@@ -1,0 +1,105 @@
+package server
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"sync/atomic"
+
+	"palmares/internal/api"
+	"palmares/internal/snapshot"
+	"palmares/internal/web"
+)
+
+// A PhasedHandler serves the public listener from the start of the process to its end.
+// While the catalogue is loading it answers everything with 503. Once Open was called it
+// serves. After Drain it still serves, but tells load balancers and clients to go
+// elsewhere.
+//
+// Open is called once, when everything is ready, and Drain once, when the process is
+// asked to stop.
+type PhasedHandler struct {
+	starting http.Handler
+	handler  atomic.Pointer[http.Handler]
+	draining atomic.Bool
+}
+
+// NewPhasedHandler returns a handler that is not open yet. Of cfg it uses only Log,
+// Requests, Metrics and Trusted.
+func NewPhasedHandler(cfg Config) *PhasedHandler {
+	p := &PhasedHandler{}
+	empty := snapshot.Empty("Palmarès", "") // only its date is ever sent
+	page := http.HandlerFunc(serveStartingPage)
+	p.starting = http.HandlerFunc((&server{
+		api: api.New(api.Config{
+			Snapshot: func() *snapshot.Snapshot { return empty },
+			Callers:  web.AuthorizerFunc(func(context.Context, *http.Request) (web.Caller, error) { return web.Caller{}, starting() }),
+		}),
+		site:     page,
+		account:  page,
+		webhooks: startingAPI{},
+		stripe:   startingAPI{},
+		trusted:  cfg.Trusted,
+		log:      cfg.Log,
+		requests: cfg.Requests,
+		metrics:  cfg.Metrics,
+		ready:    p.Ready,
+	}).serve)
+	return p
+}
+
+// Ready reports whether load balancers should send requests here; see Config.
+func (p *PhasedHandler) Ready() bool { return p.handler.Load() != nil && !p.draining.Load() }
+
+// Open makes h answer everything from now on.
+func (p *PhasedHandler) Open(h http.Handler) { p.handler.Store(&h) }
+
+// Drain makes the handler not ready, and closes each connection after its next answer:
+// the client's next one goes to another node once the load balancer has noticed.
+func (p *PhasedHandler) Drain() { p.draining.Store(true) }
+
+func (p *PhasedHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if p.draining.Load() {
+		w.Header().Set("Connection", "close")
+	}
+	if h := p.handler.Load(); h != nil {
+		(*h).ServeHTTP(w, r)
+		return
+	}
+	p.starting.ServeHTTP(w, r)
+}
+
+func starting() *web.Error {
+	return web.NewError(web.CodeUnavailable, "Le service démarre et n’a pas encore de catalogue : réessayez dans quelques secondes.")
+}
+
+const startingPage = `<!doctype html>
+<html lang="fr">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Un instant – Palmarès</title></head>
+<body><main><h1>Un instant</h1><p>Le site démarre et n’a pas encore de catalogue : réessayez dans quelques secondes.</p></main></body>
+</html>
+`
+
+func serveStartingPage(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	writeStarting(w, "text/html; charset=utf-8", startingPage)
+}
+
+// startingAPI stands in for the JSON handlers other than /api.
+type startingAPI struct{}
+
+func (s startingAPI) ServeHTTP(w http.ResponseWriter, _ *http.Request) { s.WriteInternalError(w) }
+
+func (startingAPI) WriteInternalError(w http.ResponseWriter) {
+	writeStarting(w, "application/json", string(starting().JSON()))
+}
+
+func writeStarting(w http.ResponseWriter, contentType, body string) {
+	h := w.Header()
+	h.Set("Content-Type", contentType)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Retry-After", web.RetrySoon)
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = io.WriteString(w, body) // fails only if the client has disconnected
+}
