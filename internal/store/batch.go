@@ -18,15 +18,11 @@ type table struct {
 }
 
 var (
-	categoryTable = table{name: "categories", columns: []string{"slug", "label"}}
-	toolTable     = table{name: "tools", key: "slug", columns: []string{
-		"slug", "name", "domain", "category", "icp", "pricing", "price", "tagline",
-		"score", "verifiability", "obsolescence", "tier", "mainstream", "updated_at",
-		"canonical_url", "avis_url", "alternatives_url", "tested_at", "price_checked_at", "sources", "aliases", "body",
-	}}
-	comparisonTable = table{name: "comparisons", key: "slug", columns: []string{"slug", "title", "tool_a", "tool_b", "winner", "winner_note", "published", "updated_at", "body"}}
-	retiredTable    = table{name: "retired", key: "slug", columns: []string{"slug", "name", "category", "reason", "retired_at", "successor", "body", "note"}}
-	priceTable      = table{name: "price_history", columns: []string{"slug", "position", "changed_at", "old_pricing", "old_price", "new_pricing", "new_price"}}
+	categoryTable   = table{name: "categories", columns: columnNames(categoryColumns)}
+	toolTable       = table{name: "tools", key: "slug", columns: columnNames(toolColumns)}
+	comparisonTable = table{name: "comparisons", key: "slug", columns: columnNames(comparisonColumns)}
+	retiredTable    = table{name: "retired", key: "slug", columns: columnNames(retiredColumns)}
+	priceTable      = table{name: "price_history", columns: columnNames(priceColumns)}
 	eventTable      = table{name: "events", columns: []string{"sequence", "version", "id", "type", "slug", "created_at", "body"}}
 
 	usageTable   = table{name: "usage", key: "day, account_id", adds: true, columns: []string{"day", "account_id", "requests"}}
@@ -92,8 +88,7 @@ func (b *batch) add(ctx context.Context, row ...any) error {
 		}
 		// PostgreSQL refuses the first two, SQLite would take them: neither shall.
 		column := b.table.columns[i]
-		long := column == "body" || column == "note"
-		if strings.IndexByte(text, 0) >= 0 || !utf8.ValidString(text) || !long && strings.Contains(text, separator) {
+		if strings.IndexByte(text, 0) >= 0 || !utf8.ValidString(text) || !isLong(column) && strings.Contains(text, separator) {
 			return problem(ErrInvalid, nil, "the %s of %v in %s is not UTF-8 or holds a control character that cannot be stored: correct it; nothing was changed",
 				column, row[0], b.table.name)
 		}

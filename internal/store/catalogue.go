@@ -153,25 +153,15 @@ func (p *publication) writeCategories(ctx context.Context) error {
 	if _, err := p.tx.ExecContext(ctx, `DELETE FROM categories`); err != nil {
 		return err
 	}
-	return p.writeRows(ctx, "categories", categoryTable, len(p.next.Categories), func(i int) []any {
-		c := &p.next.Categories[i]
-		return []any{c.Slug, c.Label}
-	})
+	return writeRecords(ctx, p, "categories", categoryTable, categoryColumns, pointers(p.next.Categories))
 }
 
 func (p *publication) writeTools(ctx context.Context) error {
 	if err := p.remove(ctx, toolTable, p.diff.Tools.Removed); err != nil {
 		return err
 	}
-	slugs := slices.Concat(p.diff.Tools.Added, p.diff.Tools.Changed)
-	return p.writeRows(ctx, "tools", toolTable, len(slugs), func(i int) []any {
-		t := p.next.Tool(slugs[i])
-		return []any{
-			t.Slug, t.Name, t.Domain, t.Category, string(t.ICP), string(t.Pricing), t.Price, t.Tagline,
-			t.Score, t.Verifiability, t.Obsolescence, t.Tier, t.Mainstream, t.UpdatedAt,
-			t.CanonicalURL, t.ReviewURL, t.AlternativesURL, t.TestedAt, t.PriceCheckedAt, joinList(t.Sources), joinList(t.Aliases), t.Body,
-		}
-	})
+	all := written(p.next.Tools, p.diff.Tools, func(x *catalog.Tool) string { return x.Slug })
+	return writeRecords(ctx, p, "tools", toolTable, toolColumns, all)
 }
 
 func (p *publication) writeComparisons(ctx context.Context) error {
@@ -179,10 +169,7 @@ func (p *publication) writeComparisons(ctx context.Context) error {
 		return err
 	}
 	all := written(p.next.Comparisons, p.diff.Comparisons, func(x *catalog.Comparison) string { return x.Slug })
-	return p.writeRows(ctx, "comparisons", comparisonTable, len(all), func(i int) []any {
-		x := all[i]
-		return []any{x.Slug, x.Title, x.ToolA, x.ToolB, x.Winner, x.WinnerNote, x.Published, x.UpdatedAt, x.Body}
-	})
+	return writeRecords(ctx, p, "comparisons", comparisonTable, comparisonColumns, all)
 }
 
 func (p *publication) writeRetired(ctx context.Context) error {
@@ -190,13 +177,23 @@ func (p *publication) writeRetired(ctx context.Context) error {
 		return err
 	}
 	all := written(p.next.Retired, p.diff.Retired, func(x *catalog.Retired) string { return x.Slug })
-	return p.writeRows(ctx, "retired", retiredTable, len(all), func(i int) []any {
-		x := all[i]
-		return []any{x.Slug, x.Name, x.Category, string(x.Reason), x.RetiredAt, x.Successor, x.Body, x.Note}
-	})
+	return writeRecords(ctx, p, "retired", retiredTable, retiredColumns, all)
 }
 
-// written gives the records that were added or changed.
+// writeRecords writes records to a table and reports the progress.
+func writeRecords[T any](ctx context.Context, p *publication, stage string, t table, columns []column[T], all []*T) error {
+	return p.writeRows(ctx, stage, t, len(all), func(i int) []any { return rowOf(columns, all[i]) })
+}
+
+func pointers[T any](list []T) []*T {
+	all := make([]*T, len(list))
+	for i := range list {
+		all[i] = &list[i]
+	}
+	return all
+}
+
+// written returns the records that were added or changed.
 func written[T any](all []T, r catalog.RecordChanges, slug func(*T) string) []*T {
 	touched := map[string]bool{}
 	for _, s := range slices.Concat(r.Added, r.Changed) {
@@ -224,13 +221,8 @@ func (p *publication) writePrices(ctx context.Context) error {
 		slices.Collect(maps.Keys(old.PastPrices)), slices.Collect(maps.Keys(next.PastPrices)))
 	slices.Sort(slugs)
 
-	type entry struct {
-		slug     string
-		position int
-		change   catalog.PriceChange
-	}
 	var dropped []string
-	var entries []entry
+	var entries []*priceEntry
 	for _, slug := range slices.Compact(slugs) {
 		before, after := history(old, slug), history(next, slug)
 		if slices.Equal(before, after) {
@@ -240,19 +232,13 @@ func (p *publication) writePrices(ctx context.Context) error {
 			dropped = append(dropped, slug)
 		}
 		for i, change := range after {
-			entries = append(entries, entry{slug, i, change})
+			entries = append(entries, &priceEntry{slug, i, change})
 		}
 	}
 	if err := p.remove(ctx, priceTable, dropped); err != nil {
 		return err
 	}
-	return p.writeRows(ctx, "prices", priceTable, len(entries), func(i int) []any {
-		e := &entries[i]
-		return []any{
-			e.slug, e.position, e.change.ChangedAt,
-			string(e.change.OldPricing), e.change.OldPrice, string(e.change.NewPricing), e.change.NewPrice,
-		}
-	})
+	return writeRecords(ctx, p, "prices", priceTable, priceColumns, entries)
 }
 
 func (p *publication) writeEvents(ctx context.Context, version int64, at string) error {
@@ -268,7 +254,7 @@ func (p *publication) writeEvents(ctx context.Context, version int64, at string)
 // progressEvery is about a tenth of a second's worth of records.
 const progressEvery = 1000
 
-// writeRows writes n rows to a table and tells how far it is.
+// writeRows writes n rows to a table and reports the progress.
 func (p *publication) writeRows(ctx context.Context, stage string, t table, n int, row func(i int) []any) error {
 	b := newBatch(p.tx, t, p.dialect.placeholders())
 	for i := range n {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -50,48 +49,29 @@ func load(ctx context.Context, tx *sql.Tx) (*Published, error) {
 		return nil, err
 	}
 
-	if c.Categories, err = rows(ctx, tx, 0, `SELECT slug, label FROM categories`, func(scan scanner, x *catalog.Category) error {
-		return scan(&x.Slug, &x.Label)
-	}); err != nil {
+	if c.Categories, err = records(ctx, tx, 0, categoryTable, categoryColumns); err != nil {
 		return nil, err
 	}
-	if c.Tools, err = rows(ctx, tx, tools, `
-		SELECT `+joined(toolTexts)+`, score, verifiability, obsolescence, tier, mainstream, body FROM tools`, scanTool, separator); err != nil {
+	if c.Tools, err = records(ctx, tx, tools, toolTable, toolColumns); err != nil {
 		return nil, err
 	}
-	if c.Comparisons, err = rows(ctx, tx, comparisons, `SELECT `+comparisonTable.list()+` FROM comparisons`, func(scan scanner, x *catalog.Comparison) error {
-		return scan(&x.Slug, &x.Title, &x.ToolA, &x.ToolB, &x.Winner, &x.WinnerNote, &x.Published, &x.UpdatedAt, &x.Body)
-	}); err != nil {
+	if c.Comparisons, err = records(ctx, tx, comparisons, comparisonTable, comparisonColumns); err != nil {
 		return nil, err
 	}
-	if c.Retired, err = rows(ctx, tx, retired, `SELECT `+retiredTable.list()+` FROM retired`, func(scan scanner, x *catalog.Retired) error {
-		return scan(&x.Slug, &x.Name, &x.Category, (*string)(&x.Reason), &x.RetiredAt, &x.Successor, &x.Body, &x.Note)
-	}); err != nil {
+	if c.Retired, err = records(ctx, tx, retired, retiredTable, retiredColumns); err != nil {
 		return nil, err
 	}
 	c.Sort()
 	return p, loadPrices(ctx, tx, c)
 }
 
-// loadPrices gives each active tool its history and keeps the others apart.
+// loadPrices sets the histories of active tools and collects those of the others.
 func loadPrices(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) error {
-	type entry struct {
-		slug     string
-		position int
-		change   catalog.PriceChange
-	}
-	entries, err := rows(ctx, tx, 0, `SELECT `+joined(priceTexts)+`, position FROM price_history`, func(scan scanner, e *entry) error {
-		var texts string
-		if err := scan(&texts, &e.position); err != nil {
-			return err
-		}
-		x := &e.change
-		return split(texts, &e.slug, &x.ChangedAt, (*string)(&x.OldPricing), &x.OldPrice, (*string)(&x.NewPricing), &x.NewPrice)
-	}, separator)
+	entries, err := records(ctx, tx, 0, priceTable, priceColumns)
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(entries, func(a, b entry) int {
+	slices.SortFunc(entries, func(a, b priceEntry) int {
 		return cmp.Or(cmp.Compare(a.slug, b.slug), cmp.Compare(a.position, b.position))
 	})
 	c.PastPrices = map[string][]catalog.PriceChange{}
@@ -102,7 +82,7 @@ func loadPrices(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) error {
 		}
 		history := make([]catalog.PriceChange, n)
 		for i := range history {
-			history[i] = entries[i].change
+			history[i] = entries[i].PriceChange
 		}
 		if t := c.Tool(slug); t != nil {
 			t.PriceHistory = history
@@ -112,63 +92,6 @@ func loadPrices(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) error {
 		entries = entries[n:]
 	}
 	return nil
-}
-
-func scanTool(scan scanner, t *catalog.Tool) error {
-	var score, verifiability, obsolescence sql.NullFloat64
-	var texts, sources, aliases string
-	err := scan(&texts, &score, &verifiability, &obsolescence, &t.Tier, &t.Mainstream, &t.Body)
-	if err == nil {
-		err = split(texts, &t.Slug, &t.Name, &t.Domain, &t.Category, (*string)(&t.ICP), (*string)(&t.Pricing), &t.Price, &t.Tagline,
-			&t.UpdatedAt, &t.CanonicalURL, &t.ReviewURL, &t.AlternativesURL, &t.TestedAt, &t.PriceCheckedAt, &sources, &aliases)
-	}
-	if err != nil {
-		return err
-	}
-	t.Score, t.Verifiability, t.Obsolescence = figure(score), figure(verifiability), figure(obsolescence)
-	if t.Sources, err = splitList(sources); err == nil {
-		t.Aliases, err = splitList(aliases)
-	}
-	if err != nil {
-		return fmt.Errorf("tool %s: %w", t.Slug, err)
-	}
-	return nil
-}
-
-// The texts of a tool and of a price change are read as one column and cut apart
-// here: sixteen columns fewer, each a few locks in the SQLite driver and a string
-// for the garbage collector, halve the time that a large catalogue takes to load.
-var (
-	toolTexts = []string{
-		"slug", "name", "domain", "category", "icp", "pricing", "price", "tagline", "updated_at",
-		"canonical_url", "avis_url", "alternatives_url", "tested_at", "price_checked_at", "sources", "aliases",
-	}
-	priceTexts = []string{"slug", "changed_at", "old_pricing", "old_price", "new_pricing", "new_price"}
-)
-
-// separator is the control character made for this, which no text of one line may
-// hold: batch.add refuses it.
-const separator = "\x1f"
-
-// joined is the SQL that joins columns with the separator, its first argument.
-func joined(columns []string) string { return strings.Join(columns, " || $1 || ") }
-
-func split(texts string, dest ...*string) error {
-	for i, d := range dest {
-		var more bool
-		*d, texts, more = strings.Cut(texts, separator)
-		if more != (i < len(dest)-1) {
-			return fmt.Errorf("the record of %s is damaged: restore the database from a backup", *dest[0])
-		}
-	}
-	return nil
-}
-
-func figure(f sql.NullFloat64) *float64 {
-	if !f.Valid {
-		return nil
-	}
-	return &f.Float64
 }
 
 // joinList and splitList keep a list of strings in one column; none is "".

@@ -1,0 +1,182 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"palmares/internal/catalog"
+)
+
+// A column connects a column of a table with a field of a record. The lists of
+// columns below are the only place where the store names the fields of records:
+// rows are written and read with them.
+type column[T any] struct {
+	name  string
+	field func(*T) any // a pointer to a string, []string, *float64, int or bool
+}
+
+var toolColumns = []column[catalog.Tool]{
+	{"slug", func(t *catalog.Tool) any { return &t.Slug }},
+	{"name", func(t *catalog.Tool) any { return &t.Name }},
+	{"domain", func(t *catalog.Tool) any { return &t.Domain }},
+	{"category", func(t *catalog.Tool) any { return &t.Category }},
+	{"icp", func(t *catalog.Tool) any { return (*string)(&t.ICP) }},
+	{"pricing", func(t *catalog.Tool) any { return (*string)(&t.Pricing) }},
+	{"price", func(t *catalog.Tool) any { return &t.Price }},
+	{"tagline", func(t *catalog.Tool) any { return &t.Tagline }},
+	{"score", func(t *catalog.Tool) any { return &t.Score }},
+	{"verifiability", func(t *catalog.Tool) any { return &t.Verifiability }},
+	{"obsolescence", func(t *catalog.Tool) any { return &t.Obsolescence }},
+	{"tier", func(t *catalog.Tool) any { return &t.Tier }},
+	{"mainstream", func(t *catalog.Tool) any { return &t.Mainstream }},
+	{"updated_at", func(t *catalog.Tool) any { return &t.UpdatedAt }},
+	{"canonical_url", func(t *catalog.Tool) any { return &t.CanonicalURL }},
+	{"avis_url", func(t *catalog.Tool) any { return &t.ReviewURL }},
+	{"alternatives_url", func(t *catalog.Tool) any { return &t.AlternativesURL }},
+	{"tested_at", func(t *catalog.Tool) any { return &t.TestedAt }},
+	{"price_checked_at", func(t *catalog.Tool) any { return &t.PriceCheckedAt }},
+	{"sources", func(t *catalog.Tool) any { return &t.Sources }},
+	{"aliases", func(t *catalog.Tool) any { return &t.Aliases }},
+	{"body", func(t *catalog.Tool) any { return &t.Body }},
+}
+
+var comparisonColumns = []column[catalog.Comparison]{
+	{"slug", func(x *catalog.Comparison) any { return &x.Slug }},
+	{"title", func(x *catalog.Comparison) any { return &x.Title }},
+	{"tool_a", func(x *catalog.Comparison) any { return &x.ToolA }},
+	{"tool_b", func(x *catalog.Comparison) any { return &x.ToolB }},
+	{"winner", func(x *catalog.Comparison) any { return &x.Winner }},
+	{"winner_note", func(x *catalog.Comparison) any { return &x.WinnerNote }},
+	{"published", func(x *catalog.Comparison) any { return &x.Published }},
+	{"updated_at", func(x *catalog.Comparison) any { return &x.UpdatedAt }},
+	{"body", func(x *catalog.Comparison) any { return &x.Body }},
+}
+
+var retiredColumns = []column[catalog.Retired]{
+	{"slug", func(r *catalog.Retired) any { return &r.Slug }},
+	{"name", func(r *catalog.Retired) any { return &r.Name }},
+	{"category", func(r *catalog.Retired) any { return &r.Category }},
+	{"reason", func(r *catalog.Retired) any { return (*string)(&r.Reason) }},
+	{"retired_at", func(r *catalog.Retired) any { return &r.RetiredAt }},
+	{"successor", func(r *catalog.Retired) any { return &r.Successor }},
+	{"body", func(r *catalog.Retired) any { return &r.Body }},
+	{"note", func(r *catalog.Retired) any { return &r.Note }},
+}
+
+var categoryColumns = []column[catalog.Category]{
+	{"slug", func(c *catalog.Category) any { return &c.Slug }},
+	{"label", func(c *catalog.Category) any { return &c.Label }},
+}
+
+// A priceEntry is one row of the price history of a tool.
+type priceEntry struct {
+	slug     string
+	position int // 0 is the newest
+	catalog.PriceChange
+}
+
+var priceColumns = []column[priceEntry]{
+	{"slug", func(e *priceEntry) any { return &e.slug }},
+	{"position", func(e *priceEntry) any { return &e.position }},
+	{"changed_at", func(e *priceEntry) any { return &e.ChangedAt }},
+	{"old_pricing", func(e *priceEntry) any { return (*string)(&e.OldPricing) }},
+	{"old_price", func(e *priceEntry) any { return &e.OldPrice }},
+	{"new_pricing", func(e *priceEntry) any { return (*string)(&e.NewPricing) }},
+	{"new_price", func(e *priceEntry) any { return &e.NewPrice }},
+}
+
+func columnNames[T any](columns []column[T]) []string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.name
+	}
+	return names
+}
+
+// rowOf returns the values of a record, for an INSERT of the columns.
+func rowOf[T any](columns []column[T], record *T) []any {
+	row := make([]any, len(columns))
+	for i, c := range columns {
+		switch p := c.field(record).(type) {
+		case *string:
+			row[i] = *p
+		case *[]string:
+			row[i] = joinList(*p)
+		case **float64:
+			row[i] = *p
+		case *int:
+			row[i] = *p
+		case *bool:
+			row[i] = *p
+		default:
+			panic(fmt.Sprintf("store: column %s has the type %T", c.name, p))
+		}
+	}
+	return row
+}
+
+// separator joins the short texts of a record. No such text may contain it:
+// batch.add rejects it.
+const separator = "\x1f"
+
+// isLong reports whether a column holds a text that may contain the separator.
+func isLong(column string) bool { return column == "body" || column == "note" }
+
+// records reads all rows of a table, about capacity of them.
+//
+// The short texts of a record are read as one column and split here. A tool has
+// sixteen of them; each column costs a few locks in the SQLite driver and a string
+// for the garbage collector, so that this halves the time to load a large catalogue.
+func records[T any](ctx context.Context, tx *sql.Tx, capacity int, t table, columns []column[T]) ([]T, error) {
+	var short, other []column[T]
+	for _, c := range columns {
+		switch c.field(new(T)).(type) {
+		case *string, *[]string:
+			if !isLong(c.name) {
+				short = append(short, c)
+				continue
+			}
+		}
+		other = append(other, c)
+	}
+	selected := append([]string{strings.Join(columnNames(short), " || $1 || ")}, columnNames(other)...)
+	query := "SELECT " + strings.Join(selected, ", ") + " FROM " + t.name
+	var texts string
+	dest := make([]any, 1+len(other))
+	dest[0] = &texts
+	return rows(ctx, tx, capacity, query, func(scan scanner, record *T) error {
+		for i, c := range other {
+			dest[i+1] = c.field(record)
+		}
+		if err := scan(dest...); err != nil {
+			return err
+		}
+		if err := setTexts(record, short, texts); err != nil {
+			key, _, _ := strings.Cut(texts, separator)
+			return fmt.Errorf("the record of %s is damaged: restore the database from a backup (%w)", key, err)
+		}
+		return nil
+	}, separator)
+}
+
+// setTexts sets the fields of columns to the parts of texts.
+func setTexts[T any](record *T, columns []column[T], texts string) (err error) {
+	for i, c := range columns {
+		text, rest, more := strings.Cut(texts, separator)
+		if more != (i < len(columns)-1) {
+			return fmt.Errorf("%s is not followed by the expected column", c.name)
+		}
+		switch p := c.field(record).(type) {
+		case *string:
+			*p = text
+		case *[]string:
+			if *p, err = splitList(text); err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
+			}
+		}
+		texts = rest
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package store
+
+import (
+	"reflect"
+	"testing"
+
+	"palmares/internal/catalog"
+)
+
+// A field that is added to a record and forgotten in its list of columns fails here.
+func TestEveryFieldOfARecordHasAColumn(t *testing.T) {
+	checkColumns(t, toolColumns, "PriceHistory") // has a table of its own
+	checkColumns(t, comparisonColumns)
+	checkColumns(t, retiredColumns)
+	checkColumns(t, categoryColumns)
+	checkColumns(t, priceColumns, "PriceChange") // embedded; checked next
+	checkFields(t, priceColumns, func(e *priceEntry) reflect.Value { return reflect.ValueOf(&e.PriceChange).Elem() })
+	if got, want := len(priceColumns), 2+reflect.TypeFor[catalog.PriceChange]().NumField(); got != want {
+		t.Errorf("%d columns of prices, want %d", got, want)
+	}
+}
+
+func checkColumns[T any](t *testing.T, columns []column[T], except ...string) {
+	t.Helper()
+	checkFields(t, columns, func(x *T) reflect.Value { return reflect.ValueOf(x).Elem() }, except...)
+}
+
+func checkFields[T any](t *testing.T, columns []column[T], structOf func(*T) reflect.Value, except ...string) {
+	t.Helper()
+	record := new(T)
+	column := map[uintptr]string{}
+	for _, c := range columns {
+		p := reflect.ValueOf(c.field(record)).Pointer()
+		if other, twice := column[p]; twice {
+			t.Errorf("%T: columns %s and %s are the same field", record, other, c.name)
+		}
+		column[p] = c.name
+	}
+	for field, value := range structOf(record).Fields() {
+		skipped := false
+		for _, name := range except {
+			skipped = skipped || name == field.Name
+		}
+		if !skipped && column[value.Addr().Pointer()] == "" {
+			t.Errorf("%T.%s has no column", record, field.Name)
+		}
+	}
+}
