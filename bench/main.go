@@ -24,7 +24,7 @@ func main() {
 	tools := flag.Int("tools", 100_000, "how many tools the large catalogue has")
 	bare := flag.String("bare", "", "be the bare handler: answer as the server at this URL does")
 	nodes := flag.Bool("nodes", false, "measure one and two nodes on both databases, and nothing else")
-	accounts := flag.Int("accounts", 2000, "how many Developer accounts ask the nodes; each has its thousand requests")
+	accounts := flag.Int("accounts", 2000, "how many Developer accounts send requests to the nodes; each may send a thousand")
 	flag.Parse()
 	var err error
 	if *bare != "" {
@@ -43,7 +43,7 @@ func main() {
 	}
 }
 
-// measure runs what is to be measured with a folder of its own.
+// measure calls run with a bench that has a temporary folder.
 func measure(ctx context.Context, binary string, run func(*bench) error) error {
 	dir, err := os.MkdirTemp("", "palmares-bench-")
 	if err != nil {
@@ -65,10 +65,10 @@ func (b *bench) node(tools int) error {
 	return b.size(tools)
 }
 
-// A bench is one run: the binary it measures and a folder for what it makes.
+// A bench is one run: the binary it measures and a folder for its files.
 type bench struct {
 	ctx    context.Context
 	binary string
 	dir    string
-	env    []string // of the servers, beside our own
+	env    []string // of the servers, added to ours
 }

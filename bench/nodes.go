@@ -27,7 +27,7 @@ const (
 	proAccounts     = 20
 )
 
-// A cluster is one or two nodes on one database, and the keys to ask them with.
+// A cluster is one or two nodes on one database, and keys to send them.
 type cluster struct {
 	name     string
 	database string
@@ -48,28 +48,62 @@ type figures struct {
 // nodes compares one node on SQLite with one and two on PostgreSQL: with
 // Developer keys, whose every request is counted exactly across nodes, and with Pro
 // keys, which have no quota. Clients, nodes and database share this machine, so
-// two nodes cannot do twice of what one does here: what a request costs the node and
-// what it costs the database are the figures to reckon with.
-func (b *bench) nodes(accounts int) error {
+// two nodes cannot serve twice as much as one here: the figures to plan with are the
+// processor time that a request costs the node and the database.
+func (b *bench) nodes(accounts int) (err error) {
 	if _, err := exec.LookPath("wrk"); err != nil {
 		return errors.New("wrk is missing: apt-get install wrk")
 	}
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // it does not fail
 	b.env = append(b.env, "PALMARES_SECRET_KEY="+base64.StdEncoding.EncodeToString(secret))
-	pg, err := startPostgres(b.ctx, b.dir)
+	pg, err := startPostgres()
 	if err != nil {
 		return err
 	}
-	defer pg.stop()
-	var all []*cluster
+	defer func() { err = errors.Join(err, pg.stop()) }()
+	all, err := b.clusters(pg, accounts)
 	defer func() {
 		for _, c := range all {
 			for _, p := range c.nodes {
-				_ = p.cmd.Process.Kill() // nothing to kill, unless something failed
+				_ = p.cmd.Process.Kill() // they have ended, unless something failed
 			}
 		}
 	}()
+	if err != nil {
+		return err
+	}
+	_, list, err := get(all[0].nodes[0].url+"/api/v1/tools?limit=1", "")
+	if err != nil {
+		return err
+	}
+	path := "/api/v1/tools/" + string(regexp.MustCompile(`"slug":"([^"]+)"`).FindSubmatch(list)[1])
+	fmt.Printf("Requests per second, GET %s, %d connections in all, medians of %d rounds of %s\n", path, nodeConnections, nodeRounds, roundTime)
+	fmt.Printf("(wrk, nodes and PostgreSQL with its own settings share %d cores; %d Developer accounts with a key each, %d Pro):\n",
+		runtime.NumCPU(), accounts, proAccounts)
+	for round := range nodeRounds + 1 { // the first warms up: each node sees each key
+		for _, c := range all {
+			for _, plan := range nodePlans {
+				if err := b.measureNodes(c, plan, path, pg, round > 0); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	printFigures(all)
+	for _, c := range all {
+		if err := c.check(b.ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var nodePlans = []account.Plan{account.Developer, account.Pro}
+
+// clusters starts one cluster after the other. It returns those that were started,
+// also when one fails.
+func (b *bench) clusters(pg *postgres, accounts int) (all []*cluster, err error) {
 	for _, c := range []struct {
 		name, database string
 		nodes          int
@@ -81,34 +115,20 @@ func (b *bench) nodes(accounts int) error {
 		database := "sqlite:" + filepath.Join(b.dir, "nodes.db")
 		if c.database != "" {
 			if database, err = pg.create(b.ctx, c.database); err != nil {
-				return err
+				return all, err
 			}
 		}
 		made := &cluster{name: c.name, database: database, scripts: map[account.Plan]string{}, figures: map[account.Plan]*figures{}}
 		all = append(all, made)
 		if err := b.begin(made, c.nodes, accounts); err != nil {
-			return err
+			return all, err
 		}
 	}
-	_, list, err := get(all[0].nodes[0].url+"/api/v1/tools?limit=1", "")
-	if err != nil {
-		return err
-	}
-	path := "/api/v1/tools/" + string(regexp.MustCompile(`"slug":"([^"]+)"`).FindSubmatch(list)[1])
-	fmt.Printf("Requests per second, GET %s, %d connections in all, medians of %d rounds of %s\n", path, nodeConnections, nodeRounds, roundTime)
-	fmt.Printf("(wrk, nodes and PostgreSQL with its own settings share %d cores; %d Developer accounts with a key each, %d Pro):\n",
-		runtime.NumCPU(), accounts, proAccounts)
-	plans := []account.Plan{account.Developer, account.Pro}
-	for round := range nodeRounds + 1 { // the first warms up: each node meets each key
-		for _, c := range all {
-			for _, plan := range plans {
-				if err := b.measureNodes(c, plan, path, pg, round > 0); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	for _, plan := range plans {
+	return all, nil
+}
+
+func printFigures(all []*cluster) {
+	for _, plan := range nodePlans {
 		fmt.Printf("  %s keys:\n", plan)
 		for _, c := range all {
 			f := c.figures[plan]
@@ -116,15 +136,9 @@ func (b *bench) nodes(accounts int) error {
 				c.name, median(f.rate), median(f.half), median(f.most), median(f.nodeCPU), median(f.databaseCPU), median(f.commits))
 		}
 	}
-	for _, c := range all {
-		if err := c.check(b.ctx); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
-// begin makes the accounts in a cluster's database and starts its nodes.
+// begin creates the accounts in a cluster's database and starts its nodes.
 func (b *bench) begin(c *cluster, nodes, accounts int) error {
 	st, err := store.Open(b.ctx, c.database)
 	if err != nil {
@@ -162,8 +176,8 @@ func (b *bench) begin(c *cluster, nodes, accounts int) error {
 	return nil
 }
 
-// script makes wrk ask with one key after another, from a random one on, so that two
-// of them do not walk in step.
+// script makes wrk send one key after another, starting with a random one so that two
+// of them do not go in step.
 func (b *bench) script(keys []string) (string, error) {
 	f, err := os.CreateTemp(b.dir, "keys-*.lua")
 	if err != nil {
@@ -187,21 +201,31 @@ end
 	return f.Name(), f.Close()
 }
 
+// A reading is what nodes and database have used so far.
+type reading struct {
+	nodes, database time.Duration // processor time
+	writes          int64         // transactions
+	at              time.Time
+}
+
+func (b *bench) read(c *cluster, pg *postgres) (r reading, err error) {
+	if r.nodes, err = c.cpu(); err != nil {
+		return r, err
+	}
+	if r.database, err = pg.cpu(); err != nil {
+		return r, err
+	}
+	r.writes, err = pg.writes(b.ctx)
+	r.at = time.Now()
+	return r, err
+}
+
 // measureNodes loads all nodes of a cluster at once for a round.
 func (b *bench) measureNodes(c *cluster, plan account.Plan, path string, pg *postgres, keep bool) error {
-	nodesBefore, err := c.cpu()
+	before, err := b.read(c, pg)
 	if err != nil {
 		return err
 	}
-	pgBefore, err := pg.cpu()
-	if err != nil {
-		return err
-	}
-	writesBefore, err := pg.writes(b.ctx)
-	if err != nil {
-		return err
-	}
-	begin := time.Now()
 	loads := make([]load, len(c.nodes))
 	failures := make([]error, len(c.nodes))
 	var running sync.WaitGroup
@@ -211,19 +235,10 @@ func (b *bench) measureNodes(c *cluster, plan account.Plan, path string, pg *pos
 		})
 	}
 	running.Wait()
-	took := time.Since(begin).Seconds()
 	if err := errors.Join(failures...); err != nil {
 		return fmt.Errorf("%s, %s keys: %w", c.name, plan, err)
 	}
-	nodesAfter, err := c.cpu()
-	if err != nil {
-		return err
-	}
-	pgAfter, err := pg.cpu()
-	if err != nil {
-		return err
-	}
-	writesAfter, err := pg.writes(b.ctx)
+	after, err := b.read(c, pg)
 	if err != nil {
 		return err
 	}
@@ -239,9 +254,9 @@ func (b *bench) measureNodes(c *cluster, plan account.Plan, path string, pg *pos
 	if keep {
 		f, n := c.figures[plan], float64(sum.requests)
 		f.rate, f.half, f.most = append(f.rate, sum.rate), append(f.half, sum.half), append(f.most, sum.most)
-		f.nodeCPU = append(f.nodeCPU, (nodesAfter-nodesBefore).Seconds()*1e6/n)
-		f.databaseCPU = append(f.databaseCPU, (pgAfter-pgBefore).Seconds()*1e6/n)
-		f.commits = append(f.commits, float64(writesAfter-writesBefore)/took)
+		f.nodeCPU = append(f.nodeCPU, (after.nodes-before.nodes).Seconds()*1e6/n)
+		f.databaseCPU = append(f.databaseCPU, (after.database-before.database).Seconds()*1e6/n)
+		f.commits = append(f.commits, float64(after.writes-before.writes)/after.at.Sub(before.at).Seconds())
 	}
 	return nil
 }
@@ -258,9 +273,9 @@ func (c *cluster) cpu() (sum time.Duration, err error) {
 }
 
 // check stops the nodes and compares what the database has counted with what wrk
-// has seen. Requests under way when a round ends are counted and not seen. So are, on
-// a machine that is far too busy, those whose count was written and reported too late:
-// they are counted once more by the node. What is never to happen is the contrary.
+// has seen. Requests in flight when a round ends are counted and not seen. On a machine
+// that is far too busy, requests whose count was stored but reported too late are
+// counted once more by the node. The opposite must never happen.
 func (c *cluster) check(ctx context.Context) error {
 	for _, p := range c.nodes {
 		if err := p.stop(); err != nil {
@@ -283,7 +298,7 @@ func (c *cluster) check(ctx context.Context) error {
 			counted += d.Requests
 		}
 	}
-	fmt.Printf("  %-24s %d requests with Developer keys answered, %d counted (at most %d were under way when rounds ended)\n",
+	fmt.Printf("  %-24s %d requests with Developer keys answered, %d counted (at most %d were in flight when rounds ended)\n",
 		c.name, c.answered, counted, (nodeRounds+1)*nodeConnections)
 	if counted < c.answered {
 		return fmt.Errorf("%s: %d requests were answered and not counted", c.name, c.answered-counted)
@@ -291,7 +306,7 @@ func (c *cluster) check(ctx context.Context) error {
 	return nil
 }
 
-// A load is what wrk saw.
+// A load is what wrk measured.
 type load struct {
 	requests         int64
 	rate, half, most float64

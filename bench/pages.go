@@ -17,7 +17,7 @@ import (
 
 // pages compares the cost of a page in a catalogue of a thousand tools and in
 // one of many: filtered, sorted, deep. The handler runs alone, without a network,
-// so that the catalogue is all there is to see.
+// so that only the catalogue makes a difference.
 func (b *bench) pages(tools int) {
 	const small = 1000
 	fmt.Printf("One page of 50 tools, %d tools against %d (handler alone, medians of %d rounds):\n", tools, small, rounds)
@@ -56,8 +56,8 @@ func handlerOver(tools int) http.Handler {
 	})
 }
 
-// cost is the time and the memory of one request. Of a deep page it is the last
-// full one: the one before the last.
+// cost returns the time and the memory of one request. A deep page is the last full
+// one: the one before the last.
 func cost(h http.Handler, query, page string) (nanoseconds float64, bytes int64) {
 	const limit = 50
 	if page == "last" {
@@ -86,7 +86,7 @@ func request(query string) *http.Request {
 	return &http.Request{Method: http.MethodGet, URL: &url.URL{Path: "/api/v1/tools", RawQuery: query}, Header: http.Header{}}
 }
 
-// A sink takes an answer and forgets its body.
+// A sink discards the body of an answer.
 type sink struct {
 	header http.Header
 	status int

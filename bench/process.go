@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// run runs palmares to its end and gives its output and how long it took.
+// run runs palmares to its end, and returns its output and how long it took.
 func (b *bench) run(args ...string) (string, time.Duration, error) {
 	var stderr bytes.Buffer
 	cmd := exec.CommandContext(b.ctx, b.binary, args...)
@@ -27,15 +27,15 @@ func (b *bench) run(args ...string) (string, time.Duration, error) {
 	return string(out), time.Since(start), nil
 }
 
-// A process is a server that was started and says where it is.
+// A process is a running server.
 type process struct {
 	cmd *exec.Cmd
 	url string
 	end chan error
 }
 
-// start runs a server, with its log in a file, until stop. It has said where it
-// listens when start comes back: the first word of its log that is a URL.
+// start starts a server, with its log in a file, and returns when it has logged where
+// it listens: the first word that is a URL.
 func (b *bench) start(name string, args ...string) (*process, error) {
 	log, err := os.CreateTemp(b.dir, "log-")
 	if err != nil {
@@ -51,11 +51,11 @@ func (b *bench) start(name string, args ...string) (*process, error) {
 	p := &process{cmd: cmd, end: make(chan error, 1)}
 	go func() { p.end <- cmd.Wait() }()
 	for {
-		said, err := os.ReadFile(log.Name())
+		text, err := os.ReadFile(log.Name())
 		if err != nil {
 			return nil, err
 		}
-		for _, word := range strings.Fields(string(said)) {
+		for _, word := range strings.Fields(string(text)) {
 			if strings.HasPrefix(word, "http://") {
 				p.url = strings.TrimSuffix(word, "/")
 				return p, nil
@@ -63,7 +63,7 @@ func (b *bench) start(name string, args ...string) (*process, error) {
 		}
 		select {
 		case err := <-p.end:
-			return nil, fmt.Errorf("%s did not start: %w: %s", name, err, said)
+			return nil, fmt.Errorf("%s did not start: %w: %s", name, err, text)
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
@@ -76,7 +76,7 @@ func (p *process) stop() error {
 	return <-p.end
 }
 
-// resident is the memory of a process, in bytes.
+// resident returns the memory of a process, in bytes.
 func (p *process) resident() (int64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
@@ -91,7 +91,7 @@ func (p *process) resident() (int64, error) {
 	return 0, errors.New("no VmRSS in /proc")
 }
 
-// get asks once and gives the answer with its body.
+// get sends one request and returns the response and its body.
 func get(url, key string) (*http.Response, []byte, error) {
 	req, err := http.NewRequest(http.MethodGet, url, nil)
 	if err != nil {

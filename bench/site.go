@@ -15,9 +15,8 @@ import (
 	"palmares/internal/snapshot"
 )
 
-// site prints what each kind of page weighs and costs: rendered anew, from the
-// cache of its version, and as the least that a handler could do with the same
-// bytes.
+// site prints the size and cost of each kind of page: rendered, from the cache of its
+// version, and from the simplest handler that sends the same bytes.
 func (b *bench) site() error {
 	handler, err := demoSite(b.ctx)
 	if err != nil {
@@ -31,10 +30,10 @@ func (b *bench) site() error {
 		page := &http.Request{Method: http.MethodGet, URL: &url.URL{Path: path}, Header: http.Header{}}
 		packed := page.Clone(b.ctx)
 		packed.Header.Set("Accept-Encoding", "br")
-		anew := page.Clone(b.ctx)
-		anew.URL.RawQuery = "x=1" // a page with parameters is not kept
+		uncached := page.Clone(b.ctx)
+		uncached.URL.RawQuery = "x=1" // a page with parameters is not cached
 		if path == "/docs" {
-			anew = page // it is, whatever the parameters
+			uncached = page // it is, whatever the parameters
 		}
 		var plain, small collector
 		handler.ServeHTTP(&plain, page)
@@ -49,9 +48,9 @@ func (b *bench) site() error {
 			w.WriteHeader(http.StatusOK)
 			_, _ = w.Write(plain.body)
 		})
-		fmt.Printf("  %-36s %6.1f kB, br %5.1f kB   rendered %7.1f µs   kept %5.1f µs   bare %5.1f µs\n", path,
+		fmt.Printf("  %-36s %6.1f kB, br %5.1f kB   rendered %7.1f µs   cached %5.1f µs   bare %5.1f µs\n", path,
 			float64(len(plain.body))/1000, float64(len(small.body))/1000,
-			microseconds(handler, anew), microseconds(handler, page), microseconds(bare, page))
+			microseconds(handler, uncached), microseconds(handler, page), microseconds(bare, page))
 	}
 	return nil
 }

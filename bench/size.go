@@ -10,7 +10,7 @@ import (
 	"palmares/internal/synthetic"
 )
 
-// size measures what many tools cost: to publish, to start with, to keep.
+// size measures what many tools cost: to publish, to start, and in memory.
 func (b *bench) size(tools int) error {
 	fmt.Printf("%d generated tools, SQLite:\n", tools)
 	lines, files := filepath.Join(b.dir, "lines"), filepath.Join(b.dir, "files")
@@ -47,7 +47,7 @@ func (b *bench) size(tools int) error {
 		return err
 	}
 	fmt.Printf("  %-32s %6.1f s (at most 3 s)\n", "serve until ready", time.Since(begin).Seconds())
-	for page := range 400 { // let it work before it is weighed
+	for page := range 400 { // let it work before its memory is measured
 		if _, _, err := get(fmt.Sprintf("%s/api/v1/tools?limit=200&page=%d", p.url, page+1), ""); err != nil {
 			return err
 		}

@@ -95,8 +95,8 @@ func median(x []float64) float64 {
 	return x[len(x)/2]
 }
 
-// serveBare is the least a Go server can do: the headers and the body of one
-// answer, taken once from the real server, sent to whoever asks.
+// serveBare is the simplest Go server: it sends the headers and the body of one
+// answer, taken once from the real server, to every request.
 func serveBare(ctx context.Context, target string) error {
 	url, key, _ := strings.Cut(target, "#")
 	resp, body, err := get(url, key)

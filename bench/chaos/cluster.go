@@ -24,15 +24,16 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // to count connections
 
 	"palmares/internal/account"
+	"palmares/internal/testkit"
 )
 
-// A cluster is three nodes and those who read from them.
+// A cluster is three nodes and the keys of their callers.
 type cluster struct {
 	binary, dir string
-	db          *database
+	db          *testkit.PostgresServer
 	nodes       []*node
-	keys        []string // of customers whom every node has seen
-	spare       []spare  // to be revoked, one in each fault
+	keys        []string // of customers; every node has seen them
+	spare       []spare  // to be revoked, one during each fault
 	published   int      // tools in the catalogue, another number each time
 	client      *http.Client
 }
@@ -45,87 +46,103 @@ type node struct {
 	url, ops string
 }
 
-// customers have a thousand requests a day each: enough of them that none runs out.
-const customers = 40
+const (
+	databaseName = "postgres"
+	// customers have a thousand requests a day each: enough of them that none runs out.
+	customers = 40
+	// startsIn is enough for three nodes and the migrations, on any machine.
+	startsIn = time.Minute
+	// spares are keys of one Pro account each, one for each fault and some more.
+	spares = 14
+)
 
-// startsIn is for three nodes and the tables, on any machine.
-const startsIn = time.Minute
-
-// spares are keys of one Pro account each, one for each fault and some more.
-const spares = 14
-
-func startCluster(ctx context.Context, binary, dir string, db *database, database string) (*cluster, error) {
-	direct := db.url(db.address())
-	c := &cluster{binary: binary, dir: dir, db: db, client: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 100}}}
-	environment := append(os.Environ(), "PALMARES_SECRET_KEY=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
-	for i := range customers {
-		email := fmt.Sprintf("%d@example.org", i)
-		plan := []string{"developer", "pro"}[i%2]
-		if out, err := exec.CommandContext(ctx, binary, "account", "create", email, "--plan", plan, "--database", direct).CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("account create: %w: %s", err, out)
-		}
-		key, err := exec.CommandContext(ctx, binary, "key", "create", email, "--name", "chaos", "--database", direct).Output()
-		if err != nil {
-			return nil, fmt.Errorf("key create: %w", err)
-		}
-		c.keys = append(c.keys, strings.TrimSpace(string(key)))
+func newCluster(binary, dir string, db *testkit.PostgresServer) *cluster {
+	return &cluster{
+		binary: binary, dir: dir, db: db,
+		client: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 100}},
 	}
-	for i := range spares {
-		email := fmt.Sprintf("spare%d@example.org", i)
-		if _, err := c.palmares(ctx, "account", "create", email, "--plan", "pro"); err != nil {
-			return nil, err
-		}
-		key, err := c.palmares(ctx, "key", "create", email, "--name", "spare")
-		if err != nil {
-			return nil, err
-		}
-		list, err := c.palmares(ctx, "key", "list", email)
-		if err != nil {
-			return nil, err
-		}
-		id, _, _ := strings.Cut(list, " ")
-		c.spare = append(c.spare, spare{id, key})
+}
+
+// start creates the accounts, and starts three nodes on a database until each has seen
+// every key.
+func (c *cluster) start(ctx context.Context, database string) error {
+	if err := c.createKeys(ctx); err != nil {
+		return err
 	}
 	for range 3 {
 		address, ops, err := twoPorts()
 		if err != nil {
-			return nil, errors.Join(err, c.stop())
+			return err
 		}
 		n := &node{url: "http://" + address, ops: "http://" + ops}
-		n.cmd = exec.Command(binary, "serve", "--database", database, "--listen", address, "--ops-listen", ops,
+		n.cmd = exec.Command(c.binary, "serve", "--database", database, "--listen", address, "--ops-listen", ops,
 			"--trusted-proxies", "127.0.0.0/8", "--drain", "0s")
-		n.cmd.Env = environment
+		n.cmd.Env = append(os.Environ(), "PALMARES_SECRET_KEY=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
 		if err := n.cmd.Start(); err != nil {
-			return nil, errors.Join(err, c.stop())
+			return err
 		}
 		c.nodes = append(c.nodes, n)
+	}
+	all := slices.Clone(c.keys)
+	for _, s := range c.spare {
+		all = append(all, s.key)
 	}
 	started := time.Now()
 	for _, n := range c.nodes {
 		for !c.isWell(ctx, n) {
 			if ctx.Err() != nil || time.Since(started) > startsIn {
-				return nil, errors.Join(ctx.Err(), fmt.Errorf("a node does not serve after %s", startsIn), c.stop())
+				return errors.Join(ctx.Err(), fmt.Errorf("a node does not serve after %s", startsIn))
 			}
 			<-time.After(50 * time.Millisecond)
 		}
-		all := slices.Clone(c.keys)
-		for _, s := range c.spare {
-			all = append(all, s.key)
-		}
-		for _, key := range all { // now every node has seen it
+		for _, key := range all {
 			if _, status, err := c.ask(ctx, n, "/api/v1/openapi.json", key); err != nil || status != 200 {
-				return nil, errors.Join(err, fmt.Errorf("a key was answered %d", status), c.stop())
+				return errors.Join(err, fmt.Errorf("a key was answered %d", status))
 			}
 		}
 	}
-	return c, nil
+	return nil
 }
 
-// palmares runs a command beside the proxy.
+func (c *cluster) createKeys(ctx context.Context) error {
+	for i := range customers {
+		key, _, err := c.createKey(ctx, fmt.Sprintf("%d@example.org", i), []string{"developer", "pro"}[i%2])
+		if err != nil {
+			return err
+		}
+		c.keys = append(c.keys, key)
+	}
+	for i := range spares {
+		key, id, err := c.createKey(ctx, fmt.Sprintf("spare%d@example.org", i), "pro")
+		if err != nil {
+			return err
+		}
+		c.spare = append(c.spare, spare{id, key})
+	}
+	return nil
+}
+
+// createKey creates an account with a key.
+func (c *cluster) createKey(ctx context.Context, email, plan string) (key, id string, err error) {
+	if _, err := c.palmares(ctx, "account", "create", email, "--plan", plan); err != nil {
+		return "", "", err
+	}
+	if key, err = c.palmares(ctx, "key", "create", email, "--name", "chaos"); err != nil {
+		return "", "", err
+	}
+	list, err := c.palmares(ctx, "key", "list", email)
+	id, _, _ = strings.Cut(list, " ")
+	return key, id, err
+}
+
+// palmares runs a command on the database, not through the proxy.
 func (c *cluster) palmares(ctx context.Context, args ...string) (string, error) {
-	out, err := exec.CommandContext(ctx, c.binary, append(args, "--database", c.db.url(c.db.address()))...).CombinedOutput()
+	var stderr strings.Builder
+	cmd := exec.CommandContext(ctx, c.binary, append(args, "--database", c.db.URL(databaseName))...)
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("palmares %s: %w: %s", args[0], err, out)
+		return "", fmt.Errorf("palmares %s: %w: %s", args[0], err, stderr.String())
 	}
 	return strings.TrimSpace(string(out)), nil
 }
@@ -153,7 +170,7 @@ func (c *cluster) stop() error {
 	return err
 }
 
-// ask gives how long an answer took, and its status.
+// ask returns how long an answer took, and its status.
 func (c *cluster) ask(ctx context.Context, n *node, path, key string) (time.Duration, int, error) {
 	req, err := http.NewRequestWithContext(ctx, "GET", n.url+path, nil)
 	if err != nil {
@@ -161,7 +178,7 @@ func (c *cluster) ask(ctx context.Context, n *node, path, key string) (time.Dura
 	}
 	if key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
-	} else { // another stranger each time
+	} else { // another anonymous caller each time
 		req.Header.Set("X-Forwarded-For", fmt.Sprintf("198.%d.%d.%d", 18+mrand.IntN(2), mrand.IntN(256), mrand.IntN(256)))
 	}
 	begin := time.Now()
@@ -174,7 +191,7 @@ func (c *cluster) ask(ctx context.Context, n *node, path, key string) (time.Dura
 	return time.Since(begin), resp.StatusCode, err
 }
 
-// figure reads a metric of a node; -1 for none.
+// figure returns a metric of a node, -1 if it has none.
 func (c *cluster) figure(ctx context.Context, n *node, name string) float64 {
 	req, err := http.NewRequestWithContext(ctx, "GET", n.ops+"/metrics", nil)
 	if err != nil {
@@ -195,8 +212,8 @@ func (c *cluster) figure(ctx context.Context, n *node, name string) float64 {
 	return -1
 }
 
-// isWell tells whether a node reaches the database, counts with the others and
-// knows who is unknown.
+// isWell reports whether a node reaches the database, counts with the others and
+// refuses unknown keys.
 func (c *cluster) isWell(ctx context.Context, n *node) bool {
 	if c.figure(ctx, n, "palmares_database_up") != 1 || c.figure(ctx, n, "palmares_quota_alone") != 0 {
 		return false
@@ -205,7 +222,7 @@ func (c *cluster) isWell(ctx context.Context, n *node) bool {
 	return err == nil && status == http.StatusUnauthorized
 }
 
-// waits are what one kind of callers met with.
+// waits are what one kind of callers experienced.
 type waits struct {
 	mu              sync.Mutex
 	asked, answered int
@@ -227,17 +244,17 @@ func (w *waits) note(took time.Duration, status int, good bool) {
 	w.worst = max(w.worst, took)
 }
 
-// A result is what a fault did.
+// A result is the effect of a fault.
 type result struct {
 	reads, strangers waits
 	unknown          string // how unknown keys were answered
-	// How long it took until all nodes knew; never for more than recoversIn.
+	// How long it took until all nodes knew; never after recoversIn.
 	recovered, revoked, published time.Duration
 }
 
 const never = time.Hour
 
-// broken lists the promises that were not kept.
+// broken lists the promises that were broken.
 func (r *result) broken(f fault) (list []error) {
 	is := func(broken bool, format string, args ...any) {
 		if broken {
@@ -257,14 +274,15 @@ func (r *result) broken(f fault) (list []error) {
 	return list
 }
 
-// A weight is what nodes hold.
+// A weight is what all nodes together hold.
 type weight struct{ goroutines, connections int }
 
 func (w weight) String() string {
 	return fmt.Sprintf("%d goroutines, %d connections", w.goroutines, w.connections)
 }
 
-// more tells what is left over: a few goroutines serve connections of callers.
+// more returns an error if something is left over. A few goroutines serve callers'
+// connections.
 func (w weight) more(before weight) error {
 	if w.goroutines > before.goroutines+100 || w.connections > 3*perNode {
 		return fmt.Errorf("something is left over: %s before, %s after; want %d connections at most", before, w, 3*perNode)
@@ -272,17 +290,17 @@ func (w weight) more(before weight) error {
 	return nil
 }
 
-// perNode is how many connections a node may have.
+// perNode is how many connections to the database a node may have.
 const perNode = 13
 
-// weigh sees what is left when callers are gone and what was given up has ended.
+// weigh measures what is left when callers are gone and what was abandoned has ended.
 func (c *cluster) weigh(ctx context.Context) (w weight, err error) {
 	c.client.CloseIdleConnections()
-	<-time.After(16 * time.Second) // the driver takes up to 15 to end a connection that it gave up
+	<-time.After(16 * time.Second) // the driver takes up to 15 to end a connection that it abandoned
 	for _, n := range c.nodes {
 		w.goroutines += int(c.figure(ctx, n, "go_goroutines"))
 	}
-	db, err := sql.Open("pgx", c.db.url(c.db.address()))
+	db, err := sql.Open("pgx", c.db.URL(databaseName))
 	if err != nil {
 		return w, err
 	}
@@ -291,7 +309,8 @@ func (c *cluster) weigh(ctx context.Context) (w weight, err error) {
 	return w, err
 }
 
-// change revokes a key and publishes a catalogue, and gives how each is seen.
+// change revokes a key and publishes a catalogue. The functions it returns report
+// whether every node knows.
 func (c *cluster) change(ctx context.Context) (isRevoked, isPublished func() bool, err error) {
 	s := c.spare[0]
 	c.spare = c.spare[1:]
@@ -318,7 +337,7 @@ func (c *cluster) change(ctx context.Context) (isRevoked, isPublished func() boo
 		}), nil
 }
 
-// until gives how long after begin something was so.
+// until returns how long after begin a condition became true.
 func until(ctx context.Context, begin time.Time, is func() bool) time.Duration {
 	for ctx.Err() == nil && time.Since(begin) < recoversIn+lasts {
 		if is() {
@@ -329,28 +348,10 @@ func until(ctx context.Context, begin time.Time, is func() bool) time.Duration {
 	return never
 }
 
-// suffer lets a fault happen while callers read, and waits for its end.
+// suffer lets a fault happen while callers read, and waits until all is well again.
 func (c *cluster) suffer(ctx context.Context, f fault) (*result, error) {
 	r := &result{}
-	reading, stop := context.WithCancel(ctx)
-	var readers sync.WaitGroup
-	reader := func(of *waits, pause time.Duration, key func() string, good func(status int) bool) {
-		readers.Go(func() {
-			for reading.Err() == nil {
-				took, status, err := c.ask(ctx, c.nodes[mrand.IntN(len(c.nodes))], "/api/v1/stats", key())
-				of.note(took, status, err == nil && good(status))
-				<-time.After(pause)
-			}
-		})
-	}
-	is200 := func(status int) bool { return status == http.StatusOK }
-	for range 4 {
-		reader(&r.reads, 10*time.Millisecond, func() string { return c.keys[mrand.IntN(len(c.keys))] }, is200)
-		reader(&r.reads, 10*time.Millisecond, func() string { return "" }, is200)
-	}
-	reader(&r.strangers, 20*time.Millisecond, func() string { return account.NewKey(rand.Reader) },
-		func(status int) bool { return status == http.StatusUnauthorized })
-
+	stopReading := c.read(ctx, r)
 	err := f.begin(ctx)
 	begun := time.Now()
 	isRevoked, isPublished, changeErr := c.change(ctx)
@@ -372,8 +373,32 @@ func (c *cluster) suffer(ctx context.Context, f fault) (*result, error) {
 		return !slices.ContainsFunc(c.nodes, func(n *node) bool { return !c.isWell(ctx, n) })
 	})
 	seeing.Wait()
-	stop()
-	readers.Wait()
+	stopReading()
 	r.unknown = fmt.Sprintf("%d × 401, %d × 503", r.strangers.statuses[401], r.strangers.statuses[503])
 	return r, errors.Join(err, ctx.Err())
+}
+
+// read lets known and unknown callers read from random nodes until stop is called,
+// which waits for the last answer.
+func (c *cluster) read(ctx context.Context, r *result) (stop func()) {
+	reading, cancel := context.WithCancel(ctx)
+	var readers sync.WaitGroup
+	reader := func(of *waits, pause time.Duration, key func() string, good int) {
+		readers.Go(func() {
+			for reading.Err() == nil {
+				took, status, err := c.ask(ctx, c.nodes[mrand.IntN(len(c.nodes))], "/api/v1/stats", key())
+				of.note(took, status, err == nil && status == good)
+				<-time.After(pause)
+			}
+		})
+	}
+	for range 4 {
+		reader(&r.reads, 10*time.Millisecond, func() string { return c.keys[mrand.IntN(len(c.keys))] }, http.StatusOK)
+		reader(&r.reads, 10*time.Millisecond, func() string { return "" }, http.StatusOK)
+	}
+	reader(&r.strangers, 20*time.Millisecond, func() string { return account.NewKey(rand.Reader) }, http.StatusUnauthorized)
+	return func() {
+		cancel()
+		readers.Wait()
+	}
 }

@@ -1,6 +1,6 @@
-// Command chaos breaks the way between three nodes and their PostgreSQL, in every
-// way that it breaks in practice, while callers read, and prints for each fault which
-// share of the reads was answered, how long the slowest waited, and how long after the
+// Command chaos breaks the connection between three nodes and their PostgreSQL in every
+// way in which it breaks in production, while callers read. For each fault it prints the
+// share of reads that were answered, how long the slowest waited, and how long after the
 // end of the fault everything was as before. During each fault a key is revoked and a
 // catalogue published, and it prints how long after that the last node knew.
 //
@@ -26,6 +26,8 @@ import (
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/rs/zerolog"
+
+	"palmares/internal/testkit"
 )
 
 const (
@@ -35,8 +37,7 @@ const (
 	mayWait    = 250 * time.Millisecond
 	mayRecover = 2 * time.Second
 	mayRevoke  = 5 * time.Second // where the database is reached
-	// allowance is for callers, nodes, proxy and database that share one machine: what
-	// they wait for the processor is not the nodes' doing.
+	// allowance is for the processor, which callers, nodes, proxy and database share.
 	allowance = 150 * time.Millisecond
 )
 
@@ -52,13 +53,13 @@ func main() {
 	}
 }
 
-// A fault is what goes wrong, and how it ends.
+// A fault is something that goes wrong, and how it ends.
 type fault struct {
 	name  string
 	begin func(context.Context) error
 	end   func(context.Context) error
-	brief bool // it is over when begin is
-	near  bool // the database is reached: a revocation is not to wait for its end
+	brief bool // it is over when begin returns
+	near  bool // the database stays reachable: a revocation must not wait for the end
 }
 
 func run(ctx context.Context, binary string) (err error) {
@@ -71,25 +72,30 @@ func run(ctx context.Context, binary string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	db, err := newDatabase(ctx, dir)
+	db, err := testkit.StartPostgres(testkit.PostgresOptions{TCP: true, Durable: true})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.stop(context.WithoutCancel(ctx), "immediate")) }()
-	proxy := toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), "postgres", "127.0.0.1:0", db.address())
+	defer func() { err = errors.Join(err, db.Stop()) }()
+	proxy := toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), "postgres", "127.0.0.1:0", db.Address())
 	if err := proxy.Start(); err != nil {
 		return err
 	}
 	defer proxy.Stop()
-
-	cluster, err := startCluster(ctx, binary, dir, db, db.url(proxy.Listen))
-	if err != nil {
+	c := newCluster(binary, dir, db)
+	defer func() { err = errors.Join(err, c.stop()) }()
+	if err := c.start(ctx, "postgres://postgres@"+proxy.Listen+"/"+databaseName); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, cluster.stop()) }()
+	return c.sufferAll(ctx, faults(proxy, db))
+}
 
-	toxic := func(kind, attributes string) fault {
+// faults lists everything that happens to the connection between nodes and database.
+func faults(proxy *toxiproxy.Proxy, db *testkit.PostgresServer) []fault {
+	nothing := func(context.Context) error { return nil }
+	toxic := func(name, kind, attributes string) fault {
 		return fault{
+			name: name,
 			begin: func(context.Context) error {
 				_, err := proxy.Toxics.AddToxicJson(strings.NewReader(fmt.Sprintf(`{"name":"fault","type":%q,"stream":"upstream","attributes":%s}`, kind, attributes)))
 				return err
@@ -97,38 +103,41 @@ func run(ctx context.Context, binary string) (err error) {
 			end: func(ctx context.Context) error { return proxy.Toxics.RemoveToxic(ctx, "fault") },
 		}
 	}
-	nothing := func(context.Context) error { return nil }
-	named := func(name string, f fault) fault { f.name = name; return f }
-	late := func(ms int) fault {
-		f := toxic("latency", fmt.Sprintf(`{"latency":%d}`, ms))
-		f.name, f.near = fmt.Sprintf("slow, %d ms", ms), true
+	slow := func(ms int) fault {
+		f := toxic(fmt.Sprintf("slow, %d ms", ms), "latency", fmt.Sprintf(`{"latency":%d}`, ms))
+		f.near = true
 		return f
 	}
-	faults := []fault{
+	return []fault{
 		{name: "none", begin: nothing, end: nothing, near: true},
-		late(100), late(150), late(300), late(600),
+		slow(100), slow(150), slow(300), slow(600),
 		{name: "refused", begin: func(context.Context) error { proxy.Stop(); return nil }, end: func(context.Context) error { return proxy.Start() }},
-		named("black hole", toxic("timeout", `{"timeout":0}`)),
-		named("slow, 1 s", toxic("latency", `{"latency":1000}`)),
-		named("reset in mid-query", toxic("reset_peer", `{"timeout":0}`)),
-		{name: "restart", begin: db.restart, end: nothing, brief: true},
-		{name: "fail-over", begin: func(ctx context.Context) error {
+		toxic("black hole", "timeout", `{"timeout":0}`),
+		toxic("slow, 1 s", "latency", `{"latency":1000}`),
+		toxic("reset in mid-query", "reset_peer", `{"timeout":0}`),
+		{name: "restart", begin: func(context.Context) error { return db.Restart() }, end: nothing, brief: true},
+		{name: "failover", begin: func(context.Context) error {
 			proxy.Stop()
-			return db.move(ctx)
+			return db.Move()
 		}, end: func(context.Context) error {
-			proxy.Upstream = db.address()
+			proxy.Upstream = db.Address()
 			return proxy.Start()
 		}},
 	}
+}
+
+// sufferAll lets one fault happen after the other and prints a line for each. It
+// returns the promises that were broken.
+func (c *cluster) sufferAll(ctx context.Context, faults []fault) error {
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(out, "fault\treads\tanswered\tworst wait\tunknown keys\tworst wait\trecovered after\trevoked after\tpublished after\t")
-	before, err := cluster.weigh(ctx)
+	before, err := c.weigh(ctx)
 	if err != nil {
 		return err
 	}
 	var broken []error
 	for _, f := range faults {
-		r, err := cluster.suffer(ctx, f)
+		r, err := c.suffer(ctx, f)
 		if err != nil {
 			return errors.Join(fmt.Errorf("%s: %w", f.name, err), out.Flush())
 		}
@@ -136,7 +145,7 @@ func run(ctx context.Context, binary string) (err error) {
 			r.reads.worst.Milliseconds(), r.unknown, r.strangers.worst.Milliseconds(), r.recovered.Milliseconds(), r.revoked.Milliseconds(), r.published.Milliseconds())
 		broken = append(broken, r.broken(f)...)
 	}
-	after, err := cluster.weigh(ctx)
+	after, err := c.weigh(ctx)
 	if err != nil {
 		return err
 	}

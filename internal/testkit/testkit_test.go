@@ -110,3 +110,31 @@ func TestAClockShowsWhatItWasSetTo(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestAServerKeepsItsDataWhenItRestartsAndMoves(t *testing.T) {
+	server, err := StartPostgres(PostgresOptions{TCP: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	first := server.Address()
+	if err := server.Exec(t.Context(), "CREATE DATABASE here"); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Restart(); err != nil || server.Address() != first {
+		t.Fatalf("restarted at %s, %v; want %s", server.Address(), err, first)
+	}
+	if err := connect(t, server.URL("here")).Ping(); err != nil {
+		t.Error(err)
+	}
+	if err := server.Move(); err != nil || server.Address() == first {
+		t.Fatalf("moved to %s, %v; was at %s", server.Address(), err, first)
+	}
+	if err := connect(t, server.URL("here")).Ping(); err != nil {
+		t.Error(err)
+	}
+}
