@@ -1,0 +1,145 @@
+package picture
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"path"
+	"slices"
+	"strings"
+)
+
+// format is one of the four formats the site serves.
+type format struct {
+	name        string
+	ext         string
+	contentType string
+	endings     []string // of file names
+	parse       func(file []byte, lim limits) (*parsed, error)
+	decode      func(file []byte) (image.Image, error)
+}
+
+var (
+	pngFormat  = &format{"PNG", "png", "image/png", []string{".png"}, parsePNG, decodePNG}
+	jpegFormat = &format{"JPEG", "jpg", "image/jpeg", []string{".jpg", ".jpeg", ".jpe", ".jfif"}, parseJPEG, decodeJPEG}
+	webpFormat = &format{"WebP", "webp", "image/webp", []string{".webp"}, parseWebP, decodeWebP}
+	gifFormat  = &format{"GIF", "gif", "image/gif", []string{".gif"}, parseGIF, decodeGIF}
+)
+
+const saveAs = "save it as JPEG, PNG or WebP"
+
+// refused lists what people put into a folder of pictures by mistake, by the bytes it
+// starts with.
+var refused = []struct{ start, what string }{
+	{"BM", "a BMP picture"},
+	{"II*\x00", "a TIFF picture"},
+	{"MM\x00*", "a TIFF picture"},
+	{"II+\x00", "a TIFF picture"},
+	{"MM\x00+", "a TIFF picture"},
+	{"\x00\x00\x01\x00", "an icon file (ICO)"},
+	{"\x00\x00\x02\x00", "a cursor file (CUR)"},
+	{"8BPS", "a Photoshop document (PSD)"},
+	{"\xff\x0a", "a JPEG XL picture"},
+	{"\x00\x00\x00\x0cJXL ", "a JPEG XL picture"},
+	{"\x00\x00\x00\x0cjP  ", "a JPEG 2000 picture"},
+	{"%PDF-", "a PDF document"},
+	{"%!PS", "a PostScript document"},
+	{"PK\x03\x04", "a ZIP archive or an office document"},
+	{"\x1aE\xdf\xa3", "a video"},
+}
+
+// formatOf goes by content. The name only helps to say what a file is that is not
+// accepted anyway.
+func formatOf(name string, file []byte) (*format, error) {
+	starts := func(s string) bool { return bytes.HasPrefix(file, []byte(s)) }
+	switch {
+	case starts(pngSignature):
+		return pngFormat, nil
+	case starts("\xff\xd8"):
+		return jpegFormat, nil
+	case starts("RIFF") && len(file) >= 12 && string(file[8:12]) == "WEBP":
+		return webpFormat, nil
+	case starts("GIF87a"), starts("GIF89a"):
+		return gifFormat, nil
+	case starts("version https://git-lfs"):
+		return nil, errors.New("this is a Git LFS pointer, not the picture; run `git lfs pull` and try again")
+	case isSVG(name, file):
+		return nil, errors.New("this is an SVG picture, which is not accepted because SVG can carry script; export it as PNG")
+	case isHTML(file):
+		return nil, errors.New("this is an HTML page, not a picture; download the picture itself")
+	}
+	if what := container(file); what != "" {
+		return nil, fmt.Errorf("this is %s, which is not accepted; %s", what, saveAs)
+	}
+	for _, r := range refused {
+		if starts(r.start) {
+			return nil, fmt.Errorf("this is %s, which is not accepted; %s", r.what, saveAs)
+		}
+	}
+	return nil, fmt.Errorf("this is not a picture in a known format; %s", saveAs)
+}
+
+// container names the ISO media files: pictures of recent phones, and videos.
+func container(file []byte) string {
+	if len(file) < 12 || string(file[4:8]) != "ftyp" {
+		return ""
+	}
+	// The major brand, a version, then compatible brands. AVIF files may have the
+	// general brand mif1 first.
+	brands := string(file[8:min(len(file), 64)])
+	switch {
+	case strings.Contains(brands, "avif"), strings.Contains(brands, "avis"):
+		return "an AVIF picture"
+	case strings.Contains(brands, "heic"), strings.Contains(brands, "heix"), strings.Contains(brands, "hevc"),
+		strings.Contains(brands, "mif1"), strings.Contains(brands, "msf1"):
+		return "an HEIC picture"
+	}
+	return "a video"
+}
+
+// isSVG goes by the first element, and by the name for what is compressed.
+func isSVG(name string, file []byte) bool {
+	ending := strings.ToLower(path.Ext(name))
+	return firstElement(file) == "svg" || ending == ".svg" || ending == ".svgz"
+}
+
+func isHTML(file []byte) bool { return firstElement(file) == "html" }
+
+func firstElement(file []byte) string {
+	text := opening(file)
+	if !strings.HasPrefix(text, "<") {
+		return ""
+	}
+	svg, html := strings.Index(text, "<svg"), strings.Index(text, "<html")
+	switch {
+	case strings.HasPrefix(text, "<!doctype html"), html >= 0 && (svg < 0 || html < svg):
+		return "html"
+	case svg >= 0, strings.HasPrefix(text, "<!doctype svg"):
+		return "svg"
+	}
+	return ""
+}
+
+// opening returns the start of a text file in lower case, also when it is UTF-16.
+func opening(file []byte) string {
+	text := string(file[:min(len(file), 4096)])
+	text = strings.ReplaceAll(text, "\x00", "")
+	for _, mark := range []string{"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff"} {
+		text = strings.TrimPrefix(text, mark)
+	}
+	return strings.ToLower(strings.TrimSpace(text))
+}
+
+// nameWarning compares the name with what the file is. The picture is served by its
+// content, so nothing breaks; but other programs go by the name.
+func nameWarning(f *format, name string) []string {
+	ending := path.Ext(name)
+	if slices.Contains(f.endings, strings.ToLower(ending)) {
+		return nil
+	}
+	if ending == "" {
+		return []string{fmt.Sprintf("this is a %s picture, but its name has no ending; add .%s", f.name, f.ext)}
+	}
+	return []string{fmt.Sprintf("this is a %s picture, but its name ends in %s; rename it to end in .%s", f.name, ending, f.ext)}
+}

@@ -1,0 +1,175 @@
+// Package picture turns a file of a content folder's images/ into what the site
+// serves: the same picture without what its author did not mean to publish, and
+// smaller versions of it.
+//
+// A browser reads only a few parts of a picture file. Inspect copies those parts
+// and nothing else, so EXIF and GPS data, XMP, comments, thumbnails and whatever
+// follows the end of the picture disappear because they were never copied, and
+// the compressed pixels stay byte for byte what they were. There is one exception:
+// a JPEG that its EXIF data turns is turned here and encoded again, because the
+// EXIF data that says so is removed.
+//
+// What is served is what was checked: sizes are read from the copied header
+// before memory is allocated for pixels, then the copy is decoded to the end. So
+// every file that passes is complete, and no file can claim more than the limits
+// below.
+//
+// The same bytes give the same result on every machine, which is why scaling uses
+// integers only: floating-point results may differ between processors. A result
+// is stored by its hash; inspecting a result again changes nothing.
+package picture
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+)
+
+// Limits of a file. Memory needed while one picture is decoded is at most about
+// 16 bytes per pixel, 400 MB, for the worst kind of file (a progressive JPEG
+// without chroma subsampling); an ordinary JPEG of 1600 × 1200 needs 3 MB.
+const (
+	MaxBytes  = 10 << 20
+	MaxPixels = 24_000_000
+)
+
+type limits struct {
+	bytes  int
+	pixels int
+	// All frames of an animation together. Browsers decode each frame anew, so many
+	// large frames cost readers what one huge picture would.
+	framePixels int
+}
+
+var published = limits{bytes: MaxBytes, pixels: MaxPixels, framePixels: 10 * MaxPixels}
+
+// File is a picture file as it is stored and served.
+type File struct {
+	Bytes         []byte
+	Hash          string // SHA-256 of Bytes in lower-case hexadecimal
+	Ext           string // png, jpg, webp or gif
+	ContentType   string
+	Width, Height int
+}
+
+func newFile(f *format, content []byte, width, height int) File {
+	sum := sha256.Sum256(content)
+	return File{
+		Bytes: content, Hash: hex.EncodeToString(sum[:]),
+		Ext: f.ext, ContentType: f.contentType,
+		Width: width, Height: height,
+	}
+}
+
+// Picture is a file that passed Inspect. It keeps the decoded pixels for Variants,
+// so a caller that inspects many pictures calls Variants or Release on each before
+// the next. A Picture must not be used by several goroutines at once.
+type Picture struct {
+	File
+	Animated bool
+
+	format *format
+	colour colour
+	pixels image.Image // nil once used, or when the file was known
+}
+
+// colour is how the numbers of a picture become colours. Variants are encoded from
+// those numbers, so they need the same description.
+type colour struct {
+	profile   []byte // ICC profile, nil for sRGB
+	pngChunks []byte // the chunks of a PNG that describe colour, profile included
+	pngOnly   bool   // those chunks say what a JPEG cannot
+}
+
+// parsed is what the structure of a file says, before any pixel is decoded.
+type parsed struct {
+	bytes         []byte // the parts a browser needs
+	width, height int
+	colour        colour
+	orientation   int // EXIF, 1 to 8; 0 and 1 are upright
+	animated      bool
+	warnings      []string
+}
+
+// Inspect checks the file and returns it as the site serves it. The error is one
+// sentence for the person who put the file there, without the file's name; so are
+// the warnings, which stop nothing.
+//
+// known reports whether a picture with this hash passed Inspect before; such a
+// picture is not decoded again. It may be nil.
+func Inspect(name string, file []byte, known func(hash string) bool) (*Picture, []string, error) {
+	return inspect(published, name, file, known)
+}
+
+func inspect(lim limits, name string, file []byte, known func(hash string) bool) (*Picture, []string, error) {
+	if len(file) == 0 {
+		return nil, nil, errors.New("the file is empty; export or copy the picture again")
+	}
+	if len(file) > lim.bytes {
+		return nil, nil, tooManyBytes(len(file), lim)
+	}
+	f, err := formatOf(name, file)
+	if err != nil {
+		return nil, nil, err
+	}
+	in, err := f.parse(file, lim)
+	if err != nil {
+		return nil, nil, err
+	}
+	warnings := append(nameWarning(f, name), in.warnings...)
+	if f == jpegFormat && in.orientation > 1 {
+		if err := turnJPEG(in); err != nil {
+			return nil, warnings, err
+		}
+	}
+	if len(in.bytes) > lim.bytes {
+		return nil, warnings, tooManyBytes(len(in.bytes), lim)
+	}
+	p := &Picture{
+		File:     newFile(f, in.bytes, in.width, in.height),
+		Animated: in.animated, format: f, colour: in.colour,
+	}
+	if turned := f == jpegFormat && in.orientation > 1; turned || known != nil && known(p.Hash) {
+		return p, warnings, nil // decoded just now, or before
+	}
+	if p.pixels, err = f.decode(p.Bytes); err != nil {
+		return nil, warnings, damaged(err)
+	}
+	if p.Animated {
+		p.Release()
+	}
+	return p, warnings, nil
+}
+
+// Release frees the decoded pixels of a picture whose variants are not needed.
+func (p *Picture) Release() { p.pixels = nil }
+
+func tooManyBytes(n int, lim limits) error {
+	return fmt.Errorf("the picture takes %.1f MiB, and at most %g MiB are allowed; scale it down or save it with stronger compression",
+		float64(n)/(1<<20), float64(lim.bytes)/(1<<20))
+}
+
+// check is called with the size from a header, before memory is allocated.
+func (lim limits) check(width, height int) error {
+	if width <= 0 || height <= 0 {
+		return errors.New("the picture has no pixels; save it again in an image editor")
+	}
+	if width > lim.pixels/height {
+		return fmt.Errorf("the picture is %d × %d pixels, and at most %g megapixels are allowed; scale it down (a page needs at most 1600 pixels in width)",
+			width, height, float64(lim.pixels)/1e6)
+	}
+	return nil
+}
+
+var errCutOff = errors.New("the picture ends too early; it was probably not copied or downloaded completely, so copy it again")
+
+// damaged is the sentence for an error of a decoder.
+func damaged(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return errCutOff
+	}
+	return fmt.Errorf("the picture is damaged (%v); open it in an image editor and save it again", err)
+}

@@ -1,0 +1,177 @@
+package picture
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"image"
+	"image/png"
+	"io"
+)
+
+const (
+	pngSignature = "\x89PNG\r\n\x1a\n"
+	pngHeaderEnd = len(pngSignature) + 12 + 13 // after IHDR
+
+	// Real profiles take a few kilobytes, those of printers a few hundred. A profile is
+	// compressed a thousandfold at most, so a 10 kB chunk could claim 10 MB.
+	maxProfile = 4 << 20
+
+	// A deflate stream cannot expand further than this.
+	maxDeflateRatio = 1032
+)
+
+func decodePNG(file []byte) (image.Image, error) { return png.Decode(bytes.NewReader(file)) }
+
+// pngCopy walks the chunks of a PNG and copies the ones that matter.
+type pngCopy struct {
+	parsed
+	lim      limits
+	seen     map[string]bool
+	rowBytes int // of decompressed data
+	data     int // bytes of compressed data
+}
+
+func parsePNG(file []byte, lim limits) (*parsed, error) {
+	c := &pngCopy{lim: lim, seen: map[string]bool{}}
+	c.bytes = append(make([]byte, 0, len(file)), pngSignature...)
+	for rest := file[len(pngSignature):]; !c.seen["IEND"]; {
+		if len(rest) < 12 {
+			return nil, errCutOff
+		}
+		n := binary.BigEndian.Uint32(rest)
+		if uint64(n)+12 > uint64(len(rest)) {
+			return nil, errCutOff
+		}
+		chunk := rest[:n+12]
+		rest = rest[n+12:]
+		if err := c.chunk(string(chunk[4:8]), chunk[8:8+n], chunk); err != nil {
+			return nil, err
+		}
+	}
+	if c.data*maxDeflateRatio < (c.rowBytes+1)*c.height {
+		return nil, errCutOff
+	}
+	c.colour.pngOnly = !c.seen["iCCP"] && !c.seen["sRGB"] && len(c.colour.pngChunks) > 0 || c.seen["cICP"]
+	return &c.parsed, nil
+}
+
+func (c *pngCopy) chunk(kind string, body, whole []byte) error {
+	if kind != "IHDR" && !c.seen["IHDR"] {
+		return damaged(errors.New("PNG without a header"))
+	}
+	repeated := c.seen[kind]
+	c.seen[kind] = true
+	switch kind {
+	case "IHDR":
+		if err := c.header(body, repeated); err != nil {
+			return err
+		}
+	case "IDAT":
+		c.data += len(body)
+	case "PLTE", "tRNS", "IEND":
+	case "acTL":
+		return animationRefused("PNG")
+	case "eXIf":
+		if orientationOf(body) > 1 && !repeated {
+			c.warnings = append(c.warnings, turned)
+		}
+		return nil
+	case "iCCP", "sRGB", "gAMA", "cHRM", "cICP":
+		if repeated || c.seen["IDAT"] {
+			return nil
+		}
+		if kind == "iCCP" && !c.readProfile(body) {
+			return nil
+		}
+		c.colour.pngChunks = append(c.colour.pngChunks, whole...)
+	default:
+		if kind[0]&0x20 == 0 {
+			return damaged(errors.New("a part that only some programs understand"))
+		}
+		return nil
+	}
+	c.bytes = append(c.bytes, whole...)
+	return nil
+}
+
+func (c *pngCopy) header(body []byte, repeated bool) error {
+	if len(body) != 13 || repeated {
+		return damaged(errors.New("wrong PNG header"))
+	}
+	width, height := binary.BigEndian.Uint32(body), binary.BigEndian.Uint32(body[4:])
+	if width > 1<<31-1 || height > 1<<31-1 {
+		return damaged(errors.New("wrong PNG header"))
+	}
+	c.width, c.height = int(width), int(height)
+	if err := c.lim.check(c.width, c.height); err != nil {
+		return err
+	}
+	samples := 1 // per pixel
+	switch body[9] {
+	case 2:
+		samples = 3
+	case 4:
+		samples = 2
+	case 6:
+		samples = 4
+	}
+	c.rowBytes = c.width * samples * int(body[8]) / 8
+	return nil
+}
+
+// readProfile reports whether the profile can be decompressed, and keeps it for JPEG
+// variants. A browser would ignore one that cannot.
+func (c *pngCopy) readProfile(body []byte) bool {
+	name, compressed, found := bytes.Cut(body, []byte{0})
+	if found && len(name) < 80 && len(compressed) > 1 {
+		z, err := zlib.NewReader(bytes.NewReader(compressed[1:]))
+		if err == nil {
+			profile, err := io.ReadAll(io.LimitReader(z, maxProfile+1))
+			if err == nil && len(profile) <= maxProfile {
+				c.colour.profile = profile
+				return true
+			}
+		}
+	}
+	delete(c.seen, "iCCP")
+	c.warnings = append(c.warnings, "the colour profile is damaged or too large and was removed; check the colours, or save the picture with an sRGB profile")
+	return false
+}
+
+// animationRefused is the sentence for animated PNG and WebP files. The decoders read
+// the first frame at most, so the others cannot be checked; serving only the first
+// would silently lose the animation.
+func animationRefused(format string) error {
+	return errors.New("this " + format + " is animated, and only GIF may be animated; save it as an animated GIF, or as a still picture")
+}
+
+// encodePNG writes the chunks that describe colour right after the header.
+func encodePNG(img image.Image, colourChunks []byte) ([]byte, error) {
+	var encoded bytes.Buffer
+	if err := png.Encode(&encoded, img); err != nil {
+		return nil, err
+	}
+	b := encoded.Bytes()
+	if len(colourChunks) == 0 {
+		return b, nil
+	}
+	out := make([]byte, 0, len(b)+len(colourChunks))
+	out = append(out, b[:pngHeaderEnd]...)
+	out = append(out, colourChunks...)
+	return append(out, b[pngHeaderEnd:]...), nil
+}
+
+// profileChunk returns an ICC profile as a chunk of a PNG.
+func profileChunk(profile []byte) []byte {
+	var body bytes.Buffer
+	body.WriteString("iCCPicc\x00\x00")
+	z := zlib.NewWriter(&body)
+	z.Write(profile) // a bytes.Buffer never fails
+	z.Close()
+	chunk := binary.BigEndian.AppendUint32(nil, uint32(body.Len()-4))
+	chunk = append(chunk, body.Bytes()...)
+	return binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(body.Bytes()))
+}
