@@ -11,17 +11,16 @@ import (
 	"palmares/internal/testkit"
 )
 
-// BenchmarkAskingForALink shows what a stranger could measure: the median time of
-// the same request for an address that has an account, one that has none, and one
-// that has had its mails. They take turns, so that whatever slows the machine slows
-// all of them.
-func BenchmarkAskingForALink(b *testing.B) {
+// BenchmarkRequestingALink shows what an attacker could measure: the median time of
+// the same request for an address with an account, one without, and one that reached
+// its limit of mails. They alternate, so that a slow machine slows all of them.
+func BenchmarkRequestingALink(b *testing.B) {
 	for name, dsn := range map[string]func() string{
 		"sqlite":   func() string { return "sqlite:" + filepath.Join(b.TempDir(), "palmares.db") },
 		"postgres": func() string { return testkit.Postgres(b) },
 	} {
 		b.Run(name, func(b *testing.B) {
-			p := open(b, dsn(), abroad)
+			p := open(b, dsn(), publicURL)
 			const accounts = 200
 			for i := range accounts {
 				p.signedIn(fmt.Sprintf("known%d@example.org", i))
@@ -42,7 +41,7 @@ func BenchmarkAskingForALink(b *testing.B) {
 			for b.Loop() {
 				p.now = p.now.Add(time.Millisecond)
 				if n%(3*accounts) == 1 {
-					p.now = p.now.Add(3 * time.Hour) // the known ones may be written to again
+					p.now = p.now.Add(3 * time.Hour) // so that mails are allowed again
 					for range 3 {
 						ask("warm-up", "limited@example.org", 0)
 					}

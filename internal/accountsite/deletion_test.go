@@ -12,8 +12,8 @@ import (
 	"palmares/internal/store"
 )
 
-// deletionLink makes the link that the mail about a deletion holds.
-func (p *place) deletionLink(email string) string {
+// deletionLink creates the link that a mail about a deletion contains.
+func (p *server) deletionLink(email string) string {
 	p.t.Helper()
 	token, err := p.store.Links.Create(p.t.Context(), email, account.LinkDeletion, p.now)
 	if err != nil {
@@ -23,11 +23,11 @@ func (p *place) deletionLink(email string) string {
 }
 
 func TestAnAccountIsDeletedByTheLinkInTheMail(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		c := p.withStripe()
-		h := p.furnished()
+		h := p.newFullAccount()
 		h.post("/compte/pro/abonnement").is(303)
-		c.pays("active", monday.AddDate(0, 1, 0), false)
+		c.subscribe("active", monday.AddDate(0, 1, 0), false)
 		h.get("/compte/pro?session_id=cs_1").is(200)
 		eve := p.signedIn("eve@example.org")
 
@@ -41,28 +41,28 @@ func TestAnAccountIsDeletedByTheLinkInTheMail(t *testing.T) {
 		h.get("/compte/suppression?fait=suppression").is(200).says("Rien n’est encore supprimé")
 
 		token := p.deletionLink("ada@example.org")
-		if got := accountsite.LinkURL(abroad, account.LinkDeletion, token); got != abroad+"/compte/suppression?jeton="+token {
+		if got := accountsite.LinkURL(publicURL, account.LinkDeletion, token); got != publicURL+"/compte/suppression?jeton="+token {
 			t.Errorf("the link is %s", got)
 		}
-		// Scanners open it, in no browser of hers.
+		// Mail scanners open it, without a cookie.
 		for range 3 {
 			p.browser().get("/compte/suppression?jeton="+token).is(200).says("ada@example.org", "Dernière étape", `name="jeton" value="`+token+`"`)
 		}
 		if c.canceled {
-			t.Fatal("opening the link ends the subscription")
+			t.Fatal("opening the link cancels the subscription")
 		}
-		p.account("ada@example.org") // which is there still
+		p.account("ada@example.org") // it still exists
 		h.post("/compte/suppression", "jeton", token).leadsTo("/compte/adieu")
 		if h.cookie != nil || !c.canceled {
 			t.Errorf("the cookie is %v, the subscription has ended: %t", h.cookie, c.canceled)
 		}
 		h.get("/compte/adieu").is(200).says("Compte supprimé", "Il ne reste rien")
 		if _, err := p.store.Accounts.Find(t.Context(), "ada@example.org"); !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("the account is there: %v", err)
+			t.Errorf("the account still exists: %v", err)
 		}
 		for _, text := range h.secrets[:4] {
 			if _, err := p.store.Keys.ByHash(t.Context(), account.HashKey(text)); !errors.Is(err, store.ErrNotFound) {
-				t.Errorf("a key is there: %v", err)
+				t.Errorf("a key still exists: %v", err)
 			}
 		}
 		if left, err := p.store.Endpoints.List(t.Context(), account.AnyOwner()); len(left) != 0 || err != nil {
@@ -72,17 +72,17 @@ func TestAnAccountIsDeletedByTheLinkInTheMail(t *testing.T) {
 			t.Errorf("mails are left: %v, %v", mails, err)
 		}
 		if left, err := p.store.Subscriptions.Cancellations(t.Context()); len(left) != 0 || err != nil {
-			t.Errorf("the customer is remembered though Stripe has cancelled: %v, %v", left, err)
+			t.Errorf("the cancellation is still queued after Stripe confirmed it: %v, %v", left, err)
 		}
-		// Of the link nothing is left but that it was used.
+		// Only the fact that the link was used is kept.
 		p.browser().post("/compte/suppression", "jeton", token).leadsTo("/compte/adieu")
 		p.browser().get("/compte/suppression?jeton=" + token).is(410).says("le compte est supprimé").saysNot("ada@example.org")
 		eve.get("/compte").is(200).says("eve@example.org")
 	})
 }
 
-func TestManyClicksAtOnceDeleteOnceAndAllSaySo(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestConcurrentClicksDeleteOnceAndAllSaySo(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		p.signedIn("ada@example.org")
 		token := p.deletionLink("ada@example.org")
 		var wait sync.WaitGroup
@@ -90,7 +90,7 @@ func TestManyClicksAtOnceDeleteOnceAndAllSaySo(t *testing.T) {
 			wait.Go(func() {
 				r := p.browser().post("/compte/suppression", "jeton", token)
 				if to := r.header.Get("Location"); to != "/compte/adieu" {
-					t.Errorf("a click is answered %d and leads to %q", r.status, to)
+					t.Errorf("a click answers %d and redirects to %q", r.status, to)
 				}
 			})
 		}
@@ -98,8 +98,8 @@ func TestManyClicksAtOnceDeleteOnceAndAllSaySo(t *testing.T) {
 	})
 }
 
-func TestALinkThatCannotBeSpentDeletesNothing(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestAnInvalidDeletionLinkDeletesNothing(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
 		p.browser().get("/compte/suppression").leadsTo("/compte")
 		b.get("/compte/suppression").is(200).saysNot("l’abonnement à Pro")
@@ -128,12 +128,12 @@ func TestALinkThatCannotBeSpentDeletesNothing(t *testing.T) {
 }
 
 func TestADeletionDoesNotWaitForStripe(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		c := p.withStripe()
 		b := p.signedIn("ada@example.org")
 		b.post("/compte/pro/abonnement").is(303)
-		c.pays("active", monday.AddDate(0, 1, 0), false)
-		c.goAway(true)
+		c.subscribe("active", monday.AddDate(0, 1, 0), false)
+		c.setUnreachable(true)
 		b.post("/compte/suppression", "jeton", p.deletionLink("ada@example.org")).leadsTo("/compte/adieu")
 		if left, err := p.store.Subscriptions.Cancellations(t.Context()); len(left) != 1 || left[0] != "cus_1" || err != nil {
 			t.Errorf("to be cancelled: %v, %v", left, err)

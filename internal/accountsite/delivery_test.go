@@ -14,7 +14,7 @@ import (
 
 var deliveryLink = regexp.MustCompile(`href="/compte/envois/(dlv_[0-9a-z]{26})"`)
 
-// deliveries gives the ids that a page lists.
+// deliveries returns the ids that a page lists.
 func (r *reply) deliveries() (ids []string) {
 	for _, m := range deliveryLink.FindAllStringSubmatch(r.body, -1) {
 		ids = append(ids, m[1])
@@ -25,7 +25,7 @@ func (r *reply) deliveries() (ids []string) {
 var older = regexp.MustCompile(`rel="next" href="([^"]+)"`)
 
 func TestTheLogIsPagedAndFiltered(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
 		p.pro("ada@example.org")
 		id, _ := b.createEndpoint("https://hooks.example/in")
@@ -56,10 +56,10 @@ func TestTheLogIsPagedAndFiltered(t *testing.T) {
 		failed := b.get(path+"?etat=failed").is(200).says("Échoué", "réponse 500", `value="failed" selected`).saysNot("En attente</span>").deliveries()
 		pending := b.get(path + "?etat=pending&type=catalog.updated").is(200).deliveries()
 		if len(failed) != webhook.MaxInFlight || len(pending) > 1 {
-			t.Errorf("%d have failed, %d wait", len(failed), len(pending))
+			t.Errorf("%d failed, %d pending", len(failed), len(pending))
 		}
 		if m := older.FindStringSubmatch(b.get(path + "?etat=pending&type=tool.created").body); m == nil || !strings.Contains(m[1], "etat=pending") || !strings.Contains(m[1], "type=tool.created") {
-			t.Errorf("the next page forgets what was chosen: %q", m)
+			t.Errorf("the next page loses the filter: %q", m)
 		}
 		b.get(path + "?etat=delivered").is(200).says("Aucun envoi ne répond à ce choix.")
 		for _, query := range []string{"etat=x", "type=x", "avant=x", "avant=dlv_00000000000000000000000000", "avant=" + id} {
@@ -68,8 +68,8 @@ func TestTheLogIsPagedAndFiltered(t *testing.T) {
 	})
 }
 
-func TestADeliveryTellsItsAttemptsAndIsSentAgain(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestADeliveryShowsItsAttemptsAndCanBeResent(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
 		p.pro("ada@example.org")
 		id, _ := b.createEndpoint("https://hooks.example/in", "catalog.updated")
@@ -92,19 +92,19 @@ func TestADeliveryTellsItsAttemptsAndIsSentAgain(t *testing.T) {
 		again := p.newest(id)[0]
 		answer.leadsTo("/compte/envois/" + again.ID + "?fait=renvoi")
 		if again.Origin != webhook.OfResend || again.EventID != d.EventID || p.wokenHooks.Load() != woken+1 {
-			t.Errorf("what is sent again is %+v, the dispatcher was woken %d times", again, p.wokenHooks.Load()-woken)
+			t.Errorf("the resent delivery is %+v, the dispatcher was woken %d times", again, p.wokenHooks.Load()-woken)
 		}
 		b.get("/compte/envois/"+again.ID).is(200).says("renvoi", d.EventID)
 		b.get("/compte/envois/dlv_nothing").is(404)
 		b.post("/compte/envois/dlv_nothing/renvoi").is(404)
-		// One that waits for its endpoint says so.
+		// A delivery that waits for its endpoint says so.
 		b.post("/compte/webhooks/"+id+"/etat", "etat", "paused").is(303)
 		b.get("/compte/envois/" + again.ID).is(200).says("jusqu’à ce que le point de réception soit actif")
 	})
 }
 
-func TestTestsAreFiveAMinute(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestPingsAreLimitedToFiveAMinute(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
 		p.pro("ada@example.org")
 		id, _ := b.createEndpoint("https://hooks.example/in", "tool.created")
@@ -125,18 +125,18 @@ func TestTestsAreFiveAMinute(t *testing.T) {
 	})
 }
 
-func TestWhatWasMissedIsAskedForByItsDay(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestMissedEventsAreRecoveredByDay(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
 		p.pro("ada@example.org")
 		id, _ := b.createEndpoint("https://hooks.example/in")
 		path := "/compte/webhooks/" + id
 		b.get(path).is(200).says(`min="2026-10-17" max="2026-11-16"`)
-		for _, day := range []string{"2026-10-17", "2026-11-01", "2026-11-16"} { // the first is not over thirty days ago, its midnight is
+		for _, day := range []string{"2026-10-17", "2026-11-01", "2026-11-16"} { // the first is thirty days ago, its midnight is longer ago
 			p.tick()
 			b.post(path+"/reprise", "depuis", day).leadsTo(path + "?fait=reprise")
 			b.post(path+"/reprise", "depuis", day).leadsTo(path + "?fait=reprise-en-cours")
-			for more := true; more && day != "2026-11-16"; { // the last one is left
+			for more := true; more && day != "2026-11-16"; { // the last one stays pending
 				var err error
 				if more, err = p.store.Deliveries.RunRecovery(t.Context(), p.now, 100); err != nil {
 					t.Fatal(err)
@@ -154,8 +154,8 @@ func TestWhatWasMissedIsAskedForByItsDay(t *testing.T) {
 	})
 }
 
-func TestAnEndpointThatKeepsFailingSaysWhatIsTried(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestAFailingEndpointShowsItsNextAttempt(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
 		p.pro("ada@example.org")
 		id, _ := b.createEndpoint("https://hooks.example/in")
@@ -172,11 +172,11 @@ func TestAnEndpointThatKeepsFailingSaysWhatIsTried(t *testing.T) {
 		}
 		until := p.endpoint(id).NotBefore
 		if !until.After(p.now) {
-			t.Fatalf("the endpoint is left alone until %s", until)
+			t.Fatalf("the endpoint is skipped until %s", until)
 		}
 		moment := until.Format("15:04:05")
 		b.get(path).is(200).says("Actif", "après dix échecs, seul le plus ancien envoi est tenté", moment)
-		// One that was due long ago waits for that too.
+		// A delivery that was due before waits too.
 		p.now = p.now.Add(time.Millisecond)
 		b.get("/compte/envois/"+p.newest(id)[0].ID).is(200).says("En attente", "prochaine tentative le", moment)
 		p.now = until.Add(time.Second)

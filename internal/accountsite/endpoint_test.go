@@ -15,7 +15,7 @@ import (
 	"palmares/internal/webhook"
 )
 
-func (p *place) endpoint(id string) webhook.Endpoint {
+func (p *server) endpoint(id string) webhook.Endpoint {
 	p.t.Helper()
 	e, err := p.store.Endpoints.Find(p.t.Context(), account.AnyOwner(), id)
 	if err != nil {
@@ -24,8 +24,8 @@ func (p *place) endpoint(id string) webhook.Endpoint {
 	return e
 }
 
-func TestWebhooksArePartOfPro(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestWebhooksNeedPro(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
 		b.get("/compte/webhooks").is(200).says("Avec la formule Pro", `href="/compte/pro"`).saysNot(`name="url"`)
 		for _, url := range []string{"https://hooks.example/in", "x"} {
@@ -39,7 +39,7 @@ func TestWebhooksArePartOfPro(t *testing.T) {
 		b.get("/compte/webhooks").is(200).says("Avec la formule Pro", "hooks.example", "Suspendu")
 		b.get("/compte/webhooks/"+id).is(200).says("Suspendu", "que ce compte n’a plus", "rien n’est supprimé").saysNot("Envoyer un essai", `name="depuis"`)
 
-		// Nothing that needs Pro is promised.
+		// Nothing that needs Pro is offered.
 		path := "/compte/webhooks/" + id
 		b.post(path+"/etat", "etat", "paused").leadsTo(path + "?fait=point-en-pause")
 		b.get(path).is(200).says("En pause", "que ce compte n’a plus").saysNot("Reprendre", "récupérez", `name="depuis"`)
@@ -50,8 +50,8 @@ func TestWebhooksArePartOfPro(t *testing.T) {
 	})
 }
 
-func TestAnEndpointIsMadeOnceAndItsSecretShownOnce(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestAnEndpointIsCreatedOnceAndItsSecretShownOnce(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
 		p.pro("ada@example.org")
 		fields := []string{"url", "https://Hooks.example:443/in", "portee", "choix", "type", "tool.created", "type", "pricing.updated", "type", "tool.created", "dernier", ""}
@@ -63,7 +63,7 @@ func TestAnEndpointIsMadeOnceAndItsSecretShownOnce(t *testing.T) {
 		if err != nil || len(all) != 1 || all[0].URL != "https://hooks.example/in" || !cmp.Equal(all[0].Events, []string{"pricing.updated", "tool.created"}) {
 			t.Fatalf("the endpoints are %+v, %v", all, err)
 		}
-		// It is the one that signs.
+		// The secret shown is the one that signs.
 		sealed, err := p.store.Endpoints.SealedSecrets(t.Context())
 		if err != nil || len(sealed) != 1 {
 			t.Fatal(sealed, err)
@@ -86,8 +86,8 @@ func TestAnEndpointIsMadeOnceAndItsSecretShownOnce(t *testing.T) {
 	})
 }
 
-func TestAnAddressThatCannotBeOneIsRefusedInPlace(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestAnInvalidEndpointURLIsReportedInTheForm(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
 		p.pro("ada@example.org")
 		id, _ := b.createEndpoint("https://hooks.example/in")
@@ -97,7 +97,7 @@ func TestAnAddressThatCannotBeOneIsRefusedInPlace(t *testing.T) {
 		} {
 			for _, path := range []string{"/compte/webhooks", "/compte/webhooks/" + id} {
 				r := b.post(path, "url", url, "portee", "choix", "type", "tool.created", "dernier", id)
-				if words == "" { // a URL may hold that, encoded
+				if words == "" { // a URL may contain it, encoded
 					r.saysNot("<script>alert")
 					continue
 				}
@@ -108,7 +108,7 @@ func TestAnAddressThatCannotBeOneIsRefusedInPlace(t *testing.T) {
 			b.post("/compte/webhooks", append([]string{"url", "https://hooks.example/", "portee", "choix"}, types...)...).is(400).says("Cochez au moins un événement")
 		}
 		if e := p.endpoint(id); e.Events != nil && !strings.Contains(e.URL, "script") {
-			t.Errorf("what was refused changed %+v", e)
+			t.Errorf("a rejected form changed %+v", e)
 		}
 		p.cfg.Allow = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 		p.handler = accountsite.New(p.cfg)
@@ -116,8 +116,8 @@ func TestAnAddressThatCannotBeOneIsRefusedInPlace(t *testing.T) {
 	})
 }
 
-func TestAnAccountHasTenEndpoints(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestAnAccountMayHaveTenEndpoints(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
 		p.pro("ada@example.org")
 		last := ""
@@ -133,8 +133,8 @@ func TestAnAccountHasTenEndpoints(t *testing.T) {
 	})
 }
 
-func TestAnEndpointIsChangedPausedAndTakenUpAgain(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestAnEndpointCanBeChangedPausedAndResumed(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
 		p.pro("ada@example.org")
 		id, _ := b.createEndpoint("https://hooks.example/in")
@@ -145,7 +145,7 @@ func TestAnEndpointIsChangedPausedAndTakenUpAgain(t *testing.T) {
 		}
 		b.post(path, "url", "https://hooks.example/out", "portee", "tous").is(303)
 		if e := p.endpoint(id); e.Events != nil {
-			t.Errorf("the endpoint takes %v", e.Events)
+			t.Errorf("the endpoint receives %v", e.Events)
 		}
 		b.post(path+"/etat", "etat", "paused").leadsTo(path + "?fait=point-en-pause")
 		b.get(path).is(200).says("En pause", "Reprendre", "récupérez-le ensuite").saysNot("Envoyer un essai")
@@ -157,7 +157,7 @@ func TestAnEndpointIsChangedPausedAndTakenUpAgain(t *testing.T) {
 		for reason, words := range map[string]string{webhook.Gone: "a répondu 410", webhook.Failing: "en cinq jours"} {
 			p.publish("plume", fmt.Sprintf("%d €/mois", len(reason)))
 			if reason == webhook.Failing {
-				// The failures began long ago.
+				// The failures started long ago.
 				p.attempt(webhook.Verdict{Attempt: webhook.Attempt{Outcome: webhook.Timeout}, State: webhook.Pending, NextAt: p.now.Add(webhook.DisableAfter)})
 				p.now = p.now.Add(webhook.DisableAfter)
 				p.attempt(webhook.Verdict{Attempt: webhook.Attempt{Outcome: webhook.Timeout}, State: webhook.Pending, NextAt: p.now.Add(time.Hour)})

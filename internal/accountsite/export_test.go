@@ -12,12 +12,12 @@ import (
 	"palmares/internal/webhook"
 )
 
-func TestTheExportHoldsEverythingButSecrets(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestTheExportContainsEverythingButSecrets(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		c := p.withStripe()
-		h := p.furnished()
+		h := p.newFullAccount()
 		h.post("/compte/pro/abonnement").is(303)
-		c.pays("active", monday.AddDate(0, 1, 0), false)
+		c.subscribe("active", monday.AddDate(0, 1, 0), false)
 		h.get("/compte/pro?session_id=cs_1").is(200)
 
 		r := h.get("/compte/donnees.json").is(200).saysNot(h.secrets...).saysNot("hash")
@@ -72,8 +72,8 @@ func TestTheExportHoldsEverythingButSecrets(t *testing.T) {
 	})
 }
 
-func TestALongLogIsExportedWhole(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestALongDeliveryLogIsExportedCompletely(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
 		p.pro("ada@example.org")
 		ids := []string{}
@@ -85,7 +85,7 @@ func TestALongLogIsExportedWhole(t *testing.T) {
 		for i := range 399 {
 			tools = append(tools, fmt.Sprint("outil-", i), "10 €/mois")
 		}
-		p.publish(tools...) // four hundred events: two whole parts
+		p.publish(tools...) // four hundred events: two full steps
 		for range 3 {
 			p.attempt(webhook.Verdict{Attempt: webhook.Attempt{Status: 500, Outcome: webhook.HTTPStatus}, State: webhook.Pending, NextAt: p.now.Add(-time.Second)})
 		}
@@ -112,7 +112,7 @@ func TestALongLogIsExportedWhole(t *testing.T) {
 		if len(seen) != 802 || seen[ids[0]] != 400 || seen[ids[1]] != 400 || attempts != 3*2*webhook.MaxInFlight {
 			t.Errorf("%d different deliveries and endpoints, %d and %d of each, %d attempts", len(seen), seen[ids[0]], seen[ids[1]], attempts)
 		}
-		// Who has nothing gets a file too.
+		// An empty account can be exported too.
 		eve := p.signedIn("eve@example.org").get("/compte/donnees.json").is(200)
 		if !json.Valid([]byte(eve.body)) || !strings.Contains(eve.body, `"subscription": null`) || strings.Contains(eve.body, "outil") {
 			t.Errorf("an empty account has the file %s", eve.body)

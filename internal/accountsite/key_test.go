@@ -10,12 +10,12 @@ import (
 )
 
 func TestAFirstKeyIsOneClickAway(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
 		r := b.get("/compte").is(200).says("Créez votre première clé", `action="/compte/cles" method="post"`, "Developer", "sur 1\u202f000", "Avec Pro")
 		made := b.post("/compte/cles", "nom", " Mon portable ", "derniere", r.hidden("derniere")).is(200)
 		text := keyText.FindString(made.body)
-		made.says("Mon portable", "ne s’affichera plus jamais", `data-copy="page.cle"`, "curl -H &#39;Authorization: Bearer "+text+"&#39; &#39;"+abroad+"/api/v1/tools?limit=3&#39;")
+		made.says("Mon portable", "ne s’affichera plus jamais", `data-copy="page.cle"`, "curl -H &#39;Authorization: Bearer "+text+"&#39; &#39;"+publicURL+"/api/v1/tools?limit=3&#39;")
 		if k := p.stored(text); k.Name != "Mon portable" || k.AccountID != p.account("ada@example.org").ID {
 			t.Errorf("the key is %+v", k)
 		}
@@ -24,8 +24,8 @@ func TestAFirstKeyIsOneClickAway(t *testing.T) {
 	})
 }
 
-func TestAFormThatIsSentAgainMakesNoSecondKey(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestAFormSentTwiceCreatesOneKey(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
 		b.createKey("première")
 		p.tick()
@@ -41,7 +41,7 @@ func TestAFormThatIsSentAgainMakesNoSecondKey(t *testing.T) {
 		if len(keys) != 2 || err != nil {
 			t.Fatalf("there are %d keys, %v", len(keys), err)
 		}
-		// Nor does a rotation that is sent again.
+		// Neither does a rotation that is sent twice.
 		rotation := "/compte/cles/" + keys[0].ID + "/remplacement"
 		b.post(rotation).is(200).says("La clé est remplacée", "encore 24&nbsp;heures", "17\u00a0novembre 2026 à 09:30")
 		b.post(rotation).leadsTo("/compte/cles?fait=cle-deja-remplacee")
@@ -51,8 +51,8 @@ func TestAFormThatIsSentAgainMakesNoSecondKey(t *testing.T) {
 	})
 }
 
-func TestAFormThatWasLeftOpenSaysSoAndKeepsTheName(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestAnOutdatedFormSaysSoAndKeepsTheName(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
 		stale := b.get("/compte/cles").hidden("derniere")
 		b.createKey("dans l’autre onglet")
@@ -71,8 +71,8 @@ func TestAFormThatWasLeftOpenSaysSoAndKeepsTheName(t *testing.T) {
 	})
 }
 
-func TestAPlanHasItsNumberOfKeys(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestAPlanLimitsTheNumberOfKeys(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
 		for i := range 3 {
 			b.createKey(fmt.Sprint("clé ", i))
@@ -83,7 +83,7 @@ func TestAPlanHasItsNumberOfKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.post("/compte/cles", "nom", "de trop", "derniere", keys[2].ID).is(409).says("Vous avez 3 clés")
-		// One in its overlap does not count.
+		// A replaced key does not count.
 		b.post("/compte/cles/" + keys[0].ID + "/remplacement").is(200)
 		b.get("/compte/cles").is(200).says("Remplacée", "fonctionne jusqu’au", "Vous avez 3 clés")
 		b.get("/compte").is(200).says("3\u00a0clés actives, sur 3")
@@ -95,8 +95,8 @@ func TestAPlanHasItsNumberOfKeys(t *testing.T) {
 	})
 }
 
-func TestAKeyIsRenamedReplacedAndRevoked(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestAKeyCanBeRenamedReplacedAndRevoked(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
 		text := b.createKey("a")
 		path := "/compte/cles/" + p.stored(text).ID
@@ -121,7 +121,7 @@ func TestAKeyIsRenamedReplacedAndRevoked(t *testing.T) {
 		last := "/compte/cles/" + p.stored(second).ID
 		b.get(last+"/revocation").is(200).says("«&nbsp;b&nbsp;»", "ne revient pas", "Ne rien faire")
 		if !p.stored(second).RevokedAt.IsZero() {
-			t.Error("asking whether to revoke revokes")
+			t.Error("the confirmation page revokes the key")
 		}
 		b.post(last + "/revocation").leadsTo("/compte/cles?fait=cle-revoquee")
 		if k := p.stored(second); !k.RevokedAt.Equal(p.now) {
@@ -136,8 +136,8 @@ func TestAKeyIsRenamedReplacedAndRevoked(t *testing.T) {
 	})
 }
 
-func TestSuspendedKeysSaySoAndComeBack(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestSuspendedKeysAreShownAndRestored(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
 		p.pro("ada@example.org")
 		var texts []string
@@ -153,7 +153,7 @@ func TestSuspendedKeysSaySoAndComeBack(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// Before anything else has looked at it.
+		// Before any other page was loaded.
 		b.get("/compte/cles").is(200).says("4 clés actives, et sa formule en permet 3&nbsp;: 1\u00a0est de trop", "23\u00a0novembre 2026", "celle qui aura servi le moins récemment")
 		b.get("/compte").is(200).says("4\u00a0clés actives, et la formule en permet 3.")
 		suspend()

@@ -32,8 +32,8 @@ func TestMain(m *testing.M) { os.Exit(testkit.Run(m)) }
 
 var monday = time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC)
 
-// A place is the account pages over a real store.
-type place struct {
+// A server is the account pages over a real store.
+type server struct {
 	t       testing.TB
 	handler http.Handler
 	store   *store.Store
@@ -47,7 +47,7 @@ type place struct {
 }
 
 // each runs a test on both databases.
-func each(t *testing.T, base string, test func(t *testing.T, p *place)) {
+func each(t *testing.T, base string, test func(t *testing.T, p *server)) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		test(t, open(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"), base))
@@ -59,11 +59,11 @@ func each(t *testing.T, base string, test func(t *testing.T, p *place)) {
 }
 
 const (
-	abroad = "https://palmares.example"
-	local  = "http://localhost:8080"
+	publicURL = "https://palmares.example"
+	localURL  = "http://localhost:8080"
 )
 
-func open(t testing.TB, dsn, base string) *place {
+func open(t testing.TB, dsn, base string) *server {
 	t.Helper()
 	st, err := store.Open(t.Context(), dsn)
 	if err != nil {
@@ -74,12 +74,12 @@ func open(t testing.TB, dsn, base string) *place {
 			t.Error(err)
 		}
 	})
-	return over(t, st, base)
+	return newServer(t, st, base)
 }
 
-// over opens the pages of a store under an address.
-func over(t testing.TB, st *store.Store, base string) *place {
-	p := &place{t: t, store: st, now: monday, base: base}
+// newServer returns the pages over a store, at a base URL.
+func newServer(t testing.TB, st *store.Store, base string) *server {
+	p := &server{t: t, store: st, now: monday, base: base}
 	empty := snapshot.Empty("Palmarès", base)
 	pages := site.New(site.Config{
 		Snapshot: func() *snapshot.Snapshot { return empty }, Demo: func(*snapshot.Snapshot) bool { return false },
@@ -98,8 +98,8 @@ func over(t testing.TB, st *store.Store, base string) *place {
 	return p
 }
 
-// billing is what has the pages take payments, as far as cfg says.
-func (p *place) billing(cfg billing.Config) *billing.Billing {
+// billing returns the billing of the pages.
+func (p *server) billing(cfg billing.Config) *billing.Billing {
 	p.t.Helper()
 	st := p.store
 	cfg.BaseURL, cfg.Now, cfg.Log = p.base, func() time.Time { return p.now }, slog.New(slog.NewTextHandler(&p.log, nil))
@@ -111,16 +111,16 @@ func (p *place) billing(cfg billing.Config) *billing.Billing {
 	return b
 }
 
-// A browser keeps the cookie, as browsers do.
+// A browser keeps the session cookie.
 type browser struct {
-	*place
+	*server
 	cookie *http.Cookie
 	agent  string
-	from   string // its address
+	from   string // IP address
 }
 
-func (p *place) browser() *browser {
-	return &browser{place: p, agent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", from: "198.51.100.7"}
+func (p *server) browser() *browser {
+	return &browser{server: p, agent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", from: "198.51.100.7"}
 }
 
 // A reply is an answer.
@@ -137,7 +137,7 @@ func (b *browser) get(path string, headers ...string) *reply {
 	return b.do(http.MethodGet, path, "", headers...)
 }
 
-// post sends a form from a page of ours; fields are names and values in turn.
+// post sends a form from one of our pages; fields are alternating names and values.
 func (b *browser) post(path string, fields ...string) *reply {
 	b.t.Helper()
 	form := url.Values{}
@@ -219,14 +219,14 @@ func (r *reply) saysNot(parts ...string) *reply {
 
 var lineBreaking = regexp.MustCompile(`<wbr>|<span class="nb">([^<]*)</span>`)
 
-// unbroken is a page without the markup that says where lines may break.
+// unbroken removes the markup that controls line breaks.
 func unbroken(body string) string { return lineBreaking.ReplaceAllString(body, "$1") }
 
-// form is on every page that offers to sign in.
+// form is the sign-in form.
 const form = `<form class="sign-in" action="/compte" method="post"`
 
-// link makes the link that a mail holds, at the moment it is handed over.
-func (p *place) link(email string) (token string) {
+// link creates the link that a mail contains.
+func (p *server) link(email string) (token string) {
 	p.t.Helper()
 	token, err := p.store.Links.Create(p.t.Context(), email, account.LinkSignIn, p.now)
 	if err != nil {
@@ -235,8 +235,8 @@ func (p *place) link(email string) (token string) {
 	return token
 }
 
-// signedIn is a browser in which somebody is.
-func (p *place) signedIn(email string) *browser {
+// signedIn returns a browser in which email is signed in.
+func (p *server) signedIn(email string) *browser {
 	p.t.Helper()
 	b := p.browser()
 	b.post("/compte/connexion", "jeton", p.link(email)).leadsTo("/compte?fait=connexion")
@@ -246,8 +246,8 @@ func (p *place) signedIn(email string) *browser {
 	return b
 }
 
-// contents tells what is stored, as far as these pages can change it.
-func (p *place) contents() string {
+// contents returns what is stored, as far as these pages can change it.
+func (p *server) contents() string {
 	p.t.Helper()
 	accounts, err := p.store.Accounts.List(p.t.Context())
 	if err != nil {

@@ -16,10 +16,10 @@ import (
 	"palmares/internal/webhook"
 )
 
-// tick makes what comes next younger than what was: ids of one millisecond have no order.
-func (p *place) tick() { p.now = p.now.Add(time.Millisecond) }
+// tick advances the clock: ids of the same millisecond have no order.
+func (p *server) tick() { p.now = p.now.Add(time.Millisecond) }
 
-func (p *place) account(email string) account.Account {
+func (p *server) account(email string) account.Account {
 	p.t.Helper()
 	a, err := p.store.Accounts.Find(p.t.Context(), email)
 	if err != nil {
@@ -28,14 +28,14 @@ func (p *place) account(email string) account.Account {
 	return a
 }
 
-func (p *place) pro(email string) {
+func (p *server) pro(email string) {
 	p.t.Helper()
 	if err := p.store.Accounts.SetPlan(p.t.Context(), email, account.Pro, p.now); err != nil {
 		p.t.Fatal(err)
 	}
 }
 
-// hidden gives the value of a hidden field of a page.
+// hidden returns the value of a hidden field of a page.
 func (r *reply) hidden(name string) string {
 	r.t.Helper()
 	found := regexp.MustCompile(`<input type="hidden" name="` + name + `" value="([^"]*)">`).FindStringSubmatch(r.body)
@@ -47,7 +47,7 @@ func (r *reply) hidden(name string) string {
 
 var keyText = regexp.MustCompile(`plm_[0-9A-Za-z]{38}`)
 
-// createKey makes a key as a person does, and gives it.
+// createKey creates a key through the form and returns it.
 func (b *browser) createKey(name string) string {
 	b.t.Helper()
 	b.tick()
@@ -60,8 +60,8 @@ func (b *browser) createKey(name string) string {
 	return text
 }
 
-// stored is what the store knows of a key.
-func (p *place) stored(text string) account.Key {
+// stored returns a key as stored.
+func (p *server) stored(text string) account.Key {
 	p.t.Helper()
 	k, err := p.store.Keys.ByHash(p.t.Context(), account.HashKey(text))
 	if err != nil {
@@ -72,7 +72,7 @@ func (p *place) stored(text string) account.Key {
 
 var secretText = regexp.MustCompile(`whsec_[0-9A-Za-z+/=]+`)
 
-// createEndpoint adds an endpoint as a person does, and gives its id and secret.
+// createEndpoint creates an endpoint through the form and returns its id and secret.
 func (b *browser) createEndpoint(address string, types ...string) (id, secret string) {
 	b.t.Helper()
 	b.tick()
@@ -91,8 +91,8 @@ func (b *browser) createEndpoint(address string, types ...string) (id, secret st
 	return found[1], secret
 }
 
-// publish makes tools what the catalogue has: slugs and prices in turn.
-func (p *place) publish(tools ...string) {
+// publish publishes a catalogue with these tools: alternating slugs and prices.
+func (p *server) publish(tools ...string) {
 	p.t.Helper()
 	p.tick()
 	c := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "code", Label: "Code"}}}
@@ -107,8 +107,8 @@ func (p *place) publish(tools ...string) {
 	}
 }
 
-// attempt sends, as a dispatcher would, what is due, and settles it.
-func (p *place) attempt(v webhook.Verdict) {
+// attempt claims what is due, as the dispatcher does, and records the verdict.
+func (p *server) attempt(v webhook.Verdict) {
 	p.t.Helper()
 	p.tick()
 	claims, err := p.store.Deliveries.Claim(p.t.Context(), p.now, webhook.Lease, 100)
@@ -128,8 +128,8 @@ func delivered(answer string) webhook.Verdict {
 	return webhook.Verdict{Attempt: webhook.Attempt{Duration: 12 * time.Millisecond, Status: 200, Outcome: webhook.OK, Response: answer}, State: webhook.Delivered}
 }
 
-// newest gives the deliveries to an endpoint, newest first.
-func (p *place) newest(endpoint string) []webhook.Delivery {
+// newest returns the deliveries of an endpoint, newest first.
+func (p *server) newest(endpoint string) []webhook.Delivery {
 	p.t.Helper()
 	list, err := p.store.Deliveries.List(p.t.Context(), account.AnyOwner(), endpoint, store.DeliveryFilter{Limit: 200})
 	if err != nil {
@@ -138,17 +138,17 @@ func (p *place) newest(endpoint string) []webhook.Delivery {
 	return list
 }
 
-// A home is an account that has something on every page.
-type home struct {
+// A fullAccount is an account with something to show on every page.
+type fullAccount struct {
 	*browser
-	pages   []string // that are hers
-	posts   []string // that change what is hers
-	secrets []string // that were shown, or that nobody may see
+	pages   []string // of the account
+	posts   []string // that change the account
+	secrets []string // that must not be shown again
 }
 
-func (p *place) furnished() *home {
+func (p *server) newFullAccount() *fullAccount {
 	p.t.Helper()
-	h := &home{browser: p.signedIn("ada@example.org")}
+	h := &fullAccount{browser: p.signedIn("ada@example.org")}
 	p.pro("ada@example.org")
 	key, other := h.createKey("production"), h.createKey("<b>portable</b>")
 	p.tick()
@@ -177,21 +177,21 @@ func (p *place) furnished() *home {
 	return h
 }
 
-func TestNoPageShowsASecretAgainAndNoCacheKeepsAny(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
-		h := p.furnished()
+func TestSecretsAreShownOnceAndNeverCached(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
+		h := p.newFullAccount()
 		for _, path := range h.pages {
 			r := h.get(path).is(200).saysNot(h.secrets...).saysNot("<b>portable", "<script>alert")
 			if got := r.header.Get("Cache-Control"); got != "no-store" {
-				t.Errorf("%s may be kept: %q", path, got)
+				t.Errorf("%s may be cached: %q", path, got)
 			}
 			if got := r.header.Get("X-Robots-Tag"); got != "noindex" {
-				t.Errorf("%s may be listed: %q", path, got)
+				t.Errorf("%s may be indexed: %q", path, got)
 			}
 		}
 		for _, r := range []*reply{h.post(h.posts[0], "nom", "a"), h.post(h.posts[1]), h.post(h.posts[5])} {
 			if got := r.header.Get("Cache-Control"); got != "no-store" || r.status >= 400 {
-				t.Errorf("%s answers %d and may be kept: %q", r.what, r.status, got)
+				t.Errorf("%s answers %d and may be cached: %q", r.what, r.status, got)
 			}
 		}
 		if log := p.log.String(); slices.ContainsFunc(h.secrets, func(s string) bool { return strings.Contains(log, s) }) {
@@ -200,9 +200,9 @@ func TestNoPageShowsASecretAgainAndNoCacheKeepsAny(t *testing.T) {
 	})
 }
 
-func TestWhatIsSomebodyElsesDoesNotExist(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
-		h := p.furnished()
+func TestOtherAccountsRecordsAreNotFound(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
+		h := p.newFullAccount()
 		stranger, eve := p.browser(), p.signedIn("eve@example.org")
 		p.pro("eve@example.org")
 		before := h.get("/compte/donnees.json").body
@@ -225,9 +225,9 @@ func TestWhatIsSomebodyElsesDoesNotExist(t *testing.T) {
 	})
 }
 
-func TestWhatNoFormOfOursSendsIsRefusedAndBreaksNothing(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
-		h := p.furnished()
+func TestHostileFormsAreRejected(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
+		h := p.newFullAccount()
 		poor := p.signedIn("eve@example.org")
 		ids := regexp.MustCompile(`[a-z]{3}_[0-9a-z]{26}`)
 		for _, bad := range []string{"%00", "%ff", "%C3%A9", "%27", "key_%00", strings.Repeat("a", 3000), "%3Cscript%3E", "KEY_X"} {
@@ -245,7 +245,7 @@ func TestWhatNoFormOfOursSendsIsRefusedAndBreaksNothing(t *testing.T) {
 				replies = append(replies, h.post(ids.ReplaceAllString(path, bad)), h.post(path+"x", "nom", value))
 			}
 			for _, query := range []string{"/compte?fait=", "/compte/suppression?jeton=", "/compte/pro?session_id="} {
-				h.get(query + bad) // whatever it is answered
+				h.get(query + bad) // any status is fine
 			}
 			for _, name := range []string{"avant", "etat", "type"} {
 				replies = append(replies, h.get(h.pages[10]+"?"+name+"="+bad))
@@ -259,7 +259,7 @@ func TestWhatNoFormOfOursSendsIsRefusedAndBreaksNothing(t *testing.T) {
 			)
 			for _, r := range replies {
 				if r.status < 400 || r.status >= 500 || strings.Contains(r.body, "<script>") {
-					t.Errorf("%s with %.20q is answered %d", r.what, bad, r.status)
+					t.Errorf("%s with %.20q answers %d", r.what, bad, r.status)
 				}
 			}
 		}
@@ -274,9 +274,9 @@ var (
 	attribute = regexp.MustCompile(`\s([a-zA-Z][\w:-]*)(?:="([^"]*)")?`)
 )
 
-func TestPagesAreWellMade(t *testing.T) {
-	p := open(t, "sqlite:"+t.TempDir()+"/palmares.db", abroad)
-	h := p.furnished()
+func TestPagesAreValidAndAccessible(t *testing.T) {
+	p := open(t, "sqlite:"+t.TempDir()+"/palmares.db", publicURL)
+	h := p.newFullAccount()
 	seen := map[string]bool{}
 	check := func(r *reply) {
 		t.Helper()
@@ -291,7 +291,7 @@ func TestPagesAreWellMade(t *testing.T) {
 			}
 			if id := attributes["id"]; id != "" {
 				if ids[id] {
-					t.Errorf("%s: the id %q stands twice", r.what, id)
+					t.Errorf("%s: the id %q occurs twice", r.what, id)
 				}
 				ids[id] = true
 			}
@@ -305,12 +305,12 @@ func TestPagesAreWellMade(t *testing.T) {
 				h.get(href).is(200)
 			}
 			if m[1] == "form" && attributes["method"] == "" {
-				t.Errorf("%s: a form says no method", r.what)
+				t.Errorf("%s: a form has no method", r.what)
 			}
 		}
 		for id, who := range wanted {
 			if !ids[id] {
-				t.Errorf("%s: %s leads to %q, which is not there", r.what, who, id)
+				t.Errorf("%s: %s refers to %q, which does not exist", r.what, who, id)
 			}
 		}
 		// French typography: no plain space before high punctuation, no straight apostrophe.

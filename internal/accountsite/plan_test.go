@@ -14,20 +14,20 @@ import (
 	"palmares/internal/billing"
 )
 
-// A cashier is a Stripe with one customer, who has at most one subscription.
-type cashier struct {
+// A fakeStripe has one customer, with at most one subscription.
+type fakeStripe struct {
 	*httptest.Server
 	mu           sync.Mutex
-	away         bool
+	unreachable  bool
 	subscription map[string]any // nil for none
 	canceled     bool
 	reads        int // of subscriptions
 }
 
-// withStripe has the pages take payments at a cashier of the test's own.
-func (p *place) withStripe() *cashier {
+// withStripe makes the pages take payments through a fake Stripe.
+func (p *server) withStripe() *fakeStripe {
 	p.t.Helper()
-	c := &cashier{}
+	c := &fakeStripe{}
 	page := func(object string, data ...any) map[string]any {
 		if data == nil {
 			data = []any{}
@@ -55,8 +55,8 @@ func (p *place) withStripe() *cashier {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		answer := answers[r.Method+" "+r.URL.Path]
-		if answer == nil || c.away {
-			w.WriteHeader(http.StatusBadRequest) // which is not tried again
+		if answer == nil || c.unreachable {
+			w.WriteHeader(http.StatusBadRequest) // which is not retried
 			return
 		}
 		if err := json.NewEncoder(w).Encode(answer()); err != nil {
@@ -69,8 +69,8 @@ func (p *place) withStripe() *cashier {
 	return c
 }
 
-// pays gives the customer a subscription.
-func (c *cashier) pays(status string, end time.Time, canceled bool) {
+// subscribe gives the customer a subscription.
+func (c *fakeStripe) subscribe(status string, end time.Time, canceled bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.subscription = map[string]any{
@@ -79,18 +79,18 @@ func (c *cashier) pays(status string, end time.Time, canceled bool) {
 	}
 }
 
-func (c *cashier) goAway(away bool) {
+func (c *fakeStripe) setUnreachable(unreachable bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.away = away
+	c.unreachable = unreachable
 }
 
-func TestWithoutStripeTheOperatorGivesPro(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestWithoutStripeTheOperatorGrantsPro(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
 		r := b.get("/compte/pro").is(200).says("Vous êtes Developer", "accordé par son opérateur").saysNot("<button type=\"submit\">S’abonner")
 		if policy := r.header.Get("Content-Security-Policy"); strings.Contains(policy, "stripe") {
-			t.Errorf("forms may leave: %s", policy)
+			t.Errorf("forms may redirect to other sites: %s", policy)
 		}
 		b.post("/compte/pro/abonnement").leadsTo("/compte/pro")
 		b.post("/compte/pro/gestion").leadsTo("/compte/pro")
@@ -99,33 +99,33 @@ func TestWithoutStripeTheOperatorGivesPro(t *testing.T) {
 	})
 }
 
-func TestSubscribingLeadsToStripeAndBack(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestSubscribingRedirectsToStripeAndBack(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		c := p.withStripe()
 		b := p.signedIn("ada@example.org")
 		r := b.get("/compte/pro").is(200).says("S’abonner à Pro", "99&nbsp;€")
 		if policy := r.header.Get("Content-Security-Policy"); !strings.Contains(policy, "form-action 'self' https://checkout.stripe.com https://billing.stripe.com;") {
-			t.Errorf("browsers would not follow to Stripe: %s", policy)
+			t.Errorf("browsers would block the redirect to Stripe: %s", policy)
 		}
 		if policy := b.get("/compte").header.Get("Content-Security-Policy"); strings.Contains(policy, "stripe") {
-			t.Errorf("forms of other pages may leave: %s", policy)
+			t.Errorf("forms of other pages may redirect to other sites: %s", policy)
 		}
 		b.post("/compte/pro/gestion").leadsTo("/compte/pro") // there is nothing to manage
-		c.goAway(true)
+		c.setUnreachable(true)
 		b.post("/compte/pro/abonnement").is(502).says("Paiement indisponible", "rien n’a été débité")
-		c.goAway(false)
+		c.setUnreachable(false)
 		b.post("/compte/pro/abonnement").leadsTo("https://checkout.stripe.com/c/pay/cs_1")
 
-		// Back before it is paid, while Stripe is away, and then paid, before any event.
+		// Back before the payment, while Stripe is unreachable, and after the payment but before any event.
 		back := func() *reply {
-			p.now = p.now.Add(time.Minute) // Stripe is asked once a minute
+			p.now = p.now.Add(time.Minute) // Stripe is called once a minute
 			return b.get("/compte/pro?session_id=cs_1").is(200)
 		}
 		back().says("ne confirme pas de paiement", "Vous êtes Developer")
-		c.pays("active", monday.AddDate(0, 1, 0), false)
-		c.goAway(true)
+		c.subscribe("active", monday.AddDate(0, 1, 0), false)
+		c.setUnreachable(true)
 		back().says("Stripe ne répond pas", "Vous êtes Developer")
-		c.goAway(false)
+		c.setUnreachable(false)
 		b.get("/compte/pro").is(200).says("Vous êtes Developer")
 		back().says("Merci", "Vous êtes Pro", "se renouvelle le", "16\u00a0décembre 2026", "Gérer l’abonnement").saysNot("accordé par")
 		if a := p.account("ada@example.org"); a.Plan != account.Pro {
@@ -134,66 +134,66 @@ func TestSubscribingLeadsToStripeAndBack(t *testing.T) {
 		b.post("/compte/pro/gestion").leadsTo("https://billing.stripe.com/p/1")
 		b.post("/compte/pro/abonnement").leadsTo("https://billing.stripe.com/p/1") // no second subscription
 
-		c.pays("active", monday.AddDate(0, 1, 0), true)
+		c.subscribe("active", monday.AddDate(0, 1, 0), true)
 		back().says("L’abonnement s’arrête le", "16\u00a0décembre 2026", "rien n’est supprimé")
-		c.pays("past_due", monday.AddDate(0, 1, 0), false)
+		c.subscribe("past_due", monday.AddDate(0, 1, 0), false)
 		back().says("Un paiement a échoué", "7\u00a0décembre 2026", "Vous êtes Pro", "à jour ci-dessous").saysNot("Merci", "se renouvelle", "ne confirme pas")
 		b.get("/compte").is(200).says("Un paiement a échoué", "7\u00a0décembre 2026", `à jour depuis <a href="/compte/pro">`)
 		p.now = p.now.Add(billing.Grace)
 		back().says("Un paiement manque toujours", "Vous êtes Developer", "Gérer l’abonnement", "Réglez-le ci-dessous").saysNot("Merci", "se renouvelle", "ne confirme pas")
-		c.pays("canceled", monday, false)
+		c.subscribe("canceled", monday, false)
 		back().says("Vous êtes Developer", "S’abonner à Pro").saysNot("paiement manque")
 	})
 }
 
-func TestAFirstPaymentThatWaitsIsNoPayment(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestAnIncompleteFirstPaymentDoesNotGrantPro(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		c := p.withStripe()
 		b := p.signedIn("ada@example.org")
 		b.post("/compte/pro/abonnement").is(303)
-		c.pays("incomplete", monday.AddDate(0, 1, 0), false)
+		c.subscribe("incomplete", monday.AddDate(0, 1, 0), false)
 		b.get("/compte/pro?session_id=cs_1").is(200).says("premier paiement n’a pas abouti", "Vous êtes Developer", "S’abonner à Pro").
 			saysNot("Merci", "se renouvelle", "ne confirme pas", "Gérer l’abonnement")
 	})
 }
 
-func TestProByTheOperatorIsNotThreatened(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestAFailedPaymentDoesNotAffectProGrantedByTheOperator(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		c := p.withStripe()
 		b := p.signedIn("ada@example.org")
 		b.post("/compte/pro/abonnement").is(303)
-		c.pays("past_due", monday.AddDate(0, 1, 0), false)
+		c.subscribe("past_due", monday.AddDate(0, 1, 0), false)
 		b.get("/compte/pro?session_id=cs_1").is(200).says("Un paiement a échoué")
 		p.pro("ada@example.org")
-		for _, days := range []int{1, 22} { // in the grace, and after it
+		for _, days := range []int{1, 22} { // during the grace period, and after it
 			p.now = monday.AddDate(0, 0, days)
 			b.get("/compte/pro?session_id=cs_1").is(200).says("Vous êtes Pro", "Gérer l’abonnement").
 				saysNot("Un paiement", "Developer", "se renouvelle", "Merci")
 			b.get("/compte").is(200).saysNot("Un paiement")
 		}
-		c.pays("active", monday.AddDate(0, 1, 0), true)
+		c.subscribe("active", monday.AddDate(0, 1, 0), true)
 		p.now = p.now.Add(time.Minute)
 		b.get("/compte/pro?session_id=cs_1").is(200).says("L’abonnement s’arrête le", "Pro vous reste").saysNot("redevient Developer")
 	})
 }
 
-func TestLoadingAPageAsksStripeOnceAMinute(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestLoadingThePlanPageCallsStripeOnceAMinute(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		c := p.withStripe()
 		ada, eve := p.signedIn("ada@example.org"), p.signedIn("eve@example.org")
 		ada.post("/compte/pro/abonnement").is(303)
 		before := c.reads
 		for range 5 {
 			ada.get("/compte/pro?session_id=cs_1").is(200)
-			eve.get("/compte/pro?session_id=cs_1").is(200) // who takes nobody's turn
+			eve.get("/compte/pro?session_id=cs_1").is(200) // a limit of her own
 		}
 		if n := c.reads - before; n != 1 {
-			t.Errorf("Stripe is asked %d times", n)
+			t.Errorf("Stripe was called %d times", n)
 		}
 		p.now = p.now.Add(time.Minute)
 		ada.get("/compte/pro?session_id=cs_1").is(200)
 		if n := c.reads - before; n != 2 {
-			t.Errorf("a minute later Stripe was asked %d times", n)
+			t.Errorf("a minute later Stripe was called %d times", n)
 		}
 	})
 }

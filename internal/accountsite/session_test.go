@@ -8,16 +8,16 @@ import (
 	"testing"
 )
 
-func TestTheCookieIsForThisHostAlone(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestTheCookieIsForThisHostOnly(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		secret := regexp.MustCompile(`=[A-Za-z0-9_-]{43};`)
 		for base, want := range map[string]string{
-			abroad:                    "__Host-palmares=X; Path=/; Max-Age=2592000; HttpOnly; Secure; SameSite=Lax",
+			publicURL:                 "__Host-palmares=X; Path=/; Max-Age=2592000; HttpOnly; Secure; SameSite=Lax",
 			"http://palmares.example": "__Host-palmares=X; Path=/; Max-Age=2592000; HttpOnly; Secure; SameSite=Lax",
-			local:                     "palmares=X; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax",
+			localURL:                  "palmares=X; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax",
 			"http://127.0.0.1:8080":   "palmares=X; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax",
 		} {
-			b := over(t, p.store, base).browser()
+			b := newServer(t, p.store, base).browser()
 			var seen []string
 			for range 2 {
 				set := b.post("/compte/connexion", "jeton", p.link("ada@example.org")).is(303).header["Set-Cookie"]
@@ -27,19 +27,19 @@ func TestTheCookieIsForThisHostAlone(t *testing.T) {
 				seen = append(seen, set...)
 			}
 			if seen[0] == seen[1] {
-				t.Error("a second sign-in keeps the session of the first")
+				t.Error("a second sign-in keeps the first session")
 			}
 			set := b.post("/compte/deconnexion").is(303).header["Set-Cookie"]
 			gone := strings.Replace(strings.Replace(want, "=X", "=", 1), "Max-Age=2592000", "Max-Age=0", 1)
 			if len(set) != 1 || set[0] != gone {
-				t.Errorf("on %s the cookie goes with %q, want %q", base, set, gone)
+				t.Errorf("on %s the cookie is deleted with %q, want %q", base, set, gone)
 			}
 		}
 	})
 }
 
-func TestASecondSignInEndsTheSessionOfTheFirst(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestASecondSignInEndsThePreviousSession(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
 		old := *b.cookie
 		b.post("/compte/connexion", "jeton", p.link("bob@example.org")).is(303)
@@ -50,7 +50,7 @@ func TestASecondSignInEndsTheSessionOfTheFirst(t *testing.T) {
 }
 
 func TestOwnersSeeAndEndTheirSessions(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		phone := p.browser()
 		phone.agent = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) Version/18.5 Mobile/15E148 Safari/604.1"
 		phone.post("/compte/connexion", "jeton", p.link("ada@example.org")).is(303)
@@ -86,18 +86,18 @@ func TestOwnersSeeAndEndTheirSessions(t *testing.T) {
 }
 
 func TestASessionLastsThirtyDaysFromTheLastVisit(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
 		if set := b.get("/compte").is(200).header["Set-Cookie"]; set != nil {
-			t.Errorf("on the first day there is another cookie: %q", set)
+			t.Errorf("on the first day the cookie is set again: %q", set)
 		}
 		for range 3 {
 			p.now = p.now.AddDate(0, 0, 29)
 			if set := b.get("/compte").is(200).says("ada@example.org").header["Set-Cookie"]; len(set) != 1 || !strings.Contains(set[0], "Max-Age=2592000") {
-				t.Errorf("the browser is told %q: it would forget the session too early", set)
+				t.Errorf("the cookie is %q: the browser would drop it too early", set)
 			}
 			if set := b.get("/compte").is(200).header["Set-Cookie"]; set != nil {
-				t.Errorf("a second visit of a day writes again: %q", set)
+				t.Errorf("a second visit on the same day sets it again: %q", set)
 			}
 		}
 		p.now = p.now.AddDate(0, 0, 30)
@@ -108,8 +108,8 @@ func TestASessionLastsThirtyDaysFromTheLastVisit(t *testing.T) {
 	})
 }
 
-func TestAFormLeftOpenPastTheSessionsEndDoesNothing(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestAFormPostedAfterTheSessionEndedDoesNothing(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		open, other := p.signedIn("ada@example.org"), p.signedIn("ada@example.org")
 		other.post("/compte/sessions/autres/fin").is(303)
 		before := p.contents()
@@ -119,13 +119,13 @@ func TestAFormLeftOpenPastTheSessionsEndDoesNothing(t *testing.T) {
 		if after := p.contents(); after != before {
 			t.Errorf("%s became %s", before, after)
 		}
-		// Reading asks for nothing to be repeated: the form is enough.
+		// After GET nothing has to be repeated: the form is enough.
 		open.get("/compte/sessions").leadsTo("/compte")
 	})
 }
 
 func TestOtherSitesCannotPost(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		token := p.link("eve@example.org")
 		b, other := p.signedIn("ada@example.org"), p.signedIn("ada@example.org")
 		mine := regexp.MustCompile(`/compte/sessions/ses_[0-9a-z]{26}/fin`).FindAllString(b.get("/compte/sessions").body, 2)
@@ -149,13 +149,13 @@ func TestOtherSitesCannotPost(t *testing.T) {
 			t.Errorf("%s became %s", before, after)
 		}
 		other.get("/compte").is(200).says("ada@example.org")
-		// Behind a proxy that renames us, an old browser still says where it comes from.
-		b.do(http.MethodPost, "/compte/deconnexion", "", "Host: 10.0.0.1", "Origin: "+abroad).is(303)
+		// Behind a proxy that changes Host, an old browser still sends its origin.
+		b.do(http.MethodPost, "/compte/deconnexion", "", "Host: 10.0.0.1", "Origin: "+publicURL).is(303)
 	})
 }
 
-func TestEveryPageIsStrictAndForOneReader(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestEveryPageHasSecurityHeadersAndIsPrivate(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		stranger, ada := p.browser(), p.signedIn("ada@example.org")
 		for i, r := range []*reply{
 			stranger.get("/compte"), stranger.get("/compte/courriel"), stranger.get("/compte/connexion?jeton=" + p.link("ada@example.org")),
@@ -179,14 +179,14 @@ func TestEveryPageIsStrictAndForOneReader(t *testing.T) {
 		}
 		for _, r := range []*reply{stranger.get("/compte/sessions"), stranger.post("/compte", "email", "a@example.org"), ada.post("/compte/deconnexion")} {
 			if got := r.is(303).header.Get("Cache-Control"); got != "no-store" {
-				t.Errorf("%s may be kept: %q", r.what, got)
+				t.Errorf("%s may be cached: %q", r.what, got)
 			}
 		}
 	})
 }
 
-func TestUnknownPathsAndMethodsAreToldApart(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestUnknownPathsAnswer404AndWrongMethods405(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.browser()
 		b.get("/compte/nulle-part").is(404).says("Page introuvable")
 		b.post("/compte/nulle-part").is(404)
@@ -199,7 +199,7 @@ func TestUnknownPathsAndMethodsAreToldApart(t *testing.T) {
 			}
 		}
 		if r := b.do(http.MethodHead, "/compte", "").is(200); r.header.Get("Cache-Control") != "no-store" {
-			t.Error("HEAD is answered otherwise than GET")
+			t.Error("HEAD answers differently from GET")
 		}
 		b.get("/compte/deconnexion").is(405)
 	})

@@ -20,8 +20,8 @@ import (
 	"palmares/internal/mail"
 )
 
-func TestAnAddressOpensItsAccountAndLeavesIt(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestSigningUpInAndOut(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.browser()
 		b.get("/compte").is(200).says(form, "<h1>Compte</h1>", `autocomplete="email"`).saysNot("Se déconnecter", "Sessions")
 		b.post("/compte", "email", " Ada@Example.org ").leadsTo("/compte/courriel")
@@ -31,14 +31,14 @@ func TestAnAddressOpensItsAccountAndLeavesIt(t *testing.T) {
 			t.Fatalf("the mails are %v, %v; the queue was woken %d times", mails, err, p.woken.Load())
 		}
 		token := p.link(mails[0].To)
-		if got := accountsite.LinkURL(abroad, account.LinkSignIn, token); got != abroad+"/compte/connexion?jeton="+token {
+		if got := accountsite.LinkURL(publicURL, account.LinkSignIn, token); got != publicURL+"/compte/connexion?jeton="+token {
 			t.Errorf("the link is %s", got)
 		}
 		b.get("/compte/connexion?jeton="+token).is(200).says("ada@example.org", `name="jeton" value="`+token+`"`, `action="/compte/connexion" method="post"`, "Se connecter")
 		b.post("/compte/connexion", "jeton", token).leadsTo("/compte?fait=connexion")
 		b.get("/compte?fait=connexion").is(200).says("ada@example.org", "La connexion est faite.", `role="status"`, "16\u00a0novembre 2026", `href="/compte" aria-current="page"`).saysNot(form)
 		b.get("/compte?fait=<b>").is(200).saysNot("<b>", `role="status"`)
-		// The link again, by who is where it led.
+		// The same link again, while signed in.
 		b.get("/compte/connexion?jeton=" + token).leadsTo("/compte")
 		b.post("/compte/connexion", "jeton", token).leadsTo("/compte")
 
@@ -51,8 +51,8 @@ func TestAnAddressOpensItsAccountAndLeavesIt(t *testing.T) {
 	})
 }
 
-func TestTheAnswerIsTheSameForEveryAddress(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestTheAnswerDoesNotRevealWhetherAnAccountExists(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		p.signedIn("known@example.org")
 		ask := func(email, from string) (*reply, *reply) {
 			b := p.browser()
@@ -65,7 +65,7 @@ func TestTheAnswerIsTheSameForEveryAddress(t *testing.T) {
 			before := p.woken.Load()
 			answer, next := ask(email, from)
 			if diff := cmp.Diff([]any{first.status, first.header, first.body, page.body}, []any{answer.status, answer.header, answer.body, next.body}); diff != "" {
-				t.Errorf("%s is answered otherwise:\n%s", what, diff)
+				t.Errorf("%s gets another answer:\n%s", what, diff)
 			}
 			if got := p.woken.Load() > before; got != queued {
 				t.Errorf("%s gets a mail: %t", what, got)
@@ -88,8 +88,8 @@ func TestTheAnswerIsTheSameForEveryAddress(t *testing.T) {
 	})
 }
 
-func TestWhatIsNoAddressIsRefusedInPlace(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestAnInvalidEmailIsReportedInTheForm(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.browser()
 		for _, typed := range []string{
 			"ada", "ada@", "ada@example.org\r\nBcc: eve@example.org", "ada@example.org\nSubject: x", "ada@example.org%0aBcc:eve@example.org\x00",
@@ -101,18 +101,18 @@ func TestWhatIsNoAddressIsRefusedInPlace(t *testing.T) {
 		b.post("/compte").is(400).says("Indiquez votre adresse")
 		b.post("/compte", "email", strings.Repeat("a", 100_000)).is(400).says("Formulaire illisible")
 		if mails, err := p.store.Mails.Claim(t.Context(), p.now, 10); len(mails) != 0 || err != nil {
-			t.Errorf("mails wait: %v, %v", mails, err)
+			t.Errorf("mails are queued: %v, %v", mails, err)
 		}
-		// Nor do they count.
+		// They do not count either.
 		b.post("/compte", "email", "ada@example.org").is(303)
 		if p.woken.Load() != 1 {
-			t.Error("what was refused counts against the limit")
+			t.Error("rejected addresses count against the limit")
 		}
 	})
 }
 
-func TestOpeningALinkSpendsNothing(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestOpeningALinkDoesNotUseIt(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		token := p.link("ada@example.org")
 		scanner := p.browser()
 		before := p.contents()
@@ -129,8 +129,8 @@ func TestOpeningALinkSpendsNothing(t *testing.T) {
 	})
 }
 
-func TestALinkThatCannotBeSpentSaysWhyAndOffersAnother(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestAnUnusableLinkSaysWhyAndOffersAnother(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		used, expired := p.link("ada@example.org"), p.link("ada@example.org")
 		deletion, err := p.store.Links.Create(t.Context(), "ada@example.org", account.LinkDeletion, p.now)
 		if err != nil {
@@ -144,7 +144,7 @@ func TestALinkThatCannotBeSpentSaysWhyAndOffersAnother(t *testing.T) {
 			for _, r := range []*reply{b.get("/compte/connexion?jeton=" + url.QueryEscape(token)), b.post("/compte/connexion", "jeton", token)} {
 				r.is(status).says(words, form)
 				if b.cookie != nil || len(token) > 1 && strings.Contains(r.body, url.QueryEscape(token)) {
-					t.Errorf("%s: a cookie, or the token, comes of a dead link", r.what)
+					t.Errorf("%s: an unusable link sets a cookie or shows the token", r.what)
 				}
 			}
 		}
@@ -155,13 +155,13 @@ func TestALinkThatCannotBeSpentSaysWhyAndOffersAnother(t *testing.T) {
 		p.now = p.now.Add(15 * time.Minute)
 		check(expired, 410, "plus de 15\u00a0minutes")
 		if after := p.contents(); after != before {
-			t.Errorf("dead links changed %s into %s", before, after)
+			t.Errorf("unusable links changed %s into %s", before, after)
 		}
 	})
 }
 
-func TestAThousandPostsOfOneLinkGiveOneSession(t *testing.T) {
-	each(t, local, func(t *testing.T, p *place) {
+func TestConcurrentUsesOfOneLinkCreateOneSession(t *testing.T) {
+	each(t, localURL, func(t *testing.T, p *server) {
 		srv := httptest.NewServer(p.handler)
 		defer srv.Close()
 		client := &http.Client{
@@ -180,14 +180,14 @@ func TestAThousandPostsOfOneLinkGiveOneSession(t *testing.T) {
 					return
 				}
 				defer answer.Body.Close()
-				if _, err := io.Copy(io.Discard, answer.Body); err != nil { // so that the connection serves another
+				if _, err := io.Copy(io.Discard, answer.Body); err != nil { // so that the connection is reused
 					t.Error(err)
 				}
 				switch {
 				case answer.StatusCode == 303 && len(answer.Cookies()) == 1:
 					in.Add(1)
 				case answer.StatusCode < 400 || len(answer.Cookies()) > 0:
-					t.Errorf("one is answered %d with the cookies %v", answer.StatusCode, answer.Cookies())
+					t.Errorf("a click answers %d with the cookies %v", answer.StatusCode, answer.Cookies())
 				}
 			})
 		}
@@ -198,21 +198,21 @@ func TestAThousandPostsOfOneLinkGiveOneSession(t *testing.T) {
 		}
 		sessions, err := p.store.Sessions.List(t.Context(), a.ID, p.now)
 		if in.Load() != 1 || len(sessions) != 1 || err != nil {
-			t.Errorf("%d are in, there are %d sessions, %v", in.Load(), len(sessions), err)
+			t.Errorf("%d are signed in, there are %d sessions, %v", in.Load(), len(sessions), err)
 		}
 	})
 }
 
-func TestOnThisMachineThePageSaysThatTheLogHasTheLink(t *testing.T) {
-	st := open(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"), local).store
+func TestLocallyThePageSaysThatTheLinkIsLogged(t *testing.T) {
+	st := open(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"), localURL).store
 	for base, want := range map[string]bool{
-		local: true, "http://127.0.0.1:8080": true, "http://[::1]:8080": true, "http://localhost": true,
-		abroad: false, "https://localhost": false, "http://palmares.example": false, "http://192.168.1.9:8080": false,
+		localURL: true, "http://127.0.0.1:8080": true, "http://[::1]:8080": true, "http://localhost": true,
+		publicURL: false, "https://localhost": false, "http://palmares.example": false, "http://192.168.1.9:8080": false,
 	} {
-		b := over(t, st, base).browser()
+		b := newServer(t, st, base).browser()
 		for _, path := range []string{"/compte", "/compte/courriel"} {
 			if got := strings.Contains(b.get(path).is(200).body, "dans son journal"); got != want {
-				t.Errorf("%s%s speaks of the log: %t", base, path, got)
+				t.Errorf("%s%s mentions the log: %t", base, path, got)
 			}
 		}
 	}

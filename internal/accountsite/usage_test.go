@@ -8,7 +8,7 @@ import (
 	"palmares/internal/quota"
 )
 
-func (p *place) used(day string, requests uint64) {
+func (p *server) used(day string, requests uint64) {
 	p.t.Helper()
 	id := p.account("ada@example.org").ID
 	if err := p.store.Usage.Save(p.t.Context(), day, quota.Usage{Accounts: []quota.AccountCount{{Account: id, Requests: int64(requests)}}}); err != nil {
@@ -16,12 +16,12 @@ func (p *place) used(day string, requests uint64) {
 	}
 }
 
-func TestUsageIsTodayAndThirtyDays(t *testing.T) {
-	each(t, abroad, func(t *testing.T, p *place) {
+func TestUsageShowsTodayAndThirtyDays(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
 		b.get("/compte/usage").is(200).says(`<span class="big">0</span>`, "0\u00a0requête en tout")
 		p.used("2026-11-16", 250)
-		p.used("2026-10-18", 1000) // the first of the thirty
+		p.used("2026-10-18", 1000) // the oldest day shown
 		p.used("2026-10-17", 77)   // too old
 		r := b.get("/compte/usage").is(200).says(
 			`<span class="big">250</span> sur 1`+"\u202f000\u00a0requêtes", "Il en reste 750", "1\u202f250\u00a0requêtes en tout",

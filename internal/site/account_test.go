@@ -10,7 +10,7 @@ import (
 	"palmares/internal/site"
 )
 
-func TestAPageMadeElsewhereWearsTheLayout(t *testing.T) {
+func TestAnAccountPageHasTheLayoutAndIsPrivate(t *testing.T) {
 	v := open(t, small())
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v.site.ServeAccountPage(w, r, site.AccountPage{Status: http.StatusGone, Title: "Un <titre>", Content: template.HTML("<p>Le contenu.</p>")})
@@ -32,6 +32,6 @@ func TestAPageMadeElsewhereWearsTheLayout(t *testing.T) {
 		}
 	}
 	if !strings.Contains(r.header.Get("Content-Security-Policy"), "default-src 'none'") {
-		t.Error("a framed page is less strict than the others")
+		t.Error("an account page has a weaker policy")
 	}
 }

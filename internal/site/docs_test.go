@@ -7,7 +7,7 @@ import (
 	"palmares/internal/snapshot"
 )
 
-func TestSamplesCallTheServerThatCallersSee(t *testing.T) {
+func TestSamplesCallThePublicURL(t *testing.T) {
 	v := listen(t, site.Config{BaseURL: "https://api.essai.example", Demo: func(*snapshot.Snapshot) bool { return false }})
 	v.publish(small(), 1)
 	v.get("/docs").ok().says(
@@ -25,7 +25,7 @@ func TestTheReferenceLinksToTheAccountAndWebhooks(t *testing.T) {
 	v.get("/docs.md").ok().says("/compte", "/webhooks/v1/openapi.json", "`tool.created`, `tool.updated`")
 }
 
-func TestTheReferenceIsRenderedOnceWhateverTheParameters(t *testing.T) {
+func TestTheReferenceIgnoresParameters(t *testing.T) {
 	v := openDemo(t)
 	tag := v.get("/docs?a=1").ok().header.Get("ETag")
 	v.get("/docs").ok().is("ETag", tag)

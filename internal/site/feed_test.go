@@ -11,8 +11,8 @@ import (
 	"palmares/internal/catalog"
 )
 
-func TestTheFeedTellsTheNewestChanges(t *testing.T) {
-	for _, v := range []*visit{openDemo(t), open(t, hostile())} {
+func TestTheFeedListsTheNewestChanges(t *testing.T) {
+	for _, v := range []*server{openDemo(t), open(t, hostile())} {
 		r := v.get("/flux.atom").ok().is("Content-Type", "application/atom+xml; charset=utf-8")
 		var feed struct {
 			XMLName xml.Name
@@ -51,7 +51,7 @@ func TestTheFeedTellsTheNewestChanges(t *testing.T) {
 	}
 }
 
-func TestChangesSayWhatHappened(t *testing.T) {
+func TestChangesAreDescribed(t *testing.T) {
 	c := small()
 	c.Tools[0].PriceHistory = []catalog.PriceChange{
 		{ChangedAt: "2026-10-01", OldPricing: "payant", OldPrice: "1 234,50 €/mois", NewPricing: "payant", NewPrice: "10 €/mois"},
@@ -60,7 +60,7 @@ func TestChangesSayWhatHappened(t *testing.T) {
 	open(t, c).get("/flux.atom").ok().
 		says("Abeille\u00a0: 1\u202f234,50\u00a0€/mois → 10\u00a0€/mois", "Abeille\u00a0: de freemium à payant, toujours 10\u00a0€/mois",
 								"Abeille ou Bourdon\u00a0?", "Bourdon\u00a0: fiche mise à jour, 6,0/10", "Fantôme 0 quitte le catalogue\u00a0: mort").
-		saysNot("Abeille\u00a0: fiche mise à jour") // its price says so already
+		saysNot("Abeille\u00a0: fiche mise à jour") // the price change says so
 }
 
 type sitemap struct {
@@ -90,7 +90,7 @@ func TestTheSitemapListsEveryPageAndOnlyThose(t *testing.T) {
 	for _, u := range m.URLs {
 		path, ours := strings.CutPrefix(u.Loc, v.url)
 		if !ours || seen[path] {
-			t.Errorf("%s is not ours, or stands twice", u.Loc)
+			t.Errorf("%s is not ours, or occurs twice", u.Loc)
 			continue
 		}
 		seen[path] = true
@@ -107,7 +107,7 @@ func TestTheSitemapListsEveryPageAndOnlyThose(t *testing.T) {
 
 func TestALargeSitemapIsSplit(t *testing.T) {
 	c := small()
-	for i := range 26_000 { // two pages each, beside the few of the small catalogue
+	for i := range 26_000 { // two pages each
 		tool := c.Tools[3]
 		tool.Slug = fmt.Sprintf("outil-%d", i)
 		c.Tools = append(c.Tools, tool)
@@ -129,6 +129,6 @@ func TestALargeSitemapIsSplit(t *testing.T) {
 	}
 	slices.Sort(all)
 	if n := len(slices.Compact(all)); n < 52_000 || n != len(all) {
-		t.Errorf("%d addresses, %d of them different", len(all), n)
+		t.Errorf("%d URLs, %d of them distinct", len(all), n)
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"palmares/internal/catalog"
 )
 
-// poison is what no text of a catalogue may do to a page: open an element, leave
-// an attribute, end a script, turn the page around, or push it wide.
+// poison tries to open an element, leave an attribute, close a script, and reverse or
+// widen the page. No text of a catalogue may do that.
 const poison = `</script><script>alert(1)</script><img src=x onerror=alert(2)>" onmouseover="alert(3)' {{.}} ${x} ]]> --> ` + "\u202eדבר\u2028" + ` &lt;b&gt;`
 
-// hostile is a catalogue with poison in every field that holds text.
+// hostile is a catalogue with poison in every text field.
 func hostile() *catalog.Catalog {
 	word := poison + strings.Repeat("x", 3000)
 	c := &catalog.Catalog{
@@ -67,7 +67,7 @@ func TestHostileTextStaysText(t *testing.T) {
 				}
 			}
 			if one.name == "script" && one.attributes["src"] == "" && one.attributes["type"] != "application/ld+json" {
-				t.Errorf("%s: a script of its own came through", path)
+				t.Errorf("%s: an inline script came through", path)
 			}
 			if src := one.attributes["src"]; src != "" && !strings.HasPrefix(src, "/static/") {
 				t.Errorf("%s: <%s> loads %s", path, one.name, src)
@@ -79,17 +79,17 @@ func TestHostileTextStaysText(t *testing.T) {
 				Type string `json:"@type"`
 			}
 			if err := json.Unmarshal([]byte(linked[1]), &data); err != nil || data.Type == "" {
-				t.Errorf("%s: its data for search engines does not read: %v", path, err)
+				t.Errorf("%s: invalid structured data: %v", path, err)
 			}
 		}
 	}
 }
 
-func TestLinkedDataDescribesTheReview(t *testing.T) {
+func TestStructuredDataDescribesTheReview(t *testing.T) {
 	v := open(t, small())
 	found := linkedPattern.FindStringSubmatch(v.get("/avis/abeille").ok().body)
 	if found == nil {
-		t.Fatal("the review has none")
+		t.Fatal("the review has no structured data")
 	}
 	var review struct {
 		Context string `json:"@context"`

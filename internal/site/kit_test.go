@@ -28,8 +28,8 @@ import (
 	"palmares/internal/web"
 )
 
-// A visit is the site and the API over one catalogue, on a real listener.
-type visit struct {
+// A server is the site and the API over one catalogue, on a real listener.
+type server struct {
 	t    testing.TB
 	url  string
 	site *site.Site
@@ -48,7 +48,7 @@ func demoCatalog(t testing.TB, url string) *catalog.Catalog {
 	return c
 }
 
-func openDemo(t testing.TB) *visit {
+func openDemo(t testing.TB) *server {
 	t.Helper()
 	v := listen(t, site.Config{Demo: func(*snapshot.Snapshot) bool { return true }})
 	c := demoCatalog(t, v.url)
@@ -56,26 +56,26 @@ func openDemo(t testing.TB) *visit {
 	return v
 }
 
-// open publishes a catalogue of the test's own.
-func open(t testing.TB, c *catalog.Catalog) *visit {
+// open serves a catalogue.
+func open(t testing.TB, c *catalog.Catalog) *server {
 	t.Helper()
 	v := listen(t, site.Config{Demo: func(*snapshot.Snapshot) bool { return false }})
 	v.publish(c, 1)
 	return v
 }
 
-func (v *visit) publish(c *catalog.Catalog, version int64) {
+func (v *server) publish(c *catalog.Catalog, version int64) {
 	c.Sort()
 	catalog.CarryOver(&catalog.Catalog{}, c, "2026-11-01")
 	v.live.Store(snapshot.Build(c, version, "2026-11-02"))
 }
 
-func listen(t testing.TB, cfg site.Config) *visit {
+func listen(t testing.TB, cfg site.Config) *server {
 	t.Helper()
-	v := &visit{t: t}
+	v := &server{t: t}
 	cfg.Snapshot, cfg.Document = v.live.Load, api.Document()
 	v.site = site.New(cfg)
-	machines := api.New(api.Config{
+	jsonAPI := api.New(api.Config{
 		Snapshot: v.live.Load,
 		Callers: web.AuthorizerFunc(func(_ context.Context, r *http.Request) (web.Caller, error) {
 			if r.Header.Get("Authorization") == "" {
@@ -86,7 +86,7 @@ func listen(t testing.TB, cfg site.Config) *visit {
 	})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/api/") {
-			machines.ServeHTTP(w, r)
+			jsonAPI.ServeHTTP(w, r)
 			return
 		}
 		v.site.ServeHTTP(w, r)
@@ -107,17 +107,17 @@ type reply struct {
 	what   string
 	status int
 	header http.Header
-	wire   int    // bytes as they came
-	body   string // without its content coding
+	wire   int    // size on the wire
+	body   string // decoded
 	parsed []tag
 }
 
-func (v *visit) get(path string, headers ...string) *reply {
+func (v *server) get(path string, headers ...string) *reply {
 	v.t.Helper()
 	return v.do("GET", path, headers...)
 }
 
-func (v *visit) do(method, path string, headers ...string) *reply {
+func (v *server) do(method, path string, headers ...string) *reply {
 	v.t.Helper()
 	req, err := http.NewRequestWithContext(v.t.Context(), method, v.url+path, nil)
 	if err != nil {
@@ -139,7 +139,7 @@ func (v *visit) do(method, path string, headers ...string) *reply {
 	r := &reply{t: v.t, what: method + " " + path, status: resp.StatusCode, header: resp.Header, wire: len(raw), body: string(raw)}
 	if len(raw) > 0 {
 		r.body = decoded(v.t, resp.Header.Get("Content-Encoding"), raw)
-		r.body = strings.ReplaceAll(r.body, "&nbsp;", "\u00a0") // as templates write it
+		r.body = strings.ReplaceAll(r.body, "&nbsp;", "\u00a0") // templates use both
 	}
 	return r
 }
@@ -234,14 +234,14 @@ var (
 	rowPattern       = regexp.MustCompile(`<h3 class="row-name"><a href="/outils/([^"]+)">`)
 )
 
-// A tag is an element's opening, as the page wrote it.
+// A tag is the opening tag of an element.
 type tag struct {
 	name       string
 	attributes map[string]string
 }
 
-// tags reads a page of ours. It is no HTML parser: every < and > and " that is
-// not markup is escaped in our pages, and the hostile catalogue is there to prove it.
+// tags returns the opening tags of a page. It is not an HTML parser: in our pages
+// every <, > and " that is not markup is escaped, as the hostile catalogue proves.
 func (r *reply) tags() []tag {
 	r.t.Helper()
 	if r.parsed != nil {
@@ -260,14 +260,14 @@ func (r *reply) tags() []tag {
 	return r.parsed
 }
 
-// ids gives the anchors of a page.
+// ids returns the anchors of a page.
 func (r *reply) ids() map[string]bool {
 	r.t.Helper()
 	ids := map[string]bool{}
 	for _, one := range r.tags() {
 		if id, ok := one.attributes["id"]; ok {
 			if ids[id] {
-				r.t.Errorf("%s: the id %q stands twice", r.what, id)
+				r.t.Errorf("%s: the id %q occurs twice", r.what, id)
 			}
 			ids[id] = true
 		}
@@ -275,7 +275,7 @@ func (r *reply) ids() map[string]bool {
 	return ids
 }
 
-// lists gives the tools of a list, in order.
+// lists returns the tools of a list, in order.
 func (r *reply) lists() []string {
 	slugs := []string{}
 	for _, m := range rowPattern.FindAllStringSubmatch(r.body, -1) {
@@ -284,7 +284,7 @@ func (r *reply) lists() []string {
 	return slugs
 }
 
-// kinds are one page of every kind of the demo.
+// kinds are one page of each kind in the demo.
 var kinds = []string{
 	"/", "/outils", "/outils?page=2", "/outils?q=agent", "/outils/babilune", "/avis/babilune", "/alternatives/babilune", "/categories/agents",
 	"/comparatifs", "/comparatifs/mandibule-vs-escouade", "/prix", "/cimetiere", "/docs", "/tarifs", "/licence", "/confidentialite",
@@ -292,7 +292,7 @@ var kinds = []string{
 
 func number(x float64) *float64 { return &x }
 
-// small is a catalogue of a few tools to change at will.
+// small is a catalogue of a few tools, for tests to change.
 func small() *catalog.Catalog {
 	tool := func(slug, name, category string, score *float64, price string) catalog.Tool {
 		return catalog.Tool{

@@ -44,9 +44,9 @@ func TestFiltersAgreeWithTheAPI(t *testing.T) {
 	}
 }
 
-// agrees holds that the names of an answer of the API, and no others, stand on a
-// page in the same order.
-func agrees(t *testing.T, v *visit, page, api string) {
+// agrees requires that a page shows exactly the records of an answer of the API, in
+// the same order.
+func agrees(t *testing.T, v *server, page, api string) {
 	t.Helper()
 	var list struct{ Data []struct{ Slug string } }
 	into(t, v.get(api), &list)
@@ -65,7 +65,7 @@ func agrees(t *testing.T, v *visit, page, api string) {
 		at += next + 1
 	}
 	if marks := strings.Count(body, `class="match"`) + strings.Count(body, `scope="row"`) + strings.Count(body, `class="grave"`); marks != len(list.Data) {
-		t.Errorf("%s shows %d, %s gives %d", page, marks, api, len(list.Data))
+		t.Errorf("%s shows %d, %s returns %d", page, marks, api, len(list.Data))
 	}
 }
 
@@ -77,14 +77,14 @@ func plural(n int, noun string) string {
 	return string(b) + "\u00a0" + noun
 }
 
-func TestAFormWithEmptyFieldsIsNoFilter(t *testing.T) {
+func TestEmptyFormFieldsDoNotFilter(t *testing.T) {
 	v := openDemo(t)
 	all := v.get("/outils").ok().lists()
 	equal(t, "an empty form", v.get("/outils?q=&category=&score_min=&obsolescence_max=&sort=").ok().lists(), all)
 	equal(t, "a decimal comma", v.get("/outils?score_min=7%2C5").ok().lists(), v.get("/outils?score_min=7.5").ok().lists())
 }
 
-func TestAFilterThatMakesNoSenseIsNamed(t *testing.T) {
+func TestInvalidFiltersAreReported(t *testing.T) {
 	v := open(t, small())
 	for query, words := range map[string]string{
 		"score_min=beaucoup":   "«\u00a0Note min.\u00a0» attend un nombre",
@@ -116,7 +116,7 @@ func TestPageLinksKeepTheFilters(t *testing.T) {
 	equal(t, "all pages together", seen, v.get("/outils?limit=200&score_min=5&sort=name_asc").ok().lists())
 }
 
-func TestSearchMatchesNamesAtOnceAndTextsSoon(t *testing.T) {
+func TestSearchMatchesNamesFirstAndTextsOnceIndexed(t *testing.T) {
 	v := openDemo(t)
 	first := func(q string) string {
 		t.Helper()
@@ -130,7 +130,7 @@ func TestSearchMatchesNamesAtOnceAndTextsSoon(t *testing.T) {
 			t.Errorf("before the index is built, %q finds %q first", q, got)
 		}
 	}
-	const inText = "idempotents rejouable" // words of a review and of a tagline
+	const inReview = "idempotents rejouable" // words of a review and a tagline
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -139,9 +139,9 @@ func TestSearchMatchesNamesAtOnceAndTextsSoon(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	for first(inText) != "mandibule" { // a test that never sees the index ends by its deadline
+	for first(inReview) != "mandibule" { // ends by the deadline of the test
 		if t.Context().Err() != nil {
-			t.Fatal("the index never came")
+			t.Fatal("the index was never built")
 		}
 	}
 	if got := first("babilunne"); got != "babilune" {
@@ -169,19 +169,19 @@ func FuzzListsAnswerAnyQuery(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, query string) {
 		for _, path := range []string{"/outils", "/comparatifs", "/prix", "/cimetiere"} {
-			// What no HTTP client would send is not our question.
+			// Skip what no HTTP client would send.
 			u, err := url.Parse("http://x" + path + "?" + query)
 			if err != nil || strings.ContainsAny(query, " #") {
 				return
 			}
-			if r := (&visit{t: t, url: v.url}).get(path + "?" + u.Query().Encode()); r.status != 200 && r.status != 400 {
+			if r := (&server{t: t, url: v.url}).get(path + "?" + u.Query().Encode()); r.status != 200 && r.status != 400 {
 				t.Errorf("%s?%s: %d", path, query, r.status)
 			}
 		}
 	})
 }
 
-func TestASearchSaysWhenNoToolHasAllItsWordsWhateverTheOrder(t *testing.T) {
+func TestASearchSaysWhenNoToolMatchesAllWordsInAnyOrder(t *testing.T) {
 	v := open(t, small())
 	const remark = "Aucun outil ne réunit tous ces mots\u00a0; voici celui qui en a le plus."
 	for _, sort := range []string{"", "&sort=name_asc", "&sort=score_desc"} {
@@ -199,9 +199,9 @@ func TestOnlyASearchCanBeSortedByRelevance(t *testing.T) {
 	v.get("/outils?sort=score_desc").ok().saysNot("Pertinence").says(`<option value="" selected>Meilleure note</option>`)
 }
 
-func TestASearchForAFormerNameLeadsOn(t *testing.T) {
+func TestASearchForARetiredOrRenamedToolShowsANotice(t *testing.T) {
 	c := small()
-	c.Retired[59].Name = "Hélice Flux" // its slug is another
+	c.Retired[59].Name = "Hélice Flux" // its slug differs
 	v := open(t, c)
 	const notice = "Hélice Flux a quitté le catalogue\u00a0: <a href=\"/cimetiere?page=2#fantome-59\">sa notice</a>"
 	for _, q := range []string{"helice flux", "HÉLICE-FLUX", "avis sur Hélice Flux", "fantome-59"} {
@@ -215,7 +215,7 @@ func TestASearchForAFormerNameLeadsOn(t *testing.T) {
 	v.get("/outils.md?q=ancienne-abeille").ok().says("Ce nom est devenu [Abeille](/outils/abeille.md).")
 }
 
-func TestAPagePastTheEndSaysSoAndIsNotKept(t *testing.T) {
+func TestAPagePastTheEndSaysSoAndIsNotIndexed(t *testing.T) {
 	v := open(t, small())
 	for path, pages := range map[string]string{"/outils": "1", "/comparatifs": "1", "/prix": "1", "/cimetiere": "2"} {
 		v.get(path+"?page=9").ok().says("Cette page n’existe pas\u00a0: la liste en compte "+pages+".", `content="noindex"`).saysNot("page 9 sur")

@@ -11,8 +11,8 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 )
 
-// inText are one page of every kind that stands in Markdown, with what it must say.
-var inText = map[string][]string{
+// markdownPages are one page of each kind that exists in Markdown, with what it must contain.
+var markdownPages = map[string][]string{
 	"/outils":                            {"# Tous les outils\n", "66\u00a0outils", "(/outils/babilune.md)", "[Suivante](/outils.md?page=2)"},
 	"/outils/babilune":                   {"# Babilune\n", "- Note\u00a0: 8,6/10", "| 3\u00a0mars 2026 | 15\u00a0€/mois (freemium) | 18\u00a0€/mois (freemium) |", "(/api/v1/tools/babilune)"},
 	"/avis/babilune":                     {"# Babilune\u00a0: notre avis\n", "## 120 questions, deux passages", "| Exacte et complète | 104 |"},
@@ -26,9 +26,9 @@ var inText = map[string][]string{
 	"/licence":                           {"    Source : Palmarès (démonstration) ("},
 }
 
-func TestPagesStandInMarkdownToo(t *testing.T) {
+func TestPagesExistInMarkdownToo(t *testing.T) {
 	v := openDemo(t)
-	for path, said := range inText {
+	for path, said := range markdownPages {
 		text := v.get(path+".md").ok().is("Content-Type", "text/markdown; charset=utf-8").
 			is("Link", "<"+v.url+path+`>; rel="canonical"`).is("Cache-Control", "public, max-age=0, s-maxage=300, must-revalidate").
 			says(said...).says("Source : Palmarès (démonstration) ("+v.url+")", "tout ce que vous lisez ici est inventé").
@@ -48,7 +48,7 @@ func TestPagesStandInMarkdownToo(t *testing.T) {
 	v.get("/outils?page=2").ok().says(`href="/outils.md?page=2"`)
 }
 
-func TestMarkdownTakesTheFiltersOfItsPage(t *testing.T) {
+func TestMarkdownAcceptsTheSameFilters(t *testing.T) {
 	v := open(t, small())
 	v.get("/outils.md?category=chat&score_min=8").ok().says("[Abeille](/outils/abeille.md)").saysNot("Bourdon", "Drosophile")
 	v.get("/outils.md?q=abeile").ok().says("[Abeille](/outils/abeille.md)")
@@ -57,7 +57,7 @@ func TestMarkdownTakesTheFiltersOfItsPage(t *testing.T) {
 	v.get("/outils.md?score_min=x").answers(400).is("Cache-Control", "no-store").says("**«\u00a0Note min.\u00a0» attend un nombre, par exemple 7,5.**")
 }
 
-func TestMarkdownLeadsOnAsItsPageDoes(t *testing.T) {
+func TestMarkdownRedirectsAndFailsInMarkdown(t *testing.T) {
 	v := open(t, small())
 	v.get("/outils/ancienne-abeille.md").movesTo("/outils/abeille.md")
 	v.get("/avis/ancienne-abeille.md?a=b").movesTo("/avis/abeille.md?a=b")
@@ -75,8 +75,8 @@ func TestMarkdownLeadsOnAsItsPageDoes(t *testing.T) {
 
 var textLinkPattern = regexp.MustCompile(`\]\(([^()\s]+)\)`)
 
-// TestEveryLinkInMarkdownLeadsSomewhere walks from llms.txt over all that it leads to.
-func TestEveryLinkInMarkdownLeadsSomewhere(t *testing.T) {
+// TestEveryLinkInMarkdownWorks follows all links from llms.txt.
+func TestEveryLinkInMarkdownWorks(t *testing.T) {
 	v := openDemo(t)
 	seen := map[string]bool{"/llms.txt": true}
 	queue := []string{"/llms.txt"}
@@ -101,19 +101,19 @@ func TestEveryLinkInMarkdownLeadsSomewhere(t *testing.T) {
 	}
 }
 
-func TestTheIndexForAgentsHasItsForm(t *testing.T) {
+func TestLLMSTxtFollowsItsFormat(t *testing.T) {
 	v := openDemo(t)
 	r := v.get("/llms.txt").ok().is("Content-Type", "text/plain; charset=utf-8").
 		says("\n## Catalogue\n", "\n## API\n", "\n## Optional\n", "Source : Palmarès (démonstration) ("+v.url+")", "inventé")
 	lines := strings.Split(r.body, "\n")
 	if lines[0] != "# Palmarès (démonstration)" || lines[1] != "" || !strings.HasPrefix(lines[2], "> ") {
-		t.Errorf("it begins with %q", lines[:3])
+		t.Errorf("it starts with %q", lines[:3])
 	}
 	entry := regexp.MustCompile(`^- \[[^\[\]]+\]\(` + regexp.QuoteMeta(v.url) + `/[^()\s]*\)(: .+)?$`)
 	_, sections, _ := strings.Cut(r.body, "\n## ")
 	for line := range strings.Lines(sections) {
 		if line = strings.TrimSuffix(line, "\n"); strings.HasPrefix(line, "-") && !entry.MatchString(line) {
-			t.Errorf("programs cannot read the line %q", line)
+			t.Errorf("invalid line %q", line)
 		}
 	}
 }
@@ -131,8 +131,8 @@ func TestHostileTextStaysTextInMarkdown(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, tag := range []string{"<script", "<img", "<iframe", "<b>", "onmouseover=\"", "ZgotmplZ"} {
-			if strings.Contains(page.String(), tag) && !(tag == "<img" && path == "/avis/outil-0.md") { // a picture that its author wrote as one
-				t.Errorf("%s brings %s to whom renders it", path, tag)
+			if strings.Contains(page.String(), tag) && !(tag == "<img" && path == "/avis/outil-0.md") { // a Markdown image is kept
+				t.Errorf("%s contains %s once rendered", path, tag)
 			}
 		}
 	}

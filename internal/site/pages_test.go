@@ -11,7 +11,7 @@ import (
 	"palmares/internal/snapshot"
 )
 
-func TestEveryPageKindHasItsLandmarks(t *testing.T) {
+func TestEveryPageHasItsLandmarks(t *testing.T) {
 	v := openDemo(t)
 	for _, path := range append(kinds, "/nulle-part") {
 		r := v.get(path)
@@ -24,10 +24,10 @@ func TestEveryPageKindHasItsLandmarks(t *testing.T) {
 		for _, one := range r.tags() {
 			count[one.name]++
 			if one.name == "html" && one.attributes["lang"] != "fr" {
-				t.Errorf("%s is not said to be French", path)
+				t.Errorf("%s has no lang attribute for French", path)
 			}
 			if _, styled := one.attributes["style"]; styled || one.name == "style" {
-				t.Errorf("%s: <%s> carries a style, which the page's own headers refuse", path, one.name)
+				t.Errorf("%s: <%s> has a style, which the content security policy forbids", path, one.name)
 			}
 		}
 		for _, once := range []string{"html", "title", "h1", "main"} {
@@ -42,14 +42,14 @@ func TestEveryPageKindHasItsLandmarks(t *testing.T) {
 		}
 		ids := r.ids()
 		if !ids["page.contenu"] || !strings.Contains(r.body, `<a class="skip" href="#page.contenu">`) {
-			t.Errorf("%s has no way past its menu", path)
+			t.Errorf("%s has no skip link", path)
 		}
 		for _, one := range r.tags() {
 			if id := one.attributes["for"]; id != "" && !ids[id] {
-				t.Errorf("%s: a label is for %q, which is not there", path, id)
+				t.Errorf("%s: a label is for %q, which does not exist", path, id)
 			}
 			if id := one.attributes["aria-labelledby"]; id != "" && !ids[id] {
-				t.Errorf("%s: something is named by %q, which is not there", path, id)
+				t.Errorf("%s: aria-labelledby is %q, which does not exist", path, id)
 			}
 		}
 	}
@@ -64,8 +64,8 @@ func TestTheDemoSaysOnEveryPageThatItIsInvented(t *testing.T) {
 	open(t, small()).get("/").ok().saysNot(sentence, "noindex")
 }
 
-// TestEveryInternalLinkLeadsSomewhere walks the whole demo site from its door.
-func TestEveryInternalLinkLeadsSomewhere(t *testing.T) {
+// TestEveryInternalLinkWorks crawls the demo from its home page.
+func TestEveryInternalLinkWorks(t *testing.T) {
 	v := openDemo(t)
 	pages := map[string]*reply{}
 	anchors := map[string]map[string]bool{} // by page
@@ -100,9 +100,9 @@ func TestEveryInternalLinkLeadsSomewhere(t *testing.T) {
 	}
 }
 
-// internalLinks are the addresses on this server that a page refers to. It also
-// holds that nothing a page loads or sends comes from or goes to elsewhere.
-func internalLinks(t *testing.T, v *visit, r *reply, path string) []string {
+// internalLinks returns the URLs on this server that a page refers to. It also
+// requires that a page loads nothing from other hosts and sends nothing to them.
+func internalLinks(t *testing.T, v *server, r *reply, path string) []string {
 	t.Helper()
 	base, err := url.Parse(v.url + path)
 	if err != nil {
@@ -124,12 +124,12 @@ func internalLinks(t *testing.T, v *visit, r *reply, path string) []string {
 				if one.name != "a" {
 					t.Errorf("%s: <%s> refers to another host: %s", path, one.name, value)
 				} else if one.attributes["rel"] != "noopener nofollow" {
-					t.Errorf("%s: the link to %s is not marked as leading away", path, value)
+					t.Errorf("%s: the link to %s is not marked as external", path, value)
 				}
 				continue
 			}
 			if to.Path == "/compte" || to.Path == "/webhooks/v1/openapi.json" {
-				continue // other handlers' pages, which the whole server's tests visit
+				continue // served by other handlers
 			}
 			to.Scheme, to.Host = "", ""
 			links = append(links, to.String())
@@ -138,7 +138,7 @@ func internalLinks(t *testing.T, v *visit, r *reply, path string) []string {
 	return links
 }
 
-func TestEveryAddressThatTheAPIGivesExists(t *testing.T) {
+func TestEveryURLInTheAPIExists(t *testing.T) {
 	v := openDemo(t)
 	pages := map[string]map[string]bool{}
 	exists := func(address string) {
@@ -194,8 +194,8 @@ func into(t *testing.T, r *reply, data any) {
 	}
 }
 
-// TestPagesAreLight holds the budget of a page with everything it loads.
-func TestPagesAreLight(t *testing.T) {
+// TestPagesStayWithinTheirSizeBudget measures a page with everything it loads.
+func TestPagesStayWithinTheirSizeBudget(t *testing.T) {
 	v := openDemo(t)
 	assets := map[string]int{}
 	for _, path := range kinds {
@@ -219,7 +219,7 @@ func TestPagesAreLight(t *testing.T) {
 		}
 	}
 	if len(assets) != 5 {
-		t.Errorf("pages load %v: one style, one script, one icon were meant, and a style and a script for the reference", assets)
+		t.Errorf("pages load %v, want one style, one script and one icon, and a style and a script for the reference", assets)
 	}
 	for file, most := range map[string]int64{"static/site.css": 20_000, "static/site.js": 8_000, "../reference/static/docs.css": 8_000, "../reference/static/docs.js": 8_000} {
 		info, err := os.Stat(file)
@@ -232,11 +232,11 @@ func TestPagesAreLight(t *testing.T) {
 	}
 }
 
-func TestTheCreditLineIsReadyToCopy(t *testing.T) {
+func TestTheCreditLineCanBeCopied(t *testing.T) {
 	open(t, small()).get("/licence").ok().says(`<code id="page.credit">Source : Essai (https://essai.example)</code>`)
 }
 
-func TestCanonicalLinksAreTheRecordsOwn(t *testing.T) {
+func TestCanonicalLinksComeFromTheRecords(t *testing.T) {
 	c := small()
 	c.Tools[1].CanonicalURL = "https://ailleurs.example/b"
 	v := open(t, c)
@@ -250,7 +250,7 @@ func TestCanonicalLinksAreTheRecordsOwn(t *testing.T) {
 	v.get("/sitemap.xml").ok().says("https://essai.example/outils/abeille").saysNot("outils/bourdon", "ailleurs.example")
 }
 
-func TestANewVersionIsSeenAtOnce(t *testing.T) {
+func TestANewVersionIsShownAtOnce(t *testing.T) {
 	v := open(t, small())
 	v.get("/outils/abeille").ok().says("Un outil nommé Abeille")
 	next := small()
@@ -264,7 +264,7 @@ func TestAnEmptyCatalogueHasPagesToo(t *testing.T) {
 	for _, path := range []string{"/", "/outils", "/outils?q=a", "/outils?q=a&sort=name_asc", "/comparatifs", "/prix", "/cimetiere", "/docs", "/tarifs", "/licence", "/confidentialite", "/sitemap.xml", "/robots.txt", "/flux.atom", "/llms.txt", "/outils.md", "/comparatifs.md", "/prix.md", "/cimetiere.md", "/docs.md"} {
 		v.get(path).ok()
 	}
-	// Before the first publication there is no day to tell either.
+	// Before the first publication there is no date to show.
 	v.live.Store(snapshot.Empty("Vide", "https://vide.example"))
 	for path, words := range map[string]string{
 		"/": "<dt>note moyenne</dt><dd>—</dd>", "/outils": "Le catalogue est encore vide.", "/comparatifs": "Nous n’avons encore publié aucun comparatif.",

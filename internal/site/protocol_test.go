@@ -8,7 +8,7 @@ import (
 	"palmares/internal/snapshot"
 )
 
-func TestEveryAnswerCarriesStrictHeaders(t *testing.T) {
+func TestEveryAnswerHasSecurityHeaders(t *testing.T) {
 	v := open(t, small())
 	for _, path := range []string{"/", "/outils/abeille", "/nulle-part", "/outils/ancienne-abeille", "/flux.atom", "/robots.txt", "/sitemap.xml", "//x", "/static/x"} {
 		v.get(path).
@@ -24,7 +24,7 @@ func TestEveryAnswerCarriesStrictHeaders(t *testing.T) {
 	}
 }
 
-func TestOnlyAnHTTPSSiteAsksToStayThere(t *testing.T) {
+func TestOnlyAnHTTPSSiteSendsHSTS(t *testing.T) {
 	for base, want := range map[string]string{"https://essai.example": "max-age=31536000", "http://essai.example": ""} {
 		v := listen(t, site.Config{BaseURL: base, Demo: func(*snapshot.Snapshot) bool { return false }})
 		v.publish(small(), 1)
@@ -32,14 +32,14 @@ func TestOnlyAnHTTPSSiteAsksToStayThere(t *testing.T) {
 	}
 }
 
-func TestAPageThatIsKnownIsNotSentAgain(t *testing.T) {
+func TestAnUnchangedPageAnswers304(t *testing.T) {
 	v := open(t, small())
 	for _, path := range []string{"/", "/outils?category=chat", "/flux.atom", "/sitemap.xml", "/robots.txt"} {
 		tags := map[string]bool{}
 		for _, coding := range []string{"identity", "gzip", "br", "zstd"} {
 			r := v.get(path, "Accept-Encoding: "+coding).ok().is("Cache-Control", "public, max-age=0, s-maxage=300, must-revalidate")
 			if got := r.header.Get("Content-Encoding"); got != strings.TrimPrefix(coding, "identity") {
-				t.Errorf("%s asked as %s came as %q", path, coding, got)
+				t.Errorf("%s: asked for %s, got %q", path, coding, got)
 			}
 			tag := r.header.Get("ETag")
 			tags[tag] = true
@@ -68,14 +68,14 @@ func TestHeadIsGetWithoutTheBody(t *testing.T) {
 	}
 }
 
-func TestPagesAreOnlyRead(t *testing.T) {
+func TestOtherMethodsAnswer405(t *testing.T) {
 	v := open(t, small())
 	for _, method := range []string{"POST", "PUT", "DELETE", "PATCH", "OPTIONS"} {
 		v.do(method, "/outils").answers(405).is("Allow", "GET, HEAD").is("Cache-Control", "no-store").says("<h1>Méthode refusée</h1>")
 	}
 }
 
-func TestStyleAndScriptAreKeptForAYear(t *testing.T) {
+func TestAssetsAreCachedForAYear(t *testing.T) {
 	v := open(t, small())
 	seen := 0
 	for _, one := range v.get("/").ok().tags() {
@@ -95,7 +95,7 @@ func TestStyleAndScriptAreKeptForAYear(t *testing.T) {
 	}
 }
 
-func TestFormerSlugsLeadToThePresentOne(t *testing.T) {
+func TestAliasesRedirectToTheCurrentSlug(t *testing.T) {
 	v := open(t, small())
 	for _, kind := range []string{"/outils/", "/avis/", "/alternatives/"} {
 		v.get(kind + "ancienne-abeille").movesTo(kind + "abeille")
@@ -103,7 +103,7 @@ func TestFormerSlugsLeadToThePresentOne(t *testing.T) {
 	}
 }
 
-func TestARetiredToolLeadsToItsObituary(t *testing.T) {
+func TestARetiredToolRedirectsToItsEntry(t *testing.T) {
 	v := open(t, small())
 	pages := map[string]map[string]bool{}
 	for i := range 60 {
@@ -115,13 +115,13 @@ func TestARetiredToolLeadsToItsObituary(t *testing.T) {
 				pages[path] = v.get(path).ok().ids()
 			}
 			if anchor != slug || !pages[path][slug] {
-				t.Fatalf("%s%s leads to %s, where it does not stand", kind, slug, to)
+				t.Fatalf("%s%s redirects to %s, which does not contain it", kind, slug, to)
 			}
 		}
 	}
 }
 
-func TestWhatDoesNotExistIsSaidSo(t *testing.T) {
+func TestUnknownPathsAnswer404(t *testing.T) {
 	v := open(t, small())
 	for _, path := range []string{
 		"/nulle-part", "/outils/inconnu", "/avis/inconnu", "/alternatives/inconnu", "/categories/inconnue", "/comparatifs/inconnu", "/outils/abeille/x",
@@ -132,26 +132,26 @@ func TestWhatDoesNotExistIsSaidSo(t *testing.T) {
 	v.get("/avis/bourdon").says("Nous n’avons pas encore publié d’avis sur Bourdon", `href="/outils/bourdon"`)
 }
 
-func TestADraftShowsNowhere(t *testing.T) {
+func TestDraftsAreShownNowhere(t *testing.T) {
 	v := open(t, small())
 	for _, path := range []string{"/", "/comparatifs", "/outils/abeille", "/avis/abeille", "/alternatives/abeille", "/categories/chat", "/comparatifs/abeille-vs-bourdon", "/flux.atom", "/sitemap.xml"} {
 		v.get(path).ok().saysNot("rouillon")
 	}
 }
 
-func TestASlashTooManyIsMended(t *testing.T) {
+func TestATrailingSlashRedirects(t *testing.T) {
 	v := open(t, small())
 	v.get("/outils/").movesTo("/outils")
 	v.get("/outils/abeille/?a=b").movesTo("/outils/abeille?a=b")
 	for _, path := range []string{`/\evil.example/`, "//evil.example/", "/%5cevil.example/", "/%2f%2fevil.example/", "/.//evil.example/"} {
 		to := v.get(path).header.Get("Location")
 		if strings.HasPrefix(to, "//") || strings.HasPrefix(to, `/\`) || strings.Contains(to, "://") {
-			t.Errorf("%s leads away, to %q", path, to)
+			t.Errorf("%s redirects to another site, %q", path, to)
 		}
 	}
 }
 
-func TestAPathWithTooManySlashesLeadsToTheOneThatWasMeant(t *testing.T) {
+func TestAnUncleanPathRedirectsToTheCleanOne(t *testing.T) {
 	v := open(t, small())
 	for path, want := range map[string]string{
 		"//outils": "/outils", "//outils?a=b": "/outils?a=b", "/outils//abeille": "/outils/abeille", "/avis/../outils": "/outils",

@@ -12,8 +12,8 @@ import (
 	"palmares/internal/testkit"
 )
 
-// putAway makes a database unreachable until the test ends.
-func putAway(t *testing.T, dsn string) {
+// makeUnreachable makes a database unreachable until the test ends.
+func makeUnreachable(t *testing.T, dsn string) {
 	t.Helper()
 	u, err := url.Parse(dsn)
 	if err != nil {
@@ -43,12 +43,12 @@ func putAway(t *testing.T, dsn string) {
 	})
 }
 
-func TestWithoutTheDatabaseThePageSaysSoAndTheLogHasNoSecret(t *testing.T) {
+func TestAnUnreachableDatabaseIsReportedAndNoSecretLogged(t *testing.T) {
 	dsn := testkit.Postgres(t)
-	p := open(t, dsn, abroad)
+	p := open(t, dsn, publicURL)
 	b := p.signedIn("ada@example.org")
 	token, secret := p.link("ada@example.org"), b.cookie.Value
-	putAway(t, dsn)
+	makeUnreachable(t, dsn)
 
 	stranger := p.browser()
 	for _, r := range []*reply{
@@ -60,9 +60,9 @@ func TestWithoutTheDatabaseThePageSaysSoAndTheLogHasNoSecret(t *testing.T) {
 			t.Errorf("%s does not say when to come back", r.what)
 		}
 	}
-	stranger.get("/compte").is(200).says(form) // which needs nothing
+	stranger.get("/compte").is(200).says(form) // which needs no database
 	if b.cookie == nil {
-		t.Error("the browser was told to forget a session that may be there still")
+		t.Error("the cookie of a session that may still exist was deleted")
 	}
 	log := p.log.String()
 	if !strings.Contains(log, "path=/compte/connexion") {

@@ -7,7 +7,7 @@ import (
 	"palmares/internal/catalog"
 )
 
-func TestAlternativesAreRankedAndSayWhatDiffers(t *testing.T) {
+func TestAlternativesAreRankedWithTheirDifferences(t *testing.T) {
 	v := open(t, small())
 	r := v.get("/alternatives/abeille").ok().says(
 		"Abeille obtient 8,5/10 et se classe premier sur 3 en «\u00a0Discussion\u00a0»",
@@ -32,13 +32,13 @@ func headings(r *reply) []string {
 	return slugs
 }
 
-func TestAPriceHistoryIsDrawnAndTold(t *testing.T) {
+func TestAPriceHistoryIsDrawnAndDescribed(t *testing.T) {
 	c := small()
 	c.Tools[0].PriceHistory = []catalog.PriceChange{
 		{ChangedAt: "2026-03-01", OldPricing: "payant", OldPrice: "8 €/mois", NewPricing: "payant", NewPrice: "10 €/mois"},
 		{ChangedAt: "2025-06-15", OldPricing: "gratuit", OldPrice: "0 €/mois", NewPricing: "payant", NewPrice: "8 €/mois"},
 	}
-	// A change of period leaves nothing to compare.
+	// Prices of different periods cannot be compared.
 	c.Tools[3].PriceHistory = []catalog.PriceChange{{ChangedAt: "2026-02-01", OldPricing: "payant", OldPrice: "120 €/mois", NewPricing: "payant", NewPrice: "1 000 €/mois"}}
 	v := open(t, c)
 	const summary = "Prix de Abeille\u00a0: 0\u00a0€/mois jusqu’au 15\u00a0juin 2025, 10\u00a0€/mois aujourd’hui, 2\u00a0changements."
@@ -55,7 +55,7 @@ func TestAComparisonShowsBothSides(t *testing.T) {
 	)
 }
 
-func TestTheCemeteryExplainsItsReasons(t *testing.T) {
+func TestTheListOfRetiredToolsExplainsReasons(t *testing.T) {
 	v := open(t, small())
 	v.get("/cimetiere").ok().says("Mort <span class=\"num\">12</span>", "Déprécié", "Le service a fermé", "À sa place\u00a0: <a href=\"/outils/abeille\">Abeille</a>", "60\u00a0outils disparus, page 1 sur 2")
 	v.get("/cimetiere?reason=mort").ok().says("12\u00a0outils disparus<", `<option value="mort" selected>Mort</option>`)
@@ -68,7 +68,7 @@ func TestTheHomePageShowsFiguresAndChanges(t *testing.T) {
 	)
 }
 
-func TestToolsOfOneScoreShareARank(t *testing.T) {
+func TestToolsWithTheSameScoreShareARank(t *testing.T) {
 	c := small()
 	c.Tools[2].Score = number(6)
 	v := open(t, c)
@@ -79,11 +79,11 @@ func TestToolsOfOneScoreShareARank(t *testing.T) {
 	v.get("/alternatives/abeille").ok().says("se classe premier sur 3")
 }
 
-func TestACardAnnouncesItsReviewHoweverItBegins(t *testing.T) {
+func TestAToolLinksToItsReviewHoweverItBegins(t *testing.T) {
 	for body, words := range map[string]string{
 		"## Le verdict\nElle vole.\n":              "<p>Elle vole.</p>",
 		"# Abeille\n## Le verdict\n\nElle vole.\n": "<p>Elle vole.</p>",
-		"| a | b |\n|---|---|\n| 1 | 2 |\n":        `href="/avis/abeille">Lire`, // nothing to quote
+		"| a | b |\n|---|---|\n| 1 | 2 |\n":        `href="/avis/abeille">Lire`, // no paragraph to quote
 	} {
 		c := small()
 		c.Tools[0].Body = body
@@ -94,17 +94,17 @@ func TestACardAnnouncesItsReviewHoweverItBegins(t *testing.T) {
 	open(t, small()).get("/outils/bourdon").ok().says("pas encore d’avis")
 }
 
-func TestLongPricesHaveRoomBesideTheirChart(t *testing.T) {
+func TestLongPricesFitNextToTheirChart(t *testing.T) {
 	c := small()
 	c.Tools[0].Price = "100 000 €/an"
 	c.Tools[0].PriceHistory = []catalog.PriceChange{{ChangedAt: "2026-03-01", OldPricing: "payant", OldPrice: "8 €/an", NewPricing: "payant", NewPrice: "100 000 €/an"}}
 	open(t, c).get("/outils/abeille").ok().says(`<text class="chart-label" x="67" dx="-6"`, ">100\u202f000\u00a0€</text>")
 }
 
-func TestAComparisonNamesAnotherOfTheSameToolsOnce(t *testing.T) {
+func TestAComparisonLinksToAnotherOfTheSameToolsOnce(t *testing.T) {
 	c := small()
 	c.Comparisons[1].Published = true
 	if n := strings.Count(open(t, c).get("/comparatifs/abeille-vs-bourdon").ok().body, `href="/comparatifs/brouillon"`); n != 1 {
-		t.Errorf("it is named %d times", n)
+		t.Errorf("it is linked %d times", n)
 	}
 }
