@@ -11,20 +11,20 @@ import (
 	"palmares/internal/catalog"
 )
 
-func fig(x float64) *float64 { return &x }
+func number(x float64) *float64 { return &x }
 
-// shop is a small catalogue in which every rule of listing shows.
-func shop() *catalog.Catalog {
+// smallCatalogue returns a catalogue in which every rule of lists matters.
+func smallCatalogue() *catalog.Catalog {
 	tool := func(slug, name, category string, score, obsolescence float64) catalog.Tool {
 		t := catalog.Tool{
 			Slug: slug, Name: name, Domain: slug + ".example", Category: category, ICP: "mixte", Pricing: "payant",
 			Price: "10 €/mois", Tagline: "Un outil d’essai", Tier: 3, UpdatedAt: "2026-10-01",
 		}
 		if score >= 0 {
-			t.Score, t.Verifiability = fig(score), fig(5.5)
+			t.Score, t.Verifiability = number(score), number(5.5)
 		}
 		if obsolescence >= 0 {
-			t.Obsolescence = fig(obsolescence)
+			t.Obsolescence = number(obsolescence)
 		}
 		return t
 	}
@@ -63,14 +63,14 @@ func shop() *catalog.Catalog {
 	return c
 }
 
-func TestAToolHasTheFieldsOfTheInterface(t *testing.T) {
-	s := serve(t, shop())
+func TestAToolHasTheDocumentedFields(t *testing.T) {
+	s := serve(t, smallCatalogue())
 	s.get("/api/v1/tools/zebre").OK().Equals(`{"slug":"zebre","name":"Zèbre","domain":"zebre.example","category":"code","icp":"mixte","pricing":"payant","price":"10 €/mois","score":9.5,"verifiability":5.5,"tagline":"Un outil d’essai","canonical_url":"https://essai.example/outils/zebre","avis_url":"https://essai.example/avis/zebre","alternatives_url":"https://essai.example/alternatives/zebre","updated_at":"2026-10-01"}`)
 	s.get("/api/v1/tools/vide").OK().Equals(`{"slug":"vide","name":"dune","domain":"vide.example","category":"chat","icp":"mixte","pricing":"payant","price":"10 €/mois","score":null,"verifiability":null,"tagline":"Un outil d’essai","canonical_url":"https://essai.example/outils/vide","avis_url":null,"alternatives_url":"https://essai.example/alternatives/vide","updated_at":"2026-10-01"}`)
 }
 
 func TestToolsAreSortedAsFrenchReadersExpect(t *testing.T) {
-	s := serve(t, shop())
+	s := serve(t, smallCatalogue())
 	byScore := []string{"zebre", "cote", "cote-accent", "cote-circ", "abeille", "abeille-2", "vide", "neuf"}
 	s.get("/api/v1/tools").lists(byScore...)
 	s.get("/api/v1/tools?sort=score_desc").lists(byScore...)
@@ -80,7 +80,7 @@ func TestToolsAreSortedAsFrenchReadersExpect(t *testing.T) {
 }
 
 func TestToolsAreFiltered(t *testing.T) {
-	s := serve(t, shop())
+	s := serve(t, smallCatalogue())
 	s.get("/api/v1/tools?category=chat").lists("cote-circ", "abeille", "abeille-2", "vide")
 	s.get("/api/v1/tools?score_min=8").lists("zebre", "cote", "cote-accent", "cote-circ")
 	s.get("/api/v1/tools?score_min=8.01").lists("zebre")
@@ -96,7 +96,7 @@ func TestToolsAreFiltered(t *testing.T) {
 }
 
 func TestListsArePaged(t *testing.T) {
-	s := serve(t, shop())
+	s := serve(t, smallCatalogue())
 	s.get("/api/v1/tools?limit=3&page=2").lists("cote-circ", "abeille", "abeille-2").HasHeader("X-Total-Count", "8")
 	s.get("/api/v1/tools?limit=3&page=3").lists("vide", "neuf")
 	s.get("/api/v1/tools?limit=3&page=4").lists().Equals(`{"data":[],"meta":{"total":8,"page":4,"limit":3,"pages":3}}`).HasHeader("X-Total-Count", "8")
@@ -117,10 +117,10 @@ func TestEveryPageOfEveryOrderShowsEachToolOnce(t *testing.T) {
 			Pricing: "gratuit", Price: "0 €/mois", Tagline: "x", Tier: 3, UpdatedAt: "2026-01-01",
 		}
 		if i%5 != 0 {
-			tool.Score = fig(float64(i%37) / 3.7)
+			tool.Score = number(float64(i%37) / 3.7)
 		}
 		if i%3 != 0 {
-			tool.Obsolescence = fig(float64(i%11) / 1.1)
+			tool.Obsolescence = number(float64(i%11) / 1.1)
 		}
 		c.Tools = append(c.Tools, tool)
 	}
@@ -155,7 +155,7 @@ func TestEveryPageOfEveryOrderShowsEachToolOnce(t *testing.T) {
 	}
 }
 
-// passes is the filters said again, one tool at a time.
+// passes reports whether a tool passes a filter, written independently of the snapshot.
 func passes(t catalog.Tool, filter string) bool {
 	atLeast := func(p *float64, x float64) bool { return p != nil && *p >= x }
 	atMost := func(p *float64, x float64) bool { return p != nil && *p <= x }
@@ -173,7 +173,7 @@ func passes(t catalog.Tool, filter string) bool {
 }
 
 func TestComparisonsAreNewestFirstAndOnlyPublished(t *testing.T) {
-	s := serve(t, shop())
+	s := serve(t, smallCatalogue())
 	r := s.get("/api/v1/comparatifs").lists("abeille-vs-cote", "abeille-vs-zebre", "cote-vs-zebre").HasHeader("X-Total-Count", "3")
 	if want := `{"slug":"abeille-vs-cote","title":"Abeille ou cote","winner":"cote","updated_at":"2026-06-01","canonical_url":"https://essai.example/comparatifs/abeille-vs-cote"}`; !strings.Contains(r.Body, want) {
 		t.Errorf("no %s in %s", want, r.Body)
@@ -188,15 +188,15 @@ func TestComparisonsAreNewestFirstAndOnlyPublished(t *testing.T) {
 }
 
 func TestPricesAreByNameWithTheirHistory(t *testing.T) {
-	s := serve(t, shop())
+	s := serve(t, smallCatalogue())
 	s.get("/api/v1/pricing").lists("abeille", "abeille-2", "cote", "cote-accent", "cote-circ", "vide", "neuf", "zebre").HasHeader("X-Total-Count", "8")
 	s.get("/api/v1/pricing?category=code&limit=1&page=2").lists("cote-accent").Equals(`{"data":[{"slug":"cote-accent","name":"coté","pricing":"payant","price":"10 €/mois"}],"meta":{"total":4,"page":2,"limit":1,"pages":4}}`)
 	s.get("/api/v1/pricing/zebre").OK().Equals(`{"slug":"zebre","current_pricing":"payant","current_price":"10 €/mois","price_history":[{"changed_at":"2026-02-01","old_pricing":"payant","old_price":"12 €/mois","new_pricing":"payant","new_price":"10 €/mois"},{"changed_at":"2025-02-01","old_pricing":"freemium","old_price":"0 €/mois","new_pricing":"payant","new_price":"12 €/mois"}]}`)
 	s.get("/api/v1/pricing/cote").OK().Equals(`{"slug":"cote","current_pricing":"payant","current_price":"10 €/mois","price_history":[]}`)
 }
 
-func TestTheCemeteryIsNewestFirst(t *testing.T) {
-	s := serve(t, shop())
+func TestRetiredToolsAreNewestFirst(t *testing.T) {
+	s := serve(t, smallCatalogue())
 	s.get("/api/v1/cimetiere").lists("tombe-b", "tombe-c", "tombe-a").HasHeader("X-Total-Count", "3")
 	s.get("/api/v1/cimetiere?reason=acquis").lists("tombe-b", "tombe-c")
 	s.get("/api/v1/cimetiere?category=code").lists("tombe-c", "tombe-a")
@@ -204,17 +204,17 @@ func TestTheCemeteryIsNewestFirst(t *testing.T) {
 	s.get("/api/v1/cimetiere?reason=pivot").lists()
 }
 
-func TestCategoriesAreByLabelWithTheirFigures(t *testing.T) {
-	s := serve(t, shop())
+func TestCategoriesAreByLabelWithCountAndAverage(t *testing.T) {
+	s := serve(t, smallCatalogue())
 	s.get("/api/v1/categories").lists("voix", "code", "chat").HasHeader("X-Total-Count", "3").
 		Equals(`{"data":[{"slug":"voix","label":"Audio","tool_count":0,"avg_score":0},{"slug":"code","label":"Développement","tool_count":4,"avg_score":8.5},{"slug":"chat","label":"Échange","tool_count":4,"avg_score":4.67}]}`)
 }
 
 func TestStatsCountWhatIsPublic(t *testing.T) {
-	serve(t, shop()).get("/api/v1/stats").OK().Equals(`{"tools_total":8,"tools_tested":6,"tools_avg_score":6.58,"tools_retired":3,"comparatifs_total":3}`)
+	serve(t, smallCatalogue()).get("/api/v1/stats").OK().Equals(`{"tools_total":8,"tools_tested":6,"tools_avg_score":6.58,"tools_retired":3,"comparatifs_total":3}`)
 }
 
-func TestAnEmptyCatalogueHasEmptyListsAndZeroFigures(t *testing.T) {
+func TestAnEmptyCatalogueHasEmptyListsAndZeroStats(t *testing.T) {
 	s := serve(t, &catalog.Catalog{Name: "Rien", URL: "https://rien.example"})
 	for _, path := range []string{"tools", "comparatifs", "pricing", "cimetiere"} {
 		s.get("/api/v1/"+path).lists().Equals(`{"data":[],"meta":{"total":0,"page":1,"limit":50,"pages":0}}`).HasHeader("X-Total-Count", "0")
@@ -227,7 +227,7 @@ func TestAnEmptyCatalogueHasEmptyListsAndZeroFigures(t *testing.T) {
 }
 
 func TestEmbeddingsAreTheSectionsOfTheReview(t *testing.T) {
-	s := serve(t, shop())
+	s := serve(t, smallCatalogue())
 	r := s.get("/api/embeddings/zebre", "Authorization: good").OK().HasHeader("Cdn-Cache-Control", "no-store")
 	var doc catalog.EmbeddingsDoc
 	r.Into(&doc)
@@ -251,7 +251,7 @@ func TestEmbeddingsAreTheSectionsOfTheReview(t *testing.T) {
 }
 
 func TestEmbeddingsNeedAKeyAndAToolOfTheSet(t *testing.T) {
-	s := serve(t, shop())
+	s := serve(t, smallCatalogue())
 	for _, slug := range []string{"zebre", "cote", "rien", "zebra", "tombe-a"} {
 		s.get("/api/embeddings/"+slug).Fails(401, "missing_api_key").HasHeader("Www-Authenticate", "Bearer")
 	}
@@ -265,8 +265,8 @@ func TestEmbeddingsNeedAKeyAndAToolOfTheSet(t *testing.T) {
 	r.HasHeader("Location", "/api/embeddings/zebre?x=1")
 }
 
-func TestAnUnknownToolIsSaidSo(t *testing.T) {
-	s := serve(t, shop())
+func TestAnUnknownToolIsNotFound(t *testing.T) {
+	s := serve(t, smallCatalogue())
 	s.get("/api/v1/tools/rien").Fails(404, "tool_not_found", "«\u00a0rien\u00a0»", "/api/v1/tools")
 	s.get("/api/v1/pricing/rien").Fails(404, "tool_not_found")
 	s.get("/api/v1/tools/%FF%00%22%0A").Fails(404, "tool_not_found")
@@ -274,15 +274,15 @@ func TestAnUnknownToolIsSaidSo(t *testing.T) {
 	s.get("/api/v1/tools/"+strings.Repeat("a", 5000)).Fails(404, "tool_not_found", "…")
 }
 
-func TestARetiredToolSaysSinceWhenAndWhereToLook(t *testing.T) {
-	s := serve(t, shop())
+func TestARetiredToolSaysSinceWhenAndWhatReplacesIt(t *testing.T) {
+	s := serve(t, smallCatalogue())
 	for _, path := range []string{"/api/v1/tools/", "/api/v1/pricing/"} {
 		s.get(path+"tombe-b").Fails(404, "tool_not_found", "Tombe B", "2026-01-01", "/api/v1/cimetiere", "/api/v1/tools/zebre")
 	}
 }
 
-func TestAnAliasLeadsToTheToolWithItsQuery(t *testing.T) {
-	s := serve(t, shop())
+func TestAnAliasRedirectsToTheToolAndKeepsTheQuery(t *testing.T) {
+	s := serve(t, smallCatalogue())
 	for _, path := range []string{"/api/v1/tools/", "/api/v1/pricing/"} {
 		for _, query := range []string{"", "?a=b&c=%20d"} {
 			r := s.get(path + "zebra" + query)

@@ -22,8 +22,8 @@ import (
 // contract is the served document.
 var contract = testkit.NewContract(api.Document())
 
-// Suspended keys are refused by whoever authorizes, and failures are answered by the
-// server: both need more than this package.
+// Suspended keys are refused by the Authorizer, and panics are answered by the server:
+// both need more than this package.
 func TestMain(m *testing.M) { os.Exit(contract.Run(m, "403", "500")) }
 
 // A service is the API over one catalogue, on a real listener.
@@ -38,7 +38,7 @@ func serve(t *testing.T, c *catalog.Catalog) *service {
 	return serveCounting(t, c, nil)
 }
 
-// serveCounting counts requests, each caller's against the quota of its tier.
+// serveCounting is serve with a meter.
 func serveCounting(t *testing.T, c *catalog.Catalog, meter *quota.Meter) *service {
 	t.Helper()
 	c.Sort()
@@ -79,7 +79,7 @@ func (r *reply) OK() *reply {
 	return r
 }
 
-// get asks for a path; headers are "Name: value" lines.
+// get requests a path; headers are "Name: value" lines.
 func (s *service) get(path string, headers ...string) *reply {
 	s.t.Helper()
 	return s.do("GET", path, headers...)
@@ -128,7 +128,7 @@ func checkCommon(r *testkit.Reply) {
 	}
 }
 
-// slugs of the elements of data, in order.
+// slugs returns the slugs in data, in order.
 func (r *reply) slugs() []string {
 	r.T.Helper()
 	var list struct{ Data []struct{ Slug string } }

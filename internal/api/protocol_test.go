@@ -20,8 +20,8 @@ import (
 	"palmares/internal/web"
 )
 
-func TestABadParameterIsNamedWithWhatIsAllowed(t *testing.T) {
-	s := serve(t, shop())
+func TestAnInvalidParameterIsNamedWithWhatIsAllowed(t *testing.T) {
+	s := serve(t, smallCatalogue())
 	lists := []string{"tools", "comparatifs", "pricing", "cimetiere"}
 	for _, list := range lists {
 		for _, bad := range []string{"0", "-1", "abc", "1.5", "", "+1", "1e3", "99999999999999999999", "%20" + "1", "1%00", "%zz"} {
@@ -53,7 +53,7 @@ func TestABadParameterIsNamedWithWhatIsAllowed(t *testing.T) {
 }
 
 func TestUnknownParametersAreIgnored(t *testing.T) {
-	s := serve(t, shop())
+	s := serve(t, smallCatalogue())
 	whole := s.get("/api/v1/tools").OK()
 	for _, query := range []string{"utm=x", "utm=%zz", "%zz=1", "a&b&&=", ";", "PAGE=2", "page[]=2", "reason=x"} {
 		s.get("/api/v1/tools?" + query).OK().Equals(whole.Body)
@@ -63,8 +63,8 @@ func TestUnknownParametersAreIgnored(t *testing.T) {
 	s.get("/api/v1/tools/zebre?page=abc").OK()
 }
 
-func TestAKeyInTheAddressIsRefusedEverywhere(t *testing.T) {
-	s := serve(t, shop())
+func TestAKeyInTheURLIsRefusedEverywhere(t *testing.T) {
+	s := serve(t, smallCatalogue())
 	key := "plm_" + strings.Repeat("a", 38)
 	for _, path := range []string{
 		"/api/v1/tools?key=" + key, "/api/v1/tools/zebre?x=1&api_key=" + key, "/api/v1/comparatifs?a=" + key, "/api/v1/comparatifs/cote-vs-zebre?a=" + key,
@@ -81,12 +81,12 @@ func TestAKeyInTheAddressIsRefusedEverywhere(t *testing.T) {
 	}
 }
 
-func TestAnAddressThatIsTooLongIsRefused(t *testing.T) {
-	serve(t, shop()).get("/api/v1/tools?x="+strings.Repeat("y", 9000)).Fails(400, "invalid_parameter", "8192")
+func TestAURLThatIsTooLongIsRefused(t *testing.T) {
+	serve(t, smallCatalogue()).get("/api/v1/tools?x="+strings.Repeat("y", 9000)).Fails(400, "invalid_parameter", "8192")
 }
 
-func TestRefusalsHoldOnEveryPath(t *testing.T) {
-	s := serve(t, shop())
+func TestARefusedKeyIsRefusedOnEveryPath(t *testing.T) {
+	s := serve(t, smallCatalogue())
 	for _, path := range everyPath {
 		s.get(path, "Authorization: bad").Fails(401, "invalid_api_key").HasHeader("Www-Authenticate", "Bearer").HasHeader("Etag", "")
 		s.get(path, "Authorization: unreachable").Fails(503, "unavailable").HasHeader("Retry-After", "5")
@@ -100,7 +100,7 @@ var everyPath = []string{
 }
 
 func TestKeyedAnswersAreKeptFromCachesThatIgnoreVary(t *testing.T) {
-	s := serve(t, shop())
+	s := serve(t, smallCatalogue())
 	for _, path := range everyPath {
 		s.get(path, "Authorization: good").HasHeader("Cdn-Cache-Control", "no-store")
 		s.get(path).HasHeader("Cdn-Cache-Control", "")
@@ -108,7 +108,7 @@ func TestKeyedAnswersAreKeptFromCachesThatIgnoreVary(t *testing.T) {
 }
 
 func TestUnknownPathsAreJSON(t *testing.T) {
-	s := serve(t, shop())
+	s := serve(t, smallCatalogue())
 	for _, path := range []string{
 		"/api", "/api/", "/api/v1", "/api/v1/", "/api/v2/tools", "/api/v1/tools/", "/api/v1/tools/zebre/", "/api/v1/stats/x", "/api/v1//tools", "/api//v1/tools",
 		"/api/v1/./tools", "/api/v1/x/../tools", "/api/v1/tools/a%2Fb", "/api/v1%2Ftools", "/api%2fv1/tools", "/api/v1/%2e%2e/tools", "/api/v1/TOOLS", "/api/embeddings", "/api/embeddings/", "/api/v1/embeddings/zebre",
@@ -118,7 +118,7 @@ func TestUnknownPathsAreJSON(t *testing.T) {
 }
 
 func TestHeadIsGetWithoutABody(t *testing.T) {
-	s := serve(t, shop())
+	s := serve(t, smallCatalogue())
 	for _, path := range append(slices.Clone(everyPath), "/api/v1/tools?page=0", "/api/v1/tools/zebra") {
 		get := s.get(path, "Authorization: good")
 		head := s.do("HEAD", path, "Authorization: good")
@@ -131,7 +131,7 @@ func TestHeadIsGetWithoutABody(t *testing.T) {
 }
 
 func TestOptionsAnswersThePreflight(t *testing.T) {
-	s := serve(t, shop())
+	s := serve(t, smallCatalogue())
 	for _, path := range everyPath {
 		r := s.do("OPTIONS", path, "Origin: https://ailleurs.example", "Access-Control-Request-Method: GET", "Access-Control-Request-Headers: authorization")
 		if r.Status != 204 || len(r.Raw) != 0 {
@@ -142,7 +142,7 @@ func TestOptionsAnswersThePreflight(t *testing.T) {
 }
 
 func TestOtherMethodsAreRefused(t *testing.T) {
-	s := serve(t, shop())
+	s := serve(t, smallCatalogue())
 	for _, method := range []string{"POST", "PUT", "DELETE", "PATCH", "TRACE", "BREW"} {
 		for _, path := range everyPath {
 			s.do(method, path).Fails(405, "method_not_allowed", method, "GET").HasHeader("Allow", "GET, HEAD, OPTIONS")
@@ -151,7 +151,7 @@ func TestOtherMethodsAreRefused(t *testing.T) {
 }
 
 func TestEveryAnswerHasAStrongTagAndCanBeRevalidated(t *testing.T) {
-	s := serve(t, shop())
+	s := serve(t, smallCatalogue())
 	for _, path := range everyPath[:11] {
 		tags := map[string]string{}
 		for _, coding := range []string{"identity", "gzip", "br", "zstd"} {
@@ -183,25 +183,25 @@ func TestEveryAnswerHasAStrongTagAndCanBeRevalidated(t *testing.T) {
 }
 
 func TestTagsDoNotDependOnTheProcess(t *testing.T) {
-	one, two := serve(t, shop()), serve(t, shop())
+	one, two := serve(t, smallCatalogue()), serve(t, smallCatalogue())
 	for _, path := range append(slices.Clone(everyPath[:10]), "/api/v1/tools?limit=2&page=2&sort=name_desc") {
 		if a, b := one.get(path).Header.Get("Etag"), two.get(path).Header.Get("Etag"); a != b || a == "" {
 			t.Errorf("%s: %s and %s", path, a, b)
 		}
 	}
-	changed := shop()
+	changed := smallCatalogue()
 	changed.Tools[0].Tagline = "Autre"
 	three := serve(t, changed)
 	if one.get("/api/v1/tools").Header.Get("Etag") == three.get("/api/v1/tools").Header.Get("Etag") {
 		t.Error("another list has the same tag")
 	}
 	if a, b := one.get("/api/v1/tools/zebre").Header.Get("Etag"), three.get("/api/v1/tools/zebre").Header.Get("Etag"); a != b {
-		t.Error("a tool that did not change has another tag")
+		t.Error("an unchanged tool has another tag")
 	}
 }
 
 func TestTheBestCodingIsChosen(t *testing.T) {
-	s := serve(t, shop())
+	s := serve(t, smallCatalogue())
 	plain := string(s.get("/api/v1/tools").OK().HasHeader("Content-Encoding", "").Body)
 	for accept, want := range map[string]string{
 		"gzip": "gzip", "br": "br", "zstd": "zstd", "gzip, deflate, br, zstd": "br", "gzip, zstd": "zstd", "GZIP": "gzip", "x-gzip": "gzip",
@@ -217,7 +217,7 @@ func TestTheBestCodingIsChosen(t *testing.T) {
 }
 
 func TestPagesAreLinkedAndKeepTheirFilters(t *testing.T) {
-	s := serve(t, shop())
+	s := serve(t, smallCatalogue())
 	const licence = `</licence>; rel="license"`
 	s.get("/api/v1/tools?limit=3&page=2&sort=name_asc").HasHeader("Link", `</api/v1/tools?limit=3&sort=name_asc&page=1>; rel="first", </api/v1/tools?limit=3&sort=name_asc&page=1>; rel="prev", </api/v1/tools?limit=3&sort=name_asc&page=3>; rel="next", </api/v1/tools?limit=3&sort=name_asc&page=3>; rel="last", `+licence)
 	s.get("/api/v1/tools").HasHeader("Link", `</api/v1/tools?page=1>; rel="first", </api/v1/tools?page=1>; rel="last", `+licence)
@@ -229,7 +229,7 @@ func TestPagesAreLinkedAndKeepTheirFilters(t *testing.T) {
 }
 
 func TestLinksLeadToTheWholeList(t *testing.T) {
-	s := serve(t, shop())
+	s := serve(t, smallCatalogue())
 	var got []string
 	path := "/api/v1/tools?limit=3&score_min=3"
 	for path != "" {
@@ -243,7 +243,7 @@ func TestLinksLeadToTheWholeList(t *testing.T) {
 		}
 	}
 	if want := s.get("/api/v1/tools?score_min=3").slugs(); !slices.Equal(got, want) {
-		t.Errorf("following next gives %v", got)
+		t.Errorf("following next returns %v", got)
 	}
 }
 
@@ -252,7 +252,7 @@ func TestTheDocumentIsServedByteForByte(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	serve(t, shop()).get("/api/v1/openapi.json").OK().Equals(string(raw)).HasHeader("Content-Type", "application/json")
+	serve(t, smallCatalogue()).get("/api/v1/openapi.json").OK().Equals(string(raw)).HasHeader("Content-Type", "application/json")
 	var doc struct {
 		OpenAPI string
 		Info    struct{ Version string }
@@ -265,7 +265,7 @@ func TestTheDocumentIsServedByteForByte(t *testing.T) {
 	}
 }
 
-func TestTheDocumentHasEveryPathAndNoOther(t *testing.T) {
+func TestTheDocumentHasExactlyTheServedPaths(t *testing.T) {
 	var got []string
 	for path := range contract.Document.Paths.Map() {
 		got = append(got, path)
@@ -324,8 +324,8 @@ func TestSchemasHaveTheFieldsOfTheItems(t *testing.T) {
 	}
 }
 
-// FuzzAnyRequestIsAnswered sends any path, query and headers and wants an answer
-// that is well formed: JSON with a status of the contract.
+// FuzzAnyRequestIsAnswered sends any path, query and headers and checks that the
+// answer is JSON with a documented status.
 func FuzzAnyRequestIsAnswered(f *testing.F) {
 	for _, seed := range [][4]string{
 		{"/api/v1/tools", "page=2&limit=3", "gzip", `"x"`},
@@ -336,7 +336,7 @@ func FuzzAnyRequestIsAnswered(f *testing.F) {
 	} {
 		f.Add(seed[0], seed[1], seed[2], seed[3])
 	}
-	c := shop()
+	c := smallCatalogue()
 	c.Sort()
 	catalog.CarryOver(&catalog.Catalog{}, c, "2026-11-01")
 	snap := snapshot.Build(c, 1, "2026-11-02")

@@ -9,7 +9,8 @@ import (
 	"palmares/internal/quota"
 )
 
-// usedUp is a meter on which a stranger and an account have used up their day.
+// usedUp returns a meter on which anonymous callers and account acc_1 have no requests
+// left today.
 func usedUp(t *testing.T) *quota.Meter {
 	t.Helper()
 	now := time.Date(2026, 11, 15, 8, 0, 0, 0, time.UTC)
@@ -34,8 +35,8 @@ func usedUp(t *testing.T) *quota.Meter {
 	return m
 }
 
-func TestAQuotaThatIsUsedUpIsSaidInFull(t *testing.T) {
-	s := serveCounting(t, shop(), usedUp(t))
+func TestAnExhaustedQuotaIsExplained(t *testing.T) {
+	s := serveCounting(t, smallCatalogue(), usedUp(t))
 	for _, path := range everyPath {
 		switch path {
 		case "/api/v1/openapi.json":
@@ -52,7 +53,7 @@ func TestAQuotaThatIsUsedUpIsSaidInFull(t *testing.T) {
 		s.get(path, "Authorization: good").Fails(429, "quota_exceeded", "1\u202f000", "Pro").
 			HasHeader("X-RateLimit-Tier", "free").HasHeader("RateLimit", `"daily";r=0;t=57600`).HasHeader("Cdn-Cache-Control", "no-store")
 		if r := s.get(path, "Authorization: pro"); r.Status == 429 {
-			t.Errorf("%s is refused to Pro", path)
+			t.Errorf("%s is refused for Pro", path)
 		} else {
 			r.HasHeader("X-RateLimit-Tier", "pro").HasHeader("X-RateLimit-Remaining", "2147483647").HasHeader("X-RateLimit-Limit", "").HasHeader("RateLimit", "").HasHeader("RateLimit-Policy", "")
 		}
@@ -66,6 +67,6 @@ func TestAQuotaThatIsUsedUpIsSaidInFull(t *testing.T) {
 }
 
 func TestTheExactBodyOfARefusal(t *testing.T) {
-	s := serveCounting(t, shop(), usedUp(t))
+	s := serveCounting(t, smallCatalogue(), usedUp(t))
 	s.get("/api/v1/tools").Equals(`{"error":"Le quota de 100 requêtes par jour est épuisé ; il se renouvelle à 2026-11-16T00:00:00Z. Une clé gratuite en donne 1 000 (voir /tarifs) ; pour reprendre tout le catalogue, demandez-en l’export plutôt que de le parcourir.","code":"quota_exceeded","tier":"anonymous","limit":100,"remaining":0,"reset_at":"2026-11-16T00:00:00Z"}`)
 }

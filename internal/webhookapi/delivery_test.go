@@ -13,7 +13,7 @@ import (
 
 const deliveries = "/webhooks/v1/deliveries"
 
-// delivery is a delivery as its owner sees it.
+// delivery is a delivery as the API returns it.
 type delivery struct {
 	ID, Type, Origin, State, Body string
 	EndpointID                    string `json:"endpoint_id"`
@@ -33,7 +33,7 @@ type attempt struct {
 	Response string
 }
 
-func TestAPingIsQueuedAndItsAttemptsAreTold(t *testing.T) {
+func TestAPingIsQueuedAndItsAttemptsAreListed(t *testing.T) {
 	each(t, func(t *testing.T, s *service) {
 		id, _ := s.create(`{"url":"https://un.example","events":["tool.created"]}`)
 		var d delivery
@@ -48,7 +48,7 @@ func TestAPingIsQueuedAndItsAttemptsAreTold(t *testing.T) {
 		s.attempt(webhook.Verdict{
 			Attempt: webhook.Attempt{Duration: 15 * time.Second, Outcome: webhook.Timeout}, State: webhook.Pending, NextAt: s.clock().Add(5 * time.Second),
 		})
-		s.pass(5 * time.Second)
+		s.advance(5 * time.Second)
 		s.attempt(webhook.Verdict{Attempt: webhook.Attempt{Duration: 1234567 * time.Microsecond, Status: 202, Outcome: webhook.OK, Response: "<été>"}, State: webhook.Delivered})
 
 		d = delivery{}
@@ -73,7 +73,7 @@ func TestAPingIsQueuedAndItsAttemptsAreTold(t *testing.T) {
 	})
 }
 
-// only finds the one delivery to an endpoint.
+// only returns the one delivery to an endpoint.
 func (s *service) only(endpoint string) delivery {
 	s.t.Helper()
 	var list struct{ Data []delivery }
@@ -84,17 +84,17 @@ func (s *service) only(endpoint string) delivery {
 	return list.Data[0]
 }
 
-func TestFivePingsAMinute(t *testing.T) {
+func TestAnEndpointIsPingedFiveTimesAMinute(t *testing.T) {
 	each(t, func(t *testing.T, s *service) {
 		id, _ := s.create(`{"url":"https://un.example"}`)
 		other, _ := s.create(`{"url":"https://deux.example"}`)
 		for range webhook.PingsAMinute {
 			s.do("POST", endpoints+"/"+id+"/ping", "").Is(202)
-			s.pass(time.Second)
+			s.advance(time.Second)
 		}
 		r := s.do("POST", endpoints+"/"+id+"/ping", "").FailsOn(429, "too_many_requests", "", "5", "minute").HasHeader("Retry-After", "60")
 		s.do("POST", endpoints+"/"+other+"/ping", "").Is(202)
-		s.pass(time.Minute)
+		s.advance(time.Minute)
 		s.do("POST", endpoints+"/"+id+"/ping", "").Is(202)
 		if woken := s.woken.Load(); woken != webhook.PingsAMinute+2 {
 			t.Errorf("woken %d times after %s", woken, r)
@@ -102,7 +102,7 @@ func TestFivePingsAMinute(t *testing.T) {
 	})
 }
 
-func TestAPingThatIsSentAgainIsOneOfTheFiveToo(t *testing.T) {
+func TestAResentPingCountsAsOneOfTheFive(t *testing.T) {
 	each(t, func(t *testing.T, s *service) {
 		id, _ := s.create(`{"url":"https://un.example"}`)
 		var ping delivery
@@ -115,7 +115,7 @@ func TestAPingThatIsSentAgainIsOneOfTheFiveToo(t *testing.T) {
 	})
 }
 
-func TestAnEndpointThatIsNotActiveIsNotPinged(t *testing.T) {
+func TestAnInactiveEndpointIsNotPinged(t *testing.T) {
 	each(t, func(t *testing.T, s *service) {
 		id, _ := s.create(`{"url":"https://un.example"}`)
 		var ping delivery
@@ -133,7 +133,7 @@ func TestDeliveriesAreListedNewestFirstPageByPage(t *testing.T) {
 	each(t, func(t *testing.T, s *service) {
 		id, _ := s.create(`{"url":"https://un.example"}`)
 		s.publish("a", "1 €/mois", "b", "1 €/mois", "c", "1 €/mois") // four events
-		s.pass(time.Second)
+		s.advance(time.Second)
 		s.attempt(webhook.Verdict{Attempt: webhook.Attempt{Status: 200, Outcome: webhook.OK}, State: webhook.Delivered}) // at most four at once
 		s.publish("a", "2 €/mois", "b", "1 €/mois", "c", "1 €/mois")                                                     // three
 		list := func(path string) (ids []string, next string) {
@@ -171,7 +171,13 @@ func TestDeliveriesAreListedNewestFirstPageByPage(t *testing.T) {
 		if none, _ := list(path + "?state=failed"); len(none) != 0 {
 			t.Errorf("failed: %q", none)
 		}
+	})
+}
 
+func TestFiltersOfDeliveriesAreReadStrictly(t *testing.T) {
+	each(t, func(t *testing.T, s *service) {
+		id, delivery := s.someDelivery()
+		path := endpoints + "/" + id + "/deliveries"
 		for query, param := range map[string]string{
 			"state=done": "state", "state=": "state", "state=pending&state=failed": "state", "type=tool.made": "type", "limit=0": "limit", "limit=201": "limit", "limit=x": "limit",
 			"limit=%2B1": "limit", "limit=": "limit", "before=x": "before", "before=": "before", "before=" + id: "before", "before=%zz": "before", "before=%00": "before",
@@ -180,11 +186,11 @@ func TestDeliveriesAreListedNewestFirstPageByPage(t *testing.T) {
 			s.get(path+"?"+query).FailsOn(400, "invalid_parameter", param, param)
 		}
 		other, _ := s.create(`{"url":"https://deux.example"}`)
-		s.get(endpoints+"/"+other+"/deliveries?before="+strings.Fields(whole[0])[0]).FailsOn(400, "invalid_parameter", "before")
+		s.get(endpoints+"/"+other+"/deliveries?before="+delivery).FailsOn(400, "invalid_parameter", "before")
 	})
 }
 
-func TestAResendIsTheSameEventAgain(t *testing.T) {
+func TestAResendDeliversTheSameEvent(t *testing.T) {
 	each(t, func(t *testing.T, s *service) {
 		id, _ := s.create(`{"url":"https://un.example","events":["catalog.updated"]}`)
 		s.publish("a", "1 €/mois")
@@ -203,45 +209,53 @@ func TestAResendIsTheSameEventAgain(t *testing.T) {
 	})
 }
 
-func TestWhatWasMissedIsRecovered(t *testing.T) {
+type recovery struct {
+	ID, Since  string
+	DoneAt     *string `json:"done_at"`
+	Deliveries int
+}
+
+// finishRecoveries runs all recoveries to their end.
+func (s *service) finishRecoveries() {
+	s.t.Helper()
+	for more := true; more; {
+		var err error
+		if more, err = s.store.Deliveries.RunRecovery(s.t.Context(), s.clock(), 100); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+func TestMissedEventsAreRecovered(t *testing.T) {
 	each(t, func(t *testing.T, s *service) {
 		id, _ := s.create(`{"url":"https://un.example","events":["tool.created"]}`)
 		s.do("PATCH", endpoints+"/"+id, `{"state":"paused"}`).Is(200)
 		s.publish("a", "1 €/mois", "b", "1 €/mois")
 		s.do("PATCH", endpoints+"/"+id, `{"state":"active"}`).Is(200)
-		s.pass(time.Hour)
+		s.advance(time.Hour)
 
-		type recovery struct {
-			ID, Since  string
-			DoneAt     *string `json:"done_at"`
-			Deliveries int
-		}
 		var made recovery
 		r := s.do("POST", endpoints+"/"+id+"/recover", `{"since":"2026-11-15"}`).Is(202).Into(&made)
 		r.HasHeader("Location", endpoints+"/"+id+"/recoveries")
 		if made.Since != "2026-11-15T00:00:00.000Z" || made.DoneAt != nil || s.woken.Load() != 1 {
 			t.Errorf("%s", r.Body)
 		}
-		path := endpoints + "/" + id + "/recover"
-		s.do("POST", path, `{"since":"2026-11-15"}`).FailsOn(409, "recovery_running", "", "en cours", endpoints+"/"+id+"/recoveries")
-		done := func() {
-			t.Helper()
-			for more := true; more; {
-				var err error
-				if more, err = s.store.Deliveries.RunRecovery(t.Context(), s.clock(), 100); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		done()
+		s.do("POST", endpoints+"/"+id+"/recover", `{"since":"2026-11-15"}`).FailsOn(409, "recovery_running", "", "en cours", endpoints+"/"+id+"/recoveries")
+		s.finishRecoveries()
 		var list struct{ Data []recovery }
 		r = s.get(endpoints + "/" + id + "/recoveries").Is(200).Into(&list)
 		if len(list.Data) != 1 || list.Data[0].ID != made.ID || list.Data[0].DoneAt == nil || list.Data[0].Deliveries != 2 {
 			t.Errorf("%s", r.Body)
 		}
+	})
+}
 
-		// A month ago is the most; the day in which it begins may be named.
-		oldest := s.clock().Add(-webhook.Keep)
+func TestARecoveryStartsAtMostAMonthAgo(t *testing.T) {
+	each(t, func(t *testing.T, s *service) {
+		id, _ := s.create(`{"url":"https://un.example","events":["tool.created"]}`)
+		path := endpoints + "/" + id + "/recover"
+		s.advance(time.Hour)
+		oldest := s.clock().Add(-webhook.Keep) // the day in which it is may be given, too
 		for since, want := range map[string]time.Time{
 			oldest.Format(time.RFC3339Nano):                                 oldest,
 			oldest.Format(time.DateOnly):                                    oldest,
@@ -249,11 +263,12 @@ func TestWhatWasMissedIsRecovered(t *testing.T) {
 			oldest.Add(-24 * time.Hour).Format(time.RFC3339Nano):            oldest,
 			oldest.AddDate(0, 0, 1).Format(time.DateOnly):                   oldest.AddDate(0, 0, 1).Truncate(24 * time.Hour),
 		} {
+			var made recovery
 			s.do("POST", path, `{"since":"`+since+`"}`).Is(202).Into(&made)
 			if made.Since != want.UTC().Format("2006-01-02T15:04:05.000Z") {
-				t.Errorf("since %s was taken as %s", since, made.Since)
+				t.Errorf("since %s was read as %s", since, made.Since)
 			}
-			done()
+			s.finishRecoveries()
 		}
 		for _, bad := range []string{
 			`"` + oldest.Add(-24*time.Hour-time.Millisecond).Format(time.RFC3339Nano) + `"`, `"` + s.clock().Add(time.Millisecond).Format(time.RFC3339Nano) + `"`,

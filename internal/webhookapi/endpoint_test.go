@@ -13,7 +13,7 @@ import (
 
 const endpoints = "/webhooks/v1/endpoints"
 
-// endpoint is an endpoint as its owner sees it.
+// endpoint is an endpoint as the API returns it.
 type endpoint struct {
 	ID, URL, State, Secret string
 	Events                 []string
@@ -23,7 +23,7 @@ type endpoint struct {
 	Failures               int
 }
 
-func TestAnEndpointIsMadeSeenChangedAndDeleted(t *testing.T) {
+func TestAnEndpointIsCreatedReadChangedAndDeleted(t *testing.T) {
 	each(t, func(t *testing.T, s *service) {
 		var made, got endpoint
 		r := s.do("POST", endpoints, `{"url":"https://Crochets.Example:443/a?b=c","events":["tool.retired","pricing.updated","tool.retired"]}`).Is(201).Into(&made)
@@ -36,7 +36,7 @@ func TestAnEndpointIsMadeSeenChangedAndDeleted(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(made) {
 			t.Errorf("made %+v, got %+v", made, got)
 		}
-		s.pass(time.Second)
+		s.advance(time.Second)
 		second, _ := s.create(`{"url":"https://deux.example"}`)
 		var list struct{ Data []endpoint }
 		s.get(endpoints).Is(200).Into(&list)
@@ -71,7 +71,7 @@ func TestAnEndpointIsMadeSeenChangedAndDeleted(t *testing.T) {
 	})
 }
 
-func TestASecretIsShownOnceAndKeptSealed(t *testing.T) {
+func TestASecretIsShownOnceAndStoredEncrypted(t *testing.T) {
 	each(t, func(t *testing.T, s *service) {
 		id, first := s.create(`{"url":"https://un.example"}`)
 		var e endpoint
@@ -82,7 +82,7 @@ func TestASecretIsShownOnceAndKeptSealed(t *testing.T) {
 				t.Errorf("secret %q", secret)
 			}
 		}
-		if until := sunday.Add(24 * time.Hour).Format("2006-01-02T15:04:05.000Z"); first == second || e.OldSecretUntil == nil || *e.OldSecretUntil != until {
+		if until := startTime.Add(24 * time.Hour).Format("2006-01-02T15:04:05.000Z"); first == second || e.OldSecretUntil == nil || *e.OldSecretUntil != until {
 			t.Errorf("rotated: %s", r.Body)
 		}
 		for _, path := range []string{endpoints, endpoints + "/" + id} {
@@ -96,7 +96,7 @@ func TestASecretIsShownOnceAndKeptSealed(t *testing.T) {
 		}
 		for want, kept := range map[string]string{second: sealed[0].Secret, first: sealed[0].OldSecret} {
 			if strings.Contains(kept, want[6:]) {
-				t.Errorf("%s is kept in clear", want)
+				t.Errorf("%s is stored in clear", want)
 			}
 			if got, err := s.sealer.Open(id, kept); err != nil || got != want {
 				t.Errorf("%s opens as %q, %v", kept, got, err)
@@ -105,32 +105,32 @@ func TestASecretIsShownOnceAndKeptSealed(t *testing.T) {
 	})
 }
 
-func TestASecretThatSignsNoLongerIsNotSpokenOf(t *testing.T) {
+func TestAnOldSecretIsMentionedOnlyWhileItSigns(t *testing.T) {
 	each(t, func(t *testing.T, s *service) {
 		id, _ := s.create(`{"url":"https://un.example"}`)
 		s.do("POST", endpoints+"/"+id+"/rotate", "").Is(200)
-		s.pass(webhook.Overlap - time.Millisecond)
+		s.advance(webhook.Overlap - time.Millisecond)
 		for _, signs := range []bool{true, false} {
 			var e endpoint
 			if r := s.get(endpoints + "/" + id).Is(200).Into(&e); (e.OldSecretUntil != nil) != signs {
 				t.Errorf("the old secret signs: %v; %s", signs, r.Body)
 			}
-			s.pass(time.Millisecond)
+			s.advance(time.Millisecond)
 		}
 	})
 }
 
-func TestAnAccountHasTenEndpoints(t *testing.T) {
+func TestAnAccountHasAtMostTenEndpoints(t *testing.T) {
 	each(t, func(t *testing.T, s *service) {
 		for range webhook.MaxEndpoints {
 			s.create(`{"url":"https://un.example"}`)
 		}
 		s.do("POST", endpoints, `{"url":"https://un.example"}`).FailsOn(409, "endpoint_limit", "", "10")
-		s.ask("POST", endpoints, `{"url":"https://un.example"}`, "Authorization: Bearer "+s.foe).Is(201)
+		s.ask("POST", endpoints, `{"url":"https://un.example"}`, "Authorization: Bearer "+s.otherKey).Is(201)
 	})
 }
 
-func TestAnAddressThatCannotBeReachedFromOutsideIsRefusedInFrench(t *testing.T) {
+func TestAPrivateOrInvalidURLIsRefusedInFrench(t *testing.T) {
 	s := serve(t, databases.OpenDSN(t, databases.SQLite(t)))
 	id, _ := s.create(`{"url":"https://un.example"}`)
 	for url, word := range map[string]string{
@@ -143,11 +143,11 @@ func TestAnAddressThatCannotBeReachedFromOutsideIsRefusedInFrench(t *testing.T) 
 	}
 	var e endpoint
 	if s.get(endpoints + "/" + id).Into(&e); e.URL != "https://un.example" {
-		t.Errorf("a refused change changed it to %s", e.URL)
+		t.Errorf("a refused change set it to %s", e.URL)
 	}
 }
 
-func TestAnOpenedNetworkAllowsHTTPAndOtherPorts(t *testing.T) {
+func TestAnAllowedNetworkPermitsHTTPAndOtherPorts(t *testing.T) {
 	s := serve(t, databases.OpenDSN(t, databases.SQLite(t)), "127.0.0.0/8")
 	for _, url := range []string{"http://127.0.0.1:9000/x", "http://crochets:8080", "https://un.example"} {
 		s.create(`{"url":"` + url + `"}`)
@@ -155,7 +155,7 @@ func TestAnOpenedNetworkAllowsHTTPAndOtherPorts(t *testing.T) {
 	s.do("POST", endpoints, `{"url":"http://10.0.0.1"}`).FailsOn(400, "invalid_parameter", "url")
 }
 
-func TestADisabledEndpointSaysWhyAndIsMadeActiveAgain(t *testing.T) {
+func TestADisabledEndpointSaysWhyAndCanBeActivatedAgain(t *testing.T) {
 	each(t, func(t *testing.T, s *service) {
 		id, _ := s.create(`{"url":"https://un.example"}`)
 		s.do("POST", endpoints+"/"+id+"/ping", "").Is(202)

@@ -1,6 +1,6 @@
 package webhookapi
 
-// Patterns are the paths that a handler answers, for tests.
+// Patterns returns the patterns of all routes, for tests.
 func (h *Handler) Patterns() []string {
 	var all []string
 	for _, r := range h.routes {
@@ -9,7 +9,7 @@ func (h *Handler) Patterns() []string {
 	return all
 }
 
-// ParseBody is how bodies are read, for tests.
+// ParseBody is parseBody, for tests.
 func ParseBody(raw []byte, names ...string) (map[string][]byte, error) {
 	b, err := parseBody(raw, names)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"palmares/internal/webhookapi"
 )
 
-// FuzzABodyIsReadWholeOrRefused wants every body either refused or read as encoding/json reads it,
-// with no field lost.
+// FuzzABodyIsReadWholeOrRefused checks that every body is refused, or read as
+// encoding/json reads it with no field lost.
 func FuzzABodyIsReadWholeOrRefused(f *testing.F) {
 	for _, seed := range []string{`{"url":"a","events":["b"]}`, `{}`, `{"url":1,"url":2}`, "{\"url\":\"\xff\"}", `{"url":{"url":[{}]}} `, `{"a":1}`, `[`, `{"url"`, `{"url":"\ud800"}`} {
 		f.Add([]byte(seed))
@@ -37,8 +37,8 @@ func FuzzABodyIsReadWholeOrRefused(f *testing.F) {
 	})
 }
 
-// FuzzAnyRequestIsAnswered sends any method, path, query, body and type of it, with
-// a good key, and wants an answer of the contract.
+// FuzzAnyRequestIsAnswered sends any method, path, query, body and content type with a
+// valid key, and checks that the answer is a documented one.
 func FuzzAnyRequestIsAnswered(f *testing.F) {
 	for _, seed := range [][5]string{
 		{"POST", endpoints, "", `{"url":"https://un.example"}`, "application/json"},

@@ -23,6 +23,7 @@ import (
 	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/store"
 	"palmares/internal/testkit"
+	"palmares/internal/web"
 	"palmares/internal/webhook"
 	"palmares/internal/webhookapi"
 )
@@ -34,26 +35,26 @@ var databases = testkit.Migrated[*store.Store]{Open: store.Open}
 
 func TestMain(m *testing.M) { os.Exit(contract.Run(m)) }
 
-// sunday is when every test begins.
-var sunday = time.Date(2026, 11, 15, 9, 30, 0, 250_000_000, time.UTC)
+// startTime is what the clock of every test shows first.
+var startTime = time.Date(2026, 11, 15, 9, 30, 0, 250_000_000, time.UTC)
 
-// A service is the interface over a real store, on a real listener.
+// A service is the API over a real store, on a real listener.
 type service struct {
-	t      testing.TB
-	url    string
-	store  *store.Store
-	sealer webhook.Sealer
-	key    string       // Ada's, on the plan Pro
-	foe    string       // Bob's, on the plan Pro too
-	now    atomic.Int64 // milliseconds
-	away   atomic.Bool  // keys cannot be looked up
-	woken  atomic.Int64 // how often something was said to be due
-	keys   *keyring.Keyring
-	log    *testkit.Log
+	t           testing.TB
+	url         string
+	store       *store.Store
+	sealer      webhook.Sealer
+	key         string       // Ada's, on the Pro plan
+	otherKey    string       // Bob's, on the Pro plan
+	now         atomic.Int64 // milliseconds
+	lookupsFail atomic.Bool
+	woken       atomic.Int64 // how often Wake was called
+	keys        *keyring.Keyring
+	log         *testkit.Log
 }
 
-// each runs a test over an empty store of both kinds; allow are networks that are
-// opened.
+// each runs a test over an empty store of both kinds; endpoints may be in the networks
+// allow.
 func each(t *testing.T, test func(t *testing.T, s *service), allow ...string) {
 	t.Helper()
 	databases.Each(t, func(t *testing.T, st *store.Store) { test(t, serve(t, st, allow...)) })
@@ -62,19 +63,19 @@ func each(t *testing.T, test func(t *testing.T, s *service), allow ...string) {
 func serve(t testing.TB, st *store.Store, allow ...string) *service {
 	t.Helper()
 	s := &service{t: t, store: st, log: &testkit.Log{}}
-	s.now.Store(sunday.UnixMilli())
+	s.now.Store(startTime.UnixMilli())
 	var err error
 	if s.sealer, err = webhook.ParseKeys(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, webhook.KeySize))); err != nil {
 		t.Fatal(err)
 	}
 	s.keys = keyring.New(keyringtest.Store{Find: func(ctx context.Context, hash [sha256.Size]byte) (account.Key, error) {
-		if s.away.Load() {
-			return account.Key{}, errors.New("the store is away")
+		if s.lookupsFail.Load() {
+			return account.Key{}, errors.New("the store is unreachable")
 		}
 		// A machine that is busy with other tests may need longer than a caller waits.
 		return st.Keys.ByHash(context.WithoutCancel(ctx), hash)
 	}}, s.clock)
-	s.key, s.foe = s.newKey("ada@example.org", account.Pro), s.newKey("bob@example.org", account.Pro)
+	s.key, s.otherKey = s.newKey("ada@example.org", account.Pro), s.newKey("bob@example.org", account.Pro)
 	var networks []netip.Prefix
 	for _, a := range allow {
 		networks = append(networks, netip.MustParsePrefix(a))
@@ -95,9 +96,9 @@ func serve(t testing.TB, st *store.Store, allow ...string) *service {
 
 func (s *service) clock() time.Time { return time.UnixMilli(s.now.Load()).UTC() }
 
-func (s *service) pass(d time.Duration) { s.now.Add(d.Milliseconds()) }
+func (s *service) advance(d time.Duration) { s.now.Add(d.Milliseconds()) }
 
-// newKey makes a key, and its account if that has none.
+// newKey creates a key, and its account if it does not exist.
 func (s *service) newKey(email string, plan account.Plan) string {
 	s.t.Helper()
 	if _, err := s.store.Accounts.Create(s.t.Context(), email, plan, s.clock()); err != nil && !errors.Is(err, store.ErrAccountExists) {
@@ -110,7 +111,7 @@ func (s *service) newKey(email string, plan account.Plan) string {
 	return key
 }
 
-// publish makes the tools named, by slug and price, the whole catalogue.
+// publish publishes a catalogue of tools, given as slug, price, slug, price…
 func (s *service) publish(tools ...string) {
 	s.t.Helper()
 	c := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "code", Label: "Code"}}}
@@ -125,7 +126,7 @@ func (s *service) publish(tools ...string) {
 	}
 }
 
-// create makes an endpoint of Ada's and gives its id and its secret.
+// create creates an endpoint of Ada's and returns its id and secret.
 func (s *service) create(body string) (id, secret string) {
 	s.t.Helper()
 	var e struct{ ID, Secret string }
@@ -133,7 +134,7 @@ func (s *service) create(body string) (id, secret string) {
 	return e.ID, e.Secret
 }
 
-// attempt takes what is due and settles it as the verdict has it.
+// attempt claims the deliveries that are due and finishes them with a verdict.
 func (s *service) attempt(v webhook.Verdict) {
 	s.t.Helper()
 	claims, err := s.store.Deliveries.Claim(s.t.Context(), s.clock(), webhook.Lease, 100)
@@ -156,7 +157,7 @@ func (s *service) get(path string) *testkit.Reply {
 	return s.do("GET", path, "")
 }
 
-// do asks with Ada's key.
+// do sends a request with Ada's key.
 func (s *service) do(method, path, body string) *testkit.Reply {
 	s.t.Helper()
 	return s.ask(method, path, body, "Authorization: Bearer "+s.key)
@@ -192,6 +193,8 @@ func checkCommon(r *testkit.Reply) {
 		var e struct{ Error, Code string }
 		if r.Into(&e); e.Error == "" || e.Code == "" {
 			r.T.Errorf("%s: %d with the body %q", r, r.Status, r.Body)
+		} else if want := web.Code(e.Code).Info().Status; r.Status != want {
+			r.T.Errorf("%s: %d, but the table of codes has %d for %s", r, r.Status, want, e.Code)
 		}
 		for _, bad := range []string{" :", " ;", " !", " ?", "« ", " »", "'"} {
 			if strings.Contains(e.Error, bad) {

@@ -18,13 +18,13 @@ import (
 	"palmares/internal/webhookapi"
 )
 
-// An operation is one of the document, with a request that it allows.
+// An operation of the document, with a valid request.
 type operation struct{ method, path, body string }
 
-// public is whether it is allowed without a key.
+// public reports whether the operation needs no key.
 func (o operation) public() bool { return strings.HasSuffix(o.path, "openapi.json") }
 
-// operations are all of them, about the given endpoint and delivery.
+// operations returns all operations, on the given endpoint and delivery.
 func operations(endpoint, delivery string) []operation {
 	var all []operation
 	for path, item := range contract.Document.Paths.Map() {
@@ -43,7 +43,7 @@ func operations(endpoint, delivery string) []operation {
 			all = append(all, o)
 		}
 	}
-	// By path, and what deletes last: nothing can be done after it.
+	// By path, and DELETE last: nothing works after it.
 	slices.SortFunc(all, func(a, b operation) int {
 		return cmp.Or(
 			cmp.Compare(strings.Count(a.method, "DELETE"), strings.Count(b.method, "DELETE")),
@@ -55,7 +55,7 @@ func operations(endpoint, delivery string) []operation {
 
 func bearer(key string) string { return "Authorization: Bearer " + key }
 
-// someDelivery makes an endpoint of Ada's with one delivery.
+// someDelivery creates an endpoint of Ada's with one delivery.
 func (s *service) someDelivery() (endpoint, delivery string) {
 	s.t.Helper()
 	endpoint, _ = s.create(`{"url":"https://un.example"}`)
@@ -71,7 +71,7 @@ func TestTheDocumentIsServedByteForByteToEverybody(t *testing.T) {
 	s := serve(t, databases.OpenDSN(t, databases.SQLite(t)))
 	for _, headers := range [][]string{nil, {bearer(s.key)}, {bearer(s.newKey("dev@example.org", account.Developer))}} {
 		if r := s.ask("GET", "/webhooks/v1/openapi.json", "", headers...).Is(200); r.Body != string(raw) {
-			t.Errorf("%d bytes, not those of the file", len(r.Body))
+			t.Errorf("%d bytes that are not those of the file", len(r.Body))
 		}
 	}
 	var doc struct {
@@ -86,7 +86,7 @@ func TestTheDocumentIsServedByteForByteToEverybody(t *testing.T) {
 	}
 }
 
-func TestTheDocumentHasEveryPathMethodAndTypeAndNoOther(t *testing.T) {
+func TestTheDocumentHasExactlyTheServedPathsMethodsAndTypes(t *testing.T) {
 	s := serve(t, databases.OpenDSN(t, databases.SQLite(t)))
 	endpoint, delivery := s.someDelivery()
 	var documented []string
@@ -144,19 +144,19 @@ func TestTheDocumentHasTheCodesOfTheTable(t *testing.T) {
 	}
 }
 
-func TestEveryOperationWorksForItsOwnerAlone(t *testing.T) {
+func TestEveryOperationWorksOnlyForTheOwner(t *testing.T) {
 	each(t, func(t *testing.T, s *service) {
 		endpoint, delivery := s.someDelivery()
 		for _, o := range operations(endpoint, delivery) {
 			if strings.Contains(o.path, "_") { // it has an id
-				s.ask(o.method, o.path, o.body, bearer(s.foe)).FailsOn(404, "not_found", "")
+				s.ask(o.method, o.path, o.body, bearer(s.otherKey)).FailsOn(404, "not_found", "")
 			}
 		}
 		for _, bad := range []string{"x", "whk_", "%00", "%FF", "..", "whk_" + strings.Repeat("0", 26), "dlv_" + strings.Repeat("z", 26), strings.Repeat("a", 5000), "<script>"} {
 			for _, o := range operations(url.PathEscape(bad), url.PathEscape(bad)) {
 				if strings.Contains(o.path, url.PathEscape(bad)) {
 					if r := s.do(o.method, o.path, o.body).FailsOn(404, "not_found", ""); len(r.Body) > 1000 {
-						t.Errorf("%d bytes of answer", len(r.Body))
+						t.Errorf("the answer has %d bytes", len(r.Body))
 					}
 				}
 			}
@@ -169,7 +169,7 @@ func TestEveryOperationWorksForItsOwnerAlone(t *testing.T) {
 	})
 }
 
-func TestEveryOperationNeedsAGoodProKey(t *testing.T) {
+func TestEveryOperationNeedsAValidProKey(t *testing.T) {
 	each(t, func(t *testing.T, s *service) {
 		ctx := t.Context()
 		endpoint, delivery := s.someDelivery()
@@ -190,9 +190,8 @@ func TestEveryOperationNeedsAGoodProKey(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		s.pass(account.Overlap)
-		ops := operations(endpoint, delivery)
-		for _, o := range ops {
+		s.advance(account.Overlap)
+		for _, o := range operations(endpoint, delivery) {
 			for _, c := range []struct {
 				headers []string
 				code    string
@@ -222,33 +221,37 @@ func TestEveryOperationNeedsAGoodProKey(t *testing.T) {
 			}
 		}
 		s.ask("GET", endpoints, "", "Authorization: bEARER   "+s.key).Is(200)
+	})
+}
 
-		// Keys above the plan's number, and a store that is away.
+func TestEveryOperationRefusesASuspendedKeyAndOneThatCannotBeLookedUp(t *testing.T) {
+	each(t, func(t *testing.T, s *service) {
+		ops := operations(s.someDelivery())
 		suspended := s.suspendedKey()
-		unseen := s.newKey("bob@example.org", account.Pro)
+		unknown := s.newKey("bob@example.org", account.Pro)
 		for _, o := range ops {
 			s.ask(o.method, o.path, o.body, bearer(suspended)).FailsOn(403, "key_suspended", "")
 		}
-		s.away.Store(true)
+		s.lookupsFail.Store(true)
 		for _, o := range ops {
-			s.ask(o.method, o.path, o.body, bearer(unseen)).FailsOn(503, "unavailable", "").HasHeader("Retry-After", "5")
+			s.ask(o.method, o.path, o.body, bearer(unknown)).FailsOn(503, "unavailable", "").HasHeader("Retry-After", "5")
 		}
 	})
 }
 
-// suspendedKey makes one of an account that has more keys than its plan.
+// suspendedKey creates a key of an account that has more keys than its plan allows.
 func (s *service) suspendedKey() string {
 	s.t.Helper()
 	var keys []string
 	for range account.MaxKeys(account.Developer) + 1 {
 		keys = append(keys, s.newKey("cid@example.org", account.Pro))
 	}
-	err := s.store.Accounts.SetPlan(s.t.Context(), "cid@example.org", account.Developer, time.Now())
-	for range 2 { // first it is given time, then that is over
+	err := s.store.Accounts.SetPlan(s.t.Context(), "cid@example.org", account.Developer, s.clock())
+	for range 2 { // the first call starts the grace period, the second is after it
 		if err == nil {
 			err = s.store.Keys.SuspendExcess(s.t.Context(), s.clock())
 		}
-		s.pass(account.KeyGrace + time.Hour)
+		s.advance(account.KeyGrace + time.Hour)
 	}
 	if err != nil {
 		s.t.Fatal(err)
@@ -262,7 +265,7 @@ func (s *service) suspendedKey() string {
 	return ""
 }
 
-func TestAFailureOfOursIsLoggedAndNotTold(t *testing.T) {
+func TestAnInternalErrorIsLoggedAndNotShown(t *testing.T) {
 	s := serve(t, databases.OpenDSN(t, databases.SQLite(t)))
 	endpoint, delivery := s.someDelivery()
 	if err := s.store.Close(); err != nil {
@@ -274,13 +277,13 @@ func TestAFailureOfOursIsLoggedAndNotTold(t *testing.T) {
 		}
 	}
 	if log := s.log.String(); !strings.Contains(log, `"route":"/webhooks/v1/endpoints/{id}"`) || !strings.Contains(log, "closed") || strings.Contains(log, s.key) {
-		t.Errorf("the log says %s", log)
+		t.Errorf("log: %s", log)
 	}
 }
 
 func TestBodiesAreReadStrictly(t *testing.T) {
 	s := serve(t, databases.OpenDSN(t, databases.SQLite(t)))
-	endpoint, delivery := s.someDelivery()
+	endpoint, _ := s.someDelivery()
 	for _, c := range []struct{ body, param, word string }{
 		{``, "", "url, events"},
 		{`null`, "", "url, events"},
@@ -322,9 +325,13 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 	} {
 		s.do("PATCH", endpoints+"/"+endpoint, c.body).FailsOn(400, "invalid_parameter", c.param, c.word)
 	}
-	// Only white space may stand around.
+	// White space around it is allowed.
 	s.do("POST", endpoints, " \n{\"url\" : \"https://un.example\"}\t\n").Is(201)
+}
 
+func TestEveryBodyIsLimitedAndMustBeJSON(t *testing.T) {
+	s := serve(t, databases.OpenDSN(t, databases.SQLite(t)))
+	endpoint, delivery := s.someDelivery()
 	for _, o := range operations(endpoint, delivery) {
 		if o.method == "GET" || o.method == "DELETE" {
 			continue
@@ -372,7 +379,7 @@ func TestHEADAnswersAsGETDoes(t *testing.T) {
 	}
 }
 
-func TestAPanicCanStillBeAnsweredInTheOneForm(t *testing.T) {
+func TestAPanicIsAnsweredInTheFormOfErrors(t *testing.T) {
 	w := httptest.NewRecorder()
 	w.Header().Set("Location", "/half/an/answer")
 	webhookapi.New(webhookapi.Config{}).WriteInternalError(w)
