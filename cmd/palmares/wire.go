@@ -53,14 +53,7 @@ func (n *node) open(ctx context.Context) (d dependencies, err error) {
 		return d, err
 	}
 	d.meter, err = whenReachable(ctx, n.wait, func(ctx context.Context) (*quota.Meter, error) {
-		cfg := quota.Config{
-			Now: n.inv.now, Log: n.log,
-			DayKey: n.store.Usage.DayKey, Load: n.store.Usage.Load, Save: n.store.Usage.Save, Prune: n.store.Usage.Prune,
-		}
-		if n.store.Shared() {
-			cfg.Count = n.store.Usage.Count
-		}
-		return quota.New(ctx, cfg)
+		return quota.New(ctx, quota.Config{Counters: n.store.Usage, Shared: n.store.Shared(), Now: n.inv.now, Log: n.log})
 	})
 	return d, err
 }

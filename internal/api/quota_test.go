@@ -1,12 +1,12 @@
 package api_test
 
 import (
-	"context"
 	"log/slog"
 	"testing"
 	"time"
 
 	"palmares/internal/quota"
+	"palmares/internal/quota/quotatest"
 )
 
 // usedUp returns a meter on which anonymous callers and account acc_1 have no requests
@@ -15,16 +15,10 @@ func usedUp(t *testing.T) *quota.Meter {
 	t.Helper()
 	now := time.Date(2026, 11, 15, 8, 0, 0, 0, time.UTC)
 	m, err := quota.New(t.Context(), quota.Config{
+		Counters: quotatest.Counters{Usage: map[string]quota.Usage{
+			"2026-11-15": {Accounts: []quota.AccountCount{{Account: "acc_1", Requests: 1000}}},
+		}},
 		Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
-		DayKey: func(_ context.Context, _ string, candidate quota.Key) (quota.Key, error) { return candidate, nil },
-		Load: func(_ context.Context, day string) (quota.Usage, error) {
-			if day != "2026-11-15" {
-				return quota.Usage{}, nil
-			}
-			return quota.Usage{Accounts: []quota.AccountCount{{Account: "acc_1", Requests: 1000}}}, nil
-		},
-		Save:  func(context.Context, string, quota.Usage) error { return nil },
-		Prune: func(context.Context, string, string) error { return nil },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -10,27 +10,27 @@ import (
 	"time"
 )
 
-// A day holds the counters of one UTC day. Requests find it by a pointer that is
-// exchanged when it is over; those that still hold it then finish on it, or learn
-// that it is closed.
+// A day holds the counters of one UTC day. Requests find it through a pointer that is
+// swapped when the day ends; requests that still hold it then are counted on it, or find
+// it closed.
 type day struct {
 	name       string
 	start, end int64    // Unix seconds
-	reset      []string // the moment of the end, as a header's value
+	reset      []string // the end, as a header value
 	key        Key
 	macs       sync.Pool // of *mac
 	accounts   *table[string]
 	networks   *table[Pseudonym]
 
-	ready atomic.Bool // settled; then private no longer changes
+	ready atomic.Bool // loaded; then private no longer changes
 
-	// Run's own, once the day has begun.
-	settled bool // the key and the counts were compared with the store's
+	// Used only by Run once the day has started.
+	loaded  bool // the stored key and counts were taken over
 	private bool // the store has another key: networks are not saved
 }
 
-// A pastDay is what is left of a day that is over: the accounts' counts, for their
-// owners' charts. Nobody asks for the networks' any more, and they are many.
+// A pastDay is what is kept of a day that has ended: the counts of accounts, for their
+// owners' charts. Those of networks are many and no longer needed.
 type pastDay struct {
 	name     string
 	accounts *table[string]
@@ -38,7 +38,7 @@ type pastDay struct {
 
 const secondsOfDay = 24 * 60 * 60
 
-// startOfDay counts in Unix time, in which every UTC day has the same length.
+// startOfDay returns a Unix time, in which every UTC day has the same length.
 func startOfDay(t time.Time) int64 {
 	s := t.Unix()
 	return s - s%secondsOfDay
@@ -60,8 +60,8 @@ func newDay(start int64, key Key) *day {
 	return d
 }
 
-// counted is how far the requests of a tier are counted: for Pro until the counter is
-// full. Nobody gets there in a day, and one who did would not begin at zero again.
+// counted is how far the requests of a tier are counted. For Pro it is until the counter
+// is full, so that it never overflows to zero.
 var counted = [...]uint32{Anonymous: uint32(limits[Anonymous]), Free: uint32(limits[Free]), Pro: fullCounter}
 
 func (d *day) take(s Subject) (used uint32, is outcome) {
@@ -94,22 +94,22 @@ func (d *day) grant(t Tier, used uint32, isRefused bool, now time.Time) Grant {
 		// An account that was Pro this morning may have used more than its limit.
 		g.Remaining = max(0, t.Limit()-int(used))
 	}
-	// The fraction of the second that has begun is left in: this rounds up, so that who
-	// waits that long is not early. It is at least 1, as now is before the day's end.
+	// The started second is included, so that a client that waits this long is not early.
+	// It is at least 1, as now is before the day's end.
 	g.Wait = int(d.end - now.Unix())
 	return g
 }
 
-// A mac is an HMAC under the day's key with room for its input and output, which
-// escape into it: kept in a pool, it costs a request no allocation.
+// A mac is an HMAC with the day's key and buffers for its input and output. It is pooled,
+// so that requests do not allocate.
 type mac struct {
 	hash hash.Hash
 	in   [17]byte
 	out  [sha256.Size]byte
 }
 
-// pseudonym is what a network is called for the day. Its length is part of it, so
-// that an IPv4 address and an IPv6 network never are the same.
+// pseudonym returns the pseudonym of a network for the day. The prefix length is part of
+// it, so that an IPv4 address and an IPv6 network never collide.
 func (d *day) pseudonym(network netip.Prefix) Pseudonym {
 	m := d.macs.Get().(*mac)
 	addr := network.Addr().As16()
@@ -117,7 +117,7 @@ func (d *day) pseudonym(network netip.Prefix) Pseudonym {
 	m.in[16] = byte(network.Bits())
 	m.hash.Write(m.in[:])
 	p := Pseudonym(m.hash.Sum(m.out[:0]))
-	// An address does not outlive its request, not even in a pool.
+	// No address outlives its request, not even in a pool.
 	m.hash.Reset()
 	clear(m.in[:])
 	d.macs.Put(m)

@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// Header values that never change are shared by all answers, ready to be set
-// without an allocation. Names are set as documents write them, not in the canonical
-// form of net/http, which would send X-Ratelimit-Limit.
+// Header values that never change are shared by all responses, so that setting them does
+// not allocate. Names are written as documented, not in the canonical form of net/http,
+// which would be X-Ratelimit-Limit.
 var (
 	tierValues = [...][]string{{Anonymous.String()}, {Free.String()}, {Pro.String()}}
 	unlimited  = []string{strconv.Itoa(Unlimited)}
-	// Pro has no limit to tell.
+	// Pro has no limit to show.
 	limitValues  = [...][]string{limitValue(Anonymous), limitValue(Free)}
 	policyValues = [...][]string{policyValue(Anonymous), policyValue(Free)}
 )
@@ -24,8 +24,9 @@ func policyValue(t Tier) []string {
 
 const beforeRemaining = `"daily";r=`
 
-// SetHeaders tells a caller what is left. One without a key is told only when
-// refused: caches share its other answers. A refusal says also when to come back.
+// SetHeaders sets the headers that say what remains. For a caller without a key it sets
+// them only on a refusal: caches share its other responses. A refusal also says when to
+// retry.
 func (g Grant) SetHeaders(h http.Header) {
 	if g.Tier == Anonymous && !g.Refused {
 		return
@@ -36,8 +37,8 @@ func (g Grant) SetHeaders(h http.Header) {
 		h["X-RateLimit-Remaining"] = unlimited
 		return
 	}
-	// One text holds the values that differ each time, one array the slices that
-	// a header needs: two allocations for three values.
+	// One string holds the values that differ each time, one array the slices that the
+	// headers need: two allocations for three values.
 	var room [64]byte
 	b := append(room[:0], beforeRemaining...)
 	b = strconv.AppendInt(b, int64(g.Remaining), 10)

@@ -12,30 +12,30 @@ import (
 	"time"
 )
 
-// A shelf keeps in memory what the store keeps in tables, by the same rules, and
-// can be taken away.
-type shelf struct {
+// fakeCounters keeps in memory what the store keeps in tables, by the same rules, and can
+// be made to fail.
+type fakeCounters struct {
 	mu       sync.Mutex
-	away     error
+	err      error // of every call; nil for none
 	keys     map[string]Key
 	accounts map[string]map[string]int64
 	networks map[string]map[Pseudonym]int64
 	saves    int
 }
 
-func newShelf() *shelf {
-	return &shelf{keys: map[string]Key{}, accounts: map[string]map[string]int64{}, networks: map[string]map[Pseudonym]int64{}}
+func newCounters() *fakeCounters {
+	return &fakeCounters{keys: map[string]Key{}, accounts: map[string]map[string]int64{}, networks: map[string]map[Pseudonym]int64{}}
 }
 
-var errAway = errors.New("the shelf is away")
+var errUnreachable = errors.New("the database is unreachable")
 
-func (s *shelf) takeAway()  { s.mu.Lock(); s.away = errAway; s.mu.Unlock() }
-func (s *shelf) bringBack() { s.mu.Lock(); s.away = nil; s.mu.Unlock() }
+func (s *fakeCounters) disconnect() { s.mu.Lock(); s.err = errUnreachable; s.mu.Unlock() }
+func (s *fakeCounters) reconnect()  { s.mu.Lock(); s.err = nil; s.mu.Unlock() }
 
-func (s *shelf) dayKey(ctx context.Context, day string, candidate Key) (Key, error) {
+func (s *fakeCounters) DayKey(ctx context.Context, day string, candidate Key) (Key, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := errors.Join(s.away, ctx.Err()); err != nil {
+	if err := errors.Join(s.err, ctx.Err()); err != nil {
 		return Key{}, err
 	}
 	if _, ok := s.keys[day]; !ok {
@@ -44,7 +44,7 @@ func (s *shelf) dayKey(ctx context.Context, day string, candidate Key) (Key, err
 	return s.keys[day], nil
 }
 
-func (s *shelf) load(ctx context.Context, day string) (Usage, error) {
+func (s *fakeCounters) Load(ctx context.Context, day string) (Usage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var u Usage
@@ -54,13 +54,13 @@ func (s *shelf) load(ctx context.Context, day string) (Usage, error) {
 	for p, n := range s.networks[day] {
 		u.Networks = append(u.Networks, NetworkCount{p, n})
 	}
-	return u, errors.Join(s.away, ctx.Err())
+	return u, errors.Join(s.err, ctx.Err())
 }
 
-func (s *shelf) save(ctx context.Context, day string, added Usage) error {
+func (s *fakeCounters) Save(ctx context.Context, day string, added Usage) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := errors.Join(s.away, ctx.Err()); err != nil {
+	if err := errors.Join(s.err, ctx.Err()); err != nil {
 		return err
 	}
 	s.saves++
@@ -76,7 +76,7 @@ func (s *shelf) save(ctx context.Context, day string, added Usage) error {
 	return nil
 }
 
-func (s *shelf) prune(ctx context.Context, networks, accounts string) error {
+func (s *fakeCounters) Prune(ctx context.Context, networks, accounts string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for day := range s.keys {
@@ -94,16 +94,21 @@ func (s *shelf) prune(ctx context.Context, networks, accounts string) error {
 			delete(s.accounts, day)
 		}
 	}
-	return errors.Join(s.away, ctx.Err())
+	return errors.Join(s.err, ctx.Err())
 }
 
-func (s *shelf) ofAccount(day, id string) int64 {
+// Count fails: one node has these counters for itself.
+func (s *fakeCounters) Count(context.Context, string, Usage) (Tally, error) {
+	return Tally{}, errors.New("these counters are not shared")
+}
+
+func (s *fakeCounters) ofAccount(day, id string) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.accounts[day][id]
 }
 
-func (s *shelf) ofNetworks(day string) (sum int64) {
+func (s *fakeCounters) ofNetworks(day string) (sum int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, n := range s.networks[day] {
@@ -132,13 +137,13 @@ func (c *clock) set(s string) {
 func (c *clock) now() time.Time          { return time.Unix(0, c.nanos.Load()) }
 func (c *clock) advance(d time.Duration) { c.nanos.Add(int64(d)) }
 
-// kit is a meter over a shelf, with what it logs.
+// kit is a meter with what it logs.
 type kit struct {
 	*Meter
 	log bytes.Buffer
 }
 
-func open(t testing.TB, s *shelf, now func() time.Time) *kit {
+func open(t testing.TB, s *fakeCounters, now func() time.Time) *kit {
 	t.Helper()
 	k := new(kit)
 	m, err := New(t.Context(), config(s, now, &k.log))
@@ -149,29 +154,28 @@ func open(t testing.TB, s *shelf, now func() time.Time) *kit {
 	return k
 }
 
-func config(s *shelf, now func() time.Time, log *bytes.Buffer) Config {
+func config(c Counters, now func() time.Time, log *bytes.Buffer) Config {
 	return Config{
-		Now: now, Log: slog.New(slog.NewTextHandler(log, nil)),
-		DayKey: s.dayKey, Load: s.load, Save: s.save, Prune: s.prune,
+		Counters: c, Now: now, Log: slog.New(slog.NewTextHandler(log, nil)),
 	}
 }
 
 // round is one round of Run that must go well.
 func (k *kit) round(t testing.TB) {
 	t.Helper()
-	if err := k.tend(t.Context()); err != nil {
+	if err := k.runOnce(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func stranger(network string) Subject {
+func anonymous(network string) Subject {
 	return Subject{Tier: Anonymous, Network: netip.MustParsePrefix(network)}
 }
 
 var (
 	ada   = Subject{Tier: Free, Account: "acc_ada"}
 	grace = Subject{Tier: Pro, Account: "acc_grace"}
-	home  = stranger("203.0.113.9/32")
+	home  = anonymous("203.0.113.9/32")
 )
 
 // storeTimeout is how long a request waits for the store.

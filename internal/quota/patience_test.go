@@ -13,7 +13,7 @@ func TestARequestWaitsOnceForTheStore(t *testing.T) {
 	for _, waited := range []time.Duration{0, 30 * time.Millisecond, storeTimeout - minCountTime, storeTimeout - minCountTime + 1, time.Hour} {
 		for _, follows := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
-				c := newCabinet(time.Now)
+				c := newSharedCounters(time.Now)
 				k := share(t, c, time.Now)
 				c.meanwhile(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
 				var all sync.WaitGroup
@@ -41,7 +41,7 @@ func TestARequestWaitsOnceForTheStore(t *testing.T) {
 }
 
 func TestARequestThatIsNotAskedForIsStillCounted(t *testing.T) {
-	c := newCabinet(clockAt(noon).now)
+	c := newSharedCounters(clockAt(noon).now)
 	k := share(t, c, c.now)
 	before := c.counts.Load()
 	late, cancel := context.WithDeadline(t.Context(), time.Now())
@@ -57,7 +57,7 @@ func TestARequestThatIsNotAskedForIsStillCounted(t *testing.T) {
 }
 
 func TestALookSeesWhatOtherNodesCounted(t *testing.T) {
-	c := newCabinet(clockAt(noon).now)
+	c := newSharedCounters(clockAt(noon).now)
 	here, there := share(t, c, c.now), share(t, c, c.now)
 	if g := here.Look(ada); g.Remaining != 1000 || len(c.accounts[sunday]) != 0 {
 		t.Errorf("a look: %+v, %d rows", g, len(c.accounts[sunday]))
@@ -77,7 +77,7 @@ func TestALookSeesWhatOtherNodesCounted(t *testing.T) {
 
 func TestALookAmongRequestsTakesNoNumber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCabinet(time.Now)
+		c := newSharedCounters(time.Now)
 		k := share(t, c, time.Now)
 		hold := make(chan struct{})
 		c.meanwhile(func(context.Context) error { <-hold; return nil })

@@ -13,8 +13,8 @@ import (
 )
 
 func TestEveryRemainingValueIsGivenExactlyOnceWhateverComesAtOnce(t *testing.T) {
-	for _, s := range []Subject{ada, home, stranger("2001:db8:1:2::/64")} {
-		k := open(t, newShelf(), clockAt(noon).now)
+	for _, s := range []Subject{ada, home, anonymous("2001:db8:1:2::/64")} {
+		k := open(t, newCounters(), clockAt(noon).now)
 		limit, asked := s.Tier.Limit(), s.Tier.Limit()+s.Tier.Limit()*2/5
 		grants := make(chan Grant, asked)
 		start := make(chan struct{})
@@ -51,7 +51,7 @@ func TestEveryRemainingValueIsGivenExactlyOnceWhateverComesAtOnce(t *testing.T) 
 }
 
 func TestSubjectsDoNotUseUpEachOther(t *testing.T) {
-	k := open(t, newShelf(), clockAt(noon).now)
+	k := open(t, newCounters(), clockAt(noon).now)
 	k.use(t, ada, 1000)
 	k.use(t, home, 100)
 	if !k.Take(ada).Refused || !k.Take(home).Refused {
@@ -59,9 +59,9 @@ func TestSubjectsDoNotUseUpEachOther(t *testing.T) {
 	}
 	for _, s := range []Subject{
 		{Tier: Free, Account: "acc_bob"},
-		stranger("203.0.113.10/32"), stranger("2001:db8::/64"), stranger("2001:db8:0:1::/64"),
-		stranger("::ffff:203.0.113.9/64"), // the bytes of home's address, as a network of IPv6
-		{Tier: Anonymous},                 // no address at all, as on a Unix socket
+		anonymous("203.0.113.10/32"), anonymous("2001:db8::/64"), anonymous("2001:db8:0:1::/64"),
+		anonymous("::ffff:203.0.113.9/64"), // the bytes of home's address, as a network of IPv6
+		{Tier: Anonymous},                  // no address at all, as on a Unix socket
 	} {
 		if g := k.Take(s); g.Refused || g.Remaining != s.Tier.Limit()-1 {
 			t.Errorf("%v: %+v, want its whole quota", s, g)
@@ -70,7 +70,7 @@ func TestSubjectsDoNotUseUpEachOther(t *testing.T) {
 }
 
 func TestProIsCountedAndNeverRefused(t *testing.T) {
-	s := newShelf()
+	s := newCounters()
 	k := open(t, s, clockAt(noon).now)
 	if g := k.use(t, grace, 2500); g.Remaining != 2147483647 {
 		t.Errorf("Remaining is %d, want 2147483647", g.Remaining)
@@ -86,7 +86,7 @@ func TestProIsCountedAndNeverRefused(t *testing.T) {
 }
 
 func TestAFullCounterNeitherStartsAgainNorRefusesPro(t *testing.T) {
-	s := newShelf()
+	s := newCounters()
 	s.accounts[sunday] = map[string]int64{grace.Account: 1 << 40, ada.Account: -7}
 	k := open(t, s, clockAt(noon).now)
 	if g := k.Take(grace); g.Refused || g.Remaining != Unlimited {
@@ -101,7 +101,7 @@ func TestAFullCounterNeitherStartsAgainNorRefusesPro(t *testing.T) {
 }
 
 func TestLookingCountsNothingAndNeverRefuses(t *testing.T) {
-	k := open(t, newShelf(), clockAt(noon).now)
+	k := open(t, newCounters(), clockAt(noon).now)
 	for _, s := range []Subject{ada, home} {
 		limit := s.Tier.Limit()
 		if g := k.Look(s); g.Refused || g.Remaining != limit {
@@ -118,7 +118,7 @@ func TestLookingCountsNothingAndNeverRefuses(t *testing.T) {
 }
 
 func TestAClockThatStepsBackGivesNoDayTwice(t *testing.T) {
-	s, c := newShelf(), clockAt("2026-11-15T23:59:59.9Z")
+	s, c := newCounters(), clockAt("2026-11-15T23:59:59.9Z")
 	k := open(t, s, c.now)
 	k.use(t, ada, 1000)
 	k.use(t, home, 100)
@@ -149,7 +149,7 @@ func TestAClockThatStepsBackGivesNoDayTwice(t *testing.T) {
 }
 
 func TestARestartWithTheClockSetBackFindsBothDaysAsTheyWere(t *testing.T) {
-	s, c := newShelf(), clockAt("2026-11-15T23:59:00Z")
+	s, c := newCounters(), clockAt("2026-11-15T23:59:00Z")
 	k := open(t, s, c.now)
 	k.use(t, ada, 600)
 	k.use(t, home, 60)
@@ -174,7 +174,7 @@ func TestARestartWithTheClockSetBackFindsBothDaysAsTheyWere(t *testing.T) {
 // Requests come from all sides while the clock goes over four midnights and
 // the counts are being saved: each is on the day that its answer says, once.
 func TestTheTurnOfADayUnderLoadLosesNothingAndCountsNothingTwice(t *testing.T) {
-	s, c := newShelf(), clockAt("2026-11-15T23:59:59.99Z")
+	s, c := newCounters(), clockAt("2026-11-15T23:59:59.99Z")
 	k := open(t, s, c.now)
 	var asked atomic.Int64
 	stop := make(chan struct{})
@@ -233,7 +233,7 @@ func TestTheTurnOfADayUnderLoadLosesNothingAndCountsNothingTwice(t *testing.T) {
 // in which each value is given once.
 func TestAtMidnightEveryQuotaIsWholeAgainAtOnce(t *testing.T) {
 	c := clockAt("2026-11-15T23:59:59.999999999Z")
-	k := open(t, newShelf(), c.now)
+	k := open(t, newCounters(), c.now)
 	k.round(t)
 	k.use(t, ada, 1000)
 	k.use(t, home, 100)
@@ -265,7 +265,7 @@ func TestAtMidnightEveryQuotaIsWholeAgainAtOnce(t *testing.T) {
 }
 
 func TestANetworkIsKnownByAnHMACThatChangesEveryDay(t *testing.T) {
-	s, c := newShelf(), clockAt(noon)
+	s, c := newCounters(), clockAt(noon)
 	k := open(t, s, c.now)
 	k.use(t, home, 2)
 	k.round(t)
@@ -287,9 +287,9 @@ func TestANetworkIsKnownByAnHMACThatChangesEveryDay(t *testing.T) {
 func TestAKnownSubjectCostsNoAllocation(t *testing.T) {
 	subjects := []Subject{ada, grace}
 	if !raceDetector { // under which a sync.Pool forgets at random
-		subjects = append(subjects, home, stranger("2001:db8::/64"))
+		subjects = append(subjects, home, anonymous("2001:db8::/64"))
 	}
-	k := open(t, newShelf(), time.Now)
+	k := open(t, newCounters(), time.Now)
 	for _, s := range subjects {
 		k.Take(s)
 		if n := testing.AllocsPerRun(1200, func() { k.Meter.Take(t.Context(), s); k.Meter.Look(t.Context(), s) }); n != 0 {
@@ -300,7 +300,7 @@ func TestAKnownSubjectCostsNoAllocation(t *testing.T) {
 
 func TestAMillionNetworksStayUnder200MB(t *testing.T) {
 	before := heap()
-	k := open(t, newShelf(), clockAt(noon).now)
+	k := open(t, newCounters(), clockAt(noon).now)
 	networks := k.day.Load().networks
 	number := int64(1_000_000)
 	if raceDetector {

@@ -13,7 +13,7 @@ import (
 
 func TestWhatIsCountedIsSavedWithinASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
+		s := newCounters()
 		k := open(t, s, time.Now)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
@@ -47,9 +47,9 @@ func TestWhatIsCountedIsSavedWithinASecond(t *testing.T) {
 }
 
 func TestARestartKeepsTheCounts(t *testing.T) {
-	s, c := newShelf(), clockAt(noon)
+	s, c := newCounters(), clockAt(noon)
 	k := open(t, s, c.now)
-	six := stranger("2001:db8:1:2::/64")
+	six := anonymous("2001:db8:1:2::/64")
 	k.use(t, ada, 990)
 	k.use(t, home, 95)
 	k.use(t, six, 100)
@@ -69,66 +69,66 @@ func TestARestartKeepsTheCounts(t *testing.T) {
 }
 
 func TestASaveThatFailsIsMadeLaterAndOnce(t *testing.T) {
-	s, c := newShelf(), clockAt(noon)
+	s, c := newCounters(), clockAt(noon)
 	k := open(t, s, c.now)
 	k.round(t)
-	s.takeAway()
+	s.disconnect()
 	for range 3 {
 		k.use(t, ada, 10)
 		k.use(t, home, 1)
-		k.report(k.tend(t.Context()))
+		k.report(k.runOnce(t.Context()))
 	}
-	s.bringBack()
+	s.reconnect()
 	k.use(t, ada, 1)
 	for range 2 {
-		k.report(k.tend(t.Context()))
+		k.report(k.runOnce(t.Context()))
 	}
 	if a, h := s.ofAccount(sunday, ada.Account), s.ofNetworks(sunday); a != 31 || h != 3 {
 		t.Errorf("%d and %d requests are saved, want 31 and 3", a, h)
 	}
 	log := k.log.String()
-	if strings.Count(log, "level=ERROR") != 1 || strings.Count(log, "saved again") != 1 || !strings.Contains(log, errAway.Error()) {
+	if strings.Count(log, "level=ERROR") != 1 || strings.Count(log, "saved again") != 1 || !strings.Contains(log, errUnreachable.Error()) {
 		t.Errorf("the log does not say once that it began and once that it ended:\n%s", log)
 	}
 }
 
 func TestAStopThatCannotSaveSaysSo(t *testing.T) {
-	s, c := newShelf(), clockAt(noon)
+	s, c := newCounters(), clockAt(noon)
 	k := open(t, s, c.now)
 	k.use(t, ada, 1)
-	s.takeAway()
+	s.disconnect()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := k.Run(ctx); !errors.Is(err, errAway) {
+	if err := k.Run(ctx); !errors.Is(err, errUnreachable) {
 		t.Errorf("Run ended with %v, want what the store said", err)
 	}
 }
 
 func TestWithoutTheDaysCountsNobodyIsServed(t *testing.T) {
-	s := newShelf()
-	s.takeAway()
+	s := newCounters()
+	s.disconnect()
 	m, err := New(t.Context(), config(s, time.Now, nil))
-	if m != nil || !errors.Is(err, errAway) {
+	if m != nil || !errors.Is(err, errUnreachable) {
 		t.Errorf("New gave %v, %v; want the store's error", m, err)
 	}
 }
 
 func TestAStoreThatIsAwayOverMidnightChangesNothing(t *testing.T) {
-	s, c := newShelf(), clockAt("2026-11-15T23:00:00Z")
+	s, c := newCounters(), clockAt("2026-11-15T23:00:00Z")
 	k := open(t, s, c.now)
 	k.use(t, ada, 5)
 	k.round(t)
 	key := s.keys[monday]
-	s.takeAway()
+	s.disconnect()
 	k.use(t, ada, 5)
 	c.set("2026-11-16T01:30:00Z")
 	k.use(t, ada, 7)
 	k.use(t, home, 8)
-	if err := k.tend(t.Context()); !errors.Is(err, errAway) {
+	if err := k.runOnce(t.Context()); !errors.Is(err, errUnreachable) {
 		t.Fatalf("the round gave %v", err)
 	}
 	k.use(t, ada, 7)
-	s.bringBack()
+	s.reconnect()
 	k.round(t)
 	if a, b := s.ofAccount(sunday, ada.Account), s.ofAccount(monday, ada.Account); a != 10 || b != 14 {
 		t.Errorf("%d and %d requests are saved, want 10 and 14", a, b)
@@ -142,18 +142,18 @@ func TestAStoreThatIsAwayOverMidnightChangesNothing(t *testing.T) {
 }
 
 func TestADayThatBeginsUnpreparedIsCountedHereAndSettledLater(t *testing.T) {
-	s, c := newShelf(), clockAt(noon)
+	s, c := newCounters(), clockAt(noon)
 	k := open(t, s, c.now)
 	k.round(t)
-	s.takeAway()
+	s.disconnect()
 	c.set("2026-11-19T12:00:00Z")
 	k.use(t, ada, 5)
 	k.use(t, home, 6)
-	if err := k.tend(t.Context()); !errors.Is(err, errAway) {
+	if err := k.runOnce(t.Context()); !errors.Is(err, errUnreachable) {
 		t.Fatalf("the round gave %v", err)
 	}
 	k.use(t, home, 1)
-	s.bringBack()
+	s.reconnect()
 	k.round(t)
 	k.use(t, ada, 5)
 	k.round(t)
@@ -164,7 +164,7 @@ func TestADayThatBeginsUnpreparedIsCountedHereAndSettledLater(t *testing.T) {
 }
 
 func TestADayThatTheStoreKnewBetterIsTakenOver(t *testing.T) {
-	s, c := newShelf(), clockAt(noon)
+	s, c := newCounters(), clockAt(noon)
 	k := open(t, s, c.now)
 	k.round(t)
 	s.keys[thursday] = newKey()
@@ -191,7 +191,7 @@ func TestADayThatTheStoreKnewBetterIsTakenOver(t *testing.T) {
 }
 
 func TestARequestThatHoldsADayWhileItIsClosedIsCountedOnTheNext(t *testing.T) {
-	s, c := newShelf(), clockAt(noon)
+	s, c := newCounters(), clockAt(noon)
 	k := open(t, s, c.now)
 	k.use(t, ada, 1)
 	held := k.day.Load()
@@ -210,18 +210,28 @@ func TestARequestThatHoldsADayWhileItIsClosedIsCountedOnTheNext(t *testing.T) {
 	}
 }
 
+// loading runs a function before each Load.
+type loading struct {
+	Counters
+	before func()
+}
+
+func (l loading) Load(ctx context.Context, day string) (Usage, error) {
+	l.before()
+	return l.Counters.Load(ctx, day)
+}
+
 func TestADayThatTurnsWhileTheNextIsMadeReadyFindsOneReadyAfterIt(t *testing.T) {
-	s, c := newShelf(), clockAt(noon)
+	s, c := newCounters(), clockAt(noon)
 	k := open(t, s, c.now)
 	c.set("2026-11-16T23:59:59Z")
 	k.use(t, ada, 1) // Tuesday is not ready yet
-	k.cfg.Load = func(ctx context.Context, day string) (Usage, error) {
+	k.cfg.Counters = loading{s, func() {
 		c.set("2026-11-17T00:00:00Z")
 		k.Take(ada)
-		return s.load(ctx, day)
-	}
+	}}
 	k.round(t)
-	k.cfg.Load = s.load
+	k.cfg.Counters = s
 	k.round(t)
 	if today := k.day.Load(); today.name != tuesday || k.next == nil || k.next.start != today.end {
 		t.Errorf("on %s the next day is %+v", today.name, k.next)
@@ -232,7 +242,7 @@ func TestADayThatTurnsWhileTheNextIsMadeReadyFindsOneReadyAfterIt(t *testing.T) 
 }
 
 func TestKeysAndNetworksAreDestroyedAnHourAfterTheirDayAndAccountsAfter13Months(t *testing.T) {
-	s, c := newShelf(), clockAt(noon)
+	s, c := newCounters(), clockAt(noon)
 	for _, day := range []string{"2025-10-14", "2025-10-15", "2025-10-16", "2025-10-17"} {
 		s.accounts[day] = map[string]int64{ada.Account: 1}
 	}
@@ -272,9 +282,9 @@ func TestKeysAndNetworksAreDestroyedAnHourAfterTheirDayAndAccountsAfter13Months(
 // Whatever happens in whatever order, short of a crash, a meter gives what
 // somebody would who notes every request in a book.
 func TestAMeterAgreesWithABook(t *testing.T) {
-	subjects := []Subject{ada, grace, home, {Tier: Free, Account: "acc_bob"}, stranger("2001:db8::/64")}
+	subjects := []Subject{ada, grace, home, {Tier: Free, Account: "acc_bob"}, anonymous("2001:db8::/64")}
 	rapid.Check(t, func(rt *rapid.T) {
-		s, c := newShelf(), clockAt("2026-11-15T22:00:00Z")
+		s, c := newCounters(), clockAt("2026-11-15T22:00:00Z")
 		k := open(t, s, c.now)
 		day := sunday
 		book := map[string]map[Subject]int{}
@@ -313,13 +323,13 @@ func TestAMeterAgreesWithABook(t *testing.T) {
 			},
 			"save": func(*rapid.T) {
 				look()
-				k.report(k.tend(t.Context()))
+				k.report(k.runOnce(t.Context()))
 			},
-			"take the store away": func(*rapid.T) { s.takeAway() },
-			"bring it back":       func(*rapid.T) { s.bringBack() },
+			"take the store away": func(*rapid.T) { s.disconnect() },
+			"bring it back":       func(*rapid.T) { s.reconnect() },
 			"restart": func(rt *rapid.T) {
 				look()
-				s.bringBack()
+				s.reconnect()
 				k.round(t)
 				if c.now().UTC().Format(time.DateOnly) < day {
 					return // the book has only one day open, a restart may go back to another
@@ -339,7 +349,7 @@ func TestAMeterAgreesWithABook(t *testing.T) {
 				}
 			},
 		})
-		s.bringBack()
+		s.reconnect()
 		k.round(t)
 		for day, subs := range book {
 			for sub, n := range subs {

@@ -15,22 +15,22 @@ import (
 	"go.uber.org/goleak"
 )
 
-// A cabinet is a shelf that several nodes share: it counts, by its own clock.
-type cabinet struct {
-	*shelf
+// sharedCounters are counters that several nodes share, with a clock of their own.
+type sharedCounters struct {
+	*fakeCounters
 	now    func() time.Time
 	counts atomic.Int64
 	// during, when set, runs in each count, before anything is counted; meanwhile sets it.
 	during func(ctx context.Context) error
 }
 
-func (c *cabinet) meanwhile(during func(ctx context.Context) error) {
+func (c *sharedCounters) meanwhile(during func(ctx context.Context) error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.during = during
 }
 
-func (c *cabinet) count(ctx context.Context, day string, asked Usage) (Tally, error) {
+func (c *sharedCounters) Count(ctx context.Context, day string, asked Usage) (Tally, error) {
 	c.mu.Lock()
 	during := c.during
 	c.mu.Unlock()
@@ -41,7 +41,7 @@ func (c *cabinet) count(ctx context.Context, day string, asked Usage) (Tally, er
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := errors.Join(c.away, ctx.Err()); err != nil {
+	if err := errors.Join(c.err, ctx.Err()); err != nil {
 		return Tally{}, err
 	}
 	tally := Tally{Now: c.now(), Accounts: map[string]Counted{}, Networks: map[Pseudonym]Counted{}}
@@ -74,12 +74,12 @@ func (c *cabinet) count(ctx context.Context, day string, asked Usage) (Tally, er
 	return tally, nil
 }
 
-// share makes a node of a cabinet, with a clock of its own.
-func share(t testing.TB, c *cabinet, now func() time.Time) *kit {
+// share makes a node on shared counters, with a clock of its own.
+func share(t testing.TB, c *sharedCounters, now func() time.Time) *kit {
 	t.Helper()
 	k := new(kit)
-	cfg := config(c.shelf, now, &k.log)
-	cfg.Count = c.count
+	cfg := config(c, now, &k.log)
+	cfg.Shared = true
 	m, err := New(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -88,11 +88,13 @@ func share(t testing.TB, c *cabinet, now func() time.Time) *kit {
 	return k
 }
 
-func newCabinet(now func() time.Time) *cabinet { return &cabinet{shelf: newShelf(), now: now} }
+func newSharedCounters(now func() time.Time) *sharedCounters {
+	return &sharedCounters{fakeCounters: newCounters(), now: now}
+}
 
 func TestNodesThatShareAStoreGiveEveryRemainingOnce(t *testing.T) {
-	for _, s := range []Subject{ada, home, stranger("2001:db8:1:2::/64")} {
-		c := newCabinet(clockAt(noon).now)
+	for _, s := range []Subject{ada, home, anonymous("2001:db8:1:2::/64")} {
+		c := newSharedCounters(clockAt(noon).now)
 		nodes := []*kit{share(t, c, c.now), share(t, c, c.now), share(t, c, c.now)}
 		limit, asked := s.Tier.Limit(), s.Tier.Limit()*6/5
 		grants := make(chan Grant, asked)
@@ -143,7 +145,7 @@ func TestNodesThatShareAStoreGiveEveryRemainingOnce(t *testing.T) {
 
 func TestRequestsThatWaitShareTheNextQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCabinet(time.Now)
+		c := newSharedCounters(time.Now)
 		k := share(t, c, time.Now)
 		hold := make(chan struct{})
 		c.meanwhile(func(context.Context) error { <-hold; return nil })
@@ -165,7 +167,7 @@ func TestRequestsThatWaitShareTheNextQuestion(t *testing.T) {
 }
 
 func TestAnExhaustedSubjectIsRefusedFromMemory(t *testing.T) {
-	c := newCabinet(clockAt(noon).now)
+	c := newSharedCounters(clockAt(noon).now)
 	k := share(t, c, c.now)
 	k.use(t, ada, 1000)
 	k.use(t, home, 100)
@@ -176,7 +178,7 @@ func TestAnExhaustedSubjectIsRefusedFromMemory(t *testing.T) {
 }
 
 func TestProIsNotAskedOfTheStore(t *testing.T) {
-	c := newCabinet(clockAt(noon).now)
+	c := newSharedCounters(clockAt(noon).now)
 	k := share(t, c, c.now)
 	if k.use(t, grace, 50); c.counts.Load() != 0 {
 		t.Error("a request of Pro waited for the store")
@@ -188,7 +190,7 @@ func TestProIsNotAskedOfTheStore(t *testing.T) {
 }
 
 func TestAnAccountThatTheStoreDoesNotKnowIsCountedHere(t *testing.T) {
-	c := newCabinet(clockAt(noon).now)
+	c := newSharedCounters(clockAt(noon).now)
 	k := share(t, c, c.now)
 	gone := Subject{Tier: Free, Account: "gone"}
 	if g := k.use(t, gone, 3); g.Remaining != 997 || k.Alone() {
@@ -198,7 +200,7 @@ func TestAnAccountThatTheStoreDoesNotKnowIsCountedHere(t *testing.T) {
 
 func TestNoRequestWaitsLongForTheStoreAndAfterAFailureNoneWaitsAtAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCabinet(time.Now)
+		c := newSharedCounters(time.Now)
 		k := share(t, c, time.Now)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
@@ -249,7 +251,7 @@ func TestNoRequestWaitsLongForTheStoreAndAfterAFailureNoneWaitsAtAll(t *testing.
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if log := k.log.String(); strings.Count(log, "does not count") != 1 || strings.Count(log, "among all nodes again") != 1 {
+		if log := k.log.String(); strings.Count(log, "counts requests alone") != 1 || strings.Count(log, "across all nodes again") != 1 {
 			t.Errorf("the log does not say once that it began and once that it ended:\n%s", log)
 		}
 	})
@@ -257,7 +259,7 @@ func TestNoRequestWaitsLongForTheStoreAndAfterAFailureNoneWaitsAtAll(t *testing.
 
 func TestTheStoresClockDecidesTheDay(t *testing.T) {
 	there := clockAt("2026-11-15T23:00:00Z")
-	c := newCabinet(there.now)
+	c := newSharedCounters(there.now)
 	for _, mine := range []string{"2026-11-15T11:00:00Z", "2026-11-16T02:00:00Z", "2026-11-15T23:00:00Z"} {
 		here := clockAt(mine)
 		k := share(t, c, here.now)
@@ -283,7 +285,7 @@ func TestTheStoresClockDecidesTheDay(t *testing.T) {
 
 func TestANodeThatTurnsTheDayIsCountedOnTheNewOne(t *testing.T) {
 	clock := clockAt("2026-11-15T23:59:59Z")
-	c := newCabinet(clock.now)
+	c := newSharedCounters(clock.now)
 	nodes := []*kit{share(t, c, clock.now), share(t, c, clock.now)}
 	for _, k := range nodes {
 		k.use(t, home, 50)
@@ -305,23 +307,23 @@ func TestANodeThatTurnsTheDayIsCountedOnTheNewOne(t *testing.T) {
 func TestTwoNodesTheStoreAwayAndBackLoseNothing(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	clock := clockAt(noon)
-	c := newCabinet(clock.now)
+	c := newSharedCounters(clock.now)
 	nodes := []*kit{share(t, c, clock.now), share(t, c, clock.now)}
 	for range 3 {
 		for _, k := range nodes {
 			k.use(t, ada, 10)
 		}
-		c.takeAway()
+		c.disconnect()
 		for _, k := range nodes {
 			k.use(t, ada, 7)
-			k.recover(t.Context())
+			k.reconnect(t.Context())
 			if !k.Alone() {
 				t.Error("a store that is away was found well")
 			}
 		}
-		c.bringBack()
+		c.reconnect()
 		for _, k := range nodes {
-			k.recover(t.Context())
+			k.reconnect(t.Context())
 			if k.Alone() {
 				t.Error("a store that is well was not found")
 			}
@@ -336,24 +338,24 @@ func TestTwoNodesTheStoreAwayAndBackLoseNothing(t *testing.T) {
 }
 
 func TestALargeRestIsSavedInPieces(t *testing.T) {
-	c := newCabinet(clockAt(noon).now)
+	c := newSharedCounters(clockAt(noon).now)
 	k := share(t, c, c.now)
-	c.takeAway()
+	c.disconnect()
 	k.use(t, ada, 1)
-	fill(k.day.Load().networks, 2*pieceSize+10)
-	c.bringBack()
-	k.recover(t.Context())
-	if c.saves != 3 || c.ofNetworks(sunday) != 2*pieceSize+10 || c.ofAccount(sunday, ada.Account) != 1 {
+	fill(k.day.Load().networks, 2*batchSize+10)
+	c.reconnect()
+	k.reconnect(t.Context())
+	if c.saves != 3 || c.ofNetworks(sunday) != 2*batchSize+10 || c.ofAccount(sunday, ada.Account) != 1 {
 		t.Errorf("%d saves, %d networks", c.saves, c.ofNetworks(sunday))
 	}
 }
 
 // What asking together costs where the store answers at once. Run it with -cpu 1,8.
 func BenchmarkTakeShared(b *testing.B) {
-	c := newCabinet(time.Now)
+	c := newSharedCounters(time.Now)
 	var log bytes.Buffer
-	cfg := config(c.shelf, time.Now, &log)
-	cfg.Count, cfg.Log = c.count, slog.New(slog.DiscardHandler)
+	cfg := config(c, time.Now, &log)
+	cfg.Shared, cfg.Log = true, slog.New(slog.DiscardHandler)
 	m, err := New(b.Context(), cfg)
 	if err != nil {
 		b.Fatal(err)

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// A table holds a day's counters of one kind of subject. It is cut into shards, so
-// that requests of different subjects seldom meet; those of one subject meet on a
-// read lock and an atomic counter, none waiting for another.
+// A table holds a day's counters of one kind of subject. It is sharded, so that requests
+// of different subjects rarely contend; those of one subject share a read lock and an
+// atomic counter, and never wait for each other.
 type table[K comparable] struct {
 	seed   maphash.Seed
 	shards [64]shard[K]
@@ -20,8 +20,8 @@ type shard[K comparable] struct {
 	counters map[K]*counter
 	closed   bool
 
-	// The counters with something to save, each once. It has a lock of its own, as it
-	// grows while mu is held for reading.
+	// The counters with unsaved requests, each once. They have a lock of their own, as the
+	// list grows while mu is held for reading.
 	unsavedMu sync.Mutex
 	unsaved   []named[K]
 
@@ -33,13 +33,13 @@ type named[K comparable] struct {
 	counter *counter
 }
 
-// An outcome is what became of a request that was to be counted.
+// An outcome is the result of counting a request.
 type outcome uint8
 
 const (
 	taken   outcome = iota
 	refused         // the limit is reached
-	closed          // the table takes no more
+	closed          // the table counts no more
 )
 
 func newTable[K comparable]() *table[K] {
@@ -54,8 +54,8 @@ func (t *table[K]) shard(key K) *shard[K] {
 	return &t.shards[maphash.Comparable(t.seed, key)%uint64(len(t.shards))]
 }
 
-// take counts one request up to limit, which must not be zero, and tells how many
-// there are now. The lock is held to the end, so that close waits for it.
+// take counts one request up to limit, which must not be zero, and returns the new count.
+// It holds the lock to the end, so that close waits for it.
 func (t *table[K]) take(key K, limit uint32) (used uint32, is outcome) {
 	s := t.shard(key)
 	for {
@@ -67,7 +67,7 @@ func (t *table[K]) take(key K, limit uint32) (used uint32, is outcome) {
 		if c := s.counters[key]; c != nil {
 			used, is, first := c.take(limit)
 			if first {
-				s.note(key, c)
+				s.addUnsaved(key, c)
 			}
 			s.mu.RUnlock()
 			return used, is
@@ -87,13 +87,13 @@ func (t *table[K]) used(key K) uint32 {
 	return 0
 }
 
-// add puts saved requests on top of what was counted.
+// add adds saved requests to what was counted.
 func (t *table[K]) add(key K, requests int64) { t.shard(key).counter(key).add(requests) }
 
-// learn takes note of how many requests the store has of a subject.
-func (t *table[K]) learn(key K, saved int64) { t.shard(key).counter(key).learn(saved) }
+// raise raises a count to what is saved in the store plus what is unsaved here.
+func (t *table[K]) raise(key K, saved int64) { t.shard(key).counter(key).raise(saved) }
 
-// counter finds the counter of a subject, or makes it.
+// counter returns the counter of a subject, and creates it if there is none.
 func (s *shard[K]) counter(key K) *counter {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,20 +105,19 @@ func (s *shard[K]) counter(key K) *counter {
 	return c
 }
 
-func (s *shard[K]) note(key K, c *counter) {
+func (s *shard[K]) addUnsaved(key K, c *counter) {
 	s.unsavedMu.Lock()
 	s.unsaved = append(s.unsaved, named[K]{key, c})
 	s.unsavedMu.Unlock()
 }
 
-// A delta is what a subject has added since it was last saved.
+// A delta is the unsaved requests of a subject.
 type delta[K comparable] struct {
 	named[K]
 	requests uint32
 }
 
-// collect takes what there is to save out of the counters: it counts as saved, until
-// giveBack.
+// collect returns all unsaved requests and marks them as saved; giveBack undoes that.
 func (t *table[K]) collect() []delta[K] {
 	var list []delta[K]
 	for i := range t.shards {
@@ -134,17 +133,17 @@ func (t *table[K]) collect() []delta[K] {
 	return list
 }
 
-// giveBack is for a save that failed.
+// giveBack marks requests as unsaved again after a failed save.
 func (t *table[K]) giveBack(list []delta[K]) {
 	for _, d := range list {
 		if d.counter.giveBack(d.requests) {
-			t.shard(d.key).note(d.key, d.counter)
+			t.shard(d.key).addUnsaved(d.key, d.counter)
 		}
 	}
 }
 
-// close ends the counting. When it returns no take is under way any more, and none
-// to come counts here: what collect then finds is the last.
+// close ends counting. When it returns no take is running, and later ones find it closed,
+// so the next collect is the last.
 func (t *table[K]) close() {
 	for i := range t.shards {
 		s := &t.shards[i]
@@ -154,9 +153,9 @@ func (t *table[K]) close() {
 	}
 }
 
-// A counter is the number of requests, all of them in the upper half and those not
-// saved yet in the lower: one atomic operation keeps the two in step. The lower is
-// part of the upper, so neither runs over before the other.
+// A counter holds the number of requests in its upper half and how many of them are
+// unsaved in the lower, so that one atomic operation changes both. The lower never exceeds
+// the upper, so it does not overflow first.
 type counter struct{ halves atomic.Uint64 }
 
 const (
@@ -165,7 +164,7 @@ const (
 	upperHalf   = fullCounter << 32
 )
 
-// take counts one request and tells whether it is the first to be saved.
+// take counts one request and reports whether it is the first unsaved one.
 func (c *counter) take(limit uint32) (used uint32, is outcome, first bool) {
 	for {
 		old := c.halves.Load()
@@ -181,7 +180,7 @@ func (c *counter) take(limit uint32) (used uint32, is outcome, first bool) {
 
 func (c *counter) used() uint32 { return uint32(c.halves.Load() >> 32) }
 
-// add raises the number without anything to save, at most until it is full.
+// add adds saved requests, at most until the counter is full.
 func (c *counter) add(requests int64) {
 	for {
 		old := c.halves.Load()
@@ -192,8 +191,8 @@ func (c *counter) add(requests int64) {
 	}
 }
 
-// learn raises the number to what is saved and what is not saved yet.
-func (c *counter) learn(saved int64) {
+// raise raises the count to saved plus unsaved requests.
+func (c *counter) raise(saved int64) {
 	for {
 		old := c.halves.Load()
 		unsaved := old & fullCounter
@@ -206,7 +205,7 @@ func (c *counter) learn(saved int64) {
 
 func (c *counter) collect() uint32 { return uint32(c.halves.And(upperHalf)) }
 
-// giveBack tells whether there was nothing to save before it.
+// giveBack reports whether nothing was unsaved before.
 func (c *counter) giveBack(requests uint32) bool {
 	return uint32(c.halves.Add(uint64(requests))) == requests
 }

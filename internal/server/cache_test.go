@@ -15,6 +15,7 @@ import (
 	"palmares/internal/keyring"
 	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/quota"
+	"palmares/internal/quota/quotatest"
 	"palmares/internal/web"
 )
 
@@ -151,11 +152,7 @@ func BenchmarkKeyAndQuota(b *testing.B) {
 func newMeter(t testing.TB) *quota.Meter {
 	t.Helper()
 	m, err := quota.New(t.Context(), quota.Config{
-		Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		DayKey: func(_ context.Context, _ string, candidate quota.Key) (quota.Key, error) { return candidate, nil },
-		Load:   func(context.Context, string) (quota.Usage, error) { return quota.Usage{}, nil },
-		Save:   func(context.Context, string, quota.Usage) error { return nil },
-		Prune:  func(context.Context, string, string) error { return nil },
+		Counters: quotatest.Counters{}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

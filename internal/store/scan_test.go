@@ -77,8 +77,7 @@ func TestNoKeyNoAddressAndNoDestroyedKeyOfADayIsAtRest(t *testing.T) {
 
 		// A real meter counts strangers on two days.
 		meter, err := quota.New(ctx, quota.Config{
-			Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
-			DayKey: s.Usage.DayKey, Load: s.Usage.Load, Save: s.Usage.Save, Prune: s.Usage.Prune,
+			Counters: s.Usage, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
 		})
 		if err != nil {
 			t.Fatal(err)
