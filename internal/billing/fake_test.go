@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"palmares/internal/testkit"
 )
 
 // object is a resource of Stripe, as JSON.
@@ -21,7 +23,7 @@ type object = map[string]any
 // refuses all others. Everything happens at once; time is what its clock says.
 type fakeStripe struct {
 	*httptest.Server
-	clock *clock
+	clock *testkit.Clock
 
 	mu            sync.Mutex
 	failing       bool     // every call is answered 500
@@ -46,7 +48,7 @@ type call struct {
 	Key   string // idempotency key
 }
 
-func newFakeStripe(t testing.TB, c *clock) *fakeStripe {
+func newFakeStripe(t testing.TB, c *testkit.Clock) *fakeStripe {
 	f := &fakeStripe{clock: c, amount: 9900, customers: map[string]object{}, answered: map[string]object{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/customers", f.creates(f.createCustomer))

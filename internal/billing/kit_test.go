@@ -2,14 +2,11 @@ package billing_test
 
 import (
 	"bytes"
-	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -32,77 +29,37 @@ const (
 // monday is when every test begins.
 var monday = time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC)
 
-// A clock stands still until it is moved.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) add(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
+var databases = testkit.Migrated[*store.Store]{Open: store.Open}
 
 const days = 24 * time.Hour
 
 // A fixture is billing with a database and a Stripe of its own.
 type fixture struct {
 	*testing.T
-	clock *clock
+	clock *testkit.Clock
 	dsn   string
 	store *store.Store
 	fake  *fakeStripe
 	cfg   billing.Config
 	*billing.Billing
-	log *logged
-}
-
-// logged is what was logged, by any goroutine.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+	log *testkit.Log
 }
 
 // each runs a test on both databases.
 func each(t *testing.T, test func(h *fixture)) {
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		test(newFixture(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db")))
-	})
-	t.Run("postgres", func(t *testing.T) {
-		t.Parallel()
-		test(newFixture(t, testkit.Postgres(t)))
-	})
+	t.Helper()
+	databases.EachDSN(t, func(t *testing.T, dsn string) { test(newFixture(t, dsn)) })
 }
 
 func newFixture(t *testing.T, dsn string) *fixture {
-	h := &fixture{T: t, clock: &clock{now: monday}, dsn: dsn, log: &logged{}}
+	h := &fixture{T: t, clock: testkit.NewClock(monday), dsn: dsn, log: &testkit.Log{}}
 	h.fake = newFakeStripe(t, h.clock)
 	h.start()
 	// No test may put a secret into the log, whatever goes wrong in it.
 	t.Cleanup(func() {
 		for _, secret := range []string{stripeKey, webhookSecret} {
-			if strings.Contains(h.log.String(), secret) {
-				t.Errorf("the log holds %s", secret)
+			if h.log.Contains(secret) {
+				t.Errorf("the log contains %s", secret)
 			}
 		}
 	})
@@ -112,16 +69,8 @@ func newFixture(t *testing.T, dsn string) *fixture {
 // start opens the store and wires billing to it, as a process does that starts.
 func (h *fixture) start() {
 	h.Helper()
-	st, err := store.Open(context.Background(), h.dsn)
-	if err != nil {
-		h.Fatal(err)
-	}
+	st := databases.OpenDSN(h, h.dsn)
 	h.store = st
-	h.Cleanup(func() {
-		if err := st.Close(); err != nil {
-			h.Error(err)
-		}
-	})
 	h.cfg = billing.Config{
 		Settings: billing.Settings{Key: stripeKey, WebhookSecret: webhookSecret, Price: "price_pro", API: h.fake.URL},
 		Ledger:   st.Subscriptions, Keys: st.Keys,

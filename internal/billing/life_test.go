@@ -24,7 +24,7 @@ func TestTheLifeOfASubscription(t *testing.T) {
 			h.Errorf("after paying: %+v", s)
 		}
 
-		h.clock.add(30 * days)
+		h.clock.Advance(30 * days)
 		h.fake.change(h, s.CustomerID, "invoice.paid", nil)
 		h.send(200, h.fake.take(h)...)
 		h.plan(ada, account.Pro)
@@ -33,11 +33,11 @@ func TestTheLifeOfASubscription(t *testing.T) {
 		}
 
 		// The card is refused, and again, and then not.
-		h.clock.add(30 * days)
+		h.clock.Advance(30 * days)
 		failed := h.clock.Now()
 		h.fake.change(h, s.CustomerID, "invoice.payment_failed", object{"status": "past_due"})
 		h.send(200, h.fake.take(h)...)
-		h.clock.add(5 * days)
+		h.clock.Advance(5 * days)
 		h.fake.change(h, s.CustomerID, "invoice.payment_failed", nil)
 		h.send(200, h.fake.take(h)...)
 		h.plan(ada, account.Pro)
@@ -62,7 +62,7 @@ func TestTheLifeOfASubscription(t *testing.T) {
 		if s := h.subscription(ada); !s.CancelAt.Equal(end) {
 			h.Errorf("it ends %s; want %s", s.CancelAt, end)
 		}
-		h.clock.add(25 * days)
+		h.clock.Advance(25 * days)
 		h.fake.change(h, s.CustomerID, "customer.subscription.deleted", object{"status": "canceled"})
 		h.send(200, h.fake.take(h)...)
 		h.plan(ada, account.Developer)
@@ -86,16 +86,16 @@ func TestAGraceEndsWithoutAnyEvent(t *testing.T) {
 		h.reconcile()
 		h.fake.change(h, customer, "invoice.payment_failed", object{"status": "past_due"})
 		h.reconcile()
-		h.clock.add(10 * days)
+		h.clock.Advance(10 * days)
 		h.fake.change(h, customer, "customer.subscription.updated", object{"status": "unpaid"})
 		h.reconcile()
-		h.clock.add(11*days - time.Second)
+		h.clock.Advance(11*days - time.Second)
 		h.reconcile()
 		h.plan(ada, account.Pro)
-		h.clock.add(time.Second)
+		h.clock.Advance(time.Second)
 		h.reconcile()
 		h.plan(ada, account.Developer)
-		h.clock.add(days)
+		h.clock.Advance(days)
 		h.reconcile() // what stays unpaid wins no second grace
 		h.plan(ada, account.Developer)
 		if mails := h.mails(); strings.Count(mails, "payment_failed") != 1 || strings.Count(mails, "plan_ended") != 1 {

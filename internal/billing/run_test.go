@@ -108,7 +108,7 @@ func TestWithoutAKeyNobodyPaysAndKeysAreStillSuspended(t *testing.T) {
 			h.Fatal(err)
 		}
 		h.reconcile()
-		h.clock.add(7 * days)
+		h.clock.Advance(7 * days)
 		h.reconcile()
 		keys, err := h.store.Keys.List(h.Context(), ada.Email)
 		if err != nil {

@@ -71,7 +71,7 @@ func TestWhoCannotBeReadKeepsNobodyElseWaiting(t *testing.T) {
 		// Wherever it begins, six of whom nothing can be read come before one of the others.
 		var bad, good []account.Account
 		for i := range 14 {
-			h.clock.add(time.Millisecond) // ids sort by time
+			h.clock.Advance(time.Millisecond) // ids sort by time
 			a := h.account(fmt.Sprintf("a%d@example.org", i))
 			id := h.customer(a)
 			if _, err := h.Refresh(h.Context(), a.ID); err != nil {
@@ -104,7 +104,7 @@ func TestCustomersOfWhomStripeFailsToSpeakAreNotAlwaysTheFirst(t *testing.T) {
 	each(t, func(h *fixture) {
 		var all []account.Account
 		for i := range 12 {
-			h.clock.add(time.Millisecond) // ids sort by time
+			h.clock.Advance(time.Millisecond) // ids sort by time
 			all = append(all, h.account(fmt.Sprintf("a%d@example.org", i)))
 			id := h.customer(all[i])
 			if i < 5 {
@@ -115,7 +115,7 @@ func TestCustomersOfWhomStripeFailsToSpeakAreNotAlwaysTheFirst(t *testing.T) {
 			if err := h.Reconcile(h.Context()); err == nil {
 				h.Error("Reconcile says nothing of a Stripe that fails")
 			}
-			h.clock.add(time.Hour)
+			h.clock.Advance(time.Hour)
 		}
 		for _, a := range all[5:] {
 			h.plan(a, account.Pro)

@@ -1,15 +1,15 @@
 // Package mail writes to the owners of accounts.
 //
-// A mail is queued in the database as an address, a kind and what it is about,
-// never as a text: a link is made at the moment the mail is handed over, so that no
-// secret waits in a table. One that cannot be handed over is tried again.
+// A mail is queued in the database as an address, a kind and a subject matter, never
+// as text: its link is created when it is sent, so that no secret waits in a table.
 //
-// A Queue, on any node, claims what is due under a lease, renders it and gives it to
-// a sender: SMTP, or the log where no mail server is configured. A mail server that
-// is down keeps mails in the queue and nobody waiting. A mail is sent twice only when
-// its process or its connection died between the server's taking it and our knowing.
+// A Queue, on any node, claims due mails under a lease, renders them and passes them to
+// a Transport: SMTP, or the log where no mail server is configured. While the mail
+// server is down, mails stay in the queue and are retried; no request waits for them. A
+// mail is sent twice only if the process or the connection dies after the server has
+// accepted it and before we know.
 //
-// The words are here (templates), the rules too (schedule, what an answer means);
+// This package has the texts (templates) and the rules (schedule, meaning of replies);
 // package store keeps the rows and imports this package for its types.
 package mail
 
@@ -26,20 +26,20 @@ type Kind string
 
 // The kinds, and what Request.About holds for each.
 const (
-	SignIn           Kind = "sign_in"           // ""; the link is made when it is sent
-	ConfirmDeletion  Kind = "confirm_deletion"  // ""; the link is made when it is sent
+	SignIn           Kind = "sign_in"           // ""; the link is created when it is sent
+	ConfirmDeletion  Kind = "confirm_deletion"  // ""; the link is created when it is sent
 	EndpointDisabled Kind = "endpoint_disabled" // the endpoint's id
 	PaymentFailed    Kind = "payment_failed"    // the day on which Pro ends, 2026-12-06
 	PlanEnded        Kind = "plan_ended"        // the day on which keys above the plan's number are suspended
 )
 
-// kinds are all of them, in the order above.
+// kinds lists all kinds, in the order above.
 var kinds = []Kind{SignIn, ConfirmDeletion, EndpointDisabled, PaymentFailed, PlanEnded}
 
-// Known tells whether there is such a kind.
+// Known reports whether the kind exists.
 func (k Kind) Known() bool { return slices.Contains(kinds, k) }
 
-// A Request is a mail to be written.
+// A Request is a mail to be sent.
 type Request struct {
 	To    string
 	Kind  Kind
@@ -49,39 +49,38 @@ type Request struct {
 // A Claim is a mail that is due and belongs to its claimer until its lease ends.
 type Claim struct {
 	ID    string
-	Lease string // names the claim; the store's own
+	Lease string // identifies the claim to the store
 	Request
-	CreatedAt time.Time // when it was last asked for
-	Attempts  int       // that failed before this one
+	CreatedAt time.Time // when it was last requested
+	Attempts  int       // failed ones, before this one
 }
 
-// A Verdict is what became of a claimed mail.
+// A Verdict is the outcome of a claimed mail.
 type Verdict struct {
-	RetryAt time.Time // zero: it was sent or given up, and is forgotten
-	Failure string    // the class of what failed; "" when it was sent
+	RetryAt time.Time // zero if it was sent or given up: it is deleted
+	Failure string    // the class of the failure, "" if it was sent
 }
 
-// A Message is a mail as its reader sees it.
+// A Message is a mail as its recipient sees it.
 type Message struct {
 	To      string
 	Subject string
 	Text    string
 	HTML    string
-	Link    string // the secret one that Text and HTML hold; "" for none
-	Hook    string // the webhook's URL that they hold, whose path may be a secret of its owner's; "" for none
+	Link    string // the secret link in Text and HTML, "" for none
+	Hook    string // the webhook URL in Text and HTML, whose path may be secret, "" for none
 	Date    time.Time
 }
 
-// ErrObsolete is what Config.Link, Config.Endpoint and Config.Check answer when there
-// is nothing left to write about: the account or the endpoint has gone meanwhile, or
-// what was wrong is in order.
-var ErrObsolete = errors.New("what the mail is about has gone")
+// ErrObsolete is returned by Content and Outbox.Check when there is no reason to send
+// a mail any more: the account or the endpoint was deleted, or the problem is solved.
+var ErrObsolete = errors.New("the reason for the mail is gone")
 
-// A Failure is why a mail could not be handed over.
+// A Failure is why a mail could not be sent.
 type Failure struct {
-	Class     string // one of the words below
-	Permanent bool   // another attempt would end the same
-	Detail    string // for the operator: no secret, and no word of the server about a person
+	Class     string // one of the constants below
+	Permanent bool   // a retry would fail in the same way
+	Detail    string // for the operator: without secrets and without the server's words about a person
 }
 
 func (f *Failure) Error() string {
@@ -95,16 +94,16 @@ func (f *Failure) Error() string {
 const (
 	failedConnect  = "connect"  // no connection, or it broke
 	failedTimeout  = "timeout"  // the server took too long
-	failedTLS      = "tls"      // no encryption, or a certificate that we do not trust
-	failedAuth     = "auth"     // the server does not take our user or password
-	failedServer   = "server"   // it does not want our mails at the moment, or from us
-	failedRefused  = "refused"  // it does not want this mail or does not know its reader
-	failedMessage  = "message"  // the mail cannot be written down
-	failedInternal = "internal" // its link or its subject matter could not be had
+	failedTLS      = "tls"      // no encryption, or an untrusted certificate
+	failedAuth     = "auth"     // the server rejects our user or password
+	failedServer   = "server"   // the server accepts no mails now, or none from us
+	failedRefused  = "refused"  // the server rejects this mail or its recipient
+	failedMessage  = "message"  // the mail cannot be encoded
+	failedInternal = "internal" // its link or subject matter could not be loaded
 )
 
-// Mask makes an address fit for a log: enough to find the mail a person asks about,
-// too little to write to her.
+// Mask shortens an address for the log: enough to find the mail that somebody asks
+// about, too little to write to them.
 func Mask(address string) string {
 	local, domain, ok := strings.Cut(address, "@")
 	if !ok {

@@ -16,29 +16,29 @@ import (
 //go:embed messages/*
 var messages embed.FS
 
-// A letter is the templates of one kind of mail; subject stands in the text's.
-type letter struct {
+// templates are those of one kind of mail; the text template defines the subject too.
+type templates struct {
 	text *text.Template
 	html *html.Template
 }
 
-// A facts is all that a template may speak of.
-type facts struct {
-	Site     string // where Palmarès is
-	Account  string // the account page
+// data is what templates use.
+type data struct {
+	Site     string // URL of the site
+	Account  string // URL of the account page
 	Subject  string
 	Link     string
 	Endpoint string // the webhook's URL
-	Gone     bool   // it was disabled by its own answer
+	Gone     bool   // it was disabled because it answered 410
 	Day      string // 6 décembre 2026
 }
 
-// letters parses the templates, which are part of the program: what is wrong with
-// one is seen by every test.
-func letters() map[Kind]letter {
-	all := map[Kind]letter{}
+// parseTemplates panics if one of the embedded templates is broken, which every test
+// would notice.
+func parseTemplates() map[Kind]templates {
+	all := map[Kind]templates{}
 	for _, k := range kinds {
-		all[k] = letter{
+		all[k] = templates{
 			text: text.Must(text.ParseFS(messages, "messages/_layout.txt", "messages/"+string(k)+".txt")),
 			html: html.Must(html.ParseFS(messages, "messages/_layout.html", "messages/"+string(k)+".html")),
 		}
@@ -46,47 +46,47 @@ func letters() map[Kind]letter {
 	return all
 }
 
-// write makes the mail of a claim, its link included. The error is ErrObsolete or
-// what kept it from being made.
+// write renders the mail of a claim and creates its link. It returns ErrObsolete if
+// the mail is not to be sent.
 func (q *Queue) write(ctx context.Context, c Claim, now time.Time) (Message, error) {
-	f := facts{Site: q.cfg.BaseURL, Account: q.cfg.BaseURL + "/compte"}
+	d := data{Site: q.cfg.BaseURL, Account: q.cfg.BaseURL + "/compte"}
 	var err error
 	switch c.Kind {
 	case SignIn, ConfirmDeletion:
-		f.Link, err = q.cfg.Content.Link(ctx, c.To, c.Kind)
+		d.Link, err = q.cfg.Content.Link(ctx, c.To, c.Kind)
 	case EndpointDisabled:
 		var e webhook.Endpoint
 		if e, err = q.cfg.Content.Endpoint(ctx, c.About); err == nil && e.State != webhook.Disabled {
-			err = ErrObsolete // its owner was faster
+			err = ErrObsolete // its owner has enabled it again
 		}
-		f.Endpoint, f.Gone = e.URL, e.Reason == webhook.Gone
+		d.Endpoint, d.Gone = e.URL, e.Reason == webhook.Gone
 	case PaymentFailed, PlanEnded:
-		if f.Day, err = day(c.About); err == nil {
+		if d.Day, err = day(c.About); err == nil {
 			err = q.cfg.Outbox.Check(ctx, c.Request)
 		}
 	default:
-		err = fmt.Errorf("there is no mail of the kind %q", c.Kind)
+		err = fmt.Errorf("unknown kind of mail %q", c.Kind)
 	}
 	if err != nil {
 		return Message{}, err
 	}
-	return q.letters[c.Kind].render(c.To, f, now)
+	return q.templates[c.Kind].render(c.To, d, now)
 }
 
-func (l letter) render(to string, f facts, now time.Time) (Message, error) {
-	m := Message{To: to, Link: f.Link, Hook: f.Endpoint, Date: now}
+func (t templates) render(to string, d data, now time.Time) (Message, error) {
+	m := Message{To: to, Link: d.Link, Hook: d.Endpoint, Date: now}
 	var b strings.Builder
-	if err := l.text.ExecuteTemplate(&b, "subject", f); err != nil {
+	if err := t.text.ExecuteTemplate(&b, "subject", d); err != nil {
 		return Message{}, err
 	}
-	m.Subject, f.Subject = b.String(), b.String()
+	m.Subject, d.Subject = b.String(), b.String()
 	b.Reset()
-	if err := l.text.ExecuteTemplate(&b, "_layout.txt", f); err != nil {
+	if err := t.text.ExecuteTemplate(&b, "_layout.txt", d); err != nil {
 		return Message{}, err
 	}
 	m.Text = b.String()
 	b.Reset()
-	if err := l.html.ExecuteTemplate(&b, "_layout.html", f); err != nil {
+	if err := t.html.ExecuteTemplate(&b, "_layout.html", d); err != nil {
 		return Message{}, err
 	}
 	m.HTML = b.String()
@@ -95,7 +95,7 @@ func (l letter) render(to string, f facts, now time.Time) (Message, error) {
 
 var months = [...]string{"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"}
 
-// day writes 2026-12-06 as a French reader does, with spaces that do not break.
+// day formats 2026-12-06 in French, with no-break spaces.
 func day(iso string) (string, error) {
 	t, err := time.Parse(time.DateOnly, iso)
 	if err != nil {

@@ -50,27 +50,27 @@ type Config struct {
 }
 
 const (
-	pollEvery   = time.Second      // for mails that another node queued, or a retry
-	gaugeEvery  = 10 * time.Second // how often the oldest mail is asked for
-	parallel    = 4                // mails at once: what the smallest mail servers take from one client
-	endGrace    = 8 * time.Second  // for hand-overs under way when Run ends
-	settleGrace = 5 * time.Second  // to write down what came of one
+	pollEvery     = time.Second      // for mails that another node queued, and for retries
+	gaugeEvery    = 10 * time.Second // how often the oldest mail is looked up
+	parallel      = 4                // mails at once: the smallest mail servers accept that many from one client
+	stopGrace     = 8 * time.Second  // for mails being sent when Run ends
+	finishTimeout = 5 * time.Second  // for storing an outcome
 )
 
-// A Queue hands over the mails that the store holds. NewQueue makes it, one
-// goroutine calls Run, any number call Wake.
+// A Queue sends the mails of an outbox. NewQueue creates it, one goroutine calls Run,
+// any number call Wake.
 type Queue struct {
-	cfg     Config
-	letters map[Kind]letter
-	wake    chan struct{}
-	done    chan struct{} // a hand-over ended
-	working sync.WaitGroup
-	figures
+	cfg       Config
+	templates map[Kind]templates
+	wake      chan struct{}
+	done      chan struct{} // a mail is finished
+	working   sync.WaitGroup
+	metrics
 
-	// Run's own.
-	busy    int  // hand-overs under way
-	failing bool // the store could not be asked the last time
-	asked   time.Time
+	// Only Run uses these.
+	busy     int  // mails being sent
+	failing  bool // the last claim failed
+	measured time.Time
 }
 
 // NewQueue returns a queue. It panics if a field of cfg is not set.
@@ -79,12 +79,13 @@ func NewQueue(cfg Config) *Queue {
 		panic("mail: a field of Config is not set")
 	}
 	return &Queue{
-		cfg: cfg, letters: letters(), figures: newFigures(cfg.Now),
+		cfg: cfg, templates: parseTemplates(), metrics: newMetrics(cfg.Now),
 		wake: make(chan struct{}, 1), done: make(chan struct{}, parallel),
 	}
 }
 
-// Wake has the queue look for mails now instead of within the second. It never waits.
+// Wake makes the queue look for mails now instead of within a second. It never
+// blocks.
 func (q *Queue) Wake() {
 	select {
 	case q.wake <- struct{}{}:
@@ -92,11 +93,11 @@ func (q *Queue) Wake() {
 	}
 }
 
-// Run hands mails over until ctx ends. Those under way then have a few seconds to
-// be finished; what is not is tried again by another node or the next start. It
-// always returns nil: what fails is logged and tried again.
+// Run sends mails until ctx is done. Those being sent then have a few seconds to
+// finish; the others are sent by another node or after the next start. It always
+// returns nil: failures are logged and retried.
 func (q *Queue) Run(ctx context.Context) error {
-	// A mail that the server is about to take is not cut off by the end of the program,
+	// The end of the program does not interrupt a mail that the server is about to accept,
 	// or it would be sent again.
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -113,14 +114,14 @@ func (q *Queue) Run(ctx context.Context) error {
 			q.busy--
 		}
 	}
-	grace := time.AfterFunc(endGrace, stop)
+	grace := time.AfterFunc(stopGrace, stop)
 	defer grace.Stop()
 	q.working.Wait()
 	return nil
 }
 
-// round claims as many mails as can be handed over at once, so that no lease runs
-// while its mail waits.
+// round claims only as many mails as can be sent at once, so that no mail waits while
+// its lease runs.
 func (q *Queue) round(ctx, working context.Context) {
 	if q.busy == parallel {
 		return
@@ -136,31 +137,31 @@ func (q *Queue) round(ctx, working context.Context) {
 	}
 }
 
-// report logs the beginning and the end of trouble, not each of its seconds.
+// report logs the first failure and the recovery, not every failure.
 func (q *Queue) report(ctx context.Context, err error) {
 	switch {
 	case ctx.Err() != nil:
 	case err != nil && !q.failing:
-		q.cfg.Log.Error("mails wait, as the store cannot be asked for them", "error", err)
+		q.cfg.Log.Error("mails are waiting: the store is unreachable", "error", err)
 	case err == nil && q.failing:
-		q.cfg.Log.Info("mails are handed over again")
+		q.cfg.Log.Info("mails are sent again")
 	}
 	q.failing = err != nil
 }
 
-// measure asks now and then how long mails have been waiting.
+// measure looks up the oldest mail every gaugeEvery.
 func (q *Queue) measure(ctx context.Context) {
 	now := q.cfg.Now()
-	if !q.asked.IsZero() && now.Sub(q.asked) < gaugeEvery {
+	if !q.measured.IsZero() && now.Sub(q.measured) < gaugeEvery {
 		return
 	}
-	q.asked = now
-	if oldest, err := q.cfg.Outbox.Oldest(ctx); err == nil { // if not, the claim that follows says so
+	q.measured = now
+	if oldest, err := q.cfg.Outbox.Oldest(ctx); err == nil { // the claim that follows reports the error
 		q.oldest.Store(&oldest)
 	}
 }
 
-// handle hands over one mail and settles it.
+// handle sends one mail and stores the outcome.
 func (q *Queue) handle(ctx context.Context, c Claim) {
 	log := q.cfg.Log.With("mail", c.ID, "kind", string(c.Kind), "to", Mask(c.To), "attempt", c.Attempts+1)
 	outcome, verdict := expired, Verdict{}
@@ -168,31 +169,31 @@ func (q *Queue) handle(ctx context.Context, c Claim) {
 		err := q.attempt(ctx, c)
 		outcome, verdict = q.judge(c, err)
 		if err != nil {
-			// A sentence of ours may name the reader; a log shall not.
+			// Our errors may contain the recipient's address; the log must not.
 			log = log.With("error", strings.ReplaceAll(err.Error(), c.To, Mask(c.To)))
 		}
 	}
 	switch outcome {
 	case sent:
-		log.Info("mail handed over")
+		log.Info("mail sent")
 	case obsolete:
-		log.Info("mail dropped, as what it is about has gone")
+		log.Info("mail dropped: the reason for it is gone")
 	case retried:
-		log.Warn("mail not handed over, to be tried again", "retry_at", verdict.RetryAt)
+		log.Warn("mail not sent, will retry", "retry_at", verdict.RetryAt)
 	case refused, expired:
-		log.Error("mail given up", "why", outcome)
+		log.Error("mail not sent, giving up", "reason", outcome)
 	}
 	q.mails.WithLabelValues(string(c.Kind), outcome).Inc()
 
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleGrace)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
 	if err := q.cfg.Outbox.Finish(ctx, c, verdict); err != nil {
-		log.Error("what became of a mail could not be written down: it may be sent again when its lease ends", "store", err)
+		log.Error("could not store the outcome of a mail: it may be sent again when its lease ends", "store", err)
 	}
 }
 
 func (q *Queue) attempt(ctx context.Context, c Claim) error {
-	ctx, cancel := context.WithTimeout(ctx, handOver)
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	m, err := q.write(ctx, c, q.cfg.Now())
 	if err != nil {
@@ -201,7 +202,7 @@ func (q *Queue) attempt(ctx context.Context, c Claim) error {
 	return q.cfg.Transport.Send(ctx, m)
 }
 
-// judge says what an attempt's error means for the mail.
+// judge decides from the error of an attempt what happens to the mail.
 func (q *Queue) judge(c Claim, err error) (outcome string, v Verdict) {
 	var failure *Failure
 	switch {

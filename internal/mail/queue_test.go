@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,106 +22,76 @@ import (
 	"palmares/internal/webhook"
 )
 
-// each runs a test on an empty database of both kinds.
+var databases = testkit.Migrated[*store.Store]{Open: store.Open}
+
+// each runs a test on a database of both kinds.
 func each(t *testing.T, test func(t *testing.T, dsn string)) {
-	t.Run("sqlite", func(t *testing.T) { test(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db")) })
-	t.Run("postgres", func(t *testing.T) { test(t, testkit.Postgres(t)) })
-}
-
-// An office is a node's queue on a real store: the test moves its clock and hears of
-// every mail that is settled.
-type office struct {
-	*mail.Queue
-	store   *store.Store
-	settled chan mail.Verdict
-	log     *journal
-	mu      sync.Mutex
-	now     time.Time
-	links   int
-	stop    func() // waits for Run to end
-}
-
-// A journal is a log that may be read while it is written.
-type journal struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.buf.Write(p)
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.buf.String()
-}
-
-const jeton = "https://palmares.example/compte/connexion?jeton="
-
-func openOffice(t *testing.T, dsn string, send func(context.Context, mail.Message) error) *office {
 	t.Helper()
-	s, err := store.Open(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := &office{store: s, settled: make(chan mail.Verdict, 1000), log: &journal{}, now: moment}
-	o.Queue = mail.NewQueue(mail.Config{
-		Outbox: officeOutbox{s.Mails, o}, Content: officeContent{o}, Transport: sendFunc(send),
-		BaseURL: "https://palmares.example", Now: o.clock, Log: slog.New(slog.NewJSONHandler(o.log, nil)),
+	databases.EachDSN(t, test)
+}
+
+// A node is a queue on a real store: the test moves its clock and receives every
+// verdict.
+type node struct {
+	*mail.Queue
+	store    *store.Store
+	finished chan mail.Verdict
+	log      *testkit.Log
+	clock    *testkit.Clock
+	links    atomic.Int64
+	stop     func() // waits for Run to return
+}
+
+const linkURL = "https://palmares.example/compte/connexion?jeton="
+
+func startNode(t *testing.T, dsn string, send func(context.Context, mail.Message) error) *node {
+	t.Helper()
+	n := &node{store: databases.OpenDSN(t, dsn), finished: make(chan mail.Verdict, 1000), log: &testkit.Log{}, clock: testkit.NewClock(monday)}
+	n.Queue = mail.NewQueue(mail.Config{
+		Outbox: nodeOutbox{n.store.Mails, n}, Content: nodeContent{n}, Transport: sendFunc(send),
+		BaseURL: "https://palmares.example", Now: n.clock.Now, Log: slog.New(slog.NewJSONHandler(n.log, nil)),
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if err := o.Run(ctx); err != nil {
+		if err := n.Run(ctx); err != nil {
 			t.Error(err)
 		}
 	})
-	o.stop = sync.OnceFunc(func() {
+	n.stop = sync.OnceFunc(func() {
 		cancel()
 		wg.Wait()
 	})
-	t.Cleanup(func() {
-		o.stop()
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return o
+	t.Cleanup(n.stop)
+	return n
 }
 
-// officeOutbox tells the office of every mail that is finished.
-type officeOutbox struct {
+// nodeOutbox sends verdicts to the node.
+type nodeOutbox struct {
 	*store.Mails
-	office *office
+	node *node
 }
 
-func (o officeOutbox) Finish(ctx context.Context, c mail.Claim, v mail.Verdict) error {
+func (o nodeOutbox) Finish(ctx context.Context, c mail.Claim, v mail.Verdict) error {
 	err := o.Mails.Finish(ctx, c, v)
-	o.office.settled <- v
+	o.node.finished <- v
 	return err
 }
 
-// officeContent numbers its links, and knows no endpoints.
-type officeContent struct{ office *office }
+// nodeContent numbers its links, and knows no endpoints.
+type nodeContent struct{ node *node }
 
-func (c officeContent) Link(_ context.Context, to string, _ mail.Kind) (string, error) {
-	o := c.office
-	o.mu.Lock()
-	defer o.mu.Unlock()
+func (c nodeContent) Link(_ context.Context, to string, _ mail.Kind) (string, error) {
 	if strings.HasPrefix(to, "gone") {
 		return "", mail.ErrObsolete
 	}
 	if strings.HasPrefix(to, "broken") {
 		return "", fmt.Errorf("no link for %s", to)
 	}
-	o.links++
-	return fmt.Sprintf("%ssecret-%d", jeton, o.links), nil
+	return fmt.Sprintf("%ssecret-%d", linkURL, c.node.links.Add(1)), nil
 }
 
-func (officeContent) Endpoint(context.Context, string) (webhook.Endpoint, error) {
+func (nodeContent) Endpoint(context.Context, string) (webhook.Endpoint, error) {
 	return webhook.Endpoint{}, mail.ErrObsolete
 }
 
@@ -130,27 +100,15 @@ type sendFunc func(context.Context, mail.Message) error
 
 func (f sendFunc) Send(ctx context.Context, m mail.Message) error { return f(ctx, m) }
 
-func (o *office) clock() time.Time {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.now
-}
-
-func (o *office) advance(d time.Duration) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.now = o.now.Add(d)
-}
-
-func (o *office) ask(t *testing.T, to string, k mail.Kind) {
+func (o *node) ask(t *testing.T, to string, k mail.Kind) {
 	t.Helper()
-	if err := o.store.Mails.Queue(t.Context(), mail.Request{To: to, Kind: k}, o.clock()); err != nil {
+	if err := o.store.Mails.Queue(t.Context(), mail.Request{To: to, Kind: k}, o.clock.Now()); err != nil {
 		t.Fatal(err)
 	}
 	o.Wake()
 }
 
-func (o *office) oldest(t *testing.T) time.Time {
+func (o *node) oldest(t *testing.T) time.Time {
 	t.Helper()
 	at, err := o.store.Mails.Oldest(t.Context())
 	if err != nil {
@@ -159,8 +117,8 @@ func (o *office) oldest(t *testing.T) time.Time {
 	return at
 }
 
-// counts gives palmares_mails_total by "kind outcome", as an operator's registry has it.
-func (o *office) counts(t *testing.T) map[string]int {
+// counts returns palmares_mails_total by "kind outcome", as a registry collects it.
+func (o *node) counts(t *testing.T) map[string]int {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(o.Queue)
@@ -181,11 +139,11 @@ func (o *office) counts(t *testing.T) map[string]int {
 
 func TestAMailGoesOutAndLeavesNothingBehind(t *testing.T) {
 	each(t, func(t *testing.T, dsn string) {
-		box := openPostbox(t, plain)
-		o := openOffice(t, dsn, sender(t, "smtp://"+box.addr, box).Send)
+		box := startMailServer(t, plain)
+		o := startNode(t, dsn, sender(t, "smtp://"+box.addr, box).Send)
 		o.ask(t, "ada@example.org", mail.SignIn)
-		if v := <-o.settled; v != (mail.Verdict{}) {
-			t.Errorf("settled with %+v: %s", v, o.log)
+		if v := <-o.finished; v != (mail.Verdict{}) {
+			t.Errorf("finished with %+v: %s", v, o.log)
 		}
 		got := box.all()
 		if len(got) != 1 || !bytes.Contains(got[0].data, []byte("secret-1")) {
@@ -198,18 +156,18 @@ func TestAMailGoesOutAndLeavesNothingBehind(t *testing.T) {
 			t.Error(diff)
 		}
 		if log := o.log.String(); strings.Contains(log, "secret-") || strings.Contains(log, "ada@") || !strings.Contains(log, "a…@example.org") {
-			t.Errorf("the log tells too much or too little: %s", log)
+			t.Errorf("the log contains too much or too little: %s", log)
 		}
 	})
 }
 
-func TestAServerThatComesBackIsGivenAllThatWaited(t *testing.T) {
+func TestAServerThatComesBackReceivesEverythingThatWaited(t *testing.T) {
 	each(t, func(t *testing.T, dsn string) {
-		down := openPostbox(t, plain)
+		down := startMailServer(t, plain)
 		down.close()
 		var mu sync.Mutex
 		address := down.addr
-		o := openOffice(t, dsn, func(ctx context.Context, m mail.Message) error {
+		o := startNode(t, dsn, func(ctx context.Context, m mail.Message) error {
 			mu.Lock()
 			s := sender(t, "smtp://"+address, nil)
 			mu.Unlock()
@@ -220,23 +178,23 @@ func TestAServerThatComesBackIsGivenAllThatWaited(t *testing.T) {
 			o.ask(t, fmt.Sprintf("u%d@example.org", i), mail.SignIn)
 		}
 		for range mails {
-			if v := <-o.settled; !v.RetryAt.Equal(moment.Add(30*time.Second)) || v.Failure != "connect" {
-				t.Errorf("settled with %+v while the server is down", v)
+			if v := <-o.finished; !v.RetryAt.Equal(monday.Add(30*time.Second)) || v.Failure != "connect" {
+				t.Errorf("finished with %+v while the server is down", v)
 			}
 		}
 		if log := o.log.String(); strings.Contains(log, "secret-") || strings.Contains(log, "u1@") {
-			t.Errorf("the log tells too much: %s", log)
+			t.Errorf("the log contains too much: %s", log)
 		}
 
-		up := openPostbox(t, plain)
+		up := startMailServer(t, plain)
 		mu.Lock()
 		address = up.addr
 		mu.Unlock()
-		o.advance(30 * time.Second)
+		o.clock.Advance(30 * time.Second)
 		o.Wake()
 		for range mails {
-			if v := <-o.settled; v != (mail.Verdict{}) {
-				t.Errorf("settled with %+v when the server was back", v)
+			if v := <-o.finished; v != (mail.Verdict{}) {
+				t.Errorf("finished with %+v when the server was back", v)
 			}
 		}
 		readers := map[string]bool{}
@@ -251,12 +209,12 @@ func TestAServerThatComesBackIsGivenAllThatWaited(t *testing.T) {
 
 func TestSeveralNodesSendEveryMailOnce(t *testing.T) {
 	each(t, func(t *testing.T, dsn string) {
-		box := openPostbox(t, plain)
+		box := startMailServer(t, plain)
 		send := sender(t, "smtp://"+box.addr, box).Send
-		a, b := openOffice(t, dsn, send), openOffice(t, dsn, send)
+		a, b := startNode(t, dsn, send), startNode(t, dsn, send)
 		const mails = 80
 		var asking sync.WaitGroup
-		for _, o := range []*office{a, b} {
+		for _, o := range []*node{a, b} {
 			asking.Go(func() {
 				for i := range mails / 2 {
 					o.ask(t, fmt.Sprintf("u%d@%p.example", i, o), mail.SignIn)
@@ -266,8 +224,8 @@ func TestSeveralNodesSendEveryMailOnce(t *testing.T) {
 		asking.Wait()
 		for range mails {
 			select {
-			case <-a.settled:
-			case <-b.settled:
+			case <-a.finished:
+			case <-b.finished:
 			}
 		}
 		readers := map[string]int{}
@@ -288,17 +246,17 @@ func TestSeveralNodesSendEveryMailOnce(t *testing.T) {
 	})
 }
 
-func TestAReaderWhomTheServerRefusesIsGivenUpAtOnce(t *testing.T) {
+func TestARecipientThatTheServerRejectsIsGivenUpAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, dsn string) {
-		box := openPostbox(t, plain, func(b *postbox) {
+		box := startMailServer(t, plain, func(b *mailServer) {
 			b.onRcpt = func(to string) error {
 				return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: to + " is unknown here"}
 			}
 		})
-		o := openOffice(t, dsn, sender(t, "smtp://"+box.addr, box).Send)
+		o := startNode(t, dsn, sender(t, "smtp://"+box.addr, box).Send)
 		o.ask(t, "ada@example.org", mail.SignIn)
-		if v := <-o.settled; !v.RetryAt.IsZero() || v.Failure != "refused" {
-			t.Errorf("settled with %+v", v)
+		if v := <-o.finished; !v.RetryAt.IsZero() || v.Failure != "refused" {
+			t.Errorf("finished with %+v", v)
 		}
 		if !o.oldest(t).IsZero() {
 			t.Error("it still waits")
@@ -307,19 +265,19 @@ func TestAReaderWhomTheServerRefusesIsGivenUpAtOnce(t *testing.T) {
 			t.Error(diff)
 		}
 		if log := o.log.String(); strings.Contains(log, "ada@") || strings.Contains(log, "secret-") || !strings.Contains(log, "550 5.1.1") || !strings.Contains(log, "a…@example.org") {
-			t.Errorf("the log tells too much or too little: %s", log)
+			t.Errorf("the log contains too much or too little: %s", log)
 		}
 	})
 }
 
-func TestAMailAboutWhatHasGoneIsDropped(t *testing.T) {
+func TestAMailWhoseReasonIsGoneIsDropped(t *testing.T) {
 	each(t, func(t *testing.T, dsn string) {
-		o := openOffice(t, dsn, func(context.Context, mail.Message) error { return errors.New("nothing was to be sent") })
+		o := startNode(t, dsn, func(context.Context, mail.Message) error { return errors.New("nothing was to be sent") })
 		o.ask(t, "gone@example.org", mail.ConfirmDeletion)
 		o.ask(t, "ada@example.org", mail.EndpointDisabled)
 		for range 2 {
-			if v := <-o.settled; v != (mail.Verdict{}) {
-				t.Errorf("settled with %+v", v)
+			if v := <-o.finished; v != (mail.Verdict{}) {
+				t.Errorf("finished with %+v", v)
 			}
 		}
 		if diff := cmp.Diff(map[string]int{"confirm_deletion obsolete": 1, "endpoint_disabled obsolete": 1}, o.counts(t)); diff != "" {
@@ -328,21 +286,21 @@ func TestAMailAboutWhatHasGoneIsDropped(t *testing.T) {
 	})
 }
 
-func TestATroubleOfOursIsLoggedWithoutTheReadersAddress(t *testing.T) {
-	o := openOffice(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"), func(context.Context, mail.Message) error { return nil })
+func TestAnInternalErrorIsLoggedWithoutTheRecipientsAddress(t *testing.T) {
+	o := startNode(t, databases.SQLite(t), func(context.Context, mail.Message) error { return nil })
 	o.ask(t, "broken@example.org", mail.SignIn)
-	if v := <-o.settled; v.RetryAt.IsZero() || v.Failure != "internal" {
-		t.Errorf("settled with %+v", v)
+	if v := <-o.finished; v.RetryAt.IsZero() || v.Failure != "internal" {
+		t.Errorf("finished with %+v", v)
 	}
 	if log := o.log.String(); strings.Contains(log, "broken@") || !strings.Contains(log, "no link for b…@example.org") {
 		t.Errorf("the log says %s", log)
 	}
 }
 
-func TestOneSlowReaderDoesNotHoldTheOthers(t *testing.T) {
+func TestOneSlowRecipientDoesNotDelayTheOthers(t *testing.T) {
 	each(t, func(t *testing.T, dsn string) {
 		release := make(chan struct{})
-		box := openPostbox(t, plain, func(b *postbox) {
+		box := startMailServer(t, plain, func(b *mailServer) {
 			b.onRcpt = func(to string) error {
 				if strings.HasPrefix(to, "slow") {
 					<-release
@@ -350,20 +308,20 @@ func TestOneSlowReaderDoesNotHoldTheOthers(t *testing.T) {
 				return nil
 			}
 		})
-		o := openOffice(t, dsn, sender(t, "smtp://"+box.addr, box).Send)
+		o := startNode(t, dsn, sender(t, "smtp://"+box.addr, box).Send)
 		o.ask(t, "slow@example.org", mail.SignIn)
 		const others = 6
 		for i := range others {
 			o.ask(t, fmt.Sprintf("u%d@example.org", i), mail.SignIn)
 		}
 		for range others {
-			<-o.settled
+			<-o.finished
 		}
 		if got := box.all(); len(got) != others {
 			t.Errorf("%d mails arrived while one reader's server was slow, want %d", len(got), others)
 		}
 		close(release)
-		<-o.settled
+		<-o.finished
 		if got := box.all(); len(got) != others+1 {
 			t.Errorf("%d mails arrived in the end, want %d", len(got), others+1)
 		}
@@ -371,13 +329,13 @@ func TestOneSlowReaderDoesNotHoldTheOthers(t *testing.T) {
 }
 
 func TestTheAgeOfTheOldestMailIsAFigure(t *testing.T) {
-	dsn := "sqlite:" + filepath.Join(t.TempDir(), "palmares.db")
-	o := openOffice(t, dsn, func(context.Context, mail.Message) error { return &mail.Failure{Class: "connect"} })
+	dsn := databases.SQLite(t)
+	o := startNode(t, dsn, func(context.Context, mail.Message) error { return &mail.Failure{Class: "connect"} })
 	o.ask(t, "ada@example.org", mail.PlanEnded) // has no day, and waits
-	<-o.settled
-	o.advance(20 * time.Second)
+	<-o.finished
+	o.clock.Advance(20 * time.Second)
 	o.ask(t, "bob@example.org", mail.SignIn)
-	<-o.settled // after the round that asked for the oldest
+	<-o.finished // after the round that asked for the oldest
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(o.Queue)
 	families, err := registry.Gather()

@@ -123,17 +123,17 @@ func TestAMailThatNobodySentInTimeIsNotSentAtAll(t *testing.T) {
 		synctest.Wait()
 		stop()
 		if v := s.verdict(); !v.RetryAt.IsZero() {
-			t.Errorf("it was settled with %+v", v)
+			t.Errorf("its verdict is %+v", v)
 		}
 	})
 }
 
-func TestTheEndOfTheProgramLetsAHandOverFinish(t *testing.T) {
+func TestTheEndOfTheProgramLetsAMailFinish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := outboxWith(SignIn, "")
 		stop := running(t, s, func(ctx context.Context, _ Message) error {
 			select {
-			case <-time.After(endGrace - time.Second):
+			case <-time.After(stopGrace - time.Second):
 				return nil
 			case <-ctx.Done():
 				return &Failure{Class: failedTimeout}
@@ -142,7 +142,7 @@ func TestTheEndOfTheProgramLetsAHandOverFinish(t *testing.T) {
 		synctest.Wait()
 		stop()
 		if v := s.verdict(); v != (Verdict{}) || s.claim.Attempts != 1 {
-			t.Errorf("a mail that took a moment longer was settled with %+v", v)
+			t.Errorf("a mail that took a monday longer got the verdict %+v", v)
 		}
 	})
 }
@@ -157,11 +157,11 @@ func TestTheEndOfTheProgramDoesNotWaitForAServerThatHangs(t *testing.T) {
 		synctest.Wait()
 		begin := time.Now()
 		stop()
-		if took := time.Since(begin); took != endGrace {
-			t.Errorf("the end took %s, want %s", took, endGrace)
+		if took := time.Since(begin); took != stopGrace {
+			t.Errorf("the end took %s, want %s", took, stopGrace)
 		}
 		if v := s.verdict(); v.RetryAt.IsZero() || v.Failure != failedTimeout {
-			t.Errorf("the mail was settled with %+v, want it to be tried again", v)
+			t.Errorf("the mail got the verdict %+v, want it to be tried again", v)
 		}
 	})
 }
@@ -176,8 +176,8 @@ func TestAServerThatHangsIsGivenUpWithinTheLease(t *testing.T) {
 			ended <- time.Since(begin)
 			return &Failure{Class: failedTimeout}
 		})
-		if took := <-ended; took != handOver || took >= Lease {
-			t.Errorf("it was given up after %s, want %s, before %s", took, handOver, Lease)
+		if took := <-ended; took != sendTimeout || took >= Lease {
+			t.Errorf("it was given up after %s, want %s, before %s", took, sendTimeout, Lease)
 		}
 		synctest.Wait()
 		stop()

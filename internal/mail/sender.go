@@ -22,29 +22,29 @@ import (
 // connectTimeout is for the TCP connection and, with implicit TLS, its handshake.
 const connectTimeout = 5 * time.Second
 
-// A Sender hands mails to a mail server, each on a connection of its own: they are
-// few, and an idle connection would be one more thing that breaks. Any number of
-// goroutines use it.
+// A Sender sends mails through a mail server, each on a new connection: they are few,
+// and an idle connection would be one more thing that breaks. It is safe for
+// concurrent use.
 type Sender struct {
 	server SMTP
 	from   mail.Address
 }
 
-// NewSender makes a sender; from comes from ParseFrom.
+// NewSender returns a sender; from comes from ParseFrom.
 func NewSender(server SMTP, from mail.Address) *Sender { return &Sender{server, from} }
 
-// Send hands over one mail and waits for the server to take it. The error is a
+// Send sends one mail and waits until the server has accepted it. The error is a
 // *Failure.
 func (s *Sender) Send(ctx context.Context, m Message) error {
 	msg, err := s.compose(m)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, handOver)
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 
-	// The library leaves the connection open when it fails before the first mail, and
-	// looks at ctx only while it dials: this one is closed when ctx ends, below at the latest.
+	// The library leaves the connection open if it fails before the first mail, and
+	// observes ctx only while dialing. This closes it when ctx ends, at the latest on return.
 	dial := func(dialing context.Context, _, _ string) (net.Conn, error) {
 		conn, err := s.dial(dialing)
 		if err == nil {
@@ -58,16 +58,16 @@ func (s *Sender) Send(ctx context.Context, m Message) error {
 	}
 	session, err := client.DialToSMTPClientWithContext(ctx)
 	if err != nil {
-		return failedBefore(ctx, err)
+		return sessionFailure(ctx, err)
 	}
 	if ok, _ := session.Extension("SMTPUTF8"); !ok && !isASCII(m.To) {
-		return &Failure{Class: failedRefused, Permanent: true, Detail: "the mail server takes no address with accents"}
+		return &Failure{Class: failedRefused, Permanent: true, Detail: "the mail server does not support non-ASCII addresses"}
 	}
 	err = client.SendWithSMTPClient(session, msg)
 	if !msg.IsDelivered() {
-		return failedIn(ctx, err)
+		return mailFailure(ctx, err)
 	}
-	// It is the server's now, whatever becomes of the farewell.
+	// The server has accepted it, whatever happens to QUIT.
 	_ = session.Quit()
 	return nil
 }
@@ -85,19 +85,19 @@ func (s *Sender) dial(ctx context.Context) (net.Conn, error) {
 	return (&net.Dialer{}).DialContext(ctx, "tcp", s.server.address())
 }
 
-// client makes the library's client for one mail: it changes itself as it learns
-// what the server can do.
+// client returns a library client for one mail: a client changes its state as it
+// learns what the server supports.
 func (s *Sender) client(dial gomail.DialContextFunc, ascii bool) (*gomail.Client, error) {
 	_, domain, _ := strings.Cut(s.from.Address, "@")
 	options := []gomail.Option{
 		gomail.WithDialContextFunc(dial),
-		gomail.WithTimeout(handOver),
+		gomail.WithTimeout(sendTimeout),
 		gomail.WithTLSConfig(s.tlsConfig()),
-		gomail.WithHELO(domain), // rather than what this machine is called inside the house
+		gomail.WithHELO(domain), // rather than the machine's name on a private network
 		gomail.WithoutNoop(), gomail.WithoutRset(),
 	}
 	if ascii {
-		// Asked for without need, it has the mail bounce at a next server that lacks it.
+		// With SMTPUTF8 the mail would bounce at a later server that lacks the extension.
 		options = append(options, gomail.WithoutSMTPUTF8())
 	}
 	switch s.server.Security {
@@ -105,24 +105,24 @@ func (s *Sender) client(dial gomail.DialContextFunc, ascii bool) (*gomail.Client
 		options = append(options, gomail.WithTLSPolicy(gomail.TLSMandatory))
 	case opportunistic:
 		options = append(options, gomail.WithTLSPolicy(gomail.TLSOpportunistic))
-	case Off, Implicit: // there is nothing to ask for, or all is encrypted already
+	case Off, Implicit: // not wanted, or encrypted already
 		options = append(options, gomail.WithTLSPolicy(gomail.NoTLS))
 	}
 	if s.server.User != "" {
-		// ParseSMTP saw to it that a password goes out under TLS or stays on this machine,
-		// so that the library need not ask: it would not see that our dialer encrypts.
+		// ParseSMTP ensures that a password is sent over TLS or to loopback only. The library
+		// must not check that: it does not see that our dialer encrypts.
 		options = append(options, gomail.WithUsername(s.server.User), gomail.WithPassword(s.server.password),
 			gomail.WithOpportunisticSMTPAuth(gomail.SMTPAuthPlainNoEnc, gomail.SMTPAuthLoginNoEnc, gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthCramMD5))
 	}
 	return gomail.NewClient(s.server.Host, options...)
 }
 
-// compose writes a mail down. What would end a header early is refused here, not
-// encoded: it was never meant well.
+// compose encodes a mail. It rejects line breaks in headers instead of encoding them:
+// only an attack has them.
 func (s *Sender) compose(m Message) (*gomail.Msg, error) {
 	to, err := mail.ParseAddress(m.To)
 	if err != nil || to.Address != m.To || strings.ContainsFunc(m.To, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) {
-		return nil, &Failure{Class: failedMessage, Permanent: true, Detail: "the reader's address is none"}
+		return nil, &Failure{Class: failedMessage, Permanent: true, Detail: "the recipient is not a valid address"}
 	}
 	if strings.ContainsFunc(m.Subject, unicode.IsControl) {
 		return nil, &Failure{Class: failedMessage, Permanent: true, Detail: "the subject has a line break or another control character"}
@@ -133,33 +133,33 @@ func (s *Sender) compose(m Message) (*gomail.Msg, error) {
 	msg.ToMailAddress(to)
 	msg.Subject(m.Subject)
 	msg.SetDateWithValue(m.Date)
-	// Another one for each attempt: a reader's server that drops what it has seen must
-	// not drop the attempt whose link still works.
+	// A new id for each attempt: a server that drops duplicates must not drop the attempt
+	// whose link still works.
 	msg.SetMessageIDWithValue(strings.ToLower(rand.Text()) + "@" + domain)
-	msg.SetGenHeader("Auto-Submitted", "auto-generated") // no holiday notice comes back
+	msg.SetGenHeader("Auto-Submitted", "auto-generated") // suppresses vacation replies
 	msg.SetBodyString(gomail.TypeTextPlain, m.Text)
 	msg.AddAlternativeString(gomail.TypeTextHTML, m.HTML)
 	return msg, nil
 }
 
-// failedBefore names what went wrong before the server heard of the mail. Nothing
-// of that is the reader's fault: the operator repairs it, and the mail goes out.
-func failedBefore(ctx context.Context, err error) *Failure {
+// sessionFailure classifies an error before the mail's transaction. None of them is
+// permanent: the operator fixes the cause and the mail is sent.
+func sessionFailure(ctx context.Context, err error) *Failure {
 	var answer *textproto.Error
 	var unknown x509.UnknownAuthorityError
 	var wrongName x509.HostnameError
 	var unverified *tls.CertificateVerificationError
 	var noTLS tls.RecordHeaderError
-	var babble textproto.ProtocolError
+	var notSMTP textproto.ProtocolError
 	var network net.Error
 	switch {
-	case errors.As(err, &babble):
-		return &Failure{Class: failedServer, Detail: "what listens there does not speak SMTP: check host and port in --smtp"}
+	case errors.As(err, &notSMTP):
+		return &Failure{Class: failedServer, Detail: "the server does not speak SMTP: check host and port in --smtp"}
 	case errors.As(err, &answer):
-		// The code alone: the words are the server's, and might repeat what we said.
-		f := &Failure{Class: failedServer, Detail: fmt.Sprintf("the server answered %d before the mail", answer.Code)}
+		// Only the code: the server's text might repeat what we sent.
+		f := &Failure{Class: failedServer, Detail: fmt.Sprintf("the server replied %d before the mail", answer.Code)}
 		if strings.Contains(err.Error(), "AUTH") {
-			f.Class, f.Detail = failedAuth, fmt.Sprintf("the server answered %d to user and password: check both in --smtp", answer.Code)
+			f.Class, f.Detail = failedAuth, fmt.Sprintf("the server replied %d to user and password: check both in --smtp", answer.Code)
 		}
 		return f
 	case errors.As(err, &unverified), errors.As(err, &unknown), errors.As(err, &wrongName):
@@ -167,22 +167,22 @@ func failedBefore(ctx context.Context, err error) *Failure {
 	case errors.As(err, &noTLS):
 		return &Failure{Class: failedTLS, Detail: "the server does not speak TLS from the first byte: use another port, or smtp:// for STARTTLS"}
 	case strings.Contains(err.Error(), "STARTTLS"):
-		return &Failure{Class: failedTLS, Detail: "the server offers no STARTTLS: use another port, smtps://, or ?tls=off on a network that is yours"}
+		return &Failure{Class: failedTLS, Detail: "the server offers no STARTTLS: use another port, smtps://, or ?tls=off on a private network"}
 	case strings.Contains(err.Error(), "AUTH"):
-		return &Failure{Class: failedAuth, Detail: "the server offers no way to log in that palmares knows: leave user and password out of --smtp if it needs none"}
+		return &Failure{Class: failedAuth, Detail: "the server offers no supported way to log in: remove user and password from --smtp if it needs none"}
 	case ctx.Err() != nil, errors.As(err, &network) && network.Timeout():
 		return &Failure{Class: failedTimeout, Detail: "the server did not answer in time"}
 	}
 	return &Failure{Class: failedConnect, Detail: err.Error()}
 }
 
-// authRequired is the answer to a mail from somebody who did not log in: 5xx by its
-// number, and mended by the operator.
+// authRequired is the reply to a client that did not log in. It is not permanent,
+// although it is a 5xx code: the operator can fix it.
 const authRequired = 530
 
-// failedIn names what went wrong in the transaction of a mail. A refusal of the
-// reader or of the text lasts; one of the sender is for the operator to mend.
-func failedIn(ctx context.Context, err error) *Failure {
+// mailFailure classifies an error in the mail's transaction. A rejected recipient or
+// text is permanent; a rejected sender is for the operator to fix.
+func mailFailure(ctx context.Context, err error) *Failure {
 	var failed *gomail.SendError
 	var network net.Error
 	switch {
@@ -208,27 +208,26 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
-// A LogSender writes mails into the log, for a program without a mail server: the
-// one way in which a link gets there.
+// A LogSender writes mails to the log, for installations without a mail server. It is
+// the only code that logs a link.
 type LogSender struct{ Log *slog.Logger }
 
-// Send writes one record. A link stands in it alone, whole and once, to be copied;
-// a mail without one is there with its text, but for what stands after the host in
-// the URL of a webhook.
+// Send writes one record: of a mail with a link only the link, to be copied; of any
+// other the text, with the webhook URL cut after the host.
 func (s LogSender) Send(_ context.Context, m Message) error {
-	const said = "mail not sent but printed here, as --smtp is not set"
+	const message = "mail not sent but printed here, as --smtp is not set"
 	switch {
 	case m.Link != "":
-		s.Log.Info(said, "to", m.To, "subject", m.Subject, "link", m.Link)
+		s.Log.Info(message, "to", m.To, "subject", m.Subject, "link", m.Link)
 	case m.Hook != "":
-		s.Log.Info(said, "to", m.To, "subject", m.Subject, "text", strings.ReplaceAll(m.Text, m.Hook, origin(m.Hook)))
+		s.Log.Info(message, "to", m.To, "subject", m.Subject, "text", strings.ReplaceAll(m.Text, m.Hook, origin(m.Hook)))
 	default:
-		s.Log.Info(said, "to", m.To, "subject", m.Subject, "text", m.Text)
+		s.Log.Info(message, "to", m.To, "subject", m.Subject, "text", m.Text)
 	}
 	return nil
 }
 
-// origin is the part of a URL that is nobody's secret.
+// origin returns the part of a URL that is not secret.
 func origin(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

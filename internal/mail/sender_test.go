@@ -39,11 +39,11 @@ func TestAMailArrivesOverEveryKindOfConnection(t *testing.T) {
 		{name: "PLAIN in clear on this machine", address: "smtp://" + credentials + "%s?tls=off", login: []string{"PLAIN"}, connection: "plain", logins: []string{"PLAIN palmares"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var change []func(*postbox)
+			var change []func(*mailServer)
 			if c.login != nil {
 				change = append(change, withLogin(c.login...))
 			}
-			box := openPostbox(t, c.security, change...)
+			box := startMailServer(t, c.security, change...)
 			s := sender(t, strings.ReplaceAll(c.address, "%s", box.addr), box)
 			if err := s.Send(t.Context(), message()); err != nil {
 				t.Fatal(err)
@@ -62,7 +62,7 @@ func TestAMailArrivesOverEveryKindOfConnection(t *testing.T) {
 }
 
 func TestAMailIsWrittenAsItsReadersProgramsExpect(t *testing.T) {
-	box := openPostbox(t, plain)
+	box := startMailServer(t, plain)
 	m := message()
 	if err := sender(t, "smtp://"+box.addr, box).Send(t.Context(), m); err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func TestAMailIsWrittenAsItsReadersProgramsExpect(t *testing.T) {
 }
 
 func TestNoTwoMailsShareAnID(t *testing.T) {
-	box := openPostbox(t, plain)
+	box := startMailServer(t, plain)
 	s := sender(t, "smtp://"+box.addr, box)
 	seen := map[string]bool{}
 	for range 3 {
@@ -157,7 +157,7 @@ func TestNoTwoMailsShareAnID(t *testing.T) {
 }
 
 func TestAnAddressOrSubjectThatWouldAddAHeaderIsRefused(t *testing.T) {
-	box := openPostbox(t, plain)
+	box := startMailServer(t, plain)
 	s := sender(t, "smtp://"+box.addr, box)
 	for _, to := range []string{
 		"", "ada", "ada@example.org\r\nBcc: eve@example.org", "ada@example.org\nX: y", "ada@example.org, eve@example.org",
@@ -195,18 +195,18 @@ func TestARefusalIsForeverOnlyWhenItIsAboutTheMail(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name      string
-		change    func(*postbox)
+		change    func(*mailServer)
 		class     string
 		permanent bool
 	}{
-		{"no such mailbox", func(b *postbox) { b.onRcpt = func(string) error { return refuse(550) } }, "refused", true},
-		{"greylisting", func(b *postbox) { b.onRcpt = func(string) error { return refuse(451) } }, "server", false},
-		{"a sender who must log in", func(b *postbox) { b.onRcpt = func(string) error { return refuse(530) } }, "server", false},
-		{"a sender who is not welcome", func(b *postbox) { b.onMail = func(string) error { return refuse(553) } }, "server", false},
-		{"a message that is too long", func(b *postbox) { b.server.MaxMessageBytes = 100 }, "refused", true},
+		{"no such mailbox", func(b *mailServer) { b.onRcpt = func(string) error { return refuse(550) } }, "refused", true},
+		{"greylisting", func(b *mailServer) { b.onRcpt = func(string) error { return refuse(451) } }, "server", false},
+		{"a sender who must log in", func(b *mailServer) { b.onRcpt = func(string) error { return refuse(530) } }, "server", false},
+		{"a sender who is not welcome", func(b *mailServer) { b.onMail = func(string) error { return refuse(553) } }, "server", false},
+		{"a message that is too long", func(b *mailServer) { b.server.MaxMessageBytes = 100 }, "refused", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			box := openPostbox(t, plain, c.change)
+			box := startMailServer(t, plain, c.change)
 			wantFailure(t, c.name, sender(t, "smtp://"+box.addr, box).Send(t.Context(), message()), c.class, c.permanent)
 		})
 	}
@@ -216,7 +216,7 @@ func TestAServerThatCannotBeTalkedToIsTriedAgain(t *testing.T) {
 	for _, c := range []struct {
 		name, address string
 		security      security
-		change        func(*postbox)
+		change        func(*mailServer)
 		stranger      bool // the server's certificate is not believed
 		class         string
 	}{
@@ -230,11 +230,11 @@ func TestAServerThatCannotBeTalkedToIsTriedAgain(t *testing.T) {
 		{name: "an unknown certificate under STARTTLS", address: "smtp://%s", security: startTLS, stranger: true, class: "tls"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var change []func(*postbox)
+			var change []func(*mailServer)
 			if c.change != nil {
 				change = append(change, c.change)
 			}
-			box := openPostbox(t, c.security, change...)
+			box := startMailServer(t, c.security, change...)
 			if c.stranger {
 				_, box.roots = certificate(t)
 			}
@@ -284,7 +284,7 @@ func TestAServerThatHangsHoldsNobodyBeyondTheEndOfTheContext(t *testing.T) {
 }
 
 func TestNobodyListeningIsTriedAgain(t *testing.T) {
-	box := openPostbox(t, plain)
+	box := startMailServer(t, plain)
 	box.close()
 	wantFailure(t, "closed", sender(t, "smtp://"+box.addr, box).Send(t.Context(), message()), "connect", false)
 }
@@ -292,13 +292,13 @@ func TestNobodyListeningIsTriedAgain(t *testing.T) {
 func TestAnAddressWithAccentsNeedsAServerThatTakesThem(t *testing.T) {
 	m := message()
 	m.To = "zoé@example.org"
-	box := openPostbox(t, plain, func(b *postbox) { b.server.EnableSMTPUTF8 = true })
+	box := startMailServer(t, plain, func(b *mailServer) { b.server.EnableSMTPUTF8 = true })
 	if err := sender(t, "smtp://"+box.addr, box).Send(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
 	if got := box.all(); len(got) != 1 || got[0].to != m.To || !got[0].utf8 {
 		t.Errorf("the server has %+v", got)
 	}
-	old := openPostbox(t, plain)
+	old := startMailServer(t, plain)
 	wantFailure(t, m.To, sender(t, "smtp://"+old.addr, old).Send(t.Context(), m), "refused", true)
 }

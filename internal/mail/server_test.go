@@ -38,11 +38,11 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// A postbox is a real mail server on loopback that keeps what it is given.
-type postbox struct {
+// A mailServer is a real mail server on loopback that keeps what it receives.
+type mailServer struct {
 	server   *smtp.Server
 	addr     string
-	close    func() // at once; the end of the test does it otherwise
+	close    func() // now; otherwise it is closed at the end of the test
 	roots    *x509.CertPool
 	mechs    []string
 	onRcpt   func(to string) error
@@ -53,7 +53,7 @@ type postbox struct {
 	kinds    []string // of connections on which a mail came: "plain" or "tls"
 }
 
-// A delivery is what the server was given: envelope and bytes.
+// A delivery is what the server received: envelope and bytes.
 type delivery struct {
 	from, to string
 	utf8     bool
@@ -70,15 +70,15 @@ const (
 
 const user, password = "palmares", "p@ss/w0rd"
 
-// openPostbox starts a server that ends with the test.
-func openPostbox(t testing.TB, sec security, change ...func(*postbox)) *postbox {
+// startMailServer starts a server that ends with the test.
+func startMailServer(t testing.TB, sec security, change ...func(*mailServer)) *mailServer {
 	t.Helper()
-	box := &postbox{}
+	box := &mailServer{}
 	box.server = smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) {
 		return &session{box: box, conn: c}, nil
 	}))
 	box.server.Domain = "mail.test"
-	box.server.ErrorLog = log.New(io.Discard, "", 0) // a client that goes away is part of some tests
+	box.server.ErrorLog = log.New(io.Discard, "", 0) // some tests close connections early
 	for _, c := range change {
 		c(box)
 	}
@@ -101,7 +101,7 @@ func openPostbox(t testing.TB, sec security, change ...func(*postbox)) *postbox 
 			t.Error(err)
 		}
 	})
-	// The listener too: a server that is closed before it began to serve forgets it.
+	// The listener too: a server closed before it serves does not close it.
 	box.close = sync.OnceFunc(func() {
 		box.server.Close() //nolint:errcheck // a client may have gone first
 		listener.Close()
@@ -111,19 +111,19 @@ func openPostbox(t testing.TB, sec security, change ...func(*postbox)) *postbox 
 	return box
 }
 
-func (b *postbox) all() []delivery {
+func (b *mailServer) all() []delivery {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.received)
 }
 
-// withLogin has the server take mails from whoever logs in only.
-func withLogin(mechs ...string) func(*postbox) {
-	return func(b *postbox) { b.mechs, b.server.AllowInsecureAuth = mechs, true }
+// withLogin makes the server accept mails only after a login.
+func withLogin(mechs ...string) func(*mailServer) {
+	return func(b *mailServer) { b.mechs, b.server.AllowInsecureAuth = mechs, true }
 }
 
 type session struct {
-	box      *postbox
+	box      *mailServer
 	conn     *smtp.Conn
 	loggedIn bool
 	now      delivery
@@ -137,7 +137,7 @@ func (s *session) AuthMechanisms() []string { return s.box.mechs }
 func (s *session) Auth(mech string) (sasl.Server, error) {
 	check := func(u, p string) error {
 		if u != user || p != password {
-			return fmt.Errorf("no such user or password: %s %s", u, p) // servers that talk too much exist
+			return fmt.Errorf("no such user or password: %s %s", u, p) // some servers repeat credentials
 		}
 		s.box.mu.Lock()
 		defer s.box.mu.Unlock()
@@ -150,7 +150,7 @@ func (s *session) Auth(mech string) (sasl.Server, error) {
 	return sasl.NewPlainServer(func(_, u, p string) error { return check(u, p) }), nil
 }
 
-// A loginServer is the server's side of LOGIN, which has never been a standard.
+// A loginServer is the server's side of LOGIN, which was never standardized.
 type loginServer struct {
 	check func(u, p string) error
 	user  string
@@ -203,7 +203,7 @@ func (s *session) Data(r io.Reader) error {
 	return nil
 }
 
-// certificate makes a certificate for 127.0.0.1, and those who believe it.
+// certificate returns a certificate for 127.0.0.1, and the pool that trusts it.
 func certificate(t testing.TB) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -228,7 +228,7 @@ func certificate(t testing.TB) (tls.Certificate, *x509.CertPool) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, roots
 }
 
-// scripted starts a server that says what the test makes it say to its one client.
+// scripted starts a server that talks to its one client as the test says.
 func scripted(t testing.TB, talk func(in *bufio.Reader, out io.Writer)) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -251,7 +251,7 @@ func scripted(t testing.TB, talk func(in *bufio.Reader, out io.Writer)) string {
 	return listener.Addr().String()
 }
 
-// dialogue answers each line that comes with the next of the answers, then hangs up.
+// dialogue replies to each line with the next answer, then closes.
 func dialogue(answers ...string) func(*bufio.Reader, io.Writer) {
 	return func(in *bufio.Reader, out io.Writer) {
 		for i, answer := range answers {
@@ -269,8 +269,8 @@ func dialogue(answers ...string) func(*bufio.Reader, io.Writer) {
 	}
 }
 
-// sender makes a sender for an address, as the command line does.
-func sender(t testing.TB, address string, box *postbox) *mail.Sender {
+// sender returns a sender for an address, as the command line does.
+func sender(t testing.TB, address string, box *mailServer) *mail.Sender {
 	t.Helper()
 	server, err := mail.ParseSMTP(address)
 	if err != nil {
@@ -288,13 +288,14 @@ func sender(t testing.TB, address string, box *postbox) *mail.Sender {
 
 var credentials = url.UserPassword(user, password).String() + "@"
 
-var moment = time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC)
+// monday is when every test begins.
+var monday = time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC)
 
 func message() mail.Message {
 	return mail.Message{
 		To: "ada@example.org", Subject: "Votre lien de connexion à Palmarès, prêt à l’emploi dès maintenant et pour longtemps",
 		Text: "Bonjour,\n\nÉté comme hiver\u00a0: « ça » va.\n.\n..\nFrom ici\n" + strings.Repeat("long ", 400) + "\n",
 		HTML: "<p>Été\u202f!</p>" + strings.Repeat("x", 3000),
-		Date: moment,
+		Date: monday,
 	}
 }

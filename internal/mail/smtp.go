@@ -13,12 +13,12 @@ import (
 	"unicode"
 )
 
-// Security says how the way to a mail server is protected.
+// Security is how the connection to a mail server is protected.
 type Security string
 
-// What `?tls=` of the address takes, and what stands without it: Implicit for
-// smtps://; for smtp:// StartTLS, and on this machine, where there is no password to
-// protect, only if the server offers it.
+// The values of `?tls=` in the address. The default is Implicit for smtps:// and
+// StartTLS for smtp://; on loopback without a password StartTLS is used only if the
+// server offers it.
 const (
 	Off           Security = "off"
 	StartTLS      Security = "starttls"
@@ -26,18 +26,18 @@ const (
 	opportunistic Security = ""
 )
 
-// SMTP is a mail server and how to talk to it. ParseSMTP makes it.
+// SMTP is a mail server and how to talk to it. ParseSMTP returns it.
 type SMTP struct {
 	Host     string
 	Port     int
 	User     string // "" without authentication
 	Security Security
-	Roots    *x509.CertPool // whom to believe who the server is; nil: whom the system believes
+	Roots    *x509.CertPool // trusted certificate authorities, nil for the system's
 
 	password string
 }
 
-// String is the server without its password, and what every verb of fmt prints.
+// String returns the address without the password, for every verb of fmt.
 func (s SMTP) String() string { return "smtp server " + s.address() }
 
 // GoString keeps the password out of %#v.
@@ -55,7 +55,7 @@ const smtpForm = "smtp://USER:PASSWORD@HOST:PORT, or smtps:// for TLS from the f
 
 // ParseSMTP reads the address of a mail server: smtp://[user:password@]host[:port],
 // or smtps://, with `?tls=off`, `?tls=starttls` or `?tls=implicit` where the default
-// does not fit. No error repeats the text, which may hold a password.
+// does not fit. No error repeats the text, which may contain a password.
 func ParseSMTP(text string) (SMTP, error) {
 	u, err := url.Parse(text)
 	if err != nil || strings.ContainsFunc(text, unicode.IsControl) {
@@ -88,13 +88,13 @@ func ParseSMTP(text string) (SMTP, error) {
 			return SMTP{}, errors.New("the mail server has a user without a password, or the reverse: give both, or neither")
 		}
 		if strings.ContainsFunc(s.User+s.password, unicode.IsControl) {
-			return SMTP{}, errors.New("the user or the password of the mail server holds a control character: check what stands after each %")
+			return SMTP{}, errors.New("the user or the password of the mail server contains a control character: check what follows each %")
 		}
 	}
 	return s, s.secure(u)
 }
 
-// secure decides on encryption: what the address asks for, or else what suits.
+// secure sets the encryption that the address asks for, or else the default.
 func (s *SMTP) secure(u *url.URL) error {
 	query, err := url.ParseQuery(u.RawQuery)
 	asked := query["tls"]
@@ -112,7 +112,7 @@ func (s *SMTP) secure(u *url.URL) error {
 	case mode != Off && mode != StartTLS && mode != Implicit:
 		return errors.New("the option tls of the mail server is neither off nor starttls nor implicit: use one of these, or leave it out")
 	case s.Security == Implicit && mode != Implicit:
-		return fmt.Errorf("smtps:// means TLS from the first byte and tls=%s means another thing: write smtp://", mode)
+		return fmt.Errorf("smtps:// means TLS from the first byte and tls=%s contradicts it: write smtp://", mode)
 	case mode == Off && s.User != "" && !local:
 		return errors.New("tls=off would send the password of the mail server across the network for all to read: leave it out")
 	default:
@@ -129,16 +129,16 @@ func isLoopback(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// ParseFrom reads whom mails come from: `Palmarès <no-reply@example.org>`, or an
-// address alone. Without a text it is no-reply at the host of the base URL.
+// ParseFrom parses the sender of mails: `Palmarès <no-reply@example.org>`, or an
+// address alone. The default is no-reply at the host of the base URL.
 func ParseFrom(text string, base *url.URL) (mail.Address, error) {
 	if text == "" {
 		host := base.Hostname()
 		if ip, err := netip.ParseAddr(host); err == nil {
 			if !ip.IsLoopback() {
-				return mail.Address{}, errors.New("mails need a sender, and the base URL has a number for a host: give --mail-from 'Palmarès <no-reply@example.org>'")
+				return mail.Address{}, errors.New("mails need a sender, and the host of the base URL is an IP address: give --mail-from 'Palmarès <no-reply@example.org>'")
 			}
-			host = "localhost" // a number after an @ is no domain
+			host = "localhost" // an IP address is not a mail domain
 		}
 		text = "Palmarès <no-reply@" + host + ">"
 	}
@@ -147,7 +147,7 @@ func ParseFrom(text string, base *url.URL) (mail.Address, error) {
 		return mail.Address{}, fmt.Errorf("%q is not the sender of a mail: give an address, as in 'Palmarès <no-reply@example.org>'", text)
 	}
 	if strings.ContainsFunc(from.Address, func(r rune) bool { return r > unicode.MaxASCII || r <= ' ' || strings.ContainsRune(`"[]<>()`, r) }) {
-		return mail.Address{}, fmt.Errorf("the sender %q has characters that not every mail server takes: use plain letters, and the xn-- form of the domain, with --mail-from", from.Address)
+		return mail.Address{}, fmt.Errorf("the sender %q has characters that not every mail server accepts: use plain letters, and the xn-- form of the domain, with --mail-from", from.Address)
 	}
 	return *from, nil
 }
