@@ -187,7 +187,9 @@ func (r *run) printFailures() int {
 		if t.name == "" && explained[t.pkg] && boring(output) {
 			continue
 		}
-		bad++
+		if t.name != "" || !explained[t.pkg] {
+			bad++
+		}
 		what := "failed"
 		if t.outcome == "" {
 			what = "did not finish"
