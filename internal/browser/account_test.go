@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"palmares/internal/testkit"
 )
 
 // A customer is somebody who uses the account pages in a tab.
@@ -28,7 +30,7 @@ func (c customer) shows(words ...string) {
 	if c.axe {
 		for _, s := range []screen{phone, desktop} {
 			c.show(s)
-			c.hasNoBarriers(c.lastURL() + ", " + s.name)
+			c.isAccessible(c.lastURL() + ", " + s.name)
 		}
 	}
 	c.show(desktop)
@@ -92,7 +94,7 @@ func createsAKey(s *service, b customer) (key string) {
 	if got := s.call(key); got != 200 {
 		b.t.Fatalf("the key is answered %d", got)
 	}
-	s.eventually("the count rose", func() bool {
+	testkit.Until(b.t, "counting the request", func() bool {
 		b.goTo("/compte/usage")
 		return strings.Contains(b.text(".today"), "1 sur 1 000")
 	})
@@ -120,7 +122,7 @@ func replacesAndRevokes(s *service, b customer, key string) {
 	b.shows("refusée partout")
 	b.follow("main form button")
 	b.at("/compte/cles?fait=cle-revoquee", "Clés")
-	s.eventually("the revoked key is refused", func() bool { return s.call(second) == 401 })
+	testkit.Until(b.t, "refusal of the revoked key", func() bool { return s.call(second) == 401 })
 	b.shows("La clé est révoquée", "1 ancienne clé")
 }
 
@@ -153,7 +155,7 @@ func readsDeliveries(s *service, b customer, endpoint string) {
 	price := s.hook("pricing.updated")
 	b.goTo(endpoint)
 	b.shows("pricing.updated", "Tout le journal")
-	s.eventually("the delivery is listed", func() bool {
+	testkit.Until(b.t, "listing the delivery", func() bool {
 		b.goTo(endpoint + "/envois?type=pricing.updated")
 		return strings.Contains(b.text(".entries"), "Remis")
 	})
@@ -193,7 +195,7 @@ func leaves(s *service, b customer, key string) {
 	b.follow("main form button")
 	b.at("/compte/adieu", "Compte supprimé")
 	b.shows("Il ne reste rien")
-	s.eventually("the keys are refused", func() bool { return s.call(key) == 401 })
+	testkit.Until(b.t, "refusal of the keys", func() bool { return s.call(key) == 401 })
 	b.goTo("/compte")
 	b.shows("Une adresse suffit")
 	b.watch.forgive(s.url + "/compte/nulle-part")

@@ -15,7 +15,7 @@ func TestEveryKindOfLinkLeadsWhereItSays(t *testing.T) {
 	b := newTab(t, desktop)
 	b.goTo("/")
 
-	// From a tool to its review, its rivals, its category, its duel.
+	// From a tool to its review, alternatives, category and comparison.
 	name := b.text(".ranks h3")
 	b.follow(".ranks h3 a")
 	tool := strings.TrimPrefix(b.lastURL(), kit.url+"/outils/")
@@ -80,8 +80,8 @@ func TestContentsLeadToTheirSections(t *testing.T) {
 					t.Fatalf("the contents of %s are %q", path, sections)
 				}
 				for i, id := range sections {
-					// With the keyboard: the contents follow the reader, and a mouse would
-					// have to wait until they stand still.
+					// With the keyboard: the table of contents is sticky, and a mouse click
+					// would have to wait until it stops moving.
 					b.do(chromedp.Focus(chromedp.CSS(fmt.Sprintf(".toc li:nth-child(%d) a", i+1))), chromedp.KeyEvent(kb.Enter))
 					b.await(fmt.Sprintf(`decodeURIComponent(location.hash) === "#" + %q`, id))
 					b.sees(id)
@@ -96,7 +96,7 @@ func TestContentsLeadToTheirSections(t *testing.T) {
 	}
 }
 
-func TestARetiredToolLeadsToItsObituary(t *testing.T) {
+func TestARetiredToolLeadsToItsNotice(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, phone)
 	b.goTo("/categories/code")
@@ -111,7 +111,7 @@ func TestARetiredToolLeadsToItsObituary(t *testing.T) {
 	b.at("/outils/travelling-24", "Travelling 24")
 }
 
-func TestCopyButtonsSayWhatBecameOfTheCopyAndThenWhatTheyDo(t *testing.T) {
+func TestCopyButtonsReportTheResultAndReturnToTheirLabel(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, desktop)
 	b.goTo("/docs")
@@ -143,6 +143,6 @@ func TestTheCreditLineIsCopied(t *testing.T) {
 	b.do(chromedp.Focus(field("q")), chromedp.KeyEvent("v", chromedp.KeyModifiers(kb.ModifierCtrl), paste))
 	b.await(`document.activeElement.value !== ""`)
 	if got := get(b, chromedp.Value(field("q"))); strings.ReplaceAll(got, "\u00a0", " ") != line || !strings.Contains(line, "Palmarès") {
-		t.Errorf("copied %q, not %q", got, line)
+		t.Errorf("copied %q, want %q", got, line)
 	}
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A trial is the part of the reference page where one operation can be called.
+// A trial is the form of the reference page that calls one operation.
 type trial struct {
 	b    *tab
 	form string
 }
 
-// unfold opens the trial of an operation.
+// unfold shows the trial of an operation.
 func unfold(b *tab, path string) trial {
 	b.t.Helper()
 	form := fmt.Sprintf("form[data-try=%q]", path)
@@ -23,10 +23,10 @@ func unfold(b *tab, path string) trial {
 	return trial{b, form}
 }
 
-// control is a field of its form.
+// control selects a field of the form.
 func (c trial) control(selector string) chromedp.CSS { return chromedp.CSS(c.form + " " + selector) }
 
-// sends presses the button, waits for a status and gives the body.
+// sends submits the form, waits for a status and returns the body.
 func (c trial) sends(status string) string {
 	c.b.t.Helper()
 	c.b.do(chromedp.Click(c.control("button")))
@@ -34,7 +34,7 @@ func (c trial) sends(status string) string {
 	return c.shown("body")
 }
 
-// shown is what a part of the answer says.
+// shown returns the text of a part of the answer.
 func (c trial) shown(part string) string {
 	c.b.t.Helper()
 	return eval[string](c.b, fmt.Sprintf(`document.querySelector('details:has(> %s) [data-%s]').innerText`, c.form, part))
@@ -78,7 +78,7 @@ func TestACallIsTriedOnTheReferencePage(t *testing.T) {
 				t.Errorf("a tool that does not exist: %s", body)
 			}
 
-			// Each operation of the page has its trial.
+			// Every operation has a trial.
 			if operations, trials := len(b.texts("section.operation")), len(b.texts("form[data-try]")); trials != operations || trials < 10 {
 				t.Errorf("%d operations, %d trials", operations, trials)
 			}

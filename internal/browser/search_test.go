@@ -13,10 +13,10 @@ import (
 
 const (
 	results = ".row-name"    // the names in a list of tools
-	tally   = "[data-tally]" // how many there are, for readers who do not see
+	tally   = "[data-tally]" // how many there are, read out by screen readers
 )
 
-// field is a control of the form that filters a list.
+// field selects a control of the filter form.
 func field(name string) chromedp.CSS {
 	return chromedp.CSS(fmt.Sprintf("form[data-live] [name=%s]", name))
 }
@@ -42,36 +42,55 @@ func TestSearchForgivesATypoAndAMissingAccent(t *testing.T) {
 	}
 }
 
-func TestFiltersAnswerWithoutReloading(t *testing.T) {
-	t.Parallel()
+// A liveList is the list of tools in a tab that must never reload.
+type liveList struct{ *tab }
+
+// openLiveList opens the list. A reload would lose what a script wrote on the window,
+// and screen readers would not read out the tally of a new element.
+func openLiveList(t *testing.T) liveList {
+	t.Helper()
 	b := newTab(t, desktop)
 	b.goTo("/outils")
-	all := b.texts(results)
-	// A reload would lose what a script wrote on the window; a new element for
-	// the tally would not be read out.
 	eval[chromedp.Void](b, `window.mine = document.querySelector("[data-tally]").mine = "still here"; void 0`)
-	// step waits for an address, hears the tally (N is the length of the list),
-	// and gives the list.
-	step := func(address, said string) []string {
-		t.Helper()
-		b.await(fmt.Sprintf(`location.pathname + location.search === %q && !document.querySelector("[aria-busy=true]")`, address))
-		if kept := eval[string](b, `window.mine + " and " + document.querySelector("[data-tally][role=status]").mine`); kept != "still here and still here" {
-			t.Fatalf("%s: the page was reloaded, or its tally replaced (%s)", address, kept)
-		}
-		names := b.texts(results)
-		if got, want := b.text(tally), strings.Replace(said, "N", strconv.Itoa(len(names)), 1); got != want {
-			t.Errorf("%s: the tally says %q, not %q", address, got, want)
-		}
-		return names
+	return liveList{b}
+}
+
+// arrivesAt waits for an address, checks the tally, in which N is the length of the list, and
+// returns the list.
+func (l liveList) arrivesAt(address, said string) []string {
+	l.t.Helper()
+	l.await(fmt.Sprintf(`location.pathname + location.search === %q && !document.querySelector("[aria-busy=true]")`, address))
+	if kept := eval[string](l.tab, `window.mine + " and " + document.querySelector("[data-tally][role=status]").mine`); kept != "still here and still here" {
+		l.t.Fatalf("%s: the page was reloaded, or its tally replaced (%s)", address, kept)
 	}
+	names := l.texts(results)
+	if got, want := l.text(tally), strings.Replace(said, "N", strconv.Itoa(len(names)), 1); got != want {
+		l.t.Errorf("%s: the tally says %q, want %q", address, got, want)
+	}
+	return names
+}
+
+// back goes one step back in the history, to this list.
+func (l liveList) back(address, said string, names []string) {
+	l.t.Helper()
+	eval[chromedp.Void](l.tab, `history.back(); void 0`)
+	if got := l.arrivesAt(address, said); !slices.Equal(got, names) {
+		l.t.Errorf("back at %s the list is %q", address, got)
+	}
+}
+
+func TestFiltersAnswerWithoutReloading(t *testing.T) {
+	t.Parallel()
+	b := openLiveList(t)
+	all := b.texts(results)
 
 	b.do(chromedp.SetValue(field("category"), "code"))
-	code := step("/outils?category=code", "9 outils")
+	code := b.arrivesAt("/outils?category=code", "9 outils")
 	if len(code) != 9 {
 		t.Errorf("the category lists %q", code)
 	}
 	b.do(chromedp.SendKeys(field("score_min"), "7"))
-	good := step("/outils?category=code&score_min=7", "N outils")
+	good := b.arrivesAt("/outils?category=code&score_min=7", "N outils")
 	if len(good) == 0 || len(good) >= len(code) || !subset(good, code) {
 		t.Errorf("of %q, %q have 7 or more", code, good)
 	}
@@ -81,42 +100,35 @@ func TestFiltersAnswerWithoutReloading(t *testing.T) {
 		}
 	}
 	b.do(chromedp.SetValue(field("sort"), "name_desc"))
-	backwards := step("/outils?category=code&score_min=7&sort=name_desc", "N outils")
+	backwards := b.arrivesAt("/outils?category=code&score_min=7&sort=name_desc", "N outils")
 	if slices.Equal(backwards, good) || !subset(backwards, good) || backwards[0] < backwards[len(backwards)-1] {
 		t.Errorf("from Z to A: %q", backwards)
 	}
 	b.do(chromedp.Click(chromedp.CSS("a[data-clear]")))
-	if names := step("/outils", "66 outils, page 1 sur 2"); !slices.Equal(names, all) {
+	if names := b.arrivesAt("/outils", "66 outils, page 1 sur 2"); !slices.Equal(names, all) {
 		t.Errorf("without filters the list is %q", names)
 	}
 	b.do(chromedp.Click(chromedp.CSS("[data-pager] a[rel=next]")))
-	second := step("/outils?page=2", "66 outils, page 2 sur 2")
+	second := b.arrivesAt("/outils?page=2", "66 outils, page 2 sur 2")
 	if len(second) != 16 || slices.Contains(all, second[0]) {
 		t.Errorf("page 2 is %q", second)
 	}
 	b.do(chromedp.SendKeys(field("q"), "cordee"))
-	if names := step("/outils?q=cordee", "N outil pour « cordee »"); len(names) == 0 || names[0] != "Cordée Libre" {
+	if names := b.arrivesAt("/outils?q=cordee", "N outil pour « cordee »"); len(names) == 0 || names[0] != "Cordée Libre" {
 		t.Errorf("cordee finds %q", names)
 	}
 
-	// Each choice is a step that going back undoes, in the list and in the form.
-	back := func(address, said string, names []string) {
-		t.Helper()
-		eval[chromedp.Void](b, `history.back(); void 0`)
-		if got := step(address, said); !slices.Equal(got, names) {
-			t.Errorf("back at %s the list is %q", address, got)
-		}
-	}
-	back("/outils?page=2", "66 outils, page 2 sur 2", second)
-	back("/outils", "66 outils, page 1 sur 2", all)
-	back("/outils?category=code&score_min=7&sort=name_desc", "N outils", backwards)
-	if form := formValues(b); form != "q= category=code score_min=7 obsolescence_max= sort=name_desc" {
+	// Going back undoes each choice, in the list and in the form.
+	b.back("/outils?page=2", "66 outils, page 2 sur 2", second)
+	b.back("/outils", "66 outils, page 1 sur 2", all)
+	b.back("/outils?category=code&score_min=7&sort=name_desc", "N outils", backwards)
+	if form := formValues(b.tab); form != "q= category=code score_min=7 obsolescence_max= sort=name_desc" {
 		t.Errorf("back, the form says %s", form)
 	}
-	back("/outils?category=code&score_min=7", "N outils", good)
-	back("/outils?category=code", "9 outils", code)
-	back("/outils", "66 outils, page 1 sur 2", all)
-	if form := formValues(b); form != "q= category= score_min= obsolescence_max= sort=" {
+	b.back("/outils?category=code&score_min=7", "N outils", good)
+	b.back("/outils?category=code", "9 outils", code)
+	b.back("/outils", "66 outils, page 1 sur 2", all)
+	if form := formValues(b.tab); form != "q= category= score_min= obsolescence_max= sort=" {
 		t.Errorf("back at the beginning, the form says %s", form)
 	}
 }
@@ -126,7 +138,7 @@ func TestFiltersShowTheLastChoiceEvenWhenItIsTheOneShown(t *testing.T) {
 	b := newTab(t, desktop)
 	b.goTo("/outils")
 	all := b.texts(results)
-	// An answer that comes when the test says so, or never when nobody wants it.
+	// A response that arrives when the test says so, or fails when it is cancelled.
 	eval[chromedp.Void](b, `(() => {
 		const real = window.fetch;
 		window.fetch = (href, options) => new Promise((resolve, reject) => {
@@ -147,7 +159,7 @@ func TestFiltersShowTheLastChoiceEvenWhenItIsTheOneShown(t *testing.T) {
 	}
 }
 
-func TestFiltersTakeFiguresWithAComma(t *testing.T) {
+func TestFiltersAcceptDecimalCommas(t *testing.T) {
 	t.Parallel()
 	for _, scripts := range []bool{true, false} {
 		t.Run(fmt.Sprintf("scripts %v", scripts), func(t *testing.T) {
@@ -233,7 +245,7 @@ func TestPagesSayTheSameWithoutScripts(t *testing.T) {
 				t.Errorf("%s says only with scripts: %q", p.path, text)
 			}
 		}
-		// From anywhere a search is one link or one field away.
+		// Every page has a search field or a link to one.
 		if !eval[bool](without, `!!document.querySelector('form[action="/outils"] input[name=q], .menu a[href="/outils"]')`) {
 			t.Errorf("%s: no way to search", p.path)
 		}
@@ -244,7 +256,7 @@ func subset(few, all []string) bool {
 	return !slices.ContainsFunc(few, func(name string) bool { return !slices.Contains(all, name) })
 }
 
-// formValues gives what the form says, in its order.
+// formValues returns the names and values of the form in order.
 func formValues(b *tab) string {
 	b.t.Helper()
 	return eval[string](b, `[...document.querySelectorAll("form[data-live] [name]")].map(e => e.name + "=" + e.value).join(" ")`)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"math/rand/v2"
 	"mime"
 	"mime/multipart"
 	"mime/quotedprintable"
@@ -22,9 +23,10 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/emersion/go-smtp"
+
+	"palmares/internal/testkit"
 )
 
 // A service is palmares as customers use it: the binary that ships with a published
@@ -87,18 +89,30 @@ func startService(t *testing.T) *service {
 	s.receiver = receiver.URL
 	s.publish("19 €/mois")
 
-	// The port must be known before the server starts: links in mails contain it.
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	address := freeAddress(t)
 	s.url = "http://" + address
 	s.serve("serve", "--listen", address, "--base-url", s.url, "--smtp", "smtp://"+s.mailServer(), "--webhook-allow", "127.0.0.0/8")
 	return s
+}
+
+// freeAddress returns an address that nobody listens on. The port must be known before
+// the server starts, because links in mails contain it. It is below those that the
+// system hands out, so that no other test gets it in the meantime.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	for {
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(10000)))
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := listener.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return listener.Addr().String()
+	}
 }
 
 // serve runs palmares until the test ends.
@@ -122,7 +136,7 @@ func (s *service) serve(args ...string) {
 			s.t.Errorf("palmares %v: %v\n%s", args, err, strings.Join(lines, ""))
 		}
 	})
-	s.eventually("the server is ready", func() bool {
+	testkit.Until(s.t, "readiness", func() bool {
 		resp, err := http.Get(s.url + "/readyz")
 		if err != nil {
 			return false
@@ -130,16 +144,6 @@ func (s *service) serve(args ...string) {
 		resp.Body.Close()
 		return resp.StatusCode == http.StatusOK
 	})
-}
-
-// eventually waits until a condition is true.
-func (s *service) eventually(what string, condition func() bool) {
-	s.t.Helper()
-	for end := time.Now().Add(deadline); !condition(); time.Sleep(pause) {
-		if time.Now().After(end) {
-			s.t.Fatalf("not within %v: %s", deadline, what)
-		}
-	}
 }
 
 // command runs a palmares command to its end.

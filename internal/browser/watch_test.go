@@ -13,9 +13,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A watch keeps what the pages of a tab complain about and what they ask for.
-// The browser tells both in order, so whatever was told before a mark that the
-// watch sets itself is complete when it reads that mark.
+// A watch records the console messages and the requests of a tab's pages. The browser
+// reports both in order, so the watch makes a marked message and a marked request, and
+// has read everything before them once it reads them.
 type watch struct {
 	b          *tab
 	marks      int
@@ -23,18 +23,18 @@ type watch struct {
 	sent       stream[network.EventRequestWillBeSent]
 	finished   stream[network.EventLoadingFinished]
 	complaints []string
-	asked      []request
+	requests   []request
 	forgiven   []string
 }
 
-// A request is one that a page made.
+// A request was made by a page.
 type request struct {
 	id   network.RequestID
 	url  string
 	kind network.ResourceType
 }
 
-// A stream is told by the browser and read when the test wants to know.
+// A stream is a sequence of browser events that is read on demand.
 type stream[E any] struct {
 	next func() (E, error, bool)
 	stop func()
@@ -45,7 +45,7 @@ func newStream[E any](events iter.Seq2[E, error]) stream[E] {
 	return stream[E]{next, stop}
 }
 
-// newWatch begins to watch a tab.
+// newWatch starts watching a tab.
 func newWatch(b *tab) *watch {
 	return &watch{
 		b:        b,
@@ -61,10 +61,10 @@ func (w *watch) stop() {
 	w.finished.stop()
 }
 
-// forgive lets the browser say that an address failed which the test meant to fail.
+// forgive accepts messages about a URL that the test expects to fail.
 func (w *watch) forgive(address string) { w.forgiven = append(w.forgiven, address) }
 
-// read takes in all that happened until now.
+// read reads everything up to now.
 func (w *watch) read() {
 	w.b.t.Helper()
 	w.marks++
@@ -86,7 +86,7 @@ func (w *watch) read() {
 			break
 		}
 		if !strings.HasPrefix(e.Request.URL, "data:") {
-			w.asked = append(w.asked, request{e.RequestID, e.Request.URL, e.Type})
+			w.requests = append(w.requests, request{e.RequestID, e.Request.URL, e.Type})
 		}
 		if to, err := url.Parse(e.Request.URL); err != nil || to.Scheme != "data" && "http://"+to.Host != w.b.base {
 			w.complaints = append(w.complaints, "a request to another host: "+e.Request.URL)
@@ -94,18 +94,18 @@ func (w *watch) read() {
 	}
 }
 
-// weigh gives the bytes that came over the wire since the last reading, headers
-// included, and what for. Every request must have ended well.
-func (w *watch) weigh() (total float64, parts []string) {
+// transferred returns the bytes received since the last call of read, headers included,
+// in total and per URL. It fails the test if anything was to complain about.
+func (w *watch) transferred() (total float64, parts []string) {
 	w.b.t.Helper()
-	// Browsers load a page's icon when they like, or not at all: that request
-	// is left out, and the icon asked for by a script instead.
+	// Browsers may or may not load a page's icon: that request is left out, and a
+	// script requests the icon instead.
 	eval[chromedp.Void](w.b, `fetch(document.querySelector("link[rel=icon]").href).then(answer => answer.text())`, chromedp.EvalAwaitPromise)
-	before := len(w.asked)
+	before := len(w.requests)
 	w.read()
 	w.fail()
 	waiting := map[network.RequestID]string{}
-	for _, r := range w.asked[before:] {
+	for _, r := range w.requests[before:] {
 		if r.kind != network.ResourceTypeOther {
 			waiting[r.id] = r.url
 		}
@@ -123,7 +123,7 @@ func (w *watch) weigh() (total float64, parts []string) {
 	return total, parts
 }
 
-// check fails the test when there was something to complain about.
+// check fails the test if anything was to complain about.
 func (w *watch) check() {
 	w.b.t.Helper()
 	w.read()
@@ -133,22 +133,22 @@ func (w *watch) check() {
 func (w *watch) fail() {
 	w.b.t.Helper()
 	for _, c := range w.complaints {
-		w.b.t.Errorf("the browser complains: %s", c)
+		w.b.t.Errorf("the browser reports: %s", c)
 	}
 	w.complaints = nil
 }
 
-// take reads what the browser told next, and waits for it when there is nothing yet.
+// take waits for the next event.
 func (s stream[E]) take(t *testing.T) E {
 	t.Helper()
 	e, err, ok := s.next()
 	if err != nil || !ok {
-		t.Fatalf("the browser no longer tells what happens: %v", err)
+		t.Fatalf("the browser reports no more events: %v", err)
 	}
 	return e
 }
 
-// get runs an action for its value.
+// get runs an action and returns its value.
 func get[T any](b *tab, a chromedp.Action[T]) T {
 	b.t.Helper()
 	v, err := chromedp.Run(b.ctx, a)
@@ -158,7 +158,7 @@ func get[T any](b *tab, a chromedp.Action[T]) T {
 	return v
 }
 
-// eval gives the value of a JavaScript expression in the page.
+// eval returns the value of a JavaScript expression in the page.
 func eval[T any](b *tab, expression string, options ...chromedp.EvaluateOption) T {
 	b.t.Helper()
 	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, options...))

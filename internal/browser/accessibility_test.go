@@ -7,7 +7,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-func TestPagesHaveNoBarriers(t *testing.T) {
+func TestPagesAreAccessible(t *testing.T) {
 	t.Parallel()
 	for _, s := range []screen{phone, desktop} {
 		t.Run(s.name, func(t *testing.T) {
@@ -15,33 +15,33 @@ func TestPagesHaveNoBarriers(t *testing.T) {
 			b := newTab(t, s)
 			for _, p := range kinds {
 				b.open(p)
-				b.hasNoBarriers(p.path + ", " + s.name)
+				b.isAccessible(p.path + ", " + s.name)
 			}
-			// A barrier that is there must be seen.
+			// The check must notice a page that is not accessible.
 			eval[chromedp.Void](b, `document.querySelector("main").append(new Image()); void 0`)
 			if len(axe(b, "{}")) == 0 {
-				t.Error("an image that says nothing passes: the other pages prove nothing")
+				t.Error("an image without a text alternative passes: the other pages prove nothing")
 			}
 		})
 	}
 }
 
-// hasNoBarriers looks at the page as it stands, in the light and in the dark.
-func (b *tab) hasNoBarriers(what string) {
+// isAccessible checks the page as it is, in both color schemes.
+func (b *tab) isAccessible(what string) {
 	b.t.Helper()
 	b.prefer("light")
 	eval[chromedp.Void](b, kit.axe+";void 0")
-	for _, barrier := range axe(b, "{}") {
-		b.t.Errorf("%s, light: %s", what, barrier)
+	for _, problem := range axe(b, "{}") {
+		b.t.Errorf("%s, light: %s", what, problem)
 	}
-	// In the dark the page is the same but for its colours.
+	// The dark scheme changes colours only.
 	b.prefer("dark")
-	for _, barrier := range axe(b, `{ runOnly: ["color-contrast", "link-in-text-block"] }`) {
-		b.t.Errorf("%s, dark: %s", what, barrier)
+	for _, problem := range axe(b, `{ runOnly: ["color-contrast", "link-in-text-block"] }`) {
+		b.t.Errorf("%s, dark: %s", what, problem)
 	}
 }
 
-// axe gives what axe-core finds wrong with the page as it stands.
+// axe returns what axe-core finds wrong with the page as it is.
 func axe(b *tab, options string) []string {
 	b.t.Helper()
 	type violation struct {
