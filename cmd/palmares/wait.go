@@ -53,7 +53,7 @@ func whenReachable[T any](ctx context.Context, w *waiter, do func(context.Contex
 		switch {
 		case ctx.Err() != nil:
 			return value, ctx.Err()
-		case !errors.Is(err, store.ErrAway) && !(hung && errors.Is(err, context.DeadlineExceeded)):
+		case !errors.Is(err, store.ErrUnavailable) && !(hung && errors.Is(err, context.DeadlineExceeded)):
 			return value, err
 		}
 		w.report(err)

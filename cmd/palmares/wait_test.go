@@ -13,10 +13,10 @@ import (
 
 func TestANodeThatWaitsForItsDatabaseReportsEachReasonOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		refused := fmt.Errorf("%w: connection refused", store.ErrAway)
-		starting := fmt.Errorf("%w: the database system is starting up", store.ErrAway)
+		refused := fmt.Errorf("%w: connection refused", store.ErrUnavailable)
+		starting := fmt.Errorf("%w: the database system is starting up", store.ErrUnavailable)
 		reset := func(port int) error {
-			return fmt.Errorf("%w: read tcp 127.0.0.1:%d->127.0.0.1:5432: connection reset by peer", store.ErrAway, port)
+			return fmt.Errorf("%w: read tcp 127.0.0.1:%d->127.0.0.1:5432: connection reset by peer", store.ErrUnavailable, port)
 		}
 		answers := []error{refused, refused, starting, refused, starting, reset(40001), reset(40002), nil}
 		var out strings.Builder
@@ -60,7 +60,7 @@ func TestWaitingEndsWithItsContextAndWithWhatItCannotFix(t *testing.T) {
 			if attempts++; attempts == 2 {
 				cancel()
 			}
-			return 0, store.ErrAway
+			return 0, store.ErrUnavailable
 		})
 		if !errors.Is(err, context.Canceled) || attempts != 2 {
 			t.Errorf("whenReachable = %v after %d attempts; want context.Canceled after 2", err, attempts)

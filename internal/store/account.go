@@ -12,11 +12,11 @@ import (
 	"palmares/internal/account"
 )
 
-// Accounts are the accounts.
+// Accounts are customers, identified by an address.
 type Accounts struct{ *db }
 
-// Create makes an account. ErrAccountExists: the address has one already;
-// ErrInvalid: it is no address.
+// Create creates an account. ErrAccountExists: the address has one already;
+// ErrInvalid: it is not an address.
 func (s *Accounts) Create(ctx context.Context, email string, plan account.Plan, now time.Time) (account.Account, error) {
 	email, err := account.NormalizeEmail(email)
 	if err != nil {
@@ -61,10 +61,10 @@ func (s *Accounts) Find(ctx context.Context, email string) (account.Account, err
 	return found, err
 }
 
-// SetPlan moves an account to a plan by the operator's will: what it pays or stops
-// paying does not take a Pro from it that was given here. Keys beyond the new plan's
-// number live on for account.KeyGrace (see SuspendKeys); no more can be made until
-// there are fewer. ErrNotFound: no such account.
+// SetPlan moves an account to a plan on behalf of the operator: Pro that was granted
+// here does not end with a subscription. Keys in excess of the new plan work for
+// account.KeyGrace (see Keys.SuspendExcess); no more can be created until there are
+// fewer. ErrNotFound: no such account.
 func (s *Accounts) SetPlan(ctx context.Context, email string, plan account.Plan, now time.Time) error {
 	return s.writeKeys(ctx, func(tx *sql.Tx) error {
 		a, err := lockAccount(ctx, tx, email)
@@ -82,30 +82,30 @@ func (s *Accounts) SetPlan(ctx context.Context, email string, plan account.Plan,
 	})
 }
 
-// Delete forgets an account and all that is its. ErrNotFound: no such account.
+// Delete deletes an account and everything that belongs to it. ErrNotFound: no such account.
 func (s *Accounts) Delete(ctx context.Context, email string) error {
 	return s.writeKeys(ctx, func(tx *sql.Tx) error {
 		a, err := findAccount(ctx, tx, email)
 		if err != nil {
 			return err
 		}
-		return forgetAccount(ctx, tx, a)
+		return deleteAccount(ctx, tx, a)
 	})
 }
 
-// forgetAccount leaves nothing of an account but the note that its subscription is to
-// be cancelled: whoever deletes it, it must not be charged any longer. Mails and links
-// are its address's; all else goes with its row.
-func forgetAccount(ctx context.Context, tx *sql.Tx, a account.Account) error {
+// deleteAccount leaves nothing of an account but the note that its subscription must be
+// cancelled: it must not be charged any longer. Mails and links belong to its address;
+// everything else is deleted by foreign keys.
+func deleteAccount(ctx context.Context, tx *sql.Tx, a account.Account) error {
 	if err := cancelLater(ctx, tx, a.ID); err != nil {
 		return err
 	}
-	for _, of := range []struct{ statement, value string }{
+	for _, d := range []struct{ statement, value string }{
 		{`DELETE FROM mails WHERE address = $1`, a.Email},
 		{`DELETE FROM links WHERE email = $1`, a.Email},
 		{`DELETE FROM accounts WHERE id = $1`, a.ID},
 	} {
-		if _, err := tx.ExecContext(ctx, of.statement, of.value); err != nil {
+		if _, err := tx.ExecContext(ctx, d.statement, d.value); err != nil {
 			return err
 		}
 	}

@@ -12,8 +12,8 @@ import (
 // A table is what a batch writes to, column by column.
 type table struct {
 	name    string
-	key     string // its primary key, when a row may exist already; "" when none can
-	adds    bool   // a row that exists is added to, its last column; otherwise it is replaced
+	key     string // the primary key if rows may exist already; "" if they cannot
+	adds    bool   // the last column of an existing row is added to; otherwise the row is replaced
 	columns []string
 }
 
@@ -31,7 +31,7 @@ var (
 
 func (t table) list() string { return strings.Join(t.columns, ", ") }
 
-// insert is the statement that writes n rows.
+// insert returns the statement that writes n rows.
 func (t table) insert(n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "INSERT INTO %s (%s) VALUES ", t.name, t.list())
@@ -70,8 +70,8 @@ func (t table) insert(n int) string {
 type batch struct {
 	tx    *sql.Tx
 	table table
-	rows  int       // written by one statement
-	full  *sql.Stmt // that statement; nil until so many came
+	rows  int       // per statement
+	full  *sql.Stmt // the statement for that many rows; nil until it is needed
 	args  []any
 }
 
@@ -79,14 +79,14 @@ func newBatch(tx *sql.Tx, t table, placeholders int) *batch {
 	return &batch{tx: tx, table: t, rows: max(1, placeholders/len(t.columns))}
 }
 
-// add takes one row, which is written now or by a later add or flush.
+// add adds one row, which is written now or by a later add or flush.
 func (b *batch) add(ctx context.Context, row ...any) error {
 	for i, v := range row {
 		text, ok := v.(string)
 		if !ok {
 			continue
 		}
-		// PostgreSQL refuses the first two, SQLite would take them: neither shall.
+		// PostgreSQL refuses NUL and invalid UTF-8, SQLite would accept them: neither may.
 		column := b.table.columns[i]
 		if strings.IndexByte(text, 0) >= 0 || !utf8.ValidString(text) || !isLong(column) && strings.Contains(text, separator) {
 			return problem(ErrInvalid, nil, "the %s of %v in %s is not UTF-8 or holds a control character that cannot be stored: correct it; nothing was changed",
@@ -109,7 +109,7 @@ func (b *batch) add(ctx context.Context, row ...any) error {
 	return err
 }
 
-// flush writes what add kept back.
+// flush writes the rows that add has not written yet.
 func (b *batch) flush(ctx context.Context) error {
 	if len(b.args) == 0 {
 		return nil
@@ -130,7 +130,7 @@ func (p *publication) remove(ctx context.Context, t table, slugs []string) error
 	return nil
 }
 
-// in writes a list of values for the right side of IN.
+// in returns the right side of IN for values, and the arguments.
 func in(values []string) (list string, args []any) {
 	places := make([]string, len(values))
 	for i, v := range values {

@@ -18,13 +18,13 @@ import (
 
 // PublishOptions say how to publish. The zero value refuses removals.
 type PublishOptions struct {
-	Now           time.Time      // the moment of publication; must be set
+	Now           time.Time      // of the publication; must be set
 	AllowRemovals bool           // tools may disappear without an obituary
-	DryRun        bool           // find out what would change, change nothing
-	Progress      func(Progress) // called from time to time, by the same goroutine; nil for none
+	DryRun        bool           // only find out what would change
+	Progress      func(Progress) // called from time to time, by the goroutine of Publish; may be nil
 }
 
-// Progress is how far a publication has come.
+// Progress is how far a publication is.
 type Progress struct {
 	Stage string // "load", "compare", "tools", "comparisons", "retired", "prices", "events", "deliveries"
 	Done  int
@@ -33,28 +33,28 @@ type Progress struct {
 
 // A Publication is what Publish did, or with DryRun would have done.
 type Publication struct {
-	Version  int64 // the version that is published now
+	Version  int64 // that is published now
 	Sequence int64 // of its last event
 	Diff     catalog.Diff
 }
 
-// Catalogue is the published catalogue.
+// Catalogue is the published catalogue. Only Publish changes it.
 type Catalogue struct{ *db }
 
-// Publish makes next the whole catalogue, in one transaction: what changed is
-// written together with its events and their deliveries, or nothing is. When
-// nothing changed, nothing is written and the version stays.
+// Publish replaces the catalogue with next in one transaction: changes are written
+// together with their events and deliveries, or not at all. When nothing changed, nothing
+// is written and the version stays.
 //
-// next is settled in place (see catalog.CarryOver). Of two publications at once the
-// second waits for the first and is compared with it; after a while it gives up
-// with ErrBusy. A RemovalsError lists tools that would be lost. Should ctx end
-// during the commit itself, an error may be returned for a publication that stands;
-// publishing again then finds nothing to change.
+// next is completed in place (see catalog.CarryOver). Of two publications at once the
+// second waits for the first and is compared with it; if that takes too long it returns
+// ErrBusy. A RemovalsError lists tools that would be lost. If ctx ends during the commit,
+// Publish may return an error for a publication that was committed; publishing again then
+// finds nothing to change.
 func (s *Catalogue) Publish(ctx context.Context, next *catalog.Catalog, opts PublishOptions) (Publication, error) {
 	var done Publication
 	run := s.writeLarge
 	if opts.DryRun {
-		run = s.read // it neither waits for a publication nor holds one up
+		run = s.read // neither waits for a publication nor blocks one
 	}
 	err := run(ctx, func(tx *sql.Tx) error {
 		if !opts.DryRun {
@@ -91,7 +91,7 @@ func (s *Catalogue) Publish(ctx context.Context, next *catalog.Catalog, opts Pub
 	return done, nil
 }
 
-// errRollback ends a transaction that has done its work and has nothing to keep.
+// errRollback ends a transaction that has nothing to commit.
 var errRollback = errors.New("nothing to commit")
 
 // publication is one run of Publish inside its transaction.
@@ -105,7 +105,7 @@ type publication struct {
 	diff catalog.Diff
 }
 
-// compare finds what next changes and whether it may.
+// compare computes what next changes, and refuses removals.
 func (p *publication) compare(ctx context.Context) (err error) {
 	p.progress("load", 0, 1)
 	if p.old, err = load(ctx, p.tx); err != nil {
@@ -145,7 +145,7 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 	return err
 }
 
-// writeCategories replaces them all: they are few.
+// writeCategories replaces all of them: they are few.
 func (p *publication) writeCategories(ctx context.Context) error {
 	if slices.Equal(p.old.Catalog.Categories, p.next.Categories) {
 		return nil
@@ -208,7 +208,7 @@ func written[T any](all []T, r catalog.RecordChanges, slug func(*T) string) []*T
 	return list
 }
 
-// writePrices replaces the price histories that differ, of active tools and others.
+// writePrices replaces the price histories that differ, of active and of other tools.
 func (p *publication) writePrices(ctx context.Context) error {
 	old, next := p.old.Catalog, p.next
 	history := func(c *catalog.Catalog, slug string) []catalog.PriceChange {
@@ -251,7 +251,7 @@ func (p *publication) writeEvents(ctx context.Context, version int64, at string)
 	})
 }
 
-// progressEvery is about a tenth of a second's worth of records.
+// progressEvery is how many records are written in about a tenth of a second.
 const progressEvery = 1000
 
 // writeRows writes n rows to a table and reports the progress.

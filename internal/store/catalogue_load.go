@@ -35,8 +35,8 @@ func (s *Catalogue) Load(ctx context.Context) (*Published, error) {
 	return p, nil
 }
 
-// load reads everything in a few large queries without ORDER BY: the order of the
-// records is Go's business, whatever the database's collation.
+// load reads everything in a few large queries without ORDER BY: records are sorted in
+// Go, whatever the database's collation.
 func load(ctx context.Context, tx *sql.Tx) (*Published, error) {
 	c := &catalog.Catalog{}
 	p := &Published{Catalog: c}
@@ -94,7 +94,7 @@ func loadPrices(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) error {
 	return nil
 }
 
-// joinList and splitList keep a list of strings in one column; none is "".
+// joinList and splitList store a list of strings in one column; an empty list is "".
 func joinList(list []string) string {
 	if len(list) == 0 {
 		return ""
@@ -106,7 +106,7 @@ func splitList(s string) (list []string, err error) {
 	if s == "" {
 		return nil, nil
 	}
-	if strings.IndexByte(s, '\\') < 0 { // without escapes no string holds a quote, and the array need not be parsed
+	if strings.IndexByte(s, '\\') < 0 { // without escapes no string contains a quote, and the array need not be parsed
 		return strings.Split(s[len(`["`):len(s)-len(`"]`)], `","`), nil
 	}
 	err = json.Unmarshal([]byte(s), &list)
@@ -115,7 +115,7 @@ func splitList(s string) (list []string, err error) {
 
 type scanner func(dest ...any) error
 
-// rows reads all rows of a query, about capacity of them; none is nil.
+// rows returns all rows of a query, about capacity of them; nil for none.
 func rows[T any](ctx context.Context, tx *sql.Tx, capacity int, query string, read func(scanner, *T) error, args ...any) ([]T, error) {
 	found, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {

@@ -22,11 +22,11 @@ var deliveryTable = table{name: "deliveries", columns: []string{
 	"id", "endpoint_id", "sequence", "event_id", "type", "origin", "state", "created_at", "next_at", "lease_until", "attempts", "body",
 }}
 
-// writeDeliveries gives the events after a sequence, up to last, to every endpoint
-// that wants them, in the publication's own transaction: there is no moment at which
-// an event stands and its deliveries do not.
+// writeDeliveries creates deliveries of the publication's events, up to last, for every
+// endpoint that takes them. It runs in the publication's own transaction: no event is
+// ever visible without its deliveries.
 //
-// It is one statement for each endpoint, whatever the number of events.
+// It runs one statement per endpoint, whatever the number of events.
 func (p *publication) writeDeliveries(ctx context.Context, last int64) error {
 	// An endpoint must not be deleted after it was read here and before its deliveries
 	// are written. Accounts are locked first, in one order, as when one is deleted.
@@ -60,17 +60,17 @@ func (p *publication) writeDeliveries(ctx context.Context, last int64) error {
 	return nil
 }
 
-// deliveryPrefix begins the ids of deliveries that are made by one statement: the
-// prefix, the time, and six random characters.
+// deliveryPrefix returns the common beginning of the ids of deliveries that one statement
+// creates: the prefix, the time, and six random characters.
 func deliveryPrefix(now time.Time) string {
 	return account.NewID(account.DeliveryID, now, rand.Reader)[:20]
 }
 
-// deliverEvents makes a delivery of each event after a sequence, up to last, not
-// older than since, that the endpoint takes and that is neither delivered to it nor
-// on its way. An id is the given prefix and the end of the event's own id: the events
-// of a publication have consecutive ids, hence one endpoint's deliveries sort as
-// they do, and no id needs to travel to the database.
+// deliverEvents creates a delivery of each event after a sequence, up to last, not older
+// than since, that the endpoint takes and that is neither delivered to it nor pending. A
+// delivery's id is the prefix and the end of the event's id: the events of a publication
+// have consecutive ids, so an endpoint's deliveries sort like them, and no id needs to be
+// sent to the database.
 func deliverEvents(ctx context.Context, tx *sql.Tx, w webhook.Endpoint, prefix, origin string, after, last int64, since string, now time.Time) (int64, error) {
 	args := []any{prefix, w.ID, origin, formatTime(now), after, last, since}
 	wanted := ""
@@ -78,7 +78,7 @@ func deliverEvents(ctx context.Context, tx *sql.Tx, w webhook.Endpoint, prefix, 
 		args, wanted = inAfter(args, w.Events)
 		wanted = "AND e.type IN " + wanted
 	}
-	if origin != webhook.OfEvent { // new events have none, and there may be very many
+	if origin != webhook.OfEvent { // new events have no deliveries, and there may be very many
 		wanted += ` AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.endpoint_id = $2 AND d.sequence = e.sequence
 			AND d.sequence > $5 AND d.sequence <= $6 AND d.state IN ('pending', 'delivered'))`
 	}
@@ -93,7 +93,7 @@ func deliverEvents(ctx context.Context, tx *sql.Tx, w webhook.Endpoint, prefix, 
 	return done.RowsAffected()
 }
 
-// inAfter writes values for the right side of IN, in a statement that has args already.
+// inAfter is in for a statement that has args already.
 func inAfter(args []any, values []string) (all []any, list string) {
 	places := make([]string, len(values))
 	for i, v := range values {
@@ -103,17 +103,17 @@ func inAfter(args []any, values []string) (all []any, list string) {
 	return args, "(" + strings.Join(places, ", ") + ")"
 }
 
-// A DeliveryFilter chooses deliveries; the zero value the newest fifty.
+// A DeliveryFilter selects deliveries; the zero value selects the newest fifty.
 type DeliveryFilter struct {
 	State  webhook.DeliveryState // "" for any
 	Type   string                // "" for any
-	Before string                // only those that come after this one in the list, an id; "" from the start
+	Before string                // the id of a delivery to continue after, in the order of the list; "" for the start
 	Limit  int
 }
 
-// List lists deliveries to an endpoint, newest first, each with its last
-// attempt. The id of the last one is the next page's Before. ErrNotFound: no such
-// endpoint; ErrInvalid: Before is no delivery of it.
+// List returns deliveries to an endpoint, newest first, each with its last attempt. The
+// id of the last one is the next page's Before. ErrNotFound: no such endpoint; ErrInvalid:
+// Before is not a delivery of it.
 func (s *Deliveries) List(ctx context.Context, owner account.Owner, endpointID string, f DeliveryFilter) ([]webhook.Delivery, error) {
 	var list []webhook.Delivery
 	err := s.read(ctx, func(tx *sql.Tx) error {
@@ -138,7 +138,7 @@ func (s *Deliveries) List(ctx context.Context, owner account.Owner, endpointID s
 			also(` AND (d.created_at, d.id) < ($%d, `, created)
 			also(`$%d)`, f.Before)
 		}
-		switch f.State { // as literals, for the indexes of one state
+		switch f.State { // literals, so that partial indexes are used
 		case "":
 		case webhook.Pending:
 			where.WriteString(` AND d.state = 'pending'`)
@@ -157,7 +157,7 @@ func (s *Deliveries) List(ctx context.Context, owner account.Owner, endpointID s
 	return list, err
 }
 
-// Find finds a delivery with all its attempts, and the bytes that are sent.
+// Find returns a delivery with all its attempts, and its body.
 // ErrNotFound: there is none, or it is another account's.
 func (s *Deliveries) Find(ctx context.Context, owner account.Owner, id string) (webhook.Delivery, []byte, error) {
 	var d webhook.Delivery
@@ -175,9 +175,9 @@ func (s *Deliveries) Find(ctx context.Context, owner account.Owner, id string) (
 	return d, []byte(body), nil
 }
 
-// Resend makes a new delivery of what another one sends: the same event, its id and
-// bytes. It is due at once, and waits if its endpoint is not active. ErrNotFound: no
-// such delivery. A ping that is sent again is one more: see Deliveries.Ping.
+// Resend creates a new delivery of the same event, with its id and bytes. It is due at
+// once, and waits if its endpoint is not active. ErrNotFound: no such delivery. Sending a
+// ping again counts as a ping: see Ping.
 func (s *Deliveries) Resend(ctx context.Context, owner account.Owner, deliveryID string, now time.Time) (webhook.Delivery, error) {
 	var d webhook.Delivery
 	err := s.write(ctx, func(tx *sql.Tx) error {
@@ -185,7 +185,7 @@ func (s *Deliveries) Resend(ctx context.Context, owner account.Owner, deliveryID
 		if err != nil {
 			return err
 		}
-		// The endpoint may be deleted before the lock is had.
+		// The endpoint may be deleted before it is locked.
 		if err := s.lockEndpoint(ctx, tx, old.EndpointID); err != nil {
 			return err
 		}
@@ -201,7 +201,7 @@ func (s *Deliveries) Resend(ctx context.Context, owner account.Owner, deliveryID
 		d = newDelivery(old.EndpointID, webhook.OfResend, now)
 		d.EventID, d.Type, d.Sequence = old.EventID, old.Type, old.Sequence
 		if d.Sequence > 0 {
-			body = "" // the event has it
+			body = "" // stored with the event
 		}
 		return insertDelivery(ctx, tx, d, body)
 	})
@@ -211,10 +211,10 @@ func (s *Deliveries) Resend(ctx context.Context, owner account.Owner, deliveryID
 	return d, nil
 }
 
-// Ping makes a delivery of an event that only this endpoint gets, whatever
-// events it takes. It is due at once. ErrNotFound; ErrInactive: nothing would be sent
-// now, and who pings looks at the answer; ErrTooMany: there were webhook.PingsAMinute
-// in the last minute.
+// Ping creates a delivery of an event that only this endpoint gets, whatever events it
+// takes. It is due at once. ErrNotFound; ErrInactive: nothing would be sent now, and
+// whoever pings waits for the result; ErrTooMany: there were webhook.PingsAMinute in the
+// last minute.
 func (s *Deliveries) Ping(ctx context.Context, owner account.Owner, endpointID string, now time.Time) (webhook.Delivery, error) {
 	d := newDelivery(endpointID, webhook.OfPing, now)
 	d.EventID, d.Type = account.NewID(account.EventID, now, rand.Reader), webhook.Ping
@@ -234,7 +234,7 @@ func (s *Deliveries) Ping(ctx context.Context, owner account.Owner, endpointID s
 	return d, nil
 }
 
-// checkPing tells whether an endpoint, which the caller holds, may be sent another ping.
+// checkPing returns why an endpoint, which is locked, may not be sent another ping.
 func checkPing(ctx context.Context, tx *sql.Tx, w webhook.Endpoint, now time.Time) error {
 	if w.State != webhook.Active {
 		return problem(ErrInactive, nil, "the endpoint %s is %s, so a ping would not be sent: make it active first", w.ID, w.State)

@@ -13,42 +13,39 @@ import (
 	"palmares/internal/webhook"
 )
 
-// room is how many more requests an endpoint may be sent at the moment $1: it has
-// MaxInFlight, or one when the breaker is open, or none while it is left alone, less
-// those under a lease. A lease is counted whatever became of its delivery: the request
-// may still be on its way.
+// room is how many more requests an endpoint w may be sent at time $1: MaxInFlight, or
+// one while the breaker is open, or none before not_before, less those under a lease. A
+// lease counts whatever the state of its delivery: the request may still be running.
 var room = fmt.Sprintf(`(CASE WHEN w.not_before > $1 THEN 0 WHEN w.failures >= %d THEN 1 ELSE %d END
 	- (SELECT count(*) FROM deliveries l WHERE l.endpoint_id = w.id AND l.lease_until > $1 AND l.lease_until <> ''))`, webhook.BreakAfter, webhook.MaxInFlight)
 
-// due is the delivery that is the n-th to be tried of those that are due to w at $1,
-// the longest due first.
+// due selects the n-th delivery that is due to endpoint w at time $1, the longest due
+// first.
 func due(n int) string {
 	return fmt.Sprintf(`(SELECT d.id FROM deliveries d WHERE d.endpoint_id = w.id AND d.state = 'pending' AND d.next_at <= $1 ORDER BY d.next_at, d.id LIMIT 1 OFFSET %d)`, n)
 }
 
-// ready chooses the endpoints to which something can be sent at the moment $1. One
+// ready selects the endpoints to which something can be sent at time $1. An endpoint
 // whose account is not Pro is suspended, whatever its own state.
 var ready = `FROM endpoints w JOIN accounts a ON a.id = w.account_id
 	WHERE w.state = 'active' AND a.plan = 'pro' AND ` + due(0) + ` IS NOT NULL AND ` + room + ` > 0`
 
-// Claim takes up to limit deliveries that are due, each for webhook.Lease,
-// in which no other claim on any node takes it. When the lease ends without an
-// outcome (its process died), the delivery is due again and the attempt was none.
+// Claim leases up to limit deliveries that are due to the caller, for length, during which
+// no other claim on any node gets them. When a lease ends without an outcome, because the
+// process died, the delivery is due again and the attempt does not count.
 //
-// An endpoint never has more than webhook.MaxInFlight under a lease, or one after
-// webhook.BreakAfter failures in a row, its longest due. One that asked to be left
-// alone is, and so is for a while one that has failed once more after so many.
-// Endpoints take turns: each
-// gets one before any gets a second, and one that was not served comes first next
-// time, so that a hundred thousand deliveries to one do not hold up the others.
-// Endpoints that another node is claiming or settling for at this moment are passed
-// over; what is due to them is found by the next call.
+// An endpoint never has more than webhook.MaxInFlight deliveries under a lease, or one
+// after webhook.BreakAfter failures in a row. Endpoints are skipped until Retry-After
+// elapses, or for a cool-down once the breaker is open. Endpoints take turns: each gets
+// one before any gets a second, and one that got none comes first next time, so that a
+// hundred thousand deliveries to one do not delay the others. Endpoints that another node
+// has locked are skipped; the next call finds what is due to them.
 //
 // A lease lasts for length from the caller's now, and other nodes compare its end with
 // their clocks. Requests end after half of it, so clocks may differ by as much before a
 // delivery is sent twice at once, which receivers must handle anyway.
 func (s *Deliveries) Claim(ctx context.Context, now time.Time, length time.Duration, limit int) ([]webhook.Claim, error) {
-	// Mostly nothing is due. To see that no transaction is needed that, on SQLite,
+	// Mostly nothing is due. Finding that out needs no write transaction, which on SQLite
 	// would wait for a publication.
 	at := formatTime(now)
 	var any bool
@@ -58,7 +55,7 @@ func (s *Deliveries) Claim(ctx context.Context, now time.Time, length time.Durat
 	var claims []webhook.Claim
 	err := s.withWait(retryWait).write(ctx, func(tx *sql.Tx) error {
 		query := `SELECT w.id ` + ready + ` ORDER BY w.turn, w.id LIMIT $2` + s.dialect.lockClause("FOR NO KEY UPDATE OF w SKIP LOCKED")
-		endpoints, err := rows(ctx, tx, 0, query, func(scan scanner, id *string) error { return scan(id) }, at, limit)
+		endpoints, err := rows(ctx, tx, 0, query, scanText, at, limit)
 		if err != nil || len(endpoints) == 0 {
 			return err
 		}
@@ -75,24 +72,23 @@ func (s *Deliveries) Claim(ctx context.Context, now time.Time, length time.Durat
 	return claims, nil
 }
 
-// choose takes deliveries from endpoints that this transaction holds, in turns. It
-// looks again at what is due and how much room there is: before the endpoints were
-// held both may have changed.
+// choose selects deliveries of locked endpoints, in turns. It reads again what is due and
+// how much room there is: both may have changed before the endpoints were locked.
 func choose(ctx context.Context, tx *sql.Tx, endpoints []string, at string, limit int) ([]string, error) {
 	args, list := inAfter([]any{at}, endpoints)
 	query := `SELECT w.id, ` + room
 	for n := range webhook.MaxInFlight {
 		query += `, ` + due(n)
 	}
-	type offer struct {
+	type candidate struct {
 		id   string
 		room int
 		due  [webhook.MaxInFlight]sql.NullString
 	}
-	offers, err := rows(ctx, tx, len(endpoints), query+` FROM endpoints w WHERE w.id IN `+list+` ORDER BY w.turn, w.id`, func(scan scanner, o *offer) error {
-		dest := []any{&o.id, &o.room}
-		for i := range o.due {
-			dest = append(dest, &o.due[i])
+	candidates, err := rows(ctx, tx, len(endpoints), query+` FROM endpoints w WHERE w.id IN `+list+` ORDER BY w.turn, w.id`, func(scan scanner, c *candidate) error {
+		dest := []any{&c.id, &c.room}
+		for i := range c.due {
+			dest = append(dest, &c.due[i])
 		}
 		return scan(dest...)
 	}, args...)
@@ -101,13 +97,13 @@ func choose(ctx context.Context, tx *sql.Tx, endpoints []string, at string, limi
 	}
 	var chosen, served []string
 	for round := range webhook.MaxInFlight {
-		for _, o := range offers {
-			if round >= o.room || !o.due[round].Valid || len(chosen) == limit {
+		for _, c := range candidates {
+			if round >= c.room || !c.due[round].Valid || len(chosen) == limit {
 				continue
 			}
-			chosen = append(chosen, o.due[round].String)
+			chosen = append(chosen, c.due[round].String)
 			if round == 0 {
-				served = append(served, o.id)
+				served = append(served, c.id)
 			}
 		}
 	}
@@ -119,17 +115,17 @@ func choose(ctx context.Context, tx *sql.Tx, endpoints []string, at string, limi
 	return chosen, err
 }
 
-// lease marks deliveries as claimed and gives all that is needed to send them, in
-// the order in which they were chosen.
+// lease marks deliveries as claimed and returns what is needed to send them, in the order
+// in which they were chosen.
 func lease(ctx context.Context, tx *sql.Tx, chosen []string, now time.Time, length time.Duration) ([]webhook.Claim, error) {
 	end := now.Add(length).UTC().Truncate(time.Millisecond)
 	args, list := inAfter([]any{formatTime(end), formatTime(now)}, chosen)
-	// The condition is repeated although the endpoints are held: what is claimed twice
-	// is sent twice, and this makes it impossible in one place.
+	// The condition is repeated although the endpoints are locked: a delivery that is
+	// claimed twice is sent twice, and this alone makes that impossible.
 	leased, err := rows(ctx, tx, len(chosen), `
 		UPDATE deliveries SET lease_until = $1, next_at = $1
 		WHERE id IN `+list+` AND state = 'pending' AND next_at <= $2 RETURNING id`,
-		func(scan scanner, id *string) error { return scan(id) }, args...)
+		scanText, args...)
 	if err != nil || len(leased) == 0 {
 		return nil, err
 	}
@@ -160,15 +156,15 @@ func lease(ctx context.Context, tx *sql.Tx, chosen []string, now time.Time, leng
 	return claims, nil
 }
 
-// Finish writes what came of a claim. Its moment is the end of the attempt.
+// Finish stores the outcome of a claim.
 //
-// A claim whose lease has ended and was taken by another is late. A failure that
-// comes late says nothing of the other's request and is forgotten. A success is a
-// fact: the delivery is delivered, and the other's outcome is forgotten when it
-// comes. In either case, and when the delivery is no more, there is no error.
+// A claim is late when its lease has ended and another claim has the delivery. A late
+// failure says nothing about the other request and is dropped. A late success counts: the
+// delivery is delivered, and the outcome of the other claim is dropped. Neither is an
+// error, nor is a delivery that was deleted meanwhile.
 //
-// An endpoint that answered 410, or that has failed for webhook.DisableAfter without
-// a success in between, is disabled and its owner told, in the same transaction.
+// When the attempt disables the endpoint, see webhook.Endpoint.After, a mail to its owner
+// is queued in the same transaction.
 func (s *Deliveries) Finish(ctx context.Context, c webhook.Claim, v webhook.Verdict) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
 		if err := s.lockEndpoint(ctx, tx, c.EndpointID); err != nil {
@@ -186,7 +182,7 @@ func (s *Deliveries) Finish(ctx context.Context, c webhook.Claim, v webhook.Verd
 		}
 		ours := lease == formatTime(c.LeaseEnd)
 		if state != webhook.Pending {
-			if ours { // the other request is over
+			if ours { // a late success of another claim finished it
 				_, err = tx.ExecContext(ctx, `UPDATE deliveries SET lease_until = '' WHERE id = $1`, c.DeliveryID)
 			}
 			return err
@@ -206,7 +202,7 @@ func (s *Deliveries) Finish(ctx context.Context, c webhook.Claim, v webhook.Verd
 			return err
 		}
 		a := v.Attempt
-		// PostgreSQL takes neither what is not UTF-8 nor NUL, and a receiver answers what it likes.
+		// PostgreSQL accepts neither invalid UTF-8 nor NUL, and a receiver may answer anything.
 		response := strings.ToValidUTF8(strings.ReplaceAll(a.Response, "\x00", "\uFFFD"), "\uFFFD")
 		_, err = tx.ExecContext(ctx, `INSERT INTO attempts (delivery_id, number, at, duration, status, outcome, response) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 			c.DeliveryID, attempts+1, formatTime(a.At), a.Duration.Microseconds(), a.Status, string(a.Outcome), response)

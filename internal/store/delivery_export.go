@@ -10,12 +10,13 @@ import (
 	"palmares/internal/webhook"
 )
 
-// A DeliveryCursor is a place in the log of an endpoint; zero is before the first.
+// A DeliveryCursor is a position in the deliveries of an endpoint; the zero value is
+// before the first.
 type DeliveryCursor struct{ createdAt, id string }
 
-// Export gives the next deliveries to an endpoint, oldest first, at most
-// limit and each with all its attempts, and the place after them. A log can be far
-// longer than what fits in memory, hence in parts. ErrNotFound: no such endpoint.
+// Export returns the next deliveries to an endpoint, oldest first, at most limit, each with
+// all its attempts, and the position after them. All of them may not fit in memory.
+// ErrNotFound: no such endpoint.
 func (s *Deliveries) Export(ctx context.Context, owner account.Owner, endpointID string, after DeliveryCursor, limit int) ([]webhook.Delivery, DeliveryCursor, error) {
 	var list []webhook.Delivery
 	next := after
@@ -37,7 +38,7 @@ func (s *Deliveries) Export(ctx context.Context, owner account.Owner, endpointID
 	return list, next, err
 }
 
-// addAttempts gives deliveries all their attempts.
+// addAttempts loads all attempts of deliveries.
 func addAttempts(ctx context.Context, tx *sql.Tx, list []webhook.Delivery) error {
 	ids, places := make([]string, len(list)), map[string]int{}
 	for i, d := range list {

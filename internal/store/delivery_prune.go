@@ -10,20 +10,19 @@ import (
 	"palmares/internal/webhook"
 )
 
-// pruneDeliveries is how many rows Deliveries.Prune deletes in one transaction, so that
-// claims and publications have their turn in between.
+// pruneDeliveries is how many rows Prune deletes in one transaction, so that claims and
+// publications need not wait long.
 const pruneDeliveries = 500
 
-// eventsLinger is how much longer an event is kept than a delivery: one that was
-// asked for again in the last moment has been written by then, and keeps it.
+// eventsLinger is how much longer an event is kept than a delivery: by then a resend that
+// was requested just before has been written, and keeps its event.
 const eventsLinger = time.Hour
 
-// Prune forgets the deliveries, their attempts and the recoveries that are
-// older than before, whether they were delivered or not, then the events. An event
-// that a younger delivery sends again stays with it. The sequence goes on as if
-// nothing had been removed, and publications stay on record. Secrets that no longer
-// sign at the moment webhook.Keep after before, which is now, are forgotten too. What
-// an error leaves, the next call takes.
+// Prune deletes deliveries, their attempts and recoveries older than before, whether they
+// were delivered or not, then the events. An event that a younger delivery sends again is
+// kept. The sequence continues as if nothing had been removed, and publications stay on
+// record. Old secrets that no longer sign at webhook.Keep after before, which is now, are
+// deleted too. What is left after an error, the next call deletes.
 func (s *Deliveries) Prune(ctx context.Context, before time.Time) error {
 	var endpoints []string
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
@@ -34,7 +33,7 @@ func (s *Deliveries) Prune(ctx context.Context, before time.Time) error {
 		return err
 	}
 	for _, id := range endpoints {
-		err := s.inSteps(ctx, func(tx *sql.Tx) (int, error) {
+		err := s.inBatches(ctx, func(tx *sql.Tx) (int, error) {
 			if err := s.lockEndpoint(ctx, tx, id); err != nil {
 				return 0, err
 			}
@@ -68,17 +67,17 @@ func (s *Deliveries) Prune(ctx context.Context, before time.Time) error {
 }
 
 func (s *Deliveries) pruneEvents(ctx context.Context, before time.Time) error {
-	// The events of the publications before the first one that is young enough.
+	// The last event of the publications before the first one that is kept.
 	var last int64
 	err := s.reads.QueryRowContext(ctx, `
 		SELECT coalesce((SELECT min(first_sequence) - 1 FROM publications WHERE published_at >= $1), sequence) FROM catalogue`, formatTime(before)).Scan(&last)
 	if err != nil {
 		return s.explain(ctx, err)
 	}
-	// Events that stay because they were asked for again are gone over once: each step
-	// begins where the one before ended.
+	// Events that stay because they were sent again are read once: each batch begins where
+	// the one before ended.
 	var from int64
-	return s.inSteps(ctx, func(tx *sql.Tx) (int, error) {
+	return s.inBatches(ctx, func(tx *sql.Tx) (int, error) {
 		old, err := rows(ctx, tx, 0, `
 			SELECT e.sequence FROM events e WHERE e.sequence > $1 AND e.sequence <= $2
 				AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.sequence = e.sequence AND d.origin <> 'event')
@@ -94,23 +93,23 @@ func (s *Deliveries) pruneEvents(ctx context.Context, before time.Time) error {
 	})
 }
 
-// inSteps runs a step, each in its own transaction, until one does less than
+// inBatches runs step, each time in its own transaction, until one deletes less than
 // pruneDeliveries.
-func (s *Deliveries) inSteps(ctx context.Context, step func(*sql.Tx) (int, error)) error {
+func (s *Deliveries) inBatches(ctx context.Context, step func(*sql.Tx) (int, error)) error {
 	for {
-		var did int
+		var deleted int
 		err := s.withWait(retryWait).write(ctx, func(tx *sql.Tx) (err error) {
-			did, err = step(tx)
+			deleted, err = step(tx)
 			return err
 		})
-		if err != nil || did < pruneDeliveries {
+		if err != nil || deleted < pruneDeliveries {
 			return err
 		}
 	}
 }
 
-// Figures counts endpoints and finds what has been due longest to one that
-// answers: what waits because its receiver fails is the receiver's delay.
+// Figures counts endpoints and returns how long the longest due delivery to a healthy
+// endpoint has waited. Deliveries that wait because their receiver fails are left out.
 func (s *Deliveries) Figures(ctx context.Context, now time.Time) (webhook.Figures, error) {
 	f := webhook.Figures{Endpoints: map[webhook.State]int{}}
 	err := s.read(ctx, func(tx *sql.Tx) error {

@@ -14,11 +14,11 @@ import (
 // recoveryID begins the id of a recovery.
 const recoveryID = "rcv_"
 
-// Recover asks for all that an endpoint missed since a moment: the events published
-// since then that it takes and that are neither delivered to it nor on their way. It
-// only writes the request; RunRecovery does it, step by step. What is published
-// from now on is not part of it. The day that events are kept back to counts whole,
-// though some of it is gone: people give days.
+// Recover requests everything that an endpoint missed since a time: the events published
+// since then that it takes and that are neither delivered to it nor pending. It only
+// stores the request; RunRecovery carries it out in steps. Events published from now on
+// are not part of it. The oldest day of which events are kept is accepted as a whole,
+// although part of it was pruned: people enter days.
 //
 // ErrNotFound; ErrInvalid: since is in the future or longer ago than events are kept;
 // ErrTooMany: the endpoint has a recovery that is not done.
@@ -33,7 +33,7 @@ func (s *Deliveries) Recover(ctx context.Context, owner account.Owner, endpointI
 		since, r.Since = oldest, oldest
 	}
 	if since.After(now) || since.Before(oldest) {
-		return webhook.Recovery{}, problem(ErrInvalid, nil, "events can be recovered since a moment of the last %d days, and %s is not one: give a later moment, not in the future",
+		return webhook.Recovery{}, problem(ErrInvalid, nil, "events can be recovered since a time in the last %d days, and %s is not one: give a later time, not in the future",
 			int(webhook.Keep.Hours())/24, formatTime(since))
 	}
 	_, err := s.changeEndpoint(ctx, owner, endpointID, func(tx *sql.Tx, _ webhook.Endpoint) error {
@@ -44,8 +44,8 @@ func (s *Deliveries) Recover(ctx context.Context, owner account.Owner, endpointI
 		if open > 0 {
 			return problem(ErrTooMany, nil, "a recovery of the endpoint %s is under way: wait until it is done", endpointID)
 		}
-		// Sequences rise with time, but a clock may be set back: since is looked at again
-		// for every event.
+		// Sequences rise with time, but a clock may be set back: since is checked again for
+		// every event.
 		_, err := tx.ExecContext(ctx, `
 			INSERT INTO recoveries (id, endpoint_id, since, created_at, done_at, deliveries, after_sequence, last_sequence)
 			SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), '', 0,
@@ -59,7 +59,7 @@ func (s *Deliveries) Recover(ctx context.Context, owner account.Owner, endpointI
 	return r, nil
 }
 
-// Recoveries lists those of an endpoint, newest first. ErrNotFound: no such endpoint.
+// Recoveries returns the recoveries of an endpoint, newest first. ErrNotFound: no such endpoint.
 func (s *Deliveries) Recoveries(ctx context.Context, owner account.Owner, endpointID string) ([]webhook.Recovery, error) {
 	var list []webhook.Recovery
 	err := s.read(ctx, func(tx *sql.Tx) error {
@@ -89,25 +89,24 @@ func (s *Deliveries) Recoveries(ctx context.Context, owner account.Owner, endpoi
 	return list, err
 }
 
-// RunRecovery takes one step of the oldest recovery that is not done: it looks at
-// the next limit events. A process that dies between two steps loses nothing, and
-// any number of nodes may call it at once. more tells that there was something to
-// do, hence perhaps more.
+// RunRecovery runs one step of the oldest unfinished recovery: it handles the next limit
+// events. A process that dies between two steps loses nothing, and any number of nodes
+// may call it at once. more reports whether there was something to do, and may be again.
 func (s *Deliveries) RunRecovery(ctx context.Context, now time.Time, limit int) (more bool, err error) {
 	const open = `SELECT EXISTS (SELECT 1 FROM recoveries WHERE done_at = '')`
 	if err := s.reads.QueryRowContext(ctx, open).Scan(&more); err != nil || !more {
 		return false, s.explain(ctx, err)
 	}
 	err = s.withWait(retryWait).write(ctx, func(tx *sql.Tx) error {
-		more, err = s.recoverSome(ctx, tx, now, limit)
+		more, err = s.recoverStep(ctx, tx, now, limit)
 		return err
 	})
 	return more && err == nil, err
 }
 
-func (s *Deliveries) recoverSome(ctx context.Context, tx *sql.Tx, now time.Time, limit int) (bool, error) {
-	// The endpoint is held, not the recovery: two recoveries of one endpoint must not
-	// both find that an event is missing, and whoever deletes it holds it first.
+func (s *Deliveries) recoverStep(ctx context.Context, tx *sql.Tx, now time.Time, limit int) (bool, error) {
+	// The endpoint is locked, not the recovery: two recoveries of one endpoint must not
+	// both find that an event is missing, and a deletion locks the endpoint first.
 	pick := `SELECT w.id FROM recoveries r JOIN endpoints w ON w.id = r.endpoint_id WHERE r.done_at = '' ORDER BY r.created_at, r.id LIMIT 1` +
 		s.dialect.lockClause("FOR NO KEY UPDATE OF w SKIP LOCKED")
 	var endpointID string
@@ -118,7 +117,7 @@ func (s *Deliveries) recoverSome(ctx context.Context, tx *sql.Tx, now time.Time,
 	if err != nil {
 		return false, err
 	}
-	// Only now, with the endpoint held, is it certain how far the recovery is.
+	// How far the recovery is, is certain only now that the endpoint is locked.
 	var id, since string
 	var after, last int64
 	err = tx.QueryRowContext(ctx, `

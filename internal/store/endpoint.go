@@ -14,7 +14,8 @@ import (
 	"palmares/internal/webhook"
 )
 
-// What callers may need to tell apart of webhooks, besides ErrNotFound and ErrInvalid.
+// Errors about webhooks that callers may need to distinguish, besides ErrNotFound and
+// ErrInvalid.
 var (
 	ErrPlan          = errors.New("the account's plan has no webhooks")
 	ErrEndpointLimit = errors.New("the account has all its endpoints")
@@ -25,23 +26,23 @@ var (
 // Endpoints are the webhook endpoints of accounts.
 type Endpoints struct{ *db }
 
-// Whatever changes a delivery or an endpoint's state holds the endpoint's row first
-// (see lockEndpoint). On PostgreSQL that makes the numbers per endpoint exact over
-// all nodes, and nobody waits for another in a circle.
+// Whatever changes a delivery or an endpoint's state locks the endpoint first (see
+// lockEndpoint). On PostgreSQL that makes the limits per endpoint exact across all nodes
+// and prevents deadlocks.
 
-// Create makes an endpoint that is active at once. The secret is sealed for
-// the endpoint's id, which is made here, hence a function. events are sorted and
-// each kept once; nil is all.
+// Create creates an endpoint that is active at once. The secret is sealed for the
+// endpoint's id, which is made here, hence a function. events are sorted and deduplicated;
+// nil is all.
 //
 // ErrNotFound: no such account; ErrPlan: it is not Pro; ErrEndpointLimit: it has
-// webhook.MaxEndpoints, exactly, however many ask at once; ErrInvalid: an event.
+// webhook.MaxEndpoints, which holds under concurrency too; ErrInvalid: an event.
 func (s *Endpoints) Create(ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, now time.Time) (webhook.Endpoint, error) {
 	return s.create(ctx, accountID, url, events, seal, nil, now)
 }
 
-// CreateNext is Endpoints.Create for a form that may be sent twice: newest is
-// the id of the newest endpoint that its writer knew of, "" for none. ErrChanged:
-// there is another one by now.
+// CreateNext is Create for a form that may be submitted twice: newest is the id of the
+// newest endpoint when the form was rendered, "" for none. ErrChanged: there is a newer
+// one.
 func (s *Endpoints) CreateNext(ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, newest string, now time.Time) (webhook.Endpoint, error) {
 	return s.create(ctx, accountID, url, events, seal, &newest, now)
 }
@@ -81,7 +82,7 @@ func (s *Endpoints) create(ctx context.Context, accountID, url string, events []
 		case have >= webhook.MaxEndpoints:
 			return problem(ErrEndpointLimit, nil, "%s has %d endpoints and may have %d: delete one first", email, have, webhook.MaxEndpoints)
 		}
-		// Its turn is the latest: a new endpoint does not pass those that wait.
+		// Its turn is the last: a new endpoint does not overtake those that wait.
 		_, err = tx.ExecContext(ctx, `
 			INSERT INTO endpoints (id, account_id, url, events, state, reason, created_at, secret, old_secret, old_secret_until,
 				failures, failing_since, last_success_at, disabled_at, not_before, turn)
@@ -95,7 +96,7 @@ func (s *Endpoints) create(ctx context.Context, accountID, url string, events []
 	return w, nil
 }
 
-// List lists the endpoints of an account, oldest first.
+// List returns the endpoints of an owner, oldest first.
 func (s *Endpoints) List(ctx context.Context, owner account.Owner) ([]webhook.Endpoint, error) {
 	var all []webhook.Endpoint
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
@@ -106,7 +107,7 @@ func (s *Endpoints) List(ctx context.Context, owner account.Owner) ([]webhook.En
 	return all, err
 }
 
-// Find finds one. ErrNotFound: there is none, or it is another account's.
+// Find returns an endpoint. ErrNotFound: there is none, or it is another account's.
 func (s *Endpoints) Find(ctx context.Context, owner account.Owner, id string) (webhook.Endpoint, error) {
 	var w webhook.Endpoint
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
@@ -116,20 +117,20 @@ func (s *Endpoints) Find(ctx context.Context, owner account.Owner, id string) (w
 	return w, err
 }
 
-// Change changes what its owner may change, and gives what it is then. To
-// make an endpoint active again, or to give it another URL, forgets its failures:
-// what waits is tried again at once, at full speed, and has webhook.DisableAfter anew.
-// Deliveries that wait stay, whatever the endpoint takes from now on.
+// Change changes what the owner of an endpoint may change, and returns the result. Making
+// an endpoint active again or changing its URL clears its failures: pending deliveries are
+// due at once, at full speed, and webhook.DisableAfter starts again. Pending deliveries
+// stay, whatever events the endpoint takes from now on.
 //
-// ErrNotFound; ErrInvalid: an event, or a state that is not its owner's to choose.
+// ErrNotFound; ErrInvalid: an event, or a state that its owner cannot choose.
 func (s *Endpoints) Change(ctx context.Context, owner account.Owner, id string, c webhook.Change, now time.Time) (webhook.Endpoint, error) {
 	return s.changeEndpoint(ctx, owner, id, func(tx *sql.Tx, w webhook.Endpoint) error {
-		if w.State == webhook.Suspended { // which is not stored
+		if w.State == webhook.Suspended { // derived, not stored
 			w.State = webhook.Active
 		}
-		again := false
+		restart := false
 		if c.URL != nil && *c.URL != w.URL {
-			w.URL, again = *c.URL, true
+			w.URL, restart = *c.URL, true
 		}
 		if c.Events != nil {
 			events, err := normalEvents(*c.Events)
@@ -141,7 +142,7 @@ func (s *Endpoints) Change(ctx context.Context, owner account.Owner, id string, 
 		if c.State != nil && *c.State != w.State {
 			switch *c.State {
 			case webhook.Active:
-				again = true
+				restart = true
 			case webhook.Paused:
 			default:
 				return problem(ErrInvalid, nil, "an endpoint cannot be made %q: give it the state active or paused", *c.State)
@@ -150,42 +151,42 @@ func (s *Endpoints) Change(ctx context.Context, owner account.Owner, id string, 
 		}
 		_, err := tx.ExecContext(ctx, `UPDATE endpoints SET url = $1, events = $2, state = $3, reason = $4, disabled_at = $5 WHERE id = $6`,
 			w.URL, joinList(w.Events), string(w.State), w.Reason, formatTime(w.DisabledAt), id)
-		if err != nil || !again {
+		if err != nil || !restart {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, forgetFailures+`WHERE id = $1`, id); err != nil {
+		if _, err := tx.ExecContext(ctx, clearFailures+`WHERE id = $1`, id); err != nil {
 			return err
 		}
-		// What is on its way keeps its lease.
+		// Deliveries that are being sent keep their lease.
 		_, err = tx.ExecContext(ctx, `UPDATE deliveries SET next_at = $1 WHERE endpoint_id = $2 AND state = 'pending' AND next_at > $1 AND lease_until <= $1`,
 			formatTime(now), id)
 		return err
 	})
 }
 
-// forgetFailures makes of an endpoint one that has not failed yet.
-const forgetFailures = `UPDATE endpoints SET failures = 0, failing_since = '', not_before = '' `
+// clearFailures begins the statement that clears the failures of endpoints.
+const clearFailures = `UPDATE endpoints SET failures = 0, failing_since = '', not_before = '' `
 
-// Delete forgets an endpoint and all its deliveries. ErrNotFound.
+// Delete deletes an endpoint and all its deliveries. ErrNotFound.
 func (s *Endpoints) Delete(ctx context.Context, owner account.Owner, id string) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
 		if _, err := findEndpoint(ctx, tx, owner, id); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM endpoints WHERE id = $1`, id) // what is its goes with it
+		_, err := tx.ExecContext(ctx, `DELETE FROM endpoints WHERE id = $1`, id) // the rest is deleted by foreign keys
 		return err
 	})
 }
 
-// RotateSecret gives an endpoint another secret; the one before signs too for
-// webhook.Overlap, and one before that no longer. ErrNotFound.
+// RotateSecret replaces the secret of an endpoint; the previous one signs as well for
+// webhook.Overlap, the one before that no longer. ErrNotFound.
 func (s *Endpoints) RotateSecret(ctx context.Context, owner account.Owner, id, sealed string, now time.Time) (webhook.Endpoint, error) {
 	return s.rotateSecret(ctx, owner, id, sealed, nil, now)
 }
 
-// RotateNextSecret is RotateSecret for a form that may be sent twice: last is the
-// OldSecretUntil that its writer knew of. ErrChanged: it is another one by now. All
-// that are over are the same, since they are forgotten sooner or later.
+// RotateNextSecret is RotateSecret for a form that may be submitted twice: last is
+// OldSecretUntil when the form was rendered. ErrChanged: it is another one by now. All
+// past times are equal, since they are deleted sooner or later.
 func (s *Endpoints) RotateNextSecret(ctx context.Context, owner account.Owner, id, sealed string, last, now time.Time) (webhook.Endpoint, error) {
 	return s.rotateSecret(ctx, owner, id, sealed, &last, now)
 }
@@ -201,8 +202,9 @@ func (s *Endpoints) rotateSecret(ctx context.Context, owner account.Owner, id, s
 	})
 }
 
-// ReplaceSecret puts the same secret under another seal. When the endpoint no
-// longer has it under the old one, nothing is changed: somebody else was here.
+// ReplaceSecret replaces a sealed secret of an endpoint with the same secret sealed with
+// another key. If the endpoint no longer has oldSealed, nothing changes: another node was
+// faster.
 func (s *Endpoints) ReplaceSecret(ctx context.Context, endpointID, oldSealed, newSealed string) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
@@ -214,8 +216,8 @@ func (s *Endpoints) ReplaceSecret(ctx context.Context, endpointID, oldSealed, ne
 	})
 }
 
-// SealedSecrets gives those of every endpoint: what Endpoints.ReplaceSecret is to go through
-// when the key that seals has changed.
+// SealedSecrets returns those of every endpoint, to be sealed again with ReplaceSecret
+// when the key has changed.
 func (s *Endpoints) SealedSecrets(ctx context.Context) ([]webhook.SealedSecret, error) {
 	var all []webhook.SealedSecret
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
@@ -227,8 +229,7 @@ func (s *Endpoints) SealedSecrets(ctx context.Context) ([]webhook.SealedSecret, 
 	return all, err
 }
 
-// changeEndpoint lets fn change an endpoint that nobody else changes meanwhile, and
-// gives what it is then.
+// changeEndpoint locks an endpoint, lets fn change it, and returns the result.
 func (s *db) changeEndpoint(ctx context.Context, owner account.Owner, id string, fn func(*sql.Tx, webhook.Endpoint) error) (webhook.Endpoint, error) {
 	var w webhook.Endpoint
 	err := s.write(ctx, func(tx *sql.Tx) error {
@@ -251,10 +252,9 @@ func (s *db) changeEndpoint(ctx context.Context, owner account.Owner, id string,
 	return w, nil
 }
 
-// lockEndpoint makes other transactions that would change an endpoint wait for this
-// one. On SQLite they wait anyway. On PostgreSQL the lock is one that lets a
-// publication refer to the endpoint all the while; a statement after this one sees
-// what others did before.
+// lockEndpoint makes other transactions that would change an endpoint wait for this one.
+// On PostgreSQL the lock is one that lets a publication refer to the endpoint meanwhile;
+// a statement after this one sees what others committed before.
 func (s *db) lockEndpoint(ctx context.Context, tx *sql.Tx, id string) error {
 	return s.dialect.lockRows(ctx, tx, `SELECT 1 FROM endpoints WHERE id = $1 FOR NO KEY UPDATE`, id)
 }
@@ -280,7 +280,7 @@ func scanEndpoint(scan scanner, w *webhook.Endpoint) error {
 	if err != nil {
 		return err
 	}
-	// One that is paused or disabled would not be sent anything with Pro either.
+	// A paused or disabled endpoint keeps its state: Pro would make no difference.
 	if w.State == webhook.Active && plan != account.Pro {
 		w.State = webhook.Suspended
 	}

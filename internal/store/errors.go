@@ -30,11 +30,11 @@ var (
 	ErrForeignFile  = fmt.Errorf("%w, in a file", ErrNotOurs)
 	ErrNewer        = errors.New("the database is newer than this program")
 	ErrUnreachable  = errors.New("the database cannot be reached")
-	// ErrAway is ErrUnreachable that may pass by itself: nothing has to be corrected.
-	ErrAway = fmt.Errorf("%w at the moment", ErrUnreachable)
-	// errStandby is a server that only reads: another is the primary, or it will be
-	// itself in a moment.
-	errStandby = fmt.Errorf("%w: %w", ErrReadOnly, ErrAway)
+	// ErrUnavailable is ErrUnreachable that may pass without anybody doing something.
+	ErrUnavailable = fmt.Errorf("%w at the moment", ErrUnreachable)
+	// errStandby is a server that is read-only: another is the primary, or this one is about
+	// to be.
+	errStandby = fmt.Errorf("%w: %w", ErrReadOnly, ErrUnavailable)
 )
 
 // A RemovalsError stops a publication in which active tools disappear without
@@ -95,7 +95,7 @@ func full(name string, cause error) error {
 // unreachable, its idle connections are not used again.
 func (s *db) explain(ctx context.Context, err error) error {
 	err = s.translate(ctx, err)
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrAway) {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrUnavailable) {
 		if s.dialect != nil { // Open may fail before there is one
 			s.dialect.discardIdle()
 		}

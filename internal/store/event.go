@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// An Event is one change of the catalogue as webhooks announce it. It is written by
-// the publication that made the change and never changed again.
+// An Event is one change of the catalogue as webhooks announce it. It is written by the
+// publication that made the change and never modified.
 type Event struct {
 	Sequence  int64 // 1, 2, 3… without a gap, in the order of publication
 	Version   int64 // of the publication
@@ -15,13 +15,13 @@ type Event struct {
 	Type      string
 	Slug      string // "" for catalog.updated
 	CreatedAt time.Time
-	Body      []byte // what is sent, the same bytes to every endpoint and on every attempt
+	Body      []byte // as sent, the same bytes to every endpoint and on every attempt
 }
 
 // Events is the log of events.
 type Events struct{ *db }
 
-// List reads up to limit events that came after the given sequence, oldest first.
+// List returns up to limit events after the given sequence, oldest first.
 func (s *Events) List(ctx context.Context, after int64, limit int) ([]Event, error) {
 	var events []Event
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
@@ -40,7 +40,7 @@ func (s *Events) List(ctx context.Context, after int64, limit int) ([]Event, err
 	return events, err
 }
 
-// Oldest is the sequence of the oldest event that is kept, 0 when none is.
+// Oldest returns the sequence of the oldest event that is kept, 0 when there is none.
 func (s *Events) Oldest(ctx context.Context) (int64, error) {
 	var oldest int64
 	err := s.reads.QueryRowContext(ctx, `SELECT coalesce(min(sequence), 0) FROM events`).Scan(&oldest)

@@ -7,18 +7,18 @@ import (
 	"slices"
 )
 
-// ErrChanged: what a form was made from is no longer so. It was sent before, or
+// ErrChanged: what a form was rendered from has changed. It was submitted before, or
 // somebody else did the same meanwhile.
 var ErrChanged = errors.New("it has changed meanwhile")
 
-// checkNewest tells a form that is sent again, whose first sending made something,
-// from one that is sent for the first time: the caller holds the account's row.
+// checkNewest returns ErrChanged when a form was submitted before and created something
+// then. The account's row must be locked.
 func checkNewest(ctx context.Context, tx *sql.Tx, table, accountID, newest string) error {
 	ids, err := rows(ctx, tx, 0, `SELECT id FROM `+table+` WHERE account_id = $1`, scanText, accountID)
 	if err != nil {
 		return err
 	}
-	// Compared here: databases have their own ideas of the order of letters.
+	// Compared in Go: the order of letters depends on the database's collation.
 	if last := slices.Max(append(ids, "")); last != newest {
 		return problem(ErrChanged, nil, "something was made since %q, namely %q: look again", newest, last)
 	}

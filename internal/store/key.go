@@ -20,16 +20,15 @@ import (
 // Keys are the API keys of accounts.
 type Keys struct{ *db }
 
-// Create makes a key for an account and gives it, in clear for the only time.
+// Create creates a key for an account and returns it, in clear for the only time.
 // ErrNotFound: no such account; ErrKeyLimit: it has all the keys of its plan;
 // ErrInvalid: the name.
 func (s *Keys) Create(ctx context.Context, email, name string, now time.Time) (string, account.Key, error) {
 	return s.create(ctx, email, name, nil, now)
 }
 
-// CreateNext is Keys.Create for a form that may be sent twice: newest is the id of
-// the newest key that its writer knew of, "" for none. ErrChanged: there is a newer
-// one by now.
+// CreateNext is Create for a form that may be submitted twice: newest is the id of the
+// newest key when the form was rendered, "" for none. ErrChanged: there is a newer one.
 func (s *Keys) CreateNext(ctx context.Context, email, name, newest string, now time.Time) (string, account.Key, error) {
 	return s.create(ctx, email, name, &newest, now)
 }
@@ -68,17 +67,17 @@ func (s *Keys) create(ctx context.Context, email, name string, newest *string, n
 	return text, k, nil
 }
 
-// Rotate makes the successor of a key, with the same name, and gives it in clear
-// for the only time. The old key lives on for account.Overlap, outside the plan's
-// number. ErrNotFound: there is no such key; ErrKeyEnded: it was revoked, has
-// expired or has a successor already; ErrKeySuspended: its successor would be one
-// more live key than the plan has.
+// Rotate creates the successor of a key, with the same name, and returns it in clear for
+// the only time. The old key works for account.Overlap and no longer counts against the
+// plan. ErrNotFound: there is no such key; ErrKeyEnded: it was revoked, has expired or
+// has a successor already; ErrKeySuspended: its successor would be one more live key than
+// the plan allows.
 func (s *Keys) Rotate(ctx context.Context, owner account.Owner, id string, now time.Time) (string, account.Key, error) {
 	var text string
 	var k account.Key
 	err := s.writeKeys(ctx, func(tx *sql.Tx) error {
-		// The account first, as for every change of its keys: of two rotations at once the
-		// second finds what the first did, and neither waits for a deletion in a circle.
+		// The account is locked first, as for every change of its keys: of two concurrent
+		// rotations the second sees what the first did, and a deletion cannot deadlock.
 		if err := lockOwner(ctx, tx, owner, id); err != nil {
 			return err
 		}
@@ -93,7 +92,7 @@ func (s *Keys) Rotate(ctx context.Context, owner account.Owner, id string, now t
 		case account.KeyExpired:
 			return problemWith(id, ErrKeyEnded, "the key %s expired on %s and cannot be rotated", id, catalog.Day(old.ExpiresAt))
 		case account.KeyOverlap:
-			// Another successor would be one more live key than the plan has.
+			// Another successor would be one more live key than the plan allows.
 			return problemWith(id, ErrKeyEnded, "the key %s was rotated already and works until %s: rotate its successor instead", id, formatTime(old.ExpiresAt))
 		case account.KeySuspended:
 			return problem(ErrKeySuspended, nil, "the key %s is suspended and cannot be rotated: revoke another key of its account, which brings it back, or change the plan", id)
@@ -111,7 +110,7 @@ func (s *Keys) Rotate(ctx context.Context, owner account.Owner, id string, now t
 	return text, k, nil
 }
 
-// newKey makes a key, and what is known of it before it has an owner.
+// newKey returns a key and its record, which has no owner yet.
 func newKey(name string, now time.Time) (string, account.Key) {
 	text := account.NewKey(rand.Reader)
 	return text, account.Key{
@@ -129,9 +128,9 @@ func insertKey(ctx context.Context, tx *sql.Tx, text string, k account.Key) erro
 	return err
 }
 
-// lockAccount finds an account and holds its row until the end of the
-// transaction, so that two requests cannot both count to one below the limit. An
-// update that changes nothing is the lock that both databases know.
+// lockAccount finds an account and locks its row until the end of the transaction, so
+// that two requests cannot both count to one below the limit. An update that changes
+// nothing is a lock that both databases know.
 func lockAccount(ctx context.Context, tx *sql.Tx, email string) (account.Account, error) {
 	normal, err := account.NormalizeEmail(email)
 	if err != nil {
@@ -143,14 +142,14 @@ func lockAccount(ctx context.Context, tx *sql.Tx, email string) (account.Account
 	return findAccount(ctx, tx, email)
 }
 
-// lockOwner holds the row of the account that a key belongs to, as lockAccount does.
+// lockOwner locks the account that a key belongs to, as lockAccount does.
 func lockOwner(ctx context.Context, tx *sql.Tx, owner account.Owner, keyID string) error {
-	held, err := tx.ExecContext(ctx, `
+	locked, err := tx.ExecContext(ctx, `
 		UPDATE accounts SET plan = plan WHERE id = (SELECT account_id FROM api_keys WHERE id = $1) AND ($2 OR id = $3)`, keyID, owner.Any(), owner.AccountID())
 	if err != nil {
 		return err
 	}
-	if n, err := held.RowsAffected(); err != nil || n == 0 {
+	if n, err := locked.RowsAffected(); err != nil || n == 0 {
 		return cmp.Or(err, noKey(keyID))
 	}
 	return nil
@@ -179,7 +178,7 @@ func (s *Keys) List(ctx context.Context, email string) ([]account.Key, error) {
 	return keys, err
 }
 
-// Find finds a key of an account. ErrNotFound: there is none, or it is another's.
+// Find returns a key. ErrNotFound: there is none, or it is another account's.
 func (s *Keys) Find(ctx context.Context, owner account.Owner, id string) (account.Key, error) {
 	var k account.Key
 	_, err := scanKey(s.reads.QueryRowContext(ctx, selectKeys+`WHERE k.id = $1 AND ($2 OR k.account_id = $3)`, id, owner.Any(), owner.AccountID()).Scan, &k)
@@ -189,8 +188,8 @@ func (s *Keys) Find(ctx context.Context, owner account.Owner, id string) (accoun
 	return k, s.explain(ctx, err)
 }
 
-// ByHash finds a key, revoked and expired ones included: the caller is told
-// which it is. ErrNotFound and account.ErrInvalidKey: no key has this hash.
+// ByHash returns the key with a hash, revoked and expired ones included. ErrNotFound and
+// account.ErrInvalidKey: no key has this hash.
 func (s *Keys) ByHash(ctx context.Context, hash [sha256.Size]byte) (account.Key, error) {
 	var k account.Key
 	err := s.dialect.lookup(ctx, func() error {
@@ -203,8 +202,7 @@ func (s *Keys) ByHash(ctx context.Context, hash [sha256.Size]byte) (account.Key,
 	return k, s.translate(ctx, err)
 }
 
-// ByHashes is Keys.ByHash for many keys, by few questions: those that do not
-// exist are not in what it gives.
+// ByHashes is ByHash for many keys in few queries. Keys that do not exist are left out.
 func (s *Keys) ByHashes(ctx context.Context, hashes [][sha256.Size]byte) (map[[sha256.Size]byte]account.Key, error) {
 	all := make(map[[sha256.Size]byte]account.Key, len(hashes))
 	for some := range slices.Chunk(hashes, s.dialect.placeholders()) {
@@ -238,9 +236,8 @@ func (s *Keys) addByHash(ctx context.Context, hashes [][sha256.Size]byte, to map
 	return found.Err()
 }
 
-// Revoke ends a key at once; one that has ended already keeps its time. Where
-// that makes room for a key that was suspended, it comes back. ErrNotFound: there is
-// no such key.
+// Revoke ends a key at once; one that was revoked already keeps its time. If that makes
+// room for a suspended key, it works again. ErrNotFound: there is no such key.
 func (s *Keys) Revoke(ctx context.Context, owner account.Owner, id string, now time.Time) error {
 	return s.writeKeys(ctx, func(tx *sql.Tx) error {
 		if err := lockOwner(ctx, tx, owner, id); err != nil {
@@ -255,12 +252,12 @@ func (s *Keys) Revoke(ctx context.Context, owner account.Owner, id string, now t
 		if err != nil {
 			return err
 		}
-		return liftKeys(ctx, tx, accountID, plan)
+		return resumeKeys(ctx, tx, accountID, plan)
 	})
 }
 
-// Rename gives a key another name. ErrNotFound: there is no such key;
-// ErrInvalid: the name.
+// Rename changes the name of a key. ErrNotFound: there is no such key; ErrInvalid: the
+// name.
 func (s *Keys) Rename(ctx context.Context, owner account.Owner, id, name string) error {
 	name, err := account.NormalizeKeyName(name)
 	if err != nil {
@@ -279,11 +276,10 @@ func noKey(id string) error {
 	return problemWith(id, ErrNoKey, "there is no key %q", id)
 }
 
-// MarkUsed notes when keys were last used; none is there twice. It is called now and
-// then for many at once, and no node needs to hear of it, so that the revision
-// stays.
+// MarkUsed stores when keys were last used; used must not name a key twice. Nodes need
+// not know of it, so the revision does not change.
 func (s *Keys) MarkUsed(ctx context.Context, used []account.KeyUse) error {
-	// In one order, so that two nodes hardly ever wait for each other.
+	// In one order, so that two nodes hardly ever deadlock.
 	used = slices.SortedFunc(slices.Values(used), func(a, b account.KeyUse) int { return cmp.Compare(a.KeyID, b.KeyID) })
 	return s.withWait(retryWait).write(ctx, func(tx *sql.Tx) error {
 		for some := range slices.Chunk(used, s.dialect.placeholders()/2) {

@@ -11,15 +11,14 @@ import (
 	"palmares/internal/account"
 )
 
-// ErrKeySuspended: the account has more keys than its plan, and this is one of those
-// above its number.
+// ErrKeySuspended: the key is in excess of its account's plan.
 var ErrKeySuspended = errors.New("the key is suspended")
 
-// countedKeys are the keys that count against a plan and work.
+// countedKeys selects the keys that count against a plan and work.
 const countedKeys = `revoked_at = '' AND expires_at = '' AND suspended_at = ''`
 
-// SuspensionDue is when the keys of an account above its plan's number are suspended;
-// the zero time when none is to be.
+// SuspensionDue returns when the keys in excess of an account's plan are suspended; zero
+// when none will be.
 func (s *Keys) SuspensionDue(ctx context.Context, accountID string) (time.Time, error) {
 	var due string
 	err := s.reads.QueryRowContext(ctx, `SELECT keys_due_at FROM accounts WHERE id = $1`, accountID).Scan(&due)
@@ -32,12 +31,12 @@ func (s *Keys) SuspensionDue(ctx context.Context, accountID string) (time.Time, 
 	return parseTime(due)
 }
 
-// SuspendExcess gives account.KeyGrace to every account that has more keys than its
-// plan, and suspends the keys of those whose time is over: those used last stay.
-// Called again and again, on any number of nodes, it does what is due once.
+// SuspendExcess starts account.KeyGrace for every account that has more keys than its
+// plan allows, and suspends the excess keys of those whose grace has ended, keeping the
+// most recently used. It may be called any number of times on any number of nodes.
 func (s *Keys) SuspendExcess(ctx context.Context, now time.Time) error {
 	var over, due []string
-	// Found without the lock of a writer: hardly ever is there anything to write.
+	// Read first without a writer's lock: there is hardly ever anything to write.
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
 		most := account.MaxKeys(account.Developer)
 		over, err = rows(ctx, tx, 0, `
@@ -73,8 +72,7 @@ func (s *Keys) SuspendExcess(ctx context.Context, now time.Time) error {
 
 func (s *Keys) suspendExcess(ctx context.Context, accountID string, now time.Time) error {
 	return s.writeKeys(ctx, func(tx *sql.Tx) error {
-		// Whether it is still due is asked again: another node may have done it, and the
-		// account may be Pro since.
+		// Checked again: another node may have done it, and the account may be Pro by now.
 		done, err := tx.ExecContext(ctx, `UPDATE accounts SET keys_due_at = '' WHERE id = $1 AND keys_due_at <> '' AND keys_due_at <= $2`, accountID, formatTime(now))
 		if err != nil {
 			return err
@@ -102,12 +100,12 @@ func (s *Keys) suspendExcess(ctx context.Context, accountID string, now time.Tim
 	})
 }
 
-// movePlan changes the plan of an account whose row the caller holds. due is when
-// the keys above the number of a lesser plan are suspended; zero for Pro. Endpoints that were suspended come back with a clean
-// slate: the time without Pro is not one in which they failed.
+// movePlan changes the plan of an account whose row is locked. due is when keys in excess
+// of a lower plan are suspended; zero for Pro. Endpoints that were suspended start again
+// without failures: the time without Pro does not count against them.
 func movePlan(ctx context.Context, tx *sql.Tx, accountID string, plan account.Plan, due time.Time) error {
 	if plan == account.Pro {
-		_, err := tx.ExecContext(ctx, forgetFailures+`WHERE account_id = $1 AND EXISTS (SELECT 1 FROM accounts WHERE id = $1 AND plan <> 'pro')`, accountID)
+		_, err := tx.ExecContext(ctx, clearFailures+`WHERE account_id = $1 AND EXISTS (SELECT 1 FROM accounts WHERE id = $1 AND plan <> 'pro')`, accountID)
 		if err != nil {
 			return err
 		}
@@ -117,11 +115,11 @@ func movePlan(ctx context.Context, tx *sql.Tx, accountID string, plan account.Pl
 		string(plan), formatTime(due), accountID); err != nil {
 		return err
 	}
-	return liftKeys(ctx, tx, accountID, plan)
+	return resumeKeys(ctx, tx, accountID, plan)
 }
 
-// liftKeys brings suspended keys back, the oldest first, as far as the plan has room.
-func liftKeys(ctx context.Context, tx *sql.Tx, accountID string, plan account.Plan) error {
+// resumeKeys ends the suspension of keys, oldest first, as far as the plan allows.
+func resumeKeys(ctx context.Context, tx *sql.Tx, accountID string, plan account.Plan) error {
 	suspended, err := rows(ctx, tx, 0, `SELECT id FROM api_keys WHERE account_id = $1 AND revoked_at = '' AND suspended_at <> ''`, scanText, accountID)
 	if err != nil || len(suspended) == 0 {
 		return err

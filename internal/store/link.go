@@ -11,8 +11,8 @@ import (
 	"palmares/internal/account"
 )
 
-// What becomes of a link besides being spent; ErrNotFound is one that never was, or
-// so long ago that it is forgotten.
+// Why a link cannot be spent. ErrNotFound is one that never existed, or expired so long
+// ago that it was deleted.
 var (
 	ErrLinkUsed    = errors.New("the link was used")
 	ErrLinkExpired = errors.New("the link has expired")
@@ -21,9 +21,9 @@ var (
 // Links are the links in mails that sign in or confirm a deletion.
 type Links struct{ *db }
 
-// Create makes a link for an address, which need not have an account, and gives
-// its token, in clear for the only time: it goes into the mail and nowhere else.
-// ErrInvalid: it is no address.
+// Create creates a link for an address, which need not have an account, and returns its
+// token, in clear for the only time: it goes into the mail and nowhere else.
+// ErrInvalid: it is not an address.
 func (s *Links) Create(ctx context.Context, email string, purpose account.LinkPurpose, now time.Time) (string, error) {
 	email, err := account.NormalizeEmail(email)
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Links) Create(ctx context.Context, email string, purpose account.LinkPu
 	return token, nil
 }
 
-// Check tells whether a link can be spent, and gives its address. It changes
+// Check reports whether a link can be spent, and returns its address. It changes
 // nothing: mail scanners open every link. ErrLinkUsed, ErrLinkExpired, ErrNotFound.
 func (s *Links) Check(ctx context.Context, token string, purpose account.LinkPurpose, now time.Time) (string, error) {
 	if !account.HasTokenForm(token) {
@@ -51,13 +51,13 @@ func (s *Links) Check(ctx context.Context, token string, purpose account.LinkPur
 	return email, s.explain(ctx, err)
 }
 
-// SignIn spends a link and starts a session for its address, whose account is made
-// if there is none. It gives the secret of the session, in clear for the only time.
-// The session that the same browser had, whose secret is replaced, ends; "" for
-// none. Of any number of calls with one link one succeeds. ErrLinkUsed,
-// ErrLinkExpired, ErrNotFound.
+// SignIn spends a link and starts a session for its address, whose account is created
+// if there is none. It returns the secret of the session, in clear for the only time.
+// The browser's previous session, whose secret is replaced, ends; "" for none. Of any
+// number of calls with one link exactly one succeeds. ErrLinkUsed, ErrLinkExpired,
+// ErrNotFound.
 func (s *Links) SignIn(ctx context.Context, token, browser, replaced string, now time.Time) (string, error) {
-	// What a stranger made up takes no turn among those who write.
+	// Invented tokens are refused without waiting for a writer.
 	if _, err := s.Check(ctx, token, account.LinkSignIn, now); err != nil {
 		return "", err
 	}
@@ -67,8 +67,7 @@ func (s *Links) SignIn(ctx context.Context, token, browser, replaced string, now
 		if err != nil {
 			return err
 		}
-		// One more account than the address has, unless it has one: two links of one
-		// address that are spent at once still give one account.
+		// Two links of one address that are spent at once still create one account.
 		_, err = tx.ExecContext(ctx, `INSERT INTO accounts (id, email, plan, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (email) DO NOTHING`,
 			account.NewID(account.AccountID, now, rand.Reader), email, string(account.Developer), formatTime(now))
 		if err != nil {
@@ -95,8 +94,8 @@ func (s *Links) SignIn(ctx context.Context, token, browser, replaced string, now
 	return secret, nil
 }
 
-// DeleteAccount spends a link that confirms a deletion, and deletes the
-// account with all that is its, or nothing of it.
+// DeleteAccount spends a link that confirms a deletion, and deletes the account with
+// everything that belongs to it, or nothing.
 // ErrLinkUsed, ErrLinkExpired, ErrNotFound: of the link, or of the account.
 func (s *Links) DeleteAccount(ctx context.Context, token string, now time.Time) error {
 	if _, err := s.Check(ctx, token, account.LinkDeletion, now); err != nil {
@@ -111,17 +110,17 @@ func (s *Links) DeleteAccount(ctx context.Context, token string, now time.Time) 
 		if err != nil {
 			return err
 		}
-		// Without its address the link stays until it expires, so that a second click is
-		// told that the first one did it.
+		// The link stays until it expires, without its address, so that a second click can
+		// be told that the account was deleted.
 		if _, err := tx.ExecContext(ctx, `UPDATE links SET email = '' WHERE hash = $1`, tokenHash(token)); err != nil {
 			return err
 		}
-		return forgetAccount(ctx, tx, owner)
+		return deleteAccount(ctx, tx, owner)
 	})
 }
 
-// spendLink uses a link up. The one update is what makes it happen once: a second
-// one waits for the first and then finds nothing left to change.
+// spendLink marks a link as used. The update makes it happen once: a second one waits
+// for the first and then finds nothing left to change.
 func spendLink(ctx context.Context, tx *sql.Tx, token string, purpose account.LinkPurpose, now time.Time) (string, error) {
 	var email string
 	err := tx.QueryRowContext(ctx, `

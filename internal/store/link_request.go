@@ -19,19 +19,19 @@ import (
 	"palmares/internal/mail"
 )
 
-// linkMails are the mails that carry links.
+// linkMails are the mails that contain links.
 var linkMails = map[account.LinkPurpose]mail.Kind{
 	account.LinkSignIn:   mail.SignIn,
 	account.LinkDeletion: mail.ConfirmDeletion,
 }
 
-// Request asks for the mail with a link, unless the address or the network has
-// had as many as it may; the links of all purposes count together. It tells which
-// it was, for the queue to be woken and for nobody else. ErrInvalid: the address.
+// Request queues the mail with a link, unless the address or the network has reached its
+// limit, and reports whether it did. The result is for waking the queue and must not be
+// shown to the caller. ErrInvalid: the address.
 //
-// It never looks whether the address has an account, and it does the same whether
-// the mail may go out or not, down to the mail itself, which is queued and then
-// taken back: how long it takes says nothing to a stranger either way.
+// It never looks whether the address has an account, and it does the same work whether
+// the mail may be sent or not, including the mail itself, which is queued and then
+// rolled back: the time it takes reveals nothing either way.
 func (s *Links) Request(ctx context.Context, email string, purpose account.LinkPurpose, network netip.Prefix, now time.Time) (bool, error) {
 	email, err := account.NormalizeEmail(email)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *Links) Request(ctx context.Context, email string, purpose account.LinkP
 				return err
 			}
 		}
-		// A flood of invented addresses leaves no row for each of them.
+		// A flood of invented addresses must not leave a row for each of them.
 		list, args := in(slices.Concat(address.subjects, client.subjects))
 		if _, err := tx.ExecContext(ctx, `DELETE FROM link_requests WHERE sent = '' AND subject IN `+list, args...); err != nil {
 			return err
@@ -83,19 +83,19 @@ func (s *Links) Request(ctx context.Context, email string, purpose account.LinkP
 	return allowed && err == nil, err
 }
 
-// A counter is what is known of one address or one network. It stands under one
-// pseudonym for each of two days, so that a limit holds across midnight although
-// the key of the day changes.
+// A counter is the mails that went to one address or were requested by one network. It
+// is stored under one pseudonym for each of two days, so that a limit holds across
+// midnight although the key of the day changes.
 type counter struct {
 	memory   time.Duration // how long a mail counts
 	subjects []string      // today's first
-	own      []time.Time   // mails under today's pseudonym
-	sent     []time.Time   // mails under all of them
+	own      []time.Time   // times of mails under today's pseudonym
+	sent     []time.Time   // times of mails under all pseudonyms
 }
 
-// lockCounters reads counters and keeps others from them until the end of the
-// transaction. The update changes nothing: it is the lock that both databases
-// know, and the rows are taken in one order, so that no two wait for each other.
+// lockCounters reads counters and locks them until the end of the transaction. The
+// update changes nothing: it is a lock that both databases know. Rows are locked in one
+// order, so that two transactions cannot deadlock.
 func lockCounters(ctx context.Context, tx *sql.Tx, now time.Time, counters ...*counter) error {
 	var all, values []string
 	for _, c := range counters {
@@ -123,7 +123,7 @@ func lockCounters(ctx context.Context, tx *sql.Tx, now time.Time, counters ...*c
 			for text := range strings.FieldsSeq(r.sent) {
 				ms, err := strconv.ParseInt(text, 10, 64)
 				if err != nil {
-					return fmt.Errorf("a moment of link_requests is no number: %w", err)
+					return fmt.Errorf("a time in link_requests is not a number: %w", err)
 				}
 				at := time.UnixMilli(ms)
 				if now.Sub(at) >= c.memory {
@@ -138,7 +138,7 @@ func lockCounters(ctx context.Context, tx *sql.Tx, now time.Time, counters ...*c
 	return nil
 }
 
-// save writes what stands under today's pseudonym.
+// save writes the times under today's pseudonym.
 func (c *counter) save(ctx context.Context, tx *sql.Tx, now time.Time) error {
 	texts := make([]string, len(c.own))
 	for i, at := range c.own {
@@ -149,11 +149,11 @@ func (c *counter) save(ctx context.Context, tx *sql.Tx, now time.Time) error {
 	return err
 }
 
-// A linkKey makes the pseudonyms of one day.
+// A linkKey derives the pseudonyms of one day.
 type linkKey [32]byte
 
-// pseudonym is what a subject is called. Its kind is part of it, so that an address
-// never is the same as a network.
+// pseudonym returns the name under which a subject is stored. It depends on the kind, so
+// that an address and a network never share one.
 func (k linkKey) pseudonym(kind string, subject []byte) string {
 	mac := hmac.New(sha256.New, k[:])
 	mac.Write([]byte(kind + "\x00"))
@@ -161,8 +161,8 @@ func (k linkKey) pseudonym(kind string, subject []byte) string {
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
-// keys gives the key of the day, which is made when it is first asked for, and
-// that of the day before if there is one: without a key there are no counts.
+// keys returns the key of the day, which is created on first use, and that of the day
+// before if there is one: without a key there are no counts.
 func (s *Links) keys(ctx context.Context, now time.Time) ([]linkKey, error) {
 	today, yesterday := now.UTC().Format(time.DateOnly), now.UTC().AddDate(0, 0, -1).Format(time.DateOnly)
 	// A read is enough on all but the first request of a day.
@@ -170,9 +170,9 @@ func (s *Links) keys(ctx context.Context, now time.Time) ([]linkKey, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		err = s.withWait(retryWait).write(ctx, func(tx *sql.Tx) (err error) {
 			var candidate linkKey
-			rand.Read(candidate[:]) //nolint:errcheck // it never fails, it says
-			// The update changes nothing: of two that come at once the second is given the
-			// first one's key.
+			rand.Read(candidate[:]) //nolint:errcheck // documented never to fail
+			// The update changes nothing: of two concurrent statements the second returns the
+			// key of the first.
 			key, err = readLinkKey(tx.QueryRowContext(ctx, `
 				INSERT INTO link_keys (day, key) VALUES ($1, $2)
 				ON CONFLICT (day) DO UPDATE SET key = link_keys.key RETURNING key`, today, hex.EncodeToString(candidate[:])))

@@ -214,8 +214,8 @@ func TestAStandbyIsWaitedFor(t *testing.T) {
 	}
 	standby := open(t, dsn)
 	_, err := standby.Usage.DayKey(t.Context(), "2026-11-16", quota.Key{})
-	if !errors.Is(err, ErrAway) || !errors.Is(err, ErrReadOnly) {
-		t.Errorf("on a server that only reads: %v; want ErrAway and ErrReadOnly", err)
+	if !errors.Is(err, ErrUnavailable) || !errors.Is(err, ErrReadOnly) {
+		t.Errorf("on a server that only reads: %v; want ErrUnavailable and ErrReadOnly", err)
 	}
 }
 

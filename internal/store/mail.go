@@ -13,15 +13,14 @@ import (
 	"palmares/internal/mail"
 )
 
-// A claim of mails has an id of the same form as a mail: both are seen in this
-// table only.
+// mailID begins the ids of mails and of claims, which only this table holds.
 const mailID = "mal_"
 
 // Mails is the queue of outgoing mail.
 type Mails struct{ *db }
 
-// Check tells whether a mail about payments or the plan is still true of its
-// reader, who may have paid since it was asked for. mail.ErrObsolete: it is not.
+// Check returns mail.ErrObsolete when a mail about payments or the plan is no longer
+// true of its reader.
 func (s *Mails) Check(ctx context.Context, r mail.Request) error {
 	a, err := findAccount(ctx, s.reads, r.To)
 	if errors.Is(err, ErrNotFound) {
@@ -44,19 +43,18 @@ func (s *Mails) Check(ctx context.Context, r mail.Request) error {
 	return nil
 }
 
-// Queue asks for a mail. ErrInvalid: the address is none, or the kind.
+// Queue queues a mail. ErrInvalid: the address or the kind.
 func (s *Mails) Queue(ctx context.Context, r mail.Request, now time.Time) error {
 	return s.write(ctx, func(tx *sql.Tx) error { return queueMail(ctx, tx, r, now) })
 }
 
-// queueMail is Mails.Queue inside the transaction of what the mail is about: the one
-// is not written without the other.
+// queueMail is Queue inside the transaction of what the mail is about, so that neither
+// is written without the other.
 //
-// A mail that waits already and would say the same is not queued again. It is tried
-// at once and starts its patience anew, since somebody is waiting for it, unless it
-// is being handed over this moment. How many mails an address or a network may ask
-// for is not counted here, where a mail that was sent leaves no trace: whoever
-// lets strangers ask keeps that account.
+// A mail that waits already and says the same is not queued twice. It is due at once and
+// its attempts start again, since somebody is waiting for it, unless it is being sent
+// right now. Limits are not enforced here, where a mail that was sent leaves no trace:
+// see Links.Request.
 func queueMail(ctx context.Context, tx *sql.Tx, r mail.Request, now time.Time) error {
 	to, err := account.NormalizeEmail(r.To)
 	if err != nil {
@@ -74,11 +72,11 @@ func queueMail(ctx context.Context, tx *sql.Tx, r mail.Request, now time.Time) e
 	return err
 }
 
-// Claim gives the mails that are due, the longest due first and at most limit,
-// and keeps them from every other caller for mail.Lease. A process that dies with a
-// claim needs no rescuer: the mail is due again when the lease ends.
+// Claim returns at most limit mails that are due, the longest due first, and leases them
+// to the caller for mail.Lease. If the process dies, the mail is due again when the
+// lease ends.
 func (s *Mails) Claim(ctx context.Context, now time.Time, limit int) ([]mail.Claim, error) {
-	// Nearly always nothing is due, and then nobody's transaction has to wait for this one.
+	// Nearly always nothing is due, and then no transaction is needed.
 	var due bool
 	err := s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM mails WHERE due_at <= $1)`, formatTime(now)).Scan(&due)
 	if err != nil || !due {
@@ -112,8 +110,8 @@ func (s *Mails) Claim(ctx context.Context, now time.Time, limit int) ([]mail.Cla
 	return claimed, nil
 }
 
-// Finish writes what became of a claimed mail: it is forgotten, or due again.
-// One whose lease has ended belongs to somebody else by now and is left alone.
+// Finish stores the outcome of a claimed mail: it is deleted, or due again. If the lease
+// has ended and another claim has the mail, nothing changes.
 func (s *Mails) Finish(ctx context.Context, c mail.Claim, v mail.Verdict) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
 		if v.RetryAt.IsZero() {
@@ -127,7 +125,7 @@ func (s *Mails) Finish(ctx context.Context, c mail.Claim, v mail.Verdict) error 
 	})
 }
 
-// Oldest tells since when the mail that waits longest does; zero when none waits.
+// Oldest returns when the mail that waits longest was queued; zero when none waits.
 func (s *Mails) Oldest(ctx context.Context) (time.Time, error) {
 	var oldest string
 	err := s.reads.QueryRowContext(ctx, `SELECT coalesce(min(created_at), '') FROM mails`).Scan(&oldest)

@@ -8,34 +8,34 @@ import (
 	"io/fs"
 )
 
-// migrations are the steps from an empty database to the tables this binary
-// knows, in the order of their names; the n-th makes version n. They only go
-// forward, and one that has been released is never changed.
+// migrations lead from an empty database to the tables of this binary, in the order of
+// their names; the n-th makes version n. They only go forward, and one that has been
+// released is never changed.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// compatibleFrom is the oldest version of the tables whose program works on those
-// that this one makes: the previous release's. While nodes are replaced one by one,
-// old and new run side by side, and an old one may have to start again. So the
-// migrations of a release only add: tables, and columns with a default. What is no
-// longer used is removed a release later. It is raised with each release, to the
-// newest step of the one before; as long as there is none it is the newest of all.
+// compatibleFrom is the oldest version of the tables whose program works with the tables
+// of this one: the previous release's. While nodes are replaced one by one, old and new
+// ones run side by side, and an old one may have to restart. So the migrations of a
+// release only add tables, and columns with a default; what is no longer used is removed
+// one release later. It is raised with each release to the newest migration of the
+// previous one; before the first release it is the newest of all.
 const compatibleFrom = 8
 
-// From this version on the tables say themselves which programs work on them.
-const saysCompatible = 8
+// compatibleSince is the first version that records compatibleFrom in the tables.
+const compatibleSince = 8
 
 // queryer is a pool or a transaction.
 type queryer interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// migrate brings the tables up to date. Of many processes that start at once one
-// takes the steps and the others find them taken; a database that is up to date is
-// only read, so that a process starts while another one publishes.
-func (s *db) migrate(ctx context.Context, steps fs.FS) error {
-	files, err := fs.Glob(steps, "migrations/*.sql")
+// migrate brings the tables up to date. Of several processes that start at once one
+// applies the migrations and the others find them applied; a database that is up to date
+// is only read, so that a process can start while another one publishes.
+func (s *db) migrate(ctx context.Context, source fs.FS) error {
+	files, err := fs.Glob(source, "migrations/*.sql")
 	if err != nil {
 		return err
 	}
@@ -50,15 +50,15 @@ func (s *db) migrate(ctx context.Context, steps fs.FS) error {
 		return err
 	}
 	if version < len(files) {
-		if version, err = s.applyMigrations(ctx, steps, files); err != nil {
+		if version, err = s.applyMigrations(ctx, source, files); err != nil {
 			return err
 		}
 	}
 	if version == len(files) {
 		return nil
 	}
-	var oldest int // 0 for none but the newest
-	if version >= saysCompatible {
+	var oldest int // 0: only the newest program works
+	if version >= compatibleSince {
 		if err := s.reads.QueryRowContext(ctx, `SELECT compatible_from FROM palmares_schema WHERE version = $1`, version).Scan(&oldest); err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (s *db) migrate(ctx context.Context, steps fs.FS) error {
 
 // applyMigrations applies the migrations that are left once it has the lock, all of them
 // or none, and returns the resulting version of the tables.
-func (s *db) applyMigrations(ctx context.Context, steps fs.FS, files []string) (version int, err error) {
+func (s *db) applyMigrations(ctx context.Context, source fs.FS, files []string) (version int, err error) {
 	err = s.writeLarge(ctx, func(tx *sql.Tx) error {
 		if err := s.dialect.lockSchema(ctx, tx); err != nil {
 			return err
@@ -88,7 +88,7 @@ func (s *db) applyMigrations(ctx context.Context, steps fs.FS, files []string) (
 			}
 		}
 		for ; version < len(files); version++ {
-			if err := applyMigration(ctx, tx, steps, files[version], version+1); err != nil {
+			if err := applyMigration(ctx, tx, source, files[version], version+1); err != nil {
 				return fmt.Errorf("%s: %w", files[version], err)
 			}
 		}
@@ -97,15 +97,15 @@ func (s *db) applyMigrations(ctx context.Context, steps fs.FS, files []string) (
 	return version, err
 }
 
-func applyMigration(ctx context.Context, tx *sql.Tx, steps fs.FS, file string, version int) error {
-	text, err := fs.ReadFile(steps, file)
+func applyMigration(ctx context.Context, tx *sql.Tx, source fs.FS, file string, version int) error {
+	text, err := fs.ReadFile(source, file)
 	if err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, string(text)); err != nil {
 		return err
 	}
-	if version < saysCompatible {
+	if version < compatibleSince {
 		_, err = tx.ExecContext(ctx, `INSERT INTO palmares_schema (version) VALUES ($1)`, version)
 		return err
 	}

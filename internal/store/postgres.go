@@ -291,7 +291,7 @@ func (d *postgresDialect) explain(err error) error {
 	}
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) || isNetwork(err) {
-		return problem(ErrAway, err, "%s cannot be reached: check that it runs and that host and port are right (%v)", d.name, err)
+		return problem(ErrUnavailable, err, "%s cannot be reached: check that it runs and that host and port are right (%v)", d.name, err)
 	}
 	return err
 }
@@ -305,7 +305,7 @@ func (d *postgresDialect) explainServer(pg *pgconn.PgError, err error) error {
 	case "25006": // read_only_sql_transaction: this server was the primary, and there may be another
 		return problem(errStandby, err, "%s cannot be written: connect to the primary server (%s)", d.name, pg.Message)
 	case "57014": // query_canceled
-		return problem(ErrAway, err, "%s takes too long to answer (%s)", d.name, pg.Message)
+		return problem(ErrUnavailable, err, "%s takes too long to answer (%s)", d.name, pg.Message)
 	case "42501": // insufficient_privilege
 		return problem(ErrReadOnly, err, "%s cannot be written: connect to it as a user who may create tables and write to them (%s)", d.name, pg.Message)
 	case "42P07": // duplicate_table
@@ -319,7 +319,7 @@ func (d *postgresDialect) explainServer(pg *pgconn.PgError, err error) error {
 	}
 	switch pg.Code[:2] {
 	case "08", "53", "57": // the connection, resources, operator intervention
-		return problem(ErrAway, err, "%s is not available at the moment: try again (%s)", d.name, pg.Message)
+		return problem(ErrUnavailable, err, "%s is not available at the moment: try again (%s)", d.name, pg.Message)
 	}
 	return fmt.Errorf("%s: %w", d.name, err)
 }

@@ -43,7 +43,7 @@ func (d *postgresDialect) listen(ctx context.Context, wake func()) error {
 }
 
 // listenOnce listens until its connection breaks, and reports whether it ever worked.
-// It returns no error: the watch that polls besides logs when the database becomes
+// It returns no error: server.Watch polls as well and logs when the database becomes
 // unreachable and when it is back.
 func (d *postgresDialect) listenOnce(ctx context.Context, wake func()) (listened bool) {
 	conn, err := pgx.ConnectConfig(ctx, d.config)

@@ -16,7 +16,7 @@ type Sessions struct{ *db }
 
 const selectSessions = `SELECT s.id, s.account_id, s.browser, s.created_at, s.seen_on, s.expires_at FROM sessions s `
 
-// Find finds the session of a secret and whose it is. ErrNotFound: it never was,
+// Find returns the session of a secret and its account. ErrNotFound: it never existed,
 // was ended or has expired.
 func (s *Sessions) Find(ctx context.Context, secret string, now time.Time) (account.Session, account.Account, error) {
 	if !account.HasTokenForm(secret) {
@@ -45,8 +45,8 @@ func (s *Sessions) Find(ctx context.Context, secret string, now time.Time) (acco
 // as well.
 const extendWait = 300 * time.Millisecond
 
-// Extend notes that a session is used, once a day, and has it live on from
-// now. It tells whether it did so.
+// Extend records that a session is used and extends it from now, once a day. It reports
+// whether it did.
 func (s *Sessions) Extend(ctx context.Context, session account.Session, now time.Time) (bool, error) {
 	today := now.UTC().Format(time.DateOnly)
 	if session.SeenOn >= today {
@@ -104,16 +104,16 @@ func noSession() error {
 	return problem(ErrNotFound, nil, "there is no such session: it was ended or has expired; sign in again")
 }
 
-// linkMemory is how long a link that can no longer be spent is kept, so that whoever
-// follows it is told why.
+// linkMemory is how long an expired link is kept, so that whoever follows it is told
+// that it has expired.
 const linkMemory = time.Hour
 
-// Prune forgets what has expired: sessions, links, the counts of mails that
-// went out and the keys of their pseudonyms.
+// Prune deletes what has expired: sessions, links, the times of mails sent and the keys
+// of their pseudonyms.
 func (s *Sessions) Prune(ctx context.Context, now time.Time) error {
 	var destroyed int64
 	err := s.withWait(retryWait).write(ctx, func(tx *sql.Tx) error {
-		// Those before yesterday's: a limit reaches back a day.
+		// Yesterday's is kept: a limit reaches back a day.
 		done, err := tx.ExecContext(ctx, `DELETE FROM link_keys WHERE day < $1`, now.UTC().AddDate(0, 0, -1).Format(time.DateOnly))
 		if err != nil {
 			return err
@@ -142,7 +142,7 @@ func (s *Sessions) Prune(ctx context.Context, now time.Time) error {
 	return s.explain(ctx, s.dialect.purge(ctx))
 }
 
-// pruneExpired deletes in steps, as pruneNetworks does.
+// pruneExpired deletes in batches, as pruneNetworks does.
 func (s *Sessions) pruneExpired(ctx context.Context, table, key, before string) error {
 	lock := s.dialect.lockClause("FOR UPDATE SKIP LOCKED") // rows in use are left for the next call
 	for {

@@ -13,20 +13,20 @@ import (
 	"palmares/internal/mail"
 )
 
-// Subscriptions are what is known of accounts that pay, or began to.
+// Subscriptions are what accounts pay, as last read from Stripe.
 type Subscriptions struct{ *db }
 
 const selectSubscriptions = `
 	SELECT account_id, customer_id, subscription_id, status, period_end, cancel_at, grace_until, granted, version FROM subscriptions `
 
-// Find gives what is known of an account's subscription; the zero value when
-// the account never went to pay.
+// Find returns the subscription of an account; the zero value when the account never
+// went to pay.
 func (s *Subscriptions) Find(ctx context.Context, accountID string) (billing.Subscription, error) {
 	found, err := findSubscription(ctx, s.reads, `WHERE account_id = $1`, accountID)
 	return found, s.explain(ctx, err)
 }
 
-// ByCustomer is Subscription by the customer's id at Stripe.
+// ByCustomer is Find by the customer's id at Stripe.
 func (s *Subscriptions) ByCustomer(ctx context.Context, customerID string) (billing.Subscription, error) {
 	found, err := findSubscription(ctx, s.reads, `WHERE customer_id = $1`, customerID)
 	return found, s.explain(ctx, err)
@@ -41,8 +41,8 @@ func findSubscription(ctx context.Context, q queryer, where, id string) (billing
 	return found, err
 }
 
-// List lists what is known of every account that ever went to pay, oldest
-// account first.
+// List returns the subscription of every account that ever went to pay, oldest account
+// first.
 func (s *Subscriptions) List(ctx context.Context) ([]billing.Subscription, error) {
 	var all []billing.Subscription
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
@@ -53,10 +53,9 @@ func (s *Subscriptions) List(ctx context.Context) ([]billing.Subscription, error
 	return all, err
 }
 
-// SetCustomer notes which customer of Stripe an account is in place of an old one, ""
-// for none, and gives what is known of it. An account that is another customer by now
-// stays that: of two requests at once one finds the other's. ErrNotFound: no such
-// account.
+// SetCustomer stores which customer of Stripe an account is, in place of old, "" for
+// none, and returns its subscription. If the account is another customer by now, that
+// stays: of two concurrent requests one gets the other's. ErrNotFound: no such account.
 func (s *Subscriptions) SetCustomer(ctx context.Context, accountID, old, customerID string) (billing.Subscription, error) {
 	var found billing.Subscription
 	err := s.write(ctx, func(tx *sql.Tx) error {
@@ -76,25 +75,24 @@ func (s *Subscriptions) SetCustomer(ctx context.Context, accountID, old, custome
 	return found, err
 }
 
-// EventSeen tells whether an event of Stripe took effect already.
+// EventSeen reports whether an event of Stripe was applied already.
 func (s *Subscriptions) EventSeen(ctx context.Context, id string) (bool, error) {
 	var n int
 	err := s.reads.QueryRowContext(ctx, `SELECT count(*) FROM stripe_events WHERE id = $1`, id).Scan(&n)
 	return n > 0, s.explain(ctx, err)
 }
 
-// Apply writes what was read of an account's subscription, moves the
-// account to the plan that follows, asks for the mails about it and notes the event
-// that caused the reading: all of it or nothing. An event that took effect already
-// changes nothing. It gives false, and has written nothing, when something was
-// written since the finding's version: what was read may be older than that, and
-// must be read again.
+// Apply stores what was read of an account's subscription and its effect: the plan, the
+// mails about it, and the event that caused the reading, all or nothing. An event that
+// was applied already changes nothing. Apply returns false and writes nothing when
+// something was written since the finding's version: the reading may be older than
+// that, and must be repeated.
 func (s *Subscriptions) Apply(ctx context.Context, f billing.Finding) (bool, error) {
 	fresh := true
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		a, err := lockAccountByID(ctx, tx, f.AccountID)
 		if errors.Is(err, ErrNotFound) {
-			return nil // deleted meanwhile; its cancellation is on its way
+			return nil // deleted meanwhile; its cancellation is noted
 		}
 		if err != nil {
 			return err
@@ -124,7 +122,7 @@ func (s *Subscriptions) Apply(ctx context.Context, f billing.Finding) (bool, err
 	return fresh, err
 }
 
-// errStale undoes a transaction whose reading may be too old.
+// errStale rolls back a transaction whose reading may be too old.
 var errStale = errors.New("the subscription changed meanwhile")
 
 // applyEffect stores an effect on an account whose row is locked.
@@ -156,8 +154,8 @@ func (s *Subscriptions) applyEffect(ctx context.Context, tx *sql.Tx, a account.A
 	return s.raiseRevision(ctx, tx)
 }
 
-// cancelLater asks that nothing be charged to an account any more: its customer
-// is remembered until that is certain, whatever becomes of the account.
+// cancelLater notes that the customer of an account must not be charged any more. The
+// note outlives the account.
 func cancelLater(ctx context.Context, tx *sql.Tx, accountID string) error {
 	_, err := tx.ExecContext(ctx, `
 		INSERT INTO stripe_cancellations (customer_id, seen_at) SELECT customer_id, '' FROM subscriptions WHERE account_id = $1
@@ -165,8 +163,7 @@ func cancelLater(ctx context.Context, tx *sql.Tx, accountID string) error {
 	return err
 }
 
-// Cancellations lists the customers to whom nothing may be charged any more and of
-// whom that is not certain yet.
+// Cancellations lists the customers whose subscriptions are still to be cancelled.
 func (s *Subscriptions) Cancellations(ctx context.Context) ([]string, error) {
 	var all []string
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
@@ -177,7 +174,7 @@ func (s *Subscriptions) Cancellations(ctx context.Context) ([]string, error) {
 	return all, err
 }
 
-// Canceled notes that nothing is charged to a customer any more.
+// Canceled records that nothing is charged to a customer any more.
 func (s *Subscriptions) Canceled(ctx context.Context, customerID string) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM stripe_cancellations WHERE customer_id = $1`, customerID)
@@ -185,12 +182,12 @@ func (s *Subscriptions) Canceled(ctx context.Context, customerID string) error {
 	})
 }
 
-// keepCanceled is how long a customer is remembered where nobody can ask Stripe to
-// cancel: long enough for an operator who gave up the key by mistake.
+// keepCanceled is how long a cancellation is kept by a program without a Stripe key: long
+// enough for an operator who removed the key by mistake.
 const keepCanceled = 30 * 24 * time.Hour
 
-// PruneCancellations forgets the customers to cancel that it saw for the first time long
-// ago. It is for a program without a key of Stripe, which would keep them for ever.
+// PruneCancellations deletes cancellations that it first saw keepCanceled ago. It is for a
+// program without a Stripe key, which would otherwise keep them for ever.
 func (s *Subscriptions) PruneCancellations(ctx context.Context, now time.Time) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM stripe_cancellations WHERE seen_at <> '' AND seen_at <= $1`, formatTime(now.Add(-keepCanceled))); err != nil {
@@ -201,8 +198,8 @@ func (s *Subscriptions) PruneCancellations(ctx context.Context, now time.Time) e
 	})
 }
 
-// PruneEvents forgets the events that came before a moment. Stripe repeats
-// one for three days at most.
+// PruneEvents deletes the events received before a time. Stripe repeats an event for
+// three days at most.
 func (s *Subscriptions) PruneEvents(ctx context.Context, before time.Time) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM stripe_events WHERE received_at < $1`, formatTime(before))

@@ -81,16 +81,16 @@ func TestAServerThatIsAwayIsToldFromOneThatRefuses(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), "postgres://ada@"+closed+"/palmares"); !errors.Is(err, ErrAway) || !errors.Is(err, ErrUnreachable) {
-		t.Errorf("nobody listens: %v; want ErrAway", err)
+	if _, err := Open(t.Context(), "postgres://ada@"+closed+"/palmares"); !errors.Is(err, ErrUnavailable) || !errors.Is(err, ErrUnreachable) {
+		t.Errorf("nobody listens: %v; want ErrUnavailable", err)
 	}
 	good, err := url.Parse(databases.Postgres(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, bad := range []string{"postgres://nobody@/postgres?", "postgres://postgres@/nowhere?"} {
-		if _, err := Open(t.Context(), bad+good.RawQuery); errors.Is(err, ErrAway) || !errors.Is(err, ErrUnreachable) {
-			t.Errorf("%s: %v; want ErrUnreachable and not ErrAway", bad, err)
+		if _, err := Open(t.Context(), bad+good.RawQuery); errors.Is(err, ErrUnavailable) || !errors.Is(err, ErrUnreachable) {
+			t.Errorf("%s: %v; want ErrUnreachable and not ErrUnavailable", bad, err)
 		}
 	}
 }

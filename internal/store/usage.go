@@ -13,23 +13,20 @@ import (
 	"palmares/internal/quota"
 )
 
-// Usage is how often accounts and networks sent requests, and the keys of the day
-// under which networks are counted.
+// Usage is how often accounts and networks sent requests, per day in UTC
+// (`2026-11-15`), and the keys of the day under which networks are counted.
 type Usage struct{ *db }
 
-// The methods here are what a quota.Config asks for, in its words. A day is
-// `2026-11-15`.
-
-// DayKey stores candidate as the key of a day that has none yet, and gives the key
-// that the day has, its own or an earlier one.
+// DayKey stores candidate as the key of a day that has none yet, and returns the key of
+// the day, candidate or an earlier one.
 func (s *Usage) DayKey(ctx context.Context, day string, candidate quota.Key) (quota.Key, error) {
 	var text string
-	// Mostly there is one, and a process that starts need not wait for a publication.
+	// Mostly there is one, and then a starting process need not wait for a publication.
 	err := s.reads.QueryRowContext(ctx, `SELECT key FROM day_keys WHERE day = $1`, day).Scan(&text)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = s.write(ctx, func(tx *sql.Tx) error {
-			// The update changes nothing: of two that come at once the second waits for the
-			// first and is given its key, in one statement on both databases.
+			// The update changes nothing: of two concurrent statements the second waits for the
+			// first and returns its key, on both databases.
 			return tx.QueryRowContext(ctx, `
 				INSERT INTO day_keys (day, key) VALUES ($1, $2)
 				ON CONFLICT (day) DO UPDATE SET key = day_keys.key RETURNING key`, day, hex.EncodeToString(candidate[:])).Scan(&text)
@@ -42,7 +39,7 @@ func (s *Usage) DayKey(ctx context.Context, day string, candidate quota.Key) (qu
 	return key, s.explain(ctx, err)
 }
 
-// Load gives what was saved of a day, each account and network once.
+// Load returns what was saved of a day, each account and network once.
 func (s *Usage) Load(ctx context.Context, day string) (quota.Usage, error) {
 	var u quota.Usage
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
@@ -52,7 +49,7 @@ func (s *Usage) Load(ctx context.Context, day string) (quota.Usage, error) {
 		if err != nil {
 			return err
 		}
-		var text sql.RawBytes // a million networks are a million strings less
+		var text sql.RawBytes // saves a million strings for a million networks
 		u.Networks, err = rows(ctx, tx, 0, `SELECT network, requests FROM network_usage WHERE day = $1`, func(scan scanner, c *quota.NetworkCount) error {
 			if err := scan(&text, &c.Requests); err != nil {
 				return err
@@ -68,17 +65,15 @@ func (s *Usage) Load(ctx context.Context, day string) (quota.Usage, error) {
 	return u, nil
 }
 
-// saveLock is how long a save waits for a row on PostgreSQL, where nobody holds one
-// for longer but who has vanished: behind it all other counts wait.
+// saveLock is how long a save waits for a row on PostgreSQL. Only a node that vanished
+// holds one for longer, and all other counts wait behind it.
 const saveLock = 500 * time.Millisecond
 
-// Save adds to what is stored of a day, in one transaction. Counts of accounts
-// that no longer exist are left out. ErrBusy: another writer took too long; nothing
-// was saved.
+// Save adds to what is stored of a day, in one transaction. Counts of deleted accounts
+// are left out. ErrBusy: another writer took too long; nothing was saved.
 func (s *Usage) Save(ctx context.Context, day string, added quota.Usage) error {
-	// In one order, so that two nodes cannot wait for each other, and so that SQLite
-	// writes neighbours together: a million networks in random order take it three
-	// times as long.
+	// In one order, so that two nodes cannot deadlock, and so that SQLite writes
+	// neighbours together: a million networks in random order take three times as long.
 	networks := slices.SortedFunc(slices.Values(added.Networks), func(a, b quota.NetworkCount) int {
 		return bytes.Compare(a.Network[:], b.Network[:])
 	})
@@ -90,7 +85,7 @@ func (s *Usage) Save(ctx context.Context, day string, added quota.Usage) error {
 	return saver.write(ctx, func(tx *sql.Tx) error {
 		b := newBatch(tx, usageTable, s.dialect.placeholders())
 		for some := range slices.Chunk(accounts, s.dialect.placeholders()) {
-			existing, err := s.keepAccounts(ctx, tx, some)
+			existing, err := s.lockAccounts(ctx, tx, some)
 			if err != nil {
 				return err
 			}
@@ -116,9 +111,9 @@ func (s *Usage) Save(ctx context.Context, day string, added quota.Usage) error {
 	})
 }
 
-// keepAccounts tells which accounts exist, and keeps them from being deleted until
-// the end of the transaction. On SQLite nobody else writes until then anyway.
-func (s *Usage) keepAccounts(ctx context.Context, tx *sql.Tx, counts []quota.AccountCount) (map[string]bool, error) {
+// lockAccounts returns which accounts exist, and keeps them from being deleted until the
+// end of the transaction.
+func (s *Usage) lockAccounts(ctx context.Context, tx *sql.Tx, counts []quota.AccountCount) (map[string]bool, error) {
 	ids := make([]string, len(counts))
 	for i, c := range counts {
 		ids[i] = c.Account
@@ -134,19 +129,18 @@ func (s *Usage) keepAccounts(ctx context.Context, tx *sql.Tx, counts []quota.Acc
 	return existing, err
 }
 
-// pruneRows is how many counts of networks are deleted in one transaction: a day has
-// had a million, and other writers have their turn in between.
+// pruneRows is how many rows are deleted in one transaction: a day may have counts of a
+// million networks, and other writers must not wait for all of them.
 const pruneRows = 5000
 
-// Prune destroys the keys and the networks' counts of the days before networks,
-// and the accounts' counts of the days before accounts. The keys go first: without
-// them the counts say nothing of anybody. What an error leaves, the next call takes.
+// Prune deletes the keys and the networks' counts of the days before networks, and the
+// accounts' counts of the days before accounts. The keys go first: without them the
+// counts identify nobody. What is left after an error, the next call deletes.
 //
-// On SQLite nothing of a destroyed key is left in the file, nor in its log (but see
-// clearLog). On PostgreSQL the row is dead at once and its bytes stay on the
-// server's disk until vacuum and later writes pass over the page, and as long as
-// write-ahead log and backups are kept: who can read those reads a key of the day
-// until then.
+// On SQLite nothing of a deleted key is left in the file, nor in its log (but see
+// sqliteDialect.purge). On PostgreSQL its bytes stay on the server's disk until vacuum
+// and later writes overwrite the page, and as long as write-ahead log and backups are
+// kept.
 func (s *Usage) Prune(ctx context.Context, networks, accounts string) error {
 	err := s.withWait(retryWait).write(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM day_keys WHERE day < $1`, networks); err != nil {
@@ -166,8 +160,8 @@ func (s *Usage) Prune(ctx context.Context, networks, accounts string) error {
 }
 
 func (s *Usage) pruneNetworks(ctx context.Context, before string) error {
-	// In one order, so that two nodes that prune at once cannot wait for each other;
-	// the order of a deletion itself is PostgreSQL's own.
+	// Locked in one order, so that two nodes that prune at once cannot deadlock; the order
+	// of a deletion itself is up to PostgreSQL.
 	forUpdate := s.dialect.lockClause("FOR UPDATE")
 	for {
 		var removed int64
@@ -186,14 +180,14 @@ func (s *Usage) pruneNetworks(ctx context.Context, before string) error {
 	}
 }
 
-// DayUsage is how often an account asked on a day.
+// DayUsage is how many requests an account sent on a day.
 type DayUsage struct {
 	Day      string
 	Requests int64
 }
 
-// ForAccount gives the days from fromDay to toDay, both included, on which an
-// account, by its id, asked at all, oldest first.
+// ForAccount returns the days from fromDay to toDay, inclusive, on which an account sent
+// requests, oldest first.
 func (s *Usage) ForAccount(ctx context.Context, accountID, fromDay, toDay string) ([]DayUsage, error) {
 	var days []DayUsage
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {

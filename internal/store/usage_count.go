@@ -9,19 +9,18 @@ import (
 	"palmares/internal/quota"
 )
 
-// countStatement grants requests, exactly among all nodes: each row is raised as far
-// as its limit allows, and what comes back is what it holds now and how much of that
-// was granted here. Rows are taken in one order, so that two nodes cannot wait for
-// each other. An account that no longer exists is left out. Who is asked for with
-// nothing is only looked at, and has no row made.
+// countStatement grants requests exactly across all nodes: each row is raised as far as
+// its limit allows, and the statement returns its new value and how much of that was
+// granted here. Rows are locked in one order, so that two nodes cannot deadlock. Deleted
+// accounts are left out. Accounts and networks with zero requests are only read; no row
+// is created for them.
 //
-// The server's clock decides which day it is: on another nothing is granted. Around
-// midnight both days are open for two seconds, as a node knows that clock only as
-// well as a round trip tells.
+// The server's clock decides which day it is: on another day nothing is granted. Around
+// midnight both days are open for two seconds, because a node knows that clock only to
+// within a round trip.
 //
-// It is for PostgreSQL only, as SQLite has one node, and so may use what only
-// PostgreSQL has: arrays, so that a group of any size is one prepared statement, and
-// its clock.
+// It runs on PostgreSQL only, as SQLite has one node, and so may use arrays, with which a
+// group of any size is one prepared statement, and the server's clock.
 const countStatement = `
 	WITH clock AS (SELECT clock_timestamp() AS now),
 	open AS (
