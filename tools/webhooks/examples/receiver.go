@@ -15,14 +15,14 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-const limit = 1 << 20 // bytes; an event has some 20 kB
+const limit = 1 << 20 // bytes; an event has about 20 kB
 
 func main() {
 	webhook, err := standardwebhooks.NewWebhook(os.Getenv("WEBHOOK_SECRET")) // whsec_…
 	if err != nil {
 		log.Fatal(err)
 	}
-	var seen sync.Map // in earnest: a unique column of your database
+	var seen sync.Map // in production: a unique column of your database
 
 	http.HandleFunc("POST /", func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))

@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import { Webhook } from "standardwebhooks"; // npm install standardwebhooks
 
 const webhook = new Webhook(process.env.WEBHOOK_SECRET); // whsec_…
-const limit = 1 << 20; // bytes; an event has some 20 kB
-const seen = new Set(); // in earnest: a unique column of your database
+const limit = 1 << 20; // bytes; an event has about 20 kB
+const seen = new Set(); // in production: a unique column of your database
 
 const server = createServer(async (request, response) => {
   if (!(Number(request.headers["content-length"]) <= limit)) {
@@ -14,9 +14,9 @@ const server = createServer(async (request, response) => {
   try {
     for await (const part of request) parts.push(part);
   } catch {
-    return; // cut off: nobody is left to answer
+    return; // aborted: there is nobody to answer
   }
-  const body = Buffer.concat(parts); // the bytes as they came, before any parsing
+  const body = Buffer.concat(parts); // the bytes as received, before any parsing
   let event;
   try {
     event = webhook.verify(body, request.headers);

@@ -8,8 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 SECRET = base64.b64decode(os.environ["WEBHOOK_SECRET"].removeprefix("whsec_"))
 TOLERANCE = 5 * 60  # seconds
-LIMIT = 1 << 20  # bytes; an event has some 20 kB
-seen = set()  # in earnest: a unique column of your database
+LIMIT = 1 << 20  # bytes; an event has about 20 kB
+seen = set()  # in production: a unique column of your database
 
 
 def verify(headers, body):
