@@ -43,6 +43,14 @@ func seeOther(path, done string) *answer {
 	return &answer{status: http.StatusSeeOther, location: to.String()}
 }
 
+// conflict sets the status of a page that answers a form which cannot be carried out.
+func conflict(a *answer, err error) (*answer, error) {
+	if err == nil {
+		a.status = http.StatusConflict
+	}
+	return a, err
+}
+
 func (p *pages) write(w http.ResponseWriter, r *request, a *answer) {
 	if a.cookie != nil {
 		w.Header().Del("Set-Cookie") // set by authenticate

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/clientip"
 	"palmares/internal/store"
 )
 
@@ -44,8 +43,7 @@ func (p *pages) showDeletion(r *request) (*answer, error) {
 
 // requestDeletion mails the link: access to a browser must not be enough to delete.
 func (p *pages) requestDeletion(r *request) (*answer, error) {
-	network := clientip.Network(clientip.Addr(r.Request, p.Trusted))
-	queued, err := p.Store.Links.Request(r.Context(), r.owner.Account.Email, account.LinkDeletion, network, r.now)
+	queued, err := p.Store.Links.Request(r.Context(), r.owner.Account.Email, account.LinkDeletion, p.network(r), r.now)
 	if err != nil {
 		return nil, err
 	}

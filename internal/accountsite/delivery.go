@@ -16,8 +16,8 @@ import (
 // deliveryRow is a delivery in a list.
 type deliveryRow struct {
 	webhook.Delivery
-	Why  string // why it was sent; "" for a publication
-	Last string // outcome of the last attempt; "" before the first
+	Reason string // why it was sent; "" for a publication
+	Last   string // outcome of the last attempt; "" before the first
 }
 
 var originTexts = map[string]string{
@@ -29,7 +29,7 @@ var originTexts = map[string]string{
 func deliveryRows(list []webhook.Delivery) []deliveryRow {
 	rows := make([]deliveryRow, len(list))
 	for i, d := range list {
-		rows[i] = deliveryRow{Delivery: d, Why: originTexts[d.Origin]}
+		rows[i] = deliveryRow{Delivery: d, Reason: originTexts[d.Origin]}
 		if n := len(d.Attempts); n > 0 {
 			a := d.Attempts[n-1]
 			rows[i].Last = outcome(a) + ", " + duration(a.Duration)
@@ -133,7 +133,7 @@ type deliveryPage struct {
 	page
 	Delivery webhook.Delivery
 	Endpoint webhook.Endpoint
-	Why      string
+	Reason   string
 	NextAt   time.Time    // earliest next attempt; zero: as soon as possible
 	Attempts []attemptRow // newest first
 	Body     string
@@ -142,7 +142,7 @@ type deliveryPage struct {
 type attemptRow struct {
 	webhook.Attempt
 	Good     bool
-	Came     string
+	Result   string
 	Duration string
 }
 
@@ -156,7 +156,7 @@ func (p *pages) showDelivery(r *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := deliveryPage{page: r.page("Envoi " + d.Type), Delivery: d, Endpoint: e, Why: originTexts[d.Origin], Body: string(body)}
+	data := deliveryPage{page: r.page("Envoi " + d.Type), Delivery: d, Endpoint: e, Reason: originTexts[d.Origin], Body: string(body)}
 	next := d.NextAt
 	if e.NotBefore.After(next) { // the endpoint accepts nothing until then
 		next = e.NotBefore
@@ -165,7 +165,7 @@ func (p *pages) showDelivery(r *request) (*answer, error) {
 		data.NextAt = next
 	}
 	for _, a := range slices.Backward(d.Attempts) {
-		data.Attempts = append(data.Attempts, attemptRow{Attempt: a, Good: a.Outcome == webhook.OK, Came: outcome(a), Duration: duration(a.Duration)})
+		data.Attempts = append(data.Attempts, attemptRow{Attempt: a, Good: a.Outcome == webhook.OK, Result: outcome(a), Duration: duration(a.Duration)})
 	}
 	return render("delivery", data.page, data), nil
 }

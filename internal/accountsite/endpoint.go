@@ -73,11 +73,7 @@ func (p *pages) createEndpoint(r *request) (*answer, error) {
 		}
 		return p.endpoints(r, newEndpointForm(endpointsPath, r.PostForm.Get("url"), events), "points-changes")
 	case errors.Is(err, store.ErrEndpointLimit):
-		a, err := p.endpoints(r, nil, "")
-		if err == nil {
-			a.status = http.StatusConflict
-		}
-		return a, err
+		return conflict(p.endpoints(r, nil, ""))
 	case err != nil:
 		return nil, err
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 type keyRow struct {
-	Key account.Key
-	Is  account.KeyState
+	Key   account.Key
+	State account.KeyState
 }
 
 // keyForm is the form that creates a key. Newest is the newest key when the form was
@@ -56,10 +56,10 @@ func (p *pages) keys(r *request, name, problem, notice string) (*answer, error) 
 	for _, k := range keys {
 		newest = max(newest, k.ID)
 		row := keyRow{k, k.State(r.now)}
-		switch row.Is {
+		switch row.State {
 		case account.KeyActive, account.KeySuspended:
 			data.Counted++
-			if row.Is == account.KeyActive {
+			if row.State == account.KeyActive {
 				data.Active++
 			}
 			data.Live = append(data.Live, row)
@@ -116,11 +116,7 @@ func (p *pages) createKey(r *request) (*answer, error) {
 		}
 		return p.keys(r, name, "", "cles-changees")
 	case errors.Is(err, store.ErrKeyLimit):
-		a, err := p.keys(r, "", "", "")
-		if err == nil {
-			a.status = http.StatusConflict
-		}
-		return a, err
+		return conflict(p.keys(r, "", "", ""))
 	case err != nil:
 		return nil, err
 	}

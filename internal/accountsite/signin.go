@@ -3,6 +3,7 @@ package accountsite
 import (
 	"errors"
 	"net/http"
+	"net/netip"
 	"strings"
 
 	"palmares/internal/account"
@@ -44,8 +45,7 @@ func (p *pages) requestLink(r *request) (*answer, error) {
 	if strings.TrimSpace(typed) == "" {
 		return p.rejectEmail(r, typed, "Indiquez votre adresse électronique."), nil
 	}
-	network := clientip.Network(clientip.Addr(r.Request, p.Trusted))
-	queued, err := p.Store.Links.Request(r.Context(), typed, account.LinkSignIn, network, r.now)
+	queued, err := p.Store.Links.Request(r.Context(), typed, account.LinkSignIn, p.network(r), r.now)
 	if errors.Is(err, store.ErrInvalid) {
 		return p.rejectEmail(r, typed, "Cette adresse n’en est pas une\u00a0: écrivez-la seule, comme ada@example.org."), nil
 	}
@@ -56,6 +56,11 @@ func (p *pages) requestLink(r *request) (*answer, error) {
 		p.WakeMail()
 	}
 	return seeOther(sentPath, ""), nil
+}
+
+// network returns the network of the visitor, by which requests for mails are limited.
+func (p *pages) network(r *request) netip.Prefix {
+	return clientip.Network(clientip.Addr(r.Request, p.Trusted))
 }
 
 func (p *pages) rejectEmail(r *request, typed, problem string) *answer {

@@ -15,7 +15,7 @@ type today struct {
 	Requests  int
 	Limit     int // 0 for none
 	Left      int
-	Part      int // in percent
+	Percent   int // in percent
 }
 
 func (p *pages) today(r *request) (today, error) {
@@ -30,7 +30,7 @@ func (p *pages) today(r *request) (today, error) {
 	if p.Quota > 0 && r.owner.Account.Plan != account.Pro {
 		t.Limit = p.Quota
 		t.Left = max(0, t.Limit-t.Requests)
-		t.Part = min(100, 100*t.Requests/t.Limit)
+		t.Percent = min(100, 100*t.Requests/t.Limit)
 	}
 	return t, nil
 }

@@ -1,22 +1,22 @@
-// Without this script the reference reads and its samples can be chosen; with it,
-// calls can be tried on the page, and a language chosen once is shown everywhere.
+// The reference can be read without this script. It adds forms to try calls, and
+// shows the language chosen in one sample in all of them.
 "use strict";
 
 (() => {
   const root = document.querySelector(".reference");
   root.classList.add("scripted");
-  let key = ""; // in the memory of this page only
+  let key = ""; // kept in memory only
 
   const quoted = (text) => "'" + text.replaceAll("'", "'\\''") + "'";
 
-  // What a form asks: an address, and headers without the key.
-  const asked = (form) => {
+  // callOf returns the path and the headers, except the key, of the call in a form.
+  const callOf = (form) => {
     let path = form.dataset.try;
     const query = new URLSearchParams();
     const headers = [];
     for (const control of form.querySelectorAll("[name]")) {
       let value = control.value.trim();
-      if (control.inputMode === "decimal") value = value.replace(",", "."); // as it is typed in French
+      if (control.inputMode === "decimal") value = value.replace(",", "."); // the French decimal separator
       if (control.dataset.in === "path") path = path.replace(`{${control.name}}`, encodeURIComponent(value));
       else if (!value) continue;
       else if (control.dataset.in === "query") query.set(control.name, value);
@@ -27,15 +27,14 @@
 
   const curl = ({ path, headers }) => {
     const words = ["curl -i"];
-    // The line is made to be copied: it names the key, and does not hold it.
+    // The line will be copied, so it names the variable instead of the key.
     if (key) words.push('-H "Authorization: Bearer $PALMARES_KEY"');
     for (const [name, value] of headers) words.push("-H " + quoted(`${name}: ${value}`));
     words.push(quoted(location.origin + path));
     return words.join(" \\\n  ");
   };
 
-  // show puts JSON into an element, with the names of fields and the values that
-  // are no text marked as the examples have them.
+  // show puts JSON into an element, highlighted like the examples.
   const show = (element, text) => {
     let pretty;
     try {
@@ -60,7 +59,7 @@
   const send = async (form) => {
     const place = form.parentElement;
     const part = (name) => place.querySelector(`[data-${name}]`);
-    const call = asked(form);
+    const call = callOf(form);
     const headers = new Headers(call.headers);
     if (key) headers.set("Authorization", `Bearer ${key}`);
     part("status").textContent = "Envoi…";
@@ -97,7 +96,7 @@
     for (const other of root.querySelectorAll("[data-key]")) if (other !== event.target) other.value = event.target.value;
   });
 
-  // The contents are longer than some screens: they follow their reader.
+  // The table of contents may be longer than the screen: keep the current entry visible.
   const contents = document.querySelector(".toc ol");
   new MutationObserver(() => {
     const link = contents.querySelector("[aria-current]");
@@ -108,12 +107,12 @@
     if (place.bottom > frame.bottom) contents.scrollTop += place.bottom - frame.bottom + 40;
   }).observe(contents, { attributes: true, attributeFilter: ["aria-current"], subtree: true });
 
-  // A language chosen in one place is chosen in all, where the reader does not look.
+  // Choosing a language in one place chooses it everywhere, without moving the page.
   root.addEventListener("click", (event) => {
     const summary = event.target.closest("[data-samples] summary");
     if (!summary) return;
     if (summary.parentElement.open) {
-      event.preventDefault(); // one of them stays open
+      event.preventDefault(); // one always stays open
       return;
     }
     const before = summary.getBoundingClientRect().top;

@@ -1,16 +1,16 @@
-// Without this script every page reads, searches and filters; with it, filters
-// answer without reloading, texts can be copied, and the contents follow the reader.
+// Every page works without this script. It updates filtered lists without a reload,
+// adds buttons to copy texts, and marks the current section in the table of contents.
 "use strict";
 
 (() => {
   const form = document.querySelector("form[data-live]");
   if (!form) return;
-  let asked = null; // the request in flight
+  let pending = null; // AbortController of the request in flight
   let timer = 0;
   let shown = location.href.split("#")[0];
 
-  // The address of what the form says, without what is empty. A figure has one
-  // address, with a point, also while its decimals are still to come.
+  // The URL of the filters in the form, without empty ones. Numbers are normalized:
+  // a decimal point, and none while the decimals are still missing.
   const wanted = () => {
     const url = new URL(form.action);
     for (const [name, text] of new FormData(form)) {
@@ -21,7 +21,7 @@
     return url.href;
   };
 
-  // fill makes the form say what a page was asked; not in the field being typed in.
+  // fill updates the form from a page, except the field that is being edited.
   const fill = (page, typed) => {
     for (const control of page.querySelectorAll("form[data-live] [name]")) {
       const mine = form.elements[control.name];
@@ -31,13 +31,13 @@
     }
   };
 
-  // show fetches the page at an address and puts its results in place of ours.
-  // mode says what becomes of the history: "push", "replace", or "" to leave it.
+  // show fetches a page and replaces the results with its own. mode is what to do
+  // with the history: "push", "replace", or "" for nothing.
   const show = async (href, mode, { typed = null, focus = false } = {}) => {
     clearTimeout(timer);
-    asked?.abort();
-    asked = new AbortController();
-    const mine = asked;
+    pending?.abort();
+    pending = new AbortController();
+    const mine = pending;
     const results = document.querySelector("[data-results]");
     results.setAttribute("aria-busy", "true");
     let page;
@@ -46,10 +46,10 @@
       page = new DOMParser().parseFromString(await answer.text(), "text/html");
       if (!page.querySelector("[data-results]")) throw new Error("no results");
     } catch {
-      if (mine === asked) location.assign(href); // let the browser say what is wrong
+      if (mine === pending) location.assign(href); // the browser shows the error
       return;
     }
-    if (mine !== asked) return;
+    if (mine !== pending) return;
     shown = href;
     if (mode === "push") history.pushState(null, "", href);
     if (mode === "replace") history.replaceState(null, "", href);
@@ -72,15 +72,15 @@
     }
   };
 
-  // The last choice wins: when it is what is shown already, nothing else may come.
+  // The last choice wins: if it is already shown, a pending request is dropped.
   const choose = (href, mode, options) => {
     if (href !== shown) {
       show(href, mode, options);
       return;
     }
     clearTimeout(timer);
-    asked?.abort();
-    asked = null;
+    pending?.abort();
+    pending = null;
     document.querySelector("[data-results]").removeAttribute("aria-busy");
   };
   const changed = (mode) => choose(wanted(), mode, { typed: document.activeElement });
@@ -92,7 +92,7 @@
   form.addEventListener("input", (event) => {
     if (event.target.tagName === "SELECT") return; // "change" follows
     clearTimeout(timer);
-    // Typing goes on in one entry of the history: going back must not undo letter by letter.
+    // Typing in one field is one history entry: going back must not undo single letters.
     timer = setTimeout(changed, 180, new URL(shown).searchParams.has(event.target.name) ? "replace" : "push");
   });
   form.addEventListener("change", (event) => {
@@ -113,13 +113,13 @@
 (() => {
   const buttons = document.querySelectorAll("button[data-copy]");
   if (!navigator.clipboard || !buttons.length) return;
-  const status = document.createElement("p"); // for readers who do not see the button change
+  const status = document.createElement("p"); // announces the change to screen readers
   status.className = "sr";
   status.setAttribute("role", "status");
   document.body.append(status);
   for (const button of buttons) {
     button.hidden = false;
-    const label = button.firstChild; // what follows it is for readers who do not see
+    const label = button.firstChild; // the rest is for screen readers
     const word = label.data;
     let busy = false;
     button.addEventListener("click", async () => {
