@@ -142,7 +142,7 @@ func TestTheEndOfTheProgramLetsAMailFinish(t *testing.T) {
 		synctest.Wait()
 		stop()
 		if v := s.verdict(); v != (Verdict{}) || s.claim.Attempts != 1 {
-			t.Errorf("a mail that took a monday longer got the verdict %+v", v)
+			t.Errorf("a mail that took a little longer got the verdict %+v", v)
 		}
 	})
 }

@@ -11,20 +11,20 @@ import (
 )
 
 const (
-	// maxRequests is how many requests a node makes at once. An endpoint takes at most
-	// MaxInFlight of them, and one that hangs soon only one, so it takes many dead
-	// endpoints at the same moment to make the others wait.
+	// maxRequests is how many requests a node sends at once. An endpoint uses at most
+	// MaxInFlight of them, and one that hangs soon only one, so only many dead endpoints
+	// at the same time delay the others.
 	maxRequests = 256
-	// pollEvery is how late a delivery may be that nobody announced.
+	// pollEvery limits the delay of a delivery for which Wake was not called.
 	pollEvery = time.Second
-	// recoverStep is how many events one step of a recovery looks at: few enough that
-	// its transaction keeps nobody waiting.
+	// recoverStep is how many events one step of a recovery examines: few enough that
+	// its transaction does not delay others.
 	recoverStep   = 200
-	tendEvery     = time.Hour
+	pruneEvery    = time.Hour
 	figuresEvery  = 10 * time.Second
-	settleAgain   = 500 * time.Millisecond // after the store refused an outcome
-	settleTimeout = 5 * time.Second        // for a store that is stuck
-	// stopWithin is the contract's 15 s for what is in flight, less what the process
+	finishRetry   = 500 * time.Millisecond // after the store could not store an outcome
+	finishTimeout = 5 * time.Second        // for a store that hangs
+	// stopWithin is the contract's 15 s for requests in flight, less what the process
 	// needs to end.
 	stopWithin = 14 * time.Second
 )
@@ -53,22 +53,22 @@ type Config struct {
 	Secrets Secrets // resealed with the first key of Sealer
 	Sealer  Sealer  // the keys of --secret-key
 
-	Allow    []netip.Prefix // networks that --webhook-allow opens; nil: none
-	Schedule Schedule       // nil: DefaultSchedule
-	Timeout  time.Duration  // of a request; its lease is twice as long; 0: AnswerWithin
+	Allow    []netip.Prefix // private networks that --webhook-allow allows, nil for none
+	Schedule Schedule       // nil for DefaultSchedule
+	Timeout  time.Duration  // of a request, 0 for AnswerWithin; its lease is twice as long
 	Now      func() time.Time
 	Log      *slog.Logger
 }
 
-// A Dispatcher sends deliveries, on any number of nodes at once. Make it with
-// NewDispatcher and call Run once.
+// A Dispatcher sends deliveries, on any number of nodes at once. NewDispatcher creates
+// it, one goroutine calls Run.
 type Dispatcher struct {
 	cfg     Config
 	sender  *sender
 	metrics metrics
 	wake    chan struct{}
 	slots   chan struct{} // one element for each request in flight
-	poll    time.Duration // pollEvery, but for tests that live through days
+	poll    time.Duration // pollEvery, or longer in tests that simulate days
 	work    sync.WaitGroup
 }
 
@@ -94,7 +94,7 @@ func NewDispatcher(cfg Config) *Dispatcher {
 	}
 }
 
-// Wake tells that there may be something due, rather than wait for the next poll.
+// Wake makes the dispatcher look for due deliveries now instead of at the next poll.
 // It never blocks, and several calls may count as one.
 func (d *Dispatcher) Wake() {
 	select {
@@ -103,17 +103,17 @@ func (d *Dispatcher) Wake() {
 	}
 }
 
-// Run sends what is due until ctx ends, then finishes the requests in flight, in
-// stopWithin at most. What is cut off then has no outcome: its lease ends and
-// another process repeats it. A store that is away is logged and asked again, so
-// the error is always nil.
+// Run sends due deliveries until ctx is done, then waits for the requests in flight,
+// for stopWithin at most. Requests interrupted then have no outcome: their lease ends
+// and another process repeats them. It always returns nil: failures of the store are
+// logged and retried.
 func (d *Dispatcher) Run(ctx context.Context) error {
-	outlast, cut := context.WithCancel(context.WithoutCancel(ctx))
-	defer cut()
+	sending, interrupt := context.WithCancel(context.WithoutCancel(ctx))
+	defer interrupt()
 	var loops sync.WaitGroup
-	loops.Go(func() { d.tend(ctx) })
-	d.dispatch(ctx, outlast)
-	last := time.AfterFunc(stopWithin, cut)
+	loops.Go(func() { d.maintain(ctx) })
+	d.dispatch(ctx, sending)
+	last := time.AfterFunc(stopWithin, interrupt)
 	defer last.Stop()
 	loops.Wait()
 	d.work.Wait()
@@ -121,24 +121,24 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	return nil
 }
 
-// dispatch claims as much as there is room for, each time there may be something:
-// every second, when woken, and when a request has ended, for its endpoint may
-// have had its share in flight.
-func (d *Dispatcher) dispatch(ctx, outlast context.Context) {
-	trouble := trouble{log: d.cfg.Log, what: "due webhook deliveries cannot be claimed"}
+// dispatch claims as many deliveries as there are free slots: every second, when
+// woken, and when a request has ended, since its endpoint may have had its maximum in
+// flight.
+func (d *Dispatcher) dispatch(ctx, sending context.Context) {
+	claiming := problem{log: d.cfg.Log, what: "due webhook deliveries cannot be claimed"}
 	ticker := time.NewTicker(d.poll)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
 		// Only this loop fills slots, so what is free now stays free.
 		if free := cap(d.slots) - len(d.slots); free > 0 {
 			claims, err := d.cfg.Queue.Claim(ctx, d.cfg.Now(), 2*d.cfg.Timeout, free)
-			trouble.report(ctx, err)
+			claiming.report(ctx, err)
 			for _, c := range claims {
 				d.slots <- struct{}{}
 				d.work.Go(func() {
 					defer d.Wake()
 					defer func() { <-d.slots }()
-					d.deliver(outlast, c)
+					d.deliver(sending, c)
 				})
 			}
 		}
@@ -150,42 +150,42 @@ func (d *Dispatcher) dispatch(ctx, outlast context.Context) {
 	}
 }
 
-// deliver makes one attempt and writes what came of it.
+// deliver makes one attempt and stores its outcome.
 func (d *Dispatcher) deliver(ctx context.Context, c Claim) {
 	result := d.sender.send(ctx, c)
 	if ctx.Err() != nil {
-		return // cut off by the end of the process: no outcome
+		return // interrupted by the end of the process: there is no outcome
 	}
 	verdict := Judge(c.Attempt, result, d.cfg.Schedule, rand.Float64())
 	d.metrics.attempts.WithLabelValues(string(result.Outcome)).Inc()
 	log := d.cfg.Log.With("delivery", c.DeliveryID, "endpoint", c.EndpointID, "attempt", c.Attempt)
 	if result.Outcome == Secret {
-		log.Error("a webhook cannot be signed, as its endpoint's secret is sealed under a key that is not among those of --secret-key")
+		log.Error("cannot sign a webhook: the endpoint's secret is sealed with a key that is not in --secret-key")
 	} else {
-		log.Debug("a webhook was sent", "outcome", result.Outcome, "status", result.Status, "duration", result.Duration)
+		log.Debug("webhook sent", "outcome", result.Outcome, "status", result.Status, "duration", result.Duration)
 	}
-	if err := d.settle(ctx, c, verdict); err != nil {
-		log.Warn("the outcome of a webhook could not be stored, so it will be sent again", "outcome", result.Outcome, "error", err)
+	if err := d.finish(ctx, c, verdict); err != nil {
+		log.Warn("could not store the outcome of a webhook: it will be sent again", "outcome", result.Outcome, "error", err)
 	}
 }
 
-// settle tries for as long as the lease lasts: after that another node may have
-// sent the delivery, and the outcome belongs to a claim that is over.
-func (d *Dispatcher) settle(ctx context.Context, c Claim, v Verdict) error {
+// finish stores an outcome, with retries while the lease lasts: after that another
+// node may have claimed the delivery.
+func (d *Dispatcher) finish(ctx context.Context, c Claim, v Verdict) error {
 	for {
-		once, cancel := context.WithTimeout(ctx, settleTimeout)
+		once, cancel := context.WithTimeout(ctx, finishTimeout)
 		err := d.cfg.Queue.Finish(once, c, v)
 		cancel()
-		if err == nil || !d.cfg.Now().Add(settleAgain).Before(c.LeaseEnd) {
+		if err == nil || !d.cfg.Now().Add(finishRetry).Before(c.LeaseEnd) {
 			return err
 		}
-		if !pause(ctx, settleAgain) {
+		if !pause(ctx, finishRetry) {
 			return errors.Join(err, ctx.Err())
 		}
 	}
 }
 
-// pause waits, and tells whether ctx let it.
+// pause waits for d and reports whether ctx is still alive.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -197,18 +197,17 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// tend does what is not sending: recoveries step by step, figures, and once an
-// hour what removes and seals anew. It is apart from dispatch so that a slow step
-// delays nothing that is due.
-func (d *Dispatcher) tend(ctx context.Context) {
-	recovery := trouble{log: d.cfg.Log, what: "webhook recoveries cannot be made"}
-	figures := trouble{log: d.cfg.Log, what: "the webhook figures cannot be read"}
-	hourly := trouble{log: d.cfg.Log, what: "old webhook deliveries cannot be removed, or secrets not be sealed anew"}
-	var tended, counted time.Time
+// maintain runs recoveries step by step, refreshes the figures, and once an hour
+// prunes and reseals. It is a loop of its own so that a slow step delays no delivery.
+func (d *Dispatcher) maintain(ctx context.Context) {
+	recovery := problem{log: d.cfg.Log, what: "webhook recoveries fail"}
+	figures := problem{log: d.cfg.Log, what: "the webhook metrics cannot be read"}
+	hourly := problem{log: d.cfg.Log, what: "old webhook deliveries cannot be removed, or secrets cannot be resealed"}
+	var pruned, counted time.Time
 	for ctx.Err() == nil {
 		now := d.cfg.Now()
-		if now.Sub(tended) >= tendEvery {
-			tended = now
+		if now.Sub(pruned) >= pruneEvery {
+			pruned = now
 			hourly.report(ctx, errors.Join(d.reseal(ctx), d.cfg.Queue.Prune(ctx, now.Add(-Keep))))
 		}
 		more, err := d.cfg.Queue.RunRecovery(ctx, now, recoverStep)
@@ -220,7 +219,7 @@ func (d *Dispatcher) tend(ctx context.Context) {
 			if err == nil {
 				d.metrics.figures.Store(&f)
 			} else {
-				d.metrics.figures.Store(nil) // a gap in the chart is truer than an old figure
+				d.metrics.figures.Store(nil) // a gap in the chart is better than a stale value
 			}
 		}
 		if more && err == nil {
@@ -239,23 +238,22 @@ func (d *Dispatcher) reseal(ctx context.Context) error {
 	return err
 }
 
-// trouble logs the beginning and the end of something that goes wrong again and
-// again, not each time that it does.
-type trouble struct {
+// A problem is logged when it begins and when it ends, not on every failure.
+type problem struct {
 	log  *slog.Logger
 	what string
 	on   bool
 }
 
-func (t *trouble) report(ctx context.Context, err error) {
+func (p *problem) report(ctx context.Context, err error) {
 	if ctx.Err() != nil {
-		return // what fails because the process ends is no trouble
+		return // the process ends
 	}
 	switch {
-	case err != nil && !t.on:
-		t.log.Error(t.what+"; this is tried again until it works", "error", err)
-	case err == nil && t.on:
-		t.log.Info("this is over: " + t.what)
+	case err != nil && !p.on:
+		p.log.Error(p.what+"; retrying", "error", err)
+	case err == nil && p.on:
+		p.log.Info("resolved: " + p.what)
 	}
-	t.on = err != nil
+	p.on = err != nil
 }

@@ -9,30 +9,29 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// ErrBlocked is in the error of every connection that the Guard refused.
+// ErrBlocked is wrapped by the error of every connection that the Guard refused.
 var ErrBlocked = errors.New("webhooks are not sent to this address")
 
-// unlisted are addresses that no registry calls special and that answer only
-// inside somebody's house.
+// unlisted are addresses that no registry lists as special, but that are reachable
+// only in private networks.
 var unlisted = []netip.Prefix{
 	netip.MustParsePrefix("168.63.129.16/32"), // Azure's platform, from inside any of its virtual machines
 }
 
-// A Guard keeps customers' URLs from turning this process against the network it
-// stands in. It looks at the address of each connection after the name was
-// resolved and before anything is sent, so a name that resolves to something else
-// the second time gains nothing.
+// A Guard protects the private network of this process from customers' URLs (SSRF). It
+// checks the address of each connection after the name was resolved and before
+// anything is sent, so DNS rebinding does not help an attacker.
 //
-// Public addresses are open on port 443. What IANA's registries of special
-// addresses list is closed, and in IPv6 all that is not global unicast: mapped
-// IPv4, NAT64, link-local, site-local, unique local (the metadata service of
-// clouds is in one of these). What the operator opened is open on every port.
+// Public addresses are allowed on port 443. Addresses in IANA's special-purpose
+// registries are refused, and in IPv6 everything that is not global unicast: mapped
+// IPv4, NAT64, link-local, site-local, unique local (which include the metadata
+// services of clouds). Networks that the operator allowed are open on every port.
 type Guard struct {
 	allow  []netip.Prefix
 	public *ssrf.Guardian
 }
 
-// NewGuard makes a guard that opens allow beside the public addresses.
+// NewGuard returns a guard that allows the networks of allow and public addresses.
 func NewGuard(allow []netip.Prefix) *Guard {
 	return &Guard{
 		allow:  allow,
@@ -40,8 +39,8 @@ func NewGuard(allow []netip.Prefix) *Guard {
 	}
 }
 
-// Check refuses, with ErrBlocked, an address that no webhook may be sent to.
-// network is tcp4 or tcp6, as a net.Dialer has it.
+// Check returns ErrBlocked for an address that no webhook may be sent to. network is
+// tcp4 or tcp6, as net.Dialer passes it.
 func (g *Guard) Check(network string, to netip.AddrPort) error {
 	if network != "tcp4" && network != "tcp6" {
 		return fmt.Errorf("%w: %s is not TCP", ErrBlocked, network)
@@ -59,7 +58,7 @@ func (g *Guard) Check(network string, to netip.AddrPort) error {
 	return nil
 }
 
-// control is Check in the form of net.Dialer.Control.
+// control is Check as a net.Dialer.Control.
 func (g *Guard) control(network, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {

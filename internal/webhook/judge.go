@@ -5,25 +5,23 @@ import (
 	"time"
 )
 
-// A Result is what came of one request, before it is known what that means for
-// its delivery.
+// A Result is the result of one request.
 type Result struct {
 	At         time.Time
 	Duration   time.Duration
-	Status     int // 0 when there was no answer
+	Status     int // 0 without an answer
 	Outcome    Outcome
 	Response   string
-	RetryAfter time.Duration // 0 unless the receiver asked for it
+	RetryAfter time.Duration // 0 unless the receiver sent it
 }
 
-// secretAgain is when a delivery is looked at again that this node could not sign:
-// soon, since another node may have the key, or this one after a restart.
-const secretAgain = time.Minute
+// unsignedRetry is the delay of a delivery that this node could not sign. It is short
+// because another node may have the key, or this one after a restart.
+const unsignedRetry = time.Minute
 
-// Judge says what the result of a delivery's n-th attempt makes of it. chance, in
-// [0, 1), is for the jitter. A delivery that meets 410 goes on waiting: its
-// endpoint is disabled, and its owner may make it active again. One that could not
-// be signed was not tried: it waits, and the receiver is not to blame.
+// Judge returns the effect of a delivery's n-th attempt. chance, in [0, 1), is for the
+// jitter. After 410 the delivery stays pending: its endpoint is disabled, and its owner
+// may make it active again. A delivery that could not be signed was not attempted.
 func Judge(n int, r Result, s Schedule, chance float64) Verdict {
 	v := Verdict{
 		Attempt: Attempt{Number: n, At: r.At, Duration: r.Duration, Status: r.Status, Outcome: r.Outcome, Response: r.Response},
@@ -35,7 +33,7 @@ func Judge(n int, r Result, s Schedule, chance float64) Verdict {
 	case r.Outcome == OK:
 		return v
 	case r.Outcome == Secret:
-		v.State, v.Untried, v.NextAt = Pending, true, wholeMillisecond(end.Add(secretAgain))
+		v.State, v.Untried, v.NextAt = Pending, true, wholeMillisecond(end.Add(unsignedRetry))
 		return v
 	case r.RetryAfter > 0:
 		v.HoldUntil = wholeMillisecond(end.Add(min(r.RetryAfter, MaxRetryAfter)))
@@ -50,8 +48,8 @@ func Judge(n int, r Result, s Schedule, chance float64) Verdict {
 	return v
 }
 
-// wholeMillisecond rounds up: the store keeps milliseconds and cuts the rest off, and
-// nothing is to be early for it.
+// wholeMillisecond rounds up. The store truncates to milliseconds, which would make
+// deliveries early.
 func wholeMillisecond(t time.Time) time.Time {
 	return t.Add(time.Millisecond - 1).Truncate(time.Millisecond)
 }

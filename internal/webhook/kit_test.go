@@ -53,7 +53,7 @@ func dispatcher(t testing.TB, cfg webhook.Config) *webhook.Dispatcher {
 	return webhook.NewDispatcher(cfg)
 }
 
-// run runs d until the test calls the function it gives, which waits for the end.
+// run runs d until the test calls stop, which waits for the end.
 func run(t testing.TB, d *webhook.Dispatcher) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

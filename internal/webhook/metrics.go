@@ -7,17 +7,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Figures are what the store knows of webhooks at a moment.
+// Figures are the metrics that the store provides.
 type Figures struct {
-	OldestDue time.Duration // how long the oldest due delivery of an active endpoint has waited; 0 when none is due
+	OldestDue time.Duration // age of the oldest due delivery of an active endpoint; 0 if none is due
 	Endpoints map[State]int
 }
 
-// metrics are the figures an operator watches. Those of the store are read by the
-// dispatcher now and then, so that a scrape asks no database.
+// metrics are those of a dispatcher. It refreshes the store's figures periodically, so
+// that a scrape does not query the database.
 type metrics struct {
 	attempts  *prometheus.CounterVec
-	figures   *atomic.Pointer[Figures] // nil inside: not known
+	figures   *atomic.Pointer[Figures] // pointing to nil if unknown
 	oldest    *prometheus.Desc
 	endpoints *prometheus.Desc
 }
@@ -33,19 +33,19 @@ func newMetrics() metrics {
 		endpoints: prometheus.NewDesc("palmares_webhook_endpoints", "Endpoints, by state.", []string{"state"}, nil),
 	}
 	for _, outcome := range []Outcome{OK, HTTPStatus, Timeout, Resolve, Connect, TLS, Blocked, Secret} {
-		m.attempts.WithLabelValues(string(outcome)) // at 0 from the start, so that the first failure is a rise
+		m.attempts.WithLabelValues(string(outcome)) // at 0 from the start, so that the first failure is an increase
 	}
 	return m
 }
 
-// Describe and Collect make the dispatcher a prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (d *Dispatcher) Describe(out chan<- *prometheus.Desc) {
 	d.metrics.attempts.Describe(out)
 	out <- d.metrics.oldest
 	out <- d.metrics.endpoints
 }
 
-// Collect is the other half of Describe.
+// Collect implements prometheus.Collector.
 func (d *Dispatcher) Collect(out chan<- prometheus.Metric) {
 	d.metrics.attempts.Collect(out)
 	f := d.metrics.figures.Load()

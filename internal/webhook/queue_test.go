@@ -91,7 +91,7 @@ func (q *queue) lose(err error) {
 	q.lost = err
 }
 
-// look gives a delivery as it is now.
+// look returns a delivery as it is now.
 func (q *queue) look(d *queued) queued {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -33,7 +33,7 @@ type receiver struct {
 }
 
 // receive starts a receiver and sends d's requests to it, whatever their host. The
-// function it gives stops it.
+// function it returns stops it.
 func receive(t *testing.T, d *webhook.Dispatcher, answer http.HandlerFunc) (r *receiver, stop func()) {
 	t.Helper()
 	r = &receiver{conns: make(chan net.Conn), closed: make(chan struct{}), inFlight: map[string]int{}, most: map[string]int{}, answer: answer}
@@ -90,7 +90,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.mu.Unlock()
 }
 
-// seen gives the requests so far.
+// seen returns the requests so far.
 func (r *receiver) seen() []request {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// A Schedule says how long after the end of the attempt before it each attempt
-// is due. The first one is due at once, so its delay is always 0; a delivery has
-// failed after as many attempts as there are delays.
+// A Schedule lists for each attempt how long after the end of the previous one it is
+// due. The first is due at once, so its delay is always 0. A delivery fails after as
+// many attempts as there are delays.
 type Schedule []time.Duration
 
-// DefaultSchedule is that of the contract: ten attempts in a little over three days.
+// DefaultSchedule returns the contract's: ten attempts in a little over three days.
 func DefaultSchedule() Schedule {
 	return Schedule{
 		0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour,
@@ -21,13 +21,13 @@ func DefaultSchedule() Schedule {
 	}
 }
 
-// ParseSchedule reads a schedule as an operator writes one: "0s,5s,5m".
+// ParseSchedule parses the schedule of an option: "0s,5s,5m".
 func ParseSchedule(text string) (Schedule, error) {
 	var s Schedule
 	for part := range strings.SplitSeq(text, ",") {
 		d, err := time.ParseDuration(strings.TrimSpace(part))
 		if err != nil || d < 0 {
-			return nil, fmt.Errorf("%q in the schedule is not a length of time: write delays as 0s,5s,5m,2h", part)
+			return nil, fmt.Errorf("%q in the schedule is not a duration: write delays as 0s,5s,5m,2h", part)
 		}
 		s = append(s, d)
 	}
@@ -45,16 +45,15 @@ func (s Schedule) String() string {
 	return strings.Join(parts, ",")
 }
 
-// maxJitter is the share of a delay that chance may add to it, so that the
-// deliveries of one failure do not come back all at once.
+// maxJitter is the share of a delay that is added at random, so that deliveries that
+// failed together are not retried together.
 const maxJitter = 0.1
 
-// MaxRetryAfter is how far a receiver may put the next attempt off.
+// MaxRetryAfter limits how long a receiver can postpone the next attempt.
 const MaxRetryAfter = 24 * time.Hour
 
-// delay is how long after its n-th attempt a delivery is due again, and false
-// when that was the last. chance is in [0, 1). A receiver's wish to wait makes it
-// later, never earlier.
+// delay returns how long after its n-th attempt a delivery is due again, and false
+// after the last one. chance is in [0, 1). Retry-After makes it later, never earlier.
 func (s Schedule) delay(n int, retryAfter time.Duration, chance float64) (time.Duration, bool) {
 	if n >= len(s) {
 		return 0, false
@@ -63,9 +62,9 @@ func (s Schedule) delay(n int, retryAfter time.Duration, chance float64) (time.D
 	return max(d, min(retryAfter, MaxRetryAfter)), true
 }
 
-// RetryAfter reads the header of that name, seconds or a date (RFC 9110, section
-// 10.2.3): how long to wait from now, at most MaxRetryAfter. 0 is for what asks
-// for nothing, is over, or cannot be read.
+// RetryAfter parses the header of that name, seconds or a date (RFC 9110, section
+// 10.2.3), and returns how long to wait from now, at most MaxRetryAfter. It returns 0
+// for a header that is missing, in the past, or invalid.
 func RetryAfter(header string, now time.Time) time.Duration {
 	header = strings.Trim(header, " \t")
 	if header != "" && strings.Trim(header, "0123456789") == "" {

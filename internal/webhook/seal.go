@@ -15,13 +15,13 @@ import (
 // KeySize is the length of a key of --secret-key, in bytes.
 const KeySize = 32
 
-// A Sealer keeps endpoints' secrets from whoever reads the database alone. It
-// seals under its first key and opens under all of them, so a key is changed by
-// putting the new one in front, and the old one is taken away when Current has
-// become true of everything. Make it with ParseKeys.
+// A Sealer encrypts endpoints' secrets, so that reading the database is not enough to
+// know them. It seals with its first key and opens with all of them: to change the key,
+// put the new one in front, and remove the old one when everything is Current. ParseKeys
+// returns it.
 //
-// What is sealed names its key, not to try them all and to be able to say which
-// is missing, and is bound to its endpoint: moved to another row it does not open.
+// A sealed secret names its key, so that an error can say which one is missing, and is
+// bound to its endpoint: it cannot be opened for another one.
 type Sealer struct {
 	keys []sealingKey
 }
@@ -31,14 +31,14 @@ type sealingKey struct {
 	aead cipher.AEAD
 }
 
-// ParseKeys reads --secret-key: one or more keys of 32 bytes in base64, separated
+// ParseKeys parses --secret-key: one or more keys of 32 bytes in base64, separated
 // by commas. The error never quotes them.
 func ParseKeys(text string) (Sealer, error) {
 	var s Sealer
 	for i, part := range strings.Split(text, ",") {
 		key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(part))
 		if err != nil || len(key) != KeySize {
-			return Sealer{}, fmt.Errorf("key %d of the secret keys is not %d bytes in base64: make one with `openssl rand -base64 %d`", i+1, KeySize, KeySize)
+			return Sealer{}, fmt.Errorf("key %d of the secret keys is not %d bytes in base64: create one with `openssl rand -base64 %d`", i+1, KeySize, KeySize)
 		}
 		block, err := aes.NewCipher(key)
 		if err != nil {
@@ -54,15 +54,14 @@ func ParseKeys(text string) (Sealer, error) {
 	return s, nil
 }
 
-// Seal gives the text to store in the place of an endpoint's secret: the key's
-// id, a dot, and nonce, ciphertext and tag in base64.
+// Seal returns the text to store for an endpoint's secret: the key's id, a dot, and
+// nonce, ciphertext and tag in base64.
 func (s Sealer) Seal(endpointID, secret string) string {
 	key := s.keys[0]
 	return key.id + "." + base64.RawStdEncoding.EncodeToString(key.aead.Seal(nil, nil, []byte(secret), []byte(endpointID)))
 }
 
-// Open gives back what Seal was given, if the endpoint is the same and the key is
-// among those of s.
+// Open returns the secret that was sealed for the endpoint, if s has the key.
 func (s Sealer) Open(endpointID, sealed string) (string, error) {
 	id, text, ok := strings.Cut(sealed, ".")
 	if !ok {
@@ -81,11 +80,11 @@ func (s Sealer) Open(endpointID, sealed string) (string, error) {
 		}
 		return "", fmt.Errorf("the stored webhook secret of %s is damaged: rotate it (%w)", endpointID, err)
 	}
-	return "", fmt.Errorf("the webhook secret of %s is sealed under the key %s, which is not among the keys of --secret-key: add it there", endpointID, id)
+	return "", fmt.Errorf("the webhook secret of %s is sealed with key %s, which is not in --secret-key: add it there", endpointID, id)
 }
 
-// Missing gives the id of the key that sealed is under when that is not among those
-// of s, otherwise "". What names no key is damaged, and no key would mend it.
+// Missing returns the id of the key that sealed needs if s does not have it, otherwise
+// "". Damaged text names no key, and no key would help.
 func (s Sealer) Missing(sealed string) (keyID string) {
 	id, _, ok := strings.Cut(sealed, ".")
 	if !ok || slices.ContainsFunc(s.keys, func(k sealingKey) bool { return k.id == id }) {
@@ -94,8 +93,8 @@ func (s Sealer) Missing(sealed string) (keyID string) {
 	return id
 }
 
-// Current tells whether sealed is under the key that seals now; if not, whoever
-// stores it should open it and seal it again.
+// Current reports whether sealed was sealed with the first key; if not, it should be
+// resealed.
 func (s Sealer) Current(sealed string) bool {
 	id, _, _ := strings.Cut(sealed, ".")
 	return id == s.keys[0].id

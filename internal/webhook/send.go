@@ -18,21 +18,20 @@ import (
 
 const (
 	connectTimeout = 5 * time.Second // the contract's
-	maxAnswer      = 64 << 10        // how much of an answer is read
-	maxKept        = 1024            // how much of that is kept
+	maxAnswer      = 64 << 10        // bytes of an answer that are read
+	maxKept        = 1024            // bytes of an answer that are stored
 	maxHeaders     = 32 << 10
-	// idleTimeout is below the minute after which most receivers and balancers close
-	// a connection themselves, perhaps while a request is on its way through it.
+	// idleTimeout is below the minute after which most receivers and load balancers close
+	// a connection, which could hit a request on its way.
 	idleTimeout = 30 * time.Second
 )
 
-// UserAgent is what receivers see in that header.
+// UserAgent is the User-Agent header of every request.
 const UserAgent = "Palmares-Webhooks/1"
 
-// A sender makes the requests. All go past its guard; none through a proxy, which
-// would resolve names out of the guard's sight, and none after a redirect. The
-// guard sees each connection once, when it is made: one that is used again leads
-// to the same address as before.
+// A sender sends the requests. The guard checks the address of every new connection;
+// a reused one leads to the same address. No proxy is used, which would resolve names
+// where the guard cannot see it, and no redirect is followed.
 type sender struct {
 	allow     []netip.Prefix
 	sealer    Sealer
@@ -53,7 +52,7 @@ func newSender(allow []netip.Prefix, sealer Sealer, timeout time.Duration, now f
 			DialContext:            dialer.DialContext,
 			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 			TLSHandshakeTimeout:    connectTimeout,
-			DisableCompression:     true, // an answer is kept as it came, and cannot swell
+			DisableCompression:     true, // answers are stored as sent, and cannot expand
 			MaxIdleConns:           maxRequests,
 			MaxIdleConnsPerHost:    MaxInFlight,
 			IdleConnTimeout:        idleTimeout,
@@ -63,8 +62,8 @@ func newSender(allow []netip.Prefix, sealer Sealer, timeout time.Duration, now f
 	}
 }
 
-// send makes one attempt. Whatever goes wrong is in the result: an attempt always
-// has an outcome, unless ctx ended under it.
+// send makes one attempt. Failures are part of the result: an attempt always has an
+// outcome, unless ctx was done.
 func (s *sender) send(ctx context.Context, c Claim) Result {
 	r := Result{At: s.now()}
 	s.try(ctx, c, &r)
@@ -73,8 +72,7 @@ func (s *sender) send(ctx context.Context, c Claim) Result {
 }
 
 func (s *sender) try(ctx context.Context, c Claim, r *Result) {
-	// The URL was good when it was stored; what --webhook-allow opens may have
-	// changed since.
+	// The URL was valid when it was stored; --webhook-allow may have changed since.
 	target, err := CheckURL(c.URL, s.allow)
 	if err != nil {
 		r.Outcome = Blocked
@@ -87,8 +85,8 @@ func (s *sender) try(ctx context.Context, c Claim, r *Result) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	// The errors of a handshake have no type in common. The connection is made by a
-	// goroutine of the transport, hence the atomic.
+	// Handshake errors have no common type. A goroutine of the transport connects, hence
+	// the atomic.
 	var handshakeFailed atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		TLSHandshakeDone: func(_ tls.ConnectionState, err error) { handshakeFailed.Store(err != nil) },
@@ -107,15 +105,15 @@ func (s *sender) try(ctx context.Context, c Claim, r *Result) {
 	defer answer.Body.Close()
 	r.Status = answer.StatusCode
 	if r.Status < 200 {
-		// With 101 the transport hands the connection over, and what is read from that
-		// heeds no deadline. Nobody asked for another protocol: it is closed.
+		// With 101 the transport returns the raw connection, whose reads ignore the deadline.
+		// We did not ask for another protocol, so it is closed.
 		r.Outcome = HTTPStatus
 		return
 	}
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	r.Response = text(body)
 	switch {
-	case r.Status > 299: // whether or not the rest of the answer came
+	case r.Status > 299: // whether or not the body could be read
 		r.Outcome = HTTPStatus
 		r.RetryAfter = RetryAfter(answer.Header.Get("Retry-After"), s.now())
 	case err != nil:
@@ -132,8 +130,8 @@ func (s *sender) header(c Claim, at time.Time) (http.Header, error) {
 	}
 	secrets := []string{secret}
 	if c.OldSecret != "" {
-		// The new secret alone signs well enough for a receiver that knows it; one that
-		// does not will be sent this again.
+		// Without the old secret a receiver that knows the new one still accepts the request;
+		// one that does not will get it again.
 		if old, err := s.sealer.Open(c.EndpointID, c.OldSecret); err == nil {
 			secrets = append(secrets, old)
 		}
@@ -147,7 +145,7 @@ func (s *sender) header(c Claim, at time.Time) (http.Header, error) {
 	return header, nil
 }
 
-// outcomeOf names what kept an answer from coming.
+// outcomeOf classifies the error of a request.
 func outcomeOf(err error, inHandshake bool) Outcome {
 	var dns *net.DNSError
 	var network net.Error
@@ -164,12 +162,12 @@ func outcomeOf(err error, inHandshake bool) Outcome {
 	return Connect
 }
 
-// text is the beginning of an answer in a form that every database and page can
-// take: valid UTF-8 without NUL, at most maxKept bytes of it.
+// text returns the beginning of an answer in a form that databases and pages can
+// store: valid UTF-8 without NUL, at most maxKept bytes.
 func text(body []byte) string {
 	s := string(body[:min(len(body), maxKept)])
 	if len(body) > maxKept {
-		s = s[:len(s)-cutRune(s)] // half a character is our doing, not the receiver's
+		s = s[:len(s)-cutRune(s)] // a character that we have cut in half is not invalid
 	}
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 	for len(s) > maxKept {
@@ -179,8 +177,8 @@ func text(body []byte) string {
 	return s
 }
 
-// cutRune is the number of bytes at the end of s that begin a character and do
-// not end it.
+// cutRune returns the number of bytes at the end of s that are the beginning of an
+// incomplete character.
 func cutRune(s string) int {
 	for n := 1; n < utf8.UTFMax && n <= len(s); n++ {
 		if tail := s[len(s)-n:]; utf8.RuneStart(tail[0]) {

@@ -12,27 +12,25 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// secretPrefix is that of Standard Webhooks: a secret is known for one wherever
-// it turns up.
+// secretPrefix is that of Standard Webhooks: it makes leaked secrets recognizable.
 const secretPrefix = "whsec_"
 
-// NewSecret makes the secret of an endpoint, in the form its owner is shown once.
-// 24 bytes give base64 without padding, which some libraries trip over.
+// NewSecret returns a new secret, in the form that is shown to the owner once. 24 bytes
+// give base64 without padding, which some libraries do not accept.
 func NewSecret() string {
 	var key [24]byte
 	rand.Read(key[:])
 	return secretPrefix + base64.StdEncoding.EncodeToString(key[:])
 }
 
-// Sign gives the headers that prove that body, under this id, left here at this
-// time. With several secrets there are as many signatures, and a receiver that
-// knows any one of them is content.
+// Sign returns the headers that authenticate body, id and time. There is one signature
+// per secret; a receiver needs to know only one of them.
 func Sign(body []byte, id string, at time.Time, secrets ...string) (http.Header, error) {
 	signatures := make([]string, len(secrets))
 	for i, secret := range secrets {
 		signer, err := standardwebhooks.NewWebhook(secret)
 		if err != nil {
-			return nil, errors.New("a webhook secret is not whsec_ and base64") // the cause would quote it
+			return nil, errors.New("a webhook secret is not whsec_ and base64") // the cause would contain it
 		}
 		if signatures[i], err = signer.Sign(id, at, body); err != nil {
 			return nil, err

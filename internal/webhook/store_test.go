@@ -15,8 +15,8 @@ import (
 	"palmares/internal/webhook"
 )
 
-// house is a dispatcher on a real store with one endpoint, in a bubble.
-type house struct {
+// A fixture is a dispatcher on a real store with one endpoint, in a synctest bubble.
+type fixture struct {
 	*store.Store
 	dispatcher *webhook.Dispatcher
 	receiver   *receiver
@@ -28,7 +28,7 @@ type house struct {
 const poll = 20 * time.Minute
 
 // live runs test in a bubble, on an empty store.
-func live(t *testing.T, test func(t *testing.T, h *house)) {
+func live(t *testing.T, test func(t *testing.T, h *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
@@ -54,12 +54,12 @@ func live(t *testing.T, test func(t *testing.T, h *house)) {
 		r, hangUp := receive(t, d, answering(http.StatusNoContent))
 		t.Cleanup(hangUp)
 		t.Cleanup(run(t, d))
-		test(t, &house{Store: s, dispatcher: d, receiver: r, endpoint: endpoint})
+		test(t, &fixture{Store: s, dispatcher: d, receiver: r, endpoint: endpoint})
 	})
 }
 
 // ping makes a delivery that is due at once.
-func (h *house) ping(t *testing.T) string {
+func (h *fixture) ping(t *testing.T) string {
 	t.Helper()
 	d, err := h.Deliveries.Ping(t.Context(), account.AnyOwner(), h.endpoint.ID, time.Now())
 	if err != nil {
@@ -69,8 +69,8 @@ func (h *house) ping(t *testing.T) string {
 	return d.ID
 }
 
-// look gives the endpoint and one of its deliveries as they are now.
-func (h *house) look(t *testing.T, id string) (webhook.Endpoint, webhook.Delivery) {
+// look returns the endpoint and one of its deliveries as they are now.
+func (h *fixture) look(t *testing.T, id string) (webhook.Endpoint, webhook.Delivery) {
 	t.Helper()
 	w, err := h.Endpoints.Find(t.Context(), account.AnyOwner(), h.endpoint.ID)
 	if err != nil {
@@ -84,7 +84,7 @@ func (h *house) look(t *testing.T, id string) (webhook.Endpoint, webhook.Deliver
 }
 
 func TestTheStoreKeepsToTheSchedule(t *testing.T) {
-	live(t, func(t *testing.T, h *house) {
+	live(t, func(t *testing.T, h *fixture) {
 		h.receiver.now(answering(http.StatusBadGateway))
 		id := h.ping(t)
 		time.Sleep(4 * 24 * time.Hour)
@@ -102,7 +102,7 @@ func TestTheStoreKeepsToTheSchedule(t *testing.T) {
 }
 
 func TestAfterTenFailuresInARowOnlyTheOldestDueIsTriedUntilOneSucceeds(t *testing.T) {
-	live(t, func(t *testing.T, h *house) {
+	live(t, func(t *testing.T, h *fixture) {
 		slow := func(status int) http.HandlerFunc {
 			return func(w http.ResponseWriter, _ *http.Request) {
 				time.Sleep(3 * time.Second)
@@ -142,7 +142,7 @@ func TestAfterTenFailuresInARowOnlyTheOldestDueIsTriedUntilOneSucceeds(t *testin
 }
 
 func TestAFailingReceiverIsLookedAtEveryFiveMinutesWithOneRequest(t *testing.T) {
-	live(t, func(t *testing.T, h *house) {
+	live(t, func(t *testing.T, h *fixture) {
 		pass := func(d time.Duration) {
 			for end := time.Now().Add(d); time.Now().Before(end); {
 				time.Sleep(30 * time.Second)
@@ -175,7 +175,7 @@ func TestAFailingReceiverIsLookedAtEveryFiveMinutesWithOneRequest(t *testing.T) 
 }
 
 func TestFiveDaysWithoutASuccessDisableTheEndpointAndTellItsOwner(t *testing.T) {
-	live(t, func(t *testing.T, h *house) {
+	live(t, func(t *testing.T, h *fixture) {
 		h.receiver.now(answering(http.StatusInternalServerError))
 		start := time.Now()
 		var last string
@@ -220,7 +220,7 @@ func TestFiveDaysWithoutASuccessDisableTheEndpointAndTellItsOwner(t *testing.T) 
 }
 
 func TestAnAnswerOf410DisablesTheEndpointAtOnce(t *testing.T) {
-	live(t, func(t *testing.T, h *house) {
+	live(t, func(t *testing.T, h *fixture) {
 		h.receiver.now(answering(http.StatusGone))
 		id := h.ping(t)
 		time.Sleep(time.Hour)
@@ -231,7 +231,7 @@ func TestAnAnswerOf410DisablesTheEndpointAtOnce(t *testing.T) {
 }
 
 func TestARecoverySendsAgainWhatWasMissedWithTheSameIDsAndBytes(t *testing.T) {
-	live(t, func(t *testing.T, h *house) {
+	live(t, func(t *testing.T, h *fixture) {
 		h.receiver.now(answering(http.StatusInternalServerError))
 		start := time.Now()
 		if _, err := h.Catalogue.Publish(t.Context(), synthetic.Catalog(3, 1), store.PublishOptions{Now: start}); err != nil {

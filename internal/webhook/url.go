@@ -7,17 +7,16 @@ import (
 	"strings"
 )
 
-// The lengths of DNS (RFC 1035, section 2.3.4), and one for the whole URL that
-// every proxy and server on the way can take.
+// The lengths of DNS (RFC 1035, section 2.3.4), and a length of the whole URL that
+// every proxy and server accepts.
 const (
 	maxHost  = 253
 	maxLabel = 63
 	maxURL   = 2048
 )
 
-// A URLError says why a URL cannot be an endpoint's. Code tells the reasons apart
-// for programs, French is for whoever reads the API or the account page, and
-// Error, in English, for the operator.
+// A URLError is why a URL cannot be an endpoint's: Code for programs, French for the
+// API and the account page, and Error, in English, for the operator.
 type URLError struct {
 	Code    string
 	French  string
@@ -26,8 +25,8 @@ type URLError struct {
 
 func (e *URLError) Error() string { return e.english }
 
-// The reasons, in the order in which they are looked for. None of the sentences
-// repeats the URL: it may hold a password.
+// The errors, in the order in which they are checked. None repeats the URL, which may
+// contain a password.
 var (
 	errForm = &URLError{
 		"url_form", "L’adresse n’est pas une URL valable : donnez-la entière, en caractères ASCII, sans espace ni barre oblique inverse, en 2 048 caractères au plus.",
@@ -35,7 +34,7 @@ var (
 	}
 	errScheme = &URLError{
 		"url_scheme", "L’adresse doit commencer par « https:// ».",
-		"the URL must begin with https:// (http:// only where --webhook-allow opens a network)",
+		"the URL must begin with https:// (http:// only with --webhook-allow)",
 	}
 	errUserInfo = &URLError{
 		"url_user_info", "L’adresse ne doit contenir ni nom d’utilisateur ni mot de passe : la signature de chaque envoi prouve d’où il vient.",
@@ -47,7 +46,7 @@ var (
 	}
 	errPort = &URLError{
 		"url_port", "Le port doit être 443 : retirez-le de l’adresse.",
-		"the port must be 443: leave it out (others only where --webhook-allow opens a network)",
+		"the port must be 443: leave it out (other ports only with --webhook-allow)",
 	}
 	errAddress = &URLError{
 		"url_address", "L’hôte doit être un nom de domaine, pas une adresse IP, quelle qu’en soit l’écriture.",
@@ -60,17 +59,16 @@ var (
 )
 
 // localNames are last labels that never belong to a public host. The guard would
-// refuse their addresses too, but the owner learns it here and now.
+// refuse their addresses too, but this tells the owner immediately.
 var localNames = []string{"localhost", "localdomain", "local", "internal"}
 
-// CheckURL tells whether raw may be an endpoint's URL and gives it in the form to
-// keep: scheme and host in lower case, the scheme's own port left out. The error
-// is a *URLError. Nothing is resolved: what a name leads to is for the Guard to
-// judge, each time a connection is made.
+// CheckURL checks whether raw may be an endpoint's URL and returns it normalized:
+// scheme and host in lower case, without the scheme's default port. The error is a
+// *URLError. Nothing is resolved: the Guard checks addresses, for each connection.
 //
-// Where allow opens a network, http, other ports and names without a dot pass for
-// every host, since only the address tells whether it is in that network; the
-// Guard sees to it that they reach no other. An address as such must be in allow.
+// If allow is not empty, http, other ports and names without a dot are accepted for
+// every host, since only the address shows whether it is in an allowed network; the
+// Guard refuses all others. An IP address as host must be in allow.
 func CheckURL(raw string, allow []netip.Prefix) (string, error) {
 	if len(raw) > maxURL {
 		return "", errForm
@@ -101,8 +99,8 @@ func CheckURL(raw string, allow []netip.Prefix) (string, error) {
 	}
 	if port != "" {
 		n, err := strconv.ParseUint(port, 10, 16)
-		// Plain HTTP to 443 would be let through to a public address by the Guard,
-		// which sees the port and not the scheme.
+		// The Guard would allow plain HTTP to port 443 of a public address: it sees the port,
+		// not the scheme.
 		if err != nil || n == 0 || n != 443 && !opened || n == 443 && u.Scheme == "http" {
 			return "", errPort
 		}
@@ -122,7 +120,7 @@ func CheckURL(raw string, allow []netip.Prefix) (string, error) {
 	return u.String(), nil
 }
 
-// checkHost wants a name that no resolver takes for an address: inet_aton reads
+// checkHost accepts only names that no resolver reads as an address: inet_aton reads
 // 127.1, 0x7f.1, 2130706433 and 0177.0.0.1 as such, hence the rule on last labels.
 func checkHost(host string, allow []netip.Prefix) error {
 	if addr, err := netip.ParseAddr(host); err == nil {

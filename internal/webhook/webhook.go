@@ -1,14 +1,13 @@
-// Package webhook tells customers of every change of the catalogue, at least once.
+// Package webhook notifies customers of every change of the catalogue, at least once.
 //
-// An event's bytes are made by the publication that caused it and stored with one
-// delivery for each endpoint that wants it, in one transaction. From there a
-// Dispatcher, on any node, claims what is due under a lease, signs those bytes as
-// Standard Webhooks has it, and posts them past a guard that lets no request go to
-// an address inside the house. A process that dies leaves a lease that ends, hence
-// nothing needs a rescuer.
+// A publication creates the bytes of its events and stores them, with one delivery for
+// each endpoint that subscribes to them, in its own transaction. A Dispatcher, on any
+// node, claims due deliveries under a lease, signs the bytes according to Standard
+// Webhooks and posts them. A guard refuses addresses in private networks. If a process
+// dies, its leases end and other processes take over.
 //
-// The rules are here (schedule, signature, guard, what an answer means); package
-// store keeps the rows and imports this package for its words.
+// This package has the rules (schedule, signature, guard, breaker, meaning of answers);
+// package store keeps the rows and imports this package for its types.
 package webhook
 
 import (
@@ -17,23 +16,23 @@ import (
 	"palmares/internal/catalog"
 )
 
-// Ping is the type of the event that an endpoint's owner sends to herself.
+// Ping is the type of the test event that an owner sends to an endpoint.
 const Ping = "webhook.ping"
 
-// Types are the events that an endpoint may ask for, in the order of the documents.
-// A ping is sent whatever was asked for.
+// Types are the events that an endpoint may subscribe to, in the order of the
+// documentation. Pings are always sent.
 var Types = catalog.ChangeTypes
 
-// A State says whether an endpoint is sent anything.
+// A State is whether an endpoint receives deliveries.
 type State string
 
-// Only Active and Paused are chosen by the owner. An endpoint that is not active
-// is given no new deliveries; those it has wait.
+// The owner can only choose Active and Paused. An endpoint that is not active gets no
+// new deliveries; those it has are held.
 const (
 	Active    State = "active"
 	Paused    State = "paused"    // by its owner
-	Suspended State = "suspended" // its account is not Pro at the moment: derived, never stored
-	Disabled  State = "disabled"  // by us: see Reason; its owner makes it active again
+	Suspended State = "suspended" // its account is not Pro; derived, never stored
+	Disabled  State = "disabled"  // by us, see Reason; its owner can make it active again
 )
 
 // Why an endpoint was disabled.
@@ -42,8 +41,8 @@ const (
 	Failing = "failing" // no success in DisableAfter
 )
 
-// An Endpoint is an address that a customer wants to be told at. The store makes
-// it; its owner changes URL, Events and State, attempts change the rest.
+// An Endpoint is a customer's URL that receives events. The store creates it; its
+// owner changes URL, Events and State, attempts change the rest.
 type Endpoint struct {
 	ID        string
 	AccountID string
@@ -53,31 +52,31 @@ type Endpoint struct {
 	Reason    string // why it is Disabled, otherwise ""
 	CreatedAt time.Time
 
-	// OldSecretUntil is when the previous secret stops signing too. It is forgotten
-	// some time after that; see Overlaps.
+	// OldSecretUntil is until when the previous secret signs too, see Overlaps. It is
+	// deleted some time after that.
 	OldSecretUntil time.Time
 
 	Failures      int       // attempts failed in a row
 	FailingSince  time.Time // the first of them; zero after a success
-	NotBefore     time.Time // until then nothing is sent, as it just failed; zero: at any time
-	LastSuccessAt time.Time // zero: never
+	NotBefore     time.Time // nothing is sent before, because of failures or Retry-After; zero for any time
+	LastSuccessAt time.Time // zero for never
 	DisabledAt    time.Time
 }
 
-// Overlaps tells whether the previous secret signs too.
+// Overlaps reports whether the previous secret signs too.
 func (w *Endpoint) Overlaps(now time.Time) bool { return now.Before(w.OldSecretUntil) }
 
-// A Change is what an owner changes of an endpoint; nil leaves as it is.
+// A Change is an owner's change of an endpoint; nil leaves a field unchanged.
 type Change struct {
 	URL    *string
-	Events *[]string // to nil: all
+	Events *[]string // pointing to nil for all
 	State  *State    // Active or Paused
 }
 
 // MaxEndpoints is how many endpoints an account may have.
 const MaxEndpoints = 10
 
-// A DeliveryState says what became of a delivery.
+// A DeliveryState is the progress of a delivery.
 type DeliveryState string
 
 // A pending delivery is due at NextAt, if its endpoint is active by then.
@@ -90,9 +89,9 @@ const (
 // Why there is a delivery.
 const (
 	OfEvent    = "event"    // a publication
-	OfPing     = "ping"     // its owner asked for a test
-	OfResend   = "resend"   // its owner asked for one again
-	OfRecovery = "recovery" // its owner asked for all that was missed
+	OfPing     = "ping"     // a test by the owner
+	OfResend   = "resend"   // the owner resent one delivery
+	OfRecovery = "recovery" // the owner recovers all that was missed
 )
 
 // A Delivery is one event on its way to one endpoint.
@@ -110,32 +109,32 @@ type Delivery struct {
 	Count      int       // of the attempts that have an outcome
 }
 
-// An Attempt is one request and what came of it.
+// An Attempt is one request and its outcome.
 type Attempt struct {
 	Number   int // from 1
 	At       time.Time
 	Duration time.Duration
-	Status   int     // of the answer; 0 when there was none
-	Outcome  Outcome // what that means
-	Response string  // the first 1,024 bytes of the answer's body, as text
+	Status   int // of the answer, 0 without one
+	Outcome  Outcome
+	Response string // the first 1,024 bytes of the answer's body, as text
 }
 
-// An Outcome is what an attempt came to, as logs, metrics and the API name it.
+// An Outcome is the result of an attempt, as logs, metrics and the API name it.
 type Outcome string
 
-// Every outcome but OK is a failure, and every one but Secret an attempt.
+// Every outcome except OK is a failure. Secret does not count as an attempt.
 const (
 	OK         Outcome = "delivered"
-	HTTPStatus Outcome = "http_status" // any answer but 2xx
+	HTTPStatus Outcome = "http_status" // any answer except 2xx
 	Timeout    Outcome = "timeout"
 	Resolve    Outcome = "dns"
 	Connect    Outcome = "connection"
 	TLS        Outcome = "tls"
 	Blocked    Outcome = "blocked" // the guard refused the address
-	Secret     Outcome = "secret"  // the secret cannot be opened with the keys this node has
+	Secret     Outcome = "secret"  // this node has no key for the endpoint's secret
 )
 
-// A Claim is a delivery that this node has leased, with what it needs to be sent.
+// A Claim is a delivery that this node has leased, with everything needed to send it.
 type Claim struct {
 	DeliveryID string
 	EndpointID string
@@ -144,42 +143,42 @@ type Claim struct {
 	Body       []byte // the bytes to sign and send
 	URL        string
 	Secret     string    // sealed
-	OldSecret  string    // sealed; "" when there is none or its time is over
-	Attempt    int       // the number of this attempt, from 1
-	LeaseEnd   time.Time // tells this claim from a later one of the same delivery
+	OldSecret  string    // sealed; "" if there is none or it has expired
+	Attempt    int       // number of this attempt, from 1
+	LeaseEnd   time.Time // distinguishes this claim from a later one of the same delivery
 }
 
-// A Verdict is what an attempt's result makes of its delivery and endpoint; Judge
-// gives it, the store writes it.
+// A Verdict is the effect of an attempt on its delivery and endpoint. Judge returns
+// it, the store applies it.
 type Verdict struct {
 	Attempt Attempt
 	State   DeliveryState
-	NextAt  time.Time // when Pending
-	Gone    bool      // the endpoint is to be disabled at once
-	Untried bool      // nothing was sent: no attempt, and nothing is said of the endpoint
+	NextAt  time.Time // if Pending
+	Gone    bool      // disable the endpoint now
+	Untried bool      // nothing was sent: there is no attempt, and the endpoint is not affected
 
-	// HoldUntil is until when the receiver asked to be left alone, with whatever
-	// delivery; zero when it did not.
+	// HoldUntil is the end of the receiver's Retry-After, which applies to all of its
+	// deliveries; zero without one.
 	HoldUntil time.Time
 }
 
-// A Recovery is a stored request to send again all that an endpoint missed.
+// A Recovery is a stored request to send everything that an endpoint missed.
 type Recovery struct {
 	ID         string // rcv_
 	EndpointID string
 	Since      time.Time
 	CreatedAt  time.Time
 	DoneAt     time.Time // zero while it runs
-	Count      int       // deliveries it has made so far
+	Count      int       // deliveries created so far
 }
 
 // The times of the contract.
 const (
-	AnswerWithin = 15 * time.Second // a request, from the name to the last byte of the answer
+	AnswerWithin = 15 * time.Second // a request, from the DNS lookup to the last byte of the answer
 	Lease        = 2 * AnswerWithin
 	MaxInFlight  = 4                   // requests at once to one endpoint, over all nodes
-	BreakAfter   = 10                  // failures in a row until only the oldest due delivery is tried
-	ProbeEvery   = 5 * time.Minute     // from then on, at least this often
+	BreakAfter   = 10                  // failures in a row until the breaker opens
+	ProbeEvery   = 5 * time.Minute     // while the breaker is open
 	DisableAfter = 5 * 24 * time.Hour  // without a success
 	Overlap      = 24 * time.Hour      // of two secrets
 	Keep         = 30 * 24 * time.Hour // events and deliveries
