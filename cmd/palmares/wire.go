@@ -84,16 +84,19 @@ func (n *node) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	watch := n.newWatch(d.live, keys, dispatcher.Wake)
+	interval, wake := n.notifications()
+	watch := server.NewWatch(server.WatchConfig{
+		State: st, Uses: st.Keys, Interval: interval, Wake: wake, Served: dispatcher.Wake, Live: d.live, Keys: keys, Log: log,
+	})
 	pages := site.New(site.Config{Snapshot: d.live.Snapshot, Demo: n.isDemo, BaseURL: base, Document: api.Document()})
 	cfg := server.Config{
 		Live: d.live, Keys: keys, Meter: d.meter, Trusted: c.Trusted, Site: pages, Log: log, Requests: n.logs, Metrics: n.metrics, Ready: n.public.Ready,
 		Webhooks: webhookapi.New(webhookapi.Config{
-			Store: st, Keys: keys, Sealer: d.sealer, Allow: c.Webhooks.Allow, Now: now, Log: log, Wake: dispatcher.Wake, Unreachable: watch.Away,
+			Store: st, Keys: keys, Sealer: d.sealer, Allow: c.Webhooks.Allow, Now: now, Log: log, Wake: dispatcher.Wake, Unreachable: watch.Unreachable,
 		}),
 		Account: accountsite.New(accountsite.Config{
 			Store: st, Site: pages, BaseURL: base, Trusted: c.Trusted, MailLogged: c.Mail.SMTP.given == nil, Now: now, Log: log,
-			WakeMail: mails.Wake, WakeWebhooks: dispatcher.Wake, Sealer: d.sealer, Allow: c.Webhooks.Allow, Billing: payments, Quota: c.dailyQuota(), Away: watch.Away,
+			WakeMail: mails.Wake, WakeWebhooks: dispatcher.Wake, Sealer: d.sealer, Allow: c.Webhooks.Allow, Billing: payments, Quota: c.dailyQuota(), Away: watch.Unreachable,
 		}),
 	}
 	if payments.Enabled() {
@@ -115,7 +118,7 @@ func (n *node) start(d dependencies, watch *server.Watch, pages *site.Site, disp
 		n.metrics.Flag("palmares_quota_alone", "1 while this node counts requests by itself, as the database does not answer.", d.meter.Alone)
 	}
 	n.run(watch.Run)
-	n.metrics.Flag("palmares_database_up", "1 while the database answers, 0 while what is in memory is served.", func() bool { return !watch.Away() })
+	n.metrics.Flag("palmares_database_up", "1 while the database answers, 0 while what is in memory is served.", func() bool { return !watch.Unreachable() })
 	n.run(pages.Run)
 	n.metrics.Catalogue(d.live)
 	n.runUntilStop(dispatcher.Run)
@@ -134,28 +137,22 @@ const (
 	listenInterval = 500 * time.Millisecond
 )
 
-// newWatch builds what keeps memory in step with the database.
-func (n *node) newWatch(live *snapshot.Live, keys *keyring.Keyring, served func()) *server.Watch {
-	watch := &server.Watch{
-		State: func(ctx context.Context) (int64, int64, error) {
-			now, err := n.store.State(ctx)
-			return now.Version, now.Keys, err
-		},
-		NoteUse: n.store.Keys.MarkUsed, Interval: pollInterval, Served: served, Live: live, Keys: keys, Log: n.log,
+// notifications returns how often to poll for changes, and a channel that the database
+// wakes the poller with, nil if it does not notify.
+func (n *node) notifications() (time.Duration, <-chan struct{}) {
+	if !n.store.Shared() {
+		return pollInterval, nil
 	}
-	if n.store.Shared() {
-		wake := make(chan struct{}, 1)
-		watch.Wake, watch.Interval = wake, listenInterval
-		n.run(func(ctx context.Context) error {
-			return n.store.Listen(ctx, func() {
-				select {
-				case wake <- struct{}{}:
-				default: // it is about to look anyway
-				}
-			})
+	wake := make(chan struct{}, 1)
+	n.run(func(ctx context.Context) error {
+		return n.store.Listen(ctx, func() {
+			select {
+			case wake <- struct{}{}:
+			default: // a wake-up is pending
+			}
 		})
-	}
-	return watch
+	})
+	return listenInterval, wake
 }
 
 // load builds what is served: the published catalogue, or until there is one the demo,

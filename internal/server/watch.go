@@ -13,189 +13,211 @@ import (
 	"palmares/internal/snapshot"
 )
 
-// A Watch keeps memory and store in step: it loads a catalogue that another
-// process published, reads keys again when any of them changed, and tells the store
-// now and then which keys were used. All of that runs beside the question whether
-// anything changed, which waits for none of it.
-type Watch struct {
-	// State asks the store, cheaply, for the newest version of the catalogue and
-	// of the keys.
-	State func(context.Context) (catalogue, keys int64, err error)
-	// NoteUse stores when keys were last used.
-	NoteUse func(context.Context, []account.KeyUse) error
-	// Interval is how often State is asked.
-	Interval time.Duration
-	// Wake has State asked at once; nil where nobody tells.
+// A StateStore says what has changed. The store is one.
+type StateStore interface {
+	// State returns the version of the catalogue and a number that increases with every
+	// change of a key or an account. It is cheap: it is called several times a second.
+	State(ctx context.Context) (catalogue, keys int64, err error)
+}
+
+// A KeyUseStore stores when keys were last used. The store's Keys is one.
+type KeyUseStore interface {
+	MarkUsed(ctx context.Context, used []account.KeyUse) error
+}
+
+// WatchConfig is what a Watch works with. All fields are required unless they say
+// otherwise.
+type WatchConfig struct {
+	State    StateStore
+	Uses     KeyUseStore
+	Interval time.Duration // how often State is called
+	// Wake causes a call of State at once. Nil where the database does not notify.
 	Wake <-chan struct{}
-	// Served is told when a new version is being served: only then is it news to
-	// receivers of webhooks, who may ask this node for it at once. Nil for nobody.
+	// Served is called when a new version is being served: only then may receivers of
+	// webhooks, who may request it from this node at once, hear of it. Nil for nobody.
 	Served func()
 	Live   *snapshot.Live
 	Keys   *keyring.Keyring
 	Log    *slog.Logger
-
-	away atomic.Bool
 }
 
-// Away tells whether the store did not answer when it was last asked.
-func (w *Watch) Away() bool { return w.away.Load() }
+// A Watch keeps memory in step with the store: it loads a catalogue that another process
+// published, refreshes keys when any of them changed, and stores now and then which keys
+// were used. These tasks run concurrently with the calls of State, which never wait for
+// them.
+type Watch struct {
+	cfg         WatchConfig
+	unreachable atomic.Bool
+}
 
-// Run watches until ctx ends. A store that does not answer is reported once and
-// asked again: what is in memory goes on being served.
+// NewWatch returns a watch. It panics if a required field of cfg is not set.
+func NewWatch(cfg WatchConfig) *Watch {
+	if cfg.State == nil || cfg.Uses == nil || cfg.Interval <= 0 || cfg.Live == nil || cfg.Keys == nil || cfg.Log == nil {
+		panic("server: a required field of WatchConfig is not set")
+	}
+	return &Watch{cfg: cfg}
+}
+
+// Unreachable reports whether the store did not answer when it was last asked.
+func (w *Watch) Unreachable() bool { return w.unreachable.Load() }
+
+// Run watches until ctx ends. A store that does not answer is logged once and asked
+// again; what is in memory is served meanwhile.
 func (w *Watch) Run(ctx context.Context) error {
-	tick, note := time.NewTicker(w.Interval), time.NewTicker(noteEvery)
+	tick, use := time.NewTicker(w.cfg.Interval), time.NewTicker(useInterval)
 	defer tick.Stop()
-	defer note.Stop()
-	var load, renewal, noting errand
+	defer use.Stop()
+	var load, refresh, marking task
 	keys, failing := int64(-1), false
 	answered := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			load.running.Wait()
-			renewal.running.Wait()
-			noting.running.Wait()
-			return w.noteUse(ctx)
-		case <-note.C:
-			noting.begin(ctx, w.noteUse)
+			refresh.running.Wait()
+			marking.running.Wait()
+			return w.markUsed(ctx)
+		case <-use.C:
+			marking.start(ctx, w.markUsed)
 			continue
 		case <-tick.C:
-		case <-w.Wake:
+		case <-w.cfg.Wake:
 		}
-		err := w.look(ctx, &keys, &load, &renewal)
+		err := w.poll(ctx, &keys, &load, &refresh)
 		switch {
 		case ctx.Err() != nil:
 			continue // and end
 		case err != nil && !failing:
-			w.Log.Error("the database does not answer; serving what is in memory", "error", err)
+			w.cfg.Log.Error("the database does not answer; serving what is in memory", "error", err)
 		case err == nil && failing:
-			w.Log.Info("the database answers again")
+			w.cfg.Log.Info("the database answers again")
 		}
 		if failing = err != nil; !failing {
 			answered = time.Now()
 		}
-		w.away.Store(failing)
-		w.Keys.SetReachable(!failing)
-		w.Keys.Distrust(time.Since(answered) > trustKeys)
+		w.unreachable.Store(failing)
+		w.cfg.Keys.SetReachable(!failing)
+		w.cfg.Keys.Distrust(time.Since(answered) > trustKeys)
 	}
 }
 
-// trustKeys is how long keys are answered from memory while the store is away:
-// a revocation must hold by then, even here.
-const trustKeys = 15 * time.Minute
+const (
+	// trustKeys is how long keys are answered from memory while the store is unreachable:
+	// a revocation must take effect by then, even here.
+	trustKeys = 15 * time.Minute
+	// useInterval is how often the last use of keys is worth a write.
+	useInterval = time.Minute
+	useTimeout  = 2 * time.Second
+	// refreshTimeout leaves time for a second attempt within the five seconds in which a
+	// revocation must take effect.
+	refreshTimeout = 2 * time.Second
+	// stateTimeout is for a database that hangs: it counts as unreachable. A query that was
+	// lost must not delay the next one for long.
+	stateTimeout = time.Second
+)
 
-// noteEvery is as often as a key's last use is worth a write.
-const noteEvery = time.Minute
-
-// noteTimeout is how long it may take.
-const noteTimeout = 2 * time.Second
-
-// noteUse stores the last use of keys; the end of ctx does not cut it short.
-func (w *Watch) noteUse(ctx context.Context) error {
-	used := w.Keys.Used()
+// markUsed stores the last use of keys. It is not cut short when ctx ends.
+func (w *Watch) markUsed(ctx context.Context) error {
+	used := w.cfg.Keys.Used()
 	if len(used) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), useTimeout)
 	defer cancel()
-	err := w.NoteUse(ctx, used)
+	err := w.cfg.Uses.MarkUsed(ctx, used)
 	if err != nil {
-		w.Log.Error("the last use of keys cannot be stored", "error", err)
+		w.cfg.Log.Error("could not store the last use of keys", "error", err)
 	}
 	return err
 }
 
-// renewTimeout leaves a revocation time for a second attempt within its five seconds.
-const renewTimeout = 2 * time.Second
-
-func (w *Watch) renew(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, renewTimeout)
+func (w *Watch) refreshKeys(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
-	err := w.Keys.Refresh(ctx)
+	err := w.cfg.Keys.Refresh(ctx)
 	if err != nil && !errors.Is(err, context.Canceled) {
-		w.Log.Error("a key has changed, and the keys in use cannot be read again yet", "error", err)
+		w.cfg.Log.Error("a key has changed, and the keys in use could not be refreshed yet", "error", err)
 	}
 	return err
 }
 
-// stateTimeout is for a database that hangs: it is taken for one that is away. A
-// question that was lost must not be waited for when it is back.
-const stateTimeout = time.Second
-
-func (w *Watch) look(ctx context.Context, keys *int64, load, renewal *errand) error {
-	asking, cancel := context.WithTimeout(ctx, stateTimeout)
+// poll reads the state once and starts what follows from it.
+func (w *Watch) poll(ctx context.Context, keys *int64, load, refresh *task) error {
+	query, cancel := context.WithTimeout(ctx, stateTimeout)
 	defer cancel()
-	version, revision, err := w.State(asking)
+	version, revision, err := w.cfg.State.State(query)
 	if err != nil {
-		load.giveUp()
-		renewal.giveUp()
+		load.abort()
+		refresh.abort()
 		return err
 	}
 	if revision != *keys {
-		w.Keys.Invalidate()
+		w.cfg.Keys.Invalidate()
 		*keys = revision
 	}
-	if w.Keys.NeedsRefresh() {
-		renewal.begin(ctx, w.renew)
+	if w.cfg.Keys.NeedsRefresh() {
+		refresh.start(ctx, w.refreshKeys)
 	}
-	if version != w.Live.Snapshot().Version {
-		load.begin(ctx, w.load)
+	if version != w.cfg.Live.Snapshot().Version {
+		load.start(ctx, w.load)
 	}
 	return load.failure()
 }
 
-// An errand is what the watch has done beside it, one at a time: a large catalogue
-// takes seconds, and a revocation must not wait for it.
-type errand struct {
+// A task runs concurrently with the watch, at most once at a time: loading a large
+// catalogue takes seconds, and a revocation must not wait for it.
+type task struct {
 	running sync.WaitGroup
 	mu      sync.Mutex
-	cancel  context.CancelFunc // of the one that runs; nil when none does
+	cancel  context.CancelFunc // of the running one; nil if none runs
 	err     error              // of the last one
 }
 
-func (e *errand) begin(ctx context.Context, do func(context.Context) error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.cancel != nil {
+// start runs do unless the task is running.
+func (t *task) start(ctx context.Context, do func(context.Context) error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.cancel != nil {
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	e.cancel = cancel
-	e.running.Go(func() {
+	t.cancel = cancel
+	t.running.Go(func() {
 		err := do(ctx)
 		cancel()
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.cancel, e.err = nil, err
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.cancel, t.err = nil, err
 	})
 }
 
-// giveUp ends an errand to a store that does not answer: it might hang for ever, and
-// keep the next one waiting.
-func (e *errand) giveUp() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.cancel != nil {
-		e.cancel()
+// abort cancels a running task, because the store does not answer: it might hang and keep
+// the next one from starting.
+func (t *task) abort() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.cancel != nil {
+		t.cancel()
 	}
 }
 
-func (e *errand) failure() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.err
+func (t *task) failure() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.err
 }
 
+// load loads a new version and serves it.
 func (w *Watch) load(ctx context.Context) error {
 	start := time.Now()
-	if err := w.Live.Refresh(ctx); err != nil {
+	if err := w.cfg.Live.Refresh(ctx); err != nil {
 		return err
 	}
-	s := w.Live.Snapshot()
-	w.Log.Info("serving a new version of the catalogue", "version", s.Version, "tools", len(s.Catalog.Tools),
+	s := w.cfg.Live.Snapshot()
+	w.cfg.Log.Info("serving a new version of the catalogue", "version", s.Version, "tools", len(s.Catalog.Tools),
 		"took", time.Since(start).Round(time.Millisecond).String())
-	if w.Served != nil {
-		w.Served()
+	if w.cfg.Served != nil {
+		w.cfg.Served()
 	}
 	return nil
 }

@@ -17,15 +17,27 @@ import (
 	"palmares/internal/testkit"
 )
 
-func TestTheWatchServesNewVersionsAndForgetsKeys(t *testing.T) {
+// fakeStore is a StateStore and a KeyUseStore of functions.
+type fakeStore struct {
+	state    func(context.Context) (int64, int64, error)
+	markUsed func(context.Context, []account.KeyUse) error
+}
+
+func (s fakeStore) State(ctx context.Context) (catalogue, keys int64, err error) { return s.state(ctx) }
+
+func (s fakeStore) MarkUsed(ctx context.Context, used []account.KeyUse) error {
+	return s.markUsed(ctx, used)
+}
+
+func TestTheWatchServesNewVersionsAndRefreshesKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var version, keys, loads, lookups, renewals, noted atomic.Int64
+		var version, keys, loads, lookups, refreshes, stored atomic.Int64
 		var gone atomic.Bool
-		var served atomic.Int64 // the version of which Served was told
+		var served atomic.Int64 // the version when Served was called
 		version.Store(1)
-		away := func() error {
+		unreachable := func() error {
 			if gone.Load() {
-				return errors.New("gone")
+				return errors.New("unreachable")
 			}
 			return nil
 		}
@@ -33,7 +45,7 @@ func TestTheWatchServesNewVersionsAndForgetsKeys(t *testing.T) {
 			loads.Add(1)
 			s := snapshot.Empty("Essai", "https://essai.example")
 			s.Version = version.Load()
-			return s, away()
+			return s, unreachable()
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -44,26 +56,28 @@ func TestTheWatchServesNewVersionsAndForgetsKeys(t *testing.T) {
 				return account.Key{}, nil
 			},
 			FindAll: func(_ context.Context, hashes [][32]byte) (map[[32]byte]account.Key, error) {
-				renewals.Add(1)
+				refreshes.Add(1)
 				found := map[[32]byte]account.Key{}
 				for _, h := range hashes {
 					found[h] = account.Key{}
 				}
-				return found, away()
+				return found, unreachable()
 			},
 		}, time.Now)
 		var out testkit.Log
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		w := Watch{
-			State: func(context.Context) (int64, int64, error) { return version.Load(), keys.Load(), away() },
-			NoteUse: func(_ context.Context, used []account.KeyUse) error {
-				noted.Add(int64(len(used)))
+		store := fakeStore{
+			state: func(context.Context) (int64, int64, error) { return version.Load(), keys.Load(), unreachable() },
+			markUsed: func(_ context.Context, used []account.KeyUse) error {
+				stored.Add(int64(len(used)))
 				return nil
 			},
-			Served:   func() { served.Store(live.Snapshot().Version) },
-			Interval: 250 * time.Millisecond, Live: live, Keys: ring, Log: slog.New(slog.NewTextHandler(&out, nil)),
 		}
+		w := NewWatch(WatchConfig{
+			State: store, Uses: store, Interval: 250 * time.Millisecond, Live: live, Keys: ring, Log: slog.New(slog.NewTextHandler(&out, nil)),
+			Served: func() { served.Store(live.Snapshot().Version) },
+		})
 		go func() {
 			defer close(done)
 			if err := w.Run(ctx); err != nil {
@@ -89,25 +103,25 @@ func TestTheWatchServesNewVersionsAndForgetsKeys(t *testing.T) {
 		version.Store(2)
 		after()
 		if live.Snapshot().Version != 2 || loads.Load() != 2 || served.Load() != 2 {
-			t.Errorf("version %d after %d loads, and %d was told", live.Snapshot().Version, loads.Load(), served.Load())
+			t.Errorf("version %d after %d loads, and Served for %d", live.Snapshot().Version, loads.Load(), served.Load())
 		}
 		keys.Store(2)
 		after()
 		check()
-		if lookups.Load() != 1 || renewals.Load() != 1 {
-			t.Errorf("after the keys changed: %d lookups, %d renewals; want what is in use renewed, and no request to wait for it", lookups.Load(), renewals.Load())
+		if lookups.Load() != 1 || refreshes.Load() != 1 {
+			t.Errorf("after the keys changed: %d lookups, %d refreshes; want the keys in use refreshed, and no request to wait for it", lookups.Load(), refreshes.Load())
 		}
 		gone.Store(true)
 		version.Store(3)
 		after()
 		after()
 		if live.Snapshot().Version != 2 || strings.Count(out.String(), "does not answer") != 1 {
-			t.Errorf("while the store is away: version %d, log %s", live.Snapshot().Version, out.String())
+			t.Errorf("while the store is unreachable: version %d, log %s", live.Snapshot().Version, out.String())
 		}
 		known := lookups.Load()
 		check()
 		if lookups.Load() != known {
-			t.Error("a key is looked up although the store is away")
+			t.Error("a key is looked up although the store is unreachable")
 		}
 		<-time.After(16 * time.Minute)
 		synctest.Wait()
@@ -122,15 +136,15 @@ func TestTheWatchServesNewVersionsAndForgetsKeys(t *testing.T) {
 		}
 		<-time.After(time.Minute)
 		synctest.Wait()
-		before := noted.Load()
+		before := stored.Load()
 		if before == 0 {
-			t.Error("after a minute no use of a key is noted")
+			t.Error("after a minute no use of a key is stored")
 		}
 		check()
 		stop()
 		<-done
-		if noted.Load() != before+1 {
-			t.Errorf("at the stop the use of %d keys is noted", noted.Load()-before)
+		if stored.Load() != before+1 {
+			t.Errorf("at the stop the use of %d keys is stored", stored.Load()-before)
 		}
 	})
 }

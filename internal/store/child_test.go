@@ -80,9 +80,9 @@ func publishChild() {
 	s, err := Open(ctx, os.Getenv("PALMARES_STORE_DSN"))
 	fail(err)
 	for {
-		state, err := s.State(ctx)
+		version, _, err := s.State(ctx)
 		fail(err)
-		v := int(state.Version) + 1
+		v := int(version) + 1
 		_, err = s.Catalogue.Publish(ctx, killed(v), PublishOptions{Now: day(v), Progress: func(p Progress) {
 			_, err := fmt.Println(v, p.Stage, p.Done)
 			fail(err)

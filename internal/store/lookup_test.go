@@ -24,7 +24,7 @@ func TestWhatRequestsAskIsOneRoundTrip(t *testing.T) {
 	hash := account.HashKey(text)
 	now := today(t, s) // and the one connection that counts is there
 	for range lookupConnections {
-		if _, err := s.State(t.Context()); err != nil {
+		if _, _, err := s.State(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -33,7 +33,7 @@ func TestWhatRequestsAskIsOneRoundTrip(t *testing.T) {
 	}
 	<-time.After(1100 * time.Millisecond) // after a second the driver would ping by itself
 	for what, ask := range map[string]func() error{
-		"State":         func() error { _, err := s.State(t.Context()); return err },
+		"State":         func() error { _, _, err := s.State(t.Context()); return err },
 		"Keys.ByHash":   func() error { _, err := s.Keys.ByHash(t.Context(), hash); return err },
 		"Keys.ByHashes": func() error { _, err := s.Keys.ByHashes(t.Context(), [][32]byte{hash, {}}); return err },
 		"Usage.Count": func() error {
@@ -73,7 +73,7 @@ func TestWhoeverHoldsTheOtherConnectionsHoldsUpNoRequest(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	if _, err := s.State(ctx); err != nil {
+	if _, _, err := s.State(ctx); err != nil {
 		t.Errorf("State: %v", err)
 	}
 	if _, err := s.Keys.ByHash(ctx, account.HashKey(text)); err != nil {
@@ -90,14 +90,14 @@ func TestAHotQuestionOnAConnectionThatWasCutIsAskedAgain(t *testing.T) {
 	dsn := databases.Postgres(t)
 	s, other := open(t, dsn), open(t, dsn)
 	for range lookupConnections {
-		if _, err := s.State(t.Context()); err != nil {
+		if _, _, err := s.State(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if _, err := other.writes.Exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.State(t.Context()); err != nil {
+	if _, _, err := s.State(t.Context()); err != nil {
 		t.Errorf("after a restart of the server: %v", err)
 	}
 }

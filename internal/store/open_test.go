@@ -185,7 +185,7 @@ func TestOfManyThatStartAtOnceOneMakesTheTables(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if _, err := s.State(t.Context()); err != nil {
+				if _, _, err := s.State(t.Context()); err != nil {
 					t.Error(err)
 				}
 				if err := s.Close(); err != nil {
@@ -363,7 +363,7 @@ func TestACancelledContextIsReportedAsSuch(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, errLoad := s.Catalogue.Load(ctx)
-		_, errState := s.State(ctx)
+		_, _, errState := s.State(ctx)
 		_, errPublish := s.Catalogue.Publish(ctx, catalogue(), PublishOptions{Now: monday})
 		for _, err := range []error{errLoad, errState, errPublish} {
 			if !errors.Is(err, context.Canceled) {

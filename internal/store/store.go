@@ -94,22 +94,16 @@ func (s *Store) Listen(ctx context.Context, wake func()) error {
 	return s.dialect.listen(ctx, wake)
 }
 
-// State holds the counters by which a node notices that something it keeps in memory
-// has changed.
-type State struct {
-	Version int64 // of the catalogue; 0 when nothing has been published
-	Keys    int64 // rises with every change of an account or a key
-}
-
-// State reads the two counters, and nothing else.
-func (s *Store) State(ctx context.Context) (State, error) {
-	var st State
-	err := s.dialect.lookup(ctx, func() error {
+// State returns the counters by which a node notices that something it keeps in memory has
+// changed: the version of the catalogue, 0 if nothing has been published, and a number
+// that increases with every change of an account or a key.
+func (s *Store) State(ctx context.Context) (version, keys int64, err error) {
+	err = s.dialect.lookup(ctx, func() error {
 		return s.lookups.QueryRowContext(ctx, `
-			SELECT (SELECT version FROM catalogue), (SELECT revision FROM account_state)`).Scan(&st.Version, &st.Keys)
+			SELECT (SELECT version FROM catalogue), (SELECT revision FROM account_state)`).Scan(&version, &keys)
 	})
 	s.dialect.stateRead(ctx, err)
-	return st, s.explain(ctx, err)
+	return version, keys, s.explain(ctx, err)
 }
 
 // timeFormat has one width, so that stored times sort in the order they happened.

@@ -45,7 +45,7 @@ func TestAPoolOfDeadConnectionsIsNoMoreUsed(t *testing.T) {
 	ask := func() (errState, errCount error) {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
-		_, errState = s.State(ctx)
+		_, _, errState = s.State(ctx)
 		ctx, cancel = context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
 		_, errCount = s.Usage.Count(ctx, "", quota.Usage{})
@@ -55,7 +55,7 @@ func TestAPoolOfDeadConnectionsIsNoMoreUsed(t *testing.T) {
 		t.Errorf("while data is dropped: %v, %v", a, b)
 	}
 	proxy.Restore()
-	if _, err := s.State(t.Context()); err != nil {
+	if _, _, err := s.State(t.Context()); err != nil {
 		t.Errorf("a question after it is back: %v", err)
 	}
 	if _, err := s.Usage.Count(t.Context(), "", quota.Usage{}); err != nil {

@@ -16,17 +16,17 @@ import (
 	"palmares/internal/snapshot"
 )
 
-// A database on a long way answers the watch, and is too slow for requests.
-func TestARevocationHoldsWithinSecondsThoughRequestsCannotLookKeysUp(t *testing.T) {
+// A distant database answers the watch, and is too slow for requests.
+func TestARevocationTakesEffectWithinSecondsThoughRequestsCannotLookKeysUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var revision atomic.Int64
 		var revoked, slow atomic.Bool
-		after := func(ctx context.Context, way time.Duration) error {
+		after := func(ctx context.Context, delay time.Duration) error {
 			if !slow.Load() {
 				return nil
 			}
 			select {
-			case <-time.After(way):
+			case <-time.After(delay):
 				return nil
 			case <-ctx.Done():
 				return ctx.Err()
@@ -50,18 +50,19 @@ func TestARevocationHoldsWithinSecondsThoughRequestsCannotLookKeysUp(t *testing.
 				return found, after(ctx, 600*time.Millisecond)
 			},
 		}, time.Now)
-		noting := make(chan struct{})
-		w := watching(t, ring)
-		w.State = func(ctx context.Context) (int64, int64, error) {
-			return 0, revision.Load(), after(ctx, 600*time.Millisecond)
-		}
-		w.NoteUse = func(ctx context.Context, _ []account.KeyUse) error { // which must not hold up the rest
-			select {
-			case <-noting:
-			case <-ctx.Done():
-			}
-			return nil
-		}
+		marking := make(chan struct{})
+		w := newWatch(t, ring, fakeStore{
+			state: func(ctx context.Context) (int64, int64, error) {
+				return 0, revision.Load(), after(ctx, 600*time.Millisecond)
+			},
+			markUsed: func(ctx context.Context, _ []account.KeyUse) error { // which must not delay the rest
+				select {
+				case <-marking:
+				case <-ctx.Done():
+				}
+				return nil
+			},
+		})
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- w.Run(ctx) }()
@@ -70,7 +71,7 @@ func TestARevocationHoldsWithinSecondsThoughRequestsCannotLookKeysUp(t *testing.
 		if _, err := ring.Check(t.Context(), token); err != nil {
 			t.Fatal(err)
 		}
-		<-time.After(noteEvery) // the first note is under way, and hangs
+		<-time.After(useInterval) // the first MarkUsed is running, and hangs
 		slow.Store(true)
 		revoked.Store(true)
 		revision.Add(1)
@@ -81,12 +82,12 @@ func TestARevocationHoldsWithinSecondsThoughRequestsCannotLookKeysUp(t *testing.
 			_, err = ring.Check(t.Context(), token)
 		}
 		if took := time.Since(begin); !errors.Is(err, account.ErrRevokedKey) || took > 5*time.Second {
-			t.Errorf("after %s: %v; want that it is revoked within 5 s", took, err)
+			t.Errorf("after %s: %v; want it revoked within 5 s", took, err)
 		}
-		if w.Away() {
-			t.Error("a store that answers was taken for one that is away")
+		if w.Unreachable() {
+			t.Error("a store that answers was taken for unreachable")
 		}
-		close(noting)
+		close(marking)
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
@@ -94,21 +95,22 @@ func TestARevocationHoldsWithinSecondsThoughRequestsCannotLookKeysUp(t *testing.
 	})
 }
 
-func TestANoteThatHangsHoldsUpNeitherTheWatchNorTheNextNoteForLong(t *testing.T) {
+func TestAMarkUsedThatHangsDelaysNeitherTheWatchNorTheNextOneForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ring := keyring.New(keyringtest.Store{
 			Find: func(context.Context, [32]byte) (account.Key, error) { return account.Key{ID: "key_a"}, nil },
 		}, time.Now)
-		var asked, notes, most atomic.Int64
-		w := watching(t, ring)
-		w.State = func(context.Context) (int64, int64, error) { asked.Add(1); return 0, 0, nil }
-		w.NoteUse = func(ctx context.Context, _ []account.KeyUse) error {
-			begin := time.Now()
-			notes.Add(1)
-			<-ctx.Done()
-			most.Store(max(most.Load(), int64(time.Since(begin))))
-			return ctx.Err()
-		}
+		var asked, marks, longest atomic.Int64
+		w := newWatch(t, ring, fakeStore{
+			state: func(context.Context) (int64, int64, error) { asked.Add(1); return 0, 0, nil },
+			markUsed: func(ctx context.Context, _ []account.KeyUse) error {
+				start := time.Now()
+				marks.Add(1)
+				<-ctx.Done()
+				longest.Store(max(longest.Load(), int64(time.Since(start))))
+				return ctx.Err()
+			},
+		})
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- w.Run(ctx) }()
@@ -118,23 +120,23 @@ func TestANoteThatHangsHoldsUpNeitherTheWatchNorTheNextNoteForLong(t *testing.T)
 			if _, err := ring.Check(t.Context(), token); err != nil {
 				t.Fatal(err)
 			}
-			<-time.After(noteEvery)
+			<-time.After(useInterval)
 		}
 		synctest.Wait()
 		before := asked.Load()
 		<-time.After(time.Second)
 		if n := asked.Load() - before; n < 3 {
-			t.Errorf("while a note hangs the store is asked %d times a second; want 4", n)
+			t.Errorf("while MarkUsed hangs the store is asked %d times a second; want 4", n)
 		}
 		stop()
-		<-ended // that the last note failed
-		if notes.Load() < 2 || time.Duration(most.Load()) > noteTimeout {
-			t.Errorf("%d notes, the longest %s", notes.Load(), time.Duration(most.Load()))
+		<-ended // with the error of the last MarkUsed
+		if marks.Load() < 2 || time.Duration(longest.Load()) > useTimeout {
+			t.Errorf("%d calls, the longest %s", marks.Load(), time.Duration(longest.Load()))
 		}
 	})
 }
 
-func watching(t *testing.T, ring *keyring.Keyring) *Watch {
+func newWatch(t *testing.T, ring *keyring.Keyring, store fakeStore) *Watch {
 	t.Helper()
 	live, err := snapshot.NewLive(t.Context(), func(context.Context) (*snapshot.Snapshot, error) {
 		return snapshot.Empty("Essai", "https://essai.example"), nil
@@ -142,5 +144,7 @@ func watching(t *testing.T, ring *keyring.Keyring) *Watch {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Watch{Interval: 250 * time.Millisecond, Live: live, Keys: ring, Log: slog.New(slog.DiscardHandler)}
+	return NewWatch(WatchConfig{
+		State: store, Uses: store, Interval: 250 * time.Millisecond, Live: live, Keys: ring, Log: slog.New(slog.DiscardHandler),
+	})
 }
