@@ -31,10 +31,10 @@ const (
 	// Every scan visits every block of the picture, so a small file with thousands of
 	// scans takes minutes to decode. Encoders write about ten in a progressive file, and
 	// one per component otherwise.
-	maxScans            = 100
-	maxSequentialScans  = 4
-	turnedQuality       = 90
-	maxProfileInSegment = 65533 - len(profilePrefix) - 2
+	maxScans           = 100
+	maxSequentialScans = 4
+
+	turnedQuality = 90
 )
 
 func decodeJPEG(file []byte) (image.Image, error) { return jpeg.Decode(bytes.NewReader(file)) }
@@ -227,23 +227,4 @@ func turnJPEG(in *parsed) error {
 	in.bytes, err = encodeJPEG(upright, turnedQuality, in.colour.profile)
 	in.width, in.height = upright.Bounds().Dx(), upright.Bounds().Dy()
 	return err
-}
-
-// encodeJPEG writes the profile right after the start, in as many segments as it needs.
-func encodeJPEG(img image.Image, quality int, profile []byte) ([]byte, error) {
-	var encoded bytes.Buffer
-	if err := jpeg.Encode(&encoded, img, &jpeg.Options{Quality: quality}); err != nil {
-		return nil, err
-	}
-	parts := (len(profile) + maxProfileInSegment - 1) / maxProfileInSegment
-	if parts == 0 || parts > 255 {
-		return encoded.Bytes(), nil
-	}
-	c := &jpegCopy{}
-	c.bytes = append(make([]byte, 0, encoded.Len()+len(profile)+parts*18), 0xff, markerSOI)
-	for i := range parts {
-		part := profile[i*maxProfileInSegment : min((i+1)*maxProfileInSegment, len(profile))]
-		c.write(app2, append([]byte(profilePrefix+string([]byte{byte(i + 1), byte(parts)})), part...))
-	}
-	return append(c.bytes, encoded.Bytes()[2:]...), nil
 }

@@ -25,6 +25,8 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"image/jpeg"
+	"image/png"
 	"io"
 )
 
@@ -171,5 +173,9 @@ func damaged(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return errCutOff
 	}
-	return fmt.Errorf("the picture is damaged (%v); open it in an image editor and save it again", err)
+	how := "is damaged"
+	if errors.As(err, new(jpeg.UnsupportedError)) || errors.As(err, new(png.UnsupportedError)) {
+		how = "cannot be read"
+	}
+	return fmt.Errorf("the picture %s (%v); open it in an image editor and save it again", how, err)
 }

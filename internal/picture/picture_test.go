@@ -147,6 +147,7 @@ func badJPEGs(t *testing.T) []badFile {
 		{"twice.jpg", withSegments(good, good[frame:frame+19]), isDamaged("unexpected JPEG frame")},
 		{"scans.jpg", manyScans, isDamaged("too many JPEG scans")},
 		{"strange.jpg", withSegments(good, jpegSegment(0xf0, "")), isDamaged("unknown JPEG segment")},
+		{"ratio.jpg", patched(frame+11, 0x31), "the picture cannot be read (unsupported JPEG feature: luma/chroma subsampling ratio); open it in an image editor and save it again"},
 		{"tables.jpg", patched(bytes.Index(good, []byte{0xff, markerDQT})+4, 0x0f), isDamaged("invalid JPEG format: bad Tq value")},
 	}
 }

@@ -21,6 +21,10 @@ const (
 
 	// A deflate stream cannot expand further than this.
 	maxDeflateRatio = 1032
+
+	// The values that older programs write instead of an sRGB chunk.
+	gammaOfSRGB     = "\x00\x00\xb1\x8f"
+	primariesOfSRGB = "\x00\x00\x7a\x26\x00\x00\x80\x84\x00\x00\xfa\x00\x00\x00\x80\xe8\x00\x00\x75\x30\x00\x00\xea\x60\x00\x00\x3a\x98\x00\x00\x17\x70"
 )
 
 func decodePNG(file []byte) (image.Image, error) { return png.Decode(bytes.NewReader(file)) }
@@ -30,8 +34,9 @@ type pngCopy struct {
 	parsed
 	lim      limits
 	seen     map[string]bool
-	rowBytes int // of decompressed data
-	data     int // bytes of compressed data
+	rowBytes int  // of decompressed data
+	data     int  // bytes of compressed data
+	unusual  bool // gamma or primaries other than those of sRGB
 }
 
 func parsePNG(file []byte, lim limits) (*parsed, error) {
@@ -54,7 +59,7 @@ func parsePNG(file []byte, lim limits) (*parsed, error) {
 	if c.data*maxDeflateRatio < (c.rowBytes+1)*c.height {
 		return nil, errCutOff
 	}
-	c.colour.pngOnly = !c.seen["iCCP"] && !c.seen["sRGB"] && len(c.colour.pngChunks) > 0 || c.seen["cICP"]
+	c.colour.pngOnly = c.seen["cICP"] || c.unusual && !c.seen["iCCP"] && !c.seen["sRGB"]
 	return &c.parsed, nil
 }
 
@@ -86,6 +91,7 @@ func (c *pngCopy) chunk(kind string, body, whole []byte) error {
 		if kind == "iCCP" && !c.readProfile(body) {
 			return nil
 		}
+		c.unusual = c.unusual || kind == "gAMA" && string(body) != gammaOfSRGB || kind == "cHRM" && string(body) != primariesOfSRGB
 		c.colour.pngChunks = append(c.colour.pngChunks, whole...)
 	default:
 		if kind[0]&0x20 == 0 {

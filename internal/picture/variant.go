@@ -76,8 +76,7 @@ func (p *Picture) encode(r *raster, lossless bool) (File, error) {
 		chunks = profileChunk(profile)
 	}
 	var file File
-	transparent := len(r.planes) == 4
-	if !transparent && !(lossless && p.colour.pngOnly) {
+	if len(r.planes) < 4 && !p.colour.pngOnly && r.height <= maxSideOfJPEG {
 		content, err := encodeJPEG(img, variantQuality, profile)
 		if err != nil {
 			return File{}, err
