@@ -3,12 +3,9 @@ package accountsite_test
 import (
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
-
-	"palmares/internal/testkit"
 )
 
 // BenchmarkRequestingALink shows what an attacker could measure: the median time of
@@ -16,8 +13,8 @@ import (
 // its limit of mails. They alternate, so that a slow machine slows all of them.
 func BenchmarkRequestingALink(b *testing.B) {
 	for name, dsn := range map[string]func() string{
-		"sqlite":   func() string { return "sqlite:" + filepath.Join(b.TempDir(), "palmares.db") },
-		"postgres": func() string { return testkit.Postgres(b) },
+		"sqlite":   func() string { return databases.SQLite(b) },
+		"postgres": func() string { return databases.Postgres(b) },
 	} {
 		b.Run(name, func(b *testing.B) {
 			p := open(b, dsn(), publicURL)
@@ -32,7 +29,7 @@ func BenchmarkRequestingALink(b *testing.B) {
 				start := time.Now()
 				answer := caller.post("/compte", "email", email)
 				took[kind] = append(took[kind], time.Since(start))
-				answer.is(http.StatusSeeOther)
+				answer.Is(http.StatusSeeOther)
 			}
 			for range 3 {
 				ask("warm-up", "limited@example.org", 0)

@@ -9,14 +9,15 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/testkit"
 	"palmares/internal/webhook"
 )
 
 var deliveryLink = regexp.MustCompile(`href="/compte/envois/(dlv_[0-9a-z]{26})"`)
 
-// deliveries returns the ids that a page lists.
-func (r *reply) deliveries() (ids []string) {
-	for _, m := range deliveryLink.FindAllStringSubmatch(r.body, -1) {
+// listed returns the ids that a page lists.
+func listed(r *testkit.Reply) (ids []string) {
+	for _, m := range deliveryLink.FindAllStringSubmatch(r.Body, -1) {
 		ids = append(ids, m[1])
 	}
 	return ids
@@ -30,7 +31,7 @@ func TestTheLogIsPagedAndFiltered(t *testing.T) {
 		p.pro("ada@example.org")
 		id, _ := b.createEndpoint("https://hooks.example/in")
 		path := "/compte/webhooks/" + id + "/envois"
-		b.get(path).is(200).says("Rien n’a encore été envoyé ici.")
+		b.get(path).Is(200).Contains("Rien n’a encore été envoyé ici.")
 		var tools []string
 		for i := range 59 {
 			tools = append(tools, fmt.Sprint("outil-", i), "10 €/mois")
@@ -43,27 +44,27 @@ func TestTheLogIsPagedAndFiltered(t *testing.T) {
 		}
 		pages := 0
 		for next := path; next != ""; pages++ {
-			r := b.get(next).is(200)
-			got = append(got, r.deliveries()...)
+			r := b.get(next).Is(200)
+			got = append(got, listed(r)...)
 			next = ""
-			if m := older.FindStringSubmatch(r.body); m != nil {
+			if m := older.FindStringSubmatch(r.Body); m != nil {
 				next = strings.ReplaceAll(m[1], "&amp;", "&")
 			}
 		}
 		if pages != 3 || len(want) != 60 || !slices.Equal(got, want) {
 			t.Errorf("%d pages list %d of %d deliveries, not each once in order", pages, len(got), len(want))
 		}
-		failed := b.get(path+"?etat=failed").is(200).says("Échoué", "réponse 500", `value="failed" selected`).saysNot("En attente</span>").deliveries()
-		pending := b.get(path + "?etat=pending&type=catalog.updated").is(200).deliveries()
+		failed := listed(b.get(path+"?etat=failed").Is(200).Contains("Échoué", "réponse 500", `value="failed" selected`).Lacks("En attente</span>"))
+		pending := listed(b.get(path + "?etat=pending&type=catalog.updated").Is(200))
 		if len(failed) != webhook.MaxInFlight || len(pending) > 1 {
 			t.Errorf("%d failed, %d pending", len(failed), len(pending))
 		}
-		if m := older.FindStringSubmatch(b.get(path + "?etat=pending&type=tool.created").body); m == nil || !strings.Contains(m[1], "etat=pending") || !strings.Contains(m[1], "type=tool.created") {
+		if m := older.FindStringSubmatch(b.get(path + "?etat=pending&type=tool.created").Body); m == nil || !strings.Contains(m[1], "etat=pending") || !strings.Contains(m[1], "type=tool.created") {
 			t.Errorf("the next page loses the filter: %q", m)
 		}
-		b.get(path + "?etat=delivered").is(200).says("Aucun envoi ne répond à ce choix.")
+		b.get(path + "?etat=delivered").Is(200).Contains("Aucun envoi ne répond à ce choix.")
 		for _, query := range []string{"etat=x", "type=x", "avant=x", "avant=dlv_00000000000000000000000000", "avant=" + id} {
-			b.get(path + "?" + query).is(404)
+			b.get(path + "?" + query).Is(404)
 		}
 	})
 }
@@ -77,29 +78,29 @@ func TestADeliveryShowsItsAttemptsAndCanBeResent(t *testing.T) {
 		woken := p.wokenHooks.Load()
 		d := p.newest(id)[0]
 		path := "/compte/envois/" + d.ID
-		b.get(path).is(200).says("En attente", "prochaine tentative", "Aucune encore", d.EventID, "catalog.updated")
+		b.get(path).Is(200).Contains("En attente", "prochaine tentative", "Aucune encore", d.EventID, "catalog.updated")
 		p.attempt(webhook.Verdict{
 			Attempt: webhook.Attempt{Duration: 15 * time.Second, Outcome: webhook.Timeout}, State: webhook.Pending, NextAt: p.now.Add(5 * time.Second),
 		})
 		p.now = p.now.Add(5 * time.Second)
 		p.attempt(delivered("</pre><script>alert(1)</script>\x00é"))
-		r := b.get(path).is(200).says("Remis", "Pas de réponse"[1:], "15,0\u00a0s", "Réponse 200"[1:], "12\u00a0ms", "tentative 2", "&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;", "&#34;type&#34;:&#34;catalog.updated&#34;").saysNot("<script>alert")
-		if first, second := strings.Index(r.body, "tentative 1"), strings.Index(r.body, "tentative 2"); second > first {
+		r := b.get(path).Is(200).Contains("Remis", "Pas de réponse"[1:], "15,0\u00a0s", "Réponse 200"[1:], "12\u00a0ms", "tentative 2", "&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;", "&#34;type&#34;:&#34;catalog.updated&#34;").Lacks("<script>alert")
+		if first, second := strings.Index(r.Body, "tentative 1"), strings.Index(r.Body, "tentative 2"); second > first {
 			t.Error("the first attempt comes first")
 		}
 		p.tick()
-		answer := b.post(path + "/renvoi").is(303)
+		answer := b.post(path + "/renvoi").Is(303)
 		again := p.newest(id)[0]
-		answer.leadsTo("/compte/envois/" + again.ID + "?fait=renvoi")
+		answer.RedirectsTo(303, "/compte/envois/"+again.ID+"?fait=renvoi")
 		if again.Origin != webhook.OfResend || again.EventID != d.EventID || p.wokenHooks.Load() != woken+1 {
 			t.Errorf("the resent delivery is %+v, the dispatcher was woken %d times", again, p.wokenHooks.Load()-woken)
 		}
-		b.get("/compte/envois/"+again.ID).is(200).says("renvoi", d.EventID)
-		b.get("/compte/envois/dlv_nothing").is(404)
-		b.post("/compte/envois/dlv_nothing/renvoi").is(404)
+		b.get("/compte/envois/"+again.ID).Is(200).Contains("renvoi", d.EventID)
+		b.get("/compte/envois/dlv_nothing").Is(404)
+		b.post("/compte/envois/dlv_nothing/renvoi").Is(404)
 		// A delivery that waits for its endpoint says so.
-		b.post("/compte/webhooks/"+id+"/etat", "etat", "paused").is(303)
-		b.get("/compte/envois/" + again.ID).is(200).says("jusqu’à ce que le point de réception soit actif")
+		b.post("/compte/webhooks/"+id+"/etat", "etat", "paused").Is(303)
+		b.get("/compte/envois/" + again.ID).Is(200).Contains("jusqu’à ce que le point de réception soit actif")
 	})
 }
 
@@ -111,17 +112,17 @@ func TestPingsAreLimitedToFiveAMinute(t *testing.T) {
 		path := "/compte/webhooks/" + id
 		for range webhook.PingsAMinute {
 			p.tick()
-			b.post(path + "/essai").leadsTo("/compte/envois/" + p.newest(id)[0].ID + "?fait=essai")
+			b.post(path+"/essai").RedirectsTo(303, "/compte/envois/"+p.newest(id)[0].ID+"?fait=essai")
 		}
-		b.post(path + "/essai").leadsTo(path + "?fait=trop-d-essais")
-		b.get(path+"?fait=trop-d-essais").is(200).says("patientez une minute", "webhook.ping", "essai")
+		b.post(path+"/essai").RedirectsTo(303, path+"?fait=trop-d-essais")
+		b.get(path+"?fait=trop-d-essais").Is(200).Contains("patientez une minute", "webhook.ping", "essai")
 		ping := "/compte/envois/" + p.newest(id)[0].ID
-		b.post(ping + "/renvoi").leadsTo(ping + "?fait=trop-d-essais")
+		b.post(ping+"/renvoi").RedirectsTo(303, ping+"?fait=trop-d-essais")
 		p.now = p.now.Add(time.Minute)
-		b.post(path + "/essai").is(303)
-		b.post(path+"/etat", "etat", "paused").is(303)
-		b.post(path + "/essai").leadsTo(path + "?fait=point-inactif")
-		b.get(path + "?fait=point-inactif").is(200).says("un essai n’arriverait pas")
+		b.post(path + "/essai").Is(303)
+		b.post(path+"/etat", "etat", "paused").Is(303)
+		b.post(path+"/essai").RedirectsTo(303, path+"?fait=point-inactif")
+		b.get(path + "?fait=point-inactif").Is(200).Contains("un essai n’arriverait pas")
 	})
 }
 
@@ -131,11 +132,11 @@ func TestMissedEventsAreRecoveredByDay(t *testing.T) {
 		p.pro("ada@example.org")
 		id, _ := b.createEndpoint("https://hooks.example/in")
 		path := "/compte/webhooks/" + id
-		b.get(path).is(200).says(`min="2026-10-17" max="2026-11-16"`)
+		b.get(path).Is(200).Contains(`min="2026-10-17" max="2026-11-16"`)
 		for _, day := range []string{"2026-10-17", "2026-11-01", "2026-11-16"} { // the first is thirty days ago, its midnight is longer ago
 			p.tick()
-			b.post(path+"/reprise", "depuis", day).leadsTo(path + "?fait=reprise")
-			b.post(path+"/reprise", "depuis", day).leadsTo(path + "?fait=reprise-en-cours")
+			b.post(path+"/reprise", "depuis", day).RedirectsTo(303, path+"?fait=reprise")
+			b.post(path+"/reprise", "depuis", day).RedirectsTo(303, path+"?fait=reprise-en-cours")
 			for more := true; more && day != "2026-11-16"; { // the last one stays pending
 				var err error
 				if more, err = p.store.Deliveries.RunRecovery(t.Context(), p.now, 100); err != nil {
@@ -144,13 +145,13 @@ func TestMissedEventsAreRecoveredByDay(t *testing.T) {
 			}
 		}
 		for _, day := range []string{"", "hier", "2026-10-16", "2026-11-17", "2026-02-30"} {
-			b.post(path+"/reprise", "depuis", day).is(400).says("un jour des 30 derniers", `id="page.depuis-faux" role="alert"`)
+			b.post(path+"/reprise", "depuis", day).Is(400).Contains("un jour des 30 derniers", `id="page.depuis-faux" role="alert"`)
 		}
 		recoveries, err := p.store.Deliveries.Recoveries(t.Context(), account.AnyOwner(), id)
 		if len(recoveries) != 3 || err != nil {
 			t.Errorf("the recoveries are %v, %v", recoveries, err)
 		}
-		b.get(path).is(200).says("1er\u00a0novembre 2026 à 00:00", "en cours")
+		b.get(path).Is(200).Contains("1er\u00a0novembre 2026 à 00:00", "en cours")
 	})
 }
 
@@ -165,9 +166,9 @@ func TestAFailingEndpointShowsItsNextAttempt(t *testing.T) {
 			tools = append(tools, fmt.Sprint("outil-", i), "10 €/mois")
 		}
 		p.publish(tools...)
-		b.get("/compte/envois/" + p.newest(id)[0].ID).is(200).says("dès que son tour vient")
+		b.get("/compte/envois/" + p.newest(id)[0].ID).Is(200).Contains("dès que son tour vient")
 		for p.endpoint(id).Failures < webhook.BreakAfter {
-			b.get(path).is(200).says("Actif").saysNot("seul le plus ancien envoi")
+			b.get(path).Is(200).Contains("Actif").Lacks("seul le plus ancien envoi")
 			p.attempt(webhook.Verdict{Attempt: webhook.Attempt{Outcome: webhook.Timeout}, State: webhook.Pending, NextAt: p.now.Add(time.Hour)})
 		}
 		until := p.endpoint(id).NotBefore
@@ -175,11 +176,11 @@ func TestAFailingEndpointShowsItsNextAttempt(t *testing.T) {
 			t.Fatalf("the endpoint is skipped until %s", until)
 		}
 		moment := until.Format("15:04:05")
-		b.get(path).is(200).says("Actif", "après dix échecs, seul le plus ancien envoi est tenté", moment)
+		b.get(path).Is(200).Contains("Actif", "après dix échecs, seul le plus ancien envoi est tenté", moment)
 		// A delivery that was due before waits too.
 		p.now = p.now.Add(time.Millisecond)
-		b.get("/compte/envois/"+p.newest(id)[0].ID).is(200).says("En attente", "prochaine tentative le", moment)
+		b.get("/compte/envois/"+p.newest(id)[0].ID).Is(200).Contains("En attente", "prochaine tentative le", moment)
 		p.now = until.Add(time.Second)
-		b.get(path).is(200).says("seul le plus ancien envoi est tenté").saysNot("et pas avant")
+		b.get(path).Is(200).Contains("seul le plus ancien envoi est tenté").Lacks("et pas avant")
 	})
 }

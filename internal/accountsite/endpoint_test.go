@@ -27,26 +27,26 @@ func (p *server) endpoint(id string) webhook.Endpoint {
 func TestWebhooksNeedPro(t *testing.T) {
 	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
-		b.get("/compte/webhooks").is(200).says("Avec la formule Pro", `href="/compte/pro"`).saysNot(`name="url"`)
+		b.get("/compte/webhooks").Is(200).Contains("Avec la formule Pro", `href="/compte/pro"`).Lacks(`name="url"`)
 		for _, url := range []string{"https://hooks.example/in", "x"} {
-			b.post("/compte/webhooks", "url", url, "portee", "tous").is(403).says("formule Pro", "rien n’a été fait")
+			b.post("/compte/webhooks", "url", url, "portee", "tous").Is(403).Contains("formule Pro", "rien n’a été fait")
 		}
 		p.pro("ada@example.org")
 		id, _ := b.createEndpoint("https://hooks.example/in")
 		if err := p.store.Accounts.SetPlan(t.Context(), "ada@example.org", account.Developer, p.now); err != nil {
 			t.Fatal(err)
 		}
-		b.get("/compte/webhooks").is(200).says("Avec la formule Pro", "hooks.example", "Suspendu")
-		b.get("/compte/webhooks/"+id).is(200).says("Suspendu", "que ce compte n’a plus", "rien n’est supprimé").saysNot("Envoyer un essai", `name="depuis"`)
+		b.get("/compte/webhooks").Is(200).Contains("Avec la formule Pro", "hooks.example", "Suspendu")
+		b.get("/compte/webhooks/"+id).Is(200).Contains("Suspendu", "que ce compte n’a plus", "rien n’est supprimé").Lacks("Envoyer un essai", `name="depuis"`)
 
 		// Nothing that needs Pro is offered.
 		path := "/compte/webhooks/" + id
-		b.post(path+"/etat", "etat", "paused").leadsTo(path + "?fait=point-en-pause")
-		b.get(path).is(200).says("En pause", "que ce compte n’a plus").saysNot("Reprendre", "récupérez", `name="depuis"`)
-		b.post(path+"/etat", "etat", "active").leadsTo(path + "?fait=point-suspendu")
-		b.get(path + "?fait=point-suspendu").is(200).says("mais suspendu").saysNot("est actif")
-		b.post(path+"/reprise", "depuis", "2026-11-16").is(403).says("formule Pro", "rien n’a été fait")
-		b.post(path + "/essai").leadsTo(path + "?fait=point-sans-pro")
+		b.post(path+"/etat", "etat", "paused").RedirectsTo(303, path+"?fait=point-en-pause")
+		b.get(path).Is(200).Contains("En pause", "que ce compte n’a plus").Lacks("Reprendre", "récupérez", `name="depuis"`)
+		b.post(path+"/etat", "etat", "active").RedirectsTo(303, path+"?fait=point-suspendu")
+		b.get(path + "?fait=point-suspendu").Is(200).Contains("mais suspendu").Lacks("est actif")
+		b.post(path+"/reprise", "depuis", "2026-11-16").Is(403).Contains("formule Pro", "rien n’a été fait")
+		b.post(path+"/essai").RedirectsTo(303, path+"?fait=point-sans-pro")
 	})
 }
 
@@ -55,10 +55,10 @@ func TestAnEndpointIsCreatedOnceAndItsSecretShownOnce(t *testing.T) {
 		b := p.signedIn("ada@example.org")
 		p.pro("ada@example.org")
 		fields := []string{"url", "https://Hooks.example:443/in", "portee", "choix", "type", "tool.created", "type", "pricing.updated", "type", "tool.created", "dernier", ""}
-		made := b.post("/compte/webhooks", fields...).is(200).says("ne s’affichera plus jamais", `data-copy="page.secret"`, "https://hooks.example/in")
-		secret := secretText.FindString(html.UnescapeString(made.body))
+		made := b.post("/compte/webhooks", fields...).Is(200).Contains("ne s’affichera plus jamais", `data-copy="page.secret"`, "https://hooks.example/in")
+		secret := secretText.FindString(html.UnescapeString(made.Body))
 		p.tick()
-		b.post("/compte/webhooks", fields...).leadsTo("/compte/webhooks?fait=point-deja-cree")
+		b.post("/compte/webhooks", fields...).RedirectsTo(303, "/compte/webhooks?fait=point-deja-cree")
 		all, err := p.store.Endpoints.List(t.Context(), p.account("ada@example.org").Owner())
 		if err != nil || len(all) != 1 || all[0].URL != "https://hooks.example/in" || !cmp.Equal(all[0].Events, []string{"pricing.updated", "tool.created"}) {
 			t.Fatalf("the endpoints are %+v, %v", all, err)
@@ -73,16 +73,16 @@ func TestAnEndpointIsCreatedOnceAndItsSecretShownOnce(t *testing.T) {
 		}
 
 		path := "/compte/webhooks/" + all[0].ID
-		old := b.get(path).is(200).says("Actif", "pricing.updated").saysNot(secret).hidden("ancien")
-		rotated := b.post(path+"/secret", "ancien", old).is(200).says("Le secret est remplacé", "deux signatures", "17\u00a0novembre 2026")
-		if next := secretText.FindString(html.UnescapeString(rotated.body)); next == secret || next == "" {
+		old := hidden(b.get(path).Is(200).Contains("Actif", "pricing.updated").Lacks(secret), "ancien")
+		rotated := b.post(path+"/secret", "ancien", old).Is(200).Contains("Le secret est remplacé", "deux signatures", "17\u00a0novembre 2026")
+		if next := secretText.FindString(html.UnescapeString(rotated.Body)); next == secret || next == "" {
 			t.Error("the secret is the same")
 		}
 		p.tick()
-		b.post(path+"/secret", "ancien", old).leadsTo(path + "?fait=secret-deja-remplace")
-		b.post(path+"/secret", "ancien", "hier").is(400)
+		b.post(path+"/secret", "ancien", old).RedirectsTo(303, path+"?fait=secret-deja-remplace")
+		b.post(path+"/secret", "ancien", "hier").Is(400)
 		p.tick()
-		b.post(path+"/secret", "ancien", b.get(path).says("Un remplacement est en cours").hidden("ancien")).is(200)
+		b.post(path+"/secret", "ancien", hidden(b.get(path).Contains("Un remplacement est en cours"), "ancien")).Is(200)
 	})
 }
 
@@ -98,14 +98,14 @@ func TestAnInvalidEndpointURLIsReportedInTheForm(t *testing.T) {
 			for _, path := range []string{"/compte/webhooks", "/compte/webhooks/" + id} {
 				r := b.post(path, "url", url, "portee", "choix", "type", "tool.created", "dernier", id)
 				if words == "" { // a URL may contain it, encoded
-					r.saysNot("<script>alert")
+					r.Lacks("<script>alert")
 					continue
 				}
-				r.is(400).says(`id="page.url-faux" role="alert"`, words, `value="tool.created" checked`, `aria-invalid="true"`, `value="`+html.EscapeString(url)+`"`)
+				r.Is(400).Contains(`id="page.url-faux" role="alert"`, words, `value="tool.created" checked`, `aria-invalid="true"`, `value="`+html.EscapeString(url)+`"`)
 			}
 		}
 		for _, types := range [][]string{{}, {"type", "tool.exploded"}} {
-			b.post("/compte/webhooks", append([]string{"url", "https://hooks.example/", "portee", "choix"}, types...)...).is(400).says("Cochez au moins un événement")
+			b.post("/compte/webhooks", append([]string{"url", "https://hooks.example/", "portee", "choix"}, types...)...).Is(400).Contains("Cochez au moins un événement")
 		}
 		if e := p.endpoint(id); e.Events != nil && !strings.Contains(e.URL, "script") {
 			t.Errorf("a rejected form changed %+v", e)
@@ -124,12 +124,12 @@ func TestAnAccountMayHaveTenEndpoints(t *testing.T) {
 		for i := range webhook.MaxEndpoints {
 			last, _ = b.createEndpoint(fmt.Sprintf("https://hooks.example/%d", i))
 		}
-		b.get("/compte/webhooks").is(200).says("Vous avez 10 points de réception, le maximum").saysNot(`name="url"`)
-		b.post("/compte/webhooks", "url", "https://hooks.example/", "portee", "tous", "dernier", last).is(409).says("le maximum")
-		b.get("/compte/webhooks/"+last+"/suppression").is(200).says("https://hooks.example/9", "mettez-le en pause")
-		b.post("/compte/webhooks/" + last + "/suppression").leadsTo("/compte/webhooks?fait=point-supprime")
-		b.post("/compte/webhooks/" + last + "/suppression").is(404)
-		b.get("/compte/webhooks").is(200).says(`name="url"`).saysNot("hooks.example/9")
+		b.get("/compte/webhooks").Is(200).Contains("Vous avez 10 points de réception, le maximum").Lacks(`name="url"`)
+		b.post("/compte/webhooks", "url", "https://hooks.example/", "portee", "tous", "dernier", last).Is(409).Contains("le maximum")
+		b.get("/compte/webhooks/"+last+"/suppression").Is(200).Contains("https://hooks.example/9", "mettez-le en pause")
+		b.post("/compte/webhooks/"+last+"/suppression").RedirectsTo(303, "/compte/webhooks?fait=point-supprime")
+		b.post("/compte/webhooks/" + last + "/suppression").Is(404)
+		b.get("/compte/webhooks").Is(200).Contains(`name="url"`).Lacks("hooks.example/9")
 	})
 }
 
@@ -139,20 +139,20 @@ func TestAnEndpointCanBeChangedPausedAndResumed(t *testing.T) {
 		p.pro("ada@example.org")
 		id, _ := b.createEndpoint("https://hooks.example/in")
 		path := "/compte/webhooks/" + id
-		b.post(path, "url", "https://hooks.example/out", "portee", "choix", "type", "tool.updated").leadsTo(path + "?fait=point-change")
+		b.post(path, "url", "https://hooks.example/out", "portee", "choix", "type", "tool.updated").RedirectsTo(303, path+"?fait=point-change")
 		if e := p.endpoint(id); e.URL != "https://hooks.example/out" || !cmp.Equal(e.Events, []string{"tool.updated"}) {
 			t.Errorf("the endpoint is %+v", e)
 		}
-		b.post(path, "url", "https://hooks.example/out", "portee", "tous").is(303)
+		b.post(path, "url", "https://hooks.example/out", "portee", "tous").Is(303)
 		if e := p.endpoint(id); e.Events != nil {
 			t.Errorf("the endpoint receives %v", e.Events)
 		}
-		b.post(path+"/etat", "etat", "paused").leadsTo(path + "?fait=point-en-pause")
-		b.get(path).is(200).says("En pause", "Reprendre", "récupérez-le ensuite").saysNot("Envoyer un essai")
-		b.post(path+"/reprise", "depuis", "2026-11-16").leadsTo(path + "?fait=reprise-plus-tard")
-		b.post(path+"/etat", "etat", "active").leadsTo(path + "?fait=point-actif")
+		b.post(path+"/etat", "etat", "paused").RedirectsTo(303, path+"?fait=point-en-pause")
+		b.get(path).Is(200).Contains("En pause", "Reprendre", "récupérez-le ensuite").Lacks("Envoyer un essai")
+		b.post(path+"/reprise", "depuis", "2026-11-16").RedirectsTo(303, path+"?fait=reprise-plus-tard")
+		b.post(path+"/etat", "etat", "active").RedirectsTo(303, path+"?fait=point-actif")
 		for _, state := range []string{"", "disabled", "suspended", "x"} {
-			b.post(path+"/etat", "etat", state).is(400)
+			b.post(path+"/etat", "etat", state).Is(400)
 		}
 		for reason, words := range map[string]string{webhook.Gone: "a répondu 410", webhook.Failing: "en cinq jours"} {
 			p.publish("plume", fmt.Sprintf("%d €/mois", len(reason)))
@@ -164,8 +164,8 @@ func TestAnEndpointCanBeChangedPausedAndResumed(t *testing.T) {
 			} else {
 				p.attempt(webhook.Verdict{Attempt: webhook.Attempt{Status: 410, Outcome: webhook.HTTPStatus}, State: webhook.Failed, Gone: true})
 			}
-			b.get(path).is(200).says("Désactivé", words, "Réactiver")
-			b.post(path+"/etat", "etat", "active").is(303)
+			b.get(path).Is(200).Contains("Désactivé", words, "Réactiver")
+			b.post(path+"/etat", "etat", "active").Is(303)
 			if e := p.endpoint(id); e.State != webhook.Active {
 				t.Errorf("the endpoint is %+v", e)
 			}

@@ -16,13 +16,13 @@ func TestTheExportContainsEverythingButSecrets(t *testing.T) {
 	each(t, publicURL, func(t *testing.T, p *server) {
 		c := p.withStripe()
 		h := p.newFullAccount()
-		h.post("/compte/pro/abonnement").is(303)
+		h.post("/compte/pro/abonnement").Is(303)
 		c.subscribe("active", monday.AddDate(0, 1, 0), false)
-		h.get("/compte/pro?session_id=cs_1").is(200)
+		h.get("/compte/pro?session_id=cs_1").Is(200)
 
-		r := h.get("/compte/donnees.json").is(200).saysNot(h.secrets...).saysNot("hash")
-		if got := r.header.Get("Content-Disposition"); got != `attachment; filename="palmares-compte.json"` || r.header.Get("Content-Type") != "application/json; charset=utf-8" {
-			t.Errorf("the headers are %v", r.header)
+		r := h.get("/compte/donnees.json").Is(200).Lacks(h.secrets...).Lacks("hash")
+		if got := r.Header.Get("Content-Disposition"); got != `attachment; filename="palmares-compte.json"` || r.Header.Get("Content-Type") != "application/json; charset=utf-8" {
+			t.Errorf("the headers are %v", r.Header)
 		}
 		var file struct {
 			Account      struct{ Email, Plan string }
@@ -48,8 +48,8 @@ func TestTheExportContainsEverythingButSecrets(t *testing.T) {
 				}
 			}
 		}
-		if err := json.Unmarshal([]byte(r.body), &file); err != nil {
-			t.Fatalf("%v: %s", err, r.body)
+		if err := json.Unmarshal([]byte(r.Body), &file); err != nil {
+			t.Fatalf("%v: %s", err, r.Body)
 		}
 		var names []string
 		for _, k := range file.Keys {
@@ -62,7 +62,7 @@ func TestTheExportContainsEverythingButSecrets(t *testing.T) {
 		if file.Account.Email != "ada@example.org" || file.Account.Plan != "pro" || file.Subscription.Customer != "cus_1" || file.Subscription.Status != "active" ||
 			len(file.Usage) != 1 || file.Usage[0].Requests != 7 || len(file.Sessions) != 1 || !strings.HasPrefix(file.Sessions[0].Browser, "Firefox") ||
 			len(file.Endpoints) != 1 || len(file.Endpoints[0].Recoveries) != 1 || len(file.Deliveries) != 2 {
-			t.Fatalf("the file is %s", r.body)
+			t.Fatalf("the file is %s", r.Body)
 		}
 		for _, d := range file.Deliveries {
 			if d.State != "delivered" || len(d.Attempts) != 1 || d.Attempts[0].Status != 200 || d.Attempts[0].Duration_ms != 12 || d.Attempts[0].Response != "<script>alert(1)</script>" {
@@ -95,7 +95,7 @@ func TestALongDeliveryLogIsExportedCompletely(t *testing.T) {
 				Attempts        []struct{ Number int }
 			}
 		}
-		if err := json.Unmarshal([]byte(b.get("/compte/donnees.json").is(200).body), &file); err != nil {
+		if err := json.Unmarshal([]byte(b.get("/compte/donnees.json").Is(200).Body), &file); err != nil {
 			t.Fatal(err)
 		}
 		seen, attempts := map[string]int{}, 0
@@ -113,9 +113,9 @@ func TestALongDeliveryLogIsExportedCompletely(t *testing.T) {
 			t.Errorf("%d different deliveries and endpoints, %d and %d of each, %d attempts", len(seen), seen[ids[0]], seen[ids[1]], attempts)
 		}
 		// An empty account can be exported too.
-		eve := p.signedIn("eve@example.org").get("/compte/donnees.json").is(200)
-		if !json.Valid([]byte(eve.body)) || !strings.Contains(eve.body, `"subscription": null`) || strings.Contains(eve.body, "outil") {
-			t.Errorf("an empty account has the file %s", eve.body)
+		eve := p.signedIn("eve@example.org").get("/compte/donnees.json").Is(200)
+		if !json.Valid([]byte(eve.Body)) || !strings.Contains(eve.Body, `"subscription": null`) || strings.Contains(eve.Body, "outil") {
+			t.Errorf("an empty account has the file %s", eve.Body)
 		}
 	})
 }

@@ -1,16 +1,13 @@
 package accountsite_test
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -42,20 +39,16 @@ type server struct {
 	cfg     accountsite.Config
 
 	wokenHooks atomic.Int64
-	log        bytes.Buffer
+	log        testkit.Log
 	base       string
 }
 
+var databases = testkit.Migrated[*store.Store]{Open: store.Open}
+
 // each runs a test on both databases.
 func each(t *testing.T, base string, test func(t *testing.T, p *server)) {
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		test(t, open(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"), base))
-	})
-	t.Run("postgres", func(t *testing.T) {
-		t.Parallel()
-		test(t, open(t, testkit.Postgres(t), base))
-	})
+	t.Helper()
+	databases.Each(t, func(t *testing.T, st *store.Store) { test(t, newServer(t, st, base)) })
 }
 
 const (
@@ -65,16 +58,7 @@ const (
 
 func open(t testing.TB, dsn, base string) *server {
 	t.Helper()
-	st, err := store.Open(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := st.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return newServer(t, st, base)
+	return newServer(t, databases.OpenDSN(t, dsn), base)
 }
 
 // newServer returns the pages over a store, at a base URL.
@@ -123,22 +107,13 @@ func (p *server) browser() *browser {
 	return &browser{server: p, agent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", from: "198.51.100.7"}
 }
 
-// A reply is an answer.
-type reply struct {
-	t      testing.TB
-	what   string
-	status int
-	header http.Header
-	body   string
-}
-
-func (b *browser) get(path string, headers ...string) *reply {
+func (b *browser) get(path string, headers ...string) *testkit.Reply {
 	b.t.Helper()
 	return b.do(http.MethodGet, path, "", headers...)
 }
 
 // post sends a form from one of our pages; fields are alternating names and values.
-func (b *browser) post(path string, fields ...string) *reply {
+func (b *browser) post(path string, fields ...string) *testkit.Reply {
 	b.t.Helper()
 	form := url.Values{}
 	for i := 0; i < len(fields); i += 2 {
@@ -147,7 +122,7 @@ func (b *browser) post(path string, fields ...string) *reply {
 	return b.do(http.MethodPost, path, form.Encode(), "Sec-Fetch-Site: same-origin", "Origin: "+b.base)
 }
 
-func (b *browser) do(method, path, body string, headers ...string) *reply {
+func (b *browser) do(method, path, body string, headers ...string) *testkit.Reply {
 	b.t.Helper()
 	r := httptest.NewRequestWithContext(b.t.Context(), method, b.base+path, strings.NewReader(body))
 	r.RemoteAddr = "192.0.2.1:5000" // the proxy
@@ -165,62 +140,18 @@ func (b *browser) do(method, path, body string, headers ...string) *reply {
 	if b.cookie != nil {
 		r.AddCookie(b.cookie)
 	}
-	w := httptest.NewRecorder()
-	b.handler.ServeHTTP(w, r)
-	answer := w.Result()
-	for _, c := range answer.Cookies() {
+	answer := testkit.Serve(b.t, b.handler, r)
+	answer.Body = lineBreaking.ReplaceAllString(answer.Body, "$1")
+	for _, c := range (&http.Response{Header: answer.Header}).Cookies() {
 		if b.cookie = c; c.MaxAge < 0 {
 			b.cookie = nil
 		}
 	}
-	got, err := io.ReadAll(answer.Body)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return &reply{t: b.t, what: method + " " + path, status: answer.StatusCode, header: answer.Header, body: string(got)}
+	return answer
 }
 
-func (r *reply) is(status int) *reply {
-	r.t.Helper()
-	if r.status != status {
-		r.t.Fatalf("%s answers %d, want %d: %s", r.what, r.status, status, r.body)
-	}
-	return r
-}
-
-func (r *reply) leadsTo(path string) *reply {
-	r.t.Helper()
-	r.is(http.StatusSeeOther)
-	if got := r.header.Get("Location"); got != path {
-		r.t.Errorf("%s leads to %s, want %s", r.what, got, path)
-	}
-	return r
-}
-
-func (r *reply) says(parts ...string) *reply {
-	r.t.Helper()
-	for _, part := range parts {
-		if !strings.Contains(unbroken(r.body), part) {
-			r.t.Errorf("%s does not say %q: %s", r.what, part, r.body)
-		}
-	}
-	return r
-}
-
-func (r *reply) saysNot(parts ...string) *reply {
-	r.t.Helper()
-	for _, part := range parts {
-		if strings.Contains(unbroken(r.body), part) {
-			r.t.Errorf("%s says %q: %s", r.what, part, r.body)
-		}
-	}
-	return r
-}
-
+// lineBreaking is the markup that controls line breaks.
 var lineBreaking = regexp.MustCompile(`<wbr>|<span class="nb">([^<]*)</span>`)
-
-// unbroken removes the markup that controls line breaks.
-func unbroken(body string) string { return lineBreaking.ReplaceAllString(body, "$1") }
 
 // form is the sign-in form.
 const form = `<form class="sign-in" action="/compte" method="post"`
@@ -239,7 +170,7 @@ func (p *server) link(email string) (token string) {
 func (p *server) signedIn(email string) *browser {
 	p.t.Helper()
 	b := p.browser()
-	b.post("/compte/connexion", "jeton", p.link(email)).leadsTo("/compte?fait=connexion")
+	b.post("/compte/connexion", "jeton", p.link(email)).RedirectsTo(303, "/compte?fait=connexion")
 	if b.cookie == nil {
 		p.t.Fatal("there is no cookie")
 	}

@@ -13,6 +13,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/quota"
 	"palmares/internal/store"
+	"palmares/internal/testkit"
 	"palmares/internal/webhook"
 )
 
@@ -36,11 +37,11 @@ func (p *server) pro(email string) {
 }
 
 // hidden returns the value of a hidden field of a page.
-func (r *reply) hidden(name string) string {
-	r.t.Helper()
-	found := regexp.MustCompile(`<input type="hidden" name="` + name + `" value="([^"]*)">`).FindStringSubmatch(r.body)
+func hidden(r *testkit.Reply, name string) string {
+	r.T.Helper()
+	found := regexp.MustCompile(`<input type="hidden" name="` + name + `" value="([^"]*)">`).FindStringSubmatch(r.Body)
 	if found == nil {
-		r.t.Fatalf("%s has no hidden field %q: %s", r.what, name, r.body)
+		r.T.Fatalf("%s has no hidden field %q: %s", r, name, r.Body)
 	}
 	return html.UnescapeString(found[1])
 }
@@ -51,11 +52,11 @@ var keyText = regexp.MustCompile(`plm_[0-9A-Za-z]{38}`)
 func (b *browser) createKey(name string) string {
 	b.t.Helper()
 	b.tick()
-	newest := b.get("/compte/cles").is(200).hidden("derniere")
-	made := b.post("/compte/cles", "nom", name, "derniere", newest).is(200)
-	text := keyText.FindString(made.body)
+	newest := hidden(b.get("/compte/cles").Is(200), "derniere")
+	made := b.post("/compte/cles", "nom", name, "derniere", newest).Is(200)
+	text := keyText.FindString(made.Body)
 	if !account.CheckKey(text) {
-		b.t.Fatalf("no key is shown: %s", made.body)
+		b.t.Fatalf("no key is shown: %s", made.Body)
 	}
 	return text
 }
@@ -76,17 +77,17 @@ var secretText = regexp.MustCompile(`whsec_[0-9A-Za-z+/=]+`)
 func (b *browser) createEndpoint(address string, types ...string) (id, secret string) {
 	b.t.Helper()
 	b.tick()
-	fields := []string{"url", address, "portee", "tous", "dernier", b.get("/compte/webhooks").is(200).hidden("dernier")}
+	fields := []string{"url", address, "portee", "tous", "dernier", hidden(b.get("/compte/webhooks").Is(200), "dernier")}
 	if len(types) > 0 {
 		fields[3] = "choix"
 		for _, name := range types {
 			fields = append(fields, "type", name)
 		}
 	}
-	made := b.post("/compte/webhooks", fields...).is(200)
-	found := regexp.MustCompile(`href="/compte/webhooks/(whk_[0-9a-z]{26})"`).FindStringSubmatch(made.body)
-	if secret = html.UnescapeString(secretText.FindString(html.UnescapeString(made.body))); found == nil || secret == "" {
-		b.t.Fatalf("the endpoint is not shown: %s", made.body)
+	made := b.post("/compte/webhooks", fields...).Is(200)
+	found := regexp.MustCompile(`href="/compte/webhooks/(whk_[0-9a-z]{26})"`).FindStringSubmatch(made.Body)
+	if secret = html.UnescapeString(secretText.FindString(html.UnescapeString(made.Body))); found == nil || secret == "" {
+		b.t.Fatalf("the endpoint is not shown: %s", made.Body)
 	}
 	return found[1], secret
 }
@@ -152,13 +153,13 @@ func (p *server) newFullAccount() *fullAccount {
 	p.pro("ada@example.org")
 	key, other := h.createKey("production"), h.createKey("<b>portable</b>")
 	p.tick()
-	rotated := h.post("/compte/cles/" + p.stored(other).ID + "/remplacement").is(200)
+	rotated := h.post("/compte/cles/" + p.stored(other).ID + "/remplacement").Is(200)
 	gone := h.createKey("ancienne")
-	h.post("/compte/cles/" + p.stored(gone).ID + "/revocation").is(303)
+	h.post("/compte/cles/" + p.stored(gone).ID + "/revocation").Is(303)
 	endpoint, secret := h.createEndpoint("https://hooks.example/in?a=%3Cb%3E&c")
 	p.publish("plume", "10 €/mois")
 	p.attempt(delivered("<script>alert(1)</script>"))
-	h.post("/compte/webhooks/"+endpoint+"/reprise", "depuis", "2026-11-10").is(303)
+	h.post("/compte/webhooks/"+endpoint+"/reprise", "depuis", "2026-11-10").Is(303)
 	day := quota.Usage{Accounts: []quota.AccountCount{{Account: p.account("ada@example.org").ID, Requests: 7}}}
 	if err := p.store.Usage.Save(p.t.Context(), "2026-11-16", day); err != nil {
 		p.t.Fatal(err)
@@ -173,7 +174,7 @@ func (p *server) newFullAccount() *fullAccount {
 	h.posts = []string{
 		one + "/nom", one + "/remplacement", one + "/revocation", hook, hook + "/etat", hook + "/secret", hook + "/essai", hook + "/reprise", hook + "/suppression", delivery + "/renvoi",
 	}
-	h.secrets = []string{key, other, gone, keyText.FindString(rotated.body), secret, h.cookie.Value}
+	h.secrets = []string{key, other, gone, keyText.FindString(rotated.Body), secret, h.cookie.Value}
 	return h
 }
 
@@ -181,17 +182,17 @@ func TestSecretsAreShownOnceAndNeverCached(t *testing.T) {
 	each(t, publicURL, func(t *testing.T, p *server) {
 		h := p.newFullAccount()
 		for _, path := range h.pages {
-			r := h.get(path).is(200).saysNot(h.secrets...).saysNot("<b>portable", "<script>alert")
-			if got := r.header.Get("Cache-Control"); got != "no-store" {
+			r := h.get(path).Is(200).Lacks(h.secrets...).Lacks("<b>portable", "<script>alert")
+			if got := r.Header.Get("Cache-Control"); got != "no-store" {
 				t.Errorf("%s may be cached: %q", path, got)
 			}
-			if got := r.header.Get("X-Robots-Tag"); got != "noindex" {
+			if got := r.Header.Get("X-Robots-Tag"); got != "noindex" {
 				t.Errorf("%s may be indexed: %q", path, got)
 			}
 		}
-		for _, r := range []*reply{h.post(h.posts[0], "nom", "a"), h.post(h.posts[1]), h.post(h.posts[5])} {
-			if got := r.header.Get("Cache-Control"); got != "no-store" || r.status >= 400 {
-				t.Errorf("%s answers %d and may be cached: %q", r.what, r.status, got)
+		for _, r := range []*testkit.Reply{h.post(h.posts[0], "nom", "a"), h.post(h.posts[1]), h.post(h.posts[5])} {
+			if got := r.Header.Get("Cache-Control"); got != "no-store" || r.Status >= 400 {
+				t.Errorf("%s answers %d and may be cached: %q", r, r.Status, got)
 			}
 		}
 		if log := p.log.String(); slices.ContainsFunc(h.secrets, func(s string) bool { return strings.Contains(log, s) }) {
@@ -205,21 +206,21 @@ func TestOtherAccountsRecordsAreNotFound(t *testing.T) {
 		h := p.newFullAccount()
 		stranger, eve := p.browser(), p.signedIn("eve@example.org")
 		p.pro("eve@example.org")
-		before := h.get("/compte/donnees.json").body
+		before := h.get("/compte/donnees.json").Body
 		for _, path := range h.pages[1:] {
-			stranger.get(path).leadsTo("/compte")
+			stranger.get(path).RedirectsTo(303, "/compte")
 			if strings.Contains(path, "_") && !strings.Contains(path, "session_id") {
-				eve.get(path).is(404).says("Page introuvable", "n’existe pas, ou plus")
+				eve.get(path).Is(404).Contains("Page introuvable", "n’existe pas, ou plus")
 			}
 		}
 		fields := []string{"nom", "x", "url", "https://evil.example/", "portee", "tous", "etat", "paused", "depuis", "2026-11-15"}
 		for _, path := range h.posts {
-			stranger.post(path, fields...).is(403).says("Session terminée")
-			eve.post(path, fields...).is(404).says("Page introuvable")
+			stranger.post(path, fields...).Is(403).Contains("Session terminée")
+			eve.post(path, fields...).Is(404).Contains("Page introuvable")
 			cross := h.do("POST", path, "nom=x", "Sec-Fetch-Site: cross-site", "Origin: https://evil.example")
-			cross.is(403).says("Demande refusée")
+			cross.Is(403).Contains("Demande refusée")
 		}
-		if after := h.get("/compte/donnees.json").body; after != before {
+		if after := h.get("/compte/donnees.json").Body; after != before {
 			t.Errorf("others changed\n%s\ninto\n%s", before, after)
 		}
 	})
@@ -231,7 +232,7 @@ func TestHostileFormsAreRejected(t *testing.T) {
 		poor := p.signedIn("eve@example.org")
 		ids := regexp.MustCompile(`[a-z]{3}_[0-9a-z]{26}`)
 		for _, bad := range []string{"%00", "%ff", "%C3%A9", "%27", "key_%00", strings.Repeat("a", 3000), "%3Cscript%3E", "KEY_X"} {
-			var replies []*reply
+			var replies []*testkit.Reply
 			for _, path := range h.pages {
 				if ids.MatchString(path) {
 					replies = append(replies, h.get(ids.ReplaceAllString(path, bad)))
@@ -258,8 +259,8 @@ func TestHostileFormsAreRejected(t *testing.T) {
 				h.post("/compte/suppression", "jeton", value),
 			)
 			for _, r := range replies {
-				if r.status < 400 || r.status >= 500 || strings.Contains(r.body, "<script>") {
-					t.Errorf("%s with %.20q answers %d", r.what, bad, r.status)
+				if r.Status < 400 || r.Status >= 500 || strings.Contains(r.Body, "<script>") {
+					t.Errorf("%s with %.20q answers %d", r, bad, r.Status)
 				}
 			}
 		}
@@ -278,20 +279,20 @@ func TestPagesAreValidAndAccessible(t *testing.T) {
 	p := open(t, "sqlite:"+t.TempDir()+"/palmares.db", publicURL)
 	h := p.newFullAccount()
 	seen := map[string]bool{}
-	check := func(r *reply) {
+	check := func(r *testkit.Reply) {
 		t.Helper()
 		ids, wanted := map[string]bool{}, map[string]string{}
-		for _, m := range openTag.FindAllStringSubmatch(r.body, -1) {
+		for _, m := range openTag.FindAllStringSubmatch(r.Body, -1) {
 			attributes := map[string]string{}
 			for _, a := range attribute.FindAllStringSubmatch(m[2], -1) {
 				if _, twice := attributes[a[1]]; twice {
-					t.Errorf("%s: <%s> has %s twice", r.what, m[1], a[1])
+					t.Errorf("%s: <%s> has %s twice", r, m[1], a[1])
 				}
 				attributes[a[1]] = html.UnescapeString(a[2])
 			}
 			if id := attributes["id"]; id != "" {
 				if ids[id] {
-					t.Errorf("%s: the id %q occurs twice", r.what, id)
+					t.Errorf("%s: the id %q occurs twice", r, id)
 				}
 				ids[id] = true
 			}
@@ -302,30 +303,30 @@ func TestPagesAreValidAndAccessible(t *testing.T) {
 			}
 			if href := attributes["href"]; m[1] == "a" && strings.HasPrefix(href, "/compte") && !seen[href] {
 				seen[href] = true
-				h.get(href).is(200)
+				h.get(href).Is(200)
 			}
 			if m[1] == "form" && attributes["method"] == "" {
-				t.Errorf("%s: a form has no method", r.what)
+				t.Errorf("%s: a form has no method", r)
 			}
 		}
 		for id, who := range wanted {
 			if !ids[id] {
-				t.Errorf("%s: %s refers to %q, which does not exist", r.what, who, id)
+				t.Errorf("%s: %s refers to %q, which does not exist", r, who, id)
 			}
 		}
 		// French typography: no plain space before high punctuation, no straight apostrophe.
-		text := openTag.ReplaceAllString(regexp.MustCompile(`(?s)<(pre|code|title|script|style)\b.*?</(pre|code|title|script|style)>|</[a-z0-9]+>`).ReplaceAllString(r.body, ""), "")
+		text := openTag.ReplaceAllString(regexp.MustCompile(`(?s)<(pre|code|title|script|style)\b.*?</(pre|code|title|script|style)>|</[a-z0-9]+>`).ReplaceAllString(r.Body, ""), "")
 		if bad := regexp.MustCompile(`.{0,30}(?: [;:!?»]|« |\p{L}'\p{L}).{0,30}`).FindString(html.UnescapeString(text)); bad != "" {
-			t.Errorf("%s has bad typography: %q", r.what, bad)
+			t.Errorf("%s has bad typography: %q", r, bad)
 		}
 	}
 	for _, path := range h.pages[:len(h.pages)-1] {
-		check(h.get(path).is(200))
+		check(h.get(path).Is(200))
 	}
-	check(h.post("/compte/cles", "nom", "").is(400))
-	check(h.post("/compte/webhooks", "url", "ftp://x", "portee", "choix").is(400))
-	check(h.post(h.posts[3], "url", "x", "portee", "choix").is(400))
-	check(h.post(h.posts[7], "depuis", "hier").is(400))
-	check(h.post(h.posts[0], "nom", "").is(400))
-	check(h.get("/compte/nulle-part").is(404))
+	check(h.post("/compte/cles", "nom", "").Is(400))
+	check(h.post("/compte/webhooks", "url", "ftp://x", "portee", "choix").Is(400))
+	check(h.post(h.posts[3], "url", "x", "portee", "choix").Is(400))
+	check(h.post(h.posts[7], "depuis", "hier").Is(400))
+	check(h.post(h.posts[0], "nom", "").Is(400))
+	check(h.get("/compte/nulle-part").Is(404))
 }

@@ -12,6 +12,7 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/accountsite"
 	"palmares/internal/billing"
+	"palmares/internal/testkit"
 )
 
 // A fakeStripe has one customer, with at most one subscription.
@@ -88,14 +89,14 @@ func (c *fakeStripe) setUnreachable(unreachable bool) {
 func TestWithoutStripeTheOperatorGrantsPro(t *testing.T) {
 	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
-		r := b.get("/compte/pro").is(200).says("Vous êtes Developer", "accordé par son opérateur").saysNot("<button type=\"submit\">S’abonner")
-		if policy := r.header.Get("Content-Security-Policy"); strings.Contains(policy, "stripe") {
+		r := b.get("/compte/pro").Is(200).Contains("Vous êtes Developer", "accordé par son opérateur").Lacks("<button type=\"submit\">S’abonner")
+		if policy := r.Header.Get("Content-Security-Policy"); strings.Contains(policy, "stripe") {
 			t.Errorf("forms may redirect to other sites: %s", policy)
 		}
-		b.post("/compte/pro/abonnement").leadsTo("/compte/pro")
-		b.post("/compte/pro/gestion").leadsTo("/compte/pro")
+		b.post("/compte/pro/abonnement").RedirectsTo(303, "/compte/pro")
+		b.post("/compte/pro/gestion").RedirectsTo(303, "/compte/pro")
 		p.pro("ada@example.org")
-		b.get("/compte/pro?session_id=cs_1").is(200).says("Vous êtes Pro", "accordé par l’opérateur").saysNot("Merci")
+		b.get("/compte/pro?session_id=cs_1").Is(200).Contains("Vous êtes Pro", "accordé par l’opérateur").Lacks("Merci")
 	})
 }
 
@@ -103,46 +104,46 @@ func TestSubscribingRedirectsToStripeAndBack(t *testing.T) {
 	each(t, publicURL, func(t *testing.T, p *server) {
 		c := p.withStripe()
 		b := p.signedIn("ada@example.org")
-		r := b.get("/compte/pro").is(200).says("S’abonner à Pro", "99&nbsp;€")
-		if policy := r.header.Get("Content-Security-Policy"); !strings.Contains(policy, "form-action 'self' https://checkout.stripe.com https://billing.stripe.com;") {
+		r := b.get("/compte/pro").Is(200).Contains("S’abonner à Pro", "99&nbsp;€")
+		if policy := r.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "form-action 'self' https://checkout.stripe.com https://billing.stripe.com;") {
 			t.Errorf("browsers would block the redirect to Stripe: %s", policy)
 		}
-		if policy := b.get("/compte").header.Get("Content-Security-Policy"); strings.Contains(policy, "stripe") {
+		if policy := b.get("/compte").Header.Get("Content-Security-Policy"); strings.Contains(policy, "stripe") {
 			t.Errorf("forms of other pages may redirect to other sites: %s", policy)
 		}
-		b.post("/compte/pro/gestion").leadsTo("/compte/pro") // there is nothing to manage
+		b.post("/compte/pro/gestion").RedirectsTo(303, "/compte/pro") // there is nothing to manage
 		c.setUnreachable(true)
-		b.post("/compte/pro/abonnement").is(502).says("Paiement indisponible", "rien n’a été débité")
+		b.post("/compte/pro/abonnement").Is(502).Contains("Paiement indisponible", "rien n’a été débité")
 		c.setUnreachable(false)
-		b.post("/compte/pro/abonnement").leadsTo("https://checkout.stripe.com/c/pay/cs_1")
+		b.post("/compte/pro/abonnement").RedirectsTo(303, "https://checkout.stripe.com/c/pay/cs_1")
 
 		// Back before the payment, while Stripe is unreachable, and after the payment but before any event.
-		back := func() *reply {
+		back := func() *testkit.Reply {
 			p.now = p.now.Add(time.Minute) // Stripe is called once a minute
-			return b.get("/compte/pro?session_id=cs_1").is(200)
+			return b.get("/compte/pro?session_id=cs_1").Is(200)
 		}
-		back().says("ne confirme pas de paiement", "Vous êtes Developer")
+		back().Contains("ne confirme pas de paiement", "Vous êtes Developer")
 		c.subscribe("active", monday.AddDate(0, 1, 0), false)
 		c.setUnreachable(true)
-		back().says("Stripe ne répond pas", "Vous êtes Developer")
+		back().Contains("Stripe ne répond pas", "Vous êtes Developer")
 		c.setUnreachable(false)
-		b.get("/compte/pro").is(200).says("Vous êtes Developer")
-		back().says("Merci", "Vous êtes Pro", "se renouvelle le", "16\u00a0décembre 2026", "Gérer l’abonnement").saysNot("accordé par")
+		b.get("/compte/pro").Is(200).Contains("Vous êtes Developer")
+		back().Contains("Merci", "Vous êtes Pro", "se renouvelle le", "16\u00a0décembre 2026", "Gérer l’abonnement").Lacks("accordé par")
 		if a := p.account("ada@example.org"); a.Plan != account.Pro {
 			t.Errorf("the account is %+v", a)
 		}
-		b.post("/compte/pro/gestion").leadsTo("https://billing.stripe.com/p/1")
-		b.post("/compte/pro/abonnement").leadsTo("https://billing.stripe.com/p/1") // no second subscription
+		b.post("/compte/pro/gestion").RedirectsTo(303, "https://billing.stripe.com/p/1")
+		b.post("/compte/pro/abonnement").RedirectsTo(303, "https://billing.stripe.com/p/1") // no second subscription
 
 		c.subscribe("active", monday.AddDate(0, 1, 0), true)
-		back().says("L’abonnement s’arrête le", "16\u00a0décembre 2026", "rien n’est supprimé")
+		back().Contains("L’abonnement s’arrête le", "16\u00a0décembre 2026", "rien n’est supprimé")
 		c.subscribe("past_due", monday.AddDate(0, 1, 0), false)
-		back().says("Un paiement a échoué", "7\u00a0décembre 2026", "Vous êtes Pro", "à jour ci-dessous").saysNot("Merci", "se renouvelle", "ne confirme pas")
-		b.get("/compte").is(200).says("Un paiement a échoué", "7\u00a0décembre 2026", `à jour depuis <a href="/compte/pro">`)
+		back().Contains("Un paiement a échoué", "7\u00a0décembre 2026", "Vous êtes Pro", "à jour ci-dessous").Lacks("Merci", "se renouvelle", "ne confirme pas")
+		b.get("/compte").Is(200).Contains("Un paiement a échoué", "7\u00a0décembre 2026", `à jour depuis <a href="/compte/pro">`)
 		p.now = p.now.Add(billing.Grace)
-		back().says("Un paiement manque toujours", "Vous êtes Developer", "Gérer l’abonnement", "Réglez-le ci-dessous").saysNot("Merci", "se renouvelle", "ne confirme pas")
+		back().Contains("Un paiement manque toujours", "Vous êtes Developer", "Gérer l’abonnement", "Réglez-le ci-dessous").Lacks("Merci", "se renouvelle", "ne confirme pas")
 		c.subscribe("canceled", monday, false)
-		back().says("Vous êtes Developer", "S’abonner à Pro").saysNot("paiement manque")
+		back().Contains("Vous êtes Developer", "S’abonner à Pro").Lacks("paiement manque")
 	})
 }
 
@@ -150,10 +151,10 @@ func TestAnIncompleteFirstPaymentDoesNotGrantPro(t *testing.T) {
 	each(t, publicURL, func(t *testing.T, p *server) {
 		c := p.withStripe()
 		b := p.signedIn("ada@example.org")
-		b.post("/compte/pro/abonnement").is(303)
+		b.post("/compte/pro/abonnement").Is(303)
 		c.subscribe("incomplete", monday.AddDate(0, 1, 0), false)
-		b.get("/compte/pro?session_id=cs_1").is(200).says("premier paiement n’a pas abouti", "Vous êtes Developer", "S’abonner à Pro").
-			saysNot("Merci", "se renouvelle", "ne confirme pas", "Gérer l’abonnement")
+		b.get("/compte/pro?session_id=cs_1").Is(200).Contains("premier paiement n’a pas abouti", "Vous êtes Developer", "S’abonner à Pro").
+			Lacks("Merci", "se renouvelle", "ne confirme pas", "Gérer l’abonnement")
 	})
 }
 
@@ -161,19 +162,19 @@ func TestAFailedPaymentDoesNotAffectProGrantedByTheOperator(t *testing.T) {
 	each(t, publicURL, func(t *testing.T, p *server) {
 		c := p.withStripe()
 		b := p.signedIn("ada@example.org")
-		b.post("/compte/pro/abonnement").is(303)
+		b.post("/compte/pro/abonnement").Is(303)
 		c.subscribe("past_due", monday.AddDate(0, 1, 0), false)
-		b.get("/compte/pro?session_id=cs_1").is(200).says("Un paiement a échoué")
+		b.get("/compte/pro?session_id=cs_1").Is(200).Contains("Un paiement a échoué")
 		p.pro("ada@example.org")
 		for _, days := range []int{1, 22} { // during the grace period, and after it
 			p.now = monday.AddDate(0, 0, days)
-			b.get("/compte/pro?session_id=cs_1").is(200).says("Vous êtes Pro", "Gérer l’abonnement").
-				saysNot("Un paiement", "Developer", "se renouvelle", "Merci")
-			b.get("/compte").is(200).saysNot("Un paiement")
+			b.get("/compte/pro?session_id=cs_1").Is(200).Contains("Vous êtes Pro", "Gérer l’abonnement").
+				Lacks("Un paiement", "Developer", "se renouvelle", "Merci")
+			b.get("/compte").Is(200).Lacks("Un paiement")
 		}
 		c.subscribe("active", monday.AddDate(0, 1, 0), true)
 		p.now = p.now.Add(time.Minute)
-		b.get("/compte/pro?session_id=cs_1").is(200).says("L’abonnement s’arrête le", "Pro vous reste").saysNot("redevient Developer")
+		b.get("/compte/pro?session_id=cs_1").Is(200).Contains("L’abonnement s’arrête le", "Pro vous reste").Lacks("redevient Developer")
 	})
 }
 
@@ -181,17 +182,17 @@ func TestLoadingThePlanPageCallsStripeOnceAMinute(t *testing.T) {
 	each(t, publicURL, func(t *testing.T, p *server) {
 		c := p.withStripe()
 		ada, eve := p.signedIn("ada@example.org"), p.signedIn("eve@example.org")
-		ada.post("/compte/pro/abonnement").is(303)
+		ada.post("/compte/pro/abonnement").Is(303)
 		before := c.reads
 		for range 5 {
-			ada.get("/compte/pro?session_id=cs_1").is(200)
-			eve.get("/compte/pro?session_id=cs_1").is(200) // a limit of her own
+			ada.get("/compte/pro?session_id=cs_1").Is(200)
+			eve.get("/compte/pro?session_id=cs_1").Is(200) // a limit of her own
 		}
 		if n := c.reads - before; n != 1 {
 			t.Errorf("Stripe was called %d times", n)
 		}
 		p.now = p.now.Add(time.Minute)
-		ada.get("/compte/pro?session_id=cs_1").is(200)
+		ada.get("/compte/pro?session_id=cs_1").Is(200)
 		if n := c.reads - before; n != 2 {
 			t.Errorf("a minute later Stripe was called %d times", n)
 		}

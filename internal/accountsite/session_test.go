@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"palmares/internal/testkit"
 )
 
 func TestTheCookieIsForThisHostOnly(t *testing.T) {
@@ -20,7 +22,7 @@ func TestTheCookieIsForThisHostOnly(t *testing.T) {
 			b := newServer(t, p.store, base).browser()
 			var seen []string
 			for range 2 {
-				set := b.post("/compte/connexion", "jeton", p.link("ada@example.org")).is(303).header["Set-Cookie"]
+				set := b.post("/compte/connexion", "jeton", p.link("ada@example.org")).Is(303).Header["Set-Cookie"]
 				if len(set) != 1 || secret.ReplaceAllString(set[0], "=X;") != want {
 					t.Errorf("on %s the cookie is %q, want %q", base, set, want)
 				}
@@ -29,7 +31,7 @@ func TestTheCookieIsForThisHostOnly(t *testing.T) {
 			if seen[0] == seen[1] {
 				t.Error("a second sign-in keeps the first session")
 			}
-			set := b.post("/compte/deconnexion").is(303).header["Set-Cookie"]
+			set := b.post("/compte/deconnexion").Is(303).Header["Set-Cookie"]
 			gone := strings.Replace(strings.Replace(want, "=X", "=", 1), "Max-Age=2592000", "Max-Age=0", 1)
 			if len(set) != 1 || set[0] != gone {
 				t.Errorf("on %s the cookie is deleted with %q, want %q", base, set, gone)
@@ -42,10 +44,10 @@ func TestASecondSignInEndsThePreviousSession(t *testing.T) {
 	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
 		old := *b.cookie
-		b.post("/compte/connexion", "jeton", p.link("bob@example.org")).is(303)
-		b.get("/compte").is(200).says("bob@example.org")
+		b.post("/compte/connexion", "jeton", p.link("bob@example.org")).Is(303)
+		b.get("/compte").Is(200).Contains("bob@example.org")
 		b.cookie = &old
-		b.get("/compte").is(200).says(form).saysNot("ada@example.org")
+		b.get("/compte").Is(200).Contains(form).Lacks("ada@example.org")
 	})
 }
 
@@ -53,55 +55,55 @@ func TestOwnersSeeAndEndTheirSessions(t *testing.T) {
 	each(t, publicURL, func(t *testing.T, p *server) {
 		phone := p.browser()
 		phone.agent = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) Version/18.5 Mobile/15E148 Safari/604.1"
-		phone.post("/compte/connexion", "jeton", p.link("ada@example.org")).is(303)
+		phone.post("/compte/connexion", "jeton", p.link("ada@example.org")).Is(303)
 		p.now = p.now.AddDate(0, 0, 1)
 		tablet, desk, eve := p.signedIn("ada@example.org"), p.signedIn("ada@example.org"), p.signedIn("eve@example.org")
 
-		list := desk.get("/compte/sessions").is(200).says("Firefox sur Linux (ce navigateur)", "Safari sur iPhone", "16\u00a0novembre 2026", "17\u00a0novembre 2026", "Terminer toutes les autres")
-		ids := regexp.MustCompile(`action="(/compte/sessions/ses_[0-9a-z]{26}/fin)"`).FindAllStringSubmatch(list.body, -1)
+		list := desk.get("/compte/sessions").Is(200).Contains("Firefox sur Linux (ce navigateur)", "Safari sur iPhone", "16\u00a0novembre 2026", "17\u00a0novembre 2026", "Terminer toutes les autres")
+		ids := regexp.MustCompile(`action="(/compte/sessions/ses_[0-9a-z]{26}/fin)"`).FindAllStringSubmatch(list.Body, -1)
 		if len(ids) != 3 {
-			t.Fatalf("%d sessions are listed: %s", len(ids), list.body)
+			t.Fatalf("%d sessions are listed: %s", len(ids), list.Body)
 		}
 		oldest := ids[2][1] // newest first
-		eve.post(oldest).leadsTo("/compte/sessions?fait=session-inconnue")
-		phone.get("/compte").is(200).says("ada@example.org")
+		eve.post(oldest).RedirectsTo(303, "/compte/sessions?fait=session-inconnue")
+		phone.get("/compte").Is(200).Contains("ada@example.org")
 
-		desk.post(oldest).leadsTo("/compte/sessions?fait=session-terminee")
-		desk.get("/compte/sessions?fait=session-terminee").is(200).says("La session est terminée.").saysNot("iPhone")
-		phone.get("/compte").is(200).says(form)
-		desk.post(oldest).leadsTo("/compte/sessions?fait=session-inconnue")
+		desk.post(oldest).RedirectsTo(303, "/compte/sessions?fait=session-terminee")
+		desk.get("/compte/sessions?fait=session-terminee").Is(200).Contains("La session est terminée.").Lacks("iPhone")
+		phone.get("/compte").Is(200).Contains(form)
+		desk.post(oldest).RedirectsTo(303, "/compte/sessions?fait=session-inconnue")
 
-		phone.post("/compte/connexion", "jeton", p.link("ada@example.org")).is(303)
-		desk.post("/compte/sessions/autres/fin").leadsTo("/compte/sessions?fait=autres-terminees")
-		desk.get("/compte/sessions").is(200).saysNot("Terminer toutes les autres")
+		phone.post("/compte/connexion", "jeton", p.link("ada@example.org")).Is(303)
+		desk.post("/compte/sessions/autres/fin").RedirectsTo(303, "/compte/sessions?fait=autres-terminees")
+		desk.get("/compte/sessions").Is(200).Lacks("Terminer toutes les autres")
 		for _, b := range []*browser{phone, tablet} {
-			b.get("/compte").is(200).says(form)
+			b.get("/compte").Is(200).Contains(form)
 		}
-		eve.get("/compte").is(200).says("eve@example.org")
+		eve.get("/compte").Is(200).Contains("eve@example.org")
 
-		own := regexp.MustCompile(`/compte/sessions/ses_[0-9a-z]{26}/fin`).FindString(desk.get("/compte/sessions").body)
-		desk.post(own).leadsTo("/compte?fait=deconnexion")
-		desk.get("/compte").is(200).says(form)
+		own := regexp.MustCompile(`/compte/sessions/ses_[0-9a-z]{26}/fin`).FindString(desk.get("/compte/sessions").Body)
+		desk.post(own).RedirectsTo(303, "/compte?fait=deconnexion")
+		desk.get("/compte").Is(200).Contains(form)
 	})
 }
 
 func TestASessionLastsThirtyDaysFromTheLastVisit(t *testing.T) {
 	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
-		if set := b.get("/compte").is(200).header["Set-Cookie"]; set != nil {
+		if set := b.get("/compte").Is(200).Header["Set-Cookie"]; set != nil {
 			t.Errorf("on the first day the cookie is set again: %q", set)
 		}
 		for range 3 {
 			p.now = p.now.AddDate(0, 0, 29)
-			if set := b.get("/compte").is(200).says("ada@example.org").header["Set-Cookie"]; len(set) != 1 || !strings.Contains(set[0], "Max-Age=2592000") {
+			if set := b.get("/compte").Is(200).Contains("ada@example.org").Header["Set-Cookie"]; len(set) != 1 || !strings.Contains(set[0], "Max-Age=2592000") {
 				t.Errorf("the cookie is %q: the browser would drop it too early", set)
 			}
-			if set := b.get("/compte").is(200).header["Set-Cookie"]; set != nil {
+			if set := b.get("/compte").Is(200).Header["Set-Cookie"]; set != nil {
 				t.Errorf("a second visit on the same day sets it again: %q", set)
 			}
 		}
 		p.now = p.now.AddDate(0, 0, 30)
-		b.get("/compte").is(200).says(form)
+		b.get("/compte").Is(200).Contains(form)
 		if b.cookie != nil {
 			t.Error("the browser keeps the cookie of a session that expired")
 		}
@@ -111,16 +113,16 @@ func TestASessionLastsThirtyDaysFromTheLastVisit(t *testing.T) {
 func TestAFormPostedAfterTheSessionEndedDoesNothing(t *testing.T) {
 	each(t, publicURL, func(t *testing.T, p *server) {
 		open, other := p.signedIn("ada@example.org"), p.signedIn("ada@example.org")
-		other.post("/compte/sessions/autres/fin").is(303)
+		other.post("/compte/sessions/autres/fin").Is(303)
 		before := p.contents()
 		for _, path := range []string{"/compte/sessions/autres/fin", "/compte/sessions/ses_x/fin"} {
-			open.post(path).is(403).says("Session terminée", "rien n’a été fait", "Reconnectez-vous", form)
+			open.post(path).Is(403).Contains("Session terminée", "rien n’a été fait", "Reconnectez-vous", form)
 		}
 		if after := p.contents(); after != before {
 			t.Errorf("%s became %s", before, after)
 		}
 		// After GET nothing has to be repeated: the form is enough.
-		open.get("/compte/sessions").leadsTo("/compte")
+		open.get("/compte/sessions").RedirectsTo(303, "/compte")
 	})
 }
 
@@ -128,7 +130,7 @@ func TestOtherSitesCannotPost(t *testing.T) {
 	each(t, publicURL, func(t *testing.T, p *server) {
 		token := p.link("eve@example.org")
 		b, other := p.signedIn("ada@example.org"), p.signedIn("ada@example.org")
-		mine := regexp.MustCompile(`/compte/sessions/ses_[0-9a-z]{26}/fin`).FindAllString(b.get("/compte/sessions").body, 2)
+		mine := regexp.MustCompile(`/compte/sessions/ses_[0-9a-z]{26}/fin`).FindAllString(b.get("/compte/sessions").Body, 2)
 		before := p.contents()
 		posts := map[string]string{
 			"/compte": "email=ada@example.org", "/compte/connexion": "jeton=" + token, "/compte/deconnexion": "",
@@ -142,22 +144,22 @@ func TestOtherSitesCannotPost(t *testing.T) {
 				{"Origin: null"},
 				{"Sec-Fetch-Site: cross-site"},
 			} {
-				b.do(http.MethodPost, path, body, headers...).is(403).says("Demande refusée", "rien n’a été fait")
+				b.do(http.MethodPost, path, body, headers...).Is(403).Contains("Demande refusée", "rien n’a été fait")
 			}
 		}
 		if after := p.contents(); after != before {
 			t.Errorf("%s became %s", before, after)
 		}
-		other.get("/compte").is(200).says("ada@example.org")
+		other.get("/compte").Is(200).Contains("ada@example.org")
 		// Behind a proxy that changes Host, an old browser still sends its origin.
-		b.do(http.MethodPost, "/compte/deconnexion", "", "Host: 10.0.0.1", "Origin: "+publicURL).is(303)
+		b.do(http.MethodPost, "/compte/deconnexion", "", "Host: 10.0.0.1", "Origin: "+publicURL).Is(303)
 	})
 }
 
 func TestEveryPageHasSecurityHeadersAndIsPrivate(t *testing.T) {
 	each(t, publicURL, func(t *testing.T, p *server) {
 		stranger, ada := p.browser(), p.signedIn("ada@example.org")
-		for i, r := range []*reply{
+		for i, r := range []*testkit.Reply{
 			stranger.get("/compte"), stranger.get("/compte/courriel"), stranger.get("/compte/connexion?jeton=" + p.link("ada@example.org")),
 			stranger.get("/compte/connexion"), stranger.get("/compte/nulle-part"), stranger.post("/compte", "email", "x"),
 			ada.get("/compte"), ada.get("/compte/sessions"), stranger.post("/compte/sessions/autres/fin"),
@@ -166,20 +168,20 @@ func TestEveryPageHasSecurityHeadersAndIsPrivate(t *testing.T) {
 				"Cache-Control": "no-store", "X-Robots-Tag": "noindex", "Referrer-Policy": "strict-origin", "Content-Type": "text/html; charset=utf-8",
 				"X-Content-Type-Options": "nosniff", "Strict-Transport-Security": "max-age=31536000",
 				"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-				"Content-Length":          fmt.Sprint(len(r.body)),
+				"Content-Length":          fmt.Sprint(len(r.Raw)),
 			} {
-				if got := r.header.Get(name); got != want {
-					t.Errorf("%d, %s: %s is %q, want %q", i, r.what, name, got, want)
+				if got := r.Header.Get(name); got != want {
+					t.Errorf("%d, %s: %s is %q, want %q", i, r, name, got, want)
 				}
 			}
-			r.says(`<html lang="fr">`, "<h1>", `<meta name="robots" content="noindex">`, `/static/account.`).saysNot(`rel="canonical"`)
-			if n := strings.Count(r.body, "<h1"); n != 1 {
-				t.Errorf("%s has %d main headings", r.what, n)
+			r.Contains(`<html lang="fr">`, "<h1>", `<meta name="robots" content="noindex">`, `/static/account.`).Lacks(`rel="canonical"`)
+			if n := strings.Count(r.Body, "<h1"); n != 1 {
+				t.Errorf("%s has %d main headings", r, n)
 			}
 		}
-		for _, r := range []*reply{stranger.get("/compte/sessions"), stranger.post("/compte", "email", "a@example.org"), ada.post("/compte/deconnexion")} {
-			if got := r.is(303).header.Get("Cache-Control"); got != "no-store" {
-				t.Errorf("%s may be cached: %q", r.what, got)
+		for _, r := range []*testkit.Reply{stranger.get("/compte/sessions"), stranger.post("/compte", "email", "a@example.org"), ada.post("/compte/deconnexion")} {
+			if got := r.Is(303).Header.Get("Cache-Control"); got != "no-store" {
+				t.Errorf("%s may be cached: %q", r, got)
 			}
 		}
 	})
@@ -188,19 +190,19 @@ func TestEveryPageHasSecurityHeadersAndIsPrivate(t *testing.T) {
 func TestUnknownPathsAnswer404AndWrongMethods405(t *testing.T) {
 	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.browser()
-		b.get("/compte/nulle-part").is(404).says("Page introuvable")
-		b.post("/compte/nulle-part").is(404)
-		b.get("/compte/").leadsTo("/compte")
+		b.get("/compte/nulle-part").Is(404).Contains("Page introuvable")
+		b.post("/compte/nulle-part").Is(404)
+		b.get("/compte/").RedirectsTo(303, "/compte")
 		for path, allow := range map[string]string{
 			"/compte": "GET, HEAD, POST", "/compte/courriel": "GET, HEAD", "/compte/deconnexion": "POST", "/compte/sessions/x/fin": "POST",
 		} {
-			if got := b.do(http.MethodDelete, path, "").is(405).says("Méthode refusée").header.Get("Allow"); got != allow {
+			if got := b.do(http.MethodDelete, path, "").Is(405).Contains("Méthode refusée").Header.Get("Allow"); got != allow {
 				t.Errorf("%s allows %q, want %q", path, got, allow)
 			}
 		}
-		if r := b.do(http.MethodHead, "/compte", "").is(200); r.header.Get("Cache-Control") != "no-store" {
+		if r := b.do(http.MethodHead, "/compte", "").Is(200); r.Header.Get("Cache-Control") != "no-store" {
 			t.Error("HEAD answers differently from GET")
 		}
-		b.get("/compte/deconnexion").is(405)
+		b.get("/compte/deconnexion").Is(405)
 	})
 }

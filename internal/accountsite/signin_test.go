@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,14 +17,15 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/accountsite"
 	"palmares/internal/mail"
+	"palmares/internal/testkit"
 )
 
 func TestSigningUpInAndOut(t *testing.T) {
 	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.browser()
-		b.get("/compte").is(200).says(form, "<h1>Compte</h1>", `autocomplete="email"`).saysNot("Se déconnecter", "Sessions")
-		b.post("/compte", "email", " Ada@Example.org ").leadsTo("/compte/courriel")
-		b.get("/compte/courriel").is(200).says("Regardez vos courriels", "15&nbsp;minutes").saysNot("journal", "example.org")
+		b.get("/compte").Is(200).Contains(form, "<h1>Compte</h1>", `autocomplete="email"`).Lacks("Se déconnecter", "Sessions")
+		b.post("/compte", "email", " Ada@Example.org ").RedirectsTo(303, "/compte/courriel")
+		b.get("/compte/courriel").Is(200).Contains("Regardez vos courriels", "15&nbsp;minutes").Lacks("journal", "example.org")
 		mails, err := p.store.Mails.Claim(t.Context(), p.now, 10)
 		if err != nil || len(mails) != 1 || mails[0].To != "ada@example.org" || mails[0].Kind != mail.SignIn || p.woken.Load() != 1 {
 			t.Fatalf("the mails are %v, %v; the queue was woken %d times", mails, err, p.woken.Load())
@@ -34,27 +34,27 @@ func TestSigningUpInAndOut(t *testing.T) {
 		if got := accountsite.LinkURL(publicURL, account.LinkSignIn, token); got != publicURL+"/compte/connexion?jeton="+token {
 			t.Errorf("the link is %s", got)
 		}
-		b.get("/compte/connexion?jeton="+token).is(200).says("ada@example.org", `name="jeton" value="`+token+`"`, `action="/compte/connexion" method="post"`, "Se connecter")
-		b.post("/compte/connexion", "jeton", token).leadsTo("/compte?fait=connexion")
-		b.get("/compte?fait=connexion").is(200).says("ada@example.org", "La connexion est faite.", `role="status"`, "16\u00a0novembre 2026", `href="/compte" aria-current="page"`).saysNot(form)
-		b.get("/compte?fait=<b>").is(200).saysNot("<b>", `role="status"`)
+		b.get("/compte/connexion?jeton="+token).Is(200).Contains("ada@example.org", `name="jeton" value="`+token+`"`, `action="/compte/connexion" method="post"`, "Se connecter")
+		b.post("/compte/connexion", "jeton", token).RedirectsTo(303, "/compte?fait=connexion")
+		b.get("/compte?fait=connexion").Is(200).Contains("ada@example.org", "La connexion est faite.", `role="status"`, "16\u00a0novembre 2026", `href="/compte" aria-current="page"`).Lacks(form)
+		b.get("/compte?fait=<b>").Is(200).Lacks("<b>", `role="status"`)
 		// The same link again, while signed in.
-		b.get("/compte/connexion?jeton=" + token).leadsTo("/compte")
-		b.post("/compte/connexion", "jeton", token).leadsTo("/compte")
+		b.get("/compte/connexion?jeton="+token).RedirectsTo(303, "/compte")
+		b.post("/compte/connexion", "jeton", token).RedirectsTo(303, "/compte")
 
-		b.post("/compte/deconnexion").leadsTo("/compte?fait=deconnexion")
+		b.post("/compte/deconnexion").RedirectsTo(303, "/compte?fait=deconnexion")
 		if b.cookie != nil {
 			t.Error("the browser keeps the cookie of a session that ended")
 		}
-		b.get("/compte?fait=deconnexion").is(200).says(form, "Ce navigateur est déconnecté.")
-		b.post("/compte/deconnexion").leadsTo("/compte?fait=deconnexion") // twice
+		b.get("/compte?fait=deconnexion").Is(200).Contains(form, "Ce navigateur est déconnecté.")
+		b.post("/compte/deconnexion").RedirectsTo(303, "/compte?fait=deconnexion") // twice
 	})
 }
 
 func TestTheAnswerDoesNotRevealWhetherAnAccountExists(t *testing.T) {
 	each(t, publicURL, func(t *testing.T, p *server) {
 		p.signedIn("known@example.org")
-		ask := func(email, from string) (*reply, *reply) {
+		ask := func(email, from string) (*testkit.Reply, *testkit.Reply) {
 			b := p.browser()
 			b.from = from
 			return b.post("/compte", "email", email), b.get("/compte/courriel")
@@ -64,7 +64,7 @@ func TestTheAnswerDoesNotRevealWhetherAnAccountExists(t *testing.T) {
 			t.Helper()
 			before := p.woken.Load()
 			answer, next := ask(email, from)
-			if diff := cmp.Diff([]any{first.status, first.header, first.body, page.body}, []any{answer.status, answer.header, answer.body, next.body}); diff != "" {
+			if diff := cmp.Diff([]any{first.Status, first.Header, first.Body, page.Body}, []any{answer.Status, answer.Header, answer.Body, next.Body}); diff != "" {
 				t.Errorf("%s gets another answer:\n%s", what, diff)
 			}
 			if got := p.woken.Load() > before; got != queued {
@@ -95,16 +95,16 @@ func TestAnInvalidEmailIsReportedInTheForm(t *testing.T) {
 			"ada", "ada@", "ada@example.org\r\nBcc: eve@example.org", "ada@example.org\nSubject: x", "ada@example.org%0aBcc:eve@example.org\x00",
 			"ada@example.org,eve@example.org", "Ada <ada@example.org>", "ada@[127.0.0.1]", strings.Repeat("a", 300) + "@example.org", `"><script>alert(1)</script>@x`,
 		} {
-			b.post("/compte", "email", typed).is(400).says(form, "Cette adresse n’en est pas une", `aria-invalid="true"`, `aria-describedby="page.courriel-faux"`, `role="alert"`).saysNot("<script>alert")
+			b.post("/compte", "email", typed).Is(400).Contains(form, "Cette adresse n’en est pas une", `aria-invalid="true"`, `aria-describedby="page.courriel-faux"`, `role="alert"`).Lacks("<script>alert")
 		}
-		b.post("/compte", "email", " ").is(400).says("Indiquez votre adresse")
-		b.post("/compte").is(400).says("Indiquez votre adresse")
-		b.post("/compte", "email", strings.Repeat("a", 100_000)).is(400).says("Formulaire illisible")
+		b.post("/compte", "email", " ").Is(400).Contains("Indiquez votre adresse")
+		b.post("/compte").Is(400).Contains("Indiquez votre adresse")
+		b.post("/compte", "email", strings.Repeat("a", 100_000)).Is(400).Contains("Formulaire illisible")
 		if mails, err := p.store.Mails.Claim(t.Context(), p.now, 10); len(mails) != 0 || err != nil {
 			t.Errorf("mails are queued: %v, %v", mails, err)
 		}
 		// They do not count either.
-		b.post("/compte", "email", "ada@example.org").is(303)
+		b.post("/compte", "email", "ada@example.org").Is(303)
 		if p.woken.Load() != 1 {
 			t.Error("rejected addresses count against the limit")
 		}
@@ -120,12 +120,12 @@ func TestOpeningALinkDoesNotUseIt(t *testing.T) {
 			for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodOptions} {
 				scanner.do(method, "/compte/connexion?jeton="+token, "")
 			}
-			scanner.get("/compte/connexion?jeton=" + token).is(200).says("Se connecter")
+			scanner.get("/compte/connexion?jeton=" + token).Is(200).Contains("Se connecter")
 		}
 		if scanner.cookie != nil || p.contents() != before {
 			t.Errorf("opening the link changed %s into %s", before, p.contents())
 		}
-		p.browser().post("/compte/connexion", "jeton", token).leadsTo("/compte?fait=connexion")
+		p.browser().post("/compte/connexion", "jeton", token).RedirectsTo(303, "/compte?fait=connexion")
 	})
 }
 
@@ -136,15 +136,15 @@ func TestAnUnusableLinkSaysWhyAndOffersAnother(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.browser().post("/compte/connexion", "jeton", used).is(303)
+		p.browser().post("/compte/connexion", "jeton", used).Is(303)
 		before := p.contents()
 		check := func(token string, status int, words string) {
 			t.Helper()
 			b := p.browser()
-			for _, r := range []*reply{b.get("/compte/connexion?jeton=" + url.QueryEscape(token)), b.post("/compte/connexion", "jeton", token)} {
-				r.is(status).says(words, form)
-				if b.cookie != nil || len(token) > 1 && strings.Contains(r.body, url.QueryEscape(token)) {
-					t.Errorf("%s: an unusable link sets a cookie or shows the token", r.what)
+			for _, r := range []*testkit.Reply{b.get("/compte/connexion?jeton=" + url.QueryEscape(token)), b.post("/compte/connexion", "jeton", token)} {
+				r.Is(status).Contains(words, form)
+				if b.cookie != nil || len(token) > 1 && strings.Contains(r.Body, url.QueryEscape(token)) {
+					t.Errorf("%s: an unusable link sets a cookie or shows the token", r)
 				}
 			}
 		}
@@ -204,14 +204,14 @@ func TestConcurrentUsesOfOneLinkCreateOneSession(t *testing.T) {
 }
 
 func TestLocallyThePageSaysThatTheLinkIsLogged(t *testing.T) {
-	st := open(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"), localURL).store
+	st := open(t, databases.SQLite(t), localURL).store
 	for base, want := range map[string]bool{
 		localURL: true, "http://127.0.0.1:8080": true, "http://[::1]:8080": true, "http://localhost": true,
 		publicURL: false, "https://localhost": false, "http://palmares.example": false, "http://192.168.1.9:8080": false,
 	} {
 		b := newServer(t, st, base).browser()
 		for _, path := range []string{"/compte", "/compte/courriel"} {
-			if got := strings.Contains(b.get(path).is(200).body, "dans son journal"); got != want {
+			if got := strings.Contains(b.get(path).Is(200).Body, "dans son journal"); got != want {
 				t.Errorf("%s%s mentions the log: %t", base, path, got)
 			}
 		}

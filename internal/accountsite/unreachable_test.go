@@ -44,23 +44,23 @@ func makeUnreachable(t *testing.T, dsn string) {
 }
 
 func TestAnUnreachableDatabaseIsReportedAndNoSecretLogged(t *testing.T) {
-	dsn := testkit.Postgres(t)
+	dsn := databases.Postgres(t)
 	p := open(t, dsn, publicURL)
 	b := p.signedIn("ada@example.org")
 	token, secret := p.link("ada@example.org"), b.cookie.Value
 	makeUnreachable(t, dsn)
 
 	stranger := p.browser()
-	for _, r := range []*reply{
+	for _, r := range []*testkit.Reply{
 		b.get("/compte"), b.get("/compte/sessions"), b.post("/compte/deconnexion"),
 		stranger.get("/compte/connexion?jeton=" + token), stranger.post("/compte/connexion", "jeton", token), stranger.post("/compte", "email", "eve@example.org"),
 	} {
-		r.is(503).says("Compte indisponible", "Réessayez dans une minute").saysNot("palmares_", "database", "postgres")
-		if r.header.Get("Retry-After") == "" {
-			t.Errorf("%s does not say when to come back", r.what)
+		r.Is(503).Contains("Compte indisponible", "Réessayez dans une minute").Lacks("palmares_", "database", "postgres")
+		if r.Header.Get("Retry-After") == "" {
+			t.Errorf("%s does not say when to come back", r)
 		}
 	}
-	stranger.get("/compte").is(200).says(form) // which needs no database
+	stranger.get("/compte").Is(200).Contains(form) // which needs no database
 	if b.cookie == nil {
 		t.Error("the cookie of a session that may still exist was deleted")
 	}
