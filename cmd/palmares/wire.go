@@ -96,7 +96,7 @@ func (n *node) wire(ctx context.Context) error {
 		}),
 		Account: accountsite.New(accountsite.Config{
 			Store: st, Site: pages, BaseURL: base, Trusted: c.Trusted, MailLogged: c.Mail.SMTP.given == nil, Now: now, Log: log,
-			WakeMail: mails.Wake, WakeWebhooks: dispatcher.Wake, Sealer: d.sealer, Allow: c.Webhooks.Allow, Billing: payments, Quota: c.dailyQuota(), Away: watch.Unreachable,
+			WakeMail: mails.Wake, WakeWebhooks: dispatcher.Wake, Sealer: d.sealer, Allow: c.Webhooks.Allow, Billing: payments, Quota: c.dailyQuota(), Unreachable: watch.Unreachable,
 		}),
 	}
 	if payments.Enabled() {

@@ -57,9 +57,9 @@ type Config struct {
 	// Quota is the number of requests per day of the Developer plan; 0 if requests are
 	// not counted, so that there is no usage to show.
 	Quota int
-	// Away reports whether the store is unreachable, so that requests fail at once
+	// Unreachable reports whether the store is unreachable, so that requests fail at once
 	// instead of waiting for it; nil means never.
-	Away func() bool
+	Unreachable func() bool
 }
 
 // LinkURL returns the address of the link in a mail. The token in it is a secret.

@@ -25,12 +25,12 @@ type answer struct {
 
 // render executes the template of a page. A template that does not fit its data
 // panics; tests render every page.
-func render(name string, p page, data any) *answer {
+func render(name string, data interface{ title() string }) *answer {
 	var b bytes.Buffer
 	if err := templates[name].ExecuteTemplate(&b, "page", data); err != nil {
 		panic(err)
 	}
-	return &answer{status: http.StatusOK, title: p.Title, content: template.HTML(b.String())} //nolint:gosec // a template made it
+	return &answer{status: http.StatusOK, title: data.title(), content: template.HTML(b.String())} //nolint:gosec // a template made it
 }
 
 // seeOther redirects to a page of ours, which says what was done: a key of notices,

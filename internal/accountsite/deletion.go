@@ -29,7 +29,7 @@ func (p *pages) showDeletion(r *request) (*answer, error) {
 			return nil, deletionFailure(err)
 		}
 		data.Email = email
-		return render("confirmdeletion", data.page, data), nil
+		return render("confirmdeletion", data), nil
 	case r.owner == nil:
 		return seeOther(homePath, ""), nil
 	}
@@ -38,7 +38,7 @@ func (p *pages) showDeletion(r *request) (*answer, error) {
 		return nil, err
 	}
 	data.Email, data.Paid = r.owner.Account.Email, s.Status.Live()
-	return render("deletion", data.page, data), nil
+	return render("deletion", data), nil
 }
 
 // requestDeletion mails the link: access to a browser must not be enough to delete.
@@ -123,5 +123,5 @@ func deletionFailure(err error) error {
 
 func (p *pages) goodbye(r *request) (*answer, error) {
 	data := r.page("Compte supprimé")
-	return render("goodbye", data, data), nil
+	return render("goodbye", data), nil
 }

@@ -126,7 +126,7 @@ func (p *pages) listDeliveries(r *request) (*answer, error) {
 		data.Newest = pageBefore("")
 	}
 	data.Deliveries = deliveryRows(list)
-	return render("deliveries", data.page, data), nil
+	return render("deliveries", data), nil
 }
 
 type deliveryPage struct {
@@ -167,7 +167,7 @@ func (p *pages) showDelivery(r *request) (*answer, error) {
 	for _, a := range slices.Backward(d.Attempts) {
 		data.Attempts = append(data.Attempts, attemptRow{Attempt: a, Good: a.Outcome == webhook.OK, Result: outcome(a), Duration: duration(a.Duration)})
 	}
-	return render("delivery", data.page, data), nil
+	return render("delivery", data), nil
 }
 
 func (p *pages) resend(r *request) (*answer, error) {

@@ -41,7 +41,7 @@ func (p *pages) endpoints(r *request, rejected *endpointForm, notice string) (*a
 	if notice != "" {
 		data.Notice = notices[notice]
 	}
-	a := render("endpoints", data.page, data)
+	a := render("endpoints", data)
 	switch {
 	case notice != "":
 		a.status = http.StatusConflict
@@ -122,7 +122,7 @@ func (p *pages) endpoint(r *request, rejected *endpointForm, badDay string) (*an
 	if rejected == nil {
 		data.Form = newEndpointForm(endpointsPath+"/"+id, e.URL, e.Events)
 	}
-	a := render("endpoint", data.page, data)
+	a := render("endpoint", data)
 	if rejected != nil || badDay != "" {
 		a.status = http.StatusBadRequest
 	}
@@ -202,7 +202,7 @@ func (p *pages) confirmRemoval(r *request) (*answer, error) {
 		return nil, err
 	}
 	data := endpointPage{page: r.page("Supprimer un point de réception"), Endpoint: e}
-	return render("removal", data.page, data), nil
+	return render("removal", data), nil
 }
 
 func (p *pages) removeEndpoint(r *request) (*answer, error) {

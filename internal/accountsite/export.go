@@ -15,7 +15,7 @@ import (
 
 func (p *pages) showData(r *request) (*answer, error) {
 	data := r.page("Données")
-	return render("data", data, data), nil
+	return render("data", data), nil
 }
 
 // export returns everything known of an account as one file. Deliveries may be many:

@@ -92,7 +92,7 @@ func (p *pages) failure(r *request, err error) *answer {
 	if f.form && r.owner == nil {
 		data.Form = p.form("", "")
 	}
-	a := render("failure", data.page, data)
+	a := render("failure", data)
 	a.status, a.allow = f.status, f.allow
 	return a
 }

@@ -55,5 +55,5 @@ func (p *pages) home(r *request) (*answer, error) {
 	if data.Grace, err = p.grace(r); err != nil {
 		return nil, err
 	}
-	return render("home", data.page, data), nil
+	return render("home", data), nil
 }

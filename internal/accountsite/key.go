@@ -76,7 +76,7 @@ func (p *pages) keys(r *request, name, problem, notice string) (*answer, error) 
 	if notice != "" {
 		data.Notice = notices[notice]
 	}
-	answer := render("keys", data.page, data)
+	answer := render("keys", data)
 	switch {
 	case notice != "":
 		answer.status = http.StatusConflict
@@ -129,7 +129,7 @@ func (p *pages) showNewKey(r *request, title, text string, key account.Key, oldE
 		Secret: copyable{"page.cle", text, "la clé"},
 		Curl:   copyable{"page.appel", "curl -H 'Authorization: Bearer " + text + "' '" + p.BaseURL + "/api/v1/tools?limit=3'", "l’appel"},
 	}
-	return render("newkey", data.page, data)
+	return render("newkey", data)
 }
 
 type keyPage struct {
@@ -149,10 +149,10 @@ func (p *pages) key(r *request, typed *string) (*answer, error) {
 	}
 	data := keyPage{page: r.page("Clé «\u00a0" + k.Name + "\u00a0»"), keyRow: keyRow{k, k.State(r.now)}, Typed: k.Name}
 	if typed == nil {
-		return render("key", data.page, data), nil
+		return render("key", data), nil
 	}
 	data.Typed, data.Problem = *typed, nameProblem(*typed)
-	a := render("key", data.page, data)
+	a := render("key", data)
 	a.status = http.StatusBadRequest
 	return a, nil
 }
@@ -189,7 +189,7 @@ func (p *pages) confirmRevocation(r *request) (*answer, error) {
 		return nil, err
 	}
 	data := keyPage{page: r.page("Révoquer une clé"), keyRow: keyRow{k, k.State(r.now)}}
-	return render("revocation", data.page, data), nil
+	return render("revocation", data), nil
 }
 
 func (p *pages) revokeKey(r *request) (*answer, error) {

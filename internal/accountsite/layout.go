@@ -20,6 +20,8 @@ type page struct {
 	Menu   []entry // empty if nobody is signed in
 }
 
+func (p page) title() string { return p.Title }
+
 // An entry is an entry of the menu.
 type entry struct {
 	Href, Text string

@@ -80,7 +80,7 @@ func (p *pages) showPlan(r *request) (*answer, error) {
 	data.Renews = (s.Status == billing.Active || s.Status == billing.Trialing) && !s.PeriodEnd.IsZero()
 	data.Paid = back && data.Pro && (s.Status == billing.Active || s.Status == billing.Trialing)
 	data.Unsure = back && !data.Paid && !data.Silent && !data.Grace.Owed && !data.Incomplete
-	page := render("plan", data.page, data)
+	page := render("plan", data)
 	if data.Enabled {
 		page.formsTo = stripePages
 	}

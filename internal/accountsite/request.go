@@ -103,7 +103,7 @@ func (p *pages) run(w http.ResponseWriter, r *request, page pageFunc) (*answer, 
 			return nil, unreadableForm()
 		}
 	}
-	if p.Away != nil && p.Away() {
+	if p.Unreachable != nil && p.Unreachable() {
 		return nil, unavailable
 	}
 	if err := p.authenticate(w, r); err != nil {

@@ -27,7 +27,7 @@ func (p *pages) showNewSecret(r *request, title, secret string, e webhook.Endpoi
 		page: r.page(title), Name: e.URL, OldEnds: oldEnds, Back: endpointsPath + "/" + e.ID,
 		Secret: copyable{"page.secret", secret, "le secret"},
 	}
-	return render("newsecret", data.page, data)
+	return render("newsecret", data)
 }
 
 func (p *pages) rotateSecret(r *request) (*answer, error) {

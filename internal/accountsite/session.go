@@ -95,7 +95,7 @@ func (p *pages) listSessions(r *request) (*answer, error) {
 			ID: s.ID, Browser: s.Browser, Since: day(s.CreatedAt), SeenOn: s.SeenOn, Current: s.ID == r.owner.Session.ID,
 		})
 	}
-	return render("sessions", data.page, data), nil
+	return render("sessions", data), nil
 }
 
 func (p *pages) endSession(r *request) (*answer, error) {

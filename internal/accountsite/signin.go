@@ -35,7 +35,7 @@ type welcomePage struct {
 
 func (p *pages) welcome(r *request, email, problem string) *answer {
 	data := welcomePage{page: r.page("Compte"), Form: p.form(email, problem)}
-	return render("welcome", data.page, data)
+	return render("welcome", data)
 }
 
 // requestLink mails a link. The answer must not reveal whether the account exists: it
@@ -78,7 +78,7 @@ type sentPage struct {
 // linkSent is the same for everybody, see requestLink.
 func (p *pages) linkSent(r *request) (*answer, error) {
 	data := sentPage{page: r.page("Regardez vos courriels"), InLog: p.inLog(), Minutes: int(account.LinkLife.Minutes())}
-	return render("sent", data.page, data), nil
+	return render("sent", data), nil
 }
 
 type linkPage struct {
@@ -96,7 +96,7 @@ func (p *pages) showLink(r *request) (*answer, error) {
 		return p.linkFailure(r, err)
 	}
 	data := linkPage{page: r.page("Connexion"), Email: email, Token: token}
-	return render("link", data.page, data), nil
+	return render("link", data), nil
 }
 
 func (p *pages) useLink(r *request) (*answer, error) {

@@ -72,7 +72,7 @@ func (p *pages) showUsage(r *request) (*answer, error) {
 		data.Days = append(data.Days, usageDay{name, requests[name]})
 	}
 	data.Chart = newUsageChart(data.Days, data.Today.Limit)
-	return render("usage", data.page, data), nil
+	return render("usage", data), nil
 }
 
 // A usageChart has a bar for each day. It holds coordinates and labels; the page shows
