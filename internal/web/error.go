@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"palmares/internal/account"
+	"palmares/internal/french"
 	"palmares/internal/quota"
 	"palmares/internal/wire"
 )
@@ -57,23 +58,14 @@ func KeyError(err error) *Error {
 }
 
 func quotaExceeded(g *quota.Grant) *Error {
-	text := "Le quota de " + thousands(g.Tier.Limit()) + " requêtes par jour est épuisé ; il se renouvelle à " + g.ResetAt() + ". "
+	text := "Le quota de " + french.Count(g.Tier.Limit()) + " requêtes par jour est épuisé ; il se renouvelle à " + g.ResetAt() + ". "
 	if g.Tier == quota.Anonymous {
-		text += "Une clé gratuite en donne " + thousands(quota.Free.Limit()) + " (voir /tarifs) ; "
+		text += "Une clé gratuite en donne " + french.Count(quota.Free.Limit()) + " (voir /tarifs) ; "
 	} else {
 		text += "La formule Pro n’a pas de quota (voir /tarifs) ; "
 	}
 	text += "pour reprendre tout le catalogue, demandez-en l’export plutôt que de le parcourir."
 	return &Error{Code: CodeQuotaExceeded, Text: text, Grant: g}
-}
-
-// thousands formats a number for French readers.
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	if len(s) > 3 {
-		s = s[:len(s)-3] + " " + s[len(s)-3:]
-	}
-	return s
 }
 
 // Quote puts words of the caller in French quotation marks.
