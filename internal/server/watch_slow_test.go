@@ -14,72 +14,86 @@ import (
 	"palmares/internal/keyring"
 	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/snapshot"
+	"palmares/internal/web"
 )
+
+// A slowStore has one key, and can become too slow for requests.
+type slowStore struct {
+	revision      atomic.Int64
+	revoked, slow atomic.Bool
+	marking       chan struct{} // MarkUsed hangs until it is closed
+}
+
+func (s *slowStore) delay(ctx context.Context) error {
+	if !s.slow.Load() {
+		return nil
+	}
+	select {
+	case <-time.After(600 * time.Millisecond):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *slowStore) ByHash(ctx context.Context, _ [32]byte) (account.Key, error) {
+	key := account.Key{ID: "key_a"}
+	if s.revoked.Load() {
+		key.RevokedAt = time.Now()
+	}
+	return key, s.delay(ctx)
+}
+
+func (s *slowStore) ByHashes(ctx context.Context, hashes [][32]byte) (map[[32]byte]account.Key, error) {
+	found := map[[32]byte]account.Key{}
+	key, err := s.ByHash(ctx, [32]byte{})
+	for _, h := range hashes {
+		found[h] = key
+	}
+	return found, err
+}
+
+func (s *slowStore) State(ctx context.Context) (catalogue, keys int64, err error) {
+	return 0, s.revision.Load(), s.delay(ctx)
+}
+
+func (s *slowStore) MarkUsed(ctx context.Context, _ []account.KeyUse) error {
+	select {
+	case <-s.marking:
+	case <-ctx.Done():
+	}
+	return nil
+}
 
 // A distant database answers the watch, and is too slow for requests.
 func TestARevocationTakesEffectWithinSecondsThoughRequestsCannotLookKeysUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var revision atomic.Int64
-		var revoked, slow atomic.Bool
-		after := func(ctx context.Context, delay time.Duration) error {
-			if !slow.Load() {
-				return nil
-			}
-			select {
-			case <-time.After(delay):
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		key := func() account.Key {
-			if revoked.Load() {
-				return account.Key{ID: "key_a", RevokedAt: time.Now()}
-			}
-			return account.Key{ID: "key_a"}
-		}
-		ring := keyring.New(keyringtest.Store{
-			Find: func(ctx context.Context, _ [32]byte) (account.Key, error) {
-				return key(), after(ctx, 600*time.Millisecond)
-			},
-			FindAll: func(ctx context.Context, hashes [][32]byte) (map[[32]byte]account.Key, error) {
-				found := map[[32]byte]account.Key{}
-				for _, h := range hashes {
-					found[h] = key()
-				}
-				return found, after(ctx, 600*time.Millisecond)
-			},
-		}, time.Now)
-		marking := make(chan struct{})
-		w := newWatch(t, ring, fakeStore{
-			state: func(ctx context.Context) (int64, int64, error) {
-				return 0, revision.Load(), after(ctx, 600*time.Millisecond)
-			},
-			markUsed: func(ctx context.Context, _ []account.KeyUse) error { // which must not delay the rest
-				select {
-				case <-marking:
-				case <-ctx.Done():
-				}
-				return nil
-			},
-		})
+		store := &slowStore{marking: make(chan struct{})}
+		ring := keyring.New(store, time.Now)
+		w := newWatch(t, ring, store)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- w.Run(ctx) }()
 
 		token := account.NewKey(rand.Reader)
-		if _, err := ring.Check(t.Context(), token); err != nil {
+		check := func() error {
+			ctx, cancel := context.WithTimeout(t.Context(), web.StoreTimeout)
+			defer cancel()
+			_, err := ring.Check(ctx, token)
+			return err
+		}
+		if err := check(); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(useInterval) // the first MarkUsed is running, and hangs
-		slow.Store(true)
-		revoked.Store(true)
-		revision.Add(1)
+		store.slow.Store(true)
+		store.revoked.Store(true)
+		store.revision.Add(1)
 		begin := time.Now()
 		var err error
 		for err == nil {
 			<-time.After(10 * time.Millisecond)
-			_, err = ring.Check(t.Context(), token)
+			err = check()
 		}
 		if took := time.Since(begin); !errors.Is(err, account.ErrRevokedKey) || took > 5*time.Second {
 			t.Errorf("after %s: %v; want it revoked within 5 s", took, err)
@@ -87,7 +101,7 @@ func TestARevocationTakesEffectWithinSecondsThoughRequestsCannotLookKeysUp(t *te
 		if w.Unreachable() {
 			t.Error("a store that answers was taken for unreachable")
 		}
-		close(marking)
+		close(store.marking)
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
@@ -136,7 +150,13 @@ func TestAMarkUsedThatHangsDelaysNeitherTheWatchNorTheNextOneForLong(t *testing.
 	})
 }
 
-func newWatch(t *testing.T, ring *keyring.Keyring, store fakeStore) *Watch {
+// watchStore is everything that a watch asks of the store.
+type watchStore interface {
+	StateStore
+	KeyUseStore
+}
+
+func newWatch(t *testing.T, ring *keyring.Keyring, store watchStore) *Watch {
 	t.Helper()
 	live, err := snapshot.NewLive(t.Context(), func(context.Context) (*snapshot.Snapshot, error) {
 		return snapshot.Empty("Essai", "https://essai.example"), nil

@@ -12,7 +12,6 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/keyring"
-	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/snapshot"
 	"palmares/internal/testkit"
 )
@@ -29,122 +28,169 @@ func (s fakeStore) MarkUsed(ctx context.Context, used []account.KeyUse) error {
 	return s.markUsed(ctx, used)
 }
 
+// A watched server is a keyring and a catalogue that a running Watch keeps up to date.
+type watched struct {
+	t     *testing.T
+	live  *snapshot.Live
+	ring  *keyring.Keyring
+	token string // a key that exists
+	log   testkit.Log
+	stop  func() // ends the watch and waits for it
+
+	// Of the store.
+	version, keys                     atomic.Int64
+	down                              atomic.Bool
+	loads, lookups, refreshes, stored atomic.Int64
+	served                            atomic.Int64 // the version when Served was called
+}
+
+func (s *watched) unreachable() error {
+	if s.down.Load() {
+		return errors.New("unreachable")
+	}
+	return nil
+}
+
+func (s *watched) ByHash(context.Context, [32]byte) (account.Key, error) {
+	s.lookups.Add(1)
+	return account.Key{}, nil
+}
+
+func (s *watched) ByHashes(_ context.Context, hashes [][32]byte) (map[[32]byte]account.Key, error) {
+	s.refreshes.Add(1)
+	found := map[[32]byte]account.Key{}
+	for _, h := range hashes {
+		found[h] = account.Key{}
+	}
+	return found, s.unreachable()
+}
+
+func (s *watched) State(context.Context) (catalogue, keys int64, err error) {
+	return s.version.Load(), s.keys.Load(), s.unreachable()
+}
+
+func (s *watched) MarkUsed(_ context.Context, used []account.KeyUse) error {
+	s.stored.Add(int64(len(used)))
+	return nil
+}
+
+// watch starts a watch over version 1.
+func watch(t *testing.T) *watched {
+	t.Helper()
+	s := &watched{t: t, token: account.NewKey(strings.NewReader(strings.Repeat("palmares", 100)))}
+	s.version.Store(1)
+	s.ring = keyring.New(s, time.Now)
+	var err error
+	s.live, err = snapshot.NewLive(t.Context(), func(context.Context) (*snapshot.Snapshot, error) {
+		s.loads.Add(1)
+		snap := snapshot.Empty("Essai", "https://essai.example")
+		snap.Version = s.version.Load()
+		return snap, s.unreachable()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := NewWatch(WatchConfig{
+		State: s, Uses: s, Interval: 250 * time.Millisecond, Live: s.live, Keys: s.ring, Log: slog.New(slog.NewTextHandler(&s.log, nil)),
+		Served: func() { s.served.Store(s.live.Snapshot().Version) },
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- w.Run(ctx) }()
+	s.stop = func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	return s
+}
+
+// poll lets the watch ask the store at least once more.
+func (s *watched) poll() {
+	<-time.After(300 * time.Millisecond)
+	synctest.Wait()
+}
+
+// check uses the key.
+func (s *watched) check() {
+	s.t.Helper()
+	if _, err := s.ring.Check(s.t.Context(), s.token); err != nil {
+		s.t.Error(err)
+	}
+}
+
 func TestTheWatchServesNewVersionsAndRefreshesKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var version, keys, loads, lookups, refreshes, stored atomic.Int64
-		var gone atomic.Bool
-		var served atomic.Int64 // the version when Served was called
-		version.Store(1)
-		unreachable := func() error {
-			if gone.Load() {
-				return errors.New("unreachable")
-			}
-			return nil
+		s := watch(t)
+		defer s.stop()
+		for range 2 {
+			s.poll()
+			s.check()
 		}
-		live, err := snapshot.NewLive(t.Context(), func(context.Context) (*snapshot.Snapshot, error) {
-			loads.Add(1)
-			s := snapshot.Empty("Essai", "https://essai.example")
-			s.Version = version.Load()
-			return s, unreachable()
-		})
-		if err != nil {
-			t.Fatal(err)
+		if s.loads.Load() != 1 || s.lookups.Load() != 1 {
+			t.Errorf("nothing changed: %d loads, %d lookups", s.loads.Load(), s.lookups.Load())
 		}
-		ring := keyring.New(keyringtest.Store{
-			Find: func(context.Context, [32]byte) (account.Key, error) {
-				lookups.Add(1)
-				return account.Key{}, nil
-			},
-			FindAll: func(_ context.Context, hashes [][32]byte) (map[[32]byte]account.Key, error) {
-				refreshes.Add(1)
-				found := map[[32]byte]account.Key{}
-				for _, h := range hashes {
-					found[h] = account.Key{}
-				}
-				return found, unreachable()
-			},
-		}, time.Now)
-		var out testkit.Log
-		ctx, stop := context.WithCancel(t.Context())
-		done := make(chan struct{})
-		store := fakeStore{
-			state: func(context.Context) (int64, int64, error) { return version.Load(), keys.Load(), unreachable() },
-			markUsed: func(_ context.Context, used []account.KeyUse) error {
-				stored.Add(int64(len(used)))
-				return nil
-			},
+		s.version.Store(2)
+		s.poll()
+		if s.live.Snapshot().Version != 2 || s.loads.Load() != 2 || s.served.Load() != 2 {
+			t.Errorf("version %d after %d loads, and Served for %d", s.live.Snapshot().Version, s.loads.Load(), s.served.Load())
 		}
-		w := NewWatch(WatchConfig{
-			State: store, Uses: store, Interval: 250 * time.Millisecond, Live: live, Keys: ring, Log: slog.New(slog.NewTextHandler(&out, nil)),
-			Served: func() { served.Store(live.Snapshot().Version) },
-		})
-		go func() {
-			defer close(done)
-			if err := w.Run(ctx); err != nil {
-				t.Error(err)
-			}
-		}()
-		// after lets the watch look at least once more.
-		after := func() { <-time.After(300 * time.Millisecond); synctest.Wait() }
-		key := account.NewKey(strings.NewReader(strings.Repeat("palmares", 100)))
-		check := func() {
-			if _, err := ring.Check(t.Context(), key); err != nil {
-				t.Error(err)
-			}
+		s.keys.Store(2)
+		s.poll()
+		s.check()
+		if s.lookups.Load() != 1 || s.refreshes.Load() != 1 {
+			t.Errorf("after the keys changed: %d lookups, %d refreshes; want the keys in use refreshed, and no request to wait for it", s.lookups.Load(), s.refreshes.Load())
 		}
+	})
+}
 
-		after()
-		check()
-		after()
-		check()
-		if loads.Load() != 1 || lookups.Load() != 1 {
-			t.Errorf("nothing changed: %d loads, %d lookups", loads.Load(), lookups.Load())
+func TestWhileTheStoreIsUnreachableMemoryIsServedAndKeysAreTrustedFor15Minutes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := watch(t)
+		defer s.stop()
+		s.poll()
+		s.check()
+		s.down.Store(true)
+		s.version.Store(2)
+		s.poll()
+		s.poll()
+		if s.live.Snapshot().Version != 1 || s.log.Count("does not answer") != 1 {
+			t.Errorf("while the store is unreachable: version %d, log %s", s.live.Snapshot().Version, s.log.String())
 		}
-		version.Store(2)
-		after()
-		if live.Snapshot().Version != 2 || loads.Load() != 2 || served.Load() != 2 {
-			t.Errorf("version %d after %d loads, and Served for %d", live.Snapshot().Version, loads.Load(), served.Load())
-		}
-		keys.Store(2)
-		after()
-		check()
-		if lookups.Load() != 1 || refreshes.Load() != 1 {
-			t.Errorf("after the keys changed: %d lookups, %d refreshes; want the keys in use refreshed, and no request to wait for it", lookups.Load(), refreshes.Load())
-		}
-		gone.Store(true)
-		version.Store(3)
-		after()
-		after()
-		if live.Snapshot().Version != 2 || strings.Count(out.String(), "does not answer") != 1 {
-			t.Errorf("while the store is unreachable: version %d, log %s", live.Snapshot().Version, out.String())
-		}
-		known := lookups.Load()
-		check()
-		if lookups.Load() != known {
+		known := s.lookups.Load()
+		s.check()
+		if s.lookups.Load() != known {
 			t.Error("a key is looked up although the store is unreachable")
 		}
 		<-time.After(16 * time.Minute)
 		synctest.Wait()
-		check()
-		if lookups.Load() == known {
+		s.check()
+		if s.lookups.Load() == known {
 			t.Error("a key is trusted after 15 minutes without the store")
 		}
-		gone.Store(false)
-		after()
-		if live.Snapshot().Version != 3 || !strings.Contains(out.String(), "answers again") {
-			t.Errorf("after it came back: version %d, log %s", live.Snapshot().Version, out.String())
+		s.down.Store(false)
+		s.poll()
+		if s.live.Snapshot().Version != 2 || !s.log.Contains("answers again") {
+			t.Errorf("after it came back: version %d, log %s", s.live.Snapshot().Version, s.log.String())
 		}
-		<-time.After(time.Minute)
+	})
+}
+
+func TestTheLastUseOfKeysIsStoredEveryMinuteAndAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := watch(t)
+		s.check()
+		<-time.After(useInterval + time.Second)
 		synctest.Wait()
-		before := stored.Load()
+		before := s.stored.Load()
 		if before == 0 {
 			t.Error("after a minute no use of a key is stored")
 		}
-		check()
-		stop()
-		<-done
-		if stored.Load() != before+1 {
-			t.Errorf("at the stop the use of %d keys is stored", stored.Load()-before)
+		s.check()
+		s.stop()
+		if s.stored.Load() != before+1 {
+			t.Errorf("at the stop the use of %d keys is stored", s.stored.Load()-before)
 		}
 	})
 }
