@@ -71,8 +71,9 @@ type baseURL string
 // UnmarshalText reads a base URL.
 func (u *baseURL) UnmarshalText(b []byte) error {
 	parsed, err := url.Parse(string(b))
-	if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "" ||
-		parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" {
+	// An empty query, fragment or host name leaves no trace in parsed.
+	if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Hostname() == "" ||
+		parsed.User != nil || strings.ContainsAny(string(b), "?#") {
 		return &invalidValue{fmt.Sprintf("%q is not a base URL: expected one like https://catalogue.example, without user, query or fragment", b)}
 	}
 	*u = baseURL(strings.TrimSuffix(string(b), "/"))

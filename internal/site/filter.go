@@ -105,7 +105,7 @@ func (f *filters) number(name, label string) *float64 {
 		return nil
 	}
 	x, err := strconv.ParseFloat(strings.Replace(v, ",", ".", 1), 64)
-	if err != nil || math.IsInf(x, 0) || math.IsNaN(x) {
+	if err != nil || math.IsInf(x, 0) || math.IsNaN(x) || strings.ContainsAny(v, "xXpP_") {
 		f.refuse(name, "«\u00a0"+label+"\u00a0» attend un nombre, par exemple 7,5.")
 		f.Fields[len(f.Fields)-1].Value = ""
 		return nil

@@ -88,6 +88,7 @@ func TestInvalidFiltersAreReported(t *testing.T) {
 	v := open(t, small())
 	for query, words := range map[string]string{
 		"score_min=beaucoup":   "«\u00a0Note min.\u00a0» attend un nombre",
+		"score_min=0x1p3":      "«\u00a0Note min.\u00a0» attend un nombre",
 		"obsolescence_max=NaN": "«\u00a0Obsolescence max.\u00a0» attend un nombre",
 		"sort=au-hasard":       "«\u00a0Trier par\u00a0»",
 		"page=0":               "Le numéro de page doit être un entier de 1 à",

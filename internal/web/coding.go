@@ -95,8 +95,10 @@ func quality(s string) (thousandths int, ok bool) {
 	if k := strings.Trim(key, " \t"); k != "q" && k != "Q" {
 		return 0, false
 	}
-	x, err := strconv.ParseFloat(strings.Trim(value, " \t"), 64)
-	if err != nil || !(x >= 0 && x <= 1) {
+	value = strings.Trim(value, " \t")
+	x, err := strconv.ParseFloat(value, 64)
+	// Only digits and a point: ParseFloat also reads exponents, signs and hexadecimal.
+	if err != nil || strings.Trim(value, "0123456789.") != "" || !(x >= 0 && x <= 1) {
 		return 0, false
 	}
 	return int(x * 1000), true

@@ -31,6 +31,7 @@ func TestTheCallerChoosesTheCoding(t *testing.T) {
 		{[]string{"identity;q=1, gzip;q=0.5"}, web.Identity},
 		{[]string{"gzip;q=0"}, web.Identity},
 		{[]string{"gzip;q=2, br;q=x, zstd;level=3"}, web.Identity},
+		{[]string{"gzip;q=0x1p-1, br;q=+1, zstd;q=1e-1"}, web.Identity},
 		{[]string{"snappy"}, web.Identity},
 	} {
 		if got := web.ChooseCoding(test.lines); got != test.want {

@@ -36,8 +36,10 @@ type sealingKey struct {
 func ParseKeys(text string) (Sealer, error) {
 	var s Sealer
 	for i, part := range strings.Split(text, ",") {
-		key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(part))
-		if err != nil || len(key) != KeySize {
+		part = strings.TrimSpace(part)
+		key, err := base64.StdEncoding.DecodeString(part)
+		// Decoding skips line breaks, which an encoded key of this length does not have.
+		if err != nil || len(key) != KeySize || strings.ContainsAny(part, "\r\n") {
 			return Sealer{}, fmt.Errorf("key %d of the secret keys is not %d bytes in base64: create one with `openssl rand -base64 %d`", i+1, KeySize, KeySize)
 		}
 		block, err := aes.NewCipher(key)
@@ -71,7 +73,7 @@ func (s Sealer) Open(endpointID, sealed string) (string, error) {
 		if key.id != id {
 			continue
 		}
-		box, err := base64.RawStdEncoding.DecodeString(text)
+		box, err := decodeStrictly(text)
 		if err == nil {
 			var secret []byte
 			if secret, err = key.aead.Open(nil, nil, box, []byte(endpointID)); err == nil {
@@ -98,4 +100,14 @@ func (s Sealer) Missing(sealed string) (keyID string) {
 func (s Sealer) Current(sealed string) bool {
 	id, _, _ := strings.Cut(sealed, ".")
 	return id == s.keys[0].id
+}
+
+// decodeStrictly decodes what Seal encoded. By itself base64 skips line breaks and ignores
+// the last bits.
+func decodeStrictly(text string) ([]byte, error) {
+	decoded, err := base64.RawStdEncoding.DecodeString(text)
+	if err == nil && base64.RawStdEncoding.EncodeToString(decoded) != text {
+		err = errors.New("it is not what was encoded")
+	}
+	return decoded, err
 }

@@ -271,6 +271,7 @@ func TestARecoveryStartsAtMostAMonthAgo(t *testing.T) {
 			s.finishRecoveries()
 		}
 		for _, bad := range []string{
+			`"2026-11-15T8:00:00Z"`, `"2026-11-15T08:00:00,5Z"`, `"2026-11-15T08:00:00+24:00"`,
 			`"` + oldest.Add(-24*time.Hour-time.Millisecond).Format(time.RFC3339Nano) + `"`, `"` + s.clock().Add(time.Millisecond).Format(time.RFC3339Nano) + `"`,
 			`"2026-10-01"`, `"hier"`, `""`, `"2026-11-31"`, `"2026-11-15T08:00:00"`, `"15/11/2026"`,
 		} {

@@ -3,6 +3,7 @@ package webhookapi
 import (
 	"errors"
 	"net/http"
+	"regexp"
 	"time"
 
 	"palmares/internal/account"
@@ -68,6 +69,10 @@ func (h *Handler) listRecoveries(r *request) (web.Answer, error) {
 	return web.Answer{Body: web.JSON(list[recoveryItem]{items})}, nil
 }
 
+// instantForm is the form of RFC 3339. By itself time.Parse also accepts T8:00:00Z, a comma
+// before fractions and an offset of 24 hours.
+var instantForm = regexp.MustCompile(`T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
+
 // since reads the time from which events are sent again: an instant, or a day, which
 // begins at midnight UTC. The store decides whether it is recent enough; text is what to
 // quote if it is not.
@@ -80,7 +85,8 @@ func (b body) since(now time.Time) (since time.Time, text string, err error) {
 		return time.Time{}, "", web.Invalid("since", "Le champ « since » manque ; valeurs admises : "+allowedSince(now)+".")
 	}
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
-		if t, err := time.Parse(layout, text); err == nil {
+		t, err := time.Parse(layout, text)
+		if err == nil && (layout == time.DateOnly || instantForm.MatchString(text)) {
 			return t.UTC(), text, nil
 		}
 	}
