@@ -12,10 +12,11 @@ import (
 )
 
 // widths are those that layouts are checked at: the narrowest phone in use, which is
-// also a desktop window at 400 %, a common phone, and a desktop.
+// also a desktop window at 400 %, a common phone, a tablet and a desktop.
 var widths = []screen{
 	{"320 pixels", 320, 640, true},
 	{"390 pixels", 390, 844, true},
+	{"768 pixels", 768, 1024, true},
 	{"1300 pixels", 1300, 900, false},
 }
 
