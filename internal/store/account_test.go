@@ -10,7 +10,7 @@ import (
 	"palmares/internal/account"
 )
 
-// revision tells whether fn raised the revision by which nodes learn of changes.
+// raised reports whether fn raised the revision by which nodes notice changes.
 func raised(t *testing.T, s *Store, fn func()) bool {
 	t.Helper()
 	_, before, err := s.State(t.Context())
@@ -25,7 +25,7 @@ func raised(t *testing.T, s *Store, fn func()) bool {
 	return after > before
 }
 
-// fails checks that an error is of a kind and says something of use.
+// fails checks that an error is of a kind and mentions what it should.
 func fails(t *testing.T, err, kind error, says ...string) {
 	t.Helper()
 	if !errors.Is(err, kind) {
@@ -48,7 +48,7 @@ func create(t *testing.T, s *Store, email string, plan account.Plan) account.Acc
 	return a
 }
 
-func TestAccountsAreKeptInTheOrderOfTheirMaking(t *testing.T) {
+func TestAccountsAreListedInOrderOfCreation(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		var want []account.Account
 		for i, email := range []string{"zoe@example.org", "ada@example.org", "Émile@exemple.fr"} {
@@ -99,7 +99,7 @@ func TestAPlanIsChanged(t *testing.T) {
 	})
 }
 
-func TestADeletedAccountTakesItsKeysAlong(t *testing.T) {
+func TestDeletingAnAccountDeletesItsKeys(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		ada := create(t, s, "ada@example.org", account.Pro)
 		create(t, s, "bob@example.org", account.Pro)

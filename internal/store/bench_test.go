@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkPublish gives the figures of the documentation:
+// BenchmarkPublish measures the figures of the documentation:
 // go test -run - -bench Publish -benchtime 1x ./internal/store
 func BenchmarkPublish(b *testing.B) {
 	const tools, body = 100_000, 3000

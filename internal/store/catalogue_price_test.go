@@ -93,7 +93,7 @@ func TestAPriceHistorySurvivesRetirementAndRemoval(t *testing.T) {
 		history(t, s, "b", first)
 
 		publish(t, s, catalogue(tool("a", "3 €/mois"), tool("b", "3 €/mois")), day(3))
-		history(t, s, "a", first) // it came back at another price: nobody saw the change happen
+		history(t, s, "a", first) // it came back at another price, which is not a change anybody saw
 		publish(t, s, catalogue(tool("a", "4 €/mois"), tool("b", "3 €/mois")), day(4))
 		history(t, s, "a", change("2026-11-20", "3", "4"), first)
 		if past := loaded(t, s).Catalog.PastPrices; len(past) != 0 {

@@ -10,8 +10,8 @@ import (
 	"palmares/internal/catalog"
 )
 
-// Whatever is published after whatever else, it is loaded as settled, its events
-// have no gap, and publishing it again a day later changes nothing.
+// After any sequence of publications the last one is loaded as published, events have no
+// gap, and publishing it again a day later changes nothing.
 func TestAnySequenceOfPublicationsHoldsItsPromises(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		rapid.Check(t, func(rt *rapid.T) {
@@ -57,15 +57,15 @@ func wipe(t failer, s *Store) {
 	}
 }
 
-// clone copies what Settle changes.
+// clone copies what CarryOver changes.
 func clone(c *catalog.Catalog) *catalog.Catalog {
 	d := *c
 	d.Tools, d.Comparisons, d.Retired = slices.Clone(c.Tools), slices.Clone(c.Comparisons), slices.Clone(c.Retired)
 	return &d
 }
 
-// anyCatalogue gives each of a few slugs a part to play, so that they are created,
-// renamed, retired, restored and removed from one publication to the next.
+// anyCatalogue uses few slugs, so that tools are created, renamed, retired, restored and
+// removed from one publication to the next.
 func anyCatalogue(t *rapid.T) *catalog.Catalog {
 	c := catalogue()
 	c.Name = rapid.SampledFrom([]string{"Palmarès", "Autre"}).Draw(t, "name")

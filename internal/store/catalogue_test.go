@@ -16,7 +16,7 @@ import (
 	"palmares/internal/catalog"
 )
 
-// cmpEmpty lets an empty map of past prices equal none; empty lists must be nil.
+// cmpEmpty treats an empty map of past prices as nil; empty lists must be nil.
 var cmpEmpty = cmpopts.AcyclicTransformer("pastPrices", func(c catalog.Catalog) catalog.Catalog {
 	if len(c.PastPrices) == 0 {
 		c.PastPrices = nil
@@ -73,7 +73,7 @@ func TestPublishingTheSameAgainWritesNothing(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		first := publish(t, s, large(50, 1, 300), monday)
 		before := dump(t, s)
-		// What changes with any commit, even of a row that stays as it is.
+		// Changes with every commit, even one that writes a row without changing it.
 		trace := `PRAGMA data_version`
 		if s.Shared() {
 			trace = `SELECT CAST(xmin AS TEXT) FROM catalogue`
@@ -106,7 +106,7 @@ func TestPublishingTheSameAgainWritesNothing(t *testing.T) {
 func TestOnlyWhatChangedIsWritten(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		publish(t, s, catalogue(tool("a", "1 €/mois"), tool("b", "1 €/mois")), monday)
-		// A mark that a second write of the row would wipe out; Publish compares with it too.
+		// A mark that writing the row again would overwrite; Publish compares with it too.
 		if _, err := s.writes.Exec(`UPDATE tools SET updated_at = '2020-01-01' WHERE slug = 'b'`); err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestToolsThatDisappearStopThePublication(t *testing.T) {
 	})
 }
 
-func TestADryRunTellsAllAndChangesNothing(t *testing.T) {
+func TestADryRunReportsAllAndChangesNothing(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		publish(t, s, large(30, 1, 300), monday)
 		before := dump(t, s)
@@ -188,7 +188,7 @@ func TestADryRunTellsAllAndChangesNothing(t *testing.T) {
 	})
 }
 
-func TestTextThatOneDatabaseCannotKeepIsRefusedByBoth(t *testing.T) {
+func TestTextThatOneDatabaseCannotStoreIsRefusedByBoth(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		for _, change := range []func(*catalog.Tool){
 			func(t *catalog.Tool) { t.Body = "a\x00b" },
@@ -344,7 +344,7 @@ func TestOfTwoPublishersAtOnceEachIsWhole(t *testing.T) {
 	})
 }
 
-func TestAPublisherThatWaitsTooLongIsTold(t *testing.T) {
+func TestAPublisherThatWaitsTooLongGetsErrBusy(t *testing.T) {
 	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		s, other := open(t, dsn), open(t, dsn)
 		refused := 0

@@ -12,21 +12,21 @@ import (
 	"testing"
 )
 
-// Some promises are about processes: killed ones, ones of another user, many at
-// once. The tests then run their own binary again as one of these children.
+// Some tests need other processes: killed ones, ones of another user, many at once. They
+// run their own binary again as one of these children.
 var children = map[string]func(){
 	"open":    openChild,
 	"publish": publishChild,
 }
 
-// childCommand is this binary, told to be a child.
+// childCommand returns a command that runs this binary as a child.
 func childCommand(child, dsn string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "PALMARES_STORE_CHILD="+child, "PALMARES_STORE_DSN="+dsn)
 	return cmd
 }
 
-// asNobody has a command run without root's power to write anywhere.
+// asNobody makes a command run as nobody, because root may write anywhere.
 func asNobody(cmd *exec.Cmd) *exec.Cmd {
 	if os.Geteuid() == 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
@@ -67,8 +67,8 @@ func openChild() {
 	}
 }
 
-// publishChild publishes one version of killed after another, a line for every
-// step, until somebody kills it.
+// publishChild publishes one version of killed after another and prints a line for every
+// step, until it is killed.
 func publishChild() {
 	fail := func(err error) {
 		if err != nil {

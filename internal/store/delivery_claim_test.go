@@ -26,7 +26,7 @@ func claim(t testing.TB, s *Store, now time.Time, limit int) []webhook.Claim {
 	return claims
 }
 
-func settle(t testing.TB, s *Store, c webhook.Claim, v webhook.Verdict) {
+func finish(t testing.TB, s *Store, c webhook.Claim, v webhook.Verdict) {
 	t.Helper()
 	if err := s.Deliveries.Finish(t.Context(), c, v); err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func success(at time.Time) webhook.Verdict {
 	return webhook.Verdict{State: webhook.Delivered, Attempt: webhook.Attempt{At: at, Duration: 20 * time.Millisecond, Status: 204, Outcome: webhook.OK}}
 }
 
-// failure is one after which the delivery is due again after a while.
+// failure returns a verdict after which the delivery is due again.
 func failure(at time.Time, again time.Duration) webhook.Verdict {
 	return webhook.Verdict{
 		State: webhook.Pending, NextAt: at.Add(again),
@@ -63,7 +63,7 @@ func byEndpoint(claims []webhook.Claim) map[string]int {
 	return count
 }
 
-func TestAClaimHoldsForItsLeaseAndAnAttemptWithoutAnOutcomeIsNone(t *testing.T) {
+func TestAClaimHoldsForItsLeaseAndAnAttemptWithoutAnOutcomeDoesNotCount(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		a := create(t, s, "ada@example.org", account.Pro)
 		w := endpoint(t, s, a.ID)
@@ -106,8 +106,8 @@ func TestAnOutcomeIsWrittenToTheLogOnce(t *testing.T) {
 		c := claim(t, s, monday, 1)[0]
 		v := failure(monday.Add(time.Second), 5*time.Second)
 		v.Attempt.Response = "pas\x00 de \xff l’UTF-8"
-		settle(t, s, c, v)
-		settle(t, s, c, v) // the same answer told twice
+		finish(t, s, c, v)
+		finish(t, s, c, v) // the same outcome twice
 		if early := claim(t, s, monday.Add(6*time.Second-time.Millisecond), 1); len(early) != 0 {
 			t.Errorf("tried again before its time")
 		}
@@ -115,7 +115,7 @@ func TestAnOutcomeIsWrittenToTheLogOnce(t *testing.T) {
 		if c.Attempt != 2 {
 			t.Errorf("the second attempt is number %d", c.Attempt)
 		}
-		settle(t, s, c, success(monday.Add(6*time.Second)))
+		finish(t, s, c, success(monday.Add(6*time.Second)))
 		d, _, err := s.Deliveries.Find(ctx, a.Owner(), c.DeliveryID)
 		if err != nil {
 			t.Fatal(err)
@@ -150,24 +150,24 @@ func TestALateSuccessCountsAndALateFailureDoesNot(t *testing.T) {
 		if len(late) != 4 || len(other) != 4 {
 			t.Fatalf("claimed %d, then %d", len(late), len(other))
 		}
-		settle(t, s, late[0], failure(after, time.Hour)) // forgotten: another is at it
+		finish(t, s, late[0], failure(after, time.Hour)) // dropped: another claim has it
 		if w := endpointNow(t, s, w.ID); w.Failures != 0 {
 			t.Errorf("a late failure was counted")
 		}
 		for i := range 4 {
-			settle(t, s, late[i], success(after))
+			finish(t, s, late[i], success(after))
 			if got, _, err := s.Deliveries.Find(ctx, account.AnyOwner(), late[i].DeliveryID); err != nil || got.State != webhook.Delivered || got.Count != 1 {
 				t.Errorf("after a late success: %+v, %v", got, err)
 			}
 		}
-		// The four requests of the others may still be under way: there is no room.
+		// The four requests of the others may still be running: there is no room.
 		if _, err := s.Deliveries.Ping(ctx, a.Owner(), w.ID, after); err != nil {
 			t.Fatal(err)
 		}
 		if more := claim(t, s, after, 4); len(more) != 0 {
 			t.Errorf("%d beyond those under a lease", len(more))
 		}
-		settle(t, s, other[0], failure(after, time.Hour))
+		finish(t, s, other[0], failure(after, time.Hour))
 		if got, _, err := s.Deliveries.Find(ctx, account.AnyOwner(), other[0].DeliveryID); err != nil || got.State != webhook.Delivered || got.Count != 1 {
 			t.Errorf("the other's outcome changed a delivery that was done: %+v, %v", got, err)
 		}
@@ -221,7 +221,7 @@ func TestTheLongestDueIsTriedFirst(t *testing.T) {
 		for range 3 {
 			c := claim(t, s, monday, 1)[0]
 			got = append(got, c.EventID)
-			settle(t, s, c, failure(monday, time.Duration(10-len(got))*time.Minute))
+			finish(t, s, c, failure(monday, time.Duration(10-len(got))*time.Minute))
 		}
 		var want []string
 		for _, e := range events(t, s) {
@@ -253,15 +253,15 @@ func TestAfterTenFailuresOneDeliveryIsTriedAtATime(t *testing.T) {
 				t.Fatalf("after %d failures %d are tried at once", len(tried), len(claims))
 			}
 			for _, c := range claims {
-				settle(t, s, c, failure(monday, time.Hour))
+				finish(t, s, c, failure(monday, time.Hour))
 				tried = append(tried, c)
 			}
 		}
 		if w := endpointNow(t, s, w.ID); w.Failures != 10 || !w.FailingSince.Equal(monday.Add(30*time.Millisecond)) {
 			t.Errorf("failures %d since %s", w.Failures, w.FailingSince)
 		}
-		// None before its time, counted from the end of the last one, and then one more
-		// each time: the deliveries do not lose their attempts one after the other.
+		// None before the cool-down has passed since the end of the last one, then one each
+		// time: deliveries do not lose their attempts one after the other.
 		at := monday.Add(30 * time.Millisecond)
 		var one []webhook.Claim
 		for i, wait := range []time.Duration{webhook.ProbeEvery, webhook.ProbeEvery, 5 * time.Second, webhook.ProbeEvery} {
@@ -278,14 +278,14 @@ func TestAfterTenFailuresOneDeliveryIsTriedAtATime(t *testing.T) {
 			}
 			v := failure(at, time.Hour)
 			switch i {
-			case 1: // its own next attempt is sooner than the next look at the endpoint
+			case 1: // its own next attempt is before the end of the cool-down
 				v = failure(at, 5*time.Second+30*time.Millisecond)
-			case 2: // it was the last one, and is due no more
+			case 2: // its last attempt
 				v.State, v.NextAt = webhook.Failed, time.Time{}
 			case 3:
 				v = success(at)
 			}
-			settle(t, s, one[0], v)
+			finish(t, s, one[0], v)
 			at = at.Add(v.Attempt.Duration)
 		}
 		if many := claim(t, s, at, 9); len(many) != webhook.MaxInFlight {
@@ -294,73 +294,76 @@ func TestAfterTenFailuresOneDeliveryIsTriedAtATime(t *testing.T) {
 	})
 }
 
-func TestAnEndpointThatIsGoneOrFailsForFiveDaysIsDisabledAndItsOwnerTold(t *testing.T) {
+// disabledMails returns the endpoints of which mails say that they were disabled, and
+// finishes those mails.
+func disabledMails(t *testing.T, s *Store, a account.Account, at time.Time) (about []string) {
+	t.Helper()
+	claims, err := s.Mails.Claim(t.Context(), at, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range claims {
+		if m.To != a.Email || m.Kind != mail.EndpointDisabled {
+			t.Errorf("mail %+v", m)
+		}
+		about = append(about, m.About)
+		if err := s.Mails.Finish(t.Context(), m, mail.Verdict{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return about
+}
+
+// claimFor claims what is due and returns a delivery to one endpoint.
+func claimFor(t *testing.T, s *Store, at time.Time, endpointID string) webhook.Claim {
+	t.Helper()
+	for _, c := range claim(t, s, at, 20) {
+		if c.EndpointID == endpointID {
+			return c
+		}
+	}
+	t.Fatalf("nothing was due to %s", endpointID)
+	panic("unreachable")
+}
+
+func TestAnEndpointThatIsGoneOrFailsForFiveDaysIsDisabledAndItsOwnerMailed(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
-		ctx := t.Context()
 		a := create(t, s, "ada@example.org", account.Pro)
 		gone, failing := endpoint(t, s, a.ID), endpoint(t, s, a.ID)
-		mails := func(at time.Time) (about []string) {
-			t.Helper()
-			claims, err := s.Mails.Claim(ctx, at, 10)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, m := range claims {
-				if m.To != a.Email || m.Kind != mail.EndpointDisabled {
-					t.Errorf("mail %+v", m)
-				}
-				about = append(about, m.About)
-				if err := s.Mails.Finish(ctx, m, mail.Verdict{}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			return about
-		}
 		tools(t, s, 3, "1 €/mois", monday)
-		next := func(at time.Time, endpointID string) webhook.Claim {
-			t.Helper()
-			for _, c := range claim(t, s, at, 20) {
-				if c.EndpointID == endpointID {
-					return c
-				}
-			}
-			t.Fatalf("nothing was due to %s", endpointID)
-			panic("unreachable")
-		}
-
-		c := next(monday, gone.ID)
+		c := claimFor(t, s, monday, gone.ID)
 		v := failure(monday, time.Hour)
 		v.Attempt.Status, v.Gone = 410, true
-		settle(t, s, c, v)
+		finish(t, s, c, v)
 		w := endpointNow(t, s, gone.ID)
 		if w.State != webhook.Disabled || w.Reason != webhook.Gone || !w.DisabledAt.Equal(monday.Add(30*time.Millisecond)) {
 			t.Errorf("after 410: %+v", w)
 		}
-		if got := mails(day(1)); !slices.Equal(got, []string{gone.ID}) {
+		if got := disabledMails(t, s, a, day(1)); !slices.Equal(got, []string{gone.ID}) {
 			t.Errorf("mails about %v", got)
 		}
 
 		// The first failure counts from its end.
 		at := monday.Add(time.Minute)
-		settle(t, s, next(at, failing.ID), failure(at, 0))
+		finish(t, s, claimFor(t, s, at, failing.ID), failure(at, 0))
 		at = at.Add(webhook.DisableAfter - time.Millisecond)
-		settle(t, s, next(at, failing.ID), failure(at, 0))
+		finish(t, s, claimFor(t, s, at, failing.ID), failure(at, 0))
 		if w := endpointNow(t, s, failing.ID); w.State != webhook.Active {
-			t.Errorf("a moment before five days: %+v", w)
+			t.Errorf("just before five days: %+v", w)
 		}
 		at = at.Add(time.Minute)
-		c = next(at, failing.ID)
-		settle(t, s, c, failure(at, 0))
+		c = claimFor(t, s, at, failing.ID)
+		finish(t, s, c, failure(at, 0))
 		if w := endpointNow(t, s, failing.ID); w.State != webhook.Disabled || w.Reason != webhook.Failing || w.Failures != 3 {
 			t.Errorf("after five days: %+v", w)
 		}
-		if got := mails(day(10)); !slices.Equal(got, []string{failing.ID}) {
+		if got := disabledMails(t, s, a, day(10)); !slices.Equal(got, []string{failing.ID}) {
 			t.Errorf("mails about %v", got)
 		}
 		if none := claim(t, s, day(10), 50); len(none) != 0 {
 			t.Errorf("%d claimed of disabled endpoints", len(none))
 		}
-		// Nothing new is given to them, what they have waits for their owner.
+		// They get nothing new, and what they have waits for their owner.
 		before := strings.Count(dumpOf(t, s, "deliveries"), "\n")
 		tools(t, s, 3, "2 €/mois", day(10))
 		if after := strings.Count(dumpOf(t, s, "deliveries"), "\n"); after != before {
@@ -374,7 +377,7 @@ func TestAnEndpointThatIsGoneOrFailsForFiveDaysIsDisabledAndItsOwnerTold(t *test
 		if len(claims) != 4 {
 			t.Errorf("%d claimed when it is active again", len(claims))
 		}
-		settle(t, s, claims[0], failure(day(10), 0))
+		finish(t, s, claims[0], failure(day(10), 0))
 		if w := endpointNow(t, s, failing.ID); w.State != webhook.Active || w.Failures != 1 {
 			t.Errorf("one failure after that: %+v", w)
 		}
@@ -418,9 +421,9 @@ func TestAPausedOrSuspendedEndpointIsSentNothingAndLosesNothing(t *testing.T) {
 	})
 }
 
-// Eight workers on each of three nodes deliver at once; three in ten attempts fail
-// and one in ten workers dies with its claim. None is claimed twice under a lease,
-// no endpoint has more than four in flight, and all is delivered in the end.
+// Eight workers on each of three nodes deliver at once; three in ten attempts fail and one
+// in ten workers dies with its claim. No delivery is claimed twice under a lease, no
+// endpoint has more than four in flight, and everything is delivered in the end.
 func TestManyNodesClaimNothingTwice(t *testing.T) {
 	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		var nodes []*Store
@@ -457,7 +460,7 @@ func TestManyNodesClaimNothingTwice(t *testing.T) {
 	})
 }
 
-// claimWorkers claim and finish deliveries, and keep account of who holds what.
+// claimWorkers claim and finish deliveries, and record who has what.
 type claimWorkers struct {
 	t  *testing.T
 	mu sync.Mutex
@@ -467,8 +470,8 @@ type claimWorkers struct {
 	delivered, attempts int
 }
 
-// work claims until three claims in a row were empty: others may be about to give
-// some back, and the next minute sees those.
+// work claims until three claims in a row were empty: what others give back later is
+// claimed in the next minute.
 func (w *claimWorkers) work(s *Store, now time.Time, r *rand.Rand) {
 	for idle := 0; idle < 3; {
 		var claims []webhook.Claim

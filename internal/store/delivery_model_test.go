@@ -11,17 +11,17 @@ import (
 	"palmares/internal/webhook"
 )
 
-// modelDelivery is what the store should know of a delivery.
+// modelDelivery is the expected state of a delivery.
 type modelDelivery struct {
 	endpoint  string
 	next      time.Time
-	lease     time.Time // zero: nobody is at it
+	lease     time.Time // zero: not claimed
 	delivered bool
 	attempts  int
 }
 
-// deliveryModel is the rules of claiming and settling without a database. One
-// caller at a time uses it, so that it can also say when a claim must not be empty.
+// deliveryModel implements claiming and finishing without a database, for one caller at a
+// time, so that it also knows when a claim must not be empty.
 type deliveryModel struct {
 	now        time.Time
 	pro        bool
@@ -32,7 +32,7 @@ type deliveryModel struct {
 	held       []webhook.Claim // also those whose lease has ended
 }
 
-// room is how many more an endpoint may be sent now, and due how many are waiting.
+// room returns how many more deliveries an endpoint may be sent now, and how many are due.
 func (m *deliveryModel) room(endpoint string) (room, due int) {
 	room = webhook.MaxInFlight
 	if m.failures[endpoint] >= webhook.BreakAfter {
@@ -55,8 +55,8 @@ func (m *deliveryModel) room(endpoint string) (room, due int) {
 	return max(room, 0), due
 }
 
-// settle gives a claim, which may have been settled before, an outcome.
-func (m *deliveryModel) settle(rt *rapid.T, s *Store) {
+// finish finishes a claim, which may have been finished before.
+func (m *deliveryModel) finish(rt *rapid.T, s *Store) {
 	c := rapid.SampledFrom(m.held).Draw(rt, "claim")
 	d := m.deliveries[c.DeliveryID]
 	v := success(m.now)
@@ -77,11 +77,11 @@ func (m *deliveryModel) settle(rt *rapid.T, s *Store) {
 		d.lease = time.Time{}
 	}
 	switch {
-	case d.delivered || !ours && v.State != webhook.Delivered: // it is forgotten
+	case d.delivered || !ours && v.State != webhook.Delivered: // it is dropped
 	case v.State == webhook.Delivered:
 		d.attempts++
 		d.delivered = true
-		m.mend(d.endpoint)
+		m.clearFailures(d.endpoint)
 	case v.Untried:
 		d.next = v.NextAt
 	default:
@@ -103,12 +103,12 @@ func (m *deliveryModel) settle(rt *rapid.T, s *Store) {
 	}
 }
 
-// mend forgets an endpoint's failures.
-func (m *deliveryModel) mend(endpoint string) {
+// clearFailures clears an endpoint's failures.
+func (m *deliveryModel) clearFailures(endpoint string) {
 	m.failures[endpoint], m.hold[endpoint] = 0, time.Time{}
 }
 
-// waiting makes a delivery that is due at once.
+// waiting creates a delivery that is due at once.
 func waiting(t testing.TB, s *Store, endpointID string, now time.Time) webhook.Delivery {
 	t.Helper()
 	d := newDelivery(endpointID, webhook.OfResend, now)
@@ -120,130 +120,153 @@ func waiting(t testing.TB, s *Store, endpointID string, now time.Time) webhook.D
 	return d
 }
 
-func TestClaimsAndOutcomesKeepToTheModel(t *testing.T) {
+// A modelRun does the same to a store and to the model.
+type modelRun struct {
+	deliveryModel
+	t         *testing.T
+	s         *Store
+	account   account.Account
+	endpoints []string
+}
+
+func (m *modelRun) must(rt *rapid.T, err error) {
+	if err != nil {
+		rt.Fatal(err)
+	}
+}
+
+// add creates deliveries to an endpoint.
+func (m *modelRun) add(endpoint string, n int) {
+	for range n {
+		m.deliveries[waiting(m.t, m.s, endpoint, m.now).ID] = &modelDelivery{endpoint: endpoint, next: m.now}
+	}
+}
+
+// pause pauses an endpoint, or makes it active again.
+func (m *modelRun) pause(rt *rapid.T, endpoint string) {
+	state := webhook.Paused
+	if m.paused[endpoint] {
+		state = webhook.Active
+		m.clearFailures(endpoint)
+		for _, d := range m.deliveries {
+			if d.endpoint == endpoint && d.next.After(m.now) && !d.lease.After(m.now) {
+				d.next = m.now
+			}
+		}
+	}
+	m.paused[endpoint] = !m.paused[endpoint]
+	_, err := m.s.Endpoints.Change(m.t.Context(), m.account.Owner(), endpoint, webhook.Change{State: &state}, m.now)
+	m.must(rt, err)
+}
+
+// changePlan moves the account to the other plan.
+func (m *modelRun) changePlan(rt *rapid.T) {
+	m.pro = !m.pro
+	plan := account.Developer
+	if m.pro {
+		plan = account.Pro
+		for _, w := range m.endpoints {
+			m.clearFailures(w)
+		}
+	}
+	m.must(rt, m.s.Accounts.SetPlan(m.t.Context(), m.account.Email, plan, monday))
+}
+
+// claim claims deliveries and checks that they are those that it must get.
+func (m *modelRun) claim(rt *rapid.T) {
+	limit := rapid.IntRange(1, 9).Draw(rt, "limit")
+	claims, err := m.s.Deliveries.Claim(m.t.Context(), m.now, webhook.Lease, limit)
+	m.must(rt, err)
+	want := 0
+	for _, w := range m.endpoints {
+		room, due := m.room(w)
+		want += min(room, due)
+	}
+	if len(claims) != min(want, limit) {
+		rt.Fatalf("%d claimed; want %d", len(claims), min(want, limit))
+	}
+	for _, c := range claims {
+		d := m.deliveries[c.DeliveryID]
+		room, _ := m.room(c.EndpointID)
+		if d.delivered || d.next.After(m.now) || d.lease.After(m.now) || room < 1 || c.Attempt != d.attempts+1 || c.EndpointID != d.endpoint {
+			rt.Fatalf("claimed %+v, which is %+v in an endpoint with room for %d", c, d, room)
+		}
+		for _, other := range m.deliveries {
+			if other.endpoint == d.endpoint && !other.delivered && other.next.Before(d.next) && !other.lease.After(m.now) {
+				rt.Fatalf("%+v was passed over for %+v", other, d)
+			}
+		}
+		d.lease = m.now.Add(webhook.Lease)
+		d.next = d.lease
+	}
+	m.held = append(m.held, claims...)
+}
+
+// check compares the store with the model.
+func (m *modelRun) check(rt *rapid.T) {
+	for _, w := range m.endpoints {
+		got, err := m.s.Endpoints.Find(m.t.Context(), m.account.Owner(), w)
+		m.must(rt, err)
+		list, err := m.s.Deliveries.List(m.t.Context(), m.account.Owner(), w, DeliveryFilter{Limit: 1000})
+		m.must(rt, err)
+		if got.Failures != m.failures[w] {
+			rt.Fatalf("%d failures; want %d", got.Failures, m.failures[w])
+		}
+		for _, have := range list {
+			d := m.deliveries[have.ID]
+			if have.Count != d.attempts || (have.State == webhook.Delivered) != d.delivered || !d.delivered && !have.NextAt.Equal(d.next) {
+				rt.Fatalf("%+v; want %+v", have, d)
+			}
+		}
+	}
+}
+
+func TestClaimsAndOutcomesFollowTheModel(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
-		if !s.Shared() { // thousands of commits, none of which is to survive a power cut
+		if !s.Shared() { // thousands of commits that need not survive a power cut
 			if _, err := s.writes.Exec("PRAGMA synchronous = OFF"); err != nil {
 				t.Fatal(err)
 			}
 		}
 		round := 0
 		rapid.Check(t, func(rt *rapid.T) {
-			ctx := t.Context()
-			must := func(err error) {
-				if err != nil {
-					rt.Fatal(err)
-				}
-			}
 			round++
-			a, err := s.Accounts.Create(ctx, "ada@example.org", account.Pro, monday)
-			must(err)
-			defer func() { must(s.Accounts.Delete(ctx, a.Email)) }()
-			m := deliveryModel{
+			a, err := s.Accounts.Create(t.Context(), "ada@example.org", account.Pro, monday)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			m := modelRun{t: t, s: s, account: a, deliveryModel: deliveryModel{
 				now: monday.Add(time.Duration(round) * time.Hour), pro: true,
 				paused: map[string]bool{}, failures: map[string]int{}, hold: map[string]time.Time{}, deliveries: map[string]*modelDelivery{},
-			}
-			var endpoints []string
+			}}
+			defer func() { m.must(rt, s.Accounts.Delete(t.Context(), a.Email)) }()
 			for range rapid.IntRange(1, 3).Draw(rt, "endpoints") {
-				w, err := s.Endpoints.Create(ctx, a.ID, "https://hooks.example/", nil, sealedAs("x"), m.now)
-				must(err)
-				endpoints = append(endpoints, w.ID)
-				for range rapid.IntRange(1, 13).Draw(rt, "deliveries") {
-					m.deliveries[waiting(t, s, w.ID, m.now).ID] = &modelDelivery{endpoint: w.ID, next: m.now}
-				}
+				w, err := s.Endpoints.Create(t.Context(), a.ID, "https://hooks.example/", nil, sealedAs("x"), m.now)
+				m.must(rt, err)
+				m.endpoints = append(m.endpoints, w.ID)
+				m.add(w.ID, rapid.IntRange(1, 13).Draw(rt, "deliveries"))
 			}
-			any := rapid.SampledFrom(endpoints)
+			any := rapid.SampledFrom(m.endpoints)
 			actions := map[string]func(*rapid.T){
-				"more": func(rt *rapid.T) {
-					w := any.Draw(rt, "endpoint")
-					for range rapid.IntRange(1, 8).Draw(rt, "times") {
-						m.deliveries[waiting(t, s, w, m.now).ID] = &modelDelivery{endpoint: w, next: m.now}
-					}
-				},
-				"pause": func(rt *rapid.T) {
-					w := any.Draw(rt, "endpoint")
-					state := webhook.Paused
-					if m.paused[w] {
-						state = webhook.Active
-						m.mend(w)
-						for _, d := range m.deliveries {
-							if d.endpoint == w && d.next.After(m.now) && !d.lease.After(m.now) {
-								d.next = m.now
-							}
-						}
-					}
-					m.paused[w] = !m.paused[w]
-					_, err := s.Endpoints.Change(ctx, a.Owner(), w, webhook.Change{State: &state}, m.now)
-					must(err)
-				},
-				"plan": func(*rapid.T) {
-					m.pro = !m.pro
-					plan := account.Developer
-					if m.pro {
-						plan = account.Pro
-						for _, w := range endpoints {
-							m.mend(w)
-						}
-					}
-					must(s.Accounts.SetPlan(ctx, a.Email, plan, monday))
-				},
+				"more":  func(rt *rapid.T) { m.add(any.Draw(rt, "endpoint"), rapid.IntRange(1, 8).Draw(rt, "times")) },
+				"pause": func(rt *rapid.T) { m.pause(rt, any.Draw(rt, "endpoint")) },
+				"plan":  m.changePlan,
 				"wait": func(rt *rapid.T) {
 					m.now = m.now.Add(time.Duration(rapid.SampledFrom([]int{0, 1, 5, 20, 300}).Draw(rt, "seconds")) * time.Second)
 				},
-				"claim": func(rt *rapid.T) {
-					limit := rapid.IntRange(1, 9).Draw(rt, "limit")
-					claims, err := s.Deliveries.Claim(ctx, m.now, webhook.Lease, limit)
-					must(err)
-					want := 0
-					for _, w := range endpoints {
-						room, due := m.room(w)
-						want += min(room, due)
-					}
-					if len(claims) != min(want, limit) {
-						rt.Fatalf("%d claimed; want %d", len(claims), min(want, limit))
-					}
-					for _, c := range claims {
-						d := m.deliveries[c.DeliveryID]
-						room, _ := m.room(c.EndpointID)
-						if d.delivered || d.next.After(m.now) || d.lease.After(m.now) || room < 1 || c.Attempt != d.attempts+1 || c.EndpointID != d.endpoint {
-							rt.Fatalf("claimed %+v, which is %+v in an endpoint with room for %d", c, d, room)
-						}
-						for _, other := range m.deliveries {
-							if other.endpoint == d.endpoint && !other.delivered && other.next.Before(d.next) && !other.lease.After(m.now) {
-								rt.Fatalf("%+v was passed over for %+v", other, d)
-							}
-						}
-						d.lease = m.now.Add(webhook.Lease)
-						d.next = d.lease
-					}
-					m.held = append(m.held, claims...)
-				},
-				"settle": func(rt *rapid.T) {
+				"claim": m.claim,
+				"finish": func(rt *rapid.T) {
 					for range rapid.IntRange(0, min(len(m.held), 4)).Draw(rt, "claims") {
-						m.settle(rt, s)
+						m.finish(rt, s)
 					}
 				},
 			}
-			// Most of what happens is claims and their outcomes.
-			names := []string{"claim", "claim", "claim", "settle", "settle", "settle", "more", "pause", "plan", "wait"}
+			// Most actions are claims and their outcomes.
+			names := []string{"claim", "claim", "claim", "finish", "finish", "finish", "more", "pause", "plan", "wait"}
 			for range rapid.IntRange(10, 40).Draw(rt, "steps") {
 				actions[rapid.SampledFrom(names).Draw(rt, "action")](rt)
 			}
-			for _, w := range endpoints {
-				got, err := s.Endpoints.Find(ctx, a.Owner(), w)
-				must(err)
-				list, err := s.Deliveries.List(ctx, a.Owner(), w, DeliveryFilter{Limit: 1000})
-				must(err)
-				if got.Failures != m.failures[w] {
-					rt.Fatalf("%d failures; want %d", got.Failures, m.failures[w])
-				}
-				for _, have := range list {
-					d := m.deliveries[have.ID]
-					if have.Count != d.attempts || (have.State == webhook.Delivered) != d.delivered || !d.delivered && !have.NextAt.Equal(d.next) {
-						rt.Fatalf("%+v; want %+v", have, d)
-					}
-				}
-			}
+			m.check(rt)
 		})
 	})
 }

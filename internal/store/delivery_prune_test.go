@@ -13,16 +13,43 @@ import (
 	"palmares/internal/webhook"
 )
 
-func TestWhatIsOlderThanAMonthIsForgottenAndTheSequenceGoesOn(t *testing.T) {
+func pruneDeliveriesBefore(t *testing.T, s *Store, before time.Time) {
+	t.Helper()
+	if err := s.Deliveries.Prune(t.Context(), before); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkSequenceContinues prunes everything after two publications, publishes, and checks
+// that the sequence continues after last.
+func checkSequenceContinues(t *testing.T, s *Store, endpointID string, last int64) {
+	t.Helper()
+	pruneDeliveriesBefore(t, s, day(40))
+	if got := dumpOf(t, s, "deliveries", "events"); got != "" {
+		t.Errorf("left:\n%s", got)
+	}
+	if got := strings.Count(dumpOf(t, s, "publications"), "\n"); got != 2 {
+		t.Errorf("%d publications on record", got)
+	}
+	p := publish(t, s, catalogue(tool("z", "1 €/mois"), tool("t00000", "2 €/mois"), tool("t00001", "2 €/mois")), day(41))
+	if p.Sequence != last+2 {
+		t.Errorf("the sequence goes on with %d; want %d", p.Sequence, last+2)
+	}
+	if got := sequences(deliveries(t, s, endpointID, DeliveryFilter{})); !slices.Equal(got, []int64{last + 2, last + 1}) {
+		t.Errorf("delivered %v", got)
+	}
+}
+
+func TestWhatIsOlderThanAMonthIsPrunedAndTheSequenceContinues(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		ctx := t.Context()
 		a := create(t, s, "ada@example.org", account.Pro)
 		w := endpoint(t, s, a.ID)
-		tools(t, s, pruneDeliveries+10, "1 €/mois", monday) // more than one step
+		tools(t, s, pruneDeliveries+10, "1 €/mois", monday) // more than one batch
 		n := int64(pruneDeliveries + 11)
 		old := claim(t, s, monday, 2)
-		settle(t, s, old[0], success(monday))
-		settle(t, s, old[1], success(monday))
+		finish(t, s, old[0], success(monday))
+		finish(t, s, old[1], success(monday))
 		recoverSince(t, s, w.ID, monday, monday)
 		for runRecovery(t, s, monday, 1000) {
 		}
@@ -36,21 +63,15 @@ func TestWhatIsOlderThanAMonthIsForgottenAndTheSequenceGoesOn(t *testing.T) {
 		}
 		last := slices.Max(sequences(deliveries(t, s, w.ID, DeliveryFilter{Limit: 10_000})))
 
-		prune := func(before time.Time) {
-			t.Helper()
-			if err := s.Deliveries.Prune(ctx, before); err != nil {
-				t.Fatal(err)
-			}
-		}
 		before := dumpWebhooks(t, s) + dump(t, s)
-		prune(monday)
+		pruneDeliveriesBefore(t, s, monday)
 		if dumpWebhooks(t, s)+dump(t, s) != before {
 			t.Error("what is a month old to the millisecond was touched")
 		}
-		prune(monday.Add(2 * time.Hour))
+		pruneDeliveriesBefore(t, s, monday.Add(2*time.Hour))
 		got := sequences(deliveries(t, s, w.ID, DeliveryFilter{Limit: 10_000}))
 		if len(got) != int(last-n)+1 || got[0] != resent.Sequence || slices.Min(got[1:]) != n+1 {
-			t.Errorf("%d deliveries are left; want those of the second publication and the one that was asked for again", len(got))
+			t.Errorf("%d deliveries are left; want those of the second publication and the one that was resent", len(got))
 		}
 		if left := dumpOf(t, s, "attempts", "recoveries"); left != "" {
 			t.Errorf("left of the first publication:\n%s", left)
@@ -65,24 +86,11 @@ func TestWhatIsOlderThanAMonthIsForgottenAndTheSequenceGoesOn(t *testing.T) {
 			}
 		}
 
-		prune(day(40))
-		if got := dumpOf(t, s, "deliveries", "events"); got != "" {
-			t.Errorf("left:\n%s", got)
-		}
-		if got := strings.Count(dumpOf(t, s, "publications"), "\n"); got != 2 {
-			t.Errorf("%d publications on record", got)
-		}
-		p := publish(t, s, catalogue(tool("z", "1 €/mois"), tool("t00000", "2 €/mois"), tool("t00001", "2 €/mois")), day(41))
-		if p.Sequence != last+2 {
-			t.Errorf("the sequence goes on with %d; want %d", p.Sequence, last+2)
-		}
-		if got := sequences(deliveries(t, s, w.ID, DeliveryFilter{})); !slices.Equal(got, []int64{last + 2, last + 1}) {
-			t.Errorf("delivered %v", got)
-		}
+		checkSequenceContinues(t, s, w.ID, last)
 	})
 }
 
-func TestASecretIsForgottenWhenItSignsNoLonger(t *testing.T) {
+func TestAnOldSecretIsDeletedWhenItNoLongerSigns(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		ctx := t.Context()
 		a := create(t, s, "ada@example.org", account.Pro)
@@ -108,7 +116,7 @@ func TestASecretIsForgottenWhenItSignsNoLonger(t *testing.T) {
 				t.Errorf("at %s: %+v", step.at, got)
 			}
 		}
-		// A page that still shows the end of the forgotten one is not out of date.
+		// A form rendered before the old secret was deleted is not out of date.
 		if _, err := s.Endpoints.RotateNextSecret(ctx, a.Owner(), w.ID, "third", day(1), day(2)); err != nil {
 			t.Error(err)
 		}
@@ -117,7 +125,7 @@ func TestASecretIsForgottenWhenItSignsNoLonger(t *testing.T) {
 	})
 }
 
-func TestWhatWaitsForAReceiverThatFailsIsNotOurDelay(t *testing.T) {
+func TestDeliveriesToAFailingReceiverAreNotInTheFigures(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		a := create(t, s, "ada@example.org", account.Pro)
 		endpoint(t, s, a.ID)
@@ -131,21 +139,21 @@ func TestWhatWaitsForAReceiverThatFailsIsNotOurDelay(t *testing.T) {
 		c := claim(t, s, monday, 4)
 		v := failure(monday, 5*time.Second)
 		v.HoldUntil = monday.Add(time.Hour)
-		settle(t, s, c[0], v)
+		finish(t, s, c[0], v)
 		oldest(monday.Add(time.Hour-time.Millisecond), 0)
 		oldest(monday.Add(time.Hour), time.Hour)
-		settle(t, s, c[1], success(monday))
+		finish(t, s, c[1], success(monday))
 		oldest(monday.Add(time.Minute), time.Minute)
 		for range webhook.BreakAfter {
-			settle(t, s, claim(t, s, monday.Add(time.Minute), 1)[0], failure(monday, 5*time.Second))
+			finish(t, s, claim(t, s, monday.Add(time.Minute), 1)[0], failure(monday, 5*time.Second))
 		}
 		oldest(day(1), 0)
-		settle(t, s, claim(t, s, day(1), 1)[0], success(day(1)))
+		finish(t, s, claim(t, s, day(1), 1)[0], success(day(1)))
 		oldest(day(1), 24*time.Hour)
 	})
 }
 
-func TestTheFiguresSayWhatHasBeenDueLongest(t *testing.T) {
+func TestTheFiguresHaveTheLongestDueDelivery(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		a, b := create(t, s, "ada@example.org", account.Pro), create(t, s, "bob@example.org", account.Pro)
 		figures := func(at time.Time, want webhook.Figures) {

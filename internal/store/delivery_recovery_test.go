@@ -32,30 +32,45 @@ func runRecovery(t testing.TB, s *Store, now time.Time, limit int) bool {
 	return more
 }
 
+// recovered returns the sequences of the deliveries that a recovery created at a time.
+func recovered(t *testing.T, s *Store, endpointID string, at time.Time) []int64 {
+	t.Helper()
+	var got []int64
+	for _, d := range deliveries(t, s, endpointID, DeliveryFilter{}) {
+		if d.Origin == webhook.OfRecovery {
+			if got = append(got, d.Sequence); d.State != webhook.Pending || !d.NextAt.Equal(at) || d.EventID != events(t, s)[d.Sequence-1].ID {
+				t.Errorf("recovered: %+v", d)
+			}
+		}
+	}
+	slices.Sort(got)
+	return got
+}
+
 func TestARecoverySendsWhatWasMissedAndNothingElse(t *testing.T) {
 	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn)
 		a := create(t, s, "ada@example.org", account.Pro)
 		w := endpoint(t, s, a.ID, catalog.ToolUpdated, catalog.ToolCreated, catalog.CatalogUpdated)
 		changeState(t, s, w.ID, webhook.Paused)
-		tools(t, s, 3, "0 €/mois", day(-2)) // 1 to 4: before the moment asked for
+		tools(t, s, 3, "0 €/mois", day(-2)) // 1 to 4: before the recovery begins
 		changeState(t, s, w.ID, webhook.Active)
 		tools(t, s, 3, "1 €/mois", monday) // 5 to 11: three times tool and price, the catalogue
-		claims := claim(t, s, monday, 9)   // 5: delivered; 7: failed for good; 9 and 11 wait
-		settle(t, s, claims[0], success(monday))
+		claims := claim(t, s, monday, 9)   // 5: delivered; 7: failed; 9 and 11 pending
+		finish(t, s, claims[0], success(monday))
 		failed := failure(monday, 0)
 		failed.State = webhook.Failed
-		settle(t, s, claims[1], failed)
+		finish(t, s, claims[1], failed)
 		changeState(t, s, w.ID, webhook.Paused)
 		tools(t, s, 3, "2 €/mois", day(1)) // 12 to 18: missed
 		changeState(t, s, w.ID, webhook.Active)
 
 		r := recoverSince(t, s, w.ID, monday, day(2))
 		changeState(t, s, w.ID, webhook.Paused)
-		tools(t, s, 3, "3 €/mois", day(3)) // 19 to 25: after it was asked for
+		tools(t, s, 3, "3 €/mois", day(3)) // 19 to 25: after it was requested
 		want := webhook.Recovery{ID: r.ID, EndpointID: w.ID, Since: monday, CreatedAt: day(2)}
 		for step := 0; runRecovery(t, s, day(3), 4); step++ {
-			if err := s.Close(); err != nil { // whoever comes next goes on
+			if err := s.Close(); err != nil { // the next process continues
 				t.Fatal(err)
 			}
 			s = open(t, dsn)
@@ -72,19 +87,11 @@ func TestARecoverySendsWhatWasMissedAndNothingElse(t *testing.T) {
 				t.Errorf("after step %d (-want +got):\n%s", step, diff)
 			}
 		}
-		var got []int64
-		for _, d := range deliveries(t, s, w.ID, DeliveryFilter{}) {
-			if d.Origin == webhook.OfRecovery {
-				if got = append(got, d.Sequence); d.State != webhook.Pending || !d.NextAt.Equal(day(3)) || d.EventID != events(t, s)[d.Sequence-1].ID {
-					t.Errorf("recovered: %+v", d)
-				}
-			}
-		}
-		slices.Sort(got)
+		got := recovered(t, s, w.ID, day(3))
 		if want := []int64{7, 12, 14, 16, 18}; !slices.Equal(got, want) {
 			t.Errorf("recovered %v; want %v", got, want)
 		}
-		// Asked for again, the rest comes; and once more, all is on its way.
+		// Requested again, the rest is sent; once more, and everything is pending.
 		for i, want := range []int{4, 0} {
 			recoverSince(t, s, w.ID, monday, day(4+i))
 			for runRecovery(t, s, day(4+i), 100) {
@@ -106,7 +113,7 @@ func TestRecoveriesOnManyNodesSendEachEventOnce(t *testing.T) {
 			w := endpoint(t, nodes[0], a.ID)
 			endpoints = append(endpoints, w.ID)
 		}
-		// Of many who ask at once one is heard.
+		// Of concurrent requests one is accepted.
 		var all sync.WaitGroup
 		for i := range 12 {
 			all.Go(func() {
@@ -160,7 +167,7 @@ func TestARecoveryReachesBackThirtyDays(t *testing.T) {
 		if !runRecovery(t, s, monday, 10) || runRecovery(t, s, monday, 10) {
 			t.Error("an empty recovery takes one step")
 		}
-		// The first of the thirty days begins before what is kept.
+		// The first of the thirty days begins before the oldest event that is kept.
 		midnight := day(-30).Truncate(24 * time.Hour)
 		if r := recoverSince(t, s, w.ID, midnight, monday); !midnight.Before(day(-30)) || !r.Since.Equal(day(-30)) {
 			t.Errorf("since %s became %s", midnight, r.Since)

@@ -25,7 +25,7 @@ func deliveries(t testing.TB, s *Store, endpointID string, f DeliveryFilter) []w
 	return list
 }
 
-// sequences gives those of a list of deliveries.
+// sequences returns those of a list of deliveries.
 func sequences(list []webhook.Delivery) (all []int64) {
 	for _, d := range list {
 		all = append(all, d.Sequence)
@@ -33,7 +33,7 @@ func sequences(list []webhook.Delivery) (all []int64) {
 	return all
 }
 
-func TestAPublicationGivesEachEventToEveryEndpointThatWantsIt(t *testing.T) {
+func TestAPublicationDeliversEachEventToEveryEndpointThatTakesIt(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		a, b, poor := create(t, s, "ada@example.org", account.Pro), create(t, s, "bob@example.org", account.Pro), create(t, s, "eve@example.org", account.Pro)
 		all, some, paused, other, suspended := endpoint(t, s, a.ID), endpoint(t, s, a.ID, catalog.CatalogUpdated, catalog.PricingUpdated),
@@ -74,33 +74,53 @@ func TestAPublicationGivesEachEventToEveryEndpointThatWantsIt(t *testing.T) {
 	})
 }
 
-func TestTheLogIsPagedNewestFirstAndFiltered(t *testing.T) {
+// finishEight finishes eight deliveries, half of them as failed, and returns the states of
+// those to an endpoint by sequence.
+func finishEight(t *testing.T, s *Store, endpointID string) map[int64]webhook.DeliveryState {
+	t.Helper()
+	var claims []webhook.Claim
+	for len(claims) < 8 {
+		claims = append(claims, claim(t, s, day(1), 8)...)
+	}
+	failed := failure(day(1), 0)
+	failed.State = webhook.Failed
+	states := map[int64]webhook.DeliveryState{}
+	for i, c := range claims {
+		v := success(day(1))
+		if i%2 > 0 {
+			v = failed
+		}
+		finish(t, s, c, v)
+		if c.EndpointID == endpointID {
+			d, _, err := s.Deliveries.Find(t.Context(), account.AnyOwner(), c.DeliveryID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			states[d.Sequence] = v.State
+		}
+	}
+	return states
+}
+
+// checkListed checks what a list has of a delivery that finishEight left.
+func checkListed(t *testing.T, d webhook.Delivery) {
+	t.Helper()
+	switch {
+	case d.State == webhook.Pending && d.Attempts == nil && d.Count == 0:
+	case d.State == webhook.Delivered && len(d.Attempts) == 1 && d.Attempts[0].Status == 204 && d.NextAt.IsZero():
+	case d.State == webhook.Failed && len(d.Attempts) == 1 && d.Attempts[0].Response == "non" && d.NextAt.IsZero():
+	default:
+		t.Errorf("in the list: %+v", d)
+	}
+}
+
+func TestDeliveriesArePagedNewestFirstAndFiltered(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		a := create(t, s, "ada@example.org", account.Pro)
 		w, other := endpoint(t, s, a.ID), endpoint(t, s, a.ID)
 		tools(t, s, 6, "1 €/mois", monday)
 		tools(t, s, 6, "2 €/mois", day(1)) // 7 events, then 13
-		var claims []webhook.Claim
-		for len(claims) < 8 {
-			claims = append(claims, claim(t, s, day(1), 8)...)
-		}
-		failed := failure(day(1), 0)
-		failed.State = webhook.Failed
-		states := map[int64]webhook.DeliveryState{}
-		for i, c := range claims {
-			v := success(day(1))
-			if i%2 > 0 {
-				v = failed
-			}
-			settle(t, s, c, v)
-			if c.EndpointID == w.ID {
-				d, _, err := s.Deliveries.Find(t.Context(), account.AnyOwner(), c.DeliveryID)
-				if err != nil {
-					t.Fatal(err)
-				}
-				states[d.Sequence] = v.State
-			}
-		}
+		states := finishEight(t, s, w.ID)
 		all := events(t, s)
 		for _, f := range []DeliveryFilter{
 			{},
@@ -132,13 +152,7 @@ func TestTheLogIsPagedNewestFirstAndFiltered(t *testing.T) {
 				t.Errorf("%+v lists %v; want %v", f, sequences(got), want)
 			}
 			for _, d := range got {
-				switch {
-				case d.State == webhook.Pending && d.Attempts == nil && d.Count == 0:
-				case d.State == webhook.Delivered && len(d.Attempts) == 1 && d.Attempts[0].Status == 204 && d.NextAt.IsZero():
-				case d.State == webhook.Failed && len(d.Attempts) == 1 && d.Attempts[0].Response == "non" && d.NextAt.IsZero():
-				default:
-					t.Errorf("in the list: %+v", d)
-				}
+				checkListed(t, d)
 			}
 		}
 		foreign := deliveries(t, s, other.ID, DeliveryFilter{Limit: 1})[0].ID
@@ -160,7 +174,7 @@ func TestAResentDeliveryHasTheSameIDAndBytes(t *testing.T) {
 		}
 		claims := claim(t, s, monday, 2)
 		for _, c := range claims {
-			settle(t, s, c, success(monday))
+			finish(t, s, c, success(monday))
 		}
 		for _, c := range claims {
 			d, err := s.Deliveries.Resend(ctx, a.Owner(), c.DeliveryID, day(1))
@@ -172,7 +186,7 @@ func TestAResentDeliveryHasTheSameIDAndBytes(t *testing.T) {
 				again[0].EventID != c.EventID || again[0].Type != c.Type || !bytes.Equal(again[0].Body, c.Body) || len(c.Body) == 0 {
 				t.Errorf("%+v was resent as %+v", c, again)
 			}
-			settle(t, s, again[0], success(day(1)))
+			finish(t, s, again[0], success(day(1)))
 		}
 		_, err := s.Deliveries.Resend(ctx, a.Owner(), "dlv_nothing", monday)
 		fails(t, err, ErrNoDelivery, "dlv_nothing")
@@ -228,7 +242,7 @@ func TestAPingThatIsResentIsAPingAndAnEndpointThatIsNotActiveGetsNone(t *testing
 	})
 }
 
-func TestFivePingsAMinuteHoweverManyAreAskedForAtOnce(t *testing.T) {
+func TestFivePingsAMinuteUnderConcurrency(t *testing.T) {
 	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		nodes := []*Store{open(t, dsn), open(t, dsn)}
 		a := create(t, nodes[0], "ada@example.org", account.Pro)

@@ -17,12 +17,12 @@ import (
 	"palmares/internal/webhook"
 )
 
-// sealedAs stands for a secret's sealed form, which the store does not look into.
+// sealedAs returns a fake sealed secret; the store treats it as opaque.
 func sealedAs(text string) func(string) string {
 	return func(endpointID string) string { return text + " for " + endpointID }
 }
 
-// endpoint makes one that takes all events, or those given.
+// endpoint creates an endpoint that takes all events, or those given.
 func endpoint(t testing.TB, s *Store, accountID string, events ...string) webhook.Endpoint {
 	t.Helper()
 	w, err := s.Endpoints.Create(t.Context(), accountID, "https://hooks.example/in", events, sealedAs("first"), monday)
@@ -50,7 +50,7 @@ func changeState(t testing.TB, s *Store, id string, state webhook.State) webhook
 	return w
 }
 
-func TestAnEndpointIsKeptAsItsOwnerWantsIt(t *testing.T) {
+func TestAnEndpointIsStoredAsItsOwnerSetIt(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		a := create(t, s, "ada@example.org", account.Pro)
 		all := endpoint(t, s, a.ID)
@@ -66,7 +66,7 @@ func TestAnEndpointIsKeptAsItsOwnerWantsIt(t *testing.T) {
 			t.Errorf("made %+v and %+v", all, some)
 		}
 		list, err := s.Endpoints.List(t.Context(), a.Owner())
-		if diff := cmp.Diff([]webhook.Endpoint{min2(all, some), max2(all, some)}, list); err != nil || diff != "" {
+		if diff := cmp.Diff([]webhook.Endpoint{older(all, some), newer(all, some)}, list); err != nil || diff != "" {
 			t.Errorf("listed (-want +got):\n%s%v", diff, err)
 		}
 
@@ -91,21 +91,21 @@ func TestAnEndpointIsKeptAsItsOwnerWantsIt(t *testing.T) {
 	})
 }
 
-func min2(a, b webhook.Endpoint) webhook.Endpoint {
+func older(a, b webhook.Endpoint) webhook.Endpoint {
 	if a.ID < b.ID {
 		return a
 	}
 	return b
 }
 
-func max2(a, b webhook.Endpoint) webhook.Endpoint {
+func newer(a, b webhook.Endpoint) webhook.Endpoint {
 	if a.ID < b.ID {
 		return b
 	}
 	return a
 }
 
-func TestAnEndpointTakesOnlyEventsAndStatesThatThereAre(t *testing.T) {
+func TestAnEndpointTakesOnlyKnownEventsAndStates(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		a := create(t, s, "ada@example.org", account.Pro)
 		_, err := s.Endpoints.Create(t.Context(), a.ID, "https://hooks.example/", []string{"tool.exploded"}, sealedAs("x"), monday)
@@ -126,7 +126,7 @@ func TestAnEndpointTakesOnlyEventsAndStatesThatThereAre(t *testing.T) {
 	})
 }
 
-func TestAnAccountHasTenEndpointsHoweverManyAreAskedForAtOnce(t *testing.T) {
+func TestAnAccountHasTenEndpointsUnderConcurrency(t *testing.T) {
 	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		nodes := []*Store{open(t, dsn), open(t, dsn)}
 		a := create(t, nodes[0], "ada@example.org", account.Pro)
@@ -287,7 +287,7 @@ func TestARotatedSecretSignsForADayBesideItsSuccessor(t *testing.T) {
 			if len(claims) != 1 {
 				t.Fatalf("claimed %d", len(claims))
 			}
-			settle(t, s, claims[0], success(at))
+			finish(t, s, claims[0], success(at))
 			return claims[0].Secret + ", " + claims[0].OldSecret
 		}
 		if got := secrets(day(2).Add(-time.Millisecond)); got != "second, first for "+w.ID {
@@ -297,7 +297,7 @@ func TestARotatedSecretSignsForADayBesideItsSuccessor(t *testing.T) {
 			t.Errorf("after it: %s", got)
 		}
 
-		// Both are put under another seal, unless they have changed meanwhile.
+		// Both are replaced, unless they have changed meanwhile.
 		if _, err := s.Endpoints.RotateSecret(ctx, a.Owner(), w.ID, "third", day(3)); err != nil {
 			t.Fatal(err)
 		}
@@ -307,7 +307,7 @@ func TestARotatedSecretSignsForADayBesideItsSuccessor(t *testing.T) {
 			}
 		}
 		if got := secrets(day(3)); got != "third, anew, second, anew" {
-			t.Errorf("sealed anew: %s", got)
+			t.Errorf("after replacing: %s", got)
 		}
 		all, err := s.Endpoints.SealedSecrets(ctx)
 		if diff := cmp.Diff([]webhook.SealedSecret{{EndpointID: w.ID, Secret: "third, anew", OldSecret: "second, anew"}}, all); err != nil || diff != "" {
@@ -316,28 +316,28 @@ func TestARotatedSecretSignsForADayBesideItsSuccessor(t *testing.T) {
 	})
 }
 
-func TestADeletedAccountLeavesNothingOfItsWebhooks(t *testing.T) {
+func TestDeletingAnAccountDeletesItsWebhooks(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		ctx := t.Context()
 		a := create(t, s, "ada@example.org", account.Pro)
 		w := endpoint(t, s, a.ID)
 		publish(t, s, catalogue(tool("a", "1 €/mois")), monday)
 		late := claim(t, s, monday, 1)[0]
-		settle(t, s, claim(t, s, monday, 1)[0], success(monday))
+		finish(t, s, claim(t, s, monday, 1)[0], success(monday))
 		if _, err := s.Deliveries.Recover(ctx, a.Owner(), w.ID, monday, monday); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Accounts.Delete(ctx, a.Email); err != nil {
 			t.Fatal(err)
 		}
-		settle(t, s, late, success(monday)) // it comes to nothing, and that is no error
+		finish(t, s, late, success(monday)) // has no effect, and is not an error
 		if left := dumpWebhooks(t, s); left != "" {
 			t.Errorf("left:\n%s", left)
 		}
 	})
 }
 
-// dumpWebhooks gives every row of the tables of webhooks.
+// dumpWebhooks returns every row of the tables of webhooks.
 func dumpWebhooks(t testing.TB, s *Store) string {
 	t.Helper()
 	return dumpOf(t, s, "endpoints", "deliveries", "attempts", "recoveries")

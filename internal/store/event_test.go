@@ -16,9 +16,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// Receivers depend on these bytes. The ids are random but for their time, and
-// masked in the file.
-func TestEventBodiesAreTheseBytes(t *testing.T) {
+// editions returns three catalogues that, published one after the other, cause events of
+// every type.
+func editions() []*catalog.Catalog {
 	first := func() *catalog.Catalog {
 		a, b, gone := tool("a", "9,90 €/mois"), tool("b", "0 €/mois"), tool("perdu", "1 €/mois")
 		a.Score, a.Verifiability, a.Tier, a.Body = ptr(8.5), ptr(7), 1, "Très bon."
@@ -41,13 +41,18 @@ func TestEventBodiesAreTheseBytes(t *testing.T) {
 		c.Comparisons[1].Published, c.Comparisons[1].ToolB, c.Comparisons[1].Winner = true, "bb", "bb"
 		return c
 	}
-	third := func() *catalog.Catalog { // all but the renamed tool is gone, and a little more is lost
+	third := func() *catalog.Catalog { // everything but the renamed tool is gone
 		c := second()
 		c.Tools, c.Retired, c.Comparisons = c.Tools[1:2], nil, nil
 		return c
 	}
+	return []*catalog.Catalog{first(), second(), third()}
+}
+
+// Receivers depend on these bytes. The random part of ids is masked in the file.
+func TestEventBodiesAreTheseBytes(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
-		for i, c := range []*catalog.Catalog{first(), second(), third()} {
+		for i, c := range editions() {
 			if _, err := s.Catalogue.Publish(t.Context(), c, PublishOptions{Now: day(i), AllowRemovals: true}); err != nil {
 				t.Fatal(err)
 			}

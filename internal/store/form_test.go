@@ -13,7 +13,7 @@ import (
 	"palmares/internal/webhook"
 )
 
-func TestAFormThatIsSentManyTimesAtOnceDoesItOnce(t *testing.T) {
+func TestAFormSubmittedManyTimesAtOnceTakesEffectOnce(t *testing.T) {
 	testkit.Each(t, func(t *testing.T, dsn string) {
 		nodes := []*Store{open(t, dsn), open(t, dsn)}
 		a := create(t, nodes[0], "ada@example.org", account.Pro)
@@ -85,16 +85,16 @@ func TestAnotherAccountsKeysAreNotFound(t *testing.T) {
 	})
 }
 
-func TestALogIsExportedInPartsOldestFirst(t *testing.T) {
+func TestDeliveriesAreExportedInPartsOldestFirst(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		a, eve := create(t, s, "ada@example.org", account.Pro), create(t, s, "eve@example.org", account.Pro)
 		w := endpoint(t, s, a.ID)
 		tools(t, s, 9, "1 €/mois", monday)
 		for _, c := range claim(t, s, monday, 3) {
-			settle(t, s, c, failure(monday, 0))
+			finish(t, s, c, failure(monday, 0))
 		}
 		for _, c := range claim(t, s, day(1), 3) {
-			settle(t, s, c, success(day(1)))
+			finish(t, s, c, success(day(1)))
 		}
 		want := deliveries(t, s, w.ID, DeliveryFilter{})
 		slices.Reverse(want)

@@ -108,9 +108,9 @@ func TestOfFiftyRotationsOfOneKeyOneIsMade(t *testing.T) {
 	})
 }
 
-// Keys are made and rotated at once by two nodes: live keys are never more than the
-// plan has, and the old keys, in their overlap, take nobody's place.
-func TestRotationsAndCreationsAtOnceKeepToThePlan(t *testing.T) {
+// Keys are created and rotated at once by two nodes: there are never more live keys than
+// the plan allows, and old keys, in their overlap, do not count.
+func TestConcurrentRotationsAndCreationsStayWithinThePlan(t *testing.T) {
 	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		nodes := []*Store{open(t, dsn), open(t, dsn)}
 		for plan, want := range map[account.Plan]int{account.Developer: 3, account.Pro: 10} {

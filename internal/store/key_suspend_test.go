@@ -10,8 +10,8 @@ import (
 	"palmares/internal/account"
 )
 
-// overfull is an account that was Pro with six keys and is Developer now. Its keys are
-// used in the order 5, 1, 3, 0, 4; key 2 never was.
+// overfull creates an account that was Pro with six keys and is Developer now. Its keys
+// were used in the order 5, 1, 3, 0, 4; key 2 never was.
 func overfull(t *testing.T, s *Store) (texts []string, ids []string) {
 	t.Helper()
 	create(t, s, "ada@example.org", account.Pro)
@@ -50,8 +50,8 @@ func suspend(t *testing.T, s *Store, now time.Time) {
 	}
 }
 
-// suspended names the suspended keys of the account, and checks that what answers
-// requests says the same.
+// suspended returns the suspended keys of the account, and checks that lookups by hash
+// agree.
 func suspended(t *testing.T, s *Store, texts []string) string {
 	t.Helper()
 	hashes := make([][32]byte, len(texts))
@@ -78,11 +78,11 @@ func suspended(t *testing.T, s *Store, texts []string) string {
 	return strings.Join(names, " ")
 }
 
-func TestKeysAboveThePlanAreSuspendedAfterAWeek(t *testing.T) {
+func TestKeysInExcessOfThePlanAreSuspendedAfterAWeek(t *testing.T) {
 	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn)
 		texts, ids := overfull(t, s)
-		// The date is known at once, whenever somebody looks at everybody next.
+		// The date is known at once, before the next SuspendExcess.
 		a, err := s.Accounts.Find(t.Context(), "ada@example.org")
 		if err != nil {
 			t.Fatal(err)
@@ -94,7 +94,7 @@ func TestKeysAboveThePlanAreSuspendedAfterAWeek(t *testing.T) {
 		if due, err := s.Keys.SuspensionDue(t.Context(), create(t, s, "bob@example.org", account.Developer).ID); err != nil || !due.IsZero() {
 			t.Errorf("an account with few keys is due %s, %v", due, err)
 		}
-		suspend(t, s, day(3)) // does not begin the week anew
+		suspend(t, s, day(3)) // does not restart the week
 		suspend(t, s, day(7).Add(-time.Millisecond))
 		if got := suspended(t, s, texts); got != "" {
 			t.Errorf("before the week is over %q are suspended", got)
@@ -125,7 +125,7 @@ func TestKeysAboveThePlanAreSuspendedAfterAWeek(t *testing.T) {
 	})
 }
 
-func TestASuspendedKeyComesBackWhenThereIsRoom(t *testing.T) {
+func TestASuspendedKeyWorksAgainWhenThereIsRoom(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		texts, ids := overfull(t, s)
 		suspend(t, s, day(0))
@@ -139,14 +139,14 @@ func TestASuspendedKeyComesBackWhenThereIsRoom(t *testing.T) {
 				t.Errorf("after key %d was revoked %q are suspended; want %q", i, got, want)
 			}
 		}
-		revoke(4, "2 5") // the oldest comes back
-		revoke(4, "2 5") // it made room once
-		revoke(5, "2 5") // a suspended one makes no room, and stays what it was
+		revoke(4, "2 5") // the oldest works again
+		revoke(4, "2 5") // no room the second time
+		revoke(5, "2 5") // a suspended key makes no room, and stays suspended
 		revoke(0, "5")
 	})
 }
 
-func TestProLiftsASuspensionAtOnce(t *testing.T) {
+func TestProEndsASuspensionAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		texts, _ := overfull(t, s)
 		suspend(t, s, day(0))
@@ -161,7 +161,7 @@ func TestProLiftsASuspensionAtOnce(t *testing.T) {
 		if got := suspended(t, s, texts); got != "" {
 			t.Errorf("of a Pro account %q are suspended", got)
 		}
-		// Another week begins with another end, and ends with another Pro.
+		// Another downgrade starts another week, and another Pro ends it.
 		setPlanAt(t, s, account.Developer, day(101))
 		suspend(t, s, day(101))
 		setPlanAt(t, s, account.Pro, day(102))

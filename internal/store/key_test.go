@@ -45,7 +45,7 @@ func TestAKeyIsFoundByItsHashAndNowhereInClear(t *testing.T) {
 			t.Errorf("Keys = %+v, %v", got, err)
 		}
 		if rows := dump(t, s); strings.Contains(rows, text) || strings.Contains(rows, text[8:38]) {
-			t.Error("the key stands in the database")
+			t.Error("the key is stored in clear")
 		}
 		_, err := s.Keys.ByHash(t.Context(), account.HashKey(text+"x"))
 		fails(t, err, ErrNotFound)
@@ -69,7 +69,7 @@ func rotate(t *testing.T, s *Store, id string, at time.Time) (string, account.Ke
 	return text, k
 }
 
-func TestFiftyRequestsAtOnceMakeAsManyKeysAsThePlanHas(t *testing.T) {
+func TestFiftyConcurrentRequestsCreateAsManyKeysAsThePlanAllows(t *testing.T) {
 	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		nodes := []*Store{open(t, dsn), open(t, dsn)}
 		for plan, want := range map[account.Plan]int{account.Developer: 3, account.Pro: 10} {
@@ -170,7 +170,7 @@ func TestTheLastUseOfAKeyOnlyMovesForward(t *testing.T) {
 	})
 }
 
-func TestTheLastUsesOfManyKeysAreNotedAtOnce(t *testing.T) {
+func TestTheLastUsesOfManyKeysAreStoredTogether(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		var uses []account.KeyUse
 		var hashes [][32]byte

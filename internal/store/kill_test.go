@@ -13,8 +13,8 @@ import (
 	"palmares/internal/markdown"
 )
 
-// killed is version v of a catalogue: each changes prices, reviews and comparisons,
-// retires a tool and brings back the one before.
+// killed returns version v of a catalogue: each changes prices, reviews and comparisons,
+// retires a tool and restores the one before.
 func killed(v int) *catalog.Catalog {
 	c := large(40, uint64(v), 400)
 	gone := v % 20
@@ -24,40 +24,47 @@ func killed(v int) *catalog.Catalog {
 	return c
 }
 
-func TestAPublisherThatIsKilledLeavesTheOldVersionOrTheNewOne(t *testing.T) {
+// killAfter runs a child that publishes, kills it after n lines, and returns the last one.
+func killAfter(t *testing.T, dsn string, n int) string {
+	t.Helper()
+	cmd := childCommand("publish", dsn)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines, at := bufio.NewScanner(stdout), ""
+	for range n {
+		if !lines.Scan() {
+			t.Fatalf("the child ended by itself: %s", &stderr)
+		}
+		at = lines.Text()
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Fatal("the child ended by itself")
+	}
+	return at
+}
+
+func TestAKilledPublisherLeavesTheOldVersionOrTheNewOne(t *testing.T) {
 	const kills = 12
 	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn)
 		expected := []*catalog.Catalog{{}}
 		counts := []int{0} // of events
 		for i := range kills {
-			cmd := childCommand("publish", dsn)
-			var stderr strings.Builder
-			cmd.Stderr = &stderr
-			stdout, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
 			// A publication prints some fifteen lines: the kill comes at another step of
 			// the first, the second or the third each time.
-			lines, at := bufio.NewScanner(stdout), ""
-			for range 1 + i*7%40 {
-				if !lines.Scan() {
-					t.Fatalf("the child ended by itself: %s", &stderr)
-				}
-				at = lines.Text()
-			}
-			if err := cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Wait(); err == nil {
-				t.Fatal("the child ended by itself")
-			}
-			// PostgreSQL may still be busy with the last thing that the child said.
-			err = s.write(t.Context(), func(tx *sql.Tx) error {
+			at := killAfter(t, dsn, 1+i*7%40)
+			// PostgreSQL may still be running the child's last statement.
+			err := s.write(t.Context(), func(tx *sql.Tx) error {
 				_, err := tx.ExecContext(t.Context(), `UPDATE catalogue SET version = version`)
 				return errors.Join(err, errRollback)
 			})

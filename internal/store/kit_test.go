@@ -42,7 +42,7 @@ func open(t testing.TB, dsn string) *Store {
 // onPostgres returns the dialect of a store that is on PostgreSQL.
 func onPostgres(s *Store) *postgresDialect { return s.dialect.(*postgresDialect) }
 
-// monday is the moment of the first publication in every test; day(n) is n days later.
+// monday is the time of the first publication in every test; day(n) is n days later.
 var monday = time.Date(2026, 11, 16, 9, 30, 0, 250_000_000, time.UTC)
 
 func day(n int) time.Time { return monday.AddDate(0, 0, n) }
@@ -66,7 +66,7 @@ func loaded(t testing.TB, s *Store) *Published {
 	return p
 }
 
-// failer is a test, or one of the many runs of a property.
+// failer is a test or a run of a property.
 type failer interface {
 	Helper()
 	Fatal(args ...any)
@@ -105,8 +105,7 @@ func types(all []Event, version int64) string {
 	return strings.Join(list, "\n")
 }
 
-// catalogue is a small one with every kind of record. Its tools may be changed: each
-// call makes a new one.
+// catalogue returns a small catalogue, a new one on each call.
 func catalogue(tools ...catalog.Tool) *catalog.Catalog {
 	c := &catalog.Catalog{
 		Name:       "Palmarès",
@@ -131,8 +130,8 @@ func retired(slug string) catalog.Retired {
 
 func ptr(f float64) *float64 { return &f }
 
-// large makes a catalogue of n tools that use every field, the same for the same
-// seed and different in about one record in seven for another.
+// large returns a catalogue of n tools that use every field. It is the same for the same
+// seed, and differs in about one record in seven for another.
 func large(n int, seed uint64, body int) *catalog.Catalog {
 	c := catalogue()
 	prose := strings.Repeat("Un paragraphe d'essai, accentué comme il se doit. ", body/50)
@@ -164,7 +163,7 @@ func large(n int, seed uint64, body int) *catalog.Catalog {
 
 var createdTable = regexp.MustCompile(`CREATE TABLE (\w+)`)
 
-// tables names every table that a migration makes.
+// tables returns the name of every table that a migration creates.
 func tables(t testing.TB) (names []string) {
 	t.Helper()
 	files, err := fs.Glob(migrations, "migrations/*.sql")
@@ -183,7 +182,7 @@ func tables(t testing.TB) (names []string) {
 	return names
 }
 
-// dump gives every row of every table, to see that nothing was written.
+// dump returns every row of every table, to check that nothing was written.
 func dump(t testing.TB, s *Store) string {
 	t.Helper()
 	var b bytes.Buffer

@@ -15,14 +15,14 @@ import (
 	"palmares/internal/testkit"
 )
 
-// On a long way a second round trip is a second tenth of a second.
-func TestWhatRequestsAskIsOneRoundTrip(t *testing.T) {
+// Over a long distance each round trip costs a tenth of a second.
+func TestALookupIsOneRoundTrip(t *testing.T) {
 	proxy := testkit.NewProxy(t, databases.Postgres(t))
 	s := open(t, proxy.DSN)
 	ada := create(t, s, "ada@example.org", account.Developer)
 	text, _ := createKey(t, s, ada.Email, "1")
 	hash := account.HashKey(text)
-	now := today(t, s) // and the one connection that counts is there
+	now := today(t, s) // also opens the connection that counts
 	for range lookupConnections {
 		if _, _, err := s.State(t.Context()); err != nil {
 			t.Fatal(err)
@@ -51,7 +51,7 @@ func TestWhatRequestsAskIsOneRoundTrip(t *testing.T) {
 	}
 }
 
-func TestWhoeverHoldsTheOtherConnectionsHoldsUpNoRequest(t *testing.T) {
+func TestLookupsDoNotWaitForTheOtherConnections(t *testing.T) {
 	s := open(t, databases.Postgres(t))
 	ada := create(t, s, "ada@example.org", account.Developer)
 	text, _ := createKey(t, s, ada.Email, "1")
@@ -86,7 +86,7 @@ func TestWhoeverHoldsTheOtherConnectionsHoldsUpNoRequest(t *testing.T) {
 	all.Wait()
 }
 
-func TestAHotQuestionOnAConnectionThatWasCutIsAskedAgain(t *testing.T) {
+func TestALookupOnABrokenConnectionIsRepeated(t *testing.T) {
 	dsn := databases.Postgres(t)
 	s, other := open(t, dsn), open(t, dsn)
 	for range lookupConnections {
@@ -102,7 +102,7 @@ func TestAHotQuestionOnAConnectionThatWasCutIsAskedAgain(t *testing.T) {
 	}
 }
 
-func TestASlowLookupCostsNobodyElseHisConnection(t *testing.T) {
+func TestASlowLookupDiscardsNoConnections(t *testing.T) {
 	s := open(t, databases.Postgres(t))
 	expired, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
@@ -113,11 +113,11 @@ func TestASlowLookupCostsNobodyElseHisConnection(t *testing.T) {
 		t.Errorf("Usage.Count = %v", err)
 	}
 	if onPostgres(s).staleBefore.Load() != 0 || onPostgres(s).lookupsStaleBefore.Load() != 0 {
-		t.Error("a request that was too impatient has every connection made anew")
+		t.Error("a lookup that timed out discarded connections")
 	}
 }
 
-func TestALookIsNotCounted(t *testing.T) {
+func TestCountingZeroRequestsCreatesNoRow(t *testing.T) {
 	s := open(t, databases.Postgres(t))
 	ada, bob := create(t, s, "ada@example.org", account.Developer), create(t, s, "bob@example.org", account.Developer)
 	now := today(t, s)
@@ -138,8 +138,8 @@ func TestALookIsNotCounted(t *testing.T) {
 	})
 }
 
-// A node vanishes with its commit under way: whoever wants the same row gets it.
-func TestALostCommitHoldsItsRowsForSecondsOnly(t *testing.T) {
+// A node vanishes during its commit: others soon get the rows that it locked.
+func TestALostCommitLocksItsRowsForSecondsOnly(t *testing.T) {
 	proxy := testkit.NewProxy(t, databases.Postgres(t))
 	vanishing, other := open(t, proxy.DSN), open(t, proxy.Direct)
 	create(t, vanishing, "ada@example.org", account.Developer)
@@ -162,7 +162,7 @@ func TestALostCommitHoldsItsRowsForSecondsOnly(t *testing.T) {
 	<-ended
 }
 
-func TestOnlyPublicationsAndMigrationsMayTakeTheirTime(t *testing.T) {
+func TestOnlyPublicationsAndMigrationsHaveNoTimeouts(t *testing.T) {
 	s := open(t, databases.Postgres(t))
 	limits := func(write func(context.Context, func(*sql.Tx) error) error) (statement, idle string) {
 		if err := write(t.Context(), func(tx *sql.Tx) error {
@@ -180,12 +180,12 @@ func TestOnlyPublicationsAndMigrationsMayTakeTheirTime(t *testing.T) {
 	}
 	for _, name := range []string{"tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count", "tcp_user_timeout"} {
 		if onPostgres(s).config.RuntimeParams[name] == "" {
-			t.Errorf("the server is not told when to give up a node that is gone: no %s", name)
+			t.Errorf("the server does not know when to give up a node that is gone: no %s", name)
 		}
 	}
 }
 
-// A save gives up a row that somebody holds before the half second of the next save.
+// A save gives up a locked row before the next save, half a second later.
 func TestASaveDoesNotWaitLongForARow(t *testing.T) {
 	s := open(t, databases.Postgres(t))
 	ada := create(t, s, "ada@example.org", account.Developer)
@@ -219,7 +219,7 @@ func TestAStandbyIsWaitedFor(t *testing.T) {
 	}
 }
 
-func TestOfTwoServersTheOneThatWritesIsFound(t *testing.T) {
+func TestOfTwoServersTheWritableOneIsUsed(t *testing.T) {
 	address, err := url.Parse(testkit.NewProxy(t, databases.Postgres(t)).DSN)
 	if err != nil {
 		t.Fatal(err)
@@ -236,7 +236,7 @@ func TestOfTwoServersTheOneThatWritesIsFound(t *testing.T) {
 	create(t, s, "ada@example.org", account.Developer)
 }
 
-func TestNodesThatPruneAtOnceDoNotWaitForEachOtherInACircle(t *testing.T) {
+func TestNodesThatPruneAtOnceDoNotDeadlock(t *testing.T) {
 	dsn := databases.Postgres(t)
 	nodes := []*Store{open(t, dsn), open(t, dsn), open(t, dsn)}
 	if _, err := nodes[0].writes.Exec(`INSERT INTO network_usage (day, network, requests) SELECT '2026-11-15', md5(n::text), 1 FROM generate_series(1, $1) n`, 3*pruneRows); err != nil {

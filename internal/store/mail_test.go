@@ -15,7 +15,7 @@ import (
 	"palmares/internal/mail"
 )
 
-// queueMailAt asks for a mail and fails the test when that fails.
+// queueMailAt queues a mail and fails the test when that fails.
 func queueMailAt(t testing.TB, s *Store, r mail.Request, at time.Time) {
 	t.Helper()
 	if err := s.Mails.Queue(t.Context(), r, at); err != nil {
@@ -42,7 +42,7 @@ func claimMail(t testing.TB, s *Store, at time.Time) mail.Claim {
 	return got[0]
 }
 
-func settleMail(t testing.TB, s *Store, c mail.Claim, v mail.Verdict) {
+func finishMail(t testing.TB, s *Store, c mail.Claim, v mail.Verdict) {
 	t.Helper()
 	if err := s.Mails.Finish(t.Context(), c, v); err != nil {
 		t.Fatal(err)
@@ -79,19 +79,19 @@ func TestAMailIsClaimedByOneUntilItsLeaseEnds(t *testing.T) {
 			t.Errorf("after the lease of a process that died: %+v, want the same mail under another lease, its attempt not counted", second)
 		}
 
-		// The first was slow, not dead: what it says now is about a mail that is not its own.
-		settleMail(t, s, first, mail.Verdict{})
-		settleMail(t, s, first, mail.Verdict{RetryAt: monday, Failure: "connect"})
+		// The first was slow, not dead: its outcome must not affect the second claim.
+		finishMail(t, s, first, mail.Verdict{})
+		finishMail(t, s, first, mail.Verdict{RetryAt: monday, Failure: "connect"})
 		if again := claimMails(t, s, monday.Add(mail.Lease), 10); len(again) != 0 || mailsWaiting(t, s) != 1 {
 			t.Errorf("whoever lost the lease changed the mail: %+v due, %d waiting", again, mailsWaiting(t, s))
 		}
 	})
 }
 
-func TestASettledMailLeavesNothingOrIsDueAgain(t *testing.T) {
+func TestAFinishedMailIsDeletedOrDueAgain(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		queueMailAt(t, s, signInMail, monday)
-		settleMail(t, s, claimMail(t, s, monday), mail.Verdict{RetryAt: monday.Add(time.Hour), Failure: "connect"})
+		finishMail(t, s, claimMail(t, s, monday), mail.Verdict{RetryAt: monday.Add(time.Hour), Failure: "connect"})
 		if early := claimMails(t, s, monday.Add(time.Hour-time.Millisecond), 10); len(early) != 0 {
 			t.Errorf("due before its time: %+v", early)
 		}
@@ -103,7 +103,7 @@ func TestASettledMailLeavesNothingOrIsDueAgain(t *testing.T) {
 		if again.Attempts != 1 || !again.CreatedAt.Equal(monday) {
 			t.Errorf("after one failure: %+v", again)
 		}
-		settleMail(t, s, again, mail.Verdict{})
+		finishMail(t, s, again, mail.Verdict{})
 		if n := mailsWaiting(t, s); n != 0 {
 			t.Errorf("%d rows are left of a mail that was sent", n)
 		}
@@ -122,20 +122,20 @@ func TestAMailThatWaitsIsNotQueuedTwice(t *testing.T) {
 	})
 }
 
-func TestAskingAgainHurriesTheMailThatWaits(t *testing.T) {
+func TestQueueingAgainMakesAWaitingMailDue(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		queueMailAt(t, s, signInMail, monday)
-		settleMail(t, s, claimMail(t, s, monday), mail.Verdict{RetryAt: monday.Add(time.Hour), Failure: "connect"})
+		finishMail(t, s, claimMail(t, s, monday), mail.Verdict{RetryAt: monday.Add(time.Hour), Failure: "connect"})
 		asked := monday.Add(5 * time.Minute)
 		queueMailAt(t, s, signInMail, asked)
 		c := claimMail(t, s, asked)
 		if c.Attempts != 0 || !c.CreatedAt.Equal(asked) {
-			t.Errorf("a mail asked for again: %+v, want its patience to start anew", c)
+			t.Errorf("a mail queued again: %+v, want its attempts to start again", c)
 		}
 	})
 }
 
-func TestAskingAgainDuringAHandOverSendsNoSecondMail(t *testing.T) {
+func TestQueueingAgainWhileAMailIsSentSendsNoSecondOne(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		queueMailAt(t, s, signInMail, monday)
 		c := claimMail(t, s, monday)
@@ -143,14 +143,14 @@ func TestAskingAgainDuringAHandOverSendsNoSecondMail(t *testing.T) {
 		if again := claimMails(t, s, monday.Add(time.Second), 10); len(again) != 0 {
 			t.Errorf("due while it is handed over: %+v", again)
 		}
-		settleMail(t, s, c, mail.Verdict{})
+		finishMail(t, s, c, mail.Verdict{})
 		if n := mailsWaiting(t, s); n != 0 {
 			t.Errorf("%d mails wait after the hand-over", n)
 		}
 	})
 }
 
-func TestMailsGoOutInTheOrderInWhichTheyAreDue(t *testing.T) {
+func TestMailsAreClaimedInTheOrderTheyAreDue(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		for i := range 5 {
 			queueMailAt(t, s, mail.Request{To: fmt.Sprintf("u%d@example.org", i), Kind: mail.SignIn}, monday.Add(time.Duration(i)*time.Second))
@@ -180,7 +180,7 @@ func TestAMailIsQueuedWithWhatItIsAboutOrNotAtAll(t *testing.T) {
 	})
 }
 
-func TestAMailToNoAddressIsRefused(t *testing.T) {
+func TestAMailToAnInvalidAddressIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		for _, r := range []mail.Request{
 			{To: "", Kind: mail.SignIn},
@@ -201,7 +201,7 @@ func TestAMailToNoAddressIsRefused(t *testing.T) {
 	})
 }
 
-func TestTheOldestMailIsKnown(t *testing.T) {
+func TestOldestReturnsTheMailThatWaitsLongest(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		oldest := func() time.Time {
 			at, err := s.Mails.Oldest(t.Context())

@@ -12,7 +12,7 @@ import (
 	"palmares/internal/testkit"
 )
 
-// nextRelease has the migrations of this program and one more, which only adds.
+// nextRelease returns the migrations of this program and one more, which only adds.
 func nextRelease(t *testing.T) fs.FS {
 	t.Helper()
 	next := fstest.MapFS{}
@@ -34,7 +34,7 @@ func nextRelease(t *testing.T) fs.FS {
 	return next
 }
 
-func TestOldAndNewRunSideBySide(t *testing.T) {
+func TestOldAndNewReleasesRunSideBySide(t *testing.T) {
 	testkit.Each(t, func(t *testing.T, dsn string) {
 		running := open(t, dsn)
 		publish(t, running, catalogue(tool("a", "1 €/mois")), monday)

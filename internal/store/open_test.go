@@ -18,19 +18,19 @@ import (
 	"palmares/internal/testkit"
 )
 
-func TestOpenRefusesWhatIsNoDatabaseAddress(t *testing.T) {
+func TestOpenRefusesAnInvalidDatabaseAddress(t *testing.T) {
 	for _, dsn := range []string{"", "data/palmares.db", "mysql://root:hunter2@localhost/x", "postgres:hunter2", "sqlite", "sqlite:", "sqlite::memory:"} {
 		s, err := Open(t.Context(), dsn)
 		if err == nil {
 			s.Close()
 			t.Errorf("Open(%q) succeeded", dsn)
 		} else if strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("Open(%q) tells the password: %v", dsn, err)
+			t.Errorf("the error of Open(%q) has the password: %v", dsn, err)
 		}
 	}
 }
 
-func TestASQLitePathMayHoldAnyCharacter(t *testing.T) {
+func TestASQLitePathMayContainAnyCharacter(t *testing.T) {
 	for _, name := range []string{"a b.db", "a?b=c.db", "a#b.db", "a%20b.db", "été ☀.db", "a&b;c'd\"e.db", "sub/deeper/x.db", "file:x.db"} {
 		path := filepath.Join(t.TempDir(), "parent", name)
 		s := open(t, "sqlite:"+path)
@@ -41,7 +41,7 @@ func TestASQLitePathMayHoldAnyCharacter(t *testing.T) {
 			continue
 		}
 		if mode := info.Mode().Perm(); mode != 0o600 {
-			t.Errorf("%q has mode %o; want 600, it holds addresses", name, mode)
+			t.Errorf("%q has mode %o; want 600, it contains addresses", name, mode)
 		}
 		if n := len(loaded(t, open(t, "sqlite:"+path)).Catalog.Tools); n != 1 {
 			t.Errorf("%q: opened again it has %d tools; want 1", name, n)
@@ -49,7 +49,7 @@ func TestASQLitePathMayHoldAnyCharacter(t *testing.T) {
 	}
 }
 
-func TestARelativeSQLitePathIsTakenFromTheFolderOfTheStart(t *testing.T) {
+func TestARelativeSQLitePathIsResolvedAtOpen(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	s := open(t, "sqlite:data/palmares.db")
@@ -82,7 +82,7 @@ func refused(t *testing.T, path string, kind error, says string) {
 	}
 }
 
-func TestAFileThatIsNoDatabaseIsRefusedAndKept(t *testing.T) {
+func TestAFileThatIsNoDatabaseIsRefusedAndLeftUnchanged(t *testing.T) {
 	for _, content := range []string{"hello", strings.Repeat("palmares\n", 10_000)} {
 		path := filepath.Join(t.TempDir(), "notes.txt")
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
@@ -96,7 +96,7 @@ func TestAFolderIsRefused(t *testing.T) {
 	refused(t, t.TempDir(), ErrNotADatabase, "is a folder")
 }
 
-func TestASQLiteDatabaseOfAnotherProgramIsRefusedAndKept(t *testing.T) {
+func TestASQLiteDatabaseOfAnotherProgramIsRefusedAndLeftUnchanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "other.db")
 	other, err := sql.Open("sqlite", path)
 	if err != nil {
@@ -111,7 +111,7 @@ func TestASQLiteDatabaseOfAnotherProgramIsRefusedAndKept(t *testing.T) {
 	refused(t, path, ErrForeignFile, "another program")
 }
 
-func TestATableOfAnotherProgramIsKeptInPostgreSQL(t *testing.T) {
+func TestATableOfAnotherProgramIsLeftUnchangedInPostgreSQL(t *testing.T) {
 	dsn := testkit.Postgres(t)
 	other, err := sql.Open("pgx", dsn)
 	if err != nil {
@@ -131,14 +131,14 @@ func TestATableOfAnotherProgramIsKeptInPostgreSQL(t *testing.T) {
 		t.Errorf("the stranger's row is %d among %d tables, %v; want 7 among 2", id, tables, err)
 	}
 
-	// The way out that the sentence gives.
+	// What the message advises.
 	if _, err := other.Exec("CREATE SCHEMA palmares"); err != nil {
 		t.Fatal(err)
 	}
 	publish(t, open(t, dsn+"&search_path=palmares"), catalogue(), monday)
 }
 
-func TestADatabaseOfANewerVersionIsRefusedAndKept(t *testing.T) {
+func TestADatabaseOfANewerVersionIsRefusedAndLeftUnchanged(t *testing.T) {
 	testkit.Each(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn)
 		publish(t, s, catalogue(tool("a", "1 €/mois")), monday)
@@ -156,7 +156,7 @@ func TestADatabaseOfANewerVersionIsRefusedAndKept(t *testing.T) {
 	})
 }
 
-// steps is how many migrations this program has.
+// steps returns how many migrations this program has.
 func steps(t *testing.T) int {
 	t.Helper()
 	files, err := fs.Glob(migrations, "migrations/*.sql")
@@ -166,7 +166,7 @@ func steps(t *testing.T) int {
 	return len(files)
 }
 
-func TestOfManyThatStartAtOnceOneMakesTheTables(t *testing.T) {
+func TestOfManyProcessesThatStartAtOnceOneCreatesTheTables(t *testing.T) {
 	testkit.Each(t, func(t *testing.T, dsn string) {
 		const processes, stores = 4, 8
 		var all sync.WaitGroup
@@ -202,7 +202,7 @@ func TestOfManyThatStartAtOnceOneMakesTheTables(t *testing.T) {
 	})
 }
 
-func TestOpeningWaitsForAProcessThatHasTheFileToItself(t *testing.T) {
+func TestOpeningWaitsForAProcessThatHasTheFileLocked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "palmares.db")
 	other, err := sql.Open("sqlite", sqliteURI(path, 0, "_txlock", "exclusive"))
 	if err != nil {
@@ -265,12 +265,12 @@ func TestAPostgreSQLThatCannotBeUsedIsExplainedWithoutThePassword(t *testing.T) 
 			t.Errorf("Open(%s) = %v; want ErrUnreachable and %q", test.dsn, err, test.says)
 		}
 		if text := fmt.Sprintf("%v %+v %q", err, err, errors.Unwrap(err)); strings.Contains(text, "hunter2") {
-			t.Errorf("the password is told: %s", text)
+			t.Errorf("the message has the password: %s", text)
 		}
 	}
 }
 
-func TestAPostgreSQLUserWhoMayNotMakeTablesIsTold(t *testing.T) {
+func TestAPostgreSQLUserWhoMayNotCreateTablesIsExplained(t *testing.T) {
 	dsn := testkit.Postgres(t)
 	admin, err := sql.Open("pgx", dsn)
 	if err != nil {
@@ -291,7 +291,7 @@ func TestAPostgreSQLUserWhoMayNotMakeTablesIsTold(t *testing.T) {
 	}
 }
 
-func TestAReadOnlyPlaceIsExplained(t *testing.T) {
+func TestAReadOnlyFolderIsExplained(t *testing.T) {
 	// Not t.TempDir(), which only its owner may enter: the child is nobody.
 	dir, err := os.MkdirTemp("", "store")
 	if err != nil {
@@ -338,7 +338,7 @@ func TestAReadOnlyPlaceIsExplained(t *testing.T) {
 	}
 }
 
-// One text for both databases stands on this: some drivers bind by the order of
+// One SQL text for both databases depends on this: some drivers bind by order of
 // appearance, silently wrong.
 func TestPlaceholdersBindByNumber(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {

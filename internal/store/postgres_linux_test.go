@@ -8,7 +8,7 @@ import (
 	"palmares/internal/testkit"
 )
 
-func TestTheKernelGivesUpAServerThatIsGone(t *testing.T) {
+func TestTheKernelClosesConnectionsToAServerThatIsGone(t *testing.T) {
 	s := open(t, testkit.NewProxy(t, databases.Postgres(t)).DSN)
 	onPostgres(s).connections.mu.Lock()
 	defer onPostgres(s).connections.mu.Unlock()

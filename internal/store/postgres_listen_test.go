@@ -11,8 +11,8 @@ import (
 	"palmares/internal/account"
 )
 
-// listening runs Listen until the test ends and gives a function that waits for
-// the next time it wakes.
+// listening runs Listen until the test ends and returns a function that waits for the
+// next wake-up.
 func listening(t *testing.T, s *Store) (woken func(what string)) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -28,13 +28,13 @@ func listening(t *testing.T, s *Store) (woken func(what string)) {
 		t.Helper()
 		select {
 		case <-wakes:
-		case <-time.After(30 * time.Second): // never, on any machine
+		case <-time.After(30 * time.Second): // far longer than any machine needs
 			t.Fatalf("nobody was woken by %s", what)
 		}
 	}
 }
 
-func TestEveryNodeHearsOfPublicationsAndKeys(t *testing.T) {
+func TestEveryNodeIsNotifiedOfPublicationsAndKeys(t *testing.T) {
 	dsn := databases.Postgres(t)
 	s := open(t, dsn)
 	var nodes []func(string)
@@ -78,7 +78,7 @@ func TestAListenerWhoseConnectionIsCutListensAgain(t *testing.T) {
 	}
 }
 
-func TestListeningEndsWithItsContextAndLeavesNothing(t *testing.T) {
+func TestListenEndsWithItsContextAndLeavesNothing(t *testing.T) {
 	for _, dsn := range []string{"sqlite:" + filepath.Join(t.TempDir(), "x.db"), databases.Postgres(t)} {
 		s := open(t, dsn)
 		before := goleak.IgnoreCurrent()

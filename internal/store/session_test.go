@@ -17,7 +17,7 @@ func session(t testing.TB, s *Store, secret string, now time.Time) (account.Sess
 	return found, owner
 }
 
-func TestASessionSlidesOnceADayAndEndsAfterThirtyDaysOfAbsence(t *testing.T) {
+func TestASessionIsExtendedOnceADayAndEndsAfterThirtyDaysWithoutAVisit(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		secret := signIn(t, s, "ada@example.org", monday)
 		extend := func(now time.Time, want bool) {
@@ -40,12 +40,12 @@ func TestASessionSlidesOnceADayAndEndsAfterThirtyDaysOfAbsence(t *testing.T) {
 	})
 }
 
-func TestASessionIsExtendedByOneOfManyVisits(t *testing.T) {
+func TestOfConcurrentVisitsOneExtendsTheSession(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		secret := signIn(t, s, "ada@example.org", monday)
 		seen, _ := session(t, s, secret, day(1))
 		var extended int
-		for range 3 { // all of them read it before any wrote
+		for range 3 { // all of them read the session before any extended it
 			ok, err := s.Sessions.Extend(t.Context(), seen, day(1))
 			if err != nil {
 				t.Fatal(err)
@@ -105,7 +105,7 @@ func TestOwnersEndTheirOwnSessionsOnly(t *testing.T) {
 	})
 }
 
-func TestASignInEndsTheSessionThatTheBrowserHad(t *testing.T) {
+func TestASignInEndsTheBrowsersPreviousSession(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		old := signIn(t, s, "ada@example.org", monday)
 		secret, err := s.Links.SignIn(t.Context(), link(t, s, "ada@example.org", account.LinkSignIn, monday), "", old, monday)
@@ -122,7 +122,7 @@ func TestASignInEndsTheSessionThatTheBrowserHad(t *testing.T) {
 	})
 }
 
-func TestADeletedAccountTakesItsSessionsAlong(t *testing.T) {
+func TestDeletingAnAccountDeletesItsSessions(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		secret := signIn(t, s, "ada@example.org", monday)
 		if err := s.Accounts.Delete(t.Context(), "ada@example.org"); err != nil {
@@ -133,7 +133,7 @@ func TestADeletedAccountTakesItsSessionsAlong(t *testing.T) {
 	})
 }
 
-func TestWhatHasExpiredIsForgotten(t *testing.T) {
+func TestWhatHasExpiredIsPruned(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		ctx := t.Context()
 		count := func(table string) (n int) {

@@ -44,7 +44,7 @@ func TestTheFirstCustomerOfAnAccountStays(t *testing.T) {
 	})
 }
 
-func TestAReadingOfWhatWentBeforeIsNotWritten(t *testing.T) {
+func TestAStaleReadingIsNotWritten(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		was := customer(t, s, "ada@example.org", "cus_1")
 		older := billing.Finding{AccountID: was.AccountID, Version: was.Version, EventID: "evt_1", ObservedAt: monday, Reading: billing.Reading{ID: "sub_1", Status: billing.Active}}
@@ -55,7 +55,7 @@ func TestAReadingOfWhatWentBeforeIsNotWritten(t *testing.T) {
 		}
 		if raised(t, s, func() {
 			if fresh, err := s.Subscriptions.Apply(t.Context(), older); err != nil || fresh {
-				t.Errorf("Subscriptions.Apply = %v, %v; want to be told to read again", fresh, err)
+				t.Errorf("Subscriptions.Apply = %v, %v; want a stale reading", fresh, err)
 			}
 		}) {
 			t.Error("every key is looked up again because of nothing")
@@ -66,16 +66,16 @@ func TestAReadingOfWhatWentBeforeIsNotWritten(t *testing.T) {
 		if a, err := s.Accounts.Find(t.Context(), "ada@example.org"); err != nil || a.Plan != account.Developer {
 			t.Errorf("Account = %+v, %v", a, err)
 		}
-		// The operator's word is a write too.
+		// A plan set by the operator is a write too.
 		older.Version++
 		setPlan(t, s, account.Developer)
 		if fresh, err := s.Subscriptions.Apply(t.Context(), older); err != nil || fresh {
-			t.Errorf("Subscriptions.Apply = %v, %v; want to be told to read again", fresh, err)
+			t.Errorf("Subscriptions.Apply = %v, %v; want a stale reading", fresh, err)
 		}
 	})
 }
 
-func TestOnlyAChangeOfPlanIsToldToEveryNode(t *testing.T) {
+func TestOnlyAChangeOfPlanRaisesTheRevision(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		was := customer(t, s, "ada@example.org", "cus_1")
 		apply := func(status billing.Status) {
@@ -91,10 +91,10 @@ func TestOnlyAChangeOfPlanIsToldToEveryNode(t *testing.T) {
 		}
 		for _, c := range []struct {
 			status billing.Status
-			told   bool
+			raises bool
 		}{{billing.Active, true}, {billing.Active, false}, {billing.PastDue, false}, {billing.Canceled, true}, {billing.Canceled, false}} {
-			if raised(t, s, func() { apply(c.status) }) != c.told {
-				t.Errorf("%s: told %v; want %v", c.status, !c.told, c.told)
+			if raised(t, s, func() { apply(c.status) }) != c.raises {
+				t.Errorf("%s: raised %v; want %v", c.status, !c.raises, c.raises)
 			}
 		}
 		if due, err := s.Keys.SuspensionDue(t.Context(), was.AccountID); err != nil || !due.Equal(day(7)) {
@@ -103,7 +103,7 @@ func TestOnlyAChangeOfPlanIsToldToEveryNode(t *testing.T) {
 	})
 }
 
-func TestAnAccountThatIsGoneIsNotSettled(t *testing.T) {
+func TestAReadingOfADeletedAccountChangesNothing(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		was := customer(t, s, "ada@example.org", "cus_1")
 		customer(t, s, "bob@example.org", "cus_2")
@@ -124,7 +124,7 @@ func TestAnAccountThatIsGoneIsNotSettled(t *testing.T) {
 	})
 }
 
-func TestACancellationThatNobodyCanAskForIsForgotten(t *testing.T) {
+func TestACancellationWithoutAStripeKeyIsPruned(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		customer(t, s, "ada@example.org", "cus_1")
 		if err := s.Accounts.Delete(t.Context(), "ada@example.org"); err != nil {
@@ -141,7 +141,7 @@ func TestACancellationThatNobodyCanAskForIsForgotten(t *testing.T) {
 	})
 }
 
-func TestEventsAreForgottenInTime(t *testing.T) {
+func TestOldStripeEventsArePruned(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		was := customer(t, s, "ada@example.org", "cus_1")
 		for i, id := range []string{"evt_old", "evt_new"} {
@@ -161,12 +161,12 @@ func TestEventsAreForgottenInTime(t *testing.T) {
 	})
 }
 
-func TestAMailAboutMoneyIsTrueWhenItIsHandedOver(t *testing.T) {
+func TestAMailAboutPaymentsIsCheckedBeforeItIsSent(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		was := customer(t, s, "ada@example.org", "cus_1")
 		failed := mail.Request{To: "ada@example.org", Kind: mail.PaymentFailed, About: catalog.Day(monday.Add(billing.Grace))}
 		ended := mail.Request{To: "ada@example.org", Kind: mail.PlanEnded, About: catalog.Day(day(7))}
-		settled := func(status billing.Status, at time.Time) {
+		applied := func(status billing.Status, at time.Time) {
 			t.Helper()
 			known, err := s.Subscriptions.Find(t.Context(), was.AccountID)
 			if err != nil {
@@ -183,15 +183,15 @@ func TestAMailAboutMoneyIsTrueWhenItIsHandedOver(t *testing.T) {
 				t.Errorf("%s: Mails.Check = %v about the payment, %v about the end; want %v and %v", what, a, b, aboutPayment, aboutEnd)
 			}
 		}
-		settled(billing.PastDue, monday)
+		applied(billing.PastDue, monday)
 		says("a payment failed", nil, mail.ErrObsolete)
-		settled(billing.Active, day(1))
+		applied(billing.Active, day(1))
 		says("it was paid", mail.ErrObsolete, mail.ErrObsolete)
-		settled(billing.PastDue, day(2))
+		applied(billing.PastDue, day(2))
 		says("another one failed", mail.ErrObsolete, mail.ErrObsolete) // of which there is another mail
-		settled(billing.PastDue, day(30))
+		applied(billing.PastDue, day(30))
 		says("nobody paid", mail.ErrObsolete, nil)
-		settled(billing.Active, day(31))
+		applied(billing.Active, day(31))
 		says("she came back", mail.ErrObsolete, mail.ErrObsolete)
 		if err := s.Accounts.Delete(t.Context(), "ada@example.org"); err != nil {
 			t.Fatal(err)

@@ -16,9 +16,9 @@ import (
 	"palmares/internal/testkit"
 )
 
-// However many connections hang, the first question after the server is back is
-// answered, and nothing is left over.
-func TestAPoolOfDeadConnectionsIsNoMoreUsed(t *testing.T) {
+// However many connections hang, the first query after the server is back succeeds, and
+// nothing is left over.
+func TestDeadConnectionsAreNotReused(t *testing.T) {
 	proxy := testkit.NewProxy(t, databases.Postgres(t))
 	before := goleak.IgnoreCurrent()
 	s, err := Open(t.Context(), proxy.DSN)
@@ -72,7 +72,7 @@ func TestAPoolOfDeadConnectionsIsNoMoreUsed(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsAwayIsToldFromOneThatRefuses(t *testing.T) {
+func TestAnUnreachableServerIsDistinguishedFromOneThatRefuses(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"palmares/internal/quota"
 )
 
-// today is the day by the server's clock, and its key.
+// today returns the day by the server's clock.
 func today(t testing.TB, s *Store) string {
 	t.Helper()
 	tally, err := s.Usage.Count(t.Context(), "", quota.Usage{})
@@ -21,7 +21,7 @@ func today(t testing.TB, s *Store) string {
 	if tally.Open {
 		t.Fatal("no day at all is open")
 	}
-	// Half a minute from midnight would be the day of one statement and not of the next.
+	// Near midnight two statements might see different days.
 	if left := tally.Now.Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(tally.Now); left < 30*time.Second {
 		<-time.After(left)
 	}
@@ -37,7 +37,7 @@ func grant(t testing.TB, s *Store, day string, asked quota.Usage) quota.Tally {
 	return tally
 }
 
-func TestNodesGrantTogetherWhatALimitAllowsAndEachNumberOnce(t *testing.T) {
+func TestNodesTogetherGrantWhatALimitAllowsAndEachNumberOnce(t *testing.T) {
 	dsn := databases.Postgres(t)
 	nodes := []*Store{open(t, dsn), open(t, dsn), open(t, dsn)}
 	ada, bob := create(t, nodes[0], "ada@example.org", account.Developer), create(t, nodes[0], "bob@example.org", account.Developer)
@@ -168,7 +168,7 @@ func TestAnAccountDeletedMeanwhileDoesNotBreakItsGroup(t *testing.T) {
 	})
 }
 
-// What one statement of a group costs the server. Run it with -bench.
+// BenchmarkCount measures what one statement of a group costs the server.
 func BenchmarkCount(b *testing.B) {
 	s := open(b, databases.Postgres(b))
 	now := today(b, s)

@@ -55,7 +55,7 @@ func prune(t testing.TB, s *Store, networks, accounts string) {
 }
 
 func pseudonym(n int) (p quota.Pseudonym) {
-	binary.BigEndian.PutUint64(p[:], uint64(n)*0x9e3779b97f4a7c15) // in no order
+	binary.BigEndian.PutUint64(p[:], uint64(n)*0x9e3779b97f4a7c15) // in random order
 	p[15] = byte(n)
 	return p
 }
@@ -86,7 +86,7 @@ func TestUsageAddsUpByDay(t *testing.T) {
 	})
 }
 
-func TestTheOwnerSeesTheDaysAskedFor(t *testing.T) {
+func TestForAccountReturnsTheRequestedDays(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		ada, bob := create(t, s, "ada@example.org", account.Pro), create(t, s, "bob@example.org", account.Developer)
 		for i, d := range []string{"2026-11-18", "2026-10-31", "2026-11-01", "2026-11-30", "2026-12-01"} {
@@ -103,7 +103,7 @@ func TestTheOwnerSeesTheDaysAskedFor(t *testing.T) {
 	})
 }
 
-func TestADeletedAccountTakesItsUsageAlong(t *testing.T) {
+func TestDeletingAnAccountDeletesItsUsage(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		ada, bob := create(t, s, "ada@example.org", account.Pro), create(t, s, "bob@example.org", account.Developer)
 		both := quota.Usage{Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 3}, {Account: bob.ID, Requests: 4}}}
@@ -117,9 +117,9 @@ func TestADeletedAccountTakesItsUsageAlong(t *testing.T) {
 	})
 }
 
-// Accounts go while their requests are being saved: no save fails, and none brings
-// anything back.
-func TestSavesAndDeletionsAtOnceLeaveNothingBehind(t *testing.T) {
+// Accounts are deleted while their requests are saved: no save fails, and none creates
+// rows of a deleted account.
+func TestConcurrentSavesAndDeletionsLeaveNothingBehind(t *testing.T) {
 	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		const accounts = 20
 		nodes := []*Store{open(t, dsn), open(t, dsn)}
@@ -200,7 +200,7 @@ func TestNetworksAndKeysArePrunedBeforeAccounts(t *testing.T) {
 }
 
 func randomKey() (k quota.Key) {
-	_, _ = rand.Read(k[:]) // it does not fail
+	_, _ = rand.Read(k[:]) // it never fails
 	return k
 }
 
@@ -213,7 +213,7 @@ func dayKey(t testing.TB, s *Store, day string) quota.Key {
 	return key
 }
 
-func TestADayHasOneKeyHoweverManyBringOne(t *testing.T) {
+func TestADayHasOneKeyUnderConcurrency(t *testing.T) {
 	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		nodes := []*Store{open(t, dsn), open(t, dsn)}
 		const callers = 50
@@ -245,9 +245,9 @@ func TestADayHasOneKeyHoweverManyBringOne(t *testing.T) {
 	})
 }
 
-// A publication holds SQLite's only place for a writer; on PostgreSQL it holds
-// nothing that a count needs.
-func TestASaveDuringAPublicationIsRefusedOrMadeAndNeverHalf(t *testing.T) {
+// A publication locks SQLite for all writers; on PostgreSQL it locks nothing that a count
+// needs.
+func TestASaveDuringAPublicationIsRefusedOrCompleteNeverPartial(t *testing.T) {
 	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		s, publisher := open(t, dsn), open(t, dsn)
 		s.writeWait = 20 * time.Millisecond
@@ -313,9 +313,9 @@ func TestASaveThatFailsSavesNothing(t *testing.T) {
 	})
 }
 
-func TestAReaderOfAnotherProgramHoldsUpNoPruning(t *testing.T) {
+func TestAReaderOfAnotherProgramDoesNotBlockPruning(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
-		s.writeWait = time.Second // a new connection is within it
+		s.writeWait = time.Second // enough for a new connection
 		dayKey(t, s, "2026-11-15")
 		err := s.read(t.Context(), func(tx *sql.Tx) error {
 			var n int

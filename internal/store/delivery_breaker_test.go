@@ -10,7 +10,7 @@ import (
 	"palmares/internal/webhook"
 )
 
-func TestAReceiverThatAsksToBeLeftAloneIs(t *testing.T) {
+func TestAReceiverIsSentNothingUntilItsRetryAfterElapses(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		a := create(t, s, "ada@example.org", account.Pro)
 		w, other := endpoint(t, s, a.ID), endpoint(t, s, a.ID)
@@ -22,10 +22,10 @@ func TestAReceiverThatAsksToBeLeftAloneIs(t *testing.T) {
 		until := monday.Add(time.Hour)
 		v := failure(monday, 5*time.Second)
 		v.HoldUntil = until
-		settle(t, s, claims[w.ID][0], v)
-		v.HoldUntil = monday.Add(time.Minute) // who asks twice means the later one
-		settle(t, s, claims[w.ID][1], v)
-		settle(t, s, claims[w.ID][2], failure(monday, 5*time.Second))
+		finish(t, s, claims[w.ID][0], v)
+		v.HoldUntil = monday.Add(time.Minute) // of two requests the later counts
+		finish(t, s, claims[w.ID][1], v)
+		finish(t, s, claims[w.ID][2], failure(monday, 5*time.Second))
 		got := byEndpoint(claim(t, s, until.Add(-time.Millisecond), 20))
 		if got[w.ID] != 0 || got[other.ID] != webhook.MaxInFlight {
 			t.Errorf("before the hour is over %v", got)
@@ -33,19 +33,19 @@ func TestAReceiverThatAsksToBeLeftAloneIs(t *testing.T) {
 		if got := byEndpoint(claim(t, s, until, 20)); got[w.ID] != webhook.MaxInFlight {
 			t.Errorf("after it %v", got)
 		}
-		// One that went out before and succeeds says that the receiver is back.
-		settle(t, s, claims[w.ID][0], v)
+		// A request sent before that succeeds shows that the receiver is back.
+		finish(t, s, claims[w.ID][0], v)
 		v.HoldUntil = day(1)
 		next := claim(t, s, until.Add(time.Minute), 20)
-		settle(t, s, next[slices.IndexFunc(next, func(c webhook.Claim) bool { return c.EndpointID == w.ID })], v)
-		settle(t, s, claims[w.ID][3], success(until))
+		finish(t, s, next[slices.IndexFunc(next, func(c webhook.Claim) bool { return c.EndpointID == w.ID })], v)
+		finish(t, s, claims[w.ID][3], success(until))
 		if got := byEndpoint(claim(t, s, until.Add(2*time.Minute), 20)); got[w.ID] == 0 {
 			t.Error("it is left alone although it answers")
 		}
 	})
 }
 
-func TestWhatCouldNotBeSignedWasNotTried(t *testing.T) {
+func TestADeliveryThatCouldNotBeSignedIsNotAnAttempt(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		a := create(t, s, "ada@example.org", account.Pro)
 		w := endpoint(t, s, a.ID, "catalog.updated")
@@ -57,7 +57,7 @@ func TestWhatCouldNotBeSignedWasNotTried(t *testing.T) {
 				t.Fatalf("after %d times: %+v", i, c)
 			}
 			v := webhook.Judge(1, webhook.Result{At: at, Outcome: webhook.Secret}, webhook.DefaultSchedule(), 0)
-			settle(t, s, c[0], v)
+			finish(t, s, c[0], v)
 			if early := claim(t, s, at.Add(time.Minute-time.Millisecond), 9); len(early) != 0 {
 				t.Fatal("claimed again before a minute was over")
 			}
@@ -71,7 +71,7 @@ func TestWhatCouldNotBeSignedWasNotTried(t *testing.T) {
 	})
 }
 
-func TestTheTimeWithoutProIsNotOneOfFailure(t *testing.T) {
+func TestTheTimeWithoutProDoesNotCountAsFailing(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		ctx := t.Context()
 		a := create(t, s, "ada@example.org", account.Pro)
@@ -103,8 +103,8 @@ func TestTheTimeWithoutProIsNotOneOfFailure(t *testing.T) {
 			waiting(t, s, w.ID, at)
 			v := failure(at, 0)
 			v.HoldUntil = at.AddDate(1, 0, 0)
-			settle(t, s, claim(t, s, at, 1)[0], v)
-			operator(account.Pro)() // what she has already is nothing new
+			finish(t, s, claim(t, s, at, 1)[0], v)
+			operator(account.Pro)() // no change
 			if got := endpointNow(t, s, w.ID); got.Failures != 1 {
 				t.Errorf("%s: %+v", what, got)
 			}
@@ -118,7 +118,7 @@ func TestTheTimeWithoutProIsNotOneOfFailure(t *testing.T) {
 			if len(c) != 1 {
 				t.Fatalf("%s: what waited is not tried", what)
 			}
-			settle(t, s, c[0], failure(at, time.Hour))
+			finish(t, s, c[0], failure(at, time.Hour))
 			if got := endpointNow(t, s, w.ID); got.State != webhook.Active {
 				t.Errorf("%s: after one failure it is %s", what, got.State)
 			}
@@ -128,7 +128,7 @@ func TestTheTimeWithoutProIsNotOneOfFailure(t *testing.T) {
 	})
 }
 
-func TestAMendedEndpointIsSentWhatWaitsAtOnce(t *testing.T) {
+func TestAReactivatedEndpointIsSentPendingDeliveriesAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		a := create(t, s, "ada@example.org", account.Pro)
 		w := endpoint(t, s, a.ID, "catalog.updated", "tool.created")
@@ -142,8 +142,8 @@ func TestAMendedEndpointIsSentWhatWaitsAtOnce(t *testing.T) {
 			}
 			v := failure(at, 24*time.Hour)
 			v.HoldUntil, v.Gone = at.Add(24*time.Hour), what == "active again"
-			for _, c := range claims[1:] { // the oldest is on its way
-				settle(t, s, c, v)
+			for _, c := range claims[1:] { // the oldest is being sent
+				finish(t, s, c, v)
 			}
 			at = at.Add(time.Second)
 			if _, err := s.Endpoints.Change(t.Context(), a.Owner(), w.ID, mended, at); err != nil {
@@ -152,7 +152,7 @@ func TestAMendedEndpointIsSentWhatWaitsAtOnce(t *testing.T) {
 			if again := claim(t, s, at, 9); len(again) != 3 || again[0].Attempt != 2 {
 				t.Errorf("%s: %+v are tried; want all but the one on its way", what, again)
 			}
-			// For the next one all is as before.
+			// Start over for the next one.
 			if err := s.Endpoints.Delete(t.Context(), a.Owner(), w.ID); err != nil {
 				t.Fatal(err)
 			}
