@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A progress tells how far a long piece of work is: on a terminal as one line
-// that is written over, elsewhere (a hook, a log) as a plain line now and then.
-// Work that is done at once shows nothing.
+// A progress shows the progress of a long operation: on a terminal in one line that is
+// overwritten, elsewhere (a hook, a log) as a line now and then. A short operation shows
+// nothing.
 type progress struct {
 	mu       sync.Mutex
 	out      io.Writer
@@ -31,7 +31,7 @@ func newProgress(out io.Writer) *progress {
 	return p
 }
 
-// show tells that n records of a stage are done, of total when that is known.
+// show prints that n records of a stage are done, out of total unless it is 0.
 func (p *progress) show(stage string, n, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,7 +17,7 @@ type publishCommand struct {
 	AllowRemovals bool   `help:"Allow tools to disappear without an entry in cimetiere/." env:"PALMARES_ALLOW_REMOVALS"`
 }
 
-// Run publishes a folder and says what changed.
+// Run publishes a folder and prints what changed.
 func (c *publishCommand) Run(inv *invocation) error {
 	next, err := readFolder(inv, c.Dir, inv.stderr)
 	if err != nil {

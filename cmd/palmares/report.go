@@ -3,32 +3,54 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"strings"
 
 	"palmares/internal/catalog"
 	"palmares/internal/store"
 )
 
-// report says what a publication changed, a line a record. Of very many it
-// names the first and counts the rest: a first publication of a hundred
-// thousand tools must not drown its own last line.
+// maxLines is how many records a report names for each verb: the first publication of a
+// hundred thousand tools must not bury the summary.
+const maxLines = 50
+
+// report prints what a publication changed, one line per record.
 func (c *publishCommand) report(inv *invocation, next *catalog.Catalog, p store.Publication) error {
 	out := bufio.NewWriter(inv.stdout)
-	d := &p.Diff
-	if d.Empty() {
+	if p.Diff.Empty() {
 		fmt.Fprintf(out, "nothing changed: version %d stands, %s\n", p.Version, counts(next))
 		return out.Flush()
 	}
-
-	const most = 50
-	shown := map[string]int{}
-	told := map[string]bool{}
-	line := func(verb, what, remark string) {
-		told[what] = true
-		if shown[verb]++; shown[verb] <= most {
-			fmt.Fprintf(out, "%-9s %s%s\n", verb, what, remark)
-		}
+	r := &changeReport{out: out, lines: map[string]int{}, reported: map[string]bool{}}
+	r.published(&p.Diff)
+	r.unpublished(&p.Diff)
+	if p.Diff.Metadata && p.Version > 1 {
+		r.line("changed", "catalogue.yaml", "")
 	}
+	verb := "published"
+	if c.DryRun {
+		verb = "would publish"
+	}
+	fmt.Fprintf(out, "%s version %d: %s; now %s\n", verb, p.Version, strings.Join(r.totals(), ", "), counts(next))
+	return out.Flush()
+}
+
+// A changeReport prints changes and counts them by verb.
+type changeReport struct {
+	out      io.Writer
+	lines    map[string]int  // by verb, also those that are not printed
+	reported map[string]bool // records
+}
+
+func (r *changeReport) line(verb, record, remark string) {
+	r.reported[record] = true
+	if r.lines[verb]++; r.lines[verb] <= maxLines {
+		fmt.Fprintf(r.out, "%-9s %s%s\n", verb, record, remark)
+	}
+}
+
+// published prints the changes that are events.
+func (r *changeReport) published(d *catalog.Diff) {
 	for _, change := range d.Changes {
 		fields := ""
 		if len(change.Changed) > 0 {
@@ -36,52 +58,57 @@ func (c *publishCommand) report(inv *invocation, next *catalog.Catalog, p store.
 		}
 		switch change.Type {
 		case catalog.ToolCreated:
-			line("added", "outils/"+change.Slug, "")
+			r.line("added", "outils/"+change.Slug, "")
 		case catalog.ToolRestored:
-			line("restored", "outils/"+change.Slug, "")
+			r.line("restored", "outils/"+change.Slug, "")
 		case catalog.ToolRetired:
-			line("retired", "cimetiere/"+change.Slug, fields)
+			r.line("retired", "cimetiere/"+change.Slug, fields)
 		case catalog.ToolRemoved:
-			line("removed", change.Slug, "")
+			r.line("removed", change.Slug, "")
 		case catalog.ComparisonPublished:
-			line("added", "comparatifs/"+change.Slug, "")
+			r.line("added", "comparatifs/"+change.Slug, "")
 		case catalog.ComparisonUnpublished:
-			line("removed", "comparatifs/"+change.Slug, "")
+			r.line("removed", "comparatifs/"+change.Slug, "")
 		case catalog.ToolUpdated:
-			line("changed", "outils/"+change.Slug, fields)
+			r.line("changed", "outils/"+change.Slug, fields)
 		case catalog.ComparisonUpdated:
-			line("changed", "comparatifs/"+change.Slug, fields)
+			r.line("changed", "comparatifs/"+change.Slug, fields)
 		}
 	}
-	// What the public does not see in the lists has no Change of its own.
-	silent := func(verb, kind, remark string, slugs []string) {
-		for _, slug := range slugs {
-			if !told[kind+slug] {
-				line(verb, kind+slug, remark)
+}
+
+// unpublished prints the changes that are no event because lists do not show them.
+func (r *changeReport) unpublished(d *catalog.Diff) {
+	for _, c := range []struct {
+		verb, folder, remark string
+		slugs                []string
+	}{
+		{"changed", "outils/", ": review or provenance", d.Tools.Changed},
+		{"added", "comparatifs/", " (draft)", d.Comparisons.Added},
+		{"changed", "comparatifs/", " (draft)", d.Comparisons.Changed},
+		{"removed", "comparatifs/", " (draft)", d.Comparisons.Removed},
+		{"changed", "cimetiere/", "", d.Retired.Changed},
+	} {
+		for _, slug := range c.slugs {
+			if !r.reported[c.folder+slug] {
+				r.line(c.verb, c.folder+slug, c.remark)
 			}
 		}
 	}
-	silent("changed", "outils/", ": review or provenance", d.Tools.Changed)
-	silent("added", "comparatifs/", " (draft)", d.Comparisons.Added)
-	silent("changed", "comparatifs/", " (draft)", d.Comparisons.Changed)
-	silent("removed", "comparatifs/", " (draft)", d.Comparisons.Removed)
-	silent("changed", "cimetiere/", "", d.Retired.Changed)
-	if d.Metadata && p.Version > 1 {
-		line("changed", "catalogue.yaml", "")
-	}
-	var total []string
+}
+
+// totals returns the number of changes by verb, and prints how many were left out.
+func (r *changeReport) totals() []string {
+	var list []string
 	for _, verb := range []string{"added", "changed", "restored", "retired", "removed"} {
-		if n := shown[verb]; n > 0 {
-			total = append(total, fmt.Sprintf("%d %s", n, verb))
-			if n > most {
-				fmt.Fprintf(out, "%-9s … and %d more\n", verb, n-most)
-			}
+		n := r.lines[verb]
+		if n == 0 {
+			continue
+		}
+		list = append(list, fmt.Sprintf("%d %s", n, verb))
+		if n > maxLines {
+			fmt.Fprintf(r.out, "%-9s … and %d more\n", verb, n-maxLines)
 		}
 	}
-	verb := "published"
-	if c.DryRun {
-		verb = "would publish"
-	}
-	fmt.Fprintf(out, "%s version %d: %s; now %s\n", verb, p.Version, strings.Join(total, ", "), counts(next))
-	return out.Flush()
+	return list
 }

@@ -1,10 +1,9 @@
-// Package account is who may ask for more than a stranger: accounts, their plans
-// and their API keys.
+// Package account has the rules of accounts: their plans, API keys, sign-in links and
+// sessions.
 //
-// It holds the rules alone (what an address, a key or an id looks like, how many
-// keys a plan has) and imports only the standard library: keys are checked on
-// every request, before and often without asking the store, and a rule that needs
-// neither database nor clock is tested without them. Package store keeps the rows.
+// It imports only the standard library. Keys are checked on every request, often without
+// the store, and rules that need neither database nor clock are tested without them.
+// Package store keeps the rows.
 package account
 
 import (
@@ -17,16 +16,16 @@ import (
 	"unicode/utf8"
 )
 
-// A Plan is what an account may do.
+// A Plan determines what an account may do. A caller's quota.Tier follows from it.
 type Plan string
 
-// The plans of an account; a caller without one is on no plan at all.
+// The plans. A caller without an account has none.
 const (
 	Developer Plan = "developer"
 	Pro       Plan = "pro"
 )
 
-// ParsePlan reads the name of a plan.
+// ParsePlan parses the name of a plan.
 func ParsePlan(s string) (Plan, error) {
 	switch p := Plan(s); p {
 	case Developer, Pro:
@@ -35,7 +34,7 @@ func ParsePlan(s string) (Plan, error) {
 	return "", fmt.Errorf("%q is not a plan: choose %s or %s", s, Developer, Pro)
 }
 
-// MaxKeys is how many live keys an account on a plan may have.
+// MaxKeys returns how many live keys an account on a plan may have.
 func MaxKeys(p Plan) int {
 	if p == Pro {
 		return 10
@@ -43,45 +42,43 @@ func MaxKeys(p Plan) int {
 	return 3
 }
 
-// An Account is one customer, known by an address.
+// An Account is one customer, identified by an e-mail address.
 type Account struct {
 	ID        string
-	Email     string // as NormalizeEmail gives it
+	Email     string // as returned by NormalizeEmail
 	Plan      Plan
 	CreatedAt time.Time
 }
 
-// maxEmail is the longest path that SMTP carries, less its angle brackets
-// (RFC 5321 4.5.3.1.3).
+// maxEmail is the longest path in SMTP, without its angle brackets (RFC 5321 4.5.3.1.3).
 const maxEmail = 254
 
-// NormalizeEmail gives the one form in which an address is stored and looked up.
-// The whole address is lower-cased: a mailbox that tells `Ada@` from `ada@` is
-// unheard of, while people who type theirs both ways are not.
+// NormalizeEmail returns the form in which an address is stored and looked up. The whole
+// address is lower-cased: no mailbox in use distinguishes `Ada@` from `ada@`, while people
+// type theirs both ways.
 func NormalizeEmail(s string) (string, error) {
 	email := strings.ToLower(strings.TrimSpace(s))
 	if len(email) > maxEmail {
-		return "", fmt.Errorf("the address has %d characters; %d is the most that mail carries", len(email), maxEmail)
+		return "", fmt.Errorf("the address has %d characters; the maximum is %d", len(email), maxEmail)
 	}
-	// A display name, a comment or quotes parse, but then the address that comes out
-	// is not the text that went in.
+	// A display name, a comment or quotes parse, but then the parsed address differs from
+	// the text.
 	parsed, err := mail.ParseAddress(email)
 	if err != nil || parsed.Address != email || strings.ContainsFunc(email, notInAddress) || !isDomain(email[strings.LastIndexByte(email, '@')+1:]) {
-		return "", fmt.Errorf("%q is not an e-mail address: give it alone, as in ada@example.org", s)
+		return "", fmt.Errorf("%q is not an e-mail address: expected an address alone, as in ada@example.org", s)
 	}
 	return email, nil
 }
 
-// notInAddress refuses what no mailbox has and logs or mail headers would suffer
-// from. A bracket opens an address literal, which would have us mail a machine by
-// number.
+// notInAddress reports whether no address may contain r: it would be harmful in logs or
+// mail headers, or is the bracket of an address literal, which names a machine by number.
 func notInAddress(r rune) bool {
 	return r == '[' || r == utf8.RuneError || unicode.IsSpace(r) || !unicode.IsPrint(r)
 }
 
-// isDomain tells whether a name could be that of somebody's mail on the Internet:
-// labels of letters, digits and hyphens, at least two of them, the last no number. A
-// name such as localhost would have us mail our own machine.
+// isDomain reports whether a name can be a mail domain on the Internet: at least two labels
+// of letters, digits and hyphens, the last not a number. A name such as localhost would
+// make us mail our own machine.
 func isDomain(name string) bool {
 	labels := strings.Split(name, ".")
 	for _, label := range labels {
@@ -92,8 +89,8 @@ func isDomain(name string) bool {
 	return len(labels) > 1 && strings.ContainsFunc(labels[len(labels)-1], unicode.IsLetter)
 }
 
-// notInLabel lets letters of every script pass, and the marks that some are written
-// with.
+// notInLabel reports whether no label may contain r. Letters of every script are allowed,
+// and the marks that some are written with.
 func notInLabel(r rune) bool {
 	return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 }
@@ -102,13 +99,13 @@ func notInLabel(r rune) bool {
 // enough for a table.
 const maxKeyName = 100
 
-// NormalizeKeyName trims the name that a key's owner gives it.
+// NormalizeKeyName trims and checks the name of a key.
 func NormalizeKeyName(s string) (string, error) {
 	name := strings.TrimSpace(s)
 	switch {
 	case name == "":
 		return "", errors.New("the key has no name: give it one that says where it is used")
-	case !utf8.ValidString(name) || strings.ContainsFunc(name, unseen):
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, isInvisible):
 		return "", errors.New("the name of the key holds characters that cannot be printed: use letters, digits and spaces")
 	case utf8.RuneCountInString(name) > maxKeyName:
 		return "", fmt.Errorf("the name of the key has more than %d characters: shorten it", maxKeyName)
@@ -116,6 +113,6 @@ func NormalizeKeyName(s string) (string, error) {
 	return name, nil
 }
 
-// unseen are the characters that leave no trace on a page or turn what stands around
-// them: with them two names could look the same.
-func unseen(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }
+// isInvisible reports whether r is invisible or changes the direction of text, so that two
+// different names could look the same.
+func isInvisible(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }

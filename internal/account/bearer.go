@@ -2,8 +2,8 @@ package account
 
 import "strings"
 
-// Bearer finds the token of the one Authorization header there may be. The scheme
-// may be written in any case.
+// Bearer returns the token of an Authorization header, of which there must be exactly one.
+// The scheme is case-insensitive.
 func Bearer(lines []string) (token string, ok bool) {
 	if len(lines) != 1 {
 		return "", false

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The prefixes say what an id belongs to, wherever it turns up.
+// The prefixes say what an ID belongs to, wherever it is seen.
 const (
 	AccountID  = "acc_"
 	KeyID      = "key_"
@@ -17,27 +17,27 @@ const (
 	DeliveryID = "dlv_"
 )
 
-// idLength is what 128 bits need in base 32.
+// idLength is the length of 128 bits in base 32.
 const idLength = 26
 
 // idAlphabet is Crockford's base 32 in lower case: it sorts as the bits do and has
 // no i, l, o or u to misread.
 const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
-// NewID makes an id: the prefix, then 48 bits of milliseconds and 80 random bits
-// as 26 characters that sort by time.
+// NewID returns a new ID: the prefix, then 48 bits of milliseconds and 80 random bits as 26
+// characters that sort by time.
 func NewID(prefix string, now time.Time, rand io.Reader) string {
 	return NewIDs(prefix, now, rand).Next()
 }
 
-// IDs makes many ids at one moment, each greater than the one before, where NewID
-// would leave those of one millisecond in random order. One goroutine uses it.
+// IDs generates IDs of the same time, each greater than the one before; those of NewID in
+// one millisecond are in random order. It is not safe for concurrent use.
 type IDs struct {
 	prefix string
 	hi, lo uint64 // the 128 bits of the next id
 }
 
-// NewIDs starts a run of ids. It panics when rand fails, as NewKey does.
+// NewIDs returns a generator. It panics if rand fails, as NewKey does.
 func NewIDs(prefix string, now time.Time, rand io.Reader) *IDs {
 	var random [10]byte
 	if _, err := io.ReadFull(rand, random[:]); err != nil {
@@ -51,7 +51,7 @@ func NewIDs(prefix string, now time.Time, rand io.Reader) *IDs {
 	}
 }
 
-// Next gives the next id of the run.
+// Next returns the next ID.
 func (ids *IDs) Next() string {
 	id := make([]byte, len(ids.prefix)+idLength)
 	copy(id, ids.prefix)

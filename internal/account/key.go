@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A Key is what is known of an API key after it was shown once: everything but
-// the key. A zero time means that it has not happened, or never will.
+// A Key is what is stored of an API key after it was shown once: everything but the key
+// itself. A zero time means never.
 type Key struct {
 	ID         string
 	AccountID  string
@@ -22,9 +22,9 @@ type Key struct {
 	CreatedAt  time.Time
 	LastUsedAt time.Time
 	RevokedAt  time.Time
-	ExpiresAt  time.Time // set when the key was rotated: the end of the overlap
-	// SuspendedAt is set while the account has more keys than its plan. The key comes
-	// back when there is room for it.
+	ExpiresAt  time.Time // the end of the overlap, if the key was rotated
+	// SuspendedAt is set while the account has more keys than its plan allows. The key works
+	// again when there is room for it.
 	SuspendedAt time.Time
 }
 
@@ -43,14 +43,14 @@ type KeyUse struct {
 	At    time.Time
 }
 
-// Overlap is how long a key that was rotated still works beside its successor.
+// Overlap is how long a rotated key works beside its successor.
 const Overlap = 24 * time.Hour
 
-// KeyGrace is how long an account may keep more keys than its plan has: time to see
-// the mail and to choose which to revoke, before we choose.
+// KeyGrace is how long an account may have more keys than its plan allows: time to read the
+// mail and to choose which keys to revoke before we suspend some.
 const KeyGrace = 7 * 24 * time.Hour
 
-// The form of a key is frozen for ever: scanners of public code look for it.
+// The format of a key must never change: secret scanners look for it.
 const (
 	keyPrefix   = "plm_"
 	keySecret   = 32
@@ -62,8 +62,8 @@ const (
 	base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// NewKey makes a key of 190 random bits. It panics when rand fails, which the
-// system's never does: there is nothing to fall back on.
+// NewKey returns a new key of 190 random bits. It panics if rand fails, which crypto/rand
+// never does.
 func NewKey(rand io.Reader) string {
 	key := make([]byte, 0, KeyLength)
 	key = append(key, keyPrefix...)
@@ -73,7 +73,7 @@ func NewKey(rand io.Reader) string {
 			panic(fmt.Sprintf("account: no random bytes for a key: %v", err))
 		}
 		for _, b := range random {
-			// 248 is the largest multiple of 62 in a byte; more would favour some characters.
+			// 248 is the largest multiple of 62 in a byte; larger values would bias the result.
 			if b < 248 && len(key) < len(keyPrefix)+keySecret {
 				key = append(key, base62[b%62])
 			}
@@ -83,8 +83,8 @@ func NewKey(rand io.Reader) string {
 	return string(append(key, sum[:]...))
 }
 
-// HasKeyForm tells whether s looks like a key: prefix, length and alphabet. It is
-// what may not stand in a query string, valid or not.
+// HasKeyForm reports whether s looks like a key: prefix, length and alphabet. Nothing that
+// does may appear in a query string, valid or not.
 func HasKeyForm(s string) bool {
 	if len(s) != KeyLength || s[:len(keyPrefix)] != keyPrefix {
 		return false
@@ -97,8 +97,8 @@ func HasKeyForm(s string) bool {
 	return true
 }
 
-// inBase62 spares a search of the alphabet for each character, on a path that
-// every keyed request takes.
+// inBase62 avoids a search of the alphabet for each character, on the path of every request
+// with a key.
 var inBase62 = func() (in [256]bool) {
 	for _, c := range []byte(base62) {
 		in[c] = true
@@ -106,7 +106,7 @@ var inBase62 = func() (in [256]bool) {
 	return in
 }()
 
-// HoldsKey tells whether something that looks like a key stands anywhere in s.
+// HoldsKey reports whether s contains something that looks like a key.
 func HoldsKey(s string) bool {
 	for {
 		i := strings.Index(s, keyPrefix)
@@ -120,8 +120,8 @@ func HoldsKey(s string) bool {
 	}
 }
 
-// CheckKey tells whether s has the form of a key and a true checksum, so that a
-// typo is refused without asking the store.
+// CheckKey reports whether s has the form of a key and a correct checksum, so that a typo is
+// refused without asking the store.
 func CheckKey(s string) bool {
 	if !HasKeyForm(s) {
 		return false
@@ -134,13 +134,13 @@ func CheckKey(s string) bool {
 // HashKey is the only form in which a key is stored. A plain SHA-256 is enough:
 // 190 random bits cannot be guessed from it, as a password could.
 func HashKey(s string) [sha256.Size]byte {
-	var room [KeyLength]byte // []byte(s) would be allocated
-	return sha256.Sum256(append(room[:0], s...))
+	var buf [KeyLength]byte // []byte(s) would be allocated
+	return sha256.Sum256(append(buf[:0], s...))
 }
 
 // checksum is the CRC-32 (IEEE) of s in base62, most significant digit first.
-// The loop over the table spares the allocation that crc32.ChecksumIEEE makes of
-// its argument, on a path that every keyed request takes.
+// The loop avoids the allocation of converting s for crc32.ChecksumIEEE, on the path of
+// every request with a key.
 func checksum(s string) [keyChecksum]byte {
 	crc := ^uint32(0)
 	for i := range len(s) {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A LinkPurpose says what the link in a mail is good for. One that was sent for the
-// one purpose is worth nothing for the other.
+// A LinkPurpose is what the link in a mail does. A link sent for one purpose does not work
+// for another.
 type LinkPurpose string
 
 // The purposes of a link.
@@ -18,16 +18,15 @@ const (
 	LinkDeletion LinkPurpose = "delete_account"
 )
 
-// LinkLife is how long a link can be spent: long enough for a slow mail server,
-// short enough that an old mail opens nothing.
+// LinkLife is how long a link is valid: long enough for a slow mail server, short enough
+// that an old mail is useless.
 const LinkLife = 15 * time.Minute
 
 // tokenBytes is how many random bytes a token has.
 const tokenBytes = 32
 
-// NewToken makes the secret of a link or of a session: 32 random bytes in the
-// alphabet that URLs and cookies carry unchanged. It panics when rand fails, as
-// NewKey does.
+// NewToken returns the secret of a link or a session: 32 random bytes in an alphabet that
+// needs no escaping in URLs and cookies. It panics if rand fails, as NewKey does.
 func NewToken(rand io.Reader) string {
 	var random [tokenBytes]byte
 	if _, err := io.ReadFull(rand, random[:]); err != nil {
@@ -51,26 +50,25 @@ func HasTokenForm(s string) bool {
 // for 256 random bits, as it is for a key.
 func HashToken(s string) [sha256.Size]byte { return sha256.Sum256([]byte(s)) }
 
-// A MailLimit is how many mails may be asked for in any stretch of time. The
-// stretches slide: at no moment have more gone out in the last of them.
+// A MailLimit limits mails in sliding windows of time.
 type MailLimit []struct {
 	Most   int
 	During time.Duration
 }
 
-// AddressLimit is that of one address, whoever asks. A person who did not find the
-// first mail asks twice more; nobody's box is filled by a stranger.
+// AddressLimit returns the limit of one address, whoever requests the mails: enough for
+// somebody who did not find the first mail, too few to flood a mailbox.
 func AddressLimit() MailLimit { return MailLimit{{3, 15 * time.Minute}, {10, 24 * time.Hour}} }
 
-// NetworkLimit is that of one client, whatever addresses it names.
+// NetworkLimit returns the limit of one client, whatever addresses it names.
 func NetworkLimit() MailLimit { return MailLimit{{10, time.Hour}} }
 
-// Allows tells whether one more mail may go out, after those that went out.
+// Allows reports whether one more mail may be sent after those that were sent.
 func (l MailLimit) Allows(sent []time.Time, now time.Time) bool {
 	for _, w := range l {
 		n := 0
 		for _, at := range sent {
-			if now.Sub(at) < w.During { // one of the future too: another node's clock is ahead
+			if now.Sub(at) < w.During { // also one of the future: another node's clock is ahead
 				n++
 			}
 		}
@@ -88,7 +86,7 @@ func LinkMailAllowed(toAddress, fromNetwork []time.Time, now time.Time) bool {
 	return AddressLimit().Allows(toAddress, now) && NetworkLimit().Allows(fromNetwork, now)
 }
 
-// Memory is how long a mail that went out matters.
+// Memory returns how long a sent mail counts.
 func (l MailLimit) Memory() time.Duration {
 	var longest time.Duration
 	for _, w := range l {

@@ -5,27 +5,27 @@ import (
 	"time"
 )
 
-// SessionID is the prefix of the name of a session, in the list that its owner
-// sees. The secret in the cookie is another thing: NewToken makes it.
+// SessionID is the prefix of the ID of a session, by which its owner sees it. The secret in
+// the cookie is another value, from NewToken.
 const SessionID = "ses_"
 
 // SessionLife is how long a session lasts after the last day on which it was used.
 const SessionLife = 30 * 24 * time.Hour
 
-// A Session is one browser in which somebody is signed in. A sign-in makes it; it
-// ends when its owner ends it, with the account, or SessionLife after its last use.
+// A Session is one browser in which somebody is signed in. It ends when its owner ends it,
+// when the account is deleted, or SessionLife after its last use.
 type Session struct {
 	ID        string
 	AccountID string
-	Browser   string // as DescribeBrowser gives it
+	Browser   string // as returned by DescribeBrowser
 	CreatedAt time.Time
 	SeenOn    string // the UTC day of its last use, 2026-11-15: no finer, so that a visit writes once a day
 	ExpiresAt time.Time
 }
 
-// Marks in a User-Agent and what they mean, the first that is found. Browsers name
-// each other for old sites' sake, so that the order tells them apart: all but
-// Firefox say Safari, and those made from Chrome say Chrome too.
+// Substrings of a User-Agent and what they mean; the first match counts. Browsers include
+// each other's names for compatibility, so the order matters: all but Firefox include
+// Safari, and those based on Chrome include Chrome too.
 var (
 	browserMarks = [][2]string{
 		{"Edg", "Edge"},
@@ -54,11 +54,11 @@ var (
 	}
 )
 
-// DescribeBrowser says in a few French words what sent a User-Agent: « Firefox sur
-// Linux ». All its words are ours: nothing that a stranger sends is kept, and no
-// version, by which one browser could be told from others.
+// DescribeBrowser describes a User-Agent in a few French words: « Firefox sur Linux ». All
+// words are ours: nothing that a client sends is kept, and no version, which could identify
+// a browser.
 func DescribeBrowser(userAgent string) string {
-	browser, system := marked(userAgent, browserMarks), marked(userAgent, systemMarks)
+	browser, system := firstMatch(userAgent, browserMarks), firstMatch(userAgent, systemMarks)
 	switch {
 	case browser == "" && system == "":
 		return "Navigateur inconnu"
@@ -70,7 +70,7 @@ func DescribeBrowser(userAgent string) string {
 	return browser + " sur " + system
 }
 
-func marked(s string, marks [][2]string) string {
+func firstMatch(s string, marks [][2]string) string {
 	for _, m := range marks {
 		if strings.Contains(s, m[0]) {
 			return m[1]
