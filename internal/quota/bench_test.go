@@ -63,7 +63,7 @@ func (discard) Save(context.Context, string, Usage) error { return nil }
 func BenchmarkMillionNetworks(b *testing.B) {
 	for b.Loop() {
 		before := heap()
-		k := open(b, newCounters(), clockAt(noon).now)
+		k := open(b, newCounters(), clockAt(noon).Now)
 		fill(k.day.Load().networks, 1_000_000)
 		unsaved := heap()
 		k.cfg.Counters = discard{k.cfg.Counters}

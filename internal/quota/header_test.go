@@ -9,7 +9,7 @@ import (
 
 func TestHeadersSayExactlyWhatTheContractSays(t *testing.T) {
 	c := clockAt("2026-11-15T08:00:00Z")
-	k := open(t, newCounters(), c.now)
+	k := open(t, newCounters(), c.Now)
 	headers := func(g Grant) http.Header {
 		h := http.Header{}
 		g.SetHeaders(h)
@@ -51,7 +51,7 @@ func TestHeadersSayExactlyWhatTheContractSays(t *testing.T) {
 }
 
 func TestHeadersOfOneAnswerCannotReachAnother(t *testing.T) {
-	k := open(t, newCounters(), clockAt(noon).now)
+	k := open(t, newCounters(), clockAt(noon).Now)
 	first, second := http.Header{}, http.Header{}
 	g := k.Take(ada)
 	g.SetHeaders(first)

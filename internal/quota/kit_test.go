@@ -1,15 +1,15 @@
 package quota
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
 	"net/netip"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
+
+	"palmares/internal/testkit"
 )
 
 // fakeCounters keeps in memory what the store keeps in tables, by the same rules, and can
@@ -117,30 +117,25 @@ func (s *fakeCounters) ofNetworks(day string) (sum int64) {
 	return sum
 }
 
-// A clock stands where it was put.
-type clock struct{ nanos atomic.Int64 }
+// A clock is set with RFC 3339 times.
+type clock struct{ *testkit.Clock }
 
-func clockAt(s string) *clock {
-	c := new(clock)
-	c.set(s)
-	return c
-}
+func clockAt(s string) *clock { return &clock{testkit.NewClock(parseTime(s))} }
 
-func (c *clock) set(s string) {
+func (c *clock) set(s string) { c.Set(parseTime(s)) }
+
+func parseTime(s string) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
 		panic(err)
 	}
-	c.nanos.Store(t.UnixNano())
+	return t
 }
-
-func (c *clock) now() time.Time          { return time.Unix(0, c.nanos.Load()) }
-func (c *clock) advance(d time.Duration) { c.nanos.Add(int64(d)) }
 
 // kit is a meter with what it logs.
 type kit struct {
 	*Meter
-	log bytes.Buffer
+	log testkit.Log
 }
 
 func open(t testing.TB, s *fakeCounters, now func() time.Time) *kit {
@@ -154,7 +149,7 @@ func open(t testing.TB, s *fakeCounters, now func() time.Time) *kit {
 	return k
 }
 
-func config(c Counters, now func() time.Time, log *bytes.Buffer) Config {
+func config(c Counters, now func() time.Time, log *testkit.Log) Config {
 	return Config{
 		Counters: c, Now: now, Log: slog.New(slog.NewTextHandler(log, nil)),
 	}

@@ -41,7 +41,7 @@ func TestARequestWaitsOnceForTheStore(t *testing.T) {
 }
 
 func TestARequestThatIsNotAskedForIsStillCounted(t *testing.T) {
-	c := newSharedCounters(clockAt(noon).now)
+	c := newSharedCounters(clockAt(noon).Now)
 	k := share(t, c, c.now)
 	before := c.counts.Load()
 	late, cancel := context.WithDeadline(t.Context(), time.Now())
@@ -57,7 +57,7 @@ func TestARequestThatIsNotAskedForIsStillCounted(t *testing.T) {
 }
 
 func TestALookSeesWhatOtherNodesCounted(t *testing.T) {
-	c := newSharedCounters(clockAt(noon).now)
+	c := newSharedCounters(clockAt(noon).Now)
 	here, there := share(t, c, c.now), share(t, c, c.now)
 	if g := here.Look(ada); g.Remaining != 1000 || len(c.accounts[sunday]) != 0 {
 		t.Errorf("a look: %+v, %d rows", g, len(c.accounts[sunday]))

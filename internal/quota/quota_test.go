@@ -14,7 +14,7 @@ import (
 
 func TestEveryRemainingValueIsGivenExactlyOnceWhateverComesAtOnce(t *testing.T) {
 	for _, s := range []Subject{ada, home, anonymous("2001:db8:1:2::/64")} {
-		k := open(t, newCounters(), clockAt(noon).now)
+		k := open(t, newCounters(), clockAt(noon).Now)
 		limit, asked := s.Tier.Limit(), s.Tier.Limit()+s.Tier.Limit()*2/5
 		grants := make(chan Grant, asked)
 		start := make(chan struct{})
@@ -51,7 +51,7 @@ func TestEveryRemainingValueIsGivenExactlyOnceWhateverComesAtOnce(t *testing.T) 
 }
 
 func TestSubjectsDoNotUseUpEachOther(t *testing.T) {
-	k := open(t, newCounters(), clockAt(noon).now)
+	k := open(t, newCounters(), clockAt(noon).Now)
 	k.use(t, ada, 1000)
 	k.use(t, home, 100)
 	if !k.Take(ada).Refused || !k.Take(home).Refused {
@@ -71,7 +71,7 @@ func TestSubjectsDoNotUseUpEachOther(t *testing.T) {
 
 func TestProIsCountedAndNeverRefused(t *testing.T) {
 	s := newCounters()
-	k := open(t, s, clockAt(noon).now)
+	k := open(t, s, clockAt(noon).Now)
 	if g := k.use(t, grace, 2500); g.Remaining != 2147483647 {
 		t.Errorf("Remaining is %d, want 2147483647", g.Remaining)
 	}
@@ -88,7 +88,7 @@ func TestProIsCountedAndNeverRefused(t *testing.T) {
 func TestAFullCounterNeitherStartsAgainNorRefusesPro(t *testing.T) {
 	s := newCounters()
 	s.accounts[sunday] = map[string]int64{grace.Account: 1 << 40, ada.Account: -7}
-	k := open(t, s, clockAt(noon).now)
+	k := open(t, s, clockAt(noon).Now)
 	if g := k.Take(grace); g.Refused || g.Remaining != Unlimited {
 		t.Errorf("Pro is given %+v", g)
 	}
@@ -101,7 +101,7 @@ func TestAFullCounterNeitherStartsAgainNorRefusesPro(t *testing.T) {
 }
 
 func TestLookingCountsNothingAndNeverRefuses(t *testing.T) {
-	k := open(t, newCounters(), clockAt(noon).now)
+	k := open(t, newCounters(), clockAt(noon).Now)
 	for _, s := range []Subject{ada, home} {
 		limit := s.Tier.Limit()
 		if g := k.Look(s); g.Refused || g.Remaining != limit {
@@ -119,7 +119,7 @@ func TestLookingCountsNothingAndNeverRefuses(t *testing.T) {
 
 func TestAClockThatStepsBackGivesNoDayTwice(t *testing.T) {
 	s, c := newCounters(), clockAt("2026-11-15T23:59:59.9Z")
-	k := open(t, s, c.now)
+	k := open(t, s, c.Now)
 	k.use(t, ada, 1000)
 	k.use(t, home, 100)
 	c.set(noon)
@@ -150,7 +150,7 @@ func TestAClockThatStepsBackGivesNoDayTwice(t *testing.T) {
 
 func TestARestartWithTheClockSetBackFindsBothDaysAsTheyWere(t *testing.T) {
 	s, c := newCounters(), clockAt("2026-11-15T23:59:00Z")
-	k := open(t, s, c.now)
+	k := open(t, s, c.Now)
 	k.use(t, ada, 600)
 	k.use(t, home, 60)
 	k.round(t)
@@ -160,7 +160,7 @@ func TestARestartWithTheClockSetBackFindsBothDaysAsTheyWere(t *testing.T) {
 	k.round(t)
 
 	c.set("2026-11-15T23:58:00Z")
-	k = open(t, s, c.now)
+	k = open(t, s, c.Now)
 	k.round(t)
 	if a, h := k.Look(ada), k.Look(home); a.Remaining != 400 || h.Remaining != 40 {
 		t.Errorf("on Sunday again: %d and %d remaining, want 400 and 40", a.Remaining, h.Remaining)
@@ -175,7 +175,7 @@ func TestARestartWithTheClockSetBackFindsBothDaysAsTheyWere(t *testing.T) {
 // the counts are being saved: each is on the day that its answer says, once.
 func TestTheTurnOfADayUnderLoadLosesNothingAndCountsNothingTwice(t *testing.T) {
 	s, c := newCounters(), clockAt("2026-11-15T23:59:59.99Z")
-	k := open(t, s, c.now)
+	k := open(t, s, c.Now)
 	var asked atomic.Int64
 	stop := make(chan struct{})
 	counts := make(chan map[string]int64)
@@ -199,13 +199,13 @@ func TestTheTurnOfADayUnderLoadLosesNothingAndCountsNothingTwice(t *testing.T) {
 	}
 	for range 4 {
 		for range 20 {
-			c.advance(time.Millisecond)
+			c.Advance(time.Millisecond)
 			k.round(t)
 			for n := asked.Load(); asked.Load() < n+callers; {
 				runtime.Gosched()
 			}
 		}
-		c.advance(24*time.Hour - 20*time.Millisecond)
+		c.Advance(24*time.Hour - 20*time.Millisecond)
 	}
 	close(stop)
 	total := map[string]int64{}
@@ -233,14 +233,14 @@ func TestTheTurnOfADayUnderLoadLosesNothingAndCountsNothingTwice(t *testing.T) {
 // in which each value is given once.
 func TestAtMidnightEveryQuotaIsWholeAgainAtOnce(t *testing.T) {
 	c := clockAt("2026-11-15T23:59:59.999999999Z")
-	k := open(t, newCounters(), c.now)
+	k := open(t, newCounters(), c.Now)
 	k.round(t)
 	k.use(t, ada, 1000)
 	k.use(t, home, 100)
 	if g := k.Take(ada); !g.Refused || g.Wait != 1 || g.ResetAt() != "2026-11-16T00:00:00Z" {
 		t.Errorf("a nanosecond before midnight: %+v, want a refusal for one more second", g)
 	}
-	c.advance(time.Nanosecond)
+	c.Advance(time.Nanosecond)
 	remaining := make([]sync.Map, 2)
 	var all sync.WaitGroup
 	for range 1400 {
@@ -266,7 +266,7 @@ func TestAtMidnightEveryQuotaIsWholeAgainAtOnce(t *testing.T) {
 
 func TestANetworkIsKnownByAnHMACThatChangesEveryDay(t *testing.T) {
 	s, c := newCounters(), clockAt(noon)
-	k := open(t, s, c.now)
+	k := open(t, s, c.Now)
 	k.use(t, home, 2)
 	k.round(t)
 	c.set("2026-11-16T12:00:00Z")
@@ -300,7 +300,7 @@ func TestAKnownSubjectCostsNoAllocation(t *testing.T) {
 
 func TestAMillionNetworksStayUnder200MB(t *testing.T) {
 	before := heap()
-	k := open(t, newCounters(), clockAt(noon).now)
+	k := open(t, newCounters(), clockAt(noon).Now)
 	networks := k.day.Load().networks
 	number := int64(1_000_000)
 	if raceDetector {

@@ -48,14 +48,14 @@ func TestWhatIsCountedIsSavedWithinASecond(t *testing.T) {
 
 func TestARestartKeepsTheCounts(t *testing.T) {
 	s, c := newCounters(), clockAt(noon)
-	k := open(t, s, c.now)
+	k := open(t, s, c.Now)
 	six := anonymous("2001:db8:1:2::/64")
 	k.use(t, ada, 990)
 	k.use(t, home, 95)
 	k.use(t, six, 100)
 	k.round(t)
 
-	k = open(t, s, c.now)
+	k = open(t, s, c.Now)
 	if a, h := k.Take(ada), k.Take(home); a.Remaining != 9 || h.Remaining != 4 {
 		t.Errorf("%d and %d remaining after a restart, want 9 and 4", a.Remaining, h.Remaining)
 	}
@@ -70,7 +70,7 @@ func TestARestartKeepsTheCounts(t *testing.T) {
 
 func TestASaveThatFailsIsMadeLaterAndOnce(t *testing.T) {
 	s, c := newCounters(), clockAt(noon)
-	k := open(t, s, c.now)
+	k := open(t, s, c.Now)
 	k.round(t)
 	s.disconnect()
 	for range 3 {
@@ -94,7 +94,7 @@ func TestASaveThatFailsIsMadeLaterAndOnce(t *testing.T) {
 
 func TestAStopThatCannotSaveSaysSo(t *testing.T) {
 	s, c := newCounters(), clockAt(noon)
-	k := open(t, s, c.now)
+	k := open(t, s, c.Now)
 	k.use(t, ada, 1)
 	s.disconnect()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -115,7 +115,7 @@ func TestWithoutTheDaysCountsNobodyIsServed(t *testing.T) {
 
 func TestAStoreThatIsAwayOverMidnightChangesNothing(t *testing.T) {
 	s, c := newCounters(), clockAt("2026-11-15T23:00:00Z")
-	k := open(t, s, c.now)
+	k := open(t, s, c.Now)
 	k.use(t, ada, 5)
 	k.round(t)
 	key := s.keys[monday]
@@ -136,14 +136,14 @@ func TestAStoreThatIsAwayOverMidnightChangesNothing(t *testing.T) {
 	if s.keys[monday] != key {
 		t.Error("the day's key changed")
 	}
-	if g := open(t, s, c.now).Look(home); g.Remaining != 92 {
+	if g := open(t, s, c.Now).Look(home); g.Remaining != 92 {
 		t.Errorf("a restart finds %d remaining, want 92", g.Remaining)
 	}
 }
 
 func TestADayThatBeginsUnpreparedIsCountedHereAndSettledLater(t *testing.T) {
 	s, c := newCounters(), clockAt(noon)
-	k := open(t, s, c.now)
+	k := open(t, s, c.Now)
 	k.round(t)
 	s.disconnect()
 	c.set("2026-11-19T12:00:00Z")
@@ -157,7 +157,7 @@ func TestADayThatBeginsUnpreparedIsCountedHereAndSettledLater(t *testing.T) {
 	k.round(t)
 	k.use(t, ada, 5)
 	k.round(t)
-	k = open(t, s, c.now)
+	k = open(t, s, c.Now)
 	if a, h := k.Look(ada), k.Look(home); a.Remaining != 990 || h.Remaining != 93 {
 		t.Errorf("a restart finds %d and %d remaining, want 990 and 93", a.Remaining, h.Remaining)
 	}
@@ -165,7 +165,7 @@ func TestADayThatBeginsUnpreparedIsCountedHereAndSettledLater(t *testing.T) {
 
 func TestADayThatTheStoreKnewBetterIsTakenOver(t *testing.T) {
 	s, c := newCounters(), clockAt(noon)
-	k := open(t, s, c.now)
+	k := open(t, s, c.Now)
 	k.round(t)
 	s.keys[thursday] = newKey()
 	s.accounts[thursday] = map[string]int64{ada.Account: 900}
@@ -192,7 +192,7 @@ func TestADayThatTheStoreKnewBetterIsTakenOver(t *testing.T) {
 
 func TestARequestThatHoldsADayWhileItIsClosedIsCountedOnTheNext(t *testing.T) {
 	s, c := newCounters(), clockAt(noon)
-	k := open(t, s, c.now)
+	k := open(t, s, c.Now)
 	k.use(t, ada, 1)
 	held := k.day.Load()
 	c.set("2026-11-16T12:00:00Z")
@@ -223,7 +223,7 @@ func (l loading) Load(ctx context.Context, day string) (Usage, error) {
 
 func TestADayThatTurnsWhileTheNextIsMadeReadyFindsOneReadyAfterIt(t *testing.T) {
 	s, c := newCounters(), clockAt(noon)
-	k := open(t, s, c.now)
+	k := open(t, s, c.Now)
 	c.set("2026-11-16T23:59:59Z")
 	k.use(t, ada, 1) // Tuesday is not ready yet
 	k.cfg.Counters = loading{s, func() {
@@ -248,7 +248,7 @@ func TestKeysAndNetworksAreDestroyedAnHourAfterTheirDayAndAccountsAfter13Months(
 	}
 	s.keys["2026-11-14"] = newKey()
 	s.networks["2026-11-14"] = map[Pseudonym]int64{{1}: 50}
-	k := open(t, s, c.now)
+	k := open(t, s, c.Now)
 	k.use(t, home, 1)
 	k.use(t, ada, 1)
 	k.round(t)
@@ -259,7 +259,7 @@ func TestKeysAndNetworksAreDestroyedAnHourAfterTheirDayAndAccountsAfter13Months(
 	check := func(day string, key, networks, accounts bool) {
 		t.Helper()
 		if k, n, a := has(day); k != key || n != networks || a != accounts {
-			t.Errorf("at %s, of %s: key %v, networks %v, accounts %v; want %v, %v, %v", c.now().UTC(), day, k, n, a, key, networks, accounts)
+			t.Errorf("at %s, of %s: key %v, networks %v, accounts %v; want %v, %v, %v", c.Now().UTC(), day, k, n, a, key, networks, accounts)
 		}
 	}
 	check("2026-11-14", false, false, false)
@@ -285,11 +285,11 @@ func TestAMeterAgreesWithABook(t *testing.T) {
 	subjects := []Subject{ada, grace, home, {Tier: Free, Account: "acc_bob"}, anonymous("2001:db8::/64")}
 	rapid.Check(t, func(rt *rapid.T) {
 		s, c := newCounters(), clockAt("2026-11-15T22:00:00Z")
-		k := open(t, s, c.now)
+		k := open(t, s, c.Now)
 		day := sunday
 		book := map[string]map[Subject]int{}
 		look := func() {
-			if now := c.now().UTC().Format(time.DateOnly); now > day {
+			if now := c.Now().UTC().Format(time.DateOnly); now > day {
 				day = now
 			}
 			if book[day] == nil {
@@ -317,7 +317,7 @@ func TestAMeterAgreesWithABook(t *testing.T) {
 				}
 			},
 			"move the clock": func(rt *rapid.T) {
-				c.advance(time.Duration(rapid.IntRange(-60, 500).Draw(rt, "minutes")) * time.Minute)
+				c.Advance(time.Duration(rapid.IntRange(-60, 500).Draw(rt, "minutes")) * time.Minute)
 				look()
 				k.Look(ada)
 			},
@@ -331,10 +331,10 @@ func TestAMeterAgreesWithABook(t *testing.T) {
 				look()
 				s.reconnect()
 				k.round(t)
-				if c.now().UTC().Format(time.DateOnly) < day {
+				if c.Now().UTC().Format(time.DateOnly) < day {
 					return // the book has only one day open, a restart may go back to another
 				}
-				k = open(t, s, c.now)
+				k = open(t, s, c.Now)
 			},
 			"": func(rt *rapid.T) {
 				for _, sub := range subjects {

@@ -1,7 +1,6 @@
 package quota
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -13,6 +12,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"palmares/internal/testkit"
 )
 
 // sharedCounters are counters that several nodes share, with a clock of their own.
@@ -94,7 +95,7 @@ func newSharedCounters(now func() time.Time) *sharedCounters {
 
 func TestNodesThatShareAStoreGiveEveryRemainingOnce(t *testing.T) {
 	for _, s := range []Subject{ada, home, anonymous("2001:db8:1:2::/64")} {
-		c := newSharedCounters(clockAt(noon).now)
+		c := newSharedCounters(clockAt(noon).Now)
 		nodes := []*kit{share(t, c, c.now), share(t, c, c.now), share(t, c, c.now)}
 		limit, asked := s.Tier.Limit(), s.Tier.Limit()*6/5
 		grants := make(chan Grant, asked)
@@ -167,7 +168,7 @@ func TestRequestsThatWaitShareTheNextQuestion(t *testing.T) {
 }
 
 func TestAnExhaustedSubjectIsRefusedFromMemory(t *testing.T) {
-	c := newSharedCounters(clockAt(noon).now)
+	c := newSharedCounters(clockAt(noon).Now)
 	k := share(t, c, c.now)
 	k.use(t, ada, 1000)
 	k.use(t, home, 100)
@@ -178,7 +179,7 @@ func TestAnExhaustedSubjectIsRefusedFromMemory(t *testing.T) {
 }
 
 func TestProIsNotAskedOfTheStore(t *testing.T) {
-	c := newSharedCounters(clockAt(noon).now)
+	c := newSharedCounters(clockAt(noon).Now)
 	k := share(t, c, c.now)
 	if k.use(t, grace, 50); c.counts.Load() != 0 {
 		t.Error("a request of Pro waited for the store")
@@ -190,7 +191,7 @@ func TestProIsNotAskedOfTheStore(t *testing.T) {
 }
 
 func TestAnAccountThatTheStoreDoesNotKnowIsCountedHere(t *testing.T) {
-	c := newSharedCounters(clockAt(noon).now)
+	c := newSharedCounters(clockAt(noon).Now)
 	k := share(t, c, c.now)
 	gone := Subject{Tier: Free, Account: "gone"}
 	if g := k.use(t, gone, 3); g.Remaining != 997 || k.Alone() {
@@ -259,10 +260,10 @@ func TestNoRequestWaitsLongForTheStoreAndAfterAFailureNoneWaitsAtAll(t *testing.
 
 func TestTheStoresClockDecidesTheDay(t *testing.T) {
 	there := clockAt("2026-11-15T23:00:00Z")
-	c := newSharedCounters(there.now)
+	c := newSharedCounters(there.Now)
 	for _, mine := range []string{"2026-11-15T11:00:00Z", "2026-11-16T02:00:00Z", "2026-11-15T23:00:00Z"} {
 		here := clockAt(mine)
-		k := share(t, c, here.now)
+		k := share(t, c, here.Now)
 		if g := k.Take(ada); g.ResetAt() != "2026-11-16T00:00:00Z" || g.Wait != 3600 || k.Alone() {
 			t.Errorf("at %s here: %+v", mine, g)
 		}
@@ -272,9 +273,9 @@ func TestTheStoresClockDecidesTheDay(t *testing.T) {
 	}
 	// Hours go by in which nobody asks; the node's clock then is late.
 	here := clockAt("2026-11-15T23:00:00Z")
-	k := share(t, c, here.now)
+	k := share(t, c, here.Now)
 	there.set("2026-11-16T00:00:30Z")
-	here.advance(time.Minute)
+	here.Advance(time.Minute)
 	if g := k.Take(ada); g.ResetAt() != "2026-11-17T00:00:00Z" || g.Remaining != 999 || g.Wait != 86370 {
 		t.Errorf("after midnight there: %+v", g)
 	}
@@ -285,15 +286,15 @@ func TestTheStoresClockDecidesTheDay(t *testing.T) {
 
 func TestANodeThatTurnsTheDayIsCountedOnTheNewOne(t *testing.T) {
 	clock := clockAt("2026-11-15T23:59:59Z")
-	c := newSharedCounters(clock.now)
-	nodes := []*kit{share(t, c, clock.now), share(t, c, clock.now)}
+	c := newSharedCounters(clock.Now)
+	nodes := []*kit{share(t, c, clock.Now), share(t, c, clock.Now)}
 	for _, k := range nodes {
 		k.use(t, home, 50)
 	}
 	if !nodes[0].Take(home).Refused || !nodes[1].Take(home).Refused {
 		t.Error("the day is not used up")
 	}
-	clock.advance(time.Second)
+	clock.Advance(time.Second)
 	for i, k := range nodes {
 		if g := k.use(t, home, 10); g.Remaining != 100-10*(i+1) {
 			t.Errorf("node %d: %+v", i, g)
@@ -307,8 +308,8 @@ func TestANodeThatTurnsTheDayIsCountedOnTheNewOne(t *testing.T) {
 func TestTwoNodesTheStoreAwayAndBackLoseNothing(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	clock := clockAt(noon)
-	c := newSharedCounters(clock.now)
-	nodes := []*kit{share(t, c, clock.now), share(t, c, clock.now)}
+	c := newSharedCounters(clock.Now)
+	nodes := []*kit{share(t, c, clock.Now), share(t, c, clock.Now)}
 	for range 3 {
 		for _, k := range nodes {
 			k.use(t, ada, 10)
@@ -338,7 +339,7 @@ func TestTwoNodesTheStoreAwayAndBackLoseNothing(t *testing.T) {
 }
 
 func TestALargeRestIsSavedInPieces(t *testing.T) {
-	c := newSharedCounters(clockAt(noon).now)
+	c := newSharedCounters(clockAt(noon).Now)
 	k := share(t, c, c.now)
 	c.disconnect()
 	k.use(t, ada, 1)
@@ -353,7 +354,7 @@ func TestALargeRestIsSavedInPieces(t *testing.T) {
 // What asking together costs where the store answers at once. Run it with -cpu 1,8.
 func BenchmarkTakeShared(b *testing.B) {
 	c := newSharedCounters(time.Now)
-	var log bytes.Buffer
+	var log testkit.Log
 	cfg := config(c, time.Now, &log)
 	cfg.Shared, cfg.Log = true, slog.New(slog.DiscardHandler)
 	m, err := New(b.Context(), cfg)
