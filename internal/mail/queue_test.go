@@ -73,7 +73,12 @@ type nodeOutbox struct {
 }
 
 func (o nodeOutbox) Finish(ctx context.Context, c mail.Claim, v mail.Verdict) error {
-	err := o.Mails.Finish(ctx, c, v)
+	// A busy machine may need longer than a queue waits for the store, and two nodes on
+	// one SQLite file longer than a write waits for the other.
+	err := o.Mails.Finish(context.WithoutCancel(ctx), c, v)
+	for errors.Is(err, store.ErrBusy) {
+		err = o.Mails.Finish(context.WithoutCancel(ctx), c, v)
+	}
 	o.node.finished <- v
 	return err
 }
