@@ -26,12 +26,12 @@ const (
 // gifFile is a GIF cut into the parts that matter. Comments, XMP and the like are in
 // none of them.
 type gifFile struct {
-	header   []byte // with the global colour table
-	profiles [][]byte
-	frames   []gifFrame // at most maxFrames
-	count    int        // of frames
-	pixels   int        // in all frames
-	length   int        // with the trailer
+	header  []byte     // with the global colour table
+	profile []byte     // ICC, may be empty
+	frames  []gifFrame // at most maxFrames
+	count   int        // of frames
+	pixels  int        // in all frames
+	length  int        // with the trailer
 }
 
 type gifFrame struct {
@@ -95,9 +95,7 @@ func parseGIF(file []byte, lim limits) (*parsed, error) {
 		return p, g.check(lim)
 	}
 	p.bytes = append(make([]byte, 0, len(file)), g.header...)
-	for _, profile := range g.profiles {
-		p.bytes = append(p.bytes, profile...)
-	}
+	p.bytes = append(p.bytes, g.profile...)
 	p.bytes = append(p.bytes, g.frames[0].control...)
 	p.bytes = append(p.bytes, g.frames[0].image...)
 	p.bytes = append(p.bytes, gifTrailer)
@@ -135,8 +133,8 @@ func splitGIF(file []byte) (*gifFile, error) {
 				control = part
 			case part[1] == gifPlainText:
 				control = nil // it belonged to the text, which no browser shows
-			case bytes.HasPrefix(part[2:], []byte(gifProfile)):
-				g.profiles = append(g.profiles, part)
+			case g.profile == nil && bytes.HasPrefix(part[2:], []byte(gifProfile)):
+				g.profile = part
 			}
 		case gifImage:
 			var pixels int

@@ -31,7 +31,7 @@ const (
 	// Every scan visits every block of the picture, so a small file with thousands of
 	// scans takes minutes to decode. Encoders write about ten in a progressive file, and
 	// one per component otherwise.
-	maxScans           = 100
+	maxScans           = 50
 	maxSequentialScans = 4
 
 	turnedQuality = 90

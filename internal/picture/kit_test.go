@@ -202,7 +202,7 @@ func vp8xHeader(flags byte, width, height uint32) string {
 	return string([]byte{flags, 0, 0, 0}) + string(w[:3]) + string(h[:3])
 }
 
-// rgbProfile is the header of an ICC profile for colours.
+// profileFor is the header of an ICC profile for "RGB " or "GRAY".
 func profileFor(space string) []byte {
 	p := make([]byte, 132)
 	p[3] = 132

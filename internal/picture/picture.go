@@ -91,7 +91,7 @@ type parsed struct {
 	bytes         []byte // the parts a browser needs
 	width, height int
 	colour        colour
-	orientation   int // EXIF, 1 to 8; 0 and 1 are upright
+	orientation   int // of a JPEG, 1 to 8 as in EXIF; 0 and 1 are upright
 	animated      bool
 	warnings      []string
 }
@@ -122,7 +122,8 @@ func inspect(lim limits, name string, file []byte, known func(hash string) bool)
 		return nil, nil, err
 	}
 	warnings := append(nameWarning(f, name), in.warnings...)
-	if f == jpegFormat && in.orientation > 1 {
+	turn := in.orientation > 1
+	if turn {
 		if err := turnJPEG(in); err != nil {
 			return nil, warnings, err
 		}
@@ -134,7 +135,7 @@ func inspect(lim limits, name string, file []byte, known func(hash string) bool)
 		File:     newFile(f, in.bytes, in.width, in.height),
 		Animated: in.animated, format: f, colour: in.colour,
 	}
-	if turned := f == jpegFormat && in.orientation > 1; turned || known != nil && known(p.Hash) {
+	if turn || known != nil && known(p.Hash) {
 		return p, warnings, nil // decoded just now, or before
 	}
 	if p.pixels, err = f.decode(p.Bytes); err != nil {

@@ -59,7 +59,7 @@ func parsePNG(file []byte, lim limits) (*parsed, error) {
 	if c.data*maxDeflateRatio < (c.rowBytes+1)*c.height {
 		return nil, errCutOff
 	}
-	c.colour.pngOnly = c.seen["cICP"] || c.unusual && !c.seen["iCCP"] && !c.seen["sRGB"]
+	c.colour.pngOnly = c.seen["cICP"] || c.unusual && c.colour.profile == nil && !c.seen["sRGB"]
 	return &c.parsed, nil
 }
 
@@ -94,6 +94,7 @@ func (c *pngCopy) chunk(kind string, body, whole []byte) error {
 		c.unusual = c.unusual || kind == "gAMA" && string(body) != gammaOfSRGB || kind == "cHRM" && string(body) != primariesOfSRGB
 		c.colour.pngChunks = append(c.colour.pngChunks, whole...)
 	default:
+		delete(c.seen, kind) // there may be any number of kinds
 		if kind[0]&0x20 == 0 {
 			return damaged(errors.New("a part that only some programs understand"))
 		}
@@ -142,7 +143,6 @@ func (c *pngCopy) readProfile(body []byte) bool {
 			}
 		}
 	}
-	delete(c.seen, "iCCP")
 	c.warnings = append(c.warnings, "the colour profile is damaged or too large and was removed; check the colours, or save the picture with an sRGB profile")
 	return false
 }

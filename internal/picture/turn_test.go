@@ -16,7 +16,7 @@ var sides = map[int][2]string{
 	5: {"left", "top"}, 6: {"right", "top"}, 7: {"right", "bottom"}, 8: {"left", "bottom"},
 }
 
-// upright returns where a stored pixel is when the picture is looked at.
+// uprightPlace returns where a stored pixel is when the picture is looked at.
 func uprightPlace(x, y, width, height, orientation int) (int, int) {
 	var at image.Point
 	place := func(side string, i, n int) {

@@ -92,8 +92,8 @@ func (p *parsed) webpChunk(kind string, body []byte) {
 	}
 }
 
-// webpChunks returns the first chunk of each kind, and the kind of the picture data. Like
-// decoders, it ignores transparency that comes after the data, and damage.
+// webpChunks returns the first chunk of each kind that matters, and the kind of the picture
+// data. Like decoders, it ignores transparency after the data, and damage.
 func webpChunks(rest []byte) (chunks map[string][]byte, data string, err error) {
 	chunks = map[string][]byte{}
 	for len(rest) > 0 {
@@ -107,12 +107,19 @@ func webpChunks(rest []byte) (chunks map[string][]byte, data string, err error) 
 			}
 			return chunks, data, err
 		}
-		kind := string(rest[:4])
-		if _, repeated := chunks[kind]; !repeated && (kind != "ALPH" || data == "") {
-			chunks[kind] = rest[8 : 8+n]
+		kind, wanted := string(rest[:4]), false
+		switch kind {
+		case "VP8X", "ICCP", "EXIF", "ANMF":
+			wanted = true
+		case "ALPH":
+			wanted = data == ""
+		case "VP8 ", "VP8L":
+			if wanted = data == ""; wanted {
+				data = kind
+			}
 		}
-		if data == "" && (kind == "VP8 " || kind == "VP8L") {
-			data = kind
+		if _, repeated := chunks[kind]; wanted && !repeated {
+			chunks[kind] = rest[8 : 8+n]
 		}
 		rest = rest[min(8+n+n%2, uint64(len(rest))):]
 	}
