@@ -143,10 +143,9 @@ func (p plane) resampleRows(n int, r ratio) plane {
 		}
 		var first int
 		first, weights = catmullRom(weights[:0], y, r)
-		for k, weight := range weights {
-			if weight != 0 {
-				addRow(even, odd, p.row(min(max(first+k, 0), p.height-1)), uint64(weight))
-			}
+		for k := 0; k < len(weights); k += 2 {
+			a, b := p.row(min(max(first+k, 0), p.height-1)), p.row(min(max(first+k+1, 0), p.height-1))
+			addRows(even, odd, a, b, uint64(weights[k]), uint64(weights[k+1]))
 		}
 		storeRow(rows.row(y%8), even, odd)
 		if y%8 == 7 || y == n-1 {
@@ -157,22 +156,21 @@ func (p plane) resampleRows(n int, r ratio) plane {
 	return out
 }
 
-// addRow adds weight times the row to the sums. All is modulo 2^64, so negative weights
-// and sums wrap around; clamp repairs what a negative sum takes from the next one.
-func addRow(even, odd []uint64, row []byte, weight uint64) {
+// addRows adds two rows times their weights to the sums. All is modulo 2^64, so negative
+// weights and sums wrap around; clamp repairs what a negative sum takes from the next one.
+func addRows(even, odd []uint64, a, b []byte, weightA, weightB uint64) {
 	i := 0
-	for ; len(row) >= 8; row = row[8:] {
-		v := binary.LittleEndian.Uint64(row)
-		even[i] += v & evenBytes * weight
-		odd[i] += v >> 8 & evenBytes * weight
-		i++
+	for ; len(a) >= 8 && len(b) >= 8; i++ {
+		u, v := binary.LittleEndian.Uint64(a), binary.LittleEndian.Uint64(b)
+		even[i] += u&evenBytes*weightA + v&evenBytes*weightB
+		odd[i] += u>>8&evenBytes*weightA + v>>8&evenBytes*weightB
+		a, b = a[8:], b[8:]
 	}
-	if len(row) > 0 {
-		var last [8]byte
-		copy(last[:], row)
-		v := binary.LittleEndian.Uint64(last[:])
-		even[i] += v & evenBytes * weight
-		odd[i] += v >> 8 & evenBytes * weight
+	if len(a) > 0 {
+		var lastA, lastB [8]byte
+		copy(lastA[:], a)
+		copy(lastB[:], b)
+		addRows(even[i:], odd[i:], lastA[:], lastB[:], weightA, weightB)
 	}
 }
 
@@ -214,8 +212,8 @@ func clamp(sums uint64) (clamped uint64) {
 	return clamped
 }
 
-// catmullRom appends the weights for output sample i to list, and returns the index of
-// the input sample that the first one is for.
+// catmullRom appends the weights for output sample i to list, an even number of them, and
+// returns the index of the input sample that the first one is for.
 func catmullRom(list []int64, i int, r ratio) (first int, weights []int64) {
 	// The middle of input sample j is at j+½, that of output sample i at (i+½)·from/to. All
 	// distances are in units of 1/(2·to). The filter reaches two input samples when it
@@ -250,6 +248,9 @@ func catmullRom(list []int64, i int, r ratio) (first int, weights []int64) {
 		}
 	}
 	list[largest] += left
+	if len(list)%2 == 1 {
+		list = append(list, 0)
+	}
 	return int(start), list
 }
 
