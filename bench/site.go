@@ -56,13 +56,14 @@ func (b *bench) site() error {
 }
 
 func demoSite(ctx context.Context) (http.Handler, error) {
-	c, problems, err := content.ReadFS(ctx, demo.Folder, nil)
+	r, err := content.ReadFS(ctx, demo.Folder, content.Options{})
 	if err != nil {
 		return nil, err
 	}
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("the demo is broken: %v", problems[0])
+	if len(r.Problems) > 0 {
+		return nil, fmt.Errorf("the demo is broken: %v", r.Problems[0])
 	}
+	c := r.Catalog
 	catalog.CarryOver(&catalog.Catalog{}, c, snapshot.NewestUpdate(c))
 	snap := snapshot.Build(c, 0, snapshot.NewestUpdate(c))
 	return site.New(site.Config{

@@ -18,11 +18,13 @@ type publishCommand struct {
 }
 
 // Run publishes a folder and prints what changed.
-func (c *publishCommand) Run(inv *invocation) error {
-	next, err := readFolder(inv, c.Dir, inv.stderr)
+func (c *publishCommand) Run(inv *invocation) (err error) {
+	read, err := readFolder(inv, c.Dir, inv.stderr)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, read.Close()) }()
+	next := read.Catalog
 	if c.DryRun && isAbsent(inv.database) {
 		// A dry run leaves nothing behind, not even an empty database.
 		old := &catalog.Catalog{}

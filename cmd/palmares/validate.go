@@ -19,25 +19,29 @@ func (c *validateCommand) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(inv.stdout, "%s: no problem in %s\n", c.Dir, counts(read))
-	return err
+	_, err = fmt.Fprintf(inv.stdout, "%s: no problem in %s\n", c.Dir, counts(read.Catalog))
+	return errors.Join(err, read.Close())
 }
 
-// readFolder reads a content folder; all its problems go to out.
-func readFolder(inv *invocation, dir string, out io.Writer) (*catalog.Catalog, error) {
+// readFolder reads a content folder; all its problems go to out. The result must be
+// closed.
+func readFolder(inv *invocation, dir string, out io.Writer) (*content.Result, error) {
 	report := newProgress(inv.stderr)
-	read, problems, err := content.Read(inv.ctx, dir, func(n int) { report.show("reading", n, 0) })
+	read, err := content.Read(inv.ctx, dir, content.Options{Progress: func(n int) { report.show("reading", n, 0) }})
 	report.done()
 	if err != nil {
 		return nil, err
 	}
-	if len(problems) == 0 {
+	if len(read.Problems) == 0 {
 		return read, nil
 	}
-	for _, p := range problems {
+	for _, p := range read.Problems {
 		fmt.Fprintln(out, p)
 	}
-	return nil, errors.New(plural(len(problems), "problem") + " in " + dir + ": fix them and run the command again")
+	if err := read.Close(); err != nil {
+		return nil, err
+	}
+	return nil, errors.New(plural(len(read.Problems), "problem") + " in " + dir + ": fix them and run the command again")
 }
 
 func counts(c *catalog.Catalog) string {

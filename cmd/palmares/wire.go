@@ -170,13 +170,14 @@ func (n *node) load(ctx context.Context) (*snapshot.Snapshot, error) {
 	if n.options.Demo == "off" {
 		return snapshot.Empty("Palmarès", base), nil
 	}
-	shipped, problems, err := content.ReadFS(ctx, demo.Folder, nil)
+	read, err := content.ReadFS(ctx, demo.Folder, content.Options{})
 	if err != nil {
 		return nil, err
 	}
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("the demo catalogue in this binary is broken: %v", problems[0])
+	if len(read.Problems) > 0 {
+		return nil, fmt.Errorf("the demo catalogue in this binary is broken: %v", read.Problems[0])
 	}
+	shipped := read.Catalog
 	shipped.URL = base
 	catalog.CarryOver(&catalog.Catalog{}, shipped, snapshot.NewestUpdate(shipped))
 	return snapshot.Build(shipped, 0, snapshot.NewestUpdate(shipped)), nil

@@ -86,10 +86,11 @@ func serve() (stop func() error, err error) {
 	}
 	kit.url = "http://" + listener.Addr().String()
 	live, err := snapshot.NewLive(ctx, func(ctx context.Context) (*snapshot.Snapshot, error) {
-		c, problems, err := content.ReadFS(ctx, demo.Folder, nil)
-		if err != nil || len(problems) > 0 {
-			return nil, fmt.Errorf("the demo catalogue cannot be read: %w %v", err, problems)
+		r, err := content.ReadFS(ctx, demo.Folder, content.Options{})
+		if err != nil || len(r.Problems) > 0 {
+			return nil, fmt.Errorf("the demo catalogue cannot be read: %w %v", err, r)
 		}
+		c := r.Catalog
 		c.URL = kit.url
 		catalog.CarryOver(&catalog.Catalog{}, c, snapshot.NewestUpdate(c))
 		return snapshot.Build(c, 0, snapshot.NewestUpdate(c)), nil

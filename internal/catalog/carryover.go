@@ -141,18 +141,42 @@ func (c *Catalog) comparison(slug string) *Comparison {
 func (t *Tool) equalExceptDate(o *Tool) bool {
 	return t.Slug == o.Slug && t.Name == o.Name && t.Domain == o.Domain && t.Category == o.Category &&
 		t.ICP == o.ICP && t.Pricing == o.Pricing && t.Price == o.Price && t.Tagline == o.Tagline &&
+		t.PriceDisplay == o.PriceDisplay && slices.Equal(t.Plans, o.Plans) && slices.Equal(t.Authors, o.Authors) &&
+		t.Logo == o.Logo && t.Image == o.Image && t.PriceHistoryMode == o.PriceHistoryMode && t.ScoreNote == o.ScoreNote &&
 		sameFigure(t.Score, o.Score) && sameFigure(t.Verifiability, o.Verifiability) && sameFigure(t.Obsolescence, o.Obsolescence) &&
 		t.Tier == o.Tier && t.Mainstream == o.Mainstream &&
 		t.CanonicalURL == o.CanonicalURL && t.ReviewURL == o.ReviewURL && t.AlternativesURL == o.AlternativesURL &&
 		t.TestedAt == o.TestedAt && t.PriceCheckedAt == o.PriceCheckedAt &&
 		slices.Equal(t.Sources, o.Sources) && slices.Equal(t.Aliases, o.Aliases) &&
-		slices.Equal(t.PriceHistory, o.PriceHistory) && t.Body == o.Body
+		slices.EqualFunc(t.PriceHistory, o.PriceHistory, PriceChange.same) &&
+		slices.EqualFunc(t.ScoreHistory, o.ScoreHistory, ScoreChange.same) &&
+		t.Body == o.Body && t.Draft == o.Draft
 }
 
 func (x *Comparison) equalExceptDate(o *Comparison) bool {
-	a, b := *x, *o
-	a.UpdatedAt, b.UpdatedAt = "", ""
-	return a == b
+	return x.Slug == o.Slug && x.Title == o.Title && x.ToolA == o.ToolA && x.ToolB == o.ToolB &&
+		x.Winner == o.Winner && x.WinnerNote == o.WinnerNote && x.Published == o.Published &&
+		slices.Equal(x.Authors, o.Authors) && slices.Equal(x.Aliases, o.Aliases) && x.Image == o.Image &&
+		x.Body == o.Body && x.Draft == o.Draft
+}
+
+func (c *Category) equal(o *Category) bool {
+	return c.Slug == o.Slug && c.Label == o.Label && c.Description == o.Description &&
+		slices.Equal(c.Aliases, o.Aliases) && c.Position == o.Position
+}
+
+// same reports whether two entries say the same, whoever wrote them.
+func (e PriceChange) same(o PriceChange) bool {
+	o.Automatic = e.Automatic
+	return e == o
+}
+
+// same reports whether two entries say the same, whoever wrote them.
+func (e ScoreChange) same(o ScoreChange) bool {
+	return e.ChangedAt == o.ChangedAt && e.Note == o.Note &&
+		sameFigure(e.OldScore, o.OldScore) && sameFigure(e.NewScore, o.NewScore) &&
+		sameFigure(e.OldVerifiability, o.OldVerifiability) && sameFigure(e.NewVerifiability, o.NewVerifiability) &&
+		sameFigure(e.OldObsolescence, o.OldObsolescence) && sameFigure(e.NewObsolescence, o.NewObsolescence)
 }
 
 func sameFigure(a, b *float64) bool {

@@ -23,16 +23,71 @@ type Catalog struct {
 	Tools       []Tool
 	Comparisons []Comparison
 	Retired     []Retired
+	Settings    Settings
+	Pages       []Page
+	Pictures    map[string]Picture // by path (images/logo.png); only those in use
 
 	// PastPrices holds, by slug, the price histories of tools that are no longer
 	// active, in case they return: no entry is ever dropped.
 	PastPrices map[string][]PriceChange
 }
 
+// Settings are the optional fields of catalogue.yaml; "" where the publisher gave
+// none.
+type Settings struct {
+	Headline     string // title of the home page
+	Introduction string // below it; Markdown
+	Description  string // for the footer and for search engines
+	Contact      string // mail address or URL
+	Publisher    string // name, for legal pages
+	Logo         string // path of a picture
+	Pro          string // ProHide, or "" if the site may mention the Pro plan
+}
+
+// ProHide as Settings.Pro means that the site mentions neither the Pro plan nor its
+// price.
+const ProHide = "hide"
+
 // A Category is declared in catalogue.yaml; tools refer to it by slug.
 type Category struct {
-	Slug  string
-	Label string
+	Slug        string
+	Label       string
+	Description string   // Markdown
+	Aliases     []string // former slugs, sorted
+	Position    int      // in catalogue.yaml, from 0
+}
+
+// A Page is a page that the publisher wrote, served at /<slug>.
+type Page struct {
+	Slug        string
+	Title       string
+	Menu        Menu
+	Description string
+	Image       string // path of a picture
+	Body        string // Markdown
+	Draft       bool
+}
+
+// Menu says where the site links to a page.
+type Menu string
+
+// Menus lists the values of Menu.
+var Menus = []Menu{"header", "footer", "none"}
+
+// A Picture is a file of images/ as the site serves it, without its bytes.
+type Picture struct {
+	Path          string // from the root of the folder: images/logo.png
+	Hash          string // SHA-256 of the served bytes, in hexadecimal
+	Ext           string // png, jpg, webp or gif
+	Width, Height int
+	Variants      []Variant // smaller ones, narrowest first
+}
+
+// A Variant is a smaller version of a picture.
+type Variant struct {
+	Hash          string
+	Ext           string
+	Width, Height int
 }
 
 // ICP (ideal customer profile) is the kind of reader a tool is made for.
@@ -56,30 +111,56 @@ var (
 // default (see CanonicalURLOf, ReviewURLOf and AlternativesURLOf); a nil figure
 // means that it was not measured.
 type Tool struct {
-	Slug            string
-	Name            string
-	Domain          string
-	Category        string
-	ICP             ICP
-	Pricing         Pricing
-	Price           string
-	Tagline         string
-	Score           *float64
-	Verifiability   *float64
-	Obsolescence    *float64
-	Tier            int // 1 is the highest
-	Mainstream      bool
-	UpdatedAt       string // YYYY-MM-DD; "" until CarryOver sets it
-	CanonicalURL    string
-	ReviewURL       string
-	AlternativesURL string
-	TestedAt        string // YYYY-MM-DD or ""
-	PriceCheckedAt  string // YYYY-MM-DD or ""
-	Sources         []string
-	Aliases         []string      // former slugs, sorted
-	PriceHistory    []PriceChange // newest first
-	Body            string        // the review, Markdown; "" without one
+	Slug             string
+	Name             string
+	Domain           string
+	Category         string
+	ICP              ICP
+	Pricing          Pricing
+	Price            string
+	PriceDisplay     string // shown on the site instead of Price; "" means Price
+	Plans            []PlanRow
+	Tagline          string
+	Authors          []string
+	Logo             string // path of a picture
+	Image            string // path of a picture
+	Score            *float64
+	Verifiability    *float64
+	Obsolescence     *float64
+	Tier             int // 1 is the highest
+	Mainstream       bool
+	UpdatedAt        string // YYYY-MM-DD; "" until CarryOver sets it
+	CanonicalURL     string
+	ReviewURL        string
+	AlternativesURL  string
+	TestedAt         string // YYYY-MM-DD or ""
+	PriceCheckedAt   string // YYYY-MM-DD or ""
+	Sources          []string
+	Aliases          []string      // former slugs, sorted
+	PriceHistory     []PriceChange // newest first
+	PriceHistoryMode HistoryMode
+	ScoreNote        string        // why the score changed
+	ScoreHistory     []ScoreChange // newest first
+	Body             string        // the review, Markdown; "" without one
+	Draft            bool          // only in a catalogue read with its drafts
 }
+
+// A PlanRow is one line of the table of plans of a tool. Price is free text.
+type PlanRow struct {
+	Name  string `json:"name"`
+	Price string `json:"price"`
+	Note  string `json:"note"`
+}
+
+// HistoryMode says what the price history in a file means.
+type HistoryMode string
+
+// HistoryAdd, the default, adds the entries of the file to the stored ones;
+// HistoryReplace makes them the whole history.
+const (
+	HistoryAdd     HistoryMode = ""
+	HistoryReplace HistoryMode = "replace"
+)
 
 // A Section is one part of a review: one anchor on the page, one chunk in the
 // embeddings document. Package markdown splits a Body into sections.
@@ -95,6 +176,23 @@ type PriceChange struct {
 	OldPrice   string  `json:"old_price"`
 	NewPricing Pricing `json:"new_pricing"`
 	NewPrice   string  `json:"new_price"`
+
+	Automatic bool `json:"-"` // made by a publication, not by an editor
+}
+
+// A ScoreChange is one entry of a tool's score history. A nil figure means that it
+// was not measured.
+type ScoreChange struct {
+	ChangedAt        string   `json:"changed_at"`
+	OldScore         *float64 `json:"old_score"`
+	NewScore         *float64 `json:"new_score"`
+	OldVerifiability *float64 `json:"old_verifiability"`
+	NewVerifiability *float64 `json:"new_verifiability"`
+	OldObsolescence  *float64 `json:"old_obsolescence"`
+	NewObsolescence  *float64 `json:"new_obsolescence"`
+	Note             string   `json:"note"`
+
+	Automatic bool `json:"-"` // made by a publication, not by an editor
 }
 
 // A Comparison compares two active, tested tools. ToolA, ToolB and Winner are
@@ -108,7 +206,11 @@ type Comparison struct {
 	WinnerNote string
 	Published  bool
 	UpdatedAt  string // YYYY-MM-DD; "" until CarryOver sets it
+	Authors    []string
+	Aliases    []string // former slugs, sorted
+	Image      string   // path of a picture
 	Body       string
+	Draft      bool // only in a catalogue read with its drafts
 }
 
 // A Retired is a tool that is no longer active, with the note that says why.
@@ -120,7 +222,8 @@ type Retired struct {
 	RetiredAt string // YYYY-MM-DD
 	Successor string // slug or ""
 	Body      string // Markdown, as written
-	Note      string // Body as plain text, which is what the public sees
+	Note      string // Body as plain text, which is what the API shows
+	Draft     bool   // only in a catalogue read with its drafts
 }
 
 // Sort sorts the records of every kind by slug.
@@ -129,6 +232,7 @@ func (c *Catalog) Sort() {
 	slices.SortFunc(c.Tools, func(a, b Tool) int { return cmp.Compare(a.Slug, b.Slug) })
 	slices.SortFunc(c.Comparisons, func(a, b Comparison) int { return cmp.Compare(a.Slug, b.Slug) })
 	slices.SortFunc(c.Retired, func(a, b Retired) int { return cmp.Compare(a.Slug, b.Slug) })
+	slices.SortFunc(c.Pages, func(a, b Page) int { return cmp.Compare(a.Slug, b.Slug) })
 }
 
 // Tool returns the active tool with the given slug, or nil. The catalogue must be

@@ -96,7 +96,7 @@ func tool(slug string, changes ...func(*Tool)) Tool {
 }
 
 func with(tools ...Tool) *Catalog {
-	c := &Catalog{Name: "Essai", URL: "https://essai.example", Categories: []Category{{"code", "Code"}}, Tools: tools}
+	c := &Catalog{Name: "Essai", URL: "https://essai.example", Categories: []Category{{Slug: "code", Label: "Code"}}, Tools: tools}
 	c.Sort()
 	return c
 }
@@ -148,6 +148,10 @@ func TestEveryFieldOfAToolIsCompared(t *testing.T) {
 			f.Set(reflect.ValueOf([]string{"x"}))
 		case []PriceChange:
 			f.Set(reflect.ValueOf([]PriceChange{{}}))
+		case []ScoreChange:
+			f.Set(reflect.ValueOf([]ScoreChange{{}}))
+		case []PlanRow:
+			f.Set(reflect.ValueOf([]PlanRow{{}}))
 		case int:
 			f.SetInt(1)
 		case bool:

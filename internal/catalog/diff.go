@@ -87,7 +87,7 @@ func Removals(old, next *Catalog) []string {
 func Compare(old, next *Catalog, sections func(body string) []Section) Diff {
 	var d Diff
 	d.Metadata = old.Name != next.Name || old.URL != next.URL ||
-		!slices.Equal(old.Categories, next.Categories)
+		!slices.EqualFunc(old.Categories, next.Categories, func(a, b Category) bool { return a.equal(&b) })
 	d.PastPrices = !maps.EqualFunc(old.PastPrices, next.PastPrices, slices.Equal[[]PriceChange])
 	d.compareTools(old, next)
 	d.compareRetired(old, next)
@@ -193,7 +193,7 @@ func (d *Diff) compareComparisons(old, next *Catalog) {
 		prior := old.comparison(x.Slug)
 		if prior == nil {
 			d.Comparisons.Added = append(d.Comparisons.Added, x.Slug)
-		} else if *prior != *x {
+		} else if !x.equalExceptDate(prior) || x.UpdatedAt != prior.UpdatedAt {
 			d.Comparisons.Changed = append(d.Comparisons.Changed, x.Slug)
 		}
 		wasPublic := prior != nil && prior.Published

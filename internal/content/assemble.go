@@ -28,6 +28,7 @@ func (f *folder) assemble() *catalog.Catalog {
 	x := index{map[string]claim{}, map[string]claim{}, map[string]*record{}, map[string]string{}}
 	for _, b := range f.batches {
 		f.problems = append(f.problems, b.problems...)
+		f.warnings = append(f.warnings, b.warnings...)
 		for i := range b.records {
 			r := &b.records[i]
 			f.claimSlugs(&x, b.kind, r)

@@ -25,6 +25,7 @@ type batch struct {
 
 	records  []record
 	problems []Problem
+	warnings []Warning
 }
 
 type jsonLine struct {
@@ -215,7 +216,7 @@ func readLine(in *bufio.Reader) (line []byte, tooLong bool, err error) {
 // read decodes the records of the batch.
 func (b *batch) read(fsys fs.FS, declared categories) {
 	for _, name := range b.names {
-		d := decoder{file: name, line: 1, declared: declared, problems: &b.problems, isMarkdown: true}
+		d := decoder{file: name, line: 1, declared: declared, problems: &b.problems, warnings: &b.warnings, isMarkdown: true}
 		d.slug = strings.TrimSuffix(name[strings.IndexByte(name, '/')+1:], ".md")
 		if text, failure := readFile(fsys, name); failure != "" {
 			d.report(1, "%s", failure)
@@ -225,7 +226,7 @@ func (b *batch) read(fsys fs.FS, declared categories) {
 		b.add(&d)
 	}
 	for _, line := range b.lines {
-		d := decoder{file: b.kind.folder + ".jsonl", line: line.number, declared: declared, problems: &b.problems}
+		d := decoder{file: b.kind.folder + ".jsonl", line: line.number, declared: declared, problems: &b.problems, warnings: &b.warnings}
 		switch {
 		case !utf8.Valid(line.data):
 			d.report(line.number, "the line is not valid UTF-8; save the file as UTF-8")

@@ -45,7 +45,7 @@ func BenchmarkRead(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, problems, err := Read(b.Context(), dir, nil); err != nil || len(problems) > 0 {
+				if _, problems, err := readDir(b, dir); err != nil || len(problems) > 0 {
 					b.Fatal(err, problems)
 				}
 			}

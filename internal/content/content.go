@@ -53,48 +53,83 @@ type Problem struct {
 
 func (p Problem) String() string { return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text) }
 
-// Read reads the folder dir. The catalogue is nil if there are problems, and
-// otherwise sorted and ready for catalog.CarryOver. An error means that the folder
-// could not be read at all. progress may be nil; it is called from time to time,
-// never concurrently, with the number of records read so far.
-func Read(ctx context.Context, dir string, progress func(records int)) (*catalog.Catalog, []Problem, error) {
+// A Warning is something in a folder that its editors should look at. It stops
+// nothing.
+type Warning Problem
+
+func (w Warning) String() string { return fmt.Sprintf("%s:%d: warning: %s", w.File, w.Line, w.Text) }
+
+// Options say how to read a folder. The zero value is what a publication needs of
+// a folder without pictures.
+type Options struct {
+	// Progress may be nil; it is called from time to time, never concurrently, with
+	// the number of records read so far.
+	Progress func(records int)
+	// Drafts keeps drafts in the catalogue. They are read and checked in any case.
+	Drafts bool
+	// Known returns what became of a picture that was published before, given the
+	// SHA-256 of its file in hexadecimal; such a picture is not decoded again. It may
+	// be nil.
+	Known func(source string) (catalog.Picture, bool)
+}
+
+// A Result is what was found in a folder.
+type Result struct {
+	// Catalog is nil if there are problems, and otherwise sorted and ready for
+	// catalog.CarryOver.
+	Catalog  *catalog.Catalog
+	Problems []Problem // by file and line
+	Warnings []Warning // by file and line
+	// Pictures holds the bytes of the new pictures of Catalog. Close it.
+	Pictures *Pictures
+}
+
+// Close removes the temporary files behind Pictures.
+func (r *Result) Close() error { return r.Pictures.Close() }
+
+// Read reads the folder dir. An error means that the folder could not be read at
+// all; otherwise the result must be closed.
+func Read(ctx context.Context, dir string, opts Options) (*Result, error) {
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil, fmt.Errorf("the content folder %s does not exist", dir)
+		return nil, fmt.Errorf("the content folder %s does not exist", dir)
 	case err != nil:
-		return nil, nil, fmt.Errorf("the content folder cannot be read: %w", err)
+		return nil, fmt.Errorf("the content folder cannot be read: %w", err)
 	case !info.IsDir():
-		return nil, nil, fmt.Errorf("%s is not a folder; give the folder that holds catalogue.yaml", dir)
+		return nil, fmt.Errorf("%s is not a folder; give the folder that holds catalogue.yaml", dir)
 	}
 	// A root keeps symbolic links from leaving the folder.
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, nil, fmt.Errorf("the content folder cannot be read: %w", err)
+		return nil, fmt.Errorf("the content folder cannot be read: %w", err)
 	}
 	defer root.Close()
-	return ReadFS(ctx, root.FS(), progress)
+	return ReadFS(ctx, root.FS(), opts)
 }
 
 // ReadFS is Read for a folder that is not on disk. fsys decides whether links may
 // leave it.
-func ReadFS(ctx context.Context, fsys fs.FS, progress func(records int)) (*catalog.Catalog, []Problem, error) {
-	f := &folder{fsys: fsys, progress: progress, maxRecords: maxRecords}
+func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
+	f := &folder{fsys: fsys, progress: opts.Progress, maxRecords: maxRecords}
 	if err := f.read(ctx); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	c := f.assemble()
-	if len(f.problems) > 0 {
-		sortProblems(f.problems)
-		return nil, f.problems, nil
+	sortByPlace(f.problems)
+	sortByPlace(f.warnings)
+	r := &Result{Problems: f.problems, Warnings: f.warnings, Pictures: &Pictures{}}
+	if len(f.problems) == 0 {
+		c.Sort()
+		r.Catalog = c
 	}
-	c.Sort()
-	return c, nil, nil
+	return r, nil
 }
 
-// sortProblems sorts problems by file and line. Problems on one line stay in the
-// order in which they were found.
-func sortProblems(problems []Problem) {
-	slices.SortStableFunc(problems, func(a, b Problem) int {
+// sortByPlace sorts problems or warnings by file and line. Those of one line stay in
+// the order in which they were found.
+func sortByPlace[T Problem | Warning](found []T) {
+	slices.SortStableFunc(found, func(x, y T) int {
+		a, b := Problem(x), Problem(y)
 		return cmp.Or(cmp.Compare(rank(a.File), rank(b.File)), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 }

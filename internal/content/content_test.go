@@ -59,9 +59,22 @@ func TestEveryProblemOfAFolderIsReportedWithFileAndLine(t *testing.T) {
 // read calls ReadFS, which must not fail.
 func read(t testing.TB, fsys fs.FS) (*catalog.Catalog, []Problem) {
 	t.Helper()
-	c, problems, err := ReadFS(t.Context(), fsys, nil)
+	r, err := ReadFS(t.Context(), fsys, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c, problems
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	return r.Catalog, r.Problems
+}
+
+// readDir calls Read.
+func readDir(t testing.TB, dir string) (*catalog.Catalog, []Problem, error) {
+	t.Helper()
+	r, err := Read(t.Context(), dir, Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	return r.Catalog, r.Problems, r.Close()
 }

@@ -23,6 +23,7 @@ type decoder struct {
 	known    []string
 	declared categories
 	problems *[]Problem
+	warnings *[]Warning
 	parsed   bool // fields is valid
 
 	isMarkdown bool
@@ -40,6 +41,10 @@ const slugRule = "such as mon-outil-2 (a to z, 0 to 9, single dashes between, at
 
 func (d *decoder) report(line int, format string, args ...any) {
 	*d.problems = append(*d.problems, Problem{d.file, line, fmt.Sprintf(format, args...)})
+}
+
+func (d *decoder) warn(line int, format string, args ...any) {
+	*d.warnings = append(*d.warnings, Warning{d.file, line, fmt.Sprintf(format, args...)})
 }
 
 // label returns the name of a field as messages show it.
@@ -343,7 +348,7 @@ func (i item) mapping() (*decoder, bool) {
 	}
 	return &decoder{
 		file: i.file, line: i.value.line, within: " in " + i.label(),
-		fields: i.value.fields, problems: i.problems,
+		fields: i.value.fields, problems: i.problems, warnings: i.warnings,
 	}, true
 }
 

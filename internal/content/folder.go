@@ -39,10 +39,15 @@ type folder struct {
 	declared  categories
 	batches   []*batch // in reading order
 	problems  []Problem
+	warnings  []Warning
 }
 
 func (f *folder) problem(file string, line int, format string, args ...any) {
 	f.problems = append(f.problems, Problem{file, line, fmt.Sprintf(format, args...)})
+}
+
+func (f *folder) warn(file string, line int, format string, args ...any) {
+	f.warnings = append(f.warnings, Warning{file, line, fmt.Sprintf(format, args...)})
 }
 
 // read fills catalogue, declared and batches.
@@ -162,7 +167,7 @@ func (f *folder) readCatalogue() {
 		f.problem(catalogueFile, 1, "%s", failure)
 		return
 	}
-	d := decoder{file: catalogueFile, line: 1, problems: &f.problems}
+	d := decoder{file: catalogueFile, line: 1, problems: &f.problems, warnings: &f.warnings}
 	if text, ok := d.utf8(text); ok {
 		if v, ok := parseYAML(text, 0, d.report); ok {
 			d.fields = v.fields

@@ -161,7 +161,7 @@ func TestLinksWithinTheFolderAreFollowedAndOthersRejected(t *testing.T) {
 		}
 	}
 	link("../partage/boreal.md", "outils/boreal.md")
-	got, problems, err := Read(t.Context(), dir, nil)
+	got, problems, err := readDir(t, dir)
 	if err != nil || len(problems) > 0 || len(got.Tools) != 2 {
 		t.Fatalf("a link within the folder is not followed: %v %v %v", got, problems, err)
 	}
@@ -172,7 +172,7 @@ func TestLinksWithinTheFolderAreFollowedAndOthersRejected(t *testing.T) {
 	link("../partage", "outils/dossier.md")
 	link(filepath.Dir(outside), "cimetiere")
 	link(outside, "comparatifs.jsonl")
-	_, problems, err = Read(t.Context(), dir, nil)
+	_, problems, err = readDir(t, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestIrregularFilesAreRejectedUnopened(t *testing.T) {
 	if err := os.Symlink("tube.md", filepath.Join(dir, "outils/lien.md")); err != nil {
 		t.Fatal(err)
 	}
-	_, problems, err := Read(t.Context(), dir, nil)
+	_, problems, err := readDir(t, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func TestOnlyAFolderCanBeRead(t *testing.T) {
 		filepath.Join(dir, "absent"):      "does not exist",
 		filepath.Join(dir, catalogueFile): "is not a folder",
 	} {
-		if _, _, err := Read(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := readDir(t, path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Read(%s) = %v, want …%s…", path, err, want)
 		}
 	}
@@ -223,10 +223,10 @@ func TestReadStopsWhenCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	lines := strings.Repeat(someLine+"\n", 5000)
 	calls := 0
-	_, _, err := ReadFS(ctx, folderOf(map[string]string{"outils.jsonl": lines}), func(int) {
+	_, err := ReadFS(ctx, folderOf(map[string]string{"outils.jsonl": lines}), Options{Progress: func(int) {
 		calls++
 		cancel()
-	})
+	}})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v after %d calls", err, calls)
 	}
@@ -238,13 +238,13 @@ func TestProgressRisesToTheNumberOfRecords(t *testing.T) {
 		lines.WriteString(strings.Replace(someLine, "boreal", fmt.Sprintf("outil-%d", i), 1) + "\n")
 	}
 	last := 0
-	_, problems, err := ReadFS(t.Context(), folderOf(map[string]string{"outils.jsonl": lines.String(), "outils/boreal.md": someTool}), func(n int) {
+	r, err := ReadFS(t.Context(), folderOf(map[string]string{"outils.jsonl": lines.String(), "outils/boreal.md": someTool}), Options{Progress: func(n int) {
 		if n < last {
 			t.Errorf("progress went from %d to %d", last, n)
 		}
 		last = n
-	})
-	if err != nil || len(problems) > 0 || last != 1001 {
-		t.Errorf("ended at %d with %v %v", last, problems, err)
+	}})
+	if err != nil || len(r.Problems) > 0 || last != 1001 {
+		t.Errorf("ended at %d with %v %v", last, r, err)
 	}
 }

@@ -37,10 +37,11 @@ type server struct {
 
 func serveDemo(t *testing.T) *server {
 	t.Helper()
-	c, problems, err := content.ReadFS(t.Context(), demo.Folder, nil)
-	if err != nil || len(problems) > 0 {
-		t.Fatal(err, problems)
+	r, err := content.ReadFS(t.Context(), demo.Folder, content.Options{})
+	if err != nil || len(r.Problems) > 0 {
+		t.Fatal(err, r)
 	}
+	c := r.Catalog
 	var snap *snapshot.Snapshot
 	srv := httptest.NewServer(api.New(api.Config{
 		Snapshot: func() *snapshot.Snapshot { return snap },

@@ -39,10 +39,11 @@ type server struct {
 // demoCatalog is the catalogue that ships with the binary, as `serve` shows it.
 func demoCatalog(t testing.TB, url string) *catalog.Catalog {
 	t.Helper()
-	c, problems, err := content.ReadFS(t.Context(), demo.Folder, nil)
-	if err != nil || len(problems) > 0 {
-		t.Fatal(err, problems)
+	r, err := content.ReadFS(t.Context(), demo.Folder, content.Options{})
+	if err != nil || len(r.Problems) > 0 {
+		t.Fatal(err, r)
 	}
+	c := r.Catalog
 	c.URL = url
 	catalog.CarryOver(&catalog.Catalog{}, c, snapshot.NewestUpdate(c))
 	return c

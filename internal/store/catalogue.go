@@ -147,7 +147,7 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 
 // writeCategories replaces all of them: they are few.
 func (p *publication) writeCategories(ctx context.Context) error {
-	if slices.Equal(p.old.Catalog.Categories, p.next.Categories) {
+	if !p.diff.Metadata {
 		return nil
 	}
 	if _, err := p.tx.ExecContext(ctx, `DELETE FROM categories`); err != nil {

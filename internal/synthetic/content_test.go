@@ -15,14 +15,14 @@ func TestACatalogueWrittenAsAFolderReadsBackEqual(t *testing.T) {
 			if err := content.Write(t.Context(), dir, want, format, nil); err != nil {
 				t.Fatal(err)
 			}
-			got, problems, err := content.Read(t.Context(), dir, nil)
+			got, err := content.Read(t.Context(), dir, content.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, p := range problems {
+			for _, p := range got.Problems {
 				t.Errorf("%d tools, format %v: %s", n, format, p)
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := cmp.Diff(want, got.Catalog); diff != "" {
 				t.Errorf("%d tools, format %v (-written +read):\n%.4000s", n, format, diff)
 			}
 		}

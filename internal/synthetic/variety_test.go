@@ -38,6 +38,11 @@ func TestTwoThousandToolsHaveEveryFieldPresentAndAbsent(t *testing.T) {
 	checkFields(t, c.Retired, []string{"Slug", "Name", "Category", "Reason", "RetiredAt", "Body", "Note"})
 }
 
+// never lists the fields that are not generated.
+var never = []string{
+	"Draft", "Logo", "Image", "PriceDisplay", "Plans", "Authors", "PriceHistoryMode", "ScoreNote", "ScoreHistory", "Aliases",
+}
+
 // checkFields checks that each field is zero in some of the records and not in
 // others, except those that are never zero.
 func checkFields[T any](t *testing.T, records []T, always []string) {
@@ -49,6 +54,9 @@ func checkFields[T any](t *testing.T, records []T, always []string) {
 			if reflect.ValueOf(r).Field(i).IsZero() {
 				zero++
 			}
+		}
+		if slices.Contains(never, name) {
+			continue
 		}
 		if slices.Contains(always, name) {
 			if zero > 0 {
