@@ -53,6 +53,7 @@ func (f *folder) assemble() *catalog.Catalog {
 			}
 		}
 	}
+	f.checkMentions(c)
 	return c
 }
 

@@ -30,6 +30,8 @@ type decoder struct {
 	slug       string // from the file name
 	body       string
 	bodyLine   int
+
+	links, pictures []mention // of the body
 }
 
 const (
@@ -353,7 +355,7 @@ func (i item) mapping() (*decoder, bool) {
 }
 
 // ownBody returns the Markdown of the record and reports what check finds in it.
-func (d *decoder) ownBody(check func(string) []markdown.Problem) string {
+func (d *decoder) ownBody(check func(string) markdown.Report) string {
 	body := d.body
 	if !d.isMarkdown {
 		v := d.field("body", optional)
@@ -370,9 +372,11 @@ func (d *decoder) ownBody(check func(string) []markdown.Problem) string {
 		line := 1 + strings.Count(body[:strings.IndexRune(body, r)], "\n")
 		d.inBody(line, "the text must not contain control characters, but contains %U", r)
 	}
-	for _, p := range check(body) {
+	found := check(body)
+	for _, p := range found.Problems {
 		d.inBody(p.Line, "%s", p.Text)
 	}
+	d.mention(found)
 	return body
 }
 

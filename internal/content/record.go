@@ -19,6 +19,8 @@ type record struct {
 
 	tested bool // a score is given, valid or not
 
+	links, pictures []mention // of the body
+
 	tool       *catalog.Tool
 	comparison *catalog.Comparison
 	retired    *catalog.Retired

@@ -37,7 +37,7 @@ var (
 	bodies = rapid.Custom(func(t *rapid.T) string {
 		body, _ := trimBlankLines(prose.Draw(t, "body"))
 		return body
-	}).Filter(func(s string) bool { return markdown.CheckSections(s) == nil })
+	}).Filter(func(s string) bool { return markdown.CheckSections(s).Problems == nil })
 	notes = bodies.Filter(func(s string) bool { return markdown.Plain(s) != "" })
 	days  = rapid.Custom(func(t *rapid.T) string {
 		return fmt.Sprintf("20%02d-%02d-%02d", rapid.IntRange(0, 99).Draw(t, "y"), rapid.IntRange(1, 12).Draw(t, "m"), rapid.IntRange(1, 28).Draw(t, "d"))

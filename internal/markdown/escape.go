@@ -55,7 +55,8 @@ func isWord(r rune) bool {
 }
 
 // EscapeHTML returns a Markdown text with its raw HTML escaped, so that it is
-// displayed instead of interpreted. Everything else is unchanged.
+// displayed instead of interpreted. Everything else is unchanged, allowed elements
+// included.
 func EscapeHTML(body string) string {
 	// Escaping an HTML block can merge it with the lines below, in which more HTML
 	// is then found; no known text needs a third pass.
@@ -90,10 +91,7 @@ func rawHTML(body string) (spans []text.Segment, parsed bool) {
 	if doc == nil {
 		return nil, false
 	}
-	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function never fails
-		if !entering {
-			return ast.WalkContinue, nil
-		}
+	collect := func(n ast.Node) {
 		switch n := n.(type) {
 		case *ast.RawHTML:
 			spans = append(spans, n.Segments.Sliced(0, n.Segments.Len())...)
@@ -103,8 +101,11 @@ func rawHTML(body string) (spans []text.Segment, parsed bool) {
 				spans = append(spans, n.ClosureLine)
 			}
 		}
-		return ast.WalkContinue, nil
-	})
+	}
+	walk(doc.root, collect)
+	for _, note := range doc.notes {
+		walk(note, collect)
+	}
 	slices.SortFunc(spans, func(a, b text.Segment) int { return cmp.Compare(a.Start, b.Start) })
 	return spans, true
 }

@@ -1,9 +1,24 @@
-// Package markdown parses the Markdown of reviews and notes, which is CommonMark
-// with tables, and turns it into sections, plain text and safe HTML.
+// Package markdown parses the Markdown of reviews, prose, notes and pages, and turns
+// it into sections, plain text and safe HTML.
+//
+// The dialect is CommonMark with GitHub's tables, strikethrough, task lists, bare
+// addresses and footnotes, and `{#id}` after a heading. Of HTML it has <br>, <kbd>,
+// <sub> and <sup>, without attributes and closed within their block. Nothing that an
+// author writes is lost silently: what is not rendered is a Problem of Check.
+// Sections, Plain and HTML still accept every text, because a database may hold
+// texts that were published before a check existed.
 //
 // The embeddings, the anchors of the website and the checks of a content folder
 // all use this package, so that they agree on the sections of a text, their ids
 // and its plain form.
+//
+// In plain text a picture is its description and its caption, a task begins with
+// [x] or [ ], and a footnote is a block at the end of the section that refers to it.
+// On a page, footnotes are likewise at the end of their section; one that two
+// sections refer to is in both.
+//
+// A link is written as it works in an editor or as an address, and a page gets the
+// address; see Addresses for the rules.
 //
 // goldmark takes minutes, or all memory, on some contrived texts of a megabyte
 // (deep quotes, wide tables, endless brackets). Every function therefore estimates
@@ -13,12 +28,7 @@ package markdown
 
 import (
 	"bytes"
-
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/text"
+	"sort"
 
 	"palmares/internal/catalog"
 )
@@ -32,64 +42,48 @@ type Problem struct {
 // introduction is the id of the text before the first heading.
 const introduction = "introduction"
 
-// commonMark parses CommonMark with tables and `{#id}` after a heading. It has no
-// state and is safe for concurrent use.
-var commonMark = goldmark.New(
-	goldmark.WithExtensions(extension.Table),
-	goldmark.WithParserOptions(parser.WithHeadingAttribute()),
-).Parser()
-
-// parse returns the tree of a text, or nil if it is too complex.
-func parse(source []byte) ast.Node {
-	if _, found := tooComplex(source); found {
-		return nil
-	}
-	return commonMark.Parse(text.NewReader(source))
-}
-
-// Sections splits a review at its level 2 headings. A text that Check rejects is
+// Sections splits a review at its level 2 headings. A text that is too complex is
 // returned unchanged, as one section.
 func Sections(body string) []catalog.Section {
-	source := []byte(body)
-	doc := parse(source)
+	doc := parse([]byte(body))
 	if doc == nil {
 		return []catalog.Section{{ID: introduction, Text: body}}
 	}
 	var sections []catalog.Section
-	w := writer{source: source}
-	id, headed := introduction, false
-	used := anchors{}
-	flush := func() {
-		if plain := w.take(); headed || plain != "" {
-			sections = append(sections, catalog.Section{ID: used.unique(id), Text: plain})
-		}
+	for _, s := range doc.split() {
+		sections = append(sections, catalog.Section{ID: s.id, Text: s.text})
 	}
-	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
-		if h, ok := n.(*ast.Heading); ok && h.Level == 2 {
-			flush()
-			id, headed = headingID(h, source), true
-		}
-		w.block(n, "\n\n")
-	}
-	flush()
 	return sections
 }
 
 // Plain returns the text without markup: blocks separated by a blank line, one
-// line per list item and table row. A text that Check rejects is returned
-// unchanged.
+// line per list item and table row, footnotes last. A text that is too complex is
+// returned unchanged.
 func Plain(body string) string {
-	source := []byte(body)
-	doc := parse(source)
+	doc := parse([]byte(body))
 	if doc == nil {
 		return body
 	}
-	w := writer{source: source}
-	w.blocks(doc, "\n\n")
+	w := writer{source: doc.source}
+	w.blocks(doc.root, "\n\n")
+	for _, note := range doc.referred(doc.root) {
+		w.blocks(note, "\n\n")
+	}
 	return w.take()
 }
 
-// lineAt returns the number, from 1, of the line at an offset.
-func lineAt(source []byte, offset int) int {
-	return 1 + bytes.Count(source[:min(max(offset, 0), len(source))], []byte("\n"))
+// lines finds the line of an offset.
+type lines []int // the offsets of line feeds
+
+func newLines(source []byte) lines {
+	l := make(lines, 0, bytes.Count(source, []byte("\n")))
+	for i, c := range source {
+		if c == '\n' {
+			l = append(l, i)
+		}
+	}
+	return l
 }
+
+// at returns the number, from 1, of the line at an offset.
+func (l lines) at(offset int) int { return 1 + sort.SearchInts(l, offset) }

@@ -1,12 +1,13 @@
 package markdown
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/yuin/goldmark/ast"
-	tables "github.com/yuin/goldmark/extension/ast"
+	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/util"
 )
 
@@ -14,12 +15,19 @@ import (
 type writer struct {
 	source []byte
 	b      strings.Builder
+	broken bool // a line was broken with <br>
 }
+
+var aroundBreaks = regexp.MustCompile(`[ \t]*\n[ \t]*`)
 
 // take returns the text written so far and resets the writer.
 func (w *writer) take() string {
 	s := strings.TrimSpace(w.b.String())
+	if w.broken {
+		s = aroundBreaks.ReplaceAllString(s, "\n")
+	}
 	w.b.Reset()
+	w.broken = false
 	return s
 }
 
@@ -59,7 +67,7 @@ func (w *writer) block(n ast.Node, separator string) {
 			inner.blocks(item, "\n")
 		}
 		w.add(separator, inner.b.String())
-	case *tables.Table:
+	case *extast.Table:
 		for row := n.FirstChild(); row != nil; row = row.NextSibling() {
 			w.row(row, &inner)
 		}
@@ -75,7 +83,7 @@ func (w *writer) row(row ast.Node, table *writer) {
 	for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
 		inner := writer{source: w.source}
 		inner.inline(cell)
-		cells = append(cells, inner.take())
+		cells = append(cells, strings.ReplaceAll(inner.take(), "\n", " ")) // of <br>
 	}
 	if strings.Join(cells, "") != "" {
 		table.add("\n", strings.TrimSpace(strings.Join(cells, " | ")))
@@ -95,17 +103,7 @@ func (w *writer) inline(parent ast.Node) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
 		case *ast.Text:
-			if n.IsRaw() {
-				w.b.Write(n.Segment.Value(w.source))
-			} else {
-				w.unescape(n.Segment.Value(w.source))
-			}
-			switch {
-			case n.HardLineBreak():
-				w.b.WriteByte('\n')
-			case n.SoftLineBreak():
-				w.b.WriteByte(' ')
-			}
+			w.text(n)
 		case *ast.CodeSpan:
 			for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 				if t, ok := c.(*ast.Text); ok {
@@ -115,12 +113,109 @@ func (w *writer) inline(parent ast.Node) {
 		case *ast.String:
 			w.b.Write(n.Value)
 		case *ast.AutoLink:
-			w.b.Write(n.Label(w.source))
-		case *ast.RawHTML:
-		default: // emphasis, links, images: their text
+			w.autoLink(n)
+		case *ast.RawHTML, *extast.FootnoteLink:
+		case *element:
+			if n.tag == "br" {
+				w.b.WriteByte('\n')
+				w.broken = true
+			}
+			w.inline(n)
+		case *ast.Image:
+			w.picture(n)
+		case *extast.TaskCheckBox:
+			if n.IsChecked {
+				w.b.WriteString("[x] ")
+			} else {
+				w.b.WriteString("[ ] ")
+			}
+		default: // emphasis, strikethrough, links: their text
 			w.inline(n)
 		}
 	}
+}
+
+func (w *writer) text(n *ast.Text) {
+	if n.IsRaw() {
+		w.b.Write(n.Segment.Value(w.source))
+	} else {
+		w.unescape(n.Segment.Value(w.source))
+	}
+	switch {
+	case n.HardLineBreak():
+		w.b.WriteByte('\n')
+	case n.SoftLineBreak():
+		w.b.WriteByte(' ')
+	}
+}
+
+// autoLink writes an address. In a bare one, as in text, entities are resolved.
+func (w *writer) autoLink(n *ast.AutoLink) {
+	if isBare(n, w.source) {
+		w.unescape(n.Label(w.source))
+	} else {
+		w.b.Write(n.Label(w.source))
+	}
+}
+
+// isBare reports whether an address is written without < and >.
+func isBare(n *ast.AutoLink, source []byte) bool {
+	return n.Pos() < 0 || n.Pos() >= len(source) || source[n.Pos()] != '<'
+}
+
+// picture writes the description of a picture and its caption.
+func (w *writer) picture(n *ast.Image) {
+	start := w.b.Len()
+	w.inline(n)
+	title := caption(n)
+	switch {
+	case title == "":
+	case w.b.Len() == start:
+		w.b.WriteString(title)
+	case isFigure(n):
+		w.b.WriteString("\n" + title)
+	default:
+		w.b.WriteString(" (" + title + ")")
+	}
+}
+
+// caption returns the title of a picture as plain text.
+func caption(n *ast.Image) string {
+	var w writer
+	w.unescape(n.Title)
+	return strings.Join(strings.Fields(w.take()), " ")
+}
+
+// isFigure reports whether a picture is alone in its block, be it in a link.
+func isFigure(n *ast.Image) bool {
+	block := n.Parent()
+	if block.Kind() == ast.KindLink && n.PreviousSibling() == nil && n.NextSibling() == nil {
+		block = block.Parent()
+	}
+	return (block.Kind() == ast.KindParagraph || block.Kind() == ast.KindTextBlock) && hasFigures(block)
+}
+
+// hasFigures reports whether a block consists of pictures.
+func hasFigures(block ast.Node) bool {
+	found := false
+	for n := block.FirstChild(); n != nil; n = n.NextSibling() {
+		switch n := n.(type) {
+		case *ast.Image:
+			found = true
+		case *ast.Link:
+			if n.ChildCount() != 1 || n.FirstChild().Kind() != ast.KindImage {
+				return false
+			}
+			found = true
+		case *ast.Text:
+			if !n.Segment.IsEmpty() {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return found
 }
 
 // unescape writes s with backslash escapes and entities resolved.

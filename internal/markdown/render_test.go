@@ -10,7 +10,7 @@ import (
 
 func page(body string) string {
 	var b strings.Builder
-	for _, p := range markdown.HTML(body) {
+	for _, p := range markdown.HTML(body, nil, "") {
 		b.WriteString(p.HTML)
 	}
 	return b.String()
@@ -80,7 +80,7 @@ func FuzzPages(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		parts, sections := markdown.HTML(body), markdown.Sections(body)
+		parts, sections := markdown.HTML(body, nil, ""), markdown.Sections(body)
 		if len(parts) != len(sections) {
 			t.Fatalf("%q: %d parts, %d sections", body, len(parts), len(sections))
 		}

@@ -7,54 +7,116 @@ import (
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
+	extast "github.com/yuin/goldmark/extension/ast"
 	"golang.org/x/text/unicode/norm"
 )
 
-// CheckSections reports what keeps a review from being split into sections: what
-// Check reports, headings without text, ids that are not valid anchors, and
+// A section is a part of a document: a level 2 heading and what follows it, or
+// what precedes the first one.
+type section struct {
+	id      string
+	heading string // plain text; "" without a heading
+	blocks  []ast.Node
+	notes   []*extast.Footnote
+	text    string
+}
+
+// split returns the sections of a document. What precedes the first heading is one
+// only if it has text.
+func (d *document) split() []section {
+	var sections []section
+	w := writer{source: d.source}
+	s := section{id: introduction}
+	headed := false
+	used := anchors{}
+	repeats := repeats{shown: map[*extast.Footnote]bool{}, budget: maxRepeated}
+	flush := func() {
+		for _, note := range d.referred(s.blocks...) {
+			if repeats.allow(note, d.source) {
+				s.notes = append(s.notes, note)
+			}
+		}
+		for _, note := range s.notes {
+			w.blocks(note, "\n\n")
+		}
+		if s.text = w.take(); headed || s.text != "" {
+			s.id = used.unique(s.id)
+			sections = append(sections, s)
+		}
+	}
+	for n := d.root.FirstChild(); n != nil; n = n.NextSibling() {
+		if h, ok := n.(*ast.Heading); ok && h.Level == 2 {
+			flush()
+			heading := writer{source: d.source}
+			heading.inline(h)
+			s, headed = section{id: headingID(h, d.source), heading: heading.take()}, true
+		}
+		s.blocks = append(s.blocks, n)
+		w.block(n, "\n\n")
+	}
+	flush()
+	return sections
+}
+
+// maxRepeated bounds, in bytes, how much longer a text gets because footnotes are
+// repeated in every section that refers to them. One that exceeds it is only in the
+// first.
+const maxRepeated = 64 << 10
+
+type repeats struct {
+	shown  map[*extast.Footnote]bool
+	budget int
+}
+
+func (r *repeats) allow(note *extast.Footnote, source []byte) bool {
+	if !r.shown[note] {
+		r.shown[note] = true
+		return true
+	}
+	const markup = 200 // around a footnote on a page
+	if r.budget < markup {
+		return false
+	}
+	w := writer{source: source}
+	w.blocks(note, "\n\n")
+	r.budget -= markup + len(w.take())
+	return r.budget >= 0
+}
+
+// checkSections reports headings without text, ids that are not valid anchors, and
 // duplicate ids.
-func CheckSections(body string) []Problem {
-	if obviouslyValid(body) {
-		return nil
-	}
-	if problems := Check(body); problems != nil {
-		return problems
-	}
-	source := []byte(body)
-	doc := parse(source)
-	var problems []Problem
+func (c *checker) checkSections() {
 	seen := map[string]int{}
 	headed := false
-	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
+	for n := c.root.FirstChild(); n != nil; n = n.NextSibling() {
 		h, ok := n.(*ast.Heading)
 		if !ok || h.Level != 2 {
-			if !headed {
-				w := writer{source: source}
-				if w.block(n, "\n\n"); w.take() != "" {
-					seen[introduction] = lineAt(source, n.Pos())
+			if !headed && seen[introduction] == 0 {
+				w := writer{source: c.source}
+				if w.block(n, "\n\n"); w.take() != "" || len(noteLinks(n)) > 0 {
+					seen[introduction] = c.lines.at(n.Pos())
 				}
 			}
 			continue
 		}
 		headed = true
-		line := lineAt(source, h.Pos())
-		w := writer{source: source}
+		w := writer{source: c.source}
 		if w.inline(h); w.take() == "" {
-			problems = append(problems, Problem{line, "this heading has no text; write one"})
+			c.report(h.Pos(), "this heading has no text; write one")
 			continue
 		}
-		if invalid := invalidID(h, source); invalid != "" {
-			problems = append(problems, Problem{line, fmt.Sprintf("section id %s must be made of the letters a to z, digits, - and _, such as {#prise-en-main}", invalid)})
+		if invalid := invalidID(h, c.source); invalid != "" {
+			c.report(h.Pos(), "section id %s must be made of the letters a to z, digits, - and _, such as {#prise-en-main}", invalid)
 			continue
 		}
-		id := headingID(h, source)
+		line := c.lines.at(h.Pos())
+		id := headingID(h, c.source)
 		if first, twice := seen[id]; twice {
-			problems = append(problems, Problem{line, duplicateMessage(id, first, line)})
+			c.report(h.Pos(), "%s", duplicateMessage(id, first, line))
 			continue
 		}
 		seen[id] = line
 	}
-	return problems
 }
 
 func duplicateMessage(id string, first, line int) string {
@@ -62,49 +124,6 @@ func duplicateMessage(id string, first, line int) string {
 		return fmt.Sprintf("section id %q is already used by the text before the first heading; give this heading another id with {#id}", id)
 	}
 	return fmt.Sprintf("section id %q is already used by the heading %d lines above; give one of them another id with {#id}", id, line-first)
-}
-
-// obviouslyValid reports, without parsing, whether CheckSections would find
-// nothing; if it returns false the text must be parsed. It spares most reviews the
-// parser, which costs more than all other checks.
-//
-// Whatever the blocks around them, sections start at lines that begin with ## or
-// are underlined with dashes. If all such lines have different ids, no two
-// sections share one.
-func obviouslyValid(body string) bool {
-	if _, found := tooComplex([]byte(body)); found {
-		return false
-	}
-	ids := map[string]bool{introduction: true}
-	for line := range strings.Lines(body) {
-		line = strings.Trim(line, " \t\r\n")
-		if line == "" {
-			continue
-		}
-		if strings.Trim(line, "-") == "" {
-			return false // an underline or a rule: only the parser can tell
-		}
-		text, ok := strings.CutPrefix(line, "##")
-		if !ok || strings.HasPrefix(text, "#") {
-			continue
-		}
-		text = strings.TrimSpace(text)
-		var id string
-		if i := strings.LastIndex(text, "{#"); i >= 0 {
-			var closed bool
-			if id, closed = strings.CutSuffix(text[i+2:], "}"); !closed || !isAnchor(id) {
-				return false
-			}
-		} else {
-			id = fold(text)
-		}
-		text = strings.TrimSpace(strings.TrimSuffix(text, "{#"+id+"}"))
-		if text == "" || strings.ContainsAny(text, "\\`*_[]<>&{}#!") || ids[id] {
-			return false
-		}
-		ids[id] = true
-	}
-	return true
 }
 
 // anchors holds the section ids used so far. CheckSections rejects duplicates; for

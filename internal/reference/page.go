@@ -215,7 +215,7 @@ func (o *operation) call(base string, values map[string]string) {
 // block renders Markdown of the document.
 func block(text string) template.HTML {
 	var b strings.Builder
-	for _, part := range markdown.HTML(text) {
+	for _, part := range markdown.HTML(text, nil, "") {
 		b.WriteString(part.HTML)
 	}
 	return template.HTML(b.String())

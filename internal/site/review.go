@@ -28,7 +28,7 @@ type section struct {
 }
 
 func sections(body string) []section {
-	parts := markdown.HTML(body)
+	parts := markdown.HTML(body, nil, "")
 	list := make([]section, len(parts))
 	for i, p := range parts {
 		list[i] = section{p.ID, markdown.NoBreak(p.Heading), template.HTML(p.HTML)}

@@ -243,7 +243,7 @@ func TestReviewsHaveARealisticLengthAndStructure(t *testing.T) {
 		if n := len(sections); n < 3 || n > 6 {
 			t.Errorf("the review of %s has %d sections", x.Slug, n)
 		}
-		for _, p := range markdown.CheckSections(x.Body) {
+		for _, p := range markdown.CheckSections(x.Body).Problems {
 			t.Errorf("the review of %s, line %d: %s", x.Slug, p.Line, p.Text)
 		}
 		if x.Body != strings.TrimSpace(x.Body) || strings.Contains(x.Body, "\n\n\n") || strings.Contains(x.Body, " \n") {

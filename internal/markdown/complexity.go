@@ -7,20 +7,14 @@ import (
 
 // With these limits the slowest text of 1 MiB takes a few seconds (see
 // BenchmarkTheWorstTexts). They are far beyond what people write: a hundred nested
-// quotes, a block with five thousand brackets, tables of a hundred thousand cells.
+// quotes, a block with five thousand brackets, tables of a hundred thousand cells,
+// two thousand footnotes.
 const (
-	maxNesting = 100
-	maxWork    = 25_000_000
-	maxCells   = 100_000
+	maxNesting   = 100
+	maxWork      = 25_000_000
+	maxCells     = 100_000
+	maxFootnotes = 4_000 // definitions and references
 )
-
-// Check reports what makes a text too complex to be parsed safely.
-func Check(body string) []Problem {
-	if p, found := tooComplex([]byte(body)); found {
-		return []Problem{p}
-	}
-	return nil
-}
 
 // tooComplex estimates the cost of a text without parsing it. It looks at runs of
 // lines between blank lines, since no paragraph or table extends beyond one:
@@ -29,12 +23,14 @@ func Check(body string) []Problem {
 //   - goldmark scans back over the brackets, braces and emphasis marks of a
 //     paragraph, so the cost is the square of their number;
 //   - each line after a possible delimiter row of a table gets as many cells as
-//     that row, however short the line is.
+//     that row, however short the line is;
+//   - every reference to a footnote is compared with every definition.
 //
 // The estimates are upper bounds, so a text that passes is safe.
 func tooComplex(source []byte) (Problem, bool) {
 	var (
 		marks, work, cells int
+		footnotes          int
 		columns            int // of the widest delimiter row of this run
 		runStart           = 1
 	)
@@ -55,6 +51,9 @@ func tooComplex(source []byte) (Problem, bool) {
 		}
 		if w.nesting > maxNesting {
 			return Problem{line, fmt.Sprintf("quotes and lists are nested more than %d deep; make the text flatter", maxNesting)}, true
+		}
+		if footnotes += w.footnotes; footnotes > maxFootnotes {
+			return Problem{line, fmt.Sprintf("the text has more than %d footnotes and references to them; split it", maxFootnotes)}, true
 		}
 		marks += w.marks
 		if work+marks*marks > maxWork {
@@ -77,12 +76,14 @@ type lineCost struct {
 	nesting   int
 	marks     int
 	pipes     int
+	footnotes int
 }
 
 func measure(line []byte) lineCost {
 	w := lineCost{blank: true, delimiter: true}
 	prefix := true
-	for i, c := range line {
+	for i := 0; i < len(line); i++ {
+		c := line[i]
 		switch c {
 		case ' ', '\t', '\r':
 			continue
@@ -98,7 +99,18 @@ func measure(line []byte) lineCost {
 			prefix = false
 		case ':':
 			prefix = false
-		case '_', '[', '{':
+		case '[':
+			w.marks++
+			w.delimiter = false
+			if i+1 < len(line) && line[i+1] == '^' {
+				w.footnotes++
+				if end := bytes.Index(line[i:], []byte("]:")); prefix && end > 0 { // blocks may follow
+					i += end + 1
+					break
+				}
+			}
+			prefix = false
+		case '_', '{', '~':
 			w.marks++
 			prefix, w.delimiter = false, false
 		default:

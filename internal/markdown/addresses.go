@@ -1,0 +1,325 @@
+package markdown
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+	"sync"
+
+	"palmares/internal/catalog"
+)
+
+// Addresses resolves the links and pictures of the texts of one catalogue. It is
+// safe for concurrent use; its fields must not be changed once it is in use.
+//
+// A link is written as a path to a file of the folder, relative to the file of the
+// text, or as an address of the site:
+//
+//   - outils/plume.md leads to /outils/plume, the page of the tool, and with the
+//     anchor of a section of its review to that section, /avis/plume#prix;
+//   - comparatifs/a-vs-b.md, pages/methode.md lead to /comparatifs/a-vs-b and
+//     /methode, with an anchor to a section of the text;
+//   - cimetiere/jaserin.md, and every address of a retired tool, lead to its place
+//     in /cimetiere;
+//   - images/ecran.png leads to the picture itself;
+//   - addresses of tools, comparisons, categories and pages are checked, those of
+//     other pages of the site (/prix, /docs) are taken as they are.
+//
+// Former slugs lead to the current one, and .md at the end of an address is dropped.
+// Anchors may be written as GitHub derives them from a heading. Everything else is a
+// problem: what is not published, what leaves the folder, other files.
+type Addresses struct {
+	Catalog *catalog.Catalog
+
+	// Drafts holds records that exist, but that visitors do not see, and Unread
+	// those that could not be read, to which every link is allowed. Both are keyed by
+	// file without suffix: outils/plume.
+	Drafts, Unread map[string]bool
+
+	// Retired returns the address of a retired tool; nil means its anchor on the
+	// first page of /cimetiere.
+	Retired func(slug string) string
+
+	once        sync.Once
+	tools       map[string]*catalog.Tool // by slug and alias
+	comparisons map[string]*catalog.Comparison
+	retired     map[string]bool
+	pages       map[string]*catalog.Page
+	categories  map[string]string // slug by slug and alias
+
+	mu       sync.Mutex
+	sections map[string][]section // by file
+}
+
+// In returns the resolver of the texts in a folder, such as outils; "" is the root.
+func (a *Addresses) In(folder string) Resolver { return place{a, folder} }
+
+func (a *Addresses) index() {
+	c := a.Catalog
+	a.tools, a.comparisons = map[string]*catalog.Tool{}, map[string]*catalog.Comparison{}
+	a.retired, a.pages, a.categories = map[string]bool{}, map[string]*catalog.Page{}, map[string]string{}
+	a.sections = map[string][]section{}
+	for i := range c.Tools {
+		t := &c.Tools[i]
+		for _, alias := range t.Aliases {
+			a.tools[alias] = t
+		}
+	}
+	for i := range c.Tools { // after the aliases, which must not hide a tool
+		a.tools[c.Tools[i].Slug] = &c.Tools[i]
+	}
+	for i := range c.Comparisons {
+		x := &c.Comparisons[i]
+		for _, alias := range x.Aliases {
+			a.comparisons[alias] = x
+		}
+	}
+	for i := range c.Comparisons {
+		a.comparisons[c.Comparisons[i].Slug] = &c.Comparisons[i]
+	}
+	for i := range c.Retired {
+		a.retired[c.Retired[i].Slug] = true
+	}
+	for i := range c.Pages {
+		a.pages[c.Pages[i].Slug] = &c.Pages[i]
+	}
+	for _, k := range c.Categories {
+		for _, alias := range k.Aliases {
+			a.categories[alias] = k.Slug
+		}
+	}
+	for _, k := range c.Categories {
+		a.categories[k.Slug] = k.Slug
+	}
+}
+
+// place is the Resolver of one folder.
+type place struct {
+	*Addresses
+	folder string
+}
+
+// Picture implements Resolver.
+func (p place) Picture(destination string) (catalog.Picture, string) {
+	file, reason := PicturePath(p.folder, destination)
+	if reason != "" {
+		return catalog.Picture{}, reason
+	}
+	picture, ok := p.Catalog.Pictures[file]
+	if !ok {
+		return catalog.Picture{}, fmt.Sprintf("the picture %q is not in the folder: %s does not exist", brief(destination), file)
+	}
+	return picture, ""
+}
+
+// Link implements Resolver.
+func (p place) Link(destination string) (address, reason string) {
+	p.once.Do(p.index)
+	fail := func(format string, args ...any) (string, string) {
+		return "", fmt.Sprintf("the link to %q leads nowhere: ", brief(destination)) + fmt.Sprintf(format, args...)
+	}
+	u, err := parseURL(destination)
+	if err != nil {
+		return fail("it is not an address")
+	}
+	if strings.HasPrefix(u.Path, "/") {
+		address, reason = p.page(u)
+	} else {
+		file := path.Join(p.folder, u.Path)
+		if file == ".." || strings.HasPrefix(file, "../") {
+			return fail("it leaves the folder; link to a file in outils/, comparatifs/, cimetiere/ or pages/")
+		}
+		address, reason = p.file(file, u)
+	}
+	if reason != "" {
+		return fail("%s", reason)
+	}
+	return address, ""
+}
+
+// file returns the address of a file of the folder.
+func (p place) file(file string, u *url.URL) (address, reason string) {
+	folder, name, _ := strings.Cut(file, "/")
+	slug, isMarkdown := strings.CutSuffix(name, markdownExt)
+	switch {
+	case folder == imageFolder && name != "":
+		if picture, ok := p.Catalog.Pictures[file]; ok {
+			return MediaPath(picture.Hash, picture.Ext), ""
+		}
+		return "", file + " does not exist"
+	case name == "" && (folder == "outils" || folder == "comparatifs" || folder == "cimetiere"):
+		return withQuery("/"+folder, u), ""
+	case !isMarkdown && catalog.IsSlug(slug) && p.folder == folder && recordFolders[folder]:
+		return "", fmt.Sprintf("write %s%s, or the address from the root of the site", slug, markdownExt)
+	case !isMarkdown || !recordFolders[folder]:
+		return "", file + " is not a page of the site; link to a file in outils/, comparatifs/, cimetiere/ or pages/"
+	}
+	switch folder {
+	case "outils":
+		return p.tool(slug, "outils", u)
+	case "comparatifs":
+		return p.comparison(slug, u)
+	case "pages":
+		return p.custom(slug, u)
+	}
+	if !p.retired[slug] && !p.Unread[file] {
+		return "", p.absent("cimetiere", slug, "retired tool")
+	}
+	return p.retiredAddress(slug), ""
+}
+
+const markdownExt = ".md"
+
+var recordFolders = map[string]bool{"outils": true, "comparatifs": true, "cimetiere": true, "pages": true}
+
+// productPages are the pages of the site that no record makes, by the first part of
+// their path.
+var productPages = map[string]bool{
+	"": true, "api": true, "cimetiere": true, "comparatifs": true, "compte": true, "confidentialite": true, "docs": true, "flux.atom": true,
+	"licence": true, "llms.txt": true, "outils": true, "prix": true, "robots.txt": true, "sitemap.xml": true, "tarifs": true,
+}
+
+// page returns the address of a path of the site.
+func (p place) page(u *url.URL) (address, reason string) {
+	first, rest, _ := strings.Cut(strings.TrimPrefix(path.Clean(u.Path), "/"), "/")
+	slug := strings.TrimSuffix(rest, markdownExt)
+	switch {
+	case rest == "":
+		name := strings.TrimSuffix(first, markdownExt)
+		if p.pages[name] == nil && p.Unread["pages/"+name] == false && productPages[name] {
+			return withQuery("/"+name, u) + fragmentOf(u), ""
+		}
+		return p.custom(name, u)
+	case first == "outils" || first == "avis" || first == "alternatives":
+		return p.tool(slug, first, u)
+	case first == "comparatifs":
+		return p.comparison(slug, u)
+	case first == "cimetiere" && p.retired[slug]:
+		return p.retiredAddress(slug), ""
+	case first == "categories":
+		slug = strings.TrimSuffix(slug, ".atom")
+		current, ok := p.categories[slug]
+		if !ok {
+			return "", fmt.Sprintf("there is no category %q", brief(slug))
+		}
+		return withQuery("/categories/"+current+rest[len(slug):], u), ""
+	case productPages[first] && first != "cimetiere" || first == imageFolder || first == "media":
+		if first == imageFolder {
+			return p.file(strings.TrimPrefix(path.Clean(u.Path), "/"), u)
+		}
+		return withQuery(path.Clean(u.Path), u) + fragmentOf(u), ""
+	}
+	return "", "the site has no such page"
+}
+
+// tool returns the address of a page of a tool: outils, avis or alternatives.
+func (p place) tool(slug, under string, u *url.URL) (address, reason string) {
+	t := p.tools[slug]
+	switch {
+	case p.Unread["outils/"+slug]:
+		return "/" + under + "/" + slug + fragmentOf(u), ""
+	case t == nil && p.retired[slug]:
+		return p.retiredAddress(slug), ""
+	case t == nil:
+		return "", p.absent("outils", slug, "tool")
+	}
+	if u.Fragment == "" {
+		if under == "avis" && t.Body == "" {
+			return "", fmt.Sprintf("tool %q has no review; link to /outils/%s", t.Slug, t.Slug)
+		}
+		return withQuery("/"+under+"/"+t.Slug, u), ""
+	}
+	if under == "alternatives" {
+		return "", "the page of alternatives has no sections; remove #" + brief(u.Fragment)
+	}
+	sections := p.sectionsOf("outils/"+t.Slug, t.Body)
+	id, found := findSection(sections, u.Fragment)
+	if !found {
+		return "", sectionHint(sections, fmt.Sprintf("the review of %q", t.Slug))
+	}
+	return "/avis/" + t.Slug + "#" + id, ""
+}
+
+func (p place) comparison(slug string, u *url.URL) (address, reason string) {
+	x := p.comparisons[slug]
+	switch {
+	case p.Unread["comparatifs/"+slug]:
+		return "/comparatifs/" + slug + fragmentOf(u), ""
+	case x == nil:
+		return "", p.absent("comparatifs", slug, "comparison")
+	case !x.Published && !x.Draft:
+		return "", fmt.Sprintf("comparison %q is not published", x.Slug)
+	}
+	return p.inBody("/comparatifs/"+x.Slug, "comparatifs/"+x.Slug, x.Body, u)
+}
+
+func (p place) custom(slug string, u *url.URL) (address, reason string) {
+	x := p.pages[slug]
+	switch {
+	case p.Unread["pages/"+slug]:
+		return "/" + slug + fragmentOf(u), ""
+	case x == nil:
+		return "", p.absent("pages", slug, "page")
+	}
+	return p.inBody("/"+x.Slug, "pages/"+x.Slug, x.Body, u)
+}
+
+// inBody adds the anchor of a section of a text to the address of its page.
+func (p place) inBody(address, file, body string, u *url.URL) (string, string) {
+	address = withQuery(address, u)
+	if u.Fragment == "" {
+		return address, ""
+	}
+	sections := p.sectionsOf(file, body)
+	id, found := findSection(sections, u.Fragment)
+	if !found {
+		return "", sectionHint(sections, file+markdownExt)
+	}
+	return address + "#" + id, ""
+}
+
+// absent says that there is no such record, and whether it is a draft.
+func (p place) absent(folder, slug, what string) string {
+	if p.Drafts[folder+"/"+slug] {
+		return fmt.Sprintf("%s %q is a draft; publish it, or remove the link", what, slug)
+	}
+	return fmt.Sprintf("there is no %s %q", what, brief(slug))
+}
+
+func (p place) retiredAddress(slug string) string {
+	if p.Addresses.Retired != nil {
+		return p.Addresses.Retired(slug)
+	}
+	return "/cimetiere#" + slug
+}
+
+// sectionsOf returns the sections of a text, which is parsed once.
+func (p place) sectionsOf(file, body string) []section {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	list, ok := p.sections[file]
+	if !ok {
+		if doc := parse([]byte(body)); doc != nil {
+			for _, s := range doc.split() {
+				list = append(list, section{id: s.id, heading: s.heading})
+			}
+		}
+		p.sections[file] = list
+	}
+	return list
+}
+
+func withQuery(address string, u *url.URL) string {
+	if u.RawQuery != "" {
+		return address + "?" + u.RawQuery
+	}
+	return address
+}
+
+func fragmentOf(u *url.URL) string {
+	if u.Fragment == "" {
+		return ""
+	}
+	return "#" + u.EscapedFragment()
+}

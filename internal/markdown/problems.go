@@ -1,0 +1,420 @@
+package markdown
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// maxProblems is how many problems of one text are reported: a text pasted from a
+// web page can have thousands of tags.
+const maxProblems = 100
+
+// A Report says what is wrong with a text, and what it depends on.
+type Report struct {
+	Problems []Problem // by line
+	Links    []Link    // into the catalogue; whether they lead anywhere, a Resolver knows
+	Pictures []Picture
+}
+
+// A Link is a link as its author wrote it, to a file of the folder or to a path of
+// the site.
+type Link struct {
+	Line        int
+	Destination string
+}
+
+// A Picture is the use of a picture, as its author wrote it.
+type Picture struct {
+	Line        int
+	Destination string
+	Alt         string
+}
+
+// Check reports what in a text would not be rendered, and what makes it too complex
+// to be parsed.
+func Check(body string) Report { return check(body, false) }
+
+// CheckSections reports, besides, what keeps a text from being split into sections:
+// headings without text, ids that are not valid anchors, and duplicate ids.
+func CheckSections(body string) Report { return check(body, true) }
+
+func check(body string, sections bool) Report {
+	source := []byte(body)
+	if p, found := tooComplex(source); found {
+		return Report{Problems: []Problem{p}}
+	}
+	if plainlySound(body, sections) {
+		return Report{}
+	}
+	c := checker{document: parse(source), lines: newLines(source)}
+	c.findConflicts()
+	c.visit(c.root)
+	for _, note := range c.notes {
+		c.visit(note)
+	}
+	c.endRun()
+	c.checkNotes()
+	c.checkDefinitions()
+	if sections {
+		c.checkSections()
+	}
+	problems := c.Problems
+	slices.SortStableFunc(problems, func(a, b Problem) int { return a.Line - b.Line })
+	if len(problems) > maxProblems {
+		rest := len(problems) - maxProblems
+		problems = append(problems[:maxProblems:maxProblems],
+			Problem{problems[maxProblems].Line, fmt.Sprintf("from here on, the text has %d more problems; fix the others first", rest)})
+	}
+	c.Problems = problems
+	return c.Report
+}
+
+// A checker holds the state of one check.
+type checker struct {
+	*document
+	Report
+	lines lines
+
+	markers     map[int]bool // lines of git conflicts
+	tags        map[string]bool
+	block       ast.Node // the innermost one with lines
+	run         text.Segment
+	definitions []*ast.LinkReferenceDefinition
+	references  map[string]bool
+	sections    []section // once needed
+	parsed      bool      // sections is set
+}
+
+func (c *checker) report(offset int, format string, args ...any) {
+	c.Problems = append(c.Problems, Problem{c.lines.at(max(offset, 0)), fmt.Sprintf(format, args...)})
+}
+
+func (c *checker) visit(n ast.Node) {
+	walk(n, func(n ast.Node) {
+		if n.Type() == ast.TypeBlock {
+			c.block = n
+		}
+		switch n := n.(type) {
+		case *ast.Heading:
+			c.heading(n)
+		case *ast.Text:
+			if n.Parent().Kind() != ast.KindCodeSpan {
+				c.text(n)
+			}
+		case *ast.HTMLBlock:
+			c.html(n.Pos(), n.Lines().Value(c.source))
+		case *ast.RawHTML:
+			c.html(n.Pos(), c.rawText(n))
+		case *ast.Link:
+			c.refer(n.Reference)
+			c.link(n.Pos(), n.Destination)
+		case *ast.AutoLink:
+			c.autoLink(n)
+		case *ast.Image:
+			c.refer(n.Reference)
+			w := writer{source: c.source}
+			w.inline(n)
+			c.Pictures = append(c.Pictures, Picture{c.lines.at(n.Pos()), string(n.Destination), w.take()})
+		case *ast.LinkReferenceDefinition:
+			c.definitions = append(c.definitions, n)
+		case *extast.FootnoteLink:
+			c.noteLink(n)
+		case *extast.TableRow:
+			c.row(n)
+		}
+	})
+}
+
+func (c *checker) heading(h *ast.Heading) {
+	if h.Level > 1 {
+		return
+	}
+	if n := h.Lines().Len(); n > 0 && c.markers[c.lines.at(h.Lines().At(n-1).Start)+1] {
+		return // underlined by a conflict marker
+	}
+	c.report(h.Pos(), "a heading of level 1 is not rendered, because the title of the page comes from name or title; write ## for a section")
+}
+
+// text checks what the parser left as text.
+func (c *checker) text(n *ast.Text) {
+	value := n.Segment.Value(c.source)
+	if bytes.HasPrefix(value, []byte("##")) && c.startsLine(n.Segment.Start) {
+		marks := len(value) - len(bytes.TrimLeft(value, "#"))
+		switch {
+		case marks > 6:
+			c.report(n.Segment.Start, "this is not a heading, because headings have at most six #")
+		case marks < len(value):
+			c.report(n.Segment.Start, "this is not a heading, because a space is missing after %s; write %s %s",
+				value[:marks], value[:marks], brief(string(value[marks:])))
+		}
+	}
+	if n.Segment.Start != c.run.Stop {
+		c.endRun()
+		c.run = n.Segment
+	}
+	c.run.Stop = n.Segment.Stop
+}
+
+// startsLine reports whether a line of the current paragraph starts at an offset.
+func (c *checker) startsLine(offset int) bool {
+	if c.block.Kind() != ast.KindParagraph && c.block.Kind() != ast.KindTextBlock {
+		return false
+	}
+	lines := c.block.Lines()
+	i := sort.Search(lines.Len(), func(i int) bool { return lines.At(i).Stop > offset })
+	if i == lines.Len() {
+		return false
+	}
+	line := lines.At(i)
+	return len(bytes.TrimLeft(c.source[line.Start:max(offset, line.Start)], " \t")) == 0
+}
+
+// endRun checks a run of adjacent text nodes for references without a definition,
+// which the parser leaves as text.
+func (c *checker) endRun() {
+	start, s := c.run.Start, c.source[c.run.Start:c.run.Stop]
+	c.run = text.Segment{}
+	for i := 0; i+1 < len(s); i++ {
+		if s[i] == '\\' {
+			i++
+			continue
+		}
+		switch {
+		case s[i] == '[' && s[i+1] == '^':
+			if label, ok := label(s[i+2:]); ok && label != "" {
+				c.report(start+i, "footnote [^%s] has no definition; add one at the start of a line, outside lists and quotes: [^%s]: …", brief(label), brief(label))
+				i += len(label) + 1
+			}
+		case s[i] == ']' && s[i+1] == '[':
+			if label, ok := label(s[i+2:]); ok && !strings.HasPrefix(label, "^") {
+				c.report(start+i, "the link […][%s] has no definition; write […](address), add a line [%s]: address, or put code between backticks", brief(label), brief(label))
+				i += len(label) + 1
+			}
+		}
+	}
+}
+
+// label returns what precedes the next bracket, if that is a closing one.
+func label(s []byte) (string, bool) {
+	end := bytes.IndexAny(s, "[]")
+	if end < 0 || s[end] == '[' {
+		return "", false
+	}
+	return string(s[:end]), true
+}
+
+// html reports a tag, a comment or a block that is not rendered.
+func (c *checker) html(offset int, html []byte) {
+	if bytes.HasPrefix(html, []byte("<!--")) {
+		c.report(offset, "an HTML comment is not rendered; remove it")
+		return
+	}
+	name := strings.ToLower(string(tagName(html)))
+	form, _ := tagOf(html)
+	switch {
+	case form == closing && name == "br":
+		c.report(offset, "HTML: </br> does not exist; write <br>")
+	case allowedTags[name] && form == closing:
+		c.report(offset, "HTML: </%s> closes nothing; write <%s> before it, in the same block and outside the emphasis or link between them", name, name)
+	case allowedTags[name] && form == opening:
+		c.report(offset, "HTML: <%s> is not closed; write </%s> in the same block, inside the emphasis or link around <%s>", name, name, name)
+	case allowedTags[name]:
+		c.report(offset, "HTML: <%s> must be written without attributes", name)
+	case form == closing && c.tags[name]: // reported where it was opened
+	case name == "":
+		c.report(offset, "HTML is not rendered; write Markdown, or put code between backticks")
+	default:
+		if c.tags == nil {
+			c.tags = map[string]bool{}
+		}
+		c.tags[name] = true
+		c.report(offset, "HTML is not rendered: <%s>; write Markdown, or put code between backticks (only <br>, <kbd>, <sub> and <sup> are allowed)", brief(name))
+	}
+}
+
+// tagName returns the name in the tag at the start of s.
+func tagName(s []byte) []byte {
+	s = bytes.TrimLeft(s, " </")
+	end := bytes.IndexFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-')
+	})
+	if end < 0 {
+		return s
+	}
+	return s[:end]
+}
+
+func (c *checker) link(offset int, destination []byte) {
+	switch kind, fragment, reason := classify(destination); {
+	case reason != "":
+		c.report(offset, "%s", reason)
+	case kind == inText:
+		if !c.parsed {
+			c.sections, c.parsed = c.split(), true
+		}
+		if _, found := findSection(c.sections, fragment); !found {
+			c.report(offset, "the link to #%s leads nowhere: %s", brief(fragment), sectionHint(c.sections, "this text"))
+		}
+	case kind == inCatalogue:
+		c.Links = append(c.Links, Link{c.lines.at(offset), string(destination)})
+	}
+}
+
+func (c *checker) autoLink(n *ast.AutoLink) {
+	if n.AutoLinkType == ast.AutoLinkEmail {
+		return
+	}
+	if _, _, reason := classify(n.URL(c.source)); reason != "" {
+		c.report(n.Pos(), "%s", reason)
+	}
+}
+
+func (c *checker) noteLink(n *extast.FootnoteLink) {
+	for p := n.Parent(); p != nil; p = p.Parent() {
+		if p.Kind() == ast.KindLink || p.Kind() == ast.KindImage {
+			c.report(n.Pos(), "a footnote cannot be inside a link or the description of a picture; put it behind")
+			return
+		}
+	}
+}
+
+// row reports cells beyond the columns of the table, which are not rendered.
+func (c *checker) row(row *extast.TableRow) {
+	rest := c.source[row.Pos():]
+	if end := bytes.IndexByte(rest, '\n'); end >= 0 {
+		rest = rest[:end]
+	}
+	if cells, columns := countCells(string(rest)), len(row.Alignments); cells > columns {
+		c.report(row.Pos(), `this row has %d cells, but the table has %d columns; write \| for a bar that is text`, cells, columns)
+	}
+}
+
+// countCells returns the number of cells of a line of a table. Empty ones at its
+// end do not count.
+func countCells(line string) int {
+	line = strings.TrimPrefix(strings.TrimSpace(line), "|")
+	line = strings.TrimRight(line, "| \t")
+	cells := 1
+	for i := range len(line) {
+		if line[i] == '|' && (i == 0 || line[i-1] != '\\') {
+			cells++
+		}
+	}
+	return cells
+}
+
+func (c *checker) refer(r *ast.ReferenceLink) {
+	if r == nil {
+		return
+	}
+	if c.references == nil {
+		c.references = map[string]bool{}
+	}
+	c.references[util.ToLinkReference(r.Value)] = true
+}
+
+// checkDefinitions reports definitions of links that no link uses: their text would
+// be lost.
+func (c *checker) checkDefinitions() {
+	defined := map[string]bool{}
+	for _, d := range c.definitions {
+		key := util.ToLinkReference(d.Label)
+		name := brief(string(d.Label))
+		switch {
+		case strings.HasPrefix(name, "^"):
+			c.report(d.Pos(), "footnote [%s] is defined inside a list or a quote; define it at the start of a line, outside of them", name)
+		case defined[key]:
+			c.report(d.Pos(), "[%s] is defined a second time; remove one of the definitions", name)
+		case !c.references[key]:
+			c.report(d.Pos(), "no link refers to [%s], so this line is not rendered; remove it, or write […][%s]", name, name)
+		}
+		defined[key] = true
+	}
+}
+
+// checkNotes reports footnotes that are defined, but not shown.
+func (c *checker) checkNotes() {
+	shown, defined := map[*extast.Footnote]bool{}, map[string]bool{}
+	for _, note := range c.referred(c.root) {
+		shown[note] = true
+	}
+	for _, note := range c.notes {
+		name := brief(string(note.Ref))
+		switch {
+		case defined[string(note.Ref)]:
+			c.report(note.Pos(), "footnote [^%s] is defined a second time; give it another name", name)
+		case !shown[note]:
+			c.report(note.Pos(), "the text does not refer to footnote [^%s], so it is not rendered; write [^%s] where it belongs, or remove it", name, name)
+		case !note.HasChildren():
+			c.report(note.Pos(), "footnote [^%s] has no text; write it behind the colon", name)
+		}
+		defined[string(note.Ref)] = true
+	}
+}
+
+// findConflicts reports the markers that git leaves in a file, except in code, where
+// they may be an example.
+func (c *checker) findConflicts() {
+	c.markers = map[int]bool{}
+	if !bytes.Contains(c.source, []byte("<<<<<<<")) && !bytes.Contains(c.source, []byte(">>>>>>>")) {
+		return
+	}
+	code := map[int]bool{}
+	walk(c.root, func(n ast.Node) {
+		if k := n.Kind(); k == ast.KindFencedCodeBlock || k == ast.KindCodeBlock {
+			for i := range n.Lines().Len() {
+				code[c.lines.at(n.Lines().At(i).Start)] = true
+			}
+		}
+	})
+	open := false
+	offset := 0
+	for line := range bytes.Lines(c.source) {
+		number := c.lines.at(offset)
+		marker := conflictMarker(line)
+		switch {
+		case code[number]:
+		case marker == '<':
+			c.report(offset, "a git conflict was not resolved; keep one of the two versions and remove the lines <<<<<<<, ======= and >>>>>>>")
+			open, c.markers[number] = true, true
+		case marker == '>' && !open:
+			c.report(offset, "this line is what remains of a git conflict; remove it")
+		case marker != 0 && open:
+			open, c.markers[number] = marker != '>', true
+		}
+		offset += len(line)
+	}
+}
+
+// conflictMarker returns the character of which git made a marker: seven of them at
+// the start of a line, then a space or nothing.
+func conflictMarker(line []byte) byte {
+	line = bytes.TrimRight(line, "\n")
+	if len(line) < 7 || strings.IndexByte("<=>|", line[0]) < 0 || len(line) > 7 && line[7] != ' ' {
+		return 0
+	}
+	for _, c := range line[:7] {
+		if c != line[0] {
+			return 0
+		}
+	}
+	return line[0]
+}
+
+// brief shortens what an author wrote, for a sentence.
+func brief(s string) string {
+	const limit = 60
+	s = strings.Join(strings.Fields(s), " ")
+	if runes := []rune(s); len(runes) > limit {
+		return string(runes[:limit]) + "…"
+	}
+	return s
+}

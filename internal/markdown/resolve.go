@@ -1,0 +1,167 @@
+package markdown
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+	"unicode"
+
+	"github.com/yuin/goldmark/util"
+
+	"palmares/internal/catalog"
+)
+
+// A Resolver knows the catalogue around a text and the folder in which the text is.
+// The reader of a folder uses it to check a text, the site to render it, so that
+// they agree. Its methods are given what the author wrote.
+type Resolver interface {
+	// Link returns the address of a destination, or the sentence that says why it
+	// has none.
+	Link(destination string) (address, reason string)
+	// Picture returns the picture at a path, or the sentence that says why there
+	// is none.
+	Picture(path string) (picture catalog.Picture, reason string)
+}
+
+// linkKind says who knows whether a link leads anywhere.
+type linkKind int
+
+const (
+	elsewhere   linkKind = iota // another site or a mail address: nobody
+	inText                      // a section of the same text
+	inCatalogue                 // a Resolver
+)
+
+// classify returns the kind of a destination, or the reason why it is none that can
+// be rendered, and the fragment of one in the same text.
+func classify(destination []byte) (kind linkKind, fragment, reason string) {
+	written := brief(string(destination))
+	u, err := parseURL(string(destination))
+	switch {
+	case err != nil:
+		return 0, "", fmt.Sprintf("the link to %q is not an address; check its spelling", written)
+	case written == "":
+		return 0, "", "this link has no destination; write the address between the parentheses"
+	case strings.ContainsRune(u.Path+u.Opaque, '\\') && (u.Scheme == "" || len(u.Scheme) == 1):
+		return 0, "", fmt.Sprintf("the link to %q has backslashes; write / instead", written)
+	}
+	switch strings.ToLower(u.Scheme) {
+	case "http", "https":
+		if u.Host == "" {
+			return 0, "", fmt.Sprintf("the link to %q has no host; write https://host/path", written)
+		}
+		return elsewhere, "", ""
+	case "mailto":
+		if u.Opaque == "" {
+			return 0, "", fmt.Sprintf("the link to %q has no mail address", written)
+		}
+		return elsewhere, "", ""
+	case "":
+	default:
+		return 0, "", fmt.Sprintf("the link to %q is not rendered; only http, https, mailto and links within the catalogue are", written)
+	}
+	switch {
+	case u.Host != "":
+		return elsewhere, "", ""
+	case u.Path == "" && u.RawQuery == "":
+		return inText, u.Fragment, ""
+	}
+	return inCatalogue, "", ""
+}
+
+// parseURL parses a destination as a page gets it: escapes and entities are resolved
+// first, so that java&#115;cript: is recognised.
+func parseURL(destination string) (*url.URL, error) {
+	return url.Parse(string(util.URLEscape([]byte(destination), true)))
+}
+
+// findSection returns the id of the section that a fragment names: by its id, or as
+// an editor or GitHub derive it from the heading.
+func findSection(sections []section, fragment string) (id string, found bool) {
+	for _, s := range sections {
+		if s.id == fragment {
+			return s.id, true
+		}
+	}
+	folded := fold(fragment)
+	for _, s := range sections {
+		if s.heading != "" && (s.id == folded && folded != "section" || githubID(s.heading) == strings.ToLower(fragment)) {
+			return s.id, true
+		}
+	}
+	return "", false
+}
+
+// githubID returns the anchor that GitHub gives to a heading.
+func githubID(heading string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, heading)
+}
+
+// sectionHint says which sections a text has.
+func sectionHint(sections []section, where string) string {
+	const limit = 8
+	var ids []string
+	for _, s := range sections {
+		ids = append(ids, "#"+s.id)
+	}
+	switch {
+	case len(ids) == 0:
+		return where + " has no sections"
+	case len(ids) > limit:
+		ids = append(ids[:limit], "…")
+	}
+	return where + " has the sections " + strings.Join(ids, ", ")
+}
+
+// imageFolder holds the pictures of a catalogue.
+const imageFolder = "images"
+
+// PicturePath returns the path, from the root of the folder, of a picture that a
+// text in folder shows, or the sentence that says why it cannot be in the folder.
+func PicturePath(folder, destination string) (file, reason string) {
+	written := brief(destination)
+	u, err := parseURL(destination)
+	switch {
+	case err != nil:
+		return "", fmt.Sprintf("the picture %q is not a path; check its spelling", written)
+	case written == "":
+		return "", "this picture has no path; write it between the parentheses, such as ../images/ecran.png"
+	case strings.EqualFold(u.Scheme, "data"):
+		return "", "a picture within the text (data:) is not rendered; put the file into images/"
+	case u.Host != "" || u.Scheme != "":
+		return "", fmt.Sprintf("the picture %q is on another host, which is not rendered; put the file into images/", written)
+	case strings.ContainsRune(u.Path, '\\'):
+		return "", fmt.Sprintf("the picture %q has backslashes; write / instead", written)
+	}
+	file = path.Join(folder, u.Path)
+	if strings.HasPrefix(u.Path, "/") {
+		file = path.Clean(u.Path)
+	}
+	if rest, ok := strings.CutPrefix(file, imageFolder+"/"); !ok || rest == "" {
+		return "", fmt.Sprintf("the picture %q is not in images/; put it there and write %s", written, example(folder, path.Base(file)))
+	}
+	return file, ""
+}
+
+// example returns how a text in folder names a picture.
+func example(folder, name string) string {
+	if name == "." || name == ".." || name == "/" || name == imageFolder {
+		name = "ecran.png"
+	}
+	if folder == "" {
+		return imageFolder + "/" + name
+	}
+	return "../" + imageFolder + "/" + name
+}
+
+// MediaPath returns the address of a stored picture.
+func MediaPath(hash, ext string) string { return "/media/" + hash + "." + ext }
