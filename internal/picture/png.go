@@ -155,9 +155,10 @@ func animationRefused(format string) error {
 }
 
 // encodePNG writes the chunks that describe colour right after the header.
-func encodePNG(img image.Image, colourChunks []byte) ([]byte, error) {
+func encodePNG(img image.Image, level png.CompressionLevel, colourChunks []byte) ([]byte, error) {
 	var encoded bytes.Buffer
-	if err := png.Encode(&encoded, img); err != nil {
+	e := png.Encoder{CompressionLevel: level}
+	if err := e.Encode(&encoded, img); err != nil {
 		return nil, err
 	}
 	b := encoded.Bytes()

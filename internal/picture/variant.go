@@ -2,6 +2,7 @@ package picture
 
 import (
 	"image"
+	"image/png"
 	"slices"
 )
 
@@ -83,14 +84,23 @@ func (p *Picture) encode(r *raster, lossless bool) (File, error) {
 		}
 		file = newFile(jpegFormat, content, r.width, r.height)
 	}
-	if lossless {
-		content, err := encodePNG(fewColours(img), chunks)
-		if err != nil {
-			return File{}, err
+	if !lossless {
+		return file, nil
+	}
+	img = fewColours(img)
+	if file.Bytes != nil {
+		// Most photographs show at once that a PNG will not be smaller, however long it takes.
+		quick, err := encodePNG(img, png.BestSpeed, chunks)
+		if err != nil || len(quick) > 2*len(file.Bytes) {
+			return file, err
 		}
-		if file.Bytes == nil || len(content) < len(file.Bytes) {
-			file = newFile(pngFormat, content, r.width, r.height)
-		}
+	}
+	content, err := encodePNG(img, png.DefaultCompression, chunks)
+	if err != nil {
+		return File{}, err
+	}
+	if file.Bytes == nil || len(content) < len(file.Bytes) {
+		file = newFile(pngFormat, content, r.width, r.height)
 	}
 	return file, nil
 }
