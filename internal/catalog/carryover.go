@@ -7,9 +7,8 @@ import (
 )
 
 // CarryOver completes next, which was just read from a folder, with what only the
-// previous catalogue knows: the dates of unchanged records that give none, and
-// price histories, of which no entry is ever dropped. today is the UTC day of
-// publication. Both catalogues must be sorted. next is changed in place; a second
+// previous catalogue knows: the dates of unchanged records that give none, and the
+// histories of prices and scores. today is the UTC day of publication. Both catalogues must be sorted. next is changed in place; a second
 // call changes nothing.
 func CarryOver(old, next *Catalog, today string) {
 	carryOverTools(old, next, today)
@@ -26,31 +25,40 @@ func CarryOver(old, next *Catalog, today string) {
 }
 
 func carryOverTools(old, next *Catalog, today string) {
-	past := maps.Clone(old.PastPrices)
+	past := maps.Clone(old.Past)
 	if past == nil {
-		past = map[string][]PriceChange{}
+		past = map[string]PastTool{}
 	}
 	for i := range old.Tools {
-		if t := &old.Tools[i]; len(t.PriceHistory) > 0 && next.Tool(t.Slug) == nil {
-			past[t.Slug] = t.PriceHistory
+		if t := &old.Tools[i]; next.Tool(t.Slug) == nil {
+			past[t.Slug] = t.past()
 		}
 	}
 
 	for i := range next.Tools {
 		t := &next.Tools[i]
 		prior := old.prior(next, t)
-		stored := past[t.Slug]
+		before, known := past[t.Slug]
 		delete(past, t.Slug)
 		if same := old.Tool(t.Slug); same != nil {
-			stored = same.PriceHistory
+			before, known = same.past(), true
 		}
-		for _, alias := range t.Aliases { // the history of a renamed tool follows it
-			if former, ok := past[alias]; ok {
-				stored = mergeHistory(stored, former)
-				delete(past, alias)
+		for _, alias := range t.Aliases { // the histories of a renamed tool follow it
+			former, ok := past[alias]
+			if !ok || !old.follows(prior, alias) {
+				continue
 			}
+			delete(past, alias)
+			if !known {
+				before.Pricing, before.Price = former.Pricing, former.Price
+				before.Score, before.Verifiability, before.Obsolescence = former.Score, former.Verifiability, former.Obsolescence
+				known = true
+			}
+			before.PriceHistory = mergeHistory(before.PriceHistory, unmatched(before.PriceHistory, former.PriceHistory))
+			before.ScoreHistory = mergeHistory(before.ScoreHistory, unmatched(before.ScoreHistory, former.ScoreHistory))
 		}
-		t.PriceHistory = extendHistory(t, prior, stored, today)
+		t.extendPrices(prior, &before, known, today)
+		t.extendScores(&before, known, today)
 		if t.UpdatedAt == "" {
 			t.UpdatedAt = today
 			if prior != nil && t.equalExceptDate(prior) {
@@ -58,7 +66,15 @@ func carryOverTools(old, next *Catalog, today string) {
 			}
 		}
 	}
-	next.PastPrices = past
+	next.Past = past
+}
+
+// follows reports whether the histories of alias, an inactive tool, follow the tool
+// that was prior in c: when it is renamed, and when an alias for a tool that c no
+// longer has is added. They do not if it absorbs a tool that c still has.
+func (c *Catalog) follows(prior *Tool, alias string) bool {
+	return prior == nil || prior.Slug == alias ||
+		c.Tool(alias) == nil && !slices.Contains(prior.Aliases, alias)
 }
 
 // prior returns the tool of c that became t in next: the one with the same slug,
@@ -75,58 +91,72 @@ func (c *Catalog) prior(next *Catalog, t *Tool) *Tool {
 	return nil
 }
 
-// extendHistory returns the stored history of a tool with the change made by this
-// publication and the entries written by its editors.
-func extendHistory(t, prior *Tool, stored []PriceChange, today string) []PriceChange {
-	if prior == nil || prior.Pricing == t.Pricing && prior.Price == t.Price {
-		return mergeHistory(stored, t.PriceHistory)
+// past returns what is kept of a tool once it is inactive.
+func (t *Tool) past() PastTool {
+	return PastTool{
+		Pricing: t.Pricing, Price: t.Price,
+		Score: t.Score, Verifiability: t.Verifiability, Obsolescence: t.Obsolescence,
+		PriceHistory: t.PriceHistory, ScoreHistory: t.ScoreHistory,
 	}
-	change := PriceChange{
+}
+
+// extendPrices completes the price history of t with what is known of it from before.
+// prior is nil for a new or restored tool.
+func (t *Tool) extendPrices(prior *Tool, before *PastTool, known bool, today string) {
+	now := &PriceChange{
 		ChangedAt:  today,
-		OldPricing: prior.Pricing, OldPrice: prior.Price,
+		OldPricing: before.Pricing, OldPrice: before.Price,
 		NewPricing: t.Pricing, NewPrice: t.Price,
+		Automatic: true,
 	}
-	// An entry by the editors for the same change replaces the automatic one.
-	for _, e := range unmatched(stored, t.PriceHistory) {
-		dated := change
-		dated.ChangedAt = e.ChangedAt
-		if e == dated && (len(stored) == 0 || e.ChangedAt >= stored[0].ChangedAt) {
-			change = e
+	if known && before.Price == "" && len(before.PriceHistory) > 0 { // stored before prices of inactive tools were
+		now.OldPricing, now.OldPrice = before.PriceHistory[0].NewPricing, before.PriceHistory[0].NewPrice
+	}
+	stored := before.PriceHistory
+	if !known || now.OldPrice == "" {
+		now = nil
+	}
+	if t.PriceHistoryMode == HistoryReplace {
+		stored = nil
+		if prior == nil || prior.PriceHistoryMode != HistoryReplace {
+			now = nil // the list is the whole history, this change included
+		} else {
+			stored = unlisted(before.PriceHistory, t.PriceHistory, today)
 		}
 	}
-	return mergeHistory(slices.Insert(slices.Clone(stored), 0, change), t.PriceHistory)
+	t.PriceHistory = extendHistory(stored, t.PriceHistory, now, today)
 }
 
-// mergeHistory returns the stored entries and the written ones not among them,
-// newest first. Entries of one day keep their order, stored ones first. A list
-// written oldest first is reversed.
-func mergeHistory(stored, written []PriceChange) []PriceChange {
-	if n := len(written); n > 1 && written[0].ChangedAt < written[n-1].ChangedAt {
-		written = slices.Clone(written)
-		slices.Reverse(written)
-	}
-	all := slices.Concat(stored, unmatched(stored, written))
-	slices.SortStableFunc(all, func(a, b PriceChange) int { return cmp.Compare(b.ChangedAt, a.ChangedAt) })
-	return all
-}
-
-// unmatched returns the written entries that have no equal among the stored ones.
-// Equal entries are matched one to one: a price may go up, down and up again in a
-// day.
-func unmatched(stored, written []PriceChange) []PriceChange {
-	count := map[PriceChange]int{}
-	for _, e := range stored {
-		count[e]++
-	}
-	var rest []PriceChange
-	for _, e := range written {
-		if count[e] > 0 {
-			count[e]--
+// unlisted returns the automatic entries that were added since the file replaces the
+// history, except those it lists by now. Those of today stay automatic: they may still
+// change.
+func unlisted(stored, written []PriceChange, today string) []PriceChange {
+	automatic := slices.DeleteFunc(slices.Clone(stored), func(e PriceChange) bool { return !e.Automatic })
+	var kept []PriceChange
+	listed := unmatched(automatic, written)
+	rest := unmatched(listed, written) // the written entries that are automatic ones
+	for _, e := range automatic {
+		if i := slices.IndexFunc(rest, e.same); i >= 0 && e.ChangedAt != today {
+			rest = slices.Delete(rest, i, i+1)
 			continue
 		}
-		rest = append(rest, e)
+		kept = append(kept, e)
 	}
-	return rest
+	return kept
+}
+
+func (t *Tool) extendScores(before *PastTool, known bool, today string) {
+	var now *ScoreChange
+	if known && before.Price != "" {
+		now = &ScoreChange{
+			ChangedAt: today,
+			OldScore:  before.Score, NewScore: t.Score,
+			OldVerifiability: before.Verifiability, NewVerifiability: t.Verifiability,
+			OldObsolescence: before.Obsolescence, NewObsolescence: t.Obsolescence,
+			Note: t.ScoreNote, Automatic: true,
+		}
+	}
+	t.ScoreHistory = extendHistory(before.ScoreHistory, t.ScoreHistory, now, today)
 }
 
 func (c *Catalog) comparison(slug string) *Comparison {
@@ -149,7 +179,7 @@ func (t *Tool) equalExceptDate(o *Tool) bool {
 		t.TestedAt == o.TestedAt && t.PriceCheckedAt == o.PriceCheckedAt &&
 		slices.Equal(t.Sources, o.Sources) && slices.Equal(t.Aliases, o.Aliases) &&
 		slices.EqualFunc(t.PriceHistory, o.PriceHistory, PriceChange.same) &&
-		slices.EqualFunc(t.ScoreHistory, o.ScoreHistory, ScoreChange.same) &&
+		slices.EqualFunc(t.ScoreHistory, o.ScoreHistory, ScoreChange.Same) &&
 		t.Body == o.Body && t.Draft == o.Draft
 }
 
@@ -165,18 +195,18 @@ func (c *Category) equal(o *Category) bool {
 		slices.Equal(c.Aliases, o.Aliases) && c.Position == o.Position
 }
 
-// same reports whether two entries say the same, whoever wrote them.
-func (e PriceChange) same(o PriceChange) bool {
-	o.Automatic = e.Automatic
-	return e == o
+func (p PastTool) equal(o PastTool) bool {
+	return p.Pricing == o.Pricing && p.Price == o.Price &&
+		sameFigure(p.Score, o.Score) && sameFigure(p.Verifiability, o.Verifiability) && sameFigure(p.Obsolescence, o.Obsolescence) &&
+		slices.EqualFunc(p.PriceHistory, o.PriceHistory, PriceChange.same) &&
+		slices.EqualFunc(p.ScoreHistory, o.ScoreHistory, ScoreChange.Same)
 }
 
-// same reports whether two entries say the same, whoever wrote them.
-func (e ScoreChange) same(o ScoreChange) bool {
-	return e.ChangedAt == o.ChangedAt && e.Note == o.Note &&
-		sameFigure(e.OldScore, o.OldScore) && sameFigure(e.NewScore, o.NewScore) &&
-		sameFigure(e.OldVerifiability, o.OldVerifiability) && sameFigure(e.NewVerifiability, o.NewVerifiability) &&
-		sameFigure(e.OldObsolescence, o.OldObsolescence) && sameFigure(e.NewObsolescence, o.NewObsolescence)
+// same reports whether two pictures are served the same. Their files may differ in
+// what is never served.
+func (p Picture) same(o Picture) bool {
+	return p.Path == o.Path && p.Hash == o.Hash && p.Ext == o.Ext && p.Width == o.Width && p.Height == o.Height &&
+		slices.Equal(p.Variants, o.Variants)
 }
 
 func sameFigure(a, b *float64) bool {

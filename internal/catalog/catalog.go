@@ -9,6 +9,7 @@ package catalog
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 )
 
@@ -27,16 +28,29 @@ type Catalog struct {
 	Pages       []Page
 	Pictures    map[string]Picture // by path (images/logo.png); only those in use
 
-	// PastPrices holds, by slug, the price histories of tools that are no longer
-	// active, in case they return: no entry is ever dropped.
-	PastPrices map[string][]PriceChange
+	// Past holds, by slug, what is kept of tools that are no longer active, in case
+	// they return.
+	Past map[string]PastTool
+}
+
+// A PastTool is what is kept of a tool that is no longer active: its histories, of
+// which no entry is ever dropped, and its last price and figures. Price is "" if the
+// tool became inactive before these were kept.
+type PastTool struct {
+	Pricing       Pricing
+	Price         string
+	Score         *float64
+	Verifiability *float64
+	Obsolescence  *float64
+	PriceHistory  []PriceChange
+	ScoreHistory  []ScoreChange
 }
 
 // Settings are the optional fields of catalogue.yaml; "" where the publisher gave
 // none.
 type Settings struct {
 	Headline     string // title of the home page
-	Introduction string // below it; Markdown
+	Introduction string // below it; plain text, perhaps of several lines
 	Description  string // for the footer and for search engines
 	Contact      string // mail address or URL
 	Publisher    string // name, for legal pages
@@ -77,17 +91,33 @@ var Menus = []Menu{"header", "footer", "none"}
 // A Picture is a file of images/ as the site serves it, without its bytes.
 type Picture struct {
 	Path          string // from the root of the folder: images/logo.png
+	Source        string // SHA-256 of the file in the folder, in hexadecimal
 	Hash          string // SHA-256 of the served bytes, in hexadecimal
 	Ext           string // png, jpg, webp or gif
 	Width, Height int
 	Variants      []Variant // smaller ones, narrowest first
 }
 
+// Hashes yields the hash of the picture and those of its variants.
+func (p *Picture) Hashes() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if !yield(p.Hash) {
+			return
+		}
+		for i := range p.Variants {
+			if !yield(p.Variants[i].Hash) {
+				return
+			}
+		}
+	}
+}
+
 // A Variant is a smaller version of a picture.
 type Variant struct {
-	Hash          string
-	Ext           string
-	Width, Height int
+	Hash   string `json:"hash"`
+	Ext    string `json:"ext"`
+	Width  int    `json:"width"`
+	Height int    `json:"height"`
 }
 
 // ICP (ideal customer profile) is the kind of reader a tool is made for.

@@ -44,11 +44,17 @@ type Change struct {
 type Diff struct {
 	Changes []Change // ends with catalog.updated unless empty
 
-	Metadata    bool // the name, the URL or a category changed
-	PastPrices  bool // the history of an inactive tool was added or removed
+	Metadata    bool // the name, the URL, a setting or a category changed
+	Past        bool // what is kept of inactive tools changed
+	Pictures    bool // a picture was added, replaced or removed
 	Tools       RecordChanges
 	Comparisons RecordChanges
 	Retired     RecordChanges
+	Pages       RecordChanges
+
+	// Listed lists the tools whose price history is the same, but whose file now lists
+	// an entry that was automatic. That is stored without a new version.
+	Listed []string
 }
 
 // RecordChanges lists, by slug, the records of one kind to be written or removed.
@@ -60,7 +66,7 @@ type RecordChanges struct {
 
 // Empty reports whether publishing would change nothing at all.
 func (d *Diff) Empty() bool {
-	return !d.Metadata && !d.PastPrices && d.Tools.empty() && d.Comparisons.empty() && d.Retired.empty()
+	return !d.Metadata && !d.Past && !d.Pictures && d.Tools.empty() && d.Comparisons.empty() && d.Retired.empty() && d.Pages.empty()
 }
 
 func (r *RecordChanges) empty() bool { return len(r.Added)+len(r.Changed)+len(r.Removed) == 0 }
@@ -81,20 +87,38 @@ func Removals(old, next *Catalog) []string {
 	return removed
 }
 
+// absorbed returns the slugs of the active tools of old that became aliases of other
+// tools in next, without having been renamed to them: two tools were merged.
+func absorbed(old, next *Catalog) []string {
+	var slugs []string
+	for i := range next.Tools {
+		t := &next.Tools[i]
+		prior := old.prior(next, t)
+		for _, alias := range t.Aliases {
+			if old.Tool(alias) != nil && prior != nil && prior.Slug != alias {
+				slugs = append(slugs, alias)
+			}
+		}
+	}
+	return slugs
+}
+
 // Compare returns what next changes, compared with old. CarryOver(old, next) must
 // have been called. sections splits a review into its sections
 // (markdown.Sections); it is called only for reviews that differ.
 func Compare(old, next *Catalog, sections func(body string) []Section) Diff {
 	var d Diff
-	d.Metadata = old.Name != next.Name || old.URL != next.URL ||
+	d.Metadata = old.Name != next.Name || old.URL != next.URL || old.Settings != next.Settings ||
 		!slices.EqualFunc(old.Categories, next.Categories, func(a, b Category) bool { return a.equal(&b) })
-	d.PastPrices = !maps.EqualFunc(old.PastPrices, next.PastPrices, slices.Equal[[]PriceChange])
+	d.Past = !maps.EqualFunc(old.Past, next.Past, PastTool.equal)
+	d.Pictures = !maps.EqualFunc(old.Pictures, next.Pictures, Picture.same)
 	d.compareTools(old, next)
 	d.compareRetired(old, next)
 	d.compareComparisons(old, next)
+	d.comparePages(old, next)
 	d.compareEmbeddings(old, next, sections)
 	if d.Empty() {
-		return Diff{}
+		return Diff{Listed: d.Listed}
 	}
 	counts := map[string]int{}
 	for _, c := range d.Changes {
@@ -115,6 +139,8 @@ func (d *Diff) compareTools(old, next *Catalog) {
 			d.Tools.Added = append(d.Tools.Added, t.Slug)
 		case !same:
 			d.Tools.Changed = append(d.Tools.Changed, t.Slug)
+		case !slices.Equal(t.PriceHistory, prior.PriceHistory):
+			d.Listed = append(d.Listed, t.Slug)
 		}
 		if prior == nil {
 			kind := ToolCreated
@@ -134,7 +160,9 @@ func (d *Diff) compareTools(old, next *Catalog) {
 			d.Tools.Removed = append(d.Tools.Removed, slug)
 		}
 	}
-	for _, slug := range Removals(old, next) {
+	gone := slices.Concat(Removals(old, next), absorbed(old, next))
+	slices.Sort(gone)
+	for _, slug := range gone {
 		d.add(Change{Type: ToolRemoved, Slug: slug, URL: old.CanonicalURLOf(old.Tool(slug))})
 	}
 }
@@ -219,6 +247,22 @@ func (d *Diff) compareComparisons(old, next *Catalog) {
 			d.add(Change{Type: ComparisonUnpublished, Slug: x.Slug, URL: next.ComparisonURLOf(x.Slug)})
 		}
 	}
+}
+
+func (d *Diff) comparePages(old, next *Catalog) {
+	before := map[string]Page{}
+	for _, p := range old.Pages {
+		before[p.Slug] = p
+	}
+	for _, p := range next.Pages {
+		if prior, was := before[p.Slug]; !was {
+			d.Pages.Added = append(d.Pages.Added, p.Slug)
+		} else if prior != p {
+			d.Pages.Changed = append(d.Pages.Changed, p.Slug)
+		}
+		delete(before, p.Slug)
+	}
+	d.Pages.Removed = slices.Sorted(maps.Keys(before))
 }
 
 func (d *Diff) compareEmbeddings(old, next *Catalog, sections func(string) []Section) {

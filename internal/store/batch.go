@@ -23,6 +23,11 @@ var (
 	comparisonTable = table{name: "comparisons", key: "slug", columns: columnNames(comparisonColumns)}
 	retiredTable    = table{name: "retired", key: "slug", columns: columnNames(retiredColumns)}
 	priceTable      = table{name: "price_history", columns: columnNames(priceColumns)}
+	scoreTable      = table{name: "score_history", columns: columnNames(scoreColumns)}
+	pastTable       = table{name: "past_tools", columns: columnNames(pastColumns)}
+	pageTable       = table{name: "pages", key: "slug", columns: columnNames(pageColumns)}
+	pictureTable    = table{name: "pictures", columns: columnNames(pictureColumns)}
+	settingTable    = table{name: "catalogue", columns: columnNames(settingColumns)} // has one row
 	eventTable      = table{name: "events", columns: []string{"sequence", "version", "id", "type", "slug", "created_at", "body"}}
 
 	usageTable   = table{name: "usage", key: "day, account_id", adds: true, columns: []string{"day", "account_id", "requests"}}

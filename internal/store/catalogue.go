@@ -5,8 +5,9 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"errors"
-	"maps"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"palmares/internal/account"
@@ -21,12 +22,13 @@ type PublishOptions struct {
 	Now           time.Time      // of the publication; must be set
 	AllowRemovals bool           // tools may disappear without an obituary
 	DryRun        bool           // only find out what would change
+	Pictures      PictureSource  // of the new pictures; may be nil if there are none
 	Progress      func(Progress) // called from time to time, by the goroutine of Publish; may be nil
 }
 
 // Progress is how far a publication is.
 type Progress struct {
-	Stage string // "load", "compare", "tools", "comparisons", "retired", "prices", "events", "deliveries"
+	Stage string // "load", "compare", "tools", "comparisons", "retired", "pages", "prices", "scores", "pictures", "picture files", "events", "deliveries"
 	Done  int
 	Total int
 }
@@ -70,7 +72,10 @@ func (s *Catalogue) Publish(ctx context.Context, next *catalog.Catalog, opts Pub
 		}
 		done = Publication{Version: p.old.Version, Sequence: p.old.sequence, Diff: p.diff}
 		if p.diff.Empty() {
-			return errRollback
+			if opts.DryRun || len(p.diff.Listed) == 0 {
+				return errRollback
+			}
+			return priceHistory.write(ctx, &p)
 		}
 		done.Version++
 		done.Sequence += int64(len(p.diff.Changes))
@@ -125,10 +130,18 @@ func (p *publication) compare(ctx context.Context) (err error) {
 
 // write stores what changed as the version of done.
 func (p *publication) write(ctx context.Context, done Publication) error {
-	for _, step := range []func(context.Context) error{p.writeCategories, p.writeTools, p.writeComparisons, p.writeRetired, p.writePrices} {
+	for _, step := range []func(context.Context) error{
+		p.writeSettings, p.writeCategories, p.writeTools, p.writeComparisons, p.writeRetired, p.writePages,
+		func(ctx context.Context) error { return priceHistory.write(ctx, p) },
+		func(ctx context.Context) error { return scoreHistory.write(ctx, p) },
+		p.writePast,
+	} {
 		if err := step(ctx); err != nil {
 			return err
 		}
+	}
+	if err := p.writePictures(ctx, done.Version); err != nil {
+		return err
 	}
 	counts := p.diff.Changes[len(p.diff.Changes)-1].Object // of catalog.updated
 	at := formatTime(p.opts.Now)
@@ -142,6 +155,18 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 	}
 	_, err = p.tx.ExecContext(ctx, `UPDATE catalogue SET name = $1, url = $2, version = $3, sequence = $4, published_at = $5, changed_on = $6`,
 		p.next.Name, p.next.URL, done.Version, done.Sequence, at, catalog.Day(p.opts.Now))
+	return err
+}
+
+func (p *publication) writeSettings(ctx context.Context) error {
+	if !p.diff.Metadata {
+		return nil
+	}
+	assignments := make([]string, len(settingColumns))
+	for i, c := range settingColumns {
+		assignments[i] = fmt.Sprintf("%s = $%d", c.name, i+1)
+	}
+	_, err := p.tx.ExecContext(ctx, "UPDATE catalogue SET "+strings.Join(assignments, ", "), rowOf(settingColumns, &p.next.Settings)...)
 	return err
 }
 
@@ -208,37 +233,12 @@ func written[T any](all []T, r catalog.RecordChanges, slug func(*T) string) []*T
 	return list
 }
 
-// writePrices replaces the price histories that differ, of active and of other tools.
-func (p *publication) writePrices(ctx context.Context) error {
-	old, next := p.old.Catalog, p.next
-	history := func(c *catalog.Catalog, slug string) []catalog.PriceChange {
-		if t := c.Tool(slug); t != nil {
-			return t.PriceHistory
-		}
-		return c.PastPrices[slug]
-	}
-	slugs := slices.Concat(p.diff.Tools.Added, p.diff.Tools.Changed, p.diff.Tools.Removed,
-		slices.Collect(maps.Keys(old.PastPrices)), slices.Collect(maps.Keys(next.PastPrices)))
-	slices.Sort(slugs)
-
-	var dropped []string
-	var entries []*priceEntry
-	for _, slug := range slices.Compact(slugs) {
-		before, after := history(old, slug), history(next, slug)
-		if slices.Equal(before, after) {
-			continue
-		}
-		if len(before) > 0 {
-			dropped = append(dropped, slug)
-		}
-		for i, change := range after {
-			entries = append(entries, &priceEntry{slug, i, change})
-		}
-	}
-	if err := p.remove(ctx, priceTable, dropped); err != nil {
+func (p *publication) writePages(ctx context.Context) error {
+	if err := p.remove(ctx, pageTable, p.diff.Pages.Removed); err != nil {
 		return err
 	}
-	return writeRecords(ctx, p, "prices", priceTable, priceColumns, entries)
+	all := written(p.next.Pages, p.diff.Pages, func(x *catalog.Page) string { return x.Slug })
+	return writeRecords(ctx, p, "pages", pageTable, pageColumns, all)
 }
 
 func (p *publication) writeEvents(ctx context.Context, version int64, at string) error {

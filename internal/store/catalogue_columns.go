@@ -14,7 +14,7 @@ import (
 // rows are written and read with them.
 type column[T any] struct {
 	name  string
-	field func(*T) any // a pointer to a string, []string, *float64, int or bool
+	field func(*T) any // a pointer to a string, []string, other list, *float64, int or bool
 }
 
 var toolColumns = []column[catalog.Tool]{
@@ -39,6 +39,13 @@ var toolColumns = []column[catalog.Tool]{
 	{"price_checked_at", func(t *catalog.Tool) any { return &t.PriceCheckedAt }},
 	{"sources", func(t *catalog.Tool) any { return &t.Sources }},
 	{"aliases", func(t *catalog.Tool) any { return &t.Aliases }},
+	{"price_display", func(t *catalog.Tool) any { return &t.PriceDisplay }},
+	{"plans", func(t *catalog.Tool) any { return &t.Plans }},
+	{"authors", func(t *catalog.Tool) any { return &t.Authors }},
+	{"logo", func(t *catalog.Tool) any { return &t.Logo }},
+	{"image", func(t *catalog.Tool) any { return &t.Image }},
+	{"price_history_mode", func(t *catalog.Tool) any { return (*string)(&t.PriceHistoryMode) }},
+	{"score_note", func(t *catalog.Tool) any { return &t.ScoreNote }},
 	{"body", func(t *catalog.Tool) any { return &t.Body }},
 }
 
@@ -51,6 +58,9 @@ var comparisonColumns = []column[catalog.Comparison]{
 	{"winner_note", func(x *catalog.Comparison) any { return &x.WinnerNote }},
 	{"published", func(x *catalog.Comparison) any { return &x.Published }},
 	{"updated_at", func(x *catalog.Comparison) any { return &x.UpdatedAt }},
+	{"authors", func(x *catalog.Comparison) any { return &x.Authors }},
+	{"aliases", func(x *catalog.Comparison) any { return &x.Aliases }},
+	{"image", func(x *catalog.Comparison) any { return &x.Image }},
 	{"body", func(x *catalog.Comparison) any { return &x.Body }},
 }
 
@@ -68,23 +78,72 @@ var retiredColumns = []column[catalog.Retired]{
 var categoryColumns = []column[catalog.Category]{
 	{"slug", func(c *catalog.Category) any { return &c.Slug }},
 	{"label", func(c *catalog.Category) any { return &c.Label }},
+	{"description", func(c *catalog.Category) any { return &c.Description }},
+	{"aliases", func(c *catalog.Category) any { return &c.Aliases }},
+	{"position", func(c *catalog.Category) any { return &c.Position }},
 }
 
-// A priceEntry is one row of the price history of a tool.
-type priceEntry struct {
-	slug     string
-	position int // 0 is the newest
-	catalog.PriceChange
+var pageColumns = []column[catalog.Page]{
+	{"slug", func(p *catalog.Page) any { return &p.Slug }},
+	{"title", func(p *catalog.Page) any { return &p.Title }},
+	{"menu", func(p *catalog.Page) any { return (*string)(&p.Menu) }},
+	{"description", func(p *catalog.Page) any { return &p.Description }},
+	{"image", func(p *catalog.Page) any { return &p.Image }},
+	{"body", func(p *catalog.Page) any { return &p.Body }},
 }
 
-var priceColumns = []column[priceEntry]{
-	{"slug", func(e *priceEntry) any { return &e.slug }},
-	{"position", func(e *priceEntry) any { return &e.position }},
-	{"changed_at", func(e *priceEntry) any { return &e.ChangedAt }},
-	{"old_pricing", func(e *priceEntry) any { return (*string)(&e.OldPricing) }},
-	{"old_price", func(e *priceEntry) any { return &e.OldPrice }},
-	{"new_pricing", func(e *priceEntry) any { return (*string)(&e.NewPricing) }},
-	{"new_price", func(e *priceEntry) any { return &e.NewPrice }},
+var settingColumns = []column[catalog.Settings]{
+	{"headline", func(s *catalog.Settings) any { return &s.Headline }},
+	{"introduction", func(s *catalog.Settings) any { return &s.Introduction }},
+	{"description", func(s *catalog.Settings) any { return &s.Description }},
+	{"contact", func(s *catalog.Settings) any { return &s.Contact }},
+	{"publisher", func(s *catalog.Settings) any { return &s.Publisher }},
+	{"logo", func(s *catalog.Settings) any { return &s.Logo }},
+	{"pro", func(s *catalog.Settings) any { return &s.Pro }},
+}
+
+var pictureColumns = []column[catalog.Picture]{
+	{"path", func(p *catalog.Picture) any { return &p.Path }},
+	{"source", func(p *catalog.Picture) any { return &p.Source }},
+	{"hash", func(p *catalog.Picture) any { return &p.Hash }},
+	{"ext", func(p *catalog.Picture) any { return &p.Ext }},
+	{"width", func(p *catalog.Picture) any { return &p.Width }},
+	{"height", func(p *catalog.Picture) any { return &p.Height }},
+	{"variants", func(p *catalog.Picture) any { return &p.Variants }},
+}
+
+var priceColumns = []column[entry[catalog.PriceChange]]{
+	{"slug", func(e *entry[catalog.PriceChange]) any { return &e.slug }},
+	{"position", func(e *entry[catalog.PriceChange]) any { return &e.position }},
+	{"changed_at", func(e *entry[catalog.PriceChange]) any { return &e.change.ChangedAt }},
+	{"old_pricing", func(e *entry[catalog.PriceChange]) any { return (*string)(&e.change.OldPricing) }},
+	{"old_price", func(e *entry[catalog.PriceChange]) any { return &e.change.OldPrice }},
+	{"new_pricing", func(e *entry[catalog.PriceChange]) any { return (*string)(&e.change.NewPricing) }},
+	{"new_price", func(e *entry[catalog.PriceChange]) any { return &e.change.NewPrice }},
+	{"automatic", func(e *entry[catalog.PriceChange]) any { return &e.change.Automatic }},
+}
+
+var scoreColumns = []column[entry[catalog.ScoreChange]]{
+	{"slug", func(e *entry[catalog.ScoreChange]) any { return &e.slug }},
+	{"position", func(e *entry[catalog.ScoreChange]) any { return &e.position }},
+	{"changed_at", func(e *entry[catalog.ScoreChange]) any { return &e.change.ChangedAt }},
+	{"old_score", func(e *entry[catalog.ScoreChange]) any { return &e.change.OldScore }},
+	{"new_score", func(e *entry[catalog.ScoreChange]) any { return &e.change.NewScore }},
+	{"old_verifiability", func(e *entry[catalog.ScoreChange]) any { return &e.change.OldVerifiability }},
+	{"new_verifiability", func(e *entry[catalog.ScoreChange]) any { return &e.change.NewVerifiability }},
+	{"old_obsolescence", func(e *entry[catalog.ScoreChange]) any { return &e.change.OldObsolescence }},
+	{"new_obsolescence", func(e *entry[catalog.ScoreChange]) any { return &e.change.NewObsolescence }},
+	{"note", func(e *entry[catalog.ScoreChange]) any { return &e.change.Note }},
+	{"automatic", func(e *entry[catalog.ScoreChange]) any { return &e.change.Automatic }},
+}
+
+var pastColumns = []column[pastTool]{
+	{"slug", func(t *pastTool) any { return &t.slug }},
+	{"pricing", func(t *pastTool) any { return (*string)(&t.Pricing) }},
+	{"price", func(t *pastTool) any { return &t.Price }},
+	{"score", func(t *pastTool) any { return &t.Score }},
+	{"verifiability", func(t *pastTool) any { return &t.Verifiability }},
+	{"obsolescence", func(t *pastTool) any { return &t.Obsolescence }},
 }
 
 func columnNames[T any](columns []column[T]) []string {
@@ -103,6 +162,10 @@ func rowOf[T any](columns []column[T], record *T) []any {
 		case *string:
 			row[i] = *p
 		case *[]string:
+			row[i] = joinList(*p)
+		case *[]catalog.PlanRow:
+			row[i] = joinList(*p)
+		case *[]catalog.Variant:
 			row[i] = joinList(*p)
 		case **float64:
 			row[i] = *p
@@ -127,13 +190,13 @@ func isLong(column string) bool { return column == "body" || column == "note" }
 // records reads all rows of a table, about capacity of them.
 //
 // The short texts of a record are read as one column and split here. A tool has
-// sixteen of them; each column costs a few locks in the SQLite driver and a string
+// more than twenty of them; each column costs a few locks in the SQLite driver and a string
 // for the garbage collector, so that this halves the time to load a large catalogue.
 func records[T any](ctx context.Context, tx *sql.Tx, capacity int, t table, columns []column[T]) ([]T, error) {
 	var short, other []column[T]
 	for _, c := range columns {
 		switch c.field(new(T)).(type) {
-		case *string, *[]string:
+		case *string, *[]string, *[]catalog.PlanRow, *[]catalog.Variant:
 			if !isLong(c.name) {
 				short = append(short, c)
 				continue
@@ -172,9 +235,14 @@ func setTexts[T any](record *T, columns []column[T], texts string) (err error) {
 		case *string:
 			*p = text
 		case *[]string:
-			if *p, err = splitList(text); err != nil {
-				return fmt.Errorf("%s: %w", c.name, err)
-			}
+			*p, err = splitList(text)
+		case *[]catalog.PlanRow:
+			*p, err = parseList[catalog.PlanRow](text)
+		case *[]catalog.Variant:
+			*p, err = parseList[catalog.Variant](text)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
 		}
 		texts = rest
 	}

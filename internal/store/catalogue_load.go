@@ -1,11 +1,9 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -61,41 +59,25 @@ func load(ctx context.Context, tx *sql.Tx) (*Published, error) {
 	if c.Retired, err = records(ctx, tx, retired, retiredTable, retiredColumns); err != nil {
 		return nil, err
 	}
-	c.Sort()
-	return p, loadPrices(ctx, tx, c)
-}
-
-// loadPrices sets the histories of active tools and collects those of the others.
-func loadPrices(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) error {
-	entries, err := records(ctx, tx, 0, priceTable, priceColumns)
+	if c.Pages, err = records(ctx, tx, 0, pageTable, pageColumns); err != nil {
+		return nil, err
+	}
+	settings, err := records(ctx, tx, 1, settingTable, settingColumns)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	slices.SortFunc(entries, func(a, b priceEntry) int {
-		return cmp.Or(cmp.Compare(a.slug, b.slug), cmp.Compare(a.position, b.position))
-	})
-	c.PastPrices = map[string][]catalog.PriceChange{}
-	for len(entries) > 0 {
-		slug, n := entries[0].slug, 1
-		for n < len(entries) && entries[n].slug == slug {
-			n++
+	c.Settings = settings[0]
+	c.Sort()
+	for _, step := range []func(context.Context, *sql.Tx, *catalog.Catalog) error{loadPast, priceHistory.load, scoreHistory.load, loadPictures} {
+		if err := step(ctx, tx, c); err != nil {
+			return nil, err
 		}
-		history := make([]catalog.PriceChange, n)
-		for i := range history {
-			history[i] = entries[i].PriceChange
-		}
-		if t := c.Tool(slug); t != nil {
-			t.PriceHistory = history
-		} else {
-			c.PastPrices[slug] = history
-		}
-		entries = entries[n:]
 	}
-	return nil
+	return p, nil
 }
 
-// joinList and splitList store a list of strings in one column; an empty list is "".
-func joinList(list []string) string {
+// joinList, splitList and parseList store a list in one column; an empty list is "".
+func joinList[T any](list []T) string {
 	if len(list) == 0 {
 		return ""
 	}
@@ -109,7 +91,13 @@ func splitList(s string) (list []string, err error) {
 	if strings.IndexByte(s, '\\') < 0 { // without escapes no string contains a quote, and the array need not be parsed
 		return strings.Split(s[len(`["`):len(s)-len(`"]`)], `","`), nil
 	}
-	err = json.Unmarshal([]byte(s), &list)
+	return parseList[string](s)
+}
+
+func parseList[T any](s string) (list []T, err error) {
+	if s != "" {
+		err = json.Unmarshal([]byte(s), &list)
+	}
 	return list, err
 }
 

@@ -47,9 +47,10 @@ func TestAnySequenceOfPublicationsHoldsItsPromises(t *testing.T) {
 func wipe(t failer, s *Store) {
 	t.Helper()
 	for _, statement := range []string{
-		"DELETE FROM events", "DELETE FROM publications", "DELETE FROM tools", "DELETE FROM price_history",
+		"DELETE FROM events", "DELETE FROM publications", "DELETE FROM tools", "DELETE FROM price_history", "DELETE FROM score_history", "DELETE FROM past_tools",
+		"DELETE FROM pages", "DELETE FROM pictures", "DELETE FROM picture_files",
 		"DELETE FROM comparisons", "DELETE FROM retired", "DELETE FROM categories",
-		"UPDATE catalogue SET name = '', url = '', version = 0, sequence = 0, published_at = '', changed_on = ''",
+		"UPDATE catalogue SET headline = '', contact = '', pro = '', name = '', url = '', version = 0, sequence = 0, published_at = '', changed_on = ''",
 	} {
 		if _, err := s.writes.Exec(statement); err != nil {
 			t.Fatal(err)
@@ -75,6 +76,12 @@ func anyCatalogue(t *rapid.T) *catalog.Catalog {
 		return rapid.SampledFrom([]*float64{nil, ptr(0), ptr(7.25), ptr(8), ptr(10)}).Draw(t, name)
 	}
 	price := rapid.SampledFrom([]string{"1 €/mois", "2 €/mois", "1 200 €/an"})
+	c.Settings.Headline, c.Settings.Contact = text.Draw(t, "headline"), text.Draw(t, "contact")
+	c.Settings.Pro = rapid.SampledFrom([]string{"", catalog.ProHide}).Draw(t, "pro")
+	if rapid.Bool().Draw(t, "page") {
+		c.Pages = []catalog.Page{{Slug: "methode", Title: text.Draw(t, "page title"), Menu: "footer", Body: text.Draw(t, "page")}}
+	}
+	c.Categories[0].Description, c.Categories[0].Position = text.Draw(t, "description"), rapid.IntRange(0, 2).Draw(t, "position")
 	var scored []string
 	for i := range 5 {
 		slug := fmt.Sprintf("s%d", i)
@@ -87,6 +94,10 @@ func anyCatalogue(t *rapid.T) *catalog.Catalog {
 			x.Tier, x.Mainstream = rapid.IntRange(1, 3).Draw(t, "tier"), rapid.Bool().Draw(t, "mainstream")
 			x.Sources = rapid.SampledFrom([][]string{nil, {"https://a.example"}, {`https://b.example/"\`, "https://c.example"}}).Draw(t, "sources")
 			x.Body = rapid.SampledFrom([]string{"", "Un avis.", "Un avis.\n\n## Suite\n\nEncore."}).Draw(t, "body")
+			x.PriceDisplay, x.ScoreNote = text.Draw(t, "display"), text.Draw(t, "score note")
+			x.Authors = rapid.SampledFrom([][]string{nil, {"Ada"}, {"Ada", `B "x" \ é`}}).Draw(t, "authors")
+			x.Plans = rapid.SampledFrom([][]catalog.PlanRow{nil, {{Name: "Solo", Price: "3 $/M"}, {Name: "\"É\"", Price: "x", Note: "y"}}}).Draw(t, "plans")
+			x.PriceHistoryMode = rapid.SampledFrom([]catalog.HistoryMode{catalog.HistoryAdd, catalog.HistoryReplace}).Draw(t, "mode")
 			if rapid.Bool().Draw(t, "history") {
 				x.PriceHistory = []catalog.PriceChange{change("2025-06-01", "1", "2"), change("2025-02-01", "2", "1")}
 			}

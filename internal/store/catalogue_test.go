@@ -16,10 +16,10 @@ import (
 	"palmares/internal/catalog"
 )
 
-// cmpEmpty treats an empty map of past prices as nil; empty lists must be nil.
-var cmpEmpty = cmpopts.AcyclicTransformer("pastPrices", func(c catalog.Catalog) catalog.Catalog {
-	if len(c.PastPrices) == 0 {
-		c.PastPrices = nil
+// cmpEmpty treats an empty map of past tools as nil; empty lists must be nil.
+var cmpEmpty = cmpopts.AcyclicTransformer("past", func(c catalog.Catalog) catalog.Catalog {
+	if len(c.Past) == 0 {
+		c.Past = nil
 	}
 	return c
 })

@@ -50,6 +50,9 @@ func (e *RemovalsError) Error() string {
 		more = fmt.Sprintf(" and %d more", len(shown)-most)
 		shown = shown[:most]
 	}
+	if len(e.Slugs) == 1 {
+		return "1 published tool is missing: " + e.Slugs[0]
+	}
 	return fmt.Sprintf("%d published tools are missing: %s%s", len(e.Slugs), strings.Join(shown, ", "), more)
 }
 

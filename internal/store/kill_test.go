@@ -60,9 +60,9 @@ func TestAKilledPublisherLeavesTheOldVersionOrTheNewOne(t *testing.T) {
 		expected := []*catalog.Catalog{{}}
 		counts := []int{0} // of events
 		for i := range kills {
-			// A publication prints some fifteen lines: the kill comes at another step of
+			// A publication prints some twenty lines: the kill comes at another step of
 			// the first, the second or the third each time.
-			at := killAfter(t, dsn, 1+i*7%40)
+			at := killAfter(t, dsn, 1+i*11%60)
 			// PostgreSQL may still be running the child's last statement.
 			err := s.write(t.Context(), func(tx *sql.Tx) error {
 				_, err := tx.ExecContext(t.Context(), `UPDATE catalogue SET version = version`)

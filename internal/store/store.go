@@ -27,6 +27,7 @@ type Store struct {
 	*db
 
 	Catalogue     *Catalogue
+	Pictures      *Pictures
 	Events        *Events
 	Accounts      *Accounts
 	Keys          *Keys
@@ -66,6 +67,7 @@ func newStore(d *db) *Store {
 	return &Store{
 		db:            d,
 		Catalogue:     &Catalogue{d},
+		Pictures:      &Pictures{d},
 		Events:        &Events{d},
 		Accounts:      &Accounts{d},
 		Keys:          &Keys{d},

@@ -1,0 +1,133 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A change is an entry of a history: a PriceChange or a ScoreChange.
+type change[E any] interface {
+	day() string
+	isAutomatic() bool
+	key() any          // equal for entries that say the same, whoever wrote them
+	startsLike(E) bool // both start from the same values
+	isNothing() bool   // the old values are the new ones
+	until(later E) E   // this entry and a later one of the same day, as one
+}
+
+func (e PriceChange) day() string       { return e.ChangedAt }
+func (e PriceChange) isAutomatic() bool { return e.Automatic }
+
+func (e PriceChange) key() any {
+	e.Automatic = false
+	return e
+}
+
+func (e PriceChange) startsLike(o PriceChange) bool {
+	return e.OldPricing == o.OldPricing && e.OldPrice == o.OldPrice
+}
+
+func (e PriceChange) isNothing() bool {
+	return e.OldPricing == e.NewPricing && e.OldPrice == e.NewPrice
+}
+
+func (e PriceChange) until(later PriceChange) PriceChange {
+	e.NewPricing, e.NewPrice = later.NewPricing, later.NewPrice
+	return e
+}
+
+// same reports whether two entries say the same, whoever wrote them.
+func (e PriceChange) same(o PriceChange) bool { return e.key() == o.key() }
+
+func (e ScoreChange) day() string       { return e.ChangedAt }
+func (e ScoreChange) isAutomatic() bool { return e.Automatic }
+
+func (e ScoreChange) key() any {
+	return [8]any{
+		e.ChangedAt, valueOf(e.OldScore), valueOf(e.NewScore), valueOf(e.OldVerifiability), valueOf(e.NewVerifiability),
+		valueOf(e.OldObsolescence), valueOf(e.NewObsolescence), e.Note,
+	}
+}
+
+func (e ScoreChange) startsLike(o ScoreChange) bool {
+	return sameFigure(e.OldScore, o.OldScore) && sameFigure(e.OldVerifiability, o.OldVerifiability) &&
+		sameFigure(e.OldObsolescence, o.OldObsolescence)
+}
+
+func (e ScoreChange) isNothing() bool {
+	return sameFigure(e.OldScore, e.NewScore) && sameFigure(e.OldVerifiability, e.NewVerifiability) &&
+		sameFigure(e.OldObsolescence, e.NewObsolescence)
+}
+
+func (e ScoreChange) until(later ScoreChange) ScoreChange {
+	e.NewScore, e.NewVerifiability, e.NewObsolescence = later.NewScore, later.NewVerifiability, later.NewObsolescence
+	e.Note = cmp.Or(later.Note, e.Note)
+	return e
+}
+
+// Same reports whether two entries say the same, whoever wrote them.
+func (e ScoreChange) Same(o ScoreChange) bool { return e.key() == o.key() }
+
+// extendHistory returns a history, newest first: the stored entries, those written by
+// the editors, and now, the change that this publication makes if it is not nil.
+//
+// The automatic entries of one day are one entry, from the first old values to the
+// last new ones, or none if these are equal. A written entry of today that starts like
+// it is that entry. One for the same change with another date replaces it: editors may
+// date a change themselves.
+func extendHistory[E change[E]](stored, written []E, now *E, today string) []E {
+	if now == nil {
+		return mergeHistory(stored, unmatched(stored, written))
+	}
+	latest := *now
+	rest := stored
+	if i := slices.IndexFunc(stored, func(e E) bool { return e.isAutomatic() && e.day() == today }); i >= 0 {
+		latest = stored[i].until(latest)
+		rest = slices.Delete(slices.Clone(stored), i, i+1)
+	} else if latest.isNothing() {
+		return mergeHistory(stored, unmatched(stored, written))
+	}
+	written = slices.DeleteFunc(unmatched(rest, written), func(e E) bool { return e.day() == today && e.startsLike(latest) })
+	dated := slices.ContainsFunc(written, func(e E) bool {
+		return e.startsLike(latest) && e.until(latest).key() == e.key() && (len(rest) == 0 || e.day() >= rest[0].day())
+	})
+	if !latest.isNothing() && !dated {
+		rest = slices.Insert(slices.Clone(rest), 0, latest)
+	}
+	return mergeHistory(rest, written)
+}
+
+// mergeHistory returns the stored entries and the written ones, newest first. Entries
+// of one day keep their order, stored ones first. A list written oldest first is
+// reversed.
+func mergeHistory[E change[E]](stored, written []E) []E {
+	if n := len(written); n > 1 && written[0].day() < written[n-1].day() {
+		written = slices.Clone(written)
+		slices.Reverse(written)
+	}
+	all := slices.Concat(stored, written)
+	slices.SortStableFunc(all, func(a, b E) int { return cmp.Compare(b.day(), a.day()) })
+	return all
+}
+
+// unmatched returns the written entries that have no equal among the stored ones, in a
+// new slice. Equal entries are matched one to one: a price may go up, down and up again
+// in a day.
+func unmatched[E change[E]](stored, written []E) []E {
+	if len(written) == 0 {
+		return nil
+	}
+	count := map[any]int{}
+	for _, e := range stored {
+		count[e.key()]++
+	}
+	var rest []E
+	for _, e := range written {
+		if count[e.key()] > 0 {
+			count[e.key()]--
+			continue
+		}
+		rest = append(rest, e)
+	}
+	return rest
+}
