@@ -49,7 +49,7 @@ type Addresses struct {
 	categories  map[string]string // slug by slug and alias
 
 	mu       sync.Mutex
-	sections map[string][]section // by file
+	sections map[string]*anchorIndex // by file
 }
 
 // In returns the resolver of the texts in a folder, such as outils; "" is the root.
@@ -59,7 +59,7 @@ func (a *Addresses) index() {
 	c := a.Catalog
 	a.tools, a.comparisons = map[string]*catalog.Tool{}, map[string]*catalog.Comparison{}
 	a.retired, a.pages, a.categories = map[string]bool{}, map[string]*catalog.Page{}, map[string]string{}
-	a.sections = map[string][]section{}
+	a.sections = map[string]*anchorIndex{}
 	for i := range c.Tools {
 		t := &c.Tools[i]
 		for _, alias := range t.Aliases {
@@ -187,7 +187,7 @@ func (p place) page(u *url.URL) (address, reason string) {
 	switch {
 	case rest == "":
 		name := strings.TrimSuffix(first, markdownExt)
-		if p.pages[name] == nil && p.Unread["pages/"+name] == false && productPages[name] {
+		if p.pages[name] == nil && !p.Unread["pages/"+name] && productPages[name] {
 			return withQuery("/"+name, u) + fragmentOf(u), ""
 		}
 		return p.custom(name, u)
@@ -234,9 +234,9 @@ func (p place) tool(slug, under string, u *url.URL) (address, reason string) {
 		return "", "the page of alternatives has no sections; remove #" + brief(u.Fragment)
 	}
 	sections := p.sectionsOf("outils/"+t.Slug, t.Body)
-	id, found := findSection(sections, u.Fragment)
+	id, found := sections.find(u.Fragment)
 	if !found {
-		return "", sectionHint(sections, fmt.Sprintf("the review of %q", t.Slug))
+		return "", sections.hint(fmt.Sprintf("the review of %q", t.Slug))
 	}
 	return "/avis/" + t.Slug + "#" + id, ""
 }
@@ -272,9 +272,9 @@ func (p place) inBody(address, file, body string, u *url.URL) (string, string) {
 		return address, ""
 	}
 	sections := p.sectionsOf(file, body)
-	id, found := findSection(sections, u.Fragment)
+	id, found := sections.find(u.Fragment)
 	if !found {
-		return "", sectionHint(sections, file+markdownExt)
+		return "", sections.hint(file + markdownExt)
 	}
 	return address + "#" + id, ""
 }
@@ -295,19 +295,19 @@ func (p place) retiredAddress(slug string) string {
 }
 
 // sectionsOf returns the sections of a text, which is parsed once.
-func (p place) sectionsOf(file, body string) []section {
+func (p place) sectionsOf(file, body string) *anchorIndex {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	list, ok := p.sections[file]
-	if !ok {
+	x := p.sections[file]
+	if x == nil {
+		var sections []section
 		if doc := parse([]byte(body)); doc != nil {
-			for _, s := range doc.split() {
-				list = append(list, section{id: s.id, heading: s.heading})
-			}
+			sections = doc.split()
 		}
-		p.sections[file] = list
+		x = indexSections(sections)
+		p.sections[file] = x
 	}
-	return list
+	return x
 }
 
 func withQuery(address string, u *url.URL) string {

@@ -104,12 +104,12 @@ func measure(line []byte) lineCost {
 			w.delimiter = false
 			if i+1 < len(line) && line[i+1] == '^' {
 				w.footnotes++
-				if end := bytes.Index(line[i:], []byte("]:")); prefix && end > 0 { // blocks may follow
-					i += end + 1
-					break
-				}
 			}
-			prefix = false
+			if end := footnoteEnd(line[i:], prefix); end > 0 {
+				i += end // blocks may follow
+			} else {
+				prefix = false
+			}
 		case '_', '{', '~':
 			w.marks++
 			prefix, w.delimiter = false, false
@@ -121,4 +121,13 @@ func measure(line []byte) lineCost {
 		w.blank = false
 	}
 	return w
+}
+
+// footnoteEnd returns the length of the start of a definition, [^1]:, or 0. A line
+// has one only at its start.
+func footnoteEnd(s []byte, atStart bool) int {
+	if !atStart || !bytes.HasPrefix(s, []byte("[^")) {
+		return 0
+	}
+	return 1 + bytes.Index(s, []byte("]:"))
 }

@@ -157,6 +157,9 @@ func hostile(size int) map[string]string {
 		"[a](", "[](", "[a]: b\n", "[a]:\n\"", "[a]: <", "[a][b]", "[a\n", "a\n", "# ", "## x\n", "|", "|a\n|-\n", "|a|b\n|-|-\n", "- a\n", "\t",
 		"***a ", "[x]\n\n", "a\n=\n", "a\n-\n", "``` ", "{#a", "## {a=[", "{a=[", "## a {#", "\n> ", "*a **b ", "<x>\n", "\r", " \n", "é", "\x00", "\xff",
 		"[a](\n\n", "*a_ [](\n\n",
+		"[^a]", "[^a]\n\n", "[^a]: b\n", "[^a]: ", "[^a]: > ", "[^", "![^a]", "~", "~a", "~~a ", "<kbd>", "<sub></sub>", "<br>", "</kbd>", "<kbd>*", "<kbd></sub>",
+		"http://a.b ", "(http://a", " http://", " www.a", "_www.", "~www.a.", "a@b.c ", "(a@", "~a@", "a@", "- [x] ", "- [x] a\n", "![a](b)", "![a](b)\n\n", "![a](b \"c\")\n",
+		"[a](#b)\n\n", "## é\n[a](#È!)\n\n", "## b\n[a](#b)\n\n", "<<<<<<<\n", ">>>>>>>\n", "##a\n", "[a][b]\n\n", "[a]: b\n\n", "|a|b\n",
 	} {
 		texts[s] = strings.Repeat(s, size/len(s))
 	}
@@ -178,6 +181,13 @@ func hostile(size int) map[string]string {
 		fmt.Fprintf(&refs, "[a%d]: x\n\n", i)
 	}
 	texts["stairs"], texts["ticks"], texts["refs"] = stairs.String(), ticks.String(), refs.String()
+	texts["long footnote"] = "[^a]: " + strings.Repeat("a", size/2) + "\n" + strings.Repeat("## x\n[^a]\n", min(size/24, maxFootnotes-10))
+	var chain strings.Builder
+	for i := range min(size/24, maxFootnotes/4) {
+		fmt.Fprintf(&chain, "[^%d]: a[^%d]\n\n## x%d\n[^0]\n\n", i, i+1, i)
+	}
+	texts["chain"] = chain.String()
+	texts["long addresses"] = strings.Repeat("(http://"+strings.Repeat("a", 250)+" ", size/260)
 	return texts
 }
 
@@ -186,7 +196,8 @@ func hostile(size int) map[string]string {
 func TestHostileTextsNeitherCrashNorBlock(t *testing.T) {
 	for name, body := range hostile(1 << 16) {
 		_, rejected := tooComplex([]byte(body))
-		Check(body)
+		CheckSections(body)
+		HTML(body, nil, "")
 		sections := Sections(body)
 		if rejected && (len(sections) != 1 || sections[0].Text != body || Plain(body) != body) {
 			t.Errorf("%q is rejected but was changed", name)
@@ -293,7 +304,8 @@ func BenchmarkTheWorstTexts(b *testing.B) {
 	for name, body := range hostile(1 << 20) {
 		b.Run(fmt.Sprintf("%q", name), func(b *testing.B) {
 			for b.Loop() {
-				Sections(body)
+				CheckSections(body)
+				HTML(body, nil, "") // splits it into sections, too
 			}
 		})
 	}

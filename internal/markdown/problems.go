@@ -89,8 +89,7 @@ type checker struct {
 	run         text.Segment
 	definitions []*ast.LinkReferenceDefinition
 	references  map[string]bool
-	sections    []section // once needed
-	parsed      bool      // sections is set
+	anchors     *anchorIndex // once needed
 }
 
 func (c *checker) report(offset int, format string, args ...any) {
@@ -257,11 +256,11 @@ func (c *checker) link(offset int, destination []byte) {
 	case reason != "":
 		c.report(offset, "%s", reason)
 	case kind == inText:
-		if !c.parsed {
-			c.sections, c.parsed = c.split(), true
+		if c.anchors == nil {
+			c.anchors = indexSections(c.split())
 		}
-		if _, found := findSection(c.sections, fragment); !found {
-			c.report(offset, "the link to #%s leads nowhere: %s", brief(fragment), sectionHint(c.sections, "this text"))
+		if _, found := c.anchors.find(fragment); !found {
+			c.report(offset, "the link to #%s leads nowhere: %s", brief(fragment), c.anchors.hint("this text"))
 		}
 	case kind == inCatalogue:
 		c.Links = append(c.Links, Link{c.lines.at(offset), string(destination)})

@@ -42,7 +42,7 @@ func HTML(body string, r Resolver, prefix string) []Part {
 		return []Part{{ID: prefix + introduction, HTML: "<pre tabindex=\"0\">" + html.EscapeString(body) + "</pre>\n"}}
 	}
 	sections := doc.split()
-	p := page{document: doc, resolver: r, prefix: prefix, sections: sections, numbers: map[int]int{}, homes: map[int]string{}}
+	p := page{document: doc, resolver: r, prefix: prefix, anchors: indexSections(sections), numbers: map[int]int{}, homes: map[int]string{}}
 	p.resolve(doc.root)
 	for _, note := range doc.notes {
 		p.resolve(note)
@@ -60,7 +60,7 @@ type page struct {
 	*document
 	resolver Resolver
 	prefix   string
-	sections []section
+	anchors  *anchorIndex
 	numbers  map[int]int    // of footnotes, in the order of the page, by their index
 	homes    map[int]string // the sections that have them first
 	b        bytes.Buffer
@@ -101,7 +101,7 @@ func (p *page) opening(n *ast.Link) (string, bool) {
 	case reason != "":
 		return "", false
 	case kind == inText:
-		id, found := findSection(p.sections, fragment)
+		id, found := p.anchors.find(fragment)
 		if !found {
 			return "", false
 		}

@@ -76,21 +76,48 @@ func parseURL(destination string) (*url.URL, error) {
 	return url.Parse(string(util.URLEscape([]byte(destination), true)))
 }
 
-// findSection returns the id of the section that a fragment names: by its id, or as
-// an editor or GitHub derive it from the heading.
-func findSection(sections []section, fragment string) (id string, found bool) {
+// anchorIndex finds the sections of a text.
+type anchorIndex struct {
+	ids    []string
+	known  map[string]bool
+	github map[string]string // id by GitHub's anchor
+}
+
+func indexSections(sections []section) *anchorIndex {
+	x := &anchorIndex{known: map[string]bool{}, github: map[string]string{}}
 	for _, s := range sections {
-		if s.id == fragment {
-			return s.id, true
+		x.ids = append(x.ids, s.id)
+		x.known[s.id] = true
+		if name := githubID(s.heading); name != "" && x.github[name] == "" {
+			x.github[name] = s.id
 		}
 	}
-	folded := fold(fragment)
-	for _, s := range sections {
-		if s.heading != "" && (s.id == folded && folded != "section" || githubID(s.heading) == strings.ToLower(fragment)) {
-			return s.id, true
-		}
+	return x
+}
+
+// find returns the id of the section that a fragment names: by its id, or as an
+// editor or GitHub derive it from the heading.
+func (x *anchorIndex) find(fragment string) (id string, found bool) {
+	if x.known[fragment] {
+		return fragment, true
 	}
-	return "", false
+	if id := x.github[strings.ToLower(fragment)]; id != "" {
+		return id, true
+	}
+	id = fold(fragment)
+	return id, x.known[id] && id != "section"
+}
+
+// hint says which sections a text has.
+func (x *anchorIndex) hint(where string) string {
+	const limit = 8
+	switch n := len(x.ids); {
+	case n == 0:
+		return where + " has no sections"
+	case n > limit:
+		return where + " has the sections #" + strings.Join(x.ids[:limit], ", #") + ", …"
+	}
+	return where + " has the sections #" + strings.Join(x.ids, ", #")
 }
 
 // githubID returns the anchor that GitHub gives to a heading.
@@ -104,22 +131,6 @@ func githubID(heading string) string {
 		}
 		return -1
 	}, heading)
-}
-
-// sectionHint says which sections a text has.
-func sectionHint(sections []section, where string) string {
-	const limit = 8
-	var ids []string
-	for _, s := range sections {
-		ids = append(ids, "#"+s.id)
-	}
-	switch {
-	case len(ids) == 0:
-		return where + " has no sections"
-	case len(ids) > limit:
-		ids = append(ids[:limit], "…")
-	}
-	return where + " has the sections " + strings.Join(ids, ", ")
 }
 
 // imageFolder holds the pictures of a catalogue.
