@@ -2,6 +2,9 @@ package content
 
 import (
 	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
@@ -36,34 +39,63 @@ func (d *decoder) mention(found markdown.Report) {
 	}
 }
 
+// A pictureUse is a place of a record that shows a picture, or links to one.
+type pictureUse struct {
+	path    string // from the root of the folder: images/ecran.png
+	record  *record
+	mention mention
+}
+
 // checkMentions checks that the links in bodies lead to something that visitors see,
-// and that their pictures are in the folder. Drafts may also link to drafts.
-func (f *folder) checkMentions(c *catalog.Catalog) {
-	published, all := f.addresses(c), (*markdown.Addresses)(nil)
+// and that their pictures are in the folder. Drafts may also link to drafts. It
+// returns the uses of pictures that exist.
+func (f *folder) checkMentions(c *catalog.Catalog) []pictureUse {
+	var uses []pictureUse
+	published := f.addresses(c)
+	drafts := &markdown.Addresses{Catalog: c, Unread: maps.Clone(published.Unread)}
+	maps.Copy(drafts.Unread, published.Drafts)
 	for _, b := range f.batches {
 		for i := range b.records {
 			r := &b.records[i]
-			if len(r.links) == 0 {
-				continue
-			}
 			addresses := published
 			if r.isDraft() {
-				if all == nil {
-					all = f.addresses(c)
-					for file := range all.Drafts {
-						all.Unread[file] = true
-					}
-				}
-				addresses = all
+				addresses = drafts
 			}
-			resolver := addresses.In(b.kind.folder)
 			for _, m := range r.links {
-				if _, reason := resolver.Link(m.written); reason != "" {
+				if file, reason := markdown.PicturePath(b.kind.folder, m.written); reason == "" {
+					uses = append(uses, pictureUse{file, r, m})
+				} else if _, reason := addresses.In(b.kind.folder).Link(m.written); reason != "" {
 					f.problem(r.file, m.line, "%s%s", m.prefix, reason)
+				}
+			}
+			for _, m := range r.pictures {
+				if file, reason := markdown.PicturePath(b.kind.folder, m.written); reason != "" {
+					f.problem(r.file, m.line, "%s%s", m.prefix, reason)
+				} else {
+					uses = append(uses, pictureUse{file, r, m})
 				}
 			}
 		}
 	}
+	return f.existing(uses)
+}
+
+// existing returns the uses of pictures that are in the folder, and adds problems
+// for the others.
+func (f *folder) existing(uses []pictureUse) []pictureUse {
+	found := map[string]bool{}
+	return slices.DeleteFunc(uses, func(u pictureUse) bool {
+		exists, known := found[u.path]
+		if !known {
+			info, err := fs.Stat(f.fsys, u.path)
+			exists = err == nil && info.Mode().IsRegular()
+			found[u.path] = exists
+		}
+		if !exists {
+			f.problem(u.record.file, u.mention.line, "%sthe picture %q is not in the folder: %s does not exist", u.mention.prefix, u.mention.written, u.path)
+		}
+		return !exists
+	})
 }
 
 // addresses returns what the links of the folder may lead to.

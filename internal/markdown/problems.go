@@ -192,13 +192,21 @@ func (c *checker) endRun() {
 				c.report(start+i, "footnote [^%s] has no definition; add one at the start of a line, outside lists and quotes: [^%s]: …", brief(label), brief(label))
 				i += len(label) + 1
 			}
-		case s[i] == ']' && s[i+1] == '[':
+		case s[i] == ']' && s[i+1] == '[' && c.opened(start+i):
 			if label, ok := label(s[i+2:]); ok && !strings.HasPrefix(label, "^") {
 				c.report(start+i, "the link […][%s] has no definition; write […](address), add a line [%s]: address, or put code between backticks", brief(label), brief(label))
 				i += len(label) + 1
 			}
 		}
 	}
+}
+
+// opened reports whether the nearest bracket before the closing one at an offset
+// opens a label; the parser accepts labels of at most 999 bytes.
+func (c *checker) opened(offset int) bool {
+	before := c.source[max(0, offset-1000):offset]
+	i := bytes.LastIndexAny(before, "[]")
+	return i >= 0 && before[i] == '[' && (i == 0 || before[i-1] != '\\')
 }
 
 // label returns what precedes the next bracket, if that is a closing one.

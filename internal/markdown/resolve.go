@@ -88,8 +88,13 @@ func indexSections(sections []section) *anchorIndex {
 	for _, s := range sections {
 		x.ids = append(x.ids, s.id)
 		x.known[s.id] = true
-		if name := githubID(s.heading); name != "" && x.github[name] == "" {
-			x.github[name] = s.id
+		if s.heading == "" {
+			continue
+		}
+		for _, name := range []string{githubID(s.heading), githubID(s.heading + " " + s.id)} { // GitHub takes {#id} for text
+			if x.github[name] == "" {
+				x.github[name] = s.id
+			}
 		}
 	}
 	return x
@@ -155,7 +160,7 @@ func PicturePath(folder, destination string) (file, reason string) {
 	}
 	file = path.Join(folder, u.Path)
 	if strings.HasPrefix(u.Path, "/") {
-		file = path.Clean(u.Path)
+		file = strings.TrimPrefix(path.Clean(u.Path), "/")
 	}
 	if rest, ok := strings.CutPrefix(file, imageFolder+"/"); !ok || rest == "" {
 		return "", fmt.Sprintf("the picture %q is not in images/; put it there and write %s", written, example(folder, path.Base(file)))

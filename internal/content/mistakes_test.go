@@ -1,0 +1,159 @@
+package content
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// magazine is a folder to which the bodies of the tests below belong.
+func magazine(t *testing.T) fstest.MapFS {
+	t.Helper()
+	tool := func(name, more, body string) string {
+		return "---\n" + strings.Replace(someFields, "Boréal", name, 1) + more + "---\n" + body
+	}
+	return folderOf(map[string]string{
+		"outils/plume.md":           tool("Plume", "score: 8\naliases: [ancienne-plume]\n", "Un mot.\n\n## Prise en main\n\nFacile.\n\n## Le prix, en bref {#prix}\n\nBas.\n"),
+		"outils/calame.md":          tool("Calame", "score: 7\n", ""),
+		"comparatifs/a-vs-b.md":     "---\ntitle: A ou B\ntool_a: plume\ntool_b: calame\nwinner: plume\nwinner_note: Net.\n---\n## Verdict\n\nPlume.\n",
+		"comparatifs/brouillon.md":  "---\ntitle: Plus tard\ntool_a: plume\ntool_b: calame\nwinner: plume\nwinner_note: Net.\npublished: false\n---\n",
+		"cimetiere/jaserin.md":      "---\nname: Jaserin\ncategory: code\nreason: mort\nretired_at: 2025-01-01\n---\nFermé.\n",
+		"outils/illisible.md":       "---\nname: [\n---\n",
+		"images/ecran.png":          "(not decoded here)",
+		"images/captures/menu.jpeg": "(not decoded here)",
+	})
+}
+
+// problemsOf returns the problems of one body in that folder, with lines within the
+// body.
+func problemsOf(t *testing.T, body string) []string {
+	t.Helper()
+	folder := magazine(t)
+	folder["outils/essai.md"] = &fstest.MapFile{Data: []byte(someTool + body)}
+	_, problems := read(t, folder)
+	var found []string
+	for _, p := range problems {
+		if p.File == "outils/essai.md" {
+			found = append(found, fmt.Sprintf("%d: %s", p.Line-strings.Count(someTool, "\n"), p.Text))
+		}
+	}
+	return found
+}
+
+// Each body has one mistake, which is reported once, at its line.
+func TestMistakesInBodiesAreReportedWithTheirLine(t *testing.T) {
+	const (
+		html   = "; write Markdown, or put code between backticks (only <br>, <kbd>, <sub> and <sup> are allowed)"
+		levels = "a heading of level 1 is not rendered, because the title of the page comes from name or title; write ## for a section"
+	)
+	for _, c := range []struct{ name, body, want string }{
+		{"an element", "un\n\ndeux <b>gras</b>", "3: HTML is not rendered: <b>" + html},
+		{"a block of HTML", "un\n\n<div class=\"x\">\nbloc\n</div>", "3: HTML is not rendered: <div>" + html},
+		{"a script", "<script>alert(1)</script>", "1: HTML is not rendered: <script>" + html},
+		{"a picture as HTML", "un <img src=\"../images/ecran.png\" width=\"300\">", "1: HTML is not rendered: <img>" + html},
+		{"a comment", "un\n<!-- à revoir -->", "2: an HTML comment is not rendered; remove it"},
+		{"a comment in a line", "un <!-- à revoir --> deux", "1: an HTML comment is not rendered; remove it"},
+		{"a processing instruction", "un <?php echo 1 ?>", "1: HTML is not rendered; write Markdown, or put code between backticks"},
+		{"attributes", "Tapez <kbd class=\"x\">Ctrl", "1: HTML: <kbd> must be written without attributes"},
+		{"an element that is not closed", "un\n\nH<sub>2O", "3: HTML: <sub> is not closed; write </sub> in the same block, inside the emphasis or link around <sub>"},
+		{"an element closed in another block", "H<sub>2\n\nO", "1: HTML: <sub> is not closed; write </sub> in the same block, inside the emphasis or link around <sub>"},
+		{"a closing tag alone", "H2</sub>O", "1: HTML: </sub> closes nothing; write <sub> before it, in the same block and outside the emphasis or link between them"},
+		{"a closed line break", "un</br>deux", "1: HTML: </br> does not exist; write <br>"},
+		{"a title", "# Plume\n\nTexte.", "1: " + levels},
+		{"an underlined title", "Texte.\n\nPlume\n=====", "3: " + levels},
+		{"a title in a quote", "> # Plume", "1: " + levels},
+		{"a glued heading", "Texte.\n\n##Tarifs", "3: this is not a heading, because a space is missing after ##; write ## Tarifs"},
+		{"a glued heading below a line", "Texte.\n###Détail", "2: this is not a heading, because a space is missing after ###; write ### Détail"},
+		{"too many #", "####### Titre", "1: this is not a heading, because headings have at most six #"},
+		{"a conflict", "a\n\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> main", "3: a git conflict was not resolved; keep one of the two versions and remove the lines <<<<<<<, ======= and >>>>>>>"},
+		{"the rest of a conflict", "a\n\n>>>>>>> main", "3: this line is what remains of a git conflict; remove it"},
+		{"a picture that is missing", "![vue](../images/absente.png)", `1: the picture "../images/absente.png" is not in the folder: images/absente.png does not exist`},
+		{"a picture of another case", "![vue](../images/Ecran.png)", `1: the picture "../images/Ecran.png" is not in the folder: images/Ecran.png does not exist`},
+		{"a picture beside the text", "a\n![vue](ecran.png)", `2: the picture "ecran.png" is not in images/; put it there and write ../images/ecran.png`},
+		{"a picture from the wrong folder", "![vue](images/ecran.png)", `1: the picture "images/ecran.png" is not in images/; put it there and write ../images/ecran.png`},
+		{"a folder as a picture", "![vue](../images/captures)", `1: the picture "../images/captures" is not in the folder: images/captures does not exist`},
+		{"a picture outside the folder", "![vue](../../ecran.png)", `1: the picture "../../ecran.png" is not in images/; put it there and write ../images/ecran.png`},
+		{"a picture of another host", "![vue](https://x.example/a.png)", `1: the picture "https://x.example/a.png" is on another host, which is not rendered; put the file into images/`},
+		{"a picture without a scheme", "![vue](//x.example/a.png)", `1: the picture "//x.example/a.png" is on another host, which is not rendered; put the file into images/`},
+		{"a picture in the text", "![vue](data:image/png;base64,AAAA)", "1: a picture within the text (data:) is not rendered; put the file into images/"},
+		{"a picture without a path", "![vue]()", "1: this picture has no path; write it between the parentheses, such as ../images/ecran.png"},
+		{"a picture with backslashes", `![vue](..\images\ecran.png)`, `1: the picture "..\\images\\ecran.png" has backslashes; write / instead`},
+		{"a link to no tool", "a\n\n[x](/outils/absent)", `3: the link to "/outils/absent" leads nowhere: there is no tool "absent"`},
+		{"a file of no tool", "[x](absent.md)", `1: the link to "absent.md" leads nowhere: there is no tool "absent"`},
+		{"no such section", "[x](plume.md#tarifs)", `1: the link to "plume.md#tarifs" leads nowhere: the review of "plume" has the sections #introduction, #prise-en-main, #prix`},
+		{"no such section of this text", "[x](#tarifs)\n\n## Prix", "1: the link to #tarifs leads nowhere: this text has the sections #introduction, #prix"},
+		{"no review", "[x](/avis/calame)", `1: the link to "/avis/calame" leads nowhere: tool "calame" has no review; link to /outils/calame`},
+		{"no section without a review", "[x](calame.md#prix)", `1: the link to "calame.md#prix" leads nowhere: the review of "calame" has no sections`},
+		{"no such comparison", "[x](../comparatifs/a-vs-c.md)", `1: the link to "../comparatifs/a-vs-c.md" leads nowhere: there is no comparison "a-vs-c"`},
+		{"a comparison that is not published", "[x](/comparatifs/brouillon)", `1: the link to "/comparatifs/brouillon" leads nowhere: comparison "brouillon" is not published`},
+		{"no such retired tool", "[x](../cimetiere/absent.md)", `1: the link to "../cimetiere/absent.md" leads nowhere: there is no retired tool "absent"`},
+		{"no such page", "[x](../pages/absente.md)", `1: the link to "../pages/absente.md" leads nowhere: there is no page "absente"`},
+		{"no such address", "[x](/absente)", `1: the link to "/absente" leads nowhere: there is no page "absente"`},
+		{"no such category", "[x](/categories/absente)", `1: the link to "/categories/absente" leads nowhere: there is no category "absente"`},
+		{"a link without .md", "[x](plume)", `1: the link to "plume" leads nowhere: write plume.md, or the address from the root of the site`},
+		{"a link out of the folder", "[x](../../secret.md)", `1: the link to "../../secret.md" leads nowhere: it leaves the folder; link to a file in outils/, comparatifs/, cimetiere/ or pages/`},
+		{"a link to another file", "[x](../catalogue.yaml)", `1: the link to "../catalogue.yaml" leads nowhere: catalogue.yaml is not a page of the site; link to a file in outils/, comparatifs/, cimetiere/ or pages/`},
+		{"a link to a missing picture", "[x](../images/absente.png)", `1: the picture "../images/absente.png" is not in the folder: images/absente.png does not exist`},
+		{"a link without a destination", "[x]()", "1: this link has no destination; write the address between the parentheses"},
+		{"a link that is a script", "[x](javascript:alert(1))", `1: the link to "javascript:alert(1)" is not rendered; only http, https, mailto and links within the catalogue are`},
+		{"a bare address of another kind", "<ftp://x.example>", `1: the link to "ftp://x.example" is not rendered; only http, https, mailto and links within the catalogue are`},
+		{"a link without a host", "[x](https:///a)", `1: the link to "https:///a" has no host; write https://host/path`},
+		{"a link with backslashes", `[x](..\outils\plume.md)`, `1: the link to "..\\outils\\plume.md" has backslashes; write / instead`},
+		{"a footnote without a definition", "un\n\ndeux[^1]", "3: footnote [^1] has no definition; add one at the start of a line, outside lists and quotes: [^1]: …"},
+		{"a footnote without a reference", "un\n\n[^1]: Note.", "3: the text does not refer to footnote [^1], so it is not rendered; write [^1] where it belongs, or remove it"},
+		{"a footnote defined twice", "un[^1]\n\n[^1]: Note.\n\n[^1]: Autre.", "5: footnote [^1] is defined a second time; give it another name"},
+		{"a footnote without text", "un[^1]\n\n[^1]:", "3: footnote [^1] has no text; write it behind the colon"},
+		{"a footnote in a link", "[un[^1]](/prix)\n\n[^1]: Note.", "1: a footnote cannot be inside a link or the description of a picture; put it behind"},
+		{"a link without a definition", "Voir [ici][ref].", "1: the link […][ref] has no definition; write […](address), add a line [ref]: address, or put code between backticks"},
+		{"a definition without a link", "un\n\n[ref]: https://x.example", "3: no link refers to [ref], so this line is not rendered; remove it, or write […][ref]"},
+		{"a definition given twice", "[a][r]\n\n[r]: /prix\n\n[r]: /docs", "5: [r] is defined a second time; remove one of the definitions"},
+		{"a cell beyond the columns", "| a | b |\n|---|---|\n| 1 | 2 | 3 |", `3: this row has 3 cells, but the table has 2 columns; write \| for a bar that is text`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := problemsOf(t, c.body); len(got) != 1 || got[0] != c.want {
+				t.Errorf("%q gives\n%s\nwant\n%s", c.body, strings.Join(got, "\n"), c.want)
+			}
+		})
+	}
+}
+
+func TestWhatIsRenderedIsNoMistake(t *testing.T) {
+	for _, body := range []string{
+		"#1 des ventes, C# et # seul\n\n\\##pas un titre\n\n`##code`",
+		"H<sub>2</sub>O<br>m<sup>2</sup>, <kbd>Ctrl</kbd>+<KBD>*C*</KBD>\n\n<br>\n\n<kbd>\nEntrée\n</kbd>",
+		"a < b, 3 <4, `<b>`, \\<b>\n\n```html\n<b>\n# titre\n##x\n<<<<<<< HEAD\n=======\n>>>>>>> main\n[^1] [a][b] ![x](y)\n```\n\n    <i>\n    ##x",
+		"~~non~~ oui\n\n- [x] fait\n- [ ] à faire\n- [X](https://x.example)",
+		"Voir https://x.example/a_b_c, www.y.example et a@b.example, <https://z.example> ou <c@d.example>.",
+		"un[^1], deux[^note] et encore[^1]\n\n[^1]: Une note[^note].\n[^note]: Autre *note*.\n\n    En deux paragraphes.",
+		"![vue](../images/ecran.png \"Une légende\")\n\n![](../images/captures/menu.jpeg) [grande](../images/ecran.png) ![x](/images/ecran.png)",
+		"[a](plume.md) [b](plume.md#prix) [c](plume.md#prise-en-main) [d](../outils/plume.md#le-prix-en-bref-prix) [e](ancienne-plume.md) [f](essai.md)",
+		"[a](/outils/plume) [b](/avis/plume#prix) [c](/alternatives/plume) [d](/outils/ancienne-plume) [e](/outils/plume.md) [f](/outils/jaserin)",
+		"[a](../comparatifs/a-vs-b.md#verdict) [b](/comparatifs/a-vs-b) [c](../cimetiere/jaserin.md) [d](/categories/code) [e](../outils/illisible.md#x)",
+		"[a](/) [b](/prix) [c](/docs) [d](/tarifs) [e](/outils?q=x) [f](/cimetiere) [g](/api/v1/openapi.json) [h](mailto:a@b.example) [i](//x.example) [j](../outils/)",
+		"## Échéance\n\n[a](#echeance) [b](#échéance) [c][ref] [ref] [non] a[0] \\[a][b]\n\n[ref]: https://x.example",
+		"| a | b |\n|---|---|\n| 1 \\| 2 | `x` |\n| 3 |\n\n=======\n\na | b | c | d",
+		"[a](https://x.example/?b=1&c=2 \"titre\") *[b](<https://x.example/a b>)* [c](https://x.example/%zz)",
+	} {
+		if got := problemsOf(t, body); len(got) > 0 {
+			t.Errorf("%q gives\n%s", body, strings.Join(got, "\n"))
+		}
+	}
+}
+
+func TestBodiesOfEveryKindAreChecked(t *testing.T) {
+	folder := magazine(t)
+	delete(folder, "outils/illisible.md")
+	folder["comparatifs/a-vs-b.md"].Data = append(folder["comparatifs/a-vs-b.md"].Data, "\n[x](a-vs-c.md) ![x](y.png)\n"...)
+	folder["cimetiere/jaserin.md"].Data = append(folder["cimetiere/jaserin.md"].Data, "\nVoir [x](kafka.md).\n"...)
+	folder["cimetiere.jsonl"] = &fstest.MapFile{Data: []byte(
+		`{"slug":"autre","name":"Autre","category":"code","reason":"mort","retired_at":"2025-01-01","body":"Fermé.\n\n[x](../outils/absent.md) <b>\n\n![x](../images/y.png)"}` + "\n")}
+	_, problems := read(t, folder)
+	wantProblems(t, problems,
+		`comparatifs/a-vs-b.md:12: the link to "a-vs-c.md" leads nowhere: there is no comparison "a-vs-c"`,
+		`comparatifs/a-vs-b.md:12: the picture "y.png" is not in images/; put it there and write ../images/y.png`,
+		`cimetiere/jaserin.md:9: the link to "kafka.md" leads nowhere: there is no retired tool "kafka"`,
+		`cimetiere.jsonl:1: body, line 3: HTML is not rendered: <b>; write Markdown, or put code between backticks (only <br>, <kbd>, <sub> and <sup> are allowed)`,
+		`cimetiere.jsonl:1: body, line 3: the link to "../outils/absent.md" leads nowhere: there is no tool "absent"`,
+		`cimetiere.jsonl:1: body, line 5: the picture "../images/y.png" is not in the folder: images/y.png does not exist`)
+}
