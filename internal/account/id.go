@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"strings"
 	"time"
 )
 
@@ -23,6 +24,14 @@ const idLength = 26
 // idAlphabet is Crockford's base 32 in lower case: it sorts as the bits do and has
 // no i, l, o or u to misread.
 const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+
+// IsID reports whether s has the form of an ID with that prefix. Anything else should not
+// be looked up: PostgreSQL fails on a text with a NUL or invalid UTF-8 instead of finding
+// nothing.
+func IsID(prefix, s string) bool {
+	id, ok := strings.CutPrefix(s, prefix)
+	return ok && len(id) == idLength && strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyz") == ""
+}
 
 // NewID returns a new ID: the prefix, then 48 bits of milliseconds and 80 random bits as 26
 // characters that sort by time.

@@ -11,7 +11,7 @@ import (
 func TestIdsAreAPrefixAnd26Characters(t *testing.T) {
 	form := regexp.MustCompile(`^evt_[0-7][0-9a-hjkmnp-tv-z]{25}$`)
 	for range 1000 {
-		if id := NewID(EventID, time.UnixMilli(1_794_000_000_000), rand.Reader); !form.MatchString(id) {
+		if id := NewID(EventID, time.UnixMilli(1_794_000_000_000), rand.Reader); !form.MatchString(id) || !IsID(EventID, id) || IsID(KeyID, id) {
 			t.Fatalf("id %q", id)
 		}
 	}

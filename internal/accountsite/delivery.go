@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"palmares/internal/account"
 	"palmares/internal/store"
 	"palmares/internal/webhook"
 )
@@ -97,11 +98,12 @@ func (p *pages) listDeliveries(r *request) (*answer, error) {
 		page: r.page("Journal des envois"), Endpoint: e, State: query.Get("etat"), Type: query.Get("type"), States: deliveryStates, Types: deliveryTypes,
 	}
 	known := slices.ContainsFunc(deliveryStates, func(c deliveryChoice) bool { return c.Value == data.State })
-	if !isID(query.Get("avant")) || data.State != "" && !known || data.Type != "" && !slices.Contains(deliveryTypes, data.Type) {
+	cursor := query.Get("avant")
+	if cursor != "" && !account.IsID(account.DeliveryID, cursor) || data.State != "" && !known || data.Type != "" && !slices.Contains(deliveryTypes, data.Type) {
 		return nil, notFound("Ce journal n’a pas de tel filtre.")
 	}
 	list, err := p.Store.Deliveries.List(r.Context(), owner, id, store.DeliveryFilter{
-		State: webhook.DeliveryState(data.State), Type: data.Type, Before: query.Get("avant"), Limit: deliveriesShown + 1,
+		State: webhook.DeliveryState(data.State), Type: data.Type, Before: cursor, Limit: deliveriesShown + 1,
 	})
 	if errors.Is(err, store.ErrInvalid) {
 		return nil, notFound("Le journal ne va plus jusque-là\u00a0: les envois sont gardés 30\u00a0jours.")
@@ -122,7 +124,7 @@ func (p *pages) listDeliveries(r *request) (*answer, error) {
 		list = list[:deliveriesShown]
 		data.Older = pageBefore(list[deliveriesShown-1].ID)
 	}
-	if query.Get("avant") != "" {
+	if cursor != "" {
 		data.Newest = pageBefore("")
 	}
 	data.Deliveries = deliveryRows(list)

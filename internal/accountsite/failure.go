@@ -62,10 +62,6 @@ var failures = []struct {
 		status: http.StatusForbidden, title: "Webhooks",
 		text: "Les webhooks font partie de la formule Pro, et ce compte n’y est pas\u00a0: rien n’a été fait.",
 	}},
-	{store.ErrBusy, unavailable},
-	{store.ErrUnreachable, unavailable},
-	{store.ErrFull, unavailable},
-	{store.ErrReadOnly, unavailable},
 	{context.DeadlineExceeded, unavailable},
 	{context.Canceled, unavailable}, // the client is gone
 }
@@ -102,6 +98,9 @@ func (p *pages) explain(r *request, err error) *failure {
 	found := &failure{
 		status: http.StatusInternalServerError, title: "Erreur interne",
 		text: "Une erreur interne s’est produite\u00a0; elle est consignée. Réessayez plus tard.",
+	}
+	if store.IsTemporary(err) {
+		found = unavailable
 	}
 	for _, known := range failures {
 		if errors.Is(err, known.err) {

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,8 +63,8 @@ func (p *pages) open(pattern string, page pageFunc) { p.mux.HandleFunc(pattern, 
 // nothing is done and the answer says so.
 func (p *pages) owned(pattern string, page pageFunc) {
 	p.open(pattern, func(r *request) (*answer, error) {
-		switch {
-		case !isID(r.PathValue("id")):
+		switch id := r.PathValue("id"); {
+		case id != "" && !isPathID(id):
 			return nil, notFound("Cette adresse ne mène à aucune page du compte.")
 		case r.owner != nil:
 			return page(r)
@@ -74,9 +75,11 @@ func (p *pages) owned(pattern string, page pageFunc) {
 	})
 }
 
-// isID reports whether s can be an id. PostgreSQL rejects other bytes even as text.
-func isID(s string) bool {
-	return len(s) < 100 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
+// pathIDs are the prefixes of the IDs that a path may contain.
+var pathIDs = []string{account.SessionID, account.KeyID, account.EndpointID, account.DeliveryID}
+
+func isPathID(s string) bool {
+	return slices.ContainsFunc(pathIDs, func(prefix string) bool { return account.IsID(prefix, s) })
 }
 
 func (p *pages) handle(page pageFunc) http.HandlerFunc {

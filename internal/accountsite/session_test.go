@@ -115,7 +115,7 @@ func TestAFormPostedAfterTheSessionEndedDoesNothing(t *testing.T) {
 		open, other := p.signedIn("ada@example.org"), p.signedIn("ada@example.org")
 		other.post("/compte/sessions/autres/fin").Is(303)
 		before := p.contents()
-		for _, path := range []string{"/compte/sessions/autres/fin", "/compte/sessions/ses_x/fin"} {
+		for _, path := range []string{"/compte/sessions/autres/fin", "/compte/sessions/ses_00000000000000000000000000/fin"} {
 			open.post(path).Is(403).Contains("Session terminée", "rien n’a été fait", "Reconnectez-vous", form)
 		}
 		if after := p.contents(); after != before {

@@ -173,18 +173,18 @@ var (
 	home  = anonymous("203.0.113.9/32")
 )
 
-// storeTimeout is how long a request waits for the store.
-const storeTimeout = 240 * time.Millisecond
+// StoreTimeout is web.StoreTimeout, which this package cannot import.
+const StoreTimeout = 240 * time.Millisecond
 
 // Take and Look are those of a request that has not waited for the store.
 func (k *kit) Take(s Subject) Grant {
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), StoreTimeout)
 	defer cancel()
 	return k.Meter.Take(ctx, s)
 }
 
 func (k *kit) Look(s Subject) Grant {
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), StoreTimeout)
 	defer cancel()
 	return k.Meter.Look(ctx, s)
 }
@@ -207,3 +207,41 @@ const (
 	tuesday  = "2026-11-17"
 	thursday = "2026-11-19"
 )
+
+// expectEachRemainingOnce takes asked requests of s at once, more than its quota. Every value
+// of Remaining must be returned exactly once; the rest must be refused.
+func expectEachRemainingOnce(t *testing.T, s Subject, asked int, take func(i int) Grant) {
+	t.Helper()
+	grants := make(chan Grant, asked)
+	start := make(chan struct{})
+	var all sync.WaitGroup
+	for i := range asked {
+		all.Go(func() {
+			<-start
+			grants <- take(i)
+		})
+	}
+	close(start)
+	all.Wait()
+	close(grants)
+	times, refusals := map[int]int{}, 0
+	for g := range grants {
+		if g.Refused {
+			refusals++
+			if g.Remaining != 0 {
+				t.Errorf("%s: a refusal says that %d remain", s.Tier, g.Remaining)
+			}
+			continue
+		}
+		times[g.Remaining]++
+	}
+	limit := s.Tier.Limit()
+	for n := range limit {
+		if times[n] != 1 {
+			t.Errorf("%s: Remaining %d was given %d times", s.Tier, n, times[n])
+		}
+	}
+	if len(times) != limit || refusals != asked-limit {
+		t.Errorf("%s: %d requests, %d different Remaining, %d refused; want %d and %d", s.Tier, asked, len(times), refusals, limit, asked-limit)
+	}
+}

@@ -10,7 +10,7 @@ import (
 
 // What a request has waited for its key is taken off what it waits to be counted.
 func TestARequestWaitsOnceForTheStore(t *testing.T) {
-	for _, waited := range []time.Duration{0, 30 * time.Millisecond, storeTimeout - minCountTime, storeTimeout - minCountTime + 1, time.Hour} {
+	for _, waited := range []time.Duration{0, 30 * time.Millisecond, StoreTimeout - minCountTime, StoreTimeout - minCountTime + 1, time.Hour} {
 		for _, follows := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
 				c := newSharedCounters(time.Now)
@@ -24,10 +24,10 @@ func TestARequestWaitsOnceForTheStore(t *testing.T) {
 					}
 				}
 				begin := time.Now()
-				ctx, cancel := context.WithTimeout(t.Context(), storeTimeout-waited)
+				ctx, cancel := context.WithTimeout(t.Context(), StoreTimeout-waited)
 				defer cancel()
 				g := k.Meter.Take(ctx, ada)
-				took, most := time.Since(begin), max(storeTimeout-waited, 0)
+				took, most := time.Since(begin), max(StoreTimeout-waited, 0)
 				if most < minCountTime {
 					most = 0
 				}

@@ -15,38 +15,8 @@ import (
 func TestEveryRemainingValueIsGivenExactlyOnceWhateverComesAtOnce(t *testing.T) {
 	for _, s := range []Subject{ada, home, anonymous("2001:db8:1:2::/64")} {
 		k := open(t, newCounters(), clockAt(noon).Now)
-		limit, asked := s.Tier.Limit(), s.Tier.Limit()+s.Tier.Limit()*2/5
-		grants := make(chan Grant, asked)
-		start := make(chan struct{})
-		var all sync.WaitGroup
-		for range asked {
-			all.Go(func() {
-				<-start
-				grants <- k.Take(s)
-			})
-		}
-		close(start)
-		all.Wait()
-		close(grants)
-		times, refusals := map[int]int{}, 0
-		for g := range grants {
-			if g.Refused {
-				refusals++
-				if g.Remaining != 0 {
-					t.Errorf("%s: a refusal says that %d remain", s.Tier, g.Remaining)
-				}
-				continue
-			}
-			times[g.Remaining]++
-		}
-		for n := range limit {
-			if times[n] != 1 {
-				t.Errorf("%s: Remaining %d was given %d times", s.Tier, n, times[n])
-			}
-		}
-		if len(times) != limit || refusals != asked-limit {
-			t.Errorf("%s: %d requests, %d different Remaining, %d refused; want %d and %d", s.Tier, asked, len(times), refusals, limit, asked-limit)
-		}
+		asked := s.Tier.Limit() + s.Tier.Limit()*2/5
+		expectEachRemainingOnce(t, s, asked, func(int) Grant { return k.Take(s) })
 	}
 }
 

@@ -98,37 +98,9 @@ func TestNodesThatShareAStoreGiveEveryRemainingOnce(t *testing.T) {
 		c := newSharedCounters(clockAt(noon).Now)
 		nodes := []*kit{share(t, c, c.now), share(t, c, c.now), share(t, c, c.now)}
 		limit, asked := s.Tier.Limit(), s.Tier.Limit()*6/5
-		grants := make(chan Grant, asked)
-		start := make(chan struct{})
-		var all sync.WaitGroup
-		for i := range asked {
-			all.Go(func() {
-				<-start
-				grants <- nodes[i%3].Meter.Take(t.Context(), s) // no deadline: a slow machine must not count alone
-			})
-		}
-		close(start)
-		all.Wait()
-		close(grants)
-		times, refusals := map[int]int{}, 0
-		for g := range grants {
-			if g.Refused {
-				refusals++
-				if g.Remaining != 0 {
-					t.Errorf("%s: a refusal says that %d remain", s.Tier, g.Remaining)
-				}
-				continue
-			}
-			times[g.Remaining]++
-		}
-		for n := range limit {
-			if times[n] != 1 {
-				t.Errorf("%s: Remaining %d was given %d times", s.Tier, n, times[n])
-			}
-		}
-		if refusals != asked-limit {
-			t.Errorf("%s: %d refused; want %d", s.Tier, refusals, asked-limit)
-		}
+		expectEachRemainingOnce(t, s, asked, func(i int) Grant {
+			return nodes[i%3].Meter.Take(t.Context(), s) // no deadline: a slow machine must not count alone
+		})
 		if stored := c.ofAccount(sunday, ada.Account) + c.ofNetworks(sunday); stored != int64(limit) {
 			t.Errorf("%s: %d are stored; want %d: what is refused is not counted", s.Tier, stored, limit)
 		}

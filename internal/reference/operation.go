@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"palmares/internal/french"
 	"palmares/internal/markdown"
+	"palmares/internal/web"
 )
 
 // operation takes one operation from the document.
@@ -177,14 +179,10 @@ func typeName(s *schemaObject) string {
 	return "texte"
 }
 
-// maxInteger is the largest integer that every JSON parser keeps exact. As a bound
-// it is not worth showing.
-const maxInteger = "9007199254740991"
-
 // bounds describes the limits of a value.
 func bounds(s *schemaObject) string {
 	switch {
-	case s.Minimum != nil && s.Maximum != nil && s.Maximum.String() == maxInteger:
+	case s.Minimum != nil && s.Maximum != nil && s.Maximum.String() == strconv.FormatInt(web.MaxInteger, 10): // not worth showing
 		return "à partir de " + grouped(s.Minimum)
 	case s.Minimum != nil && s.Maximum != nil:
 		return grouped(s.Minimum) + " à " + grouped(s.Maximum)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"palmares/internal/clientip"
+	"palmares/internal/web"
 	"palmares/internal/wire"
 )
 
@@ -54,7 +55,7 @@ func (s *server) recoverFrom(failure any, rec *recorder, r *http.Request) {
 	default:
 		clear(rec.Header())
 		rec.Header().Set("Cache-Control", "no-store")
-		http.Error(rec, "Une erreur interne s’est produite ; elle est consignée. Réessayez plus tard.", http.StatusInternalServerError)
+		http.Error(rec, web.CodeInternal.Info().Text, http.StatusInternalServerError)
 	}
 }
 

@@ -1,7 +1,6 @@
 package site
 
 import (
-	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -104,8 +103,8 @@ func (f *filters) number(name, label string) *float64 {
 	if v == "" {
 		return nil
 	}
-	x, err := strconv.ParseFloat(strings.Replace(v, ",", ".", 1), 64)
-	if err != nil || math.IsInf(x, 0) || math.IsNaN(x) || strings.ContainsAny(v, "xXpP_") {
+	x, ok := web.ParseNumber(strings.Replace(v, ",", ".", 1))
+	if !ok {
 		f.refuse(name, "«\u00a0"+label+"\u00a0» attend un nombre, par exemple 7,5.")
 		f.Fields[len(f.Fields)-1].Value = ""
 		return nil
@@ -120,8 +119,8 @@ func (f *filters) integer(name, label string, unset, most int64) int64 {
 	if v == "" {
 		return unset
 	}
-	n, err := strconv.ParseInt(v, 10, 64)
-	if err != nil || n < 1 || n > most {
+	n, ok := web.ParseInteger(v, 1, most)
+	if !ok {
 		f.refuse(name, label+" doit être un entier de 1 à "+strconv.FormatInt(most, 10)+".")
 		return unset
 	}

@@ -138,6 +138,36 @@ func (s *db) raiseRevision(ctx context.Context, tx *sql.Tx) error {
 	return s.dialect.notify(ctx, tx)
 }
 
+// inBatches runs step, each time in its own transaction, until one deletes fewer than
+// size rows.
+func (s *db) inBatches(ctx context.Context, size int64, step func(*sql.Tx) (int64, error)) error {
+	for {
+		var deleted int64
+		err := s.withWait(retryWait).write(ctx, func(tx *sql.Tx) (err error) {
+			deleted, err = step(tx)
+			return err
+		})
+		if err != nil || deleted < size {
+			return err
+		}
+	}
+}
+
+// pruneRows is how many rows deleteRows deletes in one transaction: a day may have counts
+// of a million networks, and other writers must not wait for all of them.
+const pruneRows = 5000
+
+// deleteRows runs a DELETE of the rows before $1, at most $2 of them, until none is left.
+func (s *db) deleteRows(ctx context.Context, query, before string) error {
+	return s.inBatches(ctx, pruneRows, func(tx *sql.Tx) (int64, error) {
+		done, err := tx.ExecContext(ctx, query, before, pruneRows)
+		if err != nil {
+			return 0, err
+		}
+		return done.RowsAffected()
+	})
+}
+
 // untilFree repeats fn while another process has the SQLite file to itself: one that
 // creates it, changes its mode (which fails for others at once, without the busy
 // timeout) or is the last to close it. On a busy machine that takes longer than the

@@ -33,7 +33,7 @@ func (s *Deliveries) Prune(ctx context.Context, before time.Time) error {
 		return err
 	}
 	for _, id := range endpoints {
-		err := s.inBatches(ctx, func(tx *sql.Tx) (int, error) {
+		err := s.inBatches(ctx, pruneDeliveries, func(tx *sql.Tx) (int64, error) {
 			if err := s.lockEndpoint(ctx, tx, id); err != nil {
 				return 0, err
 			}
@@ -44,7 +44,7 @@ func (s *Deliveries) Prune(ctx context.Context, before time.Time) error {
 			}
 			args, list := inAfter(nil, old)
 			_, err = tx.ExecContext(ctx, `DELETE FROM deliveries WHERE id IN `+list, args...) // attempts go with them
-			return len(old), err
+			return int64(len(old)), err
 		})
 		if err != nil {
 			return err
@@ -77,7 +77,7 @@ func (s *Deliveries) pruneEvents(ctx context.Context, before time.Time) error {
 	// Events that stay because they were sent again are read once: each batch begins where
 	// the one before ended.
 	var from int64
-	return s.inBatches(ctx, func(tx *sql.Tx) (int, error) {
+	return s.inBatches(ctx, pruneDeliveries, func(tx *sql.Tx) (int64, error) {
 		old, err := rows(ctx, tx, 0, `
 			SELECT e.sequence FROM events e WHERE e.sequence > $1 AND e.sequence <= $2
 				AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.sequence = e.sequence AND d.origin <> 'event')
@@ -89,23 +89,8 @@ func (s *Deliveries) pruneEvents(ctx context.Context, before time.Time) error {
 			DELETE FROM events WHERE sequence > $1 AND sequence <= $2
 				AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.sequence = events.sequence AND d.origin <> 'event')`, from, old[len(old)-1])
 		from = old[len(old)-1]
-		return len(old), err
+		return int64(len(old)), err
 	})
-}
-
-// inBatches runs step, each time in its own transaction, until one deletes less than
-// pruneDeliveries.
-func (s *Deliveries) inBatches(ctx context.Context, step func(*sql.Tx) (int, error)) error {
-	for {
-		var deleted int
-		err := s.withWait(retryWait).write(ctx, func(tx *sql.Tx) (err error) {
-			deleted, err = step(tx)
-			return err
-		})
-		if err != nil || deleted < pruneDeliveries {
-			return err
-		}
-	}
 }
 
 // Figures counts endpoints and returns how long the longest due delivery to a healthy

@@ -342,35 +342,3 @@ func dumpWebhooks(t testing.TB, s *Store) string {
 	t.Helper()
 	return dumpOf(t, s, "endpoints", "deliveries", "attempts", "recoveries")
 }
-
-func dumpOf(t testing.TB, s *Store, tables ...string) string {
-	t.Helper()
-	var b strings.Builder
-	for _, name := range tables {
-		func() {
-			found, err := s.reads.QueryContext(t.Context(), "SELECT * FROM "+name+" ORDER BY 1, 2")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer found.Close()
-			columns, err := found.Columns()
-			if err != nil {
-				t.Fatal(err)
-			}
-			for found.Next() {
-				row, dest := make([]any, len(columns)), make([]any, len(columns))
-				for i := range row {
-					dest[i] = &row[i]
-				}
-				if err := found.Scan(dest...); err != nil {
-					t.Fatal(err)
-				}
-				fmt.Fprintf(&b, "%s %q\n", name, row)
-			}
-			if err := found.Err(); err != nil {
-				t.Fatal(err)
-			}
-		}()
-	}
-	return b.String()
-}

@@ -37,6 +37,11 @@ var (
 	errStandby = fmt.Errorf("%w: %w", ErrReadOnly, ErrUnavailable)
 )
 
+// IsTemporary reports whether the operation that returned err may succeed later as it is.
+func IsTemporary(err error) bool {
+	return errors.Is(err, ErrBusy) || errors.Is(err, ErrFull) || errors.Is(err, ErrReadOnly) || errors.Is(err, ErrUnreachable)
+}
+
 // A RemovalsError stops a publication in which active tools disappear without
 // having been retired or renamed.
 type RemovalsError struct {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
@@ -161,6 +160,10 @@ func large(n int, seed uint64, body int) *catalog.Catalog {
 	return c
 }
 
+// closedAddress refuses connections: nothing listens on port 1, and the system never
+// assigns it.
+const closedAddress = "127.0.0.1:1"
+
 var createdTable = regexp.MustCompile(`CREATE TABLE (\w+)`)
 
 // tables returns the name of every table that a migration creates.
@@ -185,29 +188,38 @@ func tables(t testing.TB) (names []string) {
 // dump returns every row of every table, to check that nothing was written.
 func dump(t testing.TB, s *Store) string {
 	t.Helper()
-	var b bytes.Buffer
-	for _, name := range tables(t) {
-		found, err := s.reads.QueryContext(t.Context(), "SELECT * FROM "+name+" ORDER BY 1")
-		if err != nil {
-			t.Fatal(err)
-		}
-		columns, err := found.Columns()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for found.Next() {
-			row, dest := make([]any, len(columns)), make([]any, len(columns))
-			for i := range row {
-				dest[i] = &row[i]
-			}
-			if err := found.Scan(dest...); err != nil {
+	return dumpOf(t, s, tables(t)...)
+}
+
+// dumpOf returns every row of some tables.
+func dumpOf(t testing.TB, s *Store, tables ...string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, name := range tables {
+		func() {
+			found, err := s.reads.QueryContext(t.Context(), "SELECT * FROM "+name+" ORDER BY 1, 2")
+			if err != nil {
 				t.Fatal(err)
 			}
-			fmt.Fprintf(&b, "%s %q\n", name, row)
-		}
-		if err := found.Err(); err != nil {
-			t.Fatal(err)
-		}
+			defer found.Close()
+			columns, err := found.Columns()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for found.Next() {
+				row, dest := make([]any, len(columns)), make([]any, len(columns))
+				for i := range row {
+					dest[i] = &row[i]
+				}
+				if err := found.Scan(dest...); err != nil {
+					t.Fatal(err)
+				}
+				fmt.Fprintf(&b, "%s %q\n", name, row)
+			}
+			if err := found.Err(); err != nil {
+				t.Fatal(err)
+			}
+		}()
 	}
 	return b.String()
 }

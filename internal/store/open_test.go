@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -242,18 +241,10 @@ func TestOpeningDoesNotWaitForAPublication(t *testing.T) {
 }
 
 func TestAPostgreSQLThatCannotBeUsedIsExplainedWithoutThePassword(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
 	dsn := testkit.Postgres(t)
 	host := dsn[strings.Index(dsn, "?"):]
 	for _, test := range []struct{ dsn, says string }{
-		{"postgres://ada:hunter2@" + closed + "/palmares", "cannot be reached"},
+		{"postgres://ada:hunter2@" + closedAddress + "/palmares", "cannot be reached"},
 		{"postgres://ada:hunter2@/postgres" + host, "refuses this user or password"},
 		{"postgres://postgres:hunter2@/nowhere" + host, "does not exist"},
 		{"postgres://postgres:hunter2@/postgres" + host + "&search_path=nowhere", "no schema"},

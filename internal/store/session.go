@@ -142,24 +142,10 @@ func (s *Sessions) Prune(ctx context.Context, now time.Time) error {
 	return s.explain(ctx, s.dialect.purge(ctx))
 }
 
-// pruneExpired deletes in batches, as pruneNetworks does.
 func (s *Sessions) pruneExpired(ctx context.Context, table, key, before string) error {
 	lock := s.dialect.lockClause("FOR UPDATE SKIP LOCKED") // rows in use are left for the next call
-	for {
-		var removed int64
-		err := s.withWait(retryWait).write(ctx, func(tx *sql.Tx) error {
-			done, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE `+key+` IN (
-				SELECT `+key+` FROM `+table+` WHERE expires_at <= $1 LIMIT $2`+lock+`)`, before, pruneRows)
-			if err != nil {
-				return err
-			}
-			removed, err = done.RowsAffected()
-			return err
-		})
-		if err != nil || removed < pruneRows {
-			return err
-		}
-	}
+	return s.deleteRows(ctx, `DELETE FROM `+table+` WHERE `+key+` IN (
+		SELECT `+key+` FROM `+table+` WHERE expires_at <= $1 LIMIT $2`+lock+`)`, before)
 }
 
 func scanSession(scan scanner, session *account.Session, more ...any) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"net"
 	"net/url"
 	"sync"
 	"testing"
@@ -73,15 +72,7 @@ func TestDeadConnectionsAreNotReused(t *testing.T) {
 }
 
 func TestAnUnreachableServerIsDistinguishedFromOneThatRefuses(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(t.Context(), "postgres://ada@"+closed+"/palmares"); !errors.Is(err, ErrUnavailable) || !errors.Is(err, ErrUnreachable) {
+	if _, err := Open(t.Context(), "postgres://ada@"+closedAddress+"/palmares"); !errors.Is(err, ErrUnavailable) || !errors.Is(err, ErrUnreachable) {
 		t.Errorf("nobody listens: %v; want ErrUnavailable", err)
 	}
 	good, err := url.Parse(databases.Postgres(t))

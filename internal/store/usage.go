@@ -129,10 +129,6 @@ func (s *Usage) lockAccounts(ctx context.Context, tx *sql.Tx, counts []quota.Acc
 	return existing, err
 }
 
-// pruneRows is how many rows are deleted in one transaction: a day may have counts of a
-// million networks, and other writers must not wait for all of them.
-const pruneRows = 5000
-
 // Prune deletes the keys and the networks' counts of the days before networks, and the
 // accounts' counts of the days before accounts. The keys go first: without them the
 // counts identify nobody. What is left after an error, the next call deletes.
@@ -163,21 +159,8 @@ func (s *Usage) pruneNetworks(ctx context.Context, before string) error {
 	// Locked in one order, so that two nodes that prune at once cannot deadlock; the order
 	// of a deletion itself is up to PostgreSQL.
 	forUpdate := s.dialect.lockClause("FOR UPDATE")
-	for {
-		var removed int64
-		err := s.withWait(retryWait).write(ctx, func(tx *sql.Tx) error {
-			done, err := tx.ExecContext(ctx, `
-				DELETE FROM network_usage WHERE (day, network) IN (SELECT day, network FROM network_usage WHERE day < $1 ORDER BY day, network LIMIT $2`+forUpdate+`)`, before, pruneRows)
-			if err != nil {
-				return err
-			}
-			removed, err = done.RowsAffected()
-			return err
-		})
-		if err != nil || removed < pruneRows {
-			return err
-		}
-	}
+	return s.deleteRows(ctx, `DELETE FROM network_usage WHERE (day, network) IN (
+		SELECT day, network FROM network_usage WHERE day < $1 ORDER BY day, network LIMIT $2`+forUpdate+`)`, before)
 }
 
 // DayUsage is how many requests an account sent on a day.

@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -81,6 +82,22 @@ func (c *Contract) unseen(except []string) (missing []string) {
 	}
 	slices.Sort(missing)
 	return missing
+}
+
+// CheckDocument expects raw, the document as it is served, to be valid OpenAPI 3.0.3 of
+// version 1.0.0.
+func (c *Contract) CheckDocument(t testing.TB, raw []byte) {
+	t.Helper()
+	var doc struct {
+		OpenAPI string
+		Info    struct{ Version string }
+	}
+	if err := json.Unmarshal(raw, &doc); err != nil || doc.OpenAPI != "3.0.3" || doc.Info.Version != "1.0.0" {
+		t.Errorf("OpenAPI %s, version %s, %v", doc.OpenAPI, doc.Info.Version, err)
+	}
+	if err := c.Document.Validate(t.Context()); err != nil {
+		t.Error(err)
+	}
 }
 
 // Check expects a reply to be a documented one and, where it is a success, its

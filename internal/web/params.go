@@ -120,12 +120,19 @@ func (p *Params) Number(name string) *float64 {
 	if !given {
 		return nil
 	}
-	x, err := strconv.ParseFloat(value, 64)
-	if err != nil || math.IsInf(x, 0) || math.IsNaN(x) || strings.ContainsAny(value, "xXpP_") {
+	x, ok := ParseNumber(value)
+	if !ok {
 		p.Refuse(name, value, allowed)
 		return nil
 	}
 	return &x
+}
+
+// ParseNumber parses a finite decimal number. ParseFloat also accepts hexadecimal digits
+// and underscores.
+func ParseNumber(s string) (x float64, ok bool) {
+	x, err := strconv.ParseFloat(s, 64)
+	return x, err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) && !strings.ContainsAny(s, "xXpP_")
 }
 
 // Choice reads one of the names and returns its index. ok is false if it is not given.
@@ -149,12 +156,18 @@ func (p *Params) Integer(name string, unset, least, most int64) int64 {
 	if !given {
 		return unset
 	}
-	n, err := strconv.ParseInt(value, 10, 64)
-	if err != nil || n < least || n > most || value[0] == '+' || value[0] == '-' {
+	n, ok := ParseInteger(value, least, most)
+	if !ok {
 		p.Refuse(name, value, allowed)
 		return unset
 	}
 	return n
+}
+
+// ParseInteger parses an integer from least to most, without a sign.
+func ParseInteger(s string, least, most int64) (n int64, ok bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil && n >= least && n <= most && s[0] != '+' && s[0] != '-'
 }
 
 // Page reads the number of a page.

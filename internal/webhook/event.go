@@ -12,8 +12,8 @@ import (
 // rest.
 const maxEventBody = 20_000
 
-// eventTime is the format of an event's timestamp, always in UTC.
-const eventTime = "2006-01-02T15:04:05.000Z"
+// TimeFormat is the format of times in events and in the webhook API, always in UTC.
+const TimeFormat = "2006-01-02T15:04:05.000Z"
 
 // envelope is the wire form of an event.
 type envelope struct {
@@ -33,7 +33,7 @@ type envelope struct {
 // EventBody returns the bytes that announce a change. They are stored with the event
 // and sent unchanged to every endpoint on every attempt.
 func EventBody(id string, at time.Time, sequence int64, c *catalog.Change) []byte {
-	e := envelope{ID: id, Type: c.Type, Timestamp: at.UTC().Format(eventTime), Sequence: sequence}
+	e := envelope{ID: id, Type: c.Type, Timestamp: at.UTC().Format(TimeFormat), Sequence: sequence}
 	e.Data.Slug, e.Data.URL, e.Data.Object = c.Slug, c.URL, c.Object
 	e.Data.Changed, e.Data.Previous = c.Changed, c.Previous
 	if e.Data.Changed == nil {

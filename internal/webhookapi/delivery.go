@@ -69,7 +69,7 @@ var (
 )
 
 func (h *Handler) listDeliveries(r *request) (web.Answer, error) {
-	if !isID(account.EndpointID, r.id) {
+	if !account.IsID(account.EndpointID, r.id) {
 		return web.Answer{}, endpointNotFound(r.id)
 	}
 	p := r.params()
@@ -80,7 +80,7 @@ func (h *Handler) listDeliveries(r *request) (web.Answer, error) {
 	if i, given := p.Choice("type", deliveryTypes); given {
 		filter.Type = deliveryTypes[i]
 	}
-	filter.Before = p.Matching("before", "un identifiant comme « "+account.DeliveryID+"… »", func(s string) bool { return isID(account.DeliveryID, s) })
+	filter.Before = p.Matching("before", "un identifiant comme « "+account.DeliveryID+"… »", func(s string) bool { return account.IsID(account.DeliveryID, s) })
 	limit := p.Limit()
 	if err := p.Err(); err != nil {
 		return web.Answer{}, err
@@ -107,7 +107,7 @@ func (h *Handler) listDeliveries(r *request) (web.Answer, error) {
 }
 
 func (h *Handler) getDelivery(r *request) (web.Answer, error) {
-	if !isID(account.DeliveryID, r.id) {
+	if !account.IsID(account.DeliveryID, r.id) {
 		return web.Answer{}, deliveryNotFound(r.id)
 	}
 	d, body, err := h.cfg.Store.Deliveries.Find(r.Context(), r.owner, r.id)
@@ -125,7 +125,7 @@ func (h *Handler) resendDelivery(r *request) (web.Answer, error) {
 	if _, err := r.readBody(); err != nil {
 		return web.Answer{}, err
 	}
-	if !isID(account.DeliveryID, r.id) {
+	if !account.IsID(account.DeliveryID, r.id) {
 		return web.Answer{}, deliveryNotFound(r.id)
 	}
 	d, err := h.cfg.Store.Deliveries.Resend(r.Context(), r.owner, r.id, h.cfg.Now())
@@ -136,7 +136,7 @@ func (h *Handler) pingEndpoint(r *request) (web.Answer, error) {
 	if _, err := r.readBody(); err != nil {
 		return web.Answer{}, err
 	}
-	if !isID(account.EndpointID, r.id) {
+	if !account.IsID(account.EndpointID, r.id) {
 		return web.Answer{}, endpointNotFound(r.id)
 	}
 	d, err := h.cfg.Store.Deliveries.Ping(r.Context(), r.owner, r.id, h.cfg.Now())

@@ -140,7 +140,7 @@ func (h *Handler) readChange(b body) (change webhook.Change, err error) {
 }
 
 func (h *Handler) deleteEndpoint(r *request) (web.Answer, error) {
-	if !isID(account.EndpointID, r.id) {
+	if !account.IsID(account.EndpointID, r.id) {
 		return web.Answer{}, endpointNotFound(r.id)
 	}
 	err := h.cfg.Store.Endpoints.Delete(r.Context(), r.owner, r.id)
@@ -160,7 +160,7 @@ func (h *Handler) rotateSecret(r *request) (web.Answer, error) {
 // endpoint answers with the endpoint of the path as do returns it, and with its secret if
 // that was just created.
 func (h *Handler) endpoint(r *request, secret string, do func(id string) (webhook.Endpoint, error)) (web.Answer, error) {
-	if !isID(account.EndpointID, r.id) {
+	if !account.IsID(account.EndpointID, r.id) {
 		return web.Answer{}, endpointNotFound(r.id)
 	}
 	e, err := do(r.id)

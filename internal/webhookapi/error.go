@@ -110,10 +110,8 @@ func (h *Handler) asError(ctx context.Context, pattern string, err error) error 
 		return unavailable() // the caller has disconnected
 	}
 	h.cfg.Log.Error("a webhook API request failed", "route", pattern, "error", err)
-	for _, temporary := range []error{store.ErrBusy, store.ErrFull, store.ErrReadOnly, store.ErrUnreachable} {
-		if errors.Is(err, temporary) {
-			return unavailable()
-		}
+	if store.IsTemporary(err) {
+		return unavailable()
 	}
 	return err // sent as an internal error
 }

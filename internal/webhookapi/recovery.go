@@ -38,7 +38,7 @@ func (h *Handler) recover(r *request) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if !isID(account.EndpointID, r.id) {
+	if !account.IsID(account.EndpointID, r.id) {
 		return web.Answer{}, endpointNotFound(r.id)
 	}
 	recovery, err := h.cfg.Store.Deliveries.Recover(r.Context(), r.owner, r.id, since, now)
@@ -55,7 +55,7 @@ func (h *Handler) recover(r *request) (web.Answer, error) {
 }
 
 func (h *Handler) listRecoveries(r *request) (web.Answer, error) {
-	if !isID(account.EndpointID, r.id) {
+	if !account.IsID(account.EndpointID, r.id) {
 		return web.Answer{}, endpointNotFound(r.id)
 	}
 	recoveries, err := h.cfg.Store.Deliveries.Recoveries(r.Context(), r.owner, r.id)

@@ -227,17 +227,8 @@ func (h *Handler) WriteInternalError(w http.ResponseWriter) {
 	h.service.WriteError(w, web.NewError(web.CodeInternal, ""))
 }
 
-// isID reports whether s has the form of an id. Anything else is not looked up:
-// PostgreSQL fails on a text with a NUL or invalid UTF-8 instead of finding nothing.
-func isID(prefix, s string) bool {
-	id, ok := strings.CutPrefix(s, prefix)
-	return ok && len(id) == 26 && !strings.ContainsFunc(id, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'a' || r > 'z')
-	})
-}
-
 // stamp formats a time as events do.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+func stamp(t time.Time) string { return t.UTC().Format(webhook.TimeFormat) }
 
 // stampOrNull is stamp for a time that may be zero.
 func stampOrNull(t time.Time) *string {
