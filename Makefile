@@ -33,7 +33,7 @@ test: check ## everything: check, then all tests on both databases and in a brow
 	@tools/npm browser
 	@go build -o bin/testreport ./tools/testreport
 	@# The longest first, so that none of them runs alone at the end.
-	@go test -json -race -count=1 -timeout 20m ./internal/browser ./internal/store ./cmd/... ./internal/accountsite ./internal/site ./... | bin/testreport
+	@go test -json -race -count=1 -timeout 60m ./internal/browser ./internal/store ./cmd/... ./internal/accountsite ./internal/site ./... | bin/testreport
 
 quick: ## the tests on SQLite only, without browser and race detector: no substitute for make test
 	@tools/npm webhooks
@@ -46,7 +46,7 @@ bench: build ## the speed and size figures, against a bare handler in the same r
 
 chaos: build ## kill and cut what can be killed and cut, for minutes, and see what callers notice
 	@go run ./bench/chaos
-	@go test -race -count=1 -timeout 15m -v -run '^TestKilledProcessesLoseNoWebhook$$' ./cmd/palmares -events 200 -kills 100
+	@go test -race -count=1 -timeout 15m -v -run '^TestKilledProcessesLoseNoWebhook$$' ./cmd/palmares -events 200 -kills 100 -webhook-timeout 500ms
 	@go test -race -count=1 -timeout 15m -v -run '^TestKilledProcessesLoseNoWebhook$$' ./cmd/palmares -events 200 -kills 3 -webhook-timeout 15s
 
 packages:

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	mrand "math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -70,7 +69,11 @@ func (c *cluster) start(ctx context.Context, database string) error {
 		return err
 	}
 	for range 3 {
-		address, ops, err := twoPorts()
+		address, err := testkit.FreeAddress()
+		if err != nil {
+			return err
+		}
+		ops, err := testkit.FreeAddress()
 		if err != nil {
 			return err
 		}
@@ -145,20 +148,6 @@ func (c *cluster) palmares(ctx context.Context, args ...string) (string, error) 
 		return "", fmt.Errorf("palmares %s: %w: %s", args[0], err, stderr.String())
 	}
 	return strings.TrimSpace(string(out)), nil
-}
-
-func twoPorts() (string, string, error) {
-	a, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", "", err
-	}
-	defer a.Close()
-	b, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", "", err
-	}
-	defer b.Close()
-	return a.Addr().String(), b.Addr().String(), nil
 }
 
 func (c *cluster) stop() error {

@@ -77,7 +77,11 @@ func run(ctx context.Context, binary string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Stop()) }()
-	proxy := toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), "postgres", "127.0.0.1:0", db.Address())
+	address, err := testkit.FreeAddress()
+	if err != nil {
+		return err
+	}
+	proxy := toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), "postgres", address, db.Address())
 	if err := proxy.Start(); err != nil {
 		return err
 	}

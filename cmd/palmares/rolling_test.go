@@ -176,7 +176,7 @@ func TestANodeThatIsToldToStopSaysItIsNotReadyAndStillAnswers(t *testing.T) {
 func TestASecondSignalEndsTheDrain(t *testing.T) {
 	s := serveProcess(t, "--database", databases.Postgres(t), "--drain", "5m")
 	s.signal()
-	s.logs("answering what still comes")
+	s.logs("still answering requests")
 	s.endDrain()
 	if !s.log.Contains("told to stop again") {
 		t.Errorf("the log does not say why it did not wait:\n%s", s.log)

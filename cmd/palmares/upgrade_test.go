@@ -59,7 +59,7 @@ func TestThisReleaseAndTheNextServeSideBySide(t *testing.T) {
 	old = serveProcess(t, "--database", database) // an old node starts again among new ones
 	old.knows(key)
 	count(old, newer)
-	if newer.log.Contains("counted on this node alone") {
+	if newer.log.Contains(countsAlone) {
 		t.Errorf("the new node counted alone:\n%s", newer.log)
 	}
 	db, err := sql.Open("pgx", database)

@@ -14,12 +14,12 @@ import (
 	"palmares/internal/webhook"
 )
 
-// make chaos raises them: many more kills, and a few with the time that the contract
-// gives to receivers, each of which costs half a minute.
+// make chaos has many more kills, with receivers that must answer fast, and a few with
+// the time that the contract gives to receivers, each of which costs half a minute.
 var (
 	events          = flag.Int("events", 30, "how many events each of ten publications causes")
 	kills           = flag.Int("kills", 4, "how often nodes are killed while webhooks are sent")
-	receiverTimeout = flag.Duration("webhook-timeout", 500*time.Millisecond, "how long receivers may take to answer")
+	receiverTimeout = flag.Duration("webhook-timeout", 5*time.Second, "how long receivers may take to answer")
 )
 
 // TestKilledProcessesLoseNoWebhook publishes events for five endpoints, of which one

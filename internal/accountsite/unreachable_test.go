@@ -32,7 +32,7 @@ func makeUnreachable(t *testing.T, dsn string) {
 		}
 	}
 	exec("ALTER DATABASE " + name + " ALLOW_CONNECTIONS false")
-	exec("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '" + name + "'")
+	exec("SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = '" + name + "'")
 	exec("ALTER DATABASE " + name + " RENAME TO " + name + "away")
 	t.Cleanup(func() {
 		exec("ALTER DATABASE " + name + "away RENAME TO " + name)

@@ -33,6 +33,7 @@ import (
 	"palmares/internal/server"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
+	"palmares/internal/testkit"
 )
 
 // kit is what all tests share; TestMain sets it before the first test runs.
@@ -127,19 +128,22 @@ func serve() (stop func() error, err error) {
 
 // awaitIndex waits until a search finds a word that occurs only in a review: the
 // full-text index is built in the background.
-func awaitIndex() error {
-	for end := time.Now().Add(deadline); time.Now().Before(end); time.Sleep(pause) {
-		resp, err := http.Get(kit.url + "/outils?q=chaudi%C3%A8re")
-		if err != nil {
-			return err
-		}
-		body, err := io.ReadAll(resp.Body)
-		if err = errors.Join(err, resp.Body.Close()); err != nil {
-			return err
-		}
-		if strings.Contains(string(body), `href="/outils/babilune"`) {
-			return nil
-		}
+func awaitIndex() (err error) {
+	if !testkit.Await(func() bool {
+		var found bool
+		found, err = isIndexed()
+		return found || err != nil
+	}) {
+		return errors.New("the search finds no word of a review")
 	}
-	return fmt.Errorf("the search found no word of a review within %v", deadline)
+	return err
+}
+
+func isIndexed() (bool, error) {
+	resp, err := http.Get(kit.url + "/outils?q=chaudi%C3%A8re")
+	if err != nil {
+		return false, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	return strings.Contains(string(body), `href="/outils/babilune"`), errors.Join(err, resp.Body.Close())
 }

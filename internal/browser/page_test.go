@@ -3,10 +3,11 @@ package browser_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+
+	"palmares/internal/testkit"
 )
 
 // A pageKind is an example of a kind of page.
@@ -75,12 +76,10 @@ func TestTheWatchFindsWhatItIsFor(t *testing.T) {
 		b.watch.check()
 		eval[chromedp.Void](b, script+"; void 0")
 		// Network errors are reported when the request ends.
-		for end := time.Now().Add(deadline); len(b.watch.complaints) == 0; time.Sleep(pause) {
-			if time.Now().After(end) {
-				t.Fatalf("%s is not noticed", name)
-			}
+		testkit.Until(t, "noticing "+name, func() bool {
 			b.watch.read()
-		}
+			return len(b.watch.complaints) > 0
+		})
 		b.watch.complaints = nil
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"math/rand/v2"
 	"mime"
 	"mime/multipart"
 	"mime/quotedprintable"
@@ -89,30 +88,14 @@ func startService(t *testing.T) *service {
 	s.receiver = receiver.URL
 	s.publish("19 €/mois")
 
-	address := freeAddress(t)
+	// The port must be known before the server starts, because links in mails contain it.
+	address, err := testkit.FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.url = "http://" + address
 	s.serve("serve", "--listen", address, "--base-url", s.url, "--smtp", "smtp://"+s.mailServer(), "--webhook-allow", "127.0.0.0/8")
 	return s
-}
-
-// freeAddress returns an address that nobody listens on. The port must be known before
-// the server starts, because links in mails contain it. It is below those that the
-// system hands out, so that no other test gets it in the meantime.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	for {
-		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(10000)))
-		if errors.Is(err, syscall.EADDRINUSE) {
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := listener.Close(); err != nil {
-			t.Fatal(err)
-		}
-		return listener.Addr().String()
-	}
 }
 
 // serve runs palmares until the test ends.

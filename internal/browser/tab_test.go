@@ -36,9 +36,8 @@ var (
 
 // Deadlines only bound failures: nothing is expected to take this long, on any machine.
 const (
-	tabDeadline = 7 * time.Minute       // for everything a test does in one tab
-	deadline    = 2 * time.Minute       // for one condition to come true
-	pause       = 20 * time.Millisecond // between two looks at a condition
+	actionDeadline = 7 * time.Minute // for one action, such as a click on an element that must appear first
+	deadline       = 2 * time.Minute // for one condition to come true
 )
 
 // newTab opens an empty tab in the wide typeface on the server that all tests share.
@@ -53,11 +52,9 @@ func openTab(t *testing.T, browser *chromium, s screen, base string) *tab {
 	t.Helper()
 	ctx, closeTab := chromedp.NewContext(browser.context(t), chromedp.WithNewBrowserContext())
 	t.Cleanup(closeTab)
-	if err := chromedp.Do(ctx); err != nil { // opens it without the deadline below, which would close it
+	if err := chromedp.Do(ctx); err != nil { // opens it; a deadline here would close it
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, tabDeadline)
-	t.Cleanup(cancel)
 	b := &tab{t: t, ctx: ctx, base: base}
 	b.watch = newWatch(b)
 	b.show(s)
@@ -94,9 +91,16 @@ func (b *tab) withoutScripts() {
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 }
 
+// action returns a context for one action.
+func (b *tab) action() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(b.ctx, actionDeadline)
+}
+
 func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	if err := chromedp.Do(b.ctx, actions...); err != nil {
+	ctx, cancel := b.action()
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
 		b.t.Fatalf("%v (at %s)", err, b.lastURL())
 	}
 }
@@ -134,7 +138,9 @@ func (b *tab) leave(actions ...chromedp.Action[chromedp.Void]) {
 // meet is leave for a page that answers with a status other than 200.
 func (b *tab) meet(status int64, actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	resp, err := chromedp.RunResponse(b.ctx, actions...)
+	ctx, cancel := b.action()
+	defer cancel()
+	resp, err := chromedp.RunResponse(ctx, actions...)
 	if err != nil {
 		b.t.Fatalf("%v (at %s)", err, b.lastURL())
 	}
@@ -152,7 +158,9 @@ func (b *tab) back() {
 // await waits until a JavaScript expression is true. It is evaluated once per frame.
 func (b *tab) await(expression string) {
 	b.t.Helper()
-	_, err := chromedp.Run(b.ctx, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`new Promise((resolve, reject) => {
+	ctx, cancel := b.action()
+	defer cancel()
+	_, err := chromedp.Run(ctx, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`new Promise((resolve, reject) => {
 		const deadline = performance.now() + %d;
 		const look = () => {
 			if (%s) resolve();

@@ -151,7 +151,9 @@ func (s stream[E]) take(t *testing.T) E {
 // get runs an action and returns its value.
 func get[T any](b *tab, a chromedp.Action[T]) T {
 	b.t.Helper()
-	v, err := chromedp.Run(b.ctx, a)
+	ctx, cancel := b.action()
+	defer cancel()
+	v, err := chromedp.Run(ctx, a)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -161,7 +163,9 @@ func get[T any](b *tab, a chromedp.Action[T]) T {
 // eval returns the value of a JavaScript expression in the page.
 func eval[T any](b *tab, expression string, options ...chromedp.EvaluateOption) T {
 	b.t.Helper()
-	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, options...))
+	ctx, cancel := b.action()
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, options...))
 	if err != nil {
 		b.t.Fatalf("%v, for %.300s", err, expression)
 	}
@@ -171,7 +175,9 @@ func eval[T any](b *tab, expression string, options ...chromedp.EvaluateOption) 
 // call sends the browser a command of its protocol.
 func call[P, R any](b *tab, command cdp.Command[P, R], params P) R {
 	b.t.Helper()
-	r, err := chromedp.Call(b.ctx, command, params)
+	ctx, cancel := b.action()
+	defer cancel()
+	r, err := chromedp.Call(ctx, command, params)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -31,8 +31,12 @@ import (
 
 func TestMain(m *testing.M) {
 	code := testkit.Run(m)
-	if err := goleak.Find(); code == 0 && err != nil {
-		fmt.Fprintln(os.Stderr, err)
+	var left error
+	if code == 0 && !testkit.Await(func() bool {
+		left = goleak.Find()
+		return left == nil
+	}) {
+		fmt.Fprintln(os.Stderr, left)
 		code = 1
 	}
 	os.Exit(code)

@@ -358,7 +358,12 @@ func TestAPublisherThatWaitsTooLongGetsErrBusy(t *testing.T) {
 				if !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), "try again") {
 					t.Errorf("a second publisher: %v; want ErrBusy and what to do", err)
 				}
+				second.writeWait = defaultWriteWait
 				refused++
+			}
+			if !other.Shared() {
+				other.writeWait = 20 * time.Millisecond
+				defer func() { other.writeWait = defaultWriteWait }()
 			}
 			// PostgreSQL locks a row, SQLite the file.
 			_, err := other.Accounts.Create(t.Context(), "ada@example.org", account.Pro, monday)

@@ -17,6 +17,7 @@ type db struct {
 
 	writeWait time.Duration // how long a writer waits for another
 	lockWait  time.Duration // on PostgreSQL how long it waits for a row, if that is less
+	countWait time.Duration // on PostgreSQL how long the statement that counts may take
 }
 
 // defaultWriteWait is longer than the publication of a hundred thousand tools takes,

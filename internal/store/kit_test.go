@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"palmares/internal/catalog"
 	"palmares/internal/testkit"
 )
@@ -25,7 +27,12 @@ func TestMain(m *testing.M) {
 
 // databases have the current tables; those of testkit.Each and testkit.Postgres are
 // empty.
-var databases = testkit.Migrated[*Store]{Open: Open}
+var databases = testkit.Migrated[*Store]{Open: openPatient}
+
+// openPatient is Open for a machine of any speed: counting may take minutes.
+func openPatient(ctx context.Context, dsn string) (*Store, error) {
+	return openDB(ctx, dsn, &db{writeWait: defaultWriteWait, lockWait: lockLimit, countWait: 3 * time.Minute})
+}
 
 // each runs a test on a store of both kinds.
 func each(t *testing.T, test func(t *testing.T, s *Store)) {
@@ -36,6 +43,21 @@ func each(t *testing.T, test func(t *testing.T, s *Store)) {
 func open(t testing.TB, dsn string) *Store {
 	t.Helper()
 	return databases.OpenDSN(t, dsn)
+}
+
+// noneLeft waits until every goroutine has ended that was not there before.
+func noneLeft(t *testing.T, before goleak.Option) {
+	t.Helper()
+	var left error
+	defer func() {
+		if left != nil {
+			t.Error(left)
+		}
+	}()
+	testkit.Until(t, "the end of all goroutines", func() bool {
+		left = goleak.Find(before)
+		return left == nil
+	})
 }
 
 // onPostgres returns the dialect of a store that is on PostgreSQL.

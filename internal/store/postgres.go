@@ -100,7 +100,7 @@ func (s *db) openPostgres(dsn string) error {
 	// Counting has a connection of its own, so that no request waits behind a
 	// publication or an account page to be counted.
 	counting := cfg.Copy()
-	counting.RuntimeParams["statement_timeout"] = fmt.Sprint(countTimeout.Milliseconds())
+	counting.RuntimeParams["statement_timeout"] = fmt.Sprint(s.countWait.Milliseconds())
 	// A count is visible to every node at once and need not be on the server's disk
 	// before its request is answered: if the server itself crashes, the last 0.6 s of
 	// counting are lost (three times wal_writer_delay), where a single node may lose 1 s.

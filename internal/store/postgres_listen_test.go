@@ -2,13 +2,14 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"palmares/internal/account"
+	"palmares/internal/testkit"
 )
 
 // listening runs Listen until the test ends and returns a function that waits for the
@@ -26,11 +27,14 @@ func listening(t *testing.T, s *Store) (woken func(what string)) {
 	})
 	return func(what string) {
 		t.Helper()
-		select {
-		case <-wakes:
-		case <-time.After(30 * time.Second): // far longer than any machine needs
-			t.Fatalf("nobody was woken by %s", what)
-		}
+		testkit.Until(t, "a wake-up by "+what, func() bool {
+			select {
+			case <-wakes:
+				return true
+			default:
+				return false
+			}
+		})
 	}
 }
 
@@ -66,14 +70,15 @@ func TestEveryNodeIsNotifiedOfPublicationsAndKeys(t *testing.T) {
 func TestAListenerWhoseConnectionIsCutListensAgain(t *testing.T) {
 	dsn := databases.Postgres(t)
 	s := open(t, dsn)
-	woken := listening(t, open(t, dsn))
+	woken := listening(t, open(t, dsn+"&application_name=listener"))
 	woken("the beginning")
-	for range 3 {
-		if _, err := s.writes.Exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`); err != nil {
-			t.Fatal(err)
+	for i := range 3 {
+		cut := 0
+		if err := s.writes.QueryRow(`SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'listener'`).Scan(&cut); err != nil || cut == 0 {
+			t.Fatalf("%d connections were cut: %v", cut, err)
 		}
 		woken("the new beginning")
-		publish(t, s, catalogue(tool("a", time.Now().Format("05.000000")[3:]+" €/mois")), monday)
+		publish(t, s, catalogue(tool("a", fmt.Sprintf("%d €/mois", i+1))), monday)
 		woken("a publication")
 	}
 }
@@ -91,8 +96,6 @@ func TestListenEndsWithItsContextAndLeavesNothing(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if err := goleak.Find(before); err != nil {
-			t.Error(err)
-		}
+		noneLeft(t, before)
 	}
 }

@@ -43,7 +43,11 @@ type Store struct {
 // Open opens the database that dsn names, `sqlite:PATH` or `postgres://…`, creates it
 // if it is a SQLite file that does not exist yet, and brings its tables up to date.
 func Open(ctx context.Context, dsn string) (*Store, error) {
-	d := &db{writeWait: defaultWriteWait, lockWait: lockLimit}
+	return openDB(ctx, dsn, &db{writeWait: defaultWriteWait, lockWait: lockLimit, countWait: countTimeout})
+}
+
+// openDB opens what Open opens, with the limits of d.
+func openDB(ctx context.Context, dsn string, d *db) (*Store, error) {
 	var err error
 	if path, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
 		err = d.openSQLite(ctx, path)

@@ -20,7 +20,7 @@ import (
 func TestDeadConnectionsAreNotReused(t *testing.T) {
 	proxy := testkit.NewProxy(t, databases.Postgres(t))
 	before := goleak.IgnoreCurrent()
-	s, err := Open(t.Context(), proxy.DSN)
+	s, err := openPatient(t.Context(), proxy.DSN)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,9 +66,7 @@ func TestDeadConnectionsAreNotReused(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := goleak.Find(before); err != nil {
-		t.Error(err)
-	}
+	noneLeft(t, before)
 }
 
 func TestAnUnreachableServerIsDistinguishedFromOneThatRefuses(t *testing.T) {

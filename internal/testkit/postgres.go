@@ -97,12 +97,15 @@ func (p *PostgresServer) command(name string, args ...string) *exec.Cmd {
 // start starts the server on its data folder, over TCP on a port that is free now.
 func (p *PostgresServer) start() error {
 	if p.options.TCP {
-		probe, err := net.Listen("tcp", "127.0.0.1:0")
+		address, err := FreeAddress()
 		if err != nil {
 			return err
 		}
-		p.port = probe.Addr().(*net.TCPAddr).Port
-		if err := probe.Close(); err != nil {
+		_, port, err := net.SplitHostPort(address)
+		if err != nil {
+			return err
+		}
+		if p.port, err = strconv.Atoi(port); err != nil {
 			return err
 		}
 	}

@@ -1,12 +1,14 @@
 package testkit
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/url"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -39,8 +41,12 @@ func NewProxy(t testing.TB, dsn string) *Proxy {
 		t.Fatal(err)
 	}
 	p := &Proxy{t: t, Direct: dsn, socket: filepath.Join(address.Query().Get("host"), ".s.PGSQL.5432"), conns: map[net.Conn]bool{}}
-	p.listen("127.0.0.1:0")
-	p.DSN = "postgres://postgres@" + p.listener.Addr().String() + address.Path + "?sslmode=disable"
+	free, err := FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.listen(free)
+	p.DSN = "postgres://postgres@" + free + address.Path + "?sslmode=disable"
 	t.Cleanup(func() {
 		p.Refuse()
 		p.running.Wait()
@@ -107,10 +113,15 @@ func (p *Proxy) Restore() {
 }
 
 func (p *Proxy) listen(address string) {
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	var listener net.Listener
+	Until(p.t, "listening on "+address, func() (free bool) {
+		var err error
+		listener, err = net.Listen("tcp", address)
+		if err != nil && !errors.Is(err, syscall.EADDRINUSE) { // FreeAddress of another test may look at it
+			p.t.Fatal(err)
+		}
+		return err == nil
+	})
 	p.mu.Lock()
 	p.listener = listener
 	p.mu.Unlock()

@@ -27,17 +27,31 @@ const patience = 3 * time.Minute
 // minutes. It gives up early when the test has failed meanwhile.
 func Until(t testing.TB, what string, happened func() bool) {
 	t.Helper()
+	if !Await(func() bool {
+		if happened() {
+			return true
+		}
+		if t.Failed() {
+			t.FailNow()
+		}
+		return false
+	}) {
+		t.Fatalf("%s did not happen within %s", what, patience)
+	}
+}
+
+// Await is Until where there is no test to fail: it reports whether happened became
+// true.
+func Await(happened func() bool) bool {
 	deadline := time.After(patience) // not the test's context, which has ended in a clean-up
 	pause := time.NewTicker(10 * time.Millisecond)
 	defer pause.Stop()
 	for !happened() {
-		if t.Failed() {
-			t.FailNow()
-		}
 		select {
 		case <-deadline:
-			t.Fatalf("%s did not happen within %s", what, patience)
+			return false
 		case <-pause.C:
 		}
 	}
+	return true
 }

@@ -1,0 +1,25 @@
+package testkit
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"syscall"
+)
+
+// FreeAddress returns an address of loopback that nobody listens on, for servers whose
+// port must be known before they start or that listen on it again. The port is below
+// those that the system hands out, so that no outgoing connection takes it meanwhile.
+func FreeAddress() (string, error) {
+	for {
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(10000)))
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		return listener.Addr().String(), listener.Close()
+	}
+}
