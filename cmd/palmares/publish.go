@@ -15,35 +15,42 @@ type publishCommand struct {
 	Dir           string `arg:"" help:"Content folder."`
 	DryRun        bool   `help:"Only print what would change." env:"PALMARES_DRY_RUN"`
 	AllowRemovals bool   `help:"Allow tools to disappear without an entry in cimetiere/." env:"PALMARES_ALLOW_REMOVALS"`
+	checkOptions  `embed:""`
 }
 
 // Run publishes a folder and prints what changed.
 func (c *publishCommand) Run(inv *invocation) (err error) {
-	read, err := readFolder(inv, c.Dir, inv.stderr)
+	out, rest := c.newFindings(inv, c.Dir, inv.stderr)
+	read, err := c.read(inv, c.Dir, out)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, read.Close()) }()
-	next := read.Catalog
+	next, now := read.Catalog, inv.now()
 	if c.DryRun && isAbsent(inv.database) {
 		// A dry run leaves nothing behind, not even an empty database.
 		old := &catalog.Catalog{}
-		catalog.CarryOver(old, next, catalog.Day(inv.now()))
-		return c.report(inv, next, store.Publication{Diff: catalog.Compare(old, next, markdown.Sections), Version: 1})
+		catalog.CarryOver(old, next, catalog.Day(now))
+		return c.report(rest, next, store.Publication{Diff: catalog.Compare(old, next, markdown.Sections), Version: 1})
 	}
 	return inv.withStore(func(st *store.Store) error {
 		show := newProgress(inv.stderr)
 		done, err := st.Catalogue.Publish(inv.ctx, next, store.PublishOptions{
 			AllowRemovals: c.AllowRemovals,
 			DryRun:        c.DryRun,
-			Now:           inv.now(),
+			Now:           now,
 			Progress:      func(p store.Progress) { show.show(p.Stage, p.Done, p.Total) },
+			Check: func(old *catalog.Catalog, diff *catalog.Diff) error {
+				show.done()
+				warnings := read.WarnUndated(diff.Undated(old, next, catalog.Day(now)))
+				return errors.Join(out.print(nil, warnings), c.refuse(c.Dir, warnings))
+			},
 		})
 		show.done()
 		if err != nil {
 			return err
 		}
-		return c.report(inv, next, done)
+		return c.report(rest, next, done)
 	})
 }
 

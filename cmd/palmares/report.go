@@ -15,8 +15,8 @@ import (
 const maxLines = 50
 
 // report prints what a publication changed, one line per record.
-func (c *publishCommand) report(inv *invocation, next *catalog.Catalog, p store.Publication) error {
-	out := bufio.NewWriter(inv.stdout)
+func (c *publishCommand) report(w io.Writer, next *catalog.Catalog, p store.Publication) error {
+	out := bufio.NewWriter(w)
 	if p.Diff.Empty() {
 		fmt.Fprintf(out, "nothing changed: version %d stands, %s\n", p.Version, counts(next))
 		return out.Flush()

@@ -3,45 +3,29 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"palmares/internal/catalog"
-	"palmares/internal/content"
 )
 
 type validateCommand struct {
-	Dir string `arg:"" help:"Content folder."`
+	Dir          string `arg:"" help:"Content folder."`
+	checkOptions `embed:""`
 }
 
-// Run prints every problem of a folder.
+// Run prints every problem and warning of a folder. It needs no database, and therefore
+// does not know which records changed without a new date.
 func (c *validateCommand) Run(inv *invocation) error {
-	read, err := readFolder(inv, c.Dir, inv.stdout)
+	out, rest := c.newFindings(inv, c.Dir, inv.stdout)
+	read, err := c.read(inv, c.Dir, out)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(inv.stdout, "%s: no problem in %s\n", c.Dir, counts(read.Catalog))
+	warnings := ""
+	if n := len(read.Warnings); n > 0 {
+		warnings = "; " + plural(n, "warning")
+	}
+	_, err = fmt.Fprintf(rest, "%s: no problem in %s%s\n", c.Dir, counts(read.Catalog), warnings)
 	return errors.Join(err, read.Close())
-}
-
-// readFolder reads a content folder; all its problems go to out. The result must be
-// closed.
-func readFolder(inv *invocation, dir string, out io.Writer) (*content.Result, error) {
-	report := newProgress(inv.stderr)
-	read, err := content.Read(inv.ctx, dir, content.Options{Progress: func(n int) { report.show("reading", n, 0) }})
-	report.done()
-	if err != nil {
-		return nil, err
-	}
-	if len(read.Problems) == 0 {
-		return read, nil
-	}
-	for _, p := range read.Problems {
-		fmt.Fprintln(out, p)
-	}
-	if err := read.Close(); err != nil {
-		return nil, err
-	}
-	return nil, errors.New(plural(len(read.Problems), "problem") + " in " + dir + ": fix them and run the command again")
 }
 
 func counts(c *catalog.Catalog) string {

@@ -15,6 +15,12 @@ func IsPrice(s string) bool {
 	return ok && isAmount(amount) && isPeriod(period)
 }
 
+// IsFree reports whether the amount of a price is 0.
+func IsFree(price string) bool {
+	amount, _, _ := strings.Cut(price, " €/")
+	return !strings.ContainsAny(amount, "123456789")
+}
+
 func isAmount(s string) bool {
 	whole, decimals, comma := strings.Cut(s, ",")
 	if comma && (decimals == "" || !isDigits(decimals)) {

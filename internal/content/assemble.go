@@ -54,6 +54,7 @@ func (f *folder) assemble() *catalog.Catalog {
 		}
 	}
 	f.checkMentions(c)
+	f.warnTogether(&x)
 	return c
 }
 

@@ -55,7 +55,7 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for b := range r.work {
-				b.read(f.fsys, f.declared)
+				b.read(f)
 				r.done.Add(int64(len(b.records)))
 			}
 		})
@@ -214,11 +214,11 @@ func readLine(in *bufio.Reader) (line []byte, tooLong bool, err error) {
 }
 
 // read decodes the records of the batch.
-func (b *batch) read(fsys fs.FS, declared categories) {
+func (b *batch) read(f *folder) {
 	for _, name := range b.names {
-		d := decoder{file: name, line: 1, declared: declared, problems: &b.problems, warnings: &b.warnings, isMarkdown: true}
+		d := decoder{file: name, line: 1, declared: f.declared, days: f.days, problems: &b.problems, warnings: &b.warnings, isMarkdown: true}
 		d.slug = strings.TrimSuffix(name[strings.IndexByte(name, '/')+1:], ".md")
-		if text, failure := readFile(fsys, name); failure != "" {
+		if text, failure := readFile(f.fsys, name); failure != "" {
 			d.report(1, "%s", failure)
 		} else if text, ok := d.utf8(text); ok {
 			d.frontMatter(text)
@@ -226,7 +226,7 @@ func (b *batch) read(fsys fs.FS, declared categories) {
 		b.add(&d)
 	}
 	for _, line := range b.lines {
-		d := decoder{file: b.kind.folder + ".jsonl", line: line.number, declared: declared, problems: &b.problems, warnings: &b.warnings}
+		d := decoder{file: b.kind.folder + ".jsonl", line: line.number, declared: f.declared, days: f.days, problems: &b.problems, warnings: &b.warnings}
 		switch {
 		case !utf8.Valid(line.data):
 			d.report(line.number, "the line is not valid UTF-8; save the file as UTF-8")
@@ -246,6 +246,7 @@ func (b *batch) add(d *decoder) {
 	if d.parsed {
 		r = b.kind.decode(d)
 		r.links, r.pictures = d.links, d.pictures
+		d.warnAbout(&r)
 	}
 	b.records = append(b.records, r)
 }

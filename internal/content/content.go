@@ -65,6 +65,11 @@ type Options struct {
 	// Progress may be nil; it is called from time to time, never concurrently, with
 	// the number of records read so far.
 	Progress func(records int)
+	// Today is the UTC day, for warnings about dates; "" for none of them.
+	Today string
+	// MaxAge is how many days old tests and price checks may be without a warning; 0
+	// for any number.
+	MaxAge int
 	// Drafts keeps drafts in the catalogue. They are read and checked in any case.
 	Drafts bool
 	// Known returns what became of a picture that was published before, given the
@@ -82,6 +87,8 @@ type Result struct {
 	Warnings []Warning // by file and line
 	// Pictures holds the bytes of the new pictures of Catalog. Close it.
 	Pictures *Pictures
+
+	dated map[string][]dated // by folder
 }
 
 // Close removes the temporary files behind Pictures.
@@ -110,7 +117,7 @@ func Read(ctx context.Context, dir string, opts Options) (*Result, error) {
 // ReadFS is Read for a folder that is not on disk. fsys decides whether links may
 // leave it.
 func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
-	f := &folder{fsys: fsys, progress: opts.Progress, maxRecords: maxRecords}
+	f := &folder{fsys: fsys, progress: opts.Progress, maxRecords: maxRecords, days: newCalendar(opts.Today, opts.MaxAge)}
 	if err := f.read(ctx); err != nil {
 		return nil, err
 	}
@@ -121,6 +128,7 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 	if len(f.problems) == 0 {
 		c.Sort()
 		r.Catalog = c
+		r.dated = f.keepDated()
 	}
 	return r, nil
 }

@@ -22,6 +22,7 @@ type decoder struct {
 	fields   []field
 	known    []string
 	declared categories
+	days     calendar
 	problems *[]Problem
 	warnings *[]Warning
 	parsed   bool // fields is valid

@@ -34,6 +34,7 @@ type folder struct {
 	fsys       fs.FS
 	progress   func(records int)
 	maxRecords int
+	days       calendar
 
 	catalogue catalog.Catalog
 	declared  categories

@@ -21,6 +21,9 @@ type record struct {
 
 	links, pictures []mention // of the body
 
+	keyLine     int // of the domain of a tool, of the winner of a comparison
+	updatedLine int // of updated_at; 0 if the record does not give it
+
 	tool       *catalog.Tool
 	comparison *catalog.Comparison
 	retired    *catalog.Retired

@@ -24,6 +24,9 @@ type PublishOptions struct {
 	DryRun        bool           // only find out what would change
 	Pictures      PictureSource  // of the new pictures; may be nil if there are none
 	Progress      func(Progress) // called from time to time, by the goroutine of Publish; may be nil
+	// Check is called before anything is written, with the published catalogue and what
+	// would change. Its error ends the publication. It may be nil.
+	Check func(old *catalog.Catalog, diff *catalog.Diff) error
 }
 
 // Progress is how far a publication is.
@@ -125,6 +128,9 @@ func (p *publication) compare(ctx context.Context) (err error) {
 	}
 	p.diff = catalog.Compare(p.old.Catalog, p.next, markdown.Sections)
 	p.progress("compare", 1, 1)
+	if p.opts.Check != nil {
+		return p.opts.Check(p.old.Catalog, &p.diff)
+	}
 	return nil
 }
 

@@ -40,8 +40,7 @@ func (m *generator) comparisons(tools []catalog.Tool, count int) []catalog.Compa
 
 func (m *generator) comparison(slug string, a, b *catalog.Tool) catalog.Comparison {
 	winner, loser := a, b
-	// The higher score wins, with a few exceptions.
-	if order := cmp.Compare(*a.Score, *b.Score); order < 0 || order == 0 && m.chance(50) || m.chance(6) {
+	if order := cmp.Compare(*a.Score, *b.Score); order < 0 || order == 0 && m.chance(50) {
 		winner, loser = b, a
 	}
 	k := fieldOf(a.Category)

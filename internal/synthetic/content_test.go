@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"palmares/internal/catalog"
 	"palmares/internal/content"
 )
 
@@ -15,12 +16,15 @@ func TestACatalogueWrittenAsAFolderReadsBackEqual(t *testing.T) {
 			if err := content.Write(t.Context(), dir, want, format, nil); err != nil {
 				t.Fatal(err)
 			}
-			got, err := content.Read(t.Context(), dir, content.Options{})
+			got, err := content.Read(t.Context(), dir, content.Options{Today: catalog.Day(lastDay)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, p := range got.Problems {
 				t.Errorf("%d tools, format %v: %s", n, format, p)
+			}
+			for _, w := range got.Warnings {
+				t.Errorf("%d tools, format %v: %s", n, format, w)
 			}
 			if diff := cmp.Diff(want, got.Catalog); diff != "" {
 				t.Errorf("%d tools, format %v (-written +read):\n%.4000s", n, format, diff)

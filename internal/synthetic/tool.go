@@ -61,9 +61,7 @@ func (m *generator) addFigures(t *catalog.Tool, day int) {
 		if m.chance(92) {
 			t.Verifiability = m.figure(58)
 		}
-		if m.chance(90) {
-			t.TestedAt = m.days[day-m.below(200)]
-		}
+		t.TestedAt = m.days[day-m.below(200)]
 	}
 	if m.chance(80) {
 		t.Obsolescence = m.figure(40)

@@ -121,7 +121,6 @@ func (s *census) read(c *catalog.Catalog) {
 	for i := range c.Comparisons {
 		x := &c.Comparisons[i]
 		note("first tool wins", x.Winner == x.ToolA)
-		note("higher score wins", *c.Tool(x.Winner).Score >= max(*c.Tool(x.ToolA).Score, *c.Tool(x.ToolB).Score))
 	}
 	for i := range c.Retired {
 		x := &c.Retired[i]

@@ -1,0 +1,281 @@
+package content
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"palmares/internal/catalog"
+)
+
+// A folder with warnings can be published, but probably does not say what its
+// editors mean. The warnings of one record are found by the worker that read it and
+// has the lines of its fields; those that compare records, once all have been read.
+// Drafts are unfinished by definition, and give none.
+
+// A calendar says which dates deserve a warning. Its zero value accepts them all.
+type calendar struct {
+	today  string // days after it are in the future
+	oldest string // tests and price checks before it are too old; "" for none
+	maxAge int    // days from oldest to today
+}
+
+func newCalendar(today string, maxAge int) calendar {
+	c := calendar{today: today, maxAge: maxAge}
+	if t, err := time.Parse(time.DateOnly, today); err == nil && maxAge > 0 {
+		c.oldest = catalog.Day(t.AddDate(0, 0, -maxAge))
+	}
+	return c
+}
+
+func (c calendar) isFuture(day string) bool { return c.today != "" && day > c.today }
+
+// warnAbout adds the warnings of a record, and keeps the lines that further warnings
+// need.
+func (d *decoder) warnAbout(r *record) {
+	if r.isDraft() {
+		return
+	}
+	switch {
+	case r.tool != nil:
+		d.warnTool(r.tool)
+		r.keyLine = d.lineOf("domain")
+	case r.comparison != nil:
+		d.warnFuture("updated_at", r.comparison.UpdatedAt)
+		r.keyLine = d.lineOf("winner")
+	case r.retired != nil:
+		d.warnFuture("retired_at", r.retired.RetiredAt)
+	}
+	if d.gives("updated_at") {
+		r.updatedLine = d.lineOf("updated_at")
+	}
+	for _, picture := range d.pictures {
+		if strings.TrimSpace(picture.alt) == "" {
+			d.warn(picture.line, "%sthe picture %s has no alternative text; write what it shows between its brackets",
+				picture.prefix, quoted(picture.written))
+		}
+	}
+}
+
+// gives reports whether a field is there and not empty.
+func (d *decoder) gives(name string) bool {
+	f := d.find(name)
+	return f != nil && f.value.kind != isNull && (f.value.kind != isText || strings.TrimSpace(f.value.text) != "")
+}
+
+func (d *decoder) warnTool(t *catalog.Tool) {
+	d.warnFuture("updated_at", t.UpdatedAt)
+	d.warnFuture("tested_at", t.TestedAt)
+	d.warnFuture("price_checked_at", t.PriceCheckedAt)
+	d.warnOld("tested_at", t.TestedAt, "the test", "test the tool again")
+	d.warnOld("price_checked_at", t.PriceCheckedAt, "the price check", "check the price again")
+	switch free := catalog.IsFree(t.Price); {
+	case t.Price == "":
+	case t.Pricing == "gratuit" && !free:
+		d.warn(d.lineOf("price"), "pricing is gratuit, but price is %s; write 0 €/mois, or pricing: freemium or payant", quoted(t.Price))
+	case t.Pricing == "payant" && free:
+		d.warn(d.lineOf("price"), "pricing is payant, but price is %s; write what it costs, or pricing: gratuit or freemium", quoted(t.Price))
+	}
+	if t.Score != nil && !d.gives("tested_at") {
+		d.warn(d.lineOf("score"), "score is given without tested_at; add the day of the test")
+	}
+	d.warnHistory("price_history")
+	d.warnHistory("score_history")
+	d.warnLatestPrice(t.Price)
+}
+
+func (d *decoder) warnFuture(name, day string) {
+	if d.days.isFuture(day) {
+		d.warn(d.lineOf(name), "%s is %s, which is in the future; correct the date", d.label(name), day)
+	}
+}
+
+// warnOld warns about something that was done before the oldest day.
+func (d *decoder) warnOld(name, day, what, advice string) {
+	if day == "" || day >= d.days.oldest {
+		return
+	}
+	d.warn(d.lineOf(name), "%s of %s is more than %s old; %s and set %s", what, day, dayCount(d.days.maxAge), advice, name)
+}
+
+func dayCount(n int) string {
+	if n == 1 {
+		return "1 day"
+	}
+	return strconv.Itoa(n) + " days"
+}
+
+// warnHistory warns about the dates of a history.
+func (d *decoder) warnHistory(name string) {
+	for i, entry := range d.entries(name) {
+		if v := entry.find("changed_at"); v != nil && catalog.IsDate(v.text) && d.days.isFuture(v.text) {
+			d.warn(v.line, "changed_at in item %d of %s is %s, which is in the future; correct the date", i+1, name, v.text)
+		}
+	}
+}
+
+// warnLatestPrice warns if the price history does not end at the price.
+func (d *decoder) warnLatestPrice(price string) {
+	entries := d.entries("price_history")
+	for _, e := range entries {
+		if e.textOf("changed_at") == "" || e.textOf("new_price") == "" {
+			return
+		}
+	}
+	if price == "" || len(entries) == 0 {
+		return
+	}
+	// A list may be written in either order; see catalog.CarryOver.
+	if entries[0].textOf("changed_at") < entries[len(entries)-1].textOf("changed_at") {
+		entries = slices.Clone(entries)
+		slices.Reverse(entries)
+	}
+	latest := slices.MaxFunc(entries, func(a, b value) int { return strings.Compare(a.textOf("changed_at"), b.textOf("changed_at")) })
+	if last := latest.find("new_price"); plainSpaces(last.text) != plainSpaces(price) {
+		d.warn(last.line, "price is %s, but the latest entry of price_history ends at %s; correct one of them, or add the change between them",
+			quoted(price), quoted(last.text))
+	}
+}
+
+// plainSpaces returns a price without the difference between kinds of spaces.
+func plainSpaces(price string) string {
+	return strings.NewReplacer("\u00a0", " ", "\u202f", " ").Replace(price)
+}
+
+// entries returns the elements of a list, whatever they are.
+func (d *decoder) entries(name string) []value {
+	if f := d.find(name); f != nil {
+		return f.value.items
+	}
+	return nil
+}
+
+// find returns the value of a field of a mapping, or nil.
+func (v *value) find(name string) *value {
+	for i := range v.fields {
+		if v.fields[i].name == name {
+			return &v.fields[i].value
+		}
+	}
+	return nil
+}
+
+// textOf returns the text of a field of a mapping, or "".
+func (v *value) textOf(name string) string {
+	if f := v.find(name); f != nil && f.kind == isText {
+		return f.text
+	}
+	return ""
+}
+
+// warnTogether adds the warnings that compare records.
+func (f *folder) warnTogether(x *index) {
+	domains := map[string]*record{}
+	pairs := map[[2]string]*record{}
+	for _, b := range f.batches {
+		for i := range b.records {
+			r := &b.records[i]
+			switch {
+			case r.isDraft():
+			case r.tool != nil && x.active[r.slug] == r && r.tool.Domain != "":
+				domain := strings.ToLower(r.tool.Domain)
+				if first, ok := domains[domain]; ok {
+					f.warn(r.file, r.keyLine, "domain %q is also that of %q (%s:%d); correct one of them, or make one tool an alias of the other",
+						domain, first.slug, first.file, first.keyLine)
+					continue
+				}
+				domains[domain] = r
+			case r.comparison != nil:
+				f.warnWinner(r, x)
+				f.warnPair(r, pairs)
+			}
+		}
+	}
+}
+
+// warnWinner warns about a winner with the lower score.
+func (f *folder) warnWinner(r *record, x *index) {
+	winner, loser := r.comparison.ToolA, r.comparison.ToolB
+	if r.comparison.Winner == loser {
+		winner, loser = loser, winner
+	}
+	won, lost := x.active[winner], x.active[loser]
+	if r.comparison.Winner != winner || won == nil || lost == nil || won.tool == nil || lost.tool == nil {
+		return
+	}
+	if a, b := won.tool.Score, lost.tool.Score; a != nil && b != nil && *a < *b {
+		f.warn(r.file, r.keyLine, "winner %q has a score of %s, and %q one of %s; correct the winner or a score",
+			winner, figure(*a), loser, figure(*b))
+	}
+}
+
+func figure(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// warnPair warns about the second comparison of two tools.
+func (f *folder) warnPair(r *record, pairs map[[2]string]*record) {
+	pair := [2]string{r.comparison.ToolA, r.comparison.ToolB}
+	if pair[0] == "" || pair[1] == "" {
+		return
+	}
+	slices.Sort(pair[:])
+	if first, ok := pairs[pair]; ok {
+		f.warn(r.file, r.refs[0].line, "%q and %q are already compared (%s:%d); keep one of the two comparisons, or make one a draft",
+			pair[0], pair[1], first.file, first.refs[0].line)
+		return
+	}
+	pairs[pair] = r
+}
+
+// A dated says on which line a record gives its updated_at.
+type dated struct {
+	slug   string
+	line   int
+	inBulk bool // a line of the .jsonl file
+}
+
+// keepDated keeps the lines that WarnUndated needs.
+func (f *folder) keepDated() map[string][]dated {
+	kept := map[string][]dated{}
+	for _, b := range f.batches {
+		for i := range b.records {
+			if r := &b.records[i]; r.updatedLine > 0 {
+				kept[b.kind.folder] = append(kept[b.kind.folder], dated{r.slug, r.updatedLine, strings.HasSuffix(r.file, ".jsonl")})
+			}
+		}
+	}
+	return kept
+}
+
+// WarnUndated returns the warnings about records that changed while the updated_at
+// in their file did not. Only a comparison with the published catalogue finds them:
+// see catalog.Diff.Undated.
+func (r *Result) WarnUndated(tools, comparisons []string) []Warning {
+	var warnings []Warning
+	for _, k := range []struct {
+		folder string
+		slugs  []string
+	}{{"outils", tools}, {"comparatifs", comparisons}} {
+		if len(k.slugs) == 0 {
+			continue
+		}
+		undated := map[string]bool{}
+		for _, slug := range k.slugs {
+			undated[slug] = true
+		}
+		for _, d := range r.dated[k.folder] {
+			if !undated[d.slug] {
+				continue
+			}
+			file := k.folder + "/" + d.slug + ".md"
+			if d.inBulk {
+				file = k.folder + ".jsonl"
+			}
+			text := fmt.Sprintf("%q changed, but its updated_at did not; set it to the day of the change, or leave it out", d.slug)
+			warnings = append(warnings, Warning{file, d.line, text})
+		}
+	}
+	sortByPlace(warnings)
+	return warnings
+}

@@ -1,0 +1,116 @@
+package content
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// Each fixture is a folder without problems and the complete list of its warnings on
+// 2026-06-30, with a greatest age of 90 days.
+func TestEveryWarningOfAFolderIsReportedWithFileAndLine(t *testing.T) {
+	fixtures, err := filepath.Glob("testdata/warnings/*.txtar")
+	if err != nil || len(fixtures) == 0 {
+		t.Fatal("no fixtures", err)
+	}
+	for _, name := range fixtures {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			last := &archive.Files[len(archive.Files)-1]
+			folder := archived(t, archive)
+			r, err := ReadFS(t.Context(), folder, Options{Today: "2026-06-30", MaxAge: 90})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			for _, p := range r.Problems {
+				t.Error(p)
+			}
+			var got bytes.Buffer
+			for _, w := range r.Warnings {
+				fmt.Fprintln(&got, w)
+			}
+			if *update {
+				last.Data = got.Bytes()
+				if err := os.WriteFile(name, txtar.Format(archive), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(string(last.Data), got.String()); last.Name != "warnings" || diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// archived returns all files of an archive but the last. Every picture is one pixel.
+func archived(t *testing.T, archive *txtar.Archive) fstest.MapFS {
+	t.Helper()
+	folder := fstest.MapFS{}
+	for _, f := range archive.Files[:len(archive.Files)-1] {
+		data := f.Data
+		if strings.HasSuffix(f.Name, ".png") {
+			var b bytes.Buffer
+			if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+				t.Fatal(err)
+			}
+			data = b.Bytes()
+		}
+		folder[f.Name] = &fstest.MapFile{Data: data}
+	}
+	return folder
+}
+
+func TestWithoutADayNoDateIsInTheFutureOrTooOld(t *testing.T) {
+	archive, err := txtar.ParseFile("testdata/warnings/dates.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := ReadFS(t.Context(), archived(t, archive), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if len(r.Warnings) > 0 {
+		t.Error(r.Warnings)
+	}
+}
+
+func TestARecordThatKeptItsDateIsNamedWithTheLineOfTheDate(t *testing.T) {
+	const fields = `"name":"X","category":"code","icp":"mixte","pricing":"payant","price":"1 €/mois","tagline":"x"`
+	folder := fstest.MapFS{
+		"catalogue.yaml": {Data: []byte("name: Essai\nurl: https://essai.example\ncategories:\n  - slug: code\n    label: Code\n")},
+		"outils/scie.md": {Data: []byte("---\nname: Scie\ndomain: scie.example\ncategory: code\nicp: mixte\npricing: payant\n" +
+			"price: 10 €/mois\ntagline: Une scie\nupdated_at: 2026-01-01\n---\n")},
+		"outils.jsonl": {Data: []byte(`{"slug":"lime","domain":"lime.example",` + fields + "}\n" +
+			`{"slug":"plume","domain":"plume.example","updated_at":"2026-01-01",` + fields + "}\n")},
+	}
+	r, err := ReadFS(t.Context(), folder, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var got []string
+	for _, w := range r.WarnUndated([]string{"lime", "plume", "scie"}, nil) {
+		got = append(got, w.String())
+	}
+	want := []string{
+		`outils/scie.md:9: warning: "scie" changed, but its updated_at did not; set it to the day of the change, or leave it out`,
+		`outils.jsonl:2: warning: "plume" changed, but its updated_at did not; set it to the day of the change, or leave it out`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
