@@ -60,8 +60,9 @@ const (
 	// made-up keys cannot fill it.
 	maxPerShard = 2048
 	// maxLookups is how many lookups run at once, of remembered keys and of unknown keys
-	// separately. SQLite has four readers and PostgreSQL ten connections, so other
-	// queries wait for one lookup at most.
+	// separately. SQLite has four readers for all queries. On PostgreSQL lookups share
+	// three connections with State only (lookupConnections in package store).
+	// So neither kind can occupy them all.
 	maxLookups = 2
 	// maxWaiting is how many unknown keys may be looked up or wait for it: the customers
 	// of a large service who all return after a restart.

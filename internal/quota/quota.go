@@ -10,7 +10,7 @@
 //
 // A request uses no database and no lock that all requests share: counters are sharded,
 // and a known one is incremented by a single atomic operation. Run saves the counts every
-// half second; a crash loses no more than that. A new day starts by swapping one pointer;
+// half second; a crash loses those of the last second at most. A new day starts by swapping one pointer;
 // its counters and key were prepared the day before.
 //
 // No address is kept, in memory or anywhere: a network is counted under its HMAC-SHA-256

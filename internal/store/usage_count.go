@@ -55,7 +55,7 @@ const countStatement = `
 	UNION ALL SELECT 2, u.network, u.requests, 0 FROM network_usage u JOIN unnest($5, $6) AS asked (network, requests) ON u.network = asked.network
 		WHERE asked.requests = 0 AND u.day = $1 AND EXISTS (SELECT 1 FROM open)`
 
-// Count grants requests of a day among all nodes, see quota.Config.Count. It must only
+// Count grants requests of a day among all nodes, see quota.Counters.Count. It must only
 // be called when the store is shared.
 func (s *Usage) Count(ctx context.Context, day string, asked quota.Usage) (quota.Tally, error) {
 	tally, err := s.dialect.count(ctx, day, asked)

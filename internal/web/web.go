@@ -11,6 +11,7 @@
 //	service.Reply(w, &req, &answer, err)
 //
 // Nothing is written before the whole answer is known, so that an answer can still be
-// replaced by the error of a quota that is used up. The website uses Negotiate and
-// Compressor only.
+// replaced by the error of a quota that is used up. The website uses the
+// limits and parsers of parameters, Negotiate and Compressor; the API reference explains
+// Codes.
 package web
