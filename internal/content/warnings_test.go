@@ -3,7 +3,7 @@ package content
 import (
 	"bytes"
 	"fmt"
-	"image"
+	stdimage "image"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -63,7 +63,7 @@ func archived(t *testing.T, archive *txtar.Archive) fstest.MapFS {
 		data := f.Data
 		if strings.HasSuffix(f.Name, ".png") {
 			var b bytes.Buffer
-			if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+			if err := png.Encode(&b, stdimage.NewGray(stdimage.Rect(0, 0, 1, 1))); err != nil {
 				t.Fatal(err)
 			}
 			data = b.Bytes()
