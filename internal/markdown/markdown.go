@@ -51,7 +51,9 @@ func Sections(body string) []catalog.Section {
 	}
 	var sections []catalog.Section
 	for _, s := range doc.split() {
-		sections = append(sections, catalog.Section{ID: s.id, Text: s.text})
+		if s.headed || s.text != "" {
+			sections = append(sections, catalog.Section{ID: s.id, Text: s.text})
+		}
 	}
 	return sections
 }

@@ -47,13 +47,18 @@ func Check(body string) Report { return check(body, false) }
 func CheckSections(body string) Report { return check(body, true) }
 
 func check(body string, sections bool) Report {
-	source := []byte(body)
-	if p, found := tooComplex(source); found {
+	if p, found := tooComplex([]byte(body)); found {
 		return Report{Problems: []Problem{p}}
 	}
 	if plainlySound(body, sections) {
 		return Report{}
 	}
+	return checkParsed(body, sections)
+}
+
+// checkParsed checks a text that is not too complex.
+func checkParsed(body string, sections bool) Report {
+	source := []byte(body)
 	c := checker{document: parse(source), lines: newLines(source)}
 	c.findConflicts()
 	c.visit(c.root)

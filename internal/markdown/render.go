@@ -21,7 +21,7 @@ import (
 
 // A Part is one section of a text, rendered for a page.
 type Part struct {
-	ID      string // that of the section in Sections
+	ID      string // that of the section in Sections, after the prefix
 	Heading string // plain text; "" for the text before the first heading
 	HTML    string // safe; its level 2 heading has the ID
 }
@@ -47,10 +47,13 @@ func HTML(body string, r Resolver, prefix string) []Part {
 	for _, note := range doc.notes {
 		p.resolve(note)
 	}
-	parts := make([]Part, len(sections))
+	var parts []Part
 	var levels outline
-	for i, s := range sections {
-		parts[i] = Part{ID: prefix + s.id, Heading: s.heading, HTML: p.render(s, &levels)}
+	for _, s := range sections {
+		part := Part{ID: prefix + s.id, Heading: s.heading, HTML: p.render(s, &levels)}
+		if s.headed || s.text != "" || strings.Contains(part.HTML, "<img ") {
+			parts = append(parts, part)
+		}
 	}
 	return parts
 }

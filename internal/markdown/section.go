@@ -3,6 +3,7 @@ package markdown
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,18 +17,18 @@ import (
 type section struct {
 	id      string
 	heading string // plain text; "" without a heading
+	headed  bool
 	blocks  []ast.Node
 	notes   []*extast.Footnote
 	text    string
 }
 
 // split returns the sections of a document. What precedes the first heading is one
-// only if it has text.
+// only if it has text or pictures.
 func (d *document) split() []section {
 	var sections []section
 	w := writer{source: d.source}
 	s := section{id: introduction}
-	headed := false
 	used := anchors{}
 	repeats := repeats{shown: map[*extast.Footnote]bool{}, budget: maxRepeated}
 	flush := func() {
@@ -39,7 +40,7 @@ func (d *document) split() []section {
 		for _, note := range s.notes {
 			w.blocks(note, "\n\n")
 		}
-		if s.text = w.take(); headed || s.text != "" {
+		if s.text = w.take(); s.headed || s.text != "" || slices.ContainsFunc(s.blocks, hasPicture) {
 			s.id = used.unique(s.id)
 			sections = append(sections, s)
 		}
@@ -49,13 +50,19 @@ func (d *document) split() []section {
 			flush()
 			heading := writer{source: d.source}
 			heading.inline(h)
-			s, headed = section{id: headingID(h, d.source), heading: heading.take()}, true
+			s = section{id: headingID(h, d.source), heading: heading.take(), headed: true}
 		}
 		s.blocks = append(s.blocks, n)
 		w.block(n, "\n\n")
 	}
 	flush()
 	return sections
+}
+
+func hasPicture(n ast.Node) bool {
+	found := false
+	walk(n, func(n ast.Node) { found = found || n.Kind() == ast.KindImage })
+	return found
 }
 
 // maxRepeated bounds, in bytes, how much longer a text gets because footnotes are

@@ -15,17 +15,19 @@ func plainlySound(body string, sections bool) bool {
 		return false
 	}
 	ids := map[string]bool{introduction: true}
-	cells := 0 // of the line above; 0 if it is no row
+	columns := 0 // of what may be a table
 	for line := range strings.Lines(body) {
-		above := cells
-		if cells = 0; strings.IndexByte(line, '|') >= 0 {
-			if cells = countCells(line); above > 0 && cells > above {
-				return false
-			}
-		}
 		line = strings.Trim(line, " \t\r\n")
 		if line == "" {
+			columns = 0
 			continue
+		}
+		if strings.IndexByte(line, '|') >= 0 {
+			cells := countCells(line)
+			if columns > 0 && cells > columns || opensBlock(line) {
+				return false
+			}
+			columns = cells
 		}
 		if strings.Trim(line, "-") == "" || strings.HasPrefix(line, ">>>>>>>") {
 			return false // an underline or a rule: only the parser can tell
@@ -40,6 +42,14 @@ func plainlySound(body string, sections bool) bool {
 		}
 	}
 	return true
+}
+
+// opensBlock reports whether a line may be in a quote or a list.
+func opensBlock(line string) bool {
+	if rest := strings.TrimLeft(line, "0123456789"); rest != line && rest != "" && (rest[0] == '.' || rest[0] == ')') {
+		return true
+	}
+	return line[0] == '>' || len(line) > 1 && strings.IndexByte("-*+", line[0]) >= 0 && (line[1] == ' ' || line[1] == '\t')
 }
 
 // plainHeading reports whether a line is a heading of level 2 to 6 without
