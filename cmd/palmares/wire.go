@@ -88,7 +88,7 @@ func (n *node) wire(ctx context.Context) error {
 	watch := server.NewWatch(server.WatchConfig{
 		State: st, Uses: st.Keys, Interval: interval, Wake: wake, Served: dispatcher.Wake, Live: d.live, Keys: keys, Log: log,
 	})
-	pages := site.New(site.Config{Snapshot: d.live.Snapshot, Demo: n.isDemo, BaseURL: base, Document: api.Document()})
+	pages := site.New(site.Config{Snapshot: d.live.Snapshot, Demo: n.isDemo, BaseURL: base, Pictures: st.Pictures, Document: api.Document()})
 	cfg := server.Config{
 		Live: d.live, Keys: keys, Meter: d.meter, Trusted: c.Trusted, Site: pages, Log: log, Requests: n.logs, Metrics: n.metrics, Ready: n.public.Ready,
 		Webhooks: webhookapi.New(webhookapi.Config{
@@ -165,7 +165,9 @@ func (n *node) load(ctx context.Context) (*snapshot.Snapshot, error) {
 	defer tuneMemory()
 	base := string(n.options.BaseURL)
 	if published.Version > 0 {
-		return snapshot.Build(published.Catalog, published.Version, published.ChangedOn), nil
+		s := snapshot.Build(published.Catalog, published.Version, published.ChangedOn)
+		s.Events = published.Events
+		return s, nil
 	}
 	if n.options.Demo == "off" {
 		return snapshot.Empty("Palmarès", base), nil

@@ -135,6 +135,8 @@ func priceDifference(t, other *catalog.Tool) string {
 	switch {
 	case !okA || !okB:
 		return ""
+	case t.PriceDisplay != "" || other.PriceDisplay != "": // more than one amount
+		return shownPrice(other) + " contre " + shownPrice(t)
 	case a.euros == 0 && b.euros == 0:
 		return ""
 	case b.euros == 0:

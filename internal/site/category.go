@@ -1,6 +1,10 @@
 package site
 
 import (
+	"html/template"
+	"slices"
+	"strings"
+
 	"palmares/internal/catalog"
 	"palmares/internal/french"
 	"palmares/internal/snapshot"
@@ -9,6 +13,8 @@ import (
 type categoryPage struct {
 	Page        page
 	Category    catalog.CategoryItem
+	Text        template.HTML // its description
+	Body        string        // the same in Markdown
 	Rows        []toolRow
 	More        bool // tools than Rows
 	Comparisons []comparisonRow
@@ -25,6 +31,9 @@ const (
 
 func (s *Site) showCategory(r *request) (*answer, error) {
 	slug := r.PathValue("slug")
+	if of, ok := strings.CutSuffix(slug, feedSuffix); ok && !r.markdown {
+		return s.categoryFeed(r, of)
+	}
 	data := categoryPage{}
 	for _, c := range r.categories {
 		if c.Slug == slug {
@@ -33,6 +42,9 @@ func (s *Site) showCategory(r *request) (*answer, error) {
 			data.Others = append(data.Others, c)
 		}
 	}
+	if current, ok := r.categoryAliases[slug]; ok && data.Category.Slug == "" {
+		return redirect(r.sameForm("/categories/"+current), r.URL.RawQuery), nil
+	}
 	if data.Category.Slug == "" {
 		return nil, notFound("Cette catégorie n’existe pas.")
 	}
@@ -40,8 +52,13 @@ func (s *Site) showCategory(r *request) (*answer, error) {
 	data.Rows, data.More = r.rows(list.IDs()), list.Total > categoryTools
 	data.Comparisons = r.comparisonRows(r.snap.Comparisons(slug, firstItems(categoryComparisons)).IDs())
 	data.Retired = r.retiredTools(r.snap.Retired(slug, "", firstItems(categoryRetired)).IDs())
-	description := "Les outils d’IA de la catégorie «\u00a0" + data.Category.Label + "\u00a0», classés par note\u00a0: " + french.Plural(data.Category.ToolCount, "outil", "outils") + "."
+	if i := slices.IndexFunc(r.snap.Catalog.Categories, func(c catalog.Category) bool { return c.Slug == slug }); i >= 0 {
+		data.Body = r.snap.Catalog.Categories[i].Description
+		data.Text = r.html("", data.Body, "")
+	}
+	description := "Les outils de la catégorie «\u00a0" + data.Category.Label + "\u00a0», classés par note\u00a0: " + french.Plural(data.Category.ToolCount, "outil", "outils") + "."
 	data.Page = s.page(r, data.Category.Label, description, "/categories/"+slug)
+	data.Page.Feed = &link{"/categories/" + slug + ".atom", "Dernières modifications\u00a0: " + data.Category.Label}
 	data.Page.JSONLD = r.jsonldTools(data.Rows, 1)
 	return render(r, "category", data.Page, data), nil
 }

@@ -10,20 +10,27 @@ import (
 	"palmares/internal/markdown"
 )
 
-// A change is something that happened to the catalogue, as its records tell: the
-// day one was last updated, its price history, its retirement.
+// A change is something that happened to the catalogue: as its events tell, or, for
+// one that has none because it is not stored, its records.
 type change struct {
-	Date  string
-	Kind  string // shown to visitors
-	Title string
-	Path  string
-	id    string // unique, for the feed
+	Date    string // YYYY-MM-DD
+	Kind    string // shown to visitors
+	Title   string
+	Path    string
+	id      string // unique, for the feed
+	summary string // what changed, old → new; "" if the title says it
+	time    string // RFC 3339; "" if only the day is known
+	authors []string
+	in      []string // categories
 }
 
 // The kinds.
 const (
-	kindRetired    = "Cimetière"
+	kindNew        = "Nouvel outil"
+	kindReturned   = "De retour"
+	kindRetired    = "Retiré"
 	kindPrice      = "Prix"
+	kindScore      = "Note"
 	kindComparison = "Comparatif"
 	kindTool       = "Fiche"
 )
@@ -34,9 +41,22 @@ var kindOrder = map[string]int{kindRetired: 0, kindPrice: 1, kindComparison: 2, 
 // maxChanges is how many are kept: enough for a feed reader that polls once a week.
 const maxChanges = 60
 
-// latestChanges returns the newest changes. A first pass reads only their days, to
+// categoriesOf returns the categories of the two tools of a comparison.
+func (v *view) categoriesOf(x *catalog.Comparison) []string {
+	a, b := v.snap.Catalog.Tool(x.ToolA).Category, v.snap.Catalog.Tool(x.ToolB).Category
+	if a == b {
+		return []string{a}
+	}
+	return []string{a, b}
+}
+
+// latestChanges returns the newest changes, from the events if there are any. A first pass
+// over the records reads only their days, to
 // find the day since when there are enough; only those are then described.
 func (v *view) latestChanges() []change {
+	if v.snap.Events != nil {
+		return v.eventChanges()
+	}
 	var days []string
 	v.eachChange(func(day string, _ func() change) { days = append(days, day) })
 	slices.Sort(days)
@@ -65,14 +85,20 @@ func (v *view) eachChange(visit func(day string, describe func() change)) {
 	for i := range c.Retired {
 		r := &c.Retired[i]
 		visit(r.RetiredAt, func() change {
-			return change{r.RetiredAt, kindRetired, r.Name + " quitte le catalogue\u00a0: " + reasonNames[r.Reason], v.retiredHref(r.Slug), "retrait-" + r.Slug}
+			return change{
+				Date: r.RetiredAt, Kind: kindRetired, Title: r.Name + " quitte le catalogue\u00a0: " + reasonNames[r.Reason],
+				Path: v.retiredHref(r.Slug), id: "retrait-" + r.Slug, in: []string{r.Category},
+			}
 		})
 	}
 	for i := range c.Comparisons {
 		x := &c.Comparisons[i]
 		if x.Published {
 			visit(x.UpdatedAt, func() change {
-				return change{x.UpdatedAt, kindComparison, markdown.NoBreak(x.Title), "/comparatifs/" + x.Slug, "comparatif-" + x.Slug}
+				return change{
+					Date: x.UpdatedAt, Kind: kindComparison, Title: markdown.NoBreak(x.Title),
+					Path: "/comparatifs/" + x.Slug, id: "comparatif-" + x.Slug, authors: x.Authors, in: v.categoriesOf(x),
+				}
 			})
 		}
 	}
@@ -82,7 +108,10 @@ func (v *view) eachChange(visit func(day string, describe func() change)) {
 		for n, p := range t.PriceHistory {
 			repriced = repriced || p.ChangedAt == t.UpdatedAt
 			visit(p.ChangedAt, func() change {
-				return change{p.ChangedAt, kindPrice, t.Name + "\u00a0: " + describePriceChange(p), "/outils/" + t.Slug, "prix-" + t.Slug + "-" + strconv.Itoa(len(t.PriceHistory)-n)}
+				return change{
+					Date: p.ChangedAt, Kind: kindPrice, Title: t.Name + "\u00a0: " + describePriceChange(p),
+					Path: "/outils/" + t.Slug, id: "prix-" + t.Slug + "-" + strconv.Itoa(len(t.PriceHistory)-n), authors: t.Authors, in: []string{t.Category},
+				}
 			})
 		}
 		if !repriced { // else the price change says so
@@ -91,7 +120,7 @@ func (v *view) eachChange(visit func(day string, describe func() change)) {
 				if t.Score != nil {
 					title += ", " + french.Figure(*t.Score) + "/10"
 				}
-				return change{t.UpdatedAt, kindTool, title, "/outils/" + t.Slug, "fiche-" + t.Slug}
+				return change{Date: t.UpdatedAt, Kind: kindTool, Title: title, Path: "/outils/" + t.Slug, id: "fiche-" + t.Slug, authors: t.Authors, in: []string{t.Category}}
 			})
 		}
 	}

@@ -22,6 +22,7 @@ type comparisonRow struct {
 	Sides       [2]side
 	Winner      string // its name
 	Note        string // on the winner
+	Byline      string // its authors; "" for none
 }
 
 // A side is one of the two tools of a comparison.
@@ -33,7 +34,7 @@ type side struct {
 func (v *view) comparisonRow(x *catalog.Comparison) comparisonRow {
 	c := v.snap.Catalog
 	return comparisonRow{
-		Slug: x.Slug, Title: markdown.NoBreak(x.Title), UpdatedAt: x.UpdatedAt, Winner: c.Tool(x.Winner).Name, Note: markdown.NoBreak(x.WinnerNote),
+		Slug: x.Slug, Title: markdown.NoBreak(x.Title), UpdatedAt: x.UpdatedAt, Winner: c.Tool(x.Winner).Name, Note: markdown.NoBreak(x.WinnerNote), Byline: byline(x.Authors),
 		Sides: [2]side{{v.row(c.Tool(x.ToolA)), x.Winner == x.ToolA}, {v.row(c.Tool(x.ToolB)), x.Winner == x.ToolB}},
 	}
 }
@@ -60,7 +61,7 @@ func (s *Site) listComparisons(r *request) (*answer, error) {
 	category, at := f.category(r.view), f.paging()
 	list := r.snap.Comparisons(category, at)
 	data := comparisonsPage{Filters: f, Comparisons: r.comparisonRows(list.IDs()), Total: list.Total, Pager: f.pager(at, list.Total)}
-	data.Page = s.page(r, "Comparatifs", "Deux outils, les mêmes épreuves, un vainqueur\u00a0: tous nos face-à-face.", "/comparatifs")
+	data.Page = s.page(r, "Comparatifs", "Deux outils face à face, un vainqueur\u00a0: tous les comparatifs.", "/comparatifs")
 	f.describe(&data.Page, data.Pager, r.snap.Catalog)
 	return f.answer(r, "comparisons", data.Page, data), nil
 }
@@ -69,6 +70,7 @@ type comparisonPage struct {
 	Page       page
 	Comparison comparisonRow
 	Lines      []comparisonLine
+	Image      *img      // nil for none
 	Sections   []section // the text
 	Body       string    // the text in Markdown
 	Others     []comparisonRow
@@ -82,13 +84,17 @@ type comparisonLine struct {
 }
 
 func (s *Site) showComparison(r *request) (*answer, error) {
-	x := r.comparison(r.PathValue("slug"))
+	slug := r.PathValue("slug")
+	x := r.comparison(slug)
+	if current, ok := r.comparisonAliases[slug]; ok && x == nil {
+		return redirect(r.sameForm("/comparatifs/"+current), r.URL.RawQuery), nil
+	}
 	if x == nil {
 		f := notFound("Aucun comparatif publié ne porte ce nom.")
 		f.link = &link{"/comparatifs", "Tous les comparatifs"}
 		return nil, f
 	}
-	data := comparisonPage{Comparison: r.comparisonRow(x), Sections: sections(x.Body), Body: x.Body}
+	data := comparisonPage{Comparison: r.comparisonRow(x), Image: r.hero(x.Image, ""), Sections: r.sections("comparatifs", x.Body), Body: x.Body}
 	a, b := data.Comparison.Sides[0].Row, data.Comparison.Sides[1].Row
 	data.Lines = r.comparisonLines(a.tool, b.tool)
 	shown := map[string]bool{x.Slug: true}
@@ -100,7 +106,8 @@ func (s *Site) showComparison(r *request) (*answer, error) {
 	}
 	data.Page = s.page(r, markdown.NoBreak(x.Title), markdown.NoBreak(x.WinnerNote), "/comparatifs/"+x.Slug)
 	data.Page.Canonical, data.Page.Article = r.snap.Catalog.ComparisonURLOf(x.Slug), true
-	data.Page.JSONLD = r.jsonldTools([]toolRow{a, b}, 1)
+	data.Page.share(r.shared(x.Image))
+	data.Page.JSONLD = r.jsonldComparison(x, []toolRow{a, b})
 	return render(r, "comparison", data.Page, data), nil
 }
 
@@ -114,16 +121,20 @@ func (v *view) comparisonLines(a, b *catalog.Tool) []comparisonLine {
 	words := func(label string, of func(t *catalog.Tool) string) {
 		lines = append(lines, comparisonLine{Label: label, Words: []string{of(a), of(b)}})
 	}
-	words("Prix", func(t *catalog.Tool) string { return french.Price(t.Price) })
+	words("Prix", shownPrice)
 	words("Modèle", func(t *catalog.Tool) string { return french.Capital(string(t.Pricing)) })
-	words("Pour qui", func(t *catalog.Tool) string { return audiences[t.ICP] })
+	if v.profiled {
+		words("Pour qui", func(t *catalog.Tool) string { return audiences[t.ICP] })
+	}
 	words("Catégorie", func(t *catalog.Tool) string { return v.label(t.Category) })
-	words("Testé le", func(t *catalog.Tool) string {
-		if t.TestedAt == "" {
-			return "—"
-		}
-		return french.Date(t.TestedAt)
-	})
+	if a.TestedAt != "" || b.TestedAt != "" {
+		words("Testé le", func(t *catalog.Tool) string {
+			if t.TestedAt == "" {
+				return "—"
+			}
+			return french.Date(t.TestedAt)
+		})
+	}
 	return lines
 }
 

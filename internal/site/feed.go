@@ -1,6 +1,11 @@
 package site
 
-import "encoding/xml"
+import (
+	"cmp"
+	"encoding/xml"
+	"slices"
+	"strings"
+)
 
 // atomFeed is the feed of changes (Atom, RFC 4287).
 type atomFeed struct {
@@ -26,26 +31,74 @@ type atomEntry struct {
 	ID       string       `xml:"id"`
 	Title    string       `xml:"title"`
 	Updated  string       `xml:"updated"`
+	Authors  []atomPerson `xml:"author"`
 	Link     atomLink     `xml:"link"`
 	Category atomCategory `xml:"category"`
+	Summary  string       `xml:"summary,omitempty"`
+}
+
+type atomPerson struct {
+	Name string `xml:"name"`
 }
 
 type atomCategory struct {
 	Term string `xml:"term,attr"`
 }
 
+// feedEntries is how many entries a feed has: enough for a reader that polls once a
+// week.
+const feedEntries = 50
+
+// feed is the feed of all changes.
 func (s *Site) feed(r *request) (*answer, error) {
-	c := r.snap.Catalog
-	f := atomFeed{
-		Language: "fr", ID: c.URL + "/flux.atom", Title: c.Name, Subtitle: "Les dernières modifications du catalogue",
-		Updated: midnight(r.snap.UpdatedAt), Author: c.Name, Rights: c.CreditLine(),
-		Links: []atomLink{{"self", "application/atom+xml", c.URL + "/flux.atom"}, {"alternate", "text/html", c.URL + "/"}},
+	return r.atom("/flux.atom", "/", r.snap.Catalog.Name, "Les dernières modifications du catalogue", r.changes)
+}
+
+// categoryFeed is the feed of the changes in one category.
+func (s *Site) categoryFeed(r *request, slug string) (*answer, error) {
+	if current, ok := r.categoryAliases[slug]; ok {
+		return redirect("/categories/"+current+feedSuffix, ""), nil
 	}
+	label, ok := r.labels[slug]
+	if !ok {
+		return nil, notFound("Cette catégorie n’existe pas.")
+	}
+	var in []change
 	for _, ch := range r.changes {
-		f.Entries = append(f.Entries, atomEntry{
-			ID: c.URL + "/flux.atom#" + ch.id + "-" + ch.Date, Title: ch.Title, Updated: midnight(ch.Date),
-			Link: atomLink{"alternate", "text/html", c.URL + ch.Path}, Category: atomCategory{ch.Kind},
-		})
+		if slices.Contains(ch.in, slug) {
+			in = append(in, ch)
+		}
+	}
+	path := "/categories/" + slug
+	return r.atom(path+feedSuffix, path, r.snap.Catalog.Name+"\u00a0: "+label, "Les dernières modifications de la catégorie «\u00a0"+label+"\u00a0»", in)
+}
+
+// feedSuffix is the end of the path of a category's feed.
+const feedSuffix = ".atom"
+
+// atom returns the feed at a path with the newest of some changes.
+func (v *view) atom(path, page, title, subtitle string, changes []change) (*answer, error) {
+	c := v.snap.Catalog
+	f := atomFeed{
+		Language: "fr", ID: c.URL + path, Title: title, Subtitle: subtitle,
+		Updated: midnight(v.snap.UpdatedAt), Author: cmp.Or(c.Settings.Publisher, c.Name), Rights: c.CreditLine(),
+		Links: []atomLink{{"self", "application/atom+xml", c.URL + path}, {"alternate", "text/html", c.URL + page}},
+	}
+	for i, ch := range changes[:min(len(changes), feedEntries)] {
+		e := atomEntry{
+			ID: ch.id, Title: ch.Title, Updated: ch.time, Summary: ch.summary,
+			Link: atomLink{"alternate", "text/html", c.URL + ch.Path}, Category: atomCategory{strings.ToLower(ch.Kind)},
+		}
+		if e.Updated == "" { // a change of a record
+			e.ID, e.Updated = c.URL+"/flux.atom#"+ch.id+"-"+ch.Date, midnight(ch.Date)
+		}
+		for _, name := range ch.authors {
+			e.Authors = append(e.Authors, atomPerson{name})
+		}
+		if i == 0 {
+			f.Updated = max(f.Updated, e.Updated)
+		}
+		f.Entries = append(f.Entries, e)
 	}
 	body, err := xml.Marshal(f)
 	if err != nil {
@@ -54,5 +107,5 @@ func (s *Site) feed(r *request) (*answer, error) {
 	return newAnswer(atomType, append([]byte(xml.Header), body...)), nil
 }
 
-// midnight returns the start of a day: the catalogue knows no times.
+// midnight returns the start of a day: records know no times.
 func midnight(day string) string { return day + "T00:00:00Z" }

@@ -1,18 +1,24 @@
 package site
 
 import (
+	"cmp"
+	"html/template"
+
 	"palmares/internal/catalog"
+	"palmares/internal/markdown"
 	"palmares/internal/snapshot"
 )
 
 type homePage struct {
-	Page        page
-	Stats       catalog.Stats
-	Best        []toolRow
-	Changes     []change
-	Categories  []categoryCard
-	Feature     *comparisonRow  // the newest comparison; nil for none
-	Comparisons []comparisonRow // the next ones
+	Page         page
+	Headline     string
+	Introduction template.HTML // "" for ours
+	Stats        catalog.Stats
+	Best         []toolRow
+	Changes      []change
+	Categories   []categoryCard
+	Feature      *comparisonRow  // the newest comparison; nil for none
+	Comparisons  []comparisonRow // the next ones
 }
 
 // A categoryCard is a category with its best tool.
@@ -29,10 +35,13 @@ const (
 )
 
 func (s *Site) home(r *request) (*answer, error) {
+	settings := &r.snap.Catalog.Settings
 	data := homePage{
-		Stats:   r.stats,
-		Best:    r.rows(r.snap.Tools(snapshot.ToolQuery{}, firstItems(homeTools)).IDs()),
-		Changes: r.changes[:min(len(r.changes), homeChanges)],
+		Headline:     cmp.Or(markdown.NoBreak(settings.Headline), "Les outils, notés et comparés"),
+		Introduction: r.html("", settings.Introduction, ""),
+		Stats:        r.stats,
+		Best:         r.rows(r.snap.Tools(snapshot.ToolQuery{}, firstItems(homeTools)).IDs()),
+		Changes:      r.changes[:min(len(r.changes), homeChanges)],
 	}
 	if latest := r.comparisonRows(r.snap.Comparisons("", firstItems(1+homeComparisons)).IDs()); len(latest) > 0 {
 		data.Feature, data.Comparisons = &latest[0], latest[1:]
@@ -46,7 +55,7 @@ func (s *Site) home(r *request) (*answer, error) {
 		}
 		data.Categories = append(data.Categories, card)
 	}
-	data.Page = s.page(r, "", "Des outils d’IA essayés, notés et suivis\u00a0: avis, comparatifs, prix en euros et leur histoire, outils disparus.", "/")
+	data.Page = s.page(r, "", cmp.Or(markdown.NoBreak(r.snap.Catalog.Settings.Description), "Un catalogue d’outils\u00a0: notes, avis, comparatifs, prix en euros et leur histoire, outils disparus."), "/")
 	data.Page.JSONLD = r.jsonldTools(data.Best, 1)
 	return render(r, "home", data.Page, data), nil
 }

@@ -1,6 +1,8 @@
 package site
 
 import (
+	"cmp"
+
 	"palmares/internal/catalog"
 )
 
@@ -28,7 +30,7 @@ type jsonldTool struct {
 	URL         string        `json:"url"`
 	Description string        `json:"description,omitempty"`
 	Category    string        `json:"applicationCategory"`
-	System      string        `json:"operatingSystem"`
+	Image       string        `json:"image,omitempty"`
 	Offers      *jsonldOffer  `json:"offers,omitempty"`
 	Review      *jsonldReview `json:"review,omitempty"`
 }
@@ -46,7 +48,8 @@ type jsonldReview struct {
 	URL       string        `json:"url"`
 	Item      *jsonldTool   `json:"itemReviewed,omitempty"`
 	Rating    *jsonldRating `json:"reviewRating,omitempty"`
-	Author    jsonldAuthor  `json:"author"`
+	Author    []jsonldAgent `json:"author"`
+	Publisher *jsonldAgent  `json:"publisher,omitempty"`
 	Published string        `json:"datePublished,omitempty"`
 	Modified  string        `json:"dateModified"`
 	Language  string        `json:"inLanguage"`
@@ -59,10 +62,36 @@ type jsonldRating struct {
 	Worst int     `json:"worstRating"`
 }
 
-type jsonldAuthor struct {
+// A jsonldAgent is a person or an organization.
+type jsonldAgent struct {
 	Type string `json:"@type"`
 	Name string `json:"name"`
-	URL  string `json:"url"`
+	URL  string `json:"url,omitempty"`
+	Logo string `json:"logo,omitempty"`
+}
+
+// A jsonldArticle is a comparison.
+type jsonldArticle struct {
+	Context   string        `json:"@context"`
+	Type      string        `json:"@type"`
+	Headline  string        `json:"headline"`
+	URL       string        `json:"url"`
+	Image     string        `json:"image,omitempty"`
+	Author    []jsonldAgent `json:"author"`
+	Publisher *jsonldAgent  `json:"publisher"`
+	Modified  string        `json:"dateModified"`
+	Language  string        `json:"inLanguage"`
+	About     []*jsonldTool `json:"about"`
+}
+
+// A jsonldPage is a page that the publisher wrote.
+type jsonldPage struct {
+	Context   string       `json:"@context"`
+	Type      string       `json:"@type"`
+	Name      string       `json:"name"`
+	URL       string       `json:"url"`
+	Publisher *jsonldAgent `json:"publisher"`
+	Language  string       `json:"inLanguage"`
 }
 
 const schemaOrg = "https://schema.org"
@@ -82,7 +111,10 @@ func (v *view) jsonldTools(rows []toolRow, first int) *jsonldList {
 func (v *view) jsonldTool(t *catalog.Tool) *jsonldTool {
 	l := &jsonldTool{
 		Type: "SoftwareApplication", Name: t.Name, URL: v.snap.Catalog.CanonicalURLOf(t), Description: t.Tagline,
-		Category: v.label(t.Category), System: "Web",
+		Category: v.label(t.Category),
+	}
+	if image := v.sharedOf(t); image != nil {
+		l.Image = image.URL
 	}
 	if a, ok := parsePrice(t.Price); ok {
 		l.Offers = &jsonldOffer{"Offer", a.euros, "EUR"}
@@ -100,6 +132,43 @@ func (v *view) jsonldReview(t *catalog.Tool) *jsonldReview {
 	return &jsonldReview{
 		Type: "Review", Name: "Avis sur " + t.Name, URL: c.ReviewURLOf(t),
 		Rating: &jsonldRating{"Rating", *t.Score, 10, 0},
-		Author: jsonldAuthor{"Organization", c.Name, c.URL}, Published: t.TestedAt, Modified: t.UpdatedAt, Language: "fr",
+		Author: v.authors(t.Authors), Publisher: v.organization(), Published: t.TestedAt, Modified: t.UpdatedAt, Language: "fr",
 	}
+}
+
+// jsonldComparison describes a comparison of two tools.
+func (v *view) jsonldComparison(x *catalog.Comparison, sides []toolRow) *jsonldArticle {
+	a := &jsonldArticle{
+		Context: schemaOrg, Type: "Article", Headline: x.Title, URL: v.snap.Catalog.ComparisonURLOf(x.Slug),
+		Author: v.authors(x.Authors), Publisher: v.organization(), Modified: x.UpdatedAt, Language: "fr",
+	}
+	if image := v.shared(x.Image); image != nil {
+		a.Image = image.URL
+	}
+	for _, side := range sides {
+		a.About = append(a.About, v.jsonldTool(side.tool))
+	}
+	return a
+}
+
+// authors returns who wrote a text: persons, or else the publisher.
+func (v *view) authors(names []string) []jsonldAgent {
+	if len(names) == 0 {
+		return []jsonldAgent{*v.organization()}
+	}
+	list := make([]jsonldAgent, len(names))
+	for i, name := range names {
+		list[i] = jsonldAgent{Type: "Person", Name: name}
+	}
+	return list
+}
+
+// organization returns who publishes the catalogue.
+func (v *view) organization() *jsonldAgent {
+	c := v.snap.Catalog
+	o := &jsonldAgent{Type: "Organization", Name: cmp.Or(c.Settings.Publisher, c.Name), URL: c.URL}
+	if logo := v.shared(c.Settings.Logo); logo != nil {
+		o.Logo = logo.URL
+	}
+	return o
 }

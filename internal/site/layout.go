@@ -4,10 +4,11 @@ import (
 	"embed"
 	"html/template"
 	"io/fs"
-	"path"
+	pathpkg "path"
 	"strings"
 
 	"palmares/internal/french"
+	"palmares/internal/markdown"
 )
 
 //go:embed templates/*.html
@@ -27,33 +28,13 @@ func ParseTemplates(files fs.FS) map[string]*template.Template {
 	}
 	for _, name := range names {
 		t := template.Must(template.Must(shared.Clone()).ParseFS(files, name))
-		pages[strings.TrimSuffix(path.Base(name), ".html")] = t
+		pages[strings.TrimSuffix(pathpkg.Base(name), ".html")] = t
 	}
 	return pages
 }
 
 type link struct {
 	Href, Text string
-}
-
-// navigation is the main menu of every page.
-var navigation = []link{
-	{"/outils", "Outils"},
-	{"/comparatifs", "Comparatifs"},
-	{"/prix", "Prix"},
-	{"/cimetiere", "Cimetière"},
-	{"/docs", "API"},
-	{"/compte", "Compte"},
-}
-
-// footer is the menu at the bottom of every page.
-var footer = []link{
-	{"/docs", "Documentation de l’API"},
-	{"/tarifs", "Tarifs de l’API"},
-	{"/licence", "Licence"},
-	{"/confidentialite", "Confidentialité"},
-	{"/flux.atom", "Flux Atom"},
-	{"/api/v1/openapi.json", "OpenAPI"},
 }
 
 // page is what the layout needs; the data of each page has it as its field Page.
@@ -75,10 +56,26 @@ type page struct {
 	MoreScript  string
 	Credit      string // the line that reuse requires
 	Markdown    string // path of the Markdown form; "" for none
-	Icon        string
-	Navigation  []link
-	Footer      []link
-	JSONLD      any // nil for none
+	Icon        icon
+	Logo        *img         // of the catalogue; nil for none
+	Image       *sharedImage // for previews on other sites; nil for none
+	LargeImage  bool         // Image is about this page, not a logo
+	About       string       // what the publisher says of the catalogue
+	Publisher   string
+	Contact     *link // nil for none
+	Menus       menus
+	Feed        *link // of this page alone; nil for none
+	JSONLD      any   // nil for none
+}
+
+// An icon is the small picture of the site in a browser's tab.
+type icon struct{ Href, Type string }
+
+// share sets the picture of the page in previews, if it has one.
+func (p *page) share(image *sharedImage) {
+	if image != nil {
+		p.Image, p.LargeImage = image, image.Width >= 600
+	}
 }
 
 // page fills in the layout. The path is that of the page on the catalogue's own
@@ -91,11 +88,17 @@ func (s *Site) page(r *request, title, description, path string) page {
 	case "avis", "alternatives", "categories":
 		section = "outils"
 	}
-	return page{
+	p := page{
 		Service: name, Edition: strings.TrimSuffix(edition, ")"), Title: title, Description: description,
 		Canonical: c.URL + path, Section: "/" + section, Path: r.URL.Path,
 		NoIndex: r.demo, Demo: r.demo, UpdatedAt: r.updatedAt,
-		Style: s.assets.paths["site.css"], Script: s.assets.paths["site.js"], Icon: s.assets.paths["icon.svg"],
-		Navigation: navigation, Footer: footer, Credit: c.CreditLine(), Markdown: s.alternateMarkdown(r),
+		Style: s.assets.paths["site.css"], Script: s.assets.paths["site.js"], Icon: icon{s.assets.paths["icon.svg"], "image/svg+xml"},
+		Menus: r.menus, Credit: c.CreditLine(), Markdown: s.alternateMarkdown(r),
+		Logo: r.logo(c.Settings.Logo), Image: r.shared(c.Settings.Logo), Contact: contact(c.Settings.Contact),
+		About: markdown.NoBreak(c.Settings.Description), Publisher: c.Settings.Publisher,
 	}
+	if p.Logo != nil {
+		p.Icon = icon{p.Logo.Src, pictureTypes[strings.TrimPrefix(pathpkg.Ext(p.Logo.Src), ".")]}
+	}
+	return p
 }

@@ -1,12 +1,11 @@
 package site
 
 import (
+	"html/template"
 	"strconv"
-	"strings"
 
 	"palmares/internal/catalog"
 	"palmares/internal/french"
-	"palmares/internal/markdown"
 	"palmares/internal/web"
 )
 
@@ -32,8 +31,9 @@ type retiredTool struct {
 	Date       string
 	Category   string // label
 	Reason     string
-	Paragraphs []string
-	Successor  *link // nil for none
+	Note       template.HTML
+	Body       string // the note in Markdown
+	Successor  *link  // nil for none
 	Href       string
 }
 
@@ -63,7 +63,7 @@ func (s *Site) listRetired(r *request) (*answer, error) {
 	category, at := f.category(r.view), f.paging()
 	list := r.snap.Retired(category, chosen, at)
 	data.Retired, data.Total, data.Pager = r.retiredTools(list.IDs()), list.Total, f.pager(at, list.Total)
-	data.Page = s.page(r, "Cimetière", "Les outils d’IA disparus\u00a0: fermés, rachetés, dépréciés, absorbés, et ce qui les remplace.", "/cimetiere")
+	data.Page = s.page(r, "Cimetière", "Les outils qui ont quitté le catalogue\u00a0: pourquoi, et quand.", "/cimetiere")
 	f.describe(&data.Page, data.Pager, r.snap.Catalog)
 	return f.answer(r, "retired", data.Page, data), nil
 }
@@ -74,7 +74,7 @@ func (v *view) retiredTools(ids []int32) []retiredTool {
 		t := &v.snap.Catalog.Retired[i]
 		list[n] = retiredTool{
 			Slug: t.Slug, Name: t.Name, Date: t.RetiredAt, Category: v.label(t.Category), Reason: reasonNames[t.Reason],
-			Paragraphs: strings.Split(markdown.NoBreak(t.Note), "\n\n"), Href: v.retiredHref(t.Slug),
+			Note: v.html("cimetiere", t.Body, t.Slug+"."), Body: t.Body, Href: v.retiredHref(t.Slug),
 		}
 		if next := v.snap.Catalog.Tool(t.Successor); next != nil {
 			list[n].Successor = &link{"/outils/" + next.Slug, next.Name}

@@ -2,6 +2,7 @@ package site
 
 import (
 	"html/template"
+	"strings"
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
@@ -11,6 +12,8 @@ type reviewPage struct {
 	Page        page
 	Row         toolRow
 	Tool        *catalog.Tool
+	Byline      string // its authors; "" for none
+	Image       *img   // nil for none
 	Audience    string
 	Sections    []section
 	Figures     []bar
@@ -27,13 +30,24 @@ type section struct {
 	HTML    template.HTML // sanitized by package markdown
 }
 
-func sections(body string) []section {
-	parts := markdown.HTML(body, nil, "")
+// sections renders a text of a folder of the catalogue, section by section.
+func (v *view) sections(folder, body string) []section {
+	parts := markdown.HTML(body, v.addresses.In(folder), "")
 	list := make([]section, len(parts))
 	for i, p := range parts {
 		list[i] = section{p.ID, markdown.NoBreak(p.Heading), template.HTML(p.HTML)}
 	}
 	return list
+}
+
+// html renders a text of a folder of the catalogue as a whole. prefix is put before
+// the ids in it, if a page shows several texts.
+func (v *view) html(folder, body, prefix string) template.HTML {
+	var b strings.Builder
+	for _, p := range markdown.HTML(body, v.addresses.In(folder), prefix) {
+		b.WriteString(p.HTML)
+	}
+	return template.HTML(b.String())
 }
 
 func (s *Site) showReview(r *request) (*answer, error) {
@@ -45,11 +59,12 @@ func (s *Site) showReview(r *request) (*answer, error) {
 		return nil, notReviewed(t)
 	}
 	data := reviewPage{
-		Row: r.row(t), Tool: t, Audience: audiences[t.ICP], Sections: sections(t.Body), Figures: figures(t), Sources: sources(t),
+		Row: r.row(t), Tool: t, Byline: byline(t.Authors), Image: r.hero(t.Image, ""), Audience: r.audience(t), Sections: r.sections("outils", t.Body), Figures: figures(t), Sources: sources(t),
 		Minutes: minutes(t.Body), Comparisons: r.comparisonsWith(t),
 	}
 	data.Page = s.page(r, t.Name+"\u00a0: notre avis", markdown.NoBreak("Notre avis sur "+t.Name+" : "+t.Tagline), "/avis/"+t.Slug)
 	data.Page.Canonical, data.Page.Article = r.snap.Catalog.ReviewURLOf(t), true
+	data.Page.share(r.sharedOf(t))
 	if review := r.jsonldReview(t); review != nil {
 		review.Context, review.Item = schemaOrg, r.jsonldTool(t)
 		data.Page.JSONLD = review

@@ -33,6 +33,9 @@ type Config struct {
 	// BaseURL is the public URL of this server. If it starts with https://,
 	// browsers are told to use HTTPS only; empty means http.
 	BaseURL string
+	// Pictures returns the bytes of the pictures of the catalogue. It may be nil if
+	// no catalogue has any.
+	Pictures Pictures
 	// Document is the OpenAPI document that /docs explains. Required.
 	Document []byte
 }
@@ -46,6 +49,7 @@ type Site struct {
 	reference   *reference.Reference
 	hasMarkdown map[string]bool // by pattern; pages of a slug always have it
 	compressor  web.Compressor
+	pictures    pictureCache
 	current     atomic.Pointer[view]
 	building    sync.Mutex
 	viewChanged chan struct{} // wakes Run
@@ -77,7 +81,8 @@ func New(cfg Config) *Site {
 	s.handle("/robots.txt", s.robots)
 	s.handle("/sitemap.xml", s.sitemap)
 	s.handle("/static/{file}", s.asset)
-	s.handle("/{file}", s.sitemapPart)
+	s.mux.HandleFunc("/media/{file}", s.media)
+	s.handle("/{slug}", s.showPage)
 	s.handle("/", s.notFound)
 	return s
 }

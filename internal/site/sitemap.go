@@ -3,6 +3,7 @@ package site
 import (
 	"bytes"
 	"encoding/xml"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -19,6 +20,11 @@ func (v *view) eachURL(visit func(url, day string)) {
 	c := v.snap.Catalog
 	for _, p := range fixedPages {
 		visit(c.URL+p, "")
+	}
+	for i := range c.Pages {
+		if p := "/" + c.Pages[i].Slug; !slices.Contains(fixedPages, p) {
+			visit(c.URL+p, "")
+		}
 	}
 	for _, cat := range v.categories {
 		visit(c.URL+"/categories/"+cat.Slug, "")
@@ -57,18 +63,16 @@ func (s *Site) sitemap(r *request) (*answer, error) {
 	return newAnswer(xmlType, b.Bytes()), nil
 }
 
-// sitemapPart answers /sitemap-1.xml and so on. The mux cannot match part of a
-// segment, so all other unknown paths of one segment arrive here too.
-func (s *Site) sitemapPart(r *request) (*answer, error) {
-	name, ok := strings.CutPrefix(r.PathValue("file"), "sitemap-")
+// sitemapPart returns the part of the sitemap with a file name, sitemap-1.xml and so
+// on, or nil.
+func (v *view) sitemapPart(file string) *answer {
+	name, ok := strings.CutPrefix(file, "sitemap-")
 	number, xml := strings.CutSuffix(name, ".xml")
 	part, err := strconv.Atoi(number)
 	if ok && xml && err == nil && part >= 1 && strconv.Itoa(part) == number {
-		if a := r.sitemapOf(part); a != nil {
-			return a, nil
-		}
+		return v.sitemapOf(part)
 	}
-	return s.notFound(r)
+	return nil
 }
 
 // sitemapOf returns one part of the sitemap, or nil.

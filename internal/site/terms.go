@@ -1,24 +1,38 @@
 package site
 
-// termsPage is a page about the service itself.
+import "palmares/internal/catalog"
+
+// termsPage is a page about the service itself, in our words. The publisher may
+// replace it with a page of the same address.
 type termsPage struct {
 	Page   page
 	Credit string // the line that reuse requires
+	Pro    bool   // the Pro plan may be mentioned
 }
 
-func (s *Site) terms(r *request, name, title, description, path string) (*answer, error) {
-	data := termsPage{Page: s.page(r, title, description, path), Credit: r.snap.Catalog.CreditLine()}
+func (s *Site) terms(r *request, name, title, description, slug string) (*answer, error) {
+	if p := r.custom(slug); p != nil {
+		return s.customPage(r, p)
+	}
+	data := termsPage{Page: s.page(r, title, description, "/"+slug), Credit: r.snap.Catalog.CreditLine(), Pro: r.pro()}
 	return render(r, name, data.Page, data), nil
 }
 
 func (s *Site) plans(r *request) (*answer, error) {
-	return s.terms(r, "plans", "Tarifs de l’API", "Trois formules pour l’API\u00a0: sans inscription, gratuite avec une clé, et Pro.", "/tarifs")
+	description := "Trois formules pour l’API\u00a0: sans inscription, gratuite avec une clé, et Pro."
+	if !r.pro() {
+		description = "Deux formules pour l’API, gratuites\u00a0: sans inscription, et avec une clé."
+	}
+	return s.terms(r, "plans", "Tarifs de l’API", description, "tarifs")
 }
 
 func (s *Site) licence(r *request) (*answer, error) {
-	return s.terms(r, "licence", "Licence", "Les données sont libres de droits, à condition d’en citer la source.", "/licence")
+	return s.terms(r, "licence", "Licence", "Les données sont libres de droits, à condition d’en citer la source.", "licence")
 }
 
 func (s *Site) privacy(r *request) (*answer, error) {
-	return s.terms(r, "privacy", "Confidentialité", "Ce que ce service sait de ses visiteurs\u00a0: presque rien.", "/confidentialite")
+	return s.terms(r, "privacy", "Confidentialité", "Ce que ce service sait de ses visiteurs\u00a0: presque rien.", "confidentialite")
 }
+
+// pro reports whether the site mentions the Pro plan.
+func (v *view) pro() bool { return v.snap.Catalog.Settings.Pro != catalog.ProHide }

@@ -1,7 +1,9 @@
 package site
 
 import (
+	"cmp"
 	"net/url"
+	"slices"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -12,13 +14,18 @@ type toolPage struct {
 	Page         page
 	Row          toolRow
 	Tool         *catalog.Tool
-	Audience     string
+	Byline       string // its authors; "" for none
+	Image        *img   // nil for none
+	Audience     string // "" if the catalogue makes no difference
 	Figures      []bar
 	Sources      []source
 	Excerpt      string // the first paragraph of the review
 	Minutes      int    // to read the review
+	Plans        []catalog.PlanRow
+	PlanNotes    bool // some plan has a note
 	History      []catalog.PriceChange
 	Chart        *chart
+	Scores       *scoreHistory // nil if they never changed
 	Alternatives []alternative
 	Comparisons  []comparisonRow
 }
@@ -38,14 +45,16 @@ func (s *Site) showTool(r *request) (*answer, error) {
 		return redirect, err
 	}
 	data := toolPage{
-		Row: r.row(t), Tool: t, Audience: audiences[t.ICP], Figures: figures(t), Sources: sources(t),
+		Row: r.row(t), Tool: t, Byline: byline(t.Authors), Image: r.hero(t.Image, ""), Audience: r.audience(t), Figures: figures(t), Sources: sources(t),
 		Excerpt: markdown.NoBreak(excerpt(t.Body)), Minutes: minutes(t.Body),
 		History: t.PriceHistory, Chart: priceChart(t, r.snap.UpdatedAt, largeChart),
-		Comparisons: r.comparisonsWith(t),
+		Plans: plans(t), PlanNotes: slices.ContainsFunc(t.Plans, func(p catalog.PlanRow) bool { return p.Note != "" }),
+		Scores: newScoreHistory(t, r.snap.UpdatedAt), Comparisons: r.comparisonsWith(t),
 	}
 	data.Alternatives, _ = r.alternatives(t, toolAlternatives)
 	data.Page = s.page(r, t.Name+"\u00a0: note, prix et fiche", markdown.NoBreak(t.Name+" : "+t.Tagline), "/outils/"+t.Slug)
 	data.Page.Canonical = r.snap.Catalog.CanonicalURLOf(t)
+	data.Page.share(r.sharedOf(t))
 	tool := r.jsonldTool(t)
 	tool.Context, tool.Review = schemaOrg, r.jsonldReview(t)
 	data.Page.JSONLD = tool
@@ -54,12 +63,45 @@ func (s *Site) showTool(r *request) (*answer, error) {
 
 // figures returns the three measures of a tool.
 func figures(t *catalog.Tool) []bar {
+	hint := "sur 10"
+	if t.TestedAt != "" {
+		hint = "sur 10, après essai"
+	}
 	return []bar{
-		newBar("Note", t.Score, "sur 10, après essai"),
+		newBar("Note", t.Score, hint),
 		newBar("Vérifiabilité", t.Verifiability, "ce que l’éditeur affirme se contrôle-t-il\u00a0?"),
 		newBar("Obsolescence", t.Obsolescence, "le risque d’être dépassé\u00a0; moins, c’est mieux"),
 	}
 }
+
+// plans returns the plans of a tool with French typography.
+func plans(t *catalog.Tool) []catalog.PlanRow {
+	list := make([]catalog.PlanRow, len(t.Plans))
+	for i, p := range t.Plans {
+		list[i] = catalog.PlanRow{Name: markdown.NoBreak(p.Name), Price: markdown.NoBreak(p.Price), Note: markdown.NoBreak(p.Note)}
+	}
+	return list
+}
+
+// byline names the authors of a text: "A, B et C".
+func byline(authors []string) string {
+	n := len(authors)
+	if n < 2 {
+		return strings.Join(authors, "")
+	}
+	return strings.Join(authors[:n-1], ", ") + " et " + authors[n-1]
+}
+
+// audience says who a tool is for; "" if the catalogue makes no difference.
+func (v *view) audience(t *catalog.Tool) string {
+	if !v.profiled {
+		return ""
+	}
+	return audiences[t.ICP]
+}
+
+// sharedOf returns the picture of a tool for previews.
+func (v *view) sharedOf(t *catalog.Tool) *sharedImage { return v.shared(cmp.Or(t.Image, t.Logo)) }
 
 func sources(t *catalog.Tool) []source {
 	list := make([]source, len(t.Sources))

@@ -21,18 +21,27 @@ type toolRow struct {
 	Score    string // "" if it is not tested
 	Rank     string // CSS class of the score
 	Reviewed bool
+	Logo     *img // nil for none
 	tool     *catalog.Tool
 }
 
 func (v *view) row(t *catalog.Tool) toolRow {
 	row := toolRow{
 		Slug: t.Slug, Name: t.Name, Tagline: markdown.NoBreak(t.Tagline), Category: t.Category, Label: v.label(t.Category),
-		Price: french.Price(t.Price), Pricing: string(t.Pricing), Reviewed: t.Body != "", tool: t,
+		Price: shownPrice(t), Pricing: string(t.Pricing), Reviewed: t.Body != "", Logo: v.logo(t.Logo), tool: t,
 	}
 	if t.Score != nil {
 		row.Score, row.Rank = french.Figure(*t.Score), scoreClass(*t.Score)
 	}
 	return row
+}
+
+// shownPrice returns the price of a tool as visitors see it.
+func shownPrice(t *catalog.Tool) string {
+	if t.PriceDisplay != "" {
+		return markdown.NoBreak(t.PriceDisplay)
+	}
+	return french.Price(t.Price)
 }
 
 func (v *view) rows(ids []int32) []toolRow {

@@ -56,7 +56,7 @@ func (s *Site) listTools(r *request) (*answer, error) {
 	data.Rows, data.Notices = r.rows(ids), r.notices(text)
 	data.Pager = f.pager(at, data.Total)
 
-	title, description := "Tous les outils", "La liste des outils d’IA que nous suivons, avec leur note, leur prix et la date du dernier essai."
+	title, description := "Tous les outils", "Tous les outils du catalogue, avec leur note et leur prix."
 	switch {
 	case text != "":
 		title = "Recherche\u00a0: " + text

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"palmares/internal/catalog"
+	"palmares/internal/markdown"
 	"palmares/internal/search"
 	"palmares/internal/snapshot"
 	"palmares/internal/wire"
@@ -21,8 +22,11 @@ type view struct {
 	demo         bool
 	updatedAt    string // "" before the first publication
 	stats        catalog.Stats
-	categories   []catalog.CategoryItem           // by label
-	labels       map[string]string                // of categories, by slug
+	categories   []catalog.CategoryItem // in the order of the publisher
+	labels       map[string]string      // of categories, by slug
+	profiled     bool                   // tools differ in who they are for
+	menus        menus
+	addresses    *markdown.Addresses // of the links and pictures in texts
 	published    []*catalog.Comparison            // indexed by the ids of the snapshot
 	comparisons  map[string][]*catalog.Comparison // by slug of either tool, newest first
 	retired      map[string][]*catalog.Retired    // by slug and by name, both normalized
@@ -30,6 +34,9 @@ type view struct {
 	reasons      map[catalog.Reason]int           // number of retired tools
 	changes      []change                         // the latest, newest first
 	pages        pageCache
+
+	// Current slugs, by former slug.
+	comparisonAliases, categoryAliases map[string]string
 
 	names func() *search.Index         // built when first needed
 	full  atomic.Pointer[search.Index] // nil until Run has built it
@@ -93,6 +100,9 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 		retired:      map[string][]*catalog.Retired{},
 		retiredPlace: map[string]int{},
 		reasons:      map[catalog.Reason]int{},
+
+		comparisonAliases: map[string]string{},
+		categoryAliases:   map[string]string{},
 	}
 	if snap.UpdatedAt != snapshot.NeverUpdated {
 		v.updatedAt = snap.UpdatedAt
@@ -101,12 +111,15 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	var list struct{ Data []catalog.CategoryItem }
 	decode(snap.Stats(), &v.stats)
 	decode(snap.Categories().Body(), &list)
-	v.categories = list.Data
-	for _, c := range v.categories {
-		v.labels[c.Slug] = c.Label
-	}
+	v.setCategories(list.Data)
+	v.profiled = slices.ContainsFunc(snap.Catalog.Tools, func(t catalog.Tool) bool { return t.ICP != "mixte" })
+	v.menus = newMenus(snap.Catalog)
+	v.addresses = &markdown.Addresses{Catalog: snap.Catalog, Retired: v.retiredHref}
 	for _, i := range snap.Comparisons("", firstItems(len(v.published))).IDs() {
 		x := v.published[i]
+		for _, alias := range x.Aliases {
+			v.comparisonAliases[alias] = x.Slug
+		}
 		v.comparisons[x.ToolA] = append(v.comparisons[x.ToolA], x)
 		v.comparisons[x.ToolB] = append(v.comparisons[x.ToolB], x)
 	}
@@ -123,6 +136,21 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	v.changes = v.latestChanges()
 	v.names = sync.OnceValue(func() *search.Index { return search.Names(snap.Catalog) })
 	return v
+}
+
+// setCategories sets the categories, given in the order of the API. The publisher's
+// order is that of catalogue.yaml.
+func (v *view) setCategories(items []catalog.CategoryItem) {
+	position := map[string]int{}
+	for _, c := range v.snap.Catalog.Categories {
+		position[c.Slug] = c.Position
+		v.labels[c.Slug] = c.Label
+		for _, alias := range c.Aliases {
+			v.categoryAliases[alias] = c.Slug
+		}
+	}
+	slices.SortStableFunc(items, func(a, b catalog.CategoryItem) int { return cmp.Compare(position[a.Slug], position[b.Slug]) })
+	v.categories = items
 }
 
 // firstItems is the paging that returns the first n items, at least one.

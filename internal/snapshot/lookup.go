@@ -48,3 +48,10 @@ func find(from *fragments, bySlug map[string]int32, slug string) (wire.Body, boo
 	}
 	return from.body(i), true
 }
+
+// Picture returns the extension of the picture with the given hash, and whether the
+// catalogue uses it.
+func (s *Snapshot) Picture(hash string) (ext string, ok bool) {
+	ext, ok = s.pictures[hash]
+	return ext, ok
+}

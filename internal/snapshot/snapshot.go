@@ -24,6 +24,10 @@ type Snapshot struct {
 
 	UpdatedAtHeader []string // UpdatedAt as a header value, to save an allocation
 
+	// Events are the latest changes, newest first; nil for a catalogue that is not
+	// stored. Set them before the snapshot is served.
+	Events []catalog.Event
+
 	tools       fragments // one per tool, in the order of Catalog.Tools
 	prices      fragments
 	comparisons fragments // one per published comparison, in the order of Published
@@ -40,6 +44,7 @@ type Snapshot struct {
 	retiredBySlug    map[string]int32
 	embeddingsBySlug map[string]int32
 	aliases          map[string]string
+	pictures         map[string]string // extensions by hash, smaller versions included
 
 	toolOrders       map[string]*[sortCount]order // by category, "" for all
 	comparisonOrders map[string][]int32
@@ -60,6 +65,13 @@ func Build(c *catalog.Catalog, version int64, updatedAt string) *Snapshot {
 		retiredBySlug:    make(map[string]int32, len(c.Retired)),
 		embeddingsBySlug: map[string]int32{},
 		aliases:          map[string]string{},
+		pictures:         map[string]string{},
+	}
+	for _, p := range c.Pictures {
+		s.pictures[p.Hash] = p.Ext
+		for _, small := range p.Variants {
+			s.pictures[small.Hash] = small.Ext
+		}
 	}
 	ordered := make(chan struct{})
 	go func() { // independent of the rendering below, and about as long

@@ -15,6 +15,7 @@ type Published struct {
 	Catalog   *catalog.Catalog // empty when Version is 0
 	Version   int64            // 0 when nothing has been published
 	ChangedOn string           // the UTC day of the publication that made it, YYYY-MM-DD
+	Events    []catalog.Event  // the latest, newest first; see latestEvents
 
 	sequence int64 // of its last event
 }
@@ -24,7 +25,10 @@ func (s *Catalogue) Load(ctx context.Context) (*Published, error) {
 	var p *Published
 	err := s.read(ctx, func(tx *sql.Tx) error {
 		var err error
-		p, err = load(ctx, tx)
+		if p, err = load(ctx, tx); err != nil {
+			return err
+		}
+		p.Events, err = latestEvents(ctx, tx)
 		return err
 	})
 	if err != nil {

@@ -3,7 +3,10 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"time"
+
+	"palmares/internal/catalog"
 )
 
 // An Event is one change of the catalogue as webhooks announce it. It is written by the
@@ -38,6 +41,36 @@ func (s *Events) List(ctx context.Context, after int64, limit int) ([]Event, err
 		return err
 	})
 	return events, err
+}
+
+// feedEvents is how many events latestEvents returns at most. Feeds show 50; the rest is
+// for those of single categories.
+const feedEvents = 500
+
+// latestEvents returns the latest changes of tools, prices and comparisons, newest first.
+func latestEvents(ctx context.Context, tx *sql.Tx) ([]catalog.Event, error) {
+	return rows(ctx, tx, 0, `SELECT id, type, slug, created_at, body FROM events WHERE type NOT IN ($1, $2) ORDER BY sequence DESC LIMIT $3`,
+		func(scan scanner, e *catalog.Event) error {
+			var at, body string
+			err := scan(&e.ID, &e.Type, &e.Slug, &at, &body)
+			if err != nil {
+				return err
+			}
+			if e.At, err = parseTime(at); err != nil {
+				return err
+			}
+			var sent struct {
+				Data struct {
+					Changed          []string
+					Previous, Object map[string]any
+				}
+			}
+			if err := json.Unmarshal([]byte(body), &sent); err != nil {
+				return err
+			}
+			e.Changed, e.Previous, e.Object = sent.Data.Changed, sent.Data.Previous, sent.Data.Object
+			return nil
+		}, catalog.EmbeddingsUpdated, catalog.CatalogUpdated, feedEvents)
 }
 
 // Oldest returns the sequence of the oldest event that is kept, 0 when there is none.

@@ -1,0 +1,73 @@
+package site
+
+import (
+	"cmp"
+	"html/template"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"palmares/internal/catalog"
+	"palmares/internal/markdown"
+)
+
+// customPage is a page that the publisher wrote.
+type customPage struct {
+	Page    page
+	Image   *img // nil for none
+	HTML    template.HTML
+	Body    string // the same in Markdown
+	Licence bool   // the page shows the line that reuse requires
+	Credit  string
+}
+
+// custom returns the publisher's page with a slug, or nil.
+func (v *view) custom(slug string) *catalog.Page {
+	pages := v.snap.Catalog.Pages
+	i, found := slices.BinarySearchFunc(pages, slug, func(p catalog.Page, s string) int { return cmp.Compare(p.Slug, s) })
+	if !found {
+		return nil
+	}
+	return &pages[i]
+}
+
+// showPage answers the paths of one segment that no other page has: the publisher's
+// pages and the parts of the sitemap, since the mux cannot match part of a segment.
+func (s *Site) showPage(r *request) (*answer, error) {
+	slug := r.PathValue("slug")
+	if p := r.custom(slug); p != nil {
+		return s.customPage(r, p)
+	}
+	if part := r.sitemapPart(slug); part != nil {
+		return part, nil
+	}
+	return s.notFound(r)
+}
+
+func (s *Site) customPage(r *request, p *catalog.Page) (*answer, error) {
+	c := r.snap.Catalog
+	data := customPage{
+		Image: r.hero(p.Image, ""), HTML: r.html("pages", p.Body, ""), Body: p.Body,
+		Licence: p.Slug == "licence", Credit: c.CreditLine(),
+	}
+	description := markdown.NoBreak(cmp.Or(p.Description, beginning(excerpt(p.Body)), c.Settings.Description, p.Title))
+	data.Page = s.page(r, markdown.NoBreak(p.Title), description, "/"+p.Slug)
+	data.Page.Markdown = "/" + p.Slug + markdownSuffix
+	data.Page.share(r.shared(p.Image))
+	data.Page.JSONLD = &jsonldPage{Context: schemaOrg, Type: "WebPage", Name: p.Title, URL: data.Page.Canonical, Publisher: r.organization(), Language: "fr"}
+	return render(r, "page", data.Page, data), nil
+}
+
+// beginning returns the first words of a text, as many as search engines show.
+func beginning(text string) string {
+	const most = 160
+	text = strings.Join(strings.Fields(text), " ")
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	cut := string([]rune(text)[:most])
+	if space := strings.LastIndexByte(cut, ' '); space > 0 {
+		cut = cut[:space]
+	}
+	return strings.TrimRight(cut, " ,;:.") + "…"
+}

@@ -1,0 +1,83 @@
+package site
+
+import (
+	"strings"
+
+	"palmares/internal/catalog"
+	"palmares/internal/markdown"
+)
+
+// menus are the links of every page of a version: those of the product, and those
+// of the publisher's own pages.
+type menus struct {
+	Header, Footer []link
+	Licence        string // title of the publisher's own terms of use; "" for ours
+}
+
+// product are the links that every catalogue has.
+var product = menus{
+	Header: []link{
+		{"/outils", "Outils"},
+		{"/comparatifs", "Comparatifs"},
+		{"/prix", "Prix"},
+		{"/cimetiere", "Cimetière"},
+		{"/docs", "API"},
+		{"/compte", "Compte"},
+	},
+	Footer: []link{
+		{"/docs", "Documentation de l’API"},
+		{"/tarifs", "Tarifs de l’API"},
+		{"/licence", "Licence"},
+		{"/confidentialite", "Confidentialité"},
+		{"/flux.atom", "Flux Atom"},
+		{"/api/v1/openapi.json", "OpenAPI"},
+	},
+}
+
+// ownFrom is where the publisher's pages begin in the main menu: after the lists,
+// before the API.
+const ownFrom = 4
+
+// newMenus adds the pages of the publisher, which replace links of the product to
+// the same address.
+func newMenus(c *catalog.Catalog) menus {
+	var header, footer []link
+	replaced := map[string]bool{}
+	m := menus{}
+	for i := range c.Pages {
+		p := &c.Pages[i]
+		to := link{"/" + p.Slug, markdown.NoBreak(p.Title)}
+		replaced[to.Href] = true
+		if p.Slug == "licence" {
+			m.Licence = to.Text
+		}
+		switch p.Menu {
+		case "header":
+			header = append(header, to)
+		case "none":
+		default:
+			footer = append(footer, to)
+		}
+	}
+	m.Header = append(m.Header, product.Header[:ownFrom]...)
+	m.Header = append(append(m.Header, header...), product.Header[ownFrom:]...)
+	m.Footer = footer
+	for _, l := range product.Footer {
+		if !replaced[l.Href] {
+			m.Footer = append(m.Footer, l)
+		}
+	}
+	return m
+}
+
+// contact returns the link to whom the publisher named as contact: a mail address or
+// a URL; nil for none.
+func contact(to string) *link {
+	switch {
+	case to == "":
+		return nil
+	case strings.HasPrefix(to, "https://"), strings.HasPrefix(to, "http://"):
+		return &link{to, "Contact"}
+	}
+	return &link{"mailto:" + to, to}
+}

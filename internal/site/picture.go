@@ -1,0 +1,94 @@
+package site
+
+import (
+	"strconv"
+	"strings"
+
+	"palmares/internal/catalog"
+	"palmares/internal/markdown"
+)
+
+// An img is a picture on a page. Browsers choose among the versions in Srcset; they
+// know the size before the file has arrived, so that nothing moves.
+type img struct {
+	Src, Srcset   string
+	Sizes         string // the width on the page, in CSS
+	Width, Height int
+	Alt           string
+}
+
+// heroSizes is the width of the picture at the top of a page: that of the window
+// less its margins, or of the widest page.
+const heroSizes = "(min-width: 79rem) 74rem, 94vw"
+
+// logoWidth is the width of a logo in a list, in CSS pixels.
+const logoWidth = 48
+
+// hero returns the picture at the top of a page, or nil if there is none.
+func (v *view) hero(path, alt string) *img {
+	p, ok := v.snap.Catalog.Pictures[path]
+	if !ok {
+		return nil
+	}
+	i := &img{Src: markdown.MediaPath(p.Hash, p.Ext), Width: p.Width, Height: p.Height, Alt: alt}
+	if len(p.Variants) > 0 {
+		i.Sizes = heroSizes
+		i.Srcset = srcset(p, func(w int) string { return strconv.Itoa(w) + "w" })
+	}
+	return i
+}
+
+// logo returns a logo in the size of a list, with a sharper version for dense
+// screens, or nil if there is none. The name of its tool is next to it, so it has no
+// description.
+func (v *view) logo(path string) *img {
+	p, ok := v.snap.Catalog.Pictures[path]
+	if !ok {
+		return nil
+	}
+	small, dense := atLeast(p, logoWidth), atLeast(p, 2*logoWidth)
+	i := &img{Src: markdown.MediaPath(small.Hash, small.Ext), Width: small.Width, Height: small.Height}
+	if dense.Hash != small.Hash {
+		i.Srcset = i.Src + " 1x, " + markdown.MediaPath(dense.Hash, dense.Ext) + " 2x"
+	}
+	return i
+}
+
+// atLeast returns the narrowest version of a picture that has a width, or the
+// picture itself.
+func atLeast(p catalog.Picture, width int) catalog.Variant {
+	for _, small := range p.Variants {
+		if small.Width >= width {
+			return small
+		}
+	}
+	return catalog.Variant{Hash: p.Hash, Ext: p.Ext, Width: p.Width, Height: p.Height}
+}
+
+func srcset(p catalog.Picture, descriptor func(width int) string) string {
+	var b strings.Builder
+	for _, small := range p.Variants {
+		b.WriteString(markdown.MediaPath(small.Hash, small.Ext) + " " + descriptor(small.Width) + ", ")
+	}
+	b.WriteString(markdown.MediaPath(p.Hash, p.Ext) + " " + descriptor(p.Width))
+	return b.String()
+}
+
+// sharedWidth is the width of the pictures that social networks show.
+const sharedWidth = 1200
+
+// A sharedImage is the picture of a page in previews on other sites.
+type sharedImage struct {
+	URL           string
+	Width, Height int
+}
+
+// shared returns the picture of a page for previews, or nil if there is none.
+func (v *view) shared(path string) *sharedImage {
+	p, ok := v.snap.Catalog.Pictures[path]
+	if !ok {
+		return nil
+	}
+	one := atLeast(p, sharedWidth)
+	return &sharedImage{v.snap.Catalog.URL + markdown.MediaPath(one.Hash, one.Ext), one.Width, one.Height}
+}

@@ -1,0 +1,76 @@
+package site
+
+import (
+	"palmares/internal/catalog"
+	"palmares/internal/french"
+	"palmares/internal/markdown"
+)
+
+// A scoreHistory is how the figures of a tool changed.
+type scoreHistory struct {
+	Columns []string // the figures that changed
+	Rows    []scoreRow
+	Notes   bool   // some change is explained
+	Chart   *chart // of the score; nil if it never changed
+}
+
+// A scoreRow is one change. Cells are those of the columns.
+type scoreRow struct {
+	Date  string
+	Cells []string
+	Note  string
+}
+
+// newScoreHistory returns the history of a tool's figures, or nil if they never
+// changed.
+func newScoreHistory(t *catalog.Tool, until string) *scoreHistory {
+	if len(t.ScoreHistory) == 0 {
+		return nil
+	}
+	figures := []struct {
+		label  string
+		before func(*catalog.ScoreChange) *float64
+		after  func(*catalog.ScoreChange) *float64
+	}{
+		{"Note", func(c *catalog.ScoreChange) *float64 { return c.OldScore }, func(c *catalog.ScoreChange) *float64 { return c.NewScore }},
+		{"Vérifiabilité", func(c *catalog.ScoreChange) *float64 { return c.OldVerifiability }, func(c *catalog.ScoreChange) *float64 { return c.NewVerifiability }},
+		{"Obsolescence", func(c *catalog.ScoreChange) *float64 { return c.OldObsolescence }, func(c *catalog.ScoreChange) *float64 { return c.NewObsolescence }},
+	}
+	h := &scoreHistory{Chart: scoreChart(t, until), Rows: make([]scoreRow, len(t.ScoreHistory))}
+	for i := range t.ScoreHistory {
+		c := &t.ScoreHistory[i]
+		h.Rows[i] = scoreRow{Date: c.ChangedAt, Note: markdown.NoBreak(c.Note)}
+		h.Notes = h.Notes || c.Note != ""
+	}
+	for _, f := range figures {
+		cells, changed := make([]string, len(h.Rows)), false
+		for i := range t.ScoreHistory {
+			before, after := f.before(&t.ScoreHistory[i]), f.after(&t.ScoreHistory[i])
+			cells[i] = figure(after)
+			if !sameFigure(before, after) {
+				cells[i] = figure(before) + " → " + figure(after)
+				changed = true
+			}
+		}
+		if !changed {
+			continue
+		}
+		h.Columns = append(h.Columns, f.label)
+		for i := range h.Rows {
+			h.Rows[i].Cells = append(h.Rows[i].Cells, cells[i])
+		}
+	}
+	return h
+}
+
+// figure formats a figure, which is nil if it was not measured.
+func figure(x *float64) string {
+	if x == nil {
+		return "—"
+	}
+	return french.Figure(*x)
+}
+
+func sameFigure(a, b *float64) bool {
+	return a == nil && b == nil || a != nil && b != nil && *a == *b
+}
