@@ -32,6 +32,7 @@ type Reference struct {
 	headers       []header
 	errors        []errorCode
 	quotaExceeded template.HTML
+	hidesPro      bool
 }
 
 // New reads an OpenAPI document. It panics on an invalid one: the document is part

@@ -53,8 +53,8 @@ func (s *Site) showCategory(r *request) (*answer, error) {
 	data.Comparisons = r.comparisonRows(r.snap.Comparisons(slug, firstItems(categoryComparisons)).IDs())
 	data.Retired = r.retiredTools(r.snap.Retired(slug, "", firstItems(categoryRetired)).IDs())
 	if i := slices.IndexFunc(r.snap.Catalog.Categories, func(c catalog.Category) bool { return c.Slug == slug }); i >= 0 {
-		data.Body = r.snap.Catalog.Categories[i].Description
-		data.Text = r.html("", data.Body, "")
+		text := r.snap.Catalog.Categories[i].Description
+		data.Text, data.Body = r.html("", text, ""), r.bodyOf("", text)
 	}
 	description := "Les outils de la catégorie «\u00a0" + data.Category.Label + "\u00a0», classés par note\u00a0: " + french.Plural(data.Category.ToolCount, "outil", "outils") + "."
 	data.Page = s.page(r, data.Category.Label, description, "/categories/"+slug)

@@ -18,11 +18,15 @@ func (s *Site) docs(r *request) (*answer, error) {
 		data := docsPage{Page: s.page(r, "Documentation de l’API", "La référence de l’API\u00a0: opérations, paramètres, erreurs, quotas, exemples à copier et appels à essayer sur place.", "/docs")}
 		data.Page.Markdown = "/docs" + markdownSuffix
 		data.Page.MoreStyle, data.Page.MoreScript = s.assets.paths["docs.css"], s.assets.paths["docs.js"]
+		ref := s.reference
+		if !r.pro() {
+			ref = s.withoutPro()
+		}
 		if r.markdown {
-			data.Markdown = s.reference.Markdown(r.snap, s.baseURL(r))
+			data.Markdown = ref.Markdown(r.snap, s.baseURL(r))
 			return render(r, "docs", data.Page, data), nil
 		}
-		data.Content = s.reference.HTML(r.snap, s.baseURL(r))
+		data.Content = ref.HTML(r.snap, s.baseURL(r))
 		return render(r, "embedded", data.Page, data), nil
 	})
 }

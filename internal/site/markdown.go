@@ -38,11 +38,10 @@ var markdownTemplates = func() map[string]*template.Template {
 }()
 
 // markdownFunctions escape the text of records. Nothing is escaped automatically:
-// templates must pass every text of a record to md or body.
+// templates must pass every text of a record to md; bodies come from (*view).source.
 var markdownFunctions = template.FuncMap{
-	"md":   markdown.Escape,
-	"body": markdown.EscapeHTML,
-	"to":   markdownPath,
+	"md": markdown.Escape,
+	"to": markdownPath,
 }
 
 // markdownPath returns the path of the Markdown form of a page; the query and the

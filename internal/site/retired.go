@@ -68,18 +68,21 @@ func (s *Site) listRetired(r *request) (*answer, error) {
 	return f.answer(r, "retired", data.Page, data), nil
 }
 
-func (v *view) retiredTools(ids []int32) []retiredTool {
+func (r *request) retiredTools(ids []int32) []retiredTool {
 	list := make([]retiredTool, len(ids))
 	for n, i := range ids {
-		t := &v.snap.Catalog.Retired[i]
+		t := &r.snap.Catalog.Retired[i]
 		list[n] = retiredTool{
-			Slug: t.Slug, Name: t.Name, Date: t.RetiredAt, Category: v.label(t.Category), Reason: reasonNames[t.Reason],
-			Note: v.html("cimetiere", t.Body, t.Slug+"."), Body: t.Body, Href: v.retiredHref(t.Slug),
+			Slug: t.Slug, Name: t.Name, Date: t.RetiredAt, Category: r.label(t.Category), Reason: reasonNames[t.Reason],
+			Body: r.bodyOf("cimetiere", t.Body), Href: r.retiredHref(t.Slug),
 		}
-		if next := v.snap.Catalog.Tool(t.Successor); next != nil {
+		if !r.markdown {
+			list[n].Note = r.html("cimetiere", t.Body, t.Slug+".")
+		}
+		if next := r.snap.Catalog.Tool(t.Successor); next != nil {
 			list[n].Successor = &link{"/outils/" + next.Slug, next.Name}
-		} else if next := v.snap.RetiredTool(t.Successor); next != nil {
-			list[n].Successor = &link{v.retiredHref(next.Slug), next.Name}
+		} else if next := r.snap.RetiredTool(t.Successor); next != nil {
+			list[n].Successor = &link{r.retiredHref(next.Slug), next.Name}
 		}
 	}
 	return list

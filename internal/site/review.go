@@ -16,6 +16,7 @@ type reviewPage struct {
 	Image       *img   // nil for none
 	Audience    string
 	Sections    []section
+	Body        string // the text in Markdown
 	Figures     []bar
 	Sources     []source
 	Minutes     int
@@ -60,7 +61,7 @@ func (s *Site) showReview(r *request) (*answer, error) {
 	}
 	data := reviewPage{
 		Row: r.row(t), Tool: t, Byline: byline(t.Authors), Image: r.hero(t.Image, ""), Audience: r.audience(t), Sections: r.sections("outils", t.Body), Figures: figures(t), Sources: sources(t),
-		Minutes: minutes(t.Body), Comparisons: r.comparisonsWith(t),
+		Minutes: minutes(t.Body), Body: r.bodyOf("outils", t.Body), Comparisons: r.comparisonsWith(t),
 	}
 	data.Page = s.page(r, t.Name+"\u00a0: notre avis", markdown.NoBreak("Notre avis sur "+t.Name+" : "+t.Tagline), "/avis/"+t.Slug)
 	data.Page.Canonical, data.Page.Article = r.snap.Catalog.ReviewURLOf(t), true

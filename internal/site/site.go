@@ -47,7 +47,8 @@ type Site struct {
 	headers     http.Header // of every answer
 	assets      assets
 	reference   *reference.Reference
-	hasMarkdown map[string]bool // by pattern; pages of a slug always have it
+	withoutPro  func() *reference.Reference // made when first needed
+	hasMarkdown map[string]bool             // by pattern; pages of a slug always have it
 	compressor  web.Compressor
 	pictures    pictureCache
 	current     atomic.Pointer[view]
@@ -60,6 +61,7 @@ type Site struct {
 func New(cfg Config) *Site {
 	s := &Site{
 		cfg: cfg, mux: http.NewServeMux(), assets: readAssets(), reference: reference.New(cfg.Document), hasMarkdown: map[string]bool{},
+		withoutPro:  sync.OnceValue(func() *reference.Reference { return reference.NewWithoutPro(cfg.Document) }),
 		viewChanged: make(chan struct{}, 1), headers: securityHeaders(strings.HasPrefix(cfg.BaseURL, "https://")),
 	}
 	s.handle("/{$}", s.home)

@@ -26,7 +26,7 @@ type view struct {
 	labels       map[string]string      // of categories, by slug
 	profiled     bool                   // tools differ in who they are for
 	menus        menus
-	addresses    *markdown.Addresses // of the links and pictures in texts
+	addresses    *markdown.Addresses              // of the links and pictures in texts
 	published    []*catalog.Comparison            // indexed by the ids of the snapshot
 	comparisons  map[string][]*catalog.Comparison // by slug of either tool, newest first
 	retired      map[string][]*catalog.Retired    // by slug and by name, both normalized
