@@ -1,0 +1,116 @@
+package markdown
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+)
+
+// WithAddresses returns a Markdown text whose links and pictures lead where those of
+// its HTML do, for readers who have no folder around it. Those that r does not know,
+// and everything else, stay as they are.
+func WithAddresses(body string, r Resolver) string {
+	if !strings.Contains(body, "](") && !strings.Contains(body, "]:") {
+		return body
+	}
+	doc := parse([]byte(body))
+	if doc == nil {
+		return body
+	}
+	e := editor{source: doc.source, resolver: r, addresses: map[int]edit{}}
+	walk(doc.root, e.visit)
+	for _, note := range doc.notes {
+		walk(note, e.visit)
+	}
+	var starts []int
+	for start := range e.addresses {
+		starts = append(starts, start)
+	}
+	slices.Sort(starts)
+	var b strings.Builder
+	done := 0
+	for _, start := range starts {
+		b.WriteString(body[done:start])
+		b.WriteString(e.addresses[start].address)
+		done = start + e.addresses[start].length
+	}
+	b.WriteString(body[done:])
+	return b.String()
+}
+
+// An editor collects what to replace in a source.
+type editor struct {
+	source    []byte
+	resolver  Resolver
+	addresses map[int]edit // by offset
+}
+
+type edit struct {
+	length  int // of what is replaced
+	address string
+}
+
+func (e *editor) visit(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.Link:
+		if n.Reference == nil {
+			e.replace(n.Pos(), "](", n.Destination)
+		}
+	case *ast.Image:
+		if n.Reference == nil {
+			e.replace(n.Pos(), "](", n.Destination)
+		}
+	case *ast.LinkReferenceDefinition:
+		e.replace(n.Pos(), "]:", n.Destination)
+	}
+}
+
+// replace looks, from an offset, for a destination behind an opener, and notes its
+// address. The parser does not say where the destination is; the text before it may
+// contain other links, with other destinations.
+func (e *editor) replace(from int, opener string, destination []byte) {
+	kind, _, reason := classify(destination)
+	if reason != "" || kind != inCatalogue || from < 0 {
+		return
+	}
+	address, reason := e.resolver.Link(string(destination))
+	if reason != "" {
+		return
+	}
+	const tries = 5
+	at := from
+	for range tries {
+		i := bytes.Index(e.source[at:], []byte(opener))
+		if i < 0 {
+			return
+		}
+		at += i + len(opener)
+		rest := bytes.TrimLeft(e.source[at:], " \t\n<")
+		start := len(e.source) - len(rest)
+		if _, done := e.addresses[start]; !done && bytes.HasPrefix(rest, destination) {
+			e.addresses[start] = edit{len(destination), address}
+			return
+		}
+	}
+}
+
+// Excerpt returns the first paragraph of a text as plain text, or "".
+func Excerpt(body string) string {
+	doc := parse([]byte(body))
+	if doc == nil {
+		return ""
+	}
+	for n := doc.root.FirstChild(); n != nil; n = n.NextSibling() {
+		if n.Kind() != ast.KindParagraph || hasFigures(n) {
+			continue
+		}
+		w := writer{source: doc.source}
+		w.inline(n)
+		if text := w.take(); text != "" {
+			return text
+		}
+	}
+	return ""
+}

@@ -1,0 +1,36 @@
+package markdown_test
+
+import (
+	"testing"
+
+	"palmares/internal/markdown"
+)
+
+func TestLinksInASourceGetTheirAddress(t *testing.T) {
+	for body, want := range map[string]string{
+		"[a](plume.md#prix \"t\") ![b](<../images/logo.png>)":       "[a](/avis/plume#prix \"t\") ![b](</media/aa.png>)",
+		"[![a](../images/logo.png)](../images/logo.png) [b](#prix)": "[![a](/media/aa.png)](/media/aa.png) [b](#prix)",
+		"[a][r]\n\n[r]: ../pages/methode.md\n":                      "[a][r]\n\n[r]: /methode\n",
+		"`[a](plume.md)` [b](plume.md)":                             "`[a](plume.md)` [b](/outils/plume)",
+		"```\n[a](plume.md)\n```\n":                                 "```\n[a](plume.md)\n```\n",
+		"[a](absent.md) [b](https://x.example) [c](javascript:x)":   "[a](absent.md) [b](https://x.example) [c](javascript:x)",
+		"x[^1]\n\n[^1]: [a](jaserin.md)\n":                          "x[^1]\n\n[^1]: [a](/cimetiere?page=2#jaserin)\n",
+		"[plume.md](plume.md) [x `](` y](plume.md)":                 "[plume.md](/outils/plume) [x `](` y](/outils/plume)",
+	} {
+		if got := markdown.WithAddresses(body, magazine().In("outils")); got != want {
+			t.Errorf("%q becomes %q, want %q", body, got, want)
+		}
+	}
+}
+
+func TestAnExcerptIsTheFirstParagraph(t *testing.T) {
+	for body, want := range map[string]string{
+		"## A\nUn[^1] [mot][r].\n\nDeux.\n\n[^1]: Note.\n\n[r]: /prix": "Un mot.",
+		"![vue](../images/logo.png)\n\n- liste\n\nUn.":                 "Un.",
+		"| a |\n|---|\n": "",
+	} {
+		if got := markdown.Excerpt(body); got != want {
+			t.Errorf("%q has the excerpt %q, want %q", body, got, want)
+		}
+	}
+}
