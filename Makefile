@@ -44,7 +44,7 @@ quick: ## the tests on SQLite only, without browser and race detector: no substi
 bench: build ## the speed and size figures, against a bare handler in the same run
 	@bench/run
 
-chaos: build ## kill and cut what can be killed and cut, for minutes, and see what callers notice
+chaos: build ## kill processes and cut connections for minutes, and report what callers notice
 	@go run ./bench/chaos
 	@go test -race -count=1 -timeout 15m -v -run '^TestKilledProcessesLoseNoWebhook$$' ./cmd/palmares -events 200 -kills 100 -webhook-timeout 500ms
 	@go test -race -count=1 -timeout 15m -v -run '^TestKilledProcessesLoseNoWebhook$$' ./cmd/palmares -events 200 -kills 3 -webhook-timeout 15s

@@ -18,7 +18,7 @@ func message(err error) string {
 	}
 	if removals, ok := errors.AsType[*store.RemovalsError](err); ok {
 		text = strings.Replace(text, removals.Error(), removals.Error()+
-			"; write an obituary for each in cimetiere/, name it as an alias of the tool it became, or pass --allow-removals", 1)
+			"; add an entry in cimetiere/ for each, name it as an alias of the tool it became, or pass --allow-removals", 1)
 	}
 	return strings.ReplaceAll(text, "\n", "; ")
 }
@@ -30,7 +30,7 @@ func advice(problem *store.Error) string {
 	case is(store.ErrAccountExists):
 		return fmt.Sprintf(": change its plan with `palmares account plan %s PLAN`", problem.Subject)
 	case is(store.ErrNoAccount):
-		return ": see `palmares account list`, or make one with `palmares account create`"
+		return ": see `palmares account list`, or create one with `palmares account create`"
 	case is(store.ErrKeyLimit):
 		return ": revoke one with `palmares key revoke ID`, or change the plan"
 	case is(store.ErrNoKey):

@@ -23,7 +23,7 @@ func TestAnErrorNamesTheCommandThatHelps(t *testing.T) {
 	}
 	for _, test := range []struct{ command, want string }{
 		{"account create Ada@example.org", "ada@example.org has an account already: change its plan with `palmares account plan ada@example.org PLAN`"},
-		{"account plan bob@example.org pro", "\"bob@example.org\" has no account: see `palmares account list`, or make one with `palmares account create`"},
+		{"account plan bob@example.org pro", "\"bob@example.org\" has no account: see `palmares account list`, or create one with `palmares account create`"},
 		{"key create ada@example.org --name x", "ada@example.org has 3 live keys and the developer plan has 3: revoke one with `palmares key revoke ID`, or change the plan"},
 		{"key revoke key_none", "there is no key \"key_none\": see `palmares key list EMAIL`"},
 		{"webhook add ada@example.org https://hooks.example", "ada@example.org has the developer plan and webhooks are part of the pro plan: change it with `palmares account plan ada@example.org pro`"},

@@ -67,7 +67,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	exited := -1
 	parser, err := kong.New(&cli,
 		kong.Name("palmares"),
-		kong.Description("Reviews, scores, prices and obituaries of AI tools: a folder of Markdown becomes a public API and a site."),
+		kong.Description("Reviews, scores, prices and retirements of AI tools: a folder of Markdown becomes a public API and a site."),
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { exited = code }), // only --help exits
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),

@@ -339,7 +339,7 @@ func TestANodeThatCannotEverStartDoesNotWait(t *testing.T) {
 	}
 }
 
-func TestANodeIsToldToStopWhileItWaitsForItsDatabase(t *testing.T) {
+func TestANodeIsAskedToStopWhileItWaitsForItsDatabase(t *testing.T) {
 	proxy := testkit.NewProxy(t, databases.Postgres(t))
 	proxy.Refuse()
 	s := startProcess(t, patient, "--database", proxy.DSN)

@@ -207,8 +207,8 @@ type logged struct {
 	Body string
 }
 
-// settled returns the delivery log once nothing is pending.
-func (s *subscriber) settled() []logged {
+// deliveriesDone returns the delivery log once nothing is pending.
+func (s *subscriber) deliveriesDone() []logged {
 	s.t.Helper()
 	var page struct{ Data []logged }
 	testkit.Until(s.t, "the last delivery", func() bool {
@@ -231,8 +231,8 @@ func (s *subscriber) ping() logged {
 	return d
 }
 
-// journal returns all events, as the management API lists them.
-func (s *subscriber) journal() []string {
+// events returns all events, as the management API lists them.
+func (s *subscriber) events() []string {
 	s.t.Helper()
 	var page struct{ Data []json.RawMessage }
 	s.call("GET", "/webhooks/v1/events?limit=200", "", 200, &page)

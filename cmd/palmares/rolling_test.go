@@ -160,7 +160,7 @@ func TestARollingRestartUnderLoadLosesNoRequest(t *testing.T) {
 	load.Wait()
 }
 
-func TestANodeThatIsToldToStopSaysItIsNotReadyAndStillAnswers(t *testing.T) {
+func TestANodeThatIsAskedToStopSaysItIsNotReadyAndStillAnswers(t *testing.T) {
 	s := serveProcess(t, "--database", databases.Postgres(t), "--drain", "5m")
 	if resp, _ := s.get("/readyz"); resp.StatusCode != 200 || resp.Close {
 		t.Errorf("before: %s, close %v", resp.Status, resp.Close)

@@ -52,7 +52,7 @@ func TestTheSecretKeyIsChangedInThreeSteps(t *testing.T) {
 	})
 }
 
-func TestAServerThatIsToldToStopBeginsNoDelivery(t *testing.T) {
+func TestAServerThatIsAskedToStopBeginsNoDelivery(t *testing.T) {
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		customer(t, database, "ada@example.org", "pro", 0)
 		r := newReceiver(t, accept)

@@ -80,12 +80,12 @@ func TestEveryChangeReachesItsReceiversOnceSignedAndAsTheAPIShowsIt(t *testing.T
 		var ofPrices []string
 		for _, edition := range editions(t) {
 			must(t, "publish", edition, "--allow-removals", "--database", database)
-			journal := s.journal()
-			if len(journal) == seen {
+			published := s.events()
+			if len(published) == seen {
 				t.Fatal("nothing changed")
 			}
 			counts := map[string]int{}
-			for _, event := range journal[seen:] {
+			for _, event := range published[seen:] {
 				seen++
 				var e struct {
 					ID, Type  string
@@ -126,8 +126,8 @@ func TestEveryChangeReachesItsReceiversOnceSignedAndAsTheAPIShowsIt(t *testing.T
 					s.checkObject(e.Type, e.Data.Slug, string(e.Data.Object))
 				}
 			}
-			s.settled()
-			if diff := cmp.Diff(slices.Sorted(slices.Values(journal)), s.got()); diff != "" {
+			s.deliveriesDone()
+			if diff := cmp.Diff(slices.Sorted(slices.Values(published)), s.got()); diff != "" {
 				t.Fatalf("published and received differ (-want +got):\n%s", diff)
 			}
 		}
@@ -165,8 +165,8 @@ func TestWhatWasMissedInAPauseOrOnASmallerPlanIsRecoveredOnce(t *testing.T) {
 		s := subscribe(t, database)
 		var endpoint struct{ State webhook.State }
 		s.publish("before")
-		want := s.journal()
-		s.settled()
+		want := s.events()
+		s.deliveriesDone()
 
 		s.call("PATCH", s.endpoint, `{"state":"paused"}`, 200, &endpoint)
 		s.publish("paused")
@@ -180,12 +180,12 @@ func TestWhatWasMissedInAPauseOrOnASmallerPlanIsRecoveredOnce(t *testing.T) {
 		s.publish("suspended")
 		must(t, "account", "plan", "ada@example.org", "pro", "--database", database)
 		s.server.until(s.endpoint, func(r *http.Response, _ string) bool { return r.StatusCode == 200 }, s.key)
-		missed := s.journal()[len(want):]
+		missed := s.events()[len(want):]
 
 		s.publish("after")
-		journal := s.journal()
-		want = append(want, journal[len(want)+len(missed):]...)
-		s.settled()
+		published := s.events()
+		want = append(want, published[len(want)+len(missed):]...)
+		s.deliveriesDone()
 		if diff := cmp.Diff(slices.Sorted(slices.Values(want)), s.got()); diff != "" {
 			t.Fatalf("before the recovery (-want +got):\n%s", diff)
 		}
@@ -208,8 +208,8 @@ func TestWhatWasMissedInAPauseOrOnASmallerPlanIsRecoveredOnce(t *testing.T) {
 		if list.Data[0].Deliveries != len(missed) {
 			t.Errorf("%d were recovered of %d", list.Data[0].Deliveries, len(missed))
 		}
-		s.settled()
-		if diff := cmp.Diff(slices.Sorted(slices.Values(journal)), s.got()); diff != "" {
+		s.deliveriesDone()
+		if diff := cmp.Diff(slices.Sorted(slices.Values(published)), s.got()); diff != "" {
 			t.Errorf("after the recovery (-want +got):\n%s", diff)
 		}
 	})
@@ -220,7 +220,7 @@ func TestTheLogShowsTheAnswerAndAResendHasTheSameIDAndBytes(t *testing.T) {
 		s := subscribe(t, database)
 		s.now(func() (int, string) { return http.StatusCreated, strings.Repeat("merci ! ", 400) })
 		s.publish("A")
-		first := s.settled()[0]
+		first := s.deliveriesDone()[0]
 		s.call("GET", "/webhooks/v1/deliveries/"+first.ID, "", 200, &first)
 		if len(first.Attempts) != 1 || first.State != webhook.Delivered || !slices.Contains(s.got(), first.Body) {
 			t.Fatalf("%+v", first)
@@ -239,13 +239,13 @@ func TestTheLogShowsTheAnswerAndAResendHasTheSameIDAndBytes(t *testing.T) {
 		if again.id != first.EventID || again.body != first.Body || !strings.HasPrefix(said, "dlv_") || strings.Contains(said, first.ID) {
 			t.Errorf("%s, then %+v; at first %+v", said, again, first)
 		}
-		if newest := s.settled()[0]; newest.Origin != webhook.OfResend || newest.EventID != first.EventID || !strings.HasPrefix(said, newest.ID) {
+		if newest := s.deliveriesDone()[0]; newest.Origin != webhook.OfResend || newest.EventID != first.EventID || !strings.HasPrefix(said, newest.ID) {
 			t.Errorf("%s; in the log %+v", said, newest)
 		}
 	})
 }
 
-func TestAnEndpointThatIsGoneIsDisabledAndItsOwnerTold(t *testing.T) {
+func TestAnEndpointThatIsGoneIsDisabledAndItsOwnerIsMailed(t *testing.T) {
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		s := subscribe(t, database)
 		s.now(func() (int, string) { return http.StatusGone, "parti" })

@@ -106,7 +106,7 @@ func NormalizeKeyName(s string) (string, error) {
 	case name == "":
 		return "", errors.New("the key has no name: give it one that says where it is used")
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, isInvisible):
-		return "", errors.New("the name of the key holds characters that cannot be printed: use letters, digits and spaces")
+		return "", errors.New("the name of the key contains characters that cannot be printed: use letters, digits and spaces")
 	case utf8.RuneCountInString(name) > maxKeyName:
 		return "", fmt.Errorf("the name of the key has more than %d characters: shorten it", maxKeyName)
 	}

@@ -14,7 +14,7 @@
 // If it is sent again, by a reload or a second click, that is outdated and nothing
 // is created.
 //
-// The package calls the store directly: it is only forms in front of it.
+// The package calls the store directly: it is a thin layer of forms over it.
 package accountsite
 
 import (

@@ -175,11 +175,11 @@ func TestAFailingEndpointShowsItsNextAttempt(t *testing.T) {
 		if !until.After(p.now) {
 			t.Fatalf("the endpoint is skipped until %s", until)
 		}
-		moment := until.Format("15:04:05")
-		b.get(path).Is(200).Contains("Actif", "après dix échecs, seul le plus ancien envoi est tenté", moment)
+		clock := until.Format("15:04:05")
+		b.get(path).Is(200).Contains("Actif", "après dix échecs, seul le plus ancien envoi est tenté", clock)
 		// A delivery that was due before waits too.
 		p.now = p.now.Add(time.Millisecond)
-		b.get("/compte/envois/"+p.newest(id)[0].ID).Is(200).Contains("En attente", "prochaine tentative le", moment)
+		b.get("/compte/envois/"+p.newest(id)[0].ID).Is(200).Contains("En attente", "prochaine tentative le", clock)
 		p.now = until.Add(time.Second)
 		b.get(path).Is(200).Contains("seul le plus ancien envoi est tenté").Lacks("et pas avant")
 	})

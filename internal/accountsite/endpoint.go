@@ -87,7 +87,7 @@ type endpointPage struct {
 	Now        time.Time
 	Broken     bool   // the breaker is open: one delivery at a time
 	Overlaps   bool   // the previous secret still signs too
-	Last       string // see stamp; tells a second click from a new rotation
+	Last       string // see stamp; distinguishes a second click from a new rotation
 	Form       *endpointForm
 	Editing    bool // Form was rejected
 	Deliveries []deliveryRow

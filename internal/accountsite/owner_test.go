@@ -117,9 +117,9 @@ func (p *server) attempt(v webhook.Verdict) {
 		p.t.Fatalf("nothing is due: %v", err)
 	}
 	for _, c := range claims {
-		settled := v
-		settled.Attempt.Number, settled.Attempt.At = c.Attempt, p.now
-		if err := p.store.Deliveries.Finish(p.t.Context(), c, settled); err != nil {
+		verdict := v
+		verdict.Attempt.Number, verdict.Attempt.At = c.Attempt, p.now
+		if err := p.store.Deliveries.Finish(p.t.Context(), c, verdict); err != nil {
 			p.t.Fatal(err)
 		}
 	}

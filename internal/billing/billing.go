@@ -5,8 +5,7 @@
 // from Stripe, then store what was read, unless something was stored meanwhile, in which
 // case read again. Events, visitors who return from paying and the hourly reconciliation
 // all do exactly that. So it does not matter in which order events arrive or whether one
-// is lost or repeated: an event is never trusted for more than that there is something to
-// read.
+// is lost or repeated: an event is only a hint to read again.
 //
 // No lock is held during a call to Stripe: on SQLite it would block every writer.
 //

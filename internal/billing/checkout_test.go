@@ -21,32 +21,32 @@ import (
 )
 
 func TestCheckoutAsksForTheSubscriptionThatTheWebsiteNames(t *testing.T) {
-	each(t, func(h *fixture) {
-		ada := h.account("ada@example.org")
-		page := h.checkout(ada)
-		if !strings.HasPrefix(page, h.fake.URL+"/pay/") {
-			h.Errorf("page %q", page)
+	each(t, func(f *fixture) {
+		ada := f.account("ada@example.org")
+		page := f.checkout(ada)
+		if !strings.HasPrefix(page, f.fake.URL+"/pay/") {
+			f.Errorf("page %q", page)
 		}
-		customers, sessions := h.fake.asked("POST /v1/customers"), h.fake.asked("POST /v1/checkout/sessions")
+		customers, sessions := f.fake.asked("POST /v1/customers"), f.fake.asked("POST /v1/checkout/sessions")
 		if len(customers) != 1 || len(sessions) != 1 {
-			h.Fatalf("%d customers and %d sessions were made; want one of each", len(customers), len(sessions))
+			f.Fatalf("%d customers and %d sessions were made; want one of each", len(customers), len(sessions))
 		}
 		want := url.Values{"email": {"ada@example.org"}, "preferred_locales[0]": {"fr"}, "metadata[account_id]": {ada.ID}}
 		if diff := cmp.Diff(want, without(customers[0].Form, "path")); diff != "" {
-			h.Error(diff)
+			f.Error(diff)
 		}
 		want = url.Values{
 			"mode": {"subscription"}, "line_items[0][price]": {"price_pro"}, "line_items[0][quantity]": {"1"},
 			"automatic_tax[enabled]": {"true"}, "tax_id_collection[enabled]": {"true"}, "billing_address_collection": {"required"},
-			"customer": {h.subscription(ada).CustomerID}, "customer_update[address]": {"auto"}, "customer_update[name]": {"auto"},
+			"customer": {f.subscription(ada).CustomerID}, "customer_update[address]": {"auto"}, "customer_update[name]": {"auto"},
 			"locale": {"fr"}, "client_reference_id": {ada.ID}, "subscription_data[metadata][account_id]": {ada.ID}, "metadata[account_id]": {ada.ID},
 			"success_url": {"https://palmares.example/compte/pro?session_id={CHECKOUT_SESSION_ID}"}, "cancel_url": {"https://palmares.example/compte"},
 		}
 		if diff := cmp.Diff(want, without(sessions[0].Form, "path", "metadata[offer]")); diff != "" {
-			h.Error(diff)
+			f.Error(diff)
 		}
 		if customers[0].Key == "" || sessions[0].Key == "" || customers[0].Key == sessions[0].Key {
-			h.Errorf("idempotency keys %q and %q", customers[0].Key, sessions[0].Key)
+			f.Errorf("idempotency keys %q and %q", customers[0].Key, sessions[0].Key)
 		}
 	})
 }
@@ -59,101 +59,101 @@ func without(form url.Values, names ...string) url.Values {
 }
 
 func TestAnAccountHasOneCustomerAndOnePageToPayOn(t *testing.T) {
-	each(t, func(h *fixture) {
-		ada := h.account("ada@example.org")
+	each(t, func(f *fixture) {
+		ada := f.account("ada@example.org")
 		pages := make([]string, 8)
 		var wait sync.WaitGroup
 		for i := range pages {
 			wait.Go(func() {
-				page, err := h.Checkout(h.Context(), ada)
+				page, err := f.Checkout(f.Context(), ada)
 				if err != nil {
-					h.Error(err)
+					f.Error(err)
 				}
 				pages[i] = page
 			})
 		}
 		wait.Wait()
-		again := h.checkout(ada)
+		again := f.checkout(ada)
 		for _, page := range pages {
 			if page != again {
-				h.Errorf("pages %q and %q", page, again)
+				f.Errorf("pages %q and %q", page, again)
 			}
 		}
-		h.fake.with(func() {
-			if len(h.fake.customers) != 1 || len(h.fake.sessions) != 1 {
-				h.Errorf("%d customers and %d sessions", len(h.fake.customers), len(h.fake.sessions))
+		f.fake.with(func() {
+			if len(f.fake.customers) != 1 || len(f.fake.sessions) != 1 {
+				f.Errorf("%d customers and %d sessions", len(f.fake.customers), len(f.fake.sessions))
 			}
 		})
 		// Another price makes another page, and the one that names the old price ends.
-		h.cfg.Price = "price_other"
-		h.Billing = h.build(h.cfg)
-		if other := h.checkout(ada); other == again {
-			h.Error("the page with the old price was given out")
+		f.cfg.Price = "price_other"
+		f.Billing = f.build(f.cfg)
+		if other := f.checkout(ada); other == again {
+			f.Error("the page with the old price was given out")
 		}
-		h.fake.with(func() {
-			if h.fake.sessions[0]["status"] != "expired" || h.fake.sessions[1]["status"] != "open" {
-				h.Errorf("sessions %v", h.fake.sessions)
+		f.fake.with(func() {
+			if f.fake.sessions[0]["status"] != "expired" || f.fake.sessions[1]["status"] != "open" {
+				f.Errorf("sessions %v", f.fake.sessions)
 			}
 		})
 	})
 }
 
-func TestWhoHasASubscriptionIsSentToChangeItAndCannotMakeASecond(t *testing.T) {
-	each(t, func(h *fixture) {
-		ada := h.account("ada@example.org")
-		if _, err := h.Portal(h.Context(), ada); !errors.Is(err, billing.ErrNoCustomer) {
-			h.Errorf("Portal of an account that never went to pay: %v", err)
+func TestASubscriberIsSentToThePortalAndCannotSubscribeTwice(t *testing.T) {
+	each(t, func(f *fixture) {
+		ada := f.account("ada@example.org")
+		if _, err := f.Portal(f.Context(), ada); !errors.Is(err, billing.ErrNoCustomer) {
+			f.Errorf("Portal of an account that never went to pay: %v", err)
 		}
-		customer := h.customer(ada)
+		customer := f.customer(ada)
 		// No event has come yet: it is Stripe that says so.
-		if page := h.checkout(ada); page != h.fake.URL+"/portal/"+customer {
-			h.Errorf("Checkout = %q; want the portal", page)
+		if page := f.checkout(ada); page != f.fake.URL+"/portal/"+customer {
+			f.Errorf("Checkout = %q; want the portal", page)
 		}
-		h.plan(ada, account.Pro)
+		f.plan(ada, account.Pro)
 		for _, status := range []string{"trialing", "past_due", "unpaid", "paused"} {
-			h.fake.change(h, customer, "customer.subscription.updated", object{"status": status})
-			if page := h.checkout(ada); page != h.fake.URL+"/portal/"+customer {
-				h.Errorf("%s: Checkout = %q; want the portal", status, page)
+			f.fake.change(f, customer, "customer.subscription.updated", object{"status": status})
+			if page := f.checkout(ada); page != f.fake.URL+"/portal/"+customer {
+				f.Errorf("%s: Checkout = %q; want the portal", status, page)
 			}
 		}
-		portals := h.fake.asked("POST /v1/billing_portal/sessions")
+		portals := f.fake.asked("POST /v1/billing_portal/sessions")
 		want := url.Values{"customer": {customer}, "locale": {"fr"}, "return_url": {"https://palmares.example/compte"}}
 		if diff := cmp.Diff(want, without(portals[0].Form, "path")); diff != "" {
-			h.Error(diff)
+			f.Error(diff)
 		}
-		h.fake.change(h, customer, "customer.subscription.deleted", object{"status": "canceled"})
-		if page := h.checkout(ada); !strings.HasPrefix(page, h.fake.URL+"/pay/") {
-			h.Errorf("after the end: Checkout = %q; want a page to pay on", page)
+		f.fake.change(f, customer, "customer.subscription.deleted", object{"status": "canceled"})
+		if page := f.checkout(ada); !strings.HasPrefix(page, f.fake.URL+"/pay/") {
+			f.Errorf("after the end: Checkout = %q; want a page to pay on", page)
 		}
 	})
 }
 
 // stripe-mock knows every parameter that Stripe takes and refuses all others.
 func TestStripeTakesTheParameters(t *testing.T) {
-	h := newFixture(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
-	h.cfg.API = stripeMock(t)
-	h.Billing = h.build(h.cfg)
-	ada := h.account("ada@example.org")
-	if _, err := h.store.Subscriptions.SetCustomer(t.Context(), ada.ID, "", "cus_1"); err != nil {
+	f := newFixture(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
+	f.cfg.API = stripeMock(t)
+	f.Billing = f.build(f.cfg)
+	ada := f.account("ada@example.org")
+	if _, err := f.store.Subscriptions.SetCustomer(t.Context(), ada.ID, "", "cus_1"); err != nil {
 		t.Fatal(err)
 	}
-	if page, err := h.Portal(t.Context(), ada); err != nil || page == "" {
+	if page, err := f.Portal(t.Context(), ada); err != nil || page == "" {
 		t.Errorf("Portal = %q, %v", page, err)
 	}
 	// Every list of stripe-mock holds one example: a subscription that is active.
-	if _, err := h.Refresh(t.Context(), ada.ID); err != nil {
+	if _, err := f.Refresh(t.Context(), ada.ID); err != nil {
 		t.Errorf("Refresh: %v", err)
 	}
-	h.plan(ada, account.Pro)
-	if err := h.store.Accounts.Delete(t.Context(), ada.Email); err != nil {
+	f.plan(ada, account.Pro)
+	if err := f.store.Accounts.Delete(t.Context(), ada.Email); err != nil {
 		t.Fatal(err)
 	}
-	h.Cancel(t.Context(), "cus_1")
-	if left, err := h.store.Subscriptions.Cancellations(t.Context()); err != nil || len(left) > 0 {
-		t.Errorf("Cancellations = %v, %v\n%s", left, err, h.log)
+	f.Cancel(t.Context(), "cus_1")
+	if left, err := f.store.Subscriptions.Cancellations(t.Context()); err != nil || len(left) > 0 {
+		t.Errorf("Cancellations = %v, %v\n%s", left, err, f.log)
 	}
 	// For whom nothing is subscribed yet, which stripe-mock never says.
-	behind, err := url.Parse(h.cfg.API)
+	behind, err := url.Parse(f.cfg.API)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,9 +164,9 @@ func TestStripeTakesTheParameters(t *testing.T) {
 	})
 	front := httptest.NewServer(mux)
 	defer front.Close()
-	h.cfg.API = front.URL
-	h.Billing = h.build(h.cfg)
-	if page, err := h.Checkout(t.Context(), h.account("bob@example.org")); err != nil || page == "" {
+	f.cfg.API = front.URL
+	f.Billing = f.build(f.cfg)
+	if page, err := f.Checkout(t.Context(), f.account("bob@example.org")); err != nil || page == "" {
 		t.Errorf("Checkout = %q, %v", page, err)
 	}
 }

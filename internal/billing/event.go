@@ -37,7 +37,7 @@ type event struct {
 	} `json:"data"`
 }
 
-var errNoEvent = errors.New("the body is no event of Stripe")
+var errNoEvent = errors.New("the body is not a Stripe event")
 
 // parseEvent parses the body of an event whose signature is valid.
 func parseEvent(body []byte) (event, error) {
@@ -81,7 +81,7 @@ func (b *Billing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		http.Error(w, "events are posted", http.StatusMethodNotAllowed)
+		http.Error(w, "use POST", http.StatusMethodNotAllowed)
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxEvent))

@@ -103,7 +103,7 @@ func newFakeStripe(t testing.TB, c *testkit.Clock) *fakeStripe {
 	return f
 }
 
-// creates answers a call that gives one resource; nil is a 404. A call with an
+// creates answers a call that creates one resource; nil is a 404. A call with an
 // idempotency key that was answered before is answered the same.
 func (f *fakeStripe) creates(create func(url.Values) object) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -181,8 +181,8 @@ func missing(w http.ResponseWriter, status int, param string) {
 	_ = json.NewEncoder(w).Encode(object{"error": object{"type": "invalid_request_error", "code": "resource_missing", "param": param}})
 }
 
-// knows tells whether a customer can still be named in a call: one that was deleted
-// can only be looked at.
+// knows reports whether a customer can be used in a call: a deleted one can only be
+// read.
 func (f *fakeStripe) knows(customerID string) bool {
 	c := f.customers[customerID]
 	return c != nil && c["deleted"] == nil
@@ -298,7 +298,7 @@ func (f *fakeStripe) change(t testing.TB, customerID, kind string, to object) {
 	t.Fatalf("the customer %s has no subscription", customerID)
 }
 
-// take gives the events since it was last called, as they are sent.
+// take returns the events since its last call, as they are sent.
 func (f *fakeStripe) take(t testing.TB) [][]byte {
 	t.Helper()
 	f.mu.Lock()

@@ -46,107 +46,107 @@ type fixture struct {
 }
 
 // each runs a test on both databases.
-func each(t *testing.T, test func(h *fixture)) {
+func each(t *testing.T, test func(f *fixture)) {
 	t.Helper()
 	databases.EachDSN(t, func(t *testing.T, dsn string) { test(newFixture(t, dsn)) })
 }
 
 func newFixture(t *testing.T, dsn string) *fixture {
-	h := &fixture{T: t, clock: testkit.NewClock(monday), dsn: dsn, log: &testkit.Log{}}
-	h.fake = newFakeStripe(t, h.clock)
-	h.start()
+	f := &fixture{T: t, clock: testkit.NewClock(monday), dsn: dsn, log: &testkit.Log{}}
+	f.fake = newFakeStripe(t, f.clock)
+	f.start()
 	// No test may put a secret into the log, whatever goes wrong in it.
 	t.Cleanup(func() {
 		for _, secret := range []string{stripeKey, webhookSecret} {
-			if h.log.Contains(secret) {
+			if f.log.Contains(secret) {
 				t.Errorf("the log contains %s", secret)
 			}
 		}
 	})
-	return h
+	return f
 }
 
 // start opens the store and wires billing to it, as a process does that starts.
-func (h *fixture) start() {
-	h.Helper()
-	st := databases.OpenDSN(h, h.dsn)
-	h.store = st
-	h.cfg = billing.Config{
-		Settings: billing.Settings{Key: stripeKey, WebhookSecret: webhookSecret, Price: "price_pro", API: h.fake.URL},
+func (f *fixture) start() {
+	f.Helper()
+	st := databases.OpenDSN(f, f.dsn)
+	f.store = st
+	f.cfg = billing.Config{
+		Settings: billing.Settings{Key: stripeKey, WebhookSecret: webhookSecret, Price: "price_pro", API: f.fake.URL},
 		Ledger:   st.Subscriptions, Keys: st.Keys,
-		BaseURL: "https://palmares.example", Now: h.clock.Now, Log: slog.New(slog.NewTextHandler(h.log, nil)),
+		BaseURL: "https://palmares.example", Now: f.clock.Now, Log: slog.New(slog.NewTextHandler(f.log, nil)),
 	}
-	h.Billing = h.build(h.cfg)
+	f.Billing = f.build(f.cfg)
 }
 
-func (h *fixture) build(cfg billing.Config) *billing.Billing {
-	h.Helper()
+func (f *fixture) build(cfg billing.Config) *billing.Billing {
+	f.Helper()
 	b, err := billing.New(cfg)
 	if err != nil {
-		h.Fatal(err)
+		f.Fatal(err)
 	}
 	return b
 }
 
-func (h *fixture) account(email string) account.Account {
-	h.Helper()
-	a, err := h.store.Accounts.Create(h.Context(), email, account.Developer, h.clock.Now())
+func (f *fixture) account(email string) account.Account {
+	f.Helper()
+	a, err := f.store.Accounts.Create(f.Context(), email, account.Developer, f.clock.Now())
 	if err != nil {
-		h.Fatal(err)
+		f.Fatal(err)
 	}
 	return a
 }
 
-func (h *fixture) checkout(a account.Account) string {
-	h.Helper()
-	page, err := h.Checkout(h.Context(), a)
+func (f *fixture) checkout(a account.Account) string {
+	f.Helper()
+	page, err := f.Checkout(f.Context(), a)
 	if err != nil {
-		h.Fatal(err)
+		f.Fatal(err)
 	}
 	return page
 }
 
 // customer has an account pay, and says nothing of it to billing yet.
-func (h *fixture) customer(a account.Account) (customerID string) {
-	h.Helper()
-	h.fake.pay(h, h.checkout(a))
-	return h.subscription(a).CustomerID
+func (f *fixture) customer(a account.Account) (customerID string) {
+	f.Helper()
+	f.fake.pay(f, f.checkout(a))
+	return f.subscription(a).CustomerID
 }
 
-func (h *fixture) subscription(a account.Account) billing.Subscription {
-	h.Helper()
-	s, err := h.store.Subscriptions.Find(h.Context(), a.ID)
+func (f *fixture) subscription(a account.Account) billing.Subscription {
+	f.Helper()
+	s, err := f.store.Subscriptions.Find(f.Context(), a.ID)
 	if err != nil {
-		h.Fatal(err)
+		f.Fatal(err)
 	}
 	return s
 }
 
-func (h *fixture) reconcile() {
-	h.Helper()
-	if err := h.Reconcile(h.Context()); err != nil {
-		h.Fatal(err)
+func (f *fixture) reconcile() {
+	f.Helper()
+	if err := f.Reconcile(f.Context()); err != nil {
+		f.Fatal(err)
 	}
 }
 
-// sign gives the header that Stripe would send with a body.
+// sign returns the header that Stripe would send with a body.
 func sign(body []byte, secret string, at time.Time) string {
 	return stripe.GenerateTestSignedPayload(&stripe.UnsignedPayload{Payload: body, Secret: secret, Timestamp: at}).Header
 }
 
 // send posts bodies as Stripe would, and wants one status for all.
-func (h *fixture) send(status int, bodies ...[]byte) {
-	h.Helper()
+func (f *fixture) send(status int, bodies ...[]byte) {
+	f.Helper()
 	for _, body := range bodies {
 		// The signature's age is measured by the machine's clock, which is not ours to move.
-		if got := h.post(h.Billing, body, sign(body, webhookSecret, time.Now())); got != status {
-			h.Fatalf("the event is answered %d; want %d\n%s\n%s", got, status, body, h.log)
+		if got := f.post(f.Billing, body, sign(body, webhookSecret, time.Now())); got != status {
+			f.Fatalf("the event is answered %d; want %d\n%s\n%s", got, status, body, f.log)
 		}
 	}
 }
 
-func (h *fixture) post(b *billing.Billing, body []byte, signatures ...string) (status int) {
-	r := httptest.NewRequestWithContext(h.Context(), http.MethodPost, "/hooks/stripe", bytes.NewReader(body))
+func (f *fixture) post(b *billing.Billing, body []byte, signatures ...string) (status int) {
+	r := httptest.NewRequestWithContext(f.Context(), http.MethodPost, "/hooks/stripe", bytes.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	for _, s := range signatures {
 		r.Header.Add("Stripe-Signature", s)
@@ -157,25 +157,25 @@ func (h *fixture) post(b *billing.Billing, body []byte, signatures ...string) (s
 }
 
 // plan wants an account to be on a plan.
-func (h *fixture) plan(a account.Account, want account.Plan) {
-	h.Helper()
-	got, err := h.store.Accounts.Find(h.Context(), a.Email)
+func (f *fixture) plan(a account.Account, want account.Plan) {
+	f.Helper()
+	got, err := f.store.Accounts.Find(f.Context(), a.Email)
 	if err != nil || got.Plan != want {
-		h.Fatalf("%s on %s is on the plan %q, %v; want %q", a.Email, h.clock.Now(), got.Plan, err, want)
+		f.Fatalf("%s on %s is on the plan %q, %v; want %q", a.Email, f.clock.Now(), got.Plan, err, want)
 	}
 }
 
 // mails takes the mails that wait, as "kind about address".
-func (h *fixture) mails() string {
-	h.Helper()
-	claims, err := h.store.Mails.Claim(h.Context(), h.clock.Now(), 100)
+func (f *fixture) mails() string {
+	f.Helper()
+	claims, err := f.store.Mails.Claim(f.Context(), f.clock.Now(), 100)
 	if err != nil {
-		h.Fatal(err)
+		f.Fatal(err)
 	}
 	var list []string
 	for _, c := range claims {
-		if err := h.store.Mails.Finish(h.Context(), c, mail.Verdict{}); err != nil {
-			h.Fatal(err)
+		if err := f.store.Mails.Finish(f.Context(), c, mail.Verdict{}); err != nil {
+			f.Fatal(err)
 		}
 		list = append(list, string(c.Kind)+" "+c.About+" "+c.To)
 	}

@@ -72,50 +72,50 @@ func (l *pruningLedger) PruneEvents(_ context.Context, before time.Time) error {
 }
 
 func TestWithoutAKeyNobodyPaysAndKeysAreStillSuspended(t *testing.T) {
-	each(t, func(h *fixture) {
-		h.cfg.Key, h.cfg.WebhookSecret, h.cfg.Price = "", "", ""
-		h.Billing = h.build(h.cfg)
-		ada := h.account("ada@example.org")
-		if h.Enabled() {
-			h.Error("Enabled")
+	each(t, func(f *fixture) {
+		f.cfg.Key, f.cfg.WebhookSecret, f.cfg.Price = "", "", ""
+		f.Billing = f.build(f.cfg)
+		ada := f.account("ada@example.org")
+		if f.Enabled() {
+			f.Error("Enabled")
 		}
-		_, checkout := h.Checkout(h.Context(), ada)
-		_, portal := h.Portal(h.Context(), ada)
-		_, refresh := h.Refresh(h.Context(), ada.ID)
+		_, checkout := f.Checkout(f.Context(), ada)
+		_, portal := f.Portal(f.Context(), ada)
+		_, refresh := f.Refresh(f.Context(), ada.ID)
 		for _, err := range []error{checkout, portal, refresh} {
 			if !errors.Is(err, billing.ErrOff) {
-				h.Errorf("error %v; want ErrOff", err)
+				f.Errorf("error %v; want ErrOff", err)
 			}
 		}
-		h.Cancel(h.Context(), "cus_1")
-		if len(h.fake.calls) > 0 {
-			h.Errorf("Stripe is asked without a key: %v", h.fake.calls)
+		f.Cancel(f.Context(), "cus_1")
+		if len(f.fake.calls) > 0 {
+			f.Errorf("Stripe is asked without a key: %v", f.fake.calls)
 		}
 		body := []byte(`{"object":"event","id":"evt_1","type":"invoice.paid"}`)
-		if status := h.post(h.Billing, body, sign(body, "", time.Now())); status != 404 {
-			h.Errorf("an event is answered %d; want 404", status)
+		if status := f.post(f.Billing, body, sign(body, "", time.Now())); status != 404 {
+			f.Errorf("an event is answered %d; want 404", status)
 		}
 
-		if err := h.store.Accounts.SetPlan(h.Context(), ada.Email, account.Pro, h.clock.Now()); err != nil {
-			h.Fatal(err)
+		if err := f.store.Accounts.SetPlan(f.Context(), ada.Email, account.Pro, f.clock.Now()); err != nil {
+			f.Fatal(err)
 		}
 		for range 4 {
-			if _, _, err := h.store.Keys.Create(h.Context(), ada.Email, "k", h.clock.Now()); err != nil {
-				h.Fatal(err)
+			if _, _, err := f.store.Keys.Create(f.Context(), ada.Email, "k", f.clock.Now()); err != nil {
+				f.Fatal(err)
 			}
 		}
-		if err := h.store.Accounts.SetPlan(h.Context(), ada.Email, account.Developer, h.clock.Now()); err != nil {
-			h.Fatal(err)
+		if err := f.store.Accounts.SetPlan(f.Context(), ada.Email, account.Developer, f.clock.Now()); err != nil {
+			f.Fatal(err)
 		}
-		h.reconcile()
-		h.clock.Advance(7 * days)
-		h.reconcile()
-		keys, err := h.store.Keys.List(h.Context(), ada.Email)
+		f.reconcile()
+		f.clock.Advance(7 * days)
+		f.reconcile()
+		keys, err := f.store.Keys.List(f.Context(), ada.Email)
 		if err != nil {
-			h.Fatal(err)
+			f.Fatal(err)
 		}
 		if working := slices.IndexFunc(keys, func(k account.Key) bool { return k.SuspendedAt.IsZero() }); len(keys) != 4 || keys[0].SuspendedAt.IsZero() || working != 1 {
-			h.Errorf("keys %+v; want the first suspended, as none was ever used", keys)
+			f.Errorf("keys %+v; want the first suspended, as none was ever used", keys)
 		}
 	})
 }
@@ -147,32 +147,32 @@ func TestSettingsThatCannotWorkAreRefusedWithoutRepeatingThem(t *testing.T) {
 }
 
 func TestAPriceThatTheWebsiteDoesNotShowIsLogged(t *testing.T) {
-	h := newFixture(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
-	if !billing.CheckPrice(h.Billing, t.Context()) || h.log.String() != "" {
-		t.Errorf("the log about a good price:\n%s", h.log)
+	f := newFixture(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
+	if !billing.CheckPrice(f.Billing, t.Context()) || f.log.String() != "" {
+		t.Errorf("the log about a good price:\n%s", f.log)
 	}
-	h.fake.with(func() { h.fake.amount = 4900 })
-	if !billing.CheckPrice(h.Billing, t.Context()) || !strings.Contains(h.log.String(), "99 EUR a month") {
-		t.Errorf("the log about another price:\n%s", h.log)
+	f.fake.with(func() { f.fake.amount = 4900 })
+	if !billing.CheckPrice(f.Billing, t.Context()) || !strings.Contains(f.log.String(), "99 EUR a month") {
+		t.Errorf("the log about another price:\n%s", f.log)
 	}
-	h.fake.with(func() { h.fake.failing = true })
-	if billing.CheckPrice(h.Billing, t.Context()) {
+	f.fake.with(func() { f.fake.failing = true })
+	if billing.CheckPrice(f.Billing, t.Context()) {
 		t.Error("an unreachable Stripe is not asked again")
 	}
 }
 
 // A server that responds without end, or redirects the key elsewhere, is not Stripe.
 func TestAResponseThatCannotBeStripesIsRefused(t *testing.T) {
-	h := newFixture(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
-	ada := h.account("ada@example.org")
-	h.customer(ada)
-	h.reconcile()
+	f := newFixture(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
+	ada := f.account("ada@example.org")
+	f.customer(ada)
+	f.reconcile()
 	for name, server := range map[string]*httptest.Server{"endless": endless(t), "elsewhere": elsewhere(t)} {
-		h.cfg.API = server.URL
-		h.Billing = h.build(h.cfg)
-		if _, err := h.Refresh(t.Context(), ada.ID); err == nil || strings.Contains(err.Error(), stripeKey) {
+		f.cfg.API = server.URL
+		f.Billing = f.build(f.cfg)
+		if _, err := f.Refresh(t.Context(), ada.ID); err == nil || strings.Contains(err.Error(), stripeKey) {
 			t.Errorf("%s: %v", name, err)
 		}
-		h.plan(ada, account.Pro)
+		f.plan(ada, account.Pro)
 	}
 }

@@ -11,146 +11,146 @@ import (
 )
 
 func TestADeletedCustomerHasNoSubscriptionAndCanSubscribeAgain(t *testing.T) {
-	each(t, func(h *fixture) {
-		ada, bob := h.account("ada@example.org"), h.account("bob@example.org")
-		first := h.customer(ada)
-		former := h.customer(bob)
-		h.reconcile()
-		h.fake.take(h)
-		h.fake.delete(first)
-		h.send(200, h.fake.take(h)...)
-		h.plan(ada, account.Developer)
-		h.plan(bob, account.Pro)
-		if s := h.subscription(ada); s.Status != billing.None {
-			h.Errorf("the subscription of a deleted customer is %+v", s)
+	each(t, func(f *fixture) {
+		ada, bob := f.account("ada@example.org"), f.account("bob@example.org")
+		first := f.customer(ada)
+		former := f.customer(bob)
+		f.reconcile()
+		f.fake.take(f)
+		f.fake.delete(first)
+		f.send(200, f.fake.take(f)...)
+		f.plan(ada, account.Developer)
+		f.plan(bob, account.Pro)
+		if s := f.subscription(ada); s.Status != billing.None {
+			f.Errorf("the subscription of a deleted customer is %+v", s)
 		}
-		h.reconcile()
+		f.reconcile()
 
-		second := h.customer(ada)
+		second := f.customer(ada)
 		if second == first {
-			h.Fatal("the deleted customer is still hers")
+			f.Fatal("the deleted customer is still hers")
 		}
-		h.send(200, h.fake.take(h)...)
-		h.plan(ada, account.Pro)
+		f.send(200, f.fake.take(f)...)
+		f.plan(ada, account.Pro)
 
-		// Nobody told of this one: who wants to change her subscription finds that it is over.
-		h.fake.delete(former)
-		if _, err := h.Portal(h.Context(), bob); err != billing.ErrNoCustomer {
-			h.Errorf("Portal of a deleted customer: %v", err)
+		// Stripe sent no event for this one: opening the portal reveals that it is over.
+		f.fake.delete(former)
+		if _, err := f.Portal(f.Context(), bob); err != billing.ErrNoCustomer {
+			f.Errorf("Portal of a deleted customer: %v", err)
 		}
-		h.plan(bob, account.Developer)
+		f.plan(bob, account.Developer)
 	})
 }
 
 func TestACustomerThatStripeDoesNotKnowKeepsPro(t *testing.T) {
-	each(t, func(h *fixture) {
-		ada := h.account("ada@example.org")
-		h.customer(ada)
-		h.reconcile()
-		events := h.fake.take(h)
-		h.cfg.API = newFakeStripe(h, h.clock).URL
-		h.Billing = h.build(h.cfg)
-		h.fake.happen("customer.subscription.updated", object{"object": "subscription", "customer": h.subscription(ada).CustomerID})
-		h.send(200, append(events, h.fake.take(h)...)...)
-		if !strings.Contains(h.log.String(), "does not know") {
-			h.Errorf("the operator is not told:\n%s", h.log)
+	each(t, func(f *fixture) {
+		ada := f.account("ada@example.org")
+		f.customer(ada)
+		f.reconcile()
+		events := f.fake.take(f)
+		f.cfg.API = newFakeStripe(f, f.clock).URL
+		f.Billing = f.build(f.cfg)
+		f.fake.happen("customer.subscription.updated", object{"object": "subscription", "customer": f.subscription(ada).CustomerID})
+		f.send(200, append(events, f.fake.take(f)...)...)
+		if !strings.Contains(f.log.String(), "does not know") {
+			f.Errorf("the operator is not informed:\n%s", f.log)
 		}
-		_, checkout := h.Checkout(h.Context(), ada)
-		_, portal := h.Portal(h.Context(), ada)
+		_, checkout := f.Checkout(f.Context(), ada)
+		_, portal := f.Portal(f.Context(), ada)
 		for _, err := range []error{checkout, portal} {
 			if err == nil || !strings.Contains(err.Error(), "resource_missing") {
-				h.Errorf("error %v; want to be told that the customer is unknown", err)
+				f.Errorf("error %v; want an error that says that the customer is unknown", err)
 			}
 		}
-		h.plan(ada, account.Pro)
+		f.plan(ada, account.Pro)
 	})
 }
 
-func TestWhoCannotBeReadKeepsNobodyElseWaiting(t *testing.T) {
-	each(t, func(h *fixture) {
-		// Wherever it begins, six of whom nothing can be read come before one of the others.
+func TestCustomersThatCannotBeReadDoNotDelayOthers(t *testing.T) {
+	each(t, func(f *fixture) {
+		// Wherever it begins, six that cannot be read come before one of the others.
 		var bad, good []account.Account
 		for i := range 14 {
-			h.clock.Advance(time.Millisecond) // ids sort by time
-			a := h.account(fmt.Sprintf("a%d@example.org", i))
-			id := h.customer(a)
-			if _, err := h.Refresh(h.Context(), a.ID); err != nil {
-				h.Fatal(err)
+			f.clock.Advance(time.Millisecond) // ids sort by time
+			a := f.account(fmt.Sprintf("a%d@example.org", i))
+			id := f.customer(a)
+			if _, err := f.Refresh(f.Context(), a.ID); err != nil {
+				f.Fatal(err)
 			}
 			if i%7 == 6 {
-				h.fake.change(h, id, "customer.subscription.deleted", object{"status": "canceled"})
+				f.fake.change(f, id, "customer.subscription.deleted", object{"status": "canceled"})
 				good = append(good, a)
 				continue
 			}
 			if bad = append(bad, a); i == 0 {
-				h.fake.change(h, id, "customer.subscription.updated", object{"status": "hibernating"})
+				f.fake.change(f, id, "customer.subscription.updated", object{"status": "hibernating"})
 			} else {
-				h.fake.with(func() { delete(h.fake.customers, id) })
+				f.fake.with(func() { delete(f.fake.customers, id) })
 			}
 		}
-		if err := h.Reconcile(h.Context()); err == nil || !strings.Contains(err.Error(), "hibernating") || !strings.Contains(err.Error(), "resource_missing") {
-			h.Errorf("Reconcile = %v; want to be told of both", err)
+		if err := f.Reconcile(f.Context()); err == nil || !strings.Contains(err.Error(), "hibernating") || !strings.Contains(err.Error(), "resource_missing") {
+			f.Errorf("Reconcile = %v; want an error that names both", err)
 		}
 		for _, a := range good {
-			h.plan(a, account.Developer)
+			f.plan(a, account.Developer)
 		}
 		for _, a := range bad {
-			h.plan(a, account.Pro)
+			f.plan(a, account.Pro)
 		}
 	})
 }
 
-func TestCustomersOfWhomStripeFailsToSpeakAreNotAlwaysTheFirst(t *testing.T) {
-	each(t, func(h *fixture) {
+func TestCustomersForWhichStripeFailsAreNotAlwaysFirst(t *testing.T) {
+	each(t, func(f *fixture) {
 		var all []account.Account
 		for i := range 12 {
-			h.clock.Advance(time.Millisecond) // ids sort by time
-			all = append(all, h.account(fmt.Sprintf("a%d@example.org", i)))
-			id := h.customer(all[i])
+			f.clock.Advance(time.Millisecond) // ids sort by time
+			all = append(all, f.account(fmt.Sprintf("a%d@example.org", i)))
+			id := f.customer(all[i])
 			if i < 5 {
-				h.fake.with(func() { h.fake.failingFor = append(h.fake.failingFor, id) })
+				f.fake.with(func() { f.fake.failingFor = append(f.fake.failingFor, id) })
 			}
 		}
 		for range 24 {
-			if err := h.Reconcile(h.Context()); err == nil {
-				h.Error("Reconcile says nothing of a Stripe that fails")
+			if err := f.Reconcile(f.Context()); err == nil {
+				f.Error("Reconcile says nothing of a Stripe that fails")
 			}
-			h.clock.Advance(time.Hour)
+			f.clock.Advance(time.Hour)
 		}
 		for _, a := range all[5:] {
-			h.plan(a, account.Pro)
+			f.plan(a, account.Pro)
 		}
 		// All of Stripe fails: it is not asked about everybody.
-		h.fake.with(func() { h.fake.failing = true })
-		h.fake.with(func() { h.fake.calls = nil })
-		if err := h.Reconcile(h.Context()); err == nil {
-			h.Error("Reconcile says nothing of a Stripe that fails")
+		f.fake.with(func() { f.fake.failing = true })
+		f.fake.with(func() { f.fake.calls = nil })
+		if err := f.Reconcile(f.Context()); err == nil {
+			f.Error("Reconcile says nothing of a Stripe that fails")
 		}
 		asked := map[string]bool{}
-		for _, c := range h.fake.asked("GET /v1/subscriptions") {
+		for _, c := range f.fake.asked("GET /v1/subscriptions") {
 			asked[c.Form.Get("customer")] = true
 		}
 		if len(asked) != 5 {
-			h.Errorf("a Stripe that fails is asked about %d customers; want it to be left alone after five", len(asked))
+			f.Errorf("a Stripe that fails is asked about %d customers; want it to be left alone after five", len(asked))
 		}
 	})
 }
 
 func TestNothingWaitsToBeCancelledForACustomerThatIsGone(t *testing.T) {
-	each(t, func(h *fixture) {
-		ada, bob := h.account("ada@example.org"), h.account("bob@example.org")
-		deleted, unknown := h.customer(ada), h.customer(bob)
-		h.fake.delete(deleted)
-		h.fake.with(func() { delete(h.fake.customers, unknown) })
+	each(t, func(f *fixture) {
+		ada, bob := f.account("ada@example.org"), f.account("bob@example.org")
+		deleted, unknown := f.customer(ada), f.customer(bob)
+		f.fake.delete(deleted)
+		f.fake.with(func() { delete(f.fake.customers, unknown) })
 		for _, a := range []account.Account{ada, bob} {
-			if err := h.store.Accounts.Delete(h.Context(), a.Email); err != nil {
-				h.Fatal(err)
+			if err := f.store.Accounts.Delete(f.Context(), a.Email); err != nil {
+				f.Fatal(err)
 			}
 		}
-		h.Cancel(h.Context(), deleted)
-		h.reconcile()
-		if left, err := h.store.Subscriptions.Cancellations(h.Context()); err != nil || len(left) > 0 {
-			h.Errorf("Cancellations = %v, %v", left, err)
+		f.Cancel(f.Context(), deleted)
+		f.reconcile()
+		if left, err := f.store.Subscriptions.Cancellations(f.Context()); err != nil || len(left) > 0 {
+			f.Errorf("Cancellations = %v, %v", left, err)
 		}
 	})
 }

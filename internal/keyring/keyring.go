@@ -21,8 +21,8 @@
 //	                                                   otherwise that error
 //
 // A remembered state is current until the next Invalidate, however long the store is
-// unreachable. A stale state is usable if it was current until the first Invalidate that
-// no Refresh has completed since, and if that Invalidate is
+// unreachable. A stale state is usable if it became stale after the last complete
+// Refresh, and if the first Invalidate after that Refresh is
 //
 //   - less than 5 seconds ago, or the store became reachable less than 5 seconds ago, or
 //   - less than 15 minutes ago while the store is unreachable (SetReachable).

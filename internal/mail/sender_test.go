@@ -212,12 +212,12 @@ func TestARefusalIsForeverOnlyWhenItIsAboutTheMail(t *testing.T) {
 	}
 }
 
-func TestAServerThatCannotBeTalkedToIsTriedAgain(t *testing.T) {
+func TestAnUnusableServerIsTriedAgain(t *testing.T) {
 	for _, c := range []struct {
 		name, address string
 		security      security
 		change        func(*mailServer)
-		stranger      bool // the server's certificate is not believed
+		stranger      bool // the server's certificate is not trusted
 		class         string
 	}{
 		{name: "a wrong password", address: "smtp://palmares:w0rdling@%s?tls=off", change: withLogin("PLAIN"), class: "auth"},

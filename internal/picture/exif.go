@@ -6,8 +6,8 @@ import "encoding/binary"
 // they turn those, so the picture is kept as it is stored.
 const turned = "the EXIF data says that this picture is to be turned, and is removed; check that it is upright, or turn it in an image editor"
 
-// orientationOf returns the orientation that EXIF data gives, 1 to 8, or 1 when it
-// gives none. It reads the first directory only, as browsers do.
+// orientationOf returns the orientation in EXIF data, 1 to 8, or 1 if there is
+// none. It reads the first directory only, as browsers do.
 func orientationOf(tiff []byte) int {
 	if len(tiff) < 8 {
 		return 1

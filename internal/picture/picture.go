@@ -1,6 +1,5 @@
 // Package picture turns a file of a content folder's images/ into what the site
-// serves: the same picture without what its author did not mean to publish, and
-// smaller versions of it.
+// serves: the same picture without its metadata, and smaller versions of it.
 //
 // A browser reads only a few parts of a picture file. Inspect copies those parts
 // and nothing else, so EXIF and GPS data, XMP, comments, thumbnails and whatever

@@ -189,7 +189,7 @@ func (k *kit) Look(s Subject) Grant {
 	return k.Meter.Look(ctx, s)
 }
 
-// use takes n requests, which must be granted, and gives the last grant.
+// use takes n requests, which must be granted, and returns the last grant.
 func (k *kit) use(t testing.TB, s Subject, n int) (g Grant) {
 	t.Helper()
 	for range n {

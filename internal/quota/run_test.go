@@ -113,7 +113,7 @@ func TestWithoutTheDaysCountsNobodyIsServed(t *testing.T) {
 	}
 }
 
-func TestAStoreThatIsAwayOverMidnightChangesNothing(t *testing.T) {
+func TestAStoreThatIsUnreachableOverMidnightChangesNothing(t *testing.T) {
 	s, c := newCounters(), clockAt("2026-11-15T23:00:00Z")
 	k := open(t, s, c.Now)
 	k.use(t, ada, 5)
@@ -141,7 +141,7 @@ func TestAStoreThatIsAwayOverMidnightChangesNothing(t *testing.T) {
 	}
 }
 
-func TestADayThatBeginsUnpreparedIsCountedHereAndSettledLater(t *testing.T) {
+func TestADayThatBeginsUnpreparedIsCountedHereAndSavedLater(t *testing.T) {
 	s, c := newCounters(), clockAt(noon)
 	k := open(t, s, c.Now)
 	k.round(t)
@@ -279,21 +279,21 @@ func TestKeysAndNetworksAreDestroyedAnHourAfterTheirDayAndAccountsAfter13Months(
 	check("2025-10-16", false, false, true)
 }
 
-// Whatever happens in whatever order, short of a crash, a meter gives what
-// somebody would who notes every request in a book.
-func TestAMeterAgreesWithABook(t *testing.T) {
+// Whatever happens in whatever order, short of a crash, a meter behaves like a map that
+// counts every request.
+func TestAMeterMatchesTheModel(t *testing.T) {
 	subjects := []Subject{ada, grace, home, {Tier: Free, Account: "acc_bob"}, anonymous("2001:db8::/64")}
 	rapid.Check(t, func(rt *rapid.T) {
 		s, c := newCounters(), clockAt("2026-11-15T22:00:00Z")
 		k := open(t, s, c.Now)
 		day := sunday
-		book := map[string]map[Subject]int{}
+		model := map[string]map[Subject]int{}
 		look := func() {
 			if now := c.Now().UTC().Format(time.DateOnly); now > day {
 				day = now
 			}
-			if book[day] == nil {
-				book[day] = map[Subject]int{}
+			if model[day] == nil {
+				model[day] = map[Subject]int{}
 			}
 		}
 		rt.Repeat(map[string]func(*rapid.T){
@@ -301,7 +301,7 @@ func TestAMeterAgreesWithABook(t *testing.T) {
 				look()
 				sub := rapid.SampledFrom(subjects).Draw(rt, "subject")
 				for range rapid.SampledFrom([]int{1, 9, 70, 600}).Draw(rt, "times") {
-					used := book[day][sub]
+					used := model[day][sub]
 					g := k.Take(sub)
 					refuse := sub.Tier != Pro && used >= sub.Tier.Limit()
 					if g.Refused != refuse {
@@ -310,7 +310,7 @@ func TestAMeterAgreesWithABook(t *testing.T) {
 					if refuse {
 						continue
 					}
-					book[day][sub]++
+					model[day][sub]++
 					if want := sub.Tier.Limit() - used - 1; sub.Tier != Pro && g.Remaining != want {
 						rt.Fatalf("%v on %s: %d remaining, want %d", sub, day, g.Remaining, want)
 					}
@@ -325,14 +325,14 @@ func TestAMeterAgreesWithABook(t *testing.T) {
 				look()
 				k.report(k.runOnce(t.Context()))
 			},
-			"take the store away": func(*rapid.T) { s.disconnect() },
-			"bring it back":       func(*rapid.T) { s.reconnect() },
+			"disconnect the store": func(*rapid.T) { s.disconnect() },
+			"reconnect it":         func(*rapid.T) { s.reconnect() },
 			"restart": func(rt *rapid.T) {
 				look()
 				s.reconnect()
 				k.round(t)
 				if c.Now().UTC().Format(time.DateOnly) < day {
-					return // the book has only one day open, a restart may go back to another
+					return // the model has only one day open, a restart may go back to another
 				}
 				k = open(t, s, c.Now)
 			},
@@ -341,7 +341,7 @@ func TestAMeterAgreesWithABook(t *testing.T) {
 					want := Unlimited
 					look()
 					if sub.Tier != Pro {
-						want = sub.Tier.Limit() - book[day][sub]
+						want = sub.Tier.Limit() - model[day][sub]
 					}
 					if g := k.Look(sub); g.Remaining != want {
 						rt.Fatalf("%v on %s: %d remaining, want %d", sub, day, g.Remaining, want)
@@ -351,7 +351,7 @@ func TestAMeterAgreesWithABook(t *testing.T) {
 		})
 		s.reconnect()
 		k.round(t)
-		for day, subs := range book {
+		for day, subs := range model {
 			for sub, n := range subs {
 				if got := s.ofAccount(day, sub.Account); sub.Tier != Anonymous && got != int64(n) {
 					rt.Fatalf("%d requests of %v are saved for %s, want %d", got, sub, day, n)

@@ -202,7 +202,7 @@ func TestNoRequestWaitsLongForTheStoreAndAfterAFailureNoneWaitsAtAll(t *testing.
 		}
 		k.use(t, home, 99)
 		if !k.Take(home).Refused {
-			t.Error("the limit does not hold while the store is away")
+			t.Error("the limit does not hold while the store is unreachable")
 		}
 		<-time.After(time.Minute)
 		c.meanwhile(nil)
@@ -277,7 +277,7 @@ func TestANodeThatTurnsTheDayIsCountedOnTheNewOne(t *testing.T) {
 	}
 }
 
-func TestTwoNodesTheStoreAwayAndBackLoseNothing(t *testing.T) {
+func TestTwoNodesLoseNothingWhileTheStoreIsUnreachable(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	clock := clockAt(noon)
 	c := newSharedCounters(clock.Now)
@@ -291,7 +291,7 @@ func TestTwoNodesTheStoreAwayAndBackLoseNothing(t *testing.T) {
 			k.use(t, ada, 7)
 			k.reconnect(t.Context())
 			if !k.Alone() {
-				t.Error("a store that is away was found well")
+				t.Error("a store that is unreachable was found well")
 			}
 		}
 		c.reconnect()

@@ -34,7 +34,7 @@ type WatchConfig struct {
 	// Wake causes a call of State at once. Nil where the database does not notify.
 	Wake <-chan struct{}
 	// Served is called when a new version is being served: only then may receivers of
-	// webhooks, who may request it from this node at once, hear of it. Nil for nobody.
+	// webhooks, who may request it from this node at once, hear of it. It may be nil.
 	Served func()
 	Live   *snapshot.Live
 	Keys   *keyring.Keyring

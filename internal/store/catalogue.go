@@ -20,7 +20,7 @@ import (
 // PublishOptions say how to publish. The zero value refuses removals.
 type PublishOptions struct {
 	Now           time.Time      // of the publication; must be set
-	AllowRemovals bool           // tools may disappear without an obituary
+	AllowRemovals bool           // tools may disappear without an entry in cimetiere/
 	DryRun        bool           // only find out what would change
 	Pictures      PictureSource  // of the new pictures; may be nil if there are none
 	Progress      func(Progress) // called from time to time, by the goroutine of Publish; may be nil

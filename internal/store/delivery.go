@@ -130,7 +130,7 @@ func (s *Deliveries) List(ctx context.Context, owner account.Owner, endpointID s
 			var created string
 			err := tx.QueryRowContext(ctx, `SELECT created_at FROM deliveries WHERE id = $1 AND endpoint_id = $2`, f.Before, endpointID).Scan(&created)
 			if errors.Is(err, sql.ErrNoRows) {
-				return problem(ErrInvalid, nil, "the endpoint %s has no delivery %q to go on from: start from the newest", endpointID, f.Before)
+				return problem(ErrInvalid, nil, "the endpoint %s has no delivery %q to continue from: start from the newest", endpointID, f.Before)
 			}
 			if err != nil {
 				return err

@@ -145,7 +145,7 @@ func (s *Endpoints) Change(ctx context.Context, owner account.Owner, id string, 
 				restart = true
 			case webhook.Paused:
 			default:
-				return problem(ErrInvalid, nil, "an endpoint cannot be made %q: give it the state active or paused", *c.State)
+				return problem(ErrInvalid, nil, "the state of an endpoint cannot be set to %q: set it to active or paused", *c.State)
 			}
 			w.State, w.Reason, w.DisabledAt = *c.State, "", time.Time{}
 		}
@@ -303,7 +303,7 @@ func normalEvents(events []string) ([]string, error) {
 		return nil, nil
 	}
 	if len(events) == 0 {
-		return nil, problem(ErrInvalid, nil, "an endpoint that takes no event is of no use: pause it instead, or give it some of %s", strings.Join(webhook.Types, ", "))
+		return nil, problem(ErrInvalid, nil, "an endpoint needs at least one event: pause it instead, or give it some of %s", strings.Join(webhook.Types, ", "))
 	}
 	for _, e := range events {
 		if !slices.Contains(webhook.Types, e) {

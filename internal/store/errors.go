@@ -30,7 +30,7 @@ var (
 	ErrForeignFile  = fmt.Errorf("%w, in a file", ErrNotOurs)
 	ErrNewer        = errors.New("the database is newer than this program")
 	ErrUnreachable  = errors.New("the database cannot be reached")
-	// ErrUnavailable is ErrUnreachable that may pass without anybody doing something.
+	// ErrUnavailable is a transient ErrUnreachable.
 	ErrUnavailable = fmt.Errorf("%w at the moment", ErrUnreachable)
 	// errStandby is a server that is read-only: another is the primary, or this one is about
 	// to be.

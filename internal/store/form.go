@@ -20,7 +20,7 @@ func checkNewest(ctx context.Context, tx *sql.Tx, table, accountID, newest strin
 	}
 	// Compared in Go: the order of letters depends on the database's collation.
 	if last := slices.Max(append(ids, "")); last != newest {
-		return problem(ErrChanged, nil, "something was made since %q, namely %q: look again", newest, last)
+		return problem(ErrChanged, nil, "%[2]q was created after %[1]q: load the form again", newest, last)
 	}
 	return nil
 }

@@ -132,7 +132,7 @@ func spendLink(ctx context.Context, tx *sql.Tx, token string, purpose account.Li
 	if _, err := findLink(ctx, tx, token, purpose, now); err != nil {
 		return "", err
 	}
-	return "", problem(ErrLinkUsed, nil, "the link was used a moment ago: ask for another")
+	return "", problem(ErrLinkUsed, nil, "the link was used just now: request a new one")
 }
 
 func findLink(ctx context.Context, q queryer, token string, purpose account.LinkPurpose, now time.Time) (string, error) {
@@ -145,15 +145,15 @@ func findLink(ctx context.Context, q queryer, token string, purpose account.Link
 	case err != nil:
 		return "", err
 	case used != "":
-		return "", problem(ErrLinkUsed, nil, "the link was used already: ask for another")
+		return "", problem(ErrLinkUsed, nil, "the link was used already: request a new one")
 	case expires <= formatTime(now):
-		return "", problem(ErrLinkExpired, nil, "the link has expired: ask for another")
+		return "", problem(ErrLinkExpired, nil, "the link has expired: request a new one")
 	}
 	return email, nil
 }
 
 // noLink does not repeat the token: errors are logged.
-func noLink() error { return problem(ErrNotFound, nil, "there is no such link: ask for another") }
+func noLink() error { return problem(ErrNotFound, nil, "there is no such link: request a new one") }
 
 func tokenHash(token string) string {
 	hash := account.HashToken(token)

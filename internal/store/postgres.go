@@ -311,7 +311,7 @@ func (d *postgresDialect) explainServer(pg *pgconn.PgError, err error) error {
 	case "42P07": // duplicate_table
 		return problem(ErrNotOurs, err, "%s has tables of another program under the names that palmares uses: give it a database or a schema of its own (…?search_path=palmares); nothing was changed (%s)", d.name, pg.Message)
 	case "3F000": // invalid_schema_name
-		return problem(ErrUnreachable, err, "%s has no schema to make tables in: create the one that search_path names, as in CREATE SCHEMA palmares", d.name)
+		return problem(ErrUnreachable, err, "%s has no schema to create tables in: create the one that search_path names, as in CREATE SCHEMA palmares", d.name)
 	case "3D000": // invalid_catalog_name
 		return problem(ErrUnreachable, err, "%s does not exist: create it, as in createdb palmares", d.name)
 	case "28000", "28P01": // invalid_authorization_specification, invalid_password

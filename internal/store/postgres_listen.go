@@ -53,7 +53,7 @@ func (d *postgresDialect) listenOnce(ctx context.Context, wake func()) (listened
 	defer func() {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), listenAnswer)
 		defer cancel()
-		_ = conn.Close(closing) // it is of no more use either way
+		_ = conn.Close(closing) // it is discarded either way
 	}()
 	if err := answers(ctx, func(ctx context.Context) error {
 		_, err := conn.Exec(ctx, "LISTEN "+channel)

@@ -46,7 +46,7 @@ func (s *db) openSQLite(ctx context.Context, path string) error {
 		return problem(ErrNotADatabase, nil, "%s is a folder: give the path of a file, as in sqlite:%s", path, filepath.Join(path, "palmares.db"))
 	case errors.Is(err, fs.ErrNotExist):
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return problem(ErrReadOnly, err, "the folder of %s cannot be made (%v): choose another path, or let this user write there", path, err)
+			return problem(ErrReadOnly, err, "the folder of %s cannot be created (%v): choose another path, or let this user write there", path, err)
 		}
 	case err != nil:
 		return problem(ErrReadOnly, err, "%s cannot be opened: %v", path, err)

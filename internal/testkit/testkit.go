@@ -4,10 +4,10 @@
 //
 // Everything is real: PostgreSQL, listeners, processes. What a test starts ends with
 // t.Cleanup. A machine without PostgreSQL fails the tests, because skipping them
-// would let the two databases drift apart; PALMARES_TEST=quick asks for SQLite only.
+// would let the two databases drift apart; PALMARES_TEST=quick selects SQLite only.
 //
 // The package imports nothing of Palmarès, so that every package can use it in its
-// tests, also in those that share the package's name.
+// tests, including in-package tests.
 //
 // A package whose tests use PostgreSQL stops the server in TestMain:
 //

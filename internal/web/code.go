@@ -114,6 +114,7 @@ var Codes = []CodeInfo{
 	{Code: CodePayloadTooLarge, Status: http.StatusRequestEntityTooLarge},
 	{Code: CodeUnsupportedMediaType, Status: http.StatusUnsupportedMediaType},
 	{
+		// The sentence depends on the caller: see quotaExceeded in error.go.
 		Code: CodeQuotaExceeded, Status: http.StatusTooManyRequests,
 		Meaning: "Le quota du jour est épuisé.",
 		Fix:     "Attendez « Retry-After » secondes, ou prenez une clé ; gardez ce que vous avez déjà reçu.",

@@ -217,7 +217,7 @@ func TestAnOutcomeIsStoredWhenTheStoreComesBackWithinTheLease(t *testing.T) {
 		q, d := queueing(t, webhook.Config{})
 		r, close := receive(t, d, answering(http.StatusOK))
 		stop := run(t, d)
-		q.lose(errors.New("away"))
+		q.lose(errors.New("unreachable"))
 		delivery := q.add(claim(inURL))
 		time.Sleep(20 * time.Second)
 		q.lose(nil)
@@ -235,7 +235,7 @@ func TestAnAttemptWhoseOutcomeIsLostIsRepeatedAfterItsLeaseAndNotCounted(t *test
 		q, d := queueing(t, webhook.Config{Log: slog.New(slog.DiscardHandler)})
 		r, close := receive(t, d, answering(http.StatusOK))
 		stop := run(t, d)
-		q.lose(errors.New("away"))
+		q.lose(errors.New("unreachable"))
 		delivery := q.add(claim(inURL))
 		time.Sleep(webhook.Lease + 10*time.Second)
 		q.lose(nil)
@@ -298,7 +298,7 @@ func TestStoppingCutsOffWhatHangsAndCountsNothing(t *testing.T) {
 	})
 }
 
-func TestChoresAreDoneWhenTheyAreDue(t *testing.T) {
+func TestMaintenanceRunsWhenDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := &upkeepQueue{recoverySteps: 50}
 		var reseals atomic.Int32
@@ -320,7 +320,7 @@ func TestChoresAreDoneWhenTheyAreDue(t *testing.T) {
 	})
 }
 
-// upkeepQueue is a queue without deliveries that counts what else is asked of it.
+// upkeepQueue is a queue without deliveries that counts the other calls.
 type upkeepQueue struct {
 	queue
 	recoverySteps int32 // how many there are to make
@@ -371,7 +371,7 @@ func (s countedSecrets) SealedSecrets(context.Context) ([]webhook.SealedSecret, 
 
 func (countedSecrets) ReplaceSecret(context.Context, string, string, string) error { return nil }
 
-func TestAStoreThatIsAwayIsLoggedOnceAndAskedAgain(t *testing.T) {
+func TestAnUnreachableStoreIsLoggedOnceAndAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		records := &counting{}
 		d := dispatcher(t, webhook.Config{Log: slog.New(records), Queue: failingQueue{}})
@@ -413,7 +413,7 @@ func (q *figuresQueue) Figures(context.Context, time.Time) (webhook.Figures, err
 	return q.figures, nil
 }
 
-func TestMetricsTellAttemptsByOutcomeTheOldestDueAndEndpointsByState(t *testing.T) {
+func TestMetricsCountAttemptsByOutcomeTheOldestDueAndEndpointsByState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := &figuresQueue{figures: webhook.Figures{OldestDue: 90 * time.Second, Endpoints: map[webhook.State]int{webhook.Active: 3, webhook.Disabled: 1}}}
 		d := dispatcher(t, webhook.Config{Queue: q, Allow: loopback})

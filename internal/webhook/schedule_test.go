@@ -13,17 +13,17 @@ import (
 	"palmares/internal/webhook"
 )
 
-var moment = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
 func TestAttemptsAreDueAtTheContractsTimes(t *testing.T) {
 	want := []time.Duration{
 		5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour,
 		10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
 	}
-	failure := webhook.Result{At: moment, Duration: 3 * time.Second, Status: 500, Outcome: webhook.HTTPStatus}
+	failure := webhook.Result{At: noon, Duration: 3 * time.Second, Status: 500, Outcome: webhook.HTTPStatus}
 	for i, delay := range want {
 		v := webhook.Judge(i+1, failure, webhook.DefaultSchedule(), 0)
-		if got := v.NextAt.Sub(moment.Add(3 * time.Second)); v.State != webhook.Pending || got != delay {
+		if got := v.NextAt.Sub(noon.Add(3 * time.Second)); v.State != webhook.Pending || got != delay {
 			t.Errorf("after attempt %d: %s in %s, want %s", i+1, v.State, got, delay)
 		}
 	}
@@ -38,8 +38,8 @@ func TestJitterAndRetryAfterOnlyEverAdd(t *testing.T) {
 		n := rapid.IntRange(1, 9).Draw(t, "attempt")
 		wish := time.Duration(rapid.Int64Range(0, int64(48*time.Hour)).Draw(t, "retry after"))
 		chance := rapid.Float64Range(0, 0.999999).Draw(t, "chance")
-		r := webhook.Result{At: moment, Duration: time.Second, Status: 503, Outcome: webhook.HTTPStatus, RetryAfter: wish}
-		got := webhook.Judge(n, r, s, chance).NextAt.Sub(moment.Add(time.Second))
+		r := webhook.Result{At: noon, Duration: time.Second, Status: 503, Outcome: webhook.HTTPStatus, RetryAfter: wish}
+		got := webhook.Judge(n, r, s, chance).NextAt.Sub(noon.Add(time.Second))
 		latest := max(s[n]+s[n]/10, min(wish, 24*time.Hour)) + time.Millisecond
 		if got < s[n] || got < min(wish, 24*time.Hour) || got > latest {
 			t.Fatalf("due in %s, with a delay of %s", got, s[n])
@@ -61,12 +61,12 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 		{webhook.Result{Status: 410, Outcome: webhook.Timeout}, webhook.Pending, false},
 		{webhook.Result{Outcome: webhook.Blocked}, webhook.Pending, false},
 	} {
-		c.result.At, c.result.Duration, c.result.Response = moment, time.Second, "hello"
+		c.result.At, c.result.Duration, c.result.Response = noon, time.Second, "hello"
 		v := webhook.Judge(1, c.result, webhook.DefaultSchedule(), 0)
 		if v.State != c.state || v.Gone != c.gone || v.NextAt.IsZero() != (c.state != webhook.Pending) {
 			t.Errorf("%+v: %+v", c.result, v)
 		}
-		want := webhook.Attempt{Number: 1, At: moment, Duration: time.Second, Status: c.result.Status, Outcome: c.result.Outcome, Response: "hello"}
+		want := webhook.Attempt{Number: 1, At: noon, Duration: time.Second, Status: c.result.Status, Outcome: c.result.Outcome, Response: "hello"}
 		if diff := cmp.Diff(want, v.Attempt); diff != "" {
 			t.Errorf("%+v: -want +got\n%s", c.result, diff)
 		}
@@ -75,10 +75,10 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 
 func TestARetryAfterSparesTheWholeEndpoint(t *testing.T) {
 	judge := func(n int, r webhook.Result) webhook.Verdict {
-		r.At, r.Duration = moment, time.Second+time.Microsecond
+		r.At, r.Duration = noon, time.Second+time.Microsecond
 		return webhook.Judge(n, r, webhook.DefaultSchedule(), 0)
 	}
-	end := moment.Add(time.Second)
+	end := noon.Add(time.Second)
 	for wish, want := range map[time.Duration]time.Time{
 		0: {}, time.Second: end.Add(time.Second + time.Millisecond), 48 * time.Hour: end.Add(webhook.MaxRetryAfter + time.Millisecond),
 	} {
@@ -92,8 +92,8 @@ func TestARetryAfterSparesTheWholeEndpoint(t *testing.T) {
 
 func TestWhatCannotBeSignedIsNotTriedAndWaitsAMinute(t *testing.T) {
 	for _, n := range []int{1, 10, 11} {
-		v := webhook.Judge(n, webhook.Result{At: moment, Outcome: webhook.Secret}, webhook.DefaultSchedule(), 0.5)
-		if !v.Untried || v.State != webhook.Pending || v.Gone || !v.NextAt.Equal(moment.Add(time.Minute)) || !v.HoldUntil.IsZero() {
+		v := webhook.Judge(n, webhook.Result{At: noon, Outcome: webhook.Secret}, webhook.DefaultSchedule(), 0.5)
+		if !v.Untried || v.State != webhook.Pending || v.Gone || !v.NextAt.Equal(noon.Add(time.Minute)) || !v.HoldUntil.IsZero() {
 			t.Errorf("attempt %d: %+v", n, v)
 		}
 	}
@@ -103,15 +103,15 @@ func TestRetryAfterIsSecondsOrADate(t *testing.T) {
 	for header, want := range map[string]time.Duration{
 		"": 0, "0": 0, "120": 2 * time.Minute, " 7 ": 7 * time.Second, "000000000000007": 7 * time.Second, "86400": 24 * time.Hour, "86401": 24 * time.Hour, "99999": 24 * time.Hour,
 		"99999999999999999999999": 24 * time.Hour, "-1": 0, "+1": 0, "1.5": 0, "1e3": 0, "soon": 0, "٣": 0,
-		moment.Add(90 * time.Second).Format(http.TimeFormat): 90 * time.Second,
-		moment.Add(-time.Hour).Format(http.TimeFormat):       0,
-		moment.Add(48 * time.Hour).Format(http.TimeFormat):   24 * time.Hour,
-		moment.Add(time.Minute).Format(time.RFC850):          time.Minute,
-		moment.Add(time.Minute).Format(time.ANSIC):           time.Minute,
-		moment.Format(time.RFC3339):                          0,
-		"Fri, 31 Dec 9999 23:59:59 GMT":                      24 * time.Hour,
+		noon.Add(90 * time.Second).Format(http.TimeFormat): 90 * time.Second,
+		noon.Add(-time.Hour).Format(http.TimeFormat):       0,
+		noon.Add(48 * time.Hour).Format(http.TimeFormat):   24 * time.Hour,
+		noon.Add(time.Minute).Format(time.RFC850):          time.Minute,
+		noon.Add(time.Minute).Format(time.ANSIC):           time.Minute,
+		noon.Format(time.RFC3339):                          0,
+		"Fri, 31 Dec 9999 23:59:59 GMT":                    24 * time.Hour,
 	} {
-		if got := webhook.RetryAfter(header, moment); got != want {
+		if got := webhook.RetryAfter(header, noon); got != want {
 			t.Errorf("%q: %s, want %s", header, got, want)
 		}
 	}
@@ -122,7 +122,7 @@ func FuzzRetryAfter(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, header string) {
-		got := webhook.RetryAfter(header, moment)
+		got := webhook.RetryAfter(header, noon)
 		if got < 0 || got > webhook.MaxRetryAfter {
 			t.Errorf("%q: %s", header, got)
 		}

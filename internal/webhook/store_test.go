@@ -28,7 +28,7 @@ type fixture struct {
 const poll = 20 * time.Minute
 
 // live runs test in a bubble, on an empty store.
-func live(t *testing.T, test func(t *testing.T, h *fixture)) {
+func live(t *testing.T, test func(t *testing.T, f *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
@@ -59,24 +59,24 @@ func live(t *testing.T, test func(t *testing.T, h *fixture)) {
 }
 
 // ping makes a delivery that is due at once.
-func (h *fixture) ping(t *testing.T) string {
+func (f *fixture) ping(t *testing.T) string {
 	t.Helper()
-	d, err := h.Deliveries.Ping(t.Context(), account.AnyOwner(), h.endpoint.ID, time.Now())
+	d, err := f.Deliveries.Ping(t.Context(), account.AnyOwner(), f.endpoint.ID, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.dispatcher.Wake()
+	f.dispatcher.Wake()
 	return d.ID
 }
 
 // look returns the endpoint and one of its deliveries as they are now.
-func (h *fixture) look(t *testing.T, id string) (webhook.Endpoint, webhook.Delivery) {
+func (f *fixture) look(t *testing.T, id string) (webhook.Endpoint, webhook.Delivery) {
 	t.Helper()
-	w, err := h.Endpoints.Find(t.Context(), account.AnyOwner(), h.endpoint.ID)
+	w, err := f.Endpoints.Find(t.Context(), account.AnyOwner(), f.endpoint.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, _, err := h.Deliveries.Find(t.Context(), account.AnyOwner(), id)
+	d, _, err := f.Deliveries.Find(t.Context(), account.AnyOwner(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,16 +84,16 @@ func (h *fixture) look(t *testing.T, id string) (webhook.Endpoint, webhook.Deliv
 }
 
 func TestTheStoreKeepsToTheSchedule(t *testing.T) {
-	live(t, func(t *testing.T, h *fixture) {
-		h.receiver.now(answering(http.StatusBadGateway))
-		id := h.ping(t)
+	live(t, func(t *testing.T, f *fixture) {
+		f.receiver.now(answering(http.StatusBadGateway))
+		id := f.ping(t)
 		time.Sleep(4 * 24 * time.Hour)
-		_, d := h.look(t, id)
-		if d.State != webhook.Failed || len(d.Attempts) != 10 || len(h.receiver.seen()) != 10 {
-			t.Fatalf("%s after %d attempts and %d requests", d.State, len(d.Attempts), len(h.receiver.seen()))
+		_, d := f.look(t, id)
+		if d.State != webhook.Failed || len(d.Attempts) != 10 || len(f.receiver.seen()) != 10 {
+			t.Fatalf("%s after %d attempts and %d requests", d.State, len(d.Attempts), len(f.receiver.seen()))
 		}
 		for i, delay := range webhook.DefaultSchedule()[1:] {
-			before, after := h.receiver.seen()[i].at, h.receiver.seen()[i+1].at
+			before, after := f.receiver.seen()[i].at, f.receiver.seen()[i+1].at
 			if got := after.Sub(before); got < delay || got > delay+delay/10+poll {
 				t.Errorf("attempt %d came %s after the one before, not %s", i+2, got, delay)
 			}
@@ -102,39 +102,39 @@ func TestTheStoreKeepsToTheSchedule(t *testing.T) {
 }
 
 func TestAfterTenFailuresInARowOnlyTheOldestDueIsTriedUntilOneSucceeds(t *testing.T) {
-	live(t, func(t *testing.T, h *fixture) {
+	live(t, func(t *testing.T, f *fixture) {
 		slow := func(status int) http.HandlerFunc {
 			return func(w http.ResponseWriter, _ *http.Request) {
 				time.Sleep(3 * time.Second)
 				w.WriteHeader(status)
 			}
 		}
-		h.receiver.now(slow(http.StatusInternalServerError))
+		f.receiver.now(slow(http.StatusInternalServerError))
 		var last string
 		for range 3 {
 			for range webhook.PingsAMinute {
-				last = h.ping(t)
+				last = f.ping(t)
 			}
 			time.Sleep(time.Minute + time.Second)
 		}
-		if most := h.receiver.atOnce("/in"); most != webhook.MaxInFlight {
+		if most := f.receiver.atOnce("/in"); most != webhook.MaxInFlight {
 			t.Errorf("before: %d requests at once", most)
 		}
-		w, _ := h.look(t, last)
+		w, _ := f.look(t, last)
 		if w.Failures < webhook.BreakAfter {
 			t.Fatalf("only %d failures", w.Failures)
 		}
-		h.receiver.now(slow(http.StatusInternalServerError))
+		f.receiver.now(slow(http.StatusInternalServerError))
 		time.Sleep(time.Hour)
-		if most := h.receiver.atOnce("/in"); most != 1 {
+		if most := f.receiver.atOnce("/in"); most != 1 {
 			t.Errorf("with the breaker open: %d requests at once", most)
 		}
-		h.receiver.now(slow(http.StatusOK))
+		f.receiver.now(slow(http.StatusOK))
 		time.Sleep(8 * time.Hour)
-		if most := h.receiver.atOnce("/in"); most == 1 {
+		if most := f.receiver.atOnce("/in"); most == 1 {
 			t.Error("after a success there is still one request at a time")
 		}
-		all, err := h.Deliveries.List(t.Context(), account.AnyOwner(), h.endpoint.ID, store.DeliveryFilter{State: webhook.Pending, Limit: 100})
+		all, err := f.Deliveries.List(t.Context(), account.AnyOwner(), f.endpoint.ID, store.DeliveryFilter{State: webhook.Pending, Limit: 100})
 		if err != nil || len(all) != 0 {
 			t.Errorf("%d deliveries are left, %v", len(all), err)
 		}
@@ -142,21 +142,21 @@ func TestAfterTenFailuresInARowOnlyTheOldestDueIsTriedUntilOneSucceeds(t *testin
 }
 
 func TestAFailingReceiverIsLookedAtEveryFiveMinutesWithOneRequest(t *testing.T) {
-	live(t, func(t *testing.T, h *fixture) {
+	live(t, func(t *testing.T, f *fixture) {
 		pass := func(d time.Duration) {
 			for end := time.Now().Add(d); time.Now().Before(end); {
 				time.Sleep(30 * time.Second)
-				h.dispatcher.Wake()
+				f.dispatcher.Wake()
 			}
 		}
-		h.receiver.now(answering(http.StatusInternalServerError))
-		if _, err := h.Catalogue.Publish(t.Context(), synthetic.Catalog(20, 1), store.PublishOptions{Now: time.Now()}); err != nil {
+		f.receiver.now(answering(http.StatusInternalServerError))
+		if _, err := f.Catalogue.Publish(t.Context(), synthetic.Catalog(20, 1), store.PublishOptions{Now: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 		pass(30 * time.Minute) // all have failed once, so the next one of each is five minutes away or more
-		before := len(h.receiver.seen())
+		before := len(f.receiver.seen())
 		pass(time.Hour)
-		requests := h.receiver.seen()[before:]
+		requests := f.receiver.seen()[before:]
 		if len(requests) < 10 || len(requests) > 12 {
 			t.Errorf("%d requests in an hour", len(requests))
 		}
@@ -165,9 +165,9 @@ func TestAFailingReceiverIsLookedAtEveryFiveMinutesWithOneRequest(t *testing.T) 
 				t.Errorf("request %d came %s after the one before", i+1, gap)
 			}
 		}
-		h.receiver.now(answering(http.StatusNoContent))
+		f.receiver.now(answering(http.StatusNoContent))
 		pass(webhook.ProbeEvery + time.Minute)
-		w, err := h.Endpoints.Find(t.Context(), account.AnyOwner(), h.endpoint.ID)
+		w, err := f.Endpoints.Find(t.Context(), account.AnyOwner(), f.endpoint.ID)
 		if err != nil || w.Failures != 0 || w.LastSuccessAt.IsZero() {
 			t.Errorf("it was not noticed that the receiver is back: %+v, %v", w, err)
 		}
@@ -175,20 +175,20 @@ func TestAFailingReceiverIsLookedAtEveryFiveMinutesWithOneRequest(t *testing.T) 
 }
 
 func TestFiveDaysWithoutASuccessDisableTheEndpointAndTellItsOwner(t *testing.T) {
-	live(t, func(t *testing.T, h *fixture) {
-		h.receiver.now(answering(http.StatusInternalServerError))
+	live(t, func(t *testing.T, f *fixture) {
+		f.receiver.now(answering(http.StatusInternalServerError))
 		start := time.Now()
 		var last string
 		for time.Since(start) <= webhook.DisableAfter {
-			last = h.ping(t)
+			last = f.ping(t)
 			time.Sleep(24 * time.Hour)
-			w, _ := h.look(t, last)
+			w, _ := f.look(t, last)
 			if early := time.Since(start) < webhook.DisableAfter; early && w.State != webhook.Active {
 				t.Fatalf("%s after %s", w.State, time.Since(start))
 			}
 		}
 		time.Sleep(24 * time.Hour)
-		w, d := h.look(t, last)
+		w, d := f.look(t, last)
 		if w.State != webhook.Disabled || w.Reason != webhook.Failing || d.State != webhook.Pending || d.Count != 1 {
 			t.Errorf("%s for %q; its last delivery is %s after %d attempts", w.State, w.Reason, d.State, d.Count)
 		}
@@ -196,70 +196,70 @@ func TestFiveDaysWithoutASuccessDisableTheEndpointAndTellItsOwner(t *testing.T) 
 		if after < webhook.DisableAfter || after > webhook.DisableAfter+time.Hour {
 			t.Errorf("disabled after %s", after)
 		}
-		requests := h.receiver.seen()
+		requests := f.receiver.seen()
 		if at := requests[len(requests)-1].at; at.After(w.DisabledAt) {
 			t.Errorf("a request was sent at %s, after %s", at, w.DisabledAt)
 		}
-		mails, err := h.Mails.Claim(t.Context(), time.Now(), 10)
-		if err != nil || len(mails) != 1 || mails[0].Kind != mail.EndpointDisabled || mails[0].About != h.endpoint.ID || mails[0].To != "owner@example.com" {
+		mails, err := f.Mails.Claim(t.Context(), time.Now(), 10)
+		if err != nil || len(mails) != 1 || mails[0].Kind != mail.EndpointDisabled || mails[0].About != f.endpoint.ID || mails[0].To != "owner@example.com" {
 			t.Errorf("mails: %+v, %v", mails, err)
 		}
 
 		// Its owner mends it: what waited goes out.
-		h.receiver.now(answering(http.StatusOK))
+		f.receiver.now(answering(http.StatusOK))
 		active := webhook.Active
-		if _, err := h.Endpoints.Change(t.Context(), account.AnyOwner(), h.endpoint.ID, webhook.Change{State: &active}, time.Now()); err != nil {
+		if _, err := f.Endpoints.Change(t.Context(), account.AnyOwner(), f.endpoint.ID, webhook.Change{State: &active}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		h.dispatcher.Wake()
+		f.dispatcher.Wake()
 		time.Sleep(time.Minute)
-		if w, d := h.look(t, last); w.State != webhook.Active || d.State != webhook.Delivered {
+		if w, d := f.look(t, last); w.State != webhook.Active || d.State != webhook.Delivered {
 			t.Errorf("%s, %s", w.State, d.State)
 		}
 	})
 }
 
 func TestAnAnswerOf410DisablesTheEndpointAtOnce(t *testing.T) {
-	live(t, func(t *testing.T, h *fixture) {
-		h.receiver.now(answering(http.StatusGone))
-		id := h.ping(t)
+	live(t, func(t *testing.T, f *fixture) {
+		f.receiver.now(answering(http.StatusGone))
+		id := f.ping(t)
 		time.Sleep(time.Hour)
-		if w, d := h.look(t, id); w.State != webhook.Disabled || w.Reason != webhook.Gone || d.State != webhook.Pending || d.Count != 1 || len(h.receiver.seen()) != 1 {
-			t.Errorf("%s for %q; %+v; %d requests", w.State, w.Reason, d, len(h.receiver.seen()))
+		if w, d := f.look(t, id); w.State != webhook.Disabled || w.Reason != webhook.Gone || d.State != webhook.Pending || d.Count != 1 || len(f.receiver.seen()) != 1 {
+			t.Errorf("%s for %q; %+v; %d requests", w.State, w.Reason, d, len(f.receiver.seen()))
 		}
 	})
 }
 
 func TestARecoverySendsAgainWhatWasMissedWithTheSameIDsAndBytes(t *testing.T) {
-	live(t, func(t *testing.T, h *fixture) {
-		h.receiver.now(answering(http.StatusInternalServerError))
+	live(t, func(t *testing.T, f *fixture) {
+		f.receiver.now(answering(http.StatusInternalServerError))
 		start := time.Now()
-		if _, err := h.Catalogue.Publish(t.Context(), synthetic.Catalog(3, 1), store.PublishOptions{Now: start}); err != nil {
+		if _, err := f.Catalogue.Publish(t.Context(), synthetic.Catalog(3, 1), store.PublishOptions{Now: start}); err != nil {
 			t.Fatal(err)
 		}
-		h.dispatcher.Wake()
+		f.dispatcher.Wake()
 		time.Sleep(4*24*time.Hour + 12*time.Hour) // the breaker makes the last attempts late
 		missed := map[string]string{}
-		for _, r := range h.receiver.seen() {
+		for _, r := range f.receiver.seen() {
 			missed[r.header.Get("webhook-id")] = r.body
 		}
-		failed, err := h.Deliveries.List(t.Context(), account.AnyOwner(), h.endpoint.ID, store.DeliveryFilter{State: webhook.Failed, Limit: 1000})
+		failed, err := f.Deliveries.List(t.Context(), account.AnyOwner(), f.endpoint.ID, store.DeliveryFilter{State: webhook.Failed, Limit: 1000})
 		if err != nil || len(failed) == 0 || len(failed) != len(missed) {
 			t.Fatalf("%d deliveries failed of %d, %v", len(failed), len(missed), err)
 		}
 
-		h.receiver.now(answering(http.StatusOK))
-		before := len(h.receiver.seen())
-		if _, err := h.Deliveries.Recover(t.Context(), account.AnyOwner(), h.endpoint.ID, start.Add(-time.Hour), time.Now()); err != nil {
+		f.receiver.now(answering(http.StatusOK))
+		before := len(f.receiver.seen())
+		if _, err := f.Deliveries.Recover(t.Context(), account.AnyOwner(), f.endpoint.ID, start.Add(-time.Hour), time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Hour)
 		again := map[string]string{}
-		for _, r := range h.receiver.seen()[before:] {
+		for _, r := range f.receiver.seen()[before:] {
 			again[r.header.Get("webhook-id")] = r.body
 		}
-		if len(h.receiver.seen())-before != len(missed) {
-			t.Errorf("%d requests for %d events", len(h.receiver.seen())-before, len(missed))
+		if len(f.receiver.seen())-before != len(missed) {
+			t.Errorf("%d requests for %d events", len(f.receiver.seen())-before, len(missed))
 		}
 		for id, body := range missed {
 			if again[id] != body || !strings.Contains(body, id) {

@@ -170,9 +170,8 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, at *route) {
 	h.service.Reply(w, &req.Request, &a, err)
 }
 
-// run does the checks that apply to every path before the operation. A key must be valid
-// wherever it is sent; that it is missing, or of another plan, matters only where one is
-// needed.
+// run does the checks that apply to every path before the operation. A key that is sent
+// must be valid, even where none is needed.
 func (h *Handler) run(r *request, at *route) (web.Answer, error) {
 	if err := h.service.Admit(&r.Request); err != nil {
 		return web.Answer{}, err

@@ -1,7 +1,7 @@
-// Package wire is the form in which records leave the server, whoever sends them: one
+// Package wire is the wire format of records, shared by all packages that serve them: one
 // JSON encoding, and bodies that are named by a digest of their content.
 //
-// It is apart from package web so that what renders or stores such bodies does not
+// It is separate from package web so that what renders or stores such bodies does not
 // depend on HTTP.
 package wire
 

@@ -1,7 +1,7 @@
 -- The published catalogue. One text for SQLite and PostgreSQL: portable types only,
--- days and moments as fixed-width UTC text, "" for what is not given. There are no
+-- dates and times as fixed-width UTC text, "" for what is not given. There are no
 -- foreign keys among the records: a publication writes them in any order, and the
--- catalogue was checked as a whole before it came here.
+-- catalogue was validated as a whole before.
 
 CREATE TABLE catalogue (
 	id           INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),

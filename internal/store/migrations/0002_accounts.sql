@@ -1,5 +1,5 @@
--- Accounts and their keys. The revision stands apart from the catalogue's row so
--- that a key is made or revoked while a publication holds that one.
+-- Accounts and their keys. The revision is not in the catalogue's row, so that
+-- a key can be created or revoked while a publication holds the lock on that row.
 
 CREATE TABLE account_state (
 	id       INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),

@@ -1,6 +1,6 @@
--- How often accounts and networks asked, by UTC day. A network stands under its
--- pseudonym of the day, made with the key of the day; when that key is destroyed
--- nothing leads from a row to an address.
+-- Requests of accounts and networks, by UTC day. A network is stored as a pseudonym
+-- derived with the key of the day; once that key is destroyed, nothing leads from a row
+-- to an address.
 
 CREATE TABLE usage (
 	day        TEXT   NOT NULL,

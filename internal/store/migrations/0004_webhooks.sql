@@ -1,5 +1,5 @@
--- Endpoints, and what was sent or is to be sent to each. What is sent stands in
--- events, once; only a ping brings its own body, since no publication made it.
+-- Endpoints, and what was or will be sent to each. Bodies are stored once, in events;
+-- only a ping has its own, since it comes from no publication.
 
 CREATE TABLE endpoints (
 	id               TEXT    NOT NULL PRIMARY KEY,
@@ -31,23 +31,23 @@ CREATE TABLE deliveries (
 	state       TEXT    NOT NULL,
 	created_at  TEXT    NOT NULL,
 	next_at     TEXT    NOT NULL, -- while pending; the end of the lease while there is one
-	lease_until TEXT    NOT NULL, -- "" when nobody is at it
+	lease_until TEXT    NOT NULL, -- "" when it is not claimed
 	attempts    INTEGER NOT NULL, -- that have an outcome
 	body        TEXT    NOT NULL  -- of a ping, otherwise ""
 );
 -- The log of an endpoint, newest first: all, of a type, of a state. Most are
--- delivered, and are found without an index of their own. The moment comes before
+-- delivered, and are found without an index of their own. The time comes before
 -- the id because its characters sort alike in every collation.
 CREATE INDEX deliveries_log ON deliveries (endpoint_id, created_at, id);
 CREATE INDEX deliveries_type ON deliveries (endpoint_id, type, created_at, id);
 CREATE INDEX deliveries_pending ON deliveries (endpoint_id, created_at, id) WHERE state = 'pending';
 CREATE INDEX deliveries_failed ON deliveries (endpoint_id, created_at, id) WHERE state = 'failed';
 CREATE INDEX deliveries_event ON deliveries (endpoint_id, sequence);
--- The claim looks at these two only, however many deliveries are done with.
+-- A claim reads these two only, however many deliveries are done.
 CREATE INDEX deliveries_due ON deliveries (endpoint_id, next_at, id) WHERE state = 'pending';
 CREATE INDEX deliveries_leased ON deliveries (endpoint_id, lease_until) WHERE lease_until <> '';
 -- Pings of the last minute, and events that outlive their month because they were
--- asked for again.
+-- requested again.
 CREATE INDEX deliveries_asked ON deliveries (sequence, endpoint_id, created_at) WHERE origin <> 'event';
 
 CREATE TABLE attempts (

@@ -1,9 +1,9 @@
--- Links that were mailed, the browsers that are signed in, and how many mails who
--- asked for. Links and sessions are kept as SHA-256 only.
+-- Mailed links, sessions, and how many mails were requested by address and network.
+-- Links and sessions are kept as SHA-256 only.
 
 CREATE TABLE links (
 	hash       TEXT NOT NULL PRIMARY KEY, -- hex
-	email      TEXT NOT NULL, -- it need not have an account: the first link makes it; "" after it deleted one
+	email      TEXT NOT NULL, -- may have no account yet: the first link creates it; "" after a link deleted one
 	purpose    TEXT NOT NULL,
 	created_at TEXT NOT NULL,
 	expires_at TEXT NOT NULL,
@@ -24,11 +24,11 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_account ON sessions (account_id);
 CREATE INDEX sessions_expires ON sessions (expires_at);
 
--- Addresses and networks stand under a pseudonym, made with the key of the day on
--- which they asked. A day's key is destroyed two days later.
+-- Addresses and networks are stored as pseudonyms derived with the key of the day of the
+-- request. A day's key is destroyed two days later.
 CREATE TABLE link_requests (
 	subject    TEXT NOT NULL PRIMARY KEY, -- hex
-	sent       TEXT NOT NULL, -- the moments of its mails, Unix milliseconds, oldest first
+	sent       TEXT NOT NULL, -- times of its mails, Unix milliseconds, oldest first
 	expires_at TEXT NOT NULL
 );
 CREATE INDEX link_requests_expires ON link_requests (expires_at);

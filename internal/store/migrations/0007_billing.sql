@@ -1,11 +1,11 @@
--- Who pays for Pro, and what becomes of keys when nobody does.
+-- Subscriptions to Pro, and the suspension of keys when they end.
 
 -- When the keys above the number of the account's plan are suspended; "" when none is.
 ALTER TABLE accounts ADD COLUMN keys_due_at TEXT NOT NULL DEFAULT '';
 ALTER TABLE api_keys ADD COLUMN suspended_at TEXT NOT NULL DEFAULT '';
 
--- One customer of Stripe for an account, made when it first goes to pay, and what
--- was last read of its subscription.
+-- One Stripe customer per account, created at its first checkout, and the subscription
+-- as last read.
 CREATE TABLE subscriptions (
 	account_id      TEXT    NOT NULL PRIMARY KEY REFERENCES accounts (id) ON DELETE CASCADE,
 	customer_id     TEXT    NOT NULL UNIQUE,
@@ -15,19 +15,19 @@ CREATE TABLE subscriptions (
 	cancel_at       TEXT    NOT NULL, -- "" while it renews
 	grace_until     TEXT    NOT NULL, -- "" unless a payment has failed
 	granted         BOOLEAN NOT NULL, -- Pro came from here, and not from the operator
-	version         BIGINT  NOT NULL  -- rises with every write: a reading of what went before is not written
+	version         BIGINT  NOT NULL  -- rises with every write: what was read before another write is not stored
 );
 
--- Events of Stripe that took effect. One is not applied twice.
+-- Stripe events that were applied. None is applied twice.
 CREATE TABLE stripe_events (
 	id          TEXT NOT NULL PRIMARY KEY,
 	received_at TEXT NOT NULL
 );
 CREATE INDEX stripe_events_received ON stripe_events (received_at);
 
--- Customers whose account is gone or going, until nothing of theirs is charged any
--- more. Nothing else of the account is here: it outlives the account's rows.
+-- Customers whose account is deleted or being deleted, until they are no longer
+-- charged. Nothing else of the account is here, as these rows outlive it.
 CREATE TABLE stripe_cancellations (
 	customer_id TEXT NOT NULL PRIMARY KEY,
-	seen_at     TEXT NOT NULL -- when a program without a key of Stripe first saw it; "" for never
+	seen_at     TEXT NOT NULL -- when a process without a Stripe key first saw it; "" for never
 );
