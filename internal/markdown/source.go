@@ -95,22 +95,3 @@ func (e *editor) replace(from int, opener string, destination []byte) {
 		}
 	}
 }
-
-// Excerpt returns the first paragraph of a text as plain text, or "".
-func Excerpt(body string) string {
-	doc := parse([]byte(body))
-	if doc == nil {
-		return ""
-	}
-	for n := doc.root.FirstChild(); n != nil; n = n.NextSibling() {
-		if n.Kind() != ast.KindParagraph || hasFigures(n) {
-			continue
-		}
-		w := writer{source: doc.source}
-		w.inline(n)
-		if text := w.take(); text != "" {
-			return text
-		}
-	}
-	return ""
-}

@@ -22,15 +22,3 @@ func TestLinksInASourceGetTheirAddress(t *testing.T) {
 		}
 	}
 }
-
-func TestAnExcerptIsTheFirstParagraph(t *testing.T) {
-	for body, want := range map[string]string{
-		"## A\nUn[^1] [mot][r].\n\nDeux.\n\n[^1]: Note.\n\n[r]: /prix": "Un mot.",
-		"![vue](../images/logo.png)\n\n- liste\n\nUn.":                 "Un.",
-		"| a |\n|---|\n": "",
-	} {
-		if got := markdown.Excerpt(body); got != want {
-			t.Errorf("%q has the excerpt %q, want %q", body, got, want)
-		}
-	}
-}

@@ -1,36 +1,30 @@
 package site
 
 import (
-	"regexp"
 	"strings"
 
 	"palmares/internal/markdown"
 )
 
-// destination matches where a link or a picture of a Markdown text leads, in the text
-// itself or in a definition below it.
-var destination = regexp.MustCompile(`(?m)(\]\([ \t]*<?|^ {0,3}\[[^\]\n]+\]:[ \t]*<?)([^()<>\s]+)`)
-
 // source returns a text of a folder of the catalogue for a page in Markdown: safe,
 // with links to the Markdown form of other pages and the addresses of pictures.
 // Authors write paths to files, which mean nothing at the address of the page.
 func (v *view) source(folder, body string) string {
-	at := v.addresses.In(folder)
-	return destination.ReplaceAllStringFunc(markdown.EscapeHTML(body), func(found string) string {
-		parts := destination.FindStringSubmatch(found)
-		to := parts[2]
-		if strings.HasPrefix(to, "#") || strings.HasPrefix(to, "//") || strings.Contains(to, ":") {
-			return found
-		}
-		if p, reason := at.Picture(to); reason == "" {
-			return parts[1] + markdown.MediaPath(p.Hash, p.Ext)
-		}
-		address, reason := at.Link(to)
-		if reason != "" {
-			return found
-		}
-		return parts[1] + v.inMarkdown(address)
-	})
+	return markdown.WithAddresses(markdown.EscapeHTML(body), inMarkdown{v.addresses.In(folder), v})
+}
+
+// inMarkdown resolves links to the Markdown form of pages.
+type inMarkdown struct {
+	markdown.Resolver
+	view *view
+}
+
+// Link implements markdown.Resolver.
+func (m inMarkdown) Link(destination string) (address, reason string) {
+	if address, reason = m.Resolver.Link(destination); reason != "" {
+		return "", reason
+	}
+	return m.view.inMarkdown(address), ""
 }
 
 // bodyOf returns the same if the page is requested in Markdown, and "" otherwise.
