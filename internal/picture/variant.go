@@ -8,12 +8,12 @@ import (
 
 const variantQuality = 82
 
-// defaultWidths are for pictures in a text: a phone, a phone with a dense screen or a
-// column, a wide screen.
-var defaultWidths = []int{480, 960, 1600}
+// defaultWidths are for a logo in a list, and for pictures in a text: a phone, a phone
+// with a dense screen or a column, a wide screen.
+var defaultWidths = []int{96, 480, 960, 1600}
 
 // Variants returns the picture in the given widths, in increasing order; without widths,
-// in 480, 960 and 1600. A width that is not clearly smaller than the picture's is left
+// in 96, 480, 960 and 1600. A width that is not clearly smaller than the picture's is left
 // out, and so is a variant that takes as many bytes as the picture or more. An animation
 // has no variants. An opaque picture becomes a JPEG, or a PNG if the picture has no
 // compression losses and the PNG is smaller; a transparent one becomes a PNG.

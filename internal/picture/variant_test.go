@@ -42,10 +42,11 @@ func TestVariantsAreClearlySmaller(t *testing.T) {
 		widths        []int
 		want          []string
 	}{
-		{1600, 300, nil, []string{"480 × 90 jpg", "960 × 180 jpg"}},
-		{2000, 100, nil, []string{"480 × 24 jpg", "960 × 48 jpg", "1600 × 80 jpg"}},
-		{600, 400, nil, []string{"480 × 320 jpg"}},
-		{599, 400, nil, nil},
+		{1600, 300, nil, []string{"96 × 18 jpg", "480 × 90 jpg", "960 × 180 jpg"}},
+		{2000, 100, nil, []string{"96 × 5 jpg", "480 × 24 jpg", "960 × 48 jpg", "1600 × 80 jpg"}},
+		{600, 400, nil, []string{"96 × 64 jpg", "480 × 320 jpg"}},
+		{599, 400, nil, []string{"96 × 64 jpg"}},
+		{119, 80, nil, nil},
 		{600, 400, []int{192, 96, 96, 0, -5}, []string{"96 × 64 jpg", "192 × 128 jpg"}},
 		{1000, 3, []int{100}, []string{"100 × 1 jpg"}},
 		{101, 1001, []int{50}, []string{"50 × 496 jpg"}},

@@ -81,9 +81,10 @@ func TestToolsWithTheSameScoreShareARank(t *testing.T) {
 
 func TestAToolLinksToItsReviewHoweverItBegins(t *testing.T) {
 	for body, words := range map[string]string{
-		"## Le verdict\nElle vole.\n":              "<p>Elle vole.</p>",
-		"# Abeille\n## Le verdict\n\nElle vole.\n": "<p>Elle vole.</p>",
-		"| a | b |\n|---|---|\n| 1 | 2 |\n":        `href="/avis/abeille">Lire`, // no paragraph to quote
+		"## Le verdict\nElle vole.\n":                                      "<p>Elle vole.</p>",
+		"# Abeille\n## Le verdict\n\nElle vole.\n":                         "<p>Elle vole.</p>",
+		"![Un essaim](../images/x.png)\n\nElle vole[^1].\n\n[^1]: Haut.\n": "<p>Elle vole.</p>",
+		"| a | b |\n|---|---|\n| 1 | 2 |\n":                                `href="/avis/abeille">Lire`, // no paragraph to quote
 	} {
 		c := small()
 		c.Tools[0].Body = body

@@ -3,6 +3,7 @@ package site
 import (
 	"cmp"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -114,6 +115,9 @@ func sources(t *catalog.Tool) []source {
 	return list
 }
 
+// noteCall is a reference to a footnote, which an excerpt does not have.
+var noteCall = regexp.MustCompile(`\[\^[^\]\s]+\]`)
+
 // excerpt returns the first paragraph of a review as plain text, or "". It parses no
 // more than that, to cost less than the whole review.
 func excerpt(body string) string {
@@ -123,10 +127,10 @@ func excerpt(body string) string {
 			_, block, _ = strings.Cut(block, "\n")
 			block = strings.TrimSpace(block)
 		}
-		if block == "" || block[0] == '|' || block[0] == '`' {
+		if block == "" || block[0] == '|' || block[0] == '`' || strings.HasPrefix(block, "![") || strings.HasPrefix(block, "[^") {
 			continue
 		}
-		if text := markdown.Plain(block); text != "" {
+		if text := markdown.Plain(noteCall.ReplaceAllString(block, "")); text != "" {
 			return text
 		}
 	}
