@@ -62,7 +62,7 @@ func (n *node) run(loop func(context.Context) error) {
 	})
 }
 
-// runUntilStop runs a loop in the background until the process is told to stop: it
+// runUntilStop runs a loop in the background until the process is asked to stop: it
 // finishes its work while the server does the same, and starts nothing new.
 func (n *node) runUntilStop(loop func(context.Context) error) {
 	n.run(func(background context.Context) error {
@@ -89,7 +89,7 @@ func (n *node) serve(listener, ops net.Listener) error {
 
 	err := n.wire(n.inv.ctx)
 	if n.inv.ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = nil // it was told to stop while it started
+		err = nil // it was asked to stop while it started
 	}
 	if err == nil {
 		select {
@@ -125,14 +125,14 @@ func (n *node) drain() {
 	}
 	n.public.Drain()
 	if rest > 0 {
-		n.log.Info("told to stop: no longer ready, still answering requests", "for", rest.String())
+		n.log.Info("asked to stop: no longer ready, still answering requests", "for", rest.String())
 		again := make(chan os.Signal, 1)
 		signal.Notify(again, os.Interrupt, syscall.SIGTERM)
 		defer signal.Stop(again)
 		select {
 		case <-time.After(rest):
 		case <-again:
-			n.log.Info("told to stop again: not waiting any longer")
+			n.log.Info("asked to stop again: not waiting any longer")
 		}
 	}
 }

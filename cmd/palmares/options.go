@@ -49,7 +49,7 @@ func (n *networks) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// drain is how long a node goes on answering after it was told to stop; nil until given.
+// drain is how long a node keeps answering after it was asked to stop; nil until given.
 type drain struct{ given *time.Duration }
 
 // maxDrain is far above what load balancers need and still ends a process.

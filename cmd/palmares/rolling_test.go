@@ -178,7 +178,7 @@ func TestASecondSignalEndsTheDrain(t *testing.T) {
 	s.signal()
 	s.logs("still answering requests")
 	s.endDrain()
-	if !s.log.Contains("told to stop again") {
+	if !s.log.Contains("asked to stop again") {
 		t.Errorf("the log does not say why it did not wait:\n%s", s.log)
 	}
 }

@@ -75,7 +75,7 @@ func TestAServerThatIsAskedToStopBeginsNoDelivery(t *testing.T) {
 		r.until(1)
 		server.signal()
 		// It goes on answering for two seconds, in which a dispatcher polls twice.
-		server.logs("told to stop")
+		server.logs("asked to stop")
 		late := ping()
 		if <-server.ended; server.err != nil { // a second signal would cut the two seconds short
 			t.Errorf("%v\n%s", server.err, server.log)

@@ -152,7 +152,7 @@ func TestStripeTakesTheParameters(t *testing.T) {
 	if left, err := f.store.Subscriptions.Cancellations(t.Context()); err != nil || len(left) > 0 {
 		t.Errorf("Cancellations = %v, %v\n%s", left, err, f.log)
 	}
-	// For whom nothing is subscribed yet, which stripe-mock never says.
+	// A customer without a subscription, which stripe-mock never returns.
 	behind, err := url.Parse(f.cfg.API)
 	if err != nil {
 		t.Fatal(err)

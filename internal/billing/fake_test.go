@@ -27,7 +27,7 @@ type fakeStripe struct {
 
 	mu            sync.Mutex
 	failing       bool     // every call is answered 500
-	failingFor    []string // customers for whom every call is
+	failingFor    []string // customers whose every call is
 	refused       bool     // every call is answered 401, with the key in it
 	customers     map[string]object
 	sessions      []object

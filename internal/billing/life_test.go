@@ -132,7 +132,7 @@ func TestAStatusThatNobodyKnowsChangesNothing(t *testing.T) {
 		f.send(500, f.fake.take(f)...)
 		f.plan(ada, account.Pro)
 		if !strings.Contains(f.log.String(), "hibernating") {
-			f.Errorf("the operator is not told:\n%s", f.log)
+			f.Errorf("the operator is not informed:\n%s", f.log)
 		}
 	})
 }

@@ -104,7 +104,7 @@ func choose(all []Reading) (Reading, error) {
 	for _, r := range all {
 		weight, known := weights[r.Status]
 		if !known {
-			// Guessing would take Pro from somebody who pays, or give it away.
+			// Guessing would take Pro from somebody who pays, or give it for free.
 			return Reading{}, fmt.Errorf("the subscription %s has the status %q, which this version does not know: nothing was changed; update palmares", r.ID, r.Status)
 		}
 		switch have := weights[best.Status]; {

@@ -12,8 +12,8 @@ import (
 )
 
 // A typeface is what a machine that knows no other fonts shows pages in. Layouts
-// must not depend on the fonts of the machine that runs the tests, so a browser is
-// told of one typeface only.
+// must not depend on the fonts of the machine that runs the tests, so a browser
+// knows one typeface only.
 type typeface struct {
 	name                   string
 	sans, serif, monospace string // font families

@@ -269,7 +269,7 @@ func TestAMailThatTheServerTookIsSentWhateverFollows(t *testing.T) {
 	}
 }
 
-func TestAServerThatHangsHoldsNobodyBeyondTheEndOfTheContext(t *testing.T) {
+func TestAServerThatHangsBlocksNobodyBeyondTheEndOfTheContext(t *testing.T) {
 	steps := []string{"220 mail.test", "250 mail.test", "250 sender", "250 reader", "354 go on"}
 	for n := range len(steps) + 1 {
 		ctx, cancel := context.WithCancel(t.Context())

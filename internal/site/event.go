@@ -10,29 +10,29 @@ import (
 	"palmares/internal/markdown"
 )
 
-// eventChanges returns the changes that the events of the snapshot tell, newest
-// first. Those that change nothing visitors see have none.
+// eventChanges returns the changes that the events of the snapshot describe, newest
+// first. Events that change nothing visitors see have none.
 func (v *view) eventChanges() []change {
 	var list []change
 	for i := range v.snap.Events {
 		e := &v.snap.Events[i]
 		ch := change{Date: catalog.Day(e.At), time: e.At.UTC().Format(time.RFC3339), id: "urn:palmares:" + e.ID}
-		told := false
+		shown := false
 		if strings.HasPrefix(e.Type, "comparatif.") {
-			told = v.tellComparison(e, &ch)
+			shown = v.describeComparison(e, &ch)
 		} else {
-			told = v.tellTool(e, &ch)
+			shown = v.describeTool(e, &ch)
 		}
-		if told {
+		if shown {
 			list = append(list, ch)
 		}
 	}
 	return list
 }
 
-// tellTool describes an event of a tool or its price, and reports whether it has
-// something to tell.
-func (v *view) tellTool(e *catalog.Event, ch *change) bool {
+// describeTool describes an event of a tool or its price, and reports whether visitors
+// see any of it.
+func (v *view) describeTool(e *catalog.Event, ch *change) bool {
 	name, _ := e.Object["name"].(string)
 	name, ch.Path, ch.in, ch.authors = v.subject(e.Slug, name)
 	switch e.Type {
@@ -59,7 +59,7 @@ func (v *view) tellTool(e *catalog.Event, ch *change) bool {
 		ch.summary = describePriceChange(priceChangeOf(e))
 		ch.Title = name + "\u00a0: prix, " + ch.summary
 	case catalog.ToolUpdated:
-		return tellUpdate(e, name, ch)
+		return describeUpdate(e, name, ch)
 	default:
 		return false
 	}
@@ -98,25 +98,25 @@ func priceChangeOf(e *catalog.Event) catalog.PriceChange {
 	return p
 }
 
-// updates are the fields of a tool whose change is told, with their names. Prices
+// updates are the fields of a tool whose change is shown, with their names. Prices
 // have events of their own.
 var updates = []struct{ field, label string }{
 	{"score", "note"}, {"verifiability", "vérifiabilité"}, {"name", "nom"}, {"tagline", "présentation"}, {"domain", "site"}, {"category", "catégorie"}, {"icp", "pour qui"},
 }
 
-// tellUpdate describes what changed in a tool, old → new.
-func tellUpdate(e *catalog.Event, name string, ch *change) bool {
-	var told []string
+// describeUpdate describes what changed in a tool, old → new.
+func describeUpdate(e *catalog.Event, name string, ch *change) bool {
+	var changes []string
 	for _, u := range updates {
 		if slices.Contains(e.Changed, u.field) {
-			told = append(told, u.label+" "+fieldText(e.Previous[u.field])+" → "+fieldText(e.Object[u.field]))
+			changes = append(changes, u.label+" "+fieldText(e.Previous[u.field])+" → "+fieldText(e.Object[u.field]))
 		}
 	}
-	ch.summary = strings.Join(told, "\u00a0; ")
+	ch.summary = strings.Join(changes, "\u00a0; ")
 	switch {
 	case slices.Contains(e.Changed, "score"):
-		ch.Kind, ch.Title = kindScore, name+"\u00a0: "+told[0]
-	case len(told) > 0:
+		ch.Kind, ch.Title = kindScore, name+"\u00a0: "+changes[0]
+	case len(changes) > 0:
 		ch.Kind, ch.Title = kindTool, name+"\u00a0: fiche modifiée"
 	case slices.Contains(e.Changed, "price") || slices.Contains(e.Changed, "pricing"):
 		return false // the price has an event of its own
@@ -137,8 +137,8 @@ func fieldText(value any) string {
 	return "—"
 }
 
-// tellComparison describes an event of a comparison that is still published.
-func (v *view) tellComparison(e *catalog.Event, ch *change) bool {
+// describeComparison describes an event of a comparison that is still published.
+func (v *view) describeComparison(e *catalog.Event, ch *change) bool {
 	slug := e.Slug
 	if current, ok := v.comparisonAliases[slug]; ok {
 		slug = current

@@ -70,8 +70,8 @@ func newMenus(c *catalog.Catalog) menus {
 	return m
 }
 
-// contact returns the link to whom the publisher named as contact: a mail address or
-// a URL; nil for none.
+// contact returns the link to the contact of the publisher, a mail address or a URL; nil
+// for none.
 func contact(to string) *link {
 	switch {
 	case to == "":

@@ -134,7 +134,7 @@ func TestAReactivatedEndpointIsSentPendingDeliveriesAtOnce(t *testing.T) {
 		w := endpoint(t, s, a.ID, "catalog.updated", "tool.created")
 		tools(t, s, 3, "1 €/mois", monday)
 		elsewhere, active := "https://other.example/in", webhook.Active
-		for what, mended := range map[string]webhook.Change{"a new URL": {URL: &elsewhere}, "active again": {State: &active}} {
+		for what, change := range map[string]webhook.Change{"a new URL": {URL: &elsewhere}, "active again": {State: &active}} {
 			at := monday
 			claims := claim(t, s, at, 9)
 			if len(claims) != 4 {
@@ -146,7 +146,7 @@ func TestAReactivatedEndpointIsSentPendingDeliveriesAtOnce(t *testing.T) {
 				finish(t, s, c, v)
 			}
 			at = at.Add(time.Second)
-			if _, err := s.Endpoints.Change(t.Context(), a.Owner(), w.ID, mended, at); err != nil {
+			if _, err := s.Endpoints.Change(t.Context(), a.Owner(), w.ID, change, at); err != nil {
 				t.Fatal(err)
 			}
 			if again := claim(t, s, at, 9); len(again) != 3 || again[0].Attempt != 2 {

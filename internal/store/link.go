@@ -110,8 +110,8 @@ func (s *Links) DeleteAccount(ctx context.Context, token string, now time.Time) 
 		if err != nil {
 			return err
 		}
-		// The link stays until it expires, without its address, so that a second click can
-		// be told that the account was deleted.
+		// The link stays until it expires, without its address, so that a second click is
+		// answered that the account was deleted.
 		if _, err := tx.ExecContext(ctx, `UPDATE links SET email = '' WHERE hash = $1`, tokenHash(token)); err != nil {
 			return err
 		}

@@ -89,7 +89,7 @@ func TestALinkIsSpentOnceForItsPurposeWithinFifteenMinutes(t *testing.T) {
 	})
 }
 
-func TestAThousandWhoSpendOneLinkGetOneSession(t *testing.T) {
+func TestAThousandUsesOfOneLinkCreateOneSession(t *testing.T) {
 	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		nodes := []*Store{open(t, dsn), open(t, dsn)}
 		token := link(t, nodes[0], "ada@example.org", account.LinkSignIn, monday)

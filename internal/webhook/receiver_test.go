@@ -106,7 +106,7 @@ func (r *receiver) now(answer http.HandlerFunc) {
 	clear(r.most)
 }
 
-// open is the number of requests to a path that have no answer at this moment.
+// open is the number of requests to a path that have no answer yet.
 func (r *receiver) open(path string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

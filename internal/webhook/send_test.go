@@ -192,7 +192,7 @@ func TestWhatGoesWrongHasAName(t *testing.T) {
 	expect("a secret under another key", d, foreign, webhook.Secret)
 }
 
-func TestAReceiverThatWantsAnotherProtocolAndFallsSilentHoldsNobodyUp(t *testing.T) {
+func TestAReceiverThatWantsAnotherProtocolAndFallsSilentDelaysNobody(t *testing.T) {
 	for what, says := range map[string]string{
 		"an upgrade":            "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
 		"101 and nothing more":  "HTTP/1.1 101 Switching Protocols\r\n\r\n",

@@ -174,7 +174,7 @@ func TestAFailingReceiverIsLookedAtEveryFiveMinutesWithOneRequest(t *testing.T) 
 	})
 }
 
-func TestFiveDaysWithoutASuccessDisableTheEndpointAndTellItsOwner(t *testing.T) {
+func TestFiveDaysWithoutASuccessDisableTheEndpointAndMailItsOwner(t *testing.T) {
 	live(t, func(t *testing.T, f *fixture) {
 		f.receiver.now(answering(http.StatusInternalServerError))
 		start := time.Now()
@@ -205,7 +205,7 @@ func TestFiveDaysWithoutASuccessDisableTheEndpointAndTellItsOwner(t *testing.T) 
 			t.Errorf("mails: %+v, %v", mails, err)
 		}
 
-		// Its owner mends it: what waited goes out.
+		// Its owner fixes it: what waited goes out.
 		f.receiver.now(answering(http.StatusOK))
 		active := webhook.Active
 		if _, err := f.Endpoints.Change(t.Context(), account.AnyOwner(), f.endpoint.ID, webhook.Change{State: &active}, time.Now()); err != nil {

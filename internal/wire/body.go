@@ -18,7 +18,7 @@ func Sum(b []byte) Digest {
 }
 
 // A Body is a response body whose digest is known before its bytes are assembled, so
-// that a client that has it already can be told so cheaply.
+// that a 304 for a client that has it already is cheap.
 type Body struct {
 	digest Digest
 	bytes  []byte // the whole body, if parts is nil
