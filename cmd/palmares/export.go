@@ -28,7 +28,9 @@ func (c *exportCommand) Run(inv *invocation) error {
 			format = content.JSONL
 		}
 		show := newProgress(inv.stderr)
-		err = content.Write(inv.ctx, c.Dir, published.Catalog, format, func(n int) { show.show("writing", n, 0) })
+		err = content.Write(inv.ctx, c.Dir, published.Catalog, content.WriteOptions{
+			Format: format, Pictures: st.Pictures, Progress: func(n int) { show.show("writing", n, 0) },
+		})
 		show.done()
 		if err != nil {
 			return err

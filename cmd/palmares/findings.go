@@ -48,14 +48,15 @@ func (f *format) UnmarshalText(b []byte) error {
 	return &invalidValue{fmt.Sprintf("%q is not a format: expected text, json or github", b)}
 }
 
-// read reads a content folder and prints its problems and warnings to out. It fails if
+// read reads a content folder and prints its problems and warnings to out. Pictures that
+// are known are not decoded again; known may be nil. It fails if
 // there are problems, or warnings that --strict does not allow. Otherwise the result must
 // be closed.
-func (c *checkOptions) read(inv *invocation, dir string, out *findings) (*content.Result, error) {
+func (c *checkOptions) read(inv *invocation, dir string, out *findings, known func(string) (catalog.Picture, bool)) (*content.Result, error) {
 	report := newProgress(inv.stderr)
 	read, err := content.Read(inv.ctx, dir, content.Options{
 		Progress: func(n int) { report.show("reading", n, 0) },
-		Today:    catalog.Day(inv.now()), MaxAge: int(c.MaxAge),
+		Today:    catalog.Day(inv.now()), MaxAge: int(c.MaxAge), Known: known,
 	})
 	report.done()
 	if err != nil {

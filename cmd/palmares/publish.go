@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -21,7 +22,11 @@ type publishCommand struct {
 // Run publishes a folder and prints what changed.
 func (c *publishCommand) Run(inv *invocation) (err error) {
 	out, rest := c.newFindings(inv, c.Dir, inv.stderr)
-	read, err := c.read(inv, c.Dir, out)
+	known, err := c.knownPictures(inv)
+	if err != nil {
+		return err
+	}
+	read, err := c.read(inv, c.Dir, out, known)
 	if err != nil {
 		return err
 	}
@@ -39,6 +44,7 @@ func (c *publishCommand) Run(inv *invocation) (err error) {
 			AllowRemovals: c.AllowRemovals,
 			DryRun:        c.DryRun,
 			Now:           now,
+			Pictures:      read.Pictures,
 			Progress:      func(p store.Progress) { show.show(p.Stage, p.Done, p.Total) },
 			Check: func(old *catalog.Catalog, diff *catalog.Diff) error {
 				show.done()
@@ -52,6 +58,19 @@ func (c *publishCommand) Run(inv *invocation) (err error) {
 		}
 		return c.report(rest, next, done)
 	})
+}
+
+// knownPictures returns which pictures need not be decoded, as they were published
+// before.
+func (c *publishCommand) knownPictures(inv *invocation) (known func(string) (catalog.Picture, bool), err error) {
+	if _, err := os.Stat(filepath.Join(c.Dir, "images")); err != nil || isAbsent(inv.database) {
+		return nil, nil // a broken folder is reported before the database is opened
+	}
+	err = inv.withStore(func(st *store.Store) error {
+		known, err = st.Pictures.Known(inv.ctx)
+		return err
+	})
+	return known, err
 }
 
 // isAbsent reports whether a database is a file that does not exist yet.

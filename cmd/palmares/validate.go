@@ -16,7 +16,7 @@ type validateCommand struct {
 // does not know which records changed without a new date.
 func (c *validateCommand) Run(inv *invocation) error {
 	out, rest := c.newFindings(inv, c.Dir, inv.stdout)
-	read, err := c.read(inv, c.Dir, out)
+	read, err := c.read(inv, c.Dir, out, nil)
 	if err != nil {
 		return err
 	}

@@ -265,6 +265,23 @@ func TestEmbeddingsNeedAKeyAndAToolOfTheSet(t *testing.T) {
 	r.HasHeader("Location", "/api/embeddings/zebre?x=1")
 }
 
+func TestAFormerSlugOfAComparisonRedirects(t *testing.T) {
+	c := smallCatalogue()
+	for i := range c.Comparisons {
+		if x := &c.Comparisons[i]; x.Published {
+			slug := x.Slug
+			x.Aliases = []string{"ancien-duel"}
+			r := serve(t, c).get("/api/v1/comparatifs/ancien-duel?x=1")
+			if r.Status != 308 {
+				t.Errorf("an alias: %d", r.Status)
+			}
+			r.HasHeader("Location", "/api/v1/comparatifs/"+slug+"?x=1")
+			return
+		}
+	}
+	t.Fatal("no comparison")
+}
+
 func TestAnUnknownToolIsNotFound(t *testing.T) {
 	s := serve(t, smallCatalogue())
 	s.get("/api/v1/tools/rien").Fails(404, "tool_not_found", "«\u00a0rien\u00a0»", "/api/v1/tools")

@@ -121,11 +121,21 @@ func (h *Handler) getEmbeddings(r *request) (web.Answer, error) {
 }
 
 func (h *Handler) getComparison(r *request) (web.Answer, error) {
-	body, ok := r.snap.Comparison(r.slug)
-	if !ok {
-		return web.Answer{}, comparisonNotFound(r.slug)
+	if body, ok := r.snap.Comparison(r.slug); ok {
+		return single(body), nil
 	}
-	return single(body), nil
+	if slug, ok := r.snap.ComparisonAlias(r.slug); ok {
+		return renamed(r, "/api/v1/comparatifs/"+slug), nil
+	}
+	return web.Answer{}, comparisonNotFound(r.slug)
+}
+
+// renamed redirects to the current slug of a record.
+func renamed(r *request, location string) web.Answer {
+	if r.URL.RawQuery != "" {
+		location += "?" + r.URL.RawQuery
+	}
+	return web.Answer{Status: http.StatusPermanentRedirect, Location: location}
 }
 
 // ofTool answers with what find returns for the tool of the path, with a redirect if the
@@ -135,11 +145,7 @@ func ofTool(r *request, prefix string, find func(slug string) (wire.Body, bool))
 		return single(body), nil
 	}
 	if slug, ok := r.snap.Alias(r.slug); ok {
-		location := prefix + slug
-		if r.URL.RawQuery != "" {
-			location += "?" + r.URL.RawQuery
-		}
-		return web.Answer{Status: http.StatusPermanentRedirect, Location: location}, nil
+		return renamed(r, prefix+slug), nil
 	}
 	if retired := r.snap.RetiredTool(r.slug); retired != nil {
 		return web.Answer{}, toolRetired(retired)

@@ -85,8 +85,25 @@ type Page struct {
 // Menu says where the site links to a page.
 type Menu string
 
-// Menus lists the values of Menu.
-var Menus = []Menu{"header", "footer", "none"}
+// The values of Menu.
+const (
+	MenuHeader Menu = "header"
+	MenuFooter Menu = "footer"
+	MenuNone   Menu = "none"
+)
+
+// Menus lists them, in the order used by error messages.
+var Menus = []Menu{MenuHeader, MenuFooter, MenuNone}
+
+// reservedPages are the first parts of the site's own addresses, now or soon. Pages
+// may replace licence, confidentialite and tarifs.
+var reservedPages = []string{
+	"alternatives", "api", "avis", "carte", "categories", "cimetiere", "comparatifs", "comparer", "compte", "data", "docs",
+	"donnees", "flux", "llms", "mcp", "media", "outils", "prix", "publish", "robots", "sitemap", "static", "tendances", "webhooks",
+}
+
+// IsReservedPage reports whether a page cannot have the given slug.
+func IsReservedPage(slug string) bool { return slices.Contains(reservedPages, slug) }
 
 // A Picture is a file of images/ as the site serves it, without its bytes.
 type Picture struct {
@@ -123,6 +140,9 @@ type Variant struct {
 // ICP (ideal customer profile) is the kind of reader a tool is made for.
 type ICP string
 
+// EveryICP is the kind of a tool for all readers, the default.
+const EveryICP ICP = "mixte"
+
 // Pricing is the business model of a tool.
 type Pricing string
 
@@ -132,7 +152,7 @@ type Reason string
 // ICPs, Pricings and Reasons list the enumerated values, in the order used by
 // error messages and the API document.
 var (
-	ICPs     = []ICP{"vibe-coder", "agentic-engineer", "mixte"}
+	ICPs     = []ICP{"vibe-coder", "agentic-engineer", EveryICP}
 	Pricings = []Pricing{"gratuit", "freemium", "payant"}
 	Reasons  = []Reason{"mort", "acquis", "deprecie", "pivot", "absorbe"}
 )

@@ -1,6 +1,7 @@
 package content
 
 import (
+	"net/mail"
 	"net/url"
 	"strings"
 	"unicode"
@@ -53,6 +54,15 @@ func isURL(s string, use urlUse) bool {
 		return !strings.ContainsAny(s, "#?")
 	}
 	return true
+}
+
+// isContact reports whether s is a mail address or a URL.
+func isContact(s string) bool {
+	if isURL(s, address) {
+		return true
+	}
+	parsed, err := mail.ParseAddress(s)
+	return err == nil && parsed.Address == s
 }
 
 // isDomain reports whether s looks like the host name of a website: at least two

@@ -16,7 +16,8 @@ type claim struct {
 // An index holds the slugs of a folder.
 type index struct {
 	tools       map[string]claim // active slugs, aliases and retired slugs
-	comparisons map[string]claim
+	comparisons map[string]claim // slugs and aliases
+	pages       map[string]claim
 	active      map[string]*record
 	owners      map[string]string // active slug by alias
 }
@@ -25,37 +26,58 @@ type index struct {
 // reading order: of two records that collide, the later one is the problem.
 func (f *folder) assemble() *catalog.Catalog {
 	c := &f.catalogue
-	x := index{map[string]claim{}, map[string]claim{}, map[string]*record{}, map[string]string{}}
+	x := index{map[string]claim{}, map[string]claim{}, map[string]claim{}, map[string]*record{}, map[string]string{}}
 	for _, b := range f.batches {
 		f.problems = append(f.problems, b.problems...)
 		f.warnings = append(f.warnings, b.warnings...)
 		for i := range b.records {
 			r := &b.records[i]
 			f.claimSlugs(&x, b.kind, r)
-			switch {
-			case r.tool != nil:
-				c.Tools = append(c.Tools, *r.tool)
-			case r.comparison != nil:
-				c.Comparisons = append(c.Comparisons, *r.comparison)
-			case r.retired != nil:
-				c.Retired = append(c.Retired, *r.retired)
-			}
 		}
 	}
 
 	for _, b := range f.batches {
 		for i := range b.records {
-			switch r := &b.records[i]; {
+			r := &b.records[i]
+			switch {
 			case r.comparison != nil:
 				f.checkSides(r, &x)
 			case r.retired != nil:
 				f.checkSuccessor(r, &x)
 			}
+			// A comparison that is complete and not published is stored.
+			if !r.isDraft() || r.comparison != nil && !r.comparison.Draft {
+				add(c, r)
+			}
 		}
 	}
-	f.checkMentions(c)
+	f.markPictures(f.checkMentions(c))
 	f.warnTogether(&x)
 	return c
+}
+
+func add(c *catalog.Catalog, r *record) {
+	switch {
+	case r.tool != nil:
+		c.Tools = append(c.Tools, *r.tool)
+	case r.comparison != nil:
+		c.Comparisons = append(c.Comparisons, *r.comparison)
+	case r.retired != nil:
+		c.Retired = append(c.Retired, *r.retired)
+	case r.page != nil:
+		c.Pages = append(c.Pages, *r.page)
+	}
+}
+
+// addDrafts adds the records that assemble left out.
+func (f *folder) addDrafts(c *catalog.Catalog) {
+	for _, b := range f.batches {
+		for i := range b.records {
+			if r := &b.records[i]; r.isDraft() && (r.comparison == nil || r.comparison.Draft) {
+				add(c, r)
+			}
+		}
+	}
 }
 
 // claimSlugs adds the slugs of a record to the index. A Markdown record that could
@@ -74,8 +96,13 @@ func (f *folder) claimSlugs(x *index, k kind, r *record) {
 		}
 	case "comparatifs":
 		f.claim(x.comparisons, r.slug, "slug", r.line, r, "a comparison")
+		for _, ref := range r.aliases {
+			f.claim(x.comparisons, ref.slug, "alias", ref.line, r, fmt.Sprintf("an alias of %q", r.slug))
+		}
 	case "cimetiere":
 		f.claim(x.tools, r.slug, "slug", r.line, r, "a retired tool")
+	case "pages":
+		f.claim(x.pages, r.slug, "slug", r.line, r, "a page")
 	}
 }
 
@@ -92,13 +119,20 @@ func (f *folder) claim(taken map[string]claim, slug, as string, line int, r *rec
 	return true
 }
 
-// checkSides checks that both tools of a comparison are active and tested.
+// checkSides checks that both tools of a comparison are active and tested. Only a
+// draft may compare a draft; one that is marked as a draft need not wait for the tests.
 func (f *folder) checkSides(r *record, x *index) {
 	for _, ref := range r.refs {
 		tool, isActive := x.active[ref.slug]
 		owner := x.owners[ref.slug]
 		other, isTaken := x.tools[ref.slug]
 		switch {
+		case isActive && tool.isDraft():
+			if r.comparison.Published && !r.comparison.Draft {
+				f.problem(r.file, ref.line, "%s %q is a draft (%s:%d); publish it first, or make the comparison a draft", ref.field, ref.slug, tool.file, tool.line)
+			}
+			r.comparison.Draft = true
+		case isActive && r.comparison.Draft:
 		case isActive && tool.tool != nil && !tool.tested:
 			f.problem(r.file, ref.line, "%s %q has no score (%s:%d); only tested tools are compared", ref.field, ref.slug, tool.file, tool.line)
 		case isActive:
@@ -120,6 +154,8 @@ func (f *folder) checkSuccessor(r *record, x *index) {
 		switch {
 		case ref.slug == r.slug:
 			f.problem(r.file, ref.line, "successor must be a tool other than %q itself", r.slug)
+		case x.active[ref.slug] != nil && x.active[ref.slug].isDraft() && !r.isDraft():
+			f.problem(r.file, ref.line, "successor %q is a draft; publish it first, or remove the successor", ref.slug)
 		case !known:
 			f.problem(r.file, ref.line, "successor %q is not a tool in this folder", ref.slug)
 		}

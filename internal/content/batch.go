@@ -245,7 +245,7 @@ func (b *batch) add(d *decoder) {
 	r := record{file: d.file, line: d.line, slug: d.slug}
 	if d.parsed {
 		r = b.kind.decode(d)
-		r.links, r.pictures = d.links, d.pictures
+		r.links, r.pictures, r.fieldPictures = d.links, d.pictures, d.fieldPictures
 		d.warnAbout(&r)
 	}
 	b.records = append(b.records, r)

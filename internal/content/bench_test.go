@@ -40,7 +40,7 @@ func BenchmarkRead(b *testing.B) {
 	for name, format := range formats {
 		b.Run(name, func(b *testing.B) {
 			dir := filepath.Join(b.TempDir(), "export")
-			if err := Write(b.Context(), dir, c, format, nil); err != nil {
+			if err := Write(b.Context(), dir, c, WriteOptions{Format: format}); err != nil {
 				b.Fatal(err)
 			}
 			b.ReportAllocs()
@@ -61,7 +61,7 @@ func BenchmarkWrite(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			dir := filepath.Join(b.TempDir(), "export")
 			for b.Loop() {
-				if err := Write(b.Context(), dir, c, format, nil); err != nil {
+				if err := Write(b.Context(), dir, c, WriteOptions{Format: format}); err != nil {
 					b.Fatal(err)
 				}
 				if err := os.RemoveAll(dir); err != nil {

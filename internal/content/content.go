@@ -1,14 +1,14 @@
 // Package content turns a content folder into a catalogue, and back.
 //
 // A folder holds catalogue.yaml, one Markdown file per record in outils/,
-// comparatifs/ and cimetiere/, and records in bulk in outils.jsonl,
-// comparatifs.jsonl and cimetiere.jsonl. YAML front matter and JSON lines are
+// comparatifs/, cimetiere/ and pages/, records in bulk in outils.jsonl,
+// comparatifs.jsonl, cimetiere.jsonl and pages.jsonl, and pictures in images/. YAML front matter and JSON lines are
 // first parsed into the same small tree of values with line numbers. The rules
 // for a record are written once, in record.go, over that tree, so that the two
 // formats cannot diverge and all problems of a folder are reported at once, each
 // with its file and line.
 //
-// Nothing is skipped silently. In the three folders every entry must be named
+// Nothing is skipped silently. In the folders of records every entry must be named
 // <slug>.md. At the top level, other files are ignored, so that a folder can be a
 // repository with a README and scripts, unless they look like misplaced records:
 // a .jsonl or .ndjson file, a Markdown file with front matter, a name close to an
@@ -122,14 +122,21 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 		return nil, err
 	}
 	c := f.assemble()
+	spool := &Pictures{}
+	if err := f.readPictures(ctx, opts, spool); err != nil {
+		return nil, errors.Join(err, spool.Close())
+	}
 	sortByPlace(f.problems)
 	sortByPlace(f.warnings)
-	r := &Result{Problems: f.problems, Warnings: f.warnings, Pictures: &Pictures{}}
-	if len(f.problems) == 0 {
-		c.Sort()
-		r.Catalog = c
-		r.dated = f.keepDated()
+	r := &Result{Problems: f.problems, Warnings: f.warnings, Pictures: spool}
+	if len(f.problems) > 0 {
+		return r, spool.Close()
 	}
+	if opts.Drafts {
+		f.addDrafts(c)
+	}
+	c.Sort()
+	r.Catalog, r.dated = c, f.keepDated()
 	return r, nil
 }
 
@@ -152,6 +159,9 @@ func rank(file string) int {
 		case file == k.folder+".jsonl":
 			return 2*i + 2
 		}
+	}
+	if strings.HasPrefix(file, imageFolder+"/") {
+		return 2*len(kinds) + 1
 	}
 	return 0
 }

@@ -1,6 +1,8 @@
 package content
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -18,11 +20,28 @@ type pair struct {
 }
 
 func catalogueFields(c *catalog.Catalog) []pair {
-	categories := make([][]pair, len(c.Categories))
-	for i, category := range c.Categories {
-		categories[i] = []pair{{"slug", category.Slug}, {"label", category.Label}}
+	ordered := slices.Clone(c.Categories)
+	slices.SortStableFunc(ordered, func(a, b catalog.Category) int { return cmp.Compare(a.Position, b.Position) })
+	categories := make([][]pair, len(ordered))
+	for i, category := range ordered {
+		categories[i] = nonEmpty(
+			pair{"slug", category.Slug},
+			pair{"label", category.Label},
+			pair{"description", category.Description},
+			pair{"aliases", category.Aliases},
+		)
 	}
-	return []pair{{"name", c.Name}, {"url", c.URL}, {"categories", categories}}
+	return append(nonEmpty(
+		pair{"name", c.Name},
+		pair{"url", c.URL},
+		pair{"headline", c.Settings.Headline},
+		pair{"introduction", c.Settings.Introduction},
+		pair{"description", c.Settings.Description},
+		pair{"contact", c.Settings.Contact},
+		pair{"publisher", c.Settings.Publisher},
+		pair{"logo", c.Settings.Logo},
+		pair{"pro", c.Settings.Pro},
+	), pair{"categories", categories})
 }
 
 func toolFields(t *catalog.Tool) []pair {
@@ -36,6 +55,23 @@ func toolFields(t *catalog.Tool) []pair {
 			{"new_price", e.NewPrice},
 		}
 	}
+	scores := make([][]pair, len(t.ScoreHistory))
+	for i, e := range t.ScoreHistory {
+		scores[i] = nonEmpty(
+			pair{"changed_at", e.ChangedAt},
+			pair{"old_score", e.OldScore},
+			pair{"new_score", e.NewScore},
+			pair{"old_verifiability", e.OldVerifiability},
+			pair{"new_verifiability", e.NewVerifiability},
+			pair{"old_obsolescence", e.OldObsolescence},
+			pair{"new_obsolescence", e.NewObsolescence},
+			pair{"note", e.Note},
+		)
+	}
+	plans := make([][]pair, len(t.Plans))
+	for i, p := range t.Plans {
+		plans[i] = nonEmpty(pair{"name", p.Name}, pair{"price", p.Price}, pair{"note", p.Note})
+	}
 	return nonEmpty(
 		pair{"name", t.Name},
 		pair{"domain", t.Domain},
@@ -43,7 +79,12 @@ func toolFields(t *catalog.Tool) []pair {
 		pair{"icp", string(t.ICP)},
 		pair{"pricing", string(t.Pricing)},
 		pair{"price", t.Price},
+		pair{"price_display", t.PriceDisplay},
+		pair{"plans", plans},
 		pair{"tagline", t.Tagline},
+		authors(t.Authors),
+		pair{"logo", t.Logo},
+		pair{"image", t.Image},
 		pair{"score", t.Score},
 		pair{"verifiability", t.Verifiability},
 		pair{"obsolescence", t.Obsolescence},
@@ -57,8 +98,19 @@ func toolFields(t *catalog.Tool) []pair {
 		pair{"price_checked_at", t.PriceCheckedAt},
 		pair{"sources", t.Sources},
 		pair{"aliases", t.Aliases},
+		pair{"price_history_mode", string(t.PriceHistoryMode)},
 		pair{"price_history", history},
+		pair{"score_note", t.ScoreNote},
+		pair{"score_history", scores},
 	)
+}
+
+// authors returns the field of one name or several.
+func authors(names []string) pair {
+	if len(names) == 1 {
+		return pair{"author", names[0]}
+	}
+	return pair{"author", names}
 }
 
 func comparisonFields(x *catalog.Comparison) []pair {
@@ -69,6 +121,9 @@ func comparisonFields(x *catalog.Comparison) []pair {
 		pair{"winner", x.Winner},
 		pair{"winner_note", x.WinnerNote},
 		pair{"updated_at", x.UpdatedAt},
+		authors(x.Authors),
+		pair{"aliases", x.Aliases},
+		pair{"image", x.Image},
 	)
 	if !x.Published {
 		fields = append(fields, pair{"published", false})
@@ -83,6 +138,15 @@ func retiredFields(o *catalog.Retired) []pair {
 		pair{"reason", string(o.Reason)},
 		pair{"retired_at", o.RetiredAt},
 		pair{"successor", o.Successor},
+	)
+}
+
+func pageFields(p *catalog.Page) []pair {
+	return nonEmpty(
+		pair{"title", p.Title},
+		pair{"menu", string(p.Menu)},
+		pair{"description", p.Description},
+		pair{"image", p.Image},
 	)
 }
 
@@ -146,7 +210,7 @@ func appendYAML(b []byte, fields []pair, indent string) []byte {
 		case []string:
 			b = append(b, '\n')
 			for _, s := range v {
-				b = append(b, "  - "...)
+				b = append(append(b, indent...), "  - "...)
 				b = appendYAMLText(b, s)
 				b = append(b, '\n')
 			}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
@@ -32,7 +33,9 @@ type decoder struct {
 	body       string
 	bodyLine   int
 
-	links, pictures []mention // of the body
+	isDraft         bool        // required fields may be missing
+	links, pictures []mention   // of the body
+	fieldPictures   []reference // of fields
 }
 
 const (
@@ -54,18 +57,21 @@ func (d *decoder) warn(line int, format string, args ...any) {
 func (d *decoder) label(name string) string { return name + d.within }
 
 // field returns the value of a field, or nil if it is absent. A missing required
-// field is reported once.
+// field is reported once. An optional field without a value is absent: editors with
+// forms write all fields.
 func (d *decoder) field(name string, isRequired bool) *value {
+	isRequired = isRequired && !d.isDraft
+	f := d.find(name)
 	if !slices.Contains(d.known, name) {
 		d.known = append(d.known, name)
-		if isRequired && d.find(name) == nil {
+		if isRequired && f == nil {
 			d.report(d.line, "%s is missing", d.label(name))
 		}
 	}
-	if f := d.find(name); f != nil {
-		return &f.value
+	if f == nil || !isRequired && f.value.isEmpty() {
+		return nil
 	}
-	return nil
+	return &f.value
 }
 
 func (d *decoder) find(name string) *field {
@@ -109,7 +115,7 @@ func (d *decoder) rejectOthers() {
 // completes the message "must be …".
 func (d *decoder) textOf(label string, v *value, want string) (string, bool) {
 	switch {
-	case v.kind == isNull || v.kind == isText && strings.TrimSpace(v.text) == "":
+	case v.isEmpty():
 		d.report(v.line, "%s is empty; it must be %s", label, want)
 		return "", false
 	case (v.kind == isNumber || v.kind == isBool) && want == someText:
@@ -141,9 +147,9 @@ func (d *decoder) oneLine(name string, isRequired bool) string {
 	return s
 }
 
-// prose returns a required text that may have several lines.
-func (d *decoder) prose(name string) string {
-	v := d.field(name, required)
+// prose returns a text that may have several lines.
+func (d *decoder) prose(name string, isRequired bool) string {
+	v := d.field(name, isRequired)
 	if v == nil {
 		return ""
 	}
@@ -157,6 +163,46 @@ func (d *decoder) prose(name string) string {
 		return ""
 	}
 	return s
+}
+
+// maxShort is the maximum length of a text that stands where a price does.
+const maxShort = 80
+
+// short returns a text of one line of at most maxShort characters.
+func (d *decoder) short(name string, isRequired bool) string {
+	s := d.oneLine(name, isRequired)
+	if n := utf8.RuneCountInString(s); n > maxShort {
+		d.report(d.lineOf(name), "%s must have at most %d characters, and has %d", d.label(name), maxShort, n)
+		return ""
+	}
+	return s
+}
+
+// names returns the names of a field that is one name or a list of names.
+func (d *decoder) names(name string) []string {
+	v := d.field(name, optional)
+	if v == nil {
+		return nil
+	}
+	if v.kind != isList {
+		if s := d.oneLine(name, optional); s != "" {
+			return []string{s}
+		}
+		return nil
+	}
+	var all []string
+	for _, item := range d.list(name) {
+		s, ok := item.textOf(item.label(), item.value, someText)
+		if !ok {
+			continue
+		}
+		if r, bad := controlCharacter(s, ""); bad {
+			item.report(item.value.line, "%s must be one line of text without control characters, but contains %U", item.label(), r)
+			continue
+		}
+		all = append(all, s)
+	}
+	return all
 }
 
 // controlCharacter returns the first control character of s that is not allowed:
@@ -247,8 +293,8 @@ func (d *decoder) category() string {
 	return ""
 }
 
-func enum[T ~string](d *decoder, name string, values []T) T {
-	v := d.field(name, required)
+func enum[T ~string](d *decoder, name string, isRequired bool, values []T) T {
+	v := d.field(name, isRequired)
 	if v == nil {
 		return ""
 	}
@@ -269,11 +315,10 @@ func enum[T ~string](d *decoder, name string, values []T) T {
 	return T(d.checkedOf(d.label(name), v, func(string) bool { return false }, want))
 }
 
-// figure returns a number from 0 to 10, or nil. Only figures may be null, because
-// the API returns null for those that were not measured.
+// figure returns a number from 0 to 10, or nil.
 func (d *decoder) figure(name string) *float64 {
 	v := d.field(name, optional)
-	if v == nil || v.kind == isNull {
+	if v == nil {
 		return nil
 	}
 	if v.kind == isNumber && isPlainNumber(v.text) {

@@ -14,7 +14,7 @@ import (
 	"palmares/internal/catalog"
 )
 
-// A kind is one of the three kinds of records.
+// A kind is one of the four kinds of records.
 type kind struct {
 	folder string
 	decode func(*decoder) record
@@ -25,6 +25,7 @@ var kinds = []kind{
 	{"outils", (*decoder).tool},
 	{"comparatifs", (*decoder).comparison},
 	{"cimetiere", (*decoder).retired},
+	{"pages", (*decoder).customPage},
 }
 
 const catalogueFile = "catalogue.yaml"
@@ -39,6 +40,8 @@ type folder struct {
 	catalogue catalog.Catalog
 	declared  categories
 	batches   []*batch // in reading order
+	images    map[string]*image
+	settings  record // the links and pictures of catalogue.yaml
 	problems  []Problem
 	warnings  []Warning
 }
@@ -75,6 +78,11 @@ func (f *folder) read(ctx context.Context) error {
 	if found[catalogueFile] {
 		f.readCatalogue()
 	}
+	if found[imageFolder] {
+		if err := f.listImages(); err != nil {
+			return err
+		}
+	}
 	return f.readRecords(ctx, found)
 }
 
@@ -87,6 +95,9 @@ func expected(name string) (mustBeFolder, known bool) {
 		if name == k.folder+".jsonl" {
 			return false, true
 		}
+	}
+	if name == imageFolder {
+		return true, true
 	}
 	return false, name == catalogueFile
 }
@@ -133,14 +144,14 @@ func (f *folder) checkStray(e fs.DirEntry) {
 			f.problem(name, 1, "this folder is not read; did you mean %s/?", near)
 		}
 	case ext == ".jsonl" || ext == ".ndjson":
-		f.problem(name, 1, "this file is not read; bulk records belong in outils.jsonl, comparatifs.jsonl and cimetiere.jsonl")
+		f.problem(name, 1, "this file is not read; bulk records belong in outils.jsonl, comparatifs.jsonl, cimetiere.jsonl and pages.jsonl")
 	case near == "catalogue" && (ext == ".yaml" || ext == ".yml" || ext == ".json"):
 		f.problem(name, 1, "this file is not read; did you mean %s?", catalogueFile)
 	case near != "" && near != "catalogue" && (ext == ".yaml" || ext == ".yml" || ext == ".json"):
 		f.problem(name, 1, "this file is not read; did you mean %s.jsonl?", near)
 	case ext == ".md" || ext == ".markdown":
 		if e.Type().IsRegular() && f.hasFrontMatter(name) {
-			f.problem(name, 1, "this record is not read here; move it into outils/, comparatifs/ or cimetiere/")
+			f.problem(name, 1, "this record is not read here; move it into outils/, comparatifs/, cimetiere/ or pages/")
 		}
 	}
 }
@@ -173,6 +184,7 @@ func (f *folder) readCatalogue() {
 		if v, ok := parseYAML(text, 0, d.report); ok {
 			d.fields = v.fields
 			f.catalogue, f.declared = d.catalogue()
+			f.settings = record{file: d.file, links: d.links, pictures: d.pictures, fieldPictures: d.fieldPictures}
 		}
 	}
 }

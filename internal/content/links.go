@@ -54,26 +54,29 @@ func (f *folder) checkMentions(c *catalog.Catalog) []pictureUse {
 	published := f.addresses(c)
 	drafts := &markdown.Addresses{Catalog: c, Unread: maps.Clone(published.Unread)}
 	maps.Copy(drafts.Unread, published.Drafts)
+	check := func(r *record, folder string, addresses *markdown.Addresses) {
+		for _, m := range r.links {
+			if file, reason := markdown.PicturePath(folder, m.written); reason == "" {
+				uses = append(uses, pictureUse{file, r, m})
+			} else if _, reason := addresses.In(folder).Link(m.written); reason != "" {
+				f.problem(r.file, m.line, "%s%s", m.prefix, reason)
+			}
+		}
+		for _, m := range r.pictures {
+			if file, reason := markdown.PicturePath(folder, m.written); reason != "" {
+				f.problem(r.file, m.line, "%s%s", m.prefix, reason)
+			} else {
+				uses = append(uses, pictureUse{file, r, m})
+			}
+		}
+	}
+	check(&f.settings, "", published)
 	for _, b := range f.batches {
 		for i := range b.records {
-			r := &b.records[i]
-			addresses := published
-			if r.isDraft() {
-				addresses = drafts
-			}
-			for _, m := range r.links {
-				if file, reason := markdown.PicturePath(b.kind.folder, m.written); reason == "" {
-					uses = append(uses, pictureUse{file, r, m})
-				} else if _, reason := addresses.In(b.kind.folder).Link(m.written); reason != "" {
-					f.problem(r.file, m.line, "%s%s", m.prefix, reason)
-				}
-			}
-			for _, m := range r.pictures {
-				if file, reason := markdown.PicturePath(b.kind.folder, m.written); reason != "" {
-					f.problem(r.file, m.line, "%s%s", m.prefix, reason)
-				} else {
-					uses = append(uses, pictureUse{file, r, m})
-				}
+			if r := &b.records[i]; r.isDraft() {
+				check(r, b.kind.folder, drafts)
+			} else {
+				check(r, b.kind.folder, published)
 			}
 		}
 	}
@@ -117,7 +120,9 @@ func (f *folder) addresses(c *catalog.Catalog) *markdown.Addresses {
 }
 
 // isRead reports whether the fields of a record could be read.
-func (r *record) isRead() bool { return r.tool != nil || r.comparison != nil || r.retired != nil }
+func (r *record) isRead() bool {
+	return r.tool != nil || r.comparison != nil || r.retired != nil || r.page != nil
+}
 
 // isDraft reports whether visitors do not see a record.
 func (r *record) isDraft() bool {
@@ -128,6 +133,8 @@ func (r *record) isDraft() bool {
 		return r.comparison.Draft || !r.comparison.Published
 	case r.retired != nil:
 		return r.retired.Draft
+	case r.page != nil:
+		return r.page.Draft
 	}
 	return false
 }

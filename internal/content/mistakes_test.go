@@ -20,8 +20,8 @@ func magazine(t *testing.T) fstest.MapFS {
 		"comparatifs/brouillon.md":  "---\ntitle: Plus tard\ntool_a: plume\ntool_b: calame\nwinner: plume\nwinner_note: Net.\npublished: false\n---\n",
 		"cimetiere/jaserin.md":      "---\nname: Jaserin\ncategory: code\nreason: mort\nretired_at: 2025-01-01\n---\nFermé.\n",
 		"outils/illisible.md":       "---\nname: [\n---\n",
-		"images/ecran.png":          "(not decoded here)",
-		"images/captures/menu.jpeg": "(not decoded here)",
+		"images/ecran.png":          string(drawing(8, 0)),
+		"images/captures/menu.jpeg": string(drawing(8, 0)),
 	})
 }
 

@@ -1,8 +1,314 @@
 package content
 
-// Pictures holds the bytes of the pictures of a folder that the store does not have
-// yet, in temporary files.
-type Pictures struct{}
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
-// Close removes the temporary files. It may be called twice, and on nil.
-func (p *Pictures) Close() error { return nil }
+	"palmares/internal/catalog"
+	"palmares/internal/picture"
+)
+
+const imageFolder = "images"
+
+// maxImagePath is the maximum length of the path of a picture, in bytes.
+const maxImagePath = 200
+
+// An image is a file of images/.
+type image struct {
+	isUsed  bool // by a record that is published
+	inDraft bool // by a draft
+}
+
+// isImagePath reports whether s is the path of a picture as fields have it.
+func isImagePath(s string) bool {
+	return strings.HasPrefix(s, imageFolder+"/") && path.Clean(s) == s && isPortable(s)
+}
+
+// isPortable reports whether a path works on every system and in every URL.
+func isPortable(s string) bool {
+	return len(s) <= maxImagePath && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
+		return r == '\\' || unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
+	})
+}
+
+// picture returns the path of a picture, and notes that the record uses it.
+func (d *decoder) picture(name string) string {
+	file := d.checked(name, optional, isImagePath, "the path of a picture from the root of the folder, such as images/logo.png")
+	if file != "" {
+		d.fieldPictures = append(d.fieldPictures, reference{d.label(name), file, d.lineOf(name)})
+	}
+	return file
+}
+
+// listImages finds the files of images/. Links are never followed: there is no need
+// for them, and they may form circles.
+func (f *folder) listImages() error {
+	f.images = map[string]*image{}
+	names := map[string]string{} // by name in lower case
+	err := fs.WalkDir(f.fsys, imageFolder, func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			f.problem(name, 1, "the folder cannot be read: %s", rootCause(err))
+			return fs.SkipDir
+		case name != imageFolder && strings.HasPrefix(e.Name(), "."):
+			if e.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case e.Type()&fs.ModeSymlink != 0:
+			f.problem(name, 1, "links are not followed here; replace it with the file itself")
+			return nil
+		case e.IsDir():
+			return nil
+		case !e.Type().IsRegular():
+			f.problem(name, 1, "this is not a regular file")
+			return nil
+		case !isPortable(name):
+			f.problem(strings.ToValidUTF8(name, "?"), 1, "the path of a picture must be UTF-8 text of at most %d bytes without backslashes and control characters; rename it", maxImagePath)
+			return nil
+		}
+		if first, taken := names[strings.ToLower(name)]; taken {
+			f.problem(name, 1, "the name differs from %s only in case, which many systems cannot store; rename one of the two", first)
+			return nil
+		}
+		names[strings.ToLower(name)] = name
+		f.images[name] = &image{}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("the folder %s cannot be read: %w", imageFolder, err)
+	}
+	return nil
+}
+
+// markPictures notes which pictures are used, by fields and by the given bodies, and
+// checks that those of fields are in the folder.
+func (f *folder) markPictures(bodies []pictureUse) {
+	for _, use := range bodies {
+		f.mark(use.path, use.record.isDraft())
+	}
+	f.useFields(&f.settings)
+	for _, b := range f.batches {
+		for i := range b.records {
+			f.useFields(&b.records[i])
+		}
+	}
+}
+
+// useFields notes the pictures of the fields of a record.
+func (f *folder) useFields(r *record) {
+	for _, use := range r.fieldPictures {
+		if f.mark(use.slug, r.isDraft()) {
+			continue
+		}
+		hint := ""
+		for name := range f.images {
+			if strings.EqualFold(name, use.slug) {
+				hint = "; did you mean " + name + "?"
+			}
+		}
+		f.problem(r.file, use.line, "%s %s is not in the folder%s", use.field, quoted(use.slug), hint)
+	}
+}
+
+// mark notes that a picture is used, and reports whether there is one.
+func (f *folder) mark(name string, isDraft bool) bool {
+	im, ok := f.images[name]
+	if ok {
+		im.isUsed = im.isUsed || !isDraft
+		im.inDraft = im.inDraft || isDraft
+	}
+	return ok
+}
+
+// readPictures checks every file of images/, one at a time, and sets the pictures of
+// the catalogue to those in use. New ones go to the spool.
+func (f *folder) readPictures(ctx context.Context, opts Options, spool *Pictures) error {
+	seen := map[string]catalog.Picture{} // by source, in this folder
+	for _, name := range slices.Sorted(maps.Keys(f.images)) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		im := f.images[name]
+		content, failure := f.readImage(name)
+		if failure != "" {
+			f.problem(name, 1, "%s", failure)
+			continue
+		}
+		sum := sha256.Sum256(content)
+		source := hex.EncodeToString(sum[:])
+		isKept := im.isUsed || opts.Drafts && im.inDraft
+		p, known := seen[source]
+		if !known && opts.Known != nil {
+			p, known = opts.Known(source)
+		}
+		if known {
+			f.warnAll(name, picture.NameWarnings(name, content))
+		} else {
+			var ok bool
+			var err error
+			if p, ok, err = f.inspect(name, content, isKept, spool); err != nil {
+				return err
+			} else if !ok {
+				continue
+			}
+		}
+		switch {
+		case isKept:
+			seen[source] = p
+			p.Path, p.Source = name, source
+			if f.catalogue.Pictures == nil {
+				f.catalogue.Pictures = map[string]catalog.Picture{}
+			}
+			f.catalogue.Pictures[name] = p
+		case !im.inDraft:
+			f.warn(name, 1, "nothing uses this picture; it is not published")
+		}
+	}
+	return nil
+}
+
+// pictureEndings are those of files that are meant to be pictures.
+var pictureEndings = []string{
+	".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".webp", ".gif", ".svg", ".svgz", ".bmp", ".tif", ".tiff", ".ico", ".heic", ".heif", ".avif", ".jxl",
+}
+
+// inspect checks a picture that was not published before; ok reports whether it
+// passed. One that is kept goes to the spool with its variants. Files that are no
+// pictures may lie about in the folder as long as nothing uses them.
+func (f *folder) inspect(name string, content []byte, isKept bool, spool *Pictures) (p catalog.Picture, ok bool, err error) {
+	checked, warnings, problem := picture.Inspect(name, content, nil)
+	if problem != nil {
+		if im := f.images[name]; im.isUsed || im.inDraft || slices.Contains(pictureEndings, strings.ToLower(path.Ext(name))) {
+			f.problem(name, 1, "%s", problem)
+		} else {
+			f.warn(name, 1, "%s", problem)
+		}
+		return p, false, nil
+	}
+	f.warnAll(name, warnings)
+	if !isKept || len(f.problems) > 0 {
+		checked.Release()
+		return p, true, nil
+	}
+	p = catalog.Picture{Hash: checked.Hash, Ext: checked.Ext, Width: checked.Width, Height: checked.Height}
+	if err := spool.add(checked.File); err != nil {
+		return p, false, err
+	}
+	variants, problem := checked.Variants()
+	if problem != nil {
+		f.problem(name, 1, "%s", problem)
+		return p, false, nil
+	}
+	for _, v := range variants {
+		p.Variants = append(p.Variants, catalog.Variant{Hash: v.Hash, Ext: v.Ext, Width: v.Width, Height: v.Height})
+		if err := spool.add(v); err != nil {
+			return p, false, err
+		}
+	}
+	return p, true, nil
+}
+
+func (f *folder) warnAll(name string, warnings []string) {
+	for _, w := range warnings {
+		f.warn(name, 1, "%s", w)
+	}
+}
+
+// readImage returns the content of a picture, or the text of a problem.
+func (f *folder) readImage(name string) (content []byte, failure string) {
+	file, err := f.fsys.Open(name)
+	if err != nil {
+		return nil, "the file cannot be read: " + rootCause(err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, "the file cannot be read: " + rootCause(err)
+	}
+	if err := picture.CheckSize(info.Size()); err != nil {
+		return nil, err.Error()
+	}
+	content = make([]byte, 0, info.Size()+1)
+	for {
+		n, err := file.Read(content[len(content):cap(content)])
+		content = content[:len(content)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			return content, ""
+		case err != nil:
+			return nil, "the file cannot be read: " + rootCause(err)
+		case len(content) == cap(content):
+			return nil, "the file changed while it was read; run the command again"
+		}
+	}
+}
+
+// Pictures holds the bytes of the pictures of a folder that the store does not have
+// yet, with their variants. They are in one temporary file, which on most systems has
+// no name, so that nothing is left behind whatever happens.
+type Pictures struct {
+	file   *os.File // nil until there is a picture
+	places map[string]place
+	size   int64
+}
+
+type place struct{ offset, length int64 }
+
+func (p *Pictures) add(f picture.File) error {
+	if _, known := p.places[f.Hash]; known {
+		return nil
+	}
+	if p.file == nil {
+		file, err := os.CreateTemp("", "palmares-pictures-")
+		if err != nil {
+			return fmt.Errorf("a temporary file for pictures cannot be created: %w", err)
+		}
+		_ = os.Remove(file.Name()) // where that fails, Close removes it
+		p.file, p.places = file, map[string]place{}
+	}
+	if _, err := p.file.WriteAt(f.Bytes, p.size); err != nil {
+		return fmt.Errorf("the temporary file for pictures cannot be written: free some space in %s, or set TMPDIR to another folder (%w)", os.TempDir(), err)
+	}
+	length := int64(len(f.Bytes))
+	p.places[f.Hash] = place{p.size, length}
+	p.size += length
+	return nil
+}
+
+// Read returns the bytes of a picture or variant by its hash.
+func (p *Pictures) Read(_ context.Context, hash string) ([]byte, error) {
+	at, ok := p.places[hash]
+	if !ok {
+		return nil, fmt.Errorf("the folder has no new picture %s", hash)
+	}
+	content := make([]byte, at.length)
+	_, err := p.file.ReadAt(content, at.offset)
+	return content, err
+}
+
+// Close removes the temporary file. It may be called twice.
+func (p *Pictures) Close() error {
+	if p.file == nil {
+		return nil
+	}
+	name := p.file.Name()
+	err := p.file.Close()
+	if removal := os.Remove(name); removal != nil && !errors.Is(removal, fs.ErrNotExist) {
+		err = errors.Join(err, removal)
+	}
+	p.file, p.places = nil, nil
+	return err
+}

@@ -1,6 +1,8 @@
 package content
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,17 +11,19 @@ import (
 )
 
 // A record is one record of the folder, with what is needed to check it against
-// the others. Exactly one of tool, comparison and retired is set, or none if the
-// record could not be read.
+// the others. Exactly one of tool, comparison, retired and page is set, or none
+// if the record could not be read.
 type record struct {
-	file string
-	line int
-	slug string // "" if it has no valid one
-	refs []reference
+	file    string
+	line    int
+	slug    string      // "" if it has no valid one
+	refs    []reference // aliases of a tool, sides of a comparison, successor of a retired tool
+	aliases []reference // of a comparison
 
 	tested bool // a score is given, valid or not
 
-	links, pictures []mention // of the body
+	links, pictures []mention   // of the body
+	fieldPictures   []reference // of fields
 
 	keyLine     int // of the domain of a tool, of the winner of a comparison
 	updatedLine int // of updated_at; 0 if the record does not give it
@@ -27,9 +31,11 @@ type record struct {
 	tool       *catalog.Tool
 	comparison *catalog.Comparison
 	retired    *catalog.Retired
+	page       *catalog.Page
 }
 
-// A reference is a slug of another record, or a former slug of this one.
+// A reference is a slug of another record, a former slug of this one, or the path of a
+// picture.
 type reference struct {
 	field string
 	slug  string
@@ -40,15 +46,20 @@ type reference struct {
 // the fields here.
 
 func (d *decoder) tool() record {
+	d.isDraft = d.boolean("draft", false)
 	t := &catalog.Tool{
 		Slug:            d.ownSlug(),
 		Name:            d.oneLine("name", required),
 		Domain:          d.checked("domain", required, isDomain, "a host name such as outil.example"),
 		Category:        d.category(),
-		ICP:             enum(d, "icp", catalog.ICPs),
-		Pricing:         enum(d, "pricing", catalog.Pricings),
+		ICP:             cmp.Or(enum(d, "icp", optional, catalog.ICPs), catalog.EveryICP),
+		Pricing:         enum(d, "pricing", required, catalog.Pricings),
 		Price:           d.price("price"),
+		PriceDisplay:    d.short("price_display", optional),
 		Tagline:         d.oneLine("tagline", required),
+		Authors:         d.names("author"),
+		Logo:            d.picture("logo"),
+		Image:           d.picture("image"),
 		Score:           d.figure("score"),
 		Verifiability:   d.figure("verifiability"),
 		Obsolescence:    d.figure("obsolescence"),
@@ -60,56 +71,112 @@ func (d *decoder) tool() record {
 		AlternativesURL: d.url("alternatives_url", page),
 		TestedAt:        d.date("tested_at", optional),
 		PriceCheckedAt:  d.date("price_checked_at", optional),
+		ScoreNote:       d.prose("score_note", optional),
+		Draft:           d.isDraft,
 	}
 	for _, item := range d.list("sources") {
 		t.Sources = append(t.Sources, item.urlOf(item.label(), item.value, address))
 	}
-	score := d.field("score", optional)
-	r := record{file: d.file, line: d.line, slug: t.Slug, tool: t, tested: score != nil && score.kind != isNull}
-	for _, item := range d.list("aliases") {
-		if alias := item.slugOf(item.label(), item.value); alias != "" {
-			t.Aliases = append(t.Aliases, alias)
-			r.refs = append(r.refs, reference{"aliases", alias, item.value.line})
-		}
+	r := record{file: d.file, line: d.line, slug: t.Slug, tool: t, tested: d.field("score", optional) != nil}
+	t.Aliases, r.refs = d.aliases()
+	t.Plans = d.plans()
+	t.PriceHistory = d.priceHistory()
+	if enum(d, "price_history_mode", optional, []catalog.HistoryMode{"add", catalog.HistoryReplace}) == catalog.HistoryReplace {
+		t.PriceHistoryMode = catalog.HistoryReplace
 	}
-	slices.Sort(t.Aliases)
-	for _, item := range d.list("price_history") {
-		if entry, ok := item.mapping(); ok {
-			t.PriceHistory = append(t.PriceHistory, catalog.PriceChange{
-				ChangedAt:  entry.date("changed_at", required),
-				OldPricing: enum(entry, "old_pricing", catalog.Pricings),
-				OldPrice:   entry.price("old_price"),
-				NewPricing: enum(entry, "new_pricing", catalog.Pricings),
-				NewPrice:   entry.price("new_price"),
-			})
-			entry.rejectOthers()
-		}
-	}
+	t.ScoreHistory = d.scoreHistory()
 	t.Body = d.ownBody(markdown.CheckSections)
 	d.rejectOthers()
 	return r
 }
 
+// aliases returns the former slugs of a record, sorted.
+func (d *decoder) aliases() (slugs []string, refs []reference) {
+	for _, item := range d.list("aliases") {
+		if alias := item.slugOf(item.label(), item.value); alias != "" {
+			slugs = append(slugs, alias)
+			refs = append(refs, reference{"aliases", alias, item.value.line})
+		}
+	}
+	slices.Sort(slugs)
+	return slugs, refs
+}
+
+func (d *decoder) plans() (plans []catalog.PlanRow) {
+	for _, item := range d.list("plans") {
+		if entry, ok := item.mapping(); ok {
+			plans = append(plans, catalog.PlanRow{
+				Name:  entry.oneLine("name", required),
+				Price: entry.short("price", required),
+				Note:  entry.oneLine("note", optional),
+			})
+			entry.rejectOthers()
+		}
+	}
+	return plans
+}
+
+func (d *decoder) priceHistory() (history []catalog.PriceChange) {
+	for _, item := range d.list("price_history") {
+		if entry, ok := item.mapping(); ok {
+			history = append(history, catalog.PriceChange{
+				ChangedAt:  entry.date("changed_at", required),
+				OldPricing: enum(entry, "old_pricing", required, catalog.Pricings),
+				OldPrice:   entry.price("old_price"),
+				NewPricing: enum(entry, "new_pricing", required, catalog.Pricings),
+				NewPrice:   entry.price("new_price"),
+			})
+			entry.rejectOthers()
+		}
+	}
+	return history
+}
+
+func (d *decoder) scoreHistory() (history []catalog.ScoreChange) {
+	for _, item := range d.list("score_history") {
+		if entry, ok := item.mapping(); ok {
+			history = append(history, catalog.ScoreChange{
+				ChangedAt: entry.date("changed_at", required),
+				OldScore:  entry.figure("old_score"), NewScore: entry.figure("new_score"),
+				OldVerifiability: entry.figure("old_verifiability"), NewVerifiability: entry.figure("new_verifiability"),
+				OldObsolescence: entry.figure("old_obsolescence"), NewObsolescence: entry.figure("new_obsolescence"),
+				Note: entry.prose("note", optional),
+			})
+			entry.rejectOthers()
+		}
+	}
+	return history
+}
+
 func (d *decoder) comparison() record {
+	isDraft, published := d.boolean("draft", false), d.boolean("published", true)
+	d.isDraft = isDraft || !published
 	x := &catalog.Comparison{
 		Slug:       d.ownSlug(),
 		Title:      d.oneLine("title", required),
 		ToolA:      d.slugField("tool_a", required),
 		ToolB:      d.slugField("tool_b", required),
 		Winner:     d.slugField("winner", required),
-		WinnerNote: d.prose("winner_note"),
-		Published:  d.boolean("published", true),
+		WinnerNote: d.prose("winner_note", required),
+		Published:  published,
 		UpdatedAt:  d.date("updated_at", optional),
-		Body:       d.ownBody(markdown.Check),
+		Authors:    d.names("author"),
+		Image:      d.picture("image"),
+		Draft:      isDraft,
 	}
+	r := record{file: d.file, line: d.line, slug: x.Slug, comparison: x}
+	x.Aliases, r.aliases = d.aliases()
+	x.Body = d.ownBody(markdown.Check)
 	d.rejectOthers()
+	if x.Title == "" || x.ToolA == "" || x.ToolB == "" || x.Winner == "" || x.WinnerNote == "" {
+		x.Draft = true // unpublished and incomplete
+	}
 	if x.ToolA != "" && x.ToolA == x.ToolB {
 		d.report(d.lineOf("tool_b"), "tool_a and tool_b are both %q; compare two different tools", x.ToolA)
 	}
 	if x.Winner != "" && x.ToolA != "" && x.ToolB != "" && x.Winner != x.ToolA && x.Winner != x.ToolB {
 		d.report(d.lineOf("winner"), "winner must be tool_a or tool_b, that is %q or %q, not %q", x.ToolA, x.ToolB, x.Winner)
 	}
-	r := record{file: d.file, line: d.line, slug: x.Slug, comparison: x}
 	for _, side := range []struct{ field, slug string }{{"tool_a", x.ToolA}, {"tool_b", x.ToolB}} {
 		if side.slug != "" {
 			r.refs = append(r.refs, reference{side.field, side.slug, d.lineOf(side.field)})
@@ -119,18 +186,20 @@ func (d *decoder) comparison() record {
 }
 
 func (d *decoder) retired() record {
+	d.isDraft = d.boolean("draft", false)
 	o := &catalog.Retired{
 		Slug:      d.ownSlug(),
 		Name:      d.oneLine("name", required),
 		Category:  d.category(),
-		Reason:    enum(d, "reason", catalog.Reasons),
+		Reason:    enum(d, "reason", required, catalog.Reasons),
 		RetiredAt: d.date("retired_at", required),
 		Successor: d.slugField("successor", optional),
 		Body:      d.ownBody(markdown.Check),
+		Draft:     d.isDraft,
 	}
 	d.rejectOthers()
 	o.Note = markdown.Plain(o.Body)
-	if o.Note == "" {
+	if o.Note == "" && !d.isDraft {
 		d.inBody(1, "the note is empty; say why the tool was retired")
 	}
 	r := record{file: d.file, line: d.line, slug: o.Slug, retired: o}
@@ -138,6 +207,24 @@ func (d *decoder) retired() record {
 		r.refs = []reference{{"successor", o.Successor, d.lineOf("successor")}}
 	}
 	return r
+}
+
+func (d *decoder) customPage() record {
+	d.isDraft = d.boolean("draft", false)
+	p := &catalog.Page{
+		Slug:        d.ownSlug(),
+		Title:       d.oneLine("title", required),
+		Menu:        cmp.Or(enum(d, "menu", optional, catalog.Menus), catalog.MenuFooter),
+		Description: d.oneLine("description", optional),
+		Image:       d.picture("image"),
+		Body:        d.ownBody(markdown.CheckSections),
+		Draft:       d.isDraft,
+	}
+	d.rejectOthers()
+	if catalog.IsReservedPage(p.Slug) {
+		d.report(d.line, "the slug %q is used by the site itself; rename the page", p.Slug)
+	}
+	return record{file: d.file, line: d.line, slug: p.Slug, page: p}
 }
 
 // categories is the set of declared slugs; nil if catalogue.yaml could not be
@@ -149,25 +236,81 @@ func (d *decoder) catalogue() (catalog.Catalog, categories) {
 	if v := d.field("url", required); v != nil {
 		c.URL = strings.TrimSuffix(d.urlOf("url", v, site), "/")
 	}
-	declared := categories{}
+	c.Settings = catalog.Settings{
+		Headline:     d.oneLine("headline", optional),
+		Introduction: d.prose("introduction", optional),
+		Description:  d.oneLine("description", optional),
+		Contact:      d.checked("contact", optional, isContact, "a mail address or an http or https URL"),
+		Publisher:    d.oneLine("publisher", optional),
+		Logo:         d.picture("logo"),
+	}
+	if enum(d, "pro", optional, []string{"show", catalog.ProHide}) == catalog.ProHide {
+		c.Settings.Pro = catalog.ProHide
+	}
+	declared := d.categories(&c)
+	d.rejectOthers()
+	return c, declared
+}
+
+func (d *decoder) categories(c *catalog.Catalog) categories {
+	declared, taken := categories{}, map[string]string{}
 	given := d.field("categories", required) != nil
 	items := d.list("categories")
 	if given && len(items) == 0 {
 		d.report(d.lineOf("categories"), "categories must list at least one category, with slug and label")
 	}
-	for _, item := range items {
+	var former []reference
+	for i, item := range items {
 		entry, ok := item.mapping()
 		if !ok {
 			continue
 		}
-		category := catalog.Category{Slug: entry.slugField("slug", required), Label: entry.oneLine("label", required)}
+		category := catalog.Category{
+			Slug: entry.slugField("slug", required), Label: entry.oneLine("label", required),
+			Description: entry.markdown("description"), Position: i,
+		}
+		var refs []reference
+		category.Aliases, refs = entry.aliases()
 		entry.rejectOthers()
 		if category.Slug != "" && declared[category.Slug] {
 			entry.report(entry.lineOf("slug"), "category %q is declared twice", category.Slug)
 		}
 		declared[category.Slug] = true
+		former = append(former, refs...)
+		d.links, d.pictures = append(d.links, entry.links...), append(d.pictures, entry.pictures...)
 		c.Categories = append(c.Categories, category)
 	}
-	d.rejectOthers()
-	return c, declared
+	for _, alias := range former {
+		switch {
+		case declared[alias.slug]:
+			d.report(alias.line, "alias %q is taken: it is a category", alias.slug)
+		case taken[alias.slug] != "":
+			d.report(alias.line, "alias %q is given twice", alias.slug)
+		}
+		taken[alias.slug] = alias.slug
+	}
+	return declared
+}
+
+// markdown returns an optional text in Markdown, and reports what is wrong in it.
+func (d *decoder) markdown(name string) string {
+	text, _ := trimBlankLines(d.prose(name, optional))
+	found := markdown.Check(text)
+	at := func(line int) mention {
+		return mention{line: d.lineOf(name), prefix: fmt.Sprintf("%s, line %d: ", d.label(name), line)}
+	}
+	for _, p := range found.Problems {
+		d.report(d.lineOf(name), "%s%s", at(p.Line).prefix, p.Text)
+	}
+	for _, link := range found.Links {
+		m := at(link.Line)
+		m.written = link.Destination
+		d.links = append(d.links, m)
+	}
+	for _, picture := range found.Pictures {
+		m := at(picture.Line)
+		m.written, m.alt = picture.Destination, picture.Alt
+		d.pictures = append(d.pictures, m)
+	}
+	return text
 }

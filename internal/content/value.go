@@ -35,6 +35,11 @@ const (
 	isMapping
 )
 
+// isEmpty reports whether a value is null or blank text.
+func (v *value) isEmpty() bool {
+	return v.kind == isNull || v.kind == isText && strings.TrimSpace(v.text) == ""
+}
+
 // describe describes a value for a message that expected something else.
 func (v *value) describe() string {
 	switch v.kind {

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"palmares/internal/catalog"
 )
@@ -22,11 +24,23 @@ const (
 	JSONL
 )
 
+// WriteOptions say how to write a folder.
+type WriteOptions struct {
+	Format Format
+	// Pictures has the bytes of the catalogue's pictures, by hash. It may be nil if
+	// there are none.
+	Pictures interface {
+		Read(ctx context.Context, hash string) ([]byte, error)
+	}
+	// Progress may be nil; it is called from time to time with the number of records
+	// written so far.
+	Progress func(records int)
+}
+
 // Write writes c to dir as a content folder, which Read reads back as c. The same
 // catalogue is written as the same bytes. dir must not exist or be empty; after an
-// error it is as before. progress may be nil; it is called from time to time with
-// the number of records written so far.
-func Write(ctx context.Context, dir string, c *catalog.Catalog, format Format, progress func(records int)) (err error) {
+// error it is as before.
+func Write(ctx context.Context, dir string, c *catalog.Catalog, opts WriteOptions) (err error) {
 	created, err := prepareFolder(dir)
 	if err != nil {
 		return err
@@ -50,8 +64,11 @@ func Write(ctx context.Context, dir string, c *catalog.Catalog, format Format, p
 		}
 	}()
 
-	w := &folderWriter{dir: temp, format: format, progress: progress}
+	w := &folderWriter{dir: temp, format: opts.Format, progress: opts.Progress}
 	if err := w.write(ctx, c); err != nil {
+		return err
+	}
+	if err := w.writePictures(ctx, c, opts); err != nil {
 		return err
 	}
 	moved, err = moveAll(temp, dir)
@@ -133,6 +150,9 @@ func (w *folderWriter) write(ctx context.Context, c *catalog.Catalog) error {
 		{"cimetiere", len(c.Retired), func(i int) (string, []pair, string) {
 			return c.Retired[i].Slug, retiredFields(&c.Retired[i]), c.Retired[i].Body
 		}},
+		{"pages", len(c.Pages), func(i int) (string, []pair, string) {
+			return c.Pages[i].Slug, pageFields(&c.Pages[i]), c.Pages[i].Body
+		}},
 	} {
 		if err := w.kind(ctx, k.folder, k.n, k.at); err != nil {
 			return err
@@ -140,6 +160,24 @@ func (w *folderWriter) write(ctx context.Context, c *catalog.Catalog) error {
 	}
 	if w.progress != nil {
 		w.progress(w.written)
+	}
+	return nil
+}
+
+// writePictures writes the pictures as they are served.
+func (w *folderWriter) writePictures(ctx context.Context, c *catalog.Catalog, opts WriteOptions) error {
+	for _, name := range slices.Sorted(maps.Keys(c.Pictures)) {
+		content, err := opts.Pictures.Read(ctx, c.Pictures[name].Hash)
+		if err != nil {
+			return fmt.Errorf("the picture %s cannot be read: %w", name, err)
+		}
+		target := filepath.Join(w.dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {
+			return err
+		}
+		if err := os.WriteFile(target, content, 0o666); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -143,3 +143,13 @@ func nameWarning(f *format, name string) []string {
 	}
 	return []string{fmt.Sprintf("this is a %s picture, but its name ends in %s; rename it to end in .%s", f.name, ending, f.ext)}
 }
+
+// NameWarnings returns what Inspect says about the name of a picture that passed it
+// before.
+func NameWarnings(name string, file []byte) []string {
+	f, err := formatOf(name, file)
+	if err != nil {
+		return nil
+	}
+	return nameWarning(f, name)
+}

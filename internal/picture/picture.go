@@ -149,6 +149,14 @@ func inspect(lim limits, name string, file []byte, known func(hash string) bool)
 // Release frees the decoded pixels of a picture whose variants are not needed.
 func (p *Picture) Release() { p.pixels = nil }
 
+// CheckSize returns the error of a file of n bytes that is too large to be read at all.
+func CheckSize(n int64) error {
+	if n > MaxBytes {
+		return tooManyBytes(int(n), published)
+	}
+	return nil
+}
+
 func tooManyBytes(n int, lim limits) error {
 	return fmt.Errorf("the picture takes %.1f MiB, and at most %g MiB are allowed; scale it down or save it with stronger compression",
 		float64(n)/(1<<20), float64(lim.bytes)/(1<<20))

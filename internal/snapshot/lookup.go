@@ -32,6 +32,13 @@ func (s *Snapshot) Alias(slug string) (string, bool) {
 	return current, ok
 }
 
+// ComparisonAlias returns the current slug of the published comparison that formerly had
+// this one.
+func (s *Snapshot) ComparisonAlias(slug string) (string, bool) {
+	current, ok := s.comparisonAliases[slug]
+	return current, ok
+}
+
 // RetiredTool returns the retired tool with the given slug, or nil.
 func (s *Snapshot) RetiredTool(slug string) *catalog.Retired {
 	i, ok := s.retiredBySlug[slug]

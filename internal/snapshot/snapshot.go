@@ -43,8 +43,10 @@ type Snapshot struct {
 	comparisonBySlug map[string]int32 // index in comparisons
 	retiredBySlug    map[string]int32
 	embeddingsBySlug map[string]int32
-	aliases          map[string]string
+	aliases          map[string]string // of tools
 	pictures         map[string]string // extensions by hash, smaller versions included
+
+	comparisonAliases map[string]string
 
 	toolOrders       map[string]*[sortCount]order // by category, "" for all
 	comparisonOrders map[string][]int32
@@ -66,6 +68,8 @@ func Build(c *catalog.Catalog, version int64, updatedAt string) *Snapshot {
 		embeddingsBySlug: map[string]int32{},
 		aliases:          map[string]string{},
 		pictures:         map[string]string{},
+
+		comparisonAliases: map[string]string{},
 	}
 	for _, p := range c.Pictures {
 		s.pictures[p.Hash] = p.Ext
@@ -141,6 +145,9 @@ func (s *Snapshot) renderComparisons(c *catalog.Catalog) {
 		s.comparisonBySlug[x.Slug] = s.comparisons.count()
 		s.comparisons.add(c.ComparisonItem(x))
 		s.comparisonDetails.add(c.ComparisonDetail(x))
+		for _, alias := range x.Aliases {
+			s.comparisonAliases[alias] = x.Slug
+		}
 		public = append(public, x)
 	}
 	s.comparisonOrders = orderComparisons(c, public)

@@ -13,7 +13,7 @@ func TestACatalogueWrittenAsAFolderReadsBackEqual(t *testing.T) {
 	for _, format := range []content.Format{content.JSONL, content.Markdown} {
 		for _, n := range []int{0, 1, 1000} {
 			dir, want := t.TempDir(), Catalog(n, 1)
-			if err := content.Write(t.Context(), dir, want, format, nil); err != nil {
+			if err := content.Write(t.Context(), dir, want, content.WriteOptions{Format: format}); err != nil {
 				t.Fatal(err)
 			}
 			got, err := content.Read(t.Context(), dir, content.Options{Today: catalog.Day(lastDay)})

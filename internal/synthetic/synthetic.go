@@ -48,6 +48,7 @@ func Catalog(tools int, seed uint64) *catalog.Catalog {
 	for i := range tools / 25 {
 		c.Retired = append(c.Retired, m.retired(c.Tools, catalog.Reasons[i%len(catalog.Reasons)]))
 	}
+	m.addEditorial(c)
 	c.Sort()
 	return c
 }
