@@ -184,6 +184,7 @@ func (f *folder) readCatalogue() {
 		if v, ok := parseYAML(text, 0, d.report); ok {
 			d.fields = v.fields
 			f.catalogue, f.declared = d.catalogue()
+			d.warnPictures()
 			f.settings = record{file: d.file, links: d.links, pictures: d.pictures, fieldPictures: d.fieldPictures}
 		}
 	}

@@ -238,7 +238,7 @@ func (d *decoder) catalogue() (catalog.Catalog, categories) {
 	}
 	c.Settings = catalog.Settings{
 		Headline:     d.oneLine("headline", optional),
-		Introduction: d.prose("introduction", optional),
+		Introduction: d.markdown("introduction"),
 		Description:  d.oneLine("description", optional),
 		Contact:      d.checked("contact", optional, isContact, "a mail address or an http or https URL"),
 		Publisher:    d.oneLine("publisher", optional),

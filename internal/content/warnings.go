@@ -51,6 +51,11 @@ func (d *decoder) warnAbout(r *record) {
 	if d.gives("updated_at") {
 		r.updatedLine = d.lineOf("updated_at")
 	}
+	d.warnPictures()
+}
+
+// warnPictures warns about pictures in texts that have no alternative text.
+func (d *decoder) warnPictures() {
 	for _, picture := range d.pictures {
 		if strings.TrimSpace(picture.alt) == "" {
 			d.warn(picture.line, "%sthe picture %s has no alternative text; write what it shows between its brackets",
@@ -62,7 +67,7 @@ func (d *decoder) warnAbout(r *record) {
 // gives reports whether a field is there and not empty.
 func (d *decoder) gives(name string) bool {
 	f := d.find(name)
-	return f != nil && f.value.kind != isNull && (f.value.kind != isText || strings.TrimSpace(f.value.text) != "")
+	return f != nil && !f.value.isEmpty()
 }
 
 func (d *decoder) warnTool(t *catalog.Tool) {

@@ -110,7 +110,7 @@ var catalogues = rapid.Custom(func(t *rapid.T) *catalog.Catalog {
 			WinnerNote: prose.Draw(t, "note"), Published: rapid.Bool().Draw(t, "published"), UpdatedAt: maybe(t, days, "updated"), Body: maybe(t, bodies, "body"),
 		}}
 	}
-	c.Settings = catalog.Settings{Headline: maybe(t, oneLine, "headline"), Introduction: maybe(t, prose, "introduction")}
+	c.Settings = catalog.Settings{Headline: maybe(t, oneLine, "headline"), Introduction: maybe(t, bodies, "introduction")}
 	if rapid.Bool().Draw(t, "page") {
 		c.Pages = []catalog.Page{{Slug: "p", Title: oneLine.Draw(t, "title"), Menu: rapid.SampledFrom(catalog.Menus).Draw(t, "menu"), Body: maybe(t, bodies, "body")}}
 	}
