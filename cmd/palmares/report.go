@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -23,15 +24,22 @@ func (c *publishCommand) report(w io.Writer, next *catalog.Catalog, p store.Publ
 	}
 	r := &changeReport{out: out, lines: map[string]int{}, reported: map[string]bool{}}
 	r.published(&p.Diff)
-	r.unpublished(&p.Diff)
+	r.unpublished(&p.Diff, next)
 	if p.Diff.Metadata && p.Version > 1 {
 		r.line("changed", "catalogue.yaml", "")
+	}
+	if p.Diff.Pictures && p.Version > 1 {
+		r.line("changed", "images/", "")
 	}
 	verb := "published"
 	if c.DryRun {
 		verb = "would publish"
 	}
-	fmt.Fprintf(out, "%s version %d: %s; now %s\n", verb, p.Version, strings.Join(r.totals(), ", "), counts(next))
+	totals := strings.Join(r.totals(), ", ")
+	if totals == "" {
+		totals = "only what is kept of former tools changed"
+	}
+	fmt.Fprintf(out, "%s version %d: %s; now %s\n", verb, p.Version, totals, counts(next))
 	return out.Flush()
 }
 
@@ -78,16 +86,27 @@ func (r *changeReport) published(d *catalog.Diff) {
 }
 
 // unpublished prints the changes that are no event because lists do not show them.
-func (r *changeReport) unpublished(d *catalog.Diff) {
+func (r *changeReport) unpublished(d *catalog.Diff, next *catalog.Catalog) {
+	drafts := map[string]bool{}
+	for i := range next.Comparisons {
+		if x := &next.Comparisons[i]; !x.Published {
+			drafts[x.Slug] = true
+		}
+	}
+	isPublic := func(slug string) bool { return !drafts[slug] }
 	for _, c := range []struct {
 		verb, folder, remark string
 		slugs                []string
 	}{
-		{"changed", "outils/", ": review or provenance", d.Tools.Changed},
+		{"changed", "outils/", ": review or other parts of its page", d.Tools.Changed},
 		{"added", "comparatifs/", " (draft)", d.Comparisons.Added},
-		{"changed", "comparatifs/", " (draft)", d.Comparisons.Changed},
+		{"changed", "comparatifs/", " (draft)", slices.DeleteFunc(slices.Clone(d.Comparisons.Changed), isPublic)},
+		{"changed", "comparatifs/", ": text or other parts of its page", d.Comparisons.Changed},
 		{"removed", "comparatifs/", " (draft)", d.Comparisons.Removed},
 		{"changed", "cimetiere/", "", d.Retired.Changed},
+		{"added", "pages/", "", d.Pages.Added},
+		{"changed", "pages/", "", d.Pages.Changed},
+		{"removed", "pages/", "", d.Pages.Removed},
 	} {
 		for _, slug := range c.slugs {
 			if !r.reported[c.folder+slug] {

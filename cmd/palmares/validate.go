@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"palmares/internal/catalog"
 )
@@ -29,8 +30,17 @@ func (c *validateCommand) Run(inv *invocation) error {
 }
 
 func counts(c *catalog.Catalog) string {
-	return fmt.Sprintf("%s, %s, %s, %s", plural(len(c.Tools), "tool"), plural(len(c.Comparisons), "comparison"),
-		plural(len(c.Retired), "retired tool"), pluralAs(len(c.Categories), "category", "categories"))
+	all := []string{
+		plural(len(c.Tools), "tool"), plural(len(c.Comparisons), "comparison"),
+		plural(len(c.Retired), "retired tool"), pluralAs(len(c.Categories), "category", "categories"),
+	}
+	if n := len(c.Pages); n > 0 {
+		all = append(all, plural(n, "page"))
+	}
+	if n := len(c.Pictures); n > 0 {
+		all = append(all, plural(n, "picture"))
+	}
+	return strings.Join(all, ", ")
 }
 
 func plural(n int, noun string) string { return pluralAs(n, noun, noun+"s") }
