@@ -13,6 +13,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -133,15 +134,87 @@ func (f *folder) mark(name string, isDraft bool) bool {
 	return ok
 }
 
-// readPictures checks every file of images/, one at a time, and sets the pictures of
-// the catalogue to those in use. New ones go to the spool.
+// readPictures checks every file of images/ and sets the pictures of the catalogue to
+// those in use. New ones go to the spool with their variants. Pictures are decoded one
+// at a time, while the variants of the previous one are made.
 func (f *folder) readPictures(ctx context.Context, opts Options, spool *Pictures) error {
-	seen := map[string]catalog.Picture{} // by source, in this folder
-	for _, name := range slices.Sorted(maps.Keys(f.images)) {
-		if err := ctx.Err(); err != nil {
+	m := variantMaker{spool: spool, work: make(chan *spooled)}
+	var running sync.WaitGroup
+	running.Go(m.run)
+	kept, err := f.inspectAll(ctx, opts, m.work)
+	close(m.work)
+	running.Wait()
+	if err = errors.Join(err, m.err); err != nil {
+		return err
+	}
+	for _, k := range kept {
+		if k.failure != nil {
+			f.problem(k.name, 1, "%s", k.failure)
+			continue
+		}
+		if f.catalogue.Pictures == nil {
+			f.catalogue.Pictures = map[string]catalog.Picture{}
+		}
+		p := k.picture
+		p.Path, p.Source = k.name, k.source
+		f.catalogue.Pictures[k.name] = p
+	}
+	return nil
+}
+
+// A keptPicture is a file whose picture is part of the catalogue.
+type keptPicture struct {
+	name, source string
+	*spooled
+}
+
+// A spooled is a picture of the folder, which several files may hold.
+type spooled struct {
+	picture catalog.Picture  // without variants until the maker has made them
+	checked *picture.Picture // nil if the picture was published before
+	failure error            // for the editors
+}
+
+// A variantMaker spools pictures and makes their variants, one picture after the other.
+type variantMaker struct {
+	spool *Pictures
+	work  chan *spooled
+	err   error
+}
+
+func (m *variantMaker) run() {
+	for s := range m.work {
+		if m.err == nil {
+			m.err = m.make(s)
+		}
+		s.checked = nil
+	}
+}
+
+func (m *variantMaker) make(s *spooled) error {
+	if err := m.spool.add(s.checked.File); err != nil {
+		return err
+	}
+	var variants []picture.File
+	variants, s.failure = s.checked.Variants()
+	for _, v := range variants {
+		s.picture.Variants = append(s.picture.Variants, catalog.Variant{Hash: v.Hash, Ext: v.Ext, Width: v.Width, Height: v.Height})
+		if err := m.spool.add(v); err != nil {
 			return err
 		}
-		im := f.images[name]
+	}
+	return nil
+}
+
+// inspectAll checks every file of images/ and returns those that are kept. New pictures
+// are sent to work.
+func (f *folder) inspectAll(ctx context.Context, opts Options, work chan<- *spooled) ([]keptPicture, error) {
+	var kept []keptPicture
+	bySource := map[string]*spooled{}
+	for _, name := range slices.Sorted(maps.Keys(f.images)) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		content, failure := f.readImage(name)
 		if failure != "" {
 			f.problem(name, 1, "%s", failure)
@@ -149,35 +222,36 @@ func (f *folder) readPictures(ctx context.Context, opts Options, spool *Pictures
 		}
 		sum := sha256.Sum256(content)
 		source := hex.EncodeToString(sum[:])
-		isKept := im.isUsed || opts.Drafts && im.inDraft
-		p, known := seen[source]
-		if !known && opts.Known != nil {
-			p, known = opts.Known(source)
+		s := bySource[source]
+		if s == nil && opts.Known != nil {
+			if p, known := opts.Known(source); known {
+				s = &spooled{picture: p}
+			}
 		}
-		if known {
+		im := f.images[name]
+		isKept := im.isUsed || opts.Drafts && im.inDraft
+		switch {
+		case s != nil:
 			f.warnAll(name, picture.NameWarnings(name, content))
-		} else {
-			var ok bool
-			var err error
-			if p, ok, err = f.inspect(name, content, isKept, spool); err != nil {
-				return err
-			} else if !ok {
+		default:
+			if s = f.inspect(name, content); s == nil {
 				continue
+			}
+			if isKept && len(f.problems) == 0 {
+				work <- s
+			} else {
+				s.checked.Release()
 			}
 		}
 		switch {
 		case isKept:
-			seen[source] = p
-			p.Path, p.Source = name, source
-			if f.catalogue.Pictures == nil {
-				f.catalogue.Pictures = map[string]catalog.Picture{}
-			}
-			f.catalogue.Pictures[name] = p
+			bySource[source] = s
+			kept = append(kept, keptPicture{name, source, s})
 		case !im.inDraft:
 			f.warn(name, 1, "nothing uses this picture; it is not published")
 		}
 	}
-	return nil
+	return kept, nil
 }
 
 // pictureEndings are those of files that are meant to be pictures.
@@ -185,40 +259,24 @@ var pictureEndings = []string{
 	".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".webp", ".gif", ".svg", ".svgz", ".bmp", ".tif", ".tiff", ".ico", ".heic", ".heif", ".avif", ".jxl",
 }
 
-// inspect checks a picture that was not published before; ok reports whether it
-// passed. One that is kept goes to the spool with its variants. Files that are no
-// pictures may lie about in the folder as long as nothing uses them.
-func (f *folder) inspect(name string, content []byte, isKept bool, spool *Pictures) (p catalog.Picture, ok bool, err error) {
-	checked, warnings, problem := picture.Inspect(name, content, nil)
-	if problem != nil {
+// inspect checks a picture that was not published before, and returns nil if it does not
+// pass. Files that are no pictures may lie about in the folder as long as nothing uses
+// them.
+func (f *folder) inspect(name string, content []byte) *spooled {
+	checked, warnings, failure := picture.Inspect(name, content, nil)
+	if failure != nil {
 		if im := f.images[name]; im.isUsed || im.inDraft || slices.Contains(pictureEndings, strings.ToLower(path.Ext(name))) {
-			f.problem(name, 1, "%s", problem)
+			f.problem(name, 1, "%s", failure)
 		} else {
-			f.warn(name, 1, "%s", problem)
+			f.warn(name, 1, "%s", failure)
 		}
-		return p, false, nil
+		return nil
 	}
 	f.warnAll(name, warnings)
-	if !isKept || len(f.problems) > 0 {
-		checked.Release()
-		return p, true, nil
+	return &spooled{
+		picture: catalog.Picture{Hash: checked.Hash, Ext: checked.Ext, Width: checked.Width, Height: checked.Height},
+		checked: checked,
 	}
-	p = catalog.Picture{Hash: checked.Hash, Ext: checked.Ext, Width: checked.Width, Height: checked.Height}
-	if err := spool.add(checked.File); err != nil {
-		return p, false, err
-	}
-	variants, problem := checked.Variants()
-	if problem != nil {
-		f.problem(name, 1, "%s", problem)
-		return p, false, nil
-	}
-	for _, v := range variants {
-		p.Variants = append(p.Variants, catalog.Variant{Hash: v.Hash, Ext: v.Ext, Width: v.Width, Height: v.Height})
-		if err := spool.add(v); err != nil {
-			return p, false, err
-		}
-	}
-	return p, true, nil
 }
 
 func (f *folder) warnAll(name string, warnings []string) {
