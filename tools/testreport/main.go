@@ -1,4 +1,4 @@
-// Testreport makes the output of `go test -json`, which it reads from standard input,
+// Command testreport makes the output of `go test -json`, which it reads from standard input,
 // readable. It prints packages as they finish, and at the end everything that failed in
 // full, how many tests ran, which were skipped and why, and the ten slowest.
 //
