@@ -38,6 +38,7 @@ type commands struct {
 
 	Serve    serveCommand    `cmd:"" help:"Serve the API and the site."`
 	Validate validateCommand `cmd:"" help:"Read a content folder and print every problem as file:line: message."`
+	Preview  previewCommand  `cmd:"" help:"Show a content folder with its drafts, and reload the page when a file changes."`
 	Publish  publishCommand  `cmd:"" help:"Replace the catalogue with a content folder, in one transaction."`
 	Export   exportCommand   `cmd:"" help:"Write the published catalogue as a content folder."`
 	Generate generateCommand `cmd:"" help:"Write a synthetic catalogue of any size as a content folder."`

@@ -158,25 +158,33 @@ func (t *Tool) PriceDetail() PriceDetail {
 	return PriceDetail{Slug: t.Slug, CurrentPricing: t.Pricing, CurrentPrice: t.Price, PriceHistory: history}
 }
 
-// ComparisonItem returns the public view of a comparison. Its tools must be in c.
+// ComparisonItem returns the public view of a comparison. Its tools must be in c; a
+// draft may have no winner yet.
 func (c *Catalog) ComparisonItem(x *Comparison) ComparisonItem {
 	return ComparisonItem{
-		Slug: x.Slug, Title: x.Title, Winner: c.Tool(x.Winner).Name,
+		Slug: x.Slug, Title: x.Title, Winner: c.contestant(x.Winner).Name,
 		UpdatedAt: x.UpdatedAt, CanonicalURL: c.ComparisonURLOf(x.Slug),
 	}
 }
 
 // ComparisonDetail returns the detailed view of a comparison. Its tools must be in
-// c and have a score.
+// c and, unless it is a draft, have a score.
 func (c *Catalog) ComparisonDetail(x *Comparison) ComparisonDetail {
-	side := func(slug string) Contestant {
-		t := c.Tool(slug)
-		return Contestant{Name: t.Name, Score: *t.Score}
-	}
 	return ComparisonDetail{
-		Slug: x.Slug, ToolA: side(x.ToolA), ToolB: side(x.ToolB),
-		Winner: c.Tool(x.Winner).Name, WinnerNote: x.WinnerNote,
+		Slug: x.Slug, ToolA: c.contestant(x.ToolA), ToolB: c.contestant(x.ToolB),
+		Winner: c.contestant(x.Winner).Name, WinnerNote: x.WinnerNote,
 	}
+}
+
+// contestant returns a side of a comparison. What a draft lacks is zero.
+func (c *Catalog) contestant(slug string) (side Contestant) {
+	if t := c.Tool(slug); t != nil {
+		side.Name = t.Name
+		if t.Score != nil {
+			side.Score = *t.Score
+		}
+	}
+	return side
 }
 
 // Item returns the public view of a retired tool.

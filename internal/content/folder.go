@@ -20,6 +20,15 @@ type kind struct {
 	decode func(*decoder) record
 }
 
+// Folders returns the names of the folders that a content folder may have.
+func Folders() []string {
+	names := []string{imageFolder}
+	for _, k := range kinds {
+		names = append(names, k.folder)
+	}
+	return names
+}
+
 // kinds lists the kinds in the order in which they are read.
 var kinds = []kind{
 	{"outils", (*decoder).tool},

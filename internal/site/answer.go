@@ -82,6 +82,9 @@ func (s *Site) write(w http.ResponseWriter, r *http.Request, a *answer) {
 	h := w.Header()
 	h.Set("Cache-Control", a.cache)
 	if a.location != "" {
+		if s.cfg.Preview != nil {
+			h.Set("Cache-Control", noStore) // the folder may change at any time
+		}
 		h.Set("Location", a.location)
 		h.Set("Content-Length", "0")
 		w.WriteHeader(a.status)

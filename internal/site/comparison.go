@@ -20,9 +20,10 @@ type comparisonRow struct {
 	Slug, Title string
 	UpdatedAt   string
 	Sides       [2]side
-	Winner      string // its name
+	Winner      string // its name; "" in a draft that has none yet
 	Note        string // on the winner
 	Byline      string // its authors; "" for none
+	Draft       bool
 }
 
 // A side is one of the two tools of a comparison.
@@ -33,10 +34,14 @@ type side struct {
 
 func (v *view) comparisonRow(x *catalog.Comparison) comparisonRow {
 	c := v.snap.Catalog
-	return comparisonRow{
-		Slug: x.Slug, Title: markdown.NoBreak(x.Title), UpdatedAt: x.UpdatedAt, Winner: c.Tool(x.Winner).Name, Note: markdown.NoBreak(x.WinnerNote), Byline: byline(x.Authors),
+	row := comparisonRow{
+		Slug: x.Slug, Title: markdown.NoBreak(x.Title), UpdatedAt: x.UpdatedAt, Note: markdown.NoBreak(x.WinnerNote), Byline: byline(x.Authors), Draft: x.Draft,
 		Sides: [2]side{{v.row(c.Tool(x.ToolA)), x.Winner == x.ToolA}, {v.row(c.Tool(x.ToolB)), x.Winner == x.ToolB}},
 	}
+	if winner := c.Tool(x.Winner); winner != nil {
+		row.Winner = winner.Name
+	}
+	return row
 }
 
 func (v *view) comparisonRows(ids []int32) []comparisonRow {
@@ -105,6 +110,7 @@ func (s *Site) showComparison(r *request) (*answer, error) {
 		}
 	}
 	data.Page = s.page(r, markdown.NoBreak(x.Title), markdown.NoBreak(x.WinnerNote), "/comparatifs/"+x.Slug)
+	data.Page.Draft = x.Draft
 	data.Page.Canonical, data.Page.Article = r.snap.Catalog.ComparisonURLOf(x.Slug), true
 	data.Page.share(r.shared(x.Image))
 	data.Page.JSONLD = r.jsonldComparison(x, []toolRow{a, b})

@@ -52,6 +52,7 @@ func (s *Site) customPage(r *request, p *catalog.Page) (*answer, error) {
 	}
 	description := markdown.NoBreak(cmp.Or(p.Description, beginning(excerpt(p.Body)), c.Settings.Description, p.Title))
 	data.Page = s.page(r, markdown.NoBreak(p.Title), description, "/"+p.Slug)
+	data.Page.Draft = p.Draft
 	data.Page.Markdown = "/" + p.Slug + markdownSuffix
 	data.Page.share(r.shared(p.Image))
 	data.Page.JSONLD = &jsonldPage{Context: schemaOrg, Type: "WebPage", Name: p.Title, URL: data.Page.Canonical, Publisher: r.organization(), Language: "fr"}

@@ -48,8 +48,10 @@ type page struct {
 	Path        string
 	NoIndex     bool
 	Demo        bool
-	Article     bool   // og:type article rather than website
-	UpdatedAt   string // "" before the first publication
+	Preview     *Preview // nil on a public site
+	Draft       bool     // the record that the page shows is a draft
+	Article     bool     // og:type article rather than website
+	UpdatedAt   string   // "" before the first publication
 	Style       string
 	Script      string
 	MoreStyle   string // of this page only; "" for none
@@ -96,6 +98,9 @@ func (s *Site) page(r *request, title, description, path string) page {
 		Menus: r.menus, Credit: c.CreditLine(), Markdown: s.alternateMarkdown(r),
 		Logo: r.logo(c.Settings.Logo), Image: r.shared(c.Settings.Logo), Contact: contact(c.Settings.Contact),
 		About: markdown.NoBreak(c.Settings.Description), Publisher: c.Settings.Publisher,
+	}
+	if s.cfg.Preview != nil {
+		p.NoIndex, p.Preview = true, s.cfg.Preview(r.snap)
 	}
 	if p.Logo != nil {
 		p.Icon = icon{p.Logo.Src, pictureTypes[strings.TrimPrefix(pathpkg.Ext(p.Logo.Src), ".")]}

@@ -28,6 +28,7 @@ type reason struct {
 // A retiredTool is a retired tool with the note on what happened.
 type retiredTool struct {
 	Slug, Name string
+	Draft      bool
 	Date       string
 	Category   string // label
 	Reason     string
@@ -73,7 +74,7 @@ func (r *request) retiredTools(ids []int32) []retiredTool {
 	for n, i := range ids {
 		t := &r.snap.Catalog.Retired[i]
 		list[n] = retiredTool{
-			Slug: t.Slug, Name: t.Name, Date: t.RetiredAt, Category: r.label(t.Category), Reason: reasonNames[t.Reason],
+			Slug: t.Slug, Name: t.Name, Draft: t.Draft, Date: t.RetiredAt, Category: r.label(t.Category), Reason: reasonNames[t.Reason],
 			Body: r.bodyOf("cimetiere", t.Body), Href: r.retiredHref(t.Slug),
 		}
 		if !r.markdown {

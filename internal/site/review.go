@@ -64,6 +64,7 @@ func (s *Site) showReview(r *request) (*answer, error) {
 		Minutes: minutes(t.Body), Body: r.bodyOf("outils", t.Body), Comparisons: r.comparisonsWith(t),
 	}
 	data.Page = s.page(r, t.Name+"\u00a0: notre avis", markdown.NoBreak("Notre avis sur "+t.Name+" : "+t.Tagline), "/avis/"+t.Slug)
+	data.Page.Draft = t.Draft
 	data.Page.Canonical, data.Page.Article = r.snap.Catalog.ReviewURLOf(t), true
 	data.Page.share(r.sharedOf(t))
 	if review := r.jsonldReview(t); review != nil {

@@ -36,6 +36,9 @@ type Config struct {
 	// Pictures returns the bytes of the pictures of the catalogue. It may be nil if
 	// no catalogue has any.
 	Pictures Pictures
+	// Preview returns what the pages of a snapshot say to the author of a folder that
+	// is not published; they are then not indexed. nil on a public site.
+	Preview func(*snapshot.Snapshot) *Preview
 	// Document is the OpenAPI document that /docs explains. Required.
 	Document []byte
 }

@@ -55,6 +55,7 @@ func (s *Site) showTool(r *request) (*answer, error) {
 	data.Alternatives, _ = r.alternatives(t, toolAlternatives)
 	data.Page = s.page(r, t.Name+"\u00a0: note, prix et fiche", markdown.NoBreak(t.Name+" : "+t.Tagline), "/outils/"+t.Slug)
 	data.Page.Canonical = r.snap.Catalog.CanonicalURLOf(t)
+	data.Page.Draft = t.Draft
 	data.Page.share(r.sharedOf(t))
 	tool := r.jsonldTool(t)
 	tool.Context, tool.Review = schemaOrg, r.jsonldReview(t)

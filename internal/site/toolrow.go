@@ -22,13 +22,14 @@ type toolRow struct {
 	Rank     string // CSS class of the score
 	Reviewed bool
 	Logo     *img // nil for none
+	Draft    bool
 	tool     *catalog.Tool
 }
 
 func (v *view) row(t *catalog.Tool) toolRow {
 	row := toolRow{
 		Slug: t.Slug, Name: t.Name, Tagline: markdown.NoBreak(t.Tagline), Category: t.Category, Label: v.label(t.Category),
-		Price: shownPrice(t), Pricing: string(t.Pricing), Reviewed: t.Body != "", Logo: v.logo(t.Logo), tool: t,
+		Price: shownPrice(t), Pricing: string(t.Pricing), Reviewed: t.Body != "", Logo: v.logo(t.Logo), Draft: t.Draft, tool: t,
 	}
 	if t.Score != nil {
 		row.Score, row.Rank = french.Figure(*t.Score), scoreClass(*t.Score)

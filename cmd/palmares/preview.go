@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"palmares/internal/api"
+	"palmares/internal/preview"
+)
+
+type previewCommand struct {
+	Dir    string `arg:"" help:"Content folder."`
+	Listen string `help:"Address to listen on; only requests for this machine are answered." default:"localhost:8081" env:"PALMARES_PREVIEW_LISTEN"`
+}
+
+// Run shows a folder, drafts included, until the context ends.
+func (c *previewCommand) Run(inv *invocation) error {
+	listener, err := listen(c.Listen, "--listen")
+	if err != nil {
+		return err
+	}
+	defer listener.Close() // the server closes it too; this is for failures before it runs
+	ctx, cancel := context.WithCancel(inv.ctx)
+	defer cancel()
+	p := preview.New(preview.Config{Dir: c.Dir, Document: api.Document(), Now: inv.now, Log: slog.New(slog.NewTextHandler(inv.stderr, nil))})
+	// Requests end with the context: streams of events would last for ever.
+	server := &http.Server{Handler: p, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+	watching := make(chan error, 1)
+	go func() {
+		watching <- p.Run(ctx)
+		_ = server.Close() // Serve returns the error that matters
+	}()
+	if _, err := fmt.Fprintf(inv.stdout, "Preview of %s on %s (Ctrl-C to stop)\n", c.Dir, deriveBaseURL(listener.Addr())); err != nil {
+		return err
+	}
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return <-watching
+}

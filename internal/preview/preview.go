@@ -1,0 +1,204 @@
+// Package preview shows a content folder to its author as visitors would see it,
+// before it is published: from memory, without a database, with its drafts.
+//
+// Run watches the folder and reads it anew whenever something in it changes; open
+// pages then reload themselves. The pages are those of package site. A folder with
+// problems has none: every address lists the problems until they are fixed.
+//
+// Drafts are nobody else's business, and a page on another site could make a browser
+// send requests here, so only requests for a loopback host are answered.
+package preview
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"palmares/internal/catalog"
+	"palmares/internal/content"
+	"palmares/internal/site"
+	"palmares/internal/snapshot"
+)
+
+// Config is what a preview needs. All of it is required.
+type Config struct {
+	Dir      string // the content folder
+	Document []byte // the OpenAPI document that /docs explains
+	Now      func() time.Time
+	Log      *slog.Logger
+}
+
+// A Preview shows one folder. Its Run method must run alongside.
+type Preview struct {
+	cfg     Config
+	site    *site.Site
+	spools  spools
+	current atomic.Pointer[edition]
+}
+
+// An edition is the folder as it was read once.
+type edition struct {
+	number   int64
+	snapshot *snapshot.Snapshot // the last one without problems
+	problems []string
+	warnings []string
+	replaced chan struct{} // closed when there is a newer edition
+}
+
+// New returns a preview that has not read its folder yet.
+func New(cfg Config) *Preview {
+	p := &Preview{cfg: cfg}
+	p.current.Store(&edition{
+		snapshot: snapshot.Empty("Aperçu", ""), replaced: make(chan struct{}),
+		problems: []string{"Lecture du dossier en cours…"},
+	})
+	p.site = site.New(site.Config{
+		Snapshot: func() *snapshot.Snapshot { return p.current.Load().snapshot },
+		Demo:     func(*snapshot.Snapshot) bool { return false },
+		Preview:  p.notice,
+		Pictures: &p.spools,
+		Document: cfg.Document,
+	})
+	return p
+}
+
+// The addresses of the preview itself. No page of a catalogue has them.
+const (
+	scriptPath = "/preview/reload.js"
+	eventsPath = "/preview/events"
+)
+
+//go:embed reload.js
+var script string
+
+// notice returns what the pages of a snapshot show to the author. A page of an earlier
+// edition reloads itself at once.
+func (p *Preview) notice(s *snapshot.Snapshot) *site.Preview {
+	e := p.current.Load()
+	if e.snapshot != s {
+		return &site.Preview{Script: scriptPath}
+	}
+	return &site.Preview{Script: scriptPath + "?edition=" + strconv.FormatInt(e.number, 10), Warnings: e.warnings}
+}
+
+// ServeHTTP implements http.Handler.
+func (p *Preview) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("X-Robots-Tag", "noindex, nofollow")
+	if !isLoopback(r.Host) {
+		http.Error(w, "L’aperçu ne répond qu’aux adresses de cette machine, comme http://localhost:8081.", http.StatusMisdirectedRequest)
+		return
+	}
+	switch path := r.URL.Path; {
+	case path == scriptPath:
+		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-store")
+		_, _ = w.Write([]byte(script)) // fails only when the client is gone
+	case path == eventsPath:
+		p.serveEvents(w, r)
+	case path == "/robots.txt":
+		_, _ = w.Write([]byte("User-agent: *\nDisallow: /\n"))
+	case len(p.current.Load().problems) > 0 && !strings.HasPrefix(path, "/static/"):
+		p.serveProblems(w, r)
+	case isElsewhere(path):
+		p.site.ServeAccountPage(w, r, site.AccountPage{Status: http.StatusNotFound, Title: "Absent de l’aperçu", Content: elsewhere})
+	default:
+		p.site.ServeHTTP(w, r)
+	}
+}
+
+// isElsewhere reports whether pages link to a path that only the server answers.
+func isElsewhere(path string) bool {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return first == "api" || first == "compte" || first == "webhooks"
+}
+
+const elsewhere = `<header class="top"><h1>Absent de l’aperçu</h1>
+<p class="deck">L’aperçu montre les pages du site. L’API et les comptes n’existent que sur le serveur, après publication.</p></header>`
+
+// isLoopback reports whether the host of a request is this machine. Names other than
+// localhost are refused, because their owner decides what they resolve to.
+func isLoopback(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = strings.Trim(host, "[]")
+	}
+	if ip, err := netip.ParseAddr(name); err == nil {
+		return ip.IsLoopback()
+	}
+	return strings.EqualFold(name, "localhost")
+}
+
+// serveEvents sends the number of the current edition, and of each that follows.
+func (p *Preview) serveEvents(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	out := http.NewResponseController(w)
+	for {
+		e := p.current.Load()
+		if _, err := fmt.Fprintf(w, "data: %d\n\n", e.number); err != nil {
+			return
+		}
+		if err := out.Flush(); err != nil {
+			return
+		}
+		select {
+		case <-e.replaced:
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+var problemList = template.Must(template.New("").Parse(`<header class="top"><h1>À corriger</h1>
+<p class="deck">La page reviendra d’elle-même dès que le dossier sera lisible.</p></header>
+<ul class="problems" role="alert">{{range .}}<li><code>{{.}}</code></li>{{end}}</ul>`))
+
+func (p *Preview) serveProblems(w http.ResponseWriter, r *http.Request) {
+	var b strings.Builder
+	if err := problemList.Execute(&b, p.current.Load().problems); err != nil {
+		panic(err) // the template does not fit its data
+	}
+	p.site.ServeAccountPage(w, r, site.AccountPage{Status: http.StatusInternalServerError, Title: "À corriger", Content: template.HTML(b.String())})
+}
+
+// read makes the next edition from the folder.
+func (p *Preview) read(ctx context.Context) {
+	began, last := time.Now(), p.current.Load()
+	next := &edition{number: last.number + 1, snapshot: last.snapshot, replaced: make(chan struct{})}
+	today := catalog.Day(p.cfg.Now())
+	read, err := content.Read(ctx, p.cfg.Dir, content.Options{Today: today, Drafts: true, Known: p.spools.known})
+	switch {
+	case ctx.Err() != nil:
+		return
+	case err != nil:
+		next.problems = []string{err.Error()}
+		p.cfg.Log.Error(err.Error())
+	case len(read.Problems) > 0:
+		next.problems = sentences(read.Problems)
+		p.cfg.Log.Warn("the folder has problems", "problems", len(read.Problems), "first", read.Problems[0].String())
+	default:
+		p.spools.add(read)
+		next.warnings = append(sentences(read.Warnings), complete(read.Catalog, today)...)
+		next.snapshot = snapshot.Build(read.Catalog, next.number, today)
+		p.cfg.Log.Info("read the folder", "tools", len(read.Catalog.Tools), "warnings", len(next.warnings), "ms", time.Since(began).Milliseconds())
+	}
+	p.current.Store(next)
+	close(last.replaced)
+}
+
+func sentences[T fmt.Stringer](found []T) []string {
+	list := make([]string, len(found))
+	for i, f := range found {
+		list[i] = f.String()
+	}
+	return list
+}

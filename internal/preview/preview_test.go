@@ -1,0 +1,283 @@
+package preview
+
+import (
+	"bufio"
+	"context"
+	"image"
+	"image/color"
+	"image/png"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"palmares/internal/api"
+	"palmares/internal/testkit"
+)
+
+// A desk is the folder of an author, and the preview of it in her browser.
+type desk struct {
+	t      *testing.T
+	dir    string
+	url    string
+	events *bufio.Scanner
+}
+
+const (
+	settings = "name: Essai\nurl: https://essai.example\ncategories:\n  - slug: code\n    label: Code\n"
+	plume    = "---\nname: Plume\ntagline: Écrit vite\ndomain: plume.example\ncategory: code\npricing: payant\nprice: 19 €/mois\nscore: 7.5\ntested_at: 2026-11-01\ntier: 1\n---\nUn avis.\n"
+)
+
+// newDesk starts the preview of a folder and waits until it was read.
+func newDesk(t *testing.T, files map[string]string) *desk {
+	t.Helper()
+	d := &desk{t: t, dir: t.TempDir()}
+	for name, text := range files {
+		d.write(name, text)
+	}
+	p := New(Config{Dir: d.dir, Document: api.Document(), Now: func() time.Time { return time.Date(2026, 11, 16, 9, 0, 0, 0, time.UTC) }, Log: slog.New(slog.DiscardHandler)})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- p.Run(ctx) }()
+	srv := httptest.NewServer(p)
+	d.url = srv.URL
+	resp, err := http.Get(srv.URL + eventsPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = resp.Body.Close()
+		srv.Close()
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	d.events = bufio.NewScanner(resp.Body)
+	d.until(func() bool { return !strings.Contains(d.get("/").Body, "Lecture du dossier") })
+	return d
+}
+
+func (d *desk) write(name, text string) {
+	d.t.Helper()
+	path := filepath.Join(d.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		d.t.Fatal(err)
+	}
+	// As editors do: a new file that replaces the old one.
+	if err := os.WriteFile(path+".new", []byte(text), 0o644); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *desk) draw(name string, shade uint8) {
+	d.t.Helper()
+	im := image.NewGray(image.Rect(0, 0, 8, 8))
+	im.SetGray(1, 1, color.Gray{shade})
+	var b strings.Builder
+	if err := png.Encode(&b, im); err != nil {
+		d.t.Fatal(err)
+	}
+	d.write(name, b.String())
+}
+
+func (d *desk) get(path string, headers ...string) *testkit.Reply {
+	d.t.Helper()
+	return testkit.Send(d.t, testkit.NewRequest(d.t, "GET", d.url+path, "", headers...))
+}
+
+// until waits until something is so, looking again after each edition that the stream
+// of events announces.
+func (d *desk) until(happened func() bool) {
+	d.t.Helper()
+	for !happened() {
+		for {
+			if !d.events.Scan() {
+				d.t.Fatal("the stream of events ended: ", d.events.Err())
+			}
+			if strings.HasPrefix(d.events.Text(), "data: ") {
+				break
+			}
+		}
+	}
+}
+
+func (d *desk) untilShown(path, text string) {
+	d.t.Helper()
+	d.until(func() bool { return strings.Contains(d.get(path).Body, text) })
+}
+
+func TestASaveIsOnThePage(t *testing.T) {
+	d := newDesk(t, map[string]string{"catalogue.yaml": settings, "outils/plume.md": plume})
+	d.get("/outils/plume").OK().Contains("Écrit vite")
+	d.write("outils/plume.md", strings.Replace(plume, "Écrit vite", "Écrit bien", 1))
+	d.untilShown("/outils/plume", "Écrit bien")
+	d.write("pages/equipe.md", "---\ntitle: L’équipe\n---\nNous.\n") // in a folder that is new
+	d.untilShown("/equipe", "Nous.")
+	d.write("pages/equipe.md", "---\ntitle: L’équipe\n---\nVous.\n")
+	d.untilShown("/equipe", "Vous.")
+	if err := os.Remove(filepath.Join(d.dir, "pages/equipe.md")); err != nil {
+		t.Fatal(err)
+	}
+	d.until(func() bool { return d.get("/equipe").Status == http.StatusNotFound })
+}
+
+func TestProblemsReplaceEveryPageUntilTheyAreFixed(t *testing.T) {
+	d := newDesk(t, map[string]string{"catalogue.yaml": settings, "outils/plume.md": plume})
+	d.write("outils/plume.md", strings.Replace(plume, "category: code", "category: <b>rien</b>", 1))
+	d.untilShown("/", "À corriger")
+	for _, path := range []string{"/", "/outils/plume", "/nulle-part"} {
+		d.get(path).Is(http.StatusInternalServerError).Contains("outils/plume.md:5: ", "/preview/reload.js?edition=2").Lacks("<b>rien")
+	}
+	d.write("outils/plume.md", plume)
+	d.until(func() bool { return d.get("/outils/plume").Status == http.StatusOK })
+}
+
+func TestAFolderThatVanishesIsReadAgainWhenItIsBack(t *testing.T) {
+	d := newDesk(t, map[string]string{"catalogue.yaml": settings, "outils/plume.md": plume})
+	if err := os.Rename(d.dir, d.dir+".away"); err != nil {
+		t.Fatal(err)
+	}
+	d.untilShown("/", "does not exist")
+	if err := os.Rename(d.dir+".away", d.dir); err != nil {
+		t.Fatal(err)
+	}
+	d.until(func() bool { return d.get("/outils/plume").Status == http.StatusOK })
+	d.write("outils/plume.md", strings.Replace(plume, "Écrit vite", "Écrit bien", 1))
+	d.untilShown("/outils/plume", "Écrit bien")
+}
+
+var href = regexp.MustCompile(` href="(/[^"#]*)`)
+
+// crawl opens every page that is linked from the home page, and calls look with each.
+func (d *desk) crawl(look func(*testkit.Reply)) {
+	d.t.Helper()
+	seen := map[string]bool{"/": true}
+	for queue := []string{"/"}; len(queue) > 0; queue = queue[1:] {
+		page := d.get(queue[0])
+		look(page)
+		for _, m := range href.FindAllStringSubmatch(page.Body, -1) {
+			if !seen[m[1]] && !isElsewhere(m[1]) {
+				seen[m[1]] = true
+				queue = append(queue, m[1])
+			}
+		}
+	}
+}
+
+func TestDraftsAreShownAndMarkedHoweverIncomplete(t *testing.T) {
+	d := newDesk(t, map[string]string{
+		"catalogue.yaml":            settings,
+		"outils/plume.md":           plume,
+		"outils/encre.md":           "---\ndraft: true\n---\n",
+		"outils/stylo.md":           strings.Replace(plume, "name: Plume", "name: Stylo\ndraft: true", 1),
+		"comparatifs/plume-vs.md":   "---\ndraft: true\ntool_a: plume\ntool_b: encre\n---\n",
+		"comparatifs/rien.md":       "---\ndraft: true\n---\n",
+		"comparatifs/non-publie.md": "---\ntitle: Deux\npublished: false\ntool_a: plume\ntool_b: encre\nwinner: plume\nwinner_note: Voilà.\n---\n",
+		"cimetiere/gomme.md":        "---\ndraft: true\n---\n",
+		"pages/equipe.md":           "---\ndraft: true\n---\n",
+	})
+	for _, path := range []string{"/outils/encre", "/outils/stylo", "/avis/stylo", "/comparatifs/plume-vs", "/comparatifs/non-publie", "/equipe"} {
+		d.get(path).OK().Contains("<strong>Brouillon.</strong>")
+	}
+	d.get("/outils/plume").OK().Lacks("<strong>Brouillon.</strong>")
+	d.get("/outils").OK().Contains("encre</a> <span class=\"draft\">Brouillon</span>", "Plume</a></h3>")
+	d.get("/cimetiere").OK().Contains("gomme <span class=\"draft\">Brouillon</span>")
+	d.get("/").Contains("comparatifs/rien.md:1: warning: a draft without tool_a and tool_b cannot be shown yet")
+	pages := 0
+	d.crawl(func(r *testkit.Reply) {
+		if pages++; r.Status >= 300 && r.Status != http.StatusMovedPermanently {
+			t.Errorf("%s: %d", r, r.Status)
+		}
+	})
+	if pages < 25 {
+		t.Errorf("only %d pages", pages)
+	}
+}
+
+func TestWarningsAreABanner(t *testing.T) {
+	d := newDesk(t, map[string]string{"catalogue.yaml": settings, "outils/plume.md": strings.Replace(plume, "payant", "gratuit", 1)})
+	d.get("/").OK().Contains("1\u00a0avertissement<", "outils/plume.md:", ": warning: ")
+}
+
+var source = regexp.MustCompile(` src="(/media/[^"]+)`)
+
+func TestPicturesAreShownAndFollowTheirFiles(t *testing.T) {
+	d := newDesk(t, map[string]string{"catalogue.yaml": settings})
+	d.draw("images/logo.png", 10)
+	d.write("outils/plume.md", strings.Replace(plume, "score: 7.5", "score: 7.5\nlogo: images/logo.png", 1))
+	address := func() string {
+		if m := source.FindStringSubmatch(d.get("/outils/plume").Body); m != nil {
+			return m[1]
+		}
+		return ""
+	}
+	d.until(func() bool { return address() != "" })
+	first := address()
+	d.get(first).OK().HasHeader("Content-Type", "image/png")
+	d.write("outils/encre.md", strings.Replace(plume, "name: Plume", "name: Encre", 1))
+	d.until(func() bool { return d.get("/outils/encre").Status == http.StatusOK })
+	d.get(first).OK() // the picture was not decoded again, but is still there
+	d.draw("images/logo.png", 20)
+	d.until(func() bool { return address() != first })
+	d.get(address()).OK()
+	d.get(first).Is(http.StatusNotFound)
+}
+
+func TestOnlyThisMachineIsAnswered(t *testing.T) {
+	d := newDesk(t, map[string]string{"catalogue.yaml": settings})
+	for _, host := range []string{"localhost", "localhost:8081", "LOCALHOST:1", "127.0.0.1:8081", "127.9.9.9", "[::1]:8081", "[::1]"} {
+		d.get("/", "Host: "+host).OK()
+	}
+	for _, host := range []string{"evil.example", "evil.example:8081", "192.0.2.1:8081", "localhost.evil.example", "127.0.0.1.evil.example:80", "0.0.0.0:8081", "[::]:1"} {
+		for _, path := range []string{"/", eventsPath, scriptPath, "/robots.txt", "/media/x.png"} {
+			d.get(path, "Host: "+host).Is(http.StatusMisdirectedRequest).Lacks("Essai")
+		}
+	}
+}
+
+func TestWhatOnlyTheServerHasIsSaidToBeAbsent(t *testing.T) {
+	d := newDesk(t, map[string]string{"catalogue.yaml": settings})
+	for _, path := range []string{"/api/v1/tools", "/compte", "/webhooks/v1/openapi.json"} {
+		d.get(path).Is(http.StatusNotFound).Contains("n’existent que sur le serveur")
+	}
+}
+
+func TestNothingIsIndexable(t *testing.T) {
+	d := newDesk(t, map[string]string{"catalogue.yaml": settings, "outils/plume.md": plume})
+	d.get("/robots.txt").OK().Equals("User-agent: *\nDisallow: /\n")
+	d.crawl(func(r *testkit.Reply) {
+		r.HasHeader("X-Robots-Tag", "noindex, nofollow")
+		if strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") {
+			r.Contains(`<meta name="robots" content="noindex">`)
+		}
+	})
+}
+
+func TestNoFileIsLeftBehind(t *testing.T) {
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	t.Run("preview", func(t *testing.T) {
+		d := newDesk(t, map[string]string{"catalogue.yaml": settings})
+		d.draw("images/logo.png", 10)
+		d.write("outils/plume.md", strings.Replace(plume, "score: 7.5", "score: 7.5\nlogo: images/logo.png", 1))
+		d.untilShown("/outils/plume", "/media/")
+	})
+	left, err := os.ReadDir(temporary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range left {
+		if strings.HasPrefix(e.Name(), "palmares") {
+			t.Errorf("%s was left behind", e.Name())
+		}
+	}
+}
