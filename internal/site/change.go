@@ -10,8 +10,8 @@ import (
 	"palmares/internal/markdown"
 )
 
-// A change is something that happened to the catalogue: as its events tell, or, for
-// one that has none because it is not stored, its records.
+// A change is something that happened to the catalogue, as its records or its events
+// tell.
 type change struct {
 	Date    string // YYYY-MM-DD
 	Kind    string // shown to visitors
@@ -20,6 +20,7 @@ type change struct {
 	id      string // unique, for the feed
 	summary string // what changed, old → new; "" if the title says it
 	time    string // RFC 3339; "" if only the day is known
+	record  any    // that tells the change; nil for an event
 	authors []string
 	in      []string // categories
 }
@@ -36,7 +37,7 @@ const (
 )
 
 // kindOrder sorts the changes of one day.
-var kindOrder = map[string]int{kindRetired: 0, kindPrice: 1, kindComparison: 2, kindTool: 3}
+var kindOrder = map[string]int{kindRetired: 0, kindPrice: 1, kindScore: 2, kindComparison: 3, kindTool: 4}
 
 // maxChanges is how many are kept: enough for a feed reader that polls once a week.
 const maxChanges = 60
@@ -50,13 +51,11 @@ func (v *view) categoriesOf(x *catalog.Comparison) []string {
 	return []string{a, b}
 }
 
-// latestChanges returns the newest changes, from the events if there are any. A first pass
-// over the records reads only their days, to
-// find the day since when there are enough; only those are then described.
-func (v *view) latestChanges() []change {
-	if v.snap.Events != nil {
-		return v.eventChanges()
-	}
+// recordChanges returns the newest changes that the records tell: their dates and
+// histories. They are the same wherever the catalogue is published, which events are
+// not. A first pass over the records reads only their days, to find the day since when
+// there are enough; only those are then described.
+func (v *view) recordChanges() []change {
 	var days []string
 	v.eachChange(func(day string, _ func() change) { days = append(days, day) })
 	slices.Sort(days)
@@ -72,8 +71,8 @@ func (v *view) latestChanges() []change {
 			list = append(list, describe())
 		}
 	})
-	slices.SortFunc(list, func(a, b change) int {
-		return cmp.Or(cmp.Compare(b.Date, a.Date), cmp.Compare(kindOrder[a.Kind], kindOrder[b.Kind]), cmp.Compare(a.id, b.id))
+	slices.SortStableFunc(list, func(a, b change) int {
+		return cmp.Or(cmp.Compare(b.Date, a.Date), cmp.Compare(kindOrder[a.Kind], kindOrder[b.Kind]))
 	})
 	return list[:min(len(list), maxChanges)]
 }
@@ -87,7 +86,7 @@ func (v *view) eachChange(visit func(day string, describe func() change)) {
 		visit(r.RetiredAt, func() change {
 			return change{
 				Date: r.RetiredAt, Kind: kindRetired, Title: r.Name + " quitte le catalogue\u00a0: " + reasonNames[r.Reason],
-				Path: v.retiredHref(r.Slug), id: "retrait-" + r.Slug, in: []string{r.Category},
+				Path: v.retiredHref(r.Slug), id: "retrait-" + r.Slug, record: r, in: []string{r.Category},
 			}
 		})
 	}
@@ -97,32 +96,48 @@ func (v *view) eachChange(visit func(day string, describe func() change)) {
 			visit(x.UpdatedAt, func() change {
 				return change{
 					Date: x.UpdatedAt, Kind: kindComparison, Title: markdown.NoBreak(x.Title),
-					Path: "/comparatifs/" + x.Slug, id: "comparatif-" + x.Slug, authors: x.Authors, in: v.categoriesOf(x),
+					Path: "/comparatifs/" + x.Slug, id: "comparatif-" + x.Slug, record: x, authors: x.Authors, in: v.categoriesOf(x),
 				}
 			})
 		}
 	}
 	for i := range c.Tools {
-		t := &c.Tools[i]
-		repriced := false
-		for n, p := range t.PriceHistory {
-			repriced = repriced || p.ChangedAt == t.UpdatedAt
-			visit(p.ChangedAt, func() change {
-				return change{
-					Date: p.ChangedAt, Kind: kindPrice, Title: t.Name + "\u00a0: " + describePriceChange(p),
-					Path: "/outils/" + t.Slug, id: "prix-" + t.Slug + "-" + strconv.Itoa(len(t.PriceHistory)-n), authors: t.Authors, in: []string{t.Category},
-				}
-			})
+		eachToolChange(&c.Tools[i], visit)
+	}
+}
+
+func eachToolChange(t *catalog.Tool, visit func(day string, describe func() change)) {
+	told := false // by a history, and not again as an update of the tool
+	tell := func(day, kind, id string, n int, record any, title func() string) {
+		visit(day, func() change {
+			return change{
+				Date: day, Kind: kind, Title: t.Name + "\u00a0: " + title(), Path: "/outils/" + t.Slug,
+				id: id + t.Slug + "-" + strconv.Itoa(n), record: record, authors: t.Authors, in: []string{t.Category},
+			}
+		})
+	}
+	for i := range t.PriceHistory {
+		p := &t.PriceHistory[i]
+		told = told || p.ChangedAt == t.UpdatedAt
+		tell(p.ChangedAt, kindPrice, "prix-", len(t.PriceHistory)-i, p, func() string { return describePriceChange(*p) })
+	}
+	for i := range t.ScoreHistory {
+		s := &t.ScoreHistory[i]
+		if sameFigure(s.OldScore, s.NewScore) {
+			continue
 		}
-		if !repriced { // else the price change says so
-			visit(t.UpdatedAt, func() change {
-				title := t.Name + "\u00a0: fiche mise à jour"
-				if t.Score != nil {
-					title += ", " + french.Figure(*t.Score) + "/10"
-				}
-				return change{Date: t.UpdatedAt, Kind: kindTool, Title: title, Path: "/outils/" + t.Slug, id: "fiche-" + t.Slug, authors: t.Authors, in: []string{t.Category}}
-			})
-		}
+		told = told || s.ChangedAt == t.UpdatedAt
+		tell(s.ChangedAt, kindScore, "note-", len(t.ScoreHistory)-i, s, func() string {
+			return "note " + figure(s.OldScore) + " → " + figure(s.NewScore)
+		})
+	}
+	if !told {
+		tell(t.UpdatedAt, kindTool, "fiche-", 0, t, func() string {
+			if t.Score == nil {
+				return "fiche mise à jour"
+			}
+			return "fiche mise à jour, " + french.Figure(*t.Score) + "/10"
+		})
 	}
 }
 

@@ -55,8 +55,11 @@ func (v *view) describeTool(e *catalog.Event, ch *change) bool {
 		note, _ := e.Object["note"].(string)
 		ch.summary = markdown.NoBreak(note)
 	case catalog.PricingUpdated:
-		ch.Kind = kindPrice
-		ch.summary = describePriceChange(priceChangeOf(e))
+		p := priceChangeOf(e)
+		if !v.isKept(e, p) {
+			return false
+		}
+		ch.Kind, ch.summary = kindPrice, describePriceChange(p)
 		ch.Title = name + "\u00a0: prix, " + ch.summary
 	case catalog.ToolUpdated:
 		return describeUpdate(e, name, ch)
@@ -82,6 +85,20 @@ func (v *view) subject(slug, name string) (present, path string, in, authors []s
 		name = slug
 	}
 	return name, "/outils", nil, nil
+}
+
+// isKept reports whether a price change is still in the history of its tool. A typo is
+// not, once it was corrected on the same day or withdrawn.
+func (v *view) isKept(e *catalog.Event, p catalog.PriceChange) bool {
+	slug := e.Slug
+	if current, ok := v.snap.Alias(slug); ok {
+		slug = current
+	}
+	t := v.snap.Catalog.Tool(slug)
+	return t == nil || slices.ContainsFunc(t.PriceHistory, func(h catalog.PriceChange) bool {
+		p.ChangedAt, p.Automatic = h.ChangedAt, h.Automatic
+		return h == p || h.ChangedAt == catalog.Day(e.At)
+	})
 }
 
 // priceChangeOf returns the price change that an event announces.

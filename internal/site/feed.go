@@ -2,9 +2,12 @@ package site
 
 import (
 	"cmp"
+	"encoding/hex"
 	"encoding/xml"
 	"slices"
 	"strings"
+
+	"palmares/internal/wire"
 )
 
 // atomFeed is the feed of changes (Atom, RFC 4287).
@@ -51,7 +54,7 @@ const feedEntries = 50
 
 // feed is the feed of all changes.
 func (s *Site) feed(r *request) (*answer, error) {
-	return r.atom("/flux.atom", "/", r.snap.Catalog.Name, "Les dernières modifications du catalogue", r.changes)
+	return r.atom("/flux.atom", "/", r.snap.Catalog.Name, "Les dernières modifications du catalogue", r.feedChanges)
 }
 
 // categoryFeed is the feed of the changes in one category.
@@ -64,7 +67,7 @@ func (s *Site) categoryFeed(r *request, slug string) (*answer, error) {
 		return nil, notFound("Cette catégorie n’existe pas.")
 	}
 	var in []change
-	for _, ch := range r.changes {
+	for _, ch := range r.feedChanges {
 		if slices.Contains(ch.in, slug) {
 			in = append(in, ch)
 		}
@@ -89,8 +92,10 @@ func (v *view) atom(path, page, title, subtitle string, changes []change) (*answ
 			ID: ch.id, Title: ch.Title, Updated: ch.time, Summary: ch.summary,
 			Link: atomLink{"alternate", "text/html", c.URL + ch.Path}, Category: atomCategory{strings.ToLower(ch.Kind)},
 		}
-		if e.Updated == "" { // a change of a record
-			e.ID, e.Updated = c.URL+"/flux.atom#"+ch.id+"-"+ch.Date, midnight(ch.Date)
+		if ch.record != nil {
+			// Two changes of a day have two ids, because the record is not the same.
+			sum := wire.Sum(wire.AppendJSON(nil, ch.record))
+			e.ID, e.Updated = c.URL+"/flux.atom#"+ch.id+"-"+hex.EncodeToString(sum[:8]), midnight(ch.Date)
 		}
 		for _, name := range ch.authors {
 			e.Authors = append(e.Authors, atomPerson{name})

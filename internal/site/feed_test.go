@@ -63,6 +63,41 @@ func TestChangesAreDescribed(t *testing.T) {
 		saysNot("Abeille\u00a0: fiche mise à jour") // the price change says so
 }
 
+func TestWithoutEventsTwoChangesOfADayHaveTwoIDs(t *testing.T) {
+	c := small()
+	v := open(t, c)
+	seen := map[string]string{}
+	for _, tagline := range []string{"Une", "Deux", "Trois"} {
+		c = small()
+		c.Tools[1].Tagline = tagline
+		v.publish(c, 1)
+		for _, e := range feedOf(t, v.get("/flux.atom")) {
+			if e.Title == "Bourdon\u00a0: fiche mise à jour, 6,0/10" {
+				if other, ok := seen[e.ID]; ok {
+					t.Errorf("%s and %s have the id %s", other, tagline, e.ID)
+				}
+				seen[e.ID] = tagline
+			}
+		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("%d entries for three changes", len(seen))
+	}
+}
+
+func TestTheHomePageTellsHistories(t *testing.T) {
+	c := small()
+	c.Tools[0].UpdatedAt = "2026-10-05"
+	c.Tools[0].ScoreHistory = []catalog.ScoreChange{
+		{ChangedAt: "2026-10-05", OldScore: number(7), NewScore: number(8.5)},
+		{ChangedAt: "2026-10-04", OldScore: number(7), NewScore: number(7), OldVerifiability: number(8), NewVerifiability: number(9)},
+	}
+	c.Tools[1].PriceHistory = []catalog.PriceChange{{ChangedAt: "2026-10-06", OldPricing: "freemium", OldPrice: "12 €/mois", NewPricing: "freemium", NewPrice: "14,50 €/mois"}}
+	open(t, c).get("/").ok().
+		says("Abeille\u00a0: note 7,0 → 8,5", "Bourdon\u00a0: 12\u00a0€/mois → 14,50\u00a0€/mois", "Bourdon\u00a0: fiche mise à jour").
+		saysNot("Abeille\u00a0: fiche mise à jour", "7,0 → 7,0")
+}
+
 type sitemap struct {
 	XMLName xml.Name
 	URLs    []struct {

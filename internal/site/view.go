@@ -32,7 +32,8 @@ type view struct {
 	retired      map[string][]*catalog.Retired    // by slug and by name, both normalized
 	retiredPlace map[string]int                   // by slug, in the list of all retired tools
 	reasons      map[catalog.Reason]int           // number of retired tools
-	changes      []change                         // the latest, newest first
+	changes      []change                         // the latest, newest first, as the records tell
+	feedChanges  []change                         // the same as the events tell; as the records for a catalogue without events
 	pages        pageCache
 
 	// Current slugs, by former slug.
@@ -133,7 +134,10 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 		}
 		v.reasons[t.Reason]++
 	}
-	v.changes = v.latestChanges()
+	v.changes = v.recordChanges()
+	if v.feedChanges = v.changes; snap.Events != nil {
+		v.feedChanges = v.eventChanges()
+	}
 	v.names = sync.OnceValue(func() *search.Index { return search.Names(snap.Catalog) })
 	return v
 }
