@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -32,7 +33,8 @@ type node struct {
 	log     *slog.Logger
 	wait    *waiter
 
-	store *store.Store // nil until it is open
+	store     *store.Store // nil until it is open
+	published atomic.Int64 // the version that was loaded last, 0 for none
 
 	// Background loops end after the server and before the database is closed: the last
 	// requests are still counted and logged.

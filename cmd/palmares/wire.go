@@ -39,6 +39,9 @@ func (n *node) open(ctx context.Context) (d dependencies, err error) {
 	if err != nil {
 		return d, err
 	}
+	if err := n.store.Claim(); err != nil {
+		return d, err
+	}
 	d.store = n.store
 	d.sealer, err = whenReachable(ctx, n.wait, func(ctx context.Context) (webhook.Sealer, error) {
 		return n.options.Webhooks.keySource(n.inv.database).Open(ctx, n.store.Endpoints)
@@ -118,7 +121,10 @@ func (n *node) start(d dependencies, watch *server.Watch, pages *site.Site, disp
 		n.metrics.Flag("palmares_quota_alone", "1 while this node counts requests by itself, as the database does not answer.", d.meter.Alone)
 	}
 	n.run(watch.Run)
-	n.metrics.Flag("palmares_database_up", "1 while the database answers, 0 while what is in memory is served.", func() bool { return !watch.Unreachable() })
+	health := &healthCheck{store: d.store, log: n.log}
+	n.run(health.run)
+	n.metrics.Flag("palmares_database_up", "1 while the database answers and nothing is wrong with it, 0 while what is in memory is served or nothing can be stored.",
+		func() bool { return !watch.Unreachable() && !health.failing.Load() })
 	n.run(pages.Run)
 	n.metrics.Catalogue(d.live)
 	n.runUntilStop(dispatcher.Run)
@@ -165,9 +171,13 @@ func (n *node) load(ctx context.Context) (*snapshot.Snapshot, error) {
 	defer tuneMemory()
 	base := string(n.options.BaseURL)
 	if published.Version > 0 {
+		n.published.Store(published.Version)
 		s := snapshot.Build(published.Catalog, published.Version, published.ChangedOn)
 		s.Events = published.Events
 		return s, nil
+	}
+	if served := n.published.Load(); served > 0 {
+		return nil, fmt.Errorf("the database has no catalogue any more: still serving version %d; restore a backup or publish again, or restart palmares if this is meant", served)
 	}
 	if n.options.Demo == "off" {
 		return snapshot.Empty("Palmarès", base), nil

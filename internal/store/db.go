@@ -15,6 +15,9 @@ type db struct {
 	lookups *sql.DB // for State and keys, which requests wait for; on SQLite it is reads
 	writes  *sql.DB // on SQLite a single connection: it has one writer at a time
 
+	faults        *faults
+	unwritableFor time.Duration // see the constant
+
 	writeWait time.Duration // how long a writer waits for another
 	lockWait  time.Duration // on PostgreSQL how long it waits for a row, if that is less
 	countWait time.Duration // on PostgreSQL how long the statement that counts may take
@@ -90,6 +93,9 @@ func (s *db) writeLarge(ctx context.Context, fn func(*sql.Tx) error) error {
 }
 
 func (s *db) tryWrite(ctx context.Context, limits writeLimits, fn func(*sql.Tx) error) error {
+	if err := s.dialect.present(); err != nil {
+		return err
+	}
 	waiting, cancel := context.WithTimeout(ctx, s.writeWait)
 	defer cancel()
 	conn, err := s.writes.Conn(waiting)

@@ -50,6 +50,14 @@ type dialect interface {
 	// markOurs marks a database without tables as ours.
 	markOurs(ctx context.Context, tx *sql.Tx) error
 
+	// claim is Store.Claim.
+	claim() error
+	// present returns an error if what was opened is no longer where its name leads, so
+	// that what is written would be lost.
+	present() error
+	// inspect is present, and reads what a connection may have in its cache from the disk.
+	inspect(ctx context.Context) error
+
 	// explain turns an error of the driver into a message for whoever runs the program.
 	// It returns other errors as they are.
 	explain(err error) error

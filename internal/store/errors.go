@@ -23,11 +23,15 @@ var (
 
 	ErrBusy         = errors.New("the database is busy")
 	ErrFull         = errors.New("no space left")
+	ErrDisk         = errors.New("the disk fails")
 	ErrReadOnly     = errors.New("the database cannot be written")
 	ErrNotADatabase = errors.New("not a database")
 	ErrNotOurs      = errors.New("a database of another program")
 	ErrNotSQLite    = fmt.Errorf("%w of SQLite", ErrNotADatabase)
 	ErrForeignFile  = fmt.Errorf("%w, in a file", ErrNotOurs)
+	ErrDamaged      = fmt.Errorf("%w: damaged", ErrNotADatabase)
+	ErrVanished     = fmt.Errorf("%w: its file is gone", ErrReadOnly)
+	ErrServed       = errors.New("the database has a server")
 	ErrNewer        = errors.New("the database is newer than this program")
 	ErrUnreachable  = errors.New("the database cannot be reached")
 	// ErrUnavailable is a transient ErrUnreachable.
@@ -39,7 +43,7 @@ var (
 
 // IsTemporary reports whether the operation that returned err may succeed later as it is.
 func IsTemporary(err error) bool {
-	return errors.Is(err, ErrBusy) || errors.Is(err, ErrFull) || errors.Is(err, ErrReadOnly) || errors.Is(err, ErrUnreachable)
+	return errors.Is(err, ErrBusy) || errors.Is(err, ErrFull) || errors.Is(err, ErrDisk) || errors.Is(err, ErrReadOnly) || errors.Is(err, ErrUnreachable)
 }
 
 // A RemovalsError stops a publication in which active tools disappear without
@@ -124,5 +128,7 @@ func (s *db) translate(ctx context.Context, err error) error {
 	if errors.As(err, &message) || s.dialect == nil {
 		return err
 	}
-	return s.dialect.explain(err)
+	err = s.dialect.explain(err)
+	s.faults.note(err)
+	return err
 }

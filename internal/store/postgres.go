@@ -250,6 +250,12 @@ func (*postgresDialect) lockSchema(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
+func (*postgresDialect) claim() error { return nil }
+
+func (*postgresDialect) present() error { return nil }
+
+func (*postgresDialect) inspect(context.Context) error { return nil }
+
 func (*postgresDialect) markOurs(context.Context, *sql.Tx) error { return nil }
 
 // purge does nothing: when deleted bytes leave the server's disk is up to its vacuum,

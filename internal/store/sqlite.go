@@ -29,6 +29,9 @@ const busyTimeout = 200 * time.Millisecond
 type sqliteDialect struct {
 	name   string
 	writes *sql.DB
+	fresh  *sql.DB     // keeps no connection: each has an empty cache
+	file   os.FileInfo // of the file that was opened; nil until it exists
+	lock   *os.File    // nil unless this process is the server
 }
 
 func (s *db) openSQLite(ctx context.Context, path string) error {
@@ -64,6 +67,9 @@ func (s *db) openSQLite(ctx context.Context, path string) error {
 			return err
 		}
 	}
+	if s.dialect.(*sqliteDialect).file, err = os.Stat(path); err != nil {
+		return err
+	}
 	// WAL lets readers go on while a writer writes. The mode is kept in the file.
 	return s.untilFree(ctx, func() error {
 		var mode string
@@ -92,7 +98,12 @@ func (s *db) openSQLitePools(path string) (err error) {
 	s.reads.SetMaxOpenConns(4)
 	s.reads.SetMaxIdleConns(4)
 	s.lookups = s.reads
-	s.dialect = &sqliteDialect{name: s.name, writes: s.writes}
+	fresh, err := sql.Open("sqlite", sqliteURI(path, busyTimeout, "_query_only", "on"))
+	if err != nil {
+		return err
+	}
+	fresh.SetMaxIdleConns(0)
+	s.dialect = &sqliteDialect{name: s.name, writes: s.writes, fresh: fresh}
 	return nil
 }
 
@@ -182,7 +193,9 @@ func (d *sqliteDialect) explain(err error) error {
 	case sqlite3.SQLITE_NOTADB:
 		return problem(ErrNotSQLite, err, "%s is not a SQLite database", d.name)
 	case sqlite3.SQLITE_CORRUPT:
-		return problem(ErrNotADatabase, err, "%s is damaged: restore it from a backup (%v)", d.name, err)
+		return problem(ErrDamaged, err, "%s is damaged: restore it from a backup (%v)", d.name, err)
+	case sqlite3.SQLITE_IOERR:
+		return problem(ErrDisk, err, "%s cannot be read or written: check its disk and the system's log (%v)", d.name, err)
 	}
 	return fmt.Errorf("%s: %w", d.name, err)
 }
@@ -213,4 +226,60 @@ func (d *sqliteDialect) purge(ctx context.Context) error {
 	}
 }
 
-func (*sqliteDialect) close() error { return nil }
+// claim locks a file beside the database. Not the database: when a process closes any
+// descriptor of that, the kernel drops SQLite's locks.
+func (d *sqliteDialect) claim() error {
+	path, err := filepath.EvalSymlinks(d.name)
+	if err != nil {
+		return err
+	}
+	path += "-lock"
+	lock, ok, err := lockFile(path)
+	if err != nil {
+		return problem(ErrReadOnly, err, "%s cannot be locked, which a server must do (%v): let this user write it, on a disk of this machine", path, err)
+	}
+	if !ok {
+		return problemWith(d.name, ErrServed, "another palmares serve uses %s: stop that one first; for several servers use PostgreSQL", d.name)
+	}
+	d.lock = lock
+	return nil
+}
+
+func (d *sqliteDialect) present() error {
+	if d.file == nil {
+		return nil
+	}
+	now, err := os.Stat(d.name)
+	switch {
+	case err != nil:
+		return problem(ErrVanished, err, "%s is gone (%v): nothing can be stored; stop palmares, put the file back from a backup and start it again", d.name, err)
+	case !os.SameFile(d.file, now):
+		return problem(ErrVanished, nil, "%s is not the file that was opened: it was replaced, and nothing can be stored; restart palmares to use the new one", d.name)
+	}
+	return nil
+}
+
+// inspect reads the first pages and the roots of tables, which a file that was
+// overwritten or cut does not have. Reading all of a large file would take minutes.
+func (d *sqliteDialect) inspect(ctx context.Context) error {
+	if err := d.present(); err != nil {
+		return err
+	}
+	var found int64
+	err := d.fresh.QueryRowContext(ctx, `
+		SELECT (SELECT version FROM catalogue) + (SELECT revision FROM account_state)
+			+ EXISTS (SELECT 1 FROM tools) + EXISTS (SELECT 1 FROM accounts) + EXISTS (SELECT 1 FROM api_keys)
+			+ EXISTS (SELECT 1 FROM events) + EXISTS (SELECT 1 FROM deliveries)`).Scan(&found)
+	if isBusy(err) {
+		return nil
+	}
+	return err
+}
+
+func (d *sqliteDialect) close() error {
+	err := d.fresh.Close()
+	if d.lock != nil {
+		err = errors.Join(err, d.lock.Close())
+	}
+	return err
+}

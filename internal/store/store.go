@@ -48,6 +48,7 @@ func Open(ctx context.Context, dsn string) (*Store, error) {
 
 // openDB opens what Open opens, with the limits of d.
 func openDB(ctx context.Context, dsn string, d *db) (*Store, error) {
+	d.faults, d.unwritableFor = &faults{}, unwritableFor
 	var err error
 	if path, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
 		err = d.openSQLite(ctx, path)
@@ -87,6 +88,11 @@ func newStore(d *db) *Store {
 
 // Close waits for running transactions and closes every connection.
 func (s *Store) Close() error { return s.close() }
+
+// Claim makes this process the only server of a database that is not Shared, until Close
+// or the end of the process. Other commands may use it meanwhile. ErrServed: another
+// process is its server. On PostgreSQL it does nothing.
+func (s *Store) Claim() error { return s.dialect.claim() }
 
 // Shared reports whether several nodes may use the database at once, as on
 // PostgreSQL: then they must Listen, and count with Usage.Count.
