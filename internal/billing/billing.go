@@ -19,7 +19,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/stripe/stripe-go/v86"
@@ -114,6 +116,8 @@ type Config struct {
 type Billing struct {
 	cfg    Config
 	stripe *stripe.Client // nil if nobody can pay here
+
+	productID atomic.Pointer[string] // of Pro; nil until it was read
 }
 
 // ErrOff means that there is no Stripe key, so only the operator grants Pro.
@@ -163,6 +167,7 @@ func (b *Billing) refresh(ctx context.Context, find func() (Subscription, error)
 		if err != nil {
 			return known, err
 		}
+		readings = slices.DeleteFunc(readings, func(r Reading) bool { return !r.Pro })
 		b.warnOfDuplicates(known.AccountID, readings)
 		r, err := choose(readings)
 		if err != nil {

@@ -111,7 +111,11 @@ func (b *Billing) read(ctx context.Context, customerID string) ([]Reading, error
 			}
 			return nil, err
 		}
-		r := Reading{ID: s.ID, Status: Status(s.Status), Created: unixTime(s.Created), CancelAt: unixTime(s.CancelAt)}
+		pro, err := b.isPro(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		r := Reading{ID: s.ID, Pro: pro, Status: Status(s.Status), Created: unixTime(s.Created), CancelAt: unixTime(s.CancelAt)}
 		if s.Items != nil {
 			for _, item := range s.Items.Data {
 				if end := unixTime(item.CurrentPeriodEnd); end.After(r.PeriodEnd) {
@@ -125,6 +129,48 @@ func (b *Billing) read(ctx context.Context, customerID string) ([]Reading, error
 		all = append(all, r)
 	}
 	return all, nil
+}
+
+// isPro reports whether a subscription is to Pro: to the price of --stripe-price, or to
+// another of the same product, such as the one before an increase. The operator may sell
+// other things through the same Stripe account.
+func (b *Billing) isPro(ctx context.Context, s *stripe.Subscription) (bool, error) {
+	if s.Items == nil {
+		return false, nil
+	}
+	for _, item := range s.Items.Data {
+		if item.Price == nil {
+			continue
+		}
+		if item.Price.ID == b.cfg.Price {
+			return true, nil
+		}
+		product, err := b.product(ctx)
+		if err != nil {
+			return false, err
+		}
+		if item.Price.Product != nil && item.Price.Product.ID == product {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// product returns the id of the product that --stripe-price belongs to, which never
+// changes.
+func (b *Billing) product(ctx context.Context) (string, error) {
+	if known := b.productID.Load(); known != nil {
+		return *known, nil
+	}
+	price, err := b.stripe.V1Prices.Retrieve(ctx, b.cfg.Price, nil)
+	if err != nil {
+		return "", explain(err)
+	}
+	if price.Product == nil || price.Product.ID == "" {
+		return "", fmt.Errorf("the price of --stripe-price has no product: nothing was changed; check it in the Stripe dashboard")
+	}
+	b.productID.Store(&price.Product.ID)
+	return price.Product.ID, nil
 }
 
 // deleted reports whether a customer was deleted in the Stripe dashboard, and all its

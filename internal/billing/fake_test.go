@@ -27,6 +27,7 @@ type fakeStripe struct {
 
 	mu            sync.Mutex
 	failing       bool     // every call is answered 500
+	failingPrices bool     // every call about prices is answered 500
 	failingFor    []string // customers whose every call is
 	refused       bool     // every call is answered 401, with the key in it
 	customers     map[string]object
@@ -94,7 +95,7 @@ func newFakeStripe(t testing.TB, c *testkit.Clock) *fakeStripe {
 	}))
 	mux.HandleFunc("GET /v1/prices/{id}", f.creates(func(form url.Values) object {
 		return object{
-			"object": "price", "id": form.Get("path"), "active": true, "unit_amount": f.amount, "currency": "eur", "tax_behavior": "exclusive",
+			"object": "price", "id": form.Get("path"), "product": "prod_pro", "active": true, "unit_amount": f.amount, "currency": "eur", "tax_behavior": "exclusive",
 			"recurring": object{"interval": "month", "interval_count": 1},
 		}
 	}))
@@ -162,7 +163,7 @@ func (f *fakeStripe) note(w http.ResponseWriter, r *http.Request) (url.Values, b
 	f.calls = append(f.calls, call{r.Pattern, r.Form, r.Header.Get("Idempotency-Key")})
 	w.Header().Set("Request-Id", "req_1")
 	switch {
-	case f.failing || slices.Contains(f.failingFor, r.Form.Get("customer")):
+	case f.failing || f.failingPrices && strings.Contains(r.URL.Path, "/prices/") || slices.Contains(f.failingFor, r.Form.Get("customer")):
 		w.Header().Set("Stripe-Should-Retry", "false")
 		w.WriteHeader(http.StatusInternalServerError)
 		_ = json.NewEncoder(w).Encode(object{"error": object{"type": "api_error"}})
@@ -276,12 +277,21 @@ func (f *fakeStripe) begin(s object) {
 	s["status"] = "complete"
 	sub := object{
 		"object": "subscription", "id": f.id("sub"), "customer": s["customer"], "status": "active", "created": f.clock.Now().Unix(),
-		"items": object{"object": "list", "data": []object{{"object": "subscription_item", "current_period_end": f.clock.Now().Add(30 * 24 * time.Hour).Unix()}}},
+		"items": object{"object": "list", "data": []object{{"object": "subscription_item", "price": price("price_pro", "prod_pro"), "current_period_end": f.clock.Now().Add(30 * 24 * time.Hour).Unix()}}},
 	}
 	f.subscriptions = append(f.subscriptions, sub)
 	f.happen("customer.subscription.created", sub)
 	f.happen("checkout.session.completed", s)
 	f.set(sub, nil, "invoice.paid")
+}
+
+func price(id, product string) object {
+	return object{"object": "price", "id": id, "product": product}
+}
+
+// item is the only item of a subscription to a price.
+func item(price object) object {
+	return object{"items": object{"object": "list", "data": []object{{"object": "subscription_item", "price": price}}}}
 }
 
 // change changes the last subscription of a customer.

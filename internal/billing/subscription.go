@@ -60,6 +60,7 @@ func (s Status) Failed() bool { return s == PastDue || s == Unpaid }
 // A Reading is what Stripe returned for one subscription of a customer.
 type Reading struct {
 	ID        string
+	Pro       bool // it is to Pro and not to something else that the operator sells
 	Status    Status
 	Created   time.Time
 	PeriodEnd time.Time

@@ -54,7 +54,8 @@ const (
 	gaugeEvery    = 10 * time.Second // how often the oldest mail is looked up
 	parallel      = 4                // mails at once: the smallest mail servers accept that many from one client
 	stopGrace     = 8 * time.Second  // for mails being sent when Run ends
-	finishTimeout = 5 * time.Second  // for storing an outcome
+	finishTimeout = 5 * time.Second  // for storing an outcome once
+	finishRetry   = time.Second      // after the store could not store one
 )
 
 // A Queue sends the mails of an outbox. NewQueue creates it, one goroutine calls Run,
@@ -164,6 +165,7 @@ func (q *Queue) measure(ctx context.Context) {
 // handle sends one mail and stores the outcome.
 func (q *Queue) handle(ctx context.Context, c Claim) {
 	log := q.cfg.Log.With("mail", c.ID, "kind", string(c.Kind), "to", Mask(c.To), "attempt", c.Attempts+1)
+	leaseEnd := q.cfg.Now().Add(Lease)
 	outcome, verdict := expired, Verdict{}
 	if !stale(c, q.cfg.Now()) {
 		err := q.attempt(ctx, c)
@@ -185,10 +187,28 @@ func (q *Queue) handle(ctx context.Context, c Claim) {
 	}
 	q.mails.WithLabelValues(string(c.Kind), outcome).Inc()
 
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
-	defer cancel()
-	if err := q.cfg.Outbox.Finish(ctx, c, verdict); err != nil {
+	if err := q.finish(ctx, c, verdict, leaseEnd); err != nil {
 		log.Error("could not store the outcome of a mail: it may be sent again when its lease ends", "store", err)
+	}
+}
+
+// finish stores an outcome, with retries while the lease lasts: after that another claim
+// may have the mail. The end of the program interrupts the retries, not an attempt.
+func (q *Queue) finish(ctx context.Context, c Claim, v Verdict, leaseEnd time.Time) error {
+	retry := time.NewTicker(finishRetry)
+	defer retry.Stop()
+	for {
+		once, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
+		err := q.cfg.Outbox.Finish(once, c, v)
+		cancel()
+		if err == nil || !q.cfg.Now().Add(finishRetry).Before(leaseEnd) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-retry.C:
+		}
 	}
 }
 

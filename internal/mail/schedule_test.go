@@ -17,6 +17,7 @@ type fakeOutbox struct {
 	claim Claim
 	due   time.Time // zero: there is no mail
 	last  Verdict
+	lost  error // what Finish returns
 }
 
 func (s *fakeOutbox) Claim(_ context.Context, now time.Time, _ int) ([]Claim, error) {
@@ -32,6 +33,9 @@ func (s *fakeOutbox) Claim(_ context.Context, now time.Time, _ int) ([]Claim, er
 func (s *fakeOutbox) Finish(_ context.Context, _ Claim, v Verdict) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.lost != nil {
+		return s.lost
+	}
 	s.due, s.last = v.RetryAt, v
 	s.claim.Attempts++
 	return nil
@@ -162,6 +166,24 @@ func TestTheEndOfTheProgramDoesNotWaitForAServerThatHangs(t *testing.T) {
 		}
 		if v := s.verdict(); v.RetryAt.IsZero() || v.Failure != failedTimeout {
 			t.Errorf("the mail got the verdict %+v, want it to be tried again", v)
+		}
+	})
+}
+
+func TestAMailIsNotSentAgainWhenItsOutcomeCanBeStoredWithinTheLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := outboxWith(SignIn, "")
+		s.lost = errors.New("busy")
+		sent := 0
+		stop := running(t, s, func(context.Context, Message) error { sent++; return nil })
+		time.Sleep(Lease / 2)
+		s.mu.Lock()
+		s.lost = nil
+		s.mu.Unlock()
+		time.Sleep(2 * Lease)
+		stop()
+		if sent != 1 || s.claim.Attempts != 1 {
+			t.Errorf("sent %d times, %d outcomes stored; want one of each", sent, s.claim.Attempts)
 		}
 	})
 }

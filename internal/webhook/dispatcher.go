@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net/netip"
 	"sync"
@@ -24,6 +25,9 @@ const (
 	figuresEvery  = 10 * time.Second
 	finishRetry   = 500 * time.Millisecond // after the store could not store an outcome
 	finishTimeout = 5 * time.Second        // for a store that hangs
+	// finishFor is how long storing an outcome is retried. It may take longer than the
+	// lease: a large publication has SQLite to itself.
+	finishFor = time.Hour
 	// stopWithin is the contract's 15 s for requests in flight, less what the process
 	// needs to end.
 	stopWithin = 14 * time.Second
@@ -70,6 +74,9 @@ type Dispatcher struct {
 	slots   chan struct{} // one element for each request in flight
 	poll    time.Duration // pollEvery, or longer in tests that simulate days
 	work    sync.WaitGroup
+
+	mu   sync.Mutex
+	held map[string]Claim // by delivery: those being sent or whose outcome is being stored
 }
 
 // NewDispatcher returns a dispatcher that does nothing before Run. It panics if a
@@ -91,6 +98,7 @@ func NewDispatcher(cfg Config) *Dispatcher {
 		wake:    make(chan struct{}, 1),
 		slots:   make(chan struct{}, maxRequests),
 		poll:    pollEvery,
+		held:    map[string]Claim{},
 	}
 }
 
@@ -131,9 +139,15 @@ func (d *Dispatcher) dispatch(ctx, sending context.Context) {
 	for ctx.Err() == nil {
 		// Only this loop fills slots, so what is free now stays free.
 		if free := cap(d.slots) - len(d.slots); free > 0 {
+			held := d.allHeld() // before the claim: an outcome may be stored right after it
 			claims, err := d.cfg.Queue.Claim(ctx, d.cfg.Now(), 2*d.cfg.Timeout, free)
 			claiming.report(ctx, err)
 			for _, c := range claims {
+				if _, sent := held[c.DeliveryID]; sent {
+					d.renew(c)
+					continue
+				}
+				d.hold(c)
 				d.slots <- struct{}{}
 				d.work.Go(func() {
 					defer d.Wake()
@@ -152,6 +166,7 @@ func (d *Dispatcher) dispatch(ctx, sending context.Context) {
 
 // deliver makes one attempt and stores its outcome.
 func (d *Dispatcher) deliver(ctx context.Context, c Claim) {
+	defer d.release(c.DeliveryID)
 	result := d.sender.send(ctx, c)
 	if ctx.Err() != nil {
 		return // interrupted by the end of the process: there is no outcome
@@ -164,25 +179,55 @@ func (d *Dispatcher) deliver(ctx context.Context, c Claim) {
 	} else {
 		log.Debug("webhook sent", "outcome", result.Outcome, "status", result.Status, "duration", result.Duration)
 	}
-	if err := d.finish(ctx, c, verdict); err != nil {
+	if err := d.finish(ctx, c.DeliveryID, verdict); err != nil {
 		log.Warn("could not store the outcome of a webhook: it will be sent again", "outcome", result.Outcome, "error", err)
 	}
 }
 
-// finish stores an outcome, with retries while the lease lasts: after that another
-// node may have claimed the delivery.
-func (d *Dispatcher) finish(ctx context.Context, c Claim, v Verdict) error {
+// finish stores an outcome, with retries: a delivery that was received must not be sent
+// again because the store was busy.
+func (d *Dispatcher) finish(ctx context.Context, deliveryID string, v Verdict) error {
+	last := d.cfg.Now().Add(finishFor)
 	for {
 		once, cancel := context.WithTimeout(ctx, finishTimeout)
-		err := d.cfg.Queue.Finish(once, c, v)
+		err := d.cfg.Queue.Finish(once, d.allHeld()[deliveryID], v)
 		cancel()
-		if err == nil || !d.cfg.Now().Add(finishRetry).Before(c.LeaseEnd) {
+		if err == nil || d.cfg.Now().After(last) {
 			return err
 		}
 		if !pause(ctx, finishRetry) {
 			return errors.Join(err, ctx.Err())
 		}
 	}
+}
+
+// allHeld returns the claims whose outcome is not stored yet.
+func (d *Dispatcher) allHeld() map[string]Claim {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return maps.Clone(d.held)
+}
+
+func (d *Dispatcher) hold(c Claim) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.held[c.DeliveryID] = c
+}
+
+// renew replaces the claim of a delivery whose lease ended before its outcome was stored,
+// so that the outcome is stored under the new lease and the delivery is not sent again.
+func (d *Dispatcher) renew(c Claim) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, held := d.held[c.DeliveryID]; held {
+		d.held[c.DeliveryID] = c
+	}
+}
+
+func (d *Dispatcher) release(deliveryID string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.held, deliveryID)
 }
 
 // pause waits for d and reports whether ctx is still alive.

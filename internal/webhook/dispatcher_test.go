@@ -230,29 +230,27 @@ func TestAnOutcomeIsStoredWhenTheStoreComesBackWithinTheLease(t *testing.T) {
 	})
 }
 
-func TestAnAttemptWhoseOutcomeIsLostIsRepeatedAfterItsLeaseAndNotCounted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q, d := queueing(t, webhook.Config{Log: slog.New(slog.DiscardHandler)})
-		r, close := receive(t, d, answering(http.StatusOK))
-		stop := run(t, d)
-		q.lose(errors.New("unreachable"))
-		delivery := q.add(claim(inURL))
-		time.Sleep(webhook.Lease + 10*time.Second)
-		q.lose(nil)
-		time.Sleep(time.Minute)
-		requests := r.seen()
-		if len(requests) != 2 || requests[1].at.Sub(requests[0].at) < webhook.Lease || requests[0].body != requests[1].body {
-			t.Errorf("%+v", requests)
-		}
-		if got := q.look(delivery); got.state != webhook.Delivered || len(got.attempts) != 1 || got.attempts[0].Number != 1 {
-			t.Errorf("%+v", got)
-		}
-		stop()
-		close()
-		if q.late != 0 {
-			t.Errorf("%d outcomes were brought after the lease, when the delivery was another's", q.late)
-		}
-	})
+func TestADeliveryIsNotSentAgainWhenTheStoreIsBusyForLongerThanTheLease(t *testing.T) {
+	for _, status := range []int{http.StatusOK, http.StatusInternalServerError} {
+		synctest.Test(t, func(t *testing.T) {
+			q, d := queueing(t, webhook.Config{Log: slog.New(slog.DiscardHandler), Schedule: webhook.Schedule{0, time.Hour}})
+			r, close := receive(t, d, answering(status))
+			stop := run(t, d)
+			q.lose(errors.New("busy"))
+			delivery := q.add(claim(inURL))
+			time.Sleep(3*webhook.Lease + 10*time.Second)
+			q.lose(nil)
+			time.Sleep(time.Minute)
+			if requests := r.seen(); len(requests) != 1 {
+				t.Errorf("%d requests", len(requests))
+			}
+			if got := q.look(delivery); len(got.attempts) != 1 || got.attempts[0].Number != 1 || (got.state == webhook.Delivered) != (status == http.StatusOK) {
+				t.Errorf("%+v", got)
+			}
+			stop()
+			close()
+		})
+	}
 }
 
 func TestStoppingFinishesWhatIsInFlightAndStartsNothing(t *testing.T) {
