@@ -1,5 +1,5 @@
-// Package internal_test compares the imports of every package with the table in
-// ARCHITECTURE.md.
+// Package internal_test checks what concerns several packages: the imports of each against
+// the table in ARCHITECTURE.md, and the addresses of the product.
 package internal_test
 
 import (

@@ -99,7 +99,8 @@ var Menus = []Menu{MenuHeader, MenuFooter, MenuNone}
 // may replace licence, confidentialite and tarifs.
 var reservedPages = []string{
 	"alternatives", "api", "avis", "carte", "categories", "cimetiere", "comparatifs", "comparer", "compte", "data", "docs",
-	"donnees", "flux", "llms", "mcp", "media", "outils", "prix", "publish", "robots", "sitemap", "static", "tendances", "webhooks",
+	"donnees", "flux", "healthz", "hooks", "llms", "mcp", "media", "outils", "prix", "publish", "readyz", "robots", "sitemap", "static",
+	"tendances", "webhooks",
 }
 
 // IsReservedPage reports whether a page cannot have the given slug.
