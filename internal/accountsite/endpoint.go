@@ -29,6 +29,9 @@ func (p *pages) endpoints(r *request, rejected *endpointForm, notice string) (*a
 		return nil, err
 	}
 	data := endpointsPage{page: r.page("Webhooks"), Pro: r.owner.Account.Plan == account.Pro, Endpoints: all, Max: webhook.MaxEndpoints}
+	if !r.offer && len(all) == 0 {
+		return nil, noPage()
+	}
 	if data.Pro && len(all) < data.Max {
 		if data.Form = rejected; rejected == nil {
 			data.Form = newEndpointForm(endpointsPath, "", nil)

@@ -29,7 +29,7 @@ func TestWebhooksNeedPro(t *testing.T) {
 		b := p.signedIn("ada@example.org")
 		b.get("/compte/webhooks").Is(200).Contains("Avec la formule Pro", `href="/compte/pro"`).Lacks(`name="url"`)
 		for _, url := range []string{"https://hooks.example/in", "x"} {
-			b.post("/compte/webhooks", "url", url, "portee", "tous").Is(403).Contains("formule Pro", "rien n’a été fait")
+			b.post("/compte/webhooks", "url", url, "portee", "tous").Is(403).Contains("ne comprend pas les webhooks", "rien n’a été fait")
 		}
 		p.pro("ada@example.org")
 		id, _ := b.createEndpoint("https://hooks.example/in")
@@ -37,15 +37,15 @@ func TestWebhooksNeedPro(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.get("/compte/webhooks").Is(200).Contains("Avec la formule Pro", "hooks.example", "Suspendu")
-		b.get("/compte/webhooks/"+id).Is(200).Contains("Suspendu", "que ce compte n’a plus", "rien n’est supprimé").Lacks("Envoyer un essai", `name="depuis"`)
+		b.get("/compte/webhooks/"+id).Is(200).Contains("Suspendu", "ne comprend plus les webhooks", "rien n’est supprimé").Lacks("Envoyer un essai", `name="depuis"`)
 
 		// Nothing that needs Pro is offered.
 		path := "/compte/webhooks/" + id
 		b.post(path+"/etat", "etat", "paused").RedirectsTo(303, path+"?fait=point-en-pause")
-		b.get(path).Is(200).Contains("En pause", "que ce compte n’a plus").Lacks("Reprendre", "récupérez", `name="depuis"`)
+		b.get(path).Is(200).Contains("En pause", "ne comprend plus les webhooks").Lacks("Reprendre", "récupérez", `name="depuis"`)
 		b.post(path+"/etat", "etat", "active").RedirectsTo(303, path+"?fait=point-suspendu")
 		b.get(path + "?fait=point-suspendu").Is(200).Contains("mais suspendu").Lacks("est actif")
-		b.post(path+"/reprise", "depuis", "2026-11-16").Is(403).Contains("formule Pro", "rien n’a été fait")
+		b.post(path+"/reprise", "depuis", "2026-11-16").Is(403).Contains("ne comprend pas les webhooks", "rien n’a été fait")
 		b.post(path+"/essai").RedirectsTo(303, path+"?fait=point-sans-pro")
 	})
 }

@@ -23,6 +23,8 @@ func notFound(text string) *failure {
 	return &failure{status: http.StatusNotFound, title: "Page introuvable", text: text}
 }
 
+func noPage() *failure { return notFound("Cette adresse ne mène à aucune page du compte.") }
+
 func methodNotAllowed(allow string) *failure {
 	return &failure{status: http.StatusMethodNotAllowed, title: "Méthode refusée", text: "Cette adresse ne s’utilise pas ainsi. Passez par les pages du compte.", allow: allow}
 }
@@ -60,7 +62,7 @@ var failures = []struct {
 	{store.ErrNotFound, notFound("Ce que vous cherchez n’existe pas, ou plus.")},
 	{store.ErrPlan, &failure{
 		status: http.StatusForbidden, title: "Webhooks",
-		text: "Les webhooks font partie de la formule Pro, et ce compte n’y est pas\u00a0: rien n’a été fait.",
+		text: "La formule de ce compte ne comprend pas les webhooks\u00a0: rien n’a été fait.",
 	}},
 	{context.DeadlineExceeded, unavailable},
 	{context.Canceled, unavailable}, // the client is gone

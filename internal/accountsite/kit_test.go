@@ -34,6 +34,7 @@ type server struct {
 	t       testing.TB
 	handler http.Handler
 	store   *store.Store
+	snap    *snapshot.Snapshot
 	now     time.Time
 	woken   atomic.Int64
 	cfg     accountsite.Config
@@ -63,10 +64,9 @@ func open(t testing.TB, dsn, base string) *server {
 
 // newServer returns the pages over a store, at a base URL.
 func newServer(t testing.TB, st *store.Store, base string) *server {
-	p := &server{t: t, store: st, now: monday, base: base}
-	empty := snapshot.Empty("Palmarès", base)
+	p := &server{t: t, store: st, now: monday, base: base, snap: snapshot.Empty("Palmarès", base)}
 	pages := site.New(site.Config{
-		Snapshot: func() *snapshot.Snapshot { return empty }, Demo: func(*snapshot.Snapshot) bool { return false },
+		Snapshot: func() *snapshot.Snapshot { return p.snap }, Demo: func(*snapshot.Snapshot) bool { return false },
 		BaseURL: base, Document: api.Document(),
 	})
 	sealer, err := webhook.ParseKeys("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")

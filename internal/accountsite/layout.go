@@ -18,6 +18,7 @@ type page struct {
 	Title  string
 	Notice string  // what was just done; "" for nothing
 	Menu   []entry // empty if nobody is signed in
+	Offer  bool    // the Pro plan may be mentioned
 }
 
 func (p page) title() string { return p.Title }
@@ -57,9 +58,12 @@ func section(path string) string {
 
 // page fills in what surrounds a page.
 func (r *request) page(title string) page {
-	p := page{Title: title, Notice: notices[r.URL.Query().Get("fait")]}
+	p := page{Title: title, Notice: notices[r.URL.Query().Get("fait")], Offer: r.offer}
 	if r.owner != nil {
 		for _, e := range menu {
+			if !r.offer && (e.Href == endpointsPath || e.Href == planPath) {
+				continue
+			}
 			switch e.Href {
 			case r.URL.Path:
 				e.Current = "page"

@@ -75,6 +75,10 @@ func (p *pages) showPlan(r *request) (*answer, error) {
 	}
 	data.Pro, data.Live, data.Incomplete = a.Plan == account.Pro, s.Status.Live(), s.Status == billing.Incomplete
 	data.Grace, data.CancelAt, data.PeriodEnd = newGraceNotice(a.Plan, s, r.now), s.CancelAt, s.PeriodEnd
+	// Who pays must be able to stop, even if the publisher hides Pro.
+	if !r.offer && !data.Live && !data.Grace.Owed {
+		return nil, noPage()
+	}
 	data.ByOperator = data.Pro && !s.Granted
 	data.Grace.Here = true
 	data.Renews = (s.Status == billing.Active || s.Status == billing.Trialing) && !s.PeriodEnd.IsZero()
@@ -113,6 +117,9 @@ func (l *limiter) allow(accountID string, now time.Time) bool {
 }
 
 func (p *pages) subscribe(r *request) (*answer, error) {
+	if !r.offer {
+		return nil, noPage()
+	}
 	return p.toStripe(p.Billing.Checkout(r.Context(), r.owner.Account))
 }
 

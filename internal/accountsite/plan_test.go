@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/accountsite"
 	"palmares/internal/billing"
+	"palmares/internal/catalog"
 	"palmares/internal/testkit"
 )
 
@@ -99,6 +101,60 @@ func TestWithoutStripeTheOperatorGrantsPro(t *testing.T) {
 		b.get("/compte/pro?session_id=cs_1").Is(200).Contains("Vous êtes Pro", "accordé par l’opérateur").Lacks("Merci")
 	})
 }
+
+func TestProIsHiddenFromAccountsWithoutItIfThePublisherHidesIt(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
+		c := p.withStripe()
+		p.snap.Catalog.Settings.Pro = catalog.ProHide
+		b := p.signedIn("ada@example.org")
+		silent := func(r *testkit.Reply) *testkit.Reply {
+			t.Helper()
+			if said := aboutPro.FindString(r.Body); said != "" {
+				t.Errorf("a page mentions %q:\n%s", said, r.Body)
+			}
+			return r
+		}
+		p.used("2026-11-16", 1000)
+		for _, name := range []string{"a", "b", "c"} {
+			b.createKey(name)
+			p.tick()
+		}
+		for _, path := range []string{"/compte", "/compte/cles", "/compte/usage", "/compte/sessions", "/compte/donnees"} {
+			silent(b.get(path).Is(200))
+		}
+		silent(b.get("/compte/pro").Is(404))
+		silent(b.post("/compte/pro/abonnement").Is(404))
+		silent(b.get("/compte/webhooks").Is(404))
+		silent(b.post("/compte/webhooks", "url", "https://hooks.example/in", "portee", "tous").Is(403))
+
+		// Those who had Pro keep their endpoints.
+		p.pro("ada@example.org")
+		b.get("/compte").Is(200).Contains("Pro, ", `href="/compte/webhooks"`)
+		b.get("/compte/pro").Is(200).Contains("Vous êtes Pro").Lacks("99")
+		id, _ := b.createEndpoint("https://hooks.example/in")
+		if err := p.store.Accounts.SetPlan(t.Context(), "ada@example.org", account.Developer, p.now); err != nil {
+			t.Fatal(err)
+		}
+		silent(b.get("/compte").Is(200).Contains("1\u00a0point de réception"))
+		silent(b.get("/compte/webhooks").Is(200).Contains("hooks.example"))
+		path := "/compte/webhooks/" + id
+		silent(b.get(path).Is(200).Contains("Suspendu"))
+		silent(b.get(path + "?fait=point-suspendu").Is(200).Contains("mais suspendu"))
+		silent(b.get(path + "?fait=point-sans-pro").Is(200).Contains("rien n’a été envoyé"))
+
+		// Who pays must be able to stop.
+		p.snap.Catalog.Settings.Pro = ""
+		b.post("/compte/pro/abonnement").RedirectsTo(303, "https://checkout.stripe.com/c/pay/cs_1")
+		c.subscribe("past_due", monday.AddDate(0, 1, 0), false)
+		p.now = p.now.Add(time.Hour)
+		b.get("/compte/pro?session_id=cs_1").Is(200)
+		p.snap.Catalog.Settings.Pro = catalog.ProHide
+		b.get("/compte/pro").Is(200).Contains("Gérer l’abonnement").Lacks("99")
+	})
+}
+
+// aboutPro finds what must not be said where Pro is hidden.
+var aboutPro = regexp.MustCompile(`\bPro\b|/compte/pro|99`)
 
 func TestSubscribingRedirectsToStripeAndBack(t *testing.T) {
 	each(t, publicURL, func(t *testing.T, p *server) {

@@ -37,6 +37,7 @@ type request struct {
 	*http.Request
 	now   time.Time
 	owner *owner // nil if nobody is signed in
+	offer bool   // the Pro plan may be mentioned
 }
 
 // An owner is an account owner who is signed in.
@@ -65,7 +66,7 @@ func (p *pages) owned(pattern string, page pageFunc) {
 	p.open(pattern, func(r *request) (*answer, error) {
 		switch id := r.PathValue("id"); {
 		case id != "" && !isPathID(id):
-			return nil, notFound("Cette adresse ne mène à aucune page du compte.")
+			return nil, noPage()
 		case r.owner != nil:
 			return page(r)
 		case r.Method == http.MethodPost:
@@ -112,6 +113,8 @@ func (p *pages) run(w http.ResponseWriter, r *request, page pageFunc) (*answer, 
 	if err := p.authenticate(w, r); err != nil {
 		return nil, err
 	}
+	// A publisher who hides Pro hides it from those who do not have it.
+	r.offer = p.Site.OffersPro() || r.owner != nil && r.owner.Account.Plan == account.Pro
 	return page(r)
 }
 
@@ -132,5 +135,5 @@ func (p *pages) notFound(r *request) (*answer, error) {
 	if len(allowed) > 0 {
 		return nil, methodNotAllowed(strings.Join(allowed, ", "))
 	}
-	return nil, notFound("Cette adresse ne mène à aucune page du compte.")
+	return nil, noPage()
 }

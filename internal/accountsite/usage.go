@@ -15,11 +15,12 @@ type today struct {
 	Requests  int
 	Limit     int // 0 for none
 	Left      int
-	Percent   int // in percent
+	Percent   int  // in percent
+	Offer     bool // the Pro plan may be mentioned
 }
 
 func (p *pages) today(r *request) (today, error) {
-	t := today{Uncounted: p.Quota == 0}
+	t := today{Uncounted: p.Quota == 0, Offer: r.offer}
 	days, err := p.Store.Usage.ForAccount(r.Context(), r.owner.Account.ID, day(r.now), day(r.now))
 	if err != nil {
 		return t, err

@@ -23,6 +23,9 @@ type embeddedPage struct {
 	Content template.HTML
 }
 
+// OffersPro reports whether pages may mention the Pro plan: the publisher decides.
+func (s *Site) OffersPro() bool { return s.view().pro() }
+
 // ServeAccountPage writes a page of the account. It is for one reader: neither
 // cached nor indexed, and not compressed, because the length of a compressed page
 // that holds both a secret and attacker-supplied text leaks the secret.
