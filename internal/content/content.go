@@ -88,7 +88,7 @@ type Result struct {
 	// Pictures holds the bytes of the new pictures of Catalog. Close it.
 	Pictures *Pictures
 
-	dated map[string][]dated // by folder
+	updateDates map[string][]updatedAt // by folder
 }
 
 // Close removes the temporary files behind Pictures.
@@ -136,7 +136,7 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 		f.addDrafts(c)
 	}
 	c.Sort()
-	r.Catalog, r.dated = c, f.keepDated()
+	r.Catalog, r.updateDates = c, f.updateDates()
 	return r, nil
 }
 

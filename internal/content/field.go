@@ -422,15 +422,12 @@ func (d *decoder) ownBody(check func(string) markdown.Report) string {
 	for _, p := range found.Problems {
 		d.inBody(p.Line, "%s", p.Text)
 	}
-	d.mention(found)
+	d.mention(found, d.bodyPlace)
 	return body
 }
 
 // inBody reports a problem on a line of the body.
 func (d *decoder) inBody(line int, format string, args ...any) {
-	if d.isMarkdown {
-		d.report(max(d.bodyLine+line-1, 1), format, args...)
-		return
-	}
-	d.report(d.line, "body, line %d: %s", line, fmt.Sprintf(format, args...))
+	at := d.bodyPlace(line)
+	d.report(at.line, "%s%s", at.prefix, fmt.Sprintf(format, args...))
 }

@@ -19,14 +19,9 @@ type mention struct {
 	alt     string // of a picture
 }
 
-// mention keeps the links and pictures of a body for checkMentions.
-func (d *decoder) mention(found markdown.Report) {
-	at := func(line int) mention {
-		if d.isMarkdown {
-			return mention{line: max(d.bodyLine+line-1, 1)}
-		}
-		return mention{line: d.line, prefix: fmt.Sprintf("body, line %d: ", line)}
-	}
+// mention keeps the links and pictures of a text for checkMentions. at returns the
+// place of one of its lines.
+func (d *decoder) mention(found markdown.Report, at func(line int) mention) {
 	for _, link := range found.Links {
 		m := at(link.Line)
 		m.written = link.Destination
@@ -37,6 +32,14 @@ func (d *decoder) mention(found markdown.Report) {
 		m.written, m.alt = picture.Destination, picture.Alt
 		d.pictures = append(d.pictures, m)
 	}
+}
+
+// bodyPlace returns the place of a line of the body.
+func (d *decoder) bodyPlace(line int) mention {
+	if d.isMarkdown {
+		return mention{line: max(d.bodyLine+line-1, 1)}
+	}
+	return mention{line: d.line, prefix: fmt.Sprintf("body, line %d: ", line)}
 }
 
 // A pictureUse is a place of a record that shows a picture, or links to one.

@@ -19,7 +19,11 @@ func magazine(t *testing.T) fstest.MapFS {
 		"comparatifs/a-vs-b.md":     "---\ntitle: A ou B\ntool_a: plume\ntool_b: calame\nwinner: plume\nwinner_note: Net.\n---\n## Verdict\n\nPlume.\n",
 		"comparatifs/brouillon.md":  "---\ntitle: Plus tard\ntool_a: plume\ntool_b: calame\nwinner: plume\nwinner_note: Net.\npublished: false\n---\n",
 		"cimetiere/jaserin.md":      "---\nname: Jaserin\ncategory: code\nreason: mort\nretired_at: 2025-01-01\n---\nFermé.\n",
+		"pages/methode.md":          "---\ntitle: Méthode\n---\n## Le banc\n\nIci.\n",
+		"pages/projet.md":           "---\ntitle: Projet\ndraft: true\n---\nUn jour.\n",
+		"outils/futur.md":           "---\nname: Futur\ndraft: true\n---\n[x](../pages/projet.md)\n",
 		"outils/illisible.md":       "---\nname: [\n---\n",
+		"pages/illisible.md":        "---\ntitle: [\n---\n",
 		"images/ecran.png":          string(drawing(8, 0)),
 		"images/captures/menu.jpeg": string(drawing(8, 0)),
 	})
@@ -89,6 +93,10 @@ func TestMistakesInBodiesAreReportedWithTheirLine(t *testing.T) {
 		{"a comparison that is not published", "[x](/comparatifs/brouillon)", `1: the link to "/comparatifs/brouillon" leads nowhere: comparison "brouillon" is not published`},
 		{"no such retired tool", "[x](../cimetiere/absent.md)", `1: the link to "../cimetiere/absent.md" leads nowhere: there is no retired tool "absent"`},
 		{"no such page", "[x](../pages/absente.md)", `1: the link to "../pages/absente.md" leads nowhere: there is no page "absente"`},
+		{"a page that is a draft", "[x](../pages/projet.md)", `1: the link to "../pages/projet.md" leads nowhere: page "projet" is a draft; publish it, or remove the link`},
+		{"the address of a draft", "[x](/projet)", `1: the link to "/projet" leads nowhere: page "projet" is a draft; publish it, or remove the link`},
+		{"a tool that is a draft", "[x](futur.md)", `1: the link to "futur.md" leads nowhere: tool "futur" is a draft; publish it, or remove the link`},
+		{"no such section of a page", "[x](/methode#prix)", `1: the link to "/methode#prix" leads nowhere: pages/methode.md has the sections #le-banc`},
 		{"no such address", "[x](/absente)", `1: the link to "/absente" leads nowhere: there is no page "absente"`},
 		{"no such category", "[x](/categories/absente)", `1: the link to "/categories/absente" leads nowhere: there is no category "absente"`},
 		{"a link without .md", "[x](plume)", `1: the link to "plume" leads nowhere: write plume.md, or the address from the root of the site`},
@@ -130,6 +138,7 @@ func TestWhatIsRenderedIsNoMistake(t *testing.T) {
 		"[a](plume.md) [b](plume.md#prix) [c](plume.md#prise-en-main) [d](../outils/plume.md#le-prix-en-bref-prix) [e](ancienne-plume.md) [f](essai.md)",
 		"[a](/outils/plume) [b](/avis/plume#prix) [c](/alternatives/plume) [d](/outils/ancienne-plume) [e](/outils/plume.md) [f](/outils/jaserin)",
 		"[a](../comparatifs/a-vs-b.md#verdict) [b](/comparatifs/a-vs-b) [c](../cimetiere/jaserin.md) [d](/categories/code) [e](../outils/illisible.md#x)",
+		"[a](../pages/methode.md) [b](/methode#le-banc) [c](/methode.md) [d](../pages/illisible.md#x) [e](/illisible)",
 		"[a](/) [b](/prix) [c](/docs) [d](/tarifs) [e](/outils?q=x) [f](/cimetiere) [g](/api/v1/openapi.json) [h](mailto:a@b.example) [i](//x.example) [j](../outils/)",
 		"## Échéance\n\n[a](#echeance) [b](#échéance) [c][ref] [ref] [non] a[0] \\[a][b]\n\n[ref]: https://x.example",
 		"| a | b |\n|---|---|\n| 1 \\| 2 | `x` |\n| 3 |\n\n=======\n\na | b | c | d",
@@ -141,9 +150,18 @@ func TestWhatIsRenderedIsNoMistake(t *testing.T) {
 	}
 }
 
+func TestADraftMayLinkToDrafts(t *testing.T) {
+	folder := magazine(t)
+	delete(folder, "outils/illisible.md")
+	delete(folder, "pages/illisible.md")
+	_, problems := read(t, folder)
+	wantProblems(t, problems)
+}
+
 func TestBodiesOfEveryKindAreChecked(t *testing.T) {
 	folder := magazine(t)
 	delete(folder, "outils/illisible.md")
+	delete(folder, "pages/illisible.md")
 	folder["comparatifs/a-vs-b.md"].Data = append(folder["comparatifs/a-vs-b.md"].Data, "\n[x](a-vs-c.md) ![x](y.png)\n"...)
 	folder["cimetiere/jaserin.md"].Data = append(folder["cimetiere/jaserin.md"].Data, "\nVoir [x](kafka.md).\n"...)
 	folder["cimetiere.jsonl"] = &fstest.MapFile{Data: []byte(

@@ -302,15 +302,6 @@ func (d *decoder) markdown(name string) string {
 	for _, p := range found.Problems {
 		d.report(d.lineOf(name), "%s%s", at(p.Line).prefix, p.Text)
 	}
-	for _, link := range found.Links {
-		m := at(link.Line)
-		m.written = link.Destination
-		d.links = append(d.links, m)
-	}
-	for _, picture := range found.Pictures {
-		m := at(picture.Line)
-		m.written, m.alt = picture.Destination, picture.Alt
-		d.pictures = append(d.pictures, m)
-	}
+	d.mention(found, at)
 	return text
 }

@@ -48,7 +48,7 @@ func (d *decoder) warnAbout(r *record) {
 	case r.retired != nil:
 		d.warnFuture("retired_at", r.retired.RetiredAt)
 	}
-	if d.gives("updated_at") {
+	if d.isGiven("updated_at") {
 		r.updatedLine = d.lineOf("updated_at")
 	}
 	d.warnPictures()
@@ -64,8 +64,8 @@ func (d *decoder) warnPictures() {
 	}
 }
 
-// gives reports whether a field is there and not empty.
-func (d *decoder) gives(name string) bool {
+// isGiven reports whether a field is there and not empty.
+func (d *decoder) isGiven(name string) bool {
 	f := d.find(name)
 	return f != nil && !f.value.isEmpty()
 }
@@ -83,7 +83,7 @@ func (d *decoder) warnTool(t *catalog.Tool) {
 	case t.Pricing == "payant" && free:
 		d.warn(d.lineOf("price"), "pricing is payant, but price is %s; write what it costs, or pricing: gratuit or freemium", quoted(t.Price))
 	}
-	if t.Score != nil && !d.gives("tested_at") {
+	if t.Score != nil && !d.isGiven("tested_at") {
 		d.warn(d.lineOf("score"), "score is given without tested_at; add the day of the test")
 	}
 	d.warnHistory("price_history")
@@ -233,24 +233,24 @@ func (f *folder) warnPair(r *record, pairs map[[2]string]*record) {
 	pairs[pair] = r
 }
 
-// A dated says on which line a record gives its updated_at.
-type dated struct {
+// An updatedAt is where a record gives its updated_at.
+type updatedAt struct {
 	slug   string
 	line   int
 	inBulk bool // a line of the .jsonl file
 }
 
-// keepDated keeps the lines that WarnUndated needs.
-func (f *folder) keepDated() map[string][]dated {
-	kept := map[string][]dated{}
+// updateDates returns the updated_at of the records by folder, for WarnUndated.
+func (f *folder) updateDates() map[string][]updatedAt {
+	found := map[string][]updatedAt{}
 	for _, b := range f.batches {
 		for i := range b.records {
 			if r := &b.records[i]; r.updatedLine > 0 {
-				kept[b.kind.folder] = append(kept[b.kind.folder], dated{r.slug, r.updatedLine, strings.HasSuffix(r.file, ".jsonl")})
+				found[b.kind.folder] = append(found[b.kind.folder], updatedAt{r.slug, r.updatedLine, strings.HasSuffix(r.file, ".jsonl")})
 			}
 		}
 	}
-	return kept
+	return found
 }
 
 // WarnUndated returns the warnings about records that changed while the updated_at
@@ -269,7 +269,7 @@ func (r *Result) WarnUndated(tools, comparisons []string) []Warning {
 		for _, slug := range k.slugs {
 			undated[slug] = true
 		}
-		for _, d := range r.dated[k.folder] {
+		for _, d := range r.updateDates[k.folder] {
 			if !undated[d.slug] {
 				continue
 			}

@@ -6,8 +6,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/markdown"
+	"palmares/internal/snapshot"
 )
 
 // poison tries to open an element, leave an attribute, close a script, and reverse or
@@ -17,9 +20,17 @@ const poison = `</script><script>alert(1)</script><img src=x onerror=alert(2)>" 
 // hostile is a catalogue with poison in every text field.
 func hostile() *catalog.Catalog {
 	word := poison + strings.Repeat("x", 3000)
+	escaped := strings.ReplaceAll(markdown.Escape(word), `"`, `\"`)
+	picture := "![" + escaped + "](../images/x.png \"" + escaped + "\")"
 	c := &catalog.Catalog{
 		Name: poison, URL: "https://hostile.example",
-		Categories: []catalog.Category{{Slug: "chat", Label: poison}},
+		Settings:   catalog.Settings{Headline: word, Introduction: poison, Description: word, Contact: "javascript:alert(8)", Publisher: word, Logo: "images/x.png"},
+		Categories: []catalog.Category{{Slug: "chat", Label: poison, Description: poison}},
+		Pages: []catalog.Page{
+			{Slug: "a", Title: word, Menu: "header", Description: word, Image: "images/x.png", Body: poison + "\n\n" + picture},
+			{Slug: "licence", Title: word, Menu: "footer", Body: poison},
+		},
+		Pictures: map[string]catalog.Picture{"images/x.png": {Path: "images/x.png", Hash: hashOf("a"), Ext: "png", Width: 3, Height: 2}},
 	}
 	for i := range 3 {
 		c.Tools = append(c.Tools, catalog.Tool{
@@ -27,12 +38,15 @@ func hostile() *catalog.Catalog {
 			Price: "10 €/mois", Tagline: word, Score: number(8), Verifiability: number(5), Obsolescence: number(5), Tier: 1, UpdatedAt: "2026-10-01",
 			Sources: []string{"javascript:alert(4)", poison, "https://ok.example/" + poison},
 			Body: "Intro " + poison + "\n\n## " + poison + "\n\n[lien](javascript:alert(5)) <script>alert(6)</script>\n\n<iframe src=//evil.example></iframe>\n\n![i](https://evil.example/i.png)\n\n" +
-				"## Suite {#suite onclick=\"alert(7)\"}\n\n| a |\n|---|\n| " + poison + " |\n",
+				"## Suite {#suite onclick=\"alert(7)\"}\n\n| a |\n|---|\n| " + poison + " |\n\n" + picture + "\n\nNote[^1]\n\n[^1]: " + poison + "\n",
+			PriceDisplay: word, Plans: []catalog.PlanRow{{Name: word, Price: poison, Note: word}}, Authors: []string{word, poison},
+			Logo: "images/x.png", Image: "images/x.png", ScoreNote: word,
+			ScoreHistory: []catalog.ScoreChange{{ChangedAt: "2026-09-01", OldScore: number(7), NewScore: number(8), Note: word}},
 			PriceHistory: []catalog.PriceChange{{ChangedAt: "2026-01-01", OldPricing: "payant", OldPrice: "8 €/mois", NewPricing: "payant", NewPrice: "10 €/mois"}},
 		})
 	}
 	c.Comparisons = []catalog.Comparison{{
-		Slug: "duel", Title: word, ToolA: "outil-0", ToolB: "outil-1", Winner: "outil-0", WinnerNote: word, Published: true, UpdatedAt: "2026-10-02", Body: poison,
+		Slug: "duel", Title: word, ToolA: "outil-0", ToolB: "outil-1", Winner: "outil-0", WinnerNote: word, Published: true, UpdatedAt: "2026-10-02", Body: poison + "\n\n" + picture, Authors: []string{word}, Image: "images/x.png",
 	}}
 	c.Retired = []catalog.Retired{{Slug: "mort", Name: poison, Category: "chat", Reason: "mort", RetiredAt: "2026-01-02", Note: word, Body: word, Successor: "outil-2"}}
 	return c
@@ -45,13 +59,13 @@ func TestHostileTextStaysText(t *testing.T) {
 	allowed := map[string]bool{}
 	for _, name := range strings.Fields("html head meta title link script body a header div svg path use span nav ul ol li main section article aside " +
 		"h1 h2 h3 p form search label input button select option dl dt dd figure table caption thead tbody tr th td time strong code pre footer br sup " +
-		"rect line text circle em b details summary h4 wbr") {
+		"rect line text circle em b details summary h4 wbr img figcaption") {
 		allowed[name] = true
 	}
 	for _, path := range []string{
 		"/", "/outils", "/outils?q=alert", "/outils?q=%3Cscript%3Ealert(1)%3C%2Fscript%3E&category=%22%3E%3Cb%3E&score_min=%22%3E%3Cb%3E&sort=%3Cb%3E",
 		"/outils/outil-0", "/avis/outil-0", "/alternatives/outil-0", "/categories/chat", "/comparatifs", "/comparatifs/duel",
-		"/prix", "/cimetiere", "/docs", "/tarifs", "/licence", "/confidentialite", "/%3Cscript%3Ealert(1)%3C%2Fscript%3E",
+		"/a", "/prix", "/cimetiere", "/docs", "/tarifs", "/licence", "/confidentialite", "/%3Cscript%3Ealert(1)%3C%2Fscript%3E",
 	} {
 		r := v.get(path)
 		for _, one := range r.tags() {
@@ -69,7 +83,7 @@ func TestHostileTextStaysText(t *testing.T) {
 			if one.name == "script" && one.attributes["src"] == "" && one.attributes["type"] != "application/ld+json" {
 				t.Errorf("%s: an inline script came through", path)
 			}
-			if src := one.attributes["src"]; src != "" && !strings.HasPrefix(src, "/static/") {
+			if src := one.attributes["src"]; src != "" && !strings.HasPrefix(src, "/static/") && src != "/media/"+hashOf("a")+".png" {
 				t.Errorf("%s: <%s> loads %s", path, one.name, src)
 			}
 		}
@@ -82,6 +96,44 @@ func TestHostileTextStaysText(t *testing.T) {
 				t.Errorf("%s: invalid structured data: %v", path, err)
 			}
 		}
+	}
+}
+
+func TestHostileTextIsShown(t *testing.T) {
+	v := open(t, hostile())
+	const shown = "&lt;/script&gt;&lt;script&gt;"
+	v.get("/outils/outil-0").ok().says("Par "+shown, "<strong>"+shown, `<th scope="row">`+shown, "<td>"+shown, `"name":"\u003c/script\u003e`)
+	v.get("/a").ok().says("<h1>"+shown, `<meta name="description" content="`+shown, `alt="`+shown, "<figcaption>"+shown, ">"+shown+"alert(1)")
+	v.get("/").ok().says(`<h1 id="page.titre">`+shown, "publié par "+shown, `<meta name="description" content="`+shown)
+	v.get("/outils/outil-0.md").ok().says("- Par\u00a0: \\</script\\>", `| \</script\>`)
+}
+
+func TestHostileTextStaysTextInFeeds(t *testing.T) {
+	c := hostile()
+	v := open(t, c)
+	text := map[string]any{"name": poison, "tagline": poison, "note": poison, "title": poison, "price": poison, "pricing": poison, "score": 8.0}
+	changed := []string{"tagline", "name", "price", "pricing", "score"}
+	snap := snapshot.Build(c, 2, "2026-11-02")
+	for i, kind := range []string{catalog.ToolCreated, catalog.ToolUpdated, catalog.ToolRemoved, catalog.PricingUpdated, catalog.ComparisonPublished, catalog.ComparisonUpdated} {
+		e := catalog.Event{ID: fmt.Sprintf("evt_%d", i), Type: kind, Slug: "outil-0", At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Changed: changed, Previous: text, Object: text}
+		if strings.HasPrefix(kind, "comparatif.") {
+			e.Slug = "duel"
+		}
+		snap.Events = append(snap.Events, e)
+	}
+	withoutEvents := feedOf(t, v.get("/flux.atom"))
+	v.live.Store(snap)
+	withEvents := feedOf(t, v.get("/flux.atom"))
+	if len(withoutEvents) == 0 || len(withEvents) != len(snap.Events) || len(feedOf(t, v.get("/categories/chat.atom"))) == 0 {
+		t.Errorf("%d and %d entries", len(withoutEvents), len(withEvents))
+	}
+	for _, e := range append(withoutEvents, withEvents...) { // as readers get it, whole
+		if !strings.Contains(strings.ReplaceAll(e.Title, "\u00a0", " "), "</script><script>alert(1)</script>") {
+			t.Errorf("the title %q is not the text", e.Title)
+		}
+	}
+	for _, path := range []string{"/flux.atom", "/categories/chat.atom"} {
+		v.get(path).ok().saysNot("<script", "<img", "]]>")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,6 +99,46 @@ func TestEventsArePagedBySequence(t *testing.T) {
 			t.Errorf("after the last: %v, %v", none, err)
 		}
 	})
+}
+
+func TestTheLatestEventsAreLoadedForFeeds(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		if got := loaded(t, s).Events; len(got) > 0 {
+			t.Errorf("%d events before the first publication", len(got))
+		}
+		for i, c := range editions()[:2] {
+			publish(t, s, c, day(i))
+		}
+		got := loaded(t, s).Events
+		var list []string
+		for _, e := range got {
+			list = append(list, e.Type+" "+e.Slug+" "+catalog.Day(e.At))
+		}
+		all := slices.DeleteFunc(events(t, s), func(e Event) bool { return e.Type == catalog.EmbeddingsUpdated || e.Type == catalog.CatalogUpdated })
+		slices.Reverse(all)
+		if len(all) != len(got) {
+			t.Fatalf("%d events, want %d: %v", len(got), len(all), list)
+		}
+		for i, e := range all {
+			if got[i].ID != e.ID || got[i].Type != e.Type || !got[i].At.Equal(e.CreatedAt) {
+				t.Errorf("event %d is %+v, want %s", i, got[i], e.Body)
+			}
+		}
+		price := got[slices.Index(list, "pricing.updated a 2026-11-17")]
+		if !slices.Equal(price.Changed, []string{"price"}) || price.Previous["price"] != "9,90 €/mois" || price.Object["price"] != "12 €/mois" {
+			t.Errorf("the price change is %+v", price)
+		}
+	})
+}
+
+func TestTheEventsOfFeedsAreBounded(t *testing.T) {
+	s := open(t, databases.SQLite(t))
+	publish(t, s, large(feedEvents, 1, 10), monday)
+	publish(t, s, large(feedEvents+20, 1, 10), day(1))
+	got := loaded(t, s).Events
+	if len(got) != feedEvents || catalog.Day(got[0].At) != "2026-11-17" || catalog.Day(got[feedEvents-1].At) != "2026-11-16" {
+		t.Errorf("%d events, from %s to %s", len(got), got[0].At, got[len(got)-1].At)
+	}
 }
 
 func TestEachPublicationIsOnRecord(t *testing.T) {

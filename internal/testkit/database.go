@@ -128,6 +128,7 @@ type Migrated[S io.Closer] struct {
 	file     sync.Once
 	contents []byte // of the SQLite file
 	template sync.Once
+	database string // the migrated database on PostgreSQL
 	fileErr  error
 	dbErr    error
 }
@@ -185,8 +186,6 @@ func (m *Migrated[S]) migrateFile(t testing.TB) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-const migrated = "migrated"
-
 // Postgres copies the migrated database and returns the copy's URL. The copy is
 // dropped when the test ends, even while somebody is connected.
 func (m *Migrated[S]) Postgres(t testing.TB) string {
@@ -196,14 +195,15 @@ func (m *Migrated[S]) Postgres(t testing.TB) string {
 	if m.dbErr != nil {
 		t.Fatalf("testkit: migrate PostgreSQL: %v", m.dbErr)
 	}
-	return create(t, migrated)
+	return create(t, m.database)
 }
 
 func (m *Migrated[S]) migrateTemplate(ctx context.Context, srv *PostgresServer) error {
-	if err := srv.Exec(ctx, "CREATE DATABASE "+migrated); err != nil {
+	m.database = fmt.Sprintf("migrated%d", shared.databases.Add(1))
+	if err := srv.Exec(ctx, "CREATE DATABASE "+m.database); err != nil {
 		return err
 	}
-	s, err := m.Open(ctx, srv.URL(migrated))
+	s, err := m.Open(ctx, srv.URL(m.database))
 	if err != nil {
 		return err
 	}

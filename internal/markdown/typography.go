@@ -1,0 +1,29 @@
+package markdown
+
+import "strings"
+
+// NoBreak replaces spaces by no-break spaces where French typography requires
+// them: before high punctuation and signs, and inside quotation marks. Editors
+// write plain spaces, and a line must not begin with a colon.
+func NoBreak(s string) string {
+	if !strings.Contains(s, " ") {
+		return s
+	}
+	const space = "\u00a0"
+	var b strings.Builder
+	done := 0
+	for i := range len(s) {
+		if s[i] != ' ' {
+			continue
+		}
+		rest := s[i+1:]
+		before := rest != "" && (strings.IndexByte(":;!?%", rest[0]) >= 0 || strings.HasPrefix(rest, "»") || strings.HasPrefix(rest, "€"))
+		if before || strings.HasSuffix(s[:i], "«") {
+			b.WriteString(s[done:i])
+			b.WriteString(space)
+			done = i + 1
+		}
+	}
+	b.WriteString(s[done:])
+	return b.String()
+}
