@@ -1,8 +1,9 @@
 // Command bench prints the figures that Palmarès promises: requests per second
 // against a bare net/http handler that sends the same headers and bytes, the cost
 // of a page in a small and a large catalogue, what the pages of the site weigh and
-// cost, and the time and memory that a hundred thousand tools take; and with -nodes
-// what one node does on SQLite, and one and two on PostgreSQL.
+// cost, a picture against a static asset, and the time and memory that a hundred
+// thousand tools take; and with -nodes what one node does on SQLite, and one and two on
+// PostgreSQL.
 //
 // Absolute figures belong to the machine; the ratios are what to look at, and
 // each is measured in one run, with the same client, in alternating rounds.
@@ -60,6 +61,9 @@ func (b *bench) node(tools int) error {
 	}
 	b.pages(tools)
 	if err := b.site(); err != nil {
+		return err
+	}
+	if err := b.picture(); err != nil {
 		return err
 	}
 	return b.size(tools)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -50,7 +51,13 @@ func (s *Site) media(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.Set("Content-Type", pictureTypes[ext])
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(file))
+	if r.Header.Get("Range") != "" {
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(file))
+		return
+	}
+	h.Set("Accept-Ranges", "bytes")
+	h.Set("Content-Length", strconv.Itoa(len(file)))
+	_, _ = w.Write(file) // fails only when the client is gone
 }
 
 func pictureUnavailable() *failure {
