@@ -95,7 +95,7 @@ func (n *node) wire(ctx context.Context) error {
 	cfg := server.Config{
 		Live: d.live, Keys: keys, Meter: d.meter, Trusted: c.Trusted, Site: pages, Log: log, Requests: n.logs, Metrics: n.metrics, Ready: n.public.Ready,
 		Webhooks: webhookapi.New(webhookapi.Config{
-			Store: st, Keys: keys, Sealer: d.sealer, Allow: c.Webhooks.Allow, Now: now, Log: log, Wake: dispatcher.Wake, Unreachable: watch.Unreachable,
+			Store: st, Keys: keys, Sealer: d.sealer, Allow: c.Webhooks.Allow, Trusted: c.Trusted, Now: now, Log: log, Wake: dispatcher.Wake, Unreachable: watch.Unreachable,
 		}),
 		Account: accountsite.New(accountsite.Config{
 			Store: st, Site: pages, BaseURL: base, Trusted: c.Trusted, MailLogged: c.Mail.SMTP.given == nil, Now: now, Log: log,

@@ -11,7 +11,7 @@
 //	unknown     finds the key                          its state, which is remembered
 //	unknown     has no such key                        account.ErrInvalidKey, which is not remembered
 //	unknown     fails, or is too slow for ctx          that error
-//	unknown     not asked: 1024 lookups are waiting    ErrTooManyLookups
+//	unknown     not asked: too many are waiting        ErrTooManyLookups
 //	current     not asked                              the remembered state
 //	stale       not asked: Refresh is running, or a    the remembered state if it is still usable;
 //	            lookup failed less than 1 s ago        otherwise the store is asked
@@ -42,6 +42,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -60,13 +61,10 @@ const (
 	// made-up keys cannot fill it.
 	maxPerShard = 2048
 	// maxLookups is how many lookups run at once, of remembered keys and of unknown keys
-	// separately. SQLite has four readers for all queries. On PostgreSQL lookups share
+	// separately; those of unknown keys are of whole groups. SQLite has four readers for all queries. On PostgreSQL lookups share
 	// three connections with State only (lookupConnections in package store).
 	// So neither kind can occupy them all.
 	maxLookups = 2
-	// maxWaiting is how many unknown keys may be looked up or wait for it: the customers
-	// of a large service who all return after a restart.
-	maxWaiting = 1024
 	// For failurePause after a failed lookup, remembered keys are not looked up again:
 	// their owners would wait for nothing, one after the other.
 	failurePause = time.Second
@@ -97,9 +95,9 @@ type Store interface {
 //
 // A key that does not exist is looked up each time: remembering it would not help
 // against someone who makes up another key for every request, and would hurt the owner
-// of a key created a moment ago. The limit on concurrent lookups is what protects the
-// store. Remembered keys have lookups of their own, so that their owners do not queue
-// behind made-up keys.
+// of a key created a moment ago. Looking up many in one query is what protects the store;
+// see unseen. Remembered keys have lookups of their own, so that their owners do not
+// queue behind made-up keys.
 type Keyring struct {
 	store  Store
 	now    func() time.Time
@@ -116,9 +114,8 @@ type Keyring struct {
 	distrusted  atomic.Bool
 	failedAt    atomic.Int64 // when a remembered key last could not be looked up, in Unix milliseconds
 
-	waiting      atomic.Int64  // unknown keys that are looked up or wait for it
-	unknownSlots chan struct{} // holds a value for each running lookup of an unknown key
-	knownSlots   chan struct{} // the same for remembered keys
+	unseen     unseen        // lookups of unknown keys
+	knownSlots chan struct{} // holds a value for each running lookup of a remembered key
 }
 
 type shard struct {
@@ -146,14 +143,15 @@ func New(store Store, now func() time.Time) *Keyring {
 	if store == nil || now == nil {
 		panic("keyring: a store and a clock are required")
 	}
-	return &Keyring{store: store, now: now, unknownSlots: make(chan struct{}, maxLookups), knownSlots: make(chan struct{}, maxLookups)}
+	return &Keyring{store: store, now: now, knownSlots: make(chan struct{}, maxLookups)}
 }
 
 // Check returns the key that a token is. An error other than the four reasons of package
-// account means that the key could not be looked up. The key is shared: callers must not
-// change it. A lookup, including the wait for its turn, ends when ctx does; package web
+// account means that the key could not be looked up. network is where the request came
+// from, with which a key that is not in memory waits for its lookup. The key is shared:
+// callers must not change it. A lookup, including the wait for its turn, ends when ctx does; package web
 // sets the deadline.
-func (k *Keyring) Check(ctx context.Context, token string) (*account.Key, error) {
+func (k *Keyring) Check(ctx context.Context, token string, network netip.Prefix) (*account.Key, error) {
 	if len(token) != account.KeyLength {
 		return nil, account.ErrInvalidKey
 	}
@@ -164,7 +162,13 @@ func (k *Keyring) Check(ctx context.Context, token string) (*account.Key, error)
 		return nil, account.ErrInvalidKey
 	}
 	if found == nil || found.epoch != k.epoch.Load() && !k.skipsLookup(found) {
-		newer, err := k.lookUp(ctx, s, hash, found != nil)
+		var newer *entry
+		var err error
+		if found == nil {
+			newer, err = k.lookUpUnseen(ctx, hash, network)
+		} else {
+			newer, err = k.lookUp(ctx, s, hash)
+		}
 		switch {
 		case err == nil:
 			found = newer
@@ -218,23 +222,15 @@ func (k *Keyring) shard(hash [sha256.Size]byte) *shard {
 	return &k.shards[hash[0]%byte(len(k.shards))]
 }
 
-// lookUp asks the store for a key once a slot is free, unless another request has done
-// so meanwhile.
-func (k *Keyring) lookUp(ctx context.Context, s *shard, hash [sha256.Size]byte, remembered bool) (*entry, error) {
-	slots := k.knownSlots
-	if !remembered {
-		slots = k.unknownSlots
-		defer k.waiting.Add(-1)
-		if k.waiting.Add(1) > maxWaiting {
-			return nil, ErrTooManyLookups
-		}
-	}
+// lookUp asks the store for a remembered key once a slot is free, unless another request
+// has done so meanwhile.
+func (k *Keyring) lookUp(ctx context.Context, s *shard, hash [sha256.Size]byte) (*entry, error) {
 	select {
-	case slots <- struct{}{}:
+	case k.knownSlots <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	defer func() { <-slots }()
+	defer func() { <-k.knownSlots }()
 
 	epoch := k.epoch.Load() // before the query: an Invalidate during it may be about what it reads
 	if found := s.get(hash); found != nil && found.epoch == epoch {
@@ -245,7 +241,7 @@ func (k *Keyring) lookUp(ctx context.Context, s *shard, hash [sha256.Size]byte, 
 		switch {
 		case errors.Is(err, account.ErrInvalidKey):
 			s.remove(hash, epoch)
-		case remembered && !errors.Is(err, context.Canceled):
+		case !errors.Is(err, context.Canceled):
 			// A caller who hangs up says nothing about the store. Nor do failed lookups of
 			// unknown keys, with which anyone could keep a revoked key alive.
 			k.failedAt.Store(k.now().UnixMilli())

@@ -39,6 +39,7 @@ func TestKeysInUseAreRefreshedAndNoRequestWaitsForIt(t *testing.T) {
 	if err := k.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	store.findAll = nil
 	if len(asked) != 3 || asked[0] != account.HashKey(gone) || asked[2] != account.HashKey(kept) {
 		t.Errorf("%d keys were read again; want the three in use, the last used first", len(asked))
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"net/netip"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -79,7 +80,7 @@ func TestARevocationTakesEffectWithinSecondsThoughRequestsCannotLookKeysUp(t *te
 		check := func() error {
 			ctx, cancel := context.WithTimeout(t.Context(), web.StoreTimeout)
 			defer cancel()
-			_, err := ring.Check(ctx, token)
+			_, err := ring.Check(ctx, token, netip.Prefix{})
 			return err
 		}
 		if err := check(); err != nil {
@@ -131,7 +132,7 @@ func TestAMarkUsedThatHangsDelaysNeitherTheWatchNorTheNextOneForLong(t *testing.
 		token := account.NewKey(rand.Reader)
 		<-time.After(time.Second) // apart from the ticks
 		for range 2 {
-			if _, err := ring.Check(t.Context(), token); err != nil {
+			if _, err := ring.Check(t.Context(), token, netip.Prefix{}); err != nil {
 				t.Fatal(err)
 			}
 			<-time.After(useInterval)

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -36,15 +37,15 @@ func TestARotatedKeyWorksForADayBesideItsSuccessor(t *testing.T) {
 		now := day(2).Add(-time.Millisecond)
 		ring := keyring.New(s.Keys, func() time.Time { return now })
 		for _, key := range []string{oldText, text} {
-			if _, err := ring.Check(t.Context(), key); err != nil {
+			if _, err := ring.Check(t.Context(), key, netip.Prefix{}); err != nil {
 				t.Errorf("during the overlap: %v", err)
 			}
 		}
 		now = day(2)
-		if _, err := ring.Check(t.Context(), oldText); !errors.Is(err, account.ErrExpiredKey) {
+		if _, err := ring.Check(t.Context(), oldText, netip.Prefix{}); !errors.Is(err, account.ErrExpiredKey) {
 			t.Errorf("after the overlap: %v", err)
 		}
-		if _, err := ring.Check(t.Context(), text); err != nil {
+		if _, err := ring.Check(t.Context(), text, netip.Prefix{}); err != nil {
 			t.Errorf("the successor: %v", err)
 		}
 	})

@@ -58,7 +58,7 @@ func useKeys(t *testing.T, s *Store, hidden secrets, now time.Time) (owners []ac
 			what = fmt.Sprint(what, " ", i)
 			hidden.add(what, []byte(text))
 			hidden[what+" in part"] = []byte(text[8:38])
-			if _, err := ring.Check(ctx, text); err != nil {
+			if _, err := ring.Check(ctx, text, netip.Prefix{}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"sync/atomic"
+	"time"
 
 	"palmares/internal/account"
 	"palmares/internal/clientip"
@@ -33,34 +35,58 @@ type Gate struct {
 	// Trusted are the proxies whose X-Forwarded-For is believed; none by default.
 	Trusted []netip.Prefix
 	Log     *slog.Logger
+
+	failing, flooded episode
+}
+
+// An episode is a number of failures with less than quiet between one and the next.
+type episode struct{ last atomic.Int64 } // in Unix nanoseconds
+
+const quiet = time.Minute
+
+// begins notes a failure and reports whether it is the first of an episode.
+func (e *episode) begins() bool {
+	now := time.Now().UnixNano()
+	return now-e.last.Swap(now) > quiet.Nanoseconds()
 }
 
 // Authorize treats a request without an Authorization header as anonymous. A header that
 // is not one valid key is refused, never treated as anonymous.
 func (g *Gate) Authorize(ctx context.Context, r *http.Request) (Caller, error) {
+	network := clientip.Network(clientip.Addr(r, g.Trusted))
 	lines := r.Header["Authorization"]
 	if len(lines) == 0 {
-		network := clientip.Network(clientip.Addr(r, g.Trusted))
 		return Caller{Subject: quota.Subject{Tier: quota.Anonymous, Network: network}}, nil
 	}
 	token, ok := account.Bearer(lines)
 	if !ok {
 		return Caller{}, NewError(CodeInvalidKey, "")
 	}
-	key, err := g.Keys.Check(ctx, token)
+	key, err := g.Keys.Check(ctx, token, network)
 	if err != nil {
-		refusal := KeyError(err)
-		// Neither a flood of made-up keys nor callers who hang up may flood the log.
-		if refusal.Code == CodeUnavailable && !errors.Is(err, keyring.ErrTooManyLookups) && r.Context().Err() == nil {
-			g.Log.Error("could not look up an API key", "error", err)
-		}
-		return Caller{}, refusal
+		return Caller{}, g.refuse(r, err)
 	}
 	tier := quota.Free
 	if key.Plan == account.Pro {
 		tier = quota.Pro
 	}
 	return Caller{Key: key, Subject: quota.Subject{Tier: tier, Account: key.AccountID}}, nil
+}
+
+// refuse returns the error for a request whose key was refused or could not be looked up.
+// Failures are logged once an episode, not for every key; callers who hang up are none.
+func (g *Gate) refuse(r *http.Request, err error) error {
+	refusal := KeyError(err)
+	switch {
+	case refusal.Code != CodeUnavailable || r.Context().Err() != nil:
+	case errors.Is(err, keyring.ErrTooManyLookups):
+		if g.flooded.begins() {
+			g.Log.Warn("more unknown API keys than can be looked up: some callers get 503; somebody may be making them up")
+		}
+	case g.failing.begins():
+		g.Log.Error("could not look up an API key: callers with keys that are not in memory get 503 until it works", "error", err)
+	}
+	return refusal
 }
 
 // An AuthorizerFunc is a function that is an Authorizer.

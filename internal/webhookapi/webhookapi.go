@@ -39,6 +39,8 @@ type Config struct {
 	Allow []netip.Prefix
 	Now   func() time.Time
 	Log   *slog.Logger
+	// Trusted are the proxies whose X-Forwarded-For is believed; none by default.
+	Trusted []netip.Prefix
 	// Wake is called when a delivery is due, so that it is sent at once; nil if this
 	// process sends none.
 	Wake func()
@@ -80,7 +82,7 @@ func Document() []byte { return slices.Clone(openAPI) }
 func New(cfg Config) *Handler {
 	h := &Handler{
 		cfg:     cfg,
-		service: web.Service{Callers: &web.Gate{Keys: cfg.Keys, Log: cfg.Log}},
+		service: web.Service{Callers: &web.Gate{Keys: cfg.Keys, Trusted: cfg.Trusted, Log: cfg.Log}},
 		mux:     http.NewServeMux(),
 	}
 	h.handle("GET", endpointsPath, h.listEndpoints)
