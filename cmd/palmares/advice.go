@@ -41,6 +41,8 @@ func advice(problem *store.Error) string {
 		return ": see `palmares webhook list EMAIL`"
 	case is(store.ErrNoDelivery):
 		return fmt.Sprintf(": see `palmares webhook deliveries ID`; they are kept for %d days", int(webhook.Keep.Hours())/24)
+	case is(store.ErrNoVersion):
+		return ": see `palmares log`"
 	case is(store.ErrForeignFile):
 		return ": give --database another path; nothing was changed"
 	case is(store.ErrNotSQLite):

@@ -13,10 +13,11 @@ import (
 )
 
 type publishCommand struct {
-	Dir           string `arg:"" help:"Content folder."`
-	DryRun        bool   `help:"Only print what would change." env:"PALMARES_DRY_RUN"`
-	AllowRemovals bool   `help:"Allow tools to disappear without an entry in cimetiere/." env:"PALMARES_ALLOW_REMOVALS"`
-	checkOptions  `embed:""`
+	Dir             string `arg:"" help:"Content folder."`
+	DryRun          bool   `help:"Only print what would change." env:"PALMARES_DRY_RUN"`
+	AllowRemovals   bool   `help:"Allow tools to disappear without an entry in cimetiere/." env:"PALMARES_ALLOW_REMOVALS"`
+	revisionOptions `embed:""`
+	checkOptions    `embed:""`
 }
 
 // Run publishes a folder and prints what changed.
@@ -31,6 +32,10 @@ func (c *publishCommand) Run(inv *invocation) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, read.Close()) }()
+	source, repository, err := c.source(inv.ctx, c.Dir)
+	if err != nil {
+		return err
+	}
 	next, now := read.Catalog, inv.now()
 	if c.DryRun && isAbsent(inv.database) {
 		// A dry run leaves nothing behind, not even an empty database.
@@ -45,6 +50,8 @@ func (c *publishCommand) Run(inv *invocation) (err error) {
 			DryRun:        c.DryRun,
 			Now:           now,
 			Pictures:      read.Pictures,
+			Source:        source,
+			Guard:         c.guard(repository),
 			Progress:      func(p store.Progress) { show.show(p.Stage, p.Done, p.Total) },
 			Check: func(old *catalog.Catalog, diff *catalog.Diff) error {
 				show.done()

@@ -2,10 +2,13 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"palmares/internal/catalog"
 	"palmares/internal/store"
@@ -17,19 +20,15 @@ const maxLines = 50
 
 // report prints what a publication changed, one line per record.
 func (c *publishCommand) report(w io.Writer, next *catalog.Catalog, p store.Publication) error {
-	out := bufio.NewWriter(w)
+	r := newChangeReport(w)
 	if p.Diff.Empty() {
-		fmt.Fprintf(out, "nothing changed: version %d stands, %s\n", p.Version, counts(next))
-		return out.Flush()
+		fmt.Fprintf(r.out, "nothing changed: version %d stands, %s\n", p.Version, counts(next))
+		return r.out.Flush()
 	}
-	r := &changeReport{out: out, lines: map[string]int{}, reported: map[string]bool{}}
 	r.published(&p.Diff)
 	r.unpublished(&p.Diff, next)
-	if p.Diff.Metadata && p.Version > 1 {
-		r.line("changed", "catalogue.yaml", "")
-	}
-	if p.Diff.Pictures && p.Version > 1 {
-		r.line("changed", "images/", "")
+	if p.Version > 1 {
+		r.settings(&p.Diff)
 	}
 	verb := "published"
 	if c.DryRun {
@@ -39,15 +38,19 @@ func (c *publishCommand) report(w io.Writer, next *catalog.Catalog, p store.Publ
 	if totals == "" {
 		totals = "only what is kept of former tools changed"
 	}
-	fmt.Fprintf(out, "%s version %d: %s; now %s\n", verb, p.Version, totals, counts(next))
-	return out.Flush()
+	fmt.Fprintf(r.out, "%s version %d: %s; now %s\n", verb, p.Version, totals, counts(next))
+	return r.out.Flush()
 }
 
 // A changeReport prints changes and counts them by verb.
 type changeReport struct {
-	out      io.Writer
+	out      *bufio.Writer
 	lines    map[string]int  // by verb, also those that are not printed
 	reported map[string]bool // records
+}
+
+func newChangeReport(w io.Writer) *changeReport {
+	return &changeReport{out: bufio.NewWriter(w), lines: map[string]int{}, reported: map[string]bool{}}
 }
 
 func (r *changeReport) line(verb, record, remark string) {
@@ -60,10 +63,7 @@ func (r *changeReport) line(verb, record, remark string) {
 // published prints the changes that are events.
 func (r *changeReport) published(d *catalog.Diff) {
 	for _, change := range d.Changes {
-		fields := ""
-		if len(change.Changed) > 0 {
-			fields = ": " + strings.Join(change.Changed, ", ")
-		}
+		fields := changedFields(&change)
 		switch change.Type {
 		case catalog.ToolCreated:
 			r.line("added", "outils/"+change.Slug, "")
@@ -85,12 +85,65 @@ func (r *changeReport) published(d *catalog.Diff) {
 	}
 }
 
-// unpublished prints the changes that are no event because lists do not show them.
+// changedFields lists the changed fields of a record, old → new.
+func changedFields(change *catalog.Change) string {
+	if len(change.Changed) == 0 {
+		return ""
+	}
+	var now map[string]any
+	if raw, err := json.Marshal(change.Object); err == nil {
+		_ = json.Unmarshal(raw, &now) // an object, or the new values stay out
+	}
+	list := make([]string, len(change.Changed))
+	for i, field := range change.Changed {
+		list[i] = field + " " + fieldValue(change.Previous[field]) + " → " + fieldValue(now[field])
+	}
+	return ": " + strings.Join(list, ", ")
+}
+
+// fieldValue returns a value of a field in a few words.
+func fieldValue(v any) string {
+	const most = 40
+	switch v := v.(type) {
+	case nil:
+		return "nothing"
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case *float64:
+		if v == nil {
+			return "nothing"
+		}
+		return fieldValue(*v)
+	}
+	text := strings.Join(strings.Fields(fmt.Sprint(v)), " ")
+	if utf8.RuneCountInString(text) > most {
+		text = string([]rune(text)[:most]) + "…"
+	}
+	if text == "" {
+		return "nothing"
+	}
+	return text
+}
+
+// settings prints the changes outside records.
+func (r *changeReport) settings(d *catalog.Diff) {
+	if d.Metadata {
+		r.line("changed", "catalogue.yaml", "")
+	}
+	if d.Pictures {
+		r.line("changed", "images/", "")
+	}
+}
+
+// unpublished prints the changes that are no event because lists do not show them. next
+// is nil if it is not known.
 func (r *changeReport) unpublished(d *catalog.Diff, next *catalog.Catalog) {
 	drafts := map[string]bool{}
-	for i := range next.Comparisons {
-		if x := &next.Comparisons[i]; !x.Published {
-			drafts[x.Slug] = true
+	if next != nil {
+		for i := range next.Comparisons {
+			if x := &next.Comparisons[i]; !x.Published {
+				drafts[x.Slug] = true
+			}
 		}
 	}
 	isPublic := func(slug string) bool { return !drafts[slug] }

@@ -59,9 +59,9 @@ type Diff struct {
 
 // RecordChanges lists, by slug, the records of one kind to be written or removed.
 type RecordChanges struct {
-	Added   []string
-	Changed []string
-	Removed []string
+	Added   []string `json:"added,omitempty"`
+	Changed []string `json:"changed,omitempty"`
+	Removed []string `json:"removed,omitempty"`
 }
 
 // Empty reports whether publishing would change nothing at all.

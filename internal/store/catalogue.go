@@ -23,7 +23,11 @@ type PublishOptions struct {
 	AllowRemovals bool           // tools may disappear without an entry in cimetiere/
 	DryRun        bool           // only find out what would change
 	Pictures      PictureSource  // of the new pictures; may be nil if there are none
+	Source        Source         // recorded with the version
 	Progress      func(Progress) // called from time to time, by the goroutine of Publish; may be nil
+	// Guard is called first, with what would be replaced; no other publication comes in
+	// between. Its error ends the publication. It may be nil.
+	Guard func(Head) error
 	// Check is called before anything is written, with the published catalogue and what
 	// would change. Its error ends the publication. It may be nil.
 	Check func(old *catalog.Catalog, diff *catalog.Diff) error
@@ -115,6 +119,15 @@ type publication struct {
 
 // compare computes what next changes, and refuses removals.
 func (p *publication) compare(ctx context.Context) (err error) {
+	if p.opts.Guard != nil {
+		head, err := head(ctx, p.tx)
+		if err == nil {
+			err = p.opts.Guard(head)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	p.progress("load", 0, 1)
 	if p.old, err = load(ctx, p.tx); err != nil {
 		return err
@@ -151,8 +164,12 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 	}
 	counts := p.diff.Changes[len(p.diff.Changes)-1].Object // of catalog.updated
 	at := formatTime(p.opts.Now)
-	_, err := p.tx.ExecContext(ctx, `INSERT INTO publications (version, published_at, first_sequence, last_sequence, changes) VALUES ($1, $2, $3, $4, $5)`,
-		done.Version, at, p.old.sequence+1, done.Sequence, string(wire.AppendJSON(nil, counts)))
+	from := p.opts.Source
+	_, err := p.tx.ExecContext(ctx, `
+		INSERT INTO publications (version, published_at, first_sequence, last_sequence, changes, revision, author, token, clean, records)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		done.Version, at, p.old.sequence+1, done.Sequence, string(wire.AppendJSON(nil, counts)),
+		from.Revision, from.Author, from.Token, from.Clean, recordsOf(&p.diff))
 	if err != nil {
 		return err
 	}

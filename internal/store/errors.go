@@ -14,6 +14,7 @@ var (
 	ErrNoAccount  = fmt.Errorf("account %w", ErrNotFound)
 	ErrNoKey      = fmt.Errorf("key %w", ErrNotFound)
 	ErrNoEndpoint = fmt.Errorf("endpoint %w", ErrNotFound)
+	ErrNoVersion  = fmt.Errorf("version %w", ErrNotFound)
 	ErrNoDelivery = fmt.Errorf("delivery %w", ErrNotFound)
 
 	ErrAccountExists = errors.New("the account exists")

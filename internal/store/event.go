@@ -50,27 +50,30 @@ const feedEvents = 500
 // latestEvents returns the latest changes of tools, prices and comparisons, newest first.
 func latestEvents(ctx context.Context, tx *sql.Tx) ([]catalog.Event, error) {
 	return rows(ctx, tx, 0, `SELECT id, type, slug, created_at, body FROM events WHERE type NOT IN ($1, $2) ORDER BY sequence DESC LIMIT $3`,
-		func(scan scanner, e *catalog.Event) error {
-			var at, body string
-			err := scan(&e.ID, &e.Type, &e.Slug, &at, &body)
-			if err != nil {
-				return err
-			}
-			if e.At, err = parseTime(at); err != nil {
-				return err
-			}
-			var sent struct {
-				Data struct {
-					Changed          []string
-					Previous, Object map[string]any
-				}
-			}
-			if err := json.Unmarshal([]byte(body), &sent); err != nil {
-				return err
-			}
-			e.Changed, e.Previous, e.Object = sent.Data.Changed, sent.Data.Previous, sent.Data.Object
-			return nil
-		}, catalog.EmbeddingsUpdated, catalog.CatalogUpdated, feedEvents)
+		scanChange, catalog.EmbeddingsUpdated, catalog.CatalogUpdated, feedEvents)
+}
+
+// scanChange reads an event with what it announces.
+func scanChange(scan scanner, e *catalog.Event) error {
+	var at, body string
+	err := scan(&e.ID, &e.Type, &e.Slug, &at, &body)
+	if err != nil {
+		return err
+	}
+	if e.At, err = parseTime(at); err != nil {
+		return err
+	}
+	var sent struct {
+		Data struct {
+			Changed          []string
+			Previous, Object map[string]any
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &sent); err != nil {
+		return err
+	}
+	e.Changed, e.Previous, e.Object = sent.Data.Changed, sent.Data.Previous, sent.Data.Object
+	return nil
 }
 
 // Oldest returns the sequence of the oldest event that is kept, 0 when there is none.

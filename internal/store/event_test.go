@@ -140,24 +140,3 @@ func TestTheEventsOfFeedsAreBounded(t *testing.T) {
 		t.Errorf("%d events, from %s to %s", len(got), got[0].At, got[len(got)-1].At)
 	}
 }
-
-func TestEachPublicationIsOnRecord(t *testing.T) {
-	each(t, func(t *testing.T, s *Store) {
-		publish(t, s, catalogue(tool("a", "1 €/mois")), monday)
-		publish(t, s, catalogue(tool("a", "1 €/mois")), day(1))
-		publish(t, s, catalogue(tool("a", "2 €/mois"), tool("b", "2 €/mois")), day(2))
-		var got []string
-		for line := range strings.Lines(dump(t, s)) {
-			if strings.HasPrefix(line, "publications") {
-				got = append(got, strings.TrimSpace(line))
-			}
-		}
-		want := []string{
-			`publications ['\x01' "2026-11-16T09:30:00.250Z" '\x01' '\x02' "{\"tool.created\":1}"]`,
-			`publications ['\x02' "2026-11-18T09:30:00.250Z" '\x03' '\x06' "{\"pricing.updated\":1,\"tool.created\":1,\"tool.updated\":1}"]`,
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
-	})
-}

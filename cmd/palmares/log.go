@@ -1,0 +1,94 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"palmares/internal/catalog"
+	"palmares/internal/store"
+)
+
+type logCommand struct {
+	Version int64 `arg:"" optional:"" help:"Version whose changes to list (default: list the versions)."`
+	Limit   int   `help:"How many versions to list." default:"20" env:"PALMARES_LIMIT"`
+	JSON    bool  `help:"Print JSON lines." env:"PALMARES_JSON"`
+}
+
+// Run lists the published versions, or what one of them changed.
+func (c *logCommand) Run(inv *invocation) error {
+	if c.Limit < 1 {
+		return fmt.Errorf("--limit %d: give a number of versions, such as 20", c.Limit)
+	}
+	return inv.withStore(func(st *store.Store) error {
+		if c.Version != 0 {
+			return c.one(inv, st)
+		}
+		versions, err := st.Catalogue.Versions(inv.ctx, c.Limit)
+		if err != nil {
+			return err
+		}
+		out := newTable(inv.stdout, c.JSON, "version", "published_at", "by", "token", "revision", "changes")
+		for _, v := range versions {
+			revision := v.Revision
+			if !c.JSON {
+				revision = revision[:min(len(revision), 12)]
+			}
+			if v.Revision != "" && !v.Clean {
+				revision += "+"
+			}
+			out.row(fmt.Sprint(v.Number), timestamp(v.PublishedAt), v.Author, v.Token, revision, eventCounts(v.Changes))
+		}
+		return out.flush()
+	})
+}
+
+// eventCounts lists how many events of each type a version has.
+func eventCounts(changes map[string]int) string {
+	var list []string
+	for _, t := range catalog.ChangeTypes {
+		if n := changes[t]; n > 0 {
+			list = append(list, fmt.Sprintf("%d %s", n, t))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// one prints what a version changed.
+func (c *logCommand) one(inv *invocation, st *store.Store) error {
+	diff, isKept, err := st.Catalogue.Changes(inv.ctx, c.Version)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return c.lines(inv, &diff)
+	}
+	r := newChangeReport(inv.stdout)
+	if !isKept {
+		fmt.Fprintf(r.out, "The events of version %d are no longer kept; what follows is the rest.\n", c.Version)
+	}
+	r.published(&diff)
+	r.unpublished(&diff, nil)
+	r.settings(&diff)
+	r.totals()
+	return r.out.Flush()
+}
+
+// lines prints the events of a version for programs.
+func (c *logCommand) lines(inv *invocation, d *catalog.Diff) error {
+	out := json.NewEncoder(inv.stdout)
+	out.SetEscapeHTML(false)
+	for _, change := range d.Changes {
+		err := out.Encode(struct {
+			Type     string         `json:"type"`
+			Slug     string         `json:"slug"`
+			Changed  []string       `json:"changed"`
+			Previous map[string]any `json:"previous"`
+			Object   any            `json:"object"`
+		}{change.Type, change.Slug, change.Changed, change.Previous, change.Object})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

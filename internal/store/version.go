@@ -1,0 +1,136 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"palmares/internal/catalog"
+	"palmares/internal/wire"
+)
+
+// A Source says where a publication comes from.
+type Source struct {
+	Revision string // of git; "" if unknown
+	Author   string // of the revision; "" if unknown
+	Token    string // name of the token it was published with; "" for the local command
+	Clean    bool   // the work tree was the revision
+}
+
+// A Head is what a publication replaces.
+type Head struct {
+	Version  int64  // 0 if nothing has been published
+	Revision string // the last known one, of this version or an earlier one; "" for none
+	Author   string // of Revision
+}
+
+// A Version is one publication.
+type Version struct {
+	Number      int64
+	PublishedAt time.Time
+	Source
+	Changes map[string]int // how many events of each type
+}
+
+// Head returns what the next publication replaces.
+func (s *Catalogue) Head(ctx context.Context) (h Head, err error) {
+	err = s.read(ctx, func(tx *sql.Tx) error {
+		h, err = head(ctx, tx)
+		return err
+	})
+	return h, err
+}
+
+func head(ctx context.Context, tx *sql.Tx) (h Head, err error) {
+	if err = tx.QueryRowContext(ctx, `SELECT version FROM catalogue`).Scan(&h.Version); err != nil {
+		return h, err
+	}
+	err = tx.QueryRowContext(ctx, `SELECT revision, author FROM publications WHERE revision <> '' ORDER BY version DESC LIMIT 1`).Scan(&h.Revision, &h.Author)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return h, err
+}
+
+// Versions returns the last publications, newest first.
+func (s *Catalogue) Versions(ctx context.Context, limit int) (list []Version, err error) {
+	err = s.read(ctx, func(tx *sql.Tx) error {
+		list, err = rows(ctx, tx, 0, `SELECT version, published_at, revision, author, token, clean, changes FROM publications ORDER BY version DESC LIMIT $1`,
+			func(scan scanner, v *Version) error {
+				var at, changes string
+				err := scan(&v.Number, &at, &v.Revision, &v.Author, &v.Token, &v.Clean, &changes)
+				if err != nil {
+					return err
+				}
+				if v.PublishedAt, err = parseTime(at); err != nil {
+					return err
+				}
+				return json.Unmarshal([]byte(changes), &v.Changes)
+			}, limit)
+		return err
+	})
+	return list, err
+}
+
+// Changes returns what a version changed, as far as it is known: events are kept for
+// some time, and of records that no event is about a thousand of each kind are. isKept
+// reports whether the events are still there.
+func (s *Catalogue) Changes(ctx context.Context, version int64) (d catalog.Diff, isKept bool, err error) {
+	err = s.read(ctx, func(tx *sql.Tx) error {
+		var first, last int64
+		var records string
+		err := tx.QueryRowContext(ctx, `SELECT first_sequence, last_sequence, records FROM publications WHERE version = $1`, version).Scan(&first, &last, &records)
+		if errors.Is(err, sql.ErrNoRows) {
+			return problem(ErrNoVersion, nil, "there is no version %d", version)
+		}
+		if err != nil {
+			return err
+		}
+		if records != "" {
+			var r recordChanges
+			if err := json.Unmarshal([]byte(records), &r); err != nil {
+				return err
+			}
+			d = r.diff()
+		}
+		events, err := rows(ctx, tx, 0, `SELECT id, type, slug, created_at, body FROM events WHERE sequence BETWEEN $1 AND $2 ORDER BY sequence`, scanChange, first, last)
+		for i := range events {
+			e := &events[i]
+			d.Changes = append(d.Changes, catalog.Change{Type: e.Type, Slug: e.Slug, Changed: e.Changed, Previous: e.Previous, Object: e.Object})
+		}
+		isKept = int64(len(events)) == last-first+1
+		return err
+	})
+	return d, isKept, err
+}
+
+// recordChanges is the part of a catalog.Diff that no event tells.
+type recordChanges struct {
+	Metadata    bool                  `json:"metadata,omitempty"`
+	Pictures    bool                  `json:"pictures,omitempty"`
+	Tools       catalog.RecordChanges `json:"tools,omitzero"`
+	Comparisons catalog.RecordChanges `json:"comparisons,omitzero"`
+	Retired     catalog.RecordChanges `json:"retired,omitzero"`
+	Pages       catalog.RecordChanges `json:"pages,omitzero"`
+}
+
+// maxRecorded is how many records of a list are kept in recordChanges.
+const maxRecorded = 1000
+
+func recordsOf(d *catalog.Diff) string {
+	capped := func(r catalog.RecordChanges) catalog.RecordChanges {
+		return catalog.RecordChanges{
+			Added: r.Added[:min(len(r.Added), maxRecorded)], Changed: r.Changed[:min(len(r.Changed), maxRecorded)], Removed: r.Removed[:min(len(r.Removed), maxRecorded)],
+		}
+	}
+	return string(wire.AppendJSON(nil, recordChanges{
+		Metadata: d.Metadata, Pictures: d.Pictures, Tools: catalog.RecordChanges{Changed: capped(d.Tools).Changed},
+		Comparisons: capped(d.Comparisons), Retired: catalog.RecordChanges{Changed: capped(d.Retired).Changed}, Pages: capped(d.Pages),
+	}))
+}
+
+func (r *recordChanges) diff() catalog.Diff {
+	return catalog.Diff{Metadata: r.Metadata, Pictures: r.Pictures, Tools: r.Tools, Comparisons: r.Comparisons, Retired: r.Retired, Pages: r.Pages}
+}

@@ -1,0 +1,80 @@
+package store
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"palmares/internal/catalog"
+)
+
+func TestEachPublicationIsOnRecordWithItsSourceAndChanges(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		first := catalogue(tool("a", "1 €/mois"))
+		publish(t, s, first, monday)
+		publish(t, s, catalogue(tool("a", "1 €/mois")), day(1)) // changes nothing
+		from := Source{Revision: "0123456789abcdef", Author: "Ada", Token: "ci", Clean: true}
+		second := catalogue(tool("a", "2 €/mois"), tool("b", "2 €/mois"))
+		second.Pages = []catalog.Page{{Slug: "equipe", Title: "Équipe"}}
+		if _, err := s.Catalogue.Publish(t.Context(), second, PublishOptions{Now: day(2), Source: from}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Catalogue.Versions(t.Context(), 10)
+		want := []Version{
+			{Number: 2, PublishedAt: day(2), Source: from, Changes: map[string]int{"pricing.updated": 1, "tool.created": 1, "tool.updated": 1}},
+			{Number: 1, PublishedAt: monday, Changes: map[string]int{"tool.created": 1}},
+		}
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("(-want +got):\n%s%v", diff, err)
+		}
+		if got, err = s.Catalogue.Versions(t.Context(), 1); len(got) != 1 || got[0].Number != 2 || err != nil {
+			t.Errorf("the last version: %+v, %v", got, err)
+		}
+		d, isKept, err := s.Catalogue.Changes(t.Context(), 2)
+		if err != nil || !isKept || !cmp.Equal(d.Pages.Added, []string{"equipe"}) {
+			t.Fatalf("%+v, %t, %v", d, isKept, err)
+		}
+		var types []string
+		for _, c := range d.Changes {
+			types = append(types, c.Type+" "+c.Slug)
+			if c.Type == catalog.PricingUpdated && c.Previous["price"] != "1 €/mois" {
+				t.Errorf("the old price is %v", c.Previous)
+			}
+		}
+		if diff := cmp.Diff([]string{"tool.updated a", "pricing.updated a", "tool.created b", "catalog.updated "}, types); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		if _, _, err := s.Catalogue.Changes(t.Context(), 3); !errors.Is(err, ErrNoVersion) {
+			t.Errorf("version 3: %v", err)
+		}
+	})
+}
+
+func TestAGuardSeesWhatWouldBeReplacedAndCanRefuse(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		refused := errors.New("refused")
+		var heads []Head
+		try := func(price string, n int, source Source, answer error) error {
+			_, err := s.Catalogue.Publish(t.Context(), catalogue(tool("a", price)), PublishOptions{
+				Now: day(n), Source: source, Guard: func(h Head) error { heads = append(heads, h); return answer },
+			})
+			return err
+		}
+		for i, source := range []Source{{Revision: "r1", Author: "Ada"}, {}} {
+			if err := try([]string{"1 €/mois", "2 €/mois"}[i], i, source, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := try("3 €/mois", 3, Source{Revision: "r3"}, refused); !errors.Is(err, refused) {
+			t.Errorf("got %v", err)
+		}
+		want := []Head{{}, {1, "r1", "Ada"}, {2, "r1", "Ada"}}
+		if diff := cmp.Diff(want, heads); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		if h, err := s.Catalogue.Head(t.Context()); h != (Head{2, "r1", "Ada"}) || err != nil {
+			t.Errorf("after the refusal: %+v, %v", h, err)
+		}
+	})
+}
