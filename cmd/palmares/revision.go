@@ -49,7 +49,7 @@ func (o *revisionOptions) source(ctx context.Context, dir string) (store.Source,
 	case err != nil:
 		return s, nil, fmt.Errorf("git cannot read the repository around %s: %w", dir, gitError(err))
 	}
-	c.head, s.Revision = hash, hash
+	c.head, s.Revision, s.Clean = hash, hash, true
 	if s.Author == "" {
 		if s.Author, err = c.git("log", "-1", "--format=%an", hash); err != nil {
 			return s, nil, gitError(err)
