@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"palmares/internal/server"
+	"palmares/internal/site"
 	"palmares/internal/snapshot"
 	"palmares/internal/store"
 )
@@ -34,6 +35,7 @@ type node struct {
 	wait    *waiter
 
 	store     *store.Store // nil until it is open
+	pages     *site.Site   // nil until the store is open
 	published atomic.Int64 // the version that was loaded last, 0 for none
 
 	// Background loops end after the server and before the database is closed: the last

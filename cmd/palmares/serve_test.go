@@ -146,3 +146,20 @@ func TestStoppingIsCleanAndSaysNothingSecret(t *testing.T) {
 		t.Error("the log has the key")
 	}
 }
+
+func TestAVersionCanBeSearchedAsSoonAsItIsServed(t *testing.T) {
+	const tools = 5000
+	database := databases.SQLite(t)
+	must(t, "publish", marked(t, "Zibeline", tools), "--database", database)
+	s := serveProcess(t, "--database", database, "--quota", "off")
+	finds := func(word string) {
+		t.Helper()
+		if _, body := s.get("/outils.md?q=" + word); !strings.Contains(body, "5\u202f000\u00a0outils") {
+			t.Errorf("right after the version was served, %s is not found in it:\n%.300s", word, body)
+		}
+	}
+	finds("zibeline")
+	must(t, "publish", marked(t, "Mangouste", tools), "--database", database)
+	s.until("/api/v1/tools/t0", func(_ *http.Response, body string) bool { return strings.Contains(body, "Mangouste") })
+	finds("mangouste")
+}

@@ -49,6 +49,7 @@ func (n *node) open(ctx context.Context) (d dependencies, err error) {
 	if err != nil {
 		return d, err
 	}
+	n.pages = site.New(site.Config{Demo: n.isDemo, BaseURL: string(n.options.BaseURL), Pictures: n.store.Pictures, Document: api.Document()})
 	d.live, err = whenReachable(ctx, n.wait, func(ctx context.Context) (*snapshot.Live, error) {
 		return snapshot.NewLive(ctx, n.load)
 	})
@@ -91,28 +92,27 @@ func (n *node) wire(ctx context.Context) error {
 	watch := server.NewWatch(server.WatchConfig{
 		State: st, Uses: st.Keys, Interval: interval, Wake: wake, Served: dispatcher.Wake, Live: d.live, Keys: keys, Log: log,
 	})
-	pages := site.New(site.Config{Snapshot: d.live.Snapshot, Demo: n.isDemo, BaseURL: base, Pictures: st.Pictures, Document: api.Document()})
 	cfg := server.Config{
-		Live: d.live, Keys: keys, Meter: d.meter, Trusted: c.Trusted, Site: pages, Log: log, Requests: n.logs, Metrics: n.metrics, Ready: n.public.Ready,
+		Live: d.live, Keys: keys, Meter: d.meter, Trusted: c.Trusted, Site: n.pages, Log: log, Requests: n.logs, Metrics: n.metrics, Ready: n.public.Ready,
 		Webhooks: webhookapi.New(webhookapi.Config{
 			Store: st, Keys: keys, Sealer: d.sealer, Allow: c.Webhooks.Allow, Trusted: c.Trusted, Now: now, Log: log, Wake: dispatcher.Wake, Unreachable: watch.Unreachable,
 		}),
 		Account: accountsite.New(accountsite.Config{
-			Store: st, Site: pages, BaseURL: base, Trusted: c.Trusted, MailLogged: c.Mail.SMTP.given == nil, Now: now, Log: log,
+			Store: st, Site: n.pages, BaseURL: base, Trusted: c.Trusted, MailLogged: c.Mail.SMTP.given == nil, Now: now, Log: log,
 			WakeMail: mails.Wake, WakeWebhooks: dispatcher.Wake, Sealer: d.sealer, Allow: c.Webhooks.Allow, Billing: payments, Quota: c.dailyQuota(), Unreachable: watch.Unreachable,
 		}),
 	}
 	if payments.Enabled() {
 		cfg.Stripe = payments
 	}
-	n.start(d, watch, pages, dispatcher, mails, payments)
+	n.start(d, watch, dispatcher, mails, payments)
 	n.public.Open(server.New(cfg))
 	n.announce(d.live.Snapshot())
 	return nil
 }
 
 // start runs the background loops and registers their metrics.
-func (n *node) start(d dependencies, watch *server.Watch, pages *site.Site, dispatcher *webhook.Dispatcher, mails *mail.Queue, payments *billing.Billing) {
+func (n *node) start(d dependencies, watch *server.Watch, dispatcher *webhook.Dispatcher, mails *mail.Queue, payments *billing.Billing) {
 	if n.options.Mail.SMTP.given == nil {
 		n.log.Warn("--smtp is not set: mails are written to this log, links included")
 	}
@@ -125,7 +125,6 @@ func (n *node) start(d dependencies, watch *server.Watch, pages *site.Site, disp
 	n.run(health.run)
 	n.metrics.Flag("palmares_database_up", "1 while the database answers and nothing is wrong with it, 0 while what is in memory is served or nothing can be stored.",
 		func() bool { return !watch.Unreachable() && !health.failing.Load() })
-	n.run(pages.Run)
 	n.metrics.Catalogue(d.live)
 	n.runUntilStop(dispatcher.Run)
 	n.runUntilStop(mails.Run)
@@ -161,14 +160,24 @@ func (n *node) notifications() (time.Duration, <-chan struct{}) {
 	return listenInterval, wake
 }
 
-// load builds what is served: the published catalogue, or until there is one the demo,
-// which is never stored.
+// load builds what is served and lets the pages show it. The API serves it a moment
+// later.
 func (n *node) load(ctx context.Context) (*snapshot.Snapshot, error) {
-	published, err := n.store.Catalogue.Load(ctx)
+	s, err := n.build(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer tuneMemory()
+	return s, n.pages.Show(ctx, s)
+}
+
+// build returns the published catalogue, or until there is one the demo, which is never
+// stored.
+func (n *node) build(ctx context.Context) (*snapshot.Snapshot, error) {
+	published, err := n.store.Catalogue.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
 	base := string(n.options.BaseURL)
 	if published.Version > 0 {
 		n.published.Store(published.Version)

@@ -65,10 +65,10 @@ func open(t testing.TB, dsn, base string) *server {
 // newServer returns the pages over a store, at a base URL.
 func newServer(t testing.TB, st *store.Store, base string) *server {
 	p := &server{t: t, store: st, now: monday, base: base, snap: snapshot.Empty("Palmarès", base)}
-	pages := site.New(site.Config{
-		Snapshot: func() *snapshot.Snapshot { return p.snap }, Demo: func(*snapshot.Snapshot) bool { return false },
-		BaseURL: base, Document: api.Document(),
-	})
+	pages := site.New(site.Config{Demo: func(*snapshot.Snapshot) bool { return false }, BaseURL: base, Document: api.Document()})
+	if err := pages.Show(t.Context(), p.snap); err != nil {
+		t.Fatal(err)
+	}
 	sealer, err := webhook.ParseKeys("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
 	if err != nil {
 		t.Fatal(err)

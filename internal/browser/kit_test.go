@@ -16,9 +16,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -33,7 +31,6 @@ import (
 	"palmares/internal/server"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
-	"palmares/internal/testkit"
 )
 
 // kit is what all tests share; TestMain sets it before the first test runs.
@@ -101,9 +98,12 @@ func serve() (stop func() error, err error) {
 		return nil, errors.Join(err, listener.Close())
 	}
 	pages := site.New(site.Config{
-		Snapshot: live.Snapshot, BaseURL: kit.url, Document: api.Document(),
-		Demo: func(*snapshot.Snapshot) bool { return true },
+		BaseURL: kit.url, Document: api.Document(), Demo: func(*snapshot.Snapshot) bool { return true },
 	})
+	if err := pages.Show(ctx, live.Snapshot()); err != nil {
+		cancel()
+		return nil, errors.Join(err, listener.Close())
+	}
 	keys := keyring.New(keyringtest.Store{Find: func(context.Context, [32]byte) (account.Key, error) {
 		return account.Key{}, account.ErrInvalidKey
 	}}, time.Now)
@@ -113,37 +113,11 @@ func serve() (stop func() error, err error) {
 	})
 	var running sync.WaitGroup
 	var failure error
-	running.Go(func() { pages.Run(ctx) })
 	running.Go(func() { failure = server.Run(ctx, listener, handler, log) })
 	stop = func() error {
 		cancel()
 		running.Wait()
 		return failure
 	}
-	if err := awaitIndex(); err != nil {
-		return nil, errors.Join(err, stop())
-	}
 	return stop, nil
-}
-
-// awaitIndex waits until a search finds a word that occurs only in a review: the
-// full-text index is built in the background.
-func awaitIndex() (err error) {
-	if !testkit.Await(func() bool {
-		var found bool
-		found, err = isIndexed()
-		return found || err != nil
-	}) {
-		return errors.New("the search finds no word of a review")
-	}
-	return err
-}
-
-func isIndexed() (bool, error) {
-	resp, err := http.Get(kit.url + "/outils?q=chaudi%C3%A8re")
-	if err != nil {
-		return false, err
-	}
-	body, err := io.ReadAll(resp.Body)
-	return strings.Contains(string(body), `href="/outils/babilune"`), errors.Join(err, resp.Body.Close())
 }

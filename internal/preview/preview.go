@@ -43,6 +43,7 @@ type Preview struct {
 	site    *site.Site
 	spools  spools
 	current atomic.Pointer[edition]
+	next    atomic.Pointer[edition] // the one that is being made
 }
 
 // An edition is the folder as it was read once.
@@ -57,17 +58,15 @@ type edition struct {
 // New returns a preview that has not read its folder yet.
 func New(cfg Config) *Preview {
 	p := &Preview{cfg: cfg}
-	p.current.Store(&edition{
-		snapshot: snapshot.Empty("Aperçu", ""), replaced: make(chan struct{}),
-		problems: []string{"Lecture du dossier en cours…"},
-	})
+	empty := snapshot.Empty("Aperçu", "")
+	p.current.Store(&edition{snapshot: empty, replaced: make(chan struct{}), problems: []string{"Lecture du dossier en cours…"}})
 	p.site = site.New(site.Config{
-		Snapshot: func() *snapshot.Snapshot { return p.current.Load().snapshot },
 		Demo:     func(*snapshot.Snapshot) bool { return false },
 		Preview:  p.notice,
 		Pictures: &p.spools,
 		Document: cfg.Document,
 	})
+	_ = p.site.Show(context.Background(), empty) // fails only when its context ends
 	return p
 }
 
@@ -85,6 +84,9 @@ var script string
 func (p *Preview) notice(s *snapshot.Snapshot) *site.Preview {
 	e := p.current.Load()
 	if e.snapshot != s {
+		e = p.next.Load()
+	}
+	if e == nil || e.snapshot != s {
 		return &site.Preview{Script: scriptPath}
 	}
 	return &site.Preview{Script: scriptPath + "?edition=" + strconv.FormatInt(e.number, 10), Warnings: e.warnings}
@@ -190,6 +192,12 @@ func (p *Preview) read(ctx context.Context) {
 		next.warnings = append(sentences(read.Warnings), complete(read.Catalog, today)...)
 		next.snapshot = snapshot.Build(read.Catalog, next.number, today)
 		p.cfg.Log.Info("read the folder", "tools", len(read.Catalog.Tools), "warnings", len(next.warnings), "ms", time.Since(began).Milliseconds())
+	}
+	if next.snapshot != last.snapshot {
+		p.next.Store(next)
+		if err := p.site.Show(ctx, next.snapshot); err != nil {
+			return // the context has ended
+		}
 	}
 	p.current.Store(next)
 	close(last.replaced)

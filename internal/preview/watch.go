@@ -31,7 +31,6 @@ func (p *Preview) Run(ctx context.Context) error {
 		return fmt.Errorf("changes of the folder cannot be watched: %w", err)
 	}
 	defer w.Close()
-	go func() { _ = p.site.Run(ctx) }() // builds the search index
 	for ctx.Err() == nil {
 		again := p.watch(w) // before reading, so that no change is missed
 		p.read(ctx)

@@ -123,11 +123,6 @@ func BenchmarkBuild(b *testing.B) {
 				b.ReportMetric(float64(len(x.docs)), "postings")
 			}
 		})
-		b.Run(name+"/names", func(b *testing.B) {
-			for b.Loop() {
-				Names(c)
-			}
-		})
 	}
 }
 

@@ -21,20 +21,10 @@ func Build(ctx context.Context, c *catalog.Catalog) (*Index, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		b.add(&c.Tools[i], true)
+		b.add(&c.Tools[i])
 		runtime.Gosched() // otherwise, on one core, requests would wait for a time slice
 	}
 	return b.index(c.Tools), nil
-}
-
-// Names indexes only the names, in a fraction of a second, for use until Build is
-// done.
-func Names(c *catalog.Catalog) *Index {
-	b := newBuilder(len(c.Tools))
-	for i := range c.Tools {
-		b.add(&c.Tools[i], false)
-	}
-	return b.index(c.Tools)
 }
 
 // A builder reads tools one by one. Words are numbered in order of appearance;
@@ -81,21 +71,19 @@ func newBuilder(tools int) *builder {
 	return b
 }
 
-func (b *builder) add(t *catalog.Tool, texts bool) {
+func (b *builder) add(t *catalog.Tool) {
 	b.read(inName, t.Name)
 	for _, alias := range t.Aliases {
 		b.read(inAlias, alias)
 	}
-	if texts {
-		b.read(inTagline, t.Tagline)
-		for i, section := range markdown.Sections(t.Body) {
-			heading, rest := "", section.Text
-			if i > 0 || section.ID != "introduction" { // which has no heading
-				heading, rest, _ = strings.Cut(section.Text, "\n\n")
-			}
-			b.read(inHeading, heading)
-			b.read(inText, rest)
+	b.read(inTagline, t.Tagline)
+	for i, section := range markdown.Sections(t.Body) {
+		heading, rest := "", section.Text
+		if i > 0 || section.ID != "introduction" { // which has no heading
+			heading, rest, _ = strings.Cut(section.Text, "\n\n")
 		}
+		b.read(inHeading, heading)
+		b.read(inText, rest)
 	}
 	for _, term := range b.present {
 		weight := 0.0

@@ -25,7 +25,7 @@ const (
 	maxWords = 12
 )
 
-// An Index is the search index of one catalogue, made by Build or Names. It is
+// An Index is the search index of one catalogue, made by Build. It is
 // immutable and safe for concurrent use.
 type Index struct {
 	tools []catalog.Tool

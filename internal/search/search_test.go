@@ -119,20 +119,18 @@ func TestANameAmongOtherWordsComesFirst(t *testing.T) {
 }
 
 func TestAFormerSlugFindsTheToolAfterOneWithThatName(t *testing.T) {
-	x, c := index(t,
+	x, _ := index(t,
 		catalog.Tool{Slug: "astrale", Name: "Astrale", Aliases: []string{"vieille-lanterne"}},
 		catalog.Tool{Slug: "lanterne", Name: "Lanterne"},
 		catalog.Tool{Slug: "phare", Name: "Phare", Tagline: "Une lanterne pour la vieille ville"},
 	)
-	for _, x := range []*Index{x, Names(c)} {
-		for query, want := range map[string][]string{
-			"vieille lanterne": {"Astrale"},
-			"lanterne":         {"Lanterne", "Astrale"},
-			"vielle lanterne ": {"Lanterne", "Astrale"},
-		} {
-			if got := find(x, query); len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
-				t.Errorf("%q finds %q, first should be %q", query, got, want)
-			}
+	for query, want := range map[string][]string{
+		"vieille lanterne": {"Astrale"},
+		"lanterne":         {"Lanterne", "Astrale"},
+		"vielle lanterne ": {"Lanterne", "Astrale"},
+	} {
+		if got := find(x, query); len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
+			t.Errorf("%q finds %q, first should be %q", query, got, want)
 		}
 	}
 }
@@ -212,19 +210,6 @@ func TestSimilarWordsAreTriedIfNoToolHasAllWords(t *testing.T) {
 	}
 }
 
-func TestTheNamesIndexFindsOnlyNames(t *testing.T) {
-	x := Names(&catalog.Catalog{Tools: small(t).tools})
-	if diff := cmp.Diff([]string{"Midjourney"}, find(x, "midjurney")); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]string{"Chat GPT"}, find(x, "gpt")); diff != "" {
-		t.Error(diff)
-	}
-	if got := find(x, "terminal"); got != nil {
-		t.Errorf("a word of a tagline finds %q", got)
-	}
-}
-
 func TestAnEmptyCatalogueFindsNothing(t *testing.T) {
 	x, _ := index(t)
 	if r := x.Search(Query{Text: "claude", Limit: 10}); r.Total != 0 || r.Hits != nil {
@@ -246,19 +231,17 @@ func TestBuildStopsWithItsContext(t *testing.T) {
 func TestEveryToolIsFoundByItsOwnName(t *testing.T) {
 	rich, _ := richCatalog(800, 20_000, 7)
 	for name, c := range map[string]*catalog.Catalog{"synthetic": synthetic.Catalog(800, 7), "rich": rich} {
-		full, err := Build(t.Context(), c)
+		x, err := Build(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for kind, x := range map[string]*Index{"full": full, "names": Names(c)} {
-			for i := range c.Tools {
-				hits := x.Search(Query{Text: c.Tools[i].Name, Limit: 20}).Hits
-				if !slices.ContainsFunc(hits, func(h Hit) bool { return h.Tool == i }) {
-					t.Errorf("%s, %s: %q is not on the first page of its own name", name, kind, c.Tools[i].Name)
-				}
-				if first := c.Tools[hits[0].Tool].Name; !strings.EqualFold(first, c.Tools[i].Name) {
-					t.Errorf("%s, %s: %q finds %q first", name, kind, c.Tools[i].Name, first)
-				}
+		for i := range c.Tools {
+			hits := x.Search(Query{Text: c.Tools[i].Name, Limit: 20}).Hits
+			if !slices.ContainsFunc(hits, func(h Hit) bool { return h.Tool == i }) {
+				t.Errorf("%s: %q is not on the first page of its own name", name, c.Tools[i].Name)
+			}
+			if first := c.Tools[hits[0].Tool].Name; !strings.EqualFold(first, c.Tools[i].Name) {
+				t.Errorf("%s: %q finds %q first", name, c.Tools[i].Name, first)
 			}
 		}
 	}
@@ -266,7 +249,13 @@ func TestEveryToolIsFoundByItsOwnName(t *testing.T) {
 
 func TestATypoInANameStillFindsTheTool(t *testing.T) {
 	c, _ := richCatalog(1_000, 20_000, 3)
-	x := Names(c)
+	for i := range c.Tools { // names only
+		c.Tools[i].Tagline, c.Tools[i].Body = "", ""
+	}
+	x, err := Build(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
 	r := rand.New(rand.NewPCG(3, 3))
 	tried := 0
 	for i := range c.Tools {

@@ -24,13 +24,13 @@ type embeddedPage struct {
 }
 
 // OffersPro reports whether pages may mention the Pro plan: the publisher decides.
-func (s *Site) OffersPro() bool { return s.view().pro() }
+func (s *Site) OffersPro() bool { return s.current.Load().pro() }
 
 // ServeAccountPage writes a page of the account. It is for one reader: neither
 // cached nor indexed, and not compressed, because the length of a compressed page
 // that holds both a secret and attacker-supplied text leaks the secret.
 func (s *Site) ServeAccountPage(w http.ResponseWriter, r *http.Request, account AccountPage) {
-	req := &request{Request: r, view: s.view()}
+	req := &request{Request: r, view: s.current.Load()}
 	p := s.page(req, account.Title, "L’espace des utilisateurs de l’API.", r.URL.Path)
 	p.Canonical, p.NoIndex, p.MoreStyle = "", true, s.assets.paths["account.css"]
 	a := render(req, "embedded", p, embeddedPage{Page: p, Content: account.Content})

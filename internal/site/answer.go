@@ -17,6 +17,8 @@ type answer struct {
 	kind      string // Content-Type
 	cache     string // Cache-Control
 	body      []byte
+	packed    []byte // in gzip, instead of body
+	size      int    // of the unpacked body, if packed
 	digest    wire.Digest
 	location  string // of a permanent redirect, which has no body
 	canonical string // absolute URL of the HTML page that a Markdown page renders
@@ -93,7 +95,11 @@ func (s *Site) write(w http.ResponseWriter, r *http.Request, a *answer) {
 	if a.canonical != "" {
 		h.Set("Link", "<"+a.canonical+`>; rel="canonical"`)
 	}
-	chosen, tag, known := web.Negotiate(r, a.digest)
+	last := web.Brotli
+	if a.packed != nil {
+		last = web.Gzip
+	}
+	chosen, tag, known := web.Negotiate(r, a.digest, last)
 	if a.status == http.StatusOK {
 		h.Set("ETag", tag)
 		if known {
@@ -104,12 +110,16 @@ func (s *Site) write(w http.ResponseWriter, r *http.Request, a *answer) {
 	if a.status == http.StatusMethodNotAllowed {
 		h.Set("Allow", "GET, HEAD")
 	}
+	h.Set("Content-Type", a.kind)
+	if a.packed != nil {
+		a.writePacked(w, r, chosen)
+		return
+	}
 	body := a.body
 	if chosen != web.Identity {
 		h["Content-Encoding"] = chosen.Header()
 		body = s.compressor.Compress(wire.NewBody(a.digest, a.body), chosen)
 	}
-	h.Set("Content-Type", a.kind)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(a.status)
 	_, _ = w.Write(body) // fails only when the client is gone

@@ -13,6 +13,9 @@ type pageCache struct {
 // cache is emptied; rendering a page again costs half a millisecond.
 const pageCacheSize = 32 << 20
 
+// answerSize is roughly what an entry takes besides its path and body.
+const answerSize = 300
+
 // get returns the page at path, which build makes if it is not cached.
 func (c *pageCache) get(path string, build func() (*answer, error)) (*answer, error) {
 	c.mu.Lock()
@@ -29,9 +32,12 @@ func (c *pageCache) get(path string, build func() (*answer, error)) (*answer, er
 }
 
 func (c *pageCache) put(path string, a *answer) {
-	size := len(a.body) + len(path) + 200
+	if a.location != "" {
+		return // anybody can invent addresses that are redirected
+	}
+	size := cap(a.body) + len(path) + answerSize
 	if size > pageCacheSize/8 {
-		return // one large sitemap must not evict all pages
+		return // one large page must not evict all others
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -2,7 +2,9 @@ package site
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 
 	"palmares/internal/markdown"
 )
@@ -36,22 +38,30 @@ type failurePage struct {
 	Link   *link
 }
 
-// failure renders an error page. Any other error panics, for the server to log and
-// answer 500.
+// failure returns an error page. Any other error panics, for the server to log and
+// answer 500. The page does not depend on the address, which anybody can invent, so
+// that it is rendered once.
 func (s *Site) failure(r *request, err error) *answer {
 	var f *failure
 	if !errors.As(err, &f) {
 		panic(err)
 	}
-	var a *answer
-	if r.markdown {
-		a = f.markdown()
-	} else {
-		p := s.page(r, f.title, f.text, r.URL.Path)
-		p.Canonical, p.NoIndex = "", true
-		a = render(r, "failure", p, failurePage{Page: p, Status: f.status, Text: f.text, Link: f.link})
+	p := s.page(r, f.title, f.text, r.URL.Path)
+	p.Canonical, p.Path, p.NoIndex = "", "", true
+	if !slices.ContainsFunc(p.Menus.Header, func(l link) bool { return l.Href == p.Section }) {
+		p.Section = ""
 	}
-	a.status, a.cache = f.status, f.cache
+	key := fmt.Sprint(f.status, r.markdown, p.Section, f.text, f.link) // not a path, which begins with a slash
+	a, _ := r.pages.get(key, func() (*answer, error) {                 // which does not fail
+		var a *answer
+		if r.markdown {
+			a = f.markdown()
+		} else {
+			a = render(r, "failure", p, failurePage{Page: p, Status: f.status, Text: f.text, Link: f.link})
+		}
+		a.status, a.cache = f.status, f.cache
+		return a, nil
+	})
 	return a
 }
 

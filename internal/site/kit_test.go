@@ -53,7 +53,7 @@ func openDemo(t testing.TB) *server {
 	t.Helper()
 	v := listen(t, site.Config{Demo: func(*snapshot.Snapshot) bool { return true }})
 	c := demoCatalog(t, v.url)
-	v.live.Store(snapshot.Build(c, 0, snapshot.NewestUpdate(c)))
+	v.show(snapshot.Build(c, 0, snapshot.NewestUpdate(c)))
 	return v
 }
 
@@ -68,13 +68,21 @@ func open(t testing.TB, c *catalog.Catalog) *server {
 func (v *server) publish(c *catalog.Catalog, version int64) {
 	c.Sort()
 	catalog.CarryOver(&catalog.Catalog{}, c, "2026-11-01")
-	v.live.Store(snapshot.Build(c, version, "2026-11-02"))
+	v.show(snapshot.Build(c, version, "2026-11-02"))
+}
+
+func (v *server) show(snap *snapshot.Snapshot) {
+	v.t.Helper()
+	if err := v.site.Show(v.t.Context(), snap); err != nil {
+		v.t.Fatal(err)
+	}
+	v.live.Store(snap)
 }
 
 func listen(t testing.TB, cfg site.Config) *server {
 	t.Helper()
 	v := &server{t: t}
-	cfg.Snapshot, cfg.Document = v.live.Load, api.Document()
+	cfg.Document = api.Document()
 	v.site = site.New(cfg)
 	jsonAPI := api.New(api.Config{
 		Snapshot: v.live.Load,

@@ -3,11 +3,13 @@ package site_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"strings"
 	"testing"
 
 	"palmares/internal/catalog"
+	"palmares/internal/snapshot"
 )
 
 func TestFiltersAgreeWithTheAPI(t *testing.T) {
@@ -117,39 +119,33 @@ func TestPageLinksKeepTheFilters(t *testing.T) {
 	equal(t, "all pages together", seen, v.get("/outils?limit=200&score_min=5&sort=name_asc").ok().lists())
 }
 
-func TestSearchMatchesNamesFirstAndTextsOnceIndexed(t *testing.T) {
+func TestSearchFindsNamesAndTextsAsSoonAsAVersionIsShown(t *testing.T) {
 	v := openDemo(t)
-	first := func(q string) string {
-		t.Helper()
+	for q, want := range map[string]string{
+		"babilune": "babilune", "BABIL": "babilune", "babilunne": "babilune", "zzzzqqqq": "", "!!!": "",
+		"idempotents rejouable": "mandibule", // words of a review and a tagline
+	} {
+		first := ""
 		if list := v.get("/outils?q=" + url.QueryEscape(q)).ok().lists(); len(list) > 0 {
-			return list[0]
+			first = list[0]
 		}
-		return ""
-	}
-	for q, want := range map[string]string{"babilune": "babilune", "BABIL": "babilune", "babilunne": "babilune", "zzzzqqqq": "", "!!!": ""} {
-		if got := first(q); got != want {
-			t.Errorf("before the index is built, %q finds %q first", q, got)
+		if first != want {
+			t.Errorf("%q finds %q first", q, first)
 		}
 	}
-	const inReview = "idempotents rejouable" // words of a review and a tagline
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if err := v.site.Run(ctx); err != nil {
-			t.Error(err)
-		}
-	}()
-	for first(inReview) != "mandibule" { // ends by the deadline of the test
-		if t.Context().Err() != nil {
-			t.Fatal("the index was never built")
-		}
-	}
-	if got := first("babilunne"); got != "babilune" {
-		t.Errorf("a typo finds %q", got)
-	}
+}
+
+func TestAVersionThatCouldNotBePreparedIsNotShown(t *testing.T) {
+	v := open(t, small())
+	next := small()
+	next.Tools[0].Tagline = "Elle a changé"
+	next.Sort()
+	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	<-done
+	if err := v.site.Show(ended, snapshot.Build(next, 2, "2026-11-02")); !errors.Is(err, context.Canceled) {
+		t.Errorf("Show = %v; want context.Canceled", err)
+	}
+	v.get("/outils/abeille").ok().saysNot("Elle a changé")
 }
 
 func TestASearchCanBeFilteredAndSorted(t *testing.T) {

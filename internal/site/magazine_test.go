@@ -330,7 +330,7 @@ func TestTheFeedHasOneEntryPerEvent(t *testing.T) {
 	home := v.get("/").ok().body
 	snap := snapshot.Build(c, 2, "2026-11-02")
 	snap.Events = events
-	v.live.Store(snap)
+	v.show(snap)
 	var titles []string
 	ids := map[string]bool{}
 	for i, e := range feedOf(t, v.get("/flux.atom")) {

@@ -68,7 +68,7 @@ func (s *Site) alternateMarkdown(r *request) string {
 	if !s.hasMarkdown[r.Pattern] && !strings.Contains(r.Pattern, "{slug}") {
 		return ""
 	}
-	to := url.URL{Path: r.URL.Path + markdownSuffix, RawQuery: r.URL.RawQuery}
+	to := url.URL{Path: r.URL.Path + markdownSuffix, RawQuery: r.query}
 	return to.String()
 }
 

@@ -24,7 +24,7 @@ var pictureTypes = map[string]string{"png": "image/png", "jpg": "image/jpeg", "w
 // media serves the pictures of the catalogue. An address that the served version does
 // not use is 404 before anything is read.
 func (s *Site) media(w http.ResponseWriter, r *http.Request) {
-	req := &request{Request: r, view: s.view()}
+	req := &request{Request: r, view: s.current.Load()}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		s.write(w, r, s.failure(req, methodNotAllowed()))
 		return

@@ -265,7 +265,7 @@ func TestAnEmptyCatalogueHasPagesToo(t *testing.T) {
 		v.get(path).ok()
 	}
 	// Before the first publication there is no date to show.
-	v.live.Store(snapshot.Empty("Vide", "https://vide.example"))
+	v.show(snapshot.Empty("Vide", "https://vide.example"))
 	for path, words := range map[string]string{
 		"/": "<dt>note moyenne</dt><dd>—</dd>", "/outils": "Le catalogue est encore vide.", "/comparatifs": "Nous n’avons encore publié aucun comparatif.",
 		"/prix": "Le catalogue est encore vide.", "/cimetiere": "Aucun outil n’a encore disparu.", "/outils.md": "0\u00a0outil.", "/prix.md": "0\u00a0prix", "/llms.txt": "En français.\n",

@@ -34,7 +34,7 @@ func TestOnlyAnHTTPSSiteSendsHSTS(t *testing.T) {
 
 func TestAnUnchangedPageAnswers304(t *testing.T) {
 	v := open(t, small())
-	for _, path := range []string{"/", "/outils?category=chat", "/flux.atom", "/sitemap.xml", "/robots.txt"} {
+	for _, path := range []string{"/", "/outils?category=chat", "/flux.atom", "/robots.txt"} {
 		tags := map[string]bool{}
 		for _, coding := range []string{"identity", "gzip", "br", "zstd"} {
 			r := v.get(path, "Accept-Encoding: "+coding).ok().is("Cache-Control", "public, max-age=0, s-maxage=300, must-revalidate")

@@ -6,6 +6,7 @@
 // compression and error pages. What pages need beyond the records of a version
 // (which tools compete, what changed last) is computed once per version and kept
 // in a view, so that no page costs more with a million tools than with a hundred.
+// Pages without parameters, error pages and sitemaps are made once per version.
 // Nothing needs JavaScript; a small script updates filtered lists without a
 // reload. Most pages also exist in Markdown, for programs (see markdown.go).
 package site
@@ -24,9 +25,6 @@ import (
 
 // Config is what the pages need from the rest of the server.
 type Config struct {
-	// Snapshot returns the catalogue to show; it is called once per request.
-	// Required.
-	Snapshot func() *snapshot.Snapshot
 	// Demo reports whether a snapshot is the demo catalogue; its pages then say
 	// that everything on them is invented. Required.
 	Demo func(*snapshot.Snapshot) bool
@@ -54,29 +52,27 @@ type Site struct {
 	hasMarkdown map[string]bool             // by pattern; pages of a slug always have it
 	compressor  web.Compressor
 	pictures    pictureCache
-	current     atomic.Pointer[view]
-	building    sync.Mutex
-	viewChanged chan struct{} // wakes Run
+	current     atomic.Pointer[view] // what Show was last called with
 }
 
-// New returns the handler of the website. Its Run method should run alongside, for
-// full-text search.
+// New returns the handler of the website. It must not be used before Show has been
+// called.
 func New(cfg Config) *Site {
 	s := &Site{
 		cfg: cfg, mux: http.NewServeMux(), assets: readAssets(), reference: reference.New(cfg.Document), hasMarkdown: map[string]bool{},
-		withoutPro:  sync.OnceValue(func() *reference.Reference { return reference.NewWithoutPro(cfg.Document) }),
-		viewChanged: make(chan struct{}, 1), headers: securityHeaders(strings.HasPrefix(cfg.BaseURL, "https://")),
+		withoutPro: sync.OnceValue(func() *reference.Reference { return reference.NewWithoutPro(cfg.Document) }),
+		headers:    securityHeaders(strings.HasPrefix(cfg.BaseURL, "https://")),
 	}
 	s.handle("/{$}", s.home)
-	s.handleBoth("/outils", s.listTools)
+	s.handleList("/outils", s.listTools)
 	s.handle("/outils/{slug}", s.showTool)
 	s.handle("/avis/{slug}", s.showReview)
 	s.handle("/alternatives/{slug}", s.showAlternatives)
 	s.handle("/categories/{slug}", s.showCategory)
-	s.handleBoth("/comparatifs", s.listComparisons)
+	s.handleList("/comparatifs", s.listComparisons)
 	s.handle("/comparatifs/{slug}", s.showComparison)
-	s.handleBoth("/prix", s.listPrices)
-	s.handleBoth("/cimetiere", s.listRetired)
+	s.handleList("/prix", s.listPrices)
+	s.handleList("/cimetiere", s.listRetired)
 	s.handleBoth("/docs", s.docs)
 	s.handle("/tarifs", s.plans)
 	s.handleBoth("/licence", s.licence)
@@ -112,15 +108,36 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 type request struct {
 	*http.Request
 	*view
-	markdown bool // the page is requested in Markdown
+	markdown bool   // the page is requested in Markdown
+	query    string // the parameters, of a page that reads them
 }
 
 // A pageFunc returns an answer or an error; it writes nothing itself.
 type pageFunc func(*request) (*answer, error)
 
-func (s *Site) handle(pattern string, page pageFunc) {
+func (s *Site) handle(pattern string, page pageFunc) { s.register(pattern, page, false) }
+
+// handleBoth registers a page that also exists in Markdown. Pages of a slug do not
+// need it: the suffix is part of the slug's path segment.
+func (s *Site) handleBoth(path string, page pageFunc) {
+	s.hasMarkdown[path] = true
+	s.register(path, page, false)
+	s.register(path+markdownSuffix, page, false)
+}
+
+// handleList registers a page with parameters, which also exists in Markdown.
+func (s *Site) handleList(path string, page pageFunc) {
+	s.hasMarkdown[path] = true
+	s.register(path, page, true)
+	s.register(path+markdownSuffix, page, true)
+}
+
+func (s *Site) register(pattern string, page pageFunc, hasParameters bool) {
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		req := &request{Request: r, view: s.view(), markdown: strings.HasSuffix(r.URL.Path, markdownSuffix)}
+		req := &request{Request: r, view: s.current.Load(), markdown: strings.HasSuffix(r.URL.Path, markdownSuffix)}
+		if hasParameters {
+			req.query = r.URL.RawQuery
+		}
 		if req.markdown {
 			r.SetPathValue("slug", strings.TrimSuffix(r.PathValue("slug"), markdownSuffix))
 		}
@@ -132,21 +149,13 @@ func (s *Site) handle(pattern string, page pageFunc) {
 	})
 }
 
-// handleBoth registers a page that also exists in Markdown. Pages of a slug do not
-// need it: the suffix is part of the slug's path segment.
-func (s *Site) handleBoth(path string, page pageFunc) {
-	s.hasMarkdown[path] = true
-	s.handle(path, page)
-	s.handle(path+markdownSuffix, page)
-}
-
 func (s *Site) run(page pageFunc, r *request) (*answer, error) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return nil, methodNotAllowed()
 	}
 	// Without parameters a page is the same for everybody while its version
 	// lasts. With parameters there are too many pages to keep.
-	if r.URL.RawQuery != "" {
+	if r.query != "" {
 		return page(r)
 	}
 	return r.pages.get(r.URL.Path, func() (*answer, error) { return page(r) })

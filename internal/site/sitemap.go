@@ -1,7 +1,6 @@
 package site
 
 import (
-	"bytes"
 	"encoding/xml"
 	"slices"
 	"strconv"
@@ -47,21 +46,50 @@ func (v *view) eachURL(visit func(url, day string)) {
 	}
 }
 
-// sitemap lists all pages, or the parts of the sitemap if there are too many.
-func (s *Site) sitemap(r *request) (*answer, error) {
-	total := 0
-	r.eachURL(func(string, string) { total++ })
-	if total <= maxURLs {
-		return r.sitemapOf(1), nil
-	}
-	var b bytes.Buffer
-	b.WriteString(xml.Header + `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`)
-	for part := 1; (part-1)*maxURLs < total; part++ {
-		writeEntry(&b, "sitemap", r.snap.Catalog.URL+"/sitemap-"+strconv.Itoa(part)+".xml", r.snap.UpdatedAt)
-	}
-	b.WriteString("</sitemapindex>")
-	return newAnswer(xmlType, b.Bytes()), nil
+// sitemaps are the files of the sitemap of one version. A large catalogue has tens of
+// megabytes of them, so they are kept compressed.
+type sitemaps struct {
+	main  *answer   // of /sitemap.xml: the only part, or the index of all parts
+	parts []*answer // of /sitemap-1.xml and so on
 }
+
+// buildSitemaps writes all parts in one pass over the catalogue.
+func (v *view) buildSitemaps() sitemaps {
+	var all sitemaps
+	var part *packedWriter
+	urls := 0
+	finish := func() {
+		part.WriteString("</urlset>")
+		all.parts = append(all.parts, part.answer(xmlType))
+	}
+	v.eachURL(func(url, day string) {
+		if urls%maxURLs == 0 {
+			if part != nil {
+				finish()
+			}
+			part = newPackedWriter()
+			part.WriteString(xml.Header + `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`)
+		}
+		writeEntry(part, "url", url, day)
+		urls++
+	})
+	finish() // there are always the fixed pages
+	if len(all.parts) == 1 {
+		all.main = all.parts[0]
+		return all
+	}
+	index := newPackedWriter()
+	index.WriteString(xml.Header + `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`)
+	for i := range all.parts {
+		writeEntry(index, "sitemap", v.snap.Catalog.URL+"/sitemap-"+strconv.Itoa(i+1)+".xml", v.snap.UpdatedAt)
+	}
+	index.WriteString("</sitemapindex>")
+	all.main = index.answer(xmlType)
+	return all
+}
+
+// sitemap lists all pages, or the parts of the sitemap if there are too many.
+func (s *Site) sitemap(r *request) (*answer, error) { return r.sitemaps().main, nil }
 
 // sitemapPart returns the part of the sitemap with a file name, sitemap-1.xml and so
 // on, or nil.
@@ -69,39 +97,23 @@ func (v *view) sitemapPart(file string) *answer {
 	name, ok := strings.CutPrefix(file, "sitemap-")
 	number, xml := strings.CutSuffix(name, ".xml")
 	part, err := strconv.Atoi(number)
-	if ok && xml && err == nil && part >= 1 && strconv.Itoa(part) == number {
-		return v.sitemapOf(part)
+	if !ok || !xml || err != nil || strconv.Itoa(part) != number {
+		return nil
+	}
+	if parts := v.sitemaps().parts; part >= 1 && part <= len(parts) {
+		return parts[part-1]
 	}
 	return nil
 }
 
-// sitemapOf returns one part of the sitemap, or nil.
-func (v *view) sitemapOf(part int) *answer {
-	var b bytes.Buffer
-	b.WriteString(xml.Header + `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`)
-	n, written := 0, 0
-	v.eachURL(func(url, day string) {
-		if n/maxURLs == part-1 {
-			writeEntry(&b, "url", url, day)
-			written++
-		}
-		n++
-	})
-	if written == 0 {
-		return nil
-	}
-	b.WriteString("</urlset>")
-	return newAnswer(xmlType, b.Bytes())
-}
-
-func writeEntry(b *bytes.Buffer, element, url, day string) {
-	b.WriteString("<" + element + "><loc>")
-	_ = xml.EscapeText(b, []byte(url)) // a buffer does not fail
-	b.WriteString("</loc>")
+func writeEntry(w *packedWriter, element, url, day string) {
+	w.WriteString("<" + element + "><loc>")
+	_ = xml.EscapeText(w, []byte(url)) // to memory: cannot fail
+	w.WriteString("</loc>")
 	if day != "" {
-		b.WriteString("<lastmod>" + day + "</lastmod>")
+		w.WriteString("<lastmod>" + day + "</lastmod>")
 	}
-	b.WriteString("</" + element + ">")
+	w.WriteString("</" + element + ">")
 }
 
 // robots lets crawlers in everywhere: the API is for machines, and pages that are

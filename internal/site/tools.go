@@ -90,7 +90,7 @@ func (v *view) byRelevance(text string, q snapshot.ToolQuery, at snapshot.Paging
 	if at.Number <= int64(offset) {
 		offset = int(at.Number-1) * at.Limit
 	}
-	result := v.index().Search(search.Query{
+	result := v.index.Search(search.Query{
 		Text: text, Offset: offset, Limit: at.Limit,
 		Keep: func(i int) bool { return passes(&v.snap.Catalog.Tools[i], q) },
 	})
@@ -109,7 +109,7 @@ func passes(t *catalog.Tool, q snapshot.ToolQuery) bool {
 
 // matching returns the tools that match a text, in the order of a query.
 func (v *view) matching(text string, q snapshot.ToolQuery, at snapshot.Paging) (ids []int32, total int, partial bool) {
-	found, partial := v.index().Matches(text)
+	found, partial := v.index.Matches(text)
 	first := (at.Number - 1) * int64(at.Limit)
 	for _, i := range v.snap.Tools(q, firstItems(len(v.snap.Catalog.Tools))).IDs() {
 		if found[i/64]&(1<<(i%64)) == 0 {

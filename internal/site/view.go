@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
@@ -16,7 +15,7 @@ import (
 )
 
 // A view is one version of the catalogue with what pages need beyond its records.
-// It is built when its version is first requested and dropped with it.
+// Show builds it.
 type view struct {
 	snap         *snapshot.Snapshot
 	demo         bool
@@ -39,57 +38,21 @@ type view struct {
 	// Current slugs, by former slug.
 	comparisonAliases, categoryAliases map[string]string
 
-	names func() *search.Index         // built when first needed
-	full  atomic.Pointer[search.Index] // nil until Run has built it
+	index    *search.Index
+	sitemaps func() sitemaps // built when first needed
 }
 
-// view returns the view of the current snapshot. It is built once; requests that
-// come meanwhile wait.
-func (s *Site) view() *view {
-	snap := s.cfg.Snapshot()
-	if v := s.current.Load(); v != nil && v.snap == snap {
-		return v
-	}
-	s.building.Lock()
-	defer s.building.Unlock()
-	if v := s.current.Load(); v != nil && v.snap == snap {
-		return v
-	}
+// Show replaces the version that the pages show. It builds all that they need first,
+// the search index included, so that a version can be searched as soon as it is seen. It
+// returns the context's error, and changes nothing, if the context ends first.
+func (s *Site) Show(ctx context.Context, snap *snapshot.Snapshot) error {
 	v := newView(snap, s.cfg.Demo(snap))
+	var err error
+	if v.index, err = search.Build(ctx, snap.Catalog); err != nil {
+		return err
+	}
 	s.current.Store(v)
-	select {
-	case s.viewChanged <- struct{}{}:
-	default: // Run has not handled the last signal yet
-	}
-	return v
-}
-
-// Run builds the search index of each version in the background, until ctx is done.
-// Until an index is built, and without Run, search matches names only.
-func (s *Site) Run(ctx context.Context) error {
-	for {
-		v := s.view()
-		if v.full.Load() == nil {
-			index, err := search.Build(ctx, v.snap.Catalog)
-			if err != nil {
-				return nil // it fails only when ctx is done
-			}
-			v.full.Store(index)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-s.viewChanged:
-		}
-	}
-}
-
-// index returns the full index once it is built, and the index of names before.
-func (v *view) index() *search.Index {
-	if full := v.full.Load(); full != nil {
-		return full
-	}
-	return v.names()
+	return nil
 }
 
 func newView(snap *snapshot.Snapshot, demo bool) *view {
@@ -138,7 +101,7 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	if v.feedChanges = v.changes; snap.Events != nil {
 		v.feedChanges = v.eventChanges()
 	}
-	v.names = sync.OnceValue(func() *search.Index { return search.Names(snap.Catalog) })
+	v.sitemaps = sync.OnceValue(v.buildSitemaps)
 	return v
 }
 

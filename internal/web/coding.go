@@ -30,18 +30,19 @@ var (
 // it must not be changed.
 func (c Coding) Header() []string { return codingNames[c] }
 
-// Negotiate chooses the coding in which to send a body and returns its entity tag. It
-// reports whether the client has the body already, so that the answer is 304.
-func Negotiate(r *http.Request, d wire.Digest) (c Coding, tag string, known bool) {
-	c = ChooseCoding(r.Header["Accept-Encoding"])
+// Negotiate chooses the coding in which to send a body, from Identity to last, and
+// returns its entity tag. It reports whether the client has the body already, so that the
+// answer is 304.
+func Negotiate(r *http.Request, d wire.Digest, last Coding) (c Coding, tag string, known bool) {
+	c = ChooseCoding(r.Header["Accept-Encoding"], last)
 	tag = Tag(d, c)
 	match := r.Header["If-None-Match"]
 	return c, tag, match != nil && MatchesTag(match, tag)
 }
 
 // ChooseCoding reads the lines of Accept-Encoding (RFC 9110 §12.5.3). Without the
-// header, or if it accepts none of our codings, the answer is Identity.
-func ChooseCoding(lines []string) Coding {
+// header, or if it accepts none of the codings up to last, the answer is Identity.
+func ChooseCoding(lines []string, last Coding) Coding {
 	if len(lines) == 0 {
 		return Identity
 	}
@@ -73,7 +74,7 @@ func ChooseCoding(lines []string) Coding {
 		}
 	}
 	best, bestWeight := Identity, weights[Identity]
-	for c := Gzip; c < codings; c++ {
+	for c := Gzip; c <= last; c++ {
 		w := weights[c]
 		if w < 0 {
 			w = star

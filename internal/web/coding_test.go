@@ -34,7 +34,7 @@ func TestTheCallerChoosesTheCoding(t *testing.T) {
 		{[]string{"gzip;q=0x1p-1, br;q=+1, zstd;q=1e-1"}, web.Identity},
 		{[]string{"snappy"}, web.Identity},
 	} {
-		if got := web.ChooseCoding(test.lines); got != test.want {
+		if got := web.ChooseCoding(test.lines, web.Brotli); got != test.want {
 			t.Errorf("%q chooses %v, not %v", test.lines, got.Header(), test.want.Header())
 		}
 	}

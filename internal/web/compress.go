@@ -36,6 +36,9 @@ type compressedBody struct {
 	bytes []byte
 }
 
+// size returns what the body takes, with its place in the map and the list.
+func (b compressedBody) size() int { return cap(b.bytes) + 200 }
+
 // Compress returns a body in a coding other than Identity.
 func (z *Compressor) Compress(body wire.Body, c Coding) []byte {
 	k := compressedKey{body.Digest(), c}
@@ -49,7 +52,7 @@ func (z *Compressor) Compress(body wire.Body, c Coding) []byte {
 
 	// Two requests may compress the same body at once; that is cheaper than making one
 	// wait for the other.
-	b := compress(body.Bytes(), c)
+	b := bytes.Clone(compress(body.Bytes(), c)) // without the spare room of its buffer
 
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -59,12 +62,13 @@ func (z *Compressor) Compress(body wire.Body, c Coding) []byte {
 	if z.bodies == nil {
 		z.bodies = map[compressedKey]*list.Element{}
 	}
-	z.bodies[k] = z.used.PushFront(compressedBody{k, b})
-	z.size += len(b)
+	kept := compressedBody{k, b}
+	z.bodies[k] = z.used.PushFront(kept)
+	z.size += kept.size()
 	for z.size > compressorSize {
 		oldest := z.used.Remove(z.used.Back()).(compressedBody)
 		delete(z.bodies, oldest.key)
-		z.size -= len(oldest.bytes)
+		z.size -= oldest.size()
 	}
 	return b
 }

@@ -106,7 +106,7 @@ func (s *Service) prepare(r *http.Request, a *Answer) {
 	}
 	if s.Public && a.Status == http.StatusOK {
 		var known bool
-		if a.coding, a.tag, known = Negotiate(r, a.Body.Digest()); known {
+		if a.coding, a.tag, known = Negotiate(r, a.Body.Digest(), Brotli); known {
 			a.Status = http.StatusNotModified
 		}
 	}
