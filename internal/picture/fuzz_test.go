@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"image"
 	"runtime"
+	"slices"
 	"testing"
 )
 
 // FuzzPicture checks what holds for every file: no panic, memory in proportion to the
-// limits, a result that inspects to itself, and the pixels of the file.
+// limits, a result that inspects to itself and has the same variants, and the pixels of
+// the file.
 func FuzzPicture(f *testing.F) {
 	img := drawing(40, 30)
 	for _, file := range [][]byte{
@@ -37,6 +39,10 @@ func FuzzPicture(f *testing.F) {
 		variants, err := p.Variants(30, 12, 5)
 		if err != nil {
 			t.Fatal(err)
+		}
+		same, err := again.Variants(30, 12, 5)
+		if err != nil || !slices.EqualFunc(variants, same, func(a, b File) bool { return a.Hash == b.Hash }) {
+			t.Fatalf("the result has other variants: %v", err)
 		}
 		for _, v := range variants {
 			vp, warnings, err := inspect(lim, "v."+v.Ext, v.Bytes, nil)
