@@ -28,11 +28,12 @@ type node struct {
 	options *serveCommand
 	inv     *invocation
 
-	public  *server.PhasedHandler
-	metrics *server.Metrics
-	logs    *server.LogBuffer
-	log     *slog.Logger
-	wait    *waiter
+	public      *server.PhasedHandler
+	connections *server.Connections
+	metrics     *server.Metrics
+	logs        *server.LogBuffer
+	log         *slog.Logger
+	wait        *waiter
 
 	store     *store.Store // nil until it is open
 	pages     *site.Site   // nil until the store is open
@@ -48,11 +49,17 @@ type node struct {
 }
 
 func newNode(c *serveCommand, inv *invocation) *node {
-	n := &node{options: c, inv: inv, metrics: server.NewMetrics(), logs: server.NewLogBuffer(inv.stderr)}
+	n := &node{
+		options: c, inv: inv, metrics: server.NewMetrics(), logs: server.NewLogBuffer(inv.stderr),
+		connections: server.NewConnections(int(c.MaxConnections)),
+	}
 	n.background, n.stop = context.WithCancel(context.WithoutCancel(inv.ctx))
 	n.log = slog.New(slog.NewJSONHandler(n.logs, nil))
 	n.public = server.NewPhasedHandler(server.Config{Trusted: c.Trusted, Log: n.log, Requests: n.logs, Metrics: n.metrics})
-	n.wait = &waiter{out: inv.stderr, url: string(c.BaseURL)}
+	n.wait = &waiter{out: n.logs, url: string(c.BaseURL)}
+	n.metrics.Build(version)
+	n.metrics.Log(n.logs)
+	n.metrics.Connections(n.connections)
 	return n
 }
 
@@ -60,10 +67,21 @@ func newNode(c *serveCommand, inv *invocation) *node {
 func (n *node) run(loop func(context.Context) error) {
 	n.running.Go(func() {
 		err := loop(n.background)
+		if isDatabase(err) {
+			n.log.Error("not everything was stored before the end", "error", err)
+			return
+		}
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		n.failed = errors.Join(n.failed, err)
 	})
+}
+
+// isDatabase reports whether an error is one of the database, without which a node can
+// be stopped like any other.
+func isDatabase(err error) bool {
+	_, explained := errors.AsType[*store.Error](err)
+	return explained || errors.Is(err, context.DeadlineExceeded)
 }
 
 // runUntilStop runs a loop in the background until the process is asked to stop: it
@@ -78,18 +96,26 @@ func (n *node) runUntilStop(loop func(context.Context) error) {
 }
 
 // serve answers on listener at once, serves the catalogue when everything is built, and
-// shuts down in order when the command's context ends. ops may be nil.
+// shuts down in order when the command's context ends. The log ends last. ops may be nil.
 func (n *node) serve(listener, ops net.Listener) error {
-	n.run(n.logs.Run)
+	logging, stopLogging := context.WithCancel(context.WithoutCancel(n.inv.ctx))
+	logged := make(chan error, 1)
+	go func() { logged <- n.logs.Run(logging) }()
+	err := n.serveLogged(listener, ops)
+	stopLogging()
+	return errors.Join(err, <-logged)
+}
+
+func (n *node) serveLogged(listener, ops net.Listener) error {
 	if ops != nil {
 		n.run(func(ctx context.Context) error {
-			return server.Run(ctx, ops, server.Ops(n.metrics, n.public.Ready), n.log)
+			return server.Run(ctx, ops, server.Ops(n.metrics, n.public.Ready), nil, n.log)
 		})
 	}
 	serving, stopServing := context.WithCancel(n.background)
 	defer stopServing()
 	served := make(chan error, 1)
-	go func() { served <- server.Run(serving, listener, n.public, n.log) }()
+	go func() { served <- server.Run(serving, listener, n.public, n.connections, n.log) }()
 
 	err := n.wire(n.inv.ctx)
 	if n.inv.ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -104,14 +130,32 @@ func (n *node) serve(listener, ops net.Listener) error {
 		}
 	}
 	stopServing()
-	err = errors.Join(err, <-served)
+	return errors.Join(err, <-served, n.end())
+}
+
+// endTimeout is how long background loops may take to store what they have. A supervisor
+// that is told to wait for the drain and 15 seconds does not kill the process before.
+const endTimeout = 12 * time.Second
+
+// end stops the background loops and closes the database.
+func (n *node) end() error {
 	n.stop()
-	n.running.Wait()
-	err = errors.Join(err, n.failed)
-	if n.store != nil {
-		err = errors.Join(err, n.store.Close())
+	ended := make(chan error, 1)
+	go func() {
+		n.running.Wait()
+		err := n.failed
+		if n.store != nil {
+			err = errors.Join(err, n.store.Close())
+		}
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(endTimeout):
+		n.log.Error("the database hangs: not everything was stored before the end", "limit", endTimeout.String())
+		return nil
 	}
-	return err
 }
 
 // drain keeps answering for a while, so that load balancers notice. A second signal ends
@@ -151,6 +195,6 @@ func (n *node) announce(snap *snapshot.Snapshot) {
 	case snap.Version == 0:
 		what = "nothing yet (publish with `palmares publish DIR`)"
 	}
-	fmt.Fprintf(n.inv.stderr, "Palmarès serves %s: %s\n  site      %s/\n  API       %s/api/v1/tools\n  document  %s/api/v1/openapi.json\n",
+	fmt.Fprintf(n.logs, "Palmarès serves %s: %s\n  site      %s/\n  API       %s/api/v1/tools\n  document  %s/api/v1/openapi.json\n",
 		what, counts(snap.Catalog), base, base, base)
 }

@@ -26,3 +26,24 @@ func TestABaseURLHasAHostAndNothingAfterItsPath(t *testing.T) {
 		}
 	}
 }
+
+func TestConnectionsFitIntoTheLimitOfOpenFiles(t *testing.T) {
+	for _, test := range []struct {
+		given connectionLimit
+		files int
+		want  connectionLimit // 0 if it is refused
+	}{
+		{0, 1 << 20, 16_384},
+		{0, 16_384, 15_872},
+		{0, 1024, 768},
+		{0, 100, 75},
+		{50_000, 1 << 20, 50_000},
+		{100, 1024, 100},
+		{1000, 1024, 0},
+	} {
+		got := test.given
+		if err := got.fit(test.files); (err == nil) != (test.want != 0) || err == nil && got != test.want {
+			t.Errorf("%d with %d files: %d, %v; want %d", test.given, test.files, got, err, test.want)
+		}
+	}
+}

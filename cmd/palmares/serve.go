@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"net"
+	"os/signal"
+	"syscall"
 
 	"palmares/internal/billing"
 	"palmares/internal/quota"
@@ -10,13 +12,14 @@ import (
 )
 
 type serveCommand struct {
-	Listen    string   `help:"Address to listen on." default:"localhost:8080" env:"PALMARES_LISTEN"`
-	BaseURL   baseURL  `help:"Public URL of this server (default: derived from --listen)." env:"PALMARES_BASE_URL" placeholder:"URL"`
-	OpsListen string   `help:"Address for the operator's metrics, profiles and health checks (default: none)." env:"PALMARES_OPS_LISTEN" placeholder:"HOST:PORT"`
-	Quota     onOff    `help:"Count requests and enforce daily quotas: on or off." default:"on" env:"PALMARES_QUOTA"`
-	Trusted   networks `name:"trusted-proxies" help:"Networks (CIDR, comma-separated) of proxies whose X-Forwarded-For is trusted (default: none)." env:"PALMARES_TRUSTED_PROXIES" placeholder:"CIDRS"`
-	Drain     drain    `help:"How long to keep answering after SIGTERM while /readyz returns 503, so that a load balancer sends requests elsewhere (default: 2s with PostgreSQL, 0s with SQLite, where there is no other node)." env:"PALMARES_DRAIN" placeholder:"DURATION"`
-	Demo      onOff    `help:"Serve the demo catalogue until something is published: on or off." default:"on" env:"PALMARES_DEMO"`
+	Listen         string          `help:"Address to listen on." default:"localhost:8080" env:"PALMARES_LISTEN"`
+	BaseURL        baseURL         `help:"Public URL of this server (default: derived from --listen)." env:"PALMARES_BASE_URL" placeholder:"URL"`
+	OpsListen      string          `help:"Address for the operator's metrics, profiles and health checks (default: none)." env:"PALMARES_OPS_LISTEN" placeholder:"HOST:PORT"`
+	Quota          onOff           `help:"Count requests and enforce daily quotas: on or off." default:"on" env:"PALMARES_QUOTA"`
+	Trusted        networks        `name:"trusted-proxies" help:"Networks (CIDR, comma-separated) of proxies whose X-Forwarded-For is trusted (default: none)." env:"PALMARES_TRUSTED_PROXIES" placeholder:"CIDRS"`
+	MaxConnections connectionLimit `help:"How many connections to the public address may be open (default: 16384, or fewer if the limit of open files is lower)." env:"PALMARES_MAX_CONNECTIONS" placeholder:"N"`
+	Drain          drain           `help:"How long to keep answering after SIGTERM while /readyz returns 503, so that a load balancer sends requests elsewhere (default: 2s with PostgreSQL, 0s with SQLite, where there is no other node)." env:"PALMARES_DRAIN" placeholder:"DURATION"`
+	Demo           onOff           `help:"Serve the demo catalogue until something is published: on or off." default:"on" env:"PALMARES_DEMO"`
 
 	Webhooks webhookOptions  `embed:""`
 	Delivery deliveryOptions `embed:""`
@@ -75,11 +78,17 @@ func (c *serveCommand) Run(inv *invocation) error {
 	if err := c.check(inv); err != nil {
 		return err
 	}
+	// Whoever sends SIGHUP, such as a terminal that closes or a script that rotates logs,
+	// and whoever stops reading the log must not end a server without drain.
+	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
 	return newNode(c, inv).serve(listener, ops)
 }
 
 // check refuses options that cannot work, before the node waits for its database.
 func (c *serveCommand) check(inv *invocation) error {
+	if err := c.MaxConnections.fit(fileLimit()); err != nil {
+		return err
+	}
 	if _, err := c.mailTransport(nil); err != nil {
 		return err
 	}

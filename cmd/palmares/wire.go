@@ -116,6 +116,9 @@ func (n *node) start(d dependencies, watch *server.Watch, dispatcher *webhook.Di
 	if n.options.Mail.SMTP.given == nil {
 		n.log.Warn("--smtp is not set: mails are written to this log, links included")
 	}
+	if most := maxConnections(fileLimit()); most < defaultConnections && n.connections.Limit() == most {
+		n.log.Warn(fmt.Sprintf("the limit of open files allows only %d connections: raise it (LimitNOFILE of systemd, ulimit -n)", most))
+	}
 	if d.meter != nil {
 		n.run(d.meter.Run)
 		n.metrics.Flag("palmares_quota_alone", "1 while this node counts requests by itself, as the database does not answer.", d.meter.Alone)

@@ -1,75 +1,126 @@
 package server
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // A LogBuffer collects log records and writes them in batches: one write per request
-// would cost more than the rest of the request. A process that is killed loses the
-// records of the last 50 ms.
+// would cost more than the rest of the request. Nobody waits for the log: while it
+// cannot be written, as when it is a pipe that nobody reads, records are kept as long as
+// there is room, and then dropped and counted. A process that is killed loses the records
+// of the last 50 ms.
 type LogBuffer struct {
 	out      io.Writer
 	nonEmpty chan struct{} // has a token while there is something to write
+	halfFull chan struct{} // has a token when that cannot wait
+	dropped  atomic.Int64  // in all
 
 	mu      sync.Mutex
 	records []byte
+	missing int // records dropped since those in records
 }
 
 const (
 	// logDelay is short enough for somebody who follows the log.
 	logDelay = 50 * time.Millisecond
-	// logBufferSize is when Write writes by itself, so that a slow log slows the server
-	// down instead of filling its memory.
-	logBufferSize = 1 << 20
+	// logBufferSize is the most that is kept; a busy server logs 6 MB a second.
+	logBufferSize = 4 << 20
+	// logStopTimeout is how long the last records may take.
+	logStopTimeout = time.Second
 )
 
-// NewLogBuffer returns a buffer in front of out. Unless it is full, nothing is written
-// without Run.
+// NewLogBuffer returns a buffer in front of out. Nothing is written without Run.
 func NewLogBuffer(out io.Writer) *LogBuffer {
-	return &LogBuffer{out: out, nonEmpty: make(chan struct{}, 1)}
+	return &LogBuffer{out: out, nonEmpty: make(chan struct{}, 1), halfFull: make(chan struct{}, 1)}
 }
 
-// Write adds one record.
+// Dropped returns how many records were dropped.
+func (l *LogBuffer) Dropped() int64 { return l.dropped.Load() }
+
+// Write adds one record, or drops it if there is no room. It never blocks or fails.
 func (l *LogBuffer) Write(record []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.records = append(l.records, record...)
-	if len(l.records) >= logBufferSize {
-		return len(record), l.flush()
+	// After a gap nothing is added until a record can say so in its place.
+	if l.missing > 0 || len(l.records)+len(record) > logBufferSize {
+		l.drop(1)
+		return len(record), nil
 	}
-	select {
-	case l.nonEmpty <- struct{}{}:
-	default:
+	l.records = append(l.records, record...)
+	wake(l.nonEmpty)
+	if len(l.records) > logBufferSize/2 {
+		wake(l.halfFull)
 	}
 	return len(record), nil
 }
 
-// flush writes all records. The lock is held meanwhile, so that they keep their order.
-func (l *LogBuffer) flush() error {
-	_, err := l.out.Write(l.records)
-	l.records = l.records[:0]
-	return err
+// drop is called with the lock held.
+func (l *LogBuffer) drop(records int) {
+	l.missing += records
+	l.dropped.Add(int64(records))
 }
 
-// Run writes until ctx ends, and then what is left.
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default: // it has a token
+	}
+}
+
+// Run writes until ctx ends, and then what is left, unless that takes more than a second.
 func (l *LogBuffer) Run(ctx context.Context) error {
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		l.run(ctx)
+	}()
+	<-ctx.Done()
+	select {
+	case <-written:
+	case <-time.After(logStopTimeout):
+	}
+	return nil
+}
+
+func (l *LogBuffer) run(ctx context.Context) {
+	var spare []byte
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 		case <-l.nonEmpty:
 			select {
 			case <-ctx.Done():
+			case <-l.halfFull:
 			case <-time.After(logDelay):
 			}
-			l.mu.Lock()
-			_ = l.flush() // there is nowhere to report that the log cannot be written
-			l.mu.Unlock()
+			spare = l.flush(spare)
 		}
 	}
+	l.flush(spare)
+}
+
+// flush writes all records, while others are collected in spare, and returns their
+// buffer. What cannot be written is dropped.
+func (l *LogBuffer) flush(spare []byte) []byte {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.flush()
+	batch := l.records
+	if l.missing > 0 {
+		batch = fmt.Appendf(batch, `{"time":"%s","level":"WARN","msg":"the log could not be written in time, and records were dropped","dropped":%d}`+"\n",
+			time.Now().UTC().Format(logTime), l.missing)
+	}
+	l.records, l.missing = spare[:0], 0
+	l.mu.Unlock()
+	n, err := l.out.Write(batch)
+	if err != nil {
+		l.mu.Lock()
+		l.drop(bytes.Count(batch[n:], []byte("\n")))
+		l.mu.Unlock()
+	}
+	return batch
 }

@@ -1,8 +1,13 @@
 package server
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -46,16 +51,81 @@ func TestALogBufferKeepsEveryRecordInOrder(t *testing.T) {
 	})
 }
 
-func TestAFullLogBufferWritesByItself(t *testing.T) {
-	var out testkit.Log
-	l := NewLogBuffer(&out)
-	record := strings.Repeat("x", 1000) + "\n"
-	for range 2 * logBufferSize / len(record) {
-		if _, err := l.Write([]byte(record)); err != nil {
-			t.Fatal(err)
-		}
+func TestALogThatNobodyReadsDelaysNothing(t *testing.T) {
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if len(out.String()) < logBufferSize {
-		t.Errorf("%d bytes are written", len(out.String()))
+	defer reader.Close()
+	defer writer.Close()
+	logs := NewLogBuffer(writer)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- logs.Run(ctx) }()
+
+	n := startLogging(t, http.NotFoundHandler(), logs)
+	n.metrics.Log(logs)
+	path := "/" + strings.Repeat("x", 190)
+	const requests = 40_000
+	answered := 0
+	for range requests {
+		w := httptest.NewRecorder()
+		n.handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
+		answered += w.Code
+	}
+	if status, _, _ := n.get("/healthz"); status != 200 || answered != 404*requests {
+		t.Errorf("/healthz answers %d", status)
+	}
+	dropped := logs.Dropped()
+	if dropped == 0 {
+		t.Fatal("a pipe that nobody reads took everything")
+	}
+
+	// It is read again, after all: the gap is where it belongs, and says what is missing.
+	lines := bufio.NewScanner(reader)
+	kept := int64(0)
+	for lines.Scan() && strings.Contains(lines.Text(), `"msg":"request"`) {
+		kept++
+	}
+	if gap := fmt.Sprintf(`"dropped":%d}`, dropped); !strings.Contains(lines.Text(), gap) || kept+dropped != requests {
+		t.Errorf("%d records and then %s; want %s, for %d requests in all", kept, lines.Text(), gap, requests)
+	}
+	n.get("/after")
+	if !lines.Scan() || !strings.Contains(lines.Text(), "/after") {
+		t.Errorf("after the gap: %s", lines.Text())
+	}
+	if body := scrape(t, n.metrics); !strings.Contains(body, fmt.Sprintf("palmares_log_records_dropped_total %d\n", dropped)) {
+		t.Error("the metrics do not count what was dropped")
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestALogThatNobodyReadsDoesNotKeepTheProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reader, writer := io.Pipe()
+		logs := NewLogBuffer(writer)
+		_, _ = logs.Write([]byte("a record\n"))
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		start := time.Now()
+		if err := logs.Run(ctx); err != nil || time.Since(start) > logStopTimeout {
+			t.Errorf("Run = %v after %s", err, time.Since(start))
+		}
+		reader.Close() // lets the write end
+	})
+}
+
+func TestRecordsThatCannotBeWrittenAreCounted(t *testing.T) {
+	reader, writer := io.Pipe()
+	reader.Close()
+	logs := NewLogBuffer(writer)
+	_, _ = logs.Write([]byte("one\ntwo\n"))
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := logs.Run(ctx); err != nil || logs.Dropped() != 2 {
+		t.Errorf("%d records were dropped, %v; want 2", logs.Dropped(), err)
 	}
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"net/http"
 	"net/http/pprof"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -57,6 +58,27 @@ func (m *Metrics) Flag(name, help string, isSet func() bool) {
 		}
 		return 0
 	})
+}
+
+// Build adds what this program is: the version of palmares and that of Go.
+func (m *Metrics) Build(version string) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "palmares_build_info", Help: "Always 1; the labels say what runs.",
+		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
+	}, func() float64 { return 1 }))
+}
+
+// Log adds the counter of dropped log records.
+func (m *Metrics) Log(l *LogBuffer) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "palmares_log_records_dropped_total", Help: "Log records that could not be written in time.",
+	}, func() float64 { return float64(l.Dropped()) }))
+}
+
+// Connections adds the gauges of the connections to the public listener.
+func (m *Metrics) Connections(c *Connections) {
+	m.Gauge("palmares_connections", "Open connections to the public listener.", func() float64 { return float64(c.Open()) })
+	m.Gauge("palmares_connections_limit", "How many connections to the public listener may be open.", func() float64 { return float64(c.Limit()) })
 }
 
 // Catalogue adds the gauges of the catalogue that is served.

@@ -15,7 +15,7 @@ import (
 	"palmares/internal/wire"
 )
 
-// serve answers one request and writes its one log record.
+// serve answers one request and writes its one log record, except for health probes.
 func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	rec := recorders.Get().(*recorder)
@@ -27,7 +27,9 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		took := time.Since(start)
 		s.metrics.observe(r.Pattern, rec.status, took)
-		s.logRequest(rec, r, start.Add(took), took)
+		if !isProbe(r.URL.Path) {
+			s.logRequest(rec, r, start.Add(took), took)
+		}
 		broken := rec.broken
 		recorders.Put(rec)
 		if failure != nil && broken {
@@ -39,6 +41,13 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		rec.status = http.StatusOK // net/http sends it if a handler writes nothing
 	}
 }
+
+// logTime is the form of times in the log, which are UTC.
+const logTime = "2006-01-02T15:04:05.000000Z"
+
+// isProbe reports whether a request is one of those that load balancers send all the
+// time, which would drown the others in the log.
+func isProbe(path string) bool { return path == "/healthz" || path == "/readyz" }
 
 // recoverFrom answers 500 after a panic, unless the answer has begun.
 func (s *server) recoverFrom(failure any, rec *recorder, r *http.Request) {
@@ -105,7 +114,7 @@ func loggedPath(p string) string {
 // is assembled by hand: slog took a twentieth of a whole request.
 func (s *server) logRequest(rec *recorder, r *http.Request, now time.Time, took time.Duration) {
 	b := append(rec.line, `{"time":"`...)
-	b = now.UTC().AppendFormat(b, "2006-01-02T15:04:05.000000Z")
+	b = now.UTC().AppendFormat(b, logTime)
 	b = append(b, `","level":"INFO","msg":"request","method":`...)
 	b = appendText(b, r.Method)
 	b = append(b, `,"path":`...)
@@ -120,7 +129,7 @@ func (s *server) logRequest(rec *recorder, r *http.Request, now time.Time, took 
 	b = appendClientNetwork(b, clientip.Addr(r, s.trusted))
 	b = append(b, "\"}\n"...)
 	rec.line = b
-	_, _ = s.requests.Write(b) // there is nowhere to report that the log cannot be written
+	_, _ = s.requests.Write(b) // there is nowhere to report a failure
 }
 
 // appendText appends s as a JSON string.

@@ -145,9 +145,10 @@ const (
 	stopTimeout  = 15 * time.Second
 )
 
-// Run serves handler on listener until ctx ends. Then it stops accepting connections and
-// waits for the requests in flight, for at most 15 seconds.
-func Run(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger) error {
+// Run serves handler on l, with at most limit connections if it is not nil, until ctx
+// ends. Then it stops accepting connections and waits for the requests in flight, for at
+// most 15 seconds.
+func Run(ctx context.Context, l net.Listener, handler http.Handler, limit *Connections, log *slog.Logger) error {
 	srv := &http.Server{
 		Handler:        handler,
 		ReadTimeout:    readTimeout,
@@ -157,7 +158,7 @@ func Run(ctx context.Context, listener net.Listener, handler http.Handler, log *
 		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelDebug), // broken connections are not our errors
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(listener) }()
+	go func() { failed <- srv.Serve(newListener(l, srv, limit, log)) }()
 	select {
 	case err := <-failed:
 		return err

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +30,7 @@ import (
 type node struct {
 	t       *testing.T
 	url     string
+	handler http.Handler
 	log     *testkit.Log
 	keys    map[[32]byte]account.Key
 	ring    *keyring.Keyring
@@ -39,7 +41,16 @@ type node struct {
 
 func start(t *testing.T, site http.Handler) *node {
 	t.Helper()
-	n := &node{t: t, log: &testkit.Log{}, keys: map[[32]byte]account.Key{}}
+	log := &testkit.Log{}
+	n := startLogging(t, site, log)
+	n.log = log
+	return n
+}
+
+// startLogging is start with a log that the node does not keep.
+func startLogging(t *testing.T, site http.Handler, out io.Writer) *node {
+	t.Helper()
+	n := &node{t: t, keys: map[[32]byte]account.Key{}}
 	live, err := snapshot.NewLive(t.Context(), func(context.Context) (*snapshot.Snapshot, error) {
 		c := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "code", Label: "Code"}}}
 		c.Tools = []catalog.Tool{{Slug: "a", Name: "A", Category: "code", Tier: 3, UpdatedAt: "2026-01-01"}}
@@ -59,10 +70,11 @@ func start(t *testing.T, site http.Handler) *node {
 		}
 		return k, nil
 	}}, time.Now)
-	log := slog.New(slog.NewJSONHandler(n.log, nil))
+	log := slog.New(slog.NewJSONHandler(out, nil))
 	n.metrics = NewMetrics()
 	n.metrics.Catalogue(live)
-	srv := httptest.NewServer(New(Config{Live: live, Keys: n.ring, Site: site, Log: log, Requests: n.log, Meter: newMeter(t), Metrics: n.metrics}))
+	n.handler = New(Config{Live: live, Keys: n.ring, Site: site, Log: log, Requests: out, Meter: newMeter(t), Metrics: n.metrics})
+	srv := httptest.NewServer(n.handler)
 	t.Cleanup(srv.Close)
 	n.url = srv.URL
 	return n
@@ -267,28 +279,44 @@ func TestMetricsCountRoutesNotPaths(t *testing.T) {
 	n.get("/api/v1/tools/a")
 	n.get("/api/v1/tools/b")
 	n.get("/api/v1/nonsense")
-	ops := httptest.NewServer(Ops(n.metrics, func() bool { return true }))
-	defer ops.Close()
-	resp, err := http.Get(ops.URL + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, _ := io.ReadAll(resp.Body)
+	n.metrics.Build("1.2.3")
+	body := scrape(t, n.metrics)
 	for _, want := range []string{
+		`palmares_build_info{goversion="` + runtime.Version() + `",version="1.2.3"} 1`,
 		`palmares_http_requests_total{route="/api/v1/tools/{slug}",status="200"} 1`, `palmares_http_requests_total{route="/api/v1/tools/{slug}",status="404"} 1`,
 		`palmares_http_requests_total{route="other",status="404"} 1`, "palmares_catalogue_tools 1", "palmares_catalogue_version 1", "go_goroutines",
 	} {
-		if !strings.Contains(string(body), want) {
+		if !strings.Contains(body, want) {
 			t.Errorf("no %s", want)
 		}
 	}
+	ops := httptest.NewServer(Ops(n.metrics, func() bool { return true }))
+	defer ops.Close()
 	for _, path := range []string{"/healthz", "/readyz", "/debug/pprof/"} {
 		resp, err := http.Get(ops.URL + path)
 		if err != nil || resp.StatusCode != 200 {
 			t.Errorf("%s: %v %v", path, resp, err)
 		}
 		resp.Body.Close()
+	}
+}
+
+// scrape returns the metrics as Prometheus reads them.
+func scrape(t *testing.T, m *Metrics) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	Ops(m, func() bool { return true }).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
+	return w.Body.String()
+}
+
+func TestHealthProbesAreNotLogged(t *testing.T) {
+	n := start(t, http.NotFoundHandler())
+	for _, path := range []string{"/healthz", "/readyz", "/healthz?x"} {
+		n.get(path)
+	}
+	n.get("/healthz/x")
+	if n.log.Count(`"msg":"request"`) != 1 || !n.log.Contains("/healthz/x") {
+		t.Errorf("logged:\n%s", n.log)
 	}
 }
 
@@ -305,7 +333,7 @@ func TestStoppingFinishesWhatIsInFlight(t *testing.T) {
 	})
 	ctx, stop := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
-	go func() { ran <- Run(ctx, listener, handler, slog.New(slog.DiscardHandler)) }()
+	go func() { ran <- Run(ctx, listener, handler, nil, slog.New(slog.DiscardHandler)) }()
 	answer := make(chan string, 1)
 	go func() {
 		resp, err := http.Get("http://" + listener.Addr().String())
@@ -342,7 +370,7 @@ func TestHeadersThatAreTooLargeAreRefused(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
-	go func() { ran <- Run(ctx, listener, http.NotFoundHandler(), slog.New(slog.DiscardHandler)) }()
+	go func() { ran <- Run(ctx, listener, http.NotFoundHandler(), nil, slog.New(slog.DiscardHandler)) }()
 	conn, err := net.Dial("tcp", listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)

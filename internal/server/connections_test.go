@@ -1,0 +1,102 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"testing"
+
+	"palmares/internal/testkit"
+)
+
+// A caller holds one connection.
+type caller struct {
+	t    *testing.T
+	conn net.Conn
+	in   *bufio.Reader
+}
+
+func call(t *testing.T, address string) *caller {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return &caller{t, conn, bufio.NewReader(conn)}
+}
+
+// send sends a request without waiting for the answer.
+func (c *caller) send() { fmt.Fprint(c.conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n") }
+
+// answer returns whether the server then closes the connection.
+func (c *caller) answer() (closes bool) {
+	c.t.Helper()
+	resp, err := http.ReadResponse(c.in, nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	resp.Body.Close()
+	return resp.Close
+}
+
+func TestConnectionsAreLimitedAndIdleOnesMakeRoom(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	release := make(chan struct{}, 10)
+	var log testkit.Log
+	limit := NewConnections(4)
+	ctx, stop := context.WithCancel(t.Context())
+	ran := make(chan error, 1)
+	go func() {
+		ran <- Run(ctx, listener, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }), limit, slog.New(slog.NewTextHandler(&log, nil)))
+	}()
+
+	// Three connections become idle; the fourth reaches the limit, and they are closed.
+	for range 3 {
+		idle := call(t, address)
+		release <- struct{}{}
+		idle.send()
+		if idle.answer() {
+			t.Error("a connection is closed although there is room")
+		}
+		defer func() {
+			if _, err := idle.in.ReadByte(); err == nil {
+				t.Error("an idle connection was not closed")
+			}
+		}()
+	}
+	busy := []*caller{call(t, address)}
+	busy[0].send()
+	testkit.Until(t, "the end of idle connections", func() bool { return limit.Open() == 1 })
+	if log.Count("as many connections are open as are allowed") != 1 || !log.Contains("room for connections again") {
+		t.Errorf("logged: %s", &log)
+	}
+
+	// Busy ones are not closed; a fifth waits for its turn.
+	for range 3 {
+		c := call(t, address)
+		c.send()
+		busy = append(busy, c)
+	}
+	testkit.Until(t, "four open connections", func() bool { return limit.Open() == 4 })
+	waiting := call(t, address)
+	waiting.send()
+	for range 5 {
+		release <- struct{}{}
+	}
+	for _, c := range busy {
+		c.answer()
+	}
+	waiting.answer()
+	stop()
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+}
