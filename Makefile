@@ -34,6 +34,7 @@ check: packages $(STAMPS)/modules $(STAMPS)/openapi ## format, vet, lint, API do
 
 test: check ## everything: check, then all tests on both databases and in a browser, with -race
 	@tools/npm webhooks
+	@tools/npm schema
 	@tools/npm browser
 	@go build -o bin/testreport ./tools/testreport
 	@# The longest first, so that none of them runs alone at the end.
@@ -41,6 +42,7 @@ test: check ## everything: check, then all tests on both databases and in a brow
 
 quick: ## the tests on SQLite only, without browser and race detector: no substitute for make test
 	@tools/npm webhooks
+	@tools/npm schema
 	@go build -o bin/testreport ./tools/testreport
 	@PALMARES_TEST=quick go test -json $$(go list ./... | grep -v /internal/browser) | bin/testreport -allow-skips
 	@echo "LEFT OUT: PostgreSQL, the browser, the race detector, format and lint. make test has them all."

@@ -17,6 +17,7 @@ const (
 )
 
 func (d *decoder) url(name string, use urlUse) string {
+	d.expect(name, optional, func() *schemaNode { return urlForm(use) })
 	if v := d.field(name, optional); v != nil {
 		return d.urlOf(d.label(name), v, use)
 	}

@@ -33,6 +33,8 @@ type decoder struct {
 	body       string
 	bodyLine   int
 
+	schema *schemaNode // takes down what is asked for; nil while a record is decoded
+
 	isDraft         bool        // required fields may be missing
 	links, pictures []mention   // of the body
 	fieldPictures   []reference // of fields
@@ -132,6 +134,7 @@ const someText = "text"
 
 // oneLine returns a text of one line.
 func (d *decoder) oneLine(name string, isRequired bool) string {
+	d.expect(name, isRequired, lineForm)
 	v := d.field(name, isRequired)
 	if v == nil {
 		return ""
@@ -149,6 +152,7 @@ func (d *decoder) oneLine(name string, isRequired bool) string {
 
 // prose returns a text that may have several lines.
 func (d *decoder) prose(name string, isRequired bool) string {
+	d.expect(name, isRequired, proseForm)
 	v := d.field(name, isRequired)
 	if v == nil {
 		return ""
@@ -170,6 +174,7 @@ const maxShort = 80
 
 // short returns a text of one line of at most maxShort characters.
 func (d *decoder) short(name string, isRequired bool) string {
+	d.expect(name, isRequired, shortForm)
 	s := d.oneLine(name, isRequired)
 	if n := utf8.RuneCountInString(s); n > maxShort {
 		d.report(d.lineOf(name), "%s must have at most %d characters, and has %d", d.label(name), maxShort, n)
@@ -180,6 +185,7 @@ func (d *decoder) short(name string, isRequired bool) string {
 
 // names returns the names of a field that is one name or a list of names.
 func (d *decoder) names(name string) []string {
+	d.expect(name, optional, namesForm)
 	v := d.field(name, optional)
 	if v == nil {
 		return nil
@@ -191,7 +197,7 @@ func (d *decoder) names(name string) []string {
 		return nil
 	}
 	var all []string
-	for _, item := range d.list(name) {
+	for _, item := range d.list(name, lineForm) {
 		s, ok := item.textOf(item.label(), item.value, someText)
 		if !ok {
 			continue
@@ -216,9 +222,10 @@ func controlCharacter(s, allowed string) (rune, bool) {
 	return 0, false
 }
 
-// checked returns a text for which valid holds. want completes the message
-// "must be …".
-func (d *decoder) checked(name string, isRequired bool, valid func(string) bool, want string) string {
+// checked returns a text for which valid holds, and which has the form. want completes
+// the message "must be …".
+func (d *decoder) checked(name string, isRequired bool, form formFunc, valid func(string) bool, want string) string {
+	d.expect(name, isRequired, form)
 	if v := d.field(name, isRequired); v != nil {
 		return d.checkedOf(d.label(name), v, valid, want)
 	}
@@ -238,10 +245,11 @@ func (d *decoder) checkedOf(label string, v *value, valid func(string) bool, wan
 }
 
 func (d *decoder) date(name string, isRequired bool) string {
-	return d.checked(name, isRequired, catalog.IsDate, "an existing date, written YYYY-MM-DD")
+	return d.checked(name, isRequired, dateForm, catalog.IsDate, "an existing date, written YYYY-MM-DD")
 }
 
 func (d *decoder) slugField(name string, isRequired bool) string {
+	d.expect(name, isRequired, slugForm)
 	if v := d.field(name, isRequired); v != nil {
 		return d.slugOf(d.label(name), v)
 	}
@@ -265,6 +273,7 @@ func (d *decoder) ownSlug() string {
 }
 
 func (d *decoder) price(name string) string {
+	d.expect(name, required, priceForm)
 	v := d.field(name, required)
 	if v == nil {
 		return ""
@@ -280,6 +289,7 @@ func (d *decoder) price(name string) string {
 }
 
 func (d *decoder) category() string {
+	d.expect("category", required, slugForm)
 	v := d.field("category", required)
 	if v == nil {
 		return ""
@@ -294,6 +304,7 @@ func (d *decoder) category() string {
 }
 
 func enum[T ~string](d *decoder, name string, isRequired bool, values []T) T {
+	d.expect(name, isRequired, func() *schemaNode { return oneOf(values...) })
 	v := d.field(name, isRequired)
 	if v == nil {
 		return ""
@@ -317,6 +328,7 @@ func enum[T ~string](d *decoder, name string, isRequired bool, values []T) T {
 
 // figure returns a number from 0 to 10, or nil.
 func (d *decoder) figure(name string) *float64 {
+	d.expect(name, optional, figureForm)
 	v := d.field(name, optional)
 	if v == nil {
 		return nil
@@ -338,6 +350,7 @@ func (d *decoder) figure(name string) *float64 {
 
 func (d *decoder) tier() int {
 	const lowest = 3
+	d.expect("tier", optional, func() *schemaNode { return oneOf(1, 2, lowest) })
 	v := d.field("tier", optional)
 	if v == nil {
 		return lowest
@@ -350,6 +363,7 @@ func (d *decoder) tier() int {
 }
 
 func (d *decoder) boolean(name string, fallback bool) bool {
+	d.expect(name, optional, func() *schemaNode { return &schemaNode{Type: "boolean"} })
 	v := d.field(name, optional)
 	if v == nil {
 		return fallback
@@ -371,8 +385,12 @@ type item struct {
 
 func (i item) label() string { return fmt.Sprintf("item %d of %s", i.index+1, i.list) }
 
-// list returns the elements of an optional list.
-func (d *decoder) list(name string) []item {
+// list returns the elements of an optional list, which have the form; those of a list of
+// mappings have nil.
+func (d *decoder) list(name string, form formFunc) []item {
+	if d.schema != nil {
+		return d.expectList(name, form)
+	}
 	v := d.field(name, optional)
 	if v == nil {
 		return nil
@@ -390,6 +408,9 @@ func (d *decoder) list(name string) []item {
 
 // mapping returns a decoder for the fields of an element.
 func (i item) mapping() (*decoder, bool) {
+	if i.schema != nil {
+		return i.decoder, true
+	}
 	if i.value.kind != isMapping {
 		i.report(i.value.line, "%s must be a mapping, not %s", i.label(), i.value.describe())
 		return nil, false
@@ -404,6 +425,7 @@ func (i item) mapping() (*decoder, bool) {
 func (d *decoder) ownBody(check func(string) markdown.Report) string {
 	body := d.body
 	if !d.isMarkdown {
+		d.expect("body", optional, func() *schemaNode { return &schemaNode{Type: "string"} })
 		v := d.field("body", optional)
 		if v == nil {
 			return ""

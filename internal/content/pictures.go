@@ -46,7 +46,7 @@ func isPortable(s string) bool {
 
 // picture returns the path of a picture, and notes that the record uses it.
 func (d *decoder) picture(name string) string {
-	file := d.checked(name, optional, isImagePath, "the path of a picture from the root of the folder, such as images/logo.png")
+	file := d.checked(name, optional, pictureForm, isImagePath, "the path of a picture from the root of the folder, such as images/logo.png")
 	if file != "" {
 		d.fieldPictures = append(d.fieldPictures, reference{d.label(name), file, d.lineOf(name)})
 	}

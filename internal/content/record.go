@@ -47,10 +47,11 @@ type reference struct {
 
 func (d *decoder) tool() record {
 	d.isDraft = d.boolean("draft", false)
+	d.mayLackWhen("draft", true)
 	t := &catalog.Tool{
 		Slug:            d.ownSlug(),
 		Name:            d.oneLine("name", required),
-		Domain:          d.checked("domain", required, isDomain, "a host name such as outil.example"),
+		Domain:          d.checked("domain", required, domainForm, isDomain, "a host name such as outil.example"),
 		Category:        d.category(),
 		ICP:             cmp.Or(enum(d, "icp", optional, catalog.ICPs), catalog.EveryICP),
 		Pricing:         enum(d, "pricing", required, catalog.Pricings),
@@ -74,7 +75,7 @@ func (d *decoder) tool() record {
 		ScoreNote:       d.prose("score_note", optional),
 		Draft:           d.isDraft,
 	}
-	for _, item := range d.list("sources") {
+	for _, item := range d.list("sources", func() *schemaNode { return urlForm(address) }) {
 		t.Sources = append(t.Sources, item.urlOf(item.label(), item.value, address))
 	}
 	r := record{file: d.file, line: d.line, slug: t.Slug, tool: t, tested: d.field("score", optional) != nil}
@@ -92,7 +93,7 @@ func (d *decoder) tool() record {
 
 // aliases returns the former slugs of a record, sorted.
 func (d *decoder) aliases() (slugs []string, refs []reference) {
-	for _, item := range d.list("aliases") {
+	for _, item := range d.list("aliases", slugForm) {
 		if alias := item.slugOf(item.label(), item.value); alias != "" {
 			slugs = append(slugs, alias)
 			refs = append(refs, reference{"aliases", alias, item.value.line})
@@ -103,7 +104,7 @@ func (d *decoder) aliases() (slugs []string, refs []reference) {
 }
 
 func (d *decoder) plans() (plans []catalog.PlanRow) {
-	for _, item := range d.list("plans") {
+	for _, item := range d.list("plans", nil) {
 		if entry, ok := item.mapping(); ok {
 			plans = append(plans, catalog.PlanRow{
 				Name:  entry.oneLine("name", required),
@@ -117,7 +118,7 @@ func (d *decoder) plans() (plans []catalog.PlanRow) {
 }
 
 func (d *decoder) priceHistory() (history []catalog.PriceChange) {
-	for _, item := range d.list("price_history") {
+	for _, item := range d.list("price_history", nil) {
 		if entry, ok := item.mapping(); ok {
 			history = append(history, catalog.PriceChange{
 				ChangedAt:  entry.date("changed_at", required),
@@ -133,7 +134,7 @@ func (d *decoder) priceHistory() (history []catalog.PriceChange) {
 }
 
 func (d *decoder) scoreHistory() (history []catalog.ScoreChange) {
-	for _, item := range d.list("score_history") {
+	for _, item := range d.list("score_history", nil) {
 		if entry, ok := item.mapping(); ok {
 			history = append(history, catalog.ScoreChange{
 				ChangedAt: entry.date("changed_at", required),
@@ -151,6 +152,8 @@ func (d *decoder) scoreHistory() (history []catalog.ScoreChange) {
 func (d *decoder) comparison() record {
 	isDraft, published := d.boolean("draft", false), d.boolean("published", true)
 	d.isDraft = isDraft || !published
+	d.mayLackWhen("draft", true)
+	d.mayLackWhen("published", false)
 	x := &catalog.Comparison{
 		Slug:       d.ownSlug(),
 		Title:      d.oneLine("title", required),
@@ -187,6 +190,7 @@ func (d *decoder) comparison() record {
 
 func (d *decoder) retired() record {
 	d.isDraft = d.boolean("draft", false)
+	d.mayLackWhen("draft", true)
 	o := &catalog.Retired{
 		Slug:      d.ownSlug(),
 		Name:      d.oneLine("name", required),
@@ -211,6 +215,7 @@ func (d *decoder) retired() record {
 
 func (d *decoder) customPage() record {
 	d.isDraft = d.boolean("draft", false)
+	d.mayLackWhen("draft", true)
 	p := &catalog.Page{
 		Slug:        d.ownSlug(),
 		Title:       d.oneLine("title", required),
@@ -233,6 +238,7 @@ type categories map[string]bool
 
 func (d *decoder) catalogue() (catalog.Catalog, categories) {
 	c := catalog.Catalog{Name: d.oneLine("name", required)}
+	d.expect("url", required, func() *schemaNode { return urlForm(site) })
 	if v := d.field("url", required); v != nil {
 		c.URL = strings.TrimSuffix(d.urlOf("url", v, site), "/")
 	}
@@ -240,7 +246,7 @@ func (d *decoder) catalogue() (catalog.Catalog, categories) {
 		Headline:     d.oneLine("headline", optional),
 		Introduction: d.markdown("introduction"),
 		Description:  d.oneLine("description", optional),
-		Contact:      d.checked("contact", optional, isContact, "a mail address or an http or https URL"),
+		Contact:      d.checked("contact", optional, contactForm, isContact, "a mail address or an http or https URL"),
 		Publisher:    d.oneLine("publisher", optional),
 		Logo:         d.picture("logo"),
 	}
@@ -255,7 +261,8 @@ func (d *decoder) catalogue() (catalog.Catalog, categories) {
 func (d *decoder) categories(c *catalog.Catalog) categories {
 	declared, taken := categories{}, map[string]string{}
 	given := d.field("categories", required) != nil
-	items := d.list("categories")
+	items := d.list("categories", nil)
+	d.expectSome("categories")
 	if given && len(items) == 0 {
 		d.report(d.lineOf("categories"), "categories must list at least one category, with slug and label")
 	}

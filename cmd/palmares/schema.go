@@ -1,0 +1,18 @@
+package main
+
+import "palmares/internal/content"
+
+type schemaCommand struct {
+	Kind  string `arg:"" help:"Kind of record: outil, comparatif, cimetiere, page or catalogue."`
+	Jsonl bool   `help:"Of a JSON line instead of the front matter of a Markdown file." env:"PALMARES_JSONL"`
+}
+
+// Run prints the JSON Schema of a kind of record.
+func (c *schemaCommand) Run(inv *invocation) error {
+	schema, err := content.Schema(c.Kind, c.Jsonl)
+	if err != nil {
+		return err
+	}
+	_, err = inv.stdout.Write(schema)
+	return err
+}

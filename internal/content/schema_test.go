@@ -1,0 +1,262 @@
+package content
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// foreignValidator is a program around ajv, an independent validator of JSON Schema.
+const foreignValidator = "../../tools/schema/judge.mjs"
+
+// valid are complete records of each kind, with every field.
+var valid = map[string]map[string]any{
+	"outil": {
+		"draft": false, "name": "Plume", "domain": "plume.example", "category": "code", "icp": "mixte", "pricing": "payant", "price": "1 200,50 €/utilisateur/mois",
+		"price_display": "Sur devis", "tagline": "Écrit.", "author": []any{"Ada", "Bob"}, "logo": "images/logo.png", "image": "images/a/b.png", "score": 7.5,
+		"verifiability": 10, "obsolescence": 0, "tier": 2, "mainstream": true, "updated_at": "2024-02-29", "canonical_url": "https://a.example/x?y=1",
+		"avis_url": "http://a.example", "alternatives_url": "https://a.example/%20", "tested_at": "2026-11-01", "price_checked_at": "2026-11-01", "score_note": "Une\nnote.",
+		"sources": []any{"https://a.example/#x"}, "aliases": []any{"ancien"}, "plans": []any{map[string]any{"name": "Solo", "price": "3 $", "note": "x"}},
+		"price_history":      []any{map[string]any{"changed_at": "2026-01-01", "old_pricing": "gratuit", "old_price": "0 €/mois", "new_pricing": "payant", "new_price": "9 €/mois"}},
+		"price_history_mode": "replace", "score_history": []any{map[string]any{"changed_at": "2026-01-01", "old_score": 5, "new_score": 6.5, "note": "x"}},
+	},
+	"comparatif": {
+		"draft": false, "published": true, "title": "A contre B", "tool_a": "a", "tool_b": "b", "winner": "a", "winner_note": "Parce que.", "updated_at": "2026-11-01",
+		"author": "Ada", "image": "images/x.png", "aliases": []any{"ancien"},
+	},
+	"cimetiere": {"draft": false, "name": "Gomme", "category": "code", "reason": "mort", "retired_at": "2026-01-01", "successor": "a"},
+	"page":      {"draft": false, "title": "Équipe", "menu": "header", "description": "Nous.", "image": "images/x.png"},
+	"catalogue": {
+		"name": "Essais", "url": "https://essais.example", "headline": "x", "introduction": "Un **texte**.", "description": "x", "contact": "a@b.example", "publisher": "x",
+		"logo": "images/x.png", "pro": "hide", "categories": []any{map[string]any{"slug": "code", "label": "Code", "description": "x", "aliases": []any{"dev"}}},
+	},
+}
+
+// strange are values that suit some fields and not others.
+var strange = []any{
+	nil, "", " \t", "texte", "deux\nlignes", "un\u0007son", "a\u2028b", strings.Repeat("x", 90), true, false, 0, 3, 7.25, 10.5, -1, "7.5",
+	[]any{},
+	[]any{"x"},
+	[]any{nil},
+	[]any{1, "a b"},
+	map[string]any{},
+	map[string]any{"x": 1},
+	"2026-02-29", "2026-13-01", "2026-1-1", "1900-02-29", "2000-02-29", "19 €/mois", "19€/mois", "19,5 €/an/", "1 20 €/mois", "1 234 567 €/mois", "0 €/mois",
+	"https://x.example/a b", "https://x.example/#y", "https://x.example/?y", "ftp://x.example", "//x.example", "https://", "HTTPS://X.EXAMPLE", "x.example", "x", "x.1a", "-x.example", "é.example",
+	"images/x.png", "images/../x.png", "images/", "autre/x.png", "images//x.png", "images/.x", "Code", "code", "a", "b", "a--b", "-a", "payant", "gratuit", "Payant", "mort", "header", "show", "hide", "add", "mixte",
+	"a@b.example", "a@", "Ada <a@b.example>",
+}
+
+// broken returns a record of a kind with something changed, which may or may not be
+// wrong.
+func broken(r *rand.Rand, kind string) map[string]any {
+	record := maps.Clone(valid[kind])
+	for range r.IntN(3) {
+		change(r, record)
+	}
+	if r.IntN(4) == 0 {
+		record["draft"] = r.IntN(2) == 0
+	}
+	if kind == "catalogue" {
+		delete(record, "draft")
+	}
+	return record
+}
+
+func change(r *rand.Rand, record map[string]any) {
+	names := slices.Sorted(maps.Keys(record))
+	name := names[r.IntN(len(names))]
+	switch list, _ := record[name].([]any); {
+	case len(list) > 0 && r.IntN(2) == 0:
+		entry, isMapping := list[0].(map[string]any)
+		if isMapping {
+			entry = maps.Clone(entry)
+			change(r, entry)
+			record[name] = []any{entry}
+		} else {
+			record[name] = []any{strange[r.IntN(len(strange))]}
+		}
+	case r.IntN(4) == 0:
+		delete(record, name)
+	case r.IntN(12) == 0:
+		record["inconnu"] = 1
+	default:
+		record[name] = strange[r.IntN(len(strange))]
+	}
+}
+
+// elsewhere are problems that only other fields, records and files decide.
+var elsewhere = []string{
+	"two different tools", "winner must be tool_a or tool_b", "is not declared in", "is not a tool in this folder", "is taken", "former slug", "has no score",
+	"is not in the folder", "is not a picture", "must be a tool other than", "is a draft", "declared twice", "the note is empty", "nothing at", "is given twice", "level-1",
+}
+
+var schemaFolders = map[string]string{"outil": "outils", "comparatif": "comparatifs", "cimetiere": "cimetiere", "page": "pages"}
+
+const settingsFile = "name: Essais\nurl: https://essais.example\ncategories:\n  - slug: code\n    label: Code\n"
+
+// twoTools are for comparisons.
+const twoTools = `{"slug":"a","name":"x","domain":"a.example","category":"code","pricing":"payant","price":"1 €/mois","tagline":"x","score":5}
+{"slug":"b","name":"x","domain":"b.example","category":"code","pricing":"payant","price":"1 €/mois","tagline":"x","score":5}
+`
+
+// frontMatter returns a record as the fields of a Markdown file.
+func frontMatter(t *testing.T, record map[string]any) string {
+	t.Helper()
+	var front strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(record)) {
+		value, err := json.Marshal(record[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&front, "%s: %s\n", name, value)
+	}
+	return front.String()
+}
+
+// ownProblems returns what Read finds in each record that is the record's own fault.
+func ownProblems(t *testing.T, kind string, records []map[string]any, isJSONLines bool) [][]string {
+	t.Helper()
+	own := make([][]string, len(records))
+	if kind == "catalogue" {
+		for i, record := range records {
+			files := fstest.MapFS{"catalogue.yaml": {Data: []byte(frontMatter(t, record))}}
+			readOwn(t, files, func(p Problem) { own[i] = append(own[i], p.Text) })
+		}
+		return own
+	}
+	files := fstest.MapFS{"catalogue.yaml": {Data: []byte(settingsFile)}, "outils.jsonl": {Data: []byte(twoTools)}}
+	place := map[string]int{} // of a record, by file or line
+	lines := schemaFolders[kind] + ".jsonl"
+	for i, record := range records {
+		if !isJSONLines {
+			name := fmt.Sprintf("%s/essai-%d.md", schemaFolders[kind], i)
+			files[name] = &fstest.MapFile{Data: []byte("---\n" + frontMatter(t, record) + "---\nUn texte.\n")}
+			place[name] = i
+			continue
+		}
+		line, err := json.Marshal(record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if files[lines] == nil {
+			files[lines] = &fstest.MapFile{}
+		}
+		files[lines].Data = append(append(files[lines].Data, line...), '\n')
+		place[fmt.Sprintf("%s:%d", lines, bytes.Count(files[lines].Data, []byte("\n")))] = i
+	}
+	readOwn(t, files, func(p Problem) {
+		at := p.File
+		if isJSONLines {
+			at = fmt.Sprintf("%s:%d", p.File, p.Line)
+		}
+		if i, ok := place[at]; ok {
+			own[i] = append(own[i], p.Text)
+		}
+	})
+	return own
+}
+
+// readOwn calls found with the problems of a folder that are the fault of one record.
+func readOwn(t *testing.T, files fstest.MapFS, found func(Problem)) {
+	t.Helper()
+	r, err := ReadFS(t.Context(), files, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, p := range r.Problems {
+		if !slices.ContainsFunc(elsewhere, func(part string) bool { return strings.Contains(p.Text, part) }) {
+			found(p)
+		}
+	}
+}
+
+// variations returns a valid record, one for each field and each strange value, and
+// some with several changes.
+func variations(kind string) []map[string]any {
+	records := []map[string]any{valid[kind]}
+	for name := range valid[kind] {
+		for _, value := range strange {
+			record := maps.Clone(valid[kind])
+			record[name] = value
+			records = append(records, record)
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 150 {
+		records = append(records, broken(r, kind))
+	}
+	return records
+}
+
+func TestTheSchemasAndTheRulesAgree(t *testing.T) {
+	for _, kind := range Schemas {
+		for _, isJSONLines := range []bool{false, true} {
+			if kind == "catalogue" && isJSONLines {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s/%t", kind, isJSONLines), func(t *testing.T) {
+				t.Parallel()
+				records := variations(kind)
+				if isJSONLines {
+					for i := range records {
+						records[i] = maps.Clone(records[i])
+						records[i]["slug"], records[i]["body"] = fmt.Sprintf("essai-%d", i), "Un texte."
+					}
+				}
+				own, accepted := ownProblems(t, kind, records, isJSONLines), 0
+				for i, isValid := range judge(t, kind, isJSONLines, records) {
+					if isValid != (len(own[i]) == 0) {
+						text, _ := json.Marshal(records[i])
+						t.Errorf("the schema says %t, the rules say %q: %s", isValid, own[i], text)
+					}
+					if isValid {
+						accepted++
+					}
+				}
+				if n := len(records); accepted < n/20 || accepted > n*19/20 {
+					t.Errorf("%d of %d are valid: too few or too many to tell", accepted, n)
+				}
+			})
+		}
+	}
+}
+
+// judge returns what the independent validator says of records.
+func judge(t *testing.T, kind string, isJSONLines bool, records []map[string]any) (verdicts []bool) {
+	t.Helper()
+	schema, err := Schema(kind, isJSONLines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	input, err := json.Marshal(map[string]any{"schema": json.RawMessage(schema), "values": records})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), "node", foreignValidator)
+	c.Stdin = bytes.NewReader(input)
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%v: %s (is ajv installed? run `npm ci --prefix tools/schema`)", err, stderr.String())
+	}
+	if err := json.Unmarshal(out, &verdicts); err != nil || len(verdicts) != len(records) {
+		t.Fatalf("%d verdicts on %d records: %v", len(verdicts), len(records), err)
+	}
+	return verdicts
+}
+
+func TestASchemaOfAnUnknownKindIsRefused(t *testing.T) {
+	if _, err := Schema("avis", false); err == nil || !strings.Contains(err.Error(), "expected outil, comparatif, cimetiere, page, catalogue") {
+		t.Errorf("got %v", err)
+	}
+}
