@@ -16,10 +16,6 @@ func message(err error) string {
 	if problem, ok := errors.AsType[*store.Error](err); ok {
 		text = strings.Replace(text, problem.Error(), problem.Error()+advice(problem), 1)
 	}
-	if removals, ok := errors.AsType[*store.RemovalsError](err); ok {
-		text = strings.Replace(text, removals.Error(), removals.Error()+
-			"; add an entry in cimetiere/ for each, name it as an alias of the tool it became, or pass --allow-removals", 1)
-	}
 	return strings.ReplaceAll(text, "\n", "; ")
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"palmares/internal/content"
+	"palmares/internal/publication"
 	"palmares/internal/store"
 )
 
@@ -35,7 +36,7 @@ func (c *exportCommand) Run(inv *invocation) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(inv.stdout, "%s: version %d, %s\n", c.Dir, published.Version, counts(published.Catalog))
+		_, err = fmt.Fprintf(inv.stdout, "%s: version %d, %s\n", c.Dir, published.Version, publication.Counts(published.Catalog))
 		return err
 	})
 }

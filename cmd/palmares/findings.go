@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,8 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"palmares/internal/catalog"
-	"palmares/internal/content"
+	"palmares/internal/publication"
 )
 
 // checkOptions are the options of the commands that read a content folder.
@@ -48,66 +46,38 @@ func (f *format) UnmarshalText(b []byte) error {
 	return &invalidValue{fmt.Sprintf("%q is not a format: expected text, json or github", b)}
 }
 
-// read reads a content folder and prints its problems and warnings to out. Pictures that
-// are known are not decoded again; known may be nil. It fails if
-// there are problems, or warnings that --strict does not allow. Otherwise the result must
-// be closed.
-func (c *checkOptions) read(inv *invocation, dir string, out *findings, known func(string) (catalog.Picture, bool)) (*content.Result, error) {
-	report := newProgress(inv.stderr)
-	read, err := content.Read(inv.ctx, dir, content.Options{
-		Progress: func(n int) { report.show("reading", n, 0) },
-		Today:    catalog.Day(inv.now()), MaxAge: int(c.MaxAge), Known: known,
-	})
-	report.done()
-	if err != nil {
-		return nil, err
-	}
-	if err := out.print(read.Problems, read.Warnings); err != nil {
-		return nil, errors.Join(err, read.Close())
-	}
-	if n := len(read.Problems); n > 0 {
-		err = fmt.Errorf("%s in %s: fix %s and run the command again", plural(n, "problem"), dir, pronoun(n))
-	} else {
-		err = c.refuse(dir, read.Warnings)
-	}
-	if err != nil {
-		return nil, errors.Join(err, read.Close())
-	}
-	return read, nil
+// job returns the job of reading a content folder. Its results are shown by out.
+func (c *checkOptions) job(inv *invocation, dir string, out *printer) *publication.Job {
+	return &publication.Job{Dir: dir, Name: dir, Strict: c.Strict, MaxAge: int(c.MaxAge), Now: inv.now(), Sink: out}
 }
 
-// refuse returns an error if there are warnings and --strict was given.
-func (c *checkOptions) refuse(dir string, warnings []content.Warning) error {
-	n := len(warnings)
-	if n == 0 || !c.Strict {
-		return nil
-	}
-	return fmt.Errorf("%s in %s: fix %s, or run the command without --strict", plural(n, "warning"), dir, pronoun(n))
+// A printer is the publication.Sink of a command.
+type printer struct {
+	findings io.Writer
+	report   io.Writer
+	progress *progress
+	dir      string // the folder, relative to the current directory
+	format   format
 }
 
-func pronoun(n int) string {
-	if n == 1 {
-		return "it"
+// newPrinter returns a printer that prints findings to text, unless they are for
+// programs: then they go to standard output, which holds nothing else.
+func (c *checkOptions) newPrinter(inv *invocation, dir string, text io.Writer) *printer {
+	p := &printer{findings: text, report: inv.stdout, progress: newProgress(inv.stderr), dir: fromHere(dir), format: c.Format}
+	if c.Format != "text" {
+		p.findings, p.report = inv.stdout, inv.stderr
 	}
-	return "them"
+	return p
 }
 
-// findings prints the problems and warnings of a folder.
-type findings struct {
-	out    io.Writer
-	dir    string // the folder, relative to the current directory
-	format format
-}
+// Progress shows how far a long operation is.
+func (p *printer) Progress(stage string, done, total int) { p.progress.show(stage, done, total) }
 
-// newFindings returns where a command prints its findings, and where the rest of its
-// output goes: standard output holds nothing else in the formats for programs.
-func (c *checkOptions) newFindings(inv *invocation, dir string, text io.Writer) (f *findings, rest io.Writer) {
-	f = &findings{out: text, dir: fromHere(dir), format: c.Format}
-	if c.Format == "text" {
-		return f, inv.stdout
-	}
-	f.out = inv.stdout
-	return f, inv.stderr
+// Report prints the result.
+func (p *printer) Report(text string) error {
+	p.progress.done()
+	_, err := io.WriteString(p.report, text)
+	return err
 }
 
 // fromHere returns a path relative to the current directory, so that editors and CI find
@@ -127,40 +97,26 @@ func fromHere(dir string) string {
 	return relative
 }
 
-// A finding is a problem or a warning.
-type finding struct {
-	File     string `json:"file"`
-	Line     int    `json:"line"`
-	Severity string `json:"severity"` // error or warning
-	Message  string `json:"message"`
-}
-
-// print prints warnings first: the problems, which must be fixed, stay on the screen.
-func (f *findings) print(problems []content.Problem, warnings []content.Warning) error {
-	out := bufio.NewWriter(f.out)
-	for _, w := range warnings {
-		f.printOne(out, finding{w.File, w.Line, "warning", w.Text})
-	}
-	for _, p := range problems {
-		f.printOne(out, finding{p.File, p.Line, "error", p.Text})
+// Findings prints problems and warnings in the format of the command.
+func (p *printer) Findings(all []publication.Finding) error {
+	p.progress.done()
+	out := bufio.NewWriter(p.findings)
+	for _, x := range all {
+		x.File = filepath.Join(p.dir, filepath.FromSlash(x.File))
+		switch {
+		case p.format == "json":
+			encoder := json.NewEncoder(out)
+			encoder.SetEscapeHTML(false)
+			_ = encoder.Encode(x) // fails only if out does, and Flush reports that
+		case p.format == "github":
+			fmt.Fprintf(out, "::%s file=%s,line=%d::%s\n", x.Severity, annotationProperty.Replace(x.File), x.Line, annotationText.Replace(x.Message))
+		case x.Severity == "warning":
+			fmt.Fprintf(out, "%s:%d: warning: %s\n", x.File, x.Line, x.Message)
+		default:
+			fmt.Fprintf(out, "%s:%d: %s\n", x.File, x.Line, x.Message)
+		}
 	}
 	return out.Flush()
-}
-
-func (f *findings) printOne(out io.Writer, x finding) {
-	x.File = filepath.Join(f.dir, filepath.FromSlash(x.File))
-	switch {
-	case f.format == "json":
-		encoder := json.NewEncoder(out)
-		encoder.SetEscapeHTML(false)
-		_ = encoder.Encode(x) // fails only if out does, and Flush reports that
-	case f.format == "github":
-		fmt.Fprintf(out, "::%s file=%s,line=%d::%s\n", x.Severity, annotationProperty.Replace(x.File), x.Line, annotationText.Replace(x.Message))
-	case x.Severity == "warning":
-		fmt.Fprintf(out, "%s:%d: warning: %s\n", x.File, x.Line, x.Message)
-	default:
-		fmt.Fprintf(out, "%s:%d: %s\n", x.File, x.Line, x.Message)
-	}
 }
 
 // The escapes of workflow commands: https://docs.github.com/actions/reference/workflow-commands-for-github-actions

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"palmares/internal/content"
+	"palmares/internal/publication"
 	"palmares/internal/synthetic"
 )
 
@@ -27,6 +28,6 @@ func (c *generateCommand) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(inv.stdout, "%s: %s\n", c.Dir, counts(made))
+	_, err = fmt.Fprintf(inv.stdout, "%s: %s\n", c.Dir, publication.Counts(made))
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/publication"
 	"palmares/internal/store"
 )
 
@@ -63,15 +64,12 @@ func (c *logCommand) one(inv *invocation, st *store.Store) error {
 	if c.JSON {
 		return c.lines(inv, &diff)
 	}
-	r := newChangeReport(inv.stdout)
 	if !isKept {
-		fmt.Fprintf(r.out, "The events of version %d are no longer kept; what follows is the rest.\n", c.Version)
+		if _, err := fmt.Fprintf(inv.stdout, "The events of version %d are no longer kept; what follows is the rest.\n", c.Version); err != nil {
+			return err
+		}
 	}
-	r.published(&diff)
-	r.unpublished(&diff, nil)
-	r.settings(&diff)
-	r.totals()
-	return r.out.Flush()
+	return publication.WriteChanges(inv.stdout, &diff)
 }
 
 // lines prints the events of a version for programs.

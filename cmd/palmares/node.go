@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"palmares/internal/publication"
 	"palmares/internal/server"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
@@ -196,5 +197,5 @@ func (n *node) announce(snap *snapshot.Snapshot) {
 		what = "nothing yet (publish with `palmares publish DIR`)"
 	}
 	fmt.Fprintf(n.logs, "Palmarès serves %s: %s\n  site      %s/\n  API       %s/api/v1/tools\n  document  %s/api/v1/openapi.json\n",
-		what, counts(snap.Catalog), base, base, base)
+		what, publication.Counts(snap.Catalog), base, base, base)
 }

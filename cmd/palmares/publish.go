@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
-	"palmares/internal/markdown"
 	"palmares/internal/store"
 )
 
@@ -22,12 +21,14 @@ type publishCommand struct {
 
 // Run publishes a folder and prints what changed.
 func (c *publishCommand) Run(inv *invocation) (err error) {
-	out, rest := c.newFindings(inv, c.Dir, inv.stderr)
-	known, err := c.knownPictures(inv)
-	if err != nil {
+	out := c.newPrinter(inv, c.Dir, inv.stderr)
+	defer out.progress.done()
+	job := c.job(inv, c.Dir, out)
+	job.AllowRemovals, job.DryRun = c.AllowRemovals, c.DryRun
+	if job.Known, err = c.knownPictures(inv); err != nil {
 		return err
 	}
-	read, err := c.read(inv, c.Dir, out, known)
+	read, err := job.Read(inv.ctx)
 	if err != nil {
 		return err
 	}
@@ -36,34 +37,15 @@ func (c *publishCommand) Run(inv *invocation) (err error) {
 	if err != nil {
 		return err
 	}
-	next, now := read.Catalog, inv.now()
+	job.Source, job.Guard = source, c.guard(repository)
 	if c.DryRun && isAbsent(inv.database) {
 		// A dry run leaves nothing behind, not even an empty database.
-		old := &catalog.Catalog{}
-		catalog.CarryOver(old, next, catalog.Day(now))
-		return c.report(rest, next, store.Publication{Diff: catalog.Compare(old, next, markdown.Sections), Version: 1})
+		_, err := job.Publish(inv.ctx, nil, read)
+		return err
 	}
 	return inv.withStore(func(st *store.Store) error {
-		show := newProgress(inv.stderr)
-		done, err := st.Catalogue.Publish(inv.ctx, next, store.PublishOptions{
-			AllowRemovals: c.AllowRemovals,
-			DryRun:        c.DryRun,
-			Now:           now,
-			Pictures:      read.Pictures,
-			Source:        source,
-			Guard:         c.guard(repository),
-			Progress:      func(p store.Progress) { show.show(p.Stage, p.Done, p.Total) },
-			Check: func(old *catalog.Catalog, diff *catalog.Diff) error {
-				show.done()
-				warnings := read.WarnUndated(diff.Undated(old, next, catalog.Day(now)))
-				return errors.Join(out.print(nil, warnings), c.refuse(c.Dir, warnings))
-			},
-		})
-		show.done()
-		if err != nil {
-			return err
-		}
-		return c.report(rest, next, done)
+		_, err := job.Publish(inv.ctx, st.Catalogue, read)
+		return err
 	})
 }
 

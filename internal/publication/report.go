@@ -1,7 +1,6 @@
-package main
+package publication
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,12 +17,11 @@ import (
 // hundred thousand tools must not bury the summary.
 const maxLines = 50
 
-// report prints what a publication changed, one line per record.
-func (c *publishCommand) report(w io.Writer, next *catalog.Catalog, p store.Publication) error {
-	r := newChangeReport(w)
+// report returns what a publication changed, one line per record.
+func (j *Job) report(next *catalog.Catalog, p store.Publication) string {
+	r := newChangeReport()
 	if p.Diff.Empty() {
-		fmt.Fprintf(r.out, "nothing changed: version %d stands, %s\n", p.Version, counts(next))
-		return r.out.Flush()
+		return fmt.Sprintf("nothing changed: version %d stands, %s\n", p.Version, Counts(next))
 	}
 	r.published(&p.Diff)
 	r.unpublished(&p.Diff, next)
@@ -31,36 +29,47 @@ func (c *publishCommand) report(w io.Writer, next *catalog.Catalog, p store.Publ
 		r.settings(&p.Diff)
 	}
 	verb := "published"
-	if c.DryRun {
+	if j.DryRun {
 		verb = "would publish"
 	}
 	totals := strings.Join(r.totals(), ", ")
 	if totals == "" {
 		totals = "only what is kept of former tools changed"
 	}
-	fmt.Fprintf(r.out, "%s version %d: %s; now %s\n", verb, p.Version, totals, counts(next))
-	return r.out.Flush()
+	fmt.Fprintf(&r.out, "%s version %d: %s; now %s\n", verb, p.Version, totals, Counts(next))
+	return r.out.String()
 }
 
-// A changeReport prints changes and counts them by verb.
+// WriteChanges writes what a version changed, as far as it is known, one line per record.
+func WriteChanges(w io.Writer, d *catalog.Diff) error {
+	r := newChangeReport()
+	r.published(d)
+	r.unpublished(d, nil)
+	r.settings(d)
+	r.totals()
+	_, err := io.WriteString(w, r.out.String())
+	return err
+}
+
+// A changeReport lists changes and counts them by verb.
 type changeReport struct {
-	out      *bufio.Writer
-	lines    map[string]int  // by verb, also those that are not printed
+	out      strings.Builder
+	lines    map[string]int  // by verb, also those that are not listed
 	reported map[string]bool // records
 }
 
-func newChangeReport(w io.Writer) *changeReport {
-	return &changeReport{out: bufio.NewWriter(w), lines: map[string]int{}, reported: map[string]bool{}}
+func newChangeReport() *changeReport {
+	return &changeReport{lines: map[string]int{}, reported: map[string]bool{}}
 }
 
 func (r *changeReport) line(verb, record, remark string) {
 	r.reported[record] = true
 	if r.lines[verb]++; r.lines[verb] <= maxLines {
-		fmt.Fprintf(r.out, "%-9s %s%s\n", verb, record, remark)
+		fmt.Fprintf(&r.out, "%-9s %s%s\n", verb, record, remark)
 	}
 }
 
-// published prints the changes that are events.
+// published lists the changes that are events.
 func (r *changeReport) published(d *catalog.Diff) {
 	for _, change := range d.Changes {
 		fields := changedFields(&change)
@@ -125,7 +134,7 @@ func fieldValue(v any) string {
 	return text
 }
 
-// settings prints the changes outside records.
+// settings lists the changes outside records.
 func (r *changeReport) settings(d *catalog.Diff) {
 	if d.Metadata {
 		r.line("changed", "catalogue.yaml", "")
@@ -135,7 +144,7 @@ func (r *changeReport) settings(d *catalog.Diff) {
 	}
 }
 
-// unpublished prints the changes that are no event because lists do not show them. next
+// unpublished lists the changes that are no event because lists do not show them. next
 // is nil if it is not known.
 func (r *changeReport) unpublished(d *catalog.Diff, next *catalog.Catalog) {
 	drafts := map[string]bool{}
@@ -169,7 +178,7 @@ func (r *changeReport) unpublished(d *catalog.Diff, next *catalog.Catalog) {
 	}
 }
 
-// totals returns the number of changes by verb, and prints how many were left out.
+// totals returns the number of changes by verb, and lists how many were left out.
 func (r *changeReport) totals() []string {
 	var list []string
 	for _, verb := range []string{"added", "changed", "restored", "retired", "removed"} {
@@ -179,8 +188,33 @@ func (r *changeReport) totals() []string {
 		}
 		list = append(list, fmt.Sprintf("%d %s", n, verb))
 		if n > maxLines {
-			fmt.Fprintf(r.out, "%-9s … and %d more\n", verb, n-maxLines)
+			fmt.Fprintf(&r.out, "%-9s … and %d more\n", verb, n-maxLines)
 		}
 	}
 	return list
+}
+
+// Counts returns how much a catalogue holds, in words.
+func Counts(c *catalog.Catalog) string {
+	all := []string{
+		Plural(len(c.Tools), "tool"), Plural(len(c.Comparisons), "comparison"),
+		Plural(len(c.Retired), "retired tool"), pluralAs(len(c.Categories), "category", "categories"),
+	}
+	if n := len(c.Pages); n > 0 {
+		all = append(all, Plural(n, "page"))
+	}
+	if n := len(c.Pictures); n > 0 {
+		all = append(all, Plural(n, "picture"))
+	}
+	return strings.Join(all, ", ")
+}
+
+// Plural returns a number of things, in words.
+func Plural(n int, noun string) string { return pluralAs(n, noun, noun+"s") }
+
+func pluralAs(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

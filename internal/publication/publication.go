@@ -1,0 +1,143 @@
+// Package publication publishes a content folder: it reads the folder, shows what it
+// finds, compares it with what is published, stores it and reports what changed.
+//
+// The command does this on its own machine and a server for clients elsewhere. Both must
+// say the same, so everything that is said is written here, and a Sink shows it.
+package publication
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"palmares/internal/catalog"
+	"palmares/internal/content"
+	"palmares/internal/markdown"
+	"palmares/internal/store"
+)
+
+// A Job is the publication of one folder. It is used once: Read, then Publish.
+type Job struct {
+	Dir    string
+	Name   string // of the folder in messages
+	Strict bool   // warnings stop the publication
+	MaxAge int    // see content.Options
+	Now    time.Time
+	// Known finds the pictures that were published before; see content.Options. It may
+	// be nil.
+	Known func(source string) (catalog.Picture, bool)
+	Sink  Sink
+
+	// What follows is for Publish; see store.PublishOptions.
+
+	AllowRemovals bool
+	DryRun        bool
+	Source        store.Source
+	Guard         func(store.Head) error
+}
+
+// A Sink shows a publication to whoever started it. An error of a Sink ends the
+// publication, unless it is stored already.
+type Sink interface {
+	// Progress is called often. total is 0 if it is not known.
+	Progress(stage string, done, total int)
+	Findings([]Finding) error
+	// Report is called at the end, with lines of text.
+	Report(text string) error
+}
+
+// A Finding is a problem or a warning of a folder.
+type Finding struct {
+	File     string `json:"file"` // relative to the folder, with forward slashes
+	Line     int    `json:"line"`
+	Severity string `json:"severity"` // error or warning
+	Message  string `json:"message"`
+}
+
+// A RefusedError says what in a folder keeps it from being published.
+type RefusedError struct{ text string }
+
+func (e *RefusedError) Error() string { return e.text }
+
+// Read reads the folder and shows what it finds. A RefusedError means that there are
+// problems, or warnings and Strict. Without an error the result must be closed.
+func (j *Job) Read(ctx context.Context) (*content.Result, error) {
+	read, err := content.Read(ctx, j.Dir, content.Options{
+		Progress: func(n int) { j.Sink.Progress("reading", n, 0) },
+		Today:    catalog.Day(j.Now), MaxAge: j.MaxAge, Known: j.Known,
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = j.show(read.Problems, read.Warnings)
+	if n := len(read.Problems); err == nil && n > 0 {
+		err = &RefusedError{fmt.Sprintf("%s in %s: fix %s and run the command again", Plural(n, "problem"), j.Name, pronoun(n))}
+	}
+	if err == nil {
+		err = j.refuse(read.Warnings)
+	}
+	if err != nil {
+		return nil, errors.Join(err, read.Close())
+	}
+	return read, nil
+}
+
+// show shows warnings first: the problems, which must be fixed, stay on the screen.
+func (j *Job) show(problems []content.Problem, warnings []content.Warning) error {
+	all := make([]Finding, 0, len(problems)+len(warnings))
+	for _, w := range warnings {
+		all = append(all, Finding{w.File, w.Line, "warning", w.Text})
+	}
+	for _, p := range problems {
+		all = append(all, Finding{p.File, p.Line, "error", p.Text})
+	}
+	return j.Sink.Findings(all)
+}
+
+// refuse returns an error if there are warnings and the job is strict.
+func (j *Job) refuse(warnings []content.Warning) error {
+	n := len(warnings)
+	if n == 0 || !j.Strict {
+		return nil
+	}
+	return &RefusedError{fmt.Sprintf("%s in %s: fix %s, or run the command without --strict", Plural(n, "warning"), j.Name, pronoun(n))}
+}
+
+func pronoun(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
+}
+
+// Publish publishes what was read and reports what changed. It returns the version that
+// is published then. A dry run may compare with nothing: then to is nil.
+func (j *Job) Publish(ctx context.Context, to *store.Catalogue, read *content.Result) (int64, error) {
+	next := read.Catalog
+	if to == nil {
+		old := &catalog.Catalog{}
+		catalog.CarryOver(old, next, catalog.Day(j.Now))
+		return 1, j.Sink.Report(j.report(next, store.Publication{Diff: catalog.Compare(old, next, markdown.Sections), Version: 1}))
+	}
+	done, err := to.Publish(ctx, next, store.PublishOptions{
+		AllowRemovals: j.AllowRemovals,
+		DryRun:        j.DryRun,
+		Now:           j.Now,
+		Pictures:      read.Pictures,
+		Source:        j.Source,
+		Guard:         j.Guard,
+		Progress:      func(p store.Progress) { j.Sink.Progress(p.Stage, p.Done, p.Total) },
+		Check: func(old *catalog.Catalog, diff *catalog.Diff) error {
+			warnings := read.WarnUndated(diff.Undated(old, next, catalog.Day(j.Now)))
+			return errors.Join(j.show(nil, warnings), j.refuse(warnings))
+		},
+	})
+	if removals, ok := errors.AsType[*store.RemovalsError](err); ok {
+		return 0, &RefusedError{removals.Error() + "; add an entry in cimetiere/ for each, name it as an alias of the tool it became, or pass --allow-removals"}
+	}
+	if err != nil {
+		return 0, err
+	}
+	return done.Version, j.Sink.Report(j.report(next, done))
+}

@@ -1,0 +1,131 @@
+package publication_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"palmares/internal/publication"
+	"palmares/internal/store"
+	"palmares/internal/testkit"
+)
+
+func TestMain(m *testing.M) { os.Exit(testkit.Run(m)) }
+
+var databases = testkit.Migrated[*store.Store]{Open: store.Open}
+
+var sunday = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+
+const catalogueYAML = "name: Essai\nurl: https://essai.example\ncategories:\n  - slug: code\n    label: Code\n"
+
+// tool is a file of outils/.
+func tool(name, tagline string) string {
+	return fmt.Sprintf("---\nname: %s\ndomain: %s.example\ncategory: code\npricing: payant\nprice: 1 €/mois\ntagline: %s\nupdated_at: 2026-11-01\n---\n", name, strings.ToLower(name), tagline)
+}
+
+// A recorder is a Sink that keeps what it is given, except for progress.
+type recorder struct {
+	findings []publication.Finding
+	report   string
+	stages   map[string]bool
+}
+
+func (r *recorder) Progress(stage string, _, _ int) { r.stages[stage] = true }
+
+func (r *recorder) Findings(all []publication.Finding) error {
+	r.findings = append(r.findings, all...)
+	return nil
+}
+
+func (r *recorder) Report(text string) error {
+	r.report += text
+	return nil
+}
+
+// run publishes files, given as names and texts in turn.
+func run(t *testing.T, st *store.Store, change func(*publication.Job), files ...string) (*recorder, int64, error) {
+	t.Helper()
+	dir := t.TempDir()
+	for i := 0; i < len(files); i += 2 {
+		path := filepath.Join(dir, files[i])
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(files[i+1]), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sink := &recorder{stages: map[string]bool{}}
+	job := &publication.Job{Dir: dir, Name: "catalogue", Now: sunday, Sink: sink}
+	if change != nil {
+		change(job)
+	}
+	read, err := job.Read(t.Context())
+	if err != nil {
+		return sink, 0, err
+	}
+	version, err := job.Publish(t.Context(), st.Catalogue, read)
+	return sink, version, errors.Join(err, read.Close())
+}
+
+// refused fails the test unless err is a RefusedError with that text.
+func refused(t *testing.T, err error, want string) {
+	t.Helper()
+	if _, ok := errors.AsType[*publication.RefusedError](err); !ok || err.Error() != want {
+		t.Errorf("error: %v; want %s", err, want)
+	}
+}
+
+func TestAPublicationReportsWhatItChanged(t *testing.T) {
+	databases.Each(t, func(t *testing.T, st *store.Store) {
+		sink, version, err := run(t, st, nil, "catalogue.yaml", catalogueYAML, "outils/scie.md", tool("Scie", "Coupe."))
+		want := "added     outils/scie\npublished version 1: 1 added; now 1 tool, 0 comparisons, 0 retired tools, 1 category\n"
+		if err != nil || version != 1 || sink.report != want || !sink.stages["reading"] || !sink.stages["events"] {
+			t.Errorf("version %d, %v, stages %v, report:\n%s", version, err, sink.stages, sink.report)
+		}
+		sink, version, err = run(t, st, func(j *publication.Job) { j.DryRun = true }, "catalogue.yaml", catalogueYAML, "outils/scie.md", tool("Scie", "Scie."))
+		want = "changed   outils/scie: tagline Coupe. → Scie.\nwould publish version 2: 1 changed; now 1 tool, 0 comparisons, 0 retired tools, 1 category\n"
+		if err != nil || version != 2 || sink.report != want {
+			t.Errorf("version %d, %v, report:\n%s", version, err, sink.report)
+		}
+		if head, err := st.Catalogue.Head(t.Context()); err != nil || head.Version != 1 {
+			t.Errorf("after a dry run version %d is published, %v", head.Version, err)
+		}
+	})
+}
+
+func TestWhatKeepsAFolderFromBeingPublishedIsShown(t *testing.T) {
+	databases.Each(t, func(t *testing.T, st *store.Store) {
+		sink, _, err := run(t, st, nil, "catalogue.yaml", catalogueYAML, "outils/scie.md", tool("Scie", "Coupe.")+"# Un titre\n")
+		refused(t, err, "1 problem in catalogue: fix it and run the command again")
+		if len(sink.findings) != 1 || sink.findings[0].Severity != "error" || sink.findings[0].File != "outils/scie.md" || sink.findings[0].Line != 10 {
+			t.Errorf("findings: %+v", sink.findings)
+		}
+		if _, _, err := run(t, st, nil, "catalogue.yaml", catalogueYAML, "outils/scie.md", tool("Scie", "Coupe.")); err != nil {
+			t.Fatal(err)
+		}
+
+		// The date of a record that changed is known to be old once it is compared.
+		changed := []string{"catalogue.yaml", catalogueYAML, "outils/scie.md", tool("Scie", "Scie.")}
+		sink, _, err = run(t, st, func(j *publication.Job) { j.Strict = true }, changed...)
+		refused(t, err, "1 warning in catalogue: fix it, or run the command without --strict")
+		if len(sink.findings) != 1 || sink.findings[0].Severity != "warning" {
+			t.Errorf("findings: %+v", sink.findings)
+		}
+
+		_, _, err = run(t, st, nil, "catalogue.yaml", catalogueYAML, "outils/plume.md", tool("Plume", "Écrit."))
+		refused(t, err, "1 published tool is missing: scie; add an entry in cimetiere/ for each, name it as an alias of the tool it became, or pass --allow-removals")
+
+		stale := errors.New("stale")
+		_, _, err = run(t, st, func(j *publication.Job) { j.Guard = func(store.Head) error { return stale } }, changed...)
+		if !errors.Is(err, stale) {
+			t.Errorf("error: %v; want that of the guard", err)
+		}
+		if head, err := st.Catalogue.Head(t.Context()); err != nil || cmp.Diff(store.Head{Version: 1}, head) != "" {
+			t.Errorf("%+v is published, %v", head, err)
+		}
+	})
+}
