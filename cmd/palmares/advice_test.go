@@ -26,6 +26,7 @@ func TestAnErrorNamesTheCommandThatHelps(t *testing.T) {
 		{"account plan bob@example.org pro", "\"bob@example.org\" has no account: see `palmares account list`, or create one with `palmares account create`"},
 		{"key create ada@example.org --name x", "ada@example.org has 3 live keys and the developer plan has 3: revoke one with `palmares key revoke ID`, or change the plan"},
 		{"key revoke key_none", "there is no key \"key_none\": see `palmares key list EMAIL`"},
+		{"token revoke tok_none", "there is no token \"tok_none\": see `palmares token list`"},
 		{"webhook add ada@example.org https://hooks.example", "ada@example.org has the developer plan and webhooks are part of the pro plan: change it with `palmares account plan ada@example.org pro`"},
 		{"webhook deliveries whk_none", "there is no endpoint \"whk_none\": see `palmares webhook list EMAIL`"},
 		{"webhook resend dlv_none", "there is no delivery \"dlv_none\": see `palmares webhook deliveries ID`; they are kept for 30 days"},

@@ -46,6 +46,7 @@ type commands struct {
 	Generate generateCommand `cmd:"" help:"Write a synthetic catalogue of any size as a content folder."`
 	Account  accountCommand  `cmd:"" help:"Accounts: create, list, plan, delete."`
 	Key      keyCommand      `cmd:"" help:"API keys: create, list, revoke."`
+	Token    tokenCommand    `cmd:"" help:"Tokens for publishing from elsewhere: create, list, revoke."`
 	Webhook  webhookCommand  `cmd:"" help:"Webhooks: add, list, deliveries, resend."`
 	Version  versionCommand  `cmd:"" help:"Print the version, the commit and the Go version."`
 }

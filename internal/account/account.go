@@ -7,7 +7,6 @@
 package account
 
 import (
-	"errors"
 	"fmt"
 	"net/mail"
 	"strings"
@@ -100,15 +99,17 @@ func notInLabel(r rune) bool {
 const maxKeyName = 100
 
 // NormalizeKeyName trims and checks the name of a key.
-func NormalizeKeyName(s string) (string, error) {
+func NormalizeKeyName(s string) (string, error) { return normalizeName("key", s) }
+
+func normalizeName(what, s string) (string, error) {
 	name := strings.TrimSpace(s)
 	switch {
 	case name == "":
-		return "", errors.New("the key has no name: give it one that says where it is used")
+		return "", fmt.Errorf("the %s has no name: give it one that says where it is used", what)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, isInvisible):
-		return "", errors.New("the name of the key contains characters that cannot be printed: use letters, digits and spaces")
+		return "", fmt.Errorf("the name of the %s contains characters that cannot be printed: use letters, digits and spaces", what)
 	case utf8.RuneCountInString(name) > maxKeyName:
-		return "", fmt.Errorf("the name of the key has more than %d characters: shorten it", maxKeyName)
+		return "", fmt.Errorf("the name of the %s has more than %d characters: shorten it", what, maxKeyName)
 	}
 	return name, nil
 }

@@ -64,9 +64,13 @@ const (
 
 // NewKey returns a new key of 190 random bits. It panics if rand fails, which crypto/rand
 // never does.
-func NewKey(rand io.Reader) string {
+func NewKey(rand io.Reader) string { return newSecret(keyPrefix, rand) }
+
+// newSecret returns a new key, or another secret of the same form with its own prefix of
+// four characters.
+func newSecret(prefix string, rand io.Reader) string {
 	key := make([]byte, 0, KeyLength)
-	key = append(key, keyPrefix...)
+	key = append(key, prefix...)
 	var random [keySecret]byte
 	for len(key) < len(keyPrefix)+keySecret {
 		if _, err := io.ReadFull(rand, random[:]); err != nil {
@@ -85,11 +89,13 @@ func NewKey(rand io.Reader) string {
 
 // HasKeyForm reports whether s looks like a key: prefix, length and alphabet. Nothing that
 // does may appear in a query string, valid or not.
-func HasKeyForm(s string) bool {
-	if len(s) != KeyLength || s[:len(keyPrefix)] != keyPrefix {
+func HasKeyForm(s string) bool { return hasForm(keyPrefix, s) }
+
+func hasForm(prefix, s string) bool {
+	if len(s) != KeyLength || s[:len(prefix)] != prefix {
 		return false
 	}
-	for i := len(keyPrefix); i < len(s); i++ {
+	for i := len(prefix); i < len(s); i++ {
 		if !inBase62[s[i]] {
 			return false
 		}
@@ -122,8 +128,10 @@ func HoldsKey(s string) bool {
 
 // CheckKey reports whether s has the form of a key and a correct checksum, so that a typo is
 // refused without asking the store.
-func CheckKey(s string) bool {
-	if !HasKeyForm(s) {
+func CheckKey(s string) bool { return checkSecret(keyPrefix, s) }
+
+func checkSecret(prefix, s string) bool {
+	if !hasForm(prefix, s) {
 		return false
 	}
 	body := s[:KeyLength-keyChecksum]

@@ -98,10 +98,12 @@ func (rec *recorder) Write(b []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (rec *recorder) Unwrap() http.ResponseWriter { return rec.ResponseWriter }
 
-// loggedPath shortens a path and removes what might be a key.
+// loggedPath shortens a path and removes what might be a key or a publish token.
 func loggedPath(p string) string {
-	if i := strings.Index(p, "plm_"); i >= 0 {
-		p = p[:i] + "plm_[…]"
+	for _, prefix := range []string{"plm_", "plp_"} {
+		if i := strings.Index(p, prefix); i >= 0 {
+			p = p[:i] + prefix + "[…]"
+		}
 	}
 	const limit = 200
 	if len(p) > limit {

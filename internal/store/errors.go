@@ -16,6 +16,7 @@ var (
 	ErrNoEndpoint = fmt.Errorf("endpoint %w", ErrNotFound)
 	ErrNoVersion  = fmt.Errorf("version %w", ErrNotFound)
 	ErrNoDelivery = fmt.Errorf("delivery %w", ErrNotFound)
+	ErrNoToken    = fmt.Errorf("token %w", ErrNotFound)
 
 	ErrAccountExists = errors.New("the account exists")
 	ErrKeyLimit      = errors.New("the account has all the keys of its plan")

@@ -1,6 +1,6 @@
 // Package store keeps everything that Palmarès persists: the published catalogue and
 // its events, accounts and their keys, usage, webhooks, mails, subscriptions, sign-in
-// links and sessions. It is the only package with SQL.
+// links, sessions and publish tokens. It is the only package with SQL.
 //
 // A Store has one field per noun (Keys, Deliveries, …), each a small type in files of
 // its name. They share a db: the connection pools, transactions and error messages.
@@ -38,6 +38,7 @@ type Store struct {
 	Subscriptions *Subscriptions
 	Links         *Links
 	Sessions      *Sessions
+	Tokens        *Tokens
 }
 
 // Open opens the database that dsn names, `sqlite:PATH` or `postgres://…`, creates it
@@ -83,6 +84,7 @@ func newStore(d *db) *Store {
 		Subscriptions: &Subscriptions{d},
 		Links:         &Links{d},
 		Sessions:      &Sessions{d},
+		Tokens:        &Tokens{d},
 	}
 }
 
