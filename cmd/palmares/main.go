@@ -37,6 +37,7 @@ type commands struct {
 	Database string `help:"Database for the catalogue, accounts and keys: sqlite:PATH or postgres://…" default:"sqlite:data/palmares.db" env:"PALMARES_DATABASE"`
 
 	Serve    serveCommand    `cmd:"" help:"Serve the API and the site."`
+	Init     initCommand     `cmd:"" help:"Write a content folder to start from, with one example of each kind of record."`
 	Validate validateCommand `cmd:"" help:"Read a content folder and print every problem as file:line: message."`
 	Preview  previewCommand  `cmd:"" help:"Show a content folder with its drafts, and reload the page when a file changes."`
 	Publish  publishCommand  `cmd:"" help:"Replace the catalogue with a content folder, in one transaction."`
