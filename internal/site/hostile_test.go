@@ -122,7 +122,7 @@ func TestHostileTextStaysTextInFeeds(t *testing.T) {
 		snap.Events = append(snap.Events, e)
 	}
 	withoutEvents := feedOf(t, v.get("/flux.atom"))
-	v.live.Store(snap)
+	v.show(snap)
 	withEvents := feedOf(t, v.get("/flux.atom"))
 	if len(withoutEvents) == 0 || len(withEvents) != len(snap.Events) || len(feedOf(t, v.get("/categories/chat.atom"))) == 0 {
 		t.Errorf("%d and %d entries", len(withoutEvents), len(withEvents))
