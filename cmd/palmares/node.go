@@ -39,6 +39,7 @@ type node struct {
 	store     *store.Store // nil until it is open
 	pages     *site.Site   // nil until the store is open
 	published atomic.Int64 // the version that was loaded last, 0 for none
+	demo      demoCatalogue
 
 	// Background loops end after the server and before the database is closed: the last
 	// requests are still counted and logged.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -37,6 +38,44 @@ func TestTheDemoIsServedUntilSomethingIsPublished(t *testing.T) {
 		s.until("/api/v1/stats", func(_ *http.Response, body string) bool { return strings.Contains(body, `"tools_total":3,`) })
 	})
 }
+
+func TestThePicturesOfTheDemoAreServedUntilSomethingIsPublished(t *testing.T) {
+	database, folder := databases.SQLite(t), marked(t, "A", 3)
+	t.Setenv("TMPDIR", "/nonexistent") // as in a container with a read-only file system
+	s := serveProcess(t, "--database", database, "--quota", "off")
+	seen := map[string]bool{}
+	for _, page := range []string{"/", "/outils", "/outils/ocrelune", "/avis/babilune", "/comparatifs/mandibule-vs-escouade", "/methode"} {
+		resp, body := s.get(page)
+		found := mediaPaths.FindAllString(body, -1)
+		if resp.StatusCode != 200 || len(found) == 0 {
+			t.Errorf("%s: %s, with %d pictures", page, resp.Status, len(found))
+		}
+		for _, path := range found {
+			if seen[path] {
+				continue
+			}
+			seen[path] = true
+			resp, body := s.get(path)
+			h := resp.Header
+			if resp.StatusCode != 200 || h.Get("Content-Type") != http.DetectContentType([]byte(body)) || !strings.HasPrefix(h.Get("Content-Type"), "image/") || !strings.Contains(h.Get("Cache-Control"), "immutable") {
+				t.Errorf("%s on %s: %s %v", path, page, resp.Status, h)
+			}
+		}
+	}
+	if len(seen) < 30 {
+		t.Errorf("only %d pictures", len(seen))
+	}
+	must(t, "publish", folder, "--database", database)
+	s.until("/api/v1/stats", func(_ *http.Response, body string) bool { return strings.Contains(body, `"tools_total":3,`) })
+	for path := range seen {
+		if resp, _ := s.get(path); resp.StatusCode != 404 {
+			t.Errorf("%s after a publication: %s", path, resp.Status)
+		}
+	}
+}
+
+// mediaPaths finds the addresses of pictures.
+var mediaPaths = regexp.MustCompile(`/media/[0-9a-f]{64}\.\w+`)
 
 func TestWithoutTheDemoNothingIsServedUntilSomethingIsPublished(t *testing.T) {
 	s := serveProcess(t, "--demo", "off", "--database", databases.SQLite(t))

@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"palmares/demo"
 	"palmares/internal/accountsite"
 	"palmares/internal/api"
 	"palmares/internal/billing"
-	"palmares/internal/catalog"
-	"palmares/internal/content"
 	"palmares/internal/keyring"
 	"palmares/internal/mail"
 	"palmares/internal/quota"
@@ -49,7 +46,7 @@ func (n *node) open(ctx context.Context) (d dependencies, err error) {
 	if err != nil {
 		return d, err
 	}
-	n.pages = site.New(site.Config{Demo: n.isDemo, BaseURL: string(n.options.BaseURL), Pictures: n.store.Pictures, Document: api.Document()})
+	n.pages = site.New(site.Config{Demo: n.isDemo, BaseURL: string(n.options.BaseURL), Pictures: pictures{&n.demo, n.store.Pictures}, Document: api.Document()})
 	d.live, err = whenReachable(ctx, n.wait, func(ctx context.Context) (*snapshot.Live, error) {
 		return snapshot.NewLive(ctx, n.load)
 	})
@@ -171,7 +168,13 @@ func (n *node) load(ctx context.Context) (*snapshot.Snapshot, error) {
 		return nil, err
 	}
 	defer tuneMemory()
-	return s, n.pages.Show(ctx, s)
+	if err := n.pages.Show(ctx, s); err != nil {
+		return nil, err
+	}
+	if !n.isDemo(s) {
+		n.demo.forget()
+	}
+	return s, nil
 }
 
 // build returns the published catalogue, or until there is one the demo, which is never
@@ -194,17 +197,7 @@ func (n *node) build(ctx context.Context) (*snapshot.Snapshot, error) {
 	if n.options.Demo == "off" {
 		return snapshot.Empty("Palmarès", base), nil
 	}
-	read, err := content.ReadFS(ctx, demo.Folder, content.Options{})
-	if err != nil {
-		return nil, err
-	}
-	if len(read.Problems) > 0 {
-		return nil, fmt.Errorf("the demo catalogue in this binary is broken: %v", read.Problems[0])
-	}
-	shipped := read.Catalog
-	shipped.URL = base
-	catalog.CarryOver(&catalog.Catalog{}, shipped, snapshot.NewestUpdate(shipped))
-	return snapshot.Build(shipped, 0, snapshot.NewestUpdate(shipped)), nil
+	return n.demo.snapshot(ctx, base)
 }
 
 // isDemo reports whether a snapshot is the demo catalogue.

@@ -78,7 +78,7 @@ func (c *fakeStripe) subscribe(status string, end time.Time, canceled bool) {
 	defer c.mu.Unlock()
 	c.subscription = map[string]any{
 		"object": "subscription", "id": "sub_1", "customer": "cus_1", "status": status, "created": monday.Unix(), "cancel_at_period_end": canceled,
-		"items": map[string]any{"object": "list", "data": []any{map[string]any{"current_period_end": end.Unix()}}},
+		"items": map[string]any{"object": "list", "data": []any{map[string]any{"current_period_end": end.Unix(), "price": map[string]any{"object": "price", "id": "price_x"}}}},
 	}
 }
 

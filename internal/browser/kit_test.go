@@ -83,11 +83,12 @@ func serve() (stop func() error, err error) {
 		return nil, err
 	}
 	kit.url = "http://" + listener.Addr().String()
-	live, err := snapshot.NewLive(ctx, func(ctx context.Context) (*snapshot.Snapshot, error) {
-		r, err := content.ReadFS(ctx, demo.Folder, content.Options{})
-		if err != nil || len(r.Problems) > 0 {
-			return nil, fmt.Errorf("the demo catalogue cannot be read: %w %v", err, r)
-		}
+	r, err := content.ReadFS(ctx, demo.Folder, content.Options{InMemory: true})
+	if err != nil || len(r.Problems) > 0 {
+		cancel()
+		return nil, errors.Join(fmt.Errorf("the demo catalogue cannot be read: %w %v", err, r), listener.Close())
+	}
+	live, err := snapshot.NewLive(ctx, func(context.Context) (*snapshot.Snapshot, error) {
 		c := r.Catalog
 		c.URL = kit.url
 		catalog.CarryOver(&catalog.Catalog{}, c, snapshot.NewestUpdate(c))
@@ -98,7 +99,7 @@ func serve() (stop func() error, err error) {
 		return nil, errors.Join(err, listener.Close())
 	}
 	pages := site.New(site.Config{
-		BaseURL: kit.url, Document: api.Document(), Demo: func(*snapshot.Snapshot) bool { return true },
+		BaseURL: kit.url, Document: api.Document(), Pictures: r.Pictures, Demo: func(*snapshot.Snapshot) bool { return true },
 	})
 	if err := pages.Show(ctx, live.Snapshot()); err != nil {
 		cancel()

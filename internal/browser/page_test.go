@@ -38,6 +38,7 @@ var kinds = []pageKind{
 	{name: "comparison", path: "/comparatifs/mandibule-vs-escouade"},
 	{name: "prices", path: "/prix"},
 	{name: "cemetery", path: "/cimetiere"},
+	{name: "page", path: "/methode"},
 	{name: "reference", path: "/docs"},
 	{name: "plans", path: "/tarifs"},
 	{name: "licence", path: "/licence"},

@@ -18,13 +18,13 @@ import (
 
 var update = flag.Bool("update", false, "take the pictures of the README again")
 
-// pictures are those of the README: the first screenful of a page.
+// pictures are those of the README: the top of a page.
 var pictures = []struct {
 	file, path, scheme string
 	screen             screen
 	scale              int64 // pixels per point
 }{
-	{"../../docs/images/home.png", "/", "light", screen{"desktop", 1280, 800, false}, 1},
+	{"../../docs/images/home.png", "/", "light", screen{"desktop", 1280, 1120, false}, 1},
 	{"../../docs/images/review-phone.png", "/avis/babilune", "dark", phone, 2},
 }
 

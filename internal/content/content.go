@@ -76,6 +76,9 @@ type Options struct {
 	// SHA-256 of its file in hexadecimal; such a picture is not decoded again. It may
 	// be nil.
 	Known func(source string) (catalog.Picture, bool)
+	// InMemory keeps the pictures in memory, not in a temporary file: for small folders
+	// on machines that may have no place for one.
+	InMemory bool
 }
 
 // A Result is what was found in a folder.
@@ -123,6 +126,9 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 	}
 	c := f.assemble()
 	spool := &Pictures{}
+	if opts.InMemory {
+		spool.inMemory = map[string][]byte{}
+	}
 	if err := f.readPictures(ctx, opts, spool); err != nil {
 		return nil, errors.Join(err, spool.Close())
 	}

@@ -316,16 +316,21 @@ func (f *folder) readImage(name string) (content []byte, failure string) {
 
 // Pictures holds the bytes of the pictures of a folder that the store does not have
 // yet, with their variants. They are in one temporary file, which on most systems has
-// no name, so that nothing is left behind whatever happens.
+// no name, so that nothing is left behind whatever happens, or in memory.
 type Pictures struct {
-	file   *os.File // nil until there is a picture
-	places map[string]place
-	size   int64
+	inMemory map[string][]byte // nil for those in a file
+	file     *os.File          // nil until there is a picture
+	places   map[string]place
+	size     int64
 }
 
 type place struct{ offset, length int64 }
 
 func (p *Pictures) add(f picture.File) error {
+	if p.inMemory != nil {
+		p.inMemory[f.Hash] = f.Bytes
+		return nil
+	}
 	if _, known := p.places[f.Hash]; known {
 		return nil
 	}
@@ -348,6 +353,9 @@ func (p *Pictures) add(f picture.File) error {
 
 // Read returns the bytes of a picture or variant by its hash.
 func (p *Pictures) Read(_ context.Context, hash string) ([]byte, error) {
+	if content, ok := p.inMemory[hash]; ok {
+		return content, nil
+	}
 	at, ok := p.places[hash]
 	if !ok {
 		return nil, fmt.Errorf("the folder has no new picture %s", hash)

@@ -37,7 +37,7 @@ type server struct {
 
 func serveDemo(t *testing.T) *server {
 	t.Helper()
-	r, err := content.ReadFS(t.Context(), demo.Folder, content.Options{})
+	r, err := content.ReadFS(t.Context(), demo.Folder, content.Options{InMemory: true})
 	if err != nil || len(r.Problems) > 0 {
 		t.Fatal(err, r)
 	}

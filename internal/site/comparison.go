@@ -99,7 +99,7 @@ func (s *Site) showComparison(r *request) (*answer, error) {
 		f.link = &link{"/comparatifs", "Tous les comparatifs"}
 		return nil, f
 	}
-	data := comparisonPage{Comparison: r.comparisonRow(x), Image: r.hero(x.Image, ""), Sections: r.sections("comparatifs", x.Body), Body: r.bodyOf("comparatifs", x.Body)}
+	data := comparisonPage{Comparison: r.comparisonRow(x), Image: r.hero(x.Image, heroSizes), Sections: r.sections("comparatifs", x.Body), Body: r.bodyOf("comparatifs", x.Body)}
 	a, b := data.Comparison.Sides[0].Row, data.Comparison.Sides[1].Row
 	data.Lines = r.comparisonLines(a.tool, b.tool)
 	shown := map[string]bool{x.Slug: true}

@@ -47,7 +47,7 @@ func (s *Site) showPage(r *request) (*answer, error) {
 func (s *Site) customPage(r *request, p *catalog.Page) (*answer, error) {
 	c := r.snap.Catalog
 	data := customPage{
-		Image: r.hero(p.Image, ""), HTML: r.html("pages", p.Body, ""), Body: r.bodyOf("pages", p.Body),
+		Image: r.hero(p.Image, pageSizes), HTML: r.html("pages", p.Body, ""), Body: r.bodyOf("pages", p.Body),
 		Licence: p.Slug == "licence", Credit: c.CreditLine(),
 	}
 	description := markdown.NoBreak(cmp.Or(p.Description, beginning(excerpt(p.Body)), c.Settings.Description, p.Title))

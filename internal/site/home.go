@@ -18,6 +18,7 @@ type homePage struct {
 	Changes      []change
 	Categories   []categoryCard
 	Feature      *comparisonRow  // the newest comparison; nil for none
+	Image        *img            // of Feature; nil for none
 	Comparisons  []comparisonRow // the next ones
 }
 
@@ -45,6 +46,7 @@ func (s *Site) home(r *request) (*answer, error) {
 	}
 	if latest := r.comparisonRows(r.snap.Comparisons("", firstItems(1+homeComparisons)).IDs()); len(latest) > 0 {
 		data.Feature, data.Comparisons = &latest[0], latest[1:]
+		data.Image = r.hero(r.comparison(latest[0].Slug).Image, featureSizes)
 	}
 	for _, c := range r.categories {
 		card := categoryCard{Category: c}

@@ -36,23 +36,17 @@ type server struct {
 	live atomic.Pointer[snapshot.Snapshot]
 }
 
-// demoCatalog is the catalogue that ships with the binary, as `serve` shows it.
-func demoCatalog(t testing.TB, url string) *catalog.Catalog {
+// openDemo serves the catalogue that ships with the binary, as `serve` shows it.
+func openDemo(t testing.TB) *server {
 	t.Helper()
-	r, err := content.ReadFS(t.Context(), demo.Folder, content.Options{})
+	r, err := content.ReadFS(t.Context(), demo.Folder, content.Options{InMemory: true})
 	if err != nil || len(r.Problems) > 0 {
 		t.Fatal(err, r)
 	}
+	v := listen(t, site.Config{Demo: func(*snapshot.Snapshot) bool { return true }, Pictures: r.Pictures})
 	c := r.Catalog
-	c.URL = url
+	c.URL = v.url
 	catalog.CarryOver(&catalog.Catalog{}, c, snapshot.NewestUpdate(c))
-	return c
-}
-
-func openDemo(t testing.TB) *server {
-	t.Helper()
-	v := listen(t, site.Config{Demo: func(*snapshot.Snapshot) bool { return true }})
-	c := demoCatalog(t, v.url)
 	v.show(snapshot.Build(c, 0, snapshot.NewestUpdate(c)))
 	return v
 }

@@ -168,13 +168,14 @@ func TestCategoriesAreInTheOrderOfThePublisher(t *testing.T) {
 func TestAToolShowsAllItHas(t *testing.T) {
 	v, _ := openMagazine(t, magazine())
 	v.get("/outils/abeille").ok().says(
-		"<strong>Sur devis, dès 10\u00a0€/mois</strong>", `<th scope="row">Solo</th><td>3 $/M tokens</td>`, "<td>à partir de dix</td>",
+		"<strong>Sur devis, dès 10\u00a0€/mois</strong>", `scope="row">Solo</th><td role="cell">3 $/M tokens</td>`, `<td role="cell">à partir de dix</td>`,
 		"Par Ada L. et Alan T.", `"author":[{"@type":"Person","name":"Ada L."},{"@type":"Person","name":"Alan T."}]`,
 		"7,0 → 8,5", "Version 2\u00a0: plus sûre", `aria-label="Note de Abeille`, `<meta property="og:image" content="https://essai.example/media/`+hashOf("d")+`.jpg">`,
 		`<img class="logo" src="/media/`+hashOf("c")+`.png"`, `srcset="/media/`+hashOf("e")+`.jpg 960w, /media/`+hashOf("d")+`.jpg 2000w"`,
-	).saysNot("<th scope=\"col\">Vérifiabilité</th>", "10\u00a0€/mois</strong> <span>payant</span> 10")
+	).saysNot(`scope="col">Vérifiabilité</th>`, "10\u00a0€/mois</strong> <span>payant</span> 10")
 	v.get("/outils/abeille.md").ok().says("| Solo | 3 $/M tokens |", "- Par\u00a0: Ada L. et Alan T.", "7,0 → 8,5")
-	v.get("/outils").ok().says("Sur devis, dès 10\u00a0€/mois", `<img class="logo" src="/media/`+hashOf("c")+`.png"`, `width="96" height="96" loading="lazy"`)
+	v.get("/outils").ok().says("Sur devis, dès 10\u00a0€/mois", `<img class="logo" src="/media/`+hashOf("c")+`.png"`, `width="96" height="96" loading="lazy"`, `<span class="logo initial" aria-hidden="true">B</span>`)
+	open(t, small()).get("/outils").ok().saysNot("logo initial", "with-logo")
 	v.get("/comparatifs/abeille-vs-bourdon").ok().says("Par Grace H.", "Sur devis, dès 10\u00a0€/mois")
 	v.get("/alternatives/abeille").ok().says("14,50\u00a0€/mois contre Sur devis")
 }

@@ -14,25 +14,29 @@ type img struct {
 	Src, Srcset   string
 	Sizes         string // the width on the page, in CSS
 	Width, Height int
-	Alt           string
 }
 
-// heroSizes is the width of the picture at the top of a page: that of the window
-// less its margins, or of the widest page.
-const heroSizes = "(min-width: 79rem) 74rem, 94vw"
+// Widths of pictures on a page: that of the window less its margins on small screens.
+const (
+	heroSizes    = "(min-width: 79rem) 74rem, 94vw" // across the page
+	pageSizes    = "(min-width: 46rem) 42rem, 94vw" // as wide as the text
+	columnSizes  = "(min-width: 79rem) 46rem, (min-width: 60rem) 58vw, 94vw"
+	featureSizes = "(min-width: 79rem) 28rem, (min-width: 60rem) 36vw, 94vw"
+)
 
 // logoWidth is the width of a logo in a list, in CSS pixels.
 const logoWidth = 48
 
-// hero returns the picture at the top of a page, or nil if there is none.
-func (v *view) hero(path, alt string) *img {
+// hero returns the picture of a page or a record, which has no description of its own,
+// or nil if there is none.
+func (v *view) hero(path, sizes string) *img {
 	p, ok := v.snap.Catalog.Pictures[path]
 	if !ok {
 		return nil
 	}
-	i := &img{Src: markdown.MediaPath(p.Hash, p.Ext), Width: p.Width, Height: p.Height, Alt: alt}
+	i := &img{Src: markdown.MediaPath(p.Hash, p.Ext), Width: p.Width, Height: p.Height}
 	if len(p.Variants) > 0 {
-		i.Sizes = heroSizes
+		i.Sizes = sizes
 		i.Srcset = srcset(p, func(w int) string { return strconv.Itoa(w) + "w" })
 	}
 	return i

@@ -46,7 +46,7 @@ func (s *Site) showTool(r *request) (*answer, error) {
 		return redirect, err
 	}
 	data := toolPage{
-		Row: r.row(t), Tool: t, Byline: byline(t.Authors), Image: r.hero(t.Image, ""), Audience: r.audience(t), Figures: figures(t), Sources: sources(t),
+		Row: r.row(t), Tool: t, Byline: byline(t.Authors), Image: r.hero(t.Image, columnSizes), Audience: r.audience(t), Figures: figures(t), Sources: sources(t),
 		Excerpt: markdown.NoBreak(excerpt(t.Body)), Minutes: minutes(t.Body),
 		History: t.PriceHistory, Chart: priceChart(t, r.snap.UpdatedAt, largeChart),
 		Plans: plans(t), PlanNotes: slices.ContainsFunc(t.Plans, func(p catalog.PlanRow) bool { return p.Note != "" }),

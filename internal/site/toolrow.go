@@ -2,6 +2,7 @@ package site
 
 import (
 	"math"
+	"unicode/utf8"
 
 	"palmares/internal/catalog"
 	"palmares/internal/french"
@@ -21,7 +22,8 @@ type toolRow struct {
 	Score    string // "" if it is not tested
 	Rank     string // CSS class of the score
 	Reviewed bool
-	Logo     *img // nil for none
+	Logo     *img   // nil for none
+	Initial  string // shown instead of a logo; "" if no tool has one
 	Draft    bool
 	tool     *catalog.Tool
 }
@@ -30,6 +32,10 @@ func (v *view) row(t *catalog.Tool) toolRow {
 	row := toolRow{
 		Slug: t.Slug, Name: t.Name, Tagline: markdown.NoBreak(t.Tagline), Category: t.Category, Label: v.label(t.Category),
 		Price: shownPrice(t), Pricing: string(t.Pricing), Reviewed: t.Body != "", Logo: v.logo(t.Logo), Draft: t.Draft, tool: t,
+	}
+	if v.hasLogos {
+		_, size := utf8.DecodeRuneInString(t.Name)
+		row.Initial = t.Name[:size]
 	}
 	if t.Score != nil {
 		row.Score, row.Rank = french.Figure(*t.Score), scoreClass(*t.Score)

@@ -24,6 +24,7 @@ type view struct {
 	categories   []catalog.CategoryItem // in the order of the publisher
 	labels       map[string]string      // of categories, by slug
 	profiled     bool                   // tools differ in who they are for
+	hasLogos     bool                   // some tool has one
 	menus        menus
 	addresses    *markdown.Addresses              // of the links and pictures in texts
 	published    []*catalog.Comparison            // indexed by the ids of the snapshot
@@ -76,6 +77,7 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	decode(snap.Stats(), &v.stats)
 	decode(snap.Categories().Body(), &list)
 	v.setCategories(list.Data)
+	v.hasLogos = slices.ContainsFunc(snap.Catalog.Tools, func(t catalog.Tool) bool { return t.Logo != "" })
 	v.profiled = slices.ContainsFunc(snap.Catalog.Tools, func(t catalog.Tool) bool { return t.ICP != "mixte" })
 	v.menus = newMenus(snap.Catalog)
 	v.addresses = &markdown.Addresses{Catalog: snap.Catalog, Retired: v.retiredHref}
