@@ -12,6 +12,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -66,6 +68,35 @@ func isInvalidValue(err error) bool {
 	return ours || strings.Contains(err.Error(), "(from envar ") || strings.Contains(err.Error(), "bool value must be")
 }
 
+// secretOptions may have a password or a key in their value.
+var secretOptions = []string{"--database", "--secret-key", "--smtp", "--stripe-key", "--stripe-webhook-secret"}
+
+var (
+	fromEnvironment = regexp.MustCompile(`(?s)\(from envar (\w+)=.*\)`)
+	harmless        = regexp.MustCompile(`^-*[a-z]*(-[a-z]+)*$`)
+)
+
+// withoutSecrets removes what kong quotes from its message: values of environment
+// variables and, if one of the options is secret, all arguments that are not plain words.
+func withoutSecrets(text string, args []string) string {
+	text = fromEnvironment.ReplaceAllString(text, "(from $1)")
+	isSecret := func(arg string) bool {
+		return slices.ContainsFunc(secretOptions, func(option string) bool { return strings.HasPrefix(arg, option) })
+	}
+	if !slices.ContainsFunc(args, isSecret) {
+		return text
+	}
+	for _, arg := range args {
+		if strings.HasPrefix(arg, "--") {
+			_, arg, _ = strings.Cut(arg, "=")
+		}
+		if !harmless.MatchString(arg) {
+			text = strings.ReplaceAll(text, arg, "[…]")
+		}
+	}
+	return text
+}
+
 // run is the whole program except the process around it.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var cli commands
@@ -89,11 +120,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exited
 	}
 	if err != nil {
+		text := withoutSecrets(err.Error(), args)
 		if isInvalidValue(err) {
-			fmt.Fprintf(stderr, "palmares: %v\n", err)
+			fmt.Fprintf(stderr, "palmares: %s\n", text)
 			return exitFailure
 		}
-		fmt.Fprintf(stderr, "palmares: %v; run `palmares --help`\n", err)
+		fmt.Fprintf(stderr, "palmares: %s; run `palmares --help`\n", text)
 		return exitUsage
 	}
 	err = parsed.Run(&invocation{ctx: ctx, stdout: stdout, stderr: stderr, database: cli.Database, now: time.Now})

@@ -132,10 +132,7 @@ func (h *Handler) getComparison(r *request) (web.Answer, error) {
 
 // renamed redirects to the current slug of a record.
 func renamed(r *request, location string) web.Answer {
-	if r.URL.RawQuery != "" {
-		location += "?" + r.URL.RawQuery
-	}
-	return web.Answer{Status: http.StatusPermanentRedirect, Location: location}
+	return web.Answer{Status: http.StatusPermanentRedirect, Location: web.Location(location, r.URL.RawQuery)}
 }
 
 // ofTool answers with what find returns for the tool of the path, with a redirect if the

@@ -326,6 +326,7 @@ func FuzzAnyRequestIsAnswered(f *testing.F) {
 		{"/api/\x00\xff", "score_min=1e308&score_min", ";;q=", `"a`},
 		{"/api/v1/cimetiere", "reason=mort&category=%FF", "*;q=0", "*"},
 		{"/api/embeddings/../x", "&&==", "", ""},
+		{"/api/v1/tools/zebra", "\x00", "", ""},
 	} {
 		f.Add(seed[0], seed[1], seed[2], seed[3])
 	}

@@ -27,7 +27,7 @@ func TestOnlyMarkupIsEscaped(t *testing.T) {
 func FuzzEscapedTextReadsTheSame(f *testing.F) {
 	for _, s := range []string{
 		"Plume", "- a", "+ a", "1. a", "1) a", "# a", "###### a", "=", "---", "***", "> a", "`a`", "``", "a\nb", "&amp; &#65; &x", "\\", "\\*", "[a]: b", "[a]", "![a](b)",
-		"<b>", "<http://a.example>", "a_b _c_", "__x__", "~~a~~", "| a | b |", "|---|", "{#id}", "a {#id}", "\u202e", "\u2028", "123456789. x", ": a", "~~~", "a  ", "\x00", "0 #",
+		"<b>", "<http://a.example>", "a_b _c_", "__x__", "~~a~~", "| a | b |", "|---|", "{#id}", "a {#id}", "\u202e", "\u2028", "123456789. x", ": a", "~~~", "a  ", "\x00", "0 #", "\u2000", "\u2000a", "a\u3000b", "\u00a0", "\u2000- a", "- \u2000", "\u0085", "\ufeff",
 	} {
 		f.Add(s)
 	}
@@ -47,7 +47,7 @@ func FuzzEscapedTextReadsTheSame(f *testing.F) {
 		if _, found := tooComplex([]byte(escaped)); found {
 			return
 		}
-		if got := Plain("| a | b |\n|---|---|\n| " + escaped + " | z |\n"); said != "" && !strings.HasSuffix(got, " | z") {
+		if got := Plain("| a | b |\n|---|---|\n| " + escaped + " | z |\n"); strings.TrimSpace(said) != "" && !strings.HasSuffix(got, " | z") {
 			t.Errorf("%q left its cell: %q", s, got)
 		}
 	})

@@ -121,6 +121,7 @@ func serveHealth(w http.ResponseWriter, r *http.Request) { serveReady(w, r, true
 func serveReady(w http.ResponseWriter, r *http.Request, ready bool) {
 	h := w.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:

@@ -309,6 +309,19 @@ func scrape(t *testing.T, m *Metrics) string {
 	return w.Body.String()
 }
 
+func TestNoAnswerOfTheAPIIsSniffed(t *testing.T) {
+	n := start(t, http.NotFoundHandler())
+	for _, path := range []string{"/api/v1/tools", "/api/v1/tools/a", "/api/v1/rien", "/api/embeddings/a", "/api/v1/openapi.json", "/api/v1/tools?page=x", "/healthz"} {
+		for _, method := range []string{"GET", "HEAD", "OPTIONS", "POST"} {
+			w := httptest.NewRecorder()
+			n.handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, nil))
+			if w.Header().Get("X-Content-Type-Options") != "nosniff" {
+				t.Errorf("%s %s: %v", method, path, w.Header())
+			}
+		}
+	}
+}
+
 func TestHealthProbesAreNotLogged(t *testing.T) {
 	n := start(t, http.NotFoundHandler())
 	for _, path := range []string{"/healthz", "/readyz", "/healthz?x"} {

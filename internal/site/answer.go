@@ -72,8 +72,8 @@ func newAnswer(kind string, body []byte) *answer {
 // redirect leads to another path of this site. The path is escaped, so that a
 // crafted one cannot lead to another site.
 func redirect(path, query string) *answer {
-	to := url.URL{Path: path, RawQuery: query}
-	return redirectTo(to.String())
+	to := url.URL{Path: path}
+	return redirectTo(web.Location(to.String(), query))
 }
 
 func redirectTo(location string) *answer {

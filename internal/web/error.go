@@ -119,6 +119,7 @@ func (s *Service) WriteError(w http.ResponseWriter, err error) {
 	status, body := e.Status(), e.JSON()
 	h := w.Header()
 	h["Content-Type"] = jsonType
+	h["X-Content-Type-Options"] = noSniff
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h["Cache-Control"] = noStore
 	switch status {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"sync"
@@ -154,6 +155,7 @@ var (
 	zero        = []string{"0"}
 	anyOrigin   = []string{"*"}
 	vary        = []string{"Authorization, Accept-Encoding"}
+	noSniff     = []string{"nosniff"}
 	exposed     = []string{"X-Total-Count, X-Service-Updated-At, X-RateLimit-Tier, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, ETag, Link"}
 )
 
@@ -174,7 +176,25 @@ func WritePreflight(w http.ResponseWriter) {
 	h.Set("Access-Control-Allow-Methods", ReadMethods)
 	h.Set("Access-Control-Allow-Headers", "Authorization, If-None-Match")
 	h.Set("Access-Control-Max-Age", "86400")
+	h["X-Content-Type-Options"] = noSniff
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// Location returns the value of Location for a path, which is escaped, with the query of
+// a request. Bytes that must not occur in a header are escaped.
+func Location(path, query string) string {
+	if query == "" {
+		return path
+	}
+	b := append([]byte(path), '?')
+	for i := range len(query) {
+		if c := query[i]; c <= ' ' || c > '~' {
+			b = fmt.Appendf(b, "%%%02X", c)
+		} else {
+			b = append(b, c)
+		}
+	}
+	return string(b)
 }
 
 // buffers are for bodies that must be assembled. A page of 200 tools takes about 100 kB;
@@ -186,6 +206,7 @@ const maxBuffer = 256 << 10
 // write sends a prepared answer.
 func (s *Service) write(w http.ResponseWriter, a *Answer) {
 	header := w.Header()
+	header["X-Content-Type-Options"] = noSniff
 	header["Cache-Control"] = noStore
 	if s.Public {
 		header["Cache-Control"] = cacheHour
