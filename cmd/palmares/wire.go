@@ -126,6 +126,7 @@ func (n *node) start(d dependencies, watch *server.Watch, dispatcher *webhook.Di
 	n.metrics.Flag("palmares_database_up", "1 while the database answers and nothing is wrong with it, 0 while what is in memory is served or nothing can be stored.",
 		func() bool { return !watch.Unreachable() && !health.failing.Load() })
 	n.metrics.Catalogue(d.live)
+	n.metrics.Flag("palmares_catalogue_behind", "1 while the published version cannot be loaded and an older one is served.", watch.Behind)
 	n.runUntilStop(dispatcher.Run)
 	n.runUntilStop(mails.Run)
 	n.metrics.Register(dispatcher, mails)

@@ -48,6 +48,9 @@ type WatchConfig struct {
 type Watch struct {
 	cfg         WatchConfig
 	unreachable atomic.Bool
+	behind      atomic.Bool
+	retries     int       // failed loads in a row
+	nextLoad    time.Time // not before, after a failed load
 }
 
 // NewWatch returns a watch. It panics if a required field of cfg is not set.
@@ -60,6 +63,10 @@ func NewWatch(cfg WatchConfig) *Watch {
 
 // Unreachable reports whether the store did not answer when it was last asked.
 func (w *Watch) Unreachable() bool { return w.unreachable.Load() }
+
+// Behind reports whether there is a version that could not be loaded: an older one is
+// served.
+func (w *Watch) Behind() bool { return w.behind.Load() }
 
 // Run watches until ctx ends. A store that does not answer is logged once and asked
 // again; what is in memory is served meanwhile.
@@ -88,7 +95,7 @@ func (w *Watch) Run(ctx context.Context) error {
 		case ctx.Err() != nil:
 			continue // and end
 		case err != nil && !failing:
-			w.cfg.Log.Error("the database does not answer; serving what is in memory", "error", err)
+			w.cfg.Log.Error(outage(err), "error", err)
 		case err == nil && failing:
 			w.cfg.Log.Info("the database answers again")
 		}
@@ -99,6 +106,20 @@ func (w *Watch) Run(ctx context.Context) error {
 		w.cfg.Keys.SetReachable(!failing)
 		w.cfg.Keys.Distrust(time.Since(answered) > trustKeys)
 	}
+}
+
+// outage says what an error of the store means for what is served.
+func outage(err error) string {
+	if p, ok := errors.AsType[permanent](err); ok && p.Permanent() {
+		return "the database refuses this server, which waiting does not cure; serving what is in memory"
+	}
+	return "the database does not answer; serving what is in memory"
+}
+
+// permanent is implemented by errors of the store that need somebody to act.
+type permanent interface {
+	error
+	Permanent() bool
 }
 
 const (
@@ -149,6 +170,7 @@ func (w *Watch) poll(ctx context.Context, keys *int64, load, refresh *task) erro
 	if err != nil {
 		load.abort()
 		refresh.abort()
+		w.retries, w.nextLoad = 0, time.Time{} // what fails meanwhile is not the catalogue's fault
 		return err
 	}
 	if revision != *keys {
@@ -158,10 +180,37 @@ func (w *Watch) poll(ctx context.Context, keys *int64, load, refresh *task) erro
 	if w.cfg.Keys.NeedsRefresh() {
 		refresh.start(ctx, w.refreshKeys)
 	}
-	if version != w.cfg.Live.Snapshot().Version {
+	w.reportLoad(load)
+	switch served := w.cfg.Live.Snapshot().Version; {
+	case version == served:
+		w.behind.Store(false)
+		w.retries, w.nextLoad = 0, time.Time{}
+	case time.Now().After(w.nextLoad):
 		load.start(ctx, w.load)
 	}
-	return load.failure()
+	return nil
+}
+
+// maxLoadDelay is the longest pause between attempts to load a version.
+const maxLoadDelay = 30 * time.Second
+
+// reportLoad logs that a load has failed, once until one succeeds, and makes the next attempt
+// wait: reading a large catalogue is a lot of work for a database.
+func (w *Watch) reportLoad(load *task) {
+	err := load.takeFailure()
+	if err == nil || errors.Is(err, context.Canceled) { // it was aborted because the database does not answer
+		return
+	}
+	delay := maxLoadDelay
+	if w.retries < 6 {
+		delay = w.cfg.Interval << w.retries
+	}
+	w.retries++
+	w.nextLoad = time.Now().Add(min(delay, maxLoadDelay))
+	if !w.behind.Swap(true) {
+		w.cfg.Log.Error("the new version of the catalogue could not be loaded; serving the previous one and trying again",
+			"serving", w.cfg.Live.Snapshot().Version, "error", err)
+	}
 }
 
 // A task runs concurrently with the watch, at most once at a time: loading a large
@@ -170,7 +219,7 @@ type task struct {
 	running sync.WaitGroup
 	mu      sync.Mutex
 	cancel  context.CancelFunc // of the running one; nil if none runs
-	err     error              // of the last one
+	err     error              // of the last one, until it is taken
 }
 
 // start runs do unless the task is running.
@@ -201,10 +250,13 @@ func (t *task) abort() {
 	}
 }
 
-func (t *task) failure() error {
+// takeFailure returns the error of the last one, once.
+func (t *task) takeFailure() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.err
+	err := t.err
+	t.err = nil
+	return err
 }
 
 // load loads a new version and serves it.
@@ -214,6 +266,7 @@ func (w *Watch) load(ctx context.Context) error {
 		return err
 	}
 	s := w.cfg.Live.Snapshot()
+	w.behind.Store(false)
 	w.cfg.Log.Info("serving a new version of the catalogue", "version", s.Version, "tools", len(s.Catalog.Tools),
 		"took", time.Since(start).Round(time.Millisecond).String())
 	if w.cfg.Served != nil {

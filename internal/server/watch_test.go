@@ -36,11 +36,12 @@ type watched struct {
 	ring  *keyring.Keyring
 	token string // a key that exists
 	log   testkit.Log
+	watch *Watch
 	stop  func() // ends the watch and waits for it
 
 	// Of the store.
 	version, keys                  atomic.Int64
-	down                           atomic.Bool
+	down, broken                   atomic.Bool // broken: only the catalogue cannot be loaded
 	loads, lookups, groups, stored atomic.Int64
 	served                         atomic.Int64 // the version when Served was called
 }
@@ -86,6 +87,9 @@ func watch(t *testing.T) *watched {
 		s.loads.Add(1)
 		snap := snapshot.Empty("Essai", "https://essai.example")
 		snap.Version = s.version.Load()
+		if s.broken.Load() {
+			return nil, errors.New("a row is damaged")
+		}
 		return snap, s.unreachable()
 	})
 	if err != nil {
@@ -95,6 +99,7 @@ func watch(t *testing.T) *watched {
 		State: s, Uses: s, Interval: 250 * time.Millisecond, Live: s.live, Keys: s.ring, Log: slog.New(slog.NewTextHandler(&s.log, nil)),
 		Served: func() { s.served.Store(s.live.Snapshot().Version) },
 	})
+	s.watch = w
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- w.Run(ctx) }()
@@ -177,6 +182,49 @@ func TestWhileTheStoreIsUnreachableMemoryIsServedAndKeysAreTrustedFor15Minutes(t
 		}
 	})
 }
+
+func TestACatalogueThatCannotBeLoadedIsNotALostDatabase(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := watch(t)
+		defer s.stop()
+		s.poll()
+		s.broken.Store(true)
+		s.version.Store(2)
+		before := s.loads.Load()
+		<-time.After(5 * time.Minute)
+		synctest.Wait()
+		if s.watch.Unreachable() || s.log.Contains("does not answer") {
+			t.Errorf("the database is said to be unreachable: %s", s.log.String())
+		}
+		if !s.watch.Behind() || s.log.Count("could not be loaded") != 1 || !s.log.Contains("a row is damaged") {
+			t.Errorf("behind: %v; logged %s", s.watch.Behind(), s.log.String())
+		}
+		if n := s.loads.Load() - before; n < 10 || n > 20 {
+			t.Errorf("%d attempts to load the catalogue in five minutes", n)
+		}
+		s.broken.Store(false)
+		<-time.After(maxLoadDelay + time.Second)
+		synctest.Wait()
+		if s.watch.Behind() || s.live.Snapshot().Version != 2 {
+			t.Errorf("after it was repaired version %d is served, behind: %v", s.live.Snapshot().Version, s.watch.Behind())
+		}
+	})
+}
+
+func TestADatabaseThatRefusesIsNotSaidToBeSilent(t *testing.T) {
+	if got := outage(refusal{}); !strings.Contains(got, "refuses") {
+		t.Error(got)
+	}
+	if got := outage(errors.New("timeout")); !strings.Contains(got, "does not answer") {
+		t.Error(got)
+	}
+}
+
+// A refusal is an error that waiting does not cure.
+type refusal struct{}
+
+func (refusal) Error() string   { return "wrong password" }
+func (refusal) Permanent() bool { return true }
 
 func TestTheLastUseOfKeysIsStoredEveryMinuteAndAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

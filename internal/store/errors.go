@@ -80,6 +80,17 @@ type Error struct {
 
 func (e *Error) Error() string { return e.text }
 
+// Permanent reports whether the database refuses, and will until somebody changes it or
+// the options: a wrong password, say, and not a server that restarts.
+func (e *Error) Permanent() bool {
+	for _, kind := range []error{ErrUnreachable, ErrReadOnly, ErrNotADatabase, ErrNotOurs, ErrNewer, ErrDamaged} {
+		if errors.Is(e.kind, kind) {
+			return !errors.Is(e.kind, ErrUnavailable)
+		}
+	}
+	return false
+}
+
 // Unwrap returns the kind and the cause.
 func (e *Error) Unwrap() []error {
 	if e.cause == nil {

@@ -2,12 +2,14 @@ package store
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -295,12 +297,25 @@ func (d *postgresDialect) explain(err error) error {
 	if errors.As(err, &pg) {
 		return d.explainServer(pg, err)
 	}
+	if refusesTLS(err) {
+		return problem(ErrUnreachable, err, "%s cannot be reached over TLS: check sslmode and sslrootcert in the postgres:// URL and the server's certificate (%v)", d.name, err)
+	}
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) || isNetwork(err) {
 		return problem(ErrUnavailable, err, "%s cannot be reached: check that it runs and that host and port are right (%v)", d.name, err)
 	}
 	return err
 }
+
+// refusesTLS reports whether a connection failed because of its encryption.
+func refusesTLS(err error) bool {
+	_, unverified := errors.AsType[*tls.CertificateVerificationError](err)
+	return unverified || err != nil && strings.Contains(err.Error(), "server refused TLS connection")
+}
+
+// bouncerRefuses matches what PgBouncer says when its configuration, not its server, is
+// the reason.
+var bouncerRefuses = regexp.MustCompile(`unsupported startup parameter|no such (database|user)|not allowed|authentication failed`)
 
 func (d *postgresDialect) explainServer(pg *pgconn.PgError, err error) error {
 	switch pg.Code {
@@ -320,6 +335,12 @@ func (d *postgresDialect) explainServer(pg *pgconn.PgError, err error) error {
 		return problem(ErrUnreachable, err, "%s has no schema to create tables in: create the one that search_path names, as in CREATE SCHEMA palmares", d.name)
 	case "3D000": // invalid_catalog_name
 		return problem(ErrUnreachable, err, "%s does not exist: create it, as in createdb palmares", d.name)
+	case "57P04": // database_dropped
+		return problem(ErrUnreachable, err, "%s was dropped: create it and restore a backup, or give --database another one", d.name)
+	case "08P01": // protocol_violation: PgBouncer uses it for most of what it has to say
+		if bouncerRefuses.MatchString(pg.Message) {
+			return problem(ErrUnreachable, err, "%s refuses this connection: change the configuration of PgBouncer or the postgres:// URL; for a startup parameter, add it to ignore_startup_parameters (%s)", d.name, pg.Message)
+		}
 	case "28000", "28P01": // invalid_authorization_specification, invalid_password
 		return problem(ErrUnreachable, err, "%s refuses this user or password: check both in the postgres:// URL (%s)", d.name, pg.Message)
 	}
