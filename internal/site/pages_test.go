@@ -275,11 +275,11 @@ func TestAListOfFiftyToolsWithLogosStaysWithinItsSizeBudget(t *testing.T) {
 	}
 }
 
-// drawnLogo returns a PNG of 512 by 512 pixels with gradients and round edges, each
+// drawnLogo returns a PNG of 256 by 256 pixels with gradients and round edges, each
 // number another one.
 func drawnLogo(t *testing.T, n int) []byte {
 	t.Helper()
-	const size = 512
+	const size = 256
 	m := image.NewNRGBA(image.Rect(0, 0, size, size))
 	for y := range size {
 		for x := range size {
