@@ -63,6 +63,15 @@ func AddressLimit() MailLimit { return MailLimit{{3, 15 * time.Minute}, {10, 24 
 // NetworkLimit returns the limit of one client, whatever addresses it names.
 func NetworkLimit() MailLimit { return MailLimit{{10, time.Hour}} }
 
+// TotalLimit returns the limit of all mails with links to owners of accounts, and again of
+// those to everybody else: far above what a large service needs, and what its mail server
+// forgives.
+func TotalLimit() MailLimit { return MailLimit{{1000, time.Hour}} }
+
+// AddressPause is after how long without a mail an address gets one however many it had
+// that day. Otherwise ten requests by anybody would keep its owner out for a day.
+const AddressPause = time.Hour
+
 // Allows reports whether one more mail may be sent after those that were sent.
 func (l MailLimit) Allows(sent []time.Time, now time.Time) bool {
 	for _, w := range l {
@@ -83,7 +92,8 @@ func (l MailLimit) Allows(sent []time.Time, now time.Time) bool {
 // request of a network, after those that went to the one and were requested by the
 // other. Links of all purposes count together.
 func LinkMailAllowed(toAddress, fromNetwork []time.Time, now time.Time) bool {
-	return AddressLimit().Allows(toAddress, now) && NetworkLimit().Allows(fromNetwork, now)
+	pause := MailLimit{{1, AddressPause}}
+	return (AddressLimit().Allows(toAddress, now) || pause.Allows(toAddress, now)) && NetworkLimit().Allows(fromNetwork, now)
 }
 
 // Memory returns how long a sent mail counts.

@@ -44,7 +44,7 @@ func (p *pages) showDeletion(r *request) (*answer, error) {
 // requestDeletion mails the link: access to a browser must not be enough to delete.
 func (p *pages) requestDeletion(r *request) (*answer, error) {
 	queued, err := p.Store.Links.Request(r.Context(), r.owner.Account.Email, account.LinkDeletion, p.network(r), r.now)
-	if err != nil {
+	if err := p.belowCeiling(err); err != nil {
 		return nil, err
 	}
 	if !queued {

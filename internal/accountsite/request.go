@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"palmares/internal/account"
@@ -19,6 +20,8 @@ type pages struct {
 	mux         *http.ServeMux
 	local       bool // visitors come from this machine, without TLS
 	stripeCalls limiter
+
+	ceilingLogged atomic.Int64 // when, in Unix seconds; see belowCeiling
 }
 
 // isLocal reports whether a URL is http on this machine, where browsers accept

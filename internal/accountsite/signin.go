@@ -49,13 +49,26 @@ func (p *pages) requestLink(r *request) (*answer, error) {
 	if errors.Is(err, store.ErrInvalid) {
 		return p.rejectEmail(r, typed, "Cette adresse n’en est pas une\u00a0: écrivez-la seule, comme ada@example.org."), nil
 	}
-	if err != nil {
+	if err := p.belowCeiling(err); err != nil {
 		return nil, err
 	}
 	if queued {
 		p.WakeMail()
 	}
 	return seeOther(sentPath, ""), nil
+}
+
+// belowCeiling returns an error of Links.Request unless it is the ceiling of all mails
+// together, which it logs once an hour: visitors see nothing of it.
+func (p *pages) belowCeiling(err error) error {
+	if !errors.Is(err, store.ErrCeiling) {
+		return err
+	}
+	last, now := p.ceilingLogged.Load(), p.Now().Unix()
+	if now-last >= 3600 && p.ceilingLogged.CompareAndSwap(last, now) {
+		p.Log.Error("too many sign-in mails are requested: for an hour some are not sent; somebody may be making up addresses")
+	}
+	return nil
 }
 
 // network returns the network of the visitor, by which requests for mails are limited.

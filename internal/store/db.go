@@ -14,6 +14,7 @@ type db struct {
 	reads   *sql.DB
 	lookups *sql.DB // for State and keys, which requests wait for; on SQLite it is reads
 	writes  *sql.DB // on SQLite a single connection: it has one writer at a time
+	sends   pools   // for webhooks and mails, which pages must not hold up
 
 	faults        *faults
 	unwritableFor time.Duration // see the constant
@@ -21,6 +22,17 @@ type db struct {
 	writeWait time.Duration // how long a writer waits for another
 	lockWait  time.Duration // on PostgreSQL how long it waits for a row, if that is less
 	countWait time.Duration // on PostgreSQL how long the statement that counts may take
+}
+
+// pools are where a db reads and writes.
+type pools struct{ reads, writes *sql.DB }
+
+// sending returns a db for what sends webhooks and mails. It has its own connections, but
+// for the only writer of SQLite.
+func (s *db) sending() *db {
+	d := *s
+	d.reads, d.writes = s.sends.reads, s.sends.writes
+	return &d
 }
 
 // defaultWriteWait is longer than the publication of a hundred thousand tools takes,
@@ -44,8 +56,10 @@ func (s *db) close() error {
 	if s.writes != nil && s.writes != s.reads {
 		err = s.writes.Close()
 	}
-	if s.reads != nil {
-		err = errors.Join(err, s.reads.Close())
+	for _, pool := range []*sql.DB{s.reads, s.sends.reads} {
+		if pool != nil {
+			err = errors.Join(err, pool.Close())
+		}
 	}
 	if s.dialect != nil {
 		err = errors.Join(err, s.dialect.close())

@@ -304,7 +304,7 @@ func scanKey(scan scanner, k *account.Key) (hash [sha256.Size]byte, err error) {
 	if err := scan(&hexHash, &k.ID, &k.AccountID, (*string)(&k.Plan), &k.Name, &k.Prefix, &k.Suffix, &created, &used, &revoked, &expires, &suspended); err != nil {
 		return hash, err
 	}
-	if _, err := hex.Decode(hash[:], []byte(hexHash)); err != nil {
+	if err := decodeHex(hash[:], []byte(hexHash)); err != nil {
 		return hash, err
 	}
 	for _, m := range []struct {

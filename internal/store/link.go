@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"palmares/internal/account"
@@ -19,7 +20,17 @@ var (
 )
 
 // Links are the links in mails that sign in or confirm a deletion.
-type Links struct{ *db }
+type Links struct {
+	*db
+	mailing *db // for Create
+	ceiling account.MailLimit
+	slots   chan struct{} // holds a value for each transaction of Request
+	waiting atomic.Int64  // calls of Request that have a slot or wait for one
+}
+
+func newLinks(d *db) *Links {
+	return &Links{db: d, mailing: d.sending(), ceiling: account.TotalLimit(), slots: make(chan struct{}, maxRequests)}
+}
 
 // Create creates a link for an address, which need not have an account, and returns its
 // token, in clear for the only time: it goes into the mail and nowhere else.
@@ -30,7 +41,7 @@ func (s *Links) Create(ctx context.Context, email string, purpose account.LinkPu
 		return "", problem(ErrInvalid, err, "%v", err)
 	}
 	token := account.NewToken(rand.Reader)
-	err = s.write(ctx, func(tx *sql.Tx) error {
+	err = s.mailing.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO links (hash, email, purpose, created_at, expires_at, used_at) VALUES ($1, $2, $3, $4, $5, '')`,
 			tokenHash(token), email, string(purpose), formatTime(now), formatTime(now.Add(account.LinkLife)))
 		return err

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -25,13 +26,24 @@ var linkMails = map[account.LinkPurpose]mail.Kind{
 	account.LinkDeletion: mail.ConfirmDeletion,
 }
 
-// Request queues the mail with a link, unless the address or the network has reached its
-// limit, and reports whether it did. The result is for waking the queue and must not be
-// shown to the caller. ErrInvalid: the address.
+// Visitors without an account may call Request, so its transactions must not keep the
+// writer from others: at most maxRequests run at once, and maxWaitingRequests wait.
+const (
+	maxRequests        = 2
+	maxWaitingRequests = 64
+)
+
+// ErrCeiling means that too many mails with links were requested by everybody together.
+var ErrCeiling = errors.New("too many mails with links")
+
+// Request queues the mail with a link, unless the address, the network or everybody
+// together has reached its limit, and reports whether it did. The result and ErrCeiling
+// must not be shown to the caller. ErrInvalid: the address. ErrBusy: too many requests at
+// once.
 //
-// It never looks whether the address has an account, and it does the same work whether
-// the mail may be sent or not, including the mail itself, which is queued and then
-// rolled back: the time it takes reveals nothing either way.
+// It does the same whether the address has an account or not. A request that is refused is
+// answered by reading alone, so that a flood of them keeps nobody from writing; the time
+// it takes tells only that too many were made.
 func (s *Links) Request(ctx context.Context, email string, purpose account.LinkPurpose, network netip.Prefix, now time.Time) (bool, error) {
 	email, err := account.NormalizeEmail(email)
 	if err != nil {
@@ -41,46 +53,129 @@ func (s *Links) Request(ctx context.Context, email string, purpose account.LinkP
 	if err != nil {
 		return false, err
 	}
-	address := counter{memory: account.AddressLimit().Memory()}
-	client := counter{memory: account.NetworkLimit().Memory()}
-	for _, key := range keys {
-		addr := network.Addr().As16()
-		address.subjects = append(address.subjects, key.pseudonym("address", []byte(email)))
-		client.subjects = append(client.subjects, key.pseudonym("network", append(addr[:], byte(network.Bits()))))
+	r := s.newRequest(keys, network, mail.Request{To: email, Kind: linkMails[purpose]}, now)
+	err = s.read(ctx, func(tx *sql.Tx) error { return r.look(ctx, tx) })
+	if err != nil || !r.allowed() {
+		return false, cmp.Or(err, r.refusal())
 	}
-	var allowed bool
+	if err := s.acquire(ctx); err != nil {
+		return false, err
+	}
+	defer s.release()
 	err = s.withWait(retryWait).write(ctx, func(tx *sql.Tx) error {
-		if err := lockCounters(ctx, tx, now, &address, &client); err != nil {
-			return err
+		if err := lockCounters(ctx, tx, now, r.all()...); err != nil || !r.allowed() {
+			return cmp.Or(err, r.refusal(), errRefused)
 		}
-		allowed = account.LinkMailAllowed(address.sent, client.sent, now)
-		for _, c := range []*counter{&address, &client} {
-			if allowed {
-				c.own = append(c.own, now)
-			}
+		for _, c := range r.all() {
+			c.own = append(c.own, now)
 			if err := c.save(ctx, tx, now); err != nil {
 				return err
 			}
 		}
-		// A flood of invented addresses must not leave a row for each of them.
-		list, args := in(slices.Concat(address.subjects, client.subjects))
+		// Of the pseudonyms of yesterday without mails.
+		list, args := in(r.subjects())
 		if _, err := tx.ExecContext(ctx, `DELETE FROM link_requests WHERE sent = '' AND subject IN `+list, args...); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `SAVEPOINT mail`); err != nil {
-			return err
-		}
-		if err := queueMail(ctx, tx, mail.Request{To: email, Kind: linkMails[purpose]}, now); err != nil {
-			return err
-		}
-		end := `ROLLBACK TO SAVEPOINT mail`
-		if allowed {
-			end = `RELEASE SAVEPOINT mail`
-		}
-		_, err := tx.ExecContext(ctx, end)
-		return err
+		return queueMail(ctx, tx, r.mail, now)
 	})
-	return allowed && err == nil, err
+	if errors.Is(err, errRefused) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// errRefused rolls back the transaction of a request that others overtook.
+var errRefused = errors.New("too many mails were requested meanwhile")
+
+// acquire waits for a slot.
+func (s *Links) acquire(ctx context.Context) error {
+	if s.waiting.Add(1) > maxRequests+maxWaitingRequests {
+		s.waiting.Add(-1)
+		return problem(ErrBusy, nil, "too many sign-in links are requested at once: try again in a moment")
+	}
+	select {
+	case s.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		s.waiting.Add(-1)
+		return ctx.Err()
+	}
+}
+
+func (s *Links) release() {
+	<-s.slots
+	s.waiting.Add(-1)
+}
+
+// A linkRequest is one call of Request and what it counts against.
+type linkRequest struct {
+	mail            mail.Request
+	now             time.Time
+	ceiling         account.MailLimit
+	address, client counter
+	// Mails to owners and to others have a ceiling each, so that made-up addresses do not
+	// keep owners out.
+	owners, others counter
+	isOwner        bool
+}
+
+func (s *Links) newRequest(keys []linkKey, network netip.Prefix, m mail.Request, now time.Time) *linkRequest {
+	r := &linkRequest{mail: m, now: now, ceiling: s.ceiling}
+	r.address.memory = account.AddressLimit().Memory()
+	r.client.memory = account.NetworkLimit().Memory()
+	r.owners.memory, r.others.memory = s.ceiling.Memory(), s.ceiling.Memory()
+	for _, key := range keys {
+		addr := network.Addr().As16()
+		r.address.add(key, "address", []byte(m.To))
+		r.client.add(key, "network", append(addr[:], byte(network.Bits())))
+		r.owners.add(key, "all", []byte("owners"))
+		r.others.add(key, "all", []byte("others"))
+	}
+	return r
+}
+
+// total returns the counter of everybody's mails that the request counts against.
+func (r *linkRequest) total() *counter {
+	if r.isOwner {
+		return &r.owners
+	}
+	return &r.others
+}
+
+// all returns the counters of the request.
+func (r *linkRequest) all() []*counter { return []*counter{&r.address, &r.client, r.total()} }
+
+func (r *linkRequest) subjects() (all []string) {
+	for _, c := range r.all() {
+		all = append(all, c.subjects...)
+	}
+	return all
+}
+
+func (r *linkRequest) allowed() bool {
+	return account.LinkMailAllowed(r.address.sent, r.client.sent, r.now) && r.ceiling.Allows(r.total().sent, r.now)
+}
+
+// refusal returns ErrCeiling if nothing but the ceiling refuses the request.
+func (r *linkRequest) refusal() error {
+	if account.LinkMailAllowed(r.address.sent, r.client.sent, r.now) && !r.ceiling.Allows(r.total().sent, r.now) {
+		return ErrCeiling
+	}
+	return nil
+}
+
+// look reads the counters of the request without locking them.
+func (r *linkRequest) look(ctx context.Context, tx *sql.Tx) error {
+	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM accounts WHERE email = $1)`, r.mail.To).Scan(&r.isOwner); err != nil {
+		return err
+	}
+	list, args := in(r.subjects())
+	found, err := rows(ctx, tx, 0, `SELECT subject, sent FROM link_requests WHERE subject IN `+list, scanCounted, args...)
+	if err != nil {
+		return err
+	}
+	return readCounters(found, r.now, r.all())
 }
 
 // A counter is the mails that went to one address or were requested by one network. It
@@ -92,6 +187,16 @@ type counter struct {
 	own      []time.Time   // times of mails under today's pseudonym
 	sent     []time.Time   // times of mails under all pseudonyms
 }
+
+// add adds the pseudonym of one day.
+func (c *counter) add(key linkKey, kind string, subject []byte) {
+	c.subjects = append(c.subjects, key.pseudonym(kind, subject))
+}
+
+// counted is a row of link_requests.
+type counted struct{ subject, sent string }
+
+func scanCounted(scan scanner, r *counted) error { return scan(&r.subject, &r.sent) }
 
 // lockCounters reads counters and locks them until the end of the transaction. The
 // update changes nothing: it is a lock that both databases know. Rows are locked in one
@@ -106,15 +211,20 @@ func lockCounters(ctx context.Context, tx *sql.Tx, now time.Time, counters ...*c
 	for i, subject := range all {
 		values, args = append(values, fmt.Sprintf("($%d, '', '')", i+1)), append(args, subject)
 	}
-	type row struct{ subject, sent string }
 	found, err := rows(ctx, tx, len(all), `
 		INSERT INTO link_requests (subject, sent, expires_at) VALUES `+strings.Join(values, ", ")+`
 		ON CONFLICT (subject) DO UPDATE SET sent = link_requests.sent RETURNING subject, sent`,
-		func(scan scanner, r *row) error { return scan(&r.subject, &r.sent) }, args...)
+		scanCounted, args...)
 	if err != nil {
 		return err
 	}
+	return readCounters(found, now, counters)
+}
+
+// readCounters sets the times of counters from their rows.
+func readCounters(found []counted, now time.Time, counters []*counter) error {
 	for _, c := range counters {
+		c.own, c.sent = nil, nil
 		for _, r := range found {
 			day := slices.Index(c.subjects, r.subject)
 			if day < 0 {
@@ -197,7 +307,7 @@ func readLinkKey(row *sql.Row) (linkKey, error) {
 	var key linkKey
 	err := row.Scan(&text)
 	if err == nil {
-		_, err = hex.Decode(key[:], []byte(text))
+		err = decodeHex(key[:], []byte(text))
 	}
 	return key, err
 }

@@ -22,10 +22,12 @@ import (
 // maxConnections is what one node takes of the server's hundred (its default):
 // requests are answered from memory, so that few queries run at once. In addition
 // there are connections for what no page, program or publication may hold up:
-// lookupConnections for State and keys, one that counts and one that listens.
+// lookupConnections for State and keys, sendConnections for webhooks and mails, one that
+// counts and one that listens.
 const (
-	maxConnections    = 8
+	maxConnections    = 5
 	lookupConnections = 3
+	sendConnections   = 5
 )
 
 // connectTimeout is for an unreachable server. An attempt that waits longer would
@@ -93,6 +95,8 @@ func (s *db) openPostgres(dsn string) error {
 	s.dialect = d
 	s.reads = openPool(cfg, poolOptions{size: maxConnections, staleBefore: &d.staleBefore, ping: true})
 	s.writes = s.reads
+	sends := openPool(cfg, poolOptions{size: sendConnections, staleBefore: &d.staleBefore, ping: true})
+	s.sends = pools{reads: sends, writes: sends}
 	lookups := cfg.Copy()
 	// One round trip per query, on a new connection too: the statements are small, and
 	// preparing each first would cost another round trip.

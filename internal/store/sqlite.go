@@ -98,6 +98,13 @@ func (s *db) openSQLitePools(path string) (err error) {
 	s.reads.SetMaxOpenConns(4)
 	s.reads.SetMaxIdleConns(4)
 	s.lookups = s.reads
+	sends, err := sql.Open("sqlite", sqliteURI(path, 10*time.Second, "_query_only", "on"))
+	if err != nil {
+		return err
+	}
+	sends.SetMaxOpenConns(2)
+	sends.SetMaxIdleConns(2)
+	s.sends = pools{reads: sends, writes: s.writes}
 	fresh, err := sql.Open("sqlite", sqliteURI(path, busyTimeout, "_query_only", "on"))
 	if err != nil {
 		return err

@@ -16,7 +16,9 @@ package store
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -79,10 +81,10 @@ func newStore(d *db) *Store {
 		Keys:          &Keys{d},
 		Usage:         &Usage{d},
 		Endpoints:     &Endpoints{d},
-		Deliveries:    &Deliveries{d},
-		Mails:         &Mails{d},
+		Deliveries:    &Deliveries{d.sending()},
+		Mails:         &Mails{d.sending()},
 		Subscriptions: &Subscriptions{d},
-		Links:         &Links{d},
+		Links:         newLinks(d),
 		Sessions:      &Sessions{d},
 		Tokens:        &Tokens{d},
 	}
@@ -136,4 +138,14 @@ func parseTime(s string) (time.Time, error) {
 		return time.Time{}, nil
 	}
 	return time.Parse(timeFormat, s)
+}
+
+// decodeHex decodes a column that holds exactly the bytes of to. It returns an error for
+// one that was changed by hand, where hex.Decode would panic or leave a part unset.
+func decodeHex(to, text []byte) error {
+	if hex.DecodedLen(len(text)) != len(to) || len(text)%2 != 0 {
+		return fmt.Errorf("a column has %d characters where %d hexadecimal digits belong", len(text), hex.EncodedLen(len(to)))
+	}
+	_, err := hex.Decode(to, text)
+	return err
 }

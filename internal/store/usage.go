@@ -34,7 +34,7 @@ func (s *Usage) DayKey(ctx context.Context, day string, candidate quota.Key) (qu
 	}
 	var key quota.Key
 	if err == nil {
-		_, err = hex.Decode(key[:], []byte(text))
+		err = decodeHex(key[:], []byte(text))
 	}
 	return key, s.explain(ctx, err)
 }
@@ -54,8 +54,7 @@ func (s *Usage) Load(ctx context.Context, day string) (quota.Usage, error) {
 			if err := scan(&text, &c.Requests); err != nil {
 				return err
 			}
-			_, err := hex.Decode(c.Network[:], text)
-			return err
+			return decodeHex(c.Network[:], text)
 		}, day)
 		return err
 	})

@@ -109,7 +109,7 @@ func (d *postgresDialect) countOnce(ctx context.Context, day string, asked quota
 			tally.Accounts[name] = c
 		default:
 			var network quota.Pseudonym
-			if _, err := hex.Decode(network[:], []byte(name)); err != nil {
+			if err := decodeHex(network[:], []byte(name)); err != nil {
 				return quota.Tally{}, err
 			}
 			tally.Networks[network] = c
