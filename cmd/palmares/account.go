@@ -76,6 +76,13 @@ func (c *accountDelete) Run(inv *invocation) error {
 		if err := st.Accounts.Delete(inv.ctx, c.Email); err != nil {
 			return err
 		}
+		// A running server would do it as well; perhaps there is none.
+		for more := true; more; {
+			var err error
+			if more, err = st.Deliveries.Sweep(inv.ctx); err != nil {
+				return fmt.Errorf("%s is deleted, with its keys; the log of its webhooks is not gone yet, and a running server removes it: %w", c.Email, err)
+			}
+		}
 		_, err := fmt.Fprintf(inv.stdout, "%s is deleted, with its keys\n", c.Email)
 		return err
 	})

@@ -44,7 +44,7 @@ func (s *Accounts) Create(ctx context.Context, email string, plan account.Plan, 
 func (s *Accounts) List(ctx context.Context) ([]account.Account, error) {
 	var all []account.Account
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
-		all, err = rows(ctx, tx, 0, `SELECT id, email, plan, created_at FROM accounts`, scanAccount)
+		all, err = rows(ctx, tx, 0, `SELECT id, email, plan, created_at FROM accounts WHERE id <> $1`, scanAccount, deletedID)
 		return err
 	})
 	slices.SortFunc(all, func(a, b account.Account) int { return cmp.Compare(a.ID, b.ID) })
@@ -82,7 +82,8 @@ func (s *Accounts) SetPlan(ctx context.Context, email string, plan account.Plan,
 	})
 }
 
-// Delete deletes an account and everything that belongs to it. ErrNotFound: no such account.
+// Delete deletes an account and everything that belongs to it. Its webhooks are gone for
+// everybody, and Deliveries.Sweep removes their log. ErrNotFound: no such account.
 func (s *Accounts) Delete(ctx context.Context, email string) error {
 	return s.writeKeys(ctx, func(tx *sql.Tx) error {
 		a, err := findAccount(ctx, tx, email)
@@ -94,10 +95,13 @@ func (s *Accounts) Delete(ctx context.Context, email string) error {
 }
 
 // deleteAccount leaves nothing of an account but the note that its subscription must be
-// cancelled: it must not be charged any longer. Mails and links belong to its address;
-// everything else is deleted by foreign keys.
+// cancelled: it must not be charged any longer. Mails and links belong to its address,
+// webhooks may have a long log; everything else is deleted by foreign keys.
 func deleteAccount(ctx context.Context, tx *sql.Tx, a account.Account) error {
 	if err := cancelLater(ctx, tx, a.ID); err != nil {
+		return err
+	}
+	if err := buryEndpoints(ctx, tx, `account_id = $1`, a.ID); err != nil {
 		return err
 	}
 	for _, d := range []struct{ statement, value string }{

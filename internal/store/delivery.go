@@ -16,7 +16,10 @@ import (
 )
 
 // Deliveries are the deliveries of events to endpoints.
-type Deliveries struct{ *db }
+type Deliveries struct {
+	*db
+	sweepStep int // see the constant
+}
 
 var deliveryTable = table{name: "deliveries", columns: []string{
 	"id", "endpoint_id", "sequence", "event_id", "type", "origin", "state", "created_at", "next_at", "lease_until", "attempts", "body",
@@ -38,7 +41,7 @@ func (p *publication) writeDeliveries(ctx context.Context, last int64) error {
 			return err
 		}
 	}
-	endpoints, err := rows(ctx, p.tx, 0, selectEndpoints+`WHERE w.state = 'active' AND a.plan = 'pro'`, scanEndpoint)
+	endpoints, err := rows(ctx, p.tx, 0, selectEndpoints+`AND w.state = 'active' AND a.plan = 'pro'`, scanEndpoint)
 	if err != nil {
 		return err
 	}
@@ -264,7 +267,7 @@ func insertDelivery(ctx context.Context, tx *sql.Tx, d webhook.Delivery, body st
 
 func findDelivery(ctx context.Context, tx *sql.Tx, owner account.Owner, id string) (d webhook.Delivery, body string, err error) {
 	err = scanDelivery(tx.QueryRowContext(ctx, selectDeliveries+`
-		JOIN endpoints w ON w.id = d.endpoint_id WHERE d.id = $1 AND ($2 OR w.account_id = $3)`, id, owner.Any(), owner.AccountID()).Scan, &d)
+		JOIN endpoints w ON w.id = d.endpoint_id WHERE d.id = $1 AND ($2 OR w.account_id = $3) AND w.account_id <> '`+deletedID+`'`, id, owner.Any(), owner.AccountID()).Scan, &d)
 	if errors.Is(err, sql.ErrNoRows) {
 		return d, "", problemWith(id, ErrNoDelivery, "there is no delivery %q", id)
 	}

@@ -173,7 +173,9 @@ func (s *Deliveries) Finish(ctx context.Context, c webhook.Claim, v webhook.Verd
 		var state webhook.DeliveryState
 		var lease string
 		var attempts int
-		err := tx.QueryRowContext(ctx, `SELECT state, lease_until, attempts FROM deliveries WHERE id = $1`, c.DeliveryID).Scan((*string)(&state), &lease, &attempts)
+		err := tx.QueryRowContext(ctx, `
+			SELECT d.state, d.lease_until, d.attempts FROM deliveries d JOIN endpoints w ON w.id = d.endpoint_id
+			WHERE d.id = $1 AND w.account_id <> $2`, c.DeliveryID, deletedID).Scan((*string)(&state), &lease, &attempts)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}

@@ -100,7 +100,7 @@ func (s *Endpoints) create(ctx context.Context, accountID, url string, events []
 func (s *Endpoints) List(ctx context.Context, owner account.Owner) ([]webhook.Endpoint, error) {
 	var all []webhook.Endpoint
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
-		all, err = rows(ctx, tx, 0, selectEndpoints+`WHERE $1 OR w.account_id = $2`, scanEndpoint, owner.Any(), owner.AccountID())
+		all, err = rows(ctx, tx, 0, selectEndpoints+`AND ($1 OR w.account_id = $2)`, scanEndpoint, owner.Any(), owner.AccountID())
 		return err
 	})
 	slices.SortFunc(all, func(a, b webhook.Endpoint) int { return cmp.Compare(a.ID, b.ID) })
@@ -167,14 +167,13 @@ func (s *Endpoints) Change(ctx context.Context, owner account.Owner, id string, 
 // clearFailures begins the statement that clears the failures of endpoints.
 const clearFailures = `UPDATE endpoints SET failures = 0, failing_since = '', not_before = '' `
 
-// Delete deletes an endpoint and all its deliveries. ErrNotFound.
+// Delete deletes an endpoint; Deliveries.Sweep removes its deliveries. ErrNotFound.
 func (s *Endpoints) Delete(ctx context.Context, owner account.Owner, id string) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
 		if _, err := findEndpoint(ctx, tx, owner, id); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM endpoints WHERE id = $1`, id) // the rest is deleted by foreign keys
-		return err
+		return buryEndpoints(ctx, tx, `id = $1`, id)
 	})
 }
 
@@ -221,9 +220,9 @@ func (s *Endpoints) ReplaceSecret(ctx context.Context, endpointID, oldSealed, ne
 func (s *Endpoints) SealedSecrets(ctx context.Context) ([]webhook.SealedSecret, error) {
 	var all []webhook.SealedSecret
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
-		all, err = rows(ctx, tx, 0, `SELECT id, secret, old_secret FROM endpoints`, func(scan scanner, k *webhook.SealedSecret) error {
+		all, err = rows(ctx, tx, 0, `SELECT id, secret, old_secret FROM endpoints WHERE account_id <> $1`, func(scan scanner, k *webhook.SealedSecret) error {
 			return scan(&k.EndpointID, &k.Secret, &k.OldSecret)
-		})
+		}, deletedID)
 		return err
 	})
 	return all, err
@@ -261,7 +260,7 @@ func (s *db) lockEndpoint(ctx context.Context, tx *sql.Tx, id string) error {
 
 func findEndpoint(ctx context.Context, q queryer, owner account.Owner, id string) (webhook.Endpoint, error) {
 	var w webhook.Endpoint
-	err := scanEndpoint(q.QueryRowContext(ctx, selectEndpoints+`WHERE w.id = $1 AND ($2 OR w.account_id = $3)`, id, owner.Any(), owner.AccountID()).Scan, &w)
+	err := scanEndpoint(q.QueryRowContext(ctx, selectEndpoints+`AND w.id = $1 AND ($2 OR w.account_id = $3)`, id, owner.Any(), owner.AccountID()).Scan, &w)
 	if errors.Is(err, sql.ErrNoRows) {
 		return webhook.Endpoint{}, problemWith(id, ErrNoEndpoint, "there is no endpoint %q", id)
 	}
@@ -271,7 +270,7 @@ func findEndpoint(ctx context.Context, q queryer, owner account.Owner, id string
 const selectEndpoints = `
 	SELECT w.id, w.account_id, w.url, w.events, w.state, w.reason, w.created_at, w.old_secret_until,
 		w.failures, w.failing_since, w.last_success_at, w.disabled_at, w.not_before, a.plan
-	FROM endpoints w JOIN accounts a ON a.id = w.account_id `
+	FROM endpoints w JOIN accounts a ON a.id = w.account_id WHERE w.account_id <> '` + deletedID + `' `
 
 func scanEndpoint(scan scanner, w *webhook.Endpoint) error {
 	var events, created, old, failing, success, disabled, notBefore string

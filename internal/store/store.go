@@ -81,7 +81,7 @@ func newStore(d *db) *Store {
 		Keys:          &Keys{d},
 		Usage:         &Usage{d},
 		Endpoints:     &Endpoints{d},
-		Deliveries:    &Deliveries{d.sending()},
+		Deliveries:    &Deliveries{d.sending(), sweepStep},
 		Mails:         &Mails{d.sending()},
 		Subscriptions: &Subscriptions{d},
 		Links:         newLinks(d),

@@ -44,6 +44,9 @@ type Queue interface {
 	// RunRecovery makes one step of the oldest recovery that is not done, over at most
 	// limit events, and reports whether there is more to do.
 	RunRecovery(ctx context.Context, now time.Time, limit int) (more bool, err error)
+	// Sweep makes one step of removing what belonged to deleted endpoints, and reports
+	// whether there is more to do.
+	Sweep(ctx context.Context) (more bool, err error)
 	// Prune removes events and finished deliveries from before a time.
 	Prune(ctx context.Context, before time.Time) error
 	// Figures returns the queue's part of the metrics.
@@ -242,10 +245,11 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// maintain runs recoveries step by step, refreshes the figures, and once an hour
+// maintain runs recoveries and deletions step by step, refreshes the figures, and once an hour
 // prunes and reseals. It is a loop of its own so that a slow step delays no delivery.
 func (d *Dispatcher) maintain(ctx context.Context) {
 	recovery := problem{log: d.cfg.Log, what: "webhook recoveries fail"}
+	sweeping := problem{log: d.cfg.Log, what: "deliveries of deleted webhook endpoints cannot be removed"}
 	figures := problem{log: d.cfg.Log, what: "the webhook metrics cannot be read"}
 	hourly := problem{log: d.cfg.Log, what: "old webhook deliveries cannot be removed, or secrets cannot be resealed"}
 	var pruned, counted time.Time
@@ -257,6 +261,8 @@ func (d *Dispatcher) maintain(ctx context.Context) {
 		}
 		more, err := d.cfg.Queue.RunRecovery(ctx, now, recoverStep)
 		recovery.report(ctx, err)
+		swept, sweepErr := d.cfg.Queue.Sweep(ctx)
+		sweeping.report(ctx, sweepErr)
 		if now.Sub(counted) >= figuresEvery {
 			counted = now
 			f, err := d.cfg.Queue.Figures(ctx, now)
@@ -269,7 +275,8 @@ func (d *Dispatcher) maintain(ctx context.Context) {
 		}
 		if more && err == nil {
 			d.Wake()
-		} else {
+		}
+		if err != nil || sweepErr != nil || !more && !swept {
 			pause(ctx, d.poll)
 		}
 	}

@@ -353,6 +353,8 @@ func (failingQueue) RunRecovery(context.Context, time.Time, int) (bool, error) {
 	return true, errUnreachable
 }
 
+func (failingQueue) Sweep(context.Context) (bool, error) { return true, errUnreachable }
+
 func (failingQueue) Prune(context.Context, time.Time) error { return errUnreachable }
 
 func (failingQueue) Figures(context.Context, time.Time) (webhook.Figures, error) {
@@ -375,8 +377,8 @@ func TestAnUnreachableStoreIsLoggedOnceAndAskedAgain(t *testing.T) {
 		d := dispatcher(t, webhook.Config{Log: slog.New(records), Queue: failingQueue{}})
 		stop := run(t, d)
 		time.Sleep(time.Hour / 2)
-		if got := records.errors.Load(); got != 4 {
-			t.Errorf("%d errors in the log, want one for each of the four things that fail", got)
+		if got := records.errors.Load(); got != 5 {
+			t.Errorf("%d errors in the log, want one for each of the five things that fail", got)
 		}
 		if got := records.infos.Load(); got != 0 {
 			t.Errorf("%d things said to be over", got)

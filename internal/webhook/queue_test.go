@@ -18,7 +18,8 @@ type queue struct {
 	late int   // outcomes that came after the end of their lease
 }
 
-// RunRecovery, Prune and Figures have nothing to do.
+// RunRecovery, Sweep, Prune and Figures have nothing to do.
+func (*queue) Sweep(context.Context) (bool, error)                       { return false, nil }
 func (*queue) RunRecovery(context.Context, time.Time, int) (bool, error) { return false, nil }
 func (*queue) Prune(context.Context, time.Time) error                    { return nil }
 func (*queue) Figures(context.Context, time.Time) (webhook.Figures, error) {
