@@ -31,7 +31,8 @@ func newProgress(out io.Writer) *progress {
 	return p
 }
 
-// show prints that n records of a stage are done, out of total unless it is 0.
+// show prints that n records of a stage are done, out of total unless it is 0. What is
+// sent is counted in bytes.
 func (p *progress) show(stage string, n, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -41,7 +42,10 @@ func (p *progress) show(stage string, n, total int) {
 	}
 	p.next = now.Add(p.every)
 	line := fmt.Sprintf("%s: %d records", stage, n)
-	if total > 0 {
+	switch {
+	case stage == "sending":
+		line = fmt.Sprintf("%s: %.1f of %.1f MB (%d %%)", stage, float64(n)/1e6, float64(total)/1e6, 100*n/max(total, 1))
+	case total > 0:
 		line = fmt.Sprintf("%s: %d of %d records (%d %%)", stage, n, total, 100*n/total)
 	}
 	if p.terminal {

@@ -8,13 +8,17 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content"
+	"palmares/internal/publication"
+	"palmares/internal/remote"
 	"palmares/internal/store"
 )
 
 type publishCommand struct {
-	Dir             string `arg:"" help:"Content folder."`
-	DryRun          bool   `help:"Only print what would change." env:"PALMARES_DRY_RUN"`
-	AllowRemovals   bool   `help:"Allow tools to disappear without an entry in cimetiere/." env:"PALMARES_ALLOW_REMOVALS"`
+	Dir             string  `arg:"" help:"Content folder."`
+	DryRun          bool    `help:"Only print what would change." env:"PALMARES_DRY_RUN"`
+	AllowRemovals   bool    `help:"Allow tools to disappear without an entry in cimetiere/." env:"PALMARES_ALLOW_REMOVALS"`
+	Server          baseURL `help:"Publish on this server, with the token in PALMARES_TOKEN, instead of in the database." env:"PALMARES_SERVER" placeholder:"URL"`
 	revisionOptions `embed:""`
 	checkOptions    `embed:""`
 }
@@ -25,6 +29,9 @@ func (c *publishCommand) Run(inv *invocation) (err error) {
 	defer out.progress.done()
 	job := c.job(inv, c.Dir, out)
 	job.AllowRemovals, job.DryRun = c.AllowRemovals, c.DryRun
+	if c.Server != "" {
+		return c.elsewhere(inv, job)
+	}
 	if job.Known, err = c.knownPictures(inv); err != nil {
 		return err
 	}
@@ -47,6 +54,38 @@ func (c *publishCommand) Run(inv *invocation) (err error) {
 		_, err := job.Publish(inv.ctx, st.Catalogue, read)
 		return err
 	})
+}
+
+// elsewhere publishes a folder on a server. It refuses a folder that would undo another
+// one's work before it sends anything.
+func (c *publishCommand) elsewhere(inv *invocation, job *publication.Job) error {
+	client, err := remote.NewClient(string(c.Server), os.Getenv("PALMARES_TOKEN"))
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	root, err := content.Open(c.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	source, repository, err := c.source(inv.ctx, c.Dir)
+	if err != nil {
+		return err
+	}
+	job.Source = source
+	head, err := client.Head(inv.ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.guard(repository)(head); err != nil {
+		return err
+	}
+	expect := c.Expect
+	if expect == nil && repository != nil && !c.Force {
+		expect = &head.Version // no other publication may come in between
+	}
+	return client.Publish(inv.ctx, job, root, expect)
 }
 
 // knownPictures returns which pictures need not be decoded, as they were published

@@ -11,6 +11,7 @@ import (
 	"palmares/internal/keyring"
 	"palmares/internal/mail"
 	"palmares/internal/quota"
+	"palmares/internal/remote"
 	"palmares/internal/server"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
@@ -99,6 +100,7 @@ func (n *node) wire(ctx context.Context) error {
 			WakeMail: mails.Wake, WakeWebhooks: dispatcher.Wake, Sealer: d.sealer, Allow: c.Webhooks.Allow, Billing: payments, Quota: c.dailyQuota(), Unreachable: watch.Unreachable,
 		}),
 	}
+	cfg.Publish = remote.NewHandler(remote.Config{Store: st, NotFound: n.pages, Now: now, Log: log})
 	if payments.Enabled() {
 		cfg.Stripe = payments
 	}

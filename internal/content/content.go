@@ -79,6 +79,9 @@ type Options struct {
 	// InMemory keeps the pictures in memory, not in a temporary file: for small folders
 	// on machines that may have no place for one.
 	InMemory bool
+	// Elsewhere has the pictures whose files in the folder are empty because they are
+	// Known: by path, the SHA-256 that the files would have.
+	Elsewhere map[string]string
 }
 
 // A Result is what was found in a folder.
@@ -97,9 +100,8 @@ type Result struct {
 // Close removes the temporary files behind Pictures.
 func (r *Result) Close() error { return r.Pictures.Close() }
 
-// Read reads the folder dir. An error means that the folder could not be read at
-// all; otherwise the result must be closed.
-func Read(ctx context.Context, dir string, opts Options) (*Result, error) {
+// Open opens the folder dir. Links cannot leave it. Close it.
+func Open(dir string) (*os.Root, error) {
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("the content folder %s does not exist", dir)
@@ -108,10 +110,19 @@ func Read(ctx context.Context, dir string, opts Options) (*Result, error) {
 	case !info.IsDir():
 		return nil, fmt.Errorf("%s is not a folder; give the folder that holds catalogue.yaml", dir)
 	}
-	// A root keeps symbolic links from leaving the folder.
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("the content folder cannot be read: %w", err)
+	}
+	return root, nil
+}
+
+// Read reads the folder dir. An error means that the folder could not be read at
+// all; otherwise the result must be closed.
+func Read(ctx context.Context, dir string, opts Options) (*Result, error) {
+	root, err := Open(dir)
+	if err != nil {
+		return nil, err
 	}
 	defer root.Close()
 	return ReadFS(ctx, root.FS(), opts)

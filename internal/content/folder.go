@@ -149,7 +149,7 @@ func (f *folder) checkStray(e fs.DirEntry) {
 			return
 		}
 		entries, err := fs.ReadDir(f.fsys, name)
-		if err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return path.Ext(e.Name()) == ".md" }) {
+		if err == nil && hasMarkdown(entries) {
 			f.problem(name, 1, "this folder is not read; did you mean %s/?", near)
 		}
 	case ext == ".jsonl" || ext == ".ndjson":
@@ -165,13 +165,20 @@ func (f *folder) checkStray(e fs.DirEntry) {
 	}
 }
 
+func hasMarkdown(entries []fs.DirEntry) bool {
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return path.Ext(e.Name()) == ".md" })
+}
+
+// frontMatterStart is how many bytes tell that a file begins with front matter.
+const frontMatterStart = 8
+
 func (f *folder) hasFrontMatter(name string) bool {
 	file, err := f.fsys.Open(name)
 	if err != nil {
 		return false
 	}
 	defer file.Close()
-	start := make([]byte, 8)
+	start := make([]byte, frontMatterStart)
 	n, err := io.ReadFull(file, start)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return false

@@ -215,13 +215,17 @@ func (f *folder) inspectAll(ctx context.Context, opts Options, work chan<- *spoo
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		content, failure := f.readImage(name)
-		if failure != "" {
-			f.problem(name, 1, "%s", failure)
-			continue
+		source, isElsewhere := opts.Elsewhere[name]
+		var content []byte
+		if !isElsewhere {
+			var failure string
+			if content, failure = f.readImage(name); failure != "" {
+				f.problem(name, 1, "%s", failure)
+				continue
+			}
+			sum := sha256.Sum256(content)
+			source = hex.EncodeToString(sum[:])
 		}
-		sum := sha256.Sum256(content)
-		source := hex.EncodeToString(sum[:])
 		s := bySource[source]
 		if s == nil && opts.Known != nil {
 			if p, known := opts.Known(source); known {
@@ -232,7 +236,7 @@ func (f *folder) inspectAll(ctx context.Context, opts Options, work chan<- *spoo
 		isKept := im.isUsed || opts.Drafts && im.inDraft
 		switch {
 		case s != nil:
-			f.warnAll(name, picture.NameWarnings(name, content))
+			f.warnAll(name, picture.NameWarnings(name, s.picture.Ext))
 		default:
 			if s = f.inspect(name, content); s == nil {
 				continue

@@ -145,11 +145,12 @@ func nameWarning(f *format, name string) []string {
 }
 
 // NameWarnings returns what Inspect says about the name of a picture that passed it
-// before.
-func NameWarnings(name string, file []byte) []string {
-	f, err := formatOf(name, file)
-	if err != nil {
-		return nil
+// before, given the Ext that it found.
+func NameWarnings(name, ext string) []string {
+	for _, f := range []*format{pngFormat, jpegFormat, webpFormat, gifFormat} {
+		if f.ext == ext {
+			return nameWarning(f, name)
+		}
 	}
-	return nameWarning(f, name)
+	return nil
 }

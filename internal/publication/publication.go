@@ -24,10 +24,11 @@ type Job struct {
 	Strict bool   // warnings stop the publication
 	MaxAge int    // see content.Options
 	Now    time.Time
-	// Known finds the pictures that were published before; see content.Options. It may
-	// be nil.
-	Known func(source string) (catalog.Picture, bool)
-	Sink  Sink
+	// Known and Elsewhere are the pictures that were published before; see
+	// content.Options. They may be nil.
+	Known     func(source string) (catalog.Picture, bool)
+	Elsewhere map[string]string
+	Sink      Sink
 
 	// What follows is for Publish; see store.PublishOptions.
 
@@ -65,7 +66,7 @@ func (e *RefusedError) Error() string { return e.text }
 func (j *Job) Read(ctx context.Context) (*content.Result, error) {
 	read, err := content.Read(ctx, j.Dir, content.Options{
 		Progress: func(n int) { j.Sink.Progress("reading", n, 0) },
-		Today:    catalog.Day(j.Now), MaxAge: j.MaxAge, Known: j.Known,
+		Today:    catalog.Day(j.Now), MaxAge: j.MaxAge, Known: j.Known, Elsewhere: j.Elsewhere,
 	})
 	if err != nil {
 		return nil, err

@@ -38,6 +38,7 @@ func NewPhasedHandler(cfg Config) *PhasedHandler {
 		site:     page,
 		account:  page,
 		webhooks: startingAPI{},
+		publish:  startingAPI{},
 		stripe:   startingAPI{},
 		trusted:  cfg.Trusted,
 		log:      cfg.Log,

@@ -61,6 +61,8 @@ func (s *server) recoverFrom(failure any, rec *recorder, r *http.Request) {
 		s.api.WriteInternalError(rec)
 	case under("/webhooks", r.URL.Path) && s.webhooks != nil:
 		s.webhooks.WriteInternalError(rec)
+	case under("/publish", r.URL.Path) && s.publish != nil:
+		s.publish.WriteInternalError(rec)
 	default:
 		clear(rec.Header())
 		rec.Header().Set("Cache-Control", "no-store")

@@ -29,10 +29,11 @@ type Config struct {
 	Live *snapshot.Live
 	Keys *keyring.Keyring
 	Site http.Handler
-	// Account answers /compte, Webhooks /webhooks and Stripe /hooks/stripe. Where one is
-	// nil, Site answers.
+	// Account answers /compte, Webhooks /webhooks, Publish /publish and Stripe
+	// /hooks/stripe. Where one is nil, Site answers.
 	Account  http.Handler
 	Webhooks JSONHandler
+	Publish  JSONHandler
 	Stripe   http.Handler
 	Log      *slog.Logger
 	// Requests receives one line of JSON per request.
@@ -63,6 +64,7 @@ func New(cfg Config) http.Handler {
 		site:     cfg.Site,
 		account:  cfg.Account,
 		webhooks: cfg.Webhooks,
+		publish:  cfg.Publish,
 		stripe:   cfg.Stripe,
 		trusted:  cfg.Trusted,
 		log:      cfg.Log,
@@ -78,6 +80,7 @@ type server struct {
 	site     http.Handler
 	account  http.Handler
 	webhooks JSONHandler
+	publish  JSONHandler
 	stripe   http.Handler
 	trusted  []netip.Prefix
 	log      *slog.Logger
@@ -96,6 +99,8 @@ func (s *server) route(w http.ResponseWriter, r *http.Request) {
 		s.account.ServeHTTP(w, r)
 	case s.webhooks != nil && under("/webhooks", p):
 		s.webhooks.ServeHTTP(w, r)
+	case s.publish != nil && under("/publish", p):
+		s.publish.ServeHTTP(w, r)
 	case s.stripe != nil && p == "/hooks/stripe":
 		s.stripe.ServeHTTP(w, r)
 	case p == "/healthz":

@@ -13,6 +13,10 @@ const (
 	CodeInvalidKey           Code = "invalid_api_key"
 	CodeRevokedKey           Code = "revoked_api_key"
 	CodeExpiredKey           Code = "expired_api_key"
+	CodeMissingToken         Code = "missing_token"
+	CodeInvalidToken         Code = "invalid_token"
+	CodeRevokedToken         Code = "revoked_token"
+	CodeExpiredToken         Code = "expired_token"
 	CodePlanRequired         Code = "plan_required"
 	CodeSuspendedKey         Code = "key_suspended"
 	CodeToolNotFound         Code = "tool_not_found"
@@ -23,12 +27,15 @@ const (
 	CodeEndpointLimit        Code = "endpoint_limit"
 	CodeEndpointInactive     Code = "endpoint_inactive"
 	CodeRecoveryRunning      Code = "recovery_running"
+	CodeInvalidUpload        Code = "invalid_upload"
+	CodeConflict             Code = "conflict"
 	CodePayloadTooLarge      Code = "payload_too_large"
 	CodeUnsupportedMediaType Code = "unsupported_media_type"
 	CodeQuotaExceeded        Code = "quota_exceeded"
 	CodeTooManyRequests      Code = "too_many_requests"
 	CodeInternal             Code = "internal"
 	CodeUnavailable          Code = "unavailable"
+	CodeNoSpace              Code = "no_space"
 )
 
 // A CodeInfo is what all errors of one code have in common.
@@ -49,6 +56,7 @@ var Codes = []CodeInfo{
 		Meaning: "Un paramètre est mal écrit, hors bornes, vide ou répété ; ou une clé se trouve dans l’adresse.",
 		Fix:     "Lisez « param » et la phrase, qui donne les valeurs admises. Ne renvoyez pas la requête telle quelle.",
 	},
+	{Code: CodeInvalidUpload, Status: http.StatusBadRequest},
 	{
 		Code: CodeMissingKey, Status: http.StatusUnauthorized,
 		Meaning: "L’opération demande une clé et la requête n’en porte pas.",
@@ -72,6 +80,10 @@ var Codes = []CodeInfo{
 		Meaning: "La clé a été remplacée et son délai de recouvrement de 24 heures est passé.",
 		Fix:     "Utilisez la clé qui la remplace.",
 	},
+	{Code: CodeMissingToken, Status: http.StatusUnauthorized},
+	{Code: CodeInvalidToken, Status: http.StatusUnauthorized},
+	{Code: CodeRevokedToken, Status: http.StatusUnauthorized},
+	{Code: CodeExpiredToken, Status: http.StatusUnauthorized},
 	{
 		Code: CodePlanRequired, Status: http.StatusForbidden,
 		Meaning: "L’offre du compte ne comprend pas ce qui est demandé.",
@@ -111,6 +123,7 @@ var Codes = []CodeInfo{
 	{Code: CodeEndpointLimit, Status: http.StatusConflict},
 	{Code: CodeEndpointInactive, Status: http.StatusConflict},
 	{Code: CodeRecoveryRunning, Status: http.StatusConflict},
+	{Code: CodeConflict, Status: http.StatusConflict},
 	{Code: CodePayloadTooLarge, Status: http.StatusRequestEntityTooLarge},
 	{Code: CodeUnsupportedMediaType, Status: http.StatusUnsupportedMediaType},
 	{
@@ -131,6 +144,7 @@ var Codes = []CodeInfo{
 		Meaning: "La clé ne peut pas être vérifiée pour l’instant.",
 		Fix:     "Réessayez dans quelques secondes. Rien n’est décompté.",
 	},
+	{Code: CodeNoSpace, Status: http.StatusInsufficientStorage},
 }
 
 // Info returns the row of the table for c. It panics for a code that is not in it.

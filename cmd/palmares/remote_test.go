@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"palmares/internal/testkit"
+)
+
+// printed runs a command and returns what it printed and its exit code.
+func printed(t *testing.T, dir string, env []string, args ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd := palmares(t.Context(), args...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, append(cmd.Env, env...), &stdout, &stderr
+	err := cmd.Run()
+	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("exit %d\n-- stdout\n%s-- stderr\n%s", cmd.ProcessState.ExitCode(), &stdout, &stderr)
+}
+
+const essai = "name: Essai\nurl: https://essai.example\ncategories:\n  - slug: code\n    label: Code\n"
+
+func essaiTool(tagline string) string {
+	return "---\nname: Scie\ndomain: scie.example\ncategory: code\npricing: payant\nprice: 1 €/mois\nscore: 8\ntested_at: 2026-10-01\ntagline: " + tagline + "\nupdated_at: 2026-11-01\n---\n"
+}
+
+func TestPublishingFromElsewherePrintsWhatTheCommandPrints(t *testing.T) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
+		server := serveProcess(t, "--database", dsn)
+		token := strings.TrimSpace(must(t, "token", "create", "--name", "ci", "--database", dsn))
+		local := databases.SQLite(t)
+		work := t.TempDir()
+		write := func(name, text string) { writeFile(t, filepath.Join(work, "cat", name), []byte(text)) }
+		same := func(args ...string) string {
+			t.Helper()
+			args = append([]string{"publish", "cat"}, args...)
+			here := printed(t, work, nil, append(args, "--database", local)...)
+			there := printed(t, work, []string{"PALMARES_TOKEN=" + token}, append(args, "--server", server.url)...)
+			if here != there {
+				t.Errorf("palmares %s\nhere: %s\nthere: %s", strings.Join(args, " "), here, there)
+			}
+			return there
+		}
+		write("catalogue.yaml", essai)
+		write("outils/scie.md", essaiTool("Coupe."))
+		write("pages/scies.md", "---\ntitle: Scies\n---\n![Une scie](/images/logo.png)\n")
+		write("images/logo.png", string(magazinePictures(t)["titre.png"]))
+		write("README.md", "# Un dépôt\n")
+		same("--dry-run")
+		if out := same(); !strings.Contains(out, "published version 1") {
+			t.Error(out)
+		}
+		same()
+		same("--strict")
+		same("--expect", "7")
+		write("outils/scie.md", essaiTool("Scie."))
+		for _, format := range []string{"text", "json", "github"} {
+			same("--dry-run", "--format", format, "--max-age", "1")
+		}
+		same("--strict", "--allow-removals")
+		write("outils.json", "{}")
+		write("outils/autre.txt", "x")
+		write("outils/Faux nom.md", "---\n---\n# Titre\n")
+		if out := same(); !strings.Contains(out, "exit 1") {
+			t.Error(out)
+		}
+		same("--format", "github")
+		if err := os.Symlink("logo.png", filepath.Join(work, "cat/images/lien.png")); err != nil {
+			t.Fatal(err)
+		}
+		same()
+		for _, name := range []string{"images/lien.png", "outils.json", "outils/autre.txt", "outils/Faux nom.md"} {
+			if err := os.Remove(filepath.Join(work, "cat", name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		same()
+		if err := os.Remove(filepath.Join(work, "cat/outils/scie.md")); err != nil {
+			t.Fatal(err)
+		}
+		same()
+		if out := same("--allow-removals"); !strings.Contains(out, "published version 3") {
+			t.Error(out)
+		}
+		if out := must(t, "log", "--database", dsn); !strings.Contains(out, "  ci  ") {
+			t.Error(out)
+		}
+		server.stop()
+		if server.log.Contains(token) {
+			t.Error("the token is in the log")
+		}
+	})
+}
+
+func TestAnOlderCloneIsRefusedElsewhereToo(t *testing.T) {
+	dsn := databases.SQLite(t)
+	server := serveProcess(t, "--database", dsn)
+	env := []string{"PALMARES_TOKEN=" + strings.TrimSpace(must(t, "token", "create", "--name", "ci", "--database", dsn))}
+	work := t.TempDir()
+	git := func(dir string, args ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main"}, args...)...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	writeFile(t, filepath.Join(work, "ada/catalogue.yaml"), []byte(essai))
+	git(work, "init", "-q", "ada")
+	git(filepath.Join(work, "ada"), "add", ".")
+	git(filepath.Join(work, "ada"), "commit", "-qm", "One")
+	git(work, "clone", "-q", "ada", "bob")
+	writeFile(t, filepath.Join(work, "ada/outils/scie.md"), []byte(essaiTool("Coupe.")))
+	git(filepath.Join(work, "ada"), "add", ".")
+	git(filepath.Join(work, "ada"), "commit", "-qm", "Two")
+	if out := printed(t, work, env, "publish", "ada", "--server", server.url); !strings.Contains(out, "published version 1") {
+		t.Fatal(out)
+	}
+	out := printed(t, work, env, "publish", "bob", "--server", server.url)
+	if !strings.Contains(out, "exit 1") || !strings.Contains(out, "does not contain the published revision") || !strings.Contains(out, "by Ada") {
+		t.Error(out)
+	}
+	git(filepath.Join(work, "bob"), "pull", "-q")
+	if out := printed(t, work, env, "publish", "bob", "--server", server.url); !strings.Contains(out, "nothing changed: version 1 stands") {
+		t.Error(out)
+	}
+}
+
+// Whatever is killed and when, the old version is published or the new one, and no folder
+// is left behind.
+func TestKilledRemotePublicationsTearNothing(t *testing.T) {
+	const tools, kills = 1500, 12
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	folders := []string{marked(t, "A", tools), marked(t, "B", tools)}
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
+		server := serveProcess(t, "--database", dsn)
+		token := "PALMARES_TOKEN=" + strings.TrimSpace(must(t, "token", "create", "--name", "ci", "--database", dsn))
+		publish := func(folder string) *exec.Cmd {
+			cmd := palmares(context.WithoutCancel(t.Context()), "publish", folder, "--server", server.url)
+			cmd.Env = append(cmd.Env, token)
+			return cmd
+		}
+		begin := time.Now()
+		if out, err := publish(folders[0]).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		took, killed := time.Since(begin), 0
+		for i := range kills {
+			cmd := publish(folders[(i+1)%2])
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			serving, after := server.cmd.Process.Pid, took*time.Duration(i/2*2)/(kills-4)
+			if i%2 == 0 {
+				kill := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+				if cmd.Wait() != nil {
+					killed++
+				}
+				kill.Stop()
+			} else {
+				time.AfterFunc(after, server.kill) // also when the publication is done
+				if cmd.Wait() != nil {
+					killed++
+				}
+				<-server.ended
+				server = serveProcess(t, "--database", dsn)
+			}
+			testkit.Until(t, "the removal of the upload", func() bool {
+				left, err := filepath.Glob(filepath.Join(temp, fmt.Sprintf("palmares-upload-%d-*", serving)))
+				return err == nil && len(left) == 0
+			})
+			checkEvents(t, dsn)
+		}
+		t.Logf("%d of %d publications were killed", killed, kills)
+		for _, folder := range folders {
+			if out, err := publish(folder).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			checkEvents(t, dsn)
+		}
+	})
+}

@@ -1,0 +1,303 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/publication"
+	"palmares/internal/store"
+	"palmares/internal/web"
+)
+
+// The parameters of a publication.
+const (
+	paramName          = "name" // of the folder in messages
+	paramDryRun        = "dry_run"
+	paramAllowRemovals = "allow_removals"
+	paramStrict        = "strict"
+	paramMaxAge        = "max_age"
+	paramRevision      = "revision"
+	paramAuthor        = "author"
+	paramClean         = "clean"
+	paramExpect        = "expect"
+)
+
+// servePublication publishes the folder in the body.
+func (h *Handler) servePublication(w http.ResponseWriter, r *http.Request) {
+	token := r.Context().Value(tokenKey{}).(account.PublishToken)
+	job, err := parseJob(r.URL.Query())
+	if err == nil && r.Header.Get("Content-Encoding") != "zstd" {
+		err = web.NewError(web.CodeUnsupportedMediaType, "the body must be a tar stream with Content-Encoding: zstd")
+	}
+	if err != nil {
+		h.fail(w, r, err)
+		return
+	}
+	select {
+	case h.uploads <- struct{}{}:
+		defer func() { <-h.uploads }()
+	default:
+		h.fail(w, r, errUnavailable(fmt.Sprintf("the server is receiving %d other folders: try again in a minute; nothing was changed", maxUploads), "60"))
+		return
+	}
+	if err := h.Store.Tokens.MarkUsed(r.Context(), token.ID, h.Now()); err != nil && r.Context().Err() == nil {
+		h.Log.Warn("could not store that a token was used", "token", token.ID, "error", err)
+	}
+	job.Now, job.Source.Token = h.Now(), token.Name
+	a := &answer{w: w, control: http.NewResponseController(w)}
+	job.Sink = a
+	version, err := h.receive(w, r, job)
+	if _, ok := errors.AsType[*web.Error](err); ok { // of the upload: nothing was answered yet
+		drain(h.steady(w, r))
+		h.fail(w, r, err)
+		return
+	}
+	a.finish(version, h.explain(r, err))
+}
+
+// drain reads some more of a body whose answer is known, as a client that is still
+// sending may not notice an answer before it is done.
+func drain(body io.Reader) {
+	const most = 16 << 20
+	_, _ = io.CopyN(io.Discard, body, most) // what follows is cut off
+}
+
+// receive unpacks the folder and publishes it.
+func (h *Handler) receive(w http.ResponseWriter, r *http.Request, job *publication.Job) (version int64, err error) {
+	known, err := h.Store.Pictures.Known(r.Context())
+	if err != nil {
+		return 0, err
+	}
+	u, err := newUpload(h.TempDir)
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if err := u.remove(); err != nil {
+			h.Log.Error("could not remove an upload: remove it by hand", "error", err)
+		}
+	}()
+	err = u.unpack(h.steady(w, r), h.limits, func(sum string) bool { _, ok := known(sum); return ok })
+	if err != nil {
+		return 0, err
+	}
+	job.Dir, job.Known, job.Elsewhere = u.dir, known, u.elsewhere
+	read, err := job.Read(r.Context())
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, read.Close()) }()
+	return job.Publish(r.Context(), h.Store.Catalogue, read)
+}
+
+// parseJob reads the parameters of a publication.
+func parseJob(q url.Values) (*publication.Job, error) {
+	p := params{q: q}
+	job := &publication.Job{
+		Name: p.text(paramName), DryRun: p.flag(paramDryRun), AllowRemovals: p.flag(paramAllowRemovals), Strict: p.flag(paramStrict), MaxAge: int(p.number(paramMaxAge)),
+		Source: store.Source{Revision: p.text(paramRevision), Author: p.text(paramAuthor), Clean: p.flag(paramClean)},
+	}
+	if q.Has(paramExpect) {
+		want := p.number(paramExpect)
+		job.Guard = func(head store.Head) error {
+			if head.Version == want {
+				return nil
+			}
+			return &movedError{head, want}
+		}
+	}
+	return job, p.err
+}
+
+// A movedError says that another version is published than the client has seen.
+type movedError struct {
+	head store.Head
+	want int64
+}
+
+func (e *movedError) Error() string {
+	by := ""
+	if e.head.Author != "" {
+		by = " by " + e.head.Author
+	}
+	return fmt.Sprintf("version %d%s was published in the meantime, after version %d: publish again, so that nothing of it is undone; nothing was changed", e.head.Version, by, e.want)
+}
+
+// params reads parameters and keeps the first error.
+type params struct {
+	q   url.Values
+	err error
+}
+
+func (p *params) refuse(name, want string) {
+	if p.err == nil {
+		p.err = web.Invalid(name, fmt.Sprintf("the parameter %s must be %s", name, want))
+	}
+}
+
+func (p *params) text(name string) string {
+	s := p.q.Get(name)
+	if !isOneLine(s) {
+		p.refuse(name, "one line of text")
+	}
+	return s
+}
+
+func (p *params) flag(name string) bool {
+	switch p.q.Get(name) {
+	case "", "false":
+		return false
+	case "true":
+		return true
+	}
+	p.refuse(name, "true or false")
+	return false
+}
+
+func (p *params) number(name string) int64 {
+	s := p.q.Get(name)
+	if s == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(s, 10, 32)
+	if err != nil || n < 0 {
+		p.refuse(name, "a whole number")
+	}
+	return n
+}
+
+// A refusal is how a publication failed: a status and a sentence.
+type refusal struct {
+	status int
+	text   string
+}
+
+// explain returns what the client is told about the error of a publication, nil if
+// there is none. What it need not know is logged.
+func (h *Handler) explain(r *http.Request, err error) *refusal {
+	if err == nil {
+		return nil
+	}
+	if refused, ok := errors.AsType[*publication.RefusedError](err); ok {
+		return &refusal{http.StatusUnprocessableEntity, refused.Error()}
+	}
+	if moved, ok := errors.AsType[*movedError](err); ok {
+		return &refusal{http.StatusConflict, moved.Error()}
+	}
+	if errors.Is(err, store.ErrBusy) {
+		return &refusal{http.StatusConflict, "another publication has been running for more than 30 seconds: try again when it is done; nothing was changed"}
+	}
+	if r.Context().Err() == nil {
+		h.Log.Error("a publication failed", "error", err)
+	}
+	switch {
+	case errors.Is(err, store.ErrFull) || errors.Is(err, syscall.ENOSPC):
+		return &refusal{http.StatusInsufficientStorage, noSpaceText}
+	case errors.Is(err, context.Canceled):
+		return &refusal{http.StatusServiceUnavailable, "the publication was interrupted: see `palmares log`, or publish again"}
+	case store.IsTemporary(err):
+		return &refusal{http.StatusServiceUnavailable, "the server cannot use its database at the moment: try again in a minute; nothing was changed"}
+	}
+	return &refusal{http.StatusInternalServerError, errInternal().Error()}
+}
+
+// An answer is the publication.Sink of a client elsewhere. Everything is held back until
+// the folder is being stored, or was compared in a dry run: then the status is known.
+type answer struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	begun   bool
+	held    []publication.Finding
+	stage   string    // that was sent last
+	next    time.Time // when progress is sent again
+}
+
+// progressEvery is how often progress is sent.
+const progressEvery = 200 * time.Millisecond
+
+// writeTimeout is how long the client may take to receive what is written at once.
+const writeTimeout = time.Minute
+
+// Progress sends how far the publication is.
+func (a *answer) Progress(stage string, n, total int) {
+	switch stage {
+	case "reading", "load", "compare":
+		return // the folder may still be refused
+	}
+	if now := time.Now(); stage != a.stage || now.After(a.next) || n == total {
+		a.stage, a.next = stage, now.Add(progressEvery)
+		_ = a.send(http.StatusOK, message{Progress: &progress{stage, n, total}}) // a client that has gone ends the context
+	}
+}
+
+// Findings sends problems and warnings.
+func (a *answer) Findings(all []publication.Finding) error {
+	if !a.begun {
+		a.held = append(a.held, all...)
+		return nil
+	}
+	return a.send(http.StatusOK, findings(all)...)
+}
+
+// Report sends the report.
+func (a *answer) Report(text string) error {
+	var lines []message
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		lines = append(lines, message{Line: &line})
+	}
+	return a.send(http.StatusOK, lines...)
+}
+
+// finish sends the last line.
+func (a *answer) finish(version int64, failed *refusal) {
+	last, status := message{Done: &done{version}}, http.StatusOK
+	if failed != nil {
+		last, status = message{Error: &failure{failed.text}}, failed.status
+	}
+	_ = a.send(status, last) // a client that has gone cannot be told
+}
+
+func findings(all []publication.Finding) []message {
+	lines := make([]message, len(all))
+	for i := range all {
+		lines[i] = message{Finding: &all[i]}
+	}
+	return lines
+}
+
+// send sends lines. The first time it sends the status and what was held back before.
+func (a *answer) send(status int, lines ...message) error {
+	if !a.begun {
+		a.begun = true
+		lines = append(findings(a.held), lines...)
+		a.held = nil
+		header := a.w.Header()
+		header.Set("Content-Type", linesType)
+		header.Set("Cache-Control", "no-store")
+		header.Set("X-Accel-Buffering", "no") // nginx passes lines on as they come
+		if status == http.StatusServiceUnavailable {
+			header.Set("Retry-After", web.RetrySoon)
+		}
+		a.w.WriteHeader(status)
+	}
+	extend(a.w)
+	encoder := json.NewEncoder(a.w)
+	encoder.SetEscapeHTML(false)
+	for _, m := range lines {
+		if err := encoder.Encode(m); err != nil {
+			return err
+		}
+	}
+	return a.control.Flush()
+}

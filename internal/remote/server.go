@@ -1,0 +1,275 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/store"
+	"palmares/internal/web"
+	"palmares/internal/wire"
+)
+
+// Config is what a Handler needs. All fields are required unless they say otherwise.
+type Config struct {
+	Store *store.Store
+	// NotFound answers while no token exists, as if there were no /publish/.
+	NotFound http.Handler
+	Now      func() time.Time
+	Log      *slog.Logger
+	// TempDir is where folders are unpacked; that of the system if empty.
+	TempDir string
+}
+
+// Handler answers /publish/. Every request looks its token up in the database, so that a
+// revocation works at once on every node.
+type Handler struct {
+	Config
+
+	service web.Service // only for its errors
+	routes  http.ServeMux
+	limits  limits
+	uploads chan struct{} // has room for those that run at once
+	lookups chan struct{} // likewise, for those of tokens
+
+	mu        sync.Mutex
+	hasTokens bool
+	askedAt   time.Time
+}
+
+const (
+	maxUploads = 2
+	maxLookups = 16
+	// lookupTimeout is how long a request waits for its token.
+	lookupTimeout = 5 * time.Second
+	// askEvery is for how long the answer holds whether there is any token.
+	askEvery = time.Second
+)
+
+// NewHandler returns a handler. It removes what uploads of processes that were killed
+// have left behind.
+func NewHandler(cfg Config) *Handler {
+	h := &Handler{Config: cfg, limits: uploadLimits, uploads: make(chan struct{}, maxUploads), lookups: make(chan struct{}, maxLookups)}
+	h.routes.HandleFunc("GET "+cataloguePath, h.serveCatalogue)
+	h.routes.HandleFunc("POST "+cataloguePath, h.servePublication)
+	h.routes.HandleFunc("POST "+picturesPath, h.servePictures)
+	h.routes.Handle("/", cfg.NotFound)
+	if err := removeLeftovers(cmp.Or(cfg.TempDir, os.TempDir())); err != nil {
+		cfg.Log.Warn("could not remove what a killed process has left behind: remove it by hand", "error", err)
+	}
+	return h
+}
+
+// tokenKey is the key of the token in the context of a request.
+type tokenKey struct{}
+
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r.Pattern = prefix
+	exists, err := h.anyToken(r.Context())
+	if err == nil && !exists {
+		h.NotFound.ServeHTTP(w, r)
+		return
+	}
+	var token account.PublishToken
+	if err == nil {
+		token, err = h.authorize(r)
+	}
+	if err != nil {
+		h.fail(w, r, err)
+		return
+	}
+	authorized := r.WithContext(context.WithValue(r.Context(), tokenKey{}, token))
+	h.routes.ServeHTTP(w, authorized)
+	r.Pattern = authorized.Pattern
+}
+
+// WriteInternalError answers 500 to a request whose handler panicked.
+func (h *Handler) WriteInternalError(w http.ResponseWriter) { h.service.WriteError(w, errInternal()) }
+
+func errInternal() error {
+	return web.NewError(web.CodeInternal, "the server failed to publish the folder and has logged why; nothing was changed")
+}
+
+func errUnavailable(text, retryAfter string) error {
+	e := web.NewError(web.CodeUnavailable, text)
+	e.RetryAfter = retryAfter
+	return e
+}
+
+// fail answers with an error, which is logged if it is nobody else's business.
+func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if _, ok := errors.AsType[*web.Error](err); !ok {
+		if r.Context().Err() == nil { // otherwise the client is gone
+			h.Log.Error("a request to publish failed", "path", r.URL.Path, "error", err)
+		}
+		if store.IsTemporary(err) || errors.Is(err, context.DeadlineExceeded) {
+			err = errUnavailable("the server cannot reach its database at the moment: try again in a minute; nothing was changed", "")
+		} else {
+			err = errInternal()
+		}
+	}
+	if r.Method == http.MethodPost {
+		w.Header().Set("Connection", "close") // the answer does not wait for the rest of the body
+	}
+	extend(w)
+	h.service.WriteError(w, err)
+}
+
+// extend gives the client time to receive an answer, however long the request took.
+func extend(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // tests write to memory
+}
+
+// anyToken reports whether there is a token, as of a second ago at most.
+func (h *Handler) anyToken(ctx context.Context) (bool, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.Now()
+	if age := now.Sub(h.askedAt); age >= 0 && age < askEvery {
+		return h.hasTokens, nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
+	defer cancel()
+	exists, err := h.Store.Tokens.Any(ctx)
+	if err == nil {
+		h.hasTokens, h.askedAt = exists, now
+	}
+	return exists, err
+}
+
+// authorize returns the token of a request, or why it is refused. Nothing of the body is
+// read before.
+func (h *Handler) authorize(r *http.Request) (account.PublishToken, error) {
+	refused := func(code web.Code, text string) (account.PublishToken, error) {
+		return account.PublishToken{}, web.NewError(code, text)
+	}
+	lines := r.Header["Authorization"]
+	if len(lines) == 0 {
+		return refused(web.CodeMissingToken, "publishing needs a token: set PALMARES_TOKEN to one that `palmares token create` printed")
+	}
+	text, ok := account.Bearer(lines)
+	switch {
+	case account.HasKeyForm(text):
+		return refused(web.CodeInvalidToken, "this is an API key, which cannot publish: set PALMARES_TOKEN to a token that `palmares token create` printed")
+	case !ok || !account.CheckPublishToken(text):
+		return refused(web.CodeInvalidToken, "the token is not one that `palmares token create` printed, or was not copied completely: set PALMARES_TOKEN again")
+	}
+	select {
+	case h.lookups <- struct{}{}:
+		defer func() { <-h.lookups }()
+	default:
+		return account.PublishToken{}, errUnavailable("the server is checking too many tokens at once: try again in a few seconds", "")
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), lookupTimeout)
+	defer cancel()
+	token, err := h.Store.Tokens.Find(ctx, account.HashKey(text))
+	if err == nil {
+		err = token.Check(h.Now())
+	}
+	switch {
+	case errors.Is(err, account.ErrInvalidToken):
+		return refused(web.CodeInvalidToken, "the server does not know this token: see `palmares token list` there, or create another")
+	case errors.Is(err, account.ErrRevokedToken):
+		return refused(web.CodeRevokedToken, fmt.Sprintf("the token %q was revoked: set PALMARES_TOKEN to another one", token.Name))
+	case errors.Is(err, account.ErrExpiredToken):
+		return refused(web.CodeExpiredToken, fmt.Sprintf("the token %q expired on %s: set PALMARES_TOKEN to another one", token.Name, token.ExpiresAt.Format(time.DateOnly)))
+	}
+	return token, err
+}
+
+// serveCatalogue says what is published.
+func (h *Handler) serveCatalogue(w http.ResponseWriter, r *http.Request) {
+	head, err := h.Store.Catalogue.Head(r.Context())
+	if err != nil {
+		h.fail(w, r, err)
+		return
+	}
+	writeJSON(w, published(head))
+}
+
+var isChecksum = regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString
+
+// servePictures answers which pictures the server lacks, of those whose checksums it is
+// given.
+func (h *Handler) servePictures(w http.ResponseWriter, r *http.Request) {
+	var asked []string
+	body := h.steady(w, r)
+	if err := json.NewDecoder(io.LimitReader(body, maxQuestion)).Decode(&asked); err != nil {
+		h.fail(w, r, web.NewError(web.CodeInvalidUpload, "the list of pictures is broken or too long: "+err.Error()))
+		return
+	}
+	if len(asked) > maxPictures {
+		h.fail(w, r, web.NewError(web.CodePayloadTooLarge, fmt.Sprintf("one request may ask about %d pictures", maxPictures)))
+		return
+	}
+	known, err := h.Store.Pictures.Known(r.Context())
+	if err != nil {
+		h.fail(w, r, err)
+		return
+	}
+	missing := []string{}
+	for _, sum := range asked {
+		if !isChecksum(sum) {
+			h.fail(w, r, web.NewError(web.CodeInvalidUpload, "the list of pictures holds something that is not a SHA-256 in hexadecimal"))
+			return
+		}
+		if _, ok := known(sum); !ok {
+			missing = append(missing, sum)
+		}
+	}
+	writeJSON(w, missing)
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	extend(w)
+	_, _ = w.Write(wire.AppendJSON(nil, v)) // fails only if the client has disconnected
+}
+
+// steady returns the body of a request, which may take as long as the limits of an
+// upload allow. A client that sends nothing is cut off.
+func (h *Handler) steady(w http.ResponseWriter, r *http.Request) io.Reader {
+	return &steadyReader{body: r.Body, control: http.NewResponseController(w), stall: h.limits.stall, end: time.Now().Add(h.limits.total)}
+}
+
+type steadyReader struct {
+	body    io.Reader
+	control *http.ResponseController
+	stall   time.Duration
+	end     time.Time
+}
+
+func (s *steadyReader) Read(b []byte) (int, error) {
+	deadline := time.Now().Add(s.stall)
+	if deadline.After(s.end) {
+		deadline = s.end
+	}
+	if err := s.control.SetReadDeadline(deadline); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, err
+	}
+	n, err := s.body.Read(b)
+	if errors.Is(err, io.EOF) {
+		// A deadline that passes later would look like a client that has gone.
+		_ = s.control.SetReadDeadline(time.Time{}) // it worked a moment ago
+	}
+	return n, err
+}
+
+// isOneLine reports whether s may be stored as a revision, an author or the name of a
+// folder.
+func isOneLine(s string) bool {
+	const most = 1000
+	return len(s) <= most && s == strings.ToValidUTF8(s, "") && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
+}
