@@ -191,6 +191,8 @@ func (r *request) pingNotice(err error) string {
 	switch {
 	case errors.Is(err, store.ErrTooMany):
 		return "trop-d-essais"
+	case errors.Is(err, store.ErrPlan):
+		return "point-sans-pro"
 	case errors.Is(err, store.ErrInactive) && r.owner.Account.Plan != account.Pro:
 		return "point-sans-pro"
 	case errors.Is(err, store.ErrInactive):

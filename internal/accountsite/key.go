@@ -177,6 +177,8 @@ func (p *pages) rotateKey(r *request) (*answer, error) {
 		return seeOther(keysPath, "cle-deja-remplacee"), nil
 	case errors.Is(err, store.ErrKeySuspended):
 		return seeOther(keysPath, "cle-suspendue"), nil
+	case errors.Is(err, store.ErrKeyOverlaps):
+		return seeOther(keysPath, "cles-remplacees"), nil
 	case err != nil:
 		return nil, err
 	}

@@ -179,8 +179,9 @@ func (s *Deliveries) Find(ctx context.Context, owner account.Owner, id string) (
 }
 
 // Resend creates a new delivery of the same event, with its id and bytes. It is due at
-// once, and waits if its endpoint is not active. ErrNotFound: no such delivery. Sending a
-// ping again counts as a ping: see Ping.
+// once, and waits if its endpoint is not active. ErrNotFound: no such delivery. ErrPlan:
+// the owner is no longer Pro. ErrTooMany: there were webhook.ResendsAMinute to the endpoint
+// in the last minute. Sending a ping again counts as a ping: see Ping.
 func (s *Deliveries) Resend(ctx context.Context, owner account.Owner, deliveryID string, now time.Time) (webhook.Delivery, error) {
 	var d webhook.Delivery
 	err := s.write(ctx, func(tx *sql.Tx) error {
@@ -200,6 +201,9 @@ func (s *Deliveries) Resend(ctx context.Context, owner account.Owner, deliveryID
 			if err := checkPing(ctx, tx, w, now); err != nil {
 				return err
 			}
+		}
+		if err := checkResend(ctx, tx, owner, w, now); err != nil {
+			return err
 		}
 		d = newDelivery(old.EndpointID, webhook.OfResend, now)
 		d.EventID, d.Type, d.Sequence = old.EventID, old.Type, old.Sequence
@@ -235,6 +239,20 @@ func (s *Deliveries) Ping(ctx context.Context, owner account.Owner, endpointID s
 		return webhook.Delivery{}, err
 	}
 	return d, nil
+}
+
+// checkResend returns why nothing may be sent again to an endpoint, which is locked.
+func checkResend(ctx context.Context, tx *sql.Tx, owner account.Owner, w webhook.Endpoint, now time.Time) error {
+	if w.State == webhook.Suspended && !owner.Any() {
+		return problem(ErrPlan, nil, "the account of the endpoint %s is no longer pro, and nothing is sent to it", w.ID)
+	}
+	var recent int
+	err := tx.QueryRowContext(ctx, `SELECT count(*) FROM deliveries WHERE endpoint_id = $1 AND created_at > $2 AND origin = $3`,
+		w.ID, formatTime(now.Add(-time.Minute)), webhook.OfResend).Scan(&recent)
+	if err == nil && recent >= webhook.ResendsAMinute {
+		err = problem(ErrTooMany, nil, "%d deliveries to the endpoint %s were sent again in the last minute: wait a minute, or recover all since a date", recent, w.ID)
+	}
+	return err
 }
 
 // checkPing returns why an endpoint, which is locked, may not be sent another ping.

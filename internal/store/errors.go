@@ -21,6 +21,7 @@ var (
 	ErrAccountExists = errors.New("the account exists")
 	ErrKeyLimit      = errors.New("the account has all the keys of its plan")
 	ErrKeyEnded      = errors.New("the key has ended")
+	ErrKeyOverlaps   = errors.New("too many replaced keys still work")
 	ErrInvalid       = errors.New("invalid value")
 
 	ErrBusy         = errors.New("the database is busy")

@@ -28,19 +28,47 @@ type Events struct{ *db }
 func (s *Events) List(ctx context.Context, after int64, limit int) ([]Event, error) {
 	var events []Event
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
-		events, err = rows(ctx, tx, 0, `SELECT `+eventTable.list()+` FROM events WHERE sequence > $1 ORDER BY sequence LIMIT $2`,
-			func(scan scanner, e *Event) error {
-				var at, body string
-				if err := scan(&e.Sequence, &e.Version, &e.ID, &e.Type, &e.Slug, &at, &body); err != nil {
-					return err
-				}
-				e.Body = []byte(body)
-				e.CreatedAt, err = parseTime(at)
-				return err
-			}, after, limit)
+		events, err = rows(ctx, tx, 0, `SELECT `+eventTable.list()+` FROM events WHERE sequence > $1 ORDER BY sequence LIMIT $2`, scanEvent, after, limit)
 		return err
 	})
 	return events, err
+}
+
+// maxScan is how many events ListType examines.
+const maxScan = 1000
+
+// ListType returns up to limit events of one type among the next maxScan after the given
+// sequence, oldest first. It reads the bodies of those only. upTo is the sequence of the
+// last event that was examined, and more reports whether there are others after it.
+func (s *Events) ListType(ctx context.Context, after int64, eventType string, limit int) (events []Event, upTo int64, more bool, err error) {
+	err = s.read(ctx, func(tx *sql.Tx) error {
+		const scanned = `(SELECT sequence, type FROM events WHERE sequence > $1 ORDER BY sequence LIMIT $2)`
+		var examined int
+		err := tx.QueryRowContext(ctx, `SELECT count(*), coalesce(max(sequence), $1) FROM `+scanned+` AS s`, after, maxScan).Scan(&examined, &upTo)
+		if err != nil {
+			return err
+		}
+		more = examined == maxScan
+		events, err = rows(ctx, tx, 0, `SELECT `+eventTable.list()+` FROM events WHERE sequence IN (
+			SELECT sequence FROM `+scanned+` AS s WHERE type = $3 ORDER BY sequence LIMIT $4) ORDER BY sequence`, scanEvent, after, maxScan, eventType, limit)
+		if len(events) == limit {
+			last := events[limit-1].Sequence
+			more, upTo = more || last < upTo, last
+		}
+		return err
+	})
+	return events, upTo, more, err
+}
+
+func scanEvent(scan scanner, e *Event) error {
+	var at, body string
+	err := scan(&e.Sequence, &e.Version, &e.ID, &e.Type, &e.Slug, &at, &body)
+	if err != nil {
+		return err
+	}
+	e.Body = []byte(body)
+	e.CreatedAt, err = parseTime(at)
+	return err
 }
 
 // feedEvents is how many events latestEvents returns at most. Feeds show 50; the rest is

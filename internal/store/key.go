@@ -70,7 +70,8 @@ func (s *Keys) create(ctx context.Context, email, name string, newest *string, n
 // Rotate creates the successor of a key, with the same name, and returns it in clear for
 // the only time. The old key works for account.Overlap and no longer counts against the
 // plan. ErrNotFound: there is no such key; ErrKeyEnded: it was revoked, has expired or
-// has a successor already; ErrKeySuspended: its successor would be one more live key than
+// has a successor already; ErrKeyOverlaps: as many replaced keys as the plan has keys
+// still work; ErrKeySuspended: its successor would be one more live key than
 // the plan allows.
 func (s *Keys) Rotate(ctx context.Context, owner account.Owner, id string, now time.Time) (string, account.Key, error) {
 	var text string
@@ -97,6 +98,9 @@ func (s *Keys) Rotate(ctx context.Context, owner account.Owner, id string, now t
 		case account.KeySuspended:
 			return problem(ErrKeySuspended, nil, "the key %s is suspended and cannot be rotated: revoke another key of its account, which brings it back, or change the plan", id)
 		}
+		if err := checkOverlaps(ctx, tx, old, now); err != nil {
+			return err
+		}
 		text, k = newKey(old.Name, now)
 		k.AccountID, k.Plan = old.AccountID, old.Plan
 		if _, err := tx.ExecContext(ctx, `UPDATE api_keys SET expires_at = $1 WHERE id = $2`, formatTime(now.Add(account.Overlap)), id); err != nil {
@@ -108,6 +112,20 @@ func (s *Keys) Rotate(ctx context.Context, owner account.Owner, id string, now t
 		return "", account.Key{}, err
 	}
 	return text, k, nil
+}
+
+// checkOverlaps limits the keys that work beside those of the plan: otherwise rotating a
+// key and then its successor, again and again, would give any number of them.
+func checkOverlaps(ctx context.Context, tx *sql.Tx, k account.Key, now time.Time) error {
+	var replaced int
+	var next string
+	err := tx.QueryRowContext(ctx, `
+		SELECT count(*), coalesce(min(expires_at), '') FROM api_keys WHERE account_id = $1 AND revoked_at = '' AND expires_at > $2`,
+		k.AccountID, formatTime(now)).Scan(&replaced, &next)
+	if err == nil && replaced >= account.MaxKeys(k.Plan) {
+		err = problemWith(k.ID, ErrKeyOverlaps, "%d replaced keys of the account still work, as many as it may have: revoke one, or wait until %s", replaced, next)
+	}
+	return err
 }
 
 // newKey returns a key and its record, which has no owner yet.

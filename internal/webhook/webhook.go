@@ -183,4 +183,6 @@ const (
 	Overlap      = 24 * time.Hour      // of two secrets
 	Keep         = 30 * 24 * time.Hour // events and deliveries
 	PingsAMinute = 5
+	// ResendsAMinute is more than anybody clicks. Recover sends many.
+	ResendsAMinute = 60
 )

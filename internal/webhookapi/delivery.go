@@ -129,6 +129,9 @@ func (h *Handler) resendDelivery(r *request) (web.Answer, error) {
 		return web.Answer{}, deliveryNotFound(r.id)
 	}
 	d, err := h.cfg.Store.Deliveries.Resend(r.Context(), r.owner, r.id, h.cfg.Now())
+	if errors.Is(err, store.ErrTooMany) {
+		return web.Answer{}, tooManyResends()
+	}
 	return h.queued(d, orNotFound(err, deliveryNotFound(r.id)))
 }
 

@@ -56,6 +56,13 @@ func tooManyPings() *web.Error {
 	return e
 }
 
+func tooManyResends() *web.Error {
+	e := web.NewError(web.CodeTooManyRequests,
+		"Ce point de réception a déjà eu "+strconv.Itoa(webhook.ResendsAMinute)+" renvois, ou "+strconv.Itoa(webhook.PingsAMinute)+" essais, en une minute, le plus qui soit admis : réessayez dans une minute, ou récupérez tout depuis une date avec « recover ».")
+	e.RetryAfter = "60"
+	return e
+}
+
 // endpointInactive refuses a ping. It need not mention suspended endpoints: their owner
 // has no Pro key to ask with.
 func endpointInactive() *web.Error {

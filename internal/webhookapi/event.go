@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"palmares/internal/store"
 	"palmares/internal/web"
 	"palmares/internal/webhook"
 )
@@ -21,10 +22,6 @@ type eventPage struct {
 	} `json:"meta"`
 }
 
-// maxScan is how many events one request reads to find those of its type. It may find
-// few of them, or none, while there are more: the next page continues from there.
-const maxScan = 1000
-
 func (h *Handler) listEvents(r *request) (web.Answer, error) {
 	p := r.params()
 	after := p.Integer("after", 0, 0, web.MaxInteger)
@@ -36,11 +33,7 @@ func (h *Handler) listEvents(r *request) (web.Answer, error) {
 	if err := p.Err(); err != nil {
 		return web.Answer{}, err
 	}
-	read := limit + 1 // to know whether there is a next page
-	if wanted != "" {
-		read = maxScan
-	}
-	events, err := h.cfg.Store.Events.List(r.Context(), after, read)
+	events, upTo, more, err := h.readEvents(r, after, wanted, limit)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -52,22 +45,29 @@ func (h *Handler) listEvents(r *request) (web.Answer, error) {
 	if oldest > 0 {
 		page.Meta.OldestSequence = &oldest
 	}
-	page.Meta.NextAfter = after
-	more := len(events) == read
+	page.Meta.NextAfter = upTo
 	for i := range events {
-		e := &events[i]
-		if len(page.Data) == limit {
-			more = true
-			break
-		}
-		page.Meta.NextAfter = e.Sequence
-		if wanted == "" || e.Type == wanted {
-			page.Data = append(page.Data, e.Body)
-		}
+		page.Data = append(page.Data, events[i].Body)
 	}
 	var link []string
 	if more {
 		link = []string{p.NextLink(eventsPath, "after", strconv.FormatInt(page.Meta.NextAfter, 10), "type", "limit")}
 	}
 	return web.Answer{Body: web.JSON(page), Link: link}, nil
+}
+
+// readEvents reads a page of events, of one type unless that is "". A page of a type may
+// have few of them, or none, while there are more: the next page continues after upTo.
+func (h *Handler) readEvents(r *request, after int64, wanted string, limit int) (events []store.Event, upTo int64, more bool, err error) {
+	if wanted != "" {
+		return h.cfg.Store.Events.ListType(r.Context(), after, wanted, limit)
+	}
+	events, err = h.cfg.Store.Events.List(r.Context(), after, limit+1) // to know whether there is a next page
+	if more = len(events) > limit; more {
+		events = events[:limit]
+	}
+	if upTo = after; len(events) > 0 {
+		upTo = events[len(events)-1].Sequence
+	}
+	return events, upTo, more, err
 }
