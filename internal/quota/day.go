@@ -21,6 +21,7 @@ type day struct {
 	macs       sync.Pool // of *mac
 	accounts   *table[string]
 	networks   *table[Pseudonym]
+	ceiling    int64 // see maxNetworks
 
 	ready atomic.Bool // loaded; then private no longer changes
 
@@ -55,6 +56,7 @@ func newDay(start int64, key Key) *day {
 		key:      key,
 		accounts: newTable[string](),
 		networks: newTable[Pseudonym](),
+		ceiling:  maxNetworks,
 	}
 	d.macs.New = func() any { return &mac{hash: hmac.New(sha256.New, key[:])} }
 	return d
@@ -66,14 +68,14 @@ var counted = [...]uint32{Anonymous: uint32(limits[Anonymous]), Free: uint32(lim
 
 func (d *day) take(s Subject) (used uint32, is outcome) {
 	if s.Tier == Anonymous {
-		return d.networks.take(d.pseudonym(s.Network), counted[Anonymous])
+		return d.networks.take(d.counterOf(s.Network), counted[Anonymous])
 	}
 	return d.accounts.take(s.Account, counted[s.Tier])
 }
 
 func (d *day) used(s Subject) uint32 {
 	if s.Tier == Anonymous {
-		return d.networks.used(d.pseudonym(s.Network))
+		return d.networks.used(d.counterOf(s.Network))
 	}
 	return d.accounts.used(s.Account)
 }
@@ -96,7 +98,8 @@ func (d *day) grant(t Tier, used uint32, isRefused bool, now time.Time) Grant {
 	}
 	// The started second is included, so that a client that waits this long is not early.
 	// It is at least 1, as now is before the day's end.
-	g.Wait = int(d.end - now.Unix())
+	// A day that is further ahead than maxAhead is about to be left: see stepBack.
+	g.Wait = int(min(d.end-now.Unix(), secondsOfDay+int64(maxAhead.Seconds())))
 	return g
 }
 
@@ -106,6 +109,34 @@ type mac struct {
 	hash hash.Hash
 	in   [17]byte
 	out  [sha256.Size]byte
+}
+
+// maxNetworks is how many networks a day may have before new ones share a counter with
+// their neighbours: half a million take about 50 MB. Somebody who is assigned a /32 of
+// IPv6 has four billion networks.
+const maxNetworks = 500_000
+
+// coarser are the lengths of the prefixes that new networks are counted by once a day has
+// once, twice, … as many counters as its ceiling. The last has few enough.
+var coarser = [...]struct{ four, six int }{{24, 48}, {16, 32}}
+
+// counterOf returns the pseudonym that a network is counted under. A network keeps the
+// counter that it has; nodes may disagree about others while one is above its ceiling.
+func (d *day) counterOf(network netip.Prefix) Pseudonym {
+	p := d.pseudonym(network)
+	for i, bits := range coarser {
+		if d.networks.size.Load() < d.ceiling*int64(i+1) || d.networks.has(p) {
+			return p
+		}
+		length := bits.six
+		if network.Addr().Is4() {
+			length = bits.four
+		}
+		if wide, err := network.Addr().Prefix(min(length, network.Bits())); err == nil { // only the zero Prefix has none
+			p = d.pseudonym(wide)
+		}
+	}
+	return p
 }
 
 // pseudonym returns the pseudonym of a network for the day. The prefix length is part of

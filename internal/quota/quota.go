@@ -152,8 +152,9 @@ type Meter struct {
 	clock  atomic.Pointer[clockReading] // nil on one node
 
 	// Used only by Run.
-	pruned string // the day of the last Prune
-	failed bool   // the last save failed
+	pruned    string    // the day of the last Prune
+	failed    bool      // the last save failed
+	clockRead time.Time // when readClock last read it
 }
 
 // New loads the counts of the day, and of the next in case it is about to start. It fails

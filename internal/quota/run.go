@@ -25,6 +25,10 @@ const (
 	// A day's key and networks are kept for an hour after it, for a restart with a clock
 	// that is slightly behind, and for nodes whose clocks differ.
 	keepNetworks = time.Hour
+	// clockInterval is how often Run reads the store's clock.
+	clockInterval = 5 * time.Second
+	// maxAhead is how far the clock may step back over midnight without the day doing so.
+	maxAhead = time.Hour
 	// keepAccounts is in months: a year's chart, and the month it is compared with.
 	keepAccounts = 13
 )
@@ -85,6 +89,10 @@ func (m *Meter) report(err error) {
 func (m *Meter) save(ctx context.Context) error {
 	ctx, cancel := detached(ctx)
 	defer cancel()
+	m.readClock(ctx)
+	if err := m.stepBack(ctx); err != nil {
+		return err
+	}
 	today := m.today(m.now()) // starts a new day even without requests
 	if err := m.savePast(ctx); err != nil {
 		return err
@@ -99,6 +107,45 @@ func (m *Meter) save(ctx context.Context) error {
 		networks = nil
 	}
 	return m.saveTables(ctx, today.name, today.accounts, networks)
+}
+
+// readClock reads the store's clock where nodes share it. Requests do so as well, but not
+// those that are refused from memory.
+func (m *Meter) readClock(ctx context.Context) {
+	if !m.cfg.Shared || m.cfg.Now().Sub(m.clockRead).Abs() < clockInterval {
+		return
+	}
+	m.clockRead = m.cfg.Now()
+	ctx, cancel := context.WithTimeout(ctx, reconnectTimeout)
+	defer cancel()
+	_, _ = m.count(ctx, "", Usage{}) // if it fails, so does what follows
+}
+
+// stepBack returns to the day of the clock when that was ahead, and is right again. A few
+// minutes are not worth it: see today. What was counted on the day that is left stays
+// there.
+func (m *Meter) stepBack(ctx context.Context) error {
+	d, now := m.day.Load(), m.now()
+	if now.Unix() >= d.start-int64(maxAhead.Seconds()) {
+		return nil
+	}
+	if err := m.savePast(ctx); err != nil { // the day to return to may be among them
+		return err
+	}
+	back, err := m.prepare(ctx, startOfDay(now))
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	if m.day.Load() == d {
+		m.past = append(m.past, pastDay{d.name, d.accounts})
+		m.next = nil
+		m.day.Store(back)
+	}
+	m.mu.Unlock()
+	m.cfg.Log.Error("the clock that decides which day it is was ahead and is right again: requests are counted on the right day from now on",
+		"was", d.name, "is", back.name)
+	return nil
 }
 
 func (m *Meter) savePast(ctx context.Context) error {
@@ -186,6 +233,9 @@ func (m *Meter) prepareNext(ctx context.Context) error {
 // prune destroys what is too old, when Run starts and once after each day.
 func (m *Meter) prune(ctx context.Context) error {
 	now := m.now().UTC()
+	if own := m.cfg.Now().UTC(); own.Before(now) {
+		now = own // the store's clock may be ahead by mistake, and what is destroyed is gone
+	}
 	networks := now.Add(-keepNetworks).Format(time.DateOnly)
 	if networks == m.pruned {
 		return nil

@@ -165,6 +165,9 @@ func (m *Meter) count(ctx context.Context, day string, asked Usage) (Tally, erro
 	// The reading is off by at most half the round trip. Differences within that are
 	// ignored.
 	if off := there.Sub(m.now()); m.clock.Load() == nil || off.Abs() > max(took, maxJitter) {
+		if m.clock.Load() != nil && off.Abs() > maxDrift {
+			m.cfg.Log.Warn("the database's clock has jumped: it decides which day it is", "by", off.Round(time.Second).String(), "to", there.UTC().Format(time.RFC3339))
+		}
 		m.clock.Store(&clockReading{here: end, there: there})
 	}
 	return tally, nil
@@ -173,6 +176,9 @@ func (m *Meter) count(ctx context.Context, day string, asked Usage) (Tally, erro
 // maxJitter is less than the two seconds around midnight in which the store accepts either
 // day.
 const maxJitter = 250 * time.Millisecond
+
+// maxDrift is more than two clocks drift apart between two readings.
+const maxDrift = time.Minute
 
 // A clockReading is what the store's clock showed at a time of ours. Between two readings
 // time is measured here, by the monotonic clock.
@@ -208,7 +214,7 @@ func hasTime(ctx context.Context) bool {
 func (m *Meter) takeShared(ctx context.Context, d *day, s Subject, requests int64) (used uint32, is outcome, ok bool) {
 	var network Pseudonym
 	if s.Tier == Anonymous {
-		network = d.pseudonym(s.Network)
+		network = d.counterOf(s.Network)
 		used = d.networks.used(network)
 	} else {
 		used = d.accounts.used(s.Account)

@@ -12,6 +12,7 @@ import (
 // atomic counter, and never wait for each other.
 type table[K comparable] struct {
 	seed   maphash.Seed
+	size   atomic.Int64 // counters in all shards
 	shards [64]shard[K]
 }
 
@@ -73,8 +74,15 @@ func (t *table[K]) take(key K, limit uint32) (used uint32, is outcome) {
 			return used, is
 		}
 		s.mu.RUnlock()
-		s.counter(key)
+		t.counter(key)
 	}
+}
+
+func (t *table[K]) has(key K) bool {
+	s := t.shard(key)
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.counters[key] != nil
 }
 
 func (t *table[K]) used(key K) uint32 {
@@ -88,19 +96,21 @@ func (t *table[K]) used(key K) uint32 {
 }
 
 // add adds saved requests to what was counted.
-func (t *table[K]) add(key K, requests int64) { t.shard(key).counter(key).add(requests) }
+func (t *table[K]) add(key K, requests int64) { t.counter(key).add(requests) }
 
 // raise raises a count to what is saved in the store plus what is unsaved here.
-func (t *table[K]) raise(key K, saved int64) { t.shard(key).counter(key).raise(saved) }
+func (t *table[K]) raise(key K, saved int64) { t.counter(key).raise(saved) }
 
 // counter returns the counter of a subject, and creates it if there is none.
-func (s *shard[K]) counter(key K) *counter {
+func (t *table[K]) counter(key K) *counter {
+	s := t.shard(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.counters[key]
 	if c == nil {
 		c = new(counter)
 		s.counters[key] = c
+		t.size.Add(1)
 	}
 	return c
 }
