@@ -216,11 +216,11 @@ func checkHere(ctx context.Context, job *publication.Job, reason error) error {
 }
 
 func query(job *publication.Job, expect *int64) url.Values {
-	q := url.Values{paramName: {job.Name}}
+	q := url.Values{paramName: {"the folder"}}
 	for name, value := range map[string]string{
-		paramRevision: job.Source.Revision, paramAuthor: job.Source.Author,
+		paramName: job.Name, paramRevision: job.Source.Revision, paramAuthor: job.Source.Author,
 	} {
-		if value != "" {
+		if value != "" && isOneLine(value) {
 			q.Set(name, value)
 		}
 	}

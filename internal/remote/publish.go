@@ -58,7 +58,7 @@ func (h *Handler) servePublication(w http.ResponseWriter, r *http.Request) {
 	job.Sink = a
 	version, err := h.receive(w, r, job)
 	if _, ok := errors.AsType[*web.Error](err); ok { // of the upload: nothing was answered yet
-		drain(h.steady(w, r))
+		h.drain(w, r)
 		h.fail(w, r, err)
 		return
 	}
@@ -67,8 +67,10 @@ func (h *Handler) servePublication(w http.ResponseWriter, r *http.Request) {
 
 // drain reads some more of a body whose answer is known, as a client that is still
 // sending may not notice an answer before it is done.
-func drain(body io.Reader) {
-	const most = 16 << 20
+func (h *Handler) drain(w http.ResponseWriter, r *http.Request) {
+	const most, during = 16 << 20, 5 * time.Second
+	body := h.steady(w, r)
+	body.end = time.Now().Add(during)
 	_, _ = io.CopyN(io.Discard, body, most) // what follows is cut off
 }
 

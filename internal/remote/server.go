@@ -45,6 +45,7 @@ type Handler struct {
 
 	mu        sync.Mutex
 	hasTokens bool
+	askErr    error
 	askedAt   time.Time
 }
 
@@ -137,15 +138,13 @@ func (h *Handler) anyToken(ctx context.Context) (bool, error) {
 	defer h.mu.Unlock()
 	now := h.Now()
 	if age := now.Sub(h.askedAt); age >= 0 && age < askEvery {
-		return h.hasTokens, nil
+		return h.hasTokens, h.askErr
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
 	defer cancel()
-	exists, err := h.Store.Tokens.Any(ctx)
-	if err == nil {
-		h.hasTokens, h.askedAt = exists, now
-	}
-	return exists, err
+	h.hasTokens, h.askErr = h.Store.Tokens.Any(ctx)
+	h.askedAt = now
+	return h.hasTokens, h.askErr
 }
 
 // authorize returns the token of a request, or why it is refused. Nothing of the body is
@@ -240,7 +239,7 @@ func writeJSON(w http.ResponseWriter, v any) {
 
 // steady returns the body of a request, which may take as long as the limits of an
 // upload allow. A client that sends nothing is cut off.
-func (h *Handler) steady(w http.ResponseWriter, r *http.Request) io.Reader {
+func (h *Handler) steady(w http.ResponseWriter, r *http.Request) *steadyReader {
 	return &steadyReader{body: r.Body, control: http.NewResponseController(w), stall: h.limits.stall, end: time.Now().Add(h.limits.total)}
 }
 
