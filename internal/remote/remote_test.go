@@ -53,11 +53,12 @@ func serve(t *testing.T, st *store.Store) *node {
 	t.Helper()
 	n := &node{t: t, store: st, temp: t.TempDir(), clock: testkit.NewClock(sunday), log: &testkit.Log{}}
 	n.handler = NewHandler(Config{Store: st, NotFound: http.NotFoundHandler(), Now: n.clock.Now, Log: slog.New(slog.NewTextHandler(n.log, nil)), TempDir: n.temp})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = &countedBody{r.Body, &n.bytes}
 		n.handler.ServeHTTP(w, r)
 	}))
 	server.Config.ReadTimeout = 10 * time.Second
+	server.Start()
 	t.Cleanup(server.Close)
 	n.url = server.URL
 	n.token = n.create("ci", time.Time{})
