@@ -19,6 +19,17 @@ func count(t *testing.T, s *Store, from string) int {
 	return n
 }
 
+// sweep removes all that belonged to deleted endpoints.
+func sweep(t *testing.T, s *Store) {
+	t.Helper()
+	for more := true; more; {
+		var err error
+		if more, err = s.Deliveries.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // longLog gives an account two endpoints with deliveries, some of them sent.
 func longLog(t *testing.T, s *Store, email string) (account.Account, []webhook.Endpoint, webhook.Claim) {
 	t.Helper()
@@ -124,12 +135,7 @@ func TestAnEndpointWithALongLogIsGoneAtOnceAndOthersStay(t *testing.T) {
 			t.Fatal(err)
 		}
 		fails(t, s.Endpoints.Delete(t.Context(), a.Owner(), endpoints[0].ID), ErrNoEndpoint)
-		for more := true; more; {
-			var err error
-			if more, err = s.Deliveries.Sweep(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
+		sweep(t, s)
 		if n := count(t, s, "deliveries"); n != kept || kept == 0 {
 			t.Errorf("%d deliveries are left; want the %d of the other endpoint", n, kept)
 		}

@@ -232,7 +232,9 @@ func TestAPingThatIsResentIsAPingAndAnEndpointThatIsNotActiveGetsNone(t *testing
 			fails(t, err, ErrInactive, w.ID, state, "make it active first")
 			_, err = s.Deliveries.Resend(ctx, a.Owner(), ping.ID, day(1))
 			fails(t, err, ErrInactive, w.ID, state)
-			if _, err = s.Deliveries.Resend(ctx, a.Owner(), event.ID, day(1)); err != nil {
+			if _, err = s.Deliveries.Resend(ctx, a.Owner(), event.ID, day(1)); state == "suspended" {
+				fails(t, err, ErrPlan, w.ID)
+			} else if err != nil {
 				t.Errorf("%s: %v", state, err)
 			}
 			if err = s.Accounts.SetPlan(ctx, a.Email, account.Pro, monday); err != nil {
@@ -338,6 +340,7 @@ func TestAnEndpointIsDeletedWhileACatalogueIsPublished(t *testing.T) {
 			}
 		})
 		all.Wait()
+		sweep(t, nodes[0])
 		if left := dumpWebhooks(t, nodes[0]); left != "" {
 			t.Errorf("left:\n%s", left)
 		}

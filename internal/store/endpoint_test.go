@@ -331,6 +331,7 @@ func TestDeletingAnAccountDeletesItsWebhooks(t *testing.T) {
 			t.Fatal(err)
 		}
 		finish(t, s, late, success(monday)) // has no effect, and is not an error
+		sweep(t, s)
 		if left := dumpWebhooks(t, s); left != "" {
 			t.Errorf("left:\n%s", left)
 		}

@@ -157,8 +157,8 @@ func TestWhatHasExpiredIsPruned(t *testing.T) {
 				}
 			}
 		}
-		check(monday.Add(time.Hour-1), 2, 2, 1, 1)
-		check(monday.Add(time.Hour), 2, 1, 1, 1) // the network's count
+		check(monday.Add(time.Hour-1), 2, 3, 1, 1)
+		check(monday.Add(time.Hour), 2, 1, 1, 1) // the counts of the network and of everybody
 		check(monday.Add(75*time.Minute), 0, 1, 1, 1)
 		check(day(1), 0, 0, 1, 1)
 		check(day(2), 0, 0, 0, 1)
