@@ -14,7 +14,10 @@ RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
 # A stamp is an empty file that says when something slow was last done with success.
 STAMPS := bin/stamps
 
-.PHONY: help build run check test quick bench chaos packages
+# The systems that `make release` builds for.
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+.PHONY: help build run check test quick bench chaos release packages
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +57,16 @@ chaos: build ## kill processes and cut connections for minutes, and report what 
 	@go run ./bench/chaos
 	@go test $(RACE) -count=1 -timeout 15m -v -run '^TestKilledProcessesLoseNoWebhook$$' ./cmd/palmares -events 200 -kills 100 -webhook-timeout 500ms
 	@go test $(RACE) -count=1 -timeout 15m -v -run '^TestKilledProcessesLoseNoWebhook$$' ./cmd/palmares -events 200 -kills 3 -webhook-timeout 15s
+
+release: ## static binaries for Linux, macOS and Windows in dist/, with their checksums
+	@rm -rf dist && mkdir dist
+	@for platform in $(PLATFORMS); do \
+		os=$${platform%/*} arch=$${platform#*/}; \
+		file=palmares-$(VERSION)-$$os-$$arch$$([ $$os = windows ] && echo .exe || true); \
+		echo "$$file"; \
+		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o "dist/$$file" ./cmd/palmares; \
+	done
+	@cd dist && sha256sum palmares-* > SHA256SUMS
 
 packages:
 	@tools/packages
