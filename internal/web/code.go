@@ -47,6 +47,8 @@ type CodeInfo struct {
 	// Meaning and Fix explain the code in the API reference. They are empty for codes
 	// that /api never returns.
 	Meaning, Fix string
+	// Publishing says that only /publish returns the code.
+	Publishing bool
 }
 
 // Codes is the one table of codes, by status. It must not be changed.
@@ -56,7 +58,7 @@ var Codes = []CodeInfo{
 		Meaning: "Un paramètre est mal écrit, hors bornes, vide ou répété ; ou une clé se trouve dans l’adresse.",
 		Fix:     "Lisez « param » et la phrase, qui donne les valeurs admises. Ne renvoyez pas la requête telle quelle.",
 	},
-	{Code: CodeInvalidUpload, Status: http.StatusBadRequest},
+	{Code: CodeInvalidUpload, Status: http.StatusBadRequest, Publishing: true},
 	{
 		Code: CodeMissingKey, Status: http.StatusUnauthorized,
 		Meaning: "L’opération demande une clé et la requête n’en porte pas.",
@@ -80,10 +82,10 @@ var Codes = []CodeInfo{
 		Meaning: "La clé a été remplacée et son délai de recouvrement de 24 heures est passé.",
 		Fix:     "Utilisez la clé qui la remplace.",
 	},
-	{Code: CodeMissingToken, Status: http.StatusUnauthorized},
-	{Code: CodeInvalidToken, Status: http.StatusUnauthorized},
-	{Code: CodeRevokedToken, Status: http.StatusUnauthorized},
-	{Code: CodeExpiredToken, Status: http.StatusUnauthorized},
+	{Code: CodeMissingToken, Status: http.StatusUnauthorized, Publishing: true},
+	{Code: CodeInvalidToken, Status: http.StatusUnauthorized, Publishing: true},
+	{Code: CodeRevokedToken, Status: http.StatusUnauthorized, Publishing: true},
+	{Code: CodeExpiredToken, Status: http.StatusUnauthorized, Publishing: true},
 	{
 		Code: CodePlanRequired, Status: http.StatusForbidden,
 		Meaning: "L’offre du compte ne comprend pas ce qui est demandé.",
@@ -123,7 +125,7 @@ var Codes = []CodeInfo{
 	{Code: CodeEndpointLimit, Status: http.StatusConflict},
 	{Code: CodeEndpointInactive, Status: http.StatusConflict},
 	{Code: CodeRecoveryRunning, Status: http.StatusConflict},
-	{Code: CodeConflict, Status: http.StatusConflict},
+	{Code: CodeConflict, Status: http.StatusConflict, Publishing: true},
 	{Code: CodePayloadTooLarge, Status: http.StatusRequestEntityTooLarge},
 	{Code: CodeUnsupportedMediaType, Status: http.StatusUnsupportedMediaType},
 	{
@@ -144,7 +146,7 @@ var Codes = []CodeInfo{
 		Meaning: "La clé ne peut pas être vérifiée pour l’instant.",
 		Fix:     "Réessayez dans quelques secondes. Rien n’est décompté.",
 	},
-	{Code: CodeNoSpace, Status: http.StatusInsufficientStorage},
+	{Code: CodeNoSpace, Status: http.StatusInsufficientStorage, Publishing: true},
 }
 
 // Info returns the row of the table for c. It panics for a code that is not in it.

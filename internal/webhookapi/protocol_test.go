@@ -124,7 +124,7 @@ func TestTheDocumentHasTheCodesOfTheTable(t *testing.T) {
 		documented[web.Code(code.(string))] = true
 	}
 	for _, c := range web.Codes {
-		if c.Meaning == "" && !documented[c.Code] { // only this API can return it
+		if c.Meaning == "" && !c.Publishing && !documented[c.Code] { // only this API can return it
 			t.Errorf("%s is not documented", c.Code)
 		}
 		delete(documented, c.Code)
