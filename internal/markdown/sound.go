@@ -120,8 +120,11 @@ func plainAddress(s string) bool {
 			if i == 0 {
 				return false // no host
 			}
-		default: // the rest of a URL after such a host is always valid
-			return i > 0 && (c == ')' || c == ' ' || c == '?' || c == '#')
+		case i > 0 && (c == '?' || c == '#'):
+			end := strings.IndexAny(rest, " \t\r\n()<>\"'\\")
+			return end >= 0 && rest[end] == ')'
+		default:
+			return i > 0 && c == ')'
 		}
 	}
 	return false
