@@ -96,7 +96,7 @@ func (s *Site) page(r *request, title, description, path string) page {
 		NoIndex: r.demo, Demo: r.demo, UpdatedAt: r.updatedAt,
 		Style: s.assets.paths["site.css"], Script: s.assets.paths["site.js"], Icon: icon{s.assets.paths["icon.svg"], "image/svg+xml"},
 		Menus: r.menus, Credit: c.CreditLine(), Markdown: s.alternateMarkdown(r),
-		Logo: r.logo(c.Settings.Logo), Image: r.shared(c.Settings.Logo), Contact: contact(c.Settings.Contact),
+		Logo: r.brand(c.Settings.Logo), Image: r.shared(c.Settings.Logo), Contact: contact(c.Settings.Contact),
 		About: markdown.NoBreak(c.Settings.Description), Publisher: c.Settings.Publisher,
 	}
 	if s.cfg.Preview != nil {

@@ -46,11 +46,23 @@ func (v *view) hero(path, sizes string) *img {
 // screens, or nil if there is none. The name of its tool is next to it, so it has no
 // description.
 func (v *view) logo(path string) *img {
+	return v.logoAt(path, func(catalog.Picture) int { return logoWidth })
+}
+
+// brand returns the logo of the catalogue at the top of pages, as high as the style
+// sheet shows it.
+func (v *view) brand(path string) *img {
+	const height, widest = 36, 144
+	return v.logoAt(path, func(p catalog.Picture) int { return min(height*p.Width/max(p.Height, 1)+1, widest) })
+}
+
+// logoAt returns a picture that is shown in a width of CSS pixels.
+func (v *view) logoAt(path string, width func(catalog.Picture) int) *img {
 	p, ok := v.snap.Catalog.Pictures[path]
 	if !ok {
 		return nil
 	}
-	small, dense := atLeast(p, logoWidth), atLeast(p, 2*logoWidth)
+	small, dense := atLeast(p, width(p)), atLeast(p, 2*width(p))
 	i := &img{Src: markdown.MediaPath(small.Hash, small.Ext), Width: small.Width, Height: small.Height}
 	if dense.Hash != small.Hash {
 		i.Srcset = i.Src + " 1x, " + markdown.MediaPath(dense.Hash, dense.Ext) + " 2x"
