@@ -50,14 +50,13 @@ func carryOverTools(old, next *Catalog, today string) {
 			}
 			delete(past, alias)
 			if !known {
-				before.Pricing, before.Price = former.Pricing, former.Price
-				before.Score, before.Verifiability, before.Obsolescence = former.Score, former.Verifiability, former.Obsolescence
-				known = true
+				before, known = former, true
+				continue
 			}
 			before.PriceHistory = mergeHistory(before.PriceHistory, unmatched(before.PriceHistory, former.PriceHistory))
 			before.ScoreHistory = mergeHistory(before.ScoreHistory, unmatched(before.ScoreHistory, former.ScoreHistory))
 		}
-		t.extendPrices(prior, &before, known, today)
+		t.extendPrices(&before, known, today)
 		t.extendScores(&before, known, today)
 		if t.UpdatedAt == "" {
 			t.UpdatedAt = today
@@ -94,15 +93,14 @@ func (c *Catalog) prior(next *Catalog, t *Tool) *Tool {
 // past returns what is kept of a tool once it is inactive.
 func (t *Tool) past() PastTool {
 	return PastTool{
-		Pricing: t.Pricing, Price: t.Price,
+		Name: t.Name, Category: t.Category, Pricing: t.Pricing, Price: t.Price,
 		Score: t.Score, Verifiability: t.Verifiability, Obsolescence: t.Obsolescence,
-		PriceHistory: t.PriceHistory, ScoreHistory: t.ScoreHistory,
+		PriceHistory: t.PriceHistory, PriceHistoryMode: t.PriceHistoryMode, ScoreHistory: t.ScoreHistory,
 	}
 }
 
 // extendPrices completes the price history of t with what is known of it from before.
-// prior is nil for a new or restored tool.
-func (t *Tool) extendPrices(prior *Tool, before *PastTool, known bool, today string) {
+func (t *Tool) extendPrices(before *PastTool, known bool, today string) {
 	now := &PriceChange{
 		ChangedAt:  today,
 		OldPricing: before.Pricing, OldPrice: before.Price,
@@ -117,9 +115,8 @@ func (t *Tool) extendPrices(prior *Tool, before *PastTool, known bool, today str
 		now = nil
 	}
 	if t.PriceHistoryMode == HistoryReplace {
-		stored = nil
-		if prior == nil || prior.PriceHistoryMode != HistoryReplace {
-			now = nil // the list is the whole history, this change included
+		if before.PriceHistoryMode != HistoryReplace {
+			stored, now = nil, nil // the list is the whole history, this change included
 		} else {
 			stored = unlisted(before.PriceHistory, t.PriceHistory, today)
 		}
@@ -196,7 +193,7 @@ func (c *Category) equal(o *Category) bool {
 }
 
 func (p PastTool) equal(o PastTool) bool {
-	return p.Pricing == o.Pricing && p.Price == o.Price &&
+	return p.Name == o.Name && p.Category == o.Category && p.Pricing == o.Pricing && p.Price == o.Price && p.PriceHistoryMode == o.PriceHistoryMode &&
 		sameFigure(p.Score, o.Score) && sameFigure(p.Verifiability, o.Verifiability) && sameFigure(p.Obsolescence, o.Obsolescence) &&
 		slices.EqualFunc(p.PriceHistory, o.PriceHistory, PriceChange.same) &&
 		slices.EqualFunc(p.ScoreHistory, o.ScoreHistory, ScoreChange.Same)

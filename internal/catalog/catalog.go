@@ -34,16 +34,19 @@ type Catalog struct {
 }
 
 // A PastTool is what is kept of a tool that is no longer active: its histories, of
-// which no entry is ever dropped, and its last price and figures. Price is "" if the
-// tool became inactive before these were kept.
+// which no entry is ever dropped, and its last name, price and figures. Price or Name is
+// "" if the tool became inactive before these were kept.
 type PastTool struct {
-	Pricing       Pricing
-	Price         string
-	Score         *float64
-	Verifiability *float64
-	Obsolescence  *float64
-	PriceHistory  []PriceChange
-	ScoreHistory  []ScoreChange
+	Name             string
+	Category         string
+	Pricing          Pricing
+	Price            string
+	Score            *float64
+	Verifiability    *float64
+	Obsolescence     *float64
+	PriceHistory     []PriceChange
+	PriceHistoryMode HistoryMode
+	ScoreHistory     []ScoreChange
 }
 
 // Settings are the optional fields of catalogue.yaml; "" where the publisher gave

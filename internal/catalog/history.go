@@ -97,6 +97,21 @@ func extendHistory[E change[E]](stored, written []E, now *E, today string) []E {
 	return mergeHistory(rest, written)
 }
 
+// OnDay returns the changes of one day in a history as one, from the first old values to
+// the last new ones, and reports whether there are any that changed something.
+func OnDay[E change[E]](history []E, day string) (one E, ok bool) {
+	for _, e := range slices.Backward(history) {
+		switch {
+		case e.day() != day:
+		case ok:
+			one = one.until(e)
+		default:
+			one, ok = e, true
+		}
+	}
+	return one, ok && !one.isNothing()
+}
+
 // mergeHistory returns the stored entries and the written ones, newest first. Entries
 // of one day keep their order, stored ones first. A list written oldest first is
 // reversed.

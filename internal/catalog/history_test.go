@@ -91,6 +91,33 @@ func TestPriceHistories(t *testing.T) {
 	}
 }
 
+func TestAToolThatReturnsKeepsTheEntriesItsFileDoesNotListYet(t *testing.T) {
+	at := func(n string, mode HistoryMode, written ...PriceChange) *Catalog {
+		return with(tool("a", price(euros(n)), history(written...), func(t *Tool) { t.PriceHistoryMode = mode }), tool("b"))
+	}
+	for name, test := range map[string]struct {
+		before HistoryMode
+		back   *Catalog
+		want   string
+	}{
+		"at the same price":           {HistoryReplace, at("30", HistoryReplace), "2026-01-02 24 > 30"},
+		"at another price":            {HistoryReplace, at("45", HistoryReplace), "2026-01-04 30 > 45, 2026-01-02 24 > 30"},
+		"with a list":                 {HistoryReplace, at("45", HistoryReplace, entry("2026-01-02", euros("24"), euros("30"))), "2026-01-04 30 > 45, 2026-01-02 24 > 30"},
+		"with a list that is all now": {HistoryAdd, at("45", HistoryReplace, entry("2025-01-01", euros("20"), euros("24"))), "2025-01-01 20 > 24"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := &Catalog{}
+			for i, next := range []*Catalog{at("24", test.before), at("30", test.before), with(tool("b")), test.back} {
+				publish(t, now, next, fmt.Sprintf("2026-01-0%d", i+1))
+				now = next
+			}
+			if got := strings.ReplaceAll(strings.Join(prices(now, "a"), ", "), " €/mois", ""); got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
 // What changes is only who wrote the entry, which nobody sees: no new version.
 func TestListingAnAutomaticEntryIsNotAPublicChange(t *testing.T) {
 	replace := func(t *Tool) { t.PriceHistoryMode = HistoryReplace }

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -13,91 +14,183 @@ import (
 // eventChanges returns the changes that the events of the snapshot describe, newest
 // first. Events that change nothing visitors see have none.
 func (v *view) eventChanges() []change {
-	var list []change
+	t := teller{view: v, names: map[string]string{}, days: map[fieldDay]*eventDay{}}
 	for i := range v.snap.Events {
+		t.addDays(&v.snap.Events[i])
+	}
+	var list []change
+	for i := range slices.Backward(v.snap.Events) {
 		e := &v.snap.Events[i]
 		ch := change{Date: catalog.Day(e.At), time: e.At.UTC().Format(time.RFC3339), id: "urn:palmares:" + e.ID}
 		shown := false
 		if strings.HasPrefix(e.Type, "comparatif.") {
 			shown = v.describeComparison(e, &ch)
 		} else {
-			shown = v.describeTool(e, &ch)
+			shown = t.describeTool(e, &ch)
 		}
 		if shown {
 			list = append(list, ch)
 		}
 	}
+	slices.Reverse(list)
 	return list
 }
 
+// A teller describes the events of tools, oldest first.
+type teller struct {
+	*view
+	names map[string]string // by slug, as the events up to here tell
+	days  map[fieldDay]*eventDay
+}
+
+// A fieldDay is one field of one tool on one day.
+type fieldDay struct{ slug, field, day string }
+
+// An eventDay has the first and the last event that changed a field on a day.
+type eventDay struct{ first, last *catalog.Event }
+
+// day returns the events that changed a field on the day of e.
+func (t *teller) day(e *catalog.Event, field string) *eventDay {
+	return t.days[fieldDay{t.subject(e).slug, field, catalog.Day(e.At)}]
+}
+
+// addDays adds an event, which must be older than those added before.
+func (t *teller) addDays(e *catalog.Event) {
+	fields := e.Changed
+	switch e.Type {
+	case catalog.PricingUpdated:
+		fields = []string{priceField}
+	case catalog.ToolUpdated:
+	default:
+		return
+	}
+	for _, field := range fields {
+		key := fieldDay{t.subject(e).slug, field, catalog.Day(e.At)}
+		if t.days[key] == nil {
+			t.days[key] = &eventDay{last: e}
+		}
+		t.days[key].first = e
+	}
+}
+
+// priceField is the field of a fieldDay for pricing.updated.
+const priceField = "pricing.updated"
+
 // describeTool describes an event of a tool or its price, and reports whether visitors
 // see any of it.
-func (v *view) describeTool(e *catalog.Event, ch *change) bool {
-	name, _ := e.Object["name"].(string)
-	name, ch.Path, ch.in, ch.authors = v.subject(e.Slug, name)
+func (t *teller) describeTool(e *catalog.Event, ch *change) bool {
+	s := t.subject(e)
+	if name, ok := e.Object["name"].(string); ok {
+		t.names[e.Slug] = name
+	}
+	ch.Path, ch.in, ch.authors = s.path, s.in, s.authors
 	switch e.Type {
 	case catalog.ToolCreated, catalog.ToolRestored:
 		ch.Kind = kindNew
 		if e.Type == catalog.ToolRestored {
 			ch.Kind = kindReturned
 		}
-		ch.Title = name + "\u00a0: " + strings.ToLower(ch.Kind)
+		ch.Title = s.name + "\u00a0: " + strings.ToLower(ch.Kind)
 		tagline, _ := e.Object["tagline"].(string)
 		ch.summary = markdown.NoBreak(tagline)
 		if score, ok := e.Object["score"].(float64); ok {
 			ch.Title += ", " + french.Figure(score) + "/10"
 		}
-	case catalog.ToolRetired, catalog.ToolRemoved:
-		ch.Kind, ch.Title = kindRetired, name+"\u00a0: retiré"
+	case catalog.ToolRetired:
+		ch.Kind, ch.Title = kindRetired, s.name+"\u00a0: retiré"
 		if reason, ok := e.Object["reason"].(string); ok && reasonNames[catalog.Reason(reason)] != "" {
 			ch.Title += ", " + reasonNames[catalog.Reason(reason)]
 		}
 		note, _ := e.Object["note"].(string)
 		ch.summary = markdown.NoBreak(note)
+	case catalog.ToolRemoved:
+		ch.Kind, ch.Title = kindRetired, cmp.Or(t.names[e.Slug], s.name)+"\u00a0: retiré"
+		if s.successor != "" {
+			ch.Title += ", réuni à " + s.successor
+		}
 	case catalog.PricingUpdated:
-		p := priceChangeOf(e)
-		if !v.isKept(e, p) {
+		p, ok := t.priceChange(e, &s)
+		if !ok {
 			return false
 		}
 		ch.Kind, ch.summary = kindPrice, describePriceChange(p)
-		ch.Title = name + "\u00a0: prix, " + ch.summary
+		ch.Title = s.name + "\u00a0: prix, " + ch.summary
 	case catalog.ToolUpdated:
-		return describeUpdate(e, name, ch)
+		return t.describeUpdate(e, &s, ch)
 	default:
 		return false
 	}
 	return true
 }
 
-// subject returns the present name of a tool, where to read about it, its category
-// and who wrote about it.
-func (v *view) subject(slug, name string) (present, path string, in, authors []string) {
-	if current, ok := v.snap.Alias(slug); ok && v.snap.Catalog.Tool(slug) == nil {
-		slug = current
-	}
-	if t := v.snap.Catalog.Tool(slug); t != nil {
-		return t.Name, "/outils/" + slug, []string{t.Category}, t.Authors
-	}
-	if t := v.snap.RetiredTool(slug); t != nil {
-		return t.Name, v.retiredHref(slug), []string{t.Category}, nil
-	}
-	if name == "" { // it was removed without a trace
-		name = slug
-	}
-	return name, "/outils", nil, nil
+// A subject is a tool that an event is about, as it is now.
+type subject struct {
+	slug      string // the present one
+	name      string // the last one
+	path      string // where to read about it
+	successor string // the name of the tool that has its address now; "" unless it is another one
+	in        []string
+	authors   []string
+	prices    []catalog.PriceChange
+	scores    []catalog.ScoreChange
+	isKnown   bool // its histories are
 }
 
-// isKept reports whether a price change is still in the history of its tool. A typo is
-// not, once it was corrected on the same day or withdrawn.
-func (v *view) isKept(e *catalog.Event, p catalog.PriceChange) bool {
-	slug := e.Slug
-	if current, ok := v.snap.Alias(slug); ok {
-		slug = current
+// subject returns the tool that an event is about.
+func (v *view) subject(e *catalog.Event) subject {
+	c := v.snap.Catalog
+	name, _ := e.Object["name"].(string)
+	past, isPast := c.Past[e.Slug]
+	s := subject{
+		slug: e.Slug, name: cmp.Or(name, past.Name, e.Slug), path: "/outils",
+		prices: past.PriceHistory, scores: past.ScoreHistory, isKnown: isPast,
 	}
-	t := v.snap.Catalog.Tool(slug)
-	return t == nil || slices.ContainsFunc(t.PriceHistory, func(h catalog.PriceChange) bool {
+	if past.Category != "" {
+		s.in = []string{past.Category}
+	}
+	now := c.Tool(e.Slug)
+	if current, ok := v.snap.Alias(e.Slug); ok && now == nil {
+		now = c.Tool(current)
+		s.path = "/outils/" + current
+		if isPast || e.Type == catalog.ToolRemoved { // not renamed: the other tool absorbed it
+			s.successor = now.Name
+			return s
+		}
+	}
+	if now != nil {
+		return subject{
+			slug: now.Slug, name: now.Name, path: "/outils/" + now.Slug, in: []string{now.Category}, authors: now.Authors,
+			prices: now.PriceHistory, scores: now.ScoreHistory, isKnown: true,
+		}
+	}
+	if r := v.snap.RetiredTool(e.Slug); r != nil {
+		s.name, s.path, s.in = r.Name, v.retiredHref(e.Slug), []string{r.Category}
+	}
+	return s
+}
+
+// priceChange returns the price change that an event announces, as the price history
+// tells it: the changes of one day are one, told by the last event of the day. There is
+// none once the history has lost it, as it loses a typo that is corrected on the same
+// day or withdrawn.
+func (t *teller) priceChange(e *catalog.Event, s *subject) (catalog.PriceChange, bool) {
+	p := priceChangeOf(e)
+	if !s.isKnown {
+		return p, true
+	}
+	day := t.day(e, priceField)
+	if e != day.last {
+		return p, false
+	}
+	if told, ok := catalog.OnDay(s.prices, catalog.Day(e.At)); ok {
+		return told, true
+	}
+	// Editors may have dated it.
+	first := priceChangeOf(day.first)
+	p.OldPrice, p.OldPricing = first.OldPrice, first.OldPricing
+	return p, slices.ContainsFunc(s.prices, func(h catalog.PriceChange) bool {
 		p.ChangedAt, p.Automatic = h.ChangedAt, h.Automatic
-		return h == p || h.ChangedAt == catalog.Day(e.At)
+		return h == p
 	})
 }
 
@@ -122,25 +215,66 @@ var updates = []struct{ field, label string }{
 }
 
 // describeUpdate describes what changed in a tool, old → new.
-func describeUpdate(e *catalog.Event, name string, ch *change) bool {
+func (t *teller) describeUpdate(e *catalog.Event, s *subject, ch *change) bool {
 	var changes []string
+	hasScore := false
 	for _, u := range updates {
-		if slices.Contains(e.Changed, u.field) {
-			changes = append(changes, u.label+" "+fieldText(e.Previous[u.field])+" → "+fieldText(e.Object[u.field]))
+		if before, after, ok := t.fieldChange(e, s, u.field); ok {
+			changes = append(changes, u.label+" "+fieldText(before)+" → "+fieldText(after))
+			hasScore = hasScore || u.field == "score"
 		}
 	}
 	ch.summary = strings.Join(changes, "\u00a0; ")
 	switch {
-	case slices.Contains(e.Changed, "score"):
-		ch.Kind, ch.Title = kindScore, name+"\u00a0: "+changes[0]
+	case hasScore:
+		ch.Kind, ch.Title = kindScore, s.name+"\u00a0: "+changes[0]
 	case len(changes) > 0:
-		ch.Kind, ch.Title = kindTool, name+"\u00a0: fiche modifiée"
-	case slices.Contains(e.Changed, "price") || slices.Contains(e.Changed, "pricing"):
-		return false // the price has an event of its own
+		ch.Kind, ch.Title = kindTool, s.name+"\u00a0: fiche modifiée"
+	case slices.ContainsFunc(e.Changed, func(field string) bool { return slices.Contains(toldElsewhere, field) }):
+		return false
 	default:
-		ch.Kind, ch.Title = kindTool, name+"\u00a0: fiche mise à jour"
+		ch.Kind, ch.Title = kindTool, s.name+"\u00a0: fiche mise à jour"
 	}
 	return true
+}
+
+// toldElsewhere are the fields whose changes another event tells, or none: the price has
+// events of its own, and the figures of one day are told by the last event.
+var toldElsewhere = []string{"price", "pricing", "score", "verifiability"}
+
+// fieldChange returns the old and the new value of a field that an event changed, and
+// reports whether this event tells it. Score and verifiability are told like prices: by
+// the last event of a day, as the score history has them. A change without a history,
+// from before there was one, is told by each event.
+func (t *teller) fieldChange(e *catalog.Event, s *subject, field string) (before, after any, ok bool) {
+	if !slices.Contains(e.Changed, field) {
+		return nil, nil, false
+	}
+	before, after = e.Previous[field], e.Object[field]
+	if field != "score" && field != "verifiability" {
+		return before, after, true
+	}
+	day := t.day(e, field)
+	if day.first.Previous[field] == day.last.Object[field] {
+		return nil, nil, false
+	}
+	told, ok := catalog.OnDay(s.scores, catalog.Day(e.At))
+	if !ok {
+		return before, after, true
+	}
+	o, n := told.OldScore, told.NewScore
+	if field == "verifiability" {
+		o, n = told.OldVerifiability, told.NewVerifiability
+	}
+	return figureValue(o), figureValue(n), e == day.last && !sameFigure(o, n)
+}
+
+// figureValue returns a figure as an event has it.
+func figureValue(p *float64) any {
+	if p == nil {
+		return nil
+	}
+	return *p
 }
 
 // fieldText formats the value of a field.

@@ -2,12 +2,14 @@ package site_test
 
 import (
 	"encoding/xml"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/snapshot"
 )
 
 func TestTheFeedListsTheNewestChanges(t *testing.T) {
@@ -82,6 +84,121 @@ func TestWithoutEventsTwoChangesOfADayHaveTwoIDs(t *testing.T) {
 	if len(seen) != 3 {
 		t.Errorf("%d entries for three changes", len(seen))
 	}
+}
+
+// titlesOf returns the ids and titles of the entries of a feed once it has these events,
+// given newest first.
+func titlesOf(t *testing.T, c *catalog.Catalog, events ...catalog.Event) (titles []string) {
+	t.Helper()
+	v := open(t, small())
+	snap := snapshot.Build(c, 2, "2026-11-02")
+	for i, e := range events {
+		e.ID = fmt.Sprintf("evt_%d", len(events)-i)
+		snap.Events = append(snap.Events, e)
+	}
+	v.show(snap)
+	for _, e := range feedOf(t, v.get("/flux.atom")) {
+		titles = append(titles, strings.TrimPrefix(e.ID, "urn:palmares:")+" "+strings.ReplaceAll(e.Title, "\u00a0", " ")+" "+strings.TrimPrefix(e.Link.Href, c.URL))
+	}
+	return titles
+}
+
+func onDay(day int) time.Time { return time.Date(2026, 10, day, 10, 0, 0, 0, time.UTC) }
+
+func named(name string) map[string]any { return map[string]any{"name": name} }
+
+func TestARemovedToolIsToldByItsOwnName(t *testing.T) {
+	c := small()
+	c.Tools[0].Aliases = append(c.Tools[0].Aliases, "navire", "barque")
+	c.Past = map[string]catalog.PastTool{"navire": {Name: "Navire", Category: "code"}, "radeau": {Name: "Radeau", Category: "chat"}}
+	equal(t, "the feed", titlesOf(t, c,
+		catalog.Event{Type: catalog.ToolRemoved, Slug: "inconnu", At: onDay(6)},
+		catalog.Event{Type: catalog.ToolRemoved, Slug: "radeau", At: onDay(5)},
+		catalog.Event{Type: catalog.ToolRemoved, Slug: "barque", At: onDay(4)}, // its address was given to another tool later
+		catalog.Event{Type: catalog.ToolRemoved, Slug: "navire", At: onDay(4)},
+		catalog.Event{Type: catalog.ToolUpdated, Slug: "barque", At: onDay(3), Object: named("La Barque")},
+		catalog.Event{Type: catalog.ToolCreated, Slug: "barque", At: onDay(2), Object: named("Barque")},
+		catalog.Event{Type: catalog.ToolCreated, Slug: "navire", At: onDay(2), Object: named("Navire")},
+		catalog.Event{Type: catalog.ToolCreated, Slug: "ancienne-abeille", At: onDay(1), Object: named("Ancienne")},
+	), []string{
+		"evt_8 inconnu : retiré /outils",
+		"evt_7 Radeau : retiré /outils",
+		"evt_6 La Barque : retiré, réuni à Abeille /outils/abeille",
+		"evt_5 Navire : retiré, réuni à Abeille /outils/abeille",
+		"evt_4 Abeille : fiche mise à jour /outils/abeille",
+		"evt_3 Abeille : nouvel outil /outils/abeille",
+		"evt_2 Navire : nouvel outil /outils/abeille",
+		"evt_1 Abeille : nouvel outil /outils/abeille",
+	})
+}
+
+func TestTheFeedTellsThePricesOfADayAsTheHistoryDoes(t *testing.T) {
+	changed := func(old, now string) catalog.PriceChange {
+		return catalog.PriceChange{OldPricing: "payant", OldPrice: old + " €/mois", NewPricing: "payant", NewPrice: now + " €/mois"}
+	}
+	event := func(slug string, day int, old, now string) catalog.Event {
+		return catalog.Event{
+			Type: catalog.PricingUpdated, Slug: slug, At: onDay(day), Changed: []string{"price"},
+			Previous: map[string]any{"price": old + " €/mois"}, Object: map[string]any{"name": "Ancien", "price": now + " €/mois", "pricing": "payant"},
+		}
+	}
+	automatic := func(day string, p catalog.PriceChange) catalog.PriceChange {
+		p.ChangedAt, p.Automatic = day, true
+		return p
+	}
+	dated := changed("8", "10")
+	dated.ChangedAt = "2026-09-15"
+	c := small()
+	c.Tools[0].PriceHistory = []catalog.PriceChange{automatic("2026-10-05", changed("12", "25"))}
+	c.Tools[1].PriceHistory = []catalog.PriceChange{dated}
+	c.Past = map[string]catalog.PastTool{"parti": {Name: "Parti", PriceHistory: []catalog.PriceChange{automatic("2026-10-02", changed("1", "3"))}}}
+	equal(t, "the feed", titlesOf(t, c,
+		event("abeille", 6, "2499", "25"), // withdrawn
+		event("abeille", 6, "25", "2499"),
+		event("abeille", 5, "2499", "25"),
+		event("ancienne-abeille", 5, "12", "2499"),
+		event("bourdon", 4, "9", "10"),
+		event("bourdon", 4, "8", "9"),
+		event("cigale", 3, "5", "6"), // withdrawn
+		event("parti", 2, "2", "3"),
+		event("parti", 2, "1", "2"),
+		event("inconnu", 1, "2", "3"),
+		event("inconnu", 1, "1", "2"),
+	), []string{
+		"evt_9 Abeille : prix, 12 €/mois → 25 €/mois /outils/abeille",
+		"evt_7 Bourdon : prix, 8 €/mois → 10 €/mois /outils/bourdon",
+		"evt_4 Ancien : prix, 1 €/mois → 3 €/mois /outils",
+		"evt_2 Ancien : prix, 2 €/mois → 3 €/mois /outils",
+		"evt_1 Ancien : prix, 1 €/mois → 2 €/mois /outils",
+	})
+}
+
+func TestTheFeedTellsTheScoresOfADayAsTheHistoryDoes(t *testing.T) {
+	event := func(slug string, day int, old, now float64, more ...string) catalog.Event {
+		e := catalog.Event{
+			Type: catalog.ToolUpdated, Slug: slug, At: onDay(day), Changed: append([]string{"score"}, append(more, "updated_at")...),
+			Previous: map[string]any{"score": old}, Object: map[string]any{"score": now},
+		}
+		for _, field := range more {
+			e.Previous[field], e.Object[field] = "avant", "après"
+		}
+		return e
+	}
+	c := small()
+	c.Tools[0].ScoreHistory = []catalog.ScoreChange{{ChangedAt: "2026-10-05", OldScore: number(8), NewScore: number(7), Automatic: true}}
+	equal(t, "the feed", titlesOf(t, c,
+		event("abeille", 6, 0.7, 7), // a typo
+		event("abeille", 6, 7, 0.7, "tagline"),
+		event("abeille", 5, 0.7, 7),
+		event("abeille", 5, 8, 0.7),
+		event("bourdon", 4, 5, 6), // from before there was a score history
+		event("bourdon", 4, 4, 5),
+	), []string{
+		"evt_5 Abeille : fiche modifiée /outils/abeille",
+		"evt_4 Abeille : note 8,0 → 7,0 /outils/abeille",
+		"evt_2 Bourdon : note 5,0 → 6,0 /outils/bourdon",
+		"evt_1 Bourdon : note 4,0 → 5,0 /outils/bourdon",
+	})
 }
 
 func TestTheHomePageTellsHistories(t *testing.T) {

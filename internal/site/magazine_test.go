@@ -299,6 +299,9 @@ type feedEntry struct {
 	Category struct {
 		Term string `xml:"term,attr"`
 	} `xml:"category"`
+	Link struct {
+		Href string `xml:"href,attr"`
+	} `xml:"link"`
 }
 
 func TestTheFeedHasOneEntryPerEvent(t *testing.T) {

@@ -139,11 +139,14 @@ var scoreColumns = []column[entry[catalog.ScoreChange]]{
 
 var pastColumns = []column[pastTool]{
 	{"slug", func(t *pastTool) any { return &t.slug }},
+	{"name", func(t *pastTool) any { return &t.Name }},
+	{"category", func(t *pastTool) any { return &t.Category }},
 	{"pricing", func(t *pastTool) any { return (*string)(&t.Pricing) }},
 	{"price", func(t *pastTool) any { return &t.Price }},
 	{"score", func(t *pastTool) any { return &t.Score }},
 	{"verifiability", func(t *pastTool) any { return &t.Verifiability }},
 	{"obsolescence", func(t *pastTool) any { return &t.Obsolescence }},
+	{"price_history_mode", func(t *pastTool) any { return (*string)(&t.PriceHistoryMode) }},
 }
 
 func columnNames[T any](columns []column[T]) []string {
