@@ -27,6 +27,7 @@ import (
 	"palmares/internal/publication"
 	"palmares/internal/store"
 	"palmares/internal/testkit"
+	"palmares/internal/web"
 )
 
 func TestMain(m *testing.M) { os.Exit(testkit.Run(m)) }
@@ -344,7 +345,7 @@ func dirEntry(name string) entry {
 	return entry{tar.Header{Name: name + "/", Typeflag: tar.TypeDir}, ""}
 }
 
-func archive(t *testing.T, entries ...entry) []byte {
+func archive(t testing.TB, entries ...entry) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
@@ -362,7 +363,7 @@ func archive(t *testing.T, entries ...entry) []byte {
 	return b.Bytes()
 }
 
-func compressed(t *testing.T, b []byte) []byte {
+func compressed(t testing.TB, b []byte) []byte {
 	t.Helper()
 	w, err := zstd.NewWriter(nil)
 	if err != nil {
@@ -371,7 +372,7 @@ func compressed(t *testing.T, b []byte) []byte {
 	return w.EncodeAll(b, nil)
 }
 
-func stream(t *testing.T, entries ...entry) []byte {
+func stream(t testing.TB, entries ...entry) []byte {
 	t.Helper()
 	return compressed(t, archive(t, entries...))
 }
@@ -384,7 +385,7 @@ type badStream struct {
 	words  string
 }
 
-func badStreams(t *testing.T, settings entry) []badStream {
+func badStreams(t testing.TB, settings entry) []badStream {
 	t.Helper()
 	good, plain := stream(t, settings), archive(t, settings)
 	link := func(kind byte) entry {
@@ -553,6 +554,70 @@ func TestAnAnswerWithoutAnEndIsNotTakenForOne(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "before it said whether the folder was published: `palmares log` there tells") || errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
+}
+
+func TestATokenThatIsRevokedIsRefusedByEveryNodeAtOnce(t *testing.T) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
+		nodes := []*node{serve(t, databases.OpenDSN(t, dsn)), serve(t, databases.OpenDSN(t, dsn))}
+		nodes[0].token = nodes[1].token
+		for i, n := range nodes {
+			if _, err := n.publish(folder(t, "outils/scie.md", tool(fmt.Sprintf("Coupe %d.", i))), nil, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tokens, err := nodes[0].store.Tokens.List(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, token := range tokens {
+			if err := nodes[0].store.Tokens.Revoke(t.Context(), token.ID, sunday); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, n := range nodes {
+			if _, err := n.publish(folder(t), nil, nil); err == nil || !strings.Contains(err.Error(), "was revoked") {
+				t.Error(err)
+			}
+			n.publishes(2)
+		}
+	})
+}
+
+// Whatever is sent, nothing appears outside the folder, and the client is told what is
+// wrong with it.
+func FuzzAnUploadStaysInItsFolder(f *testing.F) {
+	for _, b := range badStreams(f, file("catalogue.yaml", catalogueYAML)) {
+		if plain, err := decompressed(b.body); err == nil && len(plain) < 1<<13 {
+			f.Add(plain)
+		}
+	}
+	lim := limits{bytes: 1 << 16, entries: 10, stream: 1 << 20}
+	f.Fuzz(func(t *testing.T, plain []byte) {
+		temp := t.TempDir()
+		u, err := newUpload(temp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = u.unpackTar(bytes.NewReader(plain), lim, func(string) bool { return true })
+		if _, ok := errors.AsType[*web.Error](err); err != nil && !ok {
+			t.Errorf("unpack: %v", err)
+		}
+		if err := u.remove(); err != nil {
+			t.Error(err)
+		}
+		if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+			t.Errorf("left: %v, %v", left, err)
+		}
+	})
+}
+
+func decompressed(b []byte) ([]byte, error) {
+	r, err := zstd.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
 }
 
 func TestFoldersOfProcessesThatAreGoneAreRemoved(t *testing.T) {

@@ -92,7 +92,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	authorized := r.WithContext(context.WithValue(r.Context(), tokenKey{}, token))
 	h.routes.ServeHTTP(w, authorized)
-	r.Pattern = authorized.Pattern
+	_, r.Pattern, _ = strings.Cut(authorized.Pattern, " ") // the label of metrics has no method
 }
 
 // WriteInternalError answers 500 to a request whose handler panicked.

@@ -48,17 +48,21 @@ func newUpload(in string) (*upload, error) {
 // unpack fills the folder from a stream. It returns a web.Error for what is wrong with
 // the stream. isKnown reports whether the server has a picture.
 func (u *upload) unpack(stream io.Reader, lim limits, isKnown func(sum string) bool) error {
-	root, err := os.OpenRoot(u.dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
 	decoder, err := zstd.NewReader(stream, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return err
 	}
 	defer decoder.Close()
-	unpacked := &io.LimitedReader{R: decoder, N: lim.stream + 1}
+	return u.unpackTar(decoder, lim, isKnown)
+}
+
+func (u *upload) unpackTar(stream io.Reader, lim limits, isKnown func(sum string) bool) error {
+	root, err := os.OpenRoot(u.dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	unpacked := &io.LimitedReader{R: stream, N: lim.stream + 1}
 	tail := &tailReader{in: unpacked}
 	archive := tar.NewReader(tail)
 	x := unpacking{upload: u, root: root, left: lim.bytes, isKnown: isKnown}

@@ -5,6 +5,7 @@ import (
 	"net/http/pprof"
 	"runtime"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -31,7 +32,7 @@ func NewMetrics() *Metrics {
 		}, []string{"route", "status"}),
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "palmares_http_request_duration_seconds",
-			Help:    "Time from the first byte of a handler to its last.",
+			Help:    "Time from the first byte of a handler to its last, except under /publish/.",
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5},
 		}),
 	}
@@ -96,7 +97,9 @@ func (m *Metrics) observe(pattern string, status int, took time.Duration) {
 		pattern = "other"
 	}
 	m.requests.WithLabelValues(pattern, strconv.Itoa(status)).Inc()
-	m.duration.Observe(took.Seconds())
+	if !strings.HasPrefix(pattern, "/publish/") { // a folder may take an hour to arrive
+		m.duration.Observe(took.Seconds())
+	}
 }
 
 // Ops returns the handler of the operator's listener: metrics, profiles and health. For

@@ -44,7 +44,7 @@ func TestARequestIsRefusedWhileStartingThenServedThenSentElsewhere(t *testing.T)
 	if resp := wants("/api/v1/tools", 503, `"code":"unavailable"`); resp.Header.Get("Access-Control-Allow-Origin") != "*" || resp.Header.Get("X-Service-Updated-At") == "" {
 		t.Errorf("API headers are missing: %v", resp.Header)
 	}
-	for _, path := range []string{"/webhooks/v1/endpoints", "/hooks/stripe"} {
+	for _, path := range []string{"/webhooks/v1/endpoints", "/publish/v1/catalogue", "/hooks/stripe"} {
 		if resp := wants(path, 503, `"code":"unavailable"`); resp.Header.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("%s can be read by other origins", path)
 		}

@@ -274,6 +274,32 @@ func TestAPanicUnderTheAPIIsJSON(t *testing.T) {
 	}
 }
 
+// A failing is a handler that panics.
+type failing struct{ startingAPI }
+
+func (failing) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+	r.Pattern = "/publish/v1/catalogue"
+	panic("no folder")
+}
+
+func TestFoldersThatArePublishedHaveTheirOwnRoute(t *testing.T) {
+	metrics := NewMetrics()
+	s := &server{publish: failing{}, log: slog.New(slog.DiscardHandler), requests: io.Discard, metrics: metrics, site: http.NotFoundHandler()}
+	for path, want := range map[string]int{"/publish/v1/catalogue": 503, "/publish": 503, "/publisher": 404} { // 503 is the answer of failing to a panic
+		w := httptest.NewRecorder()
+		s.serve(w, httptest.NewRequest(http.MethodPost, path, nil))
+		if w.Code != want {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	body := scrape(t, metrics)
+	for _, want := range []string{`palmares_http_requests_total{route="/publish/v1/catalogue",status="503"} 2`, "palmares_http_request_duration_seconds_count 1"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in\n%s", want, body)
+		}
+	}
+}
+
 func TestMetricsCountRoutesNotPaths(t *testing.T) {
 	n := start(t, http.NotFoundHandler())
 	n.get("/api/v1/tools/a")
