@@ -28,7 +28,11 @@ package markdown
 
 import (
 	"bytes"
+	"regexp"
 	"sort"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
 
 	"palmares/internal/catalog"
 )
@@ -73,6 +77,42 @@ func Plain(body string) string {
 	}
 	return w.take()
 }
+
+// Excerpt returns the first paragraph of a text as plain text on one line, or "": not
+// a heading, nor a paragraph in a list or a quote. What is struck through, pictures and
+// references to footnotes are left out.
+func Excerpt(body string) string {
+	doc := parse([]byte(body))
+	if doc == nil {
+		return ""
+	}
+	w := writer{source: doc.source, isExcerpt: true}
+	for n := doc.root.FirstChild(); n != nil; n = n.NextSibling() {
+		if n.Kind() != ast.KindParagraph {
+			continue
+		}
+		w.inline(n)
+		text := aroundOmitted.ReplaceAllStringFunc(strings.Join(strings.Fields(w.take()), " "), func(gap string) string {
+			switch last := gap[len(gap)-1]; {
+			case strings.IndexByte(".,)", last) >= 0:
+				return string(last)
+			case strings.Contains(gap, " "):
+				return " "
+			}
+			return ""
+		})
+		if text = strings.TrimSpace(text); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// omitted stands for what an excerpt leaves out, until it is removed with one of the
+// spaces around it.
+const omitted = "\x00"
+
+var aroundOmitted = regexp.MustCompile(`[ \x00]*\x00 ?[.,)]?`)
 
 // lines finds the line of an offset.
 type lines []int // the offsets of line feeds

@@ -337,3 +337,31 @@ func BenchmarkTheWorstTexts(b *testing.B) {
 		})
 	}
 }
+
+func TestAnExcerptIsTheFirstParagraphOfProse(t *testing.T) {
+	for _, c := range []struct{ name, body, want string }{
+		{"struck through", "Ce n’est ~~pas~~ recommandé ~~du tout~~.", "Ce n’est recommandé."},
+		{"struck through at the start", "~~19 €~~ 17 €.", "17 €."},
+		{"struck through completely", "~~Rien.~~\n\nTout.", "Tout."},
+		{"a definition below", "Voir [leur charte][charte].\n\n[charte]: https://x.example", "Voir leur charte."},
+		{"a definition first", "[charte]: https://x.example\n\nVoir [charte].", "Voir charte."},
+		{"a fenced block", "~~~sh\nrm -r /\n\nsuite\n~~~\n\nTexte.", "Texte."},
+		{"an indented block", "    code\n\nTexte.", "Texte."},
+		{"headings", "Titre\n-----\nTexte.\n\n## Suite", "Texte."},
+		{"a footnote", "Vrai[^1], dit `[^1]` ; oui [^1].\n\n[^1]: Note.", "Vrai, dit [^1] ; oui."},
+		{"a footnote first", "[^1]: Note.\n\nTexte[^1].", "Texte."},
+		{"lists", "- [x] fait\n\n1. un\n\n> cité\n\nTexte.", "Texte."},
+		{"a table", "| a |\n|---|\n| b |\n\nTexte.", "Texte."},
+		{"a picture alone", "![vue](../images/a.png \"t\")\n\nTexte.", "Texte."},
+		{"a picture in a line", "Le ![logo](../images/a.png \"t\") bleu,\nassez <br>*grand*.", "Le bleu, assez grand."},
+		{"a reference inside emphasis", "*Un ~~deux~~* trois.", "Un trois."},
+		{"nothing", "## Titre\n\n- liste", ""},
+		{"a text that is too complex", strings.Repeat(">", 10_000) + " a", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := Excerpt(c.body); got != c.want {
+				t.Errorf("%q gives %q, want %q", c.body, got, c.want)
+			}
+		})
+	}
+}

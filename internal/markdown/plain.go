@@ -13,9 +13,10 @@ import (
 
 // A writer builds the plain text of a tree, block by block.
 type writer struct {
-	source []byte
-	b      strings.Builder
-	broken bool // a line was broken with <br>
+	source    []byte
+	b         strings.Builder
+	broken    bool // a line was broken with <br>
+	isExcerpt bool // with omitted in place of what an excerpt leaves out
 }
 
 var aroundBreaks = regexp.MustCompile(`[ \t]*\n[ \t]*`)
@@ -101,6 +102,10 @@ func (w *writer) lines(n ast.Node) string {
 
 func (w *writer) inline(parent ast.Node) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		if w.isExcerpt && (n.Kind() == ast.KindImage || n.Kind() == extast.KindStrikethrough || n.Kind() == extast.KindFootnoteLink) {
+			w.b.WriteString(omitted)
+			continue
+		}
 		switch n := n.(type) {
 		case *ast.Text:
 			w.text(n)

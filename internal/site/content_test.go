@@ -109,3 +109,13 @@ func TestAComparisonLinksToAnotherOfTheSameToolsOnce(t *testing.T) {
 		t.Errorf("it is linked %d times", n)
 	}
 }
+
+func TestTheFirstWordsOfATextKeepTheirMeaning(t *testing.T) {
+	c := small()
+	c.Tools[0].Body = "~~~\ncode\n~~~\n\nCe n’est ~~pas~~ recommandé : lisez [leur charte][charte][^1].\n\n[charte]: https://x.example\n[^1]: Note.\n"
+	c.Pages = []catalog.Page{{Slug: "methode", Title: "Méthode", Menu: "none", Body: "Essais\n---\n\nOn ne teste ~~jamais~~ rien.\n"}}
+	v := open(t, c)
+	v.get("/outils/abeille").ok().says("<p>Ce n’est recommandé\u00a0: lisez leur charte.</p>").saysNot("<p>code")
+	v.get("/outils/abeille.md").ok().says("\nCe n’est recommandé\u00a0: lisez leur charte.\n")
+	v.get("/methode").ok().says(`<meta name="description" content="On ne teste rien.">`)
+}

@@ -3,7 +3,6 @@ package site
 import (
 	"cmp"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -47,7 +46,7 @@ func (s *Site) showTool(r *request) (*answer, error) {
 	}
 	data := toolPage{
 		Row: r.row(t), Tool: t, Byline: byline(t.Authors), Image: r.hero(t.Image, columnSizes), Audience: r.audience(t), Figures: figures(t), Sources: sources(t),
-		Excerpt: markdown.NoBreak(excerpt(t.Body)), Minutes: minutes(t.Body),
+		Excerpt: markdown.NoBreak(markdown.Excerpt(t.Body)), Minutes: minutes(t.Body),
 		History: t.PriceHistory, Chart: priceChart(t, r.snap.UpdatedAt, largeChart),
 		Plans: plans(t), PlanNotes: slices.ContainsFunc(t.Plans, func(p catalog.PlanRow) bool { return p.Note != "" }),
 		Scores: newScoreHistory(t, r.snap.UpdatedAt), Comparisons: r.comparisonsWith(t),
@@ -114,28 +113,6 @@ func sources(t *catalog.Tool) []source {
 		}
 	}
 	return list
-}
-
-// noteCall is a reference to a footnote, which an excerpt does not have.
-var noteCall = regexp.MustCompile(`\[\^[^\]\s]+\]`)
-
-// excerpt returns the first paragraph of a review as plain text, or "". It parses no
-// more than that, to cost less than the whole review.
-func excerpt(body string) string {
-	for block := range strings.SplitSeq(body, "\n\n") {
-		block = strings.TrimSpace(block)
-		for strings.HasPrefix(block, "#") { // no blank line is required after a heading
-			_, block, _ = strings.Cut(block, "\n")
-			block = strings.TrimSpace(block)
-		}
-		if block == "" || block[0] == '|' || block[0] == '`' || strings.HasPrefix(block, "![") || strings.HasPrefix(block, "[^") {
-			continue
-		}
-		if text := markdown.Plain(noteCall.ReplaceAllString(block, "")); text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 // minutes returns how long a text takes to read at 230 words a minute, rounded up.
