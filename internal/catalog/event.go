@@ -12,4 +12,6 @@ type Event struct {
 	Changed  []string       // as in Change
 	Previous map[string]any // as in Change, decoded from JSON; may be nil
 	Object   map[string]any // the item at that time, decoded from JSON; may be nil
+
+	Categories []string // that its subject has now, or had last
 }

@@ -21,7 +21,7 @@ func (v *view) eventChanges() []change {
 	var list []change
 	for i := range slices.Backward(v.snap.Events) {
 		e := &v.snap.Events[i]
-		ch := change{Date: catalog.Day(e.At), time: e.At.UTC().Format(time.RFC3339), id: "urn:palmares:" + e.ID}
+		ch := change{Date: catalog.Day(e.At), time: e.At.UTC().Format(time.RFC3339), id: "urn:palmares:" + e.ID, in: e.Categories}
 		shown := false
 		if strings.HasPrefix(e.Type, "comparatif.") {
 			shown = v.describeComparison(e, &ch)
@@ -83,7 +83,7 @@ func (t *teller) describeTool(e *catalog.Event, ch *change) bool {
 	if name, ok := e.Object["name"].(string); ok {
 		t.names[e.Slug] = name
 	}
-	ch.Path, ch.in, ch.authors = s.path, s.in, s.authors
+	ch.Path, ch.authors = s.path, s.authors
 	switch e.Type {
 	case catalog.ToolCreated, catalog.ToolRestored:
 		ch.Kind = kindNew
@@ -129,7 +129,6 @@ type subject struct {
 	name      string // the last one
 	path      string // where to read about it
 	successor string // the name of the tool that has its address now; "" unless it is another one
-	in        []string
 	authors   []string
 	prices    []catalog.PriceChange
 	scores    []catalog.ScoreChange
@@ -145,9 +144,6 @@ func (v *view) subject(e *catalog.Event) subject {
 		slug: e.Slug, name: cmp.Or(name, past.Name, e.Slug), path: "/outils",
 		prices: past.PriceHistory, scores: past.ScoreHistory, isKnown: isPast,
 	}
-	if past.Category != "" {
-		s.in = []string{past.Category}
-	}
 	now := c.Tool(e.Slug)
 	if current, ok := v.snap.Alias(e.Slug); ok && now == nil {
 		now = c.Tool(current)
@@ -159,12 +155,12 @@ func (v *view) subject(e *catalog.Event) subject {
 	}
 	if now != nil {
 		return subject{
-			slug: now.Slug, name: now.Name, path: "/outils/" + now.Slug, in: []string{now.Category}, authors: now.Authors,
+			slug: now.Slug, name: now.Name, path: "/outils/" + now.Slug, authors: now.Authors,
 			prices: now.PriceHistory, scores: now.ScoreHistory, isKnown: true,
 		}
 	}
 	if r := v.snap.RetiredTool(e.Slug); r != nil {
-		s.name, s.path, s.in = r.Name, v.retiredHref(e.Slug), []string{r.Category}
+		s.name, s.path = r.Name, v.retiredHref(e.Slug)
 	}
 	return s
 }
@@ -299,7 +295,7 @@ func (v *view) describeComparison(e *catalog.Event, ch *change) bool {
 		return false
 	}
 	ch.Kind, ch.Title, ch.Path = kindComparison, markdown.NoBreak(x.Title), "/comparatifs/"+x.Slug
-	ch.in, ch.authors = v.categoriesOf(x), x.Authors
+	ch.authors = x.Authors
 	switch e.Type {
 	case catalog.ComparisonPublished:
 		ch.summary = "Nouveau comparatif. Vainqueur\u00a0: " + v.snap.Catalog.Tool(x.Winner).Name + "."

@@ -115,7 +115,7 @@ func TestHostileTextStaysTextInFeeds(t *testing.T) {
 	changed := []string{"tagline", "name", "price", "pricing", "score"}
 	snap := snapshot.Build(c, 2, "2026-11-02")
 	for i, kind := range []string{catalog.ToolCreated, catalog.ToolUpdated, catalog.ToolRemoved, catalog.PricingUpdated, catalog.ComparisonPublished, catalog.ComparisonUpdated} {
-		e := catalog.Event{ID: fmt.Sprintf("evt_%d", i), Type: kind, Slug: "outil-0", At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Changed: changed, Previous: text, Object: text}
+		e := catalog.Event{ID: fmt.Sprintf("evt_%d", i), Type: kind, Slug: "outil-0", At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Changed: changed, Previous: text, Object: text, Categories: []string{"chat"}}
 		if strings.HasPrefix(kind, "comparatif.") {
 			e.Slug = "duel"
 		}

@@ -323,7 +323,7 @@ func TestTheFeedHasOneEntryPerEvent(t *testing.T) {
 		{Type: catalog.ToolRetired, Slug: "fantome-00", Object: object(`{"name":"Fantôme 0","reason":"mort","note":"Il n’est plus."}`)},
 		{Type: catalog.ToolRemoved, Slug: "disparu"},
 		{Type: catalog.ComparisonPublished, Slug: "abeille-vs-bourdon", Object: object(`{"title":"Abeille ou Bourdon ?","winner":"Abeille"}`)},
-		{Type: catalog.ToolCreated, Slug: "drosophile", Object: object(`{"name":"Drosophile","score":4,"tagline":"Une mouche"}`)},
+		{Type: catalog.ToolCreated, Slug: "drosophile", Categories: []string{"code"}, Object: object(`{"name":"Drosophile","score":4,"tagline":"Une mouche"}`)},
 		// A typo, which the price history does not have any more.
 		{Type: catalog.PricingUpdated, Slug: "bourdon", Changed: []string{"price"}, Previous: object(`{"price":"1450 €/mois"}`), Object: object(`{"name":"Bourdon","price":"14,50 €/mois","pricing":"payant"}`)},
 		{Type: catalog.PricingUpdated, Slug: "bourdon", Changed: []string{"price"}, Previous: object(`{"price":"14,50 €/mois"}`), Object: object(`{"name":"Bourdon","price":"1450 €/mois","pricing":"payant"}`)},

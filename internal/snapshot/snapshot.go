@@ -24,8 +24,8 @@ type Snapshot struct {
 
 	UpdatedAtHeader []string // UpdatedAt as a header value, to save an allocation
 
-	// Events are the latest changes, newest first, for feeds; nil for a catalogue that
-	// is not stored. Set them before the snapshot is served.
+	// Events are the latest changes, of all and of each category, newest first, for feeds;
+	// nil for a catalogue that is not stored. Set them before the snapshot is served.
 	Events []catalog.Event
 
 	tools       fragments // one per tool, in the order of Catalog.Tools

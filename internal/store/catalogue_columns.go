@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -147,6 +148,11 @@ var pastColumns = []column[pastTool]{
 	{"verifiability", func(t *pastTool) any { return &t.Verifiability }},
 	{"obsolescence", func(t *pastTool) any { return &t.Obsolescence }},
 	{"price_history_mode", func(t *pastTool) any { return (*string)(&t.PriceHistoryMode) }},
+}
+
+// only returns the columns with the given names.
+func only[T any](columns []column[T], names ...string) []column[T] {
+	return slices.DeleteFunc(slices.Clone(columns), func(c column[T]) bool { return !slices.Contains(names, c.name) })
 }
 
 func columnNames[T any](columns []column[T]) []string {

@@ -15,7 +15,7 @@ type Published struct {
 	Catalog   *catalog.Catalog // empty when Version is 0
 	Version   int64            // 0 when nothing has been published
 	ChangedOn string           // the UTC day of the publication that made it, YYYY-MM-DD
-	Events    []catalog.Event  // the latest, newest first; see latestEvents
+	Events    []catalog.Event  // for feeds, newest first; nil when Version is 0
 
 	sequence int64 // of its last event
 }
@@ -28,7 +28,9 @@ func (s *Catalogue) Load(ctx context.Context) (*Published, error) {
 		if p, err = load(ctx, tx); err != nil {
 			return err
 		}
-		p.Events, err = latestEvents(ctx, tx)
+		if p.Version > 0 {
+			p.Events, err = latestEvents(ctx, tx, p.Catalog)
+		}
 		return err
 	})
 	if err != nil {

@@ -97,7 +97,7 @@ func deliverEvents(ctx context.Context, tx *sql.Tx, w webhook.Endpoint, prefix, 
 }
 
 // inAfter is in for a statement that has args already.
-func inAfter(args []any, values []string) (all []any, list string) {
+func inAfter[T any](args []any, values []T) (all []any, list string) {
 	places := make([]string, len(values))
 	for i, v := range values {
 		args = append(args, v)

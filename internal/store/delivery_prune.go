@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"palmares/internal/webhook"
@@ -19,10 +20,11 @@ const pruneDeliveries = 500
 const eventsLinger = time.Hour
 
 // Prune deletes deliveries, their attempts and recoveries older than before, whether they
-// were delivered or not, then the events. An event that a younger delivery sends again is
-// kept. The sequence continues as if nothing had been removed, and publications stay on
-// record. Old secrets that no longer sign at webhook.Keep after before, which is now, are
-// deleted too. What is left after an error, the next call deletes.
+// were delivered or not, then the events. Events that a younger delivery sends again and
+// those that feeds are made from are kept, outside the log. The sequence continues as if
+// nothing had been removed, and publications stay on record. Old secrets that no longer
+// sign at webhook.Keep after before, which is now, are deleted too. What is left after an
+// error, the next call deletes.
 func (s *Deliveries) Prune(ctx context.Context, before time.Time) error {
 	var endpoints []string
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
@@ -68,14 +70,31 @@ func (s *Deliveries) Prune(ctx context.Context, before time.Time) error {
 
 func (s *Deliveries) pruneEvents(ctx context.Context, before time.Time) error {
 	// The last event of the publications before the first one that is kept.
-	var last int64
-	err := s.reads.QueryRowContext(ctx, `
-		SELECT coalesce((SELECT min(first_sequence) - 1 FROM publications WHERE published_at >= $1), sequence) FROM catalogue`, formatTime(before)).Scan(&last)
-	if err != nil {
-		return s.explain(ctx, err)
+	var last, pruned int64
+	var kept []int64
+	err := s.read(ctx, func(tx *sql.Tx) error {
+		err := tx.QueryRowContext(ctx, `
+			SELECT coalesce((SELECT min(first_sequence) - 1 FROM publications WHERE published_at >= $1), sequence), pruned_sequence FROM catalogue`, formatTime(before)).Scan(&last, &pruned)
+		if err != nil || last == 0 {
+			return err
+		}
+		t, err := loadTopics(ctx, tx)
+		if err == nil {
+			kept, err = t.sequences(ctx, tx)
+		}
+		return err
+	})
+	if err == nil && last > pruned { // before the first gap
+		err = s.withWait(retryWait).write(ctx, func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `UPDATE catalogue SET pruned_sequence = $1 WHERE pruned_sequence < $1`, last)
+			return err
+		})
 	}
-	// Events that stay because they were sent again are read once: each batch begins where
-	// the one before ended.
+	if err != nil {
+		return err
+	}
+	slices.Sort(kept)
+	// Events that stay are read once: each batch begins where the one before ended.
 	var from int64
 	return s.inBatches(ctx, pruneDeliveries, func(tx *sql.Tx) (int64, error) {
 		old, err := rows(ctx, tx, 0, `
@@ -85,11 +104,17 @@ func (s *Deliveries) pruneEvents(ctx context.Context, before time.Time) error {
 		if err != nil || len(old) == 0 {
 			return 0, err
 		}
-		_, err = tx.ExecContext(ctx, `
-			DELETE FROM events WHERE sequence > $1 AND sequence <= $2
-				AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.sequence = events.sequence AND d.origin <> 'event')`, from, old[len(old)-1])
 		from = old[len(old)-1]
-		return int64(len(old)), err
+		read := int64(len(old))
+		old = slices.DeleteFunc(old, func(n int64) bool { _, isKept := slices.BinarySearch(kept, n); return isKept })
+		if len(old) == 0 {
+			return read, nil
+		}
+		args, list := inAfter(nil, old)
+		_, err = tx.ExecContext(ctx, `
+			DELETE FROM events WHERE sequence IN `+list+`
+				AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.sequence = events.sequence AND d.origin <> 'event')`, args...)
+		return read, err
 	})
 }
 

@@ -24,11 +24,15 @@ type Event struct {
 // Events is the log of events.
 type Events struct{ *db }
 
+// afterPruned selects the events of the log: after those that Prune removed, without a
+// gap. Older ones are kept for feeds only.
+const afterPruned = `sequence > (SELECT pruned_sequence FROM catalogue)`
+
 // List returns up to limit events after the given sequence, oldest first.
 func (s *Events) List(ctx context.Context, after int64, limit int) ([]Event, error) {
 	var events []Event
 	err := s.read(ctx, func(tx *sql.Tx) (err error) {
-		events, err = rows(ctx, tx, 0, `SELECT `+eventTable.list()+` FROM events WHERE sequence > $1 ORDER BY sequence LIMIT $2`, scanEvent, after, limit)
+		events, err = rows(ctx, tx, 0, `SELECT `+eventTable.list()+` FROM events WHERE sequence > $1 AND `+afterPruned+` ORDER BY sequence LIMIT $2`, scanEvent, after, limit)
 		return err
 	})
 	return events, err
@@ -42,7 +46,7 @@ const maxScan = 1000
 // last event that was examined, and more reports whether there are others after it.
 func (s *Events) ListType(ctx context.Context, after int64, eventType string, limit int) (events []Event, upTo int64, more bool, err error) {
 	err = s.read(ctx, func(tx *sql.Tx) error {
-		const scanned = `(SELECT sequence, type FROM events WHERE sequence > $1 ORDER BY sequence LIMIT $2)`
+		const scanned = `(SELECT sequence, type FROM events WHERE sequence > $1 AND ` + afterPruned + ` ORDER BY sequence LIMIT $2)`
 		var examined int
 		err := tx.QueryRowContext(ctx, `SELECT count(*), coalesce(max(sequence), $1) FROM `+scanned+` AS s`, after, maxScan).Scan(&examined, &upTo)
 		if err != nil {
@@ -71,16 +75,6 @@ func scanEvent(scan scanner, e *Event) error {
 	return err
 }
 
-// feedEvents is how many events latestEvents returns at most. Feeds show 50; the rest is
-// for those of single categories.
-const feedEvents = 500
-
-// latestEvents returns the latest changes of tools, prices and comparisons, newest first.
-func latestEvents(ctx context.Context, tx *sql.Tx) ([]catalog.Event, error) {
-	return rows(ctx, tx, 0, `SELECT id, type, slug, created_at, body FROM events WHERE type NOT IN ($1, $2) ORDER BY sequence DESC LIMIT $3`,
-		scanChange, catalog.EmbeddingsUpdated, catalog.CatalogUpdated, feedEvents)
-}
-
 // scanChange reads an event with what it announces.
 func scanChange(scan scanner, e *catalog.Event) error {
 	var at, body string
@@ -104,9 +98,9 @@ func scanChange(scan scanner, e *catalog.Event) error {
 	return nil
 }
 
-// Oldest returns the sequence of the oldest event that is kept, 0 when there is none.
+// Oldest returns the sequence of the oldest event of the log, 0 when there is none.
 func (s *Events) Oldest(ctx context.Context) (int64, error) {
 	var oldest int64
-	err := s.reads.QueryRowContext(ctx, `SELECT coalesce(min(sequence), 0) FROM events`).Scan(&oldest)
+	err := s.reads.QueryRowContext(ctx, `SELECT coalesce(min(sequence), 0) FROM events WHERE `+afterPruned).Scan(&oldest)
 	return oldest, s.explain(ctx, err)
 }

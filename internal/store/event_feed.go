@@ -1,0 +1,154 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"palmares/internal/catalog"
+)
+
+// feedEvents is how many events a feed is made from, the feed of all changes and that of
+// each category. They are more than its 50 entries, because a new price has two events,
+// and several of a day may be one entry.
+const feedEvents = 150
+
+// feedBatch is how many events are read at once.
+const feedBatch = 500
+
+// latestEvents returns the events that the feeds of a catalogue are made from, newest
+// first. It is not nil.
+func latestEvents(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) ([]catalog.Event, error) {
+	t := topicsOf(c)
+	sequences, err := t.sequences(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	events := make([]catalog.Event, 0, len(sequences))
+	for batch := range slices.Chunk(sequences, feedBatch) {
+		args, list := inAfter(nil, batch)
+		some, err := rows(ctx, tx, len(batch), `SELECT id, type, slug, created_at, body FROM events WHERE sequence IN `+list+` ORDER BY sequence DESC`, scanChange, args...)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, some...)
+	}
+	for i := range events {
+		events[i].Categories, _ = t.of(events[i].Type, events[i].Slug)
+	}
+	return events, nil
+}
+
+// topics are the categories of all that events may be about, by slug.
+type topics struct {
+	tools       map[string][]string // also those that are no longer active, and former slugs
+	comparisons map[string][]string // published ones
+	categories  []catalog.Category
+}
+
+// topicsOf returns the topics of a catalogue, of which it needs the columns that
+// loadTopics reads.
+func topicsOf(c *catalog.Catalog) *topics {
+	t := &topics{map[string][]string{}, map[string][]string{}, c.Categories}
+	for i := range c.Tools {
+		in := []string{c.Tools[i].Category}
+		t.tools[c.Tools[i].Slug] = in
+		for _, alias := range c.Tools[i].Aliases {
+			t.tools[alias] = in
+		}
+	}
+	for slug, past := range c.Past {
+		if past.Category != "" { // the slug of a tool that was absorbed is an alias, too
+			t.tools[slug] = []string{past.Category}
+		}
+	}
+	for i := range c.Retired {
+		t.tools[c.Retired[i].Slug] = []string{c.Retired[i].Category}
+	}
+	for i := range c.Comparisons {
+		x := &c.Comparisons[i]
+		if !x.Published {
+			continue
+		}
+		in := slices.Compact([]string{c.Tool(x.ToolA).Category, c.Tool(x.ToolB).Category})
+		t.comparisons[x.Slug] = in
+		for _, alias := range x.Aliases {
+			t.comparisons[alias] = in
+		}
+	}
+	return t
+}
+
+// loadTopics reads the topics of the published catalogue.
+func loadTopics(ctx context.Context, tx *sql.Tx) (*topics, error) {
+	c := &catalog.Catalog{}
+	var err error
+	if c.Categories, err = records(ctx, tx, 0, categoryTable, only(categoryColumns, "slug", "label")); err != nil {
+		return nil, err
+	}
+	if c.Tools, err = records(ctx, tx, 0, toolTable, only(toolColumns, "slug", "category", "aliases")); err != nil {
+		return nil, err
+	}
+	if c.Comparisons, err = records(ctx, tx, 0, comparisonTable, only(comparisonColumns, "slug", "tool_a", "tool_b", "published", "aliases")); err != nil {
+		return nil, err
+	}
+	if c.Retired, err = records(ctx, tx, 0, retiredTable, only(retiredColumns, "slug", "category")); err != nil {
+		return nil, err
+	}
+	if err := loadPast(ctx, tx, c); err != nil {
+		return nil, err
+	}
+	c.Sort()
+	return topicsOf(c), nil
+}
+
+// of returns the categories of what an event is about, and reports whether feeds tell it.
+func (t *topics) of(eventType, slug string) (categories []string, isTold bool) {
+	if strings.HasPrefix(eventType, "comparatif.") {
+		categories, isTold = t.comparisons[slug]
+		return categories, isTold
+	}
+	return t.tools[slug], true
+}
+
+// sequences returns the events that feeds are made from, newest first: the latest of
+// all, and the latest of each category. It reads events until every feed has enough.
+func (t *topics) sequences(ctx context.Context, tx *sql.Tx) ([]int64, error) {
+	found, err := tx.QueryContext(ctx, `SELECT sequence, type, slug FROM events WHERE type NOT IN ($1, $2, $3) ORDER BY sequence DESC`,
+		catalog.EmbeddingsUpdated, catalog.CatalogUpdated, catalog.ComparisonUnpublished)
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	const all = ""                             // is no category
+	missing := map[string]int{all: feedEvents} // by feed, while any are
+	for _, c := range t.categories {
+		missing[c.Slug] = feedEvents
+	}
+	var sequences []int64
+	for len(missing) > 0 && found.Next() {
+		var sequence int64
+		var eventType, slug string
+		if err := found.Scan(&sequence, &eventType, &slug); err != nil {
+			return nil, err
+		}
+		categories, isTold := t.of(eventType, slug)
+		if !isTold {
+			continue
+		}
+		isWanted := false
+		for _, feed := range slices.Concat(categories, []string{all}) {
+			if n := missing[feed]; n > 1 {
+				missing[feed], isWanted = n-1, true
+			} else if n == 1 {
+				delete(missing, feed)
+				isWanted = true
+			}
+		}
+		if isWanted {
+			sequences = append(sequences, sequence)
+		}
+	}
+	return sequences, found.Err()
+}
