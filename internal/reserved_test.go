@@ -10,29 +10,17 @@ import (
 	"testing"
 
 	"palmares/internal/catalog"
+	"palmares/internal/markdown"
 )
 
 // A page of the publisher at an address of the product would never be shown.
 func TestEveryAddressOfTheProductIsRefusedForAPage(t *testing.T) {
 	replaceable := []string{"licence", "confidentialite", "tarifs"}
 	segments := map[string]bool{}
-	// Every string that begins with a slash is a route, or part of one.
-	for _, file := range []string{"site/site.go", "server/server.go"} {
-		source, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(source, func(n ast.Node) bool {
-			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-				route, err := strconv.Unquote(lit.Value)
-				if err == nil && strings.HasPrefix(route, "/") {
-					first, _, _ := strings.Cut(route[1:], "/")
-					first, _, _ = strings.Cut(first, ".")
-					segments[first] = true
-				}
-			}
-			return true
-		})
+	for _, route := range routes(t, "site/site.go", "server/server.go") {
+		first, _, _ := strings.Cut(route[1:], "/")
+		first, _, _ = strings.Cut(first, ".")
+		segments[first] = true
 	}
 	for _, known := range []string{"outils", "media", "flux", "compte", "healthz"} {
 		if !segments[known] {
@@ -47,4 +35,39 @@ func TestEveryAddressOfTheProductIsRefusedForAPage(t *testing.T) {
 			t.Errorf("IsReservedPage(%q) = %t", segment, got)
 		}
 	}
+}
+
+// Texts may link to every page of the site and operation of the API that is not made
+// for one record.
+func TestEveryAddressOfTheProductCanBeLinkedTo(t *testing.T) {
+	resolver := (&markdown.Addresses{Catalog: &catalog.Catalog{}}).In("")
+	for _, route := range routes(t, "site/site.go", "api/api.go") {
+		if strings.Contains(route, "{") {
+			continue
+		}
+		if _, reason := resolver.Link(route); reason != "" {
+			t.Error(reason)
+		}
+	}
+}
+
+// routes returns the strings of source files that begin with a slash: each is a route,
+// or part of one.
+func routes(t *testing.T, files ...string) (list []string) {
+	t.Helper()
+	for _, file := range files {
+		source, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(source, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				if route, err := strconv.Unquote(lit.Value); err == nil && strings.HasPrefix(route, "/") {
+					list = append(list, route)
+				}
+			}
+			return true
+		})
+	}
+	return list
 }

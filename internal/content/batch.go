@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"palmares/internal/catalog"
+	"palmares/internal/markdown"
 )
 
 // A batch is a run of records of one kind that one worker reads: file names or
@@ -216,7 +217,7 @@ func readLine(in *bufio.Reader) (line []byte, tooLong bool, err error) {
 // read decodes the records of the batch.
 func (b *batch) read(f *folder) {
 	for _, name := range b.names {
-		d := decoder{file: name, line: 1, declared: f.declared, days: f.days, problems: &b.problems, warnings: &b.warnings, isMarkdown: true}
+		d := decoder{file: name, line: 1, declared: f.declared, days: f.days, site: f.catalogue.URL, problems: &b.problems, warnings: &b.warnings, isMarkdown: true}
 		d.slug = strings.TrimSuffix(name[strings.IndexByte(name, '/')+1:], ".md")
 		if text, failure := readFile(f.fsys, name); failure != "" {
 			d.report(1, "%s", failure)
@@ -226,7 +227,7 @@ func (b *batch) read(f *folder) {
 		b.add(&d)
 	}
 	for _, line := range b.lines {
-		d := decoder{file: b.kind.folder + ".jsonl", line: line.number, declared: f.declared, days: f.days, problems: &b.problems, warnings: &b.warnings}
+		d := decoder{file: b.kind.folder + ".jsonl", line: line.number, declared: f.declared, days: f.days, site: f.catalogue.URL, problems: &b.problems, warnings: &b.warnings}
 		switch {
 		case !utf8.Valid(line.data):
 			d.report(line.number, "the line is not valid UTF-8; save the file as UTF-8")
@@ -255,6 +256,10 @@ func (b *batch) add(d *decoder) {
 func (d *decoder) frontMatter(text string) {
 	first, rest, _ := strings.Cut(text, "\n")
 	if strings.TrimRight(first, " \t") != "---" {
+		if conflicts := markdown.Conflicts(first); len(conflicts) > 0 {
+			d.report(1, "%s", conflicts[0].Text)
+			return
+		}
 		d.report(1, "the file must begin with a line ---, followed by the fields of the record")
 		return
 	}

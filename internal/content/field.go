@@ -24,6 +24,7 @@ type decoder struct {
 	known    []string
 	declared categories
 	days     calendar
+	site     string // the address of the catalogue
 	problems *[]Problem
 	warnings *[]Warning
 	parsed   bool // fields is valid
@@ -417,7 +418,7 @@ func (i item) mapping() (*decoder, bool) {
 	}
 	return &decoder{
 		file: i.file, line: i.value.line, within: " in " + i.label(),
-		fields: i.value.fields, problems: i.problems, warnings: i.warnings,
+		fields: i.value.fields, site: i.site, problems: i.problems, warnings: i.warnings,
 	}, true
 }
 
@@ -444,7 +445,7 @@ func (d *decoder) ownBody(check func(string) markdown.Report) string {
 	for _, p := range found.Problems {
 		d.inBody(p.Line, "%s", p.Text)
 	}
-	d.mention(found, d.bodyPlace)
+	d.mention(body, found, d.bodyPlace)
 	return body
 }
 

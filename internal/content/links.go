@@ -2,7 +2,6 @@ package content
 
 import (
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 
@@ -17,19 +16,21 @@ type mention struct {
 	prefix  string // of the sentence, for bodies in JSON lines
 	written string // the destination, as in the body
 	alt     string // of a picture
+
+	hidesTitle bool // of a picture whose title is no caption
 }
 
 // mention keeps the links and pictures of a text for checkMentions. at returns the
 // place of one of its lines.
-func (d *decoder) mention(found markdown.Report, at func(line int) mention) {
-	for _, link := range found.Links {
+func (d *decoder) mention(text string, found markdown.Report, at func(line int) mention) {
+	for _, link := range append(found.Links, markdown.LinksTo(d.site, text)...) {
 		m := at(link.Line)
 		m.written = link.Destination
 		d.links = append(d.links, m)
 	}
 	for _, picture := range found.Pictures {
 		m := at(picture.Line)
-		m.written, m.alt = picture.Destination, picture.Alt
+		m.written, m.alt, m.hidesTitle = picture.Destination, picture.Alt, picture.HidesTitle
 		d.pictures = append(d.pictures, m)
 	}
 }
@@ -89,16 +90,10 @@ func (f *folder) checkMentions(c *catalog.Catalog) []pictureUse {
 // existing returns the uses of pictures that are in the folder, and adds problems
 // for the others.
 func (f *folder) existing(uses []pictureUse) []pictureUse {
-	found := map[string]bool{}
 	return slices.DeleteFunc(uses, func(u pictureUse) bool {
-		exists, known := found[u.path]
-		if !known {
-			info, err := fs.Stat(f.fsys, u.path)
-			exists = err == nil && info.Mode().IsRegular()
-			found[u.path] = exists
-		}
+		exists := f.images[imageKey(u.path)] != nil
 		if !exists {
-			f.problem(u.record.file, u.mention.line, "%sthe picture %q is not in the folder: %s does not exist", u.mention.prefix, u.mention.written, u.path)
+			f.problem(u.record.file, u.mention.line, "%sthe picture %q is not in the folder: %s does not exist%s", u.mention.prefix, u.mention.written, u.path, f.similar(u.path))
 		}
 		return !exists
 	})

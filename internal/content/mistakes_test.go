@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"palmares/internal/markdown"
 )
 
 // magazine is a folder to which the bodies of the tests below belong.
@@ -14,7 +16,7 @@ func magazine(t *testing.T) fstest.MapFS {
 		return "---\n" + strings.Replace(someFields, "Boréal", name, 1) + more + "---\n" + body
 	}
 	return folderOf(map[string]string{
-		"outils/plume.md":           tool("Plume", "score: 8\naliases: [ancienne-plume]\n", "Un mot.\n\n## Prise en main\n\nFacile.\n\n## Le prix, en bref {#prix}\n\nBas.\n"),
+		"outils/plume.md":           tool("Plume", "score: 8\naliases: [ancienne-plume]\n", "Un mot.\n\n## Prise en main\n\nFacile.\n\n## Le prix, en bref {#prix}\n\nBas.\n\n### Remise\n"),
 		"outils/calame.md":          tool("Calame", "score: 7\n", ""),
 		"comparatifs/a-vs-b.md":     "---\ntitle: A ou B\ntool_a: plume\ntool_b: calame\nwinner: plume\nwinner_note: Net.\n---\n## Verdict\n\nPlume.\n",
 		"comparatifs/brouillon.md":  "---\ntitle: Plus tard\ntool_a: plume\ntool_b: calame\nwinner: plume\nwinner_note: Net.\npublished: false\n---\n",
@@ -74,7 +76,7 @@ func TestMistakesInBodiesAreReportedWithTheirLine(t *testing.T) {
 		{"a conflict", "a\n\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> main", "3: a git conflict was not resolved; keep one of the two versions and remove the lines <<<<<<<, ======= and >>>>>>>"},
 		{"the rest of a conflict", "a\n\n>>>>>>> main", "3: this line is what remains of a git conflict; remove it"},
 		{"a picture that is missing", "![vue](../images/absente.png)", `1: the picture "../images/absente.png" is not in the folder: images/absente.png does not exist`},
-		{"a picture of another case", "![vue](../images/Ecran.png)", `1: the picture "../images/Ecran.png" is not in the folder: images/Ecran.png does not exist`},
+		{"a picture of another case", "![vue](../images/Ecran.png)", `1: the picture "../images/Ecran.png" is not in the folder: images/Ecran.png does not exist; did you mean images/ecran.png?`},
 		{"a picture beside the text", "a\n![vue](ecran.png)", `2: the picture "ecran.png" is not in images/; put it there and write ../images/ecran.png`},
 		{"a picture from the wrong folder", "![vue](images/ecran.png)", `1: the picture "images/ecran.png" is not in images/; put it there and write ../images/ecran.png`},
 		{"a folder as a picture", "![vue](../images/captures)", `1: the picture "../images/captures" is not in the folder: images/captures does not exist`},
@@ -109,6 +111,27 @@ func TestMistakesInBodiesAreReportedWithTheirLine(t *testing.T) {
 		{"no such section of a page", "[x](/methode#prix)", `1: the link to "/methode#prix" leads nowhere: pages/methode.md has the sections #le-banc`},
 		{"no such address", "[x](/absente)", `1: the link to "/absente" leads nowhere: there is no page "absente"`},
 		{"no such category", "[x](/categories/absente)", `1: the link to "/categories/absente" leads nowhere: there is no category "absente"`},
+		{"a page below one of the site", "[x](/prix/nope)", `1: the link to "/prix/nope" leads nowhere: the site has no such page`},
+		{"a page below the documentation", "[x](/docs/nope)", `1: the link to "/docs/nope" leads nowhere: the site has no such page`},
+		{"a page below the plans", "[x](/tarifs/nope)", `1: the link to "/tarifs/nope" leads nowhere: the site has no such page`},
+		{"a page below an account", "[x](/compte/nope)", `1: the link to "/compte/nope" leads nowhere: the site has no such page`},
+		{"the address of a picture", "[x](/media/nope.png)", `1: the link to "/media/nope.png" leads nowhere: the address of a picture changes with its content; link to its file, such as ../images/ecran.png`},
+		{"no such operation", "[x](/api/v1/nope)", `1: the link to "/api/v1/nope" leads nowhere: the API has no such address; /docs lists those it has`},
+		{"no such tool of the API", "[x](/api/v1/tools/nope)", `1: the link to "/api/v1/tools/nope" leads nowhere: there is no tool "nope"`},
+		{"no such comparison of the API", "[x](/api/v1/comparatifs/brouillon)", `1: the link to "/api/v1/comparatifs/brouillon" leads nowhere: comparison "brouillon" is a draft; publish it, or remove the link`},
+		{"no such grave", "[x](/cimetiere#nope)", `1: the link to "/cimetiere#nope" leads nowhere: there is no retired tool "nope"`},
+		{"no such grave of the folder", "[x](../cimetiere#nope)", `1: the link to "../cimetiere#nope" leads nowhere: there is no retired tool "nope"`},
+		{"our own address", "a\n\n[x](https://essai.example/outils/nope)", `3: the link to "https://essai.example/outils/nope" leads nowhere: there is no tool "nope"`},
+		{"our own address alone", "a\n\nVoir https://essai.example/outils/nope.", `3: the link to "https://essai.example/outils/nope" leads nowhere: there is no tool "nope"`},
+		{"attributes of a heading", "a\n\n## T {.cls}", "3: {.cls} is not rendered; remove it: a heading of level 2 may have an id, such as {#prix}, and nothing else"},
+		{"attributes behind a closed heading", "### T ### {.cls}", "1: {.cls} is not rendered; remove it: a heading of level 2 may have an id, such as {#prix}, and nothing else"},
+		{"empty attributes", "## T {}", "1: {} is not rendered; remove it: a heading of level 2 may have an id, such as {#prix}, and nothing else"},
+		{"attributes of an underlined heading", "T {.cls}\n---", "1: {.cls} is not rendered; remove it: a heading of level 2 may have an id, such as {#prix}, and nothing else"},
+		{"more than the id of a heading", "## T {#t .cls}", "1: {#t .cls} is not rendered; remove it: a heading of level 2 may have an id, such as {#prix}, and nothing else"},
+		{"the id of a lower heading", "### T {#t}", "1: {#t} is not rendered; remove it: only headings of level 2 outside lists and quotes have an anchor"},
+		{"the id of a heading in a quote", "> ## T {#t}", "1: {#t} is not rendered; remove it: only headings of level 2 outside lists and quotes have an anchor"},
+		{"an anchor of a lower heading", "## Prix\n\n### Détail\n\n[x](#détail)", "5: the link to #détail leads nowhere: only headings of level 2 (##) have an anchor; this text has the sections #prix"},
+		{"an anchor of a lower heading elsewhere", "[x](plume.md#remise)", `1: the link to "plume.md#remise" leads nowhere: only headings of level 2 (##) have an anchor; the review of "plume" has the sections #introduction, #prise-en-main, #prix`},
 		{"a link without .md", "[x](plume)", `1: the link to "plume" leads nowhere: write plume.md, or the address from the root of the site`},
 		{"a link out of the folder", "[x](../../secret.md)", `1: the link to "../../secret.md" leads nowhere: it leaves the folder; link to a file in outils/, comparatifs/, cimetiere/ or pages/`},
 		{"a link to another file", "[x](../catalogue.yaml)", `1: the link to "../catalogue.yaml" leads nowhere: catalogue.yaml is not a page of the site; link to a file in outils/, comparatifs/, cimetiere/ or pages/`},
@@ -152,6 +175,9 @@ func TestWhatIsRenderedIsNoMistake(t *testing.T) {
 		"[a](../comparatifs/a-vs-b.md#verdict) [b](/comparatifs/a-vs-b) [c](../cimetiere/jaserin.md) [d](/categories/code) [e](../outils/illisible.md#x)",
 		"[a](../pages/methode.md) [b](/methode#le-banc) [c](/methode.md) [d](../pages/illisible.md#x) [e](/illisible)",
 		"[a](/) [b](/prix) [c](/docs) [d](/tarifs) [e](/outils?q=x) [f](/cimetiere) [g](/api/v1/openapi.json) [h](mailto:a@b.example) [i](//x.example) [j](../outils/)",
+		"[a](/compte/donnees.json) [b](/cimetiere#jaserin) [c](/api/v1/tools/ancienne-plume) [d](/api/v1/comparatifs/a-vs-b) [e](/api/embeddings/plume) [f](/api/v1/stats) [g](/webhooks/v1/openapi.json) [h](../cimetiere#jaserin)",
+		"[a](https://essai.example) [b](http://ESSAI.example/avis/plume#prix) https://essai.example/prix [c](https://essai.example/methode) [d](https://x.example/outils/nope)",
+		"## Titre {de} {#autre}\n\n### Détail {x}\n\n## Suite ## {#suite}\n\n[a](#suite)",
 		"## Échéance\n\n[a](#echeance) [b](#échéance) [c][ref] [ref] [non] a[0] \\[a][b]\n\n[ref]: https://x.example",
 		"| a | b |\n|---|---|\n| 1 \\| 2 | `x` |\n| 3 |\n\n=======\n\na | b | c | d",
 		"[a](https://x.example/?b=1&c=2 \"titre\") *[b](<https://x.example/a b>)* [c](https://x.example/%zz)",
@@ -186,4 +212,41 @@ func TestBodiesOfEveryKindAreChecked(t *testing.T) {
 		`cimetiere.jsonl:1: body, line 3: HTML is not rendered: <b>; write Markdown, or put code between backticks (only <br>, <kbd>, <sub> and <sup> are allowed)`,
 		`cimetiere.jsonl:1: body, line 3: the link to "../outils/absent.md" leads nowhere: there is no tool "absent"`,
 		`cimetiere.jsonl:1: body, line 5: the picture "../images/y.png" is not in the folder: images/y.png does not exist`)
+}
+
+func TestAConflictInFieldsIsReportedWithItsLine(t *testing.T) {
+	const conflict = ": a git conflict was not resolved; keep one of the two versions and remove the lines <<<<<<<, ======= and >>>>>>>"
+	folder := magazine(t)
+	delete(folder, "outils/illisible.md")
+	delete(folder, "pages/illisible.md")
+	folder["pages/methode.md"].Data = []byte("---\n<<<<<<< HEAD\ntitle: Méthode\n=======\ntitle: Essais\n>>>>>>> main\n---\n## Le banc\n")
+	folder["pages/projet.md"].Data = []byte("<<<<<<< HEAD\n---\ntitle: Projet\n---\n=======\n>>>>>>> main\n")
+	folder["catalogue.yaml"].Data = append(folder["catalogue.yaml"].Data, "<<<<<<< HEAD\ncontact: a@b.example\n=======\n>>>>>>> main\n"...)
+	line := strings.Count(string(folder["catalogue.yaml"].Data), "\n") - 3
+	_, problems := read(t, folder)
+	wantProblems(t, problems, fmt.Sprintf("catalogue.yaml:%d", line)+conflict, "pages/methode.md:2"+conflict, "pages/projet.md:1"+conflict)
+}
+
+// macOS stores names in another Unicode form than editors write.
+func TestAPictureIsFoundInEitherUnicodeForm(t *testing.T) {
+	const composed, decomposed = "images/été.png", "images/e\u0301te\u0301.png"
+	for _, c := range []struct{ file, text string }{{decomposed, composed}, {composed, decomposed}} {
+		folder := folderOf(map[string]string{
+			"outils/essai.md": "---\n" + someFields + "logo: " + c.text + "\n---\n![vue](../" + c.text + ") [grande](../" + c.text + ")\n",
+			c.file:            string(drawing(8, 0)),
+		})
+		catalogue, problems := read(t, folder)
+		wantProblems(t, problems)
+		if p := catalogue.Pictures[composed]; p.Path != composed || catalogue.Tools[0].Logo != composed {
+			t.Errorf("the pictures are %v, the logo is %q", catalogue.Pictures, catalogue.Tools[0].Logo)
+		}
+		site := &markdown.Addresses{Catalog: catalogue}
+		if _, reason := site.In("outils").Picture("../" + c.text); reason != "" {
+			t.Error(reason)
+		}
+		folder["images/e\u0301té.png"] = &fstest.MapFile{Data: drawing(8, 0)}
+		if _, problems = read(t, folder); len(problems) != 1 || !strings.Contains(problems[0].Text, "only in the Unicode form of its accents") {
+			t.Errorf("two files of one name give %v", problems)
+		}
+	}
 }

@@ -170,3 +170,32 @@ func TestPicturesThatAreAcceptedWithAWarning(t *testing.T) {
 		})
 	}
 }
+
+func TestACaptionThatIsNotShownIsAWarning(t *testing.T) {
+	folder := pictureFolder("", map[string][]byte{"a.png": somePNG(t)})
+	tool := folder["outils/essai.md"]
+	first := 1 + strings.Count(string(tool.Data), "\n")
+	tool.Data = append(tool.Data, `
+Le ![logo](../images/a.png "La légende") bleu.
+
+| a |
+|---|
+| ![logo](../images/a.png "La légende") |
+
+![une](../images/a.png "Une")
+![autre](../images/a.png "Autre")
+
+[![vue](../images/a.png "La légende")](https://x.example)
+
+- ![vue](../images/a.png "La légende")
+`...)
+	r, err := ReadFS(t.Context(), folder, Options{})
+	if err != nil || len(r.Problems) > 0 {
+		t.Fatal(err, r)
+	}
+	defer r.Close()
+	const want = `outils/essai.md:%d: warning: the caption of the picture "../images/a.png" is not shown: a caption is shown only for a picture that stands alone in its paragraph`
+	if got := fmt.Sprint(r.Warnings); got != fmt.Sprintf("["+want+" "+want+"]", first+1, first+5) {
+		t.Error(got)
+	}
+}

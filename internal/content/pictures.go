@@ -17,6 +17,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"palmares/internal/catalog"
 	"palmares/internal/picture"
 )
@@ -28,9 +30,14 @@ const maxImagePath = 200
 
 // An image is a file of images/.
 type image struct {
-	isUsed  bool // by a record that is published
-	inDraft bool // by a draft
+	file    string // its path in the folder, in whatever Unicode form
+	isUsed  bool   // by a record that is published
+	inDraft bool   // by a draft
 }
+
+// imageKey returns the path of a picture in the Unicode form NFC, in which all pictures
+// are kept: some systems store é as two characters, most editors write one.
+func imageKey(name string) string { return norm.NFC.String(name) }
 
 // isImagePath reports whether s is the path of a picture as fields have it.
 func isImagePath(s string) bool {
@@ -47,7 +54,7 @@ func isPortable(s string) bool {
 // picture returns the path of a picture, and notes that the record uses it.
 func (d *decoder) picture(name string) string {
 	file := d.checked(name, optional, pictureForm, isImagePath, "the path of a picture from the root of the folder, such as images/logo.png")
-	if file != "" {
+	if file = imageKey(file); file != "" {
 		d.fieldPictures = append(d.fieldPictures, reference{d.label(name), file, d.lineOf(name)})
 	}
 	return file
@@ -80,12 +87,17 @@ func (f *folder) listImages() error {
 			f.problem(strings.ToValidUTF8(name, "?"), 1, "the path of a picture must be UTF-8 text of at most %d bytes without backslashes and control characters; rename it", maxImagePath)
 			return nil
 		}
-		if first, taken := names[strings.ToLower(name)]; taken {
-			f.problem(name, 1, "the name differs from %s only in case, which many systems cannot store; rename one of the two", first)
+		key := imageKey(name)
+		switch first, taken := names[strings.ToLower(key)]; {
+		case taken && f.images[key] != nil:
+			f.problem(name, 1, "the name differs from another one only in the Unicode form of its accents, which many systems cannot store; remove one of the two")
 			return nil
+		case taken:
+			f.problem(name, 1, "the name differs from %s only in case, which many systems cannot store; rename one of the two", first)
+		default:
+			names[strings.ToLower(key)] = name
 		}
-		names[strings.ToLower(name)] = name
-		f.images[name] = &image{}
+		f.images[key] = &image{file: name}
 		return nil
 	})
 	if err != nil {
@@ -114,19 +126,23 @@ func (f *folder) useFields(r *record) {
 		if f.mark(use.slug, r.isDraft()) {
 			continue
 		}
-		hint := ""
-		for name := range f.images {
-			if strings.EqualFold(name, use.slug) {
-				hint = "; did you mean " + name + "?"
-			}
-		}
-		f.problem(r.file, use.line, "%s %s is not in the folder%s", use.field, quoted(use.slug), hint)
+		f.problem(r.file, use.line, "%s %s is not in the folder%s", use.field, quoted(use.slug), f.similar(use.slug))
 	}
+}
+
+// similar asks whether a picture was meant whose name differs only in case.
+func (f *folder) similar(name string) string {
+	for known := range f.images {
+		if strings.EqualFold(known, imageKey(name)) {
+			return "; did you mean " + known + "?"
+		}
+	}
+	return ""
 }
 
 // mark notes that a picture is used, and reports whether there is one.
 func (f *folder) mark(name string, isDraft bool) bool {
-	im, ok := f.images[name]
+	im, ok := f.images[imageKey(name)]
 	if ok {
 		im.isUsed = im.isUsed || !isDraft
 		im.inDraft = im.inDraft || isDraft
@@ -215,11 +231,12 @@ func (f *folder) inspectAll(ctx context.Context, opts Options, work chan<- *spoo
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		source, isElsewhere := opts.Elsewhere[name]
+		im := f.images[name]
+		source, isElsewhere := opts.Elsewhere[im.file]
 		var content []byte
 		if !isElsewhere {
 			var failure string
-			if content, failure = f.readImage(name); failure != "" {
+			if content, failure = f.readImage(im.file); failure != "" {
 				f.problem(name, 1, "%s", failure)
 				continue
 			}
@@ -232,7 +249,6 @@ func (f *folder) inspectAll(ctx context.Context, opts Options, work chan<- *spoo
 				s = &spooled{picture: p}
 			}
 		}
-		im := f.images[name]
 		isKept := im.isUsed || opts.Drafts && im.inDraft
 		switch {
 		case s != nil:

@@ -241,6 +241,7 @@ func (d *decoder) catalogue() (catalog.Catalog, categories) {
 	d.expect("url", required, func() *schemaNode { return urlForm(site) })
 	if v := d.field("url", required); v != nil {
 		c.URL = strings.TrimSuffix(d.urlOf("url", v, site), "/")
+		d.site = c.URL
 	}
 	c.Settings = catalog.Settings{
 		Headline:     d.oneLine("headline", optional),
@@ -309,6 +310,6 @@ func (d *decoder) markdown(name string) string {
 	for _, p := range found.Problems {
 		d.report(d.lineOf(name), "%s%s", at(p.Line).prefix, p.Text)
 	}
-	d.mention(found, at)
+	d.mention(text, found, at)
 	return text
 }

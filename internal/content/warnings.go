@@ -54,11 +54,16 @@ func (d *decoder) warnAbout(r *record) {
 	d.warnPictures()
 }
 
-// warnPictures warns about pictures in texts that have no alternative text.
+// warnPictures warns about pictures in texts that have no alternative text, or a
+// caption that nobody sees.
 func (d *decoder) warnPictures() {
 	for _, picture := range d.pictures {
 		if strings.TrimSpace(picture.alt) == "" {
 			d.warn(picture.line, "%sthe picture %s has no alternative text; write what it shows between its brackets",
+				picture.prefix, quoted(picture.written))
+		}
+		if picture.hidesTitle {
+			d.warn(picture.line, "%sthe caption of the picture %s is not shown: a caption is shown only for a picture that stands alone in its paragraph",
 				picture.prefix, quoted(picture.written))
 		}
 	}

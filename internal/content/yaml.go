@@ -9,6 +9,8 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"palmares/internal/markdown"
 )
 
 // parseYAML parses a YAML mapping whose first line is line offset+1 of its file.
@@ -19,6 +21,12 @@ func parseYAML(text string, offset int, problem report) (v value, ok bool) {
 	}(problem)
 	if len(text) > maxYAML {
 		problem(1, "the YAML is larger than %d KiB; move long lists into a .jsonl file", maxYAML>>10)
+		return v, false
+	}
+	if conflicts := markdown.Conflicts(text); len(conflicts) > 0 {
+		for _, p := range conflicts {
+			problem(p.Line, "%s", p.Text)
+		}
 		return v, false
 	}
 	// A panic of the parser is reported as a problem of the text instead of ending

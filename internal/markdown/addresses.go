@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/text/unicode/norm"
+
 	"palmares/internal/catalog"
 )
 
@@ -23,8 +25,8 @@ import (
 //   - cimetiere/jaserin.md, and every address of a retired tool, lead to its place
 //     in /cimetiere;
 //   - images/ecran.png leads to the picture itself;
-//   - addresses of tools, comparisons, categories and pages are checked, those of
-//     other pages of the site (/prix, /docs) are taken as they are.
+//   - an address of the site or of the API must exist; with the host of the catalogue
+//     before it, it is checked in the same way.
 //
 // Former slugs lead to the current one, and .md at the end of an address is dropped.
 // Anchors may be written as GitHub derives them from a heading. Everything else is a
@@ -106,11 +108,21 @@ func (p place) Picture(destination string) (catalog.Picture, string) {
 	if reason != "" {
 		return catalog.Picture{}, reason
 	}
-	picture, ok := p.Catalog.Pictures[file]
+	picture, ok := p.pictureAt(file)
 	if !ok {
 		return catalog.Picture{}, fmt.Sprintf("the picture %q is not in the folder: %s does not exist", brief(destination), file)
 	}
 	return picture, ""
+}
+
+// pictureAt returns the picture of a file. Its path is stored in the Unicode form NFC;
+// a text may write it in another.
+func (a *Addresses) pictureAt(file string) (catalog.Picture, bool) {
+	picture, ok := a.Catalog.Pictures[file]
+	if !ok {
+		picture, ok = a.Catalog.Pictures[norm.NFC.String(file)]
+	}
+	return picture, ok
 }
 
 // Link implements Resolver.
@@ -122,6 +134,13 @@ func (p place) Link(destination string) (address, reason string) {
 	u, err := parseURL(destination)
 	if err != nil {
 		return fail("it is not an address")
+	}
+	if u.Host != "" {
+		rest, ok := under(p.Catalog.URL, u)
+		if !ok {
+			return fail("it is on another site")
+		}
+		u.Path = rest
 	}
 	if strings.HasPrefix(u.Path, "/") {
 		address, reason = p.page(u)
@@ -144,10 +163,12 @@ func (p place) file(file string, u *url.URL) (address, reason string) {
 	slug, isMarkdown := strings.CutSuffix(name, markdownExt)
 	switch {
 	case folder == imageFolder && name != "":
-		if picture, ok := p.Catalog.Pictures[file]; ok {
+		if picture, ok := p.pictureAt(file); ok {
 			return MediaPath(picture.Hash, picture.Ext), ""
 		}
 		return "", file + " does not exist"
+	case name == "" && folder == "cimetiere" && u.Fragment != "":
+		return p.retiredTool(u.Fragment)
 	case name == "" && (folder == "outils" || folder == "comparatifs" || folder == "cimetiere"):
 		return withQuery("/"+folder, u), ""
 	case !isMarkdown && catalog.IsSlug(slug) && p.folder == folder && recordFolders[folder]:
@@ -163,40 +184,45 @@ func (p place) file(file string, u *url.URL) (address, reason string) {
 	case "pages":
 		return p.custom(slug, u)
 	}
-	if !p.retired[slug] && !p.Unread[file] {
-		return "", p.absent("cimetiere", slug, "retired tool")
-	}
-	return p.retiredAddress(slug), ""
+	return p.retiredTool(slug)
 }
 
 const markdownExt = ".md"
 
 var recordFolders = map[string]bool{"outils": true, "comparatifs": true, "cimetiere": true, "pages": true}
 
-// productPages are the pages of the site that no record makes, by the first part of
-// their path.
+// productPages are the addresses of the site and of the API that no record makes.
+// Those of one person, such as /compte/cles/…, are none that a text can link to.
 var productPages = map[string]bool{
-	"": true, "api": true, "cimetiere": true, "comparatifs": true, "compte": true, "confidentialite": true, "docs": true, "flux.atom": true,
-	"licence": true, "llms.txt": true, "outils": true, "prix": true, "robots.txt": true, "sitemap.xml": true, "tarifs": true,
+	"/": true, "/cimetiere": true, "/comparatifs": true, "/confidentialite": true, "/docs": true, "/flux.atom": true,
+	"/licence": true, "/llms.txt": true, "/outils": true, "/prix": true, "/robots.txt": true, "/sitemap.xml": true, "/tarifs": true,
+
+	"/compte": true, "/compte/adieu": true, "/compte/cles": true, "/compte/connexion": true, "/compte/courriel": true,
+	"/compte/donnees": true, "/compte/donnees.json": true, "/compte/pro": true, "/compte/sessions": true,
+	"/compte/suppression": true, "/compte/usage": true, "/compte/webhooks": true,
+
+	"/api/v1/categories": true, "/api/v1/cimetiere": true, "/api/v1/comparatifs": true, "/api/v1/openapi.json": true,
+	"/api/v1/pricing": true, "/api/v1/stats": true, "/api/v1/tools": true, "/webhooks/v1/openapi.json": true,
 }
 
 // page returns the address of a path of the site.
 func (p place) page(u *url.URL) (address, reason string) {
-	first, rest, _ := strings.Cut(strings.TrimPrefix(path.Clean(u.Path), "/"), "/")
-	slug := strings.TrimSuffix(rest, markdownExt)
+	clean := path.Clean(u.Path)
+	first, rest, _ := strings.Cut(clean[1:], "/")
+	slug, name := strings.TrimSuffix(rest, markdownExt), strings.TrimSuffix(first, markdownExt)
 	switch {
-	case rest == "":
-		name := strings.TrimSuffix(first, markdownExt)
-		if p.pages[name] == nil && !p.Unread["pages/"+name] && productPages[name] {
-			return withQuery("/"+name, u) + fragmentOf(u), ""
-		}
+	case rest == "" && (p.pages[name] != nil || p.Unread["pages/"+name] || !productPages["/"+name]):
 		return p.custom(name, u)
+	case rest == "" && name == "cimetiere" && u.Fragment != "":
+		return p.retiredTool(u.Fragment)
+	case rest == "":
+		return withQuery("/"+name, u) + fragmentOf(u), ""
 	case first == "outils" || first == "avis" || first == "alternatives":
 		return p.tool(slug, first, u)
 	case first == "comparatifs":
 		return p.comparison(slug, u)
-	case first == "cimetiere" && p.retired[slug]:
-		return p.retiredAddress(slug), ""
+	case first == "cimetiere":
+		return p.retiredTool(slug)
 	case first == "categories":
 		slug = strings.TrimSuffix(slug, ".atom")
 		current, ok := p.categories[slug]
@@ -204,13 +230,63 @@ func (p place) page(u *url.URL) (address, reason string) {
 			return "", fmt.Sprintf("there is no category %q", brief(slug))
 		}
 		return withQuery("/categories/"+current+rest[len(slug):], u), ""
-	case productPages[first] && first != "cimetiere" || first == imageFolder || first == "media":
-		if first == imageFolder {
-			return p.file(strings.TrimPrefix(path.Clean(u.Path), "/"), u)
+	case first == imageFolder:
+		return p.file(clean[1:], u)
+	case first == "media":
+		if !p.isMedia(rest) {
+			return "", "the address of a picture changes with its content; link to its file, such as ../images/ecran.png"
 		}
-		return withQuery(path.Clean(u.Path), u) + fragmentOf(u), ""
+	case first == "api" && !productPages[clean]:
+		return p.operation(clean, u)
+	case !productPages[clean]:
+		return "", "the site has no such page"
 	}
-	return "", "the site has no such page"
+	return withQuery(clean, u) + fragmentOf(u), ""
+}
+
+// operation returns the address of the operation of the API that a record has.
+func (p place) operation(clean string, u *url.URL) (address, reason string) {
+	dir, slug := path.Split(clean)
+	switch dir {
+	case "/api/v1/tools/", "/api/v1/pricing/", "/api/embeddings/":
+		if t := p.tools[slug]; t != nil {
+			slug = t.Slug
+		} else if !p.Unread["outils/"+slug] {
+			return "", p.absent("outils", slug, "tool")
+		}
+	case "/api/v1/comparatifs/":
+		if x := p.comparisons[slug]; x != nil && (x.Published || x.Draft) {
+			slug = x.Slug
+		} else if !p.Unread["comparatifs/"+slug] {
+			return "", p.absent("comparatifs", slug, "comparison")
+		}
+	default:
+		return "", "the API has no such address; /docs lists those it has"
+	}
+	return withQuery(dir+slug, u), ""
+}
+
+// isMedia reports whether a file is a picture of the catalogue, or a smaller version.
+func (p place) isMedia(file string) bool {
+	for _, picture := range p.Catalog.Pictures {
+		if file == picture.Hash+"."+picture.Ext {
+			return true
+		}
+		for _, v := range picture.Variants {
+			if file == v.Hash+"."+v.Ext {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// retiredTool returns the address of a retired tool.
+func (p place) retiredTool(slug string) (address, reason string) {
+	if !p.retired[slug] && !p.Unread["cimetiere/"+slug] {
+		return "", p.absent("cimetiere", slug, "retired tool")
+	}
+	return p.retiredAddress(slug), ""
 }
 
 // tool returns the address of a page of a tool: outils, avis or alternatives.
@@ -236,7 +312,7 @@ func (p place) tool(slug, under string, u *url.URL) (address, reason string) {
 	sections := p.sectionsOf("outils/"+t.Slug, t.Body)
 	id, found := sections.find(u.Fragment)
 	if !found {
-		return "", sections.hint(fmt.Sprintf("the review of %q", t.Slug))
+		return "", sections.hint(fmt.Sprintf("the review of %q", t.Slug), u.Fragment)
 	}
 	return "/avis/" + t.Slug + "#" + id, ""
 }
@@ -274,7 +350,7 @@ func (p place) inBody(address, file, body string, u *url.URL) (string, string) {
 	sections := p.sectionsOf(file, body)
 	id, found := sections.find(u.Fragment)
 	if !found {
-		return "", sections.hint(file + markdownExt)
+		return "", sections.hint(file+markdownExt, u.Fragment)
 	}
 	return address + "#" + id, ""
 }
@@ -300,11 +376,10 @@ func (p place) sectionsOf(file, body string) *anchorIndex {
 	defer p.mu.Unlock()
 	x := p.sections[file]
 	if x == nil {
-		var sections []section
+		x = &anchorIndex{}
 		if doc := parse([]byte(body)); doc != nil {
-			sections = doc.split()
+			x = doc.indexSections(doc.split())
 		}
-		x = indexSections(sections)
 		p.sections[file] = x
 	}
 	return x

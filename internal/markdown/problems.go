@@ -38,6 +38,7 @@ type Picture struct {
 	Line        int
 	Destination string
 	Alt         string
+	HidesTitle  bool // it has a title, but no caption shows it
 }
 
 // Check reports what in a text would not be rendered, and what makes it too complex
@@ -128,7 +129,7 @@ func (c *checker) visit(n ast.Node) {
 			c.refer(n.Reference)
 			w := writer{source: c.source}
 			w.inline(n)
-			c.Pictures = append(c.Pictures, Picture{c.lines.at(n.Pos()), string(n.Destination), w.take()})
+			c.Pictures = append(c.Pictures, Picture{c.lines.at(n.Pos()), string(n.Destination), w.take(), caption(n) != "" && !isFigure(n)})
 		case *ast.LinkReferenceDefinition:
 			c.definitions = append(c.definitions, n)
 		case *extast.FootnoteLink:
@@ -141,12 +142,35 @@ func (c *checker) visit(n ast.Node) {
 
 func (c *checker) heading(h *ast.Heading) {
 	if h.Level > 1 {
+		c.attributes(h)
 		return
 	}
 	if n := h.Lines().Len(); n > 0 && c.markers[c.lines.at(h.Lines().At(n-1).Start)+1] {
 		return // underlined by a conflict marker
 	}
 	c.report(h.Pos(), "a heading of level 1 is not rendered, because the title of the page comes from name or title; write ## for a section")
+}
+
+// attributes reports what stands between braces behind a heading, unless it is {#id}
+// of a section.
+func (c *checker) attributes(h *ast.Heading) {
+	if h.Lines().Len() == 0 {
+		return
+	}
+	written, _, _ := bytes.Cut(c.source[h.Lines().At(h.Lines().Len()-1).Stop:], []byte("\n"))
+	written = bytes.TrimSpace(bytes.TrimLeft(written, " \t#"))
+	if !bytes.HasPrefix(written, []byte("{")) {
+		return
+	}
+	isSection := h.Level == 2 && h.Parent().Kind() == ast.KindDocument
+	switch id, hasID := explicitID(h); {
+	case !hasID || string(written) != "{#"+id+"}":
+		if _, invalid := h.AttributeString("id"); !isSection || hasID || !invalid { // else reported with the sections
+			c.report(h.Pos(), "%s is not rendered; remove it: a heading of level 2 may have an id, such as {#prix}, and nothing else", brief(string(written)))
+		}
+	case !isSection:
+		c.report(h.Pos(), "%s is not rendered; remove it: only headings of level 2 outside lists and quotes have an anchor", brief(string(written)))
+	}
 }
 
 // text checks what the parser left as text.
@@ -357,10 +381,10 @@ func (c *checker) link(offset int, destination []byte) {
 		c.report(offset, "%s", reason)
 	case kind == inText:
 		if c.anchors == nil {
-			c.anchors = indexSections(c.split())
+			c.anchors = c.indexSections(c.split())
 		}
 		if _, found := c.anchors.find(fragment); !found {
-			c.report(offset, "the link to #%s leads nowhere: %s", brief(fragment), c.anchors.hint("this text"))
+			c.report(offset, "the link to #%s leads nowhere: %s", brief(fragment), c.anchors.hint("this text", fragment))
 		}
 	case kind == inCatalogue:
 		c.Links = append(c.Links, Link{c.lines.at(offset), string(destination)})
@@ -462,8 +486,7 @@ func (c *checker) checkNotes() {
 // findConflicts reports the markers that git leaves in a file, except in code, where
 // they may be an example.
 func (c *checker) findConflicts() {
-	c.markers = map[int]bool{}
-	if !bytes.Contains(c.source, []byte("<<<<<<<")) && !bytes.Contains(c.source, []byte(">>>>>>>")) {
+	if !hasConflict(c.source) {
 		return
 	}
 	code := map[int]bool{}
@@ -474,23 +497,44 @@ func (c *checker) findConflicts() {
 			}
 		}
 	})
-	open := false
-	offset := 0
-	for line := range bytes.Lines(c.source) {
-		number := c.lines.at(offset)
+	var problems []Problem
+	problems, c.markers = conflicts(c.source, code)
+	c.Problems = append(c.Problems, problems...)
+}
+
+// Conflicts reports the markers that git leaves in a text that is not Markdown.
+func Conflicts(text string) []Problem {
+	if !hasConflict([]byte(text)) {
+		return nil
+	}
+	problems, _ := conflicts([]byte(text), nil)
+	return problems
+}
+
+func hasConflict(source []byte) bool {
+	return bytes.Contains(source, []byte("<<<<<<<")) || bytes.Contains(source, []byte(">>>>>>>"))
+}
+
+// conflicts returns the problems of the conflicts outside code, and the lines of their
+// markers.
+func conflicts(source []byte, code map[int]bool) (problems []Problem, markers map[int]bool) {
+	markers = map[int]bool{}
+	open, number := false, 0
+	for line := range bytes.Lines(source) {
+		number++
 		marker := conflictMarker(line)
 		switch {
 		case code[number]:
 		case marker == '<':
-			c.report(offset, "a git conflict was not resolved; keep one of the two versions and remove the lines <<<<<<<, ======= and >>>>>>>")
-			open, c.markers[number] = true, true
+			problems = append(problems, Problem{number, "a git conflict was not resolved; keep one of the two versions and remove the lines <<<<<<<, ======= and >>>>>>>"})
+			open, markers[number] = true, true
 		case marker == '>' && !open:
-			c.report(offset, "this line is what remains of a git conflict; remove it")
+			problems = append(problems, Problem{number, "this line is what remains of a git conflict; remove it"})
 		case marker != 0 && open:
-			open, c.markers[number] = marker != '>', true
+			open, markers[number] = marker != '>', true
 		}
-		offset += len(line)
 	}
+	return problems, markers
 }
 
 // conflictMarker returns the character of which git made a marker: seven of them at

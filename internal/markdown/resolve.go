@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/util"
 
 	"palmares/internal/catalog"
@@ -76,18 +77,72 @@ func parseURL(destination string) (*url.URL, error) {
 	return url.Parse(string(util.URLEscape([]byte(destination), true)))
 }
 
+// under returns the path of a URL below the address of a site.
+func under(site string, u *url.URL) (string, bool) {
+	base, err := url.Parse(site)
+	if err != nil || base.Host == "" || !strings.EqualFold(base.Host, u.Host) {
+		return "", false
+	}
+	rest, ok := strings.CutPrefix(u.Path, strings.TrimSuffix(base.Path, "/"))
+	if rest == "" {
+		rest = "/"
+	}
+	return rest, ok && rest[0] == '/'
+}
+
+// LinksTo returns the links of a text to a site, which are written with its host.
+func LinksTo(site, body string) []Link {
+	base, err := url.Parse(site)
+	if err != nil || base.Host == "" || !strings.Contains(body, base.Host) {
+		return nil
+	}
+	doc := parse([]byte(body))
+	if doc == nil {
+		return nil
+	}
+	var links []Link
+	lines := newLines(doc.source)
+	visit := func(n ast.Node) {
+		var destination []byte
+		switch n := n.(type) {
+		case *ast.Link:
+			destination = n.Destination
+		case *ast.AutoLink:
+			if n.AutoLinkType == ast.AutoLinkURL {
+				destination = n.URL(doc.source)
+			}
+		}
+		if u, err := parseURL(string(destination)); err == nil {
+			if _, ok := under(site, u); ok {
+				links = append(links, Link{lines.at(max(n.Pos(), 0)), string(destination)})
+			}
+		}
+	}
+	walk(doc.root, visit)
+	for _, note := range doc.notes {
+		walk(note, visit)
+	}
+	return links
+}
+
 // anchorIndex finds the sections of a text.
 type anchorIndex struct {
 	ids    []string
 	known  map[string]bool
 	github map[string]string // id by GitHub's anchor
+	minor  map[string]bool   // what the ids of headings below level 2 would be
 }
 
-func indexSections(sections []section) *anchorIndex {
-	x := &anchorIndex{known: map[string]bool{}, github: map[string]string{}}
+func (d *document) indexSections(sections []section) *anchorIndex {
+	x := &anchorIndex{known: map[string]bool{}, github: map[string]string{}, minor: map[string]bool{}}
 	for _, s := range sections {
 		x.ids = append(x.ids, s.id)
 		x.known[s.id] = true
+		for _, n := range s.blocks {
+			if h, ok := n.(*ast.Heading); ok && h.Level > 2 {
+				x.minor[headingID(h, d.source)] = true
+			}
+		}
 		if s.heading == "" {
 			continue
 		}
@@ -113,8 +168,11 @@ func (x *anchorIndex) find(fragment string) (id string, found bool) {
 	return id, x.known[id] && id != "section"
 }
 
-// hint says which sections a text has.
-func (x *anchorIndex) hint(where string) string {
+// hint says which sections a text has, where it has none for a fragment.
+func (x *anchorIndex) hint(where, fragment string) string {
+	if x.minor[fragment] || x.minor[fold(fragment)] {
+		where = "only headings of level 2 (##) have an anchor; " + where
+	}
 	const limit = 8
 	switch n := len(x.ids); {
 	case n == 0:

@@ -61,7 +61,7 @@ func plainHeading(line string, ids map[string]bool, sections bool) bool {
 		return false
 	}
 	if level > 2 || !sections {
-		return true
+		return !strings.Contains(text, "{")
 	}
 	text = strings.TrimSpace(text)
 	var id string
