@@ -100,7 +100,7 @@ func (n *node) wire(ctx context.Context) error {
 			WakeMail: mails.Wake, WakeWebhooks: dispatcher.Wake, Sealer: d.sealer, Allow: c.Webhooks.Allow, Billing: payments, Quota: c.dailyQuota(), Unreachable: watch.Unreachable,
 		}),
 	}
-	cfg.Publish = remote.NewHandler(remote.Config{Store: st, NotFound: n.pages, Now: now, Log: log})
+	cfg.Publish = remote.NewHandler(remote.Config{Store: st, NotFound: n.pages, Now: now, Log: log, Memory: &n.memory})
 	if payments.Enabled() {
 		cfg.Stripe = payments
 	}
@@ -166,11 +166,12 @@ func (n *node) notifications() (time.Duration, <-chan struct{}) {
 // load builds what is served and lets the pages show it. The API serves it a moment
 // later.
 func (n *node) load(ctx context.Context) (*snapshot.Snapshot, error) {
+	n.memory.Begin()
+	defer n.memory.End()
 	s, err := n.build(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer tuneMemory()
 	if err := n.pages.Show(ctx, s); err != nil {
 		return nil, err
 	}

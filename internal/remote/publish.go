@@ -45,7 +45,11 @@ func (h *Handler) servePublication(w http.ResponseWriter, r *http.Request) {
 	}
 	select {
 	case h.uploads <- struct{}{}:
-		defer func() { <-h.uploads }()
+		h.Memory.Begin()
+		defer func() {
+			h.Memory.End()
+			<-h.uploads
+		}()
 	default:
 		h.fail(w, r, errUnavailable(fmt.Sprintf("the server is receiving %d other folders: try again in a minute; nothing was changed", maxUploads), "60"))
 		return

@@ -28,8 +28,16 @@ type Config struct {
 	NotFound http.Handler
 	Now      func() time.Time
 	Log      *slog.Logger
+	// Memory is told of uploads.
+	Memory Memory
 	// TempDir is where folders are unpacked; that of the system if empty.
 	TempDir string
+}
+
+// A Memory is told when work begins and ends that needs much memory for a while.
+type Memory interface {
+	Begin()
+	End()
 }
 
 // Handler answers /publish/. Every request looks its token up in the database, so that a
