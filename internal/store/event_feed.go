@@ -44,13 +44,13 @@ func latestEvents(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) ([]catalo
 type topics struct {
 	tools       map[string][]string // also those that are no longer active, and former slugs
 	comparisons map[string][]string // published ones
-	categories  []catalog.Category
+	categories  []string            // those that have tools, active or not
 }
 
 // topicsOf returns the topics of a catalogue, of which it needs the columns that
 // loadTopics reads.
 func topicsOf(c *catalog.Catalog) *topics {
-	t := &topics{map[string][]string{}, map[string][]string{}, c.Categories}
+	t := &topics{tools: map[string][]string{}, comparisons: map[string][]string{}}
 	for i := range c.Tools {
 		in := []string{c.Tools[i].Category}
 		t.tools[c.Tools[i].Slug] = in
@@ -65,6 +65,15 @@ func topicsOf(c *catalog.Catalog) *topics {
 	}
 	for i := range c.Retired {
 		t.tools[c.Retired[i].Slug] = []string{c.Retired[i].Category}
+	}
+	used := map[string]bool{}
+	for _, in := range t.tools {
+		used[in[0]] = true
+	}
+	for i := range c.Categories {
+		if slug := c.Categories[i].Slug; used[slug] {
+			t.categories = append(t.categories, slug)
+		}
 	}
 	for i := range c.Comparisons {
 		x := &c.Comparisons[i]
@@ -123,8 +132,8 @@ func (t *topics) sequences(ctx context.Context, tx *sql.Tx) ([]int64, error) {
 	defer found.Close()
 	const all = ""                             // is no category
 	missing := map[string]int{all: feedEvents} // by feed, while any are
-	for _, c := range t.categories {
-		missing[c.Slug] = feedEvents
+	for _, category := range t.categories {
+		missing[category] = feedEvents
 	}
 	var sequences []int64
 	for len(missing) > 0 && found.Next() {
