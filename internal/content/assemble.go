@@ -100,6 +100,9 @@ func (f *folder) claimSlugs(x *index, k kind, r *record) {
 			f.claim(x.comparisons, ref.slug, "alias", ref.line, r, fmt.Sprintf("an alias of %q", r.slug))
 		}
 	case "cimetiere":
+		if x.active[r.slug] != nil && r.isDraft() {
+			return // the obituary of a tool that is still active
+		}
 		f.claim(x.tools, r.slug, "slug", r.line, r, "a retired tool")
 	case "pages":
 		f.claim(x.pages, r.slug, "slug", r.line, r, "a page")

@@ -92,6 +92,9 @@ func TestMistakesInBodiesAreReportedWithTheirLine(t *testing.T) {
 		{"a path in two lines", "[x](scie\nmot.md)", `1: this link is not rendered, because its address has a space; write <scie mot.md>, or %20 for each space (or \[ if it is text)`},
 		{"a space before the path", "![x] (../images/ecran.png)", `1: this picture is not rendered, because there is a space between ] and (; remove it (or !\[ if it is text)`},
 		{"a picture that is only brackets", "Aïe ![sic].", `1: this picture is not rendered, because the path is missing; write ![description](../images/ecran.png) (or !\[ if it is text)`},
+		{"a picture whose reference is not closed", "![x][y", `1: this picture is not rendered, because the path is missing; write ![description](../images/ecran.png) (or !\[ if it is text)`},
+		{"a picture with an empty reference", "![x][]", `1: this picture is not rendered, because the path is missing; write ![description](../images/ecran.png) (or !\[ if it is text)`},
+		{"a picture that is a footnote", "![^x]", "1: footnote [^x] has no definition; add one at the start of a line, outside lists and quotes: [^x]: …"},
 		{"a picture that is not closed", "![x](../images/ecran.png", `1: this picture is not rendered, because the parentheses are not closed (or !\[ if it is text)`},
 		{"a title with quotes", `[x](plume.md "le "prix" bas")`, `1: this link is not rendered, because its title is not closed, or has quotes inside; write \" for those (or \[ if it is text)`},
 		{"a picture without a definition", "![x][y]", "1: the link […][y] has no definition; write […](address), add a line [y]: address, or put code between backticks"},
@@ -194,6 +197,22 @@ func TestADraftMayLinkToDrafts(t *testing.T) {
 	delete(folder, "pages/illisible.md")
 	_, problems := read(t, folder)
 	wantProblems(t, problems)
+}
+
+func TestAnObituaryCanBePreparedWhileTheToolIsActive(t *testing.T) {
+	const obituary = "---\nname: Plume\ncategory: code\nreason: mort\nretired_at: 2026-12-31\n---\nFermé, comme [Calame](../outils/calame.md).\n"
+	folder := magazine(t)
+	delete(folder, "outils/illisible.md")
+	delete(folder, "pages/illisible.md")
+	folder["cimetiere/plume.md"] = &fstest.MapFile{Data: []byte(strings.Replace(obituary, "---\n", "---\ndraft: true\n", 1))}
+	c, problems := read(t, folder)
+	wantProblems(t, problems)
+	if c.Tool("plume") == nil || len(c.Retired) != 1 {
+		t.Errorf("the retired tools are %v", c.Retired)
+	}
+	folder["cimetiere/plume.md"].Data = []byte(obituary)
+	_, problems = read(t, folder)
+	wantProblems(t, problems, `cimetiere/plume.md:1: slug "plume" is taken: it is an active tool (outils/plume.md:1)`)
 }
 
 func TestBodiesOfEveryKindAreChecked(t *testing.T) {

@@ -281,7 +281,7 @@ func (c *checker) unparsedPicture(offset int) int {
 	after := rest[min(end+1, len(rest)):]
 	reason := "the path is missing; write ![description](../images/ecran.png)"
 	switch trimmed := bytes.TrimLeft(after, " \t\n"); {
-	case bytes.HasPrefix(rest, []byte("^")), bytes.HasPrefix(after, []byte("[")) && len(after) > 1 && after[1] != ']':
+	case hasLabel(rest, "^"), hasLabel(after, "["):
 		return 0 // reported as a footnote or a reference
 	case len(trimmed) == 0 || trimmed[0] != '(':
 	case len(trimmed) < len(after):
@@ -332,6 +332,13 @@ func label(s []byte) (string, bool) {
 		return "", false
 	}
 	return string(s[:end]), true
+}
+
+// hasLabel reports whether an opener and a label that is not empty are at the start of s.
+func hasLabel(s []byte, opener string) bool {
+	rest, ok := bytes.CutPrefix(s, []byte(opener))
+	name, closed := label(rest)
+	return ok && closed && name != "" && name[0] != '^'
 }
 
 // html reports a tag, a comment or a block that is not rendered.

@@ -183,6 +183,7 @@ func TestDraftsAreShownAndMarkedHoweverIncomplete(t *testing.T) {
 		"comparatifs/rien.md":       "---\ndraft: true\n---\n",
 		"comparatifs/non-publie.md": "---\ntitle: Deux\npublished: false\ntool_a: plume\ntool_b: encre\nwinner: plume\nwinner_note: Voilà.\n---\n",
 		"cimetiere/gomme.md":        "---\ndraft: true\n---\n",
+		"cimetiere/plume.md":        "---\nname: Feu Plume\ndraft: true\n---\n",
 		"pages/equipe.md":           "---\ndraft: true\n---\n",
 	})
 	for _, path := range []string{"/outils/encre", "/outils/stylo", "/avis/stylo", "/comparatifs/plume-vs", "/comparatifs/non-publie", "/equipe"} {
@@ -190,7 +191,8 @@ func TestDraftsAreShownAndMarkedHoweverIncomplete(t *testing.T) {
 	}
 	d.get("/outils/plume").OK().Lacks("<strong>Brouillon.</strong>")
 	d.get("/outils").OK().Contains("encre</a> <span class=\"draft\">Brouillon</span>", "Plume</a></h3>")
-	d.get("/cimetiere").OK().Contains("gomme <span class=\"draft\">Brouillon</span>")
+	d.get("/cimetiere").OK().Contains("gomme <span class=\"draft\">Brouillon</span>", "Feu Plume <span class=\"draft\">Brouillon</span>")
+	d.get("/outils/plume").OK().Contains("<h1>Plume</h1>")
 	d.get("/").Contains("comparatifs/rien.md:1: warning: a draft without tool_a and tool_b cannot be shown yet")
 	pages := 0
 	d.crawl(func(r *testkit.Reply) {
