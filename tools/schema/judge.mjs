@@ -2,6 +2,7 @@
 // whether each value is valid.
 import Ajv from "ajv";
 
+process.stdin.setEncoding("utf8"); // otherwise a character that two chunks share is lost
 let text = "";
 for await (const chunk of process.stdin) text += chunk;
 const { schema, values } = JSON.parse(text);
