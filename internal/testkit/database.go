@@ -148,7 +148,7 @@ func (m *Migrated[S]) EachDSN(t *testing.T, test func(t *testing.T, dsn string))
 // OpenDSN opens a database until the end of the test.
 func (m *Migrated[S]) OpenDSN(t testing.TB, dsn string) S {
 	t.Helper()
-	s, err := m.Open(context.WithoutCancel(t.Context()), dsn)
+	s, err := m.open(context.WithoutCancel(t.Context()), dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,6 +158,17 @@ func (m *Migrated[S]) OpenDSN(t testing.TB, dsn string) S {
 		}
 	})
 	return s
+}
+
+// open is Open, tried a few times: on a busy machine PostgreSQL may take
+// longer to accept a connection than the store waits.
+func (m *Migrated[S]) open(ctx context.Context, dsn string) (s S, err error) {
+	for range 5 {
+		if s, err = m.Open(ctx, dsn); err == nil {
+			break
+		}
+	}
+	return s, err
 }
 
 // SQLite copies the migrated file and returns the copy's DSN.
@@ -203,7 +214,7 @@ func (m *Migrated[S]) migrateTemplate(ctx context.Context, srv *PostgresServer) 
 	if err := srv.Exec(ctx, "CREATE DATABASE "+m.database); err != nil {
 		return err
 	}
-	s, err := m.Open(ctx, srv.URL(m.database))
+	s, err := m.open(ctx, srv.URL(m.database))
 	if err != nil {
 		return err
 	}
