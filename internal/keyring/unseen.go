@@ -161,7 +161,8 @@ func (u *unseen) next(cancel context.CancelFunc) *group {
 	return g
 }
 
-// runGroups looks up groups until nobody waits.
+// runGroups looks up groups until nobody waits. A group belongs to all of its callers, not
+// to the request that came first, so its context ends when the last of them gives up.
 func (k *Keyring) runGroups() {
 	for {
 		ctx, cancel := context.WithCancel(context.Background())

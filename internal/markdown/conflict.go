@@ -1,0 +1,77 @@
+package markdown
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+)
+
+// findConflicts reports the markers that git leaves in a file, except in code, where
+// they may be an example.
+func (c *checker) findConflicts() {
+	if !hasConflict(c.source) {
+		return
+	}
+	code := map[int]bool{}
+	walk(c.root, func(n ast.Node) {
+		if k := n.Kind(); k == ast.KindFencedCodeBlock || k == ast.KindCodeBlock {
+			for i := range n.Lines().Len() {
+				code[c.lines.at(n.Lines().At(i).Start)] = true
+			}
+		}
+	})
+	var problems []Problem
+	problems, c.markers = conflicts(c.source, code)
+	c.Problems = append(c.Problems, problems...)
+}
+
+// Conflicts reports the markers that git leaves in a text that is not Markdown.
+func Conflicts(text string) []Problem {
+	if !hasConflict([]byte(text)) {
+		return nil
+	}
+	problems, _ := conflicts([]byte(text), nil)
+	return problems
+}
+
+func hasConflict(source []byte) bool {
+	return bytes.Contains(source, []byte("<<<<<<<")) || bytes.Contains(source, []byte(">>>>>>>"))
+}
+
+// conflicts returns the problems of the conflicts outside code, and the lines of their
+// markers.
+func conflicts(source []byte, code map[int]bool) (problems []Problem, markers map[int]bool) {
+	markers = map[int]bool{}
+	open, number := false, 0
+	for line := range bytes.Lines(source) {
+		number++
+		marker := conflictMarker(line)
+		switch {
+		case code[number]:
+		case marker == '<':
+			problems = append(problems, Problem{number, "a git conflict was not resolved; keep one of the two versions and remove the lines <<<<<<<, ======= and >>>>>>>"})
+			open, markers[number] = true, true
+		case marker == '>' && !open:
+			problems = append(problems, Problem{number, "this line is what remains of a git conflict; remove it"})
+		case marker != 0 && open:
+			open, markers[number] = marker != '>', true
+		}
+	}
+	return problems, markers
+}
+
+// conflictMarker returns the character of which git made a marker: seven of them at
+// the start of a line, then a space or nothing.
+func conflictMarker(line []byte) byte {
+	line = bytes.TrimRight(line, "\n")
+	if len(line) < 7 || strings.IndexByte("<=>|", line[0]) < 0 || len(line) > 7 && line[7] != ' ' {
+		return 0
+	}
+	for _, c := range line[:7] {
+		if c != line[0] {
+			return 0
+		}
+	}
+	return line[0]
+}
