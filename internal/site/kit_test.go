@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -36,14 +37,30 @@ type server struct {
 	live atomic.Pointer[snapshot.Snapshot]
 }
 
+// decodedDemo is the demo with its pictures, which take long to decode.
+var decodedDemo = sync.OnceValues(func() (*content.Result, error) {
+	return content.ReadFS(context.Background(), demo.Folder, content.Options{InMemory: true})
+})
+
 // openDemo serves the catalogue that ships with the binary, as `serve` shows it.
 func openDemo(t testing.TB) *server {
 	t.Helper()
-	r, err := content.ReadFS(t.Context(), demo.Folder, content.Options{InMemory: true})
-	if err != nil || len(r.Problems) > 0 {
-		t.Fatal(err, r)
+	decoded, err := decodedDemo()
+	if err != nil || len(decoded.Problems) > 0 {
+		t.Fatal(err, decoded)
 	}
-	v := listen(t, site.Config{Demo: func(*snapshot.Snapshot) bool { return true }, Pictures: r.Pictures})
+	r, err := content.ReadFS(t.Context(), demo.Folder, content.Options{Known: func(source string) (catalog.Picture, bool) {
+		for _, p := range decoded.Catalog.Pictures {
+			if p.Source == source {
+				return p, true
+			}
+		}
+		return catalog.Picture{}, false
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := listen(t, site.Config{Demo: func(*snapshot.Snapshot) bool { return true }, Pictures: decoded.Pictures})
 	c := r.Catalog
 	c.URL = v.url
 	catalog.CarryOver(&catalog.Catalog{}, c, snapshot.NewestUpdate(c))

@@ -1,6 +1,4 @@
-// Receiver is an example of a program that receives webhooks: it verifies the signature,
-// drops repeated deliveries and answers at once. docs/webhooks.md explains it; it is
-// compiled and tested with everything else so that it stays right.
+// Receiver is an example of a program that receives webhooks.
 package main
 
 import (
