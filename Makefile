@@ -4,14 +4,19 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
+# Without the paths of the source files in them, the results of builds and checks in one
+# clone serve in any other.
+export GOFLAGS := $(shell go env GOFLAGS) -trimpath
+
 LINT := go tool -modfile=tools/lint/go.mod
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-# The race detector watches everything except SQLite's own code, which was translated
-# from C, and the code that decodes, scales and encodes pictures, which shares nothing
-# between goroutines: it would make them ten times as slow.
-UNWATCHED := modernc.org/sqlite/lib palmares/internal/picture image/... compress/flate
-RACE := -race $(UNWATCHED:%=-gcflags=%=-race=false)
+# The race detector watches everything except code that only computes, which it makes
+# ten times as slow: SQLite itself, which was translated from C, pictures, compression and
+# the Markdown parser.
+UNWATCHED := modernc.org/sqlite/lib modernc.org/libc palmares/internal/picture image/... compress/flate \
+	github.com/klauspost/compress/... github.com/andybalholm/brotli github.com/yuin/goldmark/...
+RACE := -race $(foreach p,$(UNWATCHED),-gcflags='$(p)=-race=false -d=checkptr=0')
 
 # A stamp is an empty file that says when something slow was last done with success.
 STAMPS := bin/stamps
@@ -25,7 +30,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/palmares
-	@go build -trimpath -buildvcs=auto -ldflags "-X main.version=$(VERSION)" -o bin/palmares ./cmd/palmares
+	@go build -buildvcs=auto -ldflags "-X main.version=$(VERSION)" -o bin/palmares ./cmd/palmares
 
 run: build ## build, then serve the demo on http://localhost:8080
 	@bin/palmares serve
@@ -42,8 +47,9 @@ test: check ## everything: check, then all tests on both databases and in a brow
 	@tools/npm schema
 	@tools/npm browser
 	@go build -o bin/testreport ./tools/testreport
-	@# The longest first, so that none of them runs alone at the end.
-	@go test -json $(RACE) -count=1 -timeout 60m ./internal/browser ./internal/store ./cmd/... ./internal/accountsite ./internal/site ./... | bin/testreport
+	@# The longest first, so that none of them runs alone at the end; and one package more than
+	@# there are processors, because tests also wait.
+	@go test -p $$(($$(nproc) + 1)) -json $(RACE) -count=1 -timeout 60m ./internal/browser ./internal/store ./cmd/... ./internal/accountsite ./internal/site ./... | bin/testreport
 
 quick: ## the tests on SQLite only, without browser and race detector: no substitute for make test
 	@tools/npm webhooks
@@ -66,7 +72,7 @@ release: ## static binaries for Linux, macOS and Windows in dist/, with their ch
 		os=$${platform%/*} arch=$${platform#*/}; \
 		file=palmares-$(VERSION)-$$os-$$arch$$([ $$os = windows ] && echo .exe || true); \
 		echo "$$file"; \
-		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o "dist/$$file" ./cmd/palmares; \
+		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch go build -ldflags "-s -w -X main.version=$(VERSION)" -o "dist/$$file" ./cmd/palmares; \
 	done
 	@cd dist && sha256sum palmares-* > SHA256SUMS
 

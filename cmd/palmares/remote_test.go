@@ -169,11 +169,15 @@ func TestKilledRemotePublicationsTearNothing(t *testing.T) {
 				}
 				kill.Stop()
 			} else {
-				time.AfterFunc(after, server.kill) // also when the publication is done
+				ended, victim := make(chan struct{}), server
+				time.AfterFunc(after, func() { // also when the publication is done
+					defer close(ended)
+					victim.kill()
+				})
 				if cmd.Wait() != nil {
 					killed++
 				}
-				<-server.ended
+				<-ended
 				server = serveProcess(t, "--database", dsn)
 			}
 			testkit.Until(t, "the removal of the upload", func() bool {

@@ -14,7 +14,7 @@ import (
 
 func TestTheDemoIsServedUntilSomethingIsPublished(t *testing.T) {
 	databases.EachDSN(t, func(t *testing.T, database string) {
-		s := serveProcess(t, "--database", database, "--quota", "off")
+		s := serveProcess(t, "--database", database, "--demo", "on", "--quota", "off")
 		var stats struct {
 			ToolsTotal int `json:"tools_total"`
 		}
@@ -42,7 +42,7 @@ func TestTheDemoIsServedUntilSomethingIsPublished(t *testing.T) {
 func TestThePicturesOfTheDemoAreServedUntilSomethingIsPublished(t *testing.T) {
 	database, folder := databases.SQLite(t), marked(t, "A", 3)
 	t.Setenv("TMPDIR", "/nonexistent") // as in a container with a read-only file system
-	s := serveProcess(t, "--database", database, "--quota", "off")
+	s := serveProcess(t, "--database", database, "--demo", "on", "--quota", "off")
 	seen := map[string]bool{}
 	for _, page := range []string{"/", "/outils", "/outils/ocrelune", "/avis/babilune", "/comparatifs/mandibule-vs-escouade", "/methode"} {
 		resp, body := s.get(page)
@@ -173,7 +173,7 @@ func TestStoppingIsCleanAndSaysNothingSecret(t *testing.T) {
 	database := databases.SQLite(t)
 	must(t, "account", "create", "ada@example.org", "--database", database)
 	key := strings.TrimSpace(must(t, "key", "create", "ada@example.org", "--name", "x", "--database", database))
-	s := serveProcess(t, "--database", database, "--ops-listen", "localhost:0")
+	s := serveProcess(t, "--database", database, "--demo", "on", "--ops-listen", "localhost:0")
 	if resp, _ := s.get("/api/embeddings/varlope", "Authorization: Bearer "+key); resp.StatusCode != 200 {
 		t.Errorf("embeddings with a key: %s", resp.Status)
 	}

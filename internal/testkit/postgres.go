@@ -46,6 +46,9 @@ type PostgresServer struct {
 	admin   *sql.DB
 }
 
+// tempDir is where temporary files go, also for a test that has set TMPDIR.
+var tempDir = os.TempDir()
+
 // StartPostgres creates a server and returns when it accepts connections.
 func StartPostgres(options PostgresOptions) (*PostgresServer, error) {
 	bin, err := postgresBinaries()
@@ -53,7 +56,7 @@ func StartPostgres(options PostgresOptions) (*PostgresServer, error) {
 		return nil, err
 	}
 	// Not under t.TempDir(): its folders are closed to the user the server runs as.
-	dir, err := os.MkdirTemp("", "palmares-postgres-")
+	dir, err := os.MkdirTemp(tempDir, "palmares-postgres-")
 	if err != nil {
 		return nil, err
 	}
