@@ -45,6 +45,7 @@ type commands struct {
 	Publish  publishCommand  `cmd:"" help:"Replace the catalogue with a content folder, in one transaction."`
 	Log      logCommand      `cmd:"" help:"List the published versions, or what one of them changed."`
 	Export   exportCommand   `cmd:"" help:"Write the published catalogue as a content folder."`
+	Import   importCommand   `cmd:"" help:"Write a content folder from a spreadsheet."`
 	Schema   schemaCommand   `cmd:"" help:"Print the JSON Schema of a kind of record, for editors and programs."`
 	Generate generateCommand `cmd:"" help:"Write a synthetic catalogue of any size as a content folder."`
 	Account  accountCommand  `cmd:"" help:"Accounts: create, list, plan, delete."`

@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -204,9 +205,12 @@ func isAnchor(id string) bool {
 	return id != ""
 }
 
-// fold derives an id from the text of a heading: lower case, without accents, and
-// with a dash for every run of other characters.
-func fold(text string) string {
+// fold derives an id from the text of a heading.
+func fold(text string) string { return cmp.Or(Slug(text), "section") }
+
+// Slug derives a slug from a text: lower case, without accents, and with a dash for
+// every run of other characters. It is "" if the text has neither letters nor digits.
+func Slug(text string) string {
 	var b strings.Builder
 	dash := false
 	put := func(s string) {
@@ -228,9 +232,6 @@ func fold(text string) string {
 		default:
 			dash = true
 		}
-	}
-	if b.Len() == 0 {
-		return "section"
 	}
 	return b.String()
 }

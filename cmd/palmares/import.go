@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"palmares/internal/content"
+	"palmares/internal/publication"
+	"palmares/internal/spreadsheet"
+)
+
+type importCommand struct {
+	CSV csvCommand `cmd:"" name:"csv" help:"Write a content folder from a spreadsheet of tools, saved as CSV."`
+}
+
+type csvCommand struct {
+	File    string `arg:"" help:"CSV file; its first row names the columns."`
+	Dir     string `arg:"" help:"Folder to write; it must not exist or be empty."`
+	Map     string `help:"YAML file that says which column is which field; without it, the beginning of one is printed." placeholder:"FILE" env:"PALMARES_MAP"`
+	Partial bool   `help:"Write the rows that have no problem, and list the others." env:"PALMARES_PARTIAL"`
+}
+
+// maxSpreadsheet is the size of the largest file that is read.
+const maxSpreadsheet = 256 << 20
+
+// Run writes a content folder, or prints every problem as file:line: message.
+func (c *csvCommand) Run(inv *invocation) error {
+	file, err := readAtMost(c.File, maxSpreadsheet)
+	if err != nil {
+		return err
+	}
+	table, err := spreadsheet.Parse(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.File, err)
+	}
+	if c.Map == "" {
+		_, err := fmt.Fprint(inv.stdout, spreadsheet.Template(table))
+		return errors.Join(err, fmt.Errorf("--map is missing; save the above, with the fields that `palmares schema outil` lists, and give the file's name"))
+	}
+	text, err := readAtMost(c.Map, 1<<20)
+	if err != nil {
+		return err
+	}
+	mapping, err := spreadsheet.ParseMapping(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Map, err)
+	}
+	result, err := spreadsheet.Convert(inv.ctx, table, mapping)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Map, err)
+	}
+	return c.write(inv, table, result)
+}
+
+// write says what was found, and writes the folder.
+func (c *csvCommand) write(inv *invocation, table *spreadsheet.Table, result *spreadsheet.Result) error {
+	for _, column := range result.Unmapped {
+		fmt.Fprintf(inv.stderr, "%s:1: warning: the column %q is not mapped and was left out\n", c.File, column)
+	}
+	wrong := map[int]bool{}
+	for _, p := range result.Problems {
+		if p.Line == 0 {
+			fmt.Fprintf(inv.stderr, "%s: %s\n", c.Map, p.Text)
+			continue
+		}
+		wrong[p.Line] = true
+		fmt.Fprintf(inv.stderr, "%s:%d: %s\n", c.File, p.Line, p.Text)
+	}
+	found := fmt.Sprintf("%s in %s of %d", publication.Plural(len(result.Problems), "problem"), publication.Plural(len(wrong), "row"), result.Rows)
+	switch {
+	case result.Catalog == nil && len(result.Problems) == 0:
+		return errors.New("the table has no rows below the names of its columns; nothing was written")
+	case result.Catalog == nil:
+		return errors.New(found + "; nothing was written")
+	case len(result.Problems) > 0 && !c.Partial:
+		return errors.New(found + "; nothing was written: correct them, or write the other rows with --partial")
+	}
+	if err := content.Write(inv.ctx, c.Dir, result.Catalog, content.WriteOptions{}); err != nil {
+		return err
+	}
+	var more []string
+	if table.Encoding != "UTF-8" {
+		more = append(more, "read as "+table.Encoding)
+	}
+	if len(result.Problems) > 0 {
+		more = append(more, found+" left out")
+	}
+	_, err := fmt.Fprintln(inv.stdout, strings.Join(append([]string{c.Dir + ": " + publication.Counts(result.Catalog)}, more...), "; "))
+	return err
+}
+
+// readAtMost returns the contents of a file that is not larger than limit.
+func readAtMost(name string, limit int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%s is larger than %d MiB", name, limit>>20)
+	}
+	return data, err
+}

@@ -1,0 +1,156 @@
+package spreadsheet
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+
+	"palmares/internal/content"
+)
+
+// A Mapping says what the columns of a table mean. It is written in YAML.
+type Mapping struct {
+	// Catalogue is what catalogue.yaml needs beside categories, which are those of the
+	// cells unless it has some.
+	Catalogue map[string]any `yaml:"catalogue"`
+	// Columns has the field of each column. Columns whose field is "body/Title" become
+	// sections of the review, in the order of the table.
+	Columns map[string]string `yaml:"columns"`
+	// Ignore has the columns that are left out.
+	Ignore []string `yaml:"ignore"`
+	// Values has, by field, what cells mean that do not say it as the field must.
+	Values map[string]map[string]any `yaml:"values"`
+	// Defaults has, by field, the value of records without a cell.
+	Defaults map[string]any `yaml:"defaults"`
+	// PriceUnit follows amounts that have none, such as "€/mois".
+	PriceUnit string `yaml:"price_unit"`
+}
+
+const maxMapping = 64 << 10
+
+const (
+	bodyField   = "body"
+	bodySection = bodyField + "/" // followed by the title of a section
+)
+
+// noCell are fields that do not fit into a cell.
+var noCell = []string{"plans", "price_history", "score_history"}
+
+// ParseMapping parses a mapping and checks that its fields exist.
+func ParseMapping(text []byte) (*Mapping, error) {
+	// The parser does not end on text that is not UTF-8, and takes long on large files.
+	switch {
+	case !utf8.Valid(text):
+		return nil, errors.New("the text is not valid UTF-8; save the file as UTF-8")
+	case len(text) > maxMapping:
+		return nil, fmt.Errorf("the mapping is larger than %d KiB", maxMapping>>10)
+	}
+	var m Mapping
+	if err := yaml.UnmarshalWithOptions(text, &m, yaml.Strict()); err != nil {
+		return nil, errors.New(yaml.FormatError(err, false, false))
+	}
+	fields, err := toolFields()
+	if err != nil {
+		return nil, err
+	}
+	taken := map[string]string{}
+	for _, column := range slices.Sorted(maps.Keys(m.Columns)) {
+		field := m.Columns[column]
+		if title, isSection := strings.CutPrefix(field, bodySection); isSection {
+			if strings.TrimSpace(title) == "" || strings.Contains(title, "\n") {
+				return nil, fmt.Errorf("columns: %q must be %s followed by the title of a section", column, bodySection)
+			}
+			continue
+		}
+		if other := taken[field]; other != "" {
+			return nil, fmt.Errorf("columns: %q and %q are both the field %s; keep one", other, column, field)
+		}
+		taken[field] = column
+		if err := checkField(field, fields); err != nil {
+			return nil, fmt.Errorf("columns: %q: %w", column, err)
+		}
+	}
+	for name, part := range map[string][]string{
+		"values": slices.Sorted(maps.Keys(m.Values)), "defaults": slices.Sorted(maps.Keys(m.Defaults)),
+	} {
+		for _, field := range part {
+			if err := checkField(field, fields); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	if len(m.Columns) == 0 {
+		return nil, errors.New("columns is missing: give the field of each column, such as Nom: name")
+	}
+	if _, given := m.Columns[""]; given {
+		return nil, errors.New("columns: a column has no name")
+	}
+	return &m, nil
+}
+
+func checkField(field string, fields []string) error {
+	switch {
+	case slices.Contains(noCell, field):
+		return fmt.Errorf("the field %s does not fit into a cell; add it to the files afterwards", field)
+	case !slices.Contains(fields, field):
+		return fmt.Errorf("a tool has no field %q; it has %s", field, strings.Join(fields, ", "))
+	}
+	return nil
+}
+
+// toolFields returns the fields of a tool, as its schema has them.
+func toolFields() ([]string, error) {
+	text, err := content.Schema("outil", true)
+	if err != nil {
+		return nil, err
+	}
+	var schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	err = json.Unmarshal(text, &schema)
+	return slices.Sorted(maps.Keys(schema.Properties)), err
+}
+
+// Template returns the beginning of a mapping for a table.
+func Template(t *Table) string {
+	var b strings.Builder
+	b.WriteString("catalogue:\n  name: Mon magazine\n  url: https://magazine.example\ncolumns: # the field of each column\n")
+	for _, name := range t.Columns {
+		if name != "" {
+			fmt.Fprintf(&b, "  %s: \n", quoted(name))
+		}
+	}
+	b.WriteString("ignore: [] # columns to leave out\n")
+	return b.String()
+}
+
+// quoted returns a text as YAML.
+func quoted(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // a string can always be encoded
+	}
+	return string(b)
+}
+
+// check compares the mapping with the columns of a table, and returns those that are
+// neither mapped nor ignored.
+func (m *Mapping) check(t *Table) (unmapped []string, err error) {
+	for _, name := range append(slices.Sorted(maps.Keys(m.Columns)), m.Ignore...) {
+		if !slices.Contains(t.Columns, name) {
+			return nil, fmt.Errorf("the table has no column %q; it has %s", name, strings.Join(t.Columns, ", "))
+		}
+	}
+	for _, name := range t.Columns {
+		if _, mapped := m.Columns[name]; name != "" && !mapped && !slices.Contains(m.Ignore, name) {
+			unmapped = append(unmapped, name)
+		}
+	}
+	return unmapped, nil
+}
