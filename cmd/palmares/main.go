@@ -27,10 +27,10 @@ func main() {
 			_ = os.Unsetenv(name) // fails only for impossible names
 		}
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	// Signals are handled to the end: one more than needed must not kill a process that
+	// is about to exit properly.
+	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // commands is the whole command line: kong derives flags, environment variables and help

@@ -176,10 +176,10 @@ func (n *node) drain() {
 	}
 	n.public.Drain()
 	if rest > 0 {
-		n.log.Info("asked to stop: no longer ready, still answering requests", "for", rest.String())
 		again := make(chan os.Signal, 1)
 		signal.Notify(again, os.Interrupt, syscall.SIGTERM)
 		defer signal.Stop(again)
+		n.log.Info("asked to stop: no longer ready, still answering requests", "for", rest.String())
 		select {
 		case <-time.After(rest):
 		case <-again:
