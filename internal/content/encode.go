@@ -102,6 +102,7 @@ func toolFields(t *catalog.Tool) []pair {
 		pair{"price_history", history},
 		pair{"score_note", t.ScoreNote},
 		pair{"score_history", scores},
+		pair{"draft", t.Draft},
 	)
 }
 
@@ -124,6 +125,7 @@ func comparisonFields(x *catalog.Comparison) []pair {
 		authors(x.Authors),
 		pair{"aliases", x.Aliases},
 		pair{"image", x.Image},
+		pair{"draft", x.Draft},
 	)
 	if !x.Published {
 		fields = append(fields, pair{"published", false})
@@ -138,6 +140,7 @@ func retiredFields(o *catalog.Retired) []pair {
 		pair{"reason", string(o.Reason)},
 		pair{"retired_at", o.RetiredAt},
 		pair{"successor", o.Successor},
+		pair{"draft", o.Draft},
 	)
 }
 
@@ -147,6 +150,7 @@ func pageFields(p *catalog.Page) []pair {
 		pair{"menu", string(p.Menu)},
 		pair{"description", p.Description},
 		pair{"image", p.Image},
+		pair{"draft", p.Draft},
 	)
 }
 

@@ -196,7 +196,8 @@ func complete() *catalog.Catalog {
 	return c
 }
 
-// unwritten lists the fields that are not part of what Write writes.
+// unwritten lists the fields that are not part of what Write writes, and Draft, which is
+// false in a published catalogue.
 var unwritten = []string{"Draft", "Automatic", "Variants"}
 
 // A field that is added to a record and forgotten in record.go or encode.go fails
@@ -224,6 +225,28 @@ func TestEveryFieldIsWrittenAndReadBack(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+}
+
+func TestDraftsAreWrittenAsDrafts(t *testing.T) {
+	want := complete()
+	want.Tools[1].Draft, want.Comparisons[0].Draft, want.Retired[0].Draft, want.Pages[0].Draft = true, true, true, true
+	for name, format := range formats {
+		dir := filepath.Join(t.TempDir(), "export")
+		if err := Write(t.Context(), dir, want, WriteOptions{Format: format, Pictures: drawn{}}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Read(t.Context(), dir, Options{Drafts: true})
+		if err != nil || len(got.Problems) > 0 {
+			t.Fatal(err, got)
+		}
+		c := got.Catalog
+		if !c.Tools[1].Draft || c.Tools[0].Draft || !c.Comparisons[0].Draft || !c.Retired[0].Draft || !c.Pages[0].Draft {
+			t.Errorf("%s: a draft was written as something else", name)
+		}
+		if err := got.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -135,9 +136,9 @@ func (c *converter) origin(problem string) string {
 
 // catalogue returns the contents of catalogue.yaml.
 func (c *converter) catalogue() map[string]any {
-	settings := map[string]any{}
-	for name, value := range c.mapping.Catalogue {
-		settings[name] = value
+	settings := maps.Clone(c.mapping.Catalogue)
+	if settings == nil {
+		settings = map[string]any{}
 	}
 	if settings["categories"] == nil {
 		var categories []map[string]string
@@ -186,7 +187,7 @@ func (c *converter) record(r row) []byte {
 	}
 	encoded, err := json.Marshal(fields)
 	if err != nil {
-		panic(err) // texts, numbers, booleans and what YAML has can be encoded
+		panic(err) // ParseMapping has checked the values, and cells are texts
 	}
 	return encoded
 }
@@ -203,9 +204,10 @@ func (c *converter) category(label string) string {
 // value returns what a cell gives a field. A cell that cannot be understood stays as it
 // is, for the rules of content to report.
 func (c *converter) value(field, cell string) any {
-	for said, meant := range c.mapping.Values[field] {
+	values := c.mapping.Values[field]
+	for _, said := range slices.Sorted(maps.Keys(values)) {
 		if strings.EqualFold(strings.TrimSpace(said), cell) {
-			return meant
+			return values[said]
 		}
 	}
 	switch field {
@@ -268,7 +270,8 @@ func number(cell string) any {
 
 var (
 	europeanDate = regexp.MustCompile(`^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})$`)
-	bareAmount   = regexp.MustCompile(`^[\d  ]+(,\d+)?( €)?$`)
+	bareAmount   = regexp.MustCompile(`^[\d ]+(,\d+)?( €)?$`)
+	pointAmount  = regexp.MustCompile(`^(\d+)\.(\d{1,2})( |$)`) // not 1.200, which is written for 1 200 too
 	slash        = regexp.MustCompile(` ?/ ?`)
 )
 
@@ -283,6 +286,7 @@ func date(cell string) string {
 // price returns a price with plain spaces, and with the unit if it has none.
 func price(cell, unit string) string {
 	cell = slash.ReplaceAllString(oneLine(strings.ReplaceAll(cell, "€", " €")), "/")
+	cell = pointAmount.ReplaceAllString(cell, "$1,$2$3")
 	if unit != "" && bareAmount.MatchString(cell) {
 		return strings.TrimSuffix(cell, " €") + " " + unit
 	}

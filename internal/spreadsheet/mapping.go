@@ -55,6 +55,10 @@ func ParseMapping(text []byte) (*Mapping, error) {
 	if err := yaml.UnmarshalWithOptions(text, &m, yaml.Strict()); err != nil {
 		return nil, errors.New(yaml.FormatError(err, false, false))
 	}
+	// Everything in it becomes JSON; YAML also has infinity, for instance.
+	if _, err := json.Marshal([]any{m.Catalogue, m.Values, m.Defaults}); err != nil {
+		return nil, fmt.Errorf("catalogue, values and defaults may hold texts, numbers, true, false, lists and mappings: %w", err)
+	}
 	fields, err := toolFields()
 	if err != nil {
 		return nil, err

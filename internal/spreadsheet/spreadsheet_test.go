@@ -39,7 +39,7 @@ const header = "Nom;Site;Catégorie;Formule;Prix;Accroche;Note;Testé le;Auteurs
 const good = header + `
 Éclaircie;https://www.eclaircie.example/fr;Rédaction & mails;libre;0;Écrit « juste »;8,5/10;31/12/2025;Ada, Bob;https://a.example https://b.example;"Premier ""avis"";
 sur deux lignes.";Rapide;non
-Lisière;lisiere.example;Rédaction & mails;Payant;19,99 €/ mois;Range tout;;;;;;;
+Lisière;lisiere.example;Rédaction & mails;Payant;19.99€;Range tout;;;;;;;
 
 Œuvre;oeuvre.example/;Images;Payant;1 200 €/an;Dessine;7;2025-06-01;Ada;;;;
 `
@@ -182,6 +182,7 @@ func TestWhatIsWrongWithATableIsSaid(t *testing.T) {
 		"field with parts":   {strings.Replace(mapping, "Note: score", "Note: plans", 1), "the field plans does not fit into a cell"},
 		"section without":    {strings.Replace(mapping, "body/Points forts", "body/", 1), "followed by the title of a section"},
 		"unknown default":    {strings.Replace(mapping, "mainstream", "main", 1), `defaults: a tool has no field "main"`},
+		"not a number":       {strings.Replace(mapping, "mainstream: true", "score: .nan", 1), "may hold texts, numbers"},
 		"no name of its own": {strings.Replace(mapping, "name: Le Banc, ", "", 1), "catalogue: name is missing"},
 	} {
 		t.Run("mapping/"+name, func(t *testing.T) {
