@@ -93,7 +93,7 @@
     if (event.target.tagName === "SELECT") return; // "change" follows
     clearTimeout(timer);
     // Typing in one field is one history entry: going back must not undo single letters.
-    timer = setTimeout(changed, 180, new URL(shown).searchParams.has(event.target.name) ? "replace" : "push");
+    timer = setTimeout(() => changed(new URL(shown).searchParams.has(event.target.name) ? "replace" : "push"), 180);
   });
   form.addEventListener("change", (event) => {
     if (event.target.tagName === "SELECT") changed("push");
