@@ -38,7 +38,7 @@ func (c *csvCommand) Run(inv *invocation) error {
 	}
 	if c.Map == "" {
 		_, err := fmt.Fprint(inv.stdout, spreadsheet.Template(table))
-		return errors.Join(err, fmt.Errorf("--map is missing; save the above, with the fields that `palmares schema outil` lists, and give the file's name"))
+		return errors.Join(err, errors.New("--map is missing; save the above, with the fields that `palmares schema outil` lists, and give the file's name"))
 	}
 	text, err := readAtMost(c.Map, 1<<20)
 	if err != nil {

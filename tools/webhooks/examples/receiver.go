@@ -1,4 +1,5 @@
-// Receiver is an example of a program that receives webhooks.
+// Receiver is an example of a program that receives webhooks. It verifies signatures, because
+// anybody can send to it, and takes each event once, because deliveries are repeated.
 package main
 
 import (
