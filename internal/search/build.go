@@ -6,30 +6,42 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
 )
 
 // Build indexes the names, taglines and reviews of a catalogue, whose tools must be
-// sorted by slug and not change afterwards. A hundred thousand tools take several
-// seconds, during which it yields the processor after every tool. It returns the
+// sorted by slug and not change afterwards. It uses all cores; a hundred thousand tools
+// take seconds, during which it yields the processor after every tool. It returns the
 // context's error if the context ends first.
 func Build(ctx context.Context, c *catalog.Catalog) (*Index, error) {
-	b := newBuilder(len(c.Tools))
-	for i := range c.Tools {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		b.add(&c.Tools[i])
-		runtime.Gosched() // otherwise, on one core, requests would wait for a time slice
+	const least = 1_000 // tools that are worth a goroutine
+	parts := make(parts, min(runtime.GOMAXPROCS(0), 1+len(c.Tools)/least))
+	var wait sync.WaitGroup
+	for i := range parts {
+		first, end := len(c.Tools)*i/len(parts), len(c.Tools)*(i+1)/len(parts)
+		parts[i] = newBuilder(first, end-first)
+		wait.Go(func() {
+			for at := first; at < end && ctx.Err() == nil; at++ {
+				parts[i].add(&c.Tools[at])
+				runtime.Gosched() // otherwise requests would wait for a time slice
+			}
+		})
 	}
-	return b.index(c.Tools), nil
+	wait.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return parts.index(c.Tools), nil
 }
 
-// A builder reads tools one by one. Words are numbered in order of appearance;
-// index then assigns their positions in the sorted lexicons.
+// A builder reads consecutive tools one by one. Words are numbered in order of
+// appearance; index then assigns their positions in the sorted lexicons.
 type builder struct {
+	first int // tool
+
 	split splitter
 	stem  stemmer
 
@@ -60,8 +72,9 @@ type block struct {
 
 const blockSize = 1 << 16
 
-func newBuilder(tools int) *builder {
+func newBuilder(first, tools int) *builder {
 	b := &builder{
+		first: first,
 		stem:  newStemmer(),
 		forms: map[string]uint32{},
 		terms: map[string]uint32{},
@@ -77,14 +90,14 @@ func (b *builder) add(t *catalog.Tool) {
 		b.read(inAlias, alias)
 	}
 	b.read(inTagline, t.Tagline)
-	for i, section := range markdown.Sections(t.Body) {
-		heading, rest := "", section.Text
-		if i > 0 || section.ID != "introduction" { // which has no heading
-			heading, rest, _ = strings.Cut(section.Text, "\n\n")
+	markdown.Skim(t.Body, func(text string, heading bool) {
+		b.field = inText
+		if heading {
+			b.field = inHeading
 		}
-		b.read(inHeading, heading)
-		b.read(inText, rest)
-	}
+		b.split.add(text)
+	})
+	b.split.end()
 	for _, term := range b.present {
 		weight := 0.0
 		for f, count := range b.counts[term] {
@@ -156,29 +169,47 @@ func (b *builder) push(term uint32, weight uint8) {
 	b.count++
 }
 
-// index sorts the entries by term.
-func (b *builder) index(tools []catalog.Tool) *Index {
+// parts are the builders of a catalogue, in the order of its tools.
+type parts []*builder
+
+// index sorts the entries of all parts by term.
+func (p parts) index(tools []catalog.Tool) *Index {
 	x := &Index{tools: tools}
 	x.workspaces.New = x.newWorkspace
 
-	stems := slices.Sorted(maps.Keys(b.terms))
+	stems := p.words(func(b *builder) map[string]uint32 { return b.terms })
 	x.stems = newLexicon(stems)
-	position := make([]uint32, len(stems)) // by number of a term
 	x.start = make([]uint32, len(stems)+1)
 	x.inName = make([]bool, len(stems))
-	for i, stem := range stems {
-		number := b.terms[stem]
-		position[number] = uint32(i)
-		x.start[i+1] = x.start[i] + b.tools[number]
-		x.inName[i] = b.inName[number]
+	next := make([][]uint32, len(p)) // by part and number of a term, the place of its next posting
+	for k, b := range p {
+		next[k] = make([]uint32, len(b.tools))
 	}
-	forms := slices.Sorted(maps.Keys(b.forms))
+	for i, stem := range stems {
+		x.start[i+1] = x.start[i]
+		for k, b := range p {
+			if number, ok := b.terms[stem]; ok {
+				next[k][number] = x.start[i+1]
+				x.start[i+1] += b.tools[number]
+				x.inName[i] = x.inName[i] || b.inName[number]
+			}
+		}
+	}
+	forms := p.words(func(b *builder) map[string]uint32 { return b.forms })
 	x.forms = newLexicon(forms)
 	x.termOf = make([]uint32, len(forms))
+	stem := newStemmer()
 	for i, word := range forms {
-		x.termOf[i] = position[b.termOf[b.forms[word]]]
+		term, _ := x.stems.find(stem.stem(word))
+		x.termOf[i] = uint32(term)
 	}
-	b.sortPostings(x, position)
+	x.docs = make([]uint32, x.start[len(stems)])
+	x.weight = make([]uint8, len(x.docs))
+	var wait sync.WaitGroup
+	for k, b := range p {
+		wait.Go(func() { b.place(x, next[k]) })
+	}
+	wait.Wait()
 
 	x.boost = make([]float32, len(tools))
 	for i := range tools {
@@ -188,18 +219,26 @@ func (b *builder) index(tools []catalog.Tool) *Index {
 	return x
 }
 
-func (b *builder) sortPostings(x *Index, position []uint32) {
-	x.docs = make([]uint32, b.count)
-	x.weight = make([]uint8, b.count)
-	next := slices.Clone(x.start)
+// words returns the words of all parts, sorted.
+func (p parts) words(of func(*builder) map[string]uint32) []string {
+	var all []string
+	for _, b := range p {
+		all = slices.AppendSeq(all, maps.Keys(of(b)))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// place copies the entries to their places in the index and releases them.
+func (b *builder) place(x *Index, next []uint32) {
 	tool := 0
 	for entry := range b.count {
 		for entry >= b.ends[tool] {
 			tool++
 		}
 		from, i := b.blocks[entry/blockSize], entry%blockSize
-		at := &next[position[from.terms[i]]]
-		x.docs[*at], x.weight[*at] = uint32(tool), from.weights[i]
+		at := &next[from.terms[i]]
+		x.docs[*at], x.weight[*at] = uint32(b.first+tool), from.weights[i]
 		*at++
 		if i == blockSize-1 {
 			b.blocks[entry/blockSize] = nil

@@ -90,7 +90,17 @@ type splitter struct {
 }
 
 func (s *splitter) split(text string) {
+	s.add(text)
+	s.end()
+}
+
+// add reads a part of a text: a word may go on in the next part.
+func (s *splitter) add(text string) {
 	for _, r := range text {
+		if 'a' <= r && r <= 'z' && len(s.part) < maxWord { // most characters
+			s.part = append(s.part, byte(r))
+			continue
+		}
 		switch f := fold(r); f.kind {
 		case letter:
 			if len(s.part)+len(f.as) <= maxWord {
@@ -108,7 +118,6 @@ func (s *splitter) split(text string) {
 			s.endPart()
 		}
 	}
-	s.end()
 }
 
 func (s *splitter) endPart() {

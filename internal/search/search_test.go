@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -404,4 +406,23 @@ func FuzzCaseAndAccentsDoNotMatter(f *testing.F) {
 			t.Errorf("%q finds %d, %q finds %d", text, r.Total, folds.String(), again.Total)
 		}
 	})
+}
+
+func TestTheIndexIsTheSameOnOneCoreAndOnMany(t *testing.T) {
+	c := synthetic.Catalog(5_000, 1)
+	build := func(cores int) Index {
+		t.Helper()
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
+		x, err := Build(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Index{
+			forms: x.forms, termOf: x.termOf, stems: x.stems, inName: x.inName, start: x.start, docs: x.docs, weight: x.weight,
+			names: x.names, nameOf: x.nameOf, nameEnds: x.nameEnds, boost: x.boost,
+		}
+	}
+	if one, many := build(1), build(5); !reflect.DeepEqual(&one, &many) {
+		t.Error("the index built on five cores is not the one built on one")
+	}
 }
