@@ -26,6 +26,7 @@ func TestASecondServerOnASQLiteFileIsRefused(t *testing.T) {
 }
 
 func TestADatabaseFileThatVanishesIsReportedAndTheCatalogueStays(t *testing.T) {
+	t.Parallel() // it mostly waits for the next health check
 	database := databases.SQLite(t)
 	must(t, "publish", marked(t, "A", 3), "--database", database)
 	ops, err := testkit.FreeAddress()

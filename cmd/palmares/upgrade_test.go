@@ -35,8 +35,8 @@ func nextRelease(t *testing.T) (binary string) {
 }
 
 func TestThisReleaseAndTheNextServeSideBySide(t *testing.T) {
-	next := nextRelease(t)
 	database := databases.Postgres(t)
+	next := nextRelease(t)
 	key := customer(t, database, "ada@example.org", "developer", 1)[0]
 	old := serveProcess(t, "--database", database)
 	newer := startProcess(t, next, "--database", database).serves()

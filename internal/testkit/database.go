@@ -30,7 +30,7 @@ var shared struct {
 func Run(m *testing.M) int {
 	shared.running.Store(true)
 	code := m.Run()
-	if quick() {
+	if Quick() {
 		fmt.Fprintln(os.Stderr, "testkit: "+notTested)
 	}
 	shared.mu.Lock()
@@ -46,12 +46,14 @@ func Run(m *testing.M) int {
 
 const notTested = "PALMARES_TEST=quick: SQLite only, NOTHING WAS TESTED ON POSTGRESQL"
 
-func quick() bool { return os.Getenv("PALMARES_TEST") == "quick" }
+// Quick reports whether the tests must be done within a minute, at the cost of what they
+// cover.
+func Quick() bool { return os.Getenv("PALMARES_TEST") == "quick" }
 
 // server returns the server of this test binary.
 func server(t testing.TB) *PostgresServer {
 	t.Helper()
-	if quick() {
+	if Quick() {
 		t.Skip(notTested)
 	}
 	if !shared.running.Load() {
