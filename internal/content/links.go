@@ -18,16 +18,21 @@ type mention struct {
 	alt     string // of a picture
 
 	hidesTitle bool // of a picture whose title is no caption
+	isAbsolute bool // a link with the host of the catalogue before it
 }
 
 // mention keeps the links and pictures of a text for checkMentions. at returns the
 // place of one of its lines.
 func (d *decoder) mention(text string, found markdown.Report, at func(line int) mention) {
-	for _, link := range append(found.Links, markdown.LinksTo(d.site, text)...) {
-		m := at(link.Line)
-		m.written = link.Destination
-		d.links = append(d.links, m)
+	add := func(links []markdown.Link, isAbsolute bool) {
+		for _, link := range links {
+			m := at(link.Line)
+			m.written, m.isAbsolute = link.Destination, isAbsolute
+			d.links = append(d.links, m)
+		}
 	}
+	add(found.Links, false)
+	add(markdown.LinksTo(d.site, text), true)
 	for _, picture := range found.Pictures {
 		m := at(picture.Line)
 		m.written, m.alt, m.hidesTitle = picture.Destination, picture.Alt, picture.HidesTitle
@@ -62,7 +67,11 @@ func (f *folder) checkMentions(c *catalog.Catalog) []pictureUse {
 		for _, m := range r.links {
 			if file, reason := markdown.PicturePath(folder, m.written); reason == "" {
 				uses = append(uses, pictureUse{file, r, m})
-			} else if _, reason := addresses.In(folder).Link(m.written); reason != "" {
+			} else if _, reason := addresses.In(folder).Link(m.written); reason == "" {
+				continue
+			} else if m.isAbsolute && !addresses.IsOfRecord(m.written) {
+				f.warn(r.file, m.line, "%s%s; ignore this if something else serves that address", m.prefix, reason)
+			} else {
 				f.problem(r.file, m.line, "%s%s", m.prefix, reason)
 			}
 		}

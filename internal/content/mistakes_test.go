@@ -74,6 +74,8 @@ func TestMistakesInBodiesAreReportedWithTheirLine(t *testing.T) {
 		{"a glued heading below a line", "Texte.\n###Détail", "2: this is not a heading, because a space is missing after ###; write ### Détail"},
 		{"too many #", "####### Titre", "1: this is not a heading, because headings have at most six #"},
 		{"a conflict", "a\n\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> main", "3: a git conflict was not resolved; keep one of the two versions and remove the lines <<<<<<<, ======= and >>>>>>>"},
+		{"a part of a conflict", "a\n\n=======\nb", "3: this line is what remains of a git conflict; remove it"},
+		{"the base of a conflict", "a\n\n||||||| base\nb", "3: this line is what remains of a git conflict; remove it"},
 		{"the rest of a conflict", "a\n\n>>>>>>> main", "3: this line is what remains of a git conflict; remove it"},
 		{"a picture that is missing", "![vue](../images/absente.png)", `1: the picture "../images/absente.png" is not in the folder: images/absente.png does not exist`},
 		{"a picture of another case", "![vue](../images/Ecran.png)", `1: the picture "../images/Ecran.png" is not in the folder: images/Ecran.png does not exist; did you mean images/ecran.png?`},
@@ -152,7 +154,7 @@ func TestMistakesInBodiesAreReportedWithTheirLine(t *testing.T) {
 		{"a link without a definition", "Voir [ici][ref].", "1: the link […][ref] has no definition; write […](address), add a line [ref]: address, or put code between backticks"},
 		{"a definition without a link", "un\n\n[ref]: https://x.example", "3: no link refers to [ref], so this line is not rendered; remove it, or write […][ref]"},
 		{"a definition given twice", "[a][r]\n\n[r]: /prix\n\n[r]: /docs", "5: [r] is defined a second time; remove one of the definitions"},
-		{"a cell beyond the columns", "| a | b |\n|---|---|\n| 1 | 2 | 3 |", `3: this row has 3 cells, but the table has 2 columns; write \| for a bar that is text`},
+		{"a cell beyond the columns", "| a | b |\n|---|---|\n| 1 | 2 | 3 |", `3: this row has 3 cells, and the table only 2; write \| for a bar that is text`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := problemsOf(t, c.body); len(got) != 1 || got[0] != c.want {
@@ -182,7 +184,7 @@ func TestWhatIsRenderedIsNoMistake(t *testing.T) {
 		"[a](https://essai.example) [b](http://ESSAI.example/avis/plume#prix) https://essai.example/prix [c](https://essai.example/methode) [d](https://x.example/outils/nope)",
 		"## Titre {de} {#autre}\n\n### Détail {x}\n\n## Suite ## {#suite}\n\n[a](#suite)",
 		"## Échéance\n\n[a](#echeance) [b](#échéance) [c][ref] [ref] [non] a[0] \\[a][b]\n\n[ref]: https://x.example",
-		"| a | b |\n|---|---|\n| 1 \\| 2 | `x` |\n| 3 |\n\n=======\n\na | b | c | d",
+		"| a | b |\n|---|---|\n| 1 \\| 2 | `x` |\n| 3 |\n\n========\n\na | b | c | d",
 		"[a](https://x.example/?b=1&c=2 \"titre\") *[b](<https://x.example/a b>)* [c](https://x.example/%zz)",
 	} {
 		if got := problemsOf(t, body); len(got) > 0 {

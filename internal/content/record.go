@@ -302,13 +302,16 @@ func (d *decoder) categories(c *catalog.Catalog) categories {
 
 // markdown returns an optional text in Markdown, and reports what is wrong in it.
 func (d *decoder) markdown(name string) string {
-	text, _ := trimBlankLines(d.prose(name, optional))
+	text, skipped := trimBlankLines(d.prose(name, optional))
 	found := markdown.Check(text)
 	at := func(line int) mention {
+		if f := d.find(name); f != nil && f.value.isBlock {
+			return mention{line: f.value.line + skipped + line, prefix: d.label(name) + ": "}
+		}
 		return mention{line: d.lineOf(name), prefix: fmt.Sprintf("%s, line %d: ", d.label(name), line)}
 	}
 	for _, p := range found.Problems {
-		d.report(d.lineOf(name), "%s%s", at(p.Line).prefix, p.Text)
+		d.report(at(p.Line).line, "%s%s", at(p.Line).prefix, p.Text)
 	}
 	d.mention(text, found, at)
 	return text

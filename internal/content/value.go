@@ -16,6 +16,10 @@ type value struct {
 	items  []value
 	fields []field
 	full   bool // fields were dropped, and that was reported
+
+	// isBlock is set for a text that begins below its name (|): line n of the text is n
+	// lines below line.
+	isBlock bool
 }
 
 type field struct {

@@ -192,7 +192,7 @@ func (f *folder) warnTogether(x *index) {
 			case r.tool != nil && x.active[r.slug] == r && r.tool.Domain != "":
 				domain := strings.ToLower(r.tool.Domain)
 				if first, ok := domains[domain]; ok {
-					f.warn(r.file, r.keyLine, "domain %q is also that of %q (%s:%d); correct one of them, or make one tool an alias of the other",
+					f.warn(r.file, r.keyLine, "domain %q is also that of %q (%s, line %d); correct one of them, or make one tool an alias of the other",
 						domain, first.slug, first.file, first.keyLine)
 					continue
 				}
@@ -231,7 +231,7 @@ func (f *folder) warnPair(r *record, pairs map[[2]string]*record) {
 	}
 	slices.Sort(pair[:])
 	if first, ok := pairs[pair]; ok {
-		f.warn(r.file, r.refs[0].line, "%q and %q are already compared (%s:%d); keep one of the two comparisons, or make one a draft",
+		f.warn(r.file, r.refs[0].line, "%q and %q are already compared (%s, line %d); keep one of the two comparisons, or make one a draft",
 			pair[0], pair[1], first.file, first.refs[0].line)
 		return
 	}

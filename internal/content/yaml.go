@@ -161,6 +161,7 @@ func (t *yamlTree) value(n ast.Node, depth int) value {
 	case *ast.LiteralNode:
 		// The newline that ends a block scalar belongs to YAML, not to the text.
 		v.kind, v.text, v.line = isText, strings.TrimRight(n.Value.Value, "\n"), n.Start.Position.Line+t.offset
+		v.isBlock = n.Start.Type == token.LiteralType
 	case *ast.SequenceNode:
 		v.kind = isList
 		for _, item := range n.Values {

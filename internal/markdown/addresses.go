@@ -23,10 +23,10 @@ import (
 //   - comparatifs/a-vs-b.md, pages/methode.md lead to /comparatifs/a-vs-b and
 //     /methode, with an anchor to a section of the text;
 //   - cimetiere/jaserin.md, and every address of a retired tool, lead to its place
-//     in /cimetiere;
+//     in /cimetiere, with an anchor to a section of its obituary;
 //   - images/ecran.png leads to the picture itself;
-//   - an address of the site or of the API must exist; with the host of the catalogue
-//     before it, it is checked in the same way.
+//   - an address of the site or of the API must exist; it may have the host of the
+//     catalogue before it.
 //
 // Former slugs lead to the current one, and .md at the end of an address is dropped.
 // Anchors may be written as GitHub derives them from a heading. Everything else is a
@@ -46,7 +46,7 @@ type Addresses struct {
 	once        sync.Once
 	tools       map[string]*catalog.Tool // by slug and alias
 	comparisons map[string]*catalog.Comparison
-	retired     map[string]bool
+	retired     map[string]*catalog.Retired
 	pages       map[string]*catalog.Page
 	categories  map[string]string // slug by slug and alias
 
@@ -60,7 +60,7 @@ func (a *Addresses) In(folder string) Resolver { return place{a, folder} }
 func (a *Addresses) index() {
 	c := a.Catalog
 	a.tools, a.comparisons = map[string]*catalog.Tool{}, map[string]*catalog.Comparison{}
-	a.retired, a.pages, a.categories = map[string]bool{}, map[string]*catalog.Page{}, map[string]string{}
+	a.retired, a.pages, a.categories = map[string]*catalog.Retired{}, map[string]*catalog.Page{}, map[string]string{}
 	a.sections = map[string]*anchorIndex{}
 	for i := range c.Tools {
 		t := &c.Tools[i]
@@ -81,7 +81,7 @@ func (a *Addresses) index() {
 		a.comparisons[c.Comparisons[i].Slug] = &c.Comparisons[i]
 	}
 	for i := range c.Retired {
-		a.retired[c.Retired[i].Slug] = true
+		a.retired[c.Retired[i].Slug] = &c.Retired[i]
 	}
 	for i := range c.Pages {
 		a.pages[c.Pages[i].Slug] = &c.Pages[i]
@@ -157,6 +157,22 @@ func (p place) Link(destination string) (address, reason string) {
 	return address, ""
 }
 
+// IsOfRecord reports whether an address with the host of the site is where the pages of
+// records are. Something else may serve other addresses of the host.
+func (a *Addresses) IsOfRecord(destination string) bool {
+	u, err := parseURL(destination)
+	if err != nil {
+		return false
+	}
+	rest, ok := under(a.Catalog.URL, u)
+	first, _, _ := strings.Cut(strings.TrimPrefix(rest, "/"), "/")
+	switch first {
+	case "outils", "avis", "alternatives", "comparatifs", "cimetiere", "categories":
+		return ok
+	}
+	return false
+}
+
 // file returns the address of a file of the folder.
 func (p place) file(file string, u *url.URL) (address, reason string) {
 	folder, name, _ := strings.Cut(file, "/")
@@ -168,7 +184,7 @@ func (p place) file(file string, u *url.URL) (address, reason string) {
 		}
 		return "", file + " does not exist"
 	case name == "" && folder == "cimetiere" && u.Fragment != "":
-		return p.retiredTool(u.Fragment)
+		return p.retiredTool(strings.Cut(u.Fragment, "."))
 	case name == "" && (folder == "outils" || folder == "comparatifs" || folder == "cimetiere"):
 		return withQuery("/"+folder, u), ""
 	case !isMarkdown && catalog.IsSlug(slug) && p.folder == folder && recordFolders[folder]:
@@ -184,7 +200,7 @@ func (p place) file(file string, u *url.URL) (address, reason string) {
 	case "pages":
 		return p.custom(slug, u)
 	}
-	return p.retiredTool(slug)
+	return p.retiredTool(slug, u.Fragment, u.Fragment != "")
 }
 
 const markdownExt = ".md"
@@ -214,7 +230,7 @@ func (p place) page(u *url.URL) (address, reason string) {
 	case rest == "" && (p.pages[name] != nil || p.Unread["pages/"+name] || !productPages["/"+name]):
 		return p.custom(name, u)
 	case rest == "" && name == "cimetiere" && u.Fragment != "":
-		return p.retiredTool(u.Fragment)
+		return p.retiredTool(strings.Cut(u.Fragment, "."))
 	case rest == "":
 		return withQuery("/"+name, u) + fragmentOf(u), ""
 	case first == "outils" || first == "avis" || first == "alternatives":
@@ -222,7 +238,7 @@ func (p place) page(u *url.URL) (address, reason string) {
 	case first == "comparatifs":
 		return p.comparison(slug, u)
 	case first == "cimetiere":
-		return p.retiredTool(slug)
+		return p.retiredTool(slug, u.Fragment, u.Fragment != "")
 	case first == "categories":
 		slug = strings.TrimSuffix(slug, ".atom")
 		current, ok := p.categories[slug]
@@ -281,12 +297,23 @@ func (p place) isMedia(file string) bool {
 	return false
 }
 
-// retiredTool returns the address of a retired tool.
-func (p place) retiredTool(slug string) (address, reason string) {
-	if !p.retired[slug] && !p.Unread["cimetiere/"+slug] {
+// retiredTool returns the address of a retired tool, or of a section of its obituary.
+func (p place) retiredTool(slug, fragment string, hasFragment bool) (address, reason string) {
+	t := p.retired[slug]
+	switch {
+	case p.Unread["cimetiere/"+slug]:
+		return p.retiredAddress(slug), ""
+	case t == nil:
 		return "", p.absent("cimetiere", slug, "retired tool")
+	case !hasFragment:
+		return p.retiredAddress(slug), ""
 	}
-	return p.retiredAddress(slug), ""
+	sections := p.sectionsOf("cimetiere/"+slug, t.Body)
+	id, found := sections.find(fragment)
+	if !found {
+		return "", sections.hint(fmt.Sprintf("the obituary of %q", slug), fragment)
+	}
+	return p.retiredAddress(slug) + "." + id, ""
 }
 
 // tool returns the address of a page of a tool: outils, avis or alternatives.
@@ -295,7 +322,7 @@ func (p place) tool(slug, under string, u *url.URL) (address, reason string) {
 	switch {
 	case p.Unread["outils/"+slug]:
 		return "/" + under + "/" + slug + fragmentOf(u), ""
-	case t == nil && p.retired[slug]:
+	case t == nil && p.retired[slug] != nil:
 		return p.retiredAddress(slug), ""
 	case t == nil:
 		return "", p.absent("outils", slug, "tool")

@@ -36,7 +36,8 @@ func Conflicts(text string) []Problem {
 }
 
 func hasConflict(source []byte) bool {
-	return bytes.Contains(source, []byte("<<<<<<<")) || bytes.Contains(source, []byte(">>>>>>>"))
+	return bytes.Contains(source, []byte("<<<<<<<")) || bytes.Contains(source, []byte(">>>>>>>")) ||
+		bytes.Contains(source, []byte("|||||||")) || bytes.Contains(source, []byte("======="))
 }
 
 // conflicts returns the problems of the conflicts outside code, and the lines of their
@@ -44,15 +45,18 @@ func hasConflict(source []byte) bool {
 func conflicts(source []byte, code map[int]bool) (problems []Problem, markers map[int]bool) {
 	markers = map[int]bool{}
 	open, number := false, 0
+	blank := true // the line before: === below a text makes it a heading
 	for line := range bytes.Lines(source) {
 		number++
 		marker := conflictMarker(line)
+		leftover := marker == '>' || marker == '|' || marker == '=' && blank
+		blank = len(bytes.TrimSpace(line)) == 0
 		switch {
 		case code[number]:
 		case marker == '<':
 			problems = append(problems, Problem{number, "a git conflict was not resolved; keep one of the two versions and remove the lines <<<<<<<, ======= and >>>>>>>"})
 			open, markers[number] = true, true
-		case marker == '>' && !open:
+		case leftover && !open:
 			problems = append(problems, Problem{number, "this line is what remains of a git conflict; remove it"})
 		case marker != 0 && open:
 			open, markers[number] = marker != '>', true

@@ -15,13 +15,14 @@ import (
 func magazine() *markdown.Addresses {
 	return &markdown.Addresses{
 		Catalog: &catalog.Catalog{
+			URL:        "https://banc.example",
 			Categories: []catalog.Category{{Slug: "code", Label: "Développement", Aliases: []string{"dev"}}},
 			Tools: []catalog.Tool{
 				{Slug: "calame"},
 				{Slug: "plume", Aliases: []string{"ancienne-plume"}, Body: "Un mot.\n\n## L’essai, en bref !\n\nBref.\n\n## Le prix {#prix}\n\nBas.\n"},
 			},
 			Comparisons: []catalog.Comparison{{Slug: "a-vs-b", Aliases: []string{"b-vs-a"}, Published: true, Body: "## Verdict\n\nA."}},
-			Retired:     []catalog.Retired{{Slug: "jaserin"}},
+			Retired:     []catalog.Retired{{Slug: "jaserin", Body: "Parti.\n\n## Les causes\n\nTrois."}},
 			Pages:       []catalog.Page{{Slug: "methode", Body: "## Essais\n\nLongs."}, {Slug: "tarifs"}},
 			Pictures: map[string]catalog.Picture{
 				"images/logo.png": {Path: "images/logo.png", Hash: "aa", Ext: "png", Width: 64, Height: 32},
@@ -70,6 +71,13 @@ func TestLinksLeadToTheAddressOfTheirPage(t *testing.T) {
 		"/outils?q=a%20b":             "/outils?q=a%20b",
 		"../outils":                   "/outils",
 		"/docs#erreurs":               "/docs#erreurs",
+
+		"../cimetiere/jaserin.md#les-causes":         "/cimetiere?page=2#jaserin.les-causes",
+		"/cimetiere#jaserin.les-causes":              "/cimetiere?page=2#jaserin.les-causes",
+		"https://banc.example/outils/plume#prix":     "/avis/plume#prix",
+		"https://Banc.Example:443/outils/plume":      "/outils/plume",
+		"https://banc.example/outils/ancienne-plume": "/outils/plume",
+
 		"/":                           "/",
 		"../images/logo.png":          "/media/aa.png",
 	} {
@@ -80,7 +88,7 @@ func TestLinksLeadToTheAddressOfTheirPage(t *testing.T) {
 	}
 	for _, written := range []string{
 		"absent.md", "brouillon.md", "plume.md#absent", "calame.md#x", "/avis/calame", "/alternatives/plume#x", "plume", "plume.MD", "../plume.md", "../README.md", "../..", "../../outils/plume.md",
-		"/pages/methode", "/methode#x", "/cimetiere/absent", "/categories/absente", "/compt", "/outils/plume/prix", "../images/absente.png", "/static/site.css",
+		"/pages/methode", "/methode#x", "/cimetiere/absent", "../cimetiere/jaserin.md#absent", "/cimetiere#jaserin.absent", "https://banc.example/outils/absent", "https://banc.example:8443/outils/plume", "/categories/absente", "/compt", "/outils/plume/prix", "../images/absente.png", "/static/site.css",
 	} {
 		if address, reason := magazine().In("outils").Link(written); address != "" || reason == "" {
 			t.Errorf("%s leads to %q", written, address)
@@ -92,13 +100,14 @@ func TestTheDialectIsRendered(t *testing.T) {
 	for _, c := range []struct{ name, body, want string }{
 		{"strikethrough", "~~19 €~~ 17 €", "<p><del>19\u00a0€</del> 17\u00a0€</p>\n"},
 		{"tasks say their state", "- [x] un\n- [ ] deux", "<ul>\n<li><input type=\"checkbox\" disabled checked aria-label=\"Fait\"> un</li>\n<li><input type=\"checkbox\" disabled aria-label=\"À faire\"> deux</li>\n</ul>\n"},
+		{"links with the host of the site", "[a](https://banc.example/outils/ancienne-plume) https://banc.example/avis/plume https://banc.example/blog", `<p><a href="/outils/plume">a</a> <a href="/avis/plume">https://banc.example/avis/plume</a> <a href="https://banc.example/blog" rel="noopener nofollow">https://banc.example/blog</a></p>` + "\n"},
 		{"allowed HTML", "H<sub>2</sub>O<br/>m<SUP>2</SUP> <kbd>*Ctrl*</kbd>", "<p>H<sub>2</sub>O<br>m<sup>2</sup> <kbd><em>Ctrl</em></kbd></p>\n"},
 		{"HTML that is not closed", "a<kbd>b *c</kbd>* <sub onclick=x>d</sub> <i>e</i>", "<p>ab <em>c</em> d e</p>\n"},
 		{"bare addresses", "Voir www.x.example, https://y.example/a_b_ et a@b.example.", "<p>Voir <a href=\"http://www.x.example\" rel=\"noopener nofollow\">www.x.example</a>, <a href=\"https://y.example/a_b\" rel=\"noopener nofollow\">https://y.example/a_b</a>_ et <a href=\"mailto:a@b.example\">a@b.example</a>.</p>\n"},
 		{"a bare address of another kind is text", "ftp://x.example", "<p>ftp://x.example</p>\n"},
 		{"no link in a link", "[<https://x.example>](/prix)", "<p><a href=\"/prix\">https://x.example</a></p>\n"},
 		{"a link gets its address", "[a](plume.md#prix) [b](/outils/ancienne-plume \"Fiche\")", "<p><a href=\"/avis/plume#prix\">a</a> <a href=\"/outils/plume\" title=\"Fiche\">b</a></p>\n"},
-		{"a link in the text", "## Échéance\n\n[a](#échéance)", "<h2 id=\"x-echeance\">Échéance</h2>\n<p><a href=\"#x-echeance\">a</a></p>\n"},
+		{"a link in the text", "## Échéance\n\n[a](#échéance)", "<h4 id=\"x-echeance\">Échéance</h4>\n<p><a href=\"#x-echeance\">a</a></p>\n"},
 		{"a link to nothing is its text", "[a](absent.md) [b](#absent) [c](javascript:x)", "<p>a b c</p>\n"},
 		{"a picture alone is a figure", "![Un *écran*](<../images/écran 1.png> \"Le menu : vide\")", "<figure><img src=\"/media/bb.png\" alt=\"Un écran\" width=\"1600\" height=\"900\" loading=\"lazy\" decoding=\"async\" srcset=\"/media/b4.jpg 480w, /media/b8.jpg 960w, /media/bb.png 1600w\" sizes=\"(min-width: 45rem) 42rem, 92vw\"><figcaption>Le menu\u00a0: vide</figcaption></figure>\n"},
 		{"escaped names", "![](../images/%C3%A9cran%201.png)", "<figure><img src=\"/media/bb.png\" alt=\"\" width=\"1600\" height=\"900\" loading=\"lazy\" decoding=\"async\" srcset=\"/media/b4.jpg 480w, /media/b8.jpg 960w, /media/bb.png 1600w\" sizes=\"(min-width: 45rem) 42rem, 92vw\"></figure>\n"},

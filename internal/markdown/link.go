@@ -27,10 +27,23 @@ func (p *page) opening(n *ast.Link) (string, bool) {
 		if destination, reason = p.resolver.Link(destination); reason != "" {
 			return "", false
 		}
+	default:
+		destination = p.own(destination)
 	}
 	title := writer{source: p.source}
 	title.unescape(n.Title)
 	return anchor([]byte(destination), strings.Join(strings.Fields(title.take()), " "))
+}
+
+// own returns the address within the site of a destination that is written with the
+// site's host, and any other destination unchanged.
+func (p *page) own(destination string) string {
+	if p.resolver != nil {
+		if address, reason := p.resolver.Link(destination); reason == "" {
+			return address
+		}
+	}
+	return destination
 }
 
 func renderLink(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -60,19 +73,24 @@ func renderAutoLink(w util.BufWriter, source []byte, n ast.Node, entering bool) 
 	if !entering {
 		return ast.WalkContinue, nil
 	}
-	link := n.(*ast.AutoLink)
-	destination := link.URL(source)
-	if link.AutoLinkType == ast.AutoLinkEmail && !bytes.HasPrefix(bytes.ToLower(destination), []byte("mailto:")) {
-		destination = append([]byte("mailto:"), destination...)
-	}
 	plain := writer{source: source}
-	plain.autoLink(link)
+	plain.autoLink(n.(*ast.AutoLink))
 	label := html.EscapeString(plain.take())
-	if opening, ok := anchor(destination, ""); ok && !isInside(n, ast.KindLink) {
-		label = opening + label + "</a>"
+	if opening, ok := n.AttributeString(openingAttribute); ok && !isInside(n, ast.KindLink) {
+		label = opening.(string) + label + "</a>"
 	}
 	_, _ = w.WriteString(label)
 	return ast.WalkContinue, nil
+}
+
+// bareOpening returns the opening tag of an address in the text, and false if it leads
+// nowhere.
+func (p *page) bareOpening(n *ast.AutoLink) (string, bool) {
+	destination := n.URL(p.source)
+	if n.AutoLinkType == ast.AutoLinkEmail && !bytes.HasPrefix(bytes.ToLower(destination), []byte("mailto:")) {
+		return anchor(append([]byte("mailto:"), destination...), "")
+	}
+	return anchor([]byte(p.own(string(destination))), "")
 }
 
 // anchor returns the opening tag of a link, and false if its scheme is not allowed.

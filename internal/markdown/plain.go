@@ -121,11 +121,7 @@ func (w *writer) inline(parent ast.Node) {
 			w.autoLink(n)
 		case *ast.RawHTML, *extast.FootnoteLink:
 		case *element:
-			if n.tag == "br" {
-				w.b.WriteByte('\n')
-				w.broken = true
-			}
-			w.inline(n)
+			w.element(n)
 		case *ast.Image:
 			w.picture(n)
 		case *extast.TaskCheckBox:
@@ -139,6 +135,26 @@ func (w *writer) inline(parent ast.Node) {
 		}
 	}
 }
+
+// element writes the text of an allowed tag. Raised digits stay raised: 10⁶ is not 106.
+func (w *writer) element(n *element) {
+	switch n.tag {
+	case "br":
+		w.b.WriteByte('\n')
+		w.broken = true
+	case "sup":
+		inner := writer{source: w.source}
+		inner.inline(n)
+		if power := inner.b.String(); strings.Trim(power, "0123456789+-−") == "" {
+			w.b.WriteString(raised.Replace(power))
+			return
+		}
+	}
+	w.inline(n)
+}
+
+var raised = strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹",
+	"+", "⁺", "-", "⁻", "−", "⁻")
 
 func (w *writer) text(n *ast.Text) {
 	if n.IsRaw() {

@@ -252,7 +252,7 @@ func (c *checker) row(row *extast.TableRow) {
 		rest = rest[:end]
 	}
 	if cells, columns := countCells(string(rest)), len(row.Alignments); cells > columns {
-		c.report(row.Pos(), `this row has %d cells, but the table has %d columns; write \| for a bar that is text`, cells, columns)
+		c.report(row.Pos(), `this row has %d cells, and the table only %d; write \| for a bar that is text`, cells, columns)
 	}
 }
 

@@ -24,7 +24,8 @@ type Part struct {
 // whatever levels the author skipped.
 //
 // Without a resolver, links stay as they are and pictures are not shown. prefix is
-// put before every id, for a page that shows several texts.
+// put before every id, for a page that shows several texts, each below a heading of
+// level 3.
 func HTML(body string, r Resolver, prefix string) []Part {
 	doc := parse([]byte(body))
 	if doc == nil {
@@ -38,6 +39,9 @@ func HTML(body string, r Resolver, prefix string) []Part {
 	}
 	var parts []Part
 	var levels outline
+	if prefix != "" {
+		levels = outline{0, 0} // above every heading of the text
+	}
 	for _, s := range sections {
 		part := Part{ID: prefix + s.id, Heading: s.heading, HTML: p.render(s, &levels)}
 		if s.headed || s.text != "" || strings.Contains(part.HTML, "<img ") {
@@ -74,6 +78,10 @@ func (p *page) resolve(n ast.Node) {
 			if tag, ok := p.opening(n); ok {
 				n.SetAttributeString(openingAttribute, tag)
 			}
+		case *ast.AutoLink:
+			if tag, ok := p.bareOpening(n); ok {
+				n.SetAttributeString(openingAttribute, tag)
+			}
 		case *ast.Image:
 			if p.resolver == nil {
 				return
@@ -108,7 +116,8 @@ func (p *page) render(s section, levels *outline) string {
 	return p.b.String()
 }
 
-// An outline holds the levels, as written, of the headings above a block.
+// An outline holds the levels, as written, of the headings above a block, from the
+// second level of the page.
 type outline []int
 
 // adjust changes the levels of the headings in n so that none is skipped.
@@ -120,7 +129,7 @@ func (o *outline) adjust(n ast.Node) {
 				*o = (*o)[:len(*o)-1]
 			}
 			*o = append(*o, level)
-			h.Level = 1 + len(*o)
+			h.Level = min(1+len(*o), 6)
 		}
 		return ast.WalkContinue, nil
 	})

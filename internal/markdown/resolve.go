@@ -80,7 +80,7 @@ func parseURL(destination string) (*url.URL, error) {
 // under returns the path of a URL below the address of a site.
 func under(site string, u *url.URL) (string, bool) {
 	base, err := url.Parse(site)
-	if err != nil || base.Host == "" || !strings.EqualFold(base.Host, u.Host) {
+	if err != nil || base.Host == "" || hostOf(base) != hostOf(u) {
 		return "", false
 	}
 	rest, ok := strings.CutPrefix(u.Path, strings.TrimSuffix(base.Path, "/"))
@@ -90,10 +90,23 @@ func under(site string, u *url.URL) (string, bool) {
 	return rest, ok && rest[0] == '/'
 }
 
+// hostOf returns the host and the port of a URL, the port only if it is not that of the
+// scheme.
+func hostOf(u *url.URL) string {
+	host := strings.ToLower(u.Host)
+	switch strings.ToLower(u.Scheme) {
+	case "http":
+		return strings.TrimSuffix(host, ":80")
+	case "https":
+		return strings.TrimSuffix(host, ":443")
+	}
+	return host
+}
+
 // LinksTo returns the links of a text to a site, which are written with its host.
 func LinksTo(site, body string) []Link {
 	base, err := url.Parse(site)
-	if err != nil || base.Host == "" || !strings.Contains(body, base.Host) {
+	if err != nil || base.Host == "" || !strings.Contains(strings.ToLower(body), hostOf(base)) {
 		return nil
 	}
 	doc := parse([]byte(body))

@@ -82,7 +82,7 @@ func skimMark(line string) (text, rest string) {
 			return " ", rest
 		case strings.ContainsAny(tag, ":@"): // an address
 			return tag, after
-		case strings.HasPrefix(tag, "br"):
+		case strings.HasPrefix(tag, "br"), strings.HasPrefix(tag, "sup"): // 10⁶ is not 106
 			return " ", after
 		}
 		return "", after

@@ -29,7 +29,7 @@ func plainlySound(body string, sections bool) bool {
 			}
 			columns = cells
 		}
-		if strings.Trim(line, "-") == "" || strings.HasPrefix(line, ">>>>>>>") {
+		if strings.Trim(line, "-") == "" || strings.HasPrefix(line, ">>>>>>>") || strings.HasPrefix(line, "|||||||") {
 			return false // an underline or a rule: only the parser can tell
 		}
 		// Without what may open quotes and lists.

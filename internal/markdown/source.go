@@ -72,7 +72,7 @@ func (e *editor) visit(n ast.Node) {
 // contain other links, with other destinations.
 func (e *editor) replace(from int, opener string, destination []byte) {
 	kind, _, reason := classify(destination)
-	if reason != "" || kind != inCatalogue || from < 0 {
+	if reason != "" || kind == inText || from < 0 {
 		return
 	}
 	address, reason := e.resolver.Link(string(destination))
@@ -94,4 +94,31 @@ func (e *editor) replace(from int, opener string, destination []byte) {
 			return
 		}
 	}
+}
+
+// Below returns a Markdown text that can be put below a level 2 heading of another,
+// with other such texts: its headings are one level lower, and name is part of the
+// labels of its footnotes.
+func Below(body, name string) string {
+	if !strings.Contains(body, "#") && !strings.Contains(body, "[^") {
+		return body
+	}
+	doc := parse([]byte(body))
+	if doc == nil {
+		return body
+	}
+	const lowest = 6
+	var starts []int
+	walk(doc.root, func(n ast.Node) {
+		if h, ok := n.(*ast.Heading); ok && h.Level < lowest && h.Pos() >= 0 && doc.source[h.Pos()] == '#' {
+			starts = append(starts, h.Pos())
+		}
+	})
+	for _, start := range slices.Backward(starts) {
+		body = body[:start] + "#" + body[start:]
+	}
+	for _, note := range doc.notes {
+		body = strings.ReplaceAll(body, "[^"+string(note.Ref)+"]", "[^"+name+"-"+string(note.Ref)+"]")
+	}
+	return body
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"palmares/internal/catalog"
+	"palmares/internal/markdown"
 	"palmares/internal/french"
 	"palmares/internal/web"
 )
@@ -75,9 +76,11 @@ func (r *request) retiredTools(ids []int32) []retiredTool {
 		t := &r.snap.Catalog.Retired[i]
 		list[n] = retiredTool{
 			Slug: t.Slug, Name: t.Name, Draft: t.Draft, Date: t.RetiredAt, Category: r.label(t.Category), Reason: reasonNames[t.Reason],
-			Body: r.bodyOf("cimetiere", t.Body), Href: r.retiredHref(t.Slug),
+			Href: r.retiredHref(t.Slug),
 		}
-		if !r.markdown {
+		if r.markdown {
+			list[n].Body = r.source("cimetiere", markdown.Below(t.Body, t.Slug))
+		} else {
 			list[n].Note = r.html("cimetiere", t.Body, t.Slug+".")
 		}
 		if next := r.snap.Catalog.Tool(t.Successor); next != nil {

@@ -46,7 +46,11 @@ func (v *view) sections(folder, body string) []section {
 func (v *view) html(folder, body, prefix string) template.HTML {
 	var b strings.Builder
 	for _, p := range markdown.HTML(body, v.addresses.In(folder), prefix) {
-		b.WriteString(p.HTML)
+		if p.Heading == "" {
+			b.WriteString(`<section id="` + p.ID + `">` + p.HTML + `</section>`)
+		} else {
+			b.WriteString(p.HTML)
+		}
 	}
 	return template.HTML(b.String())
 }
