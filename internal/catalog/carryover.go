@@ -70,10 +70,12 @@ func carryOverTools(old, next *Catalog, today string) {
 
 // follows reports whether the histories of alias, an inactive tool, follow the tool
 // that was prior in c: when it is renamed, and when an alias for a tool that c no
-// longer has is added. They do not if it absorbs a tool that c still has.
+// longer has is added. They do not if it absorbs a tool that c still has, or a retired
+// one.
 func (c *Catalog) follows(prior *Tool, alias string) bool {
 	return prior == nil || prior.Slug == alias ||
-		c.Tool(alias) == nil && !slices.Contains(prior.Aliases, alias)
+		c.Tool(alias) == nil && !slices.Contains(prior.Aliases, alias) &&
+			!slices.ContainsFunc(c.Retired, func(r Retired) bool { return r.Slug == alias })
 }
 
 // prior returns the tool of c that became t in next: the one with the same slug,
@@ -153,7 +155,20 @@ func (t *Tool) extendScores(before *PastTool, known bool, today string) {
 			Note: t.ScoreNote, Automatic: true,
 		}
 	}
-	t.ScoreHistory = extendHistory(before.ScoreHistory, t.ScoreHistory, now, today)
+	// The file may correct the notes of the changes that it lists.
+	stored := slices.Clone(before.ScoreHistory)
+	for i := range stored {
+		e := &stored[i]
+		at := slices.IndexFunc(t.ScoreHistory, func(written ScoreChange) bool { return written.key() == e.key() })
+		if at < 0 || t.ScoreHistory[at].Note == e.Note {
+			continue
+		}
+		e.Note = t.ScoreHistory[at].Note
+		if now != nil && e.Automatic && e.ChangedAt == today {
+			now.Note = ""
+		}
+	}
+	t.ScoreHistory = extendHistory(stored, t.ScoreHistory, now, today)
 }
 
 func (c *Catalog) comparison(slug string) *Comparison {

@@ -202,14 +202,13 @@ func (d *Diff) compareRetired(old, next *Catalog) {
 			d.add(Change{Type: ToolRetired, Slug: r.Slug, Changed: changed, Previous: previous, Object: r.Item(), URL: url})
 		}
 	}
-	aliases := next.aliases()
 	for i := range old.Retired {
 		slug := old.Retired[i].Slug
 		if after[slug] != nil {
 			continue
 		}
 		d.Retired.Removed = append(d.Retired.Removed, slug)
-		if next.Tool(slug) == nil && aliases[slug] == "" {
+		if next.Tool(slug) == nil {
 			d.add(Change{Type: ToolRemoved, Slug: slug, URL: url})
 		}
 	}

@@ -9,7 +9,7 @@ import (
 type change[E any] interface {
 	day() string
 	isAutomatic() bool
-	key() any          // equal for entries that say the same, whoever wrote them
+	key() any          // equal for entries of the same change, whoever wrote them
 	startsLike(E) bool // both start from the same values
 	isNothing() bool   // the old values are the new ones
 	until(later E) E   // this entry and a later one of the same day, as one
@@ -43,9 +43,9 @@ func (e ScoreChange) day() string       { return e.ChangedAt }
 func (e ScoreChange) isAutomatic() bool { return e.Automatic }
 
 func (e ScoreChange) key() any {
-	return [8]any{
+	return [7]any{
 		e.ChangedAt, valueOf(e.OldScore), valueOf(e.NewScore), valueOf(e.OldVerifiability), valueOf(e.NewVerifiability),
-		valueOf(e.OldObsolescence), valueOf(e.NewObsolescence), e.Note,
+		valueOf(e.OldObsolescence), valueOf(e.NewObsolescence),
 	}
 }
 
@@ -66,7 +66,7 @@ func (e ScoreChange) until(later ScoreChange) ScoreChange {
 }
 
 // Same reports whether two entries say the same, whoever wrote them.
-func (e ScoreChange) Same(o ScoreChange) bool { return e.key() == o.key() }
+func (e ScoreChange) Same(o ScoreChange) bool { return e.key() == o.key() && e.Note == o.Note }
 
 // extendHistory returns a history, newest first: the stored entries, those written by
 // the editors, and now, the change that this publication makes if it is not nil.

@@ -284,3 +284,36 @@ func TestSettingsPagesAndPicturesAreChanges(t *testing.T) {
 		}
 	}
 }
+
+func TestTheNoteOfAScoreChangeCanBeCorrected(t *testing.T) {
+	first := with(tool("a", func(t *Tool) { t.Score = fig(8) }))
+	publish(t, &Catalog{}, first, "2026-01-01")
+	changed := with(tool("a", func(t *Tool) { t.Score, t.ScoreNote = fig(7), "Fote" }))
+	publish(t, first, changed, "2026-02-01")
+	for _, day := range []string{"2026-02-01", "2026-02-02"} {
+		listed := changed.Tool("a").ScoreHistory[0]
+		listed.Note, listed.Automatic = "Faute", false
+		next := with(tool("a", func(t *Tool) {
+			t.Score, t.ScoreNote, t.ScoreHistory = fig(7), "Fote", []ScoreChange{listed}
+		}))
+		if len(publish(t, changed, next, day)) == 0 {
+			t.Errorf("on %s: nothing changed", day)
+		}
+		if got, want := scores(next, "a"), "2026-02-01 8 > 7 (Faute)"; got != want {
+			t.Errorf("on %s: %q, want %q", day, got, want)
+		}
+	}
+}
+
+func TestARetiredToolThatIsAbsorbedIsRemovedAndItsHistoryIsNotJoined(t *testing.T) {
+	first := with(tool("a"), tool("b", history(entry("2025-02-01", "9 €/mois", "10 €/mois"))))
+	publish(t, &Catalog{}, first, "2026-01-01")
+	retired := with(tool("a"))
+	retired.Retired = []Retired{{Slug: "b", Name: "B", Category: "code", Reason: "mort", RetiredAt: "2026-01-02"}}
+	publish(t, first, retired, "2026-01-02")
+	merged := with(tool("a", func(t *Tool) { t.Aliases = []string{"b"} }))
+	expect(t, publish(t, retired, merged, "2026-01-03"), "tool.updated a updated_at", "tool.removed b")
+	if got := prices(merged, "a"); len(got) > 0 {
+		t.Errorf("the price history of a has %v", got)
+	}
+}

@@ -220,6 +220,9 @@ func (t *teller) describeUpdate(e *catalog.Event, s *subject, ch *change) bool {
 			hasScore = hasScore || u.field == "score"
 		}
 	}
+	if before, after, ok := t.obsolescence(e, s); ok {
+		changes = append(changes, "obsolescence "+fieldText(before)+" → "+fieldText(after))
+	}
 	ch.summary = strings.Join(changes, "\u00a0; ")
 	switch {
 	case hasScore:
@@ -265,6 +268,17 @@ func (t *teller) fieldChange(e *catalog.Event, s *subject, field string) (before
 	return figureValue(o), figureValue(n), e == day.last && !sameFigure(o, n)
 }
 
+// obsolescence returns the change of that figure on the day of an event, and reports
+// whether this event tells it: the last one that moved the date of the tool. Tools in
+// lists, which events have, do not show the figure.
+func (t *teller) obsolescence(e *catalog.Event, s *subject) (before, after any, ok bool) {
+	if !slices.Contains(e.Changed, "updated_at") || t.day(e, "updated_at").last != e {
+		return nil, nil, false
+	}
+	told, ok := catalog.OnDay(s.scores, catalog.Day(e.At))
+	return figureValue(told.OldObsolescence), figureValue(told.NewObsolescence), ok && !sameFigure(told.OldObsolescence, told.NewObsolescence)
+}
+
 // figureValue returns a figure as an event has it.
 func figureValue(p *float64) any {
 	if p == nil {
@@ -298,7 +312,13 @@ func (v *view) describeComparison(e *catalog.Event, ch *change) bool {
 	ch.authors = x.Authors
 	switch e.Type {
 	case catalog.ComparisonPublished:
-		ch.summary = "Nouveau comparatif. Vainqueur\u00a0: " + v.snap.Catalog.Tool(x.Winner).Name + "."
+		if v.isRenaming(e, x) {
+			return false
+		}
+		ch.summary = "Nouveau comparatif."
+		if winner, ok := e.Object["winner"].(string); ok {
+			ch.summary += " Vainqueur\u00a0: " + winner + "."
+		}
 	case catalog.ComparisonUpdated:
 		ch.summary = "Comparatif mis à jour."
 		if before, ok := e.Previous["winner"].(string); ok {
@@ -309,4 +329,11 @@ func (v *view) describeComparison(e *catalog.Event, ch *change) bool {
 		return false
 	}
 	return true
+}
+
+// isRenaming reports whether a comparison was published under another slug until e.
+func (v *view) isRenaming(e *catalog.Event, x *catalog.Comparison) bool {
+	return slices.ContainsFunc(v.snap.Events, func(o catalog.Event) bool {
+		return o.Type == catalog.ComparisonUnpublished && o.At.Equal(e.At) && slices.Contains(x.Aliases, o.Slug)
+	})
 }

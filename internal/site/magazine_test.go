@@ -363,3 +363,25 @@ func TestTheFeedHasOneEntryPerEvent(t *testing.T) {
 		t.Error("the home page depends on the events, which an export does not have")
 	}
 }
+
+func TestTheFeedTellsComparisonsAndObsolescenceAsTheyWere(t *testing.T) {
+	c := magazine()
+	c.Comparisons[0].Aliases = []string{"bourdon-vs-abeille"}
+	four, nine := 4.0, 9.0
+	c.Tools[0].ScoreHistory = []catalog.ScoreChange{{ChangedAt: "2026-11-02", OldObsolescence: &four, NewObsolescence: &nine}}
+	v, _ := openMagazine(t, c)
+	renamed := time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC)
+	snap := snapshot.Build(c, 2, "2026-11-02")
+	snap.Events = []catalog.Event{
+		{ID: "evt_4", At: renamed, Type: catalog.ToolUpdated, Slug: "abeille", Changed: []string{"updated_at"}, Object: map[string]any{"name": "Abeille"}},
+		{ID: "evt_3", At: renamed, Type: catalog.ComparisonUnpublished, Slug: "bourdon-vs-abeille"},
+		{ID: "evt_2", At: renamed, Type: catalog.ComparisonPublished, Slug: "abeille-vs-bourdon", Object: map[string]any{"winner": "Abeille"}},
+		{ID: "evt_1", At: renamed.Add(-time.Hour), Type: catalog.ComparisonPublished, Slug: "bourdon-vs-abeille", Object: map[string]any{"winner": "Bourdon"}},
+	}
+	v.show(snap)
+	var summaries []string
+	for _, e := range feedOf(t, v.get("/flux.atom")) {
+		summaries = append(summaries, e.Summary)
+	}
+	equal(t, "the summaries", summaries, []string{"obsolescence 4,0 → 9,0", "Nouveau comparatif. Vainqueur\u00a0: Bourdon."})
+}
