@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -38,19 +40,25 @@ func (c *logCommand) Run(inv *invocation) error {
 			if v.Revision != "" && !v.Clean {
 				revision += "+"
 			}
-			out.row(fmt.Sprint(v.Number), timestamp(v.PublishedAt), v.Author, v.Token, revision, eventCounts(v.Changes))
+			out.row(fmt.Sprint(v.Number), timestamp(v.PublishedAt), v.Author, v.Token, revision, counts(&v))
 		}
 		return out.flush()
 	})
 }
 
-// eventCounts lists how many events of each type a version has.
-func eventCounts(changes map[string]int) string {
+// counts lists how many events of each type a version has, and what else it changed.
+func counts(v *store.Version) string {
 	var list []string
 	for _, t := range catalog.ChangeTypes {
-		if n := changes[t]; n > 0 {
+		if n := v.Changes[t]; n > 0 {
 			list = append(list, fmt.Sprintf("%d %s", n, t))
 		}
+	}
+	if v.Pages > 0 {
+		list = append(list, publication.Plural(v.Pages, "page"))
+	}
+	if v.Settings {
+		list = append(list, "settings")
 	}
 	return strings.Join(list, ", ")
 }
@@ -72,7 +80,8 @@ func (c *logCommand) one(inv *invocation, st *store.Store) error {
 	return publication.WriteChanges(inv.stdout, &diff)
 }
 
-// lines prints the events of a version for programs.
+// lines prints the events of a version for programs, then the changes that no event
+// tells.
 func (c *logCommand) lines(inv *invocation, d *catalog.Diff) error {
 	out := json.NewEncoder(inv.stdout)
 	out.SetEscapeHTML(false)
@@ -84,6 +93,15 @@ func (c *logCommand) lines(inv *invocation, d *catalog.Diff) error {
 			Previous map[string]any `json:"previous"`
 			Object   any            `json:"object"`
 		}{change.Type, change.Slug, change.Changed, change.Previous, change.Object})
+		if err != nil {
+			return err
+		}
+	}
+	for _, record := range slices.Sorted(maps.Keys(d.Parts)) {
+		err := out.Encode(struct {
+			Record string         `json:"record"`
+			Parts  []catalog.Part `json:"parts"`
+		}{record, d.Parts[record]})
 		if err != nil {
 			return err
 		}

@@ -52,6 +52,10 @@ type Diff struct {
 	Retired     RecordChanges
 	Pages       RecordChanges
 
+	// Parts holds, by file without suffix (outils/plume), what changed in records and
+	// in SettingsFile that no event tells.
+	Parts map[string][]Part
+
 	// Listed lists the tools whose price history is the same, but whose file now lists
 	// an entry that was automatic. That is stored without a new version.
 	Listed []string
@@ -110,6 +114,9 @@ func Compare(old, next *Catalog, sections func(body string) []Section) Diff {
 	var d Diff
 	d.Metadata = old.Name != next.Name || old.URL != next.URL || old.Settings != next.Settings ||
 		!slices.EqualFunc(old.Categories, next.Categories, func(a, b Category) bool { return a.equal(&b) })
+	if d.Metadata {
+		d.compareParts(SettingsFile, 1, old.parts(), next.parts())
+	}
 	d.Past = !maps.EqualFunc(old.Past, next.Past, PastTool.equal)
 	d.Pictures = !maps.EqualFunc(old.Pictures, next.Pictures, Picture.same)
 	d.compareTools(old, next)
@@ -139,6 +146,7 @@ func (d *Diff) compareTools(old, next *Catalog) {
 			d.Tools.Added = append(d.Tools.Added, t.Slug)
 		case !same:
 			d.Tools.Changed = append(d.Tools.Changed, t.Slug)
+			d.compareParts("outils/"+t.Slug, len(d.Tools.Changed), prior.parts(), t.parts())
 		case !slices.Equal(t.PriceHistory, prior.PriceHistory):
 			d.Listed = append(d.Listed, t.Slug)
 		}
@@ -196,6 +204,7 @@ func (d *Diff) compareRetired(old, next *Catalog) {
 			continue
 		}
 		d.Retired.Changed = append(d.Retired.Changed, r.Slug)
+		d.compareParts("cimetiere/"+r.Slug, len(d.Retired.Changed), prior.parts(), r.parts())
 		// There is no type for an edited entry: receivers store what they know of
 		// a tool by its slug, so they overwrite it with this one.
 		if changed, previous := fieldsChanged(prior.Item().fields(), r.Item().fields()); len(changed) > 0 {
@@ -222,6 +231,7 @@ func (d *Diff) compareComparisons(old, next *Catalog) {
 			d.Comparisons.Added = append(d.Comparisons.Added, x.Slug)
 		} else if !x.equalExceptDate(prior) || x.UpdatedAt != prior.UpdatedAt {
 			d.Comparisons.Changed = append(d.Comparisons.Changed, x.Slug)
+			d.compareParts("comparatifs/"+x.Slug, len(d.Comparisons.Changed), prior.parts(), x.parts())
 		}
 		wasPublic := prior != nil && prior.Published
 		switch url := next.ComparisonURLOf(x.Slug); {
@@ -258,6 +268,7 @@ func (d *Diff) comparePages(old, next *Catalog) {
 			d.Pages.Added = append(d.Pages.Added, p.Slug)
 		} else if prior != p {
 			d.Pages.Changed = append(d.Pages.Changed, p.Slug)
+			d.compareParts("pages/"+p.Slug, len(d.Pages.Changed), prior.parts(), p.parts())
 		}
 		delete(before, p.Slug)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,6 +44,7 @@ func (j *Job) report(next *catalog.Catalog, p store.Publication) string {
 // WriteChanges writes what a version changed, as far as it is known, one line per record.
 func WriteChanges(w io.Writer, d *catalog.Diff) error {
 	r := newChangeReport()
+	r.most = math.MaxInt
 	r.published(d)
 	r.unpublished(d, nil)
 	r.settings(d)
@@ -54,32 +56,37 @@ func WriteChanges(w io.Writer, d *catalog.Diff) error {
 // A changeReport lists changes and counts them by verb.
 type changeReport struct {
 	out      strings.Builder
+	most     int             // lines per verb
 	lines    map[string]int  // by verb, also those that are not listed
 	reported map[string]bool // records
 }
 
 func newChangeReport() *changeReport {
-	return &changeReport{lines: map[string]int{}, reported: map[string]bool{}}
+	return &changeReport{most: maxLines, lines: map[string]int{}, reported: map[string]bool{}}
 }
 
 func (r *changeReport) line(verb, record, remark string) {
 	r.reported[record] = true
-	if r.lines[verb]++; r.lines[verb] <= maxLines {
+	if r.lines[verb]++; r.lines[verb] <= r.most {
 		fmt.Fprintf(&r.out, "%-9s %s%s\n", verb, record, remark)
 	}
 }
 
 // published lists the changes that are events.
 func (r *changeReport) published(d *catalog.Diff) {
-	for _, change := range d.Changes {
-		fields := changedFields(&change)
+	for i := range d.Changes {
+		change := &d.Changes[i]
 		switch change.Type {
 		case catalog.ToolCreated:
 			r.line("added", "outils/"+change.Slug, "")
 		case catalog.ToolRestored:
 			r.line("restored", "outils/"+change.Slug, "")
 		case catalog.ToolRetired:
-			r.line("retired", "cimetiere/"+change.Slug, fields)
+			if len(change.Changed) > 0 { // the obituary was edited
+				r.changed(d, "cimetiere/", change)
+			} else {
+				r.line("retired", "cimetiere/"+change.Slug, "")
+			}
 		case catalog.ToolRemoved:
 			r.line("removed", change.Slug, "")
 		case catalog.ComparisonPublished:
@@ -87,27 +94,54 @@ func (r *changeReport) published(d *catalog.Diff) {
 		case catalog.ComparisonUnpublished:
 			r.line("removed", "comparatifs/"+change.Slug, "")
 		case catalog.ToolUpdated:
-			r.line("changed", "outils/"+change.Slug, fields)
+			r.changed(d, "outils/", change)
 		case catalog.ComparisonUpdated:
-			r.line("changed", "comparatifs/"+change.Slug, fields)
+			r.changed(d, "comparatifs/", change)
 		}
 	}
 }
 
-// changedFields lists the changed fields of a record, old → new.
-func changedFields(change *catalog.Change) string {
-	if len(change.Changed) == 0 {
-		return ""
-	}
+// changed lists the changed fields of a record, old → new. Histories grow with the
+// fields that they are about, and are not worth a word then.
+func (r *changeReport) changed(d *catalog.Diff, folder string, change *catalog.Change) {
 	var now map[string]any
 	if raw, err := json.Marshal(change.Object); err == nil {
 		_ = json.Unmarshal(raw, &now) // an object, or the new values stay out
 	}
-	list := make([]string, len(change.Changed))
-	for i, field := range change.Changed {
-		list[i] = field + " " + fieldValue(change.Previous[field]) + " → " + fieldValue(now[field])
+	var list []string
+	for _, field := range change.Changed {
+		list = append(list, field+" "+fieldValue(change.Previous[field])+" → "+fieldValue(now[field]))
+	}
+	record := folder + change.Slug
+	for _, p := range d.Parts[record] {
+		if p.Field != "price_history" && p.Field != "score_history" {
+			list = append(list, partText(p))
+		}
+	}
+	r.line("changed", record, remark(list))
+}
+
+func remark(list []string) string {
+	if len(list) == 0 {
+		return ""
 	}
 	return ": " + strings.Join(list, ", ")
+}
+
+// partsRemark lists the parts of a record that no event tells.
+func partsRemark(d *catalog.Diff, record string) string {
+	var list []string
+	for _, p := range d.Parts[record] {
+		list = append(list, partText(p))
+	}
+	return remark(list)
+}
+
+func partText(p catalog.Part) string {
+	if p.Old == "" && p.New == "" {
+		return p.Field
+	}
+	return p.Field + " " + fieldValue(p.Old) + " → " + fieldValue(p.New)
 }
 
 // fieldValue returns a value of a field in a few words.
@@ -137,7 +171,7 @@ func fieldValue(v any) string {
 // settings lists the changes outside records.
 func (r *changeReport) settings(d *catalog.Diff) {
 	if d.Metadata {
-		r.line("changed", "catalogue.yaml", "")
+		r.line("changed", catalog.SettingsFile, partsRemark(d, catalog.SettingsFile))
 	}
 	if d.Pictures {
 		r.line("changed", "images/", "")
@@ -160,10 +194,10 @@ func (r *changeReport) unpublished(d *catalog.Diff, next *catalog.Catalog) {
 		verb, folder, remark string
 		slugs                []string
 	}{
-		{"changed", "outils/", ": review or other parts of its page", d.Tools.Changed},
+		{"changed", "outils/", "", d.Tools.Changed},
 		{"added", "comparatifs/", " (draft)", d.Comparisons.Added},
 		{"changed", "comparatifs/", " (draft)", slices.DeleteFunc(slices.Clone(d.Comparisons.Changed), isPublic)},
-		{"changed", "comparatifs/", ": text or other parts of its page", d.Comparisons.Changed},
+		{"changed", "comparatifs/", "", d.Comparisons.Changed},
 		{"removed", "comparatifs/", " (draft)", d.Comparisons.Removed},
 		{"changed", "cimetiere/", "", d.Retired.Changed},
 		{"added", "pages/", "", d.Pages.Added},
@@ -171,8 +205,8 @@ func (r *changeReport) unpublished(d *catalog.Diff, next *catalog.Catalog) {
 		{"removed", "pages/", "", d.Pages.Removed},
 	} {
 		for _, slug := range c.slugs {
-			if !r.reported[c.folder+slug] {
-				r.line(c.verb, c.folder+slug, c.remark)
+			if record := c.folder + slug; !r.reported[record] {
+				r.line(c.verb, record, c.remark+partsRemark(d, record))
 			}
 		}
 	}
@@ -187,8 +221,8 @@ func (r *changeReport) totals() []string {
 			continue
 		}
 		list = append(list, fmt.Sprintf("%d %s", n, verb))
-		if n > maxLines {
-			fmt.Fprintf(&r.out, "%-9s … and %d more\n", verb, n-maxLines)
+		if n > r.most {
+			fmt.Fprintf(&r.out, "%-9s … and %d more\n", verb, n-r.most)
 		}
 	}
 	return list

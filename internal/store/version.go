@@ -31,7 +31,9 @@ type Version struct {
 	Number      int64
 	PublishedAt time.Time
 	Source
-	Changes map[string]int // how many events of each type
+	Changes  map[string]int // how many events of each type
+	Pages    int            // how many pages were added, changed or removed
+	Settings bool           // catalogue.yaml changed
 }
 
 // Head returns what the next publication replaces.
@@ -57,17 +59,25 @@ func head(ctx context.Context, tx *sql.Tx) (h Head, err error) {
 // Versions returns the last publications, newest first.
 func (s *Catalogue) Versions(ctx context.Context, limit int) (list []Version, err error) {
 	err = s.read(ctx, func(tx *sql.Tx) error {
-		list, err = rows(ctx, tx, 0, `SELECT version, published_at, revision, author, token, clean, changes FROM publications ORDER BY version DESC LIMIT $1`,
+		list, err = rows(ctx, tx, 0, `SELECT version, published_at, revision, author, token, clean, changes, records FROM publications ORDER BY version DESC LIMIT $1`,
 			func(scan scanner, v *Version) error {
-				var at, changes string
-				err := scan(&v.Number, &at, &v.Revision, &v.Author, &v.Token, &v.Clean, &changes)
+				var at, changes, records string
+				err := scan(&v.Number, &at, &v.Revision, &v.Author, &v.Token, &v.Clean, &changes, &records)
 				if err != nil {
 					return err
 				}
 				if v.PublishedAt, err = parseTime(at); err != nil {
 					return err
 				}
-				return json.Unmarshal([]byte(changes), &v.Changes)
+				if err := json.Unmarshal([]byte(changes), &v.Changes); err != nil || records == "" {
+					return err
+				}
+				var r recordChanges
+				if err := json.Unmarshal([]byte(records), &r); err != nil {
+					return err
+				}
+				v.Pages, v.Settings = len(r.Pages.Added)+len(r.Pages.Changed)+len(r.Pages.Removed), r.Metadata
+				return nil
 			}, limit)
 		return err
 	})
@@ -114,6 +124,8 @@ type recordChanges struct {
 	Comparisons catalog.RecordChanges `json:"comparisons,omitzero"`
 	Retired     catalog.RecordChanges `json:"retired,omitzero"`
 	Pages       catalog.RecordChanges `json:"pages,omitzero"`
+
+	Parts map[string][]catalog.Part `json:"parts,omitempty"`
 }
 
 // maxRecorded is how many records of a list are kept in recordChanges.
@@ -128,9 +140,10 @@ func recordsOf(d *catalog.Diff) string {
 	return string(wire.AppendJSON(nil, recordChanges{
 		Metadata: d.Metadata, Pictures: d.Pictures, Tools: catalog.RecordChanges{Changed: capped(d.Tools).Changed},
 		Comparisons: capped(d.Comparisons), Retired: catalog.RecordChanges{Changed: capped(d.Retired).Changed}, Pages: capped(d.Pages),
+		Parts: d.Parts,
 	}))
 }
 
 func (r *recordChanges) diff() catalog.Diff {
-	return catalog.Diff{Metadata: r.Metadata, Pictures: r.Pictures, Tools: r.Tools, Comparisons: r.Comparisons, Retired: r.Retired, Pages: r.Pages}
+	return catalog.Diff{Metadata: r.Metadata, Pictures: r.Pictures, Tools: r.Tools, Comparisons: r.Comparisons, Retired: r.Retired, Pages: r.Pages, Parts: r.Parts}
 }
