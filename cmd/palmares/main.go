@@ -74,11 +74,12 @@ var secretOptions = []string{"--database", "--secret-key", "--smtp", "--stripe-k
 
 var (
 	fromEnvironment = regexp.MustCompile(`(?s)\(from envar (\w+)=.*\)`)
-	harmless        = regexp.MustCompile(`^-*[a-z]*(-[a-z]+)*$`)
+	harmless        = regexp.MustCompile(`^(-*[a-z]*(-[a-z]+)*|[0-9]{1,6}[a-z]?)$`)
 )
 
 // withoutSecrets removes what kong quotes from its message: values of environment
-// variables and, if one of the options is secret, all arguments that are not plain words.
+// variables and, if one of the options is secret, all arguments that are neither plain
+// words nor short numbers.
 func withoutSecrets(text string, args []string) string {
 	text = fromEnvironment.ReplaceAllString(text, "(from $1)")
 	isSecret := func(arg string) bool {

@@ -141,7 +141,7 @@ const maxTools = 1_500_000
 
 // Decode reads a number of tools.
 func (n *toolCount) Decode(ctx *kong.DecodeContext) error {
-	x, err := wholeNumber(ctx, "a number of tools", maxTools)
+	x, err := wholeNumber(ctx, "a number of tools", 0, maxTools)
 	*n = toolCount(x)
 	return err
 }
@@ -151,21 +151,21 @@ type seed uint64
 
 // Decode reads a seed.
 func (n *seed) Decode(ctx *kong.DecodeContext) error {
-	x, err := wholeNumber(ctx, "a seed", 1<<64-1)
+	x, err := wholeNumber(ctx, "a seed", 0, 1<<64-1)
 	*n = seed(x)
 	return err
 }
 
 // wholeNumber reads the value of an option. By itself kong would take -1 for another
 // option.
-func wholeNumber(ctx *kong.DecodeContext, what string, most uint64) (uint64, error) {
+func wholeNumber(ctx *kong.DecodeContext, what string, least, most uint64) (uint64, error) {
 	token := ctx.Scan.Pop()
 	if token.IsEOL() {
 		return 0, errors.New("expected a number after this option")
 	}
 	x, err := strconv.ParseUint(token.String(), 10, 64)
-	if err != nil || x > most {
-		return 0, &invalidValue{fmt.Sprintf("%q is not %s: expected a whole number from 0 to %d", token, what, most)}
+	if err != nil || x < least || x > most {
+		return 0, &invalidValue{fmt.Sprintf("%q is not %s: expected a whole number from %d to %d", token, what, least, most)}
 	}
 	return x, nil
 }

@@ -3,6 +3,7 @@ package content
 import (
 	"net/mail"
 	"net/url"
+	"regexp"
 	"strings"
 	"unicode"
 )
@@ -38,7 +39,12 @@ func (d *decoder) urlOf(label string, v *value, use urlUse) string {
 	return d.checkedOf(label, v, func(string) bool { return false }, want)
 }
 
+var badEscape = regexp.MustCompile(`%(?:[^0-9a-fA-F]|.[^0-9a-fA-F]|.?$)`)
+
 func isURL(s string, use urlUse) bool {
+	if badEscape.MatchString(s) {
+		return false
+	}
 	for i := range len(s) {
 		if s[i] <= ' ' || s[i] > '~' || strings.IndexByte("<>\"\\^`{|}", s[i]) >= 0 {
 			return false // RFC 3986 has none of these; browsers would escape them

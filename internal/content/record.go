@@ -94,10 +94,17 @@ func (d *decoder) tool() record {
 // aliases returns the former slugs of a record, sorted.
 func (d *decoder) aliases() (slugs []string, refs []reference) {
 	for _, item := range d.list("aliases", slugForm) {
-		if alias := item.slugOf(item.label(), item.value); alias != "" {
+		switch alias := item.slugOf(item.label(), item.value); {
+		case alias == "":
+		case slices.Contains(slugs, alias):
+			d.report(item.value.line, "alias %q is listed already; remove one of the two", alias)
+		default:
 			slugs = append(slugs, alias)
 			refs = append(refs, reference{"aliases", alias, item.value.line})
 		}
+	}
+	if d.schema != nil {
+		d.schema.Properties.nodes["aliases"].UniqueItems = true
 	}
 	slices.Sort(slugs)
 	return slugs, refs

@@ -26,6 +26,7 @@ type schemaNode struct {
 	Maximum     *float64      `json:"maximum,omitempty"`
 	Items       *schemaNode   `json:"items,omitempty"`
 	MinItems    int           `json:"minItems,omitempty"`
+	UniqueItems bool          `json:"uniqueItems,omitempty"`
 	Properties  *properties   `json:"properties,omitempty"`
 	Required    []string      `json:"required,omitempty"`
 	NoOthers    *bool         `json:"additionalProperties,omitempty"`
@@ -227,14 +228,14 @@ func domainForm() *schemaNode {
 }
 
 func urlForm(use urlUse) *schemaNode {
-	rest := "[!#-;=?-\\[\\]_a-z~%]*"
+	plain := `!#$&-;=?-\[\]_a-z~`
 	switch use {
 	case page:
-		rest = "[!$-;=?-\\[\\]_a-z~%]*"
+		plain = `!$&-;=?-\[\]_a-z~`
 	case site:
-		rest = "[!$-;=@-\\[\\]_a-z~%]*"
+		plain = `!$&-;=@-\[\]_a-z~`
 	}
-	return &schemaNode{Type: "string", Pattern: `^[hH][tT][tT][pP][sS]?://[^/?#@:\s]` + rest + `$`}
+	return &schemaNode{Type: "string", Pattern: `^[hH][tT][tT][pP][sS]?://(?![/?#@:])(?:[` + plain + `]|%[0-9a-fA-F]{2})+$`}
 }
 
 func contactForm() *schemaNode {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -41,7 +42,7 @@ const (
 
 // isEmpty reports whether a value is null or blank text.
 func (v *value) isEmpty() bool {
-	return v.kind == isNull || v.kind == isText && strings.TrimSpace(v.text) == ""
+	return v.kind == isNull || v.kind == isText && strings.TrimFunc(v.text, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }) == ""
 }
 
 // describe describes a value for a message that expected something else.

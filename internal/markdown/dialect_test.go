@@ -78,8 +78,8 @@ func TestLinksLeadToTheAddressOfTheirPage(t *testing.T) {
 		"https://Banc.Example:443/outils/plume":      "/outils/plume",
 		"https://banc.example/outils/ancienne-plume": "/outils/plume",
 
-		"/":                           "/",
-		"../images/logo.png":          "/media/aa.png",
+		"/":                  "/",
+		"../images/logo.png": "/media/aa.png",
 	} {
 		address, reason := magazine().In("outils").Link(written)
 		if address != want || reason != "" {

@@ -8,7 +8,7 @@ import (
 
 func TestATextBelowAnotherHasLowerHeadingsAndItsOwnFootnotes(t *testing.T) {
 	for body, want := range map[string]string{
-		"a\n\n## B\n\n### C {#c}\n\n```\n## x\n```\n":          "a\n\n### B\n\n#### C {#c}\n\n```\n## x\n```\n",
+		"a\n\n## B\n\n### C {#c}\n\n```\n## x\n```\n":            "a\n\n### B\n\n#### C {#c}\n\n```\n## x\n```\n",
 		"x[^1] y[^deux] `[^a-z]`\n\n[^1]: u\n\n[^deux]: v[^1]\n": "x[^zig-1] y[^zig-deux] `[^a-z]`\n\n[^zig-1]: u\n\n[^zig-deux]: v[^zig-1]\n",
 		"###### a": "###### a",
 		"rien":     "rien",

@@ -5,8 +5,8 @@ import (
 	"strconv"
 
 	"palmares/internal/catalog"
-	"palmares/internal/markdown"
 	"palmares/internal/french"
+	"palmares/internal/markdown"
 	"palmares/internal/web"
 )
 
