@@ -21,6 +21,8 @@ import (
 	"palmares/internal/markdown"
 )
 
+func notBlank(s string) bool { return !(&value{kind: isText, text: s}).isEmpty() }
+
 // The generators draw anything that the format allows, above all texts with a
 // meaning in YAML, JSON or Markdown.
 var (
@@ -31,10 +33,10 @@ var (
 	})
 	oneLine = rapid.OneOf(awkward, rapid.StringOfN(rapid.Rune().Filter(func(r rune) bool {
 		return !unicode.IsControl(r) && r != '\u2028' && r != '\u2029'
-	}), 1, 30, -1).Filter(func(s string) bool { return strings.TrimSpace(s) != "" }))
+	}), 1, 30, -1).Filter(notBlank))
 	prose = rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.OneOf(oneLine, rapid.SampledFrom([]string{"", "\t", "---", "    code"})), 1, 5).Draw(t, "lines"), "\n")
-	}).Filter(func(s string) bool { return strings.TrimSpace(s) != "" })
+	}).Filter(notBlank)
 	bodies = rapid.Custom(func(t *rapid.T) string {
 		body, _ := trimBlankLines(prose.Draw(t, "body"))
 		return body
