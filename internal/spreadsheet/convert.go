@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -87,6 +88,15 @@ type converter struct {
 	labels  map[string]string // of the categories
 }
 
+// The files of the folder as which records are judged.
+const (
+	settingsFile = "catalogue.yaml"
+	recordsFile  = "outils.jsonl"
+)
+
+// otherRecord is how a problem names another record.
+var otherRecord = regexp.MustCompile(recordsFile + `:[0-9]+`)
+
 // read judges the records as a content folder.
 func (c *converter) read(ctx context.Context, lines []line) (_ *catalog.Catalog, problems []Problem, err error) {
 	dir, err := os.MkdirTemp("", "palmares-import-")
@@ -103,8 +113,7 @@ func (c *converter) read(ctx context.Context, lines []line) (_ *catalog.Catalog,
 		records.Write(l.json)
 		records.WriteByte('\n')
 	}
-	const settingsFile = "catalogue.yaml"
-	for name, text := range map[string][]byte{settingsFile: settings, "outils.jsonl": records.Bytes()} {
+	for name, text := range map[string][]byte{settingsFile: settings, recordsFile: records.Bytes()} {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
 			return nil, nil, err
 		}
@@ -118,7 +127,11 @@ func (c *converter) read(ctx context.Context, lines []line) (_ *catalog.Catalog,
 			problems = append(problems, Problem{0, "catalogue: " + p.Text})
 			continue
 		}
-		problems = append(problems, Problem{lines[p.Line-1].number, p.Text + c.origin(p.Text)})
+		text := otherRecord.ReplaceAllStringFunc(p.Text, func(place string) string {
+			n, _ := strconv.Atoi(place[len(recordsFile)+1:]) // the pattern has digits there
+			return fmt.Sprintf("line %d", lines[n-1].number)
+		})
+		problems = append(problems, Problem{lines[p.Line-1].number, text + c.origin(p.Text)})
 	}
 	return read.Catalog, problems, read.Close()
 }

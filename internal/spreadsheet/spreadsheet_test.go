@@ -159,7 +159,7 @@ func TestWhatIsWrongWithATableIsSaid(t *testing.T) {
 		"missing column":       {strings.Replace(header, "Note;", "", 1), `the table has no column "Note"; it has Nom, Site,`},
 		"too many cells":       {header + "\n" + row + "x;y\n", "line 2: the row has 14 cells, but there are 13 columns"},
 		"no name":              {header + "\n" + strings.Replace(row, "A;", ";", 1), "line 2: slug is missing"},
-		"same name":            {header + "\n" + row + "\n" + row, "line 3: "},
+		"same name":            {header + "\n" + row + "\n" + row, "is taken: it is an active tool (line 2)"},
 		"unknown value":        {header + "\n" + strings.Replace(row, "Payant", "Cher", 1), `pricing must be gratuit, freemium or payant, not "cher"`},
 		"impossible date":      {header + "\n" + strings.Replace(row, "2025-06-01", "31/02/2025", 1), `"2025-02-31" (column "Testé le")`},
 		"amount in dollars":    {header + "\n" + strings.Replace(row, "19 €/mois", "19 $", 1), "price must be an amount in euros"},
