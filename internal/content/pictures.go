@@ -132,6 +132,9 @@ func (f *folder) useFields(r *record) {
 
 // similar asks whether a picture was meant whose name differs only in case.
 func (f *folder) similar(name string) string {
+	if strings.HasPrefix(path.Base(name), ".") {
+		return "; files whose name begins with a dot are not read"
+	}
 	for known := range f.images {
 		if strings.EqualFold(known, imageKey(name)) {
 			return "; did you mean " + known + "?"
