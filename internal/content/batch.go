@@ -27,6 +27,7 @@ type batch struct {
 	records  []record
 	problems []Problem
 	warnings []Warning
+	decoded  []*decoded // for the memory
 }
 
 type jsonLine struct {
@@ -217,17 +218,10 @@ func readLine(in *bufio.Reader) (line []byte, tooLong bool, err error) {
 // read decodes the records of the batch.
 func (b *batch) read(f *folder) {
 	for _, name := range b.names {
-		d := decoder{file: name, line: 1, declared: f.declared, days: f.days, site: f.catalogue.URL, problems: &b.problems, warnings: &b.warnings, isMarkdown: true}
-		d.slug = strings.TrimSuffix(name[strings.IndexByte(name, '/')+1:], ".md")
-		if text, failure := readFile(f.fsys, name); failure != "" {
-			d.report(1, "%s", failure)
-		} else if text, ok := d.utf8(text); ok {
-			d.frontMatter(text)
-		}
-		b.add(&d)
+		b.readMarkdown(f, name)
 	}
 	for _, line := range b.lines {
-		d := decoder{file: b.kind.folder + ".jsonl", line: line.number, declared: f.declared, days: f.days, site: f.catalogue.URL, problems: &b.problems, warnings: &b.warnings}
+		d := decoder{file: b.kind.folder + ".jsonl", line: line.number, basis: f.basis, problems: &b.problems, warnings: &b.warnings}
 		switch {
 		case !utf8.Valid(line.data):
 			d.report(line.number, "the line is not valid UTF-8; save the file as UTF-8")
@@ -237,19 +231,56 @@ func (b *batch) read(f *folder) {
 			v, ok := parseJSON(line.data, line.number, d.report)
 			d.fields, d.parsed = v.fields, ok
 		}
-		b.add(&d)
+		b.records = append(b.records, d.record(b.kind))
 	}
 	b.names, b.lines = nil, nil
 }
 
-func (b *batch) add(d *decoder) {
-	r := record{file: d.file, line: d.line, slug: d.slug}
-	if d.parsed {
-		r = b.kind.decode(d)
-		r.links, r.pictures, r.fieldPictures = d.links, d.pictures, d.fieldPictures
-		d.warnAbout(&r)
+// readMarkdown adds the record of a Markdown file.
+func (b *batch) readMarkdown(f *folder, name string) {
+	text, failure := readFile(f.fsys, name)
+	var file *decoded
+	if failure == "" {
+		file = f.memory.recall(f.basis, name, text)
+	}
+	if file == nil {
+		file = decodeMarkdown(f.basis, b.kind, name, text, failure)
+	}
+	r := file.record
+	if r.comparison != nil { // checkSides changes it
+		r.comparison = new(*r.comparison)
 	}
 	b.records = append(b.records, r)
+	b.problems = append(b.problems, file.problems...)
+	b.warnings = append(b.warnings, file.warnings...)
+	if f.memory != nil && failure == "" {
+		b.decoded = append(b.decoded, file)
+	}
+}
+
+// decodeMarkdown decodes a file that has the text, or that could not be read.
+func decodeMarkdown(on basis, k kind, name, text, failure string) *decoded {
+	file := &decoded{name: name, text: text}
+	d := decoder{file: name, line: 1, basis: on, problems: &file.problems, warnings: &file.warnings, isMarkdown: true}
+	d.slug = strings.TrimSuffix(name[strings.IndexByte(name, '/')+1:], ".md")
+	if failure != "" {
+		d.report(1, "%s", failure)
+	} else if text, ok := d.utf8(text); ok {
+		d.frontMatter(text)
+	}
+	file.record = d.record(k)
+	return file
+}
+
+// record decodes the fields, if they could be parsed.
+func (d *decoder) record(k kind) record {
+	if !d.parsed {
+		return record{file: d.file, line: d.line, slug: d.slug}
+	}
+	r := k.decode(d)
+	r.links, r.pictures, r.fieldPictures = d.links, d.pictures, d.fieldPictures
+	d.warnAbout(&r)
+	return r
 }
 
 // frontMatter splits a Markdown file into its fields and its body.

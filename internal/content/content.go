@@ -76,6 +76,8 @@ type Options struct {
 	// SHA-256 of its file in hexadecimal; such a picture is not decoded again. It may
 	// be nil.
 	Known func(source string) (catalog.Picture, bool)
+	// Memory is for a folder that is read again and again. It may be nil.
+	Memory *Memory
 	// InMemory keeps the pictures in memory, not in a temporary file: for small folders
 	// on machines that may have no place for one.
 	InMemory bool
@@ -131,10 +133,12 @@ func Read(ctx context.Context, dir string, opts Options) (*Result, error) {
 // ReadFS is Read for a folder that is not on disk. fsys decides whether links may
 // leave it.
 func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
-	f := &folder{fsys: fsys, progress: opts.Progress, maxRecords: maxRecords, days: newCalendar(opts.Today, opts.MaxAge)}
+	f := &folder{fsys: fsys, progress: opts.Progress, maxRecords: maxRecords, memory: opts.Memory}
+	f.days = newCalendar(opts.Today, opts.MaxAge)
 	if err := f.read(ctx); err != nil {
 		return nil, err
 	}
+	f.memory.replace(f.basis, f.batches)
 	c := f.assemble()
 	spool := &Pictures{}
 	if opts.InMemory {

@@ -17,14 +17,12 @@ import (
 // field, or report a problem and return the zero value. The fields that were asked
 // for are the known ones; rejectOthers then reports the rest.
 type decoder struct {
-	file     string
-	line     int    // of the record
-	within   string // appended to field names in messages, such as " in item 2 of sources"
-	fields   []field
-	known    []string
-	declared categories
-	days     calendar
-	site     string // the address of the catalogue
+	file   string
+	line   int    // of the record
+	within string // appended to field names in messages, such as " in item 2 of sources"
+	fields []field
+	known  []string
+	basis
 	problems *[]Problem
 	warnings *[]Warning
 	parsed   bool // fields is valid

@@ -1,6 +1,7 @@
 package content
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -44,10 +45,10 @@ type folder struct {
 	fsys       fs.FS
 	progress   func(records int)
 	maxRecords int
-	days       calendar
+	memory     *Memory // may be nil
+	basis              // of the records
 
 	catalogue catalog.Catalog
-	declared  categories
 	batches   []*batch // in reading order
 	images    map[string]*image
 	settings  record // the links and pictures of catalogue.yaml
@@ -63,7 +64,7 @@ func (f *folder) warn(file string, line int, format string, args ...any) {
 	f.warnings = append(f.warnings, Warning{file, line, fmt.Sprintf(format, args...)})
 }
 
-// read fills catalogue, declared and batches.
+// read fills catalogue, basis and batches.
 func (f *folder) read(ctx context.Context) error {
 	entries, err := fs.ReadDir(f.fsys, ".")
 	if err != nil {
@@ -200,6 +201,7 @@ func (f *folder) readCatalogue() {
 		if v, ok := parseYAML(text, 0, d.report); ok {
 			d.fields = v.fields
 			f.catalogue, f.declared = d.catalogue()
+			f.site = f.catalogue.URL
 			d.warnPictures()
 			f.settings = record{file: d.file, links: d.links, pictures: d.pictures, fieldPictures: d.fieldPictures}
 		}
@@ -216,11 +218,11 @@ func readFile(fsys fs.FS, name string) (text, failure string) {
 		return "", "the file cannot be read: " + rootCause(err)
 	}
 	defer file.Close()
-	var b strings.Builder
+	var b bytes.Buffer
 	if info, err := file.Stat(); err == nil {
-		b.Grow(int(min(info.Size(), maxFile)) + 1)
+		b.Grow(int(min(info.Size(), maxFile)) + bytes.MinRead)
 	}
-	n, err := io.Copy(&b, io.LimitReader(file, maxFile+1))
+	n, err := b.ReadFrom(io.LimitReader(file, maxFile+1))
 	switch {
 	case err != nil:
 		return "", "the file cannot be read: " + rootCause(err)

@@ -44,6 +44,6 @@ func (i item) mapping() (*decoder, bool) {
 	}
 	return &decoder{
 		file: i.file, line: i.value.line, within: " in " + i.label(),
-		fields: i.value.fields, site: i.site, problems: i.problems, warnings: i.warnings,
+		fields: i.value.fields, basis: i.basis, problems: i.problems, warnings: i.warnings,
 	}, true
 }

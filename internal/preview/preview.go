@@ -42,6 +42,7 @@ type Preview struct {
 	cfg     Config
 	site    *site.Site
 	spools  spools
+	memory  content.Memory // of read
 	current atomic.Pointer[edition]
 	next    atomic.Pointer[edition] // the one that is being made
 }
@@ -177,7 +178,7 @@ func (p *Preview) read(ctx context.Context) {
 	began, last := time.Now(), p.current.Load()
 	next := &edition{number: last.number + 1, snapshot: last.snapshot, replaced: make(chan struct{})}
 	today := catalog.Day(p.cfg.Now())
-	read, err := content.Read(ctx, p.cfg.Dir, content.Options{Today: today, Drafts: true, Known: p.spools.known})
+	read, err := content.Read(ctx, p.cfg.Dir, content.Options{Today: today, Drafts: true, Known: p.spools.known, Memory: &p.memory})
 	switch {
 	case ctx.Err() != nil:
 		return
