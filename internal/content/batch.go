@@ -122,7 +122,7 @@ func (r *producer) markdown(ctx context.Context, k kind) error {
 	b := &batch{kind: k}
 	for _, e := range entries {
 		name := k.folder + "/" + e.Name()
-		if strings.HasPrefix(e.Name(), ".") {
+		if IsIgnored(e.Name()) {
 			continue
 		}
 		slug, isMarkdown := strings.CutSuffix(e.Name(), ".md")

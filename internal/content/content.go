@@ -12,8 +12,8 @@
 // <slug>.md. At the top level, other files are ignored, so that a folder can be a
 // repository with a README and scripts, unless they look like misplaced records:
 // a .jsonl or .ndjson file, a Markdown file with front matter, a name close to an
-// expected one (Outils/, outil.json, catalogue.yml). Names that begin with a dot
-// are always ignored.
+// expected one (Outils/, outil.json, catalogue.yml). What IsIgnored names is always
+// ignored.
 //
 // A byte order mark at the start of a file, CRLF line endings and blank lines
 // between JSON lines are accepted. Only plain YAML is accepted: no anchors,

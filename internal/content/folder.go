@@ -38,6 +38,14 @@ var kinds = []kind{
 	{"pages", (*decoder).customPage},
 }
 
+// IsIgnored reports whether nothing of this name in a content folder is read, wherever
+// it is: hidden files, backups and autosaves of editors, and what file managers leave.
+func IsIgnored(name string) bool {
+	return strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") ||
+		len(name) > 1 && strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#") ||
+		strings.EqualFold(name, "Thumbs.db") || strings.EqualFold(name, "desktop.ini")
+}
+
 const catalogueFile = "catalogue.yaml"
 
 // A folder is the state of one Read.
@@ -75,7 +83,7 @@ func (f *folder) read(ctx context.Context) error {
 		name := e.Name()
 		mustBeFolder, known := expected(name)
 		switch {
-		case strings.HasPrefix(name, "."):
+		case IsIgnored(name):
 		case !known:
 			f.checkStray(e)
 		default:

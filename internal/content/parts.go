@@ -49,7 +49,7 @@ func Parts(fsys fs.FS) ([]Part, error) {
 	}
 	l := lister{fsys: fsys}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") {
+		if IsIgnored(e.Name()) {
 			continue
 		}
 		if mustBeFolder, known := expected(e.Name()); known {
@@ -121,7 +121,7 @@ func (l *lister) records(folder string) error {
 	for _, e := range entries {
 		name := folder + "/" + e.Name()
 		switch {
-		case strings.HasPrefix(e.Name(), "."):
+		case IsIgnored(e.Name()):
 			continue
 		case e.IsDir():
 			err = l.add(Part{Path: name, IsFolder: true})
@@ -147,7 +147,7 @@ func (l *lister) images() error {
 		switch {
 		case err != nil:
 			return &PartError{name, err}
-		case name != imageFolder && strings.HasPrefix(e.Name(), "."):
+		case name != imageFolder && IsIgnored(e.Name()):
 			if e.IsDir() {
 				return fs.SkipDir
 			}

@@ -70,7 +70,7 @@ func (f *folder) listImages() error {
 		case err != nil:
 			f.problem(name, 1, "the folder cannot be read: %s", rootCause(err))
 			return fs.SkipDir
-		case name != imageFolder && strings.HasPrefix(e.Name(), "."):
+		case name != imageFolder && IsIgnored(e.Name()):
 			if e.IsDir() {
 				return fs.SkipDir
 			}

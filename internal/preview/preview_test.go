@@ -283,3 +283,47 @@ func TestNoFileIsLeftBehind(t *testing.T) {
 		}
 	}
 }
+
+func (d *desk) link(to, from string) {
+	d.t.Helper()
+	if err := os.Symlink(to, filepath.Join(d.dir, from)); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func TestASaveBehindLinksIsOnThePage(t *testing.T) {
+	d := newDesk(t, map[string]string{
+		"reglages/catalogue.yaml": settings, "contenu/outils/plume.md": plume,
+		"textes/.e.md": "---\ntitle: L’équipe\n---\nNous.\n", "pages/autre.md": "---\ntitle: Autre\n---\n",
+		"v1/contact.md": "---\ntitle: Contact\n---\nUn.\n", "v2/contact.md": "---\ntitle: Contact\n---\nDeux.\n",
+	})
+	for to, from := range map[string]string{"boucle-b": "boucle-a", "boucle-a": "boucle-b", ".": "rond", "..": "dehors", "rien/du/tout": "nulle-part"} {
+		d.link(to, from)
+	}
+	d.link("reglages/catalogue.yaml", "catalogue.yaml")
+	d.link("contenu/outils", "outils")
+	d.link("../detour.md", "pages/equipe.md")
+	d.link("textes/.e.md", "detour.md")
+	d.link("../v1", "reglages/version")
+	d.link("../reglages/version/contact.md", "pages/contact.md")
+	d.until(func() bool { return d.get("/equipe").Status == http.StatusOK })
+
+	d.write("contenu/outils/plume.md", strings.Replace(plume, "Écrit vite", "Écrit bien", 1))
+	d.untilShown("/outils/plume", "Écrit bien")
+	d.write("textes/.e.md", "---\ntitle: L’équipe\n---\nVous.\n")
+	d.untilShown("/equipe", "Vous.")
+	d.write("reglages/catalogue.yaml", strings.Replace(settings, "Essai", "Nouveau", 1))
+	d.untilShown("/", "Nouveau")
+	d.link("../v2", "reglages/version.new")
+	if err := os.Rename(filepath.Join(d.dir, "reglages/version.new"), filepath.Join(d.dir, "reglages/version")); err != nil {
+		t.Fatal(err)
+	}
+	d.untilShown("/contact", "Deux.")
+	d.write("v2/contact.md", "---\ntitle: Contact\n---\nTrois.\n")
+	d.untilShown("/contact", "Trois.")
+}
+
+func TestBackupsOfEditorsChangeNothing(t *testing.T) {
+	d := newDesk(t, map[string]string{"catalogue.yaml": settings, "outils/plume.md": plume, "outils/plume.md~": plume, "outils/#plume.md#": plume, "images/Thumbs.db": "x"})
+	d.get("/outils/plume").OK()
+}

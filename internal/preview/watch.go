@@ -3,14 +3,9 @@ package preview
 import (
 	"context"
 	"fmt"
-	"io/fs"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
-
-	"palmares/internal/content"
 )
 
 const (
@@ -32,33 +27,20 @@ func (p *Preview) Run(ctx context.Context) error {
 	}
 	defer w.Close()
 	for ctx.Err() == nil {
-		again := p.watch(w) // before reading, so that no change is missed
+		t, err := newTree(w, p.cfg.Dir) // before reading, so that no change is missed
+		var again <-chan time.Time
+		if err != nil {
+			again = time.After(absence)
+		}
 		p.read(ctx)
-		waitForChange(ctx, w, again)
+		waitForChange(ctx, w, t, again)
 	}
 	return nil
 }
 
-// watch watches the folder and the folders in it. If there is none, it returns when to
-// try again.
-func (p *Preview) watch(w *fsnotify.Watcher) <-chan time.Time {
-	if err := w.Add(p.cfg.Dir); err != nil {
-		return time.After(absence)
-	}
-	for _, name := range content.Folders() {
-		// A folder that is missing or cannot be read is the business of content.Read.
-		_ = filepath.WalkDir(filepath.Join(p.cfg.Dir, name), func(path string, e fs.DirEntry, err error) error {
-			if err == nil && e.IsDir() {
-				err = w.Add(path)
-			}
-			return err
-		})
-	}
-	return nil
-}
-
-// waitForChange returns when something changed and then nothing for a moment.
-func waitForChange(ctx context.Context, w *fsnotify.Watcher, again <-chan time.Time) {
+// waitForChange returns when something changed and then nothing for a moment, or when it
+// is time to look again.
+func waitForChange(ctx context.Context, w *fsnotify.Watcher, t *tree, again <-chan time.Time) {
 	var settled, late <-chan time.Time
 	for {
 		select {
@@ -71,7 +53,7 @@ func waitForChange(ctx context.Context, w *fsnotify.Watcher, again <-chan time.T
 		case <-late:
 			return
 		case e := <-w.Events:
-			if !isRelevant(e) {
+			if !t.isRelevant(e) {
 				continue
 			}
 		case <-w.Errors: // changes were lost
@@ -81,9 +63,4 @@ func waitForChange(ctx context.Context, w *fsnotify.Watcher, again <-chan time.T
 			late = time.After(patience)
 		}
 	}
-}
-
-// isRelevant reports whether an event may concern what content.Read reads.
-func isRelevant(e fsnotify.Event) bool {
-	return e.Op != fsnotify.Chmod && !strings.HasPrefix(filepath.Base(e.Name), ".")
 }
