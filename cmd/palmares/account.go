@@ -37,7 +37,7 @@ type accountList struct {
 
 // Run lists the accounts.
 func (c *accountList) Run(inv *invocation) error {
-	return inv.withStore(func(st *store.Store) error {
+	return inv.withExisting(func(st *store.Store) error {
 		accounts, err := st.Accounts.List(inv.ctx)
 		if err != nil {
 			return err
@@ -57,7 +57,7 @@ type accountPlan struct {
 
 // Run changes a plan.
 func (c *accountPlan) Run(inv *invocation) error {
-	return inv.withStore(func(st *store.Store) error {
+	return inv.withExisting(func(st *store.Store) error {
 		if err := st.Accounts.SetPlan(inv.ctx, c.Email, account.Plan(c.Plan), inv.now()); err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ type accountDelete struct {
 
 // Run deletes an account.
 func (c *accountDelete) Run(inv *invocation) error {
-	return inv.withStore(func(st *store.Store) error {
+	return inv.withExisting(func(st *store.Store) error {
 		if err := st.Accounts.Delete(inv.ctx, c.Email); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -26,6 +27,15 @@ func (inv *invocation) withStore(do func(*store.Store) error) error {
 		return err
 	}
 	return errors.Join(do(st), st.Close())
+}
+
+// withExisting is withStore for commands that make no sense in a new database: they do not
+// create one at a mistyped path.
+func (inv *invocation) withExisting(do func(*store.Store) error) error {
+	if isAbsent(inv.database) {
+		return fmt.Errorf("there is no database %s: check --database or PALMARES_DATABASE (`palmares publish` and `palmares serve` create one)", inv.database)
+	}
+	return inv.withStore(do)
 }
 
 // keyFile returns where the key that seals webhook secrets is kept, beside a SQLite

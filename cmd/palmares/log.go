@@ -23,7 +23,7 @@ func (c *logCommand) Run(inv *invocation) error {
 	if c.Limit < 1 {
 		return fmt.Errorf("--limit %d: give a number of versions, such as 20", c.Limit)
 	}
-	return inv.withStore(func(st *store.Store) error {
+	return inv.withExisting(func(st *store.Store) error {
 		if c.Version != 0 {
 			return c.one(inv, st)
 		}

@@ -59,7 +59,7 @@ type tokenList struct {
 
 // Run lists the tokens, without the tokens themselves.
 func (c *tokenList) Run(inv *invocation) error {
-	return inv.withStore(func(st *store.Store) error {
+	return inv.withExisting(func(st *store.Store) error {
 		tokens, err := st.Tokens.List(inv.ctx)
 		if err != nil {
 			return err
@@ -78,7 +78,7 @@ type tokenRevoke struct {
 
 // Run revokes a token.
 func (c *tokenRevoke) Run(inv *invocation) error {
-	return inv.withStore(func(st *store.Store) error {
+	return inv.withExisting(func(st *store.Store) error {
 		if err := st.Tokens.Revoke(inv.ctx, c.ID, inv.now()); err != nil {
 			return err
 		}
