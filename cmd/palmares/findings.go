@@ -48,7 +48,7 @@ func (f *format) UnmarshalText(b []byte) error {
 
 // job returns the job of reading a content folder. Its results are shown by out.
 func (c *checkOptions) job(inv *invocation, dir string, out *printer) *publication.Job {
-	return &publication.Job{Dir: dir, Name: dir, Strict: c.Strict, MaxAge: int(c.MaxAge), Now: inv.now(), Sink: out}
+	return &publication.Job{Dir: dir, Name: dir, Strict: c.Strict, MaxAge: int(c.MaxAge), Now: inv.now, Sink: out}
 }
 
 // A printer is the publication.Sink of a command.

@@ -124,6 +124,7 @@ func TestCommandLine(t *testing.T) {
 		Dir:      "testdata/script",
 		Deadline: time.Now().Add(30 * time.Minute), // bounds a script that hangs, on any machine
 		Setup: func(env *testscript.Env) error {
+			env.Setenv("PALMARES", shipped)
 			env.Setenv("PATH", filepath.Dir(shipped)+string(os.PathListSeparator)+env.Getenv("PATH"))
 			return nil
 		},

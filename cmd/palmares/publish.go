@@ -56,8 +56,8 @@ func (c *publishCommand) Run(inv *invocation) (err error) {
 	})
 }
 
-// elsewhere publishes a folder on a server. It refuses a folder that would undo another
-// one's work before it sends anything.
+// elsewhere publishes a folder on a server. A folder that would undo another one's work
+// is sent as well, as it may be one that changes nothing, which only the server can tell.
 func (c *publishCommand) elsewhere(inv *invocation, job *publication.Job) error {
 	client, err := remote.NewClient(string(c.Server), os.Getenv("PALMARES_TOKEN"))
 	if err != nil {
@@ -78,14 +78,15 @@ func (c *publishCommand) elsewhere(inv *invocation, job *publication.Job) error 
 	if err != nil {
 		return err
 	}
-	if err := c.guard(repository)(head); err != nil {
-		return err
+	refused := c.guard(repository)(head)
+	if errors.Is(refused, store.ErrRevisionStays) {
+		job.Source = store.Source{}
 	}
 	expect := c.Expect
 	if expect == nil && repository != nil && !c.Force {
 		expect = &head.Version // no other publication may come in between
 	}
-	return client.Publish(inv.ctx, job, root, expect)
+	return client.Publish(inv.ctx, job, root, expect, refused)
 }
 
 // knownPictures returns which pictures need not be decoded, as they were published

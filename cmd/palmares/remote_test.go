@@ -134,6 +134,30 @@ func TestAnOlderCloneIsRefusedElsewhereToo(t *testing.T) {
 	if out := printed(t, work, env, "publish", "bob", "--server", server.url); !strings.Contains(out, "nothing changed: version 1 stands") {
 		t.Error(out)
 	}
+
+	// What was published before it was committed is on record once it is published again.
+	writeFile(t, filepath.Join(work, "ada/outils/scie.md"), []byte(essaiTool("Scie.")))
+	for _, want := range []string{"published version 2", "nothing changed: version 2 stands"} {
+		if out := printed(t, work, env, "publish", "ada", "--server", server.url); !strings.Contains(out, want) {
+			t.Error(out)
+		}
+		out := printed(t, work, env, "publish", "bob", "--server", server.url)
+		if !strings.Contains(out, "exit 1") || !strings.Contains(out, "uncommitted changes") && !strings.Contains(out, "does not contain the published revision") {
+			t.Error(out)
+		}
+		git(filepath.Join(work, "ada"), "commit", "-q", "--allow-empty", "-am", "Three")
+	}
+
+	// A merge into one commit changes nothing and replaces the revision.
+	git(filepath.Join(work, "bob"), "pull", "-q", "--squash")
+	git(filepath.Join(work, "bob"), "commit", "-qm", "Squashed")
+	if out := printed(t, work, env, "publish", "bob", "--server", server.url); !strings.Contains(out, "exit 0") || !strings.Contains(out, "nothing changed: version 2 stands") {
+		t.Error(out)
+	}
+	writeFile(t, filepath.Join(work, "bob/outils/scie.md"), []byte(essaiTool("Coupe encore.")))
+	if out := printed(t, work, env, "publish", "bob", "--server", server.url); !strings.Contains(out, "published version 3") {
+		t.Error(out)
+	}
 }
 
 // Whatever is killed and when, the old version is published or the new one, and no folder

@@ -103,7 +103,7 @@ func (p *server) publish(tools ...string) {
 		})
 	}
 	c.Sort()
-	if _, err := p.store.Catalogue.Publish(p.t.Context(), c, store.PublishOptions{Now: p.now}); err != nil {
+	if _, err := p.store.Catalogue.Publish(p.t.Context(), c, store.PublishOptions{Now: func() time.Time { return p.now }}); err != nil {
 		p.t.Fatal(err)
 	}
 }

@@ -23,7 +23,7 @@ type Job struct {
 	Name   string // of the folder in messages
 	Strict bool   // warnings stop the publication
 	MaxAge int    // see content.Options
-	Now    time.Time
+	Now    func() time.Time
 	// Known and Elsewhere are the pictures that were published before; see
 	// content.Options. They may be nil.
 	Known     func(source string) (catalog.Picture, bool)
@@ -66,7 +66,7 @@ func (e *RefusedError) Error() string { return e.text }
 func (j *Job) Read(ctx context.Context) (*content.Result, error) {
 	read, err := content.Read(ctx, j.Dir, content.Options{
 		Progress: func(n int) { j.Sink.Progress("reading", n, 0) },
-		Today:    catalog.Day(j.Now), MaxAge: j.MaxAge, Known: j.Known, Elsewhere: j.Elsewhere,
+		Today:    catalog.Day(j.Now()), MaxAge: j.MaxAge, Known: j.Known, Elsewhere: j.Elsewhere,
 	})
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (j *Job) Publish(ctx context.Context, to *store.Catalogue, read *content.Re
 	next := read.Catalog
 	if to == nil {
 		old := &catalog.Catalog{}
-		catalog.CarryOver(old, next, catalog.Day(j.Now))
+		catalog.CarryOver(old, next, catalog.Day(j.Now()))
 		return 1, j.Sink.Report(j.report(next, store.Publication{Diff: catalog.Compare(old, next, markdown.Sections), Version: 1}))
 	}
 	done, err := to.Publish(ctx, next, store.PublishOptions{
@@ -129,8 +129,8 @@ func (j *Job) Publish(ctx context.Context, to *store.Catalogue, read *content.Re
 		Source:        j.Source,
 		Guard:         j.Guard,
 		Progress:      func(p store.Progress) { j.Sink.Progress(p.Stage, p.Done, p.Total) },
-		Check: func(old *catalog.Catalog, diff *catalog.Diff) error {
-			warnings := read.WarnUndated(diff.Undated(old, next, catalog.Day(j.Now)))
+		Check: func(old *catalog.Catalog, diff *catalog.Diff, today string) error {
+			warnings := read.WarnUndated(diff.Undated(old, next, today))
 			return errors.Join(j.show(nil, warnings), j.refuse(warnings))
 		},
 	})

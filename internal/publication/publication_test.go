@@ -59,7 +59,7 @@ func run(t *testing.T, st *store.Store, change func(*publication.Job), files ...
 		}
 	}
 	sink := &recorder{stages: map[string]bool{}}
-	job := &publication.Job{Dir: dir, Name: "catalogue", Now: sunday, Sink: sink}
+	job := &publication.Job{Dir: dir, Name: "catalogue", Now: func() time.Time { return sunday }, Sink: sink}
 	if change != nil {
 		change(job)
 	}

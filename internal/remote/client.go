@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"palmares/internal/account"
 	"palmares/internal/content"
 	"palmares/internal/publication"
 	"palmares/internal/store"
@@ -42,8 +43,13 @@ func NewClient(server, token string) (*Client, error) {
 	if u.Scheme == "http" && !isLoopback(u.Hostname()) {
 		return nil, fmt.Errorf("%s would send the token in clear text: use https:// (http:// is for this machine only)", server)
 	}
-	if token == "" {
+	switch token = strings.TrimSpace(token); {
+	case token == "":
 		return nil, errors.New("PALMARES_TOKEN is not set: set it to a token that `palmares token create` printed on the server")
+	case account.HasKeyForm(token):
+		return nil, errors.New("PALMARES_TOKEN is " + isKeyText)
+	case !account.CheckPublishToken(token):
+		return nil, errors.New("PALMARES_TOKEN is " + isBrokenText)
 	}
 	transport := &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
@@ -155,9 +161,12 @@ func (c *Client) refused(resp *http.Response) error {
 }
 
 // Publish sends a folder and shows what the server says about it, which is what the job
-// would have said here. Of the job it uses everything but Guard, Known and Now. With
-// expect the server publishes only if that is the published version.
-func (c *Client) Publish(ctx context.Context, job *publication.Job, root *os.Root, expect *int64) error {
+// would have said here. Of the job it uses everything but Guard, Known and Now.
+//
+// Both conditions apply if something would change: with expect the server publishes only
+// if that is the published version, and with refused it publishes nothing and Publish
+// returns that error.
+func (c *Client) Publish(ctx context.Context, job *publication.Job, root *os.Root, expect *int64, refused error) error {
 	parts, err := content.Parts(root.FS())
 	if err != nil {
 		return checkHere(ctx, job, err)
@@ -181,11 +190,15 @@ func (c *Client) Publish(ctx context.Context, job *publication.Job, root *os.Roo
 		_ = stream.Close() // it never fails
 		<-packed
 	}()
-	resp, sendErr := c.send(ctx, http.MethodPost, cataloguePath+"?"+query(job, expect).Encode(), stream)
+	resp, sendErr := c.send(ctx, http.MethodPost, cataloguePath+"?"+query(job, expect, refused != nil).Encode(), stream)
 	if sendErr == nil {
 		defer resp.Body.Close()
 		if strings.HasPrefix(resp.Header.Get("Content-Type"), linesType) {
-			return c.show(resp, job.Sink)
+			err = c.show(resp, job.Sink)
+			if refused != nil && resp.StatusCode == http.StatusPreconditionFailed {
+				return refused
+			}
+			return err
 		}
 		err = c.refused(resp)
 	}
@@ -215,7 +228,7 @@ func checkHere(ctx context.Context, job *publication.Job, reason error) error {
 	return errors.Join(fmt.Errorf("%w; nothing was published", reason), read.Close())
 }
 
-func query(job *publication.Job, expect *int64) url.Values {
+func query(job *publication.Job, expect *int64, unchanged bool) url.Values {
 	q := url.Values{paramName: {"the folder"}}
 	for name, value := range map[string]string{
 		paramName: job.Name, paramRevision: job.Source.Revision, paramAuthor: job.Source.Author,
@@ -226,6 +239,7 @@ func query(job *publication.Job, expect *int64) url.Values {
 	}
 	for name, isSet := range map[string]bool{
 		paramDryRun: job.DryRun, paramAllowRemovals: job.AllowRemovals, paramStrict: job.Strict, paramClean: job.Source.Clean,
+		paramUnchanged: unchanged,
 	} {
 		if isSet {
 			q.Set(name, "true")

@@ -30,6 +30,7 @@ const (
 	paramAuthor        = "author"
 	paramClean         = "clean"
 	paramExpect        = "expect"
+	paramUnchanged     = "unchanged"
 )
 
 // servePublication publishes the folder in the body.
@@ -57,7 +58,7 @@ func (h *Handler) servePublication(w http.ResponseWriter, r *http.Request) {
 	if err := h.Store.Tokens.MarkUsed(r.Context(), token.ID, h.Now()); err != nil && r.Context().Err() == nil {
 		h.Log.Warn("could not store that a token was used", "token", token.ID, "error", err)
 	}
-	job.Now, job.Source.Token = h.Now(), token.Name
+	job.Now, job.Source.Token = h.Now, token.Name
 	a := &answer{w: w, control: http.NewResponseController(w)}
 	job.Sink = a
 	version, err := h.receive(w, r, job)
@@ -113,17 +114,21 @@ func parseJob(q url.Values) (*publication.Job, error) {
 		Name: p.text(paramName), DryRun: p.flag(paramDryRun), AllowRemovals: p.flag(paramAllowRemovals), Strict: p.flag(paramStrict), MaxAge: int(p.number(paramMaxAge)),
 		Source: store.Source{Revision: p.text(paramRevision), Author: p.text(paramAuthor), Clean: p.flag(paramClean)},
 	}
-	if q.Has(paramExpect) {
-		want := p.number(paramExpect)
-		job.Guard = func(head store.Head) error {
-			if head.Version == want {
-				return nil
-			}
+	unchanged, hasWant, want := p.flag(paramUnchanged), q.Has(paramExpect), p.number(paramExpect)
+	job.Guard = func(head store.Head) error {
+		switch {
+		case unchanged:
+			return errChanged
+		case hasWant && head.Version != want:
 			return &movedError{head, want}
 		}
+		return nil
 	}
 	return job, p.err
 }
+
+// errChanged refuses a folder that its client allows only if it changes nothing.
+var errChanged = errors.New("the folder would change what is published, and its client takes it for stale; nothing was changed")
 
 // A movedError says that another version is published than the client has seen.
 type movedError struct {
@@ -138,6 +143,9 @@ func (e *movedError) Error() string {
 	}
 	return fmt.Sprintf("version %d%s was published in the meantime, after version %d: publish again, so that nothing of it is undone; nothing was changed", e.head.Version, by, e.want)
 }
+
+// Is keeps the revision of the other version on record.
+func (e *movedError) Is(target error) bool { return target == store.ErrRevisionStays }
 
 // params reads parameters and keeps the first error.
 type params struct {
@@ -199,6 +207,9 @@ func (h *Handler) explain(r *http.Request, err error) *refusal {
 	}
 	if moved, ok := errors.AsType[*movedError](err); ok {
 		return &refusal{http.StatusConflict, moved.Error()}
+	}
+	if errors.Is(err, errChanged) {
+		return &refusal{http.StatusPreconditionFailed, errChanged.Error()}
 	}
 	if errors.Is(err, store.ErrBusy) {
 		return &refusal{http.StatusConflict, "another publication has been running for more than 30 seconds: try again when it is done; nothing was changed"}

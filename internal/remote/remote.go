@@ -1,12 +1,12 @@
 // Package remote publishes a content folder on a server elsewhere. It holds both ends:
 // Handler, which the server mounts at /publish/v1/, and Client, which the command uses.
 //
-// The client asks what is published, so that it can refuse a stale folder, and which
+// The client asks what is published, to find out whether its folder is stale, and which
 // pictures the server lacks. Then it sends the folder as one tar stream, compressed with
 // zstd: everything that content.Read looks at, and nothing else. The server unpacks it
-// into a temporary folder and publishes that as the command does with one of its own.
-// It answers with one JSON object per line: progress, findings and the report, which the
-// client shows as the command would have.
+// into a temporary folder and publishes that as the command does with one of its own, a
+// stale one only if it changes nothing. It answers with one JSON object per line: progress,
+// findings and the report, which the client shows as the command would have.
 //
 // Nothing is answered before it is certain that the folder is acceptable and that no
 // other publication is in the way, so the status of the answer is honest: with 200 the
@@ -61,6 +61,7 @@ type published struct {
 	Version  int64  `json:"version"`
 	Revision string `json:"revision"`
 	Author   string `json:"author"`
+	Clean    bool   `json:"clean"`
 }
 
 // A message is one line of an answer. It has one field.

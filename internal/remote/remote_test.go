@@ -12,6 +12,7 @@ import (
 	"image/png"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -152,11 +153,11 @@ func (n *node) publish(dir string, expect *int64, change func(*publication.Job))
 	}
 	defer root.Close()
 	shown := &sink{}
-	job := &publication.Job{Dir: dir, Name: "catalogue", Now: sunday, Sink: shown}
+	job := &publication.Job{Dir: dir, Name: "catalogue", Now: func() time.Time { return sunday }, Sink: shown}
 	if change != nil {
 		change(job)
 	}
-	return shown, client.Publish(n.t.Context(), job, root, expect)
+	return shown, client.Publish(n.t.Context(), job, root, expect, nil)
 }
 
 const catalogueYAML = "name: Essai\nurl: https://essai.example\ncategories:\n  - slug: code\n    label: Code\n"
@@ -202,7 +203,7 @@ func TestAFolderIsPublishedWithWhereItComesFrom(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer client.Close()
-		if head, err := client.Head(t.Context()); err != nil || head != (store.Head{Version: 1, Revision: "0123abc", Author: "Ada"}) {
+		if head, err := client.Head(t.Context()); err != nil || head != (store.Head{Version: 1, Revision: "0123abc", Author: "Ada", Clean: true}) {
 			t.Errorf("head: %+v, %v", head, err)
 		}
 		if n.log.String() != "" {
@@ -288,13 +289,74 @@ func picture(t *testing.T, width int) []byte {
 	return b.Bytes()
 }
 
-func TestWithoutATokenThereIsNothing(t *testing.T) {
+// strangerToken has the form of a token, and is none.
+const strangerToken = "plp_PalmaresPalmaresPalmaresPalmares1JnShv"
+
+// page answers as the site does.
+func page(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "public, s-maxage=60")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
+	w.WriteHeader(http.StatusNotFound)
+}
+
+func TestWithoutATokenThereIsNothingAndTheFirstWorksAtOnce(t *testing.T) {
 	databases.Each(t, func(t *testing.T, st *store.Store) {
-		handler := NewHandler(Config{Store: st, NotFound: http.NotFoundHandler(), Now: func() time.Time { return sunday }, Log: slog.New(slog.DiscardHandler)})
-		for _, path := range []string{"/publish/v1/catalogue", "/publish/", "/publish/v2"} {
-			testkit.Serve(t, handler, testkit.NewRequest(t, http.MethodGet, "https://catalogue.example"+path, "", "Authorization: Bearer x")).Is(404)
+		handler := NewHandler(Config{Store: st, NotFound: http.HandlerFunc(page), Now: func() time.Time { return sunday }, Log: slog.New(slog.DiscardHandler)})
+		ask := func(method, path, token string) *testkit.Reply {
+			return testkit.Serve(t, handler, testkit.NewRequest(t, method, "https://catalogue.example"+path, "", "Authorization: Bearer "+token))
 		}
+		for _, path := range []string{"/publish/v1/catalogue", "/publish/", "/publish/v2"} {
+			for _, method := range []string{http.MethodGet, http.MethodPost} {
+				ask(method, path, "x").Is(404).HasHeader("Cache-Control", "no-store")
+				ask(method, path, strangerToken).Is(404).HasHeader("Cache-Control", "no-store")
+			}
+		}
+		token, _, err := st.Tokens.Create(t.Context(), "ci", time.Time{}, sunday)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask(http.MethodGet, "/publish/v1/catalogue", token).Is(200)
+		ask(http.MethodGet, "/publish/v2", token).Is(404).HasHeader("Cache-Control", "no-store")
 	})
+}
+
+func TestAnotherMethodIsAnsweredWithThoseOfThePath(t *testing.T) {
+	n := serve(t, databases.OpenDSN(t, databases.SQLite(t)))
+	for path, allow := range map[string]string{cataloguePath: "GET, HEAD, POST", picturesPath: "POST"} {
+		for _, method := range []string{http.MethodPut, http.MethodDelete} {
+			testkit.Send(t, testkit.NewRequest(t, method, n.url+path, "", "Authorization: Bearer "+n.token)).
+				Fails(405, "method_not_allowed", "use "+allow).HasHeader("Allow", allow)
+		}
+	}
+}
+
+// The stream may be complete although the body is not: then something was lost.
+func TestABodyWithoutItsEndIsIncomplete(t *testing.T) {
+	n := serve(t, databases.OpenDSN(t, databases.SQLite(t)))
+	body := stream(t, file("catalogue.yaml", catalogueYAML))
+	for what, framed := range map[string]string{
+		"shorter than its length":    fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body)+10, body),
+		"chunked, without the last":  fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", len(body), body),
+		"chunked, with half a chunk": fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s", len(body)+10, body),
+	} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(n.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Encoding: zstd\r\n%s", cataloguePath, n.token, framed)
+		if err := errors.Join(err, conn.(*net.TCPConn).CloseWrite()); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(conn)
+		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") || !strings.Contains(string(answer), "broken or incomplete") {
+			t.Errorf("%s: %s, %v", what, answer, err)
+		}
+	}
+	n.publishes(0)
 }
 
 func TestABadTokenIsRefusedBeforeAnythingIsRead(t *testing.T) {
@@ -312,7 +374,7 @@ func TestABadTokenIsRefusedBeforeAnythingIsRead(t *testing.T) {
 			{"", "missing_token", "PALMARES_TOKEN"},
 			{"plm_000000000000000000000000000000001UrRXC", "invalid_token", "API key"},
 			{n.token[:41], "invalid_token", "copied"},
-			{"plp_PalmaresPalmaresPalmaresPalmares1JnShv", "invalid_token", "does not know"},
+			{strangerToken, "invalid_token", "does not know"},
 			{old, "expired_token", `"old" expired on 2026-11-15`},
 			{revoked, "revoked_token", `"lost" was revoked`},
 		} {
@@ -470,6 +532,24 @@ func TestAStalledUploadIsCutOff(t *testing.T) {
 	n.publishes(0)
 }
 
+func TestAVersionHasTheTimeAtWhichItIsStored(t *testing.T) {
+	n := serve(t, databases.OpenDSN(t, databases.SQLite(t)))
+	folder := stream(t, file("catalogue.yaml", catalogueYAML))
+	body, end := io.Pipe()
+	answer := make(chan *testkit.Reply)
+	go func() { answer <- n.post("", body) }()
+	_, _ = end.Write(folder[:20])
+	testkit.Until(t, "the begin of the upload", func() bool { return n.bytes.Load() > 0 })
+	n.clock.Advance(24 * time.Hour)
+	_, _ = end.Write(folder[20:])
+	_ = end.Close()
+	(<-answer).Is(200)
+	versions, err := n.store.Catalogue.Versions(t.Context(), 1)
+	if err != nil || !versions[0].PublishedAt.Equal(sunday.Add(24*time.Hour)) {
+		t.Errorf("versions: %+v, %v", versions, err)
+	}
+}
+
 func TestAThirdUploadIsToldToWait(t *testing.T) {
 	n := serve(t, databases.OpenDSN(t, databases.SQLite(t)))
 	answers := make(chan *testkit.Reply, maxUploads)
@@ -522,12 +602,15 @@ func TestAClientTellsWhatItKnows(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()
 	for _, test := range []struct{ server, token, want string }{
-		{"http://catalogue.example", "x", "clear text"},
-		{"https://catalogue.example", "", "PALMARES_TOKEN is not set"},
-		{redirect.URL, "x", "redirects to https://elsewhere.example/x: "},
-		{html.URL, "x", "answered 502 Bad Gateway"},
-		{nothing.URL, "x", "does not accept folders"},
-		{gone.URL, "x", "cannot be reached"},
+		{"http://catalogue.example", strangerToken, "clear text"},
+		{"https://catalogue.example", " \n", "PALMARES_TOKEN is not set"},
+		{gone.URL, strangerToken[:40], "PALMARES_TOKEN is not a token that"},
+		{gone.URL, strangerToken[:20] + "\n" + strangerToken[20:], "PALMARES_TOKEN is not a token that"},
+		{gone.URL, "plm_000000000000000000000000000000001UrRXC", "PALMARES_TOKEN is an API key"},
+		{redirect.URL, " " + strangerToken + "\r\n", "redirects to https://elsewhere.example/x: "},
+		{html.URL, strangerToken, "answered 502 Bad Gateway"},
+		{nothing.URL, strangerToken, "does not accept folders"},
+		{gone.URL, strangerToken, "cannot be reached"},
 	} {
 		client, err := NewClient(test.server, test.token)
 		if err == nil {
@@ -687,5 +770,4 @@ func TestTheServerSaysWhichPicturesItLacks(t *testing.T) {
 	ask(`["../x"]`).Fails(400, "invalid_upload")
 	ask(`{`).Fails(400, "invalid_upload")
 	ask("["+strings.Repeat(`"",`, maxPictures)+`""]`).Fails(413, "payload_too_large")
-	testkit.Send(t, testkit.NewRequest(t, http.MethodPut, n.url+picturesPath, "", "Authorization: Bearer "+n.token)).Is(404)
 }

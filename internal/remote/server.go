@@ -73,7 +73,14 @@ func NewHandler(cfg Config) *Handler {
 	h.routes.HandleFunc("GET "+cataloguePath, h.serveCatalogue)
 	h.routes.HandleFunc("POST "+cataloguePath, h.servePublication)
 	h.routes.HandleFunc("POST "+picturesPath, h.servePictures)
-	h.routes.Handle("/", cfg.NotFound)
+	for path, methods := range map[string]string{cataloguePath: "GET, HEAD, POST", picturesPath: "POST"} {
+		h.routes.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			e := web.NewError(web.CodeMethodNotAllowed, fmt.Sprintf("%s does not answer %s: use %s", path, web.Shorten(r.Method), methods))
+			e.Allow = methods
+			h.fail(w, r, e)
+		})
+	}
+	h.routes.HandleFunc("/", h.notFound)
 	if err := removeLeftovers(cmp.Or(cfg.TempDir, os.TempDir())); err != nil {
 		cfg.Log.Warn("could not remove what a killed process has left behind: remove it by hand", "error", err)
 	}
@@ -86,13 +93,17 @@ type tokenKey struct{}
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Pattern = prefix
 	exists, err := h.anyToken(r.Context())
-	if err == nil && !exists {
-		h.NotFound.ServeHTTP(w, r)
+	if err == nil && !exists && !hasToken(r) {
+		h.notFound(w, r)
 		return
 	}
 	var token account.PublishToken
 	if err == nil {
-		token, err = h.authorize(r)
+		token, err = h.authorize(r) // perhaps the first token, created since
+	}
+	if e, ok := errors.AsType[*web.Error](err); ok && !exists && e.Code == web.CodeInvalidToken {
+		h.notFound(w, r)
+		return
 	}
 	if err != nil {
 		h.fail(w, r, err)
@@ -101,6 +112,30 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	authorized := r.WithContext(context.WithValue(r.Context(), tokenKey{}, token))
 	h.routes.ServeHTTP(w, authorized)
 	_, r.Pattern, _ = strings.Cut(authorized.Pattern, " ") // the label of metrics has no method
+}
+
+// hasToken reports whether a request carries what may be a token.
+func hasToken(r *http.Request) bool {
+	text, _ := account.Bearer(r.Header["Authorization"])
+	return account.CheckPublishToken(text)
+}
+
+// notFound answers 404 whatever the method is. The answer is not kept, as it changes with
+// the first token.
+func (h *Handler) notFound(w http.ResponseWriter, r *http.Request) {
+	page := r.WithContext(r.Context())
+	if r.Method != http.MethodHead {
+		page.Method = http.MethodGet
+	}
+	h.NotFound.ServeHTTP(&unstored{w}, page)
+}
+
+// unstored is an answer that no cache keeps.
+type unstored struct{ http.ResponseWriter }
+
+func (w *unstored) WriteHeader(status int) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.ResponseWriter.WriteHeader(status)
 }
 
 // WriteInternalError answers 500 to a request whose handler panicked.
@@ -155,6 +190,12 @@ func (h *Handler) anyToken(ctx context.Context) (bool, error) {
 	return h.hasTokens, h.askErr
 }
 
+// What is wrong with something that is no token, without a subject.
+const (
+	isKeyText    = "an API key, which cannot publish: set PALMARES_TOKEN to a token that `palmares token create` printed"
+	isBrokenText = "not a token that `palmares token create` printed, or was not copied completely: set PALMARES_TOKEN again"
+)
+
 // authorize returns the token of a request, or why it is refused. Nothing of the body is
 // read before.
 func (h *Handler) authorize(r *http.Request) (account.PublishToken, error) {
@@ -168,9 +209,9 @@ func (h *Handler) authorize(r *http.Request) (account.PublishToken, error) {
 	text, ok := account.Bearer(lines)
 	switch {
 	case account.HasKeyForm(text):
-		return refused(web.CodeInvalidToken, "this is an API key, which cannot publish: set PALMARES_TOKEN to a token that `palmares token create` printed")
+		return refused(web.CodeInvalidToken, "this is "+isKeyText)
 	case !ok || !account.CheckPublishToken(text):
-		return refused(web.CodeInvalidToken, "the token is not one that `palmares token create` printed, or was not copied completely: set PALMARES_TOKEN again")
+		return refused(web.CodeInvalidToken, "this is "+isBrokenText)
 	}
 	select {
 	case h.lookups <- struct{}{}:
@@ -256,9 +297,13 @@ type steadyReader struct {
 	control *http.ResponseController
 	stall   time.Duration
 	end     time.Time
+	err     error // how the body ended; a body that is too short ends like others afterwards
 }
 
 func (s *steadyReader) Read(b []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
 	deadline := time.Now().Add(s.stall)
 	if deadline.After(s.end) {
 		deadline = s.end
@@ -266,12 +311,13 @@ func (s *steadyReader) Read(b []byte) (int, error) {
 	if err := s.control.SetReadDeadline(deadline); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return 0, err
 	}
-	n, err := s.body.Read(b)
-	if errors.Is(err, io.EOF) {
+	var n int
+	n, s.err = s.body.Read(b)
+	if errors.Is(s.err, io.EOF) {
 		// A deadline that passes later would look like a client that has gone.
 		_ = s.control.SetReadDeadline(time.Time{}) // it worked a moment ago
 	}
-	return n, err
+	return n, s.err
 }
 
 // isOneLine reports whether s may be stored as a revision, an author or the name of a

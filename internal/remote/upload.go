@@ -53,7 +53,14 @@ func (u *upload) unpack(stream io.Reader, lim limits, isKnown func(sum string) b
 		return err
 	}
 	defer decoder.Close()
-	return u.unpackTar(decoder, lim, isKnown)
+	if err := u.unpackTar(decoder, lim, isKnown); err != nil {
+		return err
+	}
+	// The decoder takes any end between two frames for the end of the body.
+	if _, err := io.ReadFull(stream, make([]byte, 1)); !errors.Is(err, io.EOF) {
+		return broken(err)
+	}
+	return nil
 }
 
 func (u *upload) unpackTar(stream io.Reader, lim limits, isKnown func(sum string) bool) error {

@@ -19,18 +19,21 @@ import (
 
 // PublishOptions say how to publish. The zero value refuses removals.
 type PublishOptions struct {
-	Now           time.Time      // of the publication; must be set
+	// Now is called once no other publication is in the way, and gives the time of this
+	// one: versions are in the order of their times. It must be set.
+	Now           func() time.Time
 	AllowRemovals bool           // tools may disappear without an entry in cimetiere/
 	DryRun        bool           // only find out what would change
 	Pictures      PictureSource  // of the new pictures; may be nil if there are none
 	Source        Source         // recorded with the version
 	Progress      func(Progress) // called from time to time, by the goroutine of Publish; may be nil
-	// Guard is called first, with what would be replaced; no other publication comes in
-	// between. Its error ends the publication. It may be nil.
+	// Guard is called with what would be replaced; no other publication comes in between.
+	// Its error ends a publication that would change something. It may be nil.
 	Guard func(Head) error
-	// Check is called before anything is written, with the published catalogue and what
-	// would change. Its error ends the publication. It may be nil.
-	Check func(old *catalog.Catalog, diff *catalog.Diff) error
+	// Check is called before anything is written, with the published catalogue, what
+	// would change and the day of the publication. Its error ends the publication. It may
+	// be nil.
+	Check func(old *catalog.Catalog, diff *catalog.Diff, today string) error
 }
 
 // Progress is how far a publication is.
@@ -51,8 +54,8 @@ type Publication struct {
 type Catalogue struct{ *db }
 
 // Publish replaces the catalogue with next in one transaction: changes are written
-// together with their events and deliveries, or not at all. When nothing changed, nothing
-// is written and the version stays.
+// together with their events and deliveries, or not at all. When nothing changed, the
+// version stays and only its revision is replaced, by that of opts.Source.
 //
 // next is completed in place (see catalog.CarryOver). Of two publications at once the
 // second waits for the first and is compared with it; if that takes too long it returns
@@ -73,16 +76,13 @@ func (s *Catalogue) Publish(ctx context.Context, next *catalog.Catalog, opts Pub
 				return err
 			}
 		}
-		p := publication{tx: tx, dialect: s.dialect, next: next, opts: opts}
+		p := publication{tx: tx, dialect: s.dialect, next: next, opts: opts, now: opts.Now()}
 		if err := p.compare(ctx); err != nil {
 			return err
 		}
 		done = Publication{Version: p.old.Version, Sequence: p.old.sequence, Diff: p.diff}
 		if p.diff.Empty() {
-			if opts.DryRun || len(p.diff.Listed) == 0 {
-				return errRollback
-			}
-			return priceHistory.write(ctx, &p)
+			return p.stand(ctx)
 		}
 		done.Version++
 		done.Sequence += int64(len(p.diff.Changes))
@@ -111,22 +111,22 @@ type publication struct {
 	tx      *sql.Tx
 	dialect dialect
 
-	opts PublishOptions
-	old  *Published
-	next *catalog.Catalog
-	diff catalog.Diff
+	opts    PublishOptions
+	now     time.Time
+	head    Head
+	refused error // of the guard, if something would change
+	old     *Published
+	next    *catalog.Catalog
+	diff    catalog.Diff
 }
 
-// compare computes what next changes, and refuses removals.
+// compare computes what next changes, and refuses what must not change.
 func (p *publication) compare(ctx context.Context) (err error) {
+	if p.head, err = head(ctx, p.tx); err != nil {
+		return err
+	}
 	if p.opts.Guard != nil {
-		head, err := head(ctx, p.tx)
-		if err == nil {
-			err = p.opts.Guard(head)
-		}
-		if err != nil {
-			return err
-		}
+		p.refused = p.opts.Guard(p.head)
 	}
 	p.progress("load", 0, 1)
 	if p.old, err = load(ctx, p.tx); err != nil {
@@ -135,14 +135,19 @@ func (p *publication) compare(ctx context.Context) (err error) {
 	p.progress("load", 1, 1)
 	p.progress("compare", 0, 1)
 	p.next.Sort()
-	catalog.CarryOver(p.old.Catalog, p.next, catalog.Day(p.opts.Now))
-	if gone := catalog.Removals(p.old.Catalog, p.next); len(gone) > 0 && !p.opts.AllowRemovals {
+	today := catalog.Day(p.now)
+	catalog.CarryOver(p.old.Catalog, p.next, today)
+	gone := catalog.Removals(p.old.Catalog, p.next)
+	p.diff = catalog.Compare(p.old.Catalog, p.next, markdown.Sections)
+	switch {
+	case p.refused != nil && !p.diff.Empty():
+		return p.refused
+	case len(gone) > 0 && !p.opts.AllowRemovals:
 		return &RemovalsError{Slugs: gone}
 	}
-	p.diff = catalog.Compare(p.old.Catalog, p.next, markdown.Sections)
 	p.progress("compare", 1, 1)
 	if p.opts.Check != nil {
-		return p.opts.Check(p.old.Catalog, &p.diff)
+		return p.opts.Check(p.old.Catalog, &p.diff, today)
 	}
 	return nil
 }
@@ -163,7 +168,7 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 		return err
 	}
 	counts := p.diff.Changes[len(p.diff.Changes)-1].Object // of catalog.updated
-	at := formatTime(p.opts.Now)
+	at := formatTime(p.now)
 	from := p.opts.Source
 	_, err := p.tx.ExecContext(ctx, `
 		INSERT INTO publications (version, published_at, first_sequence, last_sequence, changes, revision, author, token, clean, records)
@@ -177,7 +182,7 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 		return err
 	}
 	_, err = p.tx.ExecContext(ctx, `UPDATE catalogue SET name = $1, url = $2, version = $3, sequence = $4, published_at = $5, changed_on = $6`,
-		p.next.Name, p.next.URL, done.Version, done.Sequence, at, catalog.Day(p.opts.Now))
+		p.next.Name, p.next.URL, done.Version, done.Sequence, at, catalog.Day(p.now))
 	return err
 }
 
@@ -265,12 +270,12 @@ func (p *publication) writePages(ctx context.Context) error {
 }
 
 func (p *publication) writeEvents(ctx context.Context, version int64, at string) error {
-	ids := account.NewIDs(account.EventID, p.opts.Now, rand.Reader)
+	ids := account.NewIDs(account.EventID, p.now, rand.Reader)
 	return p.writeRows(ctx, "events", eventTable, len(p.diff.Changes), func(i int) []any {
 		c := &p.diff.Changes[i]
 		sequence := p.old.sequence + 1 + int64(i)
 		id := ids.Next()
-		return []any{sequence, version, id, c.Type, c.Slug, at, string(webhook.EventBody(id, p.opts.Now, sequence, c))}
+		return []any{sequence, version, id, c.Type, c.Slug, at, string(webhook.EventBody(id, p.now, sequence, c))}
 	})
 }
 

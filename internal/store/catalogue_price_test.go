@@ -87,7 +87,7 @@ func TestAPriceHistorySurvivesRetirementAndRemoval(t *testing.T) {
 
 		without := catalogue()
 		without.Retired = []catalog.Retired{retired("a")}
-		if _, err := s.Catalogue.Publish(t.Context(), without, PublishOptions{Now: day(2), AllowRemovals: true}); err != nil {
+		if _, err := s.Catalogue.Publish(t.Context(), without, PublishOptions{Now: at(day(2)), AllowRemovals: true}); err != nil {
 			t.Fatal(err)
 		}
 		history(t, s, "a", first)

@@ -20,7 +20,7 @@ func TestAnySequenceOfPublicationsHoldsItsPromises(t *testing.T) {
 			for i := range rapid.IntRange(1, 3).Draw(rt, "publications") {
 				next := anyCatalogue(rt)
 				again := clone(next)
-				p, err := s.Catalogue.Publish(t.Context(), next, PublishOptions{Now: day(2 * i), AllowRemovals: true})
+				p, err := s.Catalogue.Publish(t.Context(), next, PublishOptions{Now: at(day(2 * i)), AllowRemovals: true})
 				if err != nil {
 					rt.Fatal(err)
 				}
@@ -36,7 +36,7 @@ func TestAnySequenceOfPublicationsHoldsItsPromises(t *testing.T) {
 					rt.Fatalf("version %d, loaded %d, sequence %d; want %d and %d", p.Version, got.Version, p.Sequence, version, sequence)
 				}
 				same(rt, next, got.Catalog)
-				if p, err = s.Catalogue.Publish(t.Context(), again, PublishOptions{Now: day(2*i + 1)}); err != nil || !p.Diff.Empty() {
+				if p, err = s.Catalogue.Publish(t.Context(), again, PublishOptions{Now: at(day(2*i + 1))}); err != nil || !p.Diff.Empty() {
 					rt.Fatalf("published again: %+v, %v", p.Diff, err)
 				}
 			}

@@ -150,7 +150,7 @@ func TestToolsThatDisappearStopThePublication(t *testing.T) {
 			c.Retired = []catalog.Retired{retired("c")}
 			return c
 		}
-		_, err := s.Catalogue.Publish(t.Context(), next(), PublishOptions{Now: day(1)})
+		_, err := s.Catalogue.Publish(t.Context(), next(), PublishOptions{Now: at(day(1))})
 		var removals *RemovalsError
 		if !errors.As(err, &removals) || !slices.Equal(removals.Slugs, []string{"a", "b"}) {
 			t.Fatalf("Publish = %v; want a RemovalsError with a and b", err)
@@ -161,7 +161,7 @@ func TestToolsThatDisappearStopThePublication(t *testing.T) {
 		if dump(t, s) != before {
 			t.Error("the refused publication changed the database")
 		}
-		if _, err := s.Catalogue.Publish(t.Context(), next(), PublishOptions{Now: day(1), AllowRemovals: true}); err != nil {
+		if _, err := s.Catalogue.Publish(t.Context(), next(), PublishOptions{Now: at(day(1)), AllowRemovals: true}); err != nil {
 			t.Fatal(err)
 		}
 		if got := types(events(t, s), 2); !strings.Contains(got, "tool.removed a\ntool.removed b\ntool.retired c\n") {
@@ -175,7 +175,7 @@ func TestADryRunReportsAllAndChangesNothing(t *testing.T) {
 		publish(t, s, large(30, 1, 300), monday)
 		before := dump(t, s)
 		next := large(30, 2, 300)
-		dry, err := s.Catalogue.Publish(t.Context(), next, PublishOptions{Now: day(1), DryRun: true})
+		dry, err := s.Catalogue.Publish(t.Context(), next, PublishOptions{Now: at(day(1)), DryRun: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +197,7 @@ func TestTextThatOneDatabaseCannotStoreIsRefusedByBoth(t *testing.T) {
 		} {
 			next := catalogue(tool("a", "1 €/mois"), tool("b", "1 €/mois"))
 			change(&next.Tools[1])
-			_, err := s.Catalogue.Publish(t.Context(), next, PublishOptions{Now: monday})
+			_, err := s.Catalogue.Publish(t.Context(), next, PublishOptions{Now: at(monday)})
 			if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "of b in tools") {
 				t.Errorf("Publish = %v; want ErrInvalid that names the record", err)
 			}
@@ -215,7 +215,7 @@ func TestAPublicationThatIsCancelledAtAnyStepChangesNothing(t *testing.T) {
 		for step := 1; ; step++ {
 			ctx, cancel := context.WithCancel(t.Context())
 			calls := 0
-			_, err := s.Catalogue.Publish(ctx, killed(2), PublishOptions{Now: day(2), Progress: func(Progress) {
+			_, err := s.Catalogue.Publish(ctx, killed(2), PublishOptions{Now: at(day(2)), Progress: func(Progress) {
 				if calls++; calls == step {
 					cancel()
 				}
@@ -245,7 +245,7 @@ func TestReadersSeeTheOldVersionUntilTheNewOneIsWhole(t *testing.T) {
 		publish(t, s, killed(1), day(1))
 		old := loaded(t, s)
 		next := killed(2)
-		_, err := s.Catalogue.Publish(t.Context(), next, PublishOptions{Now: day(2), Progress: func(Progress) {
+		_, err := s.Catalogue.Publish(t.Context(), next, PublishOptions{Now: at(day(2)), Progress: func(Progress) {
 			p := loaded(t, s)
 			if p.Version != 1 {
 				t.Errorf("version %d in the middle of publication 2", p.Version)
@@ -323,7 +323,7 @@ func TestOfTwoPublishersAtOnceEachIsWhole(t *testing.T) {
 			for i, s := range []*Store{a, b} {
 				both.Go(func() {
 					var err error
-					if results[i], err = s.Catalogue.Publish(t.Context(), nexts[i], PublishOptions{Now: day(round + 2), AllowRemovals: true}); err != nil {
+					if results[i], err = s.Catalogue.Publish(t.Context(), nexts[i], PublishOptions{Now: at(day(round + 2)), AllowRemovals: true}); err != nil {
 						t.Error(err)
 					}
 				})
@@ -348,13 +348,16 @@ func TestAPublisherThatWaitsTooLongGetsErrBusy(t *testing.T) {
 	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		s, other := open(t, dsn), open(t, dsn)
 		refused := 0
-		_, err := s.Catalogue.Publish(t.Context(), killed(1), PublishOptions{Now: day(1), Progress: func(p Progress) {
+		_, err := s.Catalogue.Publish(t.Context(), killed(1), PublishOptions{Now: at(day(1)), Progress: func(p Progress) {
 			if p.Stage != "tools" {
 				return
 			}
 			for _, second := range []*Store{s, other} { // in this process and in another
 				second.writeWait = 20 * time.Millisecond
-				_, err := second.Catalogue.Publish(t.Context(), killed(2), PublishOptions{Now: day(2)})
+				_, err := second.Catalogue.Publish(t.Context(), killed(2), PublishOptions{Now: func() time.Time {
+					t.Error("a publication that waits has a time")
+					return day(2)
+				}})
 				if !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), "try again") {
 					t.Errorf("a second publisher: %v; want ErrBusy and what to do", err)
 				}
@@ -395,7 +398,7 @@ func TestAFullDiskLosesNothing(t *testing.T) {
 		c.Tools = append(c.Tools, tool("a", "1 €/mois"))
 		return c
 	}
-	_, err := s.Catalogue.Publish(t.Context(), next(), PublishOptions{Now: day(1)})
+	_, err := s.Catalogue.Publish(t.Context(), next(), PublishOptions{Now: at(day(1))})
 	if !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "no space left") {
 		t.Fatalf("Publish = %v; want ErrFull", err)
 	}
@@ -412,7 +415,7 @@ func TestProgressCountsEveryRecordOnce(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		total := map[string]int{}
 		last := Progress{}
-		_, err := s.Catalogue.Publish(t.Context(), large(2500, 1, 10), PublishOptions{Now: monday, Progress: func(p Progress) {
+		_, err := s.Catalogue.Publish(t.Context(), large(2500, 1, 10), PublishOptions{Now: at(monday), Progress: func(p Progress) {
 			if p.Stage == last.Stage && p.Done < last.Done || p.Done > p.Total {
 				t.Errorf("%+v after %+v", p, last)
 			}

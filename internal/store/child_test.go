@@ -83,7 +83,7 @@ func publishChild() {
 		version, _, err := s.State(ctx)
 		fail(err)
 		v := int(version) + 1
-		_, err = s.Catalogue.Publish(ctx, killed(v), PublishOptions{Now: day(v), Progress: func(p Progress) {
+		_, err = s.Catalogue.Publish(ctx, killed(v), PublishOptions{Now: at(day(v)), Progress: func(p Progress) {
 			_, err := fmt.Println(v, p.Stage, p.Done)
 			fail(err)
 		}})

@@ -48,12 +48,12 @@ func (p *publication) writeDeliveries(ctx context.Context, last int64) error {
 	made := map[string]bool{}
 	for i, w := range endpoints {
 		p.progress("deliveries", i, len(endpoints))
-		prefix := deliveryPrefix(p.opts.Now)
+		prefix := deliveryPrefix(p.now)
 		for made[prefix] {
-			prefix = deliveryPrefix(p.opts.Now)
+			prefix = deliveryPrefix(p.now)
 		}
 		made[prefix] = true
-		if _, err := deliverEvents(ctx, p.tx, w, prefix, webhook.OfEvent, p.old.sequence, last, "", p.opts.Now); err != nil {
+		if _, err := deliverEvents(ctx, p.tx, w, prefix, webhook.OfEvent, p.old.sequence, last, "", p.now); err != nil {
 			return err
 		}
 	}

@@ -70,7 +70,7 @@ func TestWhatIsOlderThanAMonthIsPrunedAndTheSequenceContinues(t *testing.T) {
 			t.Fatal(err)
 		}
 		// All but two tools are removed.
-		if _, err := s.Catalogue.Publish(ctx, catalogue(tool("t00000", "2 €/mois"), tool("t00001", "2 €/mois")), PublishOptions{Now: day(10), AllowRemovals: true}); err != nil {
+		if _, err := s.Catalogue.Publish(ctx, catalogue(tool("t00000", "2 €/mois"), tool("t00001", "2 €/mois")), PublishOptions{Now: at(day(10)), AllowRemovals: true}); err != nil {
 			t.Fatal(err)
 		}
 		last := slices.Max(sequences(deliveries(t, s, w.ID, DeliveryFilter{Limit: 10_000})))

@@ -42,7 +42,7 @@ func TestAPublicationDeliversEachEventToEveryEndpointThatTakesIt(t *testing.T) {
 		if err := s.Accounts.SetPlan(t.Context(), poor.Email, account.Developer, monday); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Catalogue.Publish(t.Context(), catalogue(tool("a", "1 €/mois")), PublishOptions{Now: monday, DryRun: true}); err != nil {
+		if _, err := s.Catalogue.Publish(t.Context(), catalogue(tool("a", "1 €/mois")), PublishOptions{Now: at(monday), DryRun: true}); err != nil {
 			t.Fatal(err)
 		}
 		if got := dumpOf(t, s, "deliveries"); got != "" {
@@ -309,7 +309,7 @@ func TestAnEndpointIsDeletedWhileACatalogueIsPublished(t *testing.T) {
 		all.Go(func() {
 			for i := range 10 {
 				price := strings.Repeat("1", i+1) + " €/mois"
-				if _, err := nodes[0].Catalogue.Publish(t.Context(), catalogue(tool("a", price)), PublishOptions{Now: monday}); err != nil {
+				if _, err := nodes[0].Catalogue.Publish(t.Context(), catalogue(tool("a", price)), PublishOptions{Now: at(monday)}); err != nil {
 					t.Error(err)
 				}
 			}

@@ -55,7 +55,7 @@ func editions() []*catalog.Catalog {
 func TestEventBodiesAreTheseBytes(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		for i, c := range editions() {
-			if _, err := s.Catalogue.Publish(t.Context(), c, PublishOptions{Now: day(i), AllowRemovals: true}); err != nil {
+			if _, err := s.Catalogue.Publish(t.Context(), c, PublishOptions{Now: at(day(i)), AllowRemovals: true}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -152,7 +152,7 @@ func TestEachFeedHasItsLatestEvents(t *testing.T) {
 		next.Comparisons = []catalog.Comparison{
 			{Slug: "duel", Title: "Duel", ToolA: "calme", ToolB: "t00000", Winner: "calme", WinnerNote: "Net.", Published: true},
 		}
-		if _, err := s.Catalogue.Publish(t.Context(), next, PublishOptions{Now: day(1), AllowRemovals: true}); err != nil {
+		if _, err := s.Catalogue.Publish(t.Context(), next, PublishOptions{Now: at(day(1)), AllowRemovals: true}); err != nil {
 			t.Fatal(err)
 		}
 		more := *next

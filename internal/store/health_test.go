@@ -91,7 +91,7 @@ func TestAFullDiskIsNoticedAndItsEndToo(t *testing.T) {
 	if err := s.writes.QueryRow("PRAGMA max_page_count = 1").Scan(&pages); err != nil { // what it has
 		t.Fatal(err)
 	}
-	if _, err := s.Catalogue.Publish(t.Context(), large(600, 1, 2000), PublishOptions{Now: day(1)}); !errors.Is(err, ErrFull) {
+	if _, err := s.Catalogue.Publish(t.Context(), large(600, 1, 2000), PublishOptions{Now: at(day(1))}); !errors.Is(err, ErrFull) {
 		t.Fatalf("Publish = %v; want ErrFull", err)
 	}
 	wantUnhealthy(t, s, ErrFull)

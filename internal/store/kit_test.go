@@ -68,10 +68,13 @@ var monday = time.Date(2026, 11, 16, 9, 30, 0, 250_000_000, time.UTC)
 
 func day(n int) time.Time { return monday.AddDate(0, 0, n) }
 
+// at is a clock that stands.
+func at(now time.Time) func() time.Time { return func() time.Time { return now } }
+
 // publish publishes and fails the test when that fails.
-func publish(t testing.TB, s *Store, c *catalog.Catalog, at time.Time) Publication {
+func publish(t testing.TB, s *Store, c *catalog.Catalog, now time.Time) Publication {
 	t.Helper()
-	p, err := s.Catalogue.Publish(t.Context(), c, PublishOptions{Now: at})
+	p, err := s.Catalogue.Publish(t.Context(), c, PublishOptions{Now: at(now)})
 	if err != nil {
 		t.Fatal(err)
 	}

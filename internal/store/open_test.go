@@ -227,7 +227,7 @@ func TestOpeningDoesNotWaitForAPublication(t *testing.T) {
 	testkit.Each(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn)
 		opened := 0
-		_, err := s.Catalogue.Publish(t.Context(), catalogue(tool("a", "1 €/mois")), PublishOptions{Now: monday, Progress: func(Progress) {
+		_, err := s.Catalogue.Publish(t.Context(), catalogue(tool("a", "1 €/mois")), PublishOptions{Now: at(monday), Progress: func(Progress) {
 			other := open(t, dsn) // within the transaction
 			if v := loaded(t, other).Version; v != 0 {
 				t.Errorf("version %d is visible before it is published", v)
@@ -355,7 +355,7 @@ func TestACancelledContextIsReportedAsSuch(t *testing.T) {
 		cancel()
 		_, errLoad := s.Catalogue.Load(ctx)
 		_, _, errState := s.State(ctx)
-		_, errPublish := s.Catalogue.Publish(ctx, catalogue(), PublishOptions{Now: monday})
+		_, errPublish := s.Catalogue.Publish(ctx, catalogue(), PublishOptions{Now: at(monday)})
 		for _, err := range []error{errLoad, errState, errPublish} {
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("%v; want context.Canceled", err)

@@ -42,7 +42,7 @@ func TestPicturesAreStoredOnceAndRemovedThreeVersionsAfterTheyLeft(t *testing.T)
 		first := withPictures(picture("images/a.png", "one", small), picture("images/b.png", "one", small), picture("images/c.png", "two"))
 		publishWith := func(c *catalog.Catalog, n int, f PictureSource) Publication {
 			t.Helper()
-			p, err := s.Catalogue.Publish(t.Context(), c, PublishOptions{Now: day(n), Pictures: f})
+			p, err := s.Catalogue.Publish(t.Context(), c, PublishOptions{Now: at(day(n)), Pictures: f})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +98,7 @@ func TestAPictureThatReturnsInTimeIsKept(t *testing.T) {
 			steps = append(steps, c)
 		}
 		for i, c := range steps {
-			if _, err := s.Catalogue.Publish(t.Context(), c, PublishOptions{Now: day(i), Pictures: files{"one": "1"}}); err != nil {
+			if _, err := s.Catalogue.Publish(t.Context(), c, PublishOptions{Now: at(day(i)), Pictures: files{"one": "1"}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -111,7 +111,7 @@ func TestAPictureThatReturnsInTimeIsKept(t *testing.T) {
 func TestAPublicationWithoutTheBytesOfItsPicturesChangesNothing(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		for _, source := range []PictureSource{nil, files{}} {
-			_, err := s.Catalogue.Publish(t.Context(), withPictures(picture("images/a.png", "one")), PublishOptions{Now: monday, Pictures: source})
+			_, err := s.Catalogue.Publish(t.Context(), withPictures(picture("images/a.png", "one")), PublishOptions{Now: at(monday), Pictures: source})
 			if err == nil || !strings.Contains(err.Error(), "publish again") {
 				t.Errorf("Publish = %v", err)
 			}
@@ -124,7 +124,7 @@ func TestAPublicationWithoutTheBytesOfItsPicturesChangesNothing(t *testing.T) {
 
 func TestAPublishedPictureIsKnownByItsFileAndByItsExport(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
-		if _, err := s.Catalogue.Publish(t.Context(), withPictures(picture("images/a.png", "one")), PublishOptions{Now: monday, Pictures: files{"one": "1"}}); err != nil {
+		if _, err := s.Catalogue.Publish(t.Context(), withPictures(picture("images/a.png", "one")), PublishOptions{Now: at(monday), Pictures: files{"one": "1"}}); err != nil {
 			t.Fatal(err)
 		}
 		known, err := s.Pictures.Known(t.Context())

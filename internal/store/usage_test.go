@@ -257,7 +257,7 @@ func TestASaveDuringAPublicationIsRefusedOrCompleteNeverPartial(t *testing.T) {
 			Networks: []quota.NetworkCount{{Network: pseudonym(1), Requests: 4}},
 		}
 		tried := false
-		_, err := publisher.Catalogue.Publish(t.Context(), catalogue(tool("a", "1 €/mois")), PublishOptions{Now: monday, Progress: func(Progress) {
+		_, err := publisher.Catalogue.Publish(t.Context(), catalogue(tool("a", "1 €/mois")), PublishOptions{Now: at(monday), Progress: func(Progress) {
 			if tried {
 				return
 			}

@@ -16,7 +16,7 @@ type Source struct {
 	Revision string // of git; "" if unknown
 	Author   string // of the revision; "" if unknown
 	Token    string // name of the token it was published with; "" for the local command
-	Clean    bool   // the work tree was the revision
+	Clean    bool   // the folder was as in the revision
 }
 
 // A Head is what a publication replaces.
@@ -24,6 +24,7 @@ type Head struct {
 	Version  int64  // 0 if nothing has been published
 	Revision string // the last known one, of this version or an earlier one; "" for none
 	Author   string // of Revision
+	Clean    bool   // what was published was Revision, without other changes
 }
 
 // A Version is one publication.
@@ -49,11 +50,39 @@ func head(ctx context.Context, tx *sql.Tx) (h Head, err error) {
 	if err = tx.QueryRowContext(ctx, `SELECT version FROM catalogue`).Scan(&h.Version); err != nil {
 		return h, err
 	}
-	err = tx.QueryRowContext(ctx, `SELECT revision, author FROM publications WHERE revision <> '' ORDER BY version DESC LIMIT 1`).Scan(&h.Revision, &h.Author)
+	err = tx.QueryRowContext(ctx, `SELECT revision, author, clean FROM publications WHERE revision <> '' ORDER BY version DESC LIMIT 1`).Scan(&h.Revision, &h.Author, &h.Clean)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
 	return h, err
+}
+
+// ErrRevisionStays is wrapped by the error of a Guard that refuses a folder whose revision
+// must not replace the recorded one, even if the folder changes nothing: the published
+// revision contains it, or may contain it.
+var ErrRevisionStays = errors.New("the published revision stays on record")
+
+// stand stores what a folder that changes nothing adds to the version that stands: its
+// revision, which later publications must contain, and which price changes its files list.
+func (p *publication) stand(ctx context.Context) error {
+	from := p.opts.Source
+	isKnown := p.head == Head{p.head.Version, from.Revision, from.Author, from.Clean}
+	isRecorded := from.Revision != "" && !isKnown && !errors.Is(p.refused, ErrRevisionStays)
+	isListed := len(p.diff.Listed) > 0 && p.refused == nil
+	if p.opts.DryRun || !isRecorded && !isListed {
+		return errRollback
+	}
+	if isRecorded {
+		_, err := p.tx.ExecContext(ctx, `UPDATE publications SET revision = $1, author = $2, clean = $3 WHERE version = $4`,
+			from.Revision, from.Author, from.Clean, p.head.Version)
+		if err != nil {
+			return err
+		}
+	}
+	if isListed {
+		return priceHistory.write(ctx, p)
+	}
+	return nil
 }
 
 // Versions returns the last publications, newest first.

@@ -70,7 +70,7 @@ func benchmarkHanging(b *testing.B, hanging int) {
 	var sequence int64
 	for b.Loop() {
 		seed++
-		published, err := s.Catalogue.Publish(ctx, synthetic.Catalog(2, seed), store.PublishOptions{Now: time.Now(), AllowRemovals: true})
+		published, err := s.Catalogue.Publish(ctx, synthetic.Catalog(2, seed), store.PublishOptions{Now: time.Now, AllowRemovals: true})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -150,7 +150,7 @@ func TestAFailingReceiverIsLookedAtEveryFiveMinutesWithOneRequest(t *testing.T) 
 			}
 		}
 		f.receiver.now(answering(http.StatusInternalServerError))
-		if _, err := f.Catalogue.Publish(t.Context(), synthetic.Catalog(20, 1), store.PublishOptions{Now: time.Now()}); err != nil {
+		if _, err := f.Catalogue.Publish(t.Context(), synthetic.Catalog(20, 1), store.PublishOptions{Now: time.Now}); err != nil {
 			t.Fatal(err)
 		}
 		pass(30 * time.Minute) // all have failed once, so the next one of each is five minutes away or more
@@ -234,7 +234,7 @@ func TestARecoverySendsAgainWhatWasMissedWithTheSameIDsAndBytes(t *testing.T) {
 	live(t, func(t *testing.T, f *fixture) {
 		f.receiver.now(answering(http.StatusInternalServerError))
 		start := time.Now()
-		if _, err := f.Catalogue.Publish(t.Context(), synthetic.Catalog(3, 1), store.PublishOptions{Now: start}); err != nil {
+		if _, err := f.Catalogue.Publish(t.Context(), synthetic.Catalog(3, 1), store.PublishOptions{Now: func() time.Time { return start }}); err != nil {
 			t.Fatal(err)
 		}
 		f.dispatcher.Wake()

@@ -121,7 +121,7 @@ func (s *service) publish(tools ...string) {
 		})
 	}
 	c.Sort()
-	if _, err := s.store.Catalogue.Publish(s.t.Context(), c, store.PublishOptions{Now: s.clock()}); err != nil {
+	if _, err := s.store.Catalogue.Publish(s.t.Context(), c, store.PublishOptions{Now: s.clock}); err != nil {
 		s.t.Fatal(err)
 	}
 }
