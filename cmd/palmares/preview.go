@@ -10,21 +10,32 @@ import (
 	"time"
 
 	"palmares/internal/api"
+	"palmares/internal/content"
 	"palmares/internal/preview"
 )
 
 type previewCommand struct {
 	Dir    string `arg:"" help:"Content folder."`
-	Listen string `help:"Address to listen on; only requests for this machine are answered." default:"localhost:8081" env:"PALMARES_PREVIEW_LISTEN"`
+	Listen string `help:"Address to listen on, on this machine: others are not answered." default:"localhost:8081" env:"PALMARES_PREVIEW_LISTEN,PALMARES_LISTEN"`
 }
 
 // Run shows a folder, drafts included, until the context ends.
 func (c *previewCommand) Run(inv *invocation) error {
+	root, err := content.Open(c.Dir) // a folder that vanishes later is waited for
+	if err != nil {
+		return err
+	}
+	if err := root.Close(); err != nil {
+		return err
+	}
 	listener, err := listen(c.Listen, "--listen")
 	if err != nil {
 		return err
 	}
 	defer listener.Close() // the server closes it too; this is for failures before it runs
+	if at, ok := listener.Addr().(*net.TCPAddr); !ok || !at.IP.IsLoopback() {
+		return fmt.Errorf("the preview cannot listen on %s: other machines would see drafts; choose an address of this machine with --listen, such as localhost:8081", c.Listen)
+	}
 	ctx, cancel := context.WithCancel(inv.ctx)
 	defer cancel()
 	p := preview.New(preview.Config{Dir: c.Dir, Document: api.Document(), Now: inv.now, Log: slog.New(slog.NewTextHandler(inv.stderr, nil))})
