@@ -1,5 +1,7 @@
 package api
 
+// The errors of this API only: those of keys and quotas are in package web.
+
 import (
 	"strconv"
 

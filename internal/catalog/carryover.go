@@ -8,8 +8,8 @@ import (
 
 // CarryOver completes next, which was just read from a folder, with what only the
 // previous catalogue knows: the dates of unchanged records that give none, and the
-// histories of prices and scores. today is the UTC day of publication. Both catalogues must be sorted. next is changed in place; a second
-// call changes nothing.
+// histories of prices and scores. today is the UTC day of publication. Both catalogues
+// must be sorted. next is changed in place; a second call changes nothing.
 func CarryOver(old, next *Catalog, today string) {
 	carryOverTools(old, next, today)
 	for i := range next.Comparisons {

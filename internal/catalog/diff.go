@@ -53,7 +53,7 @@ type Diff struct {
 	Pages       RecordChanges
 
 	// Parts holds, by file without suffix (outils/plume), what changed in records and
-	// in SettingsFile that no event tells.
+	// in SettingsFile that no event reports.
 	Parts map[string][]Part
 
 	// Listed lists the tools whose price history is the same, but whose file now lists

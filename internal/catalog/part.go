@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Part is a changed field of a record, or of catalogue.yaml, that no event tells. Old
+// A Part is a changed field of a record, or of catalogue.yaml, that no event reports. Old
 // and New are shortened, and "" if the field is a list or a long text.
 type Part struct {
 	Field string `json:"field"` // as in a content folder

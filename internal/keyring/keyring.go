@@ -61,9 +61,9 @@ const (
 	// made-up keys cannot fill it.
 	maxPerShard = 2048
 	// maxLookups is how many lookups run at once, of remembered keys and of unknown keys
-	// separately; those of unknown keys are of whole groups. SQLite has four readers for all queries. On PostgreSQL lookups share
-	// three connections with State only (lookupConnections in package store).
-	// So neither kind can occupy them all.
+	// separately; those of unknown keys are of whole groups. SQLite has four readers for
+	// all queries. On PostgreSQL lookups share three connections with State only
+	// (lookupConnections in package store). So neither kind can occupy them all.
 	maxLookups = 2
 	// For failurePause after a failed lookup, remembered keys are not looked up again:
 	// their owners would wait for nothing, one after the other.
@@ -146,11 +146,11 @@ func New(store Store, now func() time.Time) *Keyring {
 	return &Keyring{store: store, now: now, knownSlots: make(chan struct{}, maxLookups)}
 }
 
-// Check returns the key that a token is. An error other than the four reasons of package
+// Check returns the key for a token. An error other than the four reasons of package
 // account means that the key could not be looked up. network is where the request came
-// from, with which a key that is not in memory waits for its lookup. The key is shared:
-// callers must not change it. A lookup, including the wait for its turn, ends when ctx does; package web
-// sets the deadline.
+// from: lookups of keys that are not in memory are queued per network. The key is shared:
+// callers must not change it. A lookup, including the wait for its turn, ends when ctx
+// does; package web sets the deadline.
 func (k *Keyring) Check(ctx context.Context, token string, network netip.Prefix) (*account.Key, error) {
 	if len(token) != account.KeyLength {
 		return nil, account.ErrInvalidKey

@@ -2,7 +2,7 @@
 // finds, compares it with what is published, stores it and reports what changed.
 //
 // The command does this on its own machine and a server for clients elsewhere. Both must
-// say the same, so everything that is said is written here, and a Sink shows it.
+// print the same messages, so all of them are produced here and passed to a Sink.
 package publication
 
 import (

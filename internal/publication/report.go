@@ -35,7 +35,7 @@ func (j *Job) report(next *catalog.Catalog, p store.Publication) string {
 	}
 	totals := strings.Join(r.totals(), ", ")
 	if totals == "" {
-		totals = "only what is kept of former tools changed"
+		totals = "only the stored data of former tools changed"
 	}
 	fmt.Fprintf(&r.out, "%s version %d: %s; now %s\n", verb, p.Version, totals, Counts(next))
 	return r.out.String()
@@ -101,12 +101,12 @@ func (r *changeReport) published(d *catalog.Diff) {
 	}
 }
 
-// changed lists the changed fields of a record, old → new. Histories grow with the
-// fields that they are about, and are not worth a word then.
+// changed lists the changed fields of a record, old → new, without the histories, which
+// grow with the fields that they are about.
 func (r *changeReport) changed(d *catalog.Diff, folder string, change *catalog.Change) {
 	var now map[string]any
 	if raw, err := json.Marshal(change.Object); err == nil {
-		_ = json.Unmarshal(raw, &now) // an object, or the new values stay out
+		_ = json.Unmarshal(raw, &now) // an object; otherwise the new values are left out
 	}
 	var list []string
 	for _, field := range change.Changed {
@@ -128,7 +128,7 @@ func remark(list []string) string {
 	return ": " + strings.Join(list, ", ")
 }
 
-// partsRemark lists the parts of a record that no event tells.
+// partsRemark lists the parts of a record that no event reports.
 func partsRemark(d *catalog.Diff, record string) string {
 	var list []string
 	for _, p := range d.Parts[record] {

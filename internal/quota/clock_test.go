@@ -48,7 +48,7 @@ func TestAClockThatWasAheadIsFollowedBackWithoutARestart(t *testing.T) {
 		if g := k.use(t, ada, 1); g.Remaining != 989 {
 			t.Errorf("an account has %d left; want 989", g.Remaining)
 		}
-		if !k.log.Contains("was ahead and is right again") {
+		if !k.log.Contains("was ahead and has been corrected") {
 			t.Errorf("the log says nothing: %s", &k.log)
 		}
 	})

@@ -2,25 +2,25 @@
 //
 // Requests are counted per account, whatever the number of its keys, or per network for
 // callers without a key. What counts depends on the response: a 304 to a key, a refused
-// key and errors of ours are free. Responses are built from memory in microseconds, so the
+// key and server errors are free. Responses are built from memory in microseconds, so the
 // API builds the response first and, if it counts, calls Take before writing it; a refusal
-// replaces the response by a 429. Nothing is reserved and given back, so nobody is refused
+// replaces the response with a 429. Nothing is reserved and given back, so nobody is refused
 // because of a request that turns out to be free, and every value of Remaining is given
 // exactly once.
 //
 // A request uses no database and no lock that all requests share: counters are sharded,
 // and a known one is incremented by a single atomic operation. Run saves the counts every
-// half second; a crash loses those of the last second at most. A new day starts by swapping one pointer;
-// its counters and key were prepared the day before.
+// half second; a crash loses those of the last second at most. A new day starts by
+// swapping one pointer; its counters and key were prepared the day before.
 //
 // No address is kept, in memory or anywhere: a network is counted under its HMAC-SHA-256
 // with a random key of the day. The key is stored beside the counts, so that a restart
-// finds them again, and destroyed after the day, when nothing leads from a count to an
-// address any more.
+// finds them again, and destroyed an hour after the end of the day. Then nothing leads
+// from a count to an address any more.
 //
 // This is how one node counts. Where several nodes share a database, callers with a limit
 // are counted in the database, many with one query (see sharedCounts). The counters in
-// memory are then a copy, to refuse from and to continue with while the database is
+// memory are then a cache, used to refuse early, and a fallback while the database is
 // unreachable.
 package quota
 

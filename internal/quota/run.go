@@ -121,8 +121,8 @@ func (m *Meter) readClock(ctx context.Context) {
 	_, _ = m.count(ctx, "", Usage{}) // if it fails, so does what follows
 }
 
-// stepBack returns to the day of the clock when that was ahead, and is right again. A few
-// minutes are not worth it: see today. What was counted on the day that is left stays
+// stepBack switches back to the correct day after a clock that was ahead has been
+// corrected. A few minutes are not worth it: see today. What was counted on the day that is left stays
 // there.
 func (m *Meter) stepBack(ctx context.Context) error {
 	d, now := m.day.Load(), m.now()
@@ -143,7 +143,7 @@ func (m *Meter) stepBack(ctx context.Context) error {
 		m.day.Store(back)
 	}
 	m.mu.Unlock()
-	m.cfg.Log.Error("the clock that decides which day it is was ahead and is right again: requests are counted on the right day from now on",
+	m.cfg.Log.Error("the clock that decides which day it is was ahead and has been corrected: requests are counted on the correct day again",
 		"was", d.name, "is", back.name)
 	return nil
 }

@@ -25,7 +25,7 @@ type Tally struct {
 
 // Counted is the result for one subject.
 type Counted struct {
-	Granted int64 // of those asked for
+	Granted int64 // of those requested
 	Used    int64 // on that day so far, including those
 }
 
@@ -177,7 +177,7 @@ func (m *Meter) count(ctx context.Context, day string, asked Usage) (Tally, erro
 // day.
 const maxJitter = 250 * time.Millisecond
 
-// maxDrift is more than two clocks drift apart between two readings.
+// maxDrift exceeds any plausible drift of two clocks between two readings.
 const maxDrift = time.Minute
 
 // A clockReading is what the store's clock showed at a time of ours. Between two readings

@@ -141,7 +141,7 @@ func (x *Index) appendPrefixed(terms []queryTerm, prefix string) []queryTerm {
 }
 
 // guess looks up similar words for the words that are known. It reports whether
-// that may help: not if a word stands for nothing at all.
+// that may help: it does not if some word matches no term.
 func (x *Index) guess(w *workspace) bool {
 	for i := range w.words {
 		if len(w.words[i].terms) == 0 {

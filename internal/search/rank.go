@@ -72,8 +72,8 @@ func boostOf(t *catalog.Tool) float32 {
 	return float32(1.02 + *t.Score*0.003)
 }
 
-// rating orders the tools of one level. The constant makes the boost count for
-// names that match without a word, as a single letter does.
+// rating orders the tools of one level. The constant makes the boost count for tools
+// that match by name only, such as by a single letter.
 func (x *Index) rating(w *workspace, tool int) float32 {
 	return (w.score[tool] + 0.1) * x.boost[tool]
 }

@@ -132,7 +132,7 @@ type subject struct {
 	authors   []string
 	prices    []catalog.PriceChange
 	scores    []catalog.ScoreChange
-	isKnown   bool // its histories are
+	isKnown   bool // whether its histories are known
 }
 
 // subject returns the tool that an event is about.

@@ -79,7 +79,8 @@ func (s *Site) categoryFeed(r *request, slug string) (*answer, error) {
 // feedSuffix is the end of the path of a category's feed.
 const feedSuffix = ".atom"
 
-// atom returns the feed at a path with the newest of some changes.
+// atom returns the feed at a path with the newest of some changes, which recordChanges
+// and eventChanges describe.
 func (v *view) atom(path, page, title, subtitle string, changes []change) (*answer, error) {
 	c := v.snap.Catalog
 	f := atomFeed{

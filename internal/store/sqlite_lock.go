@@ -10,7 +10,7 @@ import (
 
 // lockFile locks a file, which it creates, for as long as it is open; the kernel unlocks
 // it when the process ends, however that happens. It reports false if another process
-// has it.
+// has it. sqliteDialect.claim uses it to allow one server per database.
 func lockFile(path string) (*os.File, bool, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

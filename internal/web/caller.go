@@ -74,14 +74,15 @@ func (g *Gate) Authorize(ctx context.Context, r *http.Request) (Caller, error) {
 }
 
 // refuse returns the error for a request whose key was refused or could not be looked up.
-// Failures are logged once an episode, not for every key; callers who hang up are none.
+// Failures are logged once per episode, not for every key; cancelled requests are not
+// failures.
 func (g *Gate) refuse(r *http.Request, err error) error {
 	refusal := KeyError(err)
 	switch {
 	case refusal.Code != CodeUnavailable || r.Context().Err() != nil:
 	case errors.Is(err, keyring.ErrTooManyLookups):
 		if g.flooded.begins() {
-			g.Log.Warn("more unknown API keys than can be looked up: some callers get 503; somebody may be making them up")
+			g.Log.Warn("more unknown API keys than can be looked up: some callers get 503; somebody may be guessing keys")
 		}
 	case g.failing.begins():
 		g.Log.Error("could not look up an API key: callers with keys that are not in memory get 503 until it works", "error", err)

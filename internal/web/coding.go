@@ -12,7 +12,7 @@ import (
 // A Coding is a content coding, in which a body can be sent.
 type Coding uint8
 
-// The codings. Among those a client likes equally, the last one wins.
+// The codings. Among those that a client weights equally, the last one wins.
 const (
 	Identity Coding = iota
 	Gzip

@@ -243,7 +243,7 @@ func safeQuery(raw string) string {
 	return b.String()
 }
 
-// CheckURLLength refuses a URL that is too long to be meant.
+// CheckURLLength refuses an unreasonably long URL.
 func CheckURLLength(u *url.URL) error {
 	if len(u.Path)+len(u.RawQuery) > maxURL {
 		return Invalid("", "L’adresse est trop longue : "+strconv.Itoa(maxURL)+" octets au plus.")

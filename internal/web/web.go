@@ -11,7 +11,6 @@
 //	service.Reply(w, &req, &answer, err)
 //
 // Nothing is written before the whole answer is known, so that an answer can still be
-// replaced by the error of a quota that is used up. The website uses the
-// limits and parsers of parameters, Negotiate and Compressor; the API reference explains
-// Codes.
+// replaced by a quota error. The website uses the limits and parsers of parameters,
+// Negotiate and Compressor; the API reference explains Codes.
 package web
