@@ -6,11 +6,15 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"palmares/internal/api"
@@ -18,11 +22,14 @@ import (
 	"palmares/internal/testkit"
 )
 
-// An author keeps a page of the preview open while she writes.
-func TestAPageOfThePreviewReloadsItself(t *testing.T) {
-	t.Parallel()
+const draft = "---\nname: Plume\ndraft: true\ncategory: code\ntagline: Écrit vite\n---\n"
+
+// previewed shows a folder with the draft outils/plume.md, and returns its address and a
+// function that saves a file in it.
+func previewed(t *testing.T) (address string, save func(name, text string)) {
+	t.Helper()
 	dir := t.TempDir()
-	save := func(name, text string) {
+	save = func(name, text string) {
 		t.Helper()
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -32,7 +39,6 @@ func TestAPageOfThePreviewReloadsItself(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	draft := "---\nname: Plume\ndraft: true\ncategory: code\ntagline: Écrit vite\n---\n"
 	save("catalogue.yaml", "name: Essais\nurl: https://essais.example\ncategories:\n  - slug: code\n    label: Code\n")
 	save("outils/plume.md", draft)
 
@@ -46,30 +52,34 @@ func TestAPageOfThePreviewReloadsItself(t *testing.T) {
 	})
 	server := httptest.NewServer(p)
 	t.Cleanup(func() { cancel(); running.Wait(); server.CloseClientConnections(); server.Close() })
+	return server.URL, save
+}
 
-	b := openTab(t, wideBrowser, phone, server.URL)
-	b.watch.forgive(server.URL + "/outils/plume") // it lists a problem meanwhile
-	shows := func(words ...string) {
-		t.Helper()
-		testkit.Until(t, "a page that shows "+strings.Join(words, ", "), func() bool {
-			for _, w := range words {
-				if !strings.Contains(b.nowText(), w) {
-					return false
-				}
-			}
-			return true
-		})
-	}
-	if _, err := chromedp.Run(b.ctx, chromedp.Navigate(server.URL+"/outils/plume")); err != nil {
+// shows waits until the page has words.
+func (b *tab) shows(words ...string) {
+	b.t.Helper()
+	testkit.Until(b.t, "a page that shows "+strings.Join(words, ", "), func() bool {
+		text := b.nowText()
+		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+	})
+}
+
+// An author keeps a page of the preview open while she writes.
+func TestAPageOfThePreviewReloadsItself(t *testing.T) {
+	t.Parallel()
+	address, save := previewed(t)
+	b := openTab(t, wideBrowser, phone, address)
+	b.watch.forgive(address + "/outils/plume") // it lists a problem meanwhile
+	if _, err := chromedp.Run(b.ctx, chromedp.Navigate(address+"/outils/plume")); err != nil {
 		t.Fatal(err)
 	}
-	shows("Écrit vite", "Brouillon")
+	b.shows("Écrit vite", "Brouillon")
 	save("outils/plume.md", strings.Replace(draft, "Écrit vite", "Écrit bien", 1))
-	shows("Écrit bien", "Brouillon")
+	b.shows("Écrit bien", "Brouillon")
 	save("outils/plume.md", strings.Replace(draft, "category: code", "category: rien", 1))
-	shows("À corriger", "outils/plume.md:4:")
+	b.shows("À corriger", "outils/plume.md:4:")
 	save("outils/plume.md", draft)
-	shows("Écrit vite", "Brouillon")
+	b.shows("Écrit vite", "Brouillon")
 }
 
 // nowText returns the text of the page, "" while it is being replaced.
@@ -81,4 +91,34 @@ func (b *tab) nowText() string {
 		return ""
 	}
 	return text
+}
+
+// A browser has six connections to a host, which tabs that listen for changes would
+// occupy.
+func TestMoreTabsOfThePreviewThanConnectionsCanBeOpen(t *testing.T) {
+	t.Parallel()
+	address, save := previewed(t)
+	first := openTab(t, wideBrowser, desktop, address)
+	call(first, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{})
+	tabs := []*tab{first}
+	for range 7 {
+		ctx, closeTab := chromedp.NewContext(first.ctx, chromedp.WithNewWindow(false)) // hides the one before
+		t.Cleanup(closeTab)
+		if err := chromedp.Do(ctx); err != nil { // opens it; a deadline here would close it
+			t.Fatal(err)
+		}
+		tabs = append(tabs, &tab{t: t, ctx: ctx, base: address})
+	}
+	for _, b := range tabs {
+		call(b, page.BringToFront, cdp.Empty{})
+		b.do(chromedp.Navigate(address + "/outils/plume"))
+		b.shows("Écrit vite")
+	}
+	save("outils/plume.md", strings.Replace(draft, "Écrit vite", "Écrit bien", 1))
+	tabs[7].shows("Écrit bien")
+	if text := first.nowText(); !strings.Contains(text, "Écrit vite") {
+		t.Errorf("a hidden page has changed: %s", text)
+	}
+	call(first, page.BringToFront, cdp.Empty{})
+	first.shows("Écrit bien")
 }
