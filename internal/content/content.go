@@ -72,7 +72,7 @@ type Options struct {
 	MaxAge int
 	// Drafts keeps drafts in the catalogue. They are read and checked in any case.
 	Drafts bool
-	// Known returns what became of a picture that was published before, given the
+	// Known returns the result for a picture that was published before, given the
 	// SHA-256 of its file in hexadecimal; such a picture is not decoded again. It may
 	// be nil.
 	Known func(source string) (catalog.Picture, bool)

@@ -32,7 +32,7 @@ type decoder struct {
 	body       string
 	bodyLine   int
 
-	schema *schemaNode // takes down what is asked for; nil while a record is decoded
+	schema *schemaNode // records what is asked for; nil while a record is decoded
 
 	isDraft         bool        // required fields may be missing
 	links, pictures []mention   // of the body

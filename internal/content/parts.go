@@ -94,7 +94,7 @@ func (l *lister) expected(name string, mustBeFolder bool) error {
 	case err != nil:
 		return &PartError{name, err}
 	case info.Mode().IsRegular() && mustBeFolder:
-		return l.add(Part{Path: name}) // which is a problem
+		return l.add(Part{Path: name}) // Read reports a problem for it
 	case info.Mode().IsRegular():
 		return l.file(name, info, info.Size())
 	case !info.IsDir():
@@ -106,7 +106,7 @@ func (l *lister) expected(name string, mustBeFolder bool) error {
 	case mustBeFolder:
 		return l.records(name)
 	}
-	return l.add(Part{Path: name, IsFolder: true}) // which is a problem
+	return l.add(Part{Path: name, IsFolder: true}) // Read reports a problem for it
 }
 
 // records adds a folder of records.

@@ -283,7 +283,7 @@ var pictureEndings = []string{
 }
 
 // inspect checks a picture that was not published before, and returns nil if it does not
-// pass. Files that are no pictures may lie about in the folder as long as nothing uses
+// pass. Files other than pictures are allowed in the folder as long as nothing uses
 // them.
 func (f *folder) inspect(name string, content []byte) *spooled {
 	checked, warnings, failure := picture.Inspect(name, content, nil)

@@ -13,7 +13,7 @@ import (
 // A schemaNode is a JSON Schema (draft-07) of a value.
 //
 // There is no second list of fields: a decoder that has a schemaNode instead of a record
-// runs the same rules over nothing, and the node takes down what they ask for.
+// runs the same rules over nothing, and the node records what they ask for.
 type schemaNode struct {
 	Schema      string        `json:"$schema,omitempty"`
 	Title       string        `json:"title,omitempty"`
@@ -108,7 +108,7 @@ func Schema(kind string, isJSONLines bool) ([]byte, error) {
 // A formFunc returns the form of a value. It is called only for a schema.
 type formFunc func() *schemaNode
 
-// expect takes down that a field is asked for, and what it must be.
+// expect records that a field is asked for, and what it must be.
 func (d *decoder) expect(name string, isRequired bool, form formFunc) {
 	if d.schema == nil {
 		return
@@ -123,8 +123,8 @@ func (d *decoder) expect(name string, isRequired bool, form formFunc) {
 	}
 }
 
-// expectList takes down a list whose elements have the form. The one element that it
-// returns for a list of mappings takes down the fields of each.
+// expectList records a list whose elements have the form. The one element that it
+// returns for a list of mappings records the fields of each.
 func (d *decoder) expectList(name string, form formFunc) []item {
 	if form != nil {
 		d.expect(name, optional, func() *schemaNode { return &schemaNode{Type: "array", Items: form()} })
@@ -135,7 +135,7 @@ func (d *decoder) expectList(name string, form formFunc) []item {
 	return []item{{decoder: &decoder{schema: each, problems: d.problems, warnings: d.warnings}}}
 }
 
-// expectSome takes down that a list is required and not empty.
+// expectSome records that a list is required and not empty.
 func (d *decoder) expectSome(list string) {
 	if d.schema != nil {
 		d.expect(list, required, nil)

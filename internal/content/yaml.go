@@ -33,7 +33,7 @@ func parseYAML(text string, offset int, problem report) (v value, ok bool) {
 	// the process.
 	defer func() {
 		if r := recover(); r != nil {
-			problem(1, "the YAML cannot be read; write it more simply")
+			problem(1, "the YAML cannot be read; simplify it")
 			v, ok = value{}, false
 		}
 	}()

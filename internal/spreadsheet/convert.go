@@ -21,7 +21,7 @@ import (
 	"palmares/internal/markdown"
 )
 
-// A Result is what became of a table.
+// A Result is a converted table.
 type Result struct {
 	Catalog  *catalog.Catalog // of the rows without problems; nil if there are none
 	Problems []Problem        // by line

@@ -75,7 +75,7 @@ func (s *db) read(ctx context.Context, fn func(*sql.Tx) error) error {
 	if err != nil {
 		return s.explain(ctx, err)
 	}
-	defer tx.Rollback() //nolint:errcheck // there is nothing to lose
+	defer tx.Rollback() //nolint:errcheck // it only reads
 	return s.explain(ctx, fn(tx))
 }
 
@@ -123,7 +123,7 @@ func (s *db) tryWrite(ctx context.Context, limits writeLimits, fn func(*sql.Tx) 
 	// The transaction lives under ctx, not under waiting: only getting it is limited.
 	tx, err := conn.BeginTx(ctx, nil)
 	for isBusy(err) && waiting.Err() == nil {
-		tx, err = conn.BeginTx(ctx, nil) // SQLite waited busyTimeout in there
+		tx, err = conn.BeginTx(ctx, nil) // which on SQLite waits up to busyTimeout
 	}
 	if err != nil {
 		return err

@@ -117,7 +117,7 @@ func (s *Deliveries) recoverStep(ctx context.Context, tx *sql.Tx, now time.Time,
 	if err != nil {
 		return false, err
 	}
-	// How far the recovery is, is certain only now that the endpoint is locked.
+	// The progress of the recovery is only reliable once the endpoint is locked.
 	var id, since string
 	var after, last int64
 	err = tx.QueryRowContext(ctx, `

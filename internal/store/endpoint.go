@@ -18,8 +18,8 @@ import (
 // ErrInvalid.
 var (
 	ErrPlan          = errors.New("the account's plan has no webhooks")
-	ErrEndpointLimit = errors.New("the account has all its endpoints")
-	ErrTooMany       = errors.New("too many in a short time, or at once")
+	ErrEndpointLimit = errors.New("the account has reached its endpoint limit")
+	ErrTooMany       = errors.New("rate limit exceeded")
 	ErrInactive      = errors.New("the endpoint is not active")
 )
 

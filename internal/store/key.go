@@ -20,8 +20,8 @@ import (
 // Keys are the API keys of accounts.
 type Keys struct{ *db }
 
-// Create creates a key for an account and returns it, in clear for the only time.
-// ErrNotFound: no such account; ErrKeyLimit: it has all the keys of its plan;
+// Create creates a key for an account and returns it, in plain text; it cannot be had again.
+// ErrNotFound: no such account; ErrKeyLimit: it has reached the key limit of its plan;
 // ErrInvalid: the name.
 func (s *Keys) Create(ctx context.Context, email, name string, now time.Time) (string, account.Key, error) {
 	return s.create(ctx, email, name, nil, now)

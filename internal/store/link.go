@@ -33,7 +33,7 @@ func newLinks(d *db) *Links {
 }
 
 // Create creates a link for an address, which need not have an account, and returns its
-// token, in clear for the only time: it goes into the mail and nowhere else.
+// token, in plain text; it cannot be had again: it goes into the mail and nowhere else.
 // ErrInvalid: it is not an address.
 func (s *Links) Create(ctx context.Context, email string, purpose account.LinkPurpose, now time.Time) (string, error) {
 	email, err := account.NormalizeEmail(email)
@@ -63,12 +63,12 @@ func (s *Links) Check(ctx context.Context, token string, purpose account.LinkPur
 }
 
 // SignIn spends a link and starts a session for its address, whose account is created
-// if there is none. It returns the secret of the session, in clear for the only time.
+// if there is none. It returns the secret of the session, in plain text; it cannot be had again.
 // The browser's previous session, whose secret is replaced, ends; "" for none. Of any
 // number of calls with one link exactly one succeeds. ErrLinkUsed, ErrLinkExpired,
 // ErrNotFound.
 func (s *Links) SignIn(ctx context.Context, token, browser, replaced string, now time.Time) (string, error) {
-	// Invented tokens are refused without waiting for a writer.
+	// Malformed tokens are refused without waiting for a writer.
 	if _, err := s.Check(ctx, token, account.LinkSignIn, now); err != nil {
 		return "", err
 	}

@@ -17,7 +17,7 @@ import (
 // memory.
 type Tokens struct{ *db }
 
-// Create creates a token and returns it, in clear for the only time. The zero expires
+// Create creates a token and returns it, in plain text; it cannot be had again. The zero expires
 // is never. ErrInvalid: the name.
 func (s *Tokens) Create(ctx context.Context, name string, expires, now time.Time) (string, account.PublishToken, error) {
 	name, err := account.NormalizeTokenName(name)
