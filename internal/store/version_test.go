@@ -23,8 +23,8 @@ func TestEachPublicationIsOnRecordWithItsSourceAndChanges(t *testing.T) {
 		}
 		got, err := s.Catalogue.Versions(t.Context(), 10)
 		want := []Version{
-			{Number: 2, PublishedAt: day(2), Source: from, Changes: map[string]int{"pricing.updated": 1, "tool.created": 1, "tool.updated": 1}},
-			{Number: 1, PublishedAt: monday, Changes: map[string]int{"tool.created": 1}},
+			{Number: 2, PublishedAt: day(2), Source: from, Changes: map[string]int{"pricing.updated": 1, "tool.created": 1, "tool.updated": 1}, Pages: 1},
+			{Number: 1, PublishedAt: monday, Changes: map[string]int{"tool.created": 1}, Settings: true},
 		}
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("(-want +got):\n%s%v", diff, err)
