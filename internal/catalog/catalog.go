@@ -59,11 +59,19 @@ type Settings struct {
 	Publisher    string // name, for legal pages
 	Logo         string // path of a picture
 	Pro          string // ProHide, or "" if the site may mention the Pro plan
+	Dataset      string // DatasetHead, DatasetOff, or "" if everything is given away in bulk
 }
 
 // ProHide as Settings.Pro means that the site mentions neither the Pro plan nor its
 // price.
 const ProHide = "hide"
+
+// The values of Settings.Dataset: records are given away in bulk without their bodies, or
+// not at all.
+const (
+	DatasetHead = "head"
+	DatasetOff  = "off"
+)
 
 // A Category is declared in catalogue.yaml; tools refer to it by slug.
 type Category struct {
@@ -318,6 +326,20 @@ func (c *Catalog) ReviewURLOf(t *Tool) string {
 // AlternativesURLOf returns the URL of the list of alternatives to a tool.
 func (c *Catalog) AlternativesURLOf(t *Tool) string {
 	return cmp.Or(t.AlternativesURL, c.URL+"/alternatives/"+t.Slug)
+}
+
+// DropDefaultURLs empties the URLs of a tool that only repeat the default, as records in
+// their canonical form do, so that a tool is the same with and without them.
+func (c *Catalog) DropDefaultURLs(t *Tool) {
+	if t.CanonicalURL == c.URL+"/outils/"+t.Slug {
+		t.CanonicalURL = ""
+	}
+	if t.ReviewURL == c.URL+"/avis/"+t.Slug && t.Body != "" { // without a review, there is none by default
+		t.ReviewURL = ""
+	}
+	if t.AlternativesURL == c.URL+"/alternatives/"+t.Slug {
+		t.AlternativesURL = ""
+	}
 }
 
 // ComparisonURLOf returns the URL of a comparison.

@@ -59,6 +59,7 @@ func (f *folder) assemble() *catalog.Catalog {
 func add(c *catalog.Catalog, r *record) {
 	switch {
 	case r.tool != nil:
+		c.DropDefaultURLs(r.tool)
 		c.Tools = append(c.Tools, *r.tool)
 	case r.comparison != nil:
 		c.Comparisons = append(c.Comparisons, *r.comparison)

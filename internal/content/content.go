@@ -15,6 +15,9 @@
 // expected one (Outils/, outil.json, catalogue.yml). What IsIgnored names is always
 // ignored.
 //
+// Records may be in their canonical form (package record), which says the same with more
+// fields; catalogue.yaml may be the record of the catalogue, on one line.
+//
 // A byte order mark at the start of a file, CRLF line endings and blank lines
 // between JSON lines are accepted. Only plain YAML is accepted: no anchors,
 // aliases, tags, merge keys, directives or multiple documents. Symbolic links are
@@ -81,6 +84,9 @@ type Options struct {
 	// InMemory keeps the pictures in memory, not in a temporary file: for small folders
 	// on machines that may have no place for one.
 	InMemory bool
+	// HeadsOnly accepts retired tools without a note: the records are those of a dataset
+	// that leaves bodies out.
+	HeadsOnly bool
 	// Elsewhere has the pictures whose files in the folder are empty because they are
 	// Known: by path, the SHA-256 that the files would have.
 	Elsewhere map[string]string
@@ -134,7 +140,7 @@ func Read(ctx context.Context, dir string, opts Options) (*Result, error) {
 // leave it.
 func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 	f := &folder{fsys: fsys, progress: opts.Progress, maxRecords: maxRecords, memory: opts.Memory}
-	f.days = newCalendar(opts.Today, opts.MaxAge)
+	f.days, f.headsOnly = newCalendar(opts.Today, opts.MaxAge), opts.HeadsOnly
 	if err := f.read(ctx); err != nil {
 		return nil, err
 	}

@@ -34,6 +34,7 @@ type decoder struct {
 
 	schema *schemaNode // records what is asked for; nil while a record is decoded
 
+	isRecord        bool        // catalogue.yaml is a record in canonical form
 	isDraft         bool        // required fields may be missing
 	links, pictures []mention   // of the body
 	fieldPictures   []reference // of fields

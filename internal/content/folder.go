@@ -3,6 +3,7 @@ package content
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -206,7 +207,7 @@ func (f *folder) readCatalogue() {
 	}
 	d := decoder{file: catalogueFile, line: 1, problems: &f.problems, warnings: &f.warnings}
 	if text, ok := d.utf8(text); ok {
-		if v, ok := parseYAML(text, 0, d.report); ok {
+		if v, ok := d.settings(text); ok {
 			d.fields = v.fields
 			f.catalogue, f.declared = d.catalogue()
 			f.site = f.catalogue.URL
@@ -214,6 +215,17 @@ func (f *folder) readCatalogue() {
 			f.settings = record{file: d.file, links: d.links, pictures: d.pictures, fieldPictures: d.fieldPictures}
 		}
 	}
+}
+
+// settings parses catalogue.yaml, which may also be a record in canonical form: one line
+// of JSON.
+func (d *decoder) settings(text string) (value, bool) {
+	line := strings.TrimSuffix(text, "\n")
+	if strings.HasPrefix(line, "{") && !strings.Contains(line, "\n") && json.Valid([]byte(line)) && !hasLoneSurrogate([]byte(line)) {
+		d.isRecord = true
+		return parseJSON([]byte(line), 1, d.report)
+	}
+	return parseYAML(text, 0, d.report)
 }
 
 const byteOrderMark = "\ufeff"

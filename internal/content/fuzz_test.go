@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"palmares/internal/catalog"
+	canonical "palmares/internal/record"
 )
 
 // readTool reads one tool from a file of an otherwise valid folder.
@@ -27,6 +28,11 @@ func readTool(t *testing.T, file, text string) *catalog.Tool {
 	return &c.Tools[0]
 }
 
+// lineOf returns a tool of the folders of this package in its canonical form.
+func lineOf(tool *catalog.Tool) []byte {
+	return canonical.OfTool(&catalog.Catalog{URL: "https://essai.example"}, tool).Append(nil, nil)
+}
+
 // A record that can be read can be written and read back unchanged.
 func FuzzFrontMatter(f *testing.F) {
 	f.Add(someFields)
@@ -41,8 +47,8 @@ func FuzzFrontMatter(f *testing.F) {
 		if tool == nil {
 			return
 		}
-		markdown, _ := appendMarkdown(nil, toolFields(tool), tool.Body)
-		line := appendJSONLine(nil, tool.Slug, toolFields(tool), tool.Body)
+		markdown, _ := appendMarkdown(nil, canonical.ToolFields(tool), tool.Body)
+		line := lineOf(tool)
 		for file, text := range map[string]string{"outils/boreal.md": string(markdown), "outils.jsonl": string(line)} {
 			if diff := cmp.Diff(tool, readTool(t, file, text), cmpopts.EquateEmpty()); diff != "" {
 				t.Error(diff)
@@ -64,7 +70,7 @@ func FuzzJSONLine(f *testing.F) {
 		if tool == nil {
 			return
 		}
-		if diff := cmp.Diff(tool, readTool(t, "outils.jsonl", string(appendJSONLine(nil, tool.Slug, toolFields(tool), tool.Body))), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(tool, readTool(t, "outils.jsonl", string(lineOf(tool))), cmpopts.EquateEmpty()); diff != "" {
 			t.Error(diff)
 		}
 	})

@@ -16,10 +16,12 @@ type basis struct {
 	declared categories
 	days     calendar
 	site     string // the address of the catalogue
+
+	headsOnly bool // see Options
 }
 
 func (b basis) equal(o basis) bool {
-	return maps.Equal(b.declared, o.declared) && (b.declared == nil) == (o.declared == nil) && b.days == o.days && b.site == o.site
+	return maps.Equal(b.declared, o.declared) && (b.declared == nil) == (o.declared == nil) && b.days == o.days && b.site == o.site && b.headsOnly == o.headsOnly
 }
 
 // A decoded is what became of a Markdown file.

@@ -8,6 +8,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
+	canonical "palmares/internal/record"
 )
 
 // A record is one record of the folder, with what is needed to check it against
@@ -87,6 +88,7 @@ func (d *decoder) tool() record {
 	}
 	t.ScoreHistory = d.scoreHistory()
 	t.Body = d.ownBody(markdown.CheckSections)
+	d.images()
 	d.rejectOthers()
 	return r
 }
@@ -177,6 +179,7 @@ func (d *decoder) comparison() record {
 	r := record{file: d.file, line: d.line, slug: x.Slug, comparison: x}
 	x.Aliases, r.aliases = d.aliases()
 	x.Body = d.ownBody(markdown.Check)
+	d.images()
 	d.rejectOthers()
 	if x.Title == "" || x.ToolA == "" || x.ToolB == "" || x.Winner == "" || x.WinnerNote == "" {
 		x.Draft = true // unpublished and incomplete
@@ -208,9 +211,10 @@ func (d *decoder) retired() record {
 		Body:      d.ownBody(markdown.Check),
 		Draft:     d.isDraft,
 	}
+	d.images()
 	d.rejectOthers()
 	o.Note = markdown.Plain(o.Body)
-	if o.Note == "" && !d.isDraft {
+	if o.Note == "" && !d.isDraft && !d.headsOnly {
 		d.inBody(1, "the note is empty; say why the tool was retired")
 	}
 	r := record{file: d.file, line: d.line, slug: o.Slug, retired: o}
@@ -232,6 +236,7 @@ func (d *decoder) customPage() record {
 		Body:        d.ownBody(markdown.CheckSections),
 		Draft:       d.isDraft,
 	}
+	d.images()
 	d.rejectOthers()
 	if catalog.IsReservedPage(p.Slug) {
 		d.report(d.line, "the slug %q is used by the site itself; rename the page", p.Slug)
@@ -244,6 +249,9 @@ func (d *decoder) customPage() record {
 type categories map[string]bool
 
 func (d *decoder) catalogue() (catalog.Catalog, categories) {
+	if d.isRecord {
+		enum(d, "slug", optional, []canonical.Kind{canonical.Catalogue})
+	}
 	c := catalog.Catalog{Name: d.oneLine("name", required)}
 	d.expect("url", required, func() *schemaNode { return urlForm(site) })
 	if v := d.field("url", required); v != nil {
@@ -261,7 +269,13 @@ func (d *decoder) catalogue() (catalog.Catalog, categories) {
 	if enum(d, "pro", optional, []string{"show", catalog.ProHide}) == catalog.ProHide {
 		c.Settings.Pro = catalog.ProHide
 	}
+	if dataset := enum(d, "dataset", optional, []string{"full", catalog.DatasetHead, catalog.DatasetOff}); dataset != "full" {
+		c.Settings.Dataset = dataset
+	}
 	declared := d.categories(&c)
+	if d.isRecord {
+		d.images()
+	}
 	d.rejectOthers()
 	return c, declared
 }

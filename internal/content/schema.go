@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	canonical "palmares/internal/record"
 )
 
 // A schemaNode is a JSON Schema (draft-07) of a value.
@@ -77,9 +78,49 @@ var Schemas = []string{"outil", "comparatif", "cimetiere", "page", "catalogue"}
 // lines, or of catalogue.yaml. It says what one record may hold; what other records and
 // files decide, such as whether a tool exists, only Read knows.
 func Schema(kind string, isJSONLines bool) ([]byte, error) {
+	root, err := takeDown(kind, isJSONLines)
+	if err != nil {
+		return nil, err
+	}
+	root.finish()
+	return root.text()
+}
+
+// RecordSchema returns the JSON Schema of a kind of record as the dataset has it: in its
+// canonical form, whose fields are in the order of the properties.
+func RecordSchema(kind canonical.Kind) ([]byte, error) {
+	root, err := takeDown(string(kind), true)
+	if err != nil {
+		return nil, err
+	}
+	root.Properties.names = slices.DeleteFunc(canonical.Names(kind), func(name string) bool {
+		return name == "draft" || name == "published" // what is served is neither
+	})
+	if root.Properties.nodes["author"] != nil {
+		root.Properties.nodes["author"] = &schemaNode{Type: "array", Items: lineForm(), MinItems: 1}
+	}
+	root.Required = slices.DeleteFunc(slices.Clone(root.Properties.names), func(name string) bool {
+		return !slices.Contains(root.Required, name) && !slices.Contains(effective[kind], name)
+	})
+	return root.text()
+}
+
+// effective are the fields that records of the dataset always have, although their
+// editors may leave them out.
+var effective = map[canonical.Kind][]string{
+	canonical.Tool:       {"icp", "tier", "updated_at", "canonical_url", "alternatives_url"},
+	canonical.Comparison: {"updated_at"},
+	canonical.Page:       {"menu"},
+	canonical.Catalogue:  {"slug"},
+}
+
+// takeDown runs the rules of a kind over nothing.
+func takeDown(kind string, isJSONLines bool) (*schemaNode, error) {
 	root := newObject()
 	root.Schema, root.Title = "http://json-schema.org/draft-07/schema#", kind
-	d := &decoder{schema: root, isMarkdown: !isJSONLines, problems: new([]Problem), warnings: new([]Warning), slug: "slug"}
+	d := &decoder{
+		schema: root, isMarkdown: !isJSONLines, isRecord: isJSONLines, problems: new([]Problem), warnings: new([]Warning), slug: "slug",
+	}
 	switch kind {
 	case "outil":
 		d.tool()
@@ -94,8 +135,12 @@ func Schema(kind string, isJSONLines bool) ([]byte, error) {
 	default:
 		return nil, fmt.Errorf("%q is not a kind of record: expected %s", kind, strings.Join(Schemas, ", "))
 	}
-	root.finish()
-	text, err := encode(root)
+	return root, nil
+}
+
+// text returns the schema as it is printed.
+func (n *schemaNode) text() ([]byte, error) {
+	text, err := encode(n)
 	if err != nil {
 		return nil, err
 	}
@@ -246,6 +291,8 @@ func pictureForm() *schemaNode {
 	const segment = `(?!\.{1,2}(?:/|$))[^/\\\u0000-\u001f\u007f-\u009f\u2028\u2029]+`
 	return &schemaNode{Type: "string", Pattern: `^` + imageFolder + `/` + segment + `(?:/` + segment + `)*$`, MaxLength: maxImagePath}
 }
+
+func digestForm() *schemaNode { return &schemaNode{Type: "string", Pattern: `^[0-9a-f]{64}$`} }
 
 func figureForm() *schemaNode {
 	lowest, highest := 0.0, 10.0

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"palmares/internal/catalog"
+	canonical "palmares/internal/record"
 )
 
 // Format is the format in which Write stores records.
@@ -64,11 +65,11 @@ func Write(ctx context.Context, dir string, c *catalog.Catalog, opts WriteOption
 		}
 	}()
 
-	w := &folderWriter{dir: temp, format: opts.Format, progress: opts.Progress}
-	if err := w.write(ctx, c); err != nil {
+	w := &folderWriter{dir: temp, format: opts.Format, catalogue: c, progress: opts.Progress}
+	if err := w.write(ctx); err != nil {
 		return err
 	}
-	if err := w.writePictures(ctx, c, opts); err != nil {
+	if err := w.writePictures(ctx, opts); err != nil {
 		return err
 	}
 	moved, err = moveAll(temp, dir)
@@ -120,16 +121,26 @@ func prepareFolder(dir string) (created bool, err error) {
 
 // A folderWriter writes records to a folder.
 type folderWriter struct {
-	dir      string
-	format   Format
-	progress func(records int)
-	written  int
-	lines    *bufio.Writer // JSON lines of the kind being written; nil until needed
-	file     *os.File      // beneath lines
+	dir       string
+	format    Format
+	catalogue *catalog.Catalog
+	progress  func(records int)
+	written   int
+	lines     *bufio.Writer // JSON lines of the kind being written; nil until needed
+	file      *os.File      // beneath lines
 }
 
-func (w *folderWriter) write(ctx context.Context, c *catalog.Catalog) error {
-	yaml := appendYAML(nil, catalogueFields(c), "")
+// A written is a record to write: as a line of JSON in its canonical form, or as a
+// Markdown file that says what its editors wrote.
+type written struct {
+	canonical.Record
+	fields []canonical.Field
+	body   string
+}
+
+func (w *folderWriter) write(ctx context.Context) error {
+	c := w.catalogue
+	yaml := appendYAML(nil, canonical.CatalogueFields(c), "")
 	if len(yaml) > maxYAML {
 		return fmt.Errorf("the categories do not fit into a %s of %d KiB", catalogueFile, maxYAML>>10)
 	}
@@ -139,19 +150,23 @@ func (w *folderWriter) write(ctx context.Context, c *catalog.Catalog) error {
 	for _, k := range []struct {
 		folder string
 		n      int
-		at     func(i int) (slug string, fields []pair, body string)
+		at     func(i int) written
 	}{
-		{"outils", len(c.Tools), func(i int) (string, []pair, string) {
-			return c.Tools[i].Slug, toolFields(&c.Tools[i]), c.Tools[i].Body
+		{"outils", len(c.Tools), func(i int) written {
+			t := &c.Tools[i]
+			return written{canonical.OfTool(c, t), canonical.ToolFields(t), t.Body}
 		}},
-		{"comparatifs", len(c.Comparisons), func(i int) (string, []pair, string) {
-			return c.Comparisons[i].Slug, comparisonFields(&c.Comparisons[i]), c.Comparisons[i].Body
+		{"comparatifs", len(c.Comparisons), func(i int) written {
+			x := &c.Comparisons[i]
+			return written{canonical.OfComparison(x), canonical.ComparisonFields(x), x.Body}
 		}},
-		{"cimetiere", len(c.Retired), func(i int) (string, []pair, string) {
-			return c.Retired[i].Slug, retiredFields(&c.Retired[i]), c.Retired[i].Body
+		{"cimetiere", len(c.Retired), func(i int) written {
+			r := &c.Retired[i]
+			return written{canonical.OfRetired(r), canonical.RetiredFields(r), r.Body}
 		}},
-		{"pages", len(c.Pages), func(i int) (string, []pair, string) {
-			return c.Pages[i].Slug, pageFields(&c.Pages[i]), c.Pages[i].Body
+		{"pages", len(c.Pages), func(i int) written {
+			p := &c.Pages[i]
+			return written{canonical.OfPage(p), canonical.PageFields(p), p.Body}
 		}},
 	} {
 		if err := w.kind(ctx, k.folder, k.n, k.at); err != nil {
@@ -165,7 +180,8 @@ func (w *folderWriter) write(ctx context.Context, c *catalog.Catalog) error {
 }
 
 // writePictures writes the pictures as they are served.
-func (w *folderWriter) writePictures(ctx context.Context, c *catalog.Catalog, opts WriteOptions) error {
+func (w *folderWriter) writePictures(ctx context.Context, opts WriteOptions) error {
+	c := w.catalogue
 	for _, name := range slices.Sorted(maps.Keys(c.Pictures)) {
 		content, err := opts.Pictures.Read(ctx, c.Pictures[name].Hash)
 		if err != nil {
@@ -182,7 +198,7 @@ func (w *folderWriter) writePictures(ctx context.Context, c *catalog.Catalog, op
 	return nil
 }
 
-func (w *folderWriter) kind(ctx context.Context, folder string, n int, at func(int) (string, []pair, string)) (err error) {
+func (w *folderWriter) kind(ctx context.Context, folder string, n int, at func(int) written) (err error) {
 	defer func() {
 		if w.lines != nil {
 			err = errors.Join(err, w.lines.Flush(), w.file.Close())
@@ -199,15 +215,15 @@ func (w *folderWriter) kind(ctx context.Context, folder string, n int, at func(i
 				w.progress(w.written)
 			}
 		}
-		slug, fields, body := at(i)
+		record := at(i)
 		var format Format
-		if buf, format, err = w.encode(buf[:0], slug, fields, body); err != nil {
-			return fmt.Errorf("the record %s of %s %w", slug, folder, err)
+		if buf, format, err = w.encode(buf[:0], record); err != nil {
+			return fmt.Errorf("the record %s of %s %w", record.Slug, folder, err)
 		}
 		if format == JSONL {
 			err = w.writeLine(folder, buf)
 		} else {
-			err = w.writeFile(folder, slug, buf)
+			err = w.writeFile(folder, record.Slug, buf)
 		}
 		if err != nil {
 			return err
@@ -221,16 +237,16 @@ var errTooLarge = errors.New("is larger than 1 MiB in either format")
 
 // encode appends a record to b in the writer's format, or in the other one if it
 // exceeds the limits, and returns the format used.
-func (w *folderWriter) encode(b []byte, slug string, fields []pair, body string) ([]byte, Format, error) {
+func (w *folderWriter) encode(b []byte, record written) ([]byte, Format, error) {
 	for _, format := range []Format{w.format, 1 - w.format} {
 		if format == JSONL {
-			if b = appendJSONLine(b[:0], slug, fields, body); len(b)-1 <= maxFile {
-				return b, format, nil
+			if b = record.Append(b[:0], record.Images(w.catalogue)); len(b) <= maxFile {
+				return append(b, '\n'), format, nil
 			}
 			continue
 		}
 		var yaml int
-		if b, yaml = appendMarkdown(b[:0], fields, body); len(b) <= maxFile && yaml <= maxYAML {
+		if b, yaml = appendMarkdown(b[:0], record.fields, record.body); len(b) <= maxFile && yaml <= maxYAML {
 			return b, format, nil
 		}
 	}

@@ -191,7 +191,7 @@ func complete() *catalog.Catalog {
 	c.Categories = append(c.Categories, catalog.Category{Slug: "audio", Label: "Audio", Description: "De *quoi*\n\nécouter.", Aliases: []string{"son", "voix"}, Position: 1})
 	c.Sort()
 	c.Settings = catalog.Settings{
-		Headline: "Titre", Introduction: "Une ligne\nune autre", Description: "En bref", Contact: "redaction@essai.example", Publisher: "Essai SARL", Pro: catalog.ProHide,
+		Headline: "Titre", Introduction: "Une ligne\nune autre", Description: "En bref", Contact: "redaction@essai.example", Publisher: "Essai SARL", Pro: catalog.ProHide, Dataset: catalog.DatasetHead,
 	}
 	c.Pages = []catalog.Page{{Slug: "methode", Title: "Méthode", Menu: catalog.MenuHeader, Description: "Comment", Body: "Nous *essayons*."}}
 	addPictures(c)
@@ -202,7 +202,7 @@ func complete() *catalog.Catalog {
 // false in a published catalogue.
 var unwritten = []string{"Draft", "Automatic", "Variants"}
 
-// A field that is added to a record and forgotten in record.go or encode.go fails
+// A field that is added to a record and forgotten in record.go or package record fails
 // here; one that is forgotten in complete fails too.
 func TestEveryFieldIsWrittenAndReadBack(t *testing.T) {
 	want := complete()

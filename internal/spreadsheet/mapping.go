@@ -40,7 +40,7 @@ const (
 )
 
 // noCell are fields that do not fit into a cell.
-var noCell = []string{"plans", "price_history", "score_history"}
+var noCell = []string{"plans", "price_history", "score_history", "images"}
 
 // ParseMapping parses a mapping and checks that its fields exist.
 func ParseMapping(text []byte) (*Mapping, error) {

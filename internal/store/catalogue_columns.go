@@ -101,6 +101,7 @@ var settingColumns = []column[catalog.Settings]{
 	{"publisher", func(s *catalog.Settings) any { return &s.Publisher }},
 	{"logo", func(s *catalog.Settings) any { return &s.Logo }},
 	{"pro", func(s *catalog.Settings) any { return &s.Pro }},
+	{"dataset", func(s *catalog.Settings) any { return &s.Dataset }},
 }
 
 var pictureColumns = []column[catalog.Picture]{

@@ -50,7 +50,7 @@ func wipe(t failer, s *Store) {
 		"DELETE FROM events", "DELETE FROM publications", "DELETE FROM tools", "DELETE FROM price_history", "DELETE FROM score_history", "DELETE FROM past_tools",
 		"DELETE FROM pages", "DELETE FROM pictures", "DELETE FROM picture_files",
 		"DELETE FROM comparisons", "DELETE FROM retired", "DELETE FROM categories",
-		"UPDATE catalogue SET headline = '', contact = '', pro = '', name = '', url = '', version = 0, sequence = 0, published_at = '', changed_on = ''",
+		"UPDATE catalogue SET headline = '', contact = '', pro = '', dataset = '', name = '', url = '', version = 0, sequence = 0, published_at = '', changed_on = ''",
 	} {
 		if _, err := s.writes.Exec(statement); err != nil {
 			t.Fatal(err)
@@ -77,6 +77,7 @@ func anyCatalogue(t *rapid.T) *catalog.Catalog {
 	}
 	price := rapid.SampledFrom([]string{"1 €/mois", "2 €/mois", "1 200 €/an"})
 	c.Settings.Headline, c.Settings.Contact = text.Draw(t, "headline"), text.Draw(t, "contact")
+	c.Settings.Dataset = rapid.SampledFrom([]string{"", catalog.DatasetHead}).Draw(t, "dataset")
 	c.Settings.Pro = rapid.SampledFrom([]string{"", catalog.ProHide}).Draw(t, "pro")
 	if rapid.Bool().Draw(t, "page") {
 		c.Pages = []catalog.Page{{Slug: "methode", Title: text.Draw(t, "page title"), Menu: "footer", Body: text.Draw(t, "page")}}

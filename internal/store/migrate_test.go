@@ -92,7 +92,7 @@ func TestACatalogueOfThePreviousReleaseIsKept(t *testing.T) {
 		for _, statement := range []string{
 			`INSERT INTO categories VALUES ('code', 'Code'), ('audio', 'Audio')`,
 			`INSERT INTO tools VALUES ('a', 'A', 'a.example', 'code', 'mixte', 'payant', '2 €/mois', 'Un outil', 7, NULL, NULL, 3, FALSE,
-				'2026-01-01', '', '', '', '', '', '', '', '')`,
+				'2026-01-01', 'https://essai.example/outils/a', '', 'https://essai.example/alternatives/a', '', '', '', '', '')`, // as by default
 			`INSERT INTO price_history VALUES ('a', 0, '2026-01-01', 'payant', '1 €/mois', 'payant', '2 €/mois'),
 				('gone', 0, '2025-01-01', 'payant', '8 €/mois', 'payant', '9 €/mois')`,
 			`UPDATE catalogue SET name = 'Essai', url = 'https://essai.example', version = 4, changed_on = '2026-01-01'`,

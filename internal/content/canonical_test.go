@@ -1,0 +1,175 @@
+package content
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"palmares/demo"
+	"palmares/internal/catalog"
+	canonical "palmares/internal/record"
+)
+
+// recordsOf returns the records of a catalogue as the dataset serves them, by kind.
+func recordsOf(c *catalog.Catalog) map[canonical.Kind][]string {
+	all := map[canonical.Kind][]string{}
+	add := func(kind canonical.Kind, slug string) {
+		if r, found := canonical.Find(c, kind, slug); found {
+			all[kind] = append(all[kind], string(r.Append(nil, r.Images(c))))
+		}
+	}
+	for i := range c.Tools {
+		add(canonical.Tool, c.Tools[i].Slug)
+	}
+	for i := range c.Comparisons {
+		add(canonical.Comparison, c.Comparisons[i].Slug)
+	}
+	for i := range c.Retired {
+		add(canonical.Retired, c.Retired[i].Slug)
+	}
+	for i := range c.Pages {
+		add(canonical.Page, c.Pages[i].Slug)
+	}
+	add(canonical.Catalogue, "catalogue")
+	return all
+}
+
+// asFolder returns records and pictures as a content folder.
+func asFolder(t *testing.T, records map[canonical.Kind][]string, pictures map[string]catalog.Picture, from interface {
+	Read(ctx context.Context, hash string) ([]byte, error)
+}) fstest.MapFS {
+	t.Helper()
+	files := fstest.MapFS{"catalogue.yaml": {Data: []byte(records[canonical.Catalogue][0])}}
+	for kind, folder := range schemaFolders {
+		if lines := records[canonical.Kind(kind)]; len(lines) > 0 {
+			files[folder+".jsonl"] = &fstest.MapFile{Data: []byte(strings.Join(lines, "\n"))}
+		}
+	}
+	for path, picture := range pictures {
+		content, err := from.Read(t.Context(), picture.Hash)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[path] = &fstest.MapFile{Data: content}
+	}
+	return files
+}
+
+// readDemo returns the demo, with its dates.
+func readDemo(t *testing.T) *Result {
+	t.Helper()
+	r, err := ReadFS(t.Context(), demo.Folder, Options{InMemory: true})
+	if err != nil || len(r.Problems) > 0 {
+		t.Fatal(err, r)
+	}
+	catalog.CarryOver(&catalog.Catalog{}, r.Catalog, "2026-11-15")
+	return r
+}
+
+// This is how a mirror checks what it was sent.
+func TestRecordsAreReadBackToTheSameCatalogue(t *testing.T) {
+	want := complete()
+	want.Settings.Dataset = ""
+	want.Tools[1].Body = "Un avis, [illustré](../images/a/b/image.png)." // and with default URLs
+	read := readAll(t, asFolder(t, recordsOf(want), want.Pictures, drawn{}), Options{InMemory: true})
+	if len(read.Problems) > 0 {
+		t.Fatal(read.Problems)
+	}
+	if diff := cmp.Diff(want, read.Catalog, cmpopts.EquateEmpty()); diff != "" {
+		t.Error(diff)
+	}
+
+	shipped := readDemo(t)
+	records := recordsOf(shipped.Catalog)
+	again := readAll(t, asFolder(t, records, shipped.Catalog.Pictures, shipped.Pictures), Options{InMemory: true})
+	if len(again.Problems) > 0 {
+		t.Fatal(again.Problems)
+	}
+	if diff := cmp.Diff(records, recordsOf(again.Catalog)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRecordsWithoutBodiesAreReadWhereThatIsExpected(t *testing.T) {
+	c := complete()
+	files := asFolder(t, recordsOf(c), c.Pictures, drawn{})
+	if got := readAll(t, files, Options{InMemory: true}).Problems; len(got) != 1 || !strings.Contains(got[0].Text, "the note is empty") {
+		t.Errorf("got %v", got)
+	}
+	read := readAll(t, files, Options{InMemory: true, HeadsOnly: true})
+	if len(read.Problems) > 0 {
+		t.Fatal(read.Problems)
+	}
+	if diff := cmp.Diff(recordsOf(c), recordsOf(read.Catalog)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The demo has every kind of record with pictures, complete every field.
+func TestEveryRecordIsWhatItsSchemaSays(t *testing.T) {
+	shipped := readDemo(t).Catalog
+	heads := complete() // of which the dataset has the heads only
+	full := complete()
+	full.Settings.Dataset = ""
+	for _, kind := range canonical.Kinds {
+		schema, err := RecordSchema(kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var values []map[string]any
+		for _, line := range slices.Concat(recordsOf(shipped)[kind], recordsOf(heads)[kind], recordsOf(full)[kind]) {
+			var value map[string]any
+			if err := json.Unmarshal([]byte(line), &value); err != nil {
+				t.Fatal(err)
+			}
+			values = append(values, value)
+		}
+		n := len(values)
+		for _, wrong := range []string{"draft", "published", "inconnu"} {
+			value := maps.Clone(values[0])
+			value[wrong] = true
+			values = append(values, value)
+		}
+		for _, required := range append([]string{"slug"}, effective[kind]...) {
+			value := maps.Clone(values[0])
+			delete(value, required)
+			values = append(values, value)
+		}
+		for i, isValid := range judgeBy(t, schema, values) {
+			if isValid != (i < n) {
+				t.Errorf("the schema of %s says %t: %v", kind, isValid, values[i])
+			}
+		}
+	}
+}
+
+func TestTheSchemaOfARecordHasItsFieldsInTheirOrder(t *testing.T) {
+	for _, kind := range canonical.Kinds {
+		root, err := takeDown(string(kind), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := slices.Sorted(slices.Values(root.Properties.names)), slices.Sorted(slices.Values(canonical.Names(kind))); !slices.Equal(got, want) {
+			t.Errorf("%s: the reader knows %v, the record has %v", kind, got, want)
+		}
+	}
+	schema, err := RecordSchema(canonical.Page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := 0
+	for _, name := range []string{`"slug": {`, `"title": {`, `"menu": {`, `"description": {`, `"image": {`, `"body": {`, `"images": {`} {
+		if i := strings.Index(string(schema), name); i <= last {
+			t.Errorf("%s is not where the record has it", name)
+		} else {
+			last = i
+		}
+	}
+}

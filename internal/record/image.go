@@ -1,0 +1,66 @@
+package record
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"palmares/internal/catalog"
+	"palmares/internal/markdown"
+)
+
+// An Image is a picture that a record uses. It is part of the record, so that a new
+// picture under an old name changes the record.
+type Image struct {
+	Path   string `json:"path"`   // from the root of the folder: images/logo.png
+	SHA256 string `json:"sha256"` // of the served bytes, in hexadecimal
+}
+
+func imageFields(images []Image) [][]Field {
+	list := make([][]Field, len(images))
+	for i, image := range images {
+		list[i] = []Field{{"path", image.Path}, {"sha256", image.SHA256}}
+	}
+	return list
+}
+
+// folders are where the files of the kinds are; the paths in a text start from there.
+var folders = map[Kind]string{Tool: "outils", Comparison: "comparatifs", Retired: "cimetiere", Page: "pages"}
+
+// Images returns the pictures of c that the record uses, by path: those that its fields
+// name, and those that its texts show or link to. It parses texts that may have some;
+// the feed keeps what it returns.
+func (r Record) Images(c *catalog.Catalog) []Image {
+	if len(c.Pictures) == 0 {
+		return nil
+	}
+	used := map[string]string{} // hashes by path
+	for _, path := range r.paths {
+		if picture, ok := c.Pictures[path]; ok {
+			used[picture.Path] = picture.Hash
+		}
+	}
+	resolver := (&markdown.Addresses{Catalog: c}).In(folders[r.Kind])
+	for _, text := range r.texts {
+		// What has no path to images/, however it is escaped, need not be parsed.
+		if !strings.Contains(text, "images") && !strings.ContainsAny(text, "%&") {
+			continue
+		}
+		found := markdown.Check(text)
+		for _, shown := range found.Pictures {
+			if picture, reason := resolver.Picture(shown.Destination); reason == "" {
+				used[picture.Path] = picture.Hash
+			}
+		}
+		for _, link := range found.Links {
+			if picture, reason := resolver.Picture(link.Destination); reason == "" {
+				used[picture.Path] = picture.Hash
+			}
+		}
+	}
+	var images []Image
+	for _, path := range slices.Sorted(maps.Keys(used)) {
+		images = append(images, Image{path, used[path]})
+	}
+	return images
+}

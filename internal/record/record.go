@@ -1,0 +1,207 @@
+// Package record is the canonical form of the records of a catalogue: one JSON object
+// each, the same bytes on every machine and in every release that has this Format, with
+// a hash that names them.
+//
+// A record is the JSON object that a content folder has on one line of outils.jsonl,
+// comparatifs.jsonl, cimetiere.jsonl or pages.jsonl, or instead of catalogue.yaml, with
+// the values that are in effect where an editor gave none. Its fields are in the order
+// of fields.go; a field without a value (an empty text or list, false, no figure) is
+// left out. Strings and numbers are written as RFC 8785 says, which is what
+// JSON.stringify does: whoever parses a record and writes it again, keeping the order,
+// gets the same bytes.
+//
+// The hash of a record is stored when it is published and never computed again, so the
+// form of records must not change by accident: whatever changes the bytes of a record
+// that did not change needs a new Format.
+package record
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"iter"
+	"slices"
+	"strings"
+
+	"palmares/internal/catalog"
+)
+
+// Format is the number of the canonical form.
+const Format = 1
+
+// A Kind is a kind of record.
+type Kind string
+
+// The kinds. There is one record of the kind Catalogue, and its slug is its kind.
+const (
+	Tool       Kind = "outil"
+	Comparison Kind = "comparatif"
+	Retired    Kind = "cimetiere"
+	Page       Kind = "page"
+	Catalogue  Kind = "catalogue"
+)
+
+// Kinds lists them, in the order of the documents.
+var Kinds = []Kind{Tool, Comparison, Retired, Page, Catalogue}
+
+// A Record is one record, ready to be encoded. The functions that return one do not copy
+// what they are given, which must not change.
+type Record struct {
+	Kind   Kind
+	Slug   string
+	fields []Field // between slug and body
+	body   string
+	texts  []string // in Markdown, the body included
+	paths  []string // of the pictures that fields name
+}
+
+// OfTool returns the record of a tool of c.
+func OfTool(c *catalog.Catalog, t *catalog.Tool) Record {
+	effective := *t
+	effective.CanonicalURL, effective.ReviewURL, effective.AlternativesURL = c.CanonicalURLOf(t), c.ReviewURLOf(t), c.AlternativesURLOf(t)
+	return Record{Kind: Tool, Slug: t.Slug, fields: ToolFields(&effective), body: t.Body, texts: []string{t.Body}, paths: []string{t.Logo, t.Image}}
+}
+
+// OfComparison returns the record of a comparison.
+func OfComparison(x *catalog.Comparison) Record {
+	return Record{Kind: Comparison, Slug: x.Slug, fields: ComparisonFields(x), body: x.Body, texts: []string{x.Body}, paths: []string{x.Image}}
+}
+
+// OfRetired returns the record of a retired tool.
+func OfRetired(r *catalog.Retired) Record {
+	return Record{Kind: Retired, Slug: r.Slug, fields: RetiredFields(r), body: r.Body, texts: []string{r.Body}}
+}
+
+// OfPage returns the record of a page.
+func OfPage(p *catalog.Page) Record {
+	return Record{Kind: Page, Slug: p.Slug, fields: PageFields(p), body: p.Body, texts: []string{p.Body}, paths: []string{p.Image}}
+}
+
+// OfCatalogue returns the record of the catalogue as such.
+func OfCatalogue(c *catalog.Catalog) Record {
+	texts := []string{c.Settings.Introduction}
+	for i := range c.Categories {
+		texts = append(texts, c.Categories[i].Description)
+	}
+	return Record{Kind: Catalogue, Slug: string(Catalogue), fields: CatalogueFields(c), texts: texts, paths: []string{c.Settings.Logo}}
+}
+
+// Served returns the record as the publisher of c gives it away: without its body if the
+// dataset is heads only.
+func (r Record) Served(c *catalog.Catalog) Record {
+	if c.Settings.Dataset == catalog.DatasetHead && r.Kind != Catalogue {
+		r.body, r.texts = "", nil
+	}
+	return r
+}
+
+// Fields returns the fields of the record in their order. images are those of Images.
+func (r Record) Fields(images []Image) []Field {
+	end := nonEmpty(Field{"body", r.body}, Field{"images", imageFields(images)})
+	return slices.Concat([]Field{{"slug", r.Slug}}, r.fields, end)
+}
+
+// Append appends the canonical form of the record to b, without a line feed.
+func (r Record) Append(b []byte, images []Image) []byte {
+	return AppendObject(b, r.Fields(images))
+}
+
+// Hash returns the hash of a record in its canonical form.
+func Hash(canonical []byte) string {
+	sum := sha256.Sum256(canonical)
+	return hashPrefix + hex.EncodeToString(sum[:])
+}
+
+const hashPrefix = "sha256-"
+
+// live yields the records of c that the public sees, as kind and index: kinds in their
+// order, records by slug.
+func live(c *catalog.Catalog) iter.Seq2[Kind, int] {
+	return func(yield func(Kind, int) bool) {
+		for _, kind := range Kinds {
+			for i := range count(c, kind) {
+				if isLive(c, kind, i) && !yield(kind, i) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func count(c *catalog.Catalog, kind Kind) int {
+	switch kind {
+	case Tool:
+		return len(c.Tools)
+	case Comparison:
+		return len(c.Comparisons)
+	case Retired:
+		return len(c.Retired)
+	case Page:
+		return len(c.Pages)
+	}
+	if c.Name == "" && c.URL == "" {
+		return 0 // nothing has been published
+	}
+	return 1
+}
+
+func isLive(c *catalog.Catalog, kind Kind, i int) bool {
+	switch kind {
+	case Tool:
+		return !c.Tools[i].Draft
+	case Comparison:
+		return c.Comparisons[i].Published && !c.Comparisons[i].Draft
+	case Retired:
+		return !c.Retired[i].Draft
+	case Page:
+		return !c.Pages[i].Draft
+	}
+	return true
+}
+
+func slugAt(c *catalog.Catalog, kind Kind, i int) string {
+	switch kind {
+	case Tool:
+		return c.Tools[i].Slug
+	case Comparison:
+		return c.Comparisons[i].Slug
+	case Retired:
+		return c.Retired[i].Slug
+	case Page:
+		return c.Pages[i].Slug
+	}
+	return string(Catalogue)
+}
+
+// at returns a record as it is served.
+func at(c *catalog.Catalog, kind Kind, i int) Record {
+	switch kind {
+	case Tool:
+		return OfTool(c, &c.Tools[i]).Served(c)
+	case Comparison:
+		return OfComparison(&c.Comparisons[i]).Served(c)
+	case Retired:
+		return OfRetired(&c.Retired[i]).Served(c)
+	case Page:
+		return OfPage(&c.Pages[i]).Served(c)
+	}
+	return OfCatalogue(c).Served(c)
+}
+
+// Find returns the record of a kind and a slug as it is served, and whether the public
+// sees one. c must be sorted.
+func Find(c *catalog.Catalog, kind Kind, slug string) (Record, bool) {
+	n := count(c, kind)
+	lowest, highest := 0, n
+	for lowest < highest {
+		middle := int(uint(lowest+highest) >> 1)
+		if strings.Compare(slugAt(c, kind, middle), slug) < 0 {
+			lowest = middle + 1
+		} else {
+			highest = middle
+		}
+	}
+	if lowest == n || slugAt(c, kind, lowest) != slug || !isLive(c, kind, lowest) {
+		return Record{}, false
+	}
+	return at(c, kind, lowest), true
+}
