@@ -44,7 +44,8 @@ func recordsOf(c *catalog.Catalog) map[canonical.Kind][]string {
 // asFolder returns records and pictures as a content folder.
 func asFolder(t *testing.T, records map[canonical.Kind][]string, pictures map[string]catalog.Picture, from interface {
 	Read(ctx context.Context, hash string) ([]byte, error)
-}) fstest.MapFS {
+},
+) fstest.MapFS {
 	t.Helper()
 	files := fstest.MapFS{"catalogue.yaml": {Data: []byte(records[canonical.Catalogue][0])}}
 	for kind, folder := range schemaFolders {

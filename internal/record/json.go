@@ -46,6 +46,15 @@ func appendList[T any](b []byte, list []T, item func([]byte, T) []byte) []byte {
 	return append(b, ']')
 }
 
+// isEscaped tells the bytes that a string cannot have as they are.
+var isEscaped = func() (bytes [256]bool) {
+	for b := range byte(' ') {
+		bytes[b] = true
+	}
+	bytes['"'], bytes['\\'] = true, true
+	return bytes
+}()
+
 // appendString appends a string as RFC 8785 3.2.2.2 says: only quotes, backslashes and
 // control characters below U+0020 are escaped, those with a short form by it. (wire
 // escapes U+2028 and U+2029 as well.) Strings are UTF-8: content and store accept no
@@ -57,7 +66,7 @@ func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	for {
 		i := 0
-		for i < len(s) && s[i] >= ' ' && s[i] != '"' && s[i] != '\\' {
+		for i < len(s) && !isEscaped[s[i]] {
 			i++
 		}
 		b = append(b, s[:i]...)

@@ -172,8 +172,8 @@ func slugAt(c *catalog.Catalog, kind Kind, i int) string {
 	return string(Catalogue)
 }
 
-// at returns a record as it is served.
-func at(c *catalog.Catalog, kind Kind, i int) Record {
+// recordAt returns a record as it is served.
+func recordAt(c *catalog.Catalog, kind Kind, i int) Record {
 	switch kind {
 	case Tool:
 		return OfTool(c, &c.Tools[i]).Served(c)
@@ -203,5 +203,5 @@ func Find(c *catalog.Catalog, kind Kind, slug string) (Record, bool) {
 	if lowest == n || slugAt(c, kind, lowest) != slug || !isLive(c, kind, lowest) {
 		return Record{}, false
 	}
-	return at(c, kind, lowest), true
+	return recordAt(c, kind, lowest), true
 }

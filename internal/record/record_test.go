@@ -80,8 +80,12 @@ func oddities() (all [][]byte) {
 			x = r.Float64() * 10
 		}
 		all = append(all, record.AppendObject(nil, []record.Field{
-			{Name: "text", Value: text()}, {Name: "x", Value: x}, {Name: "n", Value: i}, {Name: "b", Value: true},
-			{Name: "list", Value: []string{text(), ""}}, {Name: "objects", Value: [][]record.Field{{{Name: text(), Value: text()}}, {}}},
+			{Name: "text", Value: text()},
+			{Name: "x", Value: x},
+			{Name: "n", Value: i},
+			{Name: "b", Value: true},
+			{Name: "list", Value: []string{text(), ""}},
+			{Name: "objects", Value: [][]record.Field{{{Name: text(), Value: text()}}, {}}},
 		}))
 	}
 	return all
@@ -176,9 +180,18 @@ func TestOnlyWhatThePublicSeesIsFound(t *testing.T) {
 		slug  string
 		found bool
 	}{
-		{record.Tool, "plume", true}, {record.Tool, "stylo", false}, {record.Tool, "a", false}, {record.Tool, "zz", false}, {record.Comparison, "plume-ou-stylo", true},
-		{record.Comparison, "secret", false}, {record.Retired, "gomme", true}, {record.Retired, "plume", false}, {record.Page, "methode", true},
-		{record.Catalogue, "catalogue", true}, {record.Catalogue, "x", false}, {"avis", "plume", false},
+		{record.Tool, "plume", true},
+		{record.Tool, "stylo", false},
+		{record.Tool, "a", false},
+		{record.Tool, "zz", false},
+		{record.Comparison, "plume-ou-stylo", true},
+		{record.Comparison, "secret", false},
+		{record.Retired, "gomme", true},
+		{record.Retired, "plume", false},
+		{record.Page, "methode", true},
+		{record.Catalogue, "catalogue", true},
+		{record.Catalogue, "x", false},
+		{"avis", "plume", false},
 	} {
 		if r, found := record.Find(c, one.kind, one.slug); found != one.found || found && (r.Kind != one.kind || r.Slug != one.slug) {
 			t.Errorf("%s %s: %t, %s %s", one.kind, one.slug, found, r.Kind, r.Slug)

@@ -28,6 +28,7 @@ var (
 	pageTable       = table{name: "pages", key: "slug", columns: columnNames(pageColumns)}
 	pictureTable    = table{name: "pictures", columns: columnNames(pictureColumns)}
 	settingTable    = table{name: "catalogue", columns: columnNames(settingColumns)} // has one row
+	changeTable     = table{name: "record_changes", key: "kind, slug", columns: columnNames(changeColumns)}
 	eventTable      = table{name: "events", columns: []string{"sequence", "version", "id", "type", "slug", "created_at", "body"}}
 
 	usageTable   = table{name: "usage", key: "day, account_id", adds: true, columns: []string{"day", "account_id", "requests"}}
@@ -61,9 +62,9 @@ func (t table) insert(n int) string {
 		fmt.Fprintf(&b, "%s = %s.%s + excluded.%s", sum, t.name, sum, sum)
 		return b.String()
 	}
-	sep := ""
+	sep, key := "", strings.Split(t.key, ", ")
 	for _, c := range t.columns {
-		if c != t.key {
+		if !slices.Contains(key, c) {
 			fmt.Fprintf(&b, "%s%s = excluded.%s", sep, c, c)
 			sep = ", "
 		}

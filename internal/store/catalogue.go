@@ -38,7 +38,7 @@ type PublishOptions struct {
 
 // Progress is how far a publication is.
 type Progress struct {
-	Stage string // "load", "compare", "tools", "comparisons", "retired", "pages", "prices", "scores", "pictures", "picture files", "events", "deliveries"
+	Stage string // "load", "compare", "tools", "comparisons", "retired", "pages", "prices", "scores", "pictures", "picture files", "feed", "events", "deliveries"
 	Done  int
 	Total int
 }
@@ -154,6 +154,12 @@ func (p *publication) compare(ctx context.Context) (err error) {
 
 // write stores what changed as the version of done.
 func (p *publication) write(ctx context.Context, done Publication) error {
+	at := formatTime(p.now)
+	var feed feedStep
+	if err := feed.start(ctx, p, done.Version, at); err != nil {
+		return err
+	}
+	defer feed.running.Wait()
 	for _, step := range []func(context.Context) error{
 		p.writeSettings, p.writeCategories, p.writeTools, p.writeComparisons, p.writeRetired, p.writePages,
 		func(ctx context.Context) error { return priceHistory.write(ctx, p) },
@@ -168,7 +174,9 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 		return err
 	}
 	counts := p.diff.Changes[len(p.diff.Changes)-1].Object // of catalog.updated
-	at := formatTime(p.now)
+	if err := feed.finish(ctx, p); err != nil {
+		return err
+	}
 	from := p.opts.Source
 	_, err := p.tx.ExecContext(ctx, `
 		INSERT INTO publications (version, published_at, first_sequence, last_sequence, changes, revision, author, token, clean, records)
@@ -181,7 +189,7 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 	if err := p.writeEvents(ctx, done.Version, at); err != nil {
 		return err
 	}
-	_, err = p.tx.ExecContext(ctx, `UPDATE catalogue SET name = $1, url = $2, version = $3, sequence = $4, published_at = $5, changed_on = $6`,
+	_, err = p.tx.ExecContext(ctx, `UPDATE catalogue SET name = $1, url = $2, version = $3, feed_version = $3, sequence = $4, published_at = $5, changed_on = $6`,
 		p.next.Name, p.next.URL, done.Version, done.Sequence, at, catalog.Day(p.now))
 	return err
 }

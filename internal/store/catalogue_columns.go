@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/record"
 )
 
 // A column connects a column of a table with a field of a record. The lists of
@@ -15,7 +16,7 @@ import (
 // rows are written and read with them.
 type column[T any] struct {
 	name  string
-	field func(*T) any // a pointer to a string, []string, other list, *float64, int or bool
+	field func(*T) any // a pointer to a string, []string, other list, *float64, int, int64 or bool
 }
 
 var toolColumns = []column[catalog.Tool]{
@@ -165,10 +166,10 @@ func columnNames[T any](columns []column[T]) []string {
 }
 
 // rowOf returns the values of a record, for an INSERT of the columns.
-func rowOf[T any](columns []column[T], record *T) []any {
+func rowOf[T any](columns []column[T], from *T) []any {
 	row := make([]any, len(columns))
 	for i, c := range columns {
-		switch p := c.field(record).(type) {
+		switch p := c.field(from).(type) {
 		case *string:
 			row[i] = *p
 		case *[]string:
@@ -177,9 +178,13 @@ func rowOf[T any](columns []column[T], record *T) []any {
 			row[i] = joinList(*p)
 		case *[]catalog.Variant:
 			row[i] = joinList(*p)
+		case *[]record.Image:
+			row[i] = joinList(*p)
 		case **float64:
 			row[i] = *p
 		case *int:
+			row[i] = *p
+		case *int64:
 			row[i] = *p
 		case *bool:
 			row[i] = *p
@@ -206,7 +211,7 @@ func records[T any](ctx context.Context, tx *sql.Tx, capacity int, t table, colu
 	var short, other []column[T]
 	for _, c := range columns {
 		switch c.field(new(T)).(type) {
-		case *string, *[]string, *[]catalog.PlanRow, *[]catalog.Variant:
+		case *string, *[]string, *[]catalog.PlanRow, *[]catalog.Variant, *[]record.Image:
 			if !isLong(c.name) {
 				short = append(short, c)
 				continue
@@ -219,14 +224,14 @@ func records[T any](ctx context.Context, tx *sql.Tx, capacity int, t table, colu
 	var texts string
 	dest := make([]any, 1+len(other))
 	dest[0] = &texts
-	return rows(ctx, tx, capacity, query, func(scan scanner, record *T) error {
+	return rows(ctx, tx, capacity, query, func(scan scanner, to *T) error {
 		for i, c := range other {
-			dest[i+1] = c.field(record)
+			dest[i+1] = c.field(to)
 		}
 		if err := scan(dest...); err != nil {
 			return err
 		}
-		if err := setTexts(record, short, texts); err != nil {
+		if err := setTexts(to, short, texts); err != nil {
 			key, _, _ := strings.Cut(texts, separator)
 			return fmt.Errorf("the record of %s is damaged: restore the database from a backup (%w)", key, err)
 		}
@@ -235,13 +240,13 @@ func records[T any](ctx context.Context, tx *sql.Tx, capacity int, t table, colu
 }
 
 // setTexts sets the fields of columns to the parts of texts.
-func setTexts[T any](record *T, columns []column[T], texts string) (err error) {
+func setTexts[T any](to *T, columns []column[T], texts string) (err error) {
 	for i, c := range columns {
 		text, rest, more := strings.Cut(texts, separator)
 		if more != (i < len(columns)-1) {
 			return fmt.Errorf("%s is not followed by the expected column", c.name)
 		}
-		switch p := c.field(record).(type) {
+		switch p := c.field(to).(type) {
 		case *string:
 			*p = text
 		case *[]string:
@@ -250,6 +255,8 @@ func setTexts[T any](record *T, columns []column[T], texts string) (err error) {
 			*p, err = parseList[catalog.PlanRow](text)
 		case *[]catalog.Variant:
 			*p, err = parseList[catalog.Variant](text)
+		case *[]record.Image:
+			*p, err = parseList[record.Image](text)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)

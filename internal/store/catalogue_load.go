@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/record"
 	"palmares/internal/wire"
 )
 
@@ -15,6 +16,7 @@ type Published struct {
 	Catalog   *catalog.Catalog // empty when Version is 0
 	Version   int64            // 0 when nothing has been published
 	ChangedOn string           // the UTC day of the publication that made it, YYYY-MM-DD
+	Feed      *record.Feed     // of the records
 	Events    []catalog.Event  // for feeds, newest first; nil when Version is 0
 
 	sequence int64 // of its last event
@@ -28,6 +30,9 @@ func (s *Catalogue) Load(ctx context.Context) (*Published, error) {
 		if p, err = load(ctx, tx); err != nil {
 			return err
 		}
+		if p.Feed, err = loadFeed(ctx, tx); err != nil {
+			return err
+		}
 		if p.Version > 0 {
 			p.Events, err = latestEvents(ctx, tx, p.Catalog)
 		}
@@ -39,7 +44,7 @@ func (s *Catalogue) Load(ctx context.Context) (*Published, error) {
 	return p, nil
 }
 
-// load reads everything in a few large queries without ORDER BY: records are sorted in
+// load reads the catalogue in a few large queries without ORDER BY: records are sorted in
 // Go, whatever the database's collation.
 func load(ctx context.Context, tx *sql.Tx) (*Published, error) {
 	c := &catalog.Catalog{}

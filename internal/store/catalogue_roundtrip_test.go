@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"palmares/internal/catalog"
+	"palmares/internal/record"
 )
 
 // After any sequence of publications the last one is loaded as published, events have no
@@ -46,15 +47,14 @@ func TestAnySequenceOfPublicationsHoldsItsPromises(t *testing.T) {
 
 func wipe(t failer, s *Store) {
 	t.Helper()
-	for _, statement := range []string{
-		"DELETE FROM events", "DELETE FROM publications", "DELETE FROM tools", "DELETE FROM price_history", "DELETE FROM score_history", "DELETE FROM past_tools",
-		"DELETE FROM pages", "DELETE FROM pictures", "DELETE FROM picture_files",
-		"DELETE FROM comparisons", "DELETE FROM retired", "DELETE FROM categories",
-		"UPDATE catalogue SET headline = '', contact = '', pro = '', dataset = '', name = '', url = '', version = 0, sequence = 0, published_at = '', changed_on = ''",
-	} {
-		if _, err := s.writes.Exec(statement); err != nil {
-			t.Fatal(err)
-		}
+	_, err := s.writes.Exec(`
+		DELETE FROM events; DELETE FROM publications; DELETE FROM record_changes;
+		DELETE FROM tools; DELETE FROM price_history; DELETE FROM score_history; DELETE FROM past_tools; DELETE FROM comparisons; DELETE FROM retired;
+		DELETE FROM pages; DELETE FROM pictures; DELETE FROM picture_files; DELETE FROM categories;
+		UPDATE catalogue SET headline = '', introduction = '', contact = '', pro = '', dataset = '', name = '', url = '', version = 0, sequence = 0,
+			published_at = '', changed_on = '', feed_version = 0, feed_position = 0, feed_state = '` + record.State(nil) + `'`)
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -79,6 +79,7 @@ func (s *db) applyMigrations(ctx context.Context, source fs.FS, files []string) 
 		if version, err = s.schema(ctx, tx); err != nil || version >= len(files) {
 			return err
 		}
+		before := version
 		if version == 0 {
 			if _, err := tx.ExecContext(ctx, `CREATE TABLE palmares_schema (version INTEGER NOT NULL PRIMARY KEY)`); err != nil {
 				return err
@@ -91,6 +92,9 @@ func (s *db) applyMigrations(ctx context.Context, source fs.FS, files []string) 
 			if err := applyMigration(ctx, tx, source, files[version], version+1); err != nil {
 				return fmt.Errorf("%s: %w", files[version], err)
 			}
+		}
+		if before < feedSince && version >= feedSince {
+			return s.writeFirstFeed(ctx, tx)
 		}
 		return nil
 	})

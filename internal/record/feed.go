@@ -1,0 +1,200 @@
+package record
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+
+	"palmares/internal/catalog"
+)
+
+// A Change is the last change of a record that is or was public.
+type Change struct {
+	Position  int64 // in the feed
+	Version   int64 // of the publication that made it
+	At        string
+	Kind      Kind
+	Slug      string
+	Deleted   bool
+	RenamedTo string  // for a deleted record, the slug that is now used instead; "" for none
+	Hash      string  // of the record; "" if it is deleted
+	Size      int     // of the record in bytes
+	Images    []Image // of the record
+}
+
+// A Feed holds the last change of every record that is or was public, so that whoever
+// follows it from any position, at any time, ends with an exact copy of the catalogue. A
+// publication makes the next one; a Feed itself never changes.
+type Feed struct {
+	ID      string   // of the database; a position means something in one feed only
+	Format  int      // of the records that were hashed
+	Last    int64    // the highest position that was ever used
+	State   string   // see State
+	Changes []Change // by position, one per record
+}
+
+type key struct {
+	kind Kind
+	slug string
+}
+
+// A Step is a publication, as a feed sees it.
+type Step struct {
+	Old, Next *catalog.Catalog // both sorted and complete
+	Version   int64            // of Next
+	At        string
+	// Touched reports whether a record differs between the two. Where it wrongly says so
+	// nothing happens. It is not asked about changes of the URL, of the dataset and of
+	// pictures, which change records that did not change themselves.
+	Touched func(kind Kind, slug string) bool
+}
+
+// First returns the feed of a catalogue that has had none.
+func First(id string, c *catalog.Catalog, version int64, at string) *Feed {
+	empty := &Feed{ID: id, Format: Format}
+	first, _ := empty.After(Step{Old: &catalog.Catalog{}, Next: c, Version: version, At: at})
+	return first
+}
+
+// After returns the feed after a publication, and what the publication added to it: one
+// change with a new position for each record that the public now sees differently.
+//
+// A record that the public no longer sees is deleted, whatever became of it; its change
+// stays for ever, and follows the record that has its slug as an alias.
+func (f *Feed) After(s Step) (next *Feed, added []Change) {
+	a := advance{Feed: f, Step: s, alive: make([]bool, len(f.Changes)), replaced: make([]bool, len(f.Changes))}
+	a.addLive()
+	a.addDeleted()
+	next = &Feed{ID: f.ID, Format: Format, Last: f.Last + int64(len(a.added)), Changes: make([]Change, 0, len(f.Changes)+len(a.added))}
+	for i := range f.Changes {
+		if !a.replaced[i] {
+			next.Changes = append(next.Changes, f.Changes[i])
+		}
+	}
+	next.Changes = append(next.Changes, a.added...)
+	next.State = State(next.Changes)
+	return next, a.added
+}
+
+// An advance is the state of one call of After.
+type advance struct {
+	*Feed
+	Step
+	alive, replaced []bool // by index in Changes: the public sees the record; it has a new change
+	added           []Change
+}
+
+func (a *advance) add(c Change) {
+	c.Position, c.Version, c.At = a.Last+1+int64(len(a.added)), a.Version, a.At
+	a.added = append(a.added, c)
+}
+
+// addLive adds the records that the public now sees, or sees differently.
+func (a *advance) addLive() {
+	known := make(map[key]int, len(a.Changes))
+	for i := range a.Changes {
+		known[key{a.Changes[i].Kind, a.Changes[i].Slug}] = i
+	}
+	everything := a.changesEverything()
+	var buf []byte
+	for kind, i := range live(a.Next) {
+		slug := slugAt(a.Next, kind, i)
+		at, isKnown := known[key{kind, slug}]
+		wasAlive := isKnown && !a.Changes[at].Deleted
+		if isKnown {
+			a.alive[at] = true
+		}
+		if wasAlive && !everything && !a.mayDiffer(&a.Changes[at]) {
+			continue
+		}
+		record := recordAt(a.Next, kind, i)
+		images := record.Images(a.Next)
+		buf = record.Append(buf[:0], images)
+		hash := Hash(buf)
+		if wasAlive && a.Changes[at].Hash == hash {
+			continue
+		}
+		if isKnown {
+			a.replaced[at] = true
+		}
+		a.add(Change{Kind: kind, Slug: slug, Hash: hash, Size: len(buf), Images: images})
+	}
+}
+
+// changesEverything reports whether any record may have other bytes than before.
+func (a *advance) changesEverything() bool {
+	heads := func(c *catalog.Catalog) bool { return c.Settings.Dataset == catalog.DatasetHead }
+	return a.Format != Format || a.Old.URL != a.Next.URL || heads(a.Old) != heads(a.Next)
+}
+
+// mayDiffer reports whether a record may have other bytes than before. Encoding all of
+// them would make a small publication as slow as a large one.
+func (a *advance) mayDiffer(c *Change) bool {
+	return a.Touched(c.Kind, c.Slug) ||
+		slices.ContainsFunc(c.Images, func(i Image) bool { return a.Next.Pictures[i.Path].Hash != i.SHA256 })
+}
+
+// addDeleted adds the records that the public no longer sees, and those deleted before
+// whose slug has become, or is no longer, an alias.
+func (a *advance) addDeleted() {
+	aliases := aliasesOf(a.Next)
+	for i := range a.Changes {
+		was := &a.Changes[i]
+		renamedTo := aliases[key{was.Kind, was.Slug}]
+		if a.alive[i] || was.Deleted && was.RenamedTo == renamedTo {
+			continue
+		}
+		a.replaced[i] = true
+		a.add(Change{Kind: was.Kind, Slug: was.Slug, Deleted: true, RenamedTo: renamedTo})
+	}
+}
+
+// aliasesOf returns the current slugs of the records that have aliases.
+func aliasesOf(c *catalog.Catalog) map[key]string {
+	aliases := map[key]string{}
+	for i := range c.Tools {
+		for _, alias := range c.Tools[i].Aliases {
+			aliases[key{Tool, alias}] = c.Tools[i].Slug
+		}
+	}
+	for i := range c.Comparisons {
+		if x := &c.Comparisons[i]; isLive(c, Comparison, i) {
+			for _, alias := range x.Aliases {
+				aliases[key{Comparison, alias}] = x.Slug
+			}
+		}
+	}
+	return aliases
+}
+
+// State returns the state of a copy of a catalogue: the SHA-256 of the lines
+// "kind NUL slug NUL hash LF" of all records, in byte order. Deleted ones do not count.
+func State(changes []Change) string {
+	alive := make([]*Change, 0, len(changes))
+	for i := range changes {
+		if !changes[i].Deleted {
+			alive = append(alive, &changes[i])
+		}
+	}
+	// This is the order of the lines: neither kinds nor slugs have a byte as low as NUL.
+	slices.SortFunc(alive, func(a, b *Change) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Slug, b.Slug))
+	})
+	h := sha256.New()
+	var line []byte
+	for _, c := range alive {
+		line = append(append(line[:0], c.Kind...), 0)
+		line = append(append(line, c.Slug...), 0)
+		line = append(append(line, c.Hash...), '\n')
+		h.Write(line)
+	}
+	return hashPrefix + hex.EncodeToString(h.Sum(nil))
+}
+
+// From returns the changes after a position, oldest first. The caller must not modify
+// them.
+func (f *Feed) From(after int64) []Change {
+	i, _ := slices.BinarySearchFunc(f.Changes, after+1, func(c Change, position int64) int { return cmp.Compare(c.Position, position) })
+	return f.Changes[i:]
+}

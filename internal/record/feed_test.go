@@ -1,0 +1,50 @@
+package record_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"testing"
+
+	"palmares/internal/record"
+)
+
+func TestTheStateIsTheDigestOfTheLinesOfAllRecordsInByteOrder(t *testing.T) {
+	changes := []record.Change{
+		{Kind: record.Tool, Slug: "b", Hash: "sha256-2"},
+		{Kind: record.Tool, Slug: "a-b", Hash: "sha256-1"},
+		{Kind: record.Page, Slug: "z", Deleted: true},
+		{Kind: record.Tool, Slug: "a", Hash: "sha256-3"},
+		{Kind: record.Retired, Slug: "c", Hash: "sha256-4"},
+	}
+	lines := []string{"outil\x00b\x00sha256-2\n", "outil\x00a-b\x00sha256-1\n", "outil\x00a\x00sha256-3\n", "cimetiere\x00c\x00sha256-4\n"}
+	slices.Sort(lines)
+	want := sha256.New()
+	for _, line := range lines {
+		want.Write([]byte(line))
+	}
+	if got := record.State(changes); got != fmt.Sprintf("sha256-%x", want.Sum(nil)) {
+		t.Errorf("got %s", got)
+	}
+	if got := record.State(nil); got != "sha256-e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" {
+		t.Errorf("the state of nothing is %s", got)
+	}
+}
+
+func TestTheFirstFeedOfACatalogueHasAllThatIsPublic(t *testing.T) {
+	f := record.First("x", small(), 3, "2026-11-16T09:30:00.250Z")
+	var got []string
+	for i, c := range f.Changes {
+		if c.Position != int64(i+1) || c.Version != 3 || c.At != "2026-11-16T09:30:00.250Z" || c.Deleted {
+			t.Errorf("%+v", c)
+		}
+		got = append(got, string(c.Kind)+" "+c.Slug)
+	}
+	want := []string{"outil plume", "outil stylo", "comparatif plume-ou-stylo", "cimetiere gomme", "page methode", "catalogue catalogue"}
+	if !slices.Equal(got, want) || f.Last != 6 || f.ID != "x" || f.Format != record.Format {
+		t.Errorf("%q in %+v", got, f)
+	}
+	if len(f.From(0)) != 6 || len(f.From(5)) != 1 || len(f.From(6)) != 0 {
+		t.Error("From does not start after a position")
+	}
+}

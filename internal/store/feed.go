@@ -1,0 +1,115 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"slices"
+	"sync"
+
+	"palmares/internal/catalog"
+	"palmares/internal/record"
+)
+
+var changeColumns = []column[record.Change]{
+	{"kind", func(c *record.Change) any { return (*string)(&c.Kind) }},
+	{"slug", func(c *record.Change) any { return &c.Slug }},
+	{"position", func(c *record.Change) any { return &c.Position }},
+	{"version", func(c *record.Change) any { return &c.Version }},
+	{"at", func(c *record.Change) any { return &c.At }},
+	{"deleted", func(c *record.Change) any { return &c.Deleted }},
+	{"renamed_to", func(c *record.Change) any { return &c.RenamedTo }},
+	{"hash", func(c *record.Change) any { return &c.Hash }},
+	{"size", func(c *record.Change) any { return &c.Size }},
+	{"images", func(c *record.Change) any { return &c.Images }},
+}
+
+// loadFeed reads the feed of the published catalogue.
+func loadFeed(ctx context.Context, tx *sql.Tx) (*record.Feed, error) {
+	f := &record.Feed{}
+	var rows int
+	err := tx.QueryRowContext(ctx, `SELECT feed, feed_format, feed_position, feed_state, (SELECT count(*) FROM record_changes) FROM catalogue`).
+		Scan(&f.ID, &f.Format, &f.Last, &f.State, &rows)
+	if err != nil {
+		return nil, err
+	}
+	f.Changes, err = records(ctx, tx, rows, changeTable, changeColumns)
+	slices.SortFunc(f.Changes, func(a, b record.Change) int { return cmp.Compare(a.Position, b.Position) })
+	return f, err
+}
+
+// A feedStep adds what a publication changes to the feed. Records are encoded and hashed
+// while others are written, which makes a large publication a tenth faster.
+type feedStep struct {
+	running sync.WaitGroup
+	feed    *record.Feed
+	added   []record.Change
+}
+
+// start begins the step, which reads the catalogues of p until running is done.
+func (f *feedStep) start(ctx context.Context, p *publication, version int64, at string) error {
+	old, err := loadFeed(ctx, p.tx)
+	if err != nil {
+		return err
+	}
+	f.running.Go(func() {
+		f.feed, f.added = old.After(record.Step{
+			Old: p.old.Catalog, Next: p.next, Version: version, At: at, Touched: touched(&p.diff),
+		})
+	})
+	return nil
+}
+
+// finish writes the changes.
+func (f *feedStep) finish(ctx context.Context, p *publication) error {
+	f.running.Wait()
+	return p.storeFeed(ctx, f.feed, f.added)
+}
+
+func (p *publication) storeFeed(ctx context.Context, feed *record.Feed, added []record.Change) error {
+	if err := writeRecords(ctx, p, "feed", changeTable, changeColumns, pointers(added)); err != nil {
+		return err
+	}
+	_, err := p.tx.ExecContext(ctx, `UPDATE catalogue SET feed = $1, feed_format = $2, feed_position = $3, feed_state = $4`,
+		feed.ID, feed.Format, feed.Last, feed.State)
+	return err
+}
+
+// touched returns a function that reports whether a publication writes a record.
+func touched(d *catalog.Diff) func(record.Kind, string) bool {
+	slugs := map[record.Kind]map[string]bool{}
+	for kind, changes := range map[record.Kind]catalog.RecordChanges{
+		record.Tool: d.Tools, record.Comparison: d.Comparisons, record.Retired: d.Retired, record.Page: d.Pages,
+	} {
+		slugs[kind] = map[string]bool{}
+		for _, slug := range slices.Concat(changes.Added, changes.Changed) {
+			slugs[kind][slug] = true
+		}
+	}
+	return func(kind record.Kind, slug string) bool {
+		if kind == record.Catalogue {
+			return d.Metadata
+		}
+		return slugs[kind][slug]
+	}
+}
+
+// feedSince is the first version of the tables that has a feed.
+const feedSince = 14
+
+// writeFirstFeed gives a database that has just got a feed all changes of its catalogue.
+// It needs the newest tables.
+func (s *db) writeFirstFeed(ctx context.Context, tx *sql.Tx) error {
+	old, err := load(ctx, tx)
+	if err != nil {
+		return err
+	}
+	var at string
+	if err := tx.QueryRowContext(ctx, `SELECT published_at FROM catalogue`).Scan(&at); err != nil {
+		return err
+	}
+	feed := record.First(rand.Text(), old.Catalog, old.Version, at)
+	p := publication{tx: tx, dialect: s.dialect}
+	return p.storeFeed(ctx, feed, feed.Changes)
+}
