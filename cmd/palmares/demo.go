@@ -8,6 +8,7 @@ import (
 	"palmares/demo"
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/record"
 	"palmares/internal/snapshot"
 	"palmares/internal/store"
 )
@@ -36,7 +37,18 @@ func (d *demoCatalogue) snapshot(ctx context.Context, base string) (*snapshot.Sn
 		catalog.CarryOver(&catalog.Catalog{}, read.Catalog, snapshot.NewestUpdate(read.Catalog))
 		d.read = read
 	}
-	return snapshot.Build(d.read.Catalog, 0, snapshot.NewestUpdate(d.read.Catalog)), nil
+	newest := snapshot.NewestUpdate(d.read.Catalog)
+	s := snapshot.Build(d.read.Catalog, 0, newest)
+	s.SetFeed(demoFeed(d.read.Catalog, newest))
+	return s, nil
+}
+
+// demoFeed returns the feed of the demo. Its id says which demo it is: that of another
+// release or address is another feed.
+func demoFeed(c *catalog.Catalog, day string) *record.Feed {
+	feed := record.First("", c, 0, day+"T00:00:00.000Z")
+	feed.ID = "demo-" + feed.State[len(feed.State)-26:]
+	return feed
 }
 
 // forget frees the demo, which a published catalogue has replaced.

@@ -193,13 +193,16 @@ func (n *node) build(ctx context.Context) (*snapshot.Snapshot, error) {
 		n.published.Store(published.Version)
 		s := snapshot.Build(published.Catalog, published.Version, published.ChangedOn)
 		s.Events = published.Events
+		s.SetFeed(published.Feed)
 		return s, nil
 	}
 	if served := n.published.Load(); served > 0 {
 		return nil, fmt.Errorf("the database has no catalogue any more: still serving version %d; restore a backup or publish again, or restart palmares if this is meant", served)
 	}
 	if n.options.Demo == "off" {
-		return snapshot.Empty("Palmarès", base), nil
+		s := snapshot.Empty("Palmarès", base)
+		s.SetFeed(published.Feed)
+		return s, nil
 	}
 	return n.demo.snapshot(ctx, base)
 }

@@ -130,13 +130,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // run does the checks that apply to every path before the operation.
 func (h *Handler) run(op operation, req *request) (web.Answer, error) {
-	if err := h.service.Admit(&req.Request); err != nil {
-		return web.Answer{}, err
-	}
-	if req.Method != http.MethodGet && req.Method != http.MethodHead {
-		return web.Answer{}, methodNotAllowed(req.Method)
-	}
-	if err := web.CheckURLLength(req.URL); err != nil {
+	if err := h.service.AdmitRead(&req.Request); err != nil {
 		return web.Answer{}, err
 	}
 	return op(req)
@@ -144,7 +138,7 @@ func (h *Handler) run(op operation, req *request) (web.Answer, error) {
 
 func setCommonHeaders(h http.Header, snap *snapshot.Snapshot) {
 	web.SetPublicHeaders(h)
-	h["X-Service-Updated-At"] = snap.UpdatedAtHeader
+	h["X-Service-Updated-At"], h["X-Service-Version"] = snap.UpdatedAtHeader, snap.VersionHeader
 }
 
 // WriteInternalError answers a request whose handler failed before it wrote anything.

@@ -13,10 +13,6 @@ func missingKey() *web.Error {
 	return web.NewError(web.CodeMissingKey, "Cette opération demande une clé d’API (gratuite) : envoyez l’en-tête « Authorization: Bearer plm_… ».")
 }
 
-func methodNotAllowed(method string) *web.Error {
-	return &web.Error{Code: web.CodeMethodNotAllowed, Allow: web.ReadMethods, Text: "La méthode " + web.Quote(method) + " n’est pas admise : cette API ne fait que lire, utilisez GET ou HEAD."}
-}
-
 func pathNotFound() *web.Error {
 	return web.NewError(web.CodeNotFound, "Ce chemin n’existe pas : la description de l’API, /api/v1/openapi.json, donne tous les chemins (sans barre oblique finale).")
 }

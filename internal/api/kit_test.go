@@ -103,7 +103,8 @@ func checkCommon(r *testkit.Reply) {
 	if !catalog.IsDate(r.Header.Get("X-Service-Updated-At")) {
 		r.T.Errorf("%s: X-Service-Updated-At: %q", r, r.Header.Get("X-Service-Updated-At"))
 	}
-	for _, name := range []string{"X-Total-Count", "X-Service-Updated-At", "X-RateLimit-Tier", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "RateLimit", "RateLimit-Policy", "Retry-After", "ETag", "Link"} {
+	r.HasHeader("X-Service-Version", "1")
+	for _, name := range []string{"X-Total-Count", "X-Service-Updated-At", "X-Service-Version", "X-RateLimit-Tier", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "RateLimit", "RateLimit-Policy", "Retry-After", "ETag", "Link"} {
 		if !slices.Contains(strings.Split(r.Header.Get("Access-Control-Expose-Headers"), ", "), name) {
 			r.T.Errorf("%s: %s is not exposed", r, name)
 		}

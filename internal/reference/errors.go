@@ -18,7 +18,7 @@ type errorCode struct {
 func errorCodes() []errorCode {
 	var list []errorCode
 	for _, c := range web.Codes {
-		if c.Meaning != "" {
+		if c.Meaning != "" && !c.Dataset {
 			code := string(c.Code)
 			list = append(list, errorCode{errorAnchor(code).ID, code, c.Status, markdown.NoBreak(c.Meaning), markdown.NoBreak(c.Fix)})
 		}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"palmares/internal/api"
+	"palmares/internal/dataapi"
 	"palmares/internal/snapshot"
 	"palmares/internal/web"
 )
@@ -30,11 +31,11 @@ func NewPhasedHandler(cfg Config) *PhasedHandler {
 	p := &PhasedHandler{}
 	empty := snapshot.Empty("Palmarès", "") // only its date is ever sent
 	page := http.HandlerFunc(serveStartingPage)
+	load := func() *snapshot.Snapshot { return empty }
+	refuse := web.AuthorizerFunc(func(context.Context, *http.Request) (web.Caller, error) { return web.Caller{}, starting() })
 	p.starting = http.HandlerFunc((&server{
-		api: api.New(api.Config{
-			Snapshot: func() *snapshot.Snapshot { return empty },
-			Callers:  web.AuthorizerFunc(func(context.Context, *http.Request) (web.Caller, error) { return web.Caller{}, starting() }),
-		}),
+		api:      api.New(api.Config{Snapshot: load, Callers: refuse}),
+		data:     dataapi.New(dataapi.Config{Snapshot: load, Callers: refuse}),
 		site:     page,
 		account:  page,
 		webhooks: startingAPI{},

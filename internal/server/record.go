@@ -59,6 +59,8 @@ func (s *server) recoverFrom(failure any, rec *recorder, r *http.Request) {
 		rec.broken = true
 	case under("/api", r.URL.Path):
 		s.api.WriteInternalError(rec)
+	case under("/data", r.URL.Path):
+		s.data.WriteInternalError(rec)
 	case under("/webhooks", r.URL.Path) && s.webhooks != nil:
 		s.webhooks.WriteInternalError(rec)
 	case under("/publish", r.URL.Path) && s.publish != nil:

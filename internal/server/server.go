@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"palmares/internal/api"
+	"palmares/internal/dataapi"
 	"palmares/internal/keyring"
 	"palmares/internal/quota"
 	"palmares/internal/snapshot"
@@ -61,6 +62,7 @@ func New(cfg Config) http.Handler {
 	gate := &web.Gate{Keys: cfg.Keys, Trusted: cfg.Trusted, Log: cfg.Log}
 	s := &server{
 		api:      api.New(api.Config{Snapshot: cfg.Live.Snapshot, Callers: gate, Meter: cfg.Meter}),
+		data:     dataapi.New(dataapi.Config{Snapshot: cfg.Live.Snapshot, Callers: gate, Meter: cfg.Meter}),
 		site:     cfg.Site,
 		account:  cfg.Account,
 		webhooks: cfg.Webhooks,
@@ -77,6 +79,7 @@ func New(cfg Config) http.Handler {
 
 type server struct {
 	api      *api.Handler
+	data     *dataapi.Handler
 	site     http.Handler
 	account  http.Handler
 	webhooks JSONHandler
@@ -90,11 +93,13 @@ type server struct {
 }
 
 // route passes a request to its handler. It does not use the standard mux, which would
-// redirect unclean paths under /api before the API can refuse them.
+// redirect unclean paths under /api and /data before these can refuse them.
 func (s *server) route(w http.ResponseWriter, r *http.Request) {
 	switch p := r.URL.Path; {
 	case under("/api", p):
 		s.api.ServeHTTP(w, r)
+	case under("/data", p):
+		s.data.ServeHTTP(w, r)
 	case s.account != nil && under("/compte", p):
 		s.account.ServeHTTP(w, r)
 	case s.webhooks != nil && under("/webhooks", p):

@@ -11,9 +11,11 @@ package snapshot
 
 import (
 	"math"
+	"strconv"
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
+	"palmares/internal/record"
 )
 
 // A Snapshot is one version of the catalogue.
@@ -22,11 +24,15 @@ type Snapshot struct {
 	Version   int64  // 0 for a catalogue that is not stored: the demo, or none
 	UpdatedAt string // YYYY-MM-DD of the last update of the feed
 
-	UpdatedAtHeader []string // UpdatedAt as a header value, to save an allocation
+	// UpdatedAt and Version as header values, to save allocations.
+	UpdatedAtHeader, VersionHeader []string
 
 	// Events are the latest changes, of all and of each category, newest first, for feeds;
 	// nil for a catalogue that is not stored. Set them before the snapshot is served.
 	Events []catalog.Event
+
+	feed    *record.Feed // nil if there is none
+	changes map[record.Kind]map[string]int32
 
 	tools       fragments // one per tool, in the order of Catalog.Tools
 	prices      fragments
@@ -61,7 +67,9 @@ const NeverUpdated = "1970-01-01"
 // catalog.CarryOver) and must not change afterwards.
 func Build(c *catalog.Catalog, version int64, updatedAt string) *Snapshot {
 	s := &Snapshot{
-		Catalog: c, Version: version, UpdatedAt: updatedAt, UpdatedAtHeader: []string{updatedAt},
+		Catalog: c, Version: version, UpdatedAt: updatedAt,
+		UpdatedAtHeader: []string{updatedAt}, VersionHeader: []string{strconv.FormatInt(version, 10)},
+
 		toolBySlug:       make(map[string]int32, len(c.Tools)),
 		comparisonBySlug: make(map[string]int32, len(c.Comparisons)),
 		retiredBySlug:    make(map[string]int32, len(c.Retired)),

@@ -29,6 +29,7 @@ const (
 	CodeRecoveryRunning      Code = "recovery_running"
 	CodeInvalidUpload        Code = "invalid_upload"
 	CodeConflict             Code = "conflict"
+	CodeForeignCursor        Code = "foreign_cursor"
 	CodePayloadTooLarge      Code = "payload_too_large"
 	CodeUnsupportedMediaType Code = "unsupported_media_type"
 	CodeQuotaExceeded        Code = "quota_exceeded"
@@ -44,9 +45,11 @@ type CodeInfo struct {
 	Status int
 	// Text is the sentence of the error, if it is always the same.
 	Text string
-	// Meaning and Fix explain the code in the API reference. They are empty for codes
-	// that /api never returns.
+	// Meaning and Fix explain the code to callers. They are empty for codes that neither
+	// /api nor /data returns.
 	Meaning, Fix string
+	// Dataset says that only /data returns the code.
+	Dataset bool
 	// Publishing says that only /publish returns the code.
 	Publishing bool
 }
@@ -126,6 +129,11 @@ var Codes = []CodeInfo{
 	{Code: CodeEndpointInactive, Status: http.StatusConflict},
 	{Code: CodeRecoveryRunning, Status: http.StatusConflict},
 	{Code: CodeConflict, Status: http.StatusConflict, Publishing: true},
+	{
+		Code: CodeForeignCursor, Status: http.StatusConflict, Dataset: true,
+		Meaning: "La position ou le flux demandés ne sont pas de cette base : elle a été remplacée ou restaurée depuis.",
+		Fix:     "Repartez de zéro, sans « after » ni « feed », et remplacez votre copie par ce que vous recevez.",
+	},
 	{Code: CodePayloadTooLarge, Status: http.StatusRequestEntityTooLarge},
 	{Code: CodeUnsupportedMediaType, Status: http.StatusUnsupportedMediaType},
 	{

@@ -59,6 +59,17 @@ func (s *Service) Admit(r *Request) error {
 	return nil
 }
 
+// AdmitRead is Admit for an API that only reads.
+func (s *Service) AdmitRead(r *Request) error {
+	if err := s.Admit(r); err != nil {
+		return err
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return &Error{Code: CodeMethodNotAllowed, Allow: ReadMethods, Text: "La méthode " + Quote(r.Method) + " n’est pas admise : cette API ne fait que lire, utilisez GET ou HEAD."}
+	}
+	return CheckURLLength(r.URL)
+}
+
 // An Answer is the result of an operation.
 type Answer struct {
 	Status   int       // 200 if zero
@@ -68,6 +79,8 @@ type Answer struct {
 	IsList   bool
 	Total    int  // length of the whole list, if IsList
 	Free     bool // not counted against any quota
+	NoCache  bool // caches must ask each time whether it is still true
+	Large    bool // so large that the best compression would take a second
 
 	coding Coding
 	tag    string
@@ -107,7 +120,11 @@ func (s *Service) prepare(r *http.Request, a *Answer) {
 	}
 	if s.Public && a.Status == http.StatusOK {
 		var known bool
-		if a.coding, a.tag, known = Negotiate(r, a.Body.Digest(), Brotli); known {
+		best := Brotli
+		if a.Large {
+			best = Zstd
+		}
+		if a.coding, a.tag, known = Negotiate(r, a.Body.Digest(), best); known {
 			a.Status = http.StatusNotModified
 		}
 	}
@@ -152,11 +169,12 @@ var (
 	cacheHour   = []string{"s-maxage=3600, stale-while-revalidate=86400"}
 	cacheMinute = []string{"s-maxage=60"}
 	noStore     = []string{"no-store"}
+	noCache     = []string{"no-cache"}
 	zero        = []string{"0"}
 	anyOrigin   = []string{"*"}
 	vary        = []string{"Authorization, Accept-Encoding"}
 	noSniff     = []string{"nosniff"}
-	exposed     = []string{"X-Total-Count, X-Service-Updated-At, X-RateLimit-Tier, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, ETag, Link"}
+	exposed     = []string{"X-Total-Count, X-Service-Updated-At, X-Service-Version, X-RateLimit-Tier, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, ETag, Link"}
 )
 
 // ReadMethods are the methods of a Public service.
@@ -208,7 +226,10 @@ func (s *Service) write(w http.ResponseWriter, a *Answer) {
 	header := w.Header()
 	header["X-Content-Type-Options"] = noSniff
 	header["Cache-Control"] = noStore
-	if s.Public {
+	switch {
+	case s.Public && a.NoCache:
+		header["Cache-Control"] = noCache
+	case s.Public:
 		header["Cache-Control"] = cacheHour
 	}
 	if a.Location != "" {

@@ -1,0 +1,146 @@
+// Package dataapi is /data/v1: the catalogue for programs that keep a copy of it. It
+// serves records in their canonical form, which package record defines, and the feed of
+// their changes, from one Snapshot and from memory. What all operations have in common
+// is in package web; quotas are counted together with those of /api.
+package dataapi
+
+import (
+	_ "embed"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"palmares/internal/catalog"
+	"palmares/internal/content"
+	"palmares/internal/quota"
+	"palmares/internal/record"
+	"palmares/internal/snapshot"
+	"palmares/internal/web"
+	"palmares/internal/wire"
+)
+
+// Config is what the operations need from the rest of the server.
+type Config struct {
+	// Snapshot returns the catalogue to answer from, which needs a feed; it is called once
+	// per request. Required.
+	Snapshot func() *snapshot.Snapshot
+	// Callers identifies who sent a request. Required.
+	Callers web.Authorizer
+	// Meter counts requests, as for /api; nil if there are no quotas.
+	Meter *quota.Meter
+}
+
+// A Handler answers every path under /data.
+type Handler struct {
+	snapshot func() *snapshot.Snapshot
+	service  web.Service
+	routes   map[string]route // by path
+}
+
+// A route is an operation and its label in the metrics.
+type route struct {
+	pattern string
+	op      operation
+}
+
+//go:embed openapi.json
+var openAPI []byte
+
+// Document returns a copy of the OpenAPI document that /data/v1/openapi.json serves.
+func Document() []byte { return slices.Clone(openAPI) }
+
+// New returns the handler.
+func New(cfg Config) *Handler {
+	h := &Handler{
+		snapshot: cfg.Snapshot,
+		service:  web.Service{Callers: cfg.Callers, Meter: cfg.Meter, Public: true},
+		routes: map[string]route{
+			"/data/v1/changes":      {"/data/v1/changes", listChanges},
+			"/data/v1/openapi.json": {"/data/v1/openapi.json", fixed(openAPI, true)},
+		},
+	}
+	for _, kind := range record.Kinds {
+		schema, err := content.RecordSchema(kind)
+		if err != nil {
+			panic("dataapi: " + err.Error()) // only for an unknown kind
+		}
+		h.routes["/data/v1/records/"+string(kind)] = route{"/data/v1/records/{kind}", getRecords(kind)}
+		h.routes["/data/v1/schema/"+string(kind)+".json"] = route{"/data/v1/schema/{kind}.json", fixed(schema, false)}
+	}
+	return h
+}
+
+// find returns the operation for a path. A path that is escaped where it need not be is
+// another one: two URLs for one answer would confuse caches.
+func (h *Handler) find(u *url.URL) route {
+	if r, ok := h.routes[u.Path]; ok && u.RawPath == "" {
+		return r
+	}
+	return route{op: func(*request) (web.Answer, error) { return web.Answer{}, pathNotFound() }}
+}
+
+// A request is what an operation sees: one snapshot, one caller.
+type request struct {
+	web.Request
+	snap *snapshot.Snapshot
+}
+
+// An operation returns an answer or an error; it writes nothing itself.
+type operation func(*request) (web.Answer, error)
+
+// ServeHTTP answers one request.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	req := request{snap: h.snapshot()}
+	setCommonHeaders(w.Header(), req.snap)
+	if r.Method == http.MethodOptions {
+		web.WritePreflight(w)
+		return
+	}
+	req.Begin(r)
+	defer req.End()
+	route := h.find(r.URL)
+	r.Pattern = route.pattern
+	a, err := h.run(route.op, &req)
+	h.service.Reply(w, &req.Request, &a, err)
+}
+
+// run does the checks that apply to every path before the operation.
+func (h *Handler) run(op operation, req *request) (web.Answer, error) {
+	if err := h.service.AdmitRead(&req.Request); err != nil {
+		return web.Answer{}, err
+	}
+	if req.snap.Feed() == nil || req.snap.Catalog.Settings.Dataset == catalog.DatasetOff {
+		return web.Answer{}, datasetOff()
+	}
+	return op(req)
+}
+
+func setCommonHeaders(h http.Header, snap *snapshot.Snapshot) {
+	web.SetPublicHeaders(h)
+	h["X-Service-Updated-At"], h["X-Service-Version"] = snap.UpdatedAtHeader, snap.VersionHeader
+}
+
+// WriteInternalError answers a request whose handler failed before it wrote anything.
+func (h *Handler) WriteInternalError(w http.ResponseWriter) {
+	clear(w.Header())
+	setCommonHeaders(w.Header(), h.snapshot())
+	h.service.WriteError(w, web.NewError(web.CodeInternal, ""))
+}
+
+var licenseLink = []string{`</licence>; rel="license"`} // of every 200
+
+// fixed returns the operation that answers with a document of this release.
+func fixed(document []byte, isFree bool) operation {
+	body := wire.NewBody(wire.Sum(document), document)
+	return func(*request) (web.Answer, error) {
+		return web.Answer{Body: body, Link: licenseLink, Free: isFree}, nil
+	}
+}
+
+func pathNotFound() *web.Error {
+	return web.NewError(web.CodeNotFound, "Ce chemin n’existe pas : la description, /data/v1/openapi.json, donne tous les chemins (sans barre oblique finale).")
+}
+
+func datasetOff() *web.Error {
+	return web.NewError(web.CodeNotFound, "Ce catalogue n’est pas proposé en bloc : son éditeur ne l’a pas voulu. L’API, /api/v1/openapi.json, le donne page par page.")
+}

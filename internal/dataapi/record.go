@@ -1,0 +1,138 @@
+package dataapi
+
+import (
+	"slices"
+	"strings"
+
+	"palmares/internal/catalog"
+	"palmares/internal/record"
+	"palmares/internal/snapshot"
+	"palmares/internal/web"
+	"palmares/internal/wire"
+)
+
+// maxRecords is how many records can be asked for at once.
+const maxRecords = 100
+
+// getRecords returns the operation that answers with the records of a kind that are
+// asked for, in that order. A record is found by a former slug, too.
+func getRecords(kind record.Kind) operation {
+	names := slices.DeleteFunc(record.Names(kind), func(name string) bool { return name == "draft" || name == "published" })
+	return func(r *request) (web.Answer, error) {
+		p := web.ParseParams(r.URL.RawQuery, func(name string) bool { return name == "slug" || name == "fields" })
+		slugs := p.Text("slug", slugsAllowed)
+		fields := p.Text("fields", fieldsAllowed(names))
+		if err := p.Err(); err != nil {
+			return web.Answer{}, err
+		}
+		page := &recordPage{catalogue: r.snap.Catalog}
+		if fields != "" {
+			page.fields = strings.Split(fields, ",")
+			for _, name := range page.fields {
+				if !slices.Contains(names, name) {
+					p.Refuse("fields", fields, fieldsAllowed(names))
+					return web.Answer{}, p.Err()
+				}
+			}
+			page.fields = append(page.fields, "slug") // which tells whose record it is
+		}
+		asked := strings.Split(slugs, ",")
+		if slugs == "" {
+			return web.Answer{}, web.Invalid("slug", "Le paramètre « slug » manque ; valeurs admises : "+slugsAllowed+".")
+		}
+		if len(asked) > maxRecords || slices.ContainsFunc(asked, func(slug string) bool { return !catalog.IsSlug(slug) }) {
+			p.Refuse("slug", slugs, slugsAllowed)
+			return web.Answer{}, p.Err()
+		}
+		page.find(r.snap, kind, asked)
+		if page.size() > maxPage && len(asked) > 1 {
+			return web.Answer{}, web.Invalid("slug", "Ces enregistrements font plus de 8 Mio ensemble : demandez-en moins à la fois, ou seulement certains champs.")
+		}
+		return web.Answer{Body: page.body(kind), Link: licenseLink, Large: page.size() > large}, nil
+	}
+}
+
+const slugsAllowed = "de 1 à 100 identifiants, séparés par des virgules"
+
+func fieldsAllowed(names []string) string {
+	return "des champs séparés par des virgules, parmi " + strings.Join(names, ", ")
+}
+
+// A recordPage is a list of records of one kind.
+type recordPage struct {
+	catalogue *catalog.Catalog
+	changes   []*record.Change
+	fields    []string // nil for all
+	meta      []byte
+}
+
+// find looks up the records that are asked for.
+func (p *recordPage) find(snap *snapshot.Snapshot, kind record.Kind, asked []string) {
+	missing, renamed := []string{}, map[string]string{}
+	for _, slug := range asked {
+		change := snap.Change(kind, slug)
+		if change == nil {
+			if current, ok := formerly(snap, kind, slug); ok {
+				renamed[slug] = current
+				change = snap.Change(kind, current)
+			}
+		}
+		if change == nil {
+			missing = append(missing, slug)
+			continue
+		}
+		p.changes = append(p.changes, change)
+	}
+	p.meta = wire.AppendJSON(nil, struct {
+		Missing []string          `json:"missing"`
+		Renamed map[string]string `json:"renamed"`
+	}{missing, renamed})
+}
+
+// size returns about how many bytes the page has: bodies are what makes records large.
+func (p *recordPage) size() (n int) {
+	if p.fields != nil && !slices.Contains(p.fields, "body") {
+		return 0
+	}
+	for _, c := range p.changes {
+		n += c.Size
+	}
+	return n
+}
+
+// formerly returns the current slug of the record that had this one.
+func formerly(snap *snapshot.Snapshot, kind record.Kind, slug string) (string, bool) {
+	switch kind {
+	case record.Tool:
+		return snap.Alias(slug)
+	case record.Comparison:
+		return snap.ComparisonAlias(slug)
+	}
+	return "", false
+}
+
+// body returns the body of the page, with a digest of what determines its bytes.
+func (p *recordPage) body(kind record.Kind) wire.Body {
+	b := append([]byte("records\x00"), kind...)
+	b = append(append(b, 0), strings.Join(p.fields, ",")...)
+	b = append(append(b, 0), p.meta...)
+	for _, c := range p.changes {
+		b = append(append(b, c.Hash...), 0)
+	}
+	return wire.NewParts(wire.Sum(b), p)
+}
+
+// Append appends the bytes of the body to b.
+func (p *recordPage) Append(b []byte) []byte {
+	b = append(b, `{"data":[`...)
+	for i, c := range p.changes {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = record.AppendObject(b, slices.DeleteFunc(recordOf(p.catalogue, c).Fields(c.Images), func(f record.Field) bool {
+			return p.fields != nil && !slices.Contains(p.fields, f.Name)
+		}))
+	}
+	b = append(b, `],"meta":`...)
+	return append(append(b, p.meta...), '}')
+}
