@@ -112,7 +112,7 @@ func TestAReaderThatFollowsTheFeedHasAnExactCopy(t *testing.T) {
 		}
 		got = append(got, line)
 	}
-	want := []string{"8 2 outil d false", "9 2 page methode false", "10 2 outil c true d", "11 2 comparatif a-b true", "12 2 cimetiere gomme true"}
+	want := []string{"8 2 outil d false", "9 2 page methode false", "10 2 cimetiere gomme true", "11 2 comparatif a-b true", "12 2 outil c true d"}
 	if !slices.Equal(got, want) || page.Meta.Last != 12 || page.Meta.Next != 12 || page.Meta.More || page.Meta.Feed != "flux-1" || page.Meta.Version != 2 {
 		t.Errorf("%q, %+v", got, page.Meta)
 	}

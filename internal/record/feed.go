@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+	"strings"
 
 	"palmares/internal/catalog"
 )
@@ -139,6 +140,7 @@ func (a *advance) mayDiffer(c *Change) bool {
 // whose slug has become, or is no longer, an alias.
 func (a *advance) addDeleted() {
 	aliases := aliasesOf(a.Next)
+	var deleted []*Change
 	for i := range a.Changes {
 		was := &a.Changes[i]
 		renamedTo := aliases[key{was.Kind, was.Slug}]
@@ -146,8 +148,21 @@ func (a *advance) addDeleted() {
 			continue
 		}
 		a.replaced[i] = true
-		a.add(Change{Kind: was.Kind, Slug: was.Slug, Deleted: true, RenamedTo: renamedTo})
+		deleted = append(deleted, &Change{Kind: was.Kind, Slug: was.Slug, Deleted: true, RenamedTo: renamedTo})
 	}
+	slices.SortFunc(deleted, byName)
+	for _, c := range deleted {
+		a.add(*c)
+	}
+}
+
+// byName is the order of the lines of a state: neither kinds nor slugs have a byte as low
+// as NUL.
+func byName(a, b *Change) int {
+	if a.Kind != b.Kind {
+		return strings.Compare(string(a.Kind), string(b.Kind))
+	}
+	return strings.Compare(a.Slug, b.Slug)
 }
 
 // aliasesOf returns the current slugs of the records that have aliases.
@@ -177,10 +192,7 @@ func State(changes []Change) string {
 			alive = append(alive, &changes[i])
 		}
 	}
-	// This is the order of the lines: neither kinds nor slugs have a byte as low as NUL.
-	slices.SortFunc(alive, func(a, b *Change) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Slug, b.Slug))
-	})
+	slices.SortFunc(alive, byName)
 	h := sha256.New()
 	var line []byte
 	for _, c := range alive {

@@ -16,7 +16,7 @@ type Published struct {
 	Catalog   *catalog.Catalog // empty when Version is 0
 	Version   int64            // 0 when nothing has been published
 	ChangedOn string           // the UTC day of the publication that made it, YYYY-MM-DD
-	Feed      *record.Feed     // of the records
+	Feed      *record.Feed     // of the records; only Load sets it
 	Events    []catalog.Event  // for feeds, newest first; nil when Version is 0
 
 	sequence int64 // of its last event
@@ -30,7 +30,7 @@ func (s *Catalogue) Load(ctx context.Context) (*Published, error) {
 		if p, err = load(ctx, tx); err != nil {
 			return err
 		}
-		if p.Feed, err = loadFeed(ctx, tx); err != nil {
+		if p.Feed, err = loadFeed(ctx, tx, changeColumns); err != nil {
 			return err
 		}
 		if p.Version > 0 {

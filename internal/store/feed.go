@@ -25,8 +25,11 @@ var changeColumns = []column[record.Change]{
 	{"images", func(c *record.Change) any { return &c.Images }},
 }
 
-// loadFeed reads the feed of the published catalogue.
-func loadFeed(ctx context.Context, tx *sql.Tx) (*record.Feed, error) {
+// knownColumns are what the next publication must know of the changes before it.
+var knownColumns = only(changeColumns, "kind", "slug", "deleted", "renamed_to", "hash", "images")
+
+// loadFeed reads the feed of the published catalogue, with some columns of its changes.
+func loadFeed(ctx context.Context, tx *sql.Tx, columns []column[record.Change]) (*record.Feed, error) {
 	f := &record.Feed{}
 	var rows int
 	err := tx.QueryRowContext(ctx, `SELECT feed, feed_format, feed_position, feed_state, (SELECT count(*) FROM record_changes) FROM catalogue`).
@@ -34,7 +37,7 @@ func loadFeed(ctx context.Context, tx *sql.Tx) (*record.Feed, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.Changes, err = records(ctx, tx, rows, changeTable, changeColumns)
+	f.Changes, err = records(ctx, tx, rows, changeTable, columns)
 	slices.SortFunc(f.Changes, func(a, b record.Change) int { return cmp.Compare(a.Position, b.Position) })
 	return f, err
 }
@@ -49,7 +52,7 @@ type feedStep struct {
 
 // start begins the step, which reads the catalogues of p until running is done.
 func (f *feedStep) start(ctx context.Context, p *publication, version int64, at string) error {
-	old, err := loadFeed(ctx, p.tx)
+	old, err := loadFeed(ctx, p.tx, knownColumns)
 	if err != nil {
 		return err
 	}

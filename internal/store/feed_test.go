@@ -57,18 +57,18 @@ func TestTheFeedHasTheLastChangeOfEveryRecord(t *testing.T) {
 		next("", nil)
 		next("6 2 comparatif duel deleted \n", func(c *catalog.Catalog) { c.Comparisons[0].Published = false })
 		next("7 3 comparatif duel\n", nil)
-		next("8 4 outil c\n9 4 outil b deleted c\n10 4 comparatif duel deleted \n", func(c *catalog.Catalog) { // a rename
+		next("8 4 outil c\n9 4 comparatif duel deleted \n10 4 outil b deleted c\n", func(c *catalog.Catalog) { // a rename
 			c.Tools[1].Slug, c.Tools[1].Aliases, c.Comparisons = "c", []string{"b"}, nil
 		})
-		next("11 5 outil d\n12 5 outil c deleted d\n13 5 outil b deleted d\n", func(c *catalog.Catalog) { // and another
+		next("11 5 outil d\n12 5 outil b deleted d\n13 5 outil c deleted d\n", func(c *catalog.Catalog) { // and another
 			c.Tools[1].Slug, c.Tools[1].Aliases, c.Comparisons = "d", []string{"b", "c"}, nil
 		})
-		next("14 6 outil a\n15 6 outil d deleted a\n16 6 outil c deleted \n17 6 outil b deleted \n", func(c *catalog.Catalog) { // two are one
+		next("14 6 outil a\n15 6 outil b deleted \n16 6 outil c deleted \n17 6 outil d deleted a\n", func(c *catalog.Catalog) { // two are one
 			c.Tools, c.Comparisons = c.Tools[:1], nil
 			c.Tools[0].Aliases = []string{"d"}
 		})
 		next("18 7 outil a\n19 7 outil b\n20 7 comparatif duel\n21 7 outil d deleted \n", nil)
-		next("22 8 cimetiere b\n23 8 outil b deleted \n24 8 comparatif duel deleted \n", func(c *catalog.Catalog) {
+		next("22 8 cimetiere b\n23 8 comparatif duel deleted \n24 8 outil b deleted \n", func(c *catalog.Catalog) {
 			c.Tools, c.Comparisons, c.Retired = c.Tools[:1], nil, []catalog.Retired{retired("b")}
 		})
 		next("25 9 outil b\n26 9 comparatif duel\n27 9 cimetiere b deleted \n", nil) // restored
