@@ -120,6 +120,7 @@ func (c *Catalog) parts() []field {
 		{"publisher", s.Publisher},
 		{"logo", s.Logo},
 		{"pro", s.Pro},
+		{"dataset", s.Dataset},
 		{"categories", longOf(c.Categories)},
 	}
 }
