@@ -55,8 +55,9 @@ quick: ## the tests on SQLite only, without browser and race detector: no substi
 	@tools/npm webhooks
 	@tools/npm schema
 	@go build -o bin/testreport ./tools/testreport
-	@PALMARES_TEST=quick go test -json $$(go list ./... | grep -v /internal/browser) | bin/testreport -allow-skips
-	@echo "LEFT OUT: PostgreSQL, the browser, the race detector, format and lint. make test has them all."
+	@export PALMARES_TEST=quick; { go test -json -run '^TestCommandLine$$' ./cmd/palmares; \
+		go test -json $$(go list ./... | grep -v -e /internal/browser -e /cmd/palmares); } | bin/testreport -allow-skips
+	@echo "LEFT OUT: PostgreSQL, the browser, servers as processes, the race detector, format and lint. make test has them all."
 
 bench: build ## the speed and size figures, against a bare handler in the same run
 	@bench/run
