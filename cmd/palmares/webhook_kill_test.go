@@ -31,9 +31,6 @@ var (
 // the promise.
 func TestKilledProcessesLoseNoWebhook(t *testing.T) {
 	t.Parallel() // it mostly waits
-	if testkit.Quick() {
-		*kills = 1
-	}
 	folders := make([]string, publications)
 	for i := range folders { // one of the events is catalog.updated
 		folders[i] = marked(t, "A", (*events-1)*(i+1))

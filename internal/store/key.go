@@ -20,7 +20,8 @@ import (
 // Keys are the API keys of accounts.
 type Keys struct{ *db }
 
-// Create creates a key for an account and returns it, in plain text; it cannot be had again.
+// Create creates a key for an account and returns it in plain text. Only its hash is
+// stored, so it cannot be retrieved later.
 // ErrNotFound: no such account; ErrKeyLimit: it has reached the key limit of its plan;
 // ErrInvalid: the name.
 func (s *Keys) Create(ctx context.Context, email, name string, now time.Time) (string, account.Key, error) {

@@ -33,7 +33,7 @@ func newLinks(d *db) *Links {
 }
 
 // Create creates a link for an address, which need not have an account, and returns its
-// token, in plain text; it cannot be had again: it goes into the mail and nowhere else.
+// token in plain text, for the mail. Only its hash is stored.
 // ErrInvalid: it is not an address.
 func (s *Links) Create(ctx context.Context, email string, purpose account.LinkPurpose, now time.Time) (string, error) {
 	email, err := account.NormalizeEmail(email)
@@ -63,7 +63,8 @@ func (s *Links) Check(ctx context.Context, token string, purpose account.LinkPur
 }
 
 // SignIn spends a link and starts a session for its address, whose account is created
-// if there is none. It returns the secret of the session, in plain text; it cannot be had again.
+// if there is none. It returns the secret of the session in plain text; only its hash is
+// stored.
 // The browser's previous session, whose secret is replaced, ends; "" for none. Of any
 // number of calls with one link exactly one succeeds. ErrLinkUsed, ErrLinkExpired,
 // ErrNotFound.

@@ -17,8 +17,8 @@ import (
 // memory.
 type Tokens struct{ *db }
 
-// Create creates a token and returns it, in plain text; it cannot be had again. The zero expires
-// is never. ErrInvalid: the name.
+// Create creates a token and returns it in plain text. Only its hash is stored, so it
+// cannot be retrieved later. A zero expires means never. ErrInvalid: the name.
 func (s *Tokens) Create(ctx context.Context, name string, expires, now time.Time) (string, account.PublishToken, error) {
 	name, err := account.NormalizeTokenName(name)
 	if err != nil {

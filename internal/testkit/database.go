@@ -30,7 +30,7 @@ var shared struct {
 func Run(m *testing.M) int {
 	shared.running.Store(true)
 	code := m.Run()
-	if Quick() {
+	if quick() {
 		fmt.Fprintln(os.Stderr, "testkit: "+notTested)
 	}
 	shared.mu.Lock()
@@ -46,14 +46,12 @@ func Run(m *testing.M) int {
 
 const notTested = "PALMARES_TEST=quick: SQLite only, NOTHING WAS TESTED ON POSTGRESQL"
 
-// Quick reports whether the tests must be done within a minute, at the cost of what they
-// cover.
-func Quick() bool { return os.Getenv("PALMARES_TEST") == "quick" }
+func quick() bool { return os.Getenv("PALMARES_TEST") == "quick" }
 
 // server returns the server of this test binary.
 func server(t testing.TB) *PostgresServer {
 	t.Helper()
-	if Quick() {
+	if quick() {
 		t.Skip(notTested)
 	}
 	if !shared.running.Load() {

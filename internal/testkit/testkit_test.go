@@ -77,7 +77,7 @@ func TestMigrationsRunOncePerKindOfDatabase(t *testing.T) {
 		}
 	})
 	want := int64(2)
-	if Quick() {
+	if quick() {
 		want = 1
 	}
 	if n := int64(migrations.Load()); n != want {
