@@ -24,7 +24,18 @@ func CarryOver(old, next *Catalog, today string) {
 	}
 }
 
-func carryOverTools(old, next *Catalog, today string) {
+// KeepPast completes next, which is an exact copy of another catalogue, with what is kept
+// of the tools that are no longer active. Both catalogues must be sorted.
+func KeepPast(old, next *Catalog) {
+	next.Past = pastTools(old, next)
+	for i := range next.Tools {
+		delete(next.Past, next.Tools[i].Slug)
+	}
+}
+
+// pastTools returns what is kept of inactive tools: those of old, and the tools of old
+// that next has not.
+func pastTools(old, next *Catalog) map[string]PastTool {
 	past := maps.Clone(old.Past)
 	if past == nil {
 		past = map[string]PastTool{}
@@ -34,7 +45,11 @@ func carryOverTools(old, next *Catalog, today string) {
 			past[t.Slug] = t.past()
 		}
 	}
+	return past
+}
 
+func carryOverTools(old, next *Catalog, today string) {
+	past := pastTools(old, next)
 	for i := range next.Tools {
 		t := &next.Tools[i]
 		prior := old.prior(next, t)

@@ -127,12 +127,20 @@ func Compare(old, next *Catalog, sections func(body string) []Section) Diff {
 	if d.Empty() {
 		return Diff{Listed: d.Listed}
 	}
+	d.Report(next)
+	return d
+}
+
+// Report adds the change that says that there is a new version, unless it is there.
+func (d *Diff) Report(next *Catalog) {
+	if n := len(d.Changes); n > 0 && d.Changes[n-1].Type == CatalogUpdated {
+		return
+	}
 	counts := map[string]int{}
 	for _, c := range d.Changes {
 		counts[c.Type]++
 	}
 	d.Changes = append(d.Changes, Change{Type: CatalogUpdated, Object: counts, URL: next.URL})
-	return d
 }
 
 func (d *Diff) compareTools(old, next *Catalog) {

@@ -160,7 +160,7 @@ func (f *folder) checkSuccessor(r *record, x *index) {
 			f.problem(r.file, ref.line, "successor must be a tool other than %q itself", r.slug)
 		case x.active[ref.slug] != nil && x.active[ref.slug].isDraft() && !r.isDraft():
 			f.problem(r.file, ref.line, "successor %q is a draft; publish it first, or remove the successor", ref.slug)
-		case !known:
+		case !known && !f.isCopy:
 			f.problem(r.file, ref.line, "successor %q is not a tool in this folder", ref.slug)
 		}
 	}

@@ -164,7 +164,7 @@ func (r *producer) jsonLines(ctx context.Context, k kind) error {
 	in := bufio.NewReaderSize(file, 64<<10)
 	b, size := &batch{kind: k}, 0
 	for number := 1; ; number++ {
-		data, tooLong, err := readLine(in)
+		data, tooLong, err := readLine(in, r.maxLine)
 		if err != nil && err != io.EOF {
 			r.problem(name, number, "the file cannot be read: %s", rootCause(err))
 			break
@@ -175,7 +175,7 @@ func (r *producer) jsonLines(ctx context.Context, k kind) error {
 		}
 		switch {
 		case tooLong:
-			r.problem(name, number, "the line is longer than 1 MiB (%d bytes)", maxFile)
+			r.problem(name, number, "the line is longer than %d MiB (%d bytes)", r.maxLine>>20, r.maxLine)
 		case len(bytes.TrimSpace(data)) > 0:
 			if r.tooMany(name, number) {
 				return r.submit(ctx, b)
@@ -198,20 +198,20 @@ func (r *producer) jsonLines(ctx context.Context, k kind) error {
 
 // readLine returns the next line without its line ending, or nothing if it is too
 // long. With the last line it returns io.EOF.
-func readLine(in *bufio.Reader) (line []byte, tooLong bool, err error) {
+func readLine(in *bufio.Reader, limit int) (line []byte, tooLong bool, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
 		if !tooLong {
 			line = append(line, part...)
 		}
 		if err == bufio.ErrBufferFull {
-			if len(line) > maxFile+2 {
+			if len(line) > limit+2 {
 				line, tooLong = nil, true
 			}
 			continue
 		}
 		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-		return line, tooLong || len(line) > maxFile, err
+		return line, tooLong || len(line) > limit, err
 	}
 }
 

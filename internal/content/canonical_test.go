@@ -104,7 +104,7 @@ func TestRecordsWithoutBodiesAreReadWhereThatIsExpected(t *testing.T) {
 	if got := readAll(t, files, Options{InMemory: true}).Problems; len(got) != 1 || !strings.Contains(got[0].Text, "the note is empty") {
 		t.Errorf("got %v", got)
 	}
-	read := readAll(t, files, Options{InMemory: true, HeadsOnly: true})
+	read := readAll(t, files, Options{InMemory: true, Records: true})
 	if len(read.Problems) > 0 {
 		t.Fatal(read.Problems)
 	}
@@ -172,5 +172,36 @@ func TestTheSchemaOfARecordHasItsFieldsInTheirOrder(t *testing.T) {
 		} else {
 			last = i
 		}
+	}
+}
+
+func TestRecordsMayBeLongerThanFiles(t *testing.T) {
+	c := complete()
+	c.Settings.Dataset = ""
+	c.Tools[0].Body = strings.Repeat("Une ligne.\n\n", maxFile/12-100) + "Fin." // almost a full file, and more once escaped
+	files := asFolder(t, recordsOf(c), c.Pictures, drawn{})
+	if got := readAll(t, files, Options{InMemory: true}).Problems; len(got) == 0 || !strings.Contains(got[0].Text, "longer than 1 MiB") {
+		t.Errorf("got %v", got)
+	}
+	read := readAll(t, files, Options{InMemory: true, Records: true})
+	if len(read.Problems) > 0 {
+		t.Fatal(read.Problems)
+	}
+	if diff := cmp.Diff(recordsOf(c), recordsOf(read.Catalog)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A retired tool may point to one that is a draft, which no dataset has.
+func TestRecordsMayPointToWhatOnlyTheirEditorsSee(t *testing.T) {
+	c := complete()
+	c.Settings.Dataset = ""
+	c.Retired[0].Successor, c.Tools[1].Body = "brouillon", "Voir [l’autre](brouillon.md)."
+	files := asFolder(t, recordsOf(c), c.Pictures, drawn{})
+	if got := readAll(t, files, Options{InMemory: true}).Problems; len(got) != 2 {
+		t.Errorf("got %v", got)
+	}
+	if got := readAll(t, files, Options{InMemory: true, Records: true}).Problems; len(got) > 0 {
+		t.Error(got)
 	}
 }

@@ -41,6 +41,7 @@ import (
 // it, because parsing time grows faster than the input.
 const (
 	maxFile    = 1 << 20 // bytes, of a Markdown file or a JSON line
+	maxRecord  = 8 << 20 // bytes, of a line of Records: a file's text is escaped there, and histories grow
 	maxYAML    = 64 << 10
 	maxDepth   = 10
 	maxFields  = 100 // per mapping; a tool has fewer than thirty
@@ -84,9 +85,10 @@ type Options struct {
 	// InMemory keeps the pictures in memory, not in a temporary file: for small folders
 	// on machines that may have no place for one.
 	InMemory bool
-	// HeadsOnly accepts retired tools without a note: the records are those of a dataset
-	// that leaves bodies out.
-	HeadsOnly bool
+	// Records says that the folder was made from the records that a server gives away. Only
+	// what the public sees is there, so links and successors may lead to nothing; lines may
+	// be long; and if bodies were left out, retired tools have no note.
+	Records bool
 	// Elsewhere has the pictures whose files in the folder are empty because they are
 	// Known: by path, the SHA-256 that the files would have.
 	Elsewhere map[string]string
@@ -139,8 +141,11 @@ func Read(ctx context.Context, dir string, opts Options) (*Result, error) {
 // ReadFS is Read for a folder that is not on disk. fsys decides whether links may
 // leave it.
 func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
-	f := &folder{fsys: fsys, progress: opts.Progress, maxRecords: maxRecords, memory: opts.Memory}
-	f.days, f.headsOnly = newCalendar(opts.Today, opts.MaxAge), opts.HeadsOnly
+	f := &folder{fsys: fsys, progress: opts.Progress, maxRecords: maxRecords, maxLine: maxFile, memory: opts.Memory, isCopy: opts.Records}
+	if opts.Records {
+		f.maxLine = maxRecord
+	}
+	f.days = newCalendar(opts.Today, opts.MaxAge)
 	if err := f.read(ctx); err != nil {
 		return nil, err
 	}

@@ -54,6 +54,8 @@ type folder struct {
 	fsys       fs.FS
 	progress   func(records int)
 	maxRecords int
+	maxLine    int     // bytes
+	isCopy     bool    // see Options.Records
 	memory     *Memory // may be nil
 	basis              // of the records
 
@@ -211,6 +213,7 @@ func (f *folder) readCatalogue() {
 			d.fields = v.fields
 			f.catalogue, f.declared = d.catalogue()
 			f.site = f.catalogue.URL
+			f.headsOnly = f.isCopy && f.catalogue.Settings.Dataset == catalog.DatasetHead
 			d.warnPictures()
 			f.settings = record{file: d.file, links: d.links, pictures: d.pictures, fieldPictures: d.fieldPictures}
 		}

@@ -17,7 +17,7 @@ type basis struct {
 	days     calendar
 	site     string // the address of the catalogue
 
-	headsOnly bool // see Options
+	headsOnly bool // bodies were left out
 }
 
 func (b basis) equal(o basis) bool {

@@ -211,6 +211,9 @@ func (h *Handler) explain(r *http.Request, err error) *refusal {
 	if errors.Is(err, errChanged) {
 		return &refusal{http.StatusPreconditionFailed, errChanged.Error()}
 	}
+	if errors.Is(err, store.ErrMirror) {
+		return &refusal{http.StatusConflict, err.Error()}
+	}
 	if errors.Is(err, store.ErrBusy) {
 		return &refusal{http.StatusConflict, "another publication has been running for more than 30 seconds: try again when it is done; nothing was changed"}
 	}

@@ -34,6 +34,8 @@ type PublishOptions struct {
 	// would change and the day of the publication. Its error ends the publication. It may
 	// be nil.
 	Check func(old *catalog.Catalog, diff *catalog.Diff, today string) error
+	// Mirror makes the publication a copy of an origin; nil for one of this database's own.
+	Mirror *MirrorCopy
 }
 
 // Progress is how far a publication is.
@@ -61,7 +63,7 @@ type Catalogue struct{ *db }
 // second waits for the first and is compared with it; if that takes too long it returns
 // ErrBusy. A RemovalsError lists tools that would be lost. If ctx ends during the commit,
 // Publish may return an error for a publication that was committed; publishing again then
-// finds nothing to change.
+// finds nothing to change. ErrMirror: the database is a mirror, and opts.Mirror is nil.
 func (s *Catalogue) Publish(ctx context.Context, next *catalog.Catalog, opts PublishOptions) (Publication, error) {
 	var done Publication
 	run := s.writeLarge
@@ -81,7 +83,7 @@ func (s *Catalogue) Publish(ctx context.Context, next *catalog.Catalog, opts Pub
 			return err
 		}
 		done = Publication{Version: p.old.Version, Sequence: p.old.sequence, Diff: p.diff}
-		if p.diff.Empty() {
+		if !p.changes() {
 			return p.stand(ctx)
 		}
 		done.Version++
@@ -122,6 +124,9 @@ type publication struct {
 
 // compare computes what next changes, and refuses what must not change.
 func (p *publication) compare(ctx context.Context) (err error) {
+	if err := p.checkMirror(ctx); err != nil {
+		return err
+	}
 	if p.head, err = head(ctx, p.tx); err != nil {
 		return err
 	}
@@ -136,11 +141,14 @@ func (p *publication) compare(ctx context.Context) (err error) {
 	p.progress("compare", 0, 1)
 	p.next.Sort()
 	today := catalog.Day(p.now)
-	catalog.CarryOver(p.old.Catalog, p.next, today)
+	p.complete(today)
 	gone := catalog.Removals(p.old.Catalog, p.next)
 	p.diff = catalog.Compare(p.old.Catalog, p.next, markdown.Sections)
+	if p.changesDate() {
+		p.diff.Report(p.next)
+	}
 	switch {
-	case p.refused != nil && !p.diff.Empty():
+	case p.refused != nil && p.changes():
 		return p.refused
 	case len(gone) > 0 && !p.opts.AllowRemovals:
 		return &RemovalsError{Slugs: gone}
@@ -150,6 +158,17 @@ func (p *publication) compare(ctx context.Context) (err error) {
 		return p.opts.Check(p.old.Catalog, &p.diff, today)
 	}
 	return nil
+}
+
+// changes reports whether there will be a new version.
+func (p *publication) changes() bool { return len(p.diff.Changes) > 0 }
+
+// day returns the day of the catalogue's last update.
+func (p *publication) day() string {
+	if p.opts.Mirror != nil {
+		return p.opts.Mirror.Origin.UpdatedAt
+	}
+	return catalog.Day(p.now)
 }
 
 // write stores what changed as the version of done.
@@ -177,6 +196,9 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 	if err := feed.finish(ctx, p); err != nil {
 		return err
 	}
+	if err := p.recordCopy(ctx, feed.feed.State); err != nil {
+		return err
+	}
 	from := p.opts.Source
 	_, err := p.tx.ExecContext(ctx, `
 		INSERT INTO publications (version, published_at, first_sequence, last_sequence, changes, revision, author, token, clean, records)
@@ -190,7 +212,7 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 		return err
 	}
 	_, err = p.tx.ExecContext(ctx, `UPDATE catalogue SET name = $1, url = $2, version = $3, feed_version = $3, sequence = $4, published_at = $5, changed_on = $6`,
-		p.next.Name, p.next.URL, done.Version, done.Sequence, at, catalog.Day(p.now))
+		p.next.Name, p.next.URL, done.Version, done.Sequence, at, p.day())
 	return err
 }
 

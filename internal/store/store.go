@@ -41,6 +41,7 @@ type Store struct {
 	Links         *Links
 	Sessions      *Sessions
 	Tokens        *Tokens
+	Mirror        *Mirror
 }
 
 // Open opens the database that dsn names, `sqlite:PATH` or `postgres://…`, creates it
@@ -87,6 +88,7 @@ func newStore(d *db) *Store {
 		Links:         newLinks(d),
 		Sessions:      &Sessions{d},
 		Tokens:        &Tokens{d},
+		Mirror:        &Mirror{d},
 	}
 }
 

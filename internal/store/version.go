@@ -65,6 +65,9 @@ var ErrRevisionStays = errors.New("the published revision stays on record")
 // stand stores what a folder that changes nothing adds to the version that stands: its
 // revision, which later publications must contain, and which price changes its files list.
 func (p *publication) stand(ctx context.Context) error {
+	if p.opts.Mirror != nil {
+		return p.standCopy(ctx)
+	}
 	from := p.opts.Source
 	isKnown := p.head == Head{p.head.Version, from.Revision, from.Author, from.Clean}
 	isRecorded := from.Revision != "" && !isKnown && !errors.Is(p.refused, ErrRevisionStays)
