@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -70,4 +71,31 @@ func isPeriod(s string) bool {
 		}
 	}
 	return !slash
+}
+
+// Monthly returns what a price amounts to per month, in euros, and whether it can be
+// said: a price per minute or per image depends on the use. A price per user counts for
+// one user.
+func Monthly(price string) (euros float64, ok bool) {
+	amount, period, _ := strings.Cut(price, " €/")
+	amount = strings.Map(func(r rune) rune {
+		switch {
+		case isGroupSpace(r):
+			return -1
+		case r == ',':
+			return '.'
+		}
+		return r
+	}, amount)
+	euros, err := strconv.ParseFloat(amount, 64)
+	if err != nil {
+		return 0, false
+	}
+	switch parts := strings.Split(period, "/"); parts[len(parts)-1] {
+	case "mois":
+		return euros, true
+	case "an":
+		return euros / 12, true
+	}
+	return 0, euros == 0
 }

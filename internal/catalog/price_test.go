@@ -1,0 +1,24 @@
+package catalog
+
+import "testing"
+
+func TestPricesPerMonthAndPerYearCanBeCompared(t *testing.T) {
+	for price, want := range map[string]float64{
+		"18 €/mois":             18,
+		"9,99 €/mois":           9.99,
+		"14 €/utilisateur/mois": 14,
+		"1\u202f200 €/an":       100,
+		"240 €/siège/an":        20,
+		"0 €/mois":              0,
+		"0 €/image":             0,
+	} {
+		if got, ok := Monthly(price); !ok || got != want {
+			t.Errorf("%s is %g a month (known: %t), want %g", price, got, ok, want)
+		}
+	}
+	for _, price := range []string{"0,04 €/image", "5 €/heure", "sur devis", ""} {
+		if got, ok := Monthly(price); ok {
+			t.Errorf("%q is %g a month", price, got)
+		}
+	}
+}
