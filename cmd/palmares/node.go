@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"palmares/internal/dataapi"
 	"palmares/internal/publication"
 	"palmares/internal/server"
 	"palmares/internal/site"
@@ -31,6 +32,7 @@ type node struct {
 
 	public      *server.PhasedHandler
 	connections *server.Connections
+	streams     *dataapi.Streams
 	metrics     *server.Metrics
 	logs        *server.LogBuffer
 	log         *slog.Logger
@@ -56,6 +58,7 @@ func newNode(c *serveCommand, inv *invocation) *node {
 		options: c, inv: inv, metrics: server.NewMetrics(), logs: server.NewLogBuffer(inv.stderr),
 		connections: server.NewConnections(int(c.MaxConnections)),
 	}
+	n.streams = dataapi.NewStreams(n.connections.Limit() / 4 * 3)
 	n.background, n.stop = context.WithCancel(context.WithoutCancel(inv.ctx))
 	n.log = slog.New(slog.NewJSONHandler(n.logs, nil))
 	n.public = server.NewPhasedHandler(server.Config{Trusted: c.Trusted, Log: n.log, Requests: n.logs, Metrics: n.metrics})
@@ -63,6 +66,7 @@ func newNode(c *serveCommand, inv *invocation) *node {
 	n.metrics.Build(version)
 	n.metrics.Log(n.logs)
 	n.metrics.Connections(n.connections)
+	n.metrics.Streams(n.streams)
 	return n
 }
 
@@ -175,6 +179,7 @@ func (n *node) drain() {
 		rest = defaultDrain
 	}
 	n.public.Drain()
+	n.streams.End()
 	if rest > 0 {
 		again := make(chan os.Signal, 1)
 		signal.Notify(again, os.Interrupt, syscall.SIGTERM)

@@ -2,10 +2,13 @@ package dataapi
 
 import (
 	"encoding/binary"
+	"net/http"
 	"strconv"
+	"time"
 
 	"palmares/internal/catalog"
 	"palmares/internal/record"
+	"palmares/internal/snapshot"
 	"palmares/internal/web"
 	"palmares/internal/wire"
 )
@@ -25,57 +28,97 @@ var kindNames = func() []string {
 	return names
 }()
 
-// listChanges answers with what changed after a position.
-func listChanges(r *request) (web.Answer, error) {
-	p := web.ParseParams(r.URL.RawQuery, func(name string) bool {
-		return name == "after" || name == "limit" || name == "kind" || name == "feed"
-	})
-	after := p.Integer("after", 0, 0, web.MaxInteger)
-	limit := p.Integer("limit", maxChanges, 1, maxChanges)
-	kind := record.Kind("")
-	if i, given := p.Choice("kind", kindNames); given {
-		kind = record.Kinds[i]
-	}
-	feed := p.Text("feed", "la valeur de « meta.feed » reçue avec la position")
-	if err := p.Err(); err != nil {
+const changesPath = "/data/v1/changes"
+
+// listChanges answers with what changed after a position: a page, at once or when there
+// is something in it, or a stream.
+func (h *Handler) listChanges(r *request) (web.Answer, error) {
+	isStream := prefersEvents(r.Header["Accept"])
+	q, wait, err := readChangeQuery(r, isStream)
+	if err != nil {
 		return web.Answer{}, err
 	}
-	current := r.snap.Feed()
-	switch {
-	case feed != "" && feed != current.ID:
-		return web.Answer{}, web.NewError(web.CodeForeignCursor, "Le flux "+web.Quote(feed)+" n’est pas celui de ce catalogue : sa base a été remplacée. Repartez de zéro, sans « after » ni « feed ».")
-	case after > current.Last:
-		return web.Answer{}, web.NewError(web.CodeForeignCursor, "La position "+strconv.FormatInt(after, 10)+" est au-delà de la dernière, "+
-			strconv.FormatInt(current.Last, 10)+" : elle vient d’une autre base. Repartez de zéro, sans « after » ni « feed ».")
+	page, err := q.page(r.snap)
+	if err != nil {
+		return web.Answer{}, err
 	}
-	page := newChangePage(r.snap.Catalog, current, r.snap.Version, after, int(limit), kind)
-	return web.Answer{Body: page.body(), Link: licenseLink, NoCache: true, Large: page.size > large}, nil
+	q.feed = r.snap.Feed().ID // that of the whole answer, however long it takes
+	switch {
+	case isStream && r.Method == http.MethodHead:
+		return web.Answer{Handler: &stream{h, q}}, nil
+	case isStream:
+		return h.hold(r, &stream{h, q})
+	case wait == 0 || r.Method == http.MethodHead || len(page.changes) > 0:
+		a := page.answer()
+		a.NoStore = wait > 0
+		return a, nil
+	}
+	return h.hold(r, &waiting{h, q, wait, r.replaced})
 }
 
-// A changePage is a part of the feed.
-type changePage struct {
-	catalogue *catalog.Catalog
-	changes   []*record.Change
-	size      int // in bytes, or a few more
-	meta      []byte
+// A changeQuery is which part of the feed is asked for.
+type changeQuery struct {
+	feed        string // "" for any
+	after       int64
+	limit, size int         // of changes, and of their bytes
+	kind        record.Kind // "" for all
 }
 
-// newChangePage returns the changes of a kind after a position, or of all kinds. It ends
-// before the change that would be one too many or make it too large.
-func newChangePage(c *catalog.Catalog, feed *record.Feed, version, after int64, limit int, kind record.Kind) *changePage {
-	p := &changePage{catalogue: c}
-	next, more := after, false
-	rest := feed.From(after)
+// maxWait is how long a request may wait, in seconds.
+const maxWait = 30
+
+// readChangeQuery reads the parameters of a page or of a stream. A stream has pages of
+// its own and never waits in vain: it ignores limit and wait, but not what is wrong with them.
+func readChangeQuery(r *request, isStream bool) (q changeQuery, wait time.Duration, err error) {
+	p := web.ParseParams(r.URL.RawQuery, func(name string) bool {
+		return name == "after" || name == "limit" || name == "kind" || name == "feed" || name == "wait"
+	})
+	q.after = p.Integer("after", 0, 0, web.MaxInteger)
+	q.limit, q.size = int(p.Integer("limit", maxChanges, 1, maxChanges)), maxPage
+	if i, given := p.Choice("kind", kindNames); given {
+		q.kind = record.Kinds[i]
+	}
+	q.feed = p.Text("feed", "la valeur de « meta.feed » reçue avec la position")
+	wait = time.Duration(p.Integer("wait", 0, 0, maxWait)) * time.Second
+	if isStream {
+		q.limit, q.size = streamChanges, streamSize
+		if id := r.Header.Get("Last-Event-ID"); id != "" {
+			after, ok := web.ParseInteger(id, 0, web.MaxInteger)
+			if !ok {
+				return q, 0, web.Invalid("Last-Event-ID", "L’en-tête « Last-Event-ID » vaut "+web.Quote(id)+" ; valeurs admises : la position que donnait le dernier événement reçu.")
+			}
+			q.after = after
+		}
+	}
+	return q, wait, p.Err()
+}
+
+// page returns the part of the feed that a snapshot has. It ends before the change that
+// would be one too many or make it too large.
+func (q *changeQuery) page(snap *snapshot.Snapshot) (*changePage, error) {
+	if isOff(snap) {
+		return nil, datasetOff()
+	}
+	feed := snap.Feed()
+	switch {
+	case q.feed != "" && q.feed != feed.ID:
+		return nil, web.NewError(web.CodeForeignCursor, "Le flux "+web.Quote(q.feed)+" n’est pas celui de ce catalogue : sa base a été remplacée. Repartez de zéro, sans « after » ni « feed ».")
+	case q.after > feed.Last:
+		return nil, web.NewError(web.CodeForeignCursor, "La position "+strconv.FormatInt(q.after, 10)+" est au-delà de la dernière, "+
+			strconv.FormatInt(feed.Last, 10)+" : elle vient d’une autre base. Repartez de zéro, sans « after » ni « feed ».")
+	}
+	p := &changePage{catalogue: snap.Catalog, next: q.after}
+	rest := feed.From(q.after)
 	for i := range rest {
 		change := &rest[i]
-		if kind == "" || change.Kind == kind {
+		if q.kind == "" || change.Kind == q.kind {
 			size := rowSize(change)
-			if more = len(p.changes) == limit || p.size+size > maxPage && len(p.changes) > 0; more {
+			if p.more = len(p.changes) == q.limit || p.size+size > q.size && len(p.changes) > 0; p.more {
 				break
 			}
 			p.changes, p.size = append(p.changes, change), p.size+size
 		}
-		next = change.Position // also past the changes of other kinds
+		p.next = change.Position // also past the changes of other kinds
 	}
 	p.meta = wire.AppendJSON(nil, struct {
 		Feed    string `json:"feed"`
@@ -84,37 +127,55 @@ func newChangePage(c *catalog.Catalog, feed *record.Feed, version, after int64, 
 		More    bool   `json:"more"`
 		Version int64  `json:"version"`
 		State   string `json:"state"`
-	}{feed.ID, next, feed.Last, more, version, feed.State})
-	return p
+	}{feed.ID, p.next, feed.Last, p.more, snap.Version, feed.State})
+	return p, nil
 }
 
-// body returns the body of the page. Its digest is made from what determines the bytes:
-// the positions and hashes of the changes, and meta.
-func (p *changePage) body() wire.Body {
-	b := append([]byte("changes\x00"), p.meta...)
+// A changePage is a part of the feed.
+type changePage struct {
+	catalogue *catalog.Catalog
+	changes   []*record.Change
+	size      int // in bytes, or a few more
+	next      int64
+	more      bool
+	meta      []byte
+}
+
+func (p *changePage) answer() web.Answer {
+	return web.Answer{Body: wire.NewParts(p.digest("changes"), p), Link: licenseLink, NoCache: true, Large: p.size > large}
+}
+
+// digest returns the digest of the page in a form. It is made from what determines the
+// bytes: the positions and hashes of the changes, and meta.
+func (p *changePage) digest(form string) wire.Digest {
+	b := append([]byte(form+"\x00"), p.meta...)
 	for _, c := range p.changes {
 		b = binary.BigEndian.AppendUint64(b, uint64(c.Position))
 		b = append(append(b, c.Hash...), 0)
 	}
-	return wire.NewParts(wire.Sum(b), p)
+	return wire.Sum(b)
 }
 
-// Append appends the bytes of the body to b.
+// Append appends the bytes of the page to b.
 func (p *changePage) Append(b []byte) []byte {
 	b = append(b, `{"data":[`...)
 	for i, c := range p.changes {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(appendChange(b, c), `,"record":`...)
-		if c.Deleted {
-			b = append(b, `null}`...)
-		} else {
-			b = append(recordOf(p.catalogue, c).Append(b, c.Images), '}')
-		}
+		b = p.appendRow(b, c)
 	}
 	b = append(b, `],"meta":`...)
 	return append(append(b, p.meta...), '}')
+}
+
+// appendRow appends a change with its record.
+func (p *changePage) appendRow(b []byte, c *record.Change) []byte {
+	b = append(appendChange(b, c), `,"record":`...)
+	if c.Deleted {
+		return append(b, `null}`...)
+	}
+	return append(recordOf(p.catalogue, c).Append(b, c.Images), '}')
 }
 
 // appendChange appends a change without its record and without its end.

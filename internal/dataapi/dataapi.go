@@ -21,20 +21,22 @@ import (
 
 // Config is what the operations need from the rest of the server.
 type Config struct {
-	// Snapshot returns the catalogue to answer from, which needs a feed; it is called once
-	// per request. Required.
-	Snapshot func() *snapshot.Snapshot
+	// Live holds the catalogue to answer from, which needs a feed. Required.
+	Live *snapshot.Live
 	// Callers identifies who sent a request. Required.
 	Callers web.Authorizer
 	// Meter counts requests, as for /api; nil if there are no quotas.
 	Meter *quota.Meter
+	// Streams limits the requests that are held open. Required.
+	Streams *Streams
 }
 
 // A Handler answers every path under /data.
 type Handler struct {
-	snapshot func() *snapshot.Snapshot
-	service  web.Service
-	routes   map[string]route // by path
+	live    *snapshot.Live
+	service web.Service
+	streams *Streams
+	routes  map[string]route // by path
 }
 
 // A route is an operation and its label in the metrics.
@@ -52,12 +54,13 @@ func Document() []byte { return slices.Clone(openAPI) }
 // New returns the handler.
 func New(cfg Config) *Handler {
 	h := &Handler{
-		snapshot: cfg.Snapshot,
-		service:  web.Service{Callers: cfg.Callers, Meter: cfg.Meter, Public: true},
-		routes: map[string]route{
-			"/data/v1/changes":      {"/data/v1/changes", listChanges},
-			"/data/v1/openapi.json": {"/data/v1/openapi.json", fixed(openAPI, true)},
-		},
+		live:    cfg.Live,
+		service: web.Service{Callers: cfg.Callers, Meter: cfg.Meter, Public: true},
+		streams: cfg.Streams,
+	}
+	h.routes = map[string]route{
+		changesPath:             {changesPath, h.listChanges},
+		"/data/v1/openapi.json": {"/data/v1/openapi.json", fixed(openAPI, true)},
 	}
 	for _, kind := range record.Kinds {
 		schema, err := content.RecordSchema(kind)
@@ -82,7 +85,9 @@ func (h *Handler) find(u *url.URL) route {
 // A request is what an operation sees: one snapshot, one caller.
 type request struct {
 	web.Request
-	snap *snapshot.Snapshot
+	snap     *snapshot.Snapshot
+	replaced <-chan struct{} // closed when a newer one is served
+	held     bool            // it has a place among the streams
 }
 
 // An operation returns an answer or an error; it writes nothing itself.
@@ -90,8 +95,12 @@ type operation func(*request) (web.Answer, error)
 
 // ServeHTTP answers one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	req := request{snap: h.snapshot()}
+	req := request{}
+	req.snap, req.replaced = h.live.Watch()
 	setCommonHeaders(w.Header(), req.snap)
+	if r.URL.Path == changesPath {
+		w.Header()["Vary"] = varyAccept
+	}
 	if r.Method == http.MethodOptions {
 		web.WritePreflight(w)
 		return
@@ -101,6 +110,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	route := h.find(r.URL)
 	r.Pattern = route.pattern
 	a, err := h.run(route.op, &req)
+	if req.held {
+		defer h.streams.leave(req.Caller.Subject)
+		req.snap = nil // it may be replaced, and must not be kept by a slow reader
+	}
 	h.service.Reply(w, &req.Request, &a, err)
 }
 
@@ -109,21 +122,31 @@ func (h *Handler) run(op operation, req *request) (web.Answer, error) {
 	if err := h.service.AdmitRead(&req.Request); err != nil {
 		return web.Answer{}, err
 	}
-	if req.snap.Feed() == nil || req.snap.Catalog.Settings.Dataset == catalog.DatasetOff {
+	if isOff(req.snap) {
 		return web.Answer{}, datasetOff()
 	}
 	return op(req)
 }
 
+// isOff reports whether a catalogue is not given away.
+func isOff(snap *snapshot.Snapshot) bool {
+	return snap.Feed() == nil || snap.Catalog.Settings.Dataset == catalog.DatasetOff
+}
+
 func setCommonHeaders(h http.Header, snap *snapshot.Snapshot) {
 	web.SetPublicHeaders(h)
+	setVersion(h, snap)
+}
+
+// setVersion sets the headers that say which version an answer comes from.
+func setVersion(h http.Header, snap *snapshot.Snapshot) {
 	h["X-Service-Updated-At"], h["X-Service-Version"] = snap.UpdatedAtHeader, snap.VersionHeader
 }
 
 // WriteInternalError answers a request whose handler failed before it wrote anything.
 func (h *Handler) WriteInternalError(w http.ResponseWriter) {
 	clear(w.Header())
-	setCommonHeaders(w.Header(), h.snapshot())
+	setCommonHeaders(w.Header(), h.live.Snapshot())
 	h.service.WriteError(w, web.NewError(web.CodeInternal, ""))
 }
 

@@ -20,6 +20,8 @@ func FuzzAnyRequestIsAnswered(f *testing.F) {
 		{"/data/v1/changes", "after=1&limit=2&kind=outil&feed=flux-1"},
 		{"/data/v1/changes", "after=18446744073709551616&limit=-0&kind=\xff"},
 		{"/data/v1/changes", "feed=%zz&after=+1"},
+		{"/data/v1/changes", "after=7&wait=30"},
+		{"/data/v1/changes", "after=7&wait=31&kind=page"},
 		{"/data/v1/records/outil", "slug=a,b,ancien,zut&fields=name,body"},
 		{"/data/v1/records/page", "slug=,&fields=,"},
 		{"/data/v1/records/../x", "slug=a%2Cb&&=="},
@@ -30,13 +32,13 @@ func FuzzAnyRequestIsAnswered(f *testing.F) {
 	c := complete(small())
 	snap := snapshot.Build(c, 1, "2026-11-16")
 	snap.SetFeed(record.First("flux-1", c, 1, published))
-	handler := dataapi.New(dataapi.Config{Snapshot: func() *snapshot.Snapshot { return snap }, Callers: web.AuthorizerFunc(authorize)})
+	handler := dataapi.New(dataapi.Config{Live: snapshot.Fixed(snap), Callers: web.AuthorizerFunc(authorize), Streams: dataapi.NewStreams(0)})
 	f.Fuzz(func(t *testing.T, path, query string) {
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
 		r.URL = &url.URL{Path: path, RawQuery: query}
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
-		if !slices.Contains([]int{200, 400, 404, 409}, w.Code) || !json.Valid(w.Body.Bytes()) {
+		if !slices.Contains([]int{200, 400, 404, 409, 503}, w.Code) || !json.Valid(w.Body.Bytes()) {
 			t.Fatalf("%d with %q", w.Code, w.Body)
 		}
 	})

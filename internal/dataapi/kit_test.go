@@ -29,22 +29,29 @@ func TestMain(m *testing.M) { os.Exit(contract.Run(m, "403", "500")) }
 
 const published = "2026-11-16T09:30:00.250Z"
 
-// A service is the API over one catalogue, on a real listener.
+// A service is the API over one catalogue.
 type service struct {
-	t    *testing.T
-	url  string
-	live *snapshot.Snapshot
+	t       *testing.T
+	url     string
+	handler *dataapi.Handler
+	streams *dataapi.Streams
+	live    *snapshot.Snapshot // the newest
+	serving *snapshot.Live
 }
 
+func newService(t *testing.T, c *catalog.Catalog, meter *quota.Meter) *service {
+	t.Helper()
+	s := &service{t: t, streams: dataapi.NewStreams(5)}
+	s.show(c, record.First("flux-1", complete(c), 1, published))
+	s.handler = dataapi.New(dataapi.Config{Meter: meter, Live: s.serving, Callers: web.AuthorizerFunc(authorize), Streams: s.streams})
+	return s
+}
+
+// serve serves a catalogue on a real listener.
 func serve(t *testing.T, c *catalog.Catalog, meter *quota.Meter) *service {
 	t.Helper()
-	s := &service{t: t}
-	s.show(c, record.First("flux-1", complete(c), 1, published))
-	srv := httptest.NewServer(dataapi.New(dataapi.Config{
-		Meter:    meter,
-		Snapshot: func() *snapshot.Snapshot { return s.live },
-		Callers:  web.AuthorizerFunc(authorize),
-	}))
+	s := newService(t, c, meter)
+	srv := httptest.NewServer(s.handler)
 	t.Cleanup(srv.Close)
 	s.url = srv.URL
 	return s
@@ -65,6 +72,15 @@ func (s *service) show(c *catalog.Catalog, feed *record.Feed) {
 	}
 	s.live = snapshot.Build(c, version, "2026-11-16")
 	s.live.SetFeed(feed)
+	var err error
+	if s.serving == nil {
+		s.serving, err = snapshot.NewLive(s.t.Context(), func(context.Context) (*snapshot.Snapshot, error) { return s.live, nil })
+	} else {
+		err = s.serving.Refresh(s.t.Context())
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // publish replaces the catalogue.
@@ -80,6 +96,10 @@ func authorize(_ context.Context, r *http.Request) (web.Caller, error) {
 	switch r.Header.Get("Authorization") {
 	case "":
 		return web.Caller{}, nil
+	case "other":
+		return web.Caller{Key: &account.Key{}, Subject: quota.Subject{Tier: quota.Free, Account: "acc_2"}}, nil
+	case "pro":
+		return web.Caller{Key: &account.Key{}, Subject: quota.Subject{Tier: quota.Pro, Account: "acc_3"}}, nil
 	case "good":
 		return web.Caller{Key: &account.Key{}, Subject: quota.Subject{Tier: quota.Free, Account: "acc_1"}}, nil
 	case "unreachable":
@@ -96,9 +116,20 @@ func (s *service) get(path string, headers ...string) *testkit.Reply {
 
 func (s *service) do(method, path string, headers ...string) *testkit.Reply {
 	s.t.Helper()
-	r := testkit.Send(s.t, testkit.NewRequest(s.t, method, s.url+path, "", headers...))
+	return s.check(testkit.Send(s.t, testkit.NewRequest(s.t, method, s.url+path, "", headers...)))
+}
+
+// check expects of a reply what all have in common, and that it is documented.
+func (s *service) check(r *testkit.Reply) *testkit.Reply {
+	s.t.Helper()
+	path := r.Request.URL.RequestURI()
+	isChanges := r.Request.URL.Path == "/data/v1/changes"
 	r.HasHeader("Access-Control-Allow-Origin", "*")
-	r.HasHeader("Vary", "Authorization, Accept-Encoding")
+	if isChanges {
+		r.HasHeader("Vary", "Authorization, Accept, Accept-Encoding")
+	} else {
+		r.HasHeader("Vary", "Authorization, Accept-Encoding")
+	}
 	r.HasHeader("X-Service-Updated-At", "2026-11-16")
 	r.HasHeader("X-Service-Version", s.live.VersionHeader[0])
 	if exposed := strings.Split(r.Header.Get("Access-Control-Expose-Headers"), ", "); !slices.Contains(exposed, "X-Service-Version") {
@@ -110,13 +141,14 @@ func (s *service) do(method, path string, headers ...string) *testkit.Reply {
 		want = ""
 	case r.Status == 404:
 		want = "s-maxage=60"
-	case r.Status < 400 && strings.HasPrefix(path, "/data/v1/changes"):
+	case r.Status < 400 && isChanges && (strings.Contains(path, "wait=") && !strings.Contains(path, "wait=0") || r.Request.Header.Get("Accept") != ""):
+	case r.Status < 400 && isChanges:
 		want = "no-cache"
 	case r.Status < 400:
 		want = "s-maxage=3600, stale-while-revalidate=86400"
 	}
 	r.HasHeader("Cache-Control", want)
-	if method == "GET" {
+	if r.Request.Method == "GET" {
 		contract.Check(r, "")
 	}
 	return r

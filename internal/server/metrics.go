@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"palmares/internal/dataapi"
 	"palmares/internal/snapshot"
 )
 
@@ -32,7 +33,7 @@ func NewMetrics() *Metrics {
 		}, []string{"route", "status"}),
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "palmares_http_request_duration_seconds",
-			Help:    "Time from the first byte of a handler to its last, except under /publish/.",
+			Help:    "Time from the first byte of a handler to its last, except under /publish/ and of requests that were held open.",
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5},
 		}),
 	}
@@ -82,6 +83,12 @@ func (m *Metrics) Connections(c *Connections) {
 	m.Gauge("palmares_connections_limit", "How many connections to the public listener may be open.", func() float64 { return float64(c.Limit()) })
 }
 
+// Streams adds the gauges of the requests under /data that are held open.
+func (m *Metrics) Streams(s *dataapi.Streams) {
+	m.Gauge("palmares_streams", "Requests under /data that wait for changes, and event streams.", func() float64 { return float64(s.Open()) })
+	m.Gauge("palmares_streams_limit", "How many such requests may be open.", func() float64 { return float64(s.Limit()) })
+}
+
 // Catalogue adds the gauges of the catalogue that is served.
 func (m *Metrics) Catalogue(live *snapshot.Live) {
 	m.Gauge("palmares_catalogue_version", "Version of the catalogue being served; 0 is the demo, or nothing.",
@@ -97,7 +104,8 @@ func (m *Metrics) observe(pattern string, status int, took time.Duration) {
 		pattern = "other"
 	}
 	m.requests.WithLabelValues(pattern, strconv.Itoa(status)).Inc()
-	if !strings.HasPrefix(pattern, "/publish/") { // a folder may take an hour to arrive
+	// A folder may take an hour to arrive, and a stream lasts as long as its reader likes.
+	if !strings.HasPrefix(pattern, "/publish/") && !strings.HasSuffix(pattern, dataapi.HeldSuffix) {
 		m.duration.Observe(took.Seconds())
 	}
 }

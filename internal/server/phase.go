@@ -29,13 +29,12 @@ type PhasedHandler struct {
 // Requests, Metrics and Trusted.
 func NewPhasedHandler(cfg Config) *PhasedHandler {
 	p := &PhasedHandler{}
-	empty := snapshot.Empty("Palmarès", "") // only its date is ever sent
+	live := snapshot.Fixed(snapshot.Empty("Palmarès", "")) // only its date is ever sent
 	page := http.HandlerFunc(serveStartingPage)
-	load := func() *snapshot.Snapshot { return empty }
 	refuse := web.AuthorizerFunc(func(context.Context, *http.Request) (web.Caller, error) { return web.Caller{}, starting() })
 	p.starting = http.HandlerFunc((&server{
-		api:      api.New(api.Config{Snapshot: load, Callers: refuse}),
-		data:     dataapi.New(dataapi.Config{Snapshot: load, Callers: refuse}),
+		api:      api.New(api.Config{Snapshot: live.Snapshot, Callers: refuse}),
+		data:     dataapi.New(dataapi.Config{Live: live, Callers: refuse, Streams: dataapi.NewStreams(0)}),
 		site:     page,
 		account:  page,
 		webhooks: startingAPI{},

@@ -43,6 +43,8 @@ type Config struct {
 	Meter *quota.Meter
 	// Trusted are the proxies whose X-Forwarded-For is believed; none by default.
 	Trusted []netip.Prefix
+	// Streams limits the requests under /data that are held open.
+	Streams *dataapi.Streams
 	// Metrics counts requests; see NewMetrics.
 	Metrics *Metrics
 	// Ready reports whether load balancers should send requests here, for /readyz; nil for
@@ -62,7 +64,7 @@ func New(cfg Config) http.Handler {
 	gate := &web.Gate{Keys: cfg.Keys, Trusted: cfg.Trusted, Log: cfg.Log}
 	s := &server{
 		api:      api.New(api.Config{Snapshot: cfg.Live.Snapshot, Callers: gate, Meter: cfg.Meter}),
-		data:     dataapi.New(dataapi.Config{Snapshot: cfg.Live.Snapshot, Callers: gate, Meter: cfg.Meter}),
+		data:     dataapi.New(dataapi.Config{Live: cfg.Live, Callers: gate, Meter: cfg.Meter, Streams: cfg.Streams}),
 		site:     cfg.Site,
 		account:  cfg.Account,
 		webhooks: cfg.Webhooks,

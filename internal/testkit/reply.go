@@ -56,7 +56,7 @@ func Send(t testing.TB, req *http.Request) *Reply {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return read(t, req, resp)
+	return Read(t, req, resp)
 }
 
 // Serve has a handler answer a request.
@@ -64,10 +64,11 @@ func Serve(t testing.TB, handler http.Handler, req *http.Request) *Reply {
 	t.Helper()
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, req)
-	return read(t, req, w.Result())
+	return Read(t, req, w.Result())
 }
 
-func read(t testing.TB, req *http.Request, resp *http.Response) *Reply {
+// Read reads a response to its end.
+func Read(t testing.TB, req *http.Request, resp *http.Response) *Reply {
 	t.Helper()
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(resp.Body)

@@ -34,6 +34,7 @@ const (
 	CodeUnsupportedMediaType Code = "unsupported_media_type"
 	CodeQuotaExceeded        Code = "quota_exceeded"
 	CodeTooManyRequests      Code = "too_many_requests"
+	CodeTooManyStreams       Code = "too_many_streams"
 	CodeInternal             Code = "internal"
 	CodeUnavailable          Code = "unavailable"
 	CodeNoSpace              Code = "no_space"
@@ -144,6 +145,12 @@ var Codes = []CodeInfo{
 	},
 	{Code: CodeTooManyRequests, Status: http.StatusTooManyRequests},
 	{
+		Code: CodeTooManyStreams, Status: http.StatusTooManyRequests, Dataset: true,
+		Text:    "Deux requêtes de votre compte ou de votre réseau attendent déjà les changements : fermez-en une, ou lisez sans « wait » ni flux d’événements.",
+		Meaning: "Deux requêtes du même compte, ou du même réseau sans clé, attendent déjà les changements.",
+		Fix:     "Gardez une seule attente ou un seul flux par copie, et fermez l’ancien avant d’en ouvrir un autre.",
+	},
+	{
 		Code: CodeInternal, Status: http.StatusInternalServerError,
 		Text:    "Une erreur interne s’est produite ; elle est consignée. Réessayez plus tard.",
 		Meaning: "Une panne de notre côté, consignée.",
@@ -151,7 +158,7 @@ var Codes = []CodeInfo{
 	},
 	{
 		Code: CodeUnavailable, Status: http.StatusServiceUnavailable,
-		Meaning: "La clé ne peut pas être vérifiée pour l’instant.",
+		Meaning: "La clé ne peut pas être vérifiée pour l’instant, ou trop de lecteurs attendent les changements.",
 		Fix:     "Réessayez dans quelques secondes. Rien n’est décompté.",
 	},
 	{Code: CodeNoSpace, Status: http.StatusInsufficientStorage, Publishing: true},

@@ -13,13 +13,14 @@ import (
 )
 
 // A Compressor compresses bodies and keeps them by digest, so that each is compressed
-// once, even if it is part of many versions of the catalogue. The zero value is ready to
-// use, by any number of goroutines.
+// once, even if it is part of many versions of the catalogue, or if thousands ask for it
+// at the same moment. The zero value is ready to use, by any number of goroutines.
 type Compressor struct {
 	mu     sync.Mutex
 	size   int
 	bodies map[compressedKey]*list.Element
 	used   list.List // of compressedBody, most recently used first
+	making map[compressedKey]func() []byte
 }
 
 // compressorSize bounds the memory for compressed bodies. 64 MiB hold about 10,000
@@ -39,7 +40,7 @@ type compressedBody struct {
 // size returns what the body takes, with its place in the map and the list.
 func (b compressedBody) size() int { return cap(b.bytes) + 200 }
 
-// Compress returns a body in a coding other than Identity.
+// Compress returns a body in a coding; in Identity, it only assembles it.
 func (z *Compressor) Compress(body wire.Body, c Coding) []byte {
 	k := compressedKey{body.Digest(), c}
 	z.mu.Lock()
@@ -48,20 +49,28 @@ func (z *Compressor) Compress(body wire.Body, c Coding) []byte {
 		z.mu.Unlock()
 		return el.Value.(compressedBody).bytes
 	}
+	compressed, ok := z.making[k]
+	if !ok {
+		if z.making == nil {
+			z.making, z.bodies = map[compressedKey]func() []byte{}, map[compressedKey]*list.Element{}
+		}
+		compressed = sync.OnceValue(func() []byte { return z.make(k, body) })
+		z.making[k] = compressed
+	}
 	z.mu.Unlock()
+	return compressed() // whoever comes second waits for the first
+}
 
-	// Two requests may compress the same body at once; that is cheaper than making one
-	// wait for the other.
-	b := bytes.Clone(compress(body.Bytes(), c)) // without the spare room of its buffer
-
+// make compresses a body and keeps it.
+func (z *Compressor) make(k compressedKey, body wire.Body) []byte {
+	defer func() {
+		z.mu.Lock()
+		defer z.mu.Unlock()
+		delete(z.making, k)
+	}()
+	b := bytes.Clone(compress(body.Bytes(), k.coding)) // without the spare room of its buffer
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	if _, ok := z.bodies[k]; ok {
-		return b
-	}
-	if z.bodies == nil {
-		z.bodies = map[compressedKey]*list.Element{}
-	}
 	kept := compressedBody{k, b}
 	z.bodies[k] = z.used.PushFront(kept)
 	z.size += kept.size()
@@ -90,6 +99,8 @@ var zstdEncoder = sync.OnceValue(func() *zstd.Encoder {
 func compress(b []byte, c Coding) []byte {
 	var out bytes.Buffer
 	switch c {
+	case Identity:
+		return b
 	case Zstd:
 		return zstdEncoder().EncodeAll(b, nil)
 	case Brotli:

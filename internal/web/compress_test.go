@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"palmares/internal/web"
@@ -29,6 +31,39 @@ func TestCompressedBodiesTakeNoMoreMemoryThanTheirLimit(t *testing.T) {
 			}
 			runtime.KeepAlive(&z)
 		})
+	}
+}
+
+// counted counts how often it is assembled, and is not done before all who want it have
+// asked for it.
+type counted struct {
+	times atomic.Int32
+	asked sync.WaitGroup
+}
+
+func (c *counted) Append(b []byte) []byte {
+	c.times.Add(1)
+	c.asked.Wait()
+	return append(b, "Un avis."...)
+}
+
+func TestABodyThatManyWantAtOnceIsMadeOnce(t *testing.T) {
+	const many = 100
+	for _, coding := range []web.Coding{web.Identity, web.Gzip, web.Brotli, web.Zstd} {
+		var z web.Compressor
+		var served sync.WaitGroup
+		body := &counted{}
+		body.asked.Add(many)
+		for range many {
+			served.Go(func() {
+				body.asked.Done()
+				z.Compress(wire.NewParts(wire.Digest{1}, body), coding)
+			})
+		}
+		served.Wait()
+		if n := body.times.Load(); n != 1 {
+			t.Errorf("it was made %d times in coding %d", n, coding)
+		}
 	}
 }
 

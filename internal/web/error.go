@@ -82,8 +82,8 @@ func Shorten(s string) string {
 	return s
 }
 
-// asError returns the public form of any error.
-func asError(err error) *Error {
+// AsError returns the public form of any error.
+func AsError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
@@ -115,7 +115,7 @@ const RetrySoon = "5"
 
 // WriteError answers with an error: the one place where an error becomes an answer.
 func (s *Service) WriteError(w http.ResponseWriter, err error) {
-	e := asError(err)
+	e := AsError(err)
 	status, body := e.Status(), e.JSON()
 	h := w.Header()
 	h["Content-Type"] = jsonType

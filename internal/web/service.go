@@ -80,7 +80,12 @@ type Answer struct {
 	Total    int  // length of the whole list, if IsList
 	Free     bool // not counted against any quota
 	NoCache  bool // caches must ask each time whether it is still true
+	NoStore  bool // for this one request: it has no entity tag and is kept by nobody
+	Shared   bool // sent to many callers at once, so that its bytes are worth keeping
 	Large    bool // so large that the best compression would take a second
+	// Handler, if it is not nil, writes the answer, a 200, once the request is counted: for
+	// requests that are held open. Body and the other fields are unused then.
+	Handler http.Handler
 
 	coding Coding
 	tag    string
@@ -105,12 +110,29 @@ func (s *Service) Reply(w http.ResponseWriter, r *Request, a *Answer, err error)
 			err = over
 		}
 	}
+	switch {
+	case err != nil:
+		s.WriteError(w, err)
+	case a.Handler != nil:
+		a.Handler.ServeHTTP(w, r.Request)
+	default:
+		s.write(w, a)
+	}
+}
+
+// Send sends an answer, or an error, to a request that is counted already.
+func (s *Service) Send(w http.ResponseWriter, r *http.Request, a *Answer, err error) {
 	if err != nil {
 		s.WriteError(w, err)
 		return
 	}
+	s.prepare(r, a)
 	s.write(w, a)
 }
+
+// Bytes returns the bytes of a body that is sent to many callers at once. They are
+// assembled once and must not be changed.
+func (s *Service) Bytes(b wire.Body) []byte { return s.compressor.Compress(b, Identity) }
 
 // prepare decides the status and the coding without assembling the body: whether a
 // request is counted depends on it.
@@ -118,15 +140,20 @@ func (s *Service) prepare(r *http.Request, a *Answer) {
 	if a.Status == 0 {
 		a.Status = http.StatusOK
 	}
-	if s.Public && a.Status == http.StatusOK {
-		var known bool
-		best := Brotli
-		if a.Large {
-			best = Zstd
-		}
-		if a.coding, a.tag, known = Negotiate(r, a.Body.Digest(), best); known {
-			a.Status = http.StatusNotModified
-		}
+	if !s.Public || a.Status != http.StatusOK || a.Handler != nil {
+		return
+	}
+	best := Brotli
+	if a.Large {
+		best = Zstd
+	}
+	if a.NoStore {
+		a.coding = ChooseCoding(r.Header["Accept-Encoding"], best)
+		return
+	}
+	var known bool
+	if a.coding, a.tag, known = Negotiate(r, a.Body.Digest(), best); known {
+		a.Status = http.StatusNotModified
 	}
 }
 
@@ -137,7 +164,7 @@ func (s *Service) prepare(r *http.Request, a *Answer) {
 func (s *Service) count(header http.Header, r *Request, a *Answer, failure error) error {
 	status := a.Status
 	if failure != nil {
-		status = asError(failure).Status()
+		status = AsError(failure).Status()
 	}
 	keyed := r.Caller.Key != nil
 	var counts bool
@@ -192,7 +219,7 @@ func WritePreflight(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Allow", ReadMethods)
 	h.Set("Access-Control-Allow-Methods", ReadMethods)
-	h.Set("Access-Control-Allow-Headers", "Authorization, If-None-Match")
+	h.Set("Access-Control-Allow-Headers", "*, Authorization") // the star is any other one
 	h.Set("Access-Control-Max-Age", "86400")
 	h["X-Content-Type-Options"] = noSniff
 	w.WriteHeader(http.StatusNoContent)
@@ -227,6 +254,7 @@ func (s *Service) write(w http.ResponseWriter, a *Answer) {
 	header["X-Content-Type-Options"] = noSniff
 	header["Cache-Control"] = noStore
 	switch {
+	case a.NoStore:
 	case s.Public && a.NoCache:
 		header["Cache-Control"] = noCache
 	case s.Public:
@@ -267,6 +295,8 @@ func (s *Service) write(w http.ResponseWriter, a *Answer) {
 	case a.coding != Identity:
 		header["Content-Encoding"] = a.coding.Header()
 		body = s.compressor.Compress(a.Body, a.coding)
+	case a.Shared:
+		body = s.Bytes(a.Body)
 	case a.Body.Assembled():
 		buffer := buffers.Get().(*[]byte)
 		*buffer = a.Body.Append((*buffer)[:0])

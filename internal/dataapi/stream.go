@@ -1,0 +1,192 @@
+package dataapi
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"palmares/internal/snapshot"
+	"palmares/internal/web"
+	"palmares/internal/wire"
+)
+
+const (
+	streamChanges = 100       // of a page of a stream
+	streamSize    = 256 << 10 // bytes of such a page, but for a single record
+	streamTime    = 15 * time.Minute
+	commentEvery  = 15 * time.Second
+	sendTimeout   = time.Minute // for a page, or the answer to a request that has waited
+	// HeldSuffix ends the label in the metrics of requests that were held open: how long
+	// they took says nothing about the server.
+	HeldSuffix = " (held)"
+)
+
+// hold returns the answer to a request that is held open, if there is a place for it.
+func (h *Handler) hold(r *request, handler http.Handler) (web.Answer, error) {
+	if err := h.streams.enter(r.Caller.Subject); err != nil {
+		return web.Answer{}, err
+	}
+	r.held = true
+	r.Pattern += HeldSuffix
+	return web.Answer{Handler: handler}, nil
+}
+
+// waiting answers a request whose page is empty: with the page of the next version, or
+// with the empty one when its time is over.
+type waiting struct {
+	h        *Handler
+	query    changeQuery
+	wait     time.Duration
+	replaced <-chan struct{} // closed when the next version is served
+}
+
+func (x *waiting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	conn := http.NewResponseController(w)
+	timer := time.NewTimer(x.wait)
+	defer timer.Stop()
+	select {
+	case <-x.replaced:
+	case <-timer.C:
+	case <-x.h.streams.ending:
+	case <-r.Context().Done(): // nobody reads the answer
+	}
+	_ = conn.SetWriteDeadline(time.Now().Add(sendTimeout))
+	snap := x.h.live.Snapshot()
+	setVersion(w.Header(), snap)
+	page, err := x.query.page(snap)
+	if err != nil {
+		x.h.service.Send(w, r, nil, err)
+		return
+	}
+	a := page.answer()
+	a.NoStore, a.Shared = true, true
+	x.h.service.Send(w, r, &a, nil)
+}
+
+// A stream answers with events: one for each change, and the state whenever there are no
+// more. Between two writes it holds no version of the catalogue, and while it writes only
+// the bytes of one page, so that a slow reader costs a connection and no more.
+type stream struct {
+	h     *Handler
+	query changeQuery
+}
+
+var (
+	eventType = []string{"text/event-stream"}
+	noStore   = []string{"no-store"}
+)
+
+func (s *stream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header["Content-Type"], header["Cache-Control"], header["Link"] = eventType, noStore, licenseLink
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("X-Accel-Buffering", "no") // nginx would keep the events until there are many
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), streamTime)
+	defer cancel()
+	out := &eventWriter{w: w, conn: http.NewResponseController(w), streams: s.h.streams}
+	s.h.streams.writes(out.conn)
+	defer s.h.streams.wrote(out.conn)
+	s.run(ctx, out)
+}
+
+// run writes events until ctx ends, the server stops or the reader is gone.
+func (s *stream) run(ctx context.Context, out *eventWriter) {
+	comment := time.NewTicker(commentEvery)
+	defer comment.Stop()
+	if !out.write([]byte("retry: 5000\n\n")) {
+		return
+	}
+	for woken := false; ; {
+		snap, replaced := s.h.live.Watch()
+		events, more, err := s.next(snap, woken)
+		if !out.write(events) || err != nil || ctx.Err() != nil {
+			return
+		}
+		for waits := !more; waits; {
+			select {
+			case <-replaced:
+				waits, woken = false, true
+			case <-comment.C:
+				if !out.write([]byte(":\n\n")) {
+					return
+				}
+			case <-s.h.streams.ending:
+				return
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// next returns the next events and moves on behind them. After an error there are no
+// more. Once the reader has everything it is woken together with all others, and they
+// share the bytes.
+func (s *stream) next(snap *snapshot.Snapshot, woken bool) (events []byte, more bool, err error) {
+	page, err := s.query.page(snap)
+	if err != nil {
+		return appendFailure(nil, err), false, err
+	}
+	s.query.after = page.next
+	body := wire.NewParts(page.digest("events"), eventPage{page})
+	if woken {
+		return s.h.service.Bytes(body), page.more, nil
+	}
+	return body.Bytes(), page.more, nil
+}
+
+// An eventPage is a part of the feed as events.
+type eventPage struct{ *changePage }
+
+// Append appends the events to b.
+func (p eventPage) Append(b []byte) []byte {
+	for _, c := range p.changes {
+		b = appendEvent(b, "change", c.Position)
+		b = append(p.appendRow(b, c), "\n\n"...)
+	}
+	if p.more {
+		return b
+	}
+	b = appendEvent(b, "state", p.next)
+	return append(append(b, p.meta...), "\n\n"...)
+}
+
+// appendEvent appends the start of an event: its data, in one line, and its end follow.
+func appendEvent(b []byte, name string, position int64) []byte {
+	b = append(append(b, "event: "...), name...)
+	b = strconv.AppendInt(append(b, "\nid: "...), position, 10)
+	return append(b, "\ndata: "...)
+}
+
+// appendFailure appends the event that says why a stream ends early: it has the name of
+// the error's code, and no position.
+func appendFailure(b []byte, err error) []byte {
+	e := web.AsError(err)
+	b = append(append(b, "event: "...), e.Code...)
+	b = append(append(b, "\ndata: "...), e.JSON()...)
+	return append(b, "\n\n"...)
+}
+
+// An eventWriter writes to one reader.
+type eventWriter struct {
+	w       http.ResponseWriter
+	conn    *http.ResponseController
+	streams *Streams
+}
+
+// write writes and flushes b, and reports whether the stream goes on.
+func (o *eventWriter) write(b []byte) bool {
+	_ = o.conn.SetWriteDeadline(time.Now().Add(sendTimeout))
+	if o.streams.hasEnded() { // and may have set an earlier deadline, just now overwritten
+		return false
+	}
+	if _, err := o.w.Write(b); err != nil {
+		return false
+	}
+	return o.conn.Flush() == nil
+}
