@@ -155,21 +155,33 @@ func TestAWaitingRequestIsAnsweredByTheNextVersionOrInTime(t *testing.T) {
 
 func TestWhoWaitsWhileTheDatabaseIsReplacedIsToldSo(t *testing.T) {
 	inBubble(t, small(), nil, func(t *testing.T, b *bubble) {
-		waits := b.later("/data/v1/changes?after=7&wait=30")
-		resp := b.open("/data/v1/changes?after=7", "Accept: text/event-stream")
-		c := edited("D’une sauvegarde")
-		b.show(c, record.First("flux-2", complete(c), 2, published))
-		b.now(waits).Fails(409, "foreign_cursor")
-		if events := readEvents(t, resp); len(events) != 2 || events[0].name != "state" || events[1].name != "foreign_cursor" || events[1].id != "7" || !strings.Contains(events[1].data, `"code":"foreign_cursor"`) {
-			t.Errorf("%+v", events)
-		}
-		waits, resp = b.later("/data/v1/changes?after=7&wait=30"), b.open("/data/v1/changes?after=7", "Accept: text/event-stream")
-		off := edited("Rien")
-		off.Settings.Dataset = catalog.DatasetOff
-		b.publish(off)
-		b.now(waits).Fails(404, "not_found")
-		if events := readEvents(t, resp); len(events) != 2 || events[1].name != "not_found" {
-			t.Errorf("%+v", events)
+		for code, replace := range map[string]func(){
+			"foreign_cursor": func() {
+				c := edited("D’une sauvegarde")
+				b.show(c, record.First("flux-2", complete(c), 2, published))
+			},
+			"not_found": func() {
+				c := edited("Rien")
+				c.Settings.Dataset = catalog.DatasetOff
+				b.publish(c)
+			},
+		} {
+			c := small()
+			b.show(c, record.First("flux-1", complete(c), 1, published))
+			waits := b.later("/data/v1/changes?after=7&wait=30")
+			resp := b.open("/data/v1/changes?after=7", "Accept: text/event-stream")
+			lines, id := scan(resp), ""
+			if e, ok := nextEvent(t, lines, &id); !ok || e.name != "state" {
+				t.Errorf("%+v", e)
+			}
+			replace()
+			b.now(waits).Fails(map[string]int{"foreign_cursor": 409, "not_found": 404}[code], code)
+			if e, ok := nextEvent(t, lines, &id); !ok || e.name != code || e.id != "7" || !strings.Contains(e.data, `"code":"`+code+`"`) {
+				t.Errorf("%+v", e)
+			}
+			if e, ok := nextEvent(t, lines, &id); ok {
+				t.Errorf("%+v", e)
+			}
 		}
 	})
 }
