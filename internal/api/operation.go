@@ -109,7 +109,7 @@ func (h *Handler) getPrice(r *request) (web.Answer, error) {
 
 func (h *Handler) getEmbeddings(r *request) (web.Answer, error) {
 	if r.Caller.Key == nil {
-		return web.Answer{}, missingKey()
+		return web.Answer{}, web.MissingKey()
 	}
 	a, err := ofTool(r, "/api/embeddings/", r.snap.Embeddings)
 	if err != nil {
@@ -145,9 +145,9 @@ func ofTool(r *request, prefix string, find func(slug string) (wire.Body, bool))
 		return renamed(r, prefix+slug), nil
 	}
 	if retired := r.snap.RetiredTool(r.slug); retired != nil {
-		return web.Answer{}, toolRetired(retired)
+		return web.Answer{}, web.ToolRetired(retired.Name, retired.RetiredAt, string(retired.Reason), retired.Successor)
 	}
-	return web.Answer{}, toolNotFound(r.slug)
+	return web.Answer{}, web.ToolNotFound(r.slug)
 }
 
 const license = `</licence>; rel="license"`

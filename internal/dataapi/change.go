@@ -109,6 +109,7 @@ func (q *changeQuery) page(snap *snapshot.Snapshot) (*changePage, error) {
 	}
 	p := &changePage{catalogue: snap.Catalog, next: q.after}
 	rest := feed.From(q.after)
+	p.changes = make([]*record.Change, 0, min(q.limit, len(rest)))
 	for i := range rest {
 		change := &rest[i]
 		if q.kind == "" || change.Kind == q.kind {
@@ -148,7 +149,8 @@ func (p *changePage) answer() web.Answer {
 // digest returns the digest of the page in a form. It is made from what determines the
 // bytes: the positions and hashes of the changes, and meta.
 func (p *changePage) digest(form string) wire.Digest {
-	b := append([]byte(form+"\x00"), p.meta...)
+	b := make([]byte, 0, 500+100*len(p.changes))
+	b = append(append(append(b, form...), 0), p.meta...)
 	for _, c := range p.changes {
 		b = binary.BigEndian.AppendUint64(b, uint64(c.Position))
 		b = append(append(b, c.Hash...), 0)

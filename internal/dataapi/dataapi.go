@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"palmares/internal/catalog"
 	"palmares/internal/content"
@@ -60,6 +61,7 @@ func New(cfg Config) *Handler {
 	}
 	h.routes = map[string]route{
 		changesPath:             {changesPath, h.listChanges},
+		"/data/v1/embeddings":   {"/data/v1/embeddings", listEmbeddings},
 		"/data/v1/openapi.json": {"/data/v1/openapi.json", fixed(openAPI, true)},
 	}
 	for _, kind := range record.Kinds {
@@ -73,13 +75,16 @@ func New(cfg Config) *Handler {
 	return h
 }
 
-// find returns the operation for a path. A path that is escaped where it need not be is
-// another one: two URLs for one answer would confuse caches.
-func (h *Handler) find(u *url.URL) route {
+// find returns the operation for a path, and the slug in it. A path that is escaped where
+// it need not be is another one: two URLs for one answer would confuse caches.
+func (h *Handler) find(u *url.URL) (r route, slug string) {
 	if r, ok := h.routes[u.Path]; ok && u.RawPath == "" {
-		return r
+		return r, ""
 	}
-	return route{op: func(*request) (web.Answer, error) { return web.Answer{}, pathNotFound() }}
+	if slug, ok := strings.CutPrefix(u.Path, historyPrefix); ok && u.RawPath == "" && slug != "" && !strings.Contains(slug, "/") {
+		return route{historyPrefix + "{slug}", getHistory}, slug
+	}
+	return route{op: func(*request) (web.Answer, error) { return web.Answer{}, pathNotFound() }}, ""
 }
 
 // A request is what an operation sees: one snapshot, one caller.
@@ -88,6 +93,7 @@ type request struct {
 	snap     *snapshot.Snapshot
 	replaced <-chan struct{} // closed when a newer one is served
 	held     bool            // it has a place among the streams
+	slug     string          // of the path, if it has one
 }
 
 // An operation returns an answer or an error; it writes nothing itself.
@@ -107,8 +113,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	req.Begin(r)
 	defer req.End()
-	route := h.find(r.URL)
-	r.Pattern = route.pattern
+	route, slug := h.find(r.URL)
+	r.Pattern, req.slug = route.pattern, slug
 	a, err := h.run(route.op, &req)
 	if req.held {
 		defer h.streams.leave(req.Caller.Subject)
@@ -158,6 +164,14 @@ func fixed(document []byte, isFree bool) operation {
 	return func(*request) (web.Answer, error) {
 		return web.Answer{Body: body, Link: licenseLink, Free: isFree}, nil
 	}
+}
+
+// listEmbeddings answers with what there is to vectorise.
+func listEmbeddings(r *request) (web.Answer, error) {
+	if r.Caller.Key == nil {
+		return web.Answer{}, web.MissingKey()
+	}
+	return web.Answer{Body: r.snap.EmbeddingsList(), Link: licenseLink}, nil
 }
 
 func pathNotFound() *web.Error {

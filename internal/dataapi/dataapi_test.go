@@ -252,7 +252,7 @@ func TestAPublisherMayGiveAwayLessOrNothing(t *testing.T) {
 	off := small()
 	off.Settings.Dataset = catalog.DatasetOff
 	s = serve(t, off, nil)
-	for _, path := range []string{"/data/v1/changes", "/data/v1/records/outil?slug=a", "/data/v1/schema/outil.json", "/data/v1/openapi.json"} {
+	for _, path := range []string{"/data/v1/changes", "/data/v1/records/outil?slug=a", "/data/v1/history/a", "/data/v1/embeddings", "/data/v1/schema/outil.json", "/data/v1/openapi.json"} {
 		s.get(path).Fails(404, "not_found")
 	}
 }
@@ -311,14 +311,17 @@ func almostUsedUp(t *testing.T) *quota.Meter {
 func TestKeysAreCheckedAndRequestsCounted(t *testing.T) {
 	s := serve(t, small(), almostUsedUp(t))
 	counted := []string{"/data/v1/changes?after=0", "/data/v1/records/outil?slug=a", "/data/v1/schema/page.json?x=y"}
-	for i, path := range counted {
+	all := append(slices.Clone(counted), "/data/v1/history/a?x=y", "/data/v1/embeddings?x=y")
+	for _, path := range all {
 		s.get(path, "Authorization: bad").Fails(401, "invalid_api_key")
 		s.get(path, "Authorization: unreachable").Fails(503, "unavailable")
 		s.get(path+"&cle=plm_"+strings.Repeat("a", 38)).Fails(400, "invalid_parameter")
+	}
+	for i, path := range counted {
 		r := s.get(path, "Authorization: good").OK().HasHeader("X-RateLimit-Remaining", fmt.Sprint(2-i)).HasHeader("CDN-Cache-Control", "no-store")
 		s.get(path, "Authorization: good", "If-None-Match: "+r.Header.Get("ETag")).Is(304).HasHeader("X-RateLimit-Remaining", fmt.Sprint(2-i))
 	}
-	for _, path := range counted {
+	for _, path := range all {
 		s.get(path, "Authorization: good").Fails(429, "quota_exceeded", "export")
 	}
 	const free = "/data/v1/openapi.json"

@@ -14,7 +14,6 @@ import (
 	"strconv"
 
 	"palmares/internal/catalog"
-	"palmares/internal/markdown"
 	"palmares/internal/record"
 )
 
@@ -41,6 +40,8 @@ type Snapshot struct {
 	embeddings  fragments // one per tool of the top set
 	categories  fragments
 	stats       fragments // one
+
+	embeddingsList fragments // one
 
 	priceDetails      fragments // prices with their history
 	comparisonDetails fragments // comparisons with both scores
@@ -91,6 +92,7 @@ func Build(c *catalog.Catalog, version int64, updatedAt string) *Snapshot {
 		s.toolOrders = orderTools(c)
 	}()
 	s.renderTools(c)
+	s.renderEmbeddings(c)
 	s.renderComparisons(c)
 	s.renderRetired(c)
 	s.renderFigures(c)
@@ -129,13 +131,6 @@ func (s *Snapshot) renderTools(c *catalog.Catalog) {
 		for _, alias := range t.Aliases {
 			s.aliases[alias] = t.Slug
 		}
-	}
-	top := c.TopSet()
-	s.embeddings = newFragments(len(top))
-	for _, i := range top {
-		t := &c.Tools[i]
-		s.embeddingsBySlug[t.Slug] = s.embeddings.count()
-		s.embeddings.add(c.EmbeddingsDoc(t, markdown.Sections(t.Body)))
 	}
 	s.tools.clip()
 	s.prices.clip()

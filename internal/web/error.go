@@ -57,6 +57,27 @@ func KeyError(err error) *Error {
 	return NewError(CodeUnavailable, "Cette clé d’API ne peut pas être vérifiée pour l’instant : réessayez dans quelques secondes.")
 }
 
+// MissingKey refuses an anonymous caller.
+func MissingKey() *Error {
+	return NewError(CodeMissingKey, "Cette opération demande une clé d’API (gratuite) : envoyez l’en-tête « Authorization: Bearer plm_… ».")
+}
+
+// ToolNotFound says that no tool has a slug, nor had.
+func ToolNotFound(slug string) *Error {
+	return NewError(CodeToolNotFound, "Aucun outil n’a l’identifiant "+Quote(slug)+" : la liste est à /api/v1/tools.")
+}
+
+// ToolRetired says since when a tool is retired, why, and by which one it is succeeded, if
+// by any.
+func ToolRetired(name, day, reason, successor string) *Error {
+	text := "L’outil « " + name + " » est retiré du catalogue depuis le " + day +
+		" (" + reason + ") : voir /api/v1/cimetiere"
+	if successor != "" {
+		text += " et son successeur, /api/v1/tools/" + successor
+	}
+	return NewError(CodeToolNotFound, text+".")
+}
+
 func quotaExceeded(g *quota.Grant) *Error {
 	text := "Le quota de " + french.Count(g.Tier.Limit()) + " requêtes par jour est épuisé ; il se renouvelle à " + g.ResetAt() + ". "
 	if g.Tier == quota.Anonymous {
