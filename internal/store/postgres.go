@@ -113,7 +113,11 @@ func (s *db) openPostgres(dsn string) error {
 	if counting.RuntimeParams["synchronous_commit"] == "" {
 		counting.RuntimeParams["synchronous_commit"] = "off"
 	}
-	d.counts = openPool(counting, poolOptions{size: 1, staleBefore: &d.countsStaleBefore, prepare: countStatement})
+	prepare := countStatement
+	if cfg.DefaultQueryExecMode != pgx.QueryExecModeCacheStatement {
+		prepare = "" // a pooler runs each transaction on another connection
+	}
+	d.counts = openPool(counting, poolOptions{size: 1, staleBefore: &d.countsStaleBefore, prepare: prepare})
 	return nil
 }
 
@@ -126,7 +130,7 @@ type poolOptions struct {
 	size        int
 	staleBefore *atomic.Int64 // connections made earlier are not used again, in Unix nanoseconds
 	ping        bool          // idle connections are pinged before use
-	prepare     string        // the only statement of the pool, prepared on every connection
+	prepare     string        // the only statement of the pool, prepared on every connection; "" for none
 }
 
 // openPool opens a pool that does not reuse stale connections: when the server fails
@@ -345,6 +349,8 @@ func (d *postgresDialect) explainServer(pg *pgconn.PgError, err error) error {
 		if bouncerRefuses.MatchString(pg.Message) {
 			return problem(ErrUnreachable, err, "%s refuses this connection: change the configuration of PgBouncer or the postgres:// URL; for a startup parameter, add it to ignore_startup_parameters (%s)", d.name, pg.Message)
 		}
+	case "26000", "42P05": // invalid_sql_statement_name, duplicate_prepared_statement
+		return problem(ErrUnreachable, err, "%s is behind a pooler that runs each transaction on another connection: add ?default_query_exec_mode=exec to the postgres:// URL (%s)", d.name, pg.Message)
 	case "28000", "28P01": // invalid_authorization_specification, invalid_password
 		return problem(ErrUnreachable, err, "%s refuses this user or password: check both in the postgres:// URL (%s)", d.name, pg.Message)
 	}

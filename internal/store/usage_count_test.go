@@ -1,7 +1,9 @@
 package store
 
 import (
+	"database/sql"
 	"fmt"
+	"net/url"
 	"slices"
 	"sync"
 	"testing"
@@ -182,5 +184,33 @@ func BenchmarkCount(b *testing.B) {
 				grant(b, s, now, asked)
 			}
 		})
+	}
+}
+
+func TestBehindATransactionPoolerNoStatementIsPrepared(t *testing.T) {
+	dsn, err := url.Parse(databases.Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := dsn.Query()
+	query.Set("default_query_exec_mode", "exec")
+	dsn.RawQuery = query.Encode()
+	s := open(t, dsn.String())
+	ada := create(t, s, "ada@example.org", account.Developer)
+	tally := grant(t, s, today(t, s), quota.Usage{
+		Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 3}},
+		Networks: []quota.NetworkCount{{Network: quota.Pseudonym{1}, Requests: 2}},
+	})
+	if tally.Accounts[ada.ID].Granted != 3 || tally.Networks[quota.Pseudonym{1}].Granted != 2 {
+		t.Errorf("granted %+v", tally)
+	}
+	if _, _, err := s.State(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for name, pool := range map[string]*sql.DB{"all": s.reads, "lookups": s.lookups, "counts": onPostgres(s).counts} {
+		var prepared int
+		if err := pool.QueryRowContext(t.Context(), `SELECT count(*) FROM pg_prepared_statements`).Scan(&prepared); err != nil || prepared != 0 {
+			t.Errorf("%s: %d prepared statements, %v", name, prepared, err)
+		}
 	}
 }
