@@ -93,11 +93,11 @@ func (n *node) wire(ctx context.Context) error {
 	cfg := server.Config{
 		Live: d.live, Keys: keys, Meter: d.meter, Streams: n.streams, Trusted: c.Trusted, Site: n.pages, Log: log, Requests: n.logs, Metrics: n.metrics, Ready: n.public.Ready,
 		Webhooks: webhookapi.New(webhookapi.Config{
-			Store: st, Keys: keys, Sealer: d.sealer, Allow: c.Webhooks.Allow, Trusted: c.Trusted, Now: now, Log: log, Wake: dispatcher.Wake, Unreachable: watch.Unreachable,
+			Store: st, Keys: keys, Sealer: d.sealer, Allow: c.Webhooks.Allow, Trusted: c.Trusted, Now: now, Log: log, Wake: dispatcher.Wake, Outage: watch.Outage,
 		}),
 		Account: accountsite.New(accountsite.Config{
 			Store: st, Site: n.pages, BaseURL: base, Trusted: c.Trusted, MailLogged: c.Mail.SMTP.given == nil, Now: now, Log: log,
-			WakeMail: mails.Wake, WakeWebhooks: dispatcher.Wake, Sealer: d.sealer, Allow: c.Webhooks.Allow, Billing: payments, Quota: c.dailyQuota(), Unreachable: watch.Unreachable,
+			WakeMail: mails.Wake, WakeWebhooks: dispatcher.Wake, Sealer: d.sealer, Allow: c.Webhooks.Allow, Billing: payments, Quota: c.dailyQuota(), Outage: watch.Outage,
 		}),
 	}
 	cfg.Publish = remote.NewHandler(remote.Config{Store: st, NotFound: n.pages, Now: now, Log: log, Memory: &n.memory})
@@ -126,7 +126,7 @@ func (n *node) start(d dependencies, watch *server.Watch, dispatcher *webhook.Di
 	health := &healthCheck{store: d.store, log: n.log}
 	n.run(health.run)
 	n.metrics.Flag("palmares_database_up", "1 while the database answers and nothing is wrong with it, 0 while what is in memory is served or nothing can be stored.",
-		func() bool { return !watch.Unreachable() && !health.failing.Load() })
+		func() bool { return watch.Outage() == nil && !health.failing.Load() })
 	n.metrics.Catalogue(d.live)
 	n.metrics.Flag("palmares_catalogue_behind", "1 while the published version cannot be loaded and an older one is served.", watch.Behind)
 	n.runUntilStop(dispatcher.Run)

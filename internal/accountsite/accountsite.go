@@ -57,9 +57,9 @@ type Config struct {
 	// Quota is the number of requests per day of the Developer plan; 0 if requests are
 	// not counted, so that there is no usage to show.
 	Quota int
-	// Unreachable reports whether the store is unreachable, so that requests fail at once
-	// instead of waiting for it; nil means never.
-	Unreachable func() bool
+	// Outage returns why the store is unreachable, nil if it is not, so that requests fail at
+	// once instead of waiting for it; nil means never.
+	Outage func() error
 }
 
 // LinkURL returns the address of the link in a mail. The token in it is a secret.

@@ -73,6 +73,20 @@ var unavailable = &failure{
 	text: "Le compte est momentanément indisponible, et rien n’a été fait. Réessayez dans une minute. L’API et le site, eux, répondent.",
 }
 
+// broken is unavailable until somebody acts.
+var broken = &failure{
+	status: http.StatusServiceUnavailable, title: "Compte indisponible",
+	text: "Le compte est indisponible, et rien n’a été fait\u00a0: le service a besoin d’une intervention de son exploitant, et l’a consigné. L’API et le site, eux, répondent.",
+}
+
+// outage returns the page for a store that cannot be used.
+func outage(err error) *failure {
+	if store.IsPermanent(err) {
+		return broken
+	}
+	return unavailable
+}
+
 type failurePage struct {
 	page
 	Text string
@@ -101,8 +115,8 @@ func (p *pages) explain(r *request, err error) *failure {
 		status: http.StatusInternalServerError, title: "Erreur interne",
 		text: "Une erreur interne s’est produite\u00a0; elle est consignée. Réessayez plus tard.",
 	}
-	if store.IsTemporary(err) {
-		found = unavailable
+	if store.IsOutage(err) {
+		found = outage(err)
 	}
 	for _, known := range failures {
 		if errors.Is(err, known.err) {

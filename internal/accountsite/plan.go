@@ -134,7 +134,7 @@ func (p *pages) toStripe(url string, err error) (*answer, error) {
 		return &answer{status: http.StatusSeeOther, location: url}, nil
 	case errors.Is(err, billing.ErrOff), errors.Is(err, billing.ErrNoCustomer):
 		return seeOther(planPath, ""), nil // it says so
-	case errors.Is(err, store.ErrUnavailable), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrBusy):
+	case store.IsOutage(err), errors.Is(err, store.ErrNotFound):
 		return nil, err
 	}
 	p.Log.Error("could not create a Stripe session", "error", err)

@@ -110,8 +110,10 @@ func (p *pages) run(w http.ResponseWriter, r *request, page pageFunc) (*answer, 
 			return nil, unreadableForm()
 		}
 	}
-	if p.Unreachable != nil && p.Unreachable() {
-		return nil, unavailable
+	if p.Outage != nil {
+		if err := p.Outage(); err != nil {
+			return nil, outage(err)
+		}
 	}
 	if err := p.authenticate(w, r); err != nil {
 		return nil, err

@@ -155,7 +155,11 @@ func (c *Client) refused(resp *http.Response) error {
 	var answer struct{ Error string }
 	err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&answer)
 	if err != nil || answer.Error == "" {
-		return fmt.Errorf("%s answered %s: try again later; nothing was published", c.server, resp.Status)
+		advice := "try again later"
+		if resp.StatusCode < 500 {
+			advice = "check --server, and what the proxy in front of it allows"
+		}
+		return fmt.Errorf("%s answered %s: %s; nothing was published", c.server, resp.Status, advice)
 	}
 	return fmt.Errorf("%s: %s", c.server, answer.Error)
 }

@@ -225,8 +225,8 @@ func (h *Handler) explain(r *http.Request, err error) *refusal {
 		return &refusal{http.StatusInsufficientStorage, noSpaceText}
 	case errors.Is(err, context.Canceled):
 		return &refusal{http.StatusServiceUnavailable, "the publication was interrupted: see `palmares log`, or publish again"}
-	case store.IsTemporary(err):
-		return &refusal{http.StatusServiceUnavailable, "the server cannot use its database at the moment: try again in a minute; nothing was changed"}
+	case store.IsOutage(err):
+		return &refusal{http.StatusServiceUnavailable, errOutage(err).Error()}
 	}
 	return &refusal{http.StatusInternalServerError, errInternal().Error()}
 }

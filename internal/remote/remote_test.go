@@ -752,6 +752,14 @@ func TestWhatTheServerCannotDoHasItsOwnStatus(t *testing.T) {
 	if !log.Contains("secret") {
 		t.Error("the failure is not logged")
 	}
+	_, wrong := store.Open(t.Context(), "postgres://%")
+	if got := h.explain(r, wrong); got.status != 503 || strings.Contains(got.text, "try again") || !strings.Contains(got.text, "operator") {
+		t.Errorf("%v: %+v; want no hope that it passes", wrong, got)
+	}
+	reply := httptest.NewRecorder()
+	if h.fail(reply, r, wrong); reply.Code != 503 || strings.Contains(reply.Body.String(), "try again") || reply.Header().Get("Retry-After") != web.RetryLater {
+		t.Errorf("%v: %d %s %v", wrong, reply.Code, reply.Body, reply.Header())
+	}
 }
 
 func TestTheServerSaysWhichPicturesItLacks(t *testing.T) {

@@ -151,14 +151,22 @@ func errUnavailable(text, retryAfter string) error {
 	return e
 }
 
+// errOutage is for a server that cannot use its database.
+func errOutage(err error) error {
+	if store.IsPermanent(err) {
+		return errUnavailable("the server cannot use its database until its operator acts: its log says why; nothing was changed", web.RetryLater)
+	}
+	return errUnavailable("the server cannot use its database at the moment: try again in a minute; nothing was changed", "")
+}
+
 // fail answers with an error, which is logged if it is nobody else's business.
 func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if _, ok := errors.AsType[*web.Error](err); !ok {
 		if r.Context().Err() == nil { // otherwise the client is gone
 			h.Log.Error("a request to publish failed", "path", r.URL.Path, "error", err)
 		}
-		if store.IsTemporary(err) || errors.Is(err, context.DeadlineExceeded) {
-			err = errUnavailable("the server cannot reach its database at the moment: try again in a minute; nothing was changed", "")
+		if store.IsOutage(err) || errors.Is(err, context.DeadlineExceeded) {
+			err = errOutage(err)
 		} else {
 			err = errInternal()
 		}

@@ -11,6 +11,7 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/keyring"
 	"palmares/internal/snapshot"
+	"palmares/internal/web"
 )
 
 // A StateStore says what has changed. The store is one.
@@ -46,11 +47,11 @@ type WatchConfig struct {
 // were used. These tasks run concurrently with the calls of State, which never wait for
 // them.
 type Watch struct {
-	cfg         WatchConfig
-	unreachable atomic.Bool
-	behind      atomic.Bool
-	retries     int       // failed loads in a row
-	nextLoad    time.Time // not before, after a failed load
+	cfg      WatchConfig
+	outage   atomic.Pointer[error] // why the store does not answer; nil if it does
+	behind   atomic.Bool
+	retries  int       // failed loads in a row
+	nextLoad time.Time // not before, after a failed load
 }
 
 // NewWatch returns a watch. It panics if a required field of cfg is not set.
@@ -61,8 +62,13 @@ func NewWatch(cfg WatchConfig) *Watch {
 	return &Watch{cfg: cfg}
 }
 
-// Unreachable reports whether the store did not answer when it was last asked.
-func (w *Watch) Unreachable() bool { return w.unreachable.Load() }
+// Outage returns why the store did not answer when it was last asked, nil if it did.
+func (w *Watch) Outage() error {
+	if err := w.outage.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
 
 // Behind reports whether there is a version that could not be loaded: an older one is
 // served.
@@ -99,10 +105,12 @@ func (w *Watch) Run(ctx context.Context) error {
 		case err == nil && failing:
 			w.cfg.Log.Info("the database answers again")
 		}
-		if failing = err != nil; !failing {
+		if failing = err != nil; failing {
+			w.outage.Store(&err)
+		} else {
+			w.outage.Store(nil)
 			answered = time.Now()
 		}
-		w.unreachable.Store(failing)
 		w.cfg.Keys.SetReachable(!failing)
 		w.cfg.Keys.Distrust(time.Since(answered) > trustKeys)
 	}
@@ -110,16 +118,10 @@ func (w *Watch) Run(ctx context.Context) error {
 
 // outage says what an error of the store means for what is served.
 func outage(err error) string {
-	if p, ok := errors.AsType[permanent](err); ok && p.Permanent() {
+	if web.IsPermanent(err) {
 		return "the database refuses this server, which waiting does not cure; serving what is in memory"
 	}
 	return "the database does not answer; serving what is in memory"
-}
-
-// permanent is implemented by errors of the store that need somebody to act.
-type permanent interface {
-	error
-	Permanent() bool
 }
 
 const (

@@ -99,7 +99,7 @@ func TestARevocationTakesEffectWithinSecondsThoughRequestsCannotLookKeysUp(t *te
 		if took := time.Since(begin); !errors.Is(err, account.ErrRevokedKey) || took > 5*time.Second {
 			t.Errorf("after %s: %v; want it revoked within 5 s", took, err)
 		}
-		if w.Unreachable() {
+		if w.Outage() != nil {
 			t.Error("a store that answers was taken for unreachable")
 		}
 		close(store.marking)

@@ -193,7 +193,7 @@ func TestACatalogueThatCannotBeLoadedIsNotALostDatabase(t *testing.T) {
 		before := s.loads.Load()
 		<-time.After(5 * time.Minute)
 		synctest.Wait()
-		if s.watch.Unreachable() || s.log.Contains("does not answer") {
+		if s.watch.Outage() != nil || s.log.Contains("does not answer") {
 			t.Errorf("the database is said to be unreachable: %s", s.log.String())
 		}
 		if !s.watch.Behind() || s.log.Count("could not be loaded") != 1 || !s.log.Contains("a row is damaged") {

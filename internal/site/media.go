@@ -2,6 +2,7 @@ package site
 
 import (
 	"bytes"
+	"cmp"
 	"container/list"
 	"context"
 	"errors"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"palmares/internal/web"
 )
 
 // Pictures returns the bytes of pictures by the hash of their content. It is the one
@@ -46,8 +49,9 @@ func (s *Site) media(w http.ResponseWriter, r *http.Request) {
 	file, err := s.pictures.get(r.Context(), hash, s.cfg.Pictures)
 	if err != nil {
 		h.Del("ETag")
-		h.Set("Retry-After", "5")
-		s.write(w, r, s.failure(req, pictureUnavailable()))
+		unavailable := web.Unavailable(err, "Cette image ne peut pas être lue")
+		h.Set("Retry-After", cmp.Or(unavailable.RetryAfter, web.RetrySoon))
+		s.write(w, r, s.failure(req, pictureUnavailable(unavailable.Text)))
 		return
 	}
 	h.Set("Content-Type", pictureTypes[ext])
@@ -60,10 +64,10 @@ func (s *Site) media(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(file) // fails only when the client is gone
 }
 
-func pictureUnavailable() *failure {
+func pictureUnavailable(text string) *failure {
 	return &failure{
 		status: http.StatusServiceUnavailable, title: "Image indisponible", cache: noStore,
-		text: "Cette image ne peut pas être lue pour l’instant. Réessayez dans quelques secondes.",
+		text: text,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -44,9 +45,22 @@ var (
 	errStandby = fmt.Errorf("%w: %w", ErrReadOnly, ErrUnavailable)
 )
 
-// IsTemporary reports whether the operation that returned err may succeed later as it is.
-func IsTemporary(err error) bool {
-	return errors.Is(err, ErrBusy) || errors.Is(err, ErrFull) || errors.Is(err, ErrDisk) || errors.Is(err, ErrReadOnly) || errors.Is(err, ErrUnreachable)
+// IsOutage reports whether err says that the database cannot be used, and nothing about what
+// was asked of it.
+func IsOutage(err error) bool { return errors.Is(err, ErrBusy) || isAny(err, refusals) }
+
+// IsPermanent reports whether the database refuses, and will until somebody changes it or the
+// options: a wrong password or a full disk, say, and not a server that restarts.
+func IsPermanent(err error) bool {
+	problem, ok := errors.AsType[*Error](err)
+	return ok && problem.Permanent()
+}
+
+// refusals are the kinds of errors that need somebody to act, unless they are ErrUnavailable.
+var refusals = []error{ErrUnreachable, ErrReadOnly, ErrFull, ErrDisk, ErrNotADatabase, ErrNotOurs, ErrNewer}
+
+func isAny(err error, kinds []error) bool {
+	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
 }
 
 // A RemovalsError stops a publication in which active tools disappear without
@@ -81,15 +95,9 @@ type Error struct {
 
 func (e *Error) Error() string { return e.text }
 
-// Permanent reports whether the database refuses, and will until somebody changes it or
-// the options: a wrong password, say, and not a server that restarts.
+// Permanent reports what IsPermanent does.
 func (e *Error) Permanent() bool {
-	for _, kind := range []error{ErrUnreachable, ErrReadOnly, ErrNotADatabase, ErrNotOurs, ErrNewer, ErrDamaged} {
-		if errors.Is(e.kind, kind) {
-			return !errors.Is(e.kind, ErrUnavailable)
-		}
-	}
-	return false
+	return isAny(e.kind, refusals) && !errors.Is(e.kind, ErrUnavailable)
 }
 
 // Unwrap returns the kind and the cause.
@@ -113,7 +121,7 @@ func busy(name string, cause error) error {
 }
 
 func full(name string, cause error) error {
-	return problem(ErrFull, cause, "there is no space left for %s: free some and try again; nothing was changed", name)
+	return problem(ErrFull, cause, "there is no space left for %s: free some, then do this again; nothing was changed", name)
 }
 
 // explain turns an error of the driver into a message for whoever runs the program.

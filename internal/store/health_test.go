@@ -36,7 +36,7 @@ func TestAFileThatVanishesIsNoticedAndNothingIsWrittenToIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantUnhealthy(t, s, ErrVanished)
-	if _, err := s.Accounts.Create(t.Context(), "a@client.example", account.Developer, monday); !errors.Is(err, ErrVanished) || !IsTemporary(err) {
+	if _, err := s.Accounts.Create(t.Context(), "a@client.example", account.Developer, monday); !errors.Is(err, ErrVanished) || !IsOutage(err) || !IsPermanent(err) {
 		t.Errorf("Create = %v; want ErrVanished", err)
 	}
 	// Another command creates an empty database in its place.

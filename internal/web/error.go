@@ -54,7 +54,27 @@ func KeyError(err error) *Error {
 	case errors.Is(err, account.ErrSuspendedKey):
 		return NewError(CodeSuspendedKey, "")
 	}
-	return NewError(CodeUnavailable, "Cette clé d’API ne peut pas être vérifiée pour l’instant : réessayez dans quelques secondes.")
+	return Unavailable(err, "Cette clé d’API ne peut pas être vérifiée")
+}
+
+// Unavailable is the answer when err keeps the service from doing what was asked; what says
+// what it cannot do. Callers are not told to try again soon if that cannot help.
+func Unavailable(err error, what string) *Error {
+	if !IsPermanent(err) {
+		return NewError(CodeUnavailable, what+" pour l’instant : réessayez dans quelques secondes.")
+	}
+	e := NewError(CodeUnavailable, what+" : le service a besoin d’une intervention de son exploitant, et l’a consigné.")
+	e.RetryAfter = RetryLater
+	return e
+}
+
+// IsPermanent reports whether err, of the store, stays until somebody acts.
+func IsPermanent(err error) bool {
+	p, ok := errors.AsType[interface {
+		error
+		Permanent() bool
+	}](err)
+	return ok && p.Permanent()
 }
 
 // MissingKey refuses an anonymous caller.
@@ -133,6 +153,9 @@ func (e *Error) JSON() []byte {
 
 // RetrySoon is the value of Retry-After for a service that is expected back in a moment.
 const RetrySoon = "5"
+
+// RetryLater is that for one that somebody has to repair.
+const RetryLater = "60"
 
 // WriteError answers with an error: the one place where an error becomes an answer.
 func (s *Service) WriteError(w http.ResponseWriter, err error) {

@@ -86,9 +86,8 @@ func notJSON() *web.Error {
 }
 
 // unavailable is for a database that is busy or unreachable.
-func unavailable() *web.Error {
-	return web.NewError(web.CodeUnavailable,
-		"Le service ne peut pas répondre pour l’instant, et rien n’a été changé : réessayez dans quelques secondes.")
+func unavailable(err error) *web.Error {
+	return web.Unavailable(err, "Rien n’a été changé, car cette demande ne peut pas être traitée")
 }
 
 // orNotFound replaces the store's ErrNotFound by the error for what was looked for.
@@ -114,11 +113,11 @@ func (h *Handler) asError(ctx context.Context, pattern string, err error) error 
 	case errors.Is(err, store.ErrInactive):
 		return endpointInactive()
 	case ctx.Err() != nil:
-		return unavailable() // the caller has disconnected
+		return unavailable(err) // the caller has disconnected
 	}
 	h.cfg.Log.Error("a webhook API request failed", "route", pattern, "error", err)
-	if store.IsTemporary(err) {
-		return unavailable()
+	if store.IsOutage(err) {
+		return unavailable(err)
 	}
 	return err // sent as an internal error
 }

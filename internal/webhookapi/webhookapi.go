@@ -44,9 +44,9 @@ type Config struct {
 	// Wake is called when a delivery is due, so that it is sent at once; nil if this
 	// process sends none.
 	Wake func()
-	// Unreachable reports whether the store is known not to answer, so that requests need
-	// not wait for it; nil for never.
-	Unreachable func() bool
+	// Outage returns why the store is known not to answer, nil if it answers, so that
+	// requests need not wait for it; nil for never.
+	Outage func() error
 }
 
 // A Handler answers every path under /webhooks.
@@ -195,8 +195,11 @@ func (h *Handler) run(r *request, at *route) (web.Answer, error) {
 		return web.Answer{}, missingKey()
 	case key.Plan != account.Pro:
 		return web.Answer{}, planRequired()
-	case h.cfg.Unreachable != nil && h.cfg.Unreachable():
-		return web.Answer{}, unavailable()
+	}
+	if h.cfg.Outage != nil {
+		if err := h.cfg.Outage(); err != nil {
+			return web.Answer{}, unavailable(err)
+		}
 	}
 	r.account, r.owner = key.AccountID, account.OwnedBy(key.AccountID)
 	caller := r.Context()
@@ -206,7 +209,7 @@ func (h *Handler) run(r *request, at *route) (web.Answer, error) {
 	a, err := op(r)
 	if errors.Is(err, context.DeadlineExceeded) && caller.Err() == nil {
 		h.cfg.Log.Error("a webhook API request took too long", "route", r.Pattern, "limit", timeout.String())
-		return web.Answer{}, unavailable()
+		return web.Answer{}, unavailable(err)
 	}
 	return a, err
 }
