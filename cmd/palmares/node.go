@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"palmares/internal/dataapi"
+	"palmares/internal/mirror"
 	"palmares/internal/publication"
 	"palmares/internal/server"
 	"palmares/internal/site"
@@ -43,6 +44,7 @@ type node struct {
 	memory    memory
 	published atomic.Int64 // the version that was loaded last, 0 for none
 	demo      demoCatalogue
+	follower  *mirror.Follower // nil unless this is a mirror
 
 	// Background loops end after the server and before the database is closed: the last
 	// requests are still counted and logged.
@@ -200,6 +202,8 @@ func (n *node) announce(snap *snapshot.Snapshot) {
 	switch {
 	case n.isDemo(snap):
 		what = "the demo catalogue (invented; publish your own with `palmares publish DIR`)"
+	case n.follower != nil:
+		what += ", a mirror of " + string(n.options.Mirror.Origin)
 	case snap.Version == 0:
 		what = "nothing yet (publish with `palmares publish DIR`)"
 	}

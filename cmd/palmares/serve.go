@@ -21,6 +21,7 @@ type serveCommand struct {
 	Drain          drain           `help:"How long to keep answering after SIGTERM while /readyz returns 503, so that a load balancer sends requests elsewhere (default: 2s with PostgreSQL, 0s with SQLite, where there is no other node)." env:"PALMARES_DRAIN" placeholder:"DURATION"`
 	Demo           onOff           `help:"Serve the demo catalogue until something is published: on or off." default:"on" env:"PALMARES_DEMO"`
 
+	Mirror   mirrorOptions   `embed:""`
 	Webhooks webhookOptions  `embed:""`
 	Delivery deliveryOptions `embed:""`
 	Mail     mailOptions     `embed:""`
@@ -72,6 +73,9 @@ func (c *serveCommand) Run(inv *invocation) error {
 		}
 		defer ops.Close()
 	}
+	if c.Mirror.Origin != "" {
+		c.Demo = "off" // never anything but what the origin has
+	}
 	if c.BaseURL == "" {
 		c.BaseURL = deriveBaseURL(listener.Addr())
 	}
@@ -93,6 +97,9 @@ func (c *serveCommand) check(inv *invocation) error {
 		return err
 	}
 	if err := c.Stripe.settings().Check(); err != nil {
+		return err
+	}
+	if err := c.Mirror.check(); err != nil {
 		return err
 	}
 	return c.Webhooks.keySource(inv.database).Check()

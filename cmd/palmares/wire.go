@@ -41,6 +41,10 @@ func (n *node) open(ctx context.Context) (d dependencies, err error) {
 		return d, err
 	}
 	d.store = n.store
+	_, err = whenReachable(ctx, n.wait, func(ctx context.Context) (struct{}, error) { return struct{}{}, n.openMirror(ctx) })
+	if err != nil {
+		return d, err
+	}
 	d.sealer, err = whenReachable(ctx, n.wait, func(ctx context.Context) (webhook.Sealer, error) {
 		return n.options.Webhooks.keySource(n.inv.database).Open(ctx, n.store.Endpoints)
 	})
@@ -91,7 +95,7 @@ func (n *node) wire(ctx context.Context) error {
 		State: st, Uses: st.Keys, Interval: interval, Wake: wake, Served: dispatcher.Wake, Live: d.live, Keys: keys, Log: log,
 	})
 	cfg := server.Config{
-		Live: d.live, Keys: keys, Meter: d.meter, Streams: n.streams, Trusted: c.Trusted, Site: n.pages, Log: log, Requests: n.logs, Metrics: n.metrics, Ready: n.public.Ready,
+		Origin: string(c.Mirror.Origin), Live: d.live, Keys: keys, Meter: d.meter, Streams: n.streams, Trusted: c.Trusted, Site: n.pages, Log: log, Requests: n.logs, Metrics: n.metrics, Ready: n.public.Ready,
 		Webhooks: webhookapi.New(webhookapi.Config{
 			Store: st, Keys: keys, Sealer: d.sealer, Allow: c.Webhooks.Allow, Trusted: c.Trusted, Now: now, Log: log, Wake: dispatcher.Wake, Outage: watch.Outage,
 		}),
@@ -105,6 +109,9 @@ func (n *node) wire(ctx context.Context) error {
 		cfg.Stripe = payments
 	}
 	n.start(d, watch, dispatcher, mails, payments)
+	if err := n.startMirror(ctx, d.live); err != nil {
+		return err
+	}
 	n.public.Open(server.New(cfg))
 	n.announce(d.live.Snapshot())
 	return nil

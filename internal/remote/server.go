@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -17,6 +15,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/store"
+	"palmares/internal/tempdir"
 	"palmares/internal/web"
 	"palmares/internal/wire"
 )
@@ -81,7 +80,7 @@ func NewHandler(cfg Config) *Handler {
 		})
 	}
 	h.routes.HandleFunc("/", h.notFound)
-	if err := removeLeftovers(cmp.Or(cfg.TempDir, os.TempDir())); err != nil {
+	if err := tempdir.RemoveLeftovers(cfg.TempDir); err != nil {
 		cfg.Log.Warn("could not remove what a killed process has left behind: remove it by hand", "error", err)
 	}
 	return h

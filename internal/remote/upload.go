@@ -10,20 +10,14 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 
+	"palmares/internal/tempdir"
 	"palmares/internal/web"
 )
-
-// folderPrefix begins the names of temporary folders. The id of the process follows, so
-// that folders of processes that were killed can be told.
-const folderPrefix = "palmares-upload-"
 
 // maxWindow bounds the memory that a stream can make the decoder use. It is what zstd
 // allows every decoder to require.
@@ -41,7 +35,7 @@ func (u *upload) remove() error { return os.RemoveAll(u.dir) }
 
 // newUpload makes an empty folder in another, that for temporary files if it is empty.
 func newUpload(in string) (*upload, error) {
-	dir, err := os.MkdirTemp(in, folderPrefix+strconv.Itoa(os.Getpid())+"-")
+	dir, err := tempdir.Make(in)
 	return &upload{dir: dir, elsewhere: map[string]string{}}, err
 }
 
@@ -214,43 +208,4 @@ func broken(err error) error {
 		return web.NewError(web.CodeInvalidUpload, "the upload needs more memory to unpack than is allowed; nothing was changed")
 	}
 	return web.NewError(web.CodeInvalidUpload, "the upload is broken or incomplete: publish again; nothing was changed")
-}
-
-// started is when this process started, or a moment later.
-var started = time.Now()
-
-// removeLeftovers removes the folders of processes that no longer run. The id of this
-// process may have been another's, as in a container, where it is always the same.
-func removeLeftovers(in string) error {
-	found, err := os.ReadDir(in)
-	for _, e := range found {
-		rest, isOurs := strings.CutPrefix(e.Name(), folderPrefix)
-		if !isOurs {
-			continue
-		}
-		dir := filepath.Join(in, e.Name())
-		id, _, _ := strings.Cut(rest, "-")
-		pid, parseErr := strconv.Atoi(id)
-		if parseErr != nil || pid <= 0 {
-			continue
-		}
-		info, statErr := os.Lstat(dir)
-		if statErr != nil || !info.IsDir() || pid == os.Getpid() && !info.ModTime().Before(started) || pid != os.Getpid() && isRunning(pid) {
-			continue
-		}
-		err = errors.Join(err, os.RemoveAll(dir))
-	}
-	return err
-}
-
-// isRunning reports whether there is a process with that id, be it another user's.
-func isRunning(pid int) bool {
-	process, err := os.FindProcess(pid)
-	if err != nil {
-		return false
-	}
-	defer process.Release() //nolint:errcheck // it fails only if it was released before
-	err = process.Signal(syscall.Signal(0))
-	// Windows knows no such signal, but does not find processes that have ended.
-	return err == nil || errors.Is(err, fs.ErrPermission) || runtime.GOOS == "windows"
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,6 +21,9 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	rec := recorders.Get().(*recorder)
 	*rec = recorder{ResponseWriter: w, line: rec.line[:0]}
+	if s.origin != "" {
+		rec.canonical = s.canonical(r)
+	}
 	defer func() {
 		failure := recover()
 		if failure != nil {
@@ -77,27 +81,57 @@ type recorder struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
-	broken bool   // the handler panicked after the header was sent
-	line   []byte // buffer for the log record
+	broken bool // the handler panicked after the header was sent
+	// canonical is a Link to what was copied; "" for none.
+	canonical string
+	line      []byte // buffer for the log record
 }
 
 var recorders = sync.Pool{New: func() any { return &recorder{line: make([]byte, 0, 512)} }}
 
 func (rec *recorder) WriteHeader(status int) {
 	if rec.status == 0 && status >= 200 {
-		rec.status = status
+		rec.begin(status)
 	}
 	rec.ResponseWriter.WriteHeader(status)
 }
 
 func (rec *recorder) Write(b []byte) (int, error) {
 	if rec.status == 0 {
-		rec.status = http.StatusOK
+		rec.begin(http.StatusOK)
 	}
 	n, err := rec.ResponseWriter.Write(b)
 	rec.bytes += int64(n)
 	return n, err
 }
+
+// begin notes the status of an answer before its header is sent.
+func (rec *recorder) begin(status int) {
+	rec.status = status
+	if rec.canonical != "" && (status == http.StatusOK || status == http.StatusPartialContent || status == http.StatusNotModified) {
+		h := rec.Header()
+		h["Link"] = slices.Concat(h["Link"], []string{rec.canonical}) // which may be shared
+	}
+}
+
+// canonical returns the Link of a mirror to the same resource at its origin, "" for what
+// is not copied. Of pages, all parameters show one resource.
+func (s *server) canonical(r *http.Request) string {
+	isAPI := under("/api", r.URL.Path) || under("/data", r.URL.Path)
+	for _, own := range []string{"/compte", "/webhooks", "/publish", "/hooks", "/healthz", "/readyz", "/static"} {
+		if under(own, r.URL.Path) {
+			return ""
+		}
+	}
+	address := r.URL.EscapedPath()
+	if isAPI {
+		address = inLink.Replace(web.Location(address, r.URL.RawQuery))
+	}
+	return "<" + s.origin + address + `>; rel="canonical"`
+}
+
+// inLink escapes what ends an address in a Link.
+var inLink = strings.NewReplacer("<", "%3C", ">", "%3E", `"`, "%22")
 
 // Unwrap lets http.ResponseController reach the connection.
 func (rec *recorder) Unwrap() http.ResponseWriter { return rec.ResponseWriter }

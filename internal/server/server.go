@@ -47,6 +47,9 @@ type Config struct {
 	Streams *dataapi.Streams
 	// Metrics counts requests; see NewMetrics.
 	Metrics *Metrics
+	// Origin is the URL of the server whose catalogue this one mirrors; "" for none. Answers
+	// then name it as the canonical place.
+	Origin string
 	// Ready reports whether load balancers should send requests here, for /readyz; nil for
 	// always.
 	Ready func() bool
@@ -75,6 +78,7 @@ func New(cfg Config) http.Handler {
 		requests: cfg.Requests,
 		metrics:  cfg.Metrics,
 		ready:    cfg.Ready,
+		origin:   cfg.Origin,
 	}
 	return http.HandlerFunc(s.serve)
 }
@@ -92,6 +96,7 @@ type server struct {
 	requests io.Writer
 	metrics  *Metrics
 	ready    func() bool
+	origin   string
 }
 
 // route passes a request to its handler. It does not use the standard mux, which would

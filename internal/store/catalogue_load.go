@@ -44,6 +44,15 @@ func (s *Catalogue) Load(ctx context.Context) (*Published, error) {
 	return p, nil
 }
 
+// Feed reads the last change of every record: kind, slug, hash, and whether it is deleted.
+func (s *Catalogue) Feed(ctx context.Context) (f *record.Feed, err error) {
+	err = s.read(ctx, func(tx *sql.Tx) error {
+		f, err = loadFeed(ctx, tx, only(changeColumns, "kind", "slug", "deleted", "hash"))
+		return err
+	})
+	return f, err
+}
+
 // load reads the catalogue in a few large queries without ORDER BY: records are sorted in
 // Go, whatever the database's collation.
 func load(ctx context.Context, tx *sql.Tx) (*Published, error) {

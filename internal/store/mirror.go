@@ -29,7 +29,7 @@ type Origin struct {
 	State             string
 	UpdatedAt         string // the day of its last update, YYYY-MM-DD
 	Records           int    // how many it has
-	// Permitted says that the next copy may be of another feed, older, or much smaller.
+	// Permitted says that one copy may be of another feed, older, or much smaller.
 	Permitted bool
 	// CheckedAt is when the origin was last seen to have nothing else; zero for never.
 	CheckedAt time.Time
@@ -208,7 +208,7 @@ func (p *publication) recordCopy(ctx context.Context, state string) error {
 	if state != o.State {
 		return problem(ErrInexact, nil, "the records that %s sent do not become what it has (%s, not %s): upgrade the older of the two servers; nothing was changed", o.URL, state, o.State)
 	}
-	o.Permitted, o.CheckedAt = false, p.now
+	o.CheckedAt = p.now
 	return recordOrigin(ctx, p.tx, o)
 }
 

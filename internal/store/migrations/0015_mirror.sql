@@ -10,7 +10,7 @@ CREATE TABLE mirror (
 	updated_at TEXT    NOT NULL, -- the day of the origin's last update
 	records    BIGINT  NOT NULL, -- how many there are
 	checked_at TEXT    NOT NULL, -- when the origin was last seen to have nothing else
-	permitted  BOOLEAN NOT NULL, -- the next copy may be of another origin, older or much smaller
+	permitted  BOOLEAN NOT NULL, -- one copy may be of another feed, older or much smaller
 	node       TEXT    NOT NULL, -- the one that follows the origin
 	node_until TEXT    NOT NULL  -- another one may take over then
 );

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"palmares/internal/mirror"
+	"palmares/internal/snapshot"
+	"palmares/internal/store"
+)
+
+type mirrorCommand struct {
+	Reset mirrorReset `cmd:"" help:"Permit a mirror to follow its origin once where it refuses to: back in time, to another database, or to less than half of the records."`
+}
+
+type mirrorReset struct {
+	Detach bool `help:"Make the mirror a catalogue of its own instead, with what it has: it is published here from then on." env:"PALMARES_DETACH"`
+}
+
+// Run permits one unusual copy, or ends the mirror.
+func (c *mirrorReset) Run(inv *invocation) error {
+	return inv.withExisting(func(st *store.Store) error {
+		if c.Detach {
+			if err := st.Mirror.Detach(inv.ctx); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintln(inv.stdout, "The database is no mirror any more: publish with `palmares publish DIR`, and start serve without --mirror.")
+			return err
+		}
+		if err := st.Mirror.Reset(inv.ctx); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(inv.stdout, "The mirror may now follow its origin once, whatever it has become; nothing was deleted.")
+		return err
+	})
+}
+
+// mirrorOptions are for a server that copies another one.
+type mirrorOptions struct {
+	Origin   baseURL        `name:"mirror" help:"Serve an exact copy of the catalogue of the Palmarès server at this URL, and follow it, with the API key in PALMARES_MIRROR_KEY (default: none)." env:"PALMARES_MIRROR" placeholder:"URL"`
+	Interval mirrorInterval `name:"mirror-interval" help:"How often a mirror asks its origin what is new; for tests (default: 1m)." env:"PALMARES_MIRROR_INTERVAL" placeholder:"DURATION"`
+}
+
+// mirrorInterval is how often an origin is asked; 0 for the default.
+type mirrorInterval time.Duration
+
+// UnmarshalText reads a duration.
+func (i *mirrorInterval) UnmarshalText(b []byte) error {
+	given, err := time.ParseDuration(string(b))
+	if err != nil || given <= 0 || given > 24*time.Hour {
+		return &invalidValue{fmt.Sprintf("%q is not an interval: expected a duration of up to 24h, as in 1m", b)}
+	}
+	*i = mirrorInterval(given)
+	return nil
+}
+
+// mirrorKey is sent to the origin only, and never shown.
+func mirrorKey() string { return os.Getenv("PALMARES_MIRROR_KEY") }
+
+// check refuses an origin or a key that cannot be right.
+func (o *mirrorOptions) check() error {
+	if o.Origin == "" {
+		return nil
+	}
+	client, err := mirror.NewClient(string(o.Origin), mirrorKey())
+	if err != nil {
+		return err
+	}
+	client.Close()
+	return nil
+}
+
+// openMirror prepares a mirror before anything is served. A database that is no mirror
+// and has a catalogue is refused.
+func (n *node) openMirror(ctx context.Context) (err error) {
+	origin := string(n.options.Mirror.Origin)
+	if origin == "" {
+		was, err := n.store.Mirror.Origin(ctx)
+		if err == nil && was.URL != "" {
+			n.log.Warn("the database is a mirror, and nothing follows its origin: start serve with --mirror, or end the mirror with `palmares mirror reset --detach`", "origin", was.URL)
+		}
+		return err
+	}
+	interval := time.Duration(n.options.Mirror.Interval)
+	if interval == 0 {
+		interval = time.Minute
+	}
+	n.follower, err = mirror.New(mirror.Config{
+		Origin: origin, Key: mirrorKey(), Store: n.store, Interval: interval, Now: n.inv.now, Log: n.log, Memory: &n.memory,
+	})
+	if err != nil {
+		return err
+	}
+	return n.follower.Begin(ctx)
+}
+
+// startMirror follows the origin, and waits for the first copy.
+func (n *node) startMirror(ctx context.Context, live *snapshot.Live) error {
+	if n.follower == nil {
+		return nil
+	}
+	n.metrics.Gauge("palmares_mirror_age_seconds", "Seconds since the origin was last seen to have nothing that is not here.", n.follower.Age)
+	n.runUntilStop(n.follower.Run)
+	now, replaced := live.Watch()
+	if now.Version > 0 {
+		return nil
+	}
+	n.log.Info("not ready before the first copy of the origin", "origin", string(n.options.Mirror.Origin))
+	select {
+	case <-replaced:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+type verifyCommand struct {
+	URL baseURL `arg:"" help:"Server of Palmarès, such as https://catalogue.example."`
+}
+
+// Run compares the database with a server, record by record if their states differ.
+func (c *verifyCommand) Run(inv *invocation) error {
+	client, err := mirror.NewClient(string(c.URL), mirrorKey())
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	return inv.withExisting(func(st *store.Store) error {
+		feed, err := st.Catalogue.Feed(inv.ctx)
+		if err != nil {
+			return err
+		}
+		found, err := client.Compare(inv.ctx, feed)
+		if err != nil {
+			return err
+		}
+		if found.Equal() {
+			_, err := fmt.Fprintf(inv.stdout, "equal: %d records, %s\n", found.Records, feed.State)
+			return err
+		}
+		for _, line := range found.Lines() {
+			if _, err := fmt.Fprintln(inv.stdout, line); err != nil {
+				return err
+			}
+		}
+		return errors.New(found.Summary(string(c.URL)))
+	})
+}

@@ -1,0 +1,334 @@
+package mirror
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+
+	"palmares/internal/content"
+	"palmares/internal/record"
+	"palmares/internal/store"
+)
+
+const (
+	maxPages = 12
+	pageSize = 1000
+	// pictureWorkers is how many pictures are requested at once.
+	pictureWorkers = 4
+)
+
+// A copier makes one copy of what an origin serves.
+type copier struct {
+	*Follower
+	base   store.Origin // what the mirror has
+	folder *folder
+}
+
+// copy brings the mirror to what m announces, or to what the origin has by then.
+func (f *Follower) copy(ctx context.Context, base store.Origin, m *manifest) (copied store.Origin, err error) {
+	if f.cfg.Memory != nil {
+		f.cfg.Memory.Begin()
+		defer f.cfg.Memory.End()
+	}
+	// At a position before that of the mirror, the feed cannot tell what is different.
+	if base.Feed == m.Feed && m.Position >= base.Position && m.Position-base.Position <= f.few {
+		copied, err = f.copyBy(ctx, base, func(c *copier) (store.Origin, error) { return c.fromFeed(ctx) })
+		if !errors.Is(err, errUnlike) {
+			return copied, err
+		}
+	}
+	if m.Files == nil {
+		return copied, &refusal{text: f.client.origin + " is still making its export, which takes a minute for a large catalogue: it is asked again soon"}
+	}
+	return f.copyBy(ctx, base, func(c *copier) (store.Origin, error) { return c.fromExport(ctx, m) })
+}
+
+// errUnlike says that what the mirror has and the feed do not fit together.
+var errUnlike = errors.New("the copy is not what the feed continues")
+
+// copyBy makes a copy whose records fill brings.
+func (f *Follower) copyBy(ctx context.Context, base store.Origin, fill func(*copier) (store.Origin, error)) (to store.Origin, err error) {
+	folder, err := newFolder(f.cfg.TempDir, f.client.origin)
+	if err != nil {
+		return to, err
+	}
+	defer func() { err = errors.Join(err, folder.remove()) }()
+	c := &copier{Follower: f, base: base, folder: folder}
+	if to, err = fill(c); err != nil {
+		return to, err
+	}
+	to.Records = len(folder.records)
+	if err := c.permit(base, &to); err != nil {
+		return to, err
+	}
+	return to, c.publish(ctx, to)
+}
+
+// fromExport fills the folder with the files of an export.
+func (c *copier) fromExport(ctx context.Context, m *manifest) (to store.Origin, err error) {
+	for _, kind := range record.Kinds {
+		ending := ".ndjson.zst"
+		if kind == record.Catalogue {
+			ending = ".json"
+		}
+		at := slices.IndexFunc(m.Files, func(x file) bool { return strings.HasSuffix(x.Path, "/"+fileNames[kind]+ending) })
+		if at < 0 || !strings.HasPrefix(m.Files[at].Path, manifestPath+"/") || m.Files[at].Bytes < 0 || m.Files[at].Bytes > maxText {
+			return to, fmt.Errorf("the export of %s has no %s%s: upgrade the older of the two servers", c.client.origin, fileNames[kind], ending)
+		}
+		if err := c.download(ctx, kind, &m.Files[at]); err != nil {
+			return to, err
+		}
+	}
+	to = m.origin(c.client.origin)
+	if got := c.folder.state(); got != to.State {
+		return to, fmt.Errorf("the export of %s is not of the version that it announces: its state is %s, not %s; it is asked for again soon", c.client.origin, got, to.State)
+	}
+	return to, nil
+}
+
+// download adds the records of a file.
+func (c *copier) download(ctx context.Context, kind record.Kind, f *file) error {
+	damaged := func(what string) error {
+		return fmt.Errorf("the file %s of %s is damaged: %s; it is asked for again soon", f.Path, c.client.origin, what)
+	}
+	a, err := c.client.get(ctx, f.Path, "", f.Bytes)
+	if r, ok := errors.AsType[*refusal](err); ok && (r.status == 404 || r.status == 410) {
+		return &movedError{fmt.Sprintf("%s no longer has %s: it has published since, and is asked again soon", c.client.origin, f.Path)}
+	}
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	counted := &countedReader{Reader: a}
+	sum := sha256.New()
+	body := io.TeeReader(counted, sum)
+	rows, err := c.addLines(kind, body)
+	if err != nil {
+		if _, ok := errors.AsType[*refusal](err); ok || !errors.Is(err, errFormat) {
+			return err
+		}
+		return damaged(err.Error())
+	}
+	if _, err := io.Copy(io.Discard, body); err != nil { // after the last frame
+		return err
+	}
+	switch {
+	case counted.n != f.Bytes:
+		return damaged(fmt.Sprintf("it has another length than %d bytes", f.Bytes))
+	case hex.EncodeToString(sum.Sum(nil)) != strings.TrimPrefix(f.SHA256, "sha256-"):
+		return damaged("its SHA-256 is not " + f.SHA256)
+	case rows != f.Rows && kind != record.Catalogue:
+		return damaged(fmt.Sprintf("it has %d records, not %d", rows, f.Rows))
+	}
+	return nil
+}
+
+type countedReader struct {
+	io.Reader
+	n int64
+}
+
+func (r *countedReader) Read(b []byte) (int, error) {
+	n, err := r.Reader.Read(b)
+	r.n += int64(n)
+	return n, err
+}
+
+// errFormat is wrapped by errors about the bytes of a file.
+var errFormat = errors.New("it cannot be read")
+
+// addLines adds the records of a file of NDJSON, compressed but for that of the catalogue.
+func (c *copier) addLines(kind record.Kind, body io.Reader) (rows int64, err error) {
+	if kind != record.Catalogue {
+		unpacked, err := zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
+		if err != nil {
+			return 0, fmt.Errorf("%w (%w)", errFormat, err)
+		}
+		defer unpacked.Close()
+		body = unpacked
+	}
+	all := bufio.NewScanner(body)
+	all.Buffer(make([]byte, 0, 64<<10), maxLine+2)
+	for all.Scan() {
+		line := bytes.TrimSuffix(all.Bytes(), []byte("\n"))
+		if len(line) == 0 {
+			continue
+		}
+		if err := c.folder.add(kind, line); err != nil {
+			return rows, err
+		}
+		rows++
+	}
+	if err := all.Err(); err != nil {
+		return rows, fmt.Errorf("%w (%w)", errFormat, err)
+	}
+	return rows, nil
+}
+
+// fromFeed fills the folder with what the mirror has and what has changed since.
+func (c *copier) fromFeed(ctx context.Context) (to store.Origin, err error) {
+	changed, to, err := c.follow(ctx)
+	if err != nil {
+		return to, err
+	}
+	if err := c.addStored(ctx, changed); err != nil {
+		return to, err
+	}
+	for _, change := range changed {
+		if !change.Deleted {
+			if err := c.folder.add(change.Kind, change.Record); err != nil {
+				return to, err
+			}
+		}
+	}
+	if got := c.folder.state(); got != to.State {
+		return to, errUnlike
+	}
+	return to, nil
+}
+
+// A name names a record.
+type recordName struct {
+	kind record.Kind
+	slug string
+}
+
+// follow reads the feed from where the mirror is to its end. What the origin publishes
+// meanwhile comes later in the feed, so that the last page tells the state of all.
+func (c *copier) follow(ctx context.Context) (map[recordName]*Change, store.Origin, error) {
+	changed, after := map[recordName]*Change{}, c.base.Position
+	for range maxPages {
+		page, err := c.client.Changes(ctx, c.base.Feed, after, pageSize)
+		if r, ok := errors.AsType[*refusal](err); ok && r.status == 409 {
+			return nil, store.Origin{}, &movedError{r.text}
+		}
+		if err != nil {
+			return nil, store.Origin{}, err
+		}
+		for i := range page.Data {
+			change := &page.Data[i]
+			changed[recordName{change.Kind, change.Slug}] = change
+		}
+		if after = page.Meta.Next; !page.Meta.More {
+			meta := &page.Meta
+			return changed, store.Origin{
+				URL: c.client.origin, Feed: meta.Feed, Version: meta.Version, Position: meta.Last, State: meta.State, UpdatedAt: page.updatedAt,
+			}, nil
+		}
+	}
+	return nil, store.Origin{}, errUnlike // so much has changed that the export is better
+}
+
+// addStored adds the records that the mirror has, but for those that changed.
+func (c *copier) addStored(ctx context.Context, changed map[recordName]*Change) error {
+	stored, err := c.cfg.Store.Catalogue.Load(ctx)
+	if err != nil {
+		return err
+	}
+	var line []byte
+	for i := range stored.Feed.Changes {
+		was := &stored.Feed.Changes[i]
+		if _, isNew := changed[recordName{was.Kind, was.Slug}]; was.Deleted || isNew {
+			continue
+		}
+		r, found := record.Find(stored.Catalog, was.Kind, was.Slug)
+		if !found {
+			return errUnlike
+		}
+		line = r.Append(line[:0], was.Images)
+		if record.Hash(line) != was.Hash {
+			return errUnlike
+		}
+		if err := c.folder.write(record.Change{Kind: was.Kind, Slug: was.Slug, Hash: was.Hash, Images: was.Images}, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// publish stores the folder as a copy of an origin.
+func (c *copier) publish(ctx context.Context, to store.Origin) (err error) {
+	known, err := c.cfg.Store.Pictures.Known(ctx)
+	if err != nil {
+		return err
+	}
+	opts := content.Options{Known: known, Elsewhere: map[string]string{}}
+	missing := map[string]string{}
+	for path, sum := range c.folder.images {
+		if _, ok := known(sum); !ok {
+			missing[path] = sum
+			continue
+		}
+		opts.Elsewhere[path] = sum
+		if err := c.folder.addPicture(path, nil); err != nil {
+			return err
+		}
+	}
+	if err := c.fetchPictures(ctx, missing); err != nil {
+		return err
+	}
+	read, err := c.folder.read(ctx, opts)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, read.Close()) }()
+	_, err = c.cfg.Store.Catalogue.Publish(ctx, read.Catalog, store.PublishOptions{
+		Now: c.cfg.Now, AllowRemovals: true, Pictures: read.Pictures, Mirror: &store.MirrorCopy{Base: c.base, Origin: to},
+	})
+	if errors.Is(err, store.ErrInexact) {
+		return c.explain(read, err)
+	}
+	return err
+}
+
+// explain names the record that became another one.
+func (c *copier) explain(read *content.Result, inexact error) error {
+	for i := range c.folder.records {
+		want := &c.folder.records[i]
+		r, found := record.Find(read.Catalog, want.Kind, want.Slug)
+		if !found || record.Hash(r.Append(nil, r.Images(read.Catalog))) != want.Hash {
+			return fmt.Errorf("the %s %s is another record here than at %s: upgrade the older of the two servers; nothing was changed", want.Kind, want.Slug, c.client.origin)
+		}
+	}
+	return inexact
+}
+
+// fetchPictures adds pictures, given by path, that the mirror does not have.
+func (c *copier) fetchPictures(ctx context.Context, missing map[string]string) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	paths := make(chan string)
+	var running sync.WaitGroup
+	for range min(pictureWorkers, len(missing)) {
+		running.Go(func() {
+			for path := range paths {
+				content, err := c.client.picture(ctx, path, missing[path])
+				if err == nil {
+					err = c.folder.addPicture(path, content)
+				}
+				if err != nil {
+					cancel(err) // the first one counts
+				}
+			}
+		})
+	}
+	for _, path := range slices.Sorted(maps.Keys(missing)) {
+		if ctx.Err() == nil {
+			paths <- path
+		}
+	}
+	close(paths)
+	running.Wait()
+	return context.Cause(ctx)
+}

@@ -1,0 +1,262 @@
+// Package mirror keeps a database an exact copy of what another server of Palmarès serves.
+//
+// A Follower asks for the manifest of its origin once a minute. If the origin has another
+// state, it reads what differs, from the feed of changes or from the export; makes a
+// content folder of all records, so that they pass the checks of package content; and
+// stores the result in one transaction, if it has the state of the origin. Whatever goes
+// wrong before changes nothing.
+package mirror
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	mathrand "math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"palmares/internal/store"
+)
+
+// Config is what a Follower works with. All fields are required unless they say otherwise.
+type Config struct {
+	Origin   string // its URL
+	Key      string // of an account there; may be empty
+	Store    *store.Store
+	Interval time.Duration // between two requests for the manifest
+	Now      func() time.Time
+	Log      *slog.Logger
+	Memory   interface {
+		Begin()
+		End()
+	} // is told while much memory is used; may be nil
+	TempDir string // "" for that of the system
+}
+
+// A Follower keeps a database in step with an origin.
+type Follower struct {
+	cfg    Config
+	client *Client
+	node   string // this one, among those that share the database
+	few    int64
+
+	seen   *manifest    // the last one that was copied; nil if unknown
+	seenAs store.Origin // what it was recorded as
+
+	checked atomic.Int64 // when the origin was last seen to have nothing else, in Unix milliseconds
+}
+
+// fewChanges is how many changes are read from the feed. More are read from the export,
+// which is smaller and does not change while it is read.
+const fewChanges = 3000
+
+// New returns a follower. It reports an origin or a key that cannot be right.
+func New(cfg Config) (*Follower, error) {
+	client, err := NewClient(cfg.Origin, cfg.Key)
+	if err != nil {
+		return nil, err
+	}
+	f := &Follower{cfg: cfg, client: client, node: rand.Text(), few: fewChanges}
+	f.checked.Store(cfg.Now().UnixMilli())
+	return f, nil
+}
+
+// Begin makes an empty database a mirror, and learns from one that is how old its copy is.
+// It returns an error for one that has a catalogue of its own.
+func (f *Follower) Begin(ctx context.Context) error {
+	o, err := f.cfg.Store.Mirror.Begin(ctx, f.client.origin)
+	if err == nil && !o.CheckedAt.IsZero() {
+		f.checked.Store(o.CheckedAt.UnixMilli())
+	}
+	return err
+}
+
+// Age returns how many seconds ago the origin was last seen to have nothing else; before
+// the first time, how long this process has tried.
+func (f *Follower) Age() float64 {
+	return max(0, f.cfg.Now().Sub(time.UnixMilli(f.checked.Load())).Seconds())
+}
+
+// Run follows the origin until ctx ends. What is wrong is logged when it changes.
+func (f *Follower) Run(ctx context.Context) error {
+	defer f.client.Close()
+	if f.client.key == "" {
+		f.cfg.Log.Warn("PALMARES_MIRROR_KEY is not set: the origin counts every request of the mirror, and answers about a hundred a day", "origin", f.client.origin)
+	}
+	said, failures := "", 0
+	for {
+		err := f.Check(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		wait := f.cfg.Interval
+		if err == nil {
+			failures = 0
+			if said != "" {
+				f.cfg.Log.Info("the mirror follows its origin again", "origin", f.client.origin)
+				said = ""
+			}
+		} else {
+			wait = f.delay(failures, err)
+			failures++
+			if text := err.Error(); text != said {
+				f.cfg.Log.Error("the mirror cannot follow its origin; serving what is here", "error", text, "retry_in", wait.Round(time.Second).String())
+				said = text
+			}
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-timer.C:
+		}
+	}
+}
+
+// firstRetry is the pause after the first failure. It doubles with each, up to five
+// intervals.
+const firstRetry = 5 * time.Second
+
+// delay returns the pause after a number of failures and another one.
+func (f *Follower) delay(failures int, err error) time.Duration {
+	wait := min(min(firstRetry, f.cfg.Interval)<<min(failures, 10), 5*f.cfg.Interval)
+	wait += time.Duration((mathrand.Float64() - 0.5) / 2 * float64(wait)) // so that mirrors do not all come at once
+	if r, ok := errors.AsType[*refusal](err); ok {
+		wait = max(wait, r.retry)
+	}
+	return wait
+}
+
+// leaseFor is how long a node leads without saying so again.
+const leaseFor = 30 * time.Second
+
+// Check brings the mirror to what its origin has, if this node is the one that does.
+func (f *Follower) Check(ctx context.Context) error {
+	if err := f.Begin(ctx); err != nil {
+		return err
+	}
+	if !f.cfg.Store.Shared() {
+		return f.checkOften(ctx)
+	}
+	lease := max(leaseFor, f.cfg.Interval)
+	lead := func() (bool, error) {
+		now := f.cfg.Now()
+		return f.cfg.Store.Mirror.Lead(ctx, f.node, now, now.Add(lease))
+	}
+	leads, err := lead()
+	if err != nil {
+		return err
+	}
+	if !leads {
+		return nil // Begin has read how the one that leads is doing
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() { // a large copy takes longer than the lease
+		tick := time.NewTicker(lease / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				_, _ = lead() // if that fails, another node takes over, and the copy of one is refused
+			}
+		}
+	}()
+	return f.checkOften(ctx)
+}
+
+// maxTries is how often an origin that publishes all the time is read again at once.
+const maxTries = 3
+
+func (f *Follower) checkOften(ctx context.Context) (err error) {
+	for range maxTries {
+		err = f.checkOnce(ctx)
+		if _, moved := errors.AsType[*movedError](err); !moved {
+			return err
+		}
+	}
+	return err
+}
+
+// checkOnce asks for the manifest and copies what is new.
+func (f *Follower) checkOnce(ctx context.Context) error {
+	base, err := f.cfg.Store.Mirror.Origin(ctx)
+	if err != nil {
+		return err
+	}
+	tag := ""
+	if f.seen != nil && base.Feed == f.seenAs.Feed && base.Version == f.seenAs.Version && base.State == f.seenAs.State {
+		tag = f.seen.tag
+	}
+	m, err := f.client.announcement(ctx, tag, base)
+	if err != nil {
+		return err
+	}
+	if m == nil {
+		return f.confirm(ctx, base, base)
+	}
+	copied := m.origin(f.client.origin)
+	if err := f.permit(base, &copied); err != nil {
+		return err
+	}
+	if m.Feed == base.Feed && m.State == base.State && m.updatedAt == base.UpdatedAt {
+		copied.Records = base.Records
+		err = f.confirm(ctx, base, copied)
+	} else {
+		start := time.Now()
+		if copied, err = f.copy(ctx, base, m); err == nil {
+			f.checked.Store(f.cfg.Now().UnixMilli())
+			f.cfg.Log.Info("copied what the origin has published", "origin", f.client.origin, "version", copied.Version, "records", copied.Records,
+				"took", time.Since(start).Round(time.Millisecond).String())
+		}
+	}
+	if err == nil {
+		f.seen, f.seenAs = m, copied
+	}
+	return err
+}
+
+// confirm stores that the mirror has what the origin has.
+func (f *Follower) confirm(ctx context.Context, base, now store.Origin) error {
+	now.URL, now.CheckedAt = f.client.origin, f.cfg.Now()
+	if err := f.cfg.Store.Mirror.Checked(ctx, base, now); err != nil {
+		return err
+	}
+	f.checked.Store(now.CheckedAt.UnixMilli())
+	return nil
+}
+
+// permit returns an error if a mirror of base must not become one of to: if that is
+// unusual, and no reset permits it. A reset permits one such step.
+func (f *Follower) permit(base store.Origin, to *store.Origin) error {
+	if to.Version == 0 {
+		return fmt.Errorf("%s has published nothing yet: publish there, or check the address given with --mirror", f.client.origin)
+	}
+	why := f.unusual(base, to)
+	to.Permitted = base.Permitted && why == "" && base.Feed != ""
+	if why == "" || base.Permitted {
+		return nil
+	}
+	return fmt.Errorf("%s %s; if that is meant, run `palmares mirror reset` once, which permits it; until then, what is here is served", f.client.origin, why)
+}
+
+// unusual says what an operator should know before base becomes to; "" for nothing.
+func (f *Follower) unusual(base store.Origin, to *store.Origin) string {
+	switch {
+	case base.Feed == "":
+		return ""
+	case to.Feed != base.Feed:
+		return fmt.Sprintf("has another database than the one that was copied (its feed is %s, and was %s)", to.Feed, base.Feed)
+	case to.Version < base.Version || to.Position < base.Position:
+		return fmt.Sprintf("has gone back in time, to version %d at position %d from version %d at position %d: most likely a backup was restored there",
+			to.Version, to.Position, base.Version, base.Position)
+	case to.Records > 0 && 2*to.Records < base.Records:
+		return fmt.Sprintf("has only %d of the %d records that are here, less than half", to.Records, base.Records)
+	}
+	return ""
+}

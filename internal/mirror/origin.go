@@ -1,0 +1,171 @@
+package mirror
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"palmares/internal/catalog"
+	"palmares/internal/record"
+	"palmares/internal/store"
+)
+
+// The limits of answers, in bytes. A page of changes ends at 8 MiB, or after one record.
+const (
+	maxManifest = 1 << 20
+	maxPage     = 32 << 20
+)
+
+const (
+	manifestPath = "/data/v1/export"
+	changesPath  = "/data/v1/changes"
+)
+
+// A manifest says what an origin serves, and where its export is.
+type manifest struct {
+	Feed     string
+	Version  int64
+	Position int64
+	State    string
+	Files    []file
+
+	tag       string // of the answer
+	updatedAt string // the day of the origin's last update
+}
+
+// A file is one of an export.
+type file struct {
+	Path   string
+	Rows   int64
+	Bytes  int64
+	SHA256 string
+}
+
+// manifest requests the manifest, unless it still has the tag; nil then.
+func (c *Client) manifest(ctx context.Context, tag string) (*manifest, error) {
+	m := &manifest{}
+	header, isNew, err := c.getJSON(ctx, manifestPath, tag, maxManifest, m)
+	if err != nil || !isNew {
+		return nil, err
+	}
+	m.tag, m.updatedAt = header.Get("ETag"), header.Get("X-Service-Updated-At")
+	if m.Feed == "" || !isHash(m.State) || m.Position < 0 || m.Version < 0 || !catalog.IsDate(m.updatedAt) {
+		return nil, fmt.Errorf("%s does not answer %s as a server of Palmarès does: check the address given with --mirror", c.origin, manifestPath)
+	}
+	return m, nil
+}
+
+// manifestPatience is how long an origin may take for its manifest. A large one makes its
+// export when it is first asked for it, which takes a minute; few changes need not wait for
+// that.
+const manifestPatience = 5 * time.Second
+
+// announcement requests the manifest, as manifest does, or what the feed says if the
+// export is still being made: then there are no files.
+func (c *Client) announcement(ctx context.Context, tag string, base store.Origin) (*manifest, error) {
+	m, err := c.manifest(ctx, tag)
+	r, ok := errors.AsType[*refusal](err)
+	if !ok || r.status != http.StatusServiceUnavailable && r.status != http.StatusGatewayTimeout || base.Feed == "" {
+		return m, err
+	}
+	page, pageErr := c.Changes(ctx, base.Feed, base.Position, 1)
+	if pageErr != nil {
+		return nil, err
+	}
+	return &manifest{Feed: page.Meta.Feed, Version: page.Meta.Version, Position: page.Meta.Last, State: page.Meta.State, updatedAt: page.updatedAt}, nil
+}
+
+// origin returns what a copy of the manifest's version is a copy of.
+func (m *manifest) origin(url string) store.Origin {
+	return store.Origin{URL: url, Feed: m.Feed, Version: m.Version, Position: m.Position, State: m.State, UpdatedAt: m.updatedAt}
+}
+
+// isHash reports whether s is a hash or a state.
+func isHash(s string) bool {
+	digits, ok := strings.CutPrefix(s, "sha256-")
+	sum, err := hex.DecodeString(digits)
+	return ok && err == nil && len(sum) == 32
+}
+
+// A Change is a change of a record at a server.
+type Change struct {
+	Position int64
+	Kind     record.Kind
+	Slug     string
+	Deleted  bool
+	Hash     string
+	Record   json.RawMessage // null if Deleted
+}
+
+// A Page is a part of the feed of a server.
+type Page struct {
+	Data []Change
+	Meta struct {
+		Feed    string
+		Next    int64
+		Last    int64
+		More    bool
+		Version int64
+		State   string
+	}
+
+	updatedAt string // the day of the origin's last update
+}
+
+// Changes requests what changed after a position of a feed, at most limit records. feed
+// is "" to start with.
+func (c *Client) Changes(ctx context.Context, feed string, after int64, limit int) (*Page, error) {
+	query := url.Values{"limit": {fmt.Sprint(limit)}}
+	if feed != "" {
+		query.Set("feed", feed)
+		query.Set("after", fmt.Sprint(after))
+	}
+	p := &Page{}
+	header, _, err := c.getJSON(ctx, changesPath+"?"+query.Encode(), "", maxPage, p)
+	if err != nil {
+		return nil, err
+	}
+	p.updatedAt = header.Get("X-Service-Updated-At")
+	return p, c.checkPage(p, feed, after, limit, header)
+}
+
+// checkPage returns an error for a page that no server of ours sends.
+func (c *Client) checkPage(p *Page, feed string, after int64, limit int, header http.Header) error {
+	wrong := func(what string) error {
+		return fmt.Errorf("%s does not answer %s as a server of Palmarès does: %s; check the address given with --mirror", c.origin, changesPath, what)
+	}
+	switch {
+	case p.Meta.Feed == "" || feed != "" && p.Meta.Feed != feed:
+		return wrong("the feed is another one")
+	case !isHash(p.Meta.State) || !catalog.IsDate(header.Get("X-Service-Updated-At")):
+		return wrong("the state or the date is missing")
+	case len(p.Data) > limit || p.Meta.Next < after || p.Meta.More && p.Meta.Next == after:
+		return wrong("the page does not end where it should")
+	}
+	for i := range p.Data {
+		change := &p.Data[i]
+		if change.Position <= after || fileNames[change.Kind] == "" || !catalog.IsSlug(change.Slug) {
+			return wrong("a change has no position, kind or slug")
+		}
+		after = change.Position
+		if change.Deleted {
+			continue
+		}
+		if got := record.Hash(change.Record); got != change.Hash {
+			return fmt.Errorf("the %s %s of %s was changed on the way: its hash is %s, not %s; it is asked for again soon", change.Kind, change.Slug, c.origin, got, change.Hash)
+		}
+	}
+	return nil
+}
+
+// fileNames are the files of records in an export, by kind, without ending, which are
+// those of a content folder, too.
+var fileNames = map[record.Kind]string{
+	record.Tool: "outils", record.Comparison: "comparatifs", record.Retired: "cimetiere", record.Page: "pages", record.Catalogue: "catalogue",
+}
