@@ -1,7 +1,7 @@
 // Command bench prints the figures that Palmarès promises: requests per second
 // against a bare net/http handler that sends the same headers and bytes, the cost
 // of a page in a small and a large catalogue, what the pages of the site weigh and
-// cost, a picture against a static asset, and the time and memory that a hundred
+// cost, a picture against a static asset, the feed of records, and the time and memory that a hundred
 // thousand tools take; and with -nodes what one node does on SQLite, and one and two on
 // PostgreSQL.
 //
@@ -64,6 +64,9 @@ func (b *bench) node(tools int) error {
 		return err
 	}
 	if err := b.picture(); err != nil {
+		return err
+	}
+	if err := b.feed(); err != nil {
 		return err
 	}
 	return b.size(tools)

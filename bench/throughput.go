@@ -77,9 +77,16 @@ func (b *bench) throughput() error {
 
 var rate = regexp.MustCompile(`Requests/sec:\s+([0-9.]+)`)
 
-func (b *bench) wrk(url, key string) (float64, error) {
-	out, err := exec.CommandContext(b.ctx, "wrk", "-t", "1", "-c", strconv.Itoa(connections), "-d", roundTime,
-		"-H", "Authorization: Bearer "+key, url).CombinedOutput()
+// wrk returns how many requests a second a URL answers, with a key if it is not empty.
+func (b *bench) wrk(url, key string, headers ...string) (float64, error) {
+	args := []string{"-t", "1", "-c", strconv.Itoa(connections), "-d", roundTime}
+	if key != "" {
+		headers = append(headers, "Authorization: Bearer "+key)
+	}
+	for _, h := range headers {
+		args = append(args, "-H", h)
+	}
+	out, err := exec.CommandContext(b.ctx, "wrk", append(args, url)...).CombinedOutput()
 	if err != nil {
 		return 0, fmt.Errorf("wrk: %w: %s", err, out)
 	}

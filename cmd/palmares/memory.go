@@ -12,6 +12,7 @@ import (
 type memory struct {
 	mu      sync.Mutex
 	running int
+	watched bool // the target follows what lives
 }
 
 // Begin announces work that needs much memory for a while. The target of a small
@@ -29,24 +30,43 @@ func (m *memory) Begin() {
 func (m *memory) End() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.running--; m.running == 0 {
-		tuneMemory()
+	if m.running--; m.running > 0 {
+		return
+	}
+	runtime.GC()
+	tuneMemory()
+	debug.FreeOSMemory() // the garbage of loading
+	if !m.watched {
+		m.watched = true
+		m.watch()
 	}
 }
 
-// tuneMemory sets the garbage collection target after a catalogue was loaded. The live heap
-// is the catalogue; garbage is the small allocations of requests. The default, as much
-// garbage as live heap, would double the memory of a large catalogue for nothing, and
+// watch sets the target again after every garbage collection: thousands of requests that
+// wait may take more than a small catalogue, and must not multiply the garbage.
+func (m *memory) watch() {
+	type sentinel struct{ _ [16]byte }
+	runtime.AddCleanup(new(sentinel), func(m *memory) {
+		m.mu.Lock()
+		if m.running == 0 {
+			tuneMemory()
+		}
+		m.mu.Unlock()
+		m.watch()
+	}, m)
+}
+
+// tuneMemory sets the garbage collection target. What lives is the catalogue, and
+// connections with their stacks; garbage is the small allocations of requests. The default,
+// as much garbage as lives, would double the memory of a large catalogue for nothing, and
 // collect a small one dozens of times a second.
 func tuneMemory() {
 	const (
-		least = 25       // percent of the live heap, for a large catalogue
+		least = 25       // percent of what lives, for a large catalogue
 		room  = 64 << 20 // bytes, for a small one
 	)
-	runtime.GC()
-	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}}
 	metrics.Read(sample)
-	live := max(sample[0].Value.Uint64(), 1)
+	live := max(sample[0].Value.Uint64()+sample[1].Value.Uint64(), 1)
 	debug.SetGCPercent(int(max(least, room*100/live)))
-	debug.FreeOSMemory() // the garbage of loading
 }

@@ -1,6 +1,7 @@
 package dataapi
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"net/http"
 	"strconv"
@@ -38,16 +39,18 @@ func (h *Handler) listChanges(r *request) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	page, err := q.page(r.snap)
-	if err != nil {
+	if err := q.check(r.snap); err != nil {
 		return web.Answer{}, err
 	}
 	q.feed = r.snap.Feed().ID // that of the whole answer, however long it takes
-	switch {
-	case isStream && r.Method == http.MethodHead:
-		return web.Answer{Handler: &stream{h, q}}, nil
-	case isStream:
+	if isStream {
+		if r.Method == http.MethodHead {
+			return web.Answer{Handler: &stream{h, q}}, nil
+		}
 		return h.hold(r, &stream{h, q})
+	}
+	page := q.page(r.snap)
+	switch {
 	case wait == 0 || r.Method == http.MethodHead || len(page.changes) > 0:
 		a := page.answer()
 		a.NoStore = wait > 0
@@ -93,20 +96,26 @@ func readChangeQuery(r *request, isStream bool) (q changeQuery, wait time.Durati
 	return q, wait, p.Err()
 }
 
-// page returns the part of the feed that a snapshot has. It ends before the change that
-// would be one too many or make it too large.
-func (q *changeQuery) page(snap *snapshot.Snapshot) (*changePage, error) {
+// check returns an error if a snapshot does not have that part of the feed.
+func (q *changeQuery) check(snap *snapshot.Snapshot) error {
 	if isOff(snap) {
-		return nil, datasetOff()
+		return datasetOff()
 	}
 	feed := snap.Feed()
 	switch {
 	case q.feed != "" && q.feed != feed.ID:
-		return nil, web.NewError(web.CodeForeignCursor, "Le flux "+web.Quote(q.feed)+" n’est pas celui de ce catalogue : sa base a été remplacée. Repartez de zéro, sans « after » ni « feed ».")
+		return web.NewError(web.CodeForeignCursor, "Le flux "+web.Quote(q.feed)+" n’est pas celui de ce catalogue : sa base a été remplacée. Repartez de zéro, sans « after » ni « feed ».")
 	case q.after > feed.Last:
-		return nil, web.NewError(web.CodeForeignCursor, "La position "+strconv.FormatInt(q.after, 10)+" est au-delà de la dernière, "+
+		return web.NewError(web.CodeForeignCursor, "La position "+strconv.FormatInt(q.after, 10)+" est au-delà de la dernière, "+
 			strconv.FormatInt(feed.Last, 10)+" : elle vient d’une autre base. Repartez de zéro, sans « after » ni « feed ».")
 	}
+	return nil
+}
+
+// page returns that part of the feed. It ends before the change that would be one too many
+// or make it too large.
+func (q *changeQuery) page(snap *snapshot.Snapshot) *changePage {
+	feed := snap.Feed()
 	p := &changePage{catalogue: snap.Catalog, next: q.after}
 	rest := feed.From(q.after)
 	p.changes = make([]*record.Change, 0, min(q.limit, len(rest)))
@@ -129,7 +138,7 @@ func (q *changeQuery) page(snap *snapshot.Snapshot) (*changePage, error) {
 		Version int64  `json:"version"`
 		State   string `json:"state"`
 	}{feed.ID, p.next, feed.Last, p.more, snap.Version, feed.State})
-	return p, nil
+	return p
 }
 
 // A changePage is a part of the feed.
@@ -149,13 +158,16 @@ func (p *changePage) answer() web.Answer {
 // digest returns the digest of the page in a form. It is made from what determines the
 // bytes: the positions and hashes of the changes, and meta.
 func (p *changePage) digest(form string) wire.Digest {
-	b := make([]byte, 0, 500+100*len(p.changes))
-	b = append(append(append(b, form...), 0), p.meta...)
+	h := sha256.New()
+	var room [128]byte // for the longest line
+	b := append(append(room[:0], form...), 0)
+	h.Write(b)
+	h.Write(p.meta)
 	for _, c := range p.changes {
-		b = binary.BigEndian.AppendUint64(b, uint64(c.Position))
-		b = append(append(b, c.Hash...), 0)
+		b = binary.BigEndian.AppendUint64(room[:0], uint64(c.Position))
+		h.Write(append(append(b, c.Hash...), 0))
 	}
-	return wire.Sum(b)
+	return wire.Digest(h.Sum(room[:0]))
 }
 
 // Append appends the bytes of the page to b.

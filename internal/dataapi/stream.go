@@ -54,12 +54,11 @@ func (x *waiting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = conn.SetWriteDeadline(time.Now().Add(sendTimeout))
 	snap := x.h.live.Snapshot()
 	setVersion(w.Header(), snap)
-	page, err := x.query.page(snap)
-	if err != nil {
+	if err := x.query.check(snap); err != nil {
 		x.h.service.Send(w, r, nil, err)
 		return
 	}
-	a := page.answer()
+	a := x.query.page(snap).answer()
 	a.NoStore, a.Shared = true, true
 	x.h.service.Send(w, r, &a, nil)
 }
@@ -75,27 +74,29 @@ type stream struct {
 var (
 	eventType = []string{"text/event-stream"}
 	noStore   = []string{"no-store"}
+	noSniff   = []string{"nosniff"}
+	// nginx would keep the events until there are many.
+	noBuffering = []string{"no"}
 )
 
 func (s *stream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header["Content-Type"], header["Cache-Control"], header["Link"] = eventType, noStore, licenseLink
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("X-Accel-Buffering", "no") // nginx would keep the events until there are many
+	header["X-Content-Type-Options"], header["X-Accel-Buffering"] = noSniff, noBuffering
 	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodHead {
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), streamTime)
-	defer cancel()
 	out := &eventWriter{w: w, conn: http.NewResponseController(w), streams: s.h.streams}
 	s.h.streams.writes(out.conn)
 	defer s.h.streams.wrote(out.conn)
-	s.run(ctx, out)
+	s.run(r.Context(), out)
 }
 
-// run writes events until ctx ends, the server stops or the reader is gone.
+// run writes events until the time is over, the server stops or the reader, whose context
+// ends, is gone.
 func (s *stream) run(ctx context.Context, out *eventWriter) {
+	end := time.Now().Add(streamTime)
 	comment := time.NewTicker(commentEvery)
 	defer comment.Stop()
 	if !out.write([]byte("retry: 5000\n\n")) {
@@ -104,7 +105,7 @@ func (s *stream) run(ctx context.Context, out *eventWriter) {
 	for woken := false; ; {
 		snap, replaced := s.h.live.Watch()
 		events, more, err := s.next(snap, woken)
-		if !out.write(events) || err != nil || ctx.Err() != nil {
+		if !out.write(events) || err != nil || !time.Now().Before(end) {
 			return
 		}
 		for waits := !more; waits; {
@@ -112,7 +113,7 @@ func (s *stream) run(ctx context.Context, out *eventWriter) {
 			case <-replaced:
 				waits, woken = false, true
 			case <-comment.C:
-				if !out.write([]byte(":\n\n")) {
+				if !time.Now().Before(end) || !out.write([]byte(":\n\n")) {
 					return
 				}
 			case <-s.h.streams.ending:
@@ -128,10 +129,10 @@ func (s *stream) run(ctx context.Context, out *eventWriter) {
 // more. Once the reader has everything it is woken together with all others, and they
 // share the bytes.
 func (s *stream) next(snap *snapshot.Snapshot, woken bool) (events []byte, more bool, err error) {
-	page, err := s.query.page(snap)
-	if err != nil {
+	if err := s.query.check(snap); err != nil {
 		return appendFailure(nil, err), false, err
 	}
+	page := s.query.page(snap)
 	s.query.after = page.next
 	body := wire.NewParts(page.digest("events"), eventPage{page})
 	if woken {
