@@ -39,14 +39,15 @@ func (d *demoCatalogue) snapshot(ctx context.Context, base string) (*snapshot.Sn
 	}
 	newest := snapshot.NewestUpdate(d.read.Catalog)
 	s := snapshot.Build(d.read.Catalog, 0, newest)
-	s.SetFeed(demoFeed(d.read.Catalog, newest))
+	s.PublishedAt = newest + "T00:00:00.000Z"
+	s.SetFeed(demoFeed(d.read.Catalog, s.PublishedAt))
 	return s, nil
 }
 
 // demoFeed returns the feed of the demo. Its id says which demo it is: that of another
 // release or address is another feed.
-func demoFeed(c *catalog.Catalog, day string) *record.Feed {
-	feed := record.First("", c, 0, day+"T00:00:00.000Z")
+func demoFeed(c *catalog.Catalog, at string) *record.Feed {
+	feed := record.First("", c, 0, at)
 	feed.ID = "demo-" + feed.State[len(feed.State)-26:]
 	return feed
 }

@@ -119,6 +119,28 @@ func (d *answerTimeout) UnmarshalText(b []byte) error {
 	return nil
 }
 
+// byteCount is a number of bytes, written with a unit.
+type byteCount int64
+
+// UnmarshalText reads a number of bytes.
+func (n *byteCount) UnmarshalText(b []byte) error {
+	digits, unit := strings.TrimRight(string(b), "KMGTiB"), int64(0)
+	switch strings.TrimPrefix(string(b), digits) {
+	case "MiB":
+		unit = 1 << 20
+	case "GiB":
+		unit = 1 << 30
+	case "TiB":
+		unit = 1 << 40
+	}
+	x, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || unit == 0 || x <= 0 || x > 1<<62/unit {
+		return &invalidValue{fmt.Sprintf("%q is not a size: expected a whole number of MiB, GiB or TiB, as in 4GiB", b)}
+	}
+	*n = byteCount(x * unit)
+	return nil
+}
+
 // plan is the plan of an account.
 type plan account.Plan
 

@@ -3,7 +3,10 @@ package main
 import (
 	"fmt"
 	"net"
+	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"palmares/internal/billing"
@@ -22,10 +25,32 @@ type serveCommand struct {
 	Demo           onOff           `help:"Serve the demo catalogue until something is published: on or off." default:"on" env:"PALMARES_DEMO"`
 
 	Mirror   mirrorOptions   `embed:""`
+	Exports  exportOptions   `embed:""`
 	Webhooks webhookOptions  `embed:""`
 	Delivery deliveryOptions `embed:""`
 	Mail     mailOptions     `embed:""`
 	Stripe   stripeOptions   `embed:""`
+}
+
+// exportOptions say where the files of /data/v1/export are kept.
+type exportOptions struct {
+	Dir   string    `name:"export-dir" help:"Folder for the files of /data/v1/export (default: beside a SQLite database; with PostgreSQL, palmares-export in the user's cache directory, or in TMPDIR if there is none)." env:"PALMARES_EXPORT_DIR" placeholder:"DIR" type:"path"`
+	Space byteCount `name:"export-space" help:"The most bytes in that folder, as in 500MiB." default:"4GiB" env:"PALMARES_EXPORT_SPACE" placeholder:"SIZE"`
+}
+
+// folder returns where the exports of a database are.
+func (o *exportOptions) folder(database string) string {
+	if o.Dir != "" {
+		return o.Dir
+	}
+	if path, ok := strings.CutPrefix(database, "sqlite:"); ok {
+		return path + "-export"
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	return filepath.Join(cache, "palmares-export")
 }
 
 // webhookOptions are for the commands that add endpoints or send to them.

@@ -12,7 +12,14 @@ type versionCommand struct{}
 
 // Run prints what this binary is.
 func (versionCommand) Run(inv *invocation) error {
-	commit, goVersion := "unknown", "unknown"
+	commit, goVersion := buildInfo()
+	_, err := fmt.Fprintf(inv.stdout, "palmares %s\ncommit %s\n%s\n", version, commit, goVersion)
+	return err
+}
+
+// buildInfo returns the commit and the Go version of this binary, as far as they are known.
+func buildInfo() (commit, goVersion string) {
+	commit, goVersion = "unknown", "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {
 		goVersion = info.GoVersion
 		for _, kv := range info.Settings {
@@ -21,6 +28,11 @@ func (versionCommand) Run(inv *invocation) error {
 			}
 		}
 	}
-	_, err := fmt.Fprintf(inv.stdout, "palmares %s\ncommit %s\n%s\n", version, commit, goVersion)
-	return err
+	return commit, goVersion
+}
+
+// release names what this binary is: others may write other bytes from the same records.
+func release() string {
+	commit, goVersion := buildInfo()
+	return version + " " + commit + " " + goVersion
 }

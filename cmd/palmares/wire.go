@@ -8,6 +8,7 @@ import (
 	"palmares/internal/accountsite"
 	"palmares/internal/api"
 	"palmares/internal/billing"
+	"palmares/internal/dataset"
 	"palmares/internal/keyring"
 	"palmares/internal/mail"
 	"palmares/internal/quota"
@@ -94,8 +95,10 @@ func (n *node) wire(ctx context.Context) error {
 	watch := server.NewWatch(server.WatchConfig{
 		State: st, Uses: st.Keys, Interval: interval, Wake: wake, Served: dispatcher.Wake, Live: d.live, Keys: keys, Log: log,
 	})
+	exports := dataset.New(dataset.Config{Dir: c.Exports.folder(n.inv.database), Space: int64(c.Exports.Space), Release: release(), Log: log})
+	n.runUntilStop(exports.Run)
 	cfg := server.Config{
-		Origin: string(c.Mirror.Origin), Live: d.live, Keys: keys, Meter: d.meter, Streams: n.streams, Trusted: c.Trusted, Site: n.pages, Log: log, Requests: n.logs, Metrics: n.metrics, Ready: n.public.Ready,
+		Origin: string(c.Mirror.Origin), Live: d.live, Keys: keys, Meter: d.meter, Streams: n.streams, Exports: exports, Trusted: c.Trusted, Site: n.pages, Log: log, Requests: n.logs, Metrics: n.metrics, Ready: n.public.Ready,
 		Webhooks: webhookapi.New(webhookapi.Config{
 			Store: st, Keys: keys, Sealer: d.sealer, Allow: c.Webhooks.Allow, Trusted: c.Trusted, Now: now, Log: log, Wake: dispatcher.Wake, Outage: watch.Outage,
 		}),
@@ -199,7 +202,7 @@ func (n *node) build(ctx context.Context) (*snapshot.Snapshot, error) {
 	if published.Version > 0 {
 		n.published.Store(published.Version)
 		s := snapshot.Build(published.Catalog, published.Version, published.ChangedOn)
-		s.Events = published.Events
+		s.Events, s.PublishedAt = published.Events, published.PublishedAt
 		s.SetFeed(published.Feed)
 		return s, nil
 	}

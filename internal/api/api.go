@@ -120,6 +120,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		web.WritePreflight(w)
 		return
 	}
+	req.Bulk = req.snap.HasDataset()
 	req.Begin(r)
 	defer req.End()
 	route, slug := h.find(r.URL)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"palmares/internal/catalog"
 	"palmares/internal/quota"
 	"palmares/internal/quota/quotatest"
 )
@@ -62,5 +63,9 @@ func TestAnExhaustedQuotaIsExplained(t *testing.T) {
 
 func TestTheExactBodyOfARefusal(t *testing.T) {
 	s := serveCounting(t, smallCatalogue(), usedUp(t))
-	s.get("/api/v1/tools").Equals(`{"error":"Le quota de 100 requêtes par jour est épuisé ; il se renouvelle à 2026-11-16T00:00:00Z. Une clé gratuite en donne 1 000 (voir /tarifs) ; pour reprendre tout le catalogue, demandez-en l’export plutôt que de le parcourir.","code":"quota_exceeded","tier":"anonymous","limit":100,"remaining":0,"reset_at":"2026-11-16T00:00:00Z"}`)
+	s.get("/api/v1/tools").Equals(`{"error":"Le quota de 100 requêtes par jour est épuisé ; il se renouvelle à 2026-11-16T00:00:00Z. Une clé gratuite en donne 1 000 (voir /tarifs) ; pour reprendre tout le catalogue, prenez-en l’export, /data/v1/export, plutôt que de le parcourir.","code":"quota_exceeded","tier":"anonymous","limit":100,"remaining":0,"reset_at":"2026-11-16T00:00:00Z"}`)
+	kept := smallCatalogue()
+	kept.Settings.Dataset = catalog.DatasetOff
+	s = serveCounting(t, kept, usedUp(t))
+	s.get("/api/v1/tools").Equals(`{"error":"Le quota de 100 requêtes par jour est épuisé ; il se renouvelle à 2026-11-16T00:00:00Z. Une clé gratuite en donne 1 000 (voir /tarifs).","code":"quota_exceeded","tier":"anonymous","limit":100,"remaining":0,"reset_at":"2026-11-16T00:00:00Z"}`)
 }

@@ -1,18 +1,20 @@
 // Package dataapi is /data/v1: the catalogue for programs that keep a copy of it. It
 // serves records in their canonical form, which package record defines, and the feed of
-// their changes, from one Snapshot and from memory. What all operations have in common
+// their changes, from one Snapshot and from memory, and the files of package dataset. What all operations have in common
 // is in package web; quotas are counted together with those of /api.
 package dataapi
 
 import (
+	"cmp"
 	_ "embed"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
-	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/dataset"
 	"palmares/internal/quota"
 	"palmares/internal/record"
 	"palmares/internal/snapshot"
@@ -30,6 +32,11 @@ type Config struct {
 	Meter *quota.Meter
 	// Streams limits the requests that are held open. Required.
 	Streams *Streams
+	// Exports has the files of the last versions. If it is nil, they are unavailable.
+	Exports *dataset.Exports
+	// Stall is how long the reader of a file may take nothing of it before it is cut off; a
+	// minute if zero.
+	Stall time.Duration
 }
 
 // A Handler answers every path under /data.
@@ -37,6 +44,8 @@ type Handler struct {
 	live    *snapshot.Live
 	service web.Service
 	streams *Streams
+	exports *dataset.Exports
+	stall   time.Duration
 	routes  map[string]route // by path
 }
 
@@ -58,10 +67,13 @@ func New(cfg Config) *Handler {
 		live:    cfg.Live,
 		service: web.Service{Callers: cfg.Callers, Meter: cfg.Meter, Public: true},
 		streams: cfg.Streams,
+		exports: cfg.Exports,
+		stall:   cmp.Or(cfg.Stall, defaultStall),
 	}
 	h.routes = map[string]route{
 		changesPath:             {changesPath, h.listChanges},
 		"/data/v1/embeddings":   {"/data/v1/embeddings", listEmbeddings},
+		dataset.Path:            {dataset.Path, h.getManifest},
 		"/data/v1/openapi.json": {"/data/v1/openapi.json", fixed(openAPI, true)},
 	}
 	for _, kind := range record.Kinds {
@@ -83,6 +95,9 @@ func (h *Handler) find(u *url.URL) (r route, slug string) {
 	}
 	if slug, ok := strings.CutPrefix(u.Path, historyPrefix); ok && u.RawPath == "" && slug != "" && !strings.Contains(slug, "/") {
 		return route{historyPrefix + "{slug}", getHistory}, slug
+	}
+	if strings.HasPrefix(u.Path, dataset.Path+"/") && u.RawPath == "" {
+		return route{dataset.Path + "/{version}/{file}", h.getFile}, ""
 	}
 	return route{op: func(*request) (web.Answer, error) { return web.Answer{}, pathNotFound() }}, ""
 }
@@ -111,6 +126,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		web.WritePreflight(w)
 		return
 	}
+	req.Bulk = req.snap.HasDataset()
 	req.Begin(r)
 	defer req.End()
 	route, slug := h.find(r.URL)
@@ -118,8 +134,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a, err := h.run(route.op, &req)
 	if req.held {
 		defer h.streams.leave(req.Caller.Subject)
-		req.snap = nil // it may be replaced, and must not be kept by a slow reader
 	}
+	req.snap = nil // it may be replaced, and must not be kept by a slow reader
 	h.service.Reply(w, &req.Request, &a, err)
 }
 
@@ -136,7 +152,7 @@ func (h *Handler) run(op operation, req *request) (web.Answer, error) {
 
 // isOff reports whether a catalogue is not given away.
 func isOff(snap *snapshot.Snapshot) bool {
-	return snap.Feed() == nil || snap.Catalog.Settings.Dataset == catalog.DatasetOff
+	return snap.Feed() == nil || !snap.HasDataset()
 }
 
 func setCommonHeaders(h http.Header, snap *snapshot.Snapshot) {

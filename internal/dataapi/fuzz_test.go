@@ -30,6 +30,10 @@ func FuzzAnyRequestIsAnswered(f *testing.F) {
 		{"/data/v1/history/ancien", "at=2026-02-30&\r\n"},
 		{"/data/v1/history/\xff\x00", "at=9999-12-31"},
 		{"/data/v1/embeddings", "cle=x"},
+		{"/data/v1/export", "x=%zz"},
+		{"/data/v1/export/v1-0123456789ab/outils.csv", ""},
+		{"/data/v1/export/v1-0123456789ab/chunks.ndjson.zst", ""},
+		{"/data/v1/export/../../outils.csv", ""},
 	} {
 		f.Add(seed[0], seed[1])
 	}

@@ -41,18 +41,29 @@ type service struct {
 
 func newService(t *testing.T, c *catalog.Catalog, meter *quota.Meter) *service {
 	t.Helper()
+	return newServiceWith(t, c, dataapi.Config{Meter: meter})
+}
+
+// newServiceWith completes a configuration.
+func newServiceWith(t *testing.T, c *catalog.Catalog, cfg dataapi.Config) *service {
+	t.Helper()
 	s := &service{t: t, streams: dataapi.NewStreams(5)}
 	s.show(c, record.First("flux-1", complete(c), 1, published))
-	s.handler = dataapi.New(dataapi.Config{Meter: meter, Live: s.serving, Callers: web.AuthorizerFunc(authorize), Streams: s.streams})
+	cfg.Live, cfg.Callers, cfg.Streams = s.serving, web.AuthorizerFunc(authorize), s.streams
+	s.handler = dataapi.New(cfg)
 	return s
 }
 
 // serve serves a catalogue on a real listener.
 func serve(t *testing.T, c *catalog.Catalog, meter *quota.Meter) *service {
 	t.Helper()
-	s := newService(t, c, meter)
+	return newService(t, c, meter).listen()
+}
+
+// listen makes a service answer on a real listener.
+func (s *service) listen() *service {
 	srv := httptest.NewServer(s.handler)
-	t.Cleanup(srv.Close)
+	s.t.Cleanup(srv.Close)
 	s.url = srv.URL
 	return s
 }
@@ -71,6 +82,7 @@ func (s *service) show(c *catalog.Catalog, feed *record.Feed) {
 		version = s.live.Version + 1
 	}
 	s.live = snapshot.Build(c, version, "2026-11-16")
+	s.live.PublishedAt = published
 	s.live.SetFeed(feed)
 	var err error
 	if s.serving == nil {
@@ -142,8 +154,12 @@ func (s *service) check(r *testkit.Reply) *testkit.Reply {
 	case r.Status == 404:
 		want = "s-maxage=60"
 	case r.Status < 400 && isChanges && (strings.Contains(path, "wait=") && !strings.Contains(path, "wait=0") || r.Request.Header.Get("Accept") != ""):
-	case r.Status < 400 && isChanges:
+	case r.Status < 400 && (isChanges || path == "/data/v1/export"):
 		want = "no-cache"
+	case r.Status < 400 && strings.HasSuffix(path, "/chunks.ndjson.zst"):
+		want = "private, max-age=31536000, immutable"
+	case r.Status < 400 && strings.HasPrefix(path, "/data/v1/export/"):
+		want = "public, max-age=31536000, immutable"
 	case r.Status < 400:
 		want = "s-maxage=3600, stale-while-revalidate=86400"
 	}

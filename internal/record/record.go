@@ -127,6 +127,18 @@ func live(c *catalog.Catalog) iter.Seq2[Kind, int] {
 	}
 }
 
+// Each yields the records of a kind that the public sees, as they are served, by slug. c
+// must be sorted.
+func Each(c *catalog.Catalog, kind Kind) iter.Seq[Record] {
+	return func(yield func(Record) bool) {
+		for i := range count(c, kind) {
+			if isLive(c, kind, i) && !yield(recordAt(c, kind, i)) {
+				return
+			}
+		}
+	}
+}
+
 func count(c *catalog.Catalog, kind Kind) int {
 	switch kind {
 	case Tool:

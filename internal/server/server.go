@@ -19,6 +19,7 @@ import (
 
 	"palmares/internal/api"
 	"palmares/internal/dataapi"
+	"palmares/internal/dataset"
 	"palmares/internal/keyring"
 	"palmares/internal/quota"
 	"palmares/internal/snapshot"
@@ -41,6 +42,8 @@ type Config struct {
 	Requests io.Writer
 	// Meter counts requests; nil if there are no quotas.
 	Meter *quota.Meter
+	// Exports has the files that /data serves; nil if there are none.
+	Exports *dataset.Exports
 	// Trusted are the proxies whose X-Forwarded-For is believed; none by default.
 	Trusted []netip.Prefix
 	// Streams limits the requests under /data that are held open.
@@ -67,7 +70,7 @@ func New(cfg Config) http.Handler {
 	gate := &web.Gate{Keys: cfg.Keys, Trusted: cfg.Trusted, Log: cfg.Log}
 	s := &server{
 		api:      api.New(api.Config{Snapshot: cfg.Live.Snapshot, Callers: gate, Meter: cfg.Meter}),
-		data:     dataapi.New(dataapi.Config{Live: cfg.Live, Callers: gate, Meter: cfg.Meter, Streams: cfg.Streams}),
+		data:     dataapi.New(dataapi.Config{Live: cfg.Live, Callers: gate, Meter: cfg.Meter, Streams: cfg.Streams, Exports: cfg.Exports}),
 		site:     cfg.Site,
 		account:  cfg.Account,
 		webhooks: cfg.Webhooks,

@@ -1,6 +1,9 @@
 package snapshot
 
-import "palmares/internal/record"
+import (
+	"palmares/internal/catalog"
+	"palmares/internal/record"
+)
 
 // SetFeed adds the feed of the records, which must be that of the catalogue. Call it
 // before the snapshot is served.
@@ -13,6 +16,9 @@ func (s *Snapshot) SetFeed(f *record.Feed) {
 		s.changes[f.Changes[i].Kind][f.Changes[i].Slug] = int32(i)
 	}
 }
+
+// HasDataset reports whether the publisher gives the catalogue away in bulk.
+func (s *Snapshot) HasDataset() bool { return s.Catalog.Settings.Dataset != catalog.DatasetOff }
 
 // Feed returns the feed of the records; nil if there is none.
 func (s *Snapshot) Feed() *record.Feed { return s.feed }

@@ -23,6 +23,10 @@ type Snapshot struct {
 	Version   int64  // 0 for a catalogue that is not stored: the demo, or none
 	UpdatedAt string // YYYY-MM-DD of the last update of the feed
 
+	// PublishedAt is when the version was published, as in the feed; "" for a catalogue
+	// that is empty. Set it before the snapshot is served.
+	PublishedAt string
+
 	// UpdatedAt and Version as header values, to save allocations.
 	UpdatedAtHeader, VersionHeader []string
 

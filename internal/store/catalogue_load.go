@@ -13,11 +13,12 @@ import (
 
 // Published is one version of the catalogue.
 type Published struct {
-	Catalog   *catalog.Catalog // empty when Version is 0
-	Version   int64            // 0 when nothing has been published
-	ChangedOn string           // the UTC day of the publication that made it, YYYY-MM-DD
-	Feed      *record.Feed     // of the records; only Load sets it
-	Events    []catalog.Event  // for feeds, newest first; nil when Version is 0
+	Catalog     *catalog.Catalog // empty when Version is 0
+	Version     int64            // 0 when nothing has been published
+	PublishedAt string           // when it was published, as in the feed
+	ChangedOn   string           // the UTC day of the publication that made it, YYYY-MM-DD
+	Feed        *record.Feed     // of the records; only Load sets it
+	Events      []catalog.Event  // for feeds, newest first; nil when Version is 0
 
 	sequence int64 // of its last event
 }
@@ -60,9 +61,9 @@ func load(ctx context.Context, tx *sql.Tx) (*Published, error) {
 	p := &Published{Catalog: c}
 	var tools, comparisons, retired int
 	err := tx.QueryRowContext(ctx, `
-		SELECT name, url, version, sequence, changed_on,
+		SELECT name, url, version, sequence, published_at, changed_on,
 			(SELECT count(*) FROM tools), (SELECT count(*) FROM comparisons), (SELECT count(*) FROM retired)
-		FROM catalogue`).Scan(&c.Name, &c.URL, &p.Version, &p.sequence, &p.ChangedOn, &tools, &comparisons, &retired)
+		FROM catalogue`).Scan(&c.Name, &c.URL, &p.Version, &p.sequence, &p.PublishedAt, &p.ChangedOn, &tools, &comparisons, &retired)
 	if err != nil {
 		return nil, err
 	}

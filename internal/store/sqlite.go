@@ -15,6 +15,7 @@ import (
 	"modernc.org/sqlite" // without cgo, and it binds $2, $1, $2 as written: see TestPlaceholdersBindByNumber
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"palmares/internal/lockfile"
 	"palmares/internal/quota"
 )
 
@@ -241,7 +242,7 @@ func (d *sqliteDialect) claim() error {
 		return err
 	}
 	path += "-lock"
-	lock, ok, err := lockFile(path)
+	lock, ok, err := lockfile.Lock(path)
 	if err != nil {
 		return problem(ErrReadOnly, err, "%s cannot be locked, which a server must do (%v): let this user write it, on a disk of this machine", path, err)
 	}

@@ -26,6 +26,11 @@ type Contract struct {
 	seen   map[string]bool // "METHOD path status"
 }
 
+func init() {
+	openapi3filter.RegisterBodyDecoder("application/zstd", openapi3filter.FileBodyDecoder)
+	openapi3filter.RegisterBodyDecoder("text/csv", openapi3filter.FileBodyDecoder)
+}
+
 // NewContract reads a document. It panics if that is invalid, for use in a package
 // variable.
 func NewContract(document []byte) *Contract {

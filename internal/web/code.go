@@ -30,6 +30,8 @@ const (
 	CodeInvalidUpload        Code = "invalid_upload"
 	CodeConflict             Code = "conflict"
 	CodeForeignCursor        Code = "foreign_cursor"
+	CodeVersionGone          Code = "version_gone"
+	CodeInvalidRange         Code = "invalid_range"
 	CodePayloadTooLarge      Code = "payload_too_large"
 	CodeUnsupportedMediaType Code = "unsupported_media_type"
 	CodeQuotaExceeded        Code = "quota_exceeded"
@@ -135,8 +137,18 @@ var Codes = []CodeInfo{
 		Meaning: "La position ou le flux demandés ne sont pas de cette base : elle a été remplacée ou restaurée depuis.",
 		Fix:     "Repartez de zéro, sans « after » ni « feed », et remplacez votre copie par ce que vous recevez.",
 	},
+	{
+		Code: CodeVersionGone, Status: http.StatusGone, Dataset: true,
+		Meaning: "Ce fichier est d’une version de l’export qui n’est plus proposée : seules les trois dernières le sont.",
+		Fix:     "Relisez /data/v1/export et prenez les adresses qu’il donne.",
+	},
 	{Code: CodePayloadTooLarge, Status: http.StatusRequestEntityTooLarge},
 	{Code: CodeUnsupportedMediaType, Status: http.StatusUnsupportedMediaType},
+	{
+		Code: CodeInvalidRange, Status: http.StatusRequestedRangeNotSatisfiable, Dataset: true,
+		Meaning: "L’en-tête « Range » demande des octets que le fichier n’a pas.",
+		Fix:     "Le fichier est déjà entier, ou c’en est un autre : comparez sa taille et son SHA-256 au manifeste.",
+	},
 	{
 		// The sentence depends on the caller: see quotaExceeded in error.go.
 		Code: CodeQuotaExceeded, Status: http.StatusTooManyRequests,

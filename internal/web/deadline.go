@@ -27,8 +27,12 @@ type StoreContext struct {
 	cancel   context.CancelFunc
 }
 
-// Start makes the context usable.
-func (c *StoreContext) Start(parent context.Context) { c.Context = parent }
+// Start makes the context usable, also after Stop.
+func (c *StoreContext) Start(parent context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.Context, c.deadline, c.timed, c.cancel = parent, time.Time{}, nil, nil
+}
 
 // Stop releases the timer, if there is one.
 func (c *StoreContext) Stop() {

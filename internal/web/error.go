@@ -98,15 +98,18 @@ func ToolRetired(name, day, reason, successor string) *Error {
 	return NewError(CodeToolNotFound, text+".")
 }
 
-func quotaExceeded(g *quota.Grant) *Error {
+// quotaExceeded refuses a request. isBulk: the catalogue can be had as a whole.
+func quotaExceeded(g *quota.Grant, isBulk bool) *Error {
 	text := "Le quota de " + french.Count(g.Tier.Limit()) + " requêtes par jour est épuisé ; il se renouvelle à " + g.ResetAt() + ". "
 	if g.Tier == quota.Anonymous {
-		text += "Une clé gratuite en donne " + french.Count(quota.Free.Limit()) + " (voir /tarifs) ; "
+		text += "Une clé gratuite en donne " + french.Count(quota.Free.Limit()) + " (voir /tarifs)"
 	} else {
-		text += "La formule Pro n’a pas de quota (voir /tarifs) ; "
+		text += "La formule Pro n’a pas de quota (voir /tarifs)"
 	}
-	text += "pour reprendre tout le catalogue, demandez-en l’export plutôt que de le parcourir."
-	return &Error{Code: CodeQuotaExceeded, Text: text, Grant: g}
+	if isBulk {
+		text += " ; pour reprendre tout le catalogue, prenez-en l’export, /data/v1/export, plutôt que de le parcourir"
+	}
+	return &Error{Code: CodeQuotaExceeded, Text: text + ".", Grant: g}
 }
 
 // Quote puts words of the caller in French quotation marks.

@@ -28,6 +28,7 @@ type Service struct {
 type Request struct {
 	*http.Request
 	Caller Caller
+	Bulk   bool // the catalogue can be had as a whole, which a refusal then says
 
 	admitted bool
 	store    StoreContext
@@ -37,6 +38,13 @@ type Request struct {
 func (r *Request) Begin(hr *http.Request) {
 	r.Request = hr
 	r.store.Start(hr.Context())
+}
+
+// Resume gives a request that has waited for something else all the time for the store
+// again.
+func (r *Request) Resume() {
+	r.store.Stop()
+	r.store.Start(r.Context())
 }
 
 // End releases what Begin started.
@@ -83,8 +91,9 @@ type Answer struct {
 	NoStore  bool // for this one request: it has no entity tag and is kept by nobody
 	Shared   bool // sent to many callers at once, so that its bytes are worth keeping
 	Large    bool // so large that the best compression would take a second
-	// Handler, if it is not nil, writes the answer, a 200, once the request is counted: for
-	// requests that are held open. Body and the other fields are unused then.
+	// Handler, if it is not nil, writes the answer, once the request is counted: for
+	// requests that are held open, and for files. Of the other fields only Status is used
+	// then.
 	Handler http.Handler
 
 	coding Coding
@@ -183,7 +192,7 @@ func (s *Service) count(header http.Header, r *Request, a *Answer, failure error
 	grant := s.Meter.Take(&r.store, r.Caller.Subject)
 	grant.SetHeaders(header)
 	if grant.Refused {
-		return quotaExceeded(&grant)
+		return quotaExceeded(&grant, r.Bulk)
 	}
 	return nil
 }

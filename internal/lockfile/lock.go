@@ -1,6 +1,7 @@
 //go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
 
-package store
+// Package lockfile locks files between processes.
+package lockfile
 
 import (
 	"errors"
@@ -8,10 +9,10 @@ import (
 	"syscall"
 )
 
-// lockFile locks a file, which it creates, for as long as it is open; the kernel unlocks
-// it when the process ends, however that happens. It reports false if another process
-// has it. sqliteDialect.claim uses it to allow one server per database.
-func lockFile(path string) (*os.File, bool, error) {
+// Lock locks a file, which it creates, for as long as it is open; the kernel unlocks it
+// when the process ends, however that happens. It reports false if another process has
+// it.
+func Lock(path string) (*os.File, bool, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, false, err

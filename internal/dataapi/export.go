@@ -1,0 +1,183 @@
+package dataapi
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"palmares/internal/dataset"
+	"palmares/internal/web"
+	"palmares/internal/wire"
+)
+
+// getManifest answers with the manifest of the export of the served version.
+func (h *Handler) getManifest(r *request) (web.Answer, error) {
+	x, err := h.export(r, "")
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return web.Answer{Body: wire.NewBody(wire.Sum(x.JSON), x.JSON), Link: licenseLink, NoCache: true}, nil
+}
+
+// getFile answers with a file of an export.
+func (h *Handler) getFile(r *request) (web.Answer, error) {
+	name, file, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, dataset.Path+"/"), "/")
+	if _, ok := dataset.Version(name); !ok || !slices.Contains(dataset.Files, file) {
+		return web.Answer{}, fileNotFound()
+	}
+	if file == dataset.ChunksFile && r.Caller.Key == nil {
+		return web.Answer{}, web.MissingKey()
+	}
+	x, err := h.export(r, name)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	about := x.File(file)
+	if about == nil {
+		return web.Answer{}, fileNotFound()
+	}
+	d := &download{h: h, export: x, file: about}
+	if match := r.Header["If-None-Match"]; match != nil && web.MatchesTag(match, d.tag()) {
+		return web.Answer{Status: http.StatusNotModified, Handler: d}, nil
+	}
+	return web.Answer{Handler: d}, nil
+}
+
+// export returns the export of the served version or, if name is not empty, the one with
+// that name. It waits for an export that is being written.
+func (h *Handler) export(r *request, name string) (*dataset.Export, error) {
+	version := "de la version " + strconv.FormatInt(r.snap.Version, 10)
+	if r.snap.Feed().Last == 0 {
+		return nil, web.NewError(web.CodeNotFound, "Rien n’est publié : il n’y a pas encore d’export.")
+	}
+	if h.exports == nil {
+		return nil, exportFailed(version)
+	}
+	var x *dataset.Export
+	var err error
+	if name == "" {
+		x, err = h.exports.Get(r.Context(), r.snap)
+	} else {
+		x, err = h.exports.Find(r.Context(), r.snap, name)
+	}
+	r.Resume()
+	switch {
+	case err == nil:
+		return x, nil
+	case errors.Is(err, dataset.ErrPreparing):
+		return nil, exportPreparing(version)
+	case errors.Is(err, dataset.ErrNoRoom):
+		return nil, unavailable("L’export "+version+" ne tient pas dans la place que ce serveur lui réserve : lisez /data/v1/changes, qui donne les mêmes enregistrements.", "60")
+	case errors.Is(err, dataset.ErrGone):
+		return nil, web.NewError(web.CodeVersionGone, "Les fichiers de cette version ne sont plus proposés : ceux des trois dernières le sont. Relisez "+dataset.Path+" et prenez les adresses qu’il donne.")
+	case errors.Is(err, dataset.ErrNoFile):
+		return nil, fileNotFound()
+	}
+	return nil, exportFailed(version)
+}
+
+func fileNotFound() *web.Error {
+	return web.NewError(web.CodeNotFound, "Ce fichier n’existe pas : "+dataset.Path+" donne l’adresse de chacun.")
+}
+
+func exportPreparing(version string) *web.Error {
+	return unavailable("L’export "+version+" se prépare : réessayez dans quelques secondes.", "10")
+}
+
+func exportFailed(version string) *web.Error {
+	return unavailable("L’export "+version+" n’a pas pu être écrit, ce qui est consigné : lisez /data/v1/changes, qui donne les mêmes enregistrements.", "60")
+}
+
+func unavailable(text, retryAfter string) *web.Error {
+	return &web.Error{Code: web.CodeUnavailable, Text: text, RetryAfter: retryAfter}
+}
+
+// A download sends a file, or a part of it. A reader may take as long as it needs, but
+// one that takes nothing for a minute is cut off.
+type download struct {
+	h      *Handler
+	export *dataset.Export
+	file   *dataset.File
+}
+
+func (d *download) tag() string { return `"` + d.file.SHA256 + `"` }
+
+// Header values of files.
+var (
+	cacheYear        = []string{"public, max-age=31536000, immutable"}
+	cachePrivateYear = []string{"private, max-age=31536000, immutable"} // of what needs a key
+)
+
+// ServeHTTP sends what is asked for. Conditions are checked already, except If-Range.
+func (d *download) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h["Cache-Control"] = cacheYear
+	if d.file.Name() == dataset.ChunksFile {
+		h["Cache-Control"] = cachePrivateYear
+	}
+	h["Link"] = licenseLink
+	if match := r.Header["If-None-Match"]; match != nil && web.MatchesTag(match, d.tag()) {
+		h["ETag"] = []string{d.tag()}
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	content, err := d.export.Open(d.file)
+	if err != nil { // removed a moment ago
+		h.Del("Link")
+		d.h.service.WriteError(w, exportPreparing("de cette version"))
+		return
+	}
+	defer content.Close()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Type", d.file.Type)
+	h.Set("ETag", d.tag())
+	asked := *r
+	asked.Header = http.Header{}
+	for _, name := range []string{"Range", "If-Range"} {
+		if values, ok := r.Header[name]; ok {
+			asked.Header[name] = values
+		}
+	}
+	http.ServeContent(&patientWriter{ResponseWriter: w, service: &d.h.service, stall: d.h.stall}, &asked, "", time.Time{}, content)
+}
+
+// defaultStall is how long a reader may take nothing.
+const defaultStall = time.Minute
+
+// A patientWriter moves the deadline of the connection with every write, and answers in
+// JSON to a range that the file does not have.
+type patientWriter struct {
+	http.ResponseWriter
+	service *web.Service
+	stall   time.Duration
+	refused bool
+}
+
+// WriteHeader sends the header.
+func (w *patientWriter) WriteHeader(status int) {
+	h := w.Header()
+	if status == http.StatusRequestedRangeNotSatisfiable {
+		w.refused = true
+		h.Del("Link")
+		w.service.WriteError(w.ResponseWriter, web.NewError(web.CodeInvalidRange, "L’en-tête « Range » demande des octets que ce fichier n’a pas : comparez sa taille et son SHA-256 à "+dataset.Path+"."))
+		return
+	}
+	if tag, ok := h["Etag"]; ok { // as in the documents
+		h["ETag"] = tag
+		delete(h, "Etag")
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write sends a part of the file.
+func (w *patientWriter) Write(b []byte) (int, error) {
+	if w.refused {
+		return len(b), nil // the text of net/http
+	}
+	// It fails only on connections without deadlines, which tests have.
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.stall))
+	return w.ResponseWriter.Write(b)
+}

@@ -1,0 +1,245 @@
+package dataset
+
+import (
+	"database/sql"
+	_ "embed"
+	"errors"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"palmares/internal/catalog"
+	"palmares/internal/record"
+)
+
+//go:embed schema.sql
+var schema string
+
+// recordTables are the tables of records: their columns between slug and hash are fields
+// of the record. title and summary are the fields that the full-text index has beside the
+// body.
+var recordTables = map[record.Kind]struct {
+	name           string
+	columns        []string
+	title, summary string
+}{
+	record.Tool: {"tools", []string{
+		"name", "domain", "category", "icp", "pricing", "price", "price_display", "tagline", "logo", "image", "score", "verifiability", "obsolescence",
+		"tier", "mainstream", "updated_at", "canonical_url", "avis_url", "alternatives_url", "tested_at", "price_checked_at", "score_note",
+	}, "name", "tagline"},
+	record.Comparison: {"comparisons", []string{"title", "tool_a", "tool_b", "winner", "winner_note", "updated_at", "image"}, "title", "winner_note"},
+	record.Retired:    {"retired", []string{"name", "category", "reason", "retired_at", "successor"}, "name", ""},
+	record.Page:       {"pages", []string{"title", "menu", "description", "image"}, "title", "description"},
+}
+
+// pageSize is that of the SQLite file, in bytes.
+const pageSize = 4096
+
+// A database is the SQLite file that is being written, in one transaction.
+type database struct {
+	w       *writer
+	path    string
+	db      *sql.DB
+	tx      *sql.Tx
+	inserts map[string]*sql.Stmt // by table
+	rows    int64
+	size    int64 // of the file, as far as it was taken from the room
+	args    []any
+}
+
+// createDatabase begins the SQLite file. It has no journal: a file that was not finished
+// is thrown away.
+func (w *writer) createDatabase() (*database, error) {
+	d := &database{w: w, path: filepath.Join(w.dir, "palmares.sqlite"), inserts: map[string]*sql.Stmt{}}
+	pragmas := url.Values{"_dqs": {"0"}}
+	for _, pragma := range []string{
+		"page_size(" + strconv.Itoa(pageSize) + ")", "journal_mode(OFF)", "synchronous(OFF)", "locking_mode(EXCLUSIVE)", "temp_store(MEMORY)",
+		"cache_size(-65536)", "max_page_count(" + strconv.FormatInt(max(w.room.rest()/pageSize, 1), 10) + ")", "user_version(" + strconv.Itoa(Format) + ")",
+	} {
+		pragmas.Add("_pragma", pragma)
+	}
+	uri := url.URL{Scheme: "file", Path: filepath.ToSlash(d.path), RawQuery: pragmas.Encode()}
+	var err error
+	if d.db, err = sql.Open("sqlite", uri.String()); err != nil {
+		return nil, err
+	}
+	d.db.SetMaxOpenConns(1)
+	if d.tx, err = d.db.BeginTx(w.ctx, nil); err != nil {
+		d.abandon()
+		return nil, d.explain(err)
+	}
+	if _, err := d.tx.ExecContext(w.ctx, schema); err != nil {
+		d.abandon()
+		return nil, d.explain(err)
+	}
+	return d, nil
+}
+
+// abandon closes the file, whatever is in it.
+func (d *database) abandon() {
+	if d.tx != nil {
+		_ = d.tx.Rollback() // the file is thrown away, or finished
+	}
+	_ = d.db.Close()
+}
+
+// insert adds a row to a table.
+func (d *database) insert(table, columns string, values ...any) error {
+	stmt := d.inserts[table]
+	if stmt == nil {
+		var err error
+		stmt, err = d.tx.PrepareContext(d.w.ctx, "INSERT INTO "+table+" ("+columns+") VALUES (?"+strings.Repeat(", ?", len(values)-1)+")")
+		if err != nil {
+			return d.explain(err)
+		}
+		d.inserts[table] = stmt
+	}
+	_, err := stmt.ExecContext(d.w.ctx, values...)
+	return d.explain(err)
+}
+
+// add adds a record, with its histories and its words.
+func (d *database) add(r *row) error {
+	if r.kind == record.Catalogue {
+		return d.addMeta(r)
+	}
+	t := recordTables[r.kind]
+	d.rows++
+	d.args = append(d.args[:0], d.rows, r.change.Slug)
+	for _, column := range t.columns {
+		v := r.value(column)
+		if v == nil && column == "mainstream" {
+			v = false // records leave false out
+		}
+		d.args = append(d.args, v)
+	}
+	d.args = append(d.args, r.change.Hash, string(r.canonical))
+	if err := d.insert(t.name, "id, slug, "+strings.Join(t.columns, ", ")+", hash, record", d.args...); err != nil {
+		return err
+	}
+	err := d.insert("search", "rowid, kind, slug, name, tagline, body", d.rows, string(r.kind), r.change.Slug, r.value(t.title), r.value(t.summary), r.value("body"))
+	if err != nil {
+		return err
+	}
+	if r.kind == record.Tool {
+		if err := d.addHistories(d.w.snap.Catalog.Tool(r.change.Slug)); err != nil {
+			return err
+		}
+	}
+	const often = 512
+	if d.rows%often != 0 {
+		return nil
+	}
+	return d.measure()
+}
+
+func (d *database) addHistories(t *catalog.Tool) error {
+	for _, e := range t.PriceHistory {
+		err := d.insert("price_history", "tool, changed_at, old_pricing, old_price, new_pricing, new_price",
+			t.Slug, e.ChangedAt, string(e.OldPricing), e.OldPrice, string(e.NewPricing), e.NewPrice)
+		if err != nil {
+			return err
+		}
+	}
+	for _, e := range t.ScoreHistory {
+		err := d.insert("score_history", "tool, changed_at, old_score, new_score, old_verifiability, new_verifiability, old_obsolescence, new_obsolescence, note",
+			t.Slug, e.ChangedAt, e.OldScore, e.NewScore, e.OldVerifiability, e.NewVerifiability, e.OldObsolescence, e.NewObsolescence, sql.NullString{String: e.Note, Valid: e.Note != ""})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addMeta adds what concerns the catalogue as such.
+func (d *database) addMeta(r *row) error {
+	c, feed := d.w.snap.Catalog, d.w.snap.Feed()
+	for _, category := range c.Categories {
+		if err := d.insert("categories", "slug, label, description, position", category.Slug, category.Label, category.Description, category.Position); err != nil {
+			return err
+		}
+	}
+	return d.insert("meta", "feed, version, position, state, credit, published_at, hash, record",
+		feed.ID, d.w.snap.Version, feed.Last, feed.State, c.CreditLine(), d.w.snap.PublishedAt, r.change.Hash, string(r.canonical))
+}
+
+// measure takes what the file has grown by from the room.
+func (d *database) measure() error {
+	info, err := os.Stat(d.path)
+	if err != nil {
+		return err
+	}
+	grown := info.Size() - d.size
+	d.size = info.Size()
+	return d.w.room.take(grown)
+}
+
+// finish ends the file and compresses it.
+func (d *database) finish() error {
+	for _, statement := range []string{
+		"INSERT INTO search (search) VALUES ('optimize')",
+		"CREATE INDEX price_history_of_tool ON price_history (tool)",
+		"CREATE INDEX score_history_of_tool ON score_history (tool)",
+	} {
+		if _, err := d.tx.ExecContext(d.w.ctx, statement); err != nil {
+			return d.explain(err)
+		}
+	}
+	if err := d.tx.Commit(); err != nil {
+		return d.explain(err)
+	}
+	if err := d.db.Close(); err != nil {
+		return d.explain(err)
+	}
+	if err := d.measure(); err != nil {
+		return err
+	}
+	if err := d.compress(); err != nil {
+		return err
+	}
+	d.w.room.give(d.size)
+	return os.Remove(d.path)
+}
+
+func (d *database) compress() error {
+	from, err := os.Open(d.path)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	o, err := d.w.create(databaseFile)
+	if err != nil {
+		return err
+	}
+	buf := make([]byte, 1<<20)
+	for {
+		if err := d.w.ctx.Err(); err != nil {
+			return err
+		}
+		n, err := from.Read(buf)
+		if _, err := o.to.Write(buf[:n]); err != nil {
+			return err
+		}
+		if errors.Is(err, io.EOF) {
+			o.rows = d.rows
+			return o.finish()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// explain returns ErrNoRoom if the file has become too large, for the room or for the disk.
+func (d *database) explain(err error) error {
+	if lite, ok := errors.AsType[*sqlite.Error](err); ok && lite.Code()&0xff == sqlite3.SQLITE_FULL {
+		return ErrNoRoom
+	}
+	return err
+}

@@ -1,0 +1,137 @@
+// Package dataset is the export: one version of the catalogue as files that anybody can
+// download, in formats that common programs read.
+//
+// The files hold the records in their canonical form, as package record defines them,
+// and tables made from the same records. Their bytes depend on nothing but the version
+// and this release: every node of one release writes the same, so that a download can go
+// on from another node. Exports writes them when they are first asked for and keeps those
+// of the last versions in a folder of bounded size.
+package dataset
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"palmares/internal/catalog"
+	"palmares/internal/record"
+	"palmares/internal/snapshot"
+)
+
+// Format is the number of the form of the files. Whatever changes their bytes needs a new
+// one.
+const Format = 1
+
+// Path is where exports are served.
+const Path = "/data/v1/export"
+
+// The files of an export.
+const (
+	toolsFile       = "outils.ndjson.zst"
+	comparisonsFile = "comparatifs.ndjson.zst"
+	retiredFile     = "cimetiere.ndjson.zst"
+	pagesFile       = "pages.ndjson.zst"
+	catalogueFile   = "catalogue.json"
+	// ChunksFile has the texts of the top set, for which callers need a key. An export
+	// without bodies has none.
+	ChunksFile    = "chunks.ndjson.zst"
+	toolTableFile = "outils.csv"
+	priceFile     = "prix.csv"
+	databaseFile  = "palmares.sqlite.zst"
+)
+
+// Files lists them in the order of the manifest.
+var Files = []string{toolsFile, comparisonsFile, retiredFile, pagesFile, catalogueFile, ChunksFile, toolTableFile, priceFile, databaseFile}
+
+// contentTypes are the types of the files, by extension.
+var contentTypes = map[string]string{".zst": "application/zstd", ".json": "application/json", ".csv": "text/csv; charset=utf-8"}
+
+// A Manifest describes an export.
+type Manifest struct {
+	Feed        string `json:"feed"`
+	Version     int64  `json:"version"`
+	Position    int64  `json:"position"` // in the feed, from which to follow it
+	State       string `json:"state"`
+	PublishedAt string `json:"published_at"`
+	Credit      string `json:"credit"`
+	Files       []File `json:"files"`
+}
+
+// A File is one file of an export.
+type File struct {
+	Path   string `json:"path"` // on the server
+	Rows   int64  `json:"rows"` // records, or lines of a table without its header
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"` // in hexadecimal
+	Type   string `json:"type"`
+}
+
+// Name returns the name of the file.
+func (f *File) Name() string { return path.Base(f.Path) }
+
+// An Export is the files of one version, on disk.
+type Export struct {
+	Manifest
+	JSON []byte // the manifest as it is served
+	dir  string
+}
+
+// File returns the file with a name; nil if the export has none.
+func (x *Export) File(name string) *File {
+	i := slices.IndexFunc(x.Files, func(f File) bool { return f.Name() == name })
+	if i < 0 {
+		return nil
+	}
+	return &x.Files[i]
+}
+
+// Open opens a file of the export. It fails if another process has just removed it.
+func (x *Export) Open(f *File) (*os.File, error) { return os.Open(filepath.Join(x.dir, f.Name())) }
+
+// nameOf returns the name of the export of a snapshot by a release: v<version>-<build>.
+// The build stands for everything that decides about the bytes, so that two different
+// exports never have one address: not in a rolling upgrade, and not after a database was
+// replaced or restored.
+func nameOf(s *snapshot.Snapshot, release string) string {
+	h := sha256.New()
+	feed := s.Feed()
+	for _, part := range []string{release, strconv.Itoa(Format), feed.ID, feed.State, strconv.FormatInt(feed.Last, 10), s.PublishedAt, s.Catalog.CreditLine(), s.Catalog.Settings.Dataset} {
+		h.Write(append([]byte(part), 0))
+	}
+	return "v" + strconv.FormatInt(s.Version, 10) + "-" + hex.EncodeToString(h.Sum(nil)[:buildSize])
+}
+
+// buildSize is the length of a build in bytes.
+const buildSize = 6
+
+// Version returns the version of the export with a name, and whether that is the name of
+// an export at all.
+func Version(name string) (version int64, ok bool) {
+	if name == "" || name[0] != 'v' {
+		return 0, false
+	}
+	number, build, _ := strings.Cut(name[1:], "-")
+	version, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || version < 0 || strconv.FormatInt(version, 10) != number || len(build) != 2*buildSize {
+		return 0, false
+	}
+	for i := range len(build) {
+		if c := build[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return 0, false
+		}
+	}
+	return version, true
+}
+
+// isHeads reports whether the publisher gives away no bodies.
+func isHeads(c *catalog.Catalog) bool { return c.Settings.Dataset == catalog.DatasetHead }
+
+// ndjsonFiles are the files of records, by kind.
+var ndjsonFiles = map[record.Kind]string{
+	record.Tool: toolsFile, record.Comparison: comparisonsFile, record.Retired: retiredFile, record.Page: pagesFile,
+}

@@ -1,0 +1,248 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"palmares/internal/snapshot"
+)
+
+// The reasons why there is no export.
+var (
+	// ErrPreparing: it is being written, or will be; ask again later.
+	ErrPreparing = errors.New("the export is being written")
+	// ErrNoRoom: it does not fit into the folder or on the disk.
+	ErrNoRoom = errors.New("there is not enough room for the export: raise --export-space, free the disk, or choose another folder with --export-dir")
+	// ErrFailed: it could not be written, which is in the log.
+	ErrFailed = errors.New("the export could not be written")
+	// ErrGone: the files of a version are no longer there.
+	ErrGone = errors.New("the export is no longer available")
+	// ErrNoFile: there is no such export or file.
+	ErrNoFile = errors.New("there is no such file")
+)
+
+// Config is what Exports needs.
+type Config struct {
+	Dir     string // created when something is first written; required
+	Space   int64  // the most bytes in it; required
+	Release string // of this program: other releases may write other bytes
+	Log     *slog.Logger
+	// Patience is how long callers wait for an export that is not written yet; 30 seconds if
+	// zero.
+	Patience time.Duration
+}
+
+const (
+	defaultPatience = 30 * time.Second
+	// failurePause is how long nothing is tried after a failure.
+	failurePause = time.Minute
+)
+
+// Exports keeps the exports of the last versions. Run writes those that are asked for,
+// one at a time, each once.
+type Exports struct {
+	cfg    Config
+	folder folder
+	wake   chan struct{} // there is a next one
+
+	mu       sync.Mutex
+	known    map[string]*Export // by name; complete, and asked for
+	running  *build
+	next     *build  // waits for running
+	failed   failure // the last one
+	isClosed bool
+}
+
+// A build is an export that is being written, or will be.
+type build struct {
+	snap  *snapshot.Snapshot
+	name  string
+	ready chan struct{} // closed at the end
+	x     *Export       // valid when ready
+	err   error         // likewise
+}
+
+type failure struct {
+	name string
+	err  error
+	at   time.Time
+}
+
+// New returns the exports in a folder.
+func New(cfg Config) *Exports {
+	if cfg.Patience == 0 {
+		cfg.Patience = defaultPatience
+	}
+	return &Exports{
+		cfg: cfg, folder: folder{cfg.Dir, cfg.Space}, wake: make(chan struct{}, 1),
+		known: map[string]*Export{},
+	}
+}
+
+// Written returns the export of a snapshot if it is written; nil otherwise.
+func (e *Exports) Written(s *snapshot.Snapshot) *Export { return e.load(nameOf(s, e.cfg.Release)) }
+
+// Get returns the export of a snapshot, which must have a feed. If it is not written yet,
+// Get has it written and waits for it.
+func (e *Exports) Get(ctx context.Context, s *snapshot.Snapshot) (*Export, error) {
+	name := nameOf(s, e.cfg.Release)
+	if x := e.load(name); x != nil {
+		return x, nil
+	}
+	b, err := e.order(s, name)
+	if err != nil {
+		return nil, err
+	}
+	patience := time.NewTimer(e.cfg.Patience)
+	defer patience.Stop()
+	select {
+	case <-b.ready:
+		return b.x, b.err
+	case <-patience.C:
+		return nil, ErrPreparing
+	case <-ctx.Done():
+		return nil, ErrPreparing
+	}
+}
+
+// Find returns the export of a name while a snapshot is served: that of the snapshot,
+// which Get would return, or one of the versions before it. ErrGone: it is no longer
+// available. ErrNoFile: there has been none of that name.
+func (e *Exports) Find(ctx context.Context, s *snapshot.Snapshot, name string) (*Export, error) {
+	version, ok := Version(name)
+	if !ok || version > s.Version {
+		return nil, ErrNoFile
+	}
+	if name == nameOf(s, e.cfg.Release) {
+		return e.Get(ctx, s)
+	}
+	if x := e.load(name); x != nil && x.isAvailable(s) {
+		return x, nil
+	}
+	return nil, ErrGone
+}
+
+// load returns the export of a name; nil if there is none. What is known of it is kept in
+// memory as long as its folder is there: another process may remove it.
+func (e *Exports) load(name string) *Export {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if x := e.known[name]; x != nil {
+		if _, err := os.Stat(x.dir); err == nil {
+			return x
+		}
+		delete(e.known, name)
+	}
+	x := e.folder.load(name)
+	if x != nil {
+		e.known[name] = x
+	}
+	return x
+}
+
+// order has an export written, unless that is under way or has just failed. An export that
+// waits for its turn gives way to a newer one.
+func (e *Exports) order(s *snapshot.Snapshot, name string) (*build, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if f := e.failed; f.name == name && time.Since(f.at) < failurePause {
+		return nil, f.err
+	}
+	switch {
+	case e.isClosed:
+		return nil, ErrPreparing
+	case e.running != nil && e.running.name == name:
+		return e.running, nil
+	case e.next != nil && e.next.name == name:
+		return e.next, nil
+	case e.next != nil && e.next.snap.Version > s.Version:
+		return nil, ErrPreparing // a request that began before the last publication
+	case e.next != nil:
+		e.next.end(nil, ErrPreparing)
+	}
+	e.next = &build{snap: s, name: name, ready: make(chan struct{})}
+	select {
+	case e.wake <- struct{}{}:
+	default: // it is awake
+	}
+	return e.next, nil
+}
+
+func (b *build) end(x *Export, err error) {
+	b.x, b.err = x, err
+	close(b.ready)
+}
+
+// Run writes exports until ctx ends. It first removes what a killed process has left.
+func (e *Exports) Run(ctx context.Context) error {
+	if err := e.folder.clean(); err != nil {
+		e.cfg.Log.Error("what an interrupted export left behind could not be removed", "folder", e.cfg.Dir, "error", err)
+	}
+	defer e.close()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-e.wake:
+		}
+		e.mu.Lock()
+		e.running, e.next = e.next, nil
+		b := e.running
+		e.mu.Unlock()
+		if b != nil {
+			e.write(ctx, b)
+		}
+	}
+}
+
+// close lets nobody wait any longer.
+func (e *Exports) close() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.isClosed = true
+	if e.next != nil {
+		e.next.end(nil, ErrPreparing)
+		e.next = nil
+	}
+}
+
+// write writes one export and tells those who wait for it.
+func (e *Exports) write(ctx context.Context, b *build) {
+	start := time.Now()
+	x, err := e.folder.build(ctx, b.snap, b.name)
+	log := e.cfg.Log.With("version", b.snap.Version, "folder", e.cfg.Dir, "seconds", time.Since(start).Seconds())
+	switch {
+	case err == nil:
+		log.Info("the export is written", "bytes", x.size())
+	case ctx.Err() != nil:
+		err = ErrPreparing // by another node, or after the restart
+	case errors.Is(err, ErrNoRoom):
+		log.Error("the export cannot be written and is answered with 503", "error", err)
+	default:
+		log.Error("the export cannot be written and is answered with 503: look at the folder, or choose another one with --export-dir", "error", err)
+		err = ErrFailed
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.running = nil
+	switch {
+	case err == nil:
+		e.known[b.name] = x
+	case !errors.Is(err, ErrPreparing):
+		e.failed = failure{b.name, err, time.Now()}
+	}
+	b.end(x, err)
+}
+
+// size returns how many bytes the files have.
+func (x *Export) size() int64 {
+	n := int64(len(x.JSON))
+	for _, f := range x.Files {
+		n += f.Bytes
+	}
+	return n
+}

@@ -1,0 +1,297 @@
+package dataset
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"hash"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/klauspost/compress/zstd"
+
+	"palmares/internal/catalog"
+	"palmares/internal/markdown"
+	"palmares/internal/record"
+	"palmares/internal/snapshot"
+	"palmares/internal/wire"
+)
+
+// A writer writes the files of one version. Records go through it one by one: what it
+// needs in memory does not depend on how many there are.
+type writer struct {
+	ctx  context.Context
+	snap *snapshot.Snapshot
+	dir  string // an empty folder
+	name string // of the export
+	room *room
+
+	open    []*output // begun and not finished
+	written map[string]File
+}
+
+// write writes all files and the manifest.
+func (w *writer) write() (*Export, error) {
+	w.written = map[string]File{}
+	defer w.abandon()
+	if err := w.writeRecords(); err != nil {
+		return nil, err
+	}
+	if !isHeads(w.snap.Catalog) {
+		if err := w.writeChunks(); err != nil {
+			return nil, err
+		}
+	}
+	feed := w.snap.Feed()
+	m := Manifest{
+		Feed: feed.ID, Version: w.snap.Version, Position: feed.Last, State: feed.State,
+		PublishedAt: w.snap.PublishedAt, Credit: w.snap.Catalog.CreditLine(), Files: []File{},
+	}
+	for _, name := range Files {
+		if f, ok := w.written[name]; ok {
+			m.Files = append(m.Files, f)
+		}
+	}
+	x := &Export{Manifest: m, JSON: wire.AppendJSON(nil, m)}
+	manifest, err := w.create(manifestFile)
+	if err != nil {
+		return nil, err
+	}
+	if err := manifest.add(x.JSON); err != nil {
+		return nil, err
+	}
+	return x, manifest.finish()
+}
+
+// abandon closes the files that were not finished.
+func (w *writer) abandon() {
+	for _, o := range w.open {
+		_ = o.file.Close() // nobody will read it
+	}
+}
+
+// A row is a record on its way into the files.
+type row struct {
+	kind      record.Kind
+	change    *record.Change
+	fields    []record.Field
+	canonical []byte // valid until the next row
+}
+
+// value returns a field of the record; nil if it has none of that name.
+func (r *row) value(name string) any {
+	for i := range r.fields {
+		if r.fields[i].Name == name {
+			return r.fields[i].Value
+		}
+	}
+	return nil
+}
+
+// text returns a field of the record that is a string.
+func (r *row) text(name string) string {
+	s, _ := r.value(name).(string)
+	return s
+}
+
+// writeRecords writes everything that is made from records: one pass over each kind.
+func (w *writer) writeRecords() error {
+	db, err := w.createDatabase()
+	if err != nil {
+		return err
+	}
+	defer db.abandon()
+	tools, err := w.createTable(toolTableFile, append([]string{"slug"}, toolTableColumns...))
+	if err != nil {
+		return err
+	}
+	prices, err := w.createTable(priceFile, priceColumns)
+	if err != nil {
+		return err
+	}
+	for _, kind := range record.Kinds {
+		err := w.writeKind(kind, func(r *row) error {
+			if err := db.add(r); err != nil || kind != record.Tool {
+				return err
+			}
+			if err := tools.addTool(r); err != nil {
+				return err
+			}
+			return prices.addPrices(w.snap.Catalog.Tool(r.change.Slug))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := tools.finish(); err != nil {
+		return err
+	}
+	if err := prices.finish(); err != nil {
+		return err
+	}
+	return db.finish()
+}
+
+// writeKind writes the records of a kind into their file, and gives each to also.
+func (w *writer) writeKind(kind record.Kind, also func(*row) error) error {
+	name, isList := ndjsonFiles[kind]
+	if !isList {
+		name = catalogueFile
+	}
+	o, err := w.create(name)
+	if err != nil {
+		return err
+	}
+	r := row{kind: kind}
+	for rec := range record.Each(w.snap.Catalog, kind) {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
+		if r.change = w.snap.Change(kind, rec.Slug); r.change == nil {
+			return errors.New("the feed has no " + string(kind) + " " + rec.Slug)
+		}
+		r.fields = rec.Fields(r.change.Images)
+		r.canonical = record.AppendObject(r.canonical[:0], r.fields)
+		if err := also(&r); err != nil {
+			return err
+		}
+		line := r.canonical
+		if isList {
+			line = append(line, '\n')
+		}
+		if err := o.add(line); err != nil {
+			return err
+		}
+	}
+	return o.finish()
+}
+
+// A chunk is a line of the file of chunks: what a retrieval pipeline stores for one
+// section of a review. The values are those of the embeddings document of the tool.
+type chunk struct {
+	UID      string                `json:"uid"`
+	Slug     string                `json:"slug"`
+	Hash     string                `json:"hash"` // of the text
+	URL      string                `json:"url"`
+	Text     string                `json:"text"`
+	Metadata catalog.ChunkMetadata `json:"metadata"`
+}
+
+// writeChunks writes the sections of the reviews of the top set, by slug.
+func (w *writer) writeChunks() error {
+	o, err := w.create(ChunksFile)
+	if err != nil {
+		return err
+	}
+	c := w.snap.Catalog
+	top := c.TopSet()
+	slices.Sort(top) // tools are sorted by slug
+	var line []byte
+	for _, i := range top {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
+		t := &c.Tools[i]
+		for _, x := range c.EmbeddingsDoc(t, markdown.Sections(t.Body)).Chunks {
+			line = wire.AppendJSON(line[:0], chunk{
+				UID: t.Slug + "#" + x.ID, Slug: t.Slug, Hash: record.Hash([]byte(x.Text)), URL: x.Metadata.CanonicalURL, Text: x.Text, Metadata: x.Metadata,
+			})
+			if err := o.add(append(line, '\n')); err != nil {
+				return err
+			}
+		}
+	}
+	return o.finish()
+}
+
+// An output is a file that is being written. It is compressed if its name says so.
+type output struct {
+	w    *writer
+	name string
+	file *os.File
+	to   io.WriteCloser // compresses or collects, and writes to the output itself
+	sum  hash.Hash
+	rows int64
+	size int64
+}
+
+// create begins a file.
+func (w *writer) create(name string) (*output, error) {
+	f, err := os.OpenFile(filepath.Join(w.dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	o := &output{w: w, name: name, file: f, sum: sha256.New()}
+	w.open = append(w.open, o)
+	if path.Ext(name) != ".zst" {
+		o.to = &collector{to: o, buf: make([]byte, 0, collectorSize)}
+		return o, nil
+	}
+	// One goroutine, ours: the same bytes each time, and the requests keep the others. A file
+	// without content is a frame without content.
+	o.to, err = zstd.NewWriter(o, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithZeroFrames(true))
+	return o, err
+}
+
+// add writes one row.
+func (o *output) add(b []byte) error {
+	o.rows++
+	_, err := o.to.Write(b)
+	return err
+}
+
+// Write receives the bytes of the file.
+func (o *output) Write(b []byte) (int, error) {
+	if err := o.w.room.take(int64(len(b))); err != nil {
+		return 0, err
+	}
+	o.sum.Write(b)
+	o.size += int64(len(b))
+	return o.file.Write(b)
+}
+
+// finish ends the file: it is on the disk then.
+func (o *output) finish() error {
+	if err := o.to.Close(); err != nil {
+		return err
+	}
+	if err := o.file.Sync(); err != nil {
+		return err
+	}
+	o.w.open = slices.DeleteFunc(o.w.open, func(x *output) bool { return x == o })
+	o.w.written[o.name] = File{
+		Path: Path + "/" + o.w.name + "/" + o.name, Rows: o.rows, Bytes: o.size,
+		SHA256: hex.EncodeToString(o.sum.Sum(nil)), Type: contentTypes[path.Ext(o.name)],
+	}
+	return o.file.Close()
+}
+
+// collectorSize is how many bytes of an uncompressed file are written at once.
+const collectorSize = 64 << 10
+
+// A collector collects small writes.
+type collector struct {
+	to  io.Writer
+	buf []byte
+}
+
+func (c *collector) Write(b []byte) (int, error) {
+	if len(c.buf)+len(b) > collectorSize {
+		if err := c.Close(); err != nil {
+			return 0, err
+		}
+	}
+	c.buf = append(c.buf, b...)
+	return len(b), nil
+}
+
+// Close writes what was collected.
+func (c *collector) Close() error {
+	_, err := c.to.Write(c.buf)
+	c.buf = c.buf[:0]
+	return err
+}

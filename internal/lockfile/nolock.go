@@ -1,0 +1,9 @@
+//go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
+
+// Package lockfile locks files between processes.
+package lockfile
+
+import "os"
+
+// Lock does not lock: the standard library has no such lock here.
+func Lock(string) (*os.File, bool, error) { return nil, true, nil }
