@@ -53,7 +53,7 @@ func anyWord(r *rand.Rand, x *Index) string {
 	for x.start[term] == x.start[term+1] {
 		term++
 	}
-	return x.stems.at(term)
+	return x.stems.at(term / 2)
 }
 
 func commonWord(r *rand.Rand, x *Index) string {

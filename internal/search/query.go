@@ -11,6 +11,8 @@ type queryWord struct {
 	text    string
 	terms   []queryTerm // what it stands for, by term
 	guesses []queryTerm // terms and those of similar words; nil until needed
+	similar []int       // if the word is unknown, forms that may be meant, best first
+	filler  bool        // an everyday word, see fillers
 	open    bool        // possibly unfinished
 	guessed bool        // similar words have been looked up
 }
@@ -50,15 +52,21 @@ func (x *Index) parse(w *workspace, text string) {
 		open = open && significant[len(significant)-1] == words[len(words)-1]
 	}
 	stem := newStemmer()
+	notFiller := func(word string) bool { return !fillers[word] }
+	onlyFillers := !slices.ContainsFunc(significant, notFiller)
 	w.words = w.words[:0]
-	for i, word := range significant {
-		last := i == len(significant)-1
-		if len(w.words) == maxWords {
-			break
+	for i := 0; i < len(significant) && len(w.words) < maxWords; i++ {
+		word, last := significant[i], i == len(significant)-1
+		if !last {
+			if phrase := phraseTables().find(stem, word, significant[i+1]); phrase != "" {
+				w.words = append(w.words, x.phrase(stem, phrase))
+				i++
+				continue
+			}
 		}
-		q := queryWord{text: word, open: last && open && len(word) >= minPrefix}
+		q := queryWord{text: word, open: last && open && len(word) >= minPrefix, filler: fillers[word] && !onlyFillers}
 		if term, ok := x.term(stem, word); ok {
-			q.terms = append(q.terms, queryTerm{term, exact})
+			q.terms = append(q.terms, queryTerm{term: term, confidence: exact})
 		} else if letters, digits, ok := cutDigits(word); ok && len(w.words)+1 < maxWords {
 			w.words = append(w.words, x.word(stem, letters))
 			q = x.word(stem, digits)
@@ -72,8 +80,8 @@ func (x *Index) parse(w *workspace, text string) {
 		if q.open {
 			q.terms = x.appendPrefixed(q.terms, word)
 		}
-		q.terms = compact(q.terms)
-		if x.rare(q.terms) {
+		q.terms = compact(x.appendKin(q.terms, stem, q.text))
+		if !q.filler && x.rare(q.terms) {
 			q.terms = x.neighbours(w, &q)
 		}
 		w.words = append(w.words, q)
@@ -83,7 +91,7 @@ func (x *Index) parse(w *workspace, text string) {
 func (x *Index) word(stem stemmer, text string) queryWord {
 	q := queryWord{text: text}
 	if term, ok := x.term(stem, text); ok {
-		q.terms = append(q.terms, queryTerm{term, exact})
+		q.terms = append(q.terms, queryTerm{term: term, confidence: exact})
 	}
 	return q
 }
@@ -109,7 +117,7 @@ func cutDigits(word string) (letters, digits string, ok bool) {
 
 func (x *Index) appendJoined(terms []queryTerm, word string) []queryTerm {
 	if i, ok := x.forms.find(word); ok {
-		terms = append(terms, queryTerm{x.termOf[i], joined})
+		terms = append(terms, queryTerm{term: x.termOf[i], confidence: joined})
 	}
 	return terms
 }
@@ -118,7 +126,7 @@ func (x *Index) appendPrefixed(terms []queryTerm, prefix string) []queryTerm {
 	first, end := x.forms.prefixed(prefix)
 	from := len(terms)
 	for i := first; i < end; i++ {
-		terms = append(terms, queryTerm{x.termOf[i], unfinished})
+		terms = append(terms, queryTerm{term: x.termOf[i], confidence: unfinished})
 	}
 	added := compact(terms[from:])
 	total := 0
@@ -166,7 +174,7 @@ func (x *Index) neighbours(w *workspace, q *queryWord) []queryTerm {
 			guessed++
 		}
 	}
-	if allowed == 0 || guessed == maxGuessed {
+	if w.verbatim || allowed == 0 || guessed == maxGuessed {
 		return q.terms
 	}
 	q.guessed = true
@@ -179,8 +187,11 @@ func (x *Index) neighbours(w *workspace, q *queryWord) []queryTerm {
 		)
 	})
 	terms := slices.Clone(q.terms)
-	for _, n := range w.neighbours[:min(len(w.neighbours), maxNeighbours)] {
-		terms = append(terms, queryTerm{x.termOf[n.word], confidence(n)})
+	for i, n := range w.neighbours[:min(len(w.neighbours), maxNeighbours)] {
+		if len(q.terms) == 0 && i < maxSimilar && !n.longer {
+			q.similar = append(q.similar, n.word)
+		}
+		terms = append(terms, queryTerm{term: x.termOf[n.word], confidence: confidence(n)})
 	}
 	return compact(terms)
 }
@@ -209,8 +220,9 @@ func (x *Index) rare(terms []queryTerm) bool {
 	return total <= len(x.tools)/rarePerTool
 }
 
-// frequency returns the number of tools that have a term.
-func (x *Index) frequency(term uint32) int { return int(x.start[term+1] - x.start[term]) }
+// frequency returns the number of tools that have a term, those that have it in both
+// lists twice.
+func (x *Index) frequency(term uint32) int { return int(x.start[2*term+2] - x.start[2*term]) }
 
 // compact sorts terms and keeps the highest confidence of each.
 func compact(terms []queryTerm) []queryTerm {

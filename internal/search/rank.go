@@ -15,52 +15,66 @@ type field int
 const (
 	inName  field = iota
 	inAlias       // a former slug
+	inCategory
 	inTagline
 	inHeading
 	inText
 	fieldCount
 )
 
-// fields holds the weight of a word in each field, and the usual number of words:
-// in a longer field each word counts less. Each field is saturated on its own
-// before the weights are added, so that a review that repeats a word never counts
-// as much as a name. The usual lengths are constants, not averages, so that the
-// score of a tool does not change when another tool is published.
-var fields = [fieldCount]struct{ weight, usual float64 }{
-	inName:    {20, 2},
-	inAlias:   {14, 2},
-	inTagline: {4, 10},
-	inHeading: {2, 12},
-	inText:    {1, 300},
+// fields holds the weight of a word in each field, the usual number of words (in a longer
+// field each word counts less), and how quickly repetition saturates, as k1 of BM25. Each
+// field is saturated on its own before the weights are added, so that a review that
+// repeats a word never counts as much as a name. The usual lengths are constants, not
+// averages, so that the score of a tool does not change when another tool is published.
+var fields = [fieldCount]struct{ weight, usual, k1 float64 }{
+	inName:     {8, 2, 1.2},
+	inAlias:    {6, 2, 1.2},
+	inCategory: {4, 3, 1.2},
+	inTagline:  {4, 10, 1.2},
+	inHeading:  {2, 12, 1.2},
+	inText:     {1, 300, 2},
 }
-
-// The constants of BM25.
-const (
-	k1 = 1.2 // how quickly repetition saturates
-	b  = 0.5 // how much the length matters
-)
 
 // saturated returns the part, from 0 to 1, of a field's weight for a word that
 // occurs count times in a field of length words.
 func saturated(f field, count, length int) float64 {
-	norm := k1 * (1 - b + b*float64(length)/fields[f].usual)
+	const b = 0.5 // how much the length matters, as in BM25
+	norm := fields[f].k1 * (1 - b + b*float64(length)/fields[f].usual)
 	return float64(count) / (float64(count) + norm)
 }
 
+// Every term has two lists of tools: those that have it in their head (name, category,
+// tagline) and those that have it in their review. Words that are in every review may
+// say much in a tagline, so each list has its own frequency.
+func headList(term uint32) uint32 { return 2 * term }
+func textList(term uint32) uint32 { return 2*term + 1 }
+
 // Weights are stored in a byte, on a quadratic scale, which keeps small weights
-// apart: a word in a name weighs many times one in a review.
+// apart: a word in a name weighs many times one in a category.
+type weightScale struct {
+	most  float64
+	table [256]float32
+}
+
 var (
-	maxWeight = fields[inName].weight + fields[inAlias].weight + fields[inTagline].weight + fields[inHeading].weight + fields[inText].weight
-	weights   = func() (table [256]float32) {
-		for b := range table {
-			table[b] = float32(maxWeight * float64(b*b) / (255 * 255))
-		}
-		return table
-	}()
+	headBytes = newWeightScale(inName, inAlias, inCategory, inTagline)
+	textBytes = newWeightScale(inHeading, inText)
 )
 
-func weightByte(weight float64) uint8 {
-	return uint8(max(math.Round(255*math.Sqrt(weight/maxWeight)), 1))
+func newWeightScale(of ...field) *weightScale {
+	s := &weightScale{}
+	for _, f := range of {
+		s.most += fields[f].weight
+	}
+	for b := range s.table {
+		s.table[b] = float32(s.most * float64(b*b) / (255 * 255))
+	}
+	return s
+}
+
+func (s *weightScale) of(weight float64) uint8 {
+	return uint8(max(math.Round(255*math.Sqrt(weight/s.most)), 1))
 }
 
 // boostOf returns a slight preference for tested tools and high scores among tools
@@ -72,51 +86,140 @@ func boostOf(t *catalog.Tool) float32 {
 	return float32(1.02 + *t.Score*0.003)
 }
 
-// rating orders the tools of one level. The constant makes the boost count for tools
-// that match by name only, such as by a single letter.
-func (x *Index) rating(w *workspace, tool int) float32 {
-	return (w.score[tool] + 0.1) * x.boost[tool]
+// rate turns scores into ratings, which order the tools of one level: tools that lack a
+// word come later, and tested tools before others that match as well. The constant makes
+// the boost count for tools that match by name only, such as by a single letter. It
+// returns the best rating of the tools that have enough of the query.
+func (x *Index) rate(w *workspace, enough float32) float32 {
+	best := float32(0)
+	whole := max(w.weights[len(w.weights)-1], 1e-6)
+	for i, found := range w.found {
+		if found == 0 {
+			w.score[i] = 0.1 * x.boost[i]
+			continue
+		}
+		have := w.weights[found]
+		rating := (w.score[i]*(have/whole) + 0.1) * x.boost[i]
+		if w.preferFree && x.tools[i].Pricing == "gratuit" {
+			rating *= freeFactor
+		}
+		if w.score[i] = rating; have >= enough {
+			best = max(best, rating)
+		}
+	}
+	return best
 }
+
+const freeFactor = 1.25
 
 // The confidence that a term is the one that was meant.
 const (
 	exact      = 1.0
 	joined     = 0.9 // with the next word: "chat gpt" for chatgpt
+	related    = 0.8 // of the same family: transcrire for transcription
+	synonymous = 0.6
 	unfinished = 0.5
 	mistyped   = 0.4 // halved for a second typo, and if also unfinished
+
+	partOfPhrase = 0.2 // a word of a phrase, without the other
 )
 
 // A queryTerm is a term that a word of a query may stand for.
 type queryTerm struct {
 	term       uint32
 	confidence float32
+	kin        bool // related or synonymous
 }
 
-// add adds the value of a word to every tool that has one of its terms (the best
-// of them), and sets the bit of the word. A word counts more the fewer tools have
-// it, as in BM25.
-func (x *Index) add(w *workspace, terms []queryTerm, bit uint16) {
-	w.touched = w.touched[:0]
-	for _, t := range terms {
-		first, end := x.start[t.term], x.start[t.term+1]
-		docs, weight := x.docs[first:end], x.weight[first:end]
-		for k, doc := range docs {
-			value := t.confidence * weights[weight[k]]
-			if before := w.best[doc]; before == 0 {
-				w.touched = append(w.touched, doc)
-				w.best[doc] = value
-			} else if value > before {
-				w.best[doc] = value
+// add adds the value of a word to every tool that has one of its terms (the best of
+// them), and sets the bit of the word. A word counts more the fewer tools have it, as in
+// BM25. It returns how much the word tells tools apart.
+func (x *Index) add(w *workspace, q *queryWord, terms []queryTerm, bit uint16) float32 {
+	factor := float32(1)
+	if q.filler {
+		factor = fillerFactor
+	}
+	found := 0
+	for _, list := range []struct {
+		of    func(uint32) uint32
+		scale *weightScale
+	}{{headList, headBytes}, {textList, textBytes}} {
+		if len(terms) == 1 {
+			found += x.addOnly(w, list.of(terms[0].term), factor*terms[0].confidence, list.scale, bit)
+			continue
+		}
+		w.touched = w.touched[:0]
+		x.addTerms(w, terms, list.of, list.scale)
+		for _, doc := range w.touched {
+			w.score[doc] += factor * w.best[doc]
+			if w.found[doc]&bit == 0 {
+				w.found[doc] |= bit
+				found++
 			}
+			w.best[doc] = 0
 		}
 	}
-	all, have := float64(len(x.tools)), float64(len(w.touched))
-	idf := float32(math.Log(1 + (all-have+0.5)/(have+0.5)))
-	for _, doc := range w.touched {
-		w.score[doc] += idf * w.best[doc]
-		w.found[doc] |= bit
-		w.best[doc] = 0
+	return x.idf(found)
+}
+
+// addOnly is add for a word that has one term, as most have, and one list. It returns the
+// number of tools that did not have the word before.
+func (x *Index) addOnly(w *workspace, list uint32, factor float32, scale *weightScale, bit uint16) int {
+	first, end := x.start[list], x.start[list+1]
+	docs, weight := x.docs[first:end], x.weight[first:end]
+	factor *= x.idf(len(docs))
+	found := 0
+	for k, doc := range docs {
+		w.score[doc] += factor * scale.table[weight[k]]
+		if w.found[doc]&bit == 0 {
+			w.found[doc] |= bit
+			found++
+		}
 	}
+	return found
+}
+
+// addTerms collects in w.touched the tools of one kind of list, with their values in
+// w.best. Kin are as rare as they are, but no rarer than the word itself: a common word
+// of its family does not make a word common.
+func (x *Index) addTerms(w *workspace, terms []queryTerm, listOf func(uint32) uint32, scale *weightScale) {
+	for _, t := range terms {
+		if !t.kin {
+			x.addList(w, listOf(t.term), t.confidence, scale)
+		}
+	}
+	idf := x.idf(len(w.touched)) // the highest, if the word itself is unknown
+	for _, doc := range w.touched {
+		w.best[doc] *= idf
+	}
+	for _, t := range terms {
+		if t.kin {
+			list := listOf(t.term)
+			own := min(idf, x.idf(int(x.start[list+1]-x.start[list])))
+			x.addList(w, list, t.confidence*max(own, 1e-6), scale)
+		}
+	}
+}
+
+func (x *Index) addList(w *workspace, list uint32, factor float32, scale *weightScale) {
+	first, end := x.start[list], x.start[list+1]
+	docs, weight := x.docs[first:end], x.weight[first:end]
+	for k, doc := range docs {
+		value := factor * scale.table[weight[k]]
+		if before := w.best[doc]; before == 0 {
+			w.touched = append(w.touched, doc)
+			w.best[doc] = value
+		} else if value > before {
+			w.best[doc] = value
+		}
+	}
+}
+
+// idf returns how much a word tells that have tools have: the inverse document frequency
+// of BM25.
+func (x *Index) idf(have int) float32 {
+	all, some := float64(len(x.tools)), float64(have)
+	return float32(math.Log(1 + (all-some+0.5)/(some+0.5)))
 }
 
 // The levels of a match by name; higher ones come first.
@@ -165,14 +268,15 @@ const (
 // matchNamesWithin sets the level of the names that occur in the text among other
 // words: a query for the price of a tool means that tool, whether or not its review
 // has the word "price". Where names overlap, the longest one from the left counts.
-// Stop words and single letters are not matched with names.
+// Stop words, everyday words, words of categories and single letters are not matched with
+// names.
 func (x *Index) matchNamesWithin(w *workspace, text string) {
 	words := keyWords(text)
 	words = words[:min(len(words), maxWordsWithin)]
 	for i := 0; i < len(words); i++ {
 		for n := min(maxNameWords, len(words)-i); n > 0; n-- {
 			key := strings.Join(words[i:i+n], "")
-			if len(key) < 2 || isStop(key) {
+			if len(key) < 2 || isStop(key) || n == 1 && len(words) > 1 && (fillers[key] || x.labels[key]) {
 				continue
 			}
 			at, ok := x.names.find(key)
@@ -190,7 +294,7 @@ func (x *Index) matchNamesWithin(w *workspace, text string) {
 
 // sortKey packs the order of a hit into a number, larger for better hits: 4 bits of
 // level, 28 of score, and 32 for the slug, which is the order of the catalogue. A
-// score is at most that of 12 words of weight 41 and idf 15 (one tool in a million
+// score is at most that of 12 words of weight 25 and idf 15 (one tool in a million
 // has them), which leaves steps of 1/32768.
 func sortKey(level uint8, score float32, tool int) uint64 {
 	const steps = 1 << 15

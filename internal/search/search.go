@@ -1,4 +1,5 @@
-// Package search finds tools by the words of their names, taglines and reviews.
+// Package search finds tools by the words of their names, categories, taglines and
+// reviews.
 //
 // The index of a catalogue is immutable: searching needs no lock, and a new
 // publication gets a new index. It is an inverted index in a few flat slices (a
@@ -7,12 +8,14 @@
 // a query only adds weights.
 //
 // Queries are matched leniently: case and accents are ignored, the forms of a
-// French word are one word, the last word may be unfinished, and an unknown word
-// stands for similar ones. Exact matches come first.
+// French word are one word, its family counts nearly as much, everyday words count
+// little, the last word may be unfinished, and an unknown word stands for similar ones.
+// Exact matches come first. What a query says about prices is a constraint.
 package search
 
 import (
-	"math/bits"
+	"math"
+	"slices"
 	"sync"
 
 	"palmares/internal/catalog"
@@ -35,14 +38,22 @@ type Index struct {
 	stems  lexicon  // by term, the stem of its forms
 	inName []bool   // by term, whether it is in the name or a former slug of a tool
 
-	// The postings of term t are those in [start[t], start[t+1]).
+	roots    lexicon  // of families of words
+	kinStart []uint32 // the terms of root r are those in kin[kinStart[r]:kinStart[r+1]]
+	kin      []uint32
+
+	// Every term has two lists, see headList. The postings of list l are those in
+	// [start[l], start[l+1]).
 	start  []uint32
-	docs   []uint32 // the tool; ascending within a term
-	weight []uint8  // of the term in that tool, see weights
+	docs   []uint32 // the tool; ascending within a list
+	weight []uint8  // of the term in that tool, see weightScale
 
 	names    lexicon  // keys of all names and former slugs
 	nameOf   []uint32 // by key, its tool
 	nameEnds []uint64 // by key, where its words end
+
+	categories map[string]string // what is indexed of each, by slug
+	labels     map[string]bool   // words of their labels
 
 	boost []float32 // by tool, a factor that breaks near ties
 
@@ -53,6 +64,13 @@ type Index struct {
 type Query struct {
 	Text          string
 	Offset, Limit int
+
+	// Verbatim searches for the words as they are typed: similar ones do not count.
+	Verbatim bool
+
+	// Constraints exclude tools, except those that Text names. With constraints, a
+	// Text that is empty or says nothing matches every tool.
+	Constraints []Constraint
 
 	// Keep, if not nil, drops the tools (indexes in the catalogue) for which it
 	// returns false. It may be called for many tools.
@@ -67,6 +85,10 @@ type Result struct {
 	// Partial is set if no tool has all the words. The hits are then the tools that
 	// have the most of them.
 	Partial bool
+
+	// Suggestion is the text of the query as it was understood, if it has a word that
+	// the catalogue does not know.
+	Suggestion string
 }
 
 // A Hit is a tool that matches. Scores are comparable only within one query. A hit
@@ -82,50 +104,60 @@ type Hit struct {
 func (x *Index) Search(q Query) Result {
 	w := x.workspaces.Get().(*workspace)
 	defer x.workspaces.Put(w)
-	m := x.match(w, q.Text)
-	w.keys = w.keys[:0]
-	for i := range w.score {
-		if m.has(w, i) && (q.Keep == nil || q.Keep(i)) {
-			w.keys = append(w.keys, sortKey(w.level[i], x.rating(w, i), i))
-		}
-	}
-	r := Result{Total: len(w.keys), Partial: m.partial && len(w.keys) > 0}
+	r := x.collect(w, q)
 	first := min(max(q.Offset, 0), r.Total)
 	last := first + min(max(q.Limit, 0), r.Total-first)
-	for _, key := range best(w.keys, last)[first:] {
+	top := best(w.keys, max(last, min(maxSpelling, r.Total)))
+	r.Suggestion = x.suggest(w, q.Text, top)
+	for _, key := range top[first:last] {
 		i := toolOf(key)
-		r.Hits = append(r.Hits, Hit{Tool: i, Score: float64(x.rating(w, i))})
+		r.Hits = append(r.Hits, Hit{Tool: i, Score: float64(w.score[i])})
 	}
 	return r
 }
 
-// Matches returns the set of tools that match a text, for callers that sort them
-// differently: bit i%64 of word i/64 is set if tool i matches. partial is that of
-// Result.
-func (x *Index) Matches(text string) (set []uint64, partial bool) {
+// Matches returns the set of tools that match a query, for callers that sort them
+// differently: bit i%64 of word i/64 is set if tool i matches. The result has no hits.
+func (x *Index) Matches(q Query) (set []uint64, r Result) {
 	w := x.workspaces.Get().(*workspace)
 	defer x.workspaces.Put(w)
-	m := x.match(w, text)
+	r = x.collect(w, q)
 	set = make([]uint64, (len(x.tools)+63)/64)
+	for _, key := range w.keys {
+		i := toolOf(key)
+		set[i/64] |= 1 << (i % 64)
+	}
+	r.Suggestion = x.suggest(w, q.Text, best(w.keys, min(maxSpelling, r.Total)))
+	return set, r
+}
+
+// collect sets the keys of all tools that match a query, in no order.
+func (x *Index) collect(w *workspace, q Query) Result {
+	w.verbatim = q.Verbatim
+	m := x.matchRequest(w, q.Text, q.Constraints)
+	w.keys = w.keys[:0]
 	for i := range w.score {
-		if m.has(w, i) {
-			set[i/64] |= 1 << (i % 64)
-			partial = m.partial
+		if m.has(x, w, i) && (q.Keep == nil || q.Keep(i)) {
+			w.keys = append(w.keys, sortKey(w.level[i], w.score[i], i))
 		}
 	}
-	return set, partial
+	return Result{Total: len(w.keys), Partial: m.partial && len(w.keys) > 0}
 }
 
 // A workspace holds the state of one search, by tool. Workspaces are pooled,
 // because allocating one would be most of the work.
 type workspace struct {
-	score []float32
+	score []float32 // then the rating, see rate
 	found []uint16  // one bit per word of the query that the tool has
 	level []uint8   // how the name matches
 	best  []float32 // value of the current word; zero between words
 
+	verbatim   bool // no similar words
+	preferFree bool // to tools that have a free plan
+
 	words      []queryWord
-	touched    []uint32 // tools that have the current word
+	weights    []float32 // by set of words, how much of the query they are
+	touched    []uint32  // tools that have the current word
 	keys       []uint64
 	neighbours []neighbour
 }
@@ -137,15 +169,39 @@ func (x *Index) newWorkspace() any {
 	}
 }
 
-// A matching decides which tools match: those whose name does, and those that have
-// enough of the words.
+// A matching decides which tools match: those whose name does, those that have enough of
+// the words, and those that rank as high although they have fewer.
 type matching struct {
-	enough  int // number of words; 0 if only names match
-	partial bool
+	enough      float32 // of w.weights; 0 if only names match
+	rating      float32 // that makes up for missing words
+	partial     bool
+	everything  bool // within the constraints
+	constraints []Constraint
 }
 
-func (m matching) has(w *workspace, i int) bool {
-	return w.level[i] > 0 || m.enough > 0 && bits.OnesCount16(w.found[i]) >= m.enough
+func (m *matching) has(x *Index, w *workspace, i int) bool {
+	if level := w.level[i]; level == 0 || level == namePrefix {
+		for _, c := range m.constraints {
+			if !c.Allows(&x.tools[i]) {
+				return false
+			}
+		}
+	}
+	if w.level[i] > 0 || m.everything {
+		return true
+	}
+	return m.enough > 0 && w.found[i] > 0 && (w.weights[w.found[i]] >= m.enough || w.score[i] >= m.rating)
+}
+
+// matchRequest matches a text and constraints. « Un outil gratuit » means all free ones.
+func (x *Index) matchRequest(w *workspace, text string, constraints []Constraint) matching {
+	w.preferFree = slices.ContainsFunc(constraints, func(c Constraint) bool { return c.Pricing == "gratuit" })
+	m := x.match(w, text)
+	m.constraints = constraints
+	if len(constraints) > 0 && !slices.ContainsFunc(w.words, func(q queryWord) bool { return !fillers[q.text] }) {
+		m.everything, m.partial = true, false
+	}
+	return m
 }
 
 // match looks up all words. If no tool has them all, it also tries similar words
@@ -157,35 +213,57 @@ func (x *Index) match(w *workspace, text string) matching {
 	x.matchNamesWithin(w, text)
 	named := x.matchNames(w, text)
 	x.parse(w, text)
-	all := len(w.words)
 	most := x.matchWords(w, false)
+	all := w.weights[len(w.weights)-1]
 	if most == all || named {
-		return matching{enough: all}
+		return x.matching(w, all, false)
 	}
-	if x.guess(w) {
-		if x.matchWords(w, true) == all {
-			return matching{enough: all}
+	if !w.verbatim && x.guess(w) {
+		if most := x.matchWords(w, true); most == w.weights[len(w.weights)-1] {
+			return x.matching(w, most, false)
 		}
-		x.matchWords(w, false)
+		most = x.matchWords(w, false)
 	}
-	return matching{enough: most, partial: true}
+	return x.matching(w, most, true)
 }
 
-// matchWords computes the score of each tool and returns the largest number of
-// words that one tool has.
-func (x *Index) matchWords(w *workspace, guessing bool) int {
+// matching returns what matches if tools need that much of the query. One that has less
+// matches if it ranks nearly as high as the best of those: a tagline that is about half
+// of the query says more than a review that mentions all of it in passing.
+func (x *Index) matching(w *workspace, enough float32, partial bool) matching {
+	m := matching{enough: enough, rating: math.MaxFloat32, partial: partial}
+	if best := x.rate(w, max(enough, 1e-6)); best > 0 {
+		m.rating = best * makesUp
+	}
+	return m
+}
+
+// makesUp is the part of the best rating that makes up for missing words.
+const makesUp = 0.5
+
+// matchWords computes the score of each tool, and returns how much of the query the tool
+// with the most words has.
+func (x *Index) matchWords(w *workspace, guessing bool) float32 {
 	clear(w.score)
 	clear(w.found)
+	w.weights = append(w.weights[:0], 0)
 	for i := range w.words {
-		terms := w.words[i].terms
-		if guessing && w.words[i].guesses != nil {
-			terms = w.words[i].guesses
+		q := &w.words[i]
+		terms := q.terms
+		if guessing && q.guesses != nil {
+			terms = q.guesses
 		}
-		x.add(w, terms, 1<<i)
+		weight := x.add(w, q, terms, 1<<i)
+		if q.filler {
+			weight = 0
+		}
+		for _, others := range w.weights {
+			w.weights = append(w.weights, others+weight)
+		}
 	}
-	most := 0
+	most := float32(0)
 	for _, found := range w.found {
-		most = max(most, bits.OnesCount16(found))
+		most = max(most, w.weights[found])
 	}
 	return most
 }

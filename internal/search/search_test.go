@@ -217,8 +217,8 @@ func TestAnEmptyCatalogueFindsNothing(t *testing.T) {
 	if r := x.Search(Query{Text: "claude", Limit: 10}); r.Total != 0 || r.Hits != nil {
 		t.Errorf("got %+v", r)
 	}
-	if set, partial := x.Matches("claude"); len(set) != 0 || partial {
-		t.Errorf("got %v, %t", set, partial)
+	if set, r := x.Matches(Query{Text: "claude"}); len(set) != 0 || r.Partial {
+		t.Errorf("got %v, %+v", set, r)
 	}
 }
 
@@ -297,13 +297,13 @@ func TestPagesAddUpAndAgreeWithMatches(t *testing.T) {
 			if diff := cmp.Diff(whole.Hits, joined); diff != "" || len(joined) == 0 {
 				t.Errorf("%q, %s: the pages do not add up: %s", text, name, diff)
 			}
-			set, partial := x.Matches(text)
-			if partial != whole.Partial {
-				t.Errorf("%q, %s: the match is partial: %t, the search says %t", text, name, partial, whole.Partial)
+			set, r := x.Matches(Query{Text: text, Keep: keep})
+			if r.Partial != whole.Partial || r.Total != whole.Total {
+				t.Errorf("%q, %s: the match is %+v, the search says %+v", text, name, r, whole)
 			}
 			for i := range c.Tools {
 				hit := slices.ContainsFunc(whole.Hits, func(h Hit) bool { return h.Tool == i })
-				matches := set[i/64]>>(i%64)&1 == 1 && (keep == nil || keep(i))
+				matches := set[i/64]>>(i%64)&1 == 1
 				if hit != matches {
 					t.Errorf("%q, %s: tool %d is a hit: %t, matches: %t", text, name, i, hit, matches)
 				}
@@ -419,7 +419,8 @@ func TestTheIndexIsTheSameOnOneCoreAndOnMany(t *testing.T) {
 		}
 		return Index{
 			forms: x.forms, termOf: x.termOf, stems: x.stems, inName: x.inName, start: x.start, docs: x.docs, weight: x.weight,
-			names: x.names, nameOf: x.nameOf, nameEnds: x.nameEnds, boost: x.boost,
+			roots: x.roots, kinStart: x.kinStart, kin: x.kin,
+			names: x.names, nameOf: x.nameOf, nameEnds: x.nameEnds, labels: x.labels, boost: x.boost,
 		}
 	}
 	if one, many := build(1), build(5); !reflect.DeepEqual(&one, &many) {

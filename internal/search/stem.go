@@ -42,6 +42,10 @@ var restored = []struct{ folded, accented string }{
 	{"erez", "érez"},
 }
 
+// irregular holds the stems of words that the stemmer takes for another: « compta » is
+// short for comptabilité, not a form of compter.
+var irregular = map[string]string{"compta": "comptabilit", "math": "math", "maths": "math"}
+
 // A stemmer reduces words to their stems. It works on folded words, because queries
 // must find the same with and without accents; accents that the Snowball stemmer
 // needs are restored first.
@@ -57,6 +61,9 @@ func (s stemmer) stem(word string) string {
 		if word[i] < 'a' || word[i] > 'z' {
 			return word // version numbers and other alphabets have no French endings
 		}
+	}
+	if stem, ok := irregular[word]; ok {
+		return stem
 	}
 	base := word
 	// The Snowball stemmer keeps the s of vidéos, logos and menus, because of words

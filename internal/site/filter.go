@@ -1,6 +1,7 @@
 package site
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -149,14 +150,20 @@ func (f *filters) Active() bool {
 
 // href returns the address of another page of the list, with the same filters.
 func (f *filters) href(page int64) string {
-	v := url.Values{}
-	for name, values := range f.given {
-		if name != "page" {
-			v[name] = values
-		}
-	}
+	number := ""
 	if page > 1 {
-		v.Set("page", strconv.FormatInt(page, 10))
+		number = strconv.FormatInt(page, 10)
+	}
+	return f.with("page", number)
+}
+
+// with returns the address of the list with another value of one parameter, from its
+// first page on unless that is the parameter. "" omits it.
+func (f *filters) with(name, value string) string {
+	v := maps.Clone(f.given)
+	v.Del("page")
+	if v.Del(name); value != "" {
+		v.Set(name, value)
 	}
 	if len(v) == 0 {
 		return f.Action

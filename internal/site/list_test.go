@@ -189,6 +189,37 @@ func TestASearchSaysWhenNoToolMatchesAllWordsInAnyOrder(t *testing.T) {
 	}
 }
 
+func TestConditionsOfASearchAreFiltersThatCanBeRemoved(t *testing.T) {
+	v := open(t, small())
+	for _, sort := range []string{"", "&sort=name_asc"} {
+		equal(t, "free", v.get("/outils?q=outil+gratuit"+sort).ok().lists(), []string{"bourdon"})
+		equal(t, "a price per month", v.get("/outils?q=outil+%C3%A0+moins+de+10+%E2%82%AC"+sort).ok().lists(), []string{"abeille", "cigale"})
+		equal(t, "only a condition", v.get("/outils?q=payant"+sort+"&category=code").ok().lists(), []string{"drosophile"})
+		equal(t, "a named tool", v.get("/outils?q=abeille+gratuit"+sort).ok().lists(), []string{"abeille"})
+	}
+	r := v.get("/outils?q=outil+gratuit+%C3%A0+moins+de+20%C2%A0%E2%82%AC&category=chat&page=1").ok()
+	r.says(
+		"Filtres lus dans votre recherche", "Gratuit ou avec une formule gratuite", "20\u00a0€ par mois au plus",
+		`<a href="/outils?category=chat&amp;q=outil&#43;%C3%A0&#43;moins&#43;de&#43;20&#43;%E2%82%AC" rel="nofollow"><span class="sr">Retirer le filtre «`,
+		`<a href="/outils?category=chat&amp;q=outil&#43;gratuit" rel="nofollow">`, `value="outil gratuit à moins de 20`,
+	)
+	v.get("/outils?q=gratuit").ok().says(`<a href="/outils" rel="nofollow"><span class="sr">Retirer`)
+	v.get("/outils?q=abeille").ok().saysNot("dans votre recherche")
+	v.get("/outils.md?q=outil+gratuit").ok().says("Filtre lu dans la recherche\u00a0: Gratuit ou avec une formule gratuite.", "- [Bourdon](/outils/bourdon.md)")
+}
+
+func TestASearchWithATypoSaysWhatItFoundAndLinksToWhatWasTyped(t *testing.T) {
+	v := open(t, small())
+	for _, sort := range []string{"", "&sort=name_asc"} {
+		v.get("/outils?q=abielle"+sort).ok().says("Résultats pour «\u00a0<strong>Abeille</strong>\u00a0».", "Chercher «\u00a0abielle\u00a0» tel quel")
+		equal(t, "as typed", v.get("/outils?q=abielle&exact=1"+sort).ok().lists(), []string{})
+		v.get("/outils?q=abielle&exact=1" + sort).ok().saysNot("Résultats pour")
+	}
+	v.get("/outils?q=abielle&category=chat").ok().says(`<a href="/outils?category=chat&amp;exact=1&amp;q=abielle" rel="nofollow">`)
+	v.get("/outils?q=abeille").ok().saysNot("Résultats pour")
+	v.get("/outils.md?q=abielle").ok().says("Résultats pour «\u00a0Abeille\u00a0».", "- [Abeille](/outils/abeille.md)")
+}
+
 func TestOnlyASearchCanBeSortedByRelevance(t *testing.T) {
 	v := open(t, small())
 	v.get("/outils?q=abeille").ok().says(">Pertinence<")

@@ -2,6 +2,7 @@ package site
 
 import (
 	"palmares/internal/catalog"
+	"palmares/internal/french"
 	"palmares/internal/search"
 	"palmares/internal/snapshot"
 )
@@ -17,6 +18,17 @@ type toolsPage struct {
 	Partial bool // no tool matches all words of Query
 	Notices []notice
 	Pager   pager
+
+	Conditions []condition // read from Query
+	Understood string      // what was searched for instead of Query, or ""
+	Typed      string      // what Understood replaces
+	Verbatim   string      // address of the search for Query as it is typed
+}
+
+// A condition is a filter that a search states in words, such as « gratuit ».
+type condition struct {
+	Label string
+	Href  string // of the search without it
 }
 
 var sortLabels = [...]string{
@@ -44,14 +56,11 @@ func (s *Site) listTools(r *request) (*answer, error) {
 
 	data := toolsPage{Filters: f, Query: text, First: (at.Number-1)*int64(at.Limit) + 1}
 	var ids []int32
-	switch {
-	case text == "":
+	if text == "" {
 		list := r.snap.Tools(q, at)
 		ids, data.Total = list.IDs(), list.Total
-	case chosen == "":
-		ids, data.Total, data.Partial = r.byRelevance(text, q, at)
-	default:
-		ids, data.Total, data.Partial = r.matching(text, q, at)
+	} else {
+		ids = data.search(r, q, at, chosen == "")
 	}
 	data.Rows, data.Notices = r.rows(ids), r.notices(text)
 	data.Pager = f.pager(at, data.Total)
@@ -84,20 +93,54 @@ func (f *filters) sort(searching bool) string {
 	return f.choice("sort", "Trier par", options...)
 }
 
-// byRelevance returns the tools that match a text, best first.
-func (v *view) byRelevance(text string, q snapshot.ToolQuery, at snapshot.Paging) (ids []int32, total int, partial bool) {
-	offset := len(v.snap.Catalog.Tools) // past the end
-	if at.Number <= int64(offset) {
-		offset = int(at.Number-1) * at.Limit
+// search returns the tools that match the query of the page, best first or in the order of
+// q, and sets what the page says about them.
+func (p *toolsPage) search(r *request, q snapshot.ToolQuery, at snapshot.Paging, byRelevance bool) []int32 {
+	asked := r.index.ReadRequest(p.Query)
+	query := search.Query{
+		Text: asked.Text, Constraints: asked.Constraints, Verbatim: p.Filters.value("exact") != "",
+		Keep: func(i int) bool { return passes(&r.snap.Catalog.Tools[i], q) },
 	}
-	result := v.index.Search(search.Query{
-		Text: text, Offset: offset, Limit: at.Limit,
-		Keep: func(i int) bool { return passes(&v.snap.Catalog.Tools[i], q) },
-	})
+	var ids []int32
+	var result search.Result
+	if byRelevance {
+		ids, result = r.byRelevance(query, at)
+	} else {
+		ids, result = r.matching(query, q, at)
+	}
+	p.Total, p.Partial = result.Total, result.Partial
+	for i, c := range asked.Constraints {
+		p.Conditions = append(p.Conditions, condition{conditionLabel(c), p.Filters.with("q", asked.Without(i))})
+	}
+	if result.Suggestion != "" {
+		p.Understood, p.Typed, p.Verbatim = result.Suggestion, asked.Text, p.Filters.with("exact", "1")
+	}
+	return ids
+}
+
+// conditionLabel returns a condition as visitors read it.
+func conditionLabel(c search.Constraint) string {
+	switch c.Pricing {
+	case "":
+		return french.Euros(c.PriceMax) + " par mois au plus"
+	case "gratuit":
+		return "Gratuit ou avec une formule gratuite"
+	}
+	return french.Capital(string(c.Pricing))
+}
+
+// byRelevance returns the tools that match a query, best first.
+func (v *view) byRelevance(query search.Query, at snapshot.Paging) ([]int32, search.Result) {
+	query.Offset, query.Limit = len(v.snap.Catalog.Tools), at.Limit // past the end
+	if at.Number <= int64(query.Offset) {
+		query.Offset = int(at.Number-1) * at.Limit
+	}
+	result := v.index.Search(query)
+	var ids []int32
 	for _, hit := range result.Hits {
 		ids = append(ids, int32(hit.Tool))
 	}
-	return ids, result.Total, result.Partial
+	return ids, result
 }
 
 // passes reports whether a tool passes the filters of a query.
@@ -107,18 +150,20 @@ func passes(t *catalog.Tool, q snapshot.ToolQuery) bool {
 		(q.ObsolescenceMax == nil || t.Obsolescence != nil && *t.Obsolescence <= *q.ObsolescenceMax)
 }
 
-// matching returns the tools that match a text, in the order of a query.
-func (v *view) matching(text string, q snapshot.ToolQuery, at snapshot.Paging) (ids []int32, total int, partial bool) {
-	found, partial := v.index.Matches(text)
+// matching returns the tools that match a query, in the order of q.
+func (v *view) matching(query search.Query, q snapshot.ToolQuery, at snapshot.Paging) ([]int32, search.Result) {
+	found, result := v.index.Matches(query)
 	first := (at.Number - 1) * int64(at.Limit)
+	var ids []int32
+	total := int64(0)
 	for _, i := range v.snap.Tools(q, firstItems(len(v.snap.Catalog.Tools))).IDs() {
 		if found[i/64]&(1<<(i%64)) == 0 {
 			continue
 		}
-		if int64(total) >= first && len(ids) < at.Limit {
+		if total >= first && len(ids) < at.Limit {
 			ids = append(ids, i)
 		}
 		total++
 	}
-	return ids, total, partial && total > 0
+	return ids, result
 }

@@ -1,0 +1,217 @@
+package search
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// fillers are everyday words of a request that say little about what is wanted: « je
+// cherche un outil pour faire… ». They count little and are not required, unless a query
+// has no other words.
+var fillers = set(`afin ai aide aider aimerais ainsi aller alternative app appli application applications apps apres
+	artificielle assistant aupres aussi automatique automatiquement automatiques autre avant avez avis avoir
+	beaucoup besoin bien bon bonne bons cela cher cherche chercher chez choisir comment concernant connaissez
+	creation cree creer dois donne donner efficace encore entre etre existe facile facilement faire fais fait
+	faites faut fonctionne grace gratuit gratuite gratuitement ia ici ideal intelligence intelligent leur
+	ligne liste logiciel logiciels lors ma meilleur meilleure meilleures meilleurs mes mieux mise moi moins
+	mon moyen nouveau nouveaux nouvelle obtenir on outil outils parmi partir pas pendant permet permettant
+	permettre personnel peut peux plateforme plus plusieurs possible pouvoir prix propose puis puisse quand
+	quel quelle quelles quelqu quelque quels quoi rapide rapidement realiser recommandez sans savoir selon
+	sert simple simplement solution solutions souhaite souhaiterais tarif tool top tous tout toute toutes
+	tres trouver type utile utilisation utilise utiliser va vers veut veux via vite vois voudrais vraiment
+	vue`)
+
+const fillerFactor = 0.2
+
+// families lists words that belong together although their stems differ and no rule
+// joins them. Verbs of the third group, mostly: their nouns come from Latin.
+const families = `
+transcrire transcris transcrit transcrits transcrite transcrites transcrivez transcrivent transcrivant transcription transcripteur retranscrire retranscrit retranscription
+traduire traduit traduits traduite traduites traduisez traduisent traduisant traduction traducteur traductrice
+rediger redaction redacteur redactrice redactionnel
+corriger correction correcteur correctrice
+gerer gestion gestionnaire
+construire construit construits construisez construisent construction constructeur
+produire produisez produisent production producteur
+extraire extrait extraits extraction extracteur
+apprendre apprend apprends apprenez apprenant apprenants apprentissage
+vendre vend vendez vente ventes vendeur vendeurs
+repondre repond repondez reponse reponses repondeur
+lire lit lisez lecture lecteur lectrice
+relire relit relisez relecture relecteur
+ecrire ecrit ecrits ecrite ecrivez ecriture ecrivain
+convertir conversion convertisseur
+reconnaitre reconnait reconnaissance
+composer composition compositeur
+comparer comparaison comparatif comparateur
+analyser analyse analyste analytique
+planifier planification planning plannings
+automatiser automatisation automatique automate
+numeriser numerisation numerique scanner scan
+synthese synthetiser synthetique synthetiseur
+securiser securisation securite securitaire
+coloriser colorisation colorer couleur
+publier publication
+classer classement classification classifier
+discuter discussion
+converser conversation conversationnel
+reference referencer referencement
+comptabilite comptable comptables compta
+musique musical musicale musicien musicienne
+medecin medecine medical medicale medicaux
+juridique juriste juridiquement
+photo photographie photographe photographier
+voix vocal vocale vocaux vocales
+decorer decoration decorateur deco redecorer
+debruiter bruit bruits debruitage
+signer signature signataire
+dessiner dessin dessinateur
+interview interviewer intervieweur
+animer animation animateur
+dicter dictee dictaphone
+publicite publicitaire pub
+scientifique science sciences
+pedagogie pedagogique pedagogue
+administration administratif administrative
+finance financier financiere financer
+commerce commercial commerciale commerciaux commercant
+graphique graphisme graphiste graphiquement
+architecte architecture architectural
+video videos videaste
+mathematiques maths math mathematique
+developper developpement developpeur dev
+chercher recherche rechercher chercheur
+creer creation createur creatrice creatif
+discours discourir
+prospecter prospection prospect prospects
+avatar avatars
+sous-titre sous-titrer sous-titrage soustitres soustitrage soustitrer
+question questionner questionnaire
+reunir reunion reunions
+sonore son sons sonoriser sonorisation
+statistique statistiques stats stat
+emploi employer employeur
+telephone telephonique telephoner
+`
+
+// synonyms lists words that mean nearly the same in a catalogue of tools.
+const synonyms = `
+internet web
+courriel mail email mails emails courriels
+diaporama diapo diapositive slide slides powerpoint presentation
+chatbot chatbots conversationnel
+cv curriculum
+image visuel illustration
+photo cliche
+fond arriereplan
+seo referencement
+ocr reconnaissance
+professeur prof enseignant
+eleve etudiant
+agenda calendrier planning
+newsletter emailing infolettre lettre
+excel tableur
+libre opensource
+film video
+chanson musique
+retirer supprimer enlever effacer
+verifier controler
+ameliorer optimiser
+programmation code coder codage
+voiceover voixoff
+`
+
+// A kinTable maps stems to the root of their family, and to the words that mean the same.
+type kinTable struct {
+	root     map[string]string
+	synonyms map[string][]string
+}
+
+var kinTables = sync.OnceValue(func() *kinTable {
+	t := &kinTable{map[string]string{}, map[string][]string{}}
+	s := newStemmer()
+	for line := range strings.Lines(families) {
+		words := strings.Fields(strings.ReplaceAll(line, "-", ""))
+		for _, word := range words {
+			// The mark keeps these roots apart from those found by rule.
+			if stem := s.stem(word); t.root[stem] == "" {
+				t.root[stem] = "=" + words[0]
+			}
+		}
+	}
+	for line := range strings.Lines(synonyms) {
+		words := strings.Fields(line)
+		for i, word := range words {
+			stem := s.stem(word)
+			t.synonyms[stem] = append(t.synonyms[stem], slices.Concat(words[:i], words[i+1:])...)
+		}
+	}
+	return t
+})
+
+// notDerived are stems in ag that are no verb with the suffix -age.
+var notDerived = set("partag avantag ouvrag personnag langag messag paysag visag dommag bagag garag")
+
+// rootOf returns the root of the family of a stem: what derived words have in common that
+// the stemmer keeps apart, as in montage, monteur and monter.
+func rootOf(stem string) string {
+	if root, ok := kinTables().root[stem]; ok {
+		return root
+	}
+	if base, ok := strings.CutSuffix(stem, "ifi"); ok && len(base) > 2 { // planifier, planification
+		return base + "if"
+	}
+	for _, suffix := range [...]string{"eur", "ric", "ag"} {
+		base, ok := strings.CutSuffix(stem, suffix)
+		if !ok || len(base) < 4 || notDerived[stem] {
+			continue
+		}
+		if before, ok := strings.CutSuffix(base, "y"); ok {
+			base = before + "i" // nettoyage, nettoie
+		}
+		if root, ok := kinTables().root[base]; ok {
+			return root
+		}
+		return base
+	}
+	return stem
+}
+
+// indexKin groups the terms by root.
+func (x *Index) indexKin(stems []string) {
+	byRoot := make([]uint32, len(stems))
+	roots := make([]string, len(stems))
+	for i, stem := range stems {
+		byRoot[i], roots[i] = uint32(i), rootOf(stem)
+	}
+	slices.SortStableFunc(byRoot, func(a, b uint32) int { return strings.Compare(roots[a], roots[b]) })
+	distinct := make([]string, 0, len(stems))
+	for at, term := range byRoot {
+		if root := roots[term]; at == 0 || root != distinct[len(distinct)-1] {
+			distinct = append(distinct, root)
+			x.kinStart = append(x.kinStart, uint32(at))
+		}
+	}
+	x.roots, x.kin = newLexicon(distinct), byRoot
+	x.kinStart = append(x.kinStart, uint32(len(byRoot)))
+}
+
+// appendKin appends the terms of the family of a word, and its synonyms.
+func (x *Index) appendKin(terms []queryTerm, stem stemmer, word string) []queryTerm {
+	own := stem.stem(word)
+	terms = x.appendFamily(terms, rootOf(own), related)
+	for _, other := range kinTables().synonyms[own] {
+		terms = x.appendFamily(terms, rootOf(stem.stem(other)), synonymous)
+	}
+	return terms
+}
+
+func (x *Index) appendFamily(terms []queryTerm, root string, confidence float32) []queryTerm {
+	if i, ok := x.roots.find(root); ok {
+		for _, term := range x.kin[x.kinStart[i]:x.kinStart[i+1]] {
+			terms = append(terms, queryTerm{term: term, confidence: confidence, kin: true})
+		}
+	}
+	return terms
+}

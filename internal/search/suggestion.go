@@ -1,0 +1,100 @@
+package search
+
+import (
+	"strings"
+
+	"palmares/internal/catalog"
+	"palmares/internal/markdown"
+)
+
+const (
+	maxSimilar  = 8 // words considered as what was meant
+	maxSpelling = 3 // tools whose spelling of it is looked up
+)
+
+// suggest returns the text as it was understood, if words of it are unknown and similar
+// ones were found instead, or "". Accents are those of the best tools.
+func (x *Index) suggest(w *workspace, text string, best []uint64) string {
+	suggestion := text
+	for i := range w.words {
+		q := &w.words[i]
+		if len(q.similar) == 0 {
+			continue
+		}
+		forms := map[string]int{} // with their rank
+		for rank, word := range q.similar {
+			forms[x.forms.at(word)] = rank
+		}
+		meant := ""
+		for _, key := range best[:min(len(best), maxSpelling)] {
+			if meant = x.spelling(&x.tools[toolOf(key)], forms); meant != "" {
+				break
+			}
+		}
+		if meant == "" {
+			meant = x.forms.at(q.similar[0])
+		}
+		suggestion = replaceWord(suggestion, q.text, meant)
+	}
+	if suggestion == text || len(best) == 0 {
+		return ""
+	}
+	return suggestion
+}
+
+// spelling returns how a tool spells the first of the forms that it has, or "".
+func (x *Index) spelling(t *catalog.Tool, forms map[string]int) string {
+	found, rank := "", len(forms)
+	look := func(text string, keepCase bool) {
+		for start, end := range wordsOf(text) {
+			key, _ := nameKey(text[start:end])
+			if r, ok := forms[key]; ok && r < rank {
+				found, rank = text[start:end], r
+				if !keepCase {
+					found = strings.ToLower(found)
+				}
+			}
+		}
+	}
+	look(t.Name, true)
+	look(t.Tagline, false)
+	look(x.categories[t.Category], false)
+	markdown.Skim(t.Body, func(text string, _ bool) { look(text, false) })
+	return found
+}
+
+// wordsOf yields where the words of a text begin and end.
+func wordsOf(text string) func(yield func(start, end int) bool) {
+	return func(yield func(start, end int) bool) {
+		start := -1
+		for i, r := range text {
+			switch k := fold(r).kind; {
+			case k == letter || k == ignored:
+				if start < 0 {
+					start = i
+				}
+			case start >= 0:
+				if !yield(start, i) {
+					return
+				}
+				start = -1
+			}
+		}
+		if start >= 0 {
+			yield(start, len(text))
+		}
+	}
+}
+
+// replaceWord replaces a folded word wherever it occurs in a text.
+func replaceWord(text, word, by string) string {
+	var b strings.Builder
+	last := 0
+	for start, end := range wordsOf(text) {
+		if key, _ := nameKey(text[start:end]); key == word {
+			b.WriteString(text[last:start] + by)
+			last = end
+		}
+	}
+	return b.String() + text[last:]
+}
