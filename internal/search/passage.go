@@ -1,0 +1,169 @@
+package search
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"palmares/internal/catalog"
+	"palmares/internal/markdown"
+)
+
+// A Passage is the part of a tool's texts that answers a query best.
+type Passage struct {
+	Section string // id of the section of the review; "" if it is the tagline
+	Heading string // of the section; "" for the introduction
+	Snippet string // plain text, at most MaxSnippet characters
+}
+
+// MaxSnippet is the length of the longest snippet, in characters.
+const MaxSnippet = 240
+
+// Passages finds the passages that answer one query. Making it costs about as much as a
+// search, each passage the parsing of a review: callers ask for the hits that they show.
+type Passages struct {
+	x     *Index
+	forms map[string]match
+}
+
+// A match says which word of the query a form stands for, and how much it tells.
+type match struct {
+	word   int
+	weight float32
+}
+
+// Passages returns a finder for the text of a query.
+func (x *Index) Passages(text string) *Passages {
+	w := x.workspaces.Get().(*workspace)
+	defer x.workspaces.Put(w)
+	w.verbatim = false
+	x.parse(w, truncate(text, maxQuery))
+	wanted := make([]match, x.stems.len()) // by term
+	for i := range w.words {
+		q := &w.words[i]
+		for _, t := range q.terms {
+			weight := t.confidence * x.idf(x.frequency(t.term))
+			if q.filler {
+				weight *= fillerFactor
+			}
+			if weight > wanted[t.term].weight {
+				wanted[t.term] = match{i, weight}
+			}
+		}
+	}
+	p := &Passages{x, map[string]match{}}
+	for form, term := range x.termOf {
+		if wanted[term].weight > 0 {
+			p.forms[x.forms.at(form)] = wanted[term]
+		}
+	}
+	return p
+}
+
+// Best returns the passage of a tool. If its review has no word of the query, it is the
+// tagline.
+func (p *Passages) Best(tool int) Passage {
+	t := &p.x.tools[tool]
+	best, most := Passage{Snippet: shorten(t.Tagline, 0)}, float32(0)
+	for _, section := range markdown.Sections(t.Body) {
+		heading, text := split(section, t.Body)
+		matches := p.matches(text)
+		value := p.value(matches) + p.value(p.matches(heading))/2
+		if value > most {
+			most = value
+			best = Passage{Section: section.ID, Heading: heading, Snippet: shorten(text, p.window(matches))}
+		}
+	}
+	return best
+}
+
+// split separates the heading of a section from its text.
+func split(s catalog.Section, body string) (heading, text string) {
+	heading, text, _ = strings.Cut(s.Text, "\n\n")
+	if s.ID == "introduction" && !strings.HasPrefix(strings.TrimSpace(body), "## ") {
+		heading, text = "", s.Text
+	}
+	// No-break spaces stay.
+	return heading, strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\n' }), " ")
+}
+
+// A found is an occurrence of a word of the query in a text.
+type found struct {
+	match
+	start, end int
+}
+
+func (p *Passages) matches(text string) []found {
+	var all []found
+	for start, end := range wordsOf(text) {
+		key, _ := nameKey(text[start:end])
+		if m, ok := p.forms[key]; ok {
+			all = append(all, found{m, start, end})
+		}
+	}
+	return all
+}
+
+// value returns how well a text answers: every word counts once, and a little more if it
+// is repeated.
+func (p *Passages) value(matches []found) float32 {
+	var best [2 * maxWords]float32
+	sum := float32(0)
+	for _, m := range matches {
+		sum += m.weight / 20
+		best[m.word] = max(best[m.word], m.weight)
+	}
+	for _, weight := range best {
+		sum += weight
+	}
+	return sum
+}
+
+// window returns where the part of a text begins that has the most matches within the
+// length of a snippet.
+func (p *Passages) window(matches []found) int {
+	at, most := 0, float32(0)
+	for i := range matches {
+		end := i
+		for end < len(matches) && matches[end].end-matches[i].start < MaxSnippet*3/4 {
+			end++
+		}
+		if value := p.value(matches[i:end]); value > most {
+			at, most = matches[i].start, value
+		}
+	}
+	return at
+}
+
+// shorten returns the part of a text around a place, at most MaxSnippet characters, from
+// the beginning of a sentence if that is near. Dots stand for what is left out.
+func shorten(text string, at int) string {
+	const before = 80 // bytes
+	start := 0
+	if at > before {
+		start = at
+		if i := strings.LastIndexAny(text[at-before:at], ".!?"); i >= 0 && strings.HasPrefix(text[at-before+i+1:], " ") {
+			start = at - before + i + 2
+		} else if i := strings.IndexByte(text[at-before/2:at], ' '); i >= 0 {
+			start = at - before/2 + i + 1
+		}
+		for !utf8.RuneStart(text[start]) {
+			start++
+		}
+	}
+	part := text[start:]
+	room := MaxSnippet
+	prefix := ""
+	if start > 0 && !strings.ContainsAny(text[start-2:start-1], ".!?") {
+		prefix = "…"
+		room--
+	}
+	runes := []rune(part)
+	if len(runes) <= room {
+		return prefix + part
+	}
+	part = string(runes[:room-1])
+	if i := strings.LastIndexByte(part, ' '); i > 0 {
+		part = part[:i]
+	}
+	return prefix + strings.TrimRight(part, " ,;:") + "…"
+}

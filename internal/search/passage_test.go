@@ -1,0 +1,46 @@
+package search
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"palmares/internal/catalog"
+)
+
+func TestThePassageIsTheSectionThatAnswers(t *testing.T) {
+	long := strings.Repeat("Une phrase qui ne dit rien de ce que l’on cherche. ", 20)
+	x, c := index(t,
+		tool("Carnet", "Un carnet", "Un début sans rien.\n\n## Prise en main\n\n"+long+"\n\n## Export {#sortie}\n\n"+long+
+			"La *transcription* d’une réunion s’exporte à 20\u00a0€. "+long+"\n\n## Verdict\n\nUne réunion."),
+		tool("Muet", "Sans avis", ""),
+	)
+	p := x.Passages("transcrire une réunion ")
+	got := p.Best(slices.IndexFunc(c.Tools, func(t catalog.Tool) bool { return t.Name == "Carnet" }))
+	if got.Section != "sortie" || got.Heading != "Export" || !strings.HasPrefix(got.Snippet, "La transcription d’une réunion s’exporte à 20\u00a0€. ") || !strings.HasSuffix(got.Snippet, "…") {
+		t.Errorf("got %+v", got)
+	}
+	if got := p.Best(slices.IndexFunc(c.Tools, func(t catalog.Tool) bool { return t.Name == "Muet" })); got != (Passage{Snippet: "Sans avis"}) {
+		t.Errorf("without a review: %+v", got)
+	}
+}
+
+func FuzzPassagesAndRequests(f *testing.F) {
+	f.Add("a", "## É\n\nà\u00a0b.c")
+	f.Add("moins de 5 € gratuit", strings.Repeat("é. ", 300)+"gratuit "+strings.Repeat("è", 300))
+	f.Add("mot", strings.Repeat("x", 500)+" mot "+strings.Repeat("\u00e9 ", 200))
+	f.Fuzz(func(t *testing.T, query, body string) {
+		x, _ := index(t, tool("Un", "mot "+body, body))
+		r := x.ReadRequest(query)
+		for i := range r.Constraints {
+			if again := x.ReadRequest(r.Without(i)); len(again.Text) > len(query) {
+				t.Errorf("%q without constraint %d is longer: %q", query, i, again.Text)
+			}
+		}
+		got := x.Passages(r.Text).Best(0)
+		if n := utf8.RuneCountInString(got.Snippet); n > MaxSnippet || utf8.ValidString(body) && !utf8.ValidString(got.Snippet) {
+			t.Errorf("the snippet has %d characters: %q", n, got.Snippet)
+		}
+	})
+}
