@@ -22,10 +22,20 @@ func (h *Handler) getManifest(r *request) (web.Answer, error) {
 	return web.Answer{Body: wire.NewBody(wire.Sum(x.JSON), x.JSON), Link: licenseLink, NoCache: true}, nil
 }
 
-// getFile answers with a file of an export.
+// latest stands for the served version in the address of a file.
+const latest = "latest"
+
+// getFile answers with a file of an export, or with its address.
 func (h *Handler) getFile(r *request) (web.Answer, error) {
 	name, file, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, dataset.Path+"/"), "/")
-	if _, ok := dataset.Version(name); !ok || !slices.Contains(dataset.Files, file) {
+	_, ok := dataset.Version(name)
+	switch {
+	case !slices.Contains(dataset.Files, file):
+		return web.Answer{}, fileNotFound()
+	case name == latest && h.exports != nil:
+		location := dataset.Path + "/" + h.exports.Name(r.snap) + "/" + file
+		return web.Answer{Status: http.StatusTemporaryRedirect, Location: location, NoCache: true}, nil
+	case !ok:
 		return web.Answer{}, fileNotFound()
 	}
 	if file == dataset.ChunksFile && r.Caller.Key == nil {

@@ -103,6 +103,16 @@ func TestTheExportIsAnExactCopy(t *testing.T) {
 	}
 }
 
+func TestTheLatestFileHasAnAddress(t *testing.T) {
+	s := serveExports(t, covered(), almostUsedUp(t))
+	for _, f := range s.manifest().Files {
+		s.get("/data/v1/export/latest/"+f.Name(), "Authorization: good").Is(307).HasHeader("Location", f.Path).HasHeader("X-RateLimit-Remaining", "3")
+	}
+	s.get("/data/v1/export/latest/outils.ndjson.zst").Is(307)
+	s.get("/data/v1/export/latest/outils.parquet").Fails(404, "not_found")
+	s.get("/data/v1/export/latest").Fails(404, "not_found")
+}
+
 func TestADownloadCanBeResumed(t *testing.T) {
 	s := serveExports(t, covered(), nil)
 	f := s.manifest().Files[8]

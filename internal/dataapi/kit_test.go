@@ -154,7 +154,7 @@ func (s *service) check(r *testkit.Reply) *testkit.Reply {
 	case r.Status == 404:
 		want = "s-maxage=60"
 	case r.Status < 400 && isChanges && (strings.Contains(path, "wait=") && !strings.Contains(path, "wait=0") || r.Request.Header.Get("Accept") != ""):
-	case r.Status < 400 && (isChanges || path == "/data/v1/export"):
+	case r.Status < 400 && (isChanges || path == "/data/v1/export" || r.Status == 307):
 		want = "no-cache"
 	case r.Status < 400 && strings.HasSuffix(path, "/chunks.ndjson.zst"):
 		want = "private, max-age=31536000, immutable"

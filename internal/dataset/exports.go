@@ -83,13 +83,16 @@ func New(cfg Config) *Exports {
 	}
 }
 
+// Name returns the name of the export of a snapshot, written or not.
+func (e *Exports) Name(s *snapshot.Snapshot) string { return nameOf(s, e.cfg.Release) }
+
 // Written returns the export of a snapshot if it is written; nil otherwise.
-func (e *Exports) Written(s *snapshot.Snapshot) *Export { return e.load(nameOf(s, e.cfg.Release)) }
+func (e *Exports) Written(s *snapshot.Snapshot) *Export { return e.load(e.Name(s)) }
 
 // Get returns the export of a snapshot, which must have a feed. If it is not written yet,
 // Get has it written and waits for it.
 func (e *Exports) Get(ctx context.Context, s *snapshot.Snapshot) (*Export, error) {
-	name := nameOf(s, e.cfg.Release)
+	name := e.Name(s)
 	if x := e.load(name); x != nil {
 		return x, nil
 	}
@@ -117,7 +120,7 @@ func (e *Exports) Find(ctx context.Context, s *snapshot.Snapshot, name string) (
 	if !ok || version > s.Version {
 		return nil, ErrNoFile
 	}
-	if name == nameOf(s, e.cfg.Release) {
+	if name == e.Name(s) {
 		return e.Get(ctx, s)
 	}
 	if x := e.load(name); x != nil && x.isAvailable(s) {

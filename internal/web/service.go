@@ -273,7 +273,7 @@ func (s *Service) write(w http.ResponseWriter, a *Answer) {
 		header["Location"] = []string{a.Location}
 	}
 	switch a.Status {
-	case http.StatusPermanentRedirect:
+	case http.StatusPermanentRedirect, http.StatusTemporaryRedirect:
 		header["Content-Length"] = zero
 		w.WriteHeader(a.Status)
 		return
