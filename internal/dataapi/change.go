@@ -50,13 +50,12 @@ func (h *Handler) listChanges(r *request) (web.Answer, error) {
 		return h.hold(r, &stream{h, q})
 	}
 	page := q.page(r.snap)
-	switch {
-	case wait == 0 || r.Method == http.MethodHead || len(page.changes) > 0:
-		a := page.answer()
-		a.NoStore = wait > 0
-		return a, nil
+	if wait > 0 && len(page.changes) == 0 && r.Method != http.MethodHead {
+		return h.hold(r, &waiting{h, q, wait, r.replaced})
 	}
-	return h.hold(r, &waiting{h, q, wait, r.replaced})
+	a := page.answer()
+	a.NoStore = wait > 0
+	return a, nil
 }
 
 // A changeQuery is which part of the feed is asked for.
@@ -70,8 +69,8 @@ type changeQuery struct {
 // maxWait is how long a request may wait, in seconds.
 const maxWait = 30
 
-// readChangeQuery reads the parameters of a page or of a stream. A stream has pages of
-// its own and never waits in vain: it ignores limit and wait, but not what is wrong with them.
+// readChangeQuery reads the parameters of a page or of a stream. A stream has pages of its
+// own: limit and wait change nothing there, but they must be valid.
 func readChangeQuery(r *request, isStream bool) (q changeQuery, wait time.Duration, err error) {
 	p := web.ParseParams(r.URL.RawQuery, func(name string) bool {
 		return name == "after" || name == "limit" || name == "kind" || name == "feed" || name == "wait"
@@ -130,14 +129,7 @@ func (q *changeQuery) page(snap *snapshot.Snapshot) *changePage {
 		}
 		p.next = change.Position // also past the changes of other kinds
 	}
-	p.meta = wire.AppendJSON(nil, struct {
-		Feed    string `json:"feed"`
-		Next    int64  `json:"next"`
-		Last    int64  `json:"last"`
-		More    bool   `json:"more"`
-		Version int64  `json:"version"`
-		State   string `json:"state"`
-	}{feed.ID, p.next, feed.Last, p.more, snap.Version, feed.State})
+	p.meta = p.appendMeta(make([]byte, 0, 256), feed, snap.Version)
 	return p
 }
 
@@ -149,6 +141,18 @@ type changePage struct {
 	next      int64
 	more      bool
 	meta      []byte
+}
+
+// appendMeta appends meta. It is assembled by hand: it is most of what a poll that finds
+// nothing new costs.
+func (p *changePage) appendMeta(b []byte, feed *record.Feed, version int64) []byte {
+	b = strconv.AppendQuote(append(b, `{"feed":`...), feed.ID) // of letters and digits
+	b = strconv.AppendInt(append(b, `,"next":`...), p.next, 10)
+	b = strconv.AppendInt(append(b, `,"last":`...), feed.Last, 10)
+	b = strconv.AppendBool(append(b, `,"more":`...), p.more)
+	b = strconv.AppendInt(append(b, `,"version":`...), version, 10)
+	b = strconv.AppendQuote(append(b, `,"state":`...), feed.State)
+	return append(b, '}')
 }
 
 func (p *changePage) answer() web.Answer {
