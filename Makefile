@@ -66,6 +66,7 @@ chaos: build ## kill processes and cut connections for minutes, and report what 
 	@go run ./bench/chaos
 	@go test $(RACE) -count=1 -timeout 15m -v -run '^TestKilledProcessesLoseNoWebhook$$' ./cmd/palmares -events 200 -kills 100 -webhook-timeout 500ms
 	@go test $(RACE) -count=1 -timeout 15m -v -run '^TestKilledProcessesLoseNoWebhook$$' ./cmd/palmares -events 200 -kills 3 -webhook-timeout 15s
+	@go test $(RACE) -count=1 -timeout 30m -v -run '^TestAMirrorOfAMirrorAnswersAsItsOrigin$$' ./cmd/palmares -publications 50
 
 release: ## static binaries for Linux, macOS and Windows in dist/, with their checksums
 	@rm -rf dist && mkdir dist

@@ -21,17 +21,17 @@ type crawler struct {
 	seen  map[string]bool
 }
 
-func newCrawler(t *testing.T, database string) *crawler {
+func newCrawler(t *testing.T, database string, args ...string) *crawler {
 	t.Helper()
 	key := customer(t, database, "ada@example.org", "pro", 1)[0]
 	address := freeAddress(t)
-	p := serveProcess(t, "--database", database, "--quota", "off", "--listen", address, "--base-url", "https://rabot.example")
+	p := serveProcess(t, append([]string{"--database", database, "--quota", "off", "--listen", address, "--base-url", "https://rabot.example"}, args...)...)
 	p.url = "http://" + address
 	return &crawler{process: p, key: key, seen: map[string]bool{}}
 }
 
 // answer returns everything of an answer that must be the same in a copy. Feeds tell the
-// events of their database.
+// events of their database, and mirrors name their origin.
 func (c *crawler) answer(path string) string {
 	c.t.Helper()
 	resp, body := c.fetch(path)
@@ -39,8 +39,13 @@ func (c *crawler) answer(path string) string {
 		return resp.Status
 	}
 	text := resp.Status + "\n"
-	for _, name := range []string{"Content-Type", "Etag", "Location", "Link", "Cache-Control", "X-Total-Count", "X-Service-Updated-At"} {
+	for _, name := range []string{"Content-Type", "Etag", "Location", "Cache-Control", "X-Total-Count", "X-Service-Updated-At"} {
 		text += name + ": " + resp.Header.Get(name) + "\n"
+	}
+	for _, link := range resp.Header.Values("Link") {
+		if !strings.HasSuffix(link, `; rel="canonical"`) {
+			text += "Link: " + link + "\n"
+		}
 	}
 	return text + "\n" + body
 }

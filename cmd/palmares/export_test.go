@@ -27,14 +27,15 @@ var magazineDays = []time.Time{
 	time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC), time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC), time.Date(2026, 11, 5, 9, 0, 0, 0, time.UTC),
 }
 
-// publishMagazine publishes the magazine as it was on each of its days.
-func publishMagazine(t *testing.T, database string) {
+// publishMagazine publishes the magazine as it was on each of its days, and returns the
+// folder.
+func publishMagazine(t *testing.T, database string) (dir string) {
 	t.Helper()
 	archive, err := txtar.ParseFile("testdata/magazine.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
+	dir = t.TempDir()
 	for name, content := range magazinePictures(t) {
 		writeFile(t, filepath.Join(dir, "images", name), content)
 	}
@@ -54,6 +55,7 @@ func publishMagazine(t *testing.T, database string) {
 			t.Fatal(out)
 		}
 	}
+	return dir
 }
 
 // publishOn publishes a folder at a time and returns what the command prints.

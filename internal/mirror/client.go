@@ -82,11 +82,7 @@ type answer struct {
 // tells that it is too long.
 func (c *Client) get(ctx context.Context, path, tag string, limit int64) (*answer, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	patience := c.stall
-	if path == manifestPath {
-		patience = manifestPatience
-	}
-	watch := time.AfterFunc(patience, func() { cancel(errStalled) })
+	watch := time.AfterFunc(c.stall, func() { cancel(errStalled) })
 	end := func() {
 		watch.Stop()
 		cancel(nil)
@@ -188,7 +184,7 @@ func (c *Client) refused(path string, resp *http.Response, body io.Reader) error
 	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
 		r.text = fmt.Sprintf("%s asks to try again later (%s): %s", c.origin, resp.Status, said.Error)
 	case status == http.StatusNotFound && said.Error != "":
-		r.text = fmt.Sprintf("%s does not give away its catalogue: ask its publisher to set `dataset: full` in catalogue.yaml, or to upgrade palmares (%s)", c.origin, said.Error)
+		r.text = fmt.Sprintf("%s has nothing to copy: it has published nothing yet, gives nothing away (`dataset: off` in its catalogue.yaml) or is an older release; ask its publisher (%s)", c.origin, said.Error)
 	case status == http.StatusNotFound:
 		r.text = fmt.Sprintf("%s has no %s and does not answer as a server of Palmarès does: check the address given with --mirror", c.origin, path)
 	case status == http.StatusGone || status == http.StatusConflict:

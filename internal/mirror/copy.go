@@ -114,11 +114,14 @@ func (c *copier) download(ctx context.Context, kind record.Kind, f *file) error 
 	sum := sha256.New()
 	body := io.TeeReader(counted, sum)
 	rows, err := c.addLines(kind, body)
-	if err != nil {
-		if _, ok := errors.AsType[*refusal](err); ok || !errors.Is(err, errFormat) {
-			return err
-		}
+	if r, ok := errors.AsType[*refusal](err); ok { // the connection broke
+		return r
+	}
+	if errors.Is(err, errFormat) {
 		return damaged(err.Error())
+	}
+	if err != nil {
+		return err
 	}
 	if _, err := io.Copy(io.Discard, body); err != nil { // after the last frame
 		return err

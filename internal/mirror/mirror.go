@@ -81,7 +81,7 @@ func (f *Follower) Age() float64 {
 
 // Run follows the origin until ctx ends. What is wrong is logged when it changes.
 func (f *Follower) Run(ctx context.Context) error {
-	defer f.client.Close()
+	defer f.end(ctx)
 	if f.client.key == "" {
 		f.cfg.Log.Warn("PALMARES_MIRROR_KEY is not set: the origin counts every request of the mirror, and answers about a hundred a day", "origin", f.client.origin)
 	}
@@ -116,6 +116,18 @@ func (f *Follower) Run(ctx context.Context) error {
 	}
 }
 
+// end lets another node lead.
+func (f *Follower) end(ctx context.Context) {
+	f.client.Close()
+	if f.cfg.Store.Shared() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseMargin)
+		defer cancel()
+		if err := f.cfg.Store.Mirror.Leave(ctx, f.node); err != nil {
+			f.cfg.Log.Warn("another node follows the origin only later", "error", err)
+		}
+	}
+}
+
 // firstRetry is the pause after the first failure. It doubles with each, up to five
 // intervals.
 const firstRetry = 5 * time.Second
@@ -130,8 +142,9 @@ func (f *Follower) delay(failures int, err error) time.Duration {
 	return wait
 }
 
-// leaseFor is how long a node leads without saying so again.
-const leaseFor = 30 * time.Second
+// leaseMargin is how much longer than to its next check a node leads without saying so
+// again.
+const leaseMargin = 5 * time.Second
 
 // Check brings the mirror to what its origin has, if this node is the one that does.
 func (f *Follower) Check(ctx context.Context) error {
@@ -141,7 +154,7 @@ func (f *Follower) Check(ctx context.Context) error {
 	if !f.cfg.Store.Shared() {
 		return f.checkOften(ctx)
 	}
-	lease := max(leaseFor, f.cfg.Interval)
+	lease := f.cfg.Interval + leaseMargin
 	lead := func() (bool, error) {
 		now := f.cfg.Now()
 		return f.cfg.Store.Mirror.Lead(ctx, f.node, now, now.Add(lease))
@@ -156,7 +169,7 @@ func (f *Follower) Check(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() { // a large copy takes longer than the lease
-		tick := time.NewTicker(lease / 3)
+		tick := time.NewTicker(leaseMargin / 3)
 		defer tick.Stop()
 		for {
 			select {

@@ -2,6 +2,8 @@ package mirror
 
 import (
 	"bytes"
+	"context"
+	"crypto/rand"
 	"fmt"
 	"net/http"
 	"strings"
@@ -9,7 +11,9 @@ import (
 	"testing/fstest"
 	"time"
 
+	"palmares/internal/account"
 	"palmares/internal/store"
+	"palmares/internal/testkit"
 )
 
 func TestTheFirstCopyIsTheExportAndLaterOnesAreTheFeed(t *testing.T) {
@@ -184,7 +188,7 @@ func TestWhatIsWrongWithAnOriginIsSaidAndNothingIsChanged(t *testing.T) {
 		{"a redirect of pictures", at("/media/", elsewhere), 9, "a mirror follows no redirect"},
 		{"a key that is refused", at(manifestPath, status(401)), 9, "refuses the key in PALMARES_MIRROR_KEY"},
 		{"no requests left", at(manifestPath, status(429, "Retry-After", "7200")), 9, "set PALMARES_MIRROR_KEY to a key"},
-		{"no dataset", at(manifestPath, status(404)), 9, "does not give away its catalogue"},
+		{"no dataset", at(manifestPath, status(404)), 9, "has nothing to copy"},
 		{"an error", at(manifestPath, status(500)), 9, "answered 500"},
 		{"a manifest that is cut off", changed(manifestPath, cut), 9, "was cut off"},
 		{"a page that is cut off", changed(changesPath, cut), 9, "was cut off"},
@@ -355,6 +359,71 @@ func TestFewChangesDoNotWaitForTheExport(t *testing.T) {
 	setTool(files, "outil-1", "price: 10 €/mois", "")
 	o.publish(files)
 	m.fails("is still making its export")
+}
+
+func TestOneOfSeveralNodesAsksTheOrigin(t *testing.T) {
+	o, st := newOrigin(t), databases.OpenDSN(t, databases.Postgres(t))
+	o.publish(some(4))
+	one, two := follow(t, o, st), follow(t, o, st)
+	two.node = "two"
+	clock := testkit.NewClock(monday.AddDate(1, 0, 0))
+	one.cfg.Now, two.cfg.Now = clock.Now, clock.Now
+	one.syncs(o)
+	o.requests()
+	two.syncs(o) // by the other one
+	if got := o.requests(); len(got) > 0 {
+		t.Errorf("the second node asked: %v", got)
+	}
+	clock.Advance(2 * time.Minute)
+	if got := two.Age(); got != 120 {
+		t.Errorf("the age is %v", got)
+	}
+	two.syncs(o) // the first one is gone
+	if got := o.requests(); got[manifestPath] != 1 || two.Age() != 0 {
+		t.Errorf("the second node took over: %v", got)
+	}
+	one.syncs(o)
+	if got := o.requests(); len(got) > 0 || one.Age() != 0 {
+		t.Errorf("the first node asked again: %v", got)
+	}
+}
+
+func TestWhatIsWrongIsLoggedOnceAndSoIsItsEnd(t *testing.T) {
+	o, st := newOrigin(t), databases.OpenDSN(t, databases.SQLite(t))
+	o.publish(some(4))
+	m := follow(t, o, st)
+	key := account.NewKey(rand.Reader)
+	m.client.key, m.cfg.Interval = key, time.Millisecond
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- m.Run(ctx) }()
+	copied := func(n int) {
+		t.Helper()
+		testkit.Until(t, "a copy", func() bool { return m.log.Count("copied what the origin has published") == n })
+	}
+	copied(1)
+	for round := range 2 {
+		o.break_(func(w http.ResponseWriter, _ *http.Request, _ http.Handler) { w.WriteHeader(http.StatusBadGateway) })
+		o.requests()
+		asked := 0
+		testkit.Until(t, "some attempts", func() bool { asked += o.requests()[manifestPath]; return asked > 5 })
+		o.break_(nil)
+		files := some(5 + round)
+		o.publish(files)
+		copied(2 + round)
+		testkit.Until(t, "the end of the failure", func() bool { return m.log.Count("follows its origin again") == round+1 })
+		if n := m.log.Count("cannot follow its origin"); n != round+1 {
+			t.Errorf("%d sentences: %s", n, m.log)
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	m.equals(o)
+	if o.key != "Bearer "+key || m.log.Contains(key) {
+		t.Errorf("the key was not sent, or logged: %s", m.log)
+	}
 }
 
 func TestAnOriginIsAskedLessOftenWhileItFails(t *testing.T) {

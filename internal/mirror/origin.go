@@ -61,15 +61,19 @@ func (c *Client) manifest(ctx context.Context, tag string) (*manifest, error) {
 	return m, nil
 }
 
-// manifestPatience is how long an origin may take for its manifest. A large one makes its
-// export when it is first asked for it, which takes a minute; few changes need not wait for
-// that.
+// manifestPatience is how long an origin that was copied before may take for its manifest.
+// A large one makes its export when it is first asked for it, which takes a minute; few
+// changes need not wait for that.
 const manifestPatience = 5 * time.Second
 
 // announcement requests the manifest, as manifest does, or what the feed says if the
 // export is still being made: then there are no files.
 func (c *Client) announcement(ctx context.Context, tag string, base store.Origin) (*manifest, error) {
-	m, err := c.manifest(ctx, tag)
+	hasty := *c
+	if base.Feed != "" {
+		hasty.stall = manifestPatience
+	}
+	m, err := hasty.manifest(ctx, tag)
 	r, ok := errors.AsType[*refusal](err)
 	if !ok || r.status != http.StatusServiceUnavailable && r.status != http.StatusGatewayTimeout || base.Feed == "" {
 		return m, err
@@ -132,18 +136,18 @@ func (c *Client) Changes(ctx context.Context, feed string, after int64, limit in
 		return nil, err
 	}
 	p.updatedAt = header.Get("X-Service-Updated-At")
-	return p, c.checkPage(p, feed, after, limit, header)
+	return p, c.checkPage(p, feed, after, limit)
 }
 
 // checkPage returns an error for a page that no server of ours sends.
-func (c *Client) checkPage(p *Page, feed string, after int64, limit int, header http.Header) error {
+func (c *Client) checkPage(p *Page, feed string, after int64, limit int) error {
 	wrong := func(what string) error {
 		return fmt.Errorf("%s does not answer %s as a server of Palmarès does: %s; check the address given with --mirror", c.origin, changesPath, what)
 	}
 	switch {
 	case p.Meta.Feed == "" || feed != "" && p.Meta.Feed != feed:
 		return wrong("the feed is another one")
-	case !isHash(p.Meta.State) || !catalog.IsDate(header.Get("X-Service-Updated-At")):
+	case !isHash(p.Meta.State) || !catalog.IsDate(p.updatedAt):
 		return wrong("the state or the date is missing")
 	case len(p.Data) > limit || p.Meta.Next < after || p.Meta.More && p.Meta.Next == after:
 		return wrong("the page does not end where it should")

@@ -77,6 +77,9 @@ func (s *Mirror) Origin(ctx context.Context) (o Origin, err error) {
 // Begin makes an empty database a mirror of the origin at url, and returns what is known
 // of it. Of a mirror it changes nothing. ErrNotMirror: something was published here.
 func (s *Mirror) Begin(ctx context.Context, url string) (o Origin, err error) {
+	if o, err = s.Origin(ctx); err != nil || o.URL != "" || o.Permitted {
+		return o, err
+	}
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		if o, err = origin(ctx, tx); err != nil || o.URL != "" || o.Permitted {
 			return err
@@ -168,6 +171,14 @@ func (s *Mirror) Lead(ctx context.Context, node string, now, until time.Time) (l
 		return err
 	})
 	return leads, err
+}
+
+// Leave lets another node lead at once.
+func (s *Mirror) Leave(ctx context.Context, node string) error {
+	return s.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE mirror SET node = '', node_until = '' WHERE node = $1`, node)
+		return err
+	})
 }
 
 // checkMirror returns an error if the catalogue of a mirror would be published here, or if

@@ -208,5 +208,10 @@ func TestOneNodeFollowsTheOrigin(t *testing.T) {
 		if !lead("a", monday) || lead("b", later) || !lead("a", later) || lead("b", monday.Add(100*time.Second)) || !lead("b", muchLater) || lead("a", muchLater) {
 			t.Error("two nodes lead, or none")
 		}
+		for _, node := range []string{"a", "b"} { // of which only b leads
+			if err := s.Mirror.Leave(t.Context(), node); err != nil || lead("a", muchLater) != (node == "b") {
+				t.Errorf("%s left: %v", node, err)
+			}
+		}
 	})
 }
