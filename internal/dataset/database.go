@@ -56,7 +56,11 @@ type database struct {
 // createDatabase begins the SQLite file. It has no journal: a file that was not finished
 // is thrown away.
 func (w *writer) createDatabase() (*database, error) {
-	d := &database{w: w, path: filepath.Join(w.dir, "palmares.sqlite"), inserts: map[string]*sql.Stmt{}}
+	path, err := filepath.Abs(filepath.Join(w.dir, "palmares.sqlite")) // a relative one would be a host in a URL
+	if err != nil {
+		return nil, err
+	}
+	d := &database{w: w, path: path, inserts: map[string]*sql.Stmt{}}
 	pragmas := url.Values{"_dqs": {"0"}}
 	for _, pragma := range []string{
 		"page_size(" + strconv.Itoa(pageSize) + ")", "journal_mode(OFF)", "synchronous(OFF)", "locking_mode(EXCLUSIVE)", "temp_store(MEMORY)",
@@ -65,7 +69,6 @@ func (w *writer) createDatabase() (*database, error) {
 		pragmas.Add("_pragma", pragma)
 	}
 	uri := url.URL{Scheme: "file", Path: filepath.ToSlash(d.path), RawQuery: pragmas.Encode()}
-	var err error
 	if d.db, err = sql.Open("sqlite", uri.String()); err != nil {
 		return nil, err
 	}

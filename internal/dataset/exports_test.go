@@ -200,3 +200,13 @@ func TestNobodyWaitsForLong(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The default database is below the current folder.
+func TestTheFolderMayBeRelative(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, dir := range []string{"export", "a b/données?#"} {
+		if x := open(t, dir, 1<<30).get(show(varied(), 1, "flux-1")); len(read(t, x, "palmares.sqlite.zst")) == 0 {
+			t.Errorf("%s: nothing was written", dir)
+		}
+	}
+}
