@@ -28,6 +28,7 @@ var kinds = []pageKind{
 	{name: "home", path: "/"},
 	{name: "tools", path: "/outils"},
 	{name: "search", path: "/outils?q=transcription"},
+	{name: "search with conditions", path: "/outils?q=montage+vidoe+gratuit+%C3%A0+moins+de+30+%E2%82%AC"},
 	{name: "empty search", path: "/outils?q=xyzzyxyzzy"},
 	{name: "refused filter", path: "/outils?score_min=beaucoup&limit=5", status: 400},
 	{name: "tool", path: "/outils/babilune"},

@@ -291,6 +291,7 @@ func (p parts) index(c *catalog.Catalog, categories map[string]string) *Index {
 	}
 	x.indexNames()
 	x.indexKin(stems)
+	x.indexPrices()
 	return x
 }
 

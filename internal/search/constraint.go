@@ -1,6 +1,7 @@
 package search
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,16 +21,30 @@ type Constraint struct {
 	start, end int // in the query
 }
 
-// Allows reports whether a tool meets the constraint.
-func (c Constraint) Allows(t *catalog.Tool) bool {
-	switch c.Pricing {
+// meets reports whether a tool meets a constraint.
+func (x *Index) meets(tool int, c Constraint) bool {
+	switch pricing := catalog.Pricings[x.pricing[tool]]; c.Pricing {
 	case "":
-		euros, ok := catalog.Monthly(t.Price)
-		return ok && euros <= c.PriceMax
+		return x.monthly[tool] <= float32(c.PriceMax)
 	case "gratuit":
-		return t.Pricing == "gratuit" || t.Pricing == "freemium"
+		return pricing != "payant"
+	default:
+		return pricing == c.Pricing
 	}
-	return t.Pricing == c.Pricing
+}
+
+// indexPrices keeps what constraints compare, which would be slow to parse for every tool
+// of a large catalogue.
+func (x *Index) indexPrices() {
+	x.pricing = make([]uint8, len(x.tools))
+	x.monthly = make([]float32, len(x.tools))
+	for i := range x.tools {
+		x.pricing[i] = uint8(max(slices.Index(catalog.Pricings, x.tools[i].Pricing), 0))
+		euros, ok := catalog.Monthly(x.tools[i].Price)
+		if x.monthly[i] = float32(euros); !ok {
+			x.monthly[i] = float32(math.Inf(1))
+		}
+	}
 }
 
 // A Request is a query as a person types it, with the constraints that it states. Text is

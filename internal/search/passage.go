@@ -35,7 +35,7 @@ type match struct {
 func (x *Index) Passages(text string) *Passages {
 	w := x.workspaces.Get().(*workspace)
 	defer x.workspaces.Put(w)
-	w.verbatim = false
+	w.query = Query{}
 	x.parse(w, truncate(text, maxQuery))
 	wanted := make([]match, x.stems.len()) // by term
 	for i := range w.words {

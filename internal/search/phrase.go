@@ -18,7 +18,7 @@ boutique ligne = ecommerce
 open source = code ouvert = libre
 code source
 logiciel libre = open source
-no code
+no code = sans code
 mot clé
 moteur recherche
 base données

@@ -151,6 +151,27 @@ func TestATaglineAboutHalfOfAQueryPrecedesAReviewThatMentionsItInPassing(t *test
 	}
 }
 
+func TestAMentionOfACommonWordInPassingIsNoMatch(t *testing.T) {
+	x := among(t, tool("Vitrine", "Un site pour artisans", "Le site d’abord, le site toujours."))
+	if got := find(x, "site "); len(got) != 1 {
+		t.Errorf("found %d tools, most of which only mention a site", len(got))
+	}
+}
+
+func TestFiltersChooseAmongAllThatMatches(t *testing.T) {
+	cheap := tool("Robot", "Un chatbot", "")
+	cheap.Pricing, cheap.Price = "payant", "5 €/mois"
+	x := among(t, cheap, tool("Idéal", "Un chatbot pour boutique", ""), tool("Loin", "", "Ni chatbot, ni boutique."))
+	query := Query{Text: "chatbot boutique ", Limit: 9, Constraints: []Constraint{{PriceMax: 10}}}
+	if r := x.Search(query); r.Total != 1 || x.tools[r.Hits[0].Tool].Name != "Robot" || !r.Partial {
+		t.Errorf("with a constraint: %+v", r)
+	}
+	query.Constraints, query.Keep = nil, func(i int) bool { return x.tools[i].Name == "Robot" }
+	if r := x.Search(query); r.Total != 1 {
+		t.Errorf("with a filter: %+v", r)
+	}
+}
+
 func TestAnUnknownWordIsReplacedByASuggestionThatIsSpelledAsInTheCatalogue(t *testing.T) {
 	x := among(t, tool("Parleur", "Un chatbot pour la réunion d’été", ""), tool("Ocrelune", "", ""))
 	for query, want := range map[string]string{

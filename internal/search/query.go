@@ -174,7 +174,7 @@ func (x *Index) neighbours(w *workspace, q *queryWord) []queryTerm {
 			guessed++
 		}
 	}
-	if w.verbatim || allowed == 0 || guessed == maxGuessed {
+	if w.query.Verbatim || allowed == 0 || guessed == maxGuessed {
 		return q.terms
 	}
 	q.guessed = true

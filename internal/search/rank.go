@@ -92,22 +92,35 @@ func boostOf(t *catalog.Tool) float32 {
 // returns the best rating of the tools that have enough of the query.
 func (x *Index) rate(w *workspace, enough float32) float32 {
 	best := float32(0)
-	whole := max(w.weights[len(w.weights)-1], 1e-6)
-	for i, found := range w.found {
-		if found == 0 {
-			w.score[i] = 0.1 * x.boost[i]
-			continue
-		}
-		have := w.weights[found]
-		rating := (w.score[i]*(have/whole) + 0.1) * x.boost[i]
-		if w.preferFree && x.tools[i].Pricing == "gratuit" {
-			rating *= freeFactor
-		}
-		if w.score[i] = rating; have >= enough {
+	whole := max(w.whole(), 1e-6)
+	for _, tool := range w.candidates {
+		have := w.weights[w.found[tool]]
+		rating := x.favour(w, tool, w.score[tool]*(have/whole))
+		if w.score[tool] = rating; have >= enough {
 			best = max(best, rating)
 		}
 	}
+	for _, tool := range w.named {
+		x.addCandidate(w, int(tool))
+	}
 	return best
+}
+
+// favour returns the rating of a tool with the given score.
+func (x *Index) favour(w *workspace, tool uint32, score float32) float32 {
+	rating := (score + 0.1) * x.boost[tool]
+	if w.preferFree && catalog.Pricings[x.pricing[tool]] == "gratuit" {
+		rating *= freeFactor
+	}
+	return rating
+}
+
+// addCandidate adds a tool that has no word of the query, unless it is known already.
+func (x *Index) addCandidate(w *workspace, i int) {
+	if w.score[i] == 0 && x.allows(w, i) {
+		w.score[i] = x.favour(w, uint32(i), 0)
+		w.candidates = append(w.candidates, uint32(i))
+	}
 }
 
 const freeFactor = 1.25
@@ -152,14 +165,32 @@ func (x *Index) add(w *workspace, q *queryWord, terms []queryTerm, bit uint16) f
 		x.addTerms(w, terms, list.of, list.scale)
 		for _, doc := range w.touched {
 			w.score[doc] += factor * w.best[doc]
-			if w.found[doc]&bit == 0 {
-				w.found[doc] |= bit
-				found++
-			}
+			found += w.find(doc, bit)
 			w.best[doc] = 0
 		}
 	}
 	return x.idf(found)
+}
+
+// find sets the bit of a word that a tool has, and returns 1 if it was not set before.
+func (w *workspace) find(tool uint32, bit uint16) int {
+	before := w.found[tool]
+	if before&bit != 0 {
+		return 0
+	}
+	if before == 0 {
+		w.candidates = append(w.candidates, tool)
+	}
+	w.found[tool] = before | bit
+	return 1
+}
+
+// setLevel records how the name of a tool matches.
+func (w *workspace) setLevel(tool uint32, level uint8) {
+	if w.level[tool] == 0 {
+		w.named = append(w.named, tool)
+	}
+	w.level[tool] = max(w.level[tool], level)
 }
 
 // addOnly is add for a word that has one term, as most have, and one list. It returns the
@@ -171,10 +202,7 @@ func (x *Index) addOnly(w *workspace, list uint32, factor float32, scale *weight
 	found := 0
 	for k, doc := range docs {
 		w.score[doc] += factor * scale.table[weight[k]]
-		if w.found[doc]&bit == 0 {
-			w.found[doc] |= bit
-			found++
-		}
+		found += w.find(doc, bit)
 	}
 	return found
 }
@@ -253,7 +281,7 @@ func (x *Index) matchNames(w *workspace, text string) bool {
 		case !open:
 			continue
 		}
-		w.level[x.nameOf[i]] = max(level, w.level[x.nameOf[i]])
+		w.setLevel(x.nameOf[i], level)
 		found = true
 	}
 	return found
@@ -284,7 +312,7 @@ func (x *Index) matchNamesWithin(w *workspace, text string) {
 				continue
 			}
 			for ; at < x.names.len() && x.names.at(at) == key; at++ {
-				w.level[x.nameOf[at]] = nameInQuery
+				w.setLevel(x.nameOf[at], nameInQuery)
 			}
 			i += n - 1
 			break

@@ -55,7 +55,9 @@ type Index struct {
 	categories map[string]string // what is indexed of each, by slug
 	labels     map[string]bool   // words of their labels
 
-	boost []float32 // by tool, a factor that breaks near ties
+	boost   []float32 // by tool, a factor that breaks near ties
+	pricing []uint8   // by tool, the position in catalog.Pricings
+	monthly []float32 // by tool, euros; infinite if it depends on the use
 
 	workspaces sync.Pool // of *workspace
 }
@@ -133,14 +135,15 @@ func (x *Index) Matches(q Query) (set []uint64, r Result) {
 
 // collect sets the keys of all tools that match a query, in no order.
 func (x *Index) collect(w *workspace, q Query) Result {
-	w.verbatim = q.Verbatim
-	m := x.matchRequest(w, q.Text, q.Constraints)
+	w.query = q
+	m := x.match(w)
 	w.keys = w.keys[:0]
-	for i := range w.score {
-		if m.has(x, w, i) && (q.Keep == nil || q.Keep(i)) {
+	for _, tool := range w.candidates {
+		if i := int(tool); m.has(w, i) {
 			w.keys = append(w.keys, sortKey(w.level[i], w.score[i], i))
 		}
 	}
+	w.query = Query{} // workspaces outlive what Keep refers to
 	return Result{Total: len(w.keys), Partial: m.partial && len(w.keys) > 0}
 }
 
@@ -152,7 +155,10 @@ type workspace struct {
 	level []uint8   // how the name matches
 	best  []float32 // value of the current word; zero between words
 
-	verbatim   bool // no similar words
+	candidates []uint32 // tools that have a word, and later those that may match otherwise
+	named      []uint32 // tools that have a level
+
+	query      Query
 	preferFree bool // to tools that have a free plan
 
 	words      []queryWord
@@ -170,61 +176,88 @@ func (x *Index) newWorkspace() any {
 }
 
 // A matching decides which tools match: those whose name does, those that have enough of
-// the words, and those that rank as high although they have fewer.
+// the words, and those that rank as high although they have fewer. None matches that
+// ranks far below the best, by a mention of a common word in passing.
 type matching struct {
-	enough      float32 // of w.weights; 0 if only names match
-	rating      float32 // that makes up for missing words
-	partial     bool
-	everything  bool // within the constraints
-	constraints []Constraint
+	enough     float32 // of w.weights; 0 if only names match
+	rating     float32 // that makes up for missing words
+	least      float32 // rating
+	partial    bool
+	everything bool // that the constraints allow
 }
 
-func (m *matching) has(x *Index, w *workspace, i int) bool {
-	if level := w.level[i]; level == 0 || level == namePrefix {
-		for _, c := range m.constraints {
-			if !c.Allows(&x.tools[i]) {
-				return false
-			}
-		}
-	}
+// has reports whether a candidate matches.
+func (m *matching) has(w *workspace, i int) bool {
 	if w.level[i] > 0 || m.everything {
 		return true
 	}
-	return m.enough > 0 && w.found[i] > 0 && (w.weights[w.found[i]] >= m.enough || w.score[i] >= m.rating)
-}
-
-// matchRequest matches a text and constraints. « Un outil gratuit » means all free ones.
-func (x *Index) matchRequest(w *workspace, text string, constraints []Constraint) matching {
-	w.preferFree = slices.ContainsFunc(constraints, func(c Constraint) bool { return c.Pricing == "gratuit" })
-	m := x.match(w, text)
-	m.constraints = constraints
-	if len(constraints) > 0 && !slices.ContainsFunc(w.words, func(q queryWord) bool { return !fillers[q.text] }) {
-		m.everything, m.partial = true, false
-	}
-	return m
+	rating := w.score[i]
+	return m.enough > 0 && rating >= m.least && (rating >= m.rating || w.weights[w.found[i]] >= m.enough)
 }
 
 // match looks up all words. If no tool has them all, it also tries similar words
 // for the words that the catalogue knows; if that does not help, the tools with the
-// most words match.
-func (x *Index) match(w *workspace, text string) matching {
-	text = truncate(text, maxQuery)
-	clear(w.level)
+// most words match. « Un outil gratuit » means all free ones.
+func (x *Index) match(w *workspace) matching {
+	text := truncate(w.query.Text, maxQuery)
+	w.preferFree = slices.ContainsFunc(w.query.Constraints, func(c Constraint) bool { return c.Pricing == "gratuit" })
+	for _, tool := range w.named {
+		w.level[tool] = 0
+	}
+	w.named = w.named[:0]
 	x.matchNamesWithin(w, text)
 	named := x.matchNames(w, text)
 	x.parse(w, text)
 	most := x.matchWords(w, false)
-	all := w.weights[len(w.weights)-1]
-	if most == all || named {
-		return x.matching(w, all, false)
-	}
-	if !w.verbatim && x.guess(w) {
-		if most := x.matchWords(w, true); most == w.weights[len(w.weights)-1] {
-			return x.matching(w, most, false)
+	if most < w.whole() && !named && !w.query.Verbatim && x.guess(w) {
+		if x.matchWords(w, true) < w.whole() {
+			x.matchWords(w, false)
 		}
-		most = x.matchWords(w, false)
 	}
-	return x.matching(w, most, true)
+	most = x.dropExcluded(w)
+	if len(w.query.Constraints) > 0 && !slices.ContainsFunc(w.words, func(q queryWord) bool { return !fillers[q.text] }) {
+		x.rate(w, 0)
+		for i := range x.tools {
+			x.addCandidate(w, i)
+		}
+		return matching{everything: true}
+	}
+	if named {
+		return x.matching(w, w.whole(), false)
+	}
+	return x.matching(w, most, most < w.whole())
+}
+
+// whole returns the weight of all words together.
+func (w *workspace) whole() float32 { return w.weights[len(w.weights)-1] }
+
+// allows reports whether the constraints and the filter of the query allow a tool.
+func (x *Index) allows(w *workspace, i int) bool {
+	if level := w.level[i]; level == 0 || level == namePrefix {
+		for _, c := range w.query.Constraints {
+			if !x.meets(i, c) {
+				return false
+			}
+		}
+	}
+	return w.query.Keep == nil || w.query.Keep(i)
+}
+
+// dropExcluded drops the candidates that the query excludes, and returns how much of the
+// query the best of the others has.
+func (x *Index) dropExcluded(w *workspace) float32 {
+	most := float32(0)
+	kept := w.candidates[:0]
+	for _, tool := range w.candidates {
+		if x.allows(w, int(tool)) {
+			kept = append(kept, tool)
+			most = max(most, w.weights[w.found[tool]])
+		} else {
+			w.score[tool], w.found[tool] = 0, 0
+		}
+	}
+	w.candidates = kept
+	return most
 }
 
 // matching returns what matches if tools need that much of the query. One that has less
@@ -233,19 +266,24 @@ func (x *Index) match(w *workspace, text string) matching {
 func (x *Index) matching(w *workspace, enough float32, partial bool) matching {
 	m := matching{enough: enough, rating: math.MaxFloat32, partial: partial}
 	if best := x.rate(w, max(enough, 1e-6)); best > 0 {
-		m.rating = best * makesUp
+		m.rating, m.least = best*makesUp, best*tooLow
 	}
 	return m
 }
 
-// makesUp is the part of the best rating that makes up for missing words.
-const makesUp = 0.5
+// Parts of the best rating.
+const (
+	makesUp = 0.5  // for missing words
+	tooLow  = 0.05 // to match at all
+)
 
 // matchWords computes the score of each tool, and returns how much of the query the tool
 // with the most words has.
 func (x *Index) matchWords(w *workspace, guessing bool) float32 {
-	clear(w.score)
-	clear(w.found)
+	for _, tool := range w.candidates {
+		w.score[tool], w.found[tool] = 0, 0
+	}
+	w.candidates = w.candidates[:0]
 	w.weights = append(w.weights[:0], 0)
 	for i := range w.words {
 		q := &w.words[i]
@@ -262,8 +300,8 @@ func (x *Index) matchWords(w *workspace, guessing bool) float32 {
 		}
 	}
 	most := float32(0)
-	for _, found := range w.found {
-		most = max(most, w.weights[found])
+	for _, tool := range w.candidates {
+		most = max(most, w.weights[w.found[tool]])
 	}
 	return most
 }

@@ -356,7 +356,8 @@ func TestLongQueriesAreTruncated(t *testing.T) {
 	}
 	find(x, many.String())
 	w := x.newWorkspace().(*workspace)
-	x.match(w, many.String())
+	w.query.Text = many.String()
+	x.match(w)
 	if len(w.words) > maxWords {
 		t.Errorf("%d words are looked up", len(w.words))
 	}
@@ -420,7 +421,7 @@ func TestTheIndexIsTheSameOnOneCoreAndOnMany(t *testing.T) {
 		return Index{
 			forms: x.forms, termOf: x.termOf, stems: x.stems, inName: x.inName, start: x.start, docs: x.docs, weight: x.weight,
 			roots: x.roots, kinStart: x.kinStart, kin: x.kin,
-			names: x.names, nameOf: x.nameOf, nameEnds: x.nameEnds, labels: x.labels, boost: x.boost,
+			names: x.names, nameOf: x.nameOf, nameEnds: x.nameEnds, labels: x.labels, boost: x.boost, pricing: x.pricing, monthly: x.monthly,
 		}
 	}
 	if one, many := build(1), build(5); !reflect.DeepEqual(&one, &many) {
