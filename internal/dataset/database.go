@@ -77,11 +77,27 @@ func (w *writer) createDatabase() (*database, error) {
 		d.abandon()
 		return nil, d.explain(err)
 	}
-	if _, err := d.tx.ExecContext(w.ctx, schema); err != nil {
+	if err := d.exec(schema, setIndex("automerge", 0), setIndex("hashsize", 32<<20)); err != nil {
 		d.abandon()
-		return nil, d.explain(err)
+		return nil, err
 	}
 	return d, nil
+}
+
+// setIndex returns the statement that sets an option of the full-text index. Its segments
+// are merged once, at the end, and are few because each is large: merging them again and
+// again would take a fifth of the time.
+func setIndex(option string, value int) string {
+	return "INSERT INTO search (search, rank) VALUES ('" + option + "', " + strconv.Itoa(value) + ")"
+}
+
+func (d *database) exec(statements ...string) error {
+	for _, statement := range statements {
+		if _, err := d.tx.ExecContext(d.w.ctx, statement); err != nil {
+			return d.explain(err)
+		}
+	}
+	return nil
 }
 
 // abandon closes the file, whatever is in it.
@@ -185,14 +201,14 @@ func (d *database) measure() error {
 
 // finish ends the file and compresses it.
 func (d *database) finish() error {
-	for _, statement := range []string{
+	err := d.exec(
 		"INSERT INTO search (search) VALUES ('optimize')",
+		setIndex("automerge", 4), setIndex("hashsize", 1<<20), // the defaults, for who writes to a copy
 		"CREATE INDEX price_history_of_tool ON price_history (tool)",
 		"CREATE INDEX score_history_of_tool ON score_history (tool)",
-	} {
-		if _, err := d.tx.ExecContext(d.w.ctx, statement); err != nil {
-			return d.explain(err)
-		}
+	)
+	if err != nil {
+		return err
 	}
 	if err := d.tx.Commit(); err != nil {
 		return d.explain(err)
@@ -220,9 +236,9 @@ func (d *database) compress() error {
 	if err != nil {
 		return err
 	}
-	buf := make([]byte, 1<<20)
+	buf := make([]byte, 128<<10)
 	for {
-		if err := d.w.ctx.Err(); err != nil {
+		if err := d.w.pause(); err != nil {
 			return err
 		}
 		n, err := from.Read(buf)
