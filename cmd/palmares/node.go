@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"palmares/internal/dataapi"
+	"palmares/internal/dataset"
 	"palmares/internal/mirror"
 	"palmares/internal/publication"
 	"palmares/internal/server"
@@ -41,6 +42,7 @@ type node struct {
 
 	store     *store.Store // nil until it is open
 	pages     *site.Site   // nil until the store is open
+	exports   *dataset.Exports
 	memory    memory
 	published atomic.Int64 // the version that was loaded last, 0 for none
 	demo      demoCatalogue

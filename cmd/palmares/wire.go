@@ -52,7 +52,9 @@ func (n *node) open(ctx context.Context) (d dependencies, err error) {
 	if err != nil {
 		return d, err
 	}
-	n.pages = site.New(site.Config{Demo: n.isDemo, BaseURL: string(n.options.BaseURL), Pictures: pictures{&n.demo, n.store.Pictures}, Document: api.Document()})
+	o := &n.options.Exports
+	n.exports = dataset.New(dataset.Config{Dir: o.folder(n.inv.database), Space: int64(o.Space), Release: release(), Log: n.log})
+	n.pages = site.New(site.Config{Demo: n.isDemo, Exports: n.exports, BaseURL: string(n.options.BaseURL), Pictures: pictures{&n.demo, n.store.Pictures}, Document: api.Document()})
 	d.live, err = whenReachable(ctx, n.wait, func(ctx context.Context) (*snapshot.Live, error) {
 		return snapshot.NewLive(ctx, n.load)
 	})
@@ -95,10 +97,8 @@ func (n *node) wire(ctx context.Context) error {
 	watch := server.NewWatch(server.WatchConfig{
 		State: st, Uses: st.Keys, Interval: interval, Wake: wake, Served: dispatcher.Wake, Live: d.live, Keys: keys, Log: log,
 	})
-	exports := dataset.New(dataset.Config{Dir: c.Exports.folder(n.inv.database), Space: int64(c.Exports.Space), Release: release(), Log: log})
-	n.runUntilStop(exports.Run)
 	cfg := server.Config{
-		Origin: string(c.Mirror.Origin), Live: d.live, Keys: keys, Meter: d.meter, Streams: n.streams, Exports: exports, Trusted: c.Trusted, Site: n.pages, Log: log, Requests: n.logs, Metrics: n.metrics, Ready: n.public.Ready,
+		Origin: string(c.Mirror.Origin), Live: d.live, Keys: keys, Meter: d.meter, Streams: n.streams, Exports: n.exports, Trusted: c.Trusted, Site: n.pages, Log: log, Requests: n.logs, Metrics: n.metrics, Ready: n.public.Ready,
 		Webhooks: webhookapi.New(webhookapi.Config{
 			Store: st, Keys: keys, Sealer: d.sealer, Allow: c.Webhooks.Allow, Trusted: c.Trusted, Now: now, Log: log, Wake: dispatcher.Wake, Outage: watch.Outage,
 		}),
@@ -139,6 +139,7 @@ func (n *node) start(d dependencies, watch *server.Watch, dispatcher *webhook.Di
 		func() bool { return watch.Outage() == nil && !health.failing.Load() })
 	n.metrics.Catalogue(d.live)
 	n.metrics.Flag("palmares_catalogue_behind", "1 while the published version cannot be loaded and an older one is served.", watch.Behind)
+	n.runUntilStop(n.exports.Run)
 	n.runUntilStop(dispatcher.Run)
 	n.runUntilStop(mails.Run)
 	n.metrics.Register(dispatcher, mails)

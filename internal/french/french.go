@@ -94,6 +94,18 @@ func Euros(x float64) string {
 	return s + Space + "€"
 }
 
+// Bytes formats a size: 320 o, 12,3 ko, 4,5 Mo, 2 048,0 Mo.
+func Bytes(n int64) string {
+	if n < 1000 {
+		return Count(int(n)) + Space + "o"
+	}
+	tenths, unit := (n+50)/100, "ko"
+	if tenths >= 10_000 {
+		tenths, unit = (n+50_000)/100_000, "Mo"
+	}
+	return Count(int(tenths/10)) + "," + strconv.FormatInt(tenths%10, 10) + Space + unit
+}
+
 // Capital returns a word with its first letter, which must be ASCII, in upper case.
 func Capital(s string) string {
 	if s == "" {

@@ -210,12 +210,14 @@ var recordFolders = map[string]bool{"outils": true, "comparatifs": true, "cimeti
 // productPages are the addresses of the site and of the API that no record makes.
 // Those of one person, such as /compte/cles/…, are none that a text can link to.
 var productPages = map[string]bool{
-	"/": true, "/cimetiere": true, "/comparatifs": true, "/confidentialite": true, "/docs": true, "/flux.atom": true,
+	"/": true, "/cimetiere": true, "/comparatifs": true, "/confidentialite": true, "/docs": true, "/donnees": true, "/flux.atom": true,
 	"/licence": true, "/llms.txt": true, "/outils": true, "/prix": true, "/robots.txt": true, "/sitemap.xml": true, "/tarifs": true,
 
 	"/compte": true, "/compte/adieu": true, "/compte/cles": true, "/compte/connexion": true, "/compte/courriel": true,
 	"/compte/donnees": true, "/compte/donnees.json": true, "/compte/pro": true, "/compte/sessions": true,
 	"/compte/suppression": true, "/compte/usage": true, "/compte/webhooks": true,
+
+	"/data/v1/export": true, "/data/v1/openapi.json": true,
 
 	"/api/v1/categories": true, "/api/v1/cimetiere": true, "/api/v1/comparatifs": true, "/api/v1/openapi.json": true,
 	"/api/v1/pricing": true, "/api/v1/stats": true, "/api/v1/tools": true, "/webhooks/v1/openapi.json": true,

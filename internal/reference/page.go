@@ -30,6 +30,7 @@ type page struct {
 	Search        sample
 	EventTypes    []string // that webhooks announce
 	Pro           bool     // the Pro plan may be mentioned
+	Dataset       bool     // the catalogue can be had as a whole
 }
 
 // A chapter is a part of the document's description.
@@ -132,7 +133,7 @@ func (ref *Reference) page(snap *snapshot.Snapshot, base string) page {
 		Cache:      sample{"cache.curl", "curl", "curl --etag-save stats.etag --etag-compare stats.etag \\\n  -o stats.json " + shellQuote(base+"/api/v1/stats")},
 		Pages:      sample{"pagination.python", "Python", program("pages.py", base, "")},
 		Search:     sample{"recherche.python", "Python", program("recherche.py", base, credit)},
-		EventTypes: catalog.ChangeTypes, Pro: !ref.hidesPro,
+		EventTypes: catalog.ChangeTypes, Pro: !ref.hidesPro, Dataset: snap.HasDataset(),
 	}
 	values := sampleValues(snap)
 	for _, g := range ref.groups {

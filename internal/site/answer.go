@@ -21,6 +21,7 @@ type answer struct {
 	size      int    // of the unpacked body, if packed
 	digest    wire.Digest
 	location  string // of a permanent redirect, which has no body
+	passing   bool   // true of this moment rather than of the version: it is not kept
 	canonical string // absolute URL of the HTML page that a Markdown page renders
 }
 

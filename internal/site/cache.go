@@ -32,7 +32,7 @@ func (c *pageCache) get(path string, build func() (*answer, error)) (*answer, er
 }
 
 func (c *pageCache) put(path string, a *answer) {
-	if a.location != "" {
+	if a.location != "" || a.passing {
 		return // anybody can invent addresses that are redirected
 	}
 	size := cap(a.body) + len(path) + answerSize

@@ -41,6 +41,9 @@ func (s *Site) llms(r *request) (*answer, error) {
 	l.section("API")
 	l.link("Documentation", "/docs.md", "opérations, erreurs, quotas, exemples ; JSON, sans clé sous /api/v1")
 	l.link("Description OpenAPI 3.0.3", reference.DocumentPath, "pour les machines")
+	if r.snap.HasDataset() {
+		l.link("Données", datasetPath+markdownSuffix, "tout le catalogue en fichiers JSON, CSV et SQLite")
+	}
 	l.link("Statistiques", "/api/v1/stats", "les chiffres du catalogue, en JSON")
 	if pages := r.snap.Catalog.Pages; len(pages) > 0 {
 		l.section("Pages")

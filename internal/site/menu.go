@@ -26,6 +26,7 @@ var product = menus{
 	},
 	Footer: []link{
 		{"/docs", "Documentation de l’API"},
+		{datasetPath, "Données à télécharger"},
 		{"/tarifs", "Tarifs de l’API"},
 		{"/licence", "Licence"},
 		{"/confidentialite", "Confidentialité"},
@@ -63,7 +64,7 @@ func newMenus(c *catalog.Catalog) menus {
 	m.Header = append(append(m.Header, header...), product.Header[ownFrom:]...)
 	m.Footer = footer
 	for _, l := range product.Footer {
-		if !replaced[l.Href] {
+		if !replaced[l.Href] && (l.Href != datasetPath || c.Settings.Dataset != catalog.DatasetOff) {
 			m.Footer = append(m.Footer, l)
 		}
 	}

@@ -137,7 +137,7 @@ func internalLinks(t *testing.T, v *server, r *reply, path string) []string {
 				}
 				continue
 			}
-			if to.Path == "/compte" || to.Path == "/webhooks/v1/openapi.json" {
+			if to.Path == "/compte" || to.Path == "/webhooks/v1/openapi.json" || strings.HasPrefix(to.Path, "/data/") {
 				continue // served by other handlers
 			}
 			to.Scheme, to.Host = "", ""
@@ -324,7 +324,7 @@ func TestANewVersionIsShownAtOnce(t *testing.T) {
 
 func TestAnEmptyCatalogueHasPagesToo(t *testing.T) {
 	v := open(t, &catalog.Catalog{Name: "Vide", URL: "https://vide.example"})
-	for _, path := range []string{"/", "/outils", "/outils?q=a", "/outils?q=a&sort=name_asc", "/comparatifs", "/prix", "/cimetiere", "/docs", "/tarifs", "/licence", "/confidentialite", "/sitemap.xml", "/robots.txt", "/flux.atom", "/llms.txt", "/outils.md", "/comparatifs.md", "/prix.md", "/cimetiere.md", "/docs.md"} {
+	for _, path := range []string{"/", "/outils", "/outils?q=a", "/outils?q=a&sort=name_asc", "/comparatifs", "/prix", "/cimetiere", "/docs", "/donnees", "/tarifs", "/licence", "/confidentialite", "/sitemap.xml", "/robots.txt", "/flux.atom", "/llms.txt", "/outils.md", "/comparatifs.md", "/prix.md", "/cimetiere.md", "/docs.md"} {
 		v.get(path).ok()
 	}
 	// Before the first publication there is no date to show.

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"palmares/internal/dataset"
 	"palmares/internal/reference"
 	"palmares/internal/snapshot"
 	"palmares/internal/web"
@@ -37,6 +38,9 @@ type Config struct {
 	// Preview returns what the pages of a snapshot say to the author of a folder that
 	// is not published; they are then not indexed. nil on a public site.
 	Preview func(*snapshot.Snapshot) *Preview
+	// Exports has the files that /donnees shows with their sizes, once they are written. It
+	// may be nil.
+	Exports *dataset.Exports
 	// Document is the OpenAPI document that /docs explains. Required.
 	Document []byte
 }
@@ -74,6 +78,7 @@ func New(cfg Config) *Site {
 	s.handleList("/prix", s.listPrices)
 	s.handleList("/cimetiere", s.listRetired)
 	s.handleBoth("/docs", s.docs)
+	s.handleBoth("/donnees", s.dataset)
 	s.handle("/tarifs", s.plans)
 	s.handleBoth("/licence", s.licence)
 	s.handle("/confidentialite", s.privacy)

@@ -20,6 +20,9 @@ func (v *view) eachURL(visit func(url, day string)) {
 	for _, p := range fixedPages {
 		visit(c.URL+p, "")
 	}
+	if v.snap.HasDataset() {
+		visit(c.URL+datasetPath, "")
+	}
 	for i := range c.Pages {
 		if p := "/" + c.Pages[i].Slug; !slices.Contains(fixedPages, p) {
 			visit(c.URL+p, "")
