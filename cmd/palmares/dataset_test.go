@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -183,4 +185,72 @@ func (p *process) events(path string, seen chan<- string) error {
 		}
 	}
 	return lines.Err()
+}
+
+// A killed process leaves a part of an export behind. The next one removes it, writes the
+// export anew, and the one after that finds it.
+func TestAnExportSurvivesKillsAndRestarts(t *testing.T) {
+	dir := t.TempDir()
+	database, exports := "sqlite:"+dir+"/palmares.db", dir+"/palmares.db-export"
+	folder := t.TempDir() + "/catalogue"
+	must(t, "generate", folder, "--tools", "3000")
+	must(t, "publish", folder, "--database", database)
+	folders := func(pattern string) []string {
+		found, err := filepath.Glob(exports + "/" + pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	p := serveProcess(t, "--database", database, "--quota", "off")
+	request, err := http.NewRequestWithContext(t.Context(), "GET", p.url+"/data/v1/export", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := make(chan error, 1)
+	go func() {
+		resp, err := client.Do(request)
+		if err == nil {
+			err = resp.Body.Close()
+		}
+		asked <- err
+	}()
+	testkit.Until(t, "writing", func() bool { return len(folders("building-*/outils.ndjson.zst"))+len(folders("v1-*")) > 0 })
+	p.kill()
+	<-asked
+	p = serveProcess(t, "--database", database, "--quota", "off")
+	testkit.Until(t, "removing what is left", func() bool { return len(folders("building-*")) == 0 })
+	resp, body := p.get("/data/v1/export")
+	if resp.StatusCode != 200 || len(folders("*-*")) != 1 {
+		t.Fatalf("%s %s, with %v", resp.Status, body, folders("*"))
+	}
+	p.stop()
+	written, err := os.Stat(folders("v1-*/manifest.json")[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	p = serveProcess(t, "--database", database, "--quota", "off")
+	if _, again := p.get("/data/v1/export"); again != body {
+		t.Errorf("another manifest after a restart: %s", again)
+	}
+	if now, err := os.Stat(folders("v1-*/manifest.json")[0]); err != nil || !now.ModTime().Equal(written.ModTime()) {
+		t.Errorf("the export was written again after a restart: %v", err)
+	}
+}
+
+func TestAServerWithoutAPlaceForExportsServesTheRest(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/file", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := serveProcess(t, "--database", "sqlite:"+dir+"/palmares.db", "--export-dir", dir+"/file/export", "--demo", "on", "--quota", "off")
+	if resp, body := p.get("/data/v1/export"); resp.StatusCode != 503 || !strings.Contains(body, "/data/v1/changes") {
+		t.Errorf("%s %s", resp.Status, body)
+	}
+	for _, path := range []string{"/donnees", "/data/v1/changes?limit=1", "/api/v1/stats"} {
+		if resp, body := p.get(path); resp.StatusCode != 200 {
+			t.Errorf("%s: %s %s", path, resp.Status, body)
+		}
+	}
+	testkit.Until(t, "the log", func() bool { return p.log.Contains("--export-dir") })
 }

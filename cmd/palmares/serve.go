@@ -46,11 +46,14 @@ func (o *exportOptions) folder(database string) string {
 	if path, ok := strings.CutPrefix(database, "sqlite:"); ok {
 		return path + "-export"
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		cache = os.TempDir()
+	const name = "palmares-export"
+	if cache, err := os.UserCacheDir(); err == nil {
+		dir := filepath.Join(cache, name)
+		if os.MkdirAll(dir, 0o700) == nil { // users of services have none, or one that cannot be written
+			return dir
+		}
 	}
-	return filepath.Join(cache, "palmares-export")
+	return filepath.Join(os.TempDir(), name)
 }
 
 // webhookOptions are for the commands that add endpoints or send to them.

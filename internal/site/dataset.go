@@ -51,7 +51,7 @@ var fileTexts = map[string]string{
 // already: a page has none written.
 func (s *Site) dataset(r *request) (*answer, error) {
 	if !r.snap.HasDataset() {
-		return nil, notFound("Ce catalogue n’est pas proposé en bloc\u00a0; l’API le donne page par page.")
+		return nil, notFound("Ce catalogue n’est pas proposé en bloc\u202f; l’API le donne page par page.")
 	}
 	c := r.snap.Catalog
 	data := datasetPage{
@@ -92,11 +92,11 @@ func (v *view) datasetCommands(base string) []command {
 	}
 	return []command{
 		{
-			"commande.telecharger", "Télécharger la base SQLite, dont l’adresse est dans le manifeste\u00a0:",
-			"curl -s " + base + dataset.Path + " | jq -r '.files[].path' | grep sqlite \\\n  | xargs -I{} curl -sO '" + base + "{}'",
+			"commande.telecharger", "Télécharger la base SQLite de la version servie\u202f; les autres fichiers ont la même adresse, à leur nom près\u00a0:",
+			"curl -sLO " + base + dataset.Path + "/latest/palmares.sqlite.zst",
 		},
 		{
-			"commande.interroger", "La décompresser et l’interroger\u00a0; avec DuckDB, les fichiers CSV et JSON se lisent tels quels\u00a0:",
+			"commande.interroger", "La décompresser et l’interroger\u202f; avec DuckDB, les fichiers CSV et JSON se lisent tels quels\u00a0:",
 			"zstd -d palmares.sqlite.zst\nsqlite3 palmares.sqlite \"SELECT name, score, price FROM tools ORDER BY score DESC LIMIT 10\"",
 		},
 		{
