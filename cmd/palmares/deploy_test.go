@@ -103,10 +103,7 @@ var (
 
 // A query for a metric or a label that no server has is silent forever.
 func TestAlertsAndPanelsAskForWhatAServerExposes(t *testing.T) {
-	ops, err := testkit.FreeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ops, mirrorOps := freeAddress(t), freeAddress(t)
 	s := serveProcess(t, "--database", databases.SQLite(t), "--ops-listen", ops)
 	s.get("/api/v1/stats")
 	if resp, err := client.Post(s.url+"/compte", "application/x-www-form-urlencoded", strings.NewReader("email=ada@example.org")); err != nil || resp.Body.Close() != nil || resp.StatusCode >= 400 {
@@ -117,6 +114,11 @@ func TestAlertsAndPanelsAskForWhatAServerExposes(t *testing.T) {
 		scraped = body
 		return strings.Contains(body, "\npalmares_mails_total{")
 	})
+	// A mirror has the metric before its first copy.
+	mirror := startProcess(t, patient, "--database", databases.SQLite(t), "--mirror", "http://"+freeAddress(t), "--ops-listen", mirrorOps)
+	testkit.Until(t, "the mirror", func() bool { return mirror.log.Contains("not ready before the first copy") })
+	_, ofMirror := (&process{t: t, url: "http://" + mirrorOps, log: mirror.log}).get("/metrics")
+	scraped += ofMirror
 	names := map[string]bool{"up": true}
 	labels := map[string]bool{"job": true, "instance": true} // from the scrape configuration
 	for _, series := range exposedSeries.FindAllStringSubmatch(scraped, -1) {
