@@ -21,16 +21,20 @@ type Constraint struct {
 	start, end int // in the query
 }
 
+// Numbers of models, for Index.pricing; 0 is none.
+var free, freemium = pricingNumber("gratuit"), pricingNumber("freemium")
+
+func pricingNumber(p catalog.Pricing) uint8 { return uint8(slices.Index(catalog.Pricings, p) + 1) }
+
 // meets reports whether a tool meets a constraint.
 func (x *Index) meets(tool int, c Constraint) bool {
-	switch pricing := catalog.Pricings[x.pricing[tool]]; c.Pricing {
+	switch c.Pricing {
 	case "":
 		return x.monthly[tool] <= float32(c.PriceMax)
 	case "gratuit":
-		return pricing != "payant"
-	default:
-		return pricing == c.Pricing
+		return x.pricing[tool] == free || x.pricing[tool] == freemium
 	}
+	return x.pricing[tool] == pricingNumber(c.Pricing)
 }
 
 // indexPrices keeps what constraints compare, which would be slow to parse for every tool
@@ -39,7 +43,7 @@ func (x *Index) indexPrices() {
 	x.pricing = make([]uint8, len(x.tools))
 	x.monthly = make([]float32, len(x.tools))
 	for i := range x.tools {
-		x.pricing[i] = uint8(max(slices.Index(catalog.Pricings, x.tools[i].Pricing), 0))
+		x.pricing[i] = pricingNumber(x.tools[i].Pricing)
 		euros, ok := catalog.Monthly(x.tools[i].Price)
 		if x.monthly[i] = float32(euros); !ok {
 			x.monthly[i] = float32(math.Inf(1))

@@ -67,7 +67,6 @@ decorer decoration decorateur deco redecorer
 debruiter bruit bruits debruitage
 signer signature signataire
 dessiner dessin dessinateur
-interview interviewer intervieweur
 animer animation animateur
 dicter dictee dictaphone
 publicite publicitaire pub
@@ -83,11 +82,8 @@ mathematiques maths math mathematique
 developper developpement developpeur dev
 chercher recherche rechercher chercheur
 creer creation createur creatrice creatif
-discours discourir
 prospecter prospection prospect prospects
-avatar avatars
 sous-titre sous-titrer sous-titrage soustitres soustitrage soustitrer
-question questionner questionnaire
 reunir reunion reunions
 sonore son sons sonoriser sonorisation
 statistique statistiques stats stat

@@ -248,7 +248,7 @@ func TestConstraintsExcludeToolsExceptThoseThatAreNamed(t *testing.T) {
 		one.Pricing, one.Price = pricing, price
 		return one
 	}
-	x, _ := index(t, priced("Libelle", "gratuit", "0 €/mois"), priced("Mixte", "freemium", "12 €/mois"), priced("Hublot", "payant", "240 €/an"), priced("Compteur", "payant", "0,05 €/minute"))
+	x, _ := index(t, priced("Libelle", "gratuit", "0 €/mois"), priced("Mixte", "freemium", "12 €/mois"), priced("Hublot", "payant", "240 €/an"), priced("Compteur", "payant", "0,05 €/minute"), priced("Inconnu", "", ""))
 	for query, want := range map[string][]string{
 		"carnet gratuit":          {"Libelle", "Mixte"},
 		"gratuit":                 {"Libelle", "Mixte"},

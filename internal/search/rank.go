@@ -109,7 +109,7 @@ func (x *Index) rate(w *workspace, enough float32) float32 {
 // favour returns the rating of a tool with the given score.
 func (x *Index) favour(w *workspace, tool uint32, score float32) float32 {
 	rating := (score + 0.1) * x.boost[tool]
-	if w.preferFree && catalog.Pricings[x.pricing[tool]] == "gratuit" {
+	if w.preferFree && x.pricing[tool] == free {
 		rating *= freeFactor
 	}
 	return rating

@@ -56,7 +56,7 @@ type Index struct {
 	labels     map[string]bool   // words of their labels
 
 	boost   []float32 // by tool, a factor that breaks near ties
-	pricing []uint8   // by tool, the position in catalog.Pricings
+	pricing []uint8   // by tool, see pricingNumber
 	monthly []float32 // by tool, euros; infinite if it depends on the use
 
 	workspaces sync.Pool // of *workspace
