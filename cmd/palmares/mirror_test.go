@@ -102,7 +102,7 @@ func (p *process) follows(origin *process) {
 	}
 }
 
-// records returns the paths of all records under /data.
+// records returns the paths of all records under /data, and of the histories of tools.
 func (p *process) records() (paths []string) {
 	p.t.Helper()
 	var page struct{ Data []struct{ Kind, Slug string } }
@@ -111,11 +111,14 @@ func (p *process) records() (paths []string) {
 	}
 	for _, c := range page.Data { // also those that are no longer there
 		paths = append(paths, "/data/v1/records/"+c.Kind+"?slug="+c.Slug)
+		if c.Kind == "outil" {
+			paths = append(paths, "/data/v1/history/"+c.Slug)
+		}
 	}
 	return paths
 }
 
-// own are the pages that say something about their server.
+// isOwn reports whether a page says something about its server.
 func isOwn(path string) bool {
 	return path == "/donnees" || path == "/donnees.md" || strings.HasPrefix(path, "/data/v1/export") || strings.HasPrefix(path, "/data/v1/changes")
 }

@@ -153,6 +153,9 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
 	}
+	if e, ok := errors.AsType[*net.OpError](err); ok {
+		err = e.Err // without the port, which is another one each time and would make it another sentence
+	}
 	if errors.Is(err, errStalled) {
 		return &refusal{text: fmt.Sprintf("%s did not go on sending: check its load and the network; it is asked again soon (%v)", c.origin, err), status: http.StatusGatewayTimeout}
 	}

@@ -200,8 +200,8 @@ func shown(t *testing.T, st *store.Store) *snapshot.Snapshot {
 	return s
 }
 
-// break_ sets what answers instead of the origin; nil for the origin itself.
-func (o *origin) break_(fault func(w http.ResponseWriter, r *http.Request, next http.Handler)) {
+// breaks sets what answers instead of the origin; nil for the origin itself.
+func (o *origin) breaks(fault func(w http.ResponseWriter, r *http.Request, next http.Handler)) {
 	if fault == nil {
 		o.fault.Store(nil)
 		return

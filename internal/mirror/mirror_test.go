@@ -206,12 +206,12 @@ func TestWhatIsWrongWithAnOriginIsSaidAndNothingIsChanged(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m.t, m.few = t, c.few-1
-			o.break_(c.fault)
+			o.breaks(c.fault)
 			m.fails(c.says)
 		})
 	}
 	m.t, m.few = t, 9
-	o.break_(nil)
+	o.breaks(nil)
 	m.syncs(o)
 	if m.log.Contains("secret") {
 		t.Error(m.log)
@@ -304,7 +304,7 @@ func TestAnOriginThatPublishesWhileItIsReadIsFollowedToItsEnd(t *testing.T) {
 	times := 0
 	again := func(path string, n int) {
 		times = n
-		o.break_(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		o.breaks(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 			if strings.HasPrefix(r.URL.Path, path) && times > 0 {
 				times--
 				setTool(files, "outil-4", fmt.Sprintf("price: %d €/mois", times+200), "")
@@ -329,7 +329,7 @@ func TestAnOriginThatPublishesWhileItIsReadIsFollowedToItsEnd(t *testing.T) {
 	files["images/logo.png"] = &fstest.MapFile{Data: drawing(16, 201)}
 	o.publish(files)
 	m.fails("no longer has the picture")
-	o.break_(nil)
+	o.breaks(nil)
 	m.syncs(o)
 }
 
@@ -347,11 +347,11 @@ func TestFewChangesDoNotWaitForTheExport(t *testing.T) {
 		}
 		next.ServeHTTP(w, r)
 	}
-	o.break_(busy)
+	o.breaks(busy)
 	m.fails("asks to try again later")
-	o.break_(nil)
+	o.breaks(nil)
 	m.syncs(o)
-	o.break_(busy)
+	o.breaks(busy)
 	setTool(files, "outil-1", "price: 9 €/mois", "")
 	o.publish(files)
 	m.syncs(o)
@@ -403,11 +403,11 @@ func TestWhatIsWrongIsLoggedOnceAndSoIsItsEnd(t *testing.T) {
 	}
 	copied(1)
 	for round := range 2 {
-		o.break_(func(w http.ResponseWriter, _ *http.Request, _ http.Handler) { w.WriteHeader(http.StatusBadGateway) })
+		o.breaks(func(w http.ResponseWriter, _ *http.Request, _ http.Handler) { w.WriteHeader(http.StatusBadGateway) })
 		o.requests()
 		asked := 0
 		testkit.Until(t, "some attempts", func() bool { asked += o.requests()[manifestPath]; return asked > 5 })
-		o.break_(nil)
+		o.breaks(nil)
 		files := some(5 + round)
 		o.publish(files)
 		copied(2 + round)

@@ -64,7 +64,7 @@ func (c *Client) manifest(ctx context.Context, tag string) (*manifest, error) {
 // manifestPatience is how long an origin that was copied before may take for its manifest.
 // A large one makes its export when it is first asked for it, which takes a minute; few
 // changes need not wait for that.
-const manifestPatience = 5 * time.Second
+const manifestPatience = 2 * time.Second
 
 // announcement requests the manifest, as manifest does, or what the feed says if the
 // export is still being made: then there are no files.
