@@ -64,6 +64,7 @@ bench: build ## the speed and size figures, against a bare handler in the same r
 
 chaos: build ## kill processes and cut connections for minutes, and report what callers notice
 	@go run ./bench/chaos
+	@go run ./bench/chaos -failovers 10
 	@go test $(RACE) -count=1 -timeout 15m -v -run '^TestKilledProcessesLoseNoWebhook$$' ./cmd/palmares -events 200 -kills 100 -webhook-timeout 500ms
 	@go test $(RACE) -count=1 -timeout 15m -v -run '^TestKilledProcessesLoseNoWebhook$$' ./cmd/palmares -events 200 -kills 3 -webhook-timeout 15s
 	@go test $(RACE) -count=1 -timeout 30m -v -run '^TestAMirrorOfAMirrorAnswersAsItsOrigin$$' ./cmd/palmares -publications 50

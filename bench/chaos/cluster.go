@@ -29,7 +29,7 @@ import (
 // A cluster is three nodes and the keys of their callers.
 type cluster struct {
 	binary, dir string
-	db          *testkit.PostgresServer
+	database    string // the URL that commands use
 	nodes       []*node
 	keys        []string // of customers; every node has seen them
 	spare       []spare  // to be revoked, one during each fault
@@ -42,6 +42,7 @@ type spare struct{ id, key string }
 
 type node struct {
 	cmd      *exec.Cmd
+	log      *testkit.Log
 	url, ops string
 }
 
@@ -53,11 +54,13 @@ const (
 	startsIn = time.Minute
 	// spares are keys of one Pro account each, one for each fault and some more.
 	spares = 14
+	// secretKey is that of all nodes and commands.
+	secretKey = "PALMARES_SECRET_KEY=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 )
 
-func newCluster(binary, dir string, db *testkit.PostgresServer) *cluster {
+func newCluster(binary, dir, database string) *cluster {
 	return &cluster{
-		binary: binary, dir: dir, db: db,
+		binary: binary, dir: dir, database: database,
 		client: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 100}},
 	}
 }
@@ -77,10 +80,10 @@ func (c *cluster) start(ctx context.Context, database string) error {
 		if err != nil {
 			return err
 		}
-		n := &node{url: "http://" + address, ops: "http://" + ops}
+		n := &node{url: "http://" + address, ops: "http://" + ops, log: &testkit.Log{}}
 		n.cmd = exec.Command(c.binary, "serve", "--database", database, "--listen", address, "--ops-listen", ops,
-			"--trusted-proxies", "127.0.0.0/8", "--drain", "0s")
-		n.cmd.Env = append(os.Environ(), "PALMARES_SECRET_KEY=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
+			"--trusted-proxies", "127.0.0.0/8", "--webhook-allow", "127.0.0.0/8", "--drain", "0s")
+		n.cmd.Env, n.cmd.Stderr = append(os.Environ(), secretKey), n.log
 		if err := n.cmd.Start(); err != nil {
 			return err
 		}
@@ -138,10 +141,11 @@ func (c *cluster) createKey(ctx context.Context, email, plan string) (key, id st
 	return key, id, err
 }
 
-// palmares runs a command on the database, not through the proxy.
+// palmares runs a command on the database.
 func (c *cluster) palmares(ctx context.Context, args ...string) (string, error) {
 	var stderr strings.Builder
-	cmd := exec.CommandContext(ctx, c.binary, append(args, "--database", c.db.URL(databaseName))...)
+	cmd := exec.CommandContext(ctx, c.binary, append(args, "--database", c.database)...)
+	cmd.Env = append(os.Environ(), secretKey)
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -154,9 +158,17 @@ func (c *cluster) stop() error {
 	var err error
 	for _, n := range c.nodes {
 		_ = n.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
-		err = errors.Join(err, n.cmd.Wait())
+		if failed := n.cmd.Wait(); failed != nil {
+			err = errors.Join(err, fmt.Errorf("a node: %w: %s", failed, lastLines(n.log.String())))
+		}
 	}
 	return err
+}
+
+// lastLines returns what a node said last.
+func lastLines(log string) string {
+	lines := slices.DeleteFunc(strings.Split(log, "\n"), func(line string) bool { return strings.Contains(line, `"msg":"request"`) })
+	return strings.Join(lines[max(0, len(lines)-10):], "\n")
 }
 
 // ask returns how long an answer took, and its status.
@@ -280,7 +292,7 @@ func (w weight) more(before weight) error {
 }
 
 // perNode is how many connections to the database a node may have.
-const perNode = 13
+const perNode = 15
 
 // weigh measures what is left when callers are gone and what was abandoned has ended.
 func (c *cluster) weigh(ctx context.Context) (w weight, err error) {
@@ -289,7 +301,7 @@ func (c *cluster) weigh(ctx context.Context) (w weight, err error) {
 	for _, n := range c.nodes {
 		w.goroutines += int(c.figure(ctx, n, "go_goroutines"))
 	}
-	db, err := sql.Open("pgx", c.db.URL(databaseName))
+	db, err := sql.Open("pgx", c.database)
 	if err != nil {
 		return w, err
 	}

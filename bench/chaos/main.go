@@ -10,6 +10,11 @@
 //
 // Everything is real: the binary as it is shipped, PostgreSQL, and Toxiproxy between
 // them. It takes about two minutes. `make chaos` runs it.
+//
+// With -failovers it kills the primary of a Patroni cluster instead, configured by the files
+// of deploy/, while callers with keys read, catalogues are published and webhooks are sent. It
+// fails when such a caller was refused, or when a request was not counted, a publication was
+// lost or a webhook did not arrive. A minute for each.
 package main
 
 import (
@@ -43,9 +48,15 @@ const (
 
 func main() {
 	binary := flag.String("binary", "bin/palmares", "the palmares to run")
+	failovers := flag.Int("failovers", 0, "kill the primary of a Patroni cluster this often, instead of everything else")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, *binary)
+	var err error
+	if *failovers > 0 {
+		err = failOver(ctx, *binary, *failovers)
+	} else {
+		err = run(ctx, *binary)
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "chaos:", err)
@@ -86,7 +97,7 @@ func run(ctx context.Context, binary string) (err error) {
 		return err
 	}
 	defer proxy.Stop()
-	c := newCluster(binary, dir, db)
+	c := newCluster(binary, dir, db.URL(databaseName)) // commands do not go through the proxy
 	defer func() { err = errors.Join(err, c.stop()) }()
 	if err := c.start(ctx, "postgres://postgres@"+proxy.Listen+"/"+databaseName); err != nil {
 		return err

@@ -74,7 +74,7 @@ func StartPostgres(options PostgresOptions) (*PostgresServer, error) {
 func (p *PostgresServer) create() error {
 	if os.Geteuid() == 0 { // PostgreSQL refuses to run as root
 		var err error
-		if p.user, err = unprivileged(); err != nil {
+		if p.user, err = Unprivileged(); err != nil {
 			return err
 		}
 		if err := os.Chown(p.dir, int(p.user.Uid), int(p.user.Gid)); err != nil {
@@ -249,8 +249,8 @@ func postgresBinaries() (string, error) {
 	return filepath.Dir(path), nil
 }
 
-// unprivileged returns the user that the server runs as when we are root.
-func unprivileged() (*syscall.Credential, error) {
+// Unprivileged returns the user that the server runs as when we are root.
+func Unprivileged() (*syscall.Credential, error) {
 	for _, name := range []string{"postgres", "nobody"} {
 		u, err := user.Lookup(name)
 		if err != nil {
