@@ -100,12 +100,6 @@ func (r *row) value(name string) any {
 	return nil
 }
 
-// text returns a field of the record that is a string.
-func (r *row) text(name string) string {
-	s, _ := r.value(name).(string)
-	return s
-}
-
 // writeRecords writes everything that is made from records: one pass over each kind.
 func (w *writer) writeRecords() error {
 	db, err := w.createDatabase()
