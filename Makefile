@@ -24,7 +24,7 @@ STAMPS := bin/stamps
 # The systems that `make release` builds for.
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: help build run check test quick bench chaos release packages
+.PHONY: help build run check test quick interop bench chaos release packages
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,10 @@ quick: ## the tests on SQLite only, without browser and race detector: no substi
 	@export PALMARES_TEST=quick; { go test -json -run '^TestCommandLine$$' ./cmd/palmares; \
 		go test -json $$(go list ./... | grep -v -e /internal/browser -e /cmd/palmares); } | bin/testreport -allow-skips
 	@echo "LEFT OUT: PostgreSQL, the browser, servers as processes, the race detector, format and lint. make test has them all."
+
+interop: build ## third parties read the export and the stream: Python, DuckDB, ajv, eventsource
+	@tools/npm interop
+	@tools/interop/run
 
 bench: build ## the speed and size figures, against a bare handler in the same run
 	@bench/run

@@ -1,6 +1,7 @@
 // Package store keeps everything that Palmarès persists: the published catalogue and
 // its events, accounts and their keys, usage, webhooks, mails, subscriptions, sign-in
-// links, sessions and publish tokens. It is the only package with SQL.
+// links, sessions and publish tokens. It is the only package with SQL, but for the file that
+// package dataset exports.
 //
 // A Store has one field per noun (Keys, Deliveries, …), each a small type in files of
 // its name. They share a db: the connection pools, transactions and error messages.
