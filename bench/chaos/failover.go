@@ -59,10 +59,10 @@ func failOver(ctx context.Context, binary string, times int) (err error) {
 		return err
 	}
 	t, err := newTrial(ctx, c)
-	defer t.receiver.Close()
 	if err != nil {
 		return err
 	}
+	defer t.receiver.Close()
 	return t.run(ctx, p, times)
 }
 
