@@ -283,15 +283,14 @@ func (p parts) index(c *catalog.Catalog, categories map[string]string) *Index {
 	for k, b := range p {
 		wait.Go(func() { b.place(x, next[k]) })
 	}
-	wait.Wait()
-
+	wait.Go(x.indexNames)
+	wait.Go(x.indexPrices)
+	wait.Go(func() { x.indexKin(stems) })
 	x.boost = make([]float32, len(x.tools))
 	for i := range x.tools {
 		x.boost[i] = boostOf(&x.tools[i])
 	}
-	x.indexNames()
-	x.indexKin(stems)
-	x.indexPrices()
+	wait.Wait()
 	return x
 }
 
