@@ -259,6 +259,20 @@ func TestAMirrorIsNotReadyBeforeItsFirstCopyAndServesItWithoutItsOrigin(t *testi
 	})
 }
 
+func TestAMirrorWithAKeyHearsOfPublicationsAtOnce(t *testing.T) {
+	source := databases.SQLite(t)
+	must(t, "publish", marked(t, "A", 5), "--database", source)
+	must(t, "account", "create", "ada@example.org", "--database", source)
+	key := strings.TrimSpace(must(t, "key", "create", "ada@example.org", "--name", "mirror", "--database", source))
+	origin := serveProcess(t, "--database", source)
+	t.Setenv("PALMARES_MIRROR_KEY", key)
+	p := serveProcess(t, "--database", databases.SQLite(t), "--mirror", origin.url, "--mirror-interval", "24h", "--quota", "off")
+	for _, mark := range []string{"A", "B", "C"} {
+		must(t, "publish", marked(t, mark, 5), "--database", source)
+		p.until("/api/v1/tools", func(_ *http.Response, body string) bool { return strings.Count(body, `"tagline":"`+mark+`"`) == 5 })
+	}
+}
+
 // refuses runs a command that has to fail with a sentence.
 func refuses(t *testing.T, sentence string, args ...string) {
 	t.Helper()

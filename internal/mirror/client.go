@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"palmares/internal/account"
@@ -25,6 +26,8 @@ type Client struct {
 	key    string // "" for none
 	http   *http.Client
 	stall  time.Duration
+
+	allowance *atomic.Pointer[allowance] // what the last answer said of it; nil if nothing
 }
 
 // stallTimeout is how long nothing may arrive.
@@ -52,7 +55,7 @@ func NewClient(origin, key string) (*Client, error) {
 		MaxIdleConnsPerHost: pictureWorkers,
 		IdleConnTimeout:     time.Minute,
 	}
-	return &Client{origin: strings.TrimSuffix(origin, "/"), key: key, stall: stallTimeout, http: &http.Client{
+	return &Client{origin: strings.TrimSuffix(origin, "/"), key: key, stall: stallTimeout, allowance: &atomic.Pointer[allowance]{}, http: &http.Client{
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
@@ -78,9 +81,18 @@ type answer struct {
 	close  func()
 }
 
-// get requests a path. At most limit bytes of the answer can be read, and one more, which
-// tells that it is too long.
+// get requests a path, unless it still has the tag. At most limit bytes of the answer can
+// be read, and one more, which tells that it is too long.
 func (c *Client) get(ctx context.Context, path, tag string, limit int64) (*answer, error) {
+	header := http.Header{}
+	if tag != "" {
+		header.Set("If-None-Match", tag)
+	}
+	return c.send(ctx, path, header, limit)
+}
+
+// send requests a path, as get does.
+func (c *Client) send(ctx context.Context, path string, header http.Header, limit int64) (*answer, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	watch := time.AfterFunc(c.stall, func() { cancel(errStalled) })
 	end := func() {
@@ -92,12 +104,10 @@ func (c *Client) get(ctx context.Context, path, tag string, limit int64) (*answe
 		end()
 		return nil, err
 	}
+	req.Header = header
 	req.Header.Set("User-Agent", "palmares-mirror")
 	if c.key != "" && strings.HasPrefix(path, "/data/") {
 		req.Header.Set("Authorization", "Bearer "+c.key)
-	}
-	if tag != "" {
-		req.Header.Set("If-None-Match", tag)
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
@@ -110,7 +120,8 @@ func (c *Client) get(ctx context.Context, path, tag string, limit int64) (*answe
 		_ = resp.Body.Close() // it was read, or is of no use
 		end()
 	}}
-	if resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusNotModified && tag != "" {
+	if resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusNotModified && header.Get("If-None-Match") != "" {
+		c.allowance.Store(allowanceOf(resp.Header))
 		return a, nil
 	}
 	defer a.close()
@@ -238,4 +249,30 @@ func (c *Client) getJSON(ctx context.Context, path, tag string, limit int64, int
 		return nil, false, fmt.Errorf("%s does not answer %s as a server of Palmarès does: check the address given with --mirror (%w)", c.origin, path, err)
 	}
 	return a.header, true, nil
+}
+
+// An allowance is how many requests an origin still answers today.
+type allowance struct {
+	limit, remaining int
+	reset            time.Time
+}
+
+// allowanceOf returns what an answer says; nil if that is nothing.
+func allowanceOf(h http.Header) *allowance {
+	limit, err := strconv.Atoi(h.Get("X-RateLimit-Limit"))
+	remaining, err2 := strconv.Atoi(h.Get("X-RateLimit-Remaining"))
+	reset, err3 := time.Parse(time.RFC3339, h.Get("X-RateLimit-Reset"))
+	if errors.Join(err, err2, err3) != nil {
+		return nil
+	}
+	return &allowance{limit, remaining, reset}
+}
+
+// pause returns how far requests must be apart so that what is left lasts until the end of
+// the day: without a key, all of them count. Half of the allowance is not rationed.
+func (a *allowance) pause(now time.Time) time.Duration {
+	if a == nil || 2*a.remaining > a.limit {
+		return 0
+	}
+	return max(0, a.reset.Sub(now)) / time.Duration(max(a.remaining, 1))
 }

@@ -1,6 +1,7 @@
 // Package mirror keeps a database an exact copy of what another server of Palmarès serves.
 //
-// A Follower asks for the manifest of its origin once a minute. If the origin has another
+// A Follower asks for the manifest of its origin once a minute, and with a key it also hears
+// at once when the origin publishes something. If the origin has another
 // state, it reads what differs, from the feed of changes or from the export; makes a
 // content folder of all records, so that they pass the checks of package content; and
 // stores the result in one transaction, if it has the state of the origin. Whatever goes
@@ -14,6 +15,7 @@ import (
 	"fmt"
 	"log/slog"
 	mathrand "math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -45,7 +47,8 @@ type Follower struct {
 	seen   *manifest    // the last one that was copied; nil if unknown
 	seenAs store.Origin // what it was recorded as
 
-	checked atomic.Int64 // when the origin was last seen to have nothing else, in Unix milliseconds
+	leading *store.Origin // what was copied last, if this node is the one that follows
+	checked atomic.Int64  // when the origin was last seen to have nothing else, in Unix milliseconds
 }
 
 // fewChanges is how many changes are read from the feed. More are read from the export,
@@ -85,6 +88,8 @@ func (f *Follower) Run(ctx context.Context) error {
 	if f.client.key == "" {
 		f.cfg.Log.Warn("PALMARES_MIRROR_KEY is not set: the origin counts every request of the mirror, and answers about a hundred a day", "origin", f.client.origin)
 	}
+	listener := &listener{news: make(chan struct{})}
+	defer listener.running.Wait()
 	said, failures := "", 0
 	for {
 		err := f.Check(ctx)
@@ -92,12 +97,16 @@ func (f *Follower) Run(ctx context.Context) error {
 			return nil
 		}
 		wait := f.cfg.Interval
+		if f.client.key == "" {
+			wait = max(wait, f.client.allowance.Load().pause(f.cfg.Now()))
+		}
 		if err == nil {
 			failures = 0
 			if said != "" {
 				f.cfg.Log.Info("the mirror follows its origin again", "origin", f.client.origin)
 				said = ""
 			}
+			f.listen(ctx, listener)
 		} else {
 			wait = f.delay(failures, err)
 			failures++
@@ -112,8 +121,43 @@ func (f *Follower) Run(ctx context.Context) error {
 			timer.Stop()
 			return nil
 		case <-timer.C:
+		case <-listener.news:
+			timer.Stop()
 		}
 	}
+}
+
+// A listener hears at once when the origin has published something, so that a copy does
+// not wait for the next check. It does that with a stream of its changes, which counts as
+// one request, four times an hour. Without it, checks are enough.
+type listener struct {
+	news    chan struct{} // the origin has something new
+	running sync.WaitGroup
+	open    atomic.Bool
+
+	position int64     // from which the last stream began
+	opened   time.Time // when
+}
+
+// listen opens a stream from where the mirror is, unless one is open: once for each
+// position, or else once in an interval. It needs a key.
+func (f *Follower) listen(ctx context.Context, l *listener) {
+	o := f.leading
+	if o == nil || f.client.key == "" || l.open.Load() || o.Position == l.position && time.Since(l.opened) < f.cfg.Interval {
+		return
+	}
+	l.position, l.opened = o.Position, time.Now()
+	l.open.Store(true)
+	l.running.Go(func() {
+		err := f.client.Wait(ctx, o.Feed, o.Position)
+		l.open.Store(false)
+		if err == nil {
+			select {
+			case l.news <- struct{}{}:
+			case <-ctx.Done():
+			}
+		}
+	})
 }
 
 // end lets another node lead.
@@ -164,6 +208,7 @@ func (f *Follower) Check(ctx context.Context) error {
 		return err
 	}
 	if !leads {
+		f.leading = nil
 		return nil // Begin has read how the one that leads is doing
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -224,6 +269,7 @@ func (f *Follower) checkOnce(ctx context.Context) error {
 		start := time.Now()
 		if copied, err = f.copy(ctx, base, m); err == nil {
 			f.checked.Store(f.cfg.Now().UnixMilli())
+			f.leading = &copied
 			f.cfg.Log.Info("copied what the origin has published", "origin", f.client.origin, "version", copied.Version, "records", copied.Records,
 				"took", time.Since(start).Round(time.Millisecond).String())
 		}
@@ -241,6 +287,7 @@ func (f *Follower) confirm(ctx context.Context, base, now store.Origin) error {
 		return err
 	}
 	f.checked.Store(now.CheckedAt.UnixMilli())
+	f.leading = &now
 	return nil
 }
 

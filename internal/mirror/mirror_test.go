@@ -458,3 +458,27 @@ func TestOnlySafeOriginsAndKeysAreAccepted(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestAMirrorWithoutAKeyRationsItsRequests(t *testing.T) {
+	now := monday.Truncate(time.Second)
+	reset := now.Add(10 * time.Hour)
+	for _, c := range []struct {
+		header map[string]string
+		want   time.Duration
+	}{
+		{nil, 0},
+		{map[string]string{"X-RateLimit-Limit": "100", "X-RateLimit-Remaining": "51"}, 0},
+		{map[string]string{"X-RateLimit-Limit": "100", "X-RateLimit-Remaining": "50"}, 12 * time.Minute},
+		{map[string]string{"X-RateLimit-Limit": "100", "X-RateLimit-Remaining": "0"}, 10 * time.Hour},
+		{map[string]string{"X-RateLimit-Limit": "100", "X-RateLimit-Remaining": "viele"}, 0},
+	} {
+		h := http.Header{}
+		for name, value := range c.header {
+			h.Set(name, value)
+		}
+		h.Set("X-RateLimit-Reset", reset.Format(time.RFC3339))
+		if got := allowanceOf(h).pause(now); got != c.want {
+			t.Errorf("%v: %s, not %s", c.header, got, c.want)
+		}
+	}
+}

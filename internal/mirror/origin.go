@@ -1,6 +1,8 @@
 package mirror
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -137,6 +139,31 @@ func (c *Client) Changes(ctx context.Context, feed string, after int64, limit in
 	}
 	p.updatedAt = header.Get("X-Service-Updated-At")
 	return p, c.checkPage(p, feed, after, limit)
+}
+
+// Wait returns when the server has something after a position of its feed. It returns an
+// error if the server ends the stream before, as it does every quarter of an hour.
+func (c *Client) Wait(ctx context.Context, feed string, after int64) error {
+	query := url.Values{"feed": {feed}, "after": {fmt.Sprint(after)}}
+	a, err := c.send(ctx, changesPath+"?"+query.Encode(), http.Header{"Accept": {"text/event-stream"}}, maxPage)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	states := 0
+	for lines := bufio.NewReader(a); ; {
+		line, _, err := lines.ReadLine()
+		switch {
+		case err != nil:
+			return err
+		case bytes.HasPrefix(line, []byte("event: change")):
+			return nil
+		case bytes.HasPrefix(line, []byte("event: state")):
+			if states++; states > 1 { // the first one is that of the position
+				return nil
+			}
+		}
+	}
 }
 
 // checkPage returns an error for a page that no server of ours sends.
