@@ -121,11 +121,11 @@ func (p *Preview) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // isElsewhere reports whether pages link to a path that only the server answers.
 func isElsewhere(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	return first == "api" || first == "compte" || first == "webhooks"
+	return first == "api" || first == "compte" || first == "data" || first == "webhooks"
 }
 
 const elsewhere = `<header class="top"><h1>Absent de l’aperçu</h1>
-<p class="deck">L’aperçu montre les pages du site. L’API et les comptes n’existent que sur le serveur, après publication.</p></header>`
+<p class="deck">L’aperçu montre les pages du site. L’API, les fichiers de données et les comptes n’existent que sur le serveur, après publication.</p></header>`
 
 // isLoopback reports whether the host of a request is this machine. Names other than
 // localhost are refused, because their owner decides what they resolve to.

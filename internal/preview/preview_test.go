@@ -248,7 +248,7 @@ func TestOnlyThisMachineIsAnswered(t *testing.T) {
 
 func TestWhatOnlyTheServerHasIsSaidToBeAbsent(t *testing.T) {
 	d := newDesk(t, map[string]string{"catalogue.yaml": settings})
-	for _, path := range []string{"/api/v1/tools", "/compte", "/webhooks/v1/openapi.json"} {
+	for _, path := range []string{"/api/v1/tools", "/data/v1/export", "/compte", "/webhooks/v1/openapi.json"} {
 		d.get(path).Is(http.StatusNotFound).Contains("n’existent que sur le serveur")
 	}
 }
