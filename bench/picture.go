@@ -27,15 +27,16 @@ func (b *bench) picture() error {
 	hash := strings.Repeat("a", 64)
 	c := &catalog.Catalog{Pictures: map[string]catalog.Picture{"images/a.png": {Hash: hash, Ext: "png"}}}
 	snap := snapshot.Build(c, 1, "2026-01-01")
+	if err := snap.BuildIndex(b.ctx); err != nil {
+		return err
+	}
 	cfg := site.Config{Demo: func(*snapshot.Snapshot) bool { return false }, Document: api.Document()}
 	get := func(path string) *http.Request {
 		return (&http.Request{Method: http.MethodGet, URL: &url.URL{Path: path}, Header: http.Header{}}).WithContext(b.ctx)
 	}
 	var home, css collector
 	pages := site.New(cfg)
-	if err := pages.Show(b.ctx, snap); err != nil {
-		return err
-	}
+	pages.Show(snap)
 	pages.ServeHTTP(&home, get("/"))
 	asset := get(string(stylesheet.Find(home.body)))
 	pages.ServeHTTP(&css, asset)
@@ -44,9 +45,7 @@ func (b *bench) picture() error {
 	}
 	cfg.Pictures = onePicture(css.body)
 	pages = site.New(cfg)
-	if err := pages.Show(b.ctx, snap); err != nil {
-		return err
-	}
+	pages.Show(snap)
 	var ofPicture, ofAsset []float64
 	for range rounds {
 		ofPicture = append(ofPicture, microseconds(pages, get("/media/"+hash+".png")))

@@ -183,9 +183,10 @@ func (n *node) load(ctx context.Context) (*snapshot.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := n.pages.Show(ctx, s); err != nil {
+	if err := s.BuildIndex(ctx); err != nil {
 		return nil, err
 	}
+	n.pages.Show(s)
 	if !n.isDemo(s) {
 		n.demo.forget()
 	}

@@ -66,9 +66,10 @@ func open(t testing.TB, dsn, base string) *server {
 func newServer(t testing.TB, st *store.Store, base string) *server {
 	p := &server{t: t, store: st, now: monday, base: base, snap: snapshot.Empty("Palmarès", base)}
 	pages := site.New(site.Config{Demo: func(*snapshot.Snapshot) bool { return false }, BaseURL: base, Document: api.Document()})
-	if err := pages.Show(t.Context(), p.snap); err != nil {
+	if err := p.snap.BuildIndex(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	pages.Show(p.snap)
 	sealer, err := webhook.ParseKeys("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
 	if err != nil {
 		t.Fatal(err)

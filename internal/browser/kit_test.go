@@ -93,7 +93,8 @@ func serve() (stop func() error, err error) {
 		c := r.Catalog
 		c.URL = kit.url
 		catalog.CarryOver(&catalog.Catalog{}, c, snapshot.NewestUpdate(c))
-		return snapshot.Build(c, 0, snapshot.NewestUpdate(c)), nil
+		s := snapshot.Build(c, 0, snapshot.NewestUpdate(c))
+		return s, s.BuildIndex(ctx)
 	})
 	if err != nil {
 		cancel()
@@ -102,10 +103,7 @@ func serve() (stop func() error, err error) {
 	pages := site.New(site.Config{
 		BaseURL: kit.url, Document: api.Document(), Pictures: r.Pictures, Demo: func(*snapshot.Snapshot) bool { return true },
 	})
-	if err := pages.Show(ctx, live.Snapshot()); err != nil {
-		cancel()
-		return nil, errors.Join(err, listener.Close())
-	}
+	pages.Show(live.Snapshot())
 	keys := keyring.New(keyringtest.Store{Find: func(context.Context, [32]byte) (account.Key, error) {
 		return account.Key{}, account.ErrInvalidKey
 	}}, time.Now)

@@ -198,12 +198,6 @@ func (p *changePage) appendRow(b []byte, c *record.Change) []byte {
 
 // appendChange appends a change without its record and without its end.
 func appendChange(b []byte, c *record.Change) []byte {
-	null := func(s string) *string {
-		if s == "" {
-			return nil
-		}
-		return &s
-	}
 	b = wire.AppendJSON(b, struct {
 		Position  int64       `json:"position"`
 		Version   int64       `json:"version"`
@@ -215,6 +209,14 @@ func appendChange(b []byte, c *record.Change) []byte {
 		Hash      *string     `json:"hash"`
 	}{c.Position, c.Version, c.At, c.Kind, c.Slug, c.Deleted, null(c.RenamedTo), null(c.Hash)})
 	return b[:len(b)-1]
+}
+
+// null returns nil, which is null, for a text that is empty.
+func null(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }
 
 // rowSize returns how many bytes a change takes in a page, or a few more.

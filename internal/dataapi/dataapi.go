@@ -1,7 +1,8 @@
-// Package dataapi is /data/v1: the catalogue for programs that keep a copy of it. It
-// serves records in their canonical form, which package record defines, and the feed of
-// their changes, from one Snapshot and from memory, and the files of package dataset. What all operations have in common
-// is in package web; quotas are counted together with those of /api.
+// Package dataapi is /data/v1: the catalogue for programs that keep a copy of it, or that
+// search it. It serves records in their canonical form, which package record defines, the
+// feed of their changes and what a search finds, from one Snapshot and from memory, and the
+// files of package dataset. What all operations have in common is in package web; quotas
+// are counted together with those of /api.
 package dataapi
 
 import (
@@ -24,7 +25,8 @@ import (
 
 // Config is what the operations need from the rest of the server.
 type Config struct {
-	// Live holds the catalogue to answer from, which needs a feed. Required.
+	// Live holds the catalogue to answer from, which needs a feed and a search index.
+	// Required.
 	Live *snapshot.Live
 	// Callers identifies who sent a request. Required.
 	Callers web.Authorizer
@@ -53,6 +55,7 @@ type Handler struct {
 type route struct {
 	pattern string
 	op      operation
+	always  bool // also if the catalogue is not given away
 }
 
 //go:embed openapi.json
@@ -71,18 +74,19 @@ func New(cfg Config) *Handler {
 		stall:   cmp.Or(cfg.Stall, defaultStall),
 	}
 	h.routes = map[string]route{
-		changesPath:             {changesPath, h.listChanges},
-		"/data/v1/embeddings":   {"/data/v1/embeddings", listEmbeddings},
-		dataset.Path:            {dataset.Path, h.getManifest},
-		"/data/v1/openapi.json": {"/data/v1/openapi.json", fixed(openAPI, true)},
+		changesPath:             {pattern: changesPath, op: h.listChanges},
+		searchPath:              {pattern: searchPath, op: searchTools, always: true},
+		"/data/v1/embeddings":   {pattern: "/data/v1/embeddings", op: listEmbeddings},
+		dataset.Path:            {pattern: dataset.Path, op: h.getManifest},
+		"/data/v1/openapi.json": {pattern: "/data/v1/openapi.json", op: fixed(openAPI, true)},
 	}
 	for _, kind := range record.Kinds {
 		schema, err := content.RecordSchema(kind)
 		if err != nil {
 			panic("dataapi: " + err.Error()) // only for an unknown kind
 		}
-		h.routes["/data/v1/records/"+string(kind)] = route{"/data/v1/records/{kind}", getRecords(kind)}
-		h.routes["/data/v1/schema/"+string(kind)+".json"] = route{"/data/v1/schema/{kind}.json", fixed(schema, false)}
+		h.routes["/data/v1/records/"+string(kind)] = route{pattern: "/data/v1/records/{kind}", op: getRecords(kind)}
+		h.routes["/data/v1/schema/"+string(kind)+".json"] = route{pattern: "/data/v1/schema/{kind}.json", op: fixed(schema, false)}
 	}
 	return h
 }
@@ -94,10 +98,10 @@ func (h *Handler) find(u *url.URL) (r route, slug string) {
 		return r, ""
 	}
 	if slug, ok := strings.CutPrefix(u.Path, historyPrefix); ok && u.RawPath == "" && slug != "" && !strings.Contains(slug, "/") {
-		return route{historyPrefix + "{slug}", getHistory}, slug
+		return route{pattern: historyPrefix + "{slug}", op: getHistory}, slug
 	}
 	if strings.HasPrefix(u.Path, dataset.Path+"/") && u.RawPath == "" {
-		return route{dataset.Path + "/{version}/{file}", h.getFile}, ""
+		return route{pattern: dataset.Path + "/{version}/{file}", op: h.getFile}, ""
 	}
 	return route{op: func(*request) (web.Answer, error) { return web.Answer{}, pathNotFound() }}, ""
 }
@@ -131,7 +135,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer req.End()
 	route, slug := h.find(r.URL)
 	r.Pattern, req.slug = route.pattern, slug
-	a, err := h.run(route.op, &req)
+	a, err := h.run(route, &req)
 	if req.held {
 		defer h.streams.leave(req.Caller.Subject)
 	}
@@ -140,14 +144,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // run does the checks that apply to every path before the operation.
-func (h *Handler) run(op operation, req *request) (web.Answer, error) {
+func (h *Handler) run(to route, req *request) (web.Answer, error) {
 	if err := h.service.AdmitRead(&req.Request); err != nil {
 		return web.Answer{}, err
 	}
-	if isOff(req.snap) {
+	if !to.always && isOff(req.snap) {
 		return web.Answer{}, datasetOff()
 	}
-	return op(req)
+	return to.op(req)
 }
 
 // isOff reports whether a catalogue is not given away.

@@ -259,7 +259,7 @@ func TestAPublisherMayGiveAwayLessOrNothing(t *testing.T) {
 
 func TestAnUnchangedAnswerIsNotSentAgain(t *testing.T) {
 	s := serve(t, small(), nil)
-	for _, path := range []string{"/data/v1/changes?after=3", "/data/v1/records/outil?slug=a,b", "/data/v1/schema/page.json", "/data/v1/openapi.json"} {
+	for _, path := range []string{"/data/v1/changes?after=3", "/data/v1/records/outil?slug=a,b", "/data/v1/search?q=avis", "/data/v1/schema/page.json", "/data/v1/openapi.json"} {
 		tags := map[string]bool{}
 		for _, coding := range []string{"identity", "gzip", "br", "zstd"} {
 			r := s.get(path, "Accept-Encoding: "+coding).OK()
@@ -278,6 +278,7 @@ func TestAnUnchangedAnswerIsNotSentAgain(t *testing.T) {
 	for _, path := range []string{
 		"/data/v1/changes", "/data/v1/changes?limit=1", "/data/v1/changes?kind=outil", "/data/v1/changes?after=1", "/data/v1/records/outil?slug=a", "/data/v1/records/outil?slug=b",
 		"/data/v1/records/outil?slug=a,zut", "/data/v1/records/outil?slug=a&fields=name", "/data/v1/records/outil?slug=a&fields=price", "/data/v1/records/page?slug=methode",
+		"/data/v1/search?q=a", "/data/v1/search?q=a&limit=1", "/data/v1/search?q=avis", "/data/v1/search?q=avis&page=2",
 	} {
 		tag := s.get(path).OK().Header.Get("ETag")
 		if tags[tag] != "" {
@@ -311,7 +312,7 @@ func almostUsedUp(t *testing.T) *quota.Meter {
 func TestKeysAreCheckedAndRequestsCounted(t *testing.T) {
 	s := serve(t, small(), almostUsedUp(t))
 	counted := []string{"/data/v1/changes?after=0", "/data/v1/records/outil?slug=a", "/data/v1/schema/page.json?x=y"}
-	all := append(slices.Clone(counted), "/data/v1/history/a?x=y", "/data/v1/embeddings?x=y")
+	all := append(slices.Clone(counted), "/data/v1/history/a?x=y", "/data/v1/embeddings?x=y", "/data/v1/search?q=a")
 	for _, path := range all {
 		s.get(path, "Authorization: bad").Fails(401, "invalid_api_key")
 		s.get(path, "Authorization: unreachable").Fails(503, "unavailable")

@@ -29,6 +29,10 @@ func FuzzAnyRequestIsAnswered(f *testing.F) {
 		{"/data/v1/history/a", "at=2026-01-01"},
 		{"/data/v1/history/ancien", "at=2026-02-30&\r\n"},
 		{"/data/v1/history/\xff\x00", "at=9999-12-31"},
+		{"/data/v1/search", "q=avis+sur+a&category=code&score_min=7&pricing=payant&price_max=5&limit=2&page=1"},
+		{"/data/v1/search", "q=gratuit%20moins%20de%205%20%E2%82%AC&page=9007199254740991&limit=200"},
+		{"/data/v1/search", "q=%ff&price_max=NaN"},
+		{"/data/v1/search", "q=+&q="},
 		{"/data/v1/embeddings", "cle=x"},
 		{"/data/v1/export", "x=%zz"},
 		{"/data/v1/export/v1-0123456789ab/outils.csv", ""},
@@ -40,6 +44,9 @@ func FuzzAnyRequestIsAnswered(f *testing.F) {
 	c := complete(small())
 	snap := snapshot.Build(c, 1, "2026-11-16")
 	snap.SetFeed(record.First("flux-1", c, 1, published))
+	if err := snap.BuildIndex(f.Context()); err != nil {
+		f.Fatal(err)
+	}
 	handler := dataapi.New(dataapi.Config{Live: snapshot.Fixed(snap), Callers: web.AuthorizerFunc(authorize), Streams: dataapi.NewStreams(0)})
 	f.Fuzz(func(t *testing.T, path, query string) {
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)

@@ -84,6 +84,9 @@ func (s *service) show(c *catalog.Catalog, feed *record.Feed) {
 	s.live = snapshot.Build(c, version, "2026-11-16")
 	s.live.PublishedAt = published
 	s.live.SetFeed(feed)
+	if err := s.live.BuildIndex(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
 	var err error
 	if s.serving == nil {
 		s.serving, err = snapshot.NewLive(s.t.Context(), func(context.Context) (*snapshot.Snapshot, error) { return s.live, nil })

@@ -20,7 +20,7 @@ func getRecords(kind record.Kind) operation {
 	names := slices.DeleteFunc(record.Names(kind), func(name string) bool { return name == "draft" || name == "published" })
 	return func(r *request) (web.Answer, error) {
 		p := web.ParseParams(r.URL.RawQuery, func(name string) bool { return name == "slug" || name == "fields" })
-		slugs := p.Text("slug", slugsAllowed)
+		slugs := p.Required("slug", slugsAllowed)
 		fields := p.Text("fields", fieldsAllowed(names))
 		if err := p.Err(); err != nil {
 			return web.Answer{}, err
@@ -37,9 +37,6 @@ func getRecords(kind record.Kind) operation {
 			page.fields = append(page.fields, "slug") // which tells whose record it is
 		}
 		asked := strings.Split(slugs, ",")
-		if slugs == "" {
-			return web.Answer{}, web.Invalid("slug", "Le paramètre « slug » manque ; valeurs admises : "+slugsAllowed+".")
-		}
 		if len(asked) > maxRecords || slices.ContainsFunc(asked, func(slug string) bool { return !catalog.IsSlug(slug) }) {
 			p.Refuse("slug", slugs, slugsAllowed)
 			return web.Answer{}, p.Err()

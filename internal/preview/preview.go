@@ -67,7 +67,8 @@ func New(cfg Config) *Preview {
 		Pictures: &p.spools,
 		Document: cfg.Document,
 	})
-	_ = p.site.Show(context.Background(), empty) // fails only when its context ends
+	_ = empty.BuildIndex(context.Background()) // fails only when its context ends
+	p.site.Show(empty)
 	return p
 }
 
@@ -196,9 +197,10 @@ func (p *Preview) read(ctx context.Context) {
 	}
 	if next.snapshot != last.snapshot {
 		p.next.Store(next)
-		if err := p.site.Show(ctx, next.snapshot); err != nil {
+		if err := next.snapshot.BuildIndex(ctx); err != nil {
 			return // the context has ended
 		}
+		p.site.Show(next.snapshot)
 	}
 	p.current.Store(next)
 	close(last.replaced)

@@ -26,8 +26,8 @@ var free, freemium = pricingNumber("gratuit"), pricingNumber("freemium")
 
 func pricingNumber(p catalog.Pricing) uint8 { return uint8(slices.Index(catalog.Pricings, p) + 1) }
 
-// meets reports whether a tool meets a constraint.
-func (x *Index) meets(tool int, c Constraint) bool {
+// Meets reports whether a tool, by its index in the catalogue, meets a constraint.
+func (x *Index) Meets(tool int, c Constraint) bool {
 	switch c.Pricing {
 	case "":
 		return x.monthly[tool] <= float32(c.PriceMax)

@@ -235,7 +235,7 @@ func (w *workspace) whole() float32 { return w.weights[len(w.weights)-1] }
 func (x *Index) allows(w *workspace, i int) bool {
 	if level := w.level[i]; level == 0 || level == namePrefix {
 		for _, c := range w.query.Constraints {
-			if !x.meets(i, c) {
+			if !x.Meets(i, c) {
 				return false
 			}
 		}

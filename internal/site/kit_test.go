@@ -84,9 +84,10 @@ func (v *server) publish(c *catalog.Catalog, version int64) {
 
 func (v *server) show(snap *snapshot.Snapshot) {
 	v.t.Helper()
-	if err := v.site.Show(v.t.Context(), snap); err != nil {
+	if err := snap.BuildIndex(v.t.Context()); err != nil {
 		v.t.Fatal(err)
 	}
+	v.site.Show(snap)
 	v.live.Store(snap)
 }
 

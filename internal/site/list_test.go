@@ -1,15 +1,12 @@
 package site_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"net/url"
 	"strings"
 	"testing"
 
 	"palmares/internal/catalog"
-	"palmares/internal/snapshot"
 )
 
 func TestFiltersAgreeWithTheAPI(t *testing.T) {
@@ -133,19 +130,6 @@ func TestSearchFindsNamesAndTextsAsSoonAsAVersionIsShown(t *testing.T) {
 			t.Errorf("%q finds %q first", q, first)
 		}
 	}
-}
-
-func TestAVersionThatCouldNotBePreparedIsNotShown(t *testing.T) {
-	v := open(t, small())
-	next := small()
-	next.Tools[0].Tagline = "Elle a changé"
-	next.Sort()
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := v.site.Show(ended, snapshot.Build(next, 2, "2026-11-02")); !errors.Is(err, context.Canceled) {
-		t.Errorf("Show = %v; want context.Canceled", err)
-	}
-	v.get("/outils/abeille").ok().saysNot("Elle a changé")
 }
 
 func TestASearchCanBeFilteredAndSorted(t *testing.T) {

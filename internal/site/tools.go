@@ -96,7 +96,7 @@ func (f *filters) sort(searching bool) string {
 // search returns the tools that match the query of the page, best first or in the order of
 // q, and sets what the page says about them.
 func (p *toolsPage) search(r *request, q snapshot.ToolQuery, at snapshot.Paging, byRelevance bool) []int32 {
-	asked := r.index.ReadRequest(p.Query)
+	asked := r.snap.Index.ReadRequest(p.Query)
 	query := search.Query{
 		Text: asked.Text, Constraints: asked.Constraints, Verbatim: p.Filters.value("exact") != "",
 		Keep: func(i int) bool { return passes(&r.snap.Catalog.Tools[i], q) },
@@ -131,11 +131,8 @@ func conditionLabel(c search.Constraint) string {
 
 // byRelevance returns the tools that match a query, best first.
 func (v *view) byRelevance(query search.Query, at snapshot.Paging) ([]int32, search.Result) {
-	query.Offset, query.Limit = len(v.snap.Catalog.Tools), at.Limit // past the end
-	if at.Number <= int64(query.Offset) {
-		query.Offset = int(at.Number-1) * at.Limit
-	}
-	result := v.index.Search(query)
+	query.Offset, query.Limit = at.Offset(len(v.snap.Catalog.Tools)), at.Limit
+	result := v.snap.Index.Search(query)
 	var ids []int32
 	for _, hit := range result.Hits {
 		ids = append(ids, int32(hit.Tool))
@@ -152,7 +149,7 @@ func passes(t *catalog.Tool, q snapshot.ToolQuery) bool {
 
 // matching returns the tools that match a query, in the order of q.
 func (v *view) matching(query search.Query, q snapshot.ToolQuery, at snapshot.Paging) ([]int32, search.Result) {
-	found, result := v.index.Matches(query)
+	found, result := v.snap.Index.Matches(query)
 	first := (at.Number - 1) * int64(at.Limit)
 	var ids []int32
 	total := int64(0)

@@ -2,14 +2,12 @@ package site
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"slices"
 	"sync"
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
-	"palmares/internal/search"
 	"palmares/internal/snapshot"
 	"palmares/internal/wire"
 )
@@ -39,22 +37,12 @@ type view struct {
 	// Current slugs, by former slug.
 	comparisonAliases, categoryAliases map[string]string
 
-	index    *search.Index
 	sitemaps func() sitemaps // built when first needed
 }
 
-// Show replaces the version that the pages show. It builds all that they need first,
-// the search index included, so that a version can be searched as soon as it is seen. It
-// returns the context's error, and changes nothing, if the context ends first.
-func (s *Site) Show(ctx context.Context, snap *snapshot.Snapshot) error {
-	v := newView(snap, s.cfg.Demo(snap))
-	var err error
-	if v.index, err = search.Build(ctx, snap.Catalog); err != nil {
-		return err
-	}
-	s.current.Store(v)
-	return nil
-}
+// Show replaces the version that the pages show. It builds all that they need first. The
+// snapshot must have its search index.
+func (s *Site) Show(snap *snapshot.Snapshot) { s.current.Store(newView(snap, s.cfg.Demo(snap))) }
 
 func newView(snap *snapshot.Snapshot, demo bool) *view {
 	v := &view{

@@ -16,6 +16,15 @@ type Paging struct {
 	Limit  int
 }
 
+// Offset returns the place of the first item of the page in a list of n, which is n past
+// its end.
+func (p Paging) Offset(n int) int {
+	if p.Number > int64(n) {
+		return n
+	}
+	return min(int(p.Number-1)*p.Limit, n)
+}
+
 // A Page is a part of a list.
 type Page struct {
 	Paging

@@ -10,11 +10,13 @@
 package snapshot
 
 import (
+	"context"
 	"math"
 	"strconv"
 
 	"palmares/internal/catalog"
 	"palmares/internal/record"
+	"palmares/internal/search"
 )
 
 // A Snapshot is one version of the catalogue.
@@ -33,6 +35,9 @@ type Snapshot struct {
 	// Events are the latest changes, of all and of each category, newest first, for feeds;
 	// nil for a catalogue that is not stored. Set them before the snapshot is served.
 	Events []catalog.Event
+
+	// Index finds tools by words; nil before BuildIndex.
+	Index *search.Index
 
 	feed    *record.Feed // nil if there is none
 	changes map[record.Kind]map[string]int32
@@ -102,6 +107,18 @@ func Build(c *catalog.Catalog, version int64, updatedAt string) *Snapshot {
 	s.renderFigures(c)
 	<-ordered
 	return s
+}
+
+// BuildIndex builds the search index. Call it before the snapshot is served, so that a
+// version can be searched as soon as it is seen. It returns the context's error, and
+// changes nothing, if the context ends first.
+func (s *Snapshot) BuildIndex(ctx context.Context) error {
+	index, err := search.Build(ctx, s.Catalog)
+	if err != nil {
+		return err
+	}
+	s.Index = index
+	return nil
 }
 
 // Empty returns the snapshot that is served before the first publication if the

@@ -2,7 +2,9 @@ package snapshot
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -182,5 +184,28 @@ func TestAliasesAndRetiredToolsAreFound(t *testing.T) {
 		if _, ok := s.Alias(slug); ok || s.RetiredTool(slug) != nil {
 			t.Errorf("%q is found", slug)
 		}
+	}
+}
+
+func TestAnIndexThatCouldNotBeBuiltIsNotUsed(t *testing.T) {
+	s := Build(&catalog.Catalog{Tools: []catalog.Tool{{Slug: "a", Name: "A"}}, Categories: []catalog.Category{{}}}, 1, "2026-01-01")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.BuildIndex(ended); !errors.Is(err, context.Canceled) || s.Index != nil {
+		t.Errorf("BuildIndex returns %v and sets %v", err, s.Index)
+	}
+	if err := s.BuildIndex(t.Context()); err != nil || s.Index == nil {
+		t.Errorf("BuildIndex returns %v and sets %v", err, s.Index)
+	}
+}
+
+func TestAPageBeyondTheEndHasTheOffsetOfTheEnd(t *testing.T) {
+	for at, want := range map[Paging]int{{1, 50}: 0, {2, 3}: 3, {4, 3}: 9, {5, 3}: 10, {1, 200}: 0, {1<<53 - 1, 200}: 10} {
+		if got := at.Offset(10); got != want {
+			t.Errorf("page %d of %d begins at %d; want %d", at.Number, at.Limit, got, want)
+		}
+	}
+	if got := (Paging{Number: 1, Limit: 50}).Offset(0); got != 0 {
+		t.Error(got)
 	}
 }

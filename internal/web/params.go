@@ -104,6 +104,15 @@ func (p *Params) Text(name, allowed string) string {
 	return value
 }
 
+// Required reads any text that must be given.
+func (p *Params) Required(name, allowed string) string {
+	value := p.Text(name, allowed)
+	if value == "" {
+		p.fail(name, "manque ; valeurs admises : "+allowed)
+	}
+	return value
+}
+
 // Matching reads a text that valid accepts; "" if it is not given.
 func (p *Params) Matching(name, allowed string, valid func(string) bool) string {
 	value, given := p.get(name, allowed)
