@@ -68,6 +68,20 @@ func (e ScoreChange) until(later ScoreChange) ScoreChange {
 // Same reports whether two entries say the same, whoever wrote them.
 func (e ScoreChange) Same(o ScoreChange) bool { return e.key() == o.key() && e.Note == o.Note }
 
+// HasDatedPrice reports whether the newest entry of the price history says since when the
+// tool has its price. Editors may have written a history that does not lead to it.
+func (t *Tool) HasDatedPrice() bool {
+	h := t.PriceHistory
+	return len(h) > 0 && h[0].NewPricing == t.Pricing && h[0].NewPrice == t.Price
+}
+
+// HasDatedScore is HasDatedPrice for the score.
+func (t *Tool) HasDatedScore() bool {
+	h := t.ScoreHistory
+	return len(h) > 0 && sameFigure(h[0].NewScore, t.Score) && sameFigure(h[0].NewVerifiability, t.Verifiability) &&
+		sameFigure(h[0].NewObsolescence, t.Obsolescence)
+}
+
 // extendHistory returns a history, newest first: the stored entries, those written by
 // the editors, and now, the change that this publication makes if it is not nil.
 //

@@ -34,8 +34,9 @@ func (p scorePeriod) from() *string { return p.From }
 // one day.
 func getHistory(r *request) (web.Answer, error) {
 	p := web.ParseParams(r.URL.RawQuery, func(name string) bool { return name == "at" })
+	today := catalog.Day(time.Now())
 	at := p.Matching("at", "un jour, AAAA-MM-JJ, au plus tard aujourd’hui (UTC)", func(s string) bool {
-		return catalog.IsDate(s) && s <= catalog.Day(time.Now())
+		return catalog.IsDate(s) && s <= today
 	})
 	if err := p.Err(); err != nil {
 		return web.Answer{}, err
@@ -57,7 +58,7 @@ func getHistory(r *request) (web.Answer, error) {
 	body.Data.Slug, body.Data.Price, body.Data.Score = tool.Slug, pricesOf(tool), scoresOf(tool)
 	if at != "" {
 		body.Meta.At = &at
-		body.Data.Price, body.Data.Score = inForce(body.Data.Price, at), inForce(body.Data.Score, at)
+		body.Data.Price, body.Data.Score = inForce(body.Data.Price, at, today), inForce(body.Data.Score, at, today)
 	}
 	b := wire.AppendJSON(nil, body)
 	return web.Answer{Body: wire.NewBody(wire.Sum(b), b), Link: licenseLink}, nil
@@ -75,39 +76,52 @@ func noTool(r *request) (web.Answer, error) {
 	return web.Answer{}, web.ToolNotFound(r.slug)
 }
 
-// pricesOf returns the periods of a tool's price, newest first. Each begins with a change;
-// since when the oldest price was in force is not known.
+// pricesOf returns the periods of a tool's price, newest first, which is the current one.
+// Each begins with a change. Since when the oldest price was in force is not known, nor is
+// it for the current one if the history does not lead to it.
 func pricesOf(t *catalog.Tool) []pricePeriod {
-	periods := make([]pricePeriod, 0, len(t.PriceHistory)+1)
-	now := pricePeriod{Pricing: t.Pricing, Price: t.Price}
-	for i := range t.PriceHistory {
-		change := &t.PriceHistory[i]
-		now.From = &change.ChangedAt
-		periods = append(periods, now)
-		now = pricePeriod{Pricing: change.OldPricing, Price: change.OldPrice}
+	history := t.PriceHistory
+	periods := make([]pricePeriod, 0, len(history)+2)
+	if !t.HasDatedPrice() {
+		periods = append(periods, pricePeriod{Pricing: t.Pricing, Price: t.Price})
 	}
-	return append(periods, now)
+	for i := range history {
+		periods = append(periods, pricePeriod{From: &history[i].ChangedAt, Pricing: history[i].NewPricing, Price: history[i].NewPrice})
+	}
+	if n := len(history); n > 0 {
+		periods = append(periods, pricePeriod{Pricing: history[n-1].OldPricing, Price: history[n-1].OldPrice})
+	}
+	return periods
 }
 
 // scoresOf is pricesOf for scores.
 func scoresOf(t *catalog.Tool) []scorePeriod {
-	periods := make([]scorePeriod, 0, len(t.ScoreHistory)+1)
-	now := scorePeriod{Score: t.Score, Verifiability: t.Verifiability, Obsolescence: t.Obsolescence}
-	for i := range t.ScoreHistory {
-		change := &t.ScoreHistory[i]
-		now.From, now.Note = &change.ChangedAt, change.Note
-		periods = append(periods, now)
-		now = scorePeriod{Score: change.OldScore, Verifiability: change.OldVerifiability, Obsolescence: change.OldObsolescence}
+	history := t.ScoreHistory
+	periods := make([]scorePeriod, 0, len(history)+2)
+	if !t.HasDatedScore() {
+		periods = append(periods, scorePeriod{Score: t.Score, Verifiability: t.Verifiability, Obsolescence: t.Obsolescence})
 	}
-	return append(periods, now)
+	for i := range history {
+		e := &history[i]
+		periods = append(periods, scorePeriod{From: &e.ChangedAt, Score: e.NewScore, Verifiability: e.NewVerifiability, Obsolescence: e.NewObsolescence, Note: e.Note})
+	}
+	if n := len(history); n > 0 {
+		e := &history[n-1]
+		periods = append(periods, scorePeriod{Score: e.OldScore, Verifiability: e.OldVerifiability, Obsolescence: e.OldObsolescence})
+	}
+	return periods
 }
 
-// inForce returns the one period that a day is in: the last of those that had begun.
-func inForce[P interface{ from() *string }](periods []P, day string) []P {
+// inForce returns the one period that a day is in: today the current one, on any other
+// day the last of those that are known to have begun, or else the oldest.
+func inForce[P interface{ from() *string }](periods []P, day, today string) []P {
+	if day == today {
+		return periods[:1]
+	}
 	for i, p := range periods {
-		if from := p.from(); from == nil || *from <= day {
+		if from := p.from(); from != nil && *from <= day {
 			return periods[i : i+1]
 		}
 	}
-	return nil // the oldest has no first day
+	return periods[len(periods)-1:]
 }

@@ -4,8 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"palmares/internal/catalog"
 )
@@ -57,6 +59,52 @@ func TestAHistoryHasEveryPriceAndScoreOrThoseOfADay(t *testing.T) {
 	}
 	for _, query := range []string{"?at=9999-01-01", "?at=hier", "?at=", "?at=2026-02-30", "?at=2026-1-1", "?at=2026-01-01T00:00:00Z", "?at=2026-01-01&at=2026-01-01"} {
 		s.get("/data/v1/history/a"+query).Fails(400, "invalid_parameter")
+	}
+}
+
+// Editors may write a history with gaps, and one that does not lead to the current values.
+func TestAHistoryHasWhatWasRecordedForEachDay(t *testing.T) {
+	c := small()
+	a := &c.Tools[0]
+	a.Price, a.Score = "12 €/mois", ptr(9)
+	a.PriceHistory = []catalog.PriceChange{
+		{ChangedAt: "2026-03-01", OldPricing: "payant", OldPrice: "8 €/mois", NewPricing: "payant", NewPrice: "10 €/mois"},
+		{ChangedAt: "2026-01-01", OldPricing: "gratuit", OldPrice: "5 €/mois", NewPricing: "freemium", NewPrice: "6 €/mois"},
+	}
+	a.ScoreHistory = []catalog.ScoreChange{
+		{ChangedAt: "2026-03-01", OldScore: ptr(4), NewScore: ptr(8), Note: "Mieux."},
+		{ChangedAt: "2026-01-01", OldScore: ptr(2), NewScore: ptr(3), NewObsolescence: ptr(1)},
+	}
+	b := &c.Tools[1]
+	b.Price, b.PriceHistory = "10 €/mois", a.PriceHistory
+	b.Score, b.ScoreHistory = ptr(8), a.ScoreHistory
+	s := serve(t, c, nil)
+	type period struct {
+		From, Pricing, Price, Note string
+		Score, Obsolescence        float64
+	}
+	read := func(path string) (price, score []period) {
+		var body struct {
+			Data struct{ Price, Score []period }
+		}
+		s.get("/data/v1/history/" + path).OK().Into(&body)
+		return body.Data.Price, body.Data.Score
+	}
+	prices := []period{
+		{Pricing: "payant", Price: "12 €/mois"},
+		{From: "2026-03-01", Pricing: "payant", Price: "10 €/mois"},
+		{From: "2026-01-01", Pricing: "freemium", Price: "6 €/mois"},
+		{Pricing: "gratuit", Price: "5 €/mois"},
+	}
+	scores := []period{{Score: 9}, {From: "2026-03-01", Score: 8, Note: "Mieux."}, {From: "2026-01-01", Score: 3, Obsolescence: 1}, {Score: 2}}
+	for path, want := range map[string][2]int{ // the first of the periods above, and the one after the last
+		"a": {0, 4}, "a?at=" + catalog.Day(time.Now()): {0, 1}, "a?at=2026-03-02": {1, 2}, "a?at=2026-02-28": {2, 3}, "a?at=2025-12-31": {3, 4},
+		"b": {1, 4}, "b?at=" + catalog.Day(time.Now()): {1, 2}, "b?at=2026-01-15": {2, 3}, "b?at=2025-12-31": {3, 4},
+	} {
+		price, score := read(path)
+		if !slices.Equal(price, prices[want[0]:want[1]]) || !slices.Equal(score, scores[want[0]:want[1]]) {
+			t.Errorf("%s: %+v, %+v", path, price, score)
+		}
 	}
 }
 

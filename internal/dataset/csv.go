@@ -70,9 +70,7 @@ func (t *table) addPrices(tool *catalog.Tool) error {
 		}
 		return t.end()
 	}
-	// The newest change normally leads to the current price. Editors may have written another
-	// history.
-	if h := tool.PriceHistory; len(h) == 0 || h[0].NewPricing != tool.Pricing || h[0].NewPrice != tool.Price {
+	if !tool.HasDatedPrice() {
 		if err := add(tool.Pricing, tool.Price, "", "", ""); err != nil {
 			return err
 		}
