@@ -109,5 +109,10 @@ func TestTheDocumentedProgramKeepsAnExactCopyWithFewRequests(t *testing.T) {
 	must(t, "publish", dir, "--database", database)
 	p.until("/api/v1/stats", func(r *http.Response, _ string) bool { return r.Header.Get("X-Service-Version") == "2" })
 	expect(plain, 33, 1)
+	damage := exec.CommandContext(t.Context(), "python3", "-c", "import sqlite3, sys; sqlite3.connect(sys.argv[1], isolation_level=None).execute(\"DELETE FROM records WHERE kind = 'page'\")", plain.file)
+	if out, err := damage.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	expect(plain, all, 3) // from the beginning
 	expect(keyed, 33, 2)
 }

@@ -91,6 +91,25 @@ func TestACopyFollowsPublicationsAndRestarts(t *testing.T) {
 	})
 }
 
+func TestARenewedFeedIsAnotherOne(t *testing.T) {
+	databases.EachDSN(t, func(t *testing.T, database string) {
+		must(t, "publish", marked(t, "A", 3), "--database", database)
+		p := serveProcess(t, "--database", database, "--quota", "off")
+		m := newMirrored()
+		m.follow(p)
+		p.stop()
+		must(t, "feed", "renew", "--database", database)
+		p = serveProcess(t, "--database", database, "--quota", "off")
+		if resp, body := p.get(fmt.Sprintf("/data/v1/changes?after=%d&feed=%s", m.next, m.feed)); resp.StatusCode != 409 {
+			t.Errorf("%s %s", resp.Status, body)
+		}
+		again := newMirrored()
+		if again.follow(p); again.feed == m.feed || len(again.hashes) != len(m.hashes) {
+			t.Errorf("%d records of %s", len(again.hashes), again.feed)
+		}
+	})
+}
+
 func TestTheDemoHasAFeedOfItsOwn(t *testing.T) {
 	database := "sqlite:" + t.TempDir() + "/palmares.db"
 	p := serveProcess(t, "--database", database, "--demo", "on", "--quota", "off")

@@ -52,6 +52,7 @@ type commands struct {
 	Key      keyCommand      `cmd:"" help:"API keys: create, list, revoke."`
 	Token    tokenCommand    `cmd:"" help:"Tokens for publishing from elsewhere: create, list, revoke."`
 	Webhook  webhookCommand  `cmd:"" help:"Webhooks: add, list, deliveries, resend."`
+	Feed     feedCommand     `cmd:"" help:"The feed of changes under /data/v1: renew."`
 	Mirror   mirrorCommand   `cmd:"" help:"Mirrors: reset."`
 	Verify   verifyCommand   `cmd:"" help:"Compare the database with what a server of Palmarès serves, record by record."`
 	Version  versionCommand  `cmd:"" help:"Print the version, the commit and the Go version."`

@@ -123,12 +123,20 @@ type verifyCommand struct {
 
 // Run compares the database with a server, record by record if their states differ.
 func (c *verifyCommand) Run(inv *invocation) error {
-	client, err := mirror.NewClient(string(c.URL), mirrorKey())
-	if err != nil {
-		return err
-	}
-	defer client.Close()
 	return inv.withExisting(func(st *store.Store) error {
+		origin, err := st.Mirror.Origin(inv.ctx)
+		if err != nil {
+			return err
+		}
+		key := ""
+		if origin.URL == string(c.URL) {
+			key = mirrorKey()
+		}
+		client, err := mirror.NewClient(string(c.URL), key)
+		if err != nil {
+			return err
+		}
+		defer client.Close()
 		feed, err := st.Catalogue.Feed(inv.ctx)
 		if err != nil {
 			return err

@@ -14,6 +14,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 
@@ -32,19 +33,25 @@ def main(server, path):
     try:
         meta, changed = follow(server, db, known)
     except urllib.error.HTTPError as error:
-        if error.code != 409:  # the database of the server was replaced
+        if error.code != 409:
             raise
+        meta = None
+    if meta is None or state(db) != meta["state"]:  # the database of the server was replaced or restored
         db.execute("DELETE FROM records")
         meta, changed = follow(server, db, {})
-    if state(db) != meta["state"]:
-        sys.exit("the copy is not that of the server; nothing was stored")
+        if state(db) != meta["state"]:
+            sys.exit("the copy is not that of the server; nothing was stored")
+    store(db, feed=meta["feed"], next=meta["next"])
     if "PALMARES_KEY" in os.environ and known.get("chunks") != meta["state"]:
+        db.execute("BEGIN")
         read_chunks(server, db)
-        known["chunks"] = meta["state"]
-    known |= {"feed": meta["feed"], "next": meta["next"]}
-    db.executemany("INSERT OR REPLACE INTO position VALUES (?, ?)", known.items())
-    db.execute("COMMIT")
+        store(db, chunks=meta["state"])
     print(f"{changed} changes; state {meta['state']}")
+
+
+def store(db, **position):
+    db.executemany("INSERT OR REPLACE INTO position VALUES (?, ?)", position.items())
+    db.execute("COMMIT")
 
 
 def follow(server, db, known):
@@ -86,8 +93,16 @@ def get(url):
     headers = {"User-Agent": "copy.py"}
     if "PALMARES_KEY" in os.environ:
         headers["Authorization"] = "Bearer " + os.environ["PALMARES_KEY"]
-    with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=60) as answer:
-        return answer.read()
+    for attempt in range(10):
+        try:
+            with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=60) as answer:
+                return answer.read()
+        except urllib.error.HTTPError as error:
+            if error.code == 429:
+                sys.exit("the quota of today is used up: " + json.load(error)["error"])
+            if error.code != 503 or attempt == 9:
+                raise
+            time.sleep(int(error.headers.get("Retry-After", 5)))  # an export may take a minute to write
 
 
 def digest(data):

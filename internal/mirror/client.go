@@ -173,7 +173,7 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return &refusal{text: fmt.Sprintf("an answer of %s was cut off: it is asked again soon (%v)", c.origin, err)}
 	}
-	return &refusal{text: fmt.Sprintf("%s cannot be reached, or broke the connection: check that it runs and the address given with --mirror; it is asked again soon (%v)", c.origin, err)}
+	return &refusal{text: fmt.Sprintf("%s cannot be reached, or broke the connection: check that it runs and the address; it is asked again soon (%v)", c.origin, err)}
 }
 
 // refused is the error of an answer that is neither 200 nor 304.
@@ -190,7 +190,7 @@ func (c *Client) refused(path string, resp *http.Response, body io.Reader) error
 			u.RawQuery, u.User = "", nil
 			to = u.String()
 		}
-		r.text = fmt.Sprintf("%s redirects %s to %q, and a mirror follows no redirect: give --mirror the address of the origin itself", c.origin, path, to)
+		r.text = fmt.Sprintf("%s redirects %s to %q, and a mirror follows no redirect: give the address of the origin itself", c.origin, path, to)
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		r.text = fmt.Sprintf("%s refuses the key in PALMARES_MIRROR_KEY: set it to a valid key of an account there (%s)", c.origin, said.Error)
 	case status == http.StatusTooManyRequests && c.key == "":
@@ -200,7 +200,7 @@ func (c *Client) refused(path string, resp *http.Response, body io.Reader) error
 	case status == http.StatusNotFound && said.Error != "":
 		r.text = fmt.Sprintf("%s has nothing to copy: it has published nothing yet, gives nothing away (`dataset: off` in its catalogue.yaml) or is an older release; ask its publisher (%s)", c.origin, said.Error)
 	case status == http.StatusNotFound:
-		r.text = fmt.Sprintf("%s has no %s and does not answer as a server of Palmarès does: check the address given with --mirror", c.origin, path)
+		r.text = fmt.Sprintf("%s has no %s and does not answer as a server of Palmarès does: check the address", c.origin, path)
 	case status == http.StatusGone || status == http.StatusConflict:
 		r.text = fmt.Sprintf("%s no longer has what it announced: %s", c.origin, said.Error)
 	default:
@@ -236,17 +236,17 @@ func (c *Client) getJSON(ctx context.Context, path, tag string, limit int64, int
 		return a.header, false, nil
 	}
 	if kind, _, _ := mime.ParseMediaType(a.header.Get("Content-Type")); kind != "application/json" {
-		return nil, false, fmt.Errorf("%s answers %s with %q instead of JSON: check the address given with --mirror, and whether a proxy or another site is in between", c.origin, path, kind)
+		return nil, false, fmt.Errorf("%s answers %s with %q instead of JSON: check the address, and whether a proxy or another site is in between", c.origin, path, kind)
 	}
 	text, err := io.ReadAll(a)
 	switch {
 	case err != nil:
 		return nil, false, err
 	case int64(len(text)) > limit:
-		return nil, false, fmt.Errorf("%s answers %s with more than %d MiB, which no release of palmares does: check the address given with --mirror", c.origin, path, limit>>20)
+		return nil, false, fmt.Errorf("%s answers %s with more than %d MiB, which no release of palmares does: check the address", c.origin, path, limit>>20)
 	}
 	if err := json.NewDecoder(bytes.NewReader(text)).Decode(into); err != nil {
-		return nil, false, fmt.Errorf("%s does not answer %s as a server of Palmarès does: check the address given with --mirror (%w)", c.origin, path, err)
+		return nil, false, fmt.Errorf("%s does not answer %s as a server of Palmarès does: check the address (%w)", c.origin, path, err)
 	}
 	return a.header, true, nil
 }

@@ -32,6 +32,7 @@ const (
 type copier struct {
 	*Follower
 	base   store.Origin // what the mirror has
+	forked bool         // the origin has another past, which a reset permits
 	folder *folder
 }
 
@@ -41,21 +42,33 @@ func (f *Follower) copy(ctx context.Context, base store.Origin, m *manifest) (co
 		f.cfg.Memory.Begin()
 		defer f.cfg.Memory.End()
 	}
+	forked := false
 	// At a position before that of the mirror, the feed cannot tell what is different.
 	if base.Feed == m.Feed && m.Position >= base.Position && m.Position-base.Position <= f.few {
 		copied, err = f.copyBy(ctx, base, func(c *copier) (store.Origin, error) { return c.fromFeed(ctx) })
-		if !errors.Is(err, errUnlike) {
+		switch {
+		case errors.Is(err, errForked) && !base.Permitted:
+			return copied, f.refuse("has another past than the one that was copied, although its feed has the same name: most likely a backup was restored there, or the address is now that of a copy of its database")
+		case !errors.Is(err, errForked) && !errors.Is(err, errUnlike):
 			return copied, err
 		}
+		forked = errors.Is(err, errForked)
 	}
 	if m.Files == nil {
 		return copied, &refusal{text: f.client.origin + " is still making its export, which takes a minute for a large catalogue: it is asked again soon"}
 	}
-	return f.copyBy(ctx, base, func(c *copier) (store.Origin, error) { return c.fromExport(ctx, m) })
+	return f.copyBy(ctx, base, func(c *copier) (store.Origin, error) {
+		c.forked = forked
+		return c.fromExport(ctx, m)
+	})
 }
 
-// errUnlike says that what the mirror has and the feed do not fit together.
-var errUnlike = errors.New("the copy is not what the feed continues")
+var (
+	// errUnlike says that the feed cannot bring the mirror to what the origin has.
+	errUnlike = errors.New("so much has changed that the export is better")
+	// errForked says that it should, and does not: the origin has another past.
+	errForked = errors.New("the copy is not what the feed continues")
+)
 
 // copyBy makes a copy whose records fill brings.
 func (f *Follower) copyBy(ctx context.Context, base store.Origin, fill func(*copier) (store.Origin, error)) (to store.Origin, err error) {
@@ -72,6 +85,7 @@ func (f *Follower) copyBy(ctx context.Context, base store.Origin, fill func(*cop
 	if err := c.permit(base, &to); err != nil {
 		return to, err
 	}
+	to.Permitted = to.Permitted && !c.forked
 	return to, c.publish(ctx, to)
 }
 
@@ -196,7 +210,7 @@ func (c *copier) fromFeed(ctx context.Context) (to store.Origin, err error) {
 		}
 	}
 	if got := c.folder.state(); got != to.State {
-		return to, errUnlike
+		return to, errForked
 	}
 	return to, nil
 }

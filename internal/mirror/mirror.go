@@ -295,13 +295,18 @@ func (f *Follower) confirm(ctx context.Context, base, now store.Origin) error {
 // unusual, and no reset permits it. A reset permits one such step.
 func (f *Follower) permit(base store.Origin, to *store.Origin) error {
 	if to.Version == 0 {
-		return fmt.Errorf("%s has published nothing yet: publish there, or check the address given with --mirror", f.client.origin)
+		return fmt.Errorf("%s has published nothing yet: publish there, or check the address", f.client.origin)
 	}
 	why := f.unusual(base, to)
 	to.Permitted = base.Permitted && why == "" && base.Feed != ""
 	if why == "" || base.Permitted {
 		return nil
 	}
+	return f.refuse(why)
+}
+
+// refuse is the error of a step that only a reset permits.
+func (f *Follower) refuse(why string) error {
 	return fmt.Errorf("%s %s; if that is meant, run `palmares mirror reset` once, which permits it; until then, what is here is served", f.client.origin, why)
 }
 

@@ -296,6 +296,35 @@ func TestAMirrorGoesNeitherBackNorElsewhereNorLosesMostUntilAReset(t *testing.T)
 	})
 }
 
+// A database that was restored from a backup, and published since, has the name and the
+// positions of the one that was copied.
+func TestAnOriginWithAnotherPastIsNotFollowedUntilAReset(t *testing.T) {
+	databases.Each(t, func(t *testing.T, st *store.Store) {
+		o, restored := newOrigin(t), newOrigin(t)
+		o.publish(some(5))
+		m := follow(t, o, st)
+		m.syncs(o)
+		files := some(5)
+		setTool(files, "outil-1", "price: 7 €/mois", "")
+		restored.publish(files)
+		setTool(files, "outil-2", "price: 9 €/mois", "")
+		restored.publish(files)
+		snap := restored.live.Load()
+		feed := *snap.Feed()
+		feed.ID = o.live.Load().Feed().ID
+		snap.SetFeed(&feed)
+		o.live.Store(snap)
+		m.fails("has another past than the one that was copied", "palmares mirror reset")
+		if err := st.Mirror.Reset(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		m.syncs(o)
+		if now, err := st.Mirror.Origin(t.Context()); err != nil || now.Permitted {
+			t.Errorf("the permission stays: %+v, %v", now, err)
+		}
+	})
+}
+
 func TestAnOriginThatPublishesWhileItIsReadIsFollowedToItsEnd(t *testing.T) {
 	o, st := newOrigin(t), databases.OpenDSN(t, databases.SQLite(t))
 	files := some(12)

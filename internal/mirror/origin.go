@@ -58,7 +58,7 @@ func (c *Client) manifest(ctx context.Context, tag string) (*manifest, error) {
 	}
 	m.tag, m.updatedAt = header.Get("ETag"), header.Get("X-Service-Updated-At")
 	if m.Feed == "" || !isHash(m.State) || m.Position < 0 || m.Version < 0 || !catalog.IsDate(m.updatedAt) {
-		return nil, fmt.Errorf("%s does not answer %s as a server of Palmarès does: check the address given with --mirror", c.origin, manifestPath)
+		return nil, fmt.Errorf("%s does not answer %s as a server of Palmarès does: check the address", c.origin, manifestPath)
 	}
 	return m, nil
 }
@@ -81,6 +81,9 @@ func (c *Client) announcement(ctx context.Context, tag string, base store.Origin
 		return m, err
 	}
 	page, pageErr := c.Changes(ctx, base.Feed, base.Position, 1)
+	if r, ok := errors.AsType[*refusal](pageErr); ok && r.status == http.StatusConflict {
+		return nil, &refusal{text: fmt.Sprintf("%s no longer knows the position that was copied last, and is still making its export: most likely a backup was restored there; it is asked again soon", c.origin)}
+	}
 	if pageErr != nil {
 		return nil, err
 	}
@@ -169,7 +172,7 @@ func (c *Client) Wait(ctx context.Context, feed string, after int64) error {
 // checkPage returns an error for a page that no server of ours sends.
 func (c *Client) checkPage(p *Page, feed string, after int64, limit int) error {
 	wrong := func(what string) error {
-		return fmt.Errorf("%s does not answer %s as a server of Palmarès does: %s; check the address given with --mirror", c.origin, changesPath, what)
+		return fmt.Errorf("%s does not answer %s as a server of Palmarès does: %s; check the address", c.origin, changesPath, what)
 	}
 	switch {
 	case p.Meta.Feed == "" || feed != "" && p.Meta.Feed != feed:

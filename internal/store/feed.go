@@ -98,6 +98,16 @@ func touched(d *catalog.Diff) func(record.Kind, string) bool {
 	}
 }
 
+// RenewFeed gives the feed another id, which it returns: positions in a database that was
+// restored from a backup mean something else than they did before.
+func (s *Catalogue) RenewFeed(ctx context.Context) (id string, err error) {
+	id = rand.Text()
+	return id, s.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE catalogue SET feed = $1`, id)
+		return err
+	})
+}
+
 // feedSince is the first version of the tables that has a feed.
 const feedSince = 14
 

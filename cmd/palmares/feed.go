@@ -1,0 +1,25 @@
+package main
+
+import (
+	"fmt"
+
+	"palmares/internal/store"
+)
+
+type feedCommand struct {
+	Renew feedRenewCommand `cmd:"" help:"Give the feed another name, after a backup was restored and before servers start: readers and mirrors, which may have read what is no longer there, then start from the beginning."`
+}
+
+type feedRenewCommand struct{}
+
+// Run renews the feed.
+func (c *feedRenewCommand) Run(inv *invocation) error {
+	return inv.withExisting(func(st *store.Store) error {
+		id, err := st.Catalogue.RenewFeed(inv.ctx)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(inv.stdout, "The feed is now %s. Servers that run keep the former name until they are restarted.\n", id)
+		return err
+	})
+}
