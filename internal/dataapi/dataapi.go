@@ -6,7 +6,6 @@
 package dataapi
 
 import (
-	"cmp"
 	_ "embed"
 	"net/http"
 	"net/url"
@@ -36,8 +35,7 @@ type Config struct {
 	Streams *Streams
 	// Exports has the files of the last versions. If it is nil, they are unavailable.
 	Exports *dataset.Exports
-	// Stall is how long the reader of a file may take nothing of it before it is cut off; a
-	// minute if zero.
+	// Stall is that of a web.Service.
 	Stall time.Duration
 }
 
@@ -47,7 +45,6 @@ type Handler struct {
 	service web.Service
 	streams *Streams
 	exports *dataset.Exports
-	stall   time.Duration
 	routes  map[string]route // by path
 }
 
@@ -68,10 +65,9 @@ func Document() []byte { return slices.Clone(openAPI) }
 func New(cfg Config) *Handler {
 	h := &Handler{
 		live:    cfg.Live,
-		service: web.Service{Callers: cfg.Callers, Meter: cfg.Meter, Public: true},
+		service: web.Service{Callers: cfg.Callers, Meter: cfg.Meter, Public: true, Stall: cfg.Stall},
 		streams: cfg.Streams,
 		exports: cfg.Exports,
-		stall:   cmp.Or(cfg.Stall, defaultStall),
 	}
 	h.routes = map[string]route{
 		changesPath:             {pattern: changesPath, op: h.listChanges},

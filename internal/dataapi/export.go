@@ -105,8 +105,7 @@ func unavailable(text, retryAfter string) *web.Error {
 	return &web.Error{Code: web.CodeUnavailable, Text: text, RetryAfter: retryAfter}
 }
 
-// A download sends a file, or a part of it. A reader may take as long as it needs, but
-// one that takes nothing for a minute is cut off.
+// A download sends a file, or a part of it.
 type download struct {
 	h      *Handler
 	export *dataset.Export
@@ -151,23 +150,18 @@ func (d *download) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			asked.Header[name] = values
 		}
 	}
-	http.ServeContent(&patientWriter{ResponseWriter: w, service: &d.h.service, stall: d.h.stall}, &asked, "", time.Time{}, content)
+	http.ServeContent(&fileWriter{ResponseWriter: d.h.service.Patient(w), service: &d.h.service}, &asked, "", time.Time{}, content)
 }
 
-// defaultStall is how long a reader may take nothing.
-const defaultStall = time.Minute
-
-// A patientWriter moves the deadline of the connection with every write, and answers in
-// JSON to a range that the file does not have.
-type patientWriter struct {
+// A fileWriter answers in JSON to a range that the file does not have.
+type fileWriter struct {
 	http.ResponseWriter
 	service *web.Service
-	stall   time.Duration
 	refused bool
 }
 
 // WriteHeader sends the header.
-func (w *patientWriter) WriteHeader(status int) {
+func (w *fileWriter) WriteHeader(status int) {
 	h := w.Header()
 	if status == http.StatusRequestedRangeNotSatisfiable {
 		w.refused = true
@@ -183,11 +177,9 @@ func (w *patientWriter) WriteHeader(status int) {
 }
 
 // Write sends a part of the file.
-func (w *patientWriter) Write(b []byte) (int, error) {
+func (w *fileWriter) Write(b []byte) (int, error) {
 	if w.refused {
 		return len(b), nil // the text of net/http
 	}
-	// It fails only on connections without deadlines, which tests have.
-	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.stall))
 	return w.ResponseWriter.Write(b)
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"time"
 
 	"palmares/internal/quota"
 	"palmares/internal/wire"
@@ -20,6 +21,9 @@ type Service struct {
 	// compressed, and may be kept by shared caches and read by pages of other origins.
 	// Otherwise they are for one caller and are kept by nobody.
 	Public bool
+	// Stall is how long the reader of a large answer may take nothing of it before it is cut
+	// off; a minute if zero.
+	Stall time.Duration
 
 	compressor Compressor
 }
@@ -319,5 +323,8 @@ func (s *Service) write(w http.ResponseWriter, a *Answer) {
 	values[2] = strconv.Itoa(len(body))
 	header["Content-Length"] = values[2:3:3]
 	w.WriteHeader(a.Status)
+	if len(body) > pieceSize {
+		w = s.Patient(w)
+	}
 	_, _ = w.Write(body) // fails only if the client has disconnected
 }
