@@ -238,7 +238,7 @@ func (d *database) compress() error {
 	}
 	buf := make([]byte, 128<<10)
 	for {
-		if err := d.w.pause(); err != nil {
+		if err := d.w.breaks.take(d.w.ctx); err != nil {
 			return err
 		}
 		n, err := from.Read(buf)

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 
 	"github.com/klauspost/compress/zstd"
@@ -31,6 +30,7 @@ type writer struct {
 	name string // of the export
 	room *room
 
+	breaks  breaks
 	open    []*output // begun and not finished
 	written map[string]File
 }
@@ -73,13 +73,6 @@ func (w *writer) abandon() {
 	for _, o := range w.open {
 		_ = o.file.Close() // nobody will read it
 	}
-}
-
-// pause lets requests that wait for a processor go first, and reports whether to stop. It
-// is called every fraction of a millisecond; the scheduler by itself would do so every ten.
-func (w *writer) pause() error {
-	runtime.Gosched()
-	return w.ctx.Err()
 }
 
 // A row is a record on its way into the files.
@@ -150,7 +143,7 @@ func (w *writer) writeKind(kind record.Kind, also func(*row) error) error {
 	}
 	r := row{kind: kind}
 	for rec := range record.Each(w.snap.Catalog, kind) {
-		if err := w.pause(); err != nil {
+		if err := w.breaks.take(w.ctx); err != nil {
 			return err
 		}
 		if r.change = w.snap.Change(kind, rec.Slug); r.change == nil {
@@ -194,7 +187,7 @@ func (w *writer) writeChunks() error {
 	slices.Sort(top) // tools are sorted by slug
 	var line []byte
 	for _, i := range top {
-		if err := w.pause(); err != nil {
+		if err := w.breaks.take(w.ctx); err != nil {
 			return err
 		}
 		t := &c.Tools[i]
