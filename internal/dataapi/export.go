@@ -2,6 +2,7 @@ package dataapi
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -52,6 +53,9 @@ func (h *Handler) getFile(r *request) (web.Answer, error) {
 	d := &download{h: h, export: x, file: about}
 	if match := r.Header["If-None-Match"]; match != nil && web.MatchesTag(match, d.tag()) {
 		return web.Answer{Status: http.StatusNotModified, Handler: d}, nil
+	}
+	if d.lacks(r.Request.Request) {
+		return web.Answer{Status: http.StatusRequestedRangeNotSatisfiable, Handler: d}, nil
 	}
 	return web.Answer{Handler: d}, nil
 }
@@ -143,15 +147,45 @@ func (d *download) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Type", d.file.Type)
 	h.Set("ETag", d.tag())
+	http.ServeContent(&fileWriter{ResponseWriter: d.h.service.Patient(w), service: &d.h.service}, rangeOf(r), "", time.Time{}, content)
+}
+
+// rangeOf returns a request with the headers that decide which part of a file is sent.
+// Units other than bytes are ignored (RFC 9110, section 14.2).
+func rangeOf(r *http.Request) *http.Request {
 	asked := *r
 	asked.Header = http.Header{}
-	for _, name := range []string{"Range", "If-Range"} {
-		if values, ok := r.Header[name]; ok {
-			asked.Header[name] = values
+	if unit, ranges, _ := strings.Cut(r.Header.Get("Range"), "="); strings.EqualFold(unit, "bytes") {
+		asked.Header.Set("Range", "bytes="+ranges)
+		if tags, ok := r.Header["If-Range"]; ok {
+			asked.Header["If-Range"] = tags
 		}
 	}
-	http.ServeContent(&fileWriter{ResponseWriter: d.h.service.Patient(w), service: &d.h.service}, &asked, "", time.Time{}, content)
+	return &asked
 }
+
+// lacks reports whether a request asks for a part that the file does not have, as
+// ServeHTTP will find, too: such a request is not counted.
+func (d *download) lacks(r *http.Request) bool {
+	asked := rangeOf(r)
+	if asked.Header.Get("Range") == "" {
+		return false
+	}
+	asked.Method = http.MethodHead
+	p := probe{header: http.Header{"Content-Type": {d.file.Type}, "Etag": {d.tag()}}}
+	http.ServeContent(&p, asked, "", time.Time{}, io.NewSectionReader(nil, 0, d.file.Bytes))
+	return p.status == http.StatusRequestedRangeNotSatisfiable
+}
+
+// A probe is an http.ResponseWriter that only notes the status.
+type probe struct {
+	header http.Header
+	status int
+}
+
+func (p *probe) Header() http.Header         { return p.header }
+func (p *probe) WriteHeader(status int)      { p.status = status }
+func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
 
 // A fileWriter answers in JSON to a range that the file does not have.
 type fileWriter struct {

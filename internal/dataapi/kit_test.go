@@ -147,8 +147,11 @@ func (s *service) check(r *testkit.Reply) *testkit.Reply {
 	}
 	r.HasHeader("X-Service-Updated-At", "2026-11-16")
 	r.HasHeader("X-Service-Version", s.live.VersionHeader[0])
-	if exposed := strings.Split(r.Header.Get("Access-Control-Expose-Headers"), ", "); !slices.Contains(exposed, "X-Service-Version") {
-		s.t.Errorf("%s exposes %v", r, exposed)
+	exposed := strings.Split(r.Header.Get("Access-Control-Expose-Headers"), ", ")
+	for _, name := range []string{"X-Service-Version", "Accept-Ranges", "Content-Range"} {
+		if !slices.Contains(exposed, name) {
+			s.t.Errorf("%s does not expose %s: %v", r, name, exposed)
+		}
 	}
 	want := "no-store"
 	switch {
