@@ -178,7 +178,7 @@ func (n *node) notifications() (time.Duration, <-chan struct{}) {
 // later.
 func (n *node) load(ctx context.Context) (*snapshot.Snapshot, error) {
 	n.memory.Begin()
-	defer n.memory.End()
+	defer n.running.Go(n.memory.End) // while the version is served, and the one before is garbage
 	s, err := n.build(ctx)
 	if err != nil {
 		return nil, err
