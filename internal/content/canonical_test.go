@@ -151,6 +151,48 @@ func TestEveryRecordIsWhatItsSchemaSays(t *testing.T) {
 	}
 }
 
+// Python's re, among others, has no classes of Unicode properties.
+func TestTheSchemaOfARecordHasPatternsForEveryProgram(t *testing.T) {
+	for _, kind := range canonical.Kinds {
+		schema, err := RecordSchema(kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i := strings.Index(string(schema), `\p`); i >= 0 {
+			t.Errorf("%s: %s", kind, schema[i:min(i+60, len(schema))])
+		}
+	}
+	schema, err := RecordSchema(canonical.Tool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tool map[string]any
+	if err := json.Unmarshal([]byte(recordsOf(complete())[canonical.Tool][0]), &tool); err != nil {
+		t.Fatal(err)
+	}
+	good := [][2]string{{"domain", "é-٣.日本語.example"}, {"domain", "a1.b-2.co"}, {"price", "1 200,50 €/employé/mois"}, {"price", "0 €/µ"}}
+	wrong := [][2]string{
+		{"domain", "a_b.example"},
+		{"domain", "-a.example"},
+		{"domain", "a b.example"},
+		{"domain", "example"},
+		{"price", "5 €/"},
+		{"price", "5 €/mois/"},
+		{"price", "5 €/3 mois"},
+	}
+	var values []map[string]any
+	for _, field := range slices.Concat(good, wrong) {
+		changed := maps.Clone(tool)
+		changed[field[0]] = field[1]
+		values = append(values, changed)
+	}
+	for i, isValid := range judgeBy(t, schema, values) {
+		if isValid != (i < len(good)) {
+			t.Errorf("the schema says %t: %v, %v", isValid, values[i]["domain"], values[i]["price"])
+		}
+	}
+}
+
 func TestTheSchemaOfARecordHasItsFieldsInTheirOrder(t *testing.T) {
 	for _, kind := range canonical.Kinds {
 		root, err := takeDown(string(kind), true)

@@ -102,8 +102,18 @@ func RecordSchema(kind canonical.Kind) ([]byte, error) {
 	root.Required = slices.DeleteFunc(slices.Clone(root.Properties.names), func(name string) bool {
 		return !slices.Contains(root.Required, name) && !slices.Contains(effective[kind], name)
 	})
-	return root.text()
+	text, err := root.text()
+	return []byte(portable.Replace(string(text))), err
 }
+
+// portable replaces the Unicode classes in the patterns of a schema, which not every
+// program that validates records understands, by classes that exclude only what is not a
+// letter, or a digit, in ASCII.
+var portable = strings.NewReplacer(
+	`[\\p{L}\\p{Nd}-]`, `[^\\s!-,./:-@\\[-`+"`"+`{-~]`,
+	`[\\p{L}\\p{Nd}]`, `[^\\s!-/:-@\\[-`+"`"+`{-~]`,
+	`\\p{L}`, `[^\\s!-@\\[-`+"`"+`{-~]`,
+)
 
 // effective are the fields that records of the dataset always have, although their
 // editors may leave them out.
