@@ -133,11 +133,13 @@ func (f *folder) build(ctx context.Context, s *snapshot.Snapshot, name string) (
 	}
 	r := &room{limit: f.limit, kept: kept}
 	x, err := f.write(ctx, s, name, r)
-	if errors.Is(err, ErrNoRoom) && len(r.kept) > 0 { // the disk is full
-		if err := r.removeAll(); err != nil {
+	for errors.Is(err, ErrNoRoom) && len(r.kept) > 1 {
+		// The disk is full. One export stays: it may be something else that fills it.
+		if err := os.RemoveAll(r.kept[0].dir); err != nil {
 			return nil, err
 		}
-		x, err = f.write(ctx, s, name, &room{limit: f.limit})
+		r = &room{limit: f.limit, kept: r.kept[1:]}
+		x, err = f.write(ctx, s, name, r)
 	}
 	return x, err
 }
@@ -246,11 +248,3 @@ func (r *room) give(n int64) { r.used -= n }
 
 // rest returns how many bytes could be taken.
 func (r *room) rest() int64 { return r.limit - r.used }
-
-// removeAll removes all other exports.
-func (r *room) removeAll() (err error) {
-	for _, x := range r.kept {
-		err = errors.Join(err, os.RemoveAll(x.dir))
-	}
-	return err
-}
