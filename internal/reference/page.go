@@ -30,7 +30,7 @@ type page struct {
 	Search        sample
 	EventTypes    []string // that webhooks announce
 	Pro           bool     // the Pro plan may be mentioned
-	Dataset       bool     // the catalogue can be had as a whole
+	Dataset       bool     // the catalogue is offered as a whole
 }
 
 // A chapter is a part of the document's description.

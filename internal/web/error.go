@@ -98,7 +98,7 @@ func ToolRetired(name, day, reason, successor string) *Error {
 	return NewError(CodeToolNotFound, text+".")
 }
 
-// quotaExceeded refuses a request. isBulk: the catalogue can be had as a whole.
+// quotaExceeded refuses a request. isBulk: the catalogue is offered as a whole.
 func quotaExceeded(g *quota.Grant, isBulk bool) *Error {
 	text := "Le quota de " + french.Count(g.Tier.Limit()) + " requêtes par jour est épuisé ; il se renouvelle à " + g.ResetAt() + ". "
 	if g.Tier == quota.Anonymous {

@@ -32,7 +32,7 @@ type Service struct {
 type Request struct {
 	*http.Request
 	Caller Caller
-	Bulk   bool // the catalogue can be had as a whole, which a refusal then says
+	Bulk   bool // the catalogue is offered as a whole, which a refusal then says
 
 	admitted bool
 	store    StoreContext
