@@ -144,14 +144,14 @@ func checkEvents(t *testing.T, database string) {
 	st := databases.OpenDSN(t, database)
 	next := int64(1)
 	for {
-		events, err := st.Events.List(t.Context(), next-1, 1000)
+		page, err := st.Events.List(t.Context(), next-1, "", 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(events) == 0 {
+		if len(page.Events) == 0 {
 			break
 		}
-		for _, e := range events {
+		for _, e := range page.Events {
 			if e.Sequence != next {
 				t.Fatalf("event %d follows %d", e.Sequence, next-1)
 			}

@@ -193,14 +193,14 @@ func bodies(t *testing.T, st *store.Store) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for after := int64(0); ; {
-		some, err := st.Events.List(t.Context(), after, 1000)
+		page, err := st.Events.List(t.Context(), after, "", 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(some) == 0 {
+		if len(page.Events) == 0 {
 			return all
 		}
-		for _, e := range some {
+		for _, e := range page.Events {
 			if after++; e.Sequence != after {
 				t.Fatalf("event %d follows %d", e.Sequence, after-1)
 			}

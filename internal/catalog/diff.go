@@ -36,7 +36,15 @@ type Change struct {
 	Previous map[string]any // their old values
 	Object   any            // the item as the API shows it now; nil if there is none
 	URL      string         // of the page about it
+	Reason   string         // of EmbeddingsUpdated: one of the following; otherwise ""
 }
+
+// Why the embeddings of a tool are said to have changed.
+const (
+	EmbeddingsEntered = "entered" // the tool is new in the top set
+	EmbeddingsChanged = "changed" // its text changed
+	EmbeddingsLeft    = "left"    // it is no longer in the top set
+)
 
 // A Diff is what a publication changes: for the public (Changes) and in the stored
 // records. The two differ, because a draft or a review may change without any
@@ -297,18 +305,19 @@ func (d *Diff) compareEmbeddings(old, next *Catalog, sections func(string) []Sec
 			continue
 		}
 		now := head(next, t)
-		change := Change{Type: EmbeddingsUpdated, Slug: t.Slug, Object: now, URL: now.CanonicalURL}
+		change := Change{Type: EmbeddingsUpdated, Slug: t.Slug, Reason: EmbeddingsEntered, Object: now, URL: now.CanonicalURL}
 		if was {
 			then := head(old, prior)
 			if then.Hash == now.Hash {
 				continue
 			}
+			change.Reason = EmbeddingsChanged
 			change.Changed, change.Previous = fieldsChanged(then.fields(), now.fields())
 		}
 		d.add(change)
 	}
 	for _, slug := range slices.Sorted(maps.Keys(before)) {
-		d.add(Change{Type: EmbeddingsUpdated, Slug: slug, URL: old.ReviewURLOf(before[slug])})
+		d.add(Change{Type: EmbeddingsUpdated, Slug: slug, Reason: EmbeddingsLeft, URL: old.ReviewURLOf(before[slug])})
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 func oneSection(body string) []Section { return []Section{{ID: "introduction", Text: body}} }
 
 // publish carries old over into next and returns what it changes, as lines
-// "type slug fields".
+// "type slug reason fields".
 func publish(t *testing.T, old, next *Catalog, day string) []string {
 	t.Helper()
 	CarryOver(old, next, day)
@@ -24,7 +24,7 @@ func publish(t *testing.T, old, next *Catalog, day string) []string {
 	d := Compare(old, next, oneSection)
 	var lines []string
 	for _, c := range d.Changes {
-		lines = append(lines, strings.TrimSpace(c.Type+" "+c.Slug+" "+strings.Join(c.Changed, ",")))
+		lines = append(lines, strings.Join(strings.Fields(c.Type+" "+c.Slug+" "+c.Reason+" "+strings.Join(c.Changed, ",")), " "))
 	}
 	if d.Empty() != (len(lines) == 0) {
 		t.Errorf("an empty diff has changes %v", lines)
@@ -222,15 +222,15 @@ func TestEmbeddingsChangeWithTheirTextAndWithTheSet(t *testing.T) {
 		return tool("a", func(t *Tool) { t.Tier, t.Body, t.UpdatedAt = 1, body, "2026-01-01" })
 	}
 	now := with(top("Un."))
-	expect(t, publish(t, &Catalog{}, now, "2026-01-01"), "tool.created a", "embeddings.updated a")
+	expect(t, publish(t, &Catalog{}, now, "2026-01-01"), "tool.created a", "embeddings.updated a entered")
 	step := func(next *Catalog, want ...string) {
 		t.Helper()
 		expect(t, publish(t, now, next, "2026-01-01"), want...)
 		now = next
 	}
-	step(with(top("Deux.")), "embeddings.updated a hash")
+	step(with(top("Deux.")), "embeddings.updated a changed hash")
 	out := top("Deux.")
 	out.Tier = 3
-	step(with(out), "embeddings.updated a")
-	step(with(top("Deux.")), "embeddings.updated a")
+	step(with(out), "embeddings.updated a left")
+	step(with(top("Deux.")), "embeddings.updated a entered")
 }

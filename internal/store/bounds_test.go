@@ -1,15 +1,10 @@
 package store
 
 import (
-	"errors"
-	"math"
-	"runtime"
-	"strings"
 	"testing"
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/catalog"
 	"palmares/internal/webhook"
 )
 
@@ -64,34 +59,6 @@ func TestResendsAreLimitedAndOnlyForPro(t *testing.T) {
 		fails(t, err, ErrPlan)
 		if _, err := s.Deliveries.Resend(t.Context(), account.AnyOwner(), sent.DeliveryID, monday.Add(time.Hour)); err != nil {
 			t.Errorf("the operator: %v", err)
-		}
-	})
-}
-
-func TestListingEventsOfATypeReadsOnlyTheirBodies(t *testing.T) {
-	each(t, func(t *testing.T, s *Store) {
-		publish(t, s, large(maxScan+200, 1, 10), monday)
-		if _, err := s.writes.Exec(`UPDATE events SET body = $1`, strings.Repeat("x", 20_000)); err != nil {
-			t.Fatal(err)
-		}
-		// Bodies would take 20 MB each time. Other tests allocate too, so the least counts.
-		least := uint64(math.MaxUint64)
-		for range 20 {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			list, upTo, more, err := s.Events.ListType(t.Context(), 0, catalog.CatalogUpdated, 50)
-			runtime.ReadMemStats(&after)
-			if err != nil || len(list) != 0 || upTo != maxScan || !more {
-				t.Errorf("%d events up to %d, more %t, %v", len(list), upTo, more, err)
-			}
-			least = min(least, after.TotalAlloc-before.TotalAlloc)
-		}
-		if least > 2<<20 {
-			t.Errorf("%d bytes were read to find none", least)
-		}
-		list, upTo, more, err := s.Events.ListType(t.Context(), 0, catalog.ToolCreated, 50)
-		if err != nil || len(list) != 50 || upTo != list[49].Sequence || !more {
-			t.Errorf("%d events up to %d, more %t, %v", len(list), upTo, more, errors.Join(err))
 		}
 	})
 }

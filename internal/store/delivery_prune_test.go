@@ -35,10 +35,8 @@ func checkSequenceContinues(t *testing.T, s *Store, endpointID string, last int6
 	if diff := cmp.Diff(feeds, loaded(t, s).Events); diff != "" {
 		t.Errorf("feeds changed:\n%s", diff)
 	}
-	oldest, err := s.Events.Oldest(t.Context())
-	log, errList := s.Events.List(t.Context(), 0, 1)
-	if err != nil || errList != nil || oldest != 0 || len(log) > 0 {
-		t.Errorf("the log has %v and begins at %d, %v, %v", log, oldest, err, errList)
+	if log, err := s.Events.List(t.Context(), 0, "", 1); err != nil || log.Oldest != 0 || len(log.Events) > 0 || log.More || log.UpTo != last {
+		t.Errorf("the log is %+v, %v", log, err)
 	}
 	if got := strings.Count(dumpOf(t, s, "publications"), "\n"); got != 2 {
 		t.Errorf("%d publications on record", got)
@@ -88,9 +86,9 @@ func TestWhatIsOlderThanAMonthIsPrunedAndTheSequenceContinues(t *testing.T) {
 		if left := dumpOf(t, s, "attempts", "recoveries"); left != "" {
 			t.Errorf("left of the first publication:\n%s", left)
 		}
-		kept, err := s.Events.List(ctx, 0, 10_000)
-		if err != nil || len(kept) != int(last-n) || kept[0].Sequence != n+1 {
-			t.Errorf("the log has %d events, %v", len(kept), err)
+		kept, err := s.Events.List(ctx, 0, "", 10_000)
+		if err != nil || len(kept.Events) != int(last-n) || kept.Events[0].Sequence != n+1 || kept.Oldest != n+1 {
+			t.Errorf("the log has %d events from %d, %v", len(kept.Events), kept.Oldest, err)
 		}
 		for _, c := range claim(t, s, day(20), 4) {
 			if c.DeliveryID == resent.ID && !bytes.Equal(c.Body, old[0].Body) {

@@ -24,45 +24,50 @@ type Event struct {
 // Events is the log of events.
 type Events struct{ *db }
 
-// afterPruned selects the events of the log: after those that Prune removed, without a
+// An EventPage is a part of the log: the events that Prune has not removed, without a
 // gap. Older ones are kept for feeds only.
-const afterPruned = `sequence > (SELECT pruned_sequence FROM catalogue)`
-
-// List returns up to limit events after the given sequence, oldest first.
-func (s *Events) List(ctx context.Context, after int64, limit int) ([]Event, error) {
-	var events []Event
-	err := s.read(ctx, func(tx *sql.Tx) (err error) {
-		events, err = rows(ctx, tx, 0, `SELECT `+eventTable.list()+` FROM events WHERE sequence > $1 AND `+afterPruned+` ORDER BY sequence LIMIT $2`, scanEvent, after, limit)
-		return err
-	})
-	return events, err
+type EventPage struct {
+	Events []Event // oldest first
+	More   bool    // there are others after the last of Events
+	UpTo   int64   // the sequence to continue after: no event that was asked for is left up to it
+	Oldest int64   // sequence of the oldest event of the log, of any type; 0 when there is none
 }
 
-// maxScan is how many events ListType examines.
-const maxScan = 1000
-
-// ListType returns up to limit events of one type among the next maxScan after the given
-// sequence, oldest first. It reads the bodies of those only. upTo is the sequence of the
-// last event that was examined, and more reports whether there are others after it.
-func (s *Events) ListType(ctx context.Context, after int64, eventType string, limit int) (events []Event, upTo int64, more bool, err error) {
-	err = s.read(ctx, func(tx *sql.Tx) error {
-		const scanned = `(SELECT sequence, type FROM events WHERE sequence > $1 AND ` + afterPruned + ` ORDER BY sequence LIMIT $2)`
-		var examined int
-		err := tx.QueryRowContext(ctx, `SELECT count(*), coalesce(max(sequence), $1) FROM `+scanned+` AS s`, after, maxScan).Scan(&examined, &upTo)
+// List returns up to limit events after the given sequence, of one type unless that is "".
+func (s *Events) List(ctx context.Context, after int64, eventType string, limit int) (EventPage, error) {
+	page := EventPage{UpTo: after}
+	err := s.read(ctx, func(tx *sql.Tx) error {
+		var pruned, last int64
+		err := tx.QueryRowContext(ctx, `SELECT pruned_sequence, sequence, coalesce((SELECT min(sequence) FROM events WHERE sequence > pruned_sequence), 0) FROM catalogue`).
+			Scan(&pruned, &last, &page.Oldest)
 		if err != nil {
 			return err
 		}
-		more = examined == maxScan
-		events, err = rows(ctx, tx, 0, `SELECT `+eventTable.list()+` FROM events WHERE sequence IN (
-			SELECT sequence FROM `+scanned+` AS s WHERE type = $3 ORDER BY sequence LIMIT $4) ORDER BY sequence`, scanEvent, after, maxScan, eventType, limit)
-		if len(events) == limit {
-			last := events[limit-1].Sequence
-			more, upTo = more || last < upTo, last
+		// One more is read to know whether there are more.
+		query, args := listEvents, []any{max(after, pruned), limit + 1}
+		if eventType != "" {
+			query, args = listEventsOfType, append(args, eventType)
 		}
-		return err
+		if page.Events, err = rows(ctx, tx, 0, query, scanEvent, args...); err != nil {
+			return err
+		}
+		if page.More = len(page.Events) > limit; page.More {
+			page.Events = page.Events[:limit]
+			last = page.Events[limit-1].Sequence
+		}
+		page.UpTo = max(after, last)
+		return nil
 	})
-	return events, upTo, more, err
+	return page, err
 }
+
+// The condition on the type is one that only the index on type and sequence orders. With
+// type = $3 PostgreSQL may prefer to read all events by their sequence and to skip those
+// of other types.
+var (
+	listEvents       = `SELECT ` + eventTable.list() + ` FROM events WHERE sequence > $1 ORDER BY sequence LIMIT $2`
+	listEventsOfType = `SELECT ` + eventTable.list() + ` FROM events WHERE (type, sequence) > ($3, $1) AND type <= $3 ORDER BY type, sequence LIMIT $2`
+)
 
 func scanEvent(scan scanner, e *Event) error {
 	var at, body string
@@ -96,11 +101,4 @@ func scanChange(scan scanner, e *catalog.Event) error {
 	}
 	e.Changed, e.Previous, e.Object = sent.Data.Changed, sent.Data.Previous, sent.Data.Object
 	return nil
-}
-
-// Oldest returns the sequence of the oldest event of the log, 0 when there is none.
-func (s *Events) Oldest(ctx context.Context) (int64, error) {
-	var oldest int64
-	err := s.reads.QueryRowContext(ctx, `SELECT coalesce(min(sequence), 0) FROM events WHERE `+afterPruned).Scan(&oldest)
-	return oldest, s.explain(ctx, err)
 }

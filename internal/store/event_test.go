@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -92,14 +93,88 @@ func TestEventBodiesAreTheseBytes(t *testing.T) {
 func TestEventsArePagedBySequence(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		p := publish(t, s, large(20, 1, 10), monday)
-		some, err := s.Events.List(t.Context(), 5, 3)
-		if err != nil || len(some) != 3 || some[0].Sequence != 6 || some[2].Sequence != 8 {
-			t.Errorf("Events(5, 3) = %d events, %v", len(some), err)
+		some, err := s.Events.List(t.Context(), 5, "", 3)
+		if err != nil || len(some.Events) != 3 || some.Events[0].Sequence != 6 || some.Events[2].Sequence != 8 || some.UpTo != 8 || !some.More || some.Oldest != 1 {
+			t.Errorf("three after 5: %d events up to %d, more %t, oldest %d, %v", len(some.Events), some.UpTo, some.More, some.Oldest, err)
 		}
-		if none, err := s.Events.List(t.Context(), p.Sequence, 3); err != nil || len(none) != 0 {
-			t.Errorf("after the last: %v, %v", none, err)
+		if none, err := s.Events.List(t.Context(), p.Sequence, "", 3); err != nil || len(none.Events) != 0 || none.UpTo != p.Sequence || none.More {
+			t.Errorf("after the last: %d events up to %d, more %t, %v", len(none.Events), none.UpTo, none.More, err)
 		}
 	})
+}
+
+func TestAPageOfATypeIsFullOrTheLastWhateverIsBetween(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		last := publish(t, s, large(1500, 1, 10), monday).Sequence
+		rare, err := s.Events.List(t.Context(), 0, catalog.CatalogUpdated, 50)
+		if err != nil || len(rare.Events) != 1 || rare.Events[0].Sequence != last || rare.UpTo != last || rare.More {
+			t.Errorf("the only one is the last of %d: %d events up to %d, more %t, %v", last, len(rare.Events), rare.UpTo, rare.More, err)
+		}
+		none, err := s.Events.List(t.Context(), 7, catalog.ToolRestored, 50)
+		if err != nil || len(none.Events) != 0 || none.UpTo != last || none.More {
+			t.Errorf("none of the type: %d events up to %d, more %t, %v", len(none.Events), none.UpTo, none.More, err)
+		}
+		created, after := 0, int64(0)
+		for more := true; more; {
+			page, err := s.Events.List(t.Context(), after, catalog.ToolCreated, 70)
+			if err != nil || page.More && len(page.Events) != 70 {
+				t.Fatalf("%d events although there are more, %v", len(page.Events), err)
+			}
+			created += len(page.Events)
+			after, more = page.UpTo, page.More
+		}
+		if created != 1500 || after != last {
+			t.Errorf("%d tools were created, up to %d", created, after)
+		}
+	})
+}
+
+func TestEventsOfATypeAreFoundByAnIndex(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		publish(t, s, large(1500, 1, 10), monday)
+		explain, access := `EXPLAIN `, "Index Scan using events_type"
+		if !s.Shared() {
+			explain, access = `EXPLAIN QUERY PLAN `, "USING INDEX events_type"
+		}
+		if _, err := s.writes.ExecContext(t.Context(), `ANALYZE`); err != nil {
+			t.Fatal(err)
+		}
+		for _, eventType := range []string{catalog.ToolCreated, catalog.CatalogUpdated, catalog.ToolRetired} {
+			found, err := s.reads.QueryContext(t.Context(), explain+listEventsOfType, 3, 51, eventType)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan := planText(t, found)
+			if !strings.Contains(plan, access) || strings.Contains(strings.ToUpper(plan), "SORT") || strings.Contains(plan, "TEMP B-TREE") {
+				t.Errorf("%s:\n%s", eventType, plan)
+			}
+		}
+	})
+}
+
+// planText returns the last column of a plan, line by line.
+func planText(t *testing.T, found *sql.Rows) string {
+	t.Helper()
+	defer found.Close()
+	columns, err := found.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for found.Next() {
+		values := make([]any, len(columns))
+		for i := range values {
+			values[i] = new(any)
+		}
+		if err := found.Scan(values...); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(&text, *values[len(values)-1].(*any))
+	}
+	if err := found.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
 }
 
 func TestTheLatestEventsAreLoadedForFeeds(t *testing.T) {

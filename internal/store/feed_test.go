@@ -144,7 +144,7 @@ func TestADatabaseFromBeforeGetsACompleteFeed(t *testing.T) {
 		publish(t, s, want, monday)
 		first := loaded(t, s)
 		for _, statement := range []string{ // the tables as they were before
-			`DROP TABLE mirror`, `DROP TABLE record_changes`, `ALTER TABLE catalogue DROP COLUMN feed_version`, `ALTER TABLE catalogue DROP COLUMN feed`, `ALTER TABLE catalogue DROP COLUMN feed_format`,
+			`DROP INDEX events_type`, `DROP TABLE mirror`, `DROP TABLE record_changes`, `ALTER TABLE catalogue DROP COLUMN feed_version`, `ALTER TABLE catalogue DROP COLUMN feed`, `ALTER TABLE catalogue DROP COLUMN feed_format`,
 			`ALTER TABLE catalogue DROP COLUMN feed_position`, `ALTER TABLE catalogue DROP COLUMN feed_state`,
 			fmt.Sprintf(`DELETE FROM palmares_schema WHERE version >= %d`, feedSince),
 		} {

@@ -103,14 +103,14 @@ func events(t failer, s *Store) []Event {
 	t.Helper()
 	var all []Event
 	for {
-		some, err := s.Events.List(t.Context(), int64(len(all)), 1000)
+		page, err := s.Events.List(t.Context(), int64(len(all)), "", 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(some) == 0 {
+		if len(page.Events) == 0 {
 			return all
 		}
-		for _, e := range some {
+		for _, e := range page.Events {
 			if all = append(all, e); e.Sequence != int64(len(all)) {
 				t.Fatalf("event %d of all has sequence %d", len(all), e.Sequence)
 			}

@@ -22,7 +22,8 @@ type envelope struct {
 	Timestamp string `json:"timestamp"`
 	Sequence  int64  `json:"sequence"`
 	Data      struct {
-		Slug     string         `json:"slug,omitempty"` // catalog.updated has none
+		Slug     string         `json:"slug,omitempty"`   // catalog.updated has none
+		Reason   string         `json:"reason,omitempty"` // of embeddings.updated only
 		Changed  []string       `json:"changed"`
 		Previous map[string]any `json:"previous"`
 		Object   any            `json:"object"`
@@ -34,7 +35,7 @@ type envelope struct {
 // and sent unchanged to every endpoint on every attempt.
 func EventBody(id string, at time.Time, sequence int64, c *catalog.Change) []byte {
 	e := envelope{ID: id, Type: c.Type, Timestamp: at.UTC().Format(TimeFormat), Sequence: sequence}
-	e.Data.Slug, e.Data.URL, e.Data.Object = c.Slug, c.URL, c.Object
+	e.Data.Slug, e.Data.Reason, e.Data.URL, e.Data.Object = c.Slug, c.Reason, c.URL, c.Object
 	e.Data.Changed, e.Data.Previous = c.Changed, c.Previous
 	if e.Data.Changed == nil {
 		e.Data.Changed, e.Data.Previous = []string{}, map[string]any{}

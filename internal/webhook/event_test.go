@@ -26,6 +26,10 @@ func TestTheBodyOfAnEvent(t *testing.T) {
 			catalog.Change{URL: "https://x.example", Object: 1},
 			`"changed":[],"previous":{},"object":1,"url":"https://x.example"}}`,
 		},
+		"a reason": {
+			catalog.Change{Slug: "a", Reason: catalog.EmbeddingsLeft, URL: "u"},
+			`"slug":"a","reason":"left","changed":[],"previous":{},"object":null,"url":"u"}}`,
+		},
 		"too large for its object": {
 			catalog.Change{Slug: "a", URL: "u", Object: long, Changed: []string{"body"}, Previous: map[string]any{"body": long}},
 			`"slug":"a","changed":["body"],"previous":null,"object":null,"url":"u"}}`,

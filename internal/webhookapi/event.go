@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"palmares/internal/store"
 	"palmares/internal/web"
 	"palmares/internal/webhook"
 )
@@ -14,8 +13,9 @@ type eventPage struct {
 	Data []json.RawMessage `json:"data"`
 	Meta struct {
 		// NextAfter is where to continue, now or once there are more events. It may be
-		// after the last event of the page: events of other types were read too.
+		// after the last event of the page: events of other types are between.
 		NextAfter int64 `json:"next_after"`
+		More      bool  `json:"more"`
 		// OldestSequence lets a receiver that was offline for long see whether it has
 		// missed events; null if there are none.
 		OldestSequence *int64 `json:"oldest_sequence"`
@@ -33,41 +33,21 @@ func (h *Handler) listEvents(r *request) (web.Answer, error) {
 	if err := p.Err(); err != nil {
 		return web.Answer{}, err
 	}
-	events, upTo, more, err := h.readEvents(r, after, wanted, limit)
-	if err != nil {
-		return web.Answer{}, err
-	}
-	oldest, err := h.cfg.Store.Events.Oldest(r.Context())
+	found, err := h.cfg.Store.Events.List(r.Context(), after, wanted, limit)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	page := eventPage{Data: []json.RawMessage{}}
-	if oldest > 0 {
-		page.Meta.OldestSequence = &oldest
+	page.Meta.NextAfter, page.Meta.More = found.UpTo, found.More
+	if found.Oldest > 0 {
+		page.Meta.OldestSequence = &found.Oldest
 	}
-	page.Meta.NextAfter = upTo
-	for i := range events {
-		page.Data = append(page.Data, events[i].Body)
+	for i := range found.Events {
+		page.Data = append(page.Data, found.Events[i].Body)
 	}
 	var link []string
-	if more {
-		link = []string{p.NextLink(eventsPath, "after", strconv.FormatInt(page.Meta.NextAfter, 10), "type", "limit")}
+	if found.More {
+		link = []string{p.NextLink(eventsPath, "after", strconv.FormatInt(found.UpTo, 10), "type", "limit")}
 	}
 	return web.Answer{Body: web.JSON(page), Link: link}, nil
-}
-
-// readEvents reads a page of events, of one type unless that is "". A page of a type may
-// have few of them, or none, while there are more: the next page continues after upTo.
-func (h *Handler) readEvents(r *request, after int64, wanted string, limit int) (events []store.Event, upTo int64, more bool, err error) {
-	if wanted != "" {
-		return h.cfg.Store.Events.ListType(r.Context(), after, wanted, limit)
-	}
-	events, err = h.cfg.Store.Events.List(r.Context(), after, limit+1) // to know whether there is a next page
-	if more = len(events) > limit; more {
-		events = events[:limit]
-	}
-	if upTo = after; len(events) > 0 {
-		upTo = events[len(events)-1].Sequence
-	}
-	return events, upTo, more, err
 }

@@ -15,7 +15,8 @@ const events = "/webhooks/v1/events"
 type eventPage struct {
 	Data []json.RawMessage
 	Meta struct {
-		NextAfter int64  `json:"next_after"`
+		NextAfter int64 `json:"next_after"`
+		More      bool
 		Oldest    *int64 `json:"oldest_sequence"`
 	}
 }
@@ -42,6 +43,9 @@ func (s *service) events(path string) (*eventPage, string) {
 	s.t.Helper()
 	page := new(eventPage)
 	r := s.get(path).Is(200).Into(page)
+	if next := nextPage(r); page.Meta.More != (next != "") {
+		s.t.Errorf("more is %v, the next page is %q", page.Meta.More, next)
+	}
 	return page, nextPage(r)
 }
 
@@ -59,10 +63,11 @@ func TestTheEventLogReturnsEveryEventAsItWasDelivered(t *testing.T) {
 			t.Errorf("before the first event: %+v, next %q", page, next)
 		}
 		s.publishTwice()
-		stored, err := s.store.Events.List(t.Context(), 0, 100)
+		log, err := s.store.Events.List(t.Context(), 0, "", 100)
 		if err != nil {
 			t.Fatal(err)
 		}
+		stored := log.Events
 		page, next := s.events(events)
 		if len(stored) != 6 || next != "" || page.Meta.NextAfter != 6 {
 			t.Fatalf("%d events, page %+v, next %q", len(stored), page, next)
