@@ -24,7 +24,7 @@ STAMPS := bin/stamps
 # The systems that `make release` builds for.
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: help build run check test quick interop bench chaos release packages
+.PHONY: help build run check test quick interop bench chaos fuzz release packages
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,12 +66,11 @@ interop: build ## third parties read the export and the stream: Python, DuckDB, 
 bench: build ## the speed and size figures, against a bare handler in the same run
 	@bench/run
 
-chaos: build ## kill processes and cut connections for minutes, and report what callers notice
-	@go run ./bench/chaos
-	@go run ./bench/chaos -failovers 10
-	@go test $(RACE) -count=1 -timeout 15m -v -run '^TestKilledProcessesLoseNoWebhook$$' ./cmd/palmares -events 200 -kills 100 -webhook-timeout 500ms
-	@go test $(RACE) -count=1 -timeout 15m -v -run '^TestKilledProcessesLoseNoWebhook$$' ./cmd/palmares -events 200 -kills 3 -webhook-timeout 15s
-	@go test $(RACE) -count=1 -timeout 30m -v -run '^TestAMirrorOfAMirrorAnswersAsItsOrigin$$' ./cmd/palmares -publications 50
+chaos: build ## the trials of docs/reliability.md, or TRIAL=name; SMALL=1 only tries them
+	@bench/trials $(if $(SMALL),--small) $(TRIAL)
+
+fuzz: ## every fuzz target, for FUZZTIME (5m) each
+	@tools/fuzz
 
 release: ## static binaries for Linux, macOS and Windows in dist/, with their checksums
 	@rm -rf dist && mkdir dist

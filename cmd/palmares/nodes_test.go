@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"database/sql"
 	"errors"
+	"flag"
 	"fmt"
 	"net/http"
 	"os/exec"
@@ -11,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,40 +70,40 @@ func spread(t *testing.T, nodes []*process, n int, headers func(i int) []string)
 	return answers
 }
 
+// make chaos has many more requests.
+var (
+	midnightRequests = flag.Int("midnight-requests", 2400, "how many requests three nodes get around midnight")
+	untilMidnight    = flag.Duration("until-midnight", 2*time.Second, "how long before midnight the first of them is sent; at midnight, half have been sent")
+)
+
 // The promise holds while the database answers. Nodes that wait a minute for it
 // show that on a machine of any speed.
-func TestThreeNodesGiveAThousandRequestsAndEachRemainingOnce(t *testing.T) {
-	database := databases.Postgres(t)
-	keys := customer(t, database, "ada@example.org", "developer", 2)
-	nodes := threeNodes(t, database)
+func TestThreeNodesGiveAThousandRequestsADayAndEachRemainingOnce(t *testing.T) {
+	clock := newDatabaseClock(t, databases.Postgres(t))
+	keys := customer(t, clock.dsn, "ada@example.org", "developer", 2)
+	nodes := threeNodes(t, clock.dsn)
 	for _, n := range nodes {
 		n.knows(keys...)
 	}
-	var remaining []int
-	for _, r := range spread(t, nodes, 1200, func(i int) []string { return keys[i/3%2 : i/3%2+1] }) {
-		switch r.StatusCode {
-		case 200:
-			n, err := strconv.Atoi(r.Header.Get("X-RateLimit-Remaining"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			remaining = append(remaining, n)
-		case 429:
-			if r.Header.Get("X-RateLimit-Remaining") != "0" || r.Header.Get("Retry-After") == "" {
-				t.Errorf("a refusal with %v", r.Header)
-			}
-		default:
-			t.Errorf("%s", r.Status)
+	midnight := clock.setBeforeMidnight(*untilMidnight)
+	f := &flood{t: t, nodes: nodes, keys: keys, last: midnight.AddDate(0, 0, 1), granted: map[time.Time][]int{}, refused: map[time.Time]int{}}
+	f.run()
+	for end, remaining := range f.granted {
+		slices.Sort(remaining)
+		day, refused := end.AddDate(0, 0, -1).Format(time.DateOnly), f.refused[end]
+		t.Logf("%s: %d requests were answered and %d refused", day, len(remaining), refused)
+		// Before midnight fewer are sent on a slow machine.
+		if len(remaining) > 1000 || len(remaining) < 1000 && (refused > 0 || end.After(midnight)) || end.Before(midnight) {
+			t.Errorf("%s: %d requests were answered and %d refused; want 1000 answered", day, len(remaining), refused)
 		}
-	}
-	slices.Sort(remaining)
-	if len(remaining) != 1000 {
-		t.Errorf("%d of 1200 were answered; want 1000", len(remaining))
-	}
-	for i, n := range remaining {
-		if i != n {
-			t.Errorf("the values of Remaining are not 0 to 999, each once: %v…", remaining[:i+1])
-			break
+		for i, n := range remaining {
+			if n != 1000-len(remaining)+i {
+				t.Errorf("%s: the values of Remaining do not end with 999, each once: %v…", day, remaining[:i+1])
+				break
+			}
+		}
+		if n := used(t, clock.dsn, "ada@example.org", day); n != int64(len(remaining)) {
+			t.Errorf("%s: the owner's chart shows %d requests; want %d", day, n, len(remaining))
 		}
 	}
 	for _, n := range nodes {
@@ -108,13 +111,107 @@ func TestThreeNodesGiveAThousandRequestsAndEachRemainingOnce(t *testing.T) {
 			t.Errorf("a node counted alone:\n%s", n.log)
 		}
 	}
-	if n := used(t, database, "ada@example.org"); n != 1000 {
-		t.Errorf("the owner's chart shows %d requests; want 1000", n)
+}
+
+// A flood is requests to several nodes around midnight.
+type flood struct {
+	t     *testing.T
+	nodes []*process
+	keys  []string // of one account
+	last  time.Time
+	sent  atomic.Int64
+
+	mu      sync.Mutex
+	granted map[time.Time][]int // values of Remaining, by Reset
+	refused map[time.Time]int   // by Reset
+}
+
+// run sends requests until all are sent and the day that ends last is used up.
+func (f *flood) run() {
+	f.t.Helper()
+	ctx, stop := context.WithCancel(f.t.Context())
+	defer stop()
+	tick := time.NewTicker(*untilMidnight * 2 / time.Duration(*midnightRequests))
+	defer tick.Stop()
+	var callers sync.WaitGroup
+	for range 60 {
+		callers.Go(func() {
+			for ctx.Err() == nil && !f.t.Failed() {
+				<-tick.C
+				if i := int(f.sent.Add(1)); f.request(f.nodes[i%3], f.keys[i/3%2]) && i >= *midnightRequests {
+					stop()
+				}
+			}
+		})
+	}
+	callers.Wait()
+	if f.t.Failed() {
+		f.t.FailNow()
 	}
 }
 
-// used returns how many requests of an account are stored.
-func used(t *testing.T, database, email string) (sum int64) {
+// request sends a request, and reports whether it was refused on the day that ends last.
+func (f *flood) request(n *process, key string) bool {
+	resp, _, err := n.try("/api/v1/stats", key)
+	if err != nil {
+		f.t.Error(err)
+		return false
+	}
+	end, endErr := time.Parse(time.RFC3339, resp.Header.Get("X-RateLimit-Reset"))
+	remaining, err := strconv.Atoi(resp.Header.Get("X-RateLimit-Remaining"))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case endErr == nil && err == nil && resp.StatusCode == 200:
+		f.granted[end] = append(f.granted[end], remaining)
+	case endErr == nil && err == nil && resp.StatusCode == 429 && remaining == 0 && resp.Header.Get("Retry-After") != "":
+		f.refused[end]++
+		return end.Equal(f.last)
+	default:
+		f.t.Errorf("%s %v", resp.Status, resp.Header)
+	}
+	return false
+}
+
+// A databaseClock is the clock of a PostgreSQL database, which a test can set.
+type databaseClock struct {
+	t   *testing.T
+	db  *sql.DB
+	dsn string
+}
+
+// newDatabaseClock puts a function of its own before that of PostgreSQL.
+func newDatabaseClock(t *testing.T, dsn string) *databaseClock {
+	t.Helper()
+	c := &databaseClock{t: t, dsn: dsn + "&search_path=public%2Cfaked%2Cpg_catalog"}
+	var err error
+	if c.db, err = sql.Open("pgx", dsn); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.db.Close() })
+	c.exec(`CREATE SCHEMA faked;
+		CREATE TABLE faked.clock AS SELECT interval '0' AS ahead;
+		CREATE FUNCTION faked.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS 'SELECT pg_catalog.clock_timestamp() + ahead FROM faked.clock'`)
+	return c
+}
+
+func (c *databaseClock) exec(statement string) {
+	c.t.Helper()
+	if _, err := c.db.ExecContext(c.t.Context(), statement); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// setBeforeMidnight sets the clock to a time before the next midnight, which it returns.
+func (c *databaseClock) setBeforeMidnight(d time.Duration) (midnight time.Time) {
+	c.t.Helper()
+	midnight = time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
+	c.exec(fmt.Sprintf(`UPDATE faked.clock SET ahead = timestamptz '%s' - interval '%d ms' - now()`, midnight.Format(time.RFC3339), d.Milliseconds()))
+	return midnight
+}
+
+// used returns how many requests of an account on a day are stored, "" for any day.
+func used(t *testing.T, database, email, day string) (sum int64) {
 	t.Helper()
 	st := databases.OpenDSN(t, database)
 	a, err := st.Accounts.Find(t.Context(), email)
@@ -126,7 +223,9 @@ func used(t *testing.T, database, email string) (sum int64) {
 		t.Fatal(err)
 	}
 	for _, d := range days {
-		sum += d.Requests
+		if day == "" || d.Day == day {
+			sum += d.Requests
+		}
 	}
 	return sum
 }
@@ -237,7 +336,7 @@ func TestWhateverTheDatabaseDoesReadsGoOn(t *testing.T) {
 		t.Errorf("the log does not say that the node counted alone:\n%s", s.log)
 	}
 	lost := max(4, alone)
-	if sum := used(t, proxy.Direct, "ada@example.org"); sum < int64(asked) || sum > int64(asked+lost) {
+	if sum := used(t, proxy.Direct, "ada@example.org", ""); sum < int64(asked) || sum > int64(asked+lost) {
 		t.Errorf("%d requests are stored; want %d, or up to %d more", sum, asked, lost)
 	}
 }

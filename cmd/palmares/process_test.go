@@ -247,16 +247,22 @@ func marked(t *testing.T, mark string, tools int) string {
 	return dir
 }
 
-// publishKilled publishes a folder, kills the command after a while, and reports
-// whether it was still running.
-func publishKilled(t *testing.T, folder, database string, after time.Duration) bool {
+// publishKilled publishes a folder and kills the command after a while. It returns what the
+// command printed, and whether it was still running.
+func publishKilled(t *testing.T, folder, database string, after time.Duration) (said string, killed bool) {
 	t.Helper()
+	var out strings.Builder
 	cmd := palmares(context.WithoutCancel(t.Context()), "publish", folder, "--database", database)
+	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
 		t.Error(err)
-		return false
+		return "", false
 	}
 	kill := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
 	defer kill.Stop()
-	return cmd.Wait() != nil
+	err := cmd.Wait()
+	if err != nil && cmd.ProcessState.Exited() {
+		t.Errorf("publish: %v\n%s", err, &out)
+	}
+	return out.String(), err != nil
 }

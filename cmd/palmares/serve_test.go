@@ -1,15 +1,11 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 )
 
 func TestTheDemoIsServedUntilSomethingIsPublished(t *testing.T) {
@@ -85,87 +81,6 @@ func TestWithoutTheDemoNothingIsServedUntilSomethingIsPublished(t *testing.T) {
 	}
 	if resp, _ := s.get("/readyz"); resp.StatusCode != 200 {
 		t.Errorf("readyz: %s", resp.Status)
-	}
-}
-
-// TestKilledPublicationsTearNothing publishes one of two catalogues again and
-// again, kills the publishing process at another point each time, and reads all
-// the while: every answer is entirely from one of them.
-func TestKilledPublicationsTearNothing(t *testing.T) {
-	const tools, kills = 1500, 12
-	a, b := marked(t, "A", tools), marked(t, "B", tools)
-	databases.EachDSN(t, func(t *testing.T, database string) {
-		begin := time.Now()
-		must(t, "publish", a, "--database", database)
-		took := time.Since(begin)
-		s := serveProcess(t, "--database", database, "--quota", "off")
-		ctx, stop := context.WithCancel(t.Context())
-		var readers sync.WaitGroup
-		for range 4 {
-			readers.Go(func() { readWhole(ctx, s, tools) })
-		}
-		killed := 0
-		for i := range kills {
-			// From before it has read the folder to after it has committed.
-			if publishKilled(t, []string{b, a}[i%2], database, took*time.Duration(i)/(kills-2)) {
-				killed++
-			}
-		}
-		stop()
-		readers.Wait()
-		t.Logf("%d of %d publications were killed", killed, kills)
-		checkEvents(t, database)
-		must(t, "publish", b, "--database", database)
-		must(t, "publish", a, "--database", database)
-		checkEvents(t, database)
-	})
-}
-
-// readWhole reads pages and expects each to be entirely of one mark.
-func readWhole(ctx context.Context, s *process, tools int) {
-	for page := 1; ctx.Err() == nil; page = page%8 + 1 {
-		_, body, err := s.try(fmt.Sprintf("/api/v1/tools?limit=200&page=%d", page))
-		if err != nil {
-			s.t.Errorf("a read failed: %v", err)
-			return
-		}
-		ofA, ofB := strings.Count(body, `"tagline":"A"`), strings.Count(body, `"tagline":"B"`)
-		if ofA != 0 && ofB != 0 || ofA+ofB != min(200, tools-200*(page-1)) {
-			s.t.Errorf("page %d has %d tools of A and %d of B", page, ofA, ofB)
-			return
-		}
-	}
-}
-
-// checkEvents expects one sequence without gaps, and the catalogue in the state of
-// its last event.
-func checkEvents(t *testing.T, database string) {
-	t.Helper()
-	st := databases.OpenDSN(t, database)
-	next := int64(1)
-	for {
-		page, err := st.Events.List(t.Context(), next-1, "", 1000)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(page.Events) == 0 {
-			break
-		}
-		for _, e := range page.Events {
-			if e.Sequence != next {
-				t.Fatalf("event %d follows %d", e.Sequence, next-1)
-			}
-			next++
-		}
-	}
-	published, err := st.Catalogue.Load(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tool := range published.Catalog.Tools {
-		if tool.Tagline != published.Catalog.Tools[0].Tagline {
-			t.Fatalf("the stored catalogue is a mix: %s and %s", tool.Tagline, published.Catalog.Tools[0].Tagline)
-		}
 	}
 }
 

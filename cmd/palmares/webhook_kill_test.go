@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,12 +19,13 @@ import (
 // the time that the contract gives to receivers, each of which costs half a minute.
 var (
 	events          = flag.Int("events", 30, "how many events each of ten publications causes")
+	endpoints       = flag.Int("endpoints", 4, "how many endpoints answer webhooks while nodes are killed")
 	kills           = flag.Int("kills", 4, "how often nodes are killed while webhooks are sent")
 	receiverTimeout = flag.Duration("webhook-timeout", 5*time.Second, "how long receivers may take to answer")
 )
 
-// TestKilledProcessesLoseNoWebhook publishes events for five endpoints, of which one
-// fails three times in ten and one hangs, and kills the processes that send and
+// TestKilledProcessesLoseNoWebhook publishes events for a number of endpoints, of which one
+// fails three times in ten, and for one that hangs, and kills the processes that send and
 // those that publish, again and again.
 //
 // A process that dies holds back what it was sending until its leases end, which
@@ -45,7 +47,7 @@ func TestKilledProcessesLoseNoWebhook(t *testing.T) {
 			took := time.Duration(0) // of the publication before
 			for i, folder := range folders {
 				// From before it has read the folder to after it has committed.
-				if publishKilled(t, folder, database, took*time.Duration(i)/(publications-2)) {
+				if _, wasKilled := publishKilled(t, folder, database, took*time.Duration(i)/(publications-2)); wasKilled {
 					killed.Add(1)
 				}
 				begin := time.Now()
@@ -61,8 +63,8 @@ func TestKilledProcessesLoseNoWebhook(t *testing.T) {
 			t.FailNow()
 		}
 		requests, outcomes, repeated := k.check()
-		t.Logf("%d kills of nodes, %d of publications, in %s: %d requests, of which %d had no outcome and %d came after an accepted one",
-			*kills, killed.Load(), time.Since(begin).Round(time.Second), requests, requests-outcomes, repeated)
+		t.Logf("%d kills of nodes, %d of publications, in %s: %d events, none lost by any of %d endpoints; %d requests, of which %d had no outcome and %d came after an accepted one",
+			*kills, killed.Load(), time.Since(begin).Round(time.Second), publications**events, *endpoints, requests, requests-outcomes, repeated)
 	})
 }
 
@@ -79,12 +81,17 @@ type killTest struct {
 
 func newKillTest(t *testing.T, database string) *killTest {
 	t.Helper()
-	must(t, "account", "create", "ada@example.org", "--plan", "pro", "--database", database)
-	k := &killTest{t: t, database: database, receivers: []*receiver{
-		newReceiver(t, accept), newReceiver(t, accept), newReceiver(t, accept), newReceiver(t, flaky), newReceiver(t, hanging),
-	}}
-	for _, r := range k.receivers {
-		r.add("ada@example.org", database)
+	k := &killTest{t: t, database: database}
+	for range *endpoints - 1 {
+		k.receivers = append(k.receivers, newReceiver(t, accept))
+	}
+	k.receivers = append(k.receivers, newReceiver(t, flaky), newReceiver(t, hanging))
+	for i, r := range k.receivers {
+		owner := fmt.Sprintf("%d@example.org", i/webhook.MaxEndpoints)
+		if i%webhook.MaxEndpoints == 0 {
+			must(t, "account", "create", owner, "--plan", "pro", "--database", database)
+		}
+		r.add(owner, database)
 	}
 	schedule := "0s" + strings.Repeat(",100ms", 39) // so many that chance cannot exhaust them
 	k.options = []string{

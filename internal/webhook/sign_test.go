@@ -110,6 +110,7 @@ func requests(t *testing.T) []signed {
 		later.Headers["webhook-timestamp"] = fmt.Sprint(now.Unix() - 1)
 		all = append(all, later)
 	}
+	t.Logf("%d genuine requests, %d forged ones", 10_000+2*200, len(all)-10_000-2*200)
 	return all
 }
 
@@ -131,6 +132,16 @@ func TestWhatWeSignIsVerifiedByTheOfficialGoLibrary(t *testing.T) {
 
 func TestWhatWeSignIsVerifiedByTheOfficialJavaScriptLibrary(t *testing.T) {
 	needNode(t)
+	verifiedBy(t, "node", foreign+"/verify.mjs")
+}
+
+func TestWhatWeSignIsVerifiedByTheDocumentedPython(t *testing.T) {
+	verifiedBy(t, "python3", foreign+"/verify.py")
+}
+
+// verifiedBy expects a program to accept what is genuine and to refuse everything else.
+func verifiedBy(t *testing.T, program string, args ...string) {
+	t.Helper()
 	var input bytes.Buffer
 	lines := json.NewEncoder(&input)
 	all := requests(t)
@@ -139,7 +150,7 @@ func TestWhatWeSignIsVerifiedByTheOfficialJavaScriptLibrary(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	verify := exec.CommandContext(t.Context(), "node", foreign+"/verify.mjs")
+	verify := exec.CommandContext(t.Context(), program, args...)
 	verify.Stdin = &input
 	verify.Stderr = t.Output()
 	output, err := verify.Output()
