@@ -23,13 +23,17 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // to count connections
 
 	"palmares/internal/account"
+	"palmares/internal/store"
 	"palmares/internal/testkit"
 )
 
-// A cluster is three nodes and the keys of their callers.
+// A cluster is some nodes and the keys of their callers.
 type cluster struct {
 	binary, dir string
 	database    string // the URL that commands use
+	size        int    // how many nodes
+	customers   int    // how many accounts with a key; half of them have a thousand requests a day
+	spares      int    // how many keys that can be revoked
 	nodes       []*node
 	keys        []string // of customers; every node has seen them
 	spare       []spare  // to be revoked, one during each fault
@@ -48,30 +52,25 @@ type node struct {
 
 const (
 	databaseName = "postgres"
-	// customers have a thousand requests a day each: enough of them that none runs out.
-	customers = 40
 	// startsIn is enough for three nodes and the migrations, on any machine.
 	startsIn = time.Minute
-	// spares are keys of one Pro account each, one for each fault and some more.
-	spares = 14
 	// secretKey is that of all nodes and commands.
 	secretKey = "PALMARES_SECRET_KEY=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 )
 
 func newCluster(binary, dir, database string) *cluster {
 	return &cluster{
-		binary: binary, dir: dir, database: database,
+		binary: binary, dir: dir, database: database, size: 3, customers: 40,
 		client: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 100}},
 	}
 }
 
-// start creates the accounts, and starts three nodes on a database until each has seen
-// every key.
+// start creates the accounts, and starts nodes on a database until each has seen every key.
 func (c *cluster) start(ctx context.Context, database string) error {
 	if err := c.createKeys(ctx); err != nil {
 		return err
 	}
-	for range 3 {
+	for range c.size {
 		address, err := testkit.FreeAddress()
 		if err != nil {
 			return err
@@ -111,34 +110,31 @@ func (c *cluster) start(ctx context.Context, database string) error {
 }
 
 func (c *cluster) createKeys(ctx context.Context) error {
-	for i := range customers {
-		key, _, err := c.createKey(ctx, fmt.Sprintf("%d@example.org", i), []string{"developer", "pro"}[i%2])
-		if err != nil {
-			return err
-		}
-		c.keys = append(c.keys, key)
+	st, err := store.Open(ctx, c.database)
+	if err != nil {
+		return err
 	}
-	for i := range spares {
-		key, id, err := c.createKey(ctx, fmt.Sprintf("spare%d@example.org", i), "pro")
+	defer st.Close()
+	for i := range c.customers + c.spares {
+		plan := account.Pro
+		if i < c.customers && i%2 == 0 {
+			plan = account.Developer
+		}
+		a, err := st.Accounts.Create(ctx, fmt.Sprintf("%d@example.org", i), plan, time.Now())
 		if err != nil {
 			return err
 		}
-		c.spare = append(c.spare, spare{id, key})
+		key, stored, err := st.Keys.Create(ctx, a.Email, "chaos", time.Now())
+		if err != nil {
+			return err
+		}
+		if i < c.customers {
+			c.keys = append(c.keys, key)
+		} else {
+			c.spare = append(c.spare, spare{stored.ID, key})
+		}
 	}
 	return nil
-}
-
-// createKey creates an account with a key.
-func (c *cluster) createKey(ctx context.Context, email, plan string) (key, id string, err error) {
-	if _, err := c.palmares(ctx, "account", "create", email, "--plan", plan); err != nil {
-		return "", "", err
-	}
-	if key, err = c.palmares(ctx, "key", "create", email, "--name", "chaos"); err != nil {
-		return "", "", err
-	}
-	list, err := c.palmares(ctx, "key", "list", email)
-	id, _, _ = strings.Cut(list, " ")
-	return key, id, err
 }
 
 // palmares runs a command on the database.
@@ -245,10 +241,15 @@ func (w *waits) note(took time.Duration, status int, good bool) {
 	w.worst = max(w.worst, took)
 }
 
+// plus returns what two kinds of callers experienced together.
+func (w *waits) plus(other *waits) *waits {
+	return &waits{asked: w.asked + other.asked, answered: w.answered + other.answered, worst: max(w.worst, other.worst)}
+}
+
 // A result is the effect of a fault.
 type result struct {
-	reads, strangers waits
-	unknown          string // how unknown keys were answered
+	keyed, anonymous, pages, strangers waits
+	unknown                            string // how unknown keys were answered
 	// How long it took until all nodes knew; never after recoversIn.
 	recovered, revoked, published time.Duration
 }
@@ -262,11 +263,13 @@ func (r *result) broken(f fault) (list []error) {
 			list = append(list, fmt.Errorf(f.name+": "+format, args...))
 		}
 	}
-	is(r.reads.answered < r.reads.asked, "%d reads were not answered: %v", r.reads.asked-r.reads.answered, r.reads.statuses)
-	is(r.reads.worst > mayWait+allowance, "a read waited for %s", r.reads.worst)
+	for kind, w := range map[string]*waits{"reads with a key": &r.keyed, "reads without a key": &r.anonymous, "pages": &r.pages} {
+		is(w.answered < w.asked, "%d of %d %s were not answered: %v", w.asked-w.answered, w.asked, kind, w.statuses)
+		is(w.worst > mayWait+allowance, "one of the %s waited for %s", kind, w.worst)
+	}
 	is(r.strangers.worst > mayWait+allowance, "an unknown key waited for %s", r.strangers.worst)
 	is(r.recovered > mayRecover, "it took %s to recover", r.recovered)
-	if f.near {
+	if f.near || f.down {
 		is(r.revoked > mayRevoke, "a revocation took %s", r.revoked)
 	} else {
 		is(r.revoked == never, "a revocation never arrived")
@@ -353,15 +356,20 @@ func until(ctx context.Context, begin time.Time, is func() bool) time.Duration {
 func (c *cluster) suffer(ctx context.Context, f fault) (*result, error) {
 	r := &result{}
 	stopReading := c.read(ctx, r)
+	var seeing sync.WaitGroup
+	change := func() error {
+		isRevoked, isPublished, err := c.change(ctx)
+		changed := time.Now()
+		if err == nil {
+			seeing.Go(func() { r.revoked = until(ctx, changed, isRevoked) })
+			seeing.Go(func() { r.published = until(ctx, changed, isPublished) })
+		}
+		return err
+	}
 	err := f.begin(ctx)
 	begun := time.Now()
-	isRevoked, isPublished, changeErr := c.change(ctx)
-	err = errors.Join(err, changeErr)
-	changed := time.Now()
-	var seeing sync.WaitGroup
-	if changeErr == nil {
-		seeing.Go(func() { r.revoked = until(ctx, changed, isRevoked) })
-		seeing.Go(func() { r.published = until(ctx, changed, isPublished) })
+	if !f.down {
+		err = errors.Join(err, change())
 	}
 	if !f.brief {
 		select {
@@ -373,31 +381,39 @@ func (c *cluster) suffer(ctx context.Context, f fault) (*result, error) {
 	r.recovered = until(ctx, time.Now(), func() bool {
 		return !slices.ContainsFunc(c.nodes, func(n *node) bool { return !c.isWell(ctx, n) })
 	})
+	if f.down {
+		err = errors.Join(err, change())
+	}
 	seeing.Wait()
 	stopReading()
 	r.unknown = fmt.Sprintf("%d × 401, %d × 503", r.strangers.statuses[401], r.strangers.statuses[503])
 	return r, errors.Join(err, ctx.Err())
 }
 
+// readPause is the pause of a reader between two requests.
+const readPause = 10 * time.Millisecond
+
 // read lets known and unknown callers read from random nodes until stop is called,
 // which waits for the last answer.
 func (c *cluster) read(ctx context.Context, r *result) (stop func()) {
 	reading, cancel := context.WithCancel(ctx)
 	var readers sync.WaitGroup
-	reader := func(of *waits, pause time.Duration, key func() string, good int) {
+	reader := func(of *waits, path string, pause time.Duration, key func() string, good int) {
 		readers.Go(func() {
 			for reading.Err() == nil {
-				took, status, err := c.ask(ctx, c.nodes[mrand.IntN(len(c.nodes))], "/api/v1/stats", key())
+				took, status, err := c.ask(ctx, c.nodes[mrand.IntN(len(c.nodes))], path, key())
 				of.note(took, status, err == nil && status == good)
 				<-time.After(pause)
 			}
 		})
 	}
+	const stats = "/api/v1/stats"
 	for range 4 {
-		reader(&r.reads, 10*time.Millisecond, func() string { return c.keys[mrand.IntN(len(c.keys))] }, http.StatusOK)
-		reader(&r.reads, 10*time.Millisecond, func() string { return "" }, http.StatusOK)
+		reader(&r.keyed, stats, readPause, func() string { return c.keys[mrand.IntN(len(c.keys))] }, http.StatusOK)
+		reader(&r.anonymous, stats, readPause, func() string { return "" }, http.StatusOK)
 	}
-	reader(&r.strangers, 20*time.Millisecond, func() string { return account.NewKey(rand.Reader) }, http.StatusUnauthorized)
+	reader(&r.pages, "/outils", readPause, func() string { return "" }, http.StatusOK)
+	reader(&r.strangers, stats, 20*time.Millisecond, func() string { return account.NewKey(rand.Reader) }, http.StatusUnauthorized)
 	return func() {
 		cancel()
 		readers.Wait()

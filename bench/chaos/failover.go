@@ -36,9 +36,6 @@ func failOver(ctx context.Context, binary string, times int) (err error) {
 		fmt.Printf("SKIPPED: the fail-over of Patroni needs %s (on Debian 12: apt-get install etcd-server patroni haproxy pgbouncer postgresql-15)\n", strings.Join(missing, ", "))
 		return nil
 	}
-	if binary, err = filepath.Abs(binary); err != nil {
-		return err
-	}
 	dir, err := os.MkdirTemp("", "chaos")
 	if err != nil {
 		return err

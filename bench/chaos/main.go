@@ -9,12 +9,16 @@
 // arrive, a connection or goroutine left over.
 //
 // Everything is real: the binary as it is shipped, PostgreSQL, and Toxiproxy between
-// them. It takes about two minutes. `make chaos` runs it.
+// them. It takes about three minutes, or more with faults that last longer. `make chaos`
+// runs it.
 //
 // With -failovers it kills the primary of a Patroni cluster instead, configured by the files
 // of deploy/, while callers with keys read, catalogues are published and webhooks are sent. It
 // fails when such a caller was refused, or when a request was not counted, a publication was
 // lost or a webhook did not arrive. A minute for each.
+//
+// With -revocations it revokes keys, and with -hanging it lets one of many endpoints for
+// webhooks hang: see revoke and hang.
 package main
 
 import (
@@ -25,6 +29,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -36,7 +41,6 @@ import (
 )
 
 const (
-	lasts      = 8 * time.Second  // each fault
 	recoversIn = 30 * time.Second // or never
 
 	mayWait    = 250 * time.Millisecond
@@ -46,16 +50,30 @@ const (
 	allowance = 150 * time.Millisecond
 )
 
+// lasts is how long each fault lasts.
+var lasts = 8 * time.Second
+
 func main() {
 	binary := flag.String("binary", "bin/palmares", "the palmares to run")
-	failovers := flag.Int("failovers", 0, "kill the primary of a Patroni cluster this often, instead of everything else")
+	flag.DurationVar(&lasts, "lasts", lasts, "how long each fault lasts")
+	only := flag.String("only", "", "the faults, separated by commas, instead of all")
+	failovers := flag.Int("failovers", 0, "instead of the faults, kill the primary of a Patroni cluster this often")
+	revocations := flag.Int("revocations", 0, "instead of the faults, revoke this many keys")
+	hanging := flag.Int("hanging", 0, "instead of the faults, publish this often while one endpoint for webhooks hangs")
+	endpoints := flag.Int("endpoints", 100, "how many endpoints there are then")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	var err error
-	if *failovers > 0 {
-		err = failOver(ctx, *binary, *failovers)
-	} else {
-		err = run(ctx, *binary)
+	path, err := filepath.Abs(*binary)
+	switch {
+	case err != nil:
+	case *failovers > 0:
+		err = failOver(ctx, path, *failovers)
+	case *revocations > 0:
+		err = revoke(ctx, path, *revocations)
+	case *hanging > 0:
+		err = hang(ctx, path, *endpoints, *hanging)
+	default:
+		err = run(ctx, path, *only)
 	}
 	stop()
 	if err != nil {
@@ -71,13 +89,11 @@ type fault struct {
 	end   func(context.Context) error
 	brief bool // it is over when begin returns
 	near  bool // the database stays reachable: a revocation must not wait for the end
+	down  bool // the database serves nobody: key and catalogue change after the end
 }
 
-func run(ctx context.Context, binary string) (err error) {
-	binary, err = filepath.Abs(binary)
-	if err != nil {
-		return err
-	}
+// withPostgres calls f with a folder and a server of its own.
+func withPostgres(f func(dir string, db *testkit.PostgresServer) error) (err error) {
 	dir, err := os.MkdirTemp("", "chaos")
 	if err != nil {
 		return err
@@ -88,21 +104,40 @@ func run(ctx context.Context, binary string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Stop()) }()
-	address, err := testkit.FreeAddress()
-	if err != nil {
-		return err
-	}
-	proxy := toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), "postgres", address, db.Address())
-	if err := proxy.Start(); err != nil {
-		return err
-	}
-	defer proxy.Stop()
-	c := newCluster(binary, dir, db.URL(databaseName)) // commands do not go through the proxy
-	defer func() { err = errors.Join(err, c.stop()) }()
-	if err := c.start(ctx, "postgres://postgres@"+proxy.Listen+"/"+databaseName); err != nil {
-		return err
-	}
-	return c.sufferAll(ctx, faults(proxy, db))
+	return f(dir, db)
+}
+
+// run lets all faults happen, or only some.
+func run(ctx context.Context, binary, only string) error {
+	return withPostgres(func(dir string, db *testkit.PostgresServer) (err error) {
+		address, err := testkit.FreeAddress()
+		if err != nil {
+			return err
+		}
+		proxy := toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), "postgres", address, db.Address())
+		if err := proxy.Start(); err != nil {
+			return err
+		}
+		defer proxy.Stop()
+		chosen := faults(proxy, db)
+		if only != "" {
+			names := strings.Split(only, ",")
+			chosen = slices.DeleteFunc(chosen, func(f fault) bool { return !slices.Contains(names, f.name) })
+			if len(chosen) != len(names) {
+				return fmt.Errorf("some of the faults %q do not exist", only)
+			}
+		}
+		c := newCluster(binary, dir, db.URL(databaseName)) // commands do not go through the proxy
+		// Enough customers that none runs out: four readers use their keys.
+		seconds := len(chosen) * int((lasts + recoversIn).Seconds())
+		c.customers = 4 * seconds * int(time.Second/readPause) / 1000
+		c.spares = len(chosen)
+		defer func() { err = errors.Join(err, c.stop()) }()
+		if err := c.start(ctx, "postgres://postgres@"+proxy.Listen+"/"+databaseName); err != nil {
+			return err
+		}
+		return c.sufferAll(ctx, chosen)
+	})
 }
 
 // faults lists everything that happens to the connection between nodes and database.
@@ -131,6 +166,8 @@ func faults(proxy *toxiproxy.Proxy, db *testkit.PostgresServer) []fault {
 		toxic("slow, 1 s", "latency", `{"latency":1000}`),
 		toxic("reset in mid-query", "reset_peer", `{"timeout":0}`),
 		{name: "restart", begin: func(context.Context) error { return db.Restart() }, end: nothing, brief: true},
+		{name: "frozen", begin: func(context.Context) error { return db.Freeze() }, end: func(context.Context) error { return db.Thaw() }, down: true},
+		{name: "killed", begin: func(context.Context) error { return db.Kill() }, end: func(context.Context) error { return db.Resume() }, down: true},
 		{name: "failover", begin: func(context.Context) error {
 			proxy.Stop()
 			return db.Move()
@@ -156,8 +193,9 @@ func (c *cluster) sufferAll(ctx context.Context, faults []fault) error {
 		if err != nil {
 			return errors.Join(fmt.Errorf("%s: %w", f.name, err), out.Flush())
 		}
-		fmt.Fprintf(out, "%s\t%d\t%.3f %%\t%d ms\t%s\t%d ms\t%d ms\t%d ms\t%d ms\t\n", f.name, r.reads.asked, 100*float64(r.reads.answered)/float64(r.reads.asked),
-			r.reads.worst.Milliseconds(), r.unknown, r.strangers.worst.Milliseconds(), r.recovered.Milliseconds(), r.revoked.Milliseconds(), r.published.Milliseconds())
+		reads := r.keyed.plus(&r.anonymous).plus(&r.pages)
+		fmt.Fprintf(out, "%s\t%d\t%.3f %%\t%d ms\t%s\t%d ms\t%d ms\t%d ms\t%d ms\t\n", f.name, reads.asked, 100*float64(reads.answered)/float64(reads.asked),
+			reads.worst.Milliseconds(), r.unknown, r.strangers.worst.Milliseconds(), r.recovered.Milliseconds(), r.revoked.Milliseconds(), r.published.Milliseconds())
 		broken = append(broken, r.broken(f)...)
 	}
 	after, err := c.weigh(ctx)

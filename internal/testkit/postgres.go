@@ -112,11 +112,11 @@ func (p *PostgresServer) start() error {
 			return err
 		}
 	}
-	return p.resume()
+	return p.Resume()
 }
 
-// resume starts the server on its data folder and its port.
-func (p *PostgresServer) resume() error {
+// Resume starts the server on its data folder and its port.
+func (p *PostgresServer) Resume() error {
 	addresses := ""
 	if p.options.TCP {
 		addresses = "127.0.0.1"
@@ -196,7 +196,7 @@ func (p *PostgresServer) Restart() error {
 	if err := p.halt(syscall.SIGINT); err != nil {
 		return err
 	}
-	return p.resume()
+	return p.Resume()
 }
 
 // Move is what a failover looks like to clients: the server vanishes without a word,
@@ -206,6 +206,35 @@ func (p *PostgresServer) Move() error {
 		return err
 	}
 	return p.start()
+}
+
+// Kill ends the server without a word to anybody. Resume starts it again.
+func (p *PostgresServer) Kill() error { return p.halt(syscall.SIGKILL) }
+
+// Freeze stops the server and its sessions in the middle of whatever they do. Connections
+// stay open. Thaw lets them go on.
+func (p *PostgresServer) Freeze() error { return p.signalAll(syscall.SIGSTOP) }
+
+// Thaw ends Freeze.
+func (p *PostgresServer) Thaw() error { return p.signalAll(syscall.SIGCONT) }
+
+// signalAll sends a signal to the server and then to its children, of which there are no new
+// ones once it is stopped.
+func (p *PostgresServer) signalAll(signal syscall.Signal) error {
+	if err := p.process.Signal(signal); err != nil {
+		return err
+	}
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", p.process.Pid))
+	for _, child := range strings.Fields(string(children)) {
+		pid, convErr := strconv.Atoi(child)
+		if convErr != nil {
+			return convErr
+		}
+		if sent := syscall.Kill(pid, signal); !errors.Is(sent, syscall.ESRCH) { // it may have ended
+			err = errors.Join(err, sent)
+		}
+	}
+	return err
 }
 
 // URL returns the postgres:// URL of a database.
