@@ -284,7 +284,7 @@ func FuzzPlainlySoundTextsHaveNoProblems(f *testing.F) {
 	}
 	for _, s := range []string{
 		"## A\n\ntexte [a](https://x.example/b \"c\")", "| a |\n|---|\n| b | c |", "a\n ===", "> # a", "1. # a", "- ##a", "## a\n### a", "[a](https://)", "[a](https://x.example/%zz)",
-		"[a]\n(b)", "[a](\nb)", "a](b)", "a\\](b)", "\t## a", "##\ta", "#", "======", "[a](http://x)", "* # a", ">>>>>>> a", "a\n>>>>>>> b", "    | a\n|-\n| b | c", "a | b\n- | -\n1 | 2 | 3", "0\n |-\n0\n000|00", "\u00a0# a", "+ =", "&#35; a",
+		"[a]\n(b)", "[a](\nb)", "a](b)", "a\\](b)", "\t## a", "##\ta", "#", "======", "[a](http://x)", "* # a", ">>>>>>> a", "a\n>>>>>>> b", "    | a\n|-\n| b | c", "a | b\n- | -\n1 | 2 | 3", "0\n |-\n0\n000|00", "\u00a0# a", "+ =", "&#35; a", "http://#.a", "www.a.example/%zz", "[a](https://b.example) http://#.a",
 	} {
 		f.Add(s)
 	}

@@ -11,7 +11,7 @@ import "strings"
 // are underlined with dashes. If all such lines have different ids, no two
 // sections share one.
 func plainlySound(body string, sections bool) bool {
-	if strings.IndexByte(body, '<') >= 0 || !plainBrackets(body) {
+	if strings.IndexByte(body, '<') >= 0 || !plainBrackets(body) || hasBareAddress(body) {
 		return false
 	}
 	ids := map[string]bool{introduction: true}
@@ -100,6 +100,21 @@ func plainBrackets(body string) bool {
 		case rest[0] == '(' && !plainAddress(rest[1:]):
 			return false
 		}
+	}
+}
+
+// hasBareAddress reports whether there may be an address outside of a link, which becomes a
+// link too.
+func hasBareAddress(body string) bool {
+	for rest := body; ; {
+		before, after, found := strings.Cut(rest, "://")
+		if !found {
+			return strings.Contains(body, "www.")
+		}
+		if !strings.HasSuffix(before, "](https") && !strings.HasSuffix(before, "](http") {
+			return true
+		}
+		rest = after
 	}
 }
 
