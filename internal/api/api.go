@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
+	"palmares/internal/openapi"
 	"palmares/internal/quota"
 	"palmares/internal/snapshot"
 	"palmares/internal/web"
-	"palmares/internal/wire"
 )
 
 // Config is what the operations need from the rest of the server.
@@ -25,6 +25,8 @@ type Config struct {
 	Callers web.Authorizer
 	// Meter counts requests; nil if there are no quotas.
 	Meter *quota.Meter
+	// BaseURL is where callers find the API; "" for the URL of the catalogue.
+	BaseURL string
 }
 
 // A Handler answers every path under /api.
@@ -34,7 +36,7 @@ type Handler struct {
 	paths    map[string]route // by path
 	slugs    map[string]route // by what precedes a slug
 	unknown  route
-	document wire.Body
+	document *openapi.Document
 }
 
 // A route is an operation and its label in the metrics.
@@ -46,7 +48,8 @@ type route struct {
 //go:embed openapi.json
 var openAPI []byte
 
-// Document returns a copy of the OpenAPI document that /api/v1/openapi.json serves.
+// Document returns a copy of the OpenAPI document that /api/v1/openapi.json serves
+// completed.
 func Document() []byte { return slices.Clone(openAPI) }
 
 // New returns the handler.
@@ -54,7 +57,7 @@ func New(cfg Config) *Handler {
 	h := &Handler{
 		snapshot: cfg.Snapshot,
 		service:  web.Service{Callers: cfg.Callers, Meter: cfg.Meter, Public: true},
-		document: wire.NewBody(wire.Sum(openAPI), openAPI),
+		document: openapi.New(openAPI, cfg.BaseURL),
 		paths:    map[string]route{},
 		slugs:    map[string]route{},
 	}

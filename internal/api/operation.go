@@ -38,8 +38,8 @@ var reasons = func() []string {
 
 func (h *Handler) unknownPath(*request) (web.Answer, error) { return web.Answer{}, pathNotFound() }
 
-func (h *Handler) getDocument(*request) (web.Answer, error) {
-	a := single(h.document)
+func (h *Handler) getDocument(r *request) (web.Answer, error) {
+	a := single(h.document.Body(r.snap))
 	a.Free = true
 	return a, nil
 }

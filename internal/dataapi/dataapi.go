@@ -15,6 +15,7 @@ import (
 
 	"palmares/internal/content"
 	"palmares/internal/dataset"
+	"palmares/internal/openapi"
 	"palmares/internal/quota"
 	"palmares/internal/record"
 	"palmares/internal/snapshot"
@@ -37,6 +38,8 @@ type Config struct {
 	Exports *dataset.Exports
 	// Stall is that of a web.Service.
 	Stall time.Duration
+	// BaseURL is where callers find the API; "" for the URL of the catalogue.
+	BaseURL string
 }
 
 // A Handler answers every path under /data.
@@ -58,7 +61,8 @@ type route struct {
 //go:embed openapi.json
 var openAPI []byte
 
-// Document returns a copy of the OpenAPI document that /data/v1/openapi.json serves.
+// Document returns a copy of the OpenAPI document that /data/v1/openapi.json serves
+// completed.
 func Document() []byte { return slices.Clone(openAPI) }
 
 // New returns the handler.
@@ -74,7 +78,7 @@ func New(cfg Config) *Handler {
 		searchPath:              {pattern: searchPath, op: searchTools, always: true},
 		"/data/v1/embeddings":   {pattern: "/data/v1/embeddings", op: listEmbeddings},
 		dataset.Path:            {pattern: dataset.Path, op: h.getManifest},
-		"/data/v1/openapi.json": {pattern: "/data/v1/openapi.json", op: fixed(openAPI, true)},
+		"/data/v1/openapi.json": {pattern: "/data/v1/openapi.json", op: getDocument(openapi.New(openAPI, cfg.BaseURL))},
 	}
 	for _, kind := range record.Kinds {
 		schema, err := content.RecordSchema(kind)
@@ -82,7 +86,7 @@ func New(cfg Config) *Handler {
 			panic("dataapi: " + err.Error()) // only for an unknown kind
 		}
 		h.routes["/data/v1/records/"+string(kind)] = route{pattern: "/data/v1/records/{kind}", op: getRecords(kind)}
-		h.routes["/data/v1/schema/"+string(kind)+".json"] = route{pattern: "/data/v1/schema/{kind}.json", op: fixed(schema, false)}
+		h.routes["/data/v1/schema/"+string(kind)+".json"] = route{pattern: "/data/v1/schema/{kind}.json", op: fixed(schema)}
 	}
 	return h
 }
@@ -174,11 +178,17 @@ func (h *Handler) WriteInternalError(w http.ResponseWriter) {
 
 var licenseLink = []string{`</licence>; rel="license"`} // of every 200
 
-// fixed returns the operation that answers with a document of this release.
-func fixed(document []byte, isFree bool) operation {
-	body := wire.NewBody(wire.Sum(document), document)
+// fixed returns the operation that answers with a file of this release.
+func fixed(file []byte) operation {
+	body := wire.NewBody(wire.Sum(file), file)
 	return func(*request) (web.Answer, error) {
-		return web.Answer{Body: body, Link: licenseLink, Free: isFree}, nil
+		return web.Answer{Body: body, Link: licenseLink}, nil
+	}
+}
+
+func getDocument(d *openapi.Document) operation {
+	return func(r *request) (web.Answer, error) {
+		return web.Answer{Body: d.Body(r.snap), Link: licenseLink, Free: true}, nil
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"palmares/internal/quota"
 	"palmares/internal/quota/quotatest"
 	"palmares/internal/record"
+	"palmares/internal/testkit"
 	"palmares/internal/web"
 )
 
@@ -232,6 +233,19 @@ func TestSchemasAndTheDocumentAreServed(t *testing.T) {
 	}
 	if r := s.do("HEAD", "/data/v1/changes").OK(); r.Body != "" || r.Header.Get("ETag") == "" {
 		t.Errorf("%v", r.Header)
+	}
+}
+
+func TestACallWithTheExamplesOfTheDocumentIsAnswered(t *testing.T) {
+	s := serveExports(t, small(), nil)
+	raw := []byte(s.get("/data/v1/openapi.json").OK().Body)
+	contract.CheckDocument(t, raw)
+	for _, call := range testkit.ExampleCalls(t, raw) {
+		if call.Operation == "getExportFile" {
+			s.get(call.Path, append(call.Headers, "Authorization: good")...).Is(307)
+			continue
+		}
+		s.get(call.Path, append(call.Headers, "Authorization: good")...).OK()
 	}
 }
 

@@ -19,7 +19,7 @@ func (d *document) operation(path string, op *operationObject) operation {
 		Keyed: !slices.ContainsFunc(op.Security, func(s map[string][]string) bool { return len(s) == 0 }),
 	}
 	for _, p := range op.Parameters {
-		o.Parameters = append(o.Parameters, d.parameter(o.ID, p.in(d.Components.Parameters)))
+		o.Parameters = append(o.Parameters, d.parameter(o.ID, p))
 	}
 	for _, r := range op.Responses {
 		response := r.Value.in(d.Components.Responses)
@@ -58,11 +58,12 @@ func (d *document) examples(refs pairs[ref[exampleObject]]) (examples []example,
 
 var places = map[string]string{"path": "chemin", "query": "requête", "header": "en-tête"}
 
-func (d *document) parameter(operation string, p *parameterObject) parameter {
+func (d *document) parameter(operation string, named ref[parameterObject]) parameter {
+	p := named.in(d.Components.Parameters)
 	schema := p.Schema.in(d.Components.Schemas)
 	v := parameter{
 		ID: "essai." + operation + "." + p.Name, Name: p.Name, In: p.In, Place: places[p.In], Type: typeName(schema), Required: p.Required,
-		Bounds: bounds(schema), Pattern: schema.Pattern, Text: p.Description, HTML: inline(p.Description), Control: "text",
+		Bounds: bounds(schema), Pattern: schema.Pattern, Text: p.Description, HTML: inline(p.Description), Control: "text", component: named.name,
 	}
 	if p.Example != nil {
 		v.Placeholder = fmt.Sprint(p.Example)

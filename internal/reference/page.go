@@ -8,8 +8,8 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
+	"palmares/internal/openapi"
 	"palmares/internal/snapshot"
-	"palmares/internal/web"
 )
 
 // page is the data of the templates.
@@ -84,6 +84,8 @@ type parameter struct {
 	Min, Max     string
 	Placeholder  string
 	Value        string // initial value of the control
+
+	component string // its name in the document's components
 }
 
 // A field is one field of an answer; those of a nested object follow it.
@@ -129,74 +131,40 @@ func (ref *Reference) page(snap *snapshot.Snapshot, base string) page {
 		Version: ref.version, Base: base, Credit: credit, Source: DocumentPath,
 		Guide: ref.guide, Headers: ref.headers, Errors: ref.errors, QuotaExceeded: ref.quotaExceeded,
 		First:      sample{"premier-appel", "curl", curlSample(base+"/api/v1/tools?limit=1", false)},
-		Answer:     highlight(snap.Tools(snapshot.ToolQuery{}, first).Body().Bytes()),
+		Answer:     highlight(snap.Tools(snapshot.ToolQuery{}, snapshot.Paging{Number: 1, Limit: 1}).Body().Bytes()),
 		Cache:      sample{"cache.curl", "curl", "curl --etag-save stats.etag --etag-compare stats.etag \\\n  -o stats.json " + shellQuote(base+"/api/v1/stats")},
 		Pages:      sample{"pagination.python", "Python", program("pages.py", base, "")},
 		Search:     sample{"recherche.python", "Python", program("recherche.py", base, credit)},
 		EventTypes: catalog.ChangeTypes, Pro: !ref.hidesPro, Dataset: snap.HasDataset(),
 	}
-	values := sampleValues(snap)
+	values := openapi.Examples(snap)
 	for _, g := range ref.groups {
 		g.Operations = slices.Clone(g.Operations)
 		for i := range g.Operations {
-			g.Operations[i].call(base, values[g.Operations[i].ID])
+			g.Operations[i].call(base, values)
 		}
 		p.Groups = append(p.Groups, g)
 	}
 	return p
 }
 
-// first is the page of a list that holds its first item only.
-var first = snapshot.Paging{Number: 1, Limit: 1}
-
-// sampleValues returns, by operation, parameters that find something in this
-// catalogue. An operation for which there is no record is missing: a path then
-// keeps its braces, and a filter shows the document's example, which finds an
-// empty list.
-func sampleValues(snap *snapshot.Snapshot) map[string]map[string]string {
-	c := snap.Catalog
-	values := map[string]map[string]string{}
-	for _, i := range snap.Tools(snapshot.ToolQuery{}, first).IDs() {
-		t := &c.Tools[i]
-		values["listTools"] = map[string]string{"category": t.Category}
-		values["listPricing"] = values["listTools"]
-		values["getTool"] = map[string]string{"slug": t.Slug}
-		values["getPricing"] = values["getTool"]
-	}
-	// The best tools nearly all have embeddings.
-	for _, i := range snap.Tools(snapshot.ToolQuery{}, snapshot.Paging{Number: 1, Limit: web.MaxLimit}).IDs() {
-		if _, ok := snap.Embeddings(c.Tools[i].Slug); ok {
-			values["getEmbeddings"] = map[string]string{"slug": c.Tools[i].Slug}
-			break
-		}
-	}
-	for _, i := range snap.Comparisons("", first).IDs() {
-		x := snap.Published()[i]
-		values["listComparatifs"] = map[string]string{"category": c.Tool(x.ToolA).Category}
-		values["getComparatif"] = map[string]string{"slug": x.Slug}
-	}
-	for _, i := range snap.Retired("", "", first).IDs() {
-		values["listCimetiere"] = map[string]string{"category": c.Retired[i].Category, "reason": string(c.Retired[i].Reason)}
-	}
-	return values
-}
-
 // filtersShown is how many filters a sample call of a list sets.
 const filtersShown = 2
 
-// call makes the samples of an operation with the values of its parameters, nil if
-// the catalogue has none. They set the parameters of the path, and the first
-// filters of a list that have no default.
+// call makes the samples of an operation with the values that the catalogue has for
+// parameters, by their names in the document's components. They set the parameters of the
+// path, and the first filters of a list that have no default.
 func (o *operation) call(base string, values map[string]string) {
 	o.Parameters = slices.Clone(o.Parameters)
 	path, query, filters := o.Path, url.Values{}, 0
 	for i := range o.Parameters {
 		p := &o.Parameters[i]
-		if v, ok := values[p.Name]; ok {
-			p.Placeholder = v
+		value, found := values[p.component]
+		if found {
+			p.Placeholder = value
 		}
 		switch {
-		case p.In == "path" && values == nil:
+		case p.In == "path" && !found:
 			o.NoRecord, p.Placeholder = true, "{"+p.Name+"}"
 		case p.In == "path":
 			path = strings.ReplaceAll(path, "{"+p.Name+"}", url.PathEscape(p.Placeholder))

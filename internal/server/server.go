@@ -50,6 +50,8 @@ type Config struct {
 	Streams *dataapi.Streams
 	// Metrics counts requests; see NewMetrics.
 	Metrics *Metrics
+	// BaseURL is where callers find the server; "" for the URL of the catalogue.
+	BaseURL string
 	// Origin is the URL of the server whose catalogue this one mirrors; "" for none. Answers
 	// then name it as the canonical place.
 	Origin string
@@ -69,8 +71,8 @@ type JSONHandler interface {
 func New(cfg Config) http.Handler {
 	gate := &web.Gate{Keys: cfg.Keys, Trusted: cfg.Trusted, Log: cfg.Log}
 	s := &server{
-		api:      api.New(api.Config{Snapshot: cfg.Live.Snapshot, Callers: gate, Meter: cfg.Meter}),
-		data:     dataapi.New(dataapi.Config{Live: cfg.Live, Callers: gate, Meter: cfg.Meter, Streams: cfg.Streams, Exports: cfg.Exports}),
+		api:      api.New(api.Config{Snapshot: cfg.Live.Snapshot, Callers: gate, Meter: cfg.Meter, BaseURL: cfg.BaseURL}),
+		data:     dataapi.New(dataapi.Config{Live: cfg.Live, Callers: gate, Meter: cfg.Meter, Streams: cfg.Streams, Exports: cfg.Exports, BaseURL: cfg.BaseURL}),
 		site:     cfg.Site,
 		account:  cfg.Account,
 		webhooks: cfg.Webhooks,

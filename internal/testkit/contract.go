@@ -1,9 +1,10 @@
 package testkit
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -94,16 +95,57 @@ func (c *Contract) unseen(except []string) (missing []string) {
 // version 1.0.0.
 func (c *Contract) CheckDocument(t testing.TB, raw []byte) {
 	t.Helper()
-	var doc struct {
-		OpenAPI string
-		Info    struct{ Version string }
+	doc, err := openapi3.NewLoader().LoadFromData(raw)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := json.Unmarshal(raw, &doc); err != nil || doc.OpenAPI != "3.0.3" || doc.Info.Version != "1.0.0" {
-		t.Errorf("OpenAPI %s, version %s, %v", doc.OpenAPI, doc.Info.Version, err)
+	if doc.OpenAPI != "3.0.3" || doc.Info.Version != "1.0.0" {
+		t.Errorf("OpenAPI %s, version %s", doc.OpenAPI, doc.Info.Version)
 	}
-	if err := c.Document.Validate(t.Context()); err != nil {
+	if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation()); err != nil {
 		t.Error(err)
 	}
+	if got, want := slices.Sorted(maps.Keys(doc.Paths.Map())), slices.Sorted(maps.Keys(c.Document.Paths.Map())); !slices.Equal(got, want) {
+		t.Errorf("it has the paths %v", got)
+	}
+}
+
+// A Call is a request that a document gives as an example.
+type Call struct {
+	Operation string
+	Path      string   // with the query
+	Headers   []string // "Name: value" lines
+}
+
+// ExampleCalls returns a call of every GET operation with the example of each of its
+// parameters, which is what a page that was made from the document sends.
+func ExampleCalls(t testing.TB, raw []byte) []Call {
+	t.Helper()
+	doc, err := openapi3.NewLoader().LoadFromData(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls []Call
+	for path, item := range doc.Paths.Map() {
+		if item.Get == nil {
+			continue
+		}
+		call, query := Call{Operation: item.Get.OperationID}, url.Values{}
+		for _, p := range item.Get.Parameters {
+			value := fmt.Sprint(p.Value.Example)
+			switch p.Value.In {
+			case openapi3.ParameterInPath:
+				path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", value)
+			case openapi3.ParameterInQuery:
+				query.Set(p.Value.Name, value)
+			default:
+				call.Headers = append(call.Headers, p.Value.Name+": "+value)
+			}
+		}
+		call.Path = (&url.URL{Path: path, RawQuery: query.Encode()}).String()
+		calls = append(calls, call)
+	}
+	return calls
 }
 
 // Check expects a reply to be a documented one and, where it is a success, its

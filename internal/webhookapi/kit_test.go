@@ -21,6 +21,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/keyring"
 	"palmares/internal/keyring/keyringtest"
+	"palmares/internal/snapshot"
 	"palmares/internal/store"
 	"palmares/internal/testkit"
 	"palmares/internal/web"
@@ -82,7 +83,10 @@ func serve(t testing.TB, st *store.Store, allow ...string) *service {
 	}
 	srv := httptest.NewServer(webhookapi.New(webhookapi.Config{
 		Store: st, Keys: s.keys, Sealer: s.sealer, Allow: networks, Now: s.clock, Log: slog.New(slog.NewJSONHandler(s.log, nil)),
-		Wake: func() { s.woken.Add(1) },
+		Wake: func() { s.woken.Add(1) }, BaseURL: "https://essai.example",
+		Snapshot: func() *snapshot.Snapshot {
+			return snapshot.Build(&catalog.Catalog{Name: "Essai", URL: "https://essai.example"}, 1, "2026-11-16")
+		},
 	}))
 	t.Cleanup(func() {
 		srv.Close()

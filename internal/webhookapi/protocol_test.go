@@ -2,6 +2,8 @@ package webhookapi_test
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http/httptest"
 	"net/url"
@@ -11,7 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
+
 	"palmares/internal/account"
+	"palmares/internal/api"
+	"palmares/internal/catalog"
 	"palmares/internal/web"
 	"palmares/internal/webhook"
 	"palmares/internal/webhookapi"
@@ -62,18 +68,57 @@ func (s *service) someDelivery() (endpoint, delivery string) {
 	return endpoint, s.only(endpoint).ID
 }
 
-func TestTheDocumentIsServedByteForByteToEverybody(t *testing.T) {
-	raw, err := os.ReadFile("openapi.json")
+func TestTheDocumentIsServedToEverybody(t *testing.T) {
+	s := serve(t, databases.OpenDSN(t, databases.SQLite(t)))
+	for _, headers := range [][]string{nil, {bearer(s.key)}, {bearer(s.newKey("dev@example.org", account.Developer))}} {
+		r := s.ask("GET", "/webhooks/v1/openapi.json", "", headers...).Is(200).Contains(`"servers": [{"url":"https://essai.example"}]`)
+		contract.CheckDocument(t, []byte(r.Body))
+	}
+}
+
+// The file has an event of every type, as receivers get them.
+func TestEveryEventIsOfTheUnion(t *testing.T) {
+	file, err := os.ReadFile("../store/testdata/events.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := serve(t, databases.OpenDSN(t, databases.SQLite(t)))
-	for _, headers := range [][]string{nil, {bearer(s.key)}, {bearer(s.newKey("dev@example.org", account.Developer))}} {
-		if r := s.ask("GET", "/webhooks/v1/openapi.json", "", headers...).Is(200); r.Body != string(raw) {
-			t.Errorf("%d bytes that are not those of the file", len(r.Body))
+	union, seen := contract.Document.Components.Schemas["Event"].Value, map[string]bool{}
+	ping := string(webhook.EventBody("evt_…", time.Unix(0, 0), 0, &catalog.Change{Type: webhook.Ping, URL: "https://essai.example"}))
+	for line := range strings.Lines(string(file) + ping) {
+		var event map[string]any
+		if err := json.Unmarshal([]byte(strings.Replace(line, "evt_…", "evt_"+strings.Repeat("0", 26), 1)), &event); err != nil {
+			t.Fatal(err)
+		}
+		if err := union.VisitJSON(event); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+		kind := event["type"].(string)
+		seen[kind] = true
+		event["data"].(map[string]any)["object"] = map[string]any{"slug": "a"}
+		if union.VisitJSON(event) == nil {
+			t.Errorf("%s: any object will do", kind)
 		}
 	}
-	contract.CheckDocument(t, raw)
+	for _, kind := range append(slices.Clone(webhook.Types), webhook.Ping) {
+		if !seen[kind] || union.Discriminator.Mapping[kind].Ref == "" {
+			t.Errorf("%s: no event in the file, or none in the document", kind)
+		}
+	}
+}
+
+// Objects of events are what the API shows.
+func TestTheObjectsOfEventsAreThoseOfTheAPI(t *testing.T) {
+	served, err := openapi3.NewLoader().LoadFromData(api.Document())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"ToolItem", "RetiredTool", "PrixItem", "ComparatifItem", "Slug", "Icp", "Price", "PricingModel", "RetirementReason"} {
+		got, err := contract.Document.Components.Schemas[name].Value.MarshalJSON()
+		want, err2 := served.Components.Schemas[name].Value.MarshalJSON()
+		if err := errors.Join(err, err2); err != nil || strings.Replace(string(got), `"additionalProperties":false,`, "", 1) != string(want) {
+			t.Errorf("%s: %v\n%s\nhere, and there\n%s", name, err, got, want)
+		}
+	}
 }
 
 func TestTheDocumentHasExactlyTheServedPathsMethodsAndTypes(t *testing.T) {

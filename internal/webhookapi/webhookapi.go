@@ -22,10 +22,11 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/keyring"
+	"palmares/internal/openapi"
+	"palmares/internal/snapshot"
 	"palmares/internal/store"
 	"palmares/internal/web"
 	"palmares/internal/webhook"
-	"palmares/internal/wire"
 )
 
 // Config is what the operations work on. All fields are required unless they say
@@ -47,14 +48,19 @@ type Config struct {
 	// Outage returns why the store is known not to answer, nil if it answers, so that
 	// requests need not wait for it; nil for never.
 	Outage func() error
+	// Snapshot returns the catalogue that the OpenAPI document speaks of.
+	Snapshot func() *snapshot.Snapshot
+	// BaseURL is where callers find the API; "" for the URL of the catalogue.
+	BaseURL string
 }
 
 // A Handler answers every path under /webhooks.
 type Handler struct {
-	cfg     Config
-	service web.Service
-	mux     *http.ServeMux
-	routes  []*route
+	cfg      Config
+	service  web.Service
+	mux      *http.ServeMux
+	routes   []*route
+	document *openapi.Document
 }
 
 // A route is a path and its operations.
@@ -75,15 +81,17 @@ const (
 //go:embed openapi.json
 var openAPI []byte
 
-// Document returns a copy of the OpenAPI document that /webhooks/v1/openapi.json serves.
+// Document returns a copy of the OpenAPI document that /webhooks/v1/openapi.json serves
+// completed.
 func Document() []byte { return slices.Clone(openAPI) }
 
 // New returns the handler.
 func New(cfg Config) *Handler {
 	h := &Handler{
-		cfg:     cfg,
-		service: web.Service{Callers: &web.Gate{Keys: cfg.Keys, Trusted: cfg.Trusted, Log: cfg.Log}},
-		mux:     http.NewServeMux(),
+		cfg:      cfg,
+		service:  web.Service{Callers: &web.Gate{Keys: cfg.Keys, Trusted: cfg.Trusted, Log: cfg.Log}},
+		mux:      http.NewServeMux(),
+		document: openapi.New(openAPI, cfg.BaseURL),
 	}
 	h.handle("GET", endpointsPath, h.listEndpoints)
 	h.handle("POST", endpointsPath, h.createEndpoint)
@@ -222,7 +230,7 @@ func (h *Handler) wake() {
 }
 
 func (h *Handler) getDocument(*request) (web.Answer, error) {
-	return web.Answer{Body: wire.NewBody(wire.Digest{}, openAPI)}, nil
+	return web.Answer{Body: h.document.Body(h.cfg.Snapshot())}, nil
 }
 
 // WriteInternalError answers a request whose handler failed before it wrote anything.

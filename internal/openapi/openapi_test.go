@@ -1,0 +1,134 @@
+package openapi_test
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"palmares/internal/api"
+	"palmares/internal/catalog"
+	"palmares/internal/dataapi"
+	"palmares/internal/openapi"
+	"palmares/internal/snapshot"
+	"palmares/internal/webhookapi"
+)
+
+var documents = map[string][]byte{"/api": api.Document(), "/data": dataapi.Document(), "/webhooks": webhookapi.Document()}
+
+func build(c *catalog.Catalog) *snapshot.Snapshot {
+	c.Sort()
+	catalog.CarryOver(&catalog.Catalog{}, c, "2026-11-16")
+	return snapshot.Build(c, 1, "2026-11-16")
+}
+
+func TestADocumentNamesItsInstallation(t *testing.T) {
+	type contact struct{ Name, URL, Email string }
+	tests := []struct {
+		base     string
+		settings catalog.Settings
+		want     string
+		contact  contact
+	}{
+		{"https://api.example/", catalog.Settings{Contact: "a@b.example", Publisher: "Éditions <B>"}, "https://api.example", contact{"Éditions <B>", "", "a@b.example"}},
+		{"", catalog.Settings{Contact: "https://b.example/ecrire"}, "https://essai.example", contact{"Essai \"1\"", "https://b.example/ecrire", ""}},
+		{"http://localhost:8080", catalog.Settings{}, "http://localhost:8080", contact{"Essai \"1\"", "http://localhost:8080", ""}},
+	}
+	for name, document := range documents {
+		for _, test := range tests {
+			snap := build(&catalog.Catalog{Name: "Essai \"1\"", URL: "https://essai.example", Settings: test.settings})
+			var got struct {
+				Servers []struct{ URL string }
+				Info    struct {
+					TermsOfService string
+					Contact        contact
+					License        struct{ Name, URL string }
+				}
+				ExternalDocs struct{ URL string }
+			}
+			if err := json.Unmarshal(openapi.New(document, test.base).Body(snap).Bytes(), &got); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if len(got.Servers) != 1 || got.Servers[0].URL != test.want || got.ExternalDocs.URL != test.want+"/docs" ||
+				got.Info.License.URL != test.want+"/licence" || got.Info.TermsOfService != test.want+"/licence" {
+				t.Errorf("%s at %q: %+v", name, test.base, got)
+			}
+			if diff := cmp.Diff(test.contact, got.Info.Contact); diff != "" {
+				t.Errorf("%s at %q: contact: %s", name, test.base, diff)
+			}
+			if !strings.Contains(got.Info.License.Name, `Source : Essai "1" (https://essai.example)`) {
+				t.Errorf("%s: licence %s", name, got.Info.License.Name)
+			}
+		}
+	}
+}
+
+func TestADocumentChangesOnlyWithWhatItSays(t *testing.T) {
+	tool := func(slug, tagline string) *catalog.Catalog {
+		return &catalog.Catalog{
+			Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "code", Label: "Code"}},
+			Tools: []catalog.Tool{{Slug: slug, Name: slug, Category: "code", Tagline: tagline}},
+		}
+	}
+	d := openapi.New(api.Document(), "")
+	before := d.Body(build(tool("a", "Un")))
+	if again := d.Body(build(tool("a", "Deux"))); again.Digest() != before.Digest() {
+		t.Error("another tagline makes another document")
+	}
+	after := d.Body(build(tool("b", "Deux")))
+	if after.Digest() == before.Digest() || !strings.Contains(string(after.Bytes()), `"example": "b"`) {
+		t.Error("another tool does not make another document")
+	}
+	if back := openapi.New(api.Document(), "").Body(build(tool("a", "Un"))); back.Digest() != before.Digest() {
+		t.Error("another node has another document")
+	}
+}
+
+// Generators make types of all of these, and one name space of their names, whatever the
+// case and the punctuation.
+func TestNoTwoComponentsOfADocumentHaveOneName(t *testing.T) {
+	punctuation := regexp.MustCompile(`[^a-z0-9]`)
+	for name, document := range documents {
+		var parts struct {
+			Components struct{ Schemas, Parameters, Responses, RequestBodies, Headers map[string]any }
+		}
+		if err := json.Unmarshal(document, &parts); err != nil {
+			t.Fatal(err)
+		}
+		c, taken := parts.Components, map[string]string{}
+		for kind, components := range map[string]map[string]any{"schema": c.Schemas, "parameter": c.Parameters, "response": c.Responses, "body": c.RequestBodies, "header": c.Headers} {
+			for component := range components {
+				plain := punctuation.ReplaceAllString(strings.ToLower(component), "")
+				if other := taken[plain]; other != "" {
+					t.Errorf("%s: the %s %s is named like a %s", name, kind, component, other)
+				}
+				taken[plain] = kind
+			}
+		}
+	}
+}
+
+// All integers fit in the numbers of JavaScript. Clients generated from int64 read them as
+// BigInt, which JSON.stringify refuses.
+func TestNoIntegerOfADocumentNeeds64Bits(t *testing.T) {
+	for name, document := range documents {
+		if strings.Contains(string(document), "int64") {
+			t.Errorf("%s has the format int64", name)
+		}
+	}
+}
+
+func TestAnInvalidDocumentPanics(t *testing.T) {
+	for _, document := range []string{`{`, `[]`, `{"servers":[]}`, `{"servers":[],"info":{"termsOfService":"","contact":{},"license":{}},"externalDocs":{}}`} {
+		func() {
+			defer func() {
+				if said, ok := recover().(string); !ok || !strings.HasPrefix(said, "openapi: ") {
+					t.Errorf("%s: New does not panic with a message of its own", document)
+				}
+			}()
+			openapi.New([]byte(document), "")
+		}()
+	}
+}
