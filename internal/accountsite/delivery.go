@@ -33,27 +33,10 @@ func deliveryRows(list []webhook.Delivery) []deliveryRow {
 		rows[i] = deliveryRow{Delivery: d, Reason: originTexts[d.Origin]}
 		if n := len(d.Attempts); n > 0 {
 			a := d.Attempts[n-1]
-			rows[i].Last = outcome(a) + ", " + duration(a.Duration)
+			rows[i].Last = a.Outcome.French(a.Status) + ", " + duration(a.Duration)
 		}
 	}
 	return rows
-}
-
-var outcomeTexts = map[webhook.Outcome]string{
-	webhook.Timeout: "pas de réponse à temps",
-	webhook.Resolve: "nom de domaine introuvable",
-	webhook.Connect: "connexion impossible",
-	webhook.TLS:     "certificat ou TLS en défaut",
-	webhook.Blocked: "adresse interdite, car interne à un réseau",
-	webhook.Secret:  "secret illisible de notre côté\u00a0: remplacez-le",
-}
-
-// outcome describes the result of an attempt.
-func outcome(a webhook.Attempt) string {
-	if words := outcomeTexts[a.Outcome]; words != "" {
-		return words
-	}
-	return "réponse " + strconv.Itoa(a.Status)
 }
 
 // duration formats how long an attempt took.
@@ -150,7 +133,7 @@ type attemptRow struct {
 
 func (p *pages) showDelivery(r *request) (*answer, error) {
 	owner := r.owner.Account.Owner()
-	d, body, err := p.Store.Deliveries.Find(r.Context(), owner, r.PathValue("id"))
+	d, body, err := p.answered(r)
 	if err != nil {
 		return nil, err
 	}
@@ -167,9 +150,64 @@ func (p *pages) showDelivery(r *request) (*answer, error) {
 		data.NextAt = next
 	}
 	for _, a := range slices.Backward(d.Attempts) {
-		data.Attempts = append(data.Attempts, attemptRow{Attempt: a, Good: a.Outcome == webhook.OK, Result: outcome(a), Duration: duration(a.Duration)})
+		data.Attempts = append(data.Attempts, attemptRow{Attempt: a, Good: a.Outcome == webhook.OK, Result: a.Outcome.French(a.Status), Duration: duration(a.Duration)})
+	}
+	if r.isFirst() && len(data.Attempts) > 0 {
+		first := data.Attempts[len(data.Attempts)-1]
+		data.Notice = "Échec\u00a0: "
+		if first.Good {
+			data.Notice = "C’est remis\u00a0: "
+		}
+		data.Notice += first.Result + ", en " + first.Duration + "."
 	}
 	return render("delivery", data), nil
+}
+
+// isFirst reports whether a page is shown because its delivery was just requested.
+func (r *request) isFirst() bool {
+	done := r.URL.Query().Get("fait")
+	return done == "essai" || done == "renvoi"
+}
+
+const (
+	// answerWait is how long a page waits for the answer to a ping. It is less than
+	// requestTimeout; a receiver may take longer, and then the page is to be reloaded.
+	answerWait = 8 * time.Second
+	answerPoll = 100 * time.Millisecond
+	// maxWaiting is how many pages wait at once. Others are shown without the answer.
+	maxWaiting = 64
+)
+
+// answered returns the delivery of a page and its body. If it was just requested, it waits
+// for the answer to it.
+func (p *pages) answered(r *request) (webhook.Delivery, []byte, error) {
+	find := func() (webhook.Delivery, []byte, error) {
+		return p.Store.Deliveries.Find(r.Context(), r.owner.Account.Owner(), r.PathValue("id"))
+	}
+	d, body, err := find()
+	if !r.isFirst() || r.now.Sub(d.CreatedAt) > answerWait {
+		return d, body, err
+	}
+	select {
+	case p.waiting <- struct{}{}:
+	default:
+		return d, body, err
+	}
+	defer func() { <-p.waiting }()
+	poll, end := time.NewTicker(answerPoll), time.NewTimer(answerWait)
+	defer poll.Stop()
+	defer end.Stop()
+	for err == nil && d.State == webhook.Pending && d.Count == 0 {
+		select {
+		case <-r.Context().Done():
+			return d, body, nil
+		case <-end.C:
+			return d, body, nil
+		case <-poll.C:
+			d, body, err = find()
+		}
+	}
+	return d, body, err
 }
 
 func (p *pages) resend(r *request) (*answer, error) {

@@ -168,7 +168,12 @@ func TestAFailingEndpointShowsItsNextAttempt(t *testing.T) {
 		p.publish(tools...)
 		b.get("/compte/envois/" + p.newest(id)[0].ID).Is(200).Contains("dès que son tour vient")
 		for p.endpoint(id).Failures < webhook.BreakAfter {
-			b.get(path).Is(200).Contains("Actif").Lacks("seul le plus ancien envoi")
+			if state := b.get(path).Is(200).Lacks("seul le plus ancien envoi"); p.endpoint(id).Failures > 0 {
+				state.Contains("En échec", "pas de réponse à temps, le").Lacks("state-good\">Actif")
+				b.get("/compte/webhooks").Is(200).Contains("En échec", "depuis le", "&nbsp;: pas de réponse à temps").Lacks("state-good")
+			} else {
+				state.Contains("state-good\">Actif")
+			}
 			p.attempt(webhook.Verdict{Attempt: webhook.Attempt{Outcome: webhook.Timeout}, State: webhook.Pending, NextAt: p.now.Add(time.Hour)})
 		}
 		until := p.endpoint(id).NotBefore
@@ -176,11 +181,44 @@ func TestAFailingEndpointShowsItsNextAttempt(t *testing.T) {
 			t.Fatalf("the endpoint is skipped until %s", until)
 		}
 		clock := until.Format("15:04:05")
-		b.get(path).Is(200).Contains("Actif", "après dix échecs, seul le plus ancien envoi est tenté", clock)
+		b.get(path).Is(200).Contains("En échec", "après dix échecs, seul le plus ancien envoi est tenté", clock)
 		// A delivery that was due before waits too.
 		p.now = p.now.Add(time.Millisecond)
 		b.get("/compte/envois/"+p.newest(id)[0].ID).Is(200).Contains("En attente", "prochaine tentative le", clock)
 		p.now = until.Add(time.Second)
 		b.get(path).Is(200).Contains("seul le plus ancien envoi est tenté").Lacks("et pas avant")
+	})
+}
+
+func TestThePageOfAPingShowsItsAnswer(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
+		b := p.signedIn("ada@example.org")
+		p.pro("ada@example.org")
+		id, _ := b.createEndpoint("https://hooks.example/in", "catalog.updated")
+		for _, test := range []struct {
+			verdict webhook.Verdict
+			want    string
+		}{
+			{webhook.Verdict{Attempt: webhook.Attempt{Duration: 15 * time.Second, Outcome: webhook.Timeout}, State: webhook.Pending, NextAt: monday.Add(time.Hour)}, "Échec\u00a0: pas de réponse à temps, en 15,0\u00a0s."},
+			{webhook.Verdict{Attempt: webhook.Attempt{Duration: 42 * time.Millisecond, Status: 503, Outcome: webhook.HTTPStatus}, State: webhook.Pending, NextAt: monday.Add(time.Hour)}, "Échec\u00a0: réponse 503, en 42\u00a0ms."},
+			{delivered("merci"), "C’est remis\u00a0: réponse 200, en 12\u00a0ms."},
+		} {
+			p.tick()
+			b.post("/compte/webhooks/" + id + "/essai").Is(303)
+			page := "/compte/envois/" + p.newest(id)[0].ID
+			answered, at := make(chan error), p.now
+			go func() { answered <- p.attemptAt(at, test.verdict) }()
+			b.get(page + "?fait=essai").Is(200).Contains(test.want).Lacks("rechargez cette page") // it waits for the answer
+			if err := <-answered; err != nil {
+				t.Fatal(err)
+			}
+			b.get(page).Is(200).Contains("webhook.ping").Lacks(test.want)
+		}
+		// An answer that takes too long is not waited for twice.
+		p.tick()
+		b.post("/compte/webhooks/" + id + "/essai").Is(303)
+		page := "/compte/envois/" + p.newest(id)[0].ID
+		p.now = p.now.Add(time.Minute)
+		b.get(page+"?fait=essai").Is(200).Contains("n’a pas encore répondu", "rechargez cette page")
 	})
 }

@@ -74,6 +74,9 @@ type exportedEndpoint struct {
 	Failures       int                `json:"failures"`
 	FailingSince   time.Time          `json:"failing_since,omitzero"`
 	LastSuccessAt  time.Time          `json:"last_success_at,omitzero"`
+	LastFailureAt  time.Time          `json:"last_failure_at,omitzero"`
+	LastOutcome    webhook.Outcome    `json:"last_failure_outcome,omitempty"`
+	LastStatus     int                `json:"last_failure_status,omitempty"`
 	OldSecretUntil time.Time          `json:"old_secret_until,omitzero"`
 	Recoveries     []exportedRecovery `json:"recoveries"`
 }
@@ -110,7 +113,9 @@ type exportedAttempt struct {
 
 func exportEndpoint(e webhook.Endpoint, recoveries []webhook.Recovery) exportedEndpoint {
 	item := exportedEndpoint{
-		e.ID, e.URL, e.Events, e.State, e.Reason, e.CreatedAt, e.DisabledAt, e.Failures, e.FailingSince, e.LastSuccessAt, e.OldSecretUntil, []exportedRecovery{},
+		e.ID, e.URL, e.Events, e.State, e.Reason, e.CreatedAt, e.DisabledAt, e.Failures, e.FailingSince, e.LastSuccessAt,
+		e.LastFailure.At, e.LastFailure.Outcome, e.LastFailure.Status, e.OldSecretUntil,
+		[]exportedRecovery{},
 	}
 	for _, c := range recoveries {
 		item.Recoveries = append(item.Recoveries, exportedRecovery{c.ID, c.Since, c.CreatedAt, c.DoneAt, c.Count})

@@ -24,7 +24,7 @@ var notices = map[string]string{
 	"point-suspendu":       "Le point de réception n’est plus en pause, mais suspendu\u00a0: la formule de ce compte ne comprend pas les webhooks.",
 	"point-sans-pro":       "La formule de ce compte ne comprend pas les webhooks\u00a0: rien n’a été envoyé.",
 	"secret-deja-remplace": "Cette demande a déjà été faite, et le secret n’a pas changé de nouveau. Si vous ne l’avez pas copié, remplacez-le encore.",
-	"essai":                "L’essai part\u00a0: rechargez cette page pour voir la réponse.",
+	"essai":                "L’essai est parti, et votre serveur n’a pas encore répondu\u00a0: rechargez cette page pour voir la réponse.",
 	"trop-d-essais":        "Cinq essais et soixante renvois par minute, c’est le plus\u00a0: patientez une minute.",
 	"point-inactif":        "Le point de réception n’est pas actif\u00a0: un essai n’arriverait pas. Reprenez-le ou réactivez-le d’abord.",
 	"reprise-en-cours":     "Une récupération est déjà en cours\u00a0: attendez qu’elle soit finie.",

@@ -1,6 +1,7 @@
 package accountsite_test
 
 import (
+	"fmt"
 	"html"
 	"net/url"
 	"regexp"
@@ -112,17 +113,24 @@ func (p *server) publish(tools ...string) {
 func (p *server) attempt(v webhook.Verdict) {
 	p.t.Helper()
 	p.tick()
-	claims, err := p.store.Deliveries.Claim(p.t.Context(), p.now, webhook.Lease, 100)
+	if err := p.attemptAt(p.now, v); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// attemptAt is attempt at a time.
+func (p *server) attemptAt(at time.Time, v webhook.Verdict) error {
+	claims, err := p.store.Deliveries.Claim(p.t.Context(), at, webhook.Lease, 100)
 	if err != nil || len(claims) == 0 {
-		p.t.Fatalf("nothing is due: %v", err)
+		return fmt.Errorf("nothing is due: %w", err)
 	}
 	for _, c := range claims {
-		verdict := v
-		verdict.Attempt.Number, verdict.Attempt.At = c.Attempt, p.now
-		if err := p.store.Deliveries.Finish(p.t.Context(), c, verdict); err != nil {
-			p.t.Fatal(err)
+		v.Attempt.Number, v.Attempt.At = c.Attempt, at
+		if err := p.store.Deliveries.Finish(p.t.Context(), c, v); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 func delivered(answer string) webhook.Verdict {

@@ -20,6 +20,7 @@ type pages struct {
 	mux         *http.ServeMux
 	local       bool // visitors come from this machine, without TLS
 	stripeCalls limiter
+	waiting     chan struct{} // one element for each page that waits for an answer
 
 	ceilingLogged atomic.Int64 // when, in Unix seconds; see belowCeiling
 }

@@ -29,12 +29,13 @@ const (
 	SignIn           Kind = "sign_in"           // ""; the link is created when it is sent
 	ConfirmDeletion  Kind = "confirm_deletion"  // ""; the link is created when it is sent
 	EndpointDisabled Kind = "endpoint_disabled" // the endpoint's id
+	EndpointFailing  Kind = "endpoint_failing"  // the endpoint's id
 	PaymentFailed    Kind = "payment_failed"    // the day on which Pro ends, 2026-12-06
 	PlanEnded        Kind = "plan_ended"        // the day on which keys above the plan's number are suspended
 )
 
 // kinds lists all kinds, in the order above.
-var kinds = []Kind{SignIn, ConfirmDeletion, EndpointDisabled, PaymentFailed, PlanEnded}
+var kinds = []Kind{SignIn, ConfirmDeletion, EndpointDisabled, EndpointFailing, PaymentFailed, PlanEnded}
 
 // Known reports whether the kind exists.
 func (k Kind) Known() bool { return slices.Contains(kinds, k) }

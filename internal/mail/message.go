@@ -30,6 +30,10 @@ type data struct {
 	Link     string
 	Endpoint string // the webhook's URL
 	Gone     bool   // it was disabled because it answered 410
+	Page     string // URL of the page about it
+	Failures int    // in a row
+	Failure  string // the last one, "" if it is unknown
+	FailedAt string // 6 décembre 2026 à 09:30 UTC
 	Day      string // 6 décembre 2026
 }
 
@@ -60,6 +64,8 @@ func (q *Queue) write(ctx context.Context, c Claim, now time.Time) (Message, err
 			err = ErrObsolete // its owner has enabled it again
 		}
 		d.Endpoint, d.Gone = e.URL, e.Reason == webhook.Gone
+	case EndpointFailing:
+		err = q.describeFailures(ctx, c.About, &d)
 	case PaymentFailed, PlanEnded:
 		if d.Day, err = day(c.About); err == nil {
 			err = q.cfg.Outbox.Check(ctx, c.Request)
@@ -71,6 +77,25 @@ func (q *Queue) write(ctx context.Context, c Claim, now time.Time) (Message, err
 		return Message{}, err
 	}
 	return q.templates[c.Kind].render(c.To, d, now)
+}
+
+// describeFailures fills in what the mail about a failing endpoint says.
+func (q *Queue) describeFailures(ctx context.Context, id string, d *data) error {
+	e, err := q.cfg.Content.Endpoint(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !e.Failing() || e.Failures < webhook.BreakAfter {
+		return ErrObsolete // it works again, or its owner has stopped it
+	}
+	d.Endpoint, d.Page = e.URL, d.Account+"/webhooks/"+id
+	d.Failures, d.Failure = e.Failures, e.LastError()
+	if d.FailedAt, err = day(isoDay(e.LastFailure.At)); err != nil {
+		return err
+	}
+	d.FailedAt += e.LastFailure.At.UTC().Format(" à 15:04 UTC")
+	d.Day, err = day(isoDay(e.FailingSince.Add(webhook.DisableAfter)))
+	return err
 }
 
 func (t templates) render(to string, d data, now time.Time) (Message, error) {

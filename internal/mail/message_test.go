@@ -72,6 +72,17 @@ var samples = []struct {
 		name: "endpoint_disabled_gone", request: Request{To: "ada@example.org", Kind: EndpointDisabled, About: "whk_1"},
 		endpoint: webhook.Endpoint{URL: "https://hooks.example.org/palmares", State: webhook.Disabled, Reason: webhook.Gone},
 	},
+	{
+		name: "endpoint_failing", request: Request{To: "ada@example.org", Kind: EndpointFailing, About: "whk_1"},
+		endpoint: webhook.Endpoint{
+			URL: "https://hooks.example.org/palmares?a=1&b=<2>", State: webhook.Active, Failures: 10, FailingSince: monday.Add(-time.Hour),
+			LastFailure: webhook.Failure{At: monday, Outcome: webhook.HTTPStatus, Status: 503},
+		},
+	},
+	{
+		name: "endpoint_failing_unknown", request: Request{To: "ada@example.org", Kind: EndpointFailing, About: "whk_1"},
+		endpoint: webhook.Endpoint{URL: "https://hooks.example.org/palmares", State: webhook.Active, Failures: 12, FailingSince: monday},
+	},
 	{name: "payment_failed", request: Request{To: "ada@example.org", Kind: PaymentFailed, About: "2026-12-06"}},
 	{name: "plan_ended", request: Request{To: "ada@example.org", Kind: PlanEnded, About: "2027-01-01"}},
 }
@@ -159,6 +170,20 @@ func TestAMailAboutAnEndpointThatWorksAgainIsNotWritten(t *testing.T) {
 		_, err := written(t, Request{To: "ada@example.org", Kind: EndpointDisabled, About: "whk_1"}, webhook.Endpoint{State: state})
 		if err != ErrObsolete {
 			t.Errorf("%s: %v, want ErrObsolete", state, err)
+		}
+	}
+}
+
+func TestAMailAboutFailuresIsNotWrittenOnceTheyEnded(t *testing.T) {
+	for what, e := range map[string]webhook.Endpoint{
+		"works again":        {State: webhook.Active},
+		"works again, fails": {State: webhook.Active, Failures: 1, FailingSince: monday},
+		"paused":             {State: webhook.Paused, Failures: 12, FailingSince: monday},
+		"disabled":           {State: webhook.Disabled, Failures: 12, FailingSince: monday},
+		"no longer Pro":      {State: webhook.Suspended, Failures: 12, FailingSince: monday},
+	} {
+		if _, err := written(t, Request{To: "ada@example.org", Kind: EndpointFailing, About: "whk_1"}, e); err != ErrObsolete {
+			t.Errorf("%s: %v, want ErrObsolete", what, err)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,11 +15,16 @@ import (
 	"palmares/internal/webhook"
 )
 
-// room is how many more requests an endpoint w may be sent at time $1: MaxInFlight, or
-// one while the breaker is open, or none before not_before, less those under a lease. A
-// lease counts whatever the state of its delivery: the request may still be running.
-var room = fmt.Sprintf(`(CASE WHEN w.not_before > $1 THEN 0 WHEN w.failures >= %d THEN 1 ELSE %d END
-	- (SELECT count(*) FROM deliveries l WHERE l.endpoint_id = w.id AND l.lease_until > $1 AND l.lease_until <> ''))`, webhook.BreakAfter, webhook.MaxInFlight)
+// inFlight is how many requests to an endpoint w are under a lease at time $1. A lease
+// counts whatever the state of its delivery: the request may still be running.
+const inFlight = `(SELECT count(*) FROM deliveries l WHERE l.endpoint_id = w.id AND l.lease_until > $1 AND l.lease_until <> '')`
+
+// free is how many more requests an endpoint w may be sent at time $1 at most, and room is
+// how many while it fails: one while the breaker is open, none before not_before.
+var (
+	free = fmt.Sprintf(`(%d - `+inFlight+`)`, webhook.MaxInFlight)
+	room = fmt.Sprintf(`(CASE WHEN w.not_before > $1 THEN 0 WHEN w.failures >= %d THEN 1 ELSE %d END - `+inFlight+`)`, webhook.BreakAfter, webhook.MaxInFlight)
+)
 
 // due selects the n-th delivery that is due to endpoint w at time $1, the longest due
 // first.
@@ -25,10 +32,19 @@ func due(n int) string {
 	return fmt.Sprintf(`(SELECT d.id FROM deliveries d WHERE d.endpoint_id = w.id AND d.state = 'pending' AND d.next_at <= $1 ORDER BY d.next_at, d.id LIMIT 1 OFFSET %d)`, n)
 }
 
+// urgent is whether a delivery d is a ping that is sent to endpoint w at time $1 although
+// it fails: one that was requested since $2 and has not been tried.
+const urgent = `d.sequence = 0 AND d.endpoint_id = w.id AND d.created_at > $2 AND d.origin <> 'event'
+	AND d.origin = 'ping' AND d.state = 'pending' AND d.attempts = 0 AND d.next_at <= $1`
+
+// urgentFor is how long a ping is urgent. There are at most webhook.PingsAMinute for each
+// of these minutes, so they are found quickly.
+const urgentFor = 5 * time.Minute
+
 // ready selects the endpoints to which something can be sent at time $1. An endpoint
 // whose account is not Pro is suspended, whatever its own state.
 var ready = `FROM endpoints w JOIN accounts a ON a.id = w.account_id
-	WHERE w.state = 'active' AND a.plan = 'pro' AND ` + due(0) + ` IS NOT NULL AND ` + room + ` > 0`
+	WHERE w.state = 'active' AND a.plan = 'pro' AND (` + due(0) + ` IS NOT NULL AND ` + room + ` > 0 OR EXISTS (SELECT 1 FROM deliveries d WHERE ` + urgent + `) AND ` + free + ` > 0)`
 
 // Claim leases up to limit deliveries that are due to the caller, for length, during which
 // no other claim on any node gets them. When a lease ends without an outcome, because the
@@ -41,25 +57,28 @@ var ready = `FROM endpoints w JOIN accounts a ON a.id = w.account_id
 // hundred thousand deliveries to one do not delay the others. Endpoints that another node
 // has locked are skipped; the next call finds what is due to them.
 //
+// A ping comes before all others, even to an endpoint that is skipped: its owner waits for
+// the answer.
+//
 // A lease lasts for length from the caller's now, and other nodes compare its end with
 // their clocks. Requests end after half of it, so clocks may differ by as much before a
 // delivery is sent twice at once, which receivers must handle anyway.
 func (s *Deliveries) Claim(ctx context.Context, now time.Time, length time.Duration, limit int) ([]webhook.Claim, error) {
 	// Mostly nothing is due. Finding that out needs no write transaction, which on SQLite
 	// would wait for a publication.
-	at := formatTime(now)
+	at, since := formatTime(now), formatTime(now.Add(-urgentFor))
 	var any bool
-	if err := s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 `+ready+`)`, at).Scan(&any); err != nil || !any {
+	if err := s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 `+ready+`)`, at, since).Scan(&any); err != nil || !any {
 		return nil, s.explain(ctx, err)
 	}
 	var claims []webhook.Claim
 	err := s.withWait(retryWait).write(ctx, func(tx *sql.Tx) error {
-		query := `SELECT w.id ` + ready + ` ORDER BY w.turn, w.id LIMIT $2` + s.dialect.lockClause("FOR NO KEY UPDATE OF w SKIP LOCKED")
-		endpoints, err := rows(ctx, tx, 0, query, scanText, at, limit)
+		query := `SELECT w.id ` + ready + ` ORDER BY w.turn, w.id LIMIT $3` + s.dialect.lockClause("FOR NO KEY UPDATE OF w SKIP LOCKED")
+		endpoints, err := rows(ctx, tx, 0, query, scanText, at, since, limit)
 		if err != nil || len(endpoints) == 0 {
 			return err
 		}
-		chosen, err := choose(ctx, tx, endpoints, at, limit)
+		chosen, err := choose(ctx, tx, endpoints, at, since, limit)
 		if err != nil || len(chosen) == 0 {
 			return err
 		}
@@ -72,21 +91,24 @@ func (s *Deliveries) Claim(ctx context.Context, now time.Time, length time.Durat
 	return claims, nil
 }
 
-// choose selects deliveries of locked endpoints, in turns. It reads again what is due and
-// how much room there is: both may have changed before the endpoints were locked.
-func choose(ctx context.Context, tx *sql.Tx, endpoints []string, at string, limit int) ([]string, error) {
+// A candidate is a locked endpoint and what may be sent to it.
+type candidate struct {
+	id         string
+	free, room int
+	due        [webhook.MaxInFlight]sql.NullString
+}
+
+// choose selects deliveries of locked endpoints: pings, then others in turns. It reads
+// again what is due and how much room there is: both may have changed before the
+// endpoints were locked.
+func choose(ctx context.Context, tx *sql.Tx, endpoints []string, at, since string, limit int) ([]string, error) {
 	args, list := inAfter([]any{at}, endpoints)
-	query := `SELECT w.id, ` + room
+	query := `SELECT w.id, ` + free + `, ` + room
 	for n := range webhook.MaxInFlight {
 		query += `, ` + due(n)
 	}
-	type candidate struct {
-		id   string
-		room int
-		due  [webhook.MaxInFlight]sql.NullString
-	}
 	candidates, err := rows(ctx, tx, len(endpoints), query+` FROM endpoints w WHERE w.id IN `+list+` ORDER BY w.turn, w.id`, func(scan scanner, c *candidate) error {
-		dest := []any{&c.id, &c.room}
+		dest := []any{&c.id, &c.free, &c.room}
 		for i := range c.due {
 			dest = append(dest, &c.due[i])
 		}
@@ -95,10 +117,14 @@ func choose(ctx context.Context, tx *sql.Tx, endpoints []string, at string, limi
 	if err != nil {
 		return nil, err
 	}
-	var chosen, served []string
+	chosen, err := choosePings(ctx, tx, candidates, at, since, limit)
+	if err != nil {
+		return nil, err
+	}
+	var served []string
 	for round := range webhook.MaxInFlight {
 		for _, c := range candidates {
-			if round >= c.room || !c.due[round].Valid || len(chosen) == limit {
+			if round >= c.room || !c.due[round].Valid || len(chosen) == limit || slices.Contains(chosen, c.due[round].String) {
 				continue
 			}
 			chosen = append(chosen, c.due[round].String)
@@ -108,11 +134,34 @@ func choose(ctx context.Context, tx *sql.Tx, endpoints []string, at string, limi
 		}
 	}
 	if len(served) == 0 {
-		return nil, nil
+		return chosen, nil
 	}
 	args, list = inAfter(nil, served)
 	_, err = tx.ExecContext(ctx, `UPDATE endpoints SET turn = (SELECT max(turn) FROM endpoints) + 1 WHERE id IN `+list, args...)
 	return chosen, err
+}
+
+// choosePings selects the pings that candidates are sent, which then have less room.
+func choosePings(ctx context.Context, tx *sql.Tx, candidates []candidate, at, since string, limit int) ([]string, error) {
+	byID := map[string]*candidate{}
+	for i := range candidates {
+		byID[candidates[i].id] = &candidates[i]
+	}
+	args, list := inAfter([]any{at, since}, slices.Collect(maps.Keys(byID)))
+	pings, err := rows(ctx, tx, 0, `SELECT w.id, d.id FROM endpoints w JOIN deliveries d ON `+urgent+` WHERE w.id IN `+list+` ORDER BY d.created_at, d.id`,
+		func(scan scanner, ping *[2]string) error { return scan(&ping[0], &ping[1]) }, args...)
+	if err != nil {
+		return nil, err
+	}
+	var chosen []string
+	for _, ping := range pings {
+		if c := byID[ping[0]]; c.free > 0 && len(chosen) < limit {
+			chosen = append(chosen, ping[1])
+			c.free--
+			c.room--
+		}
+	}
+	return chosen, nil
 }
 
 // lease marks deliveries as claimed and returns what is needed to send them, in the order
@@ -163,8 +212,8 @@ func lease(ctx context.Context, tx *sql.Tx, chosen []string, now time.Time, leng
 // delivery is delivered, and the outcome of the other claim is dropped. Neither is an
 // error, nor is a delivery that was deleted meanwhile.
 //
-// When the attempt disables the endpoint, see webhook.Endpoint.After, a mail to its owner
-// is queued in the same transaction.
+// When the attempt disables the endpoint, or its owner is to know that it fails, see
+// webhook.Endpoint.After, a mail to its owner is queued in the same transaction.
 func (s *Deliveries) Finish(ctx context.Context, c webhook.Claim, v webhook.Verdict) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
 		if err := s.lockEndpoint(ctx, tx, c.EndpointID); err != nil {
@@ -228,18 +277,29 @@ func (s *Deliveries) updateEndpoint(ctx context.Context, tx *sql.Tx, endpointID 
 		return err
 	}
 	w := old.After(v, at)
-	_, err = tx.ExecContext(ctx, `UPDATE endpoints SET failures = $1, failing_since = $2, not_before = $3, last_success_at = $4 WHERE id = $5`,
-		w.Failures, formatTime(w.FailingSince), formatTime(w.NotBefore), formatTime(w.LastSuccessAt), endpointID)
-	if err != nil || w.State == old.State {
+	_, err = tx.ExecContext(ctx, `
+		UPDATE endpoints SET failures = $1, failing_since = $2, not_before = $3, last_success_at = $4,
+			failure_at = $5, failure_outcome = $6, failure_status = $7, mailed_for = $8 WHERE id = $9`,
+		w.Failures, formatTime(w.FailingSince), formatTime(w.NotBefore), formatTime(w.LastSuccessAt),
+		formatTime(w.LastFailure.At), string(w.LastFailure.Outcome), w.LastFailure.Status, formatTime(w.MailedFor), endpointID)
+	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `UPDATE endpoints SET state = $1, reason = $2, disabled_at = $3 WHERE id = $4`,
-		string(w.State), w.Reason, formatTime(w.DisabledAt), endpointID); err != nil {
+	about := mail.Request{About: endpointID}
+	switch {
+	case w.State != old.State:
+		about.Kind = mail.EndpointDisabled
+		if _, err := tx.ExecContext(ctx, `UPDATE endpoints SET state = $1, reason = $2, disabled_at = $3 WHERE id = $4`,
+			string(w.State), w.Reason, formatTime(w.DisabledAt), endpointID); err != nil {
+			return err
+		}
+	case !w.MailedFor.Equal(old.MailedFor):
+		about.Kind = mail.EndpointFailing
+	default:
+		return nil
+	}
+	if err := tx.QueryRowContext(ctx, `SELECT email FROM accounts WHERE id = $1`, w.AccountID).Scan(&about.To); err != nil {
 		return err
 	}
-	var email string
-	if err := tx.QueryRowContext(ctx, `SELECT email FROM accounts WHERE id = $1`, w.AccountID).Scan(&email); err != nil {
-		return err
-	}
-	return queueMail(ctx, tx, mail.Request{To: email, Kind: mail.EndpointDisabled, About: endpointID}, at)
+	return queueMail(ctx, tx, about, at)
 }

@@ -269,13 +269,15 @@ func findEndpoint(ctx context.Context, q queryer, owner account.Owner, id string
 
 const selectEndpoints = `
 	SELECT w.id, w.account_id, w.url, w.events, w.state, w.reason, w.created_at, w.old_secret_until,
-		w.failures, w.failing_since, w.last_success_at, w.disabled_at, w.not_before, a.plan
+		w.failures, w.failing_since, w.last_success_at, w.disabled_at, w.not_before,
+		w.failure_at, w.failure_outcome, w.failure_status, w.mailed_for, a.plan
 	FROM endpoints w JOIN accounts a ON a.id = w.account_id WHERE w.account_id <> '` + deletedID + `' `
 
 func scanEndpoint(scan scanner, w *webhook.Endpoint) error {
-	var events, created, old, failing, success, disabled, notBefore string
+	var events, created, old, failing, success, disabled, notBefore, failed, mailed string
 	var plan account.Plan
-	err := scan(&w.ID, &w.AccountID, &w.URL, &events, (*string)(&w.State), &w.Reason, &created, &old, &w.Failures, &failing, &success, &disabled, &notBefore, (*string)(&plan))
+	err := scan(&w.ID, &w.AccountID, &w.URL, &events, (*string)(&w.State), &w.Reason, &created, &old, &w.Failures, &failing, &success, &disabled, &notBefore,
+		&failed, (*string)(&w.LastFailure.Outcome), &w.LastFailure.Status, &mailed, (*string)(&plan))
 	if err != nil {
 		return err
 	}
@@ -289,7 +291,16 @@ func scanEndpoint(scan scanner, w *webhook.Endpoint) error {
 	for _, m := range []struct {
 		text string
 		time *time.Time
-	}{{created, &w.CreatedAt}, {old, &w.OldSecretUntil}, {failing, &w.FailingSince}, {success, &w.LastSuccessAt}, {disabled, &w.DisabledAt}, {notBefore, &w.NotBefore}} {
+	}{
+		{created, &w.CreatedAt},
+		{old, &w.OldSecretUntil},
+		{failing, &w.FailingSince},
+		{success, &w.LastSuccessAt},
+		{disabled, &w.DisabledAt},
+		{notBefore, &w.NotBefore},
+		{failed, &w.LastFailure.At},
+		{mailed, &w.MailedFor},
+	} {
 		if *m.time, err = parseTime(m.text); err != nil {
 			return err
 		}

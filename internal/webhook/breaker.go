@@ -11,6 +11,8 @@ import "time"
 // delivery would lose an attempt. Until HoldUntil, when the receiver asked for it,
 // nothing is sent either.
 //
+// Once per row of failures, when there are BreakAfter of them, its owner is mailed.
+//
 // An endpoint that answered 410, or that has failed for DisableAfter without a success
 // in between, becomes Disabled, unless it was stopped already.
 func (w Endpoint) After(v Verdict, at time.Time) Endpoint {
@@ -20,6 +22,7 @@ func (w Endpoint) After(v Verdict, at time.Time) Endpoint {
 		return w
 	}
 	w.Failures++
+	w.LastFailure = Failure{At: at, Outcome: v.Attempt.Outcome, Status: v.Attempt.Status}
 	if w.FailingSince.IsZero() {
 		w.FailingSince = at
 	}
@@ -37,6 +40,9 @@ func (w Endpoint) After(v Verdict, at time.Time) Endpoint {
 		w.State, w.Reason, w.DisabledAt = Disabled, Gone, at
 	case at.Sub(w.FailingSince) >= DisableAfter:
 		w.State, w.Reason, w.DisabledAt = Disabled, Failing, at
+	}
+	if w.State == Active && w.Failures >= BreakAfter {
+		w.MailedFor = w.FailingSince
 	}
 	return w
 }

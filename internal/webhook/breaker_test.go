@@ -52,17 +52,27 @@ func TestWhatAnAttemptMakesOfItsEndpoint(t *testing.T) {
 		"the breaker opens": {
 			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter - 1, FailingSince: since},
 			failed,
-			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter, FailingSince: since, NotBefore: minutes(5)},
+			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter, FailingSince: since, NotBefore: minutes(5), MailedFor: since},
 		},
 		"an open breaker waits no longer than the delivery": {
 			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter, FailingSince: since},
 			webhook.Verdict{State: webhook.Pending, NextAt: minutes(2)},
-			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter + 1, FailingSince: since, NotBefore: minutes(2)},
+			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter + 1, FailingSince: since, NotBefore: minutes(2), MailedFor: since},
 		},
 		"an open breaker waits as long as the receiver asked for": {
 			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter, FailingSince: since},
 			webhook.Verdict{State: webhook.Pending, NextAt: minutes(60), HoldUntil: minutes(60)},
-			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter + 1, FailingSince: since, NotBefore: minutes(60)},
+			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter + 1, FailingSince: since, NotBefore: minutes(60), MailedFor: since},
+		},
+		"an owner is not mailed about a paused endpoint": {
+			webhook.Endpoint{State: webhook.Paused, Failures: webhook.BreakAfter - 1, FailingSince: since},
+			failed,
+			webhook.Endpoint{State: webhook.Paused, Failures: webhook.BreakAfter, FailingSince: since, NotBefore: minutes(5)},
+		},
+		"nor twice about one that is disabled": {
+			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter - 1, FailingSince: since},
+			webhook.Verdict{State: webhook.Failed, Gone: true},
+			webhook.Endpoint{State: webhook.Disabled, Reason: webhook.Gone, DisabledAt: at, Failures: webhook.BreakAfter, FailingSince: since, NotBefore: minutes(5)},
 		},
 		"410 disables": {
 			webhook.Endpoint{State: webhook.Active},
@@ -95,8 +105,31 @@ func TestWhatAnAttemptMakesOfItsEndpoint(t *testing.T) {
 			webhook.Endpoint{State: webhook.Disabled, Reason: webhook.Gone, DisabledAt: since, Failures: 4, FailingSince: at.Add(-webhook.DisableAfter)},
 		},
 	} {
+		test.verdict.Attempt = webhook.Attempt{Status: 500, Outcome: webhook.HTTPStatus}
+		if test.verdict.State != webhook.Delivered {
+			test.want.LastFailure = webhook.Failure{At: at, Status: 500, Outcome: webhook.HTTPStatus}
+		}
 		if diff := cmp.Diff(test.want, test.before.After(test.verdict, at)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestTheLastErrorIsThatOfTheFailuresThatGoOn(t *testing.T) {
+	at := time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
+	timeout := webhook.Failure{At: at, Outcome: webhook.Timeout}
+	for name, test := range map[string]struct {
+		endpoint webhook.Endpoint
+		want     string
+	}{
+		"no answer":       {webhook.Endpoint{Failures: 1, FailingSince: at, LastFailure: timeout}, "pas de réponse à temps"},
+		"a status":        {webhook.Endpoint{Failures: 3, FailingSince: at.Add(-time.Hour), LastFailure: webhook.Failure{At: at, Outcome: webhook.HTTPStatus, Status: 503}}, "réponse 503"},
+		"it works again":  {webhook.Endpoint{LastFailure: timeout}, ""},
+		"an earlier time": {webhook.Endpoint{Failures: 1, FailingSince: at.Add(time.Hour), LastFailure: timeout}, ""},
+		"never stored":    {webhook.Endpoint{Failures: 1, FailingSince: at}, ""},
+	} {
+		if got := test.endpoint.LastError(); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
 }

@@ -201,8 +201,13 @@ func TestFiveDaysWithoutASuccessDisableTheEndpointAndMailItsOwner(t *testing.T) 
 			t.Errorf("a request was sent at %s, after %s", at, w.DisabledAt)
 		}
 		mails, err := f.Mails.Claim(t.Context(), time.Now(), 10)
-		if err != nil || len(mails) != 1 || mails[0].Kind != mail.EndpointDisabled || mails[0].About != f.endpoint.ID || mails[0].To != "owner@example.com" {
+		if err != nil || len(mails) != 2 || mails[0].Kind != mail.EndpointFailing || mails[1].Kind != mail.EndpointDisabled {
 			t.Errorf("mails: %+v, %v", mails, err)
+		}
+		for _, m := range mails {
+			if m.About != f.endpoint.ID || m.To != "owner@example.com" {
+				t.Errorf("a mail: %+v", m)
+			}
 		}
 
 		// Its owner fixes it: what waited goes out.

@@ -60,7 +60,31 @@ type Endpoint struct {
 	FailingSince  time.Time // the first of them; zero after a success
 	NotBefore     time.Time // nothing is sent before, because of failures or Retry-After; zero for any time
 	LastSuccessAt time.Time // zero for never
+	LastFailure   Failure   // zero for never
 	DisabledAt    time.Time
+
+	// MailedFor is FailingSince of the failures that the owner was last mailed about.
+	MailedFor time.Time
+}
+
+// A Failure is an attempt that failed.
+type Failure struct {
+	At      time.Time // when it ended
+	Outcome Outcome
+	Status  int // of the answer, 0 without one
+}
+
+// Failing reports whether an endpoint that should receive deliveries did not accept the
+// last one.
+func (w Endpoint) Failing() bool { return w.State == Active && w.Failures > 0 }
+
+// LastError says in French why the last attempt failed; "" if it did not, or if it was
+// made by a release that does not store why.
+func (w Endpoint) LastError() string {
+	if w.Failures == 0 || w.LastFailure.At.Before(w.FailingSince) {
+		return ""
+	}
+	return w.LastFailure.Outcome.French(w.LastFailure.Status)
 }
 
 // Overlaps reports whether the previous secret signs too.
@@ -118,21 +142,6 @@ type Attempt struct {
 	Outcome  Outcome
 	Response string // the first 1,024 bytes of the answer's body, as text
 }
-
-// An Outcome is the result of an attempt, as logs, metrics and the API name it.
-type Outcome string
-
-// Every outcome except OK is a failure. Secret does not count as an attempt.
-const (
-	OK         Outcome = "delivered"
-	HTTPStatus Outcome = "http_status" // any answer except 2xx
-	Timeout    Outcome = "timeout"
-	Resolve    Outcome = "dns"
-	Connect    Outcome = "connection"
-	TLS        Outcome = "tls"
-	Blocked    Outcome = "blocked" // the guard refused the address
-	Secret     Outcome = "secret"  // this node has no key for the endpoint's secret
-)
 
 // A Claim is a delivery that this node has leased, with everything needed to send it.
 type Claim struct {

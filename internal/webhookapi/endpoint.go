@@ -23,6 +23,9 @@ type endpointItem struct {
 	Failures       int      `json:"failures"`
 	FailingSince   *string  `json:"failing_since"`
 	LastSuccessAt  *string  `json:"last_success_at"`
+	LastFailureAt  *string  `json:"last_failure_at"`
+	LastOutcome    *string  `json:"last_failure_outcome"`
+	LastStatus     *int     `json:"last_failure_status"`
 	OldSecretUntil *string  `json:"old_secret_until"`
 	CreatedAt      string   `json:"created_at"`
 	Secret         string   `json:"secret,omitempty"` // only when it was just created
@@ -36,6 +39,12 @@ func newEndpointItem(e *webhook.Endpoint, now time.Time) endpointItem {
 	}
 	if e.Overlaps(now) {
 		item.OldSecretUntil = stampOrNull(e.OldSecretUntil)
+	}
+	if last := e.LastFailure; !last.At.IsZero() {
+		item.LastFailureAt, item.LastOutcome = new(stamp(last.At)), new(string(last.Outcome))
+		if last.Status != 0 {
+			item.LastStatus = &last.Status
+		}
 	}
 	if e.Reason != "" {
 		item.DisabledReason = &e.Reason
