@@ -172,8 +172,12 @@ func (k *Keyring) Check(ctx context.Context, token string, network netip.Prefix)
 		switch {
 		case err == nil:
 			found = newer
-		case found == nil || errors.Is(err, account.ErrInvalidKey) || !k.isUsable(found):
+		case errors.Is(err, account.ErrInvalidKey):
 			return nil, err
+		default: // Refresh or another request may have read it meanwhile
+			if found = s.get(hash); found == nil || found.epoch != k.epoch.Load() && !k.isUsable(found) {
+				return nil, err
+			}
 		}
 	}
 	now := k.now()

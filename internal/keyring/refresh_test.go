@@ -145,3 +145,21 @@ func TestAStaleKeyWaitsForTheStoreUntilItsDeadline(t *testing.T) {
 		waits(lookupTimeout)
 	})
 }
+
+func TestAKeyThatRefreshReadDuringAFailedLookupIsCurrent(t *testing.T) {
+	store := newFakeStore()
+	k := New(store, atNoon)
+	kept, revoked := store.put("", account.Key{}), store.put("", account.Key{})
+	checks(t, k, kept, nil)
+	checks(t, k, revoked, nil)
+	store.put(revoked, account.Key{RevokedAt: noon})
+	k.Invalidate()
+	store.err, store.findAll = errDown, store.find
+	store.during = func() {
+		if err := k.Refresh(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	checks(t, k, kept, nil)
+	checks(t, k, revoked, account.ErrRevokedKey)
+}
