@@ -162,12 +162,12 @@ func (k *Keyring) Check(ctx context.Context, token string, network netip.Prefix)
 		return nil, account.ErrInvalidKey
 	}
 	if found == nil || found.epoch != k.epoch.Load() && !k.skipsLookup(found) {
-		var newer *entry
-		var err error
-		if found == nil {
-			newer, err = k.lookUpUnseen(ctx, hash, network)
-		} else {
-			newer, err = k.lookUp(ctx, s, hash)
+		newer, err := k.read(ctx, s, hash, network, found != nil)
+		if err == nil && newer.epoch != k.epoch.Load() {
+			// Invalidate overtook it, and the Refresh that follows may have missed it.
+			if again, failed := k.read(ctx, s, hash, network, found != nil); failed == nil || errors.Is(failed, account.ErrInvalidKey) {
+				newer, err = again, failed
+			}
 		}
 		switch {
 		case err == nil:
@@ -189,6 +189,14 @@ func (k *Keyring) Check(ctx context.Context, token string, network netip.Prefix)
 		found.use.last.Store(at)
 	}
 	return &found.key, nil
+}
+
+// read asks the store for a key, which is remembered or not.
+func (k *Keyring) read(ctx context.Context, s *shard, hash [sha256.Size]byte, network netip.Prefix, remembered bool) (*entry, error) {
+	if remembered {
+		return k.lookUp(ctx, s, hash)
+	}
+	return k.lookUpUnseen(ctx, hash, network)
 }
 
 // refusal returns the reason why a key is refused, nil for none.

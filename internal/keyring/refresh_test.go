@@ -163,3 +163,21 @@ func TestAKeyThatRefreshReadDuringAFailedLookupIsCurrent(t *testing.T) {
 	checks(t, k, kept, nil)
 	checks(t, k, revoked, account.ErrRevokedKey)
 }
+
+// As on a node that has just started: it reads the state of all keys for the first time while
+// callers arrive.
+func TestAKeyThatInvalidateOvertookIsKnownWhenTheStoreFails(t *testing.T) {
+	store := newFakeStore()
+	k := New(store, atNoon)
+	token := store.put("", account.Key{})
+	store.findAll = func(ctx context.Context, hashes [][32]byte) (map[[32]byte]account.Key, error) {
+		found, err := store.find(ctx, hashes)
+		store.findAll = store.find
+		k.Invalidate()
+		return found, errors.Join(err, k.Refresh(ctx))
+	}
+	checks(t, k, token, nil)
+	store.err = errDown
+	k.SetReachable(false)
+	checks(t, k, token, nil)
+}
