@@ -208,22 +208,25 @@ func (p *PostgresServer) Move() error {
 	return p.start()
 }
 
-// Kill ends the server without a word to anybody. Resume starts it again.
-func (p *PostgresServer) Kill() error { return p.halt(syscall.SIGKILL) }
-
 // Freeze stops the server and its sessions in the middle of whatever they do. Connections
 // stay open. Thaw lets them go on.
-func (p *PostgresServer) Freeze() error { return p.signalAll(syscall.SIGSTOP) }
+func (p *PostgresServer) Freeze() error {
+	return errors.Join(p.process.Signal(syscall.SIGSTOP), p.signalSessions(syscall.SIGSTOP))
+}
 
 // Thaw ends Freeze.
-func (p *PostgresServer) Thaw() error { return p.signalAll(syscall.SIGCONT) }
+func (p *PostgresServer) Thaw() error {
+	return errors.Join(p.signalSessions(syscall.SIGCONT), p.process.Signal(syscall.SIGCONT))
+}
 
-// signalAll sends a signal to the server and then to its children, of which there are no new
-// ones once it is stopped.
-func (p *PostgresServer) signalAll(signal syscall.Signal) error {
-	if err := p.process.Signal(signal); err != nil {
-		return err
-	}
+// Kill ends the server and its sessions, none of which sees another end. Resume starts it
+// again.
+func (p *PostgresServer) Kill() error {
+	return errors.Join(p.Freeze(), p.signalSessions(syscall.SIGKILL), p.halt(syscall.SIGKILL))
+}
+
+// signalSessions sends a signal to the children of the server.
+func (p *PostgresServer) signalSessions(signal syscall.Signal) error {
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", p.process.Pid))
 	for _, child := range strings.Fields(string(children)) {
 		pid, convErr := strconv.Atoi(child)

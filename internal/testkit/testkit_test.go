@@ -3,6 +3,7 @@ package testkit
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -131,6 +132,27 @@ func TestAServerKeepsItsDataWhenItRestartsAndMoves(t *testing.T) {
 	}
 	if err := server.Restart(); err != nil || server.Address() != first {
 		t.Fatalf("restarted at %s, %v; want %s", server.Address(), err, first)
+	}
+	here := connect(t, server.URL("here"))
+	if err := here.Ping(); err != nil {
+		t.Error(err)
+	}
+	if err := server.Freeze(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := here.PingContext(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a server that is frozen: %v", err)
+	}
+	if err := server.Thaw(); err != nil {
+		t.Fatal(err)
+	}
+	if err := here.Ping(); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(server.Kill(), server.Resume()); err != nil {
+		t.Fatal(err)
 	}
 	if err := connect(t, server.URL("here")).Ping(); err != nil {
 		t.Error(err)
