@@ -41,6 +41,7 @@ var kinds = []pageKind{
 	{name: "cemetery", path: "/cimetiere"},
 	{name: "page", path: "/methode"},
 	{name: "reference", path: "/docs"},
+	{name: "webhooks", path: "/docs/webhooks"},
 	{name: "dataset", path: "/donnees"},
 	{name: "plans", path: "/tarifs"},
 	{name: "licence", path: "/licence"},

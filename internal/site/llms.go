@@ -41,6 +41,9 @@ func (s *Site) llms(r *request) (*answer, error) {
 	l.section("API")
 	l.link("Documentation", "/docs.md", "opérations, erreurs, quotas, exemples ; JSON, sans clé sous /api/v1")
 	l.link("Description OpenAPI 3.0.3", reference.DocumentPath, "pour les machines")
+	if r.pro() {
+		l.link("Webhooks", webhooksPath+markdownSuffix, "événements, signatures, récepteurs à copier, nouvelles tentatives")
+	}
 	if r.snap.HasDataset() {
 		l.link("Données", datasetPath+markdownSuffix, "tout le catalogue en fichiers JSON, CSV et SQLite")
 	}

@@ -78,6 +78,7 @@ func New(cfg Config) *Site {
 	s.handleList("/prix", s.listPrices)
 	s.handleList("/cimetiere", s.listRetired)
 	s.handleBoth("/docs", s.docs)
+	s.handleBoth(webhooksPath, s.webhooks)
 	s.handleBoth("/donnees", s.dataset)
 	s.handle("/tarifs", s.plans)
 	s.handleBoth("/licence", s.licence)

@@ -20,6 +20,9 @@ func (v *view) eachURL(visit func(url, day string)) {
 	for _, p := range fixedPages {
 		visit(c.URL+p, "")
 	}
+	if v.pro() {
+		visit(c.URL+webhooksPath, "")
+	}
 	if v.snap.HasDataset() {
 		visit(c.URL+datasetPath, "")
 	}

@@ -1,0 +1,150 @@
+package site
+
+import (
+	"html/template"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"palmares/internal/markdown"
+	"palmares/internal/webhook"
+	"palmares/tools/webhooks"
+)
+
+const webhooksPath = "/docs/webhooks"
+
+// webhooksPage is /docs/webhooks: how to receive events. Its text is Markdown in both
+// forms; what is shown beside it differs.
+type webhooksPage struct {
+	Page      page
+	HTML      bool // examples and receivers are shown beside the text, not in it
+	Types     []eventText
+	Examples  []webhook.Example
+	Receivers []receiver
+	Retries   []retry
+	Sections  []webhooksSection
+}
+
+// A webhooksSection is a part of the text, with what follows it.
+type webhooksSection struct {
+	ID, Heading string
+	HTML        template.HTML
+	Examples    []webhook.Example
+	Receivers   []receiver
+}
+
+// An eventText says when an event is sent, and what its object is.
+type eventText struct{ Name, When, Object string }
+
+// A receiver is a program to copy.
+type receiver struct {
+	ID, Language string
+	Fence        string // the language of a block in Markdown
+	Needs        string
+	Install      string // the command that installs what it needs, or ""
+	Code         string
+}
+
+// A retry is a line of the schedule.
+type retry struct {
+	Number       int
+	After, InAll string
+}
+
+var eventTexts = []eventText{
+	{"tool.created", "un outil arrive", "l’outil, comme dans `/api/v1/tools`"},
+	{"tool.updated", "un champ de sa fiche change, prix compris", "l’outil"},
+	{"tool.retired", "un outil part au cimetière, ou son entrée y change", "l’élément de `/api/v1/cimetiere`"},
+	{"tool.restored", "un outil revient du cimetière", "l’outil"},
+	{"tool.removed", "un outil disparaît sans passer par le cimetière", "`null`"},
+	{"pricing.updated", "`pricing` ou `price` change, en plus de `tool.updated`", "l’élément de `/api/v1/pricing`"},
+	{"comparatif.published", "un comparatif paraît", "l’élément de `/api/v1/comparatifs`"},
+	{"comparatif.updated", "un comparatif publié change", "le même"},
+	{"comparatif.unpublished", "un comparatif est retiré", "`null`"},
+	{"embeddings.updated", "`reason` le dit : l’outil entre parmi les 300 premiers (`entered`), son texte change (`changed`), ou il en sort (`left`)", "le document sans `chunks`, `null` s’il en sort"},
+	{"catalog.updated", "une publication est finie, après tous ses autres événements", "le nombre d’événements par type"},
+	{"webhook.ping", "vous l’avez demandé", "`null`"},
+}
+
+// receivers are the programs of tools/webhooks, which the tests of package webhook run.
+var receivers = sync.OnceValue(func() []receiver {
+	all := []receiver{
+		{"recepteur.go", "Go", "go", "Avec la bibliothèque officielle", "go get github.com/standard-webhooks/standard-webhooks/libraries", "receiver.go"},
+		{"recepteur.js", "JavaScript", "js", "Avec la bibliothèque officielle", "npm install standardwebhooks", "receiver.mjs"},
+		{"recepteur.python", "Python", "python", "Avec la bibliothèque standard", "", "receiver.py"},
+	}
+	for i := range all {
+		code, err := webhooks.Examples.ReadFile("examples/" + all[i].Code)
+		if err != nil {
+			panic(err) // it is embedded
+		}
+		all[i].Code = string(code)
+	}
+	return all
+})
+
+var eventExamples = sync.OnceValue(webhook.Examples)
+
+// retries is the schedule of deliveries.
+func retries() []retry {
+	var all []retry
+	var sum time.Duration
+	for i, delay := range webhook.DefaultSchedule() {
+		sum += delay
+		r := retry{i + 1, "aussitôt", ""}
+		if delay > 0 {
+			r.After, r.InAll = waited(delay), waited(sum)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// waited formats a delay by its two largest units.
+func waited(d time.Duration) string {
+	units := []struct {
+		length time.Duration
+		name   string
+	}{{24 * time.Hour, "j"}, {time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}}
+	var parts []string
+	for _, unit := range units {
+		if n := d / unit.length; n > 0 && len(parts) < 2 && (unit.name != "j" || n > 1) {
+			parts = append(parts, strconv.Itoa(int(n))+" "+unit.name)
+			d %= unit.length
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// webhooks shows how to receive events. A publisher who hides Pro hides it.
+func (s *Site) webhooks(r *request) (*answer, error) {
+	if !r.pro() {
+		return nil, notFound("Ce catalogue n’envoie pas de webhooks ; son flux Atom annonce ses changements.")
+	}
+	data := webhooksPage{
+		Page:  s.page(r, "Webhooks", "Recevoir chaque changement du catalogue : événements, signatures, récepteurs à copier, nouvelles tentatives.", webhooksPath),
+		HTML:  !r.markdown,
+		Types: eventTexts, Examples: eventExamples(), Receivers: receivers(), Retries: retries(),
+	}
+	data.Page.Markdown = webhooksPath + markdownSuffix
+	if r.markdown {
+		return render(r, "webhooks", data.Page, data), nil
+	}
+	data.Page.MoreStyle = s.assets.paths["docs.css"]
+	var text strings.Builder
+	if err := markdownTemplates["webhooks"].ExecuteTemplate(&text, "text", data); err != nil {
+		panic(err) // the template does not fit its data; tests render every page
+	}
+	for _, part := range markdown.HTML(text.String(), nil, "") {
+		section := webhooksSection{ID: part.ID, Heading: markdown.NoBreak(part.Heading), HTML: template.HTML(part.HTML)} //nolint:gosec // package markdown made it
+		switch part.ID {
+		case "evenements":
+			section.Examples = data.Examples
+		case "recevoir":
+			section.Receivers = data.Receivers
+		}
+		data.Sections = append(data.Sections, section)
+	}
+	return render(r, "webhooks", data.Page, data), nil
+}
