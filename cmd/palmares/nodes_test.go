@@ -277,7 +277,7 @@ func TestARevocationHoldsOnEveryNode(t *testing.T) {
 			t.Fatal(resp.Status)
 		}
 	}
-	id, _, _ := strings.Cut(must(t, "key", "list", "ada@example.org", "--database", database), " ")
+	id := firstID(t, "key", "list", "ada@example.org", "--database", database)
 	must(t, "key", "revoke", id, "--database", database)
 	for _, n := range nodes {
 		n.until("/api/v1/stats", func(r *http.Response, body string) bool {

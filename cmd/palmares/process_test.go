@@ -43,6 +43,14 @@ func must(t *testing.T, args ...string) string {
 	return string(out)
 }
 
+// firstID returns the id of the first record of a list.
+func firstID(t *testing.T, list ...string) string {
+	t.Helper()
+	_, records, _ := strings.Cut(must(t, list...), "\n")
+	id, _, _ := strings.Cut(records, " ")
+	return id
+}
+
 // client keeps its connections, as callers of a busy service do.
 var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100, IdleConnTimeout: 10 * time.Second}}
 

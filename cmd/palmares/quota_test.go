@@ -198,7 +198,7 @@ func TestARevokedKeyIsRefusedByTheRunningServer(t *testing.T) {
 		if resp, _ := s.get("/api/v1/stats", key); resp.StatusCode != 200 {
 			t.Fatal(resp.Status)
 		}
-		id, _, _ := strings.Cut(must(t, "key", "list", "ada@example.org", "--database", database), " ")
+		id := firstID(t, "key", "list", "ada@example.org", "--database", database)
 		must(t, "key", "revoke", id, "--database", database)
 		s.until("/api/v1/stats", func(r *http.Response, body string) bool {
 			return r.StatusCode == 401 && strings.Contains(body, "revoked_api_key")

@@ -153,7 +153,7 @@ func subscribe(t *testing.T, database string) *subscriber {
 	s := &subscriber{receiver: newReceiver(t, accept), database: database, key: customer(t, database, "ada@example.org", "pro", 1)[0]}
 	s.add("ada@example.org", database)
 	s.server = serveProcess(t, "--database", database, "--quota", "off", "--webhook-allow", "127.0.0.0/8")
-	id, _, _ := strings.Cut(must(t, "webhook", "list", "ada@example.org", "--database", database), " ")
+	id := firstID(t, "webhook", "list", "ada@example.org", "--database", database)
 	s.endpoint = "/webhooks/v1/endpoints/" + id
 	return s
 }

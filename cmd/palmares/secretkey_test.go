@@ -22,7 +22,7 @@ func TestTheSecretKeyIsChangedInThreeSteps(t *testing.T) {
 		key := customer(t, database, "ada@example.org", "pro", 1)[0]
 		r := newReceiver(t, accept)
 		r.add("ada@example.org", database, "--secret-key", k1)
-		id, _, _ := strings.Cut(must(t, "webhook", "list", "ada@example.org", "--database", database), " ")
+		id := firstID(t, "webhook", "list", "ada@example.org", "--database", database)
 		for step, keys := range []string{k1, k1 + "," + k2, k2 + "," + k1, k2} {
 			server := serveProcess(t, "--database", database, "--quota", "off", "--webhook-allow", "127.0.0.0/8", "--secret-key", keys)
 			s := &subscriber{receiver: r, server: server, database: database, key: key, endpoint: "/webhooks/v1/endpoints/" + id}

@@ -3,13 +3,16 @@ package main
 import (
 	"encoding/json"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
 
-// A table prints records as aligned columns, or as JSON lines for programs.
+// A table prints records as aligned columns below their names, or as JSON lines for
+// programs. Without records it prints nothing.
 type table struct {
 	columns []string
+	headed  bool // the names are printed
 	text    *tabwriter.Writer
 	json    *json.Encoder
 	err     error
@@ -42,17 +45,21 @@ func (t *table) row(values ...string) {
 		t.err = t.json.Encode(record)
 		return
 	}
+	if !t.headed {
+		t.headed = true
+		t.line(strings.ToUpper(strings.Join(t.columns, "\t")))
+	}
 	for i, v := range values {
-		sep := "\t"
-		if i == len(values)-1 {
-			sep = "\n"
-		}
 		if v == "" {
-			v = "-"
+			values[i] = "-"
 		}
-		if _, err := io.WriteString(t.text, v+sep); err != nil {
-			t.err = err
-		}
+	}
+	t.line(strings.Join(values, "\t"))
+}
+
+func (t *table) line(cells string) {
+	if _, err := io.WriteString(t.text, cells+"\n"); err != nil {
+		t.err = err
 	}
 }
 

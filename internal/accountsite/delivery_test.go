@@ -222,3 +222,34 @@ func TestThePageOfAPingShowsItsAnswer(t *testing.T) {
 		b.get(page+"?fait=essai").Is(200).Contains("n’a pas encore répondu", "rechargez cette page")
 	})
 }
+
+func TestTheFirstPageShowsWhatFailsAndWhatEnds(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
+		b := p.signedIn("ada@example.org")
+		p.pro("ada@example.org")
+		b.post("/compte/cles", "nom", "production").Is(200)
+		b.get("/compte").Is(200).Contains("Aujourd’hui", "À surveiller", "rien n’expire bientôt").Lacks("En échec")
+		id, _ := b.createEndpoint("https://hooks.example/in", "catalog.updated")
+		b.get("/compte").Is(200).Contains("vos points de réception répondent")
+		p.publish("plume", "10 €/mois")
+		p.attempt(webhook.Verdict{Attempt: webhook.Attempt{Status: 503, Outcome: webhook.HTTPStatus}, State: webhook.Pending, NextAt: p.now.Add(time.Hour)})
+		b.get("/compte").Is(200).Contains("En échec", "https://hooks.example/in", "&nbsp;: réponse 503", "dont 1 en échec").Lacks("rien n’expire")
+		b.post("/compte/webhooks/" + id + "/secret").Is(200)
+		key := keyLink.FindString(b.get("/compte/cles").Body)
+		b.post(key + "/remplacement").Is(200)
+		phone := p.signedIn("ada@example.org")
+		p.now = p.now.Add(23 * time.Hour)
+		page := b.get("/compte").Is(200).Contains("l’ancien secret cesse de signer le", "la clé remplacée cesse de fonctionner le", "17\u00a0novembre 2026 à 09:30").Lacks("la session prend fin")
+		if strings.Index(page.Body, "En échec") > strings.Index(page.Body, "cesse de") {
+			t.Error("what ends comes before what fails")
+		}
+		for range 25 { // this browser is used, the phone is not
+			p.now = p.now.Add(24 * time.Hour)
+			b.get("/compte").Is(200)
+		}
+		b.get("/compte").Is(200).Contains("la session prend fin le", "16\u00a0décembre 2026").Lacks("cesse de")
+		phone.get("/compte").Is(200).Lacks("la session prend fin")
+	})
+}
+
+var keyLink = regexp.MustCompile(`/compte/cles/key_[0-9a-z]{26}`)

@@ -16,7 +16,9 @@ type homePage struct {
 	First     *keyForm // nil if the account ever had a key
 	Endpoints []webhook.Endpoint
 	Stopped   int // of Endpoints, those not active
+	Failing   int // of Endpoints
 	Grace     graceNotice
+	Concerns  []concern
 }
 
 // home shows the account to its owner, and the sign-in form to anybody else.
@@ -50,9 +52,16 @@ func (p *pages) home(r *request) (*answer, error) {
 	for _, e := range data.Endpoints {
 		if e.State != webhook.Active {
 			data.Stopped++
+		} else if e.Failing() {
+			data.Failing++
 		}
 	}
-	if data.Grace, err = p.grace(r); err != nil {
+	subscription, err := p.Store.Subscriptions.Find(r.Context(), a.ID)
+	if err != nil {
+		return nil, err
+	}
+	data.Grace = newGraceNotice(a.Plan, subscription, r.now)
+	if data.Concerns, err = p.concerns(r, keys, data.Endpoints, subscription); err != nil {
 		return nil, err
 	}
 	return render("home", data), nil

@@ -39,11 +39,6 @@ type graceNotice struct {
 	Here  bool // shown on the page where it can be paid
 }
 
-func (p *pages) grace(r *request) (graceNotice, error) {
-	s, err := p.Store.Subscriptions.Find(r.Context(), r.owner.Account.ID)
-	return newGraceNotice(r.owner.Account.Plan, s, r.now), err
-}
-
 // newGraceNotice is empty for an account granted Pro by the operator, which a failed
 // payment does not change.
 func newGraceNotice(plan account.Plan, s billing.Subscription, now time.Time) graceNotice {
