@@ -68,14 +68,14 @@ var counted = [...]uint32{Anonymous: uint32(limits[Anonymous]), Free: uint32(lim
 
 func (d *day) take(s Subject) (used uint32, is outcome) {
 	if s.Tier == Anonymous {
-		return d.networks.take(d.counterOf(s.Network), counted[Anonymous])
+		return d.networks.take(d.counterOf(s), s.limit())
 	}
 	return d.accounts.take(s.Account, counted[s.Tier])
 }
 
 func (d *day) used(s Subject) uint32 {
 	if s.Tier == Anonymous {
-		return d.networks.used(d.counterOf(s.Network))
+		return d.networks.used(d.counterOf(s))
 	}
 	return d.accounts.used(s.Account)
 }
@@ -89,12 +89,12 @@ func (d *day) add(u Usage) {
 	}
 }
 
-func (d *day) grant(t Tier, used uint32, isRefused bool, now time.Time) Grant {
-	g := Grant{Tier: t, Remaining: Unlimited, reset: d.reset}
-	if t != Pro {
+func (d *day) grant(s Subject, used uint32, isRefused bool, now time.Time) Grant {
+	g := Grant{Tier: s.Tier, Remaining: Unlimited, reset: d.reset}
+	if s.Tier != Pro {
 		g.Refused = isRefused
 		// An account that was Pro this morning may have used more than its limit.
-		g.Remaining = max(0, t.Limit()-int(used))
+		g.Remaining = max(0, int(s.limit())-int(used))
 	}
 	// The started second is included, so that a client that waits this long is not early.
 	// It is at least 1, as now is before the day's end.
@@ -111,6 +111,8 @@ type mac struct {
 	out  [sha256.Size]byte
 }
 
+var calls = []byte("mcp")
+
 // maxNetworks is how many networks a day may have before new ones share a counter with
 // their neighbours: half a million take about 50 MB. Somebody who is assigned a /32 of
 // IPv6 has four billion networks.
@@ -122,8 +124,9 @@ var coarser = [...]struct{ four, six int }{{24, 48}, {16, 32}}
 
 // counterOf returns the pseudonym that a network is counted under. A network keeps the
 // counter that it has; nodes may disagree about others while one is above its ceiling.
-func (d *day) counterOf(network netip.Prefix) Pseudonym {
-	p := d.pseudonym(network)
+func (d *day) counterOf(s Subject) Pseudonym {
+	network := s.Network
+	p := d.pseudonym(network, s.Calls > 0)
 	for i, bits := range coarser {
 		if d.networks.size.Load() < d.ceiling*int64(i+1) || d.networks.has(p) {
 			return p
@@ -133,20 +136,24 @@ func (d *day) counterOf(network netip.Prefix) Pseudonym {
 			length = bits.four
 		}
 		if wide, err := network.Addr().Prefix(min(length, network.Bits())); err == nil { // only the zero Prefix has none
-			p = d.pseudonym(wide)
+			p = d.pseudonym(wide, s.Calls > 0)
 		}
 	}
 	return p
 }
 
 // pseudonym returns the pseudonym of a network for the day. The prefix length is part of
-// it, so that an IPv4 address and an IPv6 network never collide.
-func (d *day) pseudonym(network netip.Prefix) Pseudonym {
+// it, so that an IPv4 address and an IPv6 network never collide. Its calls of tools have
+// another one.
+func (d *day) pseudonym(network netip.Prefix, isCalls bool) Pseudonym {
 	m := d.macs.Get().(*mac)
 	addr := network.Addr().As16()
 	copy(m.in[:], addr[:])
 	m.in[16] = byte(network.Bits())
 	m.hash.Write(m.in[:])
+	if isCalls {
+		m.hash.Write(calls)
+	}
 	p := Pseudonym(m.hash.Sum(m.out[:0]))
 	// No address outlives its request, not even in a pool.
 	m.hash.Reset()

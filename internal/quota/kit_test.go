@@ -52,7 +52,7 @@ func (s *fakeCounters) Load(ctx context.Context, day string) (Usage, error) {
 		u.Accounts = append(u.Accounts, AccountCount{id, n})
 	}
 	for p, n := range s.networks[day] {
-		u.Networks = append(u.Networks, NetworkCount{p, n})
+		u.Networks = append(u.Networks, NetworkCount{Network: p, Requests: n})
 	}
 	return u, errors.Join(s.err, ctx.Err())
 }

@@ -65,6 +65,17 @@ type Subject struct {
 	Tier    Tier
 	Account string       // the account's ID; unused for Anonymous
 	Network netip.Prefix // for Anonymous only: from clientip.Network
+	// Calls, if it is not zero, is for Anonymous only: calls of tools are counted apart from
+	// other requests, up to this number.
+	Calls uint32
+}
+
+// limit returns how many requests are counted, and granted but for Pro.
+func (s *Subject) limit() uint32 {
+	if s.Tier == Anonymous && s.Calls > 0 {
+		return s.Calls
+	}
+	return counted[s.Tier]
 }
 
 // A Grant is the result of counting a request.
@@ -134,6 +145,7 @@ type AccountCount struct {
 type NetworkCount struct {
 	Network  Pseudonym
 	Requests int64
+	Limit    int64 // for Count, if it is not that of Anonymous; 0 if it is
 }
 
 // A Meter counts requests. New creates it with the saved counts of the day; any number of
@@ -199,12 +211,12 @@ func (m *Meter) Take(ctx context.Context, s Subject) Grant {
 			}
 		}
 		if ok {
-			return d.grant(s.Tier, used, is == refused, now)
+			return d.grant(s, used, is == refused, now)
 		}
 	}
 	for {
 		if used, is := d.take(s); is != closed {
-			return d.grant(s.Tier, used, is == refused, now)
+			return d.grant(s, used, is == refused, now)
 		}
 		d = m.today(now) // the day ended and was closed since it was looked up
 	}
@@ -217,10 +229,10 @@ func (m *Meter) Look(ctx context.Context, s Subject) Grant {
 	d := m.today(now)
 	if m.isShared(ctx, s, d) {
 		if used, _, ok := m.takeShared(ctx, d, s, 0); ok {
-			return d.grant(s.Tier, used, false, now)
+			return d.grant(s, used, false, now)
 		}
 	}
-	return d.grant(s.Tier, d.used(s), false, now)
+	return d.grant(s, d.used(s), false, now)
 }
 
 // today returns the day on which a request is counted. It only moves forward: if the clock

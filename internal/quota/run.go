@@ -184,7 +184,7 @@ func (m *Meter) saveTables(ctx context.Context, day string, accounts *table[stri
 			added.Accounts = append(added.Accounts, AccountCount{d.key, int64(d.requests)})
 		}
 		for _, d := range ofNetworks[:n] {
-			added.Networks = append(added.Networks, NetworkCount{d.key, int64(d.requests)})
+			added.Networks = append(added.Networks, NetworkCount{Network: d.key, Requests: int64(d.requests)})
 		}
 		if err := m.saveBatch(ctx, day, added); err != nil {
 			accounts.giveBack(ofAccounts)

@@ -50,7 +50,7 @@ type group struct {
 	day      *day
 	deadline time.Time // zero for none
 	accounts map[string]int64
-	networks map[Pseudonym]int64
+	networks map[Pseudonym]NetworkCount
 	turn     chan struct{} // closed when its leader may send the query
 	done     chan struct{} // closed when there is a result
 
@@ -71,7 +71,7 @@ func (c *sharedCounts) join(ctx context.Context, d *day, s Subject, network Pseu
 	} else {
 		deadline, _ := ctx.Deadline()
 		g = &group{
-			day: d, deadline: deadline, accounts: map[string]int64{}, networks: map[Pseudonym]int64{},
+			day: d, deadline: deadline, accounts: map[string]int64{}, networks: map[Pseudonym]NetworkCount{},
 			turn: make(chan struct{}), done: make(chan struct{}),
 		}
 		c.queue = append(c.queue, g)
@@ -81,8 +81,8 @@ func (c *sharedCounts) join(ctx context.Context, d *day, s Subject, network Pseu
 		}
 	}
 	if s.Tier == Anonymous {
-		position = g.networks[network]
-		g.networks[network] += requests
+		position = g.networks[network].Requests
+		g.networks[network] = NetworkCount{network, position + requests, int64(s.Calls)}
 	} else {
 		position = g.accounts[s.Account]
 		g.accounts[s.Account] += requests
@@ -143,8 +143,8 @@ func (m *Meter) lead(g *group) {
 	for id, n := range g.accounts {
 		asked.Accounts = append(asked.Accounts, AccountCount{id, n})
 	}
-	for network, n := range g.networks {
-		asked.Networks = append(asked.Networks, NetworkCount{network, n})
+	for _, n := range g.networks {
+		asked.Networks = append(asked.Networks, n)
 	}
 	g.tally, g.err = m.count(ctx, g.day.name, asked)
 	if g.err != nil && m.shared.unreachable.CompareAndSwap(false, true) {
@@ -214,12 +214,12 @@ func hasTime(ctx context.Context) bool {
 func (m *Meter) takeShared(ctx context.Context, d *day, s Subject, requests int64) (used uint32, is outcome, ok bool) {
 	var network Pseudonym
 	if s.Tier == Anonymous {
-		network = d.counterOf(s.Network)
+		network = d.counterOf(s)
 		used = d.networks.used(network)
 	} else {
 		used = d.accounts.used(s.Account)
 	}
-	limit := counted[s.Tier]
+	limit := s.limit()
 	if used >= limit {
 		return used, refused, true // no node grants it any more
 	}

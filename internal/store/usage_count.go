@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -37,22 +38,23 @@ const countStatement = `
 			requests = GREATEST(u.requests, LEAST(u.requests + excluded.requests, $4)),
 			granted = GREATEST(u.requests, LEAST(u.requests + excluded.requests, $4)) - u.requests
 		RETURNING account_id, requests, granted),
+	limits AS (SELECT * FROM unnest($5::text[], $6::bigint[], $7::bigint[]) AS asked (network, requests, most)),
 	granted_networks AS (
 		INSERT INTO network_usage AS u (day, network, requests, granted)
-		SELECT $1, asked.network, LEAST(asked.requests, $7::bigint), LEAST(asked.requests, $7)
-		FROM unnest($5::text[], $6::bigint[]) AS asked (network, requests)
+		SELECT $1, asked.network, LEAST(asked.requests, asked.most), LEAST(asked.requests, asked.most)
+		FROM limits AS asked
 		WHERE asked.requests > 0 AND EXISTS (SELECT 1 FROM open)
 		ORDER BY asked.network COLLATE "C"
 		ON CONFLICT (day, network) DO UPDATE SET
-			requests = GREATEST(u.requests, LEAST(u.requests + excluded.requests, $7)),
-			granted = GREATEST(u.requests, LEAST(u.requests + excluded.requests, $7)) - u.requests
+			requests = GREATEST(u.requests, LEAST(u.requests + excluded.requests, (SELECT most FROM limits WHERE limits.network = u.network))),
+			granted = GREATEST(u.requests, LEAST(u.requests + excluded.requests, (SELECT most FROM limits WHERE limits.network = u.network))) - u.requests
 		RETURNING network, requests, granted)
 	SELECT 0 AS kind, '' AS name, (extract(epoch FROM now) * 1000000)::bigint AS requests, (SELECT count(*) FROM open) AS granted FROM clock
 	UNION ALL SELECT 1, account_id, requests, granted FROM granted_accounts
 	UNION ALL SELECT 2, network, requests, granted FROM granted_networks
 	UNION ALL SELECT 1, u.account_id, u.requests, 0 FROM usage u JOIN unnest($2, $3) AS asked (id, requests) ON u.account_id = asked.id
 		WHERE asked.requests = 0 AND u.day = $1 AND EXISTS (SELECT 1 FROM open)
-	UNION ALL SELECT 2, u.network, u.requests, 0 FROM network_usage u JOIN unnest($5, $6) AS asked (network, requests) ON u.network = asked.network
+	UNION ALL SELECT 2, u.network, u.requests, 0 FROM network_usage u JOIN limits AS asked ON u.network = asked.network
 		WHERE asked.requests = 0 AND u.day = $1 AND EXISTS (SELECT 1 FROM open)`
 
 // Count grants requests of a day among all nodes, see quota.Counters.Count. It must only
@@ -84,13 +86,13 @@ func (d *postgresDialect) countOnce(ctx context.Context, day string, asked quota
 	for i, c := range asked.Accounts {
 		ids[i], ofIDs[i] = c.Account, c.Requests
 	}
-	networks, ofNetworks := make([]string, len(asked.Networks)), make([]int64, len(asked.Networks))
+	networks, ofNetworks, most := make([]string, len(asked.Networks)), make([]int64, len(asked.Networks)), make([]int64, len(asked.Networks))
 	for i, c := range asked.Networks {
-		networks[i], ofNetworks[i] = hex.EncodeToString(c.Network[:]), c.Requests
+		networks[i], ofNetworks[i], most[i] = hex.EncodeToString(c.Network[:]), c.Requests, cmp.Or(c.Limit, int64(quota.Anonymous.Limit()))
 	}
 	tally := quota.Tally{Accounts: map[string]quota.Counted{}, Networks: map[quota.Pseudonym]quota.Counted{}}
 	found, err := d.counts.QueryContext(ctx, countStatement, day,
-		ids, ofIDs, quota.Free.Limit(), networks, ofNetworks, quota.Anonymous.Limit())
+		ids, ofIDs, quota.Free.Limit(), networks, ofNetworks, most)
 	if err != nil {
 		return quota.Tally{}, err
 	}

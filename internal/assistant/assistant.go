@@ -1,0 +1,192 @@
+// Package assistant is /mcp: the catalogue for assistants, by the Model Context Protocol.
+//
+// It has five tools that only read, answered from one Snapshot and from memory. Answers are
+// small, because models pay for every word; what a caller did wrong is a sentence in an
+// ordinary answer, because models read those and correct themselves. The protocol itself
+// is the official SDK's. Every request stands alone: no sessions are kept.
+package assistant
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"palmares/internal/quota"
+	"palmares/internal/snapshot"
+	"palmares/internal/web"
+	"palmares/internal/wire"
+)
+
+// Path is where the handler answers.
+const Path = "/mcp"
+
+// Config is what the tools need from the rest of the server.
+type Config struct {
+	// Live holds the catalogue to answer from, which needs a search index. Required.
+	Live *snapshot.Live
+	// Callers identifies who sent a request. Required.
+	Callers web.Authorizer
+	// Meter counts calls of tools: those with a key as under /api, others by themselves; nil
+	// if there are no quotas.
+	Meter *quota.Meter
+	// Quota is how many calls a network without a key has in a day.
+	Quota int
+	// Local says that the server is for this machine only: requests for other hosts are then
+	// refused, so that no page of the web can reach it under a name of its own.
+	Local bool
+	// Version is that of the program.
+	Version string
+	Log     *slog.Logger
+}
+
+// A Handler answers /mcp.
+type Handler struct {
+	cfg     Config
+	service web.Service
+	mcp     http.Handler
+}
+
+// maxBody is the longest request. Arguments are a few words.
+const maxBody = 64 << 10
+
+// New returns the handler.
+func New(cfg Config) *Handler {
+	h := &Handler{cfg: cfg, service: web.Service{Callers: cfg.Callers}}
+	server := mcp.NewServer(&mcp.Implementation{Name: "palmares", Title: "Palmarès", Version: cfg.Version}, &mcp.ServerOptions{
+		Instructions: instructions,
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+	})
+	for i := range tools {
+		server.AddTool(tools[i].definition(), h.handler(&tools[i]))
+	}
+	h.mcp = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody,
+		DisableLocalhostProtection: true, // see Config.Local
+	})
+	return h
+}
+
+// callerKey is that of a web.Caller in the context of a request.
+type callerKey struct{}
+
+// ServeHTTP answers one request.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r.Pattern = Path
+	header := w.Header()
+	header.Set("Access-Control-Allow-Origin", "*")
+	header.Set("Access-Control-Expose-Headers", "MCP-Protocol-Version, WWW-Authenticate, Retry-After")
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Content-Type-Options", "nosniff")
+	if h.cfg.Local && !isLocal(r.Host) {
+		http.Error(w, "Ce serveur ne répond que sous le nom de cette machine, localhost.", http.StatusForbidden)
+		return
+	}
+	if r.Method == http.MethodOptions {
+		header.Set("Allow", "POST, OPTIONS")
+		header.Set("Access-Control-Allow-Methods", "POST, OPTIONS")
+		header.Set("Access-Control-Allow-Headers", "Accept, Authorization, Content-Type, Mcp-Method, Mcp-Name, MCP-Protocol-Version, Mcp-Session-Id")
+		header.Set("Access-Control-Max-Age", "86400")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	var req web.Request
+	req.Begin(r)
+	err := h.service.Admit(&req)
+	req.End()
+	if err != nil {
+		h.service.WriteError(w, err)
+		return
+	}
+	h.mcp.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, req.Caller)))
+}
+
+// WriteInternalError answers a request whose handler failed before it wrote anything.
+func (h *Handler) WriteInternalError(w http.ResponseWriter) {
+	clear(w.Header())
+	h.service.WriteError(w, web.NewError(web.CodeInternal, ""))
+}
+
+// isLocal reports whether a Host names this machine.
+func isLocal(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.Trim(name, "[]")
+	addr, err := netip.ParseAddr(name)
+	return strings.EqualFold(name, "localhost") || err == nil && addr.IsLoopback()
+}
+
+// handler returns what answers the calls of a tool. It runs in a goroutine of the SDK, in
+// which a panic would end the process.
+func (h *Handler) handler(t *tool) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
+		defer func() {
+			if failure := recover(); failure != nil {
+				h.cfg.Log.Error("a tool panicked", "tool", t.name, "panic", fmt.Sprint(failure), "stack", string(debug.Stack()))
+				result, err = failed(web.CodeInternal.Info().Text, ""), nil
+			}
+		}()
+		if text, resetAt := h.count(ctx); text != "" {
+			return failed(text, resetAt), nil
+		}
+		answer, err := t.call(&call{snap: h.cfg.Live.Snapshot(), name: t.name, arguments: req.Params.Arguments})
+		if refused, ok := errors.AsType[*refusal](err); ok {
+			return failed(refused.text, ""), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return structured(answer), nil
+	}
+}
+
+// count takes one call off the caller's quota, and says so if none is left.
+func (h *Handler) count(ctx context.Context) (text, resetAt string) {
+	caller, known := ctx.Value(callerKey{}).(web.Caller)
+	if h.cfg.Meter == nil || !known {
+		return "", ""
+	}
+	subject := caller.Subject
+	if caller.Key == nil {
+		subject.Calls = uint32(h.cfg.Quota)
+	}
+	var store web.StoreContext
+	store.Start(ctx)
+	defer store.Stop()
+	grant := h.cfg.Meter.Take(&store, subject)
+	if !grant.Refused {
+		return "", ""
+	}
+	text = "Le quota d’appels de ce jour est épuisé\u202f; il se renouvelle à " + grant.ResetAt() + "."
+	if caller.Key == nil {
+		text += " Une clé gratuite, envoyée dans l’en-tête Authorization, a un quota à elle\u00a0: voir /tarifs."
+	}
+	return text, grant.ResetAt()
+}
+
+// structured returns an answer as an object and, for clients that read only text, as the
+// same JSON.
+func structured(answer any) *mcp.CallToolResult {
+	text := wire.AppendJSON(nil, answer)
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}, StructuredContent: json.RawMessage(text)}
+}
+
+// failed returns the answer to a call that went wrong.
+func failed(text, resetAt string) *mcp.CallToolResult {
+	result := structured(struct {
+		Error   string `json:"error"`
+		ResetAt string `json:"reset_at,omitempty"`
+	}{text, resetAt})
+	result.IsError = true
+	return result
+}

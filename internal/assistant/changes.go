@@ -1,0 +1,103 @@
+package assistant
+
+import (
+	"palmares/internal/catalog"
+	"palmares/internal/record"
+)
+
+type changedRecord struct {
+	Change string      `json:"change"` // new, changed, retired or removed
+	Kind   record.Kind `json:"kind"`
+	ID     string      `json:"id"`
+	Name   string      `json:"name,omitempty"`
+	URL    string      `json:"url,omitempty"`
+	At     string      `json:"at"`
+}
+
+type changesResult struct {
+	Changes []changedRecord `json:"changes"`
+	Next    int64           `json:"next"` // a position, for after
+	More    bool            `json:"more"`
+	Credit  string          `json:"credit"`
+}
+
+// listChanges returns what changed since a day or after a position, oldest first.
+func listChanges(c *call) (any, error) {
+	var args struct {
+		Since string `json:"since"`
+		After *int64 `json:"after"`
+	}
+	if err := c.read(&args); err != nil {
+		return nil, err
+	}
+	feed := c.snap.Feed()
+	switch {
+	case (args.After == nil) == (args.Since == ""):
+		return nil, refuse("Donnez soit since, un jour, soit after, une position.")
+	case args.Since != "" && !catalog.IsDate(args.Since):
+		return nil, refuse("since doit être un jour\u00a0: AAAA-MM-JJ.")
+	case feed == nil:
+		return nil, refuse("Ce catalogue n’a pas d’histoire\u00a0: rien n’y est encore publié.")
+	case args.After != nil && (*args.After < 0 || *args.After > feed.Last):
+		return nil, refuse("after n’est pas une position de ce catalogue\u00a0: donnez plutôt since, un jour.")
+	}
+	result := changesResult{Changes: []changedRecord{}, Credit: c.credit()}
+	if args.After != nil {
+		result.Next = *args.After
+	}
+	isNew := c.newSlugs()
+	room := newRoom(result)
+	rest := feed.From(result.Next)
+	for i := range rest {
+		change := &rest[i]
+		if change.At >= args.Since && change.Kind != record.Catalogue && change.Kind != record.Page && !c.isMoved(change) {
+			row := c.describe(change, isNew)
+			if !room.takes(row) {
+				result.More = true
+				break
+			}
+			result.Changes = append(result.Changes, row)
+		}
+		result.Next = change.Position
+	}
+	return result, nil
+}
+
+// isMoved reports whether a tool only left the list of active tools for that of retired
+// ones, which has a change of its own.
+func (c *call) isMoved(change *record.Change) bool {
+	return change.Deleted && change.Kind == record.Tool && c.snap.RetiredTool(change.Slug) != nil
+}
+
+// newSlugs returns the records that the latest events say are new.
+func (c *call) newSlugs() map[string]string {
+	slugs := map[string]string{}
+	for i := range c.snap.Events {
+		switch e := &c.snap.Events[i]; e.Type {
+		case catalog.ToolCreated, catalog.ToolRestored, catalog.ComparisonPublished:
+			slugs[e.Slug] = e.At.UTC().Format("2006-01-02")
+		}
+	}
+	return slugs
+}
+
+func (c *call) describe(change *record.Change, isNew map[string]string) changedRecord {
+	row := changedRecord{Change: "changed", Kind: change.Kind, ID: change.Slug, At: change.At}
+	all := c.snap.Catalog
+	switch t, r := all.Tool(change.Slug), c.snap.RetiredTool(change.Slug); {
+	case change.Deleted:
+		row.Change = "removed"
+		return row
+	case change.Kind == record.Tool && t != nil:
+		row.Name, row.URL = t.Name, all.CanonicalURLOf(t)
+	case change.Kind == record.Retired && r != nil:
+		row.Change, row.Name, row.URL = "retired", r.Name, all.URL+"/cimetiere"
+		return row
+	case change.Kind == record.Comparison:
+		row.URL = all.ComparisonURLOf(change.Slug)
+	}
+	if day := isNew[change.Slug]; day != "" && len(change.At) >= len(day) && change.At[:len(day)] == day {
+		row.Change = "new"
+	}
+	return row
+}

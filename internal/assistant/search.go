@@ -1,0 +1,121 @@
+package assistant
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"palmares/internal/catalog"
+	"palmares/internal/search"
+)
+
+const (
+	maxQuery     = 500 // characters
+	defaultLimit = 8
+	maxLimit     = 20
+)
+
+// A searchHit is a tool that answers.
+type searchHit struct {
+	ID      string   `json:"id"`
+	Title   string   `json:"title"`
+	URL     string   `json:"url"`
+	Score   *float64 `json:"score"`
+	Price   string   `json:"price"`
+	Snippet string   `json:"snippet"`
+}
+
+type searchResult struct {
+	Results    []searchHit `json:"results"`
+	Total      int         `json:"total"`
+	Suggestion string      `json:"suggestion,omitempty"`
+	Next       *int        `json:"next"`
+	Credit     string      `json:"credit"`
+}
+
+// searchTools finds tools by words, as the site does.
+func searchTools(c *call) (any, error) {
+	var args struct {
+		Query    string          `json:"query"`
+		Category string          `json:"category"`
+		PriceMax *float64        `json:"price_max"`
+		Pricing  catalog.Pricing `json:"pricing"`
+		Limit    int             `json:"limit"`
+		Next     int             `json:"next"`
+	}
+	args.Limit = defaultLimit
+	if err := c.read(&args); err != nil {
+		return nil, err
+	}
+	switch {
+	case strings.TrimSpace(args.Query) == "" || utf8.RuneCountInString(args.Query) > maxQuery:
+		return nil, refuse("query doit dire ce que l’on cherche, en 500 caractères au plus.")
+	case args.Limit < 1 || args.Limit > maxLimit:
+		return nil, refuse("limit doit être un entier de 1 à 20.")
+	case args.Next < 0:
+		return nil, refuse("next doit être le next d’une réponse précédente.")
+	case args.Category != "" && !c.hasCategory(args.Category):
+		return nil, refuse("Aucune catégorie n’a l’identifiant «\u00a0" + shorten(args.Category) + "\u00a0». Les catégories\u00a0: " + c.categories() + ".")
+	}
+	asked := c.snap.Index.ReadRequest(args.Query)
+	limits, err := limitsOf(args.Pricing, args.PriceMax)
+	if err != nil {
+		return nil, err
+	}
+	found := c.snap.Index.Search(search.Query{
+		Text: asked.Text, Constraints: append(asked.Constraints, limits...), Offset: args.Next, Limit: args.Limit,
+		Keep: func(i int) bool {
+			for _, limit := range limits {
+				if !c.snap.Index.Meets(i, limit) {
+					return false
+				}
+			}
+			return args.Category == "" || c.snap.Catalog.Tools[i].Category == args.Category
+		},
+	})
+	result := searchResult{Results: []searchHit{}, Total: found.Total, Suggestion: found.Suggestion, Credit: c.credit()}
+	passages := c.snap.Index.Passages(asked.Text)
+	room := newRoom(result)
+	for n, f := range found.Hits {
+		hit := c.hit(f.Tool, passages.Best(f.Tool))
+		if !room.takes(hit) {
+			result.Next = ptr(args.Next + n)
+			return result, nil
+		}
+		result.Results = append(result.Results, hit)
+	}
+	if end := args.Next + len(found.Hits); end < found.Total && len(found.Hits) > 0 {
+		result.Next = &end
+	}
+	return result, nil
+}
+
+// limitsOf returns the conditions that arguments state.
+func limitsOf(pricing catalog.Pricing, priceMax *float64) (limits []search.Constraint, err error) {
+	switch pricing {
+	case "":
+	case "gratuit", "freemium", "payant":
+		limits = append(limits, search.Constraint{Pricing: pricing})
+	default:
+		return nil, refuse("pricing doit être gratuit, freemium ou payant.")
+	}
+	if priceMax != nil {
+		if *priceMax < 0 {
+			return nil, refuse("price_max doit être un nombre d’euros par mois, positif ou nul.")
+		}
+		limits = append(limits, search.Constraint{PriceMax: *priceMax})
+	}
+	return limits, nil
+}
+
+func (c *call) hit(i int, best search.Passage) searchHit {
+	t := &c.snap.Catalog.Tools[i]
+	hit := searchHit{ID: t.Slug, Title: t.Name, URL: c.snap.Catalog.CanonicalURLOf(t), Score: t.Score, Price: t.Price, Snippet: best.Snippet}
+	if best.Section != "" {
+		hit.ID += "#" + best.Section
+		hit.URL = c.snap.Catalog.ReviewURLOf(t) + "#" + best.Section
+		if best.Heading != "" {
+			hit.Title += "\u00a0: " + best.Heading
+		}
+	}
+	return hit
+}
