@@ -55,6 +55,7 @@ type commands struct {
 	Feed     feedCommand     `cmd:"" help:"The feed of changes under /data/v1: renew."`
 	Mirror   mirrorCommand   `cmd:"" help:"Mirrors: reset."`
 	Verify   verifyCommand   `cmd:"" help:"Compare the database with what a server of Palmarès serves, record by record."`
+	MCP      mcpCommand      `cmd:"" name:"mcp" help:"Offer the tools of a server to an assistant, on standard input and output."`
 	Version  versionCommand  `cmd:"" help:"Print the version, the commit and the Go version."`
 }
 

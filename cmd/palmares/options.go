@@ -168,6 +168,16 @@ func (n *toolCount) Decode(ctx *kong.DecodeContext) error {
 	return err
 }
 
+// callCount is how many calls of tools a caller has in a day.
+type callCount uint32
+
+// Decode reads a number of calls.
+func (n *callCount) Decode(ctx *kong.DecodeContext) error {
+	x, err := wholeNumber(ctx, "a number of calls", 1, 1_000_000_000)
+	*n = callCount(x)
+	return err
+}
+
 // seed is what a synthetic catalogue is made from.
 type seed uint64
 

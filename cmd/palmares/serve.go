@@ -19,6 +19,7 @@ type serveCommand struct {
 	BaseURL        baseURL         `help:"Public URL of this server (default: derived from --listen)." env:"PALMARES_BASE_URL" placeholder:"URL"`
 	OpsListen      string          `help:"Address for the operator's metrics, profiles and health checks (default: none)." env:"PALMARES_OPS_LISTEN" placeholder:"HOST:PORT"`
 	Quota          onOff           `help:"Count requests and enforce daily quotas: on or off." default:"on" env:"PALMARES_QUOTA"`
+	MCPQuota       callCount       `name:"mcp-quota" help:"How many calls of tools a day a network without a key has at /mcp." default:"500" env:"PALMARES_MCP_QUOTA" placeholder:"N"`
 	Trusted        networks        `name:"trusted-proxies" help:"Networks (CIDR, comma-separated) of proxies whose X-Forwarded-For is trusted (default: none)." env:"PALMARES_TRUSTED_PROXIES" placeholder:"CIDRS"`
 	MaxConnections connectionLimit `help:"How many connections to the public address may be open (default: 16384, or fewer if the limit of open files is lower)." env:"PALMARES_MAX_CONNECTIONS" placeholder:"N"`
 	Drain          drain           `help:"How long to keep answering after SIGTERM while /readyz returns 503, so that a load balancer sends requests elsewhere (default: 2s with PostgreSQL, 0s with SQLite, where there is no other node)." env:"PALMARES_DRAIN" placeholder:"DURATION"`
@@ -30,6 +31,8 @@ type serveCommand struct {
 	Delivery deliveryOptions `embed:""`
 	Mail     mailOptions     `embed:""`
 	Stripe   stripeOptions   `embed:""`
+
+	local bool // it listens on this machine only, and no proxy is before it
 }
 
 // exportOptions say where the files of /data/v1/export are kept.
@@ -106,6 +109,9 @@ func (c *serveCommand) Run(inv *invocation) error {
 	}
 	if c.BaseURL == "" {
 		c.BaseURL = deriveBaseURL(listener.Addr())
+	}
+	if at, ok := listener.Addr().(*net.TCPAddr); ok {
+		c.local = at.IP.IsLoopback() && len(c.Trusted) == 0
 	}
 	if err := c.check(inv); err != nil {
 		return err

@@ -98,6 +98,7 @@ func (n *node) wire(ctx context.Context) error {
 		State: st, Uses: st.Keys, Interval: interval, Wake: wake, Served: dispatcher.Wake, Live: d.live, Keys: keys, Log: log,
 	})
 	cfg := server.Config{
+		MCPQuota: int(c.MCPQuota), Local: c.local, Version: version,
 		BaseURL: base, Origin: string(c.Mirror.Origin), Live: d.live, Keys: keys, Meter: d.meter, Streams: n.streams, Exports: n.exports, Trusted: c.Trusted, Site: n.pages, Log: log, Requests: n.logs, Metrics: n.metrics, Ready: n.public.Ready,
 		Webhooks: webhookapi.New(webhookapi.Config{
 			Store: st, Keys: keys, Sealer: d.sealer, Allow: c.Webhooks.Allow, Trusted: c.Trusted, Now: now, Log: log, Wake: dispatcher.Wake, Outage: watch.Outage,

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"palmares/internal/api"
+	"palmares/internal/assistant"
 	"palmares/internal/dataapi"
 	"palmares/internal/dataset"
 	"palmares/internal/keyring"
@@ -55,6 +56,12 @@ type Config struct {
 	// Origin is the URL of the server whose catalogue this one mirrors; "" for none. Answers
 	// then name it as the canonical place.
 	Origin string
+	// MCPQuota is how many calls of tools a day a network without a key has at /mcp.
+	MCPQuota int
+	// Local says that the server is for this machine only; see assistant.Config.
+	Local bool
+	// Version is that of the program.
+	Version string
 	// Ready reports whether load balancers should send requests here, for /readyz; nil for
 	// always.
 	Ready func() bool
@@ -71,8 +78,12 @@ type JSONHandler interface {
 func New(cfg Config) http.Handler {
 	gate := &web.Gate{Keys: cfg.Keys, Trusted: cfg.Trusted, Log: cfg.Log}
 	s := &server{
-		api:      api.New(api.Config{Snapshot: cfg.Live.Snapshot, Callers: gate, Meter: cfg.Meter, BaseURL: cfg.BaseURL}),
-		data:     dataapi.New(dataapi.Config{Live: cfg.Live, Callers: gate, Meter: cfg.Meter, Streams: cfg.Streams, Exports: cfg.Exports, BaseURL: cfg.BaseURL}),
+		api:  api.New(api.Config{Snapshot: cfg.Live.Snapshot, Callers: gate, Meter: cfg.Meter, BaseURL: cfg.BaseURL}),
+		data: dataapi.New(dataapi.Config{Live: cfg.Live, Callers: gate, Meter: cfg.Meter, Streams: cfg.Streams, Exports: cfg.Exports, BaseURL: cfg.BaseURL}),
+		mcp: assistant.New(assistant.Config{
+			Live: cfg.Live, Callers: gate, Meter: cfg.Meter, Quota: cfg.MCPQuota, Local: cfg.Local, Version: cfg.Version, Log: cfg.Log,
+		}),
+		live:     cfg.Live,
 		site:     cfg.Site,
 		account:  cfg.Account,
 		webhooks: cfg.Webhooks,
@@ -91,6 +102,8 @@ func New(cfg Config) http.Handler {
 type server struct {
 	api      *api.Handler
 	data     *dataapi.Handler
+	mcp      *assistant.Handler
+	live     *snapshot.Live
 	site     http.Handler
 	account  http.Handler
 	webhooks JSONHandler
@@ -112,6 +125,11 @@ func (s *server) route(w http.ResponseWriter, r *http.Request) {
 		s.api.ServeHTTP(w, r)
 	case under("/data", p):
 		s.data.ServeHTTP(w, r)
+	case p == "/mcp":
+		s.mcp.ServeHTTP(w, r)
+	case p == apiCatalogPath:
+		snap := s.live.Snapshot()
+		serveAPICatalog(w, r, snap.Catalog.URL, snap.HasDataset())
 	case s.account != nil && under("/compte", p):
 		s.account.ServeHTTP(w, r)
 	case s.webhooks != nil && under("/webhooks", p):

@@ -47,6 +47,7 @@ func (s *Site) llms(r *request) (*answer, error) {
 	if r.snap.HasDataset() {
 		l.link("Données", datasetPath+markdownSuffix, "tout le catalogue en fichiers JSON, CSV et SQLite")
 	}
+	l.link("MCP", "/mcp", "serveur MCP pour assistants\u00a0: search, fetch, compare, prices, changes\u202f; sans clé")
 	l.link("Statistiques", "/api/v1/stats", "les chiffres du catalogue, en JSON")
 	if pages := r.snap.Catalog.Pages; len(pages) > 0 {
 		l.section("Pages")
