@@ -65,15 +65,59 @@ func (c *call) tool(id string) (*catalog.Tool, error) {
 		return nil, refuse(text)
 	}
 	text := "Aucun outil n’a l’id «\u00a0" + shorten(id) + "\u00a0»."
-	found := c.snap.Index.Search(search.Query{Text: strings.ReplaceAll(slug, "-", " "), Limit: 3})
-	var near []string
-	for _, hit := range found.Hits {
-		near = append(near, "«\u00a0"+c.snap.Catalog.Tools[hit.Tool].Slug+"\u00a0»")
-	}
-	if len(near) > 0 {
+	if near := c.nearest(slug); len(near) > 0 {
 		return nil, refuse(text + " Les plus proches\u00a0: " + strings.Join(near, ", ") + ".")
 	}
 	return nil, refuse(text + " Cherchez-le avec search.")
+}
+
+// nearest returns the ids that a wrong one may stand for: those of the tools that a search
+// finds or, if it finds none, those that are written nearly like it.
+func (c *call) nearest(slug string) (near []string) {
+	const most = 3
+	found := c.snap.Index.Search(search.Query{Text: strings.ReplaceAll(slug, "-", " "), Limit: most})
+	for _, hit := range found.Hits {
+		near = append(near, c.snap.Catalog.Tools[hit.Tool].Slug)
+	}
+	if len(near) > 0 || len(slug) > catalog.MaxSlug {
+		return near
+	}
+	least := len(slug)/3 + 1
+	for i := range c.snap.Catalog.Tools {
+		other := c.snap.Catalog.Tools[i].Slug
+		switch distance := editDistance(slug, other, least); {
+		case distance < least:
+			near, least = []string{other}, distance
+		case distance == least && len(near) > 0 && len(near) < most:
+			near = append(near, other)
+		}
+	}
+	return near
+}
+
+// editDistance returns how many letters have to be changed, added or left out to turn a
+// into b, or a number above most.
+func editDistance(a, b string, most int) int {
+	if max(len(a), len(b))-min(len(a), len(b)) > most {
+		return most + 1
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
 }
 
 func (c *call) hasCategory(slug string) bool {

@@ -1,0 +1,341 @@
+package assistant_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"palmares/demo"
+	"palmares/internal/account"
+	"palmares/internal/assistant"
+	"palmares/internal/catalog"
+	"palmares/internal/content"
+	"palmares/internal/quota"
+	"palmares/internal/quota/quotatest"
+	"palmares/internal/record"
+	"palmares/internal/snapshot"
+	"palmares/internal/web"
+)
+
+// A desk is an assistant with a connection to the tools of the demo.
+type desk struct {
+	t       *testing.T
+	url     string
+	session *mcp.ClientSession
+}
+
+// open serves the demo, completed by cfg, on a real listener.
+func open(t *testing.T, cfg assistant.Config) *desk {
+	t.Helper()
+	r, err := content.ReadFS(t.Context(), demo.Folder, content.Options{})
+	if err != nil || len(r.Problems) > 0 {
+		t.Fatal(err, r)
+	}
+	c := r.Catalog
+	c.URL = "https://essai.example"
+	catalog.CarryOver(&catalog.Catalog{}, c, "2026-11-01")
+	snap := snapshot.Build(c, 1, "2026-11-16")
+	snap.SetFeed(record.First("flux-1", c, 1, "2026-11-16T09:30:00.250Z"))
+	if err := snap.BuildIndex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Live, cfg.Callers, cfg.Log, cfg.Version = snapshot.Fixed(snap), web.AuthorizerFunc(authorize), slog.New(slog.DiscardHandler), "1"
+	server := httptest.NewServer(assistant.New(cfg))
+	t.Cleanup(server.Close)
+	d := &desk{t: t, url: server.URL + assistant.Path}
+	client := mcp.NewClient(&mcp.Implementation{Name: "essai", Version: "1"}, nil)
+	if d.session, err = client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: d.url, DisableStandaloneSSE: true}, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.session.Close() })
+	return d
+}
+
+func authorize(_ context.Context, r *http.Request) (web.Caller, error) {
+	switch r.Header.Get("Authorization") {
+	case "":
+		return web.Caller{Subject: quota.Subject{Tier: quota.Anonymous, Network: netip.MustParsePrefix("192.0.2.7/32")}}, nil
+	case "good":
+		return web.Caller{Key: &account.Key{}, Subject: quota.Subject{Tier: quota.Free, Account: "acc_1"}}, nil
+	}
+	return web.Caller{}, web.KeyError(account.ErrInvalidKey)
+}
+
+// call calls a tool and returns its answer, which every client must be able to read.
+func (d *desk) call(name, arguments string) (answer map[string]any, isError bool) {
+	d.t.Helper()
+	result, err := d.session.CallTool(d.t.Context(), &mcp.CallToolParams{Name: name, Arguments: json.RawMessage(arguments)})
+	if err != nil {
+		d.t.Fatalf("%s %s: %v", name, arguments, err)
+	}
+	text := result.Content[0].(*mcp.TextContent).Text
+	if err := json.Unmarshal([]byte(text), &answer); err != nil || len(result.Content) != 1 {
+		d.t.Fatalf("%s %s: %q", name, arguments, text)
+	}
+	structured, _ := json.Marshal(result.StructuredContent)
+	again, _ := json.Marshal(answer)
+	if string(structured) != string(again) {
+		d.t.Errorf("%s %s: the text is %s, the object %s", name, arguments, again, structured)
+	}
+	if len(text) > 6000 {
+		d.t.Errorf("%s %s has an answer of %d bytes", name, arguments, len(text))
+	}
+	if !result.IsError && !strings.Contains(text, "Source : ") || !result.IsError && !strings.Contains(text, "https://essai.example/") {
+		d.t.Errorf("%s %s has no credit line or no address: %s", name, arguments, text)
+	}
+	return answer, result.IsError
+}
+
+// ok calls a tool that must answer.
+func (d *desk) ok(name, arguments string) map[string]any {
+	d.t.Helper()
+	answer, isError := d.call(name, arguments)
+	if isError {
+		d.t.Errorf("%s %s: %v", name, arguments, answer)
+	}
+	return answer
+}
+
+func ids(list any) (ids []string) {
+	for _, item := range list.([]any) {
+		ids = append(ids, item.(map[string]any)["id"].(string))
+	}
+	return ids
+}
+
+func TestTheToolsAreListedInFewBytes(t *testing.T) {
+	d := open(t, assistant.Config{})
+	list, err := d.session.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, tool := range list.Tools {
+		names = append(names, tool.Name)
+		if a := tool.Annotations; a == nil || !a.ReadOnlyHint {
+			t.Errorf("%s is not marked as reading only", tool.Name)
+		}
+	}
+	slices.Sort(names)
+	if !slices.Equal(names, []string{"changes", "compare", "fetch", "prices", "search"}) {
+		t.Errorf("%q", names)
+	}
+	if b, _ := json.Marshal(list); len(b) > 6000 {
+		t.Errorf("the list has %d bytes", len(b))
+	}
+	if text := d.session.InitializeResult().Instructions; len(text) > 1200 || !strings.Contains(text, "search") {
+		t.Errorf("the instructions have %d bytes: %s", len(text), text)
+	}
+}
+
+func TestASearchLeadsToTheReview(t *testing.T) {
+	d := open(t, assistant.Config{})
+	answer := d.ok("search", `{"query": "transcrire une réunion", "price_max": 20, "category": null}`)
+	found := ids(answer["results"])
+	if len(found) == 0 || !strings.HasPrefix(found[0], "calepin-bavard") {
+		t.Fatalf("%q", found)
+	}
+	for _, id := range found {
+		if got := d.ok("fetch", fmt.Sprintf(`{"id": %q}`, id)); got["id"] != id || got["text"] == "" || got["title"] == "" || got["metadata"].(map[string]any)["price"] == nil {
+			t.Errorf("%s: %v", id, got)
+		}
+	}
+	for _, hit := range d.ok("search", `{"query": "outil", "pricing": "gratuit", "limit": 20}`)["results"].([]any) {
+		if price := hit.(map[string]any)["price"].(string); price == "" {
+			t.Errorf("%v", hit)
+		}
+	}
+}
+
+func TestASearchGoesOnWithNext(t *testing.T) {
+	d := open(t, assistant.Config{})
+	seen, next := map[string]bool{}, any(0.0)
+	var total float64
+	for calls := 0; next != nil; calls++ {
+		answer := d.ok("search", fmt.Sprintf(`{"query": "outil", "limit": 20, "next": %v}`, next))
+		total = answer["total"].(float64)
+		for _, id := range ids(answer["results"]) {
+			slug, _, _ := strings.Cut(id, "#")
+			if seen[slug] {
+				t.Errorf("%s comes twice", slug)
+			}
+			seen[slug] = true
+		}
+		if next = answer["next"]; calls > 100 {
+			t.Fatal("it never ends")
+		}
+	}
+	if len(seen) != int(total) || total < 20 {
+		t.Errorf("%d of %v", len(seen), total)
+	}
+}
+
+func TestAReviewIsReadToItsEndByNext(t *testing.T) {
+	d := open(t, assistant.Config{})
+	read, pieces := "", 0
+	for id := any("grenier-sql"); id != nil; pieces++ {
+		answer := d.ok("fetch", fmt.Sprintf(`{"id": %q}`, id))
+		read += answer["text"].(string)
+		if id = answer["next"]; pieces > 100 {
+			t.Fatal("it never ends")
+		}
+	}
+	if pieces < 2 || len(read) < 4000 {
+		t.Errorf("%d bytes in %d pieces", len(read), pieces)
+	}
+}
+
+func TestToolsAreComparedWithTheVerdict(t *testing.T) {
+	d := open(t, assistant.Config{})
+	answer := d.ok("compare", `{"tools": ["mandibule", "escouade"]}`)
+	if got := ids(answer["tools"]); !slices.Equal(got, []string{"mandibule", "escouade"}) {
+		t.Errorf("%q", got)
+	}
+	if verdicts := answer["verdicts"].([]any); len(verdicts) != 1 || verdicts[0].(map[string]any)["note"] == "" {
+		t.Errorf("%v", verdicts)
+	}
+}
+
+func TestPricesAndChangesGoOn(t *testing.T) {
+	d := open(t, assistant.Config{})
+	if got := d.ok("prices", `{"tools": ["dictaphrase", "grenier-sql"]}`); len(got["prices"].([]any)) != 2 {
+		t.Errorf("%v", got)
+	}
+	first := d.ok("prices", `{"since": "2020-01-01"}`)
+	second := d.ok("prices", fmt.Sprintf(`{"since": "2020-01-01", "next": %v}`, first["next"]))
+	if len(first["changes"].([]any)) < 5 || len(second["changes"].([]any)) == 0 {
+		t.Errorf("%v, then %v", first, second)
+	}
+	count, after := 0, any(0.0)
+	for {
+		answer := d.ok("changes", fmt.Sprintf(`{"after": %v}`, after))
+		count += len(answer["changes"].([]any))
+		if after = answer["next"]; answer["more"] == false {
+			break
+		}
+	}
+	if count < 66 {
+		t.Errorf("%d changes", count)
+	}
+	if got := d.ok("changes", `{"since": "2026-11-16"}`); len(got["changes"].([]any)) == 0 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestWhatIsWrongIsSaidInASentence(t *testing.T) {
+	d := open(t, assistant.Config{})
+	for _, c := range [][3]string{
+		{"search", `{}`, "query"},
+		{"search", `{"query": " "}`, "query"},
+		{"search", `{"query": 3}`, "schéma"},
+		{"search", `{"query": "a", "prix": 3}`, "schéma"},
+		{"search", `{"query": "a", "limit": 21}`, "limit"},
+		{"search", `{"query": "a", "pricing": "cher"}`, "pricing"},
+		{"search", `{"query": "a", "price_max": -1}`, "price_max"},
+		{"search", `{"query": "a", "category": "cod"}`, "code"},
+		{"fetch", `{"id": "dictafraze"}`, "dictaphrase"},
+		{"fetch", `{"id": "grenier sql"}`, "grenier-sql"},
+		{"fetch", `{"id": "dictaphrase#rien"}`, "introduction"},
+		{"fetch", `{"id": "dictaphrase#introduction@99999"}`, "next"},
+		{"compare", `{"tools": ["mandibule"]}`, "deux"},
+		{"compare", `{"tools": ["mandibule", "mandibule"]}`, "différents"},
+		{"compare", `{"tools": ["mandibule", "mandibul"]}`, "mandibule"},
+		{"prices", `{}`, "since"},
+		{"prices", `{"since": "hier"}`, "AAAA-MM-JJ"},
+		{"prices", `{"since": "2026-01-01", "tools": ["mandibule"]}`, "soit"},
+		{"changes", `{}`, "since"},
+		{"changes", `{"after": 99999}`, "since"},
+	} {
+		answer, isError := d.call(c[0], c[1])
+		if text, _ := answer["error"].(string); !isError || !strings.Contains(text, c[2]) {
+			t.Errorf("%s %s: %v; want an error with %q", c[0], c[1], answer, c[2])
+		}
+	}
+}
+
+func TestASpentQuotaIsAReadableAnswer(t *testing.T) {
+	now := time.Date(2026, 11, 15, 8, 0, 0, 0, time.UTC)
+	meter, err := quota.New(t.Context(), quota.Config{
+		Counters: quotatest.Counters{}, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := open(t, assistant.Config{Meter: meter, Quota: 3})
+	for range 3 {
+		d.ok("fetch", `{"id": "dictaphrase"}`)
+		if _, err := d.session.ListTools(t.Context(), nil); err != nil { // which is free
+			t.Fatal(err)
+		}
+	}
+	answer, isError := d.call("fetch", `{"id": "dictaphrase"}`)
+	if !isError || answer["reset_at"] != "2026-11-16T00:00:00Z" || !strings.Contains(answer["error"].(string), "quota") {
+		t.Errorf("%v", answer)
+	}
+	network := quota.Subject{Tier: quota.Anonymous, Network: netip.MustParsePrefix("192.0.2.7/32")}
+	if left := meter.Look(t.Context(), network).Remaining; left != 100 {
+		t.Errorf("%d requests are left to the API", left)
+	}
+}
+
+// post sends a request as it is; headers are "Name: value" lines.
+func (d *desk) post(method, body string, headers ...string) *http.Response {
+	d.t.Helper()
+	r, err := http.NewRequestWithContext(d.t.Context(), method, d.url, strings.NewReader(body))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	for _, line := range headers {
+		name, value, _ := strings.Cut(line, ": ")
+		if r.Header.Set(name, value); name == "Host" {
+			r.Host = value
+		}
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	return resp
+}
+
+func TestPagesOfAnyOriginMayAskButNotUnderAForeignName(t *testing.T) {
+	const list = `{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}`
+	d := open(t, assistant.Config{})
+	if r := d.post("OPTIONS", "", "Origin: https://page.example"); r.StatusCode != 204 || !strings.Contains(r.Header.Get("Access-Control-Allow-Headers"), "Mcp-Method, Mcp-Name, MCP-Protocol-Version") {
+		t.Errorf("%d %v", r.StatusCode, r.Header)
+	}
+	if r := d.post("POST", list, "Origin: https://page.example", "Host: autre.example"); r.StatusCode != 200 || r.Header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("%d %v", r.StatusCode, r.Header)
+	}
+	if r := d.post("POST", list, "Authorization: good"); r.StatusCode != 200 {
+		t.Errorf("%d", r.StatusCode)
+	}
+	if r := d.post("POST", list, "Authorization: bad"); r.StatusCode != 401 || r.Header.Get("WWW-Authenticate") != "Bearer" {
+		t.Errorf("%d %v", r.StatusCode, r.Header)
+	}
+	if r := d.post("GET", ""); r.StatusCode != 405 {
+		t.Errorf("%d", r.StatusCode)
+	}
+	if r := d.post("POST", strings.Repeat(" ", 65<<10)+list); r.StatusCode != 413 {
+		t.Errorf("%d", r.StatusCode)
+	}
+	local := open(t, assistant.Config{Local: true})
+	for host, want := range map[string]int{"autre.example": 403, "localhost:8080": 200, "[::1]:80": 200, "127.0.0.1": 200, "localhost.autre.example": 403} {
+		if r := local.post("POST", list, "Host: "+host); r.StatusCode != want {
+			t.Errorf("%s: %d; want %d", host, r.StatusCode, want)
+		}
+	}
+}
