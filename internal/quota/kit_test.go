@@ -235,7 +235,7 @@ func expectEachRemainingOnce(t *testing.T, s Subject, asked int, take func(i int
 		}
 		times[g.Remaining]++
 	}
-	limit := s.Tier.Limit()
+	limit := int(s.limit())
 	for n := range limit {
 		if times[n] != 1 {
 			t.Errorf("%s: Remaining %d was given %d times", s.Tier, n, times[n])

@@ -39,6 +39,25 @@ func TestSubjectsDoNotUseUpEachOther(t *testing.T) {
 	}
 }
 
+func TestCallsOfToolsAreCountedApart(t *testing.T) {
+	s := newCounters()
+	k := open(t, s, clockAt(noon).Now)
+	agent := home
+	agent.Calls = 500
+	expectEachRemainingOnce(t, agent, 700, func(int) Grant { return k.Take(agent) })
+	if g := k.Take(home); g.Refused || g.Remaining != 99 {
+		t.Errorf("after all calls, a request is given %+v", g)
+	}
+	k.round(t)
+	again := open(t, s, clockAt(noon).Now)
+	if g := again.Take(agent); !g.Refused {
+		t.Errorf("after a restart, a call is given %+v", g)
+	}
+	if g := again.Take(home); g.Remaining != 98 {
+		t.Errorf("after a restart, a request is given %+v", g)
+	}
+}
+
 func TestProIsCountedAndNeverRefused(t *testing.T) {
 	s := newCounters()
 	k := open(t, s, clockAt(noon).Now)

@@ -60,7 +60,7 @@ func TestNodesTogetherGrantWhatALimitAllowsAndEachNumberOnce(t *testing.T) {
 				n := round%13 + 1
 				asked := quota.Usage{
 					Accounts: []quota.AccountCount{{Account: bob.ID, Requests: n}, {Account: ada.ID, Requests: 14 - n}},
-					Networks: []quota.NetworkCount{{Network: pseudonym(1), Requests: n}, {Network: pseudonym(2), Requests: 1}},
+					Networks: []quota.NetworkCount{{Network: pseudonym(1), Requests: n}, {Network: pseudonym(2), Requests: 1}, {Network: pseudonym(3), Requests: n, Limit: 500}},
 				}
 				if i == 1 {
 					slices.Reverse(asked.Accounts)
@@ -75,11 +75,12 @@ func TestNodesTogetherGrantWhatALimitAllowsAndEachNumberOnce(t *testing.T) {
 				note("bob", tally.Accounts[bob.ID])
 				note("1", tally.Networks[pseudonym(1)])
 				note("2", tally.Networks[pseudonym(2)])
+				note("3", tally.Networks[pseudonym(3)])
 			}
 		})
 	}
 	all.Wait()
-	for who, limit := range map[string]int{"ada": 1000, "bob": 1000, "1": 100, "2": 100} {
+	for who, limit := range map[string]int{"ada": 1000, "bob": 1000, "1": 100, "2": 100, "3": 500} {
 		slices.Sort(numbers[who])
 		if len(numbers[who]) != limit {
 			t.Errorf("%s was granted %d requests; want %d", who, len(numbers[who]), limit)
@@ -92,7 +93,7 @@ func TestNodesTogetherGrantWhatALimitAllowsAndEachNumberOnce(t *testing.T) {
 	}
 	saved(t, nodes[0], now, quota.Usage{
 		Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 1000}, {Account: bob.ID, Requests: 1000}},
-		Networks: []quota.NetworkCount{{Network: pseudonym(1), Requests: 100}, {Network: pseudonym(2), Requests: 100}},
+		Networks: []quota.NetworkCount{{Network: pseudonym(1), Requests: 100}, {Network: pseudonym(2), Requests: 100}, {Network: pseudonym(3), Requests: 500}},
 	})
 }
 
