@@ -1,0 +1,56 @@
+package assistant_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"palmares/internal/assistant"
+)
+
+// questions are asked as people ask an assistant, with the tools that answer.
+var questions = []struct {
+	text  string
+	right []string
+}{
+	{"Quel outil pour transcrire mes réunions à moins de 20 € par mois ?", []string{"calepin-bavard"}},
+	{"Je voudrais dicter mes courriels au lieu de les taper, que me conseillez-vous ?", []string{"dictaphrase"}},
+	{"Comment ajouter des sous-titres à mes vidéos ?", []string{"lisere"}},
+	{"Avec quoi monter une vidéo de vacances ?", []string{"bobine-libre", "rush-et-moi"}},
+	{"Comment enlever le bruit de fond d'un enregistrement ?", []string{"souffle-coupe"}},
+	{"Quel générateur d'images choisir ?", []string{"ocrelune", "mirabelle-pixel", "lavis-public", "trame-zero", "atelier-sanguine"}},
+	{"J'ai besoin d'un logo pour mon association", []string{"pochoir-vif"}},
+	{"Quel outil pour détourer des photos de produits ?", []string{"detourix"}},
+	{"Peut-on restaurer les vieilles photos de mes grands-parents ?", []string{"grain-d-argent"}},
+	{"Je cherche une voix de synthèse en français", []string{"castafiole", "porte-voix-local"}},
+	{"Comment doubler mes vidéos en anglais ?", []string{"doublure-voix"}},
+	{"Un standard téléphonique automatique pour un cabinet", []string{"allo-standard"}},
+	{"Comment poser des questions en français à une base de données SQL ?", []string{"grenier-sql"}},
+	{"Quel outil m'aide à écrire des formules dans un tableur ?", []string{"pivotin"}},
+	{"Il me faut des données synthétiques pour mes tests", []string{"faux-semblant"}},
+	{"Qui peut écrire les tests de mon code à ma place ?", []string{"trusquin"}},
+	{"Un outil qui relit mon code avant de le fusionner", []string{"relecteur-tardif"}},
+	{"Comment créer une application sans savoir coder ?", []string{"moufle-studio"}},
+	{"Comment vérifier qu'une citation est vraie ?", []string{"sourcelot"}},
+	{"Un moteur de réponses qui cite ses sources", []string{"boussolier", "oraclette"}},
+}
+
+func TestQuestionsOfPeopleAreAnswered(t *testing.T) {
+	d := open(t, assistant.Config{})
+	answered := 0
+	for _, q := range questions {
+		found := ids(d.ok("search", fmt.Sprintf(`{"query": %q, "limit": 3}`, q.text))["results"])
+		if slices.ContainsFunc(found, func(id string) bool {
+			slug, _, _ := strings.Cut(id, "#")
+			return slices.Contains(q.right, slug) && d.ok("fetch", fmt.Sprintf(`{"id": %q}`, id))["text"] != ""
+		}) {
+			answered++
+		} else {
+			t.Logf("%s: %q; want one of %q", q.text, found, q.right)
+		}
+	}
+	if t.Logf("%d of %d questions", answered, len(questions)); answered < 18 {
+		t.Errorf("%d of %d questions have a right answer among the first three", answered, len(questions))
+	}
+}
