@@ -47,7 +47,6 @@ func (s *Site) llms(r *request) (*answer, error) {
 	if r.snap.HasDataset() {
 		l.link("Données", datasetPath+markdownSuffix, "tout le catalogue en fichiers JSON, CSV et SQLite")
 	}
-	l.link("MCP", "/mcp", "serveur MCP pour assistants\u00a0: search, fetch, compare, prices, changes\u202f; sans clé")
 	l.link("Statistiques", "/api/v1/stats", "les chiffres du catalogue, en JSON")
 	if pages := r.snap.Catalog.Pages; len(pages) > 0 {
 		l.section("Pages")
@@ -102,7 +101,7 @@ func (l *llmsFile) introduce(r *request) {
 		terms = "Conditions de réutilisation\u00a0: " + l.base + "/licence.md. Qui reprend les données affiche"
 	}
 	l.WriteString(terms + " la ligne «\u00a0" + markdown.Escape(c.CreditLine()) +
-		"\u00a0». Les listes ci-dessous, les fiches (`/outils/…`), avis (`/avis/…`), alternatives (`/alternatives/…`), catégories (`/categories/…`) et comparatifs (`/comparatifs/…`) existent aussi en Markdown\u00a0: ajoutez `.md` à leur adresse. Pour chercher\u00a0: `" + l.base + "/outils.md?q=…`.\n")
+		"\u00a0». Les listes ci-dessous, les fiches (`/outils/…`), avis (`/avis/…`), alternatives (`/alternatives/…`), catégories (`/categories/…`) et comparatifs (`/comparatifs/…`) existent aussi en Markdown\u00a0: ajoutez `.md` à leur adresse. Pour chercher\u00a0: `" + l.base + "/outils.md?q=…`. Pour les assistants\u00a0: serveur MCP, sans clé, à `" + l.base + "/mcp`.\n")
 }
 
 const demoSentence = "Démonstration\u00a0: outils, notes, prix et domaines, tout ce que vous lisez ici est inventé."
