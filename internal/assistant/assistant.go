@@ -9,7 +9,6 @@ package assistant
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -19,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"palmares/internal/quota"
 	"palmares/internal/snapshot"
@@ -45,7 +45,17 @@ type Config struct {
 	Local bool
 	// Version is that of the program.
 	Version string
-	Log     *slog.Logger
+	// Calls counts the calls of tools; see NewCalls. Required.
+	Calls *prometheus.CounterVec
+	Log   *slog.Logger
+}
+
+// NewCalls returns the counter of the calls of tools, by how they ended.
+func NewCalls() *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "palmares_mcp_calls_total",
+		Help: "Calls of tools at /mcp, by tool and outcome: answered, refused (wrong arguments), quota, failed.",
+	}, []string{"tool", "outcome"})
 }
 
 // A Handler answers /mcp.
@@ -58,21 +68,28 @@ type Handler struct {
 // maxBody is the longest request. Arguments are a few words.
 const maxBody = 64 << 10
 
-// New returns the handler.
+// New returns the handler of the five tools.
 func New(cfg Config) *Handler {
-	h := &Handler{cfg: cfg, service: web.Service{Callers: cfg.Callers}}
 	server := mcp.NewServer(&mcp.Implementation{Name: "palmares", Title: "Palmarès", Version: cfg.Version}, &mcp.ServerOptions{
 		Instructions: instructions,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
+	h := Serve(cfg, server)
 	for i := range tools {
 		server.AddTool(tools[i].definition(), h.handler(&tools[i]))
 	}
-	h.mcp = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
-		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody,
-		DisableLocalhostProtection: true, // see Config.Local
-	})
 	return h
+}
+
+// Serve returns a handler of what a server offers.
+func Serve(cfg Config, server *mcp.Server) *Handler {
+	return &Handler{
+		cfg: cfg, service: web.Service{Callers: cfg.Callers},
+		mcp: mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
+			Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody,
+			DisableLocalhostProtection: true, // see Config.Local
+		}),
+	}
 }
 
 // callerKey is that of a web.Caller in the context of a request.
@@ -87,7 +104,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
 	if h.cfg.Local && !isLocal(r.Host) {
-		http.Error(w, "Ce serveur ne répond que sous le nom de cette machine, localhost.", http.StatusForbidden)
+		http.Error(w, "Ce serveur ne répond ici que sous le nom de cette machine, localhost. Derrière un mandataire, il lui faut l’option --trusted-proxies.", http.StatusForbidden)
 		return
 	}
 	if r.Method == http.MethodOptions {
@@ -126,28 +143,32 @@ func isLocal(host string) bool {
 	return strings.EqualFold(name, "localhost") || err == nil && addr.IsLoopback()
 }
 
-// handler returns what answers the calls of a tool. It runs in a goroutine of the SDK, in
-// which a panic would end the process.
+// handler returns what answers the calls of a tool.
 func (h *Handler) handler(t *tool) mcp.ToolHandler {
-	return func(ctx context.Context, req *mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
-		defer func() {
-			if failure := recover(); failure != nil {
-				h.cfg.Log.Error("a tool panicked", "tool", t.name, "panic", fmt.Sprint(failure), "stack", string(debug.Stack()))
-				result, err = failed(web.CodeInternal.Info().Text, ""), nil
-			}
-		}()
-		if text, resetAt := h.count(ctx); text != "" {
-			return failed(text, resetAt), nil
-		}
-		answer, err := t.call(&call{snap: h.cfg.Live.Snapshot(), name: t.name, arguments: req.Params.Arguments})
-		if refused, ok := errors.AsType[*refusal](err); ok {
-			return failed(refused.text, ""), nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		return structured(answer), nil
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		result, outcome := h.answer(ctx, t, req.Params.Arguments)
+		h.cfg.Calls.WithLabelValues(t.name, outcome).Inc()
+		return result, nil
 	}
+}
+
+// answer answers one call. It runs in a goroutine of the SDK, in which a panic would end
+// the process.
+func (h *Handler) answer(ctx context.Context, t *tool, arguments json.RawMessage) (result *mcp.CallToolResult, outcome string) {
+	defer func() {
+		if failure := recover(); failure != nil {
+			h.cfg.Log.Error("a tool panicked", "tool", t.name, "panic", fmt.Sprint(failure), "stack", string(debug.Stack()))
+			result, outcome = failed(web.CodeInternal.Info().Text, ""), "failed"
+		}
+	}()
+	if text, resetAt := h.count(ctx); text != "" {
+		return failed(text, resetAt), "quota"
+	}
+	answer, err := t.call(&call{snap: h.cfg.Live.Snapshot(), name: t.name, arguments: arguments})
+	if err != nil {
+		return failed(err.Error(), ""), "refused"
+	}
+	return structured(answer), "answered"
 }
 
 // count takes one call off the caller's quota, and says so if none is left.

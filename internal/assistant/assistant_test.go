@@ -10,10 +10,12 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
 
 	"palmares/demo"
 	"palmares/internal/account"
@@ -27,6 +29,8 @@ import (
 	"palmares/internal/web"
 )
 
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
 // A desk is an assistant with a connection to the tools of the demo.
 type desk struct {
 	t       *testing.T
@@ -34,31 +38,52 @@ type desk struct {
 	session *mcp.ClientSession
 }
 
+// demoCatalogue is read once, because its pictures take long.
+var demoCatalogue = sync.OnceValue(func() *catalog.Catalog {
+	r, err := content.ReadFS(context.Background(), demo.Folder, content.Options{})
+	if err != nil || len(r.Problems) > 0 {
+		panic(fmt.Sprint(err, r))
+	}
+	return r.Catalog
+})
+
 // open serves the demo, completed by cfg, on a real listener.
 func open(t *testing.T, cfg assistant.Config) *desk {
 	t.Helper()
-	r, err := content.ReadFS(t.Context(), demo.Folder, content.Options{})
-	if err != nil || len(r.Problems) > 0 {
-		t.Fatal(err, r)
-	}
-	c := r.Catalog
-	c.URL = "https://essai.example"
-	catalog.CarryOver(&catalog.Catalog{}, c, "2026-11-01")
-	snap := snapshot.Build(c, 1, "2026-11-16")
-	snap.SetFeed(record.First("flux-1", c, 1, "2026-11-16T09:30:00.250Z"))
-	if err := snap.BuildIndex(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	cfg.Live, cfg.Callers, cfg.Log, cfg.Version = snapshot.Fixed(snap), web.AuthorizerFunc(authorize), slog.New(slog.DiscardHandler), "1"
-	server := httptest.NewServer(assistant.New(cfg))
+	return openOn(t, demoCatalogue(), cfg)
+}
+
+func openOn(t *testing.T, c *catalog.Catalog, cfg assistant.Config) *desk {
+	t.Helper()
+	server := httptest.NewServer(handlerOf(t, c, cfg))
 	t.Cleanup(server.Close)
 	d := &desk{t: t, url: server.URL + assistant.Path}
 	client := mcp.NewClient(&mcp.Implementation{Name: "essai", Version: "1"}, nil)
+	var err error
 	if d.session, err = client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: d.url, DisableStandaloneSSE: true}, nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.session.Close() })
 	return d
+}
+
+// handlerOf returns the handler of a catalogue, completed by cfg.
+func handlerOf(t testing.TB, original *catalog.Catalog, cfg assistant.Config) *assistant.Handler {
+	t.Helper()
+	c := *original
+	c.Tools = slices.Clone(c.Tools)
+	c.URL = "https://essai.example"
+	catalog.CarryOver(&catalog.Catalog{}, &c, "2026-11-01")
+	snap := snapshot.Build(&c, 1, "2026-11-16")
+	snap.SetFeed(record.First("flux-1", &c, 1, "2026-11-16T09:30:00.250Z"))
+	if err := snap.BuildIndex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	cfg.Live, cfg.Callers, cfg.Calls, cfg.Version = snapshot.Fixed(snap), web.AuthorizerFunc(authorize), assistant.NewCalls(), "1"
+	return assistant.New(cfg)
 }
 
 func authorize(_ context.Context, r *http.Request) (web.Caller, error) {
@@ -177,21 +202,6 @@ func TestASearchGoesOnWithNext(t *testing.T) {
 	}
 	if len(seen) != int(total) || total < 20 {
 		t.Errorf("%d of %v", len(seen), total)
-	}
-}
-
-func TestAReviewIsReadToItsEndByNext(t *testing.T) {
-	d := open(t, assistant.Config{})
-	read, pieces := "", 0
-	for id := any("grenier-sql"); id != nil; pieces++ {
-		answer := d.ok("fetch", fmt.Sprintf(`{"id": %q}`, id))
-		read += answer["text"].(string)
-		if id = answer["next"]; pieces > 100 {
-			t.Fatal("it never ends")
-		}
-	}
-	if pieces < 2 || len(read) < 4000 {
-		t.Errorf("%d bytes in %d pieces", len(read), pieces)
 	}
 }
 

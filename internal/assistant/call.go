@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 
 	"palmares/internal/catalog"
 	"palmares/internal/search"
@@ -23,11 +24,13 @@ type call struct {
 }
 
 // A refusal says in a sentence what is wrong with a call, for the model to correct.
-type refusal struct{ text string }
+type refusal string
 
-func (r *refusal) Error() string { return r.text }
+func (r refusal) Error() string { return string(r) }
 
-func refuse(text string) error { return &refusal{text} }
+func refuse(text string) error { return refusal(text) }
+
+const wrongNext = "next doit être le next d’une réponse précédente."
 
 // read decodes the arguments. An argument that is null counts as not given.
 func (c *call) read(into any) error {
@@ -55,9 +58,9 @@ func (c *call) tool(id string) (*catalog.Tool, error) {
 		return t, nil
 	}
 	if r := c.snap.RetiredTool(slug); r != nil {
-		text := r.Name + " est retiré du catalogue depuis le " + r.RetiredAt + " (" + string(r.Reason) + ")."
+		text := clip(r.Name, 120) + " est retiré du catalogue depuis le " + r.RetiredAt + " (" + string(r.Reason) + ")."
 		if r.Note != "" {
-			text += " " + shortenTo(r.Note, 300)
+			text += " " + clip(r.Note, 400)
 		}
 		if r.Successor != "" {
 			text += " Son successeur a l’id «\u00a0" + r.Successor + "\u00a0»."
@@ -135,38 +138,63 @@ func (c *call) categories() string {
 	for i := range c.snap.Catalog.Categories {
 		slugs = append(slugs, c.snap.Catalog.Categories[i].Slug)
 	}
-	return shortenTo(strings.Join(slugs, ", "), 1500)
+	return clip(strings.Join(slugs, ", "), 1500)
 }
 
 // A room is what is left of an answer.
-type room int
+type room struct {
+	left int
+	used bool
+}
 
 // newRoom returns the room that an answer without its items leaves.
 func newRoom(empty any) *room {
-	const more = 100 // for next
-	left := room(maxAnswer - more - len(wire.AppendJSON(nil, empty)))
-	return &left
+	const more = 100 // for next, and for what the first item of a list adds
+	return &room{left: maxAnswer - more - len(wire.AppendJSON(nil, empty))}
 }
 
-// takes reports whether an item fits, and takes its room if it does.
+// takes reports whether an item fits, and takes its room if it does. The first one always
+// does, so that whoever follows next comes to an end.
 func (r *room) takes(item any) bool {
-	size := room(len(wire.AppendJSON(nil, item)) + 1)
-	if size > *r {
+	size := len(wire.AppendJSON(nil, item)) + 1
+	if size > r.left && r.used {
 		return false
 	}
-	*r -= size
+	r.left -= size
+	r.used = true
 	return true
 }
 
 // shorten limits words of the caller that an answer repeats.
-func shorten(s string) string { return shortenTo(s, 60) }
+func shorten(s string) string { return clip(s, 120) }
 
-func shortenTo(s string, most int) string {
+func nameOf(t *catalog.Tool) string { return clip(t.Name, 120) }
+
+// clip shortens a text of which answers have room for a number of bytes.
+func clip(s string, most int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
+	if end := fitting(s, most); end < len(s) {
+		return s[:fitting(s, most-len("…"))] + "…"
 	}
 	return s
+}
+
+// fitting returns how much of a text takes at most so many bytes in JSON.
+func fitting(s string, most int) int {
+	for i, r := range s {
+		switch {
+		case r == '"' || r == '\\' || r == '\n' || r == '\t':
+			most -= 2
+		case r < ' ' || r == '\u2028' || r == '\u2029' || r == utf8.RuneError:
+			most -= 6
+		default:
+			most -= utf8.RuneLen(r)
+		}
+		if most < 0 {
+			return i
+		}
+	}
+	return len(s)
 }
 
 func ptr[T any](x T) *T { return &x }

@@ -89,9 +89,9 @@ func (c *call) describe(change *record.Change, isNew map[string]string) changedR
 		row.Change = "removed"
 		return row
 	case change.Kind == record.Tool && t != nil:
-		row.Name, row.URL = t.Name, all.CanonicalURLOf(t)
+		row.Name, row.URL = nameOf(t), all.CanonicalURLOf(t)
 	case change.Kind == record.Retired && r != nil:
-		row.Change, row.Name, row.URL = "retired", r.Name, all.URL+"/cimetiere"
+		row.Change, row.Name, row.URL = "retired", clip(r.Name, 120), all.URL+"/cimetiere"
 		return row
 	case change.Kind == record.Comparison:
 		row.URL = all.ComparisonURLOf(change.Slug)

@@ -7,11 +7,11 @@ import (
 )
 
 type comparedTool struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	URL  string `json:"url"`
-	facts
-	Plans []catalog.PlanRow `json:"plans,omitempty"`
+	ID     string            `json:"id"`
+	Name   string            `json:"name"`
+	URL    string            `json:"url"`
+	*facts                   // nil where an answer goes on
+	Plans  []catalog.PlanRow `json:"plans,omitempty"`
 }
 
 type verdict struct {
@@ -24,43 +24,90 @@ type verdict struct {
 type compareResult struct {
 	Tools    []comparedTool `json:"tools"`
 	Verdicts []verdict      `json:"verdicts"`
+	Next     *int           `json:"next"` // how many verdicts and plans were given
 	Credit   string         `json:"credit"`
 }
 
-// compareTools puts tools side by side.
+// compareTools puts tools side by side: what is known of each, the verdicts, then the
+// plans.
 func compareTools(c *call) (any, error) {
 	var args struct {
 		Tools []string `json:"tools"`
+		Next  int      `json:"next"`
 	}
 	if err := c.read(&args); err != nil {
 		return nil, err
 	}
-	if len(args.Tools) < 2 || len(args.Tools) > 5 {
+	switch {
+	case len(args.Tools) < 2 || len(args.Tools) > 5:
 		return nil, refuse("tools doit avoir de deux à cinq id.")
+	case args.Next < 0:
+		return nil, refuse(wrongNext)
 	}
 	result := compareResult{Tools: []comparedTool{}, Verdicts: []verdict{}, Credit: c.credit()}
-	var slugs []string
+	var compared []*catalog.Tool
 	for _, id := range args.Tools {
 		t, err := c.tool(id)
 		if err != nil {
 			return nil, err
 		}
-		if slices.Contains(slugs, t.Slug) {
+		if slices.Contains(compared, t) {
 			return nil, refuse("tools a deux fois «\u00a0" + t.Slug + "\u00a0»\u00a0: donnez des outils différents.")
 		}
-		slugs = append(slugs, t.Slug)
-		result.Tools = append(result.Tools, comparedTool{ID: t.Slug, Name: t.Name, URL: c.snap.Catalog.CanonicalURLOf(t), facts: c.facts(t), Plans: t.Plans})
-	}
-	room := newRoom(result)
-	for i := range c.snap.Catalog.Comparisons {
-		x := &c.snap.Catalog.Comparisons[i]
-		if !x.Published || !slices.Contains(slugs, x.ToolA) || !slices.Contains(slugs, x.ToolB) {
-			continue
+		compared = append(compared, t)
+		row := comparedTool{ID: t.Slug, Name: nameOf(t), URL: c.snap.Catalog.CanonicalURLOf(t)}
+		if args.Next == 0 {
+			row.facts = c.facts(t)
 		}
-		v := verdict{Title: x.Title, URL: c.snap.Catalog.ComparisonURLOf(x.Slug), Winner: x.Winner, Note: x.WinnerNote}
-		if room.takes(v) {
-			result.Verdicts = append(result.Verdicts, v)
-		}
+		result.Tools = append(result.Tools, row)
 	}
+	result.fill(c.verdicts(compared), compared, args.Next)
 	return result, nil
+}
+
+// fill adds as many verdicts and plans as there is room for, after those that earlier
+// answers gave.
+func (r *compareResult) fill(verdicts []verdict, compared []*catalog.Tool, given int) {
+	room, n := newRoom(r), 0
+	// takes reports whether to go on.
+	takes := func(item any, add func()) bool {
+		if n >= given {
+			if !room.takes(item) {
+				r.Next = &n
+				return false
+			}
+			add()
+		}
+		n++
+		return true
+	}
+	for _, v := range verdicts {
+		if !takes(v, func() { r.Verdicts = append(r.Verdicts, v) }) {
+			return
+		}
+	}
+	for i, t := range compared {
+		plans := &r.Tools[i].Plans
+		for _, p := range t.Plans {
+			p.Name, p.Note = clip(p.Name, 120), clip(p.Note, 300)
+			if !takes(p, func() { *plans = append(*plans, p) }) {
+				return
+			}
+		}
+	}
+}
+
+// verdicts returns those of the editors on two of the tools.
+func (c *call) verdicts(compared []*catalog.Tool) (found []verdict) {
+	has := func(slug string) bool {
+		return slices.ContainsFunc(compared, func(t *catalog.Tool) bool { return t.Slug == slug })
+	}
+	for i := range c.snap.Catalog.Comparisons {
+		if x := &c.snap.Catalog.Comparisons[i]; x.Published && has(x.ToolA) && has(x.ToolB) {
+			found = append(found, verdict{
+				Title: clip(x.Title, 200), URL: c.snap.Catalog.ComparisonURLOf(x.Slug), Winner: x.Winner, Note: clip(x.WinnerNote, 600),
+			})
+		}
+	}
+	return found
 }

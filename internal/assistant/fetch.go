@@ -1,6 +1,8 @@
 package assistant
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -9,9 +11,9 @@ import (
 	"palmares/internal/markdown"
 )
 
-// maxText is how many bytes of a review one answer has, so that with all else it stays
-// below maxAnswer: text is in it twice as long if it is full of quotation marks.
-const maxText = 3500
+// maxSections is how many bytes the list of the sections of a review has. Readers come to
+// the others by next.
+const maxSections = 1200
 
 type fetchResult struct {
 	ID       string   `json:"id"`
@@ -24,8 +26,8 @@ type fetchResult struct {
 
 // metadata says what is known of a tool besides its review.
 type metadata struct {
-	facts
-	Sections []string `json:"sections,omitempty"` // their ids
+	*facts
+	Sections []string `json:"sections,omitempty"` // the ids of the first ones
 	Credit   string   `json:"credit"`
 }
 
@@ -43,9 +45,9 @@ type facts struct {
 	PriceChecked  string          `json:"price_checked_at,omitempty"`
 }
 
-func (c *call) facts(t *catalog.Tool) facts {
-	return facts{
-		Category: t.Category, Tagline: t.Tagline, Pricing: t.Pricing, Price: t.Price, Score: t.Score, Verifiability: t.Verifiability,
+func (c *call) facts(t *catalog.Tool) *facts {
+	return &facts{
+		Category: t.Category, Tagline: clip(t.Tagline, 240), Pricing: t.Pricing, Price: t.Price, Score: t.Score, Verifiability: t.Verifiability,
 		Obsolescence: t.Obsolescence, UpdatedAt: t.UpdatedAt, TestedAt: t.TestedAt, PriceChecked: t.PriceCheckedAt,
 	}
 }
@@ -64,57 +66,79 @@ func fetchText(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	result := fetchResult{ID: args.ID, Title: t.Name, Text: t.Tagline, URL: c.snap.Catalog.CanonicalURLOf(t), Metadata: metadata{facts: c.facts(t), Credit: c.credit()}}
-	sections := markdown.Sections(t.Body)
-	for _, s := range sections {
-		result.Metadata.Sections = append(result.Metadata.Sections, s.ID)
-	}
-	if len(sections) == 0 {
-		return result, nil
-	}
+	result := fetchResult{ID: args.ID, Title: nameOf(t), Text: clip(t.Tagline, 240), URL: c.snap.Catalog.CanonicalURLOf(t), Metadata: metadata{facts: c.facts(t), Credit: c.credit()}}
 	id, from, _ := strings.Cut(place, "@")
-	at := 0
-	for id != "" && at < len(sections) && sections[at].ID != id {
-		at++
-	}
-	if at == len(sections) {
-		return nil, refuse("L’avis sur " + t.Name + " n’a pas de section «\u00a0" + shorten(id) + "\u00a0». Ses sections\u00a0: " + strings.Join(result.Metadata.Sections, ", ") + ".")
+	sections := markdown.Sections(t.Body)
+	at := result.list(sections, id)
+	switch {
+	case len(sections) == 0 && place == "":
+		return result, nil
+	case at == len(sections):
+		return nil, refuse("L’avis sur " + nameOf(t) + " n’a pas de section «\u00a0" + shorten(id) + "\u00a0». Ses sections\u00a0: " + strings.Join(result.Metadata.Sections, ", ") + ".")
 	}
 	result.URL = c.snap.Catalog.ReviewURLOf(t)
 	if id != "" {
 		result.URL += "#" + id
 	}
-	offset, err := strconv.Atoi(from)
-	if from != "" && (err != nil || offset < 0 || offset >= len(sections[at].Text) || !utf8.RuneStart(sections[at].Text[offset])) {
+	offset, ok := readOffset(from, sections[at].Text)
+	if !ok {
 		return nil, refuse("Cet id ne continue aucun avis\u00a0: envoyez le next d’une réponse tel quel.")
 	}
-	text, next := part(sections, at, offset, id != "")
+	result.Text = ""
+	longest := len(slices.MaxFunc(sections, func(a, b catalog.Section) int { return cmp.Compare(len(a.ID), len(b.ID)) }).ID)
+	left := newRoom(result).left - len(t.Slug) - longest
+	text, next := part(sections, at, offset, id != "", max(left, 1000))
 	result.Text = text
 	if next != "" {
-		next = t.Slug + "#" + next
-		result.Next = &next
+		result.Next = ptr(t.Slug + "#" + next)
 	}
 	return result, nil
 }
 
-// part returns the text from a place in a review, and the place that follows: of one
-// section, or of as many as fit.
-func part(sections []catalog.Section, at, offset int, one bool) (text, next string) {
+// list names the first sections, and returns the position of the one with the id, or their
+// number.
+func (r *fetchResult) list(sections []catalog.Section, id string) int {
+	left := maxSections
+	for i := range sections {
+		if left -= len(sections[i].ID) + len(`"",`); left >= 0 {
+			r.Metadata.Sections = append(r.Metadata.Sections, sections[i].ID)
+		}
+	}
+	if id == "" {
+		return 0
+	}
+	at := slices.IndexFunc(sections, func(s catalog.Section) bool { return s.ID == id })
+	if at < 0 {
+		return len(sections)
+	}
+	return at
+}
+
+// readOffset returns the place in a text that an id ends with.
+func readOffset(from, text string) (offset int, ok bool) {
+	if from == "" {
+		return 0, true
+	}
+	offset, err := strconv.Atoi(from)
+	return offset, err == nil && from == strconv.Itoa(offset) && offset >= 0 && offset < len(text) && utf8.RuneStart(text[offset])
+}
+
+// part returns the text from a place in a review, of at most so many bytes in JSON, and the
+// place that follows: of one section, or of as many as fit.
+func part(sections []catalog.Section, at, offset int, one bool, most int) (text, next string) {
 	text = sections[at].Text[offset:]
-	if len(text) > maxText {
-		end := strings.LastIndexByte(text[:maxText], ' ')
-		if end <= 0 {
-			for end = maxText; !utf8.RuneStart(text[end]); {
-				end--
-			}
+	if end := fitting(text, most); end < len(text) {
+		if space := strings.LastIndexByte(text[:end], ' '); space > 0 {
+			end = space
 		}
 		return text[:end], sections[at].ID + "@" + strconv.Itoa(offset+end)
 	}
 	for at++; at < len(sections); at++ {
-		if one || len(text)+len(sections[at].Text)+2 > maxText {
+		longer := text + "\n\n" + sections[at].Text
+		if one || fitting(longer, most) < len(longer) {
 			return text, sections[at].ID
 		}
-		text += "\n\n" + sections[at].Text
+		text = longer
 	}
 	return text, ""
 }

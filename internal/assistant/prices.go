@@ -27,7 +27,7 @@ type priceChange struct {
 type pricesResult struct {
 	Prices  []pricedTool  `json:"prices,omitempty"`
 	Changes []priceChange `json:"changes,omitempty"`
-	Next    *int          `json:"next"`
+	Next    *int          `json:"next"` // how much was given
 	Credit  string        `json:"credit"`
 }
 
@@ -49,37 +49,66 @@ func listPrices(c *call) (any, error) {
 	case args.Since != "" && !catalog.IsDate(args.Since):
 		return nil, refuse("since doit être un jour\u00a0: AAAA-MM-JJ.")
 	case args.Next < 0:
-		return nil, refuse("next doit être le next d’une réponse précédente.")
+		return nil, refuse(wrongNext)
 	}
 	result := pricesResult{Credit: c.credit()}
-	room := newRoom(result)
 	if args.Since != "" {
-		changes := c.priceChanges(args.Since)
-		for n := min(args.Next, len(changes)); n < len(changes); n++ {
-			if !room.takes(changes[n]) {
-				result.Next = &n
-				break
-			}
-			result.Changes = append(result.Changes, changes[n])
-		}
+		result.list(c.priceChanges(args.Since), args.Next)
 		return result, nil
 	}
-	for n := min(args.Next, len(args.Tools)); n < len(args.Tools); n++ {
-		t, err := c.tool(args.Tools[n])
+	var listed []*catalog.Tool
+	for _, id := range args.Tools {
+		t, err := c.tool(id)
 		if err != nil {
 			return nil, err
 		}
-		p := pricedTool{
-			ID: t.Slug, Name: t.Name, URL: c.snap.Catalog.CanonicalURLOf(t), Pricing: t.Pricing, Price: t.Price, CheckedAt: t.PriceCheckedAt,
-			History: append([]catalog.PriceChange{}, t.PriceHistory...),
-		}
-		if !room.takes(p) && len(result.Prices) > 0 {
-			result.Next = &n
-			break
-		}
-		result.Prices = append(result.Prices, p)
+		listed = append(listed, t)
 	}
+	result.show(c, listed, args.Next)
 	return result, nil
+}
+
+// list adds the changes of prices after those that earlier answers gave.
+func (r *pricesResult) list(changes []priceChange, given int) {
+	room := newRoom(r)
+	for n := min(given, len(changes)); n < len(changes); n++ {
+		if !room.takes(changes[n]) {
+			r.Next = &n
+			return
+		}
+		r.Changes = append(r.Changes, changes[n])
+	}
+}
+
+// show adds tools with their history. Every tool, and every change of its price, counts as
+// one of those that earlier answers gave; a tool whose history goes on is shown again.
+func (r *pricesResult) show(c *call, listed []*catalog.Tool, given int) {
+	room, n := newRoom(r), 0
+	for _, t := range listed {
+		end := n + 1 + len(t.PriceHistory)
+		if end <= given {
+			n = end
+			continue
+		}
+		rest := t.PriceHistory[max(given-n-1, 0):]
+		p := pricedTool{
+			ID: t.Slug, Name: nameOf(t), URL: c.snap.Catalog.CanonicalURLOf(t), Pricing: t.Pricing, Price: t.Price, CheckedAt: t.PriceCheckedAt,
+			History: append([]catalog.PriceChange{}, rest[:min(1, len(rest))]...),
+		}
+		if !room.takes(p) {
+			r.Next = &n
+			return
+		}
+		for len(p.History) < len(rest) && room.takes(rest[len(p.History)]) {
+			p.History = append(p.History, rest[len(p.History)])
+		}
+		r.Prices = append(r.Prices, p)
+		if len(p.History) < len(rest) {
+			r.Next = ptr(end - len(rest) + len(p.History))
+			return
+		}
+		n = end
+	}
 }
 
 // priceChanges returns the changes of prices since a day, newest first.
@@ -88,7 +117,7 @@ func (c *call) priceChanges(since string) (changes []priceChange) {
 		t := &c.snap.Catalog.Tools[i]
 		for _, change := range t.PriceHistory {
 			if change.ChangedAt >= since {
-				changes = append(changes, priceChange{t.Slug, t.Name, c.snap.Catalog.CanonicalURLOf(t), change})
+				changes = append(changes, priceChange{t.Slug, nameOf(t), c.snap.Catalog.CanonicalURLOf(t), change})
 			}
 		}
 	}

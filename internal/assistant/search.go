@@ -52,7 +52,7 @@ func searchTools(c *call) (any, error) {
 	case args.Limit < 1 || args.Limit > maxLimit:
 		return nil, refuse("limit doit être un entier de 1 à 20.")
 	case args.Next < 0:
-		return nil, refuse("next doit être le next d’une réponse précédente.")
+		return nil, refuse(wrongNext)
 	case args.Category != "" && !c.hasCategory(args.Category):
 		return nil, refuse("Aucune catégorie n’a l’identifiant «\u00a0" + shorten(args.Category) + "\u00a0». Les catégories\u00a0: " + c.categories() + ".")
 	}
@@ -72,7 +72,7 @@ func searchTools(c *call) (any, error) {
 			return args.Category == "" || c.snap.Catalog.Tools[i].Category == args.Category
 		},
 	})
-	result := searchResult{Results: []searchHit{}, Total: found.Total, Suggestion: found.Suggestion, Credit: c.credit()}
+	result := searchResult{Results: []searchHit{}, Total: found.Total, Suggestion: clip(found.Suggestion, 600), Credit: c.credit()}
 	passages := c.snap.Index.Passages(asked.Text)
 	room := newRoom(result)
 	for n, f := range found.Hits {
@@ -109,12 +109,12 @@ func limitsOf(pricing catalog.Pricing, priceMax *float64) (limits []search.Const
 
 func (c *call) hit(i int, best search.Passage) searchHit {
 	t := &c.snap.Catalog.Tools[i]
-	hit := searchHit{ID: t.Slug, Title: t.Name, URL: c.snap.Catalog.CanonicalURLOf(t), Score: t.Score, Price: t.Price, Snippet: best.Snippet}
+	hit := searchHit{ID: t.Slug, Title: nameOf(t), URL: c.snap.Catalog.CanonicalURLOf(t), Score: t.Score, Price: t.Price, Snippet: best.Snippet}
 	if best.Section != "" {
 		hit.ID += "#" + best.Section
 		hit.URL = c.snap.Catalog.ReviewURLOf(t) + "#" + best.Section
 		if best.Heading != "" {
-			hit.Title += "\u00a0: " + best.Heading
+			hit.Title += "\u00a0: " + clip(best.Heading, 120)
 		}
 	}
 	return hit

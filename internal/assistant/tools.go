@@ -40,8 +40,11 @@ var tools = []tool{
 	{
 		name: "compare", title: "Comparer des outils",
 		description: "Met de deux à cinq outils côte à côte, avec le verdict de la rédaction quand elle les a comparés.",
-		input:       `{"tools": {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 5, "description": "Leurs id."}}`,
-		required:    []string{"tools"}, call: compareTools,
+		input: `{
+			"tools": {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 5, "description": "Leurs id."},
+			"next": {"type": "integer", "description": "Le next de la réponse précédente."}
+		}`,
+		required: []string{"tools"}, call: compareTools,
 	},
 	{
 		name: "prices", title: "Prix et leur histoire",

@@ -28,6 +28,8 @@ type page struct {
 	Cache         sample
 	Pages         sample
 	Search        sample
+	Assistants    string   // where assistants find the tools
+	Configuration sample   // of an assistant
 	EventTypes    []string // that webhooks announce
 	Pro           bool     // the Pro plan may be mentioned
 	Dataset       bool     // the catalogue is offered as a whole
@@ -135,6 +137,7 @@ func (ref *Reference) page(snap *snapshot.Snapshot, base string) page {
 		Cache:      sample{"cache.curl", "curl", "curl --etag-save stats.etag --etag-compare stats.etag \\\n  -o stats.json " + shellQuote(base+"/api/v1/stats")},
 		Pages:      sample{"pagination.python", "Python", program("pages.py", base, "")},
 		Search:     sample{"recherche.python", "Python", program("recherche.py", base, credit)},
+		Assistants: base + "/mcp", Configuration: sample{"assistants.json", "JSON", `{"mcpServers": {"palmares": {"type": "http", "url": "` + base + `/mcp"}}}`},
 		EventTypes: catalog.ChangeTypes, Pro: !ref.hidesPro, Dataset: snap.HasDataset(),
 	}
 	values := openapi.Examples(snap)

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"palmares/internal/assistant"
 	"palmares/internal/dataapi"
 	"palmares/internal/snapshot"
 )
@@ -21,6 +22,7 @@ type Metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
 	duration prometheus.Histogram
+	calls    *prometheus.CounterVec
 }
 
 // NewMetrics returns the metrics of requests and of the process.
@@ -36,9 +38,10 @@ func NewMetrics() *Metrics {
 			Help:    "Time from the first byte of a handler to its last, except under /publish/ and of requests that were held open.",
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5},
 		}),
+		calls: assistant.NewCalls(),
 	}
 	m.registry.MustRegister(
-		m.requests, m.duration,
+		m.requests, m.duration, m.calls,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m

@@ -81,7 +81,8 @@ func New(cfg Config) http.Handler {
 		api:  api.New(api.Config{Snapshot: cfg.Live.Snapshot, Callers: gate, Meter: cfg.Meter, BaseURL: cfg.BaseURL}),
 		data: dataapi.New(dataapi.Config{Live: cfg.Live, Callers: gate, Meter: cfg.Meter, Streams: cfg.Streams, Exports: cfg.Exports, BaseURL: cfg.BaseURL}),
 		mcp: assistant.New(assistant.Config{
-			Live: cfg.Live, Callers: gate, Meter: cfg.Meter, Quota: cfg.MCPQuota, Local: cfg.Local, Version: cfg.Version, Log: cfg.Log,
+			Live: cfg.Live, Callers: gate, Meter: cfg.Meter, Quota: cfg.MCPQuota, Local: cfg.Local, Version: cfg.Version,
+			Calls: cfg.Metrics.calls, Log: cfg.Log,
 		}),
 		live:     cfg.Live,
 		site:     cfg.Site,

@@ -336,3 +336,13 @@ func TestAnEmptyCatalogueHasPagesToo(t *testing.T) {
 		v.get(path).ok().says(words).saysNot("1970", "<ol class=\"changes\">", "| Outil |")
 	}
 }
+
+func TestReadersLearnThatAssistantsMayAsk(t *testing.T) {
+	v := openDemo(t)
+	for _, path := range []string{"/docs", "/docs.md", "/llms.txt"} {
+		v.get(path).ok().says("/mcp")
+	}
+	v.get("/tarifs").ok().says(`href="/docs#assistants"`)
+	v.get("/docs").ok().says(`id="assistants"`)
+	v.get("/confidentialite").ok().says("<code>/mcp</code>")
+}
