@@ -59,7 +59,7 @@ quick: ## the tests on SQLite only, without browser and race detector: no substi
 		go test -json $$(go list ./... | grep -v -e /internal/browser -e /cmd/palmares); } | bin/testreport -allow-skips
 	@echo "LEFT OUT: PostgreSQL, the browser, servers as processes, the race detector, format and lint. make test has them all."
 
-interop: build ## third parties read the export and the stream, and generate clients: Python, DuckDB, ajv, eventsource, TypeScript
+interop: build ## third parties read the export and the stream, generate clients, and use /mcp: Python, DuckDB, ajv, eventsource, TypeScript, MCP
 	@tools/npm interop
 	@tools/interop/run
 

@@ -1,8 +1,8 @@
 // Command bench prints the figures that Palmarès promises: requests per second
 // against a bare net/http handler that sends the same headers and bytes, the cost
 // of a page in a small and a large catalogue, what the pages of the site weigh and
-// cost, a picture against a static asset, the feed of records, and the time and memory that a hundred
-// thousand tools take; and with -nodes what one node does on SQLite, and one and two on
+// cost, a picture against a static asset, the feed of records, a thousand calls of assistants' tools a
+// second, and the time and memory that a hundred thousand tools take; and with -nodes what one node does on SQLite, and one and two on
 // PostgreSQL.
 //
 // Absolute figures belong to the machine; the ratios are what to look at, and
@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 func main() {
@@ -26,16 +27,21 @@ func main() {
 	bare := flag.String("bare", "", "be the bare handler: answer as the server at this URL does")
 	nodes := flag.Bool("nodes", false, "measure one and two nodes on both databases, and nothing else")
 	accounts := flag.Int("accounts", 2000, "how many Developer accounts send requests to the nodes; each may send a thousand")
+	calls := flag.Duration("calls", time.Minute, "how long assistants' tools are called")
+	onlyCalls := flag.Bool("only-calls", false, "measure the calls of assistants' tools, and nothing else")
 	flag.Parse()
 	var err error
 	if *bare != "" {
 		err = serveBare(ctx, *bare)
 	} else {
 		err = measure(ctx, *binary, func(b *bench) error {
-			if *nodes {
+			switch {
+			case *nodes:
 				return b.nodes(*accounts)
+			case *onlyCalls:
+				return b.calls(*calls)
 			}
-			return b.node(*tools)
+			return b.node(*tools, *calls)
 		})
 	}
 	if err != nil {
@@ -55,7 +61,7 @@ func measure(ctx context.Context, binary string, run func(*bench) error) error {
 }
 
 // node prints the figures of one server.
-func (b *bench) node(tools int) error {
+func (b *bench) node(tools int, calls time.Duration) error {
 	if err := b.throughput(); err != nil {
 		return err
 	}
@@ -67,6 +73,9 @@ func (b *bench) node(tools int) error {
 		return err
 	}
 	if err := b.feed(); err != nil {
+		return err
+	}
+	if err := b.calls(calls); err != nil {
 		return err
 	}
 	return b.size(tools)

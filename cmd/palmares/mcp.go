@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -38,7 +39,16 @@ func (c *mcpCommand) Run(inv *invocation) error {
 			return fmt.Errorf("could not read the tools of %s: %w", c.Server, err)
 		}
 		local.AddTool(tool, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return remote.CallTool(ctx, &mcp.CallToolParams{Name: req.Params.Name, Arguments: req.Params.Arguments})
+			result, err := remote.CallTool(ctx, &mcp.CallToolParams{Name: req.Params.Name, Arguments: req.Params.Arguments})
+			if err != nil {
+				return nil, err
+			}
+			if result.StructuredContent != nil && len(result.Content) == 1 {
+				if text, ok := result.Content[0].(*mcp.TextContent); ok && json.Valid([]byte(text.Text)) {
+					result.StructuredContent = json.RawMessage(text.Text) // the same, in its own order
+				}
+			}
+			return result, nil
 		})
 	}
 	return local.Run(inv.ctx, &mcp.IOTransport{Reader: os.Stdin, Writer: unclosed{inv.stdout}})

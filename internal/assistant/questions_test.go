@@ -1,6 +1,7 @@
 package assistant_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,19 +37,28 @@ var questions = []struct {
 	{"Un moteur de réponses qui cite ses sources", []string{"boussolier", "oraclette"}},
 }
 
+// An assistant searches, reads the best answers and compares them.
 func TestQuestionsOfPeopleAreAnswered(t *testing.T) {
 	d := open(t, assistant.Config{})
 	answered := 0
 	for _, q := range questions {
-		found := ids(d.ok("search", fmt.Sprintf(`{"query": %q, "limit": 3}`, q.text))["results"])
-		if slices.ContainsFunc(found, func(id string) bool {
+		from := len(d.sizes)
+		var found []string
+		for _, id := range ids(d.ok("search", fmt.Sprintf(`{"query": %q, "limit": 3}`, q.text))["results"]) {
+			if text := d.ok("fetch", fmt.Sprintf(`{"id": %q}`, id))["text"]; text == "" {
+				t.Errorf("%s has no text", id)
+			}
 			slug, _, _ := strings.Cut(id, "#")
-			return slices.Contains(q.right, slug) && d.ok("fetch", fmt.Sprintf(`{"id": %q}`, id))["text"] != ""
-		}) {
-			answered++
-		} else {
-			t.Logf("%s: %q; want one of %q", q.text, found, q.right)
+			found = append(found, slug)
 		}
+		if list, _ := json.Marshal(found); len(found) > 1 {
+			d.ok("compare", fmt.Sprintf(`{"tools": %s}`, list))
+		}
+		isRight := slices.ContainsFunc(found, func(slug string) bool { return slices.Contains(q.right, slug) })
+		if isRight {
+			answered++
+		}
+		t.Logf("%s %q, right: %t; bytes of the answers: %v", q.text, found, isRight, d.sizes[from:])
 	}
 	if t.Logf("%d of %d questions", answered, len(questions)); answered < 18 {
 		t.Errorf("%d of %d questions have a right answer among the first three", answered, len(questions))
