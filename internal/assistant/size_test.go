@@ -1,11 +1,12 @@
 package assistant_test
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -232,9 +233,9 @@ func checkReply(t *testing.T, call string, w *httptest.ResponseRecorder) {
 		t.Fatalf("%s: %s", call, w.Body)
 	}
 	text := reply.Result.Content[0].Text
-	var object bytes.Buffer
-	if err := json.Compact(&object, reply.Result.StructuredContent); err != nil || object.String() != text {
-		t.Errorf("%s: the text is %s, the object %s", call, text, object.String())
+	var object, same any
+	if err := errors.Join(json.Unmarshal([]byte(text), &same), json.Unmarshal(reply.Result.StructuredContent, &object)); err != nil || !reflect.DeepEqual(object, same) {
+		t.Errorf("%s: the text is %s, the object %s", call, text, reply.Result.StructuredContent)
 	}
 	if len(text) > 6000 || !reply.Result.IsError && !strings.Contains(text, "Source : Essai") {
 		t.Errorf("%s: %d bytes: %s", call, len(text), text)
