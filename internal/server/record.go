@@ -120,7 +120,7 @@ func (rec *recorder) begin(status int) {
 // is not copied. Of pages, all parameters show one resource.
 func (s *server) canonical(r *http.Request) string {
 	isAPI := under("/api", r.URL.Path) || under("/data", r.URL.Path)
-	for _, own := range []string{"/compte", "/webhooks", "/publish", "/hooks", "/mcp", "/healthz", "/readyz", "/static"} {
+	for _, own := range []string{"/compte", "/webhooks", "/publish", "/hooks", "/mcp", "/.well-known", "/healthz", "/readyz", "/static"} {
 		if under(own, r.URL.Path) {
 			return ""
 		}

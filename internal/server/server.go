@@ -7,6 +7,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -85,6 +86,7 @@ func New(cfg Config) http.Handler {
 			Calls: cfg.Metrics.calls, Log: cfg.Log,
 		}),
 		live:     cfg.Live,
+		base:     cfg.BaseURL,
 		site:     cfg.Site,
 		account:  cfg.Account,
 		webhooks: cfg.Webhooks,
@@ -105,6 +107,7 @@ type server struct {
 	data     *dataapi.Handler
 	mcp      *assistant.Handler
 	live     *snapshot.Live
+	base     string
 	site     http.Handler
 	account  http.Handler
 	webhooks JSONHandler
@@ -130,7 +133,7 @@ func (s *server) route(w http.ResponseWriter, r *http.Request) {
 		s.mcp.ServeHTTP(w, r)
 	case p == apiCatalogPath:
 		snap := s.live.Snapshot()
-		serveAPICatalog(w, r, snap.Catalog.URL, snap.HasDataset())
+		serveAPICatalog(w, r, cmp.Or(s.base, snap.Catalog.URL), snap.HasDataset())
 	case s.account != nil && under("/compte", p):
 		s.account.ServeHTTP(w, r)
 	case s.webhooks != nil && under("/webhooks", p):
