@@ -80,7 +80,8 @@ func (c *accountDelete) Run(inv *invocation) error {
 		for more := true; more; {
 			var err error
 			if more, err = st.Deliveries.Sweep(inv.ctx); err != nil {
-				return fmt.Errorf("%s is deleted, with its keys; the log of its webhooks is not gone yet, and a running server removes it: %w", c.Email, err)
+				// Not as the cause: interrupted or not, something was changed.
+				return fmt.Errorf("%s is deleted, with its keys; the log of its webhooks is not gone yet, and a running server removes it: %v", c.Email, err)
 			}
 		}
 		_, err := fmt.Fprintf(inv.stdout, "%s is deleted, with its keys\n", c.Email)

@@ -74,7 +74,11 @@ func (u *baseURL) UnmarshalText(b []byte) error {
 	// An empty query, fragment or host name leaves no trace in parsed.
 	if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Hostname() == "" ||
 		parsed.User != nil || strings.ContainsAny(string(b), "?#") {
-		return &invalidValue{fmt.Sprintf("%q is not a base URL: expected one like https://catalogue.example, without user, query or fragment", b)}
+		given := strconv.Quote(string(b))
+		if strings.Contains(given, "@") {
+			given = "this URL" // which may have a password
+		}
+		return &invalidValue{given + " is not a base URL: expected one like https://catalogue.example, without user, query or fragment"}
 	}
 	*u = baseURL(strings.TrimSuffix(string(b), "/"))
 	return nil

@@ -24,6 +24,8 @@ type LogBuffer struct {
 	mu      sync.Mutex
 	records []byte
 	missing int // records dropped since those in records
+
+	torn bool // the last write ended within a record; of Run only
 }
 
 const (
@@ -50,6 +52,7 @@ func (l *LogBuffer) Write(record []byte) (int, error) {
 	// After a gap nothing is added until a record can say so in its place.
 	if l.missing > 0 || len(l.records)+len(record) > logBufferSize {
 		l.drop(1)
+		wake(l.nonEmpty) // perhaps it can be written again
 		return len(record), nil
 	}
 	l.records = append(l.records, record...)
@@ -109,18 +112,33 @@ func (l *LogBuffer) run(ctx context.Context) {
 // buffer. What cannot be written is dropped.
 func (l *LogBuffer) flush(spare []byte) []byte {
 	l.mu.Lock()
-	batch := l.records
-	if l.missing > 0 {
-		batch = fmt.Appendf(batch, `{"time":"%s","level":"WARN","msg":"the log could not be written in time, and records were dropped","dropped":%d}`+"\n",
-			time.Now().UTC().Format(logTime), l.missing)
-	}
+	batch, missing := l.records, l.missing
 	l.records, l.missing = spare[:0], 0
 	l.mu.Unlock()
-	n, err := l.out.Write(batch)
+	records := len(batch)
+	if missing > 0 {
+		batch = fmt.Appendf(batch, `{"time":"%s","level":"WARN","msg":"the log could not be written in time, and records were dropped","dropped":%d}`+"\n",
+			time.Now().UTC().Format(logTime), missing)
+	}
+	n, err := l.write(batch)
 	if err != nil {
 		l.mu.Lock()
-		l.drop(bytes.Count(batch[n:], []byte("\n")))
+		l.missing += missing // which nobody knows yet
+		l.drop(bytes.Count(batch[min(n, records):records], []byte("\n")))
 		l.mu.Unlock()
 	}
 	return batch
+}
+
+// write writes a batch, on a new line after one that was not written whole.
+func (l *LogBuffer) write(batch []byte) (int, error) {
+	if l.torn && len(batch) > 0 {
+		if _, err := l.out.Write([]byte("\n")); err != nil {
+			return 0, err
+		}
+		l.torn = false
+	}
+	n, err := l.out.Write(batch)
+	l.torn = n > 0 && batch[n-1] != '\n'
+	return n, err
 }

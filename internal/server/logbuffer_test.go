@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -128,4 +130,51 @@ func TestRecordsThatCannotBeWrittenAreCounted(t *testing.T) {
 	if err := logs.Run(ctx); err != nil || logs.Dropped() != 2 {
 		t.Errorf("%d records were dropped, %v; want 2", logs.Dropped(), err)
 	}
+}
+
+// A fullDisk takes no more than so many bytes.
+type fullDisk struct {
+	testkit.Log
+	free atomic.Int64
+}
+
+func (d *fullDisk) Write(b []byte) (int, error) {
+	n := min(int64(len(b)), d.free.Load())
+	d.free.Add(-n)
+	_, _ = d.Log.Write(b[:n])
+	if n < int64(len(b)) {
+		return int(n), syscall.ENOSPC
+	}
+	return int(n), nil
+}
+
+func TestALogGoesOnAfterItsDiskWasFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var disk fullDisk
+		disk.free.Store(8) // the first record and a part of the second
+		logs := NewLogBuffer(&disk)
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = logs.Run(ctx) })
+		record := func(text string) {
+			_, _ = logs.Write([]byte(text + "\n"))
+			<-time.After(time.Second)
+		}
+		_, _ = logs.Write([]byte("first\n"))
+		record("second")
+		record("third")
+		record("fourth")
+		disk.free.Store(1 << 20)
+		record("fifth") // says by itself that it can be written again
+		record("sixth")
+		stop()
+		running.Wait()
+		lines := strings.Split(strings.TrimSuffix(disk.String(), "\n"), "\n")
+		if len(lines) != 4 || lines[0] != "first" || lines[1] != "se" || !strings.HasSuffix(lines[2], `"dropped":4}`) || lines[3] != "sixth" {
+			t.Errorf("the log has %q; want the first record, a part of the second, a gap of four and the sixth", lines)
+		}
+		if logs.Dropped() != 4 {
+			t.Errorf("%d records are counted as dropped; want 4", logs.Dropped())
+		}
+	})
 }

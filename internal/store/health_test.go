@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,6 +39,13 @@ func TestAFileThatVanishesIsNoticedAndNothingIsWrittenToIt(t *testing.T) {
 	wantUnhealthy(t, s, ErrVanished)
 	if _, err := s.Accounts.Create(t.Context(), "a@client.example", account.Developer, monday); !errors.Is(err, ErrVanished) || !IsOutage(err) || !IsPermanent(err) {
 		t.Errorf("Create = %v; want ErrVanished", err)
+	}
+	// Nor does a new connection create it.
+	if err := s.dialect.explain(s.dialect.(*sqliteDialect).fresh.PingContext(t.Context())); !errors.Is(err, ErrVanished) {
+		t.Errorf("a new connection: %v; want ErrVanished", err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file was created in place of the one that vanished: %v", err)
 	}
 	// Another command creates an empty database in its place.
 	open(t, "sqlite:"+path)

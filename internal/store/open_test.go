@@ -203,6 +203,9 @@ func TestOfManyProcessesThatStartAtOnceOneCreatesTheTables(t *testing.T) {
 
 func TestOpeningWaitsForAProcessThatHasTheFileLocked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "palmares.db")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	other, err := sql.Open("sqlite", sqliteURI(path, 0, "_txlock", "exclusive"))
 	if err != nil {
 		t.Fatal(err)

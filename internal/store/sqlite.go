@@ -52,6 +52,15 @@ func (s *db) openSQLite(ctx context.Context, path string) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return problem(ErrReadOnly, err, "the folder of %s cannot be created (%v): choose another path, or let this user write there", path, err)
 		}
+		// It holds email addresses; SQLite gives its other files the same mode. Connections
+		// never create it: one that is opened after the file vanished would.
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return problem(ErrReadOnly, err, "%s cannot be created (%v): choose another path, or let this user write there", path, err)
+		}
+		if err := f.Close(); err != nil {
+			return err
+		}
 	case err != nil:
 		return problem(ErrReadOnly, err, "%s cannot be opened: %v", path, err)
 	}
@@ -61,12 +70,6 @@ func (s *db) openSQLite(ctx context.Context, path string) error {
 	// Before anything is written to a file that may not be ours.
 	if err := s.untilFree(ctx, func() error { _, err := s.schema(ctx, s.writes); return err }); err != nil {
 		return err
-	}
-	if info == nil {
-		// It holds email addresses; SQLite gives its other files the same mode.
-		if err := os.Chmod(path, 0o600); err != nil {
-			return err
-		}
 	}
 	if s.dialect.(*sqliteDialect).file, err = os.Stat(path); err != nil {
 		return err
@@ -117,7 +120,7 @@ func (s *db) openSQLitePools(path string) (err error) {
 
 // sqliteURI names a file with any character in it, and how to open it.
 func sqliteURI(path string, busy time.Duration, params ...string) string {
-	q := url.Values{"_busy_timeout": {strconv.FormatInt(busy.Milliseconds(), 10)}, "_dqs": {"0"}, "_error_rc": {"1"}}
+	q := url.Values{"_busy_timeout": {strconv.FormatInt(busy.Milliseconds(), 10)}, "_dqs": {"0"}, "_error_rc": {"1"}, "mode": {"rw"}}
 	for i := 0; i < len(params); i += 2 {
 		q.Add(params[i], params[i+1])
 	}
@@ -191,7 +194,11 @@ func (d *sqliteDialect) explain(err error) error {
 	if !errors.As(err, &lite) {
 		return err
 	}
-	switch lite.Code() & 0xff {
+	code := lite.Code() & 0xff
+	if gone := d.present(); code == sqlite3.SQLITE_CANTOPEN && gone != nil {
+		return gone
+	}
+	switch code {
 	case sqlite3.SQLITE_BUSY:
 		return busy(d.name, err)
 	case sqlite3.SQLITE_FULL:
