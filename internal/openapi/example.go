@@ -35,8 +35,5 @@ func Examples(snap *snapshot.Snapshot) map[string]string {
 			values["CategoryOfRetiredParam"] = category
 		}
 	}
-	if feed := snap.Feed(); feed != nil {
-		values["FeedParam"] = feed.ID
-	}
 	return values
 }

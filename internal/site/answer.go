@@ -66,6 +66,13 @@ func securityHeaders(https bool) http.Header {
 	return h
 }
 
+// openToAll lets pages of other origins read an answer.
+func openToAll(h http.Header) {
+	web.AllowAnyOrigin(h)
+	h["Access-Control-Expose-Headers"] = []string{"ETag, Link"}
+	h["Cross-Origin-Resource-Policy"] = []string{"cross-origin"}
+}
+
 func newAnswer(kind string, body []byte) *answer {
 	return &answer{status: http.StatusOK, kind: kind, cache: cachePage, body: body, digest: wire.Sum(body)}
 }

@@ -9,6 +9,8 @@ import (
 	"palmares/internal/snapshot"
 )
 
+const llmsPath = "/llms.txt"
+
 // llmsTools is how many tools llms.txt names; the list has the rest.
 const llmsTools = 10
 

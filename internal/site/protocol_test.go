@@ -75,6 +75,17 @@ func TestOtherMethodsAnswer405(t *testing.T) {
 	}
 }
 
+func TestPagesOfAnyOriginReadWhatIsForPrograms(t *testing.T) {
+	v := open(t, small())
+	for _, path := range []string{"/llms.txt", "/docs.md", "/outils.md", "/outils/abeille.md", "/outils/personne.md"} {
+		v.get(path).is("Access-Control-Allow-Origin", "*").is("Cross-Origin-Resource-Policy", "cross-origin").is("Access-Control-Expose-Headers", "ETag, Link")
+		v.do("OPTIONS", path).answers(204).is("Access-Control-Allow-Origin", "*").is("Access-Control-Allow-Headers", "*, Authorization")
+	}
+	for _, path := range []string{"/", "/outils", "/outils/abeille", "/robots.txt"} {
+		v.get(path).ok().is("Access-Control-Allow-Origin", "")
+	}
+}
+
 func TestAssetsAreCachedForAYear(t *testing.T) {
 	v := open(t, small())
 	seen := 0

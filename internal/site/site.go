@@ -84,7 +84,7 @@ func New(cfg Config) *Site {
 	s.handleBoth("/licence", s.licence)
 	s.handle("/confidentialite", s.privacy)
 	s.handle("/flux.atom", s.feed)
-	s.handle("/llms.txt", s.llms)
+	s.handle(llmsPath, s.llms)
 	s.handle("/robots.txt", s.robots)
 	s.handle("/sitemap.xml", s.sitemap)
 	s.handle("/static/{file}", s.asset)
@@ -146,6 +146,13 @@ func (s *Site) register(pattern string, page pageFunc, hasParameters bool) {
 		}
 		if req.markdown {
 			r.SetPathValue("slug", strings.TrimSuffix(r.PathValue("slug"), markdownSuffix))
+		}
+		if req.markdown || r.Pattern == llmsPath { // for programs, also those in a browser
+			openToAll(w.Header())
+			if r.Method == http.MethodOptions {
+				web.WritePreflight(w)
+				return
+			}
 		}
 		a, err := s.run(page, req)
 		if err != nil {

@@ -117,8 +117,8 @@ type Call struct {
 	Headers   []string // "Name: value" lines
 }
 
-// ExampleCalls returns a call of every GET operation with the example of each of its
-// parameters, which is what a page that was made from the document sends.
+// ExampleCalls returns a call of every GET operation with the examples of its parameters,
+// which is what a page that was made from the document sends.
 func ExampleCalls(t testing.TB, raw []byte) []Call {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(raw)
@@ -132,6 +132,9 @@ func ExampleCalls(t testing.TB, raw []byte) []Call {
 		}
 		call, query := Call{Operation: item.Get.OperationID}, url.Values{}
 		for _, p := range item.Get.Parameters {
+			if p.Value.Example == nil {
+				continue
+			}
 			value := fmt.Sprint(p.Value.Example)
 			switch p.Value.In {
 			case openapi3.ParameterInPath:

@@ -222,10 +222,13 @@ const ReadMethods = "GET, HEAD, OPTIONS"
 
 // SetPublicHeaders sets the headers that every answer of a Public service has.
 func SetPublicHeaders(h http.Header) {
-	h["Access-Control-Allow-Origin"] = anyOrigin
+	AllowAnyOrigin(h)
 	h["Access-Control-Expose-Headers"] = exposed
 	h["Vary"] = vary
 }
+
+// AllowAnyOrigin lets pages of every origin read an answer.
+func AllowAnyOrigin(h http.Header) { h["Access-Control-Allow-Origin"] = anyOrigin }
 
 // WritePreflight tells a browser what a page of another origin may send.
 func WritePreflight(w http.ResponseWriter) {

@@ -3,7 +3,8 @@
 // apart from /api, which is read-only.
 //
 // What all JSON APIs have in common is in package web. Answers here are for one caller:
-// no cache keeps them, and pages of other origins cannot read them. Package store decides
+// no cache keeps them, and pages of other origins cannot read them, the OpenAPI document
+// apart. Package store decides
 // what an account may change, in the transaction that changes it; this package reads
 // requests strictly and turns refusals into sentences.
 package webhookapi
@@ -128,6 +129,9 @@ func (h *Handler) handle(method, pattern string, op operation) *route {
 
 // allowed returns the methods of a route in the form of the Allow header.
 func (at *route) allowed() string {
+	if at.open {
+		return web.ReadMethods
+	}
 	var methods []string
 	for m := range at.methods {
 		methods = append(methods, m)
@@ -170,6 +174,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve answers a request for a route; nil for a path that does not exist.
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request, at *route) {
+	if at != nil && at.open { // what everybody may read, pages of any origin may read, too
+		web.AllowAnyOrigin(w.Header())
+		if r.Method == http.MethodOptions {
+			web.WritePreflight(w)
+			return
+		}
+	}
 	req := &request{id: r.PathValue("id")}
 	req.Begin(r)
 	defer req.End()
