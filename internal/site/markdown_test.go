@@ -22,7 +22,7 @@ var markdownPages = map[string][]string{
 	"/comparatifs/mandibule-vs-escouade": {"Vainqueur\u00a0: **Mandibule**", "| Note | 8,6/10 | 6,2/10 |", "## Pour aller plus loin"},
 	"/prix":                              {"# Prix\n", "| [Babilune](/outils/babilune.md) | 18\u00a0€/mois | freemium | 15\u00a0€/mois → 18\u00a0€/mois, le 3\u00a0mars 2026 |"},
 	"/cimetiere":                         {"## Storyplanche {#storyplanche}", "À sa place\u00a0: [Travelling 24](/outils/travelling-24.md)"},
-	"/docs":                              {"`GET /api/v1/tools`", "| `quota_exceeded` | 429 |", "- `score_min` (requête, nombre)", "  - `slug` (texte)", "palmares-vecteurs.json"},
+	"/docs":                              {"`GET /api/v1/tools`", "| `quota_exceeded` | 429 |", "- `score_min` (requête, nombre)", "  - `slug` (texte)", "palmares-passages.db"},
 	"/docs/webhooks":                     {"| 10 | 24\u00a0h | 3\u00a0j 3\u00a0h |", "`embeddings.updated` :\n\n```json\n{\n", "```python\nimport base64", "POST /webhooks/v1/endpoints"},
 	"/donnees":                           {"`palmares.sqlite.zst`", "Source : Palmarès (démonstration) ("},
 	"/licence":                           {"    Source : Palmarès (démonstration) ("},

@@ -1,10 +1,14 @@
-"""Une question, les passages des avis qui y répondent, et leur source."""
+"""Une question, les passages des avis qui y répondent, et leur source.
+
+Chaque exécution met d’abord à jour une base locale : un outil retiré est oublié,
+un outil renommé suivi, une note remplacée ; seul un texte nouveau est vectorisé.
+"""
 import hashlib
 import json
 import math
 import os
-import pathlib
 import re
+import sqlite3
 import sys
 import urllib.error
 import urllib.request
@@ -12,25 +16,25 @@ import urllib.request
 BASE = "https://palmares.example"
 KEY = os.environ["PALMARES_KEY"]
 CREDIT = "Source : Palmarès (https://palmares.example)"
-STORE = pathlib.Path("palmares-vecteurs.json")
+TABLES = """
+CREATE TABLE IF NOT EXISTS position (feed TEXT, next INTEGER);
+CREATE TABLE IF NOT EXISTS tools (slug TEXT PRIMARY KEY, hash TEXT, record TEXT);
+CREATE TABLE IF NOT EXISTS documents (slug TEXT PRIMARY KEY, hash TEXT);
+CREATE TABLE IF NOT EXISTS chunks (slug TEXT, position INTEGER, url TEXT, text TEXT, hash TEXT);
+CREATE TABLE IF NOT EXISTS vectors (hash TEXT PRIMARY KEY, vector TEXT);
+"""
 
 
-def get(path, etag=""):
-    """Rend la réponse et son ETag ; None si elle n’a pas changé."""
-    headers = {"Authorization": "Bearer " + KEY}
-    if etag:
-        headers["If-None-Match"] = etag
-    request = urllib.request.Request(BASE + path, headers=headers)
+def get(path, expected=0):
+    """Rend la réponse ; None si elle a le statut attendu."""
+    request = urllib.request.Request(BASE + path, headers={"Authorization": "Bearer " + KEY})
     try:
         with urllib.request.urlopen(request) as response:
-            return json.load(response), response.headers["ETag"]
+            return json.load(response)
     except urllib.error.HTTPError as error:
-        if error.code == 304:
-            return None, etag
-        problem = json.load(error)
-        if problem["code"] == "not_in_embeddings_set":
-            return None, ""
-        sys.exit(problem["error"])
+        if error.code == expected:
+            return None
+        sys.exit(json.load(error)["error"])
 
 
 def embed(text):
@@ -44,34 +48,83 @@ def embed(text):
     return [x / length for x in vector]
 
 
-def refresh(slug, known):
-    """Relit un outil, et ne vectorise que si son texte a changé."""
-    document, etag = get("/api/embeddings/" + slug, known.get("etag", ""))
-    if document is None:
-        return known
-    texts = [chunk["text"] for chunk in document["chunks"]]
-    digest = hashlib.sha256("\n\n".join(texts).encode()).hexdigest()
-    if document["hash"] != "sha256-" + digest:
-        sys.exit(slug + " : l’empreinte ne correspond pas aux textes reçus")
-    if known.get("hash") == document["hash"]:
-        return {**known, "etag": etag}
-    for chunk in document["chunks"]:
-        chunk["vector"] = embed(chunk["text"])
-    return {"etag": etag, "hash": document["hash"], "chunks": document["chunks"]}
+def follow(db):
+    """Suit le flux des changements : la table tools devient celle du catalogue."""
+    feed, after = db.execute("SELECT feed, next FROM position").fetchone() or ("", 0)
+    more = True
+    while more:
+        page = get(f"/data/v1/changes?kind=outil&after={after}" + (f"&feed={feed}" if feed else ""), expected=409)
+        if page is None:  # ce n’est plus la même base : tout relire
+            db.execute("DELETE FROM tools")
+            feed, after = "", 0
+            continue
+        for change in page["data"]:
+            db.execute("DELETE FROM tools WHERE slug = ?", (change["slug"],))
+            if not change["deleted"]:  # un nouveau nom a sa propre ligne dans le flux
+                db.execute("INSERT INTO tools VALUES (?, ?, ?)", (change["slug"], change["hash"], json.dumps(change["record"])))
+        feed, after, more = page["meta"]["feed"], page["meta"]["next"], page["meta"]["more"]
+    db.execute("DELETE FROM position")
+    db.execute("INSERT INTO position VALUES (?, ?)", (feed, after))
 
 
-store = json.loads(STORE.read_text()) if STORE.exists() else {}
-tools, _ = get("/api/v1/tools?score_min=8&limit=20")
-for tool in tools["data"]:
-    store[tool["slug"]] = refresh(tool["slug"], store.get(tool["slug"], {}))
-STORE.write_text(json.dumps(store))
+def read(slug):
+    """Lit les segments d’un outil de la sélection, s’il n’en est pas sorti entre-temps."""
+    document = get("/api/embeddings/" + slug, expected=404) or {"chunks": []}
+    return [(chunk["metadata"]["canonical_url"], chunk["text"]) for chunk in document["chunks"]]
+
+
+def cut(record):
+    """Découpe un autre avis par ses titres, et en ôte le balisage."""
+    parts = re.split(r"^(?=## )", record["body"], flags=re.MULTILINE)
+    texts = [re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", part) for part in parts]
+    texts = [re.sub(r"^[#>*+\- ]+|[*_`]|\{#[^}]*\}", "", text, flags=re.MULTILINE).strip() for text in texts]
+    return [(record["avis_url"], text) for text in texts if text]
+
+
+def replace(db, slug, hash, passages):
+    """Remplace les passages d’un outil, et ne vectorise que les textes nouveaux."""
+    db.execute("DELETE FROM documents WHERE slug = ?", (slug,))
+    db.execute("DELETE FROM chunks WHERE slug = ?", (slug,))
+    if passages:
+        db.execute("INSERT INTO documents VALUES (?, ?)", (slug, hash))
+    for position, (url, text) in enumerate(passages):
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        db.execute("INSERT INTO chunks VALUES (?, ?, ?, ?, ?)", (slug, position, url, text, digest))
+        if not db.execute("SELECT 1 FROM vectors WHERE hash = ?", (digest,)).fetchone():
+            db.execute("INSERT INTO vectors VALUES (?, ?)", (digest, json.dumps(embed(text))))
+
+
+def refresh(db):
+    """Relit les avis dont l’empreinte a changé, et oublie ceux qui ne sont plus."""
+    selection = {one["slug"]: one["hash"] + one["metadata_hash"] for one in get("/data/v1/embeddings")["data"]}
+    known = dict(db.execute("SELECT slug, hash FROM documents"))
+    for slug, hash, record in db.execute("SELECT slug, hash, record FROM tools").fetchall():
+        record = json.loads(record)
+        if slug in selection:
+            hash = selection[slug]
+        elif "body" not in record:
+            continue
+        if known.pop(slug, None) != hash:
+            replace(db, slug, hash, read(slug) if slug in selection else cut(record))
+    for slug in known:
+        replace(db, slug, "", [])
+    db.execute("DELETE FROM vectors WHERE hash NOT IN (SELECT hash FROM chunks)")
+
+
+db = sqlite3.connect("palmares-passages.db")
+db.executescript(TABLES)
+with db:  # tout, ou rien
+    follow(db)
+    refresh(db)
 
 question = " ".join(sys.argv[1:]) or "Quel outil garde la trace de ses sources ?"
 asked = embed(question)
-chunks = [chunk for known in store.values() for chunk in known.get("chunks", [])]
-chunks.sort(key=lambda chunk: -sum(a * b for a, b in zip(asked, chunk["vector"])))
-for chunk in chunks[:3]:
-    about = chunk["metadata"]
-    print(f"{about['tool']}, {about['score']}/10 : {chunk['text'][:200]}…")
-    print(f"  À lire : {about['canonical_url']}\n")
+found = []
+for record, url, text, vector in db.execute(
+    "SELECT record, url, text, vector FROM chunks JOIN tools USING (slug) JOIN vectors ON vectors.hash = chunks.hash"
+):
+    found.append((sum(a * b for a, b in zip(asked, json.loads(vector))), url, text, json.loads(record)))
+for _, url, text, tool in sorted(found, key=lambda one: (-one[0], one[1]))[:3]:
+    print(f"{tool['name']}, {tool.get('score', '–')}/10 : {text[:200]}…")
+    print(f"  À lire : {url}\n")
 print(CREDIT)

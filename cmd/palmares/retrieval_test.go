@@ -1,0 +1,301 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var retrievalSeed = flag.Uint64("retrieval-seed", uint64(time.Now().UnixNano()), "of the publications that the retrieval example follows")
+
+// The program that /docs shows keeps a store. It runs after each of ten random
+// publications, which add, change, rename, retire, bring back and empty tools.
+func TestTheRetrievalExampleHasTheTruthAfterEveryPublication(t *testing.T) {
+	t.Logf("-retrieval-seed %d", *retrievalSeed)
+	database := "sqlite:" + filepath.Join(t.TempDir(), "palmares.db")
+	e := newShuffled(t, rand.New(rand.NewPCG(*retrievalSeed, 0)))
+	must(t, "publish", e.dir, "--database", database)
+	must(t, "account", "create", "ada@example.org", "--database", database)
+	key := strings.TrimSpace(must(t, "key", "create", "ada@example.org", "--name", "example", "--database", database))
+	r := &retrieval{process: serveProcess(t, "--database", database, "--quota", "off"), key: key}
+	_, page := r.get("/docs.md")
+	_, code, _ := strings.Cut(page, "```python\n\"\"\"Une question")
+	code, _, _ = strings.Cut(code, "\n```")
+	r.code = "\"\"\"Une question" + code
+
+	kept := t.TempDir()
+	for version := 1; version <= 11; version++ {
+		if version > 1 {
+			e.change()
+			must(t, "publish", e.dir, "--database", database)
+			r.until("/api/v1/stats", func(resp *http.Response, _ string) bool {
+				return resp.Header.Get("X-Service-Version") == fmt.Sprint(version)
+			})
+		}
+		got := r.run(kept)
+		// Whoever starts now has the same.
+		if diff := cmp.Diff(r.run(t.TempDir()), got); diff != "" {
+			t.Errorf("after version %d a new store and the kept one differ (-new +kept):\n%s", version, diff)
+		}
+		r.compare(got)
+		if t.Failed() {
+			t.FailNow()
+		}
+	}
+}
+
+// A retrieval runs the example and knows the truth.
+type retrieval struct {
+	*process
+	key, code string
+}
+
+// A store is what the example keeps: passages by tool, and what is said of the tools.
+type retrievalStore struct {
+	Tools   map[string]retrievalTool
+	Chunks  map[string][][2]string // address and text
+	Vectors int
+}
+
+type retrievalTool struct {
+	Name  string
+	Score *float64
+}
+
+const readRetrievalStore = `
+import json, sqlite3
+db = sqlite3.connect("palmares-passages.db")
+chunks = {}
+for slug, url, text in db.execute("SELECT slug, url, text FROM chunks ORDER BY slug, position"):
+    chunks.setdefault(slug, []).append([url, text])
+tools = {slug: json.loads(record) for slug, record in db.execute("SELECT slug, record FROM tools")}
+tools = {slug: {"Name": tool["name"], "Score": tool.get("score")} for slug, tool in tools.items()}
+print(json.dumps({"Tools": tools, "Chunks": chunks, "Vectors": db.execute("SELECT count(*) FROM vectors").fetchone()[0]}))
+`
+
+// run runs the example in a folder and returns its store.
+func (r *retrieval) run(dir string) (s retrievalStore) {
+	r.t.Helper()
+	var out []byte
+	for _, code := range []string{r.code, readRetrievalStore} {
+		cmd := exec.CommandContext(r.t.Context(), "python3", "-c", code)
+		cmd.Dir, cmd.Env, cmd.Stderr = dir, append(os.Environ(), "PALMARES_KEY="+r.key, "PYTHONUTF8=1"), r.t.Output()
+		var err error
+		if out, err = cmd.Output(); err != nil {
+			r.t.Fatalf("%v: %s", err, out)
+		}
+		if code == r.code && !bytes.HasSuffix(out, []byte("\nSource : Palmarès synthétique (https://synthetique.example)\n")) {
+			r.t.Errorf("the example prints %s", out)
+		}
+	}
+	if err := json.Unmarshal(out, &s); err != nil {
+		r.t.Fatal(err)
+	}
+	return s
+}
+
+// compare expects a store to have exactly what the server serves. It empties Chunks.
+func (r *retrieval) compare(got retrievalStore) {
+	r.t.Helper()
+	var list struct {
+		Data []struct {
+			Slug, Name string
+			Score      *float64
+			Avis       *string `json:"avis_url"`
+		}
+	}
+	r.into("/api/v1/tools?limit=200", &list)
+	tools, texts := map[string]retrievalTool{}, map[string]bool{}
+	for _, tool := range list.Data {
+		tools[tool.Slug] = retrievalTool{tool.Name, tool.Score}
+		chunks := got.Chunks[tool.Slug]
+		for _, chunk := range chunks {
+			texts[chunk[1]] = true
+		}
+		if want, covered := r.chunks(tool.Slug); covered {
+			if diff := cmp.Diff(want, chunks); diff != "" {
+				r.t.Errorf("%s (-served +kept): %s", tool.Slug, diff)
+			}
+		} else {
+			r.compareOwn(tool.Slug, tool.Avis, chunks)
+		}
+		delete(got.Chunks, tool.Slug)
+	}
+	if diff := cmp.Diff(tools, got.Tools); diff != "" {
+		r.t.Errorf("tools (-served +kept): %s", diff)
+	}
+	if len(got.Chunks) > 0 || got.Vectors != len(texts) {
+		r.t.Errorf("passages of tools that are not served: %v; %d vectors of %d texts", got.Chunks, got.Vectors, len(texts))
+	}
+}
+
+// chunks returns the passages of a tool of the top set.
+func (r *retrieval) chunks(slug string) (chunks [][2]string, covered bool) {
+	r.t.Helper()
+	var document struct {
+		Chunks []struct {
+			Text     string
+			Metadata struct {
+				URL string `json:"canonical_url"`
+			}
+		}
+	}
+	resp, body := r.get("/api/embeddings/"+slug, "Authorization: Bearer "+r.key)
+	if resp.StatusCode == http.StatusNotFound {
+		return nil, false
+	}
+	if err := json.Unmarshal([]byte(body), &document); err != nil {
+		r.t.Fatal(err)
+	}
+	for _, chunk := range document.Chunks {
+		chunks = append(chunks, [2]string{chunk.Metadata.URL, chunk.Text})
+	}
+	return chunks, true
+}
+
+// compareOwn expects passages that the example has cut itself to be those of the review,
+// if there is one: all its words, in their order, without the addresses of links.
+func (r *retrieval) compareOwn(slug string, review *string, chunks [][2]string) {
+	r.t.Helper()
+	if review == nil {
+		if len(chunks) > 0 {
+			r.t.Errorf("%s has no review, but %v", slug, chunks)
+		}
+		return
+	}
+	var records struct{ Data []struct{ Body string } }
+	r.into("/data/v1/records/outil?slug="+slug, &records)
+	kept := ""
+	for _, chunk := range chunks {
+		kept += " " + chunk[1]
+		if chunk[0] != *review {
+			r.t.Errorf("a passage of %s leads to %s", slug, chunk[0])
+		}
+	}
+	rest := words(kept)
+	for _, word := range words(records.Data[0].Body) {
+		if len(rest) > 0 && rest[0] == word {
+			rest = rest[1:]
+		}
+	}
+	if kept == "" || len(rest) > 0 || len(chunks) < strings.Count(records.Data[0].Body, "\n## ") {
+		r.t.Errorf("the passages of %s are not those of its review: %q", slug, chunks)
+	}
+}
+
+func words(s string) []string {
+	return strings.FieldsFunc(s, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+}
+
+func (r *retrieval) into(path string, v any) {
+	r.t.Helper()
+	if _, body := r.get(path, "Authorization: Bearer "+r.key); json.Unmarshal([]byte(body), v) != nil {
+		r.t.Fatalf("%s: %s", path, body)
+	}
+}
+
+// shuffled is a content folder that changes at random.
+type shuffled struct {
+	t       *testing.T
+	random  *rand.Rand
+	dir     string
+	tools   []map[string]any
+	retired []map[string]any // as tools
+	count   int              // of what was made up
+}
+
+func newShuffled(t *testing.T, random *rand.Rand) *shuffled {
+	t.Helper()
+	e := &shuffled{t: t, random: random, dir: filepath.Join(t.TempDir(), "catalogue")}
+	must(t, "generate", e.dir, "--tools", "60")
+	lines, err := os.ReadFile(filepath.Join(e.dir, "outils.jsonl"))
+	if err == nil { // they name tools, which are about to be renamed
+		err = os.Remove(filepath.Join(e.dir, "comparatifs.jsonl"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(lines)) {
+		var tool map[string]any
+		if err := json.Unmarshal([]byte(line), &tool); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"canonical_url", "avis_url", "alternatives_url", "aliases"} {
+			delete(tool, name)
+		}
+		e.tools = append(e.tools, tool)
+	}
+	e.write()
+	return e
+}
+
+// change does eight random things.
+func (e *shuffled) change() {
+	for range 8 {
+		i := e.random.IntN(len(e.tools))
+		tool := e.tools[i]
+		e.count++
+		switch e.random.IntN(8) {
+		case 0:
+			tool["score"], tool["verifiability"], tool["tested_at"] = float64(30+e.random.IntN(70))/10, 7, "2024-05-06"
+		case 1:
+			body, _ := tool["body"].(string)
+			tool["body"] = fmt.Sprintf("%s\n\n## Ajout %d\n\nUn *essai* de plus, le [%d](https://essai.example/%d).\n", body, e.count, e.count, e.count)
+		case 2:
+			delete(tool, "body")
+		case 3:
+			aliases, _ := tool["aliases"].([]any)
+			tool["aliases"] = append(slices.Clone(aliases), tool["slug"])
+			tool["slug"] = fmt.Sprintf("renomme-%d", e.count)
+		case 4:
+			e.retired, e.tools = append(e.retired, tool), slices.Delete(e.tools, i, i+1)
+		case 5:
+			if n := len(e.retired); n > 0 {
+				e.tools, e.retired = append(e.tools, e.retired[n-1]), e.retired[:n-1]
+			}
+		case 6:
+			tool["tier"] = 1 + e.random.IntN(3)
+		case 7:
+			e.tools = append(e.tools, map[string]any{
+				"slug": fmt.Sprintf("nouveau-%d", e.count), "name": fmt.Sprintf("Nouveau %d", e.count), "domain": "nouveau.example", "category": "code",
+				"pricing": "gratuit", "price": "0 €/mois", "tagline": "Un outil neuf", "tier": 3, "body": fmt.Sprintf("Une *ouverture* %d.\n\n## Avis\n\nRien à redire.\n", e.count),
+			})
+		}
+	}
+	e.write()
+}
+
+// write writes the folder.
+func (e *shuffled) write() {
+	e.t.Helper()
+	var tools, retired bytes.Buffer
+	for _, tool := range e.tools {
+		if err := json.NewEncoder(&tools).Encode(tool); err != nil {
+			e.t.Fatal(err)
+		}
+	}
+	for _, tool := range e.retired {
+		entry := map[string]any{"slug": tool["slug"], "name": tool["name"], "category": tool["category"], "reason": "mort", "retired_at": "2026-01-02", "body": "Fini."}
+		if err := json.NewEncoder(&retired).Encode(entry); err != nil {
+			e.t.Fatal(err)
+		}
+	}
+	for name, data := range map[string][]byte{"outils.jsonl": tools.Bytes(), "cimetiere.jsonl": retired.Bytes()} {
+		if err := os.WriteFile(filepath.Join(e.dir, name), data, 0o600); err != nil {
+			e.t.Fatal(err)
+		}
+	}
+}
