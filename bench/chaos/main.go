@@ -107,33 +107,49 @@ func withPostgres(f func(dir string, db *testkit.PostgresServer) error) (err err
 	return f(dir, db)
 }
 
-// run lets all faults happen, or only some.
+// run lets all faults happen, or only some: first those of the connection, then those of the
+// server.
 func run(ctx context.Context, binary, only string) error {
+	names := slices.DeleteFunc(strings.Split(only, ","), func(name string) bool { return name == "" })
+	for _, name := range names {
+		if !slices.ContainsFunc(faults(nil, nil), func(f fault) bool { return f.name == name }) {
+			return fmt.Errorf("there is no fault %q", name)
+		}
+	}
+	return errors.Join(runSome(ctx, binary, names, false), runSome(ctx, binary, names, true))
+}
+
+// runSome lets those of the named faults happen that are of the connection, or those that are of
+// the server, which nodes then reach without the proxy: it waits for a server that is frozen,
+// and waits on when it is not any more.
+func runSome(ctx context.Context, binary string, names []string, down bool) error {
 	return withPostgres(func(dir string, db *testkit.PostgresServer) (err error) {
 		address, err := testkit.FreeAddress()
 		if err != nil {
 			return err
 		}
 		proxy := toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), "postgres", address, db.Address())
-		if err := proxy.Start(); err != nil {
-			return err
-		}
-		defer proxy.Stop()
-		chosen := faults(proxy, db)
-		if only != "" {
-			names := strings.Split(only, ",")
-			chosen = slices.DeleteFunc(chosen, func(f fault) bool { return !slices.Contains(names, f.name) })
-			if len(chosen) != len(names) {
-				return fmt.Errorf("some of the faults %q do not exist", only)
-			}
+		chosen := slices.DeleteFunc(faults(proxy, db), func(f fault) bool {
+			return f.down != down || len(names) > 0 && !slices.Contains(names, f.name)
+		})
+		if len(chosen) == 0 {
+			return nil
 		}
 		c := newCluster(binary, dir, db.URL(databaseName)) // commands do not go through the proxy
+		database := c.database
+		if !down {
+			if err := proxy.Start(); err != nil {
+				return err
+			}
+			defer proxy.Stop()
+			database = "postgres://postgres@" + proxy.Listen + "/" + databaseName
+		}
 		// Enough customers that none runs out: four readers use their keys.
 		seconds := len(chosen) * int((lasts + recoversIn).Seconds())
 		c.customers = 4 * seconds * int(time.Second/readPause) / 1000
 		c.spares = len(chosen)
 		defer func() { err = errors.Join(err, c.stop()) }()
-		if err := c.start(ctx, "postgres://postgres@"+proxy.Listen+"/"+databaseName); err != nil {
+		if err := c.start(ctx, database); err != nil {
 			return err
 		}
 		return c.sufferAll(ctx, chosen)
