@@ -7,9 +7,11 @@
 package assistant
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -86,7 +88,7 @@ func Serve(cfg Config, server *mcp.Server) *Handler {
 	return &Handler{
 		cfg: cfg, service: web.Service{Callers: cfg.Callers},
 		mcp: mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
-			Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody,
+			Stateless: true, JSONResponse: true,
 			DisableLocalhostProtection: true, // see Config.Local
 		}),
 	}
@@ -117,12 +119,24 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var req web.Request
 	req.Begin(r)
-	err := h.service.Admit(&req)
+	refused := h.service.Admit(&req)
 	req.End()
-	if err != nil {
-		h.service.WriteError(w, err)
+	if refused != nil {
+		h.service.WriteError(w, refused)
 		return
 	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	switch {
+	case err != nil:
+		http.Error(w, "La requête est incomplète, ou plus longue que 64 Kio.", http.StatusRequestEntityTooLarge)
+		return
+	case bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")):
+		// One revision of the protocol allowed it. Hundreds of calls in one request would
+		// cost more than a request may.
+		http.Error(w, "Les lots JSON-RPC ne sont pas acceptés\u00a0: envoyez un appel par requête.", http.StatusBadRequest)
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
 	h.mcp.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, req.Caller)))
 }
 

@@ -56,7 +56,13 @@ func open(t *testing.T, cfg assistant.Config) *desk {
 
 func openOn(t *testing.T, c *catalog.Catalog, cfg assistant.Config) *desk {
 	t.Helper()
-	server := httptest.NewServer(handlerOf(t, c, cfg))
+	return connect(t, handlerOf(t, c, cfg))
+}
+
+// connect serves a handler on a real listener and opens a session with it.
+func connect(t *testing.T, handler http.Handler) *desk {
+	t.Helper()
+	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	d := &desk{t: t, url: server.URL + assistant.Path}
 	client := mcp.NewClient(&mcp.Implementation{Name: "essai", Version: "1"}, nil)
@@ -116,7 +122,7 @@ func (d *desk) call(name, arguments string) (answer map[string]any, isError bool
 	if d.sizes = append(d.sizes, len(text)); len(text) > 6000 {
 		d.t.Errorf("%s %s has an answer of %d bytes", name, arguments, len(text))
 	}
-	if !result.IsError && !strings.Contains(text, "Source : ") || !result.IsError && !strings.Contains(text, "https://essai.example/") {
+	if !result.IsError && !strings.Contains(text, "Source : ") || !result.IsError && !strings.Contains(text, "https://essai.example/") && !strings.Contains(text, `"changes":[]`) {
 		d.t.Errorf("%s %s has no credit line or no address: %s", name, arguments, text)
 	}
 	return answer, result.IsError
@@ -227,6 +233,9 @@ func TestPricesAndChangesGoOn(t *testing.T) {
 	if len(first["changes"].([]any)) < 5 || len(second["changes"].([]any)) == 0 {
 		t.Errorf("%v, then %v", first, second)
 	}
+	if got, isError := d.call("prices", `{"since": "9999-12-31"}`); isError || got["changes"] == nil || len(got["changes"].([]any)) != 0 {
+		t.Errorf("%v; want an empty list", got)
+	}
 	count, after := 0, any(0.0)
 	for {
 		answer := d.ok("changes", fmt.Sprintf(`{"after": %v}`, after))
@@ -248,8 +257,9 @@ func TestWhatIsWrongIsSaidInASentence(t *testing.T) {
 	for _, c := range [][3]string{
 		{"search", `{}`, "query"},
 		{"search", `{"query": " "}`, "query"},
-		{"search", `{"query": 3}`, "schéma"},
-		{"search", `{"query": "a", "prix": 3}`, "schéma"},
+		{"search", `{"query": 3}`, "L’argument query de search"},
+		{"search", `{"query": "a", "prix": 3}`, `search n’a pas d’argument "prix"`},
+		{"prices", `{"tools": "mandibule"}`, "L’argument tools de prices"},
 		{"search", `{"query": "a", "limit": 21}`, "limit"},
 		{"search", `{"query": "a", "pricing": "cher"}`, "pricing"},
 		{"search", `{"query": "a", "price_max": -1}`, "price_max"},
@@ -343,10 +353,34 @@ func TestPagesOfAnyOriginMayAskButNotUnderAForeignName(t *testing.T) {
 	if r := d.post("POST", strings.Repeat(" ", 65<<10)+list); r.StatusCode != 413 {
 		t.Errorf("%d", r.StatusCode)
 	}
+	if r := d.post("POST", "\n ["+list+"]"); r.StatusCode != 400 {
+		t.Errorf("a batch: %d", r.StatusCode)
+	}
 	local := open(t, assistant.Config{Local: true})
 	for host, want := range map[string]int{"autre.example": 403, "localhost:8080": 200, "[::1]:80": 200, "127.0.0.1": 200, "localhost.autre.example": 403} {
 		if r := local.post("POST", list, "Host: "+host); r.StatusCode != want {
 			t.Errorf("%s: %d; want %d", host, r.StatusCode, want)
 		}
+	}
+}
+
+func TestARenamedToolIsNotSaidToBeRemoved(t *testing.T) {
+	before := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "c", Label: "C"}}, Tools: []catalog.Tool{{Slug: "ancien", Name: "Ancien", Category: "c", Price: "1 €/mois"}}}
+	after := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: before.Categories, Tools: []catalog.Tool{{Slug: "nouveau", Name: "Nouveau", Category: "c", Price: "1 €/mois", Aliases: []string{"ancien"}}}}
+	snap := snapshot.Build(after, 2, "2026-11-16")
+	first := record.First("flux-1", before, 1, "2026-11-15T09:30:00.250Z")
+	feed, _ := first.After(record.Step{Old: before, Next: after, Version: 2, At: "2026-11-16T09:30:00.250Z", Touched: func(record.Kind, string) bool { return true }})
+	snap.SetFeed(feed)
+	if err := snap.BuildIndex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d := connect(t, assistant.New(assistant.Config{Live: snapshot.Fixed(snap), Callers: web.AuthorizerFunc(authorize), Calls: assistant.NewCalls(), Log: slog.New(slog.DiscardHandler)}))
+	list := d.ok("changes", `{"since": "2026-11-16"}`)["changes"].([]any)
+	renamed := slices.ContainsFunc(list, func(row any) bool {
+		r := row.(map[string]any)
+		return r["id"] == "ancien" && r["change"] == "renamed" && r["renamed_to"] == "nouveau"
+	})
+	if !renamed {
+		t.Errorf("%v", list)
 	}
 }

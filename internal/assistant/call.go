@@ -3,6 +3,7 @@ package assistant
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"unicode/utf8"
 
@@ -39,7 +40,14 @@ func (c *call) read(into any) error {
 	}
 	d := json.NewDecoder(bytes.NewReader(c.arguments))
 	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
+	err := d.Decode(into)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+		return refuse("L’argument " + shorten(wrong.Field) + " de " + c.name + " n’est pas du type que dit son schéma, donné par tools/list.")
+	}
+	if err != nil {
+		if _, name, ok := strings.Cut(err.Error(), "unknown field "); ok {
+			return refuse(c.name + " n’a pas d’argument " + shorten(name) + "\u00a0: n’envoyez que ceux de son schéma, donné par tools/list.")
+		}
 		return refuse("Les arguments de " + c.name + " ne sont pas recevables\u00a0: relisez son schéma, donné par tools/list, et n’envoyez que ce qu’il nomme.")
 	}
 	return nil
@@ -85,10 +93,10 @@ func (c *call) nearest(slug string) (near []string) {
 	if len(near) > 0 || len(slug) > catalog.MaxSlug {
 		return near
 	}
-	least := len(slug)/3 + 1
+	least, row := len(slug)/3+1, make([]int, catalog.MaxSlug+1)
 	for i := range c.snap.Catalog.Tools {
 		other := c.snap.Catalog.Tools[i].Slug
-		switch distance := editDistance(slug, other, least); {
+		switch distance := editDistance(slug, other, least, row); {
 		case distance < least:
 			near, least = []string{other}, distance
 		case distance == least && len(near) > 0 && len(near) < most:
@@ -99,18 +107,19 @@ func (c *call) nearest(slug string) (near []string) {
 }
 
 // editDistance returns how many letters have to be changed, added or left out to turn a
-// into b, or a number above most.
-func editDistance(a, b string, most int) int {
+// into b, or a number above most. It needs a row that is longer than b.
+func editDistance(a, b string, most int, row []int) int {
 	if max(len(a), len(b))-min(len(a), len(b)) > most {
 		return most + 1
 	}
-	row := make([]int, len(b)+1)
+	row = row[:len(b)+1]
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
 		diagonal := row[0]
 		row[0] = i + 1
+		least := row[0]
 		for j := range len(b) {
 			cost := diagonal
 			if a[i] != b[j] {
@@ -118,6 +127,10 @@ func editDistance(a, b string, most int) int {
 			}
 			diagonal = row[j+1]
 			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+			least = min(least, row[j+1])
+		}
+		if least > most {
+			return least // it never falls again
 		}
 	}
 	return row[len(b)]

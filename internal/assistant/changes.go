@@ -6,12 +6,13 @@ import (
 )
 
 type changedRecord struct {
-	Change string      `json:"change"` // new, changed, retired or removed
+	Change string      `json:"change"` // new, changed, renamed, retired or removed
 	Kind   record.Kind `json:"kind"`
 	ID     string      `json:"id"`
 	Name   string      `json:"name,omitempty"`
 	URL    string      `json:"url,omitempty"`
 	At     string      `json:"at"`
+	Now    string      `json:"renamed_to,omitempty"` // the id of a renamed record
 }
 
 type changesResult struct {
@@ -85,6 +86,9 @@ func (c *call) describe(change *record.Change, isNew map[string]string) changedR
 	row := changedRecord{Change: "changed", Kind: change.Kind, ID: change.Slug, At: change.At}
 	all := c.snap.Catalog
 	switch t, r := all.Tool(change.Slug), c.snap.RetiredTool(change.Slug); {
+	case change.Deleted && change.RenamedTo != "":
+		row.Change, row.Now = "renamed", change.RenamedTo
+		return row
 	case change.Deleted:
 		row.Change = "removed"
 		return row

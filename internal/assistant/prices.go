@@ -1,11 +1,6 @@
 package assistant
 
-import (
-	"cmp"
-	"slices"
-
-	"palmares/internal/catalog"
-)
+import "palmares/internal/catalog"
 
 type pricedTool struct {
 	ID        string                `json:"id"`
@@ -25,8 +20,8 @@ type priceChange struct {
 }
 
 type pricesResult struct {
-	Prices  []pricedTool  `json:"prices,omitempty"`
-	Changes []priceChange `json:"changes,omitempty"`
+	Prices  []pricedTool  `json:"prices,omitzero"`
+	Changes []priceChange `json:"changes,omitzero"`
 	Next    *int          `json:"next"` // how much was given
 	Credit  string        `json:"credit"`
 }
@@ -53,7 +48,7 @@ func listPrices(c *call) (any, error) {
 	}
 	result := pricesResult{Credit: c.credit()}
 	if args.Since != "" {
-		result.list(c.priceChanges(args.Since), args.Next)
+		result.list(c, args.Since, args.Next)
 		return result, nil
 	}
 	var listed []*catalog.Tool
@@ -68,21 +63,26 @@ func listPrices(c *call) (any, error) {
 	return result, nil
 }
 
-// list adds the changes of prices after those that earlier answers gave.
-func (r *pricesResult) list(changes []priceChange, given int) {
-	room := newRoom(r)
-	for n := min(given, len(changes)); n < len(changes); n++ {
-		if !room.takes(changes[n]) {
+// list adds the changes of prices since a day, newest first, after those that earlier
+// answers gave.
+func (r *pricesResult) list(c *call, since string, given int) {
+	r.Changes = []priceChange{}
+	room, all := newRoom(r), c.snap.PriceChanges()
+	for n := min(given, len(all)); n < len(all) && all[n].Change.ChangedAt >= since; n++ {
+		t := all[n].Tool
+		change := priceChange{t.Slug, nameOf(t), c.snap.Catalog.CanonicalURLOf(t), *all[n].Change}
+		if !room.takes(change) {
 			r.Next = &n
 			return
 		}
-		r.Changes = append(r.Changes, changes[n])
+		r.Changes = append(r.Changes, change)
 	}
 }
 
 // show adds tools with their history. Every tool, and every change of its price, counts as
 // one of those that earlier answers gave; a tool whose history goes on is shown again.
 func (r *pricesResult) show(c *call, listed []*catalog.Tool, given int) {
+	r.Prices = []pricedTool{}
 	room, n := newRoom(r), 0
 	for _, t := range listed {
 		end := n + 1 + len(t.PriceHistory)
@@ -109,18 +109,4 @@ func (r *pricesResult) show(c *call, listed []*catalog.Tool, given int) {
 		}
 		n = end
 	}
-}
-
-// priceChanges returns the changes of prices since a day, newest first.
-func (c *call) priceChanges(since string) (changes []priceChange) {
-	for i := range c.snap.Catalog.Tools {
-		t := &c.snap.Catalog.Tools[i]
-		for _, change := range t.PriceHistory {
-			if change.ChangedAt >= since {
-				changes = append(changes, priceChange{t.Slug, nameOf(t), c.snap.Catalog.CanonicalURLOf(t), change})
-			}
-		}
-	}
-	slices.SortStableFunc(changes, func(a, b priceChange) int { return cmp.Compare(b.ChangedAt, a.ChangedAt) })
-	return changes
 }

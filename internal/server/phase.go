@@ -37,6 +37,7 @@ func NewPhasedHandler(cfg Config) *PhasedHandler {
 		data:     dataapi.New(dataapi.Config{Live: live, Callers: refuse, Streams: dataapi.NewStreams(0)}),
 		site:     page,
 		account:  page,
+		mcp:      startingAPI{},
 		webhooks: startingAPI{},
 		publish:  startingAPI{},
 		stripe:   startingAPI{},

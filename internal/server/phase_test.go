@@ -41,10 +41,11 @@ func TestARequestIsRefusedWhileStartingThenServedThenSentElsewhere(t *testing.T)
 	wants("/readyz", 503, "not ready")
 	wants("/", 503, `lang="fr"`)
 	wants("/compte", 503, `lang="fr"`)
+	wants("/.well-known/api-catalog", 503, `lang="fr"`)
 	if resp := wants("/api/v1/tools", 503, `"code":"unavailable"`); resp.Header.Get("Access-Control-Allow-Origin") != "*" || resp.Header.Get("X-Service-Updated-At") == "" {
 		t.Errorf("API headers are missing: %v", resp.Header)
 	}
-	for _, path := range []string{"/webhooks/v1/endpoints", "/publish/v1/catalogue", "/hooks/stripe"} {
+	for _, path := range []string{"/mcp", "/webhooks/v1/endpoints", "/publish/v1/catalogue", "/hooks/stripe"} {
 		if resp := wants(path, 503, `"code":"unavailable"`); resp.Header.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("%s can be read by other origins", path)
 		}

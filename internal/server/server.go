@@ -105,7 +105,7 @@ func New(cfg Config) http.Handler {
 type server struct {
 	api      *api.Handler
 	data     *dataapi.Handler
-	mcp      *assistant.Handler
+	mcp      JSONHandler
 	live     *snapshot.Live
 	base     string
 	site     http.Handler
@@ -131,7 +131,7 @@ func (s *server) route(w http.ResponseWriter, r *http.Request) {
 		s.data.ServeHTTP(w, r)
 	case p == "/mcp":
 		s.mcp.ServeHTTP(w, r)
-	case p == apiCatalogPath:
+	case p == apiCatalogPath && s.live != nil: // nil while the catalogue is loading
 		snap := s.live.Snapshot()
 		serveAPICatalog(w, r, cmp.Or(s.base, snap.Catalog.URL), snap.HasDataset())
 	case s.account != nil && under("/compte", p):

@@ -13,6 +13,7 @@ import (
 	"context"
 	"math"
 	"strconv"
+	"sync"
 
 	"palmares/internal/catalog"
 	"palmares/internal/record"
@@ -38,6 +39,9 @@ type Snapshot struct {
 
 	// Index finds tools by words; nil before BuildIndex.
 	Index *search.Index
+
+	// PriceChanges returns the changes of all prices, newest first. They are sorted once.
+	PriceChanges func() []PriceChange
 
 	feed    *record.Feed // nil if there is none
 	changes map[record.Kind]map[string]int32
@@ -89,6 +93,7 @@ func Build(c *catalog.Catalog, version int64, updatedAt string) *Snapshot {
 
 		comparisonAliases: map[string]string{},
 	}
+	s.PriceChanges = sync.OnceValue(func() []PriceChange { return priceChanges(c) })
 	for _, p := range c.Pictures {
 		s.pictures[p.Hash] = p.Ext
 		for _, small := range p.Variants {

@@ -120,10 +120,11 @@ func (s *Mirror) Checked(ctx context.Context, base, now Origin) error {
 	})
 }
 
-// fits returns an error if the stored origin is not base.
+// fits returns an error if the stored origin is not base, or if there is none any more.
 func fits(ctx context.Context, tx *sql.Tx, base Origin) error {
 	stored, err := origin(ctx, tx)
-	if err == nil && stored.copied() != base.copied() {
+	detached := stored.URL == "" && !stored.Permitted
+	if err == nil && (detached || stored.copied() != base.copied()) {
 		err = problem(ErrMirrorMoved, nil, "the mirror has changed in the meantime, by another node or by `palmares mirror reset`: the next check starts from there")
 	}
 	return err

@@ -160,6 +160,10 @@ func TestAMirrorIsNotPublishedUntilItIsDetached(t *testing.T) {
 		if err := s.Mirror.Detach(t.Context()); !errors.Is(err, ErrNotMirror) {
 			t.Errorf("got %v", err)
 		}
+		// A check that begins now, of a server that still runs, does not make it a mirror again.
+		if err := s.Mirror.Checked(t.Context(), Origin{}, Origin{URL: "https://origine.example"}); !errors.Is(err, ErrMirrorMoved) {
+			t.Errorf("got %v", err)
+		}
 		publish(t, s, catalogue(tool("a", "2 €/mois")), monday)
 		if got := loaded(t, s).Catalog.Tools[0].PriceHistory; len(got) != 1 {
 			t.Errorf("the history of a catalogue that was detached: %v", got)
