@@ -93,10 +93,10 @@ func (c *call) nearest(slug string) (near []string) {
 	if len(near) > 0 || len(slug) > catalog.MaxSlug {
 		return near
 	}
-	least, row := len(slug)/3+1, make([]int, catalog.MaxSlug+1)
+	least := len(slug)/3 + 1
 	for i := range c.snap.Catalog.Tools {
 		other := c.snap.Catalog.Tools[i].Slug
-		switch distance := editDistance(slug, other, least, row); {
+		switch distance := catalog.EditDistance(slug, other, least); {
 		case distance < least:
 			near, least = []string{other}, distance
 		case distance == least && len(near) > 0 && len(near) < most:
@@ -104,36 +104,6 @@ func (c *call) nearest(slug string) (near []string) {
 		}
 	}
 	return near
-}
-
-// editDistance returns how many letters have to be changed, added or left out to turn a
-// into b, or a number above most. It needs a row that is longer than b.
-func editDistance(a, b string, most int, row []int) int {
-	if max(len(a), len(b))-min(len(a), len(b)) > most {
-		return most + 1
-	}
-	row = row[:len(b)+1]
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		least := row[0]
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-			least = min(least, row[j+1])
-		}
-		if least > most {
-			return least // it never falls again
-		}
-	}
-	return row[len(b)]
 }
 
 func (c *call) hasCategory(slug string) bool {

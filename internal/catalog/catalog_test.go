@@ -214,3 +214,27 @@ func TestEmbeddingsHashIsTheDocumentedOne(t *testing.T) {
 		t.Errorf("the document has the fields %v, %v", keys, err)
 	}
 }
+
+func TestEditDistance(t *testing.T) {
+	long := strings.Repeat("a", 3*MaxSlug)
+	for _, c := range []struct {
+		a, b string
+		most int
+		want int
+	}{
+		{"", "", 0, 0},
+		{"a", "a", 0, 0},
+		{"chat", "chien", 9, 3},
+		{"dictafraze", "dictaphrase", 4, 3},
+		{"ab", "ba", 2, 2},
+		{"a", "abcdef", 2, 3},
+		{"abcd", "wxyz", 1, 2},
+		{long, long + "b", 1, 1},
+		{"", "ab", 2, 2},
+	} {
+		got := EditDistance(c.a, c.b, c.most)
+		if got != c.want && (got <= c.most || c.want <= c.most) {
+			t.Errorf("EditDistance(%.20q, %.20q, %d) = %d; want %d", c.a, c.b, c.most, got, c.want)
+		}
+	}
+}

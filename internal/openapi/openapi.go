@@ -1,8 +1,7 @@
 // Package openapi completes the OpenAPI documents of the APIs. A document is written by
 // hand and embedded in the binary; where an installation knows better, its own values
-// replace those of the file: its address, its terms of use, whom to contact, and example
-// values that its catalogue has, so that a call with the examples of the document is
-// answered.
+// replace those of the file: its URL, licence and contact, and examples from its catalogue,
+// so that a call with the examples of the document succeeds.
 package openapi
 
 import (
