@@ -12,7 +12,7 @@ import (
 var fillers = set(`afin ai aide aider aimerais ainsi aller alternative app appli application applications apps apres
 	artificielle assistant aupres aussi automatique automatiquement automatiques autre avant avez avis avoir
 	beaucoup besoin bien bon bonne bons cela cher cherche chercher chez choisir comment concernant connaissez
-	creation cree creer dois donne donner efficace encore entre etre existe facile facilement faire fais fait
+	creation cree creer devoir dois donne donner efficace encore entre etre existe facile facilement faire fais fait
 	faites faut fonctionne grace gratuit gratuite gratuitement ia ici ideal intelligence intelligent leur
 	ligne liste logiciel logiciels lors ma meilleur meilleure meilleures meilleurs mes mieux mise moi moins
 	mon moyen nouveau nouveaux nouvelle obtenir on outil outils parmi partir pas pendant permet permettant
@@ -84,14 +84,14 @@ chercher recherche rechercher chercheur
 creer creation createur creatrice creatif
 prospecter prospection prospect prospects
 sous-titre sous-titrer sous-titrage soustitres soustitrage soustitrer
-reunir reunion reunions
 sonore son sons sonoriser sonorisation
 statistique statistiques stats stat
 emploi employer employeur
 telephone telephonique telephoner
 `
 
-// synonyms lists words that mean nearly the same in a catalogue of tools.
+// synonyms lists words that mean nearly the same in a catalogue of tools. One with hyphens
+// is a phrase, see phrases; one with a tilde is only evoked by the others.
 const synonyms = `
 internet web
 courriel mail email mails emails courriels
@@ -116,9 +116,11 @@ verifier controler
 ameliorer optimiser
 programmation code coder codage
 voiceover voixoff
+transcrire ~compte-rendu
+local hors-ligne sans-internet sans-reseau sans-connexion tourne-machine tourne-chez
 `
 
-// A kinTable maps stems to the root of their family, and to the words that mean the same.
+// A kinTable maps stems to the root of their family, and roots to words that mean the same.
 type kinTable struct {
 	root     map[string]string
 	synonyms map[string][]string
@@ -139,8 +141,8 @@ var kinTables = sync.OnceValue(func() *kinTable {
 	for line := range strings.Lines(synonyms) {
 		words := strings.Fields(line)
 		for i, word := range words {
-			stem := s.stem(word)
-			t.synonyms[stem] = append(t.synonyms[stem], slices.Concat(words[:i], words[i+1:])...)
+			root := t.rootOf(s.stem(word))
+			t.synonyms[root] = append(t.synonyms[root], slices.Concat(words[:i], words[i+1:])...)
 		}
 	}
 	return t
@@ -151,8 +153,8 @@ var notDerived = set("partag avantag ouvrag personnag langag messag paysag visag
 
 // rootOf returns the root of the family of a stem: what derived words have in common that
 // the stemmer keeps apart, as in montage, monteur and monter.
-func rootOf(stem string) string {
-	if root, ok := kinTables().root[stem]; ok {
+func (t *kinTable) rootOf(stem string) string {
+	if root, ok := t.root[stem]; ok {
 		return root
 	}
 	if base, ok := strings.CutSuffix(stem, "ifi"); ok && len(base) > 2 { // planifier, planification
@@ -166,13 +168,15 @@ func rootOf(stem string) string {
 		if before, ok := strings.CutSuffix(base, "y"); ok {
 			base = before + "i" // nettoyage, nettoie
 		}
-		if root, ok := kinTables().root[base]; ok {
+		if root, ok := t.root[base]; ok {
 			return root
 		}
 		return base
 	}
 	return stem
 }
+
+func rootOf(stem string) string { return kinTables().rootOf(stem) }
 
 // indexKin groups the terms by root.
 func (x *Index) indexKin(stems []string) {
@@ -195,10 +199,15 @@ func (x *Index) indexKin(stems []string) {
 
 // appendKin appends the terms of the family of a word, and its synonyms.
 func (x *Index) appendKin(terms []queryTerm, stem stemmer, word string) []queryTerm {
-	own := stem.stem(word)
-	terms = x.appendFamily(terms, rootOf(own), related)
+	own := rootOf(stem.stem(word))
+	terms = x.appendFamily(terms, own, related)
 	for _, other := range kinTables().synonyms[own] {
-		terms = x.appendFamily(terms, rootOf(stem.stem(other)), synonymous)
+		confidence := float32(synonymous)
+		if other[0] == '~' {
+			confidence = evoked
+		}
+		other = strings.ReplaceAll(strings.TrimPrefix(other, "~"), "-", " ")
+		terms = x.appendFamily(terms, rootOf(stem.stem(other)), confidence)
 	}
 	return terms
 }

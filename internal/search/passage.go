@@ -40,8 +40,9 @@ func (x *Index) Passages(text string) *Passages {
 	wanted := make([]match, x.stems.len()) // by term
 	for i := range w.words {
 		q := &w.words[i]
+		idf := x.idfOf(q)
 		for _, t := range q.terms {
-			weight := t.confidence * x.idf(x.frequency(t.term))
+			weight := t.confidence * min(idf, x.idf(x.frequency(t.term)))
 			if q.filler {
 				weight *= fillerFactor
 			}
@@ -57,6 +58,18 @@ func (x *Index) Passages(text string) *Passages {
 		}
 	}
 	return p
+}
+
+// idfOf returns about how much a word tells with its whole family: « vérifiable » is no
+// rarer than what it is found for. Unfinished words stand for too many to count.
+func (x *Index) idfOf(q *queryWord) float32 {
+	have := 0
+	for _, t := range q.terms {
+		if t.confidence >= synonymous {
+			have += x.frequency(t.term)
+		}
+	}
+	return x.idf(min(have, len(x.tools)))
 }
 
 // Best returns the passage of a tool. If its review has no word of the query, it is the
@@ -103,17 +116,17 @@ func (p *Passages) matches(text string) []found {
 	return all
 }
 
-// value returns how well a text answers: every word counts once, and a little more if it
-// is repeated.
+// value returns how well a text answers. A word that is repeated counts up to twice.
 func (p *Passages) value(matches []found) float32 {
-	var best [2 * maxWords]float32
-	sum := float32(0)
+	var words [2 * maxWords]struct{ best, count float32 }
 	for _, m := range matches {
-		sum += m.weight / 20
-		best[m.word] = max(best[m.word], m.weight)
+		word := &words[m.word]
+		word.best = max(word.best, m.weight)
+		word.count++
 	}
-	for _, weight := range best {
-		sum += weight
+	sum := float32(0)
+	for _, word := range words {
+		sum += word.best * 2 * word.count / (word.count + 1)
 	}
 	return sum
 }

@@ -26,6 +26,19 @@ func TestThePassageIsTheSectionThatAnswers(t *testing.T) {
 	}
 }
 
+func TestThePassageIsAboutTheRareWordNotWhereACommonOneIsNear(t *testing.T) {
+	tools := reviews(60)
+	for i := range tools[:30] {
+		tools[i].Body = "Tout se vérifie."
+	}
+	x, c := index(t, append(tools, tool("Limier", "Rien", "## Le banc\n\nDes citations exactes, des citations fausses, et une citation inventée.\n\n"+
+		"## Qui paie\n\nUne association, c’est vérifiable. La limite est de cent citations."))...)
+	at := slices.IndexFunc(c.Tools, func(t catalog.Tool) bool { return t.Name == "Limier" })
+	if got := x.Passages("vérifier une citation").Best(at); got.Section != "le-banc" {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func FuzzPassagesAndRequests(f *testing.F) {
 	f.Add("a", "## É\n\nà\u00a0b.c")
 	f.Add("moins de 5 € gratuit", strings.Repeat("é. ", 300)+"gratuit "+strings.Repeat("è", 300))

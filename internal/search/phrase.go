@@ -1,50 +1,51 @@
 package search
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
 
 // phrases are words that mean something else together than apart: a « compte rendu » is
 // neither an account nor a rendering. Stop words between them are left out. What follows
-// an equals sign means the same. They are indexed wherever they occur; any other two
-// words of a query simply add up.
+// an equals sign means the same, what follows a tilde is evoked by it. A word with a star may stand
+// for the phrase; others do so only in a catalogue that never uses it. Phrases are indexed
+// wherever they occur; any other two words of a query simply add up.
 const phrases = `
 compte rendu = procès verbal
-site internet = site web
-page web
+site* internet = site web ~ application
+page* web
 page vente = landing page
-boutique ligne = ecommerce
-open source = code ouvert = libre
-code source
-logiciel libre = open source
-no code = sans code
+boutique* ligne* = ecommerce
+open source = logiciel libre = code ouvert = code public = libre ~ ouvert
+code* source
+no code = sans code = sans programmer ~ ligne code ~ toucher code
 mot clé
-moteur recherche
-base données
+moteur* recherche*
+base données*
 tableau bord
 carte mentale
-voix off
-service client
+voix* off
+service client*
 ressource humaine
-lettre motivation
-boîte réception
+lettre* motivation*
+boîte réception*
 arrière plan
 emploi temps
-prise note
+prise note* = prendre note = prend note ~ compte rendu
 note frais
-bruit fond
-libre droit
+bruit* fond
+libre droit*
 ligne commande
-hors ligne
-revue presse
-revue code
-réseau social
+hors ligne = sans internet = sans réseau = sans connexion = tourne machine = tourne chez = local
+revue presse*
+revue code*
+réseau social*
 bac sable
-mise page
+mise page*
 bande son
 sous titre
-feuille calcul
+feuille calcul*
 intelligence artificielle
 `
 
@@ -52,61 +53,103 @@ intelligence artificielle
 type phraseTable struct {
 	first, second map[string]uint16 // number of a stem, from 1
 	joined        map[[2]uint16]string
-	same          map[string][]string // by phrase, those that mean the same
+	meanings      map[string]meaning // by phrase
+}
+
+// A meaning is what a phrase stands for besides itself.
+type meaning struct {
+	same, evoked []string // phrases and words
+	alone        []string // its words that have the meaning without the other
 }
 
 var phraseTables = sync.OnceValue(func() *phraseTable {
-	t := &phraseTable{map[string]uint16{}, map[string]uint16{}, map[[2]uint16]string{}, map[string][]string{}}
+	t := &phraseTable{map[string]uint16{}, map[string]uint16{}, map[[2]uint16]string{}, map[string]meaning{}}
+	s := newStemmer()
+	for line := range strings.Lines(strings.TrimSpace(phrases)) {
+		parts := strings.Split(strings.TrimSpace(line), " ~ ")
+		var same, evokes []string
+		for _, part := range parts[1:] {
+			evokes = append(evokes, t.add(s, part))
+		}
+		for part := range strings.SplitSeq(parts[0], " = ") {
+			same = append(same, t.add(s, part))
+		}
+		for i, phrase := range same {
+			m := t.meanings[phrase]
+			m.same, m.evoked = slices.Concat(same[:i], same[i+1:]), evokes
+			t.meanings[phrase] = m
+		}
+	}
+	return t
+})
+
+// add adds a phrase as it is written in phrases, and returns it. A single word stays one.
+func (t *phraseTable) add(s stemmer, text string) string {
+	words := keyWords(text)
+	phrase := strings.Join(words, " ")
+	if len(words) != 2 {
+		return phrase
+	}
 	number := func(of map[string]uint16, stem string) uint16 {
 		if of[stem] == 0 {
 			of[stem] = uint16(len(of) + 1)
 		}
 		return of[stem]
 	}
-	s := newStemmer()
-	for line := range strings.Lines(strings.TrimSpace(phrases)) {
-		var all []string
-		for part := range strings.SplitSeq(strings.TrimSpace(line), " = ") {
-			words := keyWords(part)
-			all = append(all, strings.Join(words, " "))
-			if len(words) == 2 {
-				key := [2]uint16{number(t.first, s.stem(words[0])), number(t.second, s.stem(words[1]))}
-				t.joined[key] = all[len(all)-1]
-			}
-		}
-		t.same[all[0]] = all[1:]
-		for _, other := range all[1:] {
-			if _, ok := t.same[other]; !ok && strings.Contains(other, " ") {
-				t.same[other] = all[:1]
-			}
+	t.joined[[2]uint16{number(t.first, s.stem(words[0])), number(t.second, s.stem(words[1]))}] = phrase
+	m := t.meanings[phrase]
+	for i, word := range strings.Fields(text) {
+		if strings.HasSuffix(word, "*") {
+			m.alone = append(m.alone, words[i])
 		}
 	}
-	return t
-})
+	t.meanings[phrase] = m
+	return phrase
+}
 
 // find returns the phrase that two words form, or "".
 func (t *phraseTable) find(s stemmer, first, second string) string {
 	return t.joined[[2]uint16{t.first[s.stem(first)], t.second[s.stem(second)]}]
 }
 
+// readPhrase returns the phrase that begins with the first of the words of a query, and how
+// many of them it has; one everyday word may be between: « sans savoir coder ».
+func readPhrase(stem stemmer, words []string) (phrase string, length int) {
+	for length = 2; length <= min(3, len(words)); length++ {
+		if phrase = phraseTables().find(stem, words[0], words[length-1]); phrase != "" {
+			return phrase, length
+		}
+		if !fillers[words[length-1]] {
+			break
+		}
+	}
+	return "", 0
+}
+
 // phrase returns the word of a query that stands for a phrase: the phrase, what means the
 // same, and at worst one of its words.
 func (x *Index) phrase(stem stemmer, phrase string) queryWord {
 	q := queryWord{text: phrase}
-	if i, ok := x.stems.find(phrase); ok {
-		q.terms = append(q.terms, queryTerm{term: uint32(i), confidence: exact})
-	}
-	for _, other := range phraseTables().same[phrase] {
-		if i, ok := x.stems.find(stem.stem(other)); ok {
-			q.terms = append(q.terms, queryTerm{term: uint32(i), confidence: related, kin: true})
+	add := func(word string, confidence float32) {
+		if i, ok := x.stems.find(stem.stem(word)); ok {
+			q.terms = append(q.terms, queryTerm{term: uint32(i), confidence: confidence, kin: confidence < exact})
 		}
+	}
+	m := phraseTables().meanings[phrase]
+	add(phrase, exact)
+	for _, other := range m.same {
+		add(other, related)
 	}
 	first, second, _ := strings.Cut(phrase, " ")
 	q.terms = x.appendJoined(q.terms, first+second)
-	for _, word := range []string{first, second} {
-		if i, ok := x.stems.find(stem.stem(word)); ok {
-			q.terms = append(q.terms, queryTerm{term: uint32(i), confidence: partOfPhrase, kin: true})
-		}
+	if len(q.terms) == 0 {
+		m.alone = []string{first, second}
+	}
+	for _, other := range m.evoked {
+		add(other, evoked)
+	}
+	for _, word := range m.alone {
+		add(word, partOfPhrase)
 	}
 	q.terms = compact(q.terms)
 	return q

@@ -97,6 +97,47 @@ func TestWordsOfAPhraseBelongTogether(t *testing.T) {
 	}
 }
 
+func TestAPhraseMayHaveAnEverydayWordWithin(t *testing.T) {
+	x := among(t, tool("Lego", "Vos idées, sans code", ""), tool("Éditeur", "Écrit du code, du code et du code", ""))
+	for _, query := range []string{"sans savoir coder", "sans devoir coder", "no code "} {
+		if got := find(x, query); len(got) == 0 || got[0] != "Lego" {
+			t.Errorf("%q finds %q", query, got)
+		}
+	}
+}
+
+func TestAWordOfAPhraseDoesNotStandForIt(t *testing.T) {
+	x := among(t, tool("Fermé", "Le générateur d’images", "Aucune source n’est citée : la source manque."), tool("Offert", "Des images, en logiciel libre", ""))
+	if got := find(x, "images open source"); len(got) == 0 || got[0] != "Offert" {
+		t.Errorf("got %q", got)
+	}
+	if got := find(x, "open source"); !slices.Equal(got, []string{"Offert"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestAWordFindsWhatItEvokesLast(t *testing.T) {
+	x := among(t,
+		tool("Greffier", "Le compte rendu de vos entretiens", ""),
+		tool("Scribe", "La transcription de vos entretiens", ""),
+		tool("Salle", "Des entretiens, encore des entretiens", ""),
+	)
+	if diff := cmp.Diff([]string{"Scribe", "Greffier"}, find(x, "transcrire des entretiens ")[:2]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhatAQuerySaysTwiceCountsOnce(t *testing.T) {
+	x := among(t, tool("Ermite", "Un chatbot hors ligne", ""), tool("Cantine", "La cantine locale, en local et hors ligne", ""))
+	score := func(query string) float64 { return x.Search(Query{Text: query, Limit: 1}).Hits[0].Score }
+	if got := find(x, "chatbot local sans internet "); got[0] != "Ermite" {
+		t.Errorf("got %q", got)
+	}
+	if once, twice := score("hors ligne "), score("hors ligne, sans internet "); once != twice {
+		t.Errorf("said once it counts %v, twice %v", once, twice)
+	}
+}
+
 func TestFamiliesOfWords(t *testing.T) {
 	s := newStemmer()
 	for _, family := range []string{
@@ -122,7 +163,7 @@ func TestFamiliesOfWords(t *testing.T) {
 	}
 	for _, pair := range []string{
 		"image imaginer", "compte comptable", "partager part", "message messe", "avantage avant", "ouvrage ouvrir", "personnage personne",
-		"moteur mot", "auteur auto", "agent agence", "note notaire", "format former", "poste postuler", "langage lange",
+		"moteur mot", "auteur auto", "agent agence", "note notaire", "format former", "poste postuler", "langage lange", "conversation conversion", "reunir reunion",
 	} {
 		a, b, _ := strings.Cut(pair, " ")
 		if rootOf(s.stem(a)) == rootOf(s.stem(b)) {

@@ -57,12 +57,10 @@ func (x *Index) parse(w *workspace, text string) {
 	w.words = w.words[:0]
 	for i := 0; i < len(significant) && len(w.words) < maxWords; i++ {
 		word, last := significant[i], i == len(significant)-1
-		if !last {
-			if phrase := phraseTables().find(stem, word, significant[i+1]); phrase != "" {
-				w.words = append(w.words, x.phrase(stem, phrase))
-				i++
-				continue
-			}
+		if phrase, length := readPhrase(stem, significant[i:]); phrase != "" {
+			w.addWord(x.phrase(stem, phrase))
+			i += length - 1
+			continue
 		}
 		q := queryWord{text: word, open: last && open && len(word) >= minPrefix, filler: fillers[word] && !onlyFillers}
 		if term, ok := x.term(stem, word); ok {
@@ -84,8 +82,36 @@ func (x *Index) parse(w *workspace, text string) {
 		if !q.filler && x.rare(q.terms) {
 			q.terms = x.neighbours(w, &q)
 		}
-		w.words = append(w.words, q)
+		w.addWord(q)
 	}
+}
+
+// addWord adds a word to a query, unless an earlier one says the same: « local, sans
+// internet » is one condition.
+func (w *workspace) addWord(q queryWord) {
+	for i := range w.words {
+		if before := &w.words[i]; !q.filler && before.covers(&q) && q.covers(before) {
+			before.terms = compact(append(before.terms, q.terms...))
+			return
+		}
+	}
+	w.words = append(w.words, q)
+}
+
+// covers reports whether a word stands for all that another one is, not only evokes it.
+func (q *queryWord) covers(other *queryWord) bool {
+	found := false
+	for _, t := range other.terms {
+		if t.confidence < related {
+			continue
+		}
+		at, ok := slices.BinarySearchFunc(q.terms, t.term, func(a queryTerm, term uint32) int { return cmp.Compare(a.term, term) })
+		if !ok || q.terms[at].confidence < synonymous {
+			return false
+		}
+		found = true
+	}
+	return found
 }
 
 func (x *Index) word(stem stemmer, text string) queryWord {

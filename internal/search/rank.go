@@ -131,6 +131,7 @@ const (
 	joined     = 0.9 // with the next word: "chat gpt" for chatgpt
 	related    = 0.8 // of the same family: transcrire for transcription
 	synonymous = 0.6
+	evoked     = 0.3 // what those who use one word often need: compte rendu for transcrire
 	unfinished = 0.5
 	mistyped   = 0.4 // halved for a second typo, and if also unfinished
 

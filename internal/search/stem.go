@@ -43,8 +43,10 @@ var restored = []struct{ folded, accented string }{
 }
 
 // irregular holds the stems of words that the stemmer takes for another: « compta » is
-// short for comptabilité, not a form of compter.
-var irregular = map[string]string{"compta": "comptabilit", "math": "math", "maths": "math"}
+// short for comptabilité, not a form of compter, and « conversion » no « conversation ».
+var irregular = map[string]string{
+	"compta": "comptabilit", "math": "math", "maths": "math", "conversion": "conversion", "conversions": "conversion",
+}
 
 // A stemmer reduces words to their stems. It works on folded words, because queries
 // must find the same with and without accents; accents that the Snowball stemmer
