@@ -1,6 +1,8 @@
 package site
 
 import (
+	"cmp"
+
 	"palmares/internal/catalog"
 	"palmares/internal/french"
 	"palmares/internal/markdown"
@@ -112,7 +114,7 @@ func (s *Site) showComparison(r *request) (*answer, error) {
 	data.Page = s.page(r, markdown.NoBreak(x.Title), markdown.NoBreak(x.WinnerNote), "/comparatifs/"+x.Slug)
 	data.Page.Draft = x.Draft
 	data.Page.Canonical, data.Page.Article = r.snap.Catalog.ComparisonURLOf(x.Slug), true
-	data.Page.share(r.shared(x.Image))
+	data.Page.share(cmp.Or(r.shared(x.Image), r.sharedCard("comparatifs", x.Slug)))
 	data.Page.JSONLD = r.jsonldComparison(x, []toolRow{a, b})
 	return render(r, "comparison", data.Page, data), nil
 }

@@ -5,3 +5,9 @@ func (s *Site) ForgetPages() {
 	c := &s.current.Load().pages
 	c.answers, c.size = nil, 0
 }
+
+// LimitCards sets how many bytes of cards are kept.
+func (s *Site) LimitCards(most int) { s.cards.most = most }
+
+// KeptCards returns how many bytes of cards are kept.
+func (s *Site) KeptCards() int { return s.cards.size }

@@ -37,26 +37,39 @@ func (s *Site) media(w http.ResponseWriter, r *http.Request) {
 		s.write(w, r, s.failure(req, notFound("Cette image n’existe pas, ou plus.")))
 		return
 	}
+	s.writePicture(w, req, picture{hash: hash, ext: ext, cache: cacheYear, from: s.cfg.Pictures, kept: &s.pictures})
+}
+
+// A picture is what writePicture sends.
+type picture struct {
+	hash, ext string
+	cache     string // Cache-Control
+	from      Pictures
+	kept      *pictureCache
+}
+
+// writePicture sends a picture, from the cache or from its source.
+func (s *Site) writePicture(w http.ResponseWriter, r *request, p picture) {
 	h := w.Header()
-	tag := `"` + hash + `"`
+	tag := `"` + p.hash + `"`
 	h.Del("Vary") // pictures are never compressed again
 	h.Set("ETag", tag)
-	h.Set("Cache-Control", cacheYear)
+	h.Set("Cache-Control", p.cache)
 	if known := r.Header.Get("If-None-Match"); known == "*" || strings.Contains(known, tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	file, err := s.pictures.get(r.Context(), hash, s.cfg.Pictures)
+	file, err := p.kept.get(r.Context(), p.hash, p.from)
 	if err != nil {
 		h.Del("ETag")
 		unavailable := web.Unavailable(err, "Cette image ne peut pas être lue")
 		h.Set("Retry-After", cmp.Or(unavailable.RetryAfter, web.RetrySoon))
-		s.write(w, r, s.failure(req, pictureUnavailable(unavailable.Text)))
+		s.write(w, r.Request, s.failure(r, pictureUnavailable(unavailable.Text)))
 		return
 	}
-	h.Set("Content-Type", pictureTypes[ext])
+	h.Set("Content-Type", pictureTypes[p.ext])
 	if r.Header.Get("Range") != "" {
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(file))
+		http.ServeContent(w, r.Request, "", time.Time{}, bytes.NewReader(file))
 		return
 	}
 	h.Set("Accept-Ranges", "bytes")
@@ -81,15 +94,22 @@ const (
 	pictureTimeout = 5 * time.Second
 )
 
-// A pictureCache holds the pictures that were served last. Its zero value is empty.
-// Pictures are named by their content, so nothing in it is ever out of date.
+// A pictureCache holds the pictures that were served last. Pictures are named by their
+// content, so nothing in it is ever out of date.
 type pictureCache struct {
+	most    int // bytes
 	mu      sync.Mutex
 	size    int
 	entries map[string]*list.Element // of *cachedPicture, by hash
 	recent  list.List                // the last used first
 	reading map[string]*pictureRead  // by hash
 	slots   chan struct{}            // one per read under way
+}
+
+// newPictureCache returns an empty cache of at most most bytes, which reads up to reads
+// pictures at once.
+func newPictureCache(most, reads int) pictureCache {
+	return pictureCache{most: most, entries: map[string]*list.Element{}, reading: map[string]*pictureRead{}, slots: make(chan struct{}, reads)}
 }
 
 type cachedPicture struct {
@@ -128,9 +148,6 @@ func (c *pictureCache) get(ctx context.Context, hash string, from Pictures) ([]b
 			return nil, ctx.Err()
 		}
 	}
-	if c.entries == nil {
-		c.entries, c.reading, c.slots = map[string]*list.Element{}, map[string]*pictureRead{}, make(chan struct{}, pictureReads)
-	}
 	read = &pictureRead{done: make(chan struct{}), err: errInterrupted}
 	c.reading[hash] = read
 	c.mu.Unlock()
@@ -163,7 +180,7 @@ func (c *pictureCache) finish(hash string, read *pictureRead) {
 		return
 	}
 	c.entries[hash] = c.recent.PushFront(&cachedPicture{hash, read.file})
-	for c.size += len(read.file); c.size > pictureCacheSize && c.recent.Len() > 1; {
+	for c.size += len(read.file); c.size > c.most && c.recent.Len() > 1; {
 		oldest := c.recent.Remove(c.recent.Back()).(*cachedPicture)
 		delete(c.entries, oldest.hash)
 		c.size -= len(oldest.file)

@@ -97,6 +97,7 @@ const sharedWidth = 1200
 type sharedImage struct {
 	URL           string
 	Width, Height int
+	Alt           string // "" if nothing is known of what it shows
 }
 
 // shared returns the picture of a page for previews, or nil if there is none.
@@ -106,5 +107,5 @@ func (v *view) shared(path string) *sharedImage {
 		return nil
 	}
 	one := atLeast(p, sharedWidth)
-	return &sharedImage{v.snap.Catalog.URL + markdown.MediaPath(one.Hash, one.Ext), one.Width, one.Height}
+	return &sharedImage{v.snap.Catalog.URL + markdown.MediaPath(one.Hash, one.Ext), one.Width, one.Height, ""}
 }

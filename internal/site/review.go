@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"html/template"
 	"strings"
 
@@ -70,7 +71,7 @@ func (s *Site) showReview(r *request) (*answer, error) {
 	data.Page = s.page(r, t.Name+"\u00a0: notre avis", markdown.NoBreak("Notre avis sur "+t.Name+" : "+t.Tagline), "/avis/"+t.Slug)
 	data.Page.Draft = t.Draft
 	data.Page.Canonical, data.Page.Article = r.snap.Catalog.ReviewURLOf(t), true
-	data.Page.share(r.sharedOf(t))
+	data.Page.share(cmp.Or(r.shared(t.Image), r.sharedCard("avis", t.Slug)))
 	if review := r.jsonldReview(t); review != nil {
 		review.Context, review.Item = schemaOrg, r.jsonldTool(t)
 		data.Page.JSONLD = review

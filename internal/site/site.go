@@ -56,6 +56,7 @@ type Site struct {
 	hasMarkdown map[string]bool             // by pattern; pages of a slug always have it
 	compressor  web.Compressor
 	pictures    pictureCache
+	cards       pictureCache
 	current     atomic.Pointer[view] // what Show was last called with
 }
 
@@ -65,6 +66,8 @@ func New(cfg Config) *Site {
 	s := &Site{
 		cfg: cfg, mux: http.NewServeMux(), assets: readAssets(), reference: reference.New(cfg.Document), hasMarkdown: map[string]bool{},
 		withoutPro: sync.OnceValue(func() *reference.Reference { return reference.NewWithoutPro(cfg.Document) }),
+		pictures:   newPictureCache(pictureCacheSize, pictureReads),
+		cards:      newPictureCache(cardCacheSize, cardDrawings),
 		headers:    securityHeaders(strings.HasPrefix(cfg.BaseURL, "https://")),
 	}
 	s.handle("/{$}", s.home)
@@ -89,6 +92,7 @@ func New(cfg Config) *Site {
 	s.handle("/sitemap.xml", s.sitemap)
 	s.handle("/static/{file}", s.asset)
 	s.mux.HandleFunc("/media/{file}", s.media)
+	s.mux.HandleFunc("/media/{folder}/{file}", s.shareCard)
 	s.handle("/{slug}", s.showPage)
 	s.handle("/", s.notFound)
 	return s

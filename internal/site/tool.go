@@ -55,7 +55,7 @@ func (s *Site) showTool(r *request) (*answer, error) {
 	data.Page = s.page(r, t.Name+"\u00a0: note, prix et fiche", markdown.NoBreak(t.Name+" : "+t.Tagline), "/outils/"+t.Slug)
 	data.Page.Canonical = r.snap.Catalog.CanonicalURLOf(t)
 	data.Page.Draft = t.Draft
-	data.Page.share(r.sharedOf(t))
+	data.Page.share(cmp.Or(r.shared(t.Image), r.sharedCard("outils", t.Slug)))
 	tool := r.jsonldTool(t)
 	tool.Context, tool.Review = schemaOrg, r.jsonldReview(t)
 	data.Page.JSONLD = tool
@@ -101,7 +101,7 @@ func (v *view) audience(t *catalog.Tool) string {
 	return audiences[t.ICP]
 }
 
-// sharedOf returns the picture of a tool for previews.
+// sharedOf returns the picture of a tool in structured data.
 func (v *view) sharedOf(t *catalog.Tool) *sharedImage { return v.shared(cmp.Or(t.Image, t.Logo)) }
 
 func sources(t *catalog.Tool) []source {

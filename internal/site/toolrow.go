@@ -59,11 +59,14 @@ func (v *view) rows(ids []int32) []toolRow {
 	return rows
 }
 
+// highScore is the CSS class of a high score.
+const highScore = "note-high"
+
 // scoreClass returns the CSS class of a score.
 func scoreClass(score float64) string {
 	switch {
 	case score >= 8:
-		return "note-high"
+		return highScore
 	case score < 5:
 		return "note-low"
 	}

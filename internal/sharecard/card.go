@@ -1,0 +1,176 @@
+// Package sharecard draws the pictures that other sites show beside a link to a page
+// which has no picture of its own: a name, a sentence, scores and the site's name.
+//
+// A card is drawn with the fonts in the binary, in whole numbers and in a fixed set of
+// colours, so that every node draws the same bytes. Characters that the fonts lack are
+// replaced or left out: a preview must not show empty boxes.
+package sharecard
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"image"
+	"image/png"
+)
+
+// The size that social networks ask for.
+const (
+	Width  = 1200
+	Height = 630
+)
+
+// version is part of every digest. Raise it when the drawing changes: caches keep cards
+// for a year.
+const version = 1
+
+// A Card is what a picture shows. Only Title and Site are required. Text may be of any
+// length; what does not fit ends in an ellipsis.
+type Card struct {
+	Site   string // name of the catalogue
+	Host   string // where it is
+	Palm   bool   // the mark of the site is drawn before its name
+	Kicker string // a few words above the title
+	Title  string
+	Slug   string // drawn instead of a title of which no character can be drawn
+	Text   string
+	Scores []Score // one is drawn large, beside the title; two have their names
+}
+
+// A Score is that of one tool.
+type Score struct {
+	Name  string // drawn if there are two
+	Value string // such as "8,5"; "" draws a dash
+	Best  bool   // drawn in full colour
+}
+
+// maxScores is how many are drawn.
+const maxScores = 2
+
+// Digest identifies the picture: two cards with the same digest have the same bytes.
+func (c Card) Digest() string {
+	h := sha256.New()
+	field := func(s string) {
+		var size [8]byte
+		binary.BigEndian.PutUint64(size[:], uint64(len(s)))
+		h.Write(size[:])
+		h.Write([]byte(s))
+	}
+	flag := func(is bool) {
+		if is {
+			h.Write([]byte{1})
+		} else {
+			h.Write([]byte{0})
+		}
+	}
+	h.Write([]byte{version})
+	flag(c.Palm)
+	for _, s := range []string{c.Site, c.Host, c.Kicker, c.Title, c.Slug, c.Text} {
+		field(s)
+	}
+	for _, s := range c.Scores {
+		field(s.Name)
+		field(s.Value)
+		flag(s.Best)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// Where things are, in pixels.
+const (
+	margin    = 84
+	right     = Width - margin
+	headline  = 112 // baseline of the site's name
+	ruleAt    = 542
+	footline  = 588 // baseline below the rule
+	bodyTop   = 160
+	bodyEnd   = ruleAt - 24
+	large     = 210 // diameter of a single score
+	small     = 104 // diameter of one of two
+	betweenBy = 56  // between the title and the large score
+)
+
+// PNG draws the card.
+func (c Card) PNG() []byte {
+	if drawable(c.Title, bold) == "" {
+		c.Title = c.Slug
+	}
+	p := newCanvas()
+	p.fill(image.Rect(0, 0, Width, 14), accent)
+	p.fill(image.Rect(margin, ruleAt, right, ruleAt+2), rule)
+
+	// The head: the palm, the name of the site, and what the page is.
+	x := margin
+	if c.Palm {
+		p.palm(x-4, headline-44, 54, accent)
+		x += 64
+	}
+	site := p.line(c.Site, bold, 36, 620)
+	site.draw(x, headline, ink)
+	if c.Kicker != "" {
+		kicker := p.line(c.Kicker, regular, 30, right-(x+site.width)-40)
+		kicker.draw(right-kicker.width, headline, soft)
+	}
+	p.line(c.Host, regular, 28, right-margin).draw(margin, footline, soft)
+
+	if scores := c.Scores[:min(len(c.Scores), maxScores)]; len(scores) == maxScores {
+		c.drawPair(p, scores)
+	} else {
+		c.drawOne(p, scores)
+	}
+	var b bytes.Buffer
+	encoder := png.Encoder{CompressionLevel: png.DefaultCompression}
+	if err := encoder.Encode(&b, p.img); err != nil {
+		panic(err) // only for an image without pixels
+	}
+	return b.Bytes()
+}
+
+// drawOne draws the title and the text on the left, and the score, if any, on the right.
+func (c Card) drawOne(p *canvas, scores []Score) {
+	width := right - margin
+	if len(scores) > 0 {
+		width -= large + betweenBy
+		p.score(right-large/2, (bodyTop+bodyEnd)/2-16, large, scores[0])
+		below := p.line("sur 10", regular, 28, large)
+		below.draw(right-large/2-below.width/2, (bodyTop+bodyEnd)/2+large/2+32, soft)
+	}
+	const gap = 42 // below the title, whose letters may descend
+	title := p.title(c.Title, width, 92)
+	text := p.fit(c.Text, regular, width, 5-len(title.lines), 38, 34)
+	height := title.height() + text.height()
+	if !text.empty() {
+		height += gap
+	}
+	y := bodyTop + max(0, (bodyEnd-bodyTop-height)/2)
+	y = title.draw(margin, y, ink)
+	text.draw(margin, y+gap, soft)
+}
+
+// drawPair draws the title above two scores with the names of their tools.
+func (c Card) drawPair(p *canvas, scores []Score) {
+	const gap = 40
+	title := p.title(c.Title, right-margin, 76)
+	var text block
+	if len(title.lines) < 3 {
+		text = p.fit(c.Text, regular, right-margin, 1, 34, 30)
+	}
+	height := title.height() + gap + small
+	if !text.empty() {
+		height += gap + text.height()
+	}
+	y := bodyTop + max(0, (bodyEnd-bodyTop-height)/2)
+	y = title.draw(margin, y, ink)
+	if !text.empty() {
+		y = text.draw(margin, y+gap, soft)
+	}
+	y += gap
+	column := (right - margin) / maxScores
+	for i, s := range scores {
+		x := margin + i*column
+		p.score(x+small/2, y+small/2, small, s)
+		name := p.fit(s.Name, bold, column-small-24-32, 2, 40, 30)
+		name.draw(x+small+24, y+(small-name.height())/2, ink)
+	}
+}

@@ -1,0 +1,132 @@
+package site
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"palmares/internal/catalog"
+	"palmares/internal/french"
+	"palmares/internal/markdown"
+	"palmares/internal/sharecard"
+)
+
+const (
+	// cardCacheSize bounds the memory for drawn cards: about 800 of them.
+	cardCacheSize = 16 << 20
+	// cardDrawings is how many are drawn at once. Each takes 30 ms and 2 MB.
+	cardDrawings = 2
+)
+
+// sharedCard returns the card that is drawn for a page without a picture of its own. The
+// folder is that of the page's address. The record must exist.
+func (v *view) sharedCard(folder, slug string) *sharedImage {
+	card := v.card(folder, slug)
+	alt := card.Title
+	for _, s := range card.Scores {
+		if s.Value != "" {
+			if alt += ", "; len(card.Scores) > 1 {
+				alt += s.Name + " "
+			}
+			alt += s.Value + " sur 10"
+		}
+	}
+	return &sharedImage{
+		URL: v.snap.Catalog.URL + cardPath(folder, slug, card), Width: sharecard.Width, Height: sharecard.Height,
+		Alt: markdown.NoBreak(alt + " : " + card.Text),
+	}
+}
+
+// cardPath returns the address of a card. Another picture has another address.
+func cardPath(folder, slug string, card *sharecard.Card) string {
+	return "/media/" + folder + "/" + slug + "." + card.Digest() + ".png"
+}
+
+// card returns the card of a page, or nil if there is no such page.
+func (v *view) card(folder, slug string) *sharecard.Card {
+	c := v.snap.Catalog
+	card := &sharecard.Card{Site: c.Name, Host: c.URL, Palm: c.Settings.Logo == "", Slug: slug}
+	if u, err := url.Parse(c.URL); err == nil {
+		card.Host = u.Host
+	}
+	t := c.Tool(slug)
+	switch folder {
+	case "outils", "avis":
+		if t == nil || folder == "avis" && t.Body == "" {
+			return nil
+		}
+		card.Title, card.Text, card.Kicker = t.Name, markdown.NoBreak(t.Tagline), v.label(t.Category)
+		if folder == "avis" {
+			card.Kicker = "Notre avis"
+		}
+		if t.Score != nil {
+			card.Scores = []sharecard.Score{cardScore(t)}
+		}
+		return card
+	case "comparatifs":
+		x := v.comparison(slug)
+		if x == nil {
+			return nil
+		}
+		card.Title, card.Text, card.Kicker = markdown.NoBreak(x.Title), markdown.NoBreak(x.WinnerNote), "Comparatif"
+		for _, side := range []string{x.ToolA, x.ToolB} {
+			score := cardScore(c.Tool(side))
+			score.Best = x.Winner == side
+			card.Scores = append(card.Scores, score)
+		}
+		return card
+	}
+	return nil
+}
+
+func cardScore(t *catalog.Tool) sharecard.Score {
+	s := sharecard.Score{Name: t.Name}
+	if t.Score != nil {
+		s.Value, s.Best = french.Figure(*t.Score), scoreClass(*t.Score) == highScore
+	}
+	return s
+}
+
+// A drawing is the source of one card.
+type drawing struct{ *sharecard.Card }
+
+func (d drawing) Read(context.Context, string) ([]byte, error) { return d.PNG(), nil }
+
+// shareCard serves the cards. One that is out of date is replaced by that of the served
+// version, which caches then keep as long as a page: previews of older links go on showing
+// something, also while the nodes have different versions.
+func (s *Site) shareCard(w http.ResponseWriter, r *http.Request) {
+	req := &request{Request: r, view: s.current.Load()}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		s.write(w, r, s.failure(req, methodNotAllowed()))
+		return
+	}
+	folder := r.PathValue("folder")
+	name, isPNG := strings.CutSuffix(r.PathValue("file"), ".png")
+	slug, digest, hasDigest := strings.Cut(name, ".")
+	card := req.card(folder, slug)
+	if !isPNG || !hasDigest || card == nil {
+		if current := req.currentSlug(folder, slug); current != "" && req.card(folder, current) != nil {
+			s.write(w, r, redirect(cardPath(folder, current, req.card(folder, current)), ""))
+			return
+		}
+		s.write(w, r, s.failure(req, notFound("Cette image n’existe pas, ou plus.")))
+		return
+	}
+	cache := cacheYear
+	if digest != card.Digest() {
+		cache = cachePage
+	}
+	w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin") // other sites show it
+	s.writePicture(w, req, picture{hash: card.Digest(), ext: "png", cache: cache, from: drawing{card}, kept: &s.cards})
+}
+
+// currentSlug returns the slug of a record that had another one, or "".
+func (v *view) currentSlug(folder, former string) string {
+	if folder == "comparatifs" {
+		return v.comparisonAliases[former]
+	}
+	current, _ := v.snap.Alias(former)
+	return current
+}
