@@ -48,6 +48,9 @@ type commands struct {
 	Import   importCommand   `cmd:"" help:"Write a content folder from a spreadsheet."`
 	Schema   schemaCommand   `cmd:"" help:"Print the JSON Schema of a kind of record, for editors and programs."`
 	Generate generateCommand `cmd:"" help:"Write a synthetic catalogue of any size as a content folder."`
+	Copy     copyCommand     `cmd:"" help:"Copy everything from one database to another, as from SQLite to PostgreSQL."`
+	Backup   backupCommand   `cmd:"" help:"Write a verified copy of a SQLite database to a file, while it is served."`
+	Check    checkCommand    `cmd:"" help:"Check settings, database, clock, keys, limits and memory: one line each."`
 	Account  accountCommand  `cmd:"" help:"Accounts: create, list, plan, delete."`
 	Key      keyCommand      `cmd:"" help:"API keys: create, list, revoke."`
 	Token    tokenCommand    `cmd:"" help:"Tokens for publishing from elsewhere: create, list, revoke."`
@@ -87,7 +90,7 @@ var (
 func withoutSecrets(text string, args []string) string {
 	text = fromEnvironment.ReplaceAllString(text, "(from $1)")
 	isSecret := func(arg string) bool {
-		return slices.ContainsFunc(secretOptions, func(option string) bool { return strings.HasPrefix(arg, option) })
+		return strings.HasPrefix(arg, "postgres") || slices.ContainsFunc(secretOptions, func(option string) bool { return strings.HasPrefix(arg, option) })
 	}
 	if !slices.ContainsFunc(args, isSecret) {
 		return text

@@ -65,6 +65,22 @@ func (d *drain) UnmarshalText(b []byte) error {
 	return nil
 }
 
+// waitTime is how long a command tries again; 0 until given.
+type waitTime time.Duration
+
+// maxWait is longer than a fail-over or an upgrade takes, and ends a job of CI.
+const maxWait = time.Hour
+
+// UnmarshalText reads a duration.
+func (w *waitTime) UnmarshalText(b []byte) error {
+	given, err := time.ParseDuration(string(b))
+	if err != nil || given < 0 || given > maxWait {
+		return &invalidValue{fmt.Sprintf("%q is not a time to wait: expected a duration from 0s to 1h, as in 60s", b)}
+	}
+	*w = waitTime(given)
+	return nil
+}
+
 // baseURL is an absolute http or https URL without a final slash.
 type baseURL string
 

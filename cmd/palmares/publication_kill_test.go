@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"palmares/internal/store"
 )
 
 // make chaos has many more kills, and sends more requests meanwhile.
@@ -180,7 +182,11 @@ func checkStored(t *testing.T, database string) {
 // its last event.
 func checkEvents(t *testing.T, database string) {
 	t.Helper()
-	st := databases.OpenDSN(t, database)
+	st, err := store.Open(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close() // not when the test ends: it is called hundreds of times
 	bodies(t, st)
 	published, err := st.Catalogue.Load(t.Context())
 	if err != nil {

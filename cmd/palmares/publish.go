@@ -2,10 +2,12 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"palmares/internal/catalog"
 	"palmares/internal/content"
@@ -15,16 +17,42 @@ import (
 )
 
 type publishCommand struct {
-	Dir             string  `arg:"" help:"Content folder."`
-	DryRun          bool    `help:"Only print what would change." env:"PALMARES_DRY_RUN"`
-	AllowRemovals   bool    `help:"Allow tools to disappear without an entry in cimetiere/." env:"PALMARES_ALLOW_REMOVALS"`
-	Server          baseURL `help:"Publish on this server, with the token in PALMARES_TOKEN, instead of in the database." env:"PALMARES_SERVER" placeholder:"URL"`
+	Dir             string   `arg:"" help:"Content folder."`
+	DryRun          bool     `help:"Only print what would change." env:"PALMARES_DRY_RUN"`
+	AllowRemovals   bool     `help:"Allow tools to disappear without an entry in cimetiere/." env:"PALMARES_ALLOW_REMOVALS"`
+	Wait            waitTime `help:"How long to try again while the database or the server is unavailable, as during a fail-over (default: not at all)." env:"PALMARES_WAIT" placeholder:"DURATION"`
+	Server          baseURL  `help:"Publish on this server, with the token in PALMARES_TOKEN, instead of in the database." env:"PALMARES_SERVER" placeholder:"URL"`
 	revisionOptions `embed:""`
 	checkOptions    `embed:""`
 }
 
 // Run publishes a folder and prints what changed.
-func (c *publishCommand) Run(inv *invocation) (err error) {
+func (c *publishCommand) Run(inv *invocation) error {
+	deadline, said := time.Now().Add(time.Duration(c.Wait)), ""
+	for {
+		err := c.publish(inv)
+		if !isTransient(err) || inv.ctx.Err() != nil || time.Now().Add(retryInterval).After(deadline) {
+			return err
+		}
+		if text := ephemeralPort.ReplaceAllString(message(err), "->"); text != said {
+			fmt.Fprintf(inv.stderr, "palmares: %s; trying again for up to %s\n", text, time.Until(deadline).Round(time.Second))
+			said = text
+		}
+		select {
+		case <-inv.ctx.Done():
+			return err
+		case <-time.After(retryInterval):
+		}
+	}
+}
+
+// isTransient reports whether a publication may succeed if it is tried again. One whose
+// outcome is not known may have succeeded: then the next one changes nothing.
+func isTransient(err error) bool {
+	return errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrBusy) || errors.Is(err, remote.ErrUnavailable)
+}
+
+func (c *publishCommand) publish(inv *invocation) (err error) {
 	out := c.newPrinter(inv, c.Dir, inv.stderr)
 	defer out.progress.done()
 	job := c.job(inv, c.Dir, out)

@@ -23,6 +23,7 @@ type serveCommand struct {
 	Trusted        networks        `name:"trusted-proxies" help:"Networks (CIDR, comma-separated) of proxies whose X-Forwarded-For is trusted (default: none)." env:"PALMARES_TRUSTED_PROXIES" placeholder:"CIDRS"`
 	MaxConnections connectionLimit `help:"How many connections to the public address may be open (default: 16384, or fewer if the limit of open files is lower)." env:"PALMARES_MAX_CONNECTIONS" placeholder:"N"`
 	Drain          drain           `help:"How long to keep answering after SIGTERM while /readyz returns 503, so that a load balancer sends requests elsewhere (default: 2s with PostgreSQL, 0s with SQLite, where there is no other node)." env:"PALMARES_DRAIN" placeholder:"DURATION"`
+	Memory         byteCount       `help:"The most memory to use, as in 2GiB (default: the limit of the control group)." env:"PALMARES_MEMORY" placeholder:"SIZE"`
 	Demo           onOff           `help:"Serve the demo catalogue until something is published: on or off." default:"on" env:"PALMARES_DEMO"`
 
 	Mirror   mirrorOptions   `embed:""`
@@ -116,6 +117,7 @@ func (c *serveCommand) Run(inv *invocation) error {
 	if err := c.check(inv); err != nil {
 		return err
 	}
+	limitMemory(memoryLimit(c.Memory))
 	// Whoever sends SIGHUP, such as a terminal that closes or a script that rotates logs,
 	// and whoever stops reading the log must not end a server without drain.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)

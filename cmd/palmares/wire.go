@@ -180,7 +180,7 @@ func (n *node) notifications() (time.Duration, <-chan struct{}) {
 // later.
 func (n *node) load(ctx context.Context) (*snapshot.Snapshot, error) {
 	n.memory.Begin()
-	defer n.running.Go(n.memory.End) // while the version is served, and the one before is garbage
+	defer n.running.Go(n.endLoad) // while the version is served, and the one before is garbage
 	s, err := n.build(ctx)
 	if err != nil {
 		return nil, err
@@ -193,6 +193,15 @@ func (n *node) load(ctx context.Context) (*snapshot.Snapshot, error) {
 		n.demo.forget()
 	}
 	return s, nil
+}
+
+// endLoad frees the memory of a load, and says so if the next one will not fit.
+func (n *node) endLoad() {
+	n.memory.End()
+	limit, needed := memoryLimit(n.options.Memory), takeover*liveMemory()
+	if limit > 0 && needed > limit {
+		n.log.Warn(fmt.Sprintf("a publication may need %d MiB for a while, and the limit is %d MiB: raise it (--memory, MemoryMax of systemd, the limits of the container)", needed>>20, limit>>20))
+	}
 }
 
 // build returns the published catalogue, or until there is one the demo, which is never

@@ -129,11 +129,29 @@ func (c *Client) send(ctx context.Context, method, path string, body io.Reader) 
 	return c.http.Do(req)
 }
 
+// ErrUnavailable is a server that cannot be reached, or cannot publish at the moment. A
+// publication that ended with it may be tried again, also one whose outcome is not known:
+// what is published already changes nothing.
+var ErrUnavailable = errors.New("the server is unavailable")
+
+// unavailable makes an error ErrUnavailable without changing its text.
+func unavailable(err error) error { return &unavailableError{err} }
+
+type unavailableError struct{ error }
+
+func (e *unavailableError) Unwrap() []error { return []error{e.error, ErrUnavailable} }
+
+// isUnavailable reports whether a status is that of a server, or of a proxy before it, that
+// may publish later.
+func isUnavailable(status int) bool {
+	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
+}
+
 func (c *Client) unreachable(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	return fmt.Errorf("%s cannot be reached, or broke the connection: check --server, or try again later; nothing was published (%w)", c.server, rootError(err))
+	return unavailable(fmt.Errorf("%s cannot be reached, or broke the connection: check --server, or try again later; nothing was published (%w)", c.server, rootError(err)))
 }
 
 // rootError returns err without the request that it is about.
@@ -146,6 +164,14 @@ func rootError(err error) error {
 
 // refused returns the error of an answer that is not 200.
 func (c *Client) refused(resp *http.Response) error {
+	err := c.refusal(resp)
+	if isUnavailable(resp.StatusCode) {
+		return unavailable(err)
+	}
+	return err
+}
+
+func (c *Client) refusal(resp *http.Response) error {
 	if target := resp.Header.Get("Location"); resp.StatusCode/100 == 3 && target != "" {
 		return fmt.Errorf("%s redirects to %s: give --server the address of the server itself; nothing was published", c.server, target)
 	}
@@ -292,6 +318,8 @@ func (c *Client) show(resp *http.Response, sink publication.Sink) error {
 			sink.Progress(m.Progress.Stage, m.Progress.Done, m.Progress.Total)
 		case m.Line != nil:
 			report.WriteString(*m.Line + "\n")
+		case m.Error != nil && isUnavailable(resp.StatusCode):
+			return unavailable(errors.New(m.Error.Message))
 		case m.Error != nil:
 			return errors.New(m.Error.Message)
 		case m.Done != nil:
@@ -309,5 +337,5 @@ func errUnknown(server string, cause error) error {
 	if cause == nil {
 		cause = io.ErrUnexpectedEOF
 	}
-	return fmt.Errorf("the connection to %s broke before it said whether the folder was published: `palmares log` there tells, or publish again, which changes nothing if it was (%v)", server, cause)
+	return unavailable(fmt.Errorf("the connection to %s broke before it said whether the folder was published: `palmares log` there tells, or publish again, which changes nothing if it was (%v)", server, cause))
 }

@@ -99,6 +99,11 @@ func (b *batch) add(ctx context.Context, row ...any) error {
 				column, row[0], b.table.name)
 		}
 	}
+	return b.put(ctx, row)
+}
+
+// put is add for a row that was stored before.
+func (b *batch) put(ctx context.Context, row []any) error {
 	b.args = append(b.args, row...)
 	if len(b.args) < b.rows*len(b.table.columns) {
 		return nil

@@ -16,6 +16,7 @@ type db struct {
 	writes  *sql.DB // on SQLite a single connection: it has one writer at a time
 	sends   pools   // for webhooks and mails, which pages must not hold up
 
+	alone         bool // no server may use it meanwhile: see OpenOffline
 	faults        *faults
 	unwritableFor time.Duration // see the constant
 

@@ -50,13 +50,21 @@ type dialect interface {
 	// markOurs marks a database without tables as ours.
 	markOurs(ctx context.Context, tx *sql.Tx) error
 
+	// lockTables lets nobody else write to tables until the end of the transaction.
+	lockTables(ctx context.Context, tx *sql.Tx, tables []string) error
+
 	// claim is Store.Claim.
 	claim() error
+	// offline returns ErrServed if a server uses the database.
+	offline(ctx context.Context) error
 	// present returns an error if what was opened is no longer where its name leads, so
 	// that what is written would be lost.
 	present() error
 	// inspect is present, and reads what a connection may have in its cache from the disk.
 	inspect(ctx context.Context) error
+
+	// examine adds what Examine finds in this kind of database.
+	examine(ctx context.Context, e *examination) error
 
 	// explain turns an error of the driver into a message for whoever runs the program.
 	// It returns other errors as they are.

@@ -36,6 +36,7 @@ var (
 	ErrDamaged      = fmt.Errorf("%w: damaged", ErrNotADatabase)
 	ErrVanished     = fmt.Errorf("%w: its file is gone", ErrReadOnly)
 	ErrServed       = errors.New("another server is using the database")
+	ErrNotEmpty     = errors.New("the database is not empty")
 	ErrNewer        = errors.New("the database is newer than this program")
 	ErrUnreachable  = errors.New("the database cannot be reached")
 	// ErrUnavailable is a transient ErrUnreachable.

@@ -62,6 +62,7 @@ const schemaTimeout = 5 * time.Second
 // postgresDialect is a PostgreSQL server: several nodes, and row locks.
 type postgresDialect struct {
 	name        string
+	application string // name of the sessions of nodes and commands
 	config      *pgx.ConnConfig
 	connections *connections // all of them
 	lookups     *sql.DB
@@ -84,13 +85,17 @@ func (s *db) openPostgres(dsn string) error {
 	if cfg.RuntimeParams["application_name"] == "" {
 		cfg.RuntimeParams["application_name"] = "palmares"
 	}
+	application := cfg.RuntimeParams["application_name"]
+	if s.alone {
+		cfg.RuntimeParams["application_name"] += " (alone)"
+	}
 	for name, limit := range sessionLimits {
 		if cfg.RuntimeParams[name] == "" {
 			cfg.RuntimeParams[name] = limit
 		}
 	}
 	s.name = fmt.Sprintf("the PostgreSQL database %q on %s:%d", cfg.Database, cfg.Host, cfg.Port)
-	d := &postgresDialect{name: s.name, config: cfg, connections: &connections{open: map[*trackedConn]bool{}}}
+	d := &postgresDialect{name: s.name, application: application, config: cfg, connections: &connections{open: map[*trackedConn]bool{}}}
 	cfg.DialFunc = d.connections.dial
 	s.dialect = d
 	s.reads = openPool(cfg, poolOptions{size: maxConnections, staleBefore: &d.staleBefore, ping: true})
@@ -260,7 +265,24 @@ func (*postgresDialect) lockSchema(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
+// lockTables lets others read.
+func (*postgresDialect) lockTables(ctx context.Context, tx *sql.Tx, tables []string) error {
+	_, err := tx.ExecContext(ctx, "LOCK TABLE "+strings.Join(tables, ", ")+" IN EXCLUSIVE MODE")
+	return err
+}
+
 func (*postgresDialect) claim() error { return nil }
+
+// offline looks for sessions, which nodes always have.
+func (d *postgresDialect) offline(ctx context.Context) error {
+	var others int
+	err := d.lookups.QueryRowContext(ctx, `
+		SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1`, d.application).Scan(&others)
+	if err != nil || others == 0 {
+		return err
+	}
+	return problemWith(d.name, ErrServed, "%s is in use by palmares (%d sessions): stop every server and command that uses it first", d.name, others)
+}
 
 func (*postgresDialect) present() error { return nil }
 

@@ -241,6 +241,12 @@ func (d *sqliteDialect) purge(ctx context.Context) error {
 	}
 }
 
+// lockTables does nothing: the transaction is the only writer.
+func (*sqliteDialect) lockTables(context.Context, *sql.Tx, []string) error { return nil }
+
+// offline keeps servers from starting, too.
+func (d *sqliteDialect) offline(context.Context) error { return d.claim() }
+
 // claim locks a file beside the database. Not the database: when a process closes any
 // descriptor of that, the kernel drops SQLite's locks.
 func (d *sqliteDialect) claim() error {

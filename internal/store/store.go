@@ -48,21 +48,17 @@ type Store struct {
 // Open opens the database that dsn names, `sqlite:PATH` or `postgres://…`, creates it
 // if it is a SQLite file that does not exist yet, and brings its tables up to date.
 func Open(ctx context.Context, dsn string) (*Store, error) {
-	return openDB(ctx, dsn, &db{writeWait: defaultWriteWait, lockWait: lockLimit, countWait: countTimeout})
+	return openDB(ctx, dsn, newDB())
+}
+
+// newDB returns a db with the usual limits, which is not connected yet.
+func newDB() *db {
+	return &db{writeWait: defaultWriteWait, lockWait: lockLimit, countWait: countTimeout}
 }
 
 // openDB opens what Open opens, with the limits of d.
 func openDB(ctx context.Context, dsn string, d *db) (*Store, error) {
-	d.faults, d.unwritableFor = &faults{}, unwritableFor
-	var err error
-	if path, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
-		err = d.openSQLite(ctx, path)
-	} else if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
-		err = d.openPostgres(dsn)
-	} else {
-		// The text is not repeated: it may be an address with a password and a typo.
-		return nil, errors.New("the database is neither sqlite:PATH nor postgres://USER@HOST/NAME: give one of the two")
-	}
+	err := d.connect(ctx, dsn)
 	if err == nil {
 		err = d.migrate(ctx, migrations)
 	}
@@ -70,6 +66,19 @@ func openDB(ctx context.Context, dsn string, d *db) (*Store, error) {
 		return nil, errors.Join(d.explain(ctx, err), d.close())
 	}
 	return newStore(d), nil
+}
+
+// connect opens what Open opens, whatever its tables are.
+func (s *db) connect(ctx context.Context, dsn string) error {
+	s.faults, s.unwritableFor = &faults{}, unwritableFor
+	if path, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
+		return s.openSQLite(ctx, path)
+	}
+	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
+		return s.openPostgres(dsn)
+	}
+	// The text is not repeated: it may be an address with a password and a typo.
+	return errors.New("the database is neither sqlite:PATH nor postgres://USER@HOST/NAME: give one of the two")
 }
 
 // newStore returns a Store that works on d.

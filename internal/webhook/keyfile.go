@@ -60,6 +60,21 @@ func (k KeySource) Open(ctx context.Context, secrets Secrets) (Sealer, error) {
 	if err != nil {
 		return Sealer{}, err
 	}
+	return k.open(stored)
+}
+
+// Usable reports whether a database has secrets, and returns an error if the keys do not
+// open them all. It creates no key file.
+func (k KeySource) Usable(ctx context.Context, secrets Secrets) (bool, error) {
+	stored, err := secrets.SealedSecrets(ctx)
+	if err != nil || len(stored) == 0 {
+		return false, err
+	}
+	_, err = k.open(stored)
+	return true, err
+}
+
+func (k KeySource) open(stored []SealedSecret) (Sealer, error) {
 	sealer, err := k.keys(len(stored) == 0)
 	if err != nil {
 		return Sealer{}, err
@@ -78,6 +93,34 @@ func (k KeySource) Open(ctx context.Context, secrets Secrets) (Sealer, error) {
 	return sealer, nil
 }
 
+// Where returns how to find the keys, for a sentence; "" if they were given.
+func (k KeySource) Where() string {
+	if k.Given != "" {
+		return ""
+	}
+	return ": it is in " + k.File
+}
+
+// Save writes the keys to the key file of another database. A file that has others is
+// refused.
+func (k KeySource) Save(file string) error {
+	text := k.Given
+	if text == "" {
+		var err error
+		if text, err = readKeyFile(k.File); err != nil {
+			return err
+		}
+	}
+	if err := createKeyFile(file, text); err != nil {
+		return err
+	}
+	found, err := readKeyFile(file)
+	if err == nil && found != strings.TrimSpace(text) {
+		err = fmt.Errorf("%s has another key than the secrets of webhooks are sealed with: move it away; nothing was changed", file)
+	}
+	return err
+}
+
 // keys reads the keys. It creates a missing key file if create is set.
 func (k KeySource) keys(create bool) (Sealer, error) {
 	if err := k.Check(); err != nil {
@@ -91,7 +134,7 @@ func (k KeySource) keys(create bool) (Sealer, error) {
 		if !create {
 			return Sealer{}, fmt.Errorf("%s is missing, and the webhook secrets in the database are sealed with its key: restore it from the backup, or pass the key with --secret-key", k.File)
 		}
-		if err = createKeyFile(k.File); err == nil {
+		if err = createKeyFile(k.File, newKey()); err == nil {
 			text, err = readKeyFile(k.File) // another process may have been first
 		}
 	}
@@ -162,23 +205,28 @@ func readKeyFile(file string) (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// createKeyFile writes a new key to a file, unless the file exists. The key is written to
+// newKey returns a random key.
+func newKey() string {
+	var key [KeySize]byte
+	rand.Read(key[:]) // never fails
+	return base64.StdEncoding.EncodeToString(key[:])
+}
+
+// createKeyFile writes keys to a file, unless the file exists. They are written to
 // another name first and then linked: of several processes that start at once one
 // creates the key, and none reads half of it.
-func createKeyFile(file string) (err error) {
+func createKeyFile(file, keys string) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("the key that seals webhook secrets cannot be stored beside the database: %w; let the user that runs palmares write there, or pass --secret-key", err)
 		}
 	}()
-	var key [KeySize]byte
-	rand.Read(key[:])                                                  // never fails
 	draft, err := os.CreateTemp(filepath.Dir(file), ".palmares-key-*") // mode 0600
 	if err != nil {
 		return err
 	}
 	defer os.Remove(draft.Name()) // its other name stays
-	_, err = draft.WriteString(base64.StdEncoding.EncodeToString(key[:]) + "\n")
+	_, err = draft.WriteString(keys + "\n")
 	if err := errors.Join(err, draft.Sync(), draft.Close()); err != nil {
 		return err
 	}

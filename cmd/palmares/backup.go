@@ -1,0 +1,32 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"palmares/internal/store"
+)
+
+type backupCommand struct {
+	File string `arg:"" help:"File to write, which must not exist." type:"path"`
+}
+
+// Run writes a backup.
+func (c *backupCommand) Run(inv *invocation) error {
+	return inv.withExisting(func(st *store.Store) error {
+		b, err := st.Backup(inv.ctx, c.File)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(inv.stdout, "%s: version %d of the catalogue, %.1f MB, verified\n", c.File, b.Version, float64(b.Size)/1e6)
+		if key := keyFile(inv.database); fileExists(key) {
+			fmt.Fprintf(inv.stdout, "keep %s in another place: it opens the secrets of webhooks\n", key)
+		}
+		return nil
+	})
+}
+
+func fileExists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"palmares/internal/store"
+	"palmares/internal/webhook"
+)
+
+// checkCommand has the options of serve, so that it sees the same settings.
+type checkCommand struct {
+	serveCommand `embed:""`
+}
+
+// Run prints what was looked at, one line each, and fails if something is wrong. It
+// changes nothing.
+func (c *checkCommand) Run(inv *invocation) error {
+	found := []store.Finding{c.settings(inv)}
+	if isAbsent(inv.database) {
+		found = append(found, store.Finding{Subject: "database", Text: inv.database + " does not exist yet: `palmares publish` and `palmares serve` create it"})
+	} else {
+		all, current := store.Examine(inv.ctx, inv.database, inv.now())
+		found = append(found, all...)
+		if current {
+			found = append(found, c.secrets(inv))
+		}
+	}
+	files := fileLimit()
+	limit := c.MaxConnections
+	err := limit.fit(files)
+	found = append(found, finding("files", err, fmt.Sprintf("%d may be open, enough for %d connections", files, limit)), c.memory())
+	wrong := 0
+	for _, f := range found {
+		mark := "ok   "
+		if f.Wrong {
+			mark = "WRONG"
+			wrong++
+		}
+		fmt.Fprintf(inv.stdout, "%s  %-11s  %s\n", mark, f.Subject, f.Text)
+	}
+	if inv.ctx.Err() != nil {
+		return inv.ctx.Err()
+	}
+	if wrong > 0 {
+		return fmt.Errorf("%d of %d checks found something wrong", wrong, len(found))
+	}
+	return nil
+}
+
+// finding returns a Finding that is wrong if err says so.
+func finding(subject string, err error, text string) store.Finding {
+	if err != nil {
+		return store.Finding{Subject: subject, Text: message(err), Wrong: true}
+	}
+	return store.Finding{Subject: subject, Text: text}
+}
+
+func (c *checkCommand) settings(inv *invocation) store.Finding {
+	if c.BaseURL == "" {
+		c.BaseURL = "http://localhost" // as serve derives it
+	}
+	return finding("settings", c.check(inv), "all options and variables can be used")
+}
+
+// secrets checks that the secrets of webhooks can be opened.
+func (c *checkCommand) secrets(inv *invocation) store.Finding {
+	var text string
+	err := inv.withStore(func(st *store.Store) error {
+		some, err := webhook.KeySource{Given: c.Webhooks.SecretKey, File: keyFile(inv.database)}.Usable(inv.ctx, st.Endpoints)
+		if text = "it opens the secrets of all webhooks"; !some {
+			text = "nothing is sealed yet"
+		}
+		return err
+	})
+	return finding("secret key", err, text)
+}
+
+// memory compares the limit with what a catalogue needs.
+func (c *checkCommand) memory() store.Finding {
+	limit := memoryLimit(c.Memory)
+	switch {
+	case os.Getenv("GOMEMLIMIT") != "":
+		return store.Finding{Subject: "memory", Text: "GOMEMLIMIT is " + os.Getenv("GOMEMLIMIT")}
+	case limit == 0:
+		return store.Finding{Subject: "memory", Text: "no limit is set"}
+	}
+	return store.Finding{Subject: "memory", Text: fmt.Sprintf("at most %d MiB", limit>>20)}
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"palmares/internal/store"
+	"palmares/internal/webhook"
+)
+
+type copyCommand struct {
+	From      string `arg:"" help:"Database to copy: sqlite:PATH or postgres://…"`
+	To        string `arg:"" help:"Database to copy to, which must be empty."`
+	SecretKey string `help:"The key that seals the secrets of webhooks in FROM (default: the file beside a SQLite database)." env:"PALMARES_SECRET_KEY" placeholder:"KEY"`
+}
+
+// Run copies everything from one database to another.
+func (c *copyCommand) Run(inv *invocation) (err error) {
+	switch {
+	case c.From == c.To:
+		return errors.New("FROM and TO are the same database: give TO the path or the URL of a new one")
+	case isAbsent(c.From):
+		return fmt.Errorf("there is no database %s: check its path", c.From)
+	}
+	from, err := store.OpenOffline(inv.ctx, c.From)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	keys := webhook.KeySource{Given: c.SecretKey, File: keyFile(c.From)}
+	secrets, err := keys.Usable(inv.ctx, from.Endpoints)
+	if err != nil {
+		return err
+	}
+	to, err := store.OpenOffline(inv.ctx, c.To)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	file := keyFile(c.To)
+	if secrets && file != "" {
+		if err := keys.Save(file); err != nil {
+			return err
+		}
+	}
+	progress := newProgress(inv.stderr)
+	defer progress.done()
+	done, err := store.Copy(inv.ctx, from, to, func(table string, done, total int64) { progress.show(table, int(done), int(total)) })
+	if err != nil {
+		return err
+	}
+	progress.done()
+	fmt.Fprintf(inv.stdout, "copied %d rows: version %d of the catalogue with %d tools, %d accounts\n", done.Rows, done.Version, done.Tools, done.Accounts)
+	if secrets && file == "" {
+		fmt.Fprintln(inv.stdout, "start the servers with the same PALMARES_SECRET_KEY as before"+keys.Where())
+	}
+	return nil
+}

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"palmares/internal/testkit"
+)
+
+// move copies a database to another and returns what the command printed.
+func move(t *testing.T, from, to string) string {
+	t.Helper()
+	out := must(t, "copy", from, to)
+	if !strings.HasPrefix(out, "copied ") || !strings.Contains(out, "version 1 of the catalogue with 3 tools, 1 accounts") {
+		t.Fatal(out)
+	}
+	return out
+}
+
+// remaining asks for a page with a key, and returns the answer and what is left of the day.
+func remaining(p *process, key string) (*http.Response, string) {
+	p.t.Helper()
+	resp, body := p.get("/api/v1/tools?limit=3", key)
+	if resp.StatusCode != http.StatusOK {
+		p.t.Fatalf("%d %s", resp.StatusCode, body)
+	}
+	return resp, resp.Header.Get("X-RateLimit-Remaining")
+}
+
+func TestAMovedCatalogueGoesOnWhereItWas(t *testing.T) {
+	lite := databases.SQLite(t)
+	must(t, "publish", marked(t, "A", 3), "--database", lite)
+	key := customer(t, lite, "ada@example.org", "developer", 1)[0]
+	must(t, "account", "plan", "ada@example.org", "pro", "--database", lite)
+	receiver := newReceiver(t, accept)
+	receiver.add("ada@example.org", lite)
+	must(t, "account", "plan", "ada@example.org", "developer", "--database", lite)
+	first := serveProcess(t, "--database", lite)
+	before, _ := remaining(first, key)
+	remaining(first, key)
+
+	postgres := testkit.Postgres(t)
+	out, err := palmares(t.Context(), "copy", lite, postgres).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "another palmares serve uses") {
+		t.Fatalf("copied under a running server: %v %s", err, out)
+	}
+	first.stop()
+	move(t, lite, postgres)
+
+	nodes := []*process{serveProcess(t, "--database", postgres), serveProcess(t, "--database", postgres, "--webhook-allow", "127.0.0.0/8")}
+	after, left := remaining(nodes[0], key)
+	if left != "997" {
+		t.Errorf("after two requests before the move and one after it, %s are left", left)
+	}
+	if before.Header.Get("ETag") != after.Header.Get("ETag") {
+		t.Errorf("the ETag was %s and is %s", before.Header.Get("ETag"), after.Header.Get("ETag"))
+	}
+	if _, left := remaining(nodes[1], key); left != "996" {
+		t.Errorf("the other node has %s left", left)
+	}
+	must(t, "account", "plan", "ada@example.org", "pro", "--database", postgres)
+	must(t, "publish", marked(t, "B", 3), "--database", postgres)
+	receiver.until(3) // which checks the signatures
+	out, err = palmares(t.Context(), "copy", postgres, databases.SQLite(t)).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "in use by palmares") {
+		t.Fatalf("copied under running servers: %v %s", err, out)
+	}
+}
+
+func TestTheKeyOfWebhookSecretsGoesAlong(t *testing.T) {
+	dir := t.TempDir()
+	run := func(args ...string) (string, error) {
+		cmd := palmares(t.Context(), args...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "PALMARES_WEBHOOK_ALLOW=127.0.0.0/8")
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	for _, args := range [][]string{
+		{"publish", marked(t, "A", 3)},
+		{"account", "create", "ada@example.org", "--plan", "pro"},
+		{"webhook", "add", "ada@example.org", "http://127.0.0.1:9/"},
+		{"copy", "sqlite:data/palmares.db", "sqlite:data/second.db"},
+	} {
+		if out, err := run(args...); err != nil {
+			t.Fatalf("%v: %v %s", args, err, out)
+		}
+	}
+	first, err := os.ReadFile(dir + "/data/palmares.key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := os.ReadFile(dir + "/data/second.key")
+	if err != nil || string(first) != string(second) {
+		t.Errorf("the key beside the copy is %q and not %q, %v", second, first, err)
+	}
+	if out, err := run("check", "--database", "sqlite:data/second.db"); err != nil || !strings.Contains(out, "it opens the secrets of all webhooks") {
+		t.Errorf("%v %s", err, out)
+	}
+
+	postgres := testkit.Postgres(t)
+	out, err := run("copy", "sqlite:data/palmares.db", postgres)
+	if err != nil || !strings.Contains(out, "start the servers with the same PALMARES_SECRET_KEY as before: it is in data/palmares.key") {
+		t.Errorf("%v %s", err, out)
+	}
+	out, err = run("copy", postgres, "sqlite:data/third.db")
+	if err == nil || !strings.Contains(out, "--secret-key is missing") {
+		t.Errorf("%v %s", err, out)
+	}
+	other := "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
+	if out, err = run("copy", postgres, "sqlite:data/third.db", "--secret-key", other); err == nil || !strings.Contains(out, "which is not in --secret-key") {
+		t.Errorf("%v %s", err, out)
+	}
+	writeFile(t, dir+"/data/third.key", []byte(other+"\n"))
+	if out, err = run("copy", postgres, "sqlite:data/third.db", "--secret-key", strings.TrimSpace(string(first))); err == nil || !strings.Contains(out, "has another key") {
+		t.Errorf("%v %s", err, out)
+	}
+	if err := os.Remove(dir + "/data/third.key"); err != nil {
+		t.Fatal(err)
+	}
+	if out, err = run("copy", postgres, "sqlite:data/third.db", "--secret-key", strings.TrimSpace(string(first))); err != nil {
+		t.Errorf("%v %s", err, out)
+	}
+}
+
+func TestPublishWaitsForADatabaseThatIsAway(t *testing.T) {
+	proxy := testkit.NewProxy(t, databases.Postgres(t))
+	proxy.Refuse()
+	cmd := palmares(t.Context(), "publish", marked(t, "A", 3), "--database", proxy.DSN, "--wait", "1h")
+	log := &testkit.Log{}
+	cmd.Stderr, cmd.Stdout = log, log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Until(t, "the first attempt", func() bool { return log.Contains("trying again for up to 1h0m0s") })
+	proxy.Restore()
+	if err := cmd.Wait(); err != nil || !log.Contains("published version 1") || log.Count("trying again") != 1 {
+		t.Errorf("%v %s", err, log)
+	}
+}
+
+func TestPublishWaitsForAServerThatIsAway(t *testing.T) {
+	database := databases.SQLite(t)
+	token := strings.TrimSpace(must(t, "token", "create", "--name", "ci", "--database", database))
+	address, err := testkit.FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	publish := func(wait string) (*testkit.Log, func() error) {
+		cmd := palmares(t.Context(), "publish", marked(t, "A", 3), "--server", "http://"+address, "--wait", wait)
+		cmd.Env = append(cmd.Env, "PALMARES_TOKEN="+token)
+		log := &testkit.Log{}
+		cmd.Stderr, cmd.Stdout = log, log
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return log, cmd.Wait
+	}
+	log, wait := publish("0s")
+	if err := wait(); err == nil || !log.Contains("cannot be reached") || log.Contains("trying again for") {
+		t.Errorf("%v %s", err, log)
+	}
+	log, wait = publish("1h")
+	testkit.Until(t, "the first attempt", func() bool { return log.Contains("trying again for up to 1h0m0s") })
+	serveProcess(t, "--database", database, "--listen", address)
+	if err := wait(); err != nil || !log.Contains("published version 1") {
+		t.Errorf("%v %s", err, log)
+	}
+}
+
+func TestABackupIsTheDatabaseAsItWasServed(t *testing.T) {
+	database := databases.SQLite(t)
+	must(t, "publish", marked(t, "A", 3), "--database", database)
+	s := serveProcess(t, "--database", database)
+	file := t.TempDir() + "/backup.db"
+	if out := must(t, "backup", file, "--database", database); !strings.Contains(out, "version 1 of the catalogue") {
+		t.Error(out)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the mode of the backup: %v %v", info, err)
+	}
+	before, _ := s.get("/api/v1/tools")
+	must(t, "publish", marked(t, "B", 3), "--database", database)
+	restored := serveProcess(t, "--database", "sqlite:"+file)
+	after, _ := restored.get("/api/v1/tools")
+	if before.Header.Get("ETag") != after.Header.Get("ETag") {
+		t.Errorf("the ETag was %s and is %s", before.Header.Get("ETag"), after.Header.Get("ETag"))
+	}
+	out, err := palmares(t.Context(), "backup", file, "--database", database).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "exists: choose another name") {
+		t.Errorf("%v %s", err, out)
+	}
+	out, err = palmares(t.Context(), "backup", file+"2", "--database", databases.Postgres(t)).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "pg_dump") {
+		t.Errorf("%v %s", err, out)
+	}
+	if left, err := os.ReadDir(strings.TrimSuffix(file, "/backup.db")); err != nil || len(left) > 5 { // backup.db, -wal, -shm, -lock, -export
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
+func TestCheckFindsWhatIsWrong(t *testing.T) {
+	check := func(args ...string) (string, error) {
+		out, err := palmares(t.Context(), append([]string{"check"}, args...)...).CombinedOutput()
+		return string(out), err
+	}
+	lines := func(out, mark string) (subjects []string) {
+		for line := range strings.Lines(out) {
+			if rest, ok := strings.CutPrefix(line, mark); ok {
+				subjects = append(subjects, strings.TrimSpace(rest[:13]))
+			}
+		}
+		return subjects
+	}
+	for _, c := range []struct {
+		database string
+		want     string
+	}{
+		{databases.SQLite(t), "settings tables catalogue integrity secret key files memory"},
+		{databases.Postgres(t), "settings tables catalogue server connections clock secret key files memory"},
+		{testkit.Postgres(t), "settings tables files memory"},
+		{"sqlite:" + t.TempDir() + "/new.db", "settings database files memory"},
+	} {
+		out, err := check("--database", c.database)
+		if got := strings.Join(lines(out, "ok   "), " "); err != nil || got != c.want {
+			t.Errorf("%s: %v, %q\n%s", c.database, err, got, out)
+		}
+	}
+
+	damaged := databases.SQLite(t)
+	must(t, "publish", marked(t, "A", 300), "--database", damaged)
+	path := strings.TrimPrefix(damaged, "sqlite:")
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(raw[len(raw)/2:], strings.Repeat("damage", 2000))
+	writeFile(t, path, raw)
+	out, err := check("--database", damaged, "--smtp", "smtp://mail.example", "--max-connections", "1000000", "--secret-key", "short")
+	if got := strings.Join(lines(out, "WRONG"), " "); err == nil || !strings.Contains(out, "is damaged") || !strings.Contains(got, "settings") || !strings.Contains(got, "database") || !strings.Contains(got, "files") {
+		t.Errorf("%v, %q\n%s", err, got, out)
+	}
+	if out, err := check("--database", "postgres://nobody@127.0.0.1:1/none"); err == nil || !strings.Contains(strings.Join(lines(out, "WRONG"), " "), "database") {
+		t.Errorf("%v %s", err, out)
+	}
+}
