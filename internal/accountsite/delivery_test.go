@@ -174,7 +174,7 @@ func TestAFailingEndpointShowsItsNextAttempt(t *testing.T) {
 			} else {
 				state.Contains("state-good\">Actif")
 			}
-			p.attempt(webhook.Verdict{Attempt: webhook.Attempt{Outcome: webhook.Timeout}, State: webhook.Pending, NextAt: p.now.Add(time.Hour)})
+			p.attempt(webhook.Verdict{Attempt: webhook.Attempt{Outcome: webhook.Timeout}, State: webhook.Pending, NextAt: p.now.Add(time.Hour), ProbeAt: p.now.Add(webhook.ProbeEvery)})
 		}
 		until := p.endpoint(id).NotBefore
 		if !until.After(p.now) {
@@ -219,7 +219,7 @@ func TestThePageOfAPingShowsItsAnswer(t *testing.T) {
 		b.post("/compte/webhooks/" + id + "/essai").Is(303)
 		page := "/compte/envois/" + p.newest(id)[0].ID
 		p.now = p.now.Add(time.Minute)
-		b.get(page+"?fait=essai").Is(200).Contains("n’a pas encore répondu", "rechargez cette page")
+		b.get(page+"?fait=essai").Is(200).Contains("pas encore de réponse", "rechargez cette page")
 	})
 }
 

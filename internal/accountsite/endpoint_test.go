@@ -44,7 +44,7 @@ func TestWebhooksNeedPro(t *testing.T) {
 		b.post(path+"/etat", "etat", "paused").RedirectsTo(303, path+"?fait=point-en-pause")
 		b.get(path).Is(200).Contains("En pause", "ne comprend plus les webhooks").Lacks("Reprendre", "récupérez", `name="depuis"`)
 		b.post(path+"/etat", "etat", "active").RedirectsTo(303, path+"?fait=point-suspendu")
-		b.get(path + "?fait=point-suspendu").Is(200).Contains("mais suspendu").Lacks("est actif")
+		b.get(path + "?fait=point-suspendu").Is(200).Contains("mais suspendu").Lacks("L’envoi reprend")
 		b.post(path+"/reprise", "depuis", "2026-11-16").Is(403).Contains("ne comprend pas les webhooks", "rien n’a été fait")
 		b.post(path+"/essai").RedirectsTo(303, path+"?fait=point-sans-pro")
 	})

@@ -94,7 +94,7 @@ func (q *Queue) describeFailures(ctx context.Context, id string, d *data) error 
 		return err
 	}
 	d.FailedAt += e.LastFailure.At.UTC().Format(" à 15:04 UTC")
-	d.Day, err = day(isoDay(e.FailingSince.Add(webhook.DisableAfter)))
+	d.Day, err = day(isoDay(e.DisableAt()))
 	return err
 }
 

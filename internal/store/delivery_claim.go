@@ -19,21 +19,18 @@ import (
 // counts whatever the state of its delivery: the request may still be running.
 const inFlight = `(SELECT count(*) FROM deliveries l WHERE l.endpoint_id = w.id AND l.lease_until > $1 AND l.lease_until <> '')`
 
-// free is how many more requests an endpoint w may be sent at time $1 at most, and room is
-// how many while it fails: one while the breaker is open, none before not_before.
-var (
-	free = fmt.Sprintf(`(%d - `+inFlight+`)`, webhook.MaxInFlight)
-	room = fmt.Sprintf(`(CASE WHEN w.not_before > $1 THEN 0 WHEN w.failures >= %d THEN 1 ELSE %d END - `+inFlight+`)`, webhook.BreakAfter, webhook.MaxInFlight)
-)
+// room is how many more requests an endpoint w may be sent at time $1: one at a time while
+// the breaker is open, none before not_before.
+var room = fmt.Sprintf(`(CASE WHEN w.not_before > $1 THEN 0 WHEN w.failures >= %d THEN 1 ELSE %d END - `+inFlight+`)`, webhook.BreakAfter, webhook.MaxInFlight)
 
-// due selects the n-th delivery that is due to endpoint w at time $1, the longest due
+// due selects up to n deliveries that are due to endpoint w at time $1, the longest due
 // first.
 func due(n int) string {
-	return fmt.Sprintf(`(SELECT d.id FROM deliveries d WHERE d.endpoint_id = w.id AND d.state = 'pending' AND d.next_at <= $1 ORDER BY d.next_at, d.id LIMIT 1 OFFSET %d)`, n)
+	return fmt.Sprintf(`SELECT d.id FROM deliveries d WHERE d.endpoint_id = w.id AND d.state = 'pending' AND d.next_at <= $1 ORDER BY d.next_at, d.id LIMIT %d`, n)
 }
 
-// urgent is whether a delivery d is a ping that is sent to endpoint w at time $1 although
-// it fails: one that was requested since $2 and has not been tried.
+// urgent is whether a delivery d is a ping that is sent to endpoint w at time $1 whatever
+// else is sent to it: one that was requested since $2 and has not been tried.
 const urgent = `d.sequence = 0 AND d.endpoint_id = w.id AND d.created_at > $2 AND d.origin <> 'event'
 	AND d.origin = 'ping' AND d.state = 'pending' AND d.attempts = 0 AND d.next_at <= $1`
 
@@ -41,10 +38,31 @@ const urgent = `d.sequence = 0 AND d.endpoint_id = w.id AND d.created_at > $2 AN
 // of these minutes, so they are found quickly.
 const urgentFor = 5 * time.Minute
 
+// hasPing is whether an endpoint w has a ping that is urgent.
+const hasPing = `EXISTS (SELECT 1 FROM deliveries d WHERE ` + urgent + `)`
+
 // ready selects the endpoints to which something can be sent at time $1. An endpoint
-// whose account is not Pro is suspended, whatever its own state.
+// whose account is not Pro is suspended, whatever its own state. It does not ask with
+// EXISTS what is due: PostgreSQL would ignore the order, and read all deliveries until it
+// finds one.
 var ready = `FROM endpoints w JOIN accounts a ON a.id = w.account_id
-	WHERE w.state = 'active' AND a.plan = 'pro' AND (` + due(0) + ` IS NOT NULL AND ` + room + ` > 0 OR EXISTS (SELECT 1 FROM deliveries d WHERE ` + urgent + `) AND ` + free + ` > 0)`
+	WHERE w.state = 'active' AND a.plan = 'pro' AND (` + room + ` > 0 AND (` + due(1) + `) IS NOT NULL OR ` + hasPing + `)`
+
+// anyReady tells whether there are any, and selectReady selects up to $3 of them in their
+// turns, those that were pinged first.
+var (
+	anyReady    = `SELECT EXISTS (SELECT 1 ` + ready + `)`
+	selectReady = `SELECT w.id ` + ready + ` ORDER BY CASE WHEN ` + hasPing + ` THEN 0 ELSE 1 END, w.turn, w.id LIMIT $3`
+)
+
+// selectCandidates selects endpoints with their room and up to webhook.MaxInFlight
+// deliveries that are due. There is one subquery for all of these because on PostgreSQL each
+// reads again what was due before and is not vacuumed yet.
+var selectCandidates = `SELECT w.id, ` + room + `, coalesce((SELECT string_agg(x.id, ' ') FROM (` + due(webhook.MaxInFlight) + `) AS x), '')
+	FROM endpoints w WHERE w.id IN %s ORDER BY w.turn, w.id`
+
+// selectPings selects the pings of endpoints that are urgent.
+const selectPings = `SELECT w.id, d.id FROM endpoints w JOIN deliveries d ON ` + urgent + ` WHERE w.id IN %s ORDER BY d.created_at, d.id`
 
 // Claim leases up to limit deliveries that are due to the caller, for length, during which
 // no other claim on any node gets them. When a lease ends without an outcome, because the
@@ -57,8 +75,8 @@ var ready = `FROM endpoints w JOIN accounts a ON a.id = w.account_id
 // hundred thousand deliveries to one do not delay the others. Endpoints that another node
 // has locked are skipped; the next call finds what is due to them.
 //
-// A ping comes before all others, even to an endpoint that is skipped: its owner waits for
-// the answer.
+// A ping comes before all others, even to an endpoint that is skipped or has no room: its
+// owner waits for the answer, and there are at most webhook.PingsAMinute.
 //
 // A lease lasts for length from the caller's now, and other nodes compare its end with
 // their clocks. Requests end after half of it, so clocks may differ by as much before a
@@ -68,12 +86,12 @@ func (s *Deliveries) Claim(ctx context.Context, now time.Time, length time.Durat
 	// would wait for a publication.
 	at, since := formatTime(now), formatTime(now.Add(-urgentFor))
 	var any bool
-	if err := s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 `+ready+`)`, at, since).Scan(&any); err != nil || !any {
+	if err := s.reads.QueryRowContext(ctx, anyReady, at, since).Scan(&any); err != nil || !any {
 		return nil, s.explain(ctx, err)
 	}
 	var claims []webhook.Claim
 	err := s.withWait(retryWait).write(ctx, func(tx *sql.Tx) error {
-		query := `SELECT w.id ` + ready + ` ORDER BY w.turn, w.id LIMIT $3` + s.dialect.lockClause("FOR NO KEY UPDATE OF w SKIP LOCKED")
+		query := selectReady + s.dialect.lockClause("FOR NO KEY UPDATE OF w SKIP LOCKED")
 		endpoints, err := rows(ctx, tx, 0, query, scanText, at, since, limit)
 		if err != nil || len(endpoints) == 0 {
 			return err
@@ -93,9 +111,9 @@ func (s *Deliveries) Claim(ctx context.Context, now time.Time, length time.Durat
 
 // A candidate is a locked endpoint and what may be sent to it.
 type candidate struct {
-	id         string
-	free, room int
-	due        [webhook.MaxInFlight]sql.NullString
+	id   string
+	room int
+	due  []string
 }
 
 // choose selects deliveries of locked endpoints: pings, then others in turns. It reads
@@ -103,16 +121,11 @@ type candidate struct {
 // endpoints were locked.
 func choose(ctx context.Context, tx *sql.Tx, endpoints []string, at, since string, limit int) ([]string, error) {
 	args, list := inAfter([]any{at}, endpoints)
-	query := `SELECT w.id, ` + free + `, ` + room
-	for n := range webhook.MaxInFlight {
-		query += `, ` + due(n)
-	}
-	candidates, err := rows(ctx, tx, len(endpoints), query+` FROM endpoints w WHERE w.id IN `+list+` ORDER BY w.turn, w.id`, func(scan scanner, c *candidate) error {
-		dest := []any{&c.id, &c.free, &c.room}
-		for i := range c.due {
-			dest = append(dest, &c.due[i])
-		}
-		return scan(dest...)
+	candidates, err := rows(ctx, tx, len(endpoints), fmt.Sprintf(selectCandidates, list), func(scan scanner, c *candidate) error {
+		var due string
+		err := scan(&c.id, &c.room, &due)
+		c.due = strings.Fields(due)
+		return err
 	}, args...)
 	if err != nil {
 		return nil, err
@@ -124,10 +137,10 @@ func choose(ctx context.Context, tx *sql.Tx, endpoints []string, at, since strin
 	var served []string
 	for round := range webhook.MaxInFlight {
 		for _, c := range candidates {
-			if round >= c.room || !c.due[round].Valid || len(chosen) == limit || slices.Contains(chosen, c.due[round].String) {
+			if round >= min(c.room, len(c.due)) || len(chosen) == limit || slices.Contains(chosen, c.due[round]) {
 				continue
 			}
-			chosen = append(chosen, c.due[round].String)
+			chosen = append(chosen, c.due[round])
 			if round == 0 {
 				served = append(served, c.id)
 			}
@@ -148,17 +161,16 @@ func choosePings(ctx context.Context, tx *sql.Tx, candidates []candidate, at, si
 		byID[candidates[i].id] = &candidates[i]
 	}
 	args, list := inAfter([]any{at, since}, slices.Collect(maps.Keys(byID)))
-	pings, err := rows(ctx, tx, 0, `SELECT w.id, d.id FROM endpoints w JOIN deliveries d ON `+urgent+` WHERE w.id IN `+list+` ORDER BY d.created_at, d.id`,
+	pings, err := rows(ctx, tx, 0, fmt.Sprintf(selectPings, list),
 		func(scan scanner, ping *[2]string) error { return scan(&ping[0], &ping[1]) }, args...)
 	if err != nil {
 		return nil, err
 	}
 	var chosen []string
 	for _, ping := range pings {
-		if c := byID[ping[0]]; c.free > 0 && len(chosen) < limit {
+		if len(chosen) < limit {
 			chosen = append(chosen, ping[1])
-			c.free--
-			c.room--
+			byID[ping[0]].room--
 		}
 	}
 	return chosen, nil
@@ -269,6 +281,21 @@ func (s *Deliveries) Finish(ctx context.Context, c webhook.Claim, v webhook.Verd
 	})
 }
 
+// maxMadeDue limits what makeDue changes in one transaction. While an endpoint fails few
+// deliveries are tried, so there are seldom as many.
+const maxMadeDue = 5000
+
+// makeDue makes the pending deliveries of an endpoint, which is locked, due at the time of
+// their creation, so that they are sent in their order among those that have not been
+// tried. Those that are being sent keep their lease, and those beyond maxMadeDue their time.
+func makeDue(ctx context.Context, tx *sql.Tx, endpointID string, now time.Time) error {
+	_, err := tx.ExecContext(ctx, `
+		UPDATE deliveries SET next_at = created_at WHERE id IN (
+			SELECT id FROM deliveries WHERE endpoint_id = $1 AND state = 'pending' AND next_at > $2 AND lease_until <= $2
+			ORDER BY next_at LIMIT $3)`, endpointID, formatTime(now), maxMadeDue)
+	return err
+}
+
 // updateEndpoint stores what an attempt that ended at at means for its endpoint, which
 // is locked.
 func (s *Deliveries) updateEndpoint(ctx context.Context, tx *sql.Tx, endpointID string, v webhook.Verdict, at time.Time) error {
@@ -277,6 +304,11 @@ func (s *Deliveries) updateEndpoint(ctx context.Context, tx *sql.Tx, endpointID 
 		return err
 	}
 	w := old.After(v, at)
+	if v.State == webhook.Delivered && old.Recovers(at) {
+		if err := makeDue(ctx, tx, endpointID, at); err != nil {
+			return err
+		}
+	}
 	_, err = tx.ExecContext(ctx, `
 		UPDATE endpoints SET failures = $1, failing_since = $2, not_before = $3, last_success_at = $4,
 			failure_at = $5, failure_outcome = $6, failure_status = $7, mailed_for = $8 WHERE id = $9`,

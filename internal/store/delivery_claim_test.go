@@ -40,7 +40,7 @@ func success(at time.Time) webhook.Verdict {
 // failure returns a verdict after which the delivery is due again.
 func failure(at time.Time, again time.Duration) webhook.Verdict {
 	return webhook.Verdict{
-		State: webhook.Pending, NextAt: at.Add(again),
+		State: webhook.Pending, NextAt: at.Add(again), ProbeAt: at.Add(30*time.Millisecond + webhook.ProbeEvery),
 		Attempt: webhook.Attempt{At: at, Duration: 30 * time.Millisecond, Status: 500, Outcome: webhook.HTTPStatus, Response: "non"},
 	}
 }
@@ -161,9 +161,7 @@ func TestALateSuccessCountsAndALateFailureDoesNot(t *testing.T) {
 			}
 		}
 		// The four requests of the others may still be running: there is no room.
-		if _, err := s.Deliveries.Ping(ctx, a.Owner(), w.ID, after); err != nil {
-			t.Fatal(err)
-		}
+		waiting(t, s, w.ID, after)
 		if more := claim(t, s, after, 4); len(more) != 0 {
 			t.Errorf("%d beyond those under a lease", len(more))
 		}
@@ -264,7 +262,7 @@ func TestAfterTenFailuresOneDeliveryIsTriedAtATime(t *testing.T) {
 		// time: deliveries do not lose their attempts one after the other.
 		at := monday.Add(30 * time.Millisecond)
 		var one []webhook.Claim
-		for i, wait := range []time.Duration{webhook.ProbeEvery, webhook.ProbeEvery, 5 * time.Second, webhook.ProbeEvery} {
+		for i, wait := range []time.Duration{webhook.ProbeEvery, webhook.ProbeEvery, webhook.ProbeEvery, webhook.ProbeEvery} {
 			at = at.Add(wait)
 			if early := claim(t, s, at.Add(-time.Millisecond), 9); len(early) != 0 {
 				t.Fatalf("%d were tried before %s were over", len(early), wait)
@@ -279,7 +277,7 @@ func TestAfterTenFailuresOneDeliveryIsTriedAtATime(t *testing.T) {
 			v := failure(at, time.Hour)
 			switch i {
 			case 1: // its own next attempt is before the end of the cool-down
-				v = failure(at, 5*time.Second+30*time.Millisecond)
+				v = failure(at, 5*time.Second)
 			case 2: // its last attempt
 				v.State, v.NextAt = webhook.Failed, time.Time{}
 			case 3:
@@ -369,8 +367,12 @@ func TestAnEndpointThatIsGoneOrFailsForFiveDaysIsDisabledAndItsOwnerMailed(t *te
 		if after := strings.Count(dumpOf(t, s, "deliveries"), "\n"); after != before {
 			t.Errorf("%d deliveries, then %d", before, after)
 		}
-		w = changeState(t, s, failing.ID, webhook.Active)
-		if w.State != webhook.Active || w.Reason != "" || w.Failures != 0 || !w.FailingSince.IsZero() || !w.DisabledAt.IsZero() {
+		active := webhook.Active
+		w, err := s.Endpoints.Change(t.Context(), a.Owner(), failing.ID, webhook.Change{State: &active}, day(10))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.State != webhook.Active || w.Reason != "" || w.Failures != 3 || !w.Failing() || !w.DisabledAt.IsZero() {
 			t.Errorf("active again: %+v", w)
 		}
 		claims := claim(t, s, day(10), 50)
@@ -378,7 +380,7 @@ func TestAnEndpointThatIsGoneOrFailsForFiveDaysIsDisabledAndItsOwnerMailed(t *te
 			t.Errorf("%d claimed when it is active again", len(claims))
 		}
 		finish(t, s, claims[0], failure(day(10), 0))
-		if w := endpointNow(t, s, failing.ID); w.State != webhook.Active || w.Failures != 1 {
+		if w := endpointNow(t, s, failing.ID); w.State != webhook.Active || w.Failures != 4 {
 			t.Errorf("one failure after that: %+v", w)
 		}
 	})

@@ -14,6 +14,7 @@ import (
 // modelDelivery is the expected state of a delivery.
 type modelDelivery struct {
 	endpoint  string
+	created   time.Time
 	next      time.Time
 	lease     time.Time // zero: not claimed
 	delivered bool
@@ -27,6 +28,7 @@ type deliveryModel struct {
 	pro        bool
 	paused     map[string]bool
 	failures   map[string]int
+	since      map[string]time.Time // the first of them
 	hold       map[string]time.Time
 	deliveries map[string]*modelDelivery
 	held       []webhook.Claim // also those whose lease has ended
@@ -81,24 +83,40 @@ func (m *deliveryModel) finish(rt *rapid.T, s *Store) {
 	case v.State == webhook.Delivered:
 		d.attempts++
 		d.delivered = true
-		m.clearFailures(d.endpoint)
+		m.succeed(d.endpoint, v.Attempt.At.Add(v.Attempt.Duration))
 	case v.Untried:
 		d.next = v.NextAt
 	default:
 		d.attempts++
 		d.next = v.NextAt
 		hold := v.HoldUntil
+		if m.failures[d.endpoint] == 0 {
+			m.since[d.endpoint] = v.Attempt.At.Add(v.Attempt.Duration)
+		}
 		if m.failures[d.endpoint]++; m.failures[d.endpoint] >= webhook.BreakAfter {
-			probe := v.Attempt.At.Add(v.Attempt.Duration + webhook.ProbeEvery)
-			if d.next.Before(probe) {
-				probe = d.next
-			}
-			if hold.Before(probe) {
+			if probe := v.Attempt.At.Add(v.Attempt.Duration + webhook.ProbeEvery); hold.Before(probe) {
 				hold = probe
 			}
 		}
 		if m.hold[d.endpoint].Before(hold) {
 			m.hold[d.endpoint] = hold
+		}
+	}
+}
+
+// succeed clears an endpoint's failures, and makes what waits due if that ends an outage.
+func (m *deliveryModel) succeed(endpoint string, at time.Time) {
+	if m.failures[endpoint] > 0 && (m.hold[endpoint].After(at) || at.Sub(m.since[endpoint]) >= webhook.ProbeEvery) {
+		m.makeDue(endpoint, at)
+	}
+	m.clearFailures(endpoint)
+}
+
+// makeDue makes the deliveries of an endpoint due that are not being sent.
+func (m *deliveryModel) makeDue(endpoint string, at time.Time) {
+	for _, d := range m.deliveries {
+		if d.endpoint == endpoint && d.next.After(at) && !d.lease.After(at) {
+			d.next = d.created
 		}
 	}
 }
@@ -138,7 +156,7 @@ func (m *modelRun) must(rt *rapid.T, err error) {
 // add creates deliveries to an endpoint.
 func (m *modelRun) add(endpoint string, n int) {
 	for range n {
-		m.deliveries[waiting(m.t, m.s, endpoint, m.now).ID] = &modelDelivery{endpoint: endpoint, next: m.now}
+		m.deliveries[waiting(m.t, m.s, endpoint, m.now).ID] = &modelDelivery{endpoint: endpoint, created: m.now, next: m.now}
 	}
 }
 
@@ -147,12 +165,8 @@ func (m *modelRun) pause(rt *rapid.T, endpoint string) {
 	state := webhook.Paused
 	if m.paused[endpoint] {
 		state = webhook.Active
-		m.clearFailures(endpoint)
-		for _, d := range m.deliveries {
-			if d.endpoint == endpoint && d.next.After(m.now) && !d.lease.After(m.now) {
-				d.next = m.now
-			}
-		}
+		m.hold[endpoint] = time.Time{}
+		m.makeDue(endpoint, m.now)
 	}
 	m.paused[endpoint] = !m.paused[endpoint]
 	_, err := m.s.Endpoints.Change(m.t.Context(), m.account.Owner(), endpoint, webhook.Change{State: &state}, m.now)
@@ -237,7 +251,7 @@ func TestClaimsAndOutcomesFollowTheModel(t *testing.T) {
 			}
 			m := modelRun{t: t, s: s, account: a, deliveryModel: deliveryModel{
 				now: monday.Add(time.Duration(round) * time.Hour), pro: true,
-				paused: map[string]bool{}, failures: map[string]int{}, hold: map[string]time.Time{}, deliveries: map[string]*modelDelivery{},
+				paused: map[string]bool{}, failures: map[string]int{}, since: map[string]time.Time{}, hold: map[string]time.Time{}, deliveries: map[string]*modelDelivery{},
 			}}
 			defer func() { m.must(rt, s.Accounts.Delete(t.Context(), a.Email)) }()
 			for range rapid.IntRange(1, 3).Draw(rt, "endpoints") {

@@ -31,14 +31,16 @@ func TestAPingIsSentAtOnceWhateverTheEndpointWaitsFor(t *testing.T) {
 			}
 			return got[0]
 		}
-		// While as many requests as allowed are in flight, it is the next one.
+		// While as many requests as allowed are in flight, even if they all hang.
 		inFlight := claim(t, s, monday, 20)
-		first := pinged(t, s, w.ID, monday)
-		if more := claim(t, s, monday, 20); len(inFlight) != webhook.MaxInFlight || len(more) > 0 {
-			t.Fatalf("%d in flight, and %d more", len(inFlight), len(more))
+		if len(inFlight) != webhook.MaxInFlight {
+			t.Fatalf("%d in flight", len(inFlight))
 		}
+		ping := only("in flight", monday, pinged(t, s, w.ID, monday))
 		finish(t, s, inFlight[0], failure(monday, time.Hour))
-		ping := only("in flight", monday, first)
+		if more := claim(t, s, monday, 20); len(more) > 0 {
+			t.Fatalf("%d more than allowed, with the ping", len(more))
+		}
 		finish(t, s, ping, failure(monday, 5*time.Second))
 
 		// While the receiver wants to be left alone.
@@ -65,16 +67,31 @@ func TestAPingIsSentAtOnceWhateverTheEndpointWaitsFor(t *testing.T) {
 			t.Fatalf("claimed while the breaker is open: %+v", early)
 		}
 		ping = only("an open breaker", at, pinged(t, s, w.ID, at))
-		until := endpointNow(t, s, w.ID).NotBefore
 		finish(t, s, ping, failure(at, 5*time.Second))
-		if got := endpointNow(t, s, w.ID).NotBefore; !got.Equal(until) {
-			t.Errorf("a ping that failed moved the next attempt from %s to %s", until, got)
+		// Five minutes from then on, nothing is sent, not even that ping.
+		if early := claim(t, s, at.Add(webhook.ProbeEvery), 20); len(early) > 0 {
+			t.Errorf("claimed less than five minutes after a failure: %+v", early)
 		}
 		// One that succeeds ends the wait.
 		at = at.Add(time.Second)
 		finish(t, s, only("the second", at, pinged(t, s, w.ID, at)), success(at))
 		if got := claim(t, s, at.Add(time.Second), 20); len(got) != webhook.MaxInFlight {
 			t.Errorf("the receiver is back, and %d are sent", len(got))
+		}
+	})
+}
+
+func TestPingsAreClaimedFirstWhenThereAreFewSlots(t *testing.T) {
+	each(t, func(t *testing.T, s *Store) {
+		a := create(t, s, "ada@example.org", account.Pro)
+		for range 3 {
+			endpoint(t, s, a.ID)
+		}
+		last := endpoint(t, s, a.ID) // its turn is after the others
+		tools(t, s, 30, "1 €/mois", monday)
+		ping := pinged(t, s, last.ID, monday)
+		if got := claim(t, s, monday, 1); len(got) != 1 || got[0].DeliveryID != ping.ID {
+			t.Errorf("%+v; want the ping", got)
 		}
 	})
 }

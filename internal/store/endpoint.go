@@ -117,10 +117,11 @@ func (s *Endpoints) Find(ctx context.Context, owner account.Owner, id string) (w
 	return w, err
 }
 
-// Change changes what the owner of an endpoint may change, and returns the result. Making
-// an endpoint active again or changing its URL clears its failures: pending deliveries are
-// due at once, at full speed, and webhook.DisableAfter starts again. Pending deliveries
-// stay, whatever events the endpoint takes from now on.
+// Change changes what the owner of an endpoint may change, and returns the result. When it
+// becomes active again or its URL changes, pending deliveries are due at once and
+// webhook.DisableAfter starts again. Only another URL clears its failures: an endpoint that
+// fails still does so after a pause, until a delivery succeeds. Pending deliveries stay,
+// whatever events the endpoint takes from now on.
 //
 // ErrNotFound; ErrInvalid: an event, or a state that its owner cannot choose.
 func (s *Endpoints) Change(ctx context.Context, owner account.Owner, id string, c webhook.Change, now time.Time) (webhook.Endpoint, error) {
@@ -128,9 +129,9 @@ func (s *Endpoints) Change(ctx context.Context, owner account.Owner, id string, 
 		if w.State == webhook.Suspended { // derived, not stored
 			w.State = webhook.Active
 		}
-		restart := false
+		restart := ""
 		if c.URL != nil && *c.URL != w.URL {
-			w.URL, restart = *c.URL, true
+			w.URL, restart = *c.URL, clearFailures
 		}
 		if c.Events != nil {
 			events, err := normalEvents(*c.Events)
@@ -142,25 +143,23 @@ func (s *Endpoints) Change(ctx context.Context, owner account.Owner, id string, 
 		if c.State != nil && *c.State != w.State {
 			switch *c.State {
 			case webhook.Active:
-				restart = true
+				restart = cmp.Or(restart, `UPDATE endpoints SET not_before = '' `)
+				w.ResumedAt = now
 			case webhook.Paused:
 			default:
 				return problem(ErrInvalid, nil, "the state of an endpoint cannot be set to %q: set it to active or paused", *c.State)
 			}
 			w.State, w.Reason, w.DisabledAt = *c.State, "", time.Time{}
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE endpoints SET url = $1, events = $2, state = $3, reason = $4, disabled_at = $5 WHERE id = $6`,
-			w.URL, joinList(w.Events), string(w.State), w.Reason, formatTime(w.DisabledAt), id)
-		if err != nil || !restart {
+		_, err := tx.ExecContext(ctx, `UPDATE endpoints SET url = $1, events = $2, state = $3, reason = $4, disabled_at = $5, resumed_at = $6 WHERE id = $7`,
+			w.URL, joinList(w.Events), string(w.State), w.Reason, formatTime(w.DisabledAt), formatTime(w.ResumedAt), id)
+		if err != nil || restart == "" {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, clearFailures+`WHERE id = $1`, id); err != nil {
+		if _, err := tx.ExecContext(ctx, restart+`WHERE id = $1`, id); err != nil {
 			return err
 		}
-		// Deliveries that are being sent keep their lease.
-		_, err = tx.ExecContext(ctx, `UPDATE deliveries SET next_at = $1 WHERE endpoint_id = $2 AND state = 'pending' AND next_at > $1 AND lease_until <= $1`,
-			formatTime(now), id)
-		return err
+		return makeDue(ctx, tx, id, now)
 	})
 }
 
@@ -270,14 +269,14 @@ func findEndpoint(ctx context.Context, q queryer, owner account.Owner, id string
 const selectEndpoints = `
 	SELECT w.id, w.account_id, w.url, w.events, w.state, w.reason, w.created_at, w.old_secret_until,
 		w.failures, w.failing_since, w.last_success_at, w.disabled_at, w.not_before,
-		w.failure_at, w.failure_outcome, w.failure_status, w.mailed_for, a.plan
+		w.failure_at, w.failure_outcome, w.failure_status, w.mailed_for, w.resumed_at, a.plan
 	FROM endpoints w JOIN accounts a ON a.id = w.account_id WHERE w.account_id <> '` + deletedID + `' `
 
 func scanEndpoint(scan scanner, w *webhook.Endpoint) error {
-	var events, created, old, failing, success, disabled, notBefore, failed, mailed string
+	var events, created, old, failing, success, disabled, notBefore, failed, mailed, resumed string
 	var plan account.Plan
 	err := scan(&w.ID, &w.AccountID, &w.URL, &events, (*string)(&w.State), &w.Reason, &created, &old, &w.Failures, &failing, &success, &disabled, &notBefore,
-		&failed, (*string)(&w.LastFailure.Outcome), &w.LastFailure.Status, &mailed, (*string)(&plan))
+		&failed, (*string)(&w.LastFailure.Outcome), &w.LastFailure.Status, &mailed, &resumed, (*string)(&plan))
 	if err != nil {
 		return err
 	}
@@ -300,6 +299,7 @@ func scanEndpoint(scan scanner, w *webhook.Endpoint) error {
 		{notBefore, &w.NotBefore},
 		{failed, &w.LastFailure.At},
 		{mailed, &w.MailedFor},
+		{resumed, &w.ResumedAt},
 	} {
 		if *m.time, err = parseTime(m.text); err != nil {
 			return err

@@ -5,16 +5,15 @@ import "time"
 // After returns the endpoint as it is after an attempt that ended at at.
 //
 // A success closes the breaker and clears the failures. After BreakAfter failures in a
-// row the breaker is open: nothing is sent until ProbeEvery has passed or the delivery
-// is due again, whichever is first. One request at a time would not be enough: a
-// receiver that refuses at once would get all that waits within seconds, and each
-// delivery would lose an attempt. Until HoldUntil, when the receiver asked for it,
-// nothing is sent either.
+// row the breaker is open: nothing is sent until ProbeAt, however many deliveries are
+// due. One request at a time would not be enough: a receiver that refuses at once would
+// get all that waits within seconds, and each delivery would lose an attempt. Until
+// HoldUntil, when the receiver asked for it, nothing is sent either.
 //
 // Once per row of failures, when there are BreakAfter of them, its owner is mailed.
 //
-// An endpoint that answered 410, or that has failed for DisableAfter without a success
-// in between, becomes Disabled, unless it was stopped already.
+// An endpoint that answered 410, or that has failed until DisableAt, becomes Disabled,
+// unless it was stopped already.
 func (w Endpoint) After(v Verdict, at time.Time) Endpoint {
 	if v.State == Delivered {
 		w.Failures, w.FailingSince, w.NotBefore = 0, time.Time{}, time.Time{}
@@ -28,23 +27,31 @@ func (w Endpoint) After(v Verdict, at time.Time) Endpoint {
 	}
 	w.NotBefore = later(w.NotBefore, v.HoldUntil)
 	if w.Failures >= BreakAfter {
-		probe := at.Add(ProbeEvery)
-		if v.State == Pending && v.NextAt.Before(probe) {
-			probe = v.NextAt
-		}
-		w.NotBefore = later(w.NotBefore, probe)
+		w.NotBefore = later(w.NotBefore, v.ProbeAt)
 	}
 	switch {
 	case w.State != Active && w.State != Suspended: // stopped by its owner, or by us
 	case v.Gone:
 		w.State, w.Reason, w.DisabledAt = Disabled, Gone, at
-	case at.Sub(w.FailingSince) >= DisableAfter:
+	case !at.Before(w.DisableAt()):
 		w.State, w.Reason, w.DisabledAt = Disabled, Failing, at
 	}
 	if w.State == Active && w.Failures >= BreakAfter {
 		w.MailedFor = w.FailingSince
 	}
 	return w
+}
+
+// DisableAt returns when a failing endpoint is disabled unless it succeeds before: after
+// DisableAfter, which starts again when its owner makes it active.
+func (w Endpoint) DisableAt() time.Time { return later(w.FailingSince, w.ResumedAt).Add(DisableAfter) }
+
+// Recovers reports whether a success at at ends an outage: the endpoint was being spared, or
+// nothing has succeeded for a while. Its deliveries then need not wait for their next
+// attempt. Single failures among successes are no outage: whatever fails again and again would
+// lose all its attempts.
+func (w Endpoint) Recovers(at time.Time) bool {
+	return w.Failures > 0 && (w.NotBefore.After(at) || at.Sub(w.FailingSince) >= ProbeEvery)
 }
 
 func later(a, b time.Time) time.Time {

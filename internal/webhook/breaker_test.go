@@ -54,10 +54,10 @@ func TestWhatAnAttemptMakesOfItsEndpoint(t *testing.T) {
 			failed,
 			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter, FailingSince: since, NotBefore: minutes(5), MailedFor: since},
 		},
-		"an open breaker waits no longer than the delivery": {
+		"an open breaker waits although the delivery is due sooner": {
 			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter, FailingSince: since},
 			webhook.Verdict{State: webhook.Pending, NextAt: minutes(2)},
-			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter + 1, FailingSince: since, NotBefore: minutes(2), MailedFor: since},
+			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter + 1, FailingSince: since, NotBefore: minutes(5), MailedFor: since},
 		},
 		"an open breaker waits as long as the receiver asked for": {
 			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter, FailingSince: since},
@@ -99,6 +99,16 @@ func TestWhatAnAttemptMakesOfItsEndpoint(t *testing.T) {
 			failed,
 			webhook.Endpoint{State: webhook.Active, Failures: 4, FailingSince: at.Add(time.Millisecond - webhook.DisableAfter)},
 		},
+		"five days since it was made active again": {
+			webhook.Endpoint{State: webhook.Active, Failures: 3, FailingSince: at.Add(-30 * 24 * time.Hour), ResumedAt: at.Add(-webhook.DisableAfter)},
+			failed,
+			webhook.Endpoint{State: webhook.Disabled, Reason: webhook.Failing, DisabledAt: at, Failures: 4, FailingSince: at.Add(-30 * 24 * time.Hour), ResumedAt: at.Add(-webhook.DisableAfter)},
+		},
+		"a little less than that": {
+			webhook.Endpoint{State: webhook.Active, Failures: 3, FailingSince: at.Add(-30 * 24 * time.Hour), ResumedAt: at.Add(time.Millisecond - webhook.DisableAfter)},
+			failed,
+			webhook.Endpoint{State: webhook.Active, Failures: 4, FailingSince: at.Add(-30 * 24 * time.Hour), ResumedAt: at.Add(time.Millisecond - webhook.DisableAfter)},
+		},
 		"one that is disabled keeps its reason": {
 			webhook.Endpoint{State: webhook.Disabled, Reason: webhook.Gone, DisabledAt: since, Failures: 3, FailingSince: at.Add(-webhook.DisableAfter)},
 			failed,
@@ -107,10 +117,30 @@ func TestWhatAnAttemptMakesOfItsEndpoint(t *testing.T) {
 	} {
 		test.verdict.Attempt = webhook.Attempt{Status: 500, Outcome: webhook.HTTPStatus}
 		if test.verdict.State != webhook.Delivered {
+			test.verdict.ProbeAt = minutes(5)
 			test.want.LastFailure = webhook.Failure{At: at, Status: 500, Outcome: webhook.HTTPStatus}
 		}
 		if diff := cmp.Diff(test.want, test.before.After(test.verdict, at)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestARecoveryEndsAnOutageNotASingleFailure(t *testing.T) {
+	at := time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
+	for name, test := range map[string]struct {
+		endpoint webhook.Endpoint
+		want     bool
+	}{
+		"it works":            {webhook.Endpoint{LastSuccessAt: at.Add(-time.Hour)}, false},
+		"a moment":            {webhook.Endpoint{Failures: 9, FailingSince: at.Add(time.Millisecond - webhook.ProbeEvery)}, false},
+		"five minutes":        {webhook.Endpoint{Failures: 1, FailingSince: at.Add(-webhook.ProbeEvery)}, true},
+		"it is spared":        {webhook.Endpoint{Failures: 1, FailingSince: at.Add(-time.Second), NotBefore: at.Add(time.Millisecond)}, true},
+		"it was spared":       {webhook.Endpoint{Failures: 1, FailingSince: at.Add(-time.Second), NotBefore: at}, false},
+		"spared and then not": {webhook.Endpoint{NotBefore: at.Add(time.Hour)}, false},
+	} {
+		if got := test.endpoint.Recovers(at); got != test.want {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 	}
 }

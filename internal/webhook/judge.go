@@ -38,6 +38,7 @@ func Judge(n int, r Result, s Schedule, chance float64) Verdict {
 	case r.RetryAfter > 0:
 		v.HoldUntil = wholeMillisecond(end.Add(min(r.RetryAfter, MaxRetryAfter)))
 	}
+	v.ProbeAt = wholeMillisecond(end.Add(s.probeEvery()))
 	delay, more := s.delay(n, r.RetryAfter, chance)
 	if !more {
 		v.State = Failed

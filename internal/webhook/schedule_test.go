@@ -27,6 +27,15 @@ func TestAttemptsAreDueAtTheContractsTimes(t *testing.T) {
 			t.Errorf("after attempt %d: %s in %s, want %s", i+1, v.State, got, delay)
 		}
 	}
+	for schedule, probe := range map[string]time.Duration{webhook.DefaultSchedule().String(): 5 * time.Minute, "0s,100ms,10ms": 100 * time.Millisecond} {
+		s, err := webhook.ParseSchedule(schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := webhook.Judge(1, failure, s, 0).ProbeAt.Sub(noon.Add(3 * time.Second)); got != probe {
+			t.Errorf("with %s a receiver that fails is spared for %s", schedule, got)
+		}
+	}
 	if v := webhook.Judge(10, failure, webhook.DefaultSchedule(), 0); v.State != webhook.Failed || !v.NextAt.IsZero() {
 		t.Errorf("after attempt 10: %+v", v)
 	}

@@ -62,6 +62,7 @@ type Endpoint struct {
 	LastSuccessAt time.Time // zero for never
 	LastFailure   Failure   // zero for never
 	DisabledAt    time.Time
+	ResumedAt     time.Time // when its owner last made it active again; zero for never
 
 	// MailedFor is FailingSince of the failures that the owner was last mailed about.
 	MailedFor time.Time
@@ -169,6 +170,10 @@ type Verdict struct {
 	// HoldUntil is the end of the receiver's Retry-After, which applies to all of its
 	// deliveries; zero without one.
 	HoldUntil time.Time
+
+	// ProbeAt is when a receiver that fails is sent one delivery again, if its breaker is
+	// open; zero after a success.
+	ProbeAt time.Time
 }
 
 // A Recovery is a stored request to send everything that an endpoint missed.
@@ -185,7 +190,7 @@ type Recovery struct {
 const (
 	AnswerWithin = 15 * time.Second // a request, from the DNS lookup to the last byte of the answer
 	Lease        = 2 * AnswerWithin
-	MaxInFlight  = 4                   // requests at once to one endpoint, over all nodes
+	MaxInFlight  = 4                   // requests at once to one endpoint, over all nodes, without pings
 	BreakAfter   = 10                  // failures in a row until the breaker opens
 	ProbeEvery   = 5 * time.Minute     // while the breaker is open
 	DisableAfter = 5 * 24 * time.Hour  // without a success

@@ -167,7 +167,7 @@ func TestADisabledEndpointSaysWhyAndCanBeActivatedAgain(t *testing.T) {
 		}
 		e = endpoint{}
 		r = s.do("PATCH", endpoints+"/"+id, `{"state":"active"}`).Is(200).Into(&e)
-		if e.State != "active" || e.DisabledReason != nil || e.DisabledAt != nil || e.Failures != 0 {
+		if e.State != "active" || e.DisabledReason != nil || e.DisabledAt != nil || e.Failures != 1 {
 			t.Errorf("%s", r.Body)
 		}
 	})
