@@ -81,7 +81,7 @@ var secretOptions = []string{"--database", "--secret-key", "--smtp", "--stripe-k
 
 var (
 	fromEnvironment = regexp.MustCompile(`(?s)\(from envar (\w+)=.*\)`)
-	harmless        = regexp.MustCompile(`^(-*[a-z]*(-[a-z]+)*|[0-9]{1,6}[a-z]?)$`)
+	harmless        = regexp.MustCompile(`^(-*[a-z]*(-[a-z]+)*|-?[0-9]{1,6}[a-z]?)$`)
 )
 
 // withoutSecrets removes what kong quotes from its message: values of environment

@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestABaseURLHasAHostAndNothingAfterItsPath(t *testing.T) {
 	for text, want := range map[string]string{
@@ -24,6 +27,16 @@ func TestABaseURLHasAHostAndNothingAfterItsPath(t *testing.T) {
 		if err := got.UnmarshalText([]byte(text)); string(got) != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
 		}
+	}
+}
+
+func TestAWrongNumberIsQuotedBesideASecret(t *testing.T) {
+	var stdout, stderr strings.Builder
+	if run(t.Context(), []string{"serve", "--database", "postgres://ada:motdepasse@127.0.0.1/x", "--mcp-quota=-1"}, &stdout, &stderr) == 0 {
+		t.Fatal("it is accepted")
+	}
+	if got := stderr.String(); !strings.Contains(got, `"-1" is not a number of calls`) || strings.Contains(got, "motdepasse") {
+		t.Errorf("%s", got)
 	}
 }
 

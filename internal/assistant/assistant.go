@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -152,7 +153,7 @@ func isLocal(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
 	}
-	name = strings.Trim(name, "[]")
+	name = strings.TrimSuffix(strings.Trim(name, "[]"), ".")
 	addr, err := netip.ParseAddr(name)
 	return strings.EqualFold(name, "localhost") || err == nil && addr.IsLoopback()
 }
@@ -169,18 +170,23 @@ func (h *Handler) handler(t *tool) mcp.ToolHandler {
 // answer answers one call. It runs in a goroutine of the SDK, in which a panic would end
 // the process.
 func (h *Handler) answer(ctx context.Context, t *tool, arguments json.RawMessage) (result *mcp.CallToolResult, outcome string) {
+	c := &call{snap: h.cfg.Live.Snapshot(), name: t.name, arguments: arguments}
 	defer func() {
 		if failure := recover(); failure != nil {
 			h.cfg.Log.Error("a tool panicked", "tool", t.name, "panic", fmt.Sprint(failure), "stack", string(debug.Stack()))
-			result, outcome = failed(web.CodeInternal.Info().Text, ""), "failed"
+			result, outcome = c.failed(web.CodeInternal.Info().Text, "/docs", ""), "failed"
 		}
 	}()
 	if text, resetAt := h.count(ctx); text != "" {
-		return failed(text, resetAt), "quota"
+		return c.failed(text, "/tarifs", resetAt), "quota"
 	}
-	answer, err := t.call(&call{snap: h.cfg.Live.Snapshot(), name: t.name, arguments: arguments})
+	answer, err := t.call(c)
 	if err != nil {
-		return failed(err.Error(), ""), "refused"
+		path := "/docs"
+		if r, ok := errors.AsType[*refusal](err); ok && r.path != "" {
+			path = r.path
+		}
+		return c.failed(err.Error(), path, ""), "refused"
 	}
 	return structured(answer), "answered"
 }
@@ -216,12 +222,14 @@ func structured(answer any) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}, StructuredContent: json.RawMessage(text)}
 }
 
-// failed returns the answer to a call that went wrong.
-func failed(text, resetAt string) *mcp.CallToolResult {
+// failed returns the answer to a call that went wrong, with the path of a page that helps.
+func (c *call) failed(text, path, resetAt string) *mcp.CallToolResult {
 	result := structured(struct {
 		Error   string `json:"error"`
 		ResetAt string `json:"reset_at,omitempty"`
-	}{text, resetAt})
+		URL     string `json:"url"`
+		Credit  string `json:"credit"`
+	}{text, resetAt, c.snap.Catalog.URL + path, c.credit()})
 	result.IsError = true
 	return result
 }

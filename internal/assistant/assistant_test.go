@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -122,7 +123,7 @@ func (d *desk) call(name, arguments string) (answer map[string]any, isError bool
 	if d.sizes = append(d.sizes, len(text)); len(text) > 6000 {
 		d.t.Errorf("%s %s has an answer of %d bytes", name, arguments, len(text))
 	}
-	if !result.IsError && !strings.Contains(text, "Source : ") || !result.IsError && !strings.Contains(text, "https://essai.example/") && !strings.Contains(text, `"changes":[]`) {
+	if !strings.Contains(text, "Source : ") || !strings.Contains(text, "https://essai.example/") && !strings.Contains(text, `"changes":[]`) {
 		d.t.Errorf("%s %s has no credit line or no address: %s", name, arguments, text)
 	}
 	return answer, result.IsError
@@ -276,11 +277,53 @@ func TestWhatIsWrongIsSaidInASentence(t *testing.T) {
 		{"prices", `{"since": "2026-01-01", "tools": ["mandibule"]}`, "soit"},
 		{"changes", `{}`, "since"},
 		{"changes", `{"after": 99999}`, "since"},
+		{"search", `{"query": "a", "limit": 5.5}`, "L’argument limit de search"},
+		{"search", `{"query": "a", "limit": 1e300}`, "L’argument limit de search"},
+		{"fetch", `{"id": ""}`, "L’id est vide"},
+		{"fetch", `{"id": " #verdict"}`, "L’id est vide"},
+		{"fetch", `{"id": "calepin-bavard#verdict"}`, "Calepin Bavard n’a pas encore d’avis"},
+		{"fetch", `{"id": "tricoteuse"}`, "Tricoteuse a fermé le 28\u00a0février 2025."},
+		{"fetch", `{"id": "bavardoir"}`, "est devenu une partie d’un autre produit le 31\u00a0octobre 2025."},
 	} {
 		answer, isError := d.call(c[0], c[1])
 		if text, _ := answer["error"].(string); !isError || !strings.Contains(text, c[2]) {
 			t.Errorf("%s %s: %v; want an error with %q", c[0], c[1], answer, c[2])
 		}
+	}
+}
+
+func TestAWholeNumberMayHaveADecimalPoint(t *testing.T) {
+	d := open(t, assistant.Config{})
+	if got := ids(d.ok("search", `{"query": "outil", "limit": 2.0, "next": 1e0}`)["results"]); len(got) != 2 {
+		t.Errorf("%q", got)
+	}
+	if got := d.ok("changes", `{"after": 3.0}`)["changes"].([]any); len(got) == 0 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestASearchSaysWhichConstraintsItRead(t *testing.T) {
+	d := open(t, assistant.Config{})
+	got := d.ok("search", `{"query": "transcrire une réunion à moins de 20 €"}`)["constraints"]
+	if want := map[string]any{"pricing": nil, "price_max": 20.0}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v; want %v", got, want)
+	}
+	if got, has := d.ok("search", `{"query": "transcrire une réunion", "price_max": 20}`)["constraints"]; has {
+		t.Errorf("a request without constraints has %v", got)
+	}
+}
+
+func TestAFormerIDLeadsToThePresentOne(t *testing.T) {
+	got := open(t, assistant.Config{}).ok("fetch", `{"id": "moufle#verdict"}`)
+	renamed := got["metadata"].(map[string]any)["renamed"]
+	if got["id"] != "moufle-studio#verdict" || !reflect.DeepEqual(renamed, map[string]any{"moufle": "moufle-studio"}) {
+		t.Errorf("%v, renamed %v", got["id"], renamed)
+	}
+}
+
+func TestAToolThatIsAskedForTwiceHasOnePrice(t *testing.T) {
+	if got := ids(open(t, assistant.Config{}).ok("prices", `{"tools": ["moufle", "moufle-studio", "dictaphrase", "moufle-studio"]}`)["prices"]); !slices.Equal(got, []string{"moufle-studio", "dictaphrase"}) {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -357,7 +400,7 @@ func TestPagesOfAnyOriginMayAskButNotUnderAForeignName(t *testing.T) {
 		t.Errorf("a batch: %d", r.StatusCode)
 	}
 	local := open(t, assistant.Config{Local: true})
-	for host, want := range map[string]int{"autre.example": 403, "localhost:8080": 200, "[::1]:80": 200, "127.0.0.1": 200, "localhost.autre.example": 403} {
+	for host, want := range map[string]int{"autre.example": 403, "localhost:8080": 200, "[::1]:80": 200, "127.0.0.1": 200, "localhost.": 200, "LOCALHOST.:8080": 200, "localhost.autre.example": 403} {
 		if r := local.post("POST", list, "Host: "+host); r.StatusCode != want {
 			t.Errorf("%s: %d; want %d", host, r.StatusCode, want)
 		}

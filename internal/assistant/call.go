@@ -4,10 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"palmares/internal/catalog"
+	"palmares/internal/french"
 	"palmares/internal/search"
 	"palmares/internal/snapshot"
 	"palmares/internal/wire"
@@ -25,11 +30,31 @@ type call struct {
 }
 
 // A refusal says in a sentence what is wrong with a call, for the model to correct.
-type refusal string
+type refusal struct {
+	text string
+	path string // of a page that helps; "" for the documentation
+}
 
-func (r refusal) Error() string { return string(r) }
+func (r *refusal) Error() string { return r.text }
 
-func refuse(text string) error { return refusal(text) }
+func refuse(text string) error { return &refusal{text: text} }
+
+// An integer is a whole number, also if it is written as 5.0: JSON Schema says that it is one.
+type integer int64
+
+// UnmarshalJSON reads a number. That of a null is left as it is.
+func (n *integer) UnmarshalJSON(b []byte) error {
+	const most = 1 << 53 // beyond, programs in JavaScript round
+	if string(b) == "null" {
+		return nil
+	}
+	x, err := strconv.ParseFloat(string(b), 64)
+	if err != nil || x != math.Trunc(x) || math.Abs(x) > most {
+		return &json.UnmarshalTypeError{Value: "number", Type: reflect.TypeFor[integer]()}
+	}
+	*n = integer(x)
+	return nil
+}
 
 const wrongNext = "next doit être le next d’une réponse précédente."
 
@@ -59,6 +84,9 @@ func (c *call) credit() string { return c.snap.Catalog.CreditLine() }
 // have similar names.
 func (c *call) tool(id string) (*catalog.Tool, error) {
 	slug, _, _ := strings.Cut(id, "#")
+	if strings.TrimSpace(slug) == "" {
+		return nil, refuse("L’id est vide\u00a0: donnez celui d’un outil, tel que search le renvoie.")
+	}
 	if current, ok := c.snap.Alias(slug); ok {
 		slug = current
 	}
@@ -66,20 +94,33 @@ func (c *call) tool(id string) (*catalog.Tool, error) {
 		return t, nil
 	}
 	if r := c.snap.RetiredTool(slug); r != nil {
-		text := clip(r.Name, 120) + " est retiré du catalogue depuis le " + r.RetiredAt + " (" + string(r.Reason) + ")."
+		text := fmt.Sprintf(endings[r.Reason], clip(r.Name, 120), french.Date(r.RetiredAt)) + " Le catalogue ne le suit plus."
 		if r.Note != "" {
 			text += " " + clip(r.Note, 400)
 		}
 		if r.Successor != "" {
 			text += " Son successeur a l’id «\u00a0" + r.Successor + "\u00a0»."
 		}
-		return nil, refuse(text)
+		return nil, &refusal{text, toolPath + slug}
 	}
 	text := "Aucun outil n’a l’id «\u00a0" + shorten(id) + "\u00a0»."
 	if near := c.nearest(slug); len(near) > 0 {
-		return nil, refuse(text + " Les plus proches\u00a0: " + strings.Join(near, ", ") + ".")
+		return nil, &refusal{text + " Les plus proches\u00a0: " + strings.Join(near, ", ") + ".", toolPath + near[0]}
 	}
-	return nil, refuse(text + " Cherchez-le avec search.")
+	return nil, &refusal{text + " Cherchez-le avec search.", "/outils"}
+}
+
+// toolPath begins the addresses of tools. Those of retired ones lead to their entry in the
+// list of these.
+const toolPath = "/outils/"
+
+// endings say what became of a retired tool, and when.
+var endings = map[catalog.Reason]string{
+	"mort":     "%s a fermé le %s.",
+	"acquis":   "%s a été racheté le %s.",
+	"deprecie": "%s a été déclaré périmé par son éditeur le %s.",
+	"pivot":    "%s a changé de métier le %s.",
+	"absorbe":  "%s est devenu une partie d’un autre produit le %s.",
 }
 
 // nearest returns the ids that a wrong one may stand for: those of the tools that a search
@@ -96,7 +137,11 @@ func (c *call) nearest(slug string) (near []string) {
 	least := len(slug)/3 + 1
 	for i := range c.snap.Catalog.Tools {
 		other := c.snap.Catalog.Tools[i].Slug
-		switch distance := catalog.EditDistance(slug, other, least); {
+		most := least
+		if len(near) == 0 {
+			most-- // the first one has to be nearer
+		}
+		switch distance := catalog.EditDistance(slug, other, most); {
 		case distance < least:
 			near, least = []string{other}, distance
 		case distance == least && len(near) > 0 && len(near) < most:

@@ -33,7 +33,7 @@ type compareResult struct {
 func compareTools(c *call) (any, error) {
 	var args struct {
 		Tools []string `json:"tools"`
-		Next  int      `json:"next"`
+		Next  integer  `json:"next"`
 	}
 	if err := c.read(&args); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func compareTools(c *call) (any, error) {
 		}
 		result.Tools = append(result.Tools, row)
 	}
-	result.fill(c.verdicts(compared), compared, args.Next)
+	result.fill(c.verdicts(compared), compared, int(args.Next))
 	return result, nil
 }
 

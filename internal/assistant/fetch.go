@@ -27,8 +27,9 @@ type fetchResult struct {
 // metadata says what is known of a tool besides its review.
 type metadata struct {
 	*facts
-	Sections []string `json:"sections,omitempty"` // the ids of the first ones
-	Credit   string   `json:"credit"`
+	Sections []string          `json:"sections,omitempty"` // the ids of the first ones
+	Renamed  map[string]string `json:"renamed,omitempty"`  // the id asked for, if it is a former one, and the present one
+	Credit   string            `json:"credit"`
 }
 
 // facts are what the record of a tool says in a few words.
@@ -66,13 +67,22 @@ func fetchText(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	result := fetchResult{ID: args.ID, Title: nameOf(t), Text: clip(t.Tagline, 240), URL: c.snap.Catalog.CanonicalURLOf(t), Metadata: metadata{facts: c.facts(t), Credit: c.credit()}}
+	id := t.Slug
+	if place != "" {
+		id += "#" + place
+	}
+	result := fetchResult{ID: id, Title: nameOf(t), Text: clip(t.Tagline, 240), URL: c.snap.Catalog.CanonicalURLOf(t), Metadata: metadata{facts: c.facts(t), Credit: c.credit()}}
+	if slug != t.Slug {
+		result.Metadata.Renamed = map[string]string{slug: t.Slug}
+	}
 	id, from, _ := strings.Cut(place, "@")
 	sections := markdown.Sections(t.Body)
 	at := result.list(sections, id)
 	switch {
 	case len(sections) == 0 && place == "":
 		return result, nil
+	case len(sections) == 0:
+		return nil, &refusal{nameOf(t) + " n’a pas encore d’avis, donc pas de section\u00a0: demandez l’id «\u00a0" + t.Slug + "\u00a0».", toolPath + t.Slug}
 	case at == len(sections):
 		return nil, refuse("L’avis sur " + nameOf(t) + " n’a pas de section «\u00a0" + shorten(id) + "\u00a0». Ses sections\u00a0: " + strings.Join(result.Metadata.Sections, ", ") + ".")
 	}

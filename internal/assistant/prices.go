@@ -1,6 +1,10 @@
 package assistant
 
-import "palmares/internal/catalog"
+import (
+	"slices"
+
+	"palmares/internal/catalog"
+)
 
 type pricedTool struct {
 	ID        string                `json:"id"`
@@ -31,7 +35,7 @@ func listPrices(c *call) (any, error) {
 	var args struct {
 		Tools []string `json:"tools"`
 		Since string   `json:"since"`
-		Next  int      `json:"next"`
+		Next  integer  `json:"next"`
 	}
 	if err := c.read(&args); err != nil {
 		return nil, err
@@ -48,7 +52,7 @@ func listPrices(c *call) (any, error) {
 	}
 	result := pricesResult{Credit: c.credit()}
 	if args.Since != "" {
-		result.list(c, args.Since, args.Next)
+		result.list(c, args.Since, int(args.Next))
 		return result, nil
 	}
 	var listed []*catalog.Tool
@@ -57,9 +61,11 @@ func listPrices(c *call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		listed = append(listed, t)
+		if !slices.Contains(listed, t) {
+			listed = append(listed, t)
+		}
 	}
-	result.show(c, listed, args.Next)
+	result.show(c, listed, int(args.Next))
 	return result, nil
 }
 

@@ -28,8 +28,10 @@ type searchResult struct {
 	Results    []searchHit `json:"results"`
 	Total      int         `json:"total"`
 	Suggestion string      `json:"suggestion,omitempty"`
-	Next       *int        `json:"next"`
-	Credit     string      `json:"credit"`
+	// Constraints are those that the request itself states; nil if it states none.
+	Constraints *search.Limits `json:"constraints,omitempty"`
+	Next        *int           `json:"next"`
+	Credit      string         `json:"credit"`
 }
 
 // searchTools finds tools by words, as the site does.
@@ -39,8 +41,8 @@ func searchTools(c *call) (any, error) {
 		Category string          `json:"category"`
 		PriceMax *float64        `json:"price_max"`
 		Pricing  catalog.Pricing `json:"pricing"`
-		Limit    int             `json:"limit"`
-		Next     int             `json:"next"`
+		Limit    integer         `json:"limit"`
+		Next     integer         `json:"next"`
 	}
 	args.Limit = defaultLimit
 	if err := c.read(&args); err != nil {
@@ -62,7 +64,7 @@ func searchTools(c *call) (any, error) {
 		return nil, err
 	}
 	found := c.snap.Index.Search(search.Query{
-		Text: asked.Text, Constraints: append(asked.Constraints, limits...), Offset: args.Next, Limit: args.Limit,
+		Text: asked.Text, Constraints: append(asked.Constraints, limits...), Offset: int(args.Next), Limit: int(args.Limit),
 		Keep: func(i int) bool {
 			for _, limit := range limits {
 				if !c.snap.Index.Meets(i, limit) {
@@ -73,17 +75,20 @@ func searchTools(c *call) (any, error) {
 		},
 	})
 	result := searchResult{Results: []searchHit{}, Total: found.Total, Suggestion: clip(found.Suggestion, 600), Credit: c.credit()}
+	if len(asked.Constraints) > 0 {
+		result.Constraints = ptr(asked.Limits())
+	}
 	passages := c.snap.Index.Passages(asked.Text)
 	room := newRoom(result)
 	for n, f := range found.Hits {
 		hit := c.hit(f.Tool, passages.Best(f.Tool))
 		if !room.takes(hit) {
-			result.Next = ptr(args.Next + n)
+			result.Next = ptr(int(args.Next) + n)
 			return result, nil
 		}
 		result.Results = append(result.Results, hit)
 	}
-	if end := args.Next + len(found.Hits); end < found.Total && len(found.Hits) > 0 {
+	if end := int(args.Next) + len(found.Hits); end < found.Total && len(found.Hits) > 0 {
 		result.Next = &end
 	}
 	return result, nil

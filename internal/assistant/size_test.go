@@ -237,7 +237,7 @@ func checkReply(t *testing.T, call string, w *httptest.ResponseRecorder) {
 	if err := errors.Join(json.Unmarshal([]byte(text), &same), json.Unmarshal(reply.Result.StructuredContent, &object)); err != nil || !reflect.DeepEqual(object, same) {
 		t.Errorf("%s: the text is %s, the object %s", call, text, reply.Result.StructuredContent)
 	}
-	if len(text) > 6000 || !reply.Result.IsError && !strings.Contains(text, "Source : Essai") {
+	if len(text) > 6000 || !strings.Contains(text, "Source : Essai") {
 		t.Errorf("%s: %d bytes: %s", call, len(text), text)
 	}
 }

@@ -3,6 +3,7 @@ package dataapi
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -52,6 +53,9 @@ func readSearch(p *web.Params) searchQuery {
 		q.pricing = catalog.Pricings[i]
 	}
 	q.priceMax = p.Number("price_max")
+	if q.priceMax != nil && *q.priceMax < 0 {
+		p.Refuse("price_max", strconv.FormatFloat(*q.priceMax, 'g', -1, 64), "un nombre d’euros par mois, positif ou nul")
+	}
 	q.at = snapshot.Paging{Limit: p.Limit(), Number: p.Page()}
 	return q
 }
@@ -85,6 +89,8 @@ type searchMeta struct {
 	Limit      int     `json:"limit"`
 	Pages      int64   `json:"pages"`
 	Suggestion *string `json:"suggestion"`
+
+	Constraints search.Limits `json:"constraints"` // that the request states
 }
 
 // searchTools answers with the tools that match a query, best first, as on the site.
@@ -103,7 +109,7 @@ func searchTools(r *request) (web.Answer, error) {
 	body := struct {
 		Data []hit      `json:"data"`
 		Meta searchMeta `json:"meta"`
-	}{hits(r.snap, asked.Text, result.Hits), searchMeta{result.Total, q.at.Number, q.at.Limit, list.Pages(), null(result.Suggestion)}}
+	}{hits(r.snap, asked.Text, result.Hits), searchMeta{result.Total, q.at.Number, q.at.Limit, list.Pages(), null(result.Suggestion), asked.Limits()}}
 	b := wire.AppendJSON(nil, body)
 	return web.Answer{
 		Body: wire.NewBody(wire.Sum(b), b), Total: result.Total, IsList: true, Large: len(b) > large,

@@ -132,7 +132,7 @@ func TestASearchHasPages(t *testing.T) {
 	}
 	s.get("/data/v1/search?q=transcription&limit=1&page=2&x=y").OK().HasHeader("X-Total-Count", "3").HasHeader("Link", `</data/v1/search?q=transcription&limit=1&page=1>; rel="first", `+
 		`</data/v1/search?q=transcription&limit=1&page=1>; rel="prev", </data/v1/search?q=transcription&limit=1&page=3>; rel="next", </data/v1/search?q=transcription&limit=1&page=3>; rel="last", </licence>; rel="license"`)
-	if r := s.get("/data/v1/search?q=transcription&limit=200&page=9007199254740991").OK(); r.Body != `{"data":[],"meta":{"total":3,"page":9007199254740991,"limit":200,"pages":1,"suggestion":null}}` {
+	if r := s.get("/data/v1/search?q=transcription&limit=200&page=9007199254740991").OK(); r.Body != `{"data":[],"meta":{"total":3,"page":9007199254740991,"limit":200,"pages":1,"suggestion":null,"constraints":{"pricing":null,"price_max":null}}}` {
 		t.Error(r.Body)
 	}
 }
@@ -141,7 +141,7 @@ func TestASearchIsRefusedForWhatIsWrong(t *testing.T) {
 	s := serve(t, searchable(), nil)
 	for query, param := range map[string]string{
 		"": "q", "q=": "q", "q=+": "q", "q=%ff": "q", "q=a&q=b": "q", "q=" + strings.Repeat("%C3%A9", 201): "q", "category=code": "q",
-		"q=a&category=": "category", "q=a&score_min=x": "score_min", "q=a&score_min=NaN": "score_min", "q=a&pricing=cher": "pricing", "q=a&price_max=20%E2%82%AC": "price_max",
+		"q=a&category=": "category", "q=a&score_min=x": "score_min", "q=a&score_min=NaN": "score_min", "q=a&pricing=cher": "pricing", "q=a&price_max=20%E2%82%AC": "price_max", "q=a&price_max=-1": "price_max",
 		"q=a&limit=0": "limit", "q=a&limit=201": "limit", "q=a&page=0": "page", "q=a&page=1.5": "page",
 	} {
 		if r := s.get("/data/v1/search?"+query).Fails(400, "invalid_parameter"); !strings.Contains(r.Body, `"param":"`+param+`"`) {

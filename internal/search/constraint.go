@@ -65,6 +65,24 @@ func (r *Request) Without(i int) string {
 	return tidy(r.whole[:c.start] + " " + r.whole[c.end:])
 }
 
+// Limits are what the constraints of a request allow; nil for anything.
+type Limits struct {
+	Pricing  *catalog.Pricing `json:"pricing"`
+	PriceMax *float64         `json:"price_max"` // euros a month
+}
+
+// Limits returns what the request allows: it states at most one model and one price.
+func (r *Request) Limits() (l Limits) {
+	for i := range r.Constraints {
+		if c := &r.Constraints[i]; c.Pricing != "" {
+			l.Pricing = &c.Pricing
+		} else {
+			l.PriceMax = &c.PriceMax
+		}
+	}
+	return l
+}
+
 func tidy(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 const (

@@ -29,8 +29,15 @@ func serveAPICatalog(w http.ResponseWriter, r *http.Request, base string, hasDat
 	h.Set("Access-Control-Allow-Origin", "*")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Link", `<`+apiCatalogPath+`>; rel="api-catalog"`)
+	if r.Method == http.MethodOptions {
+		h.Set("Allow", "GET, HEAD, OPTIONS")
+		h.Set("Access-Control-Allow-Methods", "GET, HEAD, OPTIONS")
+		h.Set("Access-Control-Max-Age", "86400")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		h.Set("Allow", "GET, HEAD")
+		h.Set("Allow", "GET, HEAD, OPTIONS")
 		http.Error(w, "Utilisez GET ou HEAD.", http.StatusMethodNotAllowed)
 		return
 	}

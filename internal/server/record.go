@@ -65,7 +65,7 @@ func (s *server) recoverFrom(failure any, rec *recorder, r *http.Request) {
 		s.api.WriteInternalError(rec)
 	case under("/data", r.URL.Path):
 		s.data.WriteInternalError(rec)
-	case r.URL.Path == "/mcp":
+	case isMCP(r.URL.Path):
 		s.mcp.WriteInternalError(rec)
 	case under("/webhooks", r.URL.Path) && s.webhooks != nil:
 		s.webhooks.WriteInternalError(rec)

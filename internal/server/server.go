@@ -129,7 +129,7 @@ func (s *server) route(w http.ResponseWriter, r *http.Request) {
 		s.api.ServeHTTP(w, r)
 	case under("/data", p):
 		s.data.ServeHTTP(w, r)
-	case p == "/mcp":
+	case isMCP(p):
 		s.mcp.ServeHTTP(w, r)
 	case p == apiCatalogPath && s.live != nil: // nil while the catalogue is loading
 		snap := s.live.Snapshot()
@@ -150,6 +150,9 @@ func (s *server) route(w http.ResponseWriter, r *http.Request) {
 		s.site.ServeHTTP(w, r)
 	}
 }
+
+// isMCP reports whether path is that of the tools; people copy it with a final slash.
+func isMCP(path string) bool { return strings.TrimSuffix(path, "/") == assistant.Path }
 
 // under reports whether path is dir or inside it.
 func under(dir, path string) bool {
