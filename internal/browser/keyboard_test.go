@@ -34,7 +34,7 @@ const focusScript = `new Promise((resolve, reject) => {
 func TestTheKeyboardReachesEverythingInOrderWithVisibleFocus(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, desktop)
-	for _, path := range []string{"/", "/outils", "/outils/babilune", "/comparatifs/mandibule-vs-escouade", "/tarifs", "/docs"} {
+	for _, path := range []string{"/", "/outils", "/outils/babilune", "/carte", "/comparatifs/mandibule-vs-escouade", "/tarifs", "/docs"} {
 		b.goTo(path)
 		for i := range 30 {
 			b.do(chromedp.KeyEvent(kb.Tab))

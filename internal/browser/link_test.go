@@ -45,6 +45,7 @@ func TestEveryKindOfLinkLeadsWhereItSays(t *testing.T) {
 		{".menu", "/outils", "Les outils"},
 		{".menu", "/comparatifs", "Comparatifs"},
 		{".menu", "/prix", "Prix"},
+		{".menu", "/carte", "La carte"},
 		{".menu", "/cimetiere", "Cimetière"},
 		{".menu", "/docs", "Documentation"},
 		{".foot", "/tarifs", "Tarifs"},

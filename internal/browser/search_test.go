@@ -217,7 +217,7 @@ func TestFiltersWorkWithoutScripts(t *testing.T) {
 	b.back()
 	b.at("/outils?page=2", "Les outils")
 
-	for _, list := range []string{"/comparatifs", "/prix", "/cimetiere"} {
+	for _, list := range []string{"/comparatifs", "/prix", "/carte", "/cimetiere"} {
 		b.goTo(list)
 		before := b.text(tally)
 		b.leave(chromedp.SetValue(field("category"), "code"), submit)

@@ -83,17 +83,20 @@ func (t *table) addPrices(tool *catalog.Tool) error {
 	return nil
 }
 
-// text adds a cell of text. A spreadsheet would take one that begins like a formula for
-// one; an apostrophe makes it text. It makes no exception for what looks like a number:
-// numbers are written as such, by raw.
-func (t *table) text(s string) {
+// text adds a cell of text.
+func (t *table) text(s string) { t.raw(Cell(s)) }
+
+// Cell returns a text as a cell of a CSV file. A spreadsheet would take one that begins like
+// a formula for one; an apostrophe makes it text. It makes no exception for what looks like a
+// number: numbers are not written by it.
+func Cell(s string) string {
 	if s != "" && strings.IndexByte("=+-@\t\r\n", s[0]) >= 0 {
 		s = "'" + s
 	}
 	if strings.ContainsAny(s, ",\"\r\n") {
 		s = `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 	}
-	t.raw(s)
+	return s
 }
 
 // raw adds a cell as it is.

@@ -41,6 +41,8 @@ const (
 	atomType     = "application/atom+xml; charset=utf-8"
 	xmlType      = "application/xml; charset=utf-8"
 	textType     = "text/plain; charset=utf-8"
+	jsonType     = "application/json; charset=utf-8"
+	csvType      = "text/csv; charset=utf-8"
 )
 
 // formAction is the part of the content security policy that keeps forms on this

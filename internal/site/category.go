@@ -20,6 +20,10 @@ type categoryPage struct {
 	Comparisons []comparisonRow
 	Retired     []retiredTool
 	Others      []catalog.CategoryItem
+	Picks       []pick // nil if no tool has a score
+	Plot        *plot  // nil if there is nothing to compare
+	Off         int    // tools that are not on Plot
+	JSON        string // address of the data of Plot; "" if they are not given away
 }
 
 // How many of each a category page shows; the lists have the rest.
@@ -48,6 +52,11 @@ func (s *Site) showCategory(r *request) (*answer, error) {
 	if data.Category.Slug == "" {
 		return nil, notFound("Cette catégorie n’existe pas.")
 	}
+	m := r.maps().Of(slug, "")
+	data.Picks, data.Plot, data.Off = picks(m), newPlot(m, smallPlot), m.Len()-len(m.Points)
+	if r.snap.HasDataset() {
+		data.JSON = mapPath + ".json?category=" + slug
+	}
 	list := r.snap.Tools(snapshot.ToolQuery{Category: slug}, firstItems(categoryTools))
 	data.Rows, data.More = r.rows(list.IDs()), list.Total > categoryTools
 	data.Comparisons = r.comparisonRows(r.snap.Comparisons(slug, firstItems(categoryComparisons)).IDs())
@@ -58,6 +67,7 @@ func (s *Site) showCategory(r *request) (*answer, error) {
 	}
 	description := "Les outils de la catégorie «\u00a0" + data.Category.Label + "\u00a0», classés par note\u00a0: " + french.Plural(data.Category.ToolCount, "outil", "outils") + "."
 	data.Page = s.page(r, data.Category.Label, description, "/categories/"+slug)
+	data.Page.MoreStyle = s.assets.paths["market.css"]
 	data.Page.Feed = &link{"/categories/" + slug + ".atom", "Dernières modifications\u00a0: " + data.Category.Label}
 	data.Page.JSONLD = r.jsonldTools(data.Rows, 1)
 	return render(r, "category", data.Page, data), nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"palmares/internal/markdown"
+	"palmares/internal/web"
 )
 
 // A failure is an error page: what is wrong and what to do about it.
@@ -46,6 +47,9 @@ func (s *Site) failure(r *request, err error) *answer {
 	if !errors.As(err, &f) {
 		panic(err)
 	}
+	if r.data {
+		return f.json()
+	}
 	p := s.page(r, f.title, f.text, r.URL.Path)
 	p.Canonical, p.Path, p.NoIndex = "", "", true
 	if !slices.ContainsFunc(p.Menus.Header, func(l link) bool { return l.Href == p.Section }) {
@@ -62,6 +66,16 @@ func (s *Site) failure(r *request, err error) *answer {
 		a.status, a.cache = f.status, f.cache
 		return a, nil
 	})
+	return a
+}
+
+// json returns the failure as the APIs have it.
+func (f *failure) json() *answer {
+	code := map[int]web.Code{
+		http.StatusBadRequest: web.CodeInvalidParameter, http.StatusNotFound: web.CodeNotFound, http.StatusMethodNotAllowed: web.CodeMethodNotAllowed,
+	}[f.status]
+	a := newAnswer(jsonType, web.NewError(code, f.text).JSON())
+	a.status, a.cache = f.status, f.cache
 	return a
 }
 

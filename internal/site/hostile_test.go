@@ -59,13 +59,13 @@ func TestHostileTextStaysText(t *testing.T) {
 	allowed := map[string]bool{}
 	for _, name := range strings.Fields("html head meta title link script body a header div svg path use span nav ul ol li main section article aside " +
 		"h1 h2 h3 p form search label input button select option dl dt dd figure table caption thead tbody tr th td time strong code pre footer br sup " +
-		"rect line text circle em b details summary h4 wbr img figcaption") {
+		"rect line text tspan g circle em b details summary h4 wbr img figcaption") {
 		allowed[name] = true
 	}
 	for _, path := range []string{
 		"/", "/outils", "/outils?q=alert", "/outils?q=%3Cscript%3Ealert(1)%3C%2Fscript%3E&category=%22%3E%3Cb%3E&score_min=%22%3E%3Cb%3E&sort=%3Cb%3E",
 		"/outils/outil-0", "/avis/outil-0", "/alternatives/outil-0", "/categories/chat", "/comparatifs", "/comparatifs/duel",
-		"/a", "/prix", "/cimetiere", "/docs", "/docs/webhooks", "/donnees", "/tarifs", "/licence", "/confidentialite", "/%3Cscript%3Ealert(1)%3C%2Fscript%3E",
+		"/a", "/prix", "/carte", "/carte?pricing=%22%3E%3Cb%3E&category=%22%3E%3Cb%3E", "/cimetiere", "/docs", "/docs/webhooks", "/donnees", "/tarifs", "/licence", "/confidentialite", "/%3Cscript%3Ealert(1)%3C%2Fscript%3E",
 	} {
 		r := v.get(path)
 		for _, one := range r.tags() {

@@ -145,11 +145,11 @@ func TestASearchCanBeFilteredAndSorted(t *testing.T) {
 
 func FuzzListsAnswerAnyQuery(f *testing.F) {
 	v := open(f, small())
-	for _, seed := range []string{"", "q=a&sort=name_asc&page=2", "score_min=1e400&limit=200&category=chat", "page=9007199254740991&limit=200&q=ab", "%ff=%00&q=%ff&&;", "q=\x00"} {
+	for _, seed := range []string{"", "q=a&sort=name_asc&page=2", "score_min=1e400&limit=200&category=chat", "page=9007199254740991&limit=200&q=ab", "%ff=%00&q=%ff&&;", "q=\x00", "category=chat&pricing=payant", "pricing=%ff&pricing=gratuit"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, query string) {
-		for _, path := range []string{"/outils", "/comparatifs", "/prix", "/cimetiere"} {
+		for _, path := range []string{"/outils", "/comparatifs", "/prix", "/cimetiere", "/carte", "/carte.json"} {
 			// Skip what no HTTP client would send.
 			u, err := url.Parse("http://x" + path + "?" + query)
 			if err != nil || strings.ContainsAny(query, " #") {

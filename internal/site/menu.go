@@ -20,6 +20,7 @@ var product = menus{
 		{"/outils", "Outils"},
 		{"/comparatifs", "Comparatifs"},
 		{"/prix", "Prix"},
+		{mapPath, "Carte"},
 		{"/cimetiere", "Cimetière"},
 		{"/docs", "API"},
 		{"/compte", "Compte"},
@@ -37,7 +38,7 @@ var product = menus{
 
 // ownFrom is where the publisher's pages begin in the main menu: after the lists,
 // before the API.
-const ownFrom = 4
+const ownFrom = 5
 
 // newMenus adds the pages of the publisher, which replace links of the product to
 // the same address.

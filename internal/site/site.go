@@ -54,6 +54,7 @@ type Site struct {
 	reference   *reference.Reference
 	withoutPro  func() *reference.Reference // made when first needed
 	hasMarkdown map[string]bool             // by pattern; pages of a slug always have it
+	isData      map[string]bool             // by pattern; see handleData
 	compressor  web.Compressor
 	pictures    pictureCache
 	cards       pictureCache
@@ -64,7 +65,7 @@ type Site struct {
 // called.
 func New(cfg Config) *Site {
 	s := &Site{
-		cfg: cfg, mux: http.NewServeMux(), assets: readAssets(), reference: reference.New(cfg.Document), hasMarkdown: map[string]bool{},
+		cfg: cfg, mux: http.NewServeMux(), assets: readAssets(), reference: reference.New(cfg.Document), hasMarkdown: map[string]bool{}, isData: map[string]bool{},
 		withoutPro: sync.OnceValue(func() *reference.Reference { return reference.NewWithoutPro(cfg.Document) }),
 		pictures:   newPictureCache(pictureCacheSize, pictureReads),
 		cards:      newPictureCache(cardCacheSize, cardDrawings),
@@ -79,6 +80,9 @@ func New(cfg Config) *Site {
 	s.handleList("/comparatifs", s.listComparisons)
 	s.handle("/comparatifs/{slug}", s.showComparison)
 	s.handleList("/prix", s.listPrices)
+	s.handleList("/carte", s.showMap)
+	s.handleData("/carte.json", s.mapJSON)
+	s.handleData("/carte.csv", s.mapCSV)
 	s.handleList("/cimetiere", s.listRetired)
 	s.handleBoth("/docs", s.docs)
 	s.handleBoth(webhooksPath, s.webhooks)
@@ -119,6 +123,7 @@ type request struct {
 	*http.Request
 	*view
 	markdown bool   // the page is requested in Markdown
+	data     bool   // it is requested as JSON or CSV
 	query    string // the parameters, of a page that reads them
 }
 
@@ -142,16 +147,22 @@ func (s *Site) handleList(path string, page pageFunc) {
 	s.register(path+markdownSuffix, page, true)
 }
 
+// handleData registers the figures of a page as a file. Its errors are in JSON.
+func (s *Site) handleData(path string, page pageFunc) {
+	s.isData[path] = true
+	s.register(path, page, true)
+}
+
 func (s *Site) register(pattern string, page pageFunc, hasParameters bool) {
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		req := &request{Request: r, view: s.current.Load(), markdown: strings.HasSuffix(r.URL.Path, markdownSuffix)}
+		req := &request{Request: r, view: s.current.Load(), markdown: strings.HasSuffix(r.URL.Path, markdownSuffix), data: s.isData[pattern]}
 		if hasParameters {
 			req.query = r.URL.RawQuery
 		}
 		if req.markdown {
 			r.SetPathValue("slug", strings.TrimSuffix(r.PathValue("slug"), markdownSuffix))
 		}
-		if req.markdown || r.Pattern == llmsPath { // for programs, also those in a browser
+		if req.markdown || req.data || r.Pattern == llmsPath { // for programs, also those in a browser
 			openToAll(w.Header())
 			if r.Method == http.MethodOptions {
 				web.WritePreflight(w)

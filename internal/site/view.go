@@ -8,6 +8,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
+	"palmares/internal/market"
 	"palmares/internal/snapshot"
 	"palmares/internal/wire"
 )
@@ -37,7 +38,9 @@ type view struct {
 	// Current slugs, by former slug.
 	comparisonAliases, categoryAliases map[string]string
 
-	sitemaps func() sitemaps // built when first needed
+	// Made when first needed.
+	sitemaps func() sitemaps
+	maps     func() *market.Maps
 }
 
 // Show replaces the version that the pages show. It builds all that they need first. The
@@ -92,6 +95,7 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 		v.feedChanges = v.eventChanges()
 	}
 	v.sitemaps = sync.OnceValue(v.buildSitemaps)
+	v.maps = sync.OnceValue(func() *market.Maps { return market.NewMaps(snap.Catalog) })
 	return v
 }
 

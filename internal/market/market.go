@@ -1,0 +1,178 @@
+// Package market computes figures over a whole catalogue: which tools are worth their
+// price, and how prices, scores and tools have changed in the last twelve months.
+//
+// Everything follows from the records of one version and from its date, so that every
+// node and every mirror has the same figures. The date is a parameter, as everywhere in
+// the domain: no clock is read.
+package market
+
+import (
+	"cmp"
+	"slices"
+
+	"palmares/internal/catalog"
+)
+
+// Maps are the maps of one version of a catalogue. They never change.
+type Maps struct {
+	byCategory map[string]*Map // "" for all
+}
+
+// A Point is a tool with a score and a price per month.
+type Point struct {
+	Tool     *catalog.Tool
+	Score    float64
+	Euros    float64 // per month, as catalog.Monthly returns it; 0 is free
+	Frontier bool    // no tool of the map beats it
+}
+
+// A Map is what a choice of tools offers for which price.
+type Map struct {
+	// Points are the tools that can be compared: the cheapest first, then the best score,
+	// then by slug.
+	Points []Point
+	// Apart are tools with a score whose price is not one per month, the best score first;
+	// Unscored are those without a score, by slug.
+	Apart, Unscored []*catalog.Tool
+}
+
+// NewMaps returns the maps of a catalogue, which must be sorted.
+func NewMaps(c *catalog.Catalog) *Maps {
+	all := &Map{}
+	m := &Maps{map[string]*Map{"": all}}
+	for i := range c.Tools {
+		t := &c.Tools[i]
+		of := m.byCategory[t.Category]
+		if of == nil {
+			of = &Map{}
+			m.byCategory[t.Category] = of
+		}
+		all.add(t)
+		of.add(t)
+	}
+	for _, one := range m.byCategory {
+		slices.SortStableFunc(one.Points, func(a, b Point) int {
+			return cmp.Or(cmp.Compare(a.Euros, b.Euros), cmp.Compare(b.Score, a.Score))
+		})
+		markFrontier(one.Points)
+		slices.SortStableFunc(one.Apart, func(a, b *catalog.Tool) int { return cmp.Compare(*b.Score, *a.Score) })
+	}
+	return m
+}
+
+func (m *Map) add(t *catalog.Tool) {
+	euros, ok := catalog.Monthly(t.Price)
+	switch {
+	case t.Score == nil:
+		m.Unscored = append(m.Unscored, t)
+	case !ok:
+		m.Apart = append(m.Apart, t)
+	default:
+		m.Points = append(m.Points, Point{Tool: t, Score: *t.Score, Euros: euros})
+	}
+}
+
+// Of returns the map of a category, "" for all, and of a model, "" for all. An unknown
+// category has an empty one. The caller must not change it.
+func (m *Maps) Of(category string, pricing catalog.Pricing) *Map {
+	all := m.byCategory[category]
+	if all == nil {
+		return &Map{}
+	}
+	if pricing == "" {
+		return all
+	}
+	some := &Map{}
+	for _, p := range all.Points {
+		if p.Tool.Pricing == pricing {
+			some.Points = append(some.Points, Point{Tool: p.Tool, Score: p.Score, Euros: p.Euros})
+		}
+	}
+	markFrontier(some.Points)
+	for _, t := range all.Apart {
+		if t.Pricing == pricing {
+			some.Apart = append(some.Apart, t)
+		}
+	}
+	for _, t := range all.Unscored {
+		if t.Pricing == pricing {
+			some.Unscored = append(some.Unscored, t)
+		}
+	}
+	return some
+}
+
+// Len returns the number of tools, on the map or beside it.
+func (m *Map) Len() int { return len(m.Points) + len(m.Apart) + len(m.Unscored) }
+
+// markFrontier marks the points that no other beats. One beats another if it has at least
+// its score for at most its price, and is better in one of the two: tools with the same
+// score and the same price do not beat each other. The points must be sorted.
+func markFrontier(points []Point) {
+	best := -1.0 // score of what is cheaper
+	for i := 0; i < len(points); {
+		top := points[i].Score
+		same := i
+		for ; same < len(points) && points[same].Euros == points[i].Euros; same++ {
+			points[same].Frontier = points[same].Score == top && top > best
+		}
+		best = max(best, top)
+		i = same
+	}
+}
+
+// Frontier returns the points that no other beats, the cheapest first.
+func (m *Map) Frontier() (list []Point) {
+	for _, p := range m.Points {
+		if p.Frontier {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// BestScore returns the tool with the highest score, and the next one; nil where there is
+// none. Of equal scores the lower price comes first, then the slug.
+func (m *Map) BestScore() (best, next *catalog.Tool) {
+	better := func(t *catalog.Tool) {
+		switch {
+		case best == nil || *t.Score > *best.Score:
+			best, next = t, best
+		case next == nil || *t.Score > *next.Score:
+			next = t
+		}
+	}
+	for i := range m.Points {
+		better(m.Points[i].Tool)
+	}
+	for _, t := range m.Apart { // dearer than any that can be compared
+		better(t)
+	}
+	return best, next
+}
+
+// ValueMargin is how far below the best score the best value may be.
+const ValueMargin = 1
+
+// BestValue returns the cheapest tool whose score is at most ValueMargin below the best on
+// the map, or nil. It is on the frontier.
+func (m *Map) BestValue() *Point {
+	top := 0.0
+	for i := range m.Points {
+		top = max(top, m.Points[i].Score)
+	}
+	for i := range m.Points {
+		if p := &m.Points[i]; top-p.Score <= ValueMargin+1e-9 { // scores are decimal fractions
+			return p
+		}
+	}
+	return nil
+}
+
+// BestFree returns the tool with the highest score among those that cost nothing, or nil.
+func (m *Map) BestFree() *Point {
+	if len(m.Points) == 0 || m.Points[0].Euros > 0 {
+		return nil
+	}
+	return &m.Points[0]
+}

@@ -1,0 +1,408 @@
+package market
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"palmares/internal/catalog"
+)
+
+// ListSize is how many entries the lists of Trends have at most.
+const ListSize = 12
+
+// What a median needs to be drawn over time: fewer prices or changes say nothing about a
+// category.
+const (
+	MinMedianTools   = 5
+	MinMedianChanges = 3
+)
+
+// Trends are what changed in the twelve months up to a day. They know the active tools:
+// what is kept of others is not public.
+type Trends struct {
+	Since, Until string // days; Since itself is not included
+	Prices       Prices
+	Medians      []Median // of all tools, then by slug of the category
+	New          NewTools
+	Scores       Scores
+	Retired      Retirements
+}
+
+// Prices are the changes of prices.
+type Prices struct {
+	Changes    int
+	Up, Down   int // including those from and to free
+	BecamePaid int
+	BecameFree int
+	SamePrice  int // only the model changed, or the form of the price
+	OtherUnit  int // the two prices share no unit
+	Months     []PriceMonth
+	// The largest, by their share of the old price. Changes from and to free are not among
+	// them: they have no share, or the whole of it.
+	Rises, Falls []PriceMove
+	Paid, Free   []PriceMove // became so, newest first
+}
+
+// A PriceMonth counts the changes of a calendar month.
+type PriceMonth struct {
+	Month    string // YYYY-MM
+	Up, Down int
+}
+
+// A PriceMove is a change of a price.
+type PriceMove struct {
+	Tool   *catalog.Tool
+	Change *catalog.PriceChange
+	Share  float64 // of the old price: 0.5 is half as much again; 0 from free
+}
+
+// A Median is the median price per month of a category, at the end of each month and on
+// the last day. Tools are those of today with the price they had: a line shows how prices
+// changed, not which tools came and went. Free tools and prices that are not per month do
+// not count.
+type Median struct {
+	Category string // "" for all
+	Tools    int    // that count today
+	Euros    float64
+	Changes  int           // of prices per month, in the twelve months
+	Points   []MedianPoint // nil if there is too little to draw
+}
+
+// A MedianPoint is a median on a day.
+type MedianPoint struct {
+	Day   string
+	Tools int
+	Euros float64
+}
+
+// NewTools are the tools that have no trace before the last twelve months: no test, no
+// change of price or score. Records do not say when a tool was added.
+type NewTools struct {
+	Total int
+	Tools []NewTool // newest first
+}
+
+// A NewTool is a tool with the oldest day that its record tells.
+type NewTool struct {
+	Tool *catalog.Tool
+	Day  string
+}
+
+// Scores are the changes of scores.
+type Scores struct {
+	Changes  int // from one score to another
+	Up, Down int
+	First    int         // from none to a score
+	Largest  []ScoreMove // by the size of the difference
+}
+
+// A ScoreMove is a change of a score.
+type ScoreMove struct {
+	Tool   *catalog.Tool
+	Change *catalog.ScoreChange
+}
+
+// Retirements are the tools that were retired.
+type Retirements struct {
+	Total   int
+	Reasons map[catalog.Reason]int
+	Months  []RetiredMonth
+	Tools   []*catalog.Retired // newest first
+}
+
+// A RetiredMonth counts the tools that were retired in a calendar month.
+type RetiredMonth struct {
+	Month string // YYYY-MM
+	Tools int
+}
+
+// A trendsBuilder is the state of NewTrends.
+type trendsBuilder struct {
+	*Trends
+	months  map[string]int // index by YYYY-MM
+	days    []string       // that medians are computed for
+	medians map[string]*medianBuilder
+}
+
+// A medianBuilder collects the prices of a category. Those that did not change, which are
+// most, are kept once rather than for every day.
+type medianBuilder struct {
+	changes int
+	steady  []float64
+	moved   [][]float64 // by day
+}
+
+// NewTrends returns what changed in a catalogue, which must be sorted, in the twelve months
+// up to a day.
+func NewTrends(c *catalog.Catalog, day string) *Trends {
+	until, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		panic(err) // the date of a version is one
+	}
+	since := until.AddDate(-1, 0, 0)
+	all := &Trends{Since: catalog.Day(since), Until: day, Retired: Retirements{Reasons: map[catalog.Reason]int{}}}
+	b := trendsBuilder{Trends: all, months: map[string]int{}, medians: map[string]*medianBuilder{}}
+	for first := time.Date(since.Year(), since.Month(), 1, 0, 0, 0, 0, time.UTC); !first.After(until); first = first.AddDate(0, 1, 0) {
+		b.months[first.Format("2006-01")] = len(all.Prices.Months)
+		all.Prices.Months = append(all.Prices.Months, PriceMonth{Month: first.Format("2006-01")})
+		all.Retired.Months = append(all.Retired.Months, RetiredMonth{Month: first.Format("2006-01")})
+		if last := first.AddDate(0, 1, -1); last.Before(until) {
+			b.days = append(b.days, catalog.Day(last))
+		}
+	}
+	b.days = append(b.days, day)
+	for i := range c.Tools {
+		b.addPrices(&c.Tools[i])
+		b.addMedian(&c.Tools[i])
+		b.addNew(&c.Tools[i])
+		b.addScores(&c.Tools[i])
+	}
+	for i := range c.Retired {
+		b.addRetired(&c.Retired[i])
+	}
+	b.finish()
+	return all
+}
+
+func (b *trendsBuilder) contains(day string) bool { return b.Since < day && day <= b.Until }
+
+func (b *trendsBuilder) addPrices(t *catalog.Tool) {
+	p := &b.Prices
+	for i := range t.PriceHistory {
+		change := &t.PriceHistory[i]
+		if !b.contains(change.ChangedAt) {
+			continue
+		}
+		p.Changes++
+		month := &p.Months[b.months[change.ChangedAt[:7]]]
+		move := PriceMove{Tool: t, Change: change}
+		before, after, ok := inOneUnit(change.OldPrice, change.NewPrice)
+		switch {
+		case !ok:
+			p.OtherUnit++
+		case before == after:
+			p.SamePrice++
+		case before == 0:
+			p.BecamePaid++
+			p.Paid = append(p.Paid, move)
+		case after == 0:
+			p.BecameFree++
+			p.Free = append(p.Free, move)
+		default:
+			move.Share = after/before - 1
+			if after > before {
+				p.Rises = append(p.Rises, move)
+			} else {
+				p.Falls = append(p.Falls, move)
+			}
+		}
+		if ok && after > before {
+			p.Up++
+			month.Up++
+		}
+		if ok && after < before {
+			p.Down++
+			month.Down++
+		}
+	}
+}
+
+// inOneUnit returns two prices as amounts of the same unit, and whether they have one: a
+// price per year and one per month do, one per user and one for all do not. Nothing is
+// nothing in any unit.
+func inOneUnit(old, now string) (before, after float64, ok bool) {
+	if catalog.IsFree(old) || catalog.IsFree(now) || unit(old) == unit(now) {
+		return amount(old), amount(now), true
+	}
+	return 0, 0, false
+}
+
+// unit returns what a price is for; per year is per month.
+func unit(price string) string {
+	_, period, _ := strings.Cut(price, " €/")
+	if _, ok := catalog.Monthly(price); ok && strings.HasSuffix(period, "an") {
+		return strings.TrimSuffix(period, "an") + "mois"
+	}
+	return period
+}
+
+// amount returns the amount of a price in its unit.
+func amount(price string) float64 {
+	if euros, ok := catalog.Monthly(price); ok {
+		return euros
+	}
+	number, _, _ := strings.Cut(price, " €/")
+	euros, _ := catalog.Monthly(number + " €/mois")
+	return euros
+}
+
+func (b *trendsBuilder) addMedian(t *catalog.Tool) {
+	of := [...]*medianBuilder{b.median(""), b.median(t.Category)}
+	for i := range t.PriceHistory {
+		change := &t.PriceHistory[i]
+		before, wasMonthly := catalog.Monthly(change.OldPrice)
+		after, isMonthly := catalog.Monthly(change.NewPrice)
+		if b.contains(change.ChangedAt) && (wasMonthly || isMonthly) && before != after {
+			of[0].changes++
+			of[1].changes++
+		}
+	}
+	if n := len(t.PriceHistory); n == 0 || t.PriceHistory[0].ChangedAt <= b.days[0] {
+		if euros, ok := catalog.Monthly(t.Price); ok && euros > 0 {
+			of[0].steady = append(of[0].steady, euros)
+			of[1].steady = append(of[1].steady, euros)
+		}
+		return
+	}
+	for i, day := range b.days {
+		if euros, ok := catalog.Monthly(priceOn(t, day)); ok && euros > 0 {
+			of[0].moved[i] = append(of[0].moved[i], euros)
+			of[1].moved[i] = append(of[1].moved[i], euros)
+		}
+	}
+}
+
+// priceOn returns the price that a tool had on a day, as its history tells.
+func priceOn(t *catalog.Tool, day string) string {
+	price := t.Price
+	for i := range t.PriceHistory { // newest first
+		if t.PriceHistory[i].ChangedAt <= day {
+			break
+		}
+		price = t.PriceHistory[i].OldPrice
+	}
+	return price
+}
+
+func (b *trendsBuilder) median(category string) *medianBuilder {
+	m := b.medians[category]
+	if m == nil {
+		m = &medianBuilder{moved: make([][]float64, len(b.days))}
+		b.medians[category] = m
+	}
+	return m
+}
+
+func (b *trendsBuilder) addNew(t *catalog.Tool) {
+	first := t.TestedAt
+	older := func(day string) {
+		if day != "" && (first == "" || day < first) {
+			first = day
+		}
+	}
+	if n := len(t.PriceHistory); n > 0 {
+		older(t.PriceHistory[n-1].ChangedAt)
+	}
+	if n := len(t.ScoreHistory); n > 0 {
+		older(t.ScoreHistory[n-1].ChangedAt)
+	}
+	if b.contains(first) {
+		b.New.Tools = append(b.New.Tools, NewTool{t, first})
+	}
+}
+
+func (b *trendsBuilder) addScores(t *catalog.Tool) {
+	for i := range t.ScoreHistory {
+		change := &t.ScoreHistory[i]
+		before, after := change.OldScore, change.NewScore
+		if !b.contains(change.ChangedAt) || after == nil {
+			continue
+		}
+		switch {
+		case before == nil:
+			b.Scores.First++
+			continue
+		case *after > *before:
+			b.Scores.Up++
+		case *after < *before:
+			b.Scores.Down++
+		default:
+			continue
+		}
+		b.Scores.Largest = append(b.Scores.Largest, ScoreMove{t, change})
+	}
+}
+
+func (b *trendsBuilder) addRetired(t *catalog.Retired) {
+	if !b.contains(t.RetiredAt) {
+		return
+	}
+	b.Retired.Reasons[t.Reason]++
+	b.Retired.Months[b.months[t.RetiredAt[:7]]].Tools++
+	b.Retired.Tools = append(b.Retired.Tools, t)
+}
+
+// finish sorts the lists, all of which are by slug so far, and cuts them.
+func (b *trendsBuilder) finish() {
+	p := &b.Prices
+	share := func(sign float64) func(x, y PriceMove) int {
+		return func(x, y PriceMove) int {
+			return cmp.Or(cmp.Compare(sign*y.Share, sign*x.Share), cmp.Compare(y.Change.ChangedAt, x.Change.ChangedAt))
+		}
+	}
+	newest := func(x, y PriceMove) int { return cmp.Compare(y.Change.ChangedAt, x.Change.ChangedAt) }
+	p.Rises, p.Falls = first(p.Rises, share(1)), first(p.Falls, share(-1))
+	p.Paid, p.Free = first(p.Paid, newest), first(p.Free, newest)
+	b.New.Total = len(b.New.Tools)
+	b.New.Tools = first(b.New.Tools, func(x, y NewTool) int { return cmp.Compare(y.Day, x.Day) })
+	b.Scores.Changes = len(b.Scores.Largest)
+	b.Scores.Largest = first(b.Scores.Largest, func(x, y ScoreMove) int {
+		return cmp.Or(cmp.Compare(y.difference(), x.difference()), cmp.Compare(y.Change.ChangedAt, x.Change.ChangedAt))
+	})
+	b.Retired.Total = len(b.Retired.Tools)
+	b.Retired.Tools = first(b.Retired.Tools, func(x, y *catalog.Retired) int { return cmp.Compare(y.RetiredAt, x.RetiredAt) })
+	for category, m := range b.medians {
+		b.Medians = append(b.Medians, m.finish(category, b.days))
+	}
+	slices.SortFunc(b.Medians, func(x, y Median) int { return cmp.Compare(x.Category, y.Category) })
+}
+
+// difference returns the size of the change in hundredths, so that equal ones are equal.
+func (m ScoreMove) difference() float64 {
+	return math.Round(100 * math.Abs(*m.Change.NewScore-*m.Change.OldScore))
+}
+
+// first returns the first entries of a list in an order.
+func first[T any](list []T, order func(x, y T) int) []T {
+	slices.SortStableFunc(list, order)
+	return slices.Clip(list[:min(len(list), ListSize)])
+}
+
+func (m *medianBuilder) finish(category string, days []string) Median {
+	of := Median{Category: category, Changes: m.changes}
+	enough := m.changes >= MinMedianChanges
+	slices.Sort(m.steady)
+	for i, moved := range m.moved {
+		slices.Sort(moved)
+		p := MedianPoint{Day: days[i], Tools: len(m.steady) + len(moved), Euros: median(m.steady, moved)}
+		enough = enough && p.Tools >= MinMedianTools
+		of.Points = append(of.Points, p)
+		of.Tools, of.Euros = p.Tools, p.Euros // the last day is today
+	}
+	if !enough {
+		of.Points = nil
+	}
+	return of
+}
+
+// median returns the median of two sorted lists together, 0 if both are empty.
+func median(a, b []float64) float64 {
+	n := len(a) + len(b)
+	before, at := 0.0, 0.0 // the two in the middle
+	for range n/2 + 1 {
+		before = at
+		switch {
+		case len(b) == 0 && len(a) > 0, len(a) > 0 && a[0] <= b[0]:
+			at, a = a[0], a[1:]
+		case len(b) > 0:
+			at, b = b[0], b[1:]
+		}
+	}
+	if n%2 == 0 {
+		return (before + at) / 2
+	}
+	return at
+}

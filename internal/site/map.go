@@ -1,0 +1,255 @@
+package site
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"palmares/internal/catalog"
+	"palmares/internal/dataset"
+	"palmares/internal/french"
+	"palmares/internal/market"
+	"palmares/internal/web"
+	"palmares/internal/wire"
+)
+
+const mapPath = "/carte"
+
+// mapPage is the map of all tools, or of some.
+type mapPage struct {
+	Page      page
+	Filters   *filters
+	Total     int   // tools that were chosen
+	Plot      *plot // nil without tools on the map
+	Frontier  []mapRow
+	Rows      []mapRow // of the table, one for each mark
+	Apart     []mapRow // prices that are not per month
+	MoreApart int      // that are not in Apart
+	Unscored  int
+	JSON, CSV string // addresses of the data; "" if they are not given away
+}
+
+// A mapRow is a mark of the map in a table.
+type mapRow struct {
+	Slug, Name string
+	Score      string
+	Rank       string // CSS class of the score
+	Month      string // price per month
+	Price      string // as it is given
+	Category   string // label
+	Pricing    string
+	Others     int // that the mark stands for besides this tool
+	Frontier   bool
+}
+
+// How many rows the lists next to the map have.
+const (
+	mapFrontier = 24
+	mapApart    = 24
+)
+
+func (s *Site) showMap(r *request) (*answer, error) {
+	f := readFilters(r)
+	category, pricing := f.category(r.view), f.pricing()
+	build := func() (*answer, error) { return s.renderMap(r, f, r.maps().Of(category, pricing)), nil }
+	// There are few maps, and each is made of the whole catalogue.
+	if _, known := r.labels[category]; r.query == "" || !known && category != "" || len(f.Problems) > 0 {
+		return build()
+	}
+	return r.pages.get("map "+f.with("", ""), build)
+}
+
+// pricing reads a model.
+func (f *filters) pricing() catalog.Pricing {
+	options := []option{{Label: "Tous"}}
+	for _, p := range catalog.Pricings {
+		options = append(options, option{Value: string(p), Label: french.Capital(string(p))})
+	}
+	return catalog.Pricing(f.choice("pricing", "Modèle", options...))
+}
+
+func (s *Site) renderMap(r *request, f *filters, m *market.Map) *answer {
+	data := mapPage{Filters: f, Total: m.Len(), Plot: newPlot(m, fullPlot), Unscored: len(m.Unscored)}
+	for _, p := range m.Frontier() {
+		if len(data.Frontier) < mapFrontier {
+			data.Frontier = append(data.Frontier, r.mapRow(p.Tool, &p))
+		}
+	}
+	if data.Plot != nil {
+		data.Rows = r.markRows(data.Plot.Marks)
+	}
+	for _, t := range m.Apart {
+		if len(data.Apart) < mapApart {
+			data.Apart = append(data.Apart, r.mapRow(t, nil))
+		}
+	}
+	data.MoreApart = len(m.Apart) - len(data.Apart)
+	if r.snap.HasDataset() {
+		data.JSON, data.CSV = f.at(mapPath+".json"), f.at(mapPath+".csv")
+	}
+	data.Page = s.page(r, "Carte", "Ce que vaut chaque outil et ce qu’il coûte par mois, sur une carte\u00a0: les outils qu’aucun autre ne bat en note et en prix.", mapPath)
+	data.Page.MoreStyle = s.assets.paths["market.css"]
+	data.Page.NoIndex = data.Page.NoIndex || f.Active() || len(f.Problems) > 0
+	data.Page.Markdown = f.at(mapPath + markdownSuffix) // without parameters that are not read: the page is kept
+	return f.answer(r, "map", data.Page, data)
+}
+
+// at returns another address with the filters of the list.
+func (f *filters) at(path string) string {
+	if len(f.given) == 0 {
+		return path
+	}
+	return path + "?" + f.given.Encode()
+}
+
+// mapRow returns a row of a tool; p is nil for one that is not on the map.
+func (v *view) mapRow(t *catalog.Tool, p *market.Point) mapRow {
+	row := mapRow{
+		Slug: t.Slug, Name: t.Name, Score: french.Figure(*t.Score), Rank: scoreClass(*t.Score), Price: french.Price(t.Price),
+		Category: v.label(t.Category), Pricing: string(t.Pricing),
+	}
+	if p != nil {
+		row.Month, row.Frontier = short(p.Euros), p.Frontier
+	}
+	return row
+}
+
+// markRows returns the rows of marks, the best score first.
+func (v *view) markRows(marks []mark) []mapRow {
+	sorted := slices.Clone(marks)
+	slices.SortStableFunc(sorted, func(a, b mark) int {
+		return cmp.Or(cmp.Compare(b.point.Score, a.point.Score), cmp.Compare(a.point.Euros, b.point.Euros), cmp.Compare(a.point.Tool.Slug, b.point.Tool.Slug))
+	})
+	rows := make([]mapRow, len(sorted))
+	for i := range sorted {
+		rows[i] = v.mapRow(sorted[i].point.Tool, &sorted[i].point)
+		rows[i].Others = sorted[i].others
+	}
+	return rows
+}
+
+// maxMapData is how many tools a file of the map has; the export has all.
+const maxMapData = 5000
+
+// mapData is /carte.json.
+type mapData struct {
+	UpdatedAt  string      `json:"updated_at"`
+	Credit     string      `json:"credit"`
+	Category   string      `json:"category"` // "" for all
+	Pricing    string      `json:"pricing"`  // "" for all
+	Total      int         `json:"total"`
+	Truncated  bool        `json:"truncated"` // only the first are listed
+	BestScore  *string     `json:"best_score"`
+	BestValue  *string     `json:"best_value"`
+	BestFree   *string     `json:"best_free"`
+	Tools      []mapRecord `json:"tools"`
+	NotMonthly []mapRecord `json:"not_monthly"`
+	NotScored  []mapRecord `json:"not_scored"`
+}
+
+// A mapRecord is a tool of mapData.
+type mapRecord struct {
+	Slug     string   `json:"slug"`
+	Name     string   `json:"name"`
+	Category string   `json:"category"`
+	Pricing  string   `json:"pricing"`
+	Price    string   `json:"price"`
+	Score    *float64 `json:"score"`
+	Monthly  *float64 `json:"euros_per_month"` // in cents; null if it cannot be said
+	Frontier bool     `json:"frontier"`
+}
+
+// mapFile reads the parameters of a file of the map and returns what is in it, or a kept
+// answer.
+func (s *Site) mapFile(r *request, write func(*mapData) *answer) (*answer, error) {
+	if !r.snap.HasDataset() {
+		return nil, notFound("Ce catalogue n’est pas proposé en bloc\u202f; l’API le donne page par page.")
+	}
+	f := readFilters(r)
+	category, pricing := f.category(r.view), f.pricing()
+	if len(f.Problems) > 0 {
+		a := newAnswer(jsonType, web.Invalid("pricing", f.Problems[0]).JSON())
+		a.status, a.cache = 400, noStore
+		return a, nil
+	}
+	build := func() (*answer, error) {
+		data := newMapData(r.snap.Catalog, r.maps().Of(category, pricing))
+		data.UpdatedAt, data.Credit = r.snap.UpdatedAt, r.snap.Catalog.CreditLine()
+		data.Category, data.Pricing = category, string(pricing)
+		a := write(data)
+		a.canonical = r.snap.Catalog.URL + mapPath
+		return a, nil
+	}
+	if _, known := r.labels[category]; !known && category != "" {
+		return build()
+	}
+	return r.pages.get("map "+f.with("", ""), build)
+}
+
+func newMapData(c *catalog.Catalog, m *market.Map) *mapData {
+	data := &mapData{Total: m.Len(), Tools: []mapRecord{}, NotMonthly: []mapRecord{}, NotScored: []mapRecord{}}
+	room := maxMapData
+	add := func(to *[]mapRecord, t *catalog.Tool, frontier bool) {
+		if room == 0 {
+			data.Truncated = true
+			return
+		}
+		room--
+		one := mapRecord{Slug: t.Slug, Name: t.Name, Category: t.Category, Pricing: string(t.Pricing), Price: t.Price, Score: t.Score, Frontier: frontier}
+		if euros, ok := catalog.Monthly(t.Price); ok {
+			euros = math.Round(euros*100) / 100
+			one.Monthly = &euros
+		}
+		*to = append(*to, one)
+	}
+	points := slices.Clone(m.Points)
+	slices.SortStableFunc(points, func(a, b market.Point) int { return cmp.Compare(b.Score, a.Score) })
+	for _, p := range points {
+		add(&data.Tools, p.Tool, p.Frontier)
+	}
+	for _, t := range m.Apart {
+		add(&data.NotMonthly, t, false)
+	}
+	for _, t := range m.Unscored {
+		add(&data.NotScored, t, false)
+	}
+	if best, _ := m.BestScore(); best != nil {
+		data.BestScore = &best.Slug
+	}
+	if p := m.BestValue(); p != nil {
+		data.BestValue = &p.Tool.Slug
+	}
+	if p := m.BestFree(); p != nil {
+		data.BestFree = &p.Tool.Slug
+	}
+	return data
+}
+
+// mapJSON is the map for programs: its tools by score, then those beside it.
+func (s *Site) mapJSON(r *request) (*answer, error) {
+	return s.mapFile(r, func(data *mapData) *answer { return newAnswer(jsonType, wire.AppendJSON(nil, data)) })
+}
+
+// mapCSV is the same for spreadsheets, without what is not about one tool.
+func (s *Site) mapCSV(r *request) (*answer, error) {
+	return s.mapFile(r, func(data *mapData) *answer {
+		b := []byte("slug,name,category,pricing,price,score,euros_per_month,frontier\r\n")
+		number := func(x *float64) string {
+			if x == nil {
+				return ""
+			}
+			return strconv.FormatFloat(*x, 'f', -1, 64)
+		}
+		for _, list := range [][]mapRecord{data.Tools, data.NotMonthly, data.NotScored} {
+			for i := range list {
+				t := &list[i]
+				for _, text := range []string{t.Slug, t.Name, t.Category, t.Pricing, t.Price} {
+					b = append(append(b, dataset.Cell(text)...), ',')
+				}
+				b = append(b, number(t.Score)+","+number(t.Monthly)+","+strconv.FormatBool(t.Frontier)+"\r\n"...)
+			}
+		}
+		return newAnswer(csvType, b)
+	})
+}

@@ -1,0 +1,272 @@
+package site_test
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"palmares/internal/catalog"
+	"palmares/internal/synthetic"
+)
+
+// mapFile is /carte.json.
+type mapFile struct {
+	UpdatedAt string  `json:"updated_at"`
+	Category  string  `json:"category"`
+	Pricing   string  `json:"pricing"`
+	Total     int     `json:"total"`
+	Truncated bool    `json:"truncated"`
+	BestScore *string `json:"best_score"`
+	BestValue *string `json:"best_value"`
+	BestFree  *string `json:"best_free"`
+	Tools     []struct {
+		Slug, Name, Category, Pricing, Price string
+		Score                                float64
+		Monthly                              *float64 `json:"euros_per_month"`
+		Frontier                             bool
+	}
+	NotMonthly []struct{ Slug, Price string } `json:"not_monthly"`
+	NotScored  []struct{ Slug string }        `json:"not_scored"`
+}
+
+var (
+	markPattern = regexp.MustCompile(`<a( class="best")? href="/outils/([^"]+)" aria-label="[^"]+"(?: transform="[^"]+")?><circle cx="([^"]+)%" cy="([^"]+)%" r="([^"]+)"/>`)
+	cellPattern = regexp.MustCompile(`<tr(?: class="best")?><th scope="row"><a href="/outils/([^"]+)">(?:[^<]|<span class="nb">|</span>)*</a>(?: et [^<]*)?(?: <span class="hint">imbattu</span>)?</th><td>([^<]*)</td><td>([^<]*)</td>`)
+)
+
+// marks returns the marks of a map by slug, and checks that they are inside the drawing.
+func (r *reply) marks() (all, best map[string]bool) {
+	r.t.Helper()
+	all, best = map[string]bool{}, map[string]bool{}
+	for _, m := range markPattern.FindAllStringSubmatch(r.body, -1) {
+		all[m[2]] = true
+		if m[1] != "" {
+			best[m[2]] = true
+		}
+		for _, number := range m[3:] {
+			if x, err := strconv.ParseFloat(number, 64); err != nil || !(x > 0) || x > 100 || math.IsNaN(x) {
+				r.t.Errorf("%s: the mark of %s is at %v", r.what, m[2], m[3:])
+			}
+		}
+	}
+	r.saysNot("NaN", "Inf", "%!")
+	return all, best
+}
+
+func TestTheMapTheTableAndTheFileAgree(t *testing.T) {
+	v := openDemo(t)
+	for _, query := range []string{"", "?category=code", "?pricing=gratuit", "?category=image&pricing=freemium"} {
+		page := v.get("/carte" + query).ok()
+		var file mapFile
+		into(t, v.get("/carte.json"+query).ok().is("Content-Type", "application/json; charset=utf-8"), &file)
+		all, best := page.marks()
+		rows := map[string][]string{}
+		for _, m := range cellPattern.FindAllStringSubmatch(page.body, -1) {
+			rows[m[1]] = m[2:]
+		}
+		if len(all) == 0 || len(all) != len(file.Tools) || len(rows) != len(all) {
+			t.Errorf("%q: %d marks, %d rows, %d tools in the file", query, len(all), len(rows), len(file.Tools))
+		}
+		if file.Total != len(file.Tools)+len(file.NotMonthly)+len(file.NotScored) || file.Truncated {
+			t.Errorf("%q: %d tools of %d", query, len(file.Tools), file.Total)
+		}
+		for _, tool := range file.Tools {
+			if !all[tool.Slug] || best[tool.Slug] != tool.Frontier || rows[tool.Slug] == nil {
+				t.Fatalf("%q: the page and the file disagree about %s", query, tool.Slug)
+			}
+			score := strings.Replace(strconv.FormatFloat(tool.Score, 'f', -1, 64), ".", ",", 1)
+			if !strings.HasPrefix(rows[tool.Slug][0], score) || (*tool.Monthly == 0) != (rows[tool.Slug][1] == "gratuit") {
+				t.Errorf("%q: %s is %v in the table, %g and %g in the file", query, tool.Slug, rows[tool.Slug], tool.Score, *tool.Monthly)
+			}
+		}
+		for _, tool := range file.NotMonthly {
+			page.says(`<a href="/outils/` + tool.Slug + `">`)
+		}
+		lines, err := csv.NewReader(strings.NewReader(v.get("/carte.csv"+query).ok().is("Content-Type", "text/csv; charset=utf-8").body)).ReadAll()
+		if err != nil || len(lines) != 1+file.Total {
+			t.Fatalf("%q: %d lines, %v", query, len(lines), err)
+		}
+		for i, tool := range file.Tools {
+			if got, want := fmt.Sprint(lines[1+i]), fmt.Sprint([]string{tool.Slug, tool.Name, tool.Category, tool.Pricing, tool.Price, fmt.Sprint(tool.Score), fmt.Sprint(*tool.Monthly), fmt.Sprint(tool.Frontier)}); got != want {
+				t.Errorf("%s, not %s", got, want)
+			}
+		}
+	}
+}
+
+func TestTheMapOfFewToolsMakesSense(t *testing.T) {
+	v := open(t, small())
+	page := v.get("/carte").ok().says("3\u00a0outils sur la carte, 4 en tout", "Un outil n’a pas encore de note", "8,5", "10\u00a0€", ">100\u00a0€<")
+	if all, best := page.marks(); len(all) != 3 || len(best) != 1 || !best["abeille"] {
+		t.Errorf("%v, %v", all, best)
+	}
+	tools := func(change func(i int, t *catalog.Tool)) *server {
+		c := small()
+		for i := range c.Tools {
+			change(i, &c.Tools[i])
+		}
+		return open(t, c)
+	}
+	free := tools(func(_ int, t *catalog.Tool) { t.Price, t.Score = "0 €/mois", number(7) }).get("/carte").ok().says("Gratuit").saysNot("logarithmique", "plot-step")
+	if all, best := free.marks(); len(all) != 4 || len(best) != 4 {
+		t.Errorf("all free: %v, %v", all, best)
+	}
+	unscored := tools(func(_ int, t *catalog.Tool) { t.Score = nil })
+	unscored.get("/carte").ok().says("Rien à placer pour l’instant", "4 outils n’ont pas encore de note").saysNot("<svg role")
+	unscored.get("/carte.md").ok().says("Aucun outil n’a une note et un prix par mois.")
+	dear := tools(func(i int, t *catalog.Tool) {
+		if i == 0 {
+			t.Price = "100 000 €/mois"
+		}
+	}).get("/carte").ok().says("100\u202f000\u00a0€")
+	if all, _ := dear.marks(); len(all) != 3 {
+		t.Errorf("one price of 100,000 €: %v", all)
+	}
+	absurd := tools(func(i int, t *catalog.Tool) {
+		t.Price, t.Score = strings.Repeat("9", 1+300*(i%2))+" €/mois", number(10)
+	}).get("/carte").ok()
+	if all, _ := absurd.marks(); len(all) != 4 {
+		t.Errorf("absurd prices: %v", all)
+	}
+	tiny := tools(func(i int, t *catalog.Tool) { t.Price, t.Score = "0,0001 €/an", number(0) }).get("/carte").ok().says("&lt;\u00a00,01\u00a0€")
+	tiny.marks()
+	one := small()
+	one.Tools = one.Tools[:1]
+	one.Comparisons = nil
+	open(t, one).get("/carte").ok().says("1\u00a0outil sur la carte", "Celui qu’aucun autre ne bat").saysNot("plot-step")
+	perUse := tools(func(_ int, t *catalog.Tool) { t.Price, t.Score = "2 €/minute", number(5) })
+	perUse.get("/carte").ok().says("À côté de la carte", "2\u00a0€/minute", "Rien à placer").saysNot("<svg role")
+}
+
+func TestTheMapOfManyToolsIsThinnedAndSaysSo(t *testing.T) {
+	c := synthetic.Catalog(2000, 1)
+	v := open(t, c)
+	for _, path := range []string{"/carte", "/carte?category=" + c.Categories[0].Slug, "/carte.md", "/carte?pricing=gratuit"} {
+		r := v.get(path, "Accept-Encoding: gzip").ok()
+		if r.wire > 40_000 {
+			t.Errorf("%s has %d bytes", path, r.wire)
+		}
+	}
+	page := v.get("/carte").ok().says("Il y a trop d’outils pour autant de points", "autres outils tout près")
+	all, best := page.marks()
+	var file mapFile
+	into(t, v.get("/carte.json").ok(), &file)
+	if len(all) < 100 || len(all) > 250 || len(file.Tools) < 1500 {
+		t.Errorf("%d marks for %d tools", len(all), len(file.Tools))
+	}
+	shown := 0
+	for _, m := range regexp.MustCompile(`aria-label="[^"]*, et ([0-9]+)\x{a0}autres? outils? tout près"`).FindAllStringSubmatch(page.body, -1) {
+		n, _ := strconv.Atoi(m[1])
+		shown += n
+	}
+	if shown+len(all) != len(file.Tools) {
+		t.Errorf("the marks stand for %d tools, not %d", shown+len(all), len(file.Tools))
+	}
+	for _, tool := range file.Tools {
+		if tool.Frontier && !best[tool.Slug] {
+			t.Errorf("%s is on the frontier and has no mark of its own", tool.Slug)
+		}
+	}
+}
+
+func TestTheFilesOfTheMapAreForAnyOriginAndBounded(t *testing.T) {
+	v := open(t, large())
+	for _, path := range []string{"/carte.json", "/carte.csv"} {
+		v.get(path).ok().is("Access-Control-Allow-Origin", "*").is("Link", `<https://essai.example/carte>; rel="canonical"`)
+		v.do("OPTIONS", path).answers(204).is("Access-Control-Allow-Origin", "*")
+		v.do("POST", path).answers(405).is("Content-Type", "application/json; charset=utf-8").says(`"code":"method_not_allowed"`)
+		v.get(path+"?pricing=cher").answers(400).is("Cache-Control", "no-store").says(`"code":"invalid_parameter"`, `"param":"pricing"`)
+		v.get(path + "?category=inconnue").ok()
+	}
+	var file mapFile
+	into(t, v.get("/carte.json").ok(), &file)
+	if file.Total != 26_004 || !file.Truncated || len(file.Tools) != 5000 || file.Tools[0].Slug != "abeille" {
+		t.Errorf("%d of %d tools, truncated: %t", len(file.Tools), file.Total, file.Truncated)
+	}
+}
+
+func TestASpreadsheetTakesNoNameOfTheMapForAFormula(t *testing.T) {
+	c := small()
+	c.Tools[0].Name = `=HYPERLINK("x")`
+	lines, err := csv.NewReader(strings.NewReader(open(t, c).get("/carte.csv").ok().body)).ReadAll()
+	if err != nil || lines[1][1] != `'=HYPERLINK("x")` {
+		t.Errorf("%v, %v", lines, err)
+	}
+}
+
+func TestTheMapIsGivenAwayInBulkOnlyIfTheCatalogueIs(t *testing.T) {
+	c := small()
+	c.Settings.Dataset = catalog.DatasetOff
+	v := open(t, c)
+	v.get("/carte").ok().saysNot("/carte.json", "/carte.csv")
+	v.get("/carte.md").ok().saysNot("/carte.json")
+	v.get("/carte.json").answers(404).says(`"code":"not_found"`)
+	v.get("/carte.csv").answers(404)
+}
+
+func TestACategoryBeginsWithThreeAnswers(t *testing.T) {
+	answers := func(change func(c *catalog.Catalog)) *reply {
+		c := small()
+		change(c)
+		return open(t, c).get("/categories/chat").ok()
+	}
+	for _, test := range []struct {
+		what   string
+		change func(c *catalog.Catalog)
+		says   []string
+	}{
+		{"as it is", func(*catalog.Catalog) {}, []string{
+			"2,5\u00a0points de plus que Bourdon, le deuxième, pour 10\u00a0€ par mois.",
+			"10\u00a0€ par mois\u00a0: rien de moins cher n’a une note à un point au plus de la sienne.",
+			"Aucun outil noté de la catégorie n’est gratuit.", "Un outil n’y est pas, faute de note ou de prix par mois.",
+		}},
+		{"a free tool that is nearly as good", func(c *catalog.Catalog) { c.Tools[2].Score = number(7.5) }, []string{
+			"1,0\u00a0point de plus que Cigale", "Gratuit, pour 1,0\u00a0point de moins qu’Abeille, qui coûte 10\u00a0€ par mois.", "1,0\u00a0point de moins qu’Abeille, sans rien payer.",
+		}},
+		{"a cheaper tool that is nearly as good", func(c *catalog.Catalog) { c.Tools[1].Score, c.Tools[1].Price = number(8), "60 €/an" }, []string{
+			"5\u00a0€ par mois au lieu de 10\u00a0€\u00a0: le moins cher à un point au plus du mieux noté (0,5\u00a0point de moins qu’Abeille).",
+		}},
+		{"a free winner", func(c *catalog.Catalog) { c.Tools[2].Score = number(9) }, []string{
+			"0,5\u00a0point de plus qu’Abeille, le deuxième, et gratuit.", "Gratuit, et rien n’est mieux noté parmi ce qui se compare.", "Rien n’est mieux noté dans la catégorie, même en payant.",
+		}},
+		{"equal scores", func(c *catalog.Catalog) { c.Tools[1].Score = number(8.5) }, []string{"À égalité avec Bourdon, mais moins cher (10\u00a0€ par mois)."}},
+		{"equal scores and prices", func(c *catalog.Catalog) { c.Tools[1].Score, c.Tools[1].Price = number(8.5), "120 €/an" }, []string{"À égalité avec Bourdon, au même prix."}},
+		{"the only score", func(c *catalog.Catalog) { c.Tools[1].Score, c.Comparisons = nil, nil }, []string{"Le seul outil noté de la catégorie, pour 10\u00a0€ par mois."}},
+		{"prices that depend on use", func(c *catalog.Catalog) { c.Tools[0].Price, c.Tools[1].Price = "1 €/minute", "2 €/minute" }, []string{
+			"2,5\u00a0points de plus que Bourdon, le deuxième, pour 1\u00a0€/minute.", "Aucun prix de la catégorie n’est un prix par mois\u00a0: rien ne se compare.",
+		}},
+		{"no score", func(c *catalog.Catalog) { c.Tools[0].Score, c.Tools[1].Score, c.Comparisons = nil, nil, nil }, []string{"Aucun outil de la catégorie n’a encore de note"}},
+		{"no tool", func(c *catalog.Catalog) { c.Tools, c.Comparisons = c.Tools[3:], nil }, []string{"Aucun outil pour l’instant."}},
+	} {
+		r := answers(test.change).says(test.says...)
+		if t.Failed() {
+			t.Fatalf("%s:\n%s", test.what, r.body)
+		}
+		r.marks()
+	}
+	v := open(t, small())
+	v.get("/categories/chat").ok().says(`href="/carte?category=chat"`, `href="/carte.json?category=chat"`)
+	v.get("/categories/chat.md").ok().says("- La meilleure note\u00a0: [Abeille](/outils/abeille.md), 8,5/10. 2,5\u00a0points de plus que Bourdon", "(/carte.md?category=chat)")
+}
+
+func TestOneMapIsIndexed(t *testing.T) {
+	v := open(t, small())
+	v.get("/carte").ok().says(`<link rel="canonical" href="https://essai.example/carte">`, `href="/carte.md"`).saysNot("noindex")
+	v.get("/carte?inconnu=1").ok().saysNot("noindex")
+	filtered := v.get("/carte?category=chat&x=%3Cintrus%3E&pricing=").ok().says(`content="noindex"`, `<link rel="canonical" href="https://essai.example/carte">`, `href="/carte.json?category=chat"`, `href="/carte.md?category=chat"`)
+	// The page is kept for everybody who asks for this category.
+	filtered.saysNot("intrus")
+	if again := v.get("/carte?category=chat").ok(); again.body != filtered.body {
+		t.Error("the same map has two pages")
+	}
+	v.get("/carte?pricing=cher").answers(400).is("Cache-Control", "no-store").says("«\u00a0Modèle\u00a0»\u00a0: cette valeur n’existe pas.", `content="noindex"`)
+	v.get("/carte?category=inconnue").ok().says("Aucun outil ne correspond.", `<option value="inconnue" selected>`)
+	v.get("/carte%3Fcategory=chat").answers(404)
+	v.get("/sitemap.xml").ok().says("<loc>https://essai.example/carte</loc>")
+	v.get("/llms.txt").ok().says("/carte.md)")
+	v.get("/carte/").movesTo("/carte")
+}
