@@ -407,6 +407,51 @@ func TestPagesOfAnyOriginMayAskButNotUnderAForeignName(t *testing.T) {
 	}
 }
 
+func TestWhatIsNewDependsOnThePeriod(t *testing.T) {
+	version := func(tagline string, tools ...string) *catalog.Catalog {
+		c := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "c", Label: "C"}}}
+		for _, slug := range tools {
+			c.Tools = append(c.Tools, catalog.Tool{Slug: slug, Name: strings.ToUpper(slug), Category: "c", Price: "1 €/mois", Tagline: tagline})
+		}
+		return c
+	}
+	first, second, third := version("Un", "a", "b", "z"), version("Deux", "a", "b", "n", "z"), version("Trois", "a", "b", "n")
+	second.Comparisons = []catalog.Comparison{{Slug: "a-vs-b", Title: "A ou B", ToolA: "a", ToolB: "b", Published: true}}
+	third.Comparisons = second.Comparisons
+	third.Retired = []catalog.Retired{{Slug: "z", Name: "Z", Category: "c", Reason: "mort", RetiredAt: "2026-11-17"}}
+	all := func(record.Kind, string) bool { return true }
+	feed := record.First("flux-1", first, 1, "2026-11-15T09:30:00.250Z")
+	created := feed.Last
+	feed, _ = feed.After(record.Step{Old: first, Next: second, Version: 2, At: "2026-11-16T09:30:00.250Z", Touched: all})
+	seen := feed.Last
+	feed, _ = feed.After(record.Step{Old: second, Next: third, Version: 3, At: "2026-11-16T18:30:00.250Z", Touched: all})
+	snap := snapshot.Build(third, 3, "2026-11-17")
+	snap.SetFeed(feed)
+	if err := snap.BuildIndex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d := connect(t, assistant.New(assistant.Config{Live: snapshot.Fixed(snap), Callers: web.AuthorizerFunc(authorize), Calls: assistant.NewCalls(), Log: slog.New(slog.DiscardHandler)}))
+	for arguments, want := range map[string]string{
+		`{"since": "2026-11-15"}`:             "a new A, a-vs-b new A ou B, b new B, n new N, z retired Z",
+		`{"since": "2026-11-16"}`:             "a changed A, a-vs-b new A ou B, b changed B, n new N, z retired Z",
+		fmt.Sprintf(`{"after": %d}`, created): "a changed A, a-vs-b new A ou B, b changed B, n new N, z retired Z",
+		fmt.Sprintf(`{"after": %d}`, seen):    "a changed A, b changed B, n changed N, z retired Z",
+	} {
+		var got []string
+		for _, row := range d.ok("changes", arguments)["changes"].([]any) {
+			r := row.(map[string]any)
+			got = append(got, fmt.Sprint(r["id"], " ", r["change"], " ", r["name"]))
+			if r["id"] == "z" && r["url"] != "https://essai.example/outils/z" {
+				t.Errorf("%v", r)
+			}
+		}
+		slices.Sort(got)
+		if list := strings.Join(got, ", "); list != want {
+			t.Errorf("%s:\n%s; want\n%s", arguments, list, want)
+		}
+	}
+}
+
 func TestARenamedToolIsNotSaidToBeRemoved(t *testing.T) {
 	before := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "c", Label: "C"}}, Tools: []catalog.Tool{{Slug: "ancien", Name: "Ancien", Category: "c", Price: "1 €/mois"}}}
 	after := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: before.Categories, Tools: []catalog.Tool{{Slug: "nouveau", Name: "Nouveau", Category: "c", Price: "1 €/mois", Aliases: []string{"ancien"}}}}

@@ -1,6 +1,9 @@
 package assistant
 
 import (
+	"slices"
+	"strings"
+
 	"palmares/internal/catalog"
 	"palmares/internal/record"
 )
@@ -46,13 +49,19 @@ func listChanges(c *call) (any, error) {
 	if args.After != nil {
 		result.Next = int64(*args.After)
 	}
-	isNew := c.newSlugs()
+	after := result.Next
+	isNew := func(change *record.Change) bool {
+		if args.After != nil {
+			return change.FirstPosition > after
+		}
+		return change.FirstAt >= args.Since
+	}
 	room := newRoom(result)
-	rest := feed.From(result.Next)
+	rest := feed.From(after)
 	for i := range rest {
 		change := &rest[i]
 		if change.At >= args.Since && change.Kind != record.Catalogue && change.Kind != record.Page && !c.isMoved(change) {
-			row := c.describe(change, isNew)
+			row := c.describe(change, isNew(change))
 			if !room.takes(row) {
 				result.More = true
 				break
@@ -70,19 +79,9 @@ func (c *call) isMoved(change *record.Change) bool {
 	return change.Deleted && change.Kind == record.Tool && c.snap.RetiredTool(change.Slug) != nil
 }
 
-// newSlugs returns the records that the latest events say are new.
-func (c *call) newSlugs() map[string]string {
-	slugs := map[string]string{}
-	for i := range c.snap.Events {
-		switch e := &c.snap.Events[i]; e.Type {
-		case catalog.ToolCreated, catalog.ToolRestored, catalog.ComparisonPublished:
-			slugs[e.Slug] = e.At.UTC().Format("2006-01-02")
-		}
-	}
-	return slugs
-}
-
-func (c *call) describe(change *record.Change, isNew map[string]string) changedRecord {
+// describe returns what became of a record. isNew says that it was not public before the
+// period that is asked for.
+func (c *call) describe(change *record.Change, isNew bool) changedRecord {
 	row := changedRecord{Change: "changed", Kind: change.Kind, ID: change.Slug, At: change.At}
 	all := c.snap.Catalog
 	switch t, r := all.Tool(change.Slug), c.snap.RetiredTool(change.Slug); {
@@ -95,13 +94,25 @@ func (c *call) describe(change *record.Change, isNew map[string]string) changedR
 	case change.Kind == record.Tool && t != nil:
 		row.Name, row.URL = nameOf(t), all.CanonicalURLOf(t)
 	case change.Kind == record.Retired && r != nil:
-		row.Change, row.Name, row.URL = "retired", clip(r.Name, 120), all.URL+"/cimetiere"
-		return row
+		row.Name, row.URL = clip(r.Name, 120), all.URL+toolPath+r.Slug
 	case change.Kind == record.Comparison:
-		row.URL = all.ComparisonURLOf(change.Slug)
+		row.Name, row.URL = c.title(change.Slug), all.ComparisonURLOf(change.Slug)
 	}
-	if day := isNew[change.Slug]; day != "" && len(change.At) >= len(day) && change.At[:len(day)] == day {
+	switch {
+	case isNew && change.Kind == record.Retired:
+		row.Change = "retired"
+	case isNew:
 		row.Change = "new"
 	}
 	return row
+}
+
+// title returns that of a comparison.
+func (c *call) title(slug string) string {
+	all := c.snap.Catalog.Comparisons // by slug
+	at, ok := slices.BinarySearchFunc(all, slug, func(x catalog.Comparison, slug string) int { return strings.Compare(x.Slug, slug) })
+	if !ok {
+		return ""
+	}
+	return clip(all[at].Title, 200)
 }

@@ -22,6 +22,11 @@ type Change struct {
 	Hash      string  // of the record; "" if it is deleted
 	Size      int     // of the record in bytes
 	Images    []Image // of the record
+
+	// When the record became public, the last time that it did, by any slug; 0 and "" if it
+	// is not known or the record is deleted.
+	FirstPosition int64
+	FirstAt       string
 }
 
 // A Feed holds the last change of every record that is or was public, so that whoever
@@ -64,7 +69,7 @@ func First(id string, c *catalog.Catalog, version int64, at string) *Feed {
 // A record that the public no longer sees is deleted, whatever became of it; its change
 // stays for ever, and follows the record that has its slug as an alias.
 func (f *Feed) After(s Step) (next *Feed, added []Change) {
-	a := advance{Feed: f, Step: s, alive: make([]bool, len(f.Changes)), replaced: make([]bool, len(f.Changes))}
+	a := advance{Feed: f, Step: s, aliases: aliasesOf(s.Next), alive: make([]bool, len(f.Changes)), replaced: make([]bool, len(f.Changes))}
 	a.addLive()
 	a.addDeleted()
 	next = &Feed{ID: f.ID, Format: Format, Last: f.Last + int64(len(a.added)), Changes: make([]Change, 0, len(f.Changes)+len(a.added))}
@@ -82,6 +87,7 @@ func (f *Feed) After(s Step) (next *Feed, added []Change) {
 type advance struct {
 	*Feed
 	Step
+	aliases         map[key]string
 	alive, replaced []bool // by index in Changes: the public sees the record; it has a new change
 	added           []Change
 }
@@ -97,6 +103,7 @@ func (a *advance) addLive() {
 	for i := range a.Changes {
 		known[key{a.Changes[i].Kind, a.Changes[i].Slug}] = i
 	}
+	former := a.formerSlugs(known)
 	everything := a.changesEverything()
 	var buf []byte
 	for kind, i := range live(a.Next) {
@@ -119,8 +126,29 @@ func (a *advance) addLive() {
 		if isKnown {
 			a.replaced[at] = true
 		}
-		a.add(Change{Kind: kind, Slug: slug, Hash: hash, Size: len(buf), Images: images})
+		c := Change{Kind: kind, Slug: slug, Hash: hash, Size: len(buf), Images: images}
+		before := former[key{kind, slug}]
+		if wasAlive {
+			before = &a.Changes[at]
+		}
+		if before != nil {
+			c.FirstPosition, c.FirstAt = before.FirstPosition, before.FirstAt
+		} else {
+			c.FirstPosition, c.FirstAt = a.Last+1+int64(len(a.added)), a.At
+		}
+		a.add(c)
 	}
+}
+
+// formerSlugs returns, by present slug, the changes of the records that had another one.
+func (a *advance) formerSlugs(known map[key]int) map[key]*Change {
+	former := map[key]*Change{}
+	for alias, slug := range a.aliases {
+		if at, ok := known[alias]; ok && !a.Changes[at].Deleted {
+			former[key{alias.kind, slug}] = &a.Changes[at]
+		}
+	}
+	return former
 }
 
 // changesEverything reports whether any record may have other bytes than before.
@@ -139,11 +167,10 @@ func (a *advance) mayDiffer(c *Change) bool {
 // addDeleted adds the records that the public no longer sees, and those deleted before
 // whose slug has become, or is no longer, an alias.
 func (a *advance) addDeleted() {
-	aliases := aliasesOf(a.Next)
 	var deleted []*Change
 	for i := range a.Changes {
 		was := &a.Changes[i]
-		renamedTo := aliases[key{was.Kind, was.Slug}]
+		renamedTo := a.aliases[key{was.Kind, was.Slug}]
 		if a.alive[i] || was.Deleted && was.RenamedTo == renamedTo {
 			continue
 		}

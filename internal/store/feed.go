@@ -23,10 +23,12 @@ var changeColumns = []column[record.Change]{
 	{"hash", func(c *record.Change) any { return &c.Hash }},
 	{"size", func(c *record.Change) any { return &c.Size }},
 	{"images", func(c *record.Change) any { return &c.Images }},
+	{"first_position", func(c *record.Change) any { return &c.FirstPosition }},
+	{"first_at", func(c *record.Change) any { return &c.FirstAt }},
 }
 
 // knownColumns are what the next publication must know of the changes before it.
-var knownColumns = only(changeColumns, "kind", "slug", "deleted", "renamed_to", "hash", "images")
+var knownColumns = only(changeColumns, "kind", "slug", "deleted", "renamed_to", "hash", "images", "first_position", "first_at")
 
 // loadFeed reads the feed of the published catalogue, with some columns of its changes.
 func loadFeed(ctx context.Context, tx *sql.Tx, columns []column[record.Change]) (*record.Feed, error) {

@@ -76,6 +76,17 @@ func TestTheFeedHasTheLastChangeOfEveryRecord(t *testing.T) {
 		next("29 11 comparatif grand-duel\n30 11 catalogue catalogue\n31 11 comparatif duel deleted grand-duel\n", func(c *catalog.Catalog) {
 			c.Comparisons[0].Slug, c.Comparisons[0].Aliases = "grand-duel", []string{"duel"}
 		})
+		got := map[string]string{}
+		for _, c := range loaded(t, s).Feed.Changes {
+			got[string(c.Kind)+" "+c.Slug] = fmt.Sprintf("%d %.10s", c.FirstPosition, c.FirstAt)
+		}
+		want := map[string]string{
+			"outil a": "1 2026-11-16", "outil b": "25 2026-11-25", "comparatif grand-duel": "26 2026-11-25", "page methode": "4 2026-11-16", "catalogue catalogue": "5 2026-11-16",
+			"outil c": "0 ", "outil d": "0 ", "cimetiere b": "0 ", "comparatif duel": "0 ",
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("when records became public: %s", diff)
+		}
 	})
 }
 
@@ -144,6 +155,7 @@ func TestADatabaseFromBeforeGetsACompleteFeed(t *testing.T) {
 		publish(t, s, want, monday)
 		first := loaded(t, s)
 		for _, statement := range []string{ // the tables as they were before
+			`ALTER TABLE endpoints DROP COLUMN resumed_at`,
 			`ALTER TABLE endpoints DROP COLUMN failure_at`, `ALTER TABLE endpoints DROP COLUMN failure_outcome`, `ALTER TABLE endpoints DROP COLUMN failure_status`, `ALTER TABLE endpoints DROP COLUMN mailed_for`,
 			`DROP INDEX events_type`, `DROP TABLE mirror`, `DROP TABLE record_changes`, `ALTER TABLE catalogue DROP COLUMN feed_version`, `ALTER TABLE catalogue DROP COLUMN feed`, `ALTER TABLE catalogue DROP COLUMN feed_format`,
 			`ALTER TABLE catalogue DROP COLUMN feed_position`, `ALTER TABLE catalogue DROP COLUMN feed_state`,
