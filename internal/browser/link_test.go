@@ -48,6 +48,7 @@ func TestEveryKindOfLinkLeadsWhereItSays(t *testing.T) {
 		{".menu", "/carte", "La carte"},
 		{".menu", "/cimetiere", "Cimetière"},
 		{".menu", "/docs", "Documentation"},
+		{".foot", "/tendances", "Tendances"},
 		{".foot", "/tarifs", "Tarifs"},
 		{".foot", "/licence", "Licence"},
 		{".foot", "/confidentialite", "Confidentialité"},

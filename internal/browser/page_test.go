@@ -41,6 +41,7 @@ var kinds = []pageKind{
 	{name: "map", path: "/carte"},
 	{name: "map of a category", path: "/carte?category=code"},
 	{name: "refused map", path: "/carte?pricing=beaucoup", status: 400},
+	{name: "trends", path: "/tendances"},
 	{name: "cemetery", path: "/cimetiere"},
 	{name: "page", path: "/methode"},
 	{name: "reference", path: "/docs"},

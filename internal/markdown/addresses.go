@@ -212,6 +212,7 @@ var recordFolders = map[string]bool{"outils": true, "comparatifs": true, "cimeti
 var productPages = map[string]bool{
 	"/": true, "/carte": true, "/carte.csv": true, "/carte.json": true, "/cimetiere": true, "/comparatifs": true, "/confidentialite": true, "/docs": true, "/docs/webhooks": true, "/donnees": true, "/flux.atom": true,
 	"/licence": true, "/llms.txt": true, "/outils": true, "/prix": true, "/robots.txt": true, "/sitemap.xml": true, "/tarifs": true,
+	"/tendances": true, "/tendances.json": true,
 
 	"/compte": true, "/compte/adieu": true, "/compte/cles": true, "/compte/connexion": true, "/compte/courriel": true,
 	"/compte/donnees": true, "/compte/donnees.json": true, "/compte/pro": true, "/compte/sessions": true,

@@ -11,7 +11,7 @@ import (
 )
 
 // ListSize is how many entries the lists of Trends have at most.
-const ListSize = 12
+const ListSize = 10
 
 // What a median needs to be drawn over time: fewer prices or changes say nothing about a
 // category.
@@ -83,6 +83,9 @@ type MedianPoint struct {
 type NewTools struct {
 	Total int
 	Tools []NewTool // newest first
+	// Unclear says that most tools have no older trace: the catalogue is young, or keeps few
+	// dates, and new ones cannot be told from others.
+	Unclear bool
 }
 
 // A NewTool is a tool with the oldest day that its record tells.
@@ -163,7 +166,7 @@ func NewTrends(c *catalog.Catalog, day string) *Trends {
 	for i := range c.Retired {
 		b.addRetired(&c.Retired[i])
 	}
-	b.finish()
+	b.finish(len(c.Tools))
 	return all
 }
 
@@ -336,7 +339,7 @@ func (b *trendsBuilder) addRetired(t *catalog.Retired) {
 }
 
 // finish sorts the lists, all of which are by slug so far, and cuts them.
-func (b *trendsBuilder) finish() {
+func (b *trendsBuilder) finish(tools int) {
 	p := &b.Prices
 	share := func(sign float64) func(x, y PriceMove) int {
 		return func(x, y PriceMove) int {
@@ -347,6 +350,7 @@ func (b *trendsBuilder) finish() {
 	p.Rises, p.Falls = first(p.Rises, share(1)), first(p.Falls, share(-1))
 	p.Paid, p.Free = first(p.Paid, newest), first(p.Free, newest)
 	b.New.Total = len(b.New.Tools)
+	b.New.Unclear = 2*b.New.Total > tools
 	b.New.Tools = first(b.New.Tools, func(x, y NewTool) int { return cmp.Compare(y.Day, x.Day) })
 	b.Scores.Changes = len(b.Scores.Largest)
 	b.Scores.Largest = first(b.Scores.Largest, func(x, y ScoreMove) int {

@@ -24,6 +24,7 @@ func (s *Site) llms(r *request) (*answer, error) {
 	l.link("Comparatifs", "/comparatifs.md", "les face-à-face, du plus récent au plus ancien")
 	l.link("Prix", "/prix.md", "le prix de chaque outil et son dernier changement")
 	l.link("Carte", mapPath+markdownSuffix, "note et prix par mois de chaque outil, et ceux qu’aucun autre ne bat ; paramètres category, pricing ; aussi en JSON et en CSV")
+	l.link("Tendances", trendsPath+markdownSuffix, "douze mois de prix, de notes, d’arrivées et de départs ; aussi en JSON")
 	l.link("Cimetière", "/cimetiere.md", "les outils disparus, pourquoi, et vers quoi se tourner")
 	if len(r.categories) > 0 {
 		l.section("Catégories")

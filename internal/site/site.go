@@ -81,8 +81,10 @@ func New(cfg Config) *Site {
 	s.handle("/comparatifs/{slug}", s.showComparison)
 	s.handleList("/prix", s.listPrices)
 	s.handleList("/carte", s.showMap)
-	s.handleData("/carte.json", s.mapJSON)
-	s.handleData("/carte.csv", s.mapCSV)
+	s.handleData("/carte.json", s.mapJSON, true)
+	s.handleData("/carte.csv", s.mapCSV, true)
+	s.handleBoth("/tendances", s.showTrends)
+	s.handleData("/tendances.json", s.trendsJSON, false)
 	s.handleList("/cimetiere", s.listRetired)
 	s.handleBoth("/docs", s.docs)
 	s.handleBoth(webhooksPath, s.webhooks)
@@ -148,9 +150,9 @@ func (s *Site) handleList(path string, page pageFunc) {
 }
 
 // handleData registers the figures of a page as a file. Its errors are in JSON.
-func (s *Site) handleData(path string, page pageFunc) {
+func (s *Site) handleData(path string, page pageFunc, hasParameters bool) {
 	s.isData[path] = true
-	s.register(path, page, true)
+	s.register(path, page, hasParameters)
 }
 
 func (s *Site) register(pattern string, page pageFunc, hasParameters bool) {

@@ -41,6 +41,7 @@ type view struct {
 	// Made when first needed.
 	sitemaps func() sitemaps
 	maps     func() *market.Maps
+	trends   func() *market.Trends
 }
 
 // Show replaces the version that the pages show. It builds all that they need first. The
@@ -95,6 +96,7 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 		v.feedChanges = v.eventChanges()
 	}
 	v.sitemaps = sync.OnceValue(v.buildSitemaps)
+	v.trends = sync.OnceValue(func() *market.Trends { return market.NewTrends(snap.Catalog, snap.UpdatedAt) })
 	v.maps = sync.OnceValue(func() *market.Maps { return market.NewMaps(snap.Catalog) })
 	return v
 }

@@ -1,0 +1,456 @@
+package site
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"palmares/internal/catalog"
+	"palmares/internal/french"
+	"palmares/internal/markdown"
+	"palmares/internal/market"
+	"palmares/internal/wire"
+)
+
+const trendsPath = "/tendances"
+
+// trendsPage is what changed in twelve months.
+type trendsPage struct {
+	Page     page
+	Empty    bool // nothing was published
+	Trends   *market.Trends
+	Bars     *bars // of the changes of prices by month; nil for too few
+	Rises    []movedPrice
+	Falls    []movedPrice
+	Became   []movedPrice // free, or no longer so
+	Medians  []medianRow
+	Charts   []medianChart
+	Few      bool // some categories have too little for a line
+	New      []newTool
+	MoreNew  int // than New
+	Scores   []movedScore
+	Reasons  []reason // of the retired tools
+	Retired  []retiredLine
+	MoreGone int // than Retired
+}
+
+// A movedPrice is a change of a price.
+type movedPrice struct {
+	Slug, Name string
+	Share      string // +50 %; "" from or to free
+	Words      string
+	Date       string
+}
+
+// A medianRow is the median price of a category in a table.
+type medianRow struct {
+	Label    string
+	Category string // slug; "" for all
+	Tools    int
+	Now      string // "" without prices
+	Before   string // "" if there is too little to say
+	Changes  int
+}
+
+// A medianChart is the median price of a category as a line.
+type medianChart struct {
+	Label string
+	Chart *chart
+}
+
+type newTool struct {
+	Row  toolRow
+	Date string
+}
+
+// A movedScore is a change of a score.
+type movedScore struct {
+	Slug, Name    string
+	Before, After string
+	Up            bool
+	Note, Date    string
+}
+
+// A retiredLine is a retired tool on the timeline.
+type retiredLine struct{ Name, Href, Reason, Category, Date string }
+
+// minBars is how many changes of prices are worth a picture.
+const minBars = 3
+
+// maxCharts is how many categories have a line; the table has all.
+const maxCharts = 8
+
+func (s *Site) showTrends(r *request) (*answer, error) {
+	y := r.trends()
+	data := trendsPage{Trends: y, Empty: r.updatedAt == "", Rises: movedPrices(y.Prices.Rises), Falls: movedPrices(y.Prices.Falls)}
+	became := slices.Concat(y.Prices.Paid, y.Prices.Free)
+	slices.SortStableFunc(became, func(a, b market.PriceMove) int { return cmp.Compare(b.Change.ChangedAt, a.Change.ChangedAt) })
+	data.Became = movedPrices(became[:min(len(became), market.ListSize)])
+	if y.Prices.Up+y.Prices.Down >= minBars {
+		data.Bars = newBars(y.Prices.Months)
+	}
+	data.addMedians(r.view, y.Medians)
+	if !y.New.Unclear {
+		for _, n := range y.New.Tools {
+			data.New = append(data.New, newTool{r.row(n.Tool), n.Day})
+		}
+		data.MoreNew = y.New.Total - len(data.New)
+	}
+	for _, m := range y.Scores.Largest {
+		data.Scores = append(data.Scores, movedScore{
+			m.Tool.Slug, m.Tool.Name, french.Figure(*m.Change.OldScore), french.Figure(*m.Change.NewScore),
+			*m.Change.NewScore > *m.Change.OldScore, markdown.NoBreak(m.Change.Note), m.Change.ChangedAt,
+		})
+	}
+	for _, one := range catalog.Reasons {
+		if n := y.Retired.Reasons[one]; n > 0 {
+			data.Reasons = append(data.Reasons, reason{french.Capital(reasonNames[one]), reasonTexts[one], n})
+		}
+	}
+	for _, t := range y.Retired.Tools {
+		data.Retired = append(data.Retired, retiredLine{t.Name, r.retiredHref(t.Slug), reasonNames[t.Reason], r.label(t.Category), t.RetiredAt})
+	}
+	data.MoreGone = y.Retired.Total - len(data.Retired)
+	data.Page = s.page(r, "Tendances", "Ce qui a changé en douze mois\u00a0: prix en hausse et en baisse, prix médian de chaque catégorie, nouveaux outils, notes revues, outils disparus.", trendsPath)
+	data.Page.MoreStyle = s.assets.paths["market.css"]
+	return render(r, "trends", data.Page, data), nil
+}
+
+func movedPrices(moves []market.PriceMove) (list []movedPrice) {
+	for _, m := range moves {
+		one := movedPrice{Slug: m.Tool.Slug, Name: m.Tool.Name, Words: describePriceChange(*m.Change), Date: m.Change.ChangedAt}
+		if m.Share != 0 {
+			one.Share = share(m.Share)
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// share formats a change as a share: +50 %, −7,5 %.
+func share(x float64) string {
+	sign := "+"
+	if x < 0 {
+		sign = "−"
+	}
+	x = math.Abs(100 * x)
+	if x >= 1e6 {
+		return sign + "1" + french.Narrow + "000" + french.Narrow + "000" + french.Space + "% et plus"
+	}
+	if x >= 10 || x == math.Trunc(x) {
+		return sign + french.Count(int(math.Round(x))) + french.Space + "%"
+	}
+	return sign + french.Figure(math.Round(10*x)/10) + french.Space + "%"
+}
+
+// addMedians adds the rows of all categories, in the order of the publisher, and the lines of
+// those whose prices moved most often.
+func (p *trendsPage) addMedians(v *view, medians []market.Median) {
+	if len(medians) == 0 {
+		return
+	}
+	byCategory := map[string]*market.Median{}
+	drawn := []*market.Median{}
+	for i := range medians {
+		byCategory[medians[i].Category] = &medians[i]
+		if medians[i].Points != nil {
+			drawn = append(drawn, &medians[i])
+		} else {
+			p.Few = true
+		}
+	}
+	slices.SortStableFunc(drawn, func(a, b *market.Median) int { return cmp.Compare(b.Changes, a.Changes) })
+	drawn = drawn[:min(len(drawn), 1+maxCharts)]
+	add := func(m *market.Median, label string) {
+		row := medianRow{Label: label, Category: m.Category, Tools: m.Tools, Changes: m.Changes}
+		if m.Tools > 0 {
+			row.Now = short(m.Euros)
+		}
+		if m.Points != nil {
+			row.Before = short(m.Points[0].Euros)
+		}
+		p.Medians = append(p.Medians, row)
+		if slices.Contains(drawn, m) {
+			p.Charts = append(p.Charts, medianChart{label, drawMedian(m, label)})
+		}
+	}
+	add(&medians[0], "Tous les outils")
+	for _, c := range v.categories {
+		if m := byCategory[c.Slug]; m != nil {
+			add(m, c.Label)
+		}
+	}
+}
+
+var medianChartSize = chartSize{width: 300, height: 150, right: 12, top: 12, bottom: 26}
+
+// drawMedian draws a median over time.
+func drawMedian(m *market.Median, label string) *chart {
+	size := medianChartSize
+	most := 0.0
+	for _, p := range m.Points {
+		most = max(most, p.Euros)
+	}
+	by := gridStep(most)
+	top := by * math.Ceil(most/by)
+	c := &chart{Width: size.width, Height: size.height}
+	for v := 0.0; v <= top+by/2; v += by {
+		size.left = max(size.left, labelWidth(short(v)))
+	}
+	c.Left = int(size.left)
+	x := func(i int) float64 {
+		return size.left + float64(i)/float64(len(m.Points)-1)*(float64(size.width)-size.left-size.right)
+	}
+	y := func(euros float64) float64 {
+		return float64(size.height) - size.bottom - euros/top*(float64(size.height)-size.top-size.bottom)
+	}
+	for v := 0.0; v <= top+by/2; v += by {
+		text := short(v)
+		if v == 0 {
+			text = french.Euros(0)
+		}
+		c.Grid = append(c.Grid, gridLine{coordinate(y(v)), text})
+	}
+	var line strings.Builder
+	for i, p := range m.Points {
+		command := "L"
+		if i == 0 {
+			command = "M"
+		}
+		line.WriteString(command + coordinate(x(i)) + " " + coordinate(y(p.Euros)))
+	}
+	c.Line = line.String()
+	c.Area = c.Line + "V" + coordinate(y(0)) + "H" + coordinate(x(0)) + "Z"
+	last := len(m.Points) - 1
+	c.Dots = []dot{{coordinate(x(last)), coordinate(y(m.Points[last].Euros))}}
+	const half = 31 // of a label such as sept. 2026
+	for _, i := range []int{0, last} {
+		day, err := time.Parse(time.DateOnly, m.Points[i].Day)
+		if err != nil {
+			panic(err) // it was formatted by us
+		}
+		at := min(max(x(i), size.left+half), float64(size.width)-half)
+		c.Ticks = append(c.Ticks, gridLine{coordinate(at), french.ShortMonth(day)})
+	}
+	c.Summary = label + "\u00a0: prix médian de " + short(m.Points[0].Euros) + " il y a un an, " + short(m.Points[last].Euros) + " aujourd’hui."
+	return c
+}
+
+// bars are rises above and falls below a line, by month. As in a plot, positions are in
+// percent.
+type bars struct {
+	Zero    string
+	Bars    []verticalBar
+	Months  []plotLabel
+	Rows    []plotLabel
+	Table   []barRow
+	Summary string
+}
+
+type verticalBar struct {
+	X, Y, Width, Height string
+	Down                bool
+}
+
+type barRow struct {
+	Month    string
+	Up, Down int
+}
+
+func newBars(months []market.PriceMonth) *bars {
+	up, down := 0, 0
+	for _, m := range months {
+		up, down = max(up, m.Up), max(down, m.Down)
+	}
+	unit := 0.96 / float64(up+down) // of the height
+	zero := 0.02 + unit*float64(up)
+	b := &bars{Zero: percent(zero)}
+	if up > 0 {
+		b.Rows = append(b.Rows, plotLabel{At: percent(0.02), Text: strconv.Itoa(up)})
+	}
+	if down > 0 {
+		b.Rows = append(b.Rows, plotLabel{At: percent(0.98), Text: strconv.Itoa(down)})
+	}
+	width := 1 / float64(len(months))
+	rises, falls := 0, 0
+	for i, m := range months {
+		day, err := time.Parse("2006-01", m.Month)
+		if err != nil {
+			panic(err) // it was formatted by us
+		}
+		name := french.ShortMonth(day)
+		month, _, _ := strings.Cut(name, french.Space)
+		b.Months = append(b.Months, plotLabel{At: percent(width * (float64(i) + 0.5)), Text: month, Wide: i%3 != 0})
+		b.Table = append(b.Table, barRow{name, m.Up, m.Down})
+		x, wide := percent(width*(float64(i)+0.2)), percent(width*0.6)
+		if m.Up > 0 {
+			b.Bars = append(b.Bars, verticalBar{X: x, Y: percent(zero - unit*float64(m.Up)), Width: wide, Height: percent(unit * float64(m.Up))})
+		}
+		if m.Down > 0 {
+			b.Bars = append(b.Bars, verticalBar{X: x, Y: percent(zero), Width: wide, Height: percent(unit * float64(m.Down)), Down: true})
+		}
+		rises, falls = rises+m.Up, falls+m.Down
+	}
+	b.Summary = "Changements de prix par mois\u00a0: " + french.Plural(rises, "hausse", "hausses") + ", " + french.Plural(falls, "baisse", "baisses") + " en douze mois."
+	return b
+}
+
+// trendsData is /tendances.json.
+type trendsData struct {
+	UpdatedAt string        `json:"updated_at"`
+	Since     string        `json:"since"` // not included
+	Until     string        `json:"until"`
+	Credit    string        `json:"credit"`
+	Prices    trendsPrices  `json:"prices"`
+	Medians   []trendMedian `json:"medians"`
+	New       trendsNew     `json:"new_tools"`
+	Scores    trendsScores  `json:"scores"`
+	Retired   trendsRetired `json:"retired"`
+}
+
+type trendsPrices struct {
+	Changes    int          `json:"changes"`
+	Up         int          `json:"up"`
+	Down       int          `json:"down"`
+	BecamePaid int          `json:"became_paid"`
+	BecameFree int          `json:"became_free"`
+	SamePrice  int          `json:"same_price"`
+	OtherUnit  int          `json:"other_unit"`
+	Months     []trendMonth `json:"months"`
+	Rises      []trendPrice `json:"largest_rises"`
+	Falls      []trendPrice `json:"largest_falls"`
+}
+
+type trendMonth struct {
+	Month string `json:"month"`
+	Up    int    `json:"up"`
+	Down  int    `json:"down"`
+}
+
+type trendPrice struct {
+	Slug      string  `json:"slug"`
+	Name      string  `json:"name"`
+	ChangedAt string  `json:"changed_at"`
+	OldPrice  string  `json:"old_price"`
+	NewPrice  string  `json:"new_price"`
+	Percent   float64 `json:"percent"` // of the old price, with one decimal
+}
+
+// A trendMedian has points only if there are enough prices and changes.
+type trendMedian struct {
+	Category *string      `json:"category"` // null for all
+	Tools    int          `json:"tools"`
+	Euros    *float64     `json:"euros_per_month"` // null without prices
+	Changes  int          `json:"changes"`
+	Points   []trendPoint `json:"points"`
+}
+
+type trendPoint struct {
+	Day   string  `json:"day"`
+	Tools int     `json:"tools"`
+	Euros float64 `json:"euros_per_month"`
+}
+
+type trendsNew struct {
+	Total   int        `json:"total"`
+	Unclear bool       `json:"unclear"` // most tools would be new
+	Tools   []trendNew `json:"tools"`
+}
+
+type trendNew struct {
+	Slug  string `json:"slug"`
+	Name  string `json:"name"`
+	Since string `json:"since"`
+}
+
+type trendsScores struct {
+	Changes int          `json:"changes"`
+	Up      int          `json:"up"`
+	Down    int          `json:"down"`
+	First   int          `json:"first"`
+	Largest []trendScore `json:"largest"`
+}
+
+type trendScore struct {
+	Slug      string  `json:"slug"`
+	Name      string  `json:"name"`
+	ChangedAt string  `json:"changed_at"`
+	OldScore  float64 `json:"old_score"`
+	NewScore  float64 `json:"new_score"`
+	Note      string  `json:"note"`
+}
+
+type trendsRetired struct {
+	Total   int                    `json:"total"`
+	Reasons map[catalog.Reason]int `json:"reasons"`
+	Tools   []trendRetired         `json:"tools"`
+}
+
+type trendRetired struct {
+	Slug      string         `json:"slug"`
+	Name      string         `json:"name"`
+	RetiredAt string         `json:"retired_at"`
+	Reason    catalog.Reason `json:"reason"`
+}
+
+// trendsJSON is the trends for programs.
+func (s *Site) trendsJSON(r *request) (*answer, error) {
+	y := r.trends()
+	p := &y.Prices
+	data := trendsData{
+		UpdatedAt: r.snap.UpdatedAt, Since: y.Since, Until: y.Until, Credit: r.snap.Catalog.CreditLine(),
+		Prices: trendsPrices{
+			Changes: p.Changes, Up: p.Up, Down: p.Down, BecamePaid: p.BecamePaid, BecameFree: p.BecameFree, SamePrice: p.SamePrice, OtherUnit: p.OtherUnit,
+			Months: []trendMonth{}, Rises: trendPrices(p.Rises), Falls: trendPrices(p.Falls),
+		},
+		Medians: []trendMedian{},
+		New:     trendsNew{Total: y.New.Total, Unclear: y.New.Unclear, Tools: []trendNew{}},
+		Scores:  trendsScores{Changes: y.Scores.Changes, Up: y.Scores.Up, Down: y.Scores.Down, First: y.Scores.First, Largest: []trendScore{}},
+		Retired: trendsRetired{Total: y.Retired.Total, Reasons: y.Retired.Reasons, Tools: []trendRetired{}},
+	}
+	for _, m := range p.Months {
+		data.Prices.Months = append(data.Prices.Months, trendMonth(m))
+	}
+	for i := range y.Medians {
+		data.Medians = append(data.Medians, newTrendMedian(&y.Medians[i]))
+	}
+	for _, n := range y.New.Tools {
+		data.New.Tools = append(data.New.Tools, trendNew{n.Tool.Slug, n.Tool.Name, n.Day})
+	}
+	for _, m := range y.Scores.Largest {
+		data.Scores.Largest = append(data.Scores.Largest, trendScore{m.Tool.Slug, m.Tool.Name, m.Change.ChangedAt, *m.Change.OldScore, *m.Change.NewScore, m.Change.Note})
+	}
+	for _, t := range y.Retired.Tools {
+		data.Retired.Tools = append(data.Retired.Tools, trendRetired{t.Slug, t.Name, t.RetiredAt, t.Reason})
+	}
+	a := newAnswer(jsonType, wire.AppendJSON(nil, data))
+	a.canonical = r.snap.Catalog.URL + trendsPath
+	return a, nil
+}
+
+func trendPrices(moves []market.PriceMove) []trendPrice {
+	list := []trendPrice{}
+	for _, m := range moves {
+		list = append(list, trendPrice{m.Tool.Slug, m.Tool.Name, m.Change.ChangedAt, m.Change.OldPrice, m.Change.NewPrice, math.Round(1000*m.Share) / 10})
+	}
+	return list
+}
+
+func newTrendMedian(m *market.Median) trendMedian {
+	cents := func(x float64) float64 { return math.Round(100*x) / 100 }
+	one := trendMedian{Tools: m.Tools, Changes: m.Changes}
+	if m.Category != "" {
+		one.Category = &m.Category
+	}
+	if m.Tools > 0 {
+		euros := cents(m.Euros)
+		one.Euros = &euros
+	}
+	for _, p := range m.Points {
+		one.Points = append(one.Points, trendPoint{p.Day, p.Tools, cents(p.Euros)})
+	}
+	return one
+}

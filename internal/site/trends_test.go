@@ -1,0 +1,150 @@
+package site_test
+
+import (
+	"fmt"
+	"testing"
+
+	"palmares/internal/catalog"
+	"palmares/internal/synthetic"
+)
+
+// trendsFile is /tendances.json.
+type trendsFile struct {
+	Since, Until string
+	Prices       struct {
+		Changes, Up, Down int
+		BecamePaid        int `json:"became_paid"`
+		BecameFree        int `json:"became_free"`
+		SamePrice         int `json:"same_price"`
+		OtherUnit         int `json:"other_unit"`
+		Months            []struct {
+			Month    string
+			Up, Down int
+		}
+		Rises []trendMove `json:"largest_rises"`
+		Falls []trendMove `json:"largest_falls"`
+	}
+	Medians []struct {
+		Category *string
+		Tools    int
+		Euros    *float64 `json:"euros_per_month"`
+		Changes  int
+		Points   []struct {
+			Day   string
+			Tools int
+			Euros float64 `json:"euros_per_month"`
+		}
+	}
+	New struct {
+		Total   int
+		Unclear bool
+		Tools   []struct{ Slug, Since string }
+	} `json:"new_tools"`
+	Scores struct {
+		Changes, Up, Down, First int
+		Largest                  []struct{ Slug string }
+	}
+	Retired struct {
+		Total   int
+		Reasons map[string]int
+		Tools   []struct{ Slug, Name string }
+	}
+}
+
+type trendMove struct {
+	Slug    string
+	Percent float64
+}
+
+func (v *server) trends(t *testing.T) (*reply, trendsFile) {
+	t.Helper()
+	var file trendsFile
+	into(t, v.get("/tendances.json").ok().is("Content-Type", "application/json; charset=utf-8").is("Access-Control-Allow-Origin", "*"), &file)
+	return v.get("/tendances").ok().saysNot("NaN", "Inf", "%!"), file
+}
+
+// moving is a catalogue with enough changes of prices for a line.
+func moving() *catalog.Catalog {
+	c := small()
+	for i := range 6 {
+		t := c.Tools[3]
+		t.Slug, t.Name, t.Price, t.Score = fmt.Sprintf("mouche-%d", i), fmt.Sprintf("Mouche %d", i), fmt.Sprintf("%d €/mois", 20+i), number(5)
+		t.PriceHistory = []catalog.PriceChange{{ChangedAt: fmt.Sprintf("2026-0%d-10", 1+i), OldPricing: "payant", OldPrice: fmt.Sprintf("%d €/mois", 10+i), NewPricing: "payant", NewPrice: t.Price}}
+		t.TestedAt = "2024-01-01"
+		c.Tools = append(c.Tools, t)
+	}
+	c.Tools[0].PriceHistory = []catalog.PriceChange{{ChangedAt: "2026-03-10", OldPricing: "payant", OldPrice: "20 €/mois", NewPricing: "payant", NewPrice: "10 €/mois"}}
+	c.Tools[0].ScoreHistory = []catalog.ScoreChange{{ChangedAt: "2026-04-10", OldScore: number(7), NewScore: number(8.5), Note: "Elle a appris."}}
+	c.Tools[1].TestedAt = "2026-10-01"
+	c.Retired[0].RetiredAt = "2026-02-03"
+	return c
+}
+
+func TestTrendsSayTheSameOnThePageAndInTheFile(t *testing.T) {
+	page, file := open(t, moving()).trends(t)
+	p := file.Prices
+	if file.Since != "2025-11-02" || file.Until != "2026-11-02" || p.Changes != 7 || p.Up != 6 || p.Down != 1 || len(p.Rises) != 6 || p.Rises[0] != (trendMove{"mouche-0", 100}) || p.Falls[0] != (trendMove{"abeille", -50}) {
+		t.Errorf("%+v", file)
+	}
+	page.says("<dt>hausses</dt><dd>6</dd>", "<dt>baisse</dt><dd>1</dd>", ">&#43;100\u00a0%</span>", ">−50\u00a0%</span>",
+		"10\u00a0€/mois → 20\u00a0€/mois", ">mars\u00a02026</th><td>1</td><td>1</td></tr>",
+		// The median of code: 10 to 15 and 100 € before, 20 to 25 and 100 € now.
+		">Développement</a></th><td>7</td><td>13\u00a0€</td><td>23\u00a0€</td></tr>",
+		"Développement\u00a0: prix médian de 13\u00a0€ il y a un an, 23\u00a0€ aujourd’hui.",
+		`<td><span class="none">trop peu de données</span></td>`,
+		"1\u00a0note en hausse, 0\u00a0note en baisse", "7,0\u00a0→\u00a08,5", "Elle a appris.", "Fantôme 0", `href="/tendances.json"`)
+	if file.New.Total != 2 || file.New.Unclear || file.New.Tools[0].Slug != "bourdon" || file.New.Tools[1].Slug != "abeille" {
+		t.Errorf("new: %+v", file.New)
+	}
+	page.says(`Discussion, depuis le <time datetime="2026-10-01">`)
+	// One in February 2026, 27 in December and 26 since the 3rd of November 2025.
+	if file.Retired.Total != 54 || len(file.Retired.Tools) != 10 || file.Retired.Tools[0].Slug != "fantome-00" {
+		t.Errorf("retired: %+v", file.Retired)
+	}
+	for _, tool := range file.Retired.Tools {
+		page.says(tool.Name)
+	}
+}
+
+func TestTooLittleDataIsSaidNotDrawn(t *testing.T) {
+	page, file := open(t, small()).trends(t)
+	page.says("Aucun prix n’a changé en douze mois.", "trop peu de données", "Une courbe demande au moins cinq prix", "Aucune note n’a été revue").saysNot(`class="chart"`, "plot-bars")
+	if file.Prices.Changes != 0 || len(file.Prices.Months) != 13 {
+		t.Errorf("%+v", file.Prices)
+	}
+	for _, m := range file.Medians {
+		if m.Points != nil {
+			t.Errorf("a line through %+v", m)
+		}
+	}
+	c := small()
+	c.Tools[0].PriceHistory = []catalog.PriceChange{{ChangedAt: "2026-03-10", OldPricing: "payant", OldPrice: "20 €/mois", NewPricing: "payant", NewPrice: "10 €/mois"}}
+	open(t, c).get("/tendances").ok().says("Trop peu de prix ont bougé pour en faire un dessin.", "−50\u00a0%").saysNot("plot-bars")
+	for i := range c.Tools {
+		c.Tools[i].TestedAt = "2026-10-01"
+	}
+	open(t, c).get("/tendances").ok().says("Trop peu de fiches remontent à plus d’un an")
+	one := small()
+	one.Tools, one.Comparisons, one.Retired = one.Tools[:1], nil, nil
+	open(t, one).get("/tendances").ok().says("Aucun outil n’a disparu en douze mois.")
+}
+
+func TestTrendsOfManyToolsStaySmall(t *testing.T) {
+	v := open(t, synthetic.Catalog(2000, 1))
+	for _, path := range []string{"/tendances", "/tendances.md", "/tendances.json"} {
+		if r := v.get(path, "Accept-Encoding: gzip").ok(); r.wire > 20_000 {
+			t.Errorf("%s has %d bytes", path, r.wire)
+		}
+	}
+	v.trends(t)
+}
+
+func TestTrendsAreIndexed(t *testing.T) {
+	v := open(t, small())
+	v.get("/tendances").ok().says(`<link rel="canonical" href="https://essai.example/tendances">`).saysNot("noindex")
+	v.get("/tendances.json").ok().is("Link", `<https://essai.example/tendances>; rel="canonical"`)
+	v.get("/sitemap.xml").ok().says("<loc>https://essai.example/tendances</loc>")
+	v.get("/llms.txt").ok().says("/tendances.md)")
+	v.do("OPTIONS", "/tendances.json").answers(204)
+	v.do("DELETE", "/tendances.json").answers(405).says(`"code":"method_not_allowed"`)
+}
