@@ -40,7 +40,7 @@ func (c *logCommand) Run(inv *invocation) error {
 			if v.Revision != "" && !v.Clean {
 				revision += "+"
 			}
-			out.row(fmt.Sprint(v.Number), timestamp(v.PublishedAt), v.Author, v.Token, revision, counts(&v))
+			out.row(v.Number, timestamp(v.PublishedAt), v.Author, v.Token, revision, counts(&v))
 		}
 		return out.flush()
 	})

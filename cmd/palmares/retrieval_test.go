@@ -185,15 +185,25 @@ func (r *retrieval) compareOwn(slug string, review *string, chunks [][2]string) 
 			r.t.Errorf("a passage of %s leads to %s", slug, chunk[0])
 		}
 	}
+	if fence := fencedIn(records.Data[0].Body); fence != "" && !slices.ContainsFunc(chunks, func(c [2]string) bool { return strings.Contains(c[1], fence) }) {
+		r.t.Errorf("the passages of %s lack this code: %q; they have %q", slug, fence, chunks)
+	}
 	rest := words(kept)
 	for _, word := range words(records.Data[0].Body) {
 		if len(rest) > 0 && rest[0] == word {
 			rest = rest[1:]
 		}
 	}
-	if kept == "" || len(rest) > 0 || len(chunks) < strings.Count(records.Data[0].Body, "\n## ") {
+	if kept == "" || len(rest) > 0 || len(chunks) < strings.Count(records.Data[0].Body, "\n## ")-strings.Count(fencedIn(records.Data[0].Body), "\n## ") {
 		r.t.Errorf("the passages of %s are not those of its review: %q", slug, chunks)
 	}
+}
+
+// fencedIn returns the code in a text; "" if there is none.
+func fencedIn(body string) string {
+	_, rest, _ := strings.Cut(body, "\n```sh\n")
+	code, _, _ := strings.Cut(rest, "\n```\n")
+	return code
 }
 
 func words(s string) []string {
@@ -238,6 +248,7 @@ func newShuffled(t *testing.T, random *rand.Rand) *shuffled {
 		}
 		e.tools = append(e.tools, tool)
 	}
+	e.add()
 	e.write()
 	return e
 }
@@ -269,13 +280,19 @@ func (e *shuffled) change() {
 		case 6:
 			tool["tier"] = 1 + e.random.IntN(3)
 		case 7:
-			e.tools = append(e.tools, map[string]any{
-				"slug": fmt.Sprintf("nouveau-%d", e.count), "name": fmt.Sprintf("Nouveau %d", e.count), "domain": "nouveau.example", "category": "code",
-				"pricing": "gratuit", "price": "0 €/mois", "tagline": "Un outil neuf", "tier": 3, "body": fmt.Sprintf("Une *ouverture* %d.\n\n## Avis\n\nRien à redire.\n", e.count),
-			})
+			e.add()
 		}
 	}
 	e.write()
+}
+
+// add adds a tool whose review has code that looks like Markdown.
+func (e *shuffled) add() {
+	e.tools = append(e.tools, map[string]any{
+		"slug": fmt.Sprintf("nouveau-%d", e.count), "name": fmt.Sprintf("Nouveau %d", e.count), "domain": "nouveau.example", "category": "code",
+		"pricing": "gratuit", "price": "0 €/mois", "tagline": "Un outil neuf", "tier": 3,
+		"body": fmt.Sprintf("Une *ouverture* %d, avec `nom_de_variable`.\n\n## Avis\n\n```sh\nexport NOM_LONG=*.md\n## un commentaire\n- `date` _ [a](b)\n```\n\nRien à redire.\n", e.count),
+	})
 }
 
 // write writes the folder.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 	"text/tabwriter"
@@ -9,10 +10,9 @@ import (
 )
 
 // A table prints records as aligned columns below their names, or as JSON lines for
-// programs. Without records it prints nothing.
+// programs.
 type table struct {
 	columns []string
-	headed  bool // the names are printed
 	text    *tabwriter.Writer
 	json    *json.Encoder
 	err     error
@@ -26,35 +26,29 @@ func newTable(out io.Writer, asJSON bool, columns ...string) *table {
 		return t
 	}
 	t.text = tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	t.line(strings.ToUpper(strings.Join(columns, "\t")))
 	return t
 }
 
-// row prints a record; "" is null in JSON and a hyphen otherwise.
-func (t *table) row(values ...string) {
+// row prints a record of strings and numbers; "" and nil are null in JSON and a hyphen
+// otherwise.
+func (t *table) row(values ...any) {
 	if t.err != nil {
 		return
 	}
-	if t.json != nil {
-		record := make(map[string]*string, len(values))
-		for i, v := range values {
-			record[t.columns[i]] = &v
-			if v == "" {
-				record[t.columns[i]] = nil
-			}
+	record, cells := map[string]any{}, make([]string, len(values))
+	for i, v := range values {
+		cells[i] = fmt.Sprint(v)
+		if v == "" || v == nil {
+			v, cells[i] = nil, "-"
 		}
+		record[t.columns[i]] = v
+	}
+	if t.json != nil {
 		t.err = t.json.Encode(record)
 		return
 	}
-	if !t.headed {
-		t.headed = true
-		t.line(strings.ToUpper(strings.Join(t.columns, "\t")))
-	}
-	for i, v := range values {
-		if v == "" {
-			values[i] = "-"
-		}
-	}
-	t.line(strings.Join(values, "\t"))
+	t.line(strings.Join(cells, "\t"))
 }
 
 func (t *table) line(cells string) {

@@ -71,13 +71,23 @@ func (c *webhookList) Run(inv *invocation) error {
 		if err != nil {
 			return err
 		}
-		t := newTable(inv.stdout, c.JSON, "id", "url", "events", "state", "reason", "failures", "last_success_at", "created_at")
+		t := newTable(inv.stdout, c.JSON, "id", "url", "events", "state", "reason", "failures", "last_success_at", "created_at", "failing_since", "last_error")
 		for _, e := range endpoints {
 			events := "all"
 			if e.Events != nil {
 				events = strings.Join(e.Events, ",")
 			}
-			t.row(e.ID, e.URL, events, string(e.State), e.Reason, strconv.Itoa(e.Failures), timestamp(e.LastSuccessAt), timestamp(e.CreatedAt))
+			state, failure := string(e.State), ""
+			if e.Failing() {
+				state = "failing"
+			}
+			if e.LastError() != "" {
+				failure = string(e.LastFailure.Outcome)
+				if e.LastFailure.Status != 0 {
+					failure += " " + strconv.Itoa(e.LastFailure.Status)
+				}
+			}
+			t.row(e.ID, e.URL, events, state, e.Reason, e.Failures, timestamp(e.LastSuccessAt), timestamp(e.CreatedAt), timestamp(e.FailingSince), failure)
 		}
 		return t.flush()
 	})
@@ -99,15 +109,15 @@ func (c *webhookDeliveries) Run(inv *invocation) error {
 				return err
 			}
 			for _, d := range some {
-				var outcome, status, duration string
+				var outcome, status, duration any
 				if n := len(d.Attempts); n > 0 {
 					last := d.Attempts[n-1]
-					outcome, duration = string(last.Outcome), strconv.FormatInt(last.Duration.Milliseconds(), 10)
+					outcome, duration = string(last.Outcome), last.Duration.Milliseconds()
 					if last.Status != 0 {
-						status = strconv.Itoa(last.Status)
+						status = last.Status
 					}
 				}
-				t.row(d.ID, d.EventID, d.Type, d.Origin, string(d.State), strconv.Itoa(d.Count), outcome, status, duration, timestamp(d.CreatedAt), timestamp(d.NextAt))
+				t.row(d.ID, d.EventID, d.Type, d.Origin, string(d.State), d.Count, outcome, status, duration, timestamp(d.CreatedAt), timestamp(d.NextAt))
 				filter.Before = d.ID
 			}
 			if len(some) < filter.Limit {

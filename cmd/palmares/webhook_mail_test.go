@@ -101,7 +101,7 @@ func TestTheOwnerOfAFailingEndpointIsMailedOnceUntilItRecovers(t *testing.T) {
 		}
 		r.now(accept)
 		testkit.Until(t, "the recovery", func() bool {
-			return strings.Contains(must(t, "webhook", "list", "ada@example.org", "--json", "--database", database), `"failures":"0"`)
+			return strings.Contains(must(t, "webhook", "list", "ada@example.org", "--json", "--database", database), `"failures":0`)
 		})
 		r.now(func() (int, string) { return http.StatusServiceUnavailable, "en panne" })
 	}

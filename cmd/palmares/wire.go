@@ -85,7 +85,8 @@ func (n *node) wire(ctx context.Context) error {
 		return err
 	}
 	mails := mail.NewQueue(mail.Config{
-		Outbox: st.Mails, Content: &mailContent{store: st, baseURL: base, now: now}, Transport: transport, BaseURL: base, Now: now, Log: log,
+		Outbox: st.Mails, Content: &mailContent{store: st, baseURL: base, now: now}, Transport: transport, BaseURL: base,
+		Name: func() string { return d.live.Snapshot().Catalog.Name }, Now: now, Log: log,
 	})
 	payments, err := billing.New(billing.Config{
 		Settings: c.Stripe.settings(), Ledger: st.Subscriptions, Keys: st.Keys, BaseURL: base, Now: now, Log: log,

@@ -24,6 +24,7 @@ type templates struct {
 
 // data is what templates use.
 type data struct {
+	Name     string // of the catalogue
 	Site     string // URL of the site
 	Account  string // URL of the account page
 	Subject  string
@@ -53,7 +54,7 @@ func parseTemplates() map[Kind]templates {
 // write renders the mail of a claim and creates its link. It returns ErrObsolete if
 // the mail is not to be sent.
 func (q *Queue) write(ctx context.Context, c Claim, now time.Time) (Message, error) {
-	d := data{Site: q.cfg.BaseURL, Account: q.cfg.BaseURL + "/compte"}
+	d := data{Name: q.cfg.Name(), Site: q.cfg.BaseURL, Account: q.cfg.BaseURL + "/compte"}
 	var err error
 	switch c.Kind {
 	case SignIn, ConfirmDeletion:

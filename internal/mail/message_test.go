@@ -53,7 +53,7 @@ func (f sendFunc) Send(ctx context.Context, m Message) error { return f(ctx, m) 
 func testQueue(o Outbox, c Content, send sendFunc) *Queue {
 	return NewQueue(Config{
 		Outbox: o, Content: c, Transport: send,
-		BaseURL: "https://palmares.example", Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		BaseURL: "https://palmares.example", Name: func() string { return "Palmarès" }, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	})
 }
 
@@ -264,6 +264,20 @@ func TestAMaskedAddressCannotBeWrittenTo(t *testing.T) {
 	} {
 		if got := Mask(address); got != want {
 			t.Errorf("%q is masked as %q, want %q", address, got, want)
+		}
+	}
+}
+
+func TestMailsAreSignedWithTheNameOfTheCatalogue(t *testing.T) {
+	for _, sample := range samples {
+		q := testQueue(&fakeOutbox{}, fakeContent{sample.endpoint}, nil)
+		q.cfg.Name = func() string { return "L’Essai & Cie" }
+		m, err := q.write(t.Context(), Claim{Request: sample.request, CreatedAt: monday}, monday)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := m.Subject + m.Text + m.HTML; strings.Contains(all, "Palmarès") || !strings.Contains(m.Text, "\n-- \nL’Essai & Cie\n") || !strings.Contains(m.HTML, "L’Essai &amp; Cie · ") {
+			t.Errorf("%s: %s\n%s\n%s", sample.name, m.Subject, m.Text, m.HTML)
 		}
 	}
 }

@@ -44,7 +44,8 @@ type Config struct {
 	Outbox    Outbox
 	Content   Content
 	Transport Transport
-	BaseURL   string // without a final slash
+	BaseURL   string        // without a final slash
+	Name      func() string // of the catalogue, which signs
 	Now       func() time.Time
 	Log       *slog.Logger
 }
@@ -76,7 +77,7 @@ type Queue struct {
 
 // NewQueue returns a queue. It panics if a field of cfg is not set.
 func NewQueue(cfg Config) *Queue {
-	if cfg.Outbox == nil || cfg.Content == nil || cfg.Transport == nil || cfg.BaseURL == "" || cfg.Now == nil || cfg.Log == nil {
+	if cfg.Outbox == nil || cfg.Content == nil || cfg.Transport == nil || cfg.BaseURL == "" || cfg.Name == nil || cfg.Now == nil || cfg.Log == nil {
 		panic("mail: a field of Config is not set")
 	}
 	return &Queue{

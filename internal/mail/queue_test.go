@@ -49,7 +49,7 @@ func startNode(t *testing.T, dsn string, send func(context.Context, mail.Message
 	n := &node{store: databases.OpenDSN(t, dsn), finished: make(chan mail.Verdict, 1000), log: &testkit.Log{}, clock: testkit.NewClock(monday)}
 	n.Queue = mail.NewQueue(mail.Config{
 		Outbox: nodeOutbox{n.store.Mails, n}, Content: nodeContent{n}, Transport: sendFunc(send),
-		BaseURL: "https://palmares.example", Now: n.clock.Now, Log: slog.New(slog.NewJSONHandler(n.log, nil)),
+		BaseURL: "https://palmares.example", Name: func() string { return "Le banc d’essai" }, Now: n.clock.Now, Log: slog.New(slog.NewJSONHandler(n.log, nil)),
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup

@@ -69,6 +69,7 @@ func (p *page) renderNote(s section, note *extast.Footnote, calls []string, leve
 	fmt.Fprintf(&p.b, "<li id=\"%s\" value=\"%d\">\n", html.EscapeString(p.noteID("note", s.id, number)), number)
 	for n := note.FirstChild(); n != nil; n = n.NextSibling() {
 		levels.adjust(n)
+		p.nameTables(n)
 		last := n.NextSibling() == nil && (n.Kind() == ast.KindParagraph || n.Kind() == ast.KindTextBlock)
 		start := p.b.Len()
 		_ = pageRenderer.Render(&p.b, p.source, n) // writing to memory cannot fail

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"fmt"
 	"html"
 	"strconv"
 
@@ -148,9 +149,10 @@ func renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast
 }
 
 // renderTable wraps a table in a region that scrolls on narrow screens.
-func renderTable(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+func renderTable(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
-		_, _ = w.WriteString("<div class=\"wide\" role=\"region\" aria-label=\"Tableau\" tabindex=\"0\"><table>\n")
+		name, _ := n.AttributeString(nameAttribute)
+		_, _ = w.WriteString(`<div class="wide" role="region" aria-label="` + html.EscapeString(fmt.Sprint(name)) + "\" tabindex=\"0\"><table>\n")
 	} else {
 		_, _ = w.WriteString("</table></div>\n")
 	}

@@ -2,10 +2,12 @@ package markdown
 
 import (
 	"bytes"
+	"fmt"
 	"html"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
+	extast "github.com/yuin/goldmark/extension/ast"
 )
 
 // A Part is one section of a text, rendered for a page.
@@ -32,7 +34,7 @@ func HTML(body string, r Resolver, prefix string) []Part {
 		return []Part{{ID: prefix + introduction, HTML: "<pre tabindex=\"0\">" + html.EscapeString(body) + "</pre>\n"}}
 	}
 	sections := doc.split()
-	p := page{document: doc, resolver: r, prefix: prefix, anchors: doc.indexSections(sections), numbers: map[int]int{}, homes: map[int]string{}}
+	p := page{document: doc, resolver: r, prefix: prefix, anchors: doc.indexSections(sections), numbers: map[int]int{}, homes: map[int]string{}, tables: map[string]int{}}
 	p.resolve(doc.root)
 	for _, note := range doc.notes {
 		p.resolve(note)
@@ -59,6 +61,8 @@ type page struct {
 	anchors  *anchorIndex
 	numbers  map[int]int    // of footnotes, in the order of the page, by their index
 	homes    map[int]string // the sections that have them first
+	heading  string         // the last one that was rendered
+	tables   map[string]int // how many are named after the same, by name
 	b        bytes.Buffer
 }
 
@@ -68,6 +72,7 @@ const (
 	openingAttribute = "opening" // of a link: its opening tag
 	pictureAttribute = "picture" // of a picture: catalog.Picture
 	markupAttribute  = "markup"  // of a reference to a footnote: its HTML
+	nameAttribute    = "name"    // of a table: what it is called
 )
 
 // resolve sets what the links and pictures below n lead to.
@@ -104,6 +109,7 @@ func (p *page) render(s section, levels *outline) string {
 			}
 		}
 		levels.adjust(n)
+		p.nameTables(n)
 		_ = pageRenderer.Render(&p.b, p.source, n) // writing to memory cannot fail
 	}
 	if len(s.notes) > 0 {
@@ -114,6 +120,34 @@ func (p *page) render(s section, levels *outline) string {
 		p.b.WriteString("</ol>\n")
 	}
 	return p.b.String()
+}
+
+// nameTables names the tables in n after the heading above each, since a screen reader lists
+// them. No two have the same name: with a prefix it has that too, and a second one a number.
+func (p *page) nameTables(n ast.Node) {
+	walk(n, func(n ast.Node) {
+		switch n.Kind() {
+		case ast.KindHeading:
+			w := writer{source: p.source}
+			w.inline(n)
+			p.heading = w.take()
+		case extast.KindTable:
+			name := "Tableau"
+			if text := strings.Trim(p.prefix, "-."); text != "" {
+				name += " (" + text + ")"
+			}
+			if p.heading != "" {
+				name += "\u00a0: " + NoBreak(p.heading)
+			}
+			unique := name
+			for p.tables[unique] > 0 {
+				p.tables[name]++
+				unique = fmt.Sprintf("%s, %d", name, p.tables[name])
+			}
+			p.tables[unique]++
+			n.SetAttributeString(nameAttribute, unique)
+		}
+	})
 }
 
 // An outline holds the levels, as written, of the headings above a block, from the

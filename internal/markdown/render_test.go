@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"palmares/internal/markdown"
 )
 
@@ -51,6 +53,26 @@ func TestMarkdownIsRenderedAsSafeHTML(t *testing.T) {
 	for _, part := range []string{`<div class="wide" role="region" aria-label="Tableau" tabindex="0"><table>`, `<th align="right">b</th>`, `<td>1</td>`, "</table></div>"} {
 		if !strings.Contains(table, part) {
 			t.Errorf("a table is rendered without %s:\n%s", part, table)
+		}
+	}
+}
+
+func TestNoTwoTablesOfAPageHaveTheSameName(t *testing.T) {
+	const table = "| a |\n|---|\n| 1 |\n\n"
+	names := regexp.MustCompile(`role="region" aria-label="([^"]*)"`)
+	body := table + table + "## Prix & *coûts* : combien ?\n\n" + table + "### Détail\n\n" + table + "Une note[^n].\n\n> " + "### Détail\n\n" + table + "## Autre\n\nEncore[^n].\n\n[^n]: Voir :\n\n    | a |\n    |---|\n    | 1 |\n"
+	for prefix, want := range map[string][]string{
+		"":       {"Tableau", "Tableau, 2", "Tableau\u00a0: Prix &amp; coûts\u00a0: combien\u00a0?", "Tableau\u00a0: Détail", "Tableau\u00a0: Détail, 2", "Tableau\u00a0: Détail, 3", "Tableau\u00a0: Autre"},
+		"plume-": {"Tableau (plume)", "Tableau (plume), 2", "Tableau (plume)\u00a0: Prix &amp; coûts\u00a0: combien\u00a0?", "Tableau (plume)\u00a0: Détail", "Tableau (plume)\u00a0: Détail, 2", "Tableau (plume)\u00a0: Détail, 3", "Tableau (plume)\u00a0: Autre"},
+	} {
+		var got []string
+		for _, part := range markdown.HTML(body, nil, prefix) {
+			for _, m := range names.FindAllStringSubmatch(part.HTML, -1) {
+				got = append(got, m[1])
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("with %q (-want +got):\n%s", prefix, diff)
 		}
 	}
 }

@@ -100,7 +100,9 @@ func (d *Document) Body(snap *snapshot.Snapshot) wire.Body {
 	values := make([][]byte, len(d.gaps))
 	for i, g := range d.gaps {
 		values[i] = d.source[g.from:g.to]
-		if v, ok := given[g.name]; ok {
+		if v, ok := given[g.name]; v == "" {
+			values[i] = nil
+		} else if ok {
 			values[i] = wire.AppendJSON(nil, v)
 		}
 	}
@@ -111,7 +113,11 @@ func (d *Document) Body(snap *snapshot.Snapshot) wire.Body {
 	var b []byte
 	end := 0
 	for i, g := range d.gaps {
-		b = append(append(b, d.source[end:g.from]...), values[i]...)
+		from := g.from
+		if values[i] == nil { // the member is left out, with the comma before it
+			from = bytes.LastIndexByte(d.source[:from], ',')
+		}
+		b = append(append(b, d.source[end:from]...), values[i]...)
 		end = g.to
 	}
 	b = append(b, d.source[end:]...)

@@ -2,6 +2,7 @@ package openapi_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -83,6 +84,51 @@ func TestADocumentChangesOnlyWithWhatItSays(t *testing.T) {
 	}
 	if back := openapi.New(api.Document(), "").Body(build(tool("a", "Un"))); back.Digest() != before.Digest() {
 		t.Error("another node has another document")
+	}
+}
+
+// "Send" with an example must not be a 404 that costs quota.
+func TestAParameterWithoutARecordHasNoExample(t *testing.T) {
+	tool := func(slug string, tier int, body string) catalog.Tool {
+		score, checked := 9.0-float64(len(body))/10, 5.0
+		return catalog.Tool{Slug: slug, Name: slug, Category: "code", Score: &score, Verifiability: &checked, Tier: tier, Body: body}
+	}
+	var many []catalog.Tool // more than a page, and the only document is of the last one
+	for i := range 300 {
+		many = append(many, tool(fmt.Sprintf("a-%03d", i), 3, ""))
+	}
+	for name, test := range map[string]struct {
+		tools []catalog.Tool
+		want  map[string]string
+	}{
+		"empty":       {nil, map[string]string{}},
+		"no top set":  {[]catalog.Tool{tool("a", 3, "")}, map[string]string{"ToolSlugParam": "a", "CategoryParam": "code"}},
+		"one of many": {append(many, tool("z", 1, "Un avis.")), map[string]string{"ToolSlugParam": "a-000", "CategoryParam": "code", "EmbeddingsSlugParam": "z"}},
+	} {
+		snap := build(&catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "code", Label: "Code"}}, Tools: test.tools})
+		var got struct {
+			Components struct {
+				Parameters map[string]struct {
+					Name    string
+					Example any
+				}
+			}
+		}
+		if err := json.Unmarshal(openapi.New(api.Document(), "").Body(snap).Bytes(), &got); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		examples := map[string]string{}
+		for component, p := range got.Components.Parameters {
+			if p.Name == "" {
+				t.Errorf("%s: %s is damaged", name, component)
+			}
+			if _, catalogued := openapi.Examples(snap)[component]; catalogued && p.Example != nil {
+				examples[component] = fmt.Sprint(p.Example)
+			}
+		}
+		if diff := cmp.Diff(test.want, examples); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 

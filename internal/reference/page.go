@@ -162,7 +162,8 @@ func (o *operation) call(base string, values map[string]string) {
 	path, query, filters := o.Path, url.Values{}, 0
 	for i := range o.Parameters {
 		p := &o.Parameters[i]
-		value, found := values[p.component]
+		value := values[p.component]
+		found := value != ""
 		if found {
 			p.Placeholder = value
 		}

@@ -137,8 +137,6 @@ func (s *Site) webhooks(r *request) (*answer, error) {
 		panic(err) // the template does not fit its data; tests render every page
 	}
 	for _, part := range markdown.HTML(text.String(), nil, "") {
-		// A section has one table at most; landmarks of a page need different names.
-		part.HTML = strings.Replace(part.HTML, `aria-label="Tableau"`, "aria-label=\"Tableau\u00a0: "+template.HTMLEscapeString(part.Heading)+`"`, 1)
 		section := webhooksSection{ID: part.ID, Heading: markdown.NoBreak(part.Heading), HTML: template.HTML(part.HTML)} //nolint:gosec // package markdown made it
 		switch part.ID {
 		case "evenements":

@@ -57,6 +57,9 @@ func (s *Snapshot) renderEmbeddings(c *catalog.Catalog) {
 		s.embeddings.add(doc)
 		entries = append(entries, entryOf(&doc))
 	}
+	if len(top) > 0 {
+		s.embeddingsSlug = c.Tools[top[0]].Slug
+	}
 	slices.SortFunc(entries, func(a, b embeddingsEntry) int { return strings.Compare(a.Slug, b.Slug) })
 	var list struct {
 		Data []embeddingsEntry `json:"data"`

@@ -23,6 +23,9 @@ func (s *Snapshot) Embeddings(slug string) (wire.Body, bool) {
 	return find(&s.embeddings, s.embeddingsBySlug, slug)
 }
 
+// EmbeddingsSlug returns the slug of a tool of the top set; "" if there is none.
+func (s *Snapshot) EmbeddingsSlug() string { return s.embeddingsSlug }
+
 // Stats returns the body of the figures of the catalogue.
 func (s *Snapshot) Stats() wire.Body { return s.stats.body(0) }
 

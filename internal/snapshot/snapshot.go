@@ -55,6 +55,7 @@ type Snapshot struct {
 	stats       fragments // one
 
 	embeddingsList fragments // one
+	embeddingsSlug string    // of a tool that has one, or ""
 
 	priceDetails      fragments // prices with their history
 	comparisonDetails fragments // comparisons with both scores

@@ -3,6 +3,7 @@ package webhook
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -41,7 +42,7 @@ func Examples() []Example {
 }
 
 func newExample(c *catalog.Change, at time.Time, sequence int64) Example {
-	const id = "evt_01kb3q7dzz0a2c4e6g8j1k3m5n"
+	id := fmt.Sprintf("evt_01kb3q7dzz0a2c4e6g8j1k%04d", sequence) // each event has its own
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, EventBody(id, at, sequence, c), "", "  "); err != nil {
 		panic(err) // it is JSON

@@ -11,8 +11,10 @@ import (
 
 func TestThereIsAnExampleOfEveryTypeOfEvent(t *testing.T) {
 	var types []string
+	ids := map[string]bool{}
 	for _, example := range webhook.Examples() {
 		var event struct {
+			ID   string
 			Type string
 			Data struct {
 				Slug, Reason, URL string
@@ -22,6 +24,10 @@ func TestThereIsAnExampleOfEveryTypeOfEvent(t *testing.T) {
 		if err := json.Unmarshal([]byte(example.Body), &event); err != nil || event.Type != example.Type || event.Data.URL == "" {
 			t.Errorf("%s: %v in %s", example.Type, err, example.Body)
 		}
+		if ids[event.ID] || len(event.ID) != len("evt_01kb3q7dzz0a2c4e6g8j1k3m5n") {
+			t.Errorf("%s has the id %q, which another one has or which is none", event.Type, event.ID)
+		}
+		ids[event.ID] = true
 		types = append(types, event.Type)
 		d := event.Data
 		switch event.Type {

@@ -73,12 +73,24 @@ def read(slug):
     return [(chunk["metadata"]["canonical_url"], chunk["text"]) for chunk in document["chunks"]]
 
 
+MARKUP = re.compile(r"(`+)(.+?)\1|!?\[([^\]]*)\]\([^)]*\)|(?<!\w)(\*\*|__|\*|_)(?=\S)(.+?)(?<=\S)\4(?!\w)|^[#>*+\- ]+|\{#[^}]*\}")
+
+
 def cut(record):
-    """Découpe un autre avis par ses titres, et en ôte le balisage."""
-    parts = re.split(r"^(?=## )", record["body"], flags=re.MULTILINE)
-    texts = [re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", part) for part in parts]
-    texts = [re.sub(r"^[#>*+\- ]+|[*_`]|\{#[^}]*\}", "", text, flags=re.MULTILINE).strip() for text in texts]
-    return [(record["avis_url"], text) for text in texts if text]
+    """Découpe un autre avis par ses titres, et en ôte le balisage ; le code reste tel quel."""
+    parts, fence = [""], ""
+    for line in record["body"].splitlines():
+        mark = re.match(r" {0,3}(`{3,}|~{3,})", line)
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and re.fullmatch(fence[0] + "{%d,}" % len(fence), line.strip()):
+            fence = ""
+        elif fence:
+            parts[-1] += line + "\n"
+        else:
+            parts += [""] if line.startswith("## ") else []
+            parts[-1] += MARKUP.sub(lambda m: m[2] or m[3] or m[5] or "", line) + "\n"
+    return [(record["avis_url"], part.strip()) for part in parts if part.strip()]
 
 
 def replace(db, slug, hash, passages):
