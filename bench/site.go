@@ -26,9 +26,13 @@ func (b *bench) site() error {
 	fmt.Println("Pages of the demo site (handler alone; br is what goes over the wire, without style and script):")
 	for _, path := range []string{
 		"/", "/outils", "/outils/grenier-sql", "/avis/grenier-sql", "/alternatives/grenier-sql", "/categories/code",
-		"/comparatifs", "/comparatifs/mandibule-vs-escouade", "/prix", "/carte", "/tendances", "/cimetiere", "/docs",
+		"/comparatifs", "/comparatifs/mandibule-vs-escouade", "/comparer?outils=mandibule,escouade,babilune,varlope", "/prix", "/carte", "/tendances", "/cimetiere", "/docs",
 	} {
-		page := &http.Request{Method: http.MethodGet, URL: &url.URL{Path: path}, Header: http.Header{}}
+		address, err := url.Parse(path)
+		if err != nil {
+			return err
+		}
+		page := &http.Request{Method: http.MethodGet, URL: address, Header: http.Header{}}
 		packed := page.Clone(b.ctx)
 		packed.Header.Set("Accept-Encoding", "br")
 		var plain, small collector

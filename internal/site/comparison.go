@@ -2,6 +2,9 @@ package site
 
 import (
 	"cmp"
+	"math"
+	"slices"
+	"strings"
 
 	"palmares/internal/catalog"
 	"palmares/internal/french"
@@ -83,11 +86,14 @@ type comparisonPage struct {
 	Others     []comparisonRow
 }
 
-// A comparisonLine is one line of the table: a measure with bars, or words.
+// A comparisonLine is one line of the table, with a cell for each tool: measures with bars,
+// words, or, on the page where visitors compare, parts of reviews and links to them.
 type comparisonLine struct {
 	Label, Hint string
 	Bars        []bar
 	Words       []string
+	Points      []reviewPart
+	Links       []link
 }
 
 func (s *Site) showComparison(r *request) (*answer, error) {
@@ -103,7 +109,7 @@ func (s *Site) showComparison(r *request) (*answer, error) {
 	}
 	data := comparisonPage{Comparison: r.comparisonRow(x), Image: r.hero(x.Image, heroSizes), Sections: r.sections("comparatifs", x.Body), Body: r.bodyOf("comparatifs", x.Body)}
 	a, b := data.Comparison.Sides[0].Row, data.Comparison.Sides[1].Row
-	data.Lines = r.comparisonLines(a.tool, b.tool)
+	data.Lines = r.comparisonLines([]*catalog.Tool{a.tool, b.tool})
 	shown := map[string]bool{x.Slug: true}
 	for _, other := range append(r.comparisonsWith(a.tool), r.comparisonsWith(b.tool)...) {
 		if !shown[other.Slug] {
@@ -119,23 +125,32 @@ func (s *Site) showComparison(r *request) (*answer, error) {
 	return render(r, "comparison", data.Page, data), nil
 }
 
-// comparisonLines compares two tools line by line.
-func (v *view) comparisonLines(a, b *catalog.Tool) []comparisonLine {
-	lines := []comparisonLine{
-		{Label: "Note", Bars: comparedBars(a.Score, b.Score, +1)},
-		{Label: "Vérifiabilité", Bars: comparedBars(a.Verifiability, b.Verifiability, +1)},
-		{Label: "Obsolescence", Hint: "moins, c’est mieux", Bars: comparedBars(a.Obsolescence, b.Obsolescence, -1)},
+// comparisonLines compares tools line by line.
+func (v *view) comparisonLines(tools []*catalog.Tool) []comparisonLine {
+	var lines []comparisonLine
+	bars := func(label, hint string, direction float64, of func(t *catalog.Tool) *float64) {
+		lines = append(lines, comparisonLine{Label: label, Hint: hint, Bars: comparedBars(tools, direction, of)})
 	}
 	words := func(label string, of func(t *catalog.Tool) string) {
-		lines = append(lines, comparisonLine{Label: label, Words: []string{of(a), of(b)}})
+		line := comparisonLine{Label: label}
+		for _, t := range tools {
+			line.Words = append(line.Words, of(t))
+		}
+		lines = append(lines, line)
 	}
+	bars("Note", "", +1, func(t *catalog.Tool) *float64 { return t.Score })
+	bars("Vérifiabilité", "", +1, func(t *catalog.Tool) *float64 { return t.Verifiability })
+	bars("Obsolescence", "moins, c’est mieux", -1, func(t *catalog.Tool) *float64 { return t.Obsolescence })
 	words("Prix", shownPrice)
+	if slices.ContainsFunc(tools, func(t *catalog.Tool) bool { return t.PriceDisplay != "" || !strings.HasSuffix(t.Price, "/mois") }) {
+		words("Par mois", monthly) // the line above says it otherwise
+	}
 	words("Modèle", func(t *catalog.Tool) string { return french.Capital(string(t.Pricing)) })
 	if v.profiled {
 		words("Pour qui", func(t *catalog.Tool) string { return audiences[t.ICP] })
 	}
 	words("Catégorie", func(t *catalog.Tool) string { return v.label(t.Category) })
-	if a.TestedAt != "" || b.TestedAt != "" {
+	if slices.ContainsFunc(tools, func(t *catalog.Tool) bool { return t.TestedAt != "" }) {
 		words("Testé le", func(t *catalog.Tool) string {
 			if t.TestedAt == "" {
 				return "—"
@@ -146,12 +161,20 @@ func (v *view) comparisonLines(a, b *catalog.Tool) []comparisonLine {
 	return lines
 }
 
-// comparedBars returns the bars of a measure of two tools. More of it is better if
-// direction is +1, less if it is -1.
-func comparedBars(a, b *float64, direction float64) []bar {
-	bars := []bar{newBar("", a, ""), newBar("", b, "")}
-	if a != nil && b != nil {
-		bars[0].Better, bars[1].Better = direction*(*a-*b) > 0, direction*(*b-*a) > 0
+// comparedBars returns the bars of a measure. More of it is better if direction is +1, less
+// if it is -1; the best are marked unless all are equal.
+func comparedBars(tools []*catalog.Tool, direction float64, of func(t *catalog.Tool) *float64) []bar {
+	best, worst := math.Inf(-1), math.Inf(1)
+	for _, t := range tools {
+		if x := of(t); x != nil {
+			best, worst = max(best, *x*direction), min(worst, *x*direction)
+		}
+	}
+	bars := make([]bar, len(tools))
+	for i, t := range tools {
+		x := of(t)
+		bars[i] = newBar("", x, "")
+		bars[i].Better = x != nil && *x*direction == best && best > worst
 	}
 	return bars
 }

@@ -11,3 +11,6 @@ func (s *Site) LimitCards(most int) { s.cards.most = most }
 
 // KeptCards returns how many bytes of cards are kept.
 func (s *Site) KeptCards() int { return s.cards.size }
+
+// KeptPages returns how many finished pages are kept.
+func (s *Site) KeptPages() int { return len(s.current.Load().pages.answers) }

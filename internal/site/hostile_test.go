@@ -59,12 +59,13 @@ func TestHostileTextStaysText(t *testing.T) {
 	allowed := map[string]bool{}
 	for _, name := range strings.Fields("html head meta title link script body a header div svg path use span nav ul ol li main section article aside " +
 		"h1 h2 h3 p form search label input button select option dl dt dd figure table caption thead tbody tr th td time strong code pre footer br sup " +
-		"rect line text tspan g circle em b details summary h4 wbr img figcaption") {
+		"rect line text tspan g circle em b details summary h4 wbr img figcaption datalist") {
 		allowed[name] = true
 	}
 	for _, path := range []string{
 		"/", "/outils", "/outils?q=alert", "/outils?q=%3Cscript%3Ealert(1)%3C%2Fscript%3E&category=%22%3E%3Cb%3E&score_min=%22%3E%3Cb%3E&sort=%3Cb%3E",
 		"/outils/outil-0", "/avis/outil-0", "/alternatives/outil-0", "/categories/chat", "/comparatifs", "/comparatifs/duel",
+		"/comparer", "/comparer?outils=outil-0,outil-1,outil-2", "/comparer?outils=mort,%3Cscript%3Ealert(1)%3C%2Fscript%3E,outil-0",
 		"/a", "/prix", "/tendances", "/carte", "/carte?pricing=%22%3E%3Cb%3E&category=%22%3E%3Cb%3E", "/cimetiere", "/docs", "/docs/webhooks", "/donnees", "/tarifs", "/licence", "/confidentialite", "/%3Cscript%3Ealert(1)%3C%2Fscript%3E",
 	} {
 		r := v.get(path)

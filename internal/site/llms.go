@@ -22,6 +22,7 @@ func (s *Site) llms(r *request) (*answer, error) {
 	l.section("Catalogue")
 	l.link("Outils", "/outils.md", "tous les outils par note ; paramètres q, category, score_min, obsolescence_max, sort, page, limit")
 	l.link("Comparatifs", "/comparatifs.md", "les face-à-face, du plus récent au plus ancien")
+	l.link("Comparer", comparePath+markdownSuffix, "deux à quatre outils côte à côte ; paramètre outils : leurs slugs, séparés par des virgules")
 	l.link("Prix", "/prix.md", "le prix de chaque outil et son dernier changement")
 	l.link("Carte", mapPath+markdownSuffix, "note et prix par mois de chaque outil, et ceux qu’aucun autre ne bat ; paramètres category, pricing ; aussi en JSON et en CSV")
 	l.link("Tendances", trendsPath+markdownSuffix, "douze mois de prix, de notes, d’arrivées et de départs ; aussi en JSON")

@@ -26,6 +26,7 @@ var product = menus{
 		{"/compte", "Compte"},
 	},
 	Footer: []link{
+		{comparePath, "Comparer des outils"},
 		{trendsPath, "Tendances"},
 		{"/docs", "Documentation de l’API"},
 		{datasetPath, "Données à télécharger"},

@@ -73,23 +73,27 @@ func (s *Site) listRetired(r *request) (*answer, error) {
 func (r *request) retiredTools(ids []int32) []retiredTool {
 	list := make([]retiredTool, len(ids))
 	for n, i := range ids {
-		t := &r.snap.Catalog.Retired[i]
-		list[n] = retiredTool{
-			Slug: t.Slug, Name: t.Name, Draft: t.Draft, Date: t.RetiredAt, Category: r.label(t.Category), Reason: reasonNames[t.Reason],
-			Href: r.retiredHref(t.Slug),
-		}
-		if r.markdown {
-			list[n].Body = r.source("cimetiere", markdown.Below(t.Body, t.Slug))
-		} else {
-			list[n].Note = r.html("cimetiere", t.Body, t.Slug+".")
-		}
-		if next := r.snap.Catalog.Tool(t.Successor); next != nil {
-			list[n].Successor = &link{"/outils/" + next.Slug, next.Name}
-		} else if next := r.snap.RetiredTool(t.Successor); next != nil {
-			list[n].Successor = &link{r.retiredHref(next.Slug), next.Name}
-		}
+		list[n] = r.retiredTool(&r.snap.Catalog.Retired[i])
 	}
 	return list
+}
+
+func (r *request) retiredTool(t *catalog.Retired) retiredTool {
+	one := retiredTool{
+		Slug: t.Slug, Name: t.Name, Draft: t.Draft, Date: t.RetiredAt, Category: r.label(t.Category), Reason: reasonNames[t.Reason],
+		Href: r.retiredHref(t.Slug),
+	}
+	if r.markdown {
+		one.Body = r.source("cimetiere", markdown.Below(t.Body, t.Slug))
+	} else {
+		one.Note = r.html("cimetiere", t.Body, t.Slug+".")
+	}
+	if next := r.snap.Catalog.Tool(t.Successor); next != nil {
+		one.Successor = &link{"/outils/" + next.Slug, next.Name}
+	} else if next := r.snap.RetiredTool(t.Successor); next != nil {
+		one.Successor = &link{r.retiredHref(next.Slug), next.Name}
+	}
+	return one
 }
 
 // retiredHref returns the address of a retired tool: its anchor on the page of the

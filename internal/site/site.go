@@ -79,6 +79,7 @@ func New(cfg Config) *Site {
 	s.handle("/categories/{slug}", s.showCategory)
 	s.handleList("/comparatifs", s.listComparisons)
 	s.handle("/comparatifs/{slug}", s.showComparison)
+	s.handleList(comparePath, s.compare)
 	s.handleList("/prix", s.listPrices)
 	s.handleList("/carte", s.showMap)
 	s.handleData("/carte.json", s.mapJSON, true)

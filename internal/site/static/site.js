@@ -1,5 +1,6 @@
 // Every page works without this script. It updates filtered lists without a reload,
-// adds buttons to copy texts, and marks the current section in the table of contents.
+// adds buttons to copy texts, marks the current section in the table of contents, and
+// keeps the tools that are ticked for a comparison from page to page.
 "use strict";
 
 (() => {
@@ -58,6 +59,7 @@
     if (heading) document.querySelector("h1").textContent = heading.textContent;
     const fresh = document.adoptNode(page.querySelector("[data-results]"));
     results.replaceWith(fresh);
+    document.dispatchEvent(new Event("results")); // new boxes to tick
     document.querySelector("[data-tally]").textContent = page.querySelector("[data-tally]").textContent;
     document.querySelector("[data-clear]").hidden = page.querySelector("[data-clear]").hidden;
     const alert = page.querySelector(".problem");
@@ -161,4 +163,107 @@
     current?.setAttribute("aria-current", "true");
   }, { rootMargin: "-10% 0px -60%" });
   for (const section of links.keys()) observer.observe(section);
+})();
+
+(() => {
+  const key = "comparer", least = 2, most = 4;
+  if (location.pathname === "/comparer") return; // shows a choice of its own
+  let chosen = []; // [slug, name]
+
+  // The choice lasts as long as the tab. Where storage is refused, as long as the page.
+  const load = () => {
+    try {
+      const stored = JSON.parse(sessionStorage.getItem(key) ?? "[]");
+      chosen = stored.filter((one) => Array.isArray(one) && one.length === 2 && one.every((s) => typeof s === "string")).slice(0, most);
+    } catch {}
+  };
+  const save = () => {
+    try {
+      sessionStorage.setItem(key, JSON.stringify(chosen));
+    } catch {}
+  };
+  const has = (slug) => chosen.some(([one]) => one === slug);
+  const boxes = () => document.querySelectorAll(".tick input");
+  const href = (slugs) => `/comparer?outils=${slugs.map(encodeURIComponent).join(",")}`;
+  const make = (tag, properties, ...children) => {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...children);
+    return element;
+  };
+
+  const status = make("p", { className: "sr" });
+  status.setAttribute("role", "status");
+  const list = make("ul", {});
+  const go = make("div", { className: "tray-go" });
+  const tray = make("aside", { className: "tray", hidden: true }, make("div", { className: "tray-in" }, list, go));
+  tray.setAttribute("aria-label", "Comparaison");
+  document.body.append(status, tray);
+
+  // The tray must not hide what has the focus: the page scrolls as if it ended above it.
+  const root = document.documentElement;
+  const measure = () => root.style.setProperty("--tray", `${tray.offsetHeight}px`);
+  new ResizeObserver(measure).observe(tray);
+
+  const draw = () => {
+    for (const box of boxes()) box.checked = has(box.value);
+    list.replaceChildren(...chosen.map(([slug, name]) => {
+      const button = make("button", { type: "button", textContent: "×", onclick: () => remove(slug, name) });
+      button.setAttribute("aria-label", `Retirer ${name}`);
+      return make("li", {}, make("span", { textContent: name }), button);
+    }));
+    const clear = make("button", { type: "button", className: "tray-clear", textContent: "Tout retirer", onclick: empty });
+    go.replaceChildren(chosen.length < least
+      ? make("span", { textContent: "Cochez encore un outil." })
+      : make("a", { className: "button", href: href(chosen.map(([slug]) => slug)), rel: "nofollow", textContent: `Comparer (${chosen.length})` }), clear);
+    tray.hidden = !chosen.length;
+    root.classList.toggle("with-tray", !tray.hidden);
+    measure();
+  };
+  const change = (next, sentence) => {
+    chosen = next;
+    save();
+    draw();
+    status.textContent = sentence;
+  };
+  const count = (n) => `${n} outil${n > 1 ? "s" : ""} à comparer`;
+  const remove = (slug, name) => {
+    const at = chosen.findIndex(([one]) => one === slug);
+    change(chosen.filter(([one]) => one !== slug), `${name} retiré, ${count(chosen.length - 1)}`);
+    // The button is gone: the focus goes to the next one, or to the content.
+    (list.querySelectorAll("button")[Math.min(at, chosen.length - 1)] ?? document.querySelector("main")).focus({ preventScroll: true });
+  };
+  const empty = () => {
+    change([], "Plus aucun outil à comparer");
+    document.querySelector("main").focus({ preventScroll: true });
+  };
+
+  document.addEventListener("change", (event) => {
+    const box = event.target;
+    if (!box.matches?.(".tick input")) return;
+    const name = box.dataset.name;
+    if (!box.checked) {
+      change(chosen.filter(([slug]) => slug !== box.value), `${name} retiré, ${count(chosen.length - 1)}`);
+    } else if (chosen.length === most) {
+      box.checked = false;
+      status.textContent = "Quatre outils au plus : retirez-en un d’abord.";
+      go.firstChild.before(make("span", { textContent: "Quatre au plus." }));
+    } else {
+      change([...chosen, [box.value, name]], `${name} ajouté, ${count(chosen.length + 1)}`);
+    }
+  });
+  // A form compares what is chosen on all pages, and the tool of its own page.
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (!form.matches("form[data-ticks]")) return;
+    const typed = [...form.querySelectorAll("input[type=text]")].map((input) => input.value.trim()).filter(Boolean);
+    const slugs = chosen.map(([slug]) => slug);
+    if (form.dataset.ticks && !slugs.includes(form.dataset.ticks)) slugs.unshift(form.dataset.ticks);
+    event.preventDefault();
+    location.assign(href([...slugs, ...typed]));
+  });
+  document.addEventListener("results", draw);
+  addEventListener("pageshow", () => { // also when the browser returns to a kept page
+    load();
+    draw();
+  });
 })();

@@ -1,0 +1,381 @@
+package site
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"palmares/internal/catalog"
+	"palmares/internal/french"
+	"palmares/internal/markdown"
+	"palmares/internal/search"
+)
+
+const comparePath = "/comparer"
+
+// How many tools a visitor may compare, and what is read of a choice.
+const (
+	minCompared   = 2
+	maxCompared   = 4
+	maxChoice     = 2000 // bytes of the parameters
+	maxChoiceName = 100  // characters of a name
+	maxNames      = 200  // tools whose names the form proposes
+)
+
+// comparePage shows tools that a visitor chose side by side, or the form to choose them.
+type comparePage struct {
+	Page     page
+	Heading  string
+	Tools    []comparedTool // none if the choice cannot be shown
+	Lines    []comparisonLine
+	Verdicts []comparisonRow // published comparisons of any two of them
+	Problems []string
+	Retired  []retiredTool // among the chosen
+	Instead  *link         // to a valid choice; nil for none
+	Fields   []compareField
+	Names    []string // proposed by the form; none in a large catalogue
+}
+
+// A compareField is a control of the form.
+type compareField struct {
+	Number   int
+	Value    string
+	Optional bool
+}
+
+// A comparedTool is a column.
+type comparedTool struct {
+	toolRow
+	Without string // address of the comparison without it; "" if too few would remain
+}
+
+// compare shows the tools in the order of the address. There are too many choices to keep
+// their pages; search engines are told that the order makes no difference and that the page
+// is not for them.
+func (s *Site) compare(r *request) (*answer, error) {
+	chosen := readChoice(r)
+	data := comparePage{Problems: chosen.problems, Retired: chosen.retired, Fields: chosen.fields()}
+	path := comparePath
+	data.Heading = "Comparer des outils"
+	switch {
+	case chosen.isValid():
+		if address := compareHref(chosen.tools); !chosen.isNormal {
+			return redirectTo(r.sameForm(address)), nil
+		}
+		data.Heading = byline(namesOf(chosen.tools))
+		data.Tools, data.Lines, data.Verdicts = r.columns(chosen.tools), r.comparisonLines(chosen.tools), r.verdicts(chosen.tools)
+		data.Lines = append(data.Lines, reviewLines(chosen.tools)...)
+		sorted := slices.SortedFunc(slices.Values(chosen.tools), func(a, b *catalog.Tool) int { return strings.Compare(a.Slug, b.Slug) })
+		path = compareHref(sorted)
+	case len(chosen.tools) >= minCompared:
+		data.Instead = &link{compareHref(chosen.tools), "Comparer " + byline(namesOf(chosen.tools))}
+	}
+	if tools := r.snap.Catalog.Tools; len(tools) <= maxNames && !r.markdown {
+		data.Names = make([]string, len(tools))
+		for i := range tools {
+			data.Names[i] = fieldOf(&tools[i])
+		}
+	}
+	title := data.Heading
+	if len(data.Tools) > 0 {
+		title += "\u00a0: comparaison"
+	}
+	data.Page = s.page(r, title, "Deux à quatre outils côte à côte\u00a0: notes, prix, points forts et verdicts.", path)
+	data.Page.Section, data.Page.NoIndex = "/comparatifs", true
+	if len(chosen.problems) > 0 {
+		data.Page.Canonical = ""
+	}
+	a := render(r, "compare", data.Page, data)
+	if len(chosen.problems) > 0 {
+		a.status, a.cache = chosen.status, noStore
+	}
+	return a, nil
+}
+
+// compareHref returns the address of a comparison.
+func compareHref(tools []*catalog.Tool) string {
+	slugs := make([]string, len(tools))
+	for i, t := range tools {
+		slugs[i] = t.Slug
+	}
+	return comparePath + "?outils=" + strings.Join(slugs, ",")
+}
+
+func namesOf(tools []*catalog.Tool) []string {
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Name
+	}
+	return names
+}
+
+// A choice is what the parameters of a request ask for.
+type choice struct {
+	tools    []*catalog.Tool // known, each once, at most maxCompared; with guesses if there are problems
+	given    []string        // what the parameters name, at most maxCompared
+	retired  []retiredTool
+	problems []string
+	status   int  // if there are problems
+	isNormal bool // the parameters are those of compareHref
+	asks     bool // there are parameters
+}
+
+func (c *choice) isValid() bool { return c.asks && len(c.problems) == 0 }
+
+// refuse adds a problem. Not to be found weighs more than not to be well put.
+func (c *choice) refuse(status int, sentence string) {
+	c.problems, c.status = append(c.problems, sentence), max(c.status, status)
+}
+
+// readChoice reads the tools of a request: slugs, separated by commas or in a parameter each,
+// as forms send them. Former slugs and names lead to slugs.
+func readChoice(r *request) *choice {
+	c := &choice{}
+	if len(r.query) > maxChoice {
+		c.asks = true
+		c.refuse(http.StatusBadRequest, "Cette adresse est trop longue. Choisissez de deux à quatre outils.")
+		return c
+	}
+	values := r.URL.Query()["outils"]
+	c.asks = len(values) > 0
+	count := 0
+	for _, value := range values {
+		for name := range strings.SplitSeq(value, ",") {
+			name = strings.TrimSpace(strings.ToValidUTF8(name, ""))
+			if name == "" {
+				continue
+			}
+			if count++; count <= maxCompared {
+				c.given = append(c.given, name)
+				c.add(r, name)
+			}
+		}
+	}
+	switch {
+	case !c.asks || len(c.problems) > 0 && count > 1 && count <= maxCompared:
+	case count == 0:
+		c.refuse(http.StatusBadRequest, "Choisissez au moins deux outils.")
+	case count == 1:
+		c.refuse(http.StatusBadRequest, "Il faut deux outils au moins, et vous n’en avez choisi qu’un.")
+	case count > maxCompared:
+		c.refuse(http.StatusBadRequest, "Quatre outils au plus tiennent côte à côte, et vous en avez choisi "+french.Count(count)+".")
+	}
+	if c.isValid() {
+		c.isNormal = len(values) == 1 && comparePath+"?outils="+values[0] == compareHref(c.tools)
+	}
+	return c
+}
+
+// add adds the tool that has a slug, had it, or has a name.
+func (c *choice) add(r *request, given string) {
+	slug := normalize(given)
+	t := r.snap.Catalog.Tool(slug)
+	if current, ok := r.snap.Alias(slug); ok && t == nil {
+		t = r.snap.Catalog.Tool(current)
+	}
+	if retired := r.retired[slug]; t == nil && len(retired) > 0 {
+		c.retired = append(c.retired, r.retiredTool(retired[0]))
+		c.refuse(http.StatusNotFound, retired[0].Name+" a quitté le catalogue\u00a0: sa notice est ci-dessous.")
+		return
+	}
+	if t == nil {
+		var near *catalog.Tool
+		if t, near = r.named(given); t == nil {
+			sentence := "Aucun outil n’est connu sous le nom «\u00a0" + clip(given, maxChoiceName) + "\u00a0»."
+			if near != nil {
+				sentence += " Vouliez-vous dire " + near.Name + "\u00a0?"
+				if !slices.Contains(c.tools, near) {
+					c.tools = append(c.tools, near)
+				}
+			}
+			c.refuse(http.StatusNotFound, sentence)
+			return
+		}
+	}
+	if slices.Contains(c.tools, t) {
+		c.refuse(http.StatusBadRequest, t.Name+" est nommé deux fois.")
+		return
+	}
+	c.tools = append(c.tools, t)
+}
+
+// named returns the tool with a name, or else the one that a search finds first; nil for
+// none.
+func (v *view) named(name string) (exact, near *catalog.Tool) {
+	if utf8.RuneCountInString(name) > maxChoiceName {
+		return nil, nil
+	}
+	hits := v.snap.Index.Search(search.Query{Text: name, Limit: 5}).Hits
+	for _, hit := range hits {
+		if t := &v.snap.Catalog.Tools[hit.Tool]; normalize(t.Name) == normalize(name) {
+			return t, nil
+		}
+	}
+	if len(hits) == 0 {
+		return nil, nil
+	}
+	return nil, &v.snap.Catalog.Tools[hits[0].Tool]
+}
+
+// fields returns the values of the form: what was chosen, then empty ones.
+func (c *choice) fields() []compareField {
+	fields := make([]compareField, maxCompared)
+	for i := range fields {
+		fields[i] = compareField{Number: i + 1, Optional: i >= minCompared}
+		switch {
+		case c.isValid() && i < len(c.tools):
+			fields[i].Value = fieldOf(c.tools[i])
+		case i < len(c.given):
+			fields[i].Value = clip(c.given[i], maxChoiceName)
+		}
+	}
+	return fields
+}
+
+// fieldOf returns what the form shows for a tool: its name, unless that belongs to
+// another address.
+func fieldOf(t *catalog.Tool) string {
+	if normalize(t.Name) == t.Slug {
+		return t.Name
+	}
+	return t.Slug
+}
+
+// clip returns the first characters of a text.
+func clip(text string, most int) string {
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:most]) + "…"
+}
+
+func (v *view) columns(tools []*catalog.Tool) []comparedTool {
+	list := make([]comparedTool, len(tools))
+	for i, t := range tools {
+		list[i].toolRow = v.row(t)
+		if len(tools) > minCompared {
+			list[i].Without = compareHref(slices.Delete(slices.Clone(tools), i, i+1))
+		}
+	}
+	return list
+}
+
+// verdicts returns the published comparisons of any two of the tools, newest first.
+func (v *view) verdicts(tools []*catalog.Tool) []comparisonRow {
+	isChosen := func(slug string) bool {
+		return slices.ContainsFunc(tools, func(t *catalog.Tool) bool { return t.Slug == slug })
+	}
+	var list []comparisonRow
+	for _, t := range tools {
+		for _, x := range v.comparisons[t.Slug] {
+			if x.ToolA == t.Slug && isChosen(x.ToolB) { // not again from the other side
+				list = append(list, v.comparisonRow(x))
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b comparisonRow) int { return strings.Compare(b.UpdatedAt, a.UpdatedAt) })
+	return list
+}
+
+// monthly returns what a tool costs per month, or that it cannot be said.
+func monthly(t *catalog.Tool) string {
+	euros, ok := catalog.Monthly(t.Price)
+	switch {
+	case !ok:
+		return "dépend de l’usage"
+	case euros == 0:
+		return "0\u00a0€"
+	}
+	_, period, _ := strings.Cut(t.Price, " €/")
+	text := french.Euros(euros)
+	if each, _, more := strings.Cut(period, "/"); more {
+		text += " par " + each
+	}
+	return text
+}
+
+// A reviewPart is what a review says under a heading that many reviews have.
+type reviewPart struct {
+	Items []string // of a list
+	Text  string   // of a paragraph
+	More  string   // address of the section
+}
+
+// maxPoints is how many items of a list are shown.
+const maxPoints = 5
+
+// reviewKinds are the headings that are compared, as normalize writes them. Such a heading
+// may go on: « Limites pratiques ».
+var reviewKinds = []struct {
+	label    string
+	headings []string
+}{
+	{"Points forts", []string{"points-forts", "forces", "atouts", "avantages", "qualites", "on-aime", "ce-que-nous-avons-aime", "ce-que-l-on-aime", "ce-qui-nous-a-plu"}},
+	{"Points faibles", []string{"points-faibles", "faiblesses", "limites", "inconvenients", "defauts", "on-aime-moins", "ce-qui-nous-a-genes", "ce-que-l-on-aime-moins", "ce-qui-manque"}},
+	{"Verdict", []string{"verdict", "notre-verdict", "notre-avis", "avis-final", "conclusion"}},
+}
+
+// reviewLines returns what the reviews of tools say of the same things, and where to read
+// them.
+func reviewLines(tools []*catalog.Tool) []comparisonLine {
+	lines := make([]comparisonLine, len(reviewKinds))
+	for i, kind := range reviewKinds {
+		lines[i] = comparisonLine{Label: kind.label, Points: make([]reviewPart, len(tools))}
+	}
+	for column, t := range tools {
+		for _, section := range markdown.Sections(t.Body) {
+			heading, text, _ := strings.Cut(section.Text, "\n\n")
+			kind := kindOf(section.ID, heading)
+			if kind < 0 || text == "" || lines[kind].Points[column].More != "" {
+				continue
+			}
+			lines[kind].Points[column] = newReviewPart(text, "/avis/"+t.Slug+"#"+url.PathEscape(section.ID))
+		}
+	}
+	lines = slices.DeleteFunc(lines, func(l comparisonLine) bool {
+		return !slices.ContainsFunc(l.Points, func(p reviewPart) bool { return p.More != "" })
+	})
+	reviews := comparisonLine{Label: "Avis", Links: make([]link, len(tools))}
+	for column, t := range tools {
+		if t.Body != "" {
+			reviews.Links[column] = link{"/avis/" + t.Slug, "Lire l’avis, " + strconv.Itoa(minutes(t.Body)) + "\u00a0min"}
+		}
+	}
+	return append(lines, reviews)
+}
+
+// kindOf returns the index in reviewKinds of a section, or -1. The longest heading decides:
+// « On aime moins » is not « On aime ».
+func kindOf(id, heading string) int {
+	heading = strings.TrimPrefix(strings.TrimPrefix(normalize(heading), "les-"), "ses-")
+	kind, length := -1, 0
+	for i, k := range reviewKinds {
+		for _, known := range k.headings {
+			if rest, ok := strings.CutPrefix(heading, known); (ok && (rest == "" || rest[0] == '-' && !strings.HasPrefix(rest, "-et-")) || id == known) && len(known) > length {
+				kind, length = i, len(known)
+			}
+		}
+	}
+	return kind
+}
+
+// newReviewPart shortens the plain text of a section: its first list, or its first paragraph.
+func newReviewPart(text, more string) reviewPart {
+	p := reviewPart{More: more}
+	for block := range strings.SplitSeq(text, "\n\n") {
+		if items := strings.Split(block, "\n"); len(items) > 1 {
+			p.Text = ""
+			for _, item := range items[:min(len(items), maxPoints)] {
+				p.Items = append(p.Items, markdown.NoBreak(beginning(item)))
+			}
+			return p
+		}
+		if p.Text == "" {
+			p.Text = markdown.NoBreak(beginning(block))
+		}
+	}
+	return p
+}
