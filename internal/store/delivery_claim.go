@@ -285,9 +285,8 @@ func (s *Deliveries) Finish(ctx context.Context, c webhook.Claim, v webhook.Verd
 // deliveries are tried, so there are seldom as many.
 const maxMadeDue = 5000
 
-// makeDue makes the pending deliveries of an endpoint, which is locked, due at the time of
-// their creation, so that they are sent in their order among those that have not been
-// tried. Those that are being sent keep their lease, and those beyond maxMadeDue their time.
+// makeDue makes the pending deliveries of an endpoint, which is locked, due since they were
+// created, so that they are sent before newer ones. Those that are being sent keep their lease, and those beyond maxMadeDue their time.
 func makeDue(ctx context.Context, tx *sql.Tx, endpointID string, now time.Time) error {
 	_, err := tx.ExecContext(ctx, `
 		UPDATE deliveries SET next_at = created_at WHERE id IN (
