@@ -117,6 +117,7 @@ ameliorer optimiser
 programmation code coder codage
 voiceover voixoff
 transcrire ~compte-rendu
+veille surveiller
 local hors-ligne sans-internet sans-reseau sans-connexion tourne-machine tourne-chez
 `
 

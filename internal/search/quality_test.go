@@ -236,6 +236,13 @@ func TestAnUnknownWordIsReplacedByASuggestionThatIsSpelledAsInTheCatalogue(t *te
 	}
 }
 
+func TestASuggestionIsOfAWordThatTheAnswersHave(t *testing.T) {
+	x := among(t, tool("Sépia", "Des couleurs pour la photo de famille", ""), tool("Marmite", "", "Une recette."))
+	if r := x.Search(Query{Text: "remettre en couleur une photo de famille ", Limit: 5}); r.Total != 1 || r.Suggestion != "" {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestConstraintsAreReadFromAQuery(t *testing.T) {
 	x, _ := index(t, tool("Gratuit Pro", "", ""), tool("Autre", "", ""))
 	for query, want := range map[string]string{

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -12,13 +13,14 @@ const (
 	maxSpelling = 3 // tools whose spelling of it is looked up
 )
 
-// suggest returns the text as it was understood, if words of it are unknown and similar
-// ones were found instead, or "". Accents are those of the best tools.
+// suggest returns the text as it was understood, if words of it are unknown and the best
+// tools have similar ones instead, or "". Accents are those of these tools.
 func (x *Index) suggest(w *workspace, text string, best []uint64) string {
 	suggestion := text
 	for i := range w.words {
 		q := &w.words[i]
-		if len(q.similar) == 0 {
+		isFound := func(key uint64) bool { return w.found[toolOf(key)]&(1<<i) != 0 }
+		if len(q.similar) == 0 || !slices.ContainsFunc(best[:min(len(best), maxSpelling)], isFound) {
 			continue
 		}
 		forms := map[string]int{} // with their rank
