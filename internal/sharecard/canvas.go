@@ -98,7 +98,7 @@ func (p *canvas) score(x, y, diameter int, s Score) {
 		p.ring(x, y, diameter, diameter/30, ink)
 	}
 	const most = 42 // percent of the diameter
-	b := p.fit(value, bold, diameter*80/100, 1, diameter*most/100, diameter*20/100)
+	b := p.fit(value, bold, diameter*72/100, 1, diameter*most/100, diameter*20/100)
 	if !b.empty() {
 		b.draw(x-b.lines[0].width/2, y-b.height()/2, text)
 	}

@@ -179,6 +179,13 @@ func TestCharactersThatTheFontsLackAreReplacedOrLeftOut(t *testing.T) {
 	}
 }
 
+func TestNoWordStandsAloneOnTheLastLine(t *testing.T) {
+	b := newCanvas().fit("Le studio de poche pour la lecture d’un livre audio", regular, 766, 3, 38, 34)
+	if len(b.lines) != 2 || !strings.Contains(b.lines[1].text, " ") {
+		t.Errorf("got %+v", b.lines)
+	}
+}
+
 func TestLinesEndBetweenWords(t *testing.T) {
 	face := newCanvas().face(regular, 40)
 	lines, isWhole := wrap("un deux trois quatre cinq", face, 300, 3)

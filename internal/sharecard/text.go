@@ -196,12 +196,29 @@ func (p *canvas) fit(text string, w weight, width, most, largest, smallest int) 
 		if !isWhole && size > smallest {
 			continue
 		}
+		if isWhole {
+			lines = balance(text, face, width, lines)
+		}
 		b := block{size: size, isWhole: isWhole}
 		for _, l := range lines {
 			b.lines = append(b.lines, line{p, face, l, measure(face, l)})
 		}
 		return b
 	}
+}
+
+// balance breaks a text into as many lines as before, of about the same width, so that no
+// word stands alone on the last.
+func balance(text string, face font.Face, width int, lines []string) []string {
+	const step = 24
+	for narrower := width - step; narrower > width/2; narrower -= step {
+		next, isWhole := wrap(text, face, narrower, len(lines))
+		if !isWhole {
+			break
+		}
+		lines = next
+	}
+	return lines
 }
 
 // title fits a title into two lines, or a long one into three small ones.
