@@ -38,38 +38,63 @@ type Map struct {
 
 // NewMaps returns the maps of a catalogue, which must be sorted.
 func NewMaps(c *catalog.Catalog) *Maps {
-	all := &Map{}
+	all := newMap(c)
 	m := &Maps{map[string]*Map{"": all}}
-	for i := range c.Tools {
-		t := &c.Tools[i]
-		of := m.byCategory[t.Category]
-		if of == nil {
-			of = &Map{}
-			m.byCategory[t.Category] = of
+	of := func(category string) *Map {
+		one := m.byCategory[category]
+		if one == nil {
+			one = &Map{}
+			m.byCategory[category] = one
 		}
-		all.add(t)
-		of.add(t)
+		return one
+	}
+	// What is taken in order stays in order.
+	for _, p := range all.Points {
+		one := of(p.Tool.Category)
+		one.Points = append(one.Points, p)
+	}
+	for _, t := range all.Apart {
+		one := of(t.Category)
+		one.Apart = append(one.Apart, t)
+	}
+	for _, t := range all.Unscored {
+		one := of(t.Category)
+		one.Unscored = append(one.Unscored, t)
 	}
 	for _, one := range m.byCategory {
-		slices.SortStableFunc(one.Points, func(a, b Point) int {
-			return cmp.Or(cmp.Compare(a.Euros, b.Euros), cmp.Compare(b.Score, a.Score))
-		})
 		markFrontier(one.Points)
-		slices.SortStableFunc(one.Apart, func(a, b *catalog.Tool) int { return cmp.Compare(*b.Score, *a.Score) })
 	}
 	return m
 }
 
-func (m *Map) add(t *catalog.Tool) {
-	euros, ok := catalog.Monthly(t.Price)
-	switch {
-	case t.Score == nil:
-		m.Unscored = append(m.Unscored, t)
-	case !ok:
-		m.Apart = append(m.Apart, t)
-	default:
-		m.Points = append(m.Points, Point{Tool: t, Score: *t.Score, Euros: euros})
+// newMap returns the map of all tools, without its frontier.
+func newMap(c *catalog.Catalog) *Map {
+	m := &Map{}
+	for i := range c.Tools {
+		t := &c.Tools[i]
+		euros, ok := catalog.Monthly(t.Price)
+		switch {
+		case t.Score == nil:
+			m.Unscored = append(m.Unscored, t)
+		case !ok:
+			m.Apart = append(m.Apart, t)
+		default:
+			m.Points = append(m.Points, Point{Tool: t, Score: *t.Score, Euros: euros})
+		}
 	}
+	slices.SortFunc(m.Points, func(a, b Point) int {
+		switch {
+		case a.Euros != b.Euros:
+			return cmp.Compare(a.Euros, b.Euros)
+		case a.Score != b.Score:
+			return cmp.Compare(b.Score, a.Score)
+		}
+		return cmp.Compare(a.Tool.Slug, b.Tool.Slug) // read only where it is needed
+	})
+	slices.SortFunc(m.Apart, func(a, b *catalog.Tool) int {
+		return cmp.Or(cmp.Compare(*b.Score, *a.Score), cmp.Compare(a.Slug, b.Slug))
+	})
+	return m
 }
 
 // Of returns the map of a category, "" for all, and of a model, "" for all. An unknown

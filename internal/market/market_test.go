@@ -146,7 +146,7 @@ func TestTheThreeAnswers(t *testing.T) {
 		{"a x 9 50 €/mois; b x 8 20 €/mois; c x 7.9 10 €/mois; d x 6 0 €/mois; e x 5 0 €/mois", "a", "b", "b", "d"},
 		{"a x 9 50 €/mois; b x 9 20 €/mois", "b", "a", "b", ""},                        // the cheaper of two
 		{"a x 9.5 2 €/minute; b x 8.9 20 €/mois; c x 7.9 5 €/mois", "a", "b", "c", ""}, // value is relative to what can be compared
-		{"a x 8.9 30 €/mois; b x 7.9 0 €/mois", "a", "b", "b", "b"},                    // exactly one point, in binary fractions
+		{"a x 4.4 30 €/mois; b x 3.4 0 €/mois", "a", "b", "b", "b"},                    // exactly one point, in binary fractions
 		{"a x 7 0 €/mois; b x 7 0 €/mois", "a", "b", "a", "a"},
 	} {
 		m := market.NewMaps(tools(test.tools)).Of("x", "")

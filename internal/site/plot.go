@@ -380,7 +380,17 @@ func (r rect) overlaps(o rect) bool {
 // labelPlaces are where the name of a mark of the frontier may be, best first: tools of the
 // frontier have nothing above them to their left.
 var labelPlaces = []labelPlace{
-	{"end", -8, -7}, {"", 8, -8}, {"mid", 0, -12}, {"", 11, 4}, {"end", -11, 4}, {"end", -8, 18}, {"mid", 0, 22}, {"", 8, 18},
+	{"end", -8, -7},
+	{"", 8, -8},
+	{"mid", 0, -12},
+	{"", 11, 4},
+	{"end", -11, 4},
+	{"end", -8, 18},
+	{"mid", 0, 22},
+	{"", 8, 18},
+	{"end", -6, 26},
+	{"mid", 0, 30},
+	{"", 6, 26},
 }
 
 // maxNamed is how many marks a map may have for all of them to be named where there is room.
@@ -433,7 +443,8 @@ func (p *plot) name(size plotSize) {
 type labels struct {
 	size  rect
 	taken []rect
-	marks []rect // of all tools, and the frontier
+	steps []rect // the line of the frontier
+	marks []rect // of all tools
 }
 
 func newLabels(marks []mark, size rect) *labels {
@@ -447,7 +458,7 @@ func newLabels(marks []mark, size rect) *labels {
 			l.taken = append(l.taken, box)
 			if from != nil {
 				step := from.bottom - 6
-				l.marks = append(l.marks, rect{from.right, step - 1, x, step + 1}, rect{x - 1, box.bottom, x + 1, step})
+				l.steps = append(l.steps, rect{from.right, step - 1, x, step + 1}, rect{x - 1, box.bottom, x + 1, step})
 			}
 			from = &box
 		}
@@ -468,17 +479,17 @@ func (l *labels) box(m *mark, place labelPlace) rect {
 }
 
 // place finds a place for the name of a mark: one with nothing below it, or, unless it must
-// be so, at least without another name or a mark of the frontier.
+// be so, one that at least leaves the frontier free, or other names and its marks.
 func (l *labels) place(m *mark, strict bool) (labelPlace, bool) {
 	own := rect{m.x*l.size.right - 6, m.y*l.size.bottom - 6, m.x*l.size.right + 6, m.y*l.size.bottom + 6}
 	free := func(box rect, others []rect) bool {
-		return box.left >= -2 && box.right <= l.size.right+6 && box.top >= -4 && box.bottom <= l.size.bottom &&
-			!slices.ContainsFunc(others, func(o rect) bool { return o != own && box.overlaps(o) })
+		return !slices.ContainsFunc(others, func(o rect) bool { return o != own && box.overlaps(o) })
 	}
-	for _, clear := range []bool{true, false} {
+	for _, avoid := range [][][]rect{{l.taken, l.steps, l.marks}, {l.taken, l.steps}, {l.taken}} {
 		for _, place := range labelPlaces {
 			box := l.box(m, place)
-			if free(box, l.taken) && (!clear || free(box, l.marks)) {
+			inside := box.left >= -2 && box.right <= l.size.right+6 && box.top >= -4 && box.bottom <= l.size.bottom
+			if inside && !slices.ContainsFunc(avoid, func(others []rect) bool { return !free(box, others) }) {
 				l.taken = append(l.taken, box)
 				return place, true
 			}

@@ -96,7 +96,7 @@ func TestTrendsSayTheSameOnThePageAndInTheFile(t *testing.T) {
 	if file.New.Total != 2 || file.New.Unclear || file.New.Tools[0].Slug != "bourdon" || file.New.Tools[1].Slug != "abeille" {
 		t.Errorf("new: %+v", file.New)
 	}
-	page.says(`Discussion, depuis le <time datetime="2026-10-01">`)
+	page.says(`Discussion<time datetime="2026-10-01">depuis le`)
 	// One in February 2026, 27 in December and 26 since the 3rd of November 2025.
 	if file.Retired.Total != 54 || len(file.Retired.Tools) != 10 || file.Retired.Tools[0].Slug != "fantome-00" {
 		t.Errorf("retired: %+v", file.Retired)

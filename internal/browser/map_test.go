@@ -1,0 +1,62 @@
+package browser_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// unnamedScript gives the focus to every mark of the map in turn, and returns what is wrong
+// with their names.
+const unnamedScript = `[...document.querySelectorAll(".plot a")].flatMap(mark => {
+	mark.focus();
+	const text = mark.querySelector("text"), box = text.getBoundingClientRect();
+	if (!text.checkVisibility() || !box.width) return [mark.ariaLabel + " is not named"];
+	if (box.left < 0 || box.right > innerWidth) return [mark.ariaLabel + " is named from " + box.left + " to " + box.right + " of " + innerWidth];
+	return mark.ariaLabel.startsWith(text.firstChild.data.replace(/…$/, "")) ? [] : [mark.ariaLabel + " is named " + text.textContent];
+})`
+
+func TestEveryMarkOfAMapIsNamedOnFocus(t *testing.T) {
+	t.Parallel()
+	for _, s := range widths {
+		b := newTab(t, s)
+		for _, path := range []string{"/carte", "/carte?category=image", "/categories/code"} {
+			b.goTo(path)
+			if n := eval[int](b, `document.querySelectorAll(".plot a").length`); n < 5 {
+				t.Fatalf("%s has %d marks", path, n)
+			}
+			for _, problem := range eval[[]string](b, unnamedScript) {
+				t.Errorf("%s at %s: %s", path, s.name, problem)
+			}
+		}
+	}
+}
+
+func TestAMarkIsNamedWithTheKeyboardAndLeadsToItsTool(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, widths[1])
+	b.goTo("/carte")
+	// Few names fit on a phone: most marks have none until they have the focus.
+	const hidden = `[...document.querySelectorAll(".plot a")].find(mark => !mark.querySelector("text").checkVisibility())`
+	eval[chromedp.Void](b, hidden+`.id = "trouve"; void 0`)
+	name := eval[string](b, `document.getElementById("trouve").querySelector("text").firstChild.data`)
+	b.do(chromedp.Focus(chromedp.CSS("#trouve")))
+	b.await(`document.querySelector("#trouve text").checkVisibility()`)
+	b.leave(chromedp.KeyEvent(kb.Enter))
+	if got := b.text("h1"); got != name {
+		t.Errorf("the mark of %s leads to %s", name, got)
+	}
+}
+
+func TestTheMapCanBeSkipped(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, desktop)
+	b.goTo("/carte")
+	b.do(chromedp.Focus(chromedp.CSS(".map-skip a")), chromedp.KeyEvent(kb.Enter))
+	b.await(`document.activeElement.id === "page.tableau"`)
+	b.do(chromedp.KeyEvent(kb.Tab))
+	if at := eval[string](b, `document.activeElement.tagName`); at != "SUMMARY" {
+		t.Errorf("after the map, Tab leads to %s", at)
+	}
+}
