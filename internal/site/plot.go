@@ -377,8 +377,8 @@ func (r rect) overlaps(o rect) bool {
 	return r.left < o.right && o.left < r.right && r.top < o.bottom && o.top < r.bottom
 }
 
-// labelPlaces are where the name of a mark of the frontier may be, best first: tools of the
-// frontier have nothing above them to their left.
+// labelPlaces are where the name of a mark may be, best first: tools of the frontier have
+// nothing above them to their left. Only names of the frontier are as far away as the last.
 var labelPlaces = []labelPlace{
 	{"end", -8, -7},
 	{"", 8, -8},
@@ -393,12 +393,14 @@ var labelPlaces = []labelPlace{
 	{"", 6, 26},
 }
 
+const nearPlaces = 8
+
 // maxNamed is how many marks a map may have for all of them to be named where there is room.
 const maxNamed = 140
 
 // name shows the names of marks: those of the frontier on every screen where they fit the
 // narrowest one, or else on wide ones; then those of others, where they are in nobody's way
-// on a wide screen. The best scores come first.
+// on a wide screen, the best scores first.
 func (p *plot) name(size plotSize) {
 	var frontier, rest []*mark
 	for i := range p.Marks {
@@ -408,22 +410,21 @@ func (p *plot) name(size plotSize) {
 			rest = append(rest, m)
 		}
 	}
-	byScore := func(a, b *mark) int { return cmp.Compare(b.point.Score, a.point.Score) }
-	slices.SortStableFunc(frontier, byScore)
-	slices.SortStableFunc(rest, byScore)
-	narrow, wide := newLabels(p.Marks, size.narrow), newLabels(p.Marks, size.wide)
-	var later []*mark
+	// Which order leaves most room depends on the stairs.
+	places, cost := newLabels(p.Marks, size.narrow).placeAll(frontier)
+	slices.Reverse(frontier)
+	if others, less := newLabels(p.Marks, size.narrow).placeAll(frontier); less <= cost {
+		places = others
+	}
+	wide := newLabels(p.Marks, size.wide)
+	for m, place := range places {
+		wide.taken = append(wide.taken, wide.box(m, place))
+	}
 	for _, m := range frontier {
-		if place, ok := narrow.place(m, false); ok {
-			wide.taken = append(wide.taken, wide.box(m, place))
+		if place, ok := places[m]; ok {
 			m.Place = place
 			m.Place.Class += " named"
-		} else {
-			later = append(later, m)
-		}
-	}
-	for _, m := range later {
-		if place, ok := wide.place(m, false); ok {
+		} else if place, _, ok := wide.place(m, false); ok {
 			m.Place = place
 			m.Place.Class += " named-wide"
 		}
@@ -431,12 +432,26 @@ func (p *plot) name(size plotSize) {
 	if len(p.Marks) > maxNamed {
 		return
 	}
+	slices.SortStableFunc(rest, func(a, b *mark) int { return cmp.Compare(b.point.Score, a.point.Score) })
 	for _, m := range rest {
-		if place, ok := wide.place(m, true); ok {
+		if place, _, ok := wide.place(m, true); ok {
 			m.Place = place
 			m.Place.Class += " named-wide faint"
 		}
 	}
+}
+
+// placeAll finds places for the names of marks, in turn, and returns how much they cover.
+func (l *labels) placeAll(marks []*mark) (places map[*mark]labelPlace, cost int) {
+	places = map[*mark]labelPlace{}
+	for _, m := range marks {
+		place, covers, ok := l.place(m, false)
+		if ok {
+			places[m] = place
+		}
+		cost += covers
+	}
+	return places, cost
 }
 
 // labels are the labels of a drawing of one size while they are placed.
@@ -479,26 +494,28 @@ func (l *labels) box(m *mark, place labelPlace) rect {
 }
 
 // place finds a place for the name of a mark: one with nothing below it, or, unless it must
-// be so, one that at least leaves the frontier free, or other names and its marks.
-func (l *labels) place(m *mark, strict bool) (labelPlace, bool) {
+// be so, one that at least leaves the frontier free, or other names and its marks. It
+// returns how much the name covers, which is most if there is no place.
+func (l *labels) place(m *mark, strict bool) (place labelPlace, covers int, ok bool) {
 	own := rect{m.x*l.size.right - 6, m.y*l.size.bottom - 6, m.x*l.size.right + 6, m.y*l.size.bottom + 6}
 	free := func(box rect, others []rect) bool {
 		return !slices.ContainsFunc(others, func(o rect) bool { return o != own && box.overlaps(o) })
 	}
-	for _, avoid := range [][][]rect{{l.taken, l.steps, l.marks}, {l.taken, l.steps}, {l.taken}} {
-		for _, place := range labelPlaces {
+	avoid, possible := [][][]rect{{l.taken, l.steps, l.marks}, {l.taken, l.steps}, {l.taken}}, labelPlaces
+	if strict {
+		avoid, possible = avoid[:1], possible[:nearPlaces]
+	}
+	for covers, avoid := range avoid {
+		for _, place := range possible {
 			box := l.box(m, place)
 			inside := box.left >= -2 && box.right <= l.size.right+6 && box.top >= -4 && box.bottom <= l.size.bottom
 			if inside && !slices.ContainsFunc(avoid, func(others []rect) bool { return !free(box, others) }) {
 				l.taken = append(l.taken, box)
-				return place, true
+				return place, covers, true
 			}
 		}
-		if strict {
-			break
-		}
 	}
-	return labelPlace{}, false
+	return labelPlace{}, len(avoid), false
 }
 
 // textWidth estimates the width of a text of 12 pixels in a wide typeface.
