@@ -43,7 +43,7 @@ func (b *bench) feed() error {
 	}
 	for _, after := range []int64{0, last / 2, last - 10} {
 		path := fmt.Sprintf("/data/v1/changes?limit=10&after=%d", after)
-		rate, err := b.wrk(p.url+path, "")
+		rate, err := b.rate(p.url + path)
 		if err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (b *bench) feed() error {
 
 func lastPosition(p *process) (int64, error) {
 	var page struct{ Meta struct{ Last int64 } }
-	_, body, err := get(p.url+"/data/v1/changes?limit=1", "")
+	_, body, err := get(p.url + "/data/v1/changes?limit=1")
 	if err == nil {
 		err = json.Unmarshal(body, &page)
 	}
@@ -82,11 +82,11 @@ func (b *bench) polls(p *process, last int64) error {
 	paths := [2]string{fmt.Sprintf("/data/v1/changes?after=%d", last), "/api/v1/tools?limit=50&page=1"}
 	for range rounds {
 		for i, path := range paths {
-			resp, _, err := get(p.url+path, "")
+			resp, _, err := get(p.url + path)
 			if err != nil {
 				return err
 			}
-			rate, err := b.wrk(p.url+path, "", "If-None-Match: "+resp.Header.Get("ETag"))
+			rate, err := b.rate(p.url+path, "If-None-Match: "+resp.Header.Get("ETag"))
 			if err != nil {
 				return err
 			}

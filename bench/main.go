@@ -1,5 +1,5 @@
 // Command bench prints the figures that Palmarès promises: requests per second
-// against a bare net/http handler that sends the same headers and bytes, the cost
+// against a bare net/http handler and nginx, which send the same headers and bytes, the cost
 // of a page in a small and a large catalogue, what the pages of the site weigh and
 // cost, a picture against a static asset, the feed of records, a thousand calls of assistants' tools a
 // second, and the time and memory that a hundred thousand tools take; and with -nodes what one node does on SQLite, and one and two on
@@ -24,9 +24,10 @@ func main() {
 	defer stop()
 	binary := flag.String("binary", "bin/palmares", "the palmares to measure")
 	tools := flag.Int("tools", 100_000, "how many tools the large catalogue has")
-	bare := flag.String("bare", "", "be the bare handler: answer as the server at this URL does")
+	bare := flag.String("bare", "", "be the bare handler: send the answer in this file")
 	nodes := flag.Bool("nodes", false, "measure one and two nodes on both databases, and nothing else")
 	accounts := flag.Int("accounts", 2000, "how many Developer accounts send requests to the nodes; each may send a thousand")
+	onlyRates := flag.Bool("only-rates", false, "measure requests per second, and nothing else")
 	calls := flag.Duration("calls", time.Minute, "how long assistants' tools are called")
 	onlyCalls := flag.Bool("only-calls", false, "measure the calls of assistants' tools, and nothing else")
 	flag.Parse()
@@ -38,6 +39,8 @@ func main() {
 			switch {
 			case *nodes:
 				return b.nodes(*accounts)
+			case *onlyRates:
+				return b.throughput()
 			case *onlyCalls:
 				return b.calls(*calls)
 			}

@@ -77,7 +77,7 @@ func freeAddress() (string, error) {
 
 // prepare writes one call of every kind for each of a hundred tools.
 func (l *callLoad) prepare(url string) error {
-	_, list, err := get(url+"/api/v1/tools?limit=100", "")
+	_, list, err := get(url + "/api/v1/tools?limit=100")
 	if err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (l *callLoad) state(p *process) (s callState, err error) {
 	if s.resident, err = p.resident(); err != nil {
 		return s, err
 	}
-	_, body, err := get(l.ops+"/metrics", "")
+	_, body, err := get(l.ops + "/metrics")
 	if err != nil {
 		return s, err
 	}

@@ -73,7 +73,7 @@ func (b *bench) nodes(accounts int) (err error) {
 	if err != nil {
 		return err
 	}
-	_, list, err := get(all[0].nodes[0].url+"/api/v1/tools?limit=1", "")
+	_, list, err := get(all[0].nodes[0].url + "/api/v1/tools?limit=1")
 	if err != nil {
 		return err
 	}
@@ -328,7 +328,7 @@ func (b *bench) load(url, script string, connections int) (load, error) {
 		return load{}, fmt.Errorf("not every request was answered 200; if the accounts have used up their thousand a day, give more -accounts: %s", out)
 	}
 	l := load{half: math.NaN(), most: math.NaN()}
-	found, perSecond := seen.FindStringSubmatch(out), rate.FindStringSubmatch(out)
+	found, perSecond := seen.FindStringSubmatch(out), rateLine.FindStringSubmatch(out)
 	if found == nil || perSecond == nil {
 		return load{}, fmt.Errorf("wrk said: %s", out)
 	}

@@ -43,12 +43,12 @@ func (b *bench) size(tools int) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := get(p.url+"/readyz", ""); err != nil {
+	if _, _, err := get(p.url + "/readyz"); err != nil {
 		return err
 	}
 	fmt.Printf("  %-32s %6.1f s (at most 8 s)\n", "serve until ready", time.Since(begin).Seconds())
 	for page := range 400 { // let it work before its memory is measured
-		if _, _, err := get(fmt.Sprintf("%s/api/v1/tools?limit=200&page=%d", p.url, page+1), ""); err != nil {
+		if _, _, err := get(fmt.Sprintf("%s/api/v1/tools?limit=200&page=%d", p.url, page+1)); err != nil {
 			return err
 		}
 	}

@@ -2,16 +2,20 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 const (
@@ -20,11 +24,17 @@ const (
 	roundTime   = "4s"
 )
 
-// throughput compares the whole server, with a key, to a bare handler.
+// A call is a request whose answers are compared. Every side gets the same headers.
+type call struct {
+	name        string
+	path        string
+	headers     []string
+	connections int
+}
+
+// throughput compares the whole server, with the key of a Pro account, quotas, log and
+// metrics, to a bare handler of net/http and to nginx, which send the same headers and bytes.
 func (b *bench) throughput() error {
-	if _, err := exec.LookPath("wrk"); err != nil {
-		return fmt.Errorf("wrk is missing: apt-get install wrk")
-	}
 	database := "sqlite:" + filepath.Join(b.dir, "throughput.db")
 	if _, _, err := b.run("account", "create", "bench@example.org", "--plan", "pro", "--database", database); err != nil {
 		return err
@@ -33,68 +43,128 @@ func (b *bench) throughput() error {
 	if err != nil {
 		return err
 	}
-	key = strings.TrimSpace(key)
 	whole, err := b.start(b.binary, "serve", "--listen", "localhost:0", "--database", database)
 	if err != nil {
 		return err
 	}
-	self, err := os.Executable()
+	calls, err := callsOf(whole.url, "Authorization: Bearer "+strings.TrimSpace(key))
 	if err != nil {
 		return err
 	}
-	fmt.Printf("Requests per second, %d connections, medians of %d rounds of %s (wrk):\n", connections, rounds, roundTime)
-	_, list, err := get(whole.url+"/api/v1/tools?limit=1", key)
-	if err != nil {
-		return err
-	}
-	slug := regexp.MustCompile(`"slug":"([^"]+)"`).FindSubmatch(list)[1]
-	for _, path := range []string{"/api/v1/tools/" + string(slug), "/api/v1/tools"} {
-		bare, err := b.start(self, "-bare", whole.url+path+"#"+key)
-		if err != nil {
-			return err
-		}
-		var ours, theirs []float64
-		for range rounds {
-			for _, side := range []struct {
-				url  string
-				into *[]float64
-			}{{bare.url, &theirs}, {whole.url, &ours}} {
-				rate, err := b.wrk(side.url+path, key)
-				if err != nil {
-					return err
-				}
-				*side.into = append(*side.into, rate)
-			}
-		}
-		fmt.Printf("  %-28s palmares %7.0f   bare net/http %7.0f   ratio %.2f (at least 0.85)\n",
-			path, median(ours), median(theirs), median(ours)/median(theirs))
-		if err := bare.stop(); err != nil {
-			return err
+	fmt.Printf("Requests per second, medians of %d rounds of %s, with the 50th and 99th percentile of the time to answer (wrk):\n", rounds, roundTime)
+	for _, c := range calls {
+		if err := b.compare(whole.url, c); err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
 		}
 	}
 	return whole.stop()
 }
 
-var rate = regexp.MustCompile(`Requests/sec:\s+([0-9.]+)`)
+var firstSlug = regexp.MustCompile(`"slug":"([^"]+)"`)
 
-// wrk returns how many requests a second a URL answers, with a key if it is not empty.
-func (b *bench) wrk(url, key string, headers ...string) (float64, error) {
-	args := []string{"-t", "1", "-c", strconv.Itoa(connections), "-d", roundTime}
-	if key != "" {
-		headers = append(headers, "Authorization: Bearer "+key)
+// callsOf returns what is asked of the server at a URL.
+func callsOf(url, key string) ([]call, error) {
+	list, err := ask(call{path: url + "/api/v1/tools?limit=1"})
+	if err != nil {
+		return nil, err
 	}
-	for _, h := range headers {
+	slug := string(firstSlug.FindSubmatch(list.Body)[1])
+	tool, page := "/api/v1/tools/"+slug, "/api/v1/tools?limit=50"
+	one, err := ask(call{path: url + tool, headers: []string{key}})
+	if err != nil {
+		return nil, err
+	}
+	with := func(more ...string) []string { return append([]string{key}, more...) }
+	return []call{
+		{"one tool", tool, with(), connections},
+		{"page of 50 tools", page, with(), connections},
+		{"filtered page", page + "&score_min=5&sort=name_asc", with(), connections},
+		{"one tool, 304", tool, with("If-None-Match: " + one.Header.Get("ETag")), connections},
+		{"page, gzip", page, with("Accept-Encoding: gzip"), connections},
+		{"page, br", page, with("Accept-Encoding: br"), connections},
+		{"review, br", "/avis/" + slug, []string{"Accept-Encoding: br"}, connections},
+		{"404", "/api/v1/tools/inconnu", with(), connections},
+		{"one tool", tool, with(), 1},
+		{"one tool", tool, with(), 512},
+	}, nil
+}
+
+// compare measures one call on all sides in turn, and prints the rates and ratios.
+func (b *bench) compare(whole string, c call) error {
+	answer, err := ask(call{path: whole + c.path, headers: c.headers})
+	if err != nil {
+		return err
+	}
+	bare, err := b.startBare(answer)
+	if err != nil {
+		return err
+	}
+	nginx, err := b.startNginx(answer)
+	if err != nil {
+		return err
+	}
+	urls := []string{whole, bare.url, nginx.url}
+	figures := make([][]figure, len(urls))
+	for range rounds {
+		for i, url := range urls {
+			f, err := b.wrk(url, c, answer.Status)
+			if err != nil {
+				return err
+			}
+			figures[i] = append(figures[i], f)
+		}
+	}
+	ours, theirs, files := middle(figures[0]), middle(figures[1]), middle(figures[2])
+	fmt.Printf("  %-17s %3d connections   palmares %7.0f (%s, %s)   bare net/http %7.0f (%s, %s)   nginx %7.0f (%s, %s)   ratios %.2f and %.2f\n",
+		c.name, c.connections, ours.rate, ours.half, ours.most, theirs.rate, theirs.half, theirs.most, files.rate, files.half, files.most,
+		ours.rate/theirs.rate, ours.rate/files.rate)
+	if err := bare.stop(); err != nil {
+		return err
+	}
+	return nginx.stop()
+}
+
+// A figure is what wrk says of one round.
+type figure struct {
+	rate       float64
+	half, most string // within which time half and 99 of 100 were answered
+}
+
+// middle returns the figure with the median rate.
+func middle(all []figure) figure {
+	slices.SortFunc(all, func(a, z figure) int { return int(a.rate - z.rate) })
+	return all[len(all)/2]
+}
+
+var (
+	rateLine = regexp.MustCompile(`Requests/sec:\s+([0-9.]+)`)
+	latency  = regexp.MustCompile(`(?m)^ +(50|99)%\s+(\S+)$`)
+)
+
+// wrk sends a call as often as it is answered. A status other than that of 200 and 304 must
+// be expected.
+func (b *bench) wrk(url string, c call, status int) (f figure, err error) {
+	args := []string{"--latency", "-t", "1", "-c", strconv.Itoa(c.connections), "-d", roundTime}
+	for _, h := range c.headers {
 		args = append(args, "-H", h)
 	}
-	out, err := exec.CommandContext(b.ctx, "wrk", append(args, url)...).CombinedOutput()
+	out, err := exec.CommandContext(b.ctx, "wrk", append(args, url+c.path)...).CombinedOutput()
 	if err != nil {
-		return 0, fmt.Errorf("wrk: %w: %s", err, out)
+		return f, fmt.Errorf("wrk: %w: %s", err, out)
 	}
-	found := rate.FindSubmatch(out)
-	if found == nil || strings.Contains(string(out), "Non-2xx") || strings.Contains(string(out), "Socket errors") {
-		return 0, fmt.Errorf("wrk on %s: %s", url, out)
+	found, times := rateLine.FindSubmatch(out), latency.FindAllSubmatch(out, 2)
+	if found == nil || len(times) != 2 || status < 400 && strings.Contains(string(out), "Non-2xx") || strings.Contains(string(out), "Socket errors") {
+		return f, fmt.Errorf("wrk on %s: %s", url, out)
 	}
-	return strconv.ParseFloat(string(found[1]), 64)
+	f.rate, err = strconv.ParseFloat(string(found[1]), 64)
+	f.half, f.most = string(times[0][2]), string(times[1][2])
+	return f, err
+}
+
+// rate is wrk for the other figures, which compare servers of ours.
+func (b *bench) rate(url string, headers ...string) (float64, error) {
+	f, err := b.wrk(url, call{headers: headers, connections: connections}, http.StatusOK)
+	return f.rate, err
 }
 
 func median(x []float64) float64 {
@@ -102,23 +172,75 @@ func median(x []float64) float64 {
 	return x[len(x)/2]
 }
 
-// serveBare is the simplest Go server: it sends the headers and the body of one
-// answer, taken once from the real server, to every request.
-func serveBare(ctx context.Context, target string) error {
-	url, key, _ := strings.Cut(target, "#")
-	resp, body, err := get(url, key)
+// An answer is what all sides send.
+type answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// ask sends a call once.
+func ask(c call) (answer, error) {
+	resp, body, err := get(c.path, c.headers...)
+	if err != nil {
+		return answer{}, err
+	}
+	for _, name := range []string{"Date", "Connection", "Content-Length"} { // every server sends its own
+		resp.Header.Del(name)
+	}
+	return answer{resp.StatusCode, resp.Header, body}, nil
+}
+
+// startBare starts this program as the bare handler.
+func (b *bench) startBare(a answer) (*process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(a)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(b.dir, "answer.json")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		return nil, err
+	}
+	return b.start(self, "-bare", file)
+}
+
+// serveBare is the simplest Go server: it sends one answer, which is in a file, to every
+// request. As the whole server does, it lets 64 MiB of garbage accumulate: with the default
+// of Go, a program with so little in memory collects garbage hundreds of times a second, and
+// looks slower than it is.
+func serveBare(ctx context.Context, file string) error {
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	resp.Header.Del("Date")       // net/http sets its own
-	resp.Header.Del("Connection") // of the one request that asked
+	var a answer
+	if err := json.Unmarshal(text, &a); err != nil {
+		return err
+	}
+	debug.SetGCPercent(1600)
+	names := slices.Sorted(maps.Keys(a.Header))
+	values := make([][]string, len(names))
+	for i, name := range names {
+		values[i] = a.Header[name]
+	}
+	hasBody := a.Status != http.StatusNotModified
+	length := []string{strconv.Itoa(len(a.Body))}
 	handler := func(w http.ResponseWriter, _ *http.Request) {
 		h := w.Header()
-		for name, values := range resp.Header {
-			h[name] = values
+		for i, name := range names {
+			h[name] = values[i]
 		}
-		w.WriteHeader(http.StatusOK)
-		_, _ = w.Write(body)
+		if hasBody {
+			h["Content-Length"] = length
+		}
+		w.WriteHeader(a.Status)
+		if hasBody {
+			_, _ = w.Write(a.Body)
+		}
 	}
 	listener, err := net.Listen("tcp", "localhost:0")
 	if err != nil {
@@ -131,4 +253,91 @@ func serveBare(ctx context.Context, target string) error {
 		return err
 	}
 	return nil
+}
+
+// nginxConfig serves one file to every request, without a log.
+const nginxConfig = `daemon off;
+worker_processes auto;
+pid %[1]s/nginx.pid;
+error_log %[1]s/error.log;
+events { worker_connections 2048; }
+http {
+	client_body_temp_path %[1]s; proxy_temp_path %[1]s; fastcgi_temp_path %[1]s; uwsgi_temp_path %[1]s; scgi_temp_path %[1]s;
+	access_log off; sendfile on; tcp_nopush on; etag off; keepalive_requests 1000000000;
+	open_file_cache max=10;
+	types {} default_type "%[2]s";
+	server {
+		listen %[3]s;
+		if_modified_since off; max_ranges 0;
+		%[4]s
+		location / { %[5]s }
+	}
+}
+`
+
+// startNginx starts nginx with one answer.
+func (b *bench) startNginx(a answer) (*process, error) {
+	dir, err := os.MkdirTemp(b.dir, "nginx-")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(b.dir, 0o755); err != nil { // its workers are another user's
+		return nil, err
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "body")
+	if err := os.WriteFile(file, a.Body, 0o644); err != nil { //nolint:gosec // for its workers
+		return nil, err
+	}
+	var headers strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(a.Header)) {
+		for _, v := range a.Header[name] {
+			if name != "Content-Type" && name != "Last-Modified" {
+				fmt.Fprintf(&headers, "add_header %s %q always;\n\t\t", name, v)
+			}
+		}
+	}
+	serve := fmt.Sprintf("root %s; try_files /body =500;", dir)
+	switch a.Status {
+	case http.StatusNotModified:
+		serve = "return 304;"
+	case http.StatusNotFound:
+		serve = "return 404; error_page 404 /body; location = /body { internal; root " + dir + "; }"
+	}
+	listener, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		return nil, err
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		return nil, err
+	}
+	config := filepath.Join(dir, "nginx.conf")
+	text := fmt.Sprintf(nginxConfig, dir, a.Header.Get("Content-Type"), address, headers.String(), serve)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(b.ctx, "nginx", "-e", filepath.Join(dir, "error.log"), "-c", config)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &process{cmd: cmd, url: "http://" + address, end: make(chan error, 1)}
+	go func() { p.end <- cmd.Wait() }()
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		got, err := ask(call{path: p.url + "/"})
+		if err == nil && got.Status == a.Status {
+			return p, nil
+		}
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("nginx does not answer as expected: %d, %v", got.Status, err)
+		}
+		select {
+		case err := <-p.end:
+			return nil, fmt.Errorf("nginx did not start: %w", err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }
