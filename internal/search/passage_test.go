@@ -43,10 +43,15 @@ func FuzzPassagesAndRequests(f *testing.F) {
 	f.Add("a", "## É\n\nà\u00a0b.c")
 	f.Add("moins de 5 € gratuit", strings.Repeat("é. ", 300)+"gratuit "+strings.Repeat("è", 300))
 	f.Add("mot", strings.Repeat("x", 500)+" mot "+strings.Repeat("\u00e9 ", 200))
+	f.Add("pas plus de 1\u202f000,50 € par an, sans version gratuite", "")
+	f.Add("entre €5 et vingt euros/mois < 3 € l’heure", "")
 	f.Fuzz(func(t *testing.T, query, body string) {
 		x, _ := index(t, tool("Un", "mot "+body, body))
 		r := x.ReadRequest(query)
-		for i := range r.Constraints {
+		for i, c := range r.Constraints {
+			if c.start >= c.end || c.end > len(query) || c.PriceMax < 0 || c.PriceMax > 1e12 || c.PriceMax != toCents(c.PriceMax) {
+				t.Errorf("%q: constraint %+v", query, c)
+			}
 			if again := x.ReadRequest(r.Without(i)); len(again.Text) > len(query) {
 				t.Errorf("%q without constraint %d is longer: %q", query, i, again.Text)
 			}

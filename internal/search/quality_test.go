@@ -266,6 +266,32 @@ func TestConstraintsAreReadFromAQuery(t *testing.T) {
 		"gratuit ou moins de 5 €":              "ou|gratuit|<5",
 		"crm à plus de 20 €":                   "crm à plus de 20 €",
 		"la gratuité des musées":               "la gratuité des musées",
+		"code moins de 20 €":                   "code|<20",
+		"data moins de 20 €":                   "data|<20",
+		"code max 20 €":                        "code|<20",
+		"code < 20 €":                          "code|<20",
+		"code inférieur à 20 €":                "code|<20",
+		"éditeur de code moins de 20 €":        "éditeur de code|<20",
+		"crm 20 €":                             "crm|<20",
+		"crm pas plus de 20 €":                 "crm|<20",
+		"crm à 20 € par mois par utilisateur":  "crm par utilisateur|<20",
+		"crm à 20 €/utilisateur/mois":          "crm|<20",
+		"moins de vingt euros":                 "|<20",
+		"moins de cinquante euros par mois":    "|<50",
+		"moins de €20":                         "|<20",
+		"moins de 1 000 € par an":              "|<83.33",
+		"moins de 1\u00a0000 €":                "|<1000",
+		"moins de 1\u202f000\u202f€":           "|<1000",
+		"moins de 1.000 €":                     "|<1000",
+		"moins de 1.234,50 €":                  "|<1234.5",
+		"moins de 12 000 € par an":             "|<1000",
+		"moins de 100 € par an":                "|<8.33",
+		"crm entre 10 € et 20 €":               "crm|<20",
+		"crm de 10 à 20 €":                     "crm|<20",
+		"crm à partir de 5 € jusqu’à 20 €":     "crm à partir de 5 €|<20",
+		"pas payant, gratuit":                  "pas payant,|gratuit",
+		"chatbot sans internet gratuit":        "chatbot sans internet|gratuit",
+		"pas cher ou gratuit":                  "pas cher ou|gratuit",
 		"gpt 4":                                "gpt 4",
 		"moins de 20 images":                   "moins de 20 images",
 		"Gratuit Pro":                          "Gratuit Pro",
@@ -290,6 +316,22 @@ func TestConstraintsAreReadFromAQuery(t *testing.T) {
 	}
 }
 
+func TestTheOppositeOfAConstraintIsNotReadAsOne(t *testing.T) {
+	x, _ := index(t, tool("Autre", "", ""))
+	for _, query := range []string{
+		"pas gratuit", "crm non gratuit", "je ne veux pas d'un outil gratuit", "je ne veux pas d’un logiciel entièrement gratuit",
+		"sans version gratuite", "sans être payant", "sans abonnement payant",
+		"crm à partir de 20 €", "supérieur à 30 euros", "plus de 20 €", "au moins 20 €", "pas moins de 20 €", "20 € minimum", "20 € et plus",
+		"> 20 €", "au-delà de 20 €",
+		"0,50 € de l'heure", "20 € par semaine", "20 €/jour", "20 € la minute", "0,10 € par requête", "20 € hebdomadaires",
+		"moins de vingt-cinq euros", "moins de 1,0000 €", "moins de 20 images",
+	} {
+		if r := x.ReadRequest(query); len(r.Constraints) > 0 || r.Text != query {
+			t.Errorf("%q: read %+v", query, r)
+		}
+	}
+}
+
 func TestConstraintsExcludeToolsExceptThoseThatAreNamed(t *testing.T) {
 	priced := func(name string, pricing catalog.Pricing, price string) catalog.Tool {
 		one := tool(name, "Un carnet", "")
@@ -303,6 +345,7 @@ func TestConstraintsExcludeToolsExceptThoseThatAreNamed(t *testing.T) {
 		"meilleur outil gratuit":  {"Libelle", "Mixte"},
 		"carnet à moins de 12 €":  {"Libelle", "Mixte"},
 		"carnet moins de 20 €":    {"Hublot", "Libelle", "Mixte"},
+		"moins de 239 € par an":   {"Libelle", "Mixte"},
 		"carnet payant":           {"Compteur", "Hublot"},
 		"Hublot est-il gratuit ?": {"Hublot"},
 		"hippopotame gratuit":     nil,
