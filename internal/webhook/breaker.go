@@ -2,7 +2,8 @@ package webhook
 
 import "time"
 
-// After returns the endpoint as it is after an attempt that ended at at.
+// After returns the endpoint as it is after an attempt that ended at at. Attempts that
+// overlap may be stored in another order than they ended.
 //
 // A success closes the breaker and clears the failures. After BreakAfter failures in a
 // row the breaker is open: nothing is sent until ProbeAt, however many deliveries are
@@ -21,8 +22,10 @@ func (w Endpoint) After(v Verdict, at time.Time) Endpoint {
 		return w
 	}
 	w.Failures++
-	w.LastFailure = Failure{At: at, Outcome: v.Attempt.Outcome, Status: v.Attempt.Status}
-	if w.FailingSince.IsZero() {
+	if !at.Before(w.LastFailure.At) {
+		w.LastFailure = Failure{At: at, Outcome: v.Attempt.Outcome, Status: v.Attempt.Status}
+	}
+	if w.FailingSince.IsZero() || at.Before(w.FailingSince) {
 		w.FailingSince = at
 	}
 	w.NotBefore = later(w.NotBefore, v.HoldUntil)
@@ -37,7 +40,7 @@ func (w Endpoint) After(v Verdict, at time.Time) Endpoint {
 		w.State, w.Reason, w.DisabledAt = Disabled, Failing, at
 	}
 	if w.State == Active && w.Failures >= BreakAfter {
-		w.MailedFor = w.FailingSince
+		w.MailedFor = later(w.MailedFor, w.FailingSince)
 	}
 	return w
 }

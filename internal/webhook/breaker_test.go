@@ -126,6 +126,22 @@ func TestWhatAnAttemptMakesOfItsEndpoint(t *testing.T) {
 	}
 }
 
+// Several attempts fail at once, and are stored in any order.
+func TestFailuresStoredInAnotherOrderThanTheyEnded(t *testing.T) {
+	at := time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
+	failed := func(status int) webhook.Verdict {
+		return webhook.Verdict{State: webhook.Pending, Attempt: webhook.Attempt{Outcome: webhook.HTTPStatus, Status: status}}
+	}
+	w := webhook.Endpoint{State: webhook.Active}.After(failed(502), at).After(failed(503), at.Add(time.Second)).After(failed(500), at.Add(-time.Second))
+	if w.LastError() != "réponse 503" || !w.FailingSince.Equal(at.Add(-time.Second)) || !w.LastFailure.At.Equal(at.Add(time.Second)) {
+		t.Errorf("since %v, last %v: %q", w.FailingSince, w.LastFailure, w.LastError())
+	}
+	w = webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter - 1, FailingSince: at}.After(failed(500), at)
+	if again := w.After(failed(500), at.Add(-time.Second)); w.MailedFor.IsZero() || !again.MailedFor.Equal(w.MailedFor) {
+		t.Errorf("mailed for %v, and then again for %v", w.MailedFor, again.MailedFor)
+	}
+}
+
 func TestARecoveryEndsAnOutageNotASingleFailure(t *testing.T) {
 	at := time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
 	for name, test := range map[string]struct {

@@ -64,7 +64,7 @@ type Endpoint struct {
 	DisabledAt    time.Time
 	ResumedAt     time.Time // when its owner last made it active again; zero for never
 
-	// MailedFor is FailingSince of the failures that the owner was last mailed about.
+	// MailedFor is what FailingSince was when the owner was last mailed about failures.
 	MailedFor time.Time
 }
 
