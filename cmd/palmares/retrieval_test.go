@@ -14,7 +14,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -167,7 +166,7 @@ func (r *retrieval) chunks(slug string) (chunks [][2]string, covered bool) {
 }
 
 // compareOwn expects passages that the example has cut itself to be those of the review,
-// if there is one: all its words, in their order, without the addresses of links.
+// if there is one: all its lines, in their order.
 func (r *retrieval) compareOwn(slug string, review *string, chunks [][2]string) {
 	r.t.Helper()
 	if review == nil {
@@ -178,36 +177,24 @@ func (r *retrieval) compareOwn(slug string, review *string, chunks [][2]string) 
 	}
 	var records struct{ Data []struct{ Body string } }
 	r.into("/data/v1/records/outil?slug="+slug, &records)
-	kept := ""
+	var kept []string
 	for _, chunk := range chunks {
-		kept += " " + chunk[1]
+		kept = append(kept, lines(chunk[1])...)
 		if chunk[0] != *review {
 			r.t.Errorf("a passage of %s leads to %s", slug, chunk[0])
 		}
 	}
-	if fence := fencedIn(records.Data[0].Body); fence != "" && !slices.ContainsFunc(chunks, func(c [2]string) bool { return strings.Contains(c[1], fence) }) {
-		r.t.Errorf("the passages of %s lack this code: %q; they have %q", slug, fence, chunks)
+	if diff := cmp.Diff(lines(records.Data[0].Body), kept); diff != "" {
+		r.t.Errorf("the passages of %s are not its review (-served +kept): %s", slug, diff)
 	}
-	rest := words(kept)
-	for _, word := range words(records.Data[0].Body) {
-		if len(rest) > 0 && rest[0] == word {
-			rest = rest[1:]
-		}
-	}
-	if kept == "" || len(rest) > 0 || len(chunks) < strings.Count(records.Data[0].Body, "\n## ")-strings.Count(fencedIn(records.Data[0].Body), "\n## ") {
-		r.t.Errorf("the passages of %s are not those of its review: %q", slug, chunks)
+	if want := strings.Count(strings.ReplaceAll("\n"+records.Data[0].Body, "\n## un commentaire", ""), "\n## "); len(chunks) < want {
+		r.t.Errorf("the %d sections of %s are %d passages: %q", want, slug, len(chunks), chunks)
 	}
 }
 
-// fencedIn returns the code in a text; "" if there is none.
-func fencedIn(body string) string {
-	_, rest, _ := strings.Cut(body, "\n```sh\n")
-	code, _, _ := strings.Cut(rest, "\n```\n")
-	return code
-}
-
-func words(s string) []string {
-	return strings.FieldsFunc(s, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+// lines returns the lines of a text that are not blank.
+func lines(s string) []string {
+	return slices.DeleteFunc(strings.Split(s, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
 }
 
 func (r *retrieval) into(path string, v any) {

@@ -35,13 +35,19 @@ type server struct {
 	markdown *text
 }
 
-func serveDemo(t *testing.T) *server {
+func demoCatalog(t *testing.T) *catalog.Catalog {
 	t.Helper()
 	r, err := content.ReadFS(t.Context(), demo.Folder, content.Options{InMemory: true})
 	if err != nil || len(r.Problems) > 0 {
 		t.Fatal(err, r)
 	}
-	c := r.Catalog
+	catalog.CarryOver(&catalog.Catalog{}, r.Catalog, snapshot.NewestUpdate(r.Catalog))
+	return r.Catalog
+}
+
+func serveDemo(t *testing.T) *server {
+	t.Helper()
+	c := demoCatalog(t)
 	var snap *snapshot.Snapshot
 	srv := httptest.NewServer(api.New(api.Config{
 		Snapshot: func() *snapshot.Snapshot { return snap },
@@ -54,7 +60,6 @@ func serveDemo(t *testing.T) *server {
 	}))
 	t.Cleanup(srv.Close)
 	c.URL = srv.URL
-	catalog.CarryOver(&catalog.Catalog{}, c, snapshot.NewestUpdate(c))
 	snap = snapshot.Build(c, 1, snapshot.NewestUpdate(c))
 	page, markdown := render(t, snap, srv.URL)
 	return &server{srv.URL, page, markdown}

@@ -113,6 +113,6 @@ func program(name, base, credit string) string {
 	}
 	const exampleBase = "https://palmares.example"
 	example := catalog.Catalog{Name: "Palmarès", URL: exampleBase}
-	s := strings.ReplaceAll(string(code), literal(example.CreditLine()), literal(credit))
-	return strings.TrimSpace(strings.ReplaceAll(s, exampleBase, base))
+	replacer := strings.NewReplacer(literal(example.CreditLine()), literal(credit), exampleBase, base)
+	return strings.TrimSpace(replacer.Replace(string(code)))
 }

@@ -1,6 +1,7 @@
 package reference_test
 
 import (
+	"encoding/json"
 	"go/format"
 	"html"
 	"os"
@@ -8,6 +9,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"palmares/internal/snapshot"
 )
 
 var addressPattern = regexp.MustCompile(`http://[^"']+`)
@@ -80,5 +85,41 @@ func TestTheWorkedExamplesRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		sameJSON(t, "the file", string(kept), s.get(t, s.url+"/api/v1/stats"))
+	}
+}
+
+// A catalogue may have the address of the example, and be served at another one.
+func TestTheWorkedExampleKeepsTheCreditLine(t *testing.T) {
+	c := demoCatalog(t)
+	_, markdown := render(t, snapshot.Build(c, 1, snapshot.NewestUpdate(c)), "http://127.0.0.1:8080")
+	markdown.contains("\nBASE = \"http://127.0.0.1:8080\"\n", "\nCREDIT = \""+c.CreditLine()+"\"\n")
+}
+
+// The worked example cuts reviews at their headings, and keeps every character of them.
+func TestTheWorkedExampleCutsReviewsAtTheirHeadings(t *testing.T) {
+	if !installed(t, "python3") {
+		t.Skip("there is no python3")
+	}
+	_, code, _ := strings.Cut(serveDemo(t).page.sample("recherche.python"), "FENCE = ")
+	code, _, _ = strings.Cut(code, "def replace(")
+	code = "import json, re, sys\nFENCE = " + code + `
+print(json.dumps([text for _, text in cut({"avis_url": "", "body": sys.argv[1]})]))`
+	for _, parts := range [][]string{
+		{"Début.", "## Un ##\n\nTexte.", " ## Deux\nTexte.", "##\tTrois\n### Quatre\n##Cinq"},
+		{"```make all``` suffit.", "## Suite\n\n``````\n```\n## commentaire\n``````", "## Fin\n~~~ `a`\n## commentaire\n```\n~~~", "## Fin\n"},
+		{"1. ```sh\n   ## commentaire\n   ```\n2. - ~~~\n     ## commentaire\n     ~~~", "## Suite\n> ```\n> ## commentaire\n> ```", "## Fin"},
+		{"- -5 °C, \\*sans\\* emphase, [lien](https://a.example) et `code`", "## Code\n\n    ## indenté\n    - a"},
+		{"    ## du code, dès le début\n\ntexte"},
+	} {
+		var got []string
+		out := run(t, "", "python3", "-c", code, strings.Join(parts, "\n"))
+		if err := json.Unmarshal([]byte(out), &got); err != nil {
+			t.Fatal(err)
+		}
+		want := append([]string(nil), parts...)
+		want[len(want)-1] = strings.TrimRight(want[len(want)-1], "\n")
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got): %s", diff)
+		}
 	}
 }

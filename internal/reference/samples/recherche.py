@@ -73,24 +73,23 @@ def read(slug):
     return [(chunk["metadata"]["canonical_url"], chunk["text"]) for chunk in document["chunks"]]
 
 
-MARKUP = re.compile(r"(`+)(.+?)\1|!?\[([^\]]*)\]\([^)]*\)|(?<!\w)(\*\*|__|\*|_)(?=\S)(.+?)(?<=\S)\4(?!\w)|^[#>*+\- ]+|\{#[^}]*\}")
+FENCE = re.compile(r"[\s>]*(?:(?:[-*+]|\d+[.)])\s+)*(`{3,}(?=[^`]*$)|~{3,})")
 
 
 def cut(record):
-    """Découpe un autre avis par ses titres, et en ôte le balisage ; le code reste tel quel."""
+    """Découpe un autre avis à ses titres « ## », hors du code. Le texte reste en Markdown, que les modèles lisent."""
     parts, fence = [""], ""
-    for line in record["body"].splitlines():
-        mark = re.match(r" {0,3}(`{3,}|~{3,})", line)
-        if mark and not fence:
+    for line in record["body"].split("\n"):
+        mark, rest = FENCE.match(line), line.strip(" \t\r>")
+        if fence:
+            if len(rest) >= len(fence) and set(rest) == {fence[0]}:
+                fence = ""
+        elif mark:
             fence = mark[1]
-        elif mark and re.fullmatch(fence[0] + "{%d,}" % len(fence), line.strip()):
-            fence = ""
-        elif fence:
-            parts[-1] += line + "\n"
-        else:
-            parts += [""] if line.startswith("## ") else []
-            parts[-1] += MARKUP.sub(lambda m: m[2] or m[3] or m[5] or "", line) + "\n"
-    return [(record["avis_url"], part.strip()) for part in parts if part.strip()]
+        elif re.match(r" {0,3}##[ \t]", line):
+            parts.append("")
+        parts[-1] += line + "\n"
+    return [(record["avis_url"], part.strip("\r\n")) for part in parts if part.strip()]
 
 
 def replace(db, slug, hash, passages):
