@@ -6,13 +6,18 @@ import (
 	"sync"
 )
 
+// things are fillers that name what is wanted, if a query has no better word: « créer une
+// application » is about applications.
+var things = set(`alternative app appli application applications applis apps artificielle assistant automatique automatiques
+	avis creation ia intelligence prix tarif`)
+
 // fillers are everyday words of a request that say little about what is wanted: « je
 // cherche un outil pour faire… ». They count little and are not required, unless a query
 // has no other words.
-var fillers = set(`afin ai aide aider aimerais ainsi aller alternative app appli application applications apps apres
+var fillers = set(`afin ai aide aider aimerais ainsi aller alternative app appli application applications applis apps apres
 	artificielle assistant aupres aussi automatique automatiquement automatiques autre avant avez avis avoir
-	beaucoup besoin bien bon bonne bons cela cher cherche chercher chez choisir comment concernant connaissez
-	creation cree creer devoir dois donne donner efficace encore entre etre existe facile facilement faire fais fait
+	beaucoup besoin bien bon bonne bons cela cher cherche chercher chez choisir comment concernant concevoir connaissez construire
+	creation cree creer devoir dois donne donner efficace encore entre etre existe fabriquer facile facilement faire fais fait
 	faites faut fonctionne grace gratuit gratuite gratuitement ia ici ideal intelligence intelligent leur
 	ligne liste logiciel logiciels lors ma meilleur meilleure meilleures meilleurs mes mieux mise moi moins
 	mon moyen nouveau nouveaux nouvelle obtenir on outil outils parmi partir pas pendant permet permettant
@@ -34,6 +39,7 @@ corriger correction correcteur correctrice
 gerer gestion gestionnaire
 construire construit construits construisez construisent construction constructeur
 produire produisez produisent production producteur
+application applications appli applis app apps
 extraire extrait extraits extraction extracteur
 apprendre apprend apprends apprenez apprenant apprenants apprentissage
 vendre vend vendez vente ventes vendeur vendeurs
@@ -159,6 +165,9 @@ func (t *kinTable) rootOf(stem string) string {
 		return root
 	}
 	if base, ok := strings.CutSuffix(stem, "ifi"); ok && len(base) > 2 { // planifier, planification
+		return base + "if"
+	}
+	if base, ok := strings.CutSuffix(stem, "iv"); ok && len(base) > 2 { // fictive, fictif
 		return base + "if"
 	}
 	for _, suffix := range [...]string{"eur", "ric", "ag"} {

@@ -265,6 +265,21 @@ func TestTheDemoAnswersWithTheRightToolFirst(t *testing.T) {
 		"faire un site internet":                  "moufle-studio",
 		"créer une application sans savoir coder": "moufle-studio",
 		"vérifier une citation":                   "sourcelot",
+		"créer une application":                   "moufle-studio",
+		"créer une appli":                         "moufle-studio",
+		"outil pour créer une application":        "moufle-studio",
+		"faire une application":                   "moufle-studio",
+		"construire une application":              "moufle-studio",
+		"créer une appli sans coder":              "moufle-studio",
+		"interroger une base de données":          "grenier-sql",
+		"documents internes":                      "fonds-de-tiroir",
+		"chercher dans mes documents internes":    "fonds-de-tiroir",
+		"données de test anonymes":                "faux-semblant",
+		"revue de code":                           "relecteur-tardif",
+		"revue de code pull request":              "relecteur-tardif",
+		"fond transparent":                        "detourix",
+		"changer le fond d'une photo":             "detourix",
+		"enlever le fond d'une photo":             "detourix",
 	} {
 		if answers := ask(x, query); len(answers) == 0 || c.catalog.Tools[answers[0]].Slug != want {
 			t.Errorf("%q: got %s; want %s first", query, c.describe(answers), want)

@@ -22,7 +22,10 @@ code* source
 no code = sans code = sans programmer ~ ligne code ~ toucher code
 mot clé
 moteur* recherche*
-base données*
+base données* ~ sql
+données synthétique = données test = données fictive = données factice = données anonyme = fausse donnée
+document interne = document entreprise = fichier interne = intranet ~ serveur
+supprimer fond = enlever fond = retirer fond = effacer fond = changer fond = remplacer fond = fond transparent = détourer
 tableau bord
 carte mentale
 voix* off
@@ -30,7 +33,7 @@ service client*
 ressource humaine
 lettre* motivation*
 boîte réception*
-arrière plan
+arrière plan ~ détourer
 emploi temps
 prise note* = prendre note = prend note ~ compte rendu
 note frais
@@ -39,7 +42,7 @@ libre droit*
 ligne commande
 hors ligne = sans internet = sans réseau = sans connexion = tourne machine = tourne chez = local
 revue presse*
-revue code*
+revue code* = relecture code = pull request = merge request ~ relecture
 réseau social*
 bac sable
 mise page*

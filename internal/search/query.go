@@ -54,6 +54,9 @@ func (x *Index) parse(w *workspace, text string) {
 	stem := newStemmer()
 	notFiller := func(word string) bool { return !fillers[word] }
 	onlyFillers := !slices.ContainsFunc(significant, notFiller)
+	if isThing := func(word string) bool { return things[word] }; onlyFillers && slices.ContainsFunc(significant, isThing) {
+		notFiller, onlyFillers = isThing, false
+	}
 	w.words = w.words[:0]
 	for i := 0; i < len(significant) && len(w.words) < maxWords; i++ {
 		word, last := significant[i], i == len(significant)-1
@@ -62,7 +65,7 @@ func (x *Index) parse(w *workspace, text string) {
 			i += length - 1
 			continue
 		}
-		q := queryWord{text: word, open: last && open && len(word) >= minPrefix, filler: fillers[word] && !onlyFillers}
+		q := queryWord{text: word, open: last && open && len(word) >= minPrefix, filler: !notFiller(word) && !onlyFillers}
 		if term, ok := x.term(stem, word); ok {
 			q.terms = append(q.terms, queryTerm{term: term, confidence: exact})
 		} else if letters, digits, ok := cutDigits(word); ok && len(w.words)+1 < maxWords {

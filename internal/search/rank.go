@@ -147,13 +147,14 @@ type queryTerm struct {
 
 // add adds the value of a word to every tool that has one of its terms (the best of
 // them), and sets the bit of the word. A word counts more the fewer tools have it, as in
-// BM25. It returns how much the word tells tools apart.
+// BM25. It returns how much the word tells tools apart; a word of a phrase does not make
+// it a common one.
 func (x *Index) add(w *workspace, q *queryWord, terms []queryTerm, bit uint16) float32 {
 	factor := float32(1)
 	if q.filler {
 		factor = fillerFactor
 	}
-	found := 0
+	found, onlyParts := 0, 0
 	for _, list := range []struct {
 		of    func(uint32) uint32
 		scale *weightScale
@@ -163,12 +164,18 @@ func (x *Index) add(w *workspace, q *queryWord, terms []queryTerm, bit uint16) f
 			continue
 		}
 		w.touched = w.touched[:0]
-		x.addTerms(w, terms, list.of, list.scale)
-		for _, doc := range w.touched {
+		meant := x.addTerms(w, terms, list.of, list.scale)
+		for i, doc := range w.touched {
 			w.score[doc] += factor * w.best[doc]
-			found += w.find(doc, bit)
-			w.best[doc] = 0
+			if w.best[doc] = 0; i < meant {
+				found += w.find(doc, bit)
+			} else {
+				onlyParts += w.find(doc, bit)
+			}
 		}
+	}
+	if found == 0 {
+		found = onlyParts
 	}
 	return x.idf(found)
 }
@@ -210,8 +217,9 @@ func (x *Index) addOnly(w *workspace, list uint32, factor float32, scale *weight
 
 // addTerms collects in w.touched the tools of one kind of list, with their values in
 // w.best. Kin are as rare as they are, but no rarer than the word itself: a common word
-// of its family does not make a word common.
-func (x *Index) addTerms(w *workspace, terms []queryTerm, listOf func(uint32) uint32, scale *weightScale) {
+// of its family does not make a word common. It returns how many of the tools, the first
+// ones, have more than a word of a phrase.
+func (x *Index) addTerms(w *workspace, terms []queryTerm, listOf func(uint32) uint32, scale *weightScale) (meant int) {
 	for _, t := range terms {
 		if !t.kin {
 			x.addList(w, listOf(t.term), t.confidence, scale)
@@ -221,13 +229,19 @@ func (x *Index) addTerms(w *workspace, terms []queryTerm, listOf func(uint32) ui
 	for _, doc := range w.touched {
 		w.best[doc] *= idf
 	}
-	for _, t := range terms {
-		if t.kin {
-			list := listOf(t.term)
-			own := min(idf, x.idf(int(x.start[list+1]-x.start[list])))
-			x.addList(w, list, t.confidence*max(own, 1e-6), scale)
+	for _, isPart := range []bool{false, true} {
+		if isPart {
+			meant = len(w.touched)
+		}
+		for _, t := range terms {
+			if t.kin && (t.confidence <= partOfPhrase) == isPart {
+				list := listOf(t.term)
+				own := min(idf, x.idf(int(x.start[list+1]-x.start[list])))
+				x.addList(w, list, t.confidence*max(own, 1e-6), scale)
+			}
 		}
 	}
+	return meant
 }
 
 func (x *Index) addList(w *workspace, list uint32, factor float32, scale *weightScale) {
