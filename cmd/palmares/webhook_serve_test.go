@@ -229,7 +229,7 @@ func TestTheLogShowsTheAnswerAndAResendHasTheSameIDAndBytes(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 
-		if list := must(t, "webhook", "deliveries", strings.TrimPrefix(s.endpoint, "/webhooks/v1/endpoints/"), "--json", "--database", database); !strings.Contains(list, fmt.Sprintf(`"duration_ms":"%d"`, *first.Attempts[0].Duration)) {
+		if list := must(t, "webhook", "deliveries", strings.TrimPrefix(s.endpoint, "/webhooks/v1/endpoints/"), "--json", "--database", database); !strings.Contains(list, fmt.Sprintf(`"duration_ms":%d,`, *first.Attempts[0].Duration)) {
 			t.Errorf("%+v, and the command shows %s", first, list)
 		}
 
