@@ -120,7 +120,7 @@ func TestCopyButtonsReportTheResultAndReturnToTheirLabel(t *testing.T) {
 	eval[chromedp.Void](b, `(() => {
 		window.button = document.querySelector("button[data-copy]:has(.sr)");
 		window.before = [button.textContent, button.offsetWidth];
-		window.announced = () => [...document.querySelectorAll("body > [role=status]")].map(e => e.textContent).join();
+		window.announced = () => [...document.querySelectorAll("body > [role=status]")].map(e => e.textContent).filter(Boolean).join();
 	})()`)
 	for outcome, copying := range map[string]string{"Copié": `Promise.resolve()`, "Copie refusée": `Promise.reject(new DOMException("no", "NotAllowedError"))`} {
 		eval[chromedp.Void](b, fmt.Sprintf(`(() => {
