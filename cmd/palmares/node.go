@@ -120,13 +120,17 @@ func (n *node) serve(listener, ops net.Listener) error {
 func (n *node) serveLogged(listener, ops net.Listener) error {
 	if ops != nil {
 		n.run(func(ctx context.Context) error {
-			return server.Run(ctx, ops, server.Ops(n.metrics, n.public.Ready), nil, n.log)
+			return server.Run(ctx, ops, server.Ops(n.metrics, n.public.Ready), nil, nil, n.log)
 		})
 	}
 	serving, stopServing := context.WithCancel(n.background)
 	defer stopServing()
 	served := make(chan error, 1)
-	go func() { served <- server.Run(serving, listener, n.public, n.connections, n.log) }()
+	front := n.public.InFrontLane
+	if n.options.FrontLane == "off" {
+		front = nil
+	}
+	go func() { served <- server.Run(serving, listener, n.public, n.connections, front, n.log) }()
 
 	err := n.wire(n.inv.ctx)
 	if n.inv.ctx.Err() != nil && errors.Is(err, context.Canceled) {

@@ -22,6 +22,7 @@ type serveCommand struct {
 	MCPQuota       callCount       `name:"mcp-quota" help:"How many calls of tools a day a network without a key has at /mcp." default:"500" env:"PALMARES_MCP_QUOTA" placeholder:"N"`
 	Trusted        networks        `name:"trusted-proxies" help:"Networks (CIDR, comma-separated) of proxies whose X-Forwarded-For is trusted (default: none)." env:"PALMARES_TRUSTED_PROXIES" placeholder:"CIDRS"`
 	MaxConnections connectionLimit `help:"How many connections to the public address may be open (default: 16384, or fewer if the limit of open files is lower)." env:"PALMARES_MAX_CONNECTIONS" placeholder:"N"`
+	FrontLane      onOff           `help:"Answer plain requests with less work than net/http does: on or off." default:"on" env:"PALMARES_FRONT_LANE"`
 	Drain          drain           `help:"How long to keep answering after SIGTERM while /readyz returns 503, so that a load balancer sends requests elsewhere (default: 2s with PostgreSQL, 0s with SQLite, where there is no other node)." env:"PALMARES_DRAIN" placeholder:"DURATION"`
 	Memory         byteCount       `help:"The most memory to use, as in 2GiB (default: the limit of the control group)." env:"PALMARES_MEMORY" placeholder:"SIZE"`
 	Demo           onOff           `help:"Serve the demo catalogue until something is published: on or off." default:"on" env:"PALMARES_DEMO"`

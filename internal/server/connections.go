@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+
+	"palmares/internal/lane"
 )
 
 // Connections limits how many connections are open at once. While the limit is reached,
@@ -32,6 +34,7 @@ func (c *Connections) Limit() int { return cap(c.slots) }
 type listener struct {
 	net.Listener
 	server *http.Server
+	lane   *lane.Lane   // nil for none
 	limit  *Connections // nil for none
 	log    *slog.Logger
 
@@ -72,16 +75,23 @@ func (l *listener) Accept() (net.Conn, error) {
 	if int(l.limit.open.Add(1)) == l.limit.Limit() && l.limit.full.CompareAndSwap(false, true) {
 		l.log.Warn("as many connections are open as are allowed: idle ones are closed and others wait; raise --max-connections if these are real clients",
 			"limit", l.limit.Limit())
-		l.server.SetKeepAlivesEnabled(false) // closes idle connections
+		l.setKeepAlives(false) // closes idle connections
 	}
 	return &countedConn{Conn: conn, release: sync.OnceFunc(l.release)}, nil
+}
+
+func (l *listener) setKeepAlives(enabled bool) {
+	l.server.SetKeepAlivesEnabled(enabled)
+	if l.lane != nil {
+		l.lane.SetKeepAlives(enabled)
+	}
 }
 
 // release frees the place of a connection.
 func (l *listener) release() {
 	<-l.limit.slots
 	if int(l.limit.open.Add(-1)) <= l.limit.Limit()/4*3 && l.limit.full.CompareAndSwap(true, false) {
-		l.server.SetKeepAlivesEnabled(true)
+		l.setKeepAlives(true)
 		l.log.Info("there is room for connections again")
 	}
 }

@@ -44,7 +44,18 @@ func (c *caller) answer() (closes bool) {
 	return resp.Close
 }
 
+// inBothLanes runs a test with and without the front lane.
+func inBothLanes(t *testing.T, test func(t *testing.T, front func(string) bool)) {
+	t.Helper()
+	t.Run("net/http", func(t *testing.T) { test(t, nil) })
+	t.Run("front lane", func(t *testing.T) { test(t, func(string) bool { return true }) })
+}
+
 func TestConnectionsAreLimitedAndIdleOnesMakeRoom(t *testing.T) {
+	inBothLanes(t, testLimit)
+}
+
+func testLimit(t *testing.T, front func(string) bool) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +72,7 @@ func TestConnectionsAreLimitedAndIdleOnesMakeRoom(t *testing.T) {
 	limit := NewConnections(4)
 	ctx, stop := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
-	go func() { ran <- Run(ctx, listener, handler, limit, slog.New(slog.NewTextHandler(&log, nil))) }()
+	go func() { ran <- Run(ctx, listener, handler, limit, front, slog.New(slog.NewTextHandler(&log, nil))) }()
 
 	// Three connections become idle. The fourth reaches the limit, and makes them close.
 	for range 3 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"slices"
 	"sync/atomic"
 
 	"palmares/internal/api"
@@ -59,6 +60,15 @@ func (p *PhasedHandler) Open(h http.Handler) { p.handler.Store(&h) }
 // Drain makes the handler not ready, and closes each connection after its next answer:
 // the client's next one goes to another node once the load balancer has noticed.
 func (p *PhasedHandler) Drain() { p.draining.Store(true) }
+
+// ownLane are the paths whose requests may wait, stream or write.
+var ownLane = []string{"/data", "/mcp", "/compte", "/webhooks", "/publish", "/hooks"}
+
+// InFrontLane reports whether plain requests for a path may be answered without net/http,
+// which knows best how to end connections.
+func (p *PhasedHandler) InFrontLane(path string) bool {
+	return p.Ready() && !slices.ContainsFunc(ownLane, func(dir string) bool { return under(dir, path) })
+}
 
 func (p *PhasedHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if p.draining.Load() {

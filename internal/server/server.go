@@ -23,6 +23,7 @@ import (
 	"palmares/internal/dataapi"
 	"palmares/internal/dataset"
 	"palmares/internal/keyring"
+	"palmares/internal/lane"
 	"palmares/internal/quota"
 	"palmares/internal/snapshot"
 	"palmares/internal/web"
@@ -194,9 +195,10 @@ const (
 )
 
 // Run serves handler on l, with at most limit connections if it is not nil, until ctx
-// ends. Then it stops accepting connections and waits for the requests in flight, for at
+// ends. Plain requests for paths that front wants, if it is not nil, take the front lane.
+// When ctx ends, Run stops accepting connections and waits for the requests in flight, for at
 // most 15 seconds.
-func Run(ctx context.Context, l net.Listener, handler http.Handler, limit *Connections, log *slog.Logger) error {
+func Run(ctx context.Context, l net.Listener, handler http.Handler, limit *Connections, front func(path string) bool, log *slog.Logger) error {
 	srv := &http.Server{
 		Handler:        handler,
 		ReadTimeout:    readTimeout,
@@ -205,8 +207,14 @@ func Run(ctx context.Context, l net.Listener, handler http.Handler, limit *Conne
 		MaxHeaderBytes: maxHeader,
 		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelDebug), // broken connections are not our errors
 	}
+	limited := newListener(l, srv, limit, log)
+	listener := net.Listener(limited)
+	if front != nil {
+		limited.lane = lane.New(limited, lane.Config{Handler: handler, Wants: front, First: readTimeout, Idle: idleTimeout, Write: writeTimeout, Log: log})
+		listener = limited.lane
+	}
 	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(newListener(l, srv, limit, log)) }()
+	go func() { failed <- srv.Serve(listener) }()
 	select {
 	case err := <-failed:
 		return err
@@ -215,6 +223,9 @@ func Run(ctx context.Context, l net.Listener, handler http.Handler, limit *Conne
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	err := srv.Shutdown(stopping)
+	if limited.lane != nil {
+		err = errors.Join(err, limited.lane.Wait(stopping))
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		log.Warn("some requests did not finish before shutdown and were aborted", "limit", stopTimeout.String())
 		err = srv.Close()

@@ -360,7 +360,9 @@ func TestHealthProbesAreNotLogged(t *testing.T) {
 	}
 }
 
-func TestStoppingFinishesWhatIsInFlight(t *testing.T) {
+func TestStoppingFinishesWhatIsInFlight(t *testing.T) { inBothLanes(t, testStopping) }
+
+func testStopping(t *testing.T, front func(string) bool) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -373,7 +375,7 @@ func TestStoppingFinishesWhatIsInFlight(t *testing.T) {
 	})
 	ctx, stop := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
-	go func() { ran <- Run(ctx, listener, handler, nil, slog.New(slog.DiscardHandler)) }()
+	go func() { ran <- Run(ctx, listener, handler, nil, front, slog.New(slog.DiscardHandler)) }()
 	answer := make(chan string, 1)
 	go func() {
 		resp, err := http.Get("http://" + listener.Addr().String())
@@ -403,14 +405,16 @@ func TestStoppingFinishesWhatIsInFlight(t *testing.T) {
 	}
 }
 
-func TestHeadersThatAreTooLargeAreRefused(t *testing.T) {
+func TestHeadersThatAreTooLargeAreRefused(t *testing.T) { inBothLanes(t, testLargeHeaders) }
+
+func testLargeHeaders(t *testing.T, front func(string) bool) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
-	go func() { ran <- Run(ctx, listener, http.NotFoundHandler(), nil, slog.New(slog.DiscardHandler)) }()
+	go func() { ran <- Run(ctx, listener, http.NotFoundHandler(), nil, front, slog.New(slog.DiscardHandler)) }()
 	conn, err := net.Dial("tcp", listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
