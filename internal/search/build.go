@@ -72,7 +72,6 @@ type builder struct {
 	termOf []uint32          // by form
 	stop   []bool            // by form
 	terms  map[string]uint32 // number of each stem
-	inName []bool            // by term
 	tools  []uint32          // by list, number of tools in it
 
 	// By term, the number of reviews with a heading that has it, and of those that have
@@ -156,7 +155,6 @@ func (b *builder) addTerm(term uint32) {
 			weights[f] = fields[f].weight * saturated(field(f), int(count), b.lengths[f])
 		}
 	}
-	b.inName[term] = b.inName[term] || counts[inName]+counts[inAlias] > 0
 	if head := weights[inName] + weights[inAlias] + weights[inCategory] + weights[inTagline]; head > 0 {
 		weight := headBytes.of(head)
 		b.push(headList(term), weight, weight)
@@ -228,12 +226,11 @@ func (b *builder) newForm(word string) uint32 {
 	stem := b.stem.stem(word)
 	term, ok := b.terms[stem]
 	if !ok {
-		term = uint32(len(b.inName))
+		term = uint32(len(b.opens))
 		b.terms[stem] = term
 		b.tools = append(b.tools, 0, 0)
 		b.inHeadings = append(b.inHeadings, 0)
 		b.onlyHeadings = append(b.onlyHeadings, 0)
-		b.inName = append(b.inName, false)
 		b.opens = append(b.opens, b.phrases.first[stem])
 		b.closes = append(b.closes, b.phrases.second[stem])
 		b.counts = append(b.counts, [fieldCount]uint16{})
@@ -304,7 +301,6 @@ type nextPlace struct {
 // part, the place of the next posting.
 func (p parts) setLists(x *Index, stems []string) [][]nextPlace {
 	x.start = make([]uint32, 2*len(stems)+1)
-	x.inName = make([]bool, len(stems))
 	next := make([][]nextPlace, len(p))
 	reviews := 0
 	for k, b := range p {
@@ -320,7 +316,6 @@ func (p parts) setLists(x *Index, stems []string) [][]nextPlace {
 			if number, ok := b.terms[stem]; ok {
 				numbers[k] = int(number)
 				inHeadings += int(b.inHeadings[number])
-				x.inName[i] = x.inName[i] || b.inName[number]
 			}
 		}
 		plain := isPlan(inHeadings, reviews)

@@ -10,7 +10,6 @@ import (
 type queryWord struct {
 	text    string
 	terms   []queryTerm // what it stands for, by term
-	guesses []queryTerm // terms and those of similar words; nil until needed
 	similar []int       // if the word is unknown, forms that may be meant, best first
 	filler  bool        // an everyday word, see fillers
 	open    bool        // possibly unfinished
@@ -24,7 +23,6 @@ const (
 	maxNeighbours     = 64
 	maxPrefixPostings = 400_000
 	maxGuessed        = 4
-	rarePerTool       = 20_000 // see rare
 	minPrefix         = 2
 )
 
@@ -82,8 +80,8 @@ func (x *Index) parse(w *workspace, text string) {
 			q.terms = x.appendPrefixed(q.terms, word)
 		}
 		q.terms = compact(x.appendKin(q.terms, stem, q.text))
-		if !q.filler && x.rare(q.terms) {
-			q.terms = x.neighbours(w, &q)
+		if len(q.terms) == 0 && !isOrdinary(stem, q.text) {
+			x.addSimilar(w, &q)
 		}
 		w.addWord(q)
 	}
@@ -177,25 +175,10 @@ func (x *Index) appendPrefixed(terms []queryTerm, prefix string) []queryTerm {
 	return terms[:from+len(added)]
 }
 
-// guess looks up similar words for the words that are known. It reports whether
-// that may help: it does not if some word matches no term.
-func (x *Index) guess(w *workspace) bool {
-	for i := range w.words {
-		if len(w.words[i].terms) == 0 {
-			return false
-		}
-	}
-	for i := range w.words {
-		if q := &w.words[i]; !q.guessed {
-			q.guesses = x.neighbours(w, q)
-		}
-	}
-	return true
-}
-
-// neighbours returns the terms of a word and those of similar words: the nearest
-// ones and, among those, the most frequent.
-func (x *Index) neighbours(w *workspace, q *queryWord) []queryTerm {
+// addSimilar adds the terms of words that are similar to an unknown one: the nearest ones
+// and, among those, the most frequent. Unfinished words count only if no whole one does,
+// so that what is searched for can be shown.
+func (x *Index) addSimilar(w *workspace, q *queryWord) {
 	allowed := maxTypos(len(q.text))
 	guessed := 0
 	for i := range w.words {
@@ -204,25 +187,39 @@ func (x *Index) neighbours(w *workspace, q *queryWord) []queryTerm {
 		}
 	}
 	if w.query.Verbatim || allowed == 0 || guessed == maxGuessed {
-		return q.terms
+		return
 	}
 	q.guessed = true
 	w.neighbours = x.forms.near(q.text, allowed, q.open, w.neighbours[:0])
 	slices.SortFunc(w.neighbours, func(a, b neighbour) int {
 		return cmp.Or(
+			order(a.longer, b.longer),
 			cmp.Compare(confidence(b), confidence(a)),
 			cmp.Compare(x.frequency(x.termOf[b.word]), x.frequency(x.termOf[a.word])),
 			cmp.Compare(a.word, b.word),
 		)
 	})
-	terms := slices.Clone(q.terms)
 	for i, n := range w.neighbours[:min(len(w.neighbours), maxNeighbours)] {
-		if len(q.terms) == 0 && i < maxSimilar && !n.longer {
+		if n.longer != w.neighbours[0].longer {
+			break
+		}
+		if i < maxSimilar {
 			q.similar = append(q.similar, n.word)
 		}
-		terms = append(terms, queryTerm{term: x.termOf[n.word], confidence: confidence(n)})
+		q.terms = append(q.terms, queryTerm{term: x.termOf[n.word], confidence: confidence(n)})
 	}
-	return compact(terms)
+	q.terms = compact(q.terms)
+}
+
+// order puts false before true.
+func order(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }
 
 func confidence(n neighbour) float32 {
@@ -234,19 +231,6 @@ func confidence(n neighbour) float32 {
 		c /= 2
 	}
 	return c
-}
-
-// rare reports whether the terms are so infrequent that they may be typos in the
-// catalogue itself: in few texts of a large catalogue, and in no name.
-func (x *Index) rare(terms []queryTerm) bool {
-	total := 0
-	for _, t := range terms {
-		if x.inName[t.term] {
-			return false
-		}
-		total += x.frequency(t.term)
-	}
-	return total <= len(x.tools)/rarePerTool
 }
 
 // frequency returns the number of tools that have a term, those that have it in both

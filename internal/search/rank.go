@@ -149,7 +149,8 @@ type queryTerm struct {
 // them), and sets the bit of the word. A word counts more the fewer tools have it, as in
 // BM25. It returns how much the word tells tools apart; a word of a phrase does not make
 // it a common one.
-func (x *Index) add(w *workspace, q *queryWord, terms []queryTerm, bit uint16) float32 {
+func (x *Index) add(w *workspace, q *queryWord, bit uint16) float32 {
+	terms := q.terms
 	factor := float32(1)
 	if q.filler {
 		factor = fillerFactor

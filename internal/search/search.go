@@ -36,7 +36,6 @@ type Index struct {
 	forms  lexicon  // words as written, folded
 	termOf []uint32 // by form, its term
 	stems  lexicon  // by term, the stem of its forms
-	inName []bool   // by term, whether it is in the name or a former slug of a tool
 
 	roots    lexicon  // of families of words
 	kinStart []uint32 // the terms of root r are those in kin[kinStart[r]:kinStart[r+1]]
@@ -195,9 +194,8 @@ func (m *matching) has(w *workspace, i int) bool {
 	return m.enough > 0 && rating >= m.least && (rating >= m.rating || w.weights[w.found[i]] >= m.enough)
 }
 
-// match looks up all words. If no tool has them all, it also tries similar words
-// for the words that the catalogue knows; if that does not help, the tools with the
-// most words match. « Un outil gratuit » means all free ones.
+// match looks up all words. If no tool has them all, the tools with the most words match.
+// « Un outil gratuit » means all free ones.
 func (x *Index) match(w *workspace) matching {
 	text := truncate(w.query.Text, maxQuery)
 	w.preferFree = slices.ContainsFunc(w.query.Constraints, func(c Constraint) bool { return c.Pricing == "gratuit" })
@@ -208,13 +206,8 @@ func (x *Index) match(w *workspace) matching {
 	x.matchNamesWithin(w, text)
 	named := x.matchNames(w, text)
 	x.parse(w, text)
-	most := x.matchWords(w, false)
-	if most < w.whole() && !named && !w.query.Verbatim && x.guess(w) {
-		if x.matchWords(w, true) < w.whole() {
-			x.matchWords(w, false)
-		}
-	}
-	most = x.dropExcluded(w)
+	x.matchWords(w)
+	most := x.dropExcluded(w)
 	if len(w.query.Constraints) > 0 && !slices.ContainsFunc(w.words, func(q queryWord) bool { return !fillers[q.text] }) {
 		x.rate(w, 0)
 		for i := range x.tools {
@@ -277,9 +270,8 @@ const (
 	tooLow  = 0.05 // to match at all
 )
 
-// matchWords computes the score of each tool, and returns how much of the query the tool
-// with the most words has.
-func (x *Index) matchWords(w *workspace, guessing bool) float32 {
+// matchWords computes the score of each tool.
+func (x *Index) matchWords(w *workspace) {
 	for _, tool := range w.candidates {
 		w.score[tool], w.found[tool] = 0, 0
 	}
@@ -287,11 +279,7 @@ func (x *Index) matchWords(w *workspace, guessing bool) float32 {
 	w.weights = append(w.weights[:0], 0)
 	for i := range w.words {
 		q := &w.words[i]
-		terms := q.terms
-		if guessing && q.guesses != nil {
-			terms = q.guesses
-		}
-		weight := x.add(w, q, terms, 1<<i)
+		weight := x.add(w, q, 1<<i)
 		if q.filler {
 			weight = 0
 		}
@@ -299,9 +287,4 @@ func (x *Index) matchWords(w *workspace, guessing bool) float32 {
 			w.weights = append(w.weights, others+weight)
 		}
 	}
-	most := float32(0)
-	for _, tool := range w.candidates {
-		most = max(most, w.weights[w.found[tool]])
-	}
-	return most
 }

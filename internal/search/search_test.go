@@ -60,7 +60,7 @@ func TestQueriesFindTheseTools(t *testing.T) {
 		{"another letter", "nidjourney ", []string{"Midjourney"}},
 		{"two letters exchanged", "mijdourney ", []string{"Midjourney"}},
 		{"two typos in a long word", "mijdourny ", []string{"Midjourney"}},
-		{"a typo in a short word of a text", "voxi ", []string{"Claudette"}},
+		{"short words are not replaced", "voxi ", nil},
 		{"the last word is unfinished", "un agent qui écrit du co", []string{"Claude Code"}},
 		{"an unfinished word with a typo", "midjuo", []string{"Midjourney"}},
 		{"only the last word may be unfinished", "ag code", []string{"Claude Code"}}, // by most of the words
@@ -202,13 +202,29 @@ func TestIfNoToolHasAllWordsTheResultIsPartial(t *testing.T) {
 	}
 }
 
-func TestSimilarWordsAreTriedIfNoToolHasAllWords(t *testing.T) {
-	x, _ := index(t, tool("Un", "poisson volant", ""), tool("Deux", "poison violent", ""))
-	if diff := cmp.Diff([]string{"Un"}, find(x, "poison volant ")); diff != "" {
-		t.Error(diff)
+func TestWordsThatAreKnownOrOrdinaryAreNotReplacedBySimilarOnes(t *testing.T) {
+	x, _ := index(t, tool("Un", "poisson volant, imports à bord", "Un même frère fait deux bords fictifs."), tool("Deux", "poison violent", ""))
+	if r := x.Search(Query{Text: "poison volant ", Limit: 9}); !r.Partial || r.Suggestion != "" {
+		t.Errorf("a known word is replaced: %+v", r)
 	}
-	if diff := cmp.Diff([]string{"Deux"}, find(x, "poison ")); diff != "" {
-		t.Errorf("a known word with hits is replaced: %s", diff)
+	for _, query := range []string{"impôts", "mère", "je veux poison", "volant free", "word", "fact checking", "papa", "vidéos fictives"} {
+		if r := x.Search(Query{Text: query, Limit: 9}); r.Suggestion != "" {
+			t.Errorf("%q is taken for %q", query, r.Suggestion)
+		}
+	}
+	for _, query := range []string{"impôts ", "papa ", "mère ", "word "} {
+		if got := find(x, query); len(got) > 0 {
+			t.Errorf("%q finds %q", query, got)
+		}
+	}
+}
+
+func TestWhatIsSearchedForInsteadOfAnUnknownWordIsShown(t *testing.T) {
+	x, _ := index(t, tool("Un", "Transcription de réunions", ""), tool("Deux", "Un chatbot", ""))
+	for _, query := range []string{"transcirpt", "chatbto", "trnascriptio"} {
+		if r := x.Search(Query{Text: query, Limit: 9}); r.Total != 1 || r.Suggestion == "" {
+			t.Errorf("%q: %+v", query, r)
+		}
 	}
 }
 
@@ -419,7 +435,7 @@ func TestTheIndexIsTheSameOnOneCoreAndOnMany(t *testing.T) {
 			t.Fatal(err)
 		}
 		return Index{
-			forms: x.forms, termOf: x.termOf, stems: x.stems, inName: x.inName, start: x.start, docs: x.docs, weight: x.weight,
+			forms: x.forms, termOf: x.termOf, stems: x.stems, start: x.start, docs: x.docs, weight: x.weight,
 			roots: x.roots, kinStart: x.kinStart, kin: x.kin,
 			names: x.names, nameOf: x.nameOf, nameEnds: x.nameEnds, labels: x.labels, boost: x.boost, pricing: x.pricing, monthly: x.monthly,
 		}

@@ -1,18 +1,75 @@
 package search
 
+import (
+	"strings"
+	"sync"
+)
+
 // maxTypos returns the number of typos allowed in a word of the given length in
 // bytes. Short words have too many neighbours with another meaning.
 func maxTypos(length int) int {
 	switch {
 	case length >= 8:
 		return typoLimit
-	case length >= 4:
+	case length >= 5:
 		return 1
 	}
 	return 0
 }
 
 const typoLimit = 2
+
+// isOrdinary reports whether a word is a French one that people type as they mean it, also
+// if no tool has it.
+func isOrdinary(stem stemmer, word string) bool {
+	s := stem.stem(word)
+	return isStop(word) || fillers[word] || ordinaryStems()[s] || kinTables().root[s] != ""
+}
+
+var ordinaryStems = sync.OnceValue(func() map[string]bool {
+	stems := map[string]bool{}
+	s := newStemmer()
+	for word := range strings.FieldsSeq(ordinary) {
+		stems[s.stem(word)] = true
+	}
+	for line := range strings.Lines(strings.ReplaceAll(synonyms, "~", "")) {
+		for _, word := range keyWords(line) {
+			stems[s.stem(word)] = true
+		}
+	}
+	for _, word := range keyWords(phrases) {
+		stems[s.stem(word)] = true
+	}
+	return stems
+})
+
+// ordinary are everyday words that are one or two letters away from others.
+const ordinary = `
+accident achat acheter adresse affaire affiche agence album aliment amour anglais animal annonce anniversaire appart
+appartement appel argent arbre article artiste assurance atelier auteur avion avocat balade banque bateau bebe beaute
+bebes bijou blague blanc bouche boulot bourse bouteille boutique bricolage budget bureau cadeau cahier calcul camion
+campagne canape capital carte cartes casque cercle cerveau chaise chambre chanter chanteur chasse chaton chaussure
+chemin chemise cheval cheveux chien chiffre chinois cinema client clients coeur coiffure college colis concert conge
+conges conseil conte contes copie corps costume couple courrier course courses cousin couture crypto cuisine culture
+danse dette deuil devis devoirs diete divorce docteur douleur droit ecole economie eglise emission energie enfant
+enfants ennui enquete entretien epargne equipe espagnol esprit etage etude etudes examen exercice facture factures
+famille femme fenetre ferme fete fetes fiche fiscal fiscalite fleur fleurs foret forme francais frigo fromage fruit
+fruits garcon gateau genealogie genre gestes glace grand guerre guide guitare habit heritage histoire hiver homme
+hopital horaire horloge hotel humeur humour idees impot imposition infirmier invitation italien jardin jardinage jeune
+jeunes jouet jouets journal lecon lecons legume lessive lettre lieux livre livres location logement loyer lumiere
+lycee machine magasin maire mairie maison maladie maman manger marche mariage marque matin medicament menage mensonge
+menus metier meuble meubles meteo meubler mobile monde monnaie montre morale moto moteur mouton musee naissance
+nature noel notaire nourriture nuage objet oiseau oncle orthographe pain panier papier parent parents parfum parking
+patient patron peinture pension permis pharmacie piano piece pieces piscine placement plage plante plantes poeme
+poemes poesie poison poisson police politique portrait poste potager poulet priere prenom prenoms probleme proces
+projet projets psychologue puzzle quiz quartier radio randonnee rangement recette recettes regime religion rencontre
+repas restaurant retraite reveil reves roman romans route sante savon scenario secret serie series sieste soeur
+soir soleil sommeil sorte sortie souris sport sportif stage station sucre surprise syndic tableau tante telecharger
+temps tennis theatre timbre tissu toilette train travail travaux tricot vacance vaccin vaisselle valise vaisseau
+velos vendeur ventre verre vetement viande ville visage visite vitesse voisin voiture voyage voyages
+cartoon chat crypto excel google instagram youtube facebook linkedin tiktok twitter whatsapp outlook office windows
+apple amazon spotify netflix pinterest photoshop canva notion slack teams checking free word fact data tweet tweets
+`
 
 // states are those of the automaton of Wu and Manber, with transpositions added,
 // after reading a prefix of a word: bit j of element e is set if the first j bytes
