@@ -29,7 +29,7 @@ func (p *pages) concerns(r *request, keys []account.Key, endpoints []webhook.End
 	for i := range endpoints {
 		e := &endpoints[i]
 		path := endpointsPath + "/" + e.ID
-		if e.Failing() || e.State == webhook.Disabled {
+		if e.Failures > 0 && e.State != webhook.Suspended || e.State == webhook.Disabled {
 			failing = append(failing, concern{Href: path, Name: e.URL, Endpoint: e})
 		}
 		if e.Overlaps(r.now) {

@@ -19,6 +19,7 @@ type deliveryRow struct {
 	webhook.Delivery
 	Reason string // why it was sent; "" for a publication
 	Last   string // outcome of the last attempt; "" before the first
+	Now    time.Time
 }
 
 var originTexts = map[string]string{
@@ -27,10 +28,10 @@ var originTexts = map[string]string{
 	webhook.OfRecovery: "récupération",
 }
 
-func deliveryRows(list []webhook.Delivery) []deliveryRow {
+func deliveryRows(list []webhook.Delivery, now time.Time) []deliveryRow {
 	rows := make([]deliveryRow, len(list))
 	for i, d := range list {
-		rows[i] = deliveryRow{Delivery: d, Reason: originTexts[d.Origin]}
+		rows[i] = deliveryRow{Delivery: d, Reason: originTexts[d.Origin], Now: now}
 		if n := len(d.Attempts); n > 0 {
 			a := d.Attempts[n-1]
 			rows[i].Last = a.Outcome.French(a.Status) + ", " + duration(a.Duration)
@@ -110,7 +111,7 @@ func (p *pages) listDeliveries(r *request) (*answer, error) {
 	if cursor != "" {
 		data.Newest = pageBefore("")
 	}
-	data.Deliveries = deliveryRows(list)
+	data.Deliveries = deliveryRows(list, r.now)
 	return render("deliveries", data), nil
 }
 
@@ -119,6 +120,7 @@ type deliveryPage struct {
 	Delivery webhook.Delivery
 	Endpoint webhook.Endpoint
 	Reason   string
+	Sending  bool
 	NextAt   time.Time    // earliest next attempt; zero: as soon as possible
 	Attempts []attemptRow // newest first
 	Body     string
@@ -141,13 +143,9 @@ func (p *pages) showDelivery(r *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := deliveryPage{page: r.page("Envoi " + d.Type), Delivery: d, Endpoint: e, Reason: originTexts[d.Origin], Body: string(body)}
-	next := d.NextAt
-	if e.NotBefore.After(next) { // the endpoint accepts nothing until then
-		next = e.NotBefore
-	}
-	if next.After(r.now) {
-		data.NextAt = next
+	data := deliveryPage{page: r.page("Envoi " + d.Type), Delivery: d, Endpoint: e, Reason: originTexts[d.Origin], Sending: d.Sending(r.now), Body: string(body)}
+	if d.NextAt.After(r.now) {
+		data.NextAt = d.NextAt
 	}
 	for _, a := range slices.Backward(d.Attempts) {
 		data.Attempts = append(data.Attempts, attemptRow{Attempt: a, Good: a.Outcome == webhook.OK, Result: a.Outcome.French(a.Status), Duration: duration(a.Duration)})

@@ -190,6 +190,45 @@ func TestAFailingEndpointShowsItsNextAttempt(t *testing.T) {
 	})
 }
 
+func TestAnEndpointThatAskedToWaitShowsUntilWhen(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
+		b := p.signedIn("ada@example.org")
+		p.pro("ada@example.org")
+		id, _ := b.createEndpoint("https://hooks.example/in")
+		path, until := "/compte/webhooks/"+id, p.now.Add(3*time.Hour)
+		p.publish("plume", "10 €/mois", "pinceau", "10 €/mois", "rabot", "10 €/mois", "varlope", "10 €/mois")
+		p.attempt(webhook.Verdict{Attempt: webhook.Attempt{Status: 503, Outcome: webhook.HTTPStatus}, State: webhook.Pending, NextAt: until, HoldUntil: until})
+		clock := until.Format("15:04:05")
+		b.get(path).Is(200).Contains("rien n’est envoyé avant le", clock)
+		for _, d := range p.newest(id) { // also what was not tried
+			if !d.NextAt.Equal(until) {
+				t.Errorf("the next attempt of %s after %d is at %s", d.ID, d.Count, d.NextAt)
+			}
+		}
+		p.now = until
+		b.get(path).Is(200).Lacks("rien n’est envoyé avant le")
+	})
+}
+
+func TestADeliveryThatIsBeingSentSaysSo(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
+		b := p.signedIn("ada@example.org")
+		p.pro("ada@example.org")
+		id, _ := b.createEndpoint("https://hooks.example/in")
+		b.post("/compte/webhooks/" + id + "/essai").Is(303)
+		page := "/compte/envois/" + p.newest(id)[0].ID
+		b.get(page).Is(200).Contains("En attente")
+		if claims, err := p.store.Deliveries.Claim(t.Context(), p.now, webhook.Lease, 1); err != nil || len(claims) != 1 {
+			t.Fatal(claims, err)
+		}
+		for _, path := range []string{page, "/compte/webhooks/" + id, "/compte/webhooks/" + id + "/envois"} {
+			b.get(path).Is(200).Contains("En cours d’envoi").Lacks("En attente</span>", "prochaine tentative")
+		}
+		p.now = p.now.Add(webhook.Lease) // its node died
+		b.get(page).Is(200).Contains("En attente").Lacks("En cours d’envoi")
+	})
+}
+
 func TestThePageOfAPingShowsItsAnswer(t *testing.T) {
 	each(t, publicURL, func(t *testing.T, p *server) {
 		b := p.signedIn("ada@example.org")
@@ -234,6 +273,9 @@ func TestTheFirstPageShowsWhatFailsAndWhatEnds(t *testing.T) {
 		p.publish("plume", "10 €/mois")
 		p.attempt(webhook.Verdict{Attempt: webhook.Attempt{Status: 503, Outcome: webhook.HTTPStatus}, State: webhook.Pending, NextAt: p.now.Add(time.Hour)})
 		b.get("/compte").Is(200).Contains("En échec", "https://hooks.example/in", "&nbsp;: réponse 503", "dont 1 en échec").Lacks("rien n’expire")
+		b.post("/compte/webhooks/"+id+"/etat", "etat", "paused").Is(303)
+		b.get("/compte").Is(200).Contains("En pause", "&nbsp;: réponse 503").Lacks("rien n’expire")
+		b.post("/compte/webhooks/"+id+"/etat", "etat", "active").Is(303)
 		b.post("/compte/webhooks/" + id + "/secret").Is(200)
 		key := keyLink.FindString(b.get("/compte/cles").Body)
 		b.post(key + "/remplacement").Is(200)

@@ -119,7 +119,7 @@ func (p *pages) endpoint(r *request, rejected *endpointForm, badDay string) (*an
 	data := endpointPage{
 		page: r.page("Point de réception"), Pro: r.owner.Account.Plan == account.Pro, Endpoint: e,
 		Now: r.now, Broken: e.State == webhook.Active && e.Failures >= webhook.BreakAfter, Overlaps: r.now.Before(e.OldSecretUntil), Last: stamp(e.OldSecretUntil),
-		Form: rejected, Editing: rejected != nil, Deliveries: deliveryRows(recent), Recoveries: recoveries[:min(len(recoveries), 10)],
+		Form: rejected, Editing: rejected != nil, Deliveries: deliveryRows(recent, r.now), Recoveries: recoveries[:min(len(recoveries), 10)],
 		Since: recoveryForm{Value: day(r.now), Min: day(r.now.Add(-webhook.Keep)), Max: day(r.now), Problem: badDay},
 	}
 	if rejected == nil {

@@ -139,6 +139,9 @@ func TestAnEndpointCanBeChangedPausedAndResumed(t *testing.T) {
 		p.pro("ada@example.org")
 		id, _ := b.createEndpoint("https://hooks.example/in")
 		path := "/compte/webhooks/" + id
+		for _, page := range []string{path, "/compte/webhooks"} {
+			b.get(page).Is(200).Contains(`href="/docs/webhooks"`)
+		}
 		b.post(path, "url", "https://hooks.example/out", "portee", "choix", "type", "tool.updated").RedirectsTo(303, path+"?fait=point-change")
 		if e := p.endpoint(id); e.URL != "https://hooks.example/out" || !cmp.Equal(e.Events, []string{"tool.updated"}) {
 			t.Errorf("the endpoint is %+v", e)

@@ -19,6 +19,7 @@ type page struct {
 	Notice string  // what was just done; "" for nothing
 	Menu   []entry // empty if nobody is signed in
 	Offer  bool    // the Pro plan may be mentioned
+	Guide  bool    // the site has /docs/webhooks
 }
 
 func (p page) title() string { return p.Title }
@@ -58,7 +59,7 @@ func section(path string) string {
 
 // page fills in what surrounds a page.
 func (r *request) page(title string) page {
-	p := page{Title: title, Notice: notices[r.URL.Query().Get("fait")], Offer: r.offer}
+	p := page{Title: title, Notice: notices[r.URL.Query().Get("fait")], Offer: r.offer, Guide: r.guide}
 	if r.owner != nil {
 		for _, e := range menu {
 			if !r.offer && (e.Href == endpointsPath || e.Href == planPath) {

@@ -42,6 +42,7 @@ type request struct {
 	now   time.Time
 	owner *owner // nil if nobody is signed in
 	offer bool   // the Pro plan may be mentioned
+	guide bool   // the site has /docs/webhooks
 }
 
 // An owner is an account owner who is signed in.
@@ -119,8 +120,9 @@ func (p *pages) run(w http.ResponseWriter, r *request, page pageFunc) (*answer, 
 	if err := p.authenticate(w, r); err != nil {
 		return nil, err
 	}
+	r.guide = p.Site.OffersPro()
 	// A publisher who hides Pro hides it from those who do not have it.
-	r.offer = p.Site.OffersPro() || r.owner != nil && r.owner.Account.Plan == account.Pro
+	r.offer = r.guide || r.owner != nil && r.owner.Account.Plan == account.Pro
 	return page(r)
 }
 

@@ -23,6 +23,7 @@ type webhooksPage struct {
 	Examples  []webhook.Example
 	Receivers []receiver
 	Retries   []retry
+	Outcomes  []outcomeText
 	Sections  []webhooksSection
 }
 
@@ -46,6 +47,12 @@ type receiver struct {
 	Code         string
 }
 
+// An outcomeText says what an outcome of an attempt means.
+type outcomeText struct {
+	Name webhook.Outcome
+	Text string
+}
+
 // A retry is a line of the schedule.
 type retry struct {
 	Number       int
@@ -65,6 +72,17 @@ var eventTexts = []eventText{
 	{"embeddings.updated", "`reason` le dit : l’outil entre parmi les 300 premiers (`entered`), son texte change (`changed`), ou il en sort (`left`)", "le document sans `chunks`, `null` s’il en sort"},
 	{"catalog.updated", "une publication est finie, après tous ses autres événements", "le nombre d’événements par type"},
 	{"webhook.ping", "vous l’avez demandé", "`null`"},
+}
+
+var outcomeTexts = []outcomeText{
+	{webhook.OK, "reçu : une réponse 2xx"},
+	{webhook.HTTPStatus, "toute autre réponse"},
+	{webhook.Timeout, "pas de réponse complète à temps"},
+	{webhook.Resolve, "le nom de domaine ne mène à rien"},
+	{webhook.Connect, "pas de connexion, ou elle s’est rompue"},
+	{webhook.TLS, "pas de TLS 1.2 ou plus récent, ou pas de certificat valable"},
+	{webhook.Blocked, "le nom mène à une adresse à laquelle rien n’est envoyé, comme celle d’un réseau privé"},
+	{webhook.Secret, "nous ne pouvons pas lire votre secret : rien n’est envoyé, et ce n’est pas une tentative ; si cela dure, changez-le"},
 }
 
 // receivers are the programs of tools/webhooks, which the tests of package webhook run.
@@ -125,7 +143,7 @@ func (s *Site) webhooks(r *request) (*answer, error) {
 	data := webhooksPage{
 		Page:  s.page(r, "Webhooks", "Recevoir chaque changement du catalogue : événements, signatures, récepteurs à copier, nouvelles tentatives.", webhooksPath),
 		HTML:  !r.markdown,
-		Types: eventTexts, Examples: eventExamples(), Receivers: receivers(), Retries: retries(),
+		Types: eventTexts, Examples: eventExamples(), Receivers: receivers(), Retries: retries(), Outcomes: outcomeTexts,
 	}
 	data.Page.Markdown = webhooksPath + markdownSuffix
 	if r.markdown {

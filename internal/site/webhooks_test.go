@@ -3,6 +3,7 @@ package site_test
 import (
 	"html"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -48,6 +49,24 @@ func TestTheRetryTableIsTheSchedule(t *testing.T) {
 		if !strings.Contains(strings.ReplaceAll(source.body, "\u00a0", " "), row+"\n") {
 			t.Errorf("the table lacks %s", row)
 		}
+	}
+}
+
+func TestTheWebhookPageNamesEveryOutcome(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/webhooks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := openDemo(t).get("/docs/webhooks.md").ok()
+	for _, outcome := range []webhook.Outcome{webhook.OK, webhook.HTTPStatus, webhook.Timeout, webhook.Resolve, webhook.Connect, webhook.TLS, webhook.Blocked, webhook.Secret} {
+		row := "\n| `" + string(outcome) + "` | "
+		source.says(row)
+		if !strings.Contains(string(guide), row) {
+			t.Errorf("docs/webhooks.md lacks %q", row)
+		}
+	}
+	if breaks := regexp.MustCompile(`\d (ko|secondes|heures|jours)\b`).FindAllString(source.body, -1); breaks != nil {
+		t.Errorf("a line may break in %q", breaks)
 	}
 }
 

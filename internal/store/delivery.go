@@ -285,7 +285,7 @@ func insertDelivery(ctx context.Context, tx *sql.Tx, d webhook.Delivery, body st
 
 func findDelivery(ctx context.Context, tx *sql.Tx, owner account.Owner, id string) (d webhook.Delivery, body string, err error) {
 	err = scanDelivery(tx.QueryRowContext(ctx, selectDeliveries+`
-		JOIN endpoints w ON w.id = d.endpoint_id WHERE d.id = $1 AND ($2 OR w.account_id = $3) AND w.account_id <> '`+deletedID+`'`, id, owner.Any(), owner.AccountID()).Scan, &d)
+		WHERE d.id = $1 AND ($2 OR w.account_id = $3) AND w.account_id <> '`+deletedID+`'`, id, owner.Any(), owner.AccountID()).Scan, &d)
 	if errors.Is(err, sql.ErrNoRows) {
 		return d, "", problemWith(id, ErrNoDelivery, "there is no delivery %q", id)
 	}
@@ -295,18 +295,21 @@ func findDelivery(ctx context.Context, tx *sql.Tx, owner account.Owner, id strin
 	return d, body, err
 }
 
-// selectDeliveries reads deliveries, each with its last attempt.
+// selectDeliveries reads deliveries d to endpoints w, each with its last attempt. Nothing but a
+// new ping is sent before an endpoint's not_before.
 const selectDeliveries = `
-	SELECT d.id, d.endpoint_id, d.event_id, d.type, d.sequence, d.origin, d.state, d.created_at, d.next_at, d.attempts,
+	SELECT d.id, d.endpoint_id, d.event_id, d.type, d.sequence, d.origin, d.state, d.created_at,
+		CASE WHEN d.state = 'pending' AND w.not_before > d.next_at AND (d.origin <> 'ping' OR d.attempts > 0) THEN w.not_before ELSE d.next_at END,
+		d.lease_until, d.attempts,
 		coalesce(t.number, 0), coalesce(t.at, ''), coalesce(t.duration, 0), coalesce(t.status, 0), coalesce(t.outcome, ''), coalesce(t.response, '')
-	FROM deliveries d LEFT JOIN attempts t ON t.delivery_id = d.id AND t.number = d.attempts `
+	FROM deliveries d JOIN endpoints w ON w.id = d.endpoint_id LEFT JOIN attempts t ON t.delivery_id = d.id AND t.number = d.attempts `
 
 func scanDelivery(scan scanner, d *webhook.Delivery) error {
-	var created, next string
+	var created, next, lease string
 	var last webhook.Attempt
 	err := scanAttempt(func(attempt ...any) error {
 		return scan(append([]any{
-			&d.ID, &d.EndpointID, &d.EventID, &d.Type, &d.Sequence, &d.Origin, (*string)(&d.State), &created, &next, &d.Count,
+			&d.ID, &d.EndpointID, &d.EventID, &d.Type, &d.Sequence, &d.Origin, (*string)(&d.State), &created, &next, &lease, &d.Count,
 		}, attempt...)...)
 	}, &last)
 	if err != nil {
@@ -318,7 +321,10 @@ func scanDelivery(scan scanner, d *webhook.Delivery) error {
 	if d.CreatedAt, err = parseTime(created); err != nil {
 		return err
 	}
-	d.NextAt, err = parseTime(next)
+	if d.NextAt, err = parseTime(next); err != nil {
+		return err
+	}
+	d.LeaseEnd, err = parseTime(lease)
 	return err
 }
 

@@ -106,7 +106,7 @@ func (m *deliveryModel) finish(rt *rapid.T, s *Store) {
 
 // succeed clears an endpoint's failures, and makes what waits due if that ends an outage.
 func (m *deliveryModel) succeed(endpoint string, at time.Time) {
-	if m.failures[endpoint] > 0 && (m.hold[endpoint].After(at) || at.Sub(m.since[endpoint]) >= webhook.ProbeEvery) {
+	if m.failures[endpoint] >= webhook.BreakAfter || m.failures[endpoint] > 0 && (m.hold[endpoint].After(at) || at.Sub(m.since[endpoint]) >= webhook.ProbeEvery) {
 		m.makeDue(endpoint, at)
 	}
 	m.clearFailures(endpoint)
@@ -228,7 +228,11 @@ func (m *modelRun) check(rt *rapid.T) {
 		}
 		for _, have := range list {
 			d := m.deliveries[have.ID]
-			if have.Count != d.attempts || (have.State == webhook.Delivered) != d.delivered || !d.delivered && !have.NextAt.Equal(d.next) {
+			next := d.next
+			if next.Before(m.hold[w]) {
+				next = m.hold[w]
+			}
+			if have.Count != d.attempts || (have.State == webhook.Delivered) != d.delivered || !d.delivered && !have.NextAt.Equal(next) {
 				rt.Fatalf("%+v; want %+v", have, d)
 			}
 		}

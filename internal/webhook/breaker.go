@@ -49,12 +49,12 @@ func (w Endpoint) After(v Verdict, at time.Time) Endpoint {
 // DisableAfter, which starts again when its owner makes it active.
 func (w Endpoint) DisableAt() time.Time { return later(w.FailingSince, w.ResumedAt).Add(DisableAfter) }
 
-// Recovers reports whether a success at at ends an outage: the endpoint was being spared, or
-// nothing has succeeded for a while. Its deliveries then need not wait for their next
+// Recovers reports whether a success at at ends an outage: BreakAfter failures in a row, a
+// time in which nothing is sent, or ProbeEvery without a success. Its deliveries then need not wait for their next
 // attempt. Single failures among successes are no outage: whatever fails again and again would
 // lose all its attempts.
 func (w Endpoint) Recovers(at time.Time) bool {
-	return w.Failures > 0 && (w.NotBefore.After(at) || at.Sub(w.FailingSince) >= ProbeEvery)
+	return w.Failures >= BreakAfter || w.Failures > 0 && (w.NotBefore.After(at) || at.Sub(w.FailingSince) >= ProbeEvery)
 }
 
 func later(a, b time.Time) time.Time {

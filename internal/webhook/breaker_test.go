@@ -151,6 +151,7 @@ func TestARecoveryEndsAnOutageNotASingleFailure(t *testing.T) {
 		"it works":            {webhook.Endpoint{LastSuccessAt: at.Add(-time.Hour)}, false},
 		"a moment":            {webhook.Endpoint{Failures: 9, FailingSince: at.Add(time.Millisecond - webhook.ProbeEvery)}, false},
 		"five minutes":        {webhook.Endpoint{Failures: 1, FailingSince: at.Add(-webhook.ProbeEvery)}, true},
+		"ten failures":        {webhook.Endpoint{Failures: webhook.BreakAfter, FailingSince: at.Add(-time.Second)}, true},
 		"it is spared":        {webhook.Endpoint{Failures: 1, FailingSince: at.Add(-time.Second), NotBefore: at.Add(time.Millisecond)}, true},
 		"it was spared":       {webhook.Endpoint{Failures: 1, FailingSince: at.Add(-time.Second), NotBefore: at}, false},
 		"spared and then not": {webhook.Endpoint{NotBefore: at.Add(time.Hour)}, false},

@@ -129,10 +129,14 @@ type Delivery struct {
 	Origin     string
 	State      DeliveryState
 	CreatedAt  time.Time
-	NextAt     time.Time // zero unless Pending
+	NextAt     time.Time // earliest next attempt, also because of the endpoint's NotBefore; zero unless Pending
+	LeaseEnd   time.Time // until when a node may be sending it; zero if none is
 	Attempts   []Attempt // oldest first; only the last one in a list of deliveries
 	Count      int       // of the attempts that have an outcome
 }
+
+// Sending reports whether a request is being sent.
+func (d *Delivery) Sending(now time.Time) bool { return d.State == Pending && d.LeaseEnd.After(now) }
 
 // An Attempt is one request and its outcome.
 type Attempt struct {

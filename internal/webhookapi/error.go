@@ -13,11 +13,11 @@ import (
 
 func missingKey() *web.Error {
 	return web.NewError(web.CodeMissingKey,
-		"Les webhooks demandent une clé d’API de la formule Pro : envoyez l’en-tête « Authorization: Bearer plm_… ».")
+		"Les webhooks demandent une clé d’API de l’offre Pro : envoyez l’en-tête « Authorization: Bearer plm_… ».")
 }
 
 func planRequired() *web.Error {
-	return web.NewError(web.CodePlanRequired, "Les webhooks sont réservés à la formule Pro : voir /tarifs.")
+	return web.NewError(web.CodePlanRequired, "Les webhooks sont réservés à l’offre Pro : voir /tarifs.")
 }
 
 func pathNotFound() *web.Error {
@@ -72,7 +72,7 @@ func endpointInactive() *web.Error {
 
 func recoveryRunning(id string) *web.Error {
 	return web.NewError(web.CodeRecoveryRunning,
-		"Un rattrapage de ce point de réception est en cours : attendez qu’il soit achevé (voir "+endpointsPath+"/"+id+"/recoveries).")
+		"Une récupération de ce point de réception est en cours : attendez qu’elle soit achevée (voir "+endpointsPath+"/"+id+"/recoveries).")
 }
 
 func tooLarge() *web.Error {

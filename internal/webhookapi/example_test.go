@@ -2,6 +2,7 @@ package webhookapi_test
 
 import (
 	"encoding/json"
+	"regexp"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -24,5 +25,13 @@ func TestTheExamplesOfEventsAreWhatTheDocumentSays(t *testing.T) {
 		if err := schema.VisitJSON(event); err != nil {
 			t.Errorf("%s: %v", example.Type, err)
 		}
+	}
+}
+
+// An attempt is « tentative », a ping « essai », a recovery « récupération », the plan « offre ».
+func TestTheDocumentHasOneWordForOneThing(t *testing.T) {
+	other := regexp.MustCompile(`(?i)[^"]*(rattrap|formule|(dernier|tous les|leurs|après l’|rang de l’) ?essai)[^"]*`)
+	for _, text := range other.FindAllString(string(webhookapi.Document()), -1) {
+		t.Errorf("%q has another word", text)
 	}
 }
