@@ -131,6 +131,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		http.Error(w, "La requête est incomplète, ou plus longue que 64 Kio.", http.StatusRequestEntityTooLarge)
 		return
+	case r.Method == http.MethodPost && !json.Valid(body):
+		header.Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Le corps de la requête n’est pas du JSON."}}`)
+		return
 	case bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")):
 		// One revision of the protocol allowed it. Hundreds of calls in one request would
 		// cost more than a request may.

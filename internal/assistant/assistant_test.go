@@ -302,6 +302,49 @@ func TestAWholeNumberMayHaveADecimalPoint(t *testing.T) {
 	}
 }
 
+func TestASearchForARetiredToolSaysWhatBecameOfIt(t *testing.T) {
+	d := open(t, assistant.Config{})
+	for _, query := range []string{"bavardoir", "le prix de Bavardoir ?"} {
+		got, _ := d.ok("search", `{"query": "`+query+`"}`)["retired"].([]any)
+		if len(got) != 1 {
+			t.Fatalf("%s: %v", query, got)
+		}
+		one := got[0].(map[string]any)
+		if url, _ := one["url"].(string); one["name"] != "Bavardoir" || one["retired_at"] != "2025-10-31" || one["successor"] != "comptoir-bleu" || !strings.HasSuffix(url, "/outils/bavardoir") {
+			t.Errorf("%s: %v", query, one)
+		}
+	}
+	if got, has := d.ok("search", `{"query": "transcrire une réunion"}`)["retired"]; has {
+		t.Errorf("a request that names none has %v", got)
+	}
+}
+
+func TestASearchSaysIfNoToolHasAllWords(t *testing.T) {
+	d := open(t, assistant.Config{})
+	if got := d.ok("search", `{"query": "transcrire zygomatique "}`)["partial"]; got != true {
+		t.Errorf("partial is %v", got)
+	}
+	if got, has := d.ok("search", `{"query": "transcrire une réunion"}`)["partial"]; has {
+		t.Errorf("a tool has all words, but partial is %v", got)
+	}
+}
+
+func TestAFormerCategoryIsAccepted(t *testing.T) {
+	d := open(t, assistant.Config{})
+	now, former := d.ok("search", `{"query": "tests", "category": "code"}`), d.ok("search", `{"query": "tests", "category": "dev"}`)
+	if !reflect.DeepEqual(now, former) || now["total"] == 0.0 {
+		t.Errorf("%v; want %v", former, now)
+	}
+}
+
+func TestABodyThatIsNoJSONIsAParseError(t *testing.T) {
+	d := open(t, assistant.Config{})
+	resp := d.post("POST", "bonjour")
+	if resp.StatusCode != 400 || resp.Header.Get("Content-Type") != "application/json" {
+		t.Errorf("%s %v", resp.Status, resp.Header)
+	}
+}
+
 func TestASearchSaysWhichConstraintsItRead(t *testing.T) {
 	d := open(t, assistant.Config{})
 	got := d.ok("search", `{"query": "transcrire une réunion à moins de 20 €"}`)["constraints"]

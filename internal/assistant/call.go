@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -151,13 +152,21 @@ func (c *call) nearest(slug string) (near []string) {
 	return near
 }
 
-func (c *call) hasCategory(slug string) bool {
+// category returns the slug of the category that has a slug, or had it; "" for "".
+func (c *call) category(slug string) (string, error) {
+	if slug == "" {
+		return "", nil
+	}
 	for i := range c.snap.Catalog.Categories {
-		if c.snap.Catalog.Categories[i].Slug == slug {
-			return true
+		if one := &c.snap.Catalog.Categories[i]; one.Slug == slug || slices.Contains(one.Aliases, slug) {
+			return one.Slug, nil
 		}
 	}
-	return false
+	text := "Aucune catégorie n’a l’identifiant «\u00a0" + shorten(slug) + "\u00a0»."
+	if all := c.categories(); all != "" {
+		text += " Les catégories\u00a0: " + all + "."
+	}
+	return "", refuse(text)
 }
 
 // categories lists the slugs of the categories, as many as a sentence can have.

@@ -1,10 +1,12 @@
 package assistant
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"palmares/internal/catalog"
+	"palmares/internal/markdown"
 	"palmares/internal/search"
 )
 
@@ -27,11 +29,38 @@ type searchHit struct {
 type searchResult struct {
 	Results    []searchHit `json:"results"`
 	Total      int         `json:"total"`
+	Partial    bool        `json:"partial,omitempty"` // no tool has all the words
 	Suggestion string      `json:"suggestion,omitempty"`
+	Retired    []departure `json:"retired,omitempty"` // tools that the request names
 	// Constraints are those that the request itself states; nil if it states none.
 	Constraints *search.Limits `json:"constraints,omitempty"`
 	Next        *int           `json:"next"`
 	Credit      string         `json:"credit"`
+}
+
+// A departure is a tool that left the catalogue.
+type departure struct {
+	Name      string `json:"name"`
+	RetiredAt string `json:"retired_at"`
+	Successor string `json:"successor,omitempty"` // its id
+	URL       string `json:"url"`
+}
+
+// departures returns the retired tools whose ids are words of a request.
+func (c *call) departures(text string) (list []departure) {
+	const most, mostWords, mostTogether = 3, 16, 4
+	words := strings.Split(markdown.Slug(text), "-")
+	words = words[:min(len(words), mostWords)]
+	for n := min(len(words), mostTogether); n > 0; n-- {
+		for i := range len(words) - n + 1 {
+			r := c.snap.RetiredTool(strings.Join(words[i:i+n], "-"))
+			if r == nil || len(list) == most || slices.ContainsFunc(list, func(d departure) bool { return strings.HasSuffix(d.URL, toolPath+r.Slug) }) {
+				continue
+			}
+			list = append(list, departure{clip(r.Name, 120), r.RetiredAt, r.Successor, c.snap.Catalog.URL + toolPath + r.Slug})
+		}
+	}
+	return list
 }
 
 // searchTools finds tools by words, as the site does.
@@ -55,8 +84,10 @@ func searchTools(c *call) (any, error) {
 		return nil, refuse("limit doit être un entier de 1 à 20.")
 	case args.Next < 0:
 		return nil, refuse(wrongNext)
-	case args.Category != "" && !c.hasCategory(args.Category):
-		return nil, refuse("Aucune catégorie n’a l’identifiant «\u00a0" + shorten(args.Category) + "\u00a0». Les catégories\u00a0: " + c.categories() + ".")
+	}
+	category, err := c.category(args.Category)
+	if err != nil {
+		return nil, err
 	}
 	asked := c.snap.Index.ReadRequest(args.Query)
 	limits, err := limitsOf(args.Pricing, args.PriceMax)
@@ -71,10 +102,11 @@ func searchTools(c *call) (any, error) {
 					return false
 				}
 			}
-			return args.Category == "" || c.snap.Catalog.Tools[i].Category == args.Category
+			return category == "" || c.snap.Catalog.Tools[i].Category == category
 		},
 	})
-	result := searchResult{Results: []searchHit{}, Total: found.Total, Suggestion: clip(found.Suggestion, 600), Credit: c.credit()}
+	result := searchResult{Results: []searchHit{}, Total: found.Total, Partial: found.Partial, Suggestion: clip(found.Suggestion, 600), Credit: c.credit()}
+	result.Retired = c.departures(args.Query)
 	if len(asked.Constraints) > 0 {
 		result.Constraints = ptr(asked.Limits())
 	}

@@ -100,6 +100,11 @@ func searchTools(r *request) (web.Answer, error) {
 	if err := p.Err(); err != nil {
 		return web.Answer{}, err
 	}
+	for i := range r.snap.Catalog.Categories {
+		if c := &r.snap.Catalog.Categories[i]; slices.Contains(c.Aliases, q.category) {
+			q.category = c.Slug
+		}
+	}
 	asked := r.snap.Index.ReadRequest(q.text)
 	result := r.snap.Index.Search(search.Query{
 		Text: asked.Text, Constraints: asked.Constraints, Limit: q.at.Limit, Offset: q.at.Offset(len(r.snap.Catalog.Tools)),

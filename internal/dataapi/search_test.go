@@ -15,7 +15,7 @@ import (
 // searchable is a catalogue whose tools differ in what a search can be limited to.
 func searchable() *catalog.Catalog {
 	c := small()
-	c.Categories = append(c.Categories, catalog.Category{Slug: "audio", Label: "Audio"})
+	c.Categories = append(c.Categories, catalog.Category{Slug: "audio", Label: "Audio", Aliases: []string{"son"}})
 	add := func(slug, category, tagline, body string, pricing catalog.Pricing, price string, score *float64) {
 		t := tool(slug)
 		t.Category, t.Tagline, t.Body, t.Pricing, t.Price, t.Score = category, tagline, body, pricing, price, score
@@ -54,6 +54,14 @@ func (s *service) search(query string) (f found, slugs []string) {
 		slugs = append(slugs, r.Slug)
 	}
 	return f, slugs
+}
+
+func TestASearchAcceptsTheFormerSlugOfACategory(t *testing.T) {
+	s := serve(t, searchable(), nil)
+	_, now := s.search("q=transcription&category=audio")
+	if _, former := s.search("q=transcription&category=son"); len(now) == 0 || !slices.Equal(now, former) {
+		t.Errorf("%q; want %q", former, now)
+	}
 }
 
 func TestASearchFindsTheSectionThatAnswers(t *testing.T) {
