@@ -97,6 +97,27 @@ func TestAPublicationReportsWhatItChanged(t *testing.T) {
 	})
 }
 
+func TestAComparisonOfARenamedToolReportsTheNewSlug(t *testing.T) {
+	databases.Each(t, func(t *testing.T, st *store.Store) {
+		tested := func(name string) string {
+			return strings.Replace(tool(name, "Lisse."), "---\n", "---\nscore: 8\nverifiability: 7\ntested_at: 2026-11-01\n", 1)
+		}
+		versus := func(a, note string) string {
+			return "---\ntitle: Deux outils\ntool_a: " + a + "\ntool_b: rabot\nwinner: rabot\nwinner_note: " + note + "\nupdated_at: 2026-11-01\n---\nLisse.\n"
+		}
+		if sink, _, err := run(t, st, nil, "catalogue.yaml", catalogueYAML, "outils/rabot.md", tested("Rabot"),
+			"outils/varlope.md", tested("Varlope"), "comparatifs/duel.md", versus("varlope", "Plus court.")); err != nil {
+			t.Fatal(err, sink.findings)
+		}
+		renamed := strings.Replace(tested("Varlope"), "---\n", "---\naliases: [varlope]\n", 1)
+		sink, _, err := run(t, st, nil, "catalogue.yaml", catalogueYAML, "outils/rabot.md", tested("Rabot"),
+			"outils/grande-varlope.md", renamed, "comparatifs/duel.md", versus("grande-varlope", "Plus léger."))
+		if want := "tool_a varlope → grande-varlope, winner_note Plus court. → Plus léger."; err != nil || !strings.Contains(sink.report, want) {
+			t.Errorf("%v; the report lacks %q:\n%s", err, want, sink.report)
+		}
+	})
+}
+
 func TestWhatKeepsAFolderFromBeingPublishedIsShown(t *testing.T) {
 	databases.Each(t, func(t *testing.T, st *store.Store) {
 		sink, _, err := run(t, st, nil, "catalogue.yaml", catalogueYAML, "outils/scie.md", tool("Scie", "Coupe.")+"# Un titre\n")

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -24,7 +25,7 @@ func (j *Job) report(next *catalog.Catalog, p store.Publication) string {
 	if p.Diff.Empty() {
 		return fmt.Sprintf("nothing changed: version %d stands, %s\n", p.Version, Counts(next))
 	}
-	r.published(&p.Diff)
+	r.published(&p.Diff, next.Comparisons)
 	r.unpublished(&p.Diff, next)
 	if p.Version > 1 {
 		r.settings(&p.Diff)
@@ -45,7 +46,7 @@ func (j *Job) report(next *catalog.Catalog, p store.Publication) string {
 func WriteChanges(w io.Writer, d *catalog.Diff) error {
 	r := newChangeReport()
 	r.most = math.MaxInt
-	r.published(d)
+	r.published(d, nil)
 	r.unpublished(d, nil)
 	r.settings(d)
 	r.totals()
@@ -72,8 +73,9 @@ func (r *changeReport) line(verb, record, remark string) {
 	}
 }
 
-// published lists the changes that are events.
-func (r *changeReport) published(d *catalog.Diff) {
+// published lists the changes that are events. comparisons are those of the new catalogue,
+// if they are known.
+func (r *changeReport) published(d *catalog.Diff, comparisons []catalog.Comparison) {
 	for i := range d.Changes {
 		change := &d.Changes[i]
 		switch change.Type {
@@ -83,7 +85,7 @@ func (r *changeReport) published(d *catalog.Diff) {
 			r.line("restored", "outils/"+change.Slug, "")
 		case catalog.ToolRetired:
 			if len(change.Changed) > 0 { // the obituary was edited
-				r.changed(d, "cimetiere/", change)
+				r.changed(d, "cimetiere/", change, nil)
 			} else {
 				r.line("retired", "cimetiere/"+change.Slug, "")
 			}
@@ -94,23 +96,34 @@ func (r *changeReport) published(d *catalog.Diff) {
 		case catalog.ComparisonUnpublished:
 			r.line("removed", "comparatifs/"+change.Slug, "")
 		case catalog.ToolUpdated:
-			r.changed(d, "outils/", change)
+			r.changed(d, "outils/", change, nil)
 		case catalog.ComparisonUpdated:
-			r.changed(d, "comparatifs/", change)
+			var detail map[string]any
+			if i := slices.IndexFunc(comparisons, func(x catalog.Comparison) bool { return x.Slug == change.Slug }); i >= 0 {
+				x := &comparisons[i]
+				detail = map[string]any{"tool_a": x.ToolA, "tool_b": x.ToolB, "winner_note": x.WinnerNote}
+			}
+			r.changed(d, "comparatifs/", change, detail)
 		}
 	}
 }
 
 // changed lists the changed fields of a record, old → new, without the histories, which
-// grow with the fields that they are about.
-func (r *changeReport) changed(d *catalog.Diff, folder string, change *catalog.Change) {
-	var now map[string]any
+// grow with the fields that they are about. detail has fields that the object of the change
+// lacks; of those that neither has, only the old value is known.
+func (r *changeReport) changed(d *catalog.Diff, folder string, change *catalog.Change, detail map[string]any) {
+	now := map[string]any{}
 	if raw, err := json.Marshal(change.Object); err == nil {
 		_ = json.Unmarshal(raw, &now) // an object; otherwise the new values are left out
 	}
+	maps.Copy(now, detail)
 	var list []string
 	for _, field := range change.Changed {
-		list = append(list, field+" "+fieldValue(change.Previous[field])+" → "+fieldValue(now[field]))
+		was, is := fieldValue(change.Previous[field]), " → "+fieldValue(now[field])
+		if _, known := now[field]; !known {
+			was, is = "(was "+was+")", ""
+		}
+		list = append(list, field+" "+was+is)
 	}
 	record := folder + change.Slug
 	for _, p := range d.Parts[record] {
