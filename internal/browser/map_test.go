@@ -9,9 +9,10 @@ import (
 
 // unnamedScript gives the focus to every mark of the map in turn, and returns what is wrong
 // with their names.
-const unnamedScript = `[...document.querySelectorAll(".plot a")].flatMap(mark => {
+const unnamedScript = `[...document.querySelectorAll(".plot a")].filter(mark => mark.checkVisibility()).flatMap(mark => {
 	mark.focus();
 	const text = mark.querySelector("text"), box = text.getBoundingClientRect();
+	if (!/^\d+,\d+ · /.test(text.querySelector("tspan").textContent) || !text.querySelector("tspan").checkVisibility()) return [mark.ariaLabel + " has no figures"];
 	if (!text.checkVisibility() || !box.width) return [mark.ariaLabel + " is not named"];
 	if (box.left < 0 || box.right > innerWidth) return [mark.ariaLabel + " is named from " + box.left + " to " + box.right + " of " + innerWidth];
 	return mark.ariaLabel.startsWith(text.firstChild.data.replace(/…$/, "")) ? [] : [mark.ariaLabel + " is named " + text.textContent];
@@ -23,7 +24,7 @@ func TestEveryMarkOfAMapIsNamedOnFocus(t *testing.T) {
 		b := newTab(t, s)
 		for _, path := range []string{"/carte", "/carte?category=image", "/categories/code"} {
 			b.goTo(path)
-			if n := eval[int](b, `document.querySelectorAll(".plot a").length`); n < 5 {
+			if n := eval[int](b, `[...document.querySelectorAll(".plot a")].filter(mark => mark.checkVisibility()).length`); n < 5 {
 				t.Fatalf("%s has %d marks", path, n)
 			}
 			for _, problem := range eval[[]string](b, unnamedScript) {
@@ -38,7 +39,7 @@ func TestAMarkIsNamedWithTheKeyboardAndLeadsToItsTool(t *testing.T) {
 	b := newTab(t, widths[1])
 	b.goTo("/carte")
 	// Few names fit on a phone: most marks have none until they have the focus.
-	const hidden = `[...document.querySelectorAll(".plot a")].find(mark => !mark.querySelector("text").checkVisibility())`
+	const hidden = `[...document.querySelectorAll(".plot a")].find(mark => mark.checkVisibility() && !mark.querySelector("text").checkVisibility())`
 	eval[chromedp.Void](b, hidden+`.id = "trouve"; void 0`)
 	name := eval[string](b, `document.getElementById("trouve").querySelector("text").firstChild.data`)
 	b.do(chromedp.Focus(chromedp.CSS("#trouve")))

@@ -73,6 +73,11 @@ func isPeriod(s string) bool {
 	return !slash
 }
 
+// periods are how much of a price falls to a month: a numerator and a denominator.
+var periods = map[string][2]float64{
+	"mois": {1, 1}, "trimestre": {1, 3}, "semestre": {1, 6}, "an": {1, 12}, "semaine": {52, 12},
+}
+
 // Monthly returns what a price amounts to per month, in euros, and whether it can be
 // said: a price per minute or per image depends on the use. A price per user counts for
 // one user.
@@ -91,11 +96,35 @@ func Monthly(price string) (euros float64, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	switch parts := strings.Split(period, "/"); parts[len(parts)-1] {
-	case "mois":
-		return euros, true
-	case "an":
-		return euros / 12, true
+	share, _, ok := splitPeriod(period)
+	if !ok {
+		return 0, euros == 0
 	}
-	return 0, euros == 0
+	return euros * share[0] / share[1], true
+}
+
+// Each returns what a price is for besides its time: utilisateur for 10 €/utilisateur/mois,
+// "" for 10 €/mois and for a price that cannot be told per month.
+func Each(price string) string {
+	_, period, _ := strings.Cut(price, " €/")
+	_, each, _ := splitPeriod(period)
+	return each
+}
+
+// splitPeriod finds the one word of a period that is a time, and returns the others.
+func splitPeriod(period string) (share [2]float64, each string, ok bool) {
+	var rest []string
+	for word := range strings.SplitSeq(period, "/") {
+		if found, isTime := periods[strings.ToLower(word)]; !isTime {
+			rest = append(rest, word)
+		} else if ok {
+			return share, "", false
+		} else {
+			share, ok = found, true
+		}
+	}
+	if !ok {
+		return share, "", false
+	}
+	return share, strings.Join(rest, "/"), true
 }

@@ -157,13 +157,18 @@ func (m *Map) Frontier() (list []Point) {
 }
 
 // BestScore returns the tool with the highest score, and the next one; nil where there is
-// none. Of equal scores the lower price comes first, then the slug.
-func (m *Map) BestScore() (best, next *catalog.Tool) {
+// none. Of equal scores the lower price comes first, then the slug. Equal is how many other
+// tools have the highest score.
+func (m *Map) BestScore() (best, next *catalog.Tool, equal int) {
 	better := func(t *catalog.Tool) {
 		switch {
 		case best == nil || *t.Score > *best.Score:
-			best, next = t, best
-		case next == nil || *t.Score > *next.Score:
+			best, next, equal = t, best, 0
+			return
+		case *t.Score == *best.Score:
+			equal++
+		}
+		if next == nil || *t.Score > *next.Score {
 			next = t
 		}
 	}
@@ -173,25 +178,49 @@ func (m *Map) BestScore() (best, next *catalog.Tool) {
 	for _, t := range m.Apart { // dearer than any that can be compared
 		better(t)
 	}
-	return best, next
+	return best, next, equal
 }
 
-// ValueMargin is how far below the best score the best value may be.
-const ValueMargin = 1
+// ValueMargin is how far below the best score the best value may be, unless it costs at
+// most ValueShare of the price.
+const (
+	ValueMargin = 1
+	ValueShare  = 0.5
+)
 
-// BestValue returns the cheapest tool whose score is at most ValueMargin below the best on
-// the map, or nil. It is on the frontier.
+// BestValue returns the tool of the frontier that is worth more than the best score on the
+// map costs: the cheapest at most ValueMargin below it, or else the best that costs at most
+// ValueShare of its price. It is nil if there is none. The tool with the best score of all
+// is never its own alternative; the best on the map is one if that is not on the map.
 func (m *Map) BestValue() *Point {
-	top := 0.0
-	for i := range m.Points {
-		top = max(top, m.Points[i].Score)
+	top := m.top()
+	if top == nil {
+		return nil
 	}
-	for i := range m.Points {
-		if p := &m.Points[i]; top-p.Score <= ValueMargin+1e-9 { // scores are decimal fractions
+	best, _, _ := m.BestScore()
+	isBest := best == top.Tool
+	var half *Point
+	for i := range m.Points { // the frontier rises with the price
+		p := &m.Points[i]
+		switch {
+		case !p.Frontier || isBest && p.Score == top.Score:
+		case top.Score-p.Score <= ValueMargin+1e-9: // scores are decimal fractions
 			return p
+		case p.Euros <= ValueShare*top.Euros && (half == nil || p.Score > half.Score):
+			half = p
 		}
 	}
-	return nil
+	return half
+}
+
+// top returns the best score on the map, the cheapest of equal ones; nil for none.
+func (m *Map) top() (top *Point) {
+	for i := range m.Points {
+		if top == nil || m.Points[i].Score > top.Score {
+			top = &m.Points[i]
+		}
+	}
+	return top
 }
 
 // BestFree returns the tool with the highest score among those that cost nothing, or nil.

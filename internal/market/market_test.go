@@ -142,19 +142,50 @@ func TestEveryToolIsOnTheMapOrBesideIt(t *testing.T) {
 func TestTheThreeAnswers(t *testing.T) {
 	for _, test := range []struct{ tools, best, next, value, free string }{
 		{"a x – 10 €/mois", "", "", "", ""},
-		{"a x 5 10 €/mois", "a", "", "a", ""},
+		{"a x 5 10 €/mois", "a", "", "", ""}, // the best is not its own alternative
 		{"a x 9 50 €/mois; b x 8 20 €/mois; c x 7.9 10 €/mois; d x 6 0 €/mois; e x 5 0 €/mois", "a", "b", "b", "d"},
-		{"a x 9 50 €/mois; b x 9 20 €/mois", "b", "a", "b", ""},                        // the cheaper of two
+		{"a x 9 50 €/mois; b x 9 20 €/mois", "b", "a", "", ""},                         // the cheaper of two
 		{"a x 9.5 2 €/minute; b x 8.9 20 €/mois; c x 7.9 5 €/mois", "a", "b", "c", ""}, // value is relative to what can be compared
 		{"a x 4.4 30 €/mois; b x 3.4 0 €/mois", "a", "b", "b", "b"},                    // exactly one point, in binary fractions
-		{"a x 7 0 €/mois; b x 7 0 €/mois", "a", "b", "a", "a"},
+		{"a x 7 0 €/mois; b x 7 0 €/mois", "a", "b", "", "a"},
+		{"a x 9 100000 €/mois; b x 5 8 €/mois; c x 7.5 33 €/mois; d x 7 20 €/mois", "a", "c", "c", ""}, // the best for half the price
+		{"a x 9 50 €/mois; b x 7 26 €/mois", "a", "b", "", ""},                                         // neither near nor half the price
+		{"a x 9.5 2 €/minute; b x 8.9 20 €/mois", "a", "b", "b", ""},                                   // the best is not on the map
 	} {
 		m := market.NewMaps(tools(test.tools)).Of("x", "")
-		best, next := m.BestScore()
+		best, next, _ := m.BestScore()
 		got := []string{nameOf(best), nameOf(next), valueOf(m.BestValue()), valueOf(m.BestFree())}
 		if want := []string{test.best, test.next, test.value, test.free}; !slices.Equal(got, want) {
 			t.Errorf("%s: %q, not %q", test.tools, got, want)
 		}
+	}
+}
+
+func TestEqualScoresAreCounted(t *testing.T) {
+	for list, want := range map[string]int{
+		"a x 9 5 €/mois": 0, "a x 9 5 €/mois; b x 9 6 €/mois; c x 8 1 €/mois": 1, "a x 9 5 €/mois; b x 9 5 €/minute; c x 9 5 €/mois": 2, "a x 8 0 €/mois; b x 8 0 €/mois; c x 9 5 €/mois": 0,
+	} {
+		if _, _, equal := market.NewMaps(tools(list)).Of("", "").BestScore(); equal != want {
+			t.Errorf("%s: %d are equal to the best, want %d", list, equal, want)
+		}
+	}
+}
+
+func TestToolsWithoutDatesAreNotCalledOld(t *testing.T) {
+	y := market.NewTrends(tools("a x 5 10 €/mois; b x 6 11 €/mois; c x 7 12 €/mois"), "2026-06-30")
+	if y.New.Total != 0 || !y.New.Unclear {
+		t.Errorf("new: %+v", y.New)
+	}
+}
+
+func TestMediansBeginOnTheDayBeforeTheTwelveMonths(t *testing.T) {
+	c := tools("a x 5 20 €/mois; b x 5 20 €/mois; c x 5 20 €/mois; d x 5 20 €/mois; e x 5 20 €/mois")
+	for i := range c.Tools { // after the first day, and before the end of its month
+		c.Tools[i].PriceHistory = []catalog.PriceChange{change("2025-06-20", "10 €/mois", "20 €/mois")}
+	}
+	points := market.NewTrends(c, "2026-06-15").Medians[0].Points
+	if len(points) != 14 || points[0] != (market.MedianPoint{Day: "2025-06-15", Tools: 5, Euros: 10}) || points[1].Day != "2025-06-30" || points[1].Euros != 20 {
+		t.Errorf("%+v", points)
 	}
 }
 

@@ -59,8 +59,8 @@ type PriceMove struct {
 	Share  float64 // of the old price: 0.5 is half as much again; 0 from free
 }
 
-// A Median is the median price per month of a category, at the end of each month and on
-// the last day. Tools are those of today with the price they had: a line shows how prices
+// A Median is the median price per month of a category, on the first day, at the end of
+// each month and on the last day. Tools are those of today with the price they had: a line shows how prices
 // changed, not which tools came and went. Free tools and prices that are not per month do
 // not count.
 type Median struct {
@@ -84,7 +84,7 @@ type NewTools struct {
 	Total int
 	Tools []NewTool // newest first
 	// Unclear says that most tools have no older trace: the catalogue is young, or keeps few
-	// dates, and new ones cannot be told from others.
+	// dates or none, and new ones cannot be told from others.
 	Unclear bool
 }
 
@@ -127,6 +127,7 @@ type trendsBuilder struct {
 	*Trends
 	months  map[string]int // index by YYYY-MM
 	days    []string       // that medians are computed for
+	older   int            // tools with a trace before the twelve months
 	medians map[string]*medianBuilder
 }
 
@@ -147,12 +148,12 @@ func NewTrends(c *catalog.Catalog, day string) *Trends {
 	}
 	since := until.AddDate(-1, 0, 0)
 	all := &Trends{Since: catalog.Day(since), Until: day, Retired: Retirements{Reasons: map[catalog.Reason]int{}}}
-	b := trendsBuilder{Trends: all, months: map[string]int{}, medians: map[string]*medianBuilder{}}
+	b := trendsBuilder{Trends: all, months: map[string]int{}, medians: map[string]*medianBuilder{}, days: []string{all.Since}}
 	for first := time.Date(since.Year(), since.Month(), 1, 0, 0, 0, 0, time.UTC); !first.After(until); first = first.AddDate(0, 1, 0) {
 		b.months[first.Format("2006-01")] = len(all.Prices.Months)
 		all.Prices.Months = append(all.Prices.Months, PriceMonth{Month: first.Format("2006-01")})
 		all.Retired.Months = append(all.Retired.Months, RetiredMonth{Month: first.Format("2006-01")})
-		if last := first.AddDate(0, 1, -1); last.Before(until) {
+		if last := first.AddDate(0, 1, -1); last.After(since) && last.Before(until) {
 			b.days = append(b.days, catalog.Day(last))
 		}
 	}
@@ -223,13 +224,13 @@ func inOneUnit(old, now string) (before, after float64, ok bool) {
 	return 0, 0, false
 }
 
-// unit returns what a price is for; per year is per month.
+// unit returns what a price is for; all times that can be told per month are one.
 func unit(price string) string {
-	_, period, _ := strings.Cut(price, " €/")
-	if _, ok := catalog.Monthly(price); ok && strings.HasSuffix(period, "an") {
-		return strings.TrimSuffix(period, "an") + "mois"
+	if _, ok := catalog.Monthly(price); ok {
+		return catalog.Each(price) + "/mois"
 	}
-	return period
+	_, period, _ := strings.Cut(price, " €/")
+	return strings.ToLower(period)
 }
 
 // amount returns the amount of a price in its unit.
@@ -302,8 +303,11 @@ func (b *trendsBuilder) addNew(t *catalog.Tool) {
 	if n := len(t.ScoreHistory); n > 0 {
 		older(t.ScoreHistory[n-1].ChangedAt)
 	}
-	if b.contains(first) {
+	switch {
+	case b.contains(first):
 		b.New.Tools = append(b.New.Tools, NewTool{t, first})
+	case first != "" && first <= b.Since:
+		b.older++
 	}
 }
 
@@ -350,7 +354,7 @@ func (b *trendsBuilder) finish(tools int) {
 	p.Rises, p.Falls = first(p.Rises, share(1)), first(p.Falls, share(-1))
 	p.Paid, p.Free = first(p.Paid, newest), first(p.Free, newest)
 	b.New.Total = len(b.New.Tools)
-	b.New.Unclear = 2*b.New.Total > tools
+	b.New.Unclear = 2*b.older < tools
 	b.New.Tools = first(b.New.Tools, func(x, y NewTool) int { return cmp.Compare(y.Day, x.Day) })
 	b.Scores.Changes = len(b.Scores.Largest)
 	b.Scores.Largest = first(b.Scores.Largest, func(x, y ScoreMove) int {

@@ -20,10 +20,11 @@ type categoryPage struct {
 	Comparisons []comparisonRow
 	Retired     []retiredTool
 	Others      []catalog.CategoryItem
-	Picks       []pick // nil if no tool has a score
-	Plot        *plot  // nil if there is nothing to compare
-	Off         int    // tools that are not on Plot
-	JSON        string // address of the data of Plot; "" if they are not given away
+	Picks       []pick   // nil if no tool has a score
+	Plot        *plot    // nil if there is nothing to compare
+	Frontier    []mapRow // tools of the frontier that Plot does not name on every screen
+	Off         int      // tools that are not on Plot
+	JSON        string   // address of the data of Plot; "" if they are not given away
 }
 
 // How many of each a category page shows; the lists have the rest.
@@ -54,6 +55,14 @@ func (s *Site) showCategory(r *request) (*answer, error) {
 	}
 	m := r.maps().Of(slug, "")
 	data.Picks, data.Plot, data.Off = picks(m), newPlot(m, smallPlot), m.Len()-len(m.Points)
+	if data.Plot != nil {
+		data.Plot.Small = true
+		for _, p := range data.Plot.unnamed() {
+			if len(data.Frontier) < mapFrontier {
+				data.Frontier = append(data.Frontier, r.mapRow(p.Tool, &p))
+			}
+		}
+	}
 	if r.snap.HasDataset() {
 		data.JSON = mapPath + ".json?category=" + slug
 	}

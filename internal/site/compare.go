@@ -285,13 +285,12 @@ func monthly(t *catalog.Tool) string {
 	euros, ok := catalog.Monthly(t.Price)
 	switch {
 	case !ok:
-		return "dépend de l’usage"
+		return "ne se ramène pas au mois"
 	case euros == 0:
 		return "0\u00a0€"
 	}
-	_, period, _ := strings.Cut(t.Price, " €/")
-	text := french.Euros(euros)
-	if each, _, more := strings.Cut(period, "/"); more {
+	text := short(euros)
+	if each := eachOf(t.Price); each != "" {
 		text += " par " + each
 	}
 	return text

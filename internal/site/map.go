@@ -23,10 +23,11 @@ type mapPage struct {
 	Total     int   // tools that were chosen
 	Plot      *plot // nil without tools on the map
 	Frontier  []mapRow
-	Rows      []mapRow // of the table, one for each mark
+	Rows      []mapRow // of the table: one for each tool, or for each mark if they are many
 	Apart     []mapRow // prices that are not per month
 	MoreApart int      // that are not in Apart
 	Unscored  int
+	Neither   int    // of Unscored, whose price is not per month either
 	JSON, CSV string // addresses of the data; "" if they are not given away
 }
 
@@ -36,6 +37,7 @@ type mapRow struct {
 	Score      string
 	Rank       string // CSS class of the score
 	Month      string // price per month
+	Each       string // what Month is for besides: utilisateur; "" for nothing
 	Price      string // as it is given
 	Category   string // label
 	Pricing    string
@@ -47,7 +49,17 @@ type mapRow struct {
 const (
 	mapFrontier = 24
 	mapApart    = 24
+	mapRows     = 250
 )
+
+// marksOf returns a mark for each point.
+func marksOf(points []market.Point) []mark {
+	list := make([]mark, len(points))
+	for i, p := range points {
+		list[i].point = p
+	}
+	return list
+}
 
 func (s *Site) showMap(r *request) (*answer, error) {
 	f := readFilters(r)
@@ -77,7 +89,10 @@ func (s *Site) renderMap(r *request, f *filters, m *market.Map) *answer {
 		}
 	}
 	if data.Plot != nil {
-		data.Rows = r.markRows(data.Plot.Marks)
+		data.Rows = r.markRows(data.Plot.marks())
+		if len(m.Points) <= mapRows {
+			data.Rows = r.markRows(marksOf(m.Points))
+		}
 	}
 	for _, t := range m.Apart {
 		if len(data.Apart) < mapApart {
@@ -85,6 +100,11 @@ func (s *Site) renderMap(r *request, f *filters, m *market.Map) *answer {
 		}
 	}
 	data.MoreApart = len(m.Apart) - len(data.Apart)
+	for _, t := range m.Unscored {
+		if _, ok := catalog.Monthly(t.Price); !ok {
+			data.Neither++
+		}
+	}
 	if r.snap.HasDataset() {
 		data.JSON, data.CSV = f.at(mapPath+".json"), f.at(mapPath+".csv")
 	}
@@ -110,7 +130,7 @@ func (v *view) mapRow(t *catalog.Tool, p *market.Point) mapRow {
 		Category: v.label(t.Category), Pricing: string(t.Pricing),
 	}
 	if p != nil {
-		row.Month, row.Frontier = short(p.Euros), p.Frontier
+		row.Month, row.Each, row.Frontier = short(p.Euros), eachOf(t.Price), p.Frontier
 	}
 	return row
 }
@@ -156,7 +176,7 @@ type mapRecord struct {
 	Pricing  string   `json:"pricing"`
 	Price    string   `json:"price"`
 	Score    *float64 `json:"score"`
-	Monthly  *float64 `json:"euros_per_month"` // in cents; null if it cannot be said
+	Monthly  *float64 `json:"euros_per_month"` // null if it cannot be said
 	Frontier bool     `json:"frontier"`
 }
 
@@ -198,7 +218,7 @@ func newMapData(c *catalog.Catalog, m *market.Map) *mapData {
 		room--
 		one := mapRecord{Slug: t.Slug, Name: t.Name, Category: t.Category, Pricing: string(t.Pricing), Price: t.Price, Score: t.Score, Frontier: frontier}
 		if euros, ok := catalog.Monthly(t.Price); ok {
-			euros = math.Round(euros*100) / 100
+			euros = cents(euros)
 			one.Monthly = &euros
 		}
 		*to = append(*to, one)
@@ -214,7 +234,7 @@ func newMapData(c *catalog.Catalog, m *market.Map) *mapData {
 	for _, t := range m.Unscored {
 		add(&data.NotScored, t, false)
 	}
-	if best, _ := m.BestScore(); best != nil {
+	if best, _, _ := m.BestScore(); best != nil {
 		data.BestScore = &best.Slug
 	}
 	if p := m.BestValue(); p != nil {
@@ -224,6 +244,19 @@ func newMapData(c *catalog.Catalog, m *market.Map) *mapData {
 		data.BestFree = &p.Tool.Slug
 	}
 	return data
+}
+
+// cents rounds an amount to the cent, or to two digits if it is less than that: what costs
+// something is not free.
+func cents(euros float64) float64 {
+	if euros <= 0 || euros >= 0.01 {
+		return math.Round(euros*100) / 100
+	}
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(euros, 'e', 1, 64), 64)
+	if err != nil {
+		panic(err) // it was formatted by us
+	}
+	return rounded
 }
 
 // mapJSON is the map for programs: its tools by score, then those beside it.

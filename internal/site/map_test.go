@@ -3,13 +3,16 @@ package site_test
 import (
 	"encoding/csv"
 	"fmt"
+	"html"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"palmares/internal/catalog"
+	"palmares/internal/site"
 	"palmares/internal/synthetic"
 )
 
@@ -34,15 +37,37 @@ type mapFile struct {
 }
 
 var (
-	markPattern = regexp.MustCompile(`<a( class="best")? href="/outils/([^"]+)" aria-label="[^"]+"(?: transform="[^"]+")?><circle cx="([^"]+)%" cy="([^"]+)%" r="([^"]+)"/>`)
-	cellPattern = regexp.MustCompile(`<tr(?: class="best")?><th scope="row"><a href="/outils/([^"]+)">(?:[^<]|<span class="nb">|</span>)*</a>(?: et [^<]*)?(?: <span class="hint">imbattu</span>)?</th><td>([^<]*)</td><td>([^<]*)</td>`)
+	markPattern   = regexp.MustCompile(`<a( class="best")? href="/outils/([^"]+)" aria-label="[^"]+"(?: transform="[^"]+")?><circle cx="([^"]+)%" cy="([^"]+)%" r="([^"]+)"/>`)
+	cellPattern   = regexp.MustCompile(`<tr(?: class="best")?><th scope="row"><a href="/outils/([^"]+)">(?:[^<]|<span class="nb">|</span>)*</a>(?: et [^<]*)?(?: <span class="hint">imbattu</span>)?</th><td>([^<]*)</td><td>([^<]*?)(?: <span class="hint">par [^<]*</span>)?</td>`)
+	othersPattern = regexp.MustCompile(`aria-label="[^"]*, (?:et|à égalité avec) ([0-9\x{202f}]+)\x{a0}autres? outils?(?: tout près)?"`)
 )
 
-// marks returns the marks of a map by slug, and checks that they are inside the drawing.
+// drawing returns the picture of a map for wide or narrow screens.
+func (r *reply) drawing(width string) string {
+	_, picture, _ := strings.Cut(r.body, `<svg class="plot-`+width+`"`)
+	picture, _, _ = strings.Cut(picture, "</svg>")
+	return picture
+}
+
+// shown returns how many tools the marks of a drawing stand for.
+func (r *reply) shown(width string) int {
+	n := len(markPattern.FindAllString(r.drawing(width), -1))
+	for _, m := range othersPattern.FindAllStringSubmatch(r.drawing(width), -1) {
+		others, err := strconv.Atoi(strings.ReplaceAll(m[1], "\u202f", ""))
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		n += others
+	}
+	return n
+}
+
+// marks returns the marks of a map on a wide screen by slug, and checks that they are inside
+// the drawing.
 func (r *reply) marks() (all, best map[string]bool) {
 	r.t.Helper()
 	all, best = map[string]bool{}, map[string]bool{}
-	for _, m := range markPattern.FindAllStringSubmatch(r.body, -1) {
+	for _, m := range markPattern.FindAllStringSubmatch(r.drawing("wide"), -1) {
 		all[m[2]] = true
 		if m[1] != "" {
 			best[m[2]] = true
@@ -68,14 +93,19 @@ func TestTheMapTheTableAndTheFileAgree(t *testing.T) {
 		for _, m := range cellPattern.FindAllStringSubmatch(page.body, -1) {
 			rows[m[1]] = m[2:]
 		}
-		if len(all) == 0 || len(all) != len(file.Tools) || len(rows) != len(all) {
-			t.Errorf("%q: %d marks, %d rows, %d tools in the file", query, len(all), len(rows), len(file.Tools))
+		if wide, narrow := page.shown("wide"), page.shown("narrow"); wide == 0 || wide != len(file.Tools) || narrow != wide || len(rows) != wide {
+			t.Errorf("%q: %d tools on a wide screen, %d on a narrow one, %d rows, %d tools in the file", query, wide, narrow, len(rows), len(file.Tools))
 		}
+		at := map[string]string{} // the first tool with a score and a price has the mark
 		if file.Total != len(file.Tools)+len(file.NotMonthly)+len(file.NotScored) || file.Truncated {
 			t.Errorf("%q: %d tools of %d", query, len(file.Tools), file.Total)
 		}
 		for _, tool := range file.Tools {
-			if !all[tool.Slug] || best[tool.Slug] != tool.Frontier || rows[tool.Slug] == nil {
+			place := fmt.Sprint(tool.Score, *tool.Monthly)
+			if at[place] == "" {
+				at[place] = tool.Slug
+			}
+			if marked := at[place] == tool.Slug; all[tool.Slug] != marked || best[tool.Slug] != (tool.Frontier && marked) || rows[tool.Slug] == nil {
 				t.Fatalf("%q: the page and the file disagree about %s", query, tool.Slug)
 			}
 			score := strings.Replace(strconv.FormatFloat(tool.Score, 'f', -1, 64), ".", ",", 1)
@@ -112,7 +142,8 @@ func TestTheMapOfFewToolsMakesSense(t *testing.T) {
 		return open(t, c)
 	}
 	free := tools(func(_ int, t *catalog.Tool) { t.Price, t.Score = "0 €/mois", number(7) }).get("/carte").ok().says("Gratuit").saysNot("logarithmique", "plot-step")
-	if all, best := free.marks(); len(all) != 4 || len(best) != 4 {
+	free.says("Le rond en vert réunit les outils qu’aucun autre ne bat", "Abeille, 7,0 sur 10, gratuit, à égalité avec 3\u00a0autres outils", "Ceux qu’aucun autre ne bat", ">Drosophile</a>")
+	if all, best := free.marks(); len(all) != 1 || len(best) != 1 || free.shown("wide") != 4 {
 		t.Errorf("all free: %v, %v", all, best)
 	}
 	unscored := tools(func(_ int, t *catalog.Tool) { t.Score = nil })
@@ -122,15 +153,20 @@ func TestTheMapOfFewToolsMakesSense(t *testing.T) {
 		if i == 0 {
 			t.Price = "100 000 €/mois"
 		}
-	}).get("/carte").ok().says("100\u202f000\u00a0€")
+	}).get("/carte").ok()
+	for _, width := range []string{"wide", "narrow"} { // at the mark, and not only in the list
+		if !strings.Contains(dear.drawing(width), `dx="12" dy="18">100`+"\u202f000\u00a0€</text>") {
+			t.Errorf("the %s axis does not name its end", width)
+		}
+	}
 	if all, _ := dear.marks(); len(all) != 3 {
 		t.Errorf("one price of 100,000 €: %v", all)
 	}
 	absurd := tools(func(i int, t *catalog.Tool) {
 		t.Price, t.Score = strings.Repeat("9", 1+300*(i%2))+" €/mois", number(10)
 	}).get("/carte").ok()
-	if all, _ := absurd.marks(); len(all) != 4 {
-		t.Errorf("absurd prices: %v", all)
+	if absurd.marks(); absurd.shown("wide") != 4 {
+		t.Errorf("absurd prices: %d tools", absurd.shown("wide"))
 	}
 	tiny := tools(func(i int, t *catalog.Tool) { t.Price, t.Score = "0,0001 €/an", number(0) }).get("/carte").ok().says("&lt;\u00a00,01\u00a0€")
 	tiny.marks()
@@ -139,7 +175,12 @@ func TestTheMapOfFewToolsMakesSense(t *testing.T) {
 	one.Comparisons = nil
 	open(t, one).get("/carte").ok().says("1\u00a0outil sur la carte", "Celui qu’aucun autre ne bat").saysNot("plot-step")
 	perUse := tools(func(_ int, t *catalog.Tool) { t.Price, t.Score = "2 €/minute", number(5) })
-	perUse.get("/carte").ok().says("À côté de la carte", "2\u00a0€/minute", "Rien à placer").saysNot("<svg role")
+	perUse.get("/carte").ok().says("À côté de la carte", "2\u00a0€/minute", "Rien à placer", "Ces prix ne se ramènent pas au mois.").saysNot("<svg role")
+	tools(func(i int, t *catalog.Tool) {
+		if i > 1 {
+			t.Price, t.Score = "2 €/minute", nil
+		}
+	}).get("/carte").ok().says("2 outils n’ont pas encore de note, et ne sont pas sur la carte. Les prix de 2 d’entre eux ne se ramènent pas au mois non plus.")
 }
 
 func TestTheMapOfManyToolsIsThinnedAndSaysSo(t *testing.T) {
@@ -151,20 +192,20 @@ func TestTheMapOfManyToolsIsThinnedAndSaysSo(t *testing.T) {
 			t.Errorf("%s has %d bytes", path, r.wire)
 		}
 	}
-	page := v.get("/carte").ok().says("Il y a trop d’outils pour autant de points", "autres outils tout près")
+	page := v.get("/carte").ok().says(" Un grand rond réunit plusieurs outils proches, sous le nom du mieux noté.", "autres outils tout près")
 	all, best := page.marks()
 	var file mapFile
 	into(t, v.get("/carte.json").ok(), &file)
 	if len(all) < 100 || len(all) > 250 || len(file.Tools) < 1500 {
 		t.Errorf("%d marks for %d tools", len(all), len(file.Tools))
 	}
-	shown := 0
-	for _, m := range regexp.MustCompile(`aria-label="[^"]*, et ([0-9]+)\x{a0}autres? outils? tout près"`).FindAllStringSubmatch(page.body, -1) {
-		n, _ := strconv.Atoi(m[1])
-		shown += n
+	for _, width := range []string{"wide", "narrow"} {
+		if n := page.shown(width); n != len(file.Tools) {
+			t.Errorf("the marks of the %s drawing stand for %d tools, not %d", width, n, len(file.Tools))
+		}
 	}
-	if shown+len(all) != len(file.Tools) {
-		t.Errorf("the marks stand for %d tools, not %d", shown+len(all), len(file.Tools))
+	if n := len(markPattern.FindAllString(page.drawing("narrow"), -1)); n < 30 || n >= len(all) {
+		t.Errorf("%d marks on a narrow screen, %d on a wide one", n, len(all))
 	}
 	for _, tool := range file.Tools {
 		if tool.Frontier && !best[tool.Slug] {
@@ -221,7 +262,7 @@ func TestACategoryBeginsWithThreeAnswers(t *testing.T) {
 	}{
 		{"as it is", func(*catalog.Catalog) {}, []string{
 			"2,5\u00a0points de plus que Bourdon, le deuxième, pour 10\u00a0€ par mois.",
-			"10\u00a0€ par mois\u00a0: rien de moins cher n’a une note à un point au plus de la sienne.",
+			"Aucun autre n’approche la note d’Abeille pour moins cher.",
 			"Aucun outil noté de la catégorie n’est gratuit.", "Un outil n’y est pas, faute de note ou de prix par mois.",
 		}},
 		{"a free tool that is nearly as good", func(c *catalog.Catalog) { c.Tools[2].Score = number(7.5) }, []string{
@@ -231,10 +272,22 @@ func TestACategoryBeginsWithThreeAnswers(t *testing.T) {
 			"5\u00a0€ par mois au lieu de 10\u00a0€\u00a0: le moins cher à un point au plus du mieux noté (0,5\u00a0point de moins qu’Abeille).",
 		}},
 		{"a free winner", func(c *catalog.Catalog) { c.Tools[2].Score = number(9) }, []string{
-			"0,5\u00a0point de plus qu’Abeille, le deuxième, et gratuit.", "Gratuit, et rien n’est mieux noté parmi ce qui se compare.", "Rien n’est mieux noté dans la catégorie, même en payant.",
+			"0,5\u00a0point de plus qu’Abeille, le deuxième, et gratuit.", "Le mieux noté est gratuit\u00a0: aucun prix ne fait mieux.", "Rien n’est mieux noté dans la catégorie, même en payant.",
 		}},
 		{"equal scores", func(c *catalog.Catalog) { c.Tools[1].Score = number(8.5) }, []string{"À égalité avec Bourdon, mais moins cher (10\u00a0€ par mois)."}},
 		{"equal scores and prices", func(c *catalog.Catalog) { c.Tools[1].Score, c.Tools[1].Price = number(8.5), "120 €/an" }, []string{"À égalité avec Bourdon, au même prix."}},
+		{"many equal scores", func(c *catalog.Catalog) {
+			c.Tools[1].Score, c.Tools[2].Score, c.Tools[2].Price = number(8.5), number(8.5), "20 €/mois"
+		}, []string{"À égalité avec Bourdon et 1\u00a0autre, mais moins cher (10\u00a0€ par mois)."}},
+		{"a much cheaper tool", func(c *catalog.Catalog) { c.Tools[0].Price = "100 000 €/mois" }, []string{
+			"14,50\u00a0€ par mois au lieu de 100\u202f000\u00a0€\u00a0: le mieux noté de ceux qui coûtent deux fois moins, ou mieux (2,5\u00a0points de moins qu’Abeille).",
+		}},
+		{"prices per user", func(c *catalog.Catalog) {
+			c.Tools[0].Price, c.Tools[1].Price, c.Tools[1].Score = "29 €/utilisateur/mois", "60 €/an", number(8)
+		}, []string{
+			"le deuxième, pour 29\u00a0€ par mois et par utilisateur.", "5\u00a0€ par mois au lieu de 29\u00a0€ par mois et par utilisateur\u00a0:",
+			`aria-label="Abeille, 8,5 sur 10, 29` + "\u00a0€ par mois et par utilisateur\"", "8,5 · 29\u00a0€/utilisateur</tspan>",
+		}},
 		{"the only score", func(c *catalog.Catalog) { c.Tools[1].Score, c.Comparisons = nil, nil }, []string{"Le seul outil noté de la catégorie, pour 10\u00a0€ par mois."}},
 		{"prices that depend on use", func(c *catalog.Catalog) { c.Tools[0].Price, c.Tools[1].Price = "1 €/minute", "2 €/minute" }, []string{
 			"2,5\u00a0points de plus que Bourdon, le deuxième, pour 1\u00a0€/minute.", "Aucun prix de la catégorie n’est un prix par mois\u00a0: rien ne se compare.",
@@ -269,4 +322,116 @@ func TestOneMapIsIndexed(t *testing.T) {
 	v.get("/sitemap.xml").ok().says("<loc>https://essai.example/carte</loc>")
 	v.get("/llms.txt").ok().says("/carte.md)")
 	v.get("/carte/").movesTo("/carte")
+}
+
+var (
+	namePattern = regexp.MustCompile(`<a( class="best")? href="/outils/([^"]+)" aria-label="[^"]+"(?: transform="translate\(([^)]+)\)")?><circle cx="([^"]+)%" cy="([^"]+)%" r="([^"]+)"/><text class="([^"]*)" x="[^"]+" y="[^"]+" dx="([^"]+)" dy="([^"]+)">([^<]+)<`)
+	stepPattern = regexp.MustCompile(`<line class="plot-step" x1="([^"]+)%" y1="([^"]+)%" x2="([^"]+)%" y2="([^"]+)%"/>`)
+)
+
+// A box is a rectangle of a drawing.
+type box struct{ left, top, right, bottom float64 }
+
+func (b box) gap(o box) float64 {
+	return math.Hypot(max(0, b.left-o.right, o.left-b.right), max(0, b.top-o.bottom, o.top-b.bottom))
+}
+
+// A plotted mark is a circle with its name, which may be hidden.
+type plotted struct {
+	slug         string
+	best, named  bool
+	x, y, radius float64
+	name         box
+}
+
+// plotted reads a drawing of a size in pixels.
+func (r *reply) plotted(of string, width, height float64) (marks []plotted, steps []box) {
+	r.t.Helper()
+	float := func(s string) float64 {
+		if s == "" {
+			return 0
+		}
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		return x
+	}
+	picture := r.drawing(of)
+	for _, m := range namePattern.FindAllStringSubmatch(picture, -1) {
+		p := plotted{slug: m[2], best: m[1] != "", x: float(m[4])/100*width + float(m[3]), y: float(m[5]) / 100 * height, radius: float(m[6])}
+		class := strings.Fields(m[7])
+		p.named = slices.Contains(class, "named")
+		left, long := p.x+float(m[8]), site.TextWidth(html.UnescapeString(m[10]))
+		switch {
+		case slices.Contains(class, "end"):
+			left -= long
+		case slices.Contains(class, "mid"):
+			left -= long / 2
+		}
+		p.name = box{left, p.y + float(m[9]) - 10, left + long, p.y + float(m[9]) + 3}
+		marks = append(marks, p)
+	}
+	for _, m := range stepPattern.FindAllStringSubmatch(picture, -1) {
+		x1, y1, x2, y2 := float(m[1])/100*width, float(m[2])/100*height, float(m[3])/100*width, float(m[4])/100*height
+		steps = append(steps, box{x1, min(y1, y2), x2, max(y1, y2)})
+	}
+	return marks, steps
+}
+
+func TestANameOfTheMapStandsAloneBesideItsMark(t *testing.T) {
+	c := synthetic.Catalog(2000, 1)
+	many, few := open(t, c), openDemo(t)
+	pages := []*reply{many.get("/carte").ok(), few.get("/carte").ok()}
+	for i := range c.Categories {
+		pages = append(pages, many.get("/categories/"+c.Categories[i].Slug).ok())
+	}
+	names, wholeFrontier := 0, 0
+	for _, page := range pages {
+		heights := map[string]float64{"narrow": 416, "wide": 512}
+		if strings.Contains(page.what, "categories") {
+			heights = map[string]float64{"narrow": 272, "wide": 296}
+		}
+		for of, widths := range map[string][]float64{"narrow": {240, 252, 300, 330, 400, 520, 670}, "wide": {660, 750, 900, 1068}} {
+			for _, width := range widths {
+				marks, steps := page.plotted(of, width, heights[of])
+				if len(marks) == 0 {
+					t.Fatalf("%s has no marks", page.what)
+				}
+				for i, m := range marks {
+					if m.best && of == "wide" && width == 660 { // named on the map, in the list or below the picture
+						wholeFrontier++
+						if !m.named && strings.Count(page.body, `<a href="/outils/`+m.slug+`">`) == 0 {
+							t.Errorf("%s: %s is on the frontier, and not named", page.what, m.slug)
+						}
+					}
+					if !m.named {
+						continue
+					}
+					names++
+					where := fmt.Sprintf("%s, %s, %g pixels: the name of %s", page.what, of, width, m.slug)
+					own := m.name.gap(box{m.x, m.y, m.x, m.y}) - m.radius
+					for k, o := range marks {
+						if k == i {
+							continue
+						}
+						if away := m.name.gap(box{o.x, o.y, o.x, o.y}) - o.radius; away <= max(own, 0) {
+							t.Errorf("%s is %.1f pixels from its mark, %.1f from that of %s", where, own, away, o.slug)
+						}
+						if o.named && m.name.gap(o.name) == 0 {
+							t.Errorf("%s touches that of %s", where, o.slug)
+						}
+					}
+					for _, line := range steps {
+						if m.name.gap(line) < 1 {
+							t.Errorf("%s touches the line", where)
+						}
+					}
+				}
+			}
+		}
+	}
+	if names < 300 || wholeFrontier < 20 {
+		t.Errorf("%d names and %d tools of frontiers were seen", names, wholeFrontier)
+	}
 }

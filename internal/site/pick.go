@@ -23,15 +23,15 @@ type pick struct {
 // picks answers the three questions about a category: the best score, the best value and
 // the best free tool. It returns nil if no tool has a score.
 func picks(m *market.Map) []pick {
-	best, next := m.BestScore()
+	best, next, equal := m.BestScore()
 	if best == nil {
 		return nil
 	}
-	list := []pick{newPick("La meilleure note", best, whyBest(best, next))}
+	list := []pick{newPick("La meilleure note", best, whyBest(best, next, equal))}
 	if value := m.BestValue(); value != nil {
 		list = append(list, newPick("Le meilleur rapport", value.Tool, whyValue(value, m)))
 	} else {
-		list = append(list, pick{Question: "Le meilleur rapport", Why: "Aucun prix de la catégorie n’est un prix par mois\u00a0: rien ne se compare."})
+		list = append(list, pick{Question: "Le meilleur rapport", Why: whyNoValue(best, m)})
 	}
 	if free := m.BestFree(); free != nil {
 		list = append(list, newPick("Le meilleur gratuit", free.Tool, whyFree(free, best)))
@@ -45,11 +45,13 @@ func newPick(question string, t *catalog.Tool, why string) pick {
 	return pick{Question: question, Slug: t.Slug, Name: t.Name, Score: french.Figure(*t.Score), Rank: scoreClass(*t.Score), Why: why}
 }
 
-func whyBest(best, next *catalog.Tool) string {
+func whyBest(best, next *catalog.Tool, equal int) string {
 	switch {
 	case next == nil:
 		return "Le seul outil noté de la catégorie" + priced(best) + "."
-	case *next.Score == *best.Score:
+	case equal > 1:
+		return "À égalité avec " + next.Name + " et " + french.Plural(equal-1, "autre", "autres") + ", " + tieBreak(best, next) + "."
+	case equal == 1:
 		return "À égalité avec " + next.Name + ", " + tieBreak(best, next) + "."
 	}
 	return points(*best.Score-*next.Score) + " de plus " + than(next.Name) + ", le deuxième" + priced(best) + "."
@@ -61,11 +63,11 @@ func tieBreak(best, next *catalog.Tool) string {
 	b, both := catalog.Monthly(next.Price)
 	switch {
 	case !ok || !both:
-		return "dont le prix ne se compare pas"
+		return "mais les prix ne se comparent pas"
 	case a == b:
 		return "au même prix"
 	}
-	return "mais moins cher (" + perMonth(a) + ")"
+	return "mais moins cher (" + perMonth(best.Price) + ")"
 }
 
 func whyValue(value *market.Point, m *market.Map) string {
@@ -75,17 +77,39 @@ func whyValue(value *market.Point, m *market.Map) string {
 			top = &m.Points[i]
 		}
 	}
+	price := perMonth(value.Tool.Price)
 	if top == value {
 		if value.Euros == 0 {
 			return "Gratuit, et rien n’est mieux noté parmi ce qui se compare."
 		}
-		return perMonth(value.Euros) + "\u00a0: rien de moins cher n’a une note à un point au plus de la sienne."
+		return price + "\u00a0: rien de moins cher n’a une note à un point au plus de la sienne."
 	}
 	less := points(top.Score-value.Score) + " de moins " + than(top.Tool.Name)
 	if value.Euros == 0 {
-		return "Gratuit, pour " + less + ", qui coûte " + perMonth(top.Euros) + "."
+		return "Gratuit, pour " + less + ", qui coûte " + perMonth(top.Tool.Price) + "."
 	}
-	return perMonth(value.Euros) + " au lieu de " + short(top.Euros) + "\u00a0: le moins cher à un point au plus du mieux noté (" + less + ")."
+	instead := short(top.Euros)
+	if catalog.Each(value.Tool.Price) != catalog.Each(top.Tool.Price) {
+		instead = perMonth(top.Tool.Price)
+	}
+	why := "le moins cher à un point au plus du mieux noté"
+	if top.Score-value.Score > market.ValueMargin+1e-9 {
+		why = "le mieux noté de ceux qui coûtent deux fois moins, ou mieux"
+	}
+	return price + " au lieu de " + instead + "\u00a0: " + why + " (" + less + ")."
+}
+
+// whyNoValue says why no tool is the best value.
+func whyNoValue(best *catalog.Tool, m *market.Map) string {
+	switch {
+	case len(m.Points) == 0:
+		return "Aucun prix de la catégorie n’est un prix par mois\u00a0: rien ne se compare."
+	case len(m.Points) == 1:
+		return "Aucun autre outil noté n’a un prix par mois\u00a0: rien ne se compare."
+	case catalog.IsFree(best.Price):
+		return "Le mieux noté est gratuit\u00a0: aucun prix ne fait mieux."
+	}
+	return "Aucun autre n’approche la note " + of(best.Name) + " pour moins cher."
 }
 
 func whyFree(free *market.Point, best *catalog.Tool) string {
@@ -104,16 +128,21 @@ func priced(t *catalog.Tool) string {
 	case euros == 0:
 		return ", et gratuit"
 	}
-	return ", pour " + perMonth(euros)
+	return ", pour " + perMonth(t.Price)
 }
 
 // than writes que before a name, with the elision before a vowel.
-func than(name string) string {
+func than(name string) string { return elided("qu", "e", name) }
+
+// of writes de before a name, with the elision before a vowel.
+func of(name string) string { return elided("d", "e", name) }
+
+func elided(word, vowel, name string) string {
 	first, _ := utf8.DecodeRuneInString(name)
 	if strings.ContainsRune("aeiouyâàéèêëîïôöûüœ", unicode.ToLower(first)) {
-		return "qu’" + name
+		return word + "’" + name
 	}
-	return "que " + name
+	return word + vowel + " " + name
 }
 
 // points formats a difference of scores: 0,4 point, 2,1 points.

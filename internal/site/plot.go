@@ -5,30 +5,39 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
+	"palmares/internal/catalog"
 	"palmares/internal/french"
 	"palmares/internal/market"
 )
 
 // A plot is a map as a picture: scores against prices per month on a logarithmic axis,
-// with the free tools in a lane of their own.
-//
-// Positions are in percent of a drawing without a view box, so that it fits any screen
-// while texts keep their size. Labels are placed where they overlap nothing on the
-// narrowest screen; on a wider one everything only moves apart. Labels that fit only on a
-// wide screen are hidden on others.
+// with the free tools in a lane of their own. It is drawn twice, for narrow and for wide
+// screens: marks that are apart on one are a blot on the other.
 type plot struct {
 	Small    bool
 	Summary  string
+	Drawings []plotDrawing // the wide one last
+	Joined   bool          // a line joins the frontier
+	Ties     bool          // tools of the frontier share a mark, and it is the only one
+	Tools    int           // on the map
+	Wider    bool          // marks stand for several tools on a wide screen, and so on a narrow one
+	Narrower bool          // they do only on a narrow screen
+}
+
+// A plotDrawing is a plot for a range of screens. Positions are in percent of a drawing without
+// a view box, so that it fits its screens while texts keep their size. The name of a mark is
+// shown where, on all of them, it touches nothing and no other mark is nearer to it.
+type plotDrawing struct {
+	Class    string
 	Marks    []mark
 	Steps    []plotLine // the frontier
 	Rows     []plotLabel
 	Columns  []plotLabel
 	Lane     string     // width of the lane of free tools in percent; "" for none
 	LaneName *plotLabel // nil for none
-	Binned   bool       // some marks stand for several tools
-	Tools    int        // on the map
 }
 
 // A mark is a tool, or several that are too close to each other to be shown one by one.
@@ -37,15 +46,19 @@ type mark struct {
 	Shift    string // transformation that moves the mark beside others at the same place; "" for none
 	Radius   string
 	Href     string
-	Name     string // shown on focus, and always with Place
-	More     string // what Name leaves out, on a wide screen
-	Label    string // for screen readers
+	Name     string   // shown on focus, and always if it is named
+	Lines    []string // shown below Name on focus
+	Label    string   // for screen readers
 	Frontier bool
 	Place    labelPlace
 
 	point  market.Point
-	others int // that the mark stands for besides point
+	others int  // that the mark stands for besides point
+	near   bool // some of others are elsewhere, but close
+	named  bool
 	x, y   float64
+	shift  float64 // pixels
+	radius float64 // pixels
 }
 
 // A labelPlace says where the name of a mark is.
@@ -60,45 +73,94 @@ type plotLine struct{ X1, Y1, X2, Y2 string }
 // A plotLabel is a labelled line of the grid.
 type plotLabel struct {
 	At, Text string
+	Last     bool // the text ends near the line
 	Wide     bool // labelled on a wide screen only
 }
 
-// A plotSize is what a map may have of marks, and the smallest drawings that its labels
-// must fit, in pixels: on a phone of 320 pixels and on a tablet.
-type plotSize struct {
-	small        bool
-	marks        int
-	narrow, wide rect
+// A layout is what the drawings for a range of screens may have of marks, and the pixels
+// that they measure at least and at most.
+type layout struct {
+	class         string
+	marks         int
+	cell          float64 // pixels of the narrowest drawing that a mark needs for itself; 0 for no limit
+	least, most   size
+	namesFrontier bool // and no other marks
 }
 
+type size struct{ width, height float64 }
+
+// From a phone of 305 pixels to less than 48rem, and from there on.
 var (
-	fullPlot  = plotSize{marks: 250, narrow: rect{right: 244, bottom: 384}, wide: rect{right: 650, bottom: 460}}
-	smallPlot = plotSize{small: true, marks: 120, narrow: rect{right: 244, bottom: 256}, wide: rect{right: 650, bottom: 280}}
+	fullPlot = []layout{
+		{"plot-narrow", 250, 22, size{236, 400}, size{690, 420}, true},
+		{"plot-wide", 250, 0, size{640, 500}, size{1090, 520}, false},
+	}
+	smallPlot = []layout{
+		{"plot-narrow", 120, 22, size{236, 265}, size{690, 280}, true},
+		{"plot-wide", 120, 0, size{640, 290}, size{1090, 300}, false},
+	}
 )
 
 // newPlot draws a map, or returns nil if no tool is on it.
-func newPlot(m *market.Map, size plotSize) *plot {
+func newPlot(m *market.Map, layouts []layout) *plot {
 	if len(m.Points) == 0 {
 		return nil
 	}
-	p := &plot{Small: size.small, Tools: len(m.Points)}
+	p := &plot{Tools: len(m.Points), Summary: summarize(m)}
 	a := newAxes(m.Points)
-	p.Marks = a.marks(m.Points, size.marks)
-	for i := range p.Marks {
-		p.Marks[i].describe()
-		p.Binned = p.Binned || p.Marks[i].others > 0
+	for i := range layouts {
+		d := newDrawing(a, m.Points, &layouts[i])
+		p.Joined = len(d.Steps) > 0
+		p.Ties = len(m.Points) > 1 && m.Points[0].Frontier && m.Points[1].Frontier && !p.Joined
+		p.Narrower, p.Wider = p.Narrower || p.Wider, false
+		for k := range d.Marks {
+			p.Wider = p.Wider || d.Marks[k].near
+		}
+		p.Drawings = append(p.Drawings, d)
 	}
-	p.join()
-	p.grid(a, size)
-	p.name(size)
-	p.Summary = summarize(m)
+	p.Narrower = p.Narrower && !p.Wider
 	return p
+}
+
+// marks returns the marks of the wide drawing.
+func (p *plot) marks() []mark { return p.Drawings[len(p.Drawings)-1].Marks }
+
+// unnamed returns the tools of the frontier that the picture does not name on every screen.
+func (p *plot) unnamed() (list []market.Point) {
+	named := map[string]int{}
+	for i := range p.Drawings {
+		for _, m := range p.Drawings[i].Marks {
+			if m.Frontier && m.named {
+				named[m.point.Tool.Slug]++
+			}
+		}
+	}
+	for _, m := range p.marks() {
+		if m.Frontier && named[m.point.Tool.Slug] < len(p.Drawings) {
+			list = append(list, m.point)
+		}
+	}
+	return list
+}
+
+func newDrawing(a axes, points []market.Point, l *layout) plotDrawing {
+	d := plotDrawing{Class: l.class, Marks: a.marks(points, l)}
+	for i := range d.Marks {
+		d.Marks[i].describe()
+	}
+	d.join()
+	d.grid(a, l)
+	d.name(l)
+	return d
 }
 
 // summarize describes a map in words.
 func summarize(m *market.Map) string {
 	frontier := m.Frontier()
-	s := "Note et prix par mois de " + french.Plural(len(m.Points), "outil", "outils") + ". Qu’aucun autre ne bat\u00a0: "
+	s := "Note et prix par mois d’un outil. Qu’aucun autre ne bat\u00a0: "
+	if n := len(m.Points); n > 1 {
+		s = "Note et prix par mois de " + french.Plural(n, "outil", "outils") + ". Qu’aucun autre ne bat\u00a0: "
+	}
 	for i, p := range frontier {
 		if i > 0 {
 			s += ", "
@@ -106,7 +168,7 @@ func summarize(m *market.Map) string {
 		if i == 12 {
 			return s + "et " + french.Count(len(frontier)-i) + " de plus."
 		}
-		s += p.Tool.Name + " (" + french.Figure(p.Score) + ", " + perMonth(p.Euros) + ")"
+		s += p.Tool.Name + " (" + french.Figure(p.Score) + ", " + perMonth(p.Tool.Price) + ")"
 	}
 	return s + "."
 }
@@ -148,7 +210,21 @@ func newAxes(points []market.Point) axes {
 	if room := 1 - (a.dear - a.cheap); a.paid && room > 0 { // nor a few prices
 		a.cheap, a.dear = a.cheap-room/2, a.dear+room/2
 	}
+	if a.paid { // from one tick to another
+		a.cheap, a.dear = -roundUp(-a.cheap), roundUp(a.dear)
+	}
 	return a
+}
+
+// roundUp returns the logarithm of the next number that is 1, 2 or 5 times a power of ten.
+func roundUp(logarithm float64) float64 {
+	whole := math.Floor(logarithm + 1e-9)
+	for _, digit := range []float64{0, math.Log10(2), math.Log10(5)} {
+		if logarithm <= whole+digit+1e-9 {
+			return whole + digit
+		}
+	}
+	return whole + 1
 }
 
 func (a *axes) y(score float64) float64 { return 0.96 - 0.92*(score-a.low)/(a.high-a.low) }
@@ -168,25 +244,34 @@ func (a *axes) x(euros float64) float64 {
 	return from + (axisEnd-from)*(math.Log10(euros)-a.cheap)/(a.dear-a.cheap)
 }
 
-// marks returns the marks of points, the frontier last, so that it is on top. If there are
-// too many points, those in one cell of a grid, which gets coarser until the marks are few
-// enough, share a mark. Points of the frontier never do.
-func (a *axes) marks(points []market.Point, most int) []mark {
+// marks returns the marks of points, the frontier last, so that it is on top. Points at the
+// same place share a mark; so do others in one cell of a grid, if the layout has little room
+// or the marks are too many. Points of the frontier share none with others.
+func (a *axes) marks(points []market.Point, l *layout) []mark {
 	var rest, top []mark
-	for _, p := range points {
-		one := mark{point: p, x: a.x(p.Euros), y: a.y(p.Score), Frontier: p.Frontier}
+	for i, p := range points { // equal ones follow each other
+		list := &rest
 		if p.Frontier {
-			top = append(top, one)
-		} else {
-			rest = append(rest, one)
+			list = &top
 		}
+		if i > 0 && points[i-1].Euros == p.Euros && points[i-1].Score == p.Score {
+			(*list)[len(*list)-1].others++
+			continue
+		}
+		*list = append(*list, mark{point: p, x: a.x(p.Euros), y: a.y(p.Score), Frontier: p.Frontier})
 	}
-	if len(top) > most { // all at one price and score
-		top[most-1].others += len(top) - most
-		top = top[:most]
+	if len(top) > l.marks {
+		last := &top[l.marks-1]
+		for _, m := range top[l.marks:] {
+			last.others += 1 + m.others
+		}
+		last.near, top = true, top[:l.marks]
 	}
-	for cells := 48.0; len(rest)+len(top) > max(most, len(top)+1); cells /= 1.25 {
-		rest = bin(rest, cells)
+	if l.cell > 0 {
+		rest = bin(rest, l.least.width/l.cell, l.least.height/l.cell)
+	}
+	for cells := 48.0; len(rest)+len(top) > max(l.marks, len(top)+1); cells /= 1.25 {
+		rest = bin(rest, cells, cells)
 	}
 	all := append(rest, top...)
 	a.spread(all)
@@ -195,12 +280,12 @@ func (a *axes) marks(points []market.Point, most int) []mark {
 
 // bin joins marks in the same cell. The mark of a cell is in the middle of its tools and
 // named after the best of them.
-func bin(marks []mark, cells float64) []mark {
+func bin(marks []mark, columns, rows float64) []mark {
 	type cell struct{ column, row int }
 	at := map[cell]int{}
 	var list []mark
 	for _, m := range marks {
-		c := cell{int(m.x * cells), int(m.y * cells)}
+		c := cell{int(m.x * columns), int(m.y * rows)}
 		i, ok := at[c]
 		if !ok {
 			at[c] = len(list)
@@ -210,7 +295,7 @@ func bin(marks []mark, cells float64) []mark {
 		b := &list[i]
 		had, has := float64(1+b.others), float64(1+m.others)
 		b.x, b.y = (b.x*had+m.x*has)/(had+has), (b.y*had+m.y*has)/(had+has)
-		b.others += 1 + m.others
+		b.others, b.near = b.others+1+m.others, true
 		if m.point.Score > b.point.Score || m.point.Score == b.point.Score && m.point.Euros < b.point.Euros {
 			b.point = m.point
 		}
@@ -240,7 +325,8 @@ func (a *axes) spread(marks []mark) {
 			if m.point.Euros == 0 {
 				m.x += side * min(0.04, 0.8*width/n)
 			} else if n > 1 {
-				m.Shift = "translate(" + coordinate(side*min(8, 40/n)) + ")"
+				m.shift = math.Round(side * min(8, 40/n))
+				m.Shift = "translate(" + coordinate(m.shift) + ")"
 			}
 		}
 	}
@@ -252,79 +338,120 @@ const longestLabel = 22
 // describe writes what a mark says.
 func (m *mark) describe() {
 	t := m.point.Tool
-	m.X, m.Y, m.Href, m.Radius = percent(m.x), percent(m.y), "/outils/"+t.Slug, "5"
-	figures := french.Figure(m.point.Score) + " sur 10, " + perMonth(m.point.Euros)
-	m.Name, m.More, m.Label = shorten(t.Name, longestLabel), " · "+french.Figure(m.point.Score)+" · "+short(m.point.Euros), t.Name+", "+figures
-	if m.others > 0 {
-		m.Radius = coordinate(min(5+1.2*math.Sqrt(float64(m.others)), 14))
-		m.More = " et " + french.Plural(m.others, "autre", "autres")
-		m.Label = t.Name + ", " + figures + ", et " + french.Plural(m.others, "autre outil", "autres outils") + " tout près"
+	m.X, m.Y, m.Href, m.radius = percent(m.x), percent(m.y), "/outils/"+t.Slug, 5
+	figures := french.Figure(m.point.Score) + " sur 10, " + perMonth(t.Price)
+	m.Name, m.Label = shorten(t.Name, longestLabel), t.Name+", "+figures
+	m.Lines = []string{french.Figure(m.point.Score) + " · " + short(m.point.Euros)}
+	if each := eachOf(t.Price); each != "" {
+		m.Lines[0] += "/" + shorten(each, 12)
 	}
 	if m.Frontier {
-		m.Radius = "6"
+		m.radius = 6
 	}
+	if m.others > 0 {
+		m.radius = math.Round(min(m.radius+1.2*math.Sqrt(float64(m.others)), 14))
+		m.Lines = append(m.Lines, "et "+french.Plural(m.others, "autre", "autres"))
+		if others := french.Plural(m.others, "autre outil", "autres outils"); m.near {
+			m.Label += ", et " + others + " tout près"
+		} else {
+			m.Label += ", à égalité avec " + others
+		}
+	}
+	m.Radius = coordinate(m.radius)
 	switch { // away from the nearer edge
 	case m.x < 0.34:
-		m.Place = labelPlace{"", 10, -8}
+		m.Place = m.at(labelPlace{"", 10, -8})
 	case m.x > 0.66:
-		m.Place = labelPlace{"end", -10, -8}
+		m.Place = m.at(labelPlace{"end", -10, -8})
 	default:
-		m.Place = labelPlace{"mid", 0, -12}
+		m.Place = m.at(labelPlace{"mid", 0, -12})
 	}
 }
 
-// join draws the frontier as stairs: for each price, the best score to be had. Marks at the
-// same place are one step.
-func (p *plot) join() {
+// at returns a place beside a small mark as one beside this mark.
+func (m *mark) at(p labelPlace) labelPlace {
+	further := int(m.radius) - 6
+	switch {
+	case further <= 0:
+	case p.DX > 0:
+		p.DX += further
+	case p.DX < 0:
+		p.DX -= further
+	case p.DY > 0:
+		p.DY += further
+	default:
+		p.DY -= further
+	}
+	return p
+}
+
+// show shows the name of a mark at a place.
+func (m *mark) show(p labelPlace, classes string) {
+	m.Place, m.named = p, true
+	m.Place.Class = strings.TrimSpace(p.Class + " named" + classes)
+}
+
+// Up returns the class of a name that must make room for the lines below it.
+func (m mark) Up() string {
+	if strings.HasPrefix(m.Place.Class, "mid") && m.Place.DY < 0 {
+		return " up-" + strconv.Itoa(len(m.Lines))
+	}
+	return ""
+}
+
+// join draws the frontier as stairs: for each price, the best score to be had.
+func (d *plotDrawing) join() {
 	var last *mark
-	for i := range p.Marks {
-		m := &p.Marks[i]
-		if !m.Frontier || last != nil && last.point.Euros == m.point.Euros {
+	for i := range d.Marks {
+		m := &d.Marks[i]
+		if !m.Frontier {
 			continue
 		}
 		if last != nil {
-			p.Steps = append(p.Steps, plotLine{last.X, last.Y, m.X, last.Y}, plotLine{m.X, last.Y, m.X, m.Y})
+			d.Steps = append(d.Steps, plotLine{last.X, last.Y, m.X, last.Y}, plotLine{m.X, last.Y, m.X, m.Y})
 		}
 		last = m
 	}
 }
 
 // grid labels the axes.
-func (p *plot) grid(a axes, size plotSize) {
+func (d *plotDrawing) grid(a axes, l *layout) {
 	by := 1.0
-	if size.small && a.high-a.low > 4 {
+	if l.least.height < 300 && a.high-a.low > 4 {
 		by = 2
 	}
 	for score := math.Ceil(a.low/by) * by; score <= a.high; score += by {
-		p.Rows = append(p.Rows, plotLabel{At: percent(a.y(score)), Text: strconv.Itoa(int(score))})
+		d.Rows = append(d.Rows, plotLabel{At: percent(a.y(score)), Text: strconv.Itoa(int(score))})
 	}
-	var narrow, wide []span
+	width := l.least.width
+	var taken []span
 	if a.free {
 		at := a.x(0)
-		p.LaneName = &plotLabel{At: percent(at), Text: "Gratuit"}
+		d.LaneName = &plotLabel{At: percent(at), Text: "Gratuit"}
 		if a.paid {
-			p.Lane = percent(laneWidth)
+			d.Lane = percent(laneWidth)
 		}
-		narrow = append(narrow, around(at*size.narrow.right, "Gratuit"))
-		wide = append(wide, around(at*size.wide.right, "Gratuit"))
+		taken = append(taken, around(at*width, "Gratuit"))
 	}
 	if !a.paid {
 		return
 	}
+	// The end of the axis is always labelled, so that the dearest tool has a price beside it.
+	last := math.Pow(10, a.dear)
+	text, x := short(last), a.x(last)
+	right := x*width + lastLabel
+	taken = append(taken, span{right - textWidth(text) - 4, right + 4})
+	d.Columns = append(d.Columns, plotLabel{At: percent(x), Text: text, Last: true})
 	for _, euros := range priceTicks(a.cheap, a.dear) {
 		x := a.x(euros)
-		l := plotLabel{At: percent(x), Text: short(euros)}
-		if !fits(&narrow, around(x*size.narrow.right, l.Text), size.narrow.right+12) {
-			if !fits(&wide, around(x*size.wide.right, l.Text), size.wide.right+12) {
-				continue
-			}
-			l.Wide = true
-		} else {
-			wide = append(wide, around(x*size.wide.right, l.Text))
+		if text := short(euros); fits(&taken, around(x*width, text), width+lastLabel) {
+			d.Columns = append(d.Columns, plotLabel{At: percent(x), Text: text})
 		}
-		p.Columns = append(p.Columns, l)
 	}
 }
+
+// lastLabel is how far the label at the end of the axis goes beyond it, in pixels.
+const lastLabel = 12
 
 // priceTicks returns round prices between two logarithms: the powers of ten first, then
 // halves and fifths of them, if there are few.
@@ -373,9 +500,14 @@ func fits(others *[]span, s span, right float64) bool {
 // A rect is a rectangle, in pixels.
 type rect struct{ left, top, right, bottom float64 }
 
-func (r rect) overlaps(o rect) bool {
-	return r.left < o.right && o.left < r.right && r.top < o.bottom && o.top < r.bottom
+// gap returns how far two rectangles are from each other, 0 if they touch.
+func (r rect) gap(o rect) float64 {
+	return math.Hypot(max(0, r.left-o.right, o.left-r.right), max(0, r.top-o.bottom, o.top-r.bottom))
 }
+
+// An area is a part of a drawing: a rectangle in shares of its size, and what is added to
+// it in pixels.
+type area struct{ share, pixels rect }
 
 // labelPlaces are where the name of a mark may be, best first: tools of the frontier have
 // nothing above them to their left. Only names of the frontier are as far away as the last.
@@ -398,92 +530,81 @@ const nearPlaces = 8
 // maxNamed is how many marks a map may have for all of them to be named where there is room.
 const maxNamed = 140
 
-// name shows the names of marks: those of the frontier on every screen where they fit the
-// narrowest one, or else on wide ones; then those of others, where they are in nobody's way
-// on a wide screen, the best scores first.
-func (p *plot) name(size plotSize) {
+// What names keep free around them, in pixels, and how much further than their own mark
+// others are.
+const (
+	labelGap = 3
+	markGap  = 2
+)
+
+// name shows the names of marks where that is possible: those of the frontier, then, on a
+// wide screen, those of others, the best scores first.
+func (d *plotDrawing) name(l *layout) {
 	var frontier, rest []*mark
-	for i := range p.Marks {
-		if m := &p.Marks[i]; m.Frontier {
+	for i := range d.Marks {
+		if m := &d.Marks[i]; m.Frontier {
 			frontier = append(frontier, m)
 		} else if m.others == 0 {
 			rest = append(rest, m)
 		}
 	}
 	// Which order leaves most room depends on the stairs.
-	places, cost := newLabels(p.Marks, size.narrow).placeAll(frontier)
+	placed, names := d.placeAll(l, frontier)
 	slices.Reverse(frontier)
-	if others, less := newLabels(p.Marks, size.narrow).placeAll(frontier); less <= cost {
-		places = others
+	if others, more := d.placeAll(l, frontier); len(more) >= len(names) {
+		placed, names = others, more
 	}
-	wide := newLabels(p.Marks, size.wide)
-	for m, place := range places {
-		wide.taken = append(wide.taken, wide.box(m, place))
+	for m, place := range names {
+		m.show(place, "")
 	}
-	for _, m := range frontier {
-		if place, ok := places[m]; ok {
-			m.Place = place
-			m.Place.Class += " named"
-		} else if place, _, ok := wide.place(m, false); ok {
-			m.Place = place
-			m.Place.Class += " named-wide"
-		}
-	}
-	if len(p.Marks) > maxNamed {
+	if l.namesFrontier || len(d.Marks) > maxNamed {
 		return
 	}
 	slices.SortStableFunc(rest, func(a, b *mark) int { return cmp.Compare(b.point.Score, a.point.Score) })
 	for _, m := range rest {
-		if place, _, ok := wide.place(m, true); ok {
-			m.Place = place
-			m.Place.Class += " named-wide faint"
+		if place, ok := placed.place(m, labelPlaces[:nearPlaces]); ok {
+			m.show(place, " faint")
 		}
 	}
 }
 
-// placeAll finds places for the names of marks, in turn, and returns how much they cover.
-func (l *labels) placeAll(marks []*mark) (places map[*mark]labelPlace, cost int) {
-	places = map[*mark]labelPlace{}
+// placeAll finds places for the names of marks, in turn.
+func (d *plotDrawing) placeAll(l *layout, marks []*mark) (*labels, map[*mark]labelPlace) {
+	placed := newLabels(d.Marks, l)
+	names := map[*mark]labelPlace{}
 	for _, m := range marks {
-		place, covers, ok := l.place(m, false)
-		if ok {
-			places[m] = place
+		if place, ok := placed.place(m, labelPlaces); ok {
+			names[m] = place
 		}
-		cost += covers
 	}
-	return places, cost
+	return placed, names
 }
 
-// labels are the labels of a drawing of one size while they are placed.
+// labels are the names of a drawing while they are placed.
 type labels struct {
-	size  rect
-	taken []rect
-	steps []rect // the line of the frontier
-	marks []rect // of all tools
+	*layout
+	marks []mark
+	taken []area // by names and by the line of the frontier
 }
 
-func newLabels(marks []mark, size rect) *labels {
-	l := &labels{size: size}
-	var from *rect
+func newLabels(marks []mark, of *layout) *labels {
+	l := &labels{layout: of, marks: marks}
+	var from *mark
 	for i := range marks {
-		x, y := marks[i].x*size.right, marks[i].y*size.bottom
-		box := rect{x - 6, y - 6, x + 6, y + 6}
-		l.marks = append(l.marks, box)
-		if marks[i].Frontier {
-			l.taken = append(l.taken, box)
+		if m := &marks[i]; m.Frontier {
 			if from != nil {
-				step := from.bottom - 6
-				l.steps = append(l.steps, rect{from.right, step - 1, x, step + 1}, rect{x - 1, box.bottom, x + 1, step})
+				line := rect{-1, -1, 1, 1}
+				l.taken = append(l.taken, area{rect{from.x, from.y, m.x, from.y}, line}, area{rect{m.x, m.y, m.x, from.y}, line})
 			}
-			from = &box
+			from = m
 		}
 	}
 	return l
 }
 
-// box returns the room of the name of a mark at a place.
-func (l *labels) box(m *mark, place labelPlace) rect {
-	x, y, width := m.x*l.size.right+float64(place.DX), m.y*l.size.bottom+float64(place.DY), textWidth(m.Name)
+// box returns the room of the name of a mark at a place, from the middle of its place.
+func (m *mark) box(place labelPlace) rect {
+	x, y, width := float64(place.DX)+m.shift, float64(place.DY), textWidth(m.Name)
 	switch place.Class {
 	case "end":
 		x -= width
@@ -493,29 +614,55 @@ func (l *labels) box(m *mark, place labelPlace) rect {
 	return rect{x, y - 12, x + width, y + 4}
 }
 
-// place finds a place for the name of a mark: one with nothing below it, or, unless it must
-// be so, one that at least leaves the frontier free, or other names and its marks. It
-// returns how much the name covers, which is most if there is no place.
-func (l *labels) place(m *mark, strict bool) (place labelPlace, covers int, ok bool) {
-	own := rect{m.x*l.size.right - 6, m.y*l.size.bottom - 6, m.x*l.size.right + 6, m.y*l.size.bottom + 6}
-	free := func(box rect, others []rect) bool {
-		return !slices.ContainsFunc(others, func(o rect) bool { return o != own && box.overlaps(o) })
-	}
-	avoid, possible := [][][]rect{{l.taken, l.steps, l.marks}, {l.taken, l.steps}, {l.taken}}, labelPlaces
-	if strict {
-		avoid, possible = avoid[:1], possible[:nearPlaces]
-	}
-	for covers, avoid := range avoid {
-		for _, place := range possible {
-			box := l.box(m, place)
-			inside := box.left >= -2 && box.right <= l.size.right+6 && box.top >= -4 && box.bottom <= l.size.bottom
-			if inside && !slices.ContainsFunc(avoid, func(others []rect) bool { return !free(box, others) }) {
-				l.taken = append(l.taken, box)
-				return place, covers, true
-			}
+// place finds a place for the name of a mark where it touches nothing and no other mark is
+// as near.
+func (l *labels) place(m *mark, possible []labelPlace) (labelPlace, bool) {
+	for _, place := range possible {
+		place = m.at(place)
+		box := m.box(place)
+		if l.isInside(m, box) && l.isFree(m, box) {
+			l.taken = append(l.taken, area{rect{m.x, m.y, m.x, m.y}, box})
+			return place, true
 		}
 	}
-	return labelPlace{}, len(avoid), false
+	return labelPlace{}, false
+}
+
+func (l *labels) isInside(m *mark, box rect) bool {
+	x, y := m.x*l.least.width, m.y*l.least.height
+	return x+box.left >= -2 && x+box.right <= l.least.width+6 && y+box.top >= -4 && y+box.bottom <= l.least.height
+}
+
+func (l *labels) isFree(m *mark, box rect) bool {
+	for i := range l.taken {
+		if box.gap(l.sweep(m, &l.taken[i])) < labelGap {
+			return false
+		}
+	}
+	own := box.gap(rect{m.shift, 0, m.shift, 0}) - m.radius
+	for i := range l.marks {
+		o := &l.marks[i]
+		if o.point.Tool == m.point.Tool {
+			continue
+		}
+		at := area{rect{o.x, o.y, o.x, o.y}, rect{o.shift, 0, o.shift, 0}}
+		if box.gap(l.sweep(m, &at))-o.radius < max(own, 0)+markGap {
+			return false
+		}
+	}
+	return true
+}
+
+// sweep returns where an area may be on the screens of the layout, from the middle of a mark.
+func (l *layout) sweep(m *mark, a *area) rect {
+	low := func(share, least, most float64) float64 { return min(share*least, share*most) }
+	high := func(share, least, most float64) float64 { return max(share*least, share*most) }
+	return rect{
+		low(a.share.left-m.x, l.least.width, l.most.width) + a.pixels.left,
+		low(a.share.top-m.y, l.least.height, l.most.height) + a.pixels.top,
+		high(a.share.right-m.x, l.least.width, l.most.width) + a.pixels.right,
+		high(a.share.bottom-m.y, l.least.height, l.most.height) + a.pixels.bottom,
+	}
 }
 
 // textWidth estimates the width of a text of 12 pixels in a wide typeface.
@@ -561,15 +708,30 @@ func short(euros float64) string {
 	return french.Euros(euros)
 }
 
-// perMonth says what a tool costs per month.
-func perMonth(euros float64) string {
-	switch {
-	case euros == 0:
+// perMonth says what a price amounts to per month, which it must have: 29 € par mois et par
+// utilisateur.
+func perMonth(price string) string {
+	euros, _ := catalog.Monthly(price)
+	if euros == 0 {
 		return "gratuit"
-	case euros < 0.01 || euros >= 1e15:
-		return short(euros) + " par mois"
 	}
-	return french.Euros(euros) + " par mois"
+	text := french.Euros(euros)
+	if euros < 0.01 || euros >= 1e15 {
+		text = short(euros)
+	}
+	text += " par mois"
+	if each := eachOf(price); each != "" {
+		text += " et par " + each
+	}
+	return text
+}
+
+// eachOf returns what a price per month is for besides, in words: utilisateur.
+func eachOf(price string) string {
+	if catalog.IsFree(price) {
+		return ""
+	}
+	return strings.ReplaceAll(catalog.Each(price), "/", " et par ")
 }
 
 func percent(share float64) string {

@@ -140,6 +140,9 @@ func share(x float64) string {
 	if x >= 1e6 {
 		return sign + "1" + french.Narrow + "000" + french.Narrow + "000" + french.Space + "% et plus"
 	}
+	if x < 100 && math.Round(x) == 100 { // not all of it
+		return sign + french.Figure(math.Floor(10*x)/10) + french.Space + "%"
+	}
 	if x >= 10 || x == math.Trunc(x) {
 		return sign + french.Count(int(math.Round(x))) + french.Space + "%"
 	}
@@ -201,8 +204,10 @@ func drawMedian(m *market.Median, label string) *chart {
 		size.left = max(size.left, labelWidth(short(v)))
 	}
 	c.Left = int(size.left)
+	first, last := parseDay(m.Points[0].Day), parseDay(m.Points[len(m.Points)-1].Day)
 	x := func(i int) float64 {
-		return size.left + float64(i)/float64(len(m.Points)-1)*(float64(size.width)-size.left-size.right)
+		since := parseDay(m.Points[i].Day).Sub(first)
+		return size.left + since.Hours()/last.Sub(first).Hours()*(float64(size.width)-size.left-size.right)
 	}
 	y := func(euros float64) float64 {
 		return float64(size.height) - size.bottom - euros/top*(float64(size.height)-size.top-size.bottom)
@@ -224,19 +229,24 @@ func drawMedian(m *market.Median, label string) *chart {
 	}
 	c.Line = line.String()
 	c.Area = c.Line + "V" + coordinate(y(0)) + "H" + coordinate(x(0)) + "Z"
-	last := len(m.Points) - 1
-	c.Dots = []dot{{coordinate(x(last)), coordinate(y(m.Points[last].Euros))}}
+	end := len(m.Points) - 1
+	c.Dots = []dot{{coordinate(x(end)), coordinate(y(m.Points[end].Euros))}}
 	const half = 31 // of a label such as sept. 2026
-	for _, i := range []int{0, last} {
-		day, err := time.Parse(time.DateOnly, m.Points[i].Day)
-		if err != nil {
-			panic(err) // it was formatted by us
-		}
+	for _, i := range []int{0, end} {
 		at := min(max(x(i), size.left+half), float64(size.width)-half)
-		c.Ticks = append(c.Ticks, gridLine{coordinate(at), french.ShortMonth(day)})
+		c.Ticks = append(c.Ticks, gridLine{coordinate(at), french.ShortMonth(parseDay(m.Points[i].Day))})
 	}
-	c.Summary = label + "\u00a0: prix médian de " + short(m.Points[0].Euros) + " il y a un an, " + short(m.Points[last].Euros) + " aujourd’hui."
+	c.Summary = label + "\u00a0: prix médian de " + short(m.Points[0].Euros) + " il y a un an, " + short(m.Points[end].Euros) + " aujourd’hui."
 	return c
+}
+
+// parseDay reads a day that was formatted by us.
+func parseDay(day string) time.Time {
+	t, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		panic(err)
+	}
+	return t
 }
 
 // bars are rises above and falls below a line, by month. As in a plot, positions are in
@@ -440,7 +450,6 @@ func trendPrices(moves []market.PriceMove) []trendPrice {
 }
 
 func newTrendMedian(m *market.Median) trendMedian {
-	cents := func(x float64) float64 { return math.Round(100*x) / 100 }
 	one := trendMedian{Tools: m.Tools, Changes: m.Changes}
 	if m.Category != "" {
 		one.Category = &m.Category

@@ -86,7 +86,7 @@ func TestTrendsSayTheSameOnThePageAndInTheFile(t *testing.T) {
 	if file.Since != "2025-11-02" || file.Until != "2026-11-02" || p.Changes != 7 || p.Up != 6 || p.Down != 1 || len(p.Rises) != 6 || p.Rises[0] != (trendMove{"mouche-0", 100}) || p.Falls[0] != (trendMove{"abeille", -50}) {
 		t.Errorf("%+v", file)
 	}
-	page.says("<dt>hausses</dt><dd>6</dd>", "<dt>baisse</dt><dd>1</dd>", ">&#43;100\u00a0%</span>", ">−50\u00a0%</span>",
+	page.says("<dt>hausses</dt><dd>6</dd>", "<dt>baisse</dt><dd>1</dd>", "<dt>dont devenu payant</dt><dd>0</dd>", "<dt>dont devenu gratuit</dt><dd>0</dd>", ">Outils avec un prix<", ">&#43;100\u00a0%</span>", ">−50\u00a0%</span>",
 		"10\u00a0€/mois → 20\u00a0€/mois", ">mars\u00a02026</th><td>1</td><td>1</td></tr>",
 		// The median of code: 10 to 15 and 100 € before, 20 to 25 and 100 € now.
 		">Développement</a></th><td>7</td><td>13\u00a0€</td><td>23\u00a0€</td></tr>",
@@ -127,6 +127,12 @@ func TestTooLittleDataIsSaidNotDrawn(t *testing.T) {
 	one := small()
 	one.Tools, one.Comparisons, one.Retired = one.Tools[:1], nil, nil
 	open(t, one).get("/tendances").ok().says("Aucun outil n’a disparu en douze mois.")
+}
+
+func TestAFallThatIsNotWholeIsNotSaidToBe(t *testing.T) {
+	c := moving()
+	c.Tools[0].PriceHistory[0].OldPrice = "10 000 €/mois" // now 10
+	open(t, c).get("/tendances").ok().says(">−99,9\u00a0%</span>").saysNot("−100\u00a0%")
 }
 
 func TestTrendsOfManyToolsStaySmall(t *testing.T) {

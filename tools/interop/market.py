@@ -9,6 +9,7 @@ import statistics
 import sys
 import urllib.parse
 import urllib.request
+from fractions import Fraction
 
 url, work = os.environ["PALMARES_URL"], os.environ["PALMARES_WORK"]
 
@@ -23,6 +24,9 @@ def records(kind):
         return [json.loads(line) for line in lines]
 
 
+MONTHS = {"mois": Fraction(1), "trimestre": Fraction(3), "semestre": Fraction(6), "an": Fraction(12), "semaine": Fraction(12, 52)}
+
+
 def whole(x):
     """Rounds half away from zero, as Go does; Python's round is half to even."""
     down = int(abs(x))
@@ -31,19 +35,22 @@ def whole(x):
 
 
 def cents(euros):
-    return whole(100 * euros) / 100
+    """Rounds to the cent, and what is less than one to two digits."""
+    return float(f"{euros:.1e}") if 0 < euros < 0.01 else whole(100 * euros) / 100
 
 
 def amount(price):
-    """Splits a price into its amount and its unit; a year is twelve months."""
+    """Splits a price into its amount and its unit; times that have a length are months."""
     number, _, period = price.partition(" €/")
     for space in (" ", "\u00a0", "\u202f"):
         number = number.replace(space, "")
     euros = float(number.replace(",", "."))
     words = period.split("/")
-    if words[-1] == "an":
-        return euros / 12, "/".join(words[:-1] + ["mois"])
-    return euros, period
+    times = [w for w in words if w.lower() in MONTHS]
+    if len(times) != 1:
+        return euros, period.lower() + "/"
+    words.remove(times[0])
+    return float(Fraction(euros) / MONTHS[times[0].lower()]), "/".join(words + ["mois"])
 
 
 def monthly(price):
@@ -86,7 +93,15 @@ def check_map(tools, category, pricing):
     never = float("inf")
     best = min(scored, key=lambda t: (-t["score"], never if t["month"] is None else t["month"], t["slug"]), default=None)
     top = max((t["score"] for t in placed), default=0)
-    value = min((t for t in placed if top - t["score"] <= 1 + 1e-9), key=lambda t: (t["month"], -t["score"], t["slug"]), default=None)
+    # What is worth more than the best costs: never the best itself.
+    price = min((t["month"] for t in placed if t["score"] == top), default=0)
+    others = [t for t in placed if not beaten(t, placed) and (t["score"] < top or best["month"] is None)]
+    near = [t for t in others if top - t["score"] <= 1 + 1e-9]
+    half = [t for t in others if t["month"] <= price / 2]
+    if near:
+        value = min(near, key=lambda t: (t["month"], t["slug"]))
+    else:
+        value = min(half, key=lambda t: (-t["score"], t["slug"]), default=None)
     free = min((t for t in placed if t["month"] == 0), key=lambda t: (-t["score"], t["slug"]), default=None)
     for name, tool in (("best_score", best), ("best_value", value), ("best_free", free)):
         check(f"{what} {name}", said[name], tool and tool["slug"])
@@ -139,9 +154,10 @@ def check_trends(tools, retired, shown=10):
         entries.sort(key=lambda e: sign * e[0])
         check(name, [(e["slug"], e["changed_at"], e["percent"]) for e in p[name]], [(s, d, whole(1000 * x) / 10) for x, d, s in entries[:shown]])
 
-    days, (y, m) = [], (int(x) for x in since.split("-")[:2])
+    days, (y, m) = [since], (int(x) for x in since.split("-")[:2])
     while (last := f"{y}-{m:02}-{calendar.monthrange(y, m)[1]:02}") < until:
-        days.append(last)
+        if last > since:
+            days.append(last)
         y, m = (y, m + 1) if m < 12 else (y + 1, 1)
     days.append(until)
     lines = 0
@@ -169,7 +185,7 @@ def check_trends(tools, retired, shown=10):
         traces[t["slug"]] = [d for d in days_of if d]
     new = sorted(((min(d), s) for s, d in traces.items() if d and since < min(d) <= until), key=lambda e: e[1])
     new.sort(key=lambda e: e[0], reverse=True)
-    check("new tools", (said["new_tools"]["total"], said["new_tools"]["unclear"]), (len(new), 2 * len(new) > len(tools)))
+    check("new tools", (said["new_tools"]["total"], said["new_tools"]["unclear"]), (len(new), 2 * sum(bool(d) and min(d) <= since for d in traces.values()) < len(tools)))
     check("new tools", [(n["since"], n["slug"]) for n in said["new_tools"]["tools"]], new[:shown])
 
     scores = [(t["slug"], c) for t in tools for c in t.get("score_history", []) if since < c["changed_at"] <= until and c["new_score"] is not None]
