@@ -31,6 +31,7 @@ type EventPage struct {
 	More   bool    // there are others after the last of Events
 	UpTo   int64   // the sequence to continue after: no event that was asked for is left up to it
 	Oldest int64   // sequence of the oldest event of the log, of any type; 0 when there is none
+	Last   int64   // sequence of the newest event that ever was, of any type; 0 before the first
 }
 
 // List returns up to limit events after the given sequence, of one type unless that is "".
@@ -43,6 +44,7 @@ func (s *Events) List(ctx context.Context, after int64, eventType string, limit 
 		if err != nil {
 			return err
 		}
+		page.Last = last
 		// One more is read to know whether there are more.
 		query, args := listEvents, []any{max(after, pruned), limit + 1}
 		if eventType != "" {

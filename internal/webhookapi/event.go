@@ -37,6 +37,10 @@ func (h *Handler) listEvents(r *request) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
+	if after > found.Last {
+		p.Refuse("after", strconv.FormatInt(after, 10), "un numéro de 0 à "+strconv.FormatInt(found.Last, 10)+", celui du dernier événement")
+		return web.Answer{}, p.Err()
+	}
 	page := eventPage{Data: []json.RawMessage{}}
 	page.Meta.NextAfter, page.Meta.More = found.UpTo, found.More
 	if found.Oldest > 0 {

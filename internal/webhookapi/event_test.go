@@ -57,6 +57,18 @@ func (s *service) publishTwice() {
 	s.publish("a", "2 €/mois", "b", "1 €/mois")
 }
 
+func TestAPositionAfterTheLastEventIsRefused(t *testing.T) {
+	each(t, func(t *testing.T, s *service) {
+		s.publishTwice()
+		if page, _ := s.events(events + "?after=6"); len(page.Data) != 0 || page.Meta.NextAfter != 6 {
+			t.Errorf("after the last: %+v", page)
+		}
+		for _, query := range []string{"after=7", "after=7&type=tool.created"} {
+			s.get(events+"?"+query).FailsOn(400, "invalid_parameter", "after", "de 0 à 6")
+		}
+	})
+}
+
 func TestTheEventLogReturnsEveryEventAsItWasDelivered(t *testing.T) {
 	each(t, func(t *testing.T, s *service) {
 		if page, next := s.events(events); len(page.Data) != 0 || page.Meta.NextAfter != 0 || page.Meta.Oldest != nil || next != "" {
