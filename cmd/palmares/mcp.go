@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"palmares/internal/assistant"
 	"palmares/internal/wire"
 )
 
@@ -31,17 +32,15 @@ const mcpTimeout = 30 * time.Second
 func (c *mcpCommand) Run(inv *invocation) error {
 	r := &relay{server: c.Server}
 	defer r.close()
-	remote, err := r.open(inv.ctx)
+	instructions, tools, err := r.offer(inv.ctx)
 	if err != nil {
-		return fmt.Errorf("%s does not offer its tools: %w; check --server and PALMARES_KEY", c.Server, err)
+		_, _ = fmt.Fprintf(inv.stderr, "%s does not answer, calls will ask it again: %v; check --server and PALMARES_KEY\n", c.Server, err)
+		instructions, tools = assistant.Instructions, assistant.Tools()
 	}
 	local := mcp.NewServer(&mcp.Implementation{Name: "palmares", Title: "Palmarès", Version: version}, &mcp.ServerOptions{
-		Instructions: remote.InitializeResult().Instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
-	for tool, err := range remote.Tools(inv.ctx, nil) {
-		if err != nil {
-			return fmt.Errorf("could not read the tools of %s: %w", c.Server, err)
-		}
+	for _, tool := range tools {
 		local.AddTool(tool, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return r.call(ctx, inv.ctx, &mcp.CallToolParams{Name: req.Params.Name, Arguments: req.Params.Arguments})
 		})
@@ -75,6 +74,22 @@ func (r *relay) open(ctx context.Context) (*mcp.ClientSession, error) {
 	return session, err
 }
 
+// offer returns the instructions and the tools of the server.
+func (r *relay) offer(ctx context.Context) (instructions string, tools []*mcp.Tool, err error) {
+	session, err := r.open(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	for tool, err := range session.Tools(ctx, nil) {
+		if err != nil {
+			r.close()
+			return "", nil, err
+		}
+		tools = append(tools, tool)
+	}
+	return session.InitializeResult().Instructions, tools, nil
+}
+
 func (r *relay) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,6 +101,9 @@ func (r *relay) close() {
 
 // call calls a tool of the server. If the server does not answer, the result says so.
 func (r *relay) call(ctx, lasting context.Context, params *mcp.CallToolParams) (*mcp.CallToolResult, error) {
+	if arguments, ok := params.Arguments.(json.RawMessage); ok && len(arguments) > assistant.MaxArguments {
+		return r.failed("Les arguments de cet appel sont trop longs\u00a0: une requête a 64 Kio au plus."), nil
+	}
 	session, err := r.open(lasting)
 	var result *mcp.CallToolResult
 	if err == nil {
@@ -97,11 +115,7 @@ func (r *relay) call(ctx, lasting context.Context, params *mcp.CallToolParams) (
 	}
 	if err != nil {
 		r.close()
-		text := wire.AppendJSON(nil, map[string]string{ // as the server says what is wrong
-			"error": "Le serveur n’a pas répondu à cet appel\u00a0: il est injoignable, ou refuse la clé de PALMARES_KEY. Réessayez dans un moment.",
-			"url":   string(r.server),
-		})
-		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}, StructuredContent: json.RawMessage(text)}, nil
+		return r.failed("Le serveur n’a pas répondu à cet appel\u00a0: il est injoignable, ou refuse la clé de PALMARES_KEY. Réessayez dans un moment."), nil
 	}
 	if result.StructuredContent != nil && len(result.Content) == 1 {
 		if text, ok := result.Content[0].(*mcp.TextContent); ok && json.Valid([]byte(text.Text)) {
@@ -109,6 +123,12 @@ func (r *relay) call(ctx, lasting context.Context, params *mcp.CallToolParams) (
 		}
 	}
 	return result, nil
+}
+
+// failed returns the result of a call that went wrong, as the server says it.
+func (r *relay) failed(sentence string) *mcp.CallToolResult {
+	text := wire.AppendJSON(nil, map[string]string{"error": sentence, "url": string(r.server)})
+	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}, StructuredContent: json.RawMessage(text)}
 }
 
 // maxMessage is the length of the longest line of standard input that is read.

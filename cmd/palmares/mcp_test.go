@@ -190,6 +190,25 @@ func TestAServerThatIsAwayIsSaidInASentenceAndAskedAgain(t *testing.T) {
 	}
 }
 
+func TestAnAssistantStartsWhileTheServerIsAway(t *testing.T) {
+	front := httptest.NewServer(http.NotFoundHandler())
+	address := front.URL
+	front.Close() // nothing listens there any more
+	session := connect(t, &mcp.CommandTransport{Command: palmares(t.Context(), "mcp", "--server", address)})
+	if list, err := session.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 5 {
+		t.Errorf("%v, %v", list, err)
+	}
+	if text := session.InitializeResult().Instructions; !strings.Contains(text, "fetch") {
+		t.Errorf("the instructions are %q", text)
+	}
+	if text, isError := asks(t, session, "transcrire"); !isError || !strings.Contains(text, "Le serveur n’a pas répondu") {
+		t.Errorf("%s", text)
+	}
+	if text, isError := asks(t, session, strings.Repeat("a", 70_000)); !isError || !strings.Contains(text, "trop longs") {
+		t.Errorf("%s", text)
+	}
+}
+
 func TestThreeNodesGiveAnAssistantItsCalls(t *testing.T) {
 	const quota, calls = 50, 65
 	nodes := threeNodes(t, databases.Postgres(t), "--demo", "on", "--mcp-quota", strconv.Itoa(quota))
