@@ -58,6 +58,13 @@ func TestToolsOfTwoPagesAreComparedAndTheAddressIsShared(t *testing.T) {
 			}
 			b.back()
 			b.await(`document.querySelectorAll(".tray li").length === 3`) // nothing is lost
+			b.goTo("/comparer")
+			b.lists(chosen, "Mandibule", "Escouade", "Babilune")
+			b.follow(".tray a")
+			b.follow(".without") // what is removed there is no longer chosen
+			b.at("/comparer?outils=escouade,babilune", "Escouade et Babilune")
+			b.goTo("/outils")
+			b.lists(chosen, "Escouade", "Babilune")
 			if cookies := eval[string](b, `document.cookie`); cookies != "" {
 				t.Errorf("there are cookies: %s", cookies)
 			}

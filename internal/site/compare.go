@@ -34,6 +34,7 @@ type comparePage struct {
 	Verdicts []comparisonRow // published comparisons of any two of them
 	Problems []string
 	Retired  []retiredTool // among the chosen
+	Same     []toolRow     // that share a name that was given
 	Instead  *link         // to a valid choice; nil for none
 	Fields   []compareField
 	Names    []string // proposed by the form; none in a large catalogue
@@ -58,6 +59,9 @@ type comparedTool struct {
 func (s *Site) compare(r *request) (*answer, error) {
 	chosen := readChoice(r)
 	data := comparePage{Problems: chosen.problems, Retired: chosen.retired, Fields: chosen.fields()}
+	for _, t := range chosen.same {
+		data.Same = append(data.Same, r.row(t))
+	}
 	path := comparePath
 	data.Heading = "Comparer des outils"
 	switch {
@@ -115,7 +119,8 @@ func namesOf(tools []*catalog.Tool) []string {
 // A choice is what the parameters of a request ask for.
 type choice struct {
 	tools    []*catalog.Tool // known, each once, at most maxCompared; with guesses if there are problems
-	given    []string        // what the parameters name, at most maxCompared
+	given    []string        // what the parameters name, at most maxCompared; names of tools where they are known
+	same     []*catalog.Tool // that share a name that was given
 	retired  []retiredTool
 	problems []string
 	status   int  // if there are problems
@@ -139,7 +144,13 @@ func readChoice(r *request) *choice {
 		c.refuse(http.StatusBadRequest, "Cette adresse est trop longue. Choisissez de deux à quatre outils.")
 		return c
 	}
-	values := r.URL.Query()["outils"]
+	parameters, err := url.ParseQuery(r.query)
+	if err != nil {
+		c.asks = true
+		c.refuse(http.StatusBadRequest, "Cette adresse est mal écrite. Séparez les outils par des virgules\u00a0: "+comparePath+"?outils=a,b.")
+		return c
+	}
+	values := parameters["outils"]
 	c.asks = len(values) > 0
 	count := 0
 	for _, value := range values {
@@ -149,8 +160,10 @@ func readChoice(r *request) *choice {
 				continue
 			}
 			if count++; count <= maxCompared {
+				if t := c.add(r, name); t != nil {
+					name = fieldOf(t)
+				}
 				c.given = append(c.given, name)
-				c.add(r, name)
 			}
 		}
 	}
@@ -169,8 +182,9 @@ func readChoice(r *request) *choice {
 	return c
 }
 
-// add adds the tool that has a slug, had it, or has a name.
-func (c *choice) add(r *request, given string) {
+// add adds the tool that has a slug, had it, or has a name, and returns it; nil if there is
+// none, or several.
+func (c *choice) add(r *request, given string) *catalog.Tool {
 	slug := normalize(given)
 	t := r.snap.Catalog.Tool(slug)
 	if current, ok := r.snap.Alias(slug); ok && t == nil {
@@ -179,11 +193,18 @@ func (c *choice) add(r *request, given string) {
 	if retired := r.retired[slug]; t == nil && len(retired) > 0 {
 		c.retired = append(c.retired, r.retiredTool(retired[0]))
 		c.refuse(http.StatusNotFound, retired[0].Name+" a quitté le catalogue\u00a0: sa notice est ci-dessous.")
-		return
+		return nil
 	}
 	if t == nil {
-		var near *catalog.Tool
-		if t, near = r.named(given); t == nil {
+		exact, near := r.named(given)
+		switch {
+		case len(exact) == 1:
+			t = exact[0]
+		case len(exact) > 1:
+			c.same = append(c.same, exact...)
+			c.refuse(http.StatusBadRequest, "Plusieurs outils s’appellent «\u00a0"+exact[0].Name+"\u00a0»\u00a0: choisissez par leur adresse.")
+			return nil
+		default:
 			sentence := "Aucun outil n’est connu sous le nom «\u00a0" + clip(given, maxChoiceName) + "\u00a0»."
 			if near != nil {
 				sentence += " Vouliez-vous dire " + near.Name + "\u00a0?"
@@ -192,30 +213,31 @@ func (c *choice) add(r *request, given string) {
 				}
 			}
 			c.refuse(http.StatusNotFound, sentence)
-			return
+			return nil
 		}
 	}
 	if slices.Contains(c.tools, t) {
 		c.refuse(http.StatusBadRequest, t.Name+" est nommé deux fois.")
-		return
+		return t
 	}
 	c.tools = append(c.tools, t)
+	return t
 }
 
-// named returns the tool with a name, or else the one that a search finds first; nil for
+// named returns the tools with a name, or else the one that a search finds first; nil for
 // none.
-func (v *view) named(name string) (exact, near *catalog.Tool) {
+func (v *view) named(name string) (exact []*catalog.Tool, near *catalog.Tool) {
 	if utf8.RuneCountInString(name) > maxChoiceName {
 		return nil, nil
 	}
-	hits := v.snap.Index.Search(search.Query{Text: name, Limit: 5}).Hits
+	hits := v.snap.Index.Search(search.Query{Text: name, Limit: 10}).Hits
 	for _, hit := range hits {
 		if t := &v.snap.Catalog.Tools[hit.Tool]; normalize(t.Name) == normalize(name) {
-			return t, nil
+			exact = append(exact, t)
 		}
 	}
-	if len(hits) == 0 {
-		return nil, nil
+	if len(exact) > 0 || len(hits) == 0 {
+		return exact, nil
 	}
 	return nil, &v.snap.Catalog.Tools[hits[0].Tool]
 }

@@ -84,7 +84,9 @@ func TestAChoiceThatCannotBeShownSaysWhy(t *testing.T) {
 	}{
 		{"outils=", 400, []string{"Choisissez au moins deux outils"}},
 		{"outils=,,,&outils=+", 400, []string{"Choisissez au moins deux outils"}},
-		{"outils=abeille", 400, []string{"vous n’en avez choisi qu’un", `value="abeille"`}},
+		{"outils=abeille", 400, []string{"vous n’en avez choisi qu’un", `value="Abeille"`}},
+		{"outils=abeille;bourdon", 400, []string{"Cette adresse est mal écrite. Séparez les outils par des virgules"}},
+		{"outils=abeille,%zz", 400, []string{"Cette adresse est mal écrite"}},
 		{"outils=abeille,bourdon,cigale,drosophile,abeille", 400, []string{"Quatre outils au plus", "choisi 5", `<a class="button" href="/comparer?outils=abeille,bourdon,cigale,drosophile"`}},
 		{"outils=abeille,abeille", 400, []string{"Abeille est nommé deux fois"}},
 		{"outils=abeille,ancienne-abeille,cigale", 400, []string{"Abeille est nommé deux fois", `<a class="button" href="/comparer?outils=abeille,cigale"`}},
@@ -104,6 +106,15 @@ func TestAChoiceThatCannotBeShownSaysWhy(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestANameThatTwoToolsHaveIsNotGuessed(t *testing.T) {
+	c := small()
+	c.Tools[0].Name, c.Tools[1].Name = "Jumeau", "Jumeau"
+	v := open(t, c)
+	v.get("/comparer?outils=jumeau,cigale").answers(400).says("Plusieurs outils s’appellent «\u00a0Jumeau\u00a0»", `<a href="/outils/abeille">Jumeau</a>`, "<code>abeille</code>", "<code>bourdon</code>", `value="Cigale"`)
+	v.get("/comparer.md?outils=jumeau,cigale").answers(400).says("(/outils/abeille.md)", "(/outils/bourdon.md)")
+	v.get("/comparer?outils=bourdon,cigale").ok()
 }
 
 func TestAComparisonInAnEmptyCatalogueSaysWhy(t *testing.T) {

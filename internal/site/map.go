@@ -2,6 +2,7 @@ package site
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -63,6 +64,9 @@ func marksOf(points []market.Point) []mark {
 
 func (s *Site) showMap(r *request) (*answer, error) {
 	f := readFilters(r)
+	if moved := f.renamedCategory(r); moved != nil {
+		return moved, nil
+	}
 	category, pricing := f.category(r.view), f.pricing()
 	build := func() (*answer, error) { return s.renderMap(r, f, r.maps().Of(category, pricing)), nil }
 	// There are few maps, and each is made of the whole catalogue.
@@ -70,6 +74,17 @@ func (s *Site) showMap(r *request) (*answer, error) {
 		return build()
 	}
 	return r.pages.get("map "+f.with("", ""), build)
+}
+
+// renamedCategory returns the redirect from a former slug of a category, or nil.
+func (f *filters) renamedCategory(r *request) *answer {
+	current, ok := r.categoryAliases[f.values.Get("category")]
+	if !ok {
+		return nil
+	}
+	values := maps.Clone(f.values)
+	values.Set("category", current)
+	return redirectTo(r.URL.Path + "?" + values.Encode())
 }
 
 // pricing reads a model.
@@ -187,9 +202,12 @@ func (s *Site) mapFile(r *request, write func(*mapData) *answer) (*answer, error
 		return nil, notFound("Ce catalogue n’est pas proposé en bloc\u202f; l’API le donne page par page.")
 	}
 	f := readFilters(r)
+	if moved := f.renamedCategory(r); moved != nil {
+		return moved, nil
+	}
 	category, pricing := f.category(r.view), f.pricing()
 	if len(f.Problems) > 0 {
-		a := newAnswer(jsonType, web.Invalid("pricing", f.Problems[0]).JSON())
+		a := newAnswer(jsonType, web.Invalid("pricing", "Cette valeur n’existe pas\u00a0: gratuit, freemium ou payant.").JSON())
 		a.status, a.cache = 400, noStore
 		return a, nil
 	}
@@ -198,7 +216,9 @@ func (s *Site) mapFile(r *request, write func(*mapData) *answer) (*answer, error
 		data.UpdatedAt, data.Credit = r.snap.UpdatedAt, r.snap.Catalog.CreditLine()
 		data.Category, data.Pricing = category, string(pricing)
 		a := write(data)
-		a.canonical = r.snap.Catalog.URL + mapPath
+		if !f.Active() { // a part of the page has no page of its own
+			a.canonical = r.snap.Catalog.URL + mapPath
+		}
 		return a, nil
 	}
 	if _, known := r.labels[category]; !known && category != "" {

@@ -221,6 +221,8 @@ func TestTheFilesOfTheMapAreForAnyOriginAndBounded(t *testing.T) {
 		v.do("OPTIONS", path).answers(204).is("Access-Control-Allow-Origin", "*")
 		v.do("POST", path).answers(405).is("Content-Type", "application/json; charset=utf-8").says(`"code":"method_not_allowed"`)
 		v.get(path+"?pricing=cher").answers(400).is("Cache-Control", "no-store").says(`"code":"invalid_parameter"`, `"param":"pricing"`)
+		v.get(path + "?pricing=cher").says("gratuit, freemium ou payant")
+		v.get(path+"?category=chat").ok().is("Link", "") // a part has no page
 		v.get(path + "?category=inconnue").ok()
 	}
 	var file mapFile
@@ -322,6 +324,25 @@ func TestOneMapIsIndexed(t *testing.T) {
 	v.get("/sitemap.xml").ok().says("<loc>https://essai.example/carte</loc>")
 	v.get("/llms.txt").ok().says("/carte.md)")
 	v.get("/carte/").movesTo("/carte")
+	c := small()
+	c.Categories[0].Aliases = []string{"bavardage"}
+	if c.Categories[0].Slug != "chat" {
+		t.Fatal(c.Categories)
+	}
+	v = open(t, c)
+	v.get("/carte?category=bavardage&pricing=payant").movesTo("/carte?category=chat&pricing=payant")
+	v.get("/carte.md?category=bavardage").movesTo("/carte.md?category=chat")
+	v.get("/carte.json?category=bavardage").movesTo("/carte.json?category=chat")
+}
+
+func TestWhatCostsLessThanACentIsNotFree(t *testing.T) {
+	c := small()
+	c.Tools[0].Price = "0,004 €/mois"
+	var file mapFile
+	into(t, open(t, c).get("/carte.json").ok(), &file)
+	if tool := file.Tools[0]; tool.Slug != "abeille" || *tool.Monthly != 0.004 {
+		t.Errorf("%s costs %g", tool.Slug, *tool.Monthly)
+	}
 }
 
 var (

@@ -167,7 +167,7 @@
 
 (() => {
   const key = "comparer", least = 2, most = 4;
-  if (location.pathname === "/comparer") return; // shows a choice of its own
+  const shown = document.querySelector(".compared"); // a comparison shows a choice of its own
   let chosen = []; // [slug, name]
 
   // The choice lasts as long as the tab. Where storage is refused, as long as the page.
@@ -215,7 +215,7 @@
     go.replaceChildren(chosen.length < least
       ? make("span", { textContent: "Cochez encore un outil." })
       : make("a", { className: "button", href: href(chosen.map(([slug]) => slug)), rel: "nofollow", textContent: `Comparer (${chosen.length})` }), clear);
-    tray.hidden = !chosen.length;
+    tray.hidden = !chosen.length || !!shown;
     root.classList.toggle("with-tray", !tray.hidden);
     measure();
   };
@@ -260,6 +260,13 @@
     if (form.dataset.ticks && !slugs.includes(form.dataset.ticks)) slugs.unshift(form.dataset.ticks);
     event.preventDefault();
     location.assign(href([...slugs, ...typed]));
+  });
+  // What a comparison no longer shows is no longer chosen.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.(".without[data-slug]");
+    if (!link) return;
+    chosen = chosen.filter(([slug]) => slug !== link.dataset.slug);
+    save();
   });
   document.addEventListener("results", draw);
   addEventListener("pageshow", () => { // also when the browser returns to a kept page
