@@ -170,10 +170,10 @@ func (p *trendsPage) addMedians(v *view, medians []market.Median) {
 	add := func(m *market.Median, label string) {
 		row := medianRow{Label: label, Category: m.Category, Tools: m.Tools, Changes: m.Changes}
 		if m.Tools > 0 {
-			row.Now = short(m.Euros)
+			row.Now = medianPrice(m.Euros)
 		}
 		if m.Points != nil {
-			row.Before = short(m.Points[0].Euros)
+			row.Before = medianPrice(m.Points[0].Euros)
 		}
 		p.Medians = append(p.Medians, row)
 		if slices.Contains(drawn, m) {
@@ -186,6 +186,14 @@ func (p *trendsPage) addMedians(v *view, medians []market.Median) {
 			add(m, c.Label)
 		}
 	}
+}
+
+// medianPrice formats a median for a narrow table: without cents from 1 000 € on.
+func medianPrice(euros float64) string {
+	if euros >= 1000 {
+		euros = math.Round(euros)
+	}
+	return short(euros)
 }
 
 var medianChartSize = chartSize{width: 300, height: 150, right: 12, top: 12, bottom: 26}

@@ -135,6 +135,14 @@ func TestAFallThatIsNotWholeIsNotSaidToBe(t *testing.T) {
 	open(t, c).get("/tendances").ok().says(">−99,9\u00a0%</span>").saysNot("−100\u00a0%")
 }
 
+func TestLargeMediansHaveNoCents(t *testing.T) {
+	c := moving()
+	for i := range c.Tools {
+		c.Tools[i].Price, c.Tools[i].PriceHistory = "12 345,67 €/mois", nil
+	}
+	open(t, c).get("/tendances").ok().says("<td>12\u202f346\u00a0€</td>").saysNot("12\u202f345,67")
+}
+
 func TestTrendsOfManyToolsStaySmall(t *testing.T) {
 	v := open(t, synthetic.Catalog(2000, 1))
 	for _, path := range []string{"/tendances", "/tendances.md", "/tendances.json"} {
