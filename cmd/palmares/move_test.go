@@ -49,7 +49,8 @@ func TestAMovedCatalogueGoesOnWhereItWas(t *testing.T) {
 	first.stop()
 	move(t, lite, postgres)
 
-	nodes := []*process{serveProcess(t, "--database", postgres), serveProcess(t, "--database", postgres, "--webhook-allow", "127.0.0.0/8")}
+	node := func() *process { return serveProcess(t, "--database", postgres, "--webhook-allow", "127.0.0.0/8") }
+	nodes := []*process{node(), node()}
 	after, left := remaining(nodes[0], key)
 	if left != "997" {
 		t.Errorf("after two requests before the move and one after it, %s are left", left)
