@@ -95,6 +95,14 @@ func (o *origin) count(r *http.Request) {
 	}
 }
 
+// lastKey returns the Authorization of the last request for data. One that was cancelled may
+// still be arriving.
+func (o *origin) lastKey() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.key
+}
+
 // requests returns how often each path was requested since the last call.
 func (o *origin) requests() map[string]int {
 	o.mu.Lock()

@@ -450,7 +450,7 @@ func TestWhatIsWrongIsLoggedOnceAndSoIsItsEnd(t *testing.T) {
 		t.Error(err)
 	}
 	m.equals(o)
-	if o.key != "Bearer "+key || m.log.Contains(key) {
+	if o.lastKey() != "Bearer "+key || m.log.Contains(key) {
 		t.Errorf("the key was not sent, or logged: %s", m.log)
 	}
 }
