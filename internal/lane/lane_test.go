@@ -300,36 +300,40 @@ func FuzzTheLaneAnswersAsNetHTTPWould(f *testing.F) {
 	})
 }
 
-func TestAConnectionThatWaitsIsClosedInTime(t *testing.T) {
+// dial starts a lane without an http.Server, and sends it a plain request.
+func dial(t *testing.T, cfg lane.Config) net.Conn {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := lane.New(listener, lane.Config{
-		Handler: echo, Wants: func(string) bool { return true }, First: time.Minute, Idle: 50 * time.Millisecond, Write: time.Minute, Log: slog.New(slog.DiscardHandler),
+	cfg.Wants, cfg.First, cfg.Log = func(string) bool { return true }, time.Minute, slog.New(slog.DiscardHandler)
+	l := lane.New(listener, cfg)
+	t.Cleanup(func() {
+		go l.Accept() //nolint:errcheck // somebody must take the failure of the listener
+		if err := errors.Join(l.Close(), l.Wait(context.WithoutCancel(t.Context()))); err != nil {
+			t.Error(err)
+		}
 	})
 	conn, err := net.Dial("tcp", listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
+	t.Cleanup(func() { conn.Close() })
 	if _, err := io.WriteString(conn, plainRequests[0]); err != nil {
 		t.Fatal(err)
 	}
+	return conn
+}
+
+func TestAConnectionThatWaitsIsClosedInTime(t *testing.T) {
+	conn := dial(t, lane.Config{Handler: echo, Idle: 50 * time.Millisecond, Write: time.Minute})
 	if raw, err := io.ReadAll(conn); err != nil || len(answers(raw)) != 1 {
 		t.Errorf("%v, %q", err, raw)
-	}
-	go l.Accept() //nolint:errcheck // somebody must take the failure of the listener
-	if err := errors.Join(l.Close(), l.Wait(t.Context())); err != nil {
-		t.Error(err)
 	}
 }
 
 func TestAReaderThatReadsNothingIsCutOff(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	failure := make(chan error, 1)
 	endless := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain")
@@ -342,23 +346,9 @@ func TestAReaderThatReadsNothingIsCutOff(t *testing.T) {
 			}
 		}
 	})
-	l := lane.New(listener, lane.Config{
-		Handler: endless, Wants: func(string) bool { return true }, First: time.Minute, Idle: time.Minute, Write: 50 * time.Millisecond, Log: slog.New(slog.DiscardHandler),
-	})
-	conn, err := net.Dial("tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	if _, err := io.WriteString(conn, plainRequests[0]); err != nil {
-		t.Fatal(err)
-	}
+	dial(t, lane.Config{Handler: endless, Idle: time.Minute, Write: 50 * time.Millisecond})
 	if err := <-failure; !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("writing ended with %v", err)
-	}
-	go l.Accept() //nolint:errcheck // somebody must take the failure of the listener
-	if err := errors.Join(l.Close(), l.Wait(t.Context())); err != nil {
-		t.Error(err)
 	}
 }
 

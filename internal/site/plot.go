@@ -399,7 +399,7 @@ func (m mark) Up() string {
 	return ""
 }
 
-// join draws the frontier as stairs: for each price, the best score to be had.
+// join draws the frontier as steps: the best score at each price.
 func (d *plotDrawing) join() {
 	var last *mark
 	for i := range d.Marks {

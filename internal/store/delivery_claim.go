@@ -48,7 +48,7 @@ const hasPing = `EXISTS (SELECT 1 FROM deliveries d WHERE ` + urgent + `)`
 var ready = `FROM endpoints w JOIN accounts a ON a.id = w.account_id
 	WHERE w.state = 'active' AND a.plan = 'pro' AND (` + room + ` > 0 AND (` + due(1) + `) IS NOT NULL OR ` + hasPing + `)`
 
-// anyReady tells whether there are any, and selectReady selects up to $3 of them in their
+// anyReady reports whether there are any, and selectReady selects up to $3 of them in their
 // turns, those that were pinged first.
 var (
 	anyReady    = `SELECT EXISTS (SELECT 1 ` + ready + `)`
