@@ -45,6 +45,7 @@ type Config struct {
 type Lane struct {
 	net.Listener
 	Config
+	start   sync.Once
 	handed  chan handed
 	ended   chan struct{} // closed when nothing is handed over any more
 	closing atomic.Bool
@@ -61,11 +62,9 @@ type handed struct {
 	err error
 }
 
-// New returns a Lane that accepts connections from inner.
+// New returns a Lane that accepts connections from inner once Accept is called.
 func New(inner net.Listener, cfg Config) *Lane {
-	l := &Lane{Listener: inner, Config: cfg, handed: make(chan handed), ended: make(chan struct{}), conns: map[*conn]bool{}}
-	go l.accept()
-	return l
+	return &Lane{Listener: inner, Config: cfg, handed: make(chan handed), ended: make(chan struct{}), conns: map[*conn]bool{}}
 }
 
 // accept serves connections until Close. The http.Server sees every failure, and waits before
@@ -91,6 +90,7 @@ func (l *Lane) accept() {
 
 // Accept returns the next connection that is for the http.Server.
 func (l *Lane) Accept() (net.Conn, error) {
+	l.start.Do(func() { go l.accept() })
 	next := <-l.handed
 	return next.Conn, next.err
 }
