@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -18,25 +19,38 @@ import (
 // take seconds, during which it yields the processor after every tool. It returns the
 // context's error if the context ends first.
 func Build(ctx context.Context, c *catalog.Catalog) (*Index, error) {
-	const least = 1_000 // tools that are worth a goroutine
-	parts := make(parts, min(runtime.GOMAXPROCS(0), 1+len(c.Tools)/least))
+	all := make([]int32, len(c.Tools))
+	for i := range all {
+		all[i] = int32(i)
+	}
 	categories := categoryTexts(c)
+	parts, err := readTools(ctx, c.Tools, all, categories)
+	if err != nil {
+		return nil, err
+	}
+	return parts.index(c, categories), nil
+}
+
+// readTools reads some of the tools of a catalogue, given by their indexes in ascending order.
+func readTools(ctx context.Context, tools []catalog.Tool, which []int32, categories map[string]string) (parts, error) {
+	const least = 1_000 // tools that are worth a goroutine
+	parts := make(parts, max(min(runtime.GOMAXPROCS(0), len(which)/least), 1))
 	var wait sync.WaitGroup
 	for i := range parts {
-		first, end := len(c.Tools)*i/len(parts), len(c.Tools)*(i+1)/len(parts)
-		parts[i] = newBuilder(first, end-first, categories)
+		own := which[len(which)*i/len(parts) : len(which)*(i+1)/len(parts)]
+		parts[i] = newBuilder(own, categories)
 		wait.Go(func() {
-			for at := first; at < end && ctx.Err() == nil; at++ {
-				parts[i].add(&c.Tools[at])
+			for _, at := range own {
+				if ctx.Err() != nil {
+					return
+				}
+				parts[i].add(&tools[at])
 				runtime.Gosched() // otherwise requests would wait for a time slice
 			}
 		})
 	}
 	wait.Wait()
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return parts.index(c, categories), nil
+	return parts, ctx.Err()
 }
 
 // categoryTexts returns, by slug, what is indexed of a category: its label, and the words
@@ -59,10 +73,10 @@ func categoryTexts(c *catalog.Catalog) map[string]string {
 	return texts
 }
 
-// A builder reads consecutive tools one by one. Words are numbered in order of
-// appearance; index then assigns their positions in the sorted lexicons.
+// A builder reads tools one by one. Words are numbered in order of appearance; index
+// then assigns their positions in the sorted lexicons.
 type builder struct {
-	first      int // tool
+	which      []int32 // the tools, ascending
 	categories map[string]string
 
 	split splitter
@@ -70,8 +84,10 @@ type builder struct {
 
 	forms  map[string]uint32 // number of each form
 	termOf []uint32          // by form
+	used   []uint32          // by form, number of occurrences
 	stop   []bool            // by form
 	terms  map[string]uint32 // number of each stem
+	stems  []string          // by term
 	tools  []uint32          // by list, number of tools in it
 
 	// By term, the number of reviews with a heading that has it, and of those that have
@@ -105,15 +121,15 @@ type block struct {
 
 const blockSize = 1 << 16
 
-func newBuilder(first, tools int, categories map[string]string) *builder {
+func newBuilder(which []int32, categories map[string]string) *builder {
 	b := &builder{
-		first:      first,
+		which:      which,
 		categories: categories,
 		phrases:    phraseTables(),
 		stem:       newStemmer(),
 		forms:      map[string]uint32{},
 		terms:      map[string]uint32{},
-		ends:       make([]int, 0, tools),
+		ends:       make([]int, 0, len(which)),
 	}
 	b.split.emit = b.word
 	return b
@@ -184,6 +200,7 @@ func (b *builder) word(word []byte, extra bool) {
 	if !ok {
 		form = b.newForm(string(word))
 	}
+	b.used[form]++
 	// A name may consist of stop words.
 	if b.stop[form] && b.field != inName {
 		return
@@ -196,7 +213,9 @@ func (b *builder) word(word []byte, extra bool) {
 	b.lengths[b.field]++
 	if b.before > 0 && b.closes[term] > 0 {
 		if phrase, ok := b.phrases.joined[[2]uint16{b.before, b.closes[term]}]; ok {
-			b.occur(b.termOf[b.formOf(phrase)])
+			form := b.formOf(phrase)
+			b.used[form]++
+			b.occur(b.termOf[form])
 		}
 	}
 	b.before = b.opens[term]
@@ -226,8 +245,9 @@ func (b *builder) newForm(word string) uint32 {
 	stem := b.stem.stem(word)
 	term, ok := b.terms[stem]
 	if !ok {
-		term = uint32(len(b.opens))
+		term = uint32(len(b.stems))
 		b.terms[stem] = term
+		b.stems = append(b.stems, stem)
 		b.tools = append(b.tools, 0, 0)
 		b.inHeadings = append(b.inHeadings, 0)
 		b.onlyHeadings = append(b.onlyHeadings, 0)
@@ -236,6 +256,7 @@ func (b *builder) newForm(word string) uint32 {
 		b.counts = append(b.counts, [fieldCount]uint16{})
 	}
 	b.termOf = append(b.termOf, term)
+	b.used = append(b.used, 0)
 	b.stop = append(b.stop, isStop(word))
 	return form
 }
@@ -251,96 +272,86 @@ func (b *builder) push(list uint32, weight, plain uint8) {
 	b.count++
 }
 
-// parts are the builders of a catalogue, in the order of its tools.
+// parts are the builders of some tools, in the order of these.
 type parts []*builder
 
-// index sorts the entries of all parts by list.
+// index makes the index of a catalogue, all of whose tools have been read.
 func (p parts) index(c *catalog.Catalog, categories map[string]string) *Index {
-	x := &Index{tools: c.Tools, categories: categories, labels: map[string]bool{}}
+	x := &Index{tools: c.Tools, categories: categories, labels: labelWords(c), reviews: p.reviews()}
 	x.workspaces.New = x.newWorkspace
-	for i := range c.Categories {
-		for _, word := range keyWords(c.Categories[i].Label) {
-			x.labels[word] = true
-		}
-	}
 	stems := p.words(func(b *builder) map[string]uint32 { return b.terms })
 	x.stems = newLexicon(stems)
-	next := p.setLists(x, stems)
-	forms := p.words(func(b *builder) map[string]uint32 { return b.forms })
-	x.forms = newLexicon(forms)
-	x.termOf = make([]uint32, len(forms))
-	stem := newStemmer()
-	for i, word := range forms {
-		term, _ := x.stems.find(stem.stem(word))
-		x.termOf[i] = uint32(term)
+	terms := p.numbers() // in x.stems
+	for i, stem := range stems {
+		for k, b := range p {
+			if term, ok := b.terms[stem]; ok {
+				terms[k][term] = uint32(i)
+			}
+		}
 	}
-	x.docs = make([]uint32, x.start[len(x.start)-1])
-	x.weight = make([]uint8, len(x.docs))
+	x.indexForms(p, terms)
+	x.inHeadings = make([]uint32, len(stems))
+	p.countHeadings(terms, func(term, reviews uint32) { x.inHeadings[term] += reviews })
 	var wait sync.WaitGroup
-	for k, b := range p {
-		wait.Go(func() { b.place(x, next[k]) })
-	}
+	wait.Go(func() { x.postings = p.postings(terms, x.plan()) })
 	wait.Go(x.indexNames)
-	wait.Go(x.indexPrices)
 	wait.Go(func() { x.indexKin(stems) })
 	x.boost = make([]float32, len(x.tools))
+	x.pricing = make([]uint8, len(x.tools))
+	x.monthly = make([]float32, len(x.tools))
 	for i := range x.tools {
-		x.boost[i] = boostOf(&x.tools[i])
+		x.indexFigures(i)
 	}
 	wait.Wait()
 	return x
 }
 
-// A nextPlace is where the next posting of a list goes.
-type nextPlace struct {
-	at    uint32
-	plain bool // headings are left out
+// labelWords returns the words of the labels of categories.
+func labelWords(c *catalog.Catalog) map[string]bool {
+	labels := map[string]bool{}
+	for i := range c.Categories {
+		for _, word := range keyWords(c.Categories[i].Label) {
+			labels[word] = true
+		}
+	}
+	return labels
 }
 
-// setLists sets where the list of every term begins. It returns, by part and list of that
-// part, the place of the next posting.
-func (p parts) setLists(x *Index, stems []string) [][]nextPlace {
-	x.start = make([]uint32, 2*len(stems)+1)
-	next := make([][]nextPlace, len(p))
-	reviews := 0
-	for k, b := range p {
-		next[k] = make([]nextPlace, len(b.tools))
-		reviews += b.reviews
+// indexFigures keeps what queries compare of a tool, which would be slow to parse for every
+// tool of a large catalogue.
+func (x *Index) indexFigures(tool int) {
+	t := &x.tools[tool]
+	x.boost[tool] = boostOf(t)
+	x.pricing[tool] = pricingNumber(t.Pricing)
+	euros, ok := catalog.Monthly(t.Price)
+	if x.monthly[tool] = float32(toCents(euros)); !ok {
+		x.monthly[tool] = float32(math.Inf(1))
 	}
-	numbers := make([]int, len(p)) // by part, of the current term
-	at := uint32(0)
-	for i, stem := range stems {
-		inHeadings := 0
+}
+
+func (x *Index) indexForms(p parts, terms [][]uint32) {
+	forms := p.words(func(b *builder) map[string]uint32 { return b.forms })
+	x.forms = newLexicon(forms)
+	x.termOf = make([]uint32, len(forms))
+	x.used = make([]uint32, len(forms))
+	for i, word := range forms {
 		for k, b := range p {
-			numbers[k] = -1
-			if number, ok := b.terms[stem]; ok {
-				numbers[k] = int(number)
-				inHeadings += int(b.inHeadings[number])
-			}
-		}
-		plain := isPlan(inHeadings, reviews)
-		for _, listOf := range []func(uint32) uint32{headList, textList} {
-			x.start[listOf(uint32(i))] = at
-			for k, b := range p {
-				if numbers[k] < 0 {
-					continue
-				}
-				list := listOf(uint32(numbers[k]))
-				next[k][list] = nextPlace{at, plain}
-				at += b.tools[list]
-				if plain && list%2 == 1 {
-					at -= b.onlyHeadings[numbers[k]]
-				}
+			if form, ok := b.forms[word]; ok {
+				x.termOf[i] = terms[k][b.termOf[form]]
+				x.used[i] += b.used[form]
 			}
 		}
 	}
-	x.start[len(x.start)-1] = at
-	return next
 }
 
-// isPlan reports whether a word of headings belongs to the plan that the reviews of a
-// catalogue share, such as « Points forts ». It says nothing about a tool.
-func isPlan(inHeadings, reviews int) bool { return inHeadings > max(5, reviews/10) }
+// reviews returns the number of tools that have a review.
+func (p parts) reviews() int {
+	n := 0
+	for _, b := range p {
+		n += b.reviews
+	}
+	return n
+}
 
 // words returns the words of all parts, sorted.
 func (p parts) words(of func(*builder) map[string]uint32) []string {
@@ -352,8 +363,88 @@ func (p parts) words(of func(*builder) map[string]uint32) []string {
 	return slices.Compact(all)
 }
 
-// place copies the entries to their places in the index and releases them.
-func (b *builder) place(x *Index, next []nextPlace) {
+// numbers returns room for a number by part and term.
+func (p parts) numbers() [][]uint32 {
+	numbers := make([][]uint32, len(p))
+	for k, b := range p {
+		numbers[k] = make([]uint32, len(b.stems))
+	}
+	return numbers
+}
+
+// countHeadings calls add with the number of reviews that have a term in a heading. terms
+// holds, by part, what its terms are in an index.
+func (p parts) countHeadings(terms [][]uint32, add func(term, reviews uint32)) {
+	for k, b := range p {
+		for n, term := range terms[k] {
+			add(term, b.inHeadings[n])
+		}
+	}
+}
+
+// plan returns the terms that are part of the plan of reviews.
+func (x *Index) plan() []bool {
+	plan := make([]bool, len(x.inHeadings))
+	for term, n := range x.inHeadings {
+		plan[term] = isPlan(int(n), x.reviews)
+	}
+	return plan
+}
+
+// isPlan reports whether a word of headings belongs to the plan that the reviews of a
+// catalogue share, such as « Points forts ». It says nothing about a tool.
+func isPlan(inHeadings, reviews int) bool { return inHeadings > max(5, reviews/10) }
+
+// sizes returns the number of postings by list of an index.
+func (p parts) sizes(terms [][]uint32, plan []bool) []uint32 {
+	sizes := make([]uint32, 2*len(plan))
+	for k, b := range p {
+		for n, term := range terms[k] {
+			head, text := b.sizes(n, plan[term])
+			sizes[headList(term)] += head
+			sizes[textList(term)] += text
+		}
+	}
+	return sizes
+}
+
+// sizes returns the number of postings in the two lists of a term.
+func (b *builder) sizes(term int, isPlan bool) (head, text uint32) {
+	head, text = b.tools[headList(uint32(term))], b.tools[textList(uint32(term))]
+	if isPlan {
+		text -= b.onlyHeadings[term]
+	}
+	return head, text
+}
+
+// postings sorts the entries of all parts by list.
+func (p parts) postings(terms [][]uint32, plan []bool) postings {
+	all := newPostings(p.sizes(terms, plan))
+	at := slices.Clone(all.start)
+	var wait sync.WaitGroup
+	for k, b := range p {
+		next := make([]nextPlace, len(b.tools))
+		for n, term := range terms[k] {
+			head, text := b.sizes(n, plan[term])
+			next[headList(uint32(n))] = nextPlace{at[headList(term)], false}
+			next[textList(uint32(n))] = nextPlace{at[textList(term)], plan[term]}
+			at[headList(term)] += head
+			at[textList(term)] += text
+		}
+		wait.Go(func() { b.place(&all, next) })
+	}
+	wait.Wait()
+	return all
+}
+
+// A nextPlace is where the next posting of a list goes.
+type nextPlace struct {
+	at    uint32
+	plain bool // headings are left out
+}
+
+// place copies the entries to their places and releases them.
+func (b *builder) place(to *postings, next []nextPlace) {
 	tool := 0
 	for entry := range b.count {
 		for entry >= b.ends[tool] {
@@ -365,7 +456,7 @@ func (b *builder) place(x *Index, next []nextPlace) {
 			weight = from.plain[i]
 		}
 		if weight > 0 {
-			x.docs[next.at], x.weight[next.at] = uint32(b.first+tool), weight
+			to.docs[next.at], to.weight[next.at] = uint32(b.which[tool]), weight
 			next.at++
 		}
 		if i == blockSize-1 {
@@ -375,22 +466,34 @@ func (b *builder) place(x *Index, next []nextPlace) {
 	}
 }
 
-func (x *Index) indexNames() {
-	type name struct {
-		key  string
-		ends uint64
-		tool uint32
+// A name is a name or former slug of a tool.
+type name struct {
+	key  string
+	ends uint64
+	tool uint32
+}
+
+// appendNames appends the names of a tool.
+func appendNames(names []name, tools []catalog.Tool, i int) []name {
+	key, ends := nameKey(tools[i].Name)
+	names = append(names, name{key, ends, uint32(i)})
+	for _, alias := range tools[i].Aliases {
+		key, ends := nameKey(alias)
+		names = append(names, name{key, ends, uint32(i)})
 	}
+	return names
+}
+
+func sortNames(names []name) {
+	slices.SortStableFunc(names, func(a, b name) int { return strings.Compare(a.key, b.key) })
+}
+
+func (x *Index) indexNames() {
 	all := make([]name, 0, len(x.tools))
 	for i := range x.tools {
-		key, ends := nameKey(x.tools[i].Name)
-		all = append(all, name{key, ends, uint32(i)})
-		for _, alias := range x.tools[i].Aliases {
-			key, ends := nameKey(alias)
-			all = append(all, name{key, ends, uint32(i)})
-		}
+		all = appendNames(all, x.tools, i)
 	}
-	slices.SortStableFunc(all, func(a, b name) int { return strings.Compare(a.key, b.key) })
+	sortNames(all)
 	keys := make([]string, len(all))
 	x.nameOf = make([]uint32, len(all))
 	x.nameEnds = make([]uint64, len(all))

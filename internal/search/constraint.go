@@ -37,20 +37,6 @@ func (x *Index) Meets(tool int, c Constraint) bool {
 	return x.pricing[tool] == pricingNumber(c.Pricing)
 }
 
-// indexPrices keeps what constraints compare, which would be slow to parse for every tool
-// of a large catalogue.
-func (x *Index) indexPrices() {
-	x.pricing = make([]uint8, len(x.tools))
-	x.monthly = make([]float32, len(x.tools))
-	for i := range x.tools {
-		x.pricing[i] = pricingNumber(x.tools[i].Pricing)
-		euros, ok := catalog.Monthly(x.tools[i].Price)
-		if x.monthly[i] = float32(toCents(euros)); !ok {
-			x.monthly[i] = float32(math.Inf(1))
-		}
-	}
-}
-
 // A Request is a query as a person types it, with the constraints that it states. Text is
 // the rest.
 type Request struct {

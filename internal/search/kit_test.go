@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -25,6 +26,21 @@ func index(t testing.TB, tools ...catalog.Tool) (*Index, *catalog.Catalog) {
 		t.Fatal(err)
 	}
 	return x, c
+}
+
+// differences returns the fields in which two indexes differ.
+func differences(a, b *Index) []string {
+	var fields []string
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[Index]()) {
+		value := func(x *Index) any {
+			f := reflect.ValueOf(x).Elem().FieldByIndex(field.Index)
+			return reflect.NewAt(f.Type(), f.Addr().UnsafePointer()).Elem().Interface() // readable although not exported
+		}
+		if field.Name != "workspaces" && !field.Anonymous && !reflect.DeepEqual(value(a), value(b)) {
+			fields = append(fields, field.Name)
+		}
+	}
+	return fields
 }
 
 // find returns the names of all hits, best first.

@@ -25,17 +25,80 @@ func newLexicon(words []string) lexicon {
 	l := lexicon{ends: make([]uint32, len(words)), shared: make([]uint8, len(words))}
 	before := ""
 	for i, word := range words {
-		n := 0
-		for n < min(len(before), len(word), 255) && before[n] == word[n] {
-			n++
-		}
-		l.shared[i] = uint8(n)
+		l.shared[i] = sharedPrefix(before, word)
 		text.WriteString(word)
 		l.ends[i] = uint32(text.Len())
 		before = word
 	}
 	l.text = text.String()
 	return l
+}
+
+// sharedPrefix returns the length of the prefix that two words share, at most 255.
+func sharedPrefix(a, b string) uint8 {
+	n := 0
+	for n < min(len(a), len(b), 255) && a[n] == b[n] {
+		n++
+	}
+	return uint8(n)
+}
+
+// merge returns a lexicon with words of l and others. The order holds, by index of the new
+// lexicon, the index in l, or ^k for the k-th of the others, see mergedOrder.
+func (l *lexicon) merge(order []int32, others []string) lexicon {
+	size := len(l.text)
+	for _, word := range others {
+		size += len(word)
+	}
+	var text strings.Builder
+	text.Grow(size)
+	merged := lexicon{ends: make([]uint32, len(order)), shared: make([]uint8, len(order))}
+	before := ""
+	for i, from := range order {
+		var word string
+		if from >= 0 {
+			word = l.at(int(from))
+		} else {
+			word = others[^from]
+		}
+		if i > 0 && from > 0 && order[i-1] == from-1 {
+			merged.shared[i] = l.shared[from]
+		} else {
+			merged.shared[i] = sharedPrefix(before, word)
+		}
+		text.WriteString(word)
+		merged.ends[i] = uint32(text.Len())
+		before = word
+	}
+	merged.text = text.String()
+	return merged
+}
+
+// places returns where words that are not in l belong: the index of what follows.
+func (l *lexicon) places(words []string) []int {
+	places := make([]int, len(words))
+	for i, word := range words {
+		places[i], _ = l.find(word)
+	}
+	return places
+}
+
+// mergedOrder returns the order of a sorted list that keeps some of n elements and gets
+// others: the index of one that is kept, or ^k for the k-th of the others, which goes
+// before the element places[k].
+func mergedOrder(n int, keep func(int) bool, places []int) []int32 {
+	order := make([]int32, 0, n+len(places))
+	other := 0
+	for i := range n + 1 {
+		for other < len(places) && places[other] == i {
+			order = append(order, int32(^other))
+			other++
+		}
+		if i < n && keep(i) {
+			order = append(order, int32(i))
+		}
+	}
+	return order
 }
 
 func (l *lexicon) len() int { return len(l.ends) }

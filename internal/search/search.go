@@ -2,9 +2,9 @@
 // reviews.
 //
 // The index of a catalogue is immutable: searching needs no lock, and a new
-// publication gets a new index. It is an inverted index in a few flat slices (a
-// posting takes five bytes), because a map of lists would take more memory than
-// the texts. The weight of a posting is computed when the index is built, so that
+// publication gets a new index, which Next makes from the previous one. It is an
+// inverted index in a few flat slices (a posting takes five bytes), because a map of
+// lists would take more memory than the texts. The weight of a posting is computed when the index is built, so that
 // a query only adds weights.
 //
 // Queries are matched leniently: case and accents are ignored, the forms of a
@@ -28,24 +28,24 @@ const (
 	maxWords = 12
 )
 
-// An Index is the search index of one catalogue, made by Build. It is
+// An Index is the search index of one catalogue, made by Build or Next. It is
 // immutable and safe for concurrent use.
 type Index struct {
 	tools []catalog.Tool
 
 	forms  lexicon  // words as written, folded
 	termOf []uint32 // by form, its term
+	used   []uint32 // by form, how often it occurs
 	stems  lexicon  // by term, the stem of its forms
 
 	roots    lexicon  // of families of words
 	kinStart []uint32 // the terms of root r are those in kin[kinStart[r]:kinStart[r+1]]
 	kin      []uint32
 
-	// Every term has two lists, see headList. The postings of list l are those in
-	// [start[l], start[l+1]).
-	start  []uint32
-	docs   []uint32 // the tool; ascending within a list
-	weight []uint8  // of the term in that tool, see weightScale
+	postings
+
+	reviews    int      // tools that have one
+	inHeadings []uint32 // by term, the number of reviews that have it in a heading
 
 	names    lexicon  // keys of all names and former slugs
 	nameOf   []uint32 // by key, its tool
@@ -59,6 +59,24 @@ type Index struct {
 	monthly []float32 // by tool, euros; infinite if it depends on the use
 
 	workspaces sync.Pool // of *workspace
+}
+
+// postings are lists of tools. Every term has two lists, see headList. The postings of
+// list l are those in [start[l], start[l+1]).
+type postings struct {
+	start  []uint32
+	docs   []uint32 // the tool; ascending within a list
+	weight []uint8  // of the term in that tool, see weightScale
+}
+
+// newPostings returns room for lists of the given sizes.
+func newPostings(sizes []uint32) postings {
+	start := make([]uint32, len(sizes)+1)
+	for l, size := range sizes {
+		start[l+1] = start[l] + size
+	}
+	n := start[len(sizes)]
+	return postings{start: start, docs: make([]uint32, n), weight: make([]uint8, n)}
 }
 
 // A Query selects a part of the tools that match a text, best first.
