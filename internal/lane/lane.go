@@ -1,26 +1,26 @@
 // Package lane serves plain GET requests with less work than net/http does.
 //
 // A Lane is a net.Listener between the real one and an http.Server. It reads each new
-// connection itself. While the requests on it are plain, it passes them to the same handler
-// that the http.Server has, on one goroutine and without copying headers or chunking bodies.
-// At the first request that is not plain, the connection goes to the http.Server with every
-// byte of that request unread, and stays there.
+// connection itself. While the requests on it are plain, it passes them to the handler of the
+// http.Server, on one goroutine and without copying headers or chunking bodies. At the first
+// request that is not plain, the connection goes to the http.Server with every byte of that
+// request unread, and stays there.
 //
 // A request is plain if all of its head has arrived in one piece, and if it is
 //
 //	GET /path?query HTTP/1.1
 //
-// with a path that the handler wants to answer here, of letters, digits and -._~/ without
-// empty segments or dots at the start of one; with exactly one Host; and otherwise only
-// headers of a fixed list, each at most once, in printable ASCII. None of them announces a
-// body, an upgrade or the end of the connection. So there is nothing left that two parsers
-// could read differently: where this one is in doubt, net/http decides.
+// with a path that is wanted here, of letters, digits and -._~/ without empty segments or
+// dots at the start of one; with exactly one Host; and otherwise only headers of a fixed
+// list, each at most once, in printable ASCII. None of them announces a body, an upgrade or
+// the end of the connection. So there is nothing left that two parsers could read
+// differently: where this one is in doubt, net/http decides.
 package lane
 
 import (
 	"bytes"
 	"context"
-	"log/slog"
+	"io"
 	"net"
 	"net/http"
 	"runtime/debug"
@@ -29,31 +29,18 @@ import (
 	"time"
 )
 
-// Config is what a Lane needs. All fields are required.
-type Config struct {
-	Handler http.Handler
-	// Wants reports whether requests for a path are answered here. It must not want paths
-	// whose handlers flush, hijack the connection or need to know that the client is gone.
-	Wants func(path string) bool
-	// First is how long a new connection may wait for a request, Idle how long one may wait
-	// for the next, and Write how long an answer may take to be sent.
-	First, Idle, Write time.Duration
-	Log                *slog.Logger
-}
-
 // A Lane is a listener for an http.Server. It serves some connections itself.
 type Lane struct {
 	net.Listener
-	Config
+	server  *http.Server
+	wants   func(path string) bool
 	start   sync.Once
 	handed  chan handed
 	ended   chan struct{} // closed when nothing is handed over any more
 	closing atomic.Bool
 	closes  atomic.Bool // keep-alives are off
+	conns   sync.Map    // every *conn that is served here
 	running sync.WaitGroup
-
-	mu    sync.Mutex
-	conns map[*conn]bool
 }
 
 // handed is what Accept returns.
@@ -62,9 +49,13 @@ type handed struct {
 	err error
 }
 
-// New returns a Lane that accepts connections from inner once Accept is called.
-func New(inner net.Listener, cfg Config) *Lane {
-	return &Lane{Listener: inner, Config: cfg, handed: make(chan handed), ended: make(chan struct{}), conns: map[*conn]bool{}}
+// New returns a Lane that accepts connections from inner once Accept is called. It uses the
+// handler, the error log and the three timeouts of srv, which must be set.
+//
+// Requests for paths that wants reports are answered here. Their handlers must not flush,
+// hijack the connection, need to know that the client is gone, or change the request.
+func New(inner net.Listener, srv *http.Server, wants func(path string) bool) *Lane {
+	return &Lane{Listener: inner, server: srv, wants: wants, handed: make(chan handed), ended: make(chan struct{})}
 }
 
 // accept serves connections until Close. The http.Server sees every failure, and waits before
@@ -81,9 +72,7 @@ func (l *Lane) accept() {
 			continue
 		}
 		c := &conn{Conn: accepted, lane: l, remote: accepted.RemoteAddr().String(), header: http.Header{}}
-		l.mu.Lock()
-		l.conns[c] = true
-		l.mu.Unlock()
+		l.conns.Store(c, nil)
 		l.running.Go(c.serve)
 	}
 }
@@ -99,28 +88,23 @@ func (l *Lane) Accept() (net.Conn, error) {
 // Answers are finished; see Wait.
 func (l *Lane) Close() error {
 	l.closing.Store(true)
-	err := l.Listener.Close()
-	l.closeIdle()
-	return err
+	defer l.closeIdle()
+	return l.Listener.Close()
 }
 
 // Wait returns when the last answer is sent after Close. If ctx ends first, it cuts the
 // others off and returns the context's error.
 func (l *Lane) Wait(ctx context.Context) error {
-	done := make(chan struct{})
-	go func() { l.running.Wait(); close(done) }()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
+	finished := context.AfterFunc(ctx, func() {
+		for c := range l.conns.Range {
+			_ = c.(*conn).Close() // it is being cut off
+		}
+	})
+	l.running.Wait()
+	if !finished() {
+		return ctx.Err()
 	}
-	l.mu.Lock()
-	for c := range l.conns {
-		_ = c.Conn.Close() // it is being cut off
-	}
-	l.mu.Unlock()
-	<-done
-	return ctx.Err()
+	return nil
 }
 
 // SetKeepAlives decides whether connections stay open after an answer. If not, those that
@@ -135,11 +119,9 @@ func (l *Lane) SetKeepAlives(enabled bool) {
 func (l *Lane) ends() bool { return l.closing.Load() || l.closes.Load() }
 
 func (l *Lane) closeIdle() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for c := range l.conns {
-		if c.idle.CompareAndSwap(true, false) {
-			_ = c.Conn.Close() // nobody waits for anything
+	for c := range l.conns.Range {
+		if c := c.(*conn); c.idle.CompareAndSwap(true, false) {
+			_ = c.Close() // nobody waits for anything
 		}
 	}
 }
@@ -149,77 +131,70 @@ type conn struct {
 	net.Conn
 	lane   *Lane
 	remote string
-	header http.Header // of the answer
-	idle   atomic.Bool // it waits for its next request, and may be closed
-
-	readBy, writeBy time.Time // when the deadlines were set
+	idle   atomic.Bool    // it waits for its next request, and may be closed
+	in     [4 << 10]byte  // what has arrived; a request that does not fit is not plain
+	given  requestHeaders // of the last request
+	header http.Header    // of the answer
+	out    writer
+	head   [4 << 10]byte // of the answer, with the body if there is room
+	second int64         // when renew last did something, as a Unix time
+	date   []byte        // the line of Date for that second
 }
-
-var (
-	// buffers are for requests that have arrived: one that does not fit is not plain.
-	buffers = sync.Pool{New: func() any { return new([4 << 10]byte) }}
-	// scratches are for the heads of answers, with the body if it is small enough to copy.
-	scratches = sync.Pool{New: func() any { return new([64 << 10]byte) }}
-)
 
 // serve answers plain requests, and leaves the connection to the http.Server at the first
 // other one.
 func (c *conn) serve() {
-	buffer := buffers.Get().(*[4 << 10]byte)
-	rest, handOver := c.serveFrom(buffer[:])
-	unread := bytes.Clone(rest)
-	buffers.Put(buffer)
-	c.lane.mu.Lock()
-	delete(c.lane.conns, c)
-	c.lane.mu.Unlock()
+	unread, handOver := c.answerAll()
+	c.lane.conns.Delete(c)
 	if handOver && c.SetDeadline(time.Time{}) == nil {
+		rest := io.MultiReader(bytes.NewReader(bytes.Clone(unread)), c.Conn)
 		select {
-		case c.lane.handed <- handed{Conn: &handedConn{c.Conn, unread}}:
+		case c.lane.handed <- handed{Conn: &handedConn{c.Conn, rest}}:
 			return
 		case <-c.lane.ended:
 		}
 	}
-	_ = c.Conn.Close() // there is nobody to tell
+	_ = c.Close() // there is nobody to tell
 }
 
-// serveFrom returns when the connection ends or is not for us. What was read and is not
-// answered is in rest then, which is a part of the buffer.
-func (c *conn) serveFrom(buffer []byte) (rest []byte, handOver bool) {
-	if c.SetReadDeadline(time.Now().Add(c.lane.First)) != nil {
-		return nil, false
-	}
-	n, err := c.Read(buffer)
+// answerAll returns when the connection ends or is not for us. Then unread is what was read
+// and is not answered.
+func (c *conn) answerAll() (unread []byte, handOver bool) {
+	_ = c.SetReadDeadline(time.Now().Add(c.lane.server.ReadTimeout)) // if it fails, so does Read
+	n, err := c.Read(c.in[:])
 	if err != nil {
 		return nil, false
 	}
-	for rest = buffer[:n]; ; {
-		var r request
-		length, ok := r.parse(rest)
-		if !ok || !c.lane.Wants(r.path) {
-			return rest, true
+	for unread = c.in[:n]; ; {
+		r, length := c.given.parse(unread)
+		if r == nil || !c.lane.wants(r.URL.Path) {
+			return unread, true
 		}
-		if !c.answer(&r) {
+		r.RemoteAddr = c.remote
+		c.renew()
+		if !c.answer(r) {
 			return nil, false
 		}
-		for rest = rest[length:]; len(rest) < 4; { // like net/http, which ignores fewer at the end of a connection
-			rest = buffer[:copy(buffer, rest)]
-			n, ok := c.await(buffer[len(rest):])
+		for unread = unread[length:]; len(unread) < 4; { // like net/http, which ignores fewer at the end of a connection
+			kept := copy(c.in[:], unread)
+			n, ok := c.await(c.in[kept:])
 			if !ok {
 				return nil, false
 			}
-			rest = buffer[:len(rest)+n]
+			unread = c.in[:kept+n]
 		}
 	}
 }
 
-// extend sets a deadline again if a second has passed: doing so each time would cost more.
-func extend(set func(time.Time) error, last *time.Time, by time.Duration) bool {
-	now := time.Now()
-	if now.Sub(*last) < time.Second {
-		return true
+// renew sets the deadlines and Date again if it is another second than before. Doing so for
+// each request would cost more.
+func (c *conn) renew() {
+	if now := time.Now(); now.Unix() != c.second {
+		c.second = now.Unix()
+		c.date = now.UTC().AppendFormat(c.date[:0], "Date: "+http.TimeFormat+"\r\n")
+		_ = c.SetReadDeadline(now.Add(c.lane.server.IdleTimeout)) // if it fails, so does Read
+		_ = c.SetWriteDeadline(now.Add(c.lane.server.WriteTimeout))
 	}
-	*last = now
-	return set(now.Add(by)) == nil
 }
 
 // await reads the next bytes. It returns false if the connection is to be closed.
@@ -228,42 +203,27 @@ func (c *conn) await(buffer []byte) (int, bool) {
 	if c.lane.ends() { // closeIdle may have come just before
 		return 0, false
 	}
-	if !extend(c.SetReadDeadline, &c.readBy, c.lane.Idle) {
-		return 0, false
-	}
 	n, err := c.Read(buffer)
 	return n, c.idle.CompareAndSwap(true, false) && n > 0 && err == nil
 }
 
 // answer has the handler answer one request, and reports whether the connection stays open.
-func (c *conn) answer(r *request) (stays bool) {
-	if !extend(c.SetWriteDeadline, &c.writeBy, c.lane.Write) {
-		return false
-	}
-	scratch := scratches.Get().(*[64 << 10]byte)
-	defer scratches.Put(scratch)
-	clear(c.header)
-	out := writer{conn: c, length: -1, header: c.header, head: scratch[:0], closes: c.lane.ends()}
+func (c *conn) answer(r *http.Request) (stays bool) {
 	defer func() {
 		if failure := recover(); failure != nil && failure != http.ErrAbortHandler {
-			c.lane.Log.Error("a handler panicked", "panic", failure, "stack", string(debug.Stack()))
+			c.lane.server.ErrorLog.Printf("panic serving %s: %v\n%s", c.remote, failure, debug.Stack())
 		}
 	}()
-	c.lane.Handler.ServeHTTP(&out, r.http(c.remote))
-	return out.finish()
+	clear(c.header)
+	c.out = writer{conn: c, head: c.head[:0], closes: c.lane.ends()}
+	c.lane.server.Handler.ServeHTTP(&c.out, r)
+	return c.out.finish()
 }
 
 // A handedConn is a connection of which some bytes have been read.
 type handedConn struct {
 	net.Conn
-	unread []byte
+	rest io.Reader
 }
 
-func (c *handedConn) Read(b []byte) (int, error) {
-	if len(c.unread) == 0 {
-		return c.Conn.Read(b)
-	}
-	n := copy(b, c.unread)
-	c.unread = c.unread[n:]
-	return n, nil
-}
+func (c *handedConn) Read(b []byte) (int, error) { return c.rest.Read(b) }

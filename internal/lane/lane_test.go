@@ -29,6 +29,14 @@ type server struct {
 	inLane  atomic.Int64
 }
 
+// newServer returns an http.Server with what a lane needs.
+func newServer(handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler: handler, ReadTimeout: time.Minute, IdleTimeout: time.Minute, WriteTimeout: time.Minute,
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
+	}
+}
+
 // start starts a server that ends with the test.
 func start(t testing.TB, handler http.Handler, withLane bool) *server {
 	t.Helper()
@@ -37,18 +45,15 @@ func start(t testing.TB, handler http.Handler, withLane bool) *server {
 		t.Fatal(err)
 	}
 	s := &server{address: listener.Addr().String()}
-	quiet := slog.New(slog.DiscardHandler)
+	srv := newServer(handler)
 	if withLane {
-		counted := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		counted := newServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			s.inLane.Add(1)
 			handler.ServeHTTP(w, r)
-		})
-		s.lane = lane.New(listener, lane.Config{
-			Handler: counted, Wants: func(path string) bool { return path != "/unwanted" }, First: time.Minute, Idle: time.Minute, Write: time.Minute, Log: quiet,
-		})
+		}))
+		s.lane = lane.New(listener, counted, func(path string) bool { return path != "/unwanted" })
 		listener = s.lane
 	}
-	srv := &http.Server{Handler: handler, ErrorLog: slog.NewLogLogger(quiet.Handler(), slog.LevelDebug)}
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(listener) }()
 	t.Cleanup(func() {
@@ -105,12 +110,15 @@ var echo = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/304":
 		h.Set("ETag", `"x"`)
+		h.Set("Content-Type", "text/plain")
+		h.Set("Content-Length", "3")
 		w.WriteHeader(http.StatusNotModified)
 		if _, err := w.Write(text); !errors.Is(err, http.ErrBodyNotAllowed) {
 			panic("a 304 with a body")
 		}
 		return
 	case "/204":
+		h.Set("Content-Type", "text/plain")
 		w.WriteHeader(http.StatusNoContent)
 		return
 	case "/404":
@@ -130,6 +138,28 @@ var echo = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text = bytes.Repeat(text, 1000)
 		h.Set("Content-Type", "application/json")
 		h.Set("Content-Length", strconv.Itoa(len(text)))
+	case "/ready", "/ready-large", "/ready-304":
+		status, lines := http.StatusOK, "Content-Type: text/plain\r\nETag: \"x\"\r\n"
+		switch r.URL.Path {
+		case "/ready-large":
+			text = bytes.Repeat(text, 1000)
+		case "/ready-304":
+			status, lines, text = http.StatusNotModified, "ETag: \"x\"\r\n", nil
+		}
+		if ready, ok := w.(interface {
+			WriteReady(status int, lines, body []byte) (int, error)
+		}); ok {
+			if n, err := ready.WriteReady(status, []byte(lines), text); n != len(text) && err == nil {
+				panic("a part was sent")
+			}
+			return
+		}
+		h.Set("Content-Type", "text/plain")
+		h["ETag"] = []string{`"x"`}
+		if status == http.StatusOK {
+			h.Set("Content-Length", strconv.Itoa(len(text)))
+		}
+		w.WriteHeader(status)
 	case "/late":
 		h.Set("Content-Type", "text/plain")
 		w.WriteHeader(http.StatusOK)
@@ -211,6 +241,7 @@ var plainRequests = []string{
 	"GET /unknown-length HTTP/1.1\r\n" + host + "\r\n", "GET /empty HTTP/1.1\r\n" + host + "\r\n",
 	"GET /large HTTP/1.1\r\n" + host + "\r\n", "GET /late HTTP/1.1\r\n" + host + "\r\n",
 	"GET /a?b?c HTTP/1.1\r\nHost: [::1]:80\r\nAccept: \r\n\r\n",
+	"GET /ready HTTP/1.1\r\n" + host + "\r\n", "GET /ready-large HTTP/1.1\r\n" + host + "\r\n", "GET /ready-304 HTTP/1.1\r\n" + host + "\r\n",
 }
 
 // otherRequests are for net/http: what it refuses, what it reads in its own way, and what is
@@ -258,6 +289,17 @@ func TestPlainRequestsAreAnsweredInTheLaneAsNetHTTPWould(t *testing.T) {
 	}
 }
 
+func TestRequestsOfOneConnectionAreAnsweredEachByItself(t *testing.T) {
+	plain, laned := start(t, echo, false), start(t, echo, true)
+	for _, first := range plainRequests {
+		for _, second := range plainRequests {
+			if found := differ(t, plain, laned, []byte(first+second)); found != "" {
+				t.Errorf("%q\n%s", first+second, found)
+			}
+		}
+	}
+}
+
 func TestOtherRequestsAreLeftToNetHTTP(t *testing.T) {
 	plain, laned := start(t, echo, false), start(t, echo, true)
 	for _, r := range otherRequests {
@@ -301,16 +343,15 @@ func FuzzTheLaneAnswersAsNetHTTPWould(f *testing.F) {
 }
 
 // dial starts a lane without an http.Server, and sends it a plain request.
-func dial(t *testing.T, cfg lane.Config) net.Conn {
+func dial(t *testing.T, srv *http.Server) net.Conn {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Wants, cfg.First, cfg.Log = func(string) bool { return true }, time.Minute, slog.New(slog.DiscardHandler)
-	l := lane.New(listener, cfg)
+	l := lane.New(listener, srv, func(string) bool { return true })
+	go l.Accept() //nolint:errcheck // it returns the failure of the listener
 	t.Cleanup(func() {
-		go l.Accept() //nolint:errcheck // somebody must take the failure of the listener
 		if err := errors.Join(l.Close(), l.Wait(context.WithoutCancel(t.Context()))); err != nil {
 			t.Error(err)
 		}
@@ -327,7 +368,9 @@ func dial(t *testing.T, cfg lane.Config) net.Conn {
 }
 
 func TestAConnectionThatWaitsIsClosedInTime(t *testing.T) {
-	conn := dial(t, lane.Config{Handler: echo, Idle: 50 * time.Millisecond, Write: time.Minute})
+	srv := newServer(echo)
+	srv.IdleTimeout = 50 * time.Millisecond
+	conn := dial(t, srv)
 	if raw, err := io.ReadAll(conn); err != nil || len(answers(raw)) != 1 {
 		t.Errorf("%v, %q", err, raw)
 	}
@@ -346,7 +389,9 @@ func TestAReaderThatReadsNothingIsCutOff(t *testing.T) {
 			}
 		}
 	})
-	dial(t, lane.Config{Handler: endless, Idle: time.Minute, Write: 50 * time.Millisecond})
+	srv := newServer(endless)
+	srv.WriteTimeout = 50 * time.Millisecond
+	dial(t, srv)
 	if err := <-failure; !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("writing ended with %v", err)
 	}

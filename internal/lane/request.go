@@ -8,15 +8,13 @@ import (
 	"strings"
 )
 
-// A request is a plain one.
-type request struct {
-	target, path, query, host string
-	names, values             [maxHeaders]string
-	count                     int
+// requestHeaders are the headers of a plain request. They are kept for the next one on the
+// connection, which mostly has the same.
+type requestHeaders struct {
+	lines  string
+	host   string
+	header http.Header
 }
-
-// maxHeaders is how many headers a plain request has at most, besides Host.
-const maxHeaders = 24
 
 var (
 	isPath  = charSet("-._~/")
@@ -35,41 +33,42 @@ func charSet(others string) (set [256]bool) {
 // harmless are the headers that a plain request may have. Handlers use or ignore them;
 // net/http itself acts on none of them but Host, and Connection, whose only value here
 // changes nothing.
-var harmless = func() map[string]bool {
-	all := map[string]bool{}
-	for name := range strings.FieldsSeq(`Host Connection Accept Accept-Encoding Accept-Language Authorization Cache-Control Dnt
-		Forwarded From If-Modified-Since If-None-Match Origin Pragma Priority Referer Save-Data Sec-Ch-Ua Sec-Ch-Ua-Mobile
-		Sec-Ch-Ua-Platform Sec-Fetch-Dest Sec-Fetch-Mode Sec-Fetch-Site Sec-Fetch-User Sec-Gpc Traceparent Tracestate
-		Upgrade-Insecure-Requests User-Agent Via X-Forwarded-For X-Forwarded-Host X-Forwarded-Port X-Forwarded-Proto X-Real-Ip
-		X-Request-Id`) {
-		all[name] = true
-	}
-	return all
-}()
+var harmless = strings.Fields(`Host Connection Accept Accept-Encoding Accept-Language Authorization Cache-Control Dnt
+	Forwarded From If-Modified-Since If-None-Match Origin Pragma Priority Referer Save-Data Sec-Ch-Ua Sec-Ch-Ua-Mobile
+	Sec-Ch-Ua-Platform Sec-Fetch-Dest Sec-Fetch-Mode Sec-Fetch-Site Sec-Fetch-User Sec-Gpc Traceparent Tracestate
+	Upgrade-Insecure-Requests User-Agent Via X-Forwarded-For X-Forwarded-Host X-Forwarded-Port X-Forwarded-Proto X-Real-Ip
+	X-Request-Id`)
 
-// parse reads the request at the start of b and returns its length, or false if it is not
+// parse returns the plain request at the start of b and its length, or nil if it is not
 // plain.
-func (r *request) parse(b []byte) (int, bool) {
+func (h *requestHeaders) parse(b []byte) (*http.Request, int) {
 	end := bytes.Index(b, []byte("\r\n\r\n"))
 	if end < 0 || !bytes.HasPrefix(b, []byte("GET /")) {
-		return 0, false
+		return nil, 0
 	}
 	line := bytes.IndexByte(b, '\n') + 1
-	target, ok := bytes.CutSuffix(b[len("GET "):line], []byte(" HTTP/1.1\r\n"))
-	if !ok || !r.setTarget(string(target)) {
-		return 0, false
+	given, ok := bytes.CutSuffix(b[len("GET "):line], []byte(" HTTP/1.1\r\n"))
+	target := string(given) // not one string with the headers: others may keep the path
+	path, query, found := strings.Cut(target, "?")
+	if !ok || !isPlain(path, query) || found && query == "" { // net/url remembers an empty query
+		return nil, 0
 	}
-	for header := range strings.Lines(string(b[line : end+2])) { // not one string with the path, which others may keep
-		if !r.add(header) {
-			return 0, false
-		}
+	if lines := b[line : end+2]; (h.host == "" || string(lines) != h.lines) && !h.read(string(lines)) {
+		return nil, 0
 	}
-	return end + 4, r.host != ""
+	r := &struct {
+		http.Request
+		url url.URL
+	}{url: url.URL{Path: path, RawQuery: query}}
+	r.Request = http.Request{
+		Method: http.MethodGet, URL: &r.url, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: h.header, Body: http.NoBody, Host: h.host, RequestURI: target,
+	}
+	return &r.Request, end + 4
 }
 
-// setTarget reads the path and the query.
-func (r *request) setTarget(t string) bool {
-	path, query, found := strings.Cut(t, "?")
+// isPlain reports whether a path and a query have only bytes that mean themselves.
+func isPlain(path, query string) bool {
 	for i := range len(path) {
 		if c := path[i]; !isPath[c] || (c == '/' || c == '.') && i > 0 && path[i-1] == '/' {
 			return false
@@ -80,46 +79,32 @@ func (r *request) setTarget(t string) bool {
 			return false
 		}
 	}
-	r.target, r.path, r.query = t, path, query
-	return !found || query != "" // net/url remembers an empty query
+	return true
 }
 
-// add reads the line of a header, with its end.
-func (r *request) add(line string) bool {
-	given, value, _ := strings.Cut(line, ":")
-	value, ok := strings.CutSuffix(value, "\r\n")
-	name := http.CanonicalHeaderKey(given)
-	if !ok || !harmless[name] || r.count == maxHeaders || slices.Contains(r.names[:r.count], name) {
-		return false
-	}
-	value = strings.Trim(value, " ")
-	for i := range len(value) {
-		if c := value[i]; c < ' ' || c > '~' || name == "Host" && !isHost[c] {
+// read reads the lines of all headers. It reports false if they are not those of a plain
+// request.
+func (h *requestHeaders) read(lines string) bool {
+	*h = requestHeaders{lines: lines, header: http.Header{}}
+	for line := range strings.Lines(lines) {
+		given, value, _ := strings.Cut(line, ":")
+		value, ok := strings.CutSuffix(value, "\r\n")
+		name := http.CanonicalHeaderKey(given)
+		if !ok || !slices.Contains(harmless, name) || h.header[name] != nil {
 			return false
 		}
+		value = strings.Trim(value, " ")
+		for i := range len(value) {
+			if c := value[i]; c < ' ' || c > '~' || name == "Host" && !isHost[c] {
+				return false
+			}
+		}
+		if name == "Connection" && !strings.EqualFold(value, "keep-alive") {
+			return false
+		}
+		h.header[name] = []string{value}
 	}
-	switch name {
-	case "Host":
-		ok = r.host == "" && value != ""
-		r.host = value
-		return ok
-	case "Connection":
-		ok = strings.EqualFold(value, "keep-alive")
-	}
-	r.names[r.count], r.values[r.count] = name, value
-	r.count++
-	return ok
-}
-
-// http returns the request as net/http would pass it to a handler.
-func (r *request) http(remote string) *http.Request {
-	values := slices.Clone(r.values[:r.count])
-	header := make(http.Header, r.count)
-	for i, name := range r.names[:r.count] {
-		header[name] = values[i : i+1 : i+1]
-	}
-	return &http.Request{
-		Method: http.MethodGet, URL: &url.URL{Path: r.path, RawQuery: r.query}, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: header, Body: http.NoBody, Host: r.host, RemoteAddr: remote, RequestURI: r.target,
-	}
+	h.host = h.header.Get("Host")
+	delete(h.header, "Host") // net/http keeps it apart
+	return h.host != ""
 }

@@ -30,7 +30,8 @@ func (c *Connections) Open() int { return int(c.open.Load()) }
 // Limit returns how many may be open.
 func (c *Connections) Limit() int { return cap(c.slots) }
 
-// A listener accepts connections up to a limit, and logs when it cannot.
+// A listener accepts connections up to a limit, and logs when it cannot. With a limit, the
+// inner one must be for TCP.
 type listener struct {
 	net.Listener
 	server *http.Server
@@ -77,7 +78,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			"limit", l.limit.Limit())
 		l.setKeepAlives(false) // closes idle connections
 	}
-	return &countedConn{Conn: conn, release: sync.OnceFunc(l.release)}, nil
+	return &countedConn{conn.(*net.TCPConn), sync.OnceFunc(l.release)}, nil
 }
 
 func (l *listener) setKeepAlives(enabled bool) {
@@ -109,13 +110,14 @@ func (l *listener) report(err error) {
 	}
 }
 
-// A countedConn frees its place when it is closed.
+// A countedConn frees its place when it is closed. It embeds the type rather than net.Conn,
+// which does not have what writes several buffers, or a file, with one system call.
 type countedConn struct {
-	net.Conn
+	*net.TCPConn
 	release func()
 }
 
 func (c *countedConn) Close() error {
 	defer c.release()
-	return c.Conn.Close()
+	return c.TCPConn.Close()
 }

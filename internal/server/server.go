@@ -210,7 +210,7 @@ func Run(ctx context.Context, l net.Listener, handler http.Handler, limit *Conne
 	limited := newListener(l, srv, limit, log)
 	listener := net.Listener(limited)
 	if front != nil {
-		limited.lane = lane.New(limited, lane.Config{Handler: handler, Wants: front, First: readTimeout, Idle: idleTimeout, Write: writeTimeout, Log: log})
+		limited.lane = lane.New(limited, srv, front)
 		listener = limited.lane
 	}
 	failed := make(chan error, 1)
