@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"container/list"
 	"sync"
+	"sync/atomic"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
@@ -14,13 +15,14 @@ import (
 
 // A Compressor compresses bodies and keeps them by digest, so that each is compressed
 // once, even if it is part of many versions of the catalogue, or if thousands ask for it
-// at the same moment. The zero value is ready to use, by any number of goroutines.
+// at the same moment. Whoever asks for a body that is kept waits for nobody. The zero value
+// is ready to use, by any number of goroutines.
 type Compressor struct {
-	mu     sync.Mutex
-	size   int
-	bodies map[compressedKey]*list.Element
-	used   list.List // of compressedBody, most recently used first
-	making map[compressedKey]func() []byte
+	bodies sync.Map // of *compressedBody, by compressedKey
+
+	mu   sync.Mutex
+	size int
+	kept list.List // of *compressedBody, in the order in which they are dropped
 }
 
 // compressorSize bounds the memory for compressed bodies. 64 MiB hold about 10,000
@@ -34,52 +36,66 @@ type compressedKey struct {
 
 type compressedBody struct {
 	key   compressedKey
-	bytes []byte
+	bytes func() []byte // makes them on its first call; others wait for it
+	size  int           // of everything, once they are made
+	used  atomic.Bool   // again, since it was last spared
 }
 
-// size returns what the body takes, with its place in the map and the list.
-func (b compressedBody) size() int { return cap(b.bytes) + 200 }
+// compressedSize is what a body takes besides its bytes: its places in the map and the list.
+const compressedSize = 400
 
 // Compress returns a body in a coding; in Identity, it only assembles it.
 func (z *Compressor) Compress(body wire.Body, c Coding) []byte {
 	k := compressedKey{body.Digest(), c}
-	z.mu.Lock()
-	if el, ok := z.bodies[k]; ok {
-		z.used.MoveToFront(el)
-		z.mu.Unlock()
-		return el.Value.(compressedBody).bytes
-	}
-	compressed, ok := z.making[k]
+	found, ok := z.bodies.Load(k)
 	if !ok {
-		if z.making == nil {
-			z.making, z.bodies = map[compressedKey]func() []byte{}, map[compressedKey]*list.Element{}
-		}
-		compressed = sync.OnceValue(func() []byte { return z.make(k, body) })
-		z.making[k] = compressed
+		b := &compressedBody{key: k}
+		b.bytes = sync.OnceValue(func() []byte { return z.make(b, body) })
+		found, _ = z.bodies.LoadOrStore(k, b)
 	}
-	z.mu.Unlock()
-	return compressed() // whoever comes second waits for the first
+	b := found.(*compressedBody)
+	if ok && !b.used.Load() { // a write would take the cache line from other processors
+		b.used.Store(true)
+	}
+	return b.bytes()
 }
 
-// make compresses a body and keeps it.
-func (z *Compressor) make(k compressedKey, body wire.Body) []byte {
+// make compresses a body, which is kept until there is no room for it.
+func (z *Compressor) make(b *compressedBody, body wire.Body) []byte {
+	isMade := false
 	defer func() {
-		z.mu.Lock()
-		defer z.mu.Unlock()
-		delete(z.making, k)
+		if !isMade { // it panicked: the next one tries again
+			z.bodies.Delete(b.key)
+		}
 	}()
-	b := bytes.Clone(compress(body.Bytes(), k.coding)) // without the spare room of its buffer
+	made := bytes.Clone(compress(body.Bytes(), b.key.coding)) // without the spare room of its buffer
+	isMade = true
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	kept := compressedBody{k, b}
-	z.bodies[k] = z.used.PushFront(kept)
-	z.size += kept.size()
+	b.size = cap(made) + compressedSize
+	z.size += b.size
+	z.kept.PushBack(b)
 	for z.size > compressorSize {
-		oldest := z.used.Remove(z.used.Back()).(compressedBody)
-		delete(z.bodies, oldest.key)
-		z.size -= oldest.size()
+		z.dropOne()
 	}
-	return b
+	return made
+}
+
+// dropOne drops the oldest body that was not asked for again since it was last spared. It
+// is called with the lock held.
+func (z *Compressor) dropOne() {
+	for {
+		oldest := z.kept.Front()
+		b := oldest.Value.(*compressedBody)
+		if b.used.Swap(false) {
+			z.kept.MoveToBack(oldest)
+			continue
+		}
+		z.kept.Remove(oldest)
+		z.bodies.Delete(b.key)
+		z.size -= b.size
+		return
+	}
 }
 
 // The middle of each scale, where a page takes less than a millisecond.

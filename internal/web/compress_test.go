@@ -34,6 +34,49 @@ func TestCompressedBodiesTakeNoMoreMemoryThanTheirLimit(t *testing.T) {
 	}
 }
 
+func TestBodiesThatAreAskedForAgainAreKept(t *testing.T) {
+	var z web.Compressor
+	often := &counted{}
+	random := rand.NewChaCha8([32]byte{})
+	const size = 1 << 20
+	for n := range 200 { // three times what there is room for
+		z.Compress(wire.NewParts(wire.Digest{1}, often), web.Gzip)
+		body := make([]byte, size)
+		_, _ = random.Read(body) // never fails
+		z.Compress(wire.NewBody(wire.Digest{2, byte(n)}, body), web.Identity)
+	}
+	if n := often.times.Load(); n != 1 {
+		t.Errorf("it was made %d times", n)
+	}
+}
+
+func TestABodyThatCouldNotBeMadeIsTriedAgain(t *testing.T) {
+	var z web.Compressor
+	body := &broken{}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the failure is lost")
+			}
+		}()
+		z.Compress(wire.NewParts(wire.Digest{1}, body), web.Gzip)
+	}()
+	body.mended = true
+	if len(z.Compress(wire.NewParts(wire.Digest{1}, body), web.Gzip)) == 0 {
+		t.Error("there is no body")
+	}
+}
+
+// broken panics until it is mended.
+type broken struct{ mended bool }
+
+func (b *broken) Append(to []byte) []byte {
+	if !b.mended {
+		panic("broken")
+	}
+	return append(to, "Un avis."...)
+}
+
 // counted counts how often it is assembled, and is not done before all who want it have
 // asked for it.
 type counted struct {
