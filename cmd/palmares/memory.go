@@ -75,9 +75,8 @@ func (m *memory) Begin() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.running++
-	if before := debug.SetGCPercent(100); before < 100 {
-		debug.SetGCPercent(before)
-	}
+	m.tune()
+	m.watch()
 }
 
 // End ends what Begin began.
@@ -88,38 +87,53 @@ func (m *memory) End() {
 		return
 	}
 	runtime.GC()
-	tuneMemory()
+	m.tune()
 	debug.FreeOSMemory() // the garbage of loading
+	m.watch()
+}
+
+// tune sets the garbage collection target. During work that needs much memory, most of
+// what is allocated is garbage soon: it is collected once there is as much of it as lives,
+// or a quarter of what lives if that is much.
+func (m *memory) tune() {
+	if m.running == 0 {
+		tuneMemory()
+		return
+	}
+	const much = 128 << 20 // bytes
+	debug.SetGCPercent(int(max(leastGarbage, min(100, leastGarbage*much/max(liveMemory(), 1)))))
+}
+
+// watch has the target set again after every garbage collection: work that was announced
+// needs more and more memory, and thousands of requests that wait may take more than a
+// small catalogue, and must not multiply the garbage.
+func (m *memory) watch() {
 	if !m.watched {
 		m.watched = true
-		m.watch()
+		m.watchNext()
 	}
 }
 
-// watch sets the target again after every garbage collection: thousands of requests that
-// wait may take more than a small catalogue, and must not multiply the garbage.
-func (m *memory) watch() {
+func (m *memory) watchNext() {
 	type sentinel struct{ _ [16]byte }
 	runtime.AddCleanup(new(sentinel), func(m *memory) {
 		m.mu.Lock()
-		if m.running == 0 {
-			tuneMemory()
-		}
+		m.tune()
 		m.mu.Unlock()
-		m.watch()
+		m.watchNext()
 	}, m)
 }
+
+// leastGarbage is, in percent of what lives, how much garbage there may always be.
+const leastGarbage = 25
 
 // tuneMemory sets the garbage collection target. What lives is the catalogue, and
 // connections with their stacks; garbage is the small allocations of requests. The default,
 // as much garbage as lives, would double the memory of a large catalogue for nothing, and
 // collect a small one dozens of times a second.
 func tuneMemory() {
-	const (
-		least = 25       // percent of what lives, for a large catalogue
-		room  = 64 << 20 // bytes, for a small one
-	)
-	debug.SetGCPercent(int(max(least, room*100/max(liveMemory(), 1))))
+	const room = 64 << 20 // bytes, for a small one
+	debug.SetGCPercent(int(max(leastGarbage, room*100/max(liveMemory(), 1))))
 }
 
 // liveMemory returns how much memory was in use after the last garbage collection.

@@ -28,6 +28,7 @@ type publishCommand struct {
 
 // Run publishes a folder and prints what changed.
 func (c *publishCommand) Run(inv *invocation) error {
+	new(memory).Begin()
 	deadline, said := time.Now().Add(time.Duration(c.Wait)), ""
 	for {
 		err := c.publish(inv)

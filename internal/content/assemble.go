@@ -8,9 +8,36 @@ import (
 
 // A claim records where a slug is used, since no other record may use it.
 type claim struct {
-	what string // "an active tool"
-	file string
+	as   use
 	line int
+	by   *record
+}
+
+// A use is what a slug is of the record that claims it.
+type use int
+
+const (
+	activeTool use = iota
+	retiredTool
+	comparison
+	customPage
+	alias
+)
+
+// what describes a claim for a message.
+func (c claim) what() string {
+	switch c.as {
+	case activeTool:
+		return "an active tool"
+	case retiredTool:
+		return "a retired tool"
+	case comparison:
+		return "a comparison"
+	case customPage:
+		return "a page"
+	default:
+		return fmt.Sprintf("an alias of %q", c.by.slug)
+	}
 }
 
 // An index holds the slugs of a folder.
@@ -18,24 +45,36 @@ type index struct {
 	tools       map[string]claim // active slugs, aliases and retired slugs
 	comparisons map[string]claim // slugs and aliases
 	pages       map[string]claim
-	active      map[string]*record
-	owners      map[string]string // active slug by alias
+}
+
+// active returns the active tool with a slug, or nil.
+func (x *index) active(slug string) *record {
+	if c, ok := x.tools[slug]; ok && c.as == activeTool {
+		return c.by
+	}
+	return nil
 }
 
 // assemble builds the catalogue and checks its records against each other, in
 // reading order: of two records that collide, the later one is the problem.
 func (f *folder) assemble() *catalog.Catalog {
-	c := &f.catalogue
-	x := index{map[string]claim{}, map[string]claim{}, map[string]claim{}, map[string]*record{}, map[string]string{}}
+	c := new(f.catalogue) // f has all records, which must not live as long as the catalogue
+	x := index{map[string]claim{}, map[string]claim{}, map[string]claim{}}
+	tools := 0
 	for _, b := range f.batches {
 		f.problems = append(f.problems, b.problems...)
 		f.warnings = append(f.warnings, b.warnings...)
+		b.problems, b.warnings = nil, nil
 		for i := range b.records {
 			r := &b.records[i]
 			f.claimSlugs(&x, b.kind, r)
+			if r.tool != nil && !r.isDraft() {
+				tools++
+			}
 		}
 	}
 
+	c.Tools = make([]catalog.Tool, 0, tools)
 	for _, b := range f.batches {
 		for i := range b.records {
 			r := &b.records[i]
@@ -59,8 +98,9 @@ func (f *folder) assemble() *catalog.Catalog {
 func add(c *catalog.Catalog, r *record) {
 	switch {
 	case r.tool != nil:
-		c.DropDefaultURLs(r.tool)
 		c.Tools = append(c.Tools, *r.tool)
+		r.tool = &c.Tools[len(c.Tools)-1] // what it was is needed no more
+		c.DropDefaultURLs(r.tool)
 	case r.comparison != nil:
 		c.Comparisons = append(c.Comparisons, *r.comparison)
 	case r.retired != nil:
@@ -87,49 +127,43 @@ func (f *folder) addDrafts(c *catalog.Catalog) {
 func (f *folder) claimSlugs(x *index, k kind, r *record) {
 	switch k.folder {
 	case "outils":
-		if f.claim(x.tools, r.slug, "slug", r.line, r, "an active tool") {
-			x.active[r.slug] = r
-		}
+		f.claim(x.tools, r.slug, "slug", claim{activeTool, r.line, r})
 		for _, ref := range r.refs {
-			if f.claim(x.tools, ref.slug, "alias", ref.line, r, fmt.Sprintf("an alias of %q", r.slug)) {
-				x.owners[ref.slug] = r.slug
-			}
+			f.claim(x.tools, ref.slug, "alias", claim{alias, ref.line, r})
 		}
 	case "comparatifs":
-		f.claim(x.comparisons, r.slug, "slug", r.line, r, "a comparison")
+		f.claim(x.comparisons, r.slug, "slug", claim{comparison, r.line, r})
 		for _, ref := range r.aliases {
-			f.claim(x.comparisons, ref.slug, "alias", ref.line, r, fmt.Sprintf("an alias of %q", r.slug))
+			f.claim(x.comparisons, ref.slug, "alias", claim{alias, ref.line, r})
 		}
 	case "cimetiere":
-		if x.active[r.slug] != nil && r.isDraft() {
+		if x.active(r.slug) != nil && r.isDraft() {
 			return // the obituary of a tool that is still active
 		}
-		f.claim(x.tools, r.slug, "slug", r.line, r, "a retired tool")
+		f.claim(x.tools, r.slug, "slug", claim{retiredTool, r.line, r})
 	case "pages":
-		f.claim(x.pages, r.slug, "slug", r.line, r, "a page")
+		f.claim(x.pages, r.slug, "slug", claim{customPage, r.line, r})
 	}
 }
 
 // claim reserves a slug for a record, or adds a problem if it is taken.
-func (f *folder) claim(taken map[string]claim, slug, as string, line int, r *record, what string) bool {
+func (f *folder) claim(taken map[string]claim, slug, as string, c claim) {
 	if slug == "" || !catalog.IsSlug(slug) {
-		return false
+		return
 	}
 	if first, ok := taken[slug]; ok {
-		f.problem(r.file, line, "%s %q is taken: it is %s (%s:%d)", as, slug, first.what, first.file, first.line)
-		return false
+		f.problem(c.by.file, c.line, "%s %q is taken: it is %s (%s:%d)", as, slug, first.what(), first.by.file, first.line)
+		return
 	}
-	taken[slug] = claim{what, r.file, line}
-	return true
+	taken[slug] = c
 }
 
 // checkSides checks that both tools of a comparison are active and tested. Only a
 // draft may compare a draft; one that is marked as a draft need not wait for the tests.
 func (f *folder) checkSides(r *record, x *index) {
 	for _, ref := range r.refs {
-		tool, isActive := x.active[ref.slug]
-		owner := x.owners[ref.slug]
 		other, isTaken := x.tools[ref.slug]
+		isActive, tool := isTaken && other.as == activeTool, other.by
 		switch {
 		case isActive && tool.isDraft():
 			if r.comparison.Published && !r.comparison.Draft {
@@ -140,10 +174,10 @@ func (f *folder) checkSides(r *record, x *index) {
 		case isActive && tool.tool != nil && !tool.tested:
 			f.problem(r.file, ref.line, "%s %q has no score (%s:%d); only tested tools are compared", ref.field, ref.slug, tool.file, tool.line)
 		case isActive:
-		case owner != "":
-			f.problem(r.file, ref.line, "%s %q is a former slug; write %q", ref.field, ref.slug, owner)
+		case isTaken && other.as == alias && other.by.slug != "":
+			f.problem(r.file, ref.line, "%s %q is a former slug; write %q", ref.field, ref.slug, other.by.slug)
 		case isTaken:
-			f.problem(r.file, ref.line, "%s %q is %s (%s:%d); only active tools are compared", ref.field, ref.slug, other.what, other.file, other.line)
+			f.problem(r.file, ref.line, "%s %q is %s (%s:%d); only active tools are compared", ref.field, ref.slug, other.what(), other.by.file, other.line)
 		default:
 			f.problem(r.file, ref.line, "%s %q is not a tool in this folder", ref.field, ref.slug)
 		}
@@ -158,7 +192,7 @@ func (f *folder) checkSuccessor(r *record, x *index) {
 		switch {
 		case ref.slug == r.slug:
 			f.problem(r.file, ref.line, "successor must be a tool other than %q itself", r.slug)
-		case x.active[ref.slug] != nil && x.active[ref.slug].isDraft() && !r.isDraft():
+		case x.active(ref.slug) != nil && x.active(ref.slug).isDraft() && !r.isDraft():
 			f.problem(r.file, ref.line, "successor %q is a draft; publish it first, or remove the successor", ref.slug)
 		case !known && !f.isCopy:
 			f.problem(r.file, ref.line, "successor %q is not a tool in this folder", ref.slug)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"runtime"
@@ -54,10 +55,14 @@ type producer struct {
 func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 	r := &producer{folder: f, work: make(chan *batch, 2*runtime.GOMAXPROCS(0))}
 	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
+	failures := make([]error, runtime.GOMAXPROCS(0))
+	for i := range failures {
 		workers.Go(func() {
+			var w worker
 			for b := range r.work {
-				b.read(f)
+				if failures[i] == nil {
+					failures[i] = w.read(f, b)
+				}
 				r.done.Add(int64(len(b.records)))
 			}
 		})
@@ -65,7 +70,7 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 	err := r.produce(ctx, found)
 	close(r.work)
 	workers.Wait()
-	if err != nil {
+	if err = errors.Join(append(failures, err)...); err != nil {
 		return err
 	}
 	if f.progress != nil {
@@ -215,25 +220,48 @@ func readLine(in *bufio.Reader, limit int) (line []byte, tooLong bool, err error
 	}
 }
 
-// read decodes the records of the batch.
-func (b *batch) read(f *folder) {
+// A worker reads batches. What it keeps is for reuse.
+type worker struct {
+	packer
+	reviews []byte
+	fields  []field
+	known   []string
+}
+
+// read decodes the records of a batch.
+func (w *worker) read(f *folder, b *batch) (err error) {
+	b.records = make([]record, 0, len(b.names)+len(b.lines))
 	for _, name := range b.names {
 		b.readMarkdown(f, name)
 	}
+	file := b.kind.folder + ".jsonl"
 	for _, line := range b.lines {
-		d := decoder{file: b.kind.folder + ".jsonl", line: line.number, basis: f.basis, problems: &b.problems, warnings: &b.warnings}
+		d := decoder{file: file, line: line.number, basis: f.basis, problems: &b.problems, warnings: &b.warnings, known: w.known[:0]}
 		switch {
 		case !utf8.Valid(line.data):
 			d.report(line.number, "the line is not valid UTF-8; save the file as UTF-8")
 		case hasLoneSurrogate(line.data):
 			d.report(line.number, `the line contains a \u escape for half a character; write the character itself`)
 		default:
-			v, ok := parseJSON(line.data, line.number, d.report)
+			v, ok := parseJSON(line.data, line.number, d.report, w.fields[:0])
 			d.fields, d.parsed = v.fields, ok
+			w.fields = v.fields
 		}
 		b.records = append(b.records, d.record(b.kind))
+		w.known = d.known
 	}
 	b.names, b.lines = nil, nil
+	if f.reviews != nil {
+		if w.reviews, err = f.reviews.add(b.records, w.reviews); err != nil {
+			return err
+		}
+	}
+	if f.memory == nil { // whose records are packed no more than once
+		for i := range b.records {
+			w.pack(&b.records[i])
+		}
+	}
+	return nil
 }
 
 // readMarkdown adds the record of a Markdown file.

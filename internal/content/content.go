@@ -85,6 +85,8 @@ type Options struct {
 	// InMemory keeps the pictures in memory, not in a temporary file: for small folders
 	// on machines that may have no place for one.
 	InMemory bool
+	// SpoolReviews keeps the reviews of tools in Result.Reviews, not in memory.
+	SpoolReviews bool
 	// Records says that the folder was made from the records that a server gives away. Only
 	// what the public sees is there, so links and successors may lead to nothing; lines may
 	// be long; and if bodies were left out, retired tools have no note.
@@ -103,12 +105,15 @@ type Result struct {
 	Warnings []Warning // by file and line
 	// Pictures holds the bytes of the new pictures of Catalog. Close it.
 	Pictures *Pictures
+	// Reviews has the reviews of the tools of Catalog if Options.SpoolReviews is set: the
+	// Body of a tool is then a reference to one. Otherwise it is nil.
+	Reviews *Reviews
 
 	updateDates map[string][]updatedAt // by folder
 }
 
-// Close removes the temporary files behind Pictures.
-func (r *Result) Close() error { return r.Pictures.Close() }
+// Close removes the temporary files behind Pictures and Reviews.
+func (r *Result) Close() error { return errors.Join(r.Pictures.Close(), r.Reviews.close()) }
 
 // Open opens the folder dir. Links cannot leave it. Close it.
 func Open(dir string) (*os.Root, error) {
@@ -146,23 +151,27 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 		f.maxLine = maxRecord
 	}
 	f.days = newCalendar(opts.Today, opts.MaxAge)
+	r := &Result{Pictures: &Pictures{}}
+	if opts.InMemory {
+		r.Pictures.inMemory = map[string][]byte{}
+	}
+	if opts.SpoolReviews {
+		r.Reviews = &Reviews{}
+	}
+	f.reviews = r.Reviews
 	if err := f.read(ctx); err != nil {
-		return nil, err
+		return nil, errors.Join(err, r.Close())
 	}
 	f.memory.replace(f.basis, f.batches)
 	c := f.assemble()
-	spool := &Pictures{}
-	if opts.InMemory {
-		spool.inMemory = map[string][]byte{}
-	}
-	if err := f.readPictures(ctx, opts, spool); err != nil {
-		return nil, errors.Join(err, spool.Close())
+	if err := cmp.Or(f.failure, f.readPictures(ctx, opts, c, r.Pictures)); err != nil {
+		return nil, errors.Join(err, r.Close())
 	}
 	sortByPlace(f.problems)
 	sortByPlace(f.warnings)
-	r := &Result{Problems: f.problems, Warnings: f.warnings, Pictures: spool}
+	r.Problems, r.Warnings = f.problems, f.warnings
 	if len(f.problems) > 0 {
-		return r, spool.Close()
+		return r, r.Close()
 	}
 	if opts.Drafts {
 		f.addDrafts(c)

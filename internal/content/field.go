@@ -309,8 +309,10 @@ func enum[T ~string](d *decoder, name string, isRequired bool, values []T) T {
 	if v == nil {
 		return ""
 	}
-	if v.kind == isText && slices.Contains(values, T(v.text)) {
-		return T(v.text)
+	if v.kind == isText {
+		if i := slices.Index(values, T(v.text)); i >= 0 {
+			return values[i]
+		}
 	}
 	want := ""
 	for i, x := range values {
@@ -326,6 +328,14 @@ func enum[T ~string](d *decoder, name string, isRequired bool, values []T) T {
 	return T(d.checkedOf(d.label(name), v, func(string) bool { return false }, want))
 }
 
+// tenths are the usual figures, which records share.
+var tenths = func() (list [101]float64) {
+	for i := range list {
+		list[i] = float64(i) / 10
+	}
+	return list
+}()
+
 // figure returns a number from 0 to 10, or nil.
 func (d *decoder) figure(name string) *float64 {
 	d.expect(name, optional, figureForm)
@@ -337,6 +347,9 @@ func (d *decoder) figure(name string) *float64 {
 		x, err := strconv.ParseFloat(v.text, 64)
 		if err == nil && x >= 0 && x <= 10 {
 			x += 0 // -0 is 0
+			if tenth := int(x*10 + 0.5); tenths[tenth] == x {
+				return &tenths[tenth]
+			}
 			return &x
 		}
 	}

@@ -54,10 +54,11 @@ type folder struct {
 	fsys       fs.FS
 	progress   func(records int)
 	maxRecords int
-	maxLine    int     // bytes
-	isCopy     bool    // see Options.Records
-	memory     *Memory // may be nil
-	basis              // of the records
+	maxLine    int      // bytes
+	isCopy     bool     // see Options.Records
+	memory     *Memory  // may be nil
+	reviews    *Reviews // nil to keep them in memory
+	basis               // of the records
 
 	catalogue catalog.Catalog
 	batches   []*batch // in reading order
@@ -65,6 +66,7 @@ type folder struct {
 	settings  record // the links and pictures of catalogue.yaml
 	problems  []Problem
 	warnings  []Warning
+	failure   error // of the temporary file for reviews
 }
 
 func (f *folder) problem(file string, line int, format string, args ...any) {
@@ -226,7 +228,7 @@ func (d *decoder) settings(text string) (value, bool) {
 	line := strings.TrimSuffix(text, "\n")
 	if strings.HasPrefix(line, "{") && !strings.Contains(line, "\n") && json.Valid([]byte(line)) && !hasLoneSurrogate([]byte(line)) {
 		d.isRecord = true
-		return parseJSON([]byte(line), 1, d.report)
+		return parseJSON([]byte(line), 1, d.report, nil)
 	}
 	return parseYAML(text, 0, d.report)
 }

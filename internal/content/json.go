@@ -13,7 +13,8 @@ import (
 // encoding/json validates the line and unquotes its strings. It does not build the
 // tree, because it accepts duplicate keys and keys in any case, and because its
 // tokens cost more than all other work on a record.
-func parseJSON(data []byte, line int, problem report) (value, bool) {
+// fields, which may be nil, is space for the fields of the object.
+func parseJSON(data []byte, line int, problem report, fields []field) (value, bool) {
 	if !json.Valid(data) {
 		var nothing struct{}
 		err := json.Unmarshal(data, &nothing)
@@ -25,7 +26,7 @@ func parseJSON(data []byte, line int, problem report) (value, bool) {
 		problem(line, "the line is not valid JSON (column %d): %v", column, err)
 		return value{}, false
 	}
-	t := jsonTree{rest: data, line: line, problem: problem}
+	t := jsonTree{rest: string(data), line: line, problem: problem, fields: fields}
 	v := t.value(1)
 	switch {
 	case t.tooDeep:
@@ -38,18 +39,24 @@ func parseJSON(data []byte, line int, problem report) (value, bool) {
 	return v, true
 }
 
-// A jsonTree parses valid JSON from left to right.
+// A jsonTree parses valid JSON from left to right. Texts are parts of the line as far as
+// possible.
 type jsonTree struct {
-	rest    []byte
+	rest    string
 	line    int
 	problem report
+	fields  []field // space for those of the outermost object
 	tooDeep bool
 }
 
 // next skips white space, commas and colons, whose places are known to be right,
 // and returns the first byte of what follows.
 func (t *jsonTree) next() byte {
-	t.rest = bytes.TrimLeft(t.rest, " \t\r\n,:")
+	i := 0
+	for strings.IndexByte(" \t\r\n,:", t.rest[i]) >= 0 {
+		i++
+	}
+	t.rest = t.rest[i:]
 	return t.rest[0]
 }
 
@@ -72,6 +79,9 @@ func (t *jsonTree) value(depth int) value {
 		closing := byte(']')
 		if c == '{' {
 			v.kind, closing = isMapping, '}'
+			if depth == 1 {
+				v.fields = t.fields
+			}
 		}
 		for t.next() != closing {
 			if v.kind == isList {
@@ -92,34 +102,36 @@ func (t *jsonTree) value(depth int) value {
 
 // word consumes a number, true or false.
 func (t *jsonTree) word() string {
-	end := bytes.IndexAny(t.rest, " \t\r\n,:]}")
+	end := strings.IndexAny(t.rest, " \t\r\n,:]}")
 	if end < 0 {
 		end = len(t.rest)
 	}
-	word := string(t.rest[:end])
+	word := t.rest[:end]
 	t.rest = t.rest[end:]
 	return word
 }
 
 // string consumes a string.
 func (t *jsonTree) string() string {
-	end, escaped := 1, false
-	for ; t.rest[end] != '"'; end++ {
-		if t.rest[end] == '\\' {
-			escaped = true
-			end++
+	end := 1 + strings.IndexByte(t.rest[1:], '"')
+	escaped := strings.IndexByte(t.rest[:end], '\\') >= 0
+	if escaped {
+		for end = 1; t.rest[end] != '"'; end++ {
+			if t.rest[end] == '\\' {
+				end++
+			}
 		}
 	}
 	raw := t.rest[:end+1]
 	t.rest = t.rest[end+1:]
 	if !escaped {
-		return string(raw[1:end])
+		return raw[1:end]
 	}
 	if s, ok := plainEscapes(raw[1:end]); ok {
 		return s
 	}
 	var s string
-	if err := json.Unmarshal(raw, &s); err != nil {
+	if err := json.Unmarshal([]byte(raw), &s); err != nil {
 		panic(fmt.Sprintf("content: valid JSON does not decode: %v", err))
 	}
 	return s
@@ -128,20 +140,20 @@ func (t *jsonTree) string() string {
 // plainEscapes decodes a string that has only two-character escapes, such as the
 // line breaks of a review. It is several times as fast as encoding/json, which
 // scans the text twice more.
-func plainEscapes(raw []byte) (string, bool) {
+func plainEscapes(raw string) (string, bool) {
 	var b strings.Builder
 	b.Grow(len(raw))
 	for {
-		i := bytes.IndexByte(raw, '\\')
+		i := strings.IndexByte(raw, '\\')
 		if i < 0 {
-			b.Write(raw)
+			b.WriteString(raw)
 			return b.String(), true
 		}
 		which := strings.IndexByte(`nrtbf"\/`, raw[i+1])
 		if which < 0 {
 			return "", false
 		}
-		b.Write(raw[:i])
+		b.WriteString(raw[:i])
 		b.WriteByte("\n\r\t\b\f\"\\/"[which])
 		raw = raw[i+2:]
 	}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -176,7 +175,7 @@ func (f *folder) mark(name string, isDraft bool) bool {
 // readPictures checks every file of images/ and sets the pictures of the catalogue to
 // those in use. New ones go to the spool with their variants. Pictures are decoded one
 // at a time, while the variants of the previous one are made.
-func (f *folder) readPictures(ctx context.Context, opts Options, spool *Pictures) error {
+func (f *folder) readPictures(ctx context.Context, opts Options, c *catalog.Catalog, spool *Pictures) error {
 	m := variantMaker{spool: spool, work: make(chan *spooled)}
 	var running sync.WaitGroup
 	running.Go(m.run)
@@ -191,12 +190,12 @@ func (f *folder) readPictures(ctx context.Context, opts Options, spool *Pictures
 			f.problem(k.name, 1, "%s", k.failure)
 			continue
 		}
-		if f.catalogue.Pictures == nil {
-			f.catalogue.Pictures = map[string]catalog.Picture{}
+		if c.Pictures == nil {
+			c.Pictures = map[string]catalog.Picture{}
 		}
 		p := k.picture
 		p.Path, p.Source = k.name, k.source
-		f.catalogue.Pictures[k.name] = p
+		c.Pictures[k.name] = p
 	}
 	return nil
 }
@@ -358,16 +357,12 @@ func (f *folder) readImage(name string) (content []byte, failure string) {
 }
 
 // Pictures holds the bytes of the pictures of a folder that the store does not have
-// yet, with their variants. They are in one temporary file, which on most systems has
-// no name, so that nothing is left behind whatever happens, or in memory.
+// yet, with their variants, in one temporary file or in memory.
 type Pictures struct {
 	inMemory map[string][]byte // nil for those in a file
-	file     *os.File          // nil until there is a picture
+	spool    spool
 	places   map[string]place
-	size     int64
 }
-
-type place struct{ offset, length int64 }
 
 func (p *Pictures) add(f picture.File) error {
 	if p.inMemory != nil {
@@ -377,20 +372,14 @@ func (p *Pictures) add(f picture.File) error {
 	if _, known := p.places[f.Hash]; known {
 		return nil
 	}
-	if p.file == nil {
-		file, err := os.CreateTemp("", "palmares-pictures-")
-		if err != nil {
-			return fmt.Errorf("a temporary file for pictures cannot be created: %w", err)
-		}
-		_ = os.Remove(file.Name()) // where that fails, Close removes it
-		p.file, p.places = file, map[string]place{}
+	at, err := p.spool.add(f.Bytes, "pictures")
+	if err != nil {
+		return err
 	}
-	if _, err := p.file.WriteAt(f.Bytes, p.size); err != nil {
-		return fmt.Errorf("the temporary file for pictures cannot be written: free some space in %s, or set TMPDIR to another folder (%w)", os.TempDir(), err)
+	if p.places == nil {
+		p.places = map[string]place{}
 	}
-	length := int64(len(f.Bytes))
-	p.places[f.Hash] = place{p.size, length}
-	p.size += length
+	p.places[f.Hash] = at
 	return nil
 }
 
@@ -403,21 +392,11 @@ func (p *Pictures) Read(_ context.Context, hash string) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("the folder has no new picture %s", hash)
 	}
-	content := make([]byte, at.length)
-	_, err := p.file.ReadAt(content, at.offset)
-	return content, err
+	return p.spool.read(at)
 }
 
 // Close removes the temporary file. It may be called twice.
 func (p *Pictures) Close() error {
-	if p.file == nil {
-		return nil
-	}
-	name := p.file.Name()
-	err := p.file.Close()
-	if removal := os.Remove(name); removal != nil && !errors.Is(removal, fs.ErrNotExist) {
-		err = errors.Join(err, removal)
-	}
-	p.file, p.places = nil, nil
-	return err
+	p.places = nil
+	return p.spool.close()
 }

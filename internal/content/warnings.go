@@ -189,7 +189,7 @@ func (f *folder) warnTogether(x *index) {
 			r := &b.records[i]
 			switch {
 			case r.isDraft():
-			case r.tool != nil && x.active[r.slug] == r && r.tool.Domain != "":
+			case r.tool != nil && x.active(r.slug) == r && r.tool.Domain != "":
 				domain := strings.ToLower(r.tool.Domain)
 				if first, ok := domains[domain]; ok {
 					f.warn(r.file, r.keyLine, "domain %q is also that of %q (%s, line %d); correct one of them, or make one tool an alias of the other",
@@ -211,7 +211,7 @@ func (f *folder) warnWinner(r *record, x *index) {
 	if r.comparison.Winner == loser {
 		winner, loser = loser, winner
 	}
-	won, lost := x.active[winner], x.active[loser]
+	won, lost := x.active(winner), x.active(loser)
 	if r.comparison.Winner != winner || won == nil || lost == nil || won.tool == nil || lost.tool == nil {
 		return
 	}

@@ -13,7 +13,6 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/content"
-	"palmares/internal/markdown"
 	"palmares/internal/store"
 )
 
@@ -66,7 +65,7 @@ func (e *RefusedError) Error() string { return e.text }
 func (j *Job) Read(ctx context.Context) (*content.Result, error) {
 	read, err := content.Read(ctx, j.Dir, content.Options{
 		Progress: func(n int) { j.Sink.Progress("reading", n, 0) },
-		Today:    catalog.Day(j.Now()), MaxAge: j.MaxAge, Known: j.Known, Elsewhere: j.Elsewhere,
+		Today:    catalog.Day(j.Now()), MaxAge: j.MaxAge, Known: j.Known, Elsewhere: j.Elsewhere, SpoolReviews: true,
 	})
 	if err != nil {
 		return nil, err
@@ -119,9 +118,10 @@ func (j *Job) Publish(ctx context.Context, to *store.Catalogue, read *content.Re
 	if to == nil {
 		old := &catalog.Catalog{}
 		catalog.CarryOver(old, next, catalog.Day(j.Now()))
-		return 1, j.Sink.Report(j.report(next, store.Publication{Diff: catalog.Compare(old, next, markdown.Sections), Version: 1}))
+		diff := catalog.Compare(old, next, func(string) []catalog.Section { return nil }) // a report does not show them
+		return 1, j.Sink.Report(j.report(next, store.Publication{Diff: diff, Version: 1}))
 	}
-	done, err := to.Publish(ctx, next, store.PublishOptions{
+	opts := store.PublishOptions{
 		AllowRemovals: j.AllowRemovals,
 		DryRun:        j.DryRun,
 		Now:           j.Now,
@@ -133,7 +133,11 @@ func (j *Job) Publish(ctx context.Context, to *store.Catalogue, read *content.Re
 			warnings := read.WarnUndated(diff.Undated(old, next, today))
 			return errors.Join(j.show(nil, warnings), j.refuse(warnings))
 		},
-	})
+	}
+	if read.Reviews != nil {
+		opts.Reviews = read.Reviews
+	}
+	done, err := to.Publish(ctx, next, opts)
 	if removals, ok := errors.AsType[*store.RemovalsError](err); ok {
 		return 0, &RefusedError{removals.Error() + "; add an entry in cimetiere/ for each, name it as an alias of the tool it became, or pass --allow-removals"}
 	}

@@ -54,6 +54,18 @@ type Step struct {
 	// nothing happens. It is not asked about changes of the URL, of the dataset and of
 	// pictures, which change records that did not change themselves.
 	Touched func(kind Kind, slug string) bool
+	// Review returns the review of a tool of Next; nil means its Body.
+	Review func(*catalog.Tool) string
+}
+
+// record returns a record of the next catalogue as it is served.
+func (s *Step) record(kind Kind, i int) Record {
+	if kind != Tool || s.Review == nil {
+		return recordAt(s.Next, kind, i)
+	}
+	t := s.Next.Tools[i]
+	t.Body = s.Review(&t)
+	return OfTool(s.Next, &t).Served(s.Next)
 }
 
 // First returns the feed of a catalogue that has had none.
@@ -116,7 +128,7 @@ func (a *advance) addLive() {
 		if wasAlive && !everything && !a.mayDiffer(&a.Changes[at]) {
 			continue
 		}
-		record := recordAt(a.Next, kind, i)
+		record := a.record(kind, i)
 		images := record.Images(a.Next)
 		buf = record.Append(buf[:0], images)
 		hash := Hash(buf)

@@ -12,7 +12,6 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/catalog"
-	"palmares/internal/markdown"
 	"palmares/internal/webhook"
 	"palmares/internal/wire"
 )
@@ -25,6 +24,7 @@ type PublishOptions struct {
 	AllowRemovals bool           // tools may disappear without an entry in cimetiere/
 	DryRun        bool           // only find out what would change
 	Pictures      PictureSource  // of the new pictures; may be nil if there are none
+	Reviews       Reviews        // of the tools, if the Body of a tool only refers to its review; otherwise nil
 	Source        Source         // recorded with the version
 	Progress      func(Progress) // called from time to time, by the goroutine of Publish; may be nil
 	// Guard is called with what would be replaced; no other publication comes in between.
@@ -134,16 +134,20 @@ func (p *publication) compare(ctx context.Context) (err error) {
 		p.refused = p.opts.Guard(p.head)
 	}
 	p.progress("load", 0, 1)
-	if p.old, err = load(ctx, p.tx); err != nil {
+	p.next.Sort()
+	if p.old, err = load(ctx, p.tx, p.share); err != nil {
 		return err
 	}
 	p.progress("load", 1, 1)
 	p.progress("compare", 0, 1)
-	p.next.Sort()
 	today := catalog.Day(p.now)
 	p.complete(today)
 	gone := catalog.Removals(p.old.Catalog, p.next)
-	p.diff = catalog.Compare(p.old.Catalog, p.next, markdown.Sections)
+	sections := p.sections(ctx)
+	p.diff = catalog.Compare(p.old.Catalog, p.next, sections.of)
+	if sections.err != nil {
+		return sections.err
+	}
 	if p.changesDate() {
 		p.diff.Report(p.next)
 	}
@@ -173,6 +177,7 @@ func (p *publication) day() string {
 
 // write stores what changed as the version of done.
 func (p *publication) write(ctx context.Context, done Publication) error {
+	p.forget()
 	at := formatTime(p.now)
 	var feed feedStep
 	if err := feed.start(ctx, p, done.Version, at); err != nil {
@@ -244,7 +249,11 @@ func (p *publication) writeTools(ctx context.Context) error {
 		return err
 	}
 	all := written(p.next.Tools, p.diff.Tools, func(x *catalog.Tool) string { return x.Slug })
-	return writeRecords(ctx, p, "tools", toolTable, toolColumns, all)
+	return p.writeRows(ctx, "tools", toolTable, len(all), func(i int) (row []any, err error) {
+		t := *all[i]
+		t.Body, err = p.review(&t)
+		return rowOf(toolColumns, &t), err
+	})
 }
 
 func (p *publication) writeComparisons(ctx context.Context) error {
@@ -265,7 +274,7 @@ func (p *publication) writeRetired(ctx context.Context) error {
 
 // writeRecords writes records to a table and reports the progress.
 func writeRecords[T any](ctx context.Context, p *publication, stage string, t table, columns []column[T], all []*T) error {
-	return p.writeRows(ctx, stage, t, len(all), func(i int) []any { return rowOf(columns, all[i]) })
+	return p.writeRows(ctx, stage, t, len(all), func(i int) ([]any, error) { return rowOf(columns, all[i]), nil })
 }
 
 func pointers[T any](list []T) []*T {
@@ -301,11 +310,11 @@ func (p *publication) writePages(ctx context.Context) error {
 
 func (p *publication) writeEvents(ctx context.Context, version int64, at string) error {
 	ids := account.NewIDs(account.EventID, p.now, rand.Reader)
-	return p.writeRows(ctx, "events", eventTable, len(p.diff.Changes), func(i int) []any {
+	return p.writeRows(ctx, "events", eventTable, len(p.diff.Changes), func(i int) ([]any, error) {
 		c := &p.diff.Changes[i]
 		sequence := p.old.sequence + 1 + int64(i)
 		id := ids.Next()
-		return []any{sequence, version, id, c.Type, c.Slug, at, string(webhook.EventBody(id, p.now, sequence, c))}
+		return []any{sequence, version, id, c.Type, c.Slug, at, string(webhook.EventBody(id, p.now, sequence, c))}, nil
 	})
 }
 
@@ -313,13 +322,17 @@ func (p *publication) writeEvents(ctx context.Context, version int64, at string)
 const progressEvery = 1000
 
 // writeRows writes n rows to a table and reports the progress.
-func (p *publication) writeRows(ctx context.Context, stage string, t table, n int, row func(i int) []any) error {
+func (p *publication) writeRows(ctx context.Context, stage string, t table, n int, row func(i int) ([]any, error)) error {
 	b := newBatch(p.tx, t, p.dialect.placeholders())
 	for i := range n {
 		if i%progressEvery == 0 {
 			p.progress(stage, i, n)
 		}
-		if err := b.add(ctx, row(i)...); err != nil {
+		values, err := row(i)
+		if err != nil {
+			return err
+		}
+		if err := b.add(ctx, values...); err != nil {
 			return err
 		}
 	}

@@ -195,6 +195,32 @@ func rowOf[T any](columns []column[T], from *T) []any {
 	return row
 }
 
+// shareFields has the fields of a record share what equals the fields of another one.
+func shareFields[T any](columns []column[T], to, from *T) {
+	for _, c := range columns {
+		switch p := c.field(to).(type) {
+		case *string:
+			if q := *c.field(from).(*string); *p == q {
+				*p = q
+			} else {
+				*p = strings.Clone(*p) // without the row around it
+			}
+		case *[]string:
+			if q := *c.field(from).(*[]string); slices.Equal(*p, q) {
+				*p = q
+			}
+		case *[]catalog.PlanRow:
+			if q := *c.field(from).(*[]catalog.PlanRow); slices.Equal(*p, q) {
+				*p = q
+			}
+		case **float64:
+			if q := *c.field(from).(**float64); *p != nil && q != nil && **p == *q {
+				*p = q
+			}
+		}
+	}
+}
+
 // separator joins the short texts of a record. No such text may contain it:
 // batch.add rejects it.
 const separator = "\x1f"
@@ -208,6 +234,11 @@ func isLong(column string) bool { return column == "body" || column == "note" }
 // more than twenty of them; each column costs a few locks in the SQLite driver and a string
 // for the garbage collector, so that this halves the time to load a large catalogue.
 func records[T any](ctx context.Context, tx *sql.Tx, capacity int, t table, columns []column[T]) ([]T, error) {
+	return eachRecord(ctx, tx, capacity, t, columns, nil)
+}
+
+// eachRecord is records, and calls each with every record; each may be nil.
+func eachRecord[T any](ctx context.Context, tx *sql.Tx, capacity int, t table, columns []column[T], each func(*T)) ([]T, error) {
 	var short, other []column[T]
 	for _, c := range columns {
 		switch c.field(new(T)).(type) {
@@ -234,6 +265,9 @@ func records[T any](ctx context.Context, tx *sql.Tx, capacity int, t table, colu
 		if err := setTexts(to, short, texts); err != nil {
 			key, _, _ := strings.Cut(texts, separator)
 			return fmt.Errorf("the record of %s is damaged: restore the database from a backup (%w)", key, err)
+		}
+		if each != nil {
+			each(to)
 		}
 		return nil
 	}, separator)

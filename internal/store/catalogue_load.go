@@ -28,7 +28,7 @@ func (s *Catalogue) Load(ctx context.Context) (*Published, error) {
 	var p *Published
 	err := s.read(ctx, func(tx *sql.Tx) error {
 		var err error
-		if p, err = load(ctx, tx); err != nil {
+		if p, err = load(ctx, tx, nil); err != nil {
 			return err
 		}
 		if p.Feed, err = loadFeed(ctx, tx, changeColumns); err != nil {
@@ -55,8 +55,9 @@ func (s *Catalogue) Feed(ctx context.Context) (f *record.Feed, err error) {
 }
 
 // load reads the catalogue in a few large queries without ORDER BY: records are sorted in
-// Go, whatever the database's collation.
-func load(ctx context.Context, tx *sql.Tx) (*Published, error) {
+// Go, whatever the database's collation. each is called with every tool, which has no
+// histories yet; it may be nil.
+func load(ctx context.Context, tx *sql.Tx, each func(*catalog.Tool)) (*Published, error) {
 	c := &catalog.Catalog{}
 	p := &Published{Catalog: c}
 	var tools, comparisons, retired int
@@ -71,7 +72,7 @@ func load(ctx context.Context, tx *sql.Tx) (*Published, error) {
 	if c.Categories, err = records(ctx, tx, 0, categoryTable, categoryColumns); err != nil {
 		return nil, err
 	}
-	if c.Tools, err = records(ctx, tx, tools, toolTable, toolColumns); err != nil {
+	if c.Tools, err = eachRecord(ctx, tx, tools, toolTable, toolColumns, each); err != nil {
 		return nil, err
 	}
 	if c.Comparisons, err = records(ctx, tx, comparisons, comparisonTable, comparisonColumns); err != nil {

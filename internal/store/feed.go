@@ -50,6 +50,7 @@ type feedStep struct {
 	running sync.WaitGroup
 	feed    *record.Feed
 	added   []record.Change
+	err     error
 }
 
 // start begins the step, which reads the catalogues of p until running is done.
@@ -61,6 +62,11 @@ func (f *feedStep) start(ctx context.Context, p *publication, version int64, at 
 	f.running.Go(func() {
 		f.feed, f.added = old.After(record.Step{
 			Old: p.old.Catalog, Next: p.next, Version: version, At: at, Touched: touched(&p.diff),
+			Review: func(t *catalog.Tool) string {
+				text, err := p.review(t)
+				f.err = cmp.Or(f.err, err)
+				return text
+			},
 		})
 	})
 	return nil
@@ -69,6 +75,9 @@ func (f *feedStep) start(ctx context.Context, p *publication, version int64, at 
 // finish writes the changes.
 func (f *feedStep) finish(ctx context.Context, p *publication) error {
 	f.running.Wait()
+	if f.err != nil {
+		return f.err
+	}
 	return p.storeFeed(ctx, f.feed, f.added)
 }
 
@@ -116,7 +125,7 @@ const feedSince = 14
 // writeFirstFeed gives a database that has just got a feed all changes of its catalogue.
 // It needs the newest tables.
 func (s *db) writeFirstFeed(ctx context.Context, tx *sql.Tx) error {
-	old, err := load(ctx, tx)
+	old, err := load(ctx, tx, nil)
 	if err != nil {
 		return err
 	}
