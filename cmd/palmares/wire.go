@@ -177,12 +177,12 @@ func (n *node) notifications() (time.Duration, <-chan struct{}) {
 	return listenInterval, wake
 }
 
-// load builds what is served and lets the pages show it. The API serves it a moment
-// later.
-func (n *node) load(ctx context.Context) (*snapshot.Snapshot, error) {
+// load builds what is served instead of before and lets the pages show it. The API serves
+// it a moment later.
+func (n *node) load(ctx context.Context, before *snapshot.Snapshot) (*snapshot.Snapshot, error) {
 	n.memory.Begin()
 	defer n.running.Go(n.endLoad) // while the version is served, and the one before is garbage
-	s, err := n.build(ctx)
+	s, err := n.build(ctx, before)
 	if err != nil {
 		return nil, err
 	}
@@ -207,15 +207,19 @@ func (n *node) endLoad() {
 
 // build returns the published catalogue, or until there is one the demo, which is never
 // stored.
-func (n *node) build(ctx context.Context) (*snapshot.Snapshot, error) {
-	published, err := n.store.Catalogue.Load(ctx)
+func (n *node) build(ctx context.Context, before *snapshot.Snapshot) (*snapshot.Snapshot, error) {
+	var earlier *store.Published
+	if before != nil && before.Version > 0 {
+		earlier = &store.Published{Catalog: before.Catalog, Version: before.Version, PublishedAt: before.PublishedAt, Feed: before.Feed()}
+	}
+	published, step, err := n.store.Catalogue.LoadAfter(ctx, earlier)
 	if err != nil {
 		return nil, err
 	}
 	base := string(n.options.BaseURL)
 	if published.Version > 0 {
 		n.published.Store(published.Version)
-		s := snapshot.Build(published.Catalog, published.Version, published.ChangedOn)
+		s := snapshot.Next(before, published.Catalog, step, published.Version, published.ChangedOn)
 		s.Events, s.PublishedAt = published.Events, published.PublishedAt
 		s.SetFeed(published.Feed)
 		return s, nil

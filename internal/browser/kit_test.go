@@ -89,7 +89,7 @@ func serve() (stop func() error, err error) {
 		cancel()
 		return nil, errors.Join(fmt.Errorf("the demo catalogue cannot be read: %w %v", err, r), listener.Close())
 	}
-	live, err := snapshot.NewLive(ctx, func(context.Context) (*snapshot.Snapshot, error) {
+	live, err := snapshot.NewLive(ctx, func(context.Context, *snapshot.Snapshot) (*snapshot.Snapshot, error) {
 		c := r.Catalog
 		c.URL = kit.url
 		catalog.CarryOver(&catalog.Catalog{}, c, snapshot.NewestUpdate(c))

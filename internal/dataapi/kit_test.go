@@ -89,7 +89,7 @@ func (s *service) show(c *catalog.Catalog, feed *record.Feed) {
 	}
 	var err error
 	if s.serving == nil {
-		s.serving, err = snapshot.NewLive(s.t.Context(), func(context.Context) (*snapshot.Snapshot, error) { return s.live, nil })
+		s.serving, err = snapshot.NewLive(s.t.Context(), func(context.Context, *snapshot.Snapshot) (*snapshot.Snapshot, error) { return s.live, nil })
 	} else {
 		err = s.serving.Refresh(s.t.Context())
 	}

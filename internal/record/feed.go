@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"math"
 	"slices"
 	"strings"
 
@@ -248,4 +249,44 @@ func State(changes []Change) string {
 func (f *Feed) From(after int64) []Change {
 	i, _ := slices.BinarySearchFunc(f.Changes, after+1, func(c Change, position int64) int { return cmp.Compare(c.Position, position) })
 	return f.Changes[i:]
+}
+
+// With returns the feed after changes, which have the positions after f.Last: each
+// replaces that of the same record.
+func (f *Feed) With(changes []Change) []Change {
+	if len(changes) == 0 {
+		return f.Changes
+	}
+	replaced := make(map[key]bool, len(changes))
+	for i := range changes {
+		replaced[key{changes[i].Kind, changes[i].Slug}] = true
+	}
+	next := make([]Change, 0, len(f.Changes)+len(changes))
+	for i := range f.Changes {
+		if c := &f.Changes[i]; !replaced[key{c.Kind, c.Slug}] {
+			next = append(next, *c)
+		}
+	}
+	return append(next, changes...)
+}
+
+// Since says how the changes of an earlier feed became those of f.
+func (f *Feed) Since(earlier *Feed) catalog.Moves {
+	m := catalog.Moves{Moved: make([]int32, len(earlier.Changes))}
+	next := 0
+	add := func(before int64) {
+		for ; next < len(f.Changes) && f.Changes[next].Position < before; next++ {
+			m.Fresh = append(m.Fresh, int32(next))
+		}
+	}
+	for i := range earlier.Changes {
+		position := earlier.Changes[i].Position
+		add(position)
+		if m.Moved[i] = -1; next < len(f.Changes) && f.Changes[next].Position == position {
+			m.Moved[i] = int32(next)
+			next++
+		}
+	}
+	add(math.MaxInt64)
+	return m
 }

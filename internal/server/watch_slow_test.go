@@ -159,7 +159,7 @@ type watchStore interface {
 
 func newWatch(t *testing.T, ring *keyring.Keyring, store watchStore) *Watch {
 	t.Helper()
-	live, err := snapshot.NewLive(t.Context(), func(context.Context) (*snapshot.Snapshot, error) {
+	live, err := snapshot.NewLive(t.Context(), func(context.Context, *snapshot.Snapshot) (*snapshot.Snapshot, error) {
 		return snapshot.Empty("Essai", "https://essai.example"), nil
 	})
 	if err != nil {

@@ -83,7 +83,7 @@ func watch(t *testing.T) *watched {
 	s.version.Store(1)
 	s.ring = keyring.New(s, time.Now)
 	var err error
-	s.live, err = snapshot.NewLive(t.Context(), func(context.Context) (*snapshot.Snapshot, error) {
+	s.live, err = snapshot.NewLive(t.Context(), func(context.Context, *snapshot.Snapshot) (*snapshot.Snapshot, error) {
 		s.loads.Add(1)
 		snap := snapshot.Empty("Essai", "https://essai.example")
 		snap.Version = s.version.Load()

@@ -2,6 +2,7 @@ package site
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -56,70 +57,64 @@ func (v *view) categoriesOf(x *catalog.Comparison) []string {
 // not. A first pass over the records reads only their days, to find the day since when
 // there are enough; only those are then described.
 func (v *view) recordChanges() []change {
-	var days []string
-	v.eachChange(func(day string, _ func() change) { days = append(days, day) })
-	slices.Sort(days)
+	count := map[string]int{} // by day
+	v.eachChange(func(day string) bool { count[day]++; return false }, nil)
+	days := slices.Sorted(maps.Keys(count))
 	since := ""
-	if n := len(days); n > maxChanges {
-		since = days[n-maxChanges]
+	for enough := 0; len(days) > 0 && enough < maxChanges; days = days[:len(days)-1] {
+		since = days[len(days)-1]
+		enough += count[since]
 	}
 	// A catalogue published all at once has all its changes on one day; some of
 	// them are enough.
 	var list []change
-	v.eachChange(func(day string, describe func() change) {
-		if day > since || day == since && len(list) < 4*maxChanges {
-			list = append(list, describe())
-		}
-	})
+	v.eachChange(
+		func(day string) bool { return day > since || day == since && len(list) < 4*maxChanges },
+		func(ch change) { list = append(list, ch) })
 	slices.SortStableFunc(list, func(a, b change) int {
 		return cmp.Or(cmp.Compare(b.Date, a.Date), cmp.Compare(kindOrder[a.Kind], kindOrder[b.Kind]))
 	})
 	return list[:min(len(list), maxChanges)]
 }
 
-// eachChange calls visit for every change. Describing one is left to visit, because
-// few are needed.
-func (v *view) eachChange(visit func(day string, describe func() change)) {
+// eachChange asks for every change whether it is wanted, by its day, and adds it if it is.
+func (v *view) eachChange(wants func(day string) bool, add func(change)) {
 	c := v.snap.Catalog
 	for i := range c.Retired {
-		r := &c.Retired[i]
-		visit(r.RetiredAt, func() change {
-			return change{
+		if r := &c.Retired[i]; wants(r.RetiredAt) {
+			add(change{
 				Date: r.RetiredAt, Kind: kindRetired, Title: r.Name + " quitte le catalogue\u00a0: " + reasonNames[r.Reason],
 				Path: v.retiredHref(r.Slug), id: "retrait-" + r.Slug, record: r, in: []string{r.Category},
-			}
-		})
+			})
+		}
 	}
 	for i := range c.Comparisons {
-		x := &c.Comparisons[i]
-		if x.Published {
-			visit(x.UpdatedAt, func() change {
-				return change{
-					Date: x.UpdatedAt, Kind: kindComparison, Title: markdown.NoBreak(x.Title),
-					Path: "/comparatifs/" + x.Slug, id: "comparatif-" + x.Slug, record: x, authors: x.Authors, in: v.categoriesOf(x),
-				}
+		if x := &c.Comparisons[i]; x.Published && wants(x.UpdatedAt) {
+			add(change{
+				Date: x.UpdatedAt, Kind: kindComparison, Title: markdown.NoBreak(x.Title),
+				Path: "/comparatifs/" + x.Slug, id: "comparatif-" + x.Slug, record: x, authors: x.Authors, in: v.categoriesOf(x),
 			})
 		}
 	}
 	for i := range c.Tools {
-		eachToolChange(&c.Tools[i], visit)
+		eachToolChange(&c.Tools[i], wants, add)
 	}
 }
 
-func eachToolChange(t *catalog.Tool, visit func(day string, describe func() change)) {
+func eachToolChange(t *catalog.Tool, wants func(day string) bool, add func(change)) {
 	told := false // by a history, and not again as an update of the tool
-	tell := func(day, kind, id string, n int, record any, title func() string) {
-		visit(day, func() change {
-			return change{
-				Date: day, Kind: kind, Title: t.Name + "\u00a0: " + title(), Path: "/outils/" + t.Slug,
-				id: id + t.Slug + "-" + strconv.Itoa(n), record: record, authors: t.Authors, in: []string{t.Category},
-			}
+	tell := func(day, kind, id string, n int, record any, title string) {
+		add(change{
+			Date: day, Kind: kind, Title: t.Name + "\u00a0: " + title, Path: "/outils/" + t.Slug,
+			id: id + t.Slug + "-" + strconv.Itoa(n), record: record, authors: t.Authors, in: []string{t.Category},
 		})
 	}
 	for i := range t.PriceHistory {
 		p := &t.PriceHistory[i]
 		told = told || p.ChangedAt == t.UpdatedAt
-		tell(p.ChangedAt, kindPrice, "prix-", len(t.PriceHistory)-i, p, func() string { return describePriceChange(*p) })
+		if wants(p.ChangedAt) {
+			tell(p.ChangedAt, kindPrice, "prix-", len(t.PriceHistory)-i, p, describePriceChange(*p))
+		}
 	}
 	for i := range t.ScoreHistory {
 		s := &t.ScoreHistory[i]
@@ -127,18 +122,18 @@ func eachToolChange(t *catalog.Tool, visit func(day string, describe func() chan
 			continue
 		}
 		told = told || s.ChangedAt == t.UpdatedAt
-		tell(s.ChangedAt, kindScore, "note-", len(t.ScoreHistory)-i, s, func() string {
-			return "note " + figure(s.OldScore) + " → " + figure(s.NewScore)
-		})
+		if wants(s.ChangedAt) {
+			tell(s.ChangedAt, kindScore, "note-", len(t.ScoreHistory)-i, s, "note "+figure(s.OldScore)+" → "+figure(s.NewScore))
+		}
 	}
-	if !told {
-		tell(t.UpdatedAt, kindTool, "fiche-", 0, t, func() string {
-			if t.Score == nil {
-				return "fiche mise à jour"
-			}
-			return "fiche mise à jour, " + french.Figure(*t.Score) + "/10"
-		})
+	if told || !wants(t.UpdatedAt) {
+		return
 	}
+	title := "fiche mise à jour"
+	if t.Score != nil {
+		title += ", " + french.Figure(*t.Score) + "/10"
+	}
+	tell(t.UpdatedAt, kindTool, "fiche-", 0, t, title)
 }
 
 // describePriceChange describes a price change.

@@ -69,8 +69,11 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	decode(snap.Stats(), &v.stats)
 	decode(snap.Categories().Body(), &list)
 	v.setCategories(list.Data)
-	v.hasLogos = slices.ContainsFunc(snap.Catalog.Tools, func(t catalog.Tool) bool { return t.Logo != "" })
-	v.profiled = slices.ContainsFunc(snap.Catalog.Tools, func(t catalog.Tool) bool { return t.ICP != "mixte" })
+	for i := range snap.Catalog.Tools {
+		t := &snap.Catalog.Tools[i]
+		v.hasLogos = v.hasLogos || t.Logo != ""
+		v.profiled = v.profiled || t.ICP != catalog.EveryICP
+	}
 	v.menus = newMenus(snap.Catalog)
 	v.addresses = &markdown.Addresses{Catalog: snap.Catalog, Retired: v.retiredHref}
 	for _, i := range snap.Comparisons("", firstItems(len(v.published))).IDs() {

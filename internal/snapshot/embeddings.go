@@ -49,14 +49,14 @@ func sum(b []byte) string {
 func (s *Snapshot) renderEmbeddings(c *catalog.Catalog) {
 	top := c.TopSet()
 	entries := make([]embeddingsEntry, 0, len(top))
-	s.embeddings = newFragments(len(top))
-	for _, i := range top {
+	docs := make([]catalog.EmbeddingsDoc, len(top))
+	for k, i := range top {
 		t := &c.Tools[i]
-		doc := c.EmbeddingsDoc(t, markdown.Sections(t.Body))
-		s.embeddingsBySlug[t.Slug] = s.embeddings.count()
-		s.embeddings.add(doc)
-		entries = append(entries, entryOf(&doc))
+		docs[k] = c.EmbeddingsDoc(t, markdown.Sections(t.Body))
+		s.embeddingsBySlug[t.Slug] = int32(k)
+		entries = append(entries, entryOf(&docs[k]))
 	}
+	s.embeddings = render(len(docs), func(i int32) any { return docs[i] })
 	if len(top) > 0 {
 		s.embeddingsSlug = c.Tools[top[0]].Slug
 	}
@@ -68,8 +68,7 @@ func (s *Snapshot) renderEmbeddings(c *catalog.Catalog) {
 		} `json:"meta"`
 	}
 	list.Data, list.Meta.Total = entries, len(entries)
-	s.embeddingsList = newFragments(1)
-	s.embeddingsList.add(list)
+	s.embeddingsList = one(list)
 }
 
 // EmbeddingsList returns the body of the list of all embeddings documents, by slug: their

@@ -22,48 +22,88 @@ type levels struct {
 	raw    []float64  // by position, NaN if there is none; only if bits is nil
 }
 
-func newLevels(ids []int32, figure func(id int32) (float64, bool)) levels {
-	raw := make([]float64, len(ids))
-	var values []float64
-	seen := map[float64]bool{}
-	for pos, id := range ids {
-		x, ok := figure(id)
-		if !ok {
-			raw[pos] = math.NaN()
-			continue
-		}
-		raw[pos] = x
-		if !seen[x] {
-			seen[x] = true
-			values = append(values, x)
+// figures are the values of one figure of all tools, numbered.
+type figures struct {
+	values []float64 // distinct, ascending
+	number []int32   // by tool, of its value; -1 if there is none
+}
+
+func newFigures(tools int, figure func(i int32) (float64, bool)) *figures {
+	f := &figures{number: make([]int32, tools)}
+	seen := map[float64]int32{}
+	for i := range f.number {
+		f.number[i] = -1
+		if x, ok := figure(int32(i)); ok {
+			n, known := seen[x]
+			if !known {
+				n = int32(len(f.values))
+				seen[x] = n
+				f.values = append(f.values, x)
+			}
+			f.number[i] = n
 		}
 	}
-	slices.Sort(values)
-	if len(values) > maxLevels {
-		return levels{values: values, raw: raw}
+	unsorted := slices.Clone(f.values)
+	slices.Sort(f.values)
+	rank := make([]int32, len(unsorted))
+	for n, x := range unsorted {
+		at, _ := slices.BinarySearch(f.values, x)
+		rank[n] = int32(at)
+	}
+	for i, n := range f.number {
+		if n >= 0 {
+			f.number[i] = rank[n]
+		}
+	}
+	return f
+}
+
+// levels returns the levels of a list of tools.
+func (f *figures) levels(ids []int32) levels {
+	used := make([]bool, len(f.values))
+	for _, i := range ids {
+		if n := f.number[i]; n >= 0 {
+			used[n] = true
+		}
+	}
+	var l levels
+	level := make([]int32, len(f.values)) // by number of a value
+	for n, x := range f.values {
+		if used[n] {
+			level[n] = int32(len(l.values))
+			l.values = append(l.values, x)
+		}
+	}
+	if len(l.values) > maxLevels {
+		l.raw = make([]float64, len(ids))
+		for pos, i := range ids {
+			if l.raw[pos] = math.NaN(); f.number[i] >= 0 {
+				l.raw[pos] = f.values[f.number[i]]
+			}
+		}
+		return l
 	}
 	words := (len(ids) + 63) / 64
-	sets := make([][]uint64, len(values))
-	index := make(map[float64]int, len(values))
-	for k, x := range values {
-		sets[k] = make([]uint64, words)
-		index[x] = k
+	all := make([]uint64, words*len(l.values))
+	l.bits = make([][]uint64, len(l.values))
+	for k := range l.bits {
+		l.bits[k] = all[k*words : (k+1)*words : (k+1)*words]
 	}
-	for pos, x := range raw {
-		if x == x { // not NaN
-			sets[index[x]][pos/64] |= 1 << (pos % 64)
+	for pos, i := range ids {
+		if n := f.number[i]; n >= 0 {
+			l.bits[level[n]][pos/64] |= 1 << (pos % 64)
 		}
 	}
-	for k := len(values) - 2; k >= 0; k-- {
-		for w := range sets[k] {
-			sets[k][w] |= sets[k+1][w]
+	for k := len(l.values) - 2; k >= 0; k-- {
+		for w, word := range l.bits[k+1] {
+			l.bits[k][w] |= word
 		}
 	}
-	ranks := make([][]int32, len(values))
-	for k := range ranks {
-		ranks[k] = rankBlocks(sets[k])
+	l.ranks = make([][]int32, len(l.values))
+	for k := range l.ranks {
+		l.ranks[k] = rankBlocks(l.bits[k])
 	}
-	return levels{values: values, bits: sets, ranks: ranks}
+	return l
 }
 
 // blockWords is the number of words per rank: few enough to scan, and enough for

@@ -9,7 +9,7 @@ import (
 // pointer once and use that snapshot to the end.
 type Live struct {
 	current atomic.Pointer[served]
-	load    func(context.Context) (*Snapshot, error)
+	load    func(ctx context.Context, before *Snapshot) (*Snapshot, error)
 }
 
 // served is a snapshot for as long as it is the newest.
@@ -18,8 +18,9 @@ type served struct {
 	replaced chan struct{} // closed when there is a newer one
 }
 
-// NewLive loads the first snapshot. load builds the newest version.
-func NewLive(ctx context.Context, load func(context.Context) (*Snapshot, error)) (*Live, error) {
+// NewLive loads the first snapshot. load builds the newest version; before is the one that
+// is served, nil at first.
+func NewLive(ctx context.Context, load func(ctx context.Context, before *Snapshot) (*Snapshot, error)) (*Live, error) {
 	l := &Live{load: load}
 	return l, l.Refresh(ctx)
 }
@@ -44,7 +45,11 @@ func (l *Live) Watch() (*Snapshot, <-chan struct{}) {
 // Refresh replaces the snapshot with the newest version. If that fails, the current
 // one remains.
 func (l *Live) Refresh(ctx context.Context) error {
-	next, err := l.load(ctx)
+	var serving *Snapshot
+	if now := l.current.Load(); now != nil {
+		serving = now.snapshot
+	}
+	next, err := l.load(ctx, serving)
 	if err != nil {
 		return err
 	}

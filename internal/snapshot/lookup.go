@@ -6,11 +6,35 @@ import (
 )
 
 // Tool returns the body of one active tool.
-func (s *Snapshot) Tool(slug string) (wire.Body, bool) { return find(&s.tools, s.toolBySlug, slug) }
+func (s *Snapshot) Tool(slug string) (wire.Body, bool) {
+	i, ok := s.toolIndex(slug)
+	if !ok {
+		return wire.Body{}, false
+	}
+	return s.tools.body(i), true
+}
+
+// toolIndex returns the index of an active tool.
+func (s *Snapshot) toolIndex(slug string) (int32, bool) {
+	return s.toolBySlug.find(hashOf(slug), func(i int32) bool { return s.Catalog.Tools[i].Slug == slug })
+}
+
+// tool returns the active tool with the given slug, or nil.
+func (s *Snapshot) tool(slug string) *catalog.Tool {
+	i, ok := s.toolIndex(slug)
+	if !ok {
+		return nil
+	}
+	return &s.Catalog.Tools[i]
+}
 
 // Price returns the body of the price of one active tool, with its history.
 func (s *Snapshot) Price(slug string) (wire.Body, bool) {
-	return find(&s.priceDetails, s.toolBySlug, slug)
+	i, ok := s.toolIndex(slug)
+	if !ok {
+		return wire.Body{}, false
+	}
+	return s.priceDetails.body(i), true
 }
 
 // Comparison returns the body of one published comparison.

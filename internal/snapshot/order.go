@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"sort"
+	"sync"
 
 	"golang.org/x/text/collate"
 	"golang.org/x/text/language"
@@ -34,30 +36,50 @@ type order struct {
 	obsolescence levels // at most: the figures are negated
 }
 
-// orderTools computes every order, of all tools and of each category.
-func orderTools(c *catalog.Catalog) map[string]*[sortCount]order {
+// orderTools computes every order, of all tools and of each category, from the orders of
+// all tools.
+func orderTools(c *catalog.Catalog, all [sortCount][]int32) map[string]*[sortCount]order {
+	// By tool, what the loops below need of it: the tools themselves are far apart in memory.
+	category := make([]int32, len(c.Tools))
+	number := map[string]int32{}
+	for i := range c.Categories {
+		number[c.Categories[i].Slug] = int32(i)
+	}
+	sizes := make([]int, len(c.Categories))
+	for i := range c.Tools {
+		category[i] = number[c.Tools[i].Category]
+		sizes[category[i]]++
+	}
+	scores := newFigures(len(c.Tools), func(i int32) (float64, bool) { return figure(c.Tools[i].Score) })
+	obsolescences := newFigures(len(c.Tools), func(i int32) (float64, bool) {
+		x, ok := figure(c.Tools[i].Obsolescence)
+		return -x, ok
+	})
+
 	orders := map[string]*[sortCount]order{"": {}}
-	for _, cat := range c.Categories {
-		orders[cat.Slug] = &[sortCount]order{}
+	byNumber := make([]*[sortCount]order, len(c.Categories))
+	for i := range c.Categories {
+		byNumber[i] = &[sortCount]order{}
+		orders[c.Categories[i].Slug] = byNumber[i]
 	}
-	for sort, ids := range sortTools(c) {
-		orders[""][sort].ids = ids
-		for _, i := range ids {
-			o := &orders[c.Tools[i].Category][sort]
-			o.ids = append(o.ids, i)
-		}
+	var wait sync.WaitGroup
+	for sort, ids := range all {
+		wait.Go(func() {
+			for k, size := range sizes {
+				byNumber[k][sort].ids = make([]int32, 0, size)
+			}
+			for _, i := range ids {
+				o := &byNumber[category[i]][sort]
+				o.ids = append(o.ids, i)
+			}
+			orders[""][sort].ids = ids
+			for _, sorts := range orders {
+				o := &sorts[sort]
+				o.score, o.obsolescence = scores.levels(o.ids), obsolescences.levels(o.ids)
+			}
+		})
 	}
-	for _, sorts := range orders {
-		for sort := range sorts {
-			o := &sorts[sort]
-			o.ids = slices.Clip(o.ids)
-			o.score = newLevels(o.ids, func(i int32) (float64, bool) { return figure(c.Tools[i].Score) })
-			o.obsolescence = newLevels(o.ids, func(i int32) (float64, bool) {
-				x, ok := figure(c.Tools[i].Obsolescence)
-				return -x, ok
-			})
-		}
-	}
+	wait.Wait()
 	return orders
 }
 
@@ -75,27 +97,100 @@ func sortTools(c *catalog.Catalog) (all [sortCount][]int32) {
 		slices.SortStableFunc(ids, compare)
 		return ids
 	}
-	byName := func(a, b int32) int { return cmp.Compare(rank[a], rank[b]) }
-	byScore := func(direction int) func(a, b int32) int {
-		return func(a, b int32) int {
-			x, y := c.Tools[a].Score, c.Tools[b].Score
-			switch {
-			case x == nil && y == nil:
-				return 0
-			case x == nil:
-				return 1 // untested tools come last, whatever the direction
-			case y == nil:
-				return -1
-			}
-			return direction * cmp.Compare(*x, *y)
+	all[NameAsc] = sorted(bySlug, func(a, b int32) int { return cmp.Compare(rank[a], rank[b]) })
+	all[NameDesc] = sorted(bySlug, func(a, b int32) int { return cmp.Compare(rank[b], rank[a]) })
+	all[ScoreDesc] = sorted(all[NameAsc], byScore(c, -1))
+	all[ScoreAsc] = sorted(all[NameAsc], byScore(c, +1))
+	return all
+}
+
+// byScore compares tools by score. Those without one come last, whatever the direction.
+func byScore(c *catalog.Catalog, direction int) func(a, b int32) int {
+	return func(a, b int32) int {
+		x, y := c.Tools[a].Score, c.Tools[b].Score
+		switch {
+		case x == nil && y == nil:
+			return 0
+		case x == nil:
+			return 1
+		case y == nil:
+			return -1
+		}
+		return direction * cmp.Compare(*x, *y)
+	}
+}
+
+// nextSorts is sortTools for the catalogue that follows that of before.
+func nextSorts(c *catalog.Catalog, before [sortCount][]int32, m *catalog.Moves) (all [sortCount][]int32) {
+	var wait sync.WaitGroup
+	for _, s := range []struct {
+		sort      Sort
+		direction int
+	}{{NameAsc, +1}, {NameDesc, -1}} {
+		wait.Go(func() {
+			keys := newKeys()
+			all[s.sort] = insert(before[s.sort], m, func(a, b int32) int {
+				return cmp.Or(s.direction*bytes.Compare(keys.of(0, c.Tools[a].Name), keys.of(1, c.Tools[b].Name)), cmp.Compare(a, b))
+			})
+		})
+	}
+	wait.Wait()
+	place := make([]int32, len(c.Tools)) // by tool, in the order of names
+	for at, i := range all[NameAsc] {
+		place[i] = int32(at)
+	}
+	for _, s := range []struct {
+		sort      Sort
+		direction int
+	}{{ScoreDesc, -1}, {ScoreAsc, +1}} {
+		wait.Go(func() {
+			compare := byScore(c, s.direction)
+			all[s.sort] = insert(before[s.sort], m, func(a, b int32) int { return cmp.Or(compare(a, b), cmp.Compare(place[a], place[b])) })
+		})
+	}
+	wait.Wait()
+	return all
+}
+
+// insert returns a sorted list with other numbers for its records, without those that are
+// gone, and with the fresh ones.
+func insert(sorted []int32, m *catalog.Moves, compare func(a, b int32) int) []int32 {
+	if m.None() {
+		return sorted
+	}
+	fresh := slices.Clone(m.Fresh)
+	slices.SortFunc(fresh, compare)
+	// The fresh ones are inserted from the end, so that one list is enough.
+	next := make([]int32, 0, len(sorted)+len(fresh))
+	for _, i := range sorted {
+		if to := m.Moved[i]; to >= 0 {
+			next = append(next, to)
 		}
 	}
+	rest := len(next)
+	next = next[:rest+len(fresh)]
+	for len(fresh) > 0 {
+		last := fresh[len(fresh)-1]
+		at := sort.Search(rest, func(k int) bool { return compare(next[k], last) > 0 })
+		copy(next[at+len(fresh):], next[at:rest])
+		next[at+len(fresh)-1] = last
+		rest, fresh = at, fresh[:len(fresh)-1]
+	}
+	return next
+}
 
-	all[NameAsc] = sorted(bySlug, byName)
-	all[NameDesc] = sorted(bySlug, func(a, b int32) int { return byName(b, a) })
-	all[ScoreDesc] = sorted(all[NameAsc], byScore(-1))
-	all[ScoreAsc] = sorted(all[NameAsc], byScore(+1))
-	return all
+// keys are collation keys of two names at a time.
+type keys struct {
+	french *collate.Collator
+	bufs   [2]collate.Buffer
+}
+
+func newKeys() *keys { return &keys{french: collate.New(language.French)} }
+
+// of returns the key of a name, in one of two buffers.
+func (k *keys) of(buf int, name string) []byte {
+	k.bufs[buf].Reset()
+	return k.french.KeyFromString(&k.bufs[buf], name)
 }
 
 func figure(p *float64) (float64, bool) {
@@ -107,20 +202,18 @@ func figure(p *float64) (float64, bool) {
 
 // nameRanks returns the rank of each of n names; equal names have equal ranks.
 func nameRanks(n int, name func(i int) string) []int32 {
-	french := collate.New(language.French)
-	var buf collate.Buffer
-	keys := make([][]byte, n)
+	k := newKeys()
+	all := make([][]byte, n)
 	ids := make([]int32, n)
 	for i := range n {
-		keys[i] = slices.Clone(french.KeyFromString(&buf, name(i)))
+		all[i] = slices.Clone(k.of(0, name(i)))
 		ids[i] = int32(i)
-		buf.Reset()
 	}
-	slices.SortFunc(ids, func(a, b int32) int { return bytes.Compare(keys[a], keys[b]) })
+	slices.SortFunc(ids, func(a, b int32) int { return bytes.Compare(all[a], all[b]) })
 	ranks := make([]int32, n)
 	for pos, i := range ids {
 		ranks[i] = int32(pos)
-		if pos > 0 && bytes.Equal(keys[i], keys[ids[pos-1]]) {
+		if pos > 0 && bytes.Equal(all[i], all[ids[pos-1]]) {
 			ranks[i] = ranks[ids[pos-1]]
 		}
 	}
@@ -129,7 +222,7 @@ func nameRanks(n int, name func(i int) string) []int32 {
 
 // orderComparisons returns the published comparisons, newest first, by category:
 // a comparison is in the categories of both its tools.
-func orderComparisons(c *catalog.Catalog, public []*catalog.Comparison) map[string][]int32 {
+func (s *Snapshot) orderComparisons(public []*catalog.Comparison) map[string][]int32 {
 	ids := make([]int32, len(public))
 	for i := range ids {
 		ids[i] = int32(i)
@@ -137,7 +230,7 @@ func orderComparisons(c *catalog.Catalog, public []*catalog.Comparison) map[stri
 	slices.SortStableFunc(ids, func(a, b int32) int { return cmp.Compare(public[b].UpdatedAt, public[a].UpdatedAt) })
 	orders := map[string][]int32{"": ids}
 	for _, i := range ids {
-		a, b := c.Tool(public[i].ToolA).Category, c.Tool(public[i].ToolB).Category
+		a, b := s.tool(public[i].ToolA).Category, s.tool(public[i].ToolB).Category
 		orders[a] = append(orders[a], i)
 		if a != b {
 			orders[b] = append(orders[b], i)

@@ -12,6 +12,7 @@ package snapshot
 import (
 	"context"
 	"math"
+	"reflect"
 	"strconv"
 	"sync"
 
@@ -44,7 +45,10 @@ type Snapshot struct {
 	PriceChanges func() []PriceChange
 
 	feed    *record.Feed // nil if there is none
-	changes map[record.Kind]map[string]int32
+	changes table        // of its changes
+
+	before *Snapshot // what this one was made from; nil once the index is built
+	step   catalog.Step
 
 	tools       fragments // one per tool, in the order of Catalog.Tools
 	prices      fragments
@@ -60,7 +64,7 @@ type Snapshot struct {
 	priceDetails      fragments // prices with their history
 	comparisonDetails fragments // comparisons with both scores
 
-	toolBySlug       map[string]int32
+	toolBySlug       table
 	comparisonBySlug map[string]int32 // index in comparisons
 	retiredBySlug    map[string]int32
 	embeddingsBySlug map[string]int32
@@ -69,6 +73,7 @@ type Snapshot struct {
 
 	comparisonAliases map[string]string
 
+	toolSorts        [sortCount][]int32
 	toolOrders       map[string]*[sortCount]order // by category, "" for all
 	comparisonOrders map[string][]int32
 	retiredOrders    map[retiredKey][]int32
@@ -81,11 +86,16 @@ const NeverUpdated = "1970-01-01"
 // Build indexes and renders a catalogue, which must be complete (see
 // catalog.CarryOver) and must not change afterwards.
 func Build(c *catalog.Catalog, version int64, updatedAt string) *Snapshot {
+	return Next(nil, c, nil, version, updatedAt)
+}
+
+// Next returns what Build returns. It takes what did not change from the snapshot before;
+// step says how the records of that became those of c, nil if that is not known.
+func Next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int64, updatedAt string) *Snapshot {
 	s := &Snapshot{
 		Catalog: c, Version: version, UpdatedAt: updatedAt,
 		UpdatedAtHeader: []string{updatedAt}, VersionHeader: []string{strconv.FormatInt(version, 10)},
 
-		toolBySlug:       make(map[string]int32, len(c.Tools)),
 		comparisonBySlug: make(map[string]int32, len(c.Comparisons)),
 		retiredBySlug:    make(map[string]int32, len(c.Retired)),
 		embeddingsBySlug: map[string]int32{},
@@ -93,6 +103,9 @@ func Build(c *catalog.Catalog, version int64, updatedAt string) *Snapshot {
 		pictures:         map[string]string{},
 
 		comparisonAliases: map[string]string{},
+	}
+	if step != nil && before.Catalog.URL == c.URL { // otherwise every record differs
+		s.before, s.step = before, *step
 	}
 	s.PriceChanges = sync.OnceValue(func() []PriceChange { return priceChanges(c) })
 	for _, p := range c.Pictures {
@@ -104,7 +117,7 @@ func Build(c *catalog.Catalog, version int64, updatedAt string) *Snapshot {
 	ordered := make(chan struct{})
 	go func() { // independent of the rendering below, and about as long
 		defer close(ordered)
-		s.toolOrders = orderTools(c)
+		s.orderTools(c)
 	}()
 	s.renderTools(c)
 	s.renderEmbeddings(c)
@@ -118,12 +131,21 @@ func Build(c *catalog.Catalog, version int64, updatedAt string) *Snapshot {
 // BuildIndex builds the search index. Call it before the snapshot is served, so that a
 // version can be searched as soon as it is seen. It returns the context's error, and
 // changes nothing, if the context ends first.
-func (s *Snapshot) BuildIndex(ctx context.Context) error {
-	index, err := search.Build(ctx, s.Catalog)
+func (s *Snapshot) BuildIndex(ctx context.Context) (err error) {
+	var index *search.Index
+	switch {
+	case s.hasSameTools():
+		index = s.before.Index
+	case s.before == nil || s.step.Tools.None():
+		index, err = search.Build(ctx, s.Catalog)
+	default:
+		index, err = s.before.Index.Next(ctx, s.Catalog, search.Step{Moved: s.step.Tools.Moved, Fresh: s.step.Tools.Fresh})
+	}
 	if err != nil {
 		return err
 	}
 	s.Index = index
+	s.before, s.step = nil, catalog.Step{} // frees them
 	return nil
 }
 
@@ -146,48 +168,122 @@ func NewestUpdate(c *catalog.Catalog) string {
 	return newest
 }
 
+// hasSameTools reports whether the tools and their categories are those of the snapshot
+// before.
+func (s *Snapshot) hasSameTools() bool {
+	return s.before != nil && s.step.Tools.None() && reflect.DeepEqual(s.before.Catalog.Categories, s.Catalog.Categories)
+}
+
+func (s *Snapshot) orderTools(c *catalog.Catalog) {
+	switch {
+	case s.hasSameTools():
+		s.toolSorts, s.toolOrders = s.before.toolSorts, s.before.toolOrders
+		return
+	case s.before != nil:
+		s.toolSorts = nextSorts(c, s.before.toolSorts, &s.step.Tools)
+	default:
+		s.toolSorts = sortTools(c)
+	}
+	s.toolOrders = orderTools(c, s.toolSorts)
+}
+
 func (s *Snapshot) renderTools(c *catalog.Catalog) {
-	n := len(c.Tools)
-	s.tools, s.prices, s.priceDetails = newFragments(n), newFragments(n), newFragments(n)
+	hash := func(i int32) uint64 { return hashOf(c.Tools[i].Slug) }
+	item := func(i int32) any { return c.ToolItem(&c.Tools[i]) }
+	price := func(i int32) any { return c.Tools[i].PriceItem() }
+	detail := func(i int32) any { return c.Tools[i].PriceDetail() }
+	if n := len(c.Tools); s.before != nil {
+		s.toolBySlug = s.before.toolBySlug.next(&s.step.Tools, n, hash)
+		s.tools = s.before.tools.next(&s.step.Tools, n, item)
+		s.prices = s.before.prices.next(&s.step.Tools, n, price)
+		s.priceDetails = s.before.priceDetails.next(&s.step.Tools, n, detail)
+	} else {
+		s.toolBySlug = newTable(n, hash)
+		s.tools, s.prices, s.priceDetails = render(n, item), render(n, price), render(n, detail)
+	}
 	for i := range c.Tools {
-		t := &c.Tools[i]
-		s.tools.add(c.ToolItem(t))
-		s.prices.add(t.PriceItem())
-		s.priceDetails.add(t.PriceDetail())
-		s.toolBySlug[t.Slug] = int32(i)
-		for _, alias := range t.Aliases {
-			s.aliases[alias] = t.Slug
+		for _, alias := range c.Tools[i].Aliases {
+			s.aliases[alias] = c.Tools[i].Slug
 		}
 	}
-	s.tools.clip()
-	s.prices.clip()
-	s.priceDetails.clip()
 }
 
 func (s *Snapshot) renderComparisons(c *catalog.Catalog) {
-	s.comparisons, s.comparisonDetails = newFragments(len(c.Comparisons)), newFragments(len(c.Comparisons))
 	var public []*catalog.Comparison
 	for i := range c.Comparisons {
 		x := &c.Comparisons[i]
 		if !x.Published {
 			continue
 		}
-		s.comparisonBySlug[x.Slug] = s.comparisons.count()
-		s.comparisons.add(c.ComparisonItem(x))
-		s.comparisonDetails.add(c.ComparisonDetail(x))
+		s.comparisonBySlug[x.Slug] = int32(len(public))
 		for _, alias := range x.Aliases {
 			s.comparisonAliases[alias] = x.Slug
 		}
 		public = append(public, x)
 	}
-	s.comparisonOrders = orderComparisons(c, public)
+	item := func(i int32) any { return c.ComparisonItem(public[i]) }
+	detail := func(i int32) any { return c.ComparisonDetail(public[i]) }
+	if n := len(public); s.before != nil {
+		moves := s.comparisonMoves()
+		s.comparisons, s.comparisonDetails = s.before.comparisons.next(&moves, n, item), s.before.comparisonDetails.next(&moves, n, detail)
+	} else {
+		s.comparisons, s.comparisonDetails = render(n, item), render(n, detail)
+	}
+	s.comparisonOrders = s.orderComparisons(public)
+}
+
+// comparisonMoves says how the published comparisons became what they are. One is fresh
+// also if one of its tools is, whose name and scores it shows.
+func (s *Snapshot) comparisonMoves() catalog.Moves {
+	c := s.Catalog
+	freshTools := make(map[string]bool, len(s.step.Tools.Fresh))
+	for _, i := range s.step.Tools.Fresh {
+		freshTools[c.Tools[i].Slug] = true
+	}
+	isFresh := make([]bool, len(c.Comparisons))
+	for i := range c.Comparisons {
+		isFresh[i] = freshTools[c.Comparisons[i].ToolA] || freshTools[c.Comparisons[i].ToolB]
+	}
+	for _, i := range s.step.Comparisons.Fresh {
+		isFresh[i] = true
+	}
+	number := make([]int32, len(c.Comparisons)) // among the published ones
+	var m catalog.Moves
+	published := int32(0)
+	for i := range c.Comparisons {
+		if number[i] = published; c.Comparisons[i].Published {
+			published++
+			if isFresh[i] {
+				m.Fresh = append(m.Fresh, number[i])
+			}
+		}
+	}
+	m.Moved = make([]int32, 0, s.before.comparisons.count())
+	for i := range s.before.Catalog.Comparisons {
+		if !s.before.Catalog.Comparisons[i].Published {
+			continue
+		}
+		to := s.step.Comparisons.To(int32(i))
+		if to >= 0 && isFresh[to] {
+			to = -1
+		}
+		if to >= 0 {
+			to = number[to]
+		}
+		m.Moved = append(m.Moved, to)
+	}
+	return m
 }
 
 func (s *Snapshot) renderRetired(c *catalog.Catalog) {
-	s.retired = newFragments(len(c.Retired))
 	for i := range c.Retired {
 		s.retiredBySlug[c.Retired[i].Slug] = int32(i)
-		s.retired.add(c.Retired[i].Item())
+	}
+	item := func(i int32) any { return c.Retired[i].Item() }
+	if s.before != nil {
+		s.retired = s.before.retired.next(&s.step.Retired, len(c.Retired), item)
+	} else {
+		s.retired = render(len(c.Retired), item)
 	}
 	s.retiredOrders = orderRetired(c)
 }
@@ -218,14 +314,12 @@ func (s *Snapshot) renderFigures(c *catalog.Catalog) {
 		}
 		return math.Round(y.sum/float64(y.tested)*100) / 100
 	}
-	s.categories = newFragments(len(c.Categories))
-	for _, cat := range c.Categories {
-		y := byCategory[cat.Slug]
-		s.categories.add(catalog.CategoryItem{Slug: cat.Slug, Label: cat.Label, ToolCount: y.count, AvgScore: average(y)})
-	}
+	s.categories = render(len(c.Categories), func(i int32) any {
+		y := byCategory[c.Categories[i].Slug]
+		return catalog.CategoryItem{Slug: c.Categories[i].Slug, Label: c.Categories[i].Label, ToolCount: y.count, AvgScore: average(y)}
+	})
 	s.categoryOrder = orderCategories(c)
-	s.stats = newFragments(1)
-	s.stats.add(catalog.Stats{
+	s.stats = one(catalog.Stats{
 		ToolsTotal: all.count, ToolsTested: all.tested, ToolsAvgScore: average(&all),
 		ToolsRetired: len(c.Retired), ComparisonsTotal: len(s.comparisonBySlug),
 	})

@@ -216,6 +216,9 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 	if err := p.writeEvents(ctx, done.Version, at); err != nil {
 		return err
 	}
+	if err := p.writeVersionChanges(ctx, done.Version); err != nil {
+		return err
+	}
 	_, err = p.tx.ExecContext(ctx, `UPDATE catalogue SET name = $1, url = $2, version = $3, feed_version = $3, sequence = $4, published_at = $5, changed_on = $6`,
 		p.next.Name, p.next.URL, done.Version, done.Sequence, at, p.day())
 	return err

@@ -234,11 +234,12 @@ func isLong(column string) bool { return column == "body" || column == "note" }
 // more than twenty of them; each column costs a few locks in the SQLite driver and a string
 // for the garbage collector, so that this halves the time to load a large catalogue.
 func records[T any](ctx context.Context, tx *sql.Tx, capacity int, t table, columns []column[T]) ([]T, error) {
-	return eachRecord(ctx, tx, capacity, t, columns, nil)
+	return recordsWhere(ctx, tx, capacity, t, columns, nil, "")
 }
 
-// eachRecord is records, and calls each with every record; each may be nil.
-func eachRecord[T any](ctx context.Context, tx *sql.Tx, capacity int, t table, columns []column[T], each func(*T)) ([]T, error) {
+// recordsWhere is records for the rows that meet a condition, whose arguments are those
+// from $2; "" for none. each is called with every record; it may be nil.
+func recordsWhere[T any](ctx context.Context, tx *sql.Tx, capacity int, t table, columns []column[T], each func(*T), where string, args ...any) ([]T, error) {
 	var short, other []column[T]
 	for _, c := range columns {
 		switch c.field(new(T)).(type) {
@@ -252,6 +253,9 @@ func eachRecord[T any](ctx context.Context, tx *sql.Tx, capacity int, t table, c
 	}
 	selected := append([]string{strings.Join(columnNames(short), " || $1 || ")}, columnNames(other)...)
 	query := "SELECT " + strings.Join(selected, ", ") + " FROM " + t.name
+	if where != "" {
+		query += " WHERE " + where
+	}
 	var texts string
 	dest := make([]any, 1+len(other))
 	dest[0] = &texts
@@ -270,7 +274,7 @@ func eachRecord[T any](ctx context.Context, tx *sql.Tx, capacity int, t table, c
 			each(to)
 		}
 		return nil
-	}, separator)
+	}, append([]any{separator}, args...)...)
 }
 
 // setTexts sets the fields of columns to the parts of texts.

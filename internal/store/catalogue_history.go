@@ -47,6 +47,12 @@ func (h historyTable[E]) load(ctx context.Context, tx *sql.Tx, c *catalog.Catalo
 	if err != nil {
 		return err
 	}
+	h.set(c, entries)
+	return nil
+}
+
+// set sets the histories of the given entries, all those of their tools.
+func (h historyTable[E]) set(c *catalog.Catalog, entries []entry[E]) {
 	slices.SortFunc(entries, func(a, b entry[E]) int {
 		return cmp.Or(cmp.Compare(a.slug, b.slug), cmp.Compare(a.position, b.position))
 	})
@@ -68,7 +74,6 @@ func (h historyTable[E]) load(ctx context.Context, tx *sql.Tx, c *catalog.Catalo
 		}
 		entries = entries[n:]
 	}
-	return nil
 }
 
 // write replaces the histories that differ, of active and of other tools.

@@ -28,21 +28,28 @@ func (s *Catalogue) Load(ctx context.Context) (*Published, error) {
 	var p *Published
 	err := s.read(ctx, func(tx *sql.Tx) error {
 		var err error
-		if p, err = load(ctx, tx, nil); err != nil {
-			return err
-		}
-		if p.Feed, err = loadFeed(ctx, tx, changeColumns); err != nil {
-			return err
-		}
-		if p.Version > 0 {
-			p.Events, err = latestEvents(ctx, tx, p.Catalog)
-		}
+		p, err = loadAll(ctx, tx)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// loadAll reads the catalogue, its feed and the latest events.
+func loadAll(ctx context.Context, tx *sql.Tx) (*Published, error) {
+	p, err := load(ctx, tx, nil)
+	if err != nil {
+		return nil, err
+	}
+	if p.Feed, err = loadFeed(ctx, tx, changeColumns); err != nil {
+		return nil, err
+	}
+	if p.Version > 0 {
+		p.Events, err = latestEvents(ctx, tx, p.Catalog)
+	}
+	return p, err
 }
 
 // Feed reads the last change of every record: kind, slug, hash, and whether it is deleted.
@@ -60,19 +67,19 @@ func (s *Catalogue) Feed(ctx context.Context) (f *record.Feed, err error) {
 func load(ctx context.Context, tx *sql.Tx, each func(*catalog.Tool)) (*Published, error) {
 	c := &catalog.Catalog{}
 	p := &Published{Catalog: c}
+	if err := loadHead(ctx, tx, p); err != nil {
+		return nil, err
+	}
 	var tools, comparisons, retired int
-	err := tx.QueryRowContext(ctx, `
-		SELECT name, url, version, sequence, published_at, changed_on,
-			(SELECT count(*) FROM tools), (SELECT count(*) FROM comparisons), (SELECT count(*) FROM retired)
-		FROM catalogue`).Scan(&c.Name, &c.URL, &p.Version, &p.sequence, &p.PublishedAt, &p.ChangedOn, &tools, &comparisons, &retired)
+	err := tx.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM tools), (SELECT count(*) FROM comparisons), (SELECT count(*) FROM retired)`).
+		Scan(&tools, &comparisons, &retired)
 	if err != nil {
 		return nil, err
 	}
-
-	if c.Categories, err = records(ctx, tx, 0, categoryTable, categoryColumns); err != nil {
+	if err := loadSmall(ctx, tx, c); err != nil {
 		return nil, err
 	}
-	if c.Tools, err = eachRecord(ctx, tx, tools, toolTable, toolColumns, each); err != nil {
+	if c.Tools, err = recordsWhere(ctx, tx, tools, toolTable, toolColumns, each, ""); err != nil {
 		return nil, err
 	}
 	if c.Comparisons, err = records(ctx, tx, comparisons, comparisonTable, comparisonColumns); err != nil {
@@ -81,14 +88,6 @@ func load(ctx context.Context, tx *sql.Tx, each func(*catalog.Tool)) (*Published
 	if c.Retired, err = records(ctx, tx, retired, retiredTable, retiredColumns); err != nil {
 		return nil, err
 	}
-	if c.Pages, err = records(ctx, tx, 0, pageTable, pageColumns); err != nil {
-		return nil, err
-	}
-	settings, err := records(ctx, tx, 1, settingTable, settingColumns)
-	if err != nil {
-		return nil, err
-	}
-	c.Settings = settings[0]
 	c.Sort()
 	for _, step := range []func(context.Context, *sql.Tx, *catalog.Catalog) error{loadPast, priceHistory.load, scoreHistory.load, loadPictures} {
 		if err := step(ctx, tx, c); err != nil {
@@ -96,6 +95,29 @@ func load(ctx context.Context, tx *sql.Tx, each func(*catalog.Tool)) (*Published
 		}
 	}
 	return p, nil
+}
+
+// loadHead reads what is known of the published version as a whole.
+func loadHead(ctx context.Context, tx *sql.Tx, p *Published) error {
+	return tx.QueryRowContext(ctx, `SELECT name, url, version, sequence, published_at, changed_on FROM catalogue`).
+		Scan(&p.Catalog.Name, &p.Catalog.URL, &p.Version, &p.sequence, &p.PublishedAt, &p.ChangedOn)
+}
+
+// loadSmall reads the records of which there are few.
+func loadSmall(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) (err error) {
+	if c.Categories, err = records(ctx, tx, 0, categoryTable, categoryColumns); err != nil {
+		return err
+	}
+	if c.Pages, err = records(ctx, tx, 0, pageTable, pageColumns); err != nil {
+		return err
+	}
+	settings, err := records(ctx, tx, 1, settingTable, settingColumns)
+	if err != nil {
+		return err
+	}
+	c.Settings = settings[0]
+	c.Sort()
+	return nil
 }
 
 // joinList, splitList and parseList store a list in one column; an empty list is "".

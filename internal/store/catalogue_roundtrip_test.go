@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"palmares/internal/catalog"
@@ -18,6 +20,7 @@ func TestAnySequenceOfPublicationsHoldsItsPromises(t *testing.T) {
 		rapid.Check(t, func(rt *rapid.T) {
 			wipe(rt, s)
 			version, sequence := int64(0), int64(0)
+			var before *Published
 			for i := range rapid.IntRange(1, 3).Draw(rt, "publications") {
 				next := anyCatalogue(rt)
 				again := clone(next)
@@ -37,6 +40,7 @@ func TestAnySequenceOfPublicationsHoldsItsPromises(t *testing.T) {
 					rt.Fatalf("version %d, loaded %d, sequence %d; want %d and %d", p.Version, got.Version, p.Sequence, version, sequence)
 				}
 				same(rt, next, got.Catalog)
+				before = followed(rt, s, before, got)
 				if p, err = s.Catalogue.Publish(t.Context(), again, PublishOptions{Now: at(day(2*i + 1))}); err != nil || !p.Diff.Empty() {
 					rt.Fatalf("published again: %+v, %v", p.Diff, err)
 				}
@@ -45,10 +49,35 @@ func TestAnySequenceOfPublicationsHoldsItsPromises(t *testing.T) {
 	})
 }
 
+// followed loads what follows before, which must be got, and returns it.
+func followed(t failer, s *Store, before, got *Published) *Published {
+	t.Helper()
+	next, step, err := s.Catalogue.LoadAfter(t.Context(), before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(got, next, cmp.AllowUnexported(Published{}), cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("version %d read from what changed (-all +changed):\n%s", got.Version, diff)
+	}
+	if before == nil || before.Version == 0 {
+		return next
+	}
+	if step == nil {
+		t.Fatalf("version %d was read as a whole", got.Version)
+		return nil
+	}
+	for i, to := range step.Tools.Moved {
+		if to >= 0 && before.Catalog.Tools[i].Slug != next.Catalog.Tools[to].Slug {
+			t.Fatalf("%s became %s", before.Catalog.Tools[i].Slug, next.Catalog.Tools[to].Slug)
+		}
+	}
+	return next
+}
+
 func wipe(t failer, s *Store) {
 	t.Helper()
 	_, err := s.writes.Exec(`
-		DELETE FROM events; DELETE FROM publications; DELETE FROM record_changes;
+		DELETE FROM events; DELETE FROM publications; DELETE FROM version_changes; DELETE FROM record_changes;
 		DELETE FROM tools; DELETE FROM price_history; DELETE FROM score_history; DELETE FROM past_tools; DELETE FROM comparisons; DELETE FROM retired;
 		DELETE FROM pages; DELETE FROM pictures; DELETE FROM picture_files; DELETE FROM categories;
 		UPDATE catalogue SET headline = '', introduction = '', contact = '', pro = '', dataset = '', name = '', url = '', version = 0, sequence = 0,

@@ -11,7 +11,7 @@ import (
 var copied = []string{
 	"catalogue", "categories", "tools", "comparisons", "retired", "pages", "pictures", "picture_files",
 	"price_history", "score_history", "past_tools", "record_changes", "mirror",
-	"publications", "events", "publish_tokens",
+	"publications", "version_changes", "events", "publish_tokens",
 	"account_state", "accounts", "api_keys", "usage", "network_usage", "day_keys",
 	"endpoints", "deliveries", "attempts", "recoveries",
 	"mails", "links", "sessions", "link_requests", "link_keys",

@@ -40,35 +40,36 @@ func latestEvents(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) ([]catalo
 	return events, nil
 }
 
-// topics are the categories of all that events may be about, by slug.
+// topics are the categories of all that events may be about.
 type topics struct {
-	tools       map[string][]string // also those that are no longer active, and former slugs
-	comparisons map[string][]string // published ones
-	categories  []string            // those that have tools, active or not
+	catalog     *catalog.Catalog
+	inactive    map[string]string // by slug, the category of tools that are no longer active
+	aliases     map[string]string // by former slug, the category of the tool
+	comparisons map[string]int    // by slug and former slug, published ones
+	categories  []string          // those that have tools, active or not
 }
 
 // topicsOf returns the topics of a catalogue, of which it needs the columns that
 // loadTopics reads.
 func topicsOf(c *catalog.Catalog) *topics {
-	t := &topics{tools: map[string][]string{}, comparisons: map[string][]string{}}
+	t := &topics{catalog: c, inactive: map[string]string{}, aliases: map[string]string{}, comparisons: map[string]int{}}
+	used := map[string]bool{}
 	for i := range c.Tools {
-		in := []string{c.Tools[i].Category}
-		t.tools[c.Tools[i].Slug] = in
+		used[c.Tools[i].Category] = true
 		for _, alias := range c.Tools[i].Aliases {
-			t.tools[alias] = in
+			t.aliases[alias] = c.Tools[i].Category
 		}
 	}
 	for slug, past := range c.Past {
 		if past.Category != "" { // the slug of a tool that was absorbed is an alias, too
-			t.tools[slug] = []string{past.Category}
+			t.inactive[slug] = past.Category
 		}
 	}
 	for i := range c.Retired {
-		t.tools[c.Retired[i].Slug] = []string{c.Retired[i].Category}
+		t.inactive[c.Retired[i].Slug] = c.Retired[i].Category
 	}
-	used := map[string]bool{}
-	for _, in := range t.tools {
-		used[in[0]] = true
+	for _, category := range t.inactive {
+		used[category] = true
 	}
 	for i := range c.Categories {
 		if slug := c.Categories[i].Slug; used[slug] {
@@ -80,10 +81,9 @@ func topicsOf(c *catalog.Catalog) *topics {
 		if !x.Published {
 			continue
 		}
-		in := slices.Compact([]string{c.Tool(x.ToolA).Category, c.Tool(x.ToolB).Category})
-		t.comparisons[x.Slug] = in
+		t.comparisons[x.Slug] = i
 		for _, alias := range x.Aliases {
-			t.comparisons[alias] = in
+			t.comparisons[alias] = i
 		}
 	}
 	return t
@@ -115,10 +115,23 @@ func loadTopics(ctx context.Context, tx *sql.Tx) (*topics, error) {
 // of returns the categories of what an event is about, and reports whether feeds tell it.
 func (t *topics) of(eventType, slug string) (categories []string, isTold bool) {
 	if strings.HasPrefix(eventType, "comparatif.") {
-		categories, isTold = t.comparisons[slug]
-		return categories, isTold
+		i, found := t.comparisons[slug]
+		if !found {
+			return nil, false
+		}
+		x := &t.catalog.Comparisons[i]
+		return slices.Compact([]string{t.catalog.Tool(x.ToolA).Category, t.catalog.Tool(x.ToolB).Category}), true
 	}
-	return t.tools[slug], true
+	if category, ok := t.inactive[slug]; ok {
+		return []string{category}, true
+	}
+	if tool := t.catalog.Tool(slug); tool != nil {
+		return []string{tool.Category}, true
+	}
+	if category, ok := t.aliases[slug]; ok {
+		return []string{category}, true
+	}
+	return nil, true
 }
 
 // sequences returns the events that feeds are made from, newest first: the latest of

@@ -32,15 +32,23 @@ var knownColumns = only(changeColumns, "kind", "slug", "deleted", "renamed_to", 
 
 // loadFeed reads the feed of the published catalogue, with some columns of its changes.
 func loadFeed(ctx context.Context, tx *sql.Tx, columns []column[record.Change]) (*record.Feed, error) {
-	f := &record.Feed{}
-	var rows int
-	err := tx.QueryRowContext(ctx, `SELECT feed, feed_format, feed_position, feed_state, (SELECT count(*) FROM record_changes) FROM catalogue`).
-		Scan(&f.ID, &f.Format, &f.Last, &f.State, &rows)
+	f, err := feedHead(ctx, tx)
 	if err != nil {
+		return nil, err
+	}
+	var rows int
+	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM record_changes`).Scan(&rows); err != nil {
 		return nil, err
 	}
 	f.Changes, err = records(ctx, tx, rows, changeTable, columns)
 	slices.SortFunc(f.Changes, func(a, b record.Change) int { return cmp.Compare(a.Position, b.Position) })
+	return f, err
+}
+
+// feedHead reads the feed without its changes.
+func feedHead(ctx context.Context, tx *sql.Tx) (*record.Feed, error) {
+	f := &record.Feed{}
+	err := tx.QueryRowContext(ctx, `SELECT feed, feed_format, feed_position, feed_state FROM catalogue`).Scan(&f.ID, &f.Format, &f.Last, &f.State)
 	return f, err
 }
 

@@ -157,7 +157,7 @@ func TestADatabaseFromBeforeGetsACompleteFeed(t *testing.T) {
 		for _, statement := range []string{ // the tables as they were before
 			`ALTER TABLE endpoints DROP COLUMN resumed_at`,
 			`ALTER TABLE endpoints DROP COLUMN failure_at`, `ALTER TABLE endpoints DROP COLUMN failure_outcome`, `ALTER TABLE endpoints DROP COLUMN failure_status`, `ALTER TABLE endpoints DROP COLUMN mailed_for`,
-			`DROP INDEX events_type`, `DROP TABLE mirror`, `DROP TABLE record_changes`, `ALTER TABLE catalogue DROP COLUMN feed_version`, `ALTER TABLE catalogue DROP COLUMN feed`, `ALTER TABLE catalogue DROP COLUMN feed_format`,
+			`DROP TABLE version_changes`, `DROP INDEX events_type`, `DROP TABLE mirror`, `DROP TABLE record_changes`, `ALTER TABLE catalogue DROP COLUMN feed_version`, `ALTER TABLE catalogue DROP COLUMN feed`, `ALTER TABLE catalogue DROP COLUMN feed_format`,
 			`ALTER TABLE catalogue DROP COLUMN feed_position`, `ALTER TABLE catalogue DROP COLUMN feed_state`,
 			fmt.Sprintf(`DELETE FROM palmares_schema WHERE version >= %d`, feedSince),
 		} {

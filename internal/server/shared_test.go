@@ -1,0 +1,251 @@
+package server
+
+import (
+	"flag"
+	"fmt"
+	"html"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"palmares/internal/api"
+	"palmares/internal/catalog"
+	"palmares/internal/dataapi"
+	"palmares/internal/keyring"
+	"palmares/internal/keyring/keyringtest"
+	"palmares/internal/site"
+	"palmares/internal/snapshot"
+	"palmares/internal/store"
+	"palmares/internal/synthetic"
+	"palmares/internal/testkit"
+)
+
+var sharedPublications = flag.Int("shared-publications", 8, "random publications of TestVersionsThatShareAnswerLikeWholeOnes")
+
+// A server that takes what did not change from the version before answers every request
+// as one that has just read everything, after any number of publications.
+func TestVersionsThatShareAnswerLikeWholeOnes(t *testing.T) {
+	st, err := store.Open(t.Context(), testkit.SQLite(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	e := editor{Catalog: synthetic.Catalog(60, 1), random: rand.New(rand.NewPCG(seed, 0))}
+	now := time.Date(2027, 1, 4, 9, 0, 0, 0, time.UTC)
+	var before *snapshot.Snapshot
+	answers, followed := 0, 0
+	for i := range *sharedPublications {
+		now = now.Add(5 * time.Hour)
+		if i > 0 {
+			e.edit()
+		}
+		if _, err := st.Catalogue.Publish(t.Context(), e.copy(), store.PublishOptions{Now: func() time.Time { return now }, AllowRemovals: true}); err != nil {
+			t.Fatal(err)
+		}
+		var earlier *store.Published
+		if before != nil {
+			earlier = &store.Published{Catalog: before.Catalog, Version: before.Version, PublishedAt: before.PublishedAt, Feed: before.Feed()}
+		}
+		changed, step, err := st.Catalogue.LoadAfter(t.Context(), earlier)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if step != nil {
+			followed++
+		}
+		all, err := st.Catalogue.Load(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared := newCrawled(t, before, step, changed)
+		whole := newCrawled(t, nil, nil, all)
+		for _, path := range whole.crawl() {
+			answers++
+			if want, got := whole.answer(path), shared.answer(path); got != want {
+				t.Fatalf("publication %d, %s:\n%.3000s\n\nis\n\n%.3000s", i, path, want, got)
+			}
+		}
+		before = shared.snapshot
+	}
+	t.Logf("%d publications, %d of them read from what changed, %d answers", *sharedPublications, followed, answers)
+	if followed < *sharedPublications-1 {
+		t.Errorf("only %d of %d publications were read from what changed", followed, *sharedPublications)
+	}
+}
+
+// A crawled is a server that answers from one version.
+type crawled struct {
+	http.Handler
+	t        *testing.T
+	snapshot *snapshot.Snapshot
+	found    []string
+	seen     map[string]bool
+}
+
+func newCrawled(t *testing.T, before *snapshot.Snapshot, step *catalog.Step, p *store.Published) *crawled {
+	t.Helper()
+	s := snapshot.Next(before, p.Catalog, step, p.Version, p.ChangedOn)
+	s.Events, s.PublishedAt = p.Events, p.PublishedAt
+	s.SetFeed(p.Feed)
+	if err := s.BuildIndex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	pages := site.New(site.Config{Demo: func(*snapshot.Snapshot) bool { return false }, BaseURL: "https://essai.example", Document: api.Document()})
+	pages.Show(s)
+	return &crawled{
+		t: t, snapshot: s, seen: map[string]bool{},
+		Handler: New(Config{
+			Live: snapshot.Fixed(s), Keys: keyring.New(keyringtest.Store{}, time.Now), Site: pages, BaseURL: "https://essai.example",
+			Log: slog.New(slog.DiscardHandler), Requests: io.Discard, Streams: dataapi.NewStreams(10), Metrics: NewMetrics(), Account: http.NotFoundHandler(),
+		}),
+	}
+}
+
+func (c *crawled) get(path string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	c.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	return w
+}
+
+// answer returns what must be the same of every server.
+func (c *crawled) answer(path string) string {
+	w := c.get(path)
+	w.Header().Del("Date")
+	w.Header().Del("X-Request-Id")
+	var b strings.Builder
+	fmt.Fprintln(&b, w.Code)
+	if err := w.Header().Write(&b); err != nil {
+		c.t.Fatal(err)
+	}
+	return b.String() + "\n" + w.Body.String()
+}
+
+var crawledLink = regexp.MustCompile(`(?:href|src|action)="(/[^"]*)"|"slug":"([a-z0-9-]+)"|<loc>https://[a-z.]+(/[^<]*)|"next":"(/[^"]*)"`)
+
+// crawl returns every path that can be reached, and some more.
+func (c *crawled) crawl() []string {
+	c.add(
+		"/", "/sitemap.xml", "/robots.txt", "/llms.txt", "/llms-full.txt", "/flux.atom", "/carte.json", "/tendances.json", "/prix.csv",
+		"/api/v1/tools", "/api/v1/stats", "/api/v1/categories", "/api/v1/comparatifs", "/api/v1/cimetiere", "/api/v1/pricing?limit=7&page=3", "/api/embeddings", "/api/v1/openapi.json",
+		"/data/v1/tools", "/data/v1/changes", "/data/v1/records?kind=outil", "/outils?q=assistant", "/data/v1/search?q=transcrire", "/data/v1/search?q=nouveau+outil", "/data/v1/search?q=renom",
+	)
+	for _, sort := range snapshot.Sorts {
+		c.add("/api/v1/tools?limit=200&sort="+sort, "/api/v1/tools?category=code&sort="+sort, "/api/v1/tools?score_min=7&sort="+sort, "/api/v1/tools?score_min=5&obsolescence_max=6&category=image&sort="+sort)
+	}
+	for i := 0; i < len(c.found); i++ {
+		w := c.get(c.found[i])
+		if w.Code >= 500 {
+			c.t.Errorf("%s: %d", c.found[i], w.Code)
+		}
+		for _, m := range crawledLink.FindAllStringSubmatch(w.Body.String(), -1) {
+			c.add(html.UnescapeString(m[1] + m[3] + m[4]))
+			if slug := m[2]; slug != "" {
+				c.add("/api/v1/tools/"+slug, "/api/v1/pricing/"+slug, "/api/v1/comparatifs/"+slug, "/api/embeddings/"+slug)
+			}
+		}
+	}
+	return c.found
+}
+
+func (c *crawled) add(paths ...string) {
+	for _, path := range paths {
+		path, _, _ := strings.Cut(path, "#")
+		if path == "" || c.seen[path] || strings.HasPrefix(path, "//") || strings.HasPrefix(path, "/compte") || strings.HasPrefix(path, "/static/") || path == "/data/v1/export" {
+			continue
+		}
+		c.seen[path] = true
+		c.found = append(c.found, path)
+	}
+}
+
+// An editor changes a catalogue at random.
+type editor struct {
+	*catalog.Catalog
+	random *rand.Rand
+	count  int
+}
+
+// copy returns the catalogue, for a publication that completes it.
+func (e *editor) copy() *catalog.Catalog {
+	c := *e.Catalog
+	c.Tools, c.Comparisons, c.Retired, c.Pages = slices.Clone(c.Tools), slices.Clone(c.Comparisons), slices.Clone(c.Retired), slices.Clone(c.Pages)
+	c.Categories = slices.Clone(c.Categories)
+	return &c
+}
+
+// edit does a few random things.
+func (e *editor) edit() {
+	for range 1 + e.random.IntN(6) {
+		e.count++
+		i := e.random.IntN(len(e.Tools))
+		t := &e.Tools[i]
+		switch e.random.IntN(16) {
+		case 0:
+			t.Tagline = fmt.Sprintf("Une autre phrase, la %de", e.count)
+		case 1:
+			score := float64(30+e.random.IntN(70)) / 10
+			t.Score, t.Verifiability, t.TestedAt = &score, &score, "2026-12-01"
+		case 2:
+			t.Price, t.Pricing = fmt.Sprintf("%d €/mois", 5+e.random.IntN(40)), "payant"
+		case 3:
+			t.Body = fmt.Sprintf("%s\n\n## Ajout %d\n\nUn paragraphe de plus.\n", t.Body, e.count)
+		case 4:
+			t.Body = ""
+		case 5:
+			t.Category = e.Categories[e.random.IntN(len(e.Categories))].Slug
+		case 6:
+			t.Name = fmt.Sprintf("Élan %d", e.count)
+		case 7: // renamed
+			if !e.isCompared(t.Slug) {
+				t.Aliases = append(slices.Clone(t.Aliases), t.Slug)
+				slices.Sort(t.Aliases)
+				t.Slug = fmt.Sprintf("renomme-%d", e.count)
+			}
+		case 8: // retired
+			if !e.isCompared(t.Slug) && len(e.Tools) > 40 {
+				e.Retired = append(e.Retired, catalog.Retired{Slug: t.Slug, Name: t.Name, Category: t.Category, Reason: "mort", RetiredAt: "2027-01-03", Body: "Fini.", Note: "Fini."})
+				e.Tools = slices.Delete(e.Tools, i, i+1)
+			}
+		case 9: // removed
+			if !e.isCompared(t.Slug) && len(e.Tools) > 40 {
+				e.Tools = slices.Delete(e.Tools, i, i+1)
+			}
+		case 10, 11:
+			added := *t
+			added.Slug, added.Name, added.Aliases = fmt.Sprintf("nouveau-%d", e.count), fmt.Sprintf("Nouveau %d", e.count), nil
+			added.PriceHistory, added.ScoreHistory, added.CanonicalURL, added.ReviewURL, added.AlternativesURL = nil, nil, "", "", ""
+			e.Tools = append(e.Tools, added)
+		case 12:
+			if len(e.Comparisons) > 0 {
+				x := &e.Comparisons[e.random.IntN(len(e.Comparisons))]
+				x.Published, x.Title = !x.Published || e.random.IntN(2) == 0, fmt.Sprintf("Un duel, le %de", e.count)
+			}
+		case 13:
+			e.Pages[0].Body = fmt.Sprintf("Un texte, le %de.", e.count)
+		case 14:
+			if e.random.IntN(3) == 0 {
+				e.Categories[0].Label = fmt.Sprintf("Rubrique %d", e.count)
+			} else {
+				e.Settings.Headline = fmt.Sprintf("Titre %d", e.count)
+			}
+		case 15:
+			if n := len(e.Retired); n > 0 {
+				e.Retired = slices.Delete(e.Retired, n-1, n)
+			}
+		}
+	}
+	e.Sort()
+}
+
+func (e *editor) isCompared(slug string) bool {
+	return slices.ContainsFunc(e.Comparisons, func(x catalog.Comparison) bool { return x.ToolA == slug || x.ToolB == slug })
+}
