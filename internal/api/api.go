@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"weak"
 
 	"palmares/internal/openapi"
 	"palmares/internal/quota"
@@ -37,6 +39,14 @@ type Handler struct {
 	slugs    map[string]route // by what precedes a slug
 	unknown  route
 	document *openapi.Document
+	kept     atomic.Pointer[keptOf]
+}
+
+// keptOf holds the answers of one version that are asked for often. It does not keep the
+// version in memory.
+type keptOf struct {
+	version weak.Pointer[snapshot.Snapshot]
+	*web.Kept
 }
 
 // A route is an operation and its label in the metrics.
@@ -118,18 +128,32 @@ type operation func(*request) (web.Answer, error)
 // ServeHTTP answers one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	req := request{snap: h.snapshot()}
+	req.Bulk = req.snap.HasDataset()
+	req.Begin(r)
+	defer req.End()
+	if h.service.ReplyKept(w, &req.Request, h.keptOf(req.snap)) {
+		return
+	}
 	setCommonHeaders(w.Header(), req.snap)
 	if r.Method == http.MethodOptions {
 		web.WritePreflight(w)
 		return
 	}
-	req.Bulk = req.snap.HasDataset()
-	req.Begin(r)
-	defer req.End()
 	route, slug := h.find(r.URL)
 	r.Pattern, req.slug = route.pattern, slug
 	a, err := h.run(route.op, &req)
 	h.service.Reply(w, &req.Request, &a, err)
+}
+
+// keptOf returns the answers that are kept of a version.
+func (h *Handler) keptOf(snap *snapshot.Snapshot) *web.Kept {
+	k := h.kept.Load()
+	if k == nil || k.version.Value() != snap {
+		updatedAt, version := snap.UpdatedAtHeader, snap.VersionHeader
+		k = &keptOf{weak.Make(snap), web.NewKept(func(h http.Header) { setHeaders(h, updatedAt, version) })}
+		h.kept.Store(k)
+	}
+	return k.Kept
 }
 
 // run does the checks that apply to every path before the operation.
@@ -141,8 +165,12 @@ func (h *Handler) run(op operation, req *request) (web.Answer, error) {
 }
 
 func setCommonHeaders(h http.Header, snap *snapshot.Snapshot) {
+	setHeaders(h, snap.UpdatedAtHeader, snap.VersionHeader)
+}
+
+func setHeaders(h http.Header, updatedAt, version []string) {
 	web.SetPublicHeaders(h)
-	h["X-Service-Updated-At"], h["X-Service-Version"] = snap.UpdatedAtHeader, snap.VersionHeader
+	h["X-Service-Updated-At"], h["X-Service-Version"] = updatedAt, version
 }
 
 // WriteInternalError answers a request whose handler failed before it wrote anything.

@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -31,11 +32,16 @@ type service struct {
 	t    *testing.T
 	url  string
 	live *snapshot.Snapshot
+	// again is how often every request is repeated. It is two where nothing is counted, so
+	// that every test of an answer is one of the answer that is kept.
+	again int
 }
 
 func serve(t *testing.T, c *catalog.Catalog) *service {
 	t.Helper()
-	return serveCounting(t, c, nil)
+	s := serveCounting(t, c, nil)
+	s.again = 2
+	return s
 }
 
 // serveCounting is serve with a meter.
@@ -87,7 +93,17 @@ func (s *service) get(path string, headers ...string) *reply {
 
 func (s *service) do(method, path string, headers ...string) *reply {
 	s.t.Helper()
-	r := testkit.Send(s.t, testkit.NewRequest(s.t, method, s.url+path, "", headers...))
+	send := func() *testkit.Reply {
+		return testkit.Send(s.t, testkit.NewRequest(s.t, method, s.url+path, "", headers...))
+	}
+	r := send()
+	for range s.again { // answers that are kept must not differ
+		next := send()
+		next.Header["Date"] = r.Header["Date"]
+		if next.Status != r.Status || next.Body != r.Body || !maps.EqualFunc(next.Header, r.Header, slices.Equal) {
+			s.t.Errorf("%s: first\n%d %v\n%.300s\nand then\n%d %v\n%.300s", r, r.Status, r.Header, r.Body, next.Status, next.Header, next.Body)
+		}
+	}
 	checkCommon(r)
 	if method == "GET" {
 		contract.Check(r, "")

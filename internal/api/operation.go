@@ -94,7 +94,7 @@ func (h *Handler) listRetired(r *request) (web.Answer, error) {
 
 func (h *Handler) listCategories(r *request) (web.Answer, error) {
 	page := r.snap.Categories()
-	return web.Answer{Body: page.Body(), Total: page.Total, IsList: true, Link: licenseLink}, nil
+	return web.Answer{Body: page.Body(), Total: page.Total, IsList: true, Link: licenseLink, Keep: true}, nil
 }
 
 func (h *Handler) getStats(r *request) (web.Answer, error) { return single(r.snap.Stats()), nil }
@@ -112,6 +112,7 @@ func (h *Handler) getEmbeddings(r *request) (web.Answer, error) {
 		return web.Answer{}, web.MissingKey()
 	}
 	a, err := ofTool(r, "/api/embeddings/", r.snap.Embeddings)
+	a.Keep = false // not for everybody
 	if err != nil {
 		if _, active := r.snap.Tool(r.slug); active {
 			return web.Answer{}, notInEmbeddingsSet(r.slug)
@@ -154,9 +155,9 @@ const license = `</licence>; rel="license"`
 
 var licenseLink = []string{license} // shared by all answers that have no other link
 
-func single(body wire.Body) web.Answer { return web.Answer{Body: body, Link: licenseLink} }
+func single(body wire.Body) web.Answer { return web.Answer{Body: body, Link: licenseLink, Keep: true} }
 
 func paginated(r *request, p *web.Params, page *snapshot.Page) web.Answer {
 	links := p.PageLinks(r.URL.Path, page.Number, page.Pages()) + ", " + license
-	return web.Answer{Body: page.Body(), Total: page.Total, IsList: true, Link: []string{links}}
+	return web.Answer{Body: page.Body(), Total: page.Total, IsList: true, Link: []string{links}, Keep: true}
 }

@@ -107,6 +107,22 @@ func TestKeyedAnswersAreKeptFromCachesThatIgnoreVary(t *testing.T) {
 	}
 }
 
+func TestANewVersionIsServedAlthoughAnswersAreKept(t *testing.T) {
+	s := serve(t, smallCatalogue())
+	before := s.get("/api/v1/stats").OK()
+	s.live = snapshot.Build(&catalog.Catalog{}, 1, "2026-11-03") // with the same number, as after a restore
+	if now := s.get("/api/v1/stats").OK().HasHeader("X-Service-Updated-At", "2026-11-03"); now.Body == before.Body {
+		t.Error("the old answer is still sent")
+	}
+	s.get("/api/v1/tools").lists()
+}
+
+func TestWhatNeedsAKeyIsNotKeptForOthers(t *testing.T) {
+	s := serve(t, smallCatalogue())
+	s.get("/api/embeddings/zebre", "Authorization: good").OK()
+	s.get("/api/embeddings/zebre").Fails(401, "missing_api_key")
+}
+
 func TestUnknownPathsAreJSON(t *testing.T) {
 	s := serve(t, smallCatalogue())
 	for _, path := range []string{

@@ -21,6 +21,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	rec := recorders.Get().(*recorder)
 	*rec = recorder{ResponseWriter: w, line: rec.line[:0]}
+	rec.ready, _ = w.(readyWriter)
 	if s.origin != "" {
 		rec.canonical = s.canonical(r)
 	}
@@ -78,9 +79,15 @@ func (s *server) recoverFrom(failure any, rec *recorder, r *http.Request) {
 	}
 }
 
+// A readyWriter sends whole answers, as the front lane does.
+type readyWriter interface {
+	WriteReady(status int, lines, body []byte) (int, error)
+}
+
 // A recorder records the status and length of an answer.
 type recorder struct {
 	http.ResponseWriter
+	ready  readyWriter // the same; nil if it cannot
 	status int
 	bytes  int64
 	broken bool // the handler panicked after the header was sent
@@ -105,6 +112,17 @@ func (rec *recorder) Write(b []byte) (int, error) {
 	n, err := rec.ResponseWriter.Write(b)
 	rec.bytes += int64(n)
 	return n, err
+}
+
+// WriteReady implements web.ReadyWriter.
+func (rec *recorder) WriteReady(status int, lines, body []byte) bool {
+	if rec.ready == nil {
+		return false
+	}
+	rec.begin(status)
+	n, _ := rec.ready.WriteReady(status, lines, body) // fails only if the client has disconnected
+	rec.bytes += int64(n)
+	return true
 }
 
 // begin notes the status of an answer before its header is sent.

@@ -35,6 +35,7 @@ type Request struct {
 	Bulk   bool // the catalogue is offered as a whole, which a refusal then says
 
 	admitted bool
+	kept     *Kept // where the answer may be kept; nil for nowhere
 	store    StoreContext
 }
 
@@ -95,6 +96,7 @@ type Answer struct {
 	NoStore  bool // for this one request: it has no entity tag and is kept by nobody
 	Shared   bool // sent to many callers at once, so that its bytes are worth keeping
 	Large    bool // so large that the best compression would take a second
+	Keep     bool // the same for every caller, and worth keeping if it is asked for often
 	// Handler, if it is not nil, writes the answer, once the request is counted: for
 	// requests that are held open, and for files. Of the other fields only Status is used
 	// then.
@@ -114,12 +116,12 @@ func (s *Service) Reply(w http.ResponseWriter, r *Request, a *Answer, err error)
 	if err == nil {
 		s.prepare(r.Request, a)
 	}
-	header := w.Header()
-	if s.Public && r.Caller.Key != nil {
-		header["CDN-Cache-Control"] = noStore // for caches that ignore Vary
-	}
-	if r.admitted && s.Meter != nil {
-		if over := s.count(header, r, a, err); over != nil {
+	if r.admitted {
+		status, free := a.Status, a.Free
+		if err != nil {
+			status = AsError(err).Status()
+		}
+		if over := s.count(w.Header(), r, status, free); over != nil {
 			err = over
 		}
 	}
@@ -130,6 +132,9 @@ func (s *Service) Reply(w http.ResponseWriter, r *Request, a *Answer, err error)
 		a.Handler.ServeHTTP(w, r.Request)
 	default:
 		s.write(w, a)
+		if r.kept != nil && a.Keep {
+			s.keep(r, a)
+		}
 	}
 }
 
@@ -174,18 +179,20 @@ func (s *Service) prepare(r *http.Request, a *Answer) {
 // tells callers with a key what remains. It runs after the answer is made and before it
 // is written, so that nothing has to be given back. It returns an error if nothing is
 // left.
-func (s *Service) count(header http.Header, r *Request, a *Answer, failure error) error {
-	status := a.Status
-	if failure != nil {
-		status = AsError(failure).Status()
-	}
+func (s *Service) count(header http.Header, r *Request, status int, free bool) error {
 	keyed := r.Caller.Key != nil
+	if s.Public && keyed {
+		header["CDN-Cache-Control"] = noStore // for caches that ignore Vary
+	}
+	if s.Meter == nil {
+		return nil
+	}
 	var counts bool
 	switch status {
 	case http.StatusOK, http.StatusPermanentRedirect, http.StatusBadRequest, http.StatusNotFound:
-		counts = !a.Free
+		counts = !free
 	case http.StatusNotModified:
-		counts = !a.Free && !keyed
+		counts = !free && !keyed
 	}
 	if !counts {
 		if keyed {
@@ -267,6 +274,31 @@ const maxBuffer = 256 << 10
 // write sends a prepared answer.
 func (s *Service) write(w http.ResponseWriter, a *Answer) {
 	header := w.Header()
+	s.setHeaders(header, a)
+	switch a.Status {
+	case http.StatusPermanentRedirect, http.StatusTemporaryRedirect:
+		header["Content-Length"] = zero
+		w.WriteHeader(a.Status)
+		return
+	case http.StatusNoContent, http.StatusNotModified:
+		w.WriteHeader(a.Status)
+		return
+	}
+	buffer := buffers.Get().(*[]byte)
+	body := s.body(a, buffer)
+	if cap(*buffer) <= maxBuffer {
+		defer buffers.Put(buffer)
+	}
+	header["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(a.Status)
+	if len(body) > pieceSize {
+		w = s.Patient(w)
+	}
+	_, _ = w.Write(body) // fails only if the client has disconnected
+}
+
+// setHeaders sets the headers of a prepared answer, except Content-Length.
+func (s *Service) setHeaders(header http.Header, a *Answer) {
 	header["X-Content-Type-Options"] = noSniff
 	header["Cache-Control"] = noStore
 	switch {
@@ -280,15 +312,10 @@ func (s *Service) write(w http.ResponseWriter, a *Answer) {
 		header["Location"] = []string{a.Location}
 	}
 	switch a.Status {
-	case http.StatusPermanentRedirect, http.StatusTemporaryRedirect:
-		header["Content-Length"] = zero
-		w.WriteHeader(a.Status)
-		return
-	case http.StatusNoContent:
-		w.WriteHeader(a.Status)
+	case http.StatusPermanentRedirect, http.StatusTemporaryRedirect, http.StatusNoContent:
 		return
 	}
-	values := new([3]string) // one allocation for the values that differ each time
+	values := new([2]string) // one allocation for the values that differ each time
 	if a.tag != "" {
 		values[0] = a.tag
 		header["ETag"] = values[0:1:1]
@@ -300,34 +327,27 @@ func (s *Service) write(w http.ResponseWriter, a *Answer) {
 		values[1] = strconv.Itoa(a.Total)
 		header["X-Total-Count"] = values[1:2:2]
 	}
-	if a.Status == http.StatusNotModified {
-		w.WriteHeader(a.Status)
-		return
+	if a.Status != http.StatusNotModified {
+		header["Content-Type"] = jsonType
+		if a.coding != Identity {
+			header["Content-Encoding"] = a.coding.Header()
+		}
 	}
+}
 
-	header["Content-Type"] = jsonType
-	var body []byte
+// body returns the body of a prepared answer. One that must be assembled is in buffer, if it
+// is not nil.
+func (s *Service) body(a *Answer, buffer *[]byte) []byte {
 	switch {
 	case a.coding != Identity:
-		header["Content-Encoding"] = a.coding.Header()
-		body = s.compressor.Compress(a.Body, a.coding)
+		return s.compressor.Compress(a.Body, a.coding)
 	case a.Shared:
-		body = s.Bytes(a.Body)
-	case a.Body.Assembled():
-		buffer := buffers.Get().(*[]byte)
+		return s.Bytes(a.Body)
+	case a.Body.Assembled() && buffer != nil:
 		*buffer = a.Body.Append((*buffer)[:0])
-		body = *buffer
-		if cap(body) <= maxBuffer {
-			defer buffers.Put(buffer)
-		}
-	default:
-		body = a.Body.Bytes()
+		return *buffer
+	case buffer != nil:
+		return a.Body.Bytes()
 	}
-	values[2] = strconv.Itoa(len(body))
-	header["Content-Length"] = values[2:3:3]
-	w.WriteHeader(a.Status)
-	if len(body) > pieceSize {
-		w = s.Patient(w)
-	}
-	_, _ = w.Write(body) // fails only if the client has disconnected
+	return a.Body.Append(nil)
 }
