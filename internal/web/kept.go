@@ -49,6 +49,7 @@ type keptAnswer struct {
 	tag     string
 	free    bool
 	body    []byte
+	length  []string // of the body, as a header
 	ok      keptHead
 	known   keptHead // for a client that has the body already
 	credit  atomic.Int32
@@ -70,8 +71,8 @@ type question struct {
 	coding      Coding
 }
 
-// A keptHead is the headers of an answer, except those that differ each time: for a map, and
-// as lines.
+// A keptHead is the headers of an answer, except its length and those that differ each time:
+// for a map, and as lines.
 type keptHead struct {
 	names  []string
 	values [][]string
@@ -138,9 +139,6 @@ func (a *keptAnswer) size() int {
 func newKeptHead(header http.Header) (h keptHead) {
 	for name, values := range header {
 		h.names, h.values = append(h.names, name), append(h.values, values)
-		if name == "Content-Length" { // WriteReady knows it
-			continue
-		}
 		for _, v := range values {
 			h.lines = append(append(append(append(h.lines, name...), ": "...), v...), "\r\n"...)
 		}
@@ -155,8 +153,13 @@ type ReadyWriter interface {
 	WriteReady(status int, lines, body []byte) bool
 }
 
+// buffered is the longest body whose length net/http finds out itself, because all of it is in
+// its buffer when the handler ends. One header less to sort and copy is a twentieth of the
+// whole request.
+const buffered = 2048
+
 // send sends the answer as 200 or 304, with the headers that are in the header of w already.
-func (a *keptAnswer) send(w http.ResponseWriter, status int) {
+func (a *keptAnswer) send(w http.ResponseWriter, method string, status int) {
 	head, body := &a.ok, a.body
 	if status == http.StatusNotModified {
 		head, body = &a.known, nil
@@ -167,6 +170,9 @@ func (a *keptAnswer) send(w http.ResponseWriter, status int) {
 	header := w.Header()
 	for i, name := range head.names {
 		header[name] = head.values[i]
+	}
+	if len(body) > buffered || method == http.MethodHead && body != nil {
+		header["Content-Length"] = a.length
 	}
 	w.WriteHeader(status)
 	if body != nil {
@@ -194,7 +200,7 @@ func (s *Service) ReplyKept(w http.ResponseWriter, r *Request, k *Kept) bool {
 			status = http.StatusNotModified
 		}
 		if err = s.count(w.Header(), r, status, a.free); err == nil {
-			a.send(w, status)
+			a.send(w, r.Method, status)
 			return true
 		}
 	}
@@ -213,15 +219,13 @@ func (s *Service) keep(r *Request, a *Answer) {
 	if kept.body = s.body(a, nil); len(kept.body) > pieceSize {
 		return // its reader needs patience
 	}
+	kept.length = []string{strconv.Itoa(len(kept.body))}
 	head := func(status int) keptHead {
 		header := http.Header{}
 		r.kept.common(header)
 		as := *a
 		as.Status = status
 		s.setHeaders(header, &as)
-		if status == http.StatusOK {
-			header["Content-Length"] = []string{strconv.Itoa(len(kept.body))}
-		}
 		return newKeptHead(header)
 	}
 	kept.ok, kept.known = head(http.StatusOK), head(http.StatusNotModified)

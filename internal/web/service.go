@@ -42,7 +42,7 @@ type Request struct {
 // Begin starts the request, and with it its deadline for the store.
 func (r *Request) Begin(hr *http.Request) {
 	r.Request = hr
-	r.store.Start(hr.Context())
+	r.store.Context = hr.Context() // nobody else knows it yet
 }
 
 // Resume gives a request that has waited for something else all the time for the store
