@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -106,14 +107,29 @@ func hostOf(u *url.URL) string {
 // LinksTo returns the links of a text to a site, which are written with its host.
 func LinksTo(site, body string) []Link {
 	base, err := url.Parse(site)
-	if err != nil || base.Host == "" || !strings.Contains(strings.ToLower(body), hostOf(base)) {
+	if err != nil || base.Host == "" || !containsFold(body, hostOf(base)) {
 		return nil
 	}
+	links, ok := plainLinks(body)
+	if !ok {
+		links = parsedLinks(body)
+	}
+	return slices.DeleteFunc(links, func(l Link) bool {
+		u, err := parseURL(l.Destination)
+		if err != nil {
+			return true
+		}
+		_, ok := under(site, u)
+		return !ok
+	})
+}
+
+// parsedLinks returns all links of a text.
+func parsedLinks(body string) (links []Link) {
 	doc := parse([]byte(body))
 	if doc == nil {
 		return nil
 	}
-	var links []Link
 	lines := newLines(doc.source)
 	visit := func(n ast.Node) {
 		var destination []byte
@@ -125,10 +141,8 @@ func LinksTo(site, body string) []Link {
 				destination = n.URL(doc.source)
 			}
 		}
-		if u, err := parseURL(string(destination)); err == nil {
-			if _, ok := under(site, u); ok {
-				links = append(links, Link{lines.at(max(n.Pos(), 0)), string(destination)})
-			}
+		if len(destination) > 0 {
+			links = append(links, Link{lines.at(max(n.Pos(), 0)), string(destination)})
 		}
 	}
 	walk(doc.root, visit)

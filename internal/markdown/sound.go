@@ -1,6 +1,9 @@
 package markdown
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // plainlySound reports, without parsing, whether check would find nothing, neither
 // problems nor links into the catalogue; if it returns false the text must be
@@ -143,4 +146,78 @@ func plainAddress(s string) bool {
 		}
 	}
 	return false
+}
+
+// plainLinks returns the links of a text without parsing it, and whether that is possible:
+// whether all of them are in plain lines of paragraphs. The text may be too complex.
+func plainLinks(body string) (links []Link, ok bool) {
+	if strings.ContainsAny(body, "`\\|<") || strings.Contains(body, "~~~") || !plainBrackets(body) || hasBareAddress(body) {
+		return nil, false
+	}
+	number := 0
+	for line := range strings.Lines(body) {
+		number++
+		rest, found := line, false
+		for {
+			text, after, more := strings.Cut(rest, "](")
+			if !more {
+				break
+			}
+			open := strings.LastIndexByte(text, '[')
+			end := strings.IndexByte(after, ')')
+			if open < 0 || end < 0 || strings.IndexByte(text[open:], ']') >= 0 || strings.TrimSpace(text[open+1:]) == "" {
+				return nil, false
+			}
+			links, found, rest = append(links, Link{number, after[:end]}), true, after[end+1:]
+		}
+		// Only a line that begins with a letter is in a paragraph for sure.
+		if found && !isLetter(line[0]) {
+			return nil, false
+		}
+	}
+	if _, found := tooComplex([]byte(body)); found {
+		return nil, false
+	}
+	return links, true
+}
+
+// isLetter reports whether a byte is a letter of ASCII, or a part of another character.
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf }
+
+// containsFold reports whether a text contains a part, which is in lower case, in any case.
+func containsFold(text, part string) bool {
+	if strings.Contains(text, part) {
+		return true
+	}
+	// The two letters of other scripts that have an ASCII letter as their lower case.
+	if strings.Contains(text, "\u0130") || strings.Contains(text, "\u212a") || !isASCII(part) {
+		return strings.Contains(strings.ToLower(text), part)
+	}
+	for i := range len(text) - len(part) + 1 {
+		if j := 0; lower(text[i]) == part[0] {
+			for j < len(part) && lower(text[i+j]) == part[j] {
+				j++
+			}
+			if j == len(part) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func lower(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
