@@ -52,6 +52,10 @@ func carryOverTools(old, next *Catalog, today string) {
 	past := pastTools(old, next)
 	for i := range next.Tools {
 		t := &next.Tools[i]
+		if old.Unchanged.has(i) {
+			delete(past, t.Slug)
+			continue
+		}
 		prior := old.prior(next, t)
 		before, known := past[t.Slug]
 		delete(past, t.Slug)
@@ -71,16 +75,22 @@ func carryOverTools(old, next *Catalog, today string) {
 			before.PriceHistory = mergeHistory(before.PriceHistory, unmatched(before.PriceHistory, former.PriceHistory))
 			before.ScoreHistory = mergeHistory(before.ScoreHistory, unmatched(before.ScoreHistory, former.ScoreHistory))
 		}
-		t.extendPrices(&before, known, today)
-		t.extendScores(&before, known, today)
-		if t.UpdatedAt == "" {
-			t.UpdatedAt = today
-			if prior != nil && t.equalExceptDate(prior) {
-				t.UpdatedAt = prior.UpdatedAt
-			}
-		}
+		t.carryOver(&before, known, prior, today)
 	}
 	next.Past = past
+}
+
+// carryOver completes a tool, given what is known of it from before and the tool that it
+// was, or nil.
+func (t *Tool) carryOver(before *PastTool, known bool, prior *Tool, today string) {
+	t.extendPrices(before, known, today)
+	t.extendScores(before, known, today)
+	if t.UpdatedAt == "" {
+		t.UpdatedAt = today
+		if prior != nil && t.equalExceptDate(prior) {
+			t.UpdatedAt = prior.UpdatedAt
+		}
+	}
 }
 
 // follows reports whether the histories of alias, an inactive tool, follow the tool

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"strings"
 )
 
 // A Catalog is everything that one publication makes public.
@@ -31,6 +32,11 @@ type Catalog struct {
 	// Past holds, by slug, what is kept of tools that are no longer active, in case
 	// they return.
 	Past map[string]PastTool
+
+	// Unchanged has the tools that are not in Tools because another catalogue has them as
+	// they are; nil for none. Only a previous catalogue may have such tools, while the next
+	// one is compared with it.
+	Unchanged *Unchanged
 }
 
 // A PastTool is what is kept of a tool that is no longer active: its histories, of
@@ -300,11 +306,25 @@ func (c *Catalog) Sort() {
 // Tool returns the active tool with the given slug, or nil. The catalogue must be
 // sorted.
 func (c *Catalog) Tool(slug string) *Tool {
-	i, found := slices.BinarySearchFunc(c.Tools, slug, func(t Tool, s string) int { return cmp.Compare(t.Slug, s) })
+	i, found := c.find(slug)
 	if !found {
-		return nil
+		return c.Unchanged.tool(slug)
 	}
 	return &c.Tools[i]
+}
+
+// find returns the index of a tool in Tools.
+func (c *Catalog) find(slug string) (int, bool) {
+	low, high := 0, len(c.Tools)
+	for low < high {
+		middle := int(uint(low+high) >> 1)
+		if strings.Compare(c.Tools[middle].Slug, slug) < 0 {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low, low < len(c.Tools) && c.Tools[low].Slug == slug
 }
 
 // CreditLine returns the line that whoever reuses the data must show.

@@ -105,6 +105,9 @@ func absorbed(old, next *Catalog) []string {
 	var slugs []string
 	for i := range next.Tools {
 		t := &next.Tools[i]
+		if len(t.Aliases) == 0 {
+			continue
+		}
 		prior := old.prior(next, t)
 		for _, alias := range t.Aliases {
 			if old.Tool(alias) != nil && prior != nil && prior.Slug != alias {
@@ -154,6 +157,9 @@ func (d *Diff) Report(next *Catalog) {
 func (d *Diff) compareTools(old, next *Catalog) {
 	retired := old.retiredBySlug()
 	for i := range next.Tools {
+		if old.Unchanged.has(i) && old.URL == next.URL {
+			continue
+		}
 		t := &next.Tools[i]
 		prior := old.prior(next, t)
 		same := prior != nil && t.equalExceptDate(prior) && t.UpdatedAt == prior.UpdatedAt
@@ -293,12 +299,11 @@ func (d *Diff) comparePages(old, next *Catalog) {
 
 func (d *Diff) compareEmbeddings(old, next *Catalog, sections func(string) []Section) {
 	before := map[string]*Tool{}
-	for _, i := range old.TopSet() {
-		before[old.Tools[i].Slug] = &old.Tools[i]
+	for _, t := range old.TopTools() {
+		before[t.Slug] = t
 	}
 	head := func(c *Catalog, t *Tool) EmbeddingsHead { return c.EmbeddingsDoc(t, sections(t.Body)).EmbeddingsHead }
-	for _, i := range next.TopSet() {
-		t := &next.Tools[i]
+	for _, t := range next.TopTools() {
 		prior, was := before[t.Slug]
 		delete(before, t.Slug)
 		if was && prior.Body == t.Body {

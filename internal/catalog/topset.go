@@ -15,23 +15,47 @@ const TopSetSize = 300
 func (c *Catalog) TopSet() []int {
 	var set []int
 	for i := range c.Tools {
-		t := &c.Tools[i]
-		if t.Score == nil || t.Verifiability == nil || t.Body == "" {
-			continue
-		}
-		if t.Tier == 1 || *t.Score >= 8 || t.Tier == 2 && t.Mainstream {
+		if c.Tools[i].mayBeTop() {
 			set = append(set, i)
 		}
 	}
+	slices.SortFunc(set, func(i, j int) int { return byRank(&c.Tools[i], &c.Tools[j]) })
+	return set[:min(len(set), TopSetSize)]
+}
+
+// TopTools returns the tools of TopSet, those of c.Unchanged included.
+func (c *Catalog) TopTools() []*Tool {
+	var set []*Tool
+	add := func(t *Tool) {
+		if t.mayBeTop() {
+			set = append(set, t)
+		}
+	}
+	for i := range c.Tools {
+		add(&c.Tools[i])
+	}
+	if u := c.Unchanged; u != nil {
+		for i := range u.next.Tools {
+			if u.is[i] {
+				add(&u.next.Tools[i])
+			}
+		}
+	}
+	slices.SortFunc(set, byRank)
+	return set[:min(len(set), TopSetSize)]
+}
+
+func (t *Tool) mayBeTop() bool {
+	return t.Score != nil && t.Verifiability != nil && t.Body != "" && (t.Tier == 1 || *t.Score >= 8 || t.Tier == 2 && t.Mainstream)
+}
+
+// byRank is the order of the top set.
+func byRank(a, b *Tool) int {
 	group := func(t *Tool) int {
 		if t.Tier == 1 {
 			return 0
 		}
 		return 1
 	}
-	slices.SortFunc(set, func(i, j int) int {
-		a, b := &c.Tools[i], &c.Tools[j]
-		return cmp.Or(cmp.Compare(group(a), group(b)), cmp.Compare(*b.Score, *a.Score), cmp.Compare(a.Slug, b.Slug))
-	})
-	return set[:min(len(set), TopSetSize)]
+	return cmp.Or(cmp.Compare(group(a), group(b)), cmp.Compare(*b.Score, *a.Score), cmp.Compare(a.Slug, b.Slug))
 }

@@ -120,6 +120,8 @@ type publication struct {
 	old     *Published
 	next    *catalog.Catalog
 	diff    catalog.Diff
+
+	unchanged *catalog.Unchanged // tools, which old does not have
 }
 
 // compare computes what next changes, and refuses what must not change.
@@ -135,9 +137,11 @@ func (p *publication) compare(ctx context.Context) (err error) {
 	}
 	p.progress("load", 0, 1)
 	p.next.Sort()
-	if p.old, err = load(ctx, p.tx, p.share); err != nil {
+	p.unchanged = catalog.NewUnchanged(p.next)
+	if p.old, err = load(ctx, p.tx, p.differs); err != nil {
 		return err
 	}
+	p.old.Catalog.Unchanged = p.unchanged
 	p.progress("load", 1, 1)
 	p.progress("compare", 0, 1)
 	today := catalog.Day(p.now)
@@ -177,7 +181,6 @@ func (p *publication) day() string {
 
 // write stores what changed as the version of done.
 func (p *publication) write(ctx context.Context, done Publication) error {
-	p.forget()
 	at := formatTime(p.now)
 	var feed feedStep
 	if err := feed.start(ctx, p, done.Version, at); err != nil {

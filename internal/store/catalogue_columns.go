@@ -195,32 +195,6 @@ func rowOf[T any](columns []column[T], from *T) []any {
 	return row
 }
 
-// shareFields has the fields of a record share what equals the fields of another one.
-func shareFields[T any](columns []column[T], to, from *T) {
-	for _, c := range columns {
-		switch p := c.field(to).(type) {
-		case *string:
-			if q := *c.field(from).(*string); *p == q {
-				*p = q
-			} else {
-				*p = strings.Clone(*p) // without the row around it
-			}
-		case *[]string:
-			if q := *c.field(from).(*[]string); slices.Equal(*p, q) {
-				*p = q
-			}
-		case *[]catalog.PlanRow:
-			if q := *c.field(from).(*[]catalog.PlanRow); slices.Equal(*p, q) {
-				*p = q
-			}
-		case **float64:
-			if q := *c.field(from).(**float64); *p != nil && q != nil && **p == *q {
-				*p = q
-			}
-		}
-	}
-}
-
 // separator joins the short texts of a record. No such text may contain it:
 // batch.add rejects it.
 const separator = "\x1f"
@@ -238,8 +212,9 @@ func records[T any](ctx context.Context, tx *sql.Tx, capacity int, t table, colu
 }
 
 // recordsWhere is records for the rows that meet a condition, whose arguments are those
-// from $2; "" for none. each is called with every record; it may be nil.
-func recordsWhere[T any](ctx context.Context, tx *sql.Tx, capacity int, t table, columns []column[T], each func(*T), where string, args ...any) ([]T, error) {
+// from $2; "" for none. Only those records are returned for which keep reports true; it may
+// be nil.
+func recordsWhere[T any](ctx context.Context, tx *sql.Tx, capacity int, t table, columns []column[T], keep func(*T) bool, where string, args ...any) ([]T, error) {
 	var short, other []column[T]
 	for _, c := range columns {
 		switch c.field(new(T)).(type) {
@@ -270,8 +245,8 @@ func recordsWhere[T any](ctx context.Context, tx *sql.Tx, capacity int, t table,
 			key, _, _ := strings.Cut(texts, separator)
 			return fmt.Errorf("the record of %s is damaged: restore the database from a backup (%w)", key, err)
 		}
-		if each != nil {
-			each(to)
+		if keep != nil && !keep(to) {
+			return errSkip
 		}
 		return nil
 	}, append([]any{separator}, args...)...)

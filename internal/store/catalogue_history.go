@@ -41,14 +41,19 @@ var scoreHistory = historyTable[catalog.ScoreChange]{
 	func(a, b catalog.ScoreChange) bool { return a.Same(b) && a.Automatic == b.Automatic },
 }
 
-// load sets the histories of the active tools of c and of those that are not.
-func (h historyTable[E]) load(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) error {
-	entries, err := records(ctx, tx, 0, h.table, h.columns)
-	if err != nil {
-		return err
-	}
-	h.set(c, entries)
-	return nil
+// load returns the histories by slug.
+func (h historyTable[E]) load(ctx context.Context, tx *sql.Tx) (map[string][]E, error) {
+	all := map[string][]E{}
+	_, err := recordsWhere(ctx, tx, 0, h.table, h.columns, func(e *entry[E]) bool {
+		history := all[e.slug]
+		for len(history) <= e.position {
+			history = append(history, *new(E))
+		}
+		history[e.position] = e.change
+		all[e.slug] = history
+		return false
+	}, "")
+	return all, err
 }
 
 // set sets the histories of the given entries, all those of their tools.

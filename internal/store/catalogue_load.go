@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -62,9 +63,9 @@ func (s *Catalogue) Feed(ctx context.Context) (f *record.Feed, err error) {
 }
 
 // load reads the catalogue in a few large queries without ORDER BY: records are sorted in
-// Go, whatever the database's collation. each is called with every tool, which has no
-// histories yet; it may be nil.
-func load(ctx context.Context, tx *sql.Tx, each func(*catalog.Tool)) (*Published, error) {
+// Go, whatever the database's collation. Only the tools for which keep reports true are
+// kept; it may be nil.
+func load(ctx context.Context, tx *sql.Tx, keep func(*catalog.Tool) bool) (*Published, error) {
 	c := &catalog.Catalog{}
 	p := &Published{Catalog: c}
 	if err := loadHead(ctx, tx, p); err != nil {
@@ -79,7 +80,7 @@ func load(ctx context.Context, tx *sql.Tx, each func(*catalog.Tool)) (*Published
 	if err := loadSmall(ctx, tx, c); err != nil {
 		return nil, err
 	}
-	if c.Tools, err = recordsWhere(ctx, tx, tools, toolTable, toolColumns, each, ""); err != nil {
+	if err := loadTools(ctx, tx, c, tools, keep); err != nil {
 		return nil, err
 	}
 	if c.Comparisons, err = records(ctx, tx, comparisons, comparisonTable, comparisonColumns); err != nil {
@@ -89,12 +90,45 @@ func load(ctx context.Context, tx *sql.Tx, each func(*catalog.Tool)) (*Published
 		return nil, err
 	}
 	c.Sort()
-	for _, step := range []func(context.Context, *sql.Tx, *catalog.Catalog) error{loadPast, priceHistory.load, scoreHistory.load, loadPictures} {
-		if err := step(ctx, tx, c); err != nil {
-			return nil, err
-		}
+	return p, loadPictures(ctx, tx, c)
+}
+
+// loadTools sets the tools of c that are kept, and what is kept of former ones.
+func loadTools(ctx context.Context, tx *sql.Tx, c *catalog.Catalog, capacity int, keep func(*catalog.Tool) bool) error {
+	prices, err := priceHistory.load(ctx, tx)
+	if err != nil {
+		return err
 	}
-	return p, nil
+	scores, err := scoreHistory.load(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if keep != nil {
+		capacity = 0 // most are not
+	}
+	c.Tools, err = recordsWhere(ctx, tx, capacity, toolTable, toolColumns, func(t *catalog.Tool) bool {
+		t.PriceHistory, t.ScoreHistory = prices[t.Slug], scores[t.Slug]
+		delete(prices, t.Slug)
+		delete(scores, t.Slug)
+		return keep == nil || keep(t)
+	}, "")
+	if err != nil {
+		return err
+	}
+	if err := loadPast(ctx, tx, c); err != nil {
+		return err
+	}
+	for slug, changes := range prices {
+		past := c.Past[slug]
+		past.PriceHistory = changes
+		c.Past[slug] = past
+	}
+	for slug, changes := range scores {
+		past := c.Past[slug]
+		past.ScoreHistory = changes
+		c.Past[slug] = past
+	}
+	return nil
 }
 
 // loadHead reads what is known of the published version as a whole.
@@ -147,7 +181,11 @@ func parseList[T any](s string) (list []T, err error) {
 
 type scanner func(dest ...any) error
 
-// rows returns all rows of a query, about capacity of them; nil for none.
+// errSkip leaves out a row.
+var errSkip = errors.New("skipped")
+
+// rows returns all rows of a query, about capacity of them, but for those for which read
+// returns errSkip; nil for none.
 func rows[T any](ctx context.Context, tx *sql.Tx, capacity int, query string, read func(scanner, *T) error, args ...any) ([]T, error) {
 	found, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -160,7 +198,10 @@ func rows[T any](ctx context.Context, tx *sql.Tx, capacity int, query string, re
 	}
 	for found.Next() {
 		all = append(all, *new(T))
-		if err := read(found.Scan, &all[len(all)-1]); err != nil {
+		switch err := read(found.Scan, &all[len(all)-1]); {
+		case err == errSkip:
+			all = all[:len(all)-1]
+		case err != nil:
 			return nil, err
 		}
 	}

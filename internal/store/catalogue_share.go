@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 	"crypto/sha256"
-	"slices"
+	"strings"
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
@@ -25,10 +25,10 @@ func (p *publication) review(t *catalog.Tool) (string, error) {
 	return p.opts.Reviews.Text(t.Body)
 }
 
-// share has a published tool share the texts and lists that the new catalogue has as well:
-// most tools stay as they are, and need little memory then. With Reviews, the Body of the
-// published tool is also only compared, and becomes that of the new one, or another one.
-func (p *publication) share(was *catalog.Tool) {
+// differs reports whether a published tool differs from that of the new catalogue and must
+// be kept to compare the two. With Reviews, its Body is also only compared, and becomes
+// that of the new tool, or another one.
+func (p *publication) differs(was *catalog.Tool) bool {
 	is := p.next.Tool(was.Slug)
 	if p.opts.Reviews != nil && was.Body != "" {
 		if is != nil && p.opts.Reviews.Is(is.Body, was.Body) {
@@ -38,21 +38,10 @@ func (p *publication) share(was *catalog.Tool) {
 			was.Body = string(sum[:])
 		}
 	}
-	if is != nil {
-		shareFields(toolColumns, was, is)
+	if is != nil && is.UpdatedAt == "" {
+		was.UpdatedAt = strings.Clone(was.UpdatedAt) // the new tool may get it, without the row around it
 	}
-}
-
-// forget drops the published tools that stay as they are, once they have been compared.
-func (p *publication) forget() {
-	old := *p.old.Catalog
-	slugs := slices.Concat(p.diff.Tools.Changed, p.diff.Tools.Removed, p.diff.Listed)
-	slices.Sort(slugs)
-	old.Tools = nil
-	for _, slug := range slugs {
-		old.Tools = append(old.Tools, *p.old.Catalog.Tool(slug))
-	}
-	p.old.Catalog = &old
+	return !p.unchanged.Settle(was, p.opts.Mirror != nil, catalog.Day(p.now))
 }
 
 // sections returns what splits the reviews of both catalogues into sections.
@@ -62,17 +51,14 @@ func (p *publication) sections(ctx context.Context) *sections {
 		return s
 	}
 	// Only reviews of the top sets are compared.
-	old := p.old.Catalog
-	for _, i := range old.TopSet() {
-		slug := old.Tools[i].Slug
-		s.text[old.Tools[i].Body] = func() (text string, err error) {
-			err = p.tx.QueryRowContext(ctx, `SELECT body FROM tools WHERE slug = $1`, slug).Scan(&text)
+	for _, t := range p.old.Catalog.TopTools() {
+		s.text[t.Body] = func() (text string, err error) {
+			err = p.tx.QueryRowContext(ctx, `SELECT body FROM tools WHERE slug = $1`, t.Slug).Scan(&text)
 			return text, err
 		}
 	}
-	for _, i := range p.next.TopSet() {
-		body := p.next.Tools[i].Body
-		s.text[body] = func() (string, error) { return p.opts.Reviews.Text(body) }
+	for _, t := range p.next.TopTools() {
+		s.text[t.Body] = func() (string, error) { return p.opts.Reviews.Text(t.Body) }
 	}
 	return s
 }

@@ -1,0 +1,53 @@
+package catalog
+
+import "slices"
+
+// Unchanged are the tools of a catalogue that the next one has as they are. A large
+// catalogue changes little from one publication to the next, so that hardly any tool of
+// the previous one must be kept to compare the two.
+type Unchanged struct {
+	next *Catalog
+	is   []bool // by index in next.Tools
+}
+
+// NewUnchanged returns no tools yet. next is what Settle compares with, and must be sorted.
+func NewUnchanged(next *Catalog) *Unchanged {
+	return &Unchanged{next, make([]bool, len(next.Tools))}
+}
+
+// Settle adds a tool of the previous catalogue, and reports true, if it is the same in the
+// next one. It then completes that one as CarryOver would, or, if isCopy, leaves it as
+// KeepPast does. Otherwise it changes nothing.
+func (u *Unchanged) Settle(prior *Tool, isCopy bool, today string) bool {
+	i, found := u.next.find(prior.Slug)
+	if !found {
+		return false
+	}
+	t := u.next.Tools[i]
+	if !isCopy {
+		if len(t.Aliases) > 0 { // with them, more than the tool itself matters
+			return false
+		}
+		before := prior.past()
+		t.carryOver(&before, true, prior, today)
+	}
+	if t.UpdatedAt != prior.UpdatedAt || !t.equalExceptDate(prior) || !slices.Equal(t.PriceHistory, prior.PriceHistory) {
+		return false
+	}
+	u.next.Tools[i], u.is[i] = t, true
+	return true
+}
+
+// has reports whether the tool of an index in the next catalogue is one of them.
+func (u *Unchanged) has(i int) bool { return u != nil && u.is[i] }
+
+func (u *Unchanged) tool(slug string) *Tool {
+	if u == nil {
+		return nil
+	}
+	i, found := u.next.find(slug)
+	if !found || !u.is[i] {
+		return nil
+	}
+	return &u.next.Tools[i]
+}
