@@ -60,7 +60,6 @@ func (x *index) active(slug string) *record {
 func (f *folder) assemble() *catalog.Catalog {
 	c := new(f.catalogue) // f has all records, which must not live as long as the catalogue
 	x := index{map[string]claim{}, map[string]claim{}, map[string]claim{}}
-	tools := 0
 	for _, b := range f.batches {
 		f.problems = append(f.problems, b.problems...)
 		f.warnings = append(f.warnings, b.warnings...)
@@ -68,13 +67,10 @@ func (f *folder) assemble() *catalog.Catalog {
 		for i := range b.records {
 			r := &b.records[i]
 			f.claimSlugs(&x, b.kind, r)
-			if r.tool != nil && !r.isDraft() {
-				tools++
-			}
 		}
 	}
 
-	c.Tools = make([]catalog.Tool, 0, tools)
+	c.Tools = f.tools[:0] // no tool gets a place after its own
 	for _, b := range f.batches {
 		for i := range b.records {
 			r := &b.records[i]
@@ -90,6 +86,7 @@ func (f *folder) assemble() *catalog.Catalog {
 			}
 		}
 	}
+	clear(c.Tools[len(c.Tools):cap(c.Tools)])
 	f.markPictures(f.checkMentions(c))
 	f.warnTogether(&x)
 	return c

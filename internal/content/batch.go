@@ -24,16 +24,19 @@ type batch struct {
 	kind  kind
 	names []string
 	lines []jsonLine
+	data  []byte // of the lines, for reuse
 
+	first    int // index in folder.tools of its first record
 	records  []record
 	problems []Problem
 	warnings []Warning
 	decoded  []*decoded // for the memory
 }
 
+// A jsonLine is a line by its place in the data of its batch.
 type jsonLine struct {
-	number int
-	data   []byte
+	number     int
+	start, end int
 }
 
 // A batch is small enough to keep all workers busy to the end, and large enough
@@ -47,13 +50,17 @@ const (
 type producer struct {
 	*folder
 	work  chan *batch
+	free  chan []byte  // data of batches that were read
 	done  atomic.Int64 // records read
 	count int          // records listed
+
+	placed int // records in batches
 }
 
 // readRecords reads all records, with one worker per processor.
 func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 	r := &producer{folder: f, work: make(chan *batch, 2*runtime.GOMAXPROCS(0))}
+	r.free = make(chan []byte, cap(r.work))
 	var workers sync.WaitGroup
 	failures := make([]error, runtime.GOMAXPROCS(0))
 	for i := range failures {
@@ -61,7 +68,7 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 			var w worker
 			for b := range r.work {
 				if failures[i] == nil {
-					failures[i] = w.read(f, b)
+					failures[i] = w.read(f, b, r.free)
 				}
 				r.done.Add(int64(len(b.records)))
 			}
@@ -80,6 +87,7 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 }
 
 func (r *producer) produce(ctx context.Context, found map[string]bool) error {
+	r.tools = make([]catalog.Tool, min(r.countTools(found), r.maxRecords))
 	for _, k := range kinds {
 		if found[k.folder] {
 			if err := r.markdown(ctx, k); err != nil {
@@ -95,8 +103,40 @@ func (r *producer) produce(ctx context.Context, found map[string]bool) error {
 	return nil
 }
 
+// countTools returns about how many tools the folder has, at most: a line too many costs
+// nothing.
+func (r *producer) countTools(found map[string]bool) (n int) {
+	folder := kinds[0].folder
+	if found[folder] {
+		entries, err := fs.ReadDir(r.fsys, folder)
+		if err != nil {
+			return 0 // which is reported later
+		}
+		n = len(entries)
+	}
+	if !found[folder+".jsonl"] {
+		return n
+	}
+	file, err := r.fsys.Open(folder + ".jsonl")
+	if err != nil {
+		return n
+	}
+	defer file.Close()
+	part := make([]byte, 256<<10)
+	for n++; n <= r.maxRecords; {
+		got, err := file.Read(part)
+		n += bytes.Count(part[:got], []byte("\n"))
+		if err != nil {
+			break
+		}
+	}
+	return n
+}
+
 // submit sends a batch to the workers, and blocks while they are busy.
 func (r *producer) submit(ctx context.Context, b *batch) error {
+	b.first = r.placed
+	r.placed += len(b.names) + len(b.lines)
 	r.batches = append(r.batches, b)
 	if r.progress != nil {
 		r.progress(int(r.done.Load()))
@@ -167,16 +207,26 @@ func (r *producer) jsonLines(ctx context.Context, k kind) error {
 	}
 	defer file.Close()
 	in := bufio.NewReaderSize(file, 64<<10)
-	b, size := &batch{kind: k}, 0
+	newBatch := func() *batch {
+		b := &batch{kind: k}
+		select {
+		case b.data = <-r.free:
+		default:
+		}
+		return b
+	}
+	b := newBatch()
 	for number := 1; ; number++ {
-		data, tooLong, err := readLine(in, r.maxLine)
+		start := len(b.data)
+		data, tooLong, err := readLine(in, r.maxLine, b.data)
+		b.data, data = data, data[start:]
 		if err != nil && err != io.EOF {
 			r.problem(name, number, "the file cannot be read: %s", rootCause(err))
 			break
 		}
 		atEnd := err == io.EOF
-		if number == 1 {
-			data = bytes.TrimPrefix(data, []byte(byteOrderMark))
+		if number == 1 && bytes.HasPrefix(data, []byte(byteOrderMark)) {
+			data, start = data[len(byteOrderMark):], start+len(byteOrderMark)
 		}
 		switch {
 		case tooLong:
@@ -185,14 +235,13 @@ func (r *producer) jsonLines(ctx context.Context, k kind) error {
 			if r.tooMany(name, number) {
 				return r.submit(ctx, b)
 			}
-			b.lines = append(b.lines, jsonLine{number, data})
-			size += len(data)
+			b.lines = append(b.lines, jsonLine{number, start, len(b.data)})
 		}
-		if len(b.lines) == batchRecords || size > batchBytes {
+		if len(b.lines) == batchRecords || len(b.data) > batchBytes {
 			if err := r.submit(ctx, b); err != nil {
 				return err
 			}
-			b, size = &batch{kind: k}, 0
+			b = newBatch()
 		}
 		if atEnd {
 			break
@@ -201,64 +250,78 @@ func (r *producer) jsonLines(ctx context.Context, k kind) error {
 	return r.submit(ctx, b)
 }
 
-// readLine returns the next line without its line ending, or nothing if it is too
+// readLine appends the next line to text, without its line ending, or nothing if it is too
 // long. With the last line it returns io.EOF.
-func readLine(in *bufio.Reader, limit int) (line []byte, tooLong bool, err error) {
+func readLine(in *bufio.Reader, limit int, text []byte) (more []byte, tooLong bool, err error) {
+	start := len(text)
 	for {
 		part, err := in.ReadSlice('\n')
 		if !tooLong {
-			line = append(line, part...)
+			text = append(text, part...)
 		}
 		if err == bufio.ErrBufferFull {
-			if len(line) > limit+2 {
-				line, tooLong = nil, true
+			if len(text)-start > limit+2 {
+				text, tooLong = text[:start], true
 			}
 			continue
 		}
-		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-		return line, tooLong || len(line) > limit, err
+		line := bytes.TrimSuffix(bytes.TrimSuffix(text[start:], []byte("\n")), []byte("\r"))
+		if tooLong = tooLong || len(line) > limit; tooLong {
+			line = nil
+		}
+		return text[:start+len(line)], tooLong, err
 	}
 }
 
 // A worker reads batches. What it keeps is for reuse.
 type worker struct {
 	packer
+	jsonParser
 	reviews []byte
-	fields  []field
 	known   []string
 }
 
 // read decodes the records of a batch.
-func (w *worker) read(f *folder, b *batch) (err error) {
+func (w *worker) read(f *folder, b *batch, free chan<- []byte) (err error) {
 	b.records = make([]record, 0, len(b.names)+len(b.lines))
 	for _, name := range b.names {
 		b.readMarkdown(f, name)
 	}
-	file := b.kind.folder + ".jsonl"
+	file, text := b.kind.folder+".jsonl", string(b.data)
 	for _, line := range b.lines {
+		data, text := b.data[line.start:line.end], text[line.start:line.end]
 		d := decoder{file: file, line: line.number, basis: f.basis, problems: &b.problems, warnings: &b.warnings, known: w.known[:0]}
 		switch {
-		case !utf8.Valid(line.data):
+		case !utf8.Valid(data):
 			d.report(line.number, "the line is not valid UTF-8; save the file as UTF-8")
-		case hasLoneSurrogate(line.data):
+		case hasLoneSurrogate(data):
 			d.report(line.number, `the line contains a \u escape for half a character; write the character itself`)
 		default:
-			v, ok := parseJSON(line.data, line.number, d.report, w.fields[:0])
+			v, ok := w.parse(data, text, line.number, d.report)
 			d.fields, d.parsed = v.fields, ok
-			w.fields = v.fields
 		}
 		b.records = append(b.records, d.record(b.kind))
 		w.known = d.known
 	}
-	b.names, b.lines = nil, nil
+	select {
+	case free <- b.data[:0]:
+	default:
+	}
+	b.names, b.lines, b.data = nil, nil, nil
 	if f.reviews != nil {
 		if w.reviews, err = f.reviews.add(b.records, w.reviews); err != nil {
 			return err
 		}
 	}
-	if f.memory == nil { // whose records are packed no more than once
-		for i := range b.records {
-			w.pack(&b.records[i])
+	for i := range b.records {
+		r := &b.records[i]
+		if r.tool != nil && !r.isDraft() && b.first+i < len(f.tools) {
+			f.tools[b.first+i] = *r.tool
+			r.tool = &f.tools[b.first+i]
+			f.catalogue.DropDefaultURLs(r.tool)
+		}
+		if f.memory == nil { // whose records are packed no more than once
+			w.pack(r)
 		}
 	}
 	return nil
@@ -303,10 +366,13 @@ func decodeMarkdown(on basis, k kind, name, text, failure string) *decoded {
 // record decodes the fields, if they could be parsed.
 func (d *decoder) record(k kind) record {
 	if !d.parsed {
-		return record{file: d.file, line: d.line, slug: d.slug}
+		return record{file: d.file, line: d.line, slug: d.slug, references: noReferences}
 	}
 	r := k.decode(d)
 	r.links, r.pictures, r.fieldPictures = d.links, d.pictures, d.fieldPictures
+	if r.isEmpty() {
+		r.references = noReferences
+	}
 	d.warnAbout(&r)
 	return r
 }

@@ -151,6 +151,7 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 		f.maxLine = maxRecord
 	}
 	f.days = newCalendar(opts.Today, opts.MaxAge)
+	f.settings.references = noReferences
 	r := &Result{Pictures: &Pictures{}}
 	if opts.InMemory {
 		r.Pictures.inMemory = map[string][]byte{}

@@ -61,7 +61,8 @@ type folder struct {
 	basis               // of the records
 
 	catalogue catalog.Catalog
-	batches   []*batch // in reading order
+	batches   []*batch       // in reading order
+	tools     []catalog.Tool // that are published, each at the place of its record
 	images    map[string]*image
 	settings  record // the links and pictures of catalogue.yaml
 	problems  []Problem
@@ -217,7 +218,7 @@ func (f *folder) readCatalogue() {
 			f.site = f.catalogue.URL
 			f.headsOnly = f.isCopy && f.catalogue.Settings.Dataset == catalog.DatasetHead
 			d.warnPictures()
-			f.settings = record{file: d.file, links: d.links, pictures: d.pictures, fieldPictures: d.fieldPictures}
+			f.settings = record{file: d.file, references: &references{links: d.links, pictures: d.pictures, fieldPictures: d.fieldPictures}}
 		}
 	}
 }
@@ -228,7 +229,7 @@ func (d *decoder) settings(text string) (value, bool) {
 	line := strings.TrimSuffix(text, "\n")
 	if strings.HasPrefix(line, "{") && !strings.Contains(line, "\n") && json.Valid([]byte(line)) && !hasLoneSurrogate([]byte(line)) {
 		d.isRecord = true
-		return parseJSON([]byte(line), 1, d.report, nil)
+		return parseJSON([]byte(line), 1, d.report)
 	}
 	return parseYAML(text, 0, d.report)
 }

@@ -13,8 +13,18 @@ import (
 // encoding/json validates the line and unquotes its strings. It does not build the
 // tree, because it accepts duplicate keys and keys in any case, and because its
 // tokens cost more than all other work on a record.
-// fields, which may be nil, is space for the fields of the object.
-func parseJSON(data []byte, line int, problem report, fields []field) (value, bool) {
+func parseJSON(data []byte, line int, problem report) (value, bool) {
+	return new(jsonParser).parse(data, string(data), line, problem)
+}
+
+// A jsonParser parses lines of JSON. What it returned is valid until the next call.
+type jsonParser struct{ fields, more []field }
+
+// entryFields is how many fields an entry of a list has at most.
+const entryFields = 8
+
+// parse is parseJSON for data that is also there as a text, of which the values are parts.
+func (p *jsonParser) parse(data []byte, text string, line int, problem report) (value, bool) {
 	if !json.Valid(data) {
 		var nothing struct{}
 		err := json.Unmarshal(data, &nothing)
@@ -26,8 +36,12 @@ func parseJSON(data []byte, line int, problem report, fields []field) (value, bo
 		problem(line, "the line is not valid JSON (column %d): %v", column, err)
 		return value{}, false
 	}
-	t := jsonTree{rest: string(data), line: line, problem: problem, fields: fields}
+	if p.more == nil {
+		p.more = make([]field, 16*entryFields)
+	}
+	t := jsonTree{rest: text, line: line, problem: problem, fields: p.fields[:0], more: p.more}
 	v := t.value(1)
+	p.fields = v.fields
 	switch {
 	case t.tooDeep:
 		problem(line, "the JSON is nested more than %d deep", maxDepth)
@@ -46,6 +60,7 @@ type jsonTree struct {
 	line    int
 	problem report
 	fields  []field // space for those of the outermost object
+	more    []field // space for those of other objects
 	tooDeep bool
 }
 
@@ -81,6 +96,8 @@ func (t *jsonTree) value(depth int) value {
 			v.kind, closing = isMapping, '}'
 			if depth == 1 {
 				v.fields = t.fields
+			} else if len(t.more) > 0 {
+				v.fields, t.more = t.more[:0:entryFields], t.more[entryFields:]
 			}
 		}
 		for t.next() != closing {

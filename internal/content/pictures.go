@@ -53,7 +53,8 @@ func isPortable(s string) bool {
 // picture returns the path of a picture, and notes that the record uses it.
 func (d *decoder) picture(name string) string {
 	file := d.checked(name, optional, pictureForm, isImagePath, "the path of a picture from the root of the folder, such as images/logo.png")
-	if file = imageKey(file); file != "" {
+	if file != "" {
+		file = imageKey(file)
 		d.fieldPictures = append(d.fieldPictures, reference{d.label(name), file, d.lineOf(name)})
 	}
 	return file

@@ -15,16 +15,12 @@ import (
 // the others. Exactly one of tool, comparison, retired and page is set, or none
 // if the record could not be read.
 type record struct {
-	file    string
-	line    int
-	slug    string      // "" if it has no valid one
-	refs    []reference // aliases of a tool, sides of a comparison, successor of a retired tool
-	aliases []reference // of a comparison
+	file string
+	line int
+	slug string // "" if it has no valid one
+	*references
 
 	tested bool // a score is given, valid or not
-
-	links, pictures []mention   // of the body
-	fieldPictures   []reference // of fields
 
 	keyLine     int // of the domain of a tool, of the winner of a comparison
 	updatedLine int // of updated_at; 0 if the record does not give it
@@ -33,6 +29,22 @@ type record struct {
 	comparison *catalog.Comparison
 	retired    *catalog.Retired
 	page       *catalog.Page
+}
+
+// references are what a record refers to. Most tools have none.
+type references struct {
+	refs    []reference // aliases of a tool, sides of a comparison, successor of a retired tool
+	aliases []reference // of a comparison
+
+	links, pictures []mention   // of the body
+	fieldPictures   []reference // of fields
+}
+
+// noReferences are those of all records that have none.
+var noReferences = &references{}
+
+func (r *references) isEmpty() bool {
+	return len(r.refs)+len(r.aliases)+len(r.links)+len(r.pictures)+len(r.fieldPictures) == 0
 }
 
 // A reference is a slug of another record, a former slug of this one, or the path of a
@@ -79,7 +91,7 @@ func (d *decoder) tool() record {
 	for _, item := range d.list("sources", func() *schemaNode { return urlForm(address) }) {
 		t.Sources = append(t.Sources, item.urlOf(item.label(), item.value, address))
 	}
-	r := record{file: d.file, line: d.line, slug: t.Slug, tool: t, tested: d.field("score", optional) != nil}
+	r := record{file: d.file, line: d.line, slug: t.Slug, references: &references{}, tool: t, tested: d.field("score", optional) != nil}
 	t.Aliases, r.refs = d.aliases()
 	t.Plans = d.plans()
 	t.PriceHistory = d.priceHistory()
@@ -176,7 +188,7 @@ func (d *decoder) comparison() record {
 		Image:      d.picture("image"),
 		Draft:      isDraft,
 	}
-	r := record{file: d.file, line: d.line, slug: x.Slug, comparison: x}
+	r := record{file: d.file, line: d.line, slug: x.Slug, references: &references{}, comparison: x}
 	x.Aliases, r.aliases = d.aliases()
 	x.Body = d.ownBody(markdown.Check)
 	d.images()
@@ -217,7 +229,7 @@ func (d *decoder) retired() record {
 	if o.Note == "" && !d.isDraft && !d.headsOnly {
 		d.inBody(1, "the note is empty; say why the tool was retired")
 	}
-	r := record{file: d.file, line: d.line, slug: o.Slug, retired: o}
+	r := record{file: d.file, line: d.line, slug: o.Slug, references: &references{}, retired: o}
 	if o.Successor != "" {
 		r.refs = []reference{{"successor", o.Successor, d.lineOf("successor")}}
 	}
@@ -241,7 +253,7 @@ func (d *decoder) customPage() record {
 	if catalog.IsReservedPage(p.Slug) {
 		d.report(d.line, "the slug %q is used by the site itself; rename the page", p.Slug)
 	}
-	return record{file: d.file, line: d.line, slug: p.Slug, page: p}
+	return record{file: d.file, line: d.line, slug: p.Slug, references: &references{}, page: p}
 }
 
 // categories is the set of declared slugs; nil if catalogue.yaml could not be

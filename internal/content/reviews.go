@@ -56,14 +56,15 @@ func (r *Reviews) add(records []record, buf []byte) ([]byte, error) {
 	if err != nil {
 		return buf, err
 	}
-	offset := uint64(at.offset) //nolint:gosec // not negative
+	rest, offset := buf, uint64(at.offset) //nolint:gosec // not negative
 	for i := range records {
 		t := records[i].tool
 		if t == nil || t.Body == "" {
 			continue
 		}
 		length := len(t.Body)
-		sum := sha256.Sum256([]byte(t.Body))
+		sum := sha256.Sum256(rest[:length])
+		rest = rest[length:]
 		reference := append(make([]byte, 0, referenceLength), sum[:]...)
 		reference = binary.BigEndian.AppendUint64(reference, offset)
 		reference = binary.BigEndian.AppendUint32(reference, uint32(length)) //nolint:gosec // below maxRecord

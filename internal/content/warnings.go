@@ -150,9 +150,9 @@ func (d *decoder) warnLatestPrice(price string) {
 }
 
 // plainSpaces returns a price without the difference between kinds of spaces.
-func plainSpaces(price string) string {
-	return strings.NewReplacer("\u00a0", " ", "\u202f", " ").Replace(price)
-}
+func plainSpaces(price string) string { return spaces.Replace(price) }
+
+var spaces = strings.NewReplacer("\u00a0", " ", "\u202f", " ")
 
 // entries returns the elements of a list, whatever they are.
 func (d *decoder) entries(name string) []value {

@@ -1,8 +1,8 @@
 package markdown
 
 import (
-	"bytes"
 	"fmt"
+	"strings"
 )
 
 // With these limits the slowest text of 1 MiB takes a few seconds (see
@@ -27,7 +27,7 @@ const (
 //   - every reference to a footnote is compared with every definition.
 //
 // The estimates are upper bounds, so a text that passes is safe.
-func tooComplex(source []byte) (Problem, bool) {
+func tooComplex(source string) (Problem, bool) {
 	var (
 		marks, work, cells int
 		footnotes          int
@@ -37,12 +37,8 @@ func tooComplex(source []byte) (Problem, bool) {
 	line := 0
 	for len(source) > 0 {
 		line++
-		var l []byte
-		if i := bytes.IndexByte(source, '\n'); i >= 0 {
-			l, source = source[:i], source[i+1:]
-		} else {
-			l, source = source, nil
-		}
+		var l string
+		l, source, _ = strings.Cut(source, "\n")
 		w := measure(l)
 		if w.blank {
 			work += marks * marks
@@ -79,11 +75,18 @@ type lineCost struct {
 	footnotes int
 }
 
-func measure(line []byte) lineCost {
+func measure(line string) lineCost {
 	w := lineCost{blank: true, delimiter: true}
 	prefix := true
 	for i := 0; i < len(line); i++ {
 		c := line[i]
+		if isLetter(c) {
+			prefix, w.delimiter, w.blank = false, false, false
+			for i+1 < len(line) && isLetter(line[i+1]) {
+				i++
+			}
+			continue
+		}
 		switch c {
 		case ' ', '\t', '\r':
 			continue
@@ -125,9 +128,9 @@ func measure(line []byte) lineCost {
 
 // footnoteEnd returns the length of the start of a definition, [^1]:, or 0. A line
 // has one only at its start.
-func footnoteEnd(s []byte, atStart bool) int {
-	if !atStart || !bytes.HasPrefix(s, []byte("[^")) {
+func footnoteEnd(s string, atStart bool) int {
+	if !atStart || !strings.HasPrefix(s, "[^") {
 		return 0
 	}
-	return 1 + bytes.Index(s, []byte("]:"))
+	return 1 + strings.Index(s, "]:")
 }

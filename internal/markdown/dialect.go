@@ -98,7 +98,7 @@ type document struct {
 
 // parse returns the tree of a text, or nil if it is too complex.
 func parse(source []byte) *document {
-	if _, found := tooComplex(source); found {
+	if _, found := tooComplex(string(source)); found {
 		return nil
 	}
 	d := &document{source: source, root: dialect.Parse(text.NewReader(source))}

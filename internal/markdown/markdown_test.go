@@ -196,7 +196,7 @@ func hostile(size int) map[string]string {
 // minutes would fail this test, at the latest by its timeout.
 func TestHostileTextsNeitherCrashNorBlock(t *testing.T) {
 	for name, body := range hostile(1 << 14) {
-		_, rejected := tooComplex([]byte(body))
+		_, rejected := tooComplex(body)
 		CheckSections(body)
 		HTML(body, nil, "")
 		sections := Sections(body)
@@ -292,7 +292,7 @@ func FuzzPlainlySoundTextsHaveNoProblems(f *testing.F) {
 		if len(body) > 1<<14 || strings.ContainsFunc(body, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
 			return // rejected by package content
 		}
-		if _, found := tooComplex([]byte(body)); found {
+		if _, found := tooComplex(body); found {
 			return
 		}
 		for _, sections := range []bool{false, true} {

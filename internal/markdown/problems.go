@@ -47,7 +47,7 @@ func Check(body string) Report { return check(body, false) }
 func CheckSections(body string) Report { return check(body, true) }
 
 func check(body string, sections bool) Report {
-	if p, found := tooComplex([]byte(body)); found {
+	if p, found := tooComplex(body); found {
 		return Report{Problems: []Problem{p}}
 	}
 	if plainlySound(body, sections) {

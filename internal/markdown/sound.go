@@ -175,7 +175,7 @@ func plainLinks(body string) (links []Link, ok bool) {
 			return nil, false
 		}
 	}
-	if _, found := tooComplex([]byte(body)); found {
+	if _, found := tooComplex(body); found {
 		return nil, false
 	}
 	return links, true
