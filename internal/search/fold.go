@@ -85,6 +85,7 @@ const maxWord = 40
 type splitter struct {
 	emit   func(word []byte, extra bool)
 	part   []byte // the current word
+	digits bool   // it may have some
 	joined []byte // the previous parts of a hyphenated word
 	parts  int
 }
@@ -96,15 +97,23 @@ func (s *splitter) split(text string) {
 
 // add reads a part of a text: a word may go on in the next part.
 func (s *splitter) add(text string) {
-	for _, r := range text {
-		if 'a' <= r && r <= 'z' && len(s.part) < maxWord { // most characters
-			s.part = append(s.part, byte(r))
+	for i := 0; i < len(text); {
+		if start := i; 'a' <= text[i] && text[i] <= 'z' { // most characters
+			for i++; i < len(text) && 'a' <= text[i] && text[i] <= 'z'; i++ {
+			}
+			s.part = append(s.part, text[start:min(i, start+maxWord-len(s.part))]...)
 			continue
 		}
+		r, size := rune(text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(text[i:])
+		}
+		i += size
 		switch f := fold(r); f.kind {
 		case letter:
 			if len(s.part)+len(f.as) <= maxWord {
 				s.part = append(s.part, f.as...)
+				s.digits = s.digits || len(f.as) > 1 || isDigit(f.as[0])
 			}
 		case gap:
 			s.end()
@@ -120,18 +129,27 @@ func (s *splitter) add(text string) {
 	}
 }
 
-func (s *splitter) endPart() {
-	if len(s.part) == 0 { // two hyphens in a row join nothing
-		s.endJoined()
+// emitPart emits the current word, and its letters and digits apart.
+func (s *splitter) emitPart() {
+	s.emit(s.part, false)
+	if !s.digits {
 		return
 	}
-	s.emit(s.part, false)
 	for start, i := 0, 1; i <= len(s.part); i++ {
 		if i == len(s.part) && start > 0 || i < len(s.part) && isDigit(s.part[i]) != isDigit(s.part[i-1]) {
 			s.emit(s.part[start:i], true)
 			start = i
 		}
 	}
+	s.digits = false
+}
+
+func (s *splitter) endPart() {
+	if len(s.part) == 0 { // two hyphens in a row join nothing
+		s.endJoined()
+		return
+	}
+	s.emitPart()
 	s.joined = append(s.joined, s.part...)
 	s.parts++
 	s.part = s.part[:0]
@@ -148,11 +166,15 @@ func (s *splitter) endJoined() {
 }
 
 func (s *splitter) end() {
-	if len(s.part) > 0 {
-		s.endPart()
-	}
-	if s.parts > 0 {
+	switch {
+	case s.parts > 0:
+		if len(s.part) > 0 {
+			s.endPart()
+		}
 		s.endJoined()
+	case len(s.part) > 0: // most words have no hyphen
+		s.emitPart()
+		s.part = s.part[:0]
 	}
 }
 
