@@ -160,6 +160,7 @@ func BenchmarkNext(b *testing.B) {
 			}
 		}
 		b.ReportMetric(build.clock.Seconds()/float64(b.N), "build-s")
+		b.ReportMetric(build.processor.Seconds()/float64(b.N), "build-cpu-s")
 		b.ReportMetric(next.clock.Seconds()/float64(b.N), "next-s")
 		b.ReportMetric(next.processor.Seconds()/float64(b.N), "next-cpu-s")
 		b.ReportMetric(build.clock.Seconds()/next.clock.Seconds(), "build/next")

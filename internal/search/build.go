@@ -3,11 +3,9 @@ package search
 import (
 	"cmp"
 	"context"
-	"maps"
 	"math"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
 	"palmares/internal/catalog"
@@ -82,35 +80,42 @@ type builder struct {
 	split splitter
 	stem  stemmer
 
-	forms  map[string]uint32 // number of each form
-	termOf []uint32          // by form
-	used   []uint32          // by form, number of occurrences
-	stop   []bool            // by form
-	terms  map[string]uint32 // number of each stem
-	stems  []string          // by term
-	tools  []uint32          // by list, number of tools in it
-
-	// By term, the number of reviews with a heading that has it, and of those that have
-	// it only there.
-	inHeadings, onlyHeadings []uint32
-	reviews                  int
-
-	// By term, its number as the first and as the second word of phrases, or 0.
-	phrases       *phraseTable
-	opens, closes []uint16
+	forms   words
+	ofForms []formData // by form
+	stems   words
+	terms   []termData // by stem
+	phrases *phraseTable
+	reviews int
 
 	// The current tool.
 	field   field
-	before  uint16 // what the previous word is in opens
+	before  uint16 // what the previous word opens
 	lengths [fieldCount]int
-	counts  [][fieldCount]uint16 // by term; zero for those not in present
-	present []uint32
+	weights [16]uint8 // of a word in the text only, by count; 0 if not computed yet
+	present []uint32 // terms
 
 	// The entries of all tools so far, in order. Blocks are released as they are
 	// sorted into the index, so that not everything is held twice.
 	blocks []*block
 	ends   []int // by tool, number of entries up to its end
 	count  int
+}
+
+type formData struct {
+	term uint32
+	used uint32 // number of occurrences
+	stop bool
+}
+
+// termData is what is known of a term. It is all in one place, because terms are looked up at
+// random.
+type termData struct {
+	counts        [fieldCount]uint16 // in the current tool; zero if it is not present
+	opens, closes uint16             // its number as the first and as the second word of phrases, or 0
+
+	// Numbers of tools that have it in their head, in their review, in a heading of it, and only
+	// there.
+	inHead, inReview, inHeadings, onlyHeadings uint32
 }
 
 type block struct {
@@ -127,8 +132,8 @@ func newBuilder(which []int32, categories map[string]string) *builder {
 		categories: categories,
 		phrases:    phraseTables(),
 		stem:       newStemmer(),
-		forms:      map[string]uint32{},
-		terms:      map[string]uint32{},
+		forms:      newWords(),
+		stems:      newWords(),
 		ends:       make([]int, 0, len(which)),
 	}
 	b.split.emit = b.word
@@ -155,25 +160,34 @@ func (b *builder) add(t *catalog.Tool) {
 	b.split.end()
 	for _, term := range b.present {
 		b.addTerm(term)
-		b.counts[term] = [fieldCount]uint16{}
 	}
 	b.present = b.present[:0]
 	b.lengths = [fieldCount]int{}
+	b.weights = [len(b.weights)]uint8{}
 	b.ends = append(b.ends, b.count)
 }
 
 // addTerm adds the entries of a term of the current tool.
-func (b *builder) addTerm(term uint32) {
+func (b *builder) addTerm(number uint32) {
+	term := &b.terms[number]
+	if count := term.counts[inText]; term.counts == [fieldCount]uint16{inText: count} { // most
+		weight := b.textWeight(int(count))
+		b.push(textList(number), weight, weight)
+		term.inReview++
+		term.counts = [fieldCount]uint16{}
+		return
+	}
 	var weights [fieldCount]float64
-	counts := &b.counts[term]
-	for f, count := range counts {
+	for f, count := range term.counts {
 		if count > 0 {
 			weights[f] = fields[f].weight * saturated(field(f), int(count), b.lengths[f])
 		}
 	}
+	term.counts = [fieldCount]uint16{}
 	if head := weights[inName] + weights[inAlias] + weights[inCategory] + weights[inTagline]; head > 0 {
 		weight := headBytes.of(head)
-		b.push(headList(term), weight, weight)
+		b.push(headList(number), weight, weight)
+		term.inHead++
 	}
 	if weights[inHeading]+weights[inText] == 0 {
 		return
@@ -182,12 +196,25 @@ func (b *builder) addTerm(term uint32) {
 	if weights[inText] > 0 {
 		plain = textBytes.of(weights[inText])
 	} else {
-		b.onlyHeadings[term]++
+		term.onlyHeadings++
 	}
 	if weights[inHeading] > 0 {
-		b.inHeadings[term]++
+		term.inHeadings++
 	}
-	b.push(textList(term), textBytes.of(weights[inHeading]+weights[inText]), plain)
+	b.push(textList(number), textBytes.of(weights[inHeading]+weights[inText]), plain)
+	term.inReview++
+}
+
+// textWeight returns the weight of a word that is in the text only.
+func (b *builder) textWeight(count int) uint8 {
+	if count < len(b.weights) && b.weights[count] > 0 {
+		return b.weights[count]
+	}
+	weight := textBytes.of(fields[inText].weight * saturated(inText, count, b.lengths[inText]))
+	if count < len(b.weights) {
+		b.weights[count] = weight
+	}
+	return weight
 }
 
 func (b *builder) read(f field, text string) {
@@ -196,69 +223,55 @@ func (b *builder) read(f field, text string) {
 }
 
 func (b *builder) word(word []byte, extra bool) {
-	form, ok := b.forms[string(word)]
-	if !ok {
-		form = b.newForm(string(word))
-	}
-	b.used[form]++
+	form := b.form(word)
 	// A name may consist of stop words.
-	if b.stop[form] && b.field != inName {
+	if form.stop && b.field != inName {
 		return
 	}
-	term := b.termOf[form]
-	b.occur(term)
+	term := b.occur(form.term)
 	if extra {
 		return
 	}
 	b.lengths[b.field]++
-	if b.before > 0 && b.closes[term] > 0 {
-		if phrase, ok := b.phrases.joined[[2]uint16{b.before, b.closes[term]}]; ok {
-			form := b.formOf(phrase)
-			b.used[form]++
-			b.occur(b.termOf[form])
+	before := b.before
+	b.before = term.opens
+	if before > 0 && term.closes > 0 {
+		if phrase, ok := b.phrases.joined[[2]uint16{before, term.closes}]; ok {
+			b.occur(b.form([]byte(phrase)).term)
 		}
 	}
-	b.before = b.opens[term]
+}
+
+// form counts an occurrence of a form.
+func (b *builder) form(word []byte) *formData {
+	number := b.forms.number(word)
+	if int(number) == len(b.ofForms) {
+		b.ofForms = append(b.ofForms, b.newForm(string(word)))
+	}
+	form := &b.ofForms[number]
+	form.used++
+	return form
+}
+
+func (b *builder) newForm(word string) formData {
+	stem := b.stem.stem(word)
+	term := b.stems.number([]byte(stem))
+	if int(term) == len(b.terms) {
+		b.terms = append(b.terms, termData{opens: b.phrases.first[stem], closes: b.phrases.second[stem]})
+	}
+	return formData{term: term, stop: isStop(word)}
 }
 
 // occur counts an occurrence of a term in the current field.
-func (b *builder) occur(term uint32) {
-	counts := &b.counts[term]
-	if *counts == [fieldCount]uint16{} {
-		b.present = append(b.present, term)
+func (b *builder) occur(number uint32) *termData {
+	term := &b.terms[number]
+	if term.counts == [fieldCount]uint16{} {
+		b.present = append(b.present, number)
 	}
-	if counts[b.field] < 1<<16-1 {
-		counts[b.field]++
+	if term.counts[b.field] < 1<<16-1 {
+		term.counts[b.field]++
 	}
-}
-
-func (b *builder) formOf(word string) uint32 {
-	if form, ok := b.forms[word]; ok {
-		return form
-	}
-	return b.newForm(word)
-}
-
-func (b *builder) newForm(word string) uint32 {
-	form := uint32(len(b.termOf))
-	b.forms[word] = form
-	stem := b.stem.stem(word)
-	term, ok := b.terms[stem]
-	if !ok {
-		term = uint32(len(b.stems))
-		b.terms[stem] = term
-		b.stems = append(b.stems, stem)
-		b.tools = append(b.tools, 0, 0)
-		b.inHeadings = append(b.inHeadings, 0)
-		b.onlyHeadings = append(b.onlyHeadings, 0)
-		b.opens = append(b.opens, b.phrases.first[stem])
-		b.closes = append(b.closes, b.phrases.second[stem])
-		b.counts = append(b.counts, [fieldCount]uint16{})
-	}
-	b.termOf = append(b.termOf, term)
-	b.used = append(b.used, 0)
-	b.stop = append(b.stop, isStop(word))
-	return form
+	return term
 }
 
 func (b *builder) push(list uint32, weight, plain uint8) {
@@ -268,7 +281,6 @@ func (b *builder) push(list uint32, weight, plain uint8) {
 	}
 	last := b.blocks[len(b.blocks)-1]
 	last.lists[at], last.weights[at], last.plain[at] = list, weight, plain
-	b.tools[list]++
 	b.count++
 }
 
@@ -279,17 +291,7 @@ type parts []*builder
 func (p parts) index(c *catalog.Catalog, categories map[string]string) *Index {
 	x := &Index{tools: c.Tools, categories: categories, labels: labelWords(c), reviews: p.reviews()}
 	x.workspaces.New = x.newWorkspace
-	stems := p.words(func(b *builder) map[string]uint32 { return b.terms })
-	x.stems = newLexicon(stems)
-	terms := p.numbers() // in x.stems
-	for i, stem := range stems {
-		for k, b := range p {
-			if term, ok := b.terms[stem]; ok {
-				terms[k][term] = uint32(i)
-			}
-		}
-	}
-	x.indexForms(p, terms)
+	stems, terms := p.indexWords(x)
 	x.inHeadings = make([]uint32, len(stems))
 	p.countHeadings(terms, func(term, reviews uint32) { x.inHeadings[term] += reviews })
 	var wait sync.WaitGroup
@@ -329,19 +331,47 @@ func (x *Index) indexFigures(tool int) {
 	}
 }
 
-func (x *Index) indexForms(p parts, terms [][]uint32) {
-	forms := p.words(func(b *builder) map[string]uint32 { return b.forms })
-	x.forms = newLexicon(forms)
-	x.termOf = make([]uint32, len(forms))
-	x.used = make([]uint32, len(forms))
-	for i, word := range forms {
-		for k, b := range p {
-			if form, ok := b.forms[word]; ok {
-				x.termOf[i] = terms[k][b.termOf[form]]
-				x.used[i] += b.used[form]
-			}
+// indexWords sorts the words of all parts. It returns the stems, and, by part and term of that
+// part, the terms of the index.
+func (p parts) indexWords(x *Index) (stems []string, terms [][]uint32) {
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		stems, terms = p.sortWords(func(b *builder) *words { return &b.stems })
+		x.stems = newLexicon(stems)
+	})
+	words, forms := p.sortWords(func(b *builder) *words { return &b.forms })
+	x.forms = newLexicon(words)
+	wait.Wait()
+	x.termOf = make([]uint32, len(words))
+	x.used = make([]uint32, len(words))
+	for k, b := range p {
+		for i, form := range forms[k] {
+			x.termOf[form] = terms[k][b.ofForms[i].term]
+			x.used[form] += b.ofForms[i].used
 		}
 	}
+	return stems, terms
+}
+
+// sortWords returns the words of all parts, sorted, and where those of each part are among them.
+func (p parts) sortWords(of func(*builder) *words) (sorted []string, places [][]uint32) {
+	var all []string
+	for _, b := range p {
+		all = of(b).appendTo(all)
+	}
+	place := make([]uint32, len(all))
+	for _, i := range sortedOrder(all) {
+		if len(sorted) == 0 || sorted[len(sorted)-1] != all[i] {
+			sorted = append(sorted, all[i])
+		}
+		place[i] = uint32(len(sorted) - 1)
+	}
+	for _, b := range p {
+		n := of(b).len()
+		places = append(places, place[:n])
+		place = place[n:]
+	}
+	return sorted, places
 }
 
 // reviews returns the number of tools that have a review.
@@ -353,31 +383,12 @@ func (p parts) reviews() int {
 	return n
 }
 
-// words returns the words of all parts, sorted.
-func (p parts) words(of func(*builder) map[string]uint32) []string {
-	var all []string
-	for _, b := range p {
-		all = slices.AppendSeq(all, maps.Keys(of(b)))
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// numbers returns room for a number by part and term.
-func (p parts) numbers() [][]uint32 {
-	numbers := make([][]uint32, len(p))
-	for k, b := range p {
-		numbers[k] = make([]uint32, len(b.stems))
-	}
-	return numbers
-}
-
 // countHeadings calls add with the number of reviews that have a term in a heading. terms
 // holds, by part, what its terms are in an index.
 func (p parts) countHeadings(terms [][]uint32, add func(term, reviews uint32)) {
 	for k, b := range p {
 		for n, term := range terms[k] {
-			add(term, b.inHeadings[n])
+			add(term, b.terms[n].inHeadings)
 		}
 	}
 }
@@ -400,7 +411,7 @@ func (p parts) sizes(terms [][]uint32, plan []bool) []uint32 {
 	sizes := make([]uint32, 2*len(plan))
 	for k, b := range p {
 		for n, term := range terms[k] {
-			head, text := b.sizes(n, plan[term])
+			head, text := b.terms[n].sizes(plan[term])
 			sizes[headList(term)] += head
 			sizes[textList(term)] += text
 		}
@@ -409,12 +420,11 @@ func (p parts) sizes(terms [][]uint32, plan []bool) []uint32 {
 }
 
 // sizes returns the number of postings in the two lists of a term.
-func (b *builder) sizes(term int, isPlan bool) (head, text uint32) {
-	head, text = b.tools[headList(uint32(term))], b.tools[textList(uint32(term))]
+func (t *termData) sizes(isPlan bool) (head, text uint32) {
 	if isPlan {
-		text -= b.onlyHeadings[term]
+		return t.inHead, t.inReview - t.onlyHeadings
 	}
-	return head, text
+	return t.inHead, t.inReview
 }
 
 // postings sorts the entries of all parts by list.
@@ -423,9 +433,9 @@ func (p parts) postings(terms [][]uint32, plan []bool) postings {
 	at := slices.Clone(all.start)
 	var wait sync.WaitGroup
 	for k, b := range p {
-		next := make([]nextPlace, len(b.tools))
+		next := make([]nextPlace, 2*len(b.terms))
 		for n, term := range terms[k] {
-			head, text := b.sizes(n, plan[term])
+			head, text := b.terms[n].sizes(plan[term])
 			next[headList(uint32(n))] = nextPlace{at[headList(term)], false}
 			next[textList(uint32(n))] = nextPlace{at[textList(term)], plan[term]}
 			at[headList(term)] += head
@@ -484,8 +494,20 @@ func appendNames(names []name, tools []catalog.Tool, i int) []name {
 	return names
 }
 
-func sortNames(names []name) {
-	slices.SortStableFunc(names, func(a, b name) int { return strings.Compare(a.key, b.key) })
+// sortNames returns names sorted by key, those with the same key in their order, and the keys.
+func sortNames(names []name) (sorted []name, keys []string) {
+	keys = make([]string, len(names))
+	for i := range names {
+		keys[i] = names[i].key
+	}
+	sorted = make([]name, len(names))
+	for i, at := range sortedOrder(keys) {
+		sorted[i] = names[at]
+	}
+	for i := range sorted {
+		keys[i] = sorted[i].key
+	}
+	return sorted, keys
 }
 
 func (x *Index) indexNames() {
@@ -493,12 +515,11 @@ func (x *Index) indexNames() {
 	for i := range x.tools {
 		all = appendNames(all, x.tools, i)
 	}
-	sortNames(all)
-	keys := make([]string, len(all))
+	sorted, keys := sortNames(all)
+	x.names = newLexicon(keys)
 	x.nameOf = make([]uint32, len(all))
 	x.nameEnds = make([]uint64, len(all))
-	for i, n := range all {
-		keys[i], x.nameOf[i], x.nameEnds[i] = n.key, n.tool, n.ends
+	for i, n := range sorted {
+		x.nameOf[i], x.nameEnds[i] = n.tool, n.ends
 	}
-	x.names = newLexicon(keys)
 }

@@ -190,12 +190,11 @@ func rootOf(stem string) string { return kinTables().rootOf(stem) }
 
 // indexKin groups the terms by root.
 func (x *Index) indexKin(stems []string) {
-	byRoot := make([]uint32, len(stems))
 	roots := make([]string, len(stems))
 	for i, stem := range stems {
-		byRoot[i], roots[i] = uint32(i), rootOf(stem)
+		roots[i] = rootOf(stem)
 	}
-	slices.SortStableFunc(byRoot, func(a, b uint32) int { return strings.Compare(roots[a], roots[b]) })
+	byRoot := sortedOrder(roots)
 	distinct := make([]string, 0, len(stems))
 	for at, term := range byRoot {
 		if root := roots[term]; at == 0 || root != distinct[len(distinct)-1] {

@@ -84,9 +84,10 @@ const maxWord = 40
 // gpt, 4 and the extra gpt4; "gpt4" has the extras gpt and 4.
 type splitter struct {
 	emit   func(word []byte, extra bool)
-	part   []byte // the current word
-	digits bool   // it may have some
-	joined []byte // the previous parts of a hyphenated word
+	part   [maxWord]byte // the current word
+	length int           // of it
+	digits bool          // it may have some
+	joined []byte        // the previous parts of a hyphenated word
 	parts  int
 }
 
@@ -98,61 +99,78 @@ func (s *splitter) split(text string) {
 // add reads a part of a text: a word may go on in the next part.
 func (s *splitter) add(text string) {
 	for i := 0; i < len(text); {
-		if start := i; 'a' <= text[i] && text[i] <= 'z' { // most characters
-			for i++; i < len(text) && 'a' <= text[i] && text[i] <= 'z'; i++ {
+		length := s.length
+		for ; i < len(text) && plain[text[i]] > 0; i++ { // most characters
+			if length < maxWord {
+				s.part[length] = plain[text[i]]
+				length++
 			}
-			s.part = append(s.part, text[start:min(i, start+maxWord-len(s.part))]...)
-			continue
 		}
-		r, size := rune(text[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRuneInString(text[i:])
-		}
-		i += size
-		switch f := fold(r); f.kind {
-		case letter:
-			if len(s.part)+len(f.as) <= maxWord {
-				s.part = append(s.part, f.as...)
-				s.digits = s.digits || len(f.as) > 1 || isDigit(f.as[0])
+		s.length = length
+		if i < len(text) {
+			r, size := rune(text[i]), 1
+			if r >= utf8.RuneSelf {
+				r, size = utf8.DecodeRuneInString(text[i:])
 			}
-		case gap:
-			s.end()
-		case apostrophe:
-			if elisions[string(s.part)] {
-				s.part = s.part[:0]
-				continue
-			}
-			s.endPart()
-		case hyphen:
-			s.endPart()
+			s.addRune(fold(r))
+			i += size
 		}
 	}
 }
 
-// emitPart emits the current word, and its letters and digits apart.
-func (s *splitter) emitPart() {
-	s.emit(s.part, false)
-	if !s.digits {
-		return
+// plain holds the letters of ASCII, folded.
+var plain = func() (table [256]byte) {
+	for c := byte('a'); c <= 'z'; c++ {
+		table[c], table[c-'a'+'A'] = c, c
 	}
-	for start, i := 0, 1; i <= len(s.part); i++ {
-		if i == len(s.part) && start > 0 || i < len(s.part) && isDigit(s.part[i]) != isDigit(s.part[i-1]) {
-			s.emit(s.part[start:i], true)
-			start = i
+	return table
+}()
+
+func (s *splitter) addRune(f folded) {
+	switch f.kind {
+	case letter:
+		if s.length+len(f.as) <= maxWord {
+			s.length += copy(s.part[s.length:], f.as)
+			s.digits = s.digits || len(f.as) > 1 || isDigit(f.as[0])
 		}
+	case gap:
+		s.end()
+	case apostrophe:
+		if elisions[string(s.part[:s.length])] {
+			s.length = 0
+			return
+		}
+		s.endPart()
+	case hyphen:
+		s.endPart()
 	}
-	s.digits = false
 }
 
 func (s *splitter) endPart() {
-	if len(s.part) == 0 { // two hyphens in a row join nothing
+	if s.length == 0 { // two hyphens in a row join nothing
 		s.endJoined()
 		return
 	}
-	s.emitPart()
-	s.joined = append(s.joined, s.part...)
+	part := s.part[:s.length]
+	s.emitPart(part)
+	s.joined = append(s.joined, part...)
 	s.parts++
-	s.part = s.part[:0]
+	s.length = 0
+}
+
+// emitPart emits a word, and its letters and digits apart.
+func (s *splitter) emitPart(part []byte) {
+	s.emit(part, false)
+	if !s.digits {
+		return
+	}
+	s.digits = false
+	for start, i := 0, 1; i <= len(part); i++ {
+		if i == len(part) && start > 0 || i < len(part) && isDigit(part[i]) != isDigit(part[i-1]) {
+			s.emit(part[start:i], true)
+			start = i
+		}
+	}
 }
 
 // endJoined emits the parts of a hyphenated word as one word, except numbers such
@@ -168,13 +186,13 @@ func (s *splitter) endJoined() {
 func (s *splitter) end() {
 	switch {
 	case s.parts > 0:
-		if len(s.part) > 0 {
+		if s.length > 0 {
 			s.endPart()
 		}
 		s.endJoined()
-	case len(s.part) > 0: // most words have no hyphen
-		s.emitPart()
-		s.part = s.part[:0]
+	case s.length > 0: // most words have no hyphen
+		s.emitPart(s.part[:s.length])
+		s.length = 0
 	}
 }
 

@@ -96,18 +96,19 @@ func (n *next) read(ctx context.Context, c *catalog.Catalog) error {
 func (n *next) mergeForms() {
 	used := slices.Clone(n.old.used)
 	for _, b := range n.dropped {
-		for word, form := range b.forms {
+		for form, word := range b.forms.appendTo(nil) {
 			at, _ := n.old.forms.find(word)
-			used[at] -= b.used[form]
+			used[at] -= b.ofForms[form].used
 		}
 	}
 	unknown := map[string]newForm{}
 	for _, b := range n.added {
-		for word, form := range b.forms {
+		for i, word := range b.forms.appendTo(nil) {
+			form := b.ofForms[i]
 			if at, ok := n.old.forms.find(word); ok {
-				used[at] += b.used[form]
+				used[at] += form.used
 			} else {
-				unknown[word] = newForm{word, b.stems[b.termOf[form]], unknown[word].used + b.used[form]}
+				unknown[word] = newForm{word, string(b.stems.at(form.term)), unknown[word].used + form.used}
 			}
 		}
 	}
@@ -169,11 +170,11 @@ func (n *next) mergeStems() {
 
 // termsIn returns, by part and term of that part, the indexes of stems.
 func (p parts) termsIn(stems *lexicon) [][]uint32 {
-	terms := p.numbers()
+	terms := make([][]uint32, len(p))
 	for k, b := range p {
-		for i, stem := range b.stems {
+		for _, stem := range b.stems.appendTo(nil) {
 			at, _ := stems.find(stem)
-			terms[k][i] = uint32(at)
+			terms[k] = append(terms[k], uint32(at))
 		}
 	}
 	return terms
@@ -292,13 +293,11 @@ func (n *next) mergeNames() {
 	for _, tool := range n.fresh {
 		added = appendNames(added, n.tools, int(tool))
 	}
-	sortNames(added)
-	keys := make([]string, len(added))
+	added, keys := sortNames(added)
 	places := make([]int, len(added))
 	old := n.old
 	at := 0
 	for i, name := range added {
-		keys[i] = name.key
 		if i == 0 || name.key != keys[i-1] {
 			at, _ = old.names.find(name.key)
 		}
