@@ -33,8 +33,10 @@ func Skim(body string, visit func(text string, heading bool)) {
 				text = text[:id] + "\n"
 			}
 		}
-		if rest := strings.TrimLeft(text, "0123456789"); strings.HasPrefix(rest, ". ") {
-			text = rest // of a numbered list
+		if text != "" && text[0] <= '9' {
+			if rest := strings.TrimLeft(text, "0123456789"); strings.HasPrefix(rest, ". ") {
+				text = rest // of a numbered list
+			}
 		}
 		if strings.HasPrefix(text, "[") {
 			if label, rest, found := strings.Cut(text, "]:"); found && strings.HasPrefix(label, "[^") {
@@ -54,15 +56,18 @@ func Skim(body string, visit func(text string, heading bool)) {
 // skim returns the text before the first mark of a line and what follows the mark, or
 // the text that the mark stands for.
 func skim(line string) (text, rest string) {
-	i := strings.IndexAny(line, "`\\[]<&")
-	if i < 0 {
-		return line, ""
+	i := 0
+	for i < len(line) && !isMark[line[i]] {
+		i++
 	}
 	if i == 0 {
 		return skimMark(line)
 	}
 	return line[:i], line[i:]
 }
+
+// isMark holds the characters that skimMark knows. It is faster than strings.IndexAny.
+var isMark = [256]bool{'`': true, '\\': true, '[': true, ']': true, '<': true, '&': true}
 
 func skimMark(line string) (text, rest string) {
 	mark, rest := line[0], line[1:]

@@ -92,7 +92,7 @@ type builder struct {
 	before  uint16 // what the previous word opens
 	lengths [fieldCount]int
 	weights [16]uint8 // of a word in the text only, by count; 0 if not computed yet
-	present []uint32 // terms
+	present []uint32  // terms
 
 	// The entries of all tools so far, in order. Blocks are released as they are
 	// sorted into the index, so that not everything is held twice.
