@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"bytes"
+	"encoding/json"
 	"maps"
 	"slices"
 )
@@ -156,6 +158,10 @@ func (d *Diff) Report(next *Catalog) {
 
 func (d *Diff) compareTools(old, next *Catalog) {
 	retired := old.retiredBySlug()
+	if len(old.Tools) == 0 && old.Unchanged.isEmpty() { // all are new
+		d.Changes = make([]Change, 0, len(next.Tools)+len(next.Retired)+len(next.Comparisons)+TopSetSize+1)
+		d.Tools.Added = make([]string, 0, len(next.Tools))
+	}
 	for i := range next.Tools {
 		if old.Unchanged.has(i) && old.URL == next.URL {
 			continue
@@ -177,7 +183,7 @@ func (d *Diff) compareTools(old, next *Catalog) {
 			if retired[t.Slug] != nil {
 				kind = ToolRestored
 			}
-			d.add(Change{Type: kind, Slug: t.Slug, Object: next.ToolItem(t), URL: next.CanonicalURLOf(t)})
+			d.add(Change{Type: kind, Slug: t.Slug, Object: newTool{next, t}, URL: next.CanonicalURLOf(t)})
 			continue
 		}
 		if !same || old.URL != next.URL {
@@ -329,9 +335,28 @@ func (d *Diff) compareEmbeddings(old, next *Catalog, sections func(string) []Sec
 // add appends a change. Changed and Previous are never null on the wire.
 func (d *Diff) add(c Change) {
 	if c.Changed == nil {
-		c.Changed, c.Previous = []string{}, map[string]any{}
+		c.Changed, c.Previous = []string{}, nothing
 	}
 	d.Changes = append(d.Changes, c)
+}
+
+// nothing is what Previous is if nothing changed. It must not be changed.
+var nothing = map[string]any{}
+
+// A newTool is the item of a tool that was created, made when it is encoded: there may be
+// a million of them.
+type newTool struct {
+	in   *Catalog
+	tool *Tool
+}
+
+// MarshalJSON implements json.Marshaler.
+func (n newTool) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // that is for whoever encodes the whole
+	err := e.Encode(n.in.ToolItem(n.tool))
+	return b.Bytes(), err
 }
 
 // A field is one public field of an item.

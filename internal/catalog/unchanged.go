@@ -38,6 +38,9 @@ func (u *Unchanged) Settle(prior *Tool, isCopy bool, today string) bool {
 	return true
 }
 
+// isEmpty reports whether there are none.
+func (u *Unchanged) isEmpty() bool { return u == nil || !slices.Contains(u.is, true) }
+
 // has reports whether the tool of an index in the next catalogue is one of them.
 func (u *Unchanged) has(i int) bool { return u != nil && u.is[i] }
 

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
+	"sync"
 )
 
 // Reviews holds the reviews of the tools of a folder in a temporary file: they are most of
@@ -25,19 +27,28 @@ func (r *Reviews) Text(body string) (string, error) {
 		return "", fmt.Errorf("%q refers to no review", body)
 	}
 	at := []byte(body[sha256.Size:])
-	text, err := r.spool.read(place{int64(binary.BigEndian.Uint64(at)), int64(binary.BigEndian.Uint32(at[8:]))}) //nolint:gosec // made by reference
-	if err != nil {
+	offset, length := int64(binary.BigEndian.Uint64(at)), int(binary.BigEndian.Uint32(at[8:])) //nolint:gosec // made by add
+	buf := texts.Get().(*[]byte)
+	defer texts.Put(buf)
+	*buf = slices.Grow((*buf)[:0], length)[:length]
+	if _, err := r.spool.file.ReadAt(*buf, offset); err != nil {
 		return "", fmt.Errorf("the temporary file for reviews cannot be read: %w", err)
 	}
-	return string(text), nil
+	return string(*buf), nil
 }
+
+// texts has space for texts on their way.
+var texts = sync.Pool{New: func() any { return new([]byte) }}
 
 // Is reports whether the Body of a tool refers to a text.
 func (r *Reviews) Is(body, text string) bool {
 	if body == "" || text == "" {
 		return body == text
 	}
-	sum := sha256.Sum256([]byte(text))
+	buf := texts.Get().(*[]byte)
+	defer texts.Put(buf)
+	*buf = append((*buf)[:0], text...)
+	sum := sha256.Sum256(*buf)
 	return len(body) == referenceLength && body[:sha256.Size] == string(sum[:])
 }
 

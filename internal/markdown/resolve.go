@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"unicode"
 
 	"github.com/yuin/goldmark/ast"
@@ -106,8 +107,7 @@ func hostOf(u *url.URL) string {
 
 // LinksTo returns the links of a text to a site, which are written with its host.
 func LinksTo(site, body string) []Link {
-	base, err := url.Parse(site)
-	if err != nil || base.Host == "" || !containsFold(body, hostOf(base)) {
+	if host := siteHost(site); host == "" || !containsFold(body, host) {
 		return nil
 	}
 	links, ok := plainLinks(body)
@@ -122,6 +122,23 @@ func LinksTo(site, body string) []Link {
 		_, ok := under(site, u)
 		return !ok
 	})
+}
+
+// lastSite is the site that siteHost was asked for last, and its host.
+var lastSite atomic.Pointer[[2]string]
+
+// siteHost returns the host of a site as hostOf does, or "". It is asked for the same one
+// again and again.
+func siteHost(site string) string {
+	if last := lastSite.Load(); last != nil && last[0] == site {
+		return last[1]
+	}
+	host := ""
+	if base, err := url.Parse(site); err == nil {
+		host = hostOf(base)
+	}
+	lastSite.Store(&[2]string{site, host})
+	return host
 }
 
 // parsedLinks returns all links of a text.

@@ -151,27 +151,32 @@ func plainAddress(s string) bool {
 // plainLinks returns the links of a text without parsing it, and whether that is possible:
 // whether all of them are in plain lines of paragraphs. The text may be too complex.
 func plainLinks(body string) (links []Link, ok bool) {
-	if strings.ContainsAny(body, "`\\|<") || strings.Contains(body, "~~~") || !plainBrackets(body) || hasBareAddress(body) {
+	if strings.IndexByte(body, '<') >= 0 || strings.Contains(body, "```") || strings.Contains(body, "~~~") || !plainBrackets(body) || hasBareAddress(body) {
 		return nil, false
 	}
-	number := 0
+	number, before, isPlain := 0, 0, true // the lines so far, the links before those of this run of lines, and whether it is plain
 	for line := range strings.Lines(body) {
 		number++
-		rest, found := line, false
-		for {
+		if strings.TrimSpace(line) == "" {
+			before, isPlain = len(links), true
+			continue
+		}
+		// Code, escapes and tables reach no further than a blank line.
+		isPlain = isPlain && !strings.ContainsAny(line, "`\\|")
+		for rest := line; ; {
 			text, after, more := strings.Cut(rest, "](")
 			if !more {
 				break
 			}
 			open := strings.LastIndexByte(text, '[')
 			end := strings.IndexByte(after, ')')
-			if open < 0 || end < 0 || strings.IndexByte(text[open:], ']') >= 0 || strings.TrimSpace(text[open+1:]) == "" {
+			// Only a line that begins with a letter is in a paragraph for sure.
+			if !isLetter(line[0]) || open < 0 || end < 0 || strings.IndexByte(text[open:], ']') >= 0 || strings.TrimSpace(text[open+1:]) == "" {
 				return nil, false
 			}
-			links, found, rest = append(links, Link{number, after[:end]}), true, after[end+1:]
+			links, rest = append(links, Link{number, after[:end]}), after[end+1:]
 		}
-		// Only a line that begins with a letter is in a paragraph for sure.
-		if found && !isLetter(line[0]) {
+		if !isPlain && len(links) > before {
 			return nil, false
 		}
 	}

@@ -82,21 +82,51 @@ func First(id string, c *catalog.Catalog, version int64, at string) *Feed {
 // A record that the public no longer sees is deleted, whatever became of it; its change
 // stays for ever, and follows the record that has its slug as an alias.
 func (f *Feed) After(s Step) (next *Feed, added []Change) {
-	a := advance{Feed: f, Step: s, aliases: aliasesOf(s.Next), alive: make([]bool, len(f.Changes)), replaced: make([]bool, len(f.Changes))}
-	a.addLive()
-	a.addDeleted()
-	next = &Feed{ID: f.ID, Format: Format, Last: f.Last + int64(len(a.added)), Changes: make([]Change, 0, len(f.Changes)+len(a.added))}
+	a := f.advance(s)
+	next = a.head()
+	next.Changes = make([]Change, 0, len(f.Changes)+len(a.added))
 	for i := range f.Changes {
 		if !a.replaced[i] {
 			next.Changes = append(next.Changes, f.Changes[i])
 		}
 	}
 	next.Changes = append(next.Changes, a.added...)
-	next.State = State(next.Changes)
 	return next, a.added
 }
 
-// An advance is the state of one call of After.
+// Head is After without the changes of the next feed, which may be many.
+func (f *Feed) Head(s Step) (next *Feed, added []Change) {
+	a := f.advance(s)
+	return a.head(), a.added
+}
+
+func (f *Feed) advance(s Step) *advance {
+	a := &advance{Feed: f, Step: s, aliases: aliasesOf(s.Next), alive: make([]bool, len(f.Changes)), replaced: make([]bool, len(f.Changes))}
+	if len(f.Changes) == 0 {
+		a.added = make([]Change, 0, len(s.Next.Tools)+len(s.Next.Comparisons)+len(s.Next.Retired)+len(s.Next.Pages)+1)
+	}
+	a.addLive()
+	a.addDeleted()
+	return a
+}
+
+// head returns the next feed without its changes.
+func (a *advance) head() *Feed {
+	next := &Feed{ID: a.ID, Format: Format, Last: a.Last + int64(len(a.added))}
+	all := make([]*Change, 0, len(a.Changes)+len(a.added))
+	for i := range a.Changes {
+		if !a.replaced[i] {
+			all = append(all, &a.Changes[i])
+		}
+	}
+	for i := range a.added {
+		all = append(all, &a.added[i])
+	}
+	next.State = state(all)
+	return next
+}
+
+// An advance is the state of one call of After or Head.
 type advance struct {
 	*Feed
 	Step
@@ -226,12 +256,16 @@ func aliasesOf(c *catalog.Catalog) map[key]string {
 // State returns the state of a copy of a catalogue: the SHA-256 of the lines
 // "kind NUL slug NUL hash LF" of all records, in byte order. Deleted ones do not count.
 func State(changes []Change) string {
-	alive := make([]*Change, 0, len(changes))
+	all := make([]*Change, len(changes))
 	for i := range changes {
-		if !changes[i].Deleted {
-			alive = append(alive, &changes[i])
-		}
+		all[i] = &changes[i]
 	}
+	return state(all)
+}
+
+// state is State for a list that it may reorder.
+func state(changes []*Change) string {
+	alive := slices.DeleteFunc(changes, func(c *Change) bool { return c.Deleted })
 	slices.SortFunc(alive, byName)
 	h := sha256.New()
 	var line []byte

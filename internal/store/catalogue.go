@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -293,13 +292,9 @@ func pointers[T any](list []T) []*T {
 
 // written returns the records that were added or changed.
 func written[T any](all []T, r catalog.RecordChanges, slug func(*T) string) []*T {
-	touched := map[string]bool{}
-	for _, s := range slices.Concat(r.Added, r.Changed) {
-		touched[s] = true
-	}
-	var list []*T
+	list := make([]*T, 0, len(r.Added)+len(r.Changed))
 	for i := range all {
-		if touched[slug(&all[i])] {
+		if writes(&r, slug(&all[i])) {
 			list = append(list, &all[i])
 		}
 	}

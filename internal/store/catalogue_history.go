@@ -95,8 +95,12 @@ func (h historyTable[E]) write(ctx context.Context, p *publication) error {
 		slices.Collect(maps.Keys(old.Past)), slices.Collect(maps.Keys(next.Past)))
 	slices.Sort(slugs)
 
+	type place struct {
+		slug     string
+		position int
+	}
 	var dropped []string
-	var entries []*entry[E]
+	var places []place
 	for _, slug := range slices.Compact(slugs) {
 		before, after := changes(old, slug), changes(next, slug)
 		if slices.EqualFunc(before, after, h.equal) {
@@ -105,14 +109,17 @@ func (h historyTable[E]) write(ctx context.Context, p *publication) error {
 		if len(before) > 0 {
 			dropped = append(dropped, slug)
 		}
-		for i, change := range after {
-			entries = append(entries, &entry[E]{slug, i, change})
+		for i := range after {
+			places = append(places, place{slug, i})
 		}
 	}
 	if err := p.remove(ctx, h.table, dropped); err != nil {
 		return err
 	}
-	return writeRecords(ctx, p, h.stage, h.table, h.columns, entries)
+	return p.writeRows(ctx, h.stage, h.table, len(places), func(i int) ([]any, error) {
+		at := places[i]
+		return rowOf(h.columns, &entry[E]{at.slug, at.position, changes(next, at.slug)[at.position]}), nil
+	})
 }
 
 // A pastTool is a tool that is no longer active.

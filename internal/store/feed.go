@@ -68,7 +68,7 @@ func (f *feedStep) start(ctx context.Context, p *publication, version int64, at 
 		return err
 	}
 	f.running.Go(func() {
-		f.feed, f.added = old.After(record.Step{
+		f.feed, f.added = old.Head(record.Step{
 			Old: p.old.Catalog, Next: p.next, Version: version, At: at, Touched: touched(&p.diff),
 			Review: func(t *catalog.Tool) string {
 				text, err := p.review(t)
@@ -100,21 +100,27 @@ func (p *publication) storeFeed(ctx context.Context, feed *record.Feed, added []
 
 // touched returns a function that reports whether a publication writes a record.
 func touched(d *catalog.Diff) func(record.Kind, string) bool {
-	slugs := map[record.Kind]map[string]bool{}
-	for kind, changes := range map[record.Kind]catalog.RecordChanges{
-		record.Tool: d.Tools, record.Comparison: d.Comparisons, record.Retired: d.Retired, record.Page: d.Pages,
-	} {
-		slugs[kind] = map[string]bool{}
-		for _, slug := range slices.Concat(changes.Added, changes.Changed) {
-			slugs[kind][slug] = true
-		}
-	}
 	return func(kind record.Kind, slug string) bool {
-		if kind == record.Catalogue {
-			return d.Metadata
+		switch kind {
+		case record.Tool:
+			return writes(&d.Tools, slug)
+		case record.Comparison:
+			return writes(&d.Comparisons, slug)
+		case record.Retired:
+			return writes(&d.Retired, slug)
+		case record.Page:
+			return writes(&d.Pages, slug)
 		}
-		return slugs[kind][slug]
+		return d.Metadata
 	}
+}
+
+// writes reports whether a record is added or changed. Both are in the order of the
+// catalogue, which is sorted.
+func writes(r *catalog.RecordChanges, slug string) bool {
+	_, added := slices.BinarySearch(r.Added, slug)
+	_, changed := slices.BinarySearch(r.Changed, slug)
+	return added || changed
 }
 
 // RenewFeed gives the feed another id, which it returns: positions in a database that was
