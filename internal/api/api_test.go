@@ -15,8 +15,8 @@ func number(x float64) *float64 { return &x }
 
 // smallCatalogue returns a catalogue in which every rule of lists matters.
 func smallCatalogue() *catalog.Catalog {
-	tool := func(slug, name, category string, score, obsolescence float64) catalog.Tool {
-		t := catalog.Tool{
+	tool := func(slug, name, category string, score, obsolescence float64) *catalog.Tool {
+		t := &catalog.Tool{
 			Slug: slug, Name: name, Domain: slug + ".example", Category: category, ICP: "mixte", Pricing: "payant",
 			Price: "10 €/mois", Tagline: "Un outil d’essai", Tier: 3, UpdatedAt: "2026-10-01",
 		}
@@ -31,7 +31,7 @@ func smallCatalogue() *catalog.Catalog {
 	c := &catalog.Catalog{
 		Name: "Essai", URL: "https://essai.example",
 		Categories: []catalog.Category{{Slug: "code", Label: "Développement"}, {Slug: "chat", Label: "Échange"}, {Slug: "voix", Label: "Audio"}},
-		Tools: []catalog.Tool{
+		Tools: []*catalog.Tool{
 			tool("cote", "cote", "code", 8, 2),
 			tool("cote-accent", "coté", "code", 8, 5),
 			tool("cote-circ", "côte", "chat", 8, -1),
@@ -53,7 +53,7 @@ func smallCatalogue() *catalog.Catalog {
 			{Slug: "tombe-c", Name: "Tombe C", Category: "code", Reason: "acquis", RetiredAt: "2026-01-01", Note: "Racheté aussi."},
 		},
 	}
-	zebre := &c.Tools[3]
+	zebre := c.Tools[3]
 	zebre.Tier, zebre.Body = 1, "Un mot d’abord.\n\n## Verdict\n\nTrès **bon**.\n\n## Prix {#cout}\n\nJuste."
 	zebre.Aliases = []string{"zebra"}
 	zebre.PriceHistory = []catalog.PriceChange{
@@ -112,7 +112,7 @@ func TestListsArePaged(t *testing.T) {
 func TestEveryPageOfEveryOrderShowsEachToolOnce(t *testing.T) {
 	c := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "a", Label: "A"}, {Slug: "b", Label: "B"}}}
 	for i := range 333 {
-		tool := catalog.Tool{
+		tool := &catalog.Tool{
 			Slug: fmt.Sprintf("t%d", i), Name: fmt.Sprintf("N%d", i%40), Domain: "d.example", Category: string("ab"[i%2]), ICP: "mixte",
 			Pricing: "gratuit", Price: "0 €/mois", Tagline: "x", Tier: 3, UpdatedAt: "2026-01-01",
 		}
@@ -156,7 +156,7 @@ func TestEveryPageOfEveryOrderShowsEachToolOnce(t *testing.T) {
 }
 
 // passes reports whether a tool passes a filter, written independently of the snapshot.
-func passes(t catalog.Tool, filter string) bool {
+func passes(t *catalog.Tool, filter string) bool {
 	atLeast := func(p *float64, x float64) bool { return p != nil && *p >= x }
 	atMost := func(p *float64, x float64) bool { return p != nil && *p <= x }
 	switch filter {

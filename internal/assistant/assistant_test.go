@@ -80,6 +80,10 @@ func handlerOf(t testing.TB, original *catalog.Catalog, cfg assistant.Config) *a
 	t.Helper()
 	c := *original
 	c.Tools = slices.Clone(c.Tools)
+	for i, t := range c.Tools {
+		own := *t
+		c.Tools[i] = &own
+	}
 	c.URL = "https://essai.example"
 	catalog.CarryOver(&catalog.Catalog{}, &c, "2026-11-01")
 	snap := snapshot.Build(&c, 1, "2026-11-16")
@@ -454,7 +458,7 @@ func TestWhatIsNewDependsOnThePeriod(t *testing.T) {
 	version := func(tagline string, tools ...string) *catalog.Catalog {
 		c := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "c", Label: "C"}}}
 		for _, slug := range tools {
-			c.Tools = append(c.Tools, catalog.Tool{Slug: slug, Name: strings.ToUpper(slug), Category: "c", Price: "1 €/mois", Tagline: tagline})
+			c.Tools = append(c.Tools, &catalog.Tool{Slug: slug, Name: strings.ToUpper(slug), Category: "c", Price: "1 €/mois", Tagline: tagline})
 		}
 		return c
 	}
@@ -496,8 +500,8 @@ func TestWhatIsNewDependsOnThePeriod(t *testing.T) {
 }
 
 func TestARenamedToolIsNotSaidToBeRemoved(t *testing.T) {
-	before := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "c", Label: "C"}}, Tools: []catalog.Tool{{Slug: "ancien", Name: "Ancien", Category: "c", Price: "1 €/mois"}}}
-	after := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: before.Categories, Tools: []catalog.Tool{{Slug: "nouveau", Name: "Nouveau", Category: "c", Price: "1 €/mois", Aliases: []string{"ancien"}}}}
+	before := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "c", Label: "C"}}, Tools: []*catalog.Tool{{Slug: "ancien", Name: "Ancien", Category: "c", Price: "1 €/mois"}}}
+	after := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: before.Categories, Tools: []*catalog.Tool{{Slug: "nouveau", Name: "Nouveau", Category: "c", Price: "1 €/mois", Aliases: []string{"ancien"}}}}
 	snap := snapshot.Build(after, 2, "2026-11-16")
 	first := record.First("flux-1", before, 1, "2026-11-15T09:30:00.250Z")
 	feed, _ := first.After(record.Step{Old: before, Next: after, Version: 2, At: "2026-11-16T09:30:00.250Z", Touched: func(record.Kind, string) bool { return true }})

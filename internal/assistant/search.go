@@ -145,7 +145,7 @@ func limitsOf(pricing catalog.Pricing, priceMax *float64) (limits []search.Const
 }
 
 func (c *call) hit(i int, best search.Passage) searchHit {
-	t := &c.snap.Catalog.Tools[i]
+	t := c.snap.Catalog.Tools[i]
 	hit := searchHit{ID: t.Slug, Title: nameOf(t), URL: c.snap.Catalog.CanonicalURLOf(t), Score: t.Score, Price: t.Price, Snippet: best.Snippet}
 	if best.Section != "" {
 		hit.ID += "#" + best.Section

@@ -21,7 +21,7 @@ import (
 func verbose() *catalog.Catalog {
 	c := &catalog.Catalog{Name: "Essai", Categories: []catalog.Category{{Slug: "code", Label: "Code"}}}
 	for i := range 10 {
-		t := catalog.Tool{
+		t := &catalog.Tool{
 			Slug: fmt.Sprintf("outil-%d-%s", i, strings.Repeat("x", 80)), Name: fmt.Sprintf("Outil %d ", i) + strings.Repeat(`é"`, 200),
 			Category: "code", ICP: catalog.EveryICP, Pricing: "payant", Price: "19,99 €/mois", Tagline: strings.Repeat(`Un outil "verbeux" `, 60), Tier: 1,
 			UpdatedAt: "2026-11-01", TestedAt: "2026-11-01", PriceCheckedAt: "2026-11-01",
@@ -148,7 +148,7 @@ func TestALongHistoryOfPricesGoesOnWithNext(t *testing.T) {
 
 func TestALongReviewIsReadToItsEndByNext(t *testing.T) {
 	c := verbose()
-	tool := &c.Tools[0]
+	tool := c.Tools[0]
 	read, pieces := "", 0
 	openOn(t, c, assistant.Config{}).each("fetch", `{"id": %q}`, tool.Slug, func(answer map[string]any) {
 		read += answer["text"].(string)

@@ -41,7 +41,7 @@ func pastTools(old, next *Catalog) map[string]PastTool {
 		past = map[string]PastTool{}
 	}
 	for i := range old.Tools {
-		if t := &old.Tools[i]; next.Tool(t.Slug) == nil {
+		if t := old.Tools[i]; next.Tool(t.Slug) == nil {
 			past[t.Slug] = t.past()
 		}
 	}
@@ -51,7 +51,7 @@ func pastTools(old, next *Catalog) map[string]PastTool {
 func carryOverTools(old, next *Catalog, today string) {
 	past := pastTools(old, next)
 	for i := range next.Tools {
-		t := &next.Tools[i]
+		t := next.Tools[i]
 		if old.Unchanged.has(i) {
 			delete(past, t.Slug)
 			continue

@@ -22,7 +22,7 @@ type Catalog struct {
 	Name        string // service name, for the credit line
 	URL         string // of the catalogue's site, without a trailing slash
 	Categories  []Category
-	Tools       []Tool
+	Tools       []*Tool
 	Comparisons []Comparison
 	Retired     []Retired
 	Settings    Settings
@@ -297,7 +297,7 @@ type Retired struct {
 // Sort sorts the records of every kind by slug.
 func (c *Catalog) Sort() {
 	slices.SortFunc(c.Categories, func(a, b Category) int { return cmp.Compare(a.Slug, b.Slug) })
-	slices.SortFunc(c.Tools, func(a, b Tool) int { return cmp.Compare(a.Slug, b.Slug) })
+	slices.SortFunc(c.Tools, func(a, b *Tool) int { return cmp.Compare(a.Slug, b.Slug) })
 	slices.SortFunc(c.Comparisons, func(a, b Comparison) int { return cmp.Compare(a.Slug, b.Slug) })
 	slices.SortFunc(c.Retired, func(a, b Retired) int { return cmp.Compare(a.Slug, b.Slug) })
 	slices.SortFunc(c.Pages, func(a, b Page) int { return cmp.Compare(a.Slug, b.Slug) })
@@ -310,7 +310,7 @@ func (c *Catalog) Tool(slug string) *Tool {
 	if !found {
 		return c.Unchanged.tool(slug)
 	}
-	return &c.Tools[i]
+	return c.Tools[i]
 }
 
 // find returns the index of a tool in Tools.

@@ -84,18 +84,18 @@ func TestDates(t *testing.T) {
 func fig(x float64) *float64 { return &x }
 
 // tool returns a tested tool with some changes.
-func tool(slug string, changes ...func(*Tool)) Tool {
-	t := Tool{
+func tool(slug string, changes ...func(*Tool)) *Tool {
+	t := &Tool{
 		Slug: slug, Name: strings.ToUpper(slug), Domain: slug + ".example", Category: "code", ICP: "mixte",
 		Pricing: "payant", Price: "10 €/mois", Tagline: "Un outil", Score: fig(7), Verifiability: fig(6), Tier: 3,
 	}
 	for _, change := range changes {
-		change(&t)
+		change(t)
 	}
 	return t
 }
 
-func with(tools ...Tool) *Catalog {
+func with(tools ...*Tool) *Catalog {
 	c := &Catalog{Name: "Essai", URL: "https://essai.example", Categories: []Category{{Slug: "code", Label: "Code"}}, Tools: tools}
 	c.Sort()
 	return c
@@ -126,7 +126,7 @@ func TestTopSetTakesTierOneThenScoreThenSlug(t *testing.T) {
 		t.Error(diff)
 	}
 
-	var many []Tool
+	var many []*Tool
 	for i := range 310 {
 		many = append(many, tool("t"+strings.Repeat("x", i%90)+string(rune('a'+i/90)), reviewed(1, 9, false)))
 	}
@@ -141,7 +141,7 @@ func TestEveryFieldOfAToolIsCompared(t *testing.T) {
 	for i := range v.NumField() {
 		name := v.Field(i).Name
 		other := tool("a")
-		switch f := reflect.ValueOf(&other).Elem().Field(i); f.Interface().(type) {
+		switch f := reflect.ValueOf(other).Elem().Field(i); f.Interface().(type) {
 		case *float64:
 			f.Set(reflect.ValueOf(fig(1)))
 		case []string:
@@ -159,7 +159,7 @@ func TestEveryFieldOfAToolIsCompared(t *testing.T) {
 		default:
 			f.SetString("x")
 		}
-		if same, want := base.equalExceptDate(&other), name == "UpdatedAt"; same != want {
+		if same, want := base.equalExceptDate(other), name == "UpdatedAt"; same != want {
 			t.Errorf("a tool with another %s: same = %v", name, same)
 		}
 	}
@@ -172,7 +172,7 @@ func TestChangedFieldsAreThoseOfTheItems(t *testing.T) {
 		item   any
 		fields []field
 	}{
-		"tool":       {c.ToolItem(&c.Tools[0]), c.ToolItem(&c.Tools[0]).fields()},
+		"tool":       {c.ToolItem(c.Tools[0]), c.ToolItem(c.Tools[0]).fields()},
 		"price":      {c.Tools[0].PriceItem(), c.Tools[0].PriceItem().fields()},
 		"retired":    {RetiredItem{}, RetiredItem{}.fields()},
 		"embeddings": {EmbeddingsHead{}, EmbeddingsHead{}.fields()},
@@ -201,7 +201,7 @@ func TestAnItemIsCompactJSONWithoutHTMLEscapes(t *testing.T) {
 
 func TestEmbeddingsHashIsTheDocumentedOne(t *testing.T) {
 	c := with(tool("a", func(t *Tool) { t.Body = "x" }))
-	doc := c.EmbeddingsDoc(&c.Tools[0], []Section{{"un", "Un\n\nTexte"}, {"deux", "Deux"}})
+	doc := c.EmbeddingsDoc(c.Tools[0], []Section{{"un", "Un\n\nTexte"}, {"deux", "Deux"}})
 	// printf 'Un\n\nTexte\n\nDeux' | sha256sum
 	if want := "sha256-9875d099eb00643595077b2150b0d54ec9d514ed25138047b66bbb65a601645d"; doc.Hash != want {
 		t.Errorf("hash %s", doc.Hash)

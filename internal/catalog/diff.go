@@ -106,7 +106,7 @@ func Removals(old, next *Catalog) []string {
 func absorbed(old, next *Catalog) []string {
 	var slugs []string
 	for i := range next.Tools {
-		t := &next.Tools[i]
+		t := next.Tools[i]
 		if len(t.Aliases) == 0 {
 			continue
 		}
@@ -166,7 +166,7 @@ func (d *Diff) compareTools(old, next *Catalog) {
 		if old.Unchanged.has(i) && old.URL == next.URL {
 			continue
 		}
-		t := &next.Tools[i]
+		t := next.Tools[i]
 		prior := old.prior(next, t)
 		same := prior != nil && t.equalExceptDate(prior) && t.UpdatedAt == prior.UpdatedAt
 		switch {

@@ -16,7 +16,7 @@ func publish(t *testing.T, old, next *Catalog, day string) []string {
 	t.Helper()
 	CarryOver(old, next, day)
 	again := *next
-	again.Tools = append([]Tool(nil), next.Tools...)
+	again.Tools = append([]*Tool(nil), next.Tools...)
 	CarryOver(old, &again, day)
 	if diff := cmp.Diff(*next, again); diff != "" {
 		t.Errorf("a second CarryOver changed the catalogue:\n%s", diff)
@@ -218,7 +218,7 @@ func TestAChangedDraftIsADifferenceWithoutAPublicChange(t *testing.T) {
 }
 
 func TestEmbeddingsChangeWithTheirTextAndWithTheSet(t *testing.T) {
-	top := func(body string) Tool {
+	top := func(body string) *Tool {
 		return tool("a", func(t *Tool) { t.Tier, t.Body, t.UpdatedAt = 1, body, "2026-01-01" })
 	}
 	now := with(top("Un."))

@@ -1,8 +1,8 @@
 package catalog
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 )
 
 // A Step says how the records of one version of a catalogue became those of the next, so
@@ -37,9 +37,12 @@ func Replace[T any](old, fresh []T, slugs []string, slug func(*T) string) ([]T, 
 	}
 	slugs = slices.Clone(slugs)
 	slices.Sort(slugs)
+	find := func(from int, s string) int { // of the first record from there whose slug is not less
+		return from + sort.Search(len(old)-from, func(i int) bool { return slug(&old[from+i]) >= s })
+	}
 	gone := make([]int, 0, len(slugs)) // indexes in old
 	for _, s := range slices.Compact(slugs) {
-		if i, found := slices.BinarySearchFunc(old, s, func(x T, s string) int { return cmp.Compare(slug(&x), s) }); found {
+		if i := find(0, s); i < len(old) && slug(&old[i]) == s {
 			gone = append(gone, i)
 		}
 	}
@@ -60,8 +63,7 @@ func Replace[T any](old, fresh []T, slugs []string, slug func(*T) string) ([]T, 
 			from, gone = gone[0]+1, gone[1:]
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(old[from:], slug(&fresh[0]), func(x T, s string) int { return cmp.Compare(slug(&x), s) })
-		keep(from + at)
+		keep(find(from, slug(&fresh[0])))
 		m.Fresh = append(m.Fresh, int32(len(next)))
 		next = append(next, fresh[0])
 		fresh = fresh[1:]

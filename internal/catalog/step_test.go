@@ -12,11 +12,11 @@ import (
 func TestReplaceSaysWhereEveryRecordWent(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		slugs := rapid.SliceOfDistinct(rapid.StringMatching(`[a-f]{1,2}`), rapid.ID[string])
-		list := func(name, tagline string) (tools []Tool) {
+		list := func(name, tagline string) (tools []*Tool) {
 			for _, slug := range slugs.Draw(rt, name) {
-				tools = append(tools, Tool{Slug: slug, Tagline: tagline})
+				tools = append(tools, &Tool{Slug: slug, Tagline: tagline})
 			}
-			slices.SortFunc(tools, func(a, b Tool) int { return strings.Compare(a.Slug, b.Slug) })
+			slices.SortFunc(tools, func(a, b *Tool) int { return strings.Compare(a.Slug, b.Slug) })
 			return tools
 		}
 		old, fresh := list("old", "old"), list("fresh", "new")
@@ -24,7 +24,7 @@ func TestReplaceSaysWhereEveryRecordWent(t *testing.T) {
 		for _, tool := range fresh {
 			touched = append(touched, tool.Slug)
 		}
-		got, m := Replace(old, fresh, touched, func(t *Tool) string { return t.Slug })
+		got, m := Replace(old, fresh, touched, func(t **Tool) string { return (*t).Slug })
 
 		want := map[string]string{}
 		for _, tool := range old {
@@ -43,7 +43,7 @@ func TestReplaceSaysWhereEveryRecordWent(t *testing.T) {
 		if fmt.Sprint(found) != fmt.Sprint(want) || len(got) != len(want) {
 			rt.Fatalf("%v; want %v", found, want)
 		}
-		if !slices.IsSortedFunc(got, func(a, b Tool) int { return strings.Compare(a.Slug, b.Slug) }) {
+		if !slices.IsSortedFunc(got, func(a, b *Tool) int { return strings.Compare(a.Slug, b.Slug) }) {
 			rt.Fatalf("not sorted: %v", got)
 		}
 		stayed := map[int32]bool{}

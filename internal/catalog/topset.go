@@ -19,7 +19,7 @@ func (c *Catalog) TopSet() []int {
 			set = append(set, i)
 		}
 	}
-	slices.SortFunc(set, func(i, j int) int { return byRank(&c.Tools[i], &c.Tools[j]) })
+	slices.SortFunc(set, func(i, j int) int { return byRank(c.Tools[i], c.Tools[j]) })
 	return set[:min(len(set), TopSetSize)]
 }
 
@@ -32,12 +32,12 @@ func (c *Catalog) TopTools() []*Tool {
 		}
 	}
 	for i := range c.Tools {
-		add(&c.Tools[i])
+		add(c.Tools[i])
 	}
 	if u := c.Unchanged; u != nil {
 		for i := range u.next.Tools {
 			if u.is[i] {
-				add(&u.next.Tools[i])
+				add(u.next.Tools[i])
 			}
 		}
 	}

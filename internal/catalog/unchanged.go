@@ -23,7 +23,7 @@ func (u *Unchanged) Settle(prior *Tool, isCopy bool, today string) bool {
 	if !found {
 		return false
 	}
-	t := u.next.Tools[i]
+	t := *u.next.Tools[i]
 	if !isCopy {
 		if len(t.Aliases) > 0 { // with them, more than the tool itself matters
 			return false
@@ -34,7 +34,7 @@ func (u *Unchanged) Settle(prior *Tool, isCopy bool, today string) bool {
 	if t.UpdatedAt != prior.UpdatedAt || !t.equalExceptDate(prior) || !slices.Equal(t.PriceHistory, prior.PriceHistory) {
 		return false
 	}
-	u.next.Tools[i], u.is[i] = t, true
+	*u.next.Tools[i], u.is[i] = t, true
 	return true
 }
 
@@ -52,5 +52,5 @@ func (u *Unchanged) tool(slug string) *Tool {
 	if !found || !u.is[i] {
 		return nil
 	}
-	return &u.next.Tools[i]
+	return u.next.Tools[i]
 }

@@ -2,6 +2,7 @@ package content
 
 import (
 	"fmt"
+	"slices"
 
 	"palmares/internal/catalog"
 )
@@ -70,7 +71,7 @@ func (f *folder) assemble() *catalog.Catalog {
 		}
 	}
 
-	c.Tools = f.tools[:0] // no tool gets a place after its own
+	c.Tools = slices.Grow(c.Tools, len(f.tools))
 	for _, b := range f.batches {
 		for i := range b.records {
 			r := &b.records[i]
@@ -86,7 +87,6 @@ func (f *folder) assemble() *catalog.Catalog {
 			}
 		}
 	}
-	clear(c.Tools[len(c.Tools):cap(c.Tools)])
 	f.markPictures(f.checkMentions(c))
 	f.warnTogether(&x)
 	return c
@@ -95,8 +95,7 @@ func (f *folder) assemble() *catalog.Catalog {
 func add(c *catalog.Catalog, r *record) {
 	switch {
 	case r.tool != nil:
-		c.Tools = append(c.Tools, *r.tool)
-		r.tool = &c.Tools[len(c.Tools)-1] // what it was is needed no more
+		c.Tools = append(c.Tools, r.tool)
 		c.DropDefaultURLs(r.tool)
 	case r.comparison != nil:
 		c.Comparisons = append(c.Comparisons, *r.comparison)

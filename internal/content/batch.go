@@ -315,9 +315,15 @@ func (w *worker) read(f *folder, b *batch, free chan<- []byte) (err error) {
 	}
 	for i := range b.records {
 		r := &b.records[i]
-		if r.tool != nil && !r.isDraft() && b.first+i < len(f.tools) {
-			f.tools[b.first+i] = *r.tool
-			r.tool = &f.tools[b.first+i]
+		if r.tool != nil { // that of a Memory stays as it is
+			var own *catalog.Tool
+			if !r.isDraft() && b.first+i < len(f.tools) {
+				own = &f.tools[b.first+i]
+			} else {
+				own = new(catalog.Tool)
+			}
+			*own = *r.tool
+			r.tool = own
 			f.catalogue.DropDefaultURLs(r.tool)
 		}
 		if f.memory == nil { // whose records are packed no more than once

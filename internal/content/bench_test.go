@@ -20,14 +20,15 @@ func large(n int) *catalog.Catalog {
 	}
 	c := sample()
 	c.Comparisons, c.Retired = nil, nil
-	tool := c.Tools[0]
+	tool := *c.Tools[0]
 	tool.Body = strings.TrimSpace(body.String())
 	tool.Verifiability, tool.Obsolescence = tool.Score, tool.Score
 	tool.TestedAt, tool.PriceCheckedAt = "2026-01-01", "2026-01-01"
 	tool.Sources = []string{"https://boreal.example/tarifs", "https://boreal.example/aide"}
-	c.Tools = make([]catalog.Tool, n)
+	c.Tools = make([]*catalog.Tool, n)
 	for i := range c.Tools {
-		c.Tools[i] = tool
+		own := tool
+		c.Tools[i] = &own
 		c.Tools[i].Slug = fmt.Sprintf("outil-%07d", i)
 		c.Tools[i].Aliases = []string{fmt.Sprintf("ancien-%07d", i)}
 	}

@@ -25,7 +25,7 @@ func readTool(t *testing.T, file, text string) *catalog.Tool {
 	if c == nil || len(c.Tools) != 1 {
 		return nil
 	}
-	return &c.Tools[0]
+	return c.Tools[0]
 }
 
 // lineOf returns a tool of the folders of this package in its canonical form.

@@ -35,7 +35,7 @@ func TestReviewsInATemporaryFileAreThoseOfTheCatalogue(t *testing.T) {
 			t.Fatal(want.Problems)
 		}
 		for i := range got.Catalog.Tools {
-			tool := &got.Catalog.Tools[i]
+			tool := got.Catalog.Tools[i]
 			reference := tool.Body
 			text, err := got.Reviews.Text(reference)
 			if err != nil {

@@ -153,7 +153,7 @@ func (w *folderWriter) write(ctx context.Context) error {
 		at     func(i int) written
 	}{
 		{"outils", len(c.Tools), func(i int) written {
-			t := &c.Tools[i]
+			t := c.Tools[i]
 			return written{canonical.OfTool(c, t), canonical.ToolFields(t), t.Body}
 		}},
 		{"comparatifs", len(c.Comparisons), func(i int) written {

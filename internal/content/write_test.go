@@ -86,7 +86,7 @@ var catalogues = rapid.Custom(func(t *rapid.T) *catalog.Catalog {
 			c.Retired = append(c.Retired, o)
 			continue
 		}
-		tool := catalog.Tool{
+		tool := &catalog.Tool{
 			Slug: slug, Name: oneLine.Draw(t, "name"), Domain: domains.Draw(t, "domain"), Category: category.Draw(t, "category"),
 			ICP: rapid.SampledFrom(catalog.ICPs).Draw(t, "icp"), Pricing: pricing.Draw(t, "pricing"), Price: prices.Draw(t, "price"), Tagline: oneLine.Draw(t, "tagline"),
 			Score: figures.Draw(t, "score"), Verifiability: figures.Draw(t, "verifiability"), Obsolescence: figures.Draw(t, "obsolescence"),
@@ -154,8 +154,8 @@ func TestWhatIsWrittenIsReadBackTheSame(t *testing.T) {
 // sample is a catalogue with a record of each kind.
 func sample() *catalog.Catalog {
 	score := 8.5
-	tool := func(slug, body string) catalog.Tool {
-		return catalog.Tool{
+	tool := func(slug, body string) *catalog.Tool {
+		return &catalog.Tool{
 			Slug: slug, Name: "L’outil : " + slug, Domain: slug + ".example", Category: "code", ICP: "mixte", Pricing: "freemium",
 			Price: "19,99 €/mois", Tagline: "Il relit", Score: &score, Tier: 3, UpdatedAt: "2026-01-02", Body: body,
 			PriceHistory: []catalog.PriceChange{{ChangedAt: "2025-10-01", OldPricing: "payant", OldPrice: "29 €/mois", NewPricing: "freemium", NewPrice: "19,99 €/mois"}},
@@ -164,7 +164,7 @@ func sample() *catalog.Catalog {
 	return &catalog.Catalog{
 		Name: "Essai", URL: "https://essai.example",
 		Categories:  []catalog.Category{{Slug: "code", Label: "Développement"}},
-		Tools:       []catalog.Tool{tool("boreal", "## Avis\n\n---\n\nfin"), tool("calame", "")},
+		Tools:       []*catalog.Tool{tool("boreal", "## Avis\n\n---\n\nfin"), tool("calame", "")},
 		Comparisons: []catalog.Comparison{{Slug: "x", Title: "X", ToolA: "boreal", ToolB: "calame", Winner: "boreal", WinnerNote: "Net.\nBien.", Published: true, UpdatedAt: "2026-01-03"}},
 		Retired:     []catalog.Retired{{Slug: "zephyr", Name: "Zéphyr", Category: "code", Reason: "mort", RetiredAt: "2025-01-01", Successor: "boreal", Body: "*Fin.*", Note: "Fin."}},
 	}
@@ -174,7 +174,7 @@ func sample() *catalog.Catalog {
 func complete() *catalog.Catalog {
 	c := sample()
 	figure := 7.5
-	tool := &c.Tools[0]
+	tool := c.Tools[0]
 	tool.Verifiability, tool.Obsolescence, tool.Mainstream = &figure, &figure, true
 	tool.CanonicalURL, tool.ReviewURL, tool.AlternativesURL = "https://a.example/1", "https://a.example/2", "https://a.example/3"
 	tool.TestedAt, tool.PriceCheckedAt = "2026-01-01", "2026-01-02"
@@ -207,7 +207,7 @@ var unwritten = []string{"Draft", "Automatic", "Variants"}
 func TestEveryFieldIsWrittenAndReadBack(t *testing.T) {
 	want := complete()
 	for _, record := range []any{
-		want.Tools[0], want.Tools[0].PriceHistory[0], want.Comparisons[0], want.Retired[0], want.Pages[0], want.Settings, want.Categories[0],
+		*want.Tools[0], want.Tools[0].PriceHistory[0], want.Comparisons[0], want.Retired[0], want.Pages[0], want.Settings, want.Categories[0],
 		want.Tools[0].ScoreHistory[0], want.Tools[0].Plans[0], want.Pictures["images/logo.png"],
 	} {
 		for field, value := range reflect.ValueOf(record).Fields() {

@@ -16,7 +16,7 @@ import (
 // whose others have no history.
 func changed() *catalog.Catalog {
 	c := small()
-	a := &c.Tools[0]
+	a := c.Tools[0]
 	a.PriceHistory = []catalog.PriceChange{
 		{ChangedAt: "2026-06-01", OldPricing: "payant", OldPrice: "4 €/mois", NewPricing: "payant", NewPrice: "5 €/mois"},
 		{ChangedAt: "2026-06-01", OldPricing: "gratuit", OldPrice: "0 €", NewPricing: "payant", NewPrice: "4 €/mois"},
@@ -65,7 +65,7 @@ func TestAHistoryHasEveryPriceAndScoreOrThoseOfADay(t *testing.T) {
 // Editors may write a history with gaps, and one that does not lead to the current values.
 func TestAHistoryHasWhatWasRecordedForEachDay(t *testing.T) {
 	c := small()
-	a := &c.Tools[0]
+	a := c.Tools[0]
 	a.Price, a.Score = "12 €/mois", ptr(9)
 	a.PriceHistory = []catalog.PriceChange{
 		{ChangedAt: "2026-03-01", OldPricing: "payant", OldPrice: "8 €/mois", NewPricing: "payant", NewPrice: "10 €/mois"},
@@ -75,7 +75,7 @@ func TestAHistoryHasWhatWasRecordedForEachDay(t *testing.T) {
 		{ChangedAt: "2026-03-01", OldScore: ptr(4), NewScore: ptr(8), Note: "Mieux."},
 		{ChangedAt: "2026-01-01", OldScore: ptr(2), NewScore: ptr(3), NewObsolescence: ptr(1)},
 	}
-	b := &c.Tools[1]
+	b := c.Tools[1]
 	b.Price, b.PriceHistory = "10 €/mois", a.PriceHistory
 	b.Score, b.ScoreHistory = ptr(8), a.ScoreHistory
 	s := serve(t, c, nil)

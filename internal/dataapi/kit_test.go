@@ -178,8 +178,8 @@ func (s *service) check(r *testkit.Reply) *testkit.Reply {
 
 func ptr(x float64) *float64 { return &x }
 
-func tool(slug string) catalog.Tool {
-	return catalog.Tool{
+func tool(slug string) *catalog.Tool {
+	return &catalog.Tool{
 		Slug: slug, Name: strings.ToUpper(slug), Domain: slug + ".example", Category: "code", ICP: "mixte", Pricing: "payant", Price: "5 €/mois",
 		Tagline: "Un outil", Score: ptr(7), Tier: 3, Body: "Un avis sur " + slug + ".",
 	}
@@ -189,7 +189,7 @@ func tool(slug string) catalog.Tool {
 func small() *catalog.Catalog {
 	c := &catalog.Catalog{
 		Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "code", Label: "Code"}},
-		Tools:       []catalog.Tool{tool("a"), tool("b"), tool("c")},
+		Tools:       []*catalog.Tool{tool("a"), tool("b"), tool("c")},
 		Comparisons: []catalog.Comparison{{Slug: "a-b", Title: "A ou B", ToolA: "a", ToolB: "b", Winner: "a", WinnerNote: "Net.", Published: true, Aliases: []string{"b-a"}}, {Slug: "secret", Title: "Secret", ToolA: "a", ToolB: "b", Winner: "a", WinnerNote: "Net."}},
 		Retired:     []catalog.Retired{{Slug: "gomme", Name: "Gomme", Category: "code", Reason: "mort", RetiredAt: "2026-01-01", Body: "*Fin.*", Note: "Fin."}},
 		Pages:       []catalog.Page{{Slug: "methode", Title: "Méthode", Menu: "footer", Body: "Nous essayons."}},

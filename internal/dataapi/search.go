@@ -62,7 +62,7 @@ func readSearch(p *web.Params) searchQuery {
 
 // keeps reports whether a tool passes the filters.
 func (q *searchQuery) keeps(snap *snapshot.Snapshot, i int) bool {
-	t := &snap.Catalog.Tools[i]
+	t := snap.Catalog.Tools[i]
 	return (q.category == "" || t.Category == q.category) &&
 		(q.scoreMin == nil || t.Score != nil && *t.Score >= *q.scoreMin) &&
 		(q.pricing == "" || t.Pricing == q.pricing) &&
@@ -130,7 +130,7 @@ func hits(snap *snapshot.Snapshot, text string, found []search.Hit) []hit {
 	}
 	c, passages := snap.Catalog, snap.Index.Passages(text)
 	for n, f := range found {
-		t := &c.Tools[f.Tool]
+		t := c.Tools[f.Tool]
 		best := passages.Best(f.Tool)
 		list[n] = hit{Record: head(snap, t), URL: c.CanonicalURLOf(t), Snippet: best.Snippet}
 		if best.Section != "" {

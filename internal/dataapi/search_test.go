@@ -175,7 +175,7 @@ func TestASearchIsOfTheVersionThatIsServed(t *testing.T) {
 	s := serve(t, searchable(), nil)
 	before := s.get("/data/v1/search?q=transcription").OK().Header.Get("ETag")
 	next := searchable()
-	next.Tools = slices.DeleteFunc(next.Tools, func(t catalog.Tool) bool { return t.Slug == "scribe" })
+	next.Tools = slices.DeleteFunc(next.Tools, func(t *catalog.Tool) bool { return t.Slug == "scribe" })
 	s.publish(next)
 	s.get("/data/v1/search?q=transcription", "If-None-Match: "+before).OK()
 	if _, slugs := s.search("q=transcription"); len(slugs) != 2 {

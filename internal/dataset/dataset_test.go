@@ -169,7 +169,7 @@ func TestChunksAreThoseOfTheEmbeddings(t *testing.T) {
 	top := s.Catalog.TopSet()
 	slices.Sort(top)
 	for _, i := range top {
-		tool := &s.Catalog.Tools[i]
+		tool := s.Catalog.Tools[i]
 		for _, c := range s.Catalog.EmbeddingsDoc(tool, markdown.Sections(tool.Body)).Chunks {
 			want = append(want, tool.Slug+"#"+c.ID+" "+record.Hash([]byte(c.Text))+" "+c.Metadata.CanonicalURL+" "+c.Text)
 		}
@@ -204,7 +204,7 @@ func TestTablesAreForSpreadsheets(t *testing.T) {
 		t.Errorf("%q, %q, %q", a, b, c)
 	}
 	for i, row := range rows[1:] {
-		tool := &s.Catalog.Tools[i]
+		tool := s.Catalog.Tools[i]
 		score := ""
 		if tool.Score != nil {
 			score = fmt.Sprint(*tool.Score)
@@ -294,7 +294,7 @@ func TestTheDatabaseHasTablesAndWords(t *testing.T) {
 	if n := query[int](t, db, `SELECT count(*) FROM search JOIN documents USING (kind, slug) WHERE search MATCH 'bancaire' AND documents.body LIKE '%bancaire%'`); n == 0 {
 		t.Error("no body has a common word")
 	}
-	tool := &s.Catalog.Tools[slices.IndexFunc(s.Catalog.Tools, func(t catalog.Tool) bool { return len(t.PriceHistory) > 1 })]
+	tool := s.Catalog.Tools[slices.IndexFunc(s.Catalog.Tools, func(t *catalog.Tool) bool { return len(t.PriceHistory) > 1 })]
 	if n := query[int](t, db, `SELECT count(*) FROM price_history WHERE tool = ? AND new_price = ?`, tool.Slug, tool.PriceHistory[0].NewPrice); n == 0 {
 		t.Error("no price history")
 	}

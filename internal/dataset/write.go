@@ -190,7 +190,7 @@ func (w *writer) writeChunks() error {
 		if err := w.breaks.take(w.ctx); err != nil {
 			return err
 		}
-		t := &c.Tools[i]
+		t := c.Tools[i]
 		for _, x := range c.EmbeddingsDoc(t, markdown.Sections(t.Body)).Chunks {
 			line = wire.AppendJSON(line[:0], chunk{
 				UID: t.Slug + "#" + x.ID, Slug: t.Slug, Hash: record.Hash([]byte(x.Text)), URL: x.Metadata.CanonicalURL, Text: x.Text, Metadata: x.Metadata,

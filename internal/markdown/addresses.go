@@ -66,13 +66,13 @@ func (a *Addresses) index() {
 	a.retired, a.pages, a.categories = map[string]*catalog.Retired{}, map[string]*catalog.Page{}, map[string]string{}
 	a.sections = map[string]*anchorIndex{}
 	for i := range c.Tools {
-		t := &c.Tools[i]
+		t := c.Tools[i]
 		for _, alias := range t.Aliases {
 			a.tools[alias] = t
 		}
 	}
 	for i := range c.Tools { // after the aliases, which must not hide a tool
-		a.tools[c.Tools[i].Slug] = &c.Tools[i]
+		a.tools[c.Tools[i].Slug] = c.Tools[i]
 	}
 	for i := range c.Comparisons {
 		x := &c.Comparisons[i]

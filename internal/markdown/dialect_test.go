@@ -17,7 +17,7 @@ func magazine() *markdown.Addresses {
 		Catalog: &catalog.Catalog{
 			URL:        "https://banc.example",
 			Categories: []catalog.Category{{Slug: "code", Label: "Développement", Aliases: []string{"dev"}}},
-			Tools: []catalog.Tool{
+			Tools: []*catalog.Tool{
 				{Slug: "calame"},
 				{Slug: "plume", Aliases: []string{"ancienne-plume"}, Body: "Un mot.\n\n## L’essai, en bref !\n\nBref.\n\n## Le prix {#prix}\n\nBas.\n"},
 			},

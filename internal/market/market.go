@@ -71,7 +71,7 @@ func NewMaps(c *catalog.Catalog) *Maps {
 func newMap(c *catalog.Catalog) *Map {
 	m := &Map{}
 	for i := range c.Tools {
-		t := &c.Tools[i]
+		t := c.Tools[i]
 		euros, ok := catalog.Monthly(t.Price)
 		switch {
 		case t.Score == nil:

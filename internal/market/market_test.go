@@ -19,7 +19,7 @@ func tools(list string) *catalog.Catalog {
 	c := &catalog.Catalog{}
 	for line := range strings.SplitSeq(list, ";") {
 		part := strings.SplitN(strings.TrimSpace(line), " ", 4)
-		t := catalog.Tool{Slug: strings.ToLower(part[0]), Name: part[0], Category: part[1], Pricing: "freemium", Price: part[3]}
+		t := &catalog.Tool{Slug: strings.ToLower(part[0]), Name: part[0], Category: part[1], Pricing: "freemium", Price: part[3]}
 		if t.Slug != t.Name {
 			t.Pricing = "payant"
 		}
@@ -81,7 +81,7 @@ func TestTheFrontierAgreesWithTheDefinition(t *testing.T) {
 		c := &catalog.Catalog{}
 		for i := range random.IntN(60) {
 			x := float64(random.IntN(20)) / 2
-			c.Tools = append(c.Tools, catalog.Tool{
+			c.Tools = append(c.Tools, &catalog.Tool{
 				Slug: fmt.Sprint(i), Category: fmt.Sprint(random.IntN(3)), Pricing: catalog.Pricings[random.IntN(3)],
 				Price: fmt.Sprintf("%d €/%s", random.IntN(15), []string{"mois", "an", "minute"}[random.IntN(3)]), Score: &x,
 			})
@@ -278,7 +278,7 @@ func TestMediansFollowThePricesOfTodaysTools(t *testing.T) {
 func TestListsAreBoundedAndTotalsAreNot(t *testing.T) {
 	c := &catalog.Catalog{}
 	for i := range 50 {
-		tool := catalog.Tool{
+		tool := &catalog.Tool{
 			Slug: fmt.Sprintf("t%02d", i), Category: "x", Price: "20 €/mois", TestedAt: "2026-06-01", Score: score(5),
 			PriceHistory: []catalog.PriceChange{change("2026-06-01", "10 €/mois", "20 €/mois")},
 			ScoreHistory: []catalog.ScoreChange{{ChangedAt: "2026-06-01", OldScore: score(4), NewScore: score(5)}},

@@ -159,10 +159,10 @@ func NewTrends(c *catalog.Catalog, day string) *Trends {
 	}
 	b.days = append(b.days, day)
 	for i := range c.Tools {
-		b.addPrices(&c.Tools[i])
-		b.addMedian(&c.Tools[i])
-		b.addNew(&c.Tools[i])
-		b.addScores(&c.Tools[i])
+		b.addPrices(c.Tools[i])
+		b.addMedian(c.Tools[i])
+		b.addNew(c.Tools[i])
+		b.addScores(c.Tools[i])
 	}
 	for i := range c.Retired {
 		b.addRetired(&c.Retired[i])

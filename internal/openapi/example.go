@@ -15,7 +15,7 @@ func Examples(snap *snapshot.Snapshot) map[string]string {
 		"CategoryOfEitherParam": "", "ComparatifSlugParam": "", "ReasonParam": "", "CategoryOfRetiredParam": "",
 	}
 	for _, i := range snap.Tools(snapshot.ToolQuery{}, first).IDs() {
-		t := &c.Tools[i]
+		t := c.Tools[i]
 		values["CategoryParam"], values["ToolSlugParam"], values["SlugsParam"] = t.Category, t.Slug, t.Slug
 	}
 	for _, i := range snap.Comparisons("", first).IDs() {

@@ -70,7 +70,7 @@ func TestADocumentChangesOnlyWithWhatItSays(t *testing.T) {
 	tool := func(slug, tagline string) *catalog.Catalog {
 		return &catalog.Catalog{
 			Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "code", Label: "Code"}},
-			Tools: []catalog.Tool{{Slug: slug, Name: slug, Category: "code", Tagline: tagline}},
+			Tools: []*catalog.Tool{{Slug: slug, Name: slug, Category: "code", Tagline: tagline}},
 		}
 	}
 	d := openapi.New(api.Document(), "")
@@ -89,20 +89,20 @@ func TestADocumentChangesOnlyWithWhatItSays(t *testing.T) {
 
 // "Send" with an example must not be a 404 that costs quota.
 func TestAParameterWithoutARecordHasNoExample(t *testing.T) {
-	tool := func(slug string, tier int, body string) catalog.Tool {
+	tool := func(slug string, tier int, body string) *catalog.Tool {
 		score, checked := 9.0-float64(len(body))/10, 5.0
-		return catalog.Tool{Slug: slug, Name: slug, Category: "code", Score: &score, Verifiability: &checked, Tier: tier, Body: body}
+		return &catalog.Tool{Slug: slug, Name: slug, Category: "code", Score: &score, Verifiability: &checked, Tier: tier, Body: body}
 	}
-	var many []catalog.Tool // more than a page, and the only document is of the last one
+	var many []*catalog.Tool // more than a page, and the only document is of the last one
 	for i := range 300 {
 		many = append(many, tool(fmt.Sprintf("a-%03d", i), 3, ""))
 	}
 	for name, test := range map[string]struct {
-		tools []catalog.Tool
+		tools []*catalog.Tool
 		want  map[string]string
 	}{
 		"empty":       {nil, map[string]string{}},
-		"no top set":  {[]catalog.Tool{tool("a", 3, "")}, map[string]string{"ToolSlugParam": "a", "CategoryParam": "code"}},
+		"no top set":  {[]*catalog.Tool{tool("a", 3, "")}, map[string]string{"ToolSlugParam": "a", "CategoryParam": "code"}},
 		"one of many": {append(many, tool("z", 1, "Un avis.")), map[string]string{"ToolSlugParam": "a-000", "CategoryParam": "code", "EmbeddingsSlugParam": "z"}},
 	} {
 		snap := build(&catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "code", Label: "Code"}}, Tools: test.tools})

@@ -22,7 +22,7 @@ func complete(c *catalog.Catalog, today string) (left []string) {
 		}
 	}
 	for i := range c.Tools {
-		if t := &c.Tools[i]; t.Draft {
+		if t := c.Tools[i]; t.Draft {
 			t.Name = cmp.Or(t.Name, t.Slug)
 			t.Tagline = cmp.Or(t.Tagline, "(accroche à écrire)")
 			t.Domain = cmp.Or(t.Domain, "domaine-a-completer.invalid")

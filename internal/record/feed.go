@@ -64,7 +64,7 @@ func (s *Step) record(kind Kind, i int) Record {
 	if kind != Tool || s.Review == nil {
 		return recordAt(s.Next, kind, i)
 	}
-	t := s.Next.Tools[i]
+	t := *s.Next.Tools[i]
 	t.Body = s.Review(&t)
 	return OfTool(s.Next, &t).Served(s.Next)
 }

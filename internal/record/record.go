@@ -188,7 +188,7 @@ func slugAt(c *catalog.Catalog, kind Kind, i int) string {
 func recordAt(c *catalog.Catalog, kind Kind, i int) Record {
 	switch kind {
 	case Tool:
-		return OfTool(c, &c.Tools[i]).Served(c)
+		return OfTool(c, c.Tools[i]).Served(c)
 	case Comparison:
 		return OfComparison(&c.Comparisons[i]).Served(c)
 	case Retired:

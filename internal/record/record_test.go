@@ -37,7 +37,7 @@ func demoCatalogue(t *testing.T) *catalog.Catalog {
 func lines(c *catalog.Catalog) (all [][]byte) {
 	add := func(r record.Record) { all = append(all, r.Append(nil, r.Images(c))) }
 	for i := range c.Tools {
-		add(record.OfTool(c, &c.Tools[i]))
+		add(record.OfTool(c, c.Tools[i]))
 	}
 	for i := range c.Comparisons {
 		add(record.OfComparison(&c.Comparisons[i]))
@@ -122,7 +122,7 @@ func small() *catalog.Catalog {
 		Name: "Essai", URL: "https://essai.example",
 		Categories: []catalog.Category{{Slug: "code", Label: "Code", Position: 1}, {Slug: "audio", Label: "Audio", Description: "![](images/a.png)"}},
 		Settings:   catalog.Settings{Introduction: "Bonjour.", Logo: "images/l.png"},
-		Tools: []catalog.Tool{{
+		Tools: []*catalog.Tool{{
 			Slug: "plume", Name: "Plume & Cie", Domain: "plume.example", Category: "code", ICP: "mixte", Pricing: "payant", Price: "5 €/mois", Tagline: "Elle dit « oui »",
 			Authors: []string{"Ada"}, Logo: "images/l.png", Score: ptr(7.5), Verifiability: ptr(8), Tier: 2, UpdatedAt: "2026-11-01", Sources: []string{"https://a.example/?b&c"},
 			PriceHistory: []catalog.PriceChange{{ChangedAt: "2026-10-01", OldPricing: "gratuit", OldPrice: "0 €/mois", NewPricing: "payant", NewPrice: "5 €/mois", Automatic: true}},

@@ -26,7 +26,7 @@ var kinds = []struct {
 		return commonWord(r, x) + " " + commonWord(r, x) + " " + commonWord(r, x) + " "
 	}},
 	{"sentence", func(r *rand.Rand, x *Index) string {
-		t := &x.tools[r.IntN(len(x.tools))]
+		t := x.tools[r.IntN(len(x.tools))]
 		return t.Tagline
 	}},
 	{"prefix of 2", func(r *rand.Rand, x *Index) string { return truncate(anyWord(r, x), 2) }},

@@ -30,7 +30,7 @@ func Build(ctx context.Context, c *catalog.Catalog) (*Index, error) {
 }
 
 // readTools reads some of the tools of a catalogue, given by their indexes in ascending order.
-func readTools(ctx context.Context, tools []catalog.Tool, which []int32, categories map[string]string) (parts, error) {
+func readTools(ctx context.Context, tools []*catalog.Tool, which []int32, categories map[string]string) (parts, error) {
 	const least = 1_000 // tools that are worth a goroutine
 	parts := make(parts, max(min(runtime.GOMAXPROCS(0), len(which)/least), 1))
 	var wait sync.WaitGroup
@@ -42,7 +42,7 @@ func readTools(ctx context.Context, tools []catalog.Tool, which []int32, categor
 				if ctx.Err() != nil {
 					return
 				}
-				parts[i].add(&tools[at])
+				parts[i].add(tools[at])
 				runtime.Gosched() // otherwise requests would wait for a time slice
 			}
 		})
@@ -322,7 +322,7 @@ func labelWords(c *catalog.Catalog) map[string]bool {
 // indexFigures keeps what queries compare of a tool, which would be slow to parse for every
 // tool of a large catalogue.
 func (x *Index) indexFigures(tool int) {
-	t := &x.tools[tool]
+	t := x.tools[tool]
 	x.boost[tool] = boostOf(t)
 	x.pricing[tool] = pricingNumber(t.Pricing)
 	euros, ok := catalog.Monthly(t.Price)
@@ -484,7 +484,7 @@ type name struct {
 }
 
 // appendNames appends the names of a tool.
-func appendNames(names []name, tools []catalog.Tool, i int) []name {
+func appendNames(names []name, tools []*catalog.Tool, i int) []name {
 	key, ends := nameKey(tools[i].Name)
 	names = append(names, name{key, ends, uint32(i)})
 	for _, alias := range tools[i].Aliases {

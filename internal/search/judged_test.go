@@ -128,7 +128,7 @@ func generatedCollection(t testing.TB) collection {
 	c := collection{name: "2,000 tools"}
 	c.catalog, c.about, c.queries = judgedCatalog(t)
 	for i := range 20 {
-		tool := &c.catalog.Tools[i*97+13]
+		tool := c.catalog.Tools[i*97+13]
 		q := judgedQuery{kind: "nom", text: tool.Name, grades: map[string]int{tool.Slug: 3}}
 		switch i % 5 {
 		case 0:
@@ -168,7 +168,7 @@ func (c *collection) judge(q *judgedQuery, answers []int) quality {
 	}
 	var ideal []int
 	for i := range c.catalog.Tools {
-		if grade := c.grade(q, &c.catalog.Tools[i]); grade > 0 {
+		if grade := c.grade(q, c.catalog.Tools[i]); grade > 0 {
 			ideal = append(ideal, grade)
 		}
 	}
@@ -179,7 +179,7 @@ func (c *collection) judge(q *judgedQuery, answers []int) quality {
 	}
 	result := quality{queries: 1, missed: 1}
 	for rank, tool := range answers[:min(len(answers), 10)] {
-		grade := c.grade(q, &c.catalog.Tools[tool])
+		grade := c.grade(q, c.catalog.Tools[tool])
 		got += gain(grade, rank)
 		if rank < 5 && grade >= 2 {
 			result.missed = 0
@@ -291,7 +291,7 @@ func TestTheDemoAnswersWithTheRightToolFirst(t *testing.T) {
 func (c *collection) describe(answers []int) string {
 	var names []string
 	for _, i := range answers[:min(len(answers), 5)] {
-		t := &c.catalog.Tools[i]
+		t := c.catalog.Tools[i]
 		names = append(names, t.Name+" ("+cmp.Or(c.about[t.Slug].topic, t.Category)+")")
 	}
 	return fmt.Sprint(len(answers), " ", strings.Join(names, ", "))

@@ -165,7 +165,7 @@ func judgedCatalog(t testing.TB) (*catalog.Catalog, map[string]judgedTool, []jud
 // slugOf returns the slug of a label, short and unlike it, as editors choose them.
 func slugOf(label string) string { return "c-" + strings.Join(keyWords(label), "-")[:4] }
 
-func (g *judgedGenerator) tool() (catalog.Tool, judgedTool) {
+func (g *judgedGenerator) tool() (*catalog.Tool, judgedTool) {
 	// Some topics have three times as many tools as others.
 	at := g.r.IntN(len(g.topics))
 	if at%3 == 0 && g.r.IntN(3) > 0 {
@@ -174,7 +174,7 @@ func (g *judgedGenerator) tool() (catalog.Tool, judgedTool) {
 	topic := &g.topics[at]
 	is := judgedTool{topic: topic.name, open: g.r.IntN(8) == 0}
 	name := g.name()
-	t := catalog.Tool{
+	t := &catalog.Tool{
 		Slug: strings.Join(keyWords(name), "-"), Name: name, Category: slugOf(topic.category), Tagline: pickOne(g.r, topic.taglines),
 	}
 	t.Pricing, t.Price = g.price()
@@ -192,7 +192,7 @@ func (g *judgedGenerator) tool() (catalog.Tool, judgedTool) {
 		t.Tagline += ", en open source"
 	}
 	if is.second != "" || g.r.IntN(7) > 0 {
-		t.Body = g.review(&t, topic, second, is.open)
+		t.Body = g.review(t, topic, second, is.open)
 	} else {
 		is.open = is.open && strings.Contains(t.Tagline, "open source")
 	}

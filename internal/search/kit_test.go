@@ -12,12 +12,12 @@ import (
 )
 
 // tool returns a tool with a name, a tagline and a review.
-func tool(name, tagline, body string) catalog.Tool {
+func tool(name, tagline, body string) *catalog.Tool {
 	key, _ := nameKey(name)
-	return catalog.Tool{Slug: key, Name: name, Tagline: tagline, Body: body}
+	return &catalog.Tool{Slug: key, Name: name, Tagline: tagline, Body: body}
 }
 
-func index(t testing.TB, tools ...catalog.Tool) (*Index, *catalog.Catalog) {
+func index(t testing.TB, tools ...*catalog.Tool) (*Index, *catalog.Catalog) {
 	t.Helper()
 	c := &catalog.Catalog{Tools: tools}
 	c.Sort()
@@ -117,7 +117,7 @@ func richCatalog(tools, size int, seed uint64) (*catalog.Catalog, []string) {
 		if r.IntN(2) == 0 {
 			name += " " + words[r.IntN(len(words))]
 		}
-		t := catalog.Tool{Slug: fmt.Sprintf("outil-%07d", i), Name: name, Tagline: sentence(8), Body: body.String()}
+		t := &catalog.Tool{Slug: fmt.Sprintf("outil-%07d", i), Name: name, Tagline: sentence(8), Body: body.String()}
 		if r.IntN(5) > 0 {
 			score := float64(r.IntN(101)) / 10
 			t.Score = &score

@@ -18,9 +18,9 @@ func step(before, after *catalog.Catalog) Step {
 	s := Step{Moved: make([]int32, len(before.Tools))}
 	kept := map[int32]bool{}
 	for i := range before.Tools {
-		t := &before.Tools[i]
-		at, ok := slices.BinarySearchFunc(after.Tools, t.Slug, func(t catalog.Tool, slug string) int { return strings.Compare(t.Slug, slug) })
-		if s.Moved[i] = -1; ok && reflect.DeepEqual(t, &after.Tools[at]) {
+		t := before.Tools[i]
+		at, ok := slices.BinarySearchFunc(after.Tools, t.Slug, func(t *catalog.Tool, slug string) int { return strings.Compare(t.Slug, slug) })
+		if s.Moved[i] = -1; ok && reflect.DeepEqual(t, after.Tools[at]) {
 			s.Moved[i] = int32(at)
 			kept[int32(at)] = true
 		}
@@ -59,8 +59,8 @@ func (p *press) text(words int) string {
 	return strings.Join(text, " ")
 }
 
-func (p *press) tool(slug string) catalog.Tool {
-	t := catalog.Tool{Slug: slug, Name: p.text(1 + p.IntN(2)), Tagline: p.text(p.IntN(6)), Price: fmt.Sprintf("%d €/mois", p.IntN(50))}
+func (p *press) tool(slug string) *catalog.Tool {
+	t := &catalog.Tool{Slug: slug, Name: p.text(1 + p.IntN(2)), Tagline: p.text(p.IntN(6)), Price: fmt.Sprintf("%d €/mois", p.IntN(50))}
 	t.Category = []string{"texte", "code", "inconnue"}[p.IntN(3)]
 	t.Pricing = catalog.Pricings[p.IntN(len(catalog.Pricings))]
 	if p.IntN(3) == 0 {

@@ -75,7 +75,7 @@ func (x *Index) idfOf(q *queryWord) float32 {
 // Best returns the passage of a tool. If its review has no word of the query, it is the
 // tagline.
 func (p *Passages) Best(tool int) Passage {
-	t := &p.x.tools[tool]
+	t := p.x.tools[tool]
 	best, most := Passage{Snippet: shorten(t.Tagline, 0)}, float32(0)
 	for _, section := range markdown.Sections(t.Body) {
 		heading, text := split(section, t.Body)

@@ -17,11 +17,11 @@ func TestThePassageIsTheSectionThatAnswers(t *testing.T) {
 		tool("Muet", "Sans avis", ""),
 	)
 	p := x.Passages("transcrire une réunion ")
-	got := p.Best(slices.IndexFunc(c.Tools, func(t catalog.Tool) bool { return t.Name == "Carnet" }))
+	got := p.Best(slices.IndexFunc(c.Tools, func(t *catalog.Tool) bool { return t.Name == "Carnet" }))
 	if got.Section != "sortie" || got.Heading != "Export" || !strings.HasPrefix(got.Snippet, "La transcription d’une réunion s’exporte à 20\u00a0€. ") || !strings.HasSuffix(got.Snippet, "…") {
 		t.Errorf("got %+v", got)
 	}
-	if got := p.Best(slices.IndexFunc(c.Tools, func(t catalog.Tool) bool { return t.Name == "Muet" })); got != (Passage{Snippet: "Sans avis"}) {
+	if got := p.Best(slices.IndexFunc(c.Tools, func(t *catalog.Tool) bool { return t.Name == "Muet" })); got != (Passage{Snippet: "Sans avis"}) {
 		t.Errorf("without a review: %+v", got)
 	}
 }
@@ -33,7 +33,7 @@ func TestThePassageIsAboutTheRareWordNotWhereACommonOneIsNear(t *testing.T) {
 	}
 	x, c := index(t, append(tools, tool("Limier", "Rien", "## Le banc\n\nDes citations exactes, des citations fausses, et une citation inventée.\n\n"+
 		"## Qui paie\n\nUne association, c’est vérifiable. La limite est de cent citations."))...)
-	at := slices.IndexFunc(c.Tools, func(t catalog.Tool) bool { return t.Name == "Limier" })
+	at := slices.IndexFunc(c.Tools, func(t *catalog.Tool) bool { return t.Name == "Limier" })
 	if got := x.Passages("vérifier une citation").Best(at); got.Section != "le-banc" {
 		t.Errorf("got %+v", got)
 	}

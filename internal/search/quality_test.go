@@ -12,8 +12,8 @@ import (
 )
 
 // reviews returns n tools whose reviews follow one plan and that nobody searches for.
-func reviews(n int) []catalog.Tool {
-	var tools []catalog.Tool
+func reviews(n int) []*catalog.Tool {
+	var tools []*catalog.Tool
 	for i := range n {
 		tools = append(tools, tool(fmt.Sprintf("Banal %c%c", 'a'+i/26, 'a'+i%26), "Un logiciel de gestion pour les boulangers",
 			"## Présentation\n\nPour créer un compte, il suffit du site. Le rendu est soigné, l’accès internet requis.\n\n## Points forts\n\nOn peut tout faire et l’utiliser partout.\n"))
@@ -21,7 +21,7 @@ func reviews(n int) []catalog.Tool {
 	return tools
 }
 
-func among(t *testing.T, own ...catalog.Tool) *Index {
+func among(t *testing.T, own ...*catalog.Tool) *Index {
 	t.Helper()
 	x, _ := index(t, append(reviews(60), own...)...)
 	return x
@@ -50,7 +50,7 @@ func TestTheLabelOfACategoryFindsItsTools(t *testing.T) {
 		{Slug: "argent", Label: "Comptabilité et finance", Aliases: []string{"compta-pro"}}, {Slug: "code", Label: "Développement"},
 	}, Tools: reviews(40)}
 	for i := range 10 {
-		c.Tools = append(c.Tools, catalog.Tool{Slug: fmt.Sprintf("z%d", i), Name: fmt.Sprintf("Outil %d", i), Tagline: "Rien", Category: c.Categories[i%2].Slug})
+		c.Tools = append(c.Tools, &catalog.Tool{Slug: fmt.Sprintf("z%d", i), Name: fmt.Sprintf("Outil %d", i), Tagline: "Rien", Category: c.Categories[i%2].Slug})
 	}
 	c.Sort()
 	x, err := Build(t.Context(), c)
@@ -333,7 +333,7 @@ func TestTheOppositeOfAConstraintIsNotReadAsOne(t *testing.T) {
 }
 
 func TestConstraintsExcludeToolsExceptThoseThatAreNamed(t *testing.T) {
-	priced := func(name string, pricing catalog.Pricing, price string) catalog.Tool {
+	priced := func(name string, pricing catalog.Pricing, price string) *catalog.Tool {
 		one := tool(name, "Un carnet", "")
 		one.Pricing, one.Price = pricing, price
 		return one

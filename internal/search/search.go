@@ -31,7 +31,7 @@ const (
 // An Index is the search index of one catalogue, made by Build or Next. It is
 // immutable and safe for concurrent use.
 type Index struct {
-	tools []catalog.Tool
+	tools []*catalog.Tool
 
 	forms  lexicon  // words as written, folded
 	termOf []uint32 // by form, its term

@@ -121,9 +121,9 @@ func TestANameAmongOtherWordsComesFirst(t *testing.T) {
 
 func TestAFormerSlugFindsTheToolAfterOneWithThatName(t *testing.T) {
 	x, _ := index(t,
-		catalog.Tool{Slug: "astrale", Name: "Astrale", Aliases: []string{"vieille-lanterne"}},
-		catalog.Tool{Slug: "lanterne", Name: "Lanterne"},
-		catalog.Tool{Slug: "phare", Name: "Phare", Tagline: "Une lanterne pour la vieille ville"},
+		&catalog.Tool{Slug: "astrale", Name: "Astrale", Aliases: []string{"vieille-lanterne"}},
+		&catalog.Tool{Slug: "lanterne", Name: "Lanterne"},
+		&catalog.Tool{Slug: "phare", Name: "Phare", Tagline: "Une lanterne pour la vieille ville"},
 	)
 	for query, want := range map[string][]string{
 		"vieille lanterne": {"Astrale"},
@@ -137,7 +137,7 @@ func TestAFormerSlugFindsTheToolAfterOneWithThatName(t *testing.T) {
 }
 
 func TestPunctuationOfANameBreaksTies(t *testing.T) {
-	x, _ := index(t, tool("C", "", ""), tool("c#", "", ""), catalog.Tool{Slug: "cpp", Name: "C++"})
+	x, _ := index(t, tool("C", "", ""), tool("c#", "", ""), &catalog.Tool{Slug: "cpp", Name: "C++"})
 	for query, want := range map[string]string{"c": "C", "C#": "c#", "c++": "C++"} {
 		if got := find(x, query); len(got) != 3 || got[0] != want {
 			t.Errorf("%q finds %q, first should be %s", query, got, want)
@@ -171,17 +171,17 @@ func TestTheIntroductionHasNoHeading(t *testing.T) {
 func TestTiesAreBrokenByScoreThenSlug(t *testing.T) {
 	good, bad := 9.0, 3.0
 	x, _ := index(t,
-		catalog.Tool{Slug: "d", Name: "Un", Tagline: "parapluie"},
-		catalog.Tool{Slug: "a", Name: "Deux", Tagline: "parapluie"},
-		catalog.Tool{Slug: "c", Name: "Trois", Tagline: "parapluie", Score: &good},
-		catalog.Tool{Slug: "b", Name: "Quatre", Tagline: "parapluie", Score: &bad},
+		&catalog.Tool{Slug: "d", Name: "Un", Tagline: "parapluie"},
+		&catalog.Tool{Slug: "a", Name: "Deux", Tagline: "parapluie"},
+		&catalog.Tool{Slug: "c", Name: "Trois", Tagline: "parapluie", Score: &good},
+		&catalog.Tool{Slug: "b", Name: "Quatre", Tagline: "parapluie", Score: &bad},
 		// A repeated word outweighs the best score.
-		catalog.Tool{Slug: "e", Name: "Cinq", Tagline: "parapluie parapluie"},
+		&catalog.Tool{Slug: "e", Name: "Cinq", Tagline: "parapluie parapluie"},
 	)
 	if diff := cmp.Diff([]string{"Cinq", "Trois", "Quatre", "Deux", "Un"}, find(x, "parapluie ")); diff != "" {
 		t.Error(diff)
 	}
-	y, _ := index(t, catalog.Tool{Slug: "a", Name: "Zinc"}, catalog.Tool{Slug: "b", Name: "Zeste", Score: &bad}, catalog.Tool{Slug: "c", Name: "Zone", Score: &good})
+	y, _ := index(t, &catalog.Tool{Slug: "a", Name: "Zinc"}, &catalog.Tool{Slug: "b", Name: "Zeste", Score: &bad}, &catalog.Tool{Slug: "c", Name: "Zone", Score: &good})
 	if diff := cmp.Diff([]string{"Zone", "Zeste", "Zinc"}, find(y, "z")); diff != "" {
 		t.Errorf("for names with the same first letter: %s", diff)
 	}
@@ -377,7 +377,7 @@ func TestLongQueriesAreTruncated(t *testing.T) {
 		t.Errorf("%d words are looked up", len(w.words))
 	}
 	name := strings.Repeat("très ", 200) + "long"
-	y, _ := index(t, catalog.Tool{Slug: "long", Name: name})
+	y, _ := index(t, &catalog.Tool{Slug: "long", Name: name})
 	if got := find(y, name); !slices.Equal(got, []string{name}) {
 		t.Errorf("a long name finds %q", got)
 	}

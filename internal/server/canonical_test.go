@@ -18,7 +18,7 @@ import (
 
 func TestAMirrorNamesItsOriginAsTheCanonicalPlace(t *testing.T) {
 	c := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "code", Label: "Code"}}}
-	c.Tools = []catalog.Tool{{Slug: "a", Name: "A", Category: "code", Tier: 3, UpdatedAt: "2026-01-01"}}
+	c.Tools = []*catalog.Tool{{Slug: "a", Name: "A", Category: "code", Tier: 3, UpdatedAt: "2026-01-01"}}
 	site := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/perdu" {
 			w.WriteHeader(http.StatusNotFound)

@@ -54,7 +54,7 @@ func startLogging(t *testing.T, site http.Handler, out io.Writer) *node {
 	n := &node{t: t, keys: map[[32]byte]account.Key{}}
 	live, err := snapshot.NewLive(t.Context(), func(context.Context, *snapshot.Snapshot) (*snapshot.Snapshot, error) {
 		c := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "code", Label: "Code"}}}
-		c.Tools = []catalog.Tool{{Slug: "a", Name: "A", Category: "code", Tier: 3, UpdatedAt: "2026-01-01"}}
+		c.Tools = []*catalog.Tool{{Slug: "a", Name: "A", Category: "code", Tier: 3, UpdatedAt: "2026-01-01"}}
 		return snapshot.Build(c, 1, "2026-01-01"), nil
 	})
 	if err != nil {

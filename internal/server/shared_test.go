@@ -179,6 +179,10 @@ func (e *editor) copy() *catalog.Catalog {
 	c := *e.Catalog
 	c.Tools, c.Comparisons, c.Retired, c.Pages = slices.Clone(c.Tools), slices.Clone(c.Comparisons), slices.Clone(c.Retired), slices.Clone(c.Pages)
 	c.Categories = slices.Clone(c.Categories)
+	for i, t := range c.Tools {
+		own := *t
+		c.Tools[i] = &own
+	}
 	return &c
 }
 
@@ -187,7 +191,7 @@ func (e *editor) edit() {
 	for range 1 + e.random.IntN(6) {
 		e.count++
 		i := e.random.IntN(len(e.Tools))
-		t := &e.Tools[i]
+		t := e.Tools[i]
 		switch e.random.IntN(16) {
 		case 0:
 			t.Tagline = fmt.Sprintf("Une autre phrase, la %de", e.count)
@@ -223,7 +227,7 @@ func (e *editor) edit() {
 			added := *t
 			added.Slug, added.Name, added.Aliases = fmt.Sprintf("nouveau-%d", e.count), fmt.Sprintf("Nouveau %d", e.count), nil
 			added.PriceHistory, added.ScoreHistory, added.CanonicalURL, added.ReviewURL, added.AlternativesURL = nil, nil, "", "", ""
-			e.Tools = append(e.Tools, added)
+			e.Tools = append(e.Tools, &added)
 		case 12:
 			if len(e.Comparisons) > 0 {
 				x := &e.Comparisons[e.random.IntN(len(e.Comparisons))]

@@ -60,7 +60,7 @@ func (s *Site) showAlternatives(r *request) (*answer, error) {
 func (v *view) alternatives(t *catalog.Tool, limit int) (list []alternative, more bool) {
 	page := v.snap.Tools(snapshot.ToolQuery{Category: t.Category}, firstItems(limit+1))
 	for _, i := range page.IDs() {
-		other := &v.snap.Catalog.Tools[i]
+		other := v.snap.Catalog.Tools[i]
 		if other == t || len(list) == limit {
 			continue
 		}

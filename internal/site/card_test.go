@@ -127,9 +127,9 @@ func TestCardsOfFormerAndUnknownSlugs(t *testing.T) {
 func TestCardsAreDrawnOnceAndKeptWithinBounds(t *testing.T) {
 	c := small()
 	for i := range 30 {
-		tool := c.Tools[3]
+		tool := *c.Tools[3]
 		tool.Slug, tool.Name = fmt.Sprintf("outil-%d", i), fmt.Sprintf("Outil %d", i)
-		c.Tools = append(c.Tools, tool)
+		c.Tools = append(c.Tools, &tool)
 	}
 	v := open(t, c)
 	ask := func(path string) {

@@ -97,7 +97,7 @@ func (v *view) eachChange(wants func(day string) bool, add func(change)) {
 		}
 	}
 	for i := range c.Tools {
-		eachToolChange(&c.Tools[i], wants, add)
+		eachToolChange(c.Tools[i], wants, add)
 	}
 }
 

@@ -80,7 +80,7 @@ func (s *Site) compare(r *request) (*answer, error) {
 	if tools := r.snap.Catalog.Tools; len(tools) <= maxNames && !r.markdown {
 		data.Names = make([]string, len(tools))
 		for i := range tools {
-			data.Names[i] = fieldOf(&tools[i])
+			data.Names[i] = fieldOf(tools[i])
 		}
 	}
 	title := data.Heading
@@ -232,14 +232,14 @@ func (v *view) named(name string) (exact []*catalog.Tool, near *catalog.Tool) {
 	}
 	hits := v.snap.Index.Search(search.Query{Text: name, Limit: 10}).Hits
 	for _, hit := range hits {
-		if t := &v.snap.Catalog.Tools[hit.Tool]; normalize(t.Name) == normalize(name) {
+		if t := v.snap.Catalog.Tools[hit.Tool]; normalize(t.Name) == normalize(name) {
 			exact = append(exact, t)
 		}
 	}
 	if len(exact) > 0 || len(hits) == 0 {
 		return exact, nil
 	}
-	return nil, &v.snap.Catalog.Tools[hits[0].Tool]
+	return nil, v.snap.Catalog.Tools[hits[0].Tool]
 }
 
 // fields returns the values of the form: what was chosen, then empty ones.

@@ -53,9 +53,9 @@ func (v *server) cost(path, accept string, status int) (allocated int) {
 func large() *catalog.Catalog {
 	c := small()
 	for i := range 26_000 { // two pages each
-		tool := c.Tools[3]
+		tool := *c.Tools[3]
 		tool.Slug = fmt.Sprintf("outil-%d", i)
-		c.Tools = append(c.Tools, tool)
+		c.Tools = append(c.Tools, &tool)
 	}
 	return c
 }

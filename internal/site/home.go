@@ -51,7 +51,7 @@ func (s *Site) home(r *request) (*answer, error) {
 	for _, c := range r.categories {
 		card := categoryCard{Category: c}
 		for _, i := range r.snap.Tools(snapshot.ToolQuery{Category: c.Slug}, firstItems(1)).IDs() {
-			if best := r.row(&r.snap.Catalog.Tools[i]); best.Score != "" {
+			if best := r.row(r.snap.Catalog.Tools[i]); best.Score != "" {
 				card.Best = &best
 			}
 		}

@@ -33,7 +33,7 @@ func hostile() *catalog.Catalog {
 		Pictures: map[string]catalog.Picture{"images/x.png": {Path: "images/x.png", Hash: hashOf("a"), Ext: "png", Width: 3, Height: 2}},
 	}
 	for i := range 3 {
-		c.Tools = append(c.Tools, catalog.Tool{
+		c.Tools = append(c.Tools, &catalog.Tool{
 			Slug: fmt.Sprintf("outil-%d", i), Name: poison, Domain: poison, Category: "chat", ICP: "mixte", Pricing: "payant",
 			Price: "10 €/mois", Tagline: word, Score: number(8), Verifiability: number(5), Obsolescence: number(5), Tier: 1, UpdatedAt: "2026-10-01",
 			Sources: []string{"javascript:alert(4)", poison, "https://ok.example/" + poison},

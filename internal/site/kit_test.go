@@ -315,8 +315,8 @@ func number(x float64) *float64 { return &x }
 
 // small is a catalogue of a few tools, for tests to change.
 func small() *catalog.Catalog {
-	tool := func(slug, name, category string, score *float64, price string) catalog.Tool {
-		return catalog.Tool{
+	tool := func(slug, name, category string, score *float64, price string) *catalog.Tool {
+		return &catalog.Tool{
 			Slug: slug, Name: name, Domain: slug + ".example", Category: category, ICP: "mixte", Pricing: "payant",
 			Price: price, Tagline: "Un outil nommé " + name, Score: score, Tier: 3, UpdatedAt: "2026-10-01",
 		}
@@ -324,7 +324,7 @@ func small() *catalog.Catalog {
 	c := &catalog.Catalog{
 		Name: "Essai", URL: "https://essai.example",
 		Categories: []catalog.Category{{Slug: "chat", Label: "Discussion"}, {Slug: "code", Label: "Développement"}},
-		Tools: []catalog.Tool{
+		Tools: []*catalog.Tool{
 			tool("abeille", "Abeille", "chat", number(8.5), "10 €/mois"),
 			tool("bourdon", "Bourdon", "chat", number(6), "14,50 €/mois"),
 			tool("cigale", "Cigale", "chat", nil, "0 €/mois"),

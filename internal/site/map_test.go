@@ -137,7 +137,7 @@ func TestTheMapOfFewToolsMakesSense(t *testing.T) {
 	tools := func(change func(i int, t *catalog.Tool)) *server {
 		c := small()
 		for i := range c.Tools {
-			change(i, &c.Tools[i])
+			change(i, c.Tools[i])
 		}
 		return open(t, c)
 	}

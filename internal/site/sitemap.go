@@ -40,7 +40,7 @@ func (v *view) eachURL(visit func(url, day string)) {
 		}
 	}
 	for i := range c.Tools {
-		t := &c.Tools[i]
+		t := c.Tools[i]
 		ours(c.CanonicalURLOf(t), "/outils/"+t.Slug, t.UpdatedAt)
 		ours(c.AlternativesURLOf(t), "/alternatives/"+t.Slug, t.UpdatedAt)
 		if t.Body != "" {

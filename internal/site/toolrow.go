@@ -54,7 +54,7 @@ func shownPrice(t *catalog.Tool) string {
 func (v *view) rows(ids []int32) []toolRow {
 	rows := make([]toolRow, len(ids))
 	for n, i := range ids {
-		rows[n] = v.row(&v.snap.Catalog.Tools[i])
+		rows[n] = v.row(v.snap.Catalog.Tools[i])
 	}
 	return rows
 }

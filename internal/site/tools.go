@@ -99,7 +99,7 @@ func (p *toolsPage) search(r *request, q snapshot.ToolQuery, at snapshot.Paging,
 	asked := r.snap.Index.ReadRequest(p.Query)
 	query := search.Query{
 		Text: asked.Text, Constraints: asked.Constraints, Verbatim: p.Filters.value("exact") != "",
-		Keep: func(i int) bool { return passes(&r.snap.Catalog.Tools[i], q) },
+		Keep: func(i int) bool { return passes(r.snap.Catalog.Tools[i], q) },
 	}
 	var ids []int32
 	var result search.Result

@@ -67,11 +67,11 @@ func (v *server) trends(t *testing.T) (*reply, trendsFile) {
 func moving() *catalog.Catalog {
 	c := small()
 	for i := range 6 {
-		t := c.Tools[3]
+		t := *c.Tools[3]
 		t.Slug, t.Name, t.Price, t.Score = fmt.Sprintf("mouche-%d", i), fmt.Sprintf("Mouche %d", i), fmt.Sprintf("%d €/mois", 20+i), number(5)
 		t.PriceHistory = []catalog.PriceChange{{ChangedAt: fmt.Sprintf("2026-0%d-10", 1+i), OldPricing: "payant", OldPrice: fmt.Sprintf("%d €/mois", 10+i), NewPricing: "payant", NewPrice: t.Price}}
 		t.TestedAt = "2024-01-01"
-		c.Tools = append(c.Tools, t)
+		c.Tools = append(c.Tools, &t)
 	}
 	c.Tools[0].PriceHistory = []catalog.PriceChange{{ChangedAt: "2026-03-10", OldPricing: "payant", OldPrice: "20 €/mois", NewPricing: "payant", NewPrice: "10 €/mois"}}
 	c.Tools[0].ScoreHistory = []catalog.ScoreChange{{ChangedAt: "2026-04-10", OldScore: number(7), NewScore: number(8.5), Note: "Elle a appris."}}

@@ -70,7 +70,7 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	decode(snap.Categories().Body(), &list)
 	v.setCategories(list.Data)
 	for i := range snap.Catalog.Tools {
-		t := &snap.Catalog.Tools[i]
+		t := snap.Catalog.Tools[i]
 		v.hasLogos = v.hasLogos || t.Logo != ""
 		v.profiled = v.profiled || t.ICP != catalog.EveryICP
 	}

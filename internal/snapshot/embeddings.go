@@ -51,7 +51,7 @@ func (s *Snapshot) renderEmbeddings(c *catalog.Catalog) {
 	entries := make([]embeddingsEntry, 0, len(top))
 	docs := make([]catalog.EmbeddingsDoc, len(top))
 	for k, i := range top {
-		t := &c.Tools[i]
+		t := c.Tools[i]
 		docs[k] = c.EmbeddingsDoc(t, markdown.Sections(t.Body))
 		s.embeddingsBySlug[t.Slug] = int32(k)
 		entries = append(entries, entryOf(&docs[k]))

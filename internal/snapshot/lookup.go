@@ -25,7 +25,7 @@ func (s *Snapshot) tool(slug string) *catalog.Tool {
 	if !ok {
 		return nil
 	}
-	return &s.Catalog.Tools[i]
+	return s.Catalog.Tools[i]
 }
 
 // Price returns the body of the price of one active tool, with its history.

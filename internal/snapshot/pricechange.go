@@ -15,7 +15,7 @@ type PriceChange struct {
 
 func priceChanges(c *catalog.Catalog) (list []PriceChange) {
 	for i := range c.Tools {
-		t := &c.Tools[i]
+		t := c.Tools[i]
 		for j := range t.PriceHistory {
 			list = append(list, PriceChange{t, &t.PriceHistory[j]})
 		}

@@ -189,7 +189,7 @@ func (s *Snapshot) orderTools(c *catalog.Catalog) {
 
 func (s *Snapshot) renderTools(c *catalog.Catalog) {
 	hash := func(i int32) uint64 { return hashOf(c.Tools[i].Slug) }
-	item := func(i int32) any { return c.ToolItem(&c.Tools[i]) }
+	item := func(i int32) any { return c.ToolItem(c.Tools[i]) }
 	price := func(i int32) any { return c.Tools[i].PriceItem() }
 	detail := func(i int32) any { return c.Tools[i].PriceDetail() }
 	if n := len(c.Tools); s.before != nil {
@@ -299,7 +299,7 @@ func (s *Snapshot) renderFigures(c *catalog.Catalog) {
 		byCategory[c.Categories[i].Slug] = &tally{}
 	}
 	for i := range c.Tools {
-		t := &c.Tools[i]
+		t := c.Tools[i]
 		for _, y := range []*tally{&all, byCategory[t.Category]} {
 			y.count++
 			if t.Score != nil {

@@ -32,7 +32,7 @@ func random(t *rapid.T) *catalog.Catalog {
 		return nil
 	}
 	for i := range rapid.SampledFrom([]int{0, 1, 63, 64, 65, 400}).Draw(t, "tools") {
-		c.Tools = append(c.Tools, catalog.Tool{
+		c.Tools = append(c.Tools, &catalog.Tool{
 			Slug: fmt.Sprintf("t%03d", i), Name: rapid.SampledFrom(names).Draw(t, "name"),
 			Category: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "category"),
 			Score:    figure("score"), Obsolescence: figure("obsolescence"), Tier: 3, UpdatedAt: "2026-01-01",
@@ -43,7 +43,7 @@ func random(t *rapid.T) *catalog.Catalog {
 
 // naiveQuery answers a query by filtering and sorting all tools.
 func naiveQuery(c *catalog.Catalog, q ToolQuery) []string {
-	var left []catalog.Tool
+	var left []*catalog.Tool
 	for _, t := range c.Tools {
 		if q.Category != "" && t.Category != q.Category ||
 			q.ScoreMin != nil && (t.Score == nil || *t.Score < *q.ScoreMin) ||
@@ -53,14 +53,14 @@ func naiveQuery(c *catalog.Catalog, q ToolQuery) []string {
 		left = append(left, t)
 	}
 	french := collate.New(language.French)
-	byScore := func(a, b catalog.Tool, direction int) int {
+	byScore := func(a, b *catalog.Tool, direction int) int {
 		if a.Score == nil || b.Score == nil {
-			untested := func(t catalog.Tool) int { return map[bool]int{true: 1}[t.Score == nil] }
+			untested := func(t *catalog.Tool) int { return map[bool]int{true: 1}[t.Score == nil] }
 			return cmp.Compare(untested(a), untested(b))
 		}
 		return direction * cmp.Compare(*a.Score, *b.Score)
 	}
-	slices.SortFunc(left, func(a, b catalog.Tool) int {
+	slices.SortFunc(left, func(a, b *catalog.Tool) int {
 		name := french.CompareString(a.Name, b.Name)
 		switch q.Sort {
 		case ScoreDesc:
@@ -142,7 +142,7 @@ func TestOnlyTheTopSetHasEmbeddings(t *testing.T) {
 	c := &catalog.Catalog{URL: "https://n.example", Categories: []catalog.Category{{Slug: "a", Label: "A"}}}
 	nine := 9.0
 	for i := range 350 {
-		c.Tools = append(c.Tools, catalog.Tool{
+		c.Tools = append(c.Tools, &catalog.Tool{
 			Slug: fmt.Sprintf("t%03d", i), Name: "N", Category: "a", Score: &nine, Verifiability: &nine, Tier: 3, Body: "Avis.", UpdatedAt: "2026-01-01",
 		})
 	}
@@ -156,7 +156,7 @@ func TestOnlyTheTopSetHasEmbeddings(t *testing.T) {
 
 func TestNewestUpdateIsThatOfTheNewestRecord(t *testing.T) {
 	c := &catalog.Catalog{
-		Tools:       []catalog.Tool{{UpdatedAt: "2026-01-05"}, {UpdatedAt: "2026-03-05"}},
+		Tools:       []*catalog.Tool{{UpdatedAt: "2026-01-05"}, {UpdatedAt: "2026-03-05"}},
 		Comparisons: []catalog.Comparison{{UpdatedAt: "2026-02-05"}},
 	}
 	if got := NewestUpdate(c); got != "2026-03-05" {
@@ -170,7 +170,7 @@ func TestNewestUpdateIsThatOfTheNewestRecord(t *testing.T) {
 func TestAliasesAndRetiredToolsAreFound(t *testing.T) {
 	c := &catalog.Catalog{
 		Categories: []catalog.Category{{Slug: "a", Label: "A"}},
-		Tools:      []catalog.Tool{{Slug: "new", Category: "a", Aliases: []string{"old"}}},
+		Tools:      []*catalog.Tool{{Slug: "new", Category: "a", Aliases: []string{"old"}}},
 		Retired:    []catalog.Retired{{Slug: "gone", Category: "a", Reason: "mort"}},
 	}
 	s := Build(c, 1, "2026-01-01")
@@ -188,7 +188,7 @@ func TestAliasesAndRetiredToolsAreFound(t *testing.T) {
 }
 
 func TestAnIndexThatCouldNotBeBuiltIsNotUsed(t *testing.T) {
-	s := Build(&catalog.Catalog{Tools: []catalog.Tool{{Slug: "a", Name: "A"}}, Categories: []catalog.Category{{}}}, 1, "2026-01-01")
+	s := Build(&catalog.Catalog{Tools: []*catalog.Tool{{Slug: "a", Name: "A"}}, Categories: []catalog.Category{{}}}, 1, "2026-01-01")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.BuildIndex(ended); !errors.Is(err, context.Canceled) || s.Index != nil {

@@ -265,7 +265,7 @@ func (p *publication) writeComparisons(ctx context.Context) error {
 	if err := p.remove(ctx, comparisonTable, p.diff.Comparisons.Removed); err != nil {
 		return err
 	}
-	all := written(p.next.Comparisons, p.diff.Comparisons, func(x *catalog.Comparison) string { return x.Slug })
+	all := written(pointers(p.next.Comparisons), p.diff.Comparisons, func(x *catalog.Comparison) string { return x.Slug })
 	return writeRecords(ctx, p, "comparisons", comparisonTable, comparisonColumns, all)
 }
 
@@ -273,7 +273,7 @@ func (p *publication) writeRetired(ctx context.Context) error {
 	if err := p.remove(ctx, retiredTable, p.diff.Retired.Removed); err != nil {
 		return err
 	}
-	all := written(p.next.Retired, p.diff.Retired, func(x *catalog.Retired) string { return x.Slug })
+	all := written(pointers(p.next.Retired), p.diff.Retired, func(x *catalog.Retired) string { return x.Slug })
 	return writeRecords(ctx, p, "retired", retiredTable, retiredColumns, all)
 }
 
@@ -291,11 +291,11 @@ func pointers[T any](list []T) []*T {
 }
 
 // written returns the records that were added or changed.
-func written[T any](all []T, r catalog.RecordChanges, slug func(*T) string) []*T {
+func written[T any](all []*T, r catalog.RecordChanges, slug func(*T) string) []*T {
 	list := make([]*T, 0, len(r.Added)+len(r.Changed))
 	for i := range all {
-		if writes(&r, slug(&all[i])) {
-			list = append(list, &all[i])
+		if writes(&r, slug(all[i])) {
+			list = append(list, all[i])
 		}
 	}
 	return list
@@ -305,7 +305,7 @@ func (p *publication) writePages(ctx context.Context) error {
 	if err := p.remove(ctx, pageTable, p.diff.Pages.Removed); err != nil {
 		return err
 	}
-	all := written(p.next.Pages, p.diff.Pages, func(x *catalog.Page) string { return x.Slug })
+	all := written(pointers(p.next.Pages), p.diff.Pages, func(x *catalog.Page) string { return x.Slug })
 	return writeRecords(ctx, p, "pages", pageTable, pageColumns, all)
 }
 

@@ -215,6 +215,42 @@ func records[T any](ctx context.Context, tx *sql.Tx, capacity int, t table, colu
 // from $2; "" for none. Only those records are returned for which keep reports true; it may
 // be nil.
 func recordsWhere[T any](ctx context.Context, tx *sql.Tx, capacity int, t table, columns []column[T], keep func(*T) bool, where string, args ...any) ([]T, error) {
+	query, read := selection(t, columns, where)
+	return rows(ctx, tx, capacity, query, func(scan scanner, to *T) error {
+		err := read(scan, to)
+		if err == nil && keep != nil && !keep(to) {
+			err = errSkip
+		}
+		return err
+	}, append([]any{separator}, args...)...)
+}
+
+// blockTools is how many tools are allocated together: fewer objects for the garbage
+// collector, and little that stays because one of them does. They fill 16 KiB.
+const blockTools = 31
+
+// toolsWhere is recordsWhere for tools.
+func toolsWhere(ctx context.Context, tx *sql.Tx, columns []column[catalog.Tool], keep func(*catalog.Tool) bool, where string, args ...any) ([]*catalog.Tool, error) {
+	query, read := selection(toolTable, columns, where)
+	var block []catalog.Tool
+	return rows(ctx, tx, 0, query, func(scan scanner, to **catalog.Tool) error {
+		if len(block) == cap(block) {
+			block = make([]catalog.Tool, 0, blockTools)
+		}
+		block = append(block, catalog.Tool{})
+		last := len(block) - 1
+		*to = &block[last]
+		err := read(scan, *to)
+		if err == nil && keep != nil && !keep(*to) {
+			block, err = block[:last], errSkip
+		}
+		return err
+	}, append([]any{separator}, args...)...)
+}
+
+// selection returns the query for the rows of a table that meet a condition, whose first
+// argument is the separator, and what reads a row.
+func selection[T any](t table, columns []column[T], where string) (query string, read func(scanner, *T) error) {
 	var short, other []column[T]
 	for _, c := range columns {
 		switch c.field(new(T)).(type) {
@@ -227,14 +263,14 @@ func recordsWhere[T any](ctx context.Context, tx *sql.Tx, capacity int, t table,
 		other = append(other, c)
 	}
 	selected := append([]string{strings.Join(columnNames(short), " || $1 || ")}, columnNames(other)...)
-	query := "SELECT " + strings.Join(selected, ", ") + " FROM " + t.name
-	if where != "" {
-		query += " WHERE " + where
-	}
 	var texts string
 	dest := make([]any, 1+len(other))
 	dest[0] = &texts
-	return rows(ctx, tx, capacity, query, func(scan scanner, to *T) error {
+	query = "SELECT " + strings.Join(selected, ", ") + " FROM " + t.name
+	if where != "" {
+		query += " WHERE " + where
+	}
+	return query, func(scan scanner, to *T) error {
 		for i, c := range other {
 			dest[i+1] = c.field(to)
 		}
@@ -245,11 +281,8 @@ func recordsWhere[T any](ctx context.Context, tx *sql.Tx, capacity int, t table,
 			key, _, _ := strings.Cut(texts, separator)
 			return fmt.Errorf("the record of %s is damaged: restore the database from a backup (%w)", key, err)
 		}
-		if keep != nil && !keep(to) {
-			return errSkip
-		}
 		return nil
-	}, append([]any{separator}, args...)...)
+	}
 }
 
 // setTexts sets the fields of columns to the parts of texts.

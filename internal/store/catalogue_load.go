@@ -71,22 +71,17 @@ func load(ctx context.Context, tx *sql.Tx, keep func(*catalog.Tool) bool) (*Publ
 	if err := loadHead(ctx, tx, p); err != nil {
 		return nil, err
 	}
-	var tools, comparisons, retired int
-	err := tx.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM tools), (SELECT count(*) FROM comparisons), (SELECT count(*) FROM retired)`).
-		Scan(&tools, &comparisons, &retired)
+	err := loadSmall(ctx, tx, c)
 	if err != nil {
 		return nil, err
 	}
-	if err := loadSmall(ctx, tx, c); err != nil {
+	if err := loadTools(ctx, tx, c, keep); err != nil {
 		return nil, err
 	}
-	if err := loadTools(ctx, tx, c, tools, keep); err != nil {
+	if c.Comparisons, err = records(ctx, tx, 0, comparisonTable, comparisonColumns); err != nil {
 		return nil, err
 	}
-	if c.Comparisons, err = records(ctx, tx, comparisons, comparisonTable, comparisonColumns); err != nil {
-		return nil, err
-	}
-	if c.Retired, err = records(ctx, tx, retired, retiredTable, retiredColumns); err != nil {
+	if c.Retired, err = records(ctx, tx, 0, retiredTable, retiredColumns); err != nil {
 		return nil, err
 	}
 	c.Sort()
@@ -94,7 +89,7 @@ func load(ctx context.Context, tx *sql.Tx, keep func(*catalog.Tool) bool) (*Publ
 }
 
 // loadTools sets the tools of c that are kept, and what is kept of former ones.
-func loadTools(ctx context.Context, tx *sql.Tx, c *catalog.Catalog, capacity int, keep func(*catalog.Tool) bool) error {
+func loadTools(ctx context.Context, tx *sql.Tx, c *catalog.Catalog, keep func(*catalog.Tool) bool) error {
 	prices, err := priceHistory.load(ctx, tx)
 	if err != nil {
 		return err
@@ -103,10 +98,7 @@ func loadTools(ctx context.Context, tx *sql.Tx, c *catalog.Catalog, capacity int
 	if err != nil {
 		return err
 	}
-	if keep != nil {
-		capacity = 0 // most are not
-	}
-	c.Tools, err = recordsWhere(ctx, tx, capacity, toolTable, toolColumns, func(t *catalog.Tool) bool {
+	c.Tools, err = toolsWhere(ctx, tx, toolColumns, func(t *catalog.Tool) bool {
 		t.PriceHistory, t.ScoreHistory = prices[t.Slug], scores[t.Slug]
 		delete(prices, t.Slug)
 		delete(scores, t.Slug)

@@ -136,7 +136,9 @@ func (n *nextLoad) load(ctx context.Context) (err error) {
 	if err := loadSmall(ctx, n.tx, c); err != nil {
 		return err
 	}
-	tools, err := recordsOfSlugs(ctx, n, toolTable, toolColumns, n.changed.Tools)
+	tools, err := ofSlugs(n, n.changed.Tools, func(where string, args []any) ([]*catalog.Tool, error) {
+		return toolsWhere(ctx, n.tx, toolColumns, nil, where, args...)
+	})
 	if err != nil {
 		return err
 	}
@@ -145,7 +147,7 @@ func (n *nextLoad) load(ctx context.Context) (err error) {
 	if err := n.loadHistories(ctx, fresh, n.changed.Tools); err != nil {
 		return err
 	}
-	c.Tools, n.step.Tools = catalog.Replace(old.Tools, fresh.Tools, n.changed.Tools, func(t *catalog.Tool) string { return t.Slug })
+	c.Tools, n.step.Tools = catalog.Replace(old.Tools, fresh.Tools, n.changed.Tools, func(t **catalog.Tool) string { return (*t).Slug })
 	comparisons, err := recordsOfSlugs(ctx, n, comparisonTable, comparisonColumns, n.changed.Comparisons)
 	if err != nil {
 		return err
@@ -220,12 +222,18 @@ func (n *nextLoad) loadFeed(ctx context.Context) error {
 
 // recordsOfSlugs reads the rows of the given slugs.
 func recordsOfSlugs[T any](ctx context.Context, n *nextLoad, t table, columns []column[T], slugs []string) ([]T, error) {
+	return ofSlugs(n, slugs, func(where string, args []any) ([]T, error) {
+		return recordsWhere(ctx, n.tx, 0, t, columns, nil, where, args...)
+	})
+}
+
+// ofSlugs calls read for some of the slugs at a time, with a condition for them.
+func ofSlugs[T any](n *nextLoad, slugs []string, read func(where string, args []any) ([]T, error)) (all []T, err error) {
 	slugs = slices.Clone(slugs)
 	slices.Sort(slugs)
-	var all []T
 	for some := range slices.Chunk(slices.Compact(slugs), n.placeholders) {
 		args, list := inAfter([]any{separator}, some)
-		found, err := recordsWhere(ctx, n.tx, len(some), t, columns, nil, "slug IN "+list, args[1:]...)
+		found, err := read("slug IN "+list, args[1:])
 		if err != nil {
 			return nil, err
 		}

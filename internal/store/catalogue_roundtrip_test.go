@@ -91,6 +91,10 @@ func wipe(t failer, s *Store) {
 func clone(c *catalog.Catalog) *catalog.Catalog {
 	d := *c
 	d.Tools, d.Comparisons, d.Retired = slices.Clone(c.Tools), slices.Clone(c.Comparisons), slices.Clone(c.Retired)
+	for i, t := range d.Tools {
+		own := *t
+		d.Tools[i] = &own
+	}
 	return &d
 }
 

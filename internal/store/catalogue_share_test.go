@@ -35,7 +35,7 @@ func (k keptReviews) Is(body, text string) bool { return k[body] == text }
 func keep(c *catalog.Catalog) keptReviews {
 	kept := keptReviews{}
 	for i := range c.Tools {
-		if t := &c.Tools[i]; t.Body != "" {
+		if t := c.Tools[i]; t.Body != "" {
 			body := fmt.Sprintf("%s of %x", t.Slug, sha256.Sum256([]byte(t.Body)))
 			kept[body], t.Body = t.Body, body
 		}

@@ -62,7 +62,7 @@ func TestWhatIsPublishedIsLoaded(t *testing.T) {
 		if p.Version != 1 || got.Version != 1 || got.ChangedOn != "2026-11-16" {
 			t.Errorf("published version %d, loaded %d of %s", p.Version, got.Version, got.ChangedOn)
 		}
-		if !slices.IsSortedFunc(got.Catalog.Tools, func(a, b catalog.Tool) int { return strings.Compare(a.Slug, b.Slug) }) {
+		if !slices.IsSortedFunc(got.Catalog.Tools, func(a, b *catalog.Tool) int { return strings.Compare(a.Slug, b.Slug) }) {
 			t.Error("the tools are not in the order of their slugs")
 		}
 		same(t, next, got.Catalog)
@@ -196,7 +196,7 @@ func TestTextThatOneDatabaseCannotStoreIsRefusedByBoth(t *testing.T) {
 			func(t *catalog.Tool) { t.Name = "a\x1fb" },
 		} {
 			next := catalogue(tool("a", "1 €/mois"), tool("b", "1 €/mois"))
-			change(&next.Tools[1])
+			change(next.Tools[1])
 			_, err := s.Catalogue.Publish(t.Context(), next, PublishOptions{Now: at(monday)})
 			if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "of b in tools") {
 				t.Errorf("Publish = %v; want ErrInvalid that names the record", err)

@@ -96,7 +96,7 @@ func loadTopics(ctx context.Context, tx *sql.Tx) (*topics, error) {
 	if c.Categories, err = records(ctx, tx, 0, categoryTable, only(categoryColumns, "slug", "label")); err != nil {
 		return nil, err
 	}
-	if c.Tools, err = records(ctx, tx, 0, toolTable, only(toolColumns, "slug", "category", "aliases")); err != nil {
+	if c.Tools, err = toolsWhere(ctx, tx, only(toolColumns, "slug", "category", "aliases"), nil, ""); err != nil {
 		return nil, err
 	}
 	if c.Comparisons, err = records(ctx, tx, 0, comparisonTable, only(comparisonColumns, "slug", "tool_a", "tool_b", "published", "aliases")); err != nil {

@@ -209,18 +209,19 @@ func TestTheLatestEventsAreLoadedForFeeds(t *testing.T) {
 
 func TestEachFeedHasItsLatestEvents(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
-		quiet := tool("calme", "1 €/mois")
-		quiet.Category = "image"
-		absorbed, retires, leaves := quiet, quiet, quiet
-		absorbed.Slug, retires.Slug, leaves.Slug = "absorbe", "retire", "parti"
-		busy := func(n int) (all []catalog.Tool) {
+		quiet := func(slug string) *catalog.Tool {
+			t := tool(slug, "1 €/mois")
+			t.Category = "image"
+			return t
+		}
+		busy := func(n int) (all []*catalog.Tool) {
 			for i := range n {
 				all = append(all, tool(fmt.Sprintf("t%05d", i), "1 €/mois"))
 			}
 			return all
 		}
-		publish(t, s, catalogue(append(busy(1), quiet, absorbed, retires, leaves)...), monday)
-		next := catalogue(append(busy(feedEvents+10), quiet)...)
+		publish(t, s, catalogue(append(busy(1), quiet("calme"), quiet("absorbe"), quiet("retire"), quiet("parti"))...), monday)
+		next := catalogue(append(busy(feedEvents+10), quiet("calme"))...)
 		next.Tools[1].Aliases = []string{"absorbe"} // of the other category
 		next.Retired = []catalog.Retired{retired("retire")}
 		next.Retired[0].Category = "image"

@@ -130,7 +130,7 @@ func types(all []Event, version int64) string {
 }
 
 // catalogue returns a small catalogue, a new one on each call.
-func catalogue(tools ...catalog.Tool) *catalog.Catalog {
+func catalogue(tools ...*catalog.Tool) *catalog.Catalog {
 	c := &catalog.Catalog{
 		Name:       "Palmarès",
 		URL:        "https://palmares.example",
@@ -141,8 +141,8 @@ func catalogue(tools ...catalog.Tool) *catalog.Catalog {
 	return c
 }
 
-func tool(slug, price string) catalog.Tool {
-	return catalog.Tool{
+func tool(slug, price string) *catalog.Tool {
+	return &catalog.Tool{
 		Slug: slug, Name: strings.ToUpper(slug[:1]) + slug[1:], Domain: slug + ".example", Category: "code",
 		ICP: "mixte", Pricing: "payant", Price: price, Tagline: "Un outil", Tier: 3,
 	}

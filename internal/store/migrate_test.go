@@ -111,7 +111,7 @@ func TestACatalogueOfThePreviousReleaseIsKept(t *testing.T) {
 			return &catalog.Catalog{
 				Name: "Essai", URL: "https://essai.example",
 				Categories: []catalog.Category{{Slug: "audio", Label: "Audio", Position: 0}, {Slug: "code", Label: "Code", Position: 1}},
-				Tools: []catalog.Tool{{
+				Tools: []*catalog.Tool{{
 					Slug: "a", Name: "A", Domain: "a.example", Category: "code", ICP: "mixte", Pricing: "payant",
 					Price: "2 €/mois", Tagline: "Un outil", Score: &score, Tier: 3,
 				}},

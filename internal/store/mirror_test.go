@@ -40,7 +40,7 @@ func mustBegin(t *testing.T, s *Store) {
 }
 
 // dated returns a tool with the date that CarryOver would set.
-func dated(t catalog.Tool, day string) catalog.Tool {
+func dated(t *catalog.Tool, day string) *catalog.Tool {
 	t.UpdatedAt = day
 	return t
 }

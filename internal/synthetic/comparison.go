@@ -8,11 +8,11 @@ import (
 
 // comparisons generates up to count comparisons between tested tools of the same
 // category: pairs that are drawn again are dropped.
-func (m *generator) comparisons(tools []catalog.Tool, count int) []catalog.Comparison {
+func (m *generator) comparisons(tools []*catalog.Tool, count int) []catalog.Comparison {
 	var tested []*catalog.Tool
 	rivals := make(map[string][]*catalog.Tool, len(fields))
 	for i := range tools {
-		if t := &tools[i]; t.Score != nil {
+		if t := tools[i]; t.Score != nil {
 			tested = append(tested, t)
 			rivals[t.Category] = append(rivals[t.Category], t)
 		}

@@ -32,7 +32,7 @@ func (m *generator) addEditorial(c *catalog.Catalog) {
 		}
 	}
 	for i := range c.Tools {
-		m.addEditorialFields(&c.Tools[i])
+		m.addEditorialFields(c.Tools[i])
 	}
 	for i := range c.Comparisons {
 		x := &c.Comparisons[i]

@@ -38,9 +38,9 @@ var (
 
 // name generates a name and the corresponding slug, which need not be unique: about
 // one tool in two hundred has the name of an earlier one on purpose.
-func (m *generator) name(earlier []catalog.Tool) (name, slug string) {
+func (m *generator) name(earlier []*catalog.Tool) (name, slug string) {
 	if len(earlier) > 0 && m.below(200) == 0 {
-		twin := &earlier[m.below(len(earlier))]
+		twin := earlier[m.below(len(earlier))]
 		return twin.Name, twin.Slug
 	}
 	// Short names are rare, because there are not enough of them for a million tools.

@@ -8,9 +8,9 @@ import (
 
 // retired generates a retired tool. Some have one of tools, which must not be empty,
 // as successor.
-func (m *generator) retired(tools []catalog.Tool, reason catalog.Reason) catalog.Retired {
+func (m *generator) retired(tools []*catalog.Tool, reason catalog.Reason) catalog.Retired {
 	name, base := m.name(nil)
-	successor := &tools[m.below(len(tools))]
+	successor := tools[m.below(len(tools))]
 	r := catalog.Retired{
 		Slug: m.unique(base), Name: name, Category: successor.Category, Reason: reason,
 		RetiredAt: m.days[m.between(daysCovered-1500, daysCovered-1)],

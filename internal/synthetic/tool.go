@@ -10,13 +10,13 @@ import (
 // catalogue.
 
 // tool generates one tool; earlier are the previous tools of the catalogue.
-func (m *generator) tool(earlier []catalog.Tool) catalog.Tool {
+func (m *generator) tool(earlier []*catalog.Tool) *catalog.Tool {
 	name, slug := m.name(earlier)
 	slug = m.unique(slug)
 	k := &fields[m.below(len(fields))]
 	day := m.between(daysCovered-900, daysCovered-1) // the newest date of the tool
 	now := m.offer()
-	t := catalog.Tool{
+	t := &catalog.Tool{
 		Slug: slug, Name: name, Domain: slug + ".example", Category: k.slug,
 		ICP: "mixte", Pricing: now.pricing, Price: now.price, Tier: 3,
 		PriceHistory: m.history(now, day),
@@ -24,8 +24,8 @@ func (m *generator) tool(earlier []catalog.Tool) catalog.Tool {
 	if m.chance(45) {
 		t.ICP = pick(m, catalog.ICPs)
 	}
-	m.addFigures(&t, day)
-	m.addURLs(&t)
+	m.addFigures(t, day)
+	m.addURLs(t)
 	if m.chance(2) {
 		t.Aliases = append(t.Aliases, m.unique(slug+"-beta"))
 		if m.chance(40) {

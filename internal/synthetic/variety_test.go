@@ -33,7 +33,11 @@ func (c *census) note(feature string, present bool) {
 func TestTwoThousandToolsHaveEveryFieldPresentAndAbsent(t *testing.T) {
 	c := Catalog(2000, 1)
 	always := []string{"Slug", "Name", "Domain", "Category", "ICP", "Pricing", "Price", "Tagline", "Tier"}
-	checkFields(t, c.Tools, always)
+	tools := make([]catalog.Tool, len(c.Tools))
+	for i, tool := range c.Tools {
+		tools[i] = *tool
+	}
+	checkFields(t, tools, always)
 	checkFields(t, c.Comparisons, []string{"Slug", "Title", "ToolA", "ToolB", "Winner", "WinnerNote"})
 	checkFields(t, c.Retired, []string{"Slug", "Name", "Category", "Reason", "RetiredAt", "Body", "Note"})
 }
@@ -99,7 +103,7 @@ func TestTwoThousandToolsHaveEveryValueAndFeature(t *testing.T) {
 func (s *census) read(c *catalog.Catalog) {
 	seen, note := s.seen, s.note
 	for i := range c.Tools {
-		x := &c.Tools[i]
+		x := c.Tools[i]
 		seen["category "+x.Category]++
 		seen["icp "+string(x.ICP)]++
 		seen["pricing "+string(x.Pricing)]++
@@ -133,7 +137,7 @@ func TestSharesAreRealistic(t *testing.T) {
 	count := map[string]float64{}
 	var sum float64
 	for i := range c.Tools {
-		x := &c.Tools[i]
+		x := c.Tools[i]
 		if x.Score != nil {
 			count["tested"]++
 			sum += *x.Score
@@ -227,7 +231,7 @@ func TestNamesExerciseFrenchCollation(t *testing.T) {
 func TestReviewsHaveARealisticLengthAndStructure(t *testing.T) {
 	c := Catalog(2000, 1)
 	for i := range c.Tools {
-		x := &c.Tools[i]
+		x := c.Tools[i]
 		if x.Body == "" {
 			continue
 		}

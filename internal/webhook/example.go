@@ -53,14 +53,14 @@ func newExample(c *catalog.Change, at time.Time, sequence int64) Example {
 // exampleCatalogues are published one after the other, and change in every way that an
 // event announces.
 func exampleCatalogues() []*catalog.Catalog {
-	tool := func(slug, name, price, body string) catalog.Tool {
+	tool := func(slug, name, price, body string) *catalog.Tool {
 		score, checked := 8.6, 7.5
-		return catalog.Tool{
+		return &catalog.Tool{
 			Slug: slug, Name: name, Domain: slug + ".example", Category: "ecriture", ICP: "mixte", Pricing: "payant", Price: price,
 			Tagline: "Relit vos textes et dit pourquoi.", Score: &score, Verifiability: &checked, Tier: 1, Body: body,
 		}
 	}
-	site := func(tools ...catalog.Tool) *catalog.Catalog {
+	site := func(tools ...*catalog.Tool) *catalog.Catalog {
 		return &catalog.Catalog{
 			Name: "Palmarès", URL: "https://palmares.example", Tools: tools,
 			Categories: []catalog.Category{{Slug: "ecriture", Label: "Écriture"}},

@@ -120,7 +120,7 @@ func (s *service) publish(tools ...string) {
 	s.t.Helper()
 	c := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "code", Label: "Code"}}}
 	for i := 0; i < len(tools); i += 2 {
-		c.Tools = append(c.Tools, catalog.Tool{
+		c.Tools = append(c.Tools, &catalog.Tool{
 			Slug: tools[i], Name: "Outil <é>", Domain: tools[i] + ".example", Category: "code", ICP: "mixte", Pricing: "payant", Price: tools[i+1], Tagline: "Un outil", Tier: 3,
 		})
 	}
