@@ -39,7 +39,7 @@ func fails(t *testing.T, err, kind error, says ...string) {
 	}
 }
 
-func create(t *testing.T, s *Store, email string, plan account.Plan) account.Account {
+func create(t testing.TB, s *Store, email string, plan account.Plan) account.Account {
 	t.Helper()
 	a, err := s.Accounts.Create(t.Context(), email, plan, monday)
 	if err != nil {

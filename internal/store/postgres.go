@@ -118,7 +118,7 @@ func (s *db) openPostgres(dsn string) error {
 	if counting.RuntimeParams["synchronous_commit"] == "" {
 		counting.RuntimeParams["synchronous_commit"] = "off"
 	}
-	prepare := countStatement
+	prepare := countAccounts
 	if cfg.DefaultQueryExecMode != pgx.QueryExecModeCacheStatement {
 		prepare = "" // a pooler runs each transaction on another connection
 	}
@@ -135,7 +135,7 @@ type poolOptions struct {
 	size        int
 	staleBefore *atomic.Int64 // connections made earlier are not used again, in Unix nanoseconds
 	ping        bool          // idle connections are pinged before use
-	prepare     string        // the only statement of the pool, prepared on every connection; "" for none
+	prepare     string        // the usual statement of the pool, prepared on every connection; "" for none
 }
 
 // openPool opens a pool that does not reuse stale connections: when the server fails
