@@ -65,7 +65,8 @@ func limitMemory(limit int64) {
 // zero value is ready for use.
 type memory struct {
 	mu      sync.Mutex
-	running int
+	running int  // works that were announced
+	loads   int  // those of them that load a catalogue
 	watched bool // the target follows what lives
 }
 
@@ -77,6 +78,26 @@ func (m *memory) Begin() {
 	m.running++
 	m.tune()
 	m.watch()
+}
+
+// BeginLoad is Begin for loading a catalogue: most of what is allocated stays, and
+// collecting garbage often would only take time.
+func (m *memory) BeginLoad() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.running++
+	m.loads++
+	if before := debug.SetGCPercent(100); before < 100 {
+		debug.SetGCPercent(before)
+	}
+}
+
+// EndLoad ends what BeginLoad began.
+func (m *memory) EndLoad() {
+	m.mu.Lock()
+	m.loads--
+	m.mu.Unlock()
+	m.End()
 }
 
 // End ends what Begin began.
@@ -92,12 +113,15 @@ func (m *memory) End() {
 	m.watch()
 }
 
-// tune sets the garbage collection target. During work that needs much memory, most of
-// what is allocated is garbage soon: it is collected once there is as much of it as lives,
-// or a quarter of what lives if that is much.
+// tune sets the garbage collection target. During a publication, most of what is allocated
+// is garbage soon: it is collected once there is as much of it as lives, or a quarter of
+// what lives if that is much.
 func (m *memory) tune() {
-	if m.running == 0 {
+	switch m.running {
+	case 0:
 		tuneMemory()
+		return
+	case m.loads:
 		return
 	}
 	const much = 128 << 20 // bytes

@@ -180,7 +180,7 @@ func (n *node) notifications() (time.Duration, <-chan struct{}) {
 // load builds what is served instead of before and lets the pages show it. The API serves
 // it a moment later.
 func (n *node) load(ctx context.Context, before *snapshot.Snapshot) (*snapshot.Snapshot, error) {
-	n.memory.Begin()
+	n.memory.BeginLoad()
 	defer n.running.Go(n.endLoad) // while the version is served, and the one before is garbage
 	s, err := n.build(ctx, before)
 	if err != nil {
@@ -198,7 +198,7 @@ func (n *node) load(ctx context.Context, before *snapshot.Snapshot) (*snapshot.S
 
 // endLoad frees the memory of a load, and says so if the next one will not fit.
 func (n *node) endLoad() {
-	n.memory.End()
+	n.memory.EndLoad()
 	limit, needed := memoryLimit(n.options.Memory), takeover*liveMemory()
 	if limit > 0 && needed > limit {
 		n.log.Warn(fmt.Sprintf("a publication may need %d MiB for a while, and the limit is %d MiB: raise it (--memory, MemoryMax of systemd, the limits of the container)", needed>>20, limit>>20))
