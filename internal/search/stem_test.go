@@ -84,6 +84,24 @@ func TestWordsOfAText(t *testing.T) {
 	}
 }
 
+func TestATextHasTheSameWordsWhenReadInPieces(t *testing.T) {
+	words := func(pieces []string) (words []string) {
+		split := splitter{emit: func(word []byte, _ bool) { words = append(words, string(word)) }}
+		for _, piece := range pieces {
+			split.add(piece)
+		}
+		split.end()
+		return words
+	}
+	pieces := rapid.OneOf(rapid.StringMatching(`[a-z]{1,12}`), rapid.StringMatching(`[ -~é’œ½]`), rapid.String())
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOf(pieces).Draw(t, "text"), "")
+		if whole, split := words([]string{text}), words(strings.Split(text, "")); !slices.Equal(whole, split) {
+			t.Fatalf("%q has the words %q, but %q when read by character", text, whole, split)
+		}
+	})
+}
+
 func TestBestReturnsTheLargestInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		keys := rapid.SliceOf(rapid.Uint64Max(50)).Draw(t, "keys")
