@@ -196,6 +196,7 @@ func (x *Index) indexKin(stems []string) {
 	}
 	byRoot := sortedOrder(roots)
 	distinct := make([]string, 0, len(stems))
+	x.kinStart = make([]uint32, 0, len(stems)+1)
 	for at, term := range byRoot {
 		if root := roots[term]; at == 0 || root != distinct[len(distinct)-1] {
 			distinct = append(distinct, root)

@@ -223,6 +223,7 @@ func allDigits(word []byte) bool {
 func nameKey(text string) (key string, ends uint64) {
 	text = truncate(text, maxQuery)
 	var b strings.Builder
+	b.Grow(len(text))
 	for _, r := range text {
 		switch f := fold(r); f.kind {
 		case letter:

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"palmares/internal/catalog"
+	"palmares/internal/synthetic"
 )
 
 // step returns how the tools of one catalogue became those of the next.
@@ -146,6 +148,34 @@ func TestTheNextIndexIsTheOneThatBuildMakes(t *testing.T) {
 			}
 			x, before = next, p.c
 		}
+	}
+}
+
+func TestTheNextIndexIsTheSameOnManyCores(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(5))
+	before, other := synthetic.Catalog(6_600, 1), synthetic.Catalog(2_100, 2) // enough for two parts each
+	after := *before
+	after.Tools = slices.Clone(before.Tools)
+	for i := range other.Tools {
+		slug := after.Tools[3*i].Slug
+		after.Tools[3*i] = other.Tools[i]
+		after.Tools[3*i].Slug = slug
+	}
+	x, err := Build(t.Context(), before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := step(before, &after)
+	next, err := x.Next(t.Context(), &after, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, err := Build(t.Context(), &after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if different := differences(next, built); len(different) > 0 {
+		t.Errorf("%q differ", different)
 	}
 }
 
