@@ -1,6 +1,7 @@
 package search
 
 import (
+	"runtime"
 	"sort"
 	"strings"
 )
@@ -55,6 +56,9 @@ func (l *lexicon) merge(order []int32, others []string) lexicon {
 	merged := lexicon{ends: make([]uint32, len(order)), shared: make([]uint8, len(order))}
 	before := ""
 	for i, from := range order {
+		if i%(1<<14) == 0 {
+			runtime.Gosched()
+		}
 		var word string
 		if from >= 0 {
 			word = l.at(int(from))

@@ -21,8 +21,8 @@ type Step struct {
 
 // Next returns the index of c, the catalogue that follows that of x. It is the index that
 // Build would make, but only the texts that differ are read: those of the tools that are
-// fresh, and of those that are gone. The rest is copied. If nearly everything would have to
-// be read, Next calls Build.
+// fresh, and of those that are gone. The rest is copied. Next calls Build if a third of the
+// tools differ, if a category does, or if a word became part of the plan that reviews share.
 func (x *Index) Next(ctx context.Context, c *catalog.Catalog, s Step) (*Index, error) {
 	n := &next{old: x, moved: s.Moved, fresh: s.Fresh}
 	for i, to := range s.Moved {
@@ -30,8 +30,8 @@ func (x *Index) Next(ctx context.Context, c *catalog.Catalog, s Step) (*Index, e
 			n.gone = append(n.gone, int32(i))
 		}
 	}
-	const most = 3 // the part of the tools that are read
-	if len(n.gone) > len(x.tools)/most || len(n.fresh) > len(c.Tools)/most ||
+	const part = 3 // to read a third of the tools, both old and new, takes nearly as long as Build
+	if len(n.gone) > len(x.tools)/part || len(n.fresh) > len(c.Tools)/part ||
 		!maps.Equal(x.categories, categoryTexts(c)) || !maps.Equal(x.labels, labelWords(c)) {
 		return Build(ctx, c)
 	}
@@ -350,6 +350,9 @@ func (n *next) mergeKin() {
 	n.kin = make([]uint32, 0, len(n.stemsFrom))
 	n.kinStart = make([]uint32, 0, len(order)+1)
 	for root, from := range order {
+		if root%(1<<14) == 0 {
+			runtime.Gosched()
+		}
 		first := len(n.kin)
 		n.kinStart = append(n.kinStart, uint32(first))
 		if from >= 0 {
