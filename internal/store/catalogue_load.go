@@ -24,29 +24,95 @@ type Published struct {
 	sequence int64 // of its last event
 }
 
-// Load reads the catalogue as one publication left it.
+// Load reads the catalogue as one publication left it. It reads with two connections at
+// once, and again if a publication came between them.
 func (s *Catalogue) Load(ctx context.Context) (*Published, error) {
-	var p *Published
-	err := s.read(ctx, func(tx *sql.Tx) error {
-		var err error
-		p, err = loadAll(ctx, tx)
+	for {
+		p, err := s.loadTwice(ctx)
+		if err != nil || p != nil {
+			return p, err
+		}
+	}
+}
+
+// A part is what the second connection reads.
+type part struct {
+	version     int64
+	publishedAt string
+	feed        *record.Feed
+	tools       []*catalog.Tool
+}
+
+// loadTwice is one attempt of Load. It returns nil if the connections see two versions.
+func (s *Catalogue) loadTwice(ctx context.Context) (p *Published, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	second := make(chan *part, 1)
+	go func() {
+		var other part
+		err := s.read(ctx, func(tx *sql.Tx) error { return other.load(ctx, tx) })
+		if err != nil {
+			cancel(err)
+		}
+		second <- &other
+	}()
+	err = s.read(ctx, func(tx *sql.Tx) error {
+		p, err = loadAll(ctx, tx, second)
 		return err
 	})
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause // of the other connection
+	}
 	if err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// loadAll reads the catalogue, its feed and the latest events.
-func loadAll(ctx context.Context, tx *sql.Tx) (*Published, error) {
-	p, err := load(ctx, tx, nil)
-	if err != nil {
+// load reads the feed, and the tools of the second half.
+func (o *part) load(ctx context.Context, tx *sql.Tx) (err error) {
+	if err := tx.QueryRowContext(ctx, `SELECT version, published_at FROM catalogue`).Scan(&o.version, &o.publishedAt); err != nil {
+		return err
+	}
+	if o.feed, err = loadFeed(ctx, tx, changeColumns); err != nil {
+		return err
+	}
+	o.tools, err = toolsWhere(ctx, tx, toolColumns, nil, "slug >= "+middle)
+	return err
+}
+
+// middle is a slug, the same in every reading of a version, with about as many before it as
+// after it; "" if there is none.
+const middle = `coalesce((SELECT slug FROM tools ORDER BY slug LIMIT 1 OFFSET (SELECT count(*) / 2 FROM tools)), '')`
+
+// loadAll reads the catalogue, its feed and the latest events, apart from what the second
+// connection reads. It returns nil if that is of another version.
+func loadAll(ctx context.Context, tx *sql.Tx, second <-chan *part) (*Published, error) {
+	p := &Published{Catalog: &catalog.Catalog{}}
+	if err := loadHead(ctx, tx, p); err != nil {
 		return nil, err
 	}
-	if p.Feed, err = loadFeed(ctx, tx, changeColumns); err != nil {
+	if err := loadRecords(ctx, tx, p.Catalog); err != nil {
 		return nil, err
 	}
+	var other *part
+	err := loadTools(ctx, tx, p.Catalog, func(histories func(*catalog.Tool)) error {
+		tools, err := toolsWhere(ctx, tx, toolColumns, nil, "slug < "+middle)
+		if err != nil {
+			return err
+		}
+		other = <-second
+		p.Catalog.Tools = append(tools, other.tools...)
+		for _, t := range p.Catalog.Tools {
+			histories(t)
+		}
+		return ctx.Err()
+	})
+	if err != nil || other.version != p.Version || other.publishedAt != p.PublishedAt {
+		return nil, err
+	}
+	p.Catalog.Sort()
+	p.Feed = other.feed
 	if p.Version > 0 {
 		p.Events, err = latestEvents(ctx, tx, p.Catalog)
 	}
@@ -62,34 +128,47 @@ func (s *Catalogue) Feed(ctx context.Context) (f *record.Feed, err error) {
 	return f, err
 }
 
-// load reads the catalogue in a few large queries without ORDER BY: records are sorted in
-// Go, whatever the database's collation. Only the tools for which keep reports true are
-// kept; it may be nil.
+// load reads the catalogue for a publication. Only the tools for which keep reports true
+// are kept; it may be nil.
 func load(ctx context.Context, tx *sql.Tx, keep func(*catalog.Tool) bool) (*Published, error) {
 	c := &catalog.Catalog{}
 	p := &Published{Catalog: c}
 	if err := loadHead(ctx, tx, p); err != nil {
 		return nil, err
 	}
-	err := loadSmall(ctx, tx, c)
-	if err != nil {
+	if err := loadRecords(ctx, tx, c); err != nil {
 		return nil, err
 	}
-	if err := loadTools(ctx, tx, c, keep); err != nil {
-		return nil, err
-	}
-	if c.Comparisons, err = records(ctx, tx, 0, comparisonTable, comparisonColumns); err != nil {
-		return nil, err
-	}
-	if c.Retired, err = records(ctx, tx, 0, retiredTable, retiredColumns); err != nil {
-		return nil, err
-	}
+	err := loadTools(ctx, tx, c, func(histories func(*catalog.Tool)) (err error) {
+		c.Tools, err = toolsWhere(ctx, tx, toolColumns, func(t *catalog.Tool) bool {
+			histories(t)
+			return keep == nil || keep(t)
+		}, "")
+		return err
+	})
 	c.Sort()
-	return p, loadPictures(ctx, tx, c)
+	return p, err
 }
 
-// loadTools sets the tools of c that are kept, and what is kept of former ones.
-func loadTools(ctx context.Context, tx *sql.Tx, c *catalog.Catalog, keep func(*catalog.Tool) bool) error {
+// loadRecords reads all records but tools, in a few large queries without ORDER BY: they
+// are sorted in Go, whatever the database's collation.
+func loadRecords(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) (err error) {
+	if err := loadSmall(ctx, tx, c); err != nil {
+		return err
+	}
+	if c.Comparisons, err = records(ctx, tx, 0, comparisonTable, comparisonColumns); err != nil {
+		return err
+	}
+	if c.Retired, err = records(ctx, tx, 0, retiredTable, retiredColumns); err != nil {
+		return err
+	}
+	c.Sort()
+	return loadPictures(ctx, tx, c)
+}
+
+// loadTools calls read, which reads the tools of c and passes each to histories, and reads
+// what is kept of former ones.
+func loadTools(ctx context.Context, tx *sql.Tx, c *catalog.Catalog, read func(histories func(*catalog.Tool)) error) error {
 	prices, err := priceHistory.load(ctx, tx)
 	if err != nil {
 		return err
@@ -98,12 +177,11 @@ func loadTools(ctx context.Context, tx *sql.Tx, c *catalog.Catalog, keep func(*c
 	if err != nil {
 		return err
 	}
-	c.Tools, err = toolsWhere(ctx, tx, toolColumns, func(t *catalog.Tool) bool {
+	err = read(func(t *catalog.Tool) {
 		t.PriceHistory, t.ScoreHistory = prices[t.Slug], scores[t.Slug]
 		delete(prices, t.Slug)
 		delete(scores, t.Slug)
-		return keep == nil || keep(t)
-	}, "")
+	})
 	if err != nil {
 		return err
 	}

@@ -72,11 +72,7 @@ func (s *Catalogue) LoadAfter(ctx context.Context, before *Published) (p *Publis
 			return err
 		}
 		changed, err := changesSince(ctx, tx, before, p.Version)
-		if err != nil {
-			return err
-		}
-		if changed == nil || !changed.isSmall(len(before.Catalog.Tools)) {
-			p, err = loadAll(ctx, tx)
+		if err != nil || changed == nil || !changed.isSmall(len(before.Catalog.Tools)) {
 			return err
 		}
 		n := nextLoad{tx: tx, placeholders: s.dialect.placeholders(), before: before, next: p, changed: changed}
@@ -86,6 +82,9 @@ func (s *Catalogue) LoadAfter(ctx context.Context, before *Published) (p *Publis
 		step = &n.step
 		return nil
 	})
+	if err == nil && step == nil {
+		p, err = s.Load(ctx)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
