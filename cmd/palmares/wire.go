@@ -8,6 +8,7 @@ import (
 	"palmares/internal/accountsite"
 	"palmares/internal/api"
 	"palmares/internal/billing"
+	"palmares/internal/catalog"
 	"palmares/internal/dataset"
 	"palmares/internal/keyring"
 	"palmares/internal/mail"
@@ -212,6 +213,7 @@ func (n *node) build(ctx context.Context, before *snapshot.Snapshot) (*snapshot.
 	if before != nil && before.Version > 0 {
 		earlier = &store.Published{Catalog: before.Catalog, Version: before.Version, PublishedAt: before.PublishedAt, Feed: before.Feed()}
 	}
+	begin := time.Now()
 	published, step, err := n.store.Catalogue.LoadAfter(ctx, earlier)
 	if err != nil {
 		return nil, err
@@ -219,9 +221,11 @@ func (n *node) build(ctx context.Context, before *snapshot.Snapshot) (*snapshot.
 	base := string(n.options.BaseURL)
 	if published.Version > 0 {
 		n.published.Store(published.Version)
+		n.reportStage("all tools are read, now they are sorted and rendered", published, step, begin)
 		s := snapshot.Next(before, published.Catalog, step, published.Version, published.ChangedOn)
 		s.Events, s.PublishedAt = published.Events, published.PublishedAt
 		s.SetFeed(published.Feed)
+		n.reportStage("all tools are rendered, now the search index is built", published, step, begin)
 		return s, nil
 	}
 	if served := n.published.Load(); served > 0 {
@@ -233,6 +237,13 @@ func (n *node) build(ctx context.Context, before *snapshot.Snapshot) (*snapshot.
 		return s, nil
 	}
 	return n.demo.snapshot(ctx, base)
+}
+
+// reportStage logs how far the reading of a whole large catalogue is, which takes seconds.
+func (n *node) reportStage(stage string, p *store.Published, step *catalog.Step, begin time.Time) {
+	if step == nil && len(p.Catalog.Tools) >= 50_000 {
+		n.log.Info(stage, "version", p.Version, "tools", len(p.Catalog.Tools), "took", time.Since(begin).Round(time.Millisecond).String())
+	}
 }
 
 // isDemo reports whether a snapshot is the demo catalogue.
