@@ -27,7 +27,7 @@ import (
 	"palmares/internal/testkit"
 )
 
-var sharedPublications = flag.Int("shared-publications", 8, "random publications of TestVersionsThatShareAnswerLikeWholeOnes")
+var sharedPublications = flag.Int("shared-publications", 4, "random publications of TestVersionsThatShareAnswerLikeWholeOnes")
 
 // A server that takes what did not change from the version before answers every request
 // as one that has just read everything, after any number of publications.
@@ -39,7 +39,7 @@ func TestVersionsThatShareAnswerLikeWholeOnes(t *testing.T) {
 	t.Cleanup(func() { _ = st.Close() })
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	e := editor{Catalog: synthetic.Catalog(60, 1), random: rand.New(rand.NewPCG(seed, 0))}
+	e := editor{Catalog: synthetic.Catalog(40, 1), random: rand.New(rand.NewPCG(seed, 0))}
 	now := time.Date(2027, 1, 4, 9, 0, 0, 0, time.UTC)
 	var before *snapshot.Snapshot
 	answers, followed := 0, 0
@@ -215,12 +215,12 @@ func (e *editor) edit() {
 				t.Slug = fmt.Sprintf("renomme-%d", e.count)
 			}
 		case 8: // retired
-			if !e.isCompared(t.Slug) && len(e.Tools) > 40 {
+			if !e.isCompared(t.Slug) && len(e.Tools) > 25 {
 				e.Retired = append(e.Retired, catalog.Retired{Slug: t.Slug, Name: t.Name, Category: t.Category, Reason: "mort", RetiredAt: "2027-01-03", Body: "Fini.", Note: "Fini."})
 				e.Tools = slices.Delete(e.Tools, i, i+1)
 			}
 		case 9: // removed
-			if !e.isCompared(t.Slug) && len(e.Tools) > 40 {
+			if !e.isCompared(t.Slug) && len(e.Tools) > 25 {
 				e.Tools = slices.Delete(e.Tools, i, i+1)
 			}
 		case 10, 11:
