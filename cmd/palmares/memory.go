@@ -167,6 +167,12 @@ func liveMemory() int64 {
 	return int64(sample[0].Value.Uint64() + sample[1].Value.Uint64()) //nolint:gosec // below 1<<63
 }
 
-// takeover is how many times the memory of one version is needed while the next one is
-// built beside it.
-const takeover = 2
+// takeovers are how much of the memory of one version is needed while the next one is made
+// beside it, in percent.
+var takeovers = []struct {
+	publication string
+	percent     int64
+}{
+	{"a publication", 140},
+	{"a publication that changes more than a quarter of the tools", 250},
+}

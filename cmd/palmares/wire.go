@@ -200,9 +200,12 @@ func (n *node) load(ctx context.Context, before *snapshot.Snapshot) (*snapshot.S
 // endLoad frees the memory of a load, and says so if the next one will not fit.
 func (n *node) endLoad() {
 	n.memory.EndLoad()
-	limit, needed := memoryLimit(n.options.Memory), takeover*liveMemory()
-	if limit > 0 && needed > limit {
-		n.log.Warn(fmt.Sprintf("a publication may need %d MiB for a while, and the limit is %d MiB: raise it (--memory, MemoryMax of systemd, the limits of the container)", needed>>20, limit>>20))
+	limit, live := memoryLimit(n.options.Memory), liveMemory()
+	for _, next := range takeovers {
+		if needed := live * next.percent / 100; limit > 0 && needed > limit {
+			n.log.Warn(fmt.Sprintf("%s may need %d MiB for a while, and the limit is %d MiB: raise it (--memory, MemoryMax of systemd, the limits of the container)", next.publication, needed>>20, limit>>20))
+			return
+		}
 	}
 }
 

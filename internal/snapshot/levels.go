@@ -58,6 +58,35 @@ func newFigures(tools int, figure func(i int32) (float64, bool)) *figures {
 	return f
 }
 
+// sort returns a list of tools by their values, ascending, or descending if direction is
+// negative; those without a value are last. Tools of one value stay in their order.
+func (f *figures) sort(ids []int32, direction int) []int32 {
+	next := make([]int, len(f.values)+1) // by number of a value: where its next tool goes
+	place := func(n int32) int {
+		switch {
+		case n < 0:
+			return len(f.values)
+		case direction < 0:
+			return len(f.values) - 1 - int(n)
+		}
+		return int(n)
+	}
+	for _, i := range ids {
+		next[place(f.number[i])]++
+	}
+	start := 0
+	for k, count := range next {
+		next[k], start = start, start+count
+	}
+	sorted := make([]int32, len(ids))
+	for _, i := range ids {
+		at := &next[place(f.number[i])]
+		sorted[*at] = i
+		*at++
+	}
+	return sorted
+}
+
 // levels returns the levels of a list of tools.
 func (f *figures) levels(ids []int32) levels {
 	used := make([]bool, len(f.values))

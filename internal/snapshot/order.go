@@ -3,6 +3,7 @@ package snapshot
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"sort"
 	"sync"
@@ -87,20 +88,20 @@ func orderTools(c *catalog.Catalog, all [sortCount][]int32) map[string]*[sortCou
 // collation, with accents and case last; ties are broken by slug, which is the
 // order of the catalogue.
 func sortTools(c *catalog.Catalog) (all [sortCount][]int32) {
-	rank := nameRanks(len(c.Tools), func(i int) string { return c.Tools[i].Name })
-	bySlug := make([]int32, len(c.Tools))
-	for i := range bySlug {
-		bySlug[i] = int32(i)
+	names, isSame := sortNames(len(c.Tools), func(i int) string { return c.Tools[i].Name })
+	all[NameAsc] = names
+	all[NameDesc] = make([]int32, 0, len(names))
+	for end := len(names); end > 0; { // those of one name stay in the order of their slugs
+		first := end - 1
+		for first > 0 && isSame(names[first-1], names[end-1]) {
+			first--
+		}
+		all[NameDesc] = append(all[NameDesc], names[first:end]...)
+		end = first
 	}
-	sorted := func(from []int32, compare func(a, b int32) int) []int32 {
-		ids := slices.Clone(from)
-		slices.SortStableFunc(ids, compare)
-		return ids
-	}
-	all[NameAsc] = sorted(bySlug, func(a, b int32) int { return cmp.Compare(rank[a], rank[b]) })
-	all[NameDesc] = sorted(bySlug, func(a, b int32) int { return cmp.Compare(rank[b], rank[a]) })
-	all[ScoreDesc] = sorted(all[NameAsc], byScore(c, -1))
-	all[ScoreAsc] = sorted(all[NameAsc], byScore(c, +1))
+	scores := newFigures(len(c.Tools), func(i int32) (float64, bool) { return figure(c.Tools[i].Score) })
+	all[ScoreDesc] = scores.sort(names, -1)
+	all[ScoreAsc] = scores.sort(names, +1)
 	return all
 }
 
@@ -200,24 +201,41 @@ func figure(p *float64) (float64, bool) {
 	return *p, true
 }
 
-// nameRanks returns the rank of each of n names; equal names have equal ranks.
-func nameRanks(n int, name func(i int) string) []int32 {
-	k := newKeys()
-	all := make([][]byte, n)
-	ids := make([]int32, n)
-	for i := range n {
-		all[i] = slices.Clone(k.of(0, name(i)))
-		ids[i] = int32(i)
+// sortNames returns the order of n names, those that are equal by number, and what reports
+// whether two are equal.
+func sortNames(n int, name func(i int) string) (ids []int32, isSame func(a, b int32) bool) {
+	type sorted struct {
+		prefix     uint64 // of the key, which most comparisons end with
+		start, end uint32
+		id         int32
 	}
-	slices.SortFunc(ids, func(a, b int32) int { return bytes.Compare(all[a], all[b]) })
-	ranks := make([]int32, n)
-	for pos, i := range ids {
-		ranks[i] = int32(pos)
-		if pos > 0 && bytes.Equal(all[i], all[ids[pos-1]]) {
-			ranks[i] = ranks[ids[pos-1]]
+	k := newKeys()
+	var text []byte // all keys
+	list := make([]sorted, n)
+	for i := range list {
+		key := k.of(0, name(i))
+		var prefix [8]byte
+		copy(prefix[:], key)
+		list[i] = sorted{binary.BigEndian.Uint64(prefix[:]), uint32(len(text)), uint32(len(text) + len(key)), int32(i)}
+		text = append(text, key...)
+	}
+	slices.SortFunc(list, func(a, b sorted) int {
+		if a.prefix != b.prefix {
+			return cmp.Compare(a.prefix, b.prefix)
+		}
+		return cmp.Or(bytes.Compare(text[a.start:a.end], text[b.start:b.end]), cmp.Compare(a.id, b.id))
+	})
+	ids = make([]int32, n)
+	group := make([]int32, n) // by name; equal names have the same
+	for at, x := range list {
+		ids[at], group[x.id] = x.id, int32(at)
+		if at > 0 {
+			if before := list[at-1]; bytes.Equal(text[x.start:x.end], text[before.start:before.end]) {
+				group[x.id] = group[before.id]
+			}
 		}
 	}
-	return ranks
+	return ids, func(a, b int32) bool { return group[a] == group[b] }
 }
 
 // orderComparisons returns the published comparisons, newest first, by category:
@@ -262,11 +280,6 @@ func orderRetired(c *catalog.Catalog) map[retiredKey][]int32 {
 }
 
 func orderCategories(c *catalog.Catalog) []int32 {
-	rank := nameRanks(len(c.Categories), func(i int) string { return c.Categories[i].Label })
-	ids := make([]int32, len(c.Categories))
-	for i := range ids {
-		ids[i] = int32(i)
-	}
-	slices.SortStableFunc(ids, func(a, b int32) int { return cmp.Compare(rank[a], rank[b]) })
+	ids, _ := sortNames(len(c.Categories), func(i int) string { return c.Categories[i].Label })
 	return ids
 }
