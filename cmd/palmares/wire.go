@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"palmares/internal/accountsite"
@@ -187,10 +188,14 @@ func (n *node) load(ctx context.Context, before *snapshot.Snapshot) (*snapshot.S
 	if err != nil {
 		return nil, err
 	}
-	if err := s.BuildIndex(ctx); err != nil {
+	var pages sync.WaitGroup
+	var show func()
+	pages.Go(func() { show = n.pages.Prepare(s) })
+	err = s.BuildIndex(ctx)
+	if pages.Wait(); err != nil {
 		return nil, err
 	}
-	n.pages.Show(s)
+	show()
 	if !n.isDemo(s) {
 		n.demo.forget()
 	}

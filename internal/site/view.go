@@ -44,9 +44,15 @@ type view struct {
 	trends   func() *market.Trends
 }
 
-// Show replaces the version that the pages show. It builds all that they need first. The
-// snapshot must have its search index.
-func (s *Site) Show(snap *snapshot.Snapshot) { s.current.Store(newView(snap, s.cfg.Demo(snap))) }
+// Show replaces the version that the pages show. The snapshot must have its search index.
+func (s *Site) Show(snap *snapshot.Snapshot) { s.Prepare(snap)() }
+
+// Prepare builds all that the pages of a version need, and returns what shows it. The
+// snapshot needs its search index only then.
+func (s *Site) Prepare(snap *snapshot.Snapshot) (show func()) {
+	v := newView(snap, s.cfg.Demo(snap))
+	return func() { s.current.Store(v) }
+}
 
 func newView(snap *snapshot.Snapshot, demo bool) *view {
 	v := &view{

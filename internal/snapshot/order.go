@@ -130,8 +130,18 @@ func nextSorts(c *catalog.Catalog, before [sortCount][]int32, m *catalog.Moves) 
 	}{{NameAsc, +1}, {NameDesc, -1}} {
 		wait.Go(func() {
 			keys := newKeys()
-			all[s.sort] = insert(before[s.sort], m, func(a, b int32) int {
-				return cmp.Or(s.direction*bytes.Compare(keys.of(0, c.Tools[a].Name), keys.of(1, c.Tools[b].Name)), cmp.Compare(a, b))
+			fresh := make(map[int32][]byte, len(m.Fresh)) // they are compared with many others
+			for _, i := range m.Fresh {
+				fresh[i] = slices.Clone(keys.of(c.Tools[i].Name))
+			}
+			key := func(i int32) []byte {
+				if k, ok := fresh[i]; ok {
+					return k
+				}
+				return keys.of(c.Tools[i].Name)
+			}
+			all[s.sort] = insert(before[s.sort], m, func(a, b int32) int { // b is fresh
+				return cmp.Or(s.direction*bytes.Compare(key(a), key(b)), cmp.Compare(a, b))
 			})
 		})
 	}
@@ -154,7 +164,7 @@ func nextSorts(c *catalog.Catalog, before [sortCount][]int32, m *catalog.Moves) 
 }
 
 // insert returns a sorted list with other numbers for its records, without those that are
-// gone, and with the fresh ones.
+// gone, and with the fresh ones. The second record that it compares is always fresh.
 func insert(sorted []int32, m *catalog.Moves, compare func(a, b int32) int) []int32 {
 	if m.None() {
 		return sorted
@@ -180,18 +190,18 @@ func insert(sorted []int32, m *catalog.Moves, compare func(a, b int32) int) []in
 	return next
 }
 
-// keys are collation keys of two names at a time.
+// keys are collation keys of names, one at a time.
 type keys struct {
 	french *collate.Collator
-	bufs   [2]collate.Buffer
+	buf    collate.Buffer
 }
 
 func newKeys() *keys { return &keys{french: collate.New(language.French)} }
 
-// of returns the key of a name, in one of two buffers.
-func (k *keys) of(buf int, name string) []byte {
-	k.bufs[buf].Reset()
-	return k.french.KeyFromString(&k.bufs[buf], name)
+// of returns the key of a name, until the next one is asked for.
+func (k *keys) of(name string) []byte {
+	k.buf.Reset()
+	return k.french.KeyFromString(&k.buf, name)
 }
 
 func figure(p *float64) (float64, bool) {
@@ -213,7 +223,7 @@ func sortNames(n int, name func(i int) string) (ids []int32, isSame func(a, b in
 	var text []byte // all keys
 	list := make([]sorted, n)
 	for i := range list {
-		key := k.of(0, name(i))
+		key := k.of(name(i))
 		var prefix [8]byte
 		copy(prefix[:], key)
 		list[i] = sorted{binary.BigEndian.Uint64(prefix[:]), uint32(len(text)), uint32(len(text) + len(key)), int32(i)}
