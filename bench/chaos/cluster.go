@@ -30,10 +30,11 @@ import (
 // A cluster is some nodes and the keys of their callers.
 type cluster struct {
 	binary, dir string
-	database    string // the URL that commands use
-	size        int    // how many nodes
-	customers   int    // how many accounts with a key; half of them have a thousand requests a day
-	spares      int    // how many keys that can be revoked
+	database    string        // the URL that commands use
+	locate      func() string // what that URL is after a fault; nil if it stays
+	size        int           // how many nodes
+	customers   int           // how many accounts with a key; half of them have a thousand requests a day
+	spares      int           // how many keys that can be revoked
 	nodes       []*node
 	keys        []string // of customers; every node has seen them
 	spare       []spare  // to be revoked, one during each fault
@@ -368,6 +369,9 @@ func (c *cluster) suffer(ctx context.Context, f fault) (*result, error) {
 	}
 	err := f.begin(ctx)
 	begun := time.Now()
+	if c.locate != nil {
+		c.database = c.locate() // a server that fails over has another address
+	}
 	if !f.down {
 		err = errors.Join(err, change())
 	}

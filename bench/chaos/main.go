@@ -136,6 +136,7 @@ func runSome(ctx context.Context, binary string, names []string, down bool) erro
 			return nil
 		}
 		c := newCluster(binary, dir, db.URL(databaseName)) // commands do not go through the proxy
+		c.locate = func() string { return db.URL(databaseName) }
 		database := c.database
 		if !down {
 			if err := proxy.Start(); err != nil {
