@@ -28,7 +28,7 @@ type Published struct {
 // once, and again if a publication came between them.
 func (s *Catalogue) Load(ctx context.Context) (*Published, error) {
 	for {
-		p, err := s.loadTwice(ctx)
+		p, err := s.tryLoad(ctx)
 		if err != nil || p != nil {
 			return p, err
 		}
@@ -43,8 +43,8 @@ type part struct {
 	tools       []*catalog.Tool
 }
 
-// loadTwice is one attempt of Load. It returns nil if the connections see two versions.
-func (s *Catalogue) loadTwice(ctx context.Context) (p *Published, err error) {
+// tryLoad is one attempt of Load. It returns nil if the connections see two versions.
+func (s *Catalogue) tryLoad(ctx context.Context) (p *Published, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	second := make(chan *part, 1)
@@ -150,8 +150,8 @@ func load(ctx context.Context, tx *sql.Tx, keep func(*catalog.Tool) bool) (*Publ
 	return p, err
 }
 
-// loadRecords reads all records but tools, in a few large queries without ORDER BY: they
-// are sorted in Go, whatever the database's collation.
+// loadRecords reads all records but tools, in a few large queries without ORDER BY: the
+// caller sorts them, whatever the database's collation.
 func loadRecords(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) (err error) {
 	if err := loadSmall(ctx, tx, c); err != nil {
 		return err
@@ -162,7 +162,6 @@ func loadRecords(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) (err error
 	if c.Retired, err = records(ctx, tx, 0, retiredTable, retiredColumns); err != nil {
 		return err
 	}
-	c.Sort()
 	return loadPictures(ctx, tx, c)
 }
 

@@ -47,11 +47,7 @@ func keep(c *catalog.Catalog) keptReviews {
 // new one, makes no difference to what it changes.
 func TestAPublicationChangesWhatWholeCataloguesDifferIn(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
-		if !s.Shared() { // hundreds of commits that need not survive a power cut
-			if _, err := s.writes.Exec("PRAGMA synchronous = OFF"); err != nil {
-				t.Fatal(err)
-			}
-		}
+		forgoSync(t, s)
 		rapid.Check(t, func(rt *rapid.T) {
 			wipe(rt, s)
 			edition, on := anyEdition(rt), 0

@@ -241,11 +241,7 @@ func (m *modelRun) check(rt *rapid.T) {
 
 func TestClaimsAndOutcomesFollowTheModel(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
-		if !s.Shared() { // thousands of commits that need not survive a power cut
-			if _, err := s.writes.Exec("PRAGMA synchronous = OFF"); err != nil {
-				t.Fatal(err)
-			}
-		}
+		forgoSync(t, s)
 		round := 0
 		rapid.Check(t, func(rt *rapid.T) {
 			round++

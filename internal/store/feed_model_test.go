@@ -203,11 +203,7 @@ func (r *feedRun) check(p *Published) {
 // again whenever she likes, has the published catalogue in the end.
 func TestWhoeverFollowsTheFeedHasTheCatalogue(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
-		if !s.Shared() { // hundreds of commits that need not survive a power cut
-			if _, err := s.writes.Exec("PRAGMA synchronous = OFF"); err != nil {
-				t.Fatal(err)
-			}
-		}
+		forgoSync(t, s)
 		rapid.Check(t, func(rt *rapid.T) {
 			wipe(rt, s)
 			p, err := s.Catalogue.Load(rt.Context())

@@ -61,17 +61,17 @@ func TestABodyThatCouldNotBeMadeIsTriedAgain(t *testing.T) {
 		}()
 		z.Compress(wire.NewParts(wire.Digest{1}, body), web.Gzip)
 	}()
-	body.mended = true
+	body.repaired = true
 	if len(z.Compress(wire.NewParts(wire.Digest{1}, body), web.Gzip)) == 0 {
 		t.Error("there is no body")
 	}
 }
 
-// broken panics until it is mended.
-type broken struct{ mended bool }
+// broken panics until it is repaired.
+type broken struct{ repaired bool }
 
 func (b *broken) Append(to []byte) []byte {
-	if !b.mended {
+	if !b.repaired {
 		panic("broken")
 	}
 	return append(to, "Un avis."...)
