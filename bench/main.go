@@ -23,6 +23,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	binary := flag.String("binary", "bin/palmares", "the palmares to measure")
+	other := flag.String("other", "", "another version of palmares, whose requests per second are printed too")
 	tools := flag.Int("tools", 100_000, "how many tools the large catalogue has")
 	bare := flag.String("bare", "", "be the bare handler: send the answer in this file")
 	nodes := flag.Bool("nodes", false, "measure one and two nodes on both databases, and nothing else")
@@ -40,11 +41,11 @@ func main() {
 			case *nodes:
 				return b.nodes(*accounts)
 			case *onlyRates:
-				return b.throughput()
+				return b.throughput(*other)
 			case *onlyCalls:
 				return b.calls(*calls)
 			}
-			return b.node(*tools, *calls)
+			return b.node(*other, *tools, *calls)
 		})
 	}
 	if err != nil {
@@ -64,8 +65,8 @@ func measure(ctx context.Context, binary string, run func(*bench) error) error {
 }
 
 // node prints the figures of one server.
-func (b *bench) node(tools int, calls time.Duration) error {
-	if err := b.throughput(); err != nil {
+func (b *bench) node(other string, tools int, calls time.Duration) error {
+	if err := b.throughput(other); err != nil {
 		return err
 	}
 	b.pages(tools)

@@ -16,8 +16,13 @@ import (
 
 // run runs palmares to its end, and returns its output and how long it took.
 func (b *bench) run(args ...string) (string, time.Duration, error) {
+	return b.runBinary(b.binary, args...)
+}
+
+// runBinary is run for a palmares of one's choice.
+func (b *bench) runBinary(binary string, args ...string) (string, time.Duration, error) {
 	var stderr bytes.Buffer
-	cmd := exec.CommandContext(b.ctx, b.binary, args...)
+	cmd := exec.CommandContext(b.ctx, binary, args...)
 	cmd.Stderr = &stderr
 	start := time.Now()
 	out, err := cmd.Output()

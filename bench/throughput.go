@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -32,32 +33,71 @@ type call struct {
 	connections int
 }
 
+// A side is a server whose rates are printed.
+type side struct {
+	name string
+	*process
+}
+
 // throughput compares the whole server, with the key of a Pro account, quotas, log and
-// metrics, to a bare handler of net/http and to nginx, which send the same headers and bytes.
-func (b *bench) throughput() error {
-	database := "sqlite:" + filepath.Join(b.dir, "throughput.db")
-	if _, _, err := b.run("account", "create", "bench@example.org", "--plan", "pro", "--database", database); err != nil {
+// metrics, with the front lane and without it, to a bare handler of net/http and to nginx,
+// which send the same headers and bytes; and to another version of Palmarès, if there is one.
+func (b *bench) throughput(other string) error {
+	file := filepath.Join(b.dir, "throughput.db")
+	database := "sqlite:" + file
+	oldest := cmp.Or(other, b.binary) // the newer one reads what the older one made
+	if _, _, err := b.runBinary(oldest, "account", "create", "bench@example.org", "--plan", "pro", "--database", database); err != nil {
 		return err
 	}
-	key, _, err := b.run("key", "create", "bench@example.org", "--name", "bench", "--database", database)
+	key, _, err := b.runBinary(oldest, "key", "create", "bench@example.org", "--name", "bench", "--database", database)
 	if err != nil {
 		return err
 	}
-	whole, err := b.start(b.binary, "serve", "--listen", "localhost:0", "--database", database)
+	made, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	calls, err := callsOf(whole.url, "Authorization: Bearer "+strings.TrimSpace(key))
+	var sides []side
+	add := func(name, binary, lane string) error { // each with a copy
+		file := fmt.Sprintf("%s.%d", file, len(sides))
+		if err := os.WriteFile(file, made, 0o600); err != nil {
+			return err
+		}
+		args := []string{"serve", "--listen", "localhost:0", "--database", "sqlite:" + file}
+		if lane != "" {
+			args = append(args, "--front-lane", lane)
+		}
+		p, err := b.start(binary, args...)
+		sides = append(sides, side{name, p})
+		return err
+	}
+	if other != "" {
+		if err := add("other version", other, ""); err != nil {
+			return err
+		}
+	}
+	if err := add("without the lane", b.binary, "off"); err != nil {
+		return err
+	}
+	if err := add("palmares", b.binary, "on"); err != nil {
+		return err
+	}
+	calls, err := callsOf(sides[0].url, "Authorization: Bearer "+strings.TrimSpace(key))
 	if err != nil {
 		return err
 	}
-	fmt.Printf("Requests per second, medians of %d rounds of %s, with the 50th and 99th percentile of the time to answer (wrk):\n", rounds, roundTime)
+	fmt.Printf("Requests per second, medians of %d rounds of %s, with the 50th and 99th percentile of the time to answer (wrk), and the ratio to the bare handler and to nginx:\n", rounds, roundTime)
 	for _, c := range calls {
-		if err := b.compare(whole.url, c); err != nil {
+		if err := b.compare(sides, c); err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 	}
-	return whole.stop()
+	for _, s := range sides {
+		if err := s.stop(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 var firstSlug = regexp.MustCompile(`"slug":"([^"]+)"`)
@@ -90,8 +130,8 @@ func callsOf(url, key string) ([]call, error) {
 }
 
 // compare measures one call on all sides in turn, and prints the rates and ratios.
-func (b *bench) compare(whole string, c call) error {
-	answer, err := ask(call{path: whole + c.path, headers: c.headers})
+func (b *bench) compare(sides []side, c call) error {
+	answer, err := ask(call{path: sides[0].url + c.path, headers: c.headers})
 	if err != nil {
 		return err
 	}
@@ -103,21 +143,23 @@ func (b *bench) compare(whole string, c call) error {
 	if err != nil {
 		return err
 	}
-	urls := []string{whole, bare.url, nginx.url}
-	figures := make([][]figure, len(urls))
+	sides = append(slices.Clip(sides), side{"bare net/http", bare}, side{"nginx", nginx})
+	figures := make([][]figure, len(sides))
 	for range rounds {
-		for i, url := range urls {
-			f, err := b.wrk(url, c, answer.Status)
+		for i, s := range sides {
+			f, err := b.wrk(s.url, c, answer.Status)
 			if err != nil {
 				return err
 			}
 			figures[i] = append(figures[i], f)
 		}
 	}
-	ours, theirs, files := middle(figures[0]), middle(figures[1]), middle(figures[2])
-	fmt.Printf("  %-17s %3d connections   palmares %7.0f (%s, %s)   bare net/http %7.0f (%s, %s)   nginx %7.0f (%s, %s)   ratios %.2f and %.2f\n",
-		c.name, c.connections, ours.rate, ours.half, ours.most, theirs.rate, theirs.half, theirs.most, files.rate, files.half, files.most,
-		ours.rate/theirs.rate, ours.rate/files.rate)
+	theirs, files := middle(figures[len(sides)-2]), middle(figures[len(sides)-1])
+	fmt.Printf("  %s, %d connections\n", c.name, c.connections)
+	for i, s := range sides {
+		f := middle(figures[i])
+		fmt.Printf("    %-18s %7.0f  (%s, %s)  %.2f  %.2f\n", s.name, f.rate, f.half, f.most, f.rate/theirs.rate, f.rate/files.rate)
+	}
 	if err := bare.stop(); err != nil {
 		return err
 	}
