@@ -227,3 +227,6 @@ type handedConn struct {
 }
 
 func (c *handedConn) Read(b []byte) (int, error) { return c.rest.Read(b) }
+
+// NetConn returns the connection that was accepted.
+func (c *handedConn) NetConn() net.Conn { return c.Conn }

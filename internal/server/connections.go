@@ -1,6 +1,8 @@
 package server
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"log/slog"
 	"net"
@@ -78,7 +80,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			"limit", l.limit.Limit())
 		l.setKeepAlives(false) // closes idle connections
 	}
-	return &countedConn{conn.(*net.TCPConn), sync.OnceFunc(l.release)}, nil
+	return &countedConn{TCPConn: conn.(*net.TCPConn), release: sync.OnceFunc(l.release)}, nil
 }
 
 func (l *listener) setKeepAlives(enabled bool) {
@@ -115,9 +117,54 @@ func (l *listener) report(err error) {
 type countedConn struct {
 	*net.TCPConn
 	release func()
+	// lines are headers that go behind the status of the next answer that net/http sends. Only
+	// the goroutine that answers requests uses them.
+	lines []byte
 }
 
 func (c *countedConn) Close() error {
 	defer c.release()
 	return c.TCPConn.Close()
+}
+
+// Write writes what net/http has made of an answer, with the lines that wait for it. net/http
+// writes all of one answer before the next, so the first write begins with the status.
+func (c *countedConn) Write(b []byte) (int, error) {
+	if c.lines == nil {
+		return c.TCPConn.Write(b)
+	}
+	lines := c.lines
+	c.lines = nil
+	status := bytes.IndexByte(b, '\n') + 1
+	if !bytes.HasPrefix(b, []byte("HTTP/1.")) || status == 0 {
+		return 0, errNoStatus // closes the connection
+	}
+	room := joined.Get().(*[]byte)
+	defer joined.Put(room)
+	*room = append(append(append((*room)[:0], b[:status]...), lines...), b[status:]...)
+	n, err := c.TCPConn.Write(*room)
+	if err == nil {
+		return len(b), nil
+	}
+	return min(n, status), err
+}
+
+var (
+	errNoStatus = errors.New("an answer does not begin with its status")
+	// joined are for what net/http writes at once, at most 4 KiB, with lines.
+	joined = sync.Pool{New: func() any { b := make([]byte, 0, 8<<10); return &b }}
+)
+
+// connKey is the key of the connection in the context of its requests.
+type connKey struct{}
+
+// withConn adds a connection to the context of its requests, if it can add lines to answers.
+func withConn(ctx context.Context, conn net.Conn) context.Context {
+	if handed, ok := conn.(interface{ NetConn() net.Conn }); ok { // by the front lane
+		conn = handed.NetConn()
+	}
+	if counted, ok := conn.(*countedConn); ok {
+		ctx = context.WithValue(ctx, connKey{}, counted)
+	}
+	return ctx
 }

@@ -52,6 +52,25 @@ func askThrice(t *testing.T, url string, headers map[string]string) (all []strin
 	return all
 }
 
+// run serves a handler until the end of the test, and returns where.
+func run(t *testing.T, handler http.Handler, front func(string) bool) (address string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ran := make(chan error, 1)
+	go func() { ran <- Run(ctx, listener, handler, NewConnections(10), front, slog.New(slog.DiscardHandler)) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ran; err != nil {
+			t.Error(err)
+		}
+	})
+	return listener.Addr().String()
+}
+
 func TestAnswersThatAreKeptAreSentAsTheFirstInBothLanes(t *testing.T) {
 	inLanes := map[string][]string{}
 	inBothLanes(t, func(t *testing.T, front func(string) bool) {
@@ -59,21 +78,7 @@ func TestAnswersThatAreKeptAreSentAsTheFirstInBothLanes(t *testing.T) {
 		developer, pro := "Bearer "+n.issue(nil), "Bearer "+n.issue(func(k *account.Key) { k.Plan, k.AccountID = account.Pro, "acc_pro" })
 		_, header, _ := n.get("/api/v1/tools/a")
 		tag := strings.Replace(header.Get("ETag"), "-gzip", "", 1)
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, stop := context.WithCancel(t.Context())
-		ran := make(chan error, 1)
-		go func() {
-			ran <- Run(ctx, listener, n.handler, NewConnections(10), front, slog.New(slog.DiscardHandler))
-		}()
-		defer func() {
-			stop()
-			if err := <-ran; err != nil {
-				t.Error(err)
-			}
-		}()
+		address := run(t, n.handler, front)
 		for _, path := range []string{"/api/v1/tools", "/api/v1/tools?limit=1&sort=name_asc", "/api/v1/tools/a", "/api/v1/categories", "/api/v1/openapi.json", "/api/v1/tools/b", "/api/v1/tools?limit=0"} {
 			for i, headers := range []map[string]string{
 				{"Accept-Encoding": "identity"},
@@ -83,7 +88,7 @@ func TestAnswersThatAreKeptAreSentAsTheFirstInBothLanes(t *testing.T) {
 				{"Accept-Encoding": "identity", "Authorization": pro, "If-None-Match": tag},
 				{"Accept-Encoding": "identity", "Authorization": "Bearer x"},
 			} {
-				got := askThrice(t, "http://"+listener.Addr().String()+path, headers)
+				got := askThrice(t, "http://"+address+path, headers)
 				if got[1] != got[0] || got[2] != got[0] {
 					t.Errorf("%s %v: first\n%s\nand then\n%s\n%s", path, headers, got[0], got[1], got[2])
 				}
@@ -92,6 +97,53 @@ func TestAnswersThatAreKeptAreSentAsTheFirstInBothLanes(t *testing.T) {
 					t.Errorf("%s: net/http\n%s\nfront lane\n%s", what, inLanes[what][0], inLanes[what][1])
 				}
 			}
+		}
+	})
+}
+
+func TestHeadersOfKeptAnswersStayWithTheirAnswers(t *testing.T) {
+	inBothLanes(t, func(t *testing.T, front func(string) bool) {
+		c := call(t, run(t, start(t, http.NotFoundHandler()).handler, front))
+		const one, other = "/api/v1/tools/a", "/api/v1/categories"
+		all := []struct{ method, path, proto string }{
+			{"GET", one, "1.1"},
+			{"GET", one, "1.1"},
+			{"GET", one, "1.1"},
+			{"GET", other, "1.1"},
+			{"GET", other, "1.1"},
+			{"GET", other, "1.1"},
+			{"HEAD", one, "1.1"},
+			{"GET", "/autre", "1.1"},
+			{"GET", one, "1.1"},
+			{"GET", other, "1.0"},
+		}
+		var requests strings.Builder
+		for _, r := range all { // all at once, on one connection
+			fmt.Fprintf(&requests, "%s %s HTTP/%s\r\nHost: x\r\n\r\n", r.method, r.path, r.proto)
+		}
+		if _, err := io.WriteString(c.conn, requests.String()); err != nil {
+			t.Fatal(err)
+		}
+		first := map[string]string{}
+		for i, r := range all {
+			resp, err := http.ReadResponse(c.in, &http.Request{Method: r.method})
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(resp.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := fmt.Sprint(resp.StatusCode, resp.Header["Etag"], resp.Header["Content-Type"], resp.Header["Vary"], resp.ContentLength)
+			if first[r.path] == "" {
+				first[r.path] = got
+			}
+			if got != first[r.path] || (len(body) == 0) != (r.method == "HEAD") {
+				t.Errorf("answer %d, to %v: %s with %d bytes, first %s", i, r, got, len(body), first[r.path])
+			}
+		}
+		if first[one] == first[other] {
+			t.Error("two answers are the same")
 		}
 	})
 }

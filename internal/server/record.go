@@ -21,7 +21,9 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	rec := recorders.Get().(*recorder)
 	*rec = recorder{ResponseWriter: w, line: rec.line[:0]}
-	rec.ready, _ = w.(readyWriter)
+	if rec.ready, _ = w.(readyWriter); rec.ready == nil {
+		rec.conn, _ = r.Context().Value(connKey{}).(*countedConn)
+	}
 	if s.origin != "" {
 		rec.canonical = s.canonical(r)
 	}
@@ -87,7 +89,8 @@ type readyWriter interface {
 // A recorder records the status and length of an answer.
 type recorder struct {
 	http.ResponseWriter
-	ready  readyWriter // the same; nil if it cannot
+	ready  readyWriter  // the same; nil if it cannot
+	conn   *countedConn // below net/http; nil if it is another one
 	status int
 	bytes  int64
 	broken bool // the handler panicked after the header was sent
@@ -114,15 +117,29 @@ func (rec *recorder) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// WriteReady implements web.ReadyWriter.
+// WriteReady implements web.ReadyWriter. Lines do not pass through net/http, which would copy
+// and sort each of them, in a third of the time of the whole request.
 func (rec *recorder) WriteReady(status int, lines, body []byte) bool {
-	if rec.ready == nil {
-		return false
+	switch {
+	case rec.ready != nil:
+		rec.begin(status)
+		n, _ := rec.ready.WriteReady(status, lines, body) // fails only if the client has disconnected
+		rec.bytes += int64(n)
+		return true
+	case rec.conn != nil:
+		header := rec.Header()
+		header["Content-Type"] = nil // it is among the lines
+		if len(body) > web.Buffered {
+			header["Content-Length"] = []string{strconv.Itoa(len(body))}
+		}
+		rec.conn.lines = lines
+		rec.WriteHeader(status)
+		if body != nil {
+			_, _ = rec.Write(body) // as above
+		}
+		return true
 	}
-	rec.begin(status)
-	n, _ := rec.ready.WriteReady(status, lines, body) // fails only if the client has disconnected
-	rec.bytes += int64(n)
-	return true
+	return false
 }
 
 // begin notes the status of an answer before its header is sent.
