@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -63,6 +64,16 @@ func (c *publishCommand) publish(inv *invocation) (err error) {
 	}
 	if job.Known, err = c.knownPictures(inv); err != nil {
 		return err
+	}
+	job.Last = func(ctx context.Context) (last store.Folder, err error) {
+		if isAbsent(inv.database) {
+			return last, nil
+		}
+		err = inv.withStore(func(st *store.Store) error {
+			last, err = st.Catalogue.Folder(ctx)
+			return err
+		})
+		return last, err
 	}
 	read, err := job.Read(inv.ctx)
 	if err != nil {

@@ -33,6 +33,9 @@ type PublishOptions struct {
 	// would change and the day of the publication. Its error ends the publication. It may
 	// be nil.
 	Check func(old *catalog.Catalog, diff *catalog.Diff, today string) error
+	// Folder is the folder of the catalogue, without From; the zero value if it may give
+	// another result or warnings when it is published again. It is recorded with the version.
+	Folder Folder
 	// Mirror makes the publication a copy of an origin; nil for one of this database's own.
 	Mirror *MirrorCopy
 }
@@ -65,19 +68,7 @@ type Catalogue struct{ *db }
 // finds nothing to change. ErrMirror: the database is a mirror, and opts.Mirror is nil.
 func (s *Catalogue) Publish(ctx context.Context, next *catalog.Catalog, opts PublishOptions) (Publication, error) {
 	var done Publication
-	run := s.writeLarge
-	if opts.DryRun {
-		run = s.read // neither waits for a publication nor blocks one
-	}
-	err := run(ctx, func(tx *sql.Tx) error {
-		if !opts.DryRun {
-			// Locks the row until the end of the transaction: one publication at a time,
-			// while keys and accounts go on (SQLite has one writer at a time anyway).
-			if _, err := tx.ExecContext(ctx, `UPDATE catalogue SET version = version`); err != nil {
-				return err
-			}
-		}
-		p := publication{tx: tx, dialect: s.dialect, next: next, opts: opts, now: opts.Now()}
+	err := s.publish(ctx, next, opts, func(p *publication) error {
 		if err := p.compare(ctx); err != nil {
 			return err
 		}
@@ -96,12 +87,34 @@ func (s *Catalogue) Publish(ctx context.Context, next *catalog.Catalog, opts Pub
 		if err := p.writeDeliveries(ctx, done.Sequence); err != nil {
 			return err
 		}
-		return s.dialect.notify(ctx, tx)
+		return s.dialect.notify(ctx, p.tx)
 	})
-	if err != nil && !errors.Is(err, errRollback) {
+	if err != nil {
 		return Publication{}, err
 	}
 	return done, nil
+}
+
+// publish runs fn as one publication.
+func (s *Catalogue) publish(ctx context.Context, next *catalog.Catalog, opts PublishOptions, fn func(*publication) error) error {
+	run := s.writeLarge
+	if opts.DryRun {
+		run = s.read // neither waits for a publication nor blocks one
+	}
+	err := run(ctx, func(tx *sql.Tx) error {
+		if !opts.DryRun {
+			// Locks the row until the end of the transaction: one publication at a time,
+			// while keys and accounts go on (SQLite has one writer at a time anyway).
+			if _, err := tx.ExecContext(ctx, `UPDATE catalogue SET version = version`); err != nil {
+				return err
+			}
+		}
+		return fn(&publication{tx: tx, dialect: s.dialect, next: next, opts: opts, now: opts.Now()})
+	})
+	if errors.Is(err, errRollback) {
+		return nil
+	}
+	return err
 }
 
 // errRollback ends a transaction that has nothing to commit.
@@ -123,8 +136,8 @@ type publication struct {
 	unchanged *catalog.Unchanged // tools, which old does not have
 }
 
-// compare computes what next changes, and refuses what must not change.
-func (p *publication) compare(ctx context.Context) (err error) {
+// begin finds out what would be replaced, and whether it may be.
+func (p *publication) begin(ctx context.Context) (err error) {
 	if err := p.checkMirror(ctx); err != nil {
 		return err
 	}
@@ -133,6 +146,14 @@ func (p *publication) compare(ctx context.Context) (err error) {
 	}
 	if p.opts.Guard != nil {
 		p.refused = p.opts.Guard(p.head)
+	}
+	return nil
+}
+
+// compare computes what next changes, and refuses what must not change.
+func (p *publication) compare(ctx context.Context) (err error) {
+	if err := p.begin(ctx); err != nil {
+		return err
 	}
 	p.progress("load", 0, 1)
 	p.next.Sort()
@@ -206,12 +227,13 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 	if err := p.recordCopy(ctx, feed.feed.State); err != nil {
 		return err
 	}
-	from := p.opts.Source
+	from, folder := p.opts.Source, p.folder()
 	_, err := p.tx.ExecContext(ctx, `
-		INSERT INTO publications (version, published_at, first_sequence, last_sequence, changes, revision, author, token, clean, records)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		INSERT INTO publications (version, published_at, first_sequence, last_sequence, changes, revision, author, token, clean, records,
+			folder, folder_from, folder_until)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
 		done.Version, at, p.old.sequence+1, done.Sequence, string(wire.AppendJSON(nil, counts)),
-		from.Revision, from.Author, from.Token, from.Clean, recordsOf(&p.diff))
+		from.Revision, from.Author, from.Token, from.Clean, recordsOf(&p.diff), folder.Digest, folder.From, folder.Until)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,8 @@ func head(ctx context.Context, tx *sql.Tx) (h Head, err error) {
 var ErrRevisionStays = errors.New("the published revision stays on record")
 
 // stand stores what a folder that changes nothing adds to the version that stands: its
-// revision, which later publications must contain, and which price changes its files list.
+// revision, which later publications must contain, which price changes its files list, and
+// its digest.
 func (p *publication) stand(ctx context.Context) error {
 	if p.opts.Mirror != nil {
 		return p.standCopy(ctx)
@@ -72,7 +73,11 @@ func (p *publication) stand(ctx context.Context) error {
 	isKnown := p.head == Head{p.head.Version, from.Revision, from.Author, from.Clean}
 	isRecorded := from.Revision != "" && !isKnown && !errors.Is(p.refused, ErrRevisionStays)
 	isListed := len(p.diff.Listed) > 0 && p.refused == nil
-	if p.opts.DryRun || !isRecorded && !isListed {
+	isNewFolder, err := p.isNewFolder(ctx)
+	if err != nil {
+		return err
+	}
+	if p.opts.DryRun || !isRecorded && !isListed && !isNewFolder {
 		return errRollback
 	}
 	if isRecorded {
@@ -82,8 +87,14 @@ func (p *publication) stand(ctx context.Context) error {
 			return err
 		}
 	}
-	if isListed {
-		return priceHistory.write(ctx, p)
+	switch {
+	case isListed:
+		if err := priceHistory.write(ctx, p); err != nil {
+			return err
+		}
+		return p.setFolder(ctx, Folder{})
+	case isNewFolder:
+		return p.setFolder(ctx, p.folder())
 	}
 	return nil
 }
