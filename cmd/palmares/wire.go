@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"palmares/internal/accountsite"
@@ -15,6 +14,7 @@ import (
 	"palmares/internal/mail"
 	"palmares/internal/quota"
 	"palmares/internal/remote"
+	"palmares/internal/search"
 	"palmares/internal/server"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
@@ -184,15 +184,12 @@ func (n *node) notifications() (time.Duration, <-chan struct{}) {
 func (n *node) load(ctx context.Context, before *snapshot.Snapshot) (*snapshot.Snapshot, error) {
 	n.memory.BeginLoad()
 	defer n.running.Go(n.endLoad) // while the version is served, and the one before is garbage
-	s, err := n.build(ctx, before)
+	s, index, err := n.build(ctx, before)
 	if err != nil {
 		return nil, err
 	}
-	var pages sync.WaitGroup
-	var show func()
-	pages.Go(func() { show = n.pages.Prepare(s) })
-	err = s.BuildIndex(ctx)
-	if pages.Wait(); err != nil {
+	show := n.pages.Prepare(s)
+	if err := index(); err != nil {
 		return nil, err
 	}
 	show()
@@ -215,8 +212,8 @@ func (n *node) endLoad() {
 }
 
 // build returns the published catalogue, or until there is one the demo, which is never
-// stored.
-func (n *node) build(ctx context.Context, before *snapshot.Snapshot) (*snapshot.Snapshot, error) {
+// stored; and what completes it with its search index, which is built meanwhile.
+func (n *node) build(ctx context.Context, before *snapshot.Snapshot) (s *snapshot.Snapshot, index func() error, err error) {
 	var earlier *store.Published
 	if before != nil && before.Version > 0 {
 		earlier = &store.Published{Catalog: before.Catalog, Version: before.Version, PublishedAt: before.PublishedAt, Feed: before.Feed()}
@@ -224,27 +221,42 @@ func (n *node) build(ctx context.Context, before *snapshot.Snapshot) (*snapshot.
 	begin := time.Now()
 	published, step, err := n.store.Catalogue.LoadAfter(ctx, earlier)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	base := string(n.options.BaseURL)
-	if published.Version > 0 {
+	switch served := n.published.Load(); {
+	case published.Version > 0:
 		n.published.Store(published.Version)
-		n.reportStage("all tools are read, now they are sorted and rendered", published, step, begin)
-		s := snapshot.Next(before, published.Catalog, step, published.Version, published.ChangedOn)
+		n.reportStage("all tools are read, now they are sorted, rendered and indexed", published, step, begin)
+		var found *search.Index
+		done := make(chan error, 1)
+		go func() {
+			var err error
+			found, err = snapshot.NextIndex(ctx, before, published.Catalog, step)
+			done <- err
+		}()
+		s = snapshot.Next(before, published.Catalog, step, published.Version, published.ChangedOn)
 		s.Events, s.PublishedAt = published.Events, published.PublishedAt
 		s.SetFeed(published.Feed)
-		n.reportStage("all tools are rendered, now the search index is built", published, step, begin)
-		return s, nil
-	}
-	if served := n.published.Load(); served > 0 {
-		return nil, fmt.Errorf("the database has no catalogue any more: still serving version %d; restore a backup or publish again, or restart palmares if this is meant", served)
-	}
-	if n.options.Demo == "off" {
-		s := snapshot.Empty("Palmarès", base)
+		n.reportStage("all tools are rendered, now the search index is completed", published, step, begin)
+		return s, func() error {
+			err := <-done
+			if err == nil {
+				s.SetIndex(found)
+			}
+			return err
+		}, nil
+	case served > 0:
+		return nil, nil, fmt.Errorf("the database has no catalogue any more: still serving version %d; restore a backup or publish again, or restart palmares if this is meant", served)
+	case n.options.Demo == "off":
+		s = snapshot.Empty("Palmarès", base)
 		s.SetFeed(published.Feed)
-		return s, nil
+	default:
+		if s, err = n.demo.snapshot(ctx, base); err != nil {
+			return nil, nil, err
+		}
 	}
-	return n.demo.snapshot(ctx, base)
+	return s, func() error { return s.BuildIndex(ctx) }, nil
 }
 
 // reportStage logs how far the reading of a whole large catalogue is, which takes seconds.

@@ -59,6 +59,9 @@ func (e ScoreChange) isNothing() bool {
 		sameFigure(e.OldObsolescence, e.NewObsolescence)
 }
 
+// ChangesScore reports whether the score itself changed, not only another figure.
+func (e ScoreChange) ChangesScore() bool { return !sameFigure(e.OldScore, e.NewScore) }
+
 func (e ScoreChange) until(later ScoreChange) ScoreChange {
 	e.NewScore, e.NewVerifiability, e.NewObsolescence = later.NewScore, later.NewVerifiability, later.NewObsolescence
 	e.Note = cmp.Or(later.Note, e.Note)

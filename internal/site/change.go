@@ -57,8 +57,9 @@ func (v *view) categoriesOf(x *catalog.Comparison) []string {
 // not. A first pass over the records reads only their days, to find the day since when
 // there are enough; only those are then described.
 func (v *view) recordChanges() []change {
-	count := map[string]int{} // by day
-	v.eachChange(func(day string) bool { count[day]++; return false }, nil)
+	latest := v.snap.LatestTools(maxChanges) // no other change can be among the newest
+	count := map[string]int{}                // by day
+	v.eachChange(latest, func(day string) bool { count[day]++; return false }, nil)
 	days := slices.Sorted(maps.Keys(count))
 	since := ""
 	for enough := 0; len(days) > 0 && enough < maxChanges; days = days[:len(days)-1] {
@@ -68,7 +69,7 @@ func (v *view) recordChanges() []change {
 	// A catalogue published all at once has all its changes on one day; some of
 	// them are enough.
 	var list []change
-	v.eachChange(
+	v.eachChange(latest,
 		func(day string) bool { return day > since || day == since && len(list) < 4*maxChanges },
 		func(ch change) { list = append(list, ch) })
 	slices.SortStableFunc(list, func(a, b change) int {
@@ -77,8 +78,9 @@ func (v *view) recordChanges() []change {
 	return list[:min(len(list), maxChanges)]
 }
 
-// eachChange asks for every change whether it is wanted, by its day, and adds it if it is.
-func (v *view) eachChange(wants func(day string) bool, add func(change)) {
+// eachChange asks for every change of the retired tools, of the comparisons and of some tools
+// whether it is wanted, by its day, and adds it if it is.
+func (v *view) eachChange(tools []*catalog.Tool, wants func(day string) bool, add func(change)) {
 	c := v.snap.Catalog
 	for i := range c.Retired {
 		if r := &c.Retired[i]; wants(r.RetiredAt) {
@@ -96,8 +98,8 @@ func (v *view) eachChange(wants func(day string) bool, add func(change)) {
 			})
 		}
 	}
-	for i := range c.Tools {
-		eachToolChange(c.Tools[i], wants, add)
+	for _, t := range tools {
+		eachToolChange(t, wants, add)
 	}
 }
 
@@ -118,7 +120,7 @@ func eachToolChange(t *catalog.Tool, wants func(day string) bool, add func(chang
 	}
 	for i := range t.ScoreHistory {
 		s := &t.ScoreHistory[i]
-		if sameFigure(s.OldScore, s.NewScore) {
+		if !s.ChangesScore() {
 			continue
 		}
 		told = told || s.ChangedAt == t.UpdatedAt

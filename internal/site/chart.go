@@ -123,7 +123,7 @@ func scoreChart(t *catalog.Tool, until string) *chart {
 		steps = append(steps, s)
 	}
 	for _, change := range slices.Backward(t.ScoreHistory) {
-		if sameFigure(change.OldScore, change.NewScore) {
+		if !change.ChangesScore() {
 			continue
 		}
 		day, err := time.Parse(time.DateOnly, change.ChangedAt)

@@ -75,11 +75,7 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	decode(snap.Stats(), &v.stats)
 	decode(snap.Categories().Body(), &list)
 	v.setCategories(list.Data)
-	for i := range snap.Catalog.Tools {
-		t := snap.Catalog.Tools[i]
-		v.hasLogos = v.hasLogos || t.Logo != ""
-		v.profiled = v.profiled || t.ICP != catalog.EveryICP
-	}
+	v.hasLogos, v.profiled = snap.HasLogos(), snap.HasProfiles()
 	v.menus = newMenus(snap.Catalog)
 	v.addresses = &markdown.Addresses{Catalog: snap.Catalog, Retired: v.retiredHref}
 	for _, i := range snap.Comparisons("", firstItems(len(v.published))).IDs() {

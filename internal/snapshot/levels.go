@@ -28,20 +28,22 @@ type figures struct {
 	number []int32   // by tool, of its value; -1 if there is none
 }
 
-func newFigures(tools int, figure func(i int32) (float64, bool)) *figures {
-	f := &figures{number: make([]int32, tools)}
+// newFigures numbers the values of a figure, by tool; NaN means none.
+func newFigures(all []float64) *figures {
+	f := &figures{number: make([]int32, len(all))}
 	seen := map[float64]int32{}
-	for i := range f.number {
-		f.number[i] = -1
-		if x, ok := figure(int32(i)); ok {
-			n, known := seen[x]
-			if !known {
-				n = int32(len(f.values))
-				seen[x] = n
-				f.values = append(f.values, x)
-			}
-			f.number[i] = n
+	for i, x := range all {
+		if math.IsNaN(x) {
+			f.number[i] = -1
+			continue
 		}
+		n, known := seen[x]
+		if !known {
+			n = int32(len(f.values))
+			seen[x] = n
+			f.values = append(f.values, x)
+		}
+		f.number[i] = n
 	}
 	unsorted := slices.Clone(f.values)
 	slices.Sort(f.values)

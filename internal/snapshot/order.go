@@ -39,23 +39,17 @@ type order struct {
 
 // orderTools computes every order, of all tools and of each category, from the orders of
 // all tools.
-func orderTools(c *catalog.Catalog, all [sortCount][]int32) map[string]*[sortCount]order {
-	// By tool, what the loops below need of it: the tools themselves are far apart in memory.
-	category := make([]int32, len(c.Tools))
-	number := map[string]int32{}
-	for i := range c.Categories {
-		number[c.Categories[i].Slug] = int32(i)
-	}
+func orderTools(c *catalog.Catalog, x *columns, all [sortCount][]int32) map[string]*[sortCount]order {
 	sizes := make([]int, len(c.Categories))
-	for i := range c.Tools {
-		category[i] = number[c.Tools[i].Category]
-		sizes[category[i]]++
+	for _, category := range x.category {
+		sizes[category]++
 	}
-	scores := newFigures(len(c.Tools), func(i int32) (float64, bool) { return figure(c.Tools[i].Score) })
-	obsolescences := newFigures(len(c.Tools), func(i int32) (float64, bool) {
-		x, ok := figure(c.Tools[i].Obsolescence)
-		return -x, ok
-	})
+	scores := newFigures(x.score)
+	negated := make([]float64, len(x.obsolescence))
+	for i, o := range x.obsolescence {
+		negated[i] = -o
+	}
+	obsolescences := newFigures(negated)
 
 	orders := map[string]*[sortCount]order{"": {}}
 	byNumber := make([]*[sortCount]order, len(c.Categories))
@@ -70,7 +64,7 @@ func orderTools(c *catalog.Catalog, all [sortCount][]int32) map[string]*[sortCou
 				byNumber[k][sort].ids = make([]int32, 0, size)
 			}
 			for _, i := range ids {
-				o := &byNumber[category[i]][sort]
+				o := &byNumber[x.category[i]][sort]
 				o.ids = append(o.ids, i)
 			}
 			orders[""][sort].ids = ids
@@ -84,11 +78,11 @@ func orderTools(c *catalog.Catalog, all [sortCount][]int32) map[string]*[sortCou
 	return orders
 }
 
-// sortTools returns all tools in every order. Names are compared by the French
+// sortTools returns all tools in every order, and sets x.name. Names are compared by the French
 // collation, with accents and case last; ties are broken by slug, which is the
 // order of the catalogue.
-func sortTools(c *catalog.Catalog) (all [sortCount][]int32) {
-	names, isSame := sortNames(len(c.Tools), func(i int) string { return c.Tools[i].Name })
+func sortTools(c *catalog.Catalog, x *columns) (all [sortCount][]int32) {
+	names, isSame := sortNames(x.name, func(i int) string { return c.Tools[i].Name })
 	all[NameAsc] = names
 	all[NameDesc] = make([]int32, 0, len(names))
 	for end := len(names); end > 0; { // those of one name stay in the order of their slugs
@@ -99,72 +93,45 @@ func sortTools(c *catalog.Catalog) (all [sortCount][]int32) {
 		all[NameDesc] = append(all[NameDesc], names[first:end]...)
 		end = first
 	}
-	scores := newFigures(len(c.Tools), func(i int32) (float64, bool) { return figure(c.Tools[i].Score) })
+	scores := newFigures(x.score)
 	all[ScoreDesc] = scores.sort(names, -1)
 	all[ScoreAsc] = scores.sort(names, +1)
 	return all
 }
 
-// byScore compares tools by score. Those without one come last, whatever the direction.
-func byScore(c *catalog.Catalog, direction int) func(a, b int32) int {
-	return func(a, b int32) int {
-		x, y := c.Tools[a].Score, c.Tools[b].Score
-		switch {
-		case x == nil && y == nil:
-			return 0
-		case x == nil:
-			return 1
-		case y == nil:
-			return -1
-		}
-		return direction * cmp.Compare(*x, *y)
-	}
-}
-
 // nextSorts is sortTools for the catalogue that follows that of before.
-func nextSorts(c *catalog.Catalog, before [sortCount][]int32, m *catalog.Moves) (all [sortCount][]int32) {
-	var wait sync.WaitGroup
-	for _, s := range []struct {
-		sort      Sort
-		direction int
-	}{{NameAsc, +1}, {NameDesc, -1}} {
-		wait.Go(func() {
-			keys := newKeys()
-			fresh := make(map[int32][]byte, len(m.Fresh)) // they are compared with many others
-			for _, i := range m.Fresh {
-				fresh[i] = slices.Clone(keys.of(c.Tools[i].Name))
+func nextSorts(c *catalog.Catalog, x *columns, before [sortCount][]int32, m *catalog.Moves) (all [sortCount][]int32) {
+	one, other := newKeys(), newKeys()
+	for sort, direction := range map[Sort]int{NameAsc: +1, NameDesc: -1} {
+		all[sort] = insert(before[sort], m, func(a, b int32) int {
+			order := cmp.Compare(x.name[a], x.name[b])
+			if order == 0 {
+				order = bytes.Compare(one.of(c.Tools[a].Name), other.of(c.Tools[b].Name))
 			}
-			key := func(i int32) []byte {
-				if k, ok := fresh[i]; ok {
-					return k
-				}
-				return keys.of(c.Tools[i].Name)
-			}
-			all[s.sort] = insert(before[s.sort], m, func(a, b int32) int { // b is fresh
-				return cmp.Or(s.direction*bytes.Compare(key(a), key(b)), cmp.Compare(a, b))
-			})
+			return cmp.Or(direction*order, cmp.Compare(a, b))
 		})
 	}
-	wait.Wait()
 	place := make([]int32, len(c.Tools)) // by tool, in the order of names
 	for at, i := range all[NameAsc] {
 		place[i] = int32(at)
 	}
-	for _, s := range []struct {
-		sort      Sort
-		direction int
-	}{{ScoreDesc, -1}, {ScoreAsc, +1}} {
-		wait.Go(func() {
-			compare := byScore(c, s.direction)
-			all[s.sort] = insert(before[s.sort], m, func(a, b int32) int { return cmp.Or(compare(a, b), cmp.Compare(place[a], place[b])) })
+	for sort, direction := range map[Sort]float64{ScoreDesc: -1, ScoreAsc: +1} {
+		all[sort] = insert(before[sort], m, func(a, b int32) int {
+			p, q := direction*x.score[a], direction*x.score[b]
+			switch {
+			case p < q, q != q && p == p: // those without a score come last
+				return -1
+			case p > q, p != p && q == q:
+				return +1
+			}
+			return cmp.Compare(place[a], place[b])
 		})
 	}
-	wait.Wait()
 	return all
 }
 
 // insert returns a sorted list with other numbers for its records, without those that are
-// gone, and with the fresh ones. The second record that it compares is always fresh.
+// gone, and with the fresh ones.
 func insert(sorted []int32, m *catalog.Moves, compare func(a, b int32) int) []int32 {
 	if m.None() {
 		return sorted
@@ -204,18 +171,20 @@ func (k *keys) of(name string) []byte {
 	return k.french.KeyFromString(&k.buf, name)
 }
 
-func figure(p *float64) (float64, bool) {
-	if p == nil {
-		return 0, false
-	}
-	return *p, true
+// keyPrefix returns the first eight bytes of a collation key, which most comparisons end
+// with.
+func keyPrefix(key []byte) uint64 {
+	var prefix [8]byte
+	copy(prefix[:], key)
+	return binary.BigEndian.Uint64(prefix[:])
 }
 
-// sortNames returns the order of n names, those that are equal by number, and what reports
-// whether two are equal.
-func sortNames(n int, name func(i int) string) (ids []int32, isSame func(a, b int32) bool) {
+// sortNames sets the prefixes of the keys of names, and returns the order of the names, those
+// that are equal by number, and what reports whether two are equal.
+func sortNames(prefixes []uint64, name func(i int) string) (ids []int32, isSame func(a, b int32) bool) {
+	n := len(prefixes)
 	type sorted struct {
-		prefix     uint64 // of the key, which most comparisons end with
+		prefix     uint64
 		start, end uint32
 		id         int32
 	}
@@ -224,9 +193,8 @@ func sortNames(n int, name func(i int) string) (ids []int32, isSame func(a, b in
 	list := make([]sorted, n)
 	for i := range list {
 		key := k.of(name(i))
-		var prefix [8]byte
-		copy(prefix[:], key)
-		list[i] = sorted{binary.BigEndian.Uint64(prefix[:]), uint32(len(text)), uint32(len(text) + len(key)), int32(i)}
+		prefixes[i] = keyPrefix(key)
+		list[i] = sorted{prefixes[i], uint32(len(text)), uint32(len(text) + len(key)), int32(i)}
 		text = append(text, key...)
 	}
 	slices.SortFunc(list, func(a, b sorted) int {
@@ -290,6 +258,6 @@ func orderRetired(c *catalog.Catalog) map[retiredKey][]int32 {
 }
 
 func orderCategories(c *catalog.Catalog) []int32 {
-	ids, _ := sortNames(len(c.Categories), func(i int) string { return c.Categories[i].Label })
+	ids, _ := sortNames(make([]uint64, len(c.Categories)), func(i int) string { return c.Categories[i].Label })
 	return ids
 }

@@ -73,6 +73,7 @@ type Snapshot struct {
 
 	comparisonAliases map[string]string
 
+	columns          columns
 	toolSorts        [sortCount][]int32
 	toolOrders       map[string]*[sortCount]order // by category, "" for all
 	comparisonOrders map[string][]int32
@@ -114,6 +115,11 @@ func Next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int6
 			s.pictures[small.Hash] = small.Ext
 		}
 	}
+	if s.before != nil {
+		s.columns = s.before.columns.next(s.before.Catalog, c, &s.step.Tools)
+	} else {
+		s.columns = newColumns(c)
+	}
 	ordered := make(chan struct{})
 	go func() { // independent of the rendering below, and about as long
 		defer close(ordered)
@@ -131,22 +137,35 @@ func Next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int6
 // BuildIndex builds the search index. Call it before the snapshot is served, so that a
 // version can be searched as soon as it is seen. It returns the context's error, and
 // changes nothing, if the context ends first.
-func (s *Snapshot) BuildIndex(ctx context.Context) (err error) {
-	var index *search.Index
-	switch {
-	case s.hasSameTools():
-		index = s.before.Index
-	case s.before == nil || s.step.Tools.None():
-		index, err = search.Build(ctx, s.Catalog)
-	default:
-		index, err = s.before.Index.Next(ctx, s.Catalog, search.Step{Moved: s.step.Tools.Moved, Fresh: s.step.Tools.Fresh})
+func (s *Snapshot) BuildIndex(ctx context.Context) error {
+	step := &s.step
+	if s.before == nil {
+		step = nil
 	}
-	if err != nil {
-		return err
+	index, err := NextIndex(ctx, s.before, s.Catalog, step)
+	if err == nil {
+		s.SetIndex(index)
 	}
+	return err
+}
+
+// SetIndex adds the search index, which must be that of the catalogue. It is what is done
+// last.
+func (s *Snapshot) SetIndex(index *search.Index) {
 	s.Index = index
 	s.before, s.step = nil, catalog.Step{} // frees them
-	return nil
+}
+
+// NextIndex returns the search index of c. Its arguments are those of Next, which may run at
+// the same time.
+func NextIndex(ctx context.Context, before *Snapshot, c *catalog.Catalog, step *catalog.Step) (*search.Index, error) {
+	switch {
+	case step == nil || step.Tools.None() && !hasSameCategories(before, c):
+		return search.Build(ctx, c)
+	case step.Tools.None():
+		return before.Index, nil
+	}
+	return before.Index.Next(ctx, c, search.Step{Moved: step.Tools.Moved, Fresh: step.Tools.Fresh})
 }
 
 // Empty returns the snapshot that is served before the first publication if the
@@ -171,7 +190,11 @@ func NewestUpdate(c *catalog.Catalog) string {
 // hasSameTools reports whether the tools and their categories are those of the snapshot
 // before.
 func (s *Snapshot) hasSameTools() bool {
-	return s.before != nil && s.step.Tools.None() && reflect.DeepEqual(s.before.Catalog.Categories, s.Catalog.Categories)
+	return s.before != nil && s.step.Tools.None() && hasSameCategories(s.before, s.Catalog)
+}
+
+func hasSameCategories(before *Snapshot, c *catalog.Catalog) bool {
+	return reflect.DeepEqual(before.Catalog.Categories, c.Categories)
 }
 
 func (s *Snapshot) orderTools(c *catalog.Catalog) {
@@ -180,11 +203,11 @@ func (s *Snapshot) orderTools(c *catalog.Catalog) {
 		s.toolSorts, s.toolOrders = s.before.toolSorts, s.before.toolOrders
 		return
 	case s.before != nil:
-		s.toolSorts = nextSorts(c, s.before.toolSorts, &s.step.Tools)
+		s.toolSorts = nextSorts(c, &s.columns, s.before.toolSorts, &s.step.Tools)
 	default:
-		s.toolSorts = sortTools(c)
+		s.toolSorts = sortTools(c, &s.columns)
 	}
-	s.toolOrders = orderTools(c, s.toolSorts)
+	s.toolOrders = orderTools(c, &s.columns, s.toolSorts)
 }
 
 func (s *Snapshot) renderTools(c *catalog.Catalog) {
@@ -201,11 +224,11 @@ func (s *Snapshot) renderTools(c *catalog.Catalog) {
 		s.toolBySlug = newTable(n, hash)
 		s.tools, s.prices, s.priceDetails = render(n, item), render(n, price), render(n, detail)
 	}
-	for i := range c.Tools {
+	s.columns.with(hasAliases, func(i int32) {
 		for _, alias := range c.Tools[i].Aliases {
 			s.aliases[alias] = c.Tools[i].Slug
 		}
-	}
+	})
 }
 
 func (s *Snapshot) renderComparisons(c *catalog.Catalog) {
@@ -294,17 +317,13 @@ func (s *Snapshot) renderFigures(c *catalog.Catalog) {
 		sum           float64
 	}
 	var all tally
-	byCategory := map[string]*tally{}
-	for i := range c.Categories {
-		byCategory[c.Categories[i].Slug] = &tally{}
-	}
-	for i := range c.Tools {
-		t := c.Tools[i]
-		for _, y := range []*tally{&all, byCategory[t.Category]} {
+	byCategory := make([]tally, len(c.Categories))
+	for i, score := range s.columns.score {
+		for _, y := range []*tally{&all, &byCategory[s.columns.category[i]]} {
 			y.count++
-			if t.Score != nil {
+			if !math.IsNaN(score) {
 				y.tested++
-				y.sum += *t.Score
+				y.sum += score
 			}
 		}
 	}
@@ -315,7 +334,7 @@ func (s *Snapshot) renderFigures(c *catalog.Catalog) {
 		return math.Round(y.sum/float64(y.tested)*100) / 100
 	}
 	s.categories = render(len(c.Categories), func(i int32) any {
-		y := byCategory[c.Categories[i].Slug]
+		y := &byCategory[i]
 		return catalog.CategoryItem{Slug: c.Categories[i].Slug, Label: c.Categories[i].Label, ToolCount: y.count, AvgScore: average(y)}
 	})
 	s.categoryOrder = orderCategories(c)
