@@ -79,7 +79,7 @@ func TestAnswersThatAreKeptAreSentAsTheFirstInBothLanes(t *testing.T) {
 		_, header, _ := n.get("/api/v1/tools/a")
 		tag := strings.Replace(header.Get("ETag"), "-gzip", "", 1)
 		address := run(t, n.handler, front)
-		for _, path := range []string{"/api/v1/tools", "/api/v1/tools?limit=1&sort=name_asc", "/api/v1/tools/a", "/api/v1/categories", "/api/v1/openapi.json", "/api/v1/tools/b", "/api/v1/tools?limit=0"} {
+		for _, path := range []string{"/api/v1/tools", "/api/v1/tools?limit=1&sort=name_asc", "/api/v1/tools/a", "/api/v1/categories", "/api/v1/openapi.json", "/api/v1/tools/b", "/api/v1/tools?limit=0", "/api/v1/tools/inconnu", "/api/v1/inconnu"} {
 			for i, headers := range []map[string]string{
 				{"Accept-Encoding": "identity"},
 				{"Accept-Encoding": "br", "If-None-Match": "*"},

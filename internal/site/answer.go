@@ -90,7 +90,9 @@ func redirectTo(location string) *answer {
 	return &answer{status: http.StatusMovedPermanently, cache: cacheRedirect, location: location}
 }
 
-func (s *Site) write(w http.ResponseWriter, r *http.Request, a *answer) {
+// write sends an answer. It is kept in kept, unless that is nil, if it is asked again and is
+// the same for everybody.
+func (s *Site) write(w http.ResponseWriter, r *http.Request, a *answer, kept *web.Kept) {
 	h := w.Header()
 	h.Set("Cache-Control", a.cache)
 	if a.location != "" {
@@ -129,6 +131,9 @@ func (s *Site) write(w http.ResponseWriter, r *http.Request, a *answer) {
 	if chosen != web.Identity {
 		h["Content-Encoding"] = chosen.Header()
 		body = s.compressor.Compress(wire.NewBody(a.digest, a.body), chosen)
+	}
+	if kept != nil && a.status == http.StatusOK && !a.passing && r.URL.RawQuery == "" { // anybody can invent parameters
+		kept.Keep(r, tag, h, body)
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(a.status)

@@ -1,9 +1,12 @@
 package site
 
-// ForgetPages empties the cache of finished pages.
+import "palmares/internal/web"
+
+// ForgetPages empties the caches of finished pages.
 func (s *Site) ForgetPages() {
-	c := &s.current.Load().pages
-	c.answers, c.size = nil, 0
+	v := s.current.Load()
+	v.pages.answers, v.pages.size = nil, 0
+	v.kept = web.NewKept(nil)
 }
 
 // LimitCards sets how many bytes of cards are kept.

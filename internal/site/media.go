@@ -29,12 +29,12 @@ var pictureTypes = map[string]string{"png": "image/png", "jpg": "image/jpeg", "w
 func (s *Site) media(w http.ResponseWriter, r *http.Request) {
 	req := &request{Request: r, view: s.current.Load()}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		s.write(w, r, s.failure(req, methodNotAllowed()))
+		s.write(w, r, s.failure(req, methodNotAllowed()), nil)
 		return
 	}
 	hash, ext, _ := strings.Cut(r.PathValue("file"), ".")
 	if known, ok := req.snap.Picture(hash); !ok || known != ext {
-		s.write(w, r, s.failure(req, notFound("Cette image n’existe pas, ou plus.")))
+		s.write(w, r, s.failure(req, notFound("Cette image n’existe pas, ou plus.")), nil)
 		return
 	}
 	s.writePicture(w, req, picture{hash: hash, ext: ext, cache: cacheYear, from: s.cfg.Pictures, kept: &s.pictures})
@@ -64,7 +64,7 @@ func (s *Site) writePicture(w http.ResponseWriter, r *request, p picture) {
 		h.Del("ETag")
 		unavailable := web.Unavailable(err, "Cette image ne peut pas être lue")
 		h.Set("Retry-After", cmp.Or(unavailable.RetryAfter, web.RetrySoon))
-		s.write(w, r.Request, s.failure(r, pictureUnavailable(unavailable.Text)))
+		s.write(w, r.Request, s.failure(r, pictureUnavailable(unavailable.Text)), nil)
 		return
 	}
 	h.Set("Content-Type", pictureTypes[p.ext])

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
 )
@@ -52,6 +54,46 @@ func TestAnUnchangedPageAnswers304(t *testing.T) {
 		if len(tags) != 4 {
 			t.Errorf("%s: the four codings have the tags %v", path, tags)
 		}
+	}
+}
+
+func TestPagesThatAreKeptAreSentAsTheFirst(t *testing.T) {
+	v := open(t, small())
+	first := map[string]*reply{}
+	for _, version := range []int64{1, 2} {
+		for _, path := range []string{"/", "/avis/abeille", "/avis/abeille.md", "/outils.md", "/robots.txt"} {
+			for _, coding := range []string{"identity", "gzip", "br", "zstd"} {
+				with := "Accept-Encoding: " + coding
+				var all []*reply
+				for range 4 {
+					all = append(all, v.get(path, with).ok())
+				}
+				all = append(all, v.do("HEAD", path, with).ok())
+				known := v.get(path, with, "If-None-Match: "+all[0].header.Get("ETag")).answers(304)
+				for _, r := range append(all, known) {
+					r.header.Del("Date")
+					if r.status == 304 {
+						for _, name := range []string{"Content-Type", "Content-Encoding", "Content-Length"} {
+							all[0].header.Del(name)
+						}
+					}
+					if diff := cmp.Diff(all[0].header, r.header); diff != "" {
+						t.Errorf("%s %d (-first +then):\n%s", r.what, r.status, diff)
+					}
+					if r.wire > 0 && r.body != all[0].body {
+						t.Errorf("%s has another body than before", r.what)
+					}
+				}
+				if version == 1 {
+					first[path+coding] = all[0]
+				} else if path == "/avis/abeille" && first[path+coding].body == all[0].body {
+					t.Errorf("%s in %s is that of the version before", path, coding)
+				}
+			}
+		}
+		c := small()
+		c.Tools[0].Tagline = "Nouvelle accroche"
+		v.publish(c, version+1)
 	}
 }
 

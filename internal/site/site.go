@@ -107,6 +107,9 @@ func New(cfg Config) *Site {
 
 // ServeHTTP implements http.Handler.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.current.Load().kept.Reply(w, r) {
+		return
+	}
 	h := w.Header()
 	for name, value := range s.headers {
 		h[name] = value
@@ -114,7 +117,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// The mux would redirect too, but with its own HTML body and cache lifetime.
 	if p := r.URL.Path; strings.HasPrefix(p, "/") {
 		if clean := path.Clean(p); clean != p && clean+"/" != p {
-			s.write(w, r, redirect(clean, r.URL.RawQuery))
+			s.write(w, r, redirect(clean, r.URL.RawQuery), nil)
 			return
 		}
 	}
@@ -176,7 +179,7 @@ func (s *Site) register(pattern string, page pageFunc, hasParameters bool) {
 		if err != nil {
 			a = s.failure(req, err)
 		}
-		s.write(w, r, a)
+		s.write(w, r, a, req.kept)
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"palmares/internal/markdown"
 	"palmares/internal/market"
 	"palmares/internal/snapshot"
+	"palmares/internal/web"
 	"palmares/internal/wire"
 )
 
@@ -34,6 +35,7 @@ type view struct {
 	changes      []change                         // the latest, newest first, as the records tell
 	feedChanges  []change                         // the same as the events tell; as the records for a catalogue without events
 	pages        pageCache
+	kept         *web.Kept // pages as they are sent
 
 	// Current slugs, by former slug.
 	comparisonAliases, categoryAliases map[string]string
@@ -56,7 +58,7 @@ func (s *Site) Prepare(snap *snapshot.Snapshot) (show func()) {
 
 func newView(snap *snapshot.Snapshot, demo bool) *view {
 	v := &view{
-		snap: snap, demo: demo,
+		snap: snap, demo: demo, kept: web.NewKept(nil),
 		labels:       map[string]string{},
 		published:    snap.Published(),
 		comparisons:  map[string][]*catalog.Comparison{},

@@ -163,13 +163,19 @@ const RetryLater = "60"
 // WriteError answers with an error: the one place where an error becomes an answer.
 func (s *Service) WriteError(w http.ResponseWriter, err error) {
 	e := AsError(err)
-	status, body := e.Status(), e.JSON()
-	h := w.Header()
+	body := e.JSON()
+	s.setErrorHeaders(w.Header(), e)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(e.Status())
+	_, _ = w.Write(body) // fails only if the client has disconnected
+}
+
+// setErrorHeaders sets the headers of an error, except Content-Length.
+func (s *Service) setErrorHeaders(h http.Header, e *Error) {
 	h["Content-Type"] = jsonType
 	h["X-Content-Type-Options"] = noSniff
-	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h["Cache-Control"] = noStore
-	switch status {
+	switch e.Status() {
 	case http.StatusNotFound:
 		if s.Public {
 			h["Cache-Control"] = cacheMinute
@@ -184,6 +190,4 @@ func (s *Service) WriteError(w http.ResponseWriter, err error) {
 	if e.RetryAfter != "" {
 		h.Set("Retry-After", e.RetryAfter)
 	}
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // fails only if the client has disconnected
 }

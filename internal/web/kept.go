@@ -3,6 +3,7 @@ package web
 import (
 	"hash/maphash"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -17,36 +18,58 @@ import (
 // Each time that it is found, it earns a credit, up to a limit, which it loses instead of its
 // place. So somebody who asks for everything once changes nothing, and somebody who asks for
 // everything a few times drops only what others do not ask for.
+//
+// Answers that say that there is nothing have a shelf of their own, because anybody can invent
+// addresses: they never take the place of others.
 type Kept struct {
-	places [4096]struct {
-		answer atomic.Pointer[keptAnswer]
-		asked  atomic.Uint64 // hash of what was last asked for and not found
-	}
+	answers, missing shelf
 	// common sets the headers that all answers of the version have.
 	common func(http.Header)
+}
+
+// A shelf is a number of places and what is in them.
+type shelf struct {
+	places []place
+	limit  int // of size
 
 	mu   sync.Mutex // held to keep and drop answers
 	size int
 	hand int // place that was last considered for making room
 }
 
+type place struct {
+	answer atomic.Pointer[keptAnswer]
+	asked  atomic.Uint64 // hash of what was last asked for and not found
+}
+
 const (
 	// keptSize bounds the memory for the answers of one version. It is enough for 600 pages of
 	// 50 tools, or for 6,000 single ones.
-	keptSize = 16 << 20
+	keptSize   = 16 << 20
+	keptPlaces = 4096
+	// missingSize and missingPlaces are for answers that say that there is nothing.
+	missingSize   = 1 << 20
+	missingPlaces = 256
 	// keptAnswerSize is roughly what an answer takes besides what its slices point to.
 	keptAnswerSize = 500
 )
 
-// NewKept returns an empty Kept for one version; common sets the headers that all its answers
-// have.
-func NewKept(common func(http.Header)) *Kept { return &Kept{common: common} }
+// NewKept returns an empty Kept for one version; common sets the headers that all answers of
+// a Service have, and may be nil otherwise.
+func NewKept(common func(http.Header)) *Kept {
+	return &Kept{
+		answers: shelf{places: make([]place, keptPlaces), limit: keptSize},
+		missing: shelf{places: make([]place, missingPlaces), limit: missingSize},
+		common:  common,
+	}
+}
 
-// A keptAnswer is an answer in the form in which it is sent, as 200 and as 304.
+// A keptAnswer is an answer in the form in which it is sent, as such and as 304.
 type keptAnswer struct {
 	question
 	pattern string // of its route
-	tag     string
+	status  int
+	tag     string // "" for none
 	free    bool
 	body    []byte
 	length  []string // of the body, as a header
@@ -81,11 +104,22 @@ type keptHead struct {
 
 var keptSeed = maphash.MakeSeed()
 
-// find returns the kept answer to a request, or nil.
+// questionOf returns what a request asks, and false if its answer is not kept.
+func questionOf(r *http.Request) (question, bool) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead || r.URL.RawPath != "" {
+		return question{}, false
+	}
+	return question{r.URL.Path, r.URL.RawQuery, ChooseCoding(r.Header["Accept-Encoding"], Brotli)}, true
+}
+
+// find returns the kept answer to a question, or nil.
 func (k *Kept) find(q question) *keptAnswer {
-	a := k.places[q.hash()%uint64(len(k.places))].answer.Load()
+	h := q.hash()
+	a := k.answers.at(h).answer.Load()
 	if a == nil || a.question != q {
-		return nil
+		if a = k.missing.at(h).answer.Load(); a == nil || a.question != q {
+			return nil
+		}
 	}
 	if credit := a.credit.Load(); credit < maxCredit { // otherwise nothing is written that processors share
 		a.credit.Store(credit + 1)
@@ -97,36 +131,38 @@ func (q *question) hash() uint64 {
 	return maphash.String(keptSeed, q.path)*31 + maphash.String(keptSeed, q.query) + uint64(q.coding)
 }
 
+func (s *shelf) at(hash uint64) *place { return &s.places[hash%uint64(len(s.places))] }
+
 // isAskedAgain notes that an answer was asked for and not found, and reports whether it is
 // time to keep it.
-func (k *Kept) isAskedAgain(q question) bool {
+func (s *shelf) isAskedAgain(q question) bool {
 	h := q.hash()
-	return k.places[h%uint64(len(k.places))].asked.Swap(h) == h
+	return s.at(h).asked.Swap(h) == h
 }
 
 // put keeps an answer, unless its place is taken by one with credit.
-func (k *Kept) put(a *keptAnswer) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	place := int(a.hash() % uint64(len(k.places)))
-	if before := k.places[place].answer.Load(); before != nil && before.isSpared() || a.size() > keptSize/16 {
+func (s *shelf) put(a *keptAnswer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.at(a.hash())
+	if before := p.answer.Load(); before != nil && before.isSpared() || a.size() > s.limit/16 {
 		return
 	}
-	k.drop(place)
-	k.size += a.size()
-	for k.size > keptSize {
-		k.hand = (k.hand + 1) % len(k.places)
-		if other := k.places[k.hand].answer.Load(); other != nil && !other.isSpared() {
-			k.drop(k.hand)
+	s.drop(p)
+	s.size += a.size()
+	for s.size > s.limit {
+		s.hand = (s.hand + 1) % len(s.places)
+		if other := s.places[s.hand].answer.Load(); other != nil && !other.isSpared() {
+			s.drop(&s.places[s.hand])
 		}
 	}
-	k.places[place].answer.Store(a)
+	p.answer.Store(a)
 }
 
 // drop empties a place. It is called with the lock held.
-func (k *Kept) drop(place int) {
-	if a := k.places[place].answer.Swap(nil); a != nil {
-		k.size -= a.size()
+func (s *shelf) drop(p *place) {
+	if a := p.answer.Swap(nil); a != nil {
+		s.size -= a.size()
 	}
 }
 
@@ -135,9 +171,13 @@ func (a *keptAnswer) size() int {
 	return keptAnswerSize + len(a.path) + len(a.query) + len(a.body) + heads
 }
 
-// newKeptHead returns headers in the forms in which they are sent.
-func newKeptHead(header http.Header) (h keptHead) {
+// newKeptHead returns headers in the forms in which they are sent, without those that
+// differ each time.
+func newKeptHead(header http.Header, without ...string) (h keptHead) {
 	for name, values := range header {
+		if name == "Connection" || name == "Content-Length" || slices.Contains(without, name) {
+			continue
+		}
 		h.names, h.values = append(h.names, name), append(h.values, values)
 		for _, v := range values {
 			h.lines = append(append(append(append(h.lines, name...), ": "...), v...), "\r\n"...)
@@ -158,7 +198,16 @@ type ReadyWriter interface {
 // whole request.
 const Buffered = 2048
 
-// send sends the answer as 200 or 304, with the headers that are in the header of w already.
+// statusFor returns the status with which the answer is sent to a request.
+func (a *keptAnswer) statusFor(r *http.Request) int {
+	if match := r.Header["If-None-Match"]; match != nil && a.tag != "" && MatchesTag(match, a.tag) {
+		return http.StatusNotModified
+	}
+	return a.status
+}
+
+// send sends the answer, as 304 or in full, with the headers that are in the header of w
+// already.
 func (a *keptAnswer) send(w http.ResponseWriter, method string, status int) {
 	head, body := &a.ok, a.body
 	if status == http.StatusNotModified {
@@ -180,14 +229,49 @@ func (a *keptAnswer) send(w http.ResponseWriter, method string, status int) {
 	}
 }
 
+// Reply answers a request from what is kept, and reports whether it did: for answers that are
+// the same for everybody and not counted.
+func (k *Kept) Reply(w http.ResponseWriter, r *http.Request) bool {
+	q, ok := questionOf(r)
+	if !ok {
+		return false
+	}
+	a := k.find(q)
+	if a == nil {
+		return false
+	}
+	r.Pattern = a.pattern
+	a.send(w, r.Method, a.statusFor(r))
+	return true
+}
+
+// Keep keeps an answer that is sent as 200, if it is asked again. The header, with all but the
+// length, and the body must not be changed any more; tag is in the header.
+func (k *Kept) Keep(r *http.Request, tag string, header http.Header, body []byte) {
+	if q, ok := questionOf(r); ok && k.answers.isAskedAgain(q) {
+		k.answers.keep(&keptAnswer{question: q, pattern: r.Pattern, status: http.StatusOK, tag: tag, body: body}, header)
+	}
+}
+
+// keep keeps an answer with these headers.
+func (s *shelf) keep(a *keptAnswer, header http.Header) {
+	if len(a.body) > pieceSize {
+		return // its reader needs patience
+	}
+	a.length = []string{strconv.Itoa(len(a.body))}
+	a.ok, a.known = newKeptHead(header), newKeptHead(header, "Content-Type", "Content-Encoding")
+	s.put(a)
+}
+
 // ReplyKept answers a request from what is kept, and reports whether it did. Otherwise the
 // answer may be kept by Reply.
 func (s *Service) ReplyKept(w http.ResponseWriter, r *Request, k *Kept) bool {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead || r.URL.RawPath != "" {
+	q, ok := questionOf(r.Request)
+	if !ok {
 		return false
 	}
 	r.kept = k
-	a := k.find(question{r.URL.Path, r.URL.RawQuery, ChooseCoding(r.Header["Accept-Encoding"], Brotli)})
+	a := k.find(q)
 	if a == nil {
 		return false
 	}
@@ -195,10 +279,7 @@ func (s *Service) ReplyKept(w http.ResponseWriter, r *Request, k *Kept) bool {
 	caller, err := s.Callers.Authorize(&r.store, r.Request)
 	if err == nil {
 		r.Caller, r.admitted = caller, true
-		status := http.StatusOK
-		if match := r.Header["If-None-Match"]; match != nil && MatchesTag(match, a.tag) {
-			status = http.StatusNotModified
-		}
+		status := a.statusFor(r.Request)
 		if err = s.count(w.Header(), r, status, a.free); err == nil {
 			a.send(w, r.Method, status)
 			return true
@@ -212,22 +293,27 @@ func (s *Service) ReplyKept(w http.ResponseWriter, r *Request, k *Kept) bool {
 // keep keeps an answer that is sent, if it is asked again.
 func (s *Service) keep(r *Request, a *Answer) {
 	q := question{r.URL.Path, r.URL.RawQuery, a.coding}
-	if !r.kept.isAskedAgain(q) {
+	if !r.kept.answers.isAskedAgain(q) {
 		return
 	}
-	kept := &keptAnswer{question: q, pattern: r.Pattern, tag: a.tag, free: a.Free}
-	if kept.body = s.body(a, nil); len(kept.body) > pieceSize {
-		return // its reader needs patience
+	header := http.Header{}
+	r.kept.common(header)
+	as := *a
+	as.Status = http.StatusOK // also if this client has it already
+	s.setHeaders(header, &as)
+	r.kept.answers.keep(&keptAnswer{
+		question: q, pattern: r.Pattern, status: http.StatusOK, tag: a.tag, free: a.Free, body: s.body(a, nil),
+	}, header)
+}
+
+// keepMissing keeps an answer that says that there is nothing, if it is asked again.
+func (s *Service) keepMissing(r *Request, e *Error) {
+	q, ok := questionOf(r.Request)
+	if !ok || !r.kept.missing.isAskedAgain(q) {
+		return
 	}
-	kept.length = []string{strconv.Itoa(len(kept.body))}
-	head := func(status int) keptHead {
-		header := http.Header{}
-		r.kept.common(header)
-		as := *a
-		as.Status = status
-		s.setHeaders(header, &as)
-		return newKeptHead(header)
-	}
-	kept.ok, kept.known = head(http.StatusOK), head(http.StatusNotModified)
-	r.kept.put(kept)
+	header := http.Header{}
+	r.kept.common(header)
+	s.setErrorHeaders(header, e)
+	r.kept.missing.keep(&keptAnswer{question: q, pattern: r.Pattern, status: e.Status(), body: e.JSON()}, header)
 }

@@ -97,3 +97,40 @@ func TestKeptAnswersTakeNoMoreMemoryThanTheirLimit(t *testing.T) {
 		runtime.KeepAlive(d)
 	}
 }
+
+func TestInventedAddressesTakeNoPlaceOfAnswers(t *testing.T) {
+	d := newDesk(100)
+	ask := func(path string) (made bool) {
+		w := httptest.NewRecorder()
+		var r web.Request
+		r.Begin(httptest.NewRequest("GET", path, nil))
+		defer r.End()
+		if !d.service.ReplyKept(w, &r, d.kept) {
+			made = true
+			d.service.Admit(&r)
+			d.service.Reply(w, &r, &web.Answer{}, web.ToolNotFound(path))
+		}
+		if want := string(web.ToolNotFound(path).JSON()); w.Code != http.StatusNotFound || w.Body.String() != want || w.Header().Get("Cache-Control") != "s-maxage=60" {
+			t.Fatalf("%s: %d %v %s", path, w.Code, w.Header(), w.Body)
+		}
+		return made
+	}
+	d.ask(t, "/a")
+	d.ask(t, "/a")
+	for n := range 20_000 { // more than there are places of any kind, until each is taken
+		for range 3 {
+			ask("/" + strconv.Itoa(n))
+		}
+	}
+	if d.ask(t, "/a"); d.made["/a"] != 2 {
+		t.Errorf("the answer was made %d times", d.made["/a"])
+	}
+	ask("/b")
+	ask("/b")
+	for range 5 { // those before it lose their credit
+		ask("/b")
+	}
+	if ask("/b") {
+		t.Error("what is not there is looked for each time")
+	}
+}

@@ -128,6 +128,9 @@ func (s *Service) Reply(w http.ResponseWriter, r *Request, a *Answer, err error)
 	switch {
 	case err != nil:
 		s.WriteError(w, err)
+		if e := AsError(err); r.kept != nil && e.Status() == http.StatusNotFound {
+			s.keepMissing(r, e)
+		}
 	case a.Handler != nil:
 		a.Handler.ServeHTTP(w, r.Request)
 	default:
