@@ -57,6 +57,7 @@ func (n *node) open(ctx context.Context) (d dependencies, err error) {
 	o := &n.options.Exports
 	n.exports = dataset.New(dataset.Config{Dir: o.folder(n.inv.database), Space: int64(o.Space), Release: release(), Log: n.log})
 	n.pages = site.New(site.Config{Demo: n.isDemo, Exports: n.exports, BaseURL: string(n.options.BaseURL), Pictures: pictures{&n.demo, n.store.Pictures}, Document: api.Document()})
+	n.index = newIndexFile(n.inv.database, n.log)
 	d.live, err = whenReachable(ctx, n.wait, func(ctx context.Context) (*snapshot.Live, error) {
 		return snapshot.NewLive(ctx, n.load)
 	})
@@ -145,6 +146,7 @@ func (n *node) start(d dependencies, watch *server.Watch, dispatcher *webhook.Di
 	n.metrics.Catalogue(d.live)
 	n.metrics.Flag("palmares_catalogue_behind", "1 while the published version cannot be loaded and an older one is served.", watch.Behind)
 	n.runUntilStop(n.exports.Run)
+	n.runUntilStop(func(ctx context.Context) error { return n.index.run(ctx, d.live) })
 	n.runUntilStop(dispatcher.Run)
 	n.runUntilStop(mails.Run)
 	n.metrics.Register(dispatcher, mails)
@@ -232,7 +234,13 @@ func (n *node) build(ctx context.Context, before *snapshot.Snapshot) (s *snapsho
 		done := make(chan error, 1)
 		go func() {
 			var err error
-			found, err = snapshot.NextIndex(ctx, before, published.Catalog, step)
+			if before == nil {
+				identity := n.index.identity(published.Catalog, published.Version, published.PublishedAt, published.Feed)
+				found = n.index.read(identity, published.Catalog)
+			}
+			if found == nil {
+				found, err = snapshot.NextIndex(ctx, before, published.Catalog, step)
+			}
 			done <- err
 		}()
 		s = snapshot.Next(before, published.Catalog, step, published.Version, published.ChangedOn)
@@ -259,9 +267,12 @@ func (n *node) build(ctx context.Context, before *snapshot.Snapshot) (s *snapsho
 	return s, func() error { return s.BuildIndex(ctx) }, nil
 }
 
+// largeCatalogue is how many tools take more than a second to read and to index.
+const largeCatalogue = 50_000
+
 // reportStage logs how far the reading of a whole large catalogue is, which takes seconds.
 func (n *node) reportStage(stage string, p *store.Published, step *catalog.Step, begin time.Time) {
-	if step == nil && len(p.Catalog.Tools) >= 50_000 {
+	if step == nil && len(p.Catalog.Tools) >= largeCatalogue {
 		n.log.Info(stage, "version", p.Version, "tools", len(p.Catalog.Tools), "took", time.Since(begin).Round(time.Millisecond).String())
 	}
 }

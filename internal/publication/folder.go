@@ -5,11 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
-	"sync"
 
 	"palmares/internal/content"
+	"palmares/internal/program"
 	"palmares/internal/store"
 )
 
@@ -40,28 +39,15 @@ func (j *Job) digest(ctx context.Context, root *os.Root) (d digest, err error) {
 	if d.Digest, err = content.DigestOf(ctx, root, least, j.Elsewhere); err != nil || d.Digest == (content.Digest{}) {
 		return d, err
 	}
-	running, err := program()
+	running, err := program.Digest()
 	if err != nil {
 		return digest{}, nil
 	}
 	// Another program may find other problems.
-	sum := sha256.Sum256(fmt.Appendf(nil, "%x %x %d", running, d.Content, j.MaxAge))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %x %d", running, d.Content, j.MaxAge))
 	d.name = hex.EncodeToString(sum[:])
 	return d, nil
 }
-
-// program returns the SHA-256 of the program that runs, whose file may have been replaced
-// since it was started. Only Linux has it under a name: elsewhere every folder is read.
-var program = sync.OnceValues(func() ([]byte, error) {
-	file, err := os.Open("/proc/self/exe")
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	sum := sha256.New()
-	_, err = io.Copy(sum, file)
-	return sum.Sum(nil), err
-})
 
 // recognizable returns what is recorded of a folder that was read and had the given digest
 // before: nothing if it gave warnings, or was changed meanwhile.

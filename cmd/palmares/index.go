@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"palmares/internal/catalog"
+	"palmares/internal/program"
+	"palmares/internal/record"
+	"palmares/internal/search"
+	"palmares/internal/snapshot"
+)
+
+// An indexFile keeps the search index of a large catalogue, so that a server that starts again
+// need not build it. Whatever is wrong with the file, the index is built instead.
+type indexFile struct {
+	path  string // "" for none
+	least int    // tools
+	delay time.Duration
+	log   *slog.Logger
+
+	kept string // the identity of what the file has, as far as is known
+}
+
+func newIndexFile(database string, log *slog.Logger) *indexFile {
+	// Less than a large catalogue is indexed in a second. A version that is soon followed by
+	// another is not worth writing.
+	return &indexFile{path: indexPath(database), least: largeCatalogue, delay: time.Minute, log: log}
+}
+
+// indexPath returns where the index of a database is kept: where only its owner can write.
+func indexPath(database string) string {
+	if path, ok := strings.CutPrefix(database, "sqlite:"); ok {
+		return path + "-index"
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil || os.MkdirAll(dir, 0o700) != nil {
+		return ""
+	}
+	return filepath.Join(dir, "palmares-index")
+}
+
+// identity says of which version an index is, and which program made it; "" if it is not kept.
+func (f *indexFile) identity(c *catalog.Catalog, version int64, publishedAt string, feed *record.Feed) string {
+	if f.path == "" || len(c.Tools) < f.least {
+		return ""
+	}
+	running, err := program.Digest()
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("palmares search index of version %d, published %s, with the state %s of the feed %s, by the program %s", version, publishedAt, feed.State, feed.ID, running)
+}
+
+// read returns the index of that identity, or nil.
+func (f *indexFile) read(identity string, c *catalog.Catalog) *search.Index {
+	if identity == "" {
+		return nil
+	}
+	file, err := os.Open(f.path)
+	if err != nil {
+		f.report("be read", err)
+		return nil
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		f.report("be read", err)
+		return nil
+	}
+	index, err := search.Read(file, info.Size(), identity, c)
+	if err != nil {
+		f.report("be read", err)
+		return nil
+	}
+	f.kept = identity
+	return index
+}
+
+// run writes the index of every version that is served for a while, until ctx ends.
+func (f *indexFile) run(ctx context.Context, live *snapshot.Live) error {
+	for {
+		s, replaced := live.Watch()
+		if identity := f.identity(s.Catalog, s.Version, s.PublishedAt, s.Feed()); s.Version > 0 && identity != "" && identity != f.kept {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-replaced:
+				continue
+			case <-time.After(f.delay):
+			}
+			if err := f.write(ctx, identity, s.Index); err != nil && ctx.Err() == nil {
+				f.report("be written", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-replaced:
+		}
+	}
+}
+
+func (f *indexFile) write(ctx context.Context, identity string, index *search.Index) (err error) {
+	unfinished := f.path + ".new"
+	file, err := os.OpenFile(unfinished, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(index.Write(untilDone{ctx, file}, identity), file.Close())
+	if err == nil {
+		err = os.Rename(unfinished, f.path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(unfinished))
+	}
+	f.kept = identity
+	return nil
+}
+
+// report logs what is wrong with the file. That there is none, or that of another version, is
+// not.
+func (f *indexFile) report(what string, err error) {
+	if !errors.Is(err, search.ErrOther) && !errors.Is(err, fs.ErrNotExist) {
+		f.log.Warn("the search index cannot "+what+": the next start takes longer", "file", f.path, "error", err)
+	}
+}
+
+// untilDone is a writer that fails once a context has ended.
+type untilDone struct {
+	ctx context.Context
+	to  io.Writer
+}
+
+func (w untilDone) Write(b []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.to.Write(b)
+}
