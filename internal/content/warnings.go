@@ -289,8 +289,9 @@ func (f *folder) updateDates() map[string][]updatedAt {
 
 // WarnUndated returns the warnings about records that changed while the updated_at
 // in their file did not. Only a comparison with the published catalogue finds them:
-// see catalog.Diff.Undated.
+// see catalog.Diff.Undated. It is called once: what it needs is released then.
 func (r *Result) WarnUndated(tools, comparisons []string) []Warning {
+	defer func() { r.updateDates = nil }()
 	var warnings []Warning
 	for _, k := range []struct {
 		folder string

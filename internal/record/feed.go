@@ -59,16 +59,6 @@ type Step struct {
 	Review func(*catalog.Tool) string
 }
 
-// record returns a record of the next catalogue as it is served.
-func (s *Step) record(kind Kind, i int) Record {
-	if kind != Tool || s.Review == nil {
-		return recordAt(s.Next, kind, i)
-	}
-	t := *s.Next.Tools[i]
-	t.Body = s.Review(&t)
-	return OfTool(s.Next, &t).Served(s.Next)
-}
-
 // First returns the feed of a catalogue that has had none.
 func First(id string, c *catalog.Catalog, version int64, at string) *Feed {
 	empty := &Feed{ID: id, Format: Format}
@@ -133,6 +123,17 @@ type advance struct {
 	aliases         map[key]string
 	alive, replaced []bool // by index in Changes: the public sees the record; it has a new change
 	added           []Change
+	tool            catalog.Tool // see record
+}
+
+// record returns a record of the next catalogue as it is served, until it is called again.
+func (a *advance) record(kind Kind, i int) Record {
+	if kind != Tool || a.Review == nil {
+		return recordAt(a.Next, kind, i)
+	}
+	a.tool = *a.Next.Tools[i]
+	a.tool.Body = a.Review(&a.tool)
+	return OfTool(a.Next, &a.tool).Served(a.Next)
 }
 
 func (a *advance) add(c Change) {

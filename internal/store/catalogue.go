@@ -276,8 +276,9 @@ func (p *publication) writeTools(ctx context.Context) error {
 		return err
 	}
 	all := written(p.next.Tools, p.diff.Tools, func(x *catalog.Tool) string { return x.Slug })
+	var t catalog.Tool // one for all rows, which have copies of its fields
 	return p.writeRows(ctx, "tools", toolTable, len(all), func(i int) (row []any, err error) {
-		t := *all[i]
+		t = *all[i]
 		t.Body, err = p.review(&t)
 		return rowOf(toolColumns, &t), err
 	})

@@ -86,7 +86,9 @@ func (f *feedStep) finish(ctx context.Context, p *publication) error {
 	if f.err != nil {
 		return f.err
 	}
-	return p.storeFeed(ctx, f.feed, f.added)
+	err := p.storeFeed(ctx, f.feed, f.added)
+	f.added = nil // events, of which there may be as many, follow
+	return err
 }
 
 func (p *publication) storeFeed(ctx context.Context, feed *record.Feed, added []record.Change) error {
