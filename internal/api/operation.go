@@ -36,7 +36,7 @@ var reasons = func() []string {
 	return names
 }()
 
-func (h *Handler) unknownPath(*request) (web.Answer, error) { return web.Answer{}, pathNotFound() }
+func (h *Handler) unknownPath(*request) (web.Answer, error) { return missing, pathNotFound() }
 
 func (h *Handler) getDocument(r *request) (web.Answer, error) {
 	a := single(h.document.Body(r.snap))
@@ -128,7 +128,7 @@ func (h *Handler) getComparison(r *request) (web.Answer, error) {
 	if slug, ok := r.snap.ComparisonAlias(r.slug); ok {
 		return renamed(r, "/api/v1/comparatifs/"+slug), nil
 	}
-	return web.Answer{}, comparisonNotFound(r.slug)
+	return missing, comparisonNotFound(r.slug)
 }
 
 // renamed redirects to the current slug of a record.
@@ -146,14 +146,17 @@ func ofTool(r *request, prefix string, find func(slug string) (wire.Body, bool))
 		return renamed(r, prefix+slug), nil
 	}
 	if retired := r.snap.RetiredTool(r.slug); retired != nil {
-		return web.Answer{}, web.ToolRetired(retired.Name, retired.RetiredAt, string(retired.Reason), retired.Successor)
+		return missing, web.ToolRetired(retired.Name, retired.RetiredAt, string(retired.Reason), retired.Successor)
 	}
-	return web.Answer{}, web.ToolNotFound(r.slug)
+	return missing, web.ToolNotFound(r.slug)
 }
 
 const license = `</licence>; rel="license"`
 
 var licenseLink = []string{license} // shared by all answers that have no other link
+
+// missing goes with an error that says that there is nothing, to whoever asks.
+var missing = web.Answer{Keep: true}
 
 func single(body wire.Body) web.Answer { return web.Answer{Body: body, Link: licenseLink, Keep: true} }
 

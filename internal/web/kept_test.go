@@ -108,7 +108,7 @@ func TestInventedAddressesTakeNoPlaceOfAnswers(t *testing.T) {
 		if !d.service.ReplyKept(w, &r, d.kept) {
 			made = true
 			d.service.Admit(&r)
-			d.service.Reply(w, &r, &web.Answer{}, web.ToolNotFound(path))
+			d.service.Reply(w, &r, &web.Answer{Keep: true}, web.ToolNotFound(path))
 		}
 		if want := string(web.ToolNotFound(path).JSON()); w.Code != http.StatusNotFound || w.Body.String() != want || w.Header().Get("Cache-Control") != "s-maxage=60" {
 			t.Fatalf("%s: %d %v %s", path, w.Code, w.Header(), w.Body)

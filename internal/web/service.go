@@ -96,7 +96,7 @@ type Answer struct {
 	NoStore  bool // for this one request: it has no entity tag and is kept by nobody
 	Shared   bool // sent to many callers at once, so that its bytes are worth keeping
 	Large    bool // so large that the best compression would take a second
-	Keep     bool // the same for every caller, and worth keeping if it is asked for often
+	Keep     bool // the same for every caller, and worth keeping if it is asked for often; also of a 404
 	// Handler, if it is not nil, writes the answer, once the request is counted: for
 	// requests that are held open, and for files. Of the other fields only Status is used
 	// then.
@@ -128,7 +128,7 @@ func (s *Service) Reply(w http.ResponseWriter, r *Request, a *Answer, err error)
 	switch {
 	case err != nil:
 		s.WriteError(w, err)
-		if e := AsError(err); r.kept != nil && e.Status() == http.StatusNotFound {
+		if e := AsError(err); r.kept != nil && a.Keep && e.Status() == http.StatusNotFound {
 			s.keepMissing(r, e)
 		}
 	case a.Handler != nil:
