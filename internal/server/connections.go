@@ -117,9 +117,10 @@ func (l *listener) report(err error) {
 type countedConn struct {
 	*net.TCPConn
 	release func()
-	// lines are headers that go behind the status of the next answer that net/http sends. Only
-	// the goroutine that answers requests uses them.
-	lines []byte
+	// Of the next answer that net/http sends, lines are headers that go behind the status, and
+	// body is all of the body. Only the goroutine that answers requests uses them.
+	lines, body []byte
+	sent        int // bytes that net/http is still to write and that were sent already
 }
 
 func (c *countedConn) Close() error {
@@ -128,29 +129,44 @@ func (c *countedConn) Close() error {
 }
 
 // Write writes what net/http has made of an answer, with the lines that wait for it. net/http
-// writes all of one answer before the next, so the first write begins with the status.
+// writes all of one answer before the next, so the first write begins with the status. It ends
+// within the body if that is long; then all of it is sent at once, and not the writes that
+// follow.
 func (c *countedConn) Write(b []byte) (int, error) {
-	if c.lines == nil {
+	if c.lines == nil && c.sent == 0 {
 		return c.TCPConn.Write(b)
 	}
-	lines := c.lines
-	c.lines = nil
-	status := bytes.IndexByte(b, '\n') + 1
-	if !bytes.HasPrefix(b, []byte("HTTP/1.")) || status == 0 {
-		return 0, errNoStatus // closes the connection
+	if c.lines == nil {
+		if len(b) > c.sent {
+			return 0, errNotKept // closes the connection
+		}
+		c.sent -= len(b)
+		return len(b), nil
+	}
+	lines, body := c.lines, c.body
+	c.lines, c.body = nil, nil
+	status, head := bytes.IndexByte(b, '\n')+1, bytes.Index(b, []byte("\r\n\r\n"))+4
+	if !bytes.HasPrefix(b, []byte("HTTP/1.")) || head < status || !bytes.HasPrefix(body, b[head:]) {
+		return 0, errNotKept
 	}
 	room := joined.Get().(*[]byte)
 	defer joined.Put(room)
 	*room = append(append(append((*room)[:0], b[:status]...), lines...), b[status:]...)
-	n, err := c.TCPConn.Write(*room)
-	if err == nil {
-		return len(b), nil
+	var err error
+	if c.sent = len(body) - (len(b) - head); c.sent == 0 {
+		_, err = c.TCPConn.Write(*room)
+	} else {
+		all := net.Buffers{(*room)[:len(lines)+head], body}
+		_, err = all.WriteTo(c.TCPConn)
 	}
-	return min(n, status), err
+	if err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 var (
-	errNoStatus = errors.New("an answer does not begin with its status")
+	errNotKept = errors.New("net/http wrote something else than the answer that is kept")
 	// joined are for what net/http writes at once, at most 4 KiB, with lines.
 	joined = sync.Pool{New: func() any { b := make([]byte, 0, 8<<10); return &b }}
 )

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -9,10 +10,12 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"palmares/internal/account"
+	"palmares/internal/web"
 )
 
 // askThrice sends a request three times and returns the answers without what differs each
@@ -144,6 +147,43 @@ func TestHeadersOfKeptAnswersStayWithTheirAnswers(t *testing.T) {
 		}
 		if first[one] == first[other] {
 			t.Error("two answers are the same")
+		}
+	})
+}
+
+func TestReadyAnswersOfAnyLengthAreSentWhole(t *testing.T) {
+	lengths := []int{0, 1, 2048, 2049, 3800, 4096, 5000, 200_000, 1}
+	text := bytes.Repeat([]byte("0123456789\r\n\r\n"), 20_000)
+	inBothLanes(t, func(t *testing.T, front func(string) bool) {
+		site := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			n, err := strconv.Atoi(r.URL.Path[1:])
+			if err != nil {
+				t.Error(err)
+			}
+			w.Header().Set("X-Length", r.URL.Path[1:])
+			if !w.(web.ReadyWriter).WriteReady(200, []byte("Content-Type: text/plain\r\nX-Line: "+r.URL.Path[1:]+"\r\n"), text[:n]) {
+				t.Error("the answer was not sent")
+			}
+		})
+		c := call(t, run(t, start(t, site).handler, front))
+		var requests strings.Builder
+		for _, n := range lengths {
+			fmt.Fprintf(&requests, "GET /%d HTTP/1.1\r\nHost: x\r\n\r\n", n)
+		}
+		if _, err := io.WriteString(c.conn, requests.String()); err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range lengths {
+			resp, err := http.ReadResponse(c.in, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(resp.Body)
+			want := []string{strconv.Itoa(n)}
+			if err != nil || !bytes.Equal(body, text[:n]) || !slices.Equal(resp.Header["X-Line"], want) || !slices.Equal(resp.Header["X-Length"], want) ||
+				!slices.Equal(resp.Header["Content-Type"], []string{"text/plain"}) || resp.ContentLength != int64(n) {
+				t.Fatalf("%d: %d bytes, %v, %v", n, len(body), resp.Header, err)
+			}
 		}
 	})
 }

@@ -132,7 +132,7 @@ func (rec *recorder) WriteReady(status int, lines, body []byte) bool {
 		if len(body) > web.Buffered {
 			header["Content-Length"] = []string{strconv.Itoa(len(body))}
 		}
-		rec.conn.lines = lines
+		rec.conn.lines, rec.conn.body = lines, body
 		rec.WriteHeader(status)
 		if body != nil {
 			_, _ = rec.Write(body) // as above
