@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -63,7 +64,7 @@ func (b *bench) throughput(other string) error {
 		if err := os.WriteFile(file, made, 0o600); err != nil {
 			return err
 		}
-		args := []string{"serve", "--listen", "localhost:0", "--database", "sqlite:" + file}
+		args := []string{"serve", "--listen", "localhost:0", "--base-url", "https://bench.example", "--database", "sqlite:" + file}
 		if lane != "" {
 			args = append(args, "--front-lane", lane)
 		}
@@ -144,6 +145,15 @@ func (b *bench) compare(sides []side, c call) error {
 		return err
 	}
 	sides = append(slices.Clip(sides), side{"bare net/http", bare}, side{"nginx", nginx})
+	for _, s := range sides {
+		got, err := ask(call{path: s.url + c.path, headers: c.headers})
+		if err != nil {
+			return err
+		}
+		if got.Status != answer.Status || !bytes.Equal(got.Body, answer.Body) || s.name == "palmares" && !maps.EqualFunc(got.Header, answer.Header, slices.Equal) {
+			return fmt.Errorf("%s answers %d, %v with %d bytes; want %d, %v with %d bytes", s.name, got.Status, got.Header, len(got.Body), answer.Status, answer.Header, len(answer.Body))
+		}
+	}
 	figures := make([][]figure, len(sides))
 	for range rounds {
 		for i, s := range sides {
@@ -186,7 +196,8 @@ var (
 // wrk sends a call as often as it is answered. A status other than that of 200 and 304 must
 // be expected.
 func (b *bench) wrk(url string, c call, status int) (f figure, err error) {
-	args := []string{"--latency", "-t", "1", "-c", strconv.Itoa(c.connections), "-d", roundTime}
+	threads := min(2, c.connections) // one alone may be slower than the server
+	args := []string{"--latency", "-t", strconv.Itoa(threads), "-c", strconv.Itoa(c.connections), "-d", roundTime}
 	for _, h := range c.headers {
 		args = append(args, "-H", h)
 	}

@@ -1,20 +1,18 @@
 // Package lane serves plain GET requests with less work than net/http does.
 //
-// A Lane is a net.Listener between the real one and an http.Server. It reads each new
-// connection itself. While the requests on it are plain, it passes them to the handler of the
-// http.Server, on one goroutine and without copying headers or chunking bodies. At the first
-// request that is not plain, the connection goes to the http.Server with every byte of that
-// request unread, and stays there.
+// A Lane is a net.Listener between the real one and an http.Server. It reads each connection.
+// While the requests on it are plain, it passes them to the handler of the http.Server, on one
+// goroutine and without copying headers or chunking bodies. At the first one that is not plain,
+// the connection goes to the http.Server with every byte of it unread, and stays there.
 //
 // A request is plain if all of its head has arrived in one piece, and if it is
 //
 //	GET /path?query HTTP/1.1
 //
-// with a path that is wanted here, of letters, digits and -._~/ without empty segments or
-// dots at the start of one; with exactly one Host; and otherwise only headers of a fixed
-// list, each at most once, in printable ASCII. None of them announces a body, an upgrade or
-// the end of the connection. So there is nothing left that two parsers could read
-// differently: where this one is in doubt, net/http decides.
+// with a path that is wanted here, of letters, digits and -._~/ without empty segments or dots
+// at the start of one; with exactly one Host; and otherwise only headers of a fixed list, each at
+// most once, in printable ASCII. None of them announces a body, an upgrade or the end of the
+// connection. So two parsers cannot read it differently: in doubt, net/http decides.
 package lane
 
 import (
@@ -35,43 +33,36 @@ type Lane struct {
 	server  *http.Server
 	wants   func(path string) bool
 	start   sync.Once
-	handed  chan handed
-	ended   chan struct{} // closed when nothing is handed over any more
+	handed  chan func() (net.Conn, error) // what Accept returns
+	ended   chan struct{}                 // closed when nothing is handed over any more
 	closing atomic.Bool
 	closes  atomic.Bool // keep-alives are off
 	conns   sync.Map    // every *conn that is served here
 	running sync.WaitGroup
 }
 
-// handed is what Accept returns.
-type handed struct {
-	net.Conn
-	err error
-}
-
-// New returns a Lane that accepts connections from inner once Accept is called. It uses the
-// handler, the error log and the three timeouts of srv, which must be set.
+// New returns a Lane that accepts TCP connections from inner once Accept is called. It uses
+// the handler, the error log and the three timeouts of srv, which must be set.
 //
-// Requests for paths that wants reports are answered here. Their handlers must not flush,
-// hijack the connection, need to know that the client is gone, or change the request.
+// Requests for paths that wants reports are answered here. Their handlers must not flush, hijack
+// the connection, need to know that the client is gone, or change the request.
 func New(inner net.Listener, srv *http.Server, wants func(path string) bool) *Lane {
-	return &Lane{Listener: inner, server: srv, wants: wants, handed: make(chan handed), ended: make(chan struct{})}
+	return &Lane{Listener: inner, server: srv, wants: wants, handed: make(chan func() (net.Conn, error)), ended: make(chan struct{})}
 }
 
-// accept serves connections until Close. The http.Server sees every failure, and waits before
-// it asks again.
+// accept serves connections until Close. The http.Server hears of failures, and then waits.
 func (l *Lane) accept() {
 	defer close(l.ended)
 	for {
 		accepted, err := l.Listener.Accept()
 		if err != nil {
-			l.handed <- handed{err: err}
+			l.handed <- func() (net.Conn, error) { return nil, err }
 			if l.closing.Load() {
 				return
 			}
 			continue
 		}
-		c := &conn{Conn: accepted, lane: l, remote: accepted.RemoteAddr().String(), header: http.Header{}}
+		c := &conn{stream: accepted.(stream), lane: l, remote: accepted.RemoteAddr().String(), born: time.Now(), header: http.Header{}}
 		l.conns.Store(c, nil)
 		l.running.Go(c.serve)
 	}
@@ -80,8 +71,7 @@ func (l *Lane) accept() {
 // Accept returns the next connection that is for the http.Server.
 func (l *Lane) Accept() (net.Conn, error) {
 	l.start.Do(func() { go l.accept() })
-	next := <-l.handed
-	return next.Conn, next.err
+	return (<-l.handed)()
 }
 
 // Close stops accepting connections, and closes those that wait for their next request.
@@ -107,8 +97,7 @@ func (l *Lane) Wait(ctx context.Context) error {
 	return nil
 }
 
-// SetKeepAlives decides whether connections stay open after an answer. If not, those that
-// wait for a request are closed at once.
+// SetKeepAlives decides whether connections stay open after an answer. If not, it closes idle ones.
 func (l *Lane) SetKeepAlives(enabled bool) {
 	if l.closes.Store(!enabled); !enabled {
 		l.closeIdle()
@@ -118,19 +107,31 @@ func (l *Lane) SetKeepAlives(enabled bool) {
 // ends reports whether connections are closed after each answer.
 func (l *Lane) ends() bool { return l.closing.Load() || l.closes.Load() }
 
+// closeIdle closes connections that wait for a request, and, like net/http, those that have
+// sent nothing for five seconds, as soon as they have.
 func (l *Lane) closeIdle() {
 	for c := range l.conns.Range {
 		if c := c.(*conn); c.idle.CompareAndSwap(true, false) {
 			_ = c.Close() // nobody waits for anything
+		} else if !c.heard.Load() {
+			_ = c.SetReadDeadline(c.born.Add(5 * time.Second)) // it fails if it is closed
 		}
 	}
 }
 
+// A stream is a connection that can be closed in one direction, as net/http does with refusals.
+type stream interface {
+	net.Conn
+	CloseWrite() error
+}
+
 // A conn is a connection while its requests are plain.
 type conn struct {
-	net.Conn
+	stream
 	lane   *Lane
 	remote string
+	born   time.Time
+	heard  atomic.Bool    // it has sent something
 	idle   atomic.Bool    // it waits for its next request, and may be closed
 	in     [4 << 10]byte  // what has arrived; a request that does not fit is not plain
 	given  requestHeaders // of the last request
@@ -141,15 +142,14 @@ type conn struct {
 	date   []byte        // the line of Date for that second
 }
 
-// serve answers plain requests, and leaves the connection to the http.Server at the first
-// other one.
+// serve answers plain requests, and leaves the connection to the http.Server at any other one.
 func (c *conn) serve() {
 	unread, handOver := c.answerAll()
 	c.lane.conns.Delete(c)
 	if handOver && c.SetDeadline(time.Time{}) == nil {
-		rest := io.MultiReader(bytes.NewReader(bytes.Clone(unread)), c.Conn)
+		rest := &handedConn{c.stream, io.MultiReader(bytes.NewReader(bytes.Clone(unread)), c.stream)}
 		select {
-		case c.lane.handed <- handed{Conn: &handedConn{c.Conn, rest}}:
+		case c.lane.handed <- func() (net.Conn, error) { return rest, nil }:
 			return
 		case <-c.lane.ended:
 		}
@@ -160,9 +160,9 @@ func (c *conn) serve() {
 // answerAll returns when the connection ends or is not for us. Then unread is what was read
 // and is not answered.
 func (c *conn) answerAll() (unread []byte, handOver bool) {
-	_ = c.SetReadDeadline(time.Now().Add(c.lane.server.ReadTimeout)) // if it fails, so does Read
+	_ = c.SetReadDeadline(c.born.Add(c.lane.server.ReadTimeout)) // if it fails, so does Read
 	n, err := c.Read(c.in[:])
-	if err != nil {
+	if c.heard.Store(true); err != nil {
 		return nil, false
 	}
 	for unread = c.in[:n]; ; {
@@ -203,6 +203,9 @@ func (c *conn) await(buffer []byte) (int, bool) {
 	if c.lane.ends() { // closeIdle may have come just before
 		return 0, false
 	}
+	if c.second == 0 { // the answer had a deadline of its own, and may have taken long
+		c.renew()
+	}
 	n, err := c.Read(buffer)
 	return n, c.idle.CompareAndSwap(true, false) && n > 0 && err == nil
 }
@@ -222,11 +225,9 @@ func (c *conn) answer(r *http.Request) (stays bool) {
 
 // A handedConn is a connection of which some bytes have been read.
 type handedConn struct {
-	net.Conn
+	stream
 	rest io.Reader
 }
 
 func (c *handedConn) Read(b []byte) (int, error) { return c.rest.Read(b) }
-
-// NetConn returns the connection that was accepted.
-func (c *handedConn) NetConn() net.Conn { return c.Conn }
+func (c *handedConn) NetConn() net.Conn          { return c.stream } // that was accepted

@@ -39,8 +39,7 @@ var harmless = strings.Fields(`Host Connection Accept Accept-Encoding Accept-Lan
 	Upgrade-Insecure-Requests User-Agent Via X-Forwarded-For X-Forwarded-Host X-Forwarded-Port X-Forwarded-Proto X-Real-Ip
 	X-Request-Id`)
 
-// parse returns the plain request at the start of b and its length, or nil if it is not
-// plain.
+// parse returns the plain request at the start of b and its length, or nil if it is not plain.
 func (h *requestHeaders) parse(b []byte) (*http.Request, int) {
 	end := bytes.Index(b, []byte("\r\n\r\n"))
 	if end < 0 || !bytes.HasPrefix(b, []byte("GET /")) {
@@ -82,8 +81,7 @@ func isPlain(path, query string) bool {
 	return true
 }
 
-// read reads the lines of all headers. It reports false if they are not those of a plain
-// request.
+// read reads the lines of all headers, and reports whether they are those of a plain request.
 func (h *requestHeaders) read(lines string) bool {
 	*h = requestHeaders{lines: lines, header: http.Header{}}
 	for line := range strings.Lines(lines) {

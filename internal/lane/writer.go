@@ -76,8 +76,7 @@ func (w *writer) begin(status int) {
 	w.head = b
 }
 
-// lineEnds are replaced as net/http does.
-var lineEnds = strings.NewReplacer("\r", " ", "\n", " ")
+var lineEnds = strings.NewReplacer("\r", " ", "\n", " ") // as net/http does
 
 // end completes the head.
 func (w *writer) end() {
@@ -128,7 +127,7 @@ func (w *writer) send(b []byte) (int, error) {
 		return w.conn.Write(append(head, b...))
 	}
 	both := net.Buffers{head, b}
-	n, err := both.WriteTo(w.conn.Conn)
+	n, err := both.WriteTo(w.conn.stream)
 	return int(n), err
 }
 
@@ -153,8 +152,7 @@ func (w *writer) finish() bool {
 	return !w.failed && !w.closes && (w.isBodyless() || w.sent == w.length)
 }
 
-// SetWriteDeadline sets the deadline for the rest of the answer. It is for
-// http.ResponseController.
+// SetWriteDeadline sets that of the rest of the answer. It is for http.ResponseController.
 func (w *writer) SetWriteDeadline(t time.Time) error {
 	w.conn.second = 0 // the next answer has its own
 	return w.conn.SetWriteDeadline(t)

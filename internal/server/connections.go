@@ -78,15 +78,23 @@ func (l *listener) Accept() (net.Conn, error) {
 	if int(l.limit.open.Add(1)) == l.limit.Limit() && l.limit.full.CompareAndSwap(false, true) {
 		l.log.Warn("as many connections are open as are allowed: idle ones are closed and others wait; raise --max-connections if these are real clients",
 			"limit", l.limit.Limit())
-		l.setKeepAlives(false) // closes idle connections
+		l.setKeepAlives() // closes idle connections
 	}
 	return &countedConn{TCPConn: conn.(*net.TCPConn), release: sync.OnceFunc(l.release)}, nil
 }
 
-func (l *listener) setKeepAlives(enabled bool) {
-	l.server.SetKeepAlivesEnabled(enabled)
-	if l.lane != nil {
-		l.lane.SetKeepAlives(enabled)
+// setKeepAlives keeps connections open after an answer, or not. Several calls at once end with
+// what is true then.
+func (l *listener) setKeepAlives() {
+	for {
+		full := l.limit.full.Load()
+		l.server.SetKeepAlivesEnabled(!full)
+		if l.lane != nil {
+			l.lane.SetKeepAlives(!full)
+		}
+		if l.limit.full.Load() == full {
+			return
+		}
 	}
 }
 
@@ -94,7 +102,7 @@ func (l *listener) setKeepAlives(enabled bool) {
 func (l *listener) release() {
 	<-l.limit.slots
 	if int(l.limit.open.Add(-1)) <= l.limit.Limit()/4*3 && l.limit.full.CompareAndSwap(true, false) {
-		l.setKeepAlives(true)
+		l.setKeepAlives()
 		l.log.Info("there is room for connections again")
 	}
 }
@@ -113,7 +121,7 @@ func (l *listener) report(err error) {
 }
 
 // A countedConn frees its place when it is closed. It embeds the type rather than net.Conn,
-// which does not have what writes several buffers, or a file, with one system call.
+// which does not have what writes several buffers with one system call.
 type countedConn struct {
 	*net.TCPConn
 	release func()
