@@ -17,10 +17,13 @@ type checkCommand struct {
 // changes nothing.
 func (c *checkCommand) Run(inv *invocation) error {
 	found := []store.Finding{c.settings(inv)}
+	tools := int64(0)
 	if isAbsent(inv.database) {
 		found = append(found, store.Finding{Subject: "database", Text: inv.database + " does not exist yet: `palmares publish` and `palmares serve` create it"})
 	} else {
-		all, current := store.Examine(inv.ctx, inv.database, inv.now())
+		var all []store.Finding
+		var current bool
+		all, tools, current = store.Examine(inv.ctx, inv.database, inv.now())
 		found = append(found, all...)
 		if current {
 			found = append(found, c.secrets(inv))
@@ -29,7 +32,7 @@ func (c *checkCommand) Run(inv *invocation) error {
 	files := fileLimit()
 	limit := c.MaxConnections
 	err := limit.fit(files)
-	found = append(found, finding("files", err, fmt.Sprintf("%d may be open, enough for %d connections", files, limit)), c.memory())
+	found = append(found, finding("files", err, fmt.Sprintf("%d may be open, enough for %d connections", files, limit)), c.memory(tools))
 	wrong := 0
 	for _, f := range found {
 		mark := "ok   "
@@ -76,14 +79,19 @@ func (c *checkCommand) secrets(inv *invocation) store.Finding {
 	return finding("secret key", err, text)
 }
 
-// memory compares the limit with what a catalogue needs.
-func (c *checkCommand) memory() store.Finding {
+// memory compares the limit with what a catalogue needs; see docs/operating.md.
+func (c *checkCommand) memory(tools int64) store.Finding {
 	limit := memoryLimit(c.Memory)
+	needed := (100_000_000 + 6_000*tools) * takeovers[0].percent / 100
 	switch {
 	case os.Getenv("GOMEMLIMIT") != "":
 		return store.Finding{Subject: "memory", Text: "GOMEMLIMIT is " + os.Getenv("GOMEMLIMIT")}
 	case limit == 0:
 		return store.Finding{Subject: "memory", Text: "no limit is set"}
 	}
-	return store.Finding{Subject: "memory", Text: fmt.Sprintf("at most %d MiB", limit>>20)}
+	text := fmt.Sprintf("at most %d MiB; %d tools need about %d MiB while a publication is taken over", limit>>20, tools, needed>>20)
+	if limit < needed {
+		return store.Finding{Subject: "memory", Text: text + ": raise it (--memory, MemoryMax of systemd, the limits of the container)", Wrong: true}
+	}
+	return store.Finding{Subject: "memory", Text: text}
 }

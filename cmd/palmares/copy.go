@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 
 	"palmares/internal/store"
 	"palmares/internal/webhook"
@@ -17,7 +19,7 @@ type copyCommand struct {
 // Run copies everything from one database to another.
 func (c *copyCommand) Run(inv *invocation) (err error) {
 	switch {
-	case c.From == c.To:
+	case c.From == c.To || isSameFile(c.From, c.To):
 		return errors.New("FROM and TO are the same database: give TO the path or the URL of a new one")
 	case isAbsent(c.From):
 		return fmt.Errorf("there is no database %s: check its path", c.From)
@@ -55,4 +57,16 @@ func (c *copyCommand) Run(inv *invocation) (err error) {
 		fmt.Fprintln(inv.stdout, "start the servers with the same PALMARES_SECRET_KEY as before"+keys.Where())
 	}
 	return nil
+}
+
+// isSameFile reports whether two databases are one file.
+func isSameFile(a, b string) bool {
+	one, isFile := strings.CutPrefix(a, "sqlite:")
+	other, isFileToo := strings.CutPrefix(b, "sqlite:")
+	if !isFile || !isFileToo {
+		return false
+	}
+	x, err := os.Stat(one)
+	y, err2 := os.Stat(other)
+	return err == nil && err2 == nil && os.SameFile(x, y)
 }

@@ -107,9 +107,10 @@ func TestADamagedIndexIsNotUsed(t *testing.T) {
 	if err := os.WriteFile(f.path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f.of(s) != nil {
-		t.Error("the damaged index was read")
+	if f.of(s) != nil || !strings.Contains(log.String(), "the file is damaged") {
+		t.Errorf("the damaged index was read, or is not reported: %s", &log)
 	}
+	log.Reset()
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := f.write(ended, identity, s.Index); !errors.Is(err, context.Canceled) {

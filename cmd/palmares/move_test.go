@@ -101,6 +101,9 @@ func TestTheKeyOfWebhookSecretsGoesAlong(t *testing.T) {
 	}
 
 	postgres := testkit.Postgres(t)
+	if out, err := run("copy", "sqlite:data/palmares.db", "sqlite:./data/palmares.db"); err == nil || !strings.Contains(out, "FROM and TO are the same database") {
+		t.Errorf("a copy of a database onto itself: %v %s", err, out)
+	}
 	out, err := run("copy", "sqlite:data/palmares.db", postgres)
 	if err != nil || !strings.Contains(out, "start the servers with the same PALMARES_SECRET_KEY as before: it is in data/palmares.key") {
 		t.Errorf("%v %s", err, out)
@@ -136,7 +139,7 @@ func TestPublishWaitsForADatabaseThatIsAway(t *testing.T) {
 	}
 	testkit.Until(t, "the first attempt", func() bool { return log.Contains("trying again for up to 1h0m0s") })
 	proxy.Restore()
-	if err := cmd.Wait(); err != nil || !log.Contains("published version 1") || log.Count("trying again") != 1 {
+	if err := cmd.Wait(); err != nil || !log.Contains("published version 1") || log.Count("trying again") != 1 || log.Count("outils.jsonl:2") != 1 {
 		t.Errorf("%v %s", err, log)
 	}
 }
@@ -218,7 +221,7 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		database string
 		want     string
 	}{
-		{databases.SQLite(t), "settings tables catalogue integrity secret key files memory"},
+		{databases.SQLite(t), "settings tables catalogue clock integrity secret key files memory"},
 		{databases.Postgres(t), "settings tables catalogue server connections clock secret key files memory"},
 		{testkit.Postgres(t), "settings tables files memory"},
 		{"sqlite:" + t.TempDir() + "/new.db", "settings database files memory"},
@@ -241,6 +244,13 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 	out, err := check("--database", damaged, "--smtp", "smtp://mail.example", "--max-connections", "1000000", "--secret-key", "short")
 	if got := strings.Join(lines(out, "WRONG"), " "); err == nil || !strings.Contains(out, "is damaged") || !strings.Contains(got, "settings") || !strings.Contains(got, "database") || !strings.Contains(got, "files") {
 		t.Errorf("%v, %q\n%s", err, got, out)
+	}
+	large := databases.SQLite(t)
+	must(t, "publish", marked(t, "A", 2000), "--database", large)
+	for memory, want := range map[string]string{"140MiB": "memory", "160MiB": ""} { // 2,000 tools need 112 MB, and 140 % of that beside a publication
+		if out, _ := check("--database", large, "--memory", memory); strings.Join(lines(out, "WRONG"), " ") != want {
+			t.Errorf("--memory %s: %s", memory, out)
+		}
 	}
 	if out, err := check("--database", "postgres://nobody@127.0.0.1:1/none"); err == nil || !strings.Contains(strings.Join(lines(out, "WRONG"), " "), "database") {
 		t.Errorf("%v %s", err, out)

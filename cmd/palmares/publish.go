@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,14 +26,23 @@ type publishCommand struct {
 	Server          baseURL  `help:"Publish on this server, with the token in PALMARES_TOKEN, instead of in the database." env:"PALMARES_SERVER" placeholder:"URL"`
 	revisionOptions `embed:""`
 	checkOptions    `embed:""`
+
+	shown map[publication.Finding]bool // by earlier attempts
 }
 
 // Run publishes a folder and prints what changed.
 func (c *publishCommand) Run(inv *invocation) error {
 	new(memory).Begin()
+	c.shown = map[publication.Finding]bool{}
 	deadline, said := time.Now().Add(time.Duration(c.Wait)), ""
-	for {
-		err := c.publish(inv)
+	for attempt := 0; ; attempt++ {
+		var err error
+		if attempt > 0 && c.Server == "" { // the folder is not read again as long as this fails
+			err = inv.withStore(func(*store.Store) error { return nil })
+		}
+		if err == nil {
+			err = c.publish(inv)
+		}
 		if !isTransient(err) || inv.ctx.Err() != nil || time.Now().Add(retryInterval).After(deadline) {
 			return err
 		}
@@ -48,6 +58,20 @@ func (c *publishCommand) Run(inv *invocation) error {
 	}
 }
 
+// newFindings is a Sink that shows only what earlier attempts have not shown.
+type newFindings struct {
+	publication.Sink
+	shown map[publication.Finding]bool
+}
+
+func (s newFindings) Findings(all []publication.Finding) error {
+	fresh := slices.DeleteFunc(slices.Clone(all), func(f publication.Finding) bool { return s.shown[f] })
+	for _, f := range fresh {
+		s.shown[f] = true
+	}
+	return s.Sink.Findings(fresh)
+}
+
 // isTransient reports whether a publication may succeed if it is tried again. One whose
 // outcome is not known may have succeeded: then the next one changes nothing.
 func isTransient(err error) bool {
@@ -59,6 +83,7 @@ func (c *publishCommand) publish(inv *invocation) (err error) {
 	defer out.progress.done()
 	job := c.job(inv, c.Dir, out)
 	job.AllowRemovals, job.DryRun = c.AllowRemovals, c.DryRun
+	job.Sink = newFindings{job.Sink, c.shown}
 	if c.Server != "" {
 		return c.elsewhere(inv, job)
 	}

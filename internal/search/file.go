@@ -16,8 +16,12 @@ import (
 // a minute of a processor to index. The file has the identity of what was indexed, the fields of the
 // index, each with its length, and a checksum.
 
-// ErrOther means that a file has the index of another catalogue, or is damaged.
-var ErrOther = errors.New("the file has no index of this catalogue")
+var (
+	// ErrOther means that a file has the index of another catalogue.
+	ErrOther = errors.New("the file has the index of another catalogue")
+
+	errDamaged = errors.New("the file is damaged")
+)
 
 // fileFields calls field with pointers to all that a file has of an index.
 func (x *Index) fileFields(field func(any) error) error {
@@ -100,7 +104,7 @@ func writeParts[T any](w *fileWriter, all []T) (err error) {
 }
 
 // Read returns the index of c from a file of the given size that Write wrote with the same
-// identity. The error wraps ErrOther if that file has another one, or is damaged.
+// identity. The error is ErrOther if that file has another one.
 func Read(from io.Reader, size int64, identity string, c *catalog.Catalog) (*Index, error) {
 	r := fileReader{from: bufio.NewReaderSize(from, 1<<20), rest: size, sum: crc32.New(crc32.MakeTable(crc32.Castagnoli))}
 	var found string
@@ -121,7 +125,7 @@ func Read(from io.Reader, size int64, identity string, c *catalog.Catalog) (*Ind
 		return nil, err
 	}
 	if sum != r.sum.Sum32() || len(reviews) != 1 || len(x.boost) != len(c.Tools) {
-		return nil, fmt.Errorf("%w: it is damaged", ErrOther)
+		return nil, errDamaged
 	}
 	x.reviews = int(reviews[0])
 	return x, nil
@@ -138,7 +142,7 @@ type fileReader struct {
 // read returns the next n bytes, until it is called again.
 func (r *fileReader) read(n int) ([]byte, error) {
 	if r.rest -= int64(n); r.rest < 0 {
-		return nil, fmt.Errorf("%w: it is too short", ErrOther)
+		return nil, errDamaged
 	}
 	if cap(r.buf) < n {
 		r.buf = make([]byte, n)
@@ -177,7 +181,7 @@ func readParts[T any](r *fileReader) ([]T, error) {
 	size := int64(binary.Size(*new(T)))
 	n := binary.LittleEndian.Uint64(b)
 	if n > uint64(r.rest/size) {
-		return nil, fmt.Errorf("%w: it is too short", ErrOther)
+		return nil, errDamaged
 	}
 	all := make([]T, n)
 	for rest := all; len(rest) > 0; {

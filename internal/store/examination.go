@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 )
 
@@ -19,9 +20,10 @@ type Finding struct {
 // ago a publication may be dated in the future: links and sessions live for minutes.
 const maxSkew = 5 * time.Second
 
-// Examine looks at a database without changing it, not even its tables. It reports
-// whether the tables are those of this program, so that Open would not change them either.
-func Examine(ctx context.Context, dsn string, now time.Time) (all []Finding, current bool) {
+// Examine looks at a database without changing it, not even its tables. It returns how many
+// tools are published, and reports whether the tables are those of this program, so that Open
+// would not change them either.
+func Examine(ctx context.Context, dsn string, now time.Time) (all []Finding, tools int64, current bool) {
 	e := &examination{db: newDB(), now: now}
 	defer e.db.close() //nolint:errcheck // nothing was written
 	err := e.db.connect(ctx, dsn)
@@ -31,7 +33,7 @@ func Examine(ctx context.Context, dsn string, now time.Time) (all []Finding, cur
 	if err != nil {
 		e.add("database", true, "%v", e.db.explain(ctx, err))
 	}
-	return e.found, err == nil && e.version == e.known
+	return e.found, e.tools, err == nil && e.version == e.known
 }
 
 // An examination is one Examine.
@@ -39,6 +41,7 @@ type examination struct {
 	db             *db
 	now            time.Time
 	version, known int // of the tables
+	tools          int64
 	found          []Finding
 }
 
@@ -80,9 +83,9 @@ func (e *examination) tables(ctx context.Context) error {
 }
 
 func (e *examination) catalogue(ctx context.Context) error {
-	var version, tools int64
+	var version int64
 	var at string
-	err := e.db.reads.QueryRowContext(ctx, `SELECT version, published_at, (SELECT count(*) FROM tools) FROM catalogue`).Scan(&version, &at, &tools)
+	err := e.db.reads.QueryRowContext(ctx, `SELECT version, published_at, (SELECT count(*) FROM tools) FROM catalogue`).Scan(&version, &at, &e.tools)
 	if err != nil {
 		return err
 	}
@@ -94,7 +97,7 @@ func (e *examination) catalogue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.add("catalogue", false, "version %d with %d tools, published on %s", version, tools, published.Format(time.DateTime))
+	e.add("catalogue", false, "version %d with %d tools, published on %s", version, e.tools, published.Format(time.DateTime))
 	if ahead := published.Sub(e.now); ahead > maxSkew {
 		e.add("clock", true, "the last publication is %s in the future: set the clock of this machine", ahead.Round(time.Second))
 	}
@@ -111,6 +114,9 @@ func (d *sqliteDialect) examine(ctx context.Context, e *examination) error {
 	var pages, size int64
 	if err := e.db.reads.QueryRowContext(ctx, `SELECT page_count, page_size FROM pragma_page_count, pragma_page_size`).Scan(&pages, &size); err != nil {
 		return err
+	}
+	if !slices.ContainsFunc(e.found, func(f Finding) bool { return f.Subject == "clock" }) {
+		e.add("clock", false, "not before the last publication")
 	}
 	e.add("integrity", false, "all %.1f MB of %s read, nothing is wrong, and it can be written", float64(pages*size)/1e6, d.name)
 	return nil
