@@ -64,13 +64,22 @@ func (b *bench) throughput(other string) error {
 		if err := os.WriteFile(file, made, 0o600); err != nil {
 			return err
 		}
-		args := []string{"serve", "--listen", "localhost:0", "--base-url", "https://bench.example", "--database", "sqlite:" + file}
+		address, err := freeAddress()
+		if err != nil {
+			return err
+		}
+		// One base URL, so that all have the same answers and ETags.
+		args := []string{"serve", "--listen", address, "--base-url", "http://bench.example", "--database", "sqlite:" + file}
 		if lane != "" {
 			args = append(args, "--front-lane", lane)
 		}
 		p, err := b.start(binary, args...)
+		if err != nil {
+			return err
+		}
+		p.url = "http://" + address
 		sides = append(sides, side{name, p})
-		return err
+		return nil
 	}
 	if other != "" {
 		if err := add("other version", other, ""); err != nil {
@@ -359,12 +368,8 @@ func (b *bench) startNginx(a answer) (*process, error) {
 	case http.StatusNotFound:
 		serve = "return 404; error_page 404 /body; location = /body { internal; root " + dir + "; }"
 	}
-	listener, err := net.Listen("tcp", "localhost:0")
+	address, err := freeAddress()
 	if err != nil {
-		return nil, err
-	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
 		return nil, err
 	}
 	config := filepath.Join(dir, "nginx.conf")
