@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"palmares/internal/catalog"
@@ -17,9 +18,10 @@ import (
 	"palmares/internal/record"
 	"palmares/internal/search"
 	"palmares/internal/snapshot"
+	"palmares/internal/store"
 )
 
-// An indexFile keeps the search index of a large catalogue, so that a server that starts again
+// An indexFile keeps the search index of a large catalogue, so that a server that starts
 // need not build it. Whatever is wrong with the file, the index is built instead.
 type indexFile struct {
 	path  string // "" for none
@@ -49,8 +51,8 @@ func indexPath(database string) string {
 }
 
 // identity says of which version an index is, and which program made it; "" if it is not kept.
-func (f *indexFile) identity(c *catalog.Catalog, version int64, publishedAt string, feed *record.Feed) string {
-	if f.path == "" || len(c.Tools) < f.least {
+func (f *indexFile) identity(tools int, version int64, publishedAt string, feed *record.Feed) string {
+	if f.path == "" || tools < f.least {
 		return ""
 	}
 	running, err := program.Digest()
@@ -85,11 +87,46 @@ func (f *indexFile) read(identity string, c *catalog.Catalog) *search.Index {
 	return index
 }
 
+// make writes the index of what is published, unless the file has it. It reads the tools one
+// by one, with less memory than a server needs.
+func (f *indexFile) make(ctx context.Context, from *store.Catalogue, show func(done, total int)) error {
+	p, tools, err := from.Outline(ctx)
+	if err != nil {
+		return err
+	}
+	identity := f.identity(tools, p.Version, p.PublishedAt, p.Feed)
+	if identity == "" || f.has(identity) {
+		return nil
+	}
+	var done atomic.Int64
+	add := func(to *search.Part) func(*catalog.Tool) {
+		return func(t *catalog.Tool) {
+			to.Add(t)
+			show(int(done.Add(1)), tools)
+		}
+	}
+	first, second := search.NewPart(p.Catalog), search.NewPart(p.Catalog)
+	if err := from.EachSearched(ctx, p, add(first), add(second)); err != nil {
+		return err
+	}
+	return f.write(ctx, identity, search.Join(p.Catalog, first, second))
+}
+
+// has reports whether the file has the index of that identity.
+func (f *indexFile) has(identity string) bool {
+	file, err := os.Open(f.path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	return search.IsOf(file, identity)
+}
+
 // run writes the index of every version that is served for a while, until ctx ends.
 func (f *indexFile) run(ctx context.Context, live *snapshot.Live) error {
 	for {
 		s, replaced := live.Watch()
-		if identity := f.identity(s.Catalog, s.Version, s.PublishedAt, s.Feed()); s.Version > 0 && identity != "" && identity != f.kept {
+		if identity := f.identity(len(s.Catalog.Tools), s.Version, s.PublishedAt, s.Feed()); s.Version > 0 && identity != "" && identity != f.kept {
 			select {
 			case <-ctx.Done():
 				return nil

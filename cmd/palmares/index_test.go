@@ -13,9 +13,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"palmares/internal/catalog"
 	"palmares/internal/record"
 	"palmares/internal/search"
 	"palmares/internal/snapshot"
+	"palmares/internal/store"
 	"palmares/internal/synthetic"
 )
 
@@ -33,7 +35,7 @@ func indexed(t *testing.T, version int64) *snapshot.Snapshot {
 }
 
 func (f *indexFile) of(s *snapshot.Snapshot) *search.Index {
-	return f.read(f.identity(s.Catalog, s.Version, s.PublishedAt, s.Feed()), s.Catalog)
+	return f.read(f.identity(len(s.Catalog.Tools), s.Version, s.PublishedAt, s.Feed()), s.Catalog)
 }
 
 func TestTheIndexOfAVersionThatStaysIsKept(t *testing.T) {
@@ -95,7 +97,7 @@ func TestADamagedIndexIsNotUsed(t *testing.T) {
 	f := newIndexFile("sqlite:"+filepath.Join(t.TempDir(), "p.db"), slog.New(slog.NewTextHandler(&log, nil)))
 	f.least = 50
 	s := indexed(t, 1)
-	identity := f.identity(s.Catalog, s.Version, s.PublishedAt, s.Feed())
+	identity := f.identity(len(s.Catalog.Tools), s.Version, s.PublishedAt, s.Feed())
 	if err := f.write(t.Context(), identity, s.Index); err != nil {
 		t.Fatal(err)
 	}
@@ -130,5 +132,88 @@ func TestADamagedIndexIsNotUsed(t *testing.T) {
 	}
 	if f.of(s) != nil || !strings.Contains(log.String(), "the search index cannot be read: the next start takes longer") {
 		t.Errorf("a file that cannot be read is not reported: %s", &log)
+	}
+}
+
+func TestPublishingWritesTheIndexForTheNextStart(t *testing.T) {
+	database := "sqlite:" + filepath.Join(t.TempDir(), "p.db")
+	st, err := store.Open(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	publish := func(seed uint64) *store.Published {
+		t.Helper()
+		if _, err := st.Catalogue.Publish(t.Context(), synthetic.Catalog(300, seed), store.PublishOptions{Now: time.Now, AllowRemovals: true}); err != nil {
+			t.Fatal(err)
+		}
+		p, err := st.Catalogue.Load(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	var said bytes.Buffer
+	inv := &invocation{ctx: t.Context(), database: database, stderr: &said}
+	f := newIndexFile(database, nil)
+	f.least = 300
+	keep := func() string {
+		t.Helper()
+		keepIndex(inv, f)
+		text, err := os.ReadFile(f.path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) || said.Len() > 0 {
+			t.Fatal(err, said.String())
+		}
+		return string(text)
+	}
+	// built returns the file that a server writes.
+	built := func(p *store.Published) string {
+		t.Helper()
+		index, err := search.Build(t.Context(), p.Catalog)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file strings.Builder
+		if err := index.Write(&file, f.identity(300, p.Version, p.PublishedAt, p.Feed)); err != nil {
+			t.Fatal(err)
+		}
+		return file.String()
+	}
+
+	first := publish(1)
+	server, err := store.Open(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Claim(); err != nil {
+		t.Fatal(err)
+	}
+	if keep() != "" {
+		t.Error("the index was written although a server runs, which does so itself")
+	}
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if f.least = 301; keep() != "" {
+		t.Error("the index of a small catalogue was written")
+	}
+	if f.least = 300; keep() != built(first) {
+		t.Error("the index is not that of a server")
+	}
+	before, err := os.Stat(f.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep()
+	if after, err := os.Stat(f.path); err != nil || !os.SameFile(before, after) {
+		t.Errorf("the same index was written again (%v)", err)
+	}
+	second := publish(2)
+	if keep() != built(second) {
+		t.Error("the index is not that of the second version")
+	}
+	ignored := func(*catalog.Tool) {}
+	if err := st.Catalogue.EachSearched(t.Context(), first, ignored, ignored); !errors.Is(err, store.ErrSuperseded) {
+		t.Errorf("the tools of a former version: %v", err)
 	}
 }

@@ -28,6 +28,7 @@ type publishCommand struct {
 	checkOptions    `embed:""`
 
 	shown map[publication.Finding]bool // by earlier attempts
+	large bool                         // a large catalogue is in the database
 }
 
 // Run publishes a folder and prints what changed.
@@ -42,6 +43,9 @@ func (c *publishCommand) Run(inv *invocation) error {
 		}
 		if err == nil {
 			err = c.publish(inv)
+		}
+		if err == nil && c.large {
+			keepIndex(inv, newIndexFile(inv.database, nil))
 		}
 		if !isTransient(err) || inv.ctx.Err() != nil || time.Now().Add(retryInterval).After(deadline) {
 			return err
@@ -115,10 +119,28 @@ func (c *publishCommand) publish(inv *invocation) (err error) {
 		_, err := job.Publish(inv.ctx, nil, read)
 		return err
 	}
+	c.large = !c.DryRun && read.Catalog != nil && len(read.Catalog.Tools) >= largeCatalogue
 	return inv.withStore(func(st *store.Store) error {
 		_, err := job.Publish(inv.ctx, st.Catalogue, read)
 		return err
 	})
+}
+
+// keepIndex writes the search index of a large catalogue in SQLite beside it, for the next
+// server that starts. One that runs does so itself, and servers on PostgreSQL are on other
+// machines.
+func keepIndex(inv *invocation, f *indexFile) {
+	if !strings.HasPrefix(inv.database, "sqlite:") || inv.withStore((*store.Store).Claim) != nil {
+		return
+	}
+	progress := newProgress(inv.stderr)
+	defer progress.done()
+	err := inv.withStore(func(st *store.Store) error {
+		return f.make(inv.ctx, st.Catalogue, func(done, total int) { progress.show("search index", done, total) })
+	})
+	if err != nil && !errors.Is(err, store.ErrSuperseded) {
+		fmt.Fprintf(inv.stderr, "palmares: the catalogue is published, but its search index could not be written, so the next start takes longer (%s)\n", message(err))
+	}
 }
 
 // elsewhere publishes a folder on a server. A folder that would undo another one's work

@@ -235,7 +235,7 @@ func (n *node) build(ctx context.Context, before *snapshot.Snapshot) (s *snapsho
 		go func() {
 			var err error
 			if before == nil {
-				identity := n.index.identity(published.Catalog, published.Version, published.PublishedAt, published.Feed)
+				identity := n.index.identity(len(published.Catalog.Tools), published.Version, published.PublishedAt, published.Feed)
 				found = n.index.read(identity, published.Catalog)
 			}
 			if found == nil {

@@ -103,10 +103,17 @@ func writeParts[T any](w *fileWriter, all []T) (err error) {
 	return err
 }
 
+// IsOf reports whether a file that Write wrote has that identity.
+func IsOf(from io.Reader, identity string) bool {
+	r := newFileReader(from, int64(8+len(identity)))
+	var found string
+	return r.field(&found) == nil && found == identity
+}
+
 // Read returns the index of c from a file of the given size that Write wrote with the same
 // identity. The error is ErrOther if that file has another one.
 func Read(from io.Reader, size int64, identity string, c *catalog.Catalog) (*Index, error) {
-	r := fileReader{from: bufio.NewReaderSize(from, 1<<20), rest: size, sum: crc32.New(crc32.MakeTable(crc32.Castagnoli))}
+	r := newFileReader(from, size)
 	var found string
 	var reviews []uint32
 	if err := r.field(&found); err != nil {
@@ -137,6 +144,10 @@ type fileReader struct {
 	rest int64 // bytes of the file
 	sum  hash.Hash32
 	buf  []byte
+}
+
+func newFileReader(from io.Reader, size int64) *fileReader {
+	return &fileReader{from: bufio.NewReaderSize(from, 1<<20), rest: size, sum: crc32.New(crc32.MakeTable(crc32.Castagnoli))}
 }
 
 // read returns the next n bytes, until it is called again.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"palmares/internal/catalog"
 	"palmares/internal/synthetic"
 )
 
@@ -42,6 +43,35 @@ func TestAnIndexIsReadFromItsFile(t *testing.T) {
 		damaged[at] ^= 0x41
 		if _, err := read(damaged, "one"); err == nil {
 			t.Errorf("with another byte %d it is an index", at)
+		}
+	}
+}
+
+func TestAnIndexOfPartsIsTheWholeOne(t *testing.T) {
+	c := synthetic.Catalog(300, 3)
+	built, err := Build(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, middle := range []int{0, 1, 100, 300} {
+		first, second := NewPart(c), NewPart(c)
+		for _, tool := range c.Tools[:middle] {
+			first.Add(tool)
+		}
+		for _, tool := range c.Tools[middle:] {
+			second.Add(tool)
+		}
+		joined := Join(&catalog.Catalog{Categories: c.Categories}, first, second)
+		var file bytes.Buffer
+		if err := joined.Write(&file, "one"); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Read(&file, int64(file.Len()), "one", c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := differences(built, got); diff != nil {
+			t.Errorf("the index of %d and %d tools differs in %v", middle, len(c.Tools)-middle, diff)
 		}
 	}
 }

@@ -119,6 +119,51 @@ func loadAll(ctx context.Context, tx *sql.Tx, second <-chan *part) (*Published, 
 	return p, err
 }
 
+// Outline reads the published version without its comparisons, its retired tools and its
+// tools, of which it returns the number. The feed is without its changes.
+func (s *Catalogue) Outline(ctx context.Context) (p *Published, tools int, err error) {
+	err = s.read(ctx, func(tx *sql.Tx) error {
+		p = &Published{Catalog: &catalog.Catalog{}}
+		if err := loadHead(ctx, tx, p); err != nil {
+			return err
+		}
+		if err := loadSmall(ctx, tx, p.Catalog); err != nil {
+			return err
+		}
+		if p.Feed, err = feedHead(ctx, tx); err != nil {
+			return err
+		}
+		return tx.QueryRowContext(ctx, `SELECT count(*) FROM tools`).Scan(&tools)
+	})
+	return p, tools, err
+}
+
+// searched are the columns that the search index uses.
+var searched = only(toolColumns, "slug", "name", "aliases", "category", "tagline", "pricing", "price", "score", "body")
+
+// EachSearched reads, of all tools of a version, what the search index uses: those of the first
+// half are passed to first, and those of the second half, at the same time, to second, in the
+// order in which the database sorts slugs. ErrSuperseded: another version was published meanwhile.
+func (s *Catalogue) EachSearched(ctx context.Context, version *Published, first, second func(*catalog.Tool)) error {
+	half := func(where string, each func(*catalog.Tool)) error {
+		return s.read(ctx, func(tx *sql.Tx) error {
+			now := Published{Catalog: &catalog.Catalog{}}
+			if err := loadHead(ctx, tx, &now); err != nil {
+				return err
+			}
+			if now.Version != version.Version || now.PublishedAt != version.PublishedAt {
+				return ErrSuperseded
+			}
+			_, err := toolsWhere(ctx, tx, searched, func(t *catalog.Tool) bool { each(t); return false }, where+" ORDER BY slug")
+			return err
+		})
+	}
+	done := make(chan error, 1)
+	go func() { done <- half("slug >= "+middle, second) }()
+	err := half("slug < "+middle, first)
+	return errors.Join(err, <-done)
+}
+
 // Feed reads the last change of every record: kind, slug, hash, and whether it is deleted.
 func (s *Catalogue) Feed(ctx context.Context) (f *record.Feed, err error) {
 	err = s.read(ctx, func(tx *sql.Tx) error {
