@@ -45,7 +45,7 @@ type Lane struct {
 // the handler, the error log and the three timeouts of srv, which must be set.
 //
 // Requests for paths that wants reports are answered here. Their handlers must not flush, hijack
-// the connection, need to know that the client is gone, or change the request.
+// the connection, need to know that the client is gone, change the request, or use it afterwards.
 func New(inner net.Listener, srv *http.Server, wants func(path string) bool) *Lane {
 	return &Lane{Listener: inner, server: srv, wants: wants, handed: make(chan func() (net.Conn, error)), ended: make(chan struct{})}
 }

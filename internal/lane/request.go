@@ -11,9 +11,11 @@ import (
 // requestHeaders are the headers of a plain request. They are kept for the next one on the
 // connection, which mostly has the same.
 type requestHeaders struct {
-	lines  string
-	host   string
-	header http.Header
+	lines   string
+	host    string
+	header  http.Header
+	request http.Request // the last one
+	url     url.URL      // of it
 }
 
 var (
@@ -40,6 +42,7 @@ var harmless = strings.Fields(`Host Connection Accept Accept-Encoding Accept-Lan
 	X-Request-Id`)
 
 // parse returns the plain request at the start of b and its length, or nil if it is not plain.
+// The request is valid until the next call.
 func (h *requestHeaders) parse(b []byte) (*http.Request, int) {
 	end := bytes.Index(b, []byte("\r\n\r\n"))
 	if end < 0 || !bytes.HasPrefix(b, []byte("GET /")) {
@@ -55,15 +58,12 @@ func (h *requestHeaders) parse(b []byte) (*http.Request, int) {
 	if lines := b[line : end+2]; (h.host == "" || string(lines) != h.lines) && !h.read(string(lines)) {
 		return nil, 0
 	}
-	r := &struct {
-		http.Request
-		url url.URL
-	}{url: url.URL{Path: path, RawQuery: query}}
-	r.Request = http.Request{
-		Method: http.MethodGet, URL: &r.url, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	h.url = url.URL{Path: path, RawQuery: query}
+	h.request = http.Request{
+		Method: http.MethodGet, URL: &h.url, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: h.header, Body: http.NoBody, Host: h.host, RequestURI: target,
 	}
-	return &r.Request, end + 4
+	return &h.request, end + 4
 }
 
 // isPlain reports whether a path and a query have only bytes that mean themselves.
