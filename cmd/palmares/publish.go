@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -113,6 +114,7 @@ func (c *publishCommand) publish(inv *invocation) (err error) {
 	if err != nil {
 		return err
 	}
+	debug.FreeOSMemory() // the garbage of reading
 	job.Source, job.Guard = source, c.guard(repository)
 	if c.DryRun && isAbsent(inv.database) {
 		// A dry run leaves nothing behind, not even an empty database.

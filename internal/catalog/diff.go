@@ -37,8 +37,16 @@ type Change struct {
 	Changed  []string       // names of the changed fields of Object, in its order
 	Previous map[string]any // their old values
 	Object   any            // the item as the API shows it now; nil if there is none
-	URL      string         // of the page about it
+	URL      string         // of the page about it; "" for that of a new tool: see Page
 	Reason   string         // of EmbeddingsUpdated: one of the following; otherwise ""
+}
+
+// Page returns the URL of the page about what changed.
+func (c *Change) Page() string {
+	if t, ok := c.Object.(newTool); ok {
+		return t.in.CanonicalURLOf(t.tool)
+	}
+	return c.URL
 }
 
 // Why the embeddings of a tool are said to have changed.
@@ -183,7 +191,7 @@ func (d *Diff) compareTools(old, next *Catalog) {
 			if retired[t.Slug] != nil {
 				kind = ToolRestored
 			}
-			d.add(Change{Type: kind, Slug: t.Slug, Object: newTool{next, t}, URL: next.CanonicalURLOf(t)})
+			d.add(Change{Type: kind, Slug: t.Slug, Object: newTool{next, t}})
 			continue
 		}
 		if !same || old.URL != next.URL {

@@ -93,6 +93,9 @@ func (t *Tool) HasDatedScore() bool {
 // it is that entry. One for the same change with another date replaces it: editors may
 // date a change themselves.
 func extendHistory[E change[E]](stored, written []E, now *E, today string) []E {
+	if len(stored) == 0 && now == nil {
+		return mergeHistory(nil, written)
+	}
 	if now == nil {
 		return mergeHistory(stored, unmatched(stored, written))
 	}
@@ -131,14 +134,19 @@ func OnDay[E change[E]](history []E, day string) (one E, ok bool) {
 
 // mergeHistory returns the stored entries and the written ones, newest first. Entries
 // of one day keep their order, stored ones first. A list written oldest first is
-// reversed.
+// reversed. Without stored ones, the result may
+// be the written list itself.
 func mergeHistory[E change[E]](stored, written []E) []E {
 	if n := len(written); n > 1 && written[0].day() < written[n-1].day() {
 		written = slices.Clone(written)
 		slices.Reverse(written)
 	}
+	newest := func(a, b E) int { return cmp.Compare(b.day(), a.day()) }
+	if len(stored) == 0 && slices.IsSortedFunc(written, newest) {
+		return written
+	}
 	all := slices.Concat(stored, written)
-	slices.SortStableFunc(all, func(a, b E) int { return cmp.Compare(b.day(), a.day()) })
+	slices.SortStableFunc(all, newest)
 	return all
 }
 

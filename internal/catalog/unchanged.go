@@ -23,7 +23,8 @@ func (u *Unchanged) Settle(prior *Tool, isCopy bool, today string) bool {
 	if !found {
 		return false
 	}
-	t := *u.next.Tools[i]
+	written := u.next.Tools[i]
+	t := *written
 	if !isCopy {
 		if len(t.Aliases) > 0 { // with them, more than the tool itself matters
 			return false
@@ -34,7 +35,14 @@ func (u *Unchanged) Settle(prior *Tool, isCopy bool, today string) bool {
 	if t.UpdatedAt != prior.UpdatedAt || !t.equalExceptDate(prior) || !slices.Equal(t.PriceHistory, prior.PriceHistory) {
 		return false
 	}
-	*u.next.Tools[i], u.is[i] = t, true
+	// The same histories, without keeping those of prior.
+	if slices.Equal(t.PriceHistory, written.PriceHistory) {
+		t.PriceHistory = written.PriceHistory
+	}
+	if slices.EqualFunc(t.ScoreHistory, written.ScoreHistory, func(a, b ScoreChange) bool { return a.Same(b) && a.Automatic == b.Automatic }) {
+		t.ScoreHistory = written.ScoreHistory
+	}
+	*written, u.is[i] = t, true
 	return true
 }
 

@@ -3,8 +3,16 @@ package content
 import "strings"
 
 // A packer gives the texts of a record one allocation of their own, instead of one each or
-// a place in the line that they were read from. The zero value is ready for use.
-type packer struct{ texts []*string }
+// a place in the line that they were read from; records share those that many have. The
+// zero value is ready for use.
+type packer struct {
+	texts  []*string
+	shared map[string]string
+}
+
+// maxShared is how many texts records share at most: there are fewer days, categories and
+// authors.
+const maxShared = 1 << 14
 
 // pack packs the texts of a record.
 func (p *packer) pack(r *record) {
@@ -12,9 +20,12 @@ func (p *packer) pack(r *record) {
 	switch {
 	case r.tool != nil:
 		t := r.tool
-		p.add(&t.Slug, &t.Name, &t.Domain, &t.Category, &t.Price, &t.PriceDisplay, &t.Tagline, &t.Logo, &t.Image, &t.UpdatedAt,
-			&t.CanonicalURL, &t.ReviewURL, &t.AlternativesURL, &t.TestedAt, &t.PriceCheckedAt, &t.ScoreNote, &t.Body)
-		p.addList(t.Authors)
+		p.share(&t.Category, &t.UpdatedAt, &t.TestedAt, &t.PriceCheckedAt)
+		for i := range t.Authors {
+			p.share(&t.Authors[i])
+		}
+		p.add(&t.Slug, &t.Name, &t.Domain, &t.Price, &t.PriceDisplay, &t.Tagline, &t.Logo, &t.Image,
+			&t.CanonicalURL, &t.ReviewURL, &t.AlternativesURL, &t.ScoreNote, &t.Body)
 		p.addList(t.Sources)
 		p.addList(t.Aliases)
 		for i := range t.Plans {
@@ -22,10 +33,12 @@ func (p *packer) pack(r *record) {
 		}
 		for i := range t.PriceHistory {
 			e := &t.PriceHistory[i]
-			p.add(&e.ChangedAt, &e.OldPrice, &e.NewPrice)
+			p.share(&e.ChangedAt)
+			p.add(&e.OldPrice, &e.NewPrice)
 		}
 		for i := range t.ScoreHistory {
-			p.add(&t.ScoreHistory[i].ChangedAt, &t.ScoreHistory[i].Note)
+			p.share(&t.ScoreHistory[i].ChangedAt)
+			p.add(&t.ScoreHistory[i].Note)
 		}
 	case r.comparison != nil:
 		x := r.comparison
@@ -69,6 +82,25 @@ func (p *packer) add(texts ...*string) { p.texts = append(p.texts, texts...) }
 func (p *packer) addList(list []string) {
 	for i := range list {
 		p.texts = append(p.texts, &list[i])
+	}
+}
+
+// share replaces texts by the same ones of records before.
+func (p *packer) share(texts ...*string) {
+	for _, text := range texts {
+		same, ok := p.shared[*text]
+		switch {
+		case ok:
+			*text = same
+		case len(p.shared) < maxShared:
+			if p.shared == nil {
+				p.shared = map[string]string{}
+			}
+			*text = strings.Clone(*text)
+			p.shared[*text] = *text
+		default:
+			p.add(text)
+		}
 	}
 }
 

@@ -139,7 +139,9 @@ func (d *decoder) plans() (plans []catalog.PlanRow) {
 }
 
 func (d *decoder) priceHistory() (history []catalog.PriceChange) {
-	for _, item := range d.list("price_history", nil) {
+	items := d.list("price_history", nil)
+	history = slices.Grow(history, len(items))
+	for _, item := range items {
 		if entry, ok := item.mapping(); ok {
 			history = append(history, catalog.PriceChange{
 				ChangedAt:  entry.date("changed_at", required),

@@ -3,7 +3,7 @@ package record
 import (
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
+	"hash"
 	"math"
 	"slices"
 	"strings"
@@ -72,62 +72,75 @@ func First(id string, c *catalog.Catalog, version int64, at string) *Feed {
 // A record that the public no longer sees is deleted, whatever became of it; its change
 // stays for ever, and follows the record that has its slug as an alias.
 func (f *Feed) After(s Step) (next *Feed, added []Change) {
-	a := f.advance(s)
-	next = a.head()
-	next.Changes = make([]Change, 0, len(f.Changes)+len(a.added))
+	a := f.Advance(s)
 	for i := range f.Changes {
-		if !a.replaced[i] {
-			next.Changes = append(next.Changes, f.Changes[i])
-		}
+		a.Add(&f.Changes[i])
 	}
-	next.Changes = append(next.Changes, a.added...)
-	return next, a.added
+	next = a.Finish(func(c *Change) { added = append(added, *c) })
+	next.Changes = f.With(added)
+	return next, added
 }
 
-// Head is After without the changes of the next feed, which may be many.
-func (f *Feed) Head(s Step) (next *Feed, added []Change) {
-	a := f.advance(s)
-	return a.head(), a.added
+// An Advance is After for a feed of many changes, of which it keeps few: Add takes those of
+// the feed before, and Finish gives those that the publication adds, one by one.
+type Advance struct {
+	Step
+	id         string
+	format     int
+	last       int64 // position that was used
+	emit       func(*Change)
+	aliases    map[key]string
+	everything bool         // may have other bytes than before
+	tool       catalog.Tool // see record
+
+	// The digests of the records that the public now sees, by index in Next; zero for those
+	// that may have changed.
+	digests map[Kind][]digest
+
+	before []Change // of the feed before, of other records
+	alive  []bool   // by index in before: the public sees the record
 }
 
-func (f *Feed) advance(s Step) *advance {
-	a := &advance{Feed: f, Step: s, aliases: aliasesOf(s.Next), alive: make([]bool, len(f.Changes)), replaced: make([]bool, len(f.Changes))}
-	if len(f.Changes) == 0 {
-		a.added = make([]Change, 0, len(s.Next.Tools)+len(s.Next.Comparisons)+len(s.Next.Retired)+len(s.Next.Pages)+1)
+// Advance begins a publication. It does not use f.Changes.
+func (f *Feed) Advance(s Step) *Advance {
+	a := &Advance{Step: s, id: f.ID, format: f.Format, last: f.Last, aliases: aliasesOf(s.Next), digests: map[Kind][]digest{}}
+	a.everything = a.changesEverything()
+	for _, kind := range Kinds {
+		a.digests[kind] = make([]digest, count(s.Next, kind))
 	}
-	a.addLive()
-	a.addDeleted()
 	return a
 }
 
-// head returns the next feed without its changes.
-func (a *advance) head() *Feed {
-	next := &Feed{ID: a.ID, Format: Format, Last: a.Last + int64(len(a.added))}
-	all := make([]*Change, 0, len(a.Changes)+len(a.added))
-	for i := range a.Changes {
-		if !a.replaced[i] {
-			all = append(all, &a.Changes[i])
-		}
+// Add adds a change of the feed before. Those of records that stay as they are, nearly all
+// in most publications, are not kept.
+func (a *Advance) Add(c *Change) {
+	i, isLive := find(a.Next, c.Kind, c.Slug)
+	if hash, ok := parseHash(c.Hash); ok && isLive && !c.Deleted && !a.everything && !a.mayDiffer(c) && a.aliases[key{c.Kind, c.Slug}] == "" {
+		a.digests[c.Kind][i] = hash
+		return
 	}
-	for i := range a.added {
-		all = append(all, &a.added[i])
-	}
-	next.State = state(all)
-	return next
+	a.before = append(a.before, *c)
 }
 
-// An advance is the state of one call of After or Head.
-type advance struct {
-	*Feed
-	Step
-	aliases         map[key]string
-	alive, replaced []bool // by index in Changes: the public sees the record; it has a new change
-	added           []Change
-	tool            catalog.Tool // see record
+// Finish passes the changes that the publication adds to emit, by position, and returns
+// the feed after it, without its changes.
+func (a *Advance) Finish(emit func(*Change)) *Feed {
+	a.emit, a.alive = emit, make([]bool, len(a.before))
+	a.addLive()
+	a.addDeleted()
+	h := newStateHash()
+	for _, kind := range slices.Sorted(slices.Values(Kinds)) {
+		for i, d := range a.digests[kind] {
+			if isLive(a.Next, kind, i) {
+				h.add(kind, slugAt(a.Next, kind, i), d.String())
+			}
+		}
+	}
+	return &Feed{ID: a.id, Format: Format, Last: a.last, State: h.state()}
 }
 
 // record returns a record of the next catalogue as it is served, until it is called again.
-func (a *advance) record(kind Kind, i int) Record {
+func (a *Advance) record(kind Kind, i int) Record {
 	if kind != Tool || a.Review == nil {
 		return recordAt(a.Next, kind, i)
 	}
@@ -136,94 +149,92 @@ func (a *advance) record(kind Kind, i int) Record {
 	return OfTool(a.Next, &a.tool).Served(a.Next)
 }
 
-func (a *advance) add(c Change) {
-	c.Position, c.Version, c.At = a.Last+1+int64(len(a.added)), a.Version, a.At
-	a.added = append(a.added, c)
+func (a *Advance) add(c *Change) {
+	a.last++
+	c.Position, c.Version, c.At = a.last, a.Version, a.At
+	a.emit(c)
 }
 
 // addLive adds the records that the public now sees, or sees differently.
-func (a *advance) addLive() {
-	known := make(map[key]int, len(a.Changes))
-	for i := range a.Changes {
-		known[key{a.Changes[i].Kind, a.Changes[i].Slug}] = i
+func (a *Advance) addLive() {
+	known := make(map[key]int, len(a.before))
+	for i := range a.before {
+		known[key{a.before[i].Kind, a.before[i].Slug}] = i
 	}
 	former := a.formerSlugs(known)
-	everything := a.changesEverything()
 	var buf []byte
 	for kind, i := range live(a.Next) {
+		if a.digests[kind][i] != (digest{}) {
+			continue
+		}
 		slug := slugAt(a.Next, kind, i)
 		at, isKnown := known[key{kind, slug}]
-		wasAlive := isKnown && !a.Changes[at].Deleted
+		wasAlive := isKnown && !a.before[at].Deleted
 		if isKnown {
 			a.alive[at] = true
-		}
-		if wasAlive && !everything && !a.mayDiffer(&a.Changes[at]) {
-			continue
 		}
 		record := a.record(kind, i)
 		images := record.Images(a.Next)
 		buf = record.Append(buf[:0], images)
-		hash := Hash(buf)
-		if wasAlive && a.Changes[at].Hash == hash {
+		sum := digest(sha256.Sum256(buf))
+		a.digests[kind][i] = sum
+		hash := sum.String()
+		if wasAlive && a.before[at].Hash == hash {
 			continue
 		}
-		if isKnown {
-			a.replaced[at] = true
-		}
-		c := Change{Kind: kind, Slug: slug, Hash: hash, Size: len(buf), Images: images}
+		c := &Change{Kind: kind, Slug: slug, Hash: hash, Size: len(buf), Images: images}
 		before := former[key{kind, slug}]
 		if wasAlive {
-			before = &a.Changes[at]
+			before = &a.before[at]
 		}
 		if before != nil {
 			c.FirstPosition, c.FirstAt = before.FirstPosition, before.FirstAt
 		} else {
-			c.FirstPosition, c.FirstAt = a.Last+1+int64(len(a.added)), a.At
+			c.FirstPosition, c.FirstAt = a.last+1, a.At
 		}
 		a.add(c)
 	}
 }
 
 // formerSlugs returns, by present slug, the changes of the records that had another one.
-func (a *advance) formerSlugs(known map[key]int) map[key]*Change {
+func (a *Advance) formerSlugs(known map[key]int) map[key]*Change {
 	former := map[key]*Change{}
 	for alias, slug := range a.aliases {
-		if at, ok := known[alias]; ok && !a.Changes[at].Deleted {
-			former[key{alias.kind, slug}] = &a.Changes[at]
+		if at, ok := known[alias]; ok && !a.before[at].Deleted {
+			former[key{alias.kind, slug}] = &a.before[at]
 		}
 	}
 	return former
 }
 
 // changesEverything reports whether any record may have other bytes than before.
-func (a *advance) changesEverything() bool {
+func (a *Advance) changesEverything() bool {
 	heads := func(c *catalog.Catalog) bool { return c.Settings.Dataset == catalog.DatasetHead }
-	return a.Format != Format || a.Old.URL != a.Next.URL || heads(a.Old) != heads(a.Next)
+	return a.format != Format || a.Old.URL != a.Next.URL || heads(a.Old) != heads(a.Next)
 }
 
 // mayDiffer reports whether a record may have other bytes than before. Encoding all of
 // them would make a small publication as slow as a large one.
-func (a *advance) mayDiffer(c *Change) bool {
+func (a *Advance) mayDiffer(c *Change) bool {
 	return a.Touched(c.Kind, c.Slug) ||
 		slices.ContainsFunc(c.Images, func(i Image) bool { return a.Next.Pictures[i.Path].Hash != i.SHA256 })
 }
 
 // addDeleted adds the records that the public no longer sees, and those deleted before
 // whose slug has become, or is no longer, an alias.
-func (a *advance) addDeleted() {
+func (a *Advance) addDeleted() {
 	var deleted []*Change
-	for i := range a.Changes {
-		was := &a.Changes[i]
+	for i := range a.before {
+		was := &a.before[i]
 		renamedTo := a.aliases[key{was.Kind, was.Slug}]
 		if a.alive[i] || was.Deleted && was.RenamedTo == renamedTo {
 			continue
 		}
-		a.replaced[i] = true
 		deleted = append(deleted, &Change{Kind: was.Kind, Slug: was.Slug, Deleted: true, RenamedTo: renamedTo})
 	}
 	slices.SortFunc(deleted, byName)
 	for _, c := range deleted {
-		a.add(*c)
+		a.add(c)
 	}
 }
 
@@ -257,27 +268,36 @@ func aliasesOf(c *catalog.Catalog) map[key]string {
 // State returns the state of a copy of a catalogue: the SHA-256 of the lines
 // "kind NUL slug NUL hash LF" of all records, in byte order. Deleted ones do not count.
 func State(changes []Change) string {
-	all := make([]*Change, len(changes))
+	alive := make([]*Change, 0, len(changes))
 	for i := range changes {
-		all[i] = &changes[i]
+		if !changes[i].Deleted {
+			alive = append(alive, &changes[i])
+		}
 	}
-	return state(all)
+	slices.SortFunc(alive, byName)
+	h := newStateHash()
+	for _, c := range alive {
+		h.add(c.Kind, c.Slug, c.Hash)
+	}
+	return h.state()
 }
 
-// state is State for a list that it may reorder.
-func state(changes []*Change) string {
-	alive := slices.DeleteFunc(changes, func(c *Change) bool { return c.Deleted })
-	slices.SortFunc(alive, byName)
-	h := sha256.New()
-	var line []byte
-	for _, c := range alive {
-		line = append(append(line[:0], c.Kind...), 0)
-		line = append(append(line, c.Slug...), 0)
-		line = append(append(line, c.Hash...), '\n')
-		h.Write(line)
-	}
-	return hashPrefix + hex.EncodeToString(h.Sum(nil))
+// A stateHash hashes the lines of a state.
+type stateHash struct {
+	hash.Hash
+	line []byte
 }
+
+func newStateHash() *stateHash { return &stateHash{Hash: sha256.New()} }
+
+func (h *stateHash) add(kind Kind, slug, hash string) {
+	h.line = append(append(h.line[:0], kind...), 0)
+	h.line = append(append(h.line, slug...), 0)
+	h.line = append(append(h.line, hash...), '\n')
+	h.Write(h.line)
+}
+
+func (h *stateHash) state() string { return digest(h.Sum(nil)).String() }
 
 // From returns the changes after a position, oldest first. The caller must not modify
 // them.

@@ -107,11 +107,25 @@ func (r Record) Append(b []byte, images []Image) []byte {
 
 // Hash returns the hash of a record in its canonical form.
 func Hash(canonical []byte) string {
-	sum := sha256.Sum256(canonical)
-	return hashPrefix + hex.EncodeToString(sum[:])
+	return digest(sha256.Sum256(canonical)).String()
 }
 
+// A digest is a hash that takes less space.
+type digest [sha256.Size]byte
+
 const hashPrefix = "sha256-"
+
+func (d digest) String() string { return hashPrefix + hex.EncodeToString(d[:]) }
+
+// parseHash returns the digest of a hash.
+func parseHash(hash string) (d digest, ok bool) {
+	text, ok := strings.CutPrefix(hash, hashPrefix)
+	if !ok || len(text) != hex.EncodedLen(len(d)) {
+		return d, false
+	}
+	_, err := hex.Decode(d[:], []byte(text))
+	return d, err == nil
+}
 
 // live yields the records of c that the public sees, as kind and index: kinds in their
 // order, records by slug.
@@ -202,6 +216,15 @@ func recordAt(c *catalog.Catalog, kind Kind, i int) Record {
 // Find returns the record of a kind and a slug as it is served, and whether the public
 // sees one. c must be sorted.
 func Find(c *catalog.Catalog, kind Kind, slug string) (Record, bool) {
+	i, ok := find(c, kind, slug)
+	if !ok {
+		return Record{}, false
+	}
+	return recordAt(c, kind, i), true
+}
+
+// find returns the index of a record, and whether the public sees it.
+func find(c *catalog.Catalog, kind Kind, slug string) (int, bool) {
 	n := count(c, kind)
 	lowest, highest := 0, n
 	for lowest < highest {
@@ -212,8 +235,5 @@ func Find(c *catalog.Catalog, kind Kind, slug string) (Record, bool) {
 			highest = middle
 		}
 	}
-	if lowest == n || slugAt(c, kind, lowest) != slug || !isLive(c, kind, lowest) {
-		return Record{}, false
-	}
-	return recordAt(c, kind, lowest), true
+	return lowest, lowest < n && slugAt(c, kind, lowest) == slug && isLive(c, kind, lowest)
 }

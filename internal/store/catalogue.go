@@ -132,6 +132,7 @@ type publication struct {
 	old     *Published
 	next    *catalog.Catalog
 	diff    catalog.Diff
+	feed    feedStep
 
 	unchanged *catalog.Unchanged // tools, which old does not have
 }
@@ -202,11 +203,10 @@ func (p *publication) day() string {
 // write stores what changed as the version of done.
 func (p *publication) write(ctx context.Context, done Publication) error {
 	at := formatTime(p.now)
-	var feed feedStep
-	if err := feed.start(ctx, p, done.Version, at); err != nil {
+	if err := p.feed.start(ctx, p, done.Version, at); err != nil {
 		return err
 	}
-	defer feed.running.Wait()
+	defer p.feed.end()
 	for _, step := range []func(context.Context) error{
 		p.writeSettings, p.writeCategories, p.writeTools, p.writeComparisons, p.writeRetired, p.writePages,
 		func(ctx context.Context) error { return priceHistory.write(ctx, p) },
@@ -221,10 +221,10 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 		return err
 	}
 	counts := p.diff.Changes[len(p.diff.Changes)-1].Object // of catalog.updated
-	if err := feed.finish(ctx, p); err != nil {
+	if err := p.feed.finish(ctx, p); err != nil {
 		return err
 	}
-	if err := p.recordCopy(ctx, feed.feed.State); err != nil {
+	if err := p.recordCopy(ctx, p.feed.feed.State); err != nil {
 		return err
 	}
 	from, folder := p.opts.Source, p.folder()
@@ -351,6 +351,9 @@ func (p *publication) writeRows(ctx context.Context, stage string, t table, n in
 	for i := range n {
 		if i%progressEvery == 0 {
 			p.progress(stage, i, n)
+			if err := p.feed.writeReady(ctx); err != nil {
+				return err
+			}
 		}
 		values, err := row(i)
 		if err != nil {

@@ -95,30 +95,30 @@ func (h historyTable[E]) write(ctx context.Context, p *publication) error {
 		slices.Collect(maps.Keys(old.Past)), slices.Collect(maps.Keys(next.Past)))
 	slices.Sort(slugs)
 
-	type place struct {
-		slug     string
-		position int
-	}
 	var dropped []string
-	var places []place
-	for _, slug := range slices.Compact(slugs) {
+	n := 0 // rows
+	slugs = slices.DeleteFunc(slices.Compact(slugs), func(slug string) bool {
 		before, after := changes(old, slug), changes(next, slug)
 		if slices.EqualFunc(before, after, h.equal) {
-			continue
+			return true
 		}
 		if len(before) > 0 {
 			dropped = append(dropped, slug)
 		}
-		for i := range after {
-			places = append(places, place{slug, i})
-		}
-	}
+		n += len(after)
+		return len(after) == 0
+	})
 	if err := p.remove(ctx, h.table, dropped); err != nil {
 		return err
 	}
-	return p.writeRows(ctx, h.stage, h.table, len(places), func(i int) ([]any, error) {
-		at := places[i]
-		return rowOf(h.columns, &entry[E]{at.slug, at.position, changes(next, at.slug)[at.position]}), nil
+	position := 0
+	return p.writeRows(ctx, h.stage, h.table, n, func(int) ([]any, error) {
+		history := changes(next, slugs[0])
+		row := rowOf(h.columns, &entry[E]{slugs[0], position, history[position]})
+		if position++; position == len(history) {
+			slugs, position = slugs[1:], 0
+		}
+		return row, nil
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"slices"
-	"sync"
 
 	"palmares/internal/catalog"
 	"palmares/internal/record"
@@ -53,48 +52,82 @@ func feedHead(ctx context.Context, tx *sql.Tx) (*record.Feed, error) {
 }
 
 // A feedStep adds what a publication changes to the feed. Records are encoded and hashed
-// while others are written, which makes a large publication a tenth faster.
+// while others are written, which makes a large publication a tenth faster; their changes
+// are written in between, as all of them would take much memory. The zero value has none.
 type feedStep struct {
-	running sync.WaitGroup
-	feed    *record.Feed
-	added   []record.Change
-	err     error
+	changes chan *record.Change // to be written
+	rows    *batch
+
+	// Set once changes is closed.
+	feed *record.Feed
+	err  error
 }
 
-// start begins the step, which reads the catalogues of p until running is done.
+// start begins the step, which reads the catalogues of p until changes is closed.
 func (f *feedStep) start(ctx context.Context, p *publication, version int64, at string) error {
-	old, err := loadFeed(ctx, p.tx, knownColumns)
+	old, err := feedHead(ctx, p.tx)
 	if err != nil {
 		return err
 	}
-	f.running.Go(func() {
-		f.feed, f.added = old.Head(record.Step{
-			Old: p.old.Catalog, Next: p.next, Version: version, At: at, Touched: touched(&p.diff),
-			Review: func(t *catalog.Tool) string {
-				text, err := p.review(t)
-				f.err = cmp.Or(f.err, err)
-				return text
-			},
-		})
+	next := old.Advance(record.Step{
+		Old: p.old.Catalog, Next: p.next, Version: version, At: at, Touched: touched(&p.diff),
+		Review: func(t *catalog.Tool) string {
+			text, err := p.review(t)
+			f.err = cmp.Or(f.err, err)
+			return text
+		},
 	})
+	_, err = recordsWhere(ctx, p.tx, 0, changeTable, knownColumns, func(c *record.Change) bool {
+		next.Add(c)
+		return false
+	}, "")
+	if err != nil {
+		return err
+	}
+	f.changes, f.rows = make(chan *record.Change, 2*progressEvery), newBatch(p.tx, changeTable, p.dialect.placeholders())
+	go func() {
+		defer close(f.changes)
+		f.feed = next.Finish(func(c *record.Change) { f.changes <- c })
+	}()
 	return nil
 }
 
-// finish writes the changes.
+// writeReady writes the changes that are ready.
+func (f *feedStep) writeReady(ctx context.Context) error {
+	for range len(f.changes) {
+		if err := f.rows.add(ctx, rowOf(changeColumns, <-f.changes)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish writes the other changes, and the feed.
 func (f *feedStep) finish(ctx context.Context, p *publication) error {
-	f.running.Wait()
+	p.progress("feed", 0, 1)
+	for c := range f.changes {
+		if err := f.rows.add(ctx, rowOf(changeColumns, c)...); err != nil {
+			return err
+		}
+	}
 	if f.err != nil {
 		return f.err
 	}
-	err := p.storeFeed(ctx, f.feed, f.added)
-	f.added = nil // events, of which there may be as many, follow
-	return err
-}
-
-func (p *publication) storeFeed(ctx context.Context, feed *record.Feed, added []record.Change) error {
-	if err := writeRecords(ctx, p, "feed", changeTable, changeColumns, pointers(added)); err != nil {
+	if err := f.rows.flush(ctx); err != nil {
 		return err
 	}
+	p.progress("feed", 1, 1)
+	return p.storeFeed(ctx, f.feed)
+}
+
+// end waits until the catalogues are no longer read.
+func (f *feedStep) end() {
+	for range f.changes {
+	}
+}
+
+// storeFeed stores a feed without its changes.
+func (p *publication) storeFeed(ctx context.Context, feed *record.Feed) error {
 	_, err := p.tx.ExecContext(ctx, `UPDATE catalogue SET feed = $1, feed_format = $2, feed_position = $3, feed_state = $4`,
 		feed.ID, feed.Format, feed.Last, feed.State)
 	return err
@@ -151,5 +184,8 @@ func (s *db) writeFirstFeed(ctx context.Context, tx *sql.Tx) error {
 	}
 	feed := record.First(rand.Text(), old.Catalog, old.Version, at)
 	p := publication{tx: tx, dialect: s.dialect}
-	return p.storeFeed(ctx, feed, feed.Changes)
+	if err := writeRecords(ctx, &p, "feed", changeTable, changeColumns, pointers(feed.Changes)); err != nil {
+		return err
+	}
+	return p.storeFeed(ctx, feed)
 }

@@ -35,7 +35,7 @@ type envelope struct {
 // and sent unchanged to every endpoint on every attempt.
 func EventBody(id string, at time.Time, sequence int64, c *catalog.Change) []byte {
 	e := envelope{ID: id, Type: c.Type, Timestamp: at.UTC().Format(TimeFormat), Sequence: sequence}
-	e.Data.Slug, e.Data.Reason, e.Data.URL, e.Data.Object = c.Slug, c.Reason, c.URL, c.Object
+	e.Data.Slug, e.Data.Reason, e.Data.URL, e.Data.Object = c.Slug, c.Reason, c.Page(), c.Object
 	e.Data.Changed, e.Data.Previous = c.Changed, c.Previous
 	if e.Data.Changed == nil {
 		e.Data.Changed, e.Data.Previous = []string{}, map[string]any{}
