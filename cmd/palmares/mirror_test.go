@@ -300,7 +300,7 @@ func TestAKilledMirrorHasAVersionOfItsOriginOrTheNext(t *testing.T) {
 			states[state] = true
 
 			asked := origin.log.Count(`"path":"/data/v1/`)
-			p := startProcess(t, patient, "--database", database, "--mirror", origin.url, "--mirror-interval", "50ms")
+			p := startProcess(t, patient, "--database", database, "--mirror", origin.url, "--mirror-interval", "50ms", "--quota", "off")
 			p.killed = true
 			testkit.Until(t, "the begin of a copy", func() bool { return origin.log.Count(`"path":"/data/v1/`) > asked+1 })
 			kill := time.AfterFunc(time.Duration(i)*150*time.Millisecond, func() { _ = p.cmd.Process.Kill() })

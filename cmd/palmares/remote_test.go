@@ -168,7 +168,7 @@ func TestKilledRemotePublicationsTearNothing(t *testing.T) {
 	t.Setenv("TMPDIR", temp)
 	folders := []string{marked(t, "A", tools), marked(t, "B", tools)}
 	databases.EachDSN(t, func(t *testing.T, dsn string) {
-		server := serveProcess(t, "--database", dsn)
+		server := serveProcess(t, "--database", dsn, "--quota", "off")
 		token := "PALMARES_TOKEN=" + strings.TrimSpace(must(t, "token", "create", "--name", "ci", "--database", dsn))
 		publish := func(folder string) *exec.Cmd {
 			cmd := palmares(context.WithoutCancel(t.Context()), "publish", folder, "--server", server.url)
@@ -202,7 +202,7 @@ func TestKilledRemotePublicationsTearNothing(t *testing.T) {
 					killed++
 				}
 				<-ended
-				server = serveProcess(t, "--database", dsn)
+				server = serveProcess(t, "--database", dsn, "--quota", "off")
 			}
 			testkit.Until(t, "the removal of the upload", func() bool {
 				left, err := filepath.Glob(filepath.Join(temp, fmt.Sprintf("palmares-upload-%d-*", serving)))

@@ -21,7 +21,8 @@
 // This is how one node counts. Where several nodes share a database, callers with a limit
 // are counted in the database, many with one query (see sharedCounts). The counters in
 // memory are then a cache, used to refuse early, and a fallback while the database is
-// unreachable.
+// unreachable. A node that finds itself the only one counts in memory until another comes
+// (see registration).
 package quota
 
 import (
@@ -92,7 +93,7 @@ type Grant struct {
 func (g Grant) ResetAt() string { return g.reset[0] }
 
 // Counters stores the counts. The store's Usage is one. A day is `2026-11-15`. Except for
-// Count the methods are never called concurrently.
+// Count and Renew the methods are never called concurrently.
 type Counters interface {
 	// DayKey stores candidate as the key of a day that has none yet, and returns the key
 	// that the day has then, in one atomic step.
@@ -111,6 +112,16 @@ type Counters interface {
 	// none. It is called only if Config.Shared is set, and concurrently only for day "",
 	// which asks for nothing but the time.
 	Count(ctx context.Context, day string, asked Usage) (Tally, error)
+	// Join gives a node a row with no Renewals, unless it has one. It, Renew and Leave are called only if
+	// Config.Shared is set.
+	Join(ctx context.Context, id string) error
+	// Renew replaces the row of a node by own, unless its Renewals are higher: then this is
+	// an earlier renewal that was delayed. It removes the rows of gone nodes if their
+	// Renewals are the same as in gone. It returns own, if there was a row to replace, and
+	// all others as they were when Renew began.
+	Renew(ctx context.Context, own Node, gone []Node) ([]Node, error)
+	// Leave removes the row of a node.
+	Leave(ctx context.Context, id string) error
 }
 
 // Config is what a Meter needs. All fields are required except Shared.
@@ -161,6 +172,7 @@ type Meter struct {
 	// Used only where nodes share the counters.
 	base   context.Context // of queries for requests, which must outlive a caller
 	shared sharedCounts
+	nodes  registration
 	clock  atomic.Pointer[clockReading] // nil on one node
 
 	// Used only by Run.
@@ -176,10 +188,12 @@ func New(ctx context.Context, cfg Config) (*Meter, error) {
 	if cfg.Counters == nil || cfg.Now == nil || cfg.Log == nil {
 		panic("quota: a required field of Config is not set")
 	}
-	m := &Meter{cfg: cfg, base: context.WithoutCancel(ctx)}
+	m := &Meter{cfg: cfg, base: context.WithoutCancel(ctx), nodes: newRegistration()}
 	var err error
 	if cfg.Shared {
-		_, err = m.count(ctx, "", Usage{})
+		if _, err = m.count(ctx, "", Usage{}); err == nil {
+			err = m.join(ctx)
+		}
 	}
 	var today *day
 	if err == nil {
@@ -201,7 +215,13 @@ func New(ctx context.Context, cfg Config) (*Meter, error) {
 func (m *Meter) Take(ctx context.Context, s Subject) Grant {
 	now := m.now()
 	d := m.today(now)
-	if m.isShared(ctx, s, d) {
+	for m.cfg.Shared && s.Tier != Pro {
+		if g, ok := m.takeInMemory(d, s, now); ok {
+			return g
+		}
+		if !m.isShared(ctx, s, d) {
+			break
+		}
 		used, is, ok := m.takeShared(ctx, d, s, 1)
 		if !ok && is == closed { // it is another day there: now we know which
 			now = m.now()
@@ -213,7 +233,15 @@ func (m *Meter) Take(ctx context.Context, s Subject) Grant {
 		if ok {
 			return d.grant(s, used, is == refused, now)
 		}
+		if is != moved {
+			break
+		}
 	}
+	return m.takeHere(d, s, now)
+}
+
+// takeHere counts a request in memory.
+func (m *Meter) takeHere(d *day, s Subject, now time.Time) Grant {
 	for {
 		if used, is := d.take(s); is != closed {
 			return d.grant(s, used, is == refused, now)
@@ -227,7 +255,7 @@ func (m *Meter) Take(ctx context.Context, s Subject) Grant {
 func (m *Meter) Look(ctx context.Context, s Subject) Grant {
 	now := m.now()
 	d := m.today(now)
-	if m.isShared(ctx, s, d) {
+	if m.isShared(ctx, s, d) && !m.shared.sole.Load() {
 		if used, _, ok := m.takeShared(ctx, d, s, 0); ok {
 			return d.grant(s, used, false, now)
 		}

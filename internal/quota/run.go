@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -37,17 +38,24 @@ const (
 // destroys what is too old. ctx must outlast the last request. It returns an error only if
 // the final save fails; earlier failures are logged and retried.
 func (m *Meter) Run(ctx context.Context) error {
+	staying, leave := context.WithCancel(context.WithoutCancel(ctx))
+	defer leave()
+	var stays sync.WaitGroup
+	if m.cfg.Shared {
+		stays.Go(func() { m.stay(staying) }) // also while something else takes long
+	}
 	ticker := time.NewTicker(saveInterval)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
 		if m.shared.unreachable.Load() {
 			m.reconnect(ctx) // without a save before it, which might hang
 		} else {
-			m.report(m.runOnce(ctx))
+			m.report(errors.Join(m.runOnce(ctx), m.settle(ctx)))
 		}
 		select {
 		case <-ctx.Done():
 		case <-ticker.C:
+		case <-m.nodes.crowded:
 		}
 	}
 	// A publication may block the store for a while: the last counts are worth waiting for.
@@ -58,15 +66,22 @@ func (m *Meter) Run(ctx context.Context) error {
 		}
 		err = m.save(ctx)
 	}
+	leave()
+	stays.Wait()
 	if err != nil {
 		return fmt.Errorf("could not save the last request counts, which are lost: %w", err)
+	}
+	if m.cfg.Shared {
+		ctx, cancel := brief(ctx)
+		defer cancel()
+		_ = m.cfg.Counters.Leave(ctx, m.nodes.id) // otherwise others remove the row after a while
 	}
 	return nil
 }
 
 // runOnce is one iteration of Run.
 func (m *Meter) runOnce(ctx context.Context) error {
-	return errors.Join(m.save(ctx), m.prepareNext(ctx), m.prune(ctx))
+	return errors.Join(m.save(ctx), m.prepareNext(ctx, false), m.prune(ctx))
 }
 
 // detached returns a context with a timeout of its own, which does not end with ctx.
@@ -208,12 +223,12 @@ func (m *Meter) saveBatch(ctx context.Context, day string, added Usage) error {
 }
 
 // prepareNext prepares tomorrow a day ahead, so that the store may be unreachable for a
-// day before a day starts unprepared.
-func (m *Meter) prepareNext(ctx context.Context) error {
+// day before a day starts unprepared. It does so again if the counts may be out of date.
+func (m *Meter) prepareNext(ctx context.Context, again bool) error {
 	m.mu.Lock()
 	today, ready := m.day.Load(), m.next != nil
 	m.mu.Unlock()
-	if ready {
+	if ready && !again {
 		return nil
 	}
 	ctx, cancel := detached(ctx)

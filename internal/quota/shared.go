@@ -38,6 +38,9 @@ type Counted struct {
 // responds again.
 type sharedCounts struct {
 	unreachable atomic.Bool
+	sole        atomic.Bool // there is no other node: requests are counted in memory
+
+	inMemory sync.RWMutex // held by requests that are counted in memory for either reason
 
 	mu    sync.Mutex
 	busy  bool     // the query of a group is running
@@ -58,7 +61,10 @@ type group struct {
 	err   error
 }
 
-var errNotAsked = errors.New("the store did not respond to an earlier query")
+var (
+	errNotAsked = errors.New("the store did not respond to an earlier query")
+	errMoved    = errors.New("requests are counted in memory now")
+)
 
 // join adds requests of a subject, one or none, to a group of its day and returns their
 // position among those of the subject. The first request of a group leads it, and its
@@ -118,7 +124,21 @@ func (c *sharedCounts) end() {
 	c.next()
 }
 
-// lead sends the query of a group.
+// hold waits until no query of a group is running, and keeps others from being sent until
+// end is called.
+func (c *sharedCounts) hold() {
+	g := &group{turn: make(chan struct{})} // of no day, so that no request joins it
+	c.mu.Lock()
+	c.queue = append(c.queue, g)
+	if !c.busy {
+		c.next()
+	}
+	c.mu.Unlock()
+	<-g.turn
+	c.leave(g)
+}
+
+// lead sends the query of a group, and raises the counts in memory to the result.
 func (m *Meter) lead(g *group) {
 	ctx := m.base // not the leader's: its caller may hang up, the others stay
 	if !g.deadline.IsZero() {
@@ -139,6 +159,10 @@ func (m *Meter) lead(g *group) {
 		g.err = errNotAsked
 		return
 	}
+	if m.shared.sole.Load() {
+		g.err = errMoved
+		return
+	}
 	var asked Usage
 	for id, n := range g.accounts {
 		asked.Accounts = append(asked.Accounts, AccountCount{id, n})
@@ -146,9 +170,27 @@ func (m *Meter) lead(g *group) {
 	for _, n := range g.networks {
 		asked.Networks = append(asked.Networks, n)
 	}
-	g.tally, g.err = m.count(ctx, g.day.name, asked)
-	if g.err != nil && m.shared.unreachable.CompareAndSwap(false, true) {
-		m.cfg.Log.Error("the database does not respond: this node counts requests alone, with the same limits, until it does", "error", g.err)
+	if m.isLate() { // this process was stopped, or renewals fail
+		_, g.err = m.renew(ctx)
+	}
+	if g.err == nil {
+		g.tally, g.err = m.count(ctx, g.day.name, asked)
+	}
+	if g.err != nil {
+		m.fallBack(g.err)
+	}
+	for id, c := range g.tally.Accounts {
+		g.day.accounts.raise(id, c.Used)
+	}
+	for network, c := range g.tally.Networks {
+		g.day.networks.raise(network, c.Used)
+	}
+}
+
+// fallBack counts requests here until Run has reconnected.
+func (m *Meter) fallBack(err error) {
+	if m.shared.unreachable.CompareAndSwap(false, true) {
+		m.cfg.Log.Error("the database does not respond: this node counts requests alone, with the same limits, until it does", "error", err)
 	}
 }
 
@@ -210,7 +252,8 @@ func hasTime(ctx context.Context) bool {
 }
 
 // takeShared counts one request, or none, in the store. It fails if the store does not
-// respond in time, or not for this subject; then the request is counted here.
+// respond in time, or not for this subject; then the request is counted here. It also
+// fails, with moved, if this node has become the only one meanwhile.
 func (m *Meter) takeShared(ctx context.Context, d *day, s Subject, requests int64) (used uint32, is outcome, ok bool) {
 	var network Pseudonym
 	if s.Tier == Anonymous {
@@ -232,6 +275,9 @@ func (m *Meter) takeShared(ctx context.Context, d *day, s Subject, requests int6
 			return 0, taken, false
 		}
 	}
+	if errors.Is(g.err, errMoved) {
+		return 0, moved, false
+	}
 	if g.err != nil {
 		return 0, taken, false
 	}
@@ -241,9 +287,6 @@ func (m *Meter) takeShared(ctx context.Context, d *day, s Subject, requests int6
 	c, known := g.tally.Accounts[s.Account]
 	if s.Tier == Anonymous {
 		c, known = g.tally.Networks[network]
-		d.networks.raise(network, c.Used)
-	} else {
-		d.accounts.raise(s.Account, c.Used)
 	}
 	switch {
 	case !known:
@@ -279,17 +322,29 @@ func (g *group) wait(ctx context.Context) bool {
 // query that was lost must not delay the next attempt for long.
 const reconnectTimeout = time.Second
 
+// brief returns a context with that timeout, which does not end with ctx.
+func brief(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), reconnectTimeout)
+}
+
 // reconnect checks whether the store responds again, saves what was counted here
 // meanwhile, and then lets requests be counted there.
 func (m *Meter) reconnect(ctx context.Context) {
-	query, cancel := context.WithTimeout(context.WithoutCancel(ctx), reconnectTimeout)
+	query, cancel := brief(ctx)
 	defer cancel()
 	if _, err := m.count(query, "", Usage{}); err != nil {
 		return
 	}
-	if err := m.save(ctx); err != nil {
+	if err := m.save(ctx); err != nil { // most of it, before requests wait for the rest
 		return
 	}
-	m.shared.unreachable.Store(false)
+	query, cancel = brief(ctx)
+	defer cancel()
+	if may, err := m.joins(query); !may || err != nil {
+		return
+	}
+	if err := m.countInStore(ctx); err != nil {
+		return
+	}
 	m.cfg.Log.Info("requests are counted across all nodes again")
 }

@@ -23,6 +23,15 @@ type sharedCounters struct {
 	counts atomic.Int64
 	// during, when set, runs in each count, before anything is counted; meanwhile sets it.
 	during func(ctx context.Context) error
+	// slowSave is how long each save takes.
+	slowSave time.Duration
+}
+
+func (c *sharedCounters) Save(ctx context.Context, day string, added Usage) error {
+	if c.slowSave > 0 {
+		time.Sleep(c.slowSave)
+	}
+	return c.fakeCounters.Save(ctx, day, added)
 }
 
 func (c *sharedCounters) meanwhile(during func(ctx context.Context) error) {
@@ -174,6 +183,7 @@ func TestAnAccountThatTheStoreDoesNotKnowIsCountedHere(t *testing.T) {
 func TestNoRequestWaitsLongForTheStoreAndAfterAFailureNoneWaitsAtAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newSharedCounters(time.Now)
+		c.nodes["busy"] = Node{ID: "busy"}
 		k := share(t, c, time.Now)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)

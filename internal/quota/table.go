@@ -41,6 +41,7 @@ const (
 	taken   outcome = iota
 	refused         // the limit is reached
 	closed          // the table counts no more
+	moved           // requests are counted in memory now, not in the store
 )
 
 func newTable[K comparable]() *table[K] {

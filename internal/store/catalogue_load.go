@@ -300,8 +300,8 @@ var errSkip = errors.New("skipped")
 
 // rows returns all rows of a query, about capacity of them, but for those for which read
 // returns errSkip; nil for none.
-func rows[T any](ctx context.Context, tx *sql.Tx, capacity int, query string, read func(scanner, *T) error, args ...any) ([]T, error) {
-	found, err := tx.QueryContext(ctx, query, args...)
+func rows[T any](ctx context.Context, q queryer, capacity int, query string, read func(scanner, *T) error, args ...any) ([]T, error) {
+	found, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}

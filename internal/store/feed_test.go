@@ -155,7 +155,7 @@ func TestADatabaseFromBeforeGetsACompleteFeed(t *testing.T) {
 		publish(t, s, want, monday)
 		first := loaded(t, s)
 		for _, statement := range []string{ // the tables as they were before
-			`ALTER TABLE publications DROP COLUMN folder`, `ALTER TABLE publications DROP COLUMN folder_from`, `ALTER TABLE publications DROP COLUMN folder_until`,
+			`DROP TABLE counting_nodes`, `ALTER TABLE publications DROP COLUMN folder`, `ALTER TABLE publications DROP COLUMN folder_from`, `ALTER TABLE publications DROP COLUMN folder_until`,
 			`ALTER TABLE endpoints DROP COLUMN resumed_at`,
 			`ALTER TABLE endpoints DROP COLUMN failure_at`, `ALTER TABLE endpoints DROP COLUMN failure_outcome`, `ALTER TABLE endpoints DROP COLUMN failure_status`, `ALTER TABLE endpoints DROP COLUMN mailed_for`,
 			`DROP TABLE version_changes`, `DROP INDEX events_type`, `DROP TABLE mirror`, `DROP TABLE record_changes`, `ALTER TABLE catalogue DROP COLUMN feed_version`, `ALTER TABLE catalogue DROP COLUMN feed`, `ALTER TABLE catalogue DROP COLUMN feed_format`,

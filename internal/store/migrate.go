@@ -28,6 +28,7 @@ const compatibleSince = 8
 
 // queryer is a pool or a transaction.
 type queryer interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 

@@ -28,9 +28,9 @@ import (
 // group of any size is one prepared statement, and the server's clock.
 func countStatement(networks, reads, careful bool) string {
 	with := `
-	WITH clock AS (SELECT clock_timestamp() AS now),
+	WITH server AS (SELECT clock_timestamp() AS now),
 	open AS (
-		SELECT now FROM clock WHERE $1::text BETWEEN
+		SELECT now FROM server WHERE $1::text BETWEEN
 			to_char((now - interval '2 seconds') AT TIME ZONE 'UTC', 'YYYY-MM-DD') AND
 			to_char((now + interval '2 seconds') AT TIME ZONE 'UTC', 'YYYY-MM-DD')),
 	granted_accounts AS (
@@ -48,7 +48,7 @@ func countStatement(networks, reads, careful bool) string {
 			granted = GREATEST(u.requests, LEAST(u.requests + excluded.requests, $4)) - u.requests
 		RETURNING account_id, requests, granted)`
 	rows := `
-	SELECT 0 AS kind, '' AS name, (extract(epoch FROM now) * 1000000)::bigint AS requests, (SELECT count(*) FROM open) AS granted FROM clock
+	SELECT 0 AS kind, '' AS name, (extract(epoch FROM now) * 1000000)::bigint AS requests, (SELECT count(*) FROM open) AS granted FROM server
 	UNION ALL SELECT 1, account_id, requests, granted FROM granted_accounts`
 	if reads {
 		rows += `
