@@ -29,7 +29,9 @@ type publishCommand struct {
 	checkOptions    `embed:""`
 
 	shown map[publication.Finding]bool // by earlier attempts
-	large bool                         // a large catalogue is in the database
+	// isVast says that a catalogue was published of which a server takes seconds to make the
+	// search index.
+	isVast bool
 }
 
 // Run publishes a folder and prints what changed.
@@ -45,7 +47,7 @@ func (c *publishCommand) Run(inv *invocation) error {
 		if err == nil {
 			err = c.publish(inv)
 		}
-		if err == nil && c.large {
+		if err == nil && c.isVast {
 			keepIndex(inv, newIndexFile(inv.database, nil))
 		}
 		if !isTransient(err) || inv.ctx.Err() != nil || time.Now().Add(retryInterval).After(deadline) {
@@ -121,14 +123,18 @@ func (c *publishCommand) publish(inv *invocation) (err error) {
 		_, err := job.Publish(inv.ctx, nil, read)
 		return err
 	}
-	c.large = !c.DryRun && read.Catalog != nil && len(read.Catalog.Tools) >= largeCatalogue
+	c.isVast = !c.DryRun && read.Catalog != nil && len(read.Catalog.Tools) >= vastCatalogue
 	return inv.withStore(func(st *store.Store) error {
 		_, err := job.Publish(inv.ctx, st.Catalogue, read)
 		return err
 	})
 }
 
-// keepIndex writes the search index of a large catalogue in SQLite beside it, for the next
+// vastCatalogue is how many tools make it worth the memory that the index needs, up to two
+// kilobytes each.
+const vastCatalogue = 200_000
+
+// keepIndex writes the search index of a vast catalogue in SQLite beside it, for the next
 // server that starts. One that runs does so itself, and servers on PostgreSQL are on other
 // machines.
 func keepIndex(inv *invocation, f *indexFile) {

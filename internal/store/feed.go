@@ -57,6 +57,7 @@ func feedHead(ctx context.Context, tx *sql.Tx) (*record.Feed, error) {
 type feedStep struct {
 	changes chan *record.Change // to be written
 	rows    *batch
+	written int
 
 	// Set once changes is closed.
 	feed *record.Feed
@@ -95,19 +96,27 @@ func (f *feedStep) start(ctx context.Context, p *publication, version int64, at 
 // writeReady writes the changes that are ready.
 func (f *feedStep) writeReady(ctx context.Context) error {
 	for range len(f.changes) {
-		if err := f.rows.add(ctx, rowOf(changeColumns, <-f.changes)...); err != nil {
+		if err := f.write(ctx, <-f.changes); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+func (f *feedStep) write(ctx context.Context, c *record.Change) error {
+	f.written++
+	return f.rows.add(ctx, rowOf(changeColumns, c)...)
+}
+
 // finish writes the other changes, and the feed.
 func (f *feedStep) finish(ctx context.Context, p *publication) error {
-	p.progress("feed", 0, 1)
+	p.progress("feed", f.written, 0)
 	for c := range f.changes {
-		if err := f.rows.add(ctx, rowOf(changeColumns, c)...); err != nil {
+		if err := f.write(ctx, c); err != nil {
 			return err
+		}
+		if f.written%progressEvery == 0 {
+			p.progress("feed", f.written, 0)
 		}
 	}
 	if f.err != nil {
@@ -116,7 +125,6 @@ func (f *feedStep) finish(ctx context.Context, p *publication) error {
 	if err := f.rows.flush(ctx); err != nil {
 		return err
 	}
-	p.progress("feed", 1, 1)
 	return p.storeFeed(ctx, f.feed)
 }
 
