@@ -50,7 +50,8 @@ func (m *Meter) Run(ctx context.Context) error {
 		if m.shared.unreachable.Load() {
 			m.reconnect(ctx) // without a save before it, which might hang
 		} else {
-			m.report(errors.Join(m.runOnce(ctx), m.settle(ctx)))
+			m.report(m.runOnce(ctx))
+			m.settle(ctx)
 		}
 		select {
 		case <-ctx.Done():

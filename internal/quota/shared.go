@@ -189,9 +189,14 @@ func (m *Meter) lead(g *group) {
 
 // fallBack counts requests here until Run has reconnected.
 func (m *Meter) fallBack(err error) {
-	if m.shared.unreachable.CompareAndSwap(false, true) {
-		m.cfg.Log.Error("the database does not respond: this node counts requests alone, with the same limits, until it does", "error", err)
+	if !m.shared.unreachable.CompareAndSwap(false, true) {
+		return
 	}
+	if errors.Is(err, errRemoved) {
+		m.cfg.Log.Error("this node was silent for too long, and others count without it: it counts requests alone, with the same limits, until they know of it again")
+		return
+	}
+	m.cfg.Log.Error("the database does not respond: this node counts requests alone, with the same limits, until it does", "error", err)
 }
 
 // count counts in the store and reads its clock.
@@ -338,6 +343,7 @@ func (m *Meter) reconnect(ctx context.Context) {
 	if err := m.save(ctx); err != nil { // most of it, before requests wait for the rest
 		return
 	}
+	m.nodes.claim.Store(false) // otherwise two nodes that count alone would wait for each other
 	query, cancel = brief(ctx)
 	defer cancel()
 	if may, err := m.joins(query); !may || err != nil {

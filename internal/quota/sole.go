@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"time"
 )
@@ -17,13 +16,18 @@ import (
 // before a new node counts at all it writes its row, then reads that no other is marked.
 // So of two nodes at least one sees the other. A node ends its mark only when all that it
 // counted in memory is saved. The row of a node that is gone is removed by others when it
-// was not renewed for nodeTimeout by their clocks; a node whose row was removed counts on
+// was not renewed for some time by their clocks; a node whose row was removed counts on
 // its own, as if the store did not respond, until it has joined again.
 const (
-	nodeTimeout = 3 * time.Second
-	// A node that has not renewed its row for this long does so before it counts in the
-	// store. What it sent before has ended there when others remove the row.
-	renewalLasts = nodeTimeout - 500*time.Millisecond
+	// soleTimeout is for the row of a node that counts in memory, for which others wait.
+	soleTimeout = 3 * time.Second
+	// nodeTimeout is for other rows, which only keep nodes from counting in memory. It
+	// exceeds what a busy machine or a lost packet delays.
+	nodeTimeout = 30 * time.Second
+	// A node stops using its row so long before others may remove it.
+	rowMargin = 500 * time.Millisecond
+	// soleRetry is how long a node that could not begin to count in memory waits.
+	soleRetry = 30 * time.Second
 	// joinInterval is how often a node that starts looks whether it may count.
 	joinInterval = 100 * time.Millisecond
 )
@@ -44,6 +48,8 @@ type registration struct {
 	others  atomic.Bool               // there are others, as of the last renewal
 	renewed atomic.Pointer[time.Time] // when the last renewal was sent
 	crowded chan struct{}             // wakes Run when others come
+
+	retry time.Time // when to try again to count in memory; used only by Run
 
 	turn     chan struct{} // one renewal at a time
 	renewals int64
@@ -76,7 +82,7 @@ func (m *Meter) renew(ctx context.Context) (isOtherSole bool, err error) {
 	}
 	var silent []Node
 	for _, s := range r.seen {
-		if sent.Sub(s.since) >= nodeTimeout {
+		if sent.Sub(s.since) >= timeout(s.Sole) {
 			silent = append(silent, s.Node)
 		}
 	}
@@ -109,7 +115,15 @@ func (m *Meter) renew(ctx context.Context) (isOtherSole bool, err error) {
 // isLate reports whether others may be about to remove the row of this node.
 func (m *Meter) isLate() bool {
 	renewed := m.nodes.renewed.Load()
-	return renewed == nil || m.cfg.Now().Sub(*renewed) >= renewalLasts
+	return renewed == nil || m.cfg.Now().Sub(*renewed) >= timeout(m.nodes.claim.Load())-rowMargin
+}
+
+// timeout returns after how much silence the row of a node is removed.
+func timeout(isSole bool) time.Duration {
+	if isSole {
+		return soleTimeout
+	}
+	return nodeTimeout
 }
 
 // joins gives this node a row, and reports whether it may count in the store.
@@ -123,9 +137,12 @@ func (m *Meter) joins(ctx context.Context) (bool, error) {
 
 // join waits until this node may count in the store.
 func (m *Meter) join(ctx context.Context) error {
-	for {
+	for attempt := 0; ; attempt++ {
 		if may, err := m.joins(ctx); may || err != nil {
 			return err
+		}
+		if attempt == 0 {
+			m.cfg.Log.Info("waiting until another node has saved the requests that it counted in memory")
 		}
 		select {
 		case <-ctx.Done():
@@ -164,18 +181,18 @@ func (m *Meter) stay(ctx context.Context) {
 }
 
 // settle begins to count in memory if there is no other node, and ends it if there is one.
-func (m *Meter) settle(ctx context.Context) error {
+func (m *Meter) settle(ctx context.Context) {
 	isSole, others := m.shared.sole.Load(), m.nodes.others.Load()
 	switch {
 	case !m.cfg.Shared || m.shared.unreachable.Load():
 	case isSole && others:
-		return m.countInStore(ctx)
-	case !isSole && !others:
+		_ = m.countInStore(ctx) // it has logged why not, and Run tries again
+	case !isSole && !others && !m.cfg.Now().Before(m.nodes.retry):
 		if err := m.becomeSole(ctx); err != nil {
-			return fmt.Errorf("counting in memory as the only node: %w", err)
+			m.nodes.retry = m.cfg.Now().Add(soleRetry)
+			m.cfg.Log.Warn("this is the only node, but it goes on counting requests in the database, which is slower", "error", err, "retry", soleRetry.String())
 		}
 	}
-	return nil
 }
 
 // becomeSole makes this node count in memory, if it is the only one.
@@ -222,12 +239,12 @@ func (m *Meter) becomeSole(ctx context.Context) error {
 	}
 	c.hold()
 	defer c.end()
-	c.sole.Store(m.day.Load() == today && !c.unreachable.Load())
+	c.sole.Store(m.day.Load() == today && !c.unreachable.Load() && !m.isLate())
 	return nil
 }
 
 // countInStore ends counting in memory: as the only node, or because the store did not
-// respond. Requests wait meanwhile, so that when the first is counted in the store all
+// respond. Requests wait meanwhile, so that when the first is counted in the store the
 // others are saved there.
 func (m *Meter) countInStore(ctx context.Context) error {
 	c := &m.shared
@@ -238,8 +255,11 @@ func (m *Meter) countInStore(ctx context.Context) error {
 	c.unreachable.Store(false)
 	c.inMemory.Unlock()
 	err := m.save(ctx)
-	m.nodes.claim.Store(false)
 	if err == nil {
+		err = m.save(ctx) // those that could not wait for the first, which are few
+	}
+	if err == nil {
+		m.nodes.claim.Store(false)
 		query, cancel := brief(ctx)
 		defer cancel()
 		_, err = m.renew(query)

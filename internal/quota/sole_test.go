@@ -2,6 +2,7 @@ package quota
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -209,8 +210,8 @@ func TestTheOnlyNodeGoesOnFromWhatOthersCounted(t *testing.T) {
 	if _, err := k.renew(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := k.settle(t.Context()); err != nil || !k.shared.sole.Load() {
-		t.Fatalf("it does not count in memory: %v", err)
+	if k.settle(t.Context()); !k.shared.sole.Load() {
+		t.Fatalf("it does not count in memory: %s", &k.log)
 	}
 	if a, h := k.Take(ada), k.Take(home); a.Remaining != 987 || h.Remaining != 96 {
 		t.Errorf("%d and %d remain; want 987 and 96", a.Remaining, h.Remaining)
@@ -221,11 +222,7 @@ func TestRequestsThatAreBeingCountedHoldUpTheChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newSharedCounters(time.Now)
 		k := share(t, c, time.Now)
-		settle := func() {
-			if err := k.settle(t.Context()); err != nil {
-				t.Error(err)
-			}
-		}
+		settle := func() { k.settle(t.Context()) }
 		counted := make(chan struct{})
 		c.meanwhile(func(context.Context) error { <-counted; return nil })
 		var all sync.WaitGroup
@@ -280,17 +277,17 @@ func TestANodeThatCrashedIsWaitedForOnlyIfItCountedInMemory(t *testing.T) {
 			c.nodes["crashed"] = Node{ID: "crashed", Renewals: 7, Sole: sole}
 			begin := time.Now()
 			k, stop := start(t, c)
-			if took := time.Since(begin); sole != (took >= nodeTimeout) || took > nodeTimeout+time.Second {
+			if took := time.Since(begin); sole != (took >= soleTimeout) || took > soleTimeout+time.Second {
 				t.Errorf("counted in memory %v: the next node waited %s", sole, took)
 			}
-			for time.Since(begin) < nodeTimeout {
+			for time.Since(begin) < timeout(sole) {
 				if k.shared.sole.Load() {
 					t.Fatalf("the next node counts in memory after %s", time.Since(begin))
 				}
 				time.Sleep(100 * time.Millisecond)
 			}
 			untilSole(t, k, true)
-			if took := time.Since(begin); took > nodeTimeout+2*time.Second {
+			if took := time.Since(begin); took > timeout(sole)+2*time.Second {
 				t.Errorf("it took %s to become the only node", took)
 			}
 			stop()
@@ -309,9 +306,7 @@ func TestANodeThatComesWhileAnotherBecomesTheOnlyOne(t *testing.T) {
 			c.renewing = nil
 			second = share(t, c, time.Now)
 		}
-		if err := first.settle(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		first.settle(t.Context())
 		if first.shared.sole.Load() {
 			t.Error("a node counts in memory beside another that already counts in the store")
 		}
@@ -334,7 +329,7 @@ func TestTheOnlyNodeThatLosesTheStoreCountsOnItsOwnAndLosesNothing(t *testing.T)
 			k.use(t, ada, 1)
 			time.Sleep(100 * time.Millisecond)
 		}
-		if took := time.Since(lost); took > nodeTimeout {
+		if took := time.Since(lost); took > soleTimeout {
 			t.Errorf("it was noticed after %s, when others no longer wait for this node", took)
 		}
 		g := k.use(t, ada, 5)
@@ -360,7 +355,7 @@ func TestANodeThatOthersHaveRemovedJoinsBeforeItCounts(t *testing.T) {
 	k := share(t, c, clock.Now)
 	delete(c.nodes, k.nodes.id)
 	c.nodes["other"] = Node{ID: "other", Sole: true}
-	clock.Advance(renewalLasts) // the process was stopped
+	clock.Advance(nodeTimeout - rowMargin) // the process was stopped
 	before := c.counts.Load()
 	if k.use(t, ada, 1); c.counts.Load() != before || !k.Alone() {
 		t.Error("it counted in the store beside a node that counts in memory")
@@ -381,8 +376,8 @@ func TestTheOnlyNodeKnowsWhatOthersCountedOnTheNextDay(t *testing.T) {
 	k := share(t, c, clock.Now)
 	// Another node's clock is ahead. It counts, and ends.
 	c.accounts[monday], c.networks[monday] = map[string]int64{ada.Account: 10}, map[Pseudonym]int64{}
-	if err := k.settle(t.Context()); err != nil || !k.shared.sole.Load() {
-		t.Fatalf("it does not count in memory: %v", err)
+	if k.settle(t.Context()); !k.shared.sole.Load() {
+		t.Fatalf("it does not count in memory: %s", &k.log)
 	}
 	if g := k.Take(ada); g.Remaining != 999 {
 		t.Errorf("%d remain on sunday", g.Remaining)
@@ -395,4 +390,105 @@ func TestTheOnlyNodeKnowsWhatOthersCountedOnTheNextDay(t *testing.T) {
 	if s, m := c.ofAccount(sunday, ada.Account), c.ofAccount(monday, ada.Account); s != 1 || m != 11 {
 		t.Errorf("%d and %d are saved; want 1 and 11", s, m)
 	}
+}
+
+// A cutOff is the counters as one node sees them, which can be cut off from them.
+type cutOff struct {
+	*sharedCounters
+	off atomic.Bool
+}
+
+func (c *cutOff) Count(ctx context.Context, day string, asked Usage) (Tally, error) {
+	if c.off.Load() {
+		return Tally{}, errCutOff
+	}
+	return c.sharedCounters.Count(ctx, day, asked)
+}
+
+func (c *cutOff) Save(ctx context.Context, day string, added Usage) error {
+	if c.off.Load() {
+		return errCutOff
+	}
+	return c.sharedCounters.Save(ctx, day, added)
+}
+
+func (c *cutOff) Join(ctx context.Context, id string) error {
+	if c.off.Load() {
+		return errCutOff
+	}
+	return c.sharedCounters.Join(ctx, id)
+}
+
+func (c *cutOff) Renew(ctx context.Context, own Node, gone []Node) ([]Node, error) {
+	if c.off.Load() {
+		return nil, errCutOff
+	}
+	return c.sharedCounters.Renew(ctx, own, gone)
+}
+
+var errCutOff = errors.New("cut off")
+
+// startCutOff starts a node that can be cut off.
+func startCutOff(t *testing.T, c *sharedCounters) (*kit, *cutOff, func()) {
+	t.Helper()
+	own, k := &cutOff{sharedCounters: c}, new(kit)
+	cfg := config(own, time.Now, &k.log)
+	cfg.Shared = true
+	var err error
+	if k.Meter, err = New(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := k.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return k, own, func() { cancel(); running.Wait() }
+}
+
+func TestTwoNodesThatCountedAloneDoNotWaitForEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newSharedCounters(time.Now)
+		first, ofFirst, stopFirst := startCutOff(t, c)
+		untilSole(t, first, true)
+		ofFirst.off.Store(true)
+		time.Sleep(soleTimeout)
+		second, ofSecond, stopSecond := startCutOff(t, c)
+		untilSole(t, second, true)
+		ofSecond.off.Store(true)
+		time.Sleep(soleTimeout)
+		if !first.Alone() || !second.Alone() {
+			t.Fatal("nodes that are cut off do not count alone")
+		}
+		ofFirst.off.Store(false)
+		ofSecond.off.Store(false)
+		time.Sleep(5 * time.Second)
+		if first.Alone() || second.Alone() || first.shared.sole.Load() || second.shared.sole.Load() {
+			t.Errorf("they do not count together: alone %v and %v, rows %v", first.Alone(), second.Alone(), c.rows())
+		}
+		stopFirst()
+		stopSecond()
+	})
+}
+
+func TestANodeThatWasStoppedForAWhileStillCountsInTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newSharedCounters(time.Now)
+		first, ofFirst, stopFirst := startCutOff(t, c)
+		second, _, stopSecond := startCutOff(t, c)
+		first.use(t, ada, 3)
+		ofFirst.off.Store(true) // nothing is sent, as if the process were stopped
+		time.Sleep(nodeTimeout - 2*time.Second)
+		if second.use(t, ada, 4); second.shared.sole.Load() {
+			t.Error("a node counts in memory although another may come back")
+		}
+		ofFirst.off.Store(false)
+		if g := first.Take(ada); first.Alone() || g.Remaining != 992 {
+			t.Errorf("alone %v, %d remain; want 992", first.Alone(), g.Remaining)
+		}
+		stopFirst()
+		stopSecond()
+	})
 }

@@ -44,7 +44,7 @@ type PublishOptions struct {
 type Progress struct {
 	Stage string // "load", "compare", "tools", "comparisons", "retired", "pages", "prices", "scores", "pictures", "picture files", "feed", "events", "deliveries"
 	Done  int
-	Total int
+	Total int // 0 while it is not known
 }
 
 // A Publication is what Publish did, or with DryRun would have done.

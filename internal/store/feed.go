@@ -125,6 +125,7 @@ func (f *feedStep) finish(ctx context.Context, p *publication) error {
 	if err := f.rows.flush(ctx); err != nil {
 		return err
 	}
+	p.progress("feed", f.written, f.written)
 	return p.storeFeed(ctx, f.feed)
 }
 

@@ -31,17 +31,24 @@ func (s *Usage) register(ctx context.Context, statement, id string) error {
 	}))
 }
 
-// renewStatement also returns a row without an id if there is a node of a release that has
+// renewStatement renews a row. Only a changed mark is worth waiting for a disk or a standby: a
+// renewal that is lost was only one of many. It skips silent nodes that another node is about
+// to remove.
+//
+// It also returns a row without an id if there is a node of a release that has
 // no rows here: the session with which it counts has run nothing but statements that begin
 // as they did then (see countStatement). It is written in two pieces, so that it does not
 // find itself.
 const renewStatement = `
 	WITH removed AS (
-		DELETE FROM counting_nodes n USING unnest($4::text[], $5::bigint[]) AS gone (id, renewals)
-		WHERE n.id = gone.id AND n.renewals = gone.renewals),
+		DELETE FROM counting_nodes WHERE id IN (
+			SELECT n.id FROM counting_nodes n JOIN unnest($4::text[], $5::bigint[]) AS gone (id, renewals) ON n.id = gone.id
+			WHERE n.renewals = gone.renewals FOR UPDATE OF n SKIP LOCKED)),
 	own AS (
-		UPDATE counting_nodes SET renewals = $2, sole = $3 WHERE id = $1 AND renewals <= $2
-		RETURNING id, renewals, sole)
+		UPDATE counting_nodes n SET renewals = $2, sole = $3 FROM counting_nodes before
+		WHERE n.id = $1 AND n.renewals <= $2 AND before.id = n.id
+		RETURNING n.id, n.renewals, n.sole, set_config('synchronous_commit',
+			CASE WHEN before.sole = n.sole THEN 'off' ELSE current_setting('synchronous_commit') END, TRUE))
 	SELECT id, renewals, sole FROM own
 	UNION ALL SELECT id, renewals, sole FROM counting_nodes WHERE id <> $1
 	UNION ALL SELECT '', 0, FALSE WHERE EXISTS (
