@@ -37,7 +37,7 @@ type Change struct {
 	Changed  []string       // names of the changed fields of Object, in its order
 	Previous map[string]any // their old values
 	Object   any            // the item as the API shows it now; nil if there is none
-	URL      string         // of the page about it; "" for that of a new tool: see Page
+	URL      string         // of the page about it; empty for a new tool, whose page Page returns
 	Reason   string         // of EmbeddingsUpdated: one of the following; otherwise ""
 }
 

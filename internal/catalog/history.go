@@ -134,8 +134,7 @@ func OnDay[E change[E]](history []E, day string) (one E, ok bool) {
 
 // mergeHistory returns the stored entries and the written ones, newest first. Entries
 // of one day keep their order, stored ones first. A list written oldest first is
-// reversed. Without stored ones, the result may
-// be the written list itself.
+// reversed. Without stored ones, the result may be the written list itself.
 func mergeHistory[E change[E]](stored, written []E) []E {
 	if n := len(written); n > 1 && written[0].day() < written[n-1].day() {
 		written = slices.Clone(written)

@@ -55,8 +55,9 @@ type Step struct {
 	// nothing happens. It is not asked about changes of the URL, of the dataset and of
 	// pictures, which change records that did not change themselves.
 	Touched func(kind Kind, slug string) bool
-	// Review returns the review of a tool of Next; nil means its Body.
-	Review func(*catalog.Tool) string
+	// Review returns the review of a tool of Next; nil means its Body. When it reports false,
+	// Finish stops.
+	Review func(*catalog.Tool) (string, bool)
 }
 
 // First returns the feed of a catalogue that has had none.
@@ -76,7 +77,7 @@ func (f *Feed) After(s Step) (next *Feed, added []Change) {
 	for i := range f.Changes {
 		a.Add(&f.Changes[i])
 	}
-	next = a.Finish(func(c *Change) { added = append(added, *c) })
+	next = a.Finish(func(c *Change) bool { added = append(added, *c); return true })
 	next.Changes = f.With(added)
 	return next, added
 }
@@ -88,7 +89,7 @@ type Advance struct {
 	id         string
 	format     int
 	last       int64 // position that was used
-	emit       func(*Change)
+	emit       func(*Change) bool
 	aliases    map[key]string
 	everything bool         // may have other bytes than before
 	tool       catalog.Tool // see record
@@ -123,11 +124,13 @@ func (a *Advance) Add(c *Change) {
 }
 
 // Finish passes the changes that the publication adds to emit, by position, and returns
-// the feed after it, without its changes.
-func (a *Advance) Finish(emit func(*Change)) *Feed {
+// the feed after it, without its changes. It stops and returns nil when emit or Review
+// reports false.
+func (a *Advance) Finish(emit func(*Change) bool) *Feed {
 	a.emit, a.alive = emit, make([]bool, len(a.before))
-	a.addLive()
-	a.addDeleted()
+	if !a.addLive() || !a.addDeleted() {
+		return nil
+	}
 	h := newStateHash()
 	for _, kind := range slices.Sorted(slices.Values(Kinds)) {
 		for i, d := range a.digests[kind] {
@@ -139,24 +142,28 @@ func (a *Advance) Finish(emit func(*Change)) *Feed {
 	return &Feed{ID: a.id, Format: Format, Last: a.last, State: h.state()}
 }
 
-// record returns a record of the next catalogue as it is served, until it is called again.
-func (a *Advance) record(kind Kind, i int) Record {
+// record returns a record of the next catalogue as it is served, until it is called again,
+// and reports false if there is no review of it.
+func (a *Advance) record(kind Kind, i int) (r Record, ok bool) {
 	if kind != Tool || a.Review == nil {
-		return recordAt(a.Next, kind, i)
+		return recordAt(a.Next, kind, i), true
 	}
 	a.tool = *a.Next.Tools[i]
-	a.tool.Body = a.Review(&a.tool)
-	return OfTool(a.Next, &a.tool).Served(a.Next)
+	if a.tool.Body, ok = a.Review(&a.tool); !ok {
+		return r, false
+	}
+	return OfTool(a.Next, &a.tool).Served(a.Next), true
 }
 
-func (a *Advance) add(c *Change) {
+func (a *Advance) add(c *Change) bool {
 	a.last++
 	c.Position, c.Version, c.At = a.last, a.Version, a.At
-	a.emit(c)
+	return a.emit(c)
 }
 
-// addLive adds the records that the public now sees, or sees differently.
-func (a *Advance) addLive() {
+// addLive adds the records that the public now sees, or sees differently. It reports false
+// if it stopped.
+func (a *Advance) addLive() bool {
 	known := make(map[key]int, len(a.before))
 	for i := range a.before {
 		known[key{a.before[i].Kind, a.before[i].Slug}] = i
@@ -173,7 +180,10 @@ func (a *Advance) addLive() {
 		if isKnown {
 			a.alive[at] = true
 		}
-		record := a.record(kind, i)
+		record, ok := a.record(kind, i)
+		if !ok {
+			return false
+		}
 		images := record.Images(a.Next)
 		buf = record.Append(buf[:0], images)
 		sum := digest(sha256.Sum256(buf))
@@ -192,16 +202,25 @@ func (a *Advance) addLive() {
 		} else {
 			c.FirstPosition, c.FirstAt = a.last+1, a.At
 		}
-		a.add(c)
+		if !a.add(c) {
+			return false
+		}
 	}
+	return true
 }
 
-// formerSlugs returns, by present slug, the changes of the records that had another one.
+// formerSlugs returns, by present slug, the changes of the records that had another one: of
+// several, that of the one that became public first.
 func (a *Advance) formerSlugs(known map[key]int) map[key]*Change {
 	former := map[key]*Change{}
 	for alias, slug := range a.aliases {
-		if at, ok := known[alias]; ok && !a.before[at].Deleted {
-			former[key{alias.kind, slug}] = &a.before[at]
+		at, ok := known[alias]
+		if !ok || a.before[at].Deleted {
+			continue
+		}
+		present := key{alias.kind, slug}
+		if other := former[present]; other == nil || a.before[at].FirstPosition < other.FirstPosition {
+			former[present] = &a.before[at]
 		}
 	}
 	return former
@@ -221,8 +240,8 @@ func (a *Advance) mayDiffer(c *Change) bool {
 }
 
 // addDeleted adds the records that the public no longer sees, and those deleted before
-// whose slug has become, or is no longer, an alias.
-func (a *Advance) addDeleted() {
+// whose slug has become, or is no longer, an alias. It reports false if it stopped.
+func (a *Advance) addDeleted() bool {
 	var deleted []*Change
 	for i := range a.before {
 		was := &a.before[i]
@@ -234,8 +253,11 @@ func (a *Advance) addDeleted() {
 	}
 	slices.SortFunc(deleted, byName)
 	for _, c := range deleted {
-		a.add(c)
+		if !a.add(c) {
+			return false
+		}
 	}
+	return true
 }
 
 // byName is the order of the lines of a state: neither kinds nor slugs have a byte as low

@@ -44,6 +44,20 @@ func TestTheFirstFeedOfACatalogueHasAllThatIsPublic(t *testing.T) {
 	if !slices.Equal(got, want) || f.Last != 6 || f.ID != "x" || f.Format != record.Format {
 		t.Errorf("%q in %+v", got, f)
 	}
+	// Two tools become one: it was public since the first of them was.
+	merged := small()
+	merged.Tools = merged.Tools[:1]
+	merged.Tools[0].Slug, merged.Tools[0].Aliases = "feutre", []string{"stylo", "plume"}
+	for range 30 { // the order of aliases must not matter
+		next, _ := f.After(record.Step{
+			Old: small(), Next: merged, Version: 4, At: "2026-11-17T09:30:00.250Z",
+			Touched: func(record.Kind, string) bool { return true },
+		})
+		i := slices.IndexFunc(next.Changes, func(c record.Change) bool { return c.Slug == "feutre" })
+		if c := next.Changes[i]; c.FirstPosition != 1 || c.FirstAt != "2026-11-16T09:30:00.250Z" {
+			t.Fatalf("%+v", c)
+		}
+	}
 	if len(f.From(0)) != 6 || len(f.From(5)) != 1 || len(f.From(6)) != 0 {
 		t.Error("From does not start after a position")
 	}

@@ -18,7 +18,7 @@ type Published struct {
 	Version     int64            // 0 when nothing has been published
 	PublishedAt string           // when it was published, as in the feed
 	ChangedOn   string           // the UTC day of the publication that made it, YYYY-MM-DD
-	Feed        *record.Feed     // of the records; only Load sets it
+	Feed        *record.Feed     // of the records; set by Load, and by Outline without its changes
 	Events      []catalog.Event  // for feeds, newest first; nil when Version is 0
 
 	sequence int64 // of its last event
@@ -119,8 +119,8 @@ func loadAll(ctx context.Context, tx *sql.Tx, second <-chan *part) (*Published, 
 	return p, err
 }
 
-// Outline reads the published version without its comparisons, its retired tools and its
-// tools, of which it returns the number. The feed is without its changes.
+// Outline reads the name, the URL, the settings, the categories and the pages of the published
+// version, and its feed without the changes. It returns the number of tools.
 func (s *Catalogue) Outline(ctx context.Context) (p *Published, tools int, err error) {
 	err = s.read(ctx, func(tx *sql.Tx) error {
 		p = &Published{Catalog: &catalog.Catalog{}}
@@ -145,8 +145,10 @@ var searched = only(toolColumns, "slug", "name", "aliases", "category", "tagline
 // half are passed to first, and those of the second half, at the same time, to second, in the
 // order in which the database sorts slugs. ErrSuperseded: another version was published meanwhile.
 func (s *Catalogue) EachSearched(ctx context.Context, version *Published, first, second func(*catalog.Tool)) error {
-	half := func(where string, each func(*catalog.Tool)) error {
-		return s.read(ctx, func(tx *sql.Tx) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	half := func(where string, each func(*catalog.Tool)) {
+		err := s.read(ctx, func(tx *sql.Tx) error {
 			now := Published{Catalog: &catalog.Catalog{}}
 			if err := loadHead(ctx, tx, &now); err != nil {
 				return err
@@ -157,11 +159,18 @@ func (s *Catalogue) EachSearched(ctx context.Context, version *Published, first,
 			_, err := toolsWhere(ctx, tx, searched, func(t *catalog.Tool) bool { each(t); return false }, where+" ORDER BY slug")
 			return err
 		})
+		if err != nil {
+			cancel(err) // of the other half, too; the first error is the one that is returned
+		}
 	}
-	done := make(chan error, 1)
-	go func() { done <- half("slug >= "+middle, second) }()
-	err := half("slug < "+middle, first)
-	return errors.Join(err, <-done)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		half("slug >= "+middle, second)
+	}()
+	half("slug < "+middle, first)
+	<-done
+	return context.Cause(ctx)
 }
 
 // Feed reads the last change of every record: kind, slug, hash, and whether it is deleted.

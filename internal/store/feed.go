@@ -56,11 +56,12 @@ func feedHead(ctx context.Context, tx *sql.Tx) (*record.Feed, error) {
 // are written in between, as all of them would take much memory. The zero value has none.
 type feedStep struct {
 	changes chan *record.Change // to be written
+	stop    chan struct{}       // closed when no more are needed
 	rows    *batch
 	written int
 
 	// Set once changes is closed.
-	feed *record.Feed
+	feed *record.Feed // nil if err is set
 	err  error
 }
 
@@ -70,12 +71,17 @@ func (f *feedStep) start(ctx context.Context, p *publication, version int64, at 
 	if err != nil {
 		return err
 	}
+	f.stop = make(chan struct{})
 	next := old.Advance(record.Step{
 		Old: p.old.Catalog, Next: p.next, Version: version, At: at, Touched: touched(&p.diff),
-		Review: func(t *catalog.Tool) string {
-			text, err := p.review(t)
-			f.err = cmp.Or(f.err, err)
-			return text
+		Review: func(t *catalog.Tool) (text string, ok bool) {
+			select {
+			case <-f.stop:
+				return "", false
+			default:
+			}
+			text, f.err = p.review(t)
+			return text, f.err == nil
 		},
 	})
 	_, err = recordsWhere(ctx, p.tx, 0, changeTable, knownColumns, func(c *record.Change) bool {
@@ -88,7 +94,14 @@ func (f *feedStep) start(ctx context.Context, p *publication, version int64, at 
 	f.changes, f.rows = make(chan *record.Change, 2*progressEvery), newBatch(p.tx, changeTable, p.dialect.placeholders())
 	go func() {
 		defer close(f.changes)
-		f.feed = next.Finish(func(c *record.Change) { f.changes <- c })
+		f.feed = next.Finish(func(c *record.Change) bool {
+			select {
+			case f.changes <- c:
+				return true
+			case <-f.stop:
+				return false
+			}
+		})
 	}()
 	return nil
 }
@@ -129,8 +142,9 @@ func (f *feedStep) finish(ctx context.Context, p *publication) error {
 	return p.storeFeed(ctx, f.feed)
 }
 
-// end waits until the catalogues are no longer read.
+// end stops what is still under way, and waits until the catalogues are no longer read.
 func (f *feedStep) end() {
+	close(f.stop)
 	for range f.changes {
 	}
 }
