@@ -24,10 +24,11 @@ import (
 // An indexFile keeps the search index of a large catalogue, so that a server that starts
 // need not build it. Whatever is wrong with the file, the index is built instead.
 type indexFile struct {
-	path  string // "" for none
-	least int    // tools
-	delay time.Duration
-	log   *slog.Logger
+	path     string // "" for none
+	database string // the SQLite file whose permissions the file gets; "" for none
+	least    int    // tools
+	delay    time.Duration
+	log      *slog.Logger
 
 	kept string // the identity of what the file has, as far as is known
 }
@@ -35,7 +36,11 @@ type indexFile struct {
 func newIndexFile(database string, log *slog.Logger) *indexFile {
 	// Less than a large catalogue is indexed in a second. A version that is soon followed by
 	// another is not worth writing.
-	return &indexFile{path: indexPath(database), least: largeCatalogue, delay: time.Minute, log: log}
+	f := &indexFile{path: indexPath(database), least: largeCatalogue, delay: time.Minute, log: log}
+	if path, ok := strings.CutPrefix(database, "sqlite:"); ok {
+		f.database = path
+	}
+	return f
 }
 
 // indexPath returns where the index of a database is kept: where only its owner can write.
@@ -109,7 +114,13 @@ func (f *indexFile) make(ctx context.Context, from *store.Catalogue, show func(d
 	if err := from.EachSearched(ctx, p, add(first), add(second)); err != nil {
 		return err
 	}
-	return f.write(ctx, identity, search.Join(p.Catalog, first, second))
+	return f.write(ctx, identity, search.Join(p.Catalog, first, second), func() error {
+		now, tools, err := from.Outline(ctx)
+		if err == nil && f.identity(tools, now.Version, now.PublishedAt, now.Feed) != identity {
+			err = store.ErrSuperseded
+		}
+		return err
+	})
 }
 
 // has reports whether the file has the index of that identity.
@@ -134,7 +145,7 @@ func (f *indexFile) run(ctx context.Context, live *snapshot.Live) error {
 				continue
 			case <-time.After(f.delay):
 			}
-			if err := f.write(ctx, identity, s.Index); err != nil && ctx.Err() == nil {
+			if err := f.write(ctx, identity, s.Index, func() error { return nil }); err != nil && ctx.Err() == nil {
 				f.report("be written", err)
 			}
 		}
@@ -146,21 +157,50 @@ func (f *indexFile) run(ctx context.Context, live *snapshot.Live) error {
 	}
 }
 
-func (f *indexFile) write(ctx context.Context, identity string, index *search.Index) (err error) {
-	unfinished := f.path + ".new"
-	file, err := os.OpenFile(unfinished, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+// unfinished is what the name of the file is followed by, and then by digits, while it is
+// written.
+const unfinished = ".new-"
+
+// write writes the index, unless check, which is called at the end, returns an error.
+func (f *indexFile) write(ctx context.Context, identity string, index *search.Index, check func() error) error {
+	file, err := os.CreateTemp(filepath.Dir(f.path), filepath.Base(f.path)+unfinished+"*")
 	if err != nil {
 		return err
 	}
-	err = errors.Join(index.Write(untilDone{ctx, file}, identity), file.Close())
+	err = index.Write(untilDone{ctx, file}, identity)
+	if info, missing := os.Stat(f.database); err == nil && missing == nil {
+		err = file.Chmod(info.Mode() & 0o666)
+	}
+	err = errors.Join(err, file.Close())
 	if err == nil {
-		err = os.Rename(unfinished, f.path)
+		err = check()
+	}
+	if err == nil {
+		err = os.Rename(file.Name(), f.path)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(unfinished))
+		return errors.Join(err, os.Remove(file.Name()))
 	}
 	f.kept = identity
+	f.tidy()
 	return nil
+}
+
+// tidy removes what killed processes left behind: other processes may be writing, but not for
+// an hour. What cannot be removed stays for the next time.
+func (f *indexFile) tidy() {
+	entries, err := os.ReadDir(filepath.Dir(f.path))
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), filepath.Base(f.path)+unfinished) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > time.Hour {
+			_ = os.Remove(filepath.Join(filepath.Dir(f.path), e.Name()))
+		}
+	}
 }
 
 // report logs what is wrong with the file. That there is none, or that of another version, is

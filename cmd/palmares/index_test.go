@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -98,7 +99,12 @@ func TestADamagedIndexIsNotUsed(t *testing.T) {
 	f.least = 50
 	s := indexed(t, 1)
 	identity := f.identity(len(s.Catalog.Tools), s.Version, s.PublishedAt, s.Feed())
-	if err := f.write(t.Context(), identity, s.Index); err != nil {
+	superseded := func() error { return store.ErrSuperseded }
+	if err := f.write(t.Context(), identity, s.Index, superseded); !errors.Is(err, store.ErrSuperseded) || f.of(s) != nil {
+		t.Errorf("an index that is no longer wanted was written: %v", err)
+	}
+	still := func() error { return nil }
+	if err := f.write(t.Context(), identity, s.Index, still); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(f.path)
@@ -115,11 +121,11 @@ func TestADamagedIndexIsNotUsed(t *testing.T) {
 	log.Reset()
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := f.write(ended, identity, s.Index); !errors.Is(err, context.Canceled) {
+	if err := f.write(ended, identity, s.Index, still); !errors.Is(err, context.Canceled) {
 		t.Errorf("writing after the end: %v", err)
 	}
-	if _, err := os.Stat(f.path + ".new"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("an unfinished file remains: %v", err)
+	if left := unfinishedOf(t, f); len(left) > 0 {
+		t.Errorf("unfinished files remain: %q", left)
 	}
 	if log.Len() > 0 {
 		t.Errorf("the log has %s", &log)
@@ -135,8 +141,43 @@ func TestADamagedIndexIsNotUsed(t *testing.T) {
 	}
 }
 
+// unfinishedOf returns the names of the files that are not finished.
+func unfinishedOf(t *testing.T, f *indexFile) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(f.path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if strings.Contains(e.Name(), unfinished) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+func TestWhatKilledProcessesLeftOfAnIndexIsRemoved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "p.db")
+	f := newIndexFile("sqlite:"+path, nil)
+	f.least = 50
+	for name, age := range map[string]time.Duration{"p.db-index.new-1": 2 * time.Hour, "p.db-index.new-2": time.Minute, "q.db-index.new-3": 2 * time.Hour} {
+		name, then := filepath.Join(filepath.Dir(path), name), time.Now().Add(-age)
+		if err := errors.Join(os.WriteFile(name, nil, 0o600), os.Chtimes(name, then, then)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := indexed(t, 1)
+	if err := f.write(t.Context(), f.identity(50, 1, s.PublishedAt, s.Feed()), s.Index, func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if left := unfinishedOf(t, f); !slices.Equal(left, []string{"p.db-index.new-2", "q.db-index.new-3"}) {
+		t.Errorf("what is left is %q; want that of another process, and of another database", left)
+	}
+}
+
 func TestPublishingWritesTheIndexForTheNextStart(t *testing.T) {
-	database := "sqlite:" + filepath.Join(t.TempDir(), "p.db")
+	path := filepath.Join(t.TempDir(), "p.db")
+	database := "sqlite:" + path
 	st, err := store.Open(t.Context(), database)
 	if err != nil {
 		t.Fatal(err)
@@ -181,6 +222,13 @@ func TestPublishingWritesTheIndexForTheNextStart(t *testing.T) {
 	}
 
 	first := publish(1)
+	if f.least = 301; keep() != "" {
+		t.Error("the index of a small catalogue was written")
+	}
+	f.least = 300
+	if _, err := os.Stat(path + "-lock"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("publishing left the lock of a server: %v", err)
+	}
 	server, err := store.Open(t.Context(), database)
 	if err != nil {
 		t.Fatal(err)
@@ -194,15 +242,27 @@ func TestPublishingWritesTheIndexForTheNextStart(t *testing.T) {
 	if err := server.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if f.least = 301; keep() != "" {
-		t.Error("the index of a small catalogue was written")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	inv.ctx = ended
+	keepIndex(inv, f)
+	if got := said.String(); got != "palmares: the catalogue is published, without its search index: the next start takes longer\n" {
+		t.Errorf("after the end of the context, publishing says %q", got)
 	}
-	if f.least = 300; keep() != built(first) {
+	said.Reset()
+	inv.ctx = t.Context()
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if keep() != built(first) {
 		t.Error("the index is not that of a server")
 	}
 	before, err := os.Stat(f.path)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if before.Mode().Perm() != 0o640 {
+		t.Errorf("the index has the permissions %s, and the database 0640", before.Mode())
 	}
 	keep()
 	if after, err := os.Stat(f.path); err != nil || !os.SameFile(before, after) {

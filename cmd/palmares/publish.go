@@ -138,15 +138,22 @@ const vastCatalogue = 200_000
 // server that starts. One that runs does so itself, and servers on PostgreSQL are on other
 // machines.
 func keepIndex(inv *invocation, f *indexFile) {
-	if !strings.HasPrefix(inv.database, "sqlite:") || inv.withStore((*store.Store).Claim) != nil {
+	if !strings.HasPrefix(inv.database, "sqlite:") {
 		return
 	}
 	progress := newProgress(inv.stderr)
-	defer progress.done()
 	err := inv.withStore(func(st *store.Store) error {
+		if st.Served() {
+			return nil
+		}
 		return f.make(inv.ctx, st.Catalogue, func(done, total int) { progress.show("search index", done, total) })
 	})
-	if err != nil && !errors.Is(err, store.ErrSuperseded) {
+	progress.done()
+	switch {
+	case err == nil || errors.Is(err, store.ErrSuperseded):
+	case inv.ctx.Err() != nil:
+		fmt.Fprintln(inv.stderr, "palmares: the catalogue is published, without its search index: the next start takes longer")
+	default:
 		fmt.Fprintf(inv.stderr, "palmares: the catalogue is published, but its search index could not be written, so the next start takes longer (%s)\n", message(err))
 	}
 }
