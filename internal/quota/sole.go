@@ -14,8 +14,9 @@ import (
 // No clock is compared with another. A node writes, and only what it reads after that
 // decides: before it counts in memory it marks its row, then reads that there is no other;
 // before a new node counts at all it writes its row, then reads that no other is marked.
-// So of two nodes at least one sees the other. A node ends its mark only when all that it
-// counted in memory is saved. The row of a node that is gone is removed by others when it
+// So of two nodes at least one sees the other. A node ends its mark only when what it
+// counted in memory is saved; requests that could not wait for that follow with the next
+// save. The row of a node that is gone is removed by others when it
 // was not renewed for some time by their clocks; a node whose row was removed counts on
 // its own, as if the store did not respond, until it has joined again.
 const (
