@@ -46,6 +46,7 @@ var errRemoved = errors.New("this node was silent for too long, and others count
 type registration struct {
 	id      string
 	claim   atomic.Bool               // this node counts in memory or is about to: the next renewal says so
+	marked  atomic.Bool               // the row may say so, as of the last renewal
 	others  atomic.Bool               // there are others, as of the last renewal
 	renewed atomic.Pointer[time.Time] // when the last renewal was sent
 	crowded chan struct{}             // wakes Run when others come
@@ -88,7 +89,11 @@ func (m *Meter) renew(ctx context.Context) (isOtherSole bool, err error) {
 		}
 	}
 	r.renewals++
-	nodes, err := m.cfg.Counters.Renew(ctx, Node{r.id, r.renewals, r.claim.Load()}, silent)
+	claim := r.claim.Load()
+	if claim {
+		r.marked.Store(true) // also if the response is lost
+	}
+	nodes, err := m.cfg.Counters.Renew(ctx, Node{r.id, r.renewals, claim}, silent)
 	if err != nil {
 		return false, err
 	}
@@ -109,6 +114,7 @@ func (m *Meter) renew(ctx context.Context) (isOtherSole bool, err error) {
 	r.others.Store(len(r.seen) > 0)
 	if err == nil {
 		r.renewed.Store(&sent)
+		r.marked.Store(claim)
 	}
 	return isOtherSole, err
 }
@@ -116,7 +122,7 @@ func (m *Meter) renew(ctx context.Context) (isOtherSole bool, err error) {
 // isLate reports whether others may be about to remove the row of this node.
 func (m *Meter) isLate() bool {
 	renewed := m.nodes.renewed.Load()
-	return renewed == nil || m.cfg.Now().Sub(*renewed) >= timeout(m.nodes.claim.Load())-rowMargin
+	return renewed == nil || m.cfg.Now().Sub(*renewed) >= timeout(m.nodes.marked.Load())-rowMargin
 }
 
 // timeout returns after how much silence the row of a node is removed.
@@ -217,8 +223,13 @@ func (m *Meter) becomeSole(ctx context.Context) error {
 			m.fallBack(err)
 			return nil
 		}
-		if err != nil || r.others.Load() {
+		if err != nil {
 			return err
+		}
+		if r.others.Load() {
+			r.claim.Store(false)
+			_, _ = m.renew(query) // without the mark; if it fails, stay does it
+			return nil
 		}
 	}
 	// From here on only this node counts, still in the store, and lead keeps memory up to

@@ -395,7 +395,8 @@ func TestTheOnlyNodeKnowsWhatOthersCountedOnTheNextDay(t *testing.T) {
 // A cutOff is the counters as one node sees them, which can be cut off from them.
 type cutOff struct {
 	*sharedCounters
-	off atomic.Bool
+	off          atomic.Bool
+	offAfterMark atomic.Bool // cut off as soon as the node has marked its row
 }
 
 func (c *cutOff) Count(ctx context.Context, day string, asked Usage) (Tally, error) {
@@ -423,13 +424,17 @@ func (c *cutOff) Renew(ctx context.Context, own Node, gone []Node) ([]Node, erro
 	if c.off.Load() {
 		return nil, errCutOff
 	}
-	return c.sharedCounters.Renew(ctx, own, gone)
+	nodes, err := c.sharedCounters.Renew(ctx, own, gone)
+	if own.Sole && c.offAfterMark.Load() {
+		c.off.Store(true)
+	}
+	return nodes, err
 }
 
 var errCutOff = errors.New("cut off")
 
-// startCutOff starts a node that can be cut off.
-func startCutOff(t *testing.T, c *sharedCounters) (*kit, *cutOff, func()) {
+// openCutOff returns a node that can be cut off.
+func openCutOff(t *testing.T, c *sharedCounters) (*kit, *cutOff) {
 	t.Helper()
 	own, k := &cutOff{sharedCounters: c}, new(kit)
 	cfg := config(own, time.Now, &k.log)
@@ -438,6 +443,13 @@ func startCutOff(t *testing.T, c *sharedCounters) (*kit, *cutOff, func()) {
 	if k.Meter, err = New(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
+	return k, own
+}
+
+// startCutOff starts such a node.
+func startCutOff(t *testing.T, c *sharedCounters) (*kit, *cutOff, func()) {
+	t.Helper()
+	k, own := openCutOff(t, c)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -478,6 +490,7 @@ func TestANodeThatWasStoppedForAWhileStillCountsInTheStore(t *testing.T) {
 		c := newSharedCounters(time.Now)
 		first, ofFirst, stopFirst := startCutOff(t, c)
 		second, _, stopSecond := startCutOff(t, c)
+		synctest.Wait() // either may have tried to count in memory before it saw the other
 		first.use(t, ada, 3)
 		ofFirst.off.Store(true) // nothing is sent, as if the process were stopped
 		time.Sleep(nodeTimeout - 2*time.Second)
@@ -489,6 +502,26 @@ func TestANodeThatWasStoppedForAWhileStillCountsInTheStore(t *testing.T) {
 			t.Errorf("alone %v, %d remain; want 992", first.Alone(), g.Remaining)
 		}
 		stopFirst()
+		stopSecond()
+	})
+}
+
+func TestANodeThatIsCutOffWithAMarkedRowDoesNotCountWithoutTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newSharedCounters(time.Now)
+		first, ofFirst := openCutOff(t, c)
+		first.use(t, ada, 3)
+		second, _, stopSecond := startCutOff(t, c)
+		ofFirst.offAfterMark.Store(true)
+		if err := first.becomeSole(t.Context()); err != nil || first.shared.sole.Load() {
+			t.Fatalf("the first of two nodes counts in memory: %v, %v", first.shared.sole.Load(), err)
+		}
+		untilSole(t, second, true) // others wait for a marked row for a short time only
+		second.use(t, ada, 4)
+		ofFirst.off.Store(false)
+		if first.Take(ada); !first.Alone() {
+			t.Error("it counts in the store while another counts in memory")
+		}
 		stopSecond()
 	})
 }
