@@ -6,7 +6,8 @@
 // PostgreSQL.
 //
 // Absolute figures belong to the machine; the ratios are what to look at, and
-// each is measured in one run, with the same client, in alternating rounds.
+// each is measured in one run, with the same client, in alternating rounds. On a virtual
+// machine, a round during which the host gave the processors to others is repeated.
 package main
 
 import (
@@ -29,6 +30,7 @@ func main() {
 	nodes := flag.Bool("nodes", false, "measure one and two nodes on both databases, and nothing else")
 	accounts := flag.Int("accounts", 2000, "how many Developer accounts send requests to the nodes; each may send a thousand")
 	onlyRates := flag.Bool("only-rates", false, "measure requests per second, and nothing else")
+	patience := flag.Duration("patience", 10*time.Minute, "how long in all to repeat rounds of requests that the host of this virtual machine disturbed")
 	calls := flag.Duration("calls", time.Minute, "how long assistants' tools are called")
 	onlyCalls := flag.Bool("only-calls", false, "measure the calls of assistants' tools, and nothing else")
 	flag.Parse()
@@ -37,6 +39,7 @@ func main() {
 		err = serveBare(ctx, *bare)
 	} else {
 		err = measure(ctx, *binary, func(b *bench) error {
+			b.patience = *patience
 			switch {
 			case *nodes:
 				return b.nodes(*accounts)
@@ -61,7 +64,13 @@ func measure(ctx context.Context, binary string, run func(*bench) error) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	return run(&bench{ctx: ctx, binary: binary, dir: dir})
+	b := &bench{ctx: ctx, binary: binary, dir: dir}
+	defer func() { // what still runs after an error
+		for _, p := range b.started {
+			_ = p.stop()
+		}
+	}()
+	return run(b)
 }
 
 // node prints the figures of one server.
@@ -91,4 +100,7 @@ type bench struct {
 	binary string
 	dir    string
 	env    []string // of the servers, added to ours
+
+	patience time.Duration // left for repeating rounds
+	started  []*process
 }

@@ -23,6 +23,7 @@ import (
 
 const (
 	nodeRounds      = 3
+	nodeTime        = "4s"
 	nodeConnections = 64 // over all nodes
 	proAccounts     = 20
 )
@@ -78,7 +79,7 @@ func (b *bench) nodes(accounts int) (err error) {
 		return err
 	}
 	path := "/api/v1/tools/" + string(regexp.MustCompile(`"slug":"([^"]+)"`).FindSubmatch(list)[1])
-	fmt.Printf("Requests per second, GET %s, %d connections in all, medians of %d rounds of %s\n", path, nodeConnections, nodeRounds, roundTime)
+	fmt.Printf("Requests per second, GET %s, %d connections in all, medians of %d rounds of %s\n", path, nodeConnections, nodeRounds, nodeTime)
 	fmt.Printf("(wrk, nodes and PostgreSQL with its own settings share %d cores; %d Developer accounts with a key each, %d Pro):\n",
 		runtime.NumCPU(), accounts, proAccounts)
 	for round := range nodeRounds + 1 { // the first warms up: each node sees each key
@@ -318,7 +319,7 @@ var (
 )
 
 func (b *bench) load(url, script string, connections int) (load, error) {
-	raw, err := exec.CommandContext(b.ctx, "wrk", "-t", "1", "-c", strconv.Itoa(connections), "-d", roundTime,
+	raw, err := exec.CommandContext(b.ctx, "wrk", "-t", "1", "-c", strconv.Itoa(connections), "-d", nodeTime,
 		"--latency", "-s", script, url).CombinedOutput()
 	if err != nil {
 		return load{}, fmt.Errorf("wrk: %w: %s", err, raw)

@@ -39,6 +39,14 @@ type process struct {
 	end chan error
 }
 
+// watch returns the process of a command that has been started.
+func (b *bench) watch(cmd *exec.Cmd) *process {
+	p := &process{cmd: cmd, end: make(chan error, 1)}
+	go func() { p.end <- cmd.Wait() }()
+	b.started = append(b.started, p)
+	return p
+}
+
 // start starts a server, with its log in a file, and returns when it has logged where
 // it listens: the first word that is a URL.
 func (b *bench) start(name string, args ...string) (*process, error) {
@@ -53,8 +61,7 @@ func (b *bench) start(name string, args ...string) (*process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p := &process{cmd: cmd, end: make(chan error, 1)}
-	go func() { p.end <- cmd.Wait() }()
+	p := b.watch(cmd)
 	for {
 		text, err := os.ReadFile(log.Name())
 		if err != nil {

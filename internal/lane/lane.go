@@ -44,8 +44,8 @@ type Lane struct {
 // New returns a Lane that accepts TCP connections from inner once Accept is called. It uses
 // the handler, the error log and the three timeouts of srv, which must be set.
 //
-// Requests for paths that wants reports are answered here. Their handlers must not flush, hijack
-// the connection, need to know that the client is gone, change the request, or use it afterwards.
+// Requests for paths that wants reports are answered here. Their handlers must end without being
+// cancelled, and not flush, hijack the connection, change the request's headers, or use it afterwards.
 func New(inner net.Listener, srv *http.Server, wants func(path string) bool) *Lane {
 	return &Lane{Listener: inner, server: srv, wants: wants, handed: make(chan func() (net.Conn, error)), ended: make(chan struct{})}
 }
@@ -107,8 +107,8 @@ func (l *Lane) SetKeepAlives(enabled bool) {
 // ends reports whether connections are closed after each answer.
 func (l *Lane) ends() bool { return l.closing.Load() || l.closes.Load() }
 
-// closeIdle closes connections that wait for a request, and, like net/http, those that have
-// sent nothing for five seconds, as soon as they have.
+// closeIdle closes connections that wait for a request. Those that have not sent anything have
+// five seconds from their start, as when net/http shuts down.
 func (l *Lane) closeIdle() {
 	for c := range l.conns.Range {
 		if c := c.(*conn); c.idle.CompareAndSwap(true, false) {
