@@ -21,7 +21,7 @@ import (
 var retrievalSeed = flag.Uint64("retrieval-seed", uint64(time.Now().UnixNano()), "of the publications that the retrieval example follows")
 
 // The program that /docs shows keeps a store. It runs after each of ten random
-// publications, which add, change, rename, retire, bring back and empty tools.
+// publications, which add, change, rename, retire, remove, bring back and empty tools.
 func TestTheRetrievalExampleHasTheTruthAfterEveryPublication(t *testing.T) {
 	t.Logf("-retrieval-seed %d", *retrievalSeed)
 	database := "sqlite:" + filepath.Join(t.TempDir(), "palmares.db")
@@ -39,7 +39,8 @@ func TestTheRetrievalExampleHasTheTruthAfterEveryPublication(t *testing.T) {
 	for version := 1; version <= 11; version++ {
 		if version > 1 {
 			e.change()
-			must(t, "publish", e.dir, "--database", database)
+			// A tool that is renamed and retired at once is removed.
+			must(t, "publish", e.dir, "--database", database, "--allow-removals")
 			r.until("/api/v1/stats", func(resp *http.Response, _ string) bool {
 				return resp.Header.Get("X-Service-Version") == fmt.Sprint(version)
 			})
