@@ -63,7 +63,7 @@ func TestAnEmptiedDatabaseNeverTurnsIntoTheDemo(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		if _, err := db.ExecContext(t.Context(), `UPDATE catalogue SET version = 0, feed_version = 0`); err != nil {
+		if _, err := db.ExecContext(t.Context(), `UPDATE catalogue SET version = 0`); err != nil {
 			t.Fatal(err)
 		}
 		s.logs("the database has no catalogue any more")

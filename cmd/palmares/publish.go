@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -97,16 +96,6 @@ func (c *publishCommand) publish(inv *invocation) (err error) {
 	if job.Known, err = c.knownPictures(inv); err != nil {
 		return err
 	}
-	job.Last = func(ctx context.Context) (last store.Folder, err error) {
-		if isAbsent(inv.database) {
-			return last, nil
-		}
-		err = inv.withStore(func(st *store.Store) error {
-			last, err = st.Catalogue.Folder(ctx)
-			return err
-		})
-		return last, err
-	}
 	read, err := job.Read(inv.ctx)
 	if err != nil {
 		return err
@@ -123,7 +112,7 @@ func (c *publishCommand) publish(inv *invocation) (err error) {
 		_, err := job.Publish(inv.ctx, nil, read)
 		return err
 	}
-	c.isVast = !c.DryRun && read.Catalog != nil && len(read.Catalog.Tools) >= vastCatalogue
+	c.isVast = !c.DryRun && len(read.Catalog.Tools) >= vastCatalogue
 	return inv.withStore(func(st *store.Store) error {
 		_, err := job.Publish(inv.ctx, st.Catalogue, read)
 		return err

@@ -107,12 +107,7 @@ type Result struct {
 	Pictures *Pictures
 	// Reviews has the reviews of the tools of Catalog if Options.SpoolReviews is set: the
 	// Body of a tool is then a reference to one. Otherwise it is nil.
-	Reviews *Reviews
-	// Until is the last day, YYYY-MM-DD, on which the folder, if it has no Warnings, will
-	// still have none and be published with the same result; "" if that may depend on
-	// Options.Today.
-	Until string
-
+	Reviews     *Reviews
 	updateDates map[string][]updatedAt // by folder
 }
 
@@ -182,7 +177,7 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 		f.addDrafts(c)
 	}
 	c.Sort()
-	r.Catalog, r.updateDates, r.Until = c, f.updateDates(), f.days.until(c.Tools)
+	r.Catalog, r.updateDates = c, f.updateDates()
 	return r, nil
 }
 

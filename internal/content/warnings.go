@@ -32,35 +32,6 @@ func newCalendar(today string, maxAge int) calendar {
 
 func (c calendar) isFuture(day string) bool { return c.today != "" && day > c.today }
 
-// endless is after every day.
-const endless = "9999-12-31"
-
-// until returns the last day on which tools that give no warning today will give none. It
-// returns "" if one lists a change of today: what a publication makes of that may be
-// different tomorrow (see catalog.CarryOver).
-func (c calendar) until(tools []*catalog.Tool) string {
-	oldest := endless
-	for _, t := range tools {
-		if slices.ContainsFunc(t.PriceHistory, func(e catalog.PriceChange) bool { return e.ChangedAt >= c.today }) ||
-			slices.ContainsFunc(t.ScoreHistory, func(e catalog.ScoreChange) bool { return e.ChangedAt >= c.today }) {
-			return ""
-		}
-		for _, day := range []string{t.TestedAt, t.PriceCheckedAt} {
-			if day != "" && day < oldest {
-				oldest = day
-			}
-		}
-	}
-	if c.maxAge == 0 || oldest == endless {
-		return endless
-	}
-	t, err := time.Parse(time.DateOnly, oldest)
-	if err != nil {
-		return ""
-	}
-	return catalog.Day(t.AddDate(0, 0, c.maxAge))
-}
-
 // warnAbout adds the warnings of a record, and keeps the lines that further warnings
 // need.
 func (d *decoder) warnAbout(r *record) {

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"palmares/internal/catalog"
@@ -28,12 +27,7 @@ type Job struct {
 	// content.Options. They may be nil.
 	Known     func(source string) (catalog.Picture, bool)
 	Elsewhere map[string]string
-	// Last returns the folder of the published version. A large folder that is the same is
-	// not read. It may be nil: then every folder is read, and none is recorded.
-	Last func(context.Context) (store.Folder, error)
-	// Large is how many bytes make a folder large; 0 for the default.
-	Large int64
-	Sink  Sink
+	Sink      Sink
 
 	// What follows is for Publish; see store.PublishOptions.
 
@@ -41,8 +35,6 @@ type Job struct {
 	DryRun        bool
 	Source        store.Source
 	Guard         func(store.Head) error
-
-	folder store.Folder // that was read, or that need not be
 }
 
 // A Sink shows a publication to whoever started it. An error of a Sink ends the
@@ -69,33 +61,13 @@ type RefusedError struct{ text string }
 func (e *RefusedError) Error() string { return e.text }
 
 // Read reads the folder and shows what it finds. A RefusedError means that there are
-// problems, or warnings and Strict. Without an error the result must be closed. Its Catalog
-// is nil if the folder is the Last one and was not read.
+// problems, or warnings and Strict. Without an error the result must be closed.
 func (j *Job) Read(ctx context.Context) (*content.Result, error) {
 	root, err := content.Open(j.Dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	before, err := j.digest(ctx, root)
-	if err != nil {
-		return nil, err
-	}
-	if before.name != "" {
-		last, err := j.Last(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if last.Is(before.name, catalog.Day(j.Now())) {
-			j.folder = last
-			return &content.Result{Pictures: &content.Pictures{}}, nil
-		}
-	}
-	return j.read(ctx, root, before)
-}
-
-// read reads the folder, which had the given digest.
-func (j *Job) read(ctx context.Context, root *os.Root, before digest) (*content.Result, error) {
 	read, err := content.ReadFS(ctx, root.FS(), content.Options{
 		Progress: func(n int) { j.Sink.Progress("reading", n, 0) },
 		Today:    catalog.Day(j.Now()), MaxAge: j.MaxAge, Known: j.Known, Elsewhere: j.Elsewhere, SpoolReviews: true,
@@ -109,9 +81,6 @@ func (j *Job) read(ctx context.Context, root *os.Root, before digest) (*content.
 	}
 	if err == nil {
 		err = j.refuse(read.Warnings)
-	}
-	if err == nil {
-		j.folder, err = j.recognizable(ctx, root, read, before)
 	}
 	if err != nil {
 		return nil, errors.Join(err, read.Close())
@@ -150,18 +119,6 @@ func pronoun(n int) string {
 // Publish publishes what was read and reports what changed. It returns the version that
 // is published then. A dry run may compare with nothing: then to is nil.
 func (j *Job) Publish(ctx context.Context, to *store.Catalogue, read *content.Result) (int64, error) {
-	if read.Catalog == nil {
-		version, err := j.stand(ctx, to)
-		if !errors.Is(err, store.ErrOtherFolder) {
-			return version, err
-		}
-		j.Last = func(context.Context) (store.Folder, error) { return store.Folder{}, nil }
-		if read, err = j.Read(ctx); err != nil {
-			return 0, err
-		}
-		version, err = j.Publish(ctx, to, read)
-		return version, errors.Join(err, read.Close())
-	}
 	next := read.Catalog
 	if to == nil {
 		old := &catalog.Catalog{}
@@ -195,7 +152,6 @@ func (j *Job) options() store.PublishOptions {
 		Now:           j.Now,
 		Source:        j.Source,
 		Guard:         j.Guard,
-		Folder:        j.folder,
 		Progress:      func(p store.Progress) { j.Sink.Progress(p.Stage, p.Done, p.Total) },
 	}
 }

@@ -23,7 +23,7 @@ const maxLines = 50
 func (j *Job) report(next *catalog.Catalog, p store.Publication) string {
 	r := newChangeReport()
 	if p.Diff.Empty() {
-		return unchanged(p.Version, countsOf(next))
+		return fmt.Sprintf("nothing changed: version %d stands, %s\n", p.Version, Counts(next))
 	}
 	r.published(&p.Diff, next.Comparisons)
 	r.unpublished(&p.Diff, next)
@@ -241,31 +241,17 @@ func (r *changeReport) totals() []string {
 	return list
 }
 
-// unchanged is the report of a publication that changed nothing.
-func unchanged(version int64, n store.Counts) string {
-	return fmt.Sprintf("nothing changed: version %d stands, %s\n", version, inWords(n))
-}
-
 // Counts returns how much a catalogue holds, in words.
-func Counts(c *catalog.Catalog) string { return inWords(countsOf(c)) }
-
-func countsOf(c *catalog.Catalog) store.Counts {
-	return store.Counts{
-		Tools: len(c.Tools), Comparisons: len(c.Comparisons), Retired: len(c.Retired),
-		Categories: len(c.Categories), Pages: len(c.Pages), Pictures: len(c.Pictures),
-	}
-}
-
-func inWords(n store.Counts) string {
+func Counts(c *catalog.Catalog) string {
 	all := []string{
-		Plural(n.Tools, "tool"), Plural(n.Comparisons, "comparison"),
-		Plural(n.Retired, "retired tool"), pluralAs(n.Categories, "category", "categories"),
+		Plural(len(c.Tools), "tool"), Plural(len(c.Comparisons), "comparison"),
+		Plural(len(c.Retired), "retired tool"), pluralAs(len(c.Categories), "category", "categories"),
 	}
-	if n.Pages > 0 {
-		all = append(all, Plural(n.Pages, "page"))
+	if len(c.Pages) > 0 {
+		all = append(all, Plural(len(c.Pages), "page"))
 	}
-	if n.Pictures > 0 {
-		all = append(all, Plural(n.Pictures, "picture"))
+	if len(c.Pictures) > 0 {
+		all = append(all, Plural(len(c.Pictures), "picture"))
 	}
 	return strings.Join(all, ", ")
 }

@@ -99,7 +99,6 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request, job *publicati
 		return 0, err
 	}
 	job.Dir, job.Known, job.Elsewhere = u.dir, known, u.elsewhere
-	job.Last, job.Large = h.Store.Catalogue.Folder, h.large
 	read, err := job.Read(r.Context())
 	if err != nil {
 		return 0, err

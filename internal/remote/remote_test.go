@@ -274,32 +274,6 @@ func TestPicturesThatTheServerHasAreNotSentAgain(t *testing.T) {
 	})
 }
 
-func TestALargeFolderIsRecognizedWithoutThePicturesThatTheServerHas(t *testing.T) {
-	databases.Each(t, func(t *testing.T, st *store.Store) {
-		n := serve(t, st)
-		n.handler.large = 1
-		big := picture(t, 400)
-		files := []string{"images/big.png", string(big), "pages/p.md", "---\ntitle: Un\n---\n![a](/images/big.png)\n"}
-		if first, err := n.publish(folder(t, files...), nil, nil); err != nil || len(first.findings) > 0 {
-			t.Fatal(err, first.findings)
-		}
-		recorded, err := st.Catalogue.Folder(t.Context())
-		if err != nil || recorded.Digest == "" {
-			t.Fatalf("%+v is recorded, %v", recorded, err)
-		}
-		n.bytes.Store(0)
-		n.clock.Advance(24 * time.Hour)
-		again, err := n.publish(folder(t, files...), nil, nil)
-		if err != nil || n.bytes.Load() > 4000 || !strings.HasPrefix(again.report, "nothing changed: version 1 stands, 0 tools, 0 comparisons, 0 retired tools, 1 category, 1 page, 1 picture") {
-			t.Errorf("%d bytes were sent: %v, report: %s", n.bytes.Load(), err, again.report)
-		}
-		if now, err := st.Catalogue.Folder(t.Context()); err != nil || now != recorded {
-			t.Errorf("another folder is recorded: %+v, %v; want %+v", now, err, recorded)
-		}
-		n.publishes(1)
-	})
-}
-
 // picture returns a PNG of that width that does not compress.
 func picture(t *testing.T, width int) []byte {
 	t.Helper()

@@ -49,7 +49,6 @@ type Handler struct {
 	limits  limits
 	uploads chan struct{} // has room for those that run at once
 	lookups chan struct{} // likewise, for those of tokens
-	large   int64         // publication.Job.Large; tests set it
 
 	mu        sync.Mutex
 	hasTokens bool

@@ -33,9 +33,6 @@ type PublishOptions struct {
 	// would change and the day of the publication. Its error ends the publication. It may
 	// be nil.
 	Check func(old *catalog.Catalog, diff *catalog.Diff, today string) error
-	// Folder is the folder of the catalogue, without From; the zero value if it may give
-	// another result or warnings when it is published again. It is recorded with the version.
-	Folder Folder
 	// Mirror makes the publication a copy of an origin; nil for one of this database's own.
 	Mirror *MirrorCopy
 }
@@ -227,13 +224,12 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 	if err := p.recordCopy(ctx, p.feed.feed.State); err != nil {
 		return err
 	}
-	from, folder := p.opts.Source, p.folder()
+	from := p.opts.Source
 	_, err := p.tx.ExecContext(ctx, `
-		INSERT INTO publications (version, published_at, first_sequence, last_sequence, changes, revision, author, token, clean, records,
-			folder, folder_from, folder_until)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+		INSERT INTO publications (version, published_at, first_sequence, last_sequence, changes, revision, author, token, clean, records)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 		done.Version, at, p.old.sequence+1, done.Sequence, string(wire.AppendJSON(nil, counts)),
-		from.Revision, from.Author, from.Token, from.Clean, recordsOf(&p.diff), folder.Digest, folder.From, folder.Until)
+		from.Revision, from.Author, from.Token, from.Clean, recordsOf(&p.diff))
 	if err != nil {
 		return err
 	}
@@ -243,7 +239,7 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 	if err := p.writeVersionChanges(ctx, done.Version); err != nil {
 		return err
 	}
-	_, err = p.tx.ExecContext(ctx, `UPDATE catalogue SET name = $1, url = $2, version = $3, feed_version = $3, sequence = $4, published_at = $5, changed_on = $6`,
+	_, err = p.tx.ExecContext(ctx, `UPDATE catalogue SET name = $1, url = $2, version = $3, sequence = $4, published_at = $5, changed_on = $6`,
 		p.next.Name, p.next.URL, done.Version, done.Sequence, at, p.day())
 	return err
 }

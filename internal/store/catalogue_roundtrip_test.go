@@ -81,7 +81,7 @@ func wipe(t failer, s *Store) {
 		DELETE FROM tools; DELETE FROM price_history; DELETE FROM score_history; DELETE FROM past_tools; DELETE FROM comparisons; DELETE FROM retired;
 		DELETE FROM pages; DELETE FROM pictures; DELETE FROM picture_files; DELETE FROM categories;
 		UPDATE catalogue SET headline = '', introduction = '', contact = '', pro = '', dataset = '', name = '', url = '', version = 0, sequence = 0,
-			published_at = '', changed_on = '', feed_version = 0, feed_position = 0, feed_state = '` + record.State(nil) + `'`)
+			published_at = '', changed_on = '', feed_position = 0, feed_state = '` + record.State(nil) + `'`)
 	if err != nil {
 		t.Fatal(err)
 	}

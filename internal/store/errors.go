@@ -39,6 +39,7 @@ var (
 	ErrServed       = errors.New("another server is using the database")
 	ErrNotEmpty     = errors.New("the database is not empty")
 	ErrNewer        = errors.New("the database is newer than this program")
+	ErrOlder        = errors.New("the database is older than the first release")
 	ErrUnreachable  = errors.New("the database cannot be reached")
 	// ErrUnavailable is a transient ErrUnreachable.
 	ErrUnavailable = fmt.Errorf("%w at the moment", ErrUnreachable)
@@ -59,7 +60,7 @@ func IsPermanent(err error) bool {
 }
 
 // refusals are the kinds of errors that need somebody to act, unless they are ErrUnavailable.
-var refusals = []error{ErrUnreachable, ErrReadOnly, ErrFull, ErrDisk, ErrNotADatabase, ErrNotOurs, ErrNewer}
+var refusals = []error{ErrUnreachable, ErrReadOnly, ErrFull, ErrDisk, ErrNotADatabase, ErrNotOurs, ErrNewer, ErrOlder}
 
 func isAny(err error, kinds []error) bool {
 	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })

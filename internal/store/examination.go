@@ -50,7 +50,7 @@ func (e *examination) add(subject string, wrong bool, format string, args ...any
 }
 
 func (e *examination) run(ctx context.Context) error {
-	if err := e.tables(ctx); err != nil || e.version == 0 {
+	if err := e.tables(ctx); err != nil || e.version <= unreleased {
 		return err
 	}
 	if err := e.catalogue(ctx); err != nil {
@@ -69,11 +69,14 @@ func (e *examination) tables(ctx context.Context) error {
 	if e.version, err = e.db.schema(limited, e.db.reads); err != nil {
 		return err
 	}
-	switch e.known = len(files); {
+	e.known = unreleased + len(files)
+	switch {
 	case e.version == 0:
 		e.add("tables", false, "none yet: the first command creates them")
 	case e.version > e.known:
 		e.add("tables", true, "version %d, and this palmares knows version %d: upgrade palmares", e.version, e.known)
+	case e.version <= unreleased:
+		e.add("tables", true, "version %d, from before the first release: export with that program, and publish the export into a new database", e.version)
 	case e.version < e.known:
 		e.add("tables", false, "version %d: the next command brings them to version %d", e.version, e.known)
 	default:

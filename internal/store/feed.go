@@ -139,7 +139,7 @@ func (f *feedStep) finish(ctx context.Context, p *publication) error {
 		return err
 	}
 	p.progress("feed", f.written, f.written)
-	return p.storeFeed(ctx, f.feed)
+	return storeFeed(ctx, p.tx, f.feed)
 }
 
 // end stops what is still under way, and waits until the catalogues are no longer read.
@@ -150,8 +150,8 @@ func (f *feedStep) end() {
 }
 
 // storeFeed stores a feed without its changes.
-func (p *publication) storeFeed(ctx context.Context, feed *record.Feed) error {
-	_, err := p.tx.ExecContext(ctx, `UPDATE catalogue SET feed = $1, feed_format = $2, feed_position = $3, feed_state = $4`,
+func storeFeed(ctx context.Context, tx *sql.Tx, feed *record.Feed) error {
+	_, err := tx.ExecContext(ctx, `UPDATE catalogue SET feed = $1, feed_format = $2, feed_position = $3, feed_state = $4`,
 		feed.ID, feed.Format, feed.Last, feed.State)
 	return err
 }
@@ -191,24 +191,7 @@ func (s *Catalogue) RenewFeed(ctx context.Context) (id string, err error) {
 	})
 }
 
-// feedSince is the first version of the tables that has a feed.
-const feedSince = 14
-
-// writeFirstFeed gives a database that has just got a feed all changes of its catalogue.
-// It needs the newest tables.
-func (s *db) writeFirstFeed(ctx context.Context, tx *sql.Tx) error {
-	old, err := load(ctx, tx, nil)
-	if err != nil {
-		return err
-	}
-	var at string
-	if err := tx.QueryRowContext(ctx, `SELECT published_at FROM catalogue`).Scan(&at); err != nil {
-		return err
-	}
-	feed := record.First(rand.Text(), old.Catalog, old.Version, at)
-	p := publication{tx: tx, dialect: s.dialect}
-	if err := writeRecords(ctx, &p, "feed", changeTable, changeColumns, pointers(feed.Changes)); err != nil {
-		return err
-	}
-	return p.storeFeed(ctx, feed)
+// writeFirstFeed gives a new database a feed without changes.
+func writeFirstFeed(ctx context.Context, tx *sql.Tx) error {
+	return storeFeed(ctx, tx, &record.Feed{ID: rand.Text(), Format: record.Format, State: record.State(nil)})
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"regexp"
@@ -150,71 +149,6 @@ func expectedState(t failer, c *catalog.Catalog) string {
 	}
 	add(record.Catalogue, "catalogue")
 	return record.State(all)
-}
-
-func TestADatabaseFromBeforeGetsACompleteFeed(t *testing.T) {
-	each(t, func(t *testing.T, s *Store) {
-		want := large(30, 1, 100)
-		publish(t, s, want, monday)
-		first := loaded(t, s)
-		for _, statement := range []string{ // the tables as they were before
-			`DROP TABLE counting_nodes`, `ALTER TABLE publications DROP COLUMN folder`, `ALTER TABLE publications DROP COLUMN folder_from`, `ALTER TABLE publications DROP COLUMN folder_until`,
-			`ALTER TABLE endpoints DROP COLUMN resumed_at`,
-			`ALTER TABLE endpoints DROP COLUMN failure_at`, `ALTER TABLE endpoints DROP COLUMN failure_outcome`, `ALTER TABLE endpoints DROP COLUMN failure_status`, `ALTER TABLE endpoints DROP COLUMN mailed_for`,
-			`DROP TABLE version_changes`, `DROP INDEX events_type`, `DROP TABLE mirror`, `DROP TABLE record_changes`, `ALTER TABLE catalogue DROP COLUMN feed_version`, `ALTER TABLE catalogue DROP COLUMN feed`, `ALTER TABLE catalogue DROP COLUMN feed_format`,
-			`ALTER TABLE catalogue DROP COLUMN feed_position`, `ALTER TABLE catalogue DROP COLUMN feed_state`,
-			fmt.Sprintf(`DELETE FROM palmares_schema WHERE version >= %d`, feedSince),
-		} {
-			if _, err := s.writes.Exec(statement); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := s.migrate(t.Context(), migrations); err != nil {
-			t.Fatal(err)
-		}
-		again := loaded(t, s)
-		if again.Feed.ID == first.Feed.ID || again.Feed.ID == "" {
-			t.Errorf("the feed is %q, and was %q", again.Feed.ID, first.Feed.ID)
-		}
-		again.Feed.ID = first.Feed.ID
-		if diff := cmp.Diff(first.Feed, again.Feed); diff != "" {
-			t.Error(diff)
-		}
-		changed := large(30, 1, 100)
-		changed.Tools[7].Tagline = "Un autre"
-		publish(t, s, changed, day(1))
-		if got := told(loaded(t, s).Feed.From(first.Feed.Last)); got != fmt.Sprintf("%d 2 outil outil-000007\n", first.Feed.Last+1) {
-			t.Error(got)
-		}
-	})
-}
-
-// The statements are those of the release before the feed.
-func TestAReleaseWithoutTheFeedCanReadButNotPublish(t *testing.T) {
-	each(t, func(t *testing.T, s *Store) {
-		publish(t, s, catalogue(tool("a", "1 €/mois")), monday)
-		before := dump(t, s)
-		err := s.writeLarge(t.Context(), func(tx *sql.Tx) error {
-			for _, statement := range []string{
-				`UPDATE catalogue SET version = version`,
-				`UPDATE tools SET tagline = 'Un autre' WHERE slug = 'a'`,
-				`INSERT INTO publications (version, published_at, first_sequence, last_sequence, changes, revision, author, token, clean, records)
-					VALUES (2, '2026-11-17T09:30:00.000Z', 3, 3, '{}', '', '', '', FALSE, '')`,
-				`UPDATE catalogue SET name = 'Palmarès', url = 'https://palmares.example', version = 2, sequence = 3, published_at = '2026-11-17T09:30:00.000Z', changed_on = '2026-11-17'`,
-			} {
-				if _, err := tx.ExecContext(t.Context(), statement); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err == nil || !strings.Contains(err.Error(), "upgrade_palmares_to_publish") {
-			t.Errorf("got %v", err)
-		}
-		if diff := cmp.Diff(before, dump(t, s)); diff != "" {
-			t.Error(diff)
-		}
-	})
 }
 
 func TestRecordsOfAnotherFormAreHashedAnewByTheNextPublication(t *testing.T) {

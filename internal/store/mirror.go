@@ -233,8 +233,5 @@ func (p *publication) standCopy(ctx context.Context) error {
 	if err := priceHistory.write(ctx, p); err != nil { // which entries are automatic, if they were
 		return err
 	}
-	if err := p.setFolder(ctx, Folder{}); err != nil {
-		return err
-	}
 	return p.recordCopy(ctx, state)
 }

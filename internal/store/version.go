@@ -63,8 +63,7 @@ func head(ctx context.Context, tx *sql.Tx) (h Head, err error) {
 var ErrRevisionStays = errors.New("the published revision stays on record")
 
 // stand stores what a folder that changes nothing adds to the version that stands: its
-// revision, which later publications must contain, which price changes its files list, and
-// its digest.
+// revision, which later publications must contain, and which price changes its files list.
 func (p *publication) stand(ctx context.Context) error {
 	if p.opts.Mirror != nil {
 		return p.standCopy(ctx)
@@ -73,11 +72,7 @@ func (p *publication) stand(ctx context.Context) error {
 	isKnown := p.head == Head{p.head.Version, from.Revision, from.Author, from.Clean}
 	isRecorded := from.Revision != "" && !isKnown && !errors.Is(p.refused, ErrRevisionStays)
 	isListed := len(p.diff.Listed) > 0 && p.refused == nil
-	isNewFolder, err := p.isNewFolder(ctx)
-	if err != nil {
-		return err
-	}
-	if p.opts.DryRun || !isRecorded && !isListed && !isNewFolder {
+	if p.opts.DryRun || !isRecorded && !isListed {
 		return errRollback
 	}
 	if isRecorded {
@@ -87,14 +82,8 @@ func (p *publication) stand(ctx context.Context) error {
 			return err
 		}
 	}
-	switch {
-	case isListed:
-		if err := priceHistory.write(ctx, p); err != nil {
-			return err
-		}
-		return p.setFolder(ctx, Folder{})
-	case isNewFolder:
-		return p.setFolder(ctx, p.folder())
+	if isListed {
+		return priceHistory.write(ctx, p)
 	}
 	return nil
 }
