@@ -127,20 +127,20 @@ func IsReservedPage(slug string) bool { return slices.Contains(reservedPages, sl
 type Picture struct {
 	Path          string // from the root of the folder: images/logo.png
 	Source        string // SHA-256 of the file in the folder, in hexadecimal
-	Hash          string // SHA-256 of the served bytes, in hexadecimal
+	Hash          string // SHA-256 of the served bytes, in hexadecimal; the name of the file
 	Ext           string // png, jpg, webp or gif
 	Width, Height int
 	Variants      []Variant // smaller ones, narrowest first
 }
 
-// Hashes yields the hash of the picture and those of its variants.
-func (p *Picture) Hashes() iter.Seq[string] {
+// Names yields the names of the files of the picture and its variants.
+func (p *Picture) Names() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if !yield(p.Hash) {
 			return
 		}
 		for i := range p.Variants {
-			if !yield(p.Variants[i].Hash) {
+			if !yield(p.Variants[i].Name) {
 				return
 			}
 		}
@@ -149,7 +149,7 @@ func (p *Picture) Hashes() iter.Seq[string] {
 
 // A Variant is a smaller version of a picture.
 type Variant struct {
-	Hash   string `json:"hash"`
+	Name   string `json:"name"` // the hash of the picture, a hyphen and the width
 	Ext    string `json:"ext"`
 	Width  int    `json:"width"`
 	Height int    `json:"height"`

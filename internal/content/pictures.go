@@ -237,7 +237,7 @@ func (m *variantMaker) make(s *spooled) error {
 	var variants []picture.File
 	variants, s.failure = s.checked.Variants()
 	for _, v := range variants {
-		s.picture.Variants = append(s.picture.Variants, catalog.Variant{Hash: v.Hash, Ext: v.Ext, Width: v.Width, Height: v.Height})
+		s.picture.Variants = append(s.picture.Variants, catalog.Variant{Name: v.Name, Ext: v.Ext, Width: v.Width, Height: v.Height})
 		if err := m.spool.add(v); err != nil {
 			return err
 		}
@@ -306,7 +306,7 @@ var pictureEndings = []string{
 // pass. Files other than pictures are allowed in the folder as long as nothing uses
 // them.
 func (f *folder) inspect(name string, content []byte) *spooled {
-	checked, warnings, failure := picture.Inspect(name, content, nil)
+	checked, warnings, failure := picture.Inspect(name, content)
 	if failure != nil {
 		if im := f.images[name]; im.isUsed || im.inDraft || slices.Contains(pictureEndings, strings.ToLower(path.Ext(name))) {
 			f.problem(name, 1, "%s", failure)
@@ -317,7 +317,7 @@ func (f *folder) inspect(name string, content []byte) *spooled {
 	}
 	f.warnAll(name, warnings)
 	return &spooled{
-		picture: catalog.Picture{Hash: checked.Hash, Ext: checked.Ext, Width: checked.Width, Height: checked.Height},
+		picture: catalog.Picture{Hash: checked.Name, Ext: checked.Ext, Width: checked.Width, Height: checked.Height},
 		checked: checked,
 	}
 }
@@ -360,17 +360,17 @@ func (f *folder) readImage(name string) (content []byte, failure string) {
 // Pictures holds the bytes of the pictures of a folder that the store does not have
 // yet, with their variants, in one temporary file or in memory.
 type Pictures struct {
-	inMemory map[string][]byte // nil for those in a file
+	inMemory map[string][]byte // by name; nil for those in a file
 	spool    spool
 	places   map[string]place
 }
 
 func (p *Pictures) add(f picture.File) error {
 	if p.inMemory != nil {
-		p.inMemory[f.Hash] = f.Bytes
+		p.inMemory[f.Name] = f.Bytes
 		return nil
 	}
-	if _, known := p.places[f.Hash]; known {
+	if _, known := p.places[f.Name]; known {
 		return nil
 	}
 	at, err := p.spool.add(f.Bytes, "pictures")
@@ -380,18 +380,18 @@ func (p *Pictures) add(f picture.File) error {
 	if p.places == nil {
 		p.places = map[string]place{}
 	}
-	p.places[f.Hash] = at
+	p.places[f.Name] = at
 	return nil
 }
 
-// Read returns the bytes of a picture or variant by its hash.
-func (p *Pictures) Read(_ context.Context, hash string) ([]byte, error) {
-	if content, ok := p.inMemory[hash]; ok {
+// Read returns the bytes of a picture or variant by the name of its file.
+func (p *Pictures) Read(_ context.Context, name string) ([]byte, error) {
+	if content, ok := p.inMemory[name]; ok {
 		return content, nil
 	}
-	at, ok := p.places[hash]
+	at, ok := p.places[name]
 	if !ok {
-		return nil, fmt.Errorf("the folder has no new picture %s", hash)
+		return nil, fmt.Errorf("the folder has no new picture %s", name)
 	}
 	return p.spool.read(at)
 }

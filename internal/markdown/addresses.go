@@ -295,7 +295,7 @@ func (p place) isMedia(file string) bool {
 			return true
 		}
 		for _, v := range picture.Variants {
-			if file == v.Hash+"."+v.Ext {
+			if file == v.Name+"."+v.Ext {
 				return true
 			}
 		}

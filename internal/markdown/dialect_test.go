@@ -28,7 +28,7 @@ func magazine() *markdown.Addresses {
 				"images/logo.png": {Path: "images/logo.png", Hash: "aa", Ext: "png", Width: 64, Height: 32},
 				"images/écran 1.png": {
 					Path: "images/écran 1.png", Hash: "bb", Ext: "png", Width: 1600, Height: 900,
-					Variants: []catalog.Variant{{Hash: "b4", Ext: "jpg", Width: 480, Height: 270}, {Hash: "b8", Ext: "jpg", Width: 960, Height: 540}},
+					Variants: []catalog.Variant{{Name: "b4", Ext: "jpg", Width: 480, Height: 270}, {Name: "b8", Ext: "jpg", Width: 960, Height: 540}},
 				},
 			},
 		},

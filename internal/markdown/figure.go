@@ -75,7 +75,7 @@ func pictureTag(p catalog.Picture, alt string) string {
 	if len(p.Variants) > 0 {
 		b.WriteString(` srcset="`)
 		for _, v := range p.Variants {
-			fmt.Fprintf(&b, "%s %dw, ", html.EscapeString(MediaPath(v.Hash, v.Ext)), v.Width)
+			fmt.Fprintf(&b, "%s %dw, ", html.EscapeString(MediaPath(v.Name, v.Ext)), v.Width)
 		}
 		fmt.Fprintf(&b, `%s %dw" sizes="%s"`, html.EscapeString(MediaPath(p.Hash, p.Ext)), p.Width, pictureSizes)
 	}

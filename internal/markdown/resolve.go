@@ -281,5 +281,5 @@ func example(folder, name string) string {
 	return "../" + imageFolder + "/" + name
 }
 
-// MediaPath returns the address of a stored picture.
-func MediaPath(hash, ext string) string { return "/media/" + hash + "." + ext }
+// MediaPath returns the address of a stored picture or a smaller version of it.
+func MediaPath(name, ext string) string { return "/media/" + name + "." + ext }

@@ -265,9 +265,9 @@ func (m *mirrored) equals(o *origin) {
 		if !slices.Equal(p.Variants, mine.Variants) || p.Hash != mine.Hash {
 			m.t.Errorf("%s is %+v, not %+v", name, mine, p)
 		}
-		for hash := range p.Hashes() {
-			a, err := o.store.Pictures.Read(m.t.Context(), hash)
-			b, otherErr := m.cfg.Store.Pictures.Read(m.t.Context(), hash)
+		for file := range p.Names() {
+			a, err := o.store.Pictures.Read(m.t.Context(), file)
+			b, otherErr := m.cfg.Store.Pictures.Read(m.t.Context(), file)
 			if err != nil || otherErr != nil || !bytes.Equal(a, b) {
 				m.t.Errorf("%s: %v, %v", name, err, otherErr)
 			}

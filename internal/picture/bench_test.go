@@ -59,7 +59,7 @@ func BenchmarkPublication(b *testing.B) {
 			file := c.file()
 			time, memory := used(b)
 			for b.Loop() {
-				p, _, err := Inspect("photo", file, nil)
+				p, _, err := Inspect("photo", file)
 				if err != nil {
 					b.Fatal(err)
 				}

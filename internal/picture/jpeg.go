@@ -35,6 +35,9 @@ const (
 	maxSequentialScans = 4
 
 	turnedQuality = 90
+
+	maxSideOfJPEG       = 1<<16 - 1
+	maxProfileInSegment = 65533 - len(profilePrefix) - 2
 )
 
 func decodeJPEG(file []byte) (image.Image, error) { return jpeg.Decode(bytes.NewReader(file)) }
@@ -227,4 +230,24 @@ func turnJPEG(in *parsed) error {
 	in.bytes, err = encodeJPEG(upright, turnedQuality, in.colour.profile)
 	in.width, in.height = upright.Bounds().Dx(), upright.Bounds().Dy()
 	return err
+}
+
+// encodeJPEG writes the profile right after the start, in as many segments as it needs.
+func encodeJPEG(img image.Image, quality int, profile []byte) ([]byte, error) {
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: quality}); err != nil {
+		return nil, err
+	}
+	encoded := b.Bytes()
+	parts := (len(profile) + maxProfileInSegment - 1) / maxProfileInSegment
+	if parts == 0 || parts > 255 {
+		return encoded, nil
+	}
+	c := &jpegCopy{}
+	c.bytes = append(make([]byte, 0, len(encoded)+len(profile)+parts*18), 0xff, markerSOI)
+	for i := range parts {
+		part := profile[i*maxProfileInSegment : min((i+1)*maxProfileInSegment, len(profile))]
+		c.write(app2, append([]byte(profilePrefix+string([]byte{byte(i + 1), byte(parts)})), part...))
+	}
+	return append(c.bytes, encoded[2:]...), nil
 }

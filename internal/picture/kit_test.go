@@ -15,7 +15,7 @@ import (
 
 func mustInspect(tb testing.TB, name string, file []byte) (*Picture, []string) {
 	tb.Helper()
-	p, warnings, err := Inspect(name, file, nil)
+	p, warnings, err := Inspect(name, file)
 	if err != nil {
 		tb.Fatalf("%s: %v", name, err)
 	}

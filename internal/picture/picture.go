@@ -13,9 +13,9 @@
 // every file that passes is complete, and no file can claim more than the limits
 // below.
 //
-// The same bytes give the same result on every machine, which is why scaling uses
-// integers only: floating-point results may differ between processors. A result
-// is stored by its hash; inspecting a result again changes nothing.
+// A result is named by the hash of its bytes; inspecting a result again changes
+// nothing. A smaller version is named by the picture that it was made from and its
+// width, because its bytes may differ between processors and releases.
 package picture
 
 import (
@@ -50,19 +50,10 @@ var published = limits{bytes: MaxBytes, pixels: MaxPixels, framePixels: 10 * Max
 // File is a picture file as it is stored and served.
 type File struct {
 	Bytes         []byte
-	Hash          string // SHA-256 of Bytes in lower-case hexadecimal
+	Name          string // SHA-256 of Bytes in lower-case hexadecimal; of a smaller version, see Variants
 	Ext           string // png, jpg, webp or gif
 	ContentType   string
 	Width, Height int
-}
-
-func newFile(f *format, content []byte, width, height int) File {
-	sum := sha256.Sum256(content)
-	return File{
-		Bytes: content, Hash: hex.EncodeToString(sum[:]),
-		Ext: f.ext, ContentType: f.contentType,
-		Width: width, Height: height,
-	}
 }
 
 // Picture is a file that passed Inspect. It keeps the decoded pixels for Variants,
@@ -74,7 +65,7 @@ type Picture struct {
 
 	format *format
 	colour colour
-	pixels image.Image // nil once used, or when the file was known
+	pixels image.Image // nil once used
 }
 
 // colour is how the numbers of a picture become colours. Variants are encoded from
@@ -98,14 +89,11 @@ type parsed struct {
 // Inspect checks the file and returns it as the site serves it. The error is one
 // sentence for the person who put the file there, without the file's name; so are
 // the warnings, which stop nothing.
-//
-// known reports whether a picture with this hash passed Inspect before; such a
-// picture is not decoded again. It may be nil.
-func Inspect(name string, file []byte, known func(hash string) bool) (*Picture, []string, error) {
-	return inspect(published, name, file, known)
+func Inspect(name string, file []byte) (*Picture, []string, error) {
+	return inspect(published, name, file)
 }
 
-func inspect(lim limits, name string, file []byte, known func(hash string) bool) (*Picture, []string, error) {
+func inspect(lim limits, name string, file []byte) (*Picture, []string, error) {
 	if len(file) == 0 {
 		return nil, nil, errors.New("the file is empty; export or copy the picture again")
 	}
@@ -130,14 +118,16 @@ func inspect(lim limits, name string, file []byte, known func(hash string) bool)
 	if len(in.bytes) > lim.bytes {
 		return nil, warnings, tooManyBytes(len(in.bytes), lim)
 	}
+	sum := sha256.Sum256(in.bytes)
 	p := &Picture{
-		File:     newFile(f, in.bytes, in.width, in.height),
+		File:     File{in.bytes, hex.EncodeToString(sum[:]), f.ext, f.contentType, in.width, in.height},
 		Animated: in.animated, format: f, colour: in.colour,
 	}
-	if turn || known != nil && known(p.Hash) {
-		return p, warnings, nil // decoded just now, or before
+	if turn {
+		return p, warnings, nil // decoded just now
 	}
-	if p.pixels, err = f.decode(p.Bytes); err != nil {
+	p.pixels, err = f.decode(p.Bytes)
+	if err != nil {
 		return nil, warnings, damaged(err)
 	}
 	if p.Animated {

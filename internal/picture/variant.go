@@ -1,9 +1,13 @@
 package picture
 
 import (
+	"fmt"
 	"image"
+	"image/color"
 	"image/png"
 	"slices"
+
+	"golang.org/x/image/draw"
 )
 
 const variantQuality = 82
@@ -18,6 +22,8 @@ var defaultWidths = []int{96, 480, 960, 1600}
 // has no variants. An opaque picture becomes a JPEG, or a PNG if the picture has no
 // compression losses and the PNG is smaller; a transparent one becomes a PNG.
 //
+// The name of a variant is that of the picture, a hyphen and the width.
+//
 // Variants frees the pixels that Inspect decoded; calling it again decodes them anew.
 func (p *Picture) Variants(widths ...int) ([]File, error) {
 	if len(widths) == 0 {
@@ -29,25 +35,23 @@ func (p *Picture) Variants(widths ...int) ([]File, error) {
 		p.Release()
 		return nil, nil
 	}
-	pixels := p.pixels
+	source := p.pixels
 	p.Release()
-	if pixels == nil {
+	if source == nil {
 		var err error
-		if pixels, err = p.format.decode(p.Bytes); err != nil {
+		source, err = p.format.decode(p.Bytes)
+		if err != nil {
 			return nil, damaged(err)
 		}
 	}
-	lossless := p.format != jpegFormat
-	if _, isLossy := pixels.(*image.YCbCr); isLossy {
-		lossless = false
-	}
-	source := rasterOf(pixels, p.format == webpFormat)
+	_, isLossy := source.(*image.YCbCr)
+	lossless := !isLossy && p.format != jpegFormat
 	var variants []File
 	for _, width := range slices.Backward(widths) {
 		// From the next larger variant, which saves most of the work, unless the two are
 		// so close that scaling twice would blur.
-		small := source.scale(width, max(1, (p.Height*width+p.Width/2)/p.Width))
-		if 2*source.width >= 3*width {
+		small := scale(source, width, max(1, (p.Height*width+p.Width/2)/p.Width))
+		if 2*source.Bounds().Dx() >= 3*width {
 			source = small
 		}
 		file, err := p.encode(small, lossless)
@@ -62,12 +66,28 @@ func (p *Picture) Variants(widths ...int) ([]File, error) {
 	return variants, nil
 }
 
-func (p *Picture) encode(r *raster, lossless bool) (File, error) {
-	img := r.image()
+// scale returns a picture in a smaller size. Every pixel is made from four, so that no
+// step may do more than halve the size.
+func scale(img image.Image, width, height int) image.Image {
+	for {
+		size := img.Bounds().Size()
+		w, h := max(width, (size.X+1)/2), max(height, (size.Y+1)/2)
+		small := newImage(img, w, h)
+		draw.ApproxBiLinear.Scale(small, small.Bounds(), img, img.Bounds(), draw.Src, nil)
+		if w == width && h == height {
+			return small
+		}
+		img = small
+	}
+}
+
+// encode encodes a picture that scale returned.
+func (p *Picture) encode(img image.Image, lossless bool) (File, error) {
 	profile, chunks := p.colour.profile, p.colour.pngChunks
+	_, isGrey := img.(*image.Gray)
 	// A profile is for grey or for colours; one of the other kind would be ignored at best.
 	// The kind of a profile is at this place in its header.
-	if len(profile) < 20 || (string(profile[16:20]) == "GRAY") != (len(r.planes) == 1) {
+	if len(profile) < 20 || (string(profile[16:20]) == "GRAY") != isGrey {
 		if profile != nil {
 			chunks = nil
 		}
@@ -76,31 +96,56 @@ func (p *Picture) encode(r *raster, lossless bool) (File, error) {
 	if chunks == nil && profile != nil {
 		chunks = profileChunk(profile)
 	}
-	var file File
-	if len(r.planes) < 4 && !p.colour.pngOnly && r.height <= maxSideOfJPEG {
-		content, err := encodeJPEG(img, variantQuality, profile)
-		if err != nil {
-			return File{}, err
+	var asJPEG []byte
+	colours, hasColours := img.(*image.RGBA)
+	isOpaque := !hasColours || colours.Opaque()
+	if isOpaque && !p.colour.pngOnly && img.Bounds().Dy() <= maxSideOfJPEG {
+		var err error
+		asJPEG, err = encodeJPEG(img, variantQuality, profile)
+		if err != nil || !lossless {
+			return p.variant(jpegFormat, asJPEG, img), err
 		}
-		file = newFile(jpegFormat, content, r.width, r.height)
 	}
-	if !lossless {
-		return file, nil
+	if hasColours {
+		img = fewColours(colours)
 	}
-	img = fewColours(img)
-	if file.Bytes != nil {
+	if asJPEG != nil {
 		// Most photographs show at once that a PNG will not be smaller, however long it takes.
 		quick, err := encodePNG(img, png.BestSpeed, chunks)
-		if err != nil || len(quick) > 2*len(file.Bytes) {
-			return file, err
+		if err != nil || len(quick) > 2*len(asJPEG) {
+			return p.variant(jpegFormat, asJPEG, img), err
 		}
 	}
-	content, err := encodePNG(img, png.DefaultCompression, chunks)
-	if err != nil {
-		return File{}, err
+	asPNG, err := encodePNG(img, png.DefaultCompression, chunks)
+	if err != nil || asJPEG != nil && len(asJPEG) <= len(asPNG) {
+		return p.variant(jpegFormat, asJPEG, img), err
 	}
-	if file.Bytes == nil || len(content) < len(file.Bytes) {
-		file = newFile(pngFormat, content, r.width, r.height)
+	return p.variant(pngFormat, asPNG, img), nil
+}
+
+func (p *Picture) variant(f *format, content []byte, img image.Image) File {
+	size := img.Bounds().Size()
+	return File{content, fmt.Sprintf("%s-%d", p.Name, size.X), f.ext, f.contentType, size.X, size.Y}
+}
+
+// fewColours returns a picture that has at most 256 colours with a palette, which takes
+// much less space, and others as they are.
+func fewColours(img *image.RGBA) image.Image {
+	indexed := image.NewPaletted(img.Rect, nil)
+	index := map[color.RGBA]byte{}
+	for i := range indexed.Pix {
+		pixel := img.Pix[4*i : 4*i+4]
+		c := color.RGBA{pixel[0], pixel[1], pixel[2], pixel[3]}
+		at, found := index[c]
+		if !found {
+			if len(index) == 256 {
+				return img
+			}
+			at = byte(len(index))
+			index[c] = at
+			indexed.Palette = append(indexed.Palette, c)
+		}
+		indexed.Pix[i] = at
 	}
-	return file, nil
+	return indexed
 }

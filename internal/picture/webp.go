@@ -16,7 +16,30 @@ const (
 	webpProfile   = 1 << 5
 )
 
-func decodeWebP(file []byte) (image.Image, error) { return webp.Decode(bytes.NewReader(file)) }
+// decodeWebP returns luma and chroma from 0 to 255, as all other code expects them. The
+// decoder passes them on as WebP stores them: 16 to 235 and 16 to 240, as in video.
+func decodeWebP(file []byte) (image.Image, error) {
+	img, err := webp.Decode(bytes.NewReader(file))
+	switch m := img.(type) {
+	case *image.YCbCr:
+		stretch(m)
+	case *image.NYCbCrA:
+		stretch(&m.YCbCr)
+	}
+	return img, err
+}
+
+func stretch(m *image.YCbCr) {
+	for i, v := range m.Y {
+		m.Y[i] = clamped((int(v) - 16) * 255 / 219)
+	}
+	for i := range m.Cb {
+		m.Cb[i] = clamped(128 + (int(m.Cb[i])-128)*255/224)
+		m.Cr[i] = clamped(128 + (int(m.Cr[i])-128)*255/224)
+	}
+}
+
+func clamped(v int) uint8 { return uint8(min(max(v, 0), 255)) }
 
 // parseWebP collects the chunks that make up a still picture and writes a new container
 // around them, in the order that the format prescribes.

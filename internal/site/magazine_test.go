@@ -68,8 +68,8 @@ func magazine() *catalog.Catalog {
 	}
 	c.Pictures = map[string]catalog.Picture{
 		"images/titre.png":  {Path: "images/titre.png", Hash: hashOf("a"), Ext: "png", Width: 300, Height: 100},
-		"images/logo.png":   {Path: "images/logo.png", Hash: hashOf("b"), Ext: "png", Width: 512, Height: 512, Variants: []catalog.Variant{{Hash: hashOf("c"), Ext: "png", Width: 96, Height: 96}, {Hash: hashOf("f"), Ext: "png", Width: 192, Height: 192}}},
-		"images/bureau.jpg": {Path: "images/bureau.jpg", Hash: hashOf("d"), Ext: "jpg", Width: 2000, Height: 1000, Variants: []catalog.Variant{{Hash: hashOf("e"), Ext: "jpg", Width: 960, Height: 480}}},
+		"images/logo.png":   {Path: "images/logo.png", Hash: hashOf("b"), Ext: "png", Width: 512, Height: 512, Variants: []catalog.Variant{{Name: hashOf("c"), Ext: "png", Width: 96, Height: 96}, {Name: hashOf("f"), Ext: "png", Width: 192, Height: 192}}},
+		"images/bureau.jpg": {Path: "images/bureau.jpg", Hash: hashOf("d"), Ext: "jpg", Width: 2000, Height: 1000, Variants: []catalog.Variant{{Name: hashOf("e"), Ext: "jpg", Width: 960, Height: 480}}},
 	}
 	t := c.Tools[0]
 	t.Authors, t.Logo, t.Image = []string{"Ada L.", "Alan T."}, "images/logo.png", "images/bureau.jpg"

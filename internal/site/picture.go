@@ -63,9 +63,9 @@ func (v *view) logoAt(path string, width func(catalog.Picture) int) *img {
 		return nil
 	}
 	small, dense := atLeast(p, width(p)), atLeast(p, 2*width(p))
-	i := &img{Src: markdown.MediaPath(small.Hash, small.Ext), Width: small.Width, Height: small.Height}
-	if dense.Hash != small.Hash {
-		i.Srcset = i.Src + " 1x, " + markdown.MediaPath(dense.Hash, dense.Ext) + " 2x"
+	i := &img{Src: markdown.MediaPath(small.Name, small.Ext), Width: small.Width, Height: small.Height}
+	if dense.Name != small.Name {
+		i.Srcset = i.Src + " 1x, " + markdown.MediaPath(dense.Name, dense.Ext) + " 2x"
 	}
 	return i
 }
@@ -78,13 +78,13 @@ func atLeast(p catalog.Picture, width int) catalog.Variant {
 			return small
 		}
 	}
-	return catalog.Variant{Hash: p.Hash, Ext: p.Ext, Width: p.Width, Height: p.Height}
+	return catalog.Variant{Name: p.Hash, Ext: p.Ext, Width: p.Width, Height: p.Height}
 }
 
 func srcset(p catalog.Picture, descriptor func(width int) string) string {
 	var b strings.Builder
 	for _, small := range p.Variants {
-		b.WriteString(markdown.MediaPath(small.Hash, small.Ext) + " " + descriptor(small.Width) + ", ")
+		b.WriteString(markdown.MediaPath(small.Name, small.Ext) + " " + descriptor(small.Width) + ", ")
 	}
 	b.WriteString(markdown.MediaPath(p.Hash, p.Ext) + " " + descriptor(p.Width))
 	return b.String()
@@ -107,5 +107,5 @@ func (v *view) shared(path string) *sharedImage {
 		return nil
 	}
 	one := atLeast(p, sharedWidth)
-	return &sharedImage{v.snap.Catalog.URL + markdown.MediaPath(one.Hash, one.Ext), one.Width, one.Height, ""}
+	return &sharedImage{v.snap.Catalog.URL + markdown.MediaPath(one.Name, one.Ext), one.Width, one.Height, ""}
 }

@@ -112,7 +112,7 @@ func Next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int6
 	for _, p := range c.Pictures {
 		s.pictures[p.Hash] = p.Ext
 		for _, small := range p.Variants {
-			s.pictures[small.Hash] = small.Ext
+			s.pictures[small.Name] = small.Ext
 		}
 	}
 	if s.before != nil {

@@ -86,8 +86,8 @@ func (p *publication) replacePictures(ctx context.Context, version int64) error 
 	for _, path := range slices.Sorted(maps.Keys(p.next.Pictures)) {
 		picture := p.next.Pictures[path]
 		all = append(all, &picture)
-		for hash := range picture.Hashes() {
-			used[hash] = true
+		for name := range picture.Names() {
+			used[name] = true
 		}
 	}
 	if err := writeRecords(ctx, p, "pictures", pictureTable, pictureColumns, all); err != nil {

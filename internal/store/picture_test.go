@@ -38,7 +38,7 @@ func withPictures(pictures ...catalog.Picture) *catalog.Catalog {
 
 func TestPicturesAreStoredOnceAndRemovedThreeVersionsAfterTheyLeft(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
-		small := catalog.Variant{Hash: "small", Ext: "jpg", Width: 320, Height: 240}
+		small := catalog.Variant{Name: "small", Ext: "jpg", Width: 320, Height: 240}
 		first := withPictures(picture("images/a.png", "one", small), picture("images/b.png", "one", small), picture("images/c.png", "two"))
 		publishWith := func(c *catalog.Catalog, n int, f PictureSource) Publication {
 			t.Helper()
