@@ -134,11 +134,8 @@ func (t *Tool) extendPrices(before *PastTool, known bool, today string) {
 		NewPricing: t.Pricing, NewPrice: t.Price,
 		Automatic: true,
 	}
-	if known && before.Price == "" && len(before.PriceHistory) > 0 { // stored before prices of inactive tools were
-		now.OldPricing, now.OldPrice = before.PriceHistory[0].NewPricing, before.PriceHistory[0].NewPrice
-	}
 	stored := before.PriceHistory
-	if !known || now.OldPrice == "" {
+	if !known {
 		now = nil
 	}
 	if t.PriceHistoryMode == HistoryReplace {
@@ -171,7 +168,7 @@ func unlisted(stored, written []PriceChange, today string) []PriceChange {
 
 func (t *Tool) extendScores(before *PastTool, known bool, today string) {
 	var now *ScoreChange
-	if known && before.Price != "" {
+	if known {
 		now = &ScoreChange{
 			ChangedAt: today,
 			OldScore:  before.Score, NewScore: t.Score,
@@ -205,31 +202,10 @@ func (c *Catalog) comparison(slug string) *Comparison {
 }
 
 // equalExceptDate reports whether t and o are equal, UpdatedAt aside.
-func (t *Tool) equalExceptDate(o *Tool) bool {
-	return t.Slug == o.Slug && t.Name == o.Name && t.Domain == o.Domain && t.Category == o.Category &&
-		t.ICP == o.ICP && t.Pricing == o.Pricing && t.Price == o.Price && t.Tagline == o.Tagline &&
-		t.PriceDisplay == o.PriceDisplay && slices.Equal(t.Plans, o.Plans) && slices.Equal(t.Authors, o.Authors) &&
-		t.Logo == o.Logo && t.Image == o.Image && t.PriceHistoryMode == o.PriceHistoryMode && t.ScoreNote == o.ScoreNote &&
-		sameFigure(t.Score, o.Score) && sameFigure(t.Verifiability, o.Verifiability) && sameFigure(t.Obsolescence, o.Obsolescence) &&
-		t.Tier == o.Tier && t.Mainstream == o.Mainstream &&
-		t.CanonicalURL == o.CanonicalURL && t.ReviewURL == o.ReviewURL && t.AlternativesURL == o.AlternativesURL &&
-		t.TestedAt == o.TestedAt && t.PriceCheckedAt == o.PriceCheckedAt &&
-		slices.Equal(t.Sources, o.Sources) && slices.Equal(t.Aliases, o.Aliases) &&
-		slices.EqualFunc(t.PriceHistory, o.PriceHistory, PriceChange.same) &&
-		slices.EqualFunc(t.ScoreHistory, o.ScoreHistory, ScoreChange.Same) &&
-		t.Body == o.Body && t.Draft == o.Draft
-}
+func (t *Tool) equalExceptDate(o *Tool) bool { return isSame(ToolFields, t, o, "updated_at") }
 
 func (x *Comparison) equalExceptDate(o *Comparison) bool {
-	return x.Slug == o.Slug && x.Title == o.Title && x.ToolA == o.ToolA && x.ToolB == o.ToolB &&
-		x.Winner == o.Winner && x.WinnerNote == o.WinnerNote && x.Published == o.Published &&
-		slices.Equal(x.Authors, o.Authors) && slices.Equal(x.Aliases, o.Aliases) && x.Image == o.Image &&
-		x.Body == o.Body && x.Draft == o.Draft
-}
-
-func (c *Category) equal(o *Category) bool {
-	return c.Slug == o.Slug && c.Label == o.Label && c.Description == o.Description &&
-		slices.Equal(c.Aliases, o.Aliases) && c.Position == o.Position
+	return isSame(ComparisonFields, x, o, "updated_at")
 }
 
 func (p PastTool) equal(o PastTool) bool {

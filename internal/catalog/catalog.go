@@ -40,8 +40,7 @@ type Catalog struct {
 }
 
 // A PastTool is what is kept of a tool that is no longer active: its histories, of
-// which no entry is ever dropped, and its last name, price and figures. Price or Name is
-// "" if the tool became inactive before these were kept.
+// which no entry is ever dropped, and its last name, price and figures.
 type PastTool struct {
 	Name             string
 	Category         string

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"encoding/json"
-	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -132,63 +131,6 @@ func TestTopSetTakesTierOneThenScoreThenSlug(t *testing.T) {
 	}
 	if n := len(with(many...).TopSet()); n != TopSetSize {
 		t.Errorf("the top set has %d tools", n)
-	}
-}
-
-func TestEveryFieldOfAToolIsCompared(t *testing.T) {
-	base := tool("a")
-	v := reflect.TypeFor[Tool]()
-	for i := range v.NumField() {
-		name := v.Field(i).Name
-		other := tool("a")
-		switch f := reflect.ValueOf(other).Elem().Field(i); f.Interface().(type) {
-		case *float64:
-			f.Set(reflect.ValueOf(fig(1)))
-		case []string:
-			f.Set(reflect.ValueOf([]string{"x"}))
-		case []PriceChange:
-			f.Set(reflect.ValueOf([]PriceChange{{}}))
-		case []ScoreChange:
-			f.Set(reflect.ValueOf([]ScoreChange{{}}))
-		case []PlanRow:
-			f.Set(reflect.ValueOf([]PlanRow{{}}))
-		case int:
-			f.SetInt(1)
-		case bool:
-			f.SetBool(true)
-		default:
-			f.SetString("x")
-		}
-		if same, want := base.equalExceptDate(other), name == "UpdatedAt"; same != want {
-			t.Errorf("a tool with another %s: same = %v", name, same)
-		}
-	}
-}
-
-func TestChangedFieldsAreThoseOfTheItems(t *testing.T) {
-	c := with(tool("a"))
-	x := Comparison{Slug: "a-vs-a", ToolA: "a", ToolB: "a", Winner: "a"}
-	for name, check := range map[string]struct {
-		item   any
-		fields []field
-	}{
-		"tool":       {c.ToolItem(c.Tools[0]), c.ToolItem(c.Tools[0]).fields()},
-		"price":      {c.Tools[0].PriceItem(), c.Tools[0].PriceItem().fields()},
-		"retired":    {RetiredItem{}, RetiredItem{}.fields()},
-		"embeddings": {EmbeddingsHead{}, EmbeddingsHead{}.fields()},
-		"comparison": {c.ComparisonItem(&x), c.comparisonFields(&x)[:5]},
-	} {
-		var want []string
-		for i := range reflect.TypeOf(check.item).NumField() {
-			want = append(want, reflect.TypeOf(check.item).Field(i).Tag.Get("json"))
-		}
-		var got []string
-		for _, f := range check.fields {
-			got = append(got, f.name)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s:\n%s", name, diff)
-		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 )
 
@@ -133,10 +134,10 @@ func absorbed(old, next *Catalog) []string {
 // (markdown.Sections); it is called only for reviews that differ.
 func Compare(old, next *Catalog, sections func(body string) []Section) Diff {
 	var d Diff
-	d.Metadata = old.Name != next.Name || old.URL != next.URL || old.Settings != next.Settings ||
-		!slices.EqualFunc(old.Categories, next.Categories, func(a, b Category) bool { return a.equal(&b) })
+	before, after := old.InOrder(), next.InOrder()
+	d.Metadata = !isSame(CatalogueFields, before, after, "")
 	if d.Metadata {
-		d.compareParts(SettingsFile, 1, old.parts(), next.parts())
+		d.compareParts(SettingsFile, 1, CatalogueFields, before, after)
 	}
 	d.Past = !maps.EqualFunc(old.Past, next.Past, PastTool.equal)
 	d.Pictures = !maps.EqualFunc(old.Pictures, next.Pictures, Picture.same)
@@ -182,7 +183,7 @@ func (d *Diff) compareTools(old, next *Catalog) {
 			d.Tools.Added = append(d.Tools.Added, t.Slug)
 		case !same:
 			d.Tools.Changed = append(d.Tools.Changed, t.Slug)
-			d.compareParts("outils/"+t.Slug, len(d.Tools.Changed), prior.parts(), t.parts())
+			d.compareParts("outils/"+t.Slug, len(d.Tools.Changed), ToolFields, prior, t)
 		case !slices.Equal(t.PriceHistory, prior.PriceHistory):
 			d.Listed = append(d.Listed, t.Slug)
 		}
@@ -216,11 +217,11 @@ func (d *Diff) compareTools(old, next *Catalog) {
 func (d *Diff) addToolUpdate(old, next *Catalog, prior, t *Tool) {
 	url := next.CanonicalURLOf(t)
 	item := next.ToolItem(t)
-	if changed, previous := fieldsChanged(old.ToolItem(prior).fields(), item.fields()); len(changed) > 0 {
+	if changed, previous := fieldsChanged(fieldsOf(old.ToolItem(prior)), fieldsOf(item)); len(changed) > 0 {
 		d.add(Change{Type: ToolUpdated, Slug: t.Slug, Changed: changed, Previous: previous, Object: item, URL: url})
 	}
 	if prior.Pricing != t.Pricing || prior.Price != t.Price {
-		changed, previous := fieldsChanged(prior.PriceItem().fields(), t.PriceItem().fields())
+		changed, previous := fieldsChanged(fieldsOf(prior.PriceItem()), fieldsOf(t.PriceItem()))
 		d.add(Change{Type: PricingUpdated, Slug: t.Slug, Changed: changed, Previous: previous, Object: t.PriceItem(), URL: url})
 	}
 }
@@ -240,10 +241,10 @@ func (d *Diff) compareRetired(old, next *Catalog) {
 			continue
 		}
 		d.Retired.Changed = append(d.Retired.Changed, r.Slug)
-		d.compareParts("cimetiere/"+r.Slug, len(d.Retired.Changed), prior.parts(), r.parts())
+		d.compareParts("cimetiere/"+r.Slug, len(d.Retired.Changed), RetiredFields, prior, r)
 		// There is no type for an edited entry: receivers store what they know of
 		// a tool by its slug, so they overwrite it with this one.
-		if changed, previous := fieldsChanged(prior.Item().fields(), r.Item().fields()); len(changed) > 0 {
+		if changed, previous := fieldsChanged(fieldsOf(prior.Item()), fieldsOf(r.Item())); len(changed) > 0 {
 			d.add(Change{Type: ToolRetired, Slug: r.Slug, Changed: changed, Previous: previous, Object: r.Item(), URL: url})
 		}
 	}
@@ -267,7 +268,7 @@ func (d *Diff) compareComparisons(old, next *Catalog) {
 			d.Comparisons.Added = append(d.Comparisons.Added, x.Slug)
 		} else if !x.equalExceptDate(prior) || x.UpdatedAt != prior.UpdatedAt {
 			d.Comparisons.Changed = append(d.Comparisons.Changed, x.Slug)
-			d.compareParts("comparatifs/"+x.Slug, len(d.Comparisons.Changed), prior.parts(), x.parts())
+			d.compareParts("comparatifs/"+x.Slug, len(d.Comparisons.Changed), ComparisonFields, prior, x)
 		}
 		wasPublic := prior != nil && prior.Published
 		switch url := next.ComparisonURLOf(x.Slug); {
@@ -304,7 +305,7 @@ func (d *Diff) comparePages(old, next *Catalog) {
 			d.Pages.Added = append(d.Pages.Added, p.Slug)
 		} else if prior != p {
 			d.Pages.Changed = append(d.Pages.Changed, p.Slug)
-			d.compareParts("pages/"+p.Slug, len(d.Pages.Changed), prior.parts(), p.parts())
+			d.compareParts("pages/"+p.Slug, len(d.Pages.Changed), PageFields, &prior, &p)
 		}
 		delete(before, p.Slug)
 	}
@@ -331,7 +332,7 @@ func (d *Diff) compareEmbeddings(old, next *Catalog, sections func(string) []Sec
 				continue
 			}
 			change.Reason = EmbeddingsChanged
-			change.Changed, change.Previous = fieldsChanged(then.fields(), now.fields())
+			change.Changed, change.Previous = fieldsChanged(fieldsOf(then), fieldsOf(now))
 		}
 		d.add(change)
 	}
@@ -367,15 +368,30 @@ func (n newTool) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// A field is one public field of an item.
-type field struct {
+// An itemField is one public field of an item.
+type itemField struct {
 	name  string // on the wire
 	value any    // comparable
 }
 
+// fieldsOf returns the fields of an item, which is a struct.
+func fieldsOf(item any) (fields []itemField) {
+	for f, value := range reflect.ValueOf(item).Fields() {
+		field := itemField{name: f.Tag.Get("json")}
+		if value.Kind() == reflect.Pointer {
+			value = value.Elem()
+		}
+		if value.IsValid() { // no null
+			field.value = value.Interface()
+		}
+		fields = append(fields, field)
+	}
+	return fields
+}
+
 // fieldsChanged returns the names of the fields whose values differ and their
 // previous values. before and after must be the fields of the same type.
-func fieldsChanged(before, after []field) (changed []string, previous map[string]any) {
+func fieldsChanged(before, after []itemField) (changed []string, previous map[string]any) {
 	previous = map[string]any{}
 	for i, f := range after {
 		if before[i].value != f.value {
@@ -386,58 +402,11 @@ func fieldsChanged(before, after []field) (changed []string, previous map[string
 	return changed, previous
 }
 
-func (i ToolItem) fields() []field {
-	return []field{
-		{"slug", i.Slug},
-		{"name", i.Name},
-		{"domain", i.Domain},
-		{"category", i.Category},
-		{"icp", i.ICP},
-		{"pricing", i.Pricing},
-		{"price", i.Price},
-		{"score", valueOf(i.Score)},
-		{"verifiability", valueOf(i.Verifiability)},
-		{"tagline", i.Tagline},
-		{"canonical_url", i.CanonicalURL},
-		{"avis_url", valueOf(i.ReviewURL)},
-		{"alternatives_url", i.AlternativesURL},
-		{"updated_at", i.UpdatedAt},
-	}
-}
-
-func (i PriceItem) fields() []field {
-	return []field{{"slug", i.Slug}, {"name", i.Name}, {"pricing", i.Pricing}, {"price", i.Price}}
-}
-
-func (i RetiredItem) fields() []field {
-	return []field{{"slug", i.Slug}, {"name", i.Name}, {"reason", i.Reason}, {"retired_at", i.RetiredAt}, {"note", i.Note}}
-}
-
-func (i EmbeddingsHead) fields() []field {
-	return []field{
-		{"slug", i.Slug},
-		{"name", i.Name},
-		{"canonical_url", i.CanonicalURL},
-		{"hash", i.Hash},
-		{"updated_at", i.UpdatedAt},
-		{"chunk_count", i.ChunkCount},
-	}
-}
-
 // comparisonFields returns the fields of the list element, then those that only
 // the detail shows.
-func (c *Catalog) comparisonFields(x *Comparison) []field {
-	i := c.ComparisonItem(x)
-	return []field{
-		{"slug", i.Slug},
-		{"title", i.Title},
-		{"winner", i.Winner},
-		{"updated_at", i.UpdatedAt},
-		{"canonical_url", i.CanonicalURL},
-		{"tool_a", x.ToolA},
-		{"tool_b", x.ToolB},
-		{"winner_note", x.WinnerNote},
-	}
+func (c *Catalog) comparisonFields(x *Comparison) []itemField {
+	return append(fieldsOf(c.ComparisonItem(x)),
+		itemField{"tool_a", x.ToolA}, itemField{"tool_b", x.ToolB}, itemField{"winner_note", x.WinnerNote})
 }
 
 func valueOf[T any](p *T) any {

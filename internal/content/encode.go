@@ -7,15 +7,14 @@ import (
 	"unicode/utf8"
 
 	"palmares/internal/catalog"
-	canonical "palmares/internal/record"
 )
 
 // appendMarkdown appends a record as a Markdown file and returns the length of its
 // front matter.
-func appendMarkdown(b []byte, fields []canonical.Field, body string) (file []byte, yaml int) {
+func appendMarkdown(b []byte, fields []catalog.Field, record any, body string) (file []byte, yaml int) {
 	b = append(b, "---\n"...)
 	start := len(b)
-	b = appendYAML(b, fields, "")
+	b = appendYAML(b, fields, record, "")
 	yaml = len(b) - start
 	b = append(b, "---\n"...)
 	if body != "" {
@@ -26,54 +25,51 @@ func appendMarkdown(b []byte, fields []canonical.Field, body string) (file []byt
 	return b, yaml
 }
 
-// appendYAML appends fields, with every line after the first indented. One author is
-// written as a name, not as a list of one.
-func appendYAML(b []byte, fields []canonical.Field, indent string) []byte {
-	for i, f := range fields {
-		if names, ok := f.Value.([]string); ok && f.Name == "author" && len(names) == 1 {
-			f.Value = names[0]
+// appendYAML appends the fields of a record that its file has, with every line after the first
+// indented. One author is written as a name, not as a list of one.
+func appendYAML(b []byte, fields []catalog.Field, record any, indent string) []byte {
+	isFirst := true
+	for i := range fields {
+		f := &fields[i]
+		if f.IsEmpty(record) || f.Form == catalog.Body || f.Form == catalog.OwnSlug && indent == "" {
+			continue
 		}
-		if i > 0 {
+		if !isFirst {
 			b = append(b, indent...)
 		}
+		isFirst = false
 		b = append(b, f.Name...)
 		b = append(b, ':')
-		switch v := f.Value.(type) {
-		case []string:
-			b = append(b, '\n')
-			for _, s := range v {
+		switch p := f.In(record).(type) {
+		case *string:
+			b = appendYAMLText(append(b, ' '), *p)
+		case **float64:
+			b = strconv.AppendFloat(append(b, ' '), **p, 'f', -1, 64) // YAML may not know exponents
+		case *int:
+			b = strconv.AppendInt(append(b, ' '), int64(*p), 10)
+		case *bool:
+			b = strconv.AppendBool(append(b, ' '), *p)
+		case *[]string:
+			if f.Form == catalog.Names && len(*p) == 1 {
+				b = appendYAMLText(append(b, ' '), (*p)[0])
+				break
+			}
+			for _, s := range *p {
+				b = append(b, '\n')
 				b = append(append(b, indent...), "  - "...)
 				b = appendYAMLText(b, s)
-				b = append(b, '\n')
 			}
-			continue
-		case [][]canonical.Field:
-			b = append(b, '\n')
-			for _, item := range v {
-				b = append(b, "  - "...)
-				b = appendYAML(b, item, "    ")
+		default:
+			for i := range f.List.Len(p) {
+				b = append(b, "\n  - "...)
+				b = appendYAML(b, f.List.Fields, f.List.At(p, i), "    ")
+				b = b[:len(b)-1] // the next line begins like this one
 			}
-			continue
-		case string:
-			b = append(b, ' ')
-			b = appendYAMLText(b, v)
-		case float64:
-			b = append(b, ' ')
-			b = appendFloat(b, v)
-		case int:
-			b = append(b, ' ')
-			b = strconv.AppendInt(b, int64(v), 10)
-		case bool:
-			b = append(b, ' ')
-			b = strconv.AppendBool(b, v)
 		}
 		b = append(b, '\n')
 	}
 	return b
 }
-
-// appendFloat appends a figure without an exponent, which YAML may not know.
-func appendFloat(b []byte, x float64) []byte { return strconv.AppendFloat(b, x, 'f', -1, 64) }
 
 // appendYAMLText appends a text, in double quotes if anything in it could have a
 // meaning in YAML.

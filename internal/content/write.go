@@ -134,13 +134,14 @@ type folderWriter struct {
 // Markdown file that says what its editors wrote.
 type written struct {
 	canonical.Record
-	fields []canonical.Field
+	fields []catalog.Field
+	record any
 	body   string
 }
 
 func (w *folderWriter) write(ctx context.Context) error {
 	c := w.catalogue
-	yaml := appendYAML(nil, canonical.CatalogueFields(c), "")
+	yaml := appendYAML(nil, catalog.CatalogueFields, c.InOrder(), "")
 	if len(yaml) > maxYAML {
 		return fmt.Errorf("the categories do not fit into a %s of %d KiB", catalogueFile, maxYAML>>10)
 	}
@@ -154,19 +155,19 @@ func (w *folderWriter) write(ctx context.Context) error {
 	}{
 		{"outils", len(c.Tools), func(i int) written {
 			t := c.Tools[i]
-			return written{canonical.OfTool(c, t), canonical.ToolFields(t), t.Body}
+			return written{canonical.OfTool(c, t), catalog.ToolFields, t, t.Body}
 		}},
 		{"comparatifs", len(c.Comparisons), func(i int) written {
 			x := &c.Comparisons[i]
-			return written{canonical.OfComparison(x), canonical.ComparisonFields(x), x.Body}
+			return written{canonical.OfComparison(x), catalog.ComparisonFields, x, x.Body}
 		}},
 		{"cimetiere", len(c.Retired), func(i int) written {
 			r := &c.Retired[i]
-			return written{canonical.OfRetired(r), canonical.RetiredFields(r), r.Body}
+			return written{canonical.OfRetired(r), catalog.RetiredFields, r, r.Body}
 		}},
 		{"pages", len(c.Pages), func(i int) written {
 			p := &c.Pages[i]
-			return written{canonical.OfPage(p), canonical.PageFields(p), p.Body}
+			return written{canonical.OfPage(p), catalog.PageFields, p, p.Body}
 		}},
 	} {
 		if err := w.kind(ctx, k.folder, k.n, k.at); err != nil {
@@ -246,7 +247,7 @@ func (w *folderWriter) encode(b []byte, record written) ([]byte, Format, error) 
 			continue
 		}
 		var yaml int
-		if b, yaml = appendMarkdown(b[:0], record.fields, record.body); len(b) <= maxFile && yaml <= maxYAML {
+		if b, yaml = appendMarkdown(b[:0], record.fields, record.record, record.body); len(b) <= maxFile && yaml <= maxYAML {
 			return b, format, nil
 		}
 	}

@@ -126,9 +126,9 @@ func (p *recordPage) Append(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = record.AppendObject(b, slices.DeleteFunc(recordOf(p.catalogue, c).Fields(c.Images), func(f record.Field) bool {
-			return p.fields != nil && !slices.Contains(p.fields, f.Name)
-		}))
+		b = recordOf(p.catalogue, c).AppendOnly(b, c.Images, func(field string) bool {
+			return p.fields == nil || slices.Contains(p.fields, field)
+		})
 	}
 	b = append(b, `],"meta":`...)
 	return append(append(b, p.meta...), '}')

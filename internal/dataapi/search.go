@@ -150,5 +150,5 @@ func head(snap *snapshot.Snapshot, t *catalog.Tool) []byte {
 	} else if change := snap.Change(record.Tool, t.Slug); change != nil {
 		images = change.Images
 	}
-	return record.AppendObject(nil, slices.DeleteFunc(r.Fields(images), func(f record.Field) bool { return f.Name == "body" }))
+	return r.Head().Append(nil, images)
 }

@@ -125,10 +125,10 @@ func (d *database) insert(table, columns string, values ...any) error {
 
 // add adds a record, with its histories and its words.
 func (d *database) add(r *row) error {
-	if r.kind == record.Catalogue {
+	if r.Kind == record.Catalogue {
 		return d.addMeta(r)
 	}
-	t := recordTables[r.kind]
+	t := recordTables[r.Kind]
 	d.rows++
 	d.args = append(d.args[:0], d.rows, r.change.Slug)
 	for _, column := range t.columns {
@@ -142,11 +142,11 @@ func (d *database) add(r *row) error {
 	if err := d.insert(t.name, "id, slug, "+strings.Join(t.columns, ", ")+", hash, record", d.args...); err != nil {
 		return err
 	}
-	err := d.insert("search", "rowid, kind, slug, name, tagline, body", d.rows, string(r.kind), r.change.Slug, r.value(t.title), r.value(t.summary), r.value("body"))
+	err := d.insert("search", "rowid, kind, slug, name, tagline, body", d.rows, string(r.Kind), r.change.Slug, r.value(t.title), r.value(t.summary), r.value("body"))
 	if err != nil {
 		return err
 	}
-	if r.kind == record.Tool {
+	if r.Kind == record.Tool {
 		if err := d.addHistories(d.w.snap.Catalog.Tool(r.change.Slug)); err != nil {
 			return err
 		}

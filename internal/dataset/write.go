@@ -77,18 +77,22 @@ func (w *writer) abandon() {
 
 // A row is a record on its way into the files.
 type row struct {
-	kind      record.Kind
+	record.Record
 	change    *record.Change
-	fields    []record.Field
 	canonical []byte // valid until the next row
 }
 
 // value returns a field of the record; nil if it has none of that name.
 func (r *row) value(name string) any {
-	for i := range r.fields {
-		if r.fields[i].Name == name {
-			return r.fields[i].Value
-		}
+	switch p := r.Value(name).(type) {
+	case *string:
+		return *p
+	case **float64:
+		return **p
+	case *int:
+		return *p
+	case *bool:
+		return *p
 	}
 	return nil
 }
@@ -141,7 +145,7 @@ func (w *writer) writeKind(kind record.Kind, also func(*row) error) error {
 	if err != nil {
 		return err
 	}
-	r := row{kind: kind}
+	var r row
 	for rec := range record.Each(w.snap.Catalog, kind) {
 		if err := w.breaks.take(w.ctx); err != nil {
 			return err
@@ -149,8 +153,8 @@ func (w *writer) writeKind(kind record.Kind, also func(*row) error) error {
 		if r.change = w.snap.Change(kind, rec.Slug); r.change == nil {
 			return errors.New("the feed has no " + string(kind) + " " + rec.Slug)
 		}
-		r.fields = rec.Fields(r.change.Images)
-		r.canonical = record.AppendObject(r.canonical[:0], r.fields)
+		r.Record = rec
+		r.canonical = rec.Append(r.canonical[:0], r.change.Images)
 		if err := also(&r); err != nil {
 			return err
 		}

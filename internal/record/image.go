@@ -16,13 +16,13 @@ type Image struct {
 	SHA256 string `json:"sha256"` // of the served bytes, in hexadecimal
 }
 
-func imageFields(images []Image) [][]Field {
-	list := make([][]Field, len(images))
-	for i, image := range images {
-		list[i] = []Field{{"path", image.Path}, {"sha256", image.SHA256}}
-	}
-	return list
+var imageFields = []catalog.Field{
+	catalog.NewField("path", catalog.Image, catalog.Required, func(i *Image) any { return &i.Path }),
+	catalog.NewField("sha256", catalog.Digest, catalog.Required, func(i *Image) any { return &i.SHA256 }),
 }
+
+// imagesOf is the last field of every record.
+var imagesOf = catalog.NewList(imagesField, 0, func(images *[]Image) *[]Image { return images }, imageFields)
 
 // folders are where the files of the kinds are; the paths in a text start from there.
 var folders = map[Kind]string{Tool: "outils", Comparison: "comparatifs", Retired: "cimetiere", Page: "pages"}
@@ -35,13 +35,14 @@ func (r Record) Images(c *catalog.Catalog) []Image {
 		return nil
 	}
 	used := map[string]string{} // hashes by path
-	for _, path := range r.paths {
+	paths, texts := r.mentions()
+	for _, path := range paths {
 		if picture, ok := c.Pictures[path]; ok {
 			used[picture.Path] = picture.Hash
 		}
 	}
 	resolver := (&markdown.Addresses{Catalog: c}).In(folders[r.Kind])
-	for _, text := range r.texts {
+	for _, text := range texts {
 		// What has no path to images/, however it is escaped, need not be parsed.
 		if !strings.Contains(text, "images") && !strings.ContainsAny(text, "%&") {
 			continue
@@ -63,4 +64,27 @@ func (r Record) Images(c *catalog.Catalog) []Image {
 		images = append(images, Image{path, used[path]})
 	}
 	return images
+}
+
+// mentions returns the paths of pictures that fields of the record name, and its texts in
+// Markdown.
+func (r Record) mentions() (paths, texts []string) {
+	for i := range fields[r.Kind] {
+		f := &fields[r.Kind][i]
+		if r.lacks(f) {
+			continue
+		}
+		switch f.Form {
+		case catalog.Image:
+			paths = append(paths, *f.In(r.value).(*string))
+		case catalog.Markdown, catalog.Body:
+			texts = append(texts, *f.In(r.value).(*string))
+		}
+	}
+	if c, ok := r.value.(*catalog.Catalog); ok {
+		for i := range c.Categories {
+			texts = append(texts, c.Categories[i].Description)
+		}
+	}
+	return paths, texts
 }

@@ -5,7 +5,7 @@
 // A record is the JSON object that a content folder has on one line of outils.jsonl,
 // comparatifs.jsonl, cimetiere.jsonl or pages.jsonl, or instead of catalogue.yaml, with
 // the values that are in effect where an editor gave none. Its fields are in the order
-// of fields.go; a field without a value (an empty text or list, false, no figure) is
+// of the tables in catalog; a field without a value (an empty text or list, false, no figure) is
 // left out. Strings and numbers are written as RFC 8785 says, which is what
 // JSON.stringify does: whoever parses a record and writes it again, keeping the order,
 // gets the same bytes.
@@ -19,7 +19,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"iter"
-	"slices"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -48,61 +47,81 @@ var Kinds = []Kind{Tool, Comparison, Retired, Page, Catalogue}
 type Record struct {
 	Kind   Kind
 	Slug   string
-	fields []Field // between slug and body
-	body   string
-	texts  []string // in Markdown, the body included
-	paths  []string // of the pictures that fields name
+	value  any // a *catalog.Tool, *catalog.Comparison, …, with the values that are in effect
+	isHead bool
+}
+
+// fields are the fields of each kind of record.
+var fields = map[Kind][]catalog.Field{
+	Tool: catalog.ToolFields, Comparison: catalog.ComparisonFields, Retired: catalog.RetiredFields,
+	Page: catalog.PageFields, Catalogue: catalog.CatalogueFields,
 }
 
 // OfTool returns the record of a tool of c.
 func OfTool(c *catalog.Catalog, t *catalog.Tool) Record {
 	effective := *t
-	effective.CanonicalURL, effective.ReviewURL, effective.AlternativesURL = c.CanonicalURLOf(t), c.ReviewURLOf(t), c.AlternativesURLOf(t)
-	return Record{Kind: Tool, Slug: t.Slug, fields: ToolFields(&effective), body: t.Body, texts: []string{t.Body}, paths: []string{t.Logo, t.Image}}
+	effective.CanonicalURL = c.CanonicalURLOf(t)
+	effective.ReviewURL = c.ReviewURLOf(t)
+	effective.AlternativesURL = c.AlternativesURLOf(t)
+	return Record{Kind: Tool, Slug: t.Slug, value: &effective}
 }
 
 // OfComparison returns the record of a comparison.
 func OfComparison(x *catalog.Comparison) Record {
-	return Record{Kind: Comparison, Slug: x.Slug, fields: ComparisonFields(x), body: x.Body, texts: []string{x.Body}, paths: []string{x.Image}}
+	return Record{Kind: Comparison, Slug: x.Slug, value: x}
 }
 
 // OfRetired returns the record of a retired tool.
-func OfRetired(r *catalog.Retired) Record {
-	return Record{Kind: Retired, Slug: r.Slug, fields: RetiredFields(r), body: r.Body, texts: []string{r.Body}}
-}
+func OfRetired(r *catalog.Retired) Record { return Record{Kind: Retired, Slug: r.Slug, value: r} }
 
 // OfPage returns the record of a page.
-func OfPage(p *catalog.Page) Record {
-	return Record{Kind: Page, Slug: p.Slug, fields: PageFields(p), body: p.Body, texts: []string{p.Body}, paths: []string{p.Image}}
-}
+func OfPage(p *catalog.Page) Record { return Record{Kind: Page, Slug: p.Slug, value: p} }
 
 // OfCatalogue returns the record of the catalogue as such.
 func OfCatalogue(c *catalog.Catalog) Record {
-	texts := []string{c.Settings.Introduction}
-	for i := range c.Categories {
-		texts = append(texts, c.Categories[i].Description)
-	}
-	return Record{Kind: Catalogue, Slug: string(Catalogue), fields: CatalogueFields(c), texts: texts, paths: []string{c.Settings.Logo}}
+	return Record{Kind: Catalogue, Slug: string(Catalogue), value: c.InOrder()}
 }
 
 // Served returns the record as the publisher of c gives it away: without its body if the
 // dataset is heads only.
 func (r Record) Served(c *catalog.Catalog) Record {
-	if c.Settings.Dataset == catalog.DatasetHead && r.Kind != Catalogue {
-		r.body, r.texts = "", nil
+	if c.Settings.Dataset == catalog.DatasetHead {
+		return r.Head()
 	}
 	return r
 }
 
-// Fields returns the fields of the record in their order. images are those of Images.
-func (r Record) Fields(images []Image) []Field {
-	end := nonEmpty(Field{"body", r.body}, Field{"images", imageFields(images)})
-	return slices.Concat([]Field{{"slug", r.Slug}}, r.fields, end)
+// Head returns the record without its body.
+func (r Record) Head() Record {
+	r.isHead = true
+	return r
 }
 
-// Append appends the canonical form of the record to b, without a line feed.
-func (r Record) Append(b []byte, images []Image) []byte {
-	return AppendObject(b, r.Fields(images))
+// Names returns the names of all fields that a record of a kind may have, in their order.
+func Names(kind Kind) (names []string) {
+	if kind == Catalogue {
+		names = append(names, slugField)
+	}
+	for i := range fields[kind] {
+		names = append(names, fields[kind][i].Name)
+	}
+	return append(names, imagesField)
+}
+
+// Value returns a pointer to the value of a field, as catalog.Field.In does, or nil if the
+// record leaves the field out or has none of that name.
+func (r Record) Value(name string) any {
+	for i := range fields[r.Kind] {
+		if f := &fields[r.Kind][i]; f.Name == name && !r.lacks(f) {
+			return f.In(r.value)
+		}
+	}
+	return nil
+}
+
+// lacks reports whether the record leaves a field out.
+func (r Record) lacks(f *catalog.Field) bool {
+	return r.isHead && f.Form == catalog.Body || f.IsEmpty(r.value)
 }
 
 // Hash returns the hash of a record in its canonical form.

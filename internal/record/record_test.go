@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -70,23 +69,22 @@ func oddities() (all [][]byte) {
 		}
 		return b.String()
 	}
-	numbers := []float64{0, math.Copysign(0, -1), 1, 10, 0.1, 0.30000000000000004, 1e-6, 9.999e-7, 1e-7, 1.5e-9, 1e-10, 1.25e-100, 5e-324, 1e20, 1e21, 1.7976931348623157e308, -7.5}
-	for _, x := range numbers {
-		all = append(all, record.AppendObject(nil, []record.Field{{Name: "x", Value: x}}))
+	add := func(t *catalog.Tool) { all = append(all, record.OfTool(&catalog.Catalog{}, t).Append(nil, nil)) }
+	for _, x := range []float64{
+		0, math.Copysign(0, -1), 1, 10, 0.1, 0.30000000000000004, 1e-6, 9.999e-7, 1e-7, 1.5e-9, 1e-10, 1.25e-100, 5e-324,
+		1e20, 1e21, 1.7976931348623157e308, -7.5,
+	} {
+		add(&catalog.Tool{Score: &x})
 	}
 	for i := range 3000 {
 		x := math.Float64frombits(r.Uint64())
 		if math.IsNaN(x) || math.IsInf(x, 0) || i%2 == 0 {
 			x = r.Float64() * 10
 		}
-		all = append(all, record.AppendObject(nil, []record.Field{
-			{Name: "text", Value: text()},
-			{Name: "x", Value: x},
-			{Name: "n", Value: i},
-			{Name: "b", Value: true},
-			{Name: "list", Value: []string{text(), ""}},
-			{Name: "objects", Value: [][]record.Field{{{Name: text(), Value: text()}}, {}}},
-		}))
+		add(&catalog.Tool{
+			Name: text(), Score: &x, Tier: i, Mainstream: true, Authors: []string{text(), ""},
+			Plans: []catalog.PlanRow{{Name: text(), Price: text()}, {}},
+		})
 	}
 	return all
 }
@@ -210,28 +208,5 @@ func TestADatasetOfHeadsHasNeitherBodiesNorTheirPictures(t *testing.T) {
 	r, _ = record.Find(c, record.Catalogue, "catalogue")
 	if got := string(r.Append(nil, r.Images(c))); !strings.Contains(got, `"dataset":"head"`) || !strings.Contains(got, `Bonjour`) || !strings.Contains(got, "images/a.png") {
 		t.Error(got)
-	}
-}
-
-func TestNamesAreThoseOfTheFieldsInTheirOrder(t *testing.T) {
-	c := small()
-	for _, kind := range record.Kinds {
-		for _, slug := range []string{"plume", "plume-ou-stylo", "gomme", "methode", "catalogue"} {
-			r, found := record.Find(c, kind, slug)
-			if !found {
-				continue
-			}
-			last := -1
-			for _, f := range r.Fields(r.Images(c)) {
-				i := slices.Index(record.Names(kind), f.Name)
-				if i <= last {
-					t.Errorf("%s: %s is not where Names has it", kind, f.Name)
-				}
-				last = i
-			}
-		}
-	}
-	if n := reflect.TypeFor[catalog.Tool]().NumField(); len(record.Names(record.Tool)) != n+1 {
-		t.Errorf("a tool has %d fields and a record %d", n, len(record.Names(record.Tool)))
 	}
 }

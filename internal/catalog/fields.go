@@ -1,0 +1,144 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+)
+
+// The fields of each kind of record, in the order of the canonical form.
+
+// ToolFields are the fields of a *Tool.
+var ToolFields = []Field{
+	NewField("slug", OwnSlug, Required|InAPI, func(t *Tool) any { return &t.Slug }),
+	NewField("name", Line, Required|InAPI, func(t *Tool) any { return &t.Name }),
+	NewField("domain", Domain, Required|InAPI, func(t *Tool) any { return &t.Domain }),
+	NewField("category", InCategory, Required|InAPI, func(t *Tool) any { return &t.Category }),
+	oneOf(NewField("icp", Enum, Always|InAPI, func(t *Tool) any { return (*string)(&t.ICP) }), EveryICP, ICPs...),
+	oneOf(NewField("pricing", Enum, Required|InAPI, func(t *Tool) any { return (*string)(&t.Pricing) }), "", Pricings...),
+	NewField("price", Price, Required|InAPI, func(t *Tool) any { return &t.Price }),
+	NewField("price_display", Short, 0, func(t *Tool) any { return &t.PriceDisplay }),
+	NewList("plans", 0, func(t *Tool) *[]PlanRow { return &t.Plans }, planFields),
+	NewField("tagline", Line, Required|InAPI, func(t *Tool) any { return &t.Tagline }),
+	NewField("author", Names, 0, func(t *Tool) any { return &t.Authors }),
+	NewField("logo", Image, 0, func(t *Tool) any { return &t.Logo }),
+	NewField("image", Image, 0, func(t *Tool) any { return &t.Image }),
+	NewField("score", Figure, InAPI, func(t *Tool) any { return &t.Score }),
+	NewField("verifiability", Figure, InAPI, func(t *Tool) any { return &t.Verifiability }),
+	NewField("obsolescence", Figure, 0, func(t *Tool) any { return &t.Obsolescence }),
+	NewField("tier", Tier, Always, func(t *Tool) any { return &t.Tier }),
+	NewField("mainstream", Flag, 0, func(t *Tool) any { return &t.Mainstream }),
+	NewField("updated_at", Date, Always|InAPI, func(t *Tool) any { return &t.UpdatedAt }),
+	NewField("canonical_url", Link, Always|InAPI, func(t *Tool) any { return &t.CanonicalURL }),
+	NewField("avis_url", Link, InAPI, func(t *Tool) any { return &t.ReviewURL }),
+	NewField("alternatives_url", Link, Always|InAPI, func(t *Tool) any { return &t.AlternativesURL }),
+	NewField("tested_at", Date, 0, func(t *Tool) any { return &t.TestedAt }),
+	NewField("price_checked_at", Date, 0, func(t *Tool) any { return &t.PriceCheckedAt }),
+	NewField("sources", Links, 0, func(t *Tool) any { return &t.Sources }),
+	NewField("aliases", Slugs, 0, func(t *Tool) any { return &t.Aliases }),
+	oneOf(NewField("price_history_mode", Option, 0, func(t *Tool) any { return (*string)(&t.PriceHistoryMode) }),
+		"", "add", HistoryReplace),
+	NewList("price_history", 0, func(t *Tool) *[]PriceChange { return &t.PriceHistory }, priceChangeFields),
+	NewField("score_note", Prose, 0, func(t *Tool) any { return &t.ScoreNote }),
+	NewList("score_history", 0, func(t *Tool) *[]ScoreChange { return &t.ScoreHistory }, scoreChangeFields),
+	NewField("draft", Draft, 0, func(t *Tool) any { return &t.Draft }),
+	NewField("body", Body, 0, func(t *Tool) any { return &t.Body }),
+}
+
+var planFields = []Field{
+	NewField("name", Line, Required, func(p *PlanRow) any { return &p.Name }),
+	NewField("price", Short, Required, func(p *PlanRow) any { return &p.Price }),
+	NewField("note", Line, 0, func(p *PlanRow) any { return &p.Note }),
+}
+
+var priceChangeFields = []Field{
+	NewField("changed_at", Date, Required, func(e *PriceChange) any { return &e.ChangedAt }),
+	oneOf(NewField("old_pricing", Enum, Required, func(e *PriceChange) any { return (*string)(&e.OldPricing) }),
+		"", Pricings...),
+	NewField("old_price", Price, Required, func(e *PriceChange) any { return &e.OldPrice }),
+	oneOf(NewField("new_pricing", Enum, Required, func(e *PriceChange) any { return (*string)(&e.NewPricing) }),
+		"", Pricings...),
+	NewField("new_price", Price, Required, func(e *PriceChange) any { return &e.NewPrice }),
+}
+
+var scoreChangeFields = []Field{
+	NewField("changed_at", Date, Required, func(e *ScoreChange) any { return &e.ChangedAt }),
+	NewField("old_score", Figure, 0, func(e *ScoreChange) any { return &e.OldScore }),
+	NewField("new_score", Figure, 0, func(e *ScoreChange) any { return &e.NewScore }),
+	NewField("old_verifiability", Figure, 0, func(e *ScoreChange) any { return &e.OldVerifiability }),
+	NewField("new_verifiability", Figure, 0, func(e *ScoreChange) any { return &e.NewVerifiability }),
+	NewField("old_obsolescence", Figure, 0, func(e *ScoreChange) any { return &e.OldObsolescence }),
+	NewField("new_obsolescence", Figure, 0, func(e *ScoreChange) any { return &e.NewObsolescence }),
+	NewField("note", Prose, 0, func(e *ScoreChange) any { return &e.Note }),
+}
+
+// ComparisonFields are the fields of a *Comparison.
+var ComparisonFields = []Field{
+	NewField("slug", OwnSlug, Required|InAPI, func(x *Comparison) any { return &x.Slug }),
+	NewField("title", Line, Required|InAPI, func(x *Comparison) any { return &x.Title }),
+	NewField("tool_a", ToolSlug, Required|InAPI, func(x *Comparison) any { return &x.ToolA }),
+	NewField("tool_b", ToolSlug, Required|InAPI, func(x *Comparison) any { return &x.ToolB }),
+	NewField("winner", ToolSlug, Required|InAPI, func(x *Comparison) any { return &x.Winner }),
+	NewField("winner_note", Prose, Required|InAPI, func(x *Comparison) any { return &x.WinnerNote }),
+	NewField("updated_at", Date, Always|InAPI, func(x *Comparison) any { return &x.UpdatedAt }),
+	NewField("author", Names, 0, func(x *Comparison) any { return &x.Authors }),
+	NewField("aliases", Slugs, 0, func(x *Comparison) any { return &x.Aliases }),
+	NewField("image", Image, 0, func(x *Comparison) any { return &x.Image }),
+	NewField("draft", Draft, 0, func(x *Comparison) any { return &x.Draft }),
+	NewField("published", Published, 0, func(x *Comparison) any { return &x.Published }),
+	NewField("body", Body, 0, func(x *Comparison) any { return &x.Body }),
+}
+
+// RetiredFields are the fields of a *Retired. Its Note is made from its body.
+var RetiredFields = []Field{
+	NewField("slug", OwnSlug, Required|InAPI, func(r *Retired) any { return &r.Slug }),
+	NewField("name", Line, Required|InAPI, func(r *Retired) any { return &r.Name }),
+	NewField("category", InCategory, Required, func(r *Retired) any { return &r.Category }),
+	oneOf(NewField("reason", Enum, Required|InAPI, func(r *Retired) any { return (*string)(&r.Reason) }), "", Reasons...),
+	NewField("retired_at", Date, Required|InAPI, func(r *Retired) any { return &r.RetiredAt }),
+	NewField("successor", ToolSlug, 0, func(r *Retired) any { return &r.Successor }),
+	NewField("draft", Draft, 0, func(r *Retired) any { return &r.Draft }),
+	NewField("body", Body, 0, func(r *Retired) any { return &r.Body }),
+}
+
+// PageFields are the fields of a *Page.
+var PageFields = []Field{
+	NewField("slug", OwnSlug, Required, func(p *Page) any { return &p.Slug }),
+	NewField("title", Line, Required, func(p *Page) any { return &p.Title }),
+	oneOf(NewField("menu", Enum, Always, func(p *Page) any { return (*string)(&p.Menu) }), MenuFooter, Menus...),
+	NewField("description", Line, 0, func(p *Page) any { return &p.Description }),
+	NewField("image", Image, 0, func(p *Page) any { return &p.Image }),
+	NewField("draft", Draft, 0, func(p *Page) any { return &p.Draft }),
+	NewField("body", Body, 0, func(p *Page) any { return &p.Body }),
+}
+
+// CatalogueFields are the fields of catalogue.yaml, in a *Catalog whose categories are
+// InOrder.
+var CatalogueFields = []Field{
+	NewField("name", Line, Required, func(c *Catalog) any { return &c.Name }),
+	NewField("url", Site, Required, func(c *Catalog) any { return &c.URL }),
+	NewField("headline", Line, 0, func(c *Catalog) any { return &c.Settings.Headline }),
+	NewField("introduction", Markdown, 0, func(c *Catalog) any { return &c.Settings.Introduction }),
+	NewField("description", Line, 0, func(c *Catalog) any { return &c.Settings.Description }),
+	NewField("contact", Contact, 0, func(c *Catalog) any { return &c.Settings.Contact }),
+	NewField("publisher", Line, 0, func(c *Catalog) any { return &c.Settings.Publisher }),
+	NewField("logo", Image, 0, func(c *Catalog) any { return &c.Settings.Logo }),
+	oneOf(NewField("pro", Option, 0, func(c *Catalog) any { return &c.Settings.Pro }), "", "show", ProHide),
+	oneOf(NewField("dataset", Option, 0, func(c *Catalog) any { return &c.Settings.Dataset }),
+		"", "full", DatasetHead, DatasetOff),
+	NewList("categories", Required, func(c *Catalog) *[]Category { return &c.Categories }, categoryFields),
+}
+
+var categoryFields = []Field{
+	NewField("slug", OwnSlug, Required, func(c *Category) any { return &c.Slug }),
+	NewField("label", Line, Required, func(c *Category) any { return &c.Label }),
+	NewField("description", Markdown, 0, func(c *Category) any { return &c.Description }),
+	NewField("aliases", Slugs, 0, func(c *Category) any { return &c.Aliases }),
+}
+
+// InOrder returns the catalogue without its records, with its categories in the order of
+// catalogue.yaml.
+func (c *Catalog) InOrder() *Catalog {
+	ordered := &Catalog{Name: c.Name, URL: c.URL, Settings: c.Settings, Categories: slices.Clone(c.Categories)}
+	slices.SortStableFunc(ordered.Categories, func(a, b Category) int { return cmp.Compare(a.Position, b.Position) })
+	return ordered
+}
