@@ -8,7 +8,7 @@ SHELL := /bin/bash
 # clone serve in any other.
 export GOFLAGS := $(shell go env GOFLAGS) -trimpath
 
-LINT := go tool -modfile=tools/lint/go.mod
+LINT := go tool -modfile=$(CURDIR)/tools/lint/go.mod
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 # The race detector watches everything except code that only computes, which it makes
@@ -38,9 +38,9 @@ run: build ## build, then serve the demo on http://localhost:8080
 check: packages $(STAMPS)/modules $(STAMPS)/openapi ## format, vet, lint, API documents: everything except tests
 	@unformatted=$$($(LINT) gofumpt -l cmd internal demo bench tools); \
 	if [ -n "$$unformatted" ]; then echo "not gofumpt-formatted: $$unformatted" >&2; exit 1; fi
-	@go mod tidy -diff
-	@go vet ./...
-	@$(LINT) staticcheck ./...
+	@for module in . bench; do \
+		(cd $$module && go mod tidy -diff && go vet ./... && $(LINT) staticcheck ./...); \
+	done
 
 test: check ## everything: check, then all tests on both databases and in a browser, with -race
 	@tools/npm webhooks

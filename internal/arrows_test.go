@@ -19,7 +19,7 @@ const module = "palmares/"
 // The parts of the document that the test relies on.
 const (
 	noImports  = "none" // in the last column of the table
-	unchecked  = "any"  // likewise, for commands, benchmarks and test-only packages
+	unchecked  = "any"  // likewise, for commands and test-only packages
 	document   = "../ARCHITECTURE.md"
 	tableStart = "| package | what it is | imports |"
 )
@@ -99,7 +99,7 @@ func readImports(t *testing.T) map[string][]string {
 			return fs.SkipDir
 		}
 		dir := path.Dir(file)
-		if !strings.HasSuffix(file, ".go") || dir == "internal" || strings.HasPrefix(dir, "tools/") {
+		if !strings.HasSuffix(file, ".go") || dir == "internal" || inOtherModule(dir) {
 			return nil
 		}
 		if _, seen := imports[dir]; !seen {
@@ -119,6 +119,11 @@ func readImports(t *testing.T) map[string][]string {
 		t.Fatal(err)
 	}
 	return imports
+}
+
+// inOtherModule reports whether a folder is not part of the product's module.
+func inOtherModule(dir string) bool {
+	return strings.HasPrefix(dir, "tools/") || dir == "bench" || strings.HasPrefix(dir, "bench/")
 }
 
 // cell formats imports as the table does: sorted, without the internal/ prefix.
