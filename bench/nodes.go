@@ -1,18 +1,13 @@
 package main
 
 import (
-	"context"
 	"crypto/rand"
+	"database/sql"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"math"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -23,38 +18,35 @@ import (
 
 const (
 	nodeRounds      = 3
-	nodeTime        = "4s"
+	nodeSeconds     = 4
 	nodeConnections = 64 // over all nodes
 	proAccounts     = 20
 )
 
-// A cluster is one or two nodes on one database, and keys to send them.
+// A cluster is some nodes on one database, and keys to send them.
 type cluster struct {
 	name     string
 	database string
 	nodes    []*process
 	scripts  map[account.Plan]string // what wrk sends, with the keys of a plan
-	owners   []string                // the Developer accounts
 	answered int64                   // with Developer keys, warming up included
-	figures  map[account.Plan]*figures
+	figures  map[account.Plan]*nodeFigures
 }
 
-// figures are those of all rounds with one kind of key.
-type figures struct {
-	rate, half, most     []float64 // requests a second; milliseconds at the median and the 99th percentile
+// nodeFigures are the figures of all rounds with one kind of key.
+type nodeFigures struct {
+	rate, half, most     []float64
 	nodeCPU, databaseCPU []float64 // microseconds per request
 	commits              []float64 // write transactions a second
 }
 
-// nodes compares one node on SQLite with one and two on PostgreSQL: with
-// Developer keys, whose every request is counted exactly across nodes, and with Pro
-// keys, which have no quota. Clients, nodes and database share this machine, so
-// two nodes cannot serve twice as much as one here: the figures to plan with are the
-// processor time that a request costs the node and the database.
+var nodePlans = []account.Plan{account.Developer, account.Pro}
+
+// nodes compares one node on SQLite with one to three on PostgreSQL: with Developer keys,
+// whose every request is counted exactly across nodes, and with Pro keys, which have no
+// quota. Clients, nodes and database share this machine, so two nodes cannot serve twice as
+// much as one here: the figures to plan with are the processor times of a request.
 func (b *bench) nodes(accounts int) (err error) {
-	if _, err := exec.LookPath("wrk"); err != nil {
-		return errors.New("wrk is missing: apt-get install wrk")
-	}
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // it does not fail
 	b.env = append(b.env, "PALMARES_SECRET_KEY="+base64.StdEncoding.EncodeToString(secret))
@@ -63,87 +55,72 @@ func (b *bench) nodes(accounts int) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, pg.stop()) }()
-	all, err := b.clusters(pg, accounts)
-	defer func() {
-		for _, c := range all {
-			for _, p := range c.nodes {
-				_ = p.cmd.Process.Kill() // they have ended, unless something failed
-			}
+	var all []*cluster
+	for _, c := range []struct {
+		name, database string
+		nodes          int
+	}{
+		{"one node, SQLite", "sqlite:" + filepath.Join(b.dir, "nodes.db"), 1},
+		{"one node, PostgreSQL", pg.URL("one"), 1},
+		{"two nodes, PostgreSQL", pg.URL("two"), 2},
+		{"three nodes, PostgreSQL", pg.URL("three"), 3},
+	} {
+		if err := pg.create(b.ctx, c.database); err != nil {
+			return err
 		}
-	}()
+		made, err := b.cluster(c.name, c.database, c.nodes, accounts)
+		if err != nil {
+			return err
+		}
+		all = append(all, made)
+	}
+	list, err := get(all[0].nodes[0].url + "/api/v1/tools?limit=1")
 	if err != nil {
 		return err
 	}
-	_, list, err := get(all[0].nodes[0].url + "/api/v1/tools?limit=1")
-	if err != nil {
-		return err
-	}
-	path := "/api/v1/tools/" + string(regexp.MustCompile(`"slug":"([^"]+)"`).FindSubmatch(list)[1])
-	fmt.Printf("Requests per second, GET %s, %d connections in all, medians of %d rounds of %s\n", path, nodeConnections, nodeRounds, nodeTime)
-	fmt.Printf("(wrk, nodes and PostgreSQL with its own settings share %d cores; %d Developer accounts with a key each, %d Pro):\n",
-		runtime.NumCPU(), accounts, proAccounts)
+	path := "/api/v1/tools/" + string(firstSlug.FindSubmatch(list.Body)[1])
 	for round := range nodeRounds + 1 { // the first warms up: each node sees each key
 		for _, c := range all {
 			for _, plan := range nodePlans {
 				if err := b.measureNodes(c, plan, path, pg, round > 0); err != nil {
-					return err
+					return fmt.Errorf("%s, %s keys: %w", c.name, plan, err)
 				}
 			}
 		}
 	}
-	printFigures(all)
+	fmt.Printf("GET %s, %d connections in all, medians of %d rounds of %d s\n"+
+		"(wrk, nodes and PostgreSQL with its own settings share %d cores; %d Developer accounts with a key each, %d Pro):\n",
+		path, nodeConnections, nodeRounds, nodeSeconds, runtime.NumCPU(), accounts, proAccounts)
+	printNodes(all)
 	for _, c := range all {
-		if err := c.check(b.ctx); err != nil {
+		if err := c.check(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-var nodePlans = []account.Plan{account.Developer, account.Pro}
-
-// clusters starts one cluster after the other. It returns those that were started,
-// also when one fails.
-func (b *bench) clusters(pg *postgres, accounts int) (all []*cluster, err error) {
-	for _, c := range []struct {
-		name, database string
-		nodes          int
-	}{
-		{"one node, SQLite", "", 1},
-		{"one node, PostgreSQL", "one", 1},
-		{"two nodes, PostgreSQL", "two", 2},
-	} {
-		database := "sqlite:" + filepath.Join(b.dir, "nodes.db")
-		if c.database != "" {
-			if database, err = pg.create(b.ctx, c.database); err != nil {
-				return all, err
-			}
-		}
-		made := &cluster{name: c.name, database: database, scripts: map[account.Plan]string{}, figures: map[account.Plan]*figures{}}
-		all = append(all, made)
-		if err := b.begin(made, c.nodes, accounts); err != nil {
-			return all, err
-		}
-	}
-	return all, nil
-}
-
-func printFigures(all []*cluster) {
+func printNodes(all []*cluster) {
 	for _, plan := range nodePlans {
 		fmt.Printf("  %s keys:\n", plan)
 		for _, c := range all {
 			f := c.figures[plan]
-			fmt.Printf("    %-22s %7.0f/s   half within %5.1f ms, 99 %% within %5.1f ms   CPU a request: nodes %4.0f µs, PostgreSQL %4.1f µs   write transactions %5.0f/s\n",
-				c.name, median(f.rate), median(f.half), median(f.most), median(f.nodeCPU), median(f.databaseCPU), median(f.commits))
+			fmt.Printf("    %-24s %7.0f/s   half within %5.1f ms, 99 %% within %5.1f ms   "+
+				"CPU a request: nodes %4.0f µs, PostgreSQL %4.1f µs   write transactions %5.0f/s\n",
+				c.name, median(f.rate), median(f.half), median(f.most),
+				median(f.nodeCPU), median(f.databaseCPU), median(f.commits))
 		}
 	}
 }
 
-// begin creates the accounts in a cluster's database and starts its nodes.
-func (b *bench) begin(c *cluster, nodes, accounts int) error {
-	st, err := store.Open(b.ctx, c.database)
+// cluster creates accounts in a database and starts nodes on it.
+func (b *bench) cluster(name, database string, nodes, accounts int) (*cluster, error) {
+	c := &cluster{
+		name: name, database: database, scripts: map[account.Plan]string{}, figures: map[account.Plan]*nodeFigures{},
+	}
+	st, err := store.Open(b.ctx, database)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer st.Close()
 	for plan, count := range map[account.Plan]int{account.Developer: accounts, account.Pro: proAccounts} {
@@ -151,40 +128,31 @@ func (b *bench) begin(c *cluster, nodes, accounts int) error {
 		for i := range count {
 			a, err := st.Accounts.Create(b.ctx, fmt.Sprintf("%s%d@example.org", plan, i), plan, time.Now())
 			if err != nil {
-				return err
+				return nil, err
 			}
 			key, _, err := st.Keys.Create(b.ctx, a.Email, "bench", time.Now())
 			if err != nil {
-				return err
+				return nil, err
 			}
 			keys = append(keys, key)
-			if plan == account.Developer {
-				c.owners = append(c.owners, a.ID)
-			}
 		}
-		if c.scripts[plan], err = b.script(keys); err != nil {
-			return err
-		}
-		c.figures[plan] = &figures{}
+		c.scripts[plan] = keyScript(keys)
+		c.figures[plan] = &nodeFigures{}
 	}
 	for range nodes {
-		p, err := b.start(b.binary, "serve", "--listen", "localhost:0", "--database", c.database)
+		p, err := b.serve(b.binary, database)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		c.nodes = append(c.nodes, p)
 	}
-	return nil
+	return c, nil
 }
 
-// script makes wrk send one key after another, starting with a random one so that two
+// keyScript makes wrk send one key after another, starting with a random one so that two
 // of them do not go in step.
-func (b *bench) script(keys []string) (string, error) {
-	f, err := os.CreateTemp(b.dir, "keys-*.lua")
-	if err != nil {
-		return "", err
-	}
-	fmt.Fprintf(f, `
+func keyScript(keys []string) string {
+	return fmt.Sprintf(`
 local keys = { "%s" }
 local requests = {}
 math.randomseed(os.time() + tonumber(tostring({}):sub(8)))
@@ -199,60 +167,66 @@ function request()
   return requests[i]
 end
 `, strings.Join(keys, `", "`))
-	return f.Name(), f.Close()
 }
 
-// A reading is what nodes and database have used so far.
-type reading struct {
+// A usage is what nodes and database have used so far.
+type usage struct {
 	nodes, database time.Duration // processor time
 	writes          int64         // transactions
 	at              time.Time
 }
 
-func (b *bench) read(c *cluster, pg *postgres) (r reading, err error) {
-	if r.nodes, err = c.cpu(); err != nil {
-		return r, err
+func (b *bench) usage(c *cluster, pg *postgres) (u usage, err error) {
+	for _, p := range c.nodes {
+		own, _, err := cpuTime(p.cmd.Process.Pid)
+		if err != nil {
+			return u, err
+		}
+		u.nodes += own
 	}
-	if r.database, err = pg.cpu(); err != nil {
-		return r, err
+	u.database, err = pg.cpu()
+	if err != nil {
+		return u, err
 	}
-	r.writes, err = pg.writes(b.ctx)
-	r.at = time.Now()
-	return r, err
+	u.writes, err = pg.writes(b.ctx)
+	u.at = time.Now()
+	return u, err
 }
 
 // measureNodes loads all nodes of a cluster at once for a round.
-func (b *bench) measureNodes(c *cluster, plan account.Plan, path string, pg *postgres, keep bool) error {
-	before, err := b.read(c, pg)
+func (b *bench) measureNodes(c *cluster, plan account.Plan, path string, pg *postgres, counts bool) error {
+	before, err := b.usage(c, pg)
 	if err != nil {
 		return err
 	}
-	loads := make([]load, len(c.nodes))
+	figures := make([]figure, len(c.nodes))
 	failures := make([]error, len(c.nodes))
 	var running sync.WaitGroup
 	for i, node := range c.nodes {
 		running.Go(func() {
-			loads[i], failures[i] = b.load(node.url+path, c.scripts[plan], nodeConnections/len(c.nodes))
+			figures[i], failures[i] = b.wrk(load{
+				url: node.url + path, script: c.scripts[plan], connections: nodeConnections / len(c.nodes), seconds: nodeSeconds,
+			})
 		})
 	}
 	running.Wait()
 	if err := errors.Join(failures...); err != nil {
-		return fmt.Errorf("%s, %s keys: %w", c.name, plan, err)
+		return fmt.Errorf("%w; if the accounts have used up their thousand a day, give more -accounts", err)
 	}
-	after, err := b.read(c, pg)
+	after, err := b.usage(c, pg)
 	if err != nil {
 		return err
 	}
-	var sum load
-	for _, l := range loads {
-		sum.requests += l.requests
-		sum.rate += l.rate
-		sum.half, sum.most = max(sum.half, l.half), max(sum.most, l.most)
+	var sum figure
+	for _, f := range figures {
+		sum.requests += f.requests
+		sum.rate += f.rate
+		sum.half, sum.most = max(sum.half, f.half), max(sum.most, f.most)
 	}
 	if plan == account.Developer {
 		c.answered += sum.requests
 	}
-	if keep {
+	if counts {
 		f, n := c.figures[plan], float64(sum.requests)
 		f.rate, f.half, f.most = append(f.rate, sum.rate), append(f.half, sum.half), append(f.most, sum.most)
 		f.nodeCPU = append(f.nodeCPU, (after.nodes-before.nodes).Seconds()*1e6/n)
@@ -262,42 +236,29 @@ func (b *bench) measureNodes(c *cluster, plan account.Plan, path string, pg *pos
 	return nil
 }
 
-func (c *cluster) cpu() (sum time.Duration, err error) {
-	for _, p := range c.nodes {
-		own, _, err := cpuTime(p.cmd.Process.Pid)
-		if err != nil {
-			return 0, err
-		}
-		sum += own
-	}
-	return sum, nil
-}
-
-// check stops the nodes and compares what the database has counted with what wrk
-// has seen. Requests in flight when a round ends are counted and not seen. On a machine
-// that is far too busy, requests whose count was stored but reported too late are
-// counted once more by the node. The opposite must never happen.
-func (c *cluster) check(ctx context.Context) error {
+// check stops the nodes and compares what the database has counted with what wrk has seen.
+// Requests in flight when a round ends are counted and not seen. On a machine that is far too
+// busy, requests whose count was stored but reported too late are counted once more by the
+// node. The opposite must never happen.
+func (c *cluster) check() error {
 	for _, p := range c.nodes {
 		if err := p.stop(); err != nil {
 			return err
 		}
 	}
-	st, err := store.Open(ctx, c.database)
+	driver, source := "pgx", c.database
+	if file, ok := strings.CutPrefix(c.database, "sqlite:"); ok {
+		driver, source = "sqlite", file
+	}
+	db, err := sql.Open(driver, source)
 	if err != nil {
 		return err
 	}
-	defer st.Close()
+	defer db.Close()
 	var counted int64
-	today := time.Now().UTC()
-	for _, id := range c.owners {
-		days, err := st.Usage.ForAccount(ctx, id, today.AddDate(0, 0, -1).Format(time.DateOnly), today.Format(time.DateOnly))
-		if err != nil {
-			return err
-		}
-		for _, d := range days {
-			counted += d.Requests
-		}
+	const query = `SELECT COALESCE(SUM(u.requests), 0) FROM usage u JOIN accounts a ON a.id = u.account_id WHERE a.plan = $1`
+	if err := db.QueryRow(query, string(account.Developer)).Scan(&counted); err != nil {
+		return err
 	}
 	fmt.Printf("  %-24s %d requests with Developer keys answered, %d counted (at most %d were in flight when rounds ended)\n",
 		c.name, c.answered, counted, (nodeRounds+1)*nodeConnections)
@@ -305,44 +266,4 @@ func (c *cluster) check(ctx context.Context) error {
 		return fmt.Errorf("%s: %d requests were answered and not counted", c.name, c.answered-counted)
 	}
 	return nil
-}
-
-// A load is what wrk measured.
-type load struct {
-	requests         int64
-	rate, half, most float64
-}
-
-var (
-	seen       = regexp.MustCompile(`(\d+) requests in`)
-	percentile = regexp.MustCompile(`(?m)^\s+(50|99)%\s+([0-9.]+)(us|ms|s)`)
-)
-
-func (b *bench) load(url, script string, connections int) (load, error) {
-	raw, err := exec.CommandContext(b.ctx, "wrk", "-t", "1", "-c", strconv.Itoa(connections), "-d", nodeTime,
-		"--latency", "-s", script, url).CombinedOutput()
-	if err != nil {
-		return load{}, fmt.Errorf("wrk: %w: %s", err, raw)
-	}
-	out := string(raw)
-	if strings.Contains(out, "Non-2xx") || strings.Contains(out, "Socket errors") {
-		return load{}, fmt.Errorf("not every request was answered 200; if the accounts have used up their thousand a day, give more -accounts: %s", out)
-	}
-	l := load{half: math.NaN(), most: math.NaN()}
-	found, perSecond := seen.FindStringSubmatch(out), rateLine.FindStringSubmatch(out)
-	if found == nil || perSecond == nil {
-		return load{}, fmt.Errorf("wrk said: %s", out)
-	}
-	l.requests, _ = strconv.ParseInt(found[1], 10, 64) // digits, as both patterns say
-	l.rate, _ = strconv.ParseFloat(perSecond[1], 64)
-	for _, p := range percentile.FindAllStringSubmatch(out, -1) {
-		value, _ := strconv.ParseFloat(p[2], 64)
-		value *= map[string]float64{"us": 1e-3, "ms": 1, "s": 1e3}[p[3]]
-		if p[1] == "50" {
-			l.half = value
-		} else {
-			l.most = value
-		}
-	}
-	return l, nil
 }

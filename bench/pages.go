@@ -1,97 +1,123 @@
 package main
 
 import (
-	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
-	"testing"
-
-	"palmares/internal/account"
-	"palmares/internal/api"
-	"palmares/internal/catalog"
-	"palmares/internal/snapshot"
-	"palmares/internal/synthetic"
-	"palmares/internal/web"
+	"path/filepath"
+	"strings"
+	"time"
 )
 
-// pages compares the cost of a page in a catalogue of a thousand tools and in
-// one of many: filtered, sorted, deep. The handler runs alone, without a network,
-// so that only the catalogue makes a difference.
-func (b *bench) pages(tools int) {
-	const small = 1000
-	fmt.Printf("One page of 50 tools, %d tools against %d (handler alone, medians of %d rounds):\n", tools, small, rounds)
-	few, many := handlerOver(small), handlerOver(tools)
-	for _, q := range []struct{ name, query, deep string }{
-		{"first page", "", "1"},
-		{"deep page", "", "last"},
-		{"category, name order", "category=code&sort=name_asc", "last"},
-		{"score_min", "score_min=6.5", "last"},
-		{"score_min, name order", "score_min=6.5&sort=name_asc", "last"},
-		{"all filters", "category=chat&score_min=5&obsolescence_max=7&sort=name_desc", "last"},
+// pages prints the size and the rate of each kind of page of the demo and of the feed of
+// records, and the rate of the tools of assistants.
+func (b *bench) pages() error {
+	p, err := b.serve(b.binary, "sqlite:"+filepath.Join(b.dir, "pages.db"), "--quota", "off")
+	if err != nil {
+		return err
+	}
+	fmt.Println("Pages of the demo; br is what goes over the wire:")
+	for _, path := range []string{
+		"/", "/outils", "/outils/grenier-sql", "/avis/grenier-sql", "/alternatives/grenier-sql", "/categories/code",
+		"/comparatifs", "/comparatifs/mandibule-vs-escouade", "/comparer?outils=mandibule,escouade,babilune,varlope",
+		"/prix", "/carte", "/tendances", "/cimetiere", "/docs", "/data/v1/changes?limit=10",
 	} {
-		var ofFew, ofMany []float64
-		var bytesA, bytesZ int64
-		for range rounds {
-			var a, z float64
-			a, bytesA = cost(few, q.query, q.deep)
-			z, bytesZ = cost(many, q.query, q.deep)
-			ofFew, ofMany = append(ofFew, a), append(ofMany, z)
+		if err := b.page(p, path); err != nil {
+			return err
 		}
-		a, z := median(ofFew), median(ofMany)
-		fmt.Printf("  %-24s %6.1f µs against %6.1f µs   ratio %.2f (at most 1.25)   allocated %d B against %d B\n",
-			q.name, z/1000, a/1000, z/a, bytesZ, bytesA)
 	}
-}
-
-func handlerOver(tools int) http.Handler {
-	c := synthetic.Catalog(tools, 1)
-	catalog.CarryOver(&catalog.Catalog{}, c, "2026-01-01")
-	snap := snapshot.Build(c, 1, "2026-01-01")
-	return api.New(api.Config{
-		Snapshot: func() *snapshot.Snapshot { return snap },
-		Callers: web.AuthorizerFunc(func(context.Context, *http.Request) (web.Caller, error) {
-			return web.Caller{Key: &account.Key{}}, nil
-		}),
-	})
-}
-
-// cost returns the time and the memory of one request. A deep page is the last full
-// one: the one before the last.
-func cost(h http.Handler, query, page string) (nanoseconds float64, bytes int64) {
-	const limit = 50
-	if page == "last" {
-		w := &sink{header: http.Header{}}
-		h.ServeHTTP(w, request(query))
-		total := 0
-		fmt.Sscan(w.header.Get("X-Total-Count"), &total)
-		page = fmt.Sprint(max(1, total/limit))
+	script, err := callScript(p)
+	if err != nil {
+		return err
 	}
-	r := request(query + "&page=" + page)
-	result := testing.Benchmark(func(b *testing.B) {
-		b.ReportAllocs()
-		w := &sink{header: http.Header{}}
-		for b.Loop() {
-			clear(w.header)
-			h.ServeHTTP(w, r)
+	l := load{url: p.url + "/mcp", script: script, connections: 64, seconds: 15}
+	if _, err := b.wrk(l); err != nil {
+		return err
+	}
+	before, err := p.memory("VmRSS")
+	if err != nil {
+		return err
+	}
+	f, err := b.wrk(l)
+	if err != nil {
+		return err
+	}
+	after, err := p.memory("VmRSS")
+	if err != nil {
+		return err
+	}
+	fmt.Printf("Calls of assistants' tools: %.0f/s (at least 1000), half within %.1f ms, 99 %% within %.1f ms;\n"+
+		"  resident %d MiB, ratio %.2f to %d s before (at most 1.10)\n",
+		f.rate, f.half, f.most, after>>20, float64(after)/float64(before), l.seconds)
+	return p.stop()
+}
+
+// page prints the figures of one page.
+func (b *bench) page(p *process, path string) error {
+	start := time.Now()
+	plain, err := get(p.url + path)
+	first := time.Since(start)
+	if err != nil {
+		return err
+	}
+	if plain.Status != http.StatusOK {
+		return fmt.Errorf("%s: %d", path, plain.Status)
+	}
+	const compressed = "Accept-Encoding: br"
+	small, err := get(p.url+path, compressed)
+	if err != nil {
+		return err
+	}
+	f, err := b.wrk(load{url: p.url + path, headers: []string{compressed}})
+	if err != nil {
+		return err
+	}
+	fmt.Printf("  %-52s %6.1f kB, br %5.1f kB   first %5.1f ms, then %6.0f requests/s\n", path,
+		float64(len(plain.Body))/1000, float64(len(small.Body))/1000, float64(first.Microseconds())/1000, f.rate)
+	return nil
+}
+
+// callScript makes wrk call every tool of /mcp for each tool of the catalogue in turn.
+func callScript(p *process) (string, error) {
+	list, err := get(p.url + "/api/v1/tools?limit=100")
+	if err != nil {
+		return "", err
+	}
+	var page struct {
+		Data []struct{ Slug, Tagline string }
+	}
+	if err := json.Unmarshal(list.Body, &page); err != nil {
+		return "", err
+	}
+	var bodies []string
+	for i, t := range page.Data {
+		both := []string{t.Slug, page.Data[(i+1)%len(page.Data)].Slug}
+		for name, arguments := range map[string]any{
+			"search":  map[string]any{"query": t.Tagline, "limit": 5},
+			"fetch":   map[string]any{"id": t.Slug},
+			"compare": map[string]any{"tools": both},
+			"prices":  map[string]any{"tools": both},
+			"changes": map[string]any{"after": i},
+		} {
+			body, err := json.Marshal(map[string]any{
+				"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+				"params": map[string]any{"name": name, "arguments": arguments},
+			})
+			if err != nil {
+				return "", err
+			}
+			bodies = append(bodies, "[==["+string(body)+"]==]")
 		}
-		if w.status != http.StatusOK {
-			b.Fatalf("%s: %d", query, w.status)
-		}
-	})
-	return float64(result.NsPerOp()), result.AllocedBytesPerOp()
+	}
+	return fmt.Sprintf(`
+local bodies = { %s }
+local i = 0
+wrk.method = "POST"
+wrk.headers["Content-Type"] = "application/json"
+wrk.headers["Accept"] = "application/json, text/event-stream"
+function request()
+  i = i %% #bodies + 1
+  return wrk.format(nil, nil, nil, bodies[i])
+end
+`, strings.Join(bodies, ",\n")), nil
 }
-
-func request(query string) *http.Request {
-	return &http.Request{Method: http.MethodGet, URL: &url.URL{Path: "/api/v1/tools", RawQuery: query}, Header: http.Header{}}
-}
-
-// A sink discards the body of an answer.
-type sink struct {
-	header http.Header
-	status int
-}
-
-func (s *sink) Header() http.Header         { return s.header }
-func (s *sink) WriteHeader(status int)      { s.status = status }
-func (s *sink) Write(b []byte) (int, error) { return len(b), nil }

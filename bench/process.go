@@ -2,25 +2,20 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 )
 
-// run runs palmares to its end, and returns its output and how long it took.
-func (b *bench) run(args ...string) (string, time.Duration, error) {
-	return b.runBinary(b.binary, args...)
-}
-
-// runBinary is run for a palmares of one's choice.
-func (b *bench) runBinary(binary string, args ...string) (string, time.Duration, error) {
+// palmares runs a command to its end, and returns its output and how long it took.
+func (b *bench) palmares(binary string, args ...string) (string, time.Duration, error) {
 	var stderr bytes.Buffer
 	cmd := exec.CommandContext(b.ctx, binary, args...)
 	cmd.Stderr = &stderr
@@ -29,27 +24,44 @@ func (b *bench) runBinary(binary string, args ...string) (string, time.Duration,
 	if err != nil {
 		return "", 0, fmt.Errorf("palmares %s: %w: %s", strings.Join(args, " "), err, stderr.Bytes())
 	}
-	return string(out), time.Since(start), nil
+	return strings.TrimSpace(string(out)), time.Since(start), nil
+}
+
+// catalogue generates a catalogue and publishes it. It returns the folder and the database.
+func (b *bench) catalogue(name string, tools int) (folder, database string, err error) {
+	folder, database = filepath.Join(b.dir, name), "sqlite:"+filepath.Join(b.dir, name+".db")
+	_, _, err = b.palmares(b.binary, "generate", folder, "--tools", strconv.Itoa(tools), "--seed", "1")
+	if err != nil {
+		return "", "", err
+	}
+	_, _, err = b.palmares(b.binary, "publish", folder, "--database", database)
+	return folder, database, err
 }
 
 // A process is a running server.
 type process struct {
-	cmd *exec.Cmd
-	url string
-	end chan error
+	cmd  *exec.Cmd
+	url  string
+	done chan struct{}
+	err  error // how it ended
 }
 
-// watch returns the process of a command that has been started.
-func (b *bench) watch(cmd *exec.Cmd) *process {
-	p := &process{cmd: cmd, end: make(chan error, 1)}
-	go func() { p.end <- cmd.Wait() }()
-	b.started = append(b.started, p)
-	return p
+// serve starts a palmares and waits until it is ready.
+func (b *bench) serve(binary, database string, args ...string) (*process, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	args = append([]string{"serve", "--listen", address, "--database", database}, args...)
+	p, err := b.start(address, binary, args...)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.await("/readyz", http.StatusOK)
 }
 
-// start starts a server, with its log in a file, and returns when it has logged where
-// it listens: the first word that is a URL.
-func (b *bench) start(name string, args ...string) (*process, error) {
+// start starts a program that will listen on an address, with its log in a file.
+func (b *bench) start(address, name string, args ...string) (*process, error) {
 	log, err := os.CreateTemp(b.dir, "log-")
 	if err != nil {
 		return nil, err
@@ -61,21 +73,25 @@ func (b *bench) start(name string, args ...string) (*process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p := b.watch(cmd)
+	p := &process{cmd: cmd, url: "http://" + address, done: make(chan struct{})}
+	go func() {
+		p.err = cmd.Wait()
+		close(p.done)
+	}()
+	b.started = append(b.started, p)
+	return p, nil
+}
+
+// await waits until a path has a status.
+func (p *process) await(path string, status int) error {
 	for {
-		text, err := os.ReadFile(log.Name())
-		if err != nil {
-			return nil, err
-		}
-		for _, word := range strings.Fields(string(text)) {
-			if strings.HasPrefix(word, "http://") {
-				p.url = strings.TrimSuffix(word, "/")
-				return p, nil
-			}
+		got, err := get(p.url + path)
+		if err == nil && got.Status == status {
+			return nil
 		}
 		select {
-		case err := <-p.end:
-			return nil, fmt.Errorf("%s did not start: %w: %s", name, err, text)
+		case <-p.done:
+			return fmt.Errorf("%s did not start: %w", p.cmd.Path, p.err)
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
@@ -85,30 +101,44 @@ func (p *process) stop() error {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
-	return <-p.end
+	<-p.done
+	return p.err
 }
 
-// resident returns the memory of a process, in bytes.
-func (p *process) resident() (int64, error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+// memory returns a figure of /proc/PID/status in bytes: VmRSS, the memory of the process now,
+// or VmHWM, the most since resetPeak.
+func (p *process) memory(name string) (int64, error) {
+	status, err := os.ReadFile(p.proc("status"))
 	if err != nil {
 		return 0, err
 	}
 	for line := range strings.Lines(string(status)) {
-		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "VmRSS:" {
+		if fields := strings.Fields(line); fields[0] == name+":" {
 			kib, err := strconv.ParseInt(fields[1], 10, 64)
 			return kib << 10, err
 		}
 	}
-	return 0, errors.New("no VmRSS in /proc")
+	return 0, fmt.Errorf("no %s in %s", name, p.proc("status"))
 }
 
-// get sends one request, with headers as in "Accept: text/html", and returns the response and
-// its body. A server must not fail.
-func get(url string, headers ...string) (*http.Response, []byte, error) {
+func (p *process) resetPeak() error { return os.WriteFile(p.proc("clear_refs"), []byte("5"), 0o600) }
+
+func (p *process) proc(name string) string {
+	return fmt.Sprintf("/proc/%d/%s", p.cmd.Process.Pid, name)
+}
+
+// A response is what a server sends, without what every server sends in its own way.
+type response struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// get sends one request, with headers as in "Accept: text/html". A server must not fail.
+func get(url string, headers ...string) (response, error) {
 	req, err := http.NewRequest(http.MethodGet, url, nil)
 	if err != nil {
-		return nil, nil, err
+		return response{}, err
 	}
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
@@ -117,12 +147,15 @@ func get(url string, headers ...string) (*http.Response, []byte, error) {
 	client := http.Client{Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
 	resp, err := client.Do(req)
 	if err != nil {
-		return nil, nil, err
+		return response{}, err
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode >= 500 {
 		err = fmt.Errorf("%s: %s: %s", url, resp.Status, body)
 	}
-	return resp, body, err
+	for _, name := range []string{"Date", "Connection", "Content-Length"} {
+		resp.Header.Del(name)
+	}
+	return response{resp.StatusCode, resp.Header, body}, err
 }

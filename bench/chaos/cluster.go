@@ -397,6 +397,12 @@ func (c *cluster) suffer(ctx context.Context, f fault) (*result, error) {
 // readPause is the pause of a reader between two requests.
 const readPause = 10 * time.Millisecond
 
+// keyedReaders is how many readers use the keys of customers.
+const keyedReaders = 4
+
+// customersFor returns how many customers have enough requests for so long.
+func customersFor(d time.Duration) int { return keyedReaders * int(d/readPause) / 1000 }
+
 // read lets known and unknown callers read from random nodes until stop is called,
 // which waits for the last answer.
 func (c *cluster) read(ctx context.Context, r *result) (stop func()) {
@@ -412,13 +418,13 @@ func (c *cluster) read(ctx context.Context, r *result) (stop func()) {
 		})
 	}
 	const stats = "/api/v1/stats"
-	for range 4 {
+	for range keyedReaders {
 		reader(&r.keyed, stats, readPause, func() string { return c.keys[mrand.IntN(len(c.keys))] }, http.StatusOK)
 		reader(&r.anonymous, stats, readPause, func() string { return "" }, http.StatusOK)
 	}
 	reader(&r.pages, "/outils", readPause, func() string { return "" }, http.StatusOK)
 	reader(&r.strangers, stats, 20*time.Millisecond, func() string { return account.NewKey(rand.Reader) }, http.StatusUnauthorized)
-	return func() {
+	return func() { // it may be called again
 		cancel()
 		readers.Wait()
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -17,18 +16,10 @@ import (
 	"sync"
 	"text/tabwriter"
 	"time"
-
-	"palmares/internal/account"
 )
 
-const (
-	// readEvery is the pause between requests with a key: 40 a second.
-	readEvery = 25 * time.Millisecond
-	// strangerEvery is that between requests with keys that no node has seen.
-	strangerEvery = 100 * time.Millisecond
-	// publishEvery is that between publications.
-	publishEvery = 2 * time.Second
-)
+// publishEvery is the pause between publications.
+const publishEvery = 2 * time.Second
 
 // failOver kills the primary of a Patroni cluster several times.
 func failOver(ctx context.Context, binary string, times int) (err error) {
@@ -51,6 +42,7 @@ func failOver(ctx context.Context, binary string, times int) (err error) {
 		return err
 	}
 	c := newCluster(binary, dir, patroniURL)
+	c.customers = times * customersFor(comesUpIn)
 	defer func() { err = errors.Join(err, c.stop()) }()
 	if err := c.start(ctx, patroniURL); err != nil {
 		return err
@@ -67,21 +59,17 @@ func failOver(ctx context.Context, binary string, times int) (err error) {
 type trial struct {
 	*cluster
 	receiver *httptest.Server
+	keyed    *waits // requests with a key
 
-	mu        sync.Mutex
-	asked     int             // requests with a key
-	answered  int             // of these
-	versions  []string        // that publish has reported
-	failed    int             // publications
-	received  map[string]bool // ids of events
-	reads     *waits          // since the last kill
-	strangers *waits
-	refused   []time.Time // strangers since the last kill
+	mu       sync.Mutex
+	versions []string        // that publish has reported
+	failed   int             // publications
+	received map[string]bool // ids of events
 }
 
 // newTrial creates two catalogues and an endpoint for webhooks.
 func newTrial(ctx context.Context, c *cluster) (*trial, error) {
-	t := &trial{cluster: c, received: map[string]bool{}, reads: &waits{}, strangers: &waits{}}
+	t := &trial{cluster: c, keyed: &waits{}, received: map[string]bool{}}
 	t.receiver = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -102,9 +90,8 @@ func (t *trial) run(ctx context.Context, p *patroni, times int) error {
 	working, cancel := context.WithCancel(ctx)
 	var work sync.WaitGroup
 	work.Go(func() { t.publish(working) })
-	work.Go(func() { t.read(working, &work) })
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(out, "killed\tnew primary after\tall nodes well after\trequests with a key\tnot answered\tworst wait\tunseen keys\t503\tfor\t")
+	fmt.Fprintln(out, "killed\tnew primary after\tall nodes well after\trequests with a key\tnot answered\tworst wait\tunseen keys\t503\t")
 	var broken error
 	for i := range times {
 		if err := t.killPrimary(ctx, p, i%2 == 1, out); err != nil {
@@ -124,10 +111,9 @@ func (t *trial) killPrimary(ctx context.Context, p *patroni, everything bool, ou
 	if old == nil {
 		return errors.New("there is no primary to be killed")
 	}
-	t.mu.Lock()
-	t.reads, t.strangers, t.refused = &waits{}, &waits{}, nil
-	reads, strangers := t.reads, t.strangers
-	t.mu.Unlock()
+	var r result
+	stopReading := t.read(ctx, &r)
+	defer stopReading()
 	what, kill := "server of "+old.name, old.killServer
 	if everything {
 		what, kill = "machine "+old.name, old.kill
@@ -154,54 +140,12 @@ func (t *trial) killPrimary(ctx context.Context, p *patroni, everything bool, ou
 	if err := p.complete(ctx); err != nil {
 		return err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	var refusedFor time.Duration
-	if len(t.refused) > 0 {
-		refusedFor = t.refused[len(t.refused)-1].Sub(t.refused[0])
-	}
-	fmt.Fprintf(out, "%s\t%.1f s\t%.1f s\t%d\t%d\t%d ms\t%d\t%d\t%.1f s\t\n", what, elected.Seconds(), well.Seconds(),
-		reads.asked, reads.asked-reads.answered, reads.worst.Milliseconds(), strangers.asked, len(t.refused), refusedFor.Seconds())
+	stopReading()
+	t.keyed = t.keyed.plus(&r.keyed)
+	fmt.Fprintf(out, "%s\t%.1f s\t%.1f s\t%d\t%d\t%d ms\t%d\t%d\t\n", what, elected.Seconds(), well.Seconds(),
+		r.keyed.asked, r.keyed.asked-r.keyed.answered, r.keyed.worst.Milliseconds(),
+		r.strangers.asked, r.strangers.statuses[http.StatusServiceUnavailable])
 	return nil
-}
-
-// read lets callers with a key read from all nodes in turn, known ones and made-up ones.
-func (t *trial) read(ctx context.Context, work *sync.WaitGroup) {
-	known, strange := time.NewTicker(readEvery), time.NewTicker(strangerEvery)
-	defer known.Stop()
-	defer strange.Stop()
-	for i := 0; ; i++ {
-		n := t.nodes[i%len(t.nodes)]
-		select {
-		case <-ctx.Done():
-			return
-		case <-known.C:
-			key := t.keys[i%len(t.keys)]
-			work.Go(func() { t.request(n, key, http.StatusOK) })
-		case <-strange.C:
-			work.Go(func() { t.request(n, account.NewKey(rand.Reader), http.StatusUnauthorized) })
-		}
-	}
-}
-
-// request sends a request and notes what came of it.
-func (t *trial) request(n *node, key string, good int) {
-	took, status, err := t.ask(context.Background(), n, "/api/v1/stats", key)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	ok := err == nil && status == good
-	if good == http.StatusOK {
-		t.reads.note(took, status, ok)
-		t.asked++
-		if ok {
-			t.answered++
-		}
-		return
-	}
-	t.strangers.note(took, status, ok)
-	if status == http.StatusServiceUnavailable {
-		t.refused = append(t.refused, time.Now())
-	}
 }
 
 var publishedVersion = regexp.MustCompile(`published version (\d+)`)
@@ -247,7 +191,7 @@ func (t *trial) check(ctx context.Context) error {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		missing = slices.DeleteFunc(slices.Clone(events), func(id string) bool { return t.received[id] })
-		return err == nil && counted >= t.answered && len(missing) == 0
+		return err == nil && counted >= t.keyed.answered && len(missing) == 0
 	})
 	if err != nil {
 		return err
@@ -256,8 +200,8 @@ func (t *trial) check(ctx context.Context) error {
 	slices.Sort(t.versions)
 	twice := len(t.versions) - len(slices.Compact(slices.Clone(t.versions)))
 	fmt.Printf("%d requests with a key, %d answered, %d counted; %d publications reported, %d failed, %d lost; %d webhooks due, %d missing\n",
-		t.asked, t.answered, counted, len(t.versions), t.failed, len(lost)+twice, len(events), len(missing))
-	if t.answered < t.asked || counted < t.answered || len(lost)+twice+len(missing) > 0 {
+		t.keyed.asked, t.keyed.answered, counted, len(t.versions), t.failed, len(lost)+twice, len(events), len(missing))
+	if t.keyed.answered < t.keyed.asked || counted < t.keyed.answered || len(lost)+twice+len(missing) > 0 {
 		return errors.New("the fail-over lost something")
 	}
 	return nil

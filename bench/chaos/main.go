@@ -145,9 +145,7 @@ func runSome(ctx context.Context, binary string, names []string, down bool) erro
 			defer proxy.Stop()
 			database = "postgres://postgres@" + proxy.Listen + "/" + databaseName
 		}
-		// Enough customers that none runs out: four readers use their keys.
-		seconds := len(chosen) * int((lasts + recoversIn).Seconds())
-		c.customers = 4 * seconds * int(time.Second/readPause) / 1000
+		c.customers = len(chosen) * customersFor(lasts+recoversIn)
 		c.spares = len(chosen)
 		defer func() { err = errors.Join(err, c.stop()) }()
 		if err := c.start(ctx, database); err != nil {
