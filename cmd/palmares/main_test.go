@@ -32,7 +32,7 @@ var (
 )
 
 // patience are the constants that patient is built with.
-var patience = map[string]string{"StoreTimeout": "time.Minute", "countTimeout": "time.Minute", "soleTimeout": "time.Minute", "nodeTimeout": "time.Minute"}
+var patience = map[string]string{"StoreTimeout": "time.Minute", "countTimeout": "time.Minute"}
 
 // databases are migrated ones.
 var databases = testkit.Migrated[*store.Store]{Open: store.Open}

@@ -230,103 +230,6 @@ func used(t *testing.T, database, email, day string) (sum int64) {
 	return sum
 }
 
-// counting returns how many nodes count in a database, and how many of them in memory.
-func counting(t *testing.T, database string) (nodes, sole int) {
-	t.Helper()
-	db, err := sql.Open("pgx", database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if err := db.QueryRowContext(t.Context(), `SELECT count(*), count(*) FILTER (WHERE sole) FROM counting_nodes`).Scan(&nodes, &sole); err != nil {
-		t.Fatal(err)
-	}
-	return nodes, sole
-}
-
-func TestANodeThatComesAndGoesBesideOneThatCountsInMemoryGivesEachRemainingOnce(t *testing.T) {
-	database := databases.Postgres(t)
-	keys := customer(t, database, "ada@example.org", "developer", 2)
-	first := serveProcess(t, "--database", database)
-	first.knows(keys...)
-	untilSole := func() {
-		t.Helper()
-		testkit.Until(t, "the only node", func() bool { nodes, sole := counting(t, database); return nodes == 1 && sole == 1 })
-	}
-	untilSole()
-	var mu sync.Mutex
-	var remaining []int
-	refused := 0
-	ask := func(n *process, until func(asked int) bool) {
-		var callers sync.WaitGroup
-		var asked atomic.Int64
-		for caller := range 8 {
-			callers.Go(func() {
-				for !until(int(asked.Add(1))) {
-					resp, _, err := n.try("/api/v1/stats", keys[caller%2])
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					left, err := strconv.Atoi(resp.Header.Get("X-RateLimit-Remaining"))
-					mu.Lock()
-					switch {
-					case err == nil && resp.StatusCode == 200:
-						remaining = append(remaining, left)
-					case err == nil && resp.StatusCode == 429:
-						refused++
-					default:
-						t.Errorf("%s %v", resp.Status, resp.Header)
-					}
-					mu.Unlock()
-				}
-			})
-		}
-		callers.Wait()
-	}
-	atMost := func(n int) func(int) bool { return func(asked int) bool { return asked > n } }
-	ask(first, atMost(150))
-	// While the other starts, the first has requests all the time.
-	var second *process
-	var started, left atomic.Bool
-	var all sync.WaitGroup
-	slowly := time.NewTicker(10 * time.Millisecond) // a few hundred are to be left
-	defer slowly.Stop()
-	all.Go(func() { ask(first, func(int) bool { <-slowly.C; return started.Load() }) })
-	second = serveProcess(t, "--database", database)
-	second.knows(keys...)
-	started.Store(true)
-	all.Wait()
-	if nodes, sole := counting(t, database); nodes != 2 || sole != 0 {
-		t.Errorf("%d nodes count, %d of them in memory; want 2 in the database", nodes, sole)
-	}
-	all.Go(func() { ask(first, atMost(50)) })
-	all.Go(func() { ask(second, atMost(50)) })
-	all.Wait()
-	all.Go(func() { ask(first, func(int) bool { <-slowly.C; return left.Load() }) })
-	second.stop()
-	untilSole()
-	left.Store(true)
-	all.Wait()
-	ask(first, atMost(1100-len(remaining)-refused)) // usually several hundred
-	slices.Sort(remaining)
-	for i, n := range remaining {
-		if n != i {
-			t.Fatalf("the values of Remaining are not 0 to 999, each once: %v…", remaining[:i+1])
-		}
-	}
-	if len(remaining) != 1000 || refused != 100 {
-		t.Errorf("%d requests were answered, %d refused; want 1000 and 100", len(remaining), refused)
-	}
-	first.stop()
-	if sum := used(t, database, "ada@example.org", ""); sum != 1000 {
-		t.Errorf("%d requests are stored; want 1000", sum)
-	}
-	if nodes, _ := counting(t, database); nodes != 0 {
-		t.Errorf("%d nodes are left", nodes)
-	}
-}
-
 func TestThreeNodesGiveAStrangerAHundredRequests(t *testing.T) {
 	nodes := threeNodes(t, databases.Postgres(t))
 	answers := spread(t, nodes, 110, func(int) []string { return nil })
@@ -390,7 +293,6 @@ func TestWhateverTheDatabaseDoesReadsGoOn(t *testing.T) {
 	proxy := testkit.NewProxy(t, databases.Postgres(t))
 	keys := customer(t, proxy.Direct, "ada@example.org", "developer", 1)
 	keys = append(keys, customer(t, proxy.Direct, "grace@example.org", "pro", 1)...)
-	serveProcess(t, "--database", proxy.Direct) // so that the other counts in the database
 	s := serveShipped(t, "--database", proxy.DSN, "--trusted-proxies", "127.0.0.0/8,::1")
 	s.knows(keys...)
 	asked := 0

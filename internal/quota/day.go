@@ -23,18 +23,8 @@ type day struct {
 	networks   *table[Pseudonym]
 	ceiling    int64 // see maxNetworks
 
-	ready atomic.Bool // loaded; then private no longer changes
-
-	// Used only by Run once the day has started.
-	loaded  bool // the stored key and counts were taken over
-	private bool // the store has another key: networks are not saved
-}
-
-// A pastDay is what is kept of a day that has ended: the counts of accounts, for their
-// owners' charts. Those of networks are many and no longer needed.
-type pastDay struct {
-	name     string
-	accounts *table[string]
+	ready   atomic.Bool // the stored counts were taken over; then private no longer changes
+	private bool        // the store has another key: networks are not saved
 }
 
 const secondsOfDay = 24 * 60 * 60
@@ -80,14 +70,8 @@ func (d *day) used(s Subject) uint32 {
 	return d.accounts.used(s.Account)
 }
 
-func (d *day) add(u Usage) {
-	for _, c := range u.Accounts {
-		d.accounts.add(c.Account, c.Requests)
-	}
-	for _, c := range u.Networks {
-		d.networks.add(c.Network, c.Requests)
-	}
-}
+// isStored reports whether the store has the counters of a tier.
+func (d *day) isStored(t Tier) bool { return d.ready.Load() && (t != Anonymous || !d.private) }
 
 func (d *day) grant(s Subject, used uint32, isRefused bool, now time.Time) Grant {
 	g := Grant{Tier: s.Tier, Remaining: Unlimited, reset: d.reset}

@@ -21,13 +21,10 @@ type fakeCounters struct {
 	accounts map[string]map[string]int64
 	networks map[string]map[Pseudonym]int64
 	saves    int
-	nodes    map[string]Node // "busy" renews itself whenever another does
-	// renewing, when set, runs in each Renew, after it has read and before it writes.
-	renewing func()
 }
 
 func newCounters() *fakeCounters {
-	return &fakeCounters{keys: map[string]Key{}, accounts: map[string]map[string]int64{}, networks: map[string]map[Pseudonym]int64{}, nodes: map[string]Node{}}
+	return &fakeCounters{keys: map[string]Key{}, accounts: map[string]map[string]int64{}, networks: map[string]map[Pseudonym]int64{}}
 }
 
 var errUnreachable = errors.New("the database is unreachable")
@@ -103,58 +100,6 @@ func (s *fakeCounters) Prune(ctx context.Context, networks, accounts string) err
 // Count fails: one node has these counters for itself.
 func (s *fakeCounters) Count(context.Context, string, Usage) (Tally, error) {
 	return Tally{}, errors.New("these counters are not shared")
-}
-
-func (s *fakeCounters) Join(ctx context.Context, id string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := errors.Join(s.err, ctx.Err()); err != nil {
-		return err
-	}
-	if _, ok := s.nodes[id]; !ok {
-		s.nodes[id] = Node{ID: id}
-	}
-	return nil
-}
-
-func (s *fakeCounters) Renew(ctx context.Context, own Node, gone []Node) ([]Node, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := errors.Join(s.err, ctx.Err()); err != nil {
-		return nil, err
-	}
-	if n, ok := s.nodes["busy"]; ok {
-		n.Renewals++
-		s.nodes["busy"] = n
-	}
-	var nodes []Node
-	for id, n := range s.nodes {
-		if id != own.ID {
-			nodes = append(nodes, n)
-		}
-	}
-	if s.renewing != nil {
-		s.mu.Unlock()
-		s.renewing()
-		s.mu.Lock()
-	}
-	if n, ok := s.nodes[own.ID]; ok && n.Renewals <= own.Renewals {
-		s.nodes[own.ID] = own
-		nodes = append(nodes, own)
-	}
-	for _, g := range gone {
-		if s.nodes[g.ID].Renewals == g.Renewals {
-			delete(s.nodes, g.ID)
-		}
-	}
-	return nodes, nil
-}
-
-func (s *fakeCounters) Leave(ctx context.Context, id string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.nodes, id)
-	return errors.Join(s.err, ctx.Err())
 }
 
 func (s *fakeCounters) ofAccount(day, id string) int64 {

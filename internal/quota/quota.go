@@ -8,9 +8,12 @@
 // because of a request that turns out to be free, and every value of Remaining is given
 // exactly once.
 //
-// A request uses no database and no lock that all requests share: counters are sharded,
-// and a known one is incremented by a single atomic operation. Run saves the counts every
-// half second; a crash loses those of the last second at most. A new day starts by
+// On SQLite, which has one node, a request uses no database and no lock that all requests
+// share: counters are sharded, and a known one is incremented by a single atomic operation.
+// Run saves the counts every half second; a crash loses those of the last second at most.
+// On PostgreSQL, callers with a limit are counted in the database, many with one query, so
+// that counts are exact on any number of nodes. The counters in memory are then used to
+// refuse early, and as a fallback while the database is unreachable. A new day starts by
 // swapping one pointer; its counters and key were prepared the day before.
 //
 // No address is kept, in memory or anywhere: a network is counted under its HMAC-SHA-256
@@ -18,22 +21,16 @@
 // finds them again, and destroyed an hour after the end of the day. Then nothing leads
 // from a count to an address any more.
 //
-// This is how one node counts. Where several nodes share a database, callers with a limit
-// are counted in the database, many with one query (see sharedCounts). The counters in
-// memory are then a cache, used to refuse early, and a fallback while the database is
-// unreachable. A node that finds itself the only one counts in memory until another comes
-// (see registration).
+// A request goes through the files from top to bottom: Meter.Take in meter.go, the query
+// that counts it in shared.go, its day in calendar.go, the day's counters in day.go and
+// table.go. Run, in run.go, does the rest in the background.
 package quota
 
 import (
 	"context"
-	"crypto/rand"
-	"fmt"
 	"log/slog"
 	"math"
 	"net/netip"
-	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -93,7 +90,7 @@ type Grant struct {
 func (g Grant) ResetAt() string { return g.reset[0] }
 
 // Counters stores the counts. The store's Usage is one. A day is `2026-11-15`. Except for
-// Count and Renew the methods are never called concurrently.
+// Count the methods are never called concurrently.
 type Counters interface {
 	// DayKey stores candidate as the key of a day that has none yet, and returns the key
 	// that the day has then, in one atomic step.
@@ -112,22 +109,12 @@ type Counters interface {
 	// none. It is called only if Config.Shared is set, and concurrently only for day "",
 	// which asks for nothing but the time.
 	Count(ctx context.Context, day string, asked Usage) (Tally, error)
-	// Join gives a node a row with no Renewals, unless it has one. It, Renew and Leave are called only if
-	// Config.Shared is set.
-	Join(ctx context.Context, id string) error
-	// Renew replaces the row of a node by own, unless its Renewals are higher: then this is
-	// an earlier renewal that was delayed. It removes the rows of gone nodes if their
-	// Renewals are the same as in gone. It returns own, if there was a row to replace, and
-	// all others as they were when Renew began.
-	Renew(ctx context.Context, own Node, gone []Node) ([]Node, error)
-	// Leave removes the row of a node.
-	Leave(ctx context.Context, id string) error
 }
 
 // Config is what a Meter needs. All fields are required except Shared.
 type Config struct {
 	Counters Counters
-	// Shared says that other nodes count in the same Counters.
+	// Shared says that nodes may share the Counters: callers with a limit are counted there.
 	Shared bool
 	Now    func() time.Time
 	Log    *slog.Logger
@@ -159,184 +146,17 @@ type NetworkCount struct {
 	Limit    int64 // for Count, if it is not that of Anonymous; 0 if it is
 }
 
-// A Meter counts requests. New creates it with the saved counts of the day; any number of
-// goroutines call Take and Look while one runs Run, which saves the counts.
-type Meter struct {
-	cfg Config
-	day atomic.Pointer[day]
-
-	mu   sync.Mutex // held to start a new day
-	next *day       // prepared; nil if it could not be prepared yet
-	past []pastDay  // ended, and not completely saved
-
-	// Used only where nodes share the counters.
-	base   context.Context // of queries for requests, which must outlive a caller
-	shared sharedCounts
-	nodes  registration
-	clock  atomic.Pointer[clockReading] // nil on one node
-
-	// Used only by Run.
-	pruned    string    // the day of the last Prune
-	failed    bool      // the last save failed
-	clockRead time.Time // when readClock last read it
+// A Tally is the result of Counters.Count.
+type Tally struct {
+	Now  time.Time // by the store's clock
+	Open bool      // it is that day; otherwise nothing was counted
+	// The result for each subject; those that the store does not know are missing.
+	Accounts map[string]Counted
+	Networks map[Pseudonym]Counted
 }
 
-// New loads the counts of the day, and of the next in case it is about to start. It fails
-// if they cannot be loaded: without them a quota that is used up would be granted again.
-// It panics if a required field of cfg is not set.
-func New(ctx context.Context, cfg Config) (*Meter, error) {
-	if cfg.Counters == nil || cfg.Now == nil || cfg.Log == nil {
-		panic("quota: a required field of Config is not set")
-	}
-	m := &Meter{cfg: cfg, base: context.WithoutCancel(ctx), nodes: newRegistration()}
-	var err error
-	if cfg.Shared {
-		if _, err = m.count(ctx, "", Usage{}); err == nil {
-			err = m.join(ctx)
-		}
-	}
-	var today *day
-	if err == nil {
-		today, err = m.prepare(ctx, startOfDay(m.now()))
-	}
-	if err == nil {
-		m.next, err = m.prepare(ctx, today.end)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("could not load the requests counted today: %w", err)
-	}
-	m.day.Store(today)
-	return m, nil
-}
-
-// Take counts one request of s, unless its quota is used up: then it is refused and not
-// counted. Requests of Pro are counted for the owner's chart and never refused. Where
-// nodes share the counters, Take waits for them until the deadline of ctx.
-func (m *Meter) Take(ctx context.Context, s Subject) Grant {
-	now := m.now()
-	d := m.today(now)
-	for m.cfg.Shared && s.Tier != Pro {
-		if g, ok := m.takeInMemory(d, s, now); ok {
-			return g
-		}
-		if !m.isShared(ctx, s, d) {
-			break
-		}
-		used, is, ok := m.takeShared(ctx, d, s, 1)
-		if !ok && is == closed { // it is another day there: now we know which
-			now = m.now()
-			if newer := m.today(now); newer != d {
-				d = newer
-				used, is, ok = m.takeShared(ctx, d, s, 1)
-			}
-		}
-		if ok {
-			return d.grant(s, used, is == refused, now)
-		}
-		if is != moved {
-			break
-		}
-	}
-	return m.takeHere(d, s, now)
-}
-
-// takeHere counts a request in memory.
-func (m *Meter) takeHere(d *day, s Subject, now time.Time) Grant {
-	for {
-		if used, is := d.take(s); is != closed {
-			return d.grant(s, used, is == refused, now)
-		}
-		d = m.today(now) // the day ended and was closed since it was looked up
-	}
-}
-
-// Look returns what Take would find, without counting: for a response that is free and
-// still says what remains. It never refuses.
-func (m *Meter) Look(ctx context.Context, s Subject) Grant {
-	now := m.now()
-	d := m.today(now)
-	if m.isShared(ctx, s, d) && !m.shared.sole.Load() {
-		if used, _, ok := m.takeShared(ctx, d, s, 0); ok {
-			return d.grant(s, used, false, now)
-		}
-	}
-	return d.grant(s, d.used(s), false, now)
-}
-
-// today returns the day on which a request is counted. It only moves forward: if the clock
-// steps back over midnight the newer day stays, so that no quota is granted twice.
-func (m *Meter) today(now time.Time) *day {
-	if d := m.day.Load(); now.Unix() < d.end {
-		return d
-	}
-	return m.startDay(now)
-}
-
-func (m *Meter) startDay(now time.Time) *day {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	d := m.day.Load()
-	if now.Unix() < d.end {
-		return d // another request was first
-	}
-	start := startOfDay(now)
-	next := m.next
-	m.next = nil
-	if next == nil || next.start != start {
-		// The store has been unreachable for a day, or the clock has jumped over one.
-		// Requests do not wait for it: they are counted here, under a key that Run stores
-		// later.
-		next = newDay(start, newKey())
-	}
-	m.past = append(m.past, pastDay{d.name, d.accounts})
-	m.day.Store(next)
-	return next
-}
-
-// prepare returns a day with its stored key and counts. A future day has counts if the
-// clock was ahead before a restart.
-func (m *Meter) prepare(ctx context.Context, start int64) (*day, error) {
-	name := dayName(start)
-	key, err := m.cfg.Counters.DayKey(ctx, name, newKey())
-	if err != nil {
-		return nil, err
-	}
-	usage, err := m.cfg.Counters.Load(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	d := newDay(start, key)
-	d.add(usage)
-	d.loaded = true
-	d.ready.Store(true)
-	return d, nil
-}
-
-// load does for a day that started unprepared what prepare does for others. It comes
-// before the day's first save, so that it loads only what other nodes counted.
-func (m *Meter) load(ctx context.Context, d *day) error {
-	key, err := m.cfg.Counters.DayKey(ctx, d.name, d.key)
-	if err != nil {
-		return err
-	}
-	usage, err := m.cfg.Counters.Load(ctx, d.name)
-	if err != nil {
-		return err
-	}
-	if key != d.key {
-		// The store had a key for the day, and has its networks under other pseudonyms.
-		// Those counted here stay here: exact, and lost by a restart.
-		d.private = true
-		usage.Networks = nil
-	}
-	d.add(usage)
-	d.loaded = true
-	d.ready.Store(true)
-	return nil
-}
-
-func newKey() Key {
-	var k Key
-	_, _ = rand.Read(k[:]) // never fails: without randomness it ends the process
-	return k
+// Counted is the result for one subject.
+type Counted struct {
+	Granted int64 // of those requested
+	Used    int64 // on that day so far, including those
 }

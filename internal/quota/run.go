@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 )
 
@@ -26,10 +25,9 @@ const (
 	// A day's key and networks are kept for an hour after it, for a restart with a clock
 	// that is slightly behind, and for nodes whose clocks differ.
 	keepNetworks = time.Hour
-	// clockInterval is how often Run reads the store's clock.
-	clockInterval = 5 * time.Second
-	// maxAhead is how far the clock may step back over midnight without the day doing so.
-	maxAhead = time.Hour
+	// clockTimeout is for a new connection and a query. No request waits for it, but a
+	// query that was lost must not delay the next attempt for long.
+	clockTimeout = time.Second
 	// keepAccounts is in months: a year's chart, and the month it is compared with.
 	keepAccounts = 13
 )
@@ -38,51 +36,34 @@ const (
 // destroys what is too old. ctx must outlast the last request. It returns an error only if
 // the final save fails; earlier failures are logged and retried.
 func (m *Meter) Run(ctx context.Context) error {
-	staying, leave := context.WithCancel(context.WithoutCancel(ctx))
-	defer leave()
-	var stays sync.WaitGroup
-	if m.cfg.Shared {
-		stays.Go(func() { m.stay(staying) }) // also while something else takes long
-	}
 	ticker := time.NewTicker(saveInterval)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
-		if m.shared.unreachable.Load() {
+		if m.Alone() {
 			m.reconnect(ctx) // without a save before it, which might hang
-		} else {
+		}
+		if !m.Alone() {
 			m.report(m.runOnce(ctx))
-			m.settle(ctx)
 		}
 		select {
 		case <-ctx.Done():
 		case <-ticker.C:
-		case <-m.nodes.crowded:
 		}
 	}
 	// A publication may block the store for a while: the last counts are worth waiting for.
 	err := m.save(ctx)
-	for range finalRetries {
-		if err == nil {
-			break
-		}
+	for n := 0; err != nil && n < finalRetries; n++ {
 		err = m.save(ctx)
 	}
-	leave()
-	stays.Wait()
 	if err != nil {
 		return fmt.Errorf("could not save the last request counts, which are lost: %w", err)
-	}
-	if m.cfg.Shared {
-		ctx, cancel := brief(ctx)
-		defer cancel()
-		_ = m.cfg.Counters.Leave(ctx, m.nodes.id) // otherwise others remove the row after a while
 	}
 	return nil
 }
 
 // runOnce is one iteration of Run.
 func (m *Meter) runOnce(ctx context.Context) error {
-	return errors.Join(m.save(ctx), m.prepareNext(ctx, false), m.prune(ctx))
+	return errors.Join(m.save(ctx), m.prepareNext(ctx), m.prune(ctx))
 }
 
 // detached returns a context with a timeout of its own, which does not end with ctx.
@@ -105,7 +86,9 @@ func (m *Meter) report(err error) {
 func (m *Meter) save(ctx context.Context) error {
 	ctx, cancel := detached(ctx)
 	defer cancel()
-	m.readClock(ctx)
+	if err := m.readClock(ctx); err != nil {
+		return err
+	}
 	if err := m.stepBack(ctx); err != nil {
 		return err
 	}
@@ -113,8 +96,8 @@ func (m *Meter) save(ctx context.Context) error {
 	if err := m.savePast(ctx); err != nil {
 		return err
 	}
-	if !today.loaded {
-		if err := m.load(ctx, today); err != nil {
+	if !today.ready.Load() {
+		if err := m.adopt(ctx, today); err != nil {
 			return err
 		}
 	}
@@ -125,21 +108,31 @@ func (m *Meter) save(ctx context.Context) error {
 	return m.saveTables(ctx, today.name, today.accounts, networks)
 }
 
-// readClock reads the store's clock where nodes share it. Requests do so as well, but not
-// those that are refused from memory.
-func (m *Meter) readClock(ctx context.Context) {
-	if !m.cfg.Shared || m.cfg.Now().Sub(m.clockRead).Abs() < clockInterval {
+// reconnect checks whether the store responds again, saves what was counted here
+// meanwhile, and then lets requests be counted there.
+func (m *Meter) reconnect(ctx context.Context) {
+	if m.save(ctx) != nil {
 		return
 	}
-	m.clockRead = m.cfg.Now()
-	ctx, cancel := context.WithTimeout(ctx, reconnectTimeout)
+	m.shared.unreachable.Store(false)
+	m.cfg.Log.Info("requests are counted across all nodes again")
+}
+
+// readClock reads the store's clock where nodes share it. Requests do so as well, but not
+// those that are refused from memory.
+func (m *Meter) readClock(ctx context.Context) error {
+	if m.shared == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, clockTimeout)
 	defer cancel()
-	_, _ = m.count(ctx, "", Usage{}) // if it fails, so does what follows
+	_, err := m.shared.count(ctx, "", Usage{})
+	return err
 }
 
 // stepBack switches back to the correct day after a clock that was ahead has been
-// corrected. A few minutes are not worth it: see today. What was counted on the day that is left stays
-// there.
+// corrected. A few minutes are not worth it: see today. What was counted on the day that is
+// left stays there.
 func (m *Meter) stepBack(ctx context.Context) error {
 	d, now := m.day.Load(), m.now()
 	if now.Unix() >= d.start-int64(maxAhead.Seconds()) {
@@ -154,13 +147,11 @@ func (m *Meter) stepBack(ctx context.Context) error {
 	}
 	m.mu.Lock()
 	if m.day.Load() == d {
-		m.past = append(m.past, pastDay{d.name, d.accounts})
-		m.next = nil
-		m.day.Store(back)
+		m.follow(d, back)
 	}
 	m.mu.Unlock()
-	m.cfg.Log.Error("the clock that decides which day it is was ahead and has been corrected: requests are counted on the correct day again",
-		"was", d.name, "is", back.name)
+	m.cfg.Log.Error("the clock that decides which day it is was ahead and has been corrected: "+
+		"requests are counted on the correct day again", "was", d.name, "is", back.name)
 	return nil
 }
 
@@ -183,12 +174,10 @@ func (m *Meter) savePast(ctx context.Context) error {
 
 // saveTables saves the unsaved counts of two tables; networks may be nil. After a failure
 // the rest is unsaved again.
-func (m *Meter) saveTables(ctx context.Context, day string, accounts *table[string], networks *table[Pseudonym]) error {
-	ofAccounts := accounts.collect()
-	var ofNetworks []delta[Pseudonym]
-	if networks != nil {
-		ofNetworks = networks.collect()
-	}
+func (m *Meter) saveTables(
+	ctx context.Context, day string, accounts *table[string], networks *table[Pseudonym],
+) error {
+	ofAccounts, ofNetworks := accounts.collect(), networks.collect()
 	for len(ofAccounts)+len(ofNetworks) > 0 {
 		a, n := len(ofAccounts), len(ofNetworks)
 		if m.cfg.Shared {
@@ -204,9 +193,7 @@ func (m *Meter) saveTables(ctx context.Context, day string, accounts *table[stri
 		}
 		if err := m.saveBatch(ctx, day, added); err != nil {
 			accounts.giveBack(ofAccounts)
-			if networks != nil {
-				networks.giveBack(ofNetworks)
-			}
+			networks.giveBack(ofNetworks)
 			return fmt.Errorf("saving the counts of %s: %w", day, err)
 		}
 		ofAccounts, ofNetworks = ofAccounts[a:], ofNetworks[n:]
@@ -224,12 +211,12 @@ func (m *Meter) saveBatch(ctx context.Context, day string, added Usage) error {
 }
 
 // prepareNext prepares tomorrow a day ahead, so that the store may be unreachable for a
-// day before a day starts unprepared. It does so again if the counts may be out of date.
-func (m *Meter) prepareNext(ctx context.Context, again bool) error {
+// day before a day starts unprepared.
+func (m *Meter) prepareNext(ctx context.Context) error {
 	m.mu.Lock()
 	today, ready := m.day.Load(), m.next != nil
 	m.mu.Unlock()
-	if ready && !again {
+	if ready {
 		return nil
 	}
 	ctx, cancel := detached(ctx)
@@ -256,9 +243,10 @@ func (m *Meter) prune(ctx context.Context) error {
 	if networks == m.pruned {
 		return nil
 	}
+	accounts := now.AddDate(0, -keepAccounts, 0).Format(time.DateOnly)
 	ctx, cancel := detached(ctx)
 	defer cancel()
-	if err := m.cfg.Counters.Prune(ctx, networks, now.AddDate(0, -keepAccounts, 0).Format(time.DateOnly)); err != nil {
+	if err := m.cfg.Counters.Prune(ctx, networks, accounts); err != nil {
 		return fmt.Errorf("destroying the keys and counts before %s: %w", networks, err)
 	}
 	m.pruned = networks

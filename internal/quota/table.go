@@ -38,10 +38,10 @@ type named[K comparable] struct {
 type outcome uint8
 
 const (
-	taken   outcome = iota
-	refused         // the limit is reached
-	closed          // the table counts no more
-	moved           // requests are counted in memory now, not in the store
+	taken     outcome = iota
+	refused           // the limit is reached
+	closed            // the day has ended
+	uncounted         // not counted in the store, and to be counted in memory
 )
 
 func newTable[K comparable]() *table[K] {
@@ -79,25 +79,21 @@ func (t *table[K]) take(key K, limit uint32) (used uint32, is outcome) {
 	}
 }
 
-func (t *table[K]) has(key K) bool {
-	s := t.shard(key)
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.counters[key] != nil
-}
+func (t *table[K]) has(key K) bool { return t.find(key) != nil }
 
 func (t *table[K]) used(key K) uint32 {
-	s := t.shard(key)
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if c := s.counters[key]; c != nil {
+	if c := t.find(key); c != nil {
 		return c.used()
 	}
 	return 0
 }
 
-// add adds saved requests to what was counted.
-func (t *table[K]) add(key K, requests int64) { t.counter(key).add(requests) }
+func (t *table[K]) find(key K) *counter {
+	s := t.shard(key)
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.counters[key]
+}
 
 // raise raises a count to what is saved in the store plus what is unsaved here.
 func (t *table[K]) raise(key K, saved int64) { t.counter(key).raise(saved) }
@@ -128,8 +124,12 @@ type delta[K comparable] struct {
 	requests uint32
 }
 
-// collect returns all unsaved requests and marks them as saved; giveBack undoes that.
+// collect returns all unsaved requests and marks them as saved; giveBack undoes that. A nil
+// table has none.
 func (t *table[K]) collect() []delta[K] {
+	if t == nil {
+		return nil
+	}
 	var list []delta[K]
 	for i := range t.shards {
 		s := &t.shards[i]
@@ -191,18 +191,7 @@ func (c *counter) take(limit uint32) (used uint32, is outcome, first bool) {
 
 func (c *counter) used() uint32 { return uint32(c.halves.Load() >> 32) }
 
-// add adds saved requests, at most until the counter is full.
-func (c *counter) add(requests int64) {
-	for {
-		old := c.halves.Load()
-		more := uint64(min(max(requests, 0), fullCounter-int64(old>>32)))
-		if c.halves.CompareAndSwap(old, old+more<<32) {
-			return
-		}
-	}
-}
-
-// raise raises the count to saved plus unsaved requests.
+// raise raises the count to saved plus unsaved requests, at most until the counter is full.
 func (c *counter) raise(saved int64) {
 	for {
 		old := c.halves.Load()

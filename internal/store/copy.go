@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// copied are the tables that Copy copies: all but counting_nodes, which are the servers that
-// run, each after those it refers to.
+// copied are the tables that Copy copies: all of them, each after those it refers to.
 var copied = []string{
 	"catalogue", "categories", "tools", "comparisons", "retired", "pages", "pictures", "picture_files",
 	"price_history", "score_history", "past_tools", "record_changes", "mirror",

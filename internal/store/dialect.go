@@ -39,8 +39,6 @@ type dialect interface {
 	listen(ctx context.Context, wake func()) error
 	// count is Usage.Count.
 	count(ctx context.Context, day string, asked quota.Usage) (quota.Tally, error)
-	// renew is Usage.Renew.
-	renew(ctx context.Context, own quota.Node, gone []quota.Node) ([]quota.Node, error)
 
 	// schemaContext limits how long the version of the tables may take to read.
 	schemaContext(ctx context.Context) (context.Context, context.CancelFunc)

@@ -207,12 +207,12 @@ func discard(staleBefore *atomic.Int64) {
 	}
 }
 
-// lookup repeats the query, which does no harm, because connections of this pool
+// lookup repeats the query, which changes nothing, because connections of this pool
 // are not pinged before use (that would cost a round trip) and all of them are broken
-// after a restart of the server, or lead to one that is no longer the primary.
+// after a restart of the server.
 func (d *postgresDialect) lookup(ctx context.Context, query func() error) error {
 	err := query()
-	if err != nil && ctx.Err() == nil && (isBroken(err) || errors.Is(d.explain(err), ErrReadOnly)) {
+	if err != nil && ctx.Err() == nil && isBroken(err) {
 		discard(&d.lookupsStaleBefore)
 		d.discardIdle()
 		err = query()

@@ -159,10 +159,6 @@ func (*sqliteDialect) count(context.Context, string, quota.Usage) (quota.Tally, 
 	return quota.Tally{}, errors.New("SQLite has one node, which counts requests in memory")
 }
 
-func (*sqliteDialect) renew(context.Context, quota.Node, []quota.Node) ([]quota.Node, error) {
-	return nil, errors.New("SQLite has one node")
-}
-
 func (*sqliteDialect) schemaContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, func() {}
 }

@@ -34,18 +34,3 @@ func (Counters) Prune(context.Context, string, string) error { return nil }
 func (Counters) Count(context.Context, string, quota.Usage) (quota.Tally, error) {
 	return quota.Tally{}, errors.New("these counters are not shared")
 }
-
-// Join implements quota.Counters.
-func (Counters) Join(context.Context, string) error {
-	return errors.New("these counters are not shared")
-}
-
-// Renew implements quota.Counters.
-func (Counters) Renew(context.Context, quota.Node, []quota.Node) ([]quota.Node, error) {
-	return nil, errors.New("these counters are not shared")
-}
-
-// Leave implements quota.Counters.
-func (Counters) Leave(context.Context, string) error {
-	return errors.New("these counters are not shared")
-}

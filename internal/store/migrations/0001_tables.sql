@@ -301,14 +301,6 @@ CREATE TABLE day_keys (
 	key TEXT NOT NULL -- hex
 );
 
--- The nodes that count requests in this database, so that one without others can count in
--- memory. Only on PostgreSQL; copies do not have them.
-CREATE TABLE counting_nodes (
-	id       TEXT    NOT NULL PRIMARY KEY, -- random, of one process
-	renewals BIGINT  NOT NULL,             -- it increases while the node is there
-	sole     BOOLEAN NOT NULL              -- it counts in memory: others wait before they count
-);
-
 -- Endpoints, and what was or will be sent to each. Bodies are stored once, in events;
 -- only a ping has its own, since it comes from no publication.
 
