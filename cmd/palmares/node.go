@@ -43,7 +43,6 @@ type node struct {
 	store     *store.Store // nil until it is open
 	pages     *site.Site   // nil until the store is open
 	exports   *dataset.Exports
-	index     *indexFile
 	memory    memory
 	published atomic.Int64 // the version that was loaded last, 0 for none
 	demo      demoCatalogue

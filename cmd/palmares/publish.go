@@ -28,9 +28,6 @@ type publishCommand struct {
 	checkOptions    `embed:""`
 
 	shown map[publication.Finding]bool // by earlier attempts
-	// isVast says that a catalogue was published of which a server takes seconds to make the
-	// search index.
-	isVast bool
 }
 
 // Run publishes a folder and prints what changed.
@@ -45,9 +42,6 @@ func (c *publishCommand) Run(inv *invocation) error {
 		}
 		if err == nil {
 			err = c.publish(inv)
-		}
-		if err == nil && c.isVast {
-			keepIndex(inv, newIndexFile(inv.database, nil))
 		}
 		if !isTransient(err) || inv.ctx.Err() != nil || time.Now().Add(retryInterval).After(deadline) {
 			return err
@@ -112,39 +106,10 @@ func (c *publishCommand) publish(inv *invocation) (err error) {
 		_, err := job.Publish(inv.ctx, nil, read)
 		return err
 	}
-	c.isVast = !c.DryRun && len(read.Catalog.Tools) >= vastCatalogue
 	return inv.withStore(func(st *store.Store) error {
 		_, err := job.Publish(inv.ctx, st.Catalogue, read)
 		return err
 	})
-}
-
-// vastCatalogue is how many tools make it worth the memory that the index needs, up to two
-// kilobytes each.
-const vastCatalogue = 200_000
-
-// keepIndex writes the search index of a vast catalogue in SQLite beside it, for the next
-// server that starts. One that runs does so itself, and servers on PostgreSQL are on other
-// machines.
-func keepIndex(inv *invocation, f *indexFile) {
-	if !strings.HasPrefix(inv.database, "sqlite:") {
-		return
-	}
-	progress := newProgress(inv.stderr)
-	err := inv.withStore(func(st *store.Store) error {
-		if st.Served() {
-			return nil
-		}
-		return f.make(inv.ctx, st.Catalogue, func(done, total int) { progress.show("search index", done, total) })
-	})
-	progress.done()
-	switch {
-	case err == nil || errors.Is(err, store.ErrSuperseded):
-	case inv.ctx.Err() != nil:
-		fmt.Fprintln(inv.stderr, "palmares: the catalogue is published, without its search index: the next start takes longer")
-	default:
-		fmt.Fprintf(inv.stderr, "palmares: the catalogue is published, but its search index could not be written, so the next start takes longer (%s)\n", message(err))
-	}
 }
 
 // elsewhere publishes a folder on a server. A folder that would undo another one's work

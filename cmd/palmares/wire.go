@@ -57,7 +57,6 @@ func (n *node) open(ctx context.Context) (d dependencies, err error) {
 	o := &n.options.Exports
 	n.exports = dataset.New(dataset.Config{Dir: o.folder(n.inv.database), Space: int64(o.Space), Release: release(), Log: n.log})
 	n.pages = site.New(site.Config{Demo: n.isDemo, Exports: n.exports, BaseURL: string(n.options.BaseURL), Pictures: pictures{&n.demo, n.store.Pictures}, Document: api.Document()})
-	n.index = newIndexFile(n.inv.database, n.log)
 	d.live, err = whenReachable(ctx, n.wait, func(ctx context.Context) (*snapshot.Live, error) {
 		return snapshot.NewLive(ctx, n.load)
 	})
@@ -146,7 +145,6 @@ func (n *node) start(d dependencies, watch *server.Watch, dispatcher *webhook.Di
 	n.metrics.Catalogue(d.live)
 	n.metrics.Flag("palmares_catalogue_behind", "1 while the published version cannot be loaded and an older one is served.", watch.Behind)
 	n.runUntilStop(n.exports.Run)
-	n.runUntilStop(func(ctx context.Context) error { return n.index.run(ctx, d.live) })
 	n.runUntilStop(dispatcher.Run)
 	n.runUntilStop(mails.Run)
 	n.metrics.Register(dispatcher, mails)
@@ -234,13 +232,7 @@ func (n *node) build(ctx context.Context, before *snapshot.Snapshot) (s *snapsho
 		done := make(chan error, 1)
 		go func() {
 			var err error
-			if before == nil {
-				identity := n.index.identity(len(published.Catalog.Tools), published.Version, published.PublishedAt, published.Feed)
-				found = n.index.read(identity, published.Catalog)
-			}
-			if found == nil {
-				found, err = snapshot.NextIndex(ctx, before, published.Catalog, step)
-			}
+			found, err = snapshot.NextIndex(ctx, before, published.Catalog, step)
 			done <- err
 		}()
 		s = snapshot.Next(before, published.Catalog, step, published.Version, published.ChangedOn)

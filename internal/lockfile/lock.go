@@ -5,7 +5,6 @@ package lockfile
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"syscall"
 )
@@ -26,22 +25,4 @@ func Lock(path string) (*os.File, bool, error) {
 		return nil, false, err
 	}
 	return f, true, nil
-}
-
-// IsLocked reports whether Lock would find a file locked by another process. It creates
-// nothing, and holds a lock itself only for an instant.
-func IsLocked(path string) (bool, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return true, nil
-	}
-	return false, err
 }

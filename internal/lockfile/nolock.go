@@ -7,6 +7,3 @@ import "os"
 
 // Lock does not lock: the standard library has no such lock here.
 func Lock(string) (*os.File, bool, error) { return nil, true, nil }
-
-// IsLocked reports false, as there are no locks.
-func IsLocked(string) (bool, error) { return false, nil }

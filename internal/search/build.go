@@ -99,16 +99,6 @@ type builder struct {
 	blocks []*block
 	ends   []int // by tool, number of entries up to its end
 	count  int
-
-	names   []name    // with numbers of tools of this builder
-	figures []figures // by tool
-}
-
-// figures are what queries compare of a tool, which would be slow to parse for every tool of a
-// large catalogue.
-type figures struct {
-	boost, monthly float32
-	pricing        uint8
 }
 
 type formData struct {
@@ -145,15 +135,12 @@ func newBuilder(which []int32, categories map[string]string) *builder {
 		forms:      newWords(),
 		stems:      newWords(),
 		ends:       make([]int, 0, len(which)),
-		figures:    make([]figures, 0, len(which)),
 	}
 	b.split.emit = b.word
 	return b
 }
 
 func (b *builder) add(t *catalog.Tool) {
-	b.names = appendNames(b.names, t, len(b.ends))
-	b.figures = append(b.figures, figuresOf(t))
 	b.read(inName, t.Name)
 	for _, alias := range t.Aliases {
 		b.read(inAlias, alias)
@@ -309,9 +296,14 @@ func (p parts) index(c *catalog.Catalog, categories map[string]string) *Index {
 	p.countHeadings(terms, func(term, reviews uint32) { x.inHeadings[term] += reviews })
 	var wait sync.WaitGroup
 	wait.Go(func() { x.postings = p.postings(terms, x.plan()) })
-	wait.Go(func() { x.indexNames(p.names()) })
+	wait.Go(x.indexNames)
 	wait.Go(func() { x.indexKin(stems) })
-	p.setFigures(x, p.tools())
+	x.boost = make([]float32, len(x.tools))
+	x.pricing = make([]uint8, len(x.tools))
+	x.monthly = make([]float32, len(x.tools))
+	for i := range x.tools {
+		x.indexFigures(i)
+	}
 	wait.Wait()
 	return x
 }
@@ -327,12 +319,16 @@ func labelWords(c *catalog.Catalog) map[string]bool {
 	return labels
 }
 
-func figuresOf(t *catalog.Tool) figures {
-	f := figures{boost: boostOf(t), pricing: pricingNumber(t.Pricing), monthly: float32(math.Inf(1))}
+// indexFigures keeps what queries compare of a tool, which would be slow to parse for every
+// tool of a large catalogue.
+func (x *Index) indexFigures(tool int) {
+	t := x.tools[tool]
+	x.boost[tool] = boostOf(t)
+	x.pricing[tool] = pricingNumber(t.Pricing)
+	x.monthly[tool] = float32(math.Inf(1))
 	if euros, ok := catalog.Monthly(t.Price); ok {
-		f.monthly = float32(toCents(euros))
+		x.monthly[tool] = float32(toCents(euros))
 	}
-	return f
 }
 
 // indexWords sorts the words of all parts. It returns the stems, and, by part and term of that
@@ -376,40 +372,6 @@ func (p parts) sortWords(of func(*builder) *words) (sorted []string, places [][]
 		place = place[n:]
 	}
 	return sorted, places
-}
-
-// tools returns the number of tools that were read.
-func (p parts) tools() int {
-	n := 0
-	for _, b := range p {
-		n += len(b.ends)
-	}
-	return n
-}
-
-// setFigures sets the figures of the tools that were read, in an index of so many tools.
-func (p parts) setFigures(x *Index, tools int) {
-	x.boost = make([]float32, tools)
-	x.pricing = make([]uint8, tools)
-	x.monthly = make([]float32, tools)
-	for _, b := range p {
-		for i, f := range b.figures {
-			tool := b.which[i]
-			x.boost[tool], x.pricing[tool], x.monthly[tool] = f.boost, f.pricing, f.monthly
-		}
-	}
-}
-
-// names returns the names of the tools that were read.
-func (p parts) names() []name {
-	var all []name
-	for _, b := range p {
-		for _, n := range b.names {
-			n.tool = uint32(b.which[n.tool])
-			all = append(all, n)
-		}
-	}
-	return all
 }
 
 // reviews returns the number of tools that have a review.
@@ -522,12 +484,12 @@ type name struct {
 }
 
 // appendNames appends the names of a tool.
-func appendNames(names []name, t *catalog.Tool, number int) []name {
-	key, ends := nameKey(t.Name)
-	names = append(names, name{key, ends, uint32(number)})
-	for _, alias := range t.Aliases {
+func appendNames(names []name, tools []*catalog.Tool, i int) []name {
+	key, ends := nameKey(tools[i].Name)
+	names = append(names, name{key, ends, uint32(i)})
+	for _, alias := range tools[i].Aliases {
 		key, ends := nameKey(alias)
-		names = append(names, name{key, ends, uint32(number)})
+		names = append(names, name{key, ends, uint32(i)})
 	}
 	return names
 }
@@ -548,7 +510,11 @@ func sortNames(names []name) (sorted []name, keys []string) {
 	return sorted, keys
 }
 
-func (x *Index) indexNames(all []name) {
+func (x *Index) indexNames() {
+	all := make([]name, 0, len(x.tools))
+	for i := range x.tools {
+		all = appendNames(all, x.tools, i)
+	}
 	sorted, keys := sortNames(all)
 	x.names = newLexicon(keys)
 	x.nameOf = make([]uint32, len(all))

@@ -289,7 +289,11 @@ func (n *next) mergeList(list int, fresh *postings) {
 }
 
 func (n *next) mergeNames() {
-	added, keys := sortNames(n.added.names())
+	var added []name
+	for _, tool := range n.fresh {
+		added = appendNames(added, n.tools, int(tool))
+	}
+	added, keys := sortNames(added)
 	places := make([]int, len(added))
 	old := n.old
 	at := 0
@@ -369,10 +373,15 @@ func (n *next) mergeKin() {
 
 // copyFigures copies what is known of each tool.
 func (n *next) copyFigures() {
-	n.added.setFigures(n.Index, len(n.tools))
+	n.boost = make([]float32, len(n.tools))
+	n.pricing = make([]uint8, len(n.tools))
+	n.monthly = make([]float32, len(n.tools))
 	for tool, to := range n.moved {
 		if to >= 0 {
 			n.boost[to], n.pricing[to], n.monthly[to] = n.old.boost[tool], n.old.pricing[tool], n.old.monthly[tool]
 		}
+	}
+	for _, tool := range n.fresh {
+		n.indexFigures(int(tool))
 	}
 }

@@ -18,7 +18,7 @@ type Published struct {
 	Version     int64            // 0 when nothing has been published
 	PublishedAt string           // when it was published, as in the feed
 	ChangedOn   string           // the UTC day of the publication that made it, YYYY-MM-DD
-	Feed        *record.Feed     // of the records; set by Load, and by Outline without its changes
+	Feed        *record.Feed     // of the records; set by Load
 	Events      []catalog.Event  // for feeds, newest first; nil when Version is 0
 
 	sequence int64 // of its last event
@@ -117,60 +117,6 @@ func loadAll(ctx context.Context, tx *sql.Tx, second <-chan *part) (*Published, 
 		p.Events, err = latestEvents(ctx, tx, p.Catalog)
 	}
 	return p, err
-}
-
-// Outline reads the name, the URL, the settings, the categories and the pages of the published
-// version, and its feed without the changes. It returns the number of tools.
-func (s *Catalogue) Outline(ctx context.Context) (p *Published, tools int, err error) {
-	err = s.read(ctx, func(tx *sql.Tx) error {
-		p = &Published{Catalog: &catalog.Catalog{}}
-		if err := loadHead(ctx, tx, p); err != nil {
-			return err
-		}
-		if err := loadSmall(ctx, tx, p.Catalog); err != nil {
-			return err
-		}
-		if p.Feed, err = feedHead(ctx, tx); err != nil {
-			return err
-		}
-		return tx.QueryRowContext(ctx, `SELECT count(*) FROM tools`).Scan(&tools)
-	})
-	return p, tools, err
-}
-
-// searched are the columns that the search index uses.
-var searched = only(toolColumns, "slug", "name", "aliases", "category", "tagline", "pricing", "price", "score", "body")
-
-// EachSearched reads, of all tools of a version, what the search index uses: those of the first
-// half are passed to first, and those of the second half, at the same time, to second, in the
-// order in which the database sorts slugs. ErrSuperseded: another version was published meanwhile.
-func (s *Catalogue) EachSearched(ctx context.Context, version *Published, first, second func(*catalog.Tool)) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	half := func(where string, each func(*catalog.Tool)) {
-		err := s.read(ctx, func(tx *sql.Tx) error {
-			now := Published{Catalog: &catalog.Catalog{}}
-			if err := loadHead(ctx, tx, &now); err != nil {
-				return err
-			}
-			if now.Version != version.Version || now.PublishedAt != version.PublishedAt {
-				return ErrSuperseded
-			}
-			_, err := toolsWhere(ctx, tx, searched, func(t *catalog.Tool) bool { each(t); return false }, where+" ORDER BY slug")
-			return err
-		})
-		if err != nil {
-			cancel(err) // of the other half, too; the first error is the one that is returned
-		}
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		half("slug >= "+middle, second)
-	}()
-	half("slug < "+middle, first)
-	<-done
-	return context.Cause(ctx)
 }
 
 // Feed reads the last change of every record: kind, slug, hash, and whether it is deleted.

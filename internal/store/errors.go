@@ -35,7 +35,6 @@ var (
 	ErrForeignFile  = fmt.Errorf("%w: a file", ErrNotOurs)
 	ErrDamaged      = fmt.Errorf("%w: damaged", ErrNotADatabase)
 	ErrVanished     = fmt.Errorf("%w: its file is gone", ErrReadOnly)
-	ErrSuperseded   = errors.New("another version has been published")
 	ErrServed       = errors.New("another server is using the database")
 	ErrNotEmpty     = errors.New("the database is not empty")
 	ErrNewer        = errors.New("the database is newer than this program")

@@ -216,24 +216,3 @@ func TestAPublicationThatFailsReadsNoMoreRecordsForTheFeed(t *testing.T) {
 		fails(t.Context(), c, reviews, nil, errUnreadable)
 	})
 }
-
-func TestSearchedToolsAreReadUntilTheFirstError(t *testing.T) {
-	each(t, func(t *testing.T, s *Store) {
-		publish(t, s, large(2000, 1, 50), monday)
-		p, tools, err := s.Catalogue.Outline(t.Context())
-		if err != nil || tools != 2000 {
-			t.Fatal(tools, err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		end := func(*catalog.Tool) { cancel() }
-		if err := s.Catalogue.EachSearched(ctx, p, end, end); err != context.Canceled {
-			t.Errorf("after the end of the context: %v", err)
-		}
-		former := *p
-		former.Version--
-		if err := s.Catalogue.EachSearched(t.Context(), &former, nil, nil); err != ErrSuperseded {
-			t.Errorf("another version: %v", err)
-		}
-	})
-}

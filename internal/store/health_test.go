@@ -7,11 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/lockfile"
 )
 
 // bySQLite returns a store on a SQLite file with a published catalogue, and its path.
@@ -130,12 +127,6 @@ func TestAFullDiskOfPostgreSQLIsNoticedAndItsEndToo(t *testing.T) {
 func TestASQLiteFileHasOneServerAndOtherUsers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "palmares.db")
 	first := open(t, "sqlite:"+path)
-	if first.Served() {
-		t.Error("a file without a server has one")
-	}
-	if _, err := os.Stat(path + "-lock"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("asking for a server left a lock: %v", err)
-	}
 	if err := first.Claim(); err != nil {
 		t.Fatal(err)
 	}
@@ -148,31 +139,9 @@ func TestASQLiteFileHasOneServerAndOtherUsers(t *testing.T) {
 		if err := second.Claim(); !errors.Is(err, ErrServed) || !strings.Contains(err.Error(), name) {
 			t.Errorf("Claim through %s = %v; want ErrServed", name, err)
 		}
-		if !second.Served() {
-			t.Errorf("the server is not seen through %s", name)
-		}
 		if second.Health(t.Context()) != nil {
 			t.Error("a second process cannot use the database")
 		}
 	}
 	publish(t, open(t, "sqlite:"+path), catalogue(tool("a", "1 €/mois")), monday)
-}
-
-func TestALockThatIsHeldForAMomentDoesNotKeepAServerFromStarting(t *testing.T) {
-	s := open(t, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
-	synctest.Test(t, func(t *testing.T) {
-		held, ok, err := lockfile.Lock(s.name + "-lock")
-		if err != nil || !ok {
-			t.Fatal(ok, err)
-		}
-		go func() {
-			time.Sleep(150 * time.Millisecond)
-			if err := held.Close(); err != nil {
-				t.Error(err)
-			}
-		}()
-		if err := s.Claim(); err != nil {
-			t.Error(err)
-		}
-	})
 }

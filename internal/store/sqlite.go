@@ -250,15 +250,12 @@ func (d *sqliteDialect) offline(context.Context) error { return d.claim() }
 // claim locks a file beside the database. Not the database: when a process closes any
 // descriptor of that, the kernel drops SQLite's locks.
 func (d *sqliteDialect) claim() error {
-	path, err := d.lockPath()
+	path, err := filepath.EvalSymlinks(d.name)
 	if err != nil {
 		return err
 	}
+	path += "-lock"
 	lock, ok, err := lockfile.Lock(path)
-	for attempt := 0; err == nil && !ok && attempt < 10; attempt++ { // another process may be in served
-		time.Sleep(20 * time.Millisecond)
-		lock, ok, err = lockfile.Lock(path)
-	}
 	if err != nil {
 		return problem(ErrReadOnly, err, "%s cannot be locked, which a server must do (%v): let this user write it, on a disk of this machine", path, err)
 	}
@@ -267,22 +264,6 @@ func (d *sqliteDialect) claim() error {
 	}
 	d.lock = lock
 	return nil
-}
-
-// lockPath returns the file that claim locks, whatever link leads to the database.
-func (d *sqliteDialect) lockPath() (string, error) {
-	path, err := filepath.EvalSymlinks(d.name)
-	return path + "-lock", err
-}
-
-// served is Store.Served.
-func (d *sqliteDialect) served() bool {
-	path, err := d.lockPath()
-	if err != nil {
-		return true
-	}
-	locked, err := lockfile.IsLocked(path)
-	return locked || err != nil
 }
 
 func (d *sqliteDialect) present() error {

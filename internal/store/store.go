@@ -110,13 +110,6 @@ func (s *Store) Close() error { return s.close() }
 // process is its server. On PostgreSQL it does nothing.
 func (s *Store) Claim() error { return s.dialect.claim() }
 
-// Served reports whether a process has claimed the database, as far as this one can tell:
-// also if it may not read the lock. On PostgreSQL it is always false.
-func (s *Store) Served() bool {
-	d, ok := s.dialect.(*sqliteDialect)
-	return ok && d.served()
-}
-
 // Shared reports whether several nodes may use the database at once, as on
 // PostgreSQL: then they must Listen, and count with Usage.Count.
 func (s *Store) Shared() bool { return s.dialect.shared() }
