@@ -2,7 +2,6 @@ package content
 
 import (
 	"fmt"
-	"slices"
 
 	"palmares/internal/catalog"
 )
@@ -60,7 +59,7 @@ func (x *index) active(slug string) *record {
 // reading order: of two records that collide, the later one is the problem.
 func (f *folder) assemble() *catalog.Catalog {
 	c := new(f.catalogue) // f has all records, which must not live as long as the catalogue
-	x := index{make(map[string]claim, len(f.tools)), map[string]claim{}, map[string]claim{}}
+	x := index{map[string]claim{}, map[string]claim{}, map[string]claim{}}
 	for _, b := range f.batches {
 		f.problems = append(f.problems, b.problems...)
 		f.warnings = append(f.warnings, b.warnings...)
@@ -71,7 +70,6 @@ func (f *folder) assemble() *catalog.Catalog {
 		}
 	}
 
-	c.Tools = slices.Grow(c.Tools, len(f.tools))
 	for _, b := range f.batches {
 		for i := range b.records {
 			r := &b.records[i]

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"io/fs"
 	"runtime"
@@ -26,7 +25,6 @@ type batch struct {
 	lines []jsonLine
 	data  []byte // of the lines, for reuse
 
-	first    int // index in folder.tools of its first record
 	records  []record
 	problems []Problem
 	warnings []Warning
@@ -53,8 +51,6 @@ type producer struct {
 	free  chan []byte  // data of batches that were read
 	done  atomic.Int64 // records read
 	count int          // records listed
-
-	placed int // records in batches
 }
 
 // readRecords reads all records, with one worker per processor.
@@ -62,14 +58,11 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 	r := &producer{folder: f, work: make(chan *batch, 2*runtime.GOMAXPROCS(0))}
 	r.free = make(chan []byte, cap(r.work))
 	var workers sync.WaitGroup
-	failures := make([]error, runtime.GOMAXPROCS(0))
-	for i := range failures {
+	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			var w worker
 			for b := range r.work {
-				if failures[i] == nil {
-					failures[i] = w.read(f, b, r.free)
-				}
+				w.read(f, b, r.free)
 				r.done.Add(int64(len(b.records)))
 			}
 		})
@@ -77,7 +70,7 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 	err := r.produce(ctx, found)
 	close(r.work)
 	workers.Wait()
-	if err = errors.Join(append(failures, err)...); err != nil {
+	if err != nil {
 		return err
 	}
 	if f.progress != nil {
@@ -87,7 +80,6 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 }
 
 func (r *producer) produce(ctx context.Context, found map[string]bool) error {
-	r.tools = make([]catalog.Tool, min(r.countTools(found), r.maxRecords))
 	for _, k := range kinds {
 		if found[k.folder] {
 			if err := r.markdown(ctx, k); err != nil {
@@ -103,40 +95,8 @@ func (r *producer) produce(ctx context.Context, found map[string]bool) error {
 	return nil
 }
 
-// countTools returns about how many tools the folder has, at most: a line too many costs
-// nothing.
-func (r *producer) countTools(found map[string]bool) (n int) {
-	folder := kinds[0].folder
-	if found[folder] {
-		entries, err := fs.ReadDir(r.fsys, folder)
-		if err != nil {
-			return 0 // which is reported later
-		}
-		n = len(entries)
-	}
-	if !found[folder+".jsonl"] {
-		return n
-	}
-	file, err := r.fsys.Open(folder + ".jsonl")
-	if err != nil {
-		return n
-	}
-	defer file.Close()
-	part := make([]byte, 256<<10)
-	for n++; n <= r.maxRecords; {
-		got, err := file.Read(part)
-		n += bytes.Count(part[:got], []byte("\n"))
-		if err != nil {
-			break
-		}
-	}
-	return n
-}
-
 // submit sends a batch to the workers, and blocks while they are busy.
 func (r *producer) submit(ctx context.Context, b *batch) error {
-	b.first = r.placed
-	r.placed += len(b.names) + len(b.lines)
 	r.batches = append(r.batches, b)
 	if r.progress != nil {
 		r.progress(int(r.done.Load()))
@@ -275,14 +235,12 @@ func readLine(in *bufio.Reader, limit int, text []byte) (more []byte, tooLong bo
 
 // A worker reads batches. What it keeps is for reuse.
 type worker struct {
-	packer
 	jsonParser
-	reviews []byte
-	known   []string
+	known []string
 }
 
 // read decodes the records of a batch.
-func (w *worker) read(f *folder, b *batch, free chan<- []byte) (err error) {
+func (w *worker) read(f *folder, b *batch, free chan<- []byte) {
 	b.records = make([]record, 0, len(b.names)+len(b.lines))
 	for _, name := range b.names {
 		b.readMarkdown(f, name)
@@ -308,29 +266,6 @@ func (w *worker) read(f *folder, b *batch, free chan<- []byte) (err error) {
 	default:
 	}
 	b.names, b.lines, b.data = nil, nil, nil
-	if f.reviews != nil {
-		if w.reviews, err = f.reviews.add(b.records, w.reviews); err != nil {
-			return err
-		}
-	}
-	for i := range b.records {
-		r := &b.records[i]
-		if r.tool != nil { // that of a Memory stays as it is
-			var own *catalog.Tool
-			if !r.isDraft() && b.first+i < len(f.tools) {
-				own = &f.tools[b.first+i]
-			} else {
-				own = new(catalog.Tool)
-			}
-			*own = *r.tool
-			r.tool = own
-			f.catalogue.DropDefaultURLs(r.tool)
-		}
-		if f.memory == nil { // whose records are packed no more than once
-			w.pack(r)
-		}
-	}
-	return nil
 }
 
 // readMarkdown adds the record of a Markdown file.
@@ -344,6 +279,9 @@ func (b *batch) readMarkdown(f *folder, name string) {
 		file = decodeMarkdown(f.basis, b.kind, name, text, failure)
 	}
 	r := file.record
+	if r.tool != nil { // a publication completes it
+		r.tool = new(*r.tool)
+	}
 	if r.comparison != nil { // checkSides changes it
 		r.comparison = new(*r.comparison)
 	}

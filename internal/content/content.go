@@ -85,8 +85,6 @@ type Options struct {
 	// InMemory keeps the pictures in memory, not in a temporary file: for small folders
 	// on machines that may have no place for one.
 	InMemory bool
-	// SpoolReviews keeps the reviews of tools in Result.Reviews, not in memory.
-	SpoolReviews bool
 	// Records says that the folder was made from the records that a server gives away. Only
 	// what the public sees is there, so links and successors may lead to nothing; lines may
 	// be long; and if bodies were left out, retired tools have no note.
@@ -104,15 +102,12 @@ type Result struct {
 	Problems []Problem // by file and line
 	Warnings []Warning // by file and line
 	// Pictures holds the bytes of the new pictures of Catalog. Close it.
-	Pictures *Pictures
-	// Reviews has the reviews of the tools of Catalog if Options.SpoolReviews is set: the
-	// Body of a tool is then a reference to one. Otherwise it is nil.
-	Reviews     *Reviews
+	Pictures    *Pictures
 	updateDates map[string][]updatedAt // by folder
 }
 
-// Close removes the temporary files behind Pictures and Reviews.
-func (r *Result) Close() error { return errors.Join(r.Pictures.Close(), r.Reviews.close()) }
+// Close removes the temporary file behind Pictures.
+func (r *Result) Close() error { return r.Pictures.Close() }
 
 // Open opens the folder dir. Links cannot leave it. Close it.
 func Open(dir string) (*os.Root, error) {
@@ -155,16 +150,12 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 	if opts.InMemory {
 		r.Pictures.inMemory = map[string][]byte{}
 	}
-	if opts.SpoolReviews {
-		r.Reviews = &Reviews{}
-	}
-	f.reviews = r.Reviews
 	if err := f.read(ctx); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	f.memory.replace(f.basis, f.batches)
 	c := f.assemble()
-	if err := cmp.Or(f.failure, f.readPictures(ctx, opts, c, r.Pictures)); err != nil {
+	if err := f.readPictures(ctx, opts, c, r.Pictures); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	sortByPlace(f.problems)

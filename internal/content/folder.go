@@ -54,20 +54,17 @@ type folder struct {
 	fsys       fs.FS
 	progress   func(records int)
 	maxRecords int
-	maxLine    int      // bytes
-	isCopy     bool     // see Options.Records
-	memory     *Memory  // may be nil
-	reviews    *Reviews // nil to keep them in memory
-	basis               // of the records
+	maxLine    int     // bytes
+	isCopy     bool    // see Options.Records
+	memory     *Memory // may be nil
+	basis              // of the records
 
 	catalogue catalog.Catalog
-	batches   []*batch       // in reading order
-	tools     []catalog.Tool // that are published, each at the place of its record
+	batches   []*batch // in reading order
 	images    map[string]*image
 	settings  record // the links and pictures of catalogue.yaml
 	problems  []Problem
 	warnings  []Warning
-	failure   error // of the temporary file for reviews
 }
 
 func (f *folder) problem(file string, line int, format string, args ...any) {

@@ -79,7 +79,7 @@ func (t *jsonTree) value(depth int) value {
 	v := value{line: t.line}
 	switch c := t.next(); c {
 	case '"':
-		v.kind, v.text = isText, t.string()
+		v.kind, v.text = isText, strings.Clone(t.string()) // not a part of the lines around it
 	case 'n':
 		t.rest = t.rest[len("null"):]
 	case 't', 'f':

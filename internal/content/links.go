@@ -61,7 +61,7 @@ type pictureUse struct {
 func (f *folder) checkMentions(c *catalog.Catalog) []pictureUse {
 	var uses []pictureUse
 	published := f.addresses(c)
-	drafts := &markdown.Addresses{Catalog: c, Unread: maps.Clone(published.Unread), Review: published.Review}
+	drafts := &markdown.Addresses{Catalog: c, Unread: maps.Clone(published.Unread)}
 	maps.Copy(drafts.Unread, published.Drafts)
 	check := func(r *record, folder string, addresses *markdown.Addresses) {
 		for _, m := range r.links {
@@ -113,9 +113,6 @@ func (f *folder) existing(uses []pictureUse) []pictureUse {
 // addresses returns what the links of the folder may lead to.
 func (f *folder) addresses(c *catalog.Catalog) *markdown.Addresses {
 	a := &markdown.Addresses{Catalog: c, Drafts: map[string]bool{}, Unread: map[string]bool{}}
-	if f.reviews != nil {
-		a.Review = f.review
-	}
 	for _, b := range f.batches {
 		for i := range b.records {
 			r := &b.records[i]
@@ -129,15 +126,6 @@ func (f *folder) addresses(c *catalog.Catalog) *markdown.Addresses {
 		}
 	}
 	return a
-}
-
-// review returns the review of a tool from the temporary file.
-func (f *folder) review(t *catalog.Tool) string {
-	text, err := f.reviews.Text(t.Body)
-	if err != nil {
-		f.failure = err
-	}
-	return text
 }
 
 // isRead reports whether the fields of a record could be read.

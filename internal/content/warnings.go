@@ -182,7 +182,7 @@ func (v *value) textOf(name string) string {
 
 // warnTogether adds the warnings that compare records.
 func (f *folder) warnTogether(x *index) {
-	domains := make(map[string]*record, len(f.tools))
+	domains := map[string]*record{}
 	pairs := map[[2]string]*record{}
 	for _, b := range f.batches {
 		for i := range b.records {

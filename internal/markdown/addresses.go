@@ -43,9 +43,6 @@ type Addresses struct {
 	// first page of /cimetiere.
 	Retired func(slug string) string
 
-	// Review returns the review of a tool; nil means its Body.
-	Review func(*catalog.Tool) string
-
 	once        sync.Once
 	tools       map[string]*catalog.Tool // by slug and alias
 	comparisons map[string]*catalog.Comparison
@@ -342,11 +339,7 @@ func (p place) tool(slug, under string, u *url.URL) (address, reason string) {
 	if under == "alternatives" {
 		return "", "the page of alternatives has no sections; remove #" + brief(u.Fragment)
 	}
-	review := t.Body
-	if p.Review != nil {
-		review = p.Review(t)
-	}
-	sections := p.sectionsOf("outils/"+t.Slug, review)
+	sections := p.sectionsOf("outils/"+t.Slug, t.Body)
 	id, found := sections.find(u.Fragment)
 	if !found {
 		return "", sections.hint(fmt.Sprintf("the review of %q", t.Slug), u.Fragment)

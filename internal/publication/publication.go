@@ -70,7 +70,7 @@ func (j *Job) Read(ctx context.Context) (*content.Result, error) {
 	defer root.Close()
 	read, err := content.ReadFS(ctx, root.FS(), content.Options{
 		Progress: func(n int) { j.Sink.Progress("reading", n, 0) },
-		Today:    catalog.Day(j.Now()), MaxAge: j.MaxAge, Known: j.Known, Elsewhere: j.Elsewhere, SpoolReviews: true,
+		Today:    catalog.Day(j.Now()), MaxAge: j.MaxAge, Known: j.Known, Elsewhere: j.Elsewhere,
 	})
 	if err != nil {
 		return nil, err
@@ -131,9 +131,6 @@ func (j *Job) Publish(ctx context.Context, to *store.Catalogue, read *content.Re
 	opts.Check = func(old *catalog.Catalog, diff *catalog.Diff, today string) error {
 		warnings := read.WarnUndated(diff.Undated(old, next, today))
 		return errors.Join(j.show(nil, warnings), j.refuse(warnings))
-	}
-	if read.Reviews != nil {
-		opts.Reviews = read.Reviews
 	}
 	done, err := to.Publish(ctx, next, opts)
 	if removals, ok := errors.AsType[*store.RemovalsError](err); ok {

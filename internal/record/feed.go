@@ -55,9 +55,6 @@ type Step struct {
 	// nothing happens. It is not asked about changes of the URL, of the dataset and of
 	// pictures, which change records that did not change themselves.
 	Touched func(kind Kind, slug string) bool
-	// Review returns the review of a tool of Next; nil means its Body. When it reports false,
-	// Finish stops.
-	Review func(*catalog.Tool) (string, bool)
 }
 
 // First returns the feed of a catalogue that has had none.
@@ -77,7 +74,10 @@ func (f *Feed) After(s Step) (next *Feed, added []Change) {
 	for i := range f.Changes {
 		a.Add(&f.Changes[i])
 	}
-	next = a.Finish(func(c *Change) bool { added = append(added, *c); return true })
+	next, _ = a.Finish(func(c *Change) error { // which never fails
+		added = append(added, *c)
+		return nil
+	})
 	next.Changes = f.With(added)
 	return next, added
 }
@@ -89,10 +89,9 @@ type Advance struct {
 	id         string
 	format     int
 	last       int64 // position that was used
-	emit       func(*Change) bool
+	emit       func(*Change) error
 	aliases    map[key]string
-	everything bool         // may have other bytes than before
-	tool       catalog.Tool // see record
+	everything bool // may have other bytes than before
 
 	// The digests of the records that the public now sees, by index in Next; zero for those
 	// that may have changed.
@@ -124,12 +123,14 @@ func (a *Advance) Add(c *Change) {
 }
 
 // Finish passes the changes that the publication adds to emit, by position, and returns
-// the feed after it, without its changes. It stops and returns nil when emit or Review
-// reports false.
-func (a *Advance) Finish(emit func(*Change) bool) *Feed {
+// the feed after it, without its changes. It stops when emit returns an error.
+func (a *Advance) Finish(emit func(*Change) error) (*Feed, error) {
 	a.emit, a.alive = emit, make([]bool, len(a.before))
-	if !a.addLive() || !a.addDeleted() {
-		return nil
+	if err := a.addLive(); err != nil {
+		return nil, err
+	}
+	if err := a.addDeleted(); err != nil {
+		return nil, err
 	}
 	h := newStateHash()
 	for _, kind := range slices.Sorted(slices.Values(Kinds)) {
@@ -139,31 +140,17 @@ func (a *Advance) Finish(emit func(*Change) bool) *Feed {
 			}
 		}
 	}
-	return &Feed{ID: a.id, Format: Format, Last: a.last, State: h.state()}
+	return &Feed{ID: a.id, Format: Format, Last: a.last, State: h.state()}, nil
 }
 
-// record returns a record of the next catalogue as it is served, until it is called again,
-// and reports false if there is no review of it.
-func (a *Advance) record(kind Kind, i int) (r Record, ok bool) {
-	if kind != Tool || a.Review == nil {
-		return recordAt(a.Next, kind, i), true
-	}
-	a.tool = *a.Next.Tools[i]
-	if a.tool.Body, ok = a.Review(&a.tool); !ok {
-		return r, false
-	}
-	return OfTool(a.Next, &a.tool).Served(a.Next), true
-}
-
-func (a *Advance) add(c *Change) bool {
+func (a *Advance) add(c *Change) error {
 	a.last++
 	c.Position, c.Version, c.At = a.last, a.Version, a.At
 	return a.emit(c)
 }
 
-// addLive adds the records that the public now sees, or sees differently. It reports false
-// if it stopped.
-func (a *Advance) addLive() bool {
+// addLive adds the records that the public now sees, or sees differently.
+func (a *Advance) addLive() error {
 	known := make(map[key]int, len(a.before))
 	for i := range a.before {
 		known[key{a.before[i].Kind, a.before[i].Slug}] = i
@@ -180,10 +167,7 @@ func (a *Advance) addLive() bool {
 		if isKnown {
 			a.alive[at] = true
 		}
-		record, ok := a.record(kind, i)
-		if !ok {
-			return false
-		}
+		record := recordAt(a.Next, kind, i)
 		images := record.Images(a.Next)
 		buf = record.Append(buf[:0], images)
 		sum := digest(sha256.Sum256(buf))
@@ -202,11 +186,11 @@ func (a *Advance) addLive() bool {
 		} else {
 			c.FirstPosition, c.FirstAt = a.last+1, a.At
 		}
-		if !a.add(c) {
-			return false
+		if err := a.add(c); err != nil {
+			return err
 		}
 	}
-	return true
+	return nil
 }
 
 // formerSlugs returns, by present slug, the changes of the records that had another one: of
@@ -240,8 +224,8 @@ func (a *Advance) mayDiffer(c *Change) bool {
 }
 
 // addDeleted adds the records that the public no longer sees, and those deleted before
-// whose slug has become, or is no longer, an alias. It reports false if it stopped.
-func (a *Advance) addDeleted() bool {
+// whose slug has become, or is no longer, an alias.
+func (a *Advance) addDeleted() error {
 	var deleted []*Change
 	for i := range a.before {
 		was := &a.before[i]
@@ -253,11 +237,11 @@ func (a *Advance) addDeleted() bool {
 	}
 	slices.SortFunc(deleted, byName)
 	for _, c := range deleted {
-		if !a.add(c) {
-			return false
+		if err := a.add(c); err != nil {
+			return err
 		}
 	}
-	return true
+	return nil
 }
 
 // byName is the order of the lines of a state: neither kinds nor slugs have a byte as low

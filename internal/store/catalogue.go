@@ -11,6 +11,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/catalog"
+	"palmares/internal/markdown"
 	"palmares/internal/webhook"
 	"palmares/internal/wire"
 )
@@ -23,7 +24,6 @@ type PublishOptions struct {
 	AllowRemovals bool           // tools may disappear without an entry in cimetiere/
 	DryRun        bool           // only find out what would change
 	Pictures      PictureSource  // of the new pictures; may be nil if there are none
-	Reviews       Reviews        // of the tools, if the Body of a tool only refers to its review; otherwise nil
 	Source        Source         // recorded with the version
 	Progress      func(Progress) // called from time to time, by the goroutine of Publish; may be nil
 	// Guard is called with what would be replaced; no other publication comes in between.
@@ -129,7 +129,6 @@ type publication struct {
 	old     *Published
 	next    *catalog.Catalog
 	diff    catalog.Diff
-	feed    feedStep
 
 	unchanged *catalog.Unchanged // tools, which old does not have
 }
@@ -165,11 +164,7 @@ func (p *publication) compare(ctx context.Context) (err error) {
 	today := catalog.Day(p.now)
 	p.complete(today)
 	gone := catalog.Removals(p.old.Catalog, p.next)
-	sections := p.sections(ctx)
-	p.diff = catalog.Compare(p.old.Catalog, p.next, sections.of)
-	if sections.err != nil {
-		return sections.err
-	}
+	p.diff = catalog.Compare(p.old.Catalog, p.next, markdown.Sections)
 	if p.changesDate() {
 		p.diff.Report(p.next)
 	}
@@ -200,10 +195,6 @@ func (p *publication) day() string {
 // write stores what changed as the version of done.
 func (p *publication) write(ctx context.Context, done Publication) error {
 	at := formatTime(p.now)
-	if err := p.feed.start(ctx, p, done.Version, at); err != nil {
-		return err
-	}
-	defer p.feed.end()
 	for _, step := range []func(context.Context) error{
 		p.writeSettings, p.writeCategories, p.writeTools, p.writeComparisons, p.writeRetired, p.writePages,
 		func(ctx context.Context) error { return priceHistory.write(ctx, p) },
@@ -218,14 +209,15 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 		return err
 	}
 	counts := p.diff.Changes[len(p.diff.Changes)-1].Object // of catalog.updated
-	if err := p.feed.finish(ctx, p); err != nil {
+	state, err := p.writeFeed(ctx, done.Version, at)
+	if err != nil {
 		return err
 	}
-	if err := p.recordCopy(ctx, p.feed.feed.State); err != nil {
+	if err := p.recordCopy(ctx, state); err != nil {
 		return err
 	}
 	from := p.opts.Source
-	_, err := p.tx.ExecContext(ctx, `
+	_, err = p.tx.ExecContext(ctx, `
 		INSERT INTO publications (version, published_at, first_sequence, last_sequence, changes, revision, author, token, clean, records)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 		done.Version, at, p.old.sequence+1, done.Sequence, string(wire.AppendJSON(nil, counts)),
@@ -272,12 +264,7 @@ func (p *publication) writeTools(ctx context.Context) error {
 		return err
 	}
 	all := written(p.next.Tools, p.diff.Tools, func(x *catalog.Tool) string { return x.Slug })
-	var t catalog.Tool // one for all rows, which have copies of its fields
-	return p.writeRows(ctx, "tools", toolTable, len(all), func(i int) (row []any, err error) {
-		t = *all[i]
-		t.Body, err = p.review(&t)
-		return rowOf(toolColumns, &t), err
-	})
+	return writeRecords(ctx, p, "tools", toolTable, toolColumns, all)
 }
 
 func (p *publication) writeComparisons(ctx context.Context) error {
@@ -298,7 +285,7 @@ func (p *publication) writeRetired(ctx context.Context) error {
 
 // writeRecords writes records to a table and reports the progress.
 func writeRecords[T any](ctx context.Context, p *publication, stage string, t table, columns []column[T], all []*T) error {
-	return p.writeRows(ctx, stage, t, len(all), func(i int) ([]any, error) { return rowOf(columns, all[i]), nil })
+	return p.writeRows(ctx, stage, t, len(all), func(i int) []any { return rowOf(columns, all[i]) })
 }
 
 func pointers[T any](list []T) []*T {
@@ -330,11 +317,11 @@ func (p *publication) writePages(ctx context.Context) error {
 
 func (p *publication) writeEvents(ctx context.Context, version int64, at string) error {
 	ids := account.NewIDs(account.EventID, p.now, rand.Reader)
-	return p.writeRows(ctx, "events", eventTable, len(p.diff.Changes), func(i int) ([]any, error) {
+	return p.writeRows(ctx, "events", eventTable, len(p.diff.Changes), func(i int) []any {
 		c := &p.diff.Changes[i]
 		sequence := p.old.sequence + 1 + int64(i)
 		id := ids.Next()
-		return []any{sequence, version, id, c.Type, c.Slug, at, string(webhook.EventBody(id, p.now, sequence, c))}, nil
+		return []any{sequence, version, id, c.Type, c.Slug, at, string(webhook.EventBody(id, p.now, sequence, c))}
 	})
 }
 
@@ -342,20 +329,13 @@ func (p *publication) writeEvents(ctx context.Context, version int64, at string)
 const progressEvery = 1000
 
 // writeRows writes n rows to a table and reports the progress.
-func (p *publication) writeRows(ctx context.Context, stage string, t table, n int, row func(i int) ([]any, error)) error {
+func (p *publication) writeRows(ctx context.Context, stage string, t table, n int, row func(i int) []any) error {
 	b := newBatch(p.tx, t, p.dialect.placeholders())
 	for i := range n {
 		if i%progressEvery == 0 {
 			p.progress(stage, i, n)
-			if err := p.feed.writeReady(ctx); err != nil {
-				return err
-			}
 		}
-		values, err := row(i)
-		if err != nil {
-			return err
-		}
-		if err := b.add(ctx, values...); err != nil {
+		if err := b.add(ctx, row(i)...); err != nil {
 			return err
 		}
 	}

@@ -112,13 +112,13 @@ func (h historyTable[E]) write(ctx context.Context, p *publication) error {
 		return err
 	}
 	position := 0
-	return p.writeRows(ctx, h.stage, h.table, n, func(int) ([]any, error) {
+	return p.writeRows(ctx, h.stage, h.table, n, func(int) []any {
 		history := changes(next, slugs[0])
 		row := rowOf(h.columns, &entry[E]{slugs[0], position, history[position]})
 		if position++; position == len(history) {
 			slugs, position = slugs[1:], 0
 		}
-		return row, nil
+		return row
 	})
 }
 

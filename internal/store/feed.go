@@ -51,102 +51,36 @@ func feedHead(ctx context.Context, tx *sql.Tx) (*record.Feed, error) {
 	return f, err
 }
 
-// A feedStep adds what a publication changes to the feed. Records are encoded and hashed
-// while others are written, which makes a large publication a tenth faster; their changes
-// are written in between, as all of them would take much memory. The zero value has none.
-type feedStep struct {
-	changes chan *record.Change // to be written
-	stop    chan struct{}       // closed when no more are needed
-	rows    *batch
-	written int
-
-	// Set once changes is closed.
-	feed *record.Feed // nil if err is set
-	err  error
-}
-
-// start begins the step, which reads the catalogues of p until changes is closed.
-func (f *feedStep) start(ctx context.Context, p *publication, version int64, at string) error {
+// writeFeed adds what the publication changes to the feed, and returns its state.
+func (p *publication) writeFeed(ctx context.Context, version int64, at string) (state string, err error) {
 	old, err := feedHead(ctx, p.tx)
 	if err != nil {
-		return err
+		return "", err
 	}
-	f.stop = make(chan struct{})
-	next := old.Advance(record.Step{
-		Old: p.old.Catalog, Next: p.next, Version: version, At: at, Touched: touched(&p.diff),
-		Review: func(t *catalog.Tool) (text string, ok bool) {
-			select {
-			case <-f.stop:
-				return "", false
-			default:
-			}
-			text, f.err = p.review(t)
-			return text, f.err == nil
-		},
-	})
+	next := old.Advance(record.Step{Old: p.old.Catalog, Next: p.next, Version: version, At: at, Touched: touched(&p.diff)})
 	_, err = recordsWhere(ctx, p.tx, 0, changeTable, knownColumns, func(c *record.Change) bool {
 		next.Add(c)
 		return false
 	}, "")
 	if err != nil {
-		return err
+		return "", err
 	}
-	f.changes, f.rows = make(chan *record.Change, 2*progressEvery), newBatch(p.tx, changeTable, p.dialect.placeholders())
-	go func() {
-		defer close(f.changes)
-		f.feed = next.Finish(func(c *record.Change) bool {
-			select {
-			case f.changes <- c:
-				return true
-			case <-f.stop:
-				return false
-			}
-		})
-	}()
-	return nil
-}
-
-// writeReady writes the changes that are ready.
-func (f *feedStep) writeReady(ctx context.Context) error {
-	for range len(f.changes) {
-		if err := f.write(ctx, <-f.changes); err != nil {
-			return err
+	rows, written := newBatch(p.tx, changeTable, p.dialect.placeholders()), 0
+	feed, err := next.Finish(func(c *record.Change) error {
+		if written%progressEvery == 0 {
+			p.progress("feed", written, 0)
 		}
+		written++
+		return rows.add(ctx, rowOf(changeColumns, c)...)
+	})
+	if err != nil {
+		return "", err
 	}
-	return nil
-}
-
-func (f *feedStep) write(ctx context.Context, c *record.Change) error {
-	f.written++
-	return f.rows.add(ctx, rowOf(changeColumns, c)...)
-}
-
-// finish writes the other changes, and the feed.
-func (f *feedStep) finish(ctx context.Context, p *publication) error {
-	p.progress("feed", f.written, 0)
-	for c := range f.changes {
-		if err := f.write(ctx, c); err != nil {
-			return err
-		}
-		if f.written%progressEvery == 0 {
-			p.progress("feed", f.written, 0)
-		}
+	if err := rows.flush(ctx); err != nil {
+		return "", err
 	}
-	if f.err != nil {
-		return f.err
-	}
-	if err := f.rows.flush(ctx); err != nil {
-		return err
-	}
-	p.progress("feed", f.written, f.written)
-	return storeFeed(ctx, p.tx, f.feed)
-}
-
-// end stops what is still under way, and waits until the catalogues are no longer read.
-func (f *feedStep) end() {
-	close(f.stop)
-	for range f.changes {
-	}
+	p.progress("feed", written, written)
+	return feed.State, storeFeed(ctx, p.tx, feed)
 }
 
 // storeFeed stores a feed without its changes.

@@ -1,12 +1,9 @@
 package store
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -165,54 +162,5 @@ func TestRecordsOfAnotherFormAreHashedAnewByTheNextPublication(t *testing.T) {
 		if told(got.From(want.Last)) != "4 2 outil a\n5 2 outil b\n" || got.Format != record.Format || got.From(want.Last)[0].Hash != want.Changes[0].Hash {
 			t.Errorf("%+v", got)
 		}
-	})
-}
-
-// countedReviews counts how many reviews are read, and fails for one Body.
-type countedReviews struct {
-	Reviews
-	texts atomic.Int64
-	bad   string
-}
-
-var errUnreadable = errors.New("unreadable")
-
-func (r *countedReviews) Text(body string) (string, error) {
-	r.texts.Add(1)
-	if body == r.bad {
-		return "", errUnreadable
-	}
-	return r.Reviews.Text(body)
-}
-
-func TestAPublicationThatFailsReadsNoMoreRecordsForTheFeed(t *testing.T) {
-	const tools, few = 4 * progressEvery, 3 * progressEvery // two thousand changes may wait to be written
-	each(t, func(t *testing.T, s *Store) {
-		fails := func(ctx context.Context, c *catalog.Catalog, reviews *countedReviews, progress func(Progress), want error) {
-			t.Helper()
-			_, err := s.Catalogue.Publish(ctx, c, PublishOptions{Now: at(monday), Reviews: reviews, Progress: progress})
-			if !errors.Is(err, want) {
-				t.Errorf("Publish = %v; want %v", err, want)
-			}
-			if n := reviews.texts.Load(); n > few {
-				t.Errorf("%d reviews of %d tools were read; want at most %d", n, tools, few)
-			}
-			if v := loaded(t, s).Version; v != 0 {
-				t.Errorf("version %d is published", v)
-			}
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		c := large(tools, 1, 50)
-		fails(ctx, c, &countedReviews{Reviews: keep(c)}, func(p Progress) {
-			if p.Stage == "categories" { // the first that is written
-				cancel()
-			}
-		}, context.Canceled)
-
-		c = large(tools, 1, 50)
-		reviews := &countedReviews{Reviews: keep(c)}
-		reviews.bad = c.Tools[progressEvery/2].Body
-		fails(t.Context(), c, reviews, nil, errUnreadable)
 	})
 }
