@@ -13,10 +13,26 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/peer"
 	"palmares/internal/publication"
 	"palmares/internal/remote"
 	"palmares/internal/store"
 )
+
+// revisionOptions say where a folder comes from, and what may be overwritten.
+type revisionOptions struct {
+	Revision string `help:"Revision to record with the version (default: HEAD of the git work tree the folder is in)." env:"PALMARES_REVISION" placeholder:"COMMIT"`
+	Author   string `help:"Author to record with the version (default: the author of the revision)." env:"PALMARES_AUTHOR" placeholder:"NAME"`
+	Force    bool   `help:"Publish although the folder does not contain the published revision." env:"PALMARES_FORCE"`
+	Expect   *int64 `help:"Publish only if this is the published version; for folders outside git." env:"PALMARES_EXPECT" placeholder:"VERSION"`
+}
+
+// origin returns where the folder comes from.
+func (o *revisionOptions) origin() *publication.Revision {
+	return &publication.Revision{
+		Commit: o.Revision, Author: o.Author, Force: o.Force, Expect: o.Expect, GitDir: os.Getenv("GIT_DIR"),
+	}
+}
 
 type publishCommand struct {
 	Dir             string   `arg:"" help:"Content folder."`
@@ -75,7 +91,7 @@ func (s newFindings) Findings(all []publication.Finding) error {
 // isTransient reports whether a publication may succeed if it is tried again. One whose
 // outcome is not known may have succeeded: then the next one changes nothing.
 func isTransient(err error) bool {
-	return errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrBusy) || errors.Is(err, remote.ErrUnavailable)
+	return errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrBusy) || errors.Is(err, peer.ErrUnavailable)
 }
 
 func (c *publishCommand) publish(inv *invocation) (err error) {
@@ -95,12 +111,13 @@ func (c *publishCommand) publish(inv *invocation) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, read.Close()) }()
-	source, repository, err := c.source(inv.ctx, c.Dir)
+	origin := c.origin()
+	source, repository, err := origin.Source(inv.ctx, c.Dir)
 	if err != nil {
 		return err
 	}
 	debug.FreeOSMemory() // the garbage of reading
-	job.Source, job.Guard = source, c.guard(repository)
+	job.Source, job.Guard = source, origin.Guard(repository)
 	if c.DryRun && isAbsent(inv.database) {
 		// A dry run leaves nothing behind, not even an empty database.
 		_, err := job.Publish(inv.ctx, nil, read)
@@ -125,7 +142,8 @@ func (c *publishCommand) elsewhere(inv *invocation, job *publication.Job) error 
 		return err
 	}
 	defer root.Close()
-	source, repository, err := c.source(inv.ctx, c.Dir)
+	origin := c.origin()
+	source, repository, err := origin.Source(inv.ctx, c.Dir)
 	if err != nil {
 		return err
 	}
@@ -134,7 +152,7 @@ func (c *publishCommand) elsewhere(inv *invocation, job *publication.Job) error 
 	if err != nil {
 		return err
 	}
-	refused := c.guard(repository)(head)
+	refused := origin.Guard(repository)(head)
 	if errors.Is(refused, store.ErrRevisionStays) {
 		job.Source = store.Source{}
 	}

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"palmares/internal/lockfile"
+	"palmares/internal/osfile"
 	"palmares/internal/snapshot"
 )
 
@@ -74,7 +74,7 @@ func (f *folder) lock(ctx context.Context) (unlock func(), err error) {
 		return nil, fmt.Errorf("other users may write to %s, and so decide what is served: run chmod go-w on it", f.dir)
 	}
 	for {
-		file, ok, err := lockfile.Lock(filepath.Join(f.dir, lockName))
+		file, ok, err := osfile.Lock(filepath.Join(f.dir, lockName))
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func (f *folder) clean() error {
 	if _, err := os.Stat(f.dir); err != nil {
 		return nil
 	}
-	file, ok, err := lockfile.Lock(filepath.Join(f.dir, lockName))
+	file, ok, err := osfile.Lock(filepath.Join(f.dir, lockName))
 	if err != nil || !ok {
 		return err
 	}

@@ -1,14 +1,12 @@
 package mirror
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -17,17 +15,17 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/peer"
 )
 
-// A Client reads what another server gives away. Every answer has a limit, and so has the
+// A Client reads what another server gives away. Every response has a limit, and so has the
 // time in which nothing arrives.
 type Client struct {
-	origin string // its base URL
-	key    string // "" for none
-	http   *http.Client
-	stall  time.Duration
+	*peer.Client
+	key   string // "" for none
+	stall time.Duration
 
-	allowance *atomic.Pointer[allowance] // what the last answer said of it; nil if nothing
+	allowance *atomic.Pointer[allowance] // what the last response said of it; nil if nothing
 }
 
 // stallTimeout is how long nothing may arrive.
@@ -36,124 +34,80 @@ const stallTimeout = time.Minute
 // NewClient returns a client of the server at an http or https URL. http is for this
 // machine only. key, which may be empty, is sent to no other server.
 func NewClient(origin, key string) (*Client, error) {
-	u, err := url.Parse(origin)
+	client, err := peer.New(origin, "what "+origin+" sends could be changed on the way")
 	if err != nil {
 		return nil, err
 	}
-	ip := net.ParseIP(u.Hostname())
-	if isHere := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback(); u.Scheme != "https" && !isHere {
-		return nil, fmt.Errorf("what %s sends could be changed on the way: use https:// (http:// is for this machine only)", origin)
+	key = strings.TrimSpace(key)
+	if key != "" && !account.CheckKey(key) {
+		return nil, errors.New("PALMARES_MIRROR_KEY is not a key, or was not copied completely: " +
+			"set it to a key of an account at " + origin + ", or to nothing")
 	}
-	if key = strings.TrimSpace(key); key != "" && !account.CheckKey(key) {
-		return nil, errors.New("PALMARES_MIRROR_KEY is not a key, or was not copied completely: set it to a key of an account at " + origin + ", or to nothing")
-	}
-	transport := &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
-		TLSHandshakeTimeout: 30 * time.Second,
-		ForceAttemptHTTP2:   true,
-		MaxIdleConnsPerHost: pictureWorkers,
-		IdleConnTimeout:     time.Minute,
-	}
-	return &Client{origin: strings.TrimSuffix(origin, "/"), key: key, stall: stallTimeout, allowance: &atomic.Pointer[allowance]{}, http: &http.Client{
-		Transport:     transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
+	return &Client{Client: client, key: key, stall: stallTimeout, allowance: &atomic.Pointer[allowance]{}}, nil
 }
 
-// Close closes the connections to the server.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
-
-// A refusal is an answer of the origin that is not what was asked for.
-type refusal struct {
-	text   string
-	status int
-	retry  time.Duration // not before; 0 if the origin did not say
-}
-
-func (e *refusal) Error() string { return e.text }
-
-// An answer is the body of a 200 or 304. Close it.
-type answer struct {
-	io.Reader
-	header http.Header
-	status int
-	close  func()
-}
-
-// get requests a path, unless it still has the tag. At most limit bytes of the answer can
-// be read, and one more, which tells that it is too long.
-func (c *Client) get(ctx context.Context, path, tag string, limit int64) (*answer, error) {
-	header := http.Header{}
-	if tag != "" {
-		header.Set("If-None-Match", tag)
-	}
-	return c.send(ctx, path, header, limit)
-}
-
-// send requests a path, as get does.
-func (c *Client) send(ctx context.Context, path string, header http.Header, limit int64) (*answer, error) {
+// get requests a path. The response, whose body the caller closes, has the status 200, or 304 if
+// header asks for what has changed. Its body ends after limit bytes and one more, which tells
+// that it is too long.
+func (c *Client) get(ctx context.Context, path string, header http.Header, limit int64) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	watch := time.AfterFunc(c.stall, func() { cancel(errStalled) })
-	end := func() {
-		watch.Stop()
-		cancel(nil)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.origin+path, nil)
-	if err != nil {
-		end()
-		return nil, err
-	}
-	req.Header = header
-	req.Header.Set("User-Agent", "palmares-mirror")
+	header.Set("User-Agent", "palmares-mirror")
 	if c.key != "" && strings.HasPrefix(path, "/data/") {
-		req.Header.Set("Authorization", "Bearer "+c.key)
+		header.Set("Authorization", "Bearer "+c.key)
 	}
-	resp, err := c.http.Do(req)
+	resp, err := c.Send(ctx, http.MethodGet, path, header, nil)
 	if err != nil {
 		err = c.unreachable(ctx, err)
-		end()
+		watch.Stop()
+		cancel(nil)
 		return nil, err
 	}
-	body := &steady{ctx: ctx, body: resp.Body, watch: watch, stall: c.stall, client: c}
-	a := &answer{Reader: io.LimitReader(body, limit+1), header: resp.Header, status: resp.StatusCode, close: func() {
-		_ = resp.Body.Close() // it was read, or is of no use
-		end()
-	}}
-	if resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusNotModified && header.Get("If-None-Match") != "" {
+	body := &watchedBody{Closer: resp.Body, client: c, ctx: ctx, cancel: cancel, watch: watch}
+	body.limited = io.LimitedReader{R: resp.Body, N: limit + 1}
+	resp.Body = body
+	isUnchanged := resp.StatusCode == http.StatusNotModified && header.Get("If-None-Match") != ""
+	if resp.StatusCode == http.StatusOK || isUnchanged {
 		c.allowance.Store(allowanceOf(resp.Header))
-		return a, nil
+		return resp, nil
 	}
-	defer a.close()
-	return nil, c.refused(path, resp, a)
+	defer body.Close()
+	return nil, c.refused(path, resp)
 }
-
-// Close ends the request.
-func (a *answer) Close() { a.close() }
 
 var errStalled = errors.New("nothing arrived for too long")
 
-// steady reads a body as long as something arrives.
-type steady struct {
-	ctx    context.Context
-	body   io.Reader
-	watch  *time.Timer
-	stall  time.Duration
-	client *Client
+// A watchedBody is the body of a response that ends with an error once nothing has arrived for
+// too long.
+type watchedBody struct {
+	io.Closer
+	limited io.LimitedReader
+	client  *Client
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	watch   *time.Timer
 }
 
-func (s *steady) Read(b []byte) (int, error) {
-	n, err := s.body.Read(b)
+func (b *watchedBody) Read(p []byte) (int, error) {
+	n, err := b.limited.Read(p)
 	if n > 0 {
-		s.watch.Reset(s.stall)
+		b.watch.Reset(b.client.stall)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = s.client.unreachable(s.ctx, err)
+		err = b.client.unreachable(b.ctx, err)
 	}
 	return n, err
 }
 
-// unreachable is the error of a request that was not answered to its end.
+// Close ends the request.
+func (b *watchedBody) Close() error {
+	err := b.Closer.Close()
+	b.watch.Stop()
+	b.cancel(nil)
+	return err
+}
+
+// unreachable is the error of a request without a complete response.
 func (c *Client) unreachable(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
@@ -161,28 +115,22 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		err = e.Err
+	err = peer.Cause(err)
+	switch {
+	case errors.Is(err, errStalled):
+		return &peer.Error{Status: http.StatusGatewayTimeout, Text: fmt.Sprintf(
+			"%s did not go on sending: check its load and the network; it is asked again soon (%v)", c.URL, err)}
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return &peer.Error{Text: fmt.Sprintf("an answer of %s was cut off: it is asked again soon (%v)", c.URL, err)}
 	}
-	if e, ok := errors.AsType[*net.OpError](err); ok {
-		err = e.Err // without the port, which is another one each time and would make it another sentence
-	}
-	if errors.Is(err, errStalled) {
-		return &refusal{text: fmt.Sprintf("%s did not go on sending: check its load and the network; it is asked again soon (%v)", c.origin, err), status: http.StatusGatewayTimeout}
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return &refusal{text: fmt.Sprintf("an answer of %s was cut off: it is asked again soon (%v)", c.origin, err)}
-	}
-	return &refusal{text: fmt.Sprintf("%s cannot be reached, or broke the connection: check that it runs and the address; it is asked again soon (%v)", c.origin, err)}
+	return &peer.Error{Text: fmt.Sprintf("%s cannot be reached, or broke the connection: "+
+		"check that it runs and the address; it is asked again soon (%v)", c.URL, err)}
 }
 
-// refused is the error of an answer that is neither 200 nor 304.
-func (c *Client) refused(path string, resp *http.Response, body io.Reader) error {
-	r := &refusal{status: resp.StatusCode, retry: retryAfter(resp.Header)}
-	var said struct{ Error string }
-	if text, err := io.ReadAll(io.LimitReader(body, 64<<10)); err == nil {
-		_ = json.Unmarshal(text, &said) // what is no error of ours has none
-	}
+// refused is the error of a response that is neither 200 nor 304.
+func (c *Client) refused(path string, resp *http.Response) error {
+	said := peer.Reason(resp)
+	var why string
 	switch status := resp.StatusCode; {
 	case status/100 == 3:
 		to := resp.Header.Get("Location")
@@ -190,23 +138,26 @@ func (c *Client) refused(path string, resp *http.Response, body io.Reader) error
 			u.RawQuery, u.User = "", nil
 			to = u.String()
 		}
-		r.text = fmt.Sprintf("%s redirects %s to %q, and a mirror follows no redirect: give the address of the origin itself", c.origin, path, to)
+		why = fmt.Sprintf("redirects %s to %q, and a mirror follows no redirect: give the address of the origin itself",
+			path, to)
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		r.text = fmt.Sprintf("%s refuses the key in PALMARES_MIRROR_KEY: set it to a valid key of an account there (%s)", c.origin, said.Error)
+		why = "refuses the key in PALMARES_MIRROR_KEY: set it to a valid key of an account there (" + said + ")"
 	case status == http.StatusTooManyRequests && c.key == "":
-		r.text = fmt.Sprintf("%s has answered as many requests today as it does without a key: set PALMARES_MIRROR_KEY to a key of an account there, which is not charged for asking whether something is new (%s)", c.origin, said.Error)
+		why = "has answered as many requests today as it does without a key: set PALMARES_MIRROR_KEY to a key of " +
+			"an account there, which is not charged for asking whether something is new (" + said + ")"
 	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
-		r.text = fmt.Sprintf("%s asks to try again later (%s): %s", c.origin, resp.Status, said.Error)
-	case status == http.StatusNotFound && said.Error != "":
-		r.text = fmt.Sprintf("%s has nothing to copy: it has published nothing yet, gives nothing away (`dataset: off` in its catalogue.yaml) or is an older release; ask its publisher (%s)", c.origin, said.Error)
+		why = "asks to try again later (" + resp.Status + "): " + said
+	case status == http.StatusNotFound && said != "":
+		why = "has nothing to copy: it has published nothing yet, gives nothing away " +
+			"(`dataset: off` in its catalogue.yaml) or is an older release; ask its publisher (" + said + ")"
 	case status == http.StatusNotFound:
-		r.text = fmt.Sprintf("%s has no %s and does not answer as a server of Palmarès does: check the address", c.origin, path)
+		why = "has no " + path + " and does not answer as a server of Palmarès does: check the address"
 	case status == http.StatusGone || status == http.StatusConflict:
-		r.text = fmt.Sprintf("%s no longer has what it announced: %s", c.origin, said.Error)
+		why = "no longer has what it announced: " + said
 	default:
-		r.text = fmt.Sprintf("%s answered %s to %s: look into its log; it is asked again soon", c.origin, resp.Status, path)
+		why = "answered " + resp.Status + " to " + path + ": look into its log; it is asked again soon"
 	}
-	return r
+	return &peer.Error{Text: c.URL + " " + why, Status: resp.StatusCode, Retry: retryAfter(resp.Header)}
 }
 
 // maxRetryAfter bounds what an origin may ask for: quotas start again every day.
@@ -224,31 +175,42 @@ func retryAfter(h http.Header) time.Duration {
 	return 0
 }
 
-// getJSON requests a path and decodes the answer. It reports whether there was one: the
-// answer to a tag may be that nothing has changed.
-func (c *Client) getJSON(ctx context.Context, path, tag string, limit int64, into any) (header http.Header, isNew bool, err error) {
-	a, err := c.get(ctx, path, tag, limit)
+// getJSON requests a path, unless it still has the tag, and decodes the response. It reports
+// whether there was something to decode.
+func (c *Client) getJSON(
+	ctx context.Context, path, tag string, limit int64, into any,
+) (header http.Header, isNew bool, err error) {
+	asked := http.Header{}
+	if tag != "" {
+		asked.Set("If-None-Match", tag)
+	}
+	resp, err := c.get(ctx, path, asked, limit)
 	if err != nil {
 		return nil, false, err
 	}
-	defer a.Close()
-	if a.status == http.StatusNotModified {
-		return a.header, false, nil
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusNotModified {
+		return resp.Header, false, nil
 	}
-	if kind, _, _ := mime.ParseMediaType(a.header.Get("Content-Type")); kind != "application/json" {
-		return nil, false, fmt.Errorf("%s answers %s with %q instead of JSON: check the address, and whether a proxy or another site is in between", c.origin, path, kind)
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if kind != "application/json" {
+		return nil, false, fmt.Errorf("%s answers %s with %q instead of JSON: "+
+			"check the address, and whether a proxy or another site is in between", c.URL, path, kind)
 	}
-	text, err := io.ReadAll(a)
-	switch {
-	case err != nil:
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
 		return nil, false, err
-	case int64(len(text)) > limit:
-		return nil, false, fmt.Errorf("%s answers %s with more than %d MiB, which no release of palmares does: check the address", c.origin, path, limit>>20)
 	}
-	if err := json.NewDecoder(bytes.NewReader(text)).Decode(into); err != nil {
-		return nil, false, fmt.Errorf("%s does not answer %s as a server of Palmarès does: check the address (%w)", c.origin, path, err)
+	if int64(len(text)) > limit {
+		return nil, false, fmt.Errorf("%s answers %s with more than %d MiB, which no release of palmares does: "+
+			"check the address", c.URL, path, limit>>20)
 	}
-	return a.header, true, nil
+	err = json.Unmarshal(text, into)
+	if err != nil {
+		return nil, false, fmt.Errorf("%s does not answer %s as a server of Palmarès does: check the address (%w)",
+			c.URL, path, err)
+	}
+	return resp.Header, true, nil
 }
 
 // An allowance is how many requests an origin still answers today.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"palmares/internal/content"
+	"palmares/internal/peer"
 	"palmares/internal/record"
 	"palmares/internal/store"
 )
@@ -55,7 +57,7 @@ func (f *Follower) copy(ctx context.Context, base store.Origin, m *manifest) (co
 		forked = errors.Is(err, errForked)
 	}
 	if m.Files == nil {
-		return copied, &refusal{text: f.client.origin + " is still making its export, which takes a minute for a large catalogue: it is asked again soon"}
+		return copied, &peer.Error{Text: f.client.URL + " is still making its export, which takes a minute for a large catalogue: it is asked again soon"}
 	}
 	return f.copyBy(ctx, base, func(c *copier) (store.Origin, error) {
 		c.forked = forked
@@ -72,7 +74,7 @@ var (
 
 // copyBy makes a copy whose records fill brings.
 func (f *Follower) copyBy(ctx context.Context, base store.Origin, fill func(*copier) (store.Origin, error)) (to store.Origin, err error) {
-	folder, err := newFolder(f.cfg.TempDir, f.client.origin)
+	folder, err := newFolder(f.cfg.TempDir, f.client.URL)
 	if err != nil {
 		return to, err
 	}
@@ -98,15 +100,15 @@ func (c *copier) fromExport(ctx context.Context, m *manifest) (to store.Origin, 
 		}
 		at := slices.IndexFunc(m.Files, func(x file) bool { return strings.HasSuffix(x.Path, "/"+fileNames[kind]+ending) })
 		if at < 0 || !strings.HasPrefix(m.Files[at].Path, manifestPath+"/") || m.Files[at].Bytes < 0 || m.Files[at].Bytes > maxText {
-			return to, fmt.Errorf("the export of %s has no %s%s: upgrade the older of the two servers", c.client.origin, fileNames[kind], ending)
+			return to, fmt.Errorf("the export of %s has no %s%s: upgrade the older of the two servers", c.client.URL, fileNames[kind], ending)
 		}
 		if err := c.download(ctx, kind, &m.Files[at]); err != nil {
 			return to, err
 		}
 	}
-	to = m.origin(c.client.origin)
+	to = m.origin(c.client.URL)
 	if got := c.folder.state(); got != to.State {
-		return to, fmt.Errorf("the export of %s is not of the version that it announces: its state is %s, not %s; it is asked for again soon", c.client.origin, got, to.State)
+		return to, fmt.Errorf("the export of %s is not of the version that it announces: its state is %s, not %s; it is asked for again soon", c.client.URL, got, to.State)
 	}
 	return to, nil
 }
@@ -114,21 +116,21 @@ func (c *copier) fromExport(ctx context.Context, m *manifest) (to store.Origin, 
 // download adds the records of a file.
 func (c *copier) download(ctx context.Context, kind record.Kind, f *file) error {
 	damaged := func(what string) error {
-		return fmt.Errorf("the file %s of %s is damaged: %s; it is asked for again soon", f.Path, c.client.origin, what)
+		return fmt.Errorf("the file %s of %s is damaged: %s; it is asked for again soon", f.Path, c.client.URL, what)
 	}
-	a, err := c.client.get(ctx, f.Path, "", f.Bytes)
-	if r, ok := errors.AsType[*refusal](err); ok && (r.status == 404 || r.status == 410) {
-		return &movedError{fmt.Sprintf("%s no longer has %s: it has published since, and is asked again soon", c.client.origin, f.Path)}
+	resp, err := c.client.get(ctx, f.Path, http.Header{}, f.Bytes)
+	if r, ok := errors.AsType[*peer.Error](err); ok && (r.Status == 404 || r.Status == 410) {
+		return &movedError{fmt.Sprintf("%s no longer has %s: it has published since, and is asked again soon", c.client.URL, f.Path)}
 	}
 	if err != nil {
 		return err
 	}
-	defer a.Close()
-	counted := &countedReader{Reader: a}
+	defer resp.Body.Close()
+	counted := &countedReader{Reader: resp.Body}
 	sum := sha256.New()
 	body := io.TeeReader(counted, sum)
 	rows, err := c.addLines(kind, body)
-	if r, ok := errors.AsType[*refusal](err); ok { // the connection broke
+	if r, ok := errors.AsType[*peer.Error](err); ok { // the connection broke
 		return r
 	}
 	if errors.Is(err, errFormat) {
@@ -227,8 +229,8 @@ func (c *copier) follow(ctx context.Context) (map[recordName]*Change, store.Orig
 	changed, after := map[recordName]*Change{}, c.base.Position
 	for range maxPages {
 		page, err := c.client.Changes(ctx, c.base.Feed, after, pageSize)
-		if r, ok := errors.AsType[*refusal](err); ok && r.status == 409 {
-			return nil, store.Origin{}, &movedError{r.text}
+		if r, ok := errors.AsType[*peer.Error](err); ok && r.Status == 409 {
+			return nil, store.Origin{}, &movedError{r.Text}
 		}
 		if err != nil {
 			return nil, store.Origin{}, err
@@ -240,7 +242,7 @@ func (c *copier) follow(ctx context.Context) (map[recordName]*Change, store.Orig
 		if after = page.Meta.Next; !page.Meta.More {
 			meta := &page.Meta
 			return changed, store.Origin{
-				URL: c.client.origin, Feed: meta.Feed, Version: meta.Version, Position: meta.Last, State: meta.State, UpdatedAt: page.updatedAt,
+				URL: c.client.URL, Feed: meta.Feed, Version: meta.Version, Position: meta.Last, State: meta.State, UpdatedAt: page.updatedAt,
 			}, nil
 		}
 	}
@@ -315,7 +317,7 @@ func (c *copier) explain(read *content.Result, inexact error) error {
 		want := &c.folder.records[i]
 		r, found := record.Find(read.Catalog, want.Kind, want.Slug)
 		if !found || record.Hash(r.Append(nil, r.Images(read.Catalog))) != want.Hash {
-			return fmt.Errorf("the %s %s is another record here than at %s: upgrade the older of the two servers; nothing was changed", want.Kind, want.Slug, c.client.origin)
+			return fmt.Errorf("the %s %s is another record here than at %s: upgrade the older of the two servers; nothing was changed", want.Kind, want.Slug, c.client.URL)
 		}
 	}
 	return inexact

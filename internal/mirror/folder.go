@@ -9,14 +9,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path"
 	"strings"
 
 	"palmares/internal/content"
+	"palmares/internal/osfile"
+	"palmares/internal/peer"
 	"palmares/internal/picture"
 	"palmares/internal/record"
-	"palmares/internal/tempdir"
 )
 
 // maxRecords and maxLine are the limits of content, and maxText is the disk space that an
@@ -46,7 +48,7 @@ type lines struct {
 }
 
 func newFolder(tempDir, origin string) (*folder, error) {
-	dir, err := tempdir.Make(tempDir)
+	dir, err := osfile.TempDir(tempDir)
 	if err != nil {
 		return nil, fmt.Errorf("a temporary folder cannot be created: free some space, or set TMPDIR to another folder (%w)", err)
 	}
@@ -216,28 +218,28 @@ func pictureTypes(name string) []string {
 // picture requests a picture.
 func (c *Client) picture(ctx context.Context, name, sum string) ([]byte, error) {
 	if !isHash("sha256-" + sum) {
-		return nil, fmt.Errorf("%s has no SHA-256 for the picture %s: upgrade the older of the two servers", c.origin, name)
+		return nil, fmt.Errorf("%s has no SHA-256 for the picture %s: upgrade the older of the two servers", c.URL, name)
 	}
 	for _, ending := range pictureTypes(name) {
 		content, err := c.media(ctx, sum+"."+ending)
-		if r, ok := errors.AsType[*refusal](err); ok && r.status == 404 {
+		if r, ok := errors.AsType[*peer.Error](err); ok && r.Status == 404 {
 			continue
 		}
 		if err == nil && record.Hash(content) != "sha256-"+sum {
-			err = fmt.Errorf("the picture %s of %s was changed on the way: it has another hash than %s; it is asked for again soon", name, c.origin, sum)
+			err = fmt.Errorf("the picture %s of %s was changed on the way: it has another hash than %s; it is asked for again soon", name, c.URL, sum)
 		}
 		return content, err
 	}
-	return nil, &movedError{fmt.Sprintf("%s no longer has the picture %s (%s): it has published since, and is asked again soon", c.origin, name, sum)}
+	return nil, &movedError{fmt.Sprintf("%s no longer has the picture %s (%s): it has published since, and is asked again soon", c.URL, name, sum)}
 }
 
 func (c *Client) media(ctx context.Context, name string) ([]byte, error) {
-	a, err := c.get(ctx, "/media/"+name, "", picture.MaxBytes)
+	resp, err := c.get(ctx, "/media/"+name, http.Header{}, picture.MaxBytes)
 	if err != nil {
 		return nil, err
 	}
-	defer a.Close()
-	return io.ReadAll(a)
+	defer resp.Body.Close()
+	return io.ReadAll(resp.Body)
 }
 
 // A movedError says that the origin has published while it was read.

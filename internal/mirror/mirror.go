@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"palmares/internal/peer"
 	"palmares/internal/store"
 )
 
@@ -69,7 +70,7 @@ func New(cfg Config) (*Follower, error) {
 // Begin makes an empty database a mirror, and learns from one that is how old its copy is.
 // It returns an error for one that has a catalogue of its own.
 func (f *Follower) Begin(ctx context.Context) error {
-	o, err := f.cfg.Store.Mirror.Begin(ctx, f.client.origin)
+	o, err := f.cfg.Store.Mirror.Begin(ctx, f.client.URL)
 	if err == nil && !o.CheckedAt.IsZero() {
 		f.checked.Store(o.CheckedAt.UnixMilli())
 	}
@@ -86,7 +87,7 @@ func (f *Follower) Age() float64 {
 func (f *Follower) Run(ctx context.Context) error {
 	defer f.end(ctx)
 	if f.client.key == "" {
-		f.cfg.Log.Warn("PALMARES_MIRROR_KEY is not set: the origin counts every request of the mirror, and answers about a hundred a day", "origin", f.client.origin)
+		f.cfg.Log.Warn("PALMARES_MIRROR_KEY is not set: the origin counts every request of the mirror, and answers about a hundred a day", "origin", f.client.URL)
 	}
 	listener := &listener{news: make(chan struct{})}
 	defer listener.running.Wait()
@@ -103,7 +104,7 @@ func (f *Follower) Run(ctx context.Context) error {
 		if err == nil {
 			failures = 0
 			if said != "" {
-				f.cfg.Log.Info("the mirror follows its origin again", "origin", f.client.origin)
+				f.cfg.Log.Info("the mirror follows its origin again", "origin", f.client.URL)
 				said = ""
 			}
 			f.listen(ctx, listener)
@@ -180,8 +181,8 @@ const firstRetry = 5 * time.Second
 func (f *Follower) delay(failures int, err error) time.Duration {
 	wait := min(min(firstRetry, f.cfg.Interval)<<min(failures, 10), 5*f.cfg.Interval)
 	wait += time.Duration((mathrand.Float64() - 0.5) / 2 * float64(wait)) // so that mirrors do not all come at once
-	if r, ok := errors.AsType[*refusal](err); ok {
-		wait = max(wait, r.retry)
+	if r, ok := errors.AsType[*peer.Error](err); ok {
+		wait = max(wait, r.Retry)
 	}
 	return wait
 }
@@ -258,7 +259,7 @@ func (f *Follower) checkOnce(ctx context.Context) error {
 	if m == nil {
 		return f.confirm(ctx, base, base)
 	}
-	copied := m.origin(f.client.origin)
+	copied := m.origin(f.client.URL)
 	if err := f.permit(base, &copied); err != nil {
 		return err
 	}
@@ -270,7 +271,7 @@ func (f *Follower) checkOnce(ctx context.Context) error {
 		if copied, err = f.copy(ctx, base, m); err == nil {
 			f.checked.Store(f.cfg.Now().UnixMilli())
 			f.leading = &copied
-			f.cfg.Log.Info("copied what the origin has published", "origin", f.client.origin, "version", copied.Version, "records", copied.Records,
+			f.cfg.Log.Info("copied what the origin has published", "origin", f.client.URL, "version", copied.Version, "records", copied.Records,
 				"took", time.Since(start).Round(time.Millisecond).String())
 		}
 	}
@@ -282,7 +283,7 @@ func (f *Follower) checkOnce(ctx context.Context) error {
 
 // confirm stores that the mirror has what the origin has.
 func (f *Follower) confirm(ctx context.Context, base, now store.Origin) error {
-	now.URL, now.CheckedAt = f.client.origin, f.cfg.Now()
+	now.URL, now.CheckedAt = f.client.URL, f.cfg.Now()
 	if err := f.cfg.Store.Mirror.Checked(ctx, base, now); err != nil {
 		return err
 	}
@@ -295,7 +296,7 @@ func (f *Follower) confirm(ctx context.Context, base, now store.Origin) error {
 // unusual, and no reset permits it. A reset permits one such step.
 func (f *Follower) permit(base store.Origin, to *store.Origin) error {
 	if to.Version == 0 {
-		return fmt.Errorf("%s has published nothing yet: publish there, or check the address", f.client.origin)
+		return fmt.Errorf("%s has published nothing yet: publish there, or check the address", f.client.URL)
 	}
 	why := f.unusual(base, to)
 	to.Permitted = base.Permitted && why == "" && base.Feed != ""
@@ -307,7 +308,7 @@ func (f *Follower) permit(base store.Origin, to *store.Origin) error {
 
 // refuse is the error of a step that only a reset permits.
 func (f *Follower) refuse(why string) error {
-	return fmt.Errorf("%s %s; if that is meant, run `palmares mirror reset` once, which permits it; until then, what is here is served", f.client.origin, why)
+	return fmt.Errorf("%s %s; if that is meant, run `palmares mirror reset` once, which permits it; until then, what is here is served", f.client.URL, why)
 }
 
 // unusual says what an operator should know before base becomes to; "" for nothing.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/peer"
 	"palmares/internal/store"
 	"palmares/internal/testkit"
 )
@@ -465,7 +466,7 @@ func TestAnOriginIsAskedLessOftenWhileItFails(t *testing.T) {
 		}
 		last = got
 	}
-	if got := f.delay(0, &refusal{retry: time.Hour}); got != time.Hour {
+	if got := f.delay(0, &peer.Error{Retry: time.Hour}); got != time.Hour {
 		t.Errorf("an hour was asked for: %s after %s", got, last)
 	}
 	for text, want := range map[string]time.Duration{"": 0, "7": 7 * time.Second, "-1": 0, "99999999999": maxRetryAfter, "x": 0, "Mon, 02 Jan 2006 15:04:05 GMT": 0} {

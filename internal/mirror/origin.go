@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/peer"
 	"palmares/internal/record"
 	"palmares/internal/store"
 )
@@ -58,7 +59,7 @@ func (c *Client) manifest(ctx context.Context, tag string) (*manifest, error) {
 	}
 	m.tag, m.updatedAt = header.Get("ETag"), header.Get("X-Service-Updated-At")
 	if m.Feed == "" || !isHash(m.State) || m.Position < 0 || m.Version < 0 || !catalog.IsDate(m.updatedAt) {
-		return nil, fmt.Errorf("%s does not answer %s as a server of Palmarès does: check the address", c.origin, manifestPath)
+		return nil, fmt.Errorf("%s does not answer %s as a server of Palmarès does: check the address", c.URL, manifestPath)
 	}
 	return m, nil
 }
@@ -76,13 +77,13 @@ func (c *Client) announcement(ctx context.Context, tag string, base store.Origin
 		hasty.stall = manifestPatience
 	}
 	m, err := hasty.manifest(ctx, tag)
-	r, ok := errors.AsType[*refusal](err)
-	if !ok || r.status != http.StatusServiceUnavailable && r.status != http.StatusGatewayTimeout || base.Feed == "" {
+	r, ok := errors.AsType[*peer.Error](err)
+	if !ok || r.Status != http.StatusServiceUnavailable && r.Status != http.StatusGatewayTimeout || base.Feed == "" {
 		return m, err
 	}
 	page, pageErr := c.Changes(ctx, base.Feed, base.Position, 1)
-	if r, ok := errors.AsType[*refusal](pageErr); ok && r.status == http.StatusConflict {
-		return nil, &refusal{text: fmt.Sprintf("%s no longer knows the position that was copied last, and is still making its export: most likely a backup was restored there; it is asked again soon", c.origin)}
+	if r, ok := errors.AsType[*peer.Error](pageErr); ok && r.Status == http.StatusConflict {
+		return nil, &peer.Error{Text: fmt.Sprintf("%s no longer knows the position that was copied last, and is still making its export: most likely a backup was restored there; it is asked again soon", c.URL)}
 	}
 	if pageErr != nil {
 		return nil, err
@@ -148,13 +149,13 @@ func (c *Client) Changes(ctx context.Context, feed string, after int64, limit in
 // error if the server ends the stream before, as it does every quarter of an hour.
 func (c *Client) Wait(ctx context.Context, feed string, after int64) error {
 	query := url.Values{"feed": {feed}, "after": {fmt.Sprint(after)}}
-	a, err := c.send(ctx, changesPath+"?"+query.Encode(), http.Header{"Accept": {"text/event-stream"}}, maxPage)
+	resp, err := c.get(ctx, changesPath+"?"+query.Encode(), http.Header{"Accept": {"text/event-stream"}}, maxPage)
 	if err != nil {
 		return err
 	}
-	defer a.Close()
+	defer resp.Body.Close()
 	states := 0
-	for lines := bufio.NewReader(a); ; {
+	for lines := bufio.NewReader(resp.Body); ; {
 		line, _, err := lines.ReadLine()
 		switch {
 		case err != nil:
@@ -172,7 +173,7 @@ func (c *Client) Wait(ctx context.Context, feed string, after int64) error {
 // checkPage returns an error for a page that no server of ours sends.
 func (c *Client) checkPage(p *Page, feed string, after int64, limit int) error {
 	wrong := func(what string) error {
-		return fmt.Errorf("%s does not answer %s as a server of Palmarès does: %s; check the address", c.origin, changesPath, what)
+		return fmt.Errorf("%s does not answer %s as a server of Palmarès does: %s; check the address", c.URL, changesPath, what)
 	}
 	switch {
 	case p.Meta.Feed == "" || feed != "" && p.Meta.Feed != feed:
@@ -192,7 +193,7 @@ func (c *Client) checkPage(p *Page, feed string, after int64, limit int) error {
 			continue
 		}
 		if got := record.Hash(change.Record); got != change.Hash {
-			return fmt.Errorf("the %s %s of %s was changed on the way: its hash is %s, not %s; it is asked for again soon", change.Kind, change.Slug, c.origin, got, change.Hash)
+			return fmt.Errorf("the %s %s of %s was changed on the way: its hash is %s, not %s; it is asked for again soon", change.Kind, change.Slug, c.URL, got, change.Hash)
 		}
 	}
 	return nil

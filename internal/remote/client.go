@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -18,16 +17,18 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/content"
+	"palmares/internal/peer"
 	"palmares/internal/publication"
 	"palmares/internal/store"
 	"palmares/internal/wire"
 )
 
-// A Client publishes folders on one server.
+// A Client publishes folders on one server. Its methods may return a peer.Error. What ended with
+// peer.ErrUnavailable may be tried again, also a publication whose outcome is not known: what is
+// published already changes nothing.
 type Client struct {
-	server string // its base URL
-	token  string
-	http   *http.Client
+	*peer.Client
+	token string
 }
 
 // questionTimeout is how long the server may take for everything but a publication.
@@ -36,42 +37,22 @@ const questionTimeout = time.Minute
 // NewClient returns a client of the server at an http or https URL. The token is sent in
 // clear text over http, which is therefore for this machine only.
 func NewClient(server, token string) (*Client, error) {
-	u, err := url.Parse(server)
+	client, err := peer.New(server, server+" would send the token in clear text")
 	if err != nil {
 		return nil, err
 	}
-	if u.Scheme == "http" && !isLoopback(u.Hostname()) {
-		return nil, fmt.Errorf("%s would send the token in clear text: use https:// (http:// is for this machine only)", server)
-	}
-	switch token = strings.TrimSpace(token); {
+	token = strings.TrimSpace(token)
+	switch {
 	case token == "":
-		return nil, errors.New("PALMARES_TOKEN is not set: set it to a token that `palmares token create` printed on the server")
+		return nil, errors.New("PALMARES_TOKEN is not set: " +
+			"set it to a token that `palmares token create` printed on the server")
 	case account.HasKeyForm(token):
 		return nil, errors.New("PALMARES_TOKEN is " + isKeyText)
 	case !account.CheckPublishToken(token):
 		return nil, errors.New("PALMARES_TOKEN is " + isBrokenText)
 	}
-	transport := &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
-		TLSHandshakeTimeout:   30 * time.Second,
-		ExpectContinueTimeout: 10 * time.Second,
-		Protocols:             &http.Protocols{},
-	}
-	transport.Protocols.SetHTTP1(true) // only there a refusal arrives while the folder is being sent
-	return &Client{server: server, token: token, http: &http.Client{
-		Transport:     transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the token is not for others
-	}}, nil
+	return &Client{client, token}, nil
 }
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// Close closes the connections to the server.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Head returns what is published.
 func (c *Client) Head(ctx context.Context) (store.Head, error) {
@@ -97,11 +78,11 @@ func (c *Client) missing(ctx context.Context, sums []string) (map[string]bool, e
 	return all, nil
 }
 
-// ask sends a request and decodes the answer.
-func (c *Client) ask(ctx context.Context, method, path string, body []byte, answer any) error {
+// ask sends a request and decodes the response.
+func (c *Client) ask(ctx context.Context, method, path string, body []byte, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
 	defer cancel()
-	resp, err := c.send(ctx, method, path, bytes.NewReader(body))
+	resp, err := c.send(ctx, method, path, http.Header{}, bytes.NewReader(body))
 	if err != nil {
 		return c.unreachable(err)
 	}
@@ -109,85 +90,44 @@ func (c *Client) ask(ctx context.Context, method, path string, body []byte, answ
 	if resp.StatusCode != http.StatusOK {
 		return c.refused(resp)
 	}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, maxQuestion)).Decode(answer); err != nil {
-		return fmt.Errorf("%s does not answer as a server of Palmarès does: check --server (%w)", c.server, err)
+	err = json.NewDecoder(io.LimitReader(resp.Body, maxQuestion)).Decode(into)
+	if err != nil {
+		return fmt.Errorf("%s does not answer as a server of Palmarès does: check --server (%w)", c.URL, err)
 	}
 	return nil
 }
 
-func (c *Client) send(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, c.server+path, body)
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Authorization", "Bearer "+c.token)
-	if _, isStream := body.(*io.PipeReader); isStream {
-		req.Header.Set("Content-Type", "application/x-tar")
-		req.Header.Set("Content-Encoding", "zstd")
-		req.Header.Set("Expect", "100-continue")
-	}
-	return c.http.Do(req)
-}
-
-// ErrUnavailable is a server that cannot be reached, or cannot publish at the moment. A
-// publication that ended with it may be tried again, also one whose outcome is not known:
-// what is published already changes nothing.
-var ErrUnavailable = errors.New("the server is unavailable")
-
-// unavailable makes an error ErrUnavailable without changing its text.
-func unavailable(err error) error { return &unavailableError{err} }
-
-type unavailableError struct{ error }
-
-func (e *unavailableError) Unwrap() []error { return []error{e.error, ErrUnavailable} }
-
-// isUnavailable reports whether a status is that of a server, or of a proxy before it, that
-// may publish later.
-func isUnavailable(status int) bool {
-	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
+func (c *Client) send(ctx context.Context, method, path string, h http.Header, body io.Reader) (*http.Response, error) {
+	h.Set("Authorization", "Bearer "+c.token)
+	return c.Send(ctx, method, path, h, body)
 }
 
 func (c *Client) unreachable(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	return unavailable(fmt.Errorf("%s cannot be reached, or broke the connection: check --server, or try again later; nothing was published (%w)", c.server, rootError(err)))
+	return &peer.Error{Text: fmt.Sprintf("%s cannot be reached, or broke the connection: check --server, "+
+		"or try again later; nothing was published (%v)", c.URL, peer.Cause(err))}
 }
 
-// rootError returns err without the request that it is about.
-func rootError(err error) error {
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		return e.Err
-	}
-	return err
-}
-
-// refused returns the error of an answer that is not 200.
+// refused returns the error of a response that is not 200.
 func (c *Client) refused(resp *http.Response) error {
-	err := c.refusal(resp)
-	if isUnavailable(resp.StatusCode) {
-		return unavailable(err)
+	target, said := resp.Header.Get("Location"), peer.Reason(resp)
+	var why string
+	switch {
+	case resp.StatusCode/100 == 3 && target != "":
+		why = " redirects to " + target + ": give --server the address of the server itself; nothing was published"
+	case resp.StatusCode == http.StatusNotFound:
+		why = " does not accept folders: create a token there with `palmares token create`, or check --server; " +
+			"nothing was published"
+	case said != "":
+		why = ": " + said
+	case resp.StatusCode < http.StatusInternalServerError:
+		why = " answered " + resp.Status + ": check --server, and what the proxy in front of it allows; nothing was published"
+	default:
+		why = " answered " + resp.Status + ": try again later; nothing was published"
 	}
-	return err
-}
-
-func (c *Client) refusal(resp *http.Response) error {
-	if target := resp.Header.Get("Location"); resp.StatusCode/100 == 3 && target != "" {
-		return fmt.Errorf("%s redirects to %s: give --server the address of the server itself; nothing was published", c.server, target)
-	}
-	if resp.StatusCode == http.StatusNotFound {
-		return fmt.Errorf("%s does not accept folders: create a token there with `palmares token create`, or check --server; nothing was published", c.server)
-	}
-	var answer struct{ Error string }
-	err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&answer)
-	if err != nil || answer.Error == "" {
-		advice := "try again later"
-		if resp.StatusCode < 500 {
-			advice = "check --server, and what the proxy in front of it allows"
-		}
-		return fmt.Errorf("%s answered %s: %s; nothing was published", c.server, resp.Status, advice)
-	}
-	return fmt.Errorf("%s: %s", c.server, answer.Error)
+	return &peer.Error{Text: c.URL + why, Status: resp.StatusCode}
 }
 
 // Publish sends a folder and shows what the server says about it, which is what the job
@@ -205,7 +145,8 @@ func (c *Client) Publish(ctx context.Context, job *publication.Job, root *os.Roo
 	if err := p.findPictures(); err != nil {
 		return checkHere(ctx, job, err)
 	}
-	if p.lacked, err = c.missing(ctx, p.sums()); err != nil {
+	p.lacked, err = c.missing(ctx, p.sums())
+	if err != nil {
 		return err
 	}
 	stream, end := io.Pipe()
@@ -220,7 +161,9 @@ func (c *Client) Publish(ctx context.Context, job *publication.Job, root *os.Roo
 		_ = stream.Close() // it never fails
 		<-packed
 	}()
-	resp, sendErr := c.send(ctx, http.MethodPost, cataloguePath+"?"+query(job, expect, refused != nil).Encode(), stream)
+	header := http.Header{"Content-Type": {"application/x-tar"}, "Content-Encoding": {"zstd"}, "Expect": {"100-continue"}}
+	path := cataloguePath + "?" + query(job, expect, refused != nil).Encode()
+	resp, sendErr := c.send(ctx, http.MethodPost, path, header, stream)
 	if sendErr == nil {
 		defer resp.Body.Close()
 		if strings.HasPrefix(resp.Header.Get("Content-Type"), linesType) {
@@ -240,7 +183,7 @@ func (c *Client) Publish(ctx context.Context, job *publication.Job, root *os.Roo
 	case sendErr == nil:
 		return err
 	case packErr == nil:
-		return errUnknown(c.server, rootError(sendErr))
+		return errUnknown(c.URL, peer.Cause(sendErr))
 	}
 	return c.unreachable(sendErr)
 }
@@ -284,11 +227,11 @@ func query(job *publication.Job, expect *int64, unchanged bool) url.Values {
 	return q
 }
 
-// maxLine is the maximum length of a line of an answer. A finding repeats a line of the
+// maxLine is the maximum length of a line of a response. A finding repeats a line of the
 // folder at most.
 const maxLine = 4 << 20
 
-// show shows the lines of an answer, and returns the error that the last one tells.
+// show shows the lines of a response, and returns the error that the last one tells.
 func (c *Client) show(resp *http.Response, sink publication.Sink) error {
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, maxLine)
@@ -304,7 +247,7 @@ func (c *Client) show(resp *http.Response, sink publication.Sink) error {
 	for lines.Scan() {
 		var m message
 		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
-			return errUnknown(c.server, err)
+			return errUnknown(c.URL, err)
 		}
 		if m.Finding != nil {
 			found = append(found, *m.Finding)
@@ -318,18 +261,17 @@ func (c *Client) show(resp *http.Response, sink publication.Sink) error {
 			sink.Progress(m.Progress.Stage, m.Progress.Done, m.Progress.Total)
 		case m.Line != nil:
 			report.WriteString(*m.Line + "\n")
-		case m.Error != nil && isUnavailable(resp.StatusCode):
-			return unavailable(errors.New(m.Error.Message))
 		case m.Error != nil:
-			return errors.New(m.Error.Message)
+			return &peer.Error{Text: m.Error.Message, Status: resp.StatusCode}
 		case m.Done != nil:
 			return sink.Report(report.String())
 		}
 	}
 	if resp.StatusCode != http.StatusOK {
-		return errors.Join(flush(), fmt.Errorf("%s answered %s and broke the connection: try again; nothing was published", c.server, resp.Status))
+		return errors.Join(flush(), fmt.Errorf("%s answered %s and broke the connection: try again; nothing was published",
+			c.URL, resp.Status))
 	}
-	return errors.Join(flush(), errUnknown(c.server, lines.Err()))
+	return errors.Join(flush(), errUnknown(c.URL, lines.Err()))
 }
 
 // errUnknown is the error of a publication whose end was not heard of.
@@ -337,5 +279,6 @@ func errUnknown(server string, cause error) error {
 	if cause == nil {
 		cause = io.ErrUnexpectedEOF
 	}
-	return unavailable(fmt.Errorf("the connection to %s broke before it said whether the folder was published: `palmares log` there tells, or publish again, which changes nothing if it was (%v)", server, cause))
+	return &peer.Error{Text: fmt.Sprintf("the connection to %s broke before it said whether the folder was published: "+
+		"`palmares log` there tells, or publish again, which changes nothing if it was (%v)", server, cause)}
 }

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/osfile"
 	"palmares/internal/store"
-	"palmares/internal/tempdir"
 	"palmares/internal/web"
 	"palmares/internal/wire"
 )
@@ -80,7 +80,7 @@ func NewHandler(cfg Config) *Handler {
 		})
 	}
 	h.routes.HandleFunc("/", h.notFound)
-	if err := tempdir.RemoveLeftovers(cfg.TempDir); err != nil {
+	if err := osfile.RemoveLeftovers(cfg.TempDir); err != nil {
 		cfg.Log.Warn("could not remove what a killed process has left behind: remove it by hand", "error", err)
 	}
 	return h

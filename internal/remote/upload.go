@@ -15,7 +15,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"palmares/internal/tempdir"
+	"palmares/internal/osfile"
 	"palmares/internal/web"
 )
 
@@ -35,7 +35,7 @@ func (u *upload) remove() error { return os.RemoveAll(u.dir) }
 
 // newUpload makes an empty folder in another, that for temporary files if it is empty.
 func newUpload(in string) (*upload, error) {
-	dir, err := tempdir.Make(in)
+	dir, err := osfile.TempDir(in)
 	return &upload{dir: dir, elsewhere: map[string]string{}}, err
 }
 

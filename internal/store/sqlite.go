@@ -15,7 +15,7 @@ import (
 	"modernc.org/sqlite" // without cgo, and it binds $2, $1, $2 as written: see TestPlaceholdersBindByNumber
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"palmares/internal/lockfile"
+	"palmares/internal/osfile"
 	"palmares/internal/quota"
 )
 
@@ -255,7 +255,7 @@ func (d *sqliteDialect) claim() error {
 		return err
 	}
 	path += "-lock"
-	lock, ok, err := lockfile.Lock(path)
+	lock, ok, err := osfile.Lock(path)
 	if err != nil {
 		return problem(ErrReadOnly, err, "%s cannot be locked, which a server must do (%v): let this user write it, on a disk of this machine", path, err)
 	}

@@ -1,4 +1,4 @@
-package tempdir
+package osfile
 
 import (
 	"errors"

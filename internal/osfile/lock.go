@@ -1,7 +1,6 @@
 //go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
 
-// Package lockfile locks files between processes.
-package lockfile
+package osfile
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
-// Package tempdir makes temporary folders that can be told from those of processes that
-// were killed, so that a later one removes these.
-package tempdir
+// Package osfile has files that several processes share: locks, and temporary folders that
+// carry the id of their process, so that those of killed processes can be removed.
+package osfile
 
 import (
 	"cmp"
@@ -18,9 +18,9 @@ import (
 // prefix begins the names of the folders. The id of the process follows.
 const prefix = "palmares-upload-"
 
-// Make makes an empty folder in another, that of the system if it is "". Whoever makes it
-// must remove it.
-func Make(in string) (string, error) {
+// TempDir makes an empty folder in another one, which is the temporary folder of the system
+// if in is "". The caller removes it.
+func TempDir(in string) (string, error) {
 	return os.MkdirTemp(in, prefix+strconv.Itoa(os.Getpid())+"-")
 }
 
@@ -29,7 +29,7 @@ var started = time.Now()
 
 // RemoveLeftovers removes the folders of processes that no longer run. The id of this
 // process may have been another's, as in a container, where it is always the same. in is
-// as in Make.
+// as in TempDir.
 func RemoveLeftovers(in string) error {
 	in = cmp.Or(in, os.TempDir())
 	found, err := os.ReadDir(in)

@@ -1,0 +1,198 @@
+package publication
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"palmares/internal/store"
+)
+
+// A Revision says where a folder comes from, and what publishing it may overwrite. The zero value
+// leaves everything to git.
+type Revision struct {
+	Commit string // that the folder was taken from; "" for HEAD of the git repository around it
+	Author string // "" for the author of the commit
+	Force  bool   // whatever is published may be overwritten
+	Expect *int64 // the published version; nil for whichever git finds to be contained in the folder
+	GitDir string // the variable GIT_DIR, which hooks of a repository have
+}
+
+// A Checkout is the git repository around a folder.
+type Checkout struct {
+	ctx     context.Context
+	dir     string
+	gitDir  string
+	head    string // the revision that is published
+	isClean bool   // the folder is as in head
+}
+
+// Source finds out where a folder comes from. The checkout is nil outside git.
+func (r *Revision) Source(ctx context.Context, dir string) (store.Source, *Checkout, error) {
+	// Outside git, the folder is taken for the revision that is given.
+	s := store.Source{Revision: r.Commit, Author: r.Author, Clean: r.Commit != ""}
+	c := &Checkout{ctx: ctx, dir: dir, gitDir: r.GitDir, head: cmp.Or(r.Commit, "HEAD")}
+	hash, err := c.git("rev-parse", "--verify", "--quiet", c.head+"^{commit}")
+	failed, isFailed := errors.AsType[*exec.ExitError](err)
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		if r.Commit == "" && !r.Force && r.Expect == nil && c.isInRepository() {
+			return s, nil, fmt.Errorf("%s is in a git repository, but there is no git on the PATH to find out "+
+				"whether it contains what is published: install git, say with --revision which commit the folder is, "+
+				"or pass --force", dir)
+		}
+		return s, nil, nil
+	case isFailed && failed.ExitCode() == 1:
+		if r.Commit == "" {
+			return s, nil, nil // a repository without a commit
+		}
+		return s, nil, fmt.Errorf("--revision %s is not a commit of the git repository around %s; "+
+			"give the one that the folder was taken from", r.Commit, dir)
+	case isFailed && strings.Contains(string(failed.Stderr), "not a git repository (or any"):
+		return s, nil, nil
+	case err != nil:
+		return s, nil, fmt.Errorf("git cannot read the repository around %s: %w", dir, gitError(err))
+	}
+	c.head, s.Revision = hash, hash
+	if s.Author == "" {
+		s.Author, err = c.git("log", "-1", "--format=%an", hash)
+		if err != nil {
+			return s, nil, gitError(err)
+		}
+	}
+	c.isClean, err = c.compare(r.Commit != "")
+	if err != nil {
+		return s, nil, gitError(err)
+	}
+	s.Clean = c.isClean
+	return s, c, nil
+}
+
+// isInRepository reports whether the folder is in a git repository, for when git cannot be
+// asked.
+func (c *Checkout) isInRepository() bool {
+	if c.gitDir != "" {
+		return true
+	}
+	dir := realPath(c.dir)
+	for parent := filepath.Dir(dir); ; dir, parent = parent, filepath.Dir(parent) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil || dir == parent {
+			return err == nil
+		}
+	}
+}
+
+// realPath returns the absolute path of a folder without links, or dir itself if that has
+// none.
+func realPath(dir string) string {
+	if absolute, err := filepath.Abs(dir); err == nil {
+		dir = absolute
+	}
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
+	}
+	return dir
+}
+
+// compare reports whether the folder is as in the revision. One outside the work tree was
+// taken from it, as by a hook, if that is what the command was told.
+func (c *Checkout) compare(isTold bool) (isClean bool, err error) {
+	top, err := c.git("rev-parse", "--show-toplevel")
+	if err != nil && isTold {
+		return true, nil // a bare repository
+	}
+	if err != nil {
+		return false, err
+	}
+	folder := realPath(c.dir)
+	if inside, err := filepath.Rel(realPath(top), folder); err != nil || !filepath.IsLocal(inside) {
+		return isTold, nil
+	}
+	changed, err := c.git("diff", "--name-only", c.head, "--", folder)
+	if err != nil || changed != "" {
+		return false, err
+	}
+	added, err := c.git("ls-files", "--others", "--exclude-standard", "--", folder)
+	return added == "", err
+}
+
+// A staleError says why a folder would undo another one's work.
+type staleError struct {
+	text  string
+	stays bool // the published revision on record, even if the folder changes nothing
+}
+
+func (e *staleError) Error() string { return e.text }
+
+// Is reports whether the error is that target.
+func (e *staleError) Is(target error) bool { return e.stays && target == store.ErrRevisionStays }
+
+// Guard returns the Guard of a Job: it keeps a publication from undoing another one's work.
+func (r *Revision) Guard(c *Checkout) func(store.Head) error {
+	return func(published store.Head) error {
+		switch {
+		case r.Expect != nil && *r.Expect != published.Version:
+			return &staleError{fmt.Sprintf("version %d is published, not %d: see `palmares log %d`, "+
+				"take over what it changed, and publish with --expect %d",
+				published.Version, *r.Expect, published.Version, published.Version), true}
+		case r.Force || r.Expect != nil || c == nil || published.Revision == "":
+			return nil
+		}
+		return c.contains(published)
+	}
+}
+
+// contains returns an error unless the checkout contains what is published.
+func (c *Checkout) contains(published store.Head) error {
+	what := fmt.Sprintf("revision %.12s", published.Revision)
+	if published.Author != "" {
+		what += " by " + published.Author
+	}
+	_, err := c.git("merge-base", "--is-ancestor", published.Revision, c.head)
+	if err == nil {
+		if published.Clean || !c.isClean || published.Revision != c.head {
+			return nil
+		}
+		return &staleError{what + " was published with uncommitted changes, which are missing here, " +
+			"and publishing this folder would undo them: have them committed and pushed, " +
+			"run `git pull` and publish again, or pass --force", false}
+	}
+	if _, isFailed := errors.AsType[*exec.ExitError](err); !isFailed {
+		return &staleError{gitError(err).Error(), true}
+	}
+	shallow, err := c.git("rev-parse", "--is-shallow-repository")
+	if err == nil && shallow == "true" {
+		return &staleError{"this clone is shallow, so it cannot be known whether it contains the published " + what +
+			": run `git fetch --unshallow` (in a workflow: fetch-depth: 0), or pass --force", true}
+	}
+	_, err = c.git("merge-base", "--is-ancestor", c.head, published.Revision)
+	isOlder := err == nil
+	return &staleError{"this folder does not contain the published " + what +
+		", and publishing it would undo that work: run `git pull` and publish again, or pass --force", isOlder || !c.isClean}
+}
+
+// git runs a command in the folder and returns what it printed. Hooks of a repository
+// are told where it is, relative to the current directory.
+func (c *Checkout) git(args ...string) (string, error) {
+	cmd := exec.CommandContext(c.ctx, "git", args...)
+	cmd.Env = append(cmd.Environ(), "LC_ALL=C", "LANGUAGE=", "GIT_LITERAL_PATHSPECS=1")
+	if c.gitDir == "" {
+		cmd.Dir = c.dir
+	}
+	out, err := cmd.Output()
+	return string(bytes.TrimSpace(out)), err
+}
+
+// gitError returns an error of git with what it printed.
+func gitError(err error) error {
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok && len(failed.Stderr) > 0 {
+		return fmt.Errorf("%s (%w)", bytes.TrimSpace(failed.Stderr), err)
+	}
+	return err
+}
