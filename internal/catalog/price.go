@@ -82,6 +82,20 @@ var periods = map[string][2]float64{
 // said: a price per minute or per image depends on the use. A price per user counts for
 // one user.
 func Monthly(price string) (euros float64, ok bool) {
+	euros, period, ok := Amount(price)
+	if !ok {
+		return 0, false
+	}
+	share, _, ok := splitPeriod(period)
+	if !ok {
+		return 0, euros == 0
+	}
+	return euros * share[0] / share[1], true
+}
+
+// Amount splits a price of the catalogue, such as 1 200,50 €/mois, and reports whether it is
+// one.
+func Amount(price string) (euros float64, period string, ok bool) {
 	amount, period, _ := strings.Cut(price, " €/")
 	amount = strings.Map(func(r rune) rune {
 		switch {
@@ -93,14 +107,7 @@ func Monthly(price string) (euros float64, ok bool) {
 		return r
 	}, amount)
 	euros, err := strconv.ParseFloat(amount, 64)
-	if err != nil {
-		return 0, false
-	}
-	share, _, ok := splitPeriod(period)
-	if !ok {
-		return 0, euros == 0
-	}
-	return euros * share[0] / share[1], true
+	return euros, period, err == nil
 }
 
 // Each returns what a price is for besides its time: utilisateur for 10 €/utilisateur/mois,

@@ -94,6 +94,24 @@ func Euros(x float64) string {
 	return s + Space + "€"
 }
 
+// ShortEuros formats a price where there is little room, such as on an axis: gratuit,
+// 7,50 €, 3 M€.
+func ShortEuros(x float64) string {
+	switch {
+	case x == 0:
+		return "gratuit"
+	case x < 0.01:
+		return "<" + Space + "0,01" + Space + "€"
+	case x >= 1e15:
+		return strconv.FormatFloat(x, 'g', 3, 64) + Space + "€"
+	case x >= 1e9:
+		return Count(int(math.Round(x/1e9))) + Space + "Md€"
+	case x >= 1e6:
+		return Count(int(math.Round(x/1e6))) + Space + "M€"
+	}
+	return Euros(x)
+}
+
 // Bytes formats a size: 320 o, 12,3 ko, 4,5 Mo, 2 048,0 Mo.
 func Bytes(n int64) string {
 	if n < 1000 {

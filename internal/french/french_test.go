@@ -27,6 +27,11 @@ func TestNumbersDatesAndPricesAreFrench(t *testing.T) {
 		french.Euros(18):                         "18\u00a0€",
 		french.Euros(7.5):                        "7,50\u00a0€",
 		french.Euros(1199.999):                   "1\u202f200\u00a0€",
+		french.ShortEuros(0):                     "gratuit",
+		french.ShortEuros(0.004):                 "<\u00a00,01\u00a0€",
+		french.ShortEuros(7.5):                   "7,50\u00a0€",
+		french.ShortEuros(2_600_000):             "3\u00a0M€",
+		french.ShortEuros(4e9):                   "4\u00a0Md€",
 		french.Capital("payant"):                 "Payant",
 		french.Capital("") + french.Capital("a"): "A",
 	} {

@@ -130,25 +130,25 @@ func scoreDifference(t, other *catalog.Tool) string {
 }
 
 func priceDifference(t, other *catalog.Tool) string {
-	a, okA := parsePrice(t.Price)
-	b, okB := parsePrice(other.Price)
+	a, period, okA := catalog.Amount(t.Price)
+	b, otherPeriod, okB := catalog.Amount(other.Price)
 	switch {
 	case !okA || !okB:
 		return ""
 	case t.PriceDisplay != "" || other.PriceDisplay != "": // more than one amount
 		return shownPrice(other) + " contre " + shownPrice(t)
-	case a.euros == 0 && b.euros == 0:
+	case a == 0 && b == 0:
 		return ""
-	case b.euros == 0:
+	case b == 0:
 		return "Ne coûte rien, contre " + french.Price(t.Price)
-	case a.euros == 0:
+	case a == 0:
 		return "Coûte " + french.Price(other.Price) + " au lieu de rien"
-	case a.period != b.period:
+	case period != otherPeriod:
 		return french.Price(other.Price) + " contre " + french.Price(t.Price)
-	case b.euros < a.euros:
-		return "Moins cher de " + french.Euros(a.euros-b.euros) + "/" + a.period
-	case b.euros > a.euros:
-		return "Plus cher de " + french.Euros(b.euros-a.euros) + "/" + a.period
+	case b < a:
+		return "Moins cher de " + french.Euros(a-b) + "/" + period
+	case b > a:
+		return "Plus cher de " + french.Euros(b-a) + "/" + period
 	}
 	return "Même prix"
 }

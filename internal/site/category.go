@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/chart"
 	"palmares/internal/french"
 	"palmares/internal/snapshot"
 )
@@ -20,11 +21,11 @@ type categoryPage struct {
 	Comparisons []comparisonRow
 	Retired     []retiredTool
 	Others      []catalog.CategoryItem
-	Picks       []pick   // nil if no tool has a score
-	Plot        *plot    // nil if there is nothing to compare
-	Frontier    []mapRow // tools of the frontier that Plot does not name on every screen
-	Off         int      // tools that are not on Plot
-	JSON        string   // address of the data of Plot; "" if they are not given away
+	Picks       []pick      // nil if no tool has a score
+	Plot        *chart.Plot // nil if there is nothing to compare
+	Frontier    []mapRow    // tools of the frontier that Plot does not name on every screen
+	Off         int         // tools that are not on Plot
+	JSON        string      // address of the data of Plot; "" if they are not given away
 }
 
 // How many of each a category page shows; the lists have the rest.
@@ -54,10 +55,9 @@ func (s *Site) showCategory(r *request) (*answer, error) {
 		return nil, notFound("Cette catégorie n’existe pas.")
 	}
 	m := r.maps().Of(slug, "")
-	data.Picks, data.Plot, data.Off = picks(m), newPlot(m, smallPlot), m.Len()-len(m.Points)
+	data.Picks, data.Plot, data.Off = picks(m), chart.NewPlot(m, true), m.Len()-len(m.Points)
 	if data.Plot != nil {
-		data.Plot.Small = true
-		for _, p := range data.Plot.unnamed() {
+		for _, p := range data.Plot.Unnamed() {
 			if len(data.Frontier) < mapFrontier {
 				data.Frontier = append(data.Frontier, r.mapRow(p.Tool, &p))
 			}

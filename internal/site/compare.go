@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"palmares/internal/catalog"
+	"palmares/internal/chart"
 	"palmares/internal/french"
 	"palmares/internal/markdown"
 	"palmares/internal/search"
@@ -311,8 +312,8 @@ func monthly(t *catalog.Tool) string {
 	case euros == 0:
 		return "0\u00a0€"
 	}
-	text := short(euros)
-	if each := eachOf(t.Price); each != "" {
+	text := french.ShortEuros(euros)
+	if each := chart.Each(t.Price); each != "" {
 		text += " par " + each
 	}
 	return text

@@ -17,6 +17,3 @@ func (s *Site) KeptCards() int { return s.cards.size }
 
 // KeptPages returns how many finished pages are kept.
 func (s *Site) KeptPages() int { return len(s.current.Load().pages.answers) }
-
-// TextWidth estimates the width of a name on a map.
-var TextWidth = textWidth

@@ -116,8 +116,8 @@ func (v *view) jsonldTool(t *catalog.Tool) *jsonldTool {
 	if image := v.sharedOf(t); image != nil {
 		l.Image = image.URL
 	}
-	if a, ok := parsePrice(t.Price); ok {
-		l.Offers = &jsonldOffer{"Offer", a.euros, "EUR"}
+	if euros, _, ok := catalog.Amount(t.Price); ok {
+		l.Offers = &jsonldOffer{"Offer", euros, "EUR"}
 	}
 	return l
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"palmares/internal/catalog"
+	"palmares/internal/chart"
 	"palmares/internal/dataset"
 	"palmares/internal/french"
 	"palmares/internal/market"
@@ -21,8 +22,8 @@ const mapPath = "/carte"
 type mapPage struct {
 	Page      page
 	Filters   *filters
-	Total     int   // tools that were chosen
-	Plot      *plot // nil without tools on the map
+	Total     int         // tools that were chosen
+	Plot      *chart.Plot // nil without tools on the map
 	Frontier  []mapRow
 	Rows      []mapRow // of the table: one for each tool, or for each mark if they are many
 	Apart     []mapRow // prices that are not per month
@@ -54,10 +55,10 @@ const (
 )
 
 // marksOf returns a mark for each point.
-func marksOf(points []market.Point) []mark {
-	list := make([]mark, len(points))
+func marksOf(points []market.Point) []chart.Mark {
+	list := make([]chart.Mark, len(points))
 	for i, p := range points {
-		list[i].point = p
+		list[i].Point = p
 	}
 	return list
 }
@@ -97,14 +98,14 @@ func (f *filters) pricing() catalog.Pricing {
 }
 
 func (s *Site) renderMap(r *request, f *filters, m *market.Map) *answer {
-	data := mapPage{Filters: f, Total: m.Len(), Plot: newPlot(m, fullPlot), Unscored: len(m.Unscored)}
+	data := mapPage{Filters: f, Total: m.Len(), Plot: chart.NewPlot(m, false), Unscored: len(m.Unscored)}
 	for _, p := range m.Frontier() {
 		if len(data.Frontier) < mapFrontier {
 			data.Frontier = append(data.Frontier, r.mapRow(p.Tool, &p))
 		}
 	}
 	if data.Plot != nil {
-		data.Rows = r.markRows(data.Plot.marks())
+		data.Rows = r.markRows(data.Plot.Marks())
 		if len(m.Points) <= mapRows {
 			data.Rows = r.markRows(marksOf(m.Points))
 		}
@@ -145,21 +146,21 @@ func (v *view) mapRow(t *catalog.Tool, p *market.Point) mapRow {
 		Category: v.label(t.Category), Pricing: string(t.Pricing),
 	}
 	if p != nil {
-		row.Month, row.Each, row.Frontier = short(p.Euros), eachOf(t.Price), p.Frontier
+		row.Month, row.Each, row.Frontier = french.ShortEuros(p.Euros), chart.Each(t.Price), p.Frontier
 	}
 	return row
 }
 
 // markRows returns the rows of marks, the best score first.
-func (v *view) markRows(marks []mark) []mapRow {
+func (v *view) markRows(marks []chart.Mark) []mapRow {
 	sorted := slices.Clone(marks)
-	slices.SortStableFunc(sorted, func(a, b mark) int {
-		return cmp.Or(cmp.Compare(b.point.Score, a.point.Score), cmp.Compare(a.point.Euros, b.point.Euros), cmp.Compare(a.point.Tool.Slug, b.point.Tool.Slug))
+	slices.SortStableFunc(sorted, func(a, b chart.Mark) int {
+		return cmp.Or(cmp.Compare(b.Point.Score, a.Point.Score), cmp.Compare(a.Point.Euros, b.Point.Euros), cmp.Compare(a.Point.Tool.Slug, b.Point.Tool.Slug))
 	})
 	rows := make([]mapRow, len(sorted))
 	for i := range sorted {
-		rows[i] = v.mapRow(sorted[i].point.Tool, &sorted[i].point)
-		rows[i].Others = sorted[i].others
+		rows[i] = v.mapRow(sorted[i].Point.Tool, &sorted[i].Point)
+		rows[i].Others = sorted[i].Others
 	}
 	return rows
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"palmares/internal/catalog"
-	"palmares/internal/site"
+	"palmares/internal/chart"
 	"palmares/internal/synthetic"
 )
 
@@ -383,7 +383,7 @@ func (r *reply) plotted(of string, width, height float64) (marks []plotted, step
 		p := plotted{slug: m[2], best: m[1] != "", x: float(m[4])/100*width + float(m[3]), y: float(m[5]) / 100 * height, radius: float(m[6])}
 		class := strings.Fields(m[7])
 		p.named = slices.Contains(class, "named")
-		left, long := p.x+float(m[8]), site.TextWidth(html.UnescapeString(m[10]))
+		left, long := p.x+float(m[8]), chart.TextWidth(html.UnescapeString(m[10]))
 		switch {
 		case slices.Contains(class, "end"):
 			left -= long

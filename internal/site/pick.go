@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"palmares/internal/catalog"
+	"palmares/internal/chart"
 	"palmares/internal/french"
 	"palmares/internal/market"
 )
@@ -67,7 +68,7 @@ func tieBreak(best, next *catalog.Tool) string {
 	case a == b:
 		return "au même prix"
 	}
-	return "mais moins cher (" + perMonth(best.Price) + ")"
+	return "mais moins cher (" + chart.PerMonth(best.Price) + ")"
 }
 
 func whyValue(value *market.Point, m *market.Map) string {
@@ -77,7 +78,7 @@ func whyValue(value *market.Point, m *market.Map) string {
 			top = &m.Points[i]
 		}
 	}
-	price := perMonth(value.Tool.Price)
+	price := chart.PerMonth(value.Tool.Price)
 	if top == value {
 		if value.Euros == 0 {
 			return "Gratuit, et rien n’est mieux noté parmi ce qui se compare."
@@ -86,11 +87,11 @@ func whyValue(value *market.Point, m *market.Map) string {
 	}
 	less := points(top.Score-value.Score) + " de moins " + than(top.Tool.Name)
 	if value.Euros == 0 {
-		return "Gratuit, pour " + less + ", qui coûte " + perMonth(top.Tool.Price) + "."
+		return "Gratuit, pour " + less + ", qui coûte " + chart.PerMonth(top.Tool.Price) + "."
 	}
-	instead := short(top.Euros)
+	instead := french.ShortEuros(top.Euros)
 	if catalog.Each(value.Tool.Price) != catalog.Each(top.Tool.Price) {
-		instead = perMonth(top.Tool.Price)
+		instead = chart.PerMonth(top.Tool.Price)
 	}
 	why := "le moins cher à un point au plus du mieux noté"
 	if top.Score-value.Score > market.ValueMargin+1e-9 {
@@ -128,7 +129,7 @@ func priced(t *catalog.Tool) string {
 	case euros == 0:
 		return ", et gratuit"
 	}
-	return ", pour " + perMonth(t.Price)
+	return ", pour " + chart.PerMonth(t.Price)
 }
 
 // than writes que before a name, with the elision before a vowel.

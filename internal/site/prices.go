@@ -1,13 +1,6 @@
 package site
 
-import (
-	"math"
-	"strconv"
-	"strings"
-
-	"palmares/internal/catalog"
-	"palmares/internal/french"
-)
+import "palmares/internal/chart"
 
 // pricesPage is the list of prices.
 type pricesPage struct {
@@ -22,7 +15,7 @@ type pricesPage struct {
 type priceRow struct {
 	Row   toolRow
 	Last  *lastChange // nil if it never changed
-	Chart *chart
+	Chart *chart.Chart
 }
 
 // A lastChange is the latest change of a price.
@@ -34,7 +27,7 @@ func (s *Site) listPrices(r *request) (*answer, error) {
 	list := r.snap.Prices(category, at)
 	data := pricesPage{Filters: f, Total: list.Total, Pager: f.pager(at, list.Total)}
 	for _, row := range r.rows(list.IDs()) {
-		p := priceRow{Row: row, Chart: priceChart(row.tool, r.snap.UpdatedAt, smallChart)}
+		p := priceRow{Row: row, Chart: chart.OfPrice(row.tool, r.snap.UpdatedAt, chart.Small)}
 		if history := row.tool.PriceHistory; len(history) > 0 {
 			p.Last = &lastChange{describePriceChange(history[0]), history[0].ChangedAt}
 		}
@@ -43,26 +36,4 @@ func (s *Site) listPrices(r *request) (*answer, error) {
 	data.Page = s.page(r, "Prix", "Le prix de chaque outil en euros, et comment il a changé.", "/prix")
 	f.describe(&data.Page, data.Pager, r.snap.Catalog)
 	return f.answer(r, "prices", data.Page, data), nil
-}
-
-// An amount is a price that can be compared and drawn.
-type amount struct {
-	euros  float64
-	period string
-}
-
-var plainNumber = strings.NewReplacer(" ", "", french.Space, "", french.Narrow, "", ",", ".")
-
-// parsePrice parses a price of the catalogue, which was checked when it was
-// published.
-func parsePrice(s string) (amount, bool) {
-	if !catalog.IsPrice(s) {
-		return amount{}, false
-	}
-	number, period, _ := strings.Cut(s, " €/")
-	x, err := strconv.ParseFloat(plainNumber.Replace(number), 64)
-	if err != nil || math.IsInf(x, 0) {
-		return amount{}, false
-	}
-	return amount{x, period}, true
 }

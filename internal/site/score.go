@@ -2,6 +2,7 @@ package site
 
 import (
 	"palmares/internal/catalog"
+	"palmares/internal/chart"
 	"palmares/internal/french"
 	"palmares/internal/markdown"
 )
@@ -10,8 +11,8 @@ import (
 type scoreHistory struct {
 	Columns []string // the figures that changed
 	Rows    []scoreRow
-	Notes   bool   // some change is explained
-	Chart   *chart // of the score; nil if it never changed
+	Notes   bool         // some change is explained
+	Chart   *chart.Chart // of the score; nil if it never changed
 }
 
 // A scoreRow is one change. Cells are those of the columns.
@@ -36,7 +37,7 @@ func newScoreHistory(t *catalog.Tool, until string) *scoreHistory {
 		{"Vérifiabilité", func(c *catalog.ScoreChange) *float64 { return c.OldVerifiability }, func(c *catalog.ScoreChange) *float64 { return c.NewVerifiability }},
 		{"Obsolescence", func(c *catalog.ScoreChange) *float64 { return c.OldObsolescence }, func(c *catalog.ScoreChange) *float64 { return c.NewObsolescence }},
 	}
-	h := &scoreHistory{Chart: scoreChart(t, until), Rows: make([]scoreRow, len(t.ScoreHistory))}
+	h := &scoreHistory{Chart: chart.OfScore(t, until), Rows: make([]scoreRow, len(t.ScoreHistory))}
 	for i := range t.ScoreHistory {
 		c := &t.ScoreHistory[i]
 		h.Rows[i] = scoreRow{Date: c.ChangedAt, Note: markdown.NoBreak(c.Note)}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/chart"
 	"palmares/internal/markdown"
 )
 
@@ -24,7 +25,7 @@ type toolPage struct {
 	Plans        []catalog.PlanRow
 	PlanNotes    bool // some plan has a note
 	History      []catalog.PriceChange
-	Chart        *chart
+	Chart        *chart.Chart
 	Scores       *scoreHistory // nil if they never changed
 	Alternatives []alternative
 	Comparisons  []comparisonRow
@@ -47,7 +48,7 @@ func (s *Site) showTool(r *request) (*answer, error) {
 	data := toolPage{
 		Row: r.row(t), Tool: t, Byline: byline(t.Authors), Image: r.hero(t.Image, columnSizes), Audience: r.audience(t), Figures: figures(t), Sources: sources(t),
 		Excerpt: markdown.NoBreak(markdown.Excerpt(t.Body)), Minutes: minutes(t.Body),
-		History: t.PriceHistory, Chart: priceChart(t, r.snap.UpdatedAt, largeChart),
+		History: t.PriceHistory, Chart: chart.OfPrice(t, r.snap.UpdatedAt, chart.Large),
 		Plans: plans(t), PlanNotes: slices.ContainsFunc(t.Plans, func(p catalog.PlanRow) bool { return p.Note != "" }),
 		Scores: newScoreHistory(t, r.snap.UpdatedAt), Comparisons: r.comparisonsWith(t),
 	}

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/chart"
 	"palmares/internal/french"
 	"palmares/internal/markdown"
 	"palmares/internal/market"
@@ -22,7 +20,7 @@ type trendsPage struct {
 	Page     page
 	Empty    bool // nothing was published
 	Trends   *market.Trends
-	Bars     *bars // of the changes of prices by month; nil for too few
+	Bars     *chart.Changes // of the changes of prices by month; nil for too few
 	Rises    []movedPrice
 	Falls    []movedPrice
 	Became   []movedPrice // free, or no longer so
@@ -58,7 +56,7 @@ type medianRow struct {
 // A medianChart is the median price of a category as a line.
 type medianChart struct {
 	Label string
-	Chart *chart
+	Chart *chart.Chart
 }
 
 type newTool struct {
@@ -90,7 +88,7 @@ func (s *Site) showTrends(r *request) (*answer, error) {
 	slices.SortStableFunc(became, func(a, b market.PriceMove) int { return cmp.Compare(b.Change.ChangedAt, a.Change.ChangedAt) })
 	data.Became = movedPrices(became[:min(len(became), market.ListSize)])
 	if y.Prices.Up+y.Prices.Down >= minBars {
-		data.Bars = newBars(y.Prices.Months)
+		data.Bars = chart.OfMonths(y.Prices.Months)
 	}
 	data.addMedians(r.view, y.Medians)
 	if !y.New.Unclear {
@@ -177,7 +175,7 @@ func (p *trendsPage) addMedians(v *view, medians []market.Median) {
 		}
 		p.Medians = append(p.Medians, row)
 		if slices.Contains(drawn, m) {
-			p.Charts = append(p.Charts, medianChart{label, drawMedian(m, label)})
+			p.Charts = append(p.Charts, medianChart{label, chart.OfMedian(m, label)})
 		}
 	}
 	add(&medians[0], "Tous les outils")
@@ -193,127 +191,7 @@ func medianPrice(euros float64) string {
 	if euros >= 1000 {
 		euros = math.Round(euros)
 	}
-	return short(euros)
-}
-
-var medianChartSize = chartSize{width: 300, height: 150, right: 12, top: 12, bottom: 26}
-
-// drawMedian draws a median over time.
-func drawMedian(m *market.Median, label string) *chart {
-	size := medianChartSize
-	most := 0.0
-	for _, p := range m.Points {
-		most = max(most, p.Euros)
-	}
-	by := gridStep(most)
-	top := by * math.Ceil(most/by)
-	c := &chart{Width: size.width, Height: size.height}
-	for v := 0.0; v <= top+by/2; v += by {
-		size.left = max(size.left, labelWidth(short(v)))
-	}
-	c.Left = int(size.left)
-	first, last := parseDay(m.Points[0].Day), parseDay(m.Points[len(m.Points)-1].Day)
-	x := func(i int) float64 {
-		since := parseDay(m.Points[i].Day).Sub(first)
-		return size.left + since.Hours()/last.Sub(first).Hours()*(float64(size.width)-size.left-size.right)
-	}
-	y := func(euros float64) float64 {
-		return float64(size.height) - size.bottom - euros/top*(float64(size.height)-size.top-size.bottom)
-	}
-	for v := 0.0; v <= top+by/2; v += by {
-		text := short(v)
-		if v == 0 {
-			text = french.Euros(0)
-		}
-		c.Grid = append(c.Grid, gridLine{coordinate(y(v)), text})
-	}
-	var line strings.Builder
-	for i, p := range m.Points {
-		command := "L"
-		if i == 0 {
-			command = "M"
-		}
-		line.WriteString(command + coordinate(x(i)) + " " + coordinate(y(p.Euros)))
-	}
-	c.Line = line.String()
-	c.Area = c.Line + "V" + coordinate(y(0)) + "H" + coordinate(x(0)) + "Z"
-	end := len(m.Points) - 1
-	c.Dots = []dot{{coordinate(x(end)), coordinate(y(m.Points[end].Euros))}}
-	const half = 31 // of a label such as sept. 2026
-	for _, i := range []int{0, end} {
-		at := min(max(x(i), size.left+half), float64(size.width)-half)
-		c.Ticks = append(c.Ticks, gridLine{coordinate(at), french.ShortMonth(parseDay(m.Points[i].Day))})
-	}
-	c.Summary = label + "\u00a0: prix médian de " + short(m.Points[0].Euros) + " il y a un an, " + short(m.Points[end].Euros) + " aujourd’hui."
-	return c
-}
-
-// parseDay reads a day that was formatted by us.
-func parseDay(day string) time.Time {
-	t, err := time.Parse(time.DateOnly, day)
-	if err != nil {
-		panic(err)
-	}
-	return t
-}
-
-// bars are rises above and falls below a line, by month. As in a plot, positions are in
-// percent.
-type bars struct {
-	Zero    string
-	Bars    []verticalBar
-	Months  []plotLabel
-	Rows    []plotLabel
-	Table   []barRow
-	Summary string
-}
-
-type verticalBar struct {
-	X, Y, Width, Height string
-	Down                bool
-}
-
-type barRow struct {
-	Month    string
-	Up, Down int
-}
-
-func newBars(months []market.PriceMonth) *bars {
-	up, down := 0, 0
-	for _, m := range months {
-		up, down = max(up, m.Up), max(down, m.Down)
-	}
-	unit := 0.96 / float64(up+down) // of the height
-	zero := 0.02 + unit*float64(up)
-	b := &bars{Zero: percent(zero)}
-	if up > 0 {
-		b.Rows = append(b.Rows, plotLabel{At: percent(0.02), Text: strconv.Itoa(up)})
-	}
-	if down > 0 {
-		b.Rows = append(b.Rows, plotLabel{At: percent(0.98), Text: strconv.Itoa(down)})
-	}
-	width := 1 / float64(len(months))
-	rises, falls := 0, 0
-	for i, m := range months {
-		day, err := time.Parse("2006-01", m.Month)
-		if err != nil {
-			panic(err) // it was formatted by us
-		}
-		name := french.ShortMonth(day)
-		month, _, _ := strings.Cut(name, french.Space)
-		b.Months = append(b.Months, plotLabel{At: percent(width * (float64(i) + 0.5)), Text: month, Wide: i%3 != 0})
-		b.Table = append(b.Table, barRow{name, m.Up, m.Down})
-		x, wide := percent(width*(float64(i)+0.2)), percent(width*0.6)
-		if m.Up > 0 {
-			b.Bars = append(b.Bars, verticalBar{X: x, Y: percent(zero - unit*float64(m.Up)), Width: wide, Height: percent(unit * float64(m.Up))})
-		}
-		if m.Down > 0 {
-			b.Bars = append(b.Bars, verticalBar{X: x, Y: percent(zero), Width: wide, Height: percent(unit * float64(m.Down)), Down: true})
-		}
-		rises, falls = rises+m.Up, falls+m.Down
-	}
-	b.Summary = "Changements de prix par mois\u00a0: " + french.Plural(rises, "hausse", "hausses") + ", " + french.Plural(falls, "baisse", "baisses") + " en douze mois."
-	return b
+	return french.ShortEuros(euros)
 }
 
 // trendsData is /tendances.json.

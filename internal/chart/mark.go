@@ -1,0 +1,174 @@
+package chart
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"palmares/internal/french"
+	"palmares/internal/market"
+)
+
+// marks returns the marks of points, the frontier last, so that it is on top. Points at the
+// same place share a mark; so do others in one cell of a grid, if the layout has little room
+// or the marks are too many. Points of the frontier share none with others.
+func (a *axes) marks(points []market.Point, l *layout) []Mark {
+	var rest, top []Mark
+	for i, p := range points { // equal ones follow each other
+		list := &rest
+		if p.Frontier {
+			list = &top
+		}
+		if i > 0 && points[i-1].Euros == p.Euros && points[i-1].Score == p.Score {
+			(*list)[len(*list)-1].Others++
+			continue
+		}
+		*list = append(*list, Mark{Point: p, x: a.x(p.Euros), y: a.y(p.Score), Frontier: p.Frontier})
+	}
+	if len(top) > l.marks {
+		last := &top[l.marks-1]
+		for _, m := range top[l.marks:] {
+			last.Others += 1 + m.Others
+		}
+		last.near, top = true, top[:l.marks]
+	}
+	if l.cell > 0 {
+		rest = bin(rest, l.least.width/l.cell, l.least.height/l.cell)
+	}
+	for cells := 48.0; len(rest)+len(top) > max(l.marks, len(top)+1); cells /= 1.25 {
+		rest = bin(rest, cells, cells)
+	}
+	all := append(rest, top...)
+	a.spread(all)
+	return all
+}
+
+// bin joins marks in the same cell. The mark of a cell is in the middle of its tools and
+// named after the best of them.
+func bin(marks []Mark, columns, rows float64) []Mark {
+	type cell struct{ column, row int }
+	at := map[cell]int{}
+	var list []Mark
+	for _, m := range marks {
+		c := cell{int(m.x * columns), int(m.y * rows)}
+		i, ok := at[c]
+		if !ok {
+			at[c] = len(list)
+			list = append(list, m)
+			continue
+		}
+		b := &list[i]
+		had, has := float64(1+b.Others), float64(1+m.Others)
+		b.x, b.y = (b.x*had+m.x*has)/(had+has), (b.y*had+m.y*has)/(had+has)
+		b.Others, b.near = b.Others+1+m.Others, true
+		if m.Point.Score > b.Point.Score || m.Point.Score == b.Point.Score && m.Point.Euros < b.Point.Euros {
+			b.Point = m.Point
+		}
+	}
+	return list
+}
+
+// spread moves marks at the same place beside each other: by shares of the width where the
+// place means nothing, in the lane of free tools, and by a few pixels elsewhere.
+func (a *axes) spread(marks []Mark) {
+	type place struct{ x, y int }
+	at := map[place][]int{}
+	for i := range marks {
+		m := &marks[i]
+		key := place{int(m.x * 500), int(math.Round(m.y * 200))}
+		at[key] = append(at[key], i)
+	}
+	width := laneWidth
+	if !a.paid {
+		width = 1
+	}
+	for _, group := range at {
+		n := float64(len(group))
+		for k, i := range group {
+			m := &marks[i]
+			side := float64(k) - (n-1)/2
+			if m.Point.Euros == 0 {
+				m.x += side * min(0.04, 0.8*width/n)
+			} else if n > 1 {
+				m.shift = math.Round(side * min(8, 40/n))
+				m.Shift = "translate(" + coordinate(m.shift) + ")"
+			}
+		}
+	}
+}
+
+// longestLabel is how many characters of a name are shown next to a mark.
+const longestLabel = 22
+
+// describe writes what a mark says.
+func (m *Mark) describe() {
+	t := m.Point.Tool
+	m.X, m.Y, m.Href, m.radius = percent(m.x), percent(m.y), "/outils/"+t.Slug, 5
+	figures := french.Figure(m.Point.Score) + " sur 10, " + PerMonth(t.Price)
+	m.Name, m.Label = shorten(t.Name, longestLabel), t.Name+", "+figures
+	m.Lines = []string{french.Figure(m.Point.Score) + " · " + french.ShortEuros(m.Point.Euros)}
+	if each := Each(t.Price); each != "" {
+		m.Lines[0] += "/" + shorten(each, 12)
+	}
+	if m.Frontier {
+		m.radius = 6
+	}
+	if m.Others > 0 {
+		m.radius = math.Round(min(m.radius+1.2*math.Sqrt(float64(m.Others)), 14))
+		m.Lines = append(m.Lines, "et "+french.Plural(m.Others, "autre", "autres"))
+		if others := french.Plural(m.Others, "autre outil", "autres outils"); m.near {
+			m.Label += ", et " + others + " tout près"
+		} else {
+			m.Label += ", à égalité avec " + others
+		}
+	}
+	m.Radius = coordinate(m.radius)
+	switch { // away from the nearer edge
+	case m.x < 0.34:
+		m.Place = m.at(Place{"", 10, -8})
+	case m.x > 0.66:
+		m.Place = m.at(Place{"end", -10, -8})
+	default:
+		m.Place = m.at(Place{"mid", 0, -12})
+	}
+}
+
+// at returns a place beside a small mark as one beside this mark.
+func (m *Mark) at(p Place) Place {
+	further := int(m.radius) - 6
+	switch {
+	case further <= 0:
+	case p.DX > 0:
+		p.DX += further
+	case p.DX < 0:
+		p.DX -= further
+	case p.DY > 0:
+		p.DY += further
+	default:
+		p.DY -= further
+	}
+	return p
+}
+
+// show shows the name of a mark at a place.
+func (m *Mark) show(p Place, classes string) {
+	m.Place, m.named = p, true
+	m.Place.Class = strings.TrimSpace(p.Class + " named" + classes)
+}
+
+// Up returns the class of a name that must make room for the lines below it.
+func (m Mark) Up() string {
+	if strings.HasPrefix(m.Place.Class, "mid") && m.Place.DY < 0 {
+		return " up-" + strconv.Itoa(len(m.Lines))
+	}
+	return ""
+}
+
+// shorten cuts a text that is too long for a label.
+func shorten(s string, most int) string {
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most-1]) + "…"
+}
