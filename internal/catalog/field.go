@@ -139,6 +139,7 @@ func isSame(fields []Field, record, other any, except string) bool {
 type List struct {
 	Fields []Field // of an object
 	Len    func(list any) int
+	Grow   func(list any, n int)     // makes room for n more objects
 	At     func(list any, i int) any // returns a pointer to an object
 	Add    func(list any) any        // adds an empty object, and returns a pointer to it
 }
@@ -149,6 +150,7 @@ func NewList[T, E any](name string, use Use, of func(*T) *[]E, fields []Field) F
 	f.List = &List{
 		Fields: fields,
 		Len:    func(list any) int { return len(*list.(*[]E)) },
+		Grow:   func(list any, n int) { *list.(*[]E) = slices.Grow(*list.(*[]E), n) },
 		At:     func(list any, i int) any { return &(*list.(*[]E))[i] },
 		Add: func(list any) any {
 			objects := append(*list.(*[]E), *new(E))

@@ -8,40 +8,10 @@ import (
 	"unicode"
 )
 
-// urlUse is the purpose of a URL, which decides what it may end with.
-type urlUse int
-
-const (
-	address urlUse = iota
-	page           // #section is appended to it
-	site           // paths are appended to it
-)
-
-func (d *decoder) url(name string, use urlUse) string {
-	d.expect(name, optional, func() *schemaNode { return urlForm(use) })
-	if v := d.field(name, optional); v != nil {
-		return d.urlOf(d.label(name), v, use)
-	}
-	return ""
-}
-
-func (d *decoder) urlOf(label string, v *value, use urlUse) string {
-	if v.kind == isText && isURL(v.text, use) {
-		return v.text
-	}
-	want := "an absolute http or https URL, such as https://outil.example/page"
-	switch use {
-	case page:
-		want += ", without a fragment (#…)"
-	case site:
-		want = "an absolute http or https URL without a query or fragment, such as https://palmares.example"
-	}
-	return d.checkedOf(label, v, func(string) bool { return false }, want)
-}
-
 var badEscape = regexp.MustCompile(`%(?:[^0-9a-fA-F]|.[^0-9a-fA-F]|.?$)`)
 
-func isURL(s string, use urlUse) bool {
+// isURL reports whether s is an absolute http or https URL.
+func isURL(s string) bool {
 	if badEscape.MatchString(s) {
 		return false
 	}
@@ -51,21 +21,18 @@ func isURL(s string, use urlUse) bool {
 		}
 	}
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
-		return false
-	}
-	switch use {
-	case page:
-		return !strings.Contains(s, "#")
-	case site:
-		return !strings.ContainsAny(s, "#?")
-	}
-	return true
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
 }
+
+// isPageURL reports whether s is a URL to which #section can be appended.
+func isPageURL(s string) bool { return isURL(s) && !strings.Contains(s, "#") }
+
+// isSiteURL reports whether s is a URL to which paths can be appended.
+func isSiteURL(s string) bool { return isURL(s) && !strings.ContainsAny(s, "#?") }
 
 // isContact reports whether s is a mail address or a URL.
 func isContact(s string) bool {
-	if isURL(s, address) {
+	if isURL(s) {
 		return true
 	}
 	parsed, err := mail.ParseAddress(s)

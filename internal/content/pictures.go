@@ -50,31 +50,6 @@ func isPortable(s string) bool {
 	})
 }
 
-// picture returns the path of a picture, and notes that the record uses it.
-func (d *decoder) picture(name string) string {
-	file := d.checked(name, optional, pictureForm, isImagePath, "the path of a picture from the root of the folder, such as images/logo.png")
-	if file != "" {
-		file = imageKey(file)
-		d.fieldPictures = append(d.fieldPictures, reference{d.label(name), file, d.lineOf(name)})
-	}
-	return file
-}
-
-// images checks the list of pictures that a record in canonical form has. It is not
-// kept: the fields and the text say which pictures a record uses, and the folder has them.
-func (d *decoder) images() {
-	if d.isMarkdown {
-		return
-	}
-	for _, item := range d.list("images", nil) {
-		if entry, ok := item.mapping(); ok {
-			entry.checked("path", required, pictureForm, isImagePath, "the path of a picture from the root of the folder, such as images/logo.png")
-			entry.checked("sha256", required, digestForm, isDigest, "a SHA-256 in hexadecimal, 64 digits in lower case")
-			entry.rejectOthers()
-		}
-	}
-}
-
 // isDigest reports whether s is a SHA-256 in lower-case hexadecimal.
 func isDigest(s string) bool {
 	return len(s) == hex.EncodedLen(sha256.Size) && strings.Trim(s, "0123456789abcdef") == ""

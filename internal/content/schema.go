@@ -12,9 +12,6 @@ import (
 )
 
 // A schemaNode is a JSON Schema (draft-07) of a value.
-//
-// There is no second list of fields: a decoder that has a schemaNode instead of a record
-// runs the same rules over nothing, and the node records what they ask for.
 type schemaNode struct {
 	Schema      string        `json:"$schema,omitempty"`
 	Title       string        `json:"title,omitempty"`
@@ -40,11 +37,19 @@ type schemaNode struct {
 	mayLackWhen []*schemaNode // required fields may be missing then
 }
 
-// properties are the fields of an object in the order of the rules, which is the order
-// in which editors with forms show them.
+// properties are the fields of an object in the order of the tables in catalog, which is the
+// order in which editors with forms show them.
 type properties struct {
 	names []string
 	nodes map[string]*schemaNode
+}
+
+func (p *properties) add(name string, form *schemaNode) {
+	if p.nodes == nil {
+		p.nodes = map[string]*schemaNode{}
+	}
+	p.names = append(p.names, name)
+	p.nodes[name] = form
 }
 
 // MarshalJSON keeps the order.
@@ -71,38 +76,59 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
-// Schemas lists the kinds of records that Schema knows.
-var Schemas = []string{"outil", "comparatif", "cimetiere", "page", "catalogue"}
-
 // Schema returns the JSON Schema of the front matter of a kind of record, or of its JSON
 // lines, or of catalogue.yaml. It says what one record may hold; what other records and
 // files decide, such as whether a tool exists, only Read knows.
 func Schema(kind string, isJSONLines bool) ([]byte, error) {
-	root, err := takeDown(kind, isJSONLines)
-	if err != nil {
-		return nil, err
+	all := lineFields(canonical.Kind(kind))
+	if !isJSONLines {
+		all = canonical.Tables[canonical.Kind(kind)]
 	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%q is not a kind of record: expected outil, comparatif, cimetiere, page, catalogue", kind)
+	}
+	var status, fields []catalog.Field
+	for _, f := range all {
+		switch {
+		case f.Form.IsStatus():
+			status = append(status, f)
+		case isJSONLines || f.Form != catalog.OwnSlug && f.Form != catalog.Body:
+			fields = append(fields, f)
+		}
+	}
+	root := objectForm(append(status, fields...)) // forms begin with whether the record is a draft
 	root.finish()
-	return root.text()
+	return root.text(kind)
+}
+
+// lineFields returns the fields of a JSON line; nil if there is no such kind of record.
+func lineFields(kind canonical.Kind) []catalog.Field {
+	fields := canonical.Tables[kind]
+	switch {
+	case fields == nil:
+		return nil
+	case kind == canonical.Catalogue:
+		fields = append([]catalog.Field{ownKind}, fields...)
+	}
+	return append(slices.Clone(fields), canonical.ImagesField)
 }
 
 // RecordSchema returns the JSON Schema of a kind of record as the dataset has it: in its
 // canonical form, whose fields are in the order of the properties.
 func RecordSchema(kind canonical.Kind) ([]byte, error) {
-	root, err := takeDown(string(kind), true)
-	if err != nil {
-		return nil, err
-	}
-	root.Properties.names = slices.DeleteFunc(canonical.Names(kind), func(name string) bool {
-		return name == "draft" || name == "published" // what is served is neither
+	fields := slices.DeleteFunc(lineFields(kind), func(f catalog.Field) bool {
+		return f.Form.IsStatus() // what is served is neither a draft nor unpublished
 	})
+	for i := range fields {
+		if f := &fields[i]; f.Use.Has(catalog.Always) {
+			f.Use |= catalog.Required
+		}
+	}
+	root := objectForm(fields)
 	if root.Properties.nodes["author"] != nil {
 		root.Properties.nodes["author"] = &schemaNode{Type: "array", Items: lineForm(), MinItems: 1}
 	}
-	root.Required = slices.DeleteFunc(slices.Clone(root.Properties.names), func(name string) bool {
-		return !slices.Contains(root.Required, name) && !slices.Contains(effective[kind], name)
-	})
-	text, err := root.text()
+	text, err := root.text(string(kind))
 	return []byte(portable.Replace(string(text))), err
 }
 
@@ -115,41 +141,28 @@ var portable = strings.NewReplacer(
 	`\\p{L}`, `[^\\s!-@\\[-`+"`"+`{-~]`,
 )
 
-// effective are the fields that records of the dataset always have, although their
-// editors may leave them out.
-var effective = map[canonical.Kind][]string{
-	canonical.Tool:       {"icp", "tier", "updated_at", "canonical_url", "alternatives_url"},
-	canonical.Comparison: {"updated_at"},
-	canonical.Page:       {"menu"},
-	canonical.Catalogue:  {"slug"},
+// objectForm returns the form of an object with the given fields.
+func objectForm(fields []catalog.Field) *schemaNode {
+	no := false
+	object := &schemaNode{Type: "object", Properties: &properties{}, NoOthers: &no}
+	for i := range fields {
+		f := &fields[i]
+		object.Properties.add(f.Name, formOf(f))
+		if f.Use.Has(catalog.Required) {
+			object.Required = append(object.Required, f.Name)
+		}
+		if f.Form.IsStatus() { // required fields may be missing
+			hidden := &properties{}
+			hidden.add(f.Name, &schemaNode{Enum: []any{f.Form == catalog.Draft}})
+			object.mayLackWhen = append(object.mayLackWhen, &schemaNode{Required: []string{f.Name}, Properties: hidden})
+		}
+	}
+	return object
 }
 
-// takeDown runs the rules of a kind over nothing.
-func takeDown(kind string, isJSONLines bool) (*schemaNode, error) {
-	root := newObject()
-	root.Schema, root.Title = "http://json-schema.org/draft-07/schema#", kind
-	d := &decoder{
-		schema: root, isMarkdown: !isJSONLines, isRecord: isJSONLines, problems: new([]Problem), warnings: new([]Warning), slug: "slug",
-	}
-	switch kind {
-	case "outil":
-		d.tool()
-	case "comparatif":
-		d.comparison()
-	case "cimetiere":
-		d.retired()
-	case "page":
-		d.customPage()
-	case "catalogue":
-		d.catalogue()
-	default:
-		return nil, fmt.Errorf("%q is not a kind of record: expected %s", kind, strings.Join(Schemas, ", "))
-	}
-	return root, nil
-}
-
-// text returns the schema as it is printed.
-func (n *schemaNode) text() ([]byte, error) {
+// text returns the schema of a kind of record as it is printed.
+func (n *schemaNode) text(kind string) ([]byte, error) {
+	n.Schema, n.Title = "http://json-schema.org/draft-07/schema#", kind
 	text, err := encode(n)
 	if err != nil {
 		return nil, err
@@ -160,53 +173,10 @@ func (n *schemaNode) text() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// A formFunc returns the form of a value. It is called only for a schema.
-type formFunc func() *schemaNode
-
-// expect records that a field is asked for, and what it must be.
-func (d *decoder) expect(name string, isRequired bool, form formFunc) {
-	if d.schema == nil {
-		return
-	}
-	p := d.schema.Properties
-	if p.nodes[name] == nil {
-		p.names = append(p.names, name)
-		p.nodes[name] = form()
-	}
-	if isRequired && !slices.Contains(d.schema.Required, name) {
-		d.schema.Required = append(d.schema.Required, name)
-	}
-}
-
-// expectList records a list whose elements have the form. The one element that it
-// returns for a list of mappings records the fields of each.
-func (d *decoder) expectList(name string, form formFunc) []item {
-	if form != nil {
-		d.expect(name, optional, func() *schemaNode { return &schemaNode{Type: "array", Items: form()} })
-		return nil
-	}
-	each := newObject()
-	d.expect(name, optional, func() *schemaNode { return &schemaNode{Type: "array", Items: each} })
-	return []item{{decoder: &decoder{schema: each, problems: d.problems, warnings: d.warnings}}}
-}
-
-// expectSome records that a list is required and not empty.
-func (d *decoder) expectSome(list string) {
-	if d.schema != nil {
-		d.expect(list, required, nil)
-		d.schema.Properties.nodes[list].MinItems = 1
-	}
-}
-
-func newObject() *schemaNode {
-	no := false
-	return &schemaNode{Type: "object", Properties: &properties{nodes: map[string]*schemaNode{}}, NoOthers: &no}
-}
-
-// finish turns what was taken down of an object into a schema: optional fields may be
-// empty, and so may those of a draft.
+// finish makes the schema that of records which people write: optional fields may be empty,
+// and so may those of a draft.
 func (n *schemaNode) finish() {
-	strict := &properties{nodes: map[string]*schemaNode{}}
+	strict := &properties{}
 	for _, name := range n.Properties.names {
 		form := n.Properties.nodes[name]
 		if form.Items != nil && form.Items.Properties != nil {
@@ -216,8 +186,7 @@ func (n *schemaNode) finish() {
 			if len(n.mayLackWhen) == 0 {
 				continue
 			}
-			strict.names = append(strict.names, name)
-			strict.nodes[name] = &schemaNode{Not: &schemaNode{AnyOf: emptyForms()}}
+			strict.add(name, &schemaNode{Not: &schemaNode{AnyOf: emptyForms()}})
 		}
 		n.Properties.nodes[name] = &schemaNode{AnyOf: append([]*schemaNode{form}, emptyForms()...)}
 	}
@@ -228,16 +197,63 @@ func (n *schemaNode) finish() {
 	}
 }
 
-// mayLackWhen says that required fields may be missing if a field has a value.
-func (d *decoder) mayLackWhen(name string, value bool) {
-	if d.schema != nil {
-		d.schema.mayLackWhen = append(d.schema.mayLackWhen, &schemaNode{
-			Required: []string{name}, Properties: &properties{names: []string{name}, nodes: map[string]*schemaNode{name: {Enum: []any{value}}}},
-		})
+// The forms of values. Patterns are those of ECMA-262 with Unicode classes.
+
+// formOf returns the form of the values of a field.
+func formOf(f *catalog.Field) *schemaNode {
+	switch f.Form {
+	case catalog.Short:
+		form := lineForm()
+		form.MaxLength = maxShort
+		return form
+	case catalog.Prose, catalog.Markdown:
+		return proseForm()
+	case catalog.Body:
+		return &schemaNode{Type: "string"}
+	case catalog.OwnSlug, catalog.ToolSlug, catalog.InCategory:
+		return slugForm()
+	case catalog.Domain:
+		return domainForm()
+	case catalog.Price:
+		return priceForm()
+	case catalog.Date:
+		return dateForm()
+	case catalog.Link:
+		return urlForm(`!$&-;=?-\[\]_a-z~`)
+	case catalog.Site:
+		return urlForm(`!$&-;=@-\[\]_a-z~`)
+	case catalog.Contact:
+		mail := &schemaNode{Type: "string", Pattern: `^[^\s@<>,;:"()]+@[^\s@<>,;:"()]+$`}
+		return &schemaNode{AnyOf: []*schemaNode{urlForm(anywhere), mail}}
+	case catalog.Image:
+		return pictureForm()
+	case catalog.Digest:
+		return &schemaNode{Type: "string", Pattern: `^[0-9a-f]{64}$`}
+	case catalog.Enum, catalog.Option:
+		return enumForm(f.Values...)
+	case catalog.Figure:
+		lowest, highest := 0.0, 10.0
+		return &schemaNode{Type: "number", Minimum: &lowest, Maximum: &highest}
+	case catalog.Tier:
+		return enumForm(1, 2, 3)
+	case catalog.Flag, catalog.Draft, catalog.Published:
+		return &schemaNode{Type: "boolean"}
+	case catalog.Names:
+		return &schemaNode{AnyOf: []*schemaNode{lineForm(), {Type: "array", Items: lineForm()}}}
+	case catalog.Links:
+		return &schemaNode{Type: "array", Items: urlForm(anywhere)}
+	case catalog.Slugs:
+		return &schemaNode{Type: "array", Items: slugForm(), UniqueItems: true}
+	case catalog.Objects:
+		form := &schemaNode{Type: "array", Items: objectForm(f.List.Fields)}
+		if f.Use.Has(catalog.Required) {
+			form.MinItems = 1
+		}
+		return form
+	default:
+		return lineForm()
 	}
 }
-
-// The forms of values. Patterns are those of ECMA-262 with Unicode classes.
 
 // emptyForms are what counts as no value.
 func emptyForms() []*schemaNode {
@@ -248,19 +264,9 @@ func lineForm() *schemaNode {
 	return &schemaNode{Type: "string", AllOf: []*schemaNode{{Pattern: `\S`}, {Pattern: `^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$`}}}
 }
 
-func shortForm() *schemaNode {
-	form := lineForm()
-	form.MaxLength = maxShort
-	return form
-}
-
 func proseForm() *schemaNode {
 	// A carriage return before a line feed is part of the line ending.
 	return &schemaNode{Type: "string", AllOf: []*schemaNode{{Pattern: `\S`}, {Pattern: `^(?:[^\u0000-\u0008\u000b-\u001f\u007f-\u009f]|\r)*$`}}}
-}
-
-func namesForm() *schemaNode {
-	return &schemaNode{AnyOf: []*schemaNode{lineForm(), {Type: "array", Items: lineForm()}}}
 }
 
 func slugForm() *schemaNode {
@@ -282,19 +288,11 @@ func domainForm() *schemaNode {
 	return &schemaNode{Type: "string", Pattern: `^(?:` + label + `\.)+(?![0-9])` + label + `$`, MaxLength: 253}
 }
 
-func urlForm(use urlUse) *schemaNode {
-	plain := `!#$&-;=?-\[\]_a-z~`
-	switch use {
-	case page:
-		plain = `!$&-;=?-\[\]_a-z~`
-	case site:
-		plain = `!$&-;=@-\[\]_a-z~`
-	}
-	return &schemaNode{Type: "string", Pattern: `^[hH][tT][tT][pP][sS]?://(?![/?#@:])(?:[` + plain + `]|%[0-9a-fA-F]{2})+$`}
-}
+// anywhere are the characters of a URL that may have a query and a fragment.
+const anywhere = `!#$&-;=?-\[\]_a-z~`
 
-func contactForm() *schemaNode {
-	return &schemaNode{AnyOf: []*schemaNode{urlForm(address), {Type: "string", Pattern: `^[^\s@<>,;:"()]+@[^\s@<>,;:"()]+$`}}}
+func urlForm(plain string) *schemaNode {
+	return &schemaNode{Type: "string", Pattern: `^[hH][tT][tT][pP][sS]?://(?![/?#@:])(?:[` + plain + `]|%[0-9a-fA-F]{2})+$`}
 }
 
 func pictureForm() *schemaNode {
@@ -302,14 +300,7 @@ func pictureForm() *schemaNode {
 	return &schemaNode{Type: "string", Pattern: `^` + imageFolder + `/` + segment + `(?:/` + segment + `)*$`, MaxLength: maxImagePath}
 }
 
-func digestForm() *schemaNode { return &schemaNode{Type: "string", Pattern: `^[0-9a-f]{64}$`} }
-
-func figureForm() *schemaNode {
-	lowest, highest := 0.0, 10.0
-	return &schemaNode{Type: "number", Minimum: &lowest, Maximum: &highest}
-}
-
-func oneOf[T any](values ...T) *schemaNode {
+func enumForm[T any](values ...T) *schemaNode {
 	form := &schemaNode{}
 	for _, v := range values {
 		form.Enum = append(form.Enum, v)

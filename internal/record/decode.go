@@ -64,9 +64,9 @@ func (d *Decoder) decode(kind Kind, document []byte, to any) ([]Image, error) {
 	}
 	d.json.Reset(bytes.NewBuffer(document), jsontext.AllowDuplicateNames(true)) // to look for them takes time
 	var images []Image
-	err := d.object(fields[kind], to, func(name []byte) error {
-		if string(name) == `"`+imagesField+`"` {
-			return d.value(&imagesOf, &images)
+	err := d.object(Tables[kind], to, func(name []byte) error {
+		if string(name) == `"`+ImagesField.Name+`"` {
+			return d.value(&ImagesField, &images)
 		}
 		return d.json.SkipValue()
 	})

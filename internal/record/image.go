@@ -21,8 +21,8 @@ var imageFields = []catalog.Field{
 	catalog.NewField("sha256", catalog.Digest, catalog.Required, func(i *Image) any { return &i.SHA256 }),
 }
 
-// imagesOf is the last field of every record.
-var imagesOf = catalog.NewList(imagesField, 0, func(images *[]Image) *[]Image { return images }, imageFields)
+// ImagesField is the last field of every record.
+var ImagesField = catalog.NewList("images", 0, func(images *[]Image) *[]Image { return images }, imageFields)
 
 // folders are where the files of the kinds are; the paths in a text start from there.
 var folders = map[Kind]string{Tool: "outils", Comparison: "comparatifs", Retired: "cimetiere", Page: "pages"}
@@ -69,8 +69,8 @@ func (r Record) Images(c *catalog.Catalog) []Image {
 // mentions returns the paths of pictures that fields of the record name, and its texts in
 // Markdown.
 func (r Record) mentions() (paths, texts []string) {
-	for i := range fields[r.Kind] {
-		f := &fields[r.Kind][i]
+	for i := range Tables[r.Kind] {
+		f := &Tables[r.Kind][i]
 		if r.lacks(f) {
 			continue
 		}

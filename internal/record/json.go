@@ -8,12 +8,8 @@ import (
 	"palmares/internal/catalog"
 )
 
-// The fields that are not in the tables of catalog: the slug of a catalogue, and the
-// pictures of a record.
-const (
-	slugField   = "slug"
-	imagesField = "images"
-)
+// slugField is the first field of every record; that of a catalogue is in no table.
+const slugField = "slug"
 
 // Append appends the canonical form of the record to b, without a line feed. images are
 // those of Images.
@@ -28,13 +24,13 @@ func (r Record) AppendOnly(b []byte, images []Image, isWanted func(field string)
 	if r.Kind == Catalogue && isWanted(slugField) {
 		b = appendString(appendName(b, slugField), r.Slug)
 	}
-	for i := range fields[r.Kind] {
-		if f := &fields[r.Kind][i]; !r.lacks(f) && isWanted(f.Name) {
+	for i := range Tables[r.Kind] {
+		if f := &Tables[r.Kind][i]; !r.lacks(f) && isWanted(f.Name) {
 			b = appendField(b, start, f, r.value)
 		}
 	}
-	if len(images) > 0 && isWanted(imagesField) {
-		b = appendField(b, start, &imagesOf, &images)
+	if len(images) > 0 && isWanted(ImagesField.Name) {
+		b = appendField(b, start, &ImagesField, &images)
 	}
 	return append(b, '}')
 }

@@ -51,8 +51,8 @@ type Record struct {
 	isHead bool
 }
 
-// fields are the fields of each kind of record.
-var fields = map[Kind][]catalog.Field{
+// Tables are the fields of each kind of record.
+var Tables = map[Kind][]catalog.Field{
 	Tool: catalog.ToolFields, Comparison: catalog.ComparisonFields, Retired: catalog.RetiredFields,
 	Page: catalog.PageFields, Catalogue: catalog.CatalogueFields,
 }
@@ -102,17 +102,17 @@ func Names(kind Kind) (names []string) {
 	if kind == Catalogue {
 		names = append(names, slugField)
 	}
-	for i := range fields[kind] {
-		names = append(names, fields[kind][i].Name)
+	for i := range Tables[kind] {
+		names = append(names, Tables[kind][i].Name)
 	}
-	return append(names, imagesField)
+	return append(names, ImagesField.Name)
 }
 
 // Value returns a pointer to the value of a field, as catalog.Field.In does, or nil if the
 // record leaves the field out or has none of that name.
 func (r Record) Value(name string) any {
-	for i := range fields[r.Kind] {
-		if f := &fields[r.Kind][i]; f.Name == name && !r.lacks(f) {
+	for i := range Tables[r.Kind] {
+		if f := &Tables[r.Kind][i]; f.Name == name && !r.lacks(f) {
 			return f.In(r.value)
 		}
 	}

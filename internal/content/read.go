@@ -1,0 +1,389 @@
+package content
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"palmares/internal/catalog"
+	"palmares/internal/markdown"
+	canonical "palmares/internal/record"
+)
+
+// readRecord reads all fields of a record, and rejects others. Those that say whether it is
+// a draft come first: required fields may be missing then.
+func (d *decoder) readRecord(fields []catalog.Field, to any) {
+	for i := range fields {
+		if f := &fields[i]; f.Form.IsStatus() {
+			d.readField(f, to)
+			d.isDraft = d.isDraft || !f.IsEmpty(to)
+		}
+	}
+	d.read(fields, to)
+	d.images()
+	d.rejectOthers()
+}
+
+// read reads the fields of a record or of an object in it. Missing ones are reported in the
+// order of the table.
+func (d *decoder) read(fields []catalog.Field, to any) {
+	for i := range fields {
+		if f := &fields[i]; !f.Form.IsStatus() {
+			d.readField(f, to)
+		}
+	}
+}
+
+func (d *decoder) readField(f *catalog.Field, to any) {
+	switch p := f.In(to).(type) {
+	case *string:
+		*p = cmp.Or(d.text(f), f.Default)
+	case *[]string:
+		*p = d.texts(f)
+	case **float64:
+		*p = d.figure(f)
+	case *int:
+		*p = d.tier(f)
+	case *bool:
+		*p = d.boolean(f)
+	default:
+		d.objects(f, p)
+	}
+}
+
+// text returns the value of a field that is a text.
+func (d *decoder) text(f *catalog.Field) string {
+	switch {
+	case f.Form == catalog.Body:
+		return d.ownBody()
+	case f.Form == catalog.OwnSlug && d.isMarkdown: // the file name, which was checked
+		if !catalog.IsSlug(d.slug) {
+			return ""
+		}
+		return d.slug
+	}
+	v := d.field(f.Name, f.Use.Has(catalog.Required))
+	if v == nil {
+		return ""
+	}
+	at := d.label(f.Name)
+	switch f.Form {
+	case catalog.Enum:
+		return d.oneOf(f, v)
+	case catalog.Option:
+		value := d.oneOf(f, v)
+		if value == f.Values[0] {
+			return ""
+		}
+		return value
+	case catalog.Price:
+		return d.price(at, v)
+	case catalog.InCategory:
+		return d.category(at, v)
+	case catalog.Prose:
+		return d.prose(at, v)
+	case catalog.Markdown:
+		return d.markdown(f.Name, d.prose(at, v))
+	case catalog.Image:
+		file := d.checked(f.Form, at, v)
+		if file != "" {
+			file = imageKey(file)
+			d.fieldPictures = append(d.fieldPictures, reference{at.String(), file, v.line})
+		}
+		return file
+	case catalog.Site:
+		d.site = strings.TrimSuffix(d.checked(f.Form, at, v), "/")
+		return d.site
+	default:
+		return d.checked(f.Form, at, v)
+	}
+}
+
+// A rule says what a text of a form must be.
+type rule struct {
+	isValid func(string) bool
+	want    string // completes the message "must be …"
+}
+
+const slugRule = "such as mon-outil-2 (a to z, 0 to 9, single dashes between, at most 100 characters)"
+
+var (
+	slugs = rule{catalog.IsSlug, "a slug " + slugRule}
+	rules = [catalog.Objects]rule{ // none for other forms
+		catalog.OwnSlug:  slugs,
+		catalog.ToolSlug: slugs,
+		catalog.Slugs:    slugs,
+		catalog.Domain:   {isDomain, "a host name such as outil.example"},
+		catalog.Date:     {catalog.IsDate, "an existing date, written YYYY-MM-DD"},
+		catalog.Contact:  {isContact, "a mail address or an http or https URL"},
+		catalog.Image:    {isImagePath, "the path of a picture from the root of the folder, such as images/logo.png"},
+		catalog.Digest:   {isDigest, "a SHA-256 in hexadecimal, 64 digits in lower case"},
+		catalog.Links:    {isURL, "an absolute http or https URL, such as https://outil.example/page"},
+		catalog.Link:     {isPageURL, "an absolute http or https URL, such as https://outil.example/page, without a fragment (#…)"},
+		catalog.Site: {
+			isSiteURL, "an absolute http or https URL without a query or fragment, such as https://palmares.example",
+		},
+	}
+)
+
+// checked returns a text that must follow the rule of a form, or be one line of text.
+func (d *decoder) checked(form catalog.Form, at label, v *value) string {
+	if rules[form].isValid != nil {
+		return d.valid(at, v, rules[form])
+	}
+	s, ok := d.textOf(at, v, someText)
+	if !ok {
+		return ""
+	}
+	if r, bad := controlCharacter(s, ""); bad {
+		d.report(v.line, "%s must be one line of text without control characters, but contains %U", at, r)
+		return ""
+	}
+	if n := utf8.RuneCountInString(s); form == catalog.Short && n > maxShort {
+		d.report(v.line, "%s must have at most %d characters, and has %d", at, maxShort, n)
+		return ""
+	}
+	return s
+}
+
+// maxShort is the maximum length of a text that stands where a price does.
+const maxShort = 80
+
+const someText = "text"
+
+func (d *decoder) valid(at label, v *value, rule rule) string {
+	s, ok := d.textOf(at, v, rule.want)
+	if !ok {
+		return ""
+	}
+	if !rule.isValid(s) {
+		d.report(v.line, "%s must be %s, not %s", at, rule.want, quoted(s))
+		return ""
+	}
+	return s
+}
+
+// prose returns a text that may have several lines.
+func (d *decoder) prose(at label, v *value) string {
+	s, ok := d.textOf(at, v, someText)
+	if !ok {
+		return ""
+	}
+	s = normalizeNewlines(s)
+	if r, bad := controlCharacter(s, "\n\t"); bad {
+		d.report(v.line, "%s must be text without control characters, but contains %U", at, r)
+		return ""
+	}
+	return s
+}
+
+// markdown returns a text in Markdown, and reports what is wrong in it.
+func (d *decoder) markdown(name, text string) string {
+	text, skipped := trimBlankLines(text)
+	found := markdown.Check(text)
+	at := func(line int) mention {
+		if f := d.find(name); f != nil && f.value.isBlock {
+			return mention{line: f.value.line + skipped + line, prefix: d.label(name).String() + ": "}
+		}
+		return mention{line: d.lineOf(name), prefix: fmt.Sprintf("%s, line %d: ", d.label(name), line)}
+	}
+	for _, p := range found.Problems {
+		d.report(at(p.Line).line, "%s%s", at(p.Line).prefix, p.Text)
+	}
+	d.mention(text, found, at)
+	return text
+}
+
+func (d *decoder) price(at label, v *value) string {
+	rule := rule{catalog.IsPrice, "an amount in euros for a period, such as 0 €/mois, 19,99 €/mois or 1 200 €/an"}
+	plain := plainEuro.Replace(v.text)
+	if plain != v.text && catalog.IsPrice(plain) {
+		rule.want = "written with a plain space (U+0020) before €"
+	}
+	return d.valid(at, v, rule)
+}
+
+// plainEuro replaces the other spaces before €.
+var plainEuro = strings.NewReplacer("\u00a0€", " €", "\u202f€", " €")
+
+func (d *decoder) category(at label, v *value) string {
+	s := d.valid(at, v, slugs)
+	if s == "" || d.declared == nil || d.declared[s] {
+		return s
+	}
+	d.report(v.line, "category %q is not declared in %s (declared: %s)", s, catalogueFile,
+		strings.Join(slices.Sorted(maps.Keys(d.declared)), ", "))
+	return ""
+}
+
+// oneOf returns the value of an enumerated field.
+func (d *decoder) oneOf(f *catalog.Field, v *value) string {
+	if i := slices.Index(f.Values, v.text); i >= 0 && v.kind == isText {
+		return f.Values[i]
+	}
+	last := len(f.Values) - 1
+	want := f.Values[last]
+	if last > 0 {
+		want = strings.Join(f.Values[:last], ", ") + " or " + want
+	}
+	return d.valid(d.label(f.Name), v, rule{func(string) bool { return false }, want})
+}
+
+// figure returns a number from 0 to 10, or nil.
+func (d *decoder) figure(f *catalog.Field) *float64 {
+	v := d.field(f.Name, false)
+	if v == nil {
+		return nil
+	}
+	if v.kind == isNumber && isPlainNumber(v.text) {
+		x, err := strconv.ParseFloat(v.text, 64)
+		if err == nil && x >= 0 && x <= 10 {
+			return catalog.SharedFigure(x)
+		}
+	}
+	hint := ""
+	if point := strings.Replace(v.text, ",", ".", 1); v.kind == isText && isPlainNumber(point) {
+		hint = "; write " + point
+	}
+	given := strings.TrimPrefix(v.describe(), "the number ")
+	d.report(v.line, "%s must be a number from 0 to 10, not %s%s", d.label(f.Name), given, hint)
+	return nil
+}
+
+func (d *decoder) tier(f *catalog.Field) int {
+	const lowest = 3
+	v := d.field(f.Name, false)
+	if v == nil {
+		return lowest
+	}
+	if v.kind == isNumber && (v.text == "1" || v.text == "2" || v.text == "3") {
+		return int(v.text[0] - '0')
+	}
+	d.report(v.line, "%s must be 1, 2 or 3, not %s", f.Name, strings.TrimPrefix(v.describe(), "the number "))
+	return lowest
+}
+
+func (d *decoder) boolean(f *catalog.Field) bool {
+	isTrue := f.Form == catalog.Published
+	v := d.field(f.Name, false)
+	if v == nil {
+		return isTrue
+	}
+	if v.kind != isBool {
+		d.report(v.line, "%s must be true or false, not %s", d.label(f.Name), v.describe())
+		return isTrue
+	}
+	return v.text == "true"
+}
+
+// list returns the items of a list, or nothing if it is absent or no list.
+func (d *decoder) list(name string) []value {
+	v := d.field(name, false)
+	if v == nil {
+		return nil
+	}
+	if v.kind != isList {
+		d.report(v.line, "%s must be a list, not %s", d.label(name), v.describe())
+		return nil
+	}
+	return v.items
+}
+
+// texts returns the texts of a list. One name need not be a list; former slugs are sorted.
+func (d *decoder) texts(f *catalog.Field) (all []string) {
+	if v := d.field(f.Name, false); f.Form == catalog.Names && v != nil && v.kind != isList {
+		if s := d.checked(f.Form, d.label(f.Name), v); s != "" {
+			all = append(all, s)
+		}
+		return all
+	}
+	items := d.list(f.Name)
+	for i := range items {
+		v := &items[i]
+		s := d.checked(f.Form, label{name: f.Name, item: i + 1}, v)
+		if s == "" {
+			continue
+		}
+		if f.Form == catalog.Slugs {
+			if slices.Contains(all, s) {
+				d.report(v.line, "alias %q is listed already; remove one of the two", s)
+				continue
+			}
+			d.former = append(d.former, reference{f.Name, s, v.line})
+		}
+		all = append(all, s)
+	}
+	if f.Form == catalog.Slugs {
+		slices.Sort(all)
+	}
+	return all
+}
+
+// objects reads a list of objects.
+func (d *decoder) objects(f *catalog.Field, list any) {
+	isGiven := d.field(f.Name, f.Use.Has(catalog.Required)) != nil
+	items := d.list(f.Name)
+	if f.Use.Has(catalog.Required) && isGiven && len(items) == 0 {
+		d.report(d.lineOf(f.Name), "categories must list at least one category, with slug and label")
+	}
+	f.List.Grow(list, len(items))
+	for i := range items {
+		v, at := &items[i], label{name: f.Name, item: i + 1}
+		if v.kind != isMapping {
+			d.report(v.line, "%s must be a mapping, not %s", at, v.describe())
+			continue
+		}
+		entry := &decoder{
+			file: d.file, line: v.line, within: " in " + at.String(),
+			fields: v.fields, basis: d.basis, problems: d.problems, warnings: d.warnings,
+		}
+		object := f.List.Add(list)
+		entry.read(f.List.Fields, object)
+		entry.rejectOthers()
+		if category, ok := object.(*catalog.Category); ok {
+			d.declare(category, entry)
+		}
+	}
+}
+
+// images checks the list of pictures that a record in canonical form has. It is not
+// kept: the fields and the text say which pictures a record uses, and the folder has them.
+func (d *decoder) images() {
+	if !d.isMarkdown {
+		d.objects(&canonical.ImagesField, new([]canonical.Image))
+	}
+}
+
+// ownBody returns the Markdown of the record and reports what is wrong in it.
+func (d *decoder) ownBody() string {
+	body := d.body
+	if !d.isMarkdown {
+		v := d.field("body", false)
+		if v == nil {
+			return ""
+		}
+		if v.kind != isText {
+			d.report(v.line, "body must be text, not %s", v.describe())
+			return ""
+		}
+		body, _ = trimBlankLines(normalizeNewlines(v.text))
+	}
+	if r, bad := controlCharacter(body, "\n\t"); bad {
+		line := 1 + strings.Count(body[:strings.IndexRune(body, r)], "\n")
+		d.inBody(line, "the text must not contain control characters, but contains %U", r)
+	}
+	check := d.checkBody
+	if check == nil {
+		check = markdown.Check
+	}
+	found := check(body)
+	for _, p := range found.Problems {
+		d.inBody(p.Line, "%s", p.Text)
+	}
+	d.mention(body, found, d.bodyPlace)
+	return body
+}
