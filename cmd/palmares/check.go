@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"os"
 
+	"palmares/internal/node"
 	"palmares/internal/store"
-	"palmares/internal/webhook"
 )
 
 // checkCommand has the options of serve, so that it sees the same settings.
@@ -63,15 +63,17 @@ func (c *checkCommand) settings(inv *invocation) store.Finding {
 	if c.BaseURL == "" {
 		c.BaseURL = "http://localhost" // as serve derives it
 	}
-	return finding("settings", c.check(inv), "all options and variables can be used")
+	_, err := c.config(inv)
+	return finding("settings", err, "all options and variables can be used")
 }
 
 // secrets checks that the secrets of webhooks can be opened.
 func (c *checkCommand) secrets(inv *invocation) store.Finding {
 	var text string
 	err := inv.withStore(func(st *store.Store) error {
-		some, err := webhook.KeySource{Given: c.Webhooks.SecretKey, File: keyFile(inv.database)}.Usable(inv.ctx, st.Endpoints)
-		if text = "it opens the secrets of all webhooks"; !some {
+		some, err := c.Webhooks.keySource(inv.database).Usable(inv.ctx, st.Endpoints)
+		text = "it opens the secrets of all webhooks"
+		if !some {
 			text = "nothing is sealed yet"
 		}
 		return err
@@ -82,7 +84,7 @@ func (c *checkCommand) secrets(inv *invocation) store.Finding {
 // memory compares the limit with what a catalogue needs; see docs/operating.md.
 func (c *checkCommand) memory(tools int64) store.Finding {
 	limit := memoryLimit(c.Memory)
-	needed := (100_000_000 + 6_000*tools) * takeovers[0].percent / 100
+	needed := (100_000_000 + 6_000*tools) * node.Takeover / 100
 	switch {
 	case os.Getenv("GOMEMLIMIT") != "":
 		return store.Finding{Subject: "memory", Text: "GOMEMLIMIT is " + os.Getenv("GOMEMLIMIT")}

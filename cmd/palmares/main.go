@@ -1,8 +1,8 @@
 // Command palmares turns a folder of reviews into a public catalogue: an API, a
 // site, and the tools to publish it.
 //
-// This package is the only one that knows flags, environment variables and wiring. Each
-// command has a file; wire.go builds what serve needs.
+// This package is the only one that knows flags and environment variables. Each command has a
+// file.
 package main
 
 import (

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"time"
 
 	"palmares/internal/mirror"
-	"palmares/internal/snapshot"
 	"palmares/internal/store"
 )
 
@@ -71,50 +69,6 @@ func (o *mirrorOptions) check() error {
 	}
 	client.Close()
 	return nil
-}
-
-// openMirror prepares a mirror before anything is served. A database that is no mirror
-// and has a catalogue is refused.
-func (n *node) openMirror(ctx context.Context) (err error) {
-	origin := string(n.options.Mirror.Origin)
-	if origin == "" {
-		was, err := n.store.Mirror.Origin(ctx)
-		if err == nil && was.URL != "" {
-			n.log.Warn("the database is a mirror, and nothing follows its origin: start serve with --mirror, or end the mirror with `palmares mirror reset --detach`", "origin", was.URL)
-		}
-		return err
-	}
-	interval := time.Duration(n.options.Mirror.Interval)
-	if interval == 0 {
-		interval = time.Minute
-	}
-	n.follower, err = mirror.New(mirror.Config{
-		Origin: origin, Key: mirrorKey(), Store: n.store, Interval: interval, Now: n.inv.now, Log: n.log, Memory: &n.memory,
-	})
-	if err != nil {
-		return err
-	}
-	return n.follower.Begin(ctx)
-}
-
-// startMirror follows the origin, and waits for the first copy.
-func (n *node) startMirror(ctx context.Context, live *snapshot.Live) error {
-	if n.follower == nil {
-		return nil
-	}
-	n.metrics.Gauge("palmares_mirror_age_seconds", "Seconds since the origin was last seen to have nothing that is not here.", n.follower.Age)
-	n.runUntilStop(n.follower.Run)
-	now, replaced := live.Watch()
-	if now.Version > 0 {
-		return nil
-	}
-	n.log.Info("not ready before the first copy of the origin", "origin", string(n.options.Mirror.Origin))
-	select {
-	case <-replaced:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 type verifyCommand struct {

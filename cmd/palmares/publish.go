@@ -13,6 +13,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/node"
 	"palmares/internal/peer"
 	"palmares/internal/publication"
 	"palmares/internal/remote"
@@ -48,7 +49,7 @@ type publishCommand struct {
 
 // Run publishes a folder and prints what changed.
 func (c *publishCommand) Run(inv *invocation) error {
-	new(memory).Begin()
+	new(node.Memory).Begin()
 	c.shown = map[publication.Finding]bool{}
 	deadline, said := time.Now().Add(time.Duration(c.Wait)), ""
 	for attempt := 0; ; attempt++ {
@@ -59,17 +60,17 @@ func (c *publishCommand) Run(inv *invocation) error {
 		if err == nil {
 			err = c.publish(inv)
 		}
-		if !isTransient(err) || inv.ctx.Err() != nil || time.Now().Add(retryInterval).After(deadline) {
+		if !isTransient(err) || inv.ctx.Err() != nil || time.Now().Add(node.RetryInterval).After(deadline) {
 			return err
 		}
-		if text := ephemeralPort.ReplaceAllString(message(err), "->"); text != said {
+		if text := node.WithoutPort(message(err)); text != said {
 			fmt.Fprintf(inv.stderr, "palmares: %s; trying again for up to %s\n", text, time.Until(deadline).Round(time.Second))
 			said = text
 		}
 		select {
 		case <-inv.ctx.Done():
 			return err
-		case <-time.After(retryInterval):
+		case <-time.After(node.RetryInterval):
 		}
 	}
 }

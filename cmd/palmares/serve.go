@@ -3,14 +3,17 @@ package main
 import (
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"palmares/internal/billing"
-	"palmares/internal/quota"
+	"palmares/internal/mail"
+	"palmares/internal/node"
 	"palmares/internal/webhook"
 )
 
@@ -33,8 +36,6 @@ type serveCommand struct {
 	Delivery deliveryOptions `embed:""`
 	Mail     mailOptions     `embed:""`
 	Stripe   stripeOptions   `embed:""`
-
-	local bool // it listens on this machine only, and no proxy is before it
 }
 
 // exportOptions say where the files of /data/v1/export are kept.
@@ -88,58 +89,95 @@ type stripeOptions struct {
 	Price         string `name:"stripe-price" help:"ID of the Stripe price of Pro: 99 EUR a month, excluding tax." env:"PALMARES_STRIPE_PRICE" placeholder:"ID"`
 }
 
-func (o *stripeOptions) settings() billing.Settings {
-	return billing.Settings{Key: o.Key, WebhookSecret: o.WebhookSecret, Price: o.Price}
-}
-
 // Run serves until the context ends.
 func (c *serveCommand) Run(inv *invocation) error {
 	listener, err := listen(c.Listen, "--listen")
 	if err != nil {
 		return err
 	}
-	defer listener.Close() // the server closes it too; this is for failures before it runs
+	defer listener.Close() // the node closes it too; this is for failures before it runs
 	var ops net.Listener
 	if c.OpsListen != "" {
-		if ops, err = listen(c.OpsListen, "--ops-listen"); err != nil {
+		ops, err = listen(c.OpsListen, "--ops-listen")
+		if err != nil {
 			return err
 		}
 		defer ops.Close()
 	}
-	if c.Mirror.Origin != "" {
-		c.Demo = "off" // never anything but what the origin has
-	}
 	if c.BaseURL == "" {
 		c.BaseURL = deriveBaseURL(listener.Addr())
 	}
-	if at, ok := listener.Addr().(*net.TCPAddr); ok {
-		c.local = at.IP.IsLoopback() && len(c.Trusted) == 0
-	}
-	if err := c.check(inv); err != nil {
+	cfg, err := c.config(inv)
+	if err != nil {
 		return err
 	}
-	limitMemory(memoryLimit(c.Memory))
+	cfg.Listener, cfg.Ops = listener, ops
+	if at, ok := listener.Addr().(*net.TCPAddr); ok {
+		cfg.Local = at.IP.IsLoopback() && len(c.Trusted) == 0
+	}
+	limitMemory(cfg.Memory)
 	// Whoever sends SIGHUP, such as a terminal that closes or a script that rotates logs,
 	// and whoever stops reading the log must not end a server without drain.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
-	return newNode(c, inv).serve(listener, ops)
+	return node.Run(inv.ctx, cfg)
 }
 
-// check refuses options that cannot work, before the node waits for its database.
-func (c *serveCommand) check(inv *invocation) error {
-	if err := c.MaxConnections.fit(fileLimit()); err != nil {
-		return err
+// config returns the configuration of the node, without its listeners. It refuses options that
+// cannot work, before the node waits for its database. The base URL must be known.
+func (c *serveCommand) config(inv *invocation) (cfg node.Config, err error) {
+	cfg = node.Config{
+		Database: inv.database, BaseURL: string(c.BaseURL), Out: inv.stderr, Now: inv.now,
+		Version: version, Release: release(),
+		Demo: c.Demo == "on", FrontLane: c.FrontLane == "on", Quota: c.Quota == "on", MCPQuota: int(c.MCPQuota),
+		Trusted: c.Trusted, Memory: memoryLimit(c.Memory), Drain: c.Drain.given,
+		ExportDir: c.Exports.folder(inv.database), ExportSpace: int64(c.Exports.Space),
+		Mirror: node.Mirror{Origin: string(c.Mirror.Origin), Key: mirrorKey(), Interval: time.Duration(c.Mirror.Interval)},
+		Stripe: billing.Settings{Key: c.Stripe.Key, WebhookSecret: c.Stripe.WebhookSecret, Price: c.Stripe.Price},
+		Webhooks: node.Webhooks{
+			Keys: c.Webhooks.keySource(inv.database), Allow: c.Webhooks.Allow,
+			Schedule: webhook.Schedule(c.Delivery.Schedule), Timeout: time.Duration(c.Delivery.Timeout),
+		},
 	}
-	if _, err := c.mailTransport(nil); err != nil {
-		return err
+	files := fileLimit()
+	connections := c.MaxConnections
+	if err := connections.fit(files); err != nil {
+		return cfg, err
 	}
-	if err := c.Stripe.settings().Check(); err != nil {
-		return err
+	cfg.Connections = int(connections)
+	cfg.Mail, err = c.mailTransport()
+	if err != nil {
+		return cfg, err
+	}
+	if cfg.Mail == nil {
+		cfg.Warnings = append(cfg.Warnings, "--smtp is not set: mails are written to this log, links included")
+	}
+	if most := maxConnections(files); most < defaultConnections && cfg.Connections == most {
+		cfg.Warnings = append(cfg.Warnings, fmt.Sprintf("the limit of open files allows only %d connections: "+
+			"raise it (LimitNOFILE of systemd, ulimit -n)", most))
+	}
+	if err := cfg.Stripe.Check(); err != nil {
+		return cfg, err
 	}
 	if err := c.Mirror.check(); err != nil {
-		return err
+		return cfg, err
 	}
-	return c.Webhooks.keySource(inv.database).Check()
+	return cfg, cfg.Webhooks.Keys.Check()
+}
+
+// mailTransport returns what --smtp and --mail-from say; nil without --smtp.
+func (c *serveCommand) mailTransport() (mail.Transport, error) {
+	if c.Mail.SMTP.given == nil {
+		return nil, nil
+	}
+	base, err := url.Parse(string(c.BaseURL))
+	if err != nil {
+		return nil, err
+	}
+	from, err := mail.ParseFrom(c.Mail.From, base)
+	if err != nil {
+		return nil, err
+	}
+	return mail.NewSender(*c.Mail.SMTP.given, from), nil
 }
 
 // listen opens the address of an option.
@@ -164,12 +202,4 @@ func deriveBaseURL(addr net.Addr) baseURL {
 		return baseURL("http://" + host)
 	}
 	return baseURL("http://" + net.JoinHostPort(host, port))
-}
-
-// dailyQuota returns how many requests a day the Developer plan has, 0 without quotas.
-func (c *serveCommand) dailyQuota() int {
-	if c.Quota == "off" {
-		return 0
-	}
-	return quota.Free.Limit()
 }

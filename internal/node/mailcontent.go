@@ -1,11 +1,9 @@
-package main
+package node
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"net/url"
 	"time"
 
 	"palmares/internal/account"
@@ -14,22 +12,6 @@ import (
 	"palmares/internal/store"
 	"palmares/internal/webhook"
 )
-
-// mailTransport returns what --smtp and --mail-from say.
-func (c *serveCommand) mailTransport(log *slog.Logger) (mail.Transport, error) {
-	if c.Mail.SMTP.given == nil {
-		return mail.LogSender{Log: log}, nil
-	}
-	base, err := url.Parse(string(c.BaseURL))
-	if err != nil {
-		return nil, err
-	}
-	from, err := mail.ParseFrom(c.Mail.From, base)
-	if err != nil {
-		return nil, err
-	}
-	return mail.NewSender(*c.Mail.SMTP.given, from), nil
-}
 
 // mailContent provides what is known only when a mail is sent.
 type mailContent struct {

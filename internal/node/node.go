@@ -1,11 +1,12 @@
-package main
+// Package node is the life of a server. It opens the database, loads the catalogue, wires
+// everything that serves it together, and ends all of it in order.
+package node
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"os/signal"
 	"sync"
@@ -26,11 +27,11 @@ import (
 // defaultDrain is how often load balancers commonly check health.
 const defaultDrain = 2 * time.Second
 
-// A node is one running serve: it owns everything that lives as long as the process.
-// newNode creates it, serve runs it, and wire builds what it serves.
+// A node owns everything that lives as long as the server. newNode creates it, serve runs it, and
+// wire builds what it serves.
 type node struct {
-	options *serveCommand
-	inv     *invocation
+	cfg Config
+	ctx context.Context // ends when the server is asked to stop
 
 	public      *server.PhasedHandler
 	connections *server.Connections
@@ -43,7 +44,7 @@ type node struct {
 	store     *store.Store // nil until it is open
 	pages     *site.Site   // nil until the store is open
 	exports   *dataset.Exports
-	memory    memory
+	memory    Memory
 	published atomic.Int64 // the version that was loaded last, 0 for none
 	demo      demoCatalogue
 	follower  *mirror.Follower // nil unless this is a mirror
@@ -57,17 +58,27 @@ type node struct {
 	failed     error // of the background loops
 }
 
-func newNode(c *serveCommand, inv *invocation) *node {
+// Run serves on the listeners of cfg until ctx ends, and then for as long as it takes to drain.
+func Run(ctx context.Context, cfg Config) error {
+	if cfg.Mirror.Origin != "" {
+		cfg.Demo = false // never anything but what the origin has
+	}
+	return newNode(ctx, cfg).serve()
+}
+
+func newNode(ctx context.Context, cfg Config) *node {
 	n := &node{
-		options: c, inv: inv, metrics: server.NewMetrics(), logs: server.NewLogBuffer(inv.stderr),
-		connections: server.NewConnections(int(c.MaxConnections)),
+		cfg: cfg, ctx: ctx, metrics: server.NewMetrics(), logs: server.NewLogBuffer(cfg.Out),
+		connections: server.NewConnections(cfg.Connections),
 	}
 	n.streams = dataapi.NewStreams(n.connections.Limit() / 4 * 3)
-	n.background, n.stop = context.WithCancel(context.WithoutCancel(inv.ctx))
+	n.background, n.stop = context.WithCancel(context.WithoutCancel(ctx))
 	n.log = slog.New(slog.NewJSONHandler(n.logs, nil))
-	n.public = server.NewPhasedHandler(server.Config{Trusted: c.Trusted, Log: n.log, Requests: n.logs, Metrics: n.metrics})
-	n.wait = &waiter{out: n.logs, url: string(c.BaseURL)}
-	n.metrics.Build(version)
+	n.public = server.NewPhasedHandler(server.Config{
+		Trusted: cfg.Trusted, Log: n.log, Requests: n.logs, Metrics: n.metrics,
+	})
+	n.wait = &waiter{out: n.logs, url: cfg.BaseURL}
+	n.metrics.Build(cfg.Version)
 	n.metrics.Log(n.logs)
 	n.metrics.Connections(n.connections)
 	n.metrics.Streams(n.streams)
@@ -88,8 +99,8 @@ func (n *node) run(loop func(context.Context) error) {
 	})
 }
 
-// isDatabase reports whether an error is one of the database, without which a node can
-// be stopped like any other.
+// isDatabase reports whether an error comes from the database, without which a node can be
+// stopped like any other.
 func isDatabase(err error) bool {
 	_, explained := errors.AsType[*store.Error](err)
 	return explained || errors.Is(err, context.DeadlineExceeded)
@@ -101,46 +112,46 @@ func (n *node) runUntilStop(loop func(context.Context) error) {
 	n.run(func(background context.Context) error {
 		ctx, cancel := context.WithCancel(background)
 		defer cancel()
-		defer context.AfterFunc(n.inv.ctx, cancel)()
+		defer context.AfterFunc(n.ctx, cancel)()
 		return loop(ctx)
 	})
 }
 
-// serve answers on listener at once, serves the catalogue when everything is built, and
-// shuts down in order when the command's context ends. The log ends last. ops may be nil.
-func (n *node) serve(listener, ops net.Listener) error {
-	logging, stopLogging := context.WithCancel(context.WithoutCancel(n.inv.ctx))
+// serve listens at once, serves the catalogue when everything is built, and shuts down in order
+// when the node's context ends. The log ends last.
+func (n *node) serve() error {
+	logging, stopLogging := context.WithCancel(context.WithoutCancel(n.ctx))
 	logged := make(chan error, 1)
 	go func() { logged <- n.logs.Run(logging) }()
-	err := n.serveLogged(listener, ops)
+	err := n.serveLogged()
 	stopLogging()
 	return errors.Join(err, <-logged)
 }
 
-func (n *node) serveLogged(listener, ops net.Listener) error {
-	if ops != nil {
+func (n *node) serveLogged() error {
+	if n.cfg.Ops != nil {
 		n.run(func(ctx context.Context) error {
-			return server.Run(ctx, ops, server.Ops(n.metrics, n.public.Ready), nil, nil, n.log)
+			return server.Run(ctx, n.cfg.Ops, server.Ops(n.metrics, n.public.Ready), nil, nil, n.log)
 		})
 	}
 	serving, stopServing := context.WithCancel(n.background)
 	defer stopServing()
 	served := make(chan error, 1)
 	front := n.public.InFrontLane
-	if n.options.FrontLane == "off" {
+	if !n.cfg.FrontLane {
 		front = nil
 	}
-	go func() { served <- server.Run(serving, listener, n.public, n.connections, front, n.log) }()
+	go func() { served <- server.Run(serving, n.cfg.Listener, n.public, n.connections, front, n.log) }()
 
-	err := n.wire(n.inv.ctx)
-	if n.inv.ctx.Err() != nil && errors.Is(err, context.Canceled) {
+	err := n.wire()
+	if n.ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = nil // it was asked to stop while it started
 	}
 	if err == nil {
 		select {
 		case err = <-served:
 			served <- nil
-		case <-n.inv.ctx.Done():
+		case <-n.ctx.Done():
 			n.drain()
 		}
 	}
@@ -173,16 +184,15 @@ func (n *node) end() error {
 	}
 }
 
-// drain keeps answering for a while, so that load balancers notice. A second signal ends
-// it.
+// drain keeps serving for a while, so that load balancers notice. A second signal ends it.
 func (n *node) drain() {
 	if !n.public.Ready() {
 		return // no load balancer sends requests here yet
 	}
 	var rest time.Duration
 	switch {
-	case n.options.Drain.given != nil:
-		rest = *n.options.Drain.given
+	case n.cfg.Drain != nil:
+		rest = *n.cfg.Drain
 	case n.store.Shared():
 		rest = defaultDrain
 	}
@@ -203,16 +213,18 @@ func (n *node) drain() {
 
 // announce prints where to find what is served.
 func (n *node) announce(snap *snapshot.Snapshot) {
-	base := string(n.options.BaseURL)
+	base := n.cfg.BaseURL
 	what := fmt.Sprintf("version %d of %s", snap.Version, snap.Catalog.Name)
 	switch {
 	case n.isDemo(snap):
 		what = "the demo catalogue (invented; publish your own with `palmares publish DIR`)"
 	case n.follower != nil:
-		what += ", a mirror of " + string(n.options.Mirror.Origin)
+		what += ", a mirror of " + n.cfg.Mirror.Origin
 	case snap.Version == 0:
 		what = "nothing yet (publish with `palmares publish DIR`)"
 	}
-	fmt.Fprintf(n.logs, "Palmarès serves %s: %s\n  site      %s/\n  API       %s/api/v1/tools\n  document  %s/api/v1/openapi.json\n",
-		what, publication.Counts(snap.Catalog), base, base, base)
+	fmt.Fprintf(n.logs, "Palmarès serves %s: %s\n"+
+		"  site      %s/\n"+
+		"  API       %s/api/v1/tools\n"+
+		"  document  %s/api/v1/openapi.json\n", what, publication.Counts(snap.Catalog), base, base, base)
 }

@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// retryInterval is how often a node that starts tries to reach its database.
-	retryInterval = 500 * time.Millisecond
+	// RetryInterval is how often what needs a database that is unreachable tries again.
+	RetryInterval = 500 * time.Millisecond
 	// startTimeout is for an attempt during which the database hangs.
 	startTimeout = 2 * time.Minute
 )
@@ -25,11 +25,14 @@ type waiter struct {
 	reported map[string]bool
 }
 
-// ephemeralPort is the local port of a connection, which differs at each attempt.
-var ephemeralPort = regexp.MustCompile(`:\d+->`)
+var localPort = regexp.MustCompile(`:\d+->`)
+
+// WithoutPort removes the local port of a connection, which differs at each attempt, from the text
+// of an error.
+func WithoutPort(text string) string { return localPort.ReplaceAllString(text, "->") }
 
 func (w *waiter) report(err error) {
-	reason := ephemeralPort.ReplaceAllString(err.Error(), "->")
+	reason := WithoutPort(err.Error())
 	switch {
 	case w.reported[reason]:
 		return
@@ -59,7 +62,7 @@ func whenReachable[T any](ctx context.Context, w *waiter, do func(context.Contex
 		w.report(err)
 		select {
 		case <-ctx.Done():
-		case <-time.After(retryInterval):
+		case <-time.After(RetryInterval):
 		}
 	}
 }

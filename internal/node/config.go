@@ -1,0 +1,70 @@
+package node
+
+import (
+	"io"
+	"net"
+	"net/netip"
+	"time"
+
+	"palmares/internal/billing"
+	"palmares/internal/mail"
+	"palmares/internal/quota"
+	"palmares/internal/webhook"
+)
+
+// Config is what a node runs with. All fields are required unless they say otherwise.
+type Config struct {
+	Database string       // see store.Open
+	Listener net.Listener // the public address; Run closes it
+	Ops      net.Listener // for metrics, profiles and health checks; Run closes it; nil for none
+	BaseURL  string       // the public URL of the server, without a final slash
+	Out      io.Writer    // receives the log
+	Now      func() time.Time
+	Version  string   // of the program
+	Release  string   // the exact program; see dataset.Config
+	Warnings []string // about these settings, which the log has at the start; may be nil
+
+	Demo        bool           // show the demo catalogue until something is published
+	FrontLane   bool           // serve plain requests without net/http
+	Local       bool           // the server is for this machine only; see assistant.Config
+	Trusted     []netip.Prefix // proxies whose X-Forwarded-For is trusted; nil for none
+	Connections int            // how many connections to Listener may be open
+	Memory      int64          // how many bytes the process may use; 0 for no limit
+	ExportDir   string         // where the files of /data/v1/export are
+	ExportSpace int64          // how many bytes they may take
+
+	// Drain is how long requests are still served after the context has ended; nil for two
+	// seconds with PostgreSQL, where other nodes take over, and none with SQLite.
+	Drain *time.Duration
+
+	Quota    bool // count requests and enforce daily quotas
+	MCPQuota int  // how many calls of tools a day a network without a key has at /mcp
+
+	Mirror   Mirror           // the zero value for none
+	Mail     mail.Transport   // nil: mails are written to the log, links included
+	Stripe   billing.Settings // the zero value: only the operator grants Pro
+	Webhooks Webhooks
+}
+
+// Mirror says what a node is a copy of.
+type Mirror struct {
+	Origin   string        // the URL of another server; "" if the node is no mirror
+	Key      string        // of an account there; may be empty
+	Interval time.Duration // between two questions what is new; 0 for a minute
+}
+
+// Webhooks says how webhooks are sent.
+type Webhooks struct {
+	Keys     webhook.KeySource // of their secrets
+	Allow    []netip.Prefix    // networks that are not public and may be sent to; nil for none
+	Schedule webhook.Schedule  // of attempts; nil for the documented one
+	Timeout  time.Duration     // of an attempt; 0 for the documented one
+}
+
+// dailyQuota returns how many requests a day the Developer plan has, 0 without quotas.
+func (c *Config) dailyQuota() int {
+	if !c.Quota {
+		return 0
+	}
+	return quota.Free.Limit()
+}

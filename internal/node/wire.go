@@ -1,0 +1,203 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"palmares/internal/accountsite"
+	"palmares/internal/api"
+	"palmares/internal/billing"
+	"palmares/internal/dataset"
+	"palmares/internal/keyring"
+	"palmares/internal/mail"
+	"palmares/internal/quota"
+	"palmares/internal/remote"
+	"palmares/internal/server"
+	"palmares/internal/site"
+	"palmares/internal/snapshot"
+	"palmares/internal/store"
+	"palmares/internal/webhook"
+	"palmares/internal/webhookapi"
+)
+
+// dependencies is what everything else is built on. Opening it needs the database.
+type dependencies struct {
+	store  *store.Store
+	sealer webhook.Sealer
+	live   *snapshot.Live
+	meter  *quota.Meter // nil without quotas
+}
+
+// open opens the database and reads what must be in memory before anything is served. It
+// waits for a database that is unreachable.
+func (n *node) open(ctx context.Context) (d dependencies, err error) {
+	n.store, err = whenReachable(ctx, n.wait, func(ctx context.Context) (*store.Store, error) {
+		return store.Open(ctx, n.cfg.Database)
+	})
+	if err != nil {
+		return d, err
+	}
+	if err := n.store.Claim(); err != nil {
+		return d, err
+	}
+	d.store = n.store
+	n.follower, err = whenReachable(ctx, n.wait, n.openMirror)
+	if err != nil {
+		return d, err
+	}
+	d.sealer, err = whenReachable(ctx, n.wait, func(ctx context.Context) (webhook.Sealer, error) {
+		return n.cfg.Webhooks.Keys.Open(ctx, n.store.Endpoints)
+	})
+	if err != nil {
+		return d, err
+	}
+	n.exports = dataset.New(dataset.Config{
+		Dir: n.cfg.ExportDir, Space: n.cfg.ExportSpace, Release: n.cfg.Release, Log: n.log,
+	})
+	n.pages = site.New(site.Config{
+		Demo: n.isDemo, Exports: n.exports, BaseURL: n.cfg.BaseURL,
+		Pictures: pictures{&n.demo, n.store.Pictures}, Document: api.Document(),
+	})
+	d.live, err = whenReachable(ctx, n.wait, func(ctx context.Context) (*snapshot.Live, error) {
+		return snapshot.NewLive(ctx, n.load)
+	})
+	if err != nil || !n.cfg.Quota {
+		return d, err
+	}
+	d.meter, err = whenReachable(ctx, n.wait, func(ctx context.Context) (*quota.Meter, error) {
+		return quota.New(ctx, quota.Config{
+			Counters: n.store.Usage, Shared: n.store.Shared(), Now: n.cfg.Now, Log: n.log,
+		})
+	})
+	return d, err
+}
+
+// wire builds everything that serve needs, from top to bottom, starts it and opens the
+// public handler.
+func (n *node) wire() error {
+	d, err := n.open(n.ctx)
+	if err != nil {
+		return err
+	}
+	c, st, now, log, base := &n.cfg, d.store, n.cfg.Now, n.log, n.cfg.BaseURL
+	keys := keyring.New(st.Keys, now)
+	dispatcher := webhook.NewDispatcher(webhook.Config{
+		Queue: st.Deliveries, Secrets: st.Endpoints, Sealer: d.sealer, Allow: c.Webhooks.Allow,
+		Schedule: c.Webhooks.Schedule, Timeout: c.Webhooks.Timeout, Now: now, Log: log,
+	})
+	transport := c.Mail
+	if transport == nil {
+		transport = mail.LogSender{Log: log}
+	}
+	mails := mail.NewQueue(mail.Config{
+		Outbox: st.Mails, Content: &mailContent{store: st, baseURL: base, now: now}, Transport: transport, BaseURL: base,
+		Name: func() string { return d.live.Snapshot().Catalog.Name }, Now: now, Log: log,
+	})
+	payments, err := billing.New(billing.Config{
+		Settings: c.Stripe, Ledger: st.Subscriptions, Keys: st.Keys, BaseURL: base, Now: now, Log: log,
+	})
+	if err != nil {
+		return err
+	}
+	interval, wake := n.notifications()
+	watch := server.NewWatch(server.WatchConfig{
+		State: st, Uses: st.Keys, Interval: interval, Wake: wake, Served: dispatcher.Wake, Live: d.live, Keys: keys, Log: log,
+	})
+	cfg := server.Config{
+		Live: d.live, Keys: keys, Site: n.pages, Log: log, Requests: n.logs, Meter: d.meter, Exports: n.exports,
+		Trusted: c.Trusted, Streams: n.streams, Metrics: n.metrics, BaseURL: base, Origin: c.Mirror.Origin,
+		MCPQuota: c.MCPQuota, Local: c.Local, Version: c.Version, Ready: n.public.Ready,
+		Webhooks: webhookapi.New(webhookapi.Config{
+			Store: st, Keys: keys, Sealer: d.sealer, Allow: c.Webhooks.Allow, Trusted: c.Trusted, Now: now, Log: log,
+			Wake: dispatcher.Wake, Outage: watch.Outage, Snapshot: d.live.Snapshot, BaseURL: base,
+		}),
+		Account: accountsite.New(accountsite.Config{
+			Store: st, Site: n.pages, BaseURL: base, Trusted: c.Trusted, MailLogged: c.Mail == nil, Now: now, Log: log,
+			WakeMail: mails.Wake, WakeWebhooks: dispatcher.Wake, Sealer: d.sealer, Allow: c.Webhooks.Allow,
+			Billing: payments, Quota: c.dailyQuota(), Outage: watch.Outage,
+		}),
+		Publish: remote.NewHandler(remote.Config{Store: st, NotFound: n.pages, Now: now, Log: log, Memory: &n.memory}),
+	}
+	if payments.Enabled() {
+		cfg.Stripe = payments
+	}
+	n.start(d, watch, dispatcher, mails, payments)
+	if err := n.startMirror(d.live); err != nil {
+		return err
+	}
+	n.public.Open(server.New(cfg))
+	n.announce(d.live.Snapshot())
+	return nil
+}
+
+// start runs the background loops and registers their metrics.
+func (n *node) start(
+	d dependencies, watch *server.Watch, dispatcher *webhook.Dispatcher, mails *mail.Queue, payments *billing.Billing,
+) {
+	for _, warning := range n.cfg.Warnings {
+		n.log.Warn(warning)
+	}
+	if d.meter != nil {
+		n.run(d.meter.Run)
+		n.metrics.Flag("palmares_quota_alone",
+			"1 while this node counts requests by itself, as the database does not answer.", d.meter.Alone)
+	}
+	n.run(watch.Run)
+	health := &healthCheck{store: d.store, log: n.log}
+	n.run(health.run)
+	n.metrics.Flag("palmares_database_up", "1 while the database answers and nothing is wrong with it, "+
+		"0 while what is in memory is served or nothing can be stored.",
+		func() bool { return watch.Outage() == nil && !health.failing.Load() })
+	n.metrics.Catalogue(d.live)
+	n.metrics.Flag("palmares_catalogue_behind",
+		"1 while the published version cannot be loaded and an older one is served.", watch.Behind)
+	n.runUntilStop(n.exports.Run)
+	n.runUntilStop(dispatcher.Run)
+	n.runUntilStop(mails.Run)
+	n.metrics.Register(dispatcher, mails)
+	n.run(payments.Run)
+	n.run(n.pruneSessions)
+}
+
+const (
+	// pollInterval is how often the database is asked whether something changed. A
+	// publication must be served within a second; the query costs microseconds.
+	pollInterval = 250 * time.Millisecond
+	// listenInterval is the same where the database notifies: it covers the time in
+	// which that connection is broken.
+	listenInterval = 500 * time.Millisecond
+)
+
+// notifications returns how often to poll for changes, and a channel that the database
+// wakes the poller with, nil if it does not notify.
+func (n *node) notifications() (time.Duration, <-chan struct{}) {
+	if !n.store.Shared() {
+		return pollInterval, nil
+	}
+	wake := make(chan struct{}, 1)
+	n.run(func(ctx context.Context) error {
+		return n.store.Listen(ctx, func() {
+			select {
+			case wake <- struct{}{}:
+			default: // a wake-up is pending
+			}
+		})
+	})
+	return listenInterval, wake
+}
+
+// pruneSessions removes expired sign-in links and sessions once an hour.
+func (n *node) pruneSessions(ctx context.Context) error {
+	tick := time.NewTicker(time.Hour)
+	defer tick.Stop()
+	for {
+		if err := n.store.Sessions.Prune(ctx, n.cfg.Now()); err != nil && ctx.Err() == nil {
+			n.log.Error("could not remove expired sessions", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
