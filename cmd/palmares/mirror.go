@@ -39,7 +39,7 @@ func (c *mirrorReset) Run(inv *invocation) error {
 // mirrorOptions are for a server that copies another one.
 type mirrorOptions struct {
 	Origin   baseURL        `name:"mirror" help:"Serve an exact copy of the catalogue of the Palmarès server at this URL, and follow it, with the API key in PALMARES_MIRROR_KEY (default: none)." env:"PALMARES_MIRROR" placeholder:"URL"`
-	Interval mirrorInterval `name:"mirror-interval" help:"How often a mirror asks its origin what is new; for tests (default: 1m)." env:"PALMARES_MIRROR_INTERVAL" placeholder:"DURATION"`
+	Interval mirrorInterval `name:"mirror-interval" env:"PALMARES_MIRROR_INTERVAL" hidden:""` // for tests
 }
 
 // mirrorInterval is how often an origin is asked; 0 for the default.

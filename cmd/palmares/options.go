@@ -126,16 +126,16 @@ func (s *schedule) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// answerTimeout is how long the receiver of a webhook may take; 0 until given.
-type answerTimeout time.Duration
+// webhookTimeout is how long the receiver of a webhook may take; 0 until given.
+type webhookTimeout time.Duration
 
 // UnmarshalText reads a duration.
-func (d *answerTimeout) UnmarshalText(b []byte) error {
+func (d *webhookTimeout) UnmarshalText(b []byte) error {
 	given, err := time.ParseDuration(string(b))
 	if err != nil || given < 100*time.Millisecond || given > webhook.AnswerWithin {
 		return &invalidValue{fmt.Sprintf("%q is not an answer timeout: expected a duration from 100ms to %s", b, webhook.AnswerWithin)}
 	}
-	*d = answerTimeout(given)
+	*d = webhookTimeout(given)
 	return nil
 }
 

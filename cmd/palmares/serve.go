@@ -73,9 +73,10 @@ func (o *webhookOptions) keySource(database string) webhook.KeySource {
 	return webhook.KeySource{Given: o.SecretKey, File: keyFile(database)}
 }
 
+// deliveryOptions are for tests.
 type deliveryOptions struct {
-	Schedule schedule      `name:"webhook-schedule" help:"Delays before each attempt to deliver a webhook, comma-separated; for tests (default: 0s, 5s, 5m, 30m, 2h, 5h, 10h, 14h, 20h, 24h)." env:"PALMARES_WEBHOOK_SCHEDULE" placeholder:"DELAYS"`
-	Timeout  answerTimeout `name:"webhook-timeout" help:"How long the receiver of a webhook may take to answer; what a process was sending when it died is sent again after twice as long; for tests (default: 15s)." env:"PALMARES_WEBHOOK_TIMEOUT" placeholder:"DURATION"`
+	Schedule schedule       `name:"webhook-schedule" env:"PALMARES_WEBHOOK_SCHEDULE" hidden:""`
+	Timeout  webhookTimeout `name:"webhook-timeout" env:"PALMARES_WEBHOOK_TIMEOUT" hidden:""`
 }
 
 type mailOptions struct {
