@@ -21,9 +21,9 @@ type mention struct {
 	isAbsolute bool // a link with the host of the catalogue before it
 }
 
-// mention keeps the links and pictures of a text for checkMentions. at returns the
-// place of one of its lines.
-func (d *decoder) mention(text string, found markdown.Report, at func(line int) mention) {
+// mention keeps the links and pictures that were found in a text for checkMentions. at
+// returns the place of one of its lines.
+func (d *decoder) mention(found markdown.Report, at func(line int) mention) {
 	add := func(links []markdown.Link, isAbsolute bool) {
 		for _, link := range links {
 			m := at(link.Line)
@@ -32,7 +32,7 @@ func (d *decoder) mention(text string, found markdown.Report, at func(line int) 
 		}
 	}
 	add(found.Links, false)
-	add(markdown.LinksTo(d.site, text), true)
+	add(found.LinksTo(d.site), true)
 	for _, picture := range found.Pictures {
 		m := at(picture.Line)
 		m.written, m.alt, m.hidesTitle = picture.Destination, picture.Alt, picture.HidesTitle

@@ -194,7 +194,7 @@ func (d *decoder) markdown(name, text string) string {
 	for _, p := range found.Problems {
 		d.report(at(p.Line).line, "%s%s", at(p.Line).prefix, p.Text)
 	}
-	d.mention(text, found, at)
+	d.mention(found, at)
 	return text
 }
 
@@ -384,6 +384,6 @@ func (d *decoder) ownBody() string {
 	for _, p := range found.Problems {
 		d.inBody(p.Line, "%s", p.Text)
 	}
-	d.mention(body, found, d.bodyPlace)
+	d.mention(found, d.bodyPlace)
 	return body
 }

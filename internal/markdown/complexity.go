@@ -3,6 +3,7 @@ package markdown
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // With these limits the slowest text of 1 MiB takes a few seconds (see
@@ -125,6 +126,9 @@ func measure(line string) lineCost {
 	}
 	return w
 }
+
+// isLetter reports whether a byte is a letter of ASCII, or a part of another character.
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf }
 
 // footnoteEnd returns the length of the start of a definition, [^1]:, or 0. A line
 // has one only at its start.

@@ -101,6 +101,11 @@ func parse(source []byte) *document {
 	if _, found := tooComplex(string(source)); found {
 		return nil
 	}
+	return parseSimple(source)
+}
+
+// parseSimple returns the tree of a text that is not too complex.
+func parseSimple(source []byte) *document {
 	d := &document{source: source, root: dialect.Parse(text.NewReader(source))}
 	if bytes.Contains(source, []byte("[^")) {
 		d.takeNotes()

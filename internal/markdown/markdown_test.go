@@ -276,33 +276,6 @@ func FuzzSectionsHaveDistinctValidIDs(f *testing.F) {
 	})
 }
 
-// The shortcut of the checks overlooks nothing.
-func FuzzPlainlySoundTextsHaveNoProblems(f *testing.F) {
-	for name, body := range hostile(60) {
-		f.Add(name)
-		f.Add(body)
-	}
-	for _, s := range []string{
-		"## A\n\ntexte [a](https://x.example/b \"c\")", "| a |\n|---|\n| b | c |", "a\n ===", "> # a", "1. # a", "- ##a", "## a\n### a", "[a](https://)", "[a](https://x.example/%zz)",
-		"[a]\n(b)", "[a](\nb)", "a](b)", "a\\](b)", "\t## a", "##\ta", "#", "======", "[a](http://x)", "* # a", ">>>>>>> a", "a\n>>>>>>> b", "    | a\n|-\n| b | c", "a | b\n- | -\n1 | 2 | 3", "0\n |-\n0\n000|00", "\u00a0# a", "+ =", "&#35; a", "http://#.a", "www.a.example/%zz", "[a](https://b.example) http://#.a",
-	} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, body string) {
-		if len(body) > 1<<14 || strings.ContainsFunc(body, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
-			return // rejected by package content
-		}
-		if _, found := tooComplex(body); found {
-			return
-		}
-		for _, sections := range []bool{false, true} {
-			if got := checkParsed(body, sections); plainlySound(body, sections) && (got.Problems != nil || got.Links != nil || got.Pictures != nil) {
-				t.Errorf("%q is taken as sound, but has %+v", body, got)
-			}
-		}
-	})
-}
-
 var review = strings.Repeat("## Prise en main %d\n\n"+
 	"L’outil **Boréal** tient ses promesses : l’installation prend deux minutes et le [guide](https://exemple.fr/guide) est clair. "+
 	"On regrette seulement que l’export `CSV` oublie les *accents* des en-têtes, et que le mode hors ligne ne garde que trois projets.\n\n"+

@@ -21,6 +21,8 @@ type Report struct {
 	Problems []Problem // by line
 	Links    []Link    // into the catalogue; whether they lead anywhere, a Resolver knows
 	Pictures []Picture
+
+	written []Link // all of them, also those to other sites
 }
 
 // A Link is a link as its author wrote it, to a file of the folder or to a path of
@@ -50,16 +52,8 @@ func check(body string, sections bool) Report {
 	if p, found := tooComplex(body); found {
 		return Report{Problems: []Problem{p}}
 	}
-	if plainlySound(body, sections) {
-		return Report{}
-	}
-	return checkParsed(body, sections)
-}
-
-// checkParsed checks a text that is not too complex.
-func checkParsed(body string, sections bool) Report {
 	source := []byte(body)
-	c := checker{document: parse(source), lines: newLines(source)}
+	c := checker{document: parseSimple(source), lines: newLines(source)}
 	c.findConflicts()
 	c.visit(c.root)
 	for _, note := range c.notes {
@@ -212,6 +206,7 @@ func tagName(s []byte) []byte {
 }
 
 func (c *checker) link(offset int, destination []byte) {
+	c.write(offset, destination)
 	switch kind, fragment, reason := classify(destination); {
 	case reason != "":
 		c.report(offset, "%s", reason)
@@ -231,8 +226,17 @@ func (c *checker) autoLink(n *ast.AutoLink) {
 	if n.AutoLinkType == ast.AutoLinkEmail {
 		return
 	}
-	if _, _, reason := classify(n.URL(c.source)); reason != "" {
+	destination := n.URL(c.source)
+	c.write(n.Pos(), destination)
+	if _, _, reason := classify(destination); reason != "" {
 		c.report(n.Pos(), "%s", reason)
+	}
+}
+
+// write notes what an author wrote as the destination of a link.
+func (c *checker) write(offset int, destination []byte) {
+	if len(destination) > 0 {
+		c.written = append(c.written, Link{c.lines.at(max(offset, 0)), string(destination)})
 	}
 }
 

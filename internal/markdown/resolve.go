@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"unicode"
 
 	"github.com/yuin/goldmark/ast"
@@ -106,67 +105,15 @@ func hostOf(u *url.URL) string {
 }
 
 // LinksTo returns the links of a text to a site, which are written with its host.
-func LinksTo(site, body string) []Link {
-	if host := siteHost(site); host == "" || !containsFold(body, host) {
-		return nil
-	}
-	links, ok := plainLinks(body)
-	if !ok {
-		links = parsedLinks(body)
-	}
-	return slices.DeleteFunc(links, func(l Link) bool {
+func (r Report) LinksTo(site string) []Link {
+	return slices.DeleteFunc(slices.Clone(r.written), func(l Link) bool {
 		u, err := parseURL(l.Destination)
 		if err != nil {
 			return true
 		}
-		_, ok := under(site, u)
-		return !ok
+		_, isUnder := under(site, u)
+		return !isUnder
 	})
-}
-
-// lastSite is the site that siteHost was asked for last, and its host.
-var lastSite atomic.Pointer[[2]string]
-
-// siteHost returns the host of a site as hostOf does, or "". It is asked for the same one
-// again and again.
-func siteHost(site string) string {
-	if last := lastSite.Load(); last != nil && last[0] == site {
-		return last[1]
-	}
-	host := ""
-	if base, err := url.Parse(site); err == nil {
-		host = hostOf(base)
-	}
-	lastSite.Store(&[2]string{site, host})
-	return host
-}
-
-// parsedLinks returns all links of a text.
-func parsedLinks(body string) (links []Link) {
-	doc := parse([]byte(body))
-	if doc == nil {
-		return nil
-	}
-	lines := newLines(doc.source)
-	visit := func(n ast.Node) {
-		var destination []byte
-		switch n := n.(type) {
-		case *ast.Link:
-			destination = n.Destination
-		case *ast.AutoLink:
-			if n.AutoLinkType == ast.AutoLinkURL {
-				destination = n.URL(doc.source)
-			}
-		}
-		if len(destination) > 0 {
-			links = append(links, Link{lines.at(max(n.Pos(), 0)), string(destination)})
-		}
-	}
-	walk(doc.root, visit)
-	for _, note := range doc.notes {
-		walk(note, visit)
-	}
-	return links
 }
 
 // anchorIndex finds the sections of a text.
