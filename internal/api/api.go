@@ -39,14 +39,13 @@ type Handler struct {
 	slugs    map[string]route // by what precedes a slug
 	unknown  route
 	document *openapi.Document
-	kept     atomic.Pointer[keptOf]
+	cached   atomic.Pointer[cachedOf]
 }
 
-// keptOf holds the answers of one version that are asked for often. It does not keep the
-// version in memory.
-type keptOf struct {
-	version weak.Pointer[snapshot.Snapshot]
-	*web.Kept
+// cachedOf caches the responses of one version. It does not keep the version in memory.
+type cachedOf struct {
+	version   weak.Pointer[snapshot.Snapshot]
+	responses *web.Responses
 }
 
 // A route is an operation and its label in the metrics.
@@ -66,7 +65,7 @@ func Document() []byte { return slices.Clone(openAPI) }
 func New(cfg Config) *Handler {
 	h := &Handler{
 		snapshot: cfg.Snapshot,
-		service:  web.Service{Callers: cfg.Callers, Meter: cfg.Meter, Public: true},
+		service:  web.Service{Callers: cfg.Callers, Meter: cfg.Meter, Public: true, Compressor: web.NewCompressor()},
 		document: openapi.New(openAPI, cfg.BaseURL),
 		paths:    map[string]route{},
 		slugs:    map[string]route{},
@@ -131,10 +130,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	req.Bulk = req.snap.HasDataset()
 	req.Begin(r)
 	defer req.End()
-	if h.service.ReplyKept(w, &req.Request, h.keptOf(req.snap)) {
+	snap := req.snap
+	common := func(header http.Header) { setCommonHeaders(header, snap) }
+	if h.service.ReplyCached(w, &req.Request, h.responsesOf(snap), common) {
 		return
 	}
-	setCommonHeaders(w.Header(), req.snap)
+	common(w.Header())
 	if r.Method == http.MethodOptions {
 		web.WritePreflight(w)
 		return
@@ -145,15 +146,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.service.Reply(w, &req.Request, &a, err)
 }
 
-// keptOf returns the answers that are kept of a version.
-func (h *Handler) keptOf(snap *snapshot.Snapshot) *web.Kept {
-	k := h.kept.Load()
-	if k == nil || k.version.Value() != snap {
-		updatedAt, version := snap.UpdatedAtHeader, snap.VersionHeader
-		k = &keptOf{weak.Make(snap), web.NewKept(func(h http.Header) { setHeaders(h, updatedAt, version) })}
-		h.kept.Store(k)
+// responsesOf returns the cache of the responses of a version. That of the version before goes.
+func (h *Handler) responsesOf(snap *snapshot.Snapshot) *web.Responses {
+	c := h.cached.Load()
+	if c == nil || c.version.Value() != snap {
+		c = &cachedOf{weak.Make(snap), web.NewResponses()}
+		h.cached.Store(c)
 	}
-	return k.Kept
+	return c.responses
 }
 
 // run does the checks that apply to every path before the operation.
@@ -165,12 +165,8 @@ func (h *Handler) run(op operation, req *request) (web.Answer, error) {
 }
 
 func setCommonHeaders(h http.Header, snap *snapshot.Snapshot) {
-	setHeaders(h, snap.UpdatedAtHeader, snap.VersionHeader)
-}
-
-func setHeaders(h http.Header, updatedAt, version []string) {
 	web.SetPublicHeaders(h)
-	h["X-Service-Updated-At"], h["X-Service-Version"] = updatedAt, version
+	h["X-Service-Updated-At"], h["X-Service-Version"] = snap.UpdatedAtHeader, snap.VersionHeader
 }
 
 // WriteInternalError answers a request whose handler failed before it wrote anything.

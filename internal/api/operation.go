@@ -94,7 +94,7 @@ func (h *Handler) listRetired(r *request) (web.Answer, error) {
 
 func (h *Handler) listCategories(r *request) (web.Answer, error) {
 	page := r.snap.Categories()
-	return web.Answer{Body: page.Body(), Total: page.Total, IsList: true, Link: licenseLink, Keep: true}, nil
+	return web.Answer{Body: page.Body(), Total: page.Total, IsList: true, Link: licenseLink, Cached: true}, nil
 }
 
 func (h *Handler) getStats(r *request) (web.Answer, error) { return single(r.snap.Stats()), nil }
@@ -112,7 +112,7 @@ func (h *Handler) getEmbeddings(r *request) (web.Answer, error) {
 		return web.Answer{}, web.MissingKey()
 	}
 	a, err := ofTool(r, "/api/embeddings/", r.snap.Embeddings)
-	a.Keep = false // not for everybody
+	a.Cached = false // not for everybody
 	if err != nil {
 		if _, active := r.snap.Tool(r.slug); active {
 			return web.Answer{}, notInEmbeddingsSet(r.slug)
@@ -156,11 +156,13 @@ const license = `</licence>; rel="license"`
 var licenseLink = []string{license} // shared by all answers that have no other link
 
 // missing goes with an error that says that there is nothing, to whoever asks.
-var missing = web.Answer{Keep: true}
+var missing = web.Answer{Cached: true}
 
-func single(body wire.Body) web.Answer { return web.Answer{Body: body, Link: licenseLink, Keep: true} }
+func single(body wire.Body) web.Answer {
+	return web.Answer{Body: body, Link: licenseLink, Cached: true}
+}
 
 func paginated(r *request, p *web.Params, page *snapshot.Page) web.Answer {
 	links := p.PageLinks(r.URL.Path, page.Number, page.Pages()) + ", " + license
-	return web.Answer{Body: page.Body(), Total: page.Total, IsList: true, Link: []string{links}, Keep: true}
+	return web.Answer{Body: page.Body(), Total: page.Total, IsList: true, Link: []string{links}, Cached: true}
 }

@@ -69,7 +69,7 @@ func Document() []byte { return slices.Clone(openAPI) }
 func New(cfg Config) *Handler {
 	h := &Handler{
 		live:    cfg.Live,
-		service: web.Service{Callers: cfg.Callers, Meter: cfg.Meter, Public: true, Stall: cfg.Stall},
+		service: web.Service{Callers: cfg.Callers, Meter: cfg.Meter, Public: true, Stall: cfg.Stall, Compressor: web.NewCompressor()},
 		streams: cfg.Streams,
 		exports: cfg.Exports,
 	}

@@ -230,4 +230,3 @@ type handedConn struct {
 }
 
 func (c *handedConn) Read(b []byte) (int, error) { return c.rest.Read(b) }
-func (c *handedConn) NetConn() net.Conn          { return c.stream } // that was accepted

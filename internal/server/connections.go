@@ -1,8 +1,6 @@
 package server
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"log/slog"
 	"net"
@@ -80,7 +78,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			"limit", l.limit.Limit())
 		l.setKeepAlives() // closes idle connections
 	}
-	return &countedConn{TCPConn: conn.(*net.TCPConn), release: sync.OnceFunc(l.release)}, nil
+	return &limitedConn{TCPConn: conn.(*net.TCPConn), release: sync.OnceFunc(l.release)}, nil
 }
 
 // setKeepAlives keeps connections open after an answer, or not. Several calls at once end with
@@ -120,75 +118,14 @@ func (l *listener) report(err error) {
 	}
 }
 
-// A countedConn frees its place when it is closed. It embeds the type rather than net.Conn,
+// A limitedConn frees its place when it is closed. It embeds the type rather than net.Conn,
 // which does not have what writes several buffers with one system call.
-type countedConn struct {
+type limitedConn struct {
 	*net.TCPConn
 	release func()
-	// Of the next answer that net/http sends, lines are headers that go behind the status, and
-	// body is all of the body. Only the goroutine that answers requests uses them.
-	lines, body []byte
-	sent        int // bytes that net/http is still to write and that were sent already
 }
 
-func (c *countedConn) Close() error {
+func (c *limitedConn) Close() error {
 	defer c.release()
 	return c.TCPConn.Close()
-}
-
-// Write writes what net/http has made of an answer, with the lines that wait for it. net/http
-// writes all of one answer before the next, so the first write begins with the status. It ends
-// within the body if that is long; then all of it is sent at once, and not the writes that
-// follow.
-func (c *countedConn) Write(b []byte) (int, error) {
-	if c.lines == nil && c.sent == 0 {
-		return c.TCPConn.Write(b)
-	}
-	if c.lines == nil {
-		if len(b) > c.sent {
-			return 0, errNotKept // closes the connection
-		}
-		c.sent -= len(b)
-		return len(b), nil
-	}
-	lines, body := c.lines, c.body
-	c.lines, c.body = nil, nil
-	status, head := bytes.IndexByte(b, '\n')+1, bytes.Index(b, []byte("\r\n\r\n"))+4
-	if !bytes.HasPrefix(b, []byte("HTTP/1.")) || head < status || !bytes.HasPrefix(body, b[head:]) {
-		return 0, errNotKept
-	}
-	room := joined.Get().(*[]byte)
-	defer joined.Put(room)
-	*room = append(append(append((*room)[:0], b[:status]...), lines...), b[status:]...)
-	var err error
-	if c.sent = len(body) - (len(b) - head); c.sent == 0 {
-		_, err = c.TCPConn.Write(*room)
-	} else {
-		all := net.Buffers{(*room)[:len(lines)+head], body}
-		_, err = all.WriteTo(c.TCPConn)
-	}
-	if err != nil {
-		return 0, err
-	}
-	return len(b), nil
-}
-
-var (
-	errNotKept = errors.New("net/http wrote something else than the answer that is kept")
-	// joined are for what net/http writes at once, at most 4 KiB, with lines.
-	joined = sync.Pool{New: func() any { b := make([]byte, 0, 8<<10); return &b }}
-)
-
-// connKey is the key of the connection in the context of its requests.
-type connKey struct{}
-
-// withConn adds a connection to the context of its requests, if it can add lines to answers.
-func withConn(ctx context.Context, conn net.Conn) context.Context {
-	if handed, ok := conn.(interface{ NetConn() net.Conn }); ok { // by the front lane
-		conn = handed.NetConn()
-	}
-	if counted, ok := conn.(*countedConn); ok {
-		ctx = context.WithValue(ctx, connKey{}, counted)
-	}
-	return ctx
 }

@@ -21,9 +21,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	rec := recorders.Get().(*recorder)
 	*rec = recorder{ResponseWriter: w, line: rec.line[:0]}
-	if rec.ready, _ = w.(readyWriter); rec.ready == nil {
-		rec.conn, _ = r.Context().Value(connKey{}).(*countedConn)
-	}
+	rec.lane, _ = w.(laneWriter)
 	if s.origin != "" {
 		rec.canonical = s.canonical(r)
 	}
@@ -81,16 +79,15 @@ func (s *server) recoverFrom(failure any, rec *recorder, r *http.Request) {
 	}
 }
 
-// A readyWriter sends whole answers, as the front lane does.
-type readyWriter interface {
+// A laneWriter sends whole responses, as the front lane does.
+type laneWriter interface {
 	WriteReady(status int, lines, body []byte) (int, error)
 }
 
 // A recorder records the status and length of an answer.
 type recorder struct {
 	http.ResponseWriter
-	ready  readyWriter  // the same; nil if it cannot
-	conn   *countedConn // below net/http; nil if it is another one
+	lane   laneWriter // the same; nil for that of net/http
 	status int
 	bytes  int64
 	broken bool // the handler panicked after the header was sent
@@ -117,29 +114,14 @@ func (rec *recorder) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// WriteReady implements web.ReadyWriter. Lines do not pass through net/http, which would copy
-// and sort each of them, in a third of the time of the whole request.
-func (rec *recorder) WriteReady(status int, lines, body []byte) bool {
-	switch {
-	case rec.ready != nil:
-		rec.begin(status)
-		n, _ := rec.ready.WriteReady(status, lines, body) // fails only if the client has disconnected
-		rec.bytes += int64(n)
-		return true
-	case rec.conn != nil:
-		header := rec.Header()
-		header["Content-Type"] = nil // it is among the lines
-		if len(body) > web.Buffered {
-			header["Content-Length"] = []string{strconv.Itoa(len(body))}
-		}
-		rec.conn.lines, rec.conn.body = lines, body
-		rec.WriteHeader(status)
-		if body != nil {
-			_, _ = rec.Write(body) // as above
-		}
-		return true
-	}
-	return false
+// IsPlain implements web.ReadyWriter.
+func (rec *recorder) IsPlain() bool { return rec.lane != nil }
+
+// WriteReady implements web.ReadyWriter.
+func (rec *recorder) WriteReady(status int, lines, body []byte) {
+	rec.begin(status)
+	n, _ := rec.lane.WriteReady(status, lines, body) // fails only if the client has disconnected
+	rec.bytes += int64(n)
 }
 
 // begin notes the status of an answer before its header is sent.

@@ -205,7 +205,6 @@ func Run(ctx context.Context, l net.Listener, handler http.Handler, limit *Conne
 		WriteTimeout:   writeTimeout,
 		IdleTimeout:    idleTimeout,
 		MaxHeaderBytes: maxHeader,
-		ConnContext:    withConn,
 		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelDebug), // broken connections are not our errors
 	}
 	limited := newListener(l, srv, limit, log)

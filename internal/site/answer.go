@@ -90,9 +90,8 @@ func redirectTo(location string) *answer {
 	return &answer{status: http.StatusMovedPermanently, cache: cacheRedirect, location: location}
 }
 
-// write sends an answer. It is kept in kept, unless that is nil, if it is asked again and is
-// the same for everybody.
-func (s *Site) write(w http.ResponseWriter, r *http.Request, a *answer, kept *web.Kept) {
+// write sends an answer. It is added to cached, unless that is nil, if it is the same for everybody.
+func (s *Site) write(w http.ResponseWriter, r *http.Request, a *answer, cached *web.Responses) {
 	h := w.Header()
 	h.Set("Cache-Control", a.cache)
 	if a.location != "" {
@@ -132,8 +131,8 @@ func (s *Site) write(w http.ResponseWriter, r *http.Request, a *answer, kept *we
 		h["Content-Encoding"] = chosen.Header()
 		body = s.compressor.Compress(wire.NewBody(a.digest, a.body), chosen)
 	}
-	if kept != nil && a.status == http.StatusOK && !a.passing && r.URL.RawQuery == "" { // anybody can invent parameters
-		kept.Keep(r, tag, h, body)
+	if cached != nil && a.status == http.StatusOK && !a.passing && r.URL.RawQuery == "" { // anybody can invent parameters
+		cached.Put(w, r, tag, h, body)
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(a.status)

@@ -1,51 +1,26 @@
 package site
 
-import "sync"
+import "palmares/internal/cache"
 
-// A pageCache keeps finished pages of one version.
-type pageCache struct {
-	mu      sync.Mutex
-	size    int
-	answers map[string]*answer
-}
-
-// pageCacheSize bounds the memory for finished pages: about 2,000 of them. A full
-// cache is emptied; rendering a page again costs half a millisecond.
+// pageCacheSize is enough for about 2,000 finished pages. Rendering one costs half a millisecond.
 const pageCacheSize = 32 << 20
 
-// answerSize is roughly what an entry takes besides its path and body.
-const answerSize = 300
+// newPageCache returns an empty cache of the finished pages of one version, by path.
+func newPageCache() *cache.Cache[string, *answer] {
+	const fields = 200
+	return cache.New(pageCacheSize, func(path string, a *answer) int {
+		return fields + len(path) + cap(a.body) + cap(a.packed)
+	})
+}
 
-// get returns the page at path, which build makes if it is not cached.
-func (c *pageCache) get(path string, build func() (*answer, error)) (*answer, error) {
-	c.mu.Lock()
-	a := c.answers[path]
-	c.mu.Unlock()
-	if a != nil {
+// cachedPage returns the page of a path, which build makes if it is not cached.
+func (v *view) cachedPage(path string, build func() (*answer, error)) (*answer, error) {
+	if a, ok := v.pages.Get(path); ok {
 		return a, nil
 	}
 	a, err := build()
-	if err == nil {
-		c.put(path, a)
+	if err == nil && a.location == "" && !a.passing { // anybody can invent addresses that are redirected
+		v.pages.Put(path, a)
 	}
 	return a, err
-}
-
-func (c *pageCache) put(path string, a *answer) {
-	if a.location != "" || a.passing {
-		return // anybody can invent addresses that are redirected
-	}
-	size := cap(a.body) + len(path) + answerSize
-	if size > pageCacheSize/8 {
-		return // one large page must not evict all others
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.size+size > pageCacheSize || c.answers == nil {
-		c.answers, c.size = map[string]*answer{}, 0
-	}
-	if _, ok := c.answers[path]; !ok {
-		c.answers[path] = a
-		c.size += size
-	}
 }

@@ -114,12 +114,12 @@ func (s *Site) shareCard(w http.ResponseWriter, r *http.Request) {
 		s.write(w, r, s.failure(req, notFound("Cette image n’existe pas, ou plus.")), nil)
 		return
 	}
-	cache := cacheYear
+	control := cacheYear
 	if digest != card.Digest() {
-		cache = cachePage
+		control = cachePage
 	}
 	w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin") // other sites show it
-	s.writePicture(w, req, picture{hash: card.Digest(), ext: "png", cache: cache, from: drawing{card}, kept: &s.cards})
+	s.writePicture(w, req, picture{hash: card.Digest(), ext: "png", control: control, from: drawing{card}, cache: s.cards})
 }
 
 // currentSlug returns the slug of a record that had another one, or "".

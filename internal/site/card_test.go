@@ -166,7 +166,7 @@ func TestCardsAreDrawnOnceAndKeptWithinBounds(t *testing.T) {
 	for i := range 30 {
 		ask(fmt.Sprintf("/media/outils/outil-%d.x.png", i))
 	}
-	if kept := v.site.KeptCards(); kept > most || kept == 0 {
+	if kept := v.site.CachedCards(); kept > most || kept == 0 {
 		t.Errorf("%d bytes of cards are kept", kept)
 	}
 }

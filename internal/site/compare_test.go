@@ -155,13 +155,13 @@ func TestComparisonsAreNotKeptAndCostWhatOtherPagesCost(t *testing.T) {
 			t.Errorf("%s takes %d kB, a list of tools %d kB", path, took/1000, list/1000)
 		}
 	}
-	before := v.site.KeptPages()
+	before := v.site.CachedPages()
 	for i := range 50 {
 		v.get(fmt.Sprintf("/comparer?outils=outil-%d,abeille", i)).ok()
 		v.get(fmt.Sprintf("/comparer?outils=invention-%d,abeille", i)).answers(404)
 		v.get(fmt.Sprintf("/comparer?outils=ancienne-abeille,outil-%d", i)).answers(301)
 	}
-	if after := v.site.KeptPages(); after != before {
-		t.Errorf("%d pages are kept, %d before", after, before)
+	if after := v.site.CachedPages(); after != before {
+		t.Errorf("%d bytes of pages are cached, %d before", after, before)
 	}
 }

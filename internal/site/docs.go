@@ -11,24 +11,23 @@ type docsPage struct {
 	Markdown string
 }
 
-// docs shows the API reference. It has no parameters and costs ten times as much as
-// other pages, so it is cached whatever the query.
+// docs shows the API reference.
 func (s *Site) docs(r *request) (*answer, error) {
-	return r.pages.get(r.URL.Path, func() (*answer, error) {
-		data := docsPage{Page: s.page(r, "Documentation de l’API", "La référence de l’API\u00a0: opérations, paramètres, erreurs, quotas, exemples à copier et appels à essayer sur place.", "/docs")}
-		data.Page.Markdown = "/docs" + markdownSuffix
-		data.Page.MoreStyle, data.Page.MoreScript = s.assets.paths["docs.css"], s.assets.paths["docs.js"]
-		ref := s.reference
-		if !r.pro() {
-			ref = s.withoutPro()
-		}
-		if r.markdown {
-			data.Markdown = ref.Markdown(r.snap, s.baseURL(r))
-			return render(r, "docs", data.Page, data), nil
-		}
-		data.Content = ref.HTML(r.snap, s.baseURL(r))
-		return render(r, "embedded", data.Page, data), nil
-	})
+	const about = "La référence de l’API\u00a0: opérations, paramètres, erreurs, quotas, exemples à copier " +
+		"et appels à essayer sur place."
+	data := docsPage{Page: s.page(r, "Documentation de l’API", about, "/docs")}
+	data.Page.Markdown = "/docs" + markdownSuffix
+	data.Page.MoreStyle, data.Page.MoreScript = s.assets.paths["docs.css"], s.assets.paths["docs.js"]
+	ref := s.reference
+	if !r.pro() {
+		ref = s.withoutPro()
+	}
+	if r.markdown {
+		data.Markdown = ref.Markdown(r.snap, s.baseURL(r))
+		return render(r, "docs", data.Page, data), nil
+	}
+	data.Content = ref.HTML(r.snap, s.baseURL(r))
+	return render(r, "embedded", data.Page, data), nil
 }
 
 // baseURL is where callers find the API.

@@ -5,15 +5,14 @@ import "palmares/internal/web"
 // ForgetPages empties the caches of finished pages.
 func (s *Site) ForgetPages() {
 	v := s.current.Load()
-	v.pages.answers, v.pages.size = nil, 0
-	v.kept = web.NewKept(nil)
+	v.pages, v.responses = newPageCache(), web.NewResponses()
 }
 
-// LimitCards sets how many bytes of cards are kept.
-func (s *Site) LimitCards(most int) { s.cards.most = most }
+// LimitCards sets how many bytes of cards are cached.
+func (s *Site) LimitCards(most int) { s.cards = newPictureCache(most, cardDrawings) }
 
-// KeptCards returns how many bytes of cards are kept.
-func (s *Site) KeptCards() int { return s.cards.size }
+// CachedCards returns how many bytes of cards are cached.
+func (s *Site) CachedCards() int { return s.cards.files.Size() }
 
-// KeptPages returns how many finished pages are kept.
-func (s *Site) KeptPages() int { return len(s.current.Load().pages.answers) }
+// CachedPages returns how many bytes of finished pages are cached.
+func (s *Site) CachedPages() int { return s.current.Load().pages.Size() }

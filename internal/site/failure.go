@@ -56,7 +56,7 @@ func (s *Site) failure(r *request, err error) *answer {
 		p.Section = ""
 	}
 	key := fmt.Sprint(f.status, r.markdown, p.Section, f.text, f.link) // not a path, which begins with a slash
-	a, _ := r.pages.get(key, func() (*answer, error) {                 // which does not fail
+	a, _ := r.cachedPage(key, func() (*answer, error) {                // which does not fail
 		var a *answer
 		if r.markdown {
 			a = f.markdown()

@@ -74,7 +74,7 @@ func (s *Site) showMap(r *request) (*answer, error) {
 	if _, known := r.labels[category]; r.query == "" || !known && category != "" || len(f.Problems) > 0 {
 		return build()
 	}
-	return r.pages.get("map "+f.with("", ""), build)
+	return r.cachedPage("map "+f.with("", ""), build)
 }
 
 // renamedCategory returns the redirect from a former slug of a category, or nil.
@@ -225,7 +225,7 @@ func (s *Site) mapFile(r *request, write func(*mapData) *answer) (*answer, error
 	if _, known := r.labels[category]; !known && category != "" {
 		return build()
 	}
-	return r.pages.get("map "+f.with("", ""), build)
+	return r.cachedPage("map "+f.with("", ""), build)
 }
 
 func newMapData(c *catalog.Catalog, m *market.Map) *mapData {

@@ -3,15 +3,14 @@ package site
 import (
 	"bytes"
 	"cmp"
-	"container/list"
 	"context"
 	"errors"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	"palmares/internal/cache"
 	"palmares/internal/web"
 )
 
@@ -37,15 +36,15 @@ func (s *Site) media(w http.ResponseWriter, r *http.Request) {
 		s.write(w, r, s.failure(req, notFound("Cette image n’existe pas, ou plus.")), nil)
 		return
 	}
-	s.writePicture(w, req, picture{hash: hash, ext: ext, cache: cacheYear, from: s.cfg.Pictures, kept: &s.pictures})
+	s.writePicture(w, req, picture{hash: hash, ext: ext, control: cacheYear, from: s.cfg.Pictures, cache: s.pictures})
 }
 
 // A picture is what writePicture sends.
 type picture struct {
 	hash, ext string
-	cache     string // Cache-Control
+	control   string // Cache-Control
 	from      Pictures
-	kept      *pictureCache
+	cache     *pictureCache
 }
 
 // writePicture sends a picture, from the cache or from its source.
@@ -54,12 +53,12 @@ func (s *Site) writePicture(w http.ResponseWriter, r *request, p picture) {
 	tag := `"` + p.hash + `"`
 	h.Del("Vary") // pictures are never compressed again
 	h.Set("ETag", tag)
-	h.Set("Cache-Control", p.cache)
+	h.Set("Cache-Control", p.control)
 	if known := r.Header.Get("If-None-Match"); known == "*" || strings.Contains(known, tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	file, err := p.kept.get(r.Context(), p.hash, p.from)
+	file, err := p.cache.get(r.Context(), p.hash, p.from)
 	if err != nil {
 		h.Del("ETag")
 		unavailable := web.Unavailable(err, "Cette image ne peut pas être lue")
@@ -85,8 +84,7 @@ func pictureUnavailable(text string) *failure {
 }
 
 const (
-	// pictureCacheSize bounds the memory for pictures: some thousand logos and
-	// pictures in the sizes that pages use.
+	// pictureCacheSize is enough for some thousand logos and pictures in the sizes that pages use.
 	pictureCacheSize = 64 << 20
 	// pictureReads is how many are read at once. Each takes up to 10 MiB.
 	pictureReads = 8
@@ -94,95 +92,37 @@ const (
 	pictureTimeout = 5 * time.Second
 )
 
-// A pictureCache holds the pictures that were served last. Pictures are named by their
-// content, so nothing in it is ever out of date.
+// A pictureCache holds pictures by hash. They are named by their content, so nothing in it is
+// ever out of date.
 type pictureCache struct {
-	most    int // bytes
-	mu      sync.Mutex
-	size    int
-	entries map[string]*list.Element // of *cachedPicture, by hash
-	recent  list.List                // the last used first
-	reading map[string]*pictureRead  // by hash
-	slots   chan struct{}            // one per read under way
+	files *cache.Cache[string, []byte]
+	slots chan struct{} // one per read under way
 }
 
 // newPictureCache returns an empty cache of at most most bytes, which reads up to reads
 // pictures at once.
-func newPictureCache(most, reads int) pictureCache {
-	return pictureCache{most: most, entries: map[string]*list.Element{}, reading: map[string]*pictureRead{}, slots: make(chan struct{}, reads)}
-}
-
-type cachedPicture struct {
-	hash string
-	file []byte
-}
-
-// A pictureRead is a read under way, which others wait for.
-type pictureRead struct {
-	done chan struct{} // closed when file and err are set
-	file []byte
-	err  error
+func newPictureCache(most, reads int) *pictureCache {
+	size := func(hash string, file []byte) int { return len(hash) + cap(file) }
+	return &pictureCache{cache.New(most, size), make(chan struct{}, reads)}
 }
 
 var errNoPictures = errors.New("no source of pictures")
 
-// get returns a picture from the cache, or reads it. Of several requests for a
-// picture at once, one reads it.
+// get returns a picture from the cache, or reads it.
 func (c *pictureCache) get(ctx context.Context, hash string, from Pictures) ([]byte, error) {
 	if from == nil {
 		return nil, errNoPictures
 	}
-	c.mu.Lock()
-	if e := c.entries[hash]; e != nil {
-		c.recent.MoveToFront(e)
-		c.mu.Unlock()
-		return e.Value.(*cachedPicture).file, nil
-	}
-	read := c.reading[hash]
-	if read != nil {
-		c.mu.Unlock()
+	return c.files.Load(hash, func() ([]byte, error) {
+		// Others wait for this read, so it goes on if this visitor leaves.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pictureTimeout)
+		defer cancel()
 		select {
-		case <-read.done:
-			return read.file, read.err
+		case c.slots <- struct{}{}:
+			defer func() { <-c.slots }()
+			return from.Read(ctx, hash)
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-	}
-	read = &pictureRead{done: make(chan struct{}), err: errInterrupted}
-	c.reading[hash] = read
-	c.mu.Unlock()
-
-	defer c.finish(hash, read)
-	// Others wait for this read, so it goes on if this visitor leaves.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pictureTimeout)
-	defer cancel()
-	select {
-	case c.slots <- struct{}{}:
-		defer func() { <-c.slots }()
-	case <-ctx.Done():
-		read.err = ctx.Err()
-		return nil, read.err
-	}
-	read.file, read.err = from.Read(ctx, hash)
-	return read.file, read.err
-}
-
-// errInterrupted is what waiting requests get if a read panics.
-var errInterrupted = errors.New("the read was interrupted")
-
-// finish keeps what was read and wakes those who wait for it.
-func (c *pictureCache) finish(hash string, read *pictureRead) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.reading, hash)
-	close(read.done)
-	if read.err != nil {
-		return
-	}
-	c.entries[hash] = c.recent.PushFront(&cachedPicture{hash, read.file})
-	for c.size += len(read.file); c.size > c.most && c.recent.Len() > 1; {
-		oldest := c.recent.Remove(c.recent.Back()).(*cachedPicture)
-		delete(c.entries, oldest.hash)
-		c.size -= len(oldest.file)
-	}
+	})
 }

@@ -55,9 +55,9 @@ type Site struct {
 	withoutPro  func() *reference.Reference // made when first needed
 	hasMarkdown map[string]bool             // by pattern; pages of a slug always have it
 	isData      map[string]bool             // by pattern; see handleData
-	compressor  web.Compressor
-	pictures    pictureCache
-	cards       pictureCache
+	compressor  *web.Compressor
+	pictures    *pictureCache
+	cards       *pictureCache
 	current     atomic.Pointer[view] // what Show was last called with
 }
 
@@ -67,6 +67,7 @@ func New(cfg Config) *Site {
 	s := &Site{
 		cfg: cfg, mux: http.NewServeMux(), assets: readAssets(), reference: reference.New(cfg.Document), hasMarkdown: map[string]bool{}, isData: map[string]bool{},
 		withoutPro: sync.OnceValue(func() *reference.Reference { return reference.NewWithoutPro(cfg.Document) }),
+		compressor: web.NewCompressor(),
 		pictures:   newPictureCache(pictureCacheSize, pictureReads),
 		cards:      newPictureCache(cardCacheSize, cardDrawings),
 		headers:    securityHeaders(strings.HasPrefix(cfg.BaseURL, "https://")),
@@ -107,7 +108,7 @@ func New(cfg Config) *Site {
 
 // ServeHTTP implements http.Handler.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if s.current.Load().kept.Reply(w, r) {
+	if s.current.Load().responses.Reply(w, r) {
 		return
 	}
 	h := w.Header()
@@ -179,7 +180,7 @@ func (s *Site) register(pattern string, page pageFunc, hasParameters bool) {
 		if err != nil {
 			a = s.failure(req, err)
 		}
-		s.write(w, r, a, req.kept)
+		s.write(w, r, a, req.responses)
 	})
 }
 
@@ -192,7 +193,7 @@ func (s *Site) run(page pageFunc, r *request) (*answer, error) {
 	if r.query != "" {
 		return page(r)
 	}
-	return r.pages.get(r.URL.Path, func() (*answer, error) { return page(r) })
+	return r.cachedPage(r.URL.Path, func() (*answer, error) { return page(r) })
 }
 
 // notFound answers unknown paths. A trailing slash is removed by a redirect.

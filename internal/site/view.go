@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"palmares/internal/cache"
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
 	"palmares/internal/market"
@@ -34,8 +35,8 @@ type view struct {
 	reasons      map[catalog.Reason]int           // number of retired tools
 	changes      []change                         // the latest, newest first, as the records tell
 	feedChanges  []change                         // the same as the events tell; as the records for a catalogue without events
-	pages        pageCache
-	kept         *web.Kept // pages as they are sent
+	pages        *cache.Cache[string, *answer]
+	responses    *web.Responses // pages as they are sent
 
 	// Current slugs, by former slug.
 	comparisonAliases, categoryAliases map[string]string
@@ -58,7 +59,7 @@ func (s *Site) Prepare(snap *snapshot.Snapshot) (show func()) {
 
 func newView(snap *snapshot.Snapshot, demo bool) *view {
 	v := &view{
-		snap: snap, demo: demo, kept: web.NewKept(nil),
+		snap: snap, demo: demo, pages: newPageCache(), responses: web.NewResponses(),
 		labels:       map[string]string{},
 		published:    snap.Published(),
 		comparisons:  map[string][]*catalog.Comparison{},

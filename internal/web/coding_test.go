@@ -75,7 +75,7 @@ func (p *parts) Append(b []byte) []byte {
 
 func TestABodyIsCompressedOnce(t *testing.T) {
 	body := bytes.Repeat([]byte("du texte "), 1000)
-	var compressor web.Compressor
+	compressor := web.NewCompressor()
 	read := map[web.Coding]func(io.Reader) (io.Reader, error){
 		web.Gzip:   func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
 		web.Zstd:   func(r io.Reader) (io.Reader, error) { return zstd.NewReader(r) },

@@ -25,7 +25,8 @@ type Service struct {
 	// off; a minute if zero.
 	Stall time.Duration
 
-	compressor Compressor
+	// Compressor is of a Public service. Required.
+	Compressor *Compressor
 }
 
 // A Request is one call of an operation. Begin and End enclose it.
@@ -34,9 +35,10 @@ type Request struct {
 	Caller Caller
 	Bulk   bool // the catalogue is offered as a whole, which a refusal then says
 
-	admitted bool
-	kept     *Kept // where the answer may be kept; nil for nowhere
-	store    StoreContext
+	admitted  bool
+	responses *Responses        // where the answer may be cached; nil for nowhere
+	common    func(http.Header) // sets the headers of every answer, if responses is not nil
+	store     StoreContext
 }
 
 // Begin starts the request, and with it its deadline for the store.
@@ -96,7 +98,7 @@ type Answer struct {
 	NoStore  bool // for this one request: it has no entity tag and is kept by nobody
 	Shared   bool // sent to many callers at once, so that its bytes are worth keeping
 	Large    bool // so large that the best compression would take a second
-	Keep     bool // the same for every caller, and worth keeping if it is asked for often; also of a 404
+	Cached   bool // the same for every caller, so that it may be cached; also of a 404
 	// Handler, if it is not nil, writes the answer, once the request is counted: for
 	// requests that are held open, and for files. Of the other fields only Status is used
 	// then.
@@ -128,15 +130,15 @@ func (s *Service) Reply(w http.ResponseWriter, r *Request, a *Answer, err error)
 	switch {
 	case err != nil:
 		s.WriteError(w, err)
-		if e := AsError(err); r.kept != nil && a.Keep && e.Status() == http.StatusNotFound {
-			s.keepMissing(r, e)
+		if e := AsError(err); r.responses != nil && a.Cached && e.Status() == http.StatusNotFound {
+			s.cache(r, a, e)
 		}
 	case a.Handler != nil:
 		a.Handler.ServeHTTP(w, r.Request)
 	default:
 		s.write(w, a)
-		if r.kept != nil && a.Keep {
-			s.keep(r, a)
+		if r.responses != nil && a.Cached {
+			s.cache(r, a, nil)
 		}
 	}
 }
@@ -153,7 +155,7 @@ func (s *Service) Send(w http.ResponseWriter, r *http.Request, a *Answer, err er
 
 // Bytes returns the bytes of a body that is sent to many callers at once. They are
 // assembled once and must not be changed.
-func (s *Service) Bytes(b wire.Body) []byte { return s.compressor.Compress(b, Identity) }
+func (s *Service) Bytes(b wire.Body) []byte { return s.Compressor.Compress(b, Identity) }
 
 // prepare decides the status and the coding without assembling the body: whether a
 // request is counted depends on it.
@@ -343,7 +345,7 @@ func (s *Service) setHeaders(header http.Header, a *Answer) {
 func (s *Service) body(a *Answer, buffer *[]byte) []byte {
 	switch {
 	case a.coding != Identity:
-		return s.compressor.Compress(a.Body, a.coding)
+		return s.Compressor.Compress(a.Body, a.coding)
 	case a.Shared:
 		return s.Bytes(a.Body)
 	case a.Body.Assembled() && buffer != nil:

@@ -74,7 +74,7 @@ func run(t *testing.T, handler http.Handler, front func(string) bool) (address s
 	return listener.Addr().String()
 }
 
-func TestAnswersThatAreKeptAreSentAsTheFirstInBothLanes(t *testing.T) {
+func TestCachedResponsesAreSentAsTheFirstInBothLanes(t *testing.T) {
 	inLanes := map[string][]string{}
 	inBothLanes(t, func(t *testing.T, front func(string) bool) {
 		n := start(t, http.NotFoundHandler())
@@ -104,7 +104,7 @@ func TestAnswersThatAreKeptAreSentAsTheFirstInBothLanes(t *testing.T) {
 	})
 }
 
-func TestHeadersOfKeptAnswersStayWithTheirAnswers(t *testing.T) {
+func TestHeadersOfCachedResponsesStayWithTheirResponses(t *testing.T) {
 	inBothLanes(t, func(t *testing.T, front func(string) bool) {
 		c := call(t, run(t, start(t, http.NotFoundHandler()).handler, front))
 		const one, other = "/api/v1/tools/a", "/api/v1/categories"
@@ -151,39 +151,36 @@ func TestHeadersOfKeptAnswersStayWithTheirAnswers(t *testing.T) {
 	})
 }
 
-func TestReadyAnswersOfAnyLengthAreSentWhole(t *testing.T) {
+func TestReadyResponsesOfAnyLengthAreSentWhole(t *testing.T) {
 	lengths := []int{0, 1, 2048, 2049, 3800, 4096, 5000, 200_000, 1}
 	text := bytes.Repeat([]byte("0123456789\r\n\r\n"), 20_000)
-	inBothLanes(t, func(t *testing.T, front func(string) bool) {
-		site := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			n, err := strconv.Atoi(r.URL.Path[1:])
-			if err != nil {
-				t.Error(err)
-			}
-			w.Header().Set("X-Length", r.URL.Path[1:])
-			if !w.(web.ReadyWriter).WriteReady(200, []byte("Content-Type: text/plain\r\nX-Line: "+r.URL.Path[1:]+"\r\n"), text[:n]) {
-				t.Error("the answer was not sent")
-			}
-		})
-		c := call(t, run(t, start(t, site).handler, front))
-		var requests strings.Builder
-		for _, n := range lengths {
-			fmt.Fprintf(&requests, "GET /%d HTTP/1.1\r\nHost: x\r\n\r\n", n)
+	site := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n, err := strconv.Atoi(r.URL.Path[1:])
+		if err != nil {
+			t.Error(err)
 		}
-		if _, err := io.WriteString(c.conn, requests.String()); err != nil {
+		w.Header().Set("X-Length", r.URL.Path[1:])
+		w.(web.ReadyWriter).WriteReady(200, []byte("Content-Type: text/plain\r\nX-Line: "+r.URL.Path[1:]+"\r\n"), text[:n])
+	})
+	c := call(t, run(t, start(t, site).handler, func(string) bool { return true }))
+	var requests strings.Builder
+	for _, n := range lengths {
+		fmt.Fprintf(&requests, "GET /%d HTTP/1.1\r\nHost: x\r\n\r\n", n)
+	}
+	if _, err := io.WriteString(c.conn, requests.String()); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range lengths {
+		resp, err := http.ReadResponse(c.in, nil)
+		if err != nil {
 			t.Fatal(err)
 		}
-		for _, n := range lengths {
-			resp, err := http.ReadResponse(c.in, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			body, err := io.ReadAll(resp.Body)
-			want := []string{strconv.Itoa(n)}
-			if err != nil || !bytes.Equal(body, text[:n]) || !slices.Equal(resp.Header["X-Line"], want) || !slices.Equal(resp.Header["X-Length"], want) ||
-				!slices.Equal(resp.Header["Content-Type"], []string{"text/plain"}) || resp.ContentLength != int64(n) {
-				t.Fatalf("%d: %d bytes, %v, %v", n, len(body), resp.Header, err)
-			}
+		body, err := io.ReadAll(resp.Body)
+		want := []string{strconv.Itoa(n)}
+		if err != nil || !bytes.Equal(body, text[:n]) || resp.ContentLength != int64(n) ||
+			!slices.Equal(resp.Header["X-Line"], want) || !slices.Equal(resp.Header["X-Length"], want) ||
+			!slices.Equal(resp.Header["Content-Type"], []string{"text/plain"}) {
+			t.Fatalf("%d: %d bytes, %v, %v", n, len(body), resp.Header, err)
 		}
-	})
+	}
 }
