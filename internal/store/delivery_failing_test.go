@@ -82,32 +82,6 @@ func TestTheOwnerIsMailedOnceAfterTenFailuresInARow(t *testing.T) {
 	})
 }
 
-// Releases that do not know of these mails count failures and clear them; whichever of
-// the two makes the tenth attempt, the owner is mailed once.
-func TestFailuresCountedByAnOlderReleaseAreMailedToo(t *testing.T) {
-	each(t, func(t *testing.T, s *Store) {
-		a := create(t, s, "ada@example.org", account.Pro)
-		w := endpoint(t, s, a.ID)
-		older := func(statement string) {
-			t.Helper()
-			if _, err := s.writes.Exec(statement); err != nil {
-				t.Fatal(err)
-			}
-		}
-		at := failTimes(t, s, w.ID, 5, monday)
-		older(`UPDATE endpoints SET failures = 11`)
-		at = failTimes(t, s, w.ID, 1, at)
-		if n := mailsAbout(t, s, w.ID, at); n != 1 {
-			t.Errorf("%d mails after the first attempt of this release", n)
-		}
-		older(`UPDATE endpoints SET failures = 0, failing_since = '', not_before = ''`)
-		at = failTimes(t, s, w.ID, webhook.BreakAfter, at)
-		if n := mailsAbout(t, s, w.ID, at); n != 1 {
-			t.Errorf("%d mails about failures after a success that an older release stored", n)
-		}
-	})
-}
-
 func TestNodesThatFailTogetherMailTheOwnerOnce(t *testing.T) {
 	testkit.Each(t, func(t *testing.T, dsn string) {
 		nodes := []*Store{open(t, dsn), open(t, dsn)}

@@ -79,10 +79,9 @@ type Failure struct {
 // last one.
 func (w Endpoint) Failing() bool { return w.State == Active && w.Failures > 0 }
 
-// LastError says in French why the last attempt failed; "" if it did not, or if it was
-// made by a release that does not store why.
+// LastError says in French why the last attempt failed; "" if it did not.
 func (w Endpoint) LastError() string {
-	if w.Failures == 0 || w.LastFailure.At.Before(w.FailingSince) {
+	if w.Failures == 0 {
 		return ""
 	}
 	return w.LastFailure.Outcome.French(w.LastFailure.Status)

@@ -10,26 +10,26 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-func TestAFolderOfTheFirstReleaseIsAnsweredAsThen(t *testing.T) {
-	archive, err := txtar.ParseFile("testdata/first-release.txtar")
+func TestTheAPIServesAFolderAsTheseBytes(t *testing.T) {
+	archive, err := txtar.ParseFile("testdata/responses.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, answers := t.TempDir(), ""
+	dir, responses := t.TempDir(), ""
 	for _, file := range archive.Files {
-		if file.Name == "answers" {
-			answers = string(file.Data)
+		if file.Name == "responses" {
+			responses = string(file.Data)
 			continue
 		}
 		writeFile(t, filepath.Join(dir, file.Name), file.Data)
 	}
-	if answers == "" {
-		t.Fatal("no answers to compare with")
+	if responses == "" {
+		t.Fatal("no responses to compare with")
 	}
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		must(t, "publish", dir, "--database", database)
 		c := newCrawler(t, database)
-		for want := range strings.Lines(answers) {
+		for want := range strings.Lines(responses) {
 			path, _, _ := strings.Cut(want, " ")
 			resp, body := c.fetch(path)
 			got := fmt.Sprintf("%s %d %s %s", path, resp.StatusCode, cmp.Or(resp.Header.Get("Location"), "-"), cmp.Or(resp.Header.Get("X-Total-Count"), "-"))
@@ -37,7 +37,7 @@ func TestAFolderOfTheFirstReleaseIsAnsweredAsThen(t *testing.T) {
 				got += " " + body
 			}
 			if got+"\n" != want {
-				t.Errorf("answers\n%s\nwant\n%s", got, want)
+				t.Errorf("it is\n%s\nwant\n%s", got, want)
 			}
 		}
 	})
