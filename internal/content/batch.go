@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"unicode/utf8"
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
@@ -245,19 +244,11 @@ func (w *worker) read(f *folder, b *batch, free chan<- []byte) {
 	for _, name := range b.names {
 		b.readMarkdown(f, name)
 	}
-	file, text := b.kind.folder+".jsonl", string(b.data)
+	file := b.kind.folder + ".jsonl"
 	for _, line := range b.lines {
-		data, text := b.data[line.start:line.end], text[line.start:line.end]
 		d := decoder{file: file, line: line.number, basis: f.basis, problems: &b.problems, warnings: &b.warnings, known: w.known[:0]}
-		switch {
-		case !utf8.Valid(data):
-			d.report(line.number, "the line is not valid UTF-8; save the file as UTF-8")
-		case hasLoneSurrogate(data):
-			d.report(line.number, `the line contains a \u escape for half a character; write the character itself`)
-		default:
-			v, ok := w.parse(data, text, line.number, d.report)
-			d.fields, d.parsed = v.fields, ok
-		}
+		v, ok := w.parse(b.data[line.start:line.end], line.number, d.report)
+		d.fields, d.parsed = v.fields, ok
 		b.records = append(b.records, d.record(b.kind))
 		w.known = d.known
 	}

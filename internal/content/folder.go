@@ -3,7 +3,6 @@ package content
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"palmares/internal/catalog"
 )
@@ -224,9 +225,9 @@ func (f *folder) readCatalogue() {
 // of JSON.
 func (d *decoder) settings(text string) (value, bool) {
 	line := strings.TrimSuffix(text, "\n")
-	if strings.HasPrefix(line, "{") && !strings.Contains(line, "\n") && json.Valid([]byte(line)) && !hasLoneSurrogate([]byte(line)) {
+	if strings.HasPrefix(line, "{") && !strings.Contains(line, "\n") && jsontext.Value(line).IsValid(strictJSON) {
 		d.isRecord = true
-		return parseJSON([]byte(line), 1, d.report)
+		return new(jsonParser).parse([]byte(line), 1, d.report)
 	}
 	return parseYAML(text, 0, d.report)
 }

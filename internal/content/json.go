@@ -5,45 +5,51 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+	"io"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// parseJSON parses one line of JSON, which must be an object.
-//
-// encoding/json validates the line and unquotes its strings. It does not build the
-// tree, because it accepts duplicate keys and keys in any case, and because its
-// tokens cost more than all other work on a record.
-func parseJSON(data []byte, line int, problem report) (value, bool) {
-	return new(jsonParser).parse(data, string(data), line, problem)
-}
+// strictJSON is JSON without half characters. Fields that are given twice are reported one
+// by one, with their names.
+var strictJSON = jsontext.AllowDuplicateNames(true)
 
 // A jsonParser parses lines of JSON. What it returned is valid until the next call.
-type jsonParser struct{ fields, more []field }
+type jsonParser struct {
+	decoder jsontext.Decoder
+	text    []byte            // of a string with escapes
+	names   map[string]string // of fields
+	fields  []field           // of the last line, for reuse
+	entries []field           // of the objects in it, for reuse
+	used    int               // of entries
 
-// entryFields is how many fields an entry of a list has at most.
-const entryFields = 8
+	line    int
+	tooDeep bool
+	twice   []string // what is wrong with fields that were given before
+}
 
-// parse is parseJSON for data that is also there as a text, of which the values are parts.
-func (p *jsonParser) parse(data []byte, text string, line int, problem report) (value, bool) {
-	if !json.Valid(data) {
-		var nothing struct{}
-		err := json.Unmarshal(data, &nothing)
-		column := len(data)
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
-			column = int(syntax.Offset)
-		}
-		problem(line, "the line is not valid JSON (column %d): %v", column, err)
+// parse parses one line of JSON, which must be an object.
+func (p *jsonParser) parse(data []byte, line int, problem report) (value, bool) {
+	if p.names == nil {
+		p.names = map[string]string{}
+	}
+	p.decoder.Reset(bytes.NewBuffer(data), strictJSON)
+	p.line, p.tooDeep, p.twice, p.used = line, false, nil, 0
+	v, err := p.value(1)
+	if err == nil {
+		_, err = p.decoder.ReadToken()
+	}
+	if err != io.EOF {
+		explainJSON(data, line, problem)
 		return value{}, false
 	}
-	if p.more == nil {
-		p.more = make([]field, 16*entryFields)
-	}
-	t := jsonTree{rest: text, line: line, problem: problem, fields: p.fields[:0], more: p.more}
-	v := t.value(1)
 	p.fields = v.fields
+	for _, twice := range p.twice {
+		problem(line, "%s", twice)
+	}
 	switch {
-	case t.tooDeep:
+	case p.tooDeep:
 		problem(line, "the JSON is nested more than %d deep", maxDepth)
 		return v, false
 	case v.kind != isMapping:
@@ -53,154 +59,118 @@ func (p *jsonParser) parse(data []byte, text string, line int, problem report) (
 	return v, true
 }
 
-// A jsonTree parses valid JSON from left to right. Texts are parts of the line as far as
-// possible.
-type jsonTree struct {
-	rest    string
-	line    int
-	problem report
-	fields  []field // space for those of the outermost object
-	more    []field // space for those of other objects
-	tooDeep bool
-}
-
-// next skips white space, commas and colons, whose places are known to be right,
-// and returns the first byte of what follows.
-func (t *jsonTree) next() byte {
-	i := 0
-	for strings.IndexByte(" \t\r\n,:", t.rest[i]) >= 0 {
-		i++
+// explainJSON reports why a line is not strict JSON.
+func explainJSON(data []byte, line int, problem report) {
+	if !utf8.Valid(data) {
+		problem(line, "the line is not valid UTF-8; save the file as UTF-8")
+		return
 	}
-	t.rest = t.rest[i:]
-	return t.rest[0]
+	err := json.Unmarshal(data, new(struct{}))
+	if err == nil || json.Valid(data) {
+		problem(line, `the line contains a \u escape for half a character; write the character itself`)
+		return
+	}
+	column := len(data)
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		column = int(syntax.Offset)
+	}
+	problem(line, "the line is not valid JSON (column %d): %v", column, err)
 }
 
-func (t *jsonTree) value(depth int) value {
-	v := value{line: t.line}
-	switch c := t.next(); c {
-	case '"':
-		v.kind, v.text = isText, strings.Clone(t.string()) // not a part of the lines around it
-	case 'n':
-		t.rest = t.rest[len("null"):]
-	case 't', 'f':
-		v.kind, v.text = isBool, t.word()
-	case '[', '{':
+func (p *jsonParser) value(depth int) (v value, err error) {
+	v.line = p.line
+	kind := p.decoder.PeekKind()
+	if kind == '[' || kind == '{' {
 		if depth > maxDepth {
-			t.tooDeep = true
-			return v
+			p.tooDeep = true
+			return v, p.decoder.SkipValue()
 		}
-		t.rest = t.rest[1:]
-		v.kind = isList
-		closing := byte(']')
-		if c == '{' {
-			v.kind, closing = isMapping, '}'
-			if depth == 1 {
-				v.fields = t.fields
-			} else if len(t.more) > 0 {
-				v.fields, t.more = t.more[:0:entryFields], t.more[entryFields:]
-			}
-		}
-		for t.next() != closing {
-			if v.kind == isList {
-				v.items = append(v.items, t.value(depth+1))
-			} else {
-				v.put(field{name: t.string(), line: t.line, value: t.value(depth + 1)}, t.problem)
-			}
-			if t.tooDeep {
-				return v
-			}
-		}
-		t.rest = t.rest[1:]
-	default:
-		v.kind, v.text = isNumber, t.word()
+		return p.values(kind, depth)
 	}
-	return v
+	raw, err := p.decoder.ReadValue()
+	if err != nil {
+		return v, err
+	}
+	switch kind {
+	case '"':
+		v.kind, v.text = isText, string(p.unquote(raw))
+	case 't', 'f':
+		v.kind, v.text = isBool, string(raw)
+	case '0':
+		v.kind, v.text = isNumber, string(raw)
+	}
+	return v, nil
 }
 
-// word consumes a number, true or false.
-func (t *jsonTree) word() string {
-	end := strings.IndexAny(t.rest, " \t\r\n,:]}")
-	if end < 0 {
-		end = len(t.rest)
+// values parses an object or a list.
+func (p *jsonParser) values(kind jsontext.Kind, depth int) (v value, err error) {
+	v.kind, v.line = isList, p.line
+	closing := jsontext.Kind(']')
+	if kind == '{' {
+		v.kind, closing = isMapping, '}'
+		v.fields = p.space(depth)
 	}
-	word := t.rest[:end]
-	t.rest = t.rest[end:]
-	return word
-}
-
-// string consumes a string.
-func (t *jsonTree) string() string {
-	end := 1 + strings.IndexByte(t.rest[1:], '"')
-	escaped := strings.IndexByte(t.rest[:end], '\\') >= 0
-	if escaped {
-		for end = 1; t.rest[end] != '"'; end++ {
-			if t.rest[end] == '\\' {
-				end++
+	_, err = p.decoder.ReadToken()
+	for err == nil && p.decoder.PeekKind() != closing {
+		var f field
+		if v.kind == isMapping {
+			f.line = p.line
+			f.name, err = p.name()
+			if err != nil {
+				return v, err
 			}
 		}
+		f.value, err = p.value(depth + 1)
+		if v.kind == isMapping {
+			v.put(f, func(_ int, format string, args ...any) { p.twice = append(p.twice, fmt.Sprintf(format, args...)) })
+		} else {
+			v.items = append(v.items, f.value)
+		}
 	}
-	raw := t.rest[:end+1]
-	t.rest = t.rest[end+1:]
-	if !escaped {
-		return raw[1:end]
+	if err == nil {
+		_, err = p.decoder.ReadToken()
 	}
-	if s, ok := plainEscapes(raw[1:end]); ok {
-		return s
-	}
-	var s string
-	if err := json.Unmarshal([]byte(raw), &s); err != nil {
-		panic(fmt.Sprintf("content: valid JSON does not decode: %v", err))
-	}
-	return s
+	return v, err
 }
 
-// plainEscapes decodes a string that has only two-character escapes, such as the
-// line breaks of a review. It is several times as fast as encoding/json, which
-// scans the text twice more.
-func plainEscapes(raw string) (string, bool) {
-	var b strings.Builder
-	b.Grow(len(raw))
-	for {
-		i := strings.IndexByte(raw, '\\')
-		if i < 0 {
-			b.WriteString(raw)
-			return b.String(), true
-		}
-		which := strings.IndexByte(`nrtbf"\/`, raw[i+1])
-		if which < 0 {
-			return "", false
-		}
-		b.WriteString(raw[:i])
-		b.WriteByte("\n\r\t\b\f\"\\/"[which])
-		raw = raw[i+2:]
+// space returns space for the fields of an object.
+func (p *jsonParser) space(depth int) []field {
+	const most, objects = 8, 16 // fields that the entry of a list has; entries whose fields are kept
+	if depth == 1 {
+		return p.fields[:0]
 	}
+	if p.entries == nil {
+		p.entries = make([]field, most*objects)
+	}
+	if p.used == len(p.entries) {
+		return make([]field, 0, most)
+	}
+	p.used += most
+	return p.entries[p.used-most : p.used-most : p.used]
 }
 
-// hasLoneSurrogate reports whether a \u escape stands for half a character, which
-// encoding/json would silently decode as a replacement character.
-func hasLoneSurrogate(data []byte) bool {
-	if !bytes.Contains(data, []byte(`\ud`)) && !bytes.Contains(data, []byte(`\uD`)) {
-		return false
+// name parses the name of a field. Records have the same few names.
+func (p *jsonParser) name() (string, error) {
+	raw, err := p.decoder.ReadValue()
+	if err != nil {
+		return "", err
 	}
-	high := false // the previous escape was the first half
-	for i := 0; i < len(data); {
-		half := byte(0)
-		next := i + 1
-		if data[i] == '\\' {
-			next = i + 2
-			if i+6 <= len(data) && data[i+1] == 'u' {
-				next = i + 6
-				if hex := strings.ToLower(string(data[i+2 : next])); hex[0] == 'd' && hex[1] >= '8' {
-					half = hex[1]
-				}
-			}
+	text := p.unquote(raw)
+	name, ok := p.names[string(text)]
+	if !ok {
+		name = string(text)
+		if len(p.names) < maxFields {
+			p.names[name] = name
 		}
-		low := half >= 'c'
-		if high != low {
-			return true
-		}
-		high = half != 0 && !low
-		i = next
 	}
-	return high
+	return name, nil
+}
+
+// unquote returns the text of a string, until it is called again.
+func (p *jsonParser) unquote(raw jsontext.Value) []byte {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw[1 : len(raw)-1]
+	}
+	p.text, _ = jsontext.AppendUnquote(p.text[:0], raw) // the decoder has found nothing wrong in it
+	return p.text
 }
