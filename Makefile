@@ -89,7 +89,7 @@ $(STAMPS)/modules: go.mod go.sum
 	@go mod verify >/dev/null
 	@mkdir -p $(@D) && touch $@
 
-$(STAMPS)/openapi: $(wildcard internal/*/openapi.json) $(wildcard tools/openapi/*.*) | packages
+$(STAMPS)/openapi: $(wildcard internal/*/openapi.json) internal/openapi/components.json $(wildcard tools/openapi/*.*) | packages
 	@tools/npm openapi
 	@tools/openapi/lint.sh
 	@mkdir -p $(@D) && touch $@

@@ -7,7 +7,6 @@ import (
 	_ "embed"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"weak"
@@ -57,16 +56,16 @@ type route struct {
 //go:embed openapi.json
 var openAPI []byte
 
-// Document returns a copy of the OpenAPI document that /api/v1/openapi.json serves
-// completed.
-func Document() []byte { return slices.Clone(openAPI) }
+// Document returns the OpenAPI document that /api/v1/openapi.json serves with the values of
+// an installation.
+func Document() []byte { return openapi.Complete(openAPI) }
 
 // New returns the handler.
 func New(cfg Config) *Handler {
 	h := &Handler{
 		snapshot: cfg.Snapshot,
 		service:  web.Service{Callers: cfg.Callers, Meter: cfg.Meter, Public: true, Compressor: web.NewCompressor()},
-		document: openapi.New(openAPI, cfg.BaseURL),
+		document: openapi.New(Document(), cfg.BaseURL),
 		paths:    map[string]route{},
 		slugs:    map[string]route{},
 	}

@@ -9,7 +9,6 @@ import (
 	_ "embed"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -61,9 +60,9 @@ type route struct {
 //go:embed openapi.json
 var openAPI []byte
 
-// Document returns a copy of the OpenAPI document that /data/v1/openapi.json serves
-// completed.
-func Document() []byte { return slices.Clone(openAPI) }
+// Document returns the OpenAPI document that /data/v1/openapi.json serves with the values of
+// an installation.
+func Document() []byte { return openapi.Complete(openAPI) }
 
 // New returns the handler.
 func New(cfg Config) *Handler {
@@ -78,7 +77,7 @@ func New(cfg Config) *Handler {
 		searchPath:              {pattern: searchPath, op: searchTools, always: true},
 		"/data/v1/embeddings":   {pattern: "/data/v1/embeddings", op: listEmbeddings},
 		dataset.Path:            {pattern: dataset.Path, op: h.getManifest},
-		"/data/v1/openapi.json": {pattern: "/data/v1/openapi.json", op: getDocument(openapi.New(openAPI, cfg.BaseURL))},
+		"/data/v1/openapi.json": {pattern: "/data/v1/openapi.json", op: getDocument(openapi.New(Document(), cfg.BaseURL))},
 	}
 	for _, kind := range record.Kinds {
 		schema, err := content.RecordSchema(kind)

@@ -1,5 +1,6 @@
 // Package openapi completes the OpenAPI documents of the APIs. A document is written by
-// hand and embedded in the binary; where an installation knows better, its own values
+// hand and embedded in the binary; components that several documents have are in
+// components.json, to which they refer. Where an installation knows better, its own values
 // replace those of the file: its URL, licence and contact, and examples from its catalogue,
 // so that a call with the examples of the document succeeds.
 package openapi

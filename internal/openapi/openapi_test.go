@@ -168,13 +168,18 @@ func TestNoIntegerOfADocumentNeeds64Bits(t *testing.T) {
 
 func TestAnInvalidDocumentPanics(t *testing.T) {
 	for _, document := range []string{`{`, `[]`, `{"servers":[]}`, `{"servers":[],"info":{"termsOfService":"","contact":{},"license":{}},"externalDocs":{}}`} {
-		func() {
-			defer func() {
-				if said, ok := recover().(string); !ok || !strings.HasPrefix(said, "openapi: ") {
-					t.Errorf("%s: New does not panic with a message of its own", document)
-				}
-			}()
-			openapi.New([]byte(document), "")
-		}()
+		panics(t, document, func() { openapi.New([]byte(document), "") })
 	}
+	missing := `{ "$ref": "../openapi/components.json#/components/schemas/Missing" }`
+	panics(t, missing, func() { openapi.Complete([]byte(missing)) })
+}
+
+func panics(t *testing.T, document string, f func()) {
+	t.Helper()
+	defer func() {
+		if said, ok := recover().(string); !ok || !strings.HasPrefix(said, "openapi: ") {
+			t.Errorf("%s does not cause a panic with a message of its own", document)
+		}
+	}()
+	f()
 }

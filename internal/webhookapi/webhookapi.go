@@ -82,9 +82,9 @@ const (
 //go:embed openapi.json
 var openAPI []byte
 
-// Document returns a copy of the OpenAPI document that /webhooks/v1/openapi.json serves
-// completed.
-func Document() []byte { return slices.Clone(openAPI) }
+// Document returns the OpenAPI document that /webhooks/v1/openapi.json serves with the values of
+// an installation.
+func Document() []byte { return openapi.Complete(openAPI) }
 
 // New returns the handler.
 func New(cfg Config) *Handler {
@@ -92,7 +92,7 @@ func New(cfg Config) *Handler {
 		cfg:      cfg,
 		service:  web.Service{Callers: &web.Gate{Keys: cfg.Keys, Trusted: cfg.Trusted, Log: cfg.Log}},
 		mux:      http.NewServeMux(),
-		document: openapi.New(openAPI, cfg.BaseURL),
+		document: openapi.New(Document(), cfg.BaseURL),
 	}
 	h.handle("GET", endpointsPath, h.listEndpoints)
 	h.handle("POST", endpointsPath, h.createEndpoint)
