@@ -21,23 +21,6 @@ import (
 //go:embed schema.sql
 var schema string
 
-// recordTables are the tables of records: their columns between slug and hash are fields
-// of the record. title and summary are the fields that the full-text index has beside the
-// body.
-var recordTables = map[record.Kind]struct {
-	name           string
-	columns        []string
-	title, summary string
-}{
-	record.Tool: {"tools", []string{
-		"name", "domain", "category", "icp", "pricing", "price", "price_display", "tagline", "logo", "image", "score", "verifiability", "obsolescence",
-		"tier", "mainstream", "updated_at", "canonical_url", "avis_url", "alternatives_url", "tested_at", "price_checked_at", "score_note",
-	}, "name", "tagline"},
-	record.Comparison: {"comparisons", []string{"title", "tool_a", "tool_b", "winner", "winner_note", "updated_at", "image"}, "title", "winner_note"},
-	record.Retired:    {"retired", []string{"name", "category", "reason", "retired_at", "successor"}, "name", ""},
-	record.Page:       {"pages", []string{"title", "menu", "description", "image"}, "title", "description"},
-}
-
 // pageSize is that of the SQLite file, in bytes.
 const pageSize = 4096
 
@@ -77,7 +60,8 @@ func (w *writer) createDatabase() (*database, error) {
 		d.abandon()
 		return nil, d.explain(err)
 	}
-	if err := d.exec(schema, setIndex("automerge", 0), setIndex("hashsize", 32<<20)); err != nil {
+	statements := append(createTables(), schema, setIndex("automerge", 0), setIndex("hashsize", 32<<20))
+	if err := d.exec(statements...); err != nil {
 		d.abandon()
 		return nil, err
 	}
@@ -129,20 +113,19 @@ func (d *database) add(r *row) error {
 		return d.addMeta(r)
 	}
 	t := recordTables[r.Kind]
+	_, columns := columnsOf(record.Tables[r.Kind])
 	d.rows++
 	d.args = append(d.args[:0], d.rows, r.change.Slug)
-	for _, column := range t.columns {
-		v := r.value(column)
-		if v == nil && column == "mainstream" {
-			v = false // records leave false out
-		}
-		d.args = append(d.args, v)
+	for _, column := range columns {
+		d.args = append(d.args, sqlValue(r.Value(column)))
 	}
 	d.args = append(d.args, r.change.Hash, string(r.canonical))
-	if err := d.insert(t.name, "id, slug, "+strings.Join(t.columns, ", ")+", hash, record", d.args...); err != nil {
+	err := d.insert(t.name, "id, slug, "+strings.Join(columns, ", ")+", hash, record", d.args...)
+	if err != nil {
 		return err
 	}
-	err := d.insert("search", "rowid, kind, slug, name, tagline, body", d.rows, string(r.Kind), r.change.Slug, r.value(t.title), r.value(t.summary), r.value("body"))
+	err = d.insert("search", "rowid, kind, slug, name, tagline, body", d.rows, string(r.Kind), r.change.Slug,
+		sqlValue(r.Value(t.title)), sqlValue(r.Value(t.summary)), sqlValue(r.Value("body")))
 	if err != nil {
 		return err
 	}
@@ -159,18 +142,17 @@ func (d *database) add(r *row) error {
 }
 
 func (d *database) addHistories(t *catalog.Tool) error {
-	for _, e := range t.PriceHistory {
-		err := d.insert("price_history", "tool, changed_at, old_pricing, old_price, new_pricing, new_price",
-			t.Slug, e.ChangedAt, string(e.OldPricing), e.OldPrice, string(e.NewPricing), e.NewPrice)
-		if err != nil {
-			return err
-		}
-	}
-	for _, e := range t.ScoreHistory {
-		err := d.insert("score_history", "tool, changed_at, old_score, new_score, old_verifiability, new_verifiability, old_obsolescence, new_obsolescence, note",
-			t.Slug, e.ChangedAt, e.OldScore, e.NewScore, e.OldVerifiability, e.NewVerifiability, e.OldObsolescence, e.NewObsolescence, sql.NullString{String: e.Note, Valid: e.Note != ""})
-		if err != nil {
-			return err
+	for _, f := range histories {
+		fields, columns := columnsOf(f.List.Fields)
+		list := f.In(t)
+		for i := range f.List.Len(list) {
+			d.args = append(d.args[:0], t.Slug)
+			for j := range fields {
+				d.args = append(d.args, sqlValue(fields[j].In(f.List.At(list, i))))
+			}
+			if err := d.insert(f.Name, "tool, "+strings.Join(columns, ", "), d.args...); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

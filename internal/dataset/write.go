@@ -82,21 +82,6 @@ type row struct {
 	canonical []byte // valid until the next row
 }
 
-// value returns a field of the record; nil if it has none of that name.
-func (r *row) value(name string) any {
-	switch p := r.Value(name).(type) {
-	case *string:
-		return *p
-	case **float64:
-		return **p
-	case *int:
-		return *p
-	case *bool:
-		return *p
-	}
-	return nil
-}
-
 // writeRecords writes everything that is made from records: one pass over each kind.
 func (w *writer) writeRecords() error {
 	db, err := w.createDatabase()
@@ -104,7 +89,7 @@ func (w *writer) writeRecords() error {
 		return err
 	}
 	defer db.abandon()
-	tools, err := w.createTable(toolTableFile, append([]string{"slug"}, toolTableColumns...))
+	tools, err := w.createTable(toolTableFile, append([]string{"slug"}, csvColumns()...))
 	if err != nil {
 		return err
 	}

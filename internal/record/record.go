@@ -108,11 +108,12 @@ func Names(kind Kind) (names []string) {
 	return append(names, ImagesField.Name)
 }
 
-// Value returns a pointer to the value of a field, as catalog.Field.In does, or nil if the
-// record leaves the field out or has none of that name.
+// Value returns a pointer to the value of a field, as catalog.Field.In does, or nil if there
+// is no field of that name.
 func (r Record) Value(name string) any {
 	for i := range Tables[r.Kind] {
-		if f := &Tables[r.Kind][i]; f.Name == name && !r.lacks(f) {
+		f := &Tables[r.Kind][i]
+		if f.Name == name && !(r.isHead && f.Form == catalog.Body) {
 			return f.In(r.value)
 		}
 	}

@@ -1,7 +1,9 @@
 package site
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/csv"
 	"maps"
 	"math"
 	"slices"
@@ -288,7 +290,7 @@ func (s *Site) mapJSON(r *request) (*answer, error) {
 // mapCSV is the same for spreadsheets, without what is not about one tool.
 func (s *Site) mapCSV(r *request) (*answer, error) {
 	return s.mapFile(r, func(data *mapData) *answer {
-		b := []byte("slug,name,category,pricing,price,score,euros_per_month,frontier\r\n")
+		rows := [][]string{{"slug", "name", "category", "pricing", "price", "score", "euros_per_month", "frontier"}}
 		number := func(x *float64) string {
 			if x == nil {
 				return ""
@@ -298,12 +300,18 @@ func (s *Site) mapCSV(r *request) (*answer, error) {
 		for _, list := range [][]mapRecord{data.Tools, data.NotMonthly, data.NotScored} {
 			for i := range list {
 				t := &list[i]
-				for _, text := range []string{t.Slug, t.Name, t.Category, t.Pricing, t.Price} {
-					b = append(append(b, dataset.Cell(text)...), ',')
-				}
-				b = append(b, number(t.Score)+","+number(t.Monthly)+","+strconv.FormatBool(t.Frontier)+"\r\n"...)
+				rows = append(rows, []string{
+					t.Slug, dataset.Cell(t.Name), dataset.Cell(t.Category), t.Pricing, t.Price,
+					number(t.Score), number(t.Monthly), strconv.FormatBool(t.Frontier),
+				})
 			}
 		}
-		return newAnswer(csvType, b)
+		var b bytes.Buffer
+		out := csv.NewWriter(&b)
+		out.UseCRLF = true
+		if err := out.WriteAll(rows); err != nil {
+			panic(err) // a buffer takes everything
+		}
+		return newAnswer(csvType, b.Bytes())
 	})
 }

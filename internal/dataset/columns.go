@@ -1,0 +1,139 @@
+package dataset
+
+import (
+	"strconv"
+	"strings"
+
+	"palmares/internal/catalog"
+	"palmares/internal/record"
+)
+
+// isColumn reports whether tables have a column for a field beside slug: it is no list, and
+// says something about the record.
+func isColumn(f *catalog.Field) bool {
+	switch f.Form {
+	case catalog.OwnSlug, catalog.Body, catalog.Option:
+		return false
+	}
+	return !f.Form.IsList() && !f.Form.IsStatus()
+}
+
+// columnsOf returns the columns of a table for the records of a kind: the fields, and their
+// names.
+func columnsOf(fields []catalog.Field) (columns []catalog.Field, names []string) {
+	for i := range fields {
+		if f := &fields[i]; isColumn(f) {
+			columns = append(columns, *f)
+			names = append(names, f.Name)
+		}
+	}
+	return columns, names
+}
+
+// csvColumns returns the columns of the table of tools after slug: neither pictures nor long
+// texts, and addresses last.
+func csvColumns() (names []string) {
+	var addresses []string
+	columns, _ := columnsOf(catalog.ToolFields)
+	for _, f := range columns {
+		switch f.Form {
+		case catalog.Image, catalog.Prose:
+		case catalog.Link:
+			addresses = append(addresses, f.Name)
+		default:
+			names = append(names, f.Name)
+		}
+	}
+	return append(names, addresses...)
+}
+
+// A recordTable is a table of records in the SQLite file. title and summary are the fields
+// that the full-text index has beside the body.
+type recordTable struct {
+	name           string
+	title, summary string
+}
+
+var recordTables = map[record.Kind]recordTable{
+	record.Tool:       {"tools", "name", "tagline"},
+	record.Comparison: {"comparisons", "title", "winner_note"},
+	record.Retired:    {"retired", "name", ""},
+	record.Page:       {"pages", "title", "description"},
+}
+
+// histories are the lists of tools that have tables of their own.
+var histories = func() (lists []catalog.Field) {
+	for _, f := range catalog.ToolFields {
+		if f.Form == catalog.Objects && strings.HasSuffix(f.Name, "_history") {
+			lists = append(lists, f)
+		}
+	}
+	return lists
+}()
+
+// createTables returns the statements that create the tables of records and histories.
+func createTables() (statements []string) {
+	for _, kind := range record.Kinds {
+		if t, ok := recordTables[kind]; ok {
+			statements = append(statements, createTable(t.name, []string{"id INTEGER PRIMARY KEY", "slug TEXT NOT NULL UNIQUE"},
+				record.Tables[kind], "hash TEXT NOT NULL", "record TEXT NOT NULL"))
+		}
+	}
+	for _, f := range histories {
+		statements = append(statements, createTable(f.Name, []string{"tool TEXT NOT NULL"}, f.List.Fields))
+	}
+	return statements
+}
+
+func createTable(name string, definitions []string, fields []catalog.Field, last ...string) string {
+	columns, _ := columnsOf(fields)
+	for _, f := range columns {
+		definition := f.Name + " TEXT"
+		switch f.Form {
+		case catalog.Figure:
+			definition = f.Name + " REAL"
+		case catalog.Tier, catalog.Flag:
+			definition = f.Name + " INTEGER"
+		}
+		isAlwaysThere := f.Use&(catalog.Required|catalog.Always) != 0 && f.Form != catalog.Prose
+		if isAlwaysThere || f.Form == catalog.Flag {
+			definition += " NOT NULL"
+		}
+		definitions = append(definitions, definition)
+	}
+	return "CREATE TABLE " + name + " (\n\t" + strings.Join(append(definitions, last...), ",\n\t") + "\n)"
+}
+
+// sqlValue returns the value that p points to, for SQLite; nil for none.
+func sqlValue(p any) any {
+	switch p := p.(type) {
+	case *string:
+		if *p != "" {
+			return *p
+		}
+	case **float64:
+		if *p != nil {
+			return **p
+		}
+	case *int:
+		return *p
+	case *bool:
+		return *p
+	}
+	return nil
+}
+
+// csvValue returns the value that p points to, for a table.
+func csvValue(p any) string {
+	switch v := sqlValue(p).(type) {
+	case string:
+		return Cell(v)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case int:
+		return strconv.Itoa(v)
+	case bool:
+		return strconv.FormatBool(v)
+	}
+	return ""
+}
