@@ -212,7 +212,7 @@ func TestAnExportSurvivesKillsAndRestarts(t *testing.T) {
 	dir := t.TempDir()
 	database, exports := "sqlite:"+dir+"/palmares.db", dir+"/palmares.db-export"
 	folder := t.TempDir() + "/catalogue"
-	must(t, "generate", folder, "--tools", "3000")
+	must(t, "generate", folder, "--tools", "1000")
 	must(t, "publish", folder, "--database", database)
 	folders := func(pattern string) []string {
 		found, err := filepath.Glob(exports + "/" + pattern)
@@ -239,9 +239,10 @@ func TestAnExportSurvivesKillsAndRestarts(t *testing.T) {
 	<-asked
 	p = serveProcess(t, "--database", database, "--quota", "off")
 	testkit.Until(t, "removing what is left", func() bool { return len(folders("building-*")) == 0 })
-	resp, body := p.get("/data/v1/export")
-	if resp.StatusCode != 200 || len(folders("*-*")) != 1 {
-		t.Fatalf("%s %s, with %v", resp.Status, body, folders("*"))
+	body := ""
+	p.until("/data/v1/export", func(r *http.Response, b string) bool { body = b; return r.StatusCode == 200 })
+	if len(folders("*-*")) != 1 {
+		t.Fatalf("%s, with %v", body, folders("*"))
 	}
 	p.stop()
 	written, err := os.Stat(folders("v1-*/manifest.json")[0])

@@ -114,7 +114,7 @@ func TestAlertsAndPanelsAskForWhatAServerExposes(t *testing.T) {
 		return strings.Contains(body, "\npalmares_mails_total{")
 	})
 	// A mirror has the metric before its first copy.
-	mirror := startProcess(t, patient, "--database", databases.SQLite(t), "--mirror", "http://"+freeAddress(t), "--ops-listen", mirrorOps)
+	mirror := startProcess(t, "patient", "--database", databases.SQLite(t), "--mirror", "http://"+freeAddress(t), "--ops-listen", mirrorOps)
 	testkit.Until(t, "the mirror", func() bool { return mirror.log.Contains("not ready before the first copy") })
 	_, ofMirror := (&process{t: t, url: "http://" + mirrorOps, log: mirror.log}).get("/metrics")
 	scraped += ofMirror

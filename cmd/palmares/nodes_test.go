@@ -26,7 +26,7 @@ func threeNodes(t *testing.T, database string, args ...string) []*process {
 	t.Helper()
 	nodes := make([]*process, 3)
 	for i := range nodes { // all at once, as a cluster starts
-		nodes[i] = startProcess(t, patient, append([]string{"--database", database}, args...)...)
+		nodes[i] = startProcess(t, "patient", append([]string{"--database", database}, args...)...)
 	}
 	for _, n := range nodes {
 		n.serves()
@@ -378,7 +378,7 @@ func TestANodeThatStartsWithoutItsDatabaseSaysSoAndServesWhenItComes(t *testing.
 			proxy := testkit.NewProxy(t, databases.Postgres(t))
 			fault(proxy)
 			address := freeAddress(t)
-			s := startProcess(t, patient, "--listen", address, "--database", proxy.DSN)
+			s := startProcess(t, "patient", "--listen", address, "--database", proxy.DSN)
 			s.url = "http://" + address
 			s.logs(waiting)
 			s.answersUnavailable()
@@ -441,7 +441,7 @@ func TestANodeThatCannotEverStartDoesNotWait(t *testing.T) {
 func TestANodeIsAskedToStopWhileItWaitsForItsDatabase(t *testing.T) {
 	proxy := testkit.NewProxy(t, databases.Postgres(t))
 	proxy.Refuse()
-	s := startProcess(t, patient, "--database", proxy.DSN)
+	s := startProcess(t, "patient", "--database", proxy.DSN)
 	s.logs(waiting)
 	s.stop()
 }
@@ -460,7 +460,7 @@ func TestANodeThatStartsInTheMiddleOfAFailoverWaitsForThePrimary(t *testing.T) {
 		}
 	}
 	set("SET default_transaction_read_only = on")
-	s := startProcess(t, patient, "--database", database)
+	s := startProcess(t, "patient", "--database", database)
 	s.logs(waiting)
 	if !s.log.Contains("connect to the primary") {
 		t.Errorf("the log does not say what to do:\n%s", s.log)

@@ -17,30 +17,30 @@ import (
 	"palmares/internal/testkit"
 )
 
-// palmares is a command of the patient binary.
+// palmares is a command as a process.
 func palmares(ctx context.Context, args ...string) *exec.Cmd {
-	return command(ctx, patient, args...)
-}
-
-func command(ctx context.Context, binary string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, binary, args...)
-	// Nodes that share a PostgreSQL share a key. The demo takes a second to read: tests
-	// that need it turn it on.
-	cmd.Env = append(os.Environ(), "PALMARES_SECRET_KEY=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=", "PALMARES_DEMO=off")
+	cmd := exec.CommandContext(ctx, "patient", args...)
+	cmd.Env = os.Environ()
 	return cmd
 }
 
-// must runs a command that has to succeed, and returns its output.
+// must runs a command in this process that has to succeed, and returns its output.
 func must(t *testing.T, args ...string) string {
 	t.Helper()
-	var stderr strings.Builder
-	cmd := palmares(t.Context(), args...)
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("palmares %s: %v\n%s%s", strings.Join(args, " "), err, out, &stderr)
+	var stdout, stderr strings.Builder
+	if code := run(t.Context(), args, &stdout, &stderr); code != 0 {
+		t.Fatalf("palmares %s: exit %d\n%s%s", strings.Join(args, " "), code, &stdout, &stderr)
 	}
-	return string(out)
+	return stdout.String()
+}
+
+// refuses runs a command in this process that has to fail with a sentence.
+func refuses(t *testing.T, sentence string, args ...string) {
+	t.Helper()
+	var out strings.Builder
+	if code := run(t.Context(), args, &out, &out); code == 0 || !strings.Contains(out.String(), sentence) {
+		t.Errorf("palmares %s: exit %d, %s", strings.Join(args, " "), code, &out)
+	}
 }
 
 // firstID returns the id of the first record of a list.
@@ -68,16 +68,16 @@ type process struct {
 	stop   func()        // stops it and expects a clean end; calling it again does nothing
 }
 
-// serveProcess starts the patient binary and waits until it serves.
+// serveProcess starts a patient server and waits until it serves.
 func serveProcess(t *testing.T, args ...string) *process {
 	t.Helper()
-	return startProcess(t, patient, args...).serves()
+	return startProcess(t, "patient", args...).serves()
 }
 
-// serveShipped starts the shipped binary and waits until it serves.
+// serveShipped starts a server with the timeouts of users and waits until it serves.
 func serveShipped(t *testing.T, args ...string) *process {
 	t.Helper()
-	return startProcess(t, shipped, args...).serves()
+	return startProcess(t, "palmares", args...).serves()
 }
 
 // serves waits until the process serves.
@@ -97,7 +97,7 @@ func startProcess(t *testing.T, binary string, args ...string) *process {
 	args = append([]string{"serve", "--listen", "localhost:0", "--drain", "0s"}, args...)
 	// The test's context ends before its clean-up, which stops the server properly.
 	p := &process{
-		t: t, cmd: command(context.WithoutCancel(t.Context()), binary, args...), log: &testkit.Log{},
+		t: t, cmd: exec.CommandContext(context.WithoutCancel(t.Context()), binary, args...), log: &testkit.Log{},
 		found: make(chan string, 1), ended: make(chan struct{}),
 	}
 	p.cmd.Stderr = &urlFinder{log: p.log, found: p.found}

@@ -19,7 +19,7 @@ import (
 
 // make chaos has many more kills, and sends more requests meanwhile.
 var (
-	publicationKills = flag.Int("publication-kills", 12, "how many publications are killed")
+	publicationKills = flag.Int("publication-kills", 1, "how many publications are killed")
 	readRate         = flag.Int("read-rate", 100, "how many requests are sent each second while publications are killed")
 )
 
@@ -27,7 +27,7 @@ var (
 // publishing process at another point each time, and reads all the while: every answer is
 // entirely from one of them.
 func TestKilledPublicationsTearNothing(t *testing.T) {
-	const tools = 1500
+	const tools = 500
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		must(t, "publish", marked(t, "first", tools), "--database", database)
 		s := serveProcess(t, "--database", database, "--quota", "off")
@@ -38,12 +38,13 @@ func TestKilledPublicationsTearNothing(t *testing.T) {
 			mark, at := fmt.Sprintf("mark%d", i), time.Now()
 			folder := marked(t, mark, tools)
 			if i%12 == 0 {
-				r.expect(must(t, "publish", folder, "--database", database), mark)
+				said, _ := publishKilled(t, folder, database, time.Hour) // which is never
 				took = time.Since(at)
+				r.expect(said, mark)
 				continue
 			}
-			// From before it has read the folder to after it has committed.
-			if said, wasKilled := publishKilled(t, folder, database, took*time.Duration(i%12)/10); wasKilled {
+			// From before it has read the folder to after it has committed, but first in the middle.
+			if said, wasKilled := publishKilled(t, folder, database, took*time.Duration(i*5%12)/10); wasKilled {
 				killed++
 			} else {
 				r.expect(said, mark)

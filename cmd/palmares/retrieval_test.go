@@ -18,9 +18,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var retrievalSeed = flag.Uint64("retrieval-seed", uint64(time.Now().UnixNano()), "of the publications that the retrieval example follows")
+// make chaos has more publications.
+var (
+	retrievalSeed     = flag.Uint64("retrieval-seed", uint64(time.Now().UnixNano()), "of the publications that the retrieval example follows")
+	retrievalVersions = flag.Int("retrieval-versions", 3, "how many random publications the retrieval example follows")
+)
 
-// The program that /docs shows keeps a store. It runs after each of ten random
+// The program that /docs shows keeps a store. It runs after each of a few random
 // publications, which add, change, rename, retire, remove, bring back and empty tools.
 func TestTheRetrievalExampleHasTheTruthAfterEveryPublication(t *testing.T) {
 	t.Logf("-retrieval-seed %d", *retrievalSeed)
@@ -36,7 +40,7 @@ func TestTheRetrievalExampleHasTheTruthAfterEveryPublication(t *testing.T) {
 	r.code = "\"\"\"Une question" + code
 
 	kept := t.TempDir()
-	for version := 1; version <= 11; version++ {
+	for version := 1; version <= *retrievalVersions+1; version++ {
 		if version > 1 {
 			e.change()
 			// A tool that is renamed and retired at once is removed.

@@ -89,7 +89,7 @@ func newLeakTest(t *testing.T, database string) *leakTest {
 		"the password of the mail":    "courrier7gWqZ2xKv",
 		"the Stripe key":              settings["PALMARES_STRIPE_KEY"],
 		"the secret of Stripe's hook": settings["PALMARES_STRIPE_WEBHOOK_SECRET"],
-		"the secret key":              "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
+		"the secret key":              secretKey('0'),
 		"an IPv4 address":             stranger,
 		"an IPv6 address":             strangerV6,
 	}

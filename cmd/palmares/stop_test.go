@@ -39,7 +39,7 @@ func TestStoppingWithoutADatabaseIsClean(t *testing.T) {
 	t.Run("at its start", func(t *testing.T) {
 		proxy := testkit.NewProxy(t, databases.Postgres(t))
 		proxy.Refuse()
-		s := startProcess(t, patient, "--database", proxy.DSN)
+		s := startProcess(t, "patient", "--database", proxy.DSN)
 		s.logs("waits for its database")
 		s.stop()
 	})
@@ -107,7 +107,7 @@ func TestTooManyOpenFilesAreReportedOnce(t *testing.T) {
 func limitedProcess(t *testing.T, files int, args ...string) *process {
 	t.Helper()
 	script := t.TempDir() + "/limited"
-	text := "#!/bin/sh\nulimit -n " + strconv.Itoa(files) + "\nexec " + patient + " \"$@\"\n"
+	text := "#!/bin/sh\nulimit -n " + strconv.Itoa(files) + "\nexec patient \"$@\"\n"
 	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
 	}

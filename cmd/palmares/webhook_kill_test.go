@@ -18,10 +18,11 @@ import (
 // make chaos has many more kills, with receivers that must answer fast, and a few with
 // the time that the contract gives to receivers, each of which costs half a minute.
 var (
-	events          = flag.Int("events", 30, "how many events each of ten publications causes")
-	endpoints       = flag.Int("endpoints", 4, "how many endpoints answer webhooks while nodes are killed")
-	kills           = flag.Int("kills", 4, "how often nodes are killed while webhooks are sent")
-	receiverTimeout = flag.Duration("webhook-timeout", 5*time.Second, "how long receivers may take to answer")
+	publications    = flag.Int("killed-publications", 3, "how many publications cause webhooks, each of them killed once")
+	events          = flag.Int("events", 10, "how many events each publication causes")
+	endpoints       = flag.Int("endpoints", 2, "how many endpoints answer webhooks while nodes are killed")
+	kills           = flag.Int("kills", 1, "how often nodes are killed while webhooks are sent")
+	receiverTimeout = flag.Duration("webhook-timeout", 2*time.Second, "how long receivers may take to answer")
 )
 
 // TestKilledProcessesLoseNoWebhook publishes events for a number of endpoints, of which one
@@ -33,7 +34,7 @@ var (
 // the promise.
 func TestKilledProcessesLoseNoWebhook(t *testing.T) {
 	t.Parallel() // it mostly waits
-	folders := make([]string, publications)
+	folders := make([]string, *publications)
 	for i := range folders { // one of the events is catalog.updated
 		folders[i] = marked(t, "A", (*events-1)*(i+1))
 	}
@@ -47,7 +48,7 @@ func TestKilledProcessesLoseNoWebhook(t *testing.T) {
 			took := time.Duration(0) // of the publication before
 			for i, folder := range folders {
 				// From before it has read the folder to after it has committed.
-				if _, wasKilled := publishKilled(t, folder, database, took*time.Duration(i)/(publications-2)); wasKilled {
+				if _, wasKilled := publishKilled(t, folder, database, took*time.Duration(i)/time.Duration(*publications-1)); wasKilled {
 					killed.Add(1)
 				}
 				begin := time.Now()
@@ -64,11 +65,9 @@ func TestKilledProcessesLoseNoWebhook(t *testing.T) {
 		}
 		requests, outcomes, repeated := k.check()
 		t.Logf("%d kills of nodes, %d of publications, in %s: %d events, none lost by any of %d endpoints; %d requests, of which %d had no outcome and %d came after an accepted one",
-			*kills, killed.Load(), time.Since(begin).Round(time.Second), publications**events, *endpoints, requests, requests-outcomes, repeated)
+			*kills, killed.Load(), time.Since(begin).Round(time.Second), *publications**events, *endpoints, requests, requests-outcomes, repeated)
 	})
 }
-
-const publications = 10
 
 // A killTest is the nodes and receivers of TestKilledProcessesLoseNoWebhook.
 type killTest struct {
@@ -113,7 +112,7 @@ func (k *killTest) answering() []*receiver { return k.receivers[:len(k.receivers
 func (k *killTest) killNodes() {
 	k.t.Helper()
 	for round := range *kills {
-		target := (round + 1) * publications * *events * len(k.answering()) / (*kills + 1)
+		target := (round + 1) * *publications * *events * len(k.answering()) / (*kills + 1)
 		testkit.Until(k.t, "the next share of requests", func() bool {
 			n := 0
 			for _, r := range k.answering() {
@@ -142,7 +141,7 @@ func (k *killTest) check() (requests, outcomes, repeated int) {
 	k.t.Helper()
 	st := databases.OpenDSN(k.t, k.database)
 	published := bodies(k.t, st)
-	if len(published) != publications**events {
+	if len(published) != *publications**events {
 		k.t.Fatalf("%d events", len(published))
 	}
 	endpoints, err := st.Endpoints.List(k.t.Context(), account.AnyOwner())

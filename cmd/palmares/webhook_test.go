@@ -1,11 +1,16 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
 
 func TestPostgreSQLNeedsASecretKeyForWebhooks(t *testing.T) {
+	t.Setenv("PALMARES_SECRET_KEY", "") // which sets it back at the end
+	if err := os.Unsetenv("PALMARES_SECRET_KEY"); err != nil {
+		t.Fatal(err)
+	}
 	database := databases.Postgres(t)
 	command := func(args ...string) (stdout, stderr string, code int) {
 		var out, errs strings.Builder

@@ -28,10 +28,7 @@ func (c customer) shows(words ...string) {
 	}
 	c.hasSoundLayout(c.typeface + "-account-" + c.text("h1"))
 	if c.axe {
-		for _, s := range []screen{phone, desktop} {
-			c.show(s)
-			c.isAccessible(c.lastURL() + ", " + s.name)
-		}
+		c.isAccessible(c.lastURL())
 	}
 	c.show(desktop)
 }

@@ -145,7 +145,7 @@ type shift struct {
 }
 
 // pieces is in how many pieces a slowLine sends what follows the head of a page.
-const pieces = 20
+const pieces = 8
 
 // A slowLine is a proxy before the server that sends pages in pieces, each when it is
 // told to, as a slow connection would.

@@ -53,7 +53,7 @@ func Open(ctx context.Context, dsn string) (*Store, error) {
 
 // newDB returns a db with the usual limits, which is not connected yet.
 func newDB() *db {
-	return &db{writeWait: defaultWriteWait, lockWait: lockLimit, countWait: countTimeout}
+	return &db{writeWait: defaultWriteWait, lockWait: lockLimit, countWait: CountTimeout}
 }
 
 // openDB opens what Open opens, with the limits of d.

@@ -1,6 +1,6 @@
 // Command client calls a running server with the Go clients that oapi-codegen generates
 // from its OpenAPI documents, in the packages api, dataapi and webhookapi, which exist
-// only where a test generates them:
+// only where tools/interop/run generates them:
 //
 //	client URL KEY
 //
