@@ -9,6 +9,7 @@ SHELL := /bin/bash
 export GOFLAGS := $(shell go env GOFLAGS) -trimpath
 
 LINT := go tool -modfile=$(CURDIR)/tools/lint/go.mod
+BEGIN := $(shell date +%s)
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 # The race detector watches everything except code that only computes, which it makes
@@ -16,6 +17,8 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # the Markdown parser.
 UNWATCHED := modernc.org/sqlite/lib modernc.org/libc palmares/internal/picture image/... compress/flate \
 	github.com/klauspost/compress/... github.com/andybalholm/brotli github.com/yuin/goldmark/...
+# Code that shares memory is tested with it by make test, everything by make race.
+RACED := $(filter $(wildcard internal/*),$(addprefix internal/,accountdb billing cache catalogdb keyring lane mail mirror preview quota server sqldb store web webhook))
 RACE := -race $(foreach p,$(UNWATCHED),-gcflags='$(p)=-race=false -d=checkptr=0')
 
 # A stamp is an empty file that says when something slow was last done with success.
@@ -24,7 +27,7 @@ STAMPS := bin/stamps
 # The systems that `make release` builds for.
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: help build run check test quick interop bench chaos fuzz release packages
+.PHONY: help build run check test race quick interop bench chaos fuzz release packages parts
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,24 +45,23 @@ check: packages $(STAMPS)/modules $(STAMPS)/openapi ## format, vet, lint, API do
 		(cd $$module && go mod tidy -diff && go vet ./... && $(LINT) staticcheck ./...); \
 	done
 
-test: check ## everything: check, then all tests on both databases and in a browser, with -race
-	@tools/npm webhooks
-	@tools/npm schema
-	@tools/npm browser
-	@go build -o bin/testreport ./tools/testreport
-	@# The longest first, so that none of them runs alone at the end; and one package more than
-	@# there are processors, because tests also wait.
-	@go test -p $$(($$(nproc) + 1)) -json $(RACE) -count=1 -timeout 60m ./internal/browser ./internal/store ./cmd/... ./internal/accountsite ./internal/site ./... | bin/testreport
+test: check parts ## everything: check, then all tests on both databases and in a browser, with -race where memory is shared
+	@# Two runs at once: with the race detector one package at a time, without it one for each
+	@# processor, the longest first, so that none of them runs alone at the end.
+	@{ go test -p 1 -json $(RACE) -count=1 -timeout 60m $(RACED:%=./%) >bin/race.json & raced=$$!; failed=0; \
+		go test -p $$(nproc) -json -count=1 -timeout 60m ./cmd/palmares ./internal/browser \
+			$$(go list ./... | grep -vx -e palmares/cmd/palmares -e palmares/internal/browser $(RACED:%=-e palmares/%)) || failed=1; \
+		wait $$raced || failed=1; cat bin/race.json; exit $$failed; } | bin/testreport -since $(BEGIN)
 
-quick: ## the tests on SQLite only, without browser and race detector: no substitute for make test
-	@tools/npm webhooks
-	@tools/npm schema
-	@go build -o bin/testreport ./tools/testreport
+race: parts ## all tests with -race
+	@go test -p $$(($$(nproc) + 1)) -json $(RACE) -count=1 -timeout 60m ./internal/browser ./internal/store ./cmd/... ./... | bin/testreport -since $(BEGIN)
+
+quick: parts ## the tests on SQLite only, without browser and race detector: no substitute for make test
 	@export PALMARES_TEST=quick; { go test -json -run '^TestCommandLine$$' ./cmd/palmares; \
-		go test -json $$(go list ./... | grep -v -e /internal/browser -e /cmd/palmares); } | bin/testreport -allow-skips
+		go test -json $$(go list ./... | grep -v -e /internal/browser -e /cmd/palmares); } | bin/testreport -allow-skips -since $(BEGIN)
 	@echo "LEFT OUT: PostgreSQL, the browser, servers as processes, the race detector, format and lint. make test has them all."
 
-interop: build ## third parties read the export and the stream, generate clients, and use /mcp: Python, DuckDB, ajv, eventsource, TypeScript, MCP
+interop: build ## third parties read the export and the stream, generate clients, and use /mcp: Python, DuckDB, ajv, eventsource, Go, TypeScript, MCP
 	@tools/npm interop
 	@tools/interop/run
 
@@ -84,6 +86,13 @@ release: ## static binaries for Linux, macOS and Windows in dist/, with their ch
 
 packages:
 	@tools/packages
+
+# What the tests use beside Go.
+parts:
+	@tools/npm webhooks
+	@tools/npm schema
+	@tools/npm browser
+	@go build -o bin/testreport ./tools/testreport
 
 $(STAMPS)/modules: go.mod go.sum
 	@go mod verify >/dev/null

@@ -1,6 +1,7 @@
 // Command testreport makes the output of `go test -json`, which it reads from standard input,
 // readable. It prints packages as they finish, and at the end everything that failed in
-// full, how many tests ran, which were skipped and why, and the ten slowest.
+// full, how many tests ran, which were skipped and why, the ten slowest, and how long it took
+// since the Unix time that -since gives, or else since its own start.
 //
 // Its exit code is 1 when anything failed, did not build, did not finish or was
 // skipped, and when no test ran at all. With -allow-skips, skipped tests are only
@@ -24,8 +25,10 @@ import (
 
 func main() {
 	allowSkips := flag.Bool("allow-skips", false, "do not fail because of skipped tests")
+	since := flag.Int64("since", time.Now().Unix(), "the Unix time from which the total is counted")
 	flag.Parse()
 	ok, err := report(os.Stdin, os.Stdout, *allowSkips)
+	fmt.Println("Total time:", time.Since(time.Unix(*since, 0)).Round(time.Second))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testreport:", err)
 	}
