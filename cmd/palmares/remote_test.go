@@ -32,6 +32,7 @@ func TestPublishingFromElsewherePrintsWhatTheCommandPrints(t *testing.T) {
 	dsn, local := databases.Postgres(t), databases.SQLite(t)
 	server := serveProcess(t, "--database", dsn)
 	token := strings.TrimSpace(must(t, "token", "create", "--name", "ci", "--database", dsn))
+	logo := magazinePictures(t)["titre.png"]
 	work := t.TempDir()
 	t.Chdir(work)
 	t.Setenv("PALMARES_TOKEN", token)
@@ -49,7 +50,7 @@ func TestPublishingFromElsewherePrintsWhatTheCommandPrints(t *testing.T) {
 	write("catalogue.yaml", essai)
 	write("outils/scie.md", essaiTool("Coupe."))
 	write("pages/scies.md", "---\ntitle: Scies\n---\n![Une scie](/images/logo.png)\n")
-	write("images/logo.png", string(magazinePictures(t)["titre.png"]))
+	write("images/logo.png", string(logo))
 	write("README.md", "# Un dépôt\n")
 	same("--dry-run")
 	if out := same(); !strings.Contains(out, "published version 1") {
@@ -175,7 +176,8 @@ func TestKilledRemotePublicationsTearNothing(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		took, killed := time.Since(begin), 0
-		for i := range max(2, *publicationKills) { // both are killed
+		kills := max(2, *publicationKills) // of publishers and of servers, in turn
+		for i := range kills {
 			cmd := publish(folders[(i+1)%2])
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
@@ -205,7 +207,7 @@ func TestKilledRemotePublicationsTearNothing(t *testing.T) {
 			})
 			checkEvents(t, dsn)
 		}
-		t.Logf("%d of %d publications were killed, half of them by killing the server", killed, *publicationKills)
+		t.Logf("%d of %d publications were killed, half of them by killing the server", killed, kills)
 		checkStored(t, dsn)
 		for _, folder := range folders {
 			if out, err := publish(folder).CombinedOutput(); err != nil {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -22,7 +23,12 @@ func TestMain(m *testing.M) {
 		run() // this process is a child of a test, see childCommand
 		return
 	}
-	os.Exit(testkit.Run(m))
+	// Each check of a model publishes or sends several times: a fifth of the usual number is what
+	// a run of all tests has time for. make chaos has many more.
+	if err := flag.Set("rapid.checks", "20"); err != nil {
+		panic(err)
+	}
+	os.Exit(testkit.Run(m)) // which parses flags
 }
 
 // databases have the current tables; those of testkit.Each and testkit.Postgres are
