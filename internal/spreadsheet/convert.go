@@ -223,28 +223,28 @@ func (c *converter) value(field, cell string) any {
 			return values[said]
 		}
 	}
-	switch field {
-	case bodyField:
+	switch toolFields[field] {
+	case catalog.Body:
 		return cell
-	case "draft", "mainstream":
+	case catalog.Draft, catalog.Flag:
 		return boolean(cell)
-	case "score", "verifiability", "obsolescence":
+	case catalog.Figure:
 		return number(cell)
-	case "price":
+	case catalog.Price:
 		return price(cell, c.mapping.PriceUnit)
-	case "domain":
+	case catalog.Domain:
 		return domain(cell)
-	case "aliases", "sources":
+	case catalog.Slugs, catalog.Links:
 		return strings.FieldsFunc(cell, func(r rune) bool { return strings.ContainsRune(" \n\t;,", r) })
-	case "author":
+	case catalog.Names:
 		return list(cell)
-	case "pricing", "icp":
+	case catalog.Enum:
 		return strings.ToLower(oneLine(cell))
-	}
-	if strings.HasSuffix(field, "_at") {
+	case catalog.Date:
 		return date(cell)
+	default:
+		return oneLine(cell)
 	}
-	return oneLine(cell)
 }
 
 func oneLine(cell string) string { return strings.Join(strings.Fields(cell), " ") }

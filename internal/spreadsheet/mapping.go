@@ -11,7 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"palmares/internal/content"
+	"palmares/internal/catalog"
 )
 
 // A Mapping says what the columns of a table mean. It is written in YAML.
@@ -39,8 +39,14 @@ const (
 	bodySection = bodyField + "/" // followed by the title of a section
 )
 
-// noCell are fields that do not fit into a cell.
-var noCell = []string{"plans", "price_history", "score_history", "images"}
+// toolFields are the forms of the fields of a tool, by name.
+var toolFields = func() map[string]catalog.Form {
+	forms := map[string]catalog.Form{"images": catalog.Objects} // which records in canonical form have
+	for _, f := range catalog.ToolFields {
+		forms[f.Name] = f.Form
+	}
+	return forms
+}()
 
 // ParseMapping parses a mapping and checks that its fields exist.
 func ParseMapping(text []byte) (*Mapping, error) {
@@ -59,10 +65,6 @@ func ParseMapping(text []byte) (*Mapping, error) {
 	if _, err := json.Marshal([]any{m.Catalogue, m.Values, m.Defaults}); err != nil {
 		return nil, fmt.Errorf("catalogue, values and defaults may hold texts, numbers, true, false, lists and mappings: %w", err)
 	}
-	fields, err := toolFields()
-	if err != nil {
-		return nil, err
-	}
 	taken := map[string]string{}
 	for _, column := range slices.Sorted(maps.Keys(m.Columns)) {
 		field := m.Columns[column]
@@ -76,7 +78,7 @@ func ParseMapping(text []byte) (*Mapping, error) {
 			return nil, fmt.Errorf("columns: %q and %q are both the field %s; keep one", other, column, field)
 		}
 		taken[field] = column
-		if err := checkField(field, fields); err != nil {
+		if err := checkField(field); err != nil {
 			return nil, fmt.Errorf("columns: %q: %w", column, err)
 		}
 	}
@@ -84,7 +86,7 @@ func ParseMapping(text []byte) (*Mapping, error) {
 		"values": slices.Sorted(maps.Keys(m.Values)), "defaults": slices.Sorted(maps.Keys(m.Defaults)),
 	} {
 		for _, field := range part {
-			if err := checkField(field, fields); err != nil {
+			if err := checkField(field); err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
 		}
@@ -98,27 +100,16 @@ func ParseMapping(text []byte) (*Mapping, error) {
 	return &m, nil
 }
 
-func checkField(field string, fields []string) error {
+func checkField(field string) error {
+	form, isField := toolFields[field]
 	switch {
-	case slices.Contains(noCell, field):
+	case form == catalog.Objects:
 		return fmt.Errorf("the field %s does not fit into a cell; add it to the files afterwards", field)
-	case !slices.Contains(fields, field):
-		return fmt.Errorf("a tool has no field %q; it has %s", field, strings.Join(fields, ", "))
+	case !isField:
+		all := strings.Join(slices.Sorted(maps.Keys(toolFields)), ", ")
+		return fmt.Errorf("a tool has no field %q; it has %s", field, all)
 	}
 	return nil
-}
-
-// toolFields returns the fields of a tool, as its schema has them.
-func toolFields() ([]string, error) {
-	text, err := content.Schema("outil", true)
-	if err != nil {
-		return nil, err
-	}
-	var schema struct {
-		Properties map[string]json.RawMessage `json:"properties"`
-	}
-	err = json.Unmarshal(text, &schema)
-	return slices.Sorted(maps.Keys(schema.Properties)), err
 }
 
 // Template returns the beginning of a mapping for a table.
