@@ -1,14 +1,8 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"encoding/json"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -101,111 +95,6 @@ func TestAssistantsAskOverHTTPAndStandardInput(t *testing.T) {
 	}
 	if _, body := p.get("/llms.txt"); !strings.Contains(body, p.url+"/mcp") {
 		t.Errorf("llms.txt does not mention /mcp: %s", body)
-	}
-}
-
-// A stdioSession is a started `palmares mcp`, spoken to by lines.
-type stdioSession struct {
-	t   *testing.T
-	in  io.Writer
-	out *bufio.Scanner
-}
-
-func startStdio(t *testing.T, server string) *stdioSession {
-	t.Helper()
-	command := palmares(context.Background(), "mcp", "--server", server) // which ends with its input
-	in, err := command.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = in.Close()
-		if err := command.Wait(); err != nil {
-			t.Errorf("it ended with %v", err)
-		}
-	})
-	s := &stdioSession{t, in, bufio.NewScanner(out)}
-	s.out.Buffer(nil, 1<<20)
-	return s
-}
-
-// says sends a line and returns the next one that comes back.
-func (s *stdioSession) says(line string) string {
-	s.t.Helper()
-	if _, err := io.WriteString(s.in, line+"\n"); err != nil {
-		s.t.Fatal(err)
-	}
-	if !s.out.Scan() {
-		s.t.Fatalf("%.100s: no answer: %v", line, s.out.Err())
-	}
-	return s.out.Text()
-}
-
-func TestWhatIsNoMessageIsAnsweredOnStandardOutput(t *testing.T) {
-	p := serveProcess(t, "--database", "sqlite:"+t.TempDir()+"/palmares.db", "--demo", "on")
-	s := startStdio(t, p.url)
-	for line, code := range map[string]string{
-		"bonjour": "-32700", `{"jsonrpc": "2.0", `: "-32700", strings.Repeat("a", 2<<20): "-32700", `{"jsonrpc":"2.0","id":1}{}`: "-32700",
-		"{}": "-32600", "5": "-32600", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`: "-32600",
-	} {
-		if got := s.says("\n" + line); !strings.Contains(got, `"id":null`) || !strings.Contains(got, `"code":`+code) {
-			t.Errorf("%.40s: %s; want %s", line, got, code)
-		}
-	}
-	initialize := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"essai","version":"1"}}}`
-	if got := s.says(initialize); !strings.Contains(got, `"serverInfo"`) {
-		t.Errorf("after all that: %s", got)
-	}
-}
-
-func TestAServerThatIsAwayIsSaidInASentenceAndAskedAgain(t *testing.T) {
-	p := serveProcess(t, "--database", "sqlite:"+t.TempDir()+"/palmares.db", "--demo", "on")
-	target, _ := url.Parse(p.url)
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	var isAway atomic.Bool
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if isAway.Load() {
-			panic(http.ErrAbortHandler)
-		}
-		proxy.ServeHTTP(w, r)
-	}))
-	defer front.Close()
-	session := connect(t, &mcp.CommandTransport{Command: palmares(t.Context(), "mcp", "--server", front.URL)})
-	isAway.Store(true)
-	for range 2 {
-		if text, isError := asks(t, session, "transcrire"); !isError || !strings.Contains(text, "Le serveur n’a pas répondu") || strings.Contains(text, "EOF") {
-			t.Errorf("away: %s", text)
-		}
-	}
-	isAway.Store(false)
-	if text, isError := asks(t, session, "transcrire une réunion"); isError || !strings.Contains(text, "calepin-bavard") {
-		t.Errorf("back: %s", text)
-	}
-}
-
-func TestAnAssistantStartsWhileTheServerIsAway(t *testing.T) {
-	front := httptest.NewServer(http.NotFoundHandler())
-	address := front.URL
-	front.Close() // nothing listens there any more
-	session := connect(t, &mcp.CommandTransport{Command: palmares(t.Context(), "mcp", "--server", address)})
-	if list, err := session.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 5 {
-		t.Errorf("%v, %v", list, err)
-	}
-	if text := session.InitializeResult().Instructions; !strings.Contains(text, "fetch") {
-		t.Errorf("the instructions are %q", text)
-	}
-	if text, isError := asks(t, session, "transcrire"); !isError || !strings.Contains(text, "Le serveur n’a pas répondu") {
-		t.Errorf("%s", text)
-	}
-	if text, isError := asks(t, session, strings.Repeat("a", 70_000)); !isError || !strings.Contains(text, "trop longs") {
-		t.Errorf("%s", text)
 	}
 }
 

@@ -71,13 +71,13 @@ type Handler struct {
 // maxBody is the longest request. Arguments are a few words.
 const maxBody = 64 << 10
 
-// MaxArguments is the length of the longest arguments that a request has room for.
-const MaxArguments = maxBody - 2<<10
+// maxArguments is the length of the longest arguments that a request has room for.
+const maxArguments = maxBody - 2<<10
 
 // New returns the handler of the five tools.
 func New(cfg Config) *Handler {
 	server := mcp.NewServer(&mcp.Implementation{Name: "palmares", Title: "Palmarès", Version: cfg.Version}, &mcp.ServerOptions{
-		Instructions: Instructions,
+		Instructions: instructions,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
 	h := Serve(cfg, server)

@@ -67,8 +67,8 @@ var tools = []tool{
 	},
 }
 
-// Tools returns the tools as the protocol lists them.
-func Tools() []*mcp.Tool {
+// definitions returns the tools as the protocol lists them.
+func definitions() []*mcp.Tool {
 	list := make([]*mcp.Tool, len(tools))
 	for i := range tools {
 		list[i] = tools[i].definition()
@@ -76,8 +76,8 @@ func Tools() []*mcp.Tool {
 	return list
 }
 
-// Instructions tell a model what this server is for.
-const Instructions = "Un catalogue d’outils essayés et notés sur 10 par une rédaction, en français, avec leurs prix en euros. " +
+// instructions tell a model what this server is for.
+const instructions = "Un catalogue d’outils essayés et notés sur 10 par une rédaction, en français, avec leurs prix en euros. " +
 	"Pour répondre à «\u00a0quel outil pour…\u00a0», appelez search avec le besoin en quelques mots, puis fetch sur les meilleurs id pour vérifier\u202f; compare met côte à côte, prices donne les prix et leur histoire, changes ce qui a changé. " +
 	"score est la note sur 10, null si l’outil n’est pas essayé. " +
 	"Citez l’adresse (url) de ce que vous reprenez, et la ligne credit."

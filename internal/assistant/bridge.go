@@ -1,0 +1,218 @@
+package assistant
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"palmares/internal/wire"
+)
+
+// A Bridge offers the tools of a server on an input and an output, for assistants that start
+// a program instead of sending requests. It also passes calls on to a server that was away.
+type Bridge struct {
+	Server  string // URL without a final slash
+	Key     string // API key; "" for none
+	Version string // of the program
+	In      io.Reader
+	Out     io.Writer
+	Log     io.Writer
+
+	mu      sync.Mutex
+	session *mcp.ClientSession // with the server; nil until the next call
+}
+
+// bridgeTimeout is for one request to the server.
+const bridgeTimeout = 30 * time.Second
+
+// Run returns when the input ends.
+func (b *Bridge) Run(ctx context.Context) error {
+	defer b.close()
+	advice, tools, err := b.offer(ctx)
+	if err != nil {
+		_, _ = fmt.Fprintf(b.Log, "%s does not answer, calls will ask it again: %v; check --server and PALMARES_KEY\n",
+			b.Server, err)
+		advice, tools = instructions, definitions()
+	}
+	program := &mcp.Implementation{Name: "palmares", Title: "Palmarès", Version: b.Version}
+	local := mcp.NewServer(program, &mcp.ServerOptions{
+		Instructions: advice, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+	})
+	for _, tool := range tools {
+		local.AddTool(tool, func(call context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return b.call(call, ctx, &mcp.CallToolParams{Name: req.Params.Name, Arguments: req.Params.Arguments})
+		})
+	}
+	out := &lockedWriter{to: b.Out}
+	return local.Run(ctx, &mcp.IOTransport{Reader: newMessages(b.In, out), Writer: out})
+}
+
+// open returns the session with the server, which lasts as long as the context.
+func (b *Bridge) open(ctx context.Context) (*mcp.ClientSession, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.session != nil {
+		return b.session, nil
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "palmares-mcp", Version: b.Version}, nil)
+	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
+		Endpoint: b.Server + "/mcp", DisableStandaloneSSE: true, MaxRetries: -1,
+		HTTPClient: &http.Client{Timeout: bridgeTimeout, Transport: keyed{b.Key, http.DefaultTransport}},
+	}, nil)
+	if err == nil {
+		b.session = session
+	}
+	return session, err
+}
+
+// offer returns the instructions and the tools of the server.
+func (b *Bridge) offer(ctx context.Context) (advice string, tools []*mcp.Tool, err error) {
+	session, err := b.open(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	for tool, err := range session.Tools(ctx, nil) {
+		if err != nil {
+			b.close()
+			return "", nil, err
+		}
+		tools = append(tools, tool)
+	}
+	return session.InitializeResult().Instructions, tools, nil
+}
+
+func (b *Bridge) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.session != nil {
+		_ = b.session.Close() // nothing is kept there
+		b.session = nil
+	}
+}
+
+// call calls a tool of the server. If the server does not answer, the result says so.
+func (b *Bridge) call(ctx, lasting context.Context, params *mcp.CallToolParams) (*mcp.CallToolResult, error) {
+	if arguments, ok := params.Arguments.(json.RawMessage); ok && len(arguments) > maxArguments {
+		return b.failed("Les arguments de cet appel sont trop longs\u00a0: une requête a 64 Kio au plus."), nil
+	}
+	session, err := b.open(lasting)
+	var result *mcp.CallToolResult
+	if err == nil {
+		result, err = session.CallTool(ctx, params)
+	}
+	// The SDK also has errors of this type for what never reached the server.
+	if refused, ok := errors.AsType[*jsonrpc.Error](err); ok && refused.Code == jsonrpc.CodeInvalidParams {
+		return nil, refused
+	}
+	if err != nil {
+		b.close()
+		return b.failed("Le serveur n’a pas répondu à cet appel\u00a0: il est injoignable, ou refuse la clé de " +
+			"PALMARES_KEY. Réessayez dans un moment."), nil
+	}
+	if result.StructuredContent != nil && len(result.Content) == 1 {
+		if text, ok := result.Content[0].(*mcp.TextContent); ok && json.Valid([]byte(text.Text)) {
+			result.StructuredContent = json.RawMessage(text.Text) // the same, in its own order
+		}
+	}
+	return result, nil
+}
+
+// failed returns the result of a call that went wrong, as the server says it.
+func (b *Bridge) failed(sentence string) *mcp.CallToolResult {
+	text := wire.AppendJSON(nil, map[string]string{"error": sentence, "url": b.Server})
+	return &mcp.CallToolResult{
+		IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}, StructuredContent: json.RawMessage(text),
+	}
+}
+
+// maxMessage is the length of the longest line of standard input that is read.
+const maxMessage = 1 << 20
+
+// messages are the lines of a reader that are JSON-RPC messages. Others are answered here:
+// they would end the session.
+type messages struct {
+	in   *bufio.Reader
+	out  io.Writer
+	line []byte // the rest of the current message
+}
+
+func newMessages(in io.Reader, out io.Writer) *messages {
+	return &messages{in: bufio.NewReaderSize(in, maxMessage), out: out}
+}
+
+// Read reads messages, each with its line end.
+func (m *messages) Read(to []byte) (int, error) {
+	for len(m.line) == 0 {
+		line, err := m.in.ReadSlice('\n')
+		isLong := errors.Is(err, bufio.ErrBufferFull)
+		for errors.Is(err, bufio.ErrBufferFull) {
+			_, err = m.in.ReadSlice('\n')
+		}
+		if text := bytes.TrimSpace(line); isLong || len(text) > 0 && !json.Valid(text) {
+			m.refuse(jsonrpc.CodeParseError, "Parse error: expected one JSON-RPC message a line")
+		} else if _, wrong := jsonrpc.DecodeMessage(text); len(text) > 0 && wrong != nil {
+			m.refuse(jsonrpc.CodeInvalidRequest, "Invalid Request: expected a JSON-RPC message")
+		} else if len(text) > 0 {
+			m.line = append(slices.Clone(text), '\n')
+			break
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	n := copy(to, m.line)
+	m.line = m.line[n:]
+	return n, nil
+}
+
+// refuse answers what is not a message.
+func (m *messages) refuse(code int64, text string) {
+	// The SDK notices a closed output.
+	_, _ = fmt.Fprintf(m.out, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`+"\n", code, text)
+}
+
+// Close does nothing: the process ends.
+func (m *messages) Close() error { return nil }
+
+// lockedWriter is a writer for several goroutines, each with whole lines, that the SDK does
+// not close.
+type lockedWriter struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+// Write writes a line.
+func (w *lockedWriter) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to.Write(b)
+}
+
+// Close does nothing.
+func (w *lockedWriter) Close() error { return nil }
+
+// keyed adds an API key to requests.
+type keyed struct {
+	key string
+	to  http.RoundTripper
+}
+
+// RoundTrip sends a request.
+func (k keyed) RoundTrip(r *http.Request) (*http.Response, error) {
+	if k.key != "" {
+		r = r.Clone(r.Context())
+		r.Header.Set("Authorization", "Bearer "+k.key)
+	}
+	return k.to.RoundTrip(r)
+}

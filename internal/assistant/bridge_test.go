@@ -1,0 +1,134 @@
+package assistant_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"palmares/internal/assistant"
+)
+
+// startBridge runs a bridge to a server until the test ends, and returns its input and output.
+func startBridge(t *testing.T, server string) (in io.WriteCloser, out io.ReadCloser) {
+	t.Helper()
+	inRead, in := io.Pipe()
+	out, outWrite := io.Pipe()
+	bridge := assistant.Bridge{Server: server, Version: "1", In: inRead, Out: outWrite, Log: io.Discard}
+	ended := make(chan error)
+	go func() { ended <- bridge.Run(context.WithoutCancel(t.Context())) }()
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = out.Close()
+		if err := <-ended; err != nil {
+			t.Errorf("it ended with %v", err)
+		}
+	})
+	return in, out
+}
+
+// throughBridge opens a session with a server through a bridge.
+func throughBridge(t *testing.T, server string) *mcp.ClientSession {
+	t.Helper()
+	in, out := startBridge(t, server)
+	client := mcp.NewClient(&mcp.Implementation{Name: "essai", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: out, Writer: in}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+// asks calls search and returns the text of the result.
+func asks(t *testing.T, session *mcp.ClientSession, query string) (text string, isError bool) {
+	t.Helper()
+	arguments, _ := json.Marshal(map[string]string{"query": query})
+	params := &mcp.CallToolParams{Name: "search", Arguments: json.RawMessage(arguments)}
+	result, err := session.CallTool(t.Context(), params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Content[0].(*mcp.TextContent).Text, result.IsError
+}
+
+func TestWhatIsNoMessageIsRefusedOnTheOutput(t *testing.T) {
+	in, out := startBridge(t, "http://127.0.0.1:1")
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	says := func(line string) string {
+		t.Helper()
+		if _, err := io.WriteString(in, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if !lines.Scan() {
+			t.Fatalf("%.100s: no response: %v", line, lines.Err())
+		}
+		return lines.Text()
+	}
+	for line, code := range map[string]string{
+		"bonjour": "-32700", `{"jsonrpc": "2.0", `: "-32700", strings.Repeat("a", 2<<20): "-32700",
+		`{"jsonrpc":"2.0","id":1}{}`: "-32700", "{}": "-32600", "5": "-32600",
+		`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`: "-32600",
+	} {
+		if got := says("\n" + line); !strings.Contains(got, `"id":null`) || !strings.Contains(got, `"code":`+code) {
+			t.Errorf("%.40s: %s; want %s", line, got, code)
+		}
+	}
+	initialize := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+		`"capabilities":{},"clientInfo":{"name":"essai","version":"1"}}}`
+	if got := says(initialize); !strings.Contains(got, `"serverInfo"`) {
+		t.Errorf("after all that: %s", got)
+	}
+}
+
+func TestAServerThatIsAwayIsSaidInASentenceAndAskedAgain(t *testing.T) {
+	handler := handlerOf(t, demoCatalogue(), assistant.Config{})
+	var isAway atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isAway.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	session := throughBridge(t, server.URL)
+	isAway.Store(true)
+	for range 2 {
+		text, isError := asks(t, session, "transcrire")
+		if !isError || !strings.Contains(text, "Le serveur n’a pas répondu") || strings.Contains(text, "EOF") {
+			t.Errorf("away: %s", text)
+		}
+	}
+	isAway.Store(false)
+	text, isError := asks(t, session, "transcrire une réunion")
+	if isError || !strings.Contains(text, "calepin-bavard") {
+		t.Errorf("back: %s", text)
+	}
+}
+
+func TestAnAssistantStartsWhileTheServerIsAway(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close() // nothing listens there any more
+	session := throughBridge(t, server.URL)
+	if list, err := session.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 5 {
+		t.Errorf("%v, %v", list, err)
+	}
+	if text := session.InitializeResult().Instructions; !strings.Contains(text, "fetch") {
+		t.Errorf("the instructions are %q", text)
+	}
+	text, isError := asks(t, session, "transcrire")
+	if !isError || !strings.Contains(text, "Le serveur n’a pas répondu") {
+		t.Errorf("%s", text)
+	}
+	if text, isError := asks(t, session, strings.Repeat("a", 70_000)); !isError || !strings.Contains(text, "trop longs") {
+		t.Errorf("%s", text)
+	}
+}
