@@ -91,7 +91,7 @@ func (c *logCommand) lines(inv *invocation, d *catalog.Diff) error {
 			Slug     string         `json:"slug"`
 			Changed  []string       `json:"changed"`
 			Previous map[string]any `json:"previous"`
-			Object   any            `json:"object"`
+			Object   catalog.Object `json:"object"`
 		}{change.Type, change.Slug, change.Changed, change.Previous, change.Object})
 		if err != nil {
 			return err

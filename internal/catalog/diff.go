@@ -1,60 +1,8 @@
 package catalog
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
-	"reflect"
 	"slices"
-)
-
-// The types of a Change, which are also the types of webhook events.
-const (
-	ToolCreated           = "tool.created"
-	ToolUpdated           = "tool.updated"
-	ToolRetired           = "tool.retired"
-	ToolRestored          = "tool.restored"
-	ToolRemoved           = "tool.removed"
-	PricingUpdated        = "pricing.updated"
-	ComparisonPublished   = "comparatif.published"
-	ComparisonUpdated     = "comparatif.updated"
-	ComparisonUnpublished = "comparatif.unpublished"
-	EmbeddingsUpdated     = "embeddings.updated"
-	CatalogUpdated        = "catalog.updated"
-)
-
-// ChangeTypes lists them all, in the order of the documents.
-var ChangeTypes = []string{
-	ToolCreated, ToolUpdated, ToolRetired, ToolRestored, ToolRemoved,
-	PricingUpdated,
-	ComparisonPublished, ComparisonUpdated, ComparisonUnpublished,
-	EmbeddingsUpdated, CatalogUpdated,
-}
-
-// A Change is one thing that a publication changed for the public.
-type Change struct {
-	Type     string
-	Slug     string         // "" for catalog.updated
-	Changed  []string       // names of the changed fields of Object, in its order
-	Previous map[string]any // their old values
-	Object   any            // the item as the API shows it now; nil if there is none
-	URL      string         // of the page about it; empty for a new tool, whose page Page returns
-	Reason   string         // of EmbeddingsUpdated: one of the following; otherwise ""
-}
-
-// Page returns the URL of the page about what changed.
-func (c *Change) Page() string {
-	if t, ok := c.Object.(newTool); ok {
-		return t.in.CanonicalURLOf(t.tool)
-	}
-	return c.URL
-}
-
-// Why the embeddings of a tool are said to have changed.
-const (
-	EmbeddingsEntered = "entered" // the tool is new in the top set
-	EmbeddingsChanged = "changed" // its text changed
-	EmbeddingsLeft    = "left"    // it is no longer in the top set
 )
 
 // A Diff is what a publication changes: for the public (Changes) and in the stored
@@ -158,7 +106,7 @@ func (d *Diff) Report(next *Catalog) {
 	if n := len(d.Changes); n > 0 && d.Changes[n-1].Type == CatalogUpdated {
 		return
 	}
-	counts := map[string]int{}
+	counts := Counts{}
 	for _, c := range d.Changes {
 		counts[c.Type]++
 	}
@@ -351,63 +299,6 @@ func (d *Diff) add(c Change) {
 
 // nothing is what Previous is if nothing changed. It must not be changed.
 var nothing = map[string]any{}
-
-// A newTool is the item of a tool that was created, made when it is encoded: there may be
-// a million of them.
-type newTool struct {
-	in   *Catalog
-	tool *Tool
-}
-
-// MarshalJSON implements json.Marshaler.
-func (n newTool) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // that is for whoever encodes the whole
-	err := e.Encode(n.in.ToolItem(n.tool))
-	return b.Bytes(), err
-}
-
-// An itemField is one public field of an item.
-type itemField struct {
-	name  string // on the wire
-	value any    // comparable
-}
-
-// fieldsOf returns the fields of an item, which is a struct.
-func fieldsOf(item any) (fields []itemField) {
-	for f, value := range reflect.ValueOf(item).Fields() {
-		field := itemField{name: f.Tag.Get("json")}
-		if value.Kind() == reflect.Pointer {
-			value = value.Elem()
-		}
-		if value.IsValid() { // no null
-			field.value = value.Interface()
-		}
-		fields = append(fields, field)
-	}
-	return fields
-}
-
-// fieldsChanged returns the names of the fields whose values differ and their
-// previous values. before and after must be the fields of the same type.
-func fieldsChanged(before, after []itemField) (changed []string, previous map[string]any) {
-	previous = map[string]any{}
-	for i, f := range after {
-		if before[i].value != f.value {
-			changed = append(changed, f.name)
-			previous[f.name] = before[i].value
-		}
-	}
-	return changed, previous
-}
-
-// comparisonFields returns the fields of the list element, then those that only
-// the detail shows.
-func (c *Catalog) comparisonFields(x *Comparison) []itemField {
-	return append(fieldsOf(c.ComparisonItem(x)),
-		itemField{"tool_a", x.ToolA}, itemField{"tool_b", x.ToolB}, itemField{"winner_note", x.WinnerNote})
-}
 
 func valueOf[T any](p *T) any {
 	if p == nil {

@@ -11,7 +11,7 @@ type Event struct {
 	At       time.Time
 	Changed  []string       // as in Change
 	Previous map[string]any // as in Change, decoded from JSON; may be nil
-	Object   map[string]any // the item at that time, decoded from JSON; may be nil
+	Object   StoredObject   // the item at that time; may be nil
 
 	Categories []string // that its subject has now, or had last
 }

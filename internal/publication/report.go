@@ -1,7 +1,6 @@
 package publication
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -113,8 +112,8 @@ func (r *changeReport) published(d *catalog.Diff, comparisons []catalog.Comparis
 // lacks; of those that neither has, only the old value is known.
 func (r *changeReport) changed(d *catalog.Diff, folder string, change *catalog.Change, detail map[string]any) {
 	now := map[string]any{}
-	if raw, err := json.Marshal(change.Object); err == nil {
-		_ = json.Unmarshal(raw, &now) // an object; otherwise the new values are left out
+	if change.Object != nil {
+		maps.Copy(now, change.Object.Values())
 	}
 	maps.Copy(now, detail)
 	var list []string

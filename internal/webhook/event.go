@@ -26,7 +26,7 @@ type envelope struct {
 		Reason   string         `json:"reason,omitempty"` // of embeddings.updated only
 		Changed  []string       `json:"changed"`
 		Previous map[string]any `json:"previous"`
-		Object   any            `json:"object"`
+		Object   catalog.Object `json:"object"`
 		URL      string         `json:"url"`
 	} `json:"data"`
 }

@@ -19,19 +19,19 @@ func TestTheBodyOfAnEvent(t *testing.T) {
 		want   string
 	}{
 		"a change of a record": {
-			catalog.Change{Slug: "a", URL: "https://x.example/a", Object: "new", Changed: []string{"name"}, Previous: map[string]any{"name": "A"}},
-			`"slug":"a","changed":["name"],"previous":{"name":"A"},"object":"new","url":"https://x.example/a"}}`,
+			catalog.Change{Slug: "a", URL: "https://x.example/a", Object: catalog.PriceItem{Slug: "a"}, Changed: []string{"name"}, Previous: map[string]any{"name": "A"}},
+			`"slug":"a","changed":["name"],"previous":{"name":"A"},"object":{"slug":"a","name":"","pricing":"","price":""},"url":"https://x.example/a"}}`,
 		},
 		"without slug and fields": {
-			catalog.Change{URL: "https://x.example", Object: 1},
-			`"changed":[],"previous":{},"object":1,"url":"https://x.example"}}`,
+			catalog.Change{URL: "https://x.example", Object: catalog.Counts{"tool.updated": 1}},
+			`"changed":[],"previous":{},"object":{"tool.updated":1},"url":"https://x.example"}}`,
 		},
 		"a reason": {
 			catalog.Change{Slug: "a", Reason: catalog.EmbeddingsLeft, URL: "u"},
 			`"slug":"a","reason":"left","changed":[],"previous":{},"object":null,"url":"u"}}`,
 		},
 		"too large for its object": {
-			catalog.Change{Slug: "a", URL: "u", Object: long, Changed: []string{"body"}, Previous: map[string]any{"body": long}},
+			catalog.Change{Slug: "a", URL: "u", Object: catalog.StoredObject{"body": long}, Changed: []string{"body"}, Previous: map[string]any{"body": long}},
 			`"slug":"a","changed":["body"],"previous":null,"object":null,"url":"u"}}`,
 		},
 	} {
