@@ -25,7 +25,7 @@ const (
 )
 
 func TestImportsMatchTheTableInArchitecture(t *testing.T) {
-	table := readTable(t)
+	table, _ := readTable(t)
 	imports := readImports(t)
 	for dir, got := range imports {
 		want, found := table[dir]
@@ -39,6 +39,17 @@ func TestImportsMatchTheTableInArchitecture(t *testing.T) {
 	for dir := range table {
 		if _, found := imports[dir]; !found {
 			t.Errorf("ARCHITECTURE.md lists %s, which is not a package; remove the row", dir)
+		}
+	}
+}
+
+func TestNoImportRunsUpwards(t *testing.T) {
+	_, order := readTable(t)
+	for dir, imports := range readImports(t) {
+		for _, imported := range imports {
+			if at := slices.Index(order, imported); at >= 0 && at < slices.Index(order, dir) {
+				t.Errorf("%s imports %s, which is above it in the table of ARCHITECTURE.md", dir, imported)
+			}
 		}
 	}
 }
@@ -60,8 +71,9 @@ func TestTheDomainImportsOnlyTheStandardLibrary(t *testing.T) {
 	}
 }
 
-// readTable returns the last column of the table, by package directory.
-func readTable(t *testing.T) map[string]string {
+// readTable returns the last column of the table, by package directory, and the directories in
+// the order of the table.
+func readTable(t *testing.T) (table map[string]string, order []string) {
 	t.Helper()
 	text, err := os.ReadFile(document)
 	if err != nil {
@@ -71,7 +83,7 @@ func readTable(t *testing.T) map[string]string {
 	if !found {
 		t.Fatalf("ARCHITECTURE.md has no table that starts with %q", tableStart)
 	}
-	table := map[string]string{}
+	table = map[string]string{}
 	for line := range strings.Lines(rest) {
 		cells := strings.Split(strings.TrimSpace(line), "|")
 		if len(cells) != 5 {
@@ -82,8 +94,9 @@ func readTable(t *testing.T) map[string]string {
 			t.Errorf("ARCHITECTURE.md lists %s twice", dir)
 		}
 		table[dir] = strings.TrimSpace(cells[3])
+		order = append(order, dir)
 	}
-	return table
+	return table, order
 }
 
 // readImports returns our own packages imported by each package directory, tests
