@@ -79,9 +79,11 @@ func (c *accountDelete) Run(inv *invocation) error {
 		// A running server would do it as well; perhaps there is none.
 		for more := true; more; {
 			var err error
-			if more, err = st.Deliveries.Sweep(inv.ctx); err != nil {
+			more, err = st.Deliveries.Sweep(inv.ctx)
+			if err != nil {
 				// Not as the cause: interrupted or not, something was changed.
-				return fmt.Errorf("%s is deleted, with its keys; the log of its webhooks is not gone yet, and a running server removes it: %v", c.Email, err)
+				return fmt.Errorf("%s is deleted, with its keys; the log of its webhooks is not gone yet, "+
+					"and a running server removes it: %v", c.Email, err)
 			}
 		}
 		_, err := fmt.Fprintf(inv.stdout, "%s is deleted, with its keys\n", c.Email)

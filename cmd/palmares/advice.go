@@ -36,7 +36,8 @@ func advice(problem *store.Error) string {
 	case is(store.ErrNoEndpoint):
 		return ": see `palmares webhook list EMAIL`"
 	case is(store.ErrNoDelivery):
-		return fmt.Sprintf(": see `palmares webhook deliveries ID`; they are kept for %d days", int(webhook.Keep.Hours())/24)
+		return fmt.Sprintf(": see `palmares webhook deliveries ID`; they are kept for %d days",
+			int(webhook.Keep.Hours())/24)
 	case is(store.ErrNoToken):
 		return ": see `palmares token list`"
 	case is(store.ErrNoVersion):

@@ -18,7 +18,8 @@ func (c *backupCommand) Run(inv *invocation) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(inv.stdout, "%s: version %d of the catalogue, %.1f MB, verified\n", c.File, b.Version, float64(b.Size)/1e6)
+		fmt.Fprintf(inv.stdout, "%s: version %d of the catalogue, %.1f MB, verified\n",
+			c.File, b.Version, float64(b.Size)/1e6)
 		if key := keyFile(inv.database); fileExists(key) {
 			fmt.Fprintf(inv.stdout, "keep %s in another place: it opens the secrets of webhooks\n", key)
 		}

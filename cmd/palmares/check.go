@@ -19,7 +19,10 @@ func (c *checkCommand) Run(inv *invocation) error {
 	found := []store.Finding{c.settings(inv)}
 	tools := int64(0)
 	if isAbsent(inv.database) {
-		found = append(found, store.Finding{Subject: "database", Text: inv.database + " does not exist yet: `palmares publish` and `palmares serve` create it"})
+		found = append(found, store.Finding{
+			Subject: "database",
+			Text:    inv.database + " does not exist yet: `palmares publish` and `palmares serve` create it",
+		})
 	} else {
 		var all []store.Finding
 		var current bool
@@ -32,7 +35,8 @@ func (c *checkCommand) Run(inv *invocation) error {
 	files := fileLimit()
 	limit := c.MaxConnections
 	err := limit.fit(files)
-	found = append(found, finding("files", err, fmt.Sprintf("%d may be open, enough for %d connections", files, limit)), c.memory(tools))
+	found = append(found, finding("files", err, fmt.Sprintf("%d may be open, enough for %d connections",
+		files, limit)), c.memory(tools))
 	wrong := 0
 	for _, f := range found {
 		mark := "ok   "
@@ -91,9 +95,13 @@ func (c *checkCommand) memory(tools int64) store.Finding {
 	case limit == 0:
 		return store.Finding{Subject: "memory", Text: "no limit is set"}
 	}
-	text := fmt.Sprintf("at most %d MiB; %d tools need about %d MiB while a publication is taken over", limit>>20, tools, needed>>20)
+	text := fmt.Sprintf("at most %d MiB; %d tools need about %d MiB while a publication is taken over",
+		limit>>20, tools, needed>>20)
 	if limit < needed {
-		return store.Finding{Subject: "memory", Text: text + ": raise it (--memory, MemoryMax of systemd, the limits of the container)", Wrong: true}
+		return store.Finding{
+			Subject: "memory", Text: text + ": raise it (--memory, MemoryMax of systemd, the limits of the container)",
+			Wrong: true,
+		}
 	}
 	return store.Finding{Subject: "memory", Text: text}
 }

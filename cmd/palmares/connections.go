@@ -15,7 +15,9 @@ const defaultConnections = 16_384
 func (c *connectionLimit) UnmarshalText(b []byte) error {
 	n, err := strconv.Atoi(string(b))
 	if err != nil || n < 1 || n > 1_000_000 {
-		return &invalidValue{fmt.Sprintf("%q is not a number of connections: expected a whole number from 1 to 1000000", b)}
+		return &invalidValue{
+			fmt.Sprintf("%q is not a number of connections: expected a whole number from 1 to 1000000", b),
+		}
 	}
 	*c = connectionLimit(n)
 	return nil
@@ -32,7 +34,8 @@ func (c *connectionLimit) fit(files int) error {
 	case *c == 0:
 		*c = connectionLimit(min(defaultConnections, most))
 	case int(*c) > most:
-		return fmt.Errorf("--max-connections %d needs more open files than the limit of %d allows: raise that limit (LimitNOFILE of systemd, ulimit -n), or give at most %d", *c, files, most)
+		return fmt.Errorf("--max-connections %d needs more open files than the limit of %d allows: "+
+			"raise that limit (LimitNOFILE of systemd, ulimit -n), or give at most %d", *c, files, most)
 	}
 	return nil
 }

@@ -47,12 +47,14 @@ func (c *copyCommand) Run(inv *invocation) (err error) {
 	}
 	progress := newProgress(inv.stderr)
 	defer progress.done()
-	done, err := store.Copy(inv.ctx, from, to, func(table string, done, total int64) { progress.show(table, int(done), int(total)) })
+	done, err := store.Copy(inv.ctx, from, to,
+		func(table string, done, total int64) { progress.show(table, int(done), int(total)) })
 	if err != nil {
 		return err
 	}
 	progress.done()
-	fmt.Fprintf(inv.stdout, "copied %d rows: version %d of the catalogue with %d tools, %d accounts\n", done.Rows, done.Version, done.Tools, done.Accounts)
+	fmt.Fprintf(inv.stdout, "copied %d rows: version %d of the catalogue with %d tools, %d accounts\n",
+		done.Rows, done.Version, done.Tools, done.Accounts)
 	if secrets && file == "" {
 		fmt.Fprintln(inv.stdout, "start the servers with the same PALMARES_SECRET_KEY as before"+keys.Where())
 	}

@@ -36,7 +36,8 @@ func (c *exportCommand) Run(inv *invocation) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(inv.stdout, "%s: version %d, %s\n", c.Dir, published.Version, publication.Counts(published.Catalog))
+		_, err = fmt.Fprintf(inv.stdout, "%s: version %d, %s\n", c.Dir, published.Version,
+			publication.Counts(published.Catalog))
 		return err
 	})
 }

@@ -39,7 +39,8 @@ type format string
 
 // UnmarshalText reads a format.
 func (f *format) UnmarshalText(b []byte) error {
-	switch *f = format(b); *f {
+	*f = format(b)
+	switch *f {
 	case "text", "json", "github":
 		return nil
 	}
@@ -63,7 +64,9 @@ type printer struct {
 // newPrinter returns a printer that prints findings to text, unless they are for
 // programs: then they go to standard output, which holds nothing else.
 func (c *checkOptions) newPrinter(inv *invocation, dir string, text io.Writer) *printer {
-	p := &printer{findings: text, report: inv.stdout, progress: newProgress(inv.stderr), dir: fromHere(dir), format: c.Format}
+	p := &printer{
+		findings: text, report: inv.stdout, progress: newProgress(inv.stderr), dir: fromHere(dir), format: c.Format,
+	}
 	if c.Format != "text" {
 		p.findings, p.report = inv.stdout, inv.stderr
 	}
@@ -109,7 +112,8 @@ func (p *printer) Findings(all []publication.Finding) error {
 			encoder.SetEscapeHTML(false)
 			_ = encoder.Encode(x) // fails only if out does, and Flush reports that
 		case p.format == "github":
-			fmt.Fprintf(out, "::%s file=%s,line=%d::%s\n", x.Severity, annotationProperty.Replace(x.File), x.Line, annotationText.Replace(x.Message))
+			fmt.Fprintf(out, "::%s file=%s,line=%d::%s\n", x.Severity, annotationProperty.Replace(x.File), x.Line,
+				annotationText.Replace(x.Message))
 		case x.Severity == "warning":
 			fmt.Fprintf(out, "%s:%d: warning: %s\n", x.File, x.Line, x.Message)
 		default:

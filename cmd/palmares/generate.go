@@ -23,7 +23,9 @@ func (c *generateCommand) Run(inv *invocation) error {
 		format = content.Markdown
 	}
 	show := newProgress(inv.stderr)
-	err := content.Write(inv.ctx, c.Dir, made, content.WriteOptions{Format: format, Progress: func(n int) { show.show("writing", n, 0) }})
+	err := content.Write(inv.ctx, c.Dir, made, content.WriteOptions{
+		Format: format, Progress: func(n int) { show.show("writing", n, 0) },
+	})
 	show.done()
 	if err != nil {
 		return err

@@ -38,7 +38,8 @@ func (c *csvCommand) Run(inv *invocation) error {
 	}
 	if c.Map == "" {
 		_, err := fmt.Fprint(inv.stdout, spreadsheet.Template(table))
-		return errors.Join(err, errors.New("--map is missing; save the above, with the fields that `palmares schema outil` lists, and give the file's name"))
+		return errors.Join(err, errors.New("--map is missing; save the above, with the fields that `palmares schema "+
+			"outil` lists, and give the file's name"))
 	}
 	text, err := readAtMost(c.Map, 1<<20)
 	if err != nil {
@@ -69,7 +70,8 @@ func (c *csvCommand) write(inv *invocation, table *spreadsheet.Table, result *sp
 		wrong[p.Line] = true
 		fmt.Fprintf(inv.stderr, "%s:%d: %s\n", c.File, p.Line, p.Text)
 	}
-	found := fmt.Sprintf("%s in %s of %d", publication.Plural(len(result.Problems), "problem"), publication.Plural(len(wrong), "row"), result.Rows)
+	found := fmt.Sprintf("%s in %s of %d", publication.Plural(len(result.Problems), "problem"),
+		publication.Plural(len(wrong), "row"), result.Rows)
 	switch {
 	case result.Catalog == nil && len(result.Problems) == 0:
 		return errors.New("the table has no rows below the names of its columns; nothing was written")
@@ -88,7 +90,8 @@ func (c *csvCommand) write(inv *invocation, table *spreadsheet.Table, result *sp
 	if len(result.Problems) > 0 {
 		more = append(more, found+" left out")
 	}
-	_, err := fmt.Fprintln(inv.stdout, strings.Join(append([]string{c.Dir + ": " + publication.Counts(result.Catalog)}, more...), "; "))
+	_, err := fmt.Fprintln(inv.stdout,
+		strings.Join(append([]string{c.Dir + ": " + publication.Counts(result.Catalog)}, more...), "; "))
 	return err
 }
 

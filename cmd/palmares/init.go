@@ -42,6 +42,7 @@ func (c *initCommand) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(inv.stdout, "%s holds an example of each kind of record. Look at it with `palmares preview %[1]s`; its README.md (in French) says the rest.\n", c.Dir)
+	_, err = fmt.Fprintf(inv.stdout, "%s holds an example of each kind of record. Look at it with `palmares preview "+
+		"%[1]s`; its README.md (in French) says the rest.\n", c.Dir)
 	return err
 }

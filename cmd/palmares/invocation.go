@@ -33,7 +33,8 @@ func (inv *invocation) withStore(do func(*store.Store) error) error {
 // create one at a mistyped path.
 func (inv *invocation) withExisting(do func(*store.Store) error) error {
 	if isAbsent(inv.database) {
-		return fmt.Errorf("there is no database %s: check --database or PALMARES_DATABASE (`palmares publish` and `palmares serve` create one)", inv.database)
+		return fmt.Errorf("there is no database %s: check --database or PALMARES_DATABASE (`palmares publish` and "+
+			"`palmares serve` create one)", inv.database)
 	}
 	return inv.withStore(do)
 }

@@ -42,9 +42,11 @@ func (c *keyList) Run(inv *invocation) error {
 		if err != nil {
 			return err
 		}
-		t := newTable(inv.stdout, c.JSON, "id", "name", "key", "created_at", "last_used_at", "expires_at", "suspended_at", "revoked_at")
+		t := newTable(inv.stdout, c.JSON, "id", "name", "key", "created_at", "last_used_at", "expires_at",
+			"suspended_at", "revoked_at")
 		for _, k := range keys {
-			t.row(k.ID, k.Name, k.Prefix+"…"+k.Suffix, timestamp(k.CreatedAt), timestamp(k.LastUsedAt), timestamp(k.ExpiresAt), timestamp(k.SuspendedAt), timestamp(k.RevokedAt))
+			t.row(k.ID, k.Name, k.Prefix+"…"+k.Suffix, timestamp(k.CreatedAt), timestamp(k.LastUsedAt),
+				timestamp(k.ExpiresAt), timestamp(k.SuspendedAt), timestamp(k.RevokedAt))
 		}
 		return t.flush()
 	})

@@ -73,7 +73,8 @@ func (c *logCommand) one(inv *invocation, st *store.Store) error {
 		return c.lines(inv, &diff)
 	}
 	if !isKept {
-		if _, err := fmt.Fprintf(inv.stdout, "The events of version %d are no longer kept; what follows is the rest.\n", c.Version); err != nil {
+		if _, err := fmt.Fprintf(inv.stdout,
+			"The events of version %d are no longer kept; what follows is the rest.\n", c.Version); err != nil {
 			return err
 		}
 	}

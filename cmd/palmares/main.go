@@ -90,7 +90,8 @@ var (
 func withoutSecrets(text string, args []string) string {
 	text = fromEnvironment.ReplaceAllString(text, "(from $1)")
 	isSecret := func(arg string) bool {
-		return strings.HasPrefix(arg, "postgres") || slices.ContainsFunc(secretOptions, func(option string) bool { return strings.HasPrefix(arg, option) })
+		return strings.HasPrefix(arg, "postgres") ||
+			slices.ContainsFunc(secretOptions, func(option string) bool { return strings.HasPrefix(arg, option) })
 	}
 	if !slices.ContainsFunc(args, isSecret) {
 		return text
@@ -112,7 +113,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	exited := -1
 	parser, err := kong.New(&cli,
 		kong.Name("palmares"),
-		kong.Description("Reviews, scores, prices and retirements of AI tools: a folder of Markdown becomes a public API and a site."),
+		kong.Description("Reviews, scores, prices and retirements of AI tools: a folder of Markdown becomes a public "+
+			"API and a site."),
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { exited = code }), // only --help exits
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),

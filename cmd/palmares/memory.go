@@ -28,7 +28,8 @@ func groupLimit(root fs.FS, group string) (limit int64) {
 	lower := func(file string) {
 		text, err := fs.ReadFile(root, file)
 		n, parseErr := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-		if err == nil && parseErr == nil && n < 1<<60 && (limit == 0 || n < limit) { // version 1 has a huge number for none
+		// version 1 has a huge number for none
+		if err == nil && parseErr == nil && n < 1<<60 && (limit == 0 || n < limit) {
 			limit = n
 		}
 	}

@@ -25,13 +25,15 @@ func (c *mirrorReset) Run(inv *invocation) error {
 			if err := st.Mirror.Detach(inv.ctx); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintln(inv.stdout, "The database is no mirror any more: publish with `palmares publish DIR`, and start serve without --mirror.")
+			_, err := fmt.Fprintln(inv.stdout, "The database is no mirror any more: "+
+				"publish with `palmares publish DIR`, and start serve without --mirror.")
 			return err
 		}
 		if err := st.Mirror.Reset(inv.ctx); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(inv.stdout, "The mirror may now follow its origin once, whatever it has become; nothing was deleted.")
+		_, err := fmt.Fprintln(inv.stdout, "The mirror may now follow its origin once, whatever it has become; "+
+			"nothing was deleted.")
 		return err
 	})
 }

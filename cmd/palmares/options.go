@@ -30,7 +30,8 @@ type onOff string
 
 // UnmarshalText reads on or off.
 func (o *onOff) UnmarshalText(b []byte) error {
-	if *o = onOff(b); *o != "on" && *o != "off" {
+	*o = onOff(b)
+	if *o != "on" && *o != "off" {
 		return &invalidValue{fmt.Sprintf("%q is neither on nor off", b)}
 	}
 	return nil
@@ -49,7 +50,7 @@ func (n *networks) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// drain is how long a node keeps answering after it was asked to stop; nil until given.
+// drain is how long a node keeps serving after it was asked to stop; nil until given.
 type drain struct{ given *time.Duration }
 
 // maxDrain is far above what load balancers need and still ends a process.
@@ -94,7 +95,9 @@ func (u *baseURL) UnmarshalText(b []byte) error {
 		if strings.Contains(given, "@") {
 			given = "this URL" // which may have a password
 		}
-		return &invalidValue{given + " is not a base URL: expected one like https://catalogue.example, without user, query or fragment"}
+		return &invalidValue{
+			given + " is not a base URL: expected one like https://catalogue.example, without user, query or fragment",
+		}
 	}
 	*u = baseURL(strings.TrimSuffix(string(b), "/"))
 	return nil
@@ -132,8 +135,10 @@ type webhookTimeout time.Duration
 // UnmarshalText reads a duration.
 func (d *webhookTimeout) UnmarshalText(b []byte) error {
 	given, err := time.ParseDuration(string(b))
-	if err != nil || given < 100*time.Millisecond || given > webhook.AnswerWithin {
-		return &invalidValue{fmt.Sprintf("%q is not an answer timeout: expected a duration from 100ms to %s", b, webhook.AnswerWithin)}
+	if err != nil || given < 100*time.Millisecond || given > webhook.RequestTimeout {
+		return &invalidValue{
+			fmt.Sprintf("%q is not an answer timeout: expected a duration from 100ms to %s", b, webhook.RequestTimeout),
+		}
 	}
 	*d = webhookTimeout(given)
 	return nil
@@ -217,7 +222,9 @@ func wholeNumber(ctx *kong.DecodeContext, what string, least, most uint64) (uint
 	}
 	x, err := strconv.ParseUint(token.String(), 10, 64)
 	if err != nil || x < least || x > most {
-		return 0, &invalidValue{fmt.Sprintf("%q is not %s: expected a whole number from %d to %d", token, what, least, most)}
+		return 0, &invalidValue{
+			fmt.Sprintf("%q is not %s: expected a whole number from %d to %d", token, what, least, most),
+		}
 	}
 	return x, nil
 }

@@ -34,19 +34,25 @@ func (c *previewCommand) Run(inv *invocation) error {
 	}
 	defer listener.Close() // the server closes it too; this is for failures before it runs
 	if at, ok := listener.Addr().(*net.TCPAddr); !ok || !at.IP.IsLoopback() {
-		return fmt.Errorf("the preview cannot listen on %s: other machines would see drafts; choose an address of this machine with --listen, such as localhost:8081", c.Listen)
+		return fmt.Errorf("the preview cannot listen on %s: other machines would see drafts; "+
+			"choose an address of this machine with --listen, such as localhost:8081", c.Listen)
 	}
 	ctx, cancel := context.WithCancel(inv.ctx)
 	defer cancel()
-	p := preview.New(preview.Config{Dir: c.Dir, Document: api.Document(), Now: inv.now, Log: slog.New(slog.NewTextHandler(inv.stderr, nil))})
+	p := preview.New(ctx, preview.Config{
+		Dir: c.Dir, Document: api.Document(), Now: inv.now, Log: slog.New(slog.NewTextHandler(inv.stderr, nil)),
+	})
 	// Requests end with the context: streams of events would last for ever.
-	server := &http.Server{Handler: p, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+	server := &http.Server{
+		Handler: p, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx },
+	}
 	watching := make(chan error, 1)
 	go func() {
 		watching <- p.Run(ctx)
 		_ = server.Close() // Serve returns the error that matters
 	}()
-	if _, err := fmt.Fprintf(inv.stdout, "Preview of %s on %s (Ctrl-C to stop)\n", c.Dir, deriveBaseURL(listener.Addr())); err != nil {
+	if _, err := fmt.Fprintf(inv.stdout, "Preview of %s on %s (Ctrl-C to stop)\n", c.Dir,
+		deriveBaseURL(listener.Addr())); err != nil {
 		return err
 	}
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

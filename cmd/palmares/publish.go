@@ -64,7 +64,8 @@ func (c *publishCommand) Run(inv *invocation) error {
 			return err
 		}
 		if text := node.WithoutPort(message(err)); text != said {
-			fmt.Fprintf(inv.stderr, "palmares: %s; trying again for up to %s\n", text, time.Until(deadline).Round(time.Second))
+			fmt.Fprintf(inv.stderr, "palmares: %s; trying again for up to %s\n",
+				text, time.Until(deadline).Round(time.Second))
 			said = text
 		}
 		select {
@@ -104,7 +105,8 @@ func (c *publishCommand) publish(inv *invocation) (err error) {
 	if c.Server != "" {
 		return c.elsewhere(inv, job)
 	}
-	if job.Known, err = c.knownPictures(inv); err != nil {
+	job.Known, err = c.knownPictures(inv)
+	if err != nil {
 		return err
 	}
 	read, err := job.Read(inv.ctx)

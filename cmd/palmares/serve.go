@@ -132,7 +132,9 @@ func (c *serveCommand) config(inv *invocation) (cfg node.Config, err error) {
 		Demo: c.Demo == "on", FrontLane: c.FrontLane == "on", Quota: c.Quota == "on", MCPQuota: int(c.MCPQuota),
 		Trusted: c.Trusted, Memory: memoryLimit(c.Memory), Drain: c.Drain.given,
 		ExportDir: c.Exports.folder(inv.database), ExportSpace: int64(c.Exports.Space),
-		Mirror: node.Mirror{Origin: string(c.Mirror.Origin), Key: mirrorKey(), Interval: time.Duration(c.Mirror.Interval)},
+		Mirror: node.Mirror{
+			Origin: string(c.Mirror.Origin), Key: mirrorKey(), Interval: time.Duration(c.Mirror.Interval),
+		},
 		Stripe: billing.Settings{Key: c.Stripe.Key, WebhookSecret: c.Stripe.WebhookSecret, Price: c.Stripe.Price},
 		Webhooks: node.Webhooks{
 			Keys: c.Webhooks.keySource(inv.database), Allow: c.Webhooks.Allow,

@@ -31,7 +31,9 @@ func (l *lifetime) UnmarshalText(b []byte) error {
 	days, isDays := strings.CutSuffix(string(b), "d")
 	n, err := strconv.Atoi(days)
 	if !isDays || err != nil || n < 1 || n > maxLifetime {
-		return &invalidValue{fmt.Sprintf("%q is not a number of days: expected one from 1d to %dd, as in 90d", b, maxLifetime)}
+		return &invalidValue{
+			fmt.Sprintf("%q is not a number of days: expected one from 1d to %dd, as in 90d", b, maxLifetime),
+		}
 	}
 	*l = lifetime(n)
 	return nil
@@ -64,9 +66,11 @@ func (c *tokenList) Run(inv *invocation) error {
 		if err != nil {
 			return err
 		}
-		out := newTable(inv.stdout, c.JSON, "id", "name", "token", "created_at", "last_used_at", "expires_at", "revoked_at")
+		out := newTable(inv.stdout, c.JSON, "id", "name", "token", "created_at", "last_used_at", "expires_at",
+			"revoked_at")
 		for _, t := range tokens {
-			out.row(t.ID, t.Name, t.Prefix+"…"+t.Suffix, timestamp(t.CreatedAt), timestamp(t.LastUsedAt), timestamp(t.ExpiresAt), timestamp(t.RevokedAt))
+			out.row(t.ID, t.Name, t.Prefix+"…"+t.Suffix, timestamp(t.CreatedAt), timestamp(t.LastUsedAt),
+				timestamp(t.ExpiresAt), timestamp(t.RevokedAt))
 		}
 		return out.flush()
 	})

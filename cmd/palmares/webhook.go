@@ -71,7 +71,8 @@ func (c *webhookList) Run(inv *invocation) error {
 		if err != nil {
 			return err
 		}
-		t := newTable(inv.stdout, c.JSON, "id", "url", "events", "state", "reason", "failures", "last_success_at", "created_at", "failing_since", "last_error")
+		t := newTable(inv.stdout, c.JSON, "id", "url", "events", "state", "reason", "failures", "last_success_at",
+			"created_at", "failing_since", "last_error")
 		for _, e := range endpoints {
 			events := "all"
 			if e.Events != nil {
@@ -87,7 +88,8 @@ func (c *webhookList) Run(inv *invocation) error {
 					failure += " " + strconv.Itoa(e.LastFailure.Status)
 				}
 			}
-			t.row(e.ID, e.URL, events, state, e.Reason, e.Failures, timestamp(e.LastSuccessAt), timestamp(e.CreatedAt), timestamp(e.FailingSince), failure)
+			t.row(e.ID, e.URL, events, state, e.Reason, e.Failures, timestamp(e.LastSuccessAt), timestamp(e.CreatedAt),
+				timestamp(e.FailingSince), failure)
 		}
 		return t.flush()
 	})
@@ -101,7 +103,8 @@ type webhookDeliveries struct {
 // Run lists the deliveries of an endpoint, all that are kept.
 func (c *webhookDeliveries) Run(inv *invocation) error {
 	return inv.withExisting(func(st *store.Store) error {
-		t := newTable(inv.stdout, c.JSON, "id", "event", "type", "origin", "state", "attempts", "outcome", "status", "duration_ms", "created_at", "next_at")
+		t := newTable(inv.stdout, c.JSON, "id", "event", "type", "origin", "state", "attempts", "outcome", "status",
+			"duration_ms", "created_at", "next_at")
 		filter := store.DeliveryFilter{Limit: 200}
 		for {
 			some, err := st.Deliveries.List(inv.ctx, account.AnyOwner(), c.ID, filter)
@@ -117,7 +120,8 @@ func (c *webhookDeliveries) Run(inv *invocation) error {
 						status = last.Status
 					}
 				}
-				t.row(d.ID, d.EventID, d.Type, d.Origin, string(d.State), d.Count, outcome, status, duration, timestamp(d.CreatedAt), timestamp(d.NextAt))
+				t.row(d.ID, d.EventID, d.Type, d.Origin, string(d.State), d.Count, outcome, status, duration,
+					timestamp(d.CreatedAt), timestamp(d.NextAt))
 				filter.Before = d.ID
 			}
 			if len(some) < filter.Limit {

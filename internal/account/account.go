@@ -63,7 +63,8 @@ func NormalizeEmail(s string) (string, error) {
 	// A display name, a comment or quotes parse, but then the parsed address differs from
 	// the text.
 	parsed, err := mail.ParseAddress(email)
-	if err != nil || parsed.Address != email || strings.ContainsFunc(email, notInAddress) || !isDomain(email[strings.LastIndexByte(email, '@')+1:]) {
+	if err != nil || parsed.Address != email || strings.ContainsFunc(email, notInAddress) ||
+		!isDomain(email[strings.LastIndexByte(email, '@')+1:]) {
 		return "", fmt.Errorf("%q is not an e-mail address: expected an address alone, as in ada@example.org", s)
 	}
 	return email, nil
@@ -81,7 +82,8 @@ func notInAddress(r rune) bool {
 func isDomain(name string) bool {
 	labels := strings.Split(name, ".")
 	for _, label := range labels {
-		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' || strings.ContainsFunc(label, notInLabel) {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' ||
+			strings.ContainsFunc(label, notInLabel) {
 			return false
 		}
 	}
@@ -107,7 +109,8 @@ func normalizeName(what, s string) (string, error) {
 	case name == "":
 		return "", fmt.Errorf("the %s has no name: give it one that says where it is used", what)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, isInvisible):
-		return "", fmt.Errorf("the name of the %s contains characters that cannot be printed: use letters, digits and spaces", what)
+		return "", fmt.Errorf("the name of the %s contains characters that cannot be printed: use letters, "+
+			"digits and spaces", what)
 	case utf8.RuneCountInString(name) > maxKeyName:
 		return "", fmt.Errorf("the name of the %s has more than %d characters: shorten it", what, maxKeyName)
 	}

@@ -39,8 +39,8 @@ func NewID(prefix string, now time.Time, rand io.Reader) string {
 	return NewIDs(prefix, now, rand).Next()
 }
 
-// IDs generates IDs of the same time, each greater than the one before; those of NewID in
-// one millisecond are in random order. It is not safe for concurrent use.
+// IDs generates IDs of the same time, each greater than the one before, whereas IDs that NewID
+// returns in one millisecond are in random order. It is not safe for concurrent use.
 type IDs struct {
 	prefix string
 	hi, lo uint64 // the 128 bits of the next id

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A Key is what is stored of an API key after it was shown once: everything but the key
-// itself. A zero time means never.
+// A Key is the record of an API key: everything but the key itself, which is shown once. A zero
+// time means never.
 type Key struct {
 	ID         string
 	AccountID  string

@@ -77,7 +77,7 @@ func (l MailLimit) Allows(sent []time.Time, now time.Time) bool {
 	for _, w := range l {
 		n := 0
 		for _, at := range sent {
-			if now.Sub(at) < w.During { // also one of the future: another node's clock is ahead
+			if now.Sub(at) < w.During { // also if it is in the future: another node's clock is ahead
 				n++
 			}
 		}
@@ -93,7 +93,8 @@ func (l MailLimit) Allows(sent []time.Time, now time.Time) bool {
 // other. Links of all purposes count together.
 func LinkMailAllowed(toAddress, fromNetwork []time.Time, now time.Time) bool {
 	pause := MailLimit{{1, AddressPause}}
-	return (AddressLimit().Allows(toAddress, now) || pause.Allows(toAddress, now)) && NetworkLimit().Allows(fromNetwork, now)
+	return (AddressLimit().Allows(toAddress, now) || pause.Allows(toAddress, now)) &&
+		NetworkLimit().Allows(fromNetwork, now)
 }
 
 // Memory returns how long a sent mail counts.

@@ -1,8 +1,8 @@
 package account
 
-// An Owner says whose keys, endpoints and deliveries a call may see: those of one
-// account, or everybody's. Records of others are not found. The zero value owns
-// nothing, so that a forgotten argument finds nothing.
+// An Owner says whose keys, endpoints and deliveries a call may see: one account's, or
+// everybody's. Records of others are not found. The zero value owns nothing, so that a
+// forgotten argument finds nothing.
 type Owner struct {
 	accountID string
 	any       bool

@@ -12,8 +12,8 @@ const PublishTokenID = "tok_"
 // publishTokenPrefix is what publish tokens begin with. The rest has the form of a key.
 const publishTokenPrefix = "plp_"
 
-// A PublishToken is what is stored of a token with which folders are published from
-// elsewhere. It belongs to the operator, not to an account, and is good for nothing else.
+// A PublishToken is the record of a token with which folders are published from elsewhere. It
+// belongs to the operator, not to an account, and is good for nothing else.
 // A zero time means never.
 type PublishToken struct {
 	ID         string

@@ -50,13 +50,17 @@ func (s Settings) Check() error {
 	case set == 0:
 		return nil
 	case set < 3:
-		return errors.New("to accept payments, set --stripe-key, --stripe-webhook-secret and --stripe-price; set none of them to grant Pro only with `palmares account plan`")
+		return errors.New("to accept payments, set --stripe-key, --stripe-webhook-secret and --stripe-price; " +
+			"set none of them to grant Pro only with `palmares account plan`")
 	case !strings.HasPrefix(s.Key, "sk_") && !strings.HasPrefix(s.Key, "rk_"):
-		return errors.New("--stripe-key is not a Stripe secret key: expected one that begins with sk_ or rk_, from Developers > API keys")
+		return errors.New("--stripe-key is not a Stripe secret key: expected one that begins with sk_ or rk_, " +
+			"from Developers > API keys")
 	case !strings.HasPrefix(s.WebhookSecret, "whsec_"):
-		return errors.New("--stripe-webhook-secret is not the signing secret of a webhook: expected one that begins with whsec_, from Developers > Webhooks")
+		return errors.New("--stripe-webhook-secret is not the signing secret of a webhook: " +
+			"expected one that begins with whsec_, from Developers > Webhooks")
 	case !strings.HasPrefix(s.Price, "price_"):
-		return errors.New("--stripe-price is not the ID of a price: expected one that begins with price_, from the product's page")
+		return errors.New("--stripe-price is not the ID of a price: expected one that begins with price_, " +
+			"from the product's page")
 	}
 	if _, err := url.Parse(s.API); err != nil {
 		return fmt.Errorf("the URL of Stripe cannot be parsed: %w", err)
@@ -64,7 +68,7 @@ func (s Settings) Check() error {
 	return nil
 }
 
-// A Ledger stores what is known of subscriptions. The store's Subscriptions is one.
+// A Ledger stores subscriptions. The store's Subscriptions implements it.
 type Ledger interface {
 	// Find returns the subscription of an account, the zero value if it never started
 	// to pay.
@@ -157,7 +161,9 @@ func (b *Billing) Refresh(ctx context.Context, accountID string) (Subscription, 
 }
 
 // refresh reads and applies until the reading is not outdated.
-func (b *Billing) refresh(ctx context.Context, find func() (Subscription, error), eventID string) (Subscription, error) {
+func (b *Billing) refresh(
+	ctx context.Context, find func() (Subscription, error), eventID string,
+) (Subscription, error) {
 	for range maxReads {
 		known, err := find() // before the reading: what is stored during it is newer
 		if err != nil || known.CustomerID == "" {
@@ -173,7 +179,9 @@ func (b *Billing) refresh(ctx context.Context, find func() (Subscription, error)
 		if err != nil {
 			return known, err
 		}
-		fresh, err := b.cfg.Ledger.Apply(ctx, Finding{Reading: r, AccountID: known.AccountID, Version: known.Version, EventID: eventID, ObservedAt: b.cfg.Now()})
+		fresh, err := b.cfg.Ledger.Apply(ctx, Finding{
+			Reading: r, AccountID: known.AccountID, Version: known.Version, EventID: eventID, ObservedAt: b.cfg.Now(),
+		})
 		if err != nil {
 			return known, err
 		}
@@ -195,7 +203,8 @@ func (b *Billing) warnOfDuplicates(accountID string, readings []Reading) {
 		}
 	}
 	if live > 1 {
-		b.cfg.Log.Warn("an account pays for more than one subscription: cancel all but one in the Stripe dashboard", "account", accountID, "subscriptions", live)
+		b.cfg.Log.Warn("an account pays for more than one subscription: cancel all but one in the Stripe dashboard",
+			"account", accountID, "subscriptions", live)
 	}
 }
 
@@ -206,7 +215,8 @@ func (b *Billing) Cancel(ctx context.Context, customerID string) {
 		return
 	}
 	if err := b.cancel(ctx, customerID); err != nil {
-		b.cfg.Log.Error("could not cancel a subscription: retrying within the hour", "customer", customerID, "error", err)
+		b.cfg.Log.Error("could not cancel a subscription: retrying within the hour",
+			"customer", customerID, "error", err)
 	}
 }
 
@@ -215,7 +225,8 @@ func (b *Billing) Cancel(ctx context.Context, customerID string) {
 func (b *Billing) cancel(ctx context.Context, customerID string) error {
 	err := b.cancelSubscriptions(ctx, customerID)
 	if errors.Is(err, errUnknownCustomer) {
-		b.cfg.Log.Warn("nothing to cancel for a customer that Stripe does not know", "customer", customerID, "error", err)
+		b.cfg.Log.Warn("nothing to cancel for a customer that Stripe does not know",
+			"customer", customerID, "error", err)
 		err = nil
 	}
 	if err != nil {

@@ -26,7 +26,8 @@ func (b *Billing) Checkout(ctx context.Context, a account.Account) (string, erro
 		return "", err
 	}
 	if known.CustomerID == "" {
-		if known, err = b.newCustomer(ctx, a, ""); err != nil {
+		known, err = b.newCustomer(ctx, a, "")
+		if err != nil {
 			return "", err
 		}
 	}
@@ -94,22 +95,27 @@ func (b *Billing) checkout(ctx context.Context, a account.Account, known Subscri
 		Customer:  &known.CustomerID,
 		// Tax follows from the address and the tax ID entered on the page; without this
 		// Stripe would not store them with an existing customer.
-		CustomerUpdate:           &stripe.CheckoutSessionCreateCustomerUpdateParams{Address: stripe.String("auto"), Name: stripe.String("auto")},
+		CustomerUpdate: &stripe.CheckoutSessionCreateCustomerUpdateParams{
+			Address: stripe.String("auto"), Name: stripe.String("auto"),
+		},
 		AutomaticTax:             &stripe.CheckoutSessionCreateAutomaticTaxParams{Enabled: stripe.Bool(true)},
 		TaxIDCollection:          &stripe.CheckoutSessionCreateTaxIDCollectionParams{Enabled: stripe.Bool(true)},
 		BillingAddressCollection: stripe.String("required"),
 		Locale:                   stripe.String("fr"),
 		ClientReferenceID:        &a.ID,
-		SubscriptionData:         &stripe.CheckoutSessionCreateSubscriptionDataParams{Metadata: map[string]string{"account_id": a.ID}},
-		Metadata:                 map[string]string{"account_id": a.ID, "offer": offer},
-		SuccessURL:               stripe.String(b.cfg.BaseURL + "/compte/pro?session_id={CHECKOUT_SESSION_ID}"),
-		CancelURL:                stripe.String(b.cfg.BaseURL + "/compte"),
+		SubscriptionData: &stripe.CheckoutSessionCreateSubscriptionDataParams{
+			Metadata: map[string]string{"account_id": a.ID},
+		},
+		Metadata:   map[string]string{"account_id": a.ID, "offer": offer},
+		SuccessURL: stripe.String(b.cfg.BaseURL + "/compte/pro?session_id={CHECKOUT_SESSION_ID}"),
+		CancelURL:  stripe.String(b.cfg.BaseURL + "/compte"),
 	}
 	// Two clicks at once create one page. Stripe remembers the key for at least a day and
 	// returns the same page for it; the hour and the last subscription are part of it so
 	// that no paid or expired page is returned.
 	hour := b.cfg.Now().UTC().Truncate(time.Hour)
-	params.SetIdempotencyKey("palmares-checkout-" + digest(a.ID, known.CustomerID, offer, known.ID, hour.Format(time.RFC3339)))
+	attempt := digest(a.ID, known.CustomerID, offer, known.ID, hour.Format(time.RFC3339))
+	params.SetIdempotencyKey("palmares-checkout-" + attempt)
 	created, err := b.stripe.V1CheckoutSessions.Create(ctx, params)
 	if err != nil {
 		return "", explain(err)

@@ -37,7 +37,8 @@ func newClient(key, api string) *stripe.Client {
 			// The key must not follow a redirect.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
-		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // errors are returned to us, and only ours are logged
+		// errors are returned to us, and only ours are logged
+		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull},
 		MaxNetworkRetries: stripe.Int64(1),
 		EnableTelemetry:   stripe.Bool(false),
 	}
@@ -70,12 +71,14 @@ func explain(err error) error {
 	if !errors.As(err, &refused) {
 		return fmt.Errorf("%w: %w", errUnavailable, err)
 	}
-	reason := fmt.Errorf("a call to Stripe was refused with status %d, type %q, code %q, parameter %q: look up request %q in the Stripe dashboard",
+	reason := fmt.Errorf("a call to Stripe was refused with status %d, type %q, code %q, parameter %q: "+
+		"look up request %q in the Stripe dashboard",
 		refused.HTTPStatusCode, refused.Type, refused.Code, refused.Param, refused.RequestID)
 	switch status := refused.HTTPStatusCode; {
 	case refused.Code == stripe.ErrorCodeResourceMissing && refused.Param == "customer":
 		return fmt.Errorf("%w: %w", errUnknownCustomer, reason)
-	case status == http.StatusUnauthorized, status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
+	case status == http.StatusUnauthorized, status == http.StatusTooManyRequests,
+		status >= http.StatusInternalServerError:
 		return fmt.Errorf("%w: %w", errUnavailable, reason)
 	}
 	return reason
@@ -115,7 +118,9 @@ func (b *Billing) read(ctx context.Context, customerID string) ([]Reading, error
 		if err != nil {
 			return nil, err
 		}
-		r := Reading{ID: s.ID, Pro: pro, Status: Status(s.Status), Created: unixTime(s.Created), CancelAt: unixTime(s.CancelAt)}
+		r := Reading{
+			ID: s.ID, Pro: pro, Status: Status(s.Status), Created: unixTime(s.Created), CancelAt: unixTime(s.CancelAt),
+		}
 		if s.Items != nil {
 			for _, item := range s.Items.Data {
 				if end := unixTime(item.CurrentPeriodEnd); end.After(r.PeriodEnd) {
@@ -167,7 +172,8 @@ func (b *Billing) product(ctx context.Context) (string, error) {
 		return "", explain(err)
 	}
 	if price.Product == nil || price.Product.ID == "" {
-		return "", fmt.Errorf("the price of --stripe-price has no product: nothing was changed; check it in the Stripe dashboard")
+		return "", fmt.Errorf("the price of --stripe-price has no product: nothing was changed; " +
+			"check it in the Stripe dashboard")
 	}
 	b.productID.Store(&price.Product.ID)
 	return price.Product.ID, nil

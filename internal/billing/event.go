@@ -22,7 +22,7 @@ const (
 	eventTimeout = 15 * time.Second
 )
 
-// An event holds what is read of a Stripe event. It is trusted only for which customer has
+// An event has the fields of a Stripe event that are read. It is trusted only for which customer has
 // changed.
 type event struct {
 	ID     string `json:"id"`
@@ -94,7 +94,8 @@ func (b *Billing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	signatures := r.Header["Stripe-Signature"]
-	if len(signatures) != 1 || stripe.ValidatePayload(body, signatures[0], b.cfg.WebhookSecret, stripe.WithTolerance(eventTolerance)) != nil {
+	if len(signatures) != 1 ||
+		stripe.ValidatePayload(body, signatures[0], b.cfg.WebhookSecret, stripe.WithTolerance(eventTolerance)) != nil {
 		http.Error(w, "the signature is missing, wrong or too old", http.StatusBadRequest)
 		return
 	}
@@ -106,7 +107,8 @@ func (b *Billing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), eventTimeout)
 	defer cancel()
 	if err := b.apply(ctx, e); err != nil {
-		b.cfg.Log.Error("could not apply a Stripe event: Stripe will resend it", "event", e.ID, "type", e.Type, "error", err)
+		b.cfg.Log.Error("could not apply a Stripe event: Stripe will resend it",
+			"event", e.ID, "type", e.Type, "error", err)
 		http.Error(w, "the event could not be applied", http.StatusInternalServerError)
 		return
 	}
@@ -126,7 +128,8 @@ func (b *Billing) apply(ctx context.Context, e event) error {
 	_, err := b.refresh(ctx, func() (Subscription, error) { return b.cfg.Ledger.ByCustomer(ctx, customerID) }, e.ID)
 	if errors.Is(err, errUnknownCustomer) {
 		// Stripe would resend it for three days without effect.
-		b.cfg.Log.Error("a Stripe event is about a customer that Stripe does not know: nothing was changed; check that --stripe-key and --stripe-webhook-secret belong to the same account",
+		b.cfg.Log.Error("a Stripe event is about a customer that Stripe does not know: nothing was changed; "+
+			"check that --stripe-key and --stripe-webhook-secret belong to the same account",
 			"event", e.ID, "type", e.Type, "customer", customerID, "error", err)
 		return nil
 	}

@@ -114,10 +114,15 @@ func (b *Billing) checkPrice(ctx context.Context) bool {
 		b.cfg.Log.Error("could not read the price of Pro from Stripe", "error", explain(err))
 		return false
 	}
-	monthly := p.Recurring != nil && p.Recurring.Interval == stripe.PriceRecurringIntervalMonth && p.Recurring.IntervalCount == 1
-	if !p.Active || p.UnitAmount != 9900 || p.Currency != stripe.CurrencyEUR || !monthly || p.TaxBehavior != stripe.PriceTaxBehaviorExclusive {
-		b.cfg.Log.Error("--stripe-price is not what the website shows, 99 EUR a month excluding tax: use the ID of an active price with unit_amount 9900, currency eur, interval month and tax_behavior exclusive",
-			"price", p.ID, "active", p.Active, "unit_amount", p.UnitAmount, "currency", p.Currency, "tax_behavior", p.TaxBehavior)
+	monthly := p.Recurring != nil && p.Recurring.Interval == stripe.PriceRecurringIntervalMonth &&
+		p.Recurring.IntervalCount == 1
+	if !p.Active || p.UnitAmount != 9900 || p.Currency != stripe.CurrencyEUR || !monthly ||
+		p.TaxBehavior != stripe.PriceTaxBehaviorExclusive {
+		b.cfg.Log.Error("--stripe-price is not what the website shows, 99 EUR a month excluding tax: "+
+			"use the ID of an active price with unit_amount 9900, currency eur, "+
+			"interval month and tax_behavior exclusive",
+			"price", p.ID, "active", p.Active, "unit_amount", p.UnitAmount, "currency", p.Currency,
+			"tax_behavior", p.TaxBehavior)
 	}
 	return true
 }

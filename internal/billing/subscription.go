@@ -106,10 +106,12 @@ func choose(all []Reading) (Reading, error) {
 		weight, known := weights[r.Status]
 		if !known {
 			// Guessing would take Pro from somebody who pays, or give it for free.
-			return Reading{}, fmt.Errorf("the subscription %s has the status %q, which this version does not know: nothing was changed; update palmares", r.ID, r.Status)
+			return Reading{}, fmt.Errorf("the subscription %s has the status %q, which this version does not know: "+
+				"nothing was changed; update palmares", r.ID, r.Status)
 		}
 		switch have := weights[best.Status]; {
-		case weight > have, weight == have && (r.Created.After(best.Created) || r.Created.Equal(best.Created) && r.ID > best.ID):
+		case weight > have, weight == have &&
+			(r.Created.After(best.Created) || r.Created.Equal(best.Created) && r.ID > best.ID):
 			best = r
 		}
 	}

@@ -16,7 +16,7 @@ import (
 //go:embed messages/*
 var messages embed.FS
 
-// templates are those of one kind of mail; the text template defines the subject too.
+// templates render one kind of mail; the text template defines the subject too.
 type templates struct {
 	text *text.Template
 	html *html.Template
@@ -30,7 +30,7 @@ type data struct {
 	Subject  string
 	Link     string
 	Endpoint string // the webhook's URL
-	Gone     bool   // it was disabled because it answered 410
+	Gone     bool   // it was disabled because it sent 410
 	Page     string // URL of the page about it
 	Failures int    // in a row
 	Failure  string // the last one, "" if it is unknown
@@ -61,14 +61,16 @@ func (q *Queue) write(ctx context.Context, c Claim, now time.Time) (Message, err
 		d.Link, err = q.cfg.Content.Link(ctx, c.To, c.Kind)
 	case EndpointDisabled:
 		var e webhook.Endpoint
-		if e, err = q.cfg.Content.Endpoint(ctx, c.About); err == nil && e.State != webhook.Disabled {
+		e, err = q.cfg.Content.Endpoint(ctx, c.About)
+		if err == nil && e.State != webhook.Disabled {
 			err = ErrObsolete // its owner has enabled it again
 		}
 		d.Endpoint, d.Gone = e.URL, e.Reason == webhook.Gone
 	case EndpointFailing:
 		err = q.describeFailures(ctx, c.About, &d)
 	case PaymentFailed, PlanEnded:
-		if d.Day, err = day(c.About); err == nil {
+		d.Day, err = day(c.About)
+		if err == nil {
 			err = q.cfg.Outbox.Check(ctx, c.Request)
 		}
 	default:
@@ -91,7 +93,8 @@ func (q *Queue) describeFailures(ctx context.Context, id string, d *data) error 
 	}
 	d.Endpoint, d.Page = e.URL, d.Account+"/webhooks/"+id
 	d.Failures, d.Failure = e.Failures, e.LastError()
-	if d.FailedAt, err = day(isoDay(e.LastFailure.At)); err != nil {
+	d.FailedAt, err = day(isoDay(e.LastFailure.At))
+	if err != nil {
 		return err
 	}
 	d.FailedAt += e.LastFailure.At.UTC().Format(" à 15:04 UTC")
@@ -119,7 +122,10 @@ func (t templates) render(to string, d data, now time.Time) (Message, error) {
 	return m, nil
 }
 
-var months = [...]string{"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"}
+var months = [...]string{
+	"janvier", "février", "mars", "avril", "mai", "juin",
+	"juillet", "août", "septembre", "octobre", "novembre", "décembre",
+}
 
 // day formats 2026-12-06 in French, with no-break spaces.
 func day(iso string) (string, error) {

@@ -79,10 +79,6 @@ var samples = []struct {
 			LastFailure: webhook.Failure{At: monday, Outcome: webhook.HTTPStatus, Status: 503},
 		},
 	},
-	{
-		name: "endpoint_failing_unknown", request: Request{To: "ada@example.org", Kind: EndpointFailing, About: "whk_1"},
-		endpoint: webhook.Endpoint{URL: "https://hooks.example.org/palmares", State: webhook.Active, Failures: 12, FailingSince: monday},
-	},
 	{name: "payment_failed", request: Request{To: "ada@example.org", Kind: PaymentFailed, About: "2026-12-06"}},
 	{name: "plan_ended", request: Request{To: "ada@example.org", Kind: PlanEnded, About: "2027-01-01"}},
 }

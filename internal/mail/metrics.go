@@ -16,7 +16,7 @@ const (
 	obsolete = "obsolete" // there was no reason to send it any more
 )
 
-// metrics are those of a queue.
+// metrics are the figures of a queue.
 type metrics struct {
 	mails  *prometheus.CounterVec
 	age    prometheus.GaugeFunc

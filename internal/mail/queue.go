@@ -13,7 +13,7 @@ import (
 	"palmares/internal/webhook"
 )
 
-// An Outbox holds the mails that any number of nodes send. The store's Mails is one.
+// An Outbox holds the mails that any number of nodes send. The store's Mails implements it.
 type Outbox interface {
 	// Claim leases at most limit mails that are due.
 	Claim(ctx context.Context, now time.Time, limit int) ([]Claim, error)
@@ -77,7 +77,8 @@ type Queue struct {
 
 // NewQueue returns a queue. It panics if a field of cfg is not set.
 func NewQueue(cfg Config) *Queue {
-	if cfg.Outbox == nil || cfg.Content == nil || cfg.Transport == nil || cfg.BaseURL == "" || cfg.Name == nil || cfg.Now == nil || cfg.Log == nil {
+	if cfg.Outbox == nil || cfg.Content == nil || cfg.Transport == nil || cfg.BaseURL == "" || cfg.Name == nil ||
+		cfg.Now == nil || cfg.Log == nil {
 		panic("mail: a field of Config is not set")
 	}
 	return &Queue{

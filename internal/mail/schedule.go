@@ -3,7 +3,7 @@ package mail
 import "time"
 
 // sendTimeout is for one attempt: creating the link and talking to the mail server,
-// from the first packet to the last answer.
+// from the first packet to the last response.
 const sendTimeout = 30 * time.Second
 
 // Lease is how long a claimed mail belongs to its claimer: long enough to send it and

@@ -61,7 +61,9 @@ func (s *Sender) Send(ctx context.Context, m Message) error {
 		return sessionFailure(ctx, err)
 	}
 	if ok, _ := session.Extension("SMTPUTF8"); !ok && !isASCII(m.To) {
-		return &Failure{Class: failedRefused, Permanent: true, Detail: "the mail server does not support non-ASCII addresses"}
+		return &Failure{
+			Class: failedRefused, Permanent: true, Detail: "the mail server does not support non-ASCII addresses",
+		}
 	}
 	err = client.SendWithSMTPClient(session, msg)
 	if !msg.IsDelivered() {
@@ -112,7 +114,8 @@ func (s *Sender) client(dial gomail.DialContextFunc, ascii bool) (*gomail.Client
 		// ParseSMTP ensures that a password is sent over TLS or to loopback only. The library
 		// must not check that: it does not see that our dialer encrypts.
 		options = append(options, gomail.WithUsername(s.server.User), gomail.WithPassword(s.server.password),
-			gomail.WithOpportunisticSMTPAuth(gomail.SMTPAuthPlainNoEnc, gomail.SMTPAuthLoginNoEnc, gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthCramMD5))
+			gomail.WithOpportunisticSMTPAuth(gomail.SMTPAuthPlainNoEnc, gomail.SMTPAuthLoginNoEnc,
+				gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthCramMD5))
 	}
 	return gomail.NewClient(s.server.Host, options...)
 }
@@ -121,14 +124,18 @@ func (s *Sender) client(dial gomail.DialContextFunc, ascii bool) (*gomail.Client
 // only an attack has them.
 func (s *Sender) compose(m Message) (*gomail.Msg, error) {
 	to, err := mail.ParseAddress(m.To)
-	if err != nil || to.Address != m.To || strings.ContainsFunc(m.To, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) {
+	isForbidden := func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }
+	if err != nil || to.Address != m.To || strings.ContainsFunc(m.To, isForbidden) {
 		return nil, &Failure{Class: failedMessage, Permanent: true, Detail: "the recipient is not a valid address"}
 	}
 	if strings.ContainsFunc(m.Subject, unicode.IsControl) {
-		return nil, &Failure{Class: failedMessage, Permanent: true, Detail: "the subject has a line break or another control character"}
+		return nil, &Failure{
+			Class: failedMessage, Permanent: true, Detail: "the subject has a line break or another control character",
+		}
 	}
 	_, domain, _ := strings.Cut(s.from.Address, "@")
-	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent(), gomail.WithCharset(gomail.CharsetUTF8), gomail.WithEncoding(gomail.EncodingQP))
+	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent(), gomail.WithCharset(gomail.CharsetUTF8),
+		gomail.WithEncoding(gomail.EncodingQP))
 	msg.FromMailAddress(&s.from)
 	msg.ToMailAddress(to)
 	msg.Subject(m.Subject)
@@ -145,7 +152,7 @@ func (s *Sender) compose(m Message) (*gomail.Msg, error) {
 // sessionFailure classifies an error before the mail's transaction. None of them is
 // permanent: the operator fixes the cause and the mail is sent.
 func sessionFailure(ctx context.Context, err error) *Failure {
-	var answer *textproto.Error
+	var reply *textproto.Error
 	var unknown x509.UnknownAuthorityError
 	var wrongName x509.HostnameError
 	var unverified *tls.CertificateVerificationError
@@ -155,21 +162,32 @@ func sessionFailure(ctx context.Context, err error) *Failure {
 	switch {
 	case errors.As(err, &notSMTP):
 		return &Failure{Class: failedServer, Detail: "the server does not speak SMTP: check host and port in --smtp"}
-	case errors.As(err, &answer):
+	case errors.As(err, &reply):
 		// Only the code: the server's text might repeat what we sent.
-		f := &Failure{Class: failedServer, Detail: fmt.Sprintf("the server replied %d before the mail", answer.Code)}
+		f := &Failure{Class: failedServer, Detail: fmt.Sprintf("the server replied %d before the mail", reply.Code)}
 		if strings.Contains(err.Error(), "AUTH") {
-			f.Class, f.Detail = failedAuth, fmt.Sprintf("the server replied %d to user and password: check both in --smtp", answer.Code)
+			f.Class, f.Detail = failedAuth, fmt.Sprintf("the server replied %d to user and password: "+
+				"check both in --smtp", reply.Code)
 		}
 		return f
 	case errors.As(err, &unverified), errors.As(err, &unknown), errors.As(err, &wrongName):
 		return &Failure{Class: failedTLS, Detail: err.Error()}
 	case errors.As(err, &noTLS):
-		return &Failure{Class: failedTLS, Detail: "the server does not speak TLS from the first byte: use another port, or smtp:// for STARTTLS"}
+		return &Failure{
+			Class:  failedTLS,
+			Detail: "the server does not speak TLS from the first byte: use another port, or smtp:// for STARTTLS",
+		}
 	case strings.Contains(err.Error(), "STARTTLS"):
-		return &Failure{Class: failedTLS, Detail: "the server offers no STARTTLS: use another port, smtps://, or ?tls=off on a private network"}
+		return &Failure{
+			Class:  failedTLS,
+			Detail: "the server offers no STARTTLS: use another port, smtps://, or ?tls=off on a private network",
+		}
 	case strings.Contains(err.Error(), "AUTH"):
-		return &Failure{Class: failedAuth, Detail: "the server offers no supported way to log in: remove user and password from --smtp if it needs none"}
+		return &Failure{
+			Class: failedAuth,
+			Detail: "the server offers no supported way to log in: remove user and password from --smtp if it needs " +
+				"none",
+		}
 	case ctx.Err() != nil, errors.As(err, &network) && network.Timeout():
 		return &Failure{Class: failedTimeout, Detail: "the server did not answer in time"}
 	}
@@ -188,7 +206,10 @@ func mailFailure(ctx context.Context, err error) *Failure {
 	switch {
 	case errors.As(err, &failed) && failed.ErrorCode() != 0:
 		code := failed.ErrorCode()
-		f := &Failure{Class: failedServer, Detail: strings.TrimSpace(fmt.Sprintf("%s: %d %s", failed.Reason, code, failed.EnhancedStatusCode()))}
+		f := &Failure{
+			Class:  failedServer,
+			Detail: strings.TrimSpace(fmt.Sprintf("%s: %d %s", failed.Reason, code, failed.EnhancedStatusCode())),
+		}
 		switch failed.Reason {
 		case gomail.ErrSMTPRcptTo, gomail.ErrSMTPData, gomail.ErrSMTPDataClose:
 			if code >= 500 && code != authRequired {
@@ -220,7 +241,8 @@ func (s LogSender) Send(_ context.Context, m Message) error {
 	case m.Link != "":
 		s.Log.Info(message, "to", m.To, "subject", m.Subject, "link", m.Link)
 	case m.Hook != "":
-		s.Log.Info(message, "to", m.To, "subject", m.Subject, "text", strings.ReplaceAll(m.Text, m.Hook, origin(m.Hook)))
+		s.Log.Info(message, "to", m.To, "subject", m.Subject,
+			"text", strings.ReplaceAll(m.Text, m.Hook, origin(m.Hook)))
 	default:
 		s.Log.Info(message, "to", m.To, "subject", m.Subject, "text", m.Text)
 	}

@@ -59,7 +59,8 @@ const smtpForm = "smtp://USER:PASSWORD@HOST:PORT, or smtps:// for TLS from the f
 func ParseSMTP(text string) (SMTP, error) {
 	u, err := url.Parse(text)
 	if err != nil || strings.ContainsFunc(text, unicode.IsControl) {
-		return SMTP{}, errors.New("the mail server is not a URL: give " + smtpForm + "; in user and password, write %40 for @, %2F for / and %25 for %")
+		return SMTP{}, errors.New("the mail server is not a URL: give " + smtpForm + "; in user and password, " +
+			"write %40 for @, %2F for / and %25 for %")
 	}
 	var s SMTP
 	switch u.Scheme {
@@ -70,25 +71,31 @@ func ParseSMTP(text string) (SMTP, error) {
 	default:
 		return SMTP{}, errors.New("the mail server has another scheme than smtp:// and smtps://: give " + smtpForm)
 	}
-	if s.Host = u.Hostname(); s.Host == "" || strings.ContainsAny(s.Host, " <>\"") || u.Opaque != "" {
+	s.Host = u.Hostname()
+	if s.Host == "" || strings.ContainsAny(s.Host, " <>\"") || u.Opaque != "" {
 		return SMTP{}, errors.New("the mail server has no host: give " + smtpForm)
 	}
 	if port := u.Port(); port != "" {
-		if s.Port, err = strconv.Atoi(port); err != nil || s.Port < 1 || s.Port > 65535 {
-			return SMTP{}, errors.New("the port of the mail server is not a number from 1 to 65535: most servers use 587, or 465 with smtps://")
+		s.Port, err = strconv.Atoi(port)
+		if err != nil || s.Port < 1 || s.Port > 65535 {
+			return SMTP{}, errors.New("the port of the mail server is not a number from 1 to 65535: " +
+				"most servers use 587, or 465 with smtps://")
 		}
 	}
 	if u.Path != "" && u.Path != "/" || u.Fragment != "" {
-		return SMTP{}, errors.New("the mail server has something after its port: end it there, and write %2F for a / and %23 for a # in a password")
+		return SMTP{}, errors.New("the mail server has something after its port: end it there, " +
+			"and write %2F for a / and %23 for a # in a password")
 	}
 	if u.User != nil {
 		s.User = u.User.Username()
 		s.password, _ = u.User.Password()
 		if s.User == "" || s.password == "" {
-			return SMTP{}, errors.New("the mail server has a user without a password, or the reverse: give both, or neither")
+			return SMTP{}, errors.New("the mail server has a user without a password, or the reverse: give both, " +
+				"or neither")
 		}
 		if strings.ContainsFunc(s.User+s.password, unicode.IsControl) {
-			return SMTP{}, errors.New("the user or the password of the mail server contains a control character: check what follows each %")
+			return SMTP{}, errors.New("the user or the password of the mail server contains a control character: " +
+				"check what follows each %")
 		}
 	}
 	return s, s.secure(u)
@@ -99,7 +106,8 @@ func (s *SMTP) secure(u *url.URL) error {
 	query, err := url.ParseQuery(u.RawQuery)
 	asked := query["tls"]
 	if err != nil || len(query) > 1 || len(query) == 1 && len(asked) != 1 {
-		return errors.New("the mail server has options that palmares does not know: the only one is tls, as in ?tls=starttls")
+		return errors.New("the mail server has options that palmares does not know: the only one is tls, " +
+			"as in ?tls=starttls")
 	}
 	local := isLoopback(s.Host)
 	if len(asked) == 0 {
@@ -110,11 +118,13 @@ func (s *SMTP) secure(u *url.URL) error {
 	}
 	switch mode := Security(asked[0]); {
 	case mode != Off && mode != StartTLS && mode != Implicit:
-		return errors.New("the option tls of the mail server is neither off nor starttls nor implicit: use one of these, or leave it out")
+		return errors.New("the option tls of the mail server is neither off nor starttls nor implicit: " +
+			"use one of these, or leave it out")
 	case s.Security == Implicit && mode != Implicit:
 		return fmt.Errorf("smtps:// means TLS from the first byte and tls=%s contradicts it: write smtp://", mode)
 	case mode == Off && s.User != "" && !local:
-		return errors.New("tls=off would send the password of the mail server across the network for all to read: leave it out")
+		return errors.New("tls=off would send the password of the mail server across the network for all to read: " +
+			"leave it out")
 	default:
 		s.Security = mode
 	}
@@ -136,7 +146,8 @@ func ParseFrom(text string, base *url.URL) (mail.Address, error) {
 		host := base.Hostname()
 		if ip, err := netip.ParseAddr(host); err == nil {
 			if !ip.IsLoopback() {
-				return mail.Address{}, errors.New("mails need a sender, and the host of the base URL is an IP address: give --mail-from 'Palmarès <no-reply@example.org>'")
+				return mail.Address{}, errors.New("mails need a sender, and the host of the base URL is an IP " +
+					"address: give --mail-from 'Palmarès <no-reply@example.org>'")
 			}
 			host = "localhost" // an IP address is not a mail domain
 		}
@@ -144,10 +155,13 @@ func ParseFrom(text string, base *url.URL) (mail.Address, error) {
 	}
 	from, err := mail.ParseAddress(text)
 	if err != nil || strings.ContainsFunc(text, unicode.IsControl) {
-		return mail.Address{}, fmt.Errorf("%q is not the sender of a mail: give an address, as in 'Palmarès <no-reply@example.org>'", text)
+		return mail.Address{}, fmt.Errorf("%q is not the sender of a mail: give an address, "+
+			"as in 'Palmarès <no-reply@example.org>'", text)
 	}
-	if strings.ContainsFunc(from.Address, func(r rune) bool { return r > unicode.MaxASCII || r <= ' ' || strings.ContainsRune(`"[]<>()`, r) }) {
-		return mail.Address{}, fmt.Errorf("the sender %q has characters that not every mail server accepts: use plain letters, and the xn-- form of the domain, with --mail-from", from.Address)
+	isRare := func(r rune) bool { return r > unicode.MaxASCII || r <= ' ' || strings.ContainsRune(`"[]<>()`, r) }
+	if strings.ContainsFunc(from.Address, isRare) {
+		return mail.Address{}, fmt.Errorf("the sender %q has characters that not every mail server accepts: "+
+			"use plain letters, and the xn-- form of the domain, with --mail-from", from.Address)
 	}
 	return *from, nil
 }

@@ -191,7 +191,7 @@ const (
 // BestValue returns the tool of the frontier that is worth more than the best score on the
 // map costs: the cheapest at most ValueMargin below it, or else the best that costs at most
 // ValueShare of its price. It is nil if there is none. The tool with the best score of all
-// is never its own alternative; the best on the map is one if that is not on the map.
+// is never its own alternative; if it is not on the map, the best on the map may be.
 func (m *Map) BestValue() *Point {
 	top := m.top()
 	if top == nil {

@@ -20,8 +20,8 @@ const (
 	MinMedianChanges = 3
 )
 
-// Trends are what changed in the twelve months up to a day. They know the active tools:
-// what is kept of others is not public.
+// Trends are what changed in the twelve months up to a day. They know only the active tools:
+// the history of others is not public.
 type Trends struct {
 	Since, Until string // days; Since itself is not included
 	Prices       Prices
@@ -60,9 +60,9 @@ type PriceMove struct {
 }
 
 // A Median is the median price per month of a category, on the first day, at the end of
-// each month and on the last day. Tools are those of today with the price they had: a line shows how prices
-// changed, not which tools came and went. Free tools and prices that are not per month do
-// not count.
+// each month and on the last day. It is computed from the tools of today with the prices
+// they had: a line shows how prices changed, not which tools came and went. Free tools and
+// prices that are not per month do not count.
 type Median struct {
 	Category string // "" for all
 	Tools    int    // that count today
@@ -148,8 +148,11 @@ func NewTrends(c *catalog.Catalog, day string) *Trends {
 	}
 	since := until.AddDate(-1, 0, 0)
 	all := &Trends{Since: catalog.Day(since), Until: day, Retired: Retirements{Reasons: map[catalog.Reason]int{}}}
-	b := trendsBuilder{Trends: all, months: map[string]int{}, medians: map[string]*medianBuilder{}, days: []string{all.Since}}
-	for first := time.Date(since.Year(), since.Month(), 1, 0, 0, 0, 0, time.UTC); !first.After(until); first = first.AddDate(0, 1, 0) {
+	b := trendsBuilder{
+		Trends: all, months: map[string]int{}, medians: map[string]*medianBuilder{}, days: []string{all.Since},
+	}
+	month := time.Date(since.Year(), since.Month(), 1, 0, 0, 0, 0, time.UTC)
+	for first := month; !first.After(until); first = first.AddDate(0, 1, 0) {
 		b.months[first.Format("2006-01")] = len(all.Prices.Months)
 		all.Prices.Months = append(all.Prices.Months, PriceMonth{Month: first.Format("2006-01")})
 		all.Retired.Months = append(all.Retired.Months, RetiredMonth{Month: first.Format("2006-01")})
@@ -361,7 +364,8 @@ func (b *trendsBuilder) finish(tools int) {
 		return cmp.Or(cmp.Compare(y.difference(), x.difference()), cmp.Compare(y.Change.ChangedAt, x.Change.ChangedAt))
 	})
 	b.Retired.Total = len(b.Retired.Tools)
-	b.Retired.Tools = first(b.Retired.Tools, func(x, y *catalog.Retired) int { return cmp.Compare(y.RetiredAt, x.RetiredAt) })
+	byDate := func(x, y *catalog.Retired) int { return cmp.Compare(y.RetiredAt, x.RetiredAt) }
+	b.Retired.Tools = first(b.Retired.Tools, byDate)
 	for category, m := range b.medians {
 		b.Medians = append(b.Medians, m.finish(category, b.days))
 	}

@@ -213,13 +213,13 @@ func (c *Client) getJSON(
 	return resp.Header, true, nil
 }
 
-// An allowance is how many requests an origin still answers today.
+// An allowance is how many requests an origin still serves today.
 type allowance struct {
 	limit, remaining int
 	reset            time.Time
 }
 
-// allowanceOf returns what an answer says; nil if that is nothing.
+// allowanceOf returns what a response says of it; nil if that is nothing.
 func allowanceOf(h http.Header) *allowance {
 	limit, err := strconv.Atoi(h.Get("X-RateLimit-Limit"))
 	remaining, err2 := strconv.Atoi(h.Get("X-RateLimit-Remaining"))

@@ -43,7 +43,7 @@ func (c *Comparison) Lines() []string {
 	return all
 }
 
-// Summary says how many records differ from those of a server.
+// Summary says how many records differ from the records of a server.
 func (c *Comparison) Summary(server string) string {
 	count := map[difference]int{}
 	for _, how := range c.differ {
@@ -55,11 +55,12 @@ func (c *Comparison) Summary(server string) string {
 			parts = append(parts, fmt.Sprintf("%d %s", count[how], how))
 		}
 	}
-	return fmt.Sprintf("the database is not what %s serves: %s; if it is a mirror, wait for its next copy, otherwise publish again", server, strings.Join(parts, ", "))
+	return fmt.Sprintf("the database is not what %s serves: %s; if it is a mirror, wait for its next copy, "+
+		"otherwise publish again", server, strings.Join(parts, ", "))
 }
 
-// Compare compares a feed with that of the server. It reads all of the server's if their
-// states differ, one page at a time; what the server publishes meanwhile counts.
+// Compare compares a feed with the feed of the server, which it reads whole if their states
+// differ, one page at a time; what the server publishes meanwhile counts.
 func (c *Client) Compare(ctx context.Context, here *record.Feed) (*Comparison, error) {
 	found := &Comparison{differ: map[recordName]difference{}}
 	hashes := map[recordName]string{}
@@ -76,7 +77,8 @@ func (c *Client) Compare(ctx context.Context, here *record.Feed) (*Comparison, e
 	there := make(map[recordName]bool, len(hashes))
 	feed, after := page.Meta.Feed, int64(0)
 	for more := true; more; {
-		if page, err = c.Changes(ctx, feed, after, pageSize); err != nil {
+		page, err = c.Changes(ctx, feed, after, pageSize)
+		if err != nil {
 			return nil, err
 		}
 		for i := range page.Data {

@@ -45,19 +45,24 @@ func (f *Follower) copy(ctx context.Context, base store.Origin, m *manifest) (co
 		defer f.cfg.Memory.End()
 	}
 	forked := false
-	// At a position before that of the mirror, the feed cannot tell what is different.
+	// Before the position of the mirror, the feed cannot tell what is different.
 	if base.Feed == m.Feed && m.Position >= base.Position && m.Position-base.Position <= f.few {
 		copied, err = f.copyBy(ctx, base, func(c *copier) (store.Origin, error) { return c.fromFeed(ctx) })
 		switch {
 		case errors.Is(err, errForked) && !base.Permitted:
-			return copied, f.refuse("has another past than the one that was copied, although its feed has the same name: most likely a backup was restored there, or the address is now that of a copy of its database")
+			return copied, f.refuse("has another past than the one that was copied, " +
+				"although its feed has the same name: most likely a backup was restored there, " +
+				"or the address is now that of a copy of its database")
 		case !errors.Is(err, errForked) && !errors.Is(err, errUnlike):
 			return copied, err
 		}
 		forked = errors.Is(err, errForked)
 	}
 	if m.Files == nil {
-		return copied, &peer.Error{Text: f.client.URL + " is still making its export, which takes a minute for a large catalogue: it is asked again soon"}
+		return copied, &peer.Error{
+			Text: f.client.URL + " is still making its export, which takes a minute for a large catalogue: " +
+				"it is asked again soon",
+		}
 	}
 	return f.copyBy(ctx, base, func(c *copier) (store.Origin, error) {
 		c.forked = forked
@@ -66,21 +71,24 @@ func (f *Follower) copy(ctx context.Context, base store.Origin, m *manifest) (co
 }
 
 var (
-	// errUnlike says that the feed cannot bring the mirror to what the origin has.
+	// errUnlike: the feed cannot bring the mirror to what the origin has.
 	errUnlike = errors.New("so much has changed that the export is better")
-	// errForked says that it should, and does not: the origin has another past.
+	// errForked: the origin's history diverged from the copy.
 	errForked = errors.New("the copy is not what the feed continues")
 )
 
 // copyBy makes a copy whose records fill brings.
-func (f *Follower) copyBy(ctx context.Context, base store.Origin, fill func(*copier) (store.Origin, error)) (to store.Origin, err error) {
+func (f *Follower) copyBy(
+	ctx context.Context, base store.Origin, fill func(*copier) (store.Origin, error),
+) (to store.Origin, err error) {
 	folder, err := newFolder(f.cfg.TempDir, f.client.URL)
 	if err != nil {
 		return to, err
 	}
 	defer func() { err = errors.Join(err, folder.remove()) }()
 	c := &copier{Follower: f, base: base, folder: folder}
-	if to, err = fill(c); err != nil {
+	to, err = fill(c)
+	if err != nil {
 		return to, err
 	}
 	to.Records = len(folder.records)
@@ -98,9 +106,12 @@ func (c *copier) fromExport(ctx context.Context, m *manifest) (to store.Origin, 
 		if kind == record.Catalogue {
 			ending = ".json"
 		}
-		at := slices.IndexFunc(m.Files, func(x file) bool { return strings.HasSuffix(x.Path, "/"+fileNames[kind]+ending) })
-		if at < 0 || !strings.HasPrefix(m.Files[at].Path, manifestPath+"/") || m.Files[at].Bytes < 0 || m.Files[at].Bytes > maxText {
-			return to, fmt.Errorf("the export of %s has no %s%s: upgrade the older of the two servers", c.client.URL, fileNames[kind], ending)
+		isWanted := func(x file) bool { return strings.HasSuffix(x.Path, "/"+fileNames[kind]+ending) }
+		at := slices.IndexFunc(m.Files, isWanted)
+		if at < 0 || !strings.HasPrefix(m.Files[at].Path, manifestPath+"/") || m.Files[at].Bytes < 0 ||
+			m.Files[at].Bytes > maxText {
+			return to, fmt.Errorf("the export of %s has no %s%s: upgrade the older of the two servers",
+				c.client.URL, fileNames[kind], ending)
 		}
 		if err := c.download(ctx, kind, &m.Files[at]); err != nil {
 			return to, err
@@ -108,7 +119,8 @@ func (c *copier) fromExport(ctx context.Context, m *manifest) (to store.Origin, 
 	}
 	to = m.origin(c.client.URL)
 	if got := c.folder.state(); got != to.State {
-		return to, fmt.Errorf("the export of %s is not of the version that it announces: its state is %s, not %s; it is asked for again soon", c.client.URL, got, to.State)
+		return to, fmt.Errorf("the export of %s is not of the version that it announces: its state is %s, not %s; "+
+			"it is asked for again soon", c.client.URL, got, to.State)
 	}
 	return to, nil
 }
@@ -120,7 +132,9 @@ func (c *copier) download(ctx context.Context, kind record.Kind, f *file) error 
 	}
 	resp, err := c.client.get(ctx, f.Path, http.Header{}, f.Bytes)
 	if r, ok := errors.AsType[*peer.Error](err); ok && (r.Status == 404 || r.Status == 410) {
-		return &movedError{fmt.Sprintf("%s no longer has %s: it has published since, and is asked again soon", c.client.URL, f.Path)}
+		return &movedError{
+			fmt.Sprintf("%s no longer has %s: it has published since, and is asked again soon", c.client.URL, f.Path),
+		}
 	}
 	if err != nil {
 		return err
@@ -167,7 +181,7 @@ func (r *countedReader) Read(b []byte) (int, error) {
 // errFormat is wrapped by errors about the bytes of a file.
 var errFormat = errors.New("it cannot be read")
 
-// addLines adds the records of a file of NDJSON, compressed but for that of the catalogue.
+// addLines adds the records of an NDJSON file, which is compressed unless it is the catalogue.
 func (c *copier) addLines(kind record.Kind, body io.Reader) (rows int64, err error) {
 	if kind != record.Catalogue {
 		unpacked, err := zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
@@ -217,7 +231,7 @@ func (c *copier) fromFeed(ctx context.Context) (to store.Origin, err error) {
 	return to, nil
 }
 
-// A name names a record.
+// A recordName names a record.
 type recordName struct {
 	kind record.Kind
 	slug string
@@ -239,10 +253,12 @@ func (c *copier) follow(ctx context.Context) (map[recordName]*Change, store.Orig
 			change := &page.Data[i]
 			changed[recordName{change.Kind, change.Slug}] = change
 		}
-		if after = page.Meta.Next; !page.Meta.More {
+		after = page.Meta.Next
+		if !page.Meta.More {
 			meta := &page.Meta
 			return changed, store.Origin{
-				URL: c.client.URL, Feed: meta.Feed, Version: meta.Version, Position: meta.Last, State: meta.State, UpdatedAt: page.updatedAt,
+				URL: c.client.URL, Feed: meta.Feed, Version: meta.Version, Position: meta.Last, State: meta.State,
+				UpdatedAt: page.updatedAt,
 			}, nil
 		}
 	}
@@ -269,7 +285,8 @@ func (c *copier) addStored(ctx context.Context, changed map[recordName]*Change) 
 		if record.Hash(line) != was.Hash {
 			return errUnlike
 		}
-		if err := c.folder.write(record.Change{Kind: was.Kind, Slug: was.Slug, Hash: was.Hash, Images: was.Images}, line); err != nil {
+		known := record.Change{Kind: was.Kind, Slug: was.Slug, Hash: was.Hash, Images: was.Images}
+		if err := c.folder.write(known, line); err != nil {
 			return err
 		}
 	}
@@ -303,7 +320,8 @@ func (c *copier) publish(ctx context.Context, to store.Origin) (err error) {
 	}
 	defer func() { err = errors.Join(err, read.Close()) }()
 	_, err = c.cfg.Store.Catalogue.Publish(ctx, read.Catalog, store.PublishOptions{
-		Now: c.cfg.Now, AllowRemovals: true, Pictures: read.Pictures, Mirror: &store.MirrorCopy{Base: c.base, Origin: to},
+		Now: c.cfg.Now, AllowRemovals: true, Pictures: read.Pictures,
+		Mirror: &store.MirrorCopy{Base: c.base, Origin: to},
 	})
 	if errors.Is(err, store.ErrInexact) {
 		return c.explain(read, err)
@@ -317,7 +335,8 @@ func (c *copier) explain(read *content.Result, inexact error) error {
 		want := &c.folder.records[i]
 		r, found := record.Find(read.Catalog, want.Kind, want.Slug)
 		if !found || record.Hash(r.Append(nil, r.Images(read.Catalog))) != want.Hash {
-			return fmt.Errorf("the %s %s is another record here than at %s: upgrade the older of the two servers; nothing was changed", want.Kind, want.Slug, c.client.URL)
+			return fmt.Errorf("the %s %s is another record here than at %s: upgrade the older of the two servers; "+
+				"nothing was changed", want.Kind, want.Slug, c.client.URL)
 		}
 	}
 	return inexact

@@ -50,13 +50,16 @@ type lines struct {
 func newFolder(tempDir, origin string) (*folder, error) {
 	dir, err := osfile.TempDir(tempDir)
 	if err != nil {
-		return nil, fmt.Errorf("a temporary folder cannot be created: free some space, or set TMPDIR to another folder (%w)", err)
+		return nil, fmt.Errorf("a temporary folder cannot be created: free some space, "+
+			"or set TMPDIR to another folder (%w)", err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	return &folder{origin: origin, dir: dir, root: root, files: map[record.Kind]*lines{}, images: map[string]string{}}, nil
+	return &folder{
+		origin: origin, dir: dir, root: root, files: map[record.Kind]*lines{}, images: map[string]string{},
+	}, nil
 }
 
 // remove removes the folder.
@@ -83,7 +86,8 @@ func (f *folder) add(kind record.Kind, line []byte) error {
 		Images []record.Image
 	}
 	if err := json.Unmarshal(line, &head); err != nil || head.Slug == "" {
-		return fmt.Errorf("a record of the kind %s that %s sent cannot be read: it is asked for again soon (%v)", kind, f.origin, err)
+		return fmt.Errorf("a record of the kind %s that %s sent cannot be read: it is asked for again soon (%v)",
+			kind, f.origin, err)
 	}
 	return f.write(record.Change{Kind: kind, Slug: head.Slug, Hash: record.Hash(line), Images: head.Images}, line)
 }
@@ -95,13 +99,16 @@ func (f *folder) write(r record.Change, line []byte) error {
 	case len(f.records) == maxRecords:
 		return fmt.Errorf("%s has more than %d records, which is more than this release can copy", f.origin, maxRecords)
 	case f.size > maxText:
-		return fmt.Errorf("the records of %s take more than %d GiB, which is more than this release can copy", f.origin, maxText>>30)
+		return fmt.Errorf("the records of %s take more than %d GiB, which is more than this release can copy",
+			f.origin, maxText>>30)
 	case bytes.IndexByte(line, '\n') >= 0:
-		return fmt.Errorf("the %s %s of %s is not in its canonical form: upgrade the older of the two servers", r.Kind, r.Slug, f.origin)
+		return fmt.Errorf("the %s %s of %s is not in its canonical form: upgrade the older of the two servers",
+			r.Kind, r.Slug, f.origin)
 	}
 	for _, image := range r.Images {
 		if known, ok := f.images[image.Path]; ok && known != image.SHA256 {
-			return fmt.Errorf("two records of %s disagree about the picture %s: look into its log; it is asked again soon", f.origin, image.Path)
+			return fmt.Errorf("two records of %s disagree about the picture %s: look into its log; "+
+				"it is asked again soon", f.origin, image.Path)
 		}
 		f.images[image.Path] = image.SHA256
 	}
@@ -152,12 +159,14 @@ func (f *folder) read(ctx context.Context, opts content.Options) (*content.Resul
 		if n > 1 {
 			more = fmt.Sprintf(" (and %d more)", n-1)
 		}
-		return nil, errors.Join(fmt.Errorf("%s of %s is not valid here: %s%s; upgrade the older of the two servers, or have its publisher correct it",
+		return nil, errors.Join(fmt.Errorf("%s of %s is not valid here: %s%s; upgrade the older of the two servers, "+
+			"or have its publisher correct it",
 			f.subject(read.Problems[0]), f.origin, read.Problems[0].Text, more), read.Close())
 	}
 	for name, sum := range f.images {
 		if got := read.Catalog.Pictures[name].Hash; got != sum && got != "" {
-			return nil, errors.Join(fmt.Errorf("the picture %s of %s is not as this release makes it: upgrade the older of the two servers", name, f.origin), read.Close())
+			return nil, errors.Join(fmt.Errorf("the picture %s of %s is not as this release makes it: "+
+				"upgrade the older of the two servers", name, f.origin), read.Close())
 		}
 	}
 	return read, nil
@@ -218,7 +227,8 @@ func pictureTypes(name string) []string {
 // picture requests a picture.
 func (c *Client) picture(ctx context.Context, name, sum string) ([]byte, error) {
 	if !isHash("sha256-" + sum) {
-		return nil, fmt.Errorf("%s has no SHA-256 for the picture %s: upgrade the older of the two servers", c.URL, name)
+		return nil, fmt.Errorf("%s has no SHA-256 for the picture %s: upgrade the older of the two servers",
+			c.URL, name)
 	}
 	for _, ending := range pictureTypes(name) {
 		content, err := c.media(ctx, sum+"."+ending)
@@ -226,11 +236,15 @@ func (c *Client) picture(ctx context.Context, name, sum string) ([]byte, error) 
 			continue
 		}
 		if err == nil && record.Hash(content) != "sha256-"+sum {
-			err = fmt.Errorf("the picture %s of %s was changed on the way: it has another hash than %s; it is asked for again soon", name, c.URL, sum)
+			err = fmt.Errorf("the picture %s of %s was changed on the way: it has another hash than %s; "+
+				"it is asked for again soon", name, c.URL, sum)
 		}
 		return content, err
 	}
-	return nil, &movedError{fmt.Sprintf("%s no longer has the picture %s (%s): it has published since, and is asked again soon", c.URL, name, sum)}
+	return nil, &movedError{
+		fmt.Sprintf("%s no longer has the picture %s (%s): it has published since, and is asked again soon",
+			c.URL, name, sum),
+	}
 }
 
 func (c *Client) media(ctx context.Context, name string) ([]byte, error) {

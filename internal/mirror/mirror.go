@@ -35,7 +35,7 @@ type Config struct {
 		Begin()
 		End()
 	} // is told while much memory is used; may be nil
-	TempDir string // "" for that of the system
+	TempDir string // "" for the temporary folder of the system
 }
 
 // A Follower keeps a database in step with an origin.
@@ -87,7 +87,8 @@ func (f *Follower) Age() float64 {
 func (f *Follower) Run(ctx context.Context) error {
 	defer f.end(ctx)
 	if f.client.key == "" {
-		f.cfg.Log.Warn("PALMARES_MIRROR_KEY is not set: the origin counts every request of the mirror, and answers about a hundred a day", "origin", f.client.URL)
+		f.cfg.Log.Warn("PALMARES_MIRROR_KEY is not set: the origin counts every request of the mirror, "+
+			"and answers about a hundred a day", "origin", f.client.URL)
 	}
 	listener := &listener{news: make(chan struct{})}
 	defer listener.running.Wait()
@@ -112,7 +113,8 @@ func (f *Follower) Run(ctx context.Context) error {
 			wait = f.delay(failures, err)
 			failures++
 			if text := err.Error(); text != said {
-				f.cfg.Log.Error("the mirror cannot follow its origin; serving what is here", "error", text, "retry_in", wait.Round(time.Second).String())
+				f.cfg.Log.Error("the mirror cannot follow its origin; serving what is here",
+					"error", text, "retry_in", wait.Round(time.Second).String())
 				said = text
 			}
 		}
@@ -144,7 +146,8 @@ type listener struct {
 // position, or else once in an interval. It needs a key.
 func (f *Follower) listen(ctx context.Context, l *listener) {
 	o := f.leading
-	if o == nil || f.client.key == "" || l.open.Load() || o.Position == l.position && time.Since(l.opened) < f.cfg.Interval {
+	if o == nil || f.client.key == "" || l.open.Load() ||
+		o.Position == l.position && time.Since(l.opened) < f.cfg.Interval {
 		return
 	}
 	l.position, l.opened = o.Position, time.Now()
@@ -268,10 +271,12 @@ func (f *Follower) checkOnce(ctx context.Context) error {
 		err = f.confirm(ctx, base, copied)
 	} else {
 		start := time.Now()
-		if copied, err = f.copy(ctx, base, m); err == nil {
+		copied, err = f.copy(ctx, base, m)
+		if err == nil {
 			f.checked.Store(f.cfg.Now().UnixMilli())
 			f.leading = &copied
-			f.cfg.Log.Info("copied what the origin has published", "origin", f.client.URL, "version", copied.Version, "records", copied.Records,
+			f.cfg.Log.Info("copied what the origin has published", "origin", f.client.URL,
+				"version", copied.Version, "records", copied.Records,
 				"took", time.Since(start).Round(time.Millisecond).String())
 		}
 	}
@@ -292,7 +297,7 @@ func (f *Follower) confirm(ctx context.Context, base, now store.Origin) error {
 	return nil
 }
 
-// permit returns an error if a mirror of base must not become one of to: if that is
+// permit returns an error if a mirror of base must not become a mirror of to: if that is
 // unusual, and no reset permits it. A reset permits one such step.
 func (f *Follower) permit(base store.Origin, to *store.Origin) error {
 	if to.Version == 0 {
@@ -308,7 +313,8 @@ func (f *Follower) permit(base store.Origin, to *store.Origin) error {
 
 // refuse is the error of a step that only a reset permits.
 func (f *Follower) refuse(why string) error {
-	return fmt.Errorf("%s %s; if that is meant, run `palmares mirror reset` once, which permits it; until then, what is here is served", f.client.URL, why)
+	return fmt.Errorf("%s %s; if that is meant, run `palmares mirror reset` once, which permits it; until then, "+
+		"what is here is served", f.client.URL, why)
 }
 
 // unusual says what an operator should know before base becomes to; "" for nothing.
@@ -317,9 +323,11 @@ func (f *Follower) unusual(base store.Origin, to *store.Origin) string {
 	case base.Feed == "":
 		return ""
 	case to.Feed != base.Feed:
-		return fmt.Sprintf("has another database than the one that was copied (its feed is %s, and was %s)", to.Feed, base.Feed)
+		return fmt.Sprintf("has another database than the one that was copied (its feed is %s, and was %s)",
+			to.Feed, base.Feed)
 	case to.Version < base.Version || to.Position < base.Position:
-		return fmt.Sprintf("has gone back in time, to version %d at position %d from version %d at position %d: most likely a backup was restored there",
+		return fmt.Sprintf("has gone back in time, to version %d at position %d from version %d at position %d: "+
+			"most likely a backup was restored there",
 			to.Version, to.Position, base.Version, base.Position)
 	case to.Records > 0 && 2*to.Records < base.Records:
 		return fmt.Sprintf("has only %d of the %d records that are here, less than half", to.Records, base.Records)

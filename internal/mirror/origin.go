@@ -19,7 +19,7 @@ import (
 	"palmares/internal/store"
 )
 
-// The limits of answers, in bytes. A page of changes ends at 8 MiB, or after one record.
+// The limits of responses, in bytes. A page of changes ends at 8 MiB, or after one record.
 const (
 	maxManifest = 1 << 20
 	maxPage     = 32 << 20
@@ -38,11 +38,11 @@ type manifest struct {
 	State    string
 	Files    []file
 
-	tag       string // of the answer
+	tag       string // of the response
 	updatedAt string // the day of the origin's last update
 }
 
-// A file is one of an export.
+// A file is a file of an export.
 type file struct {
 	Path   string
 	Rows   int64
@@ -59,22 +59,23 @@ func (c *Client) manifest(ctx context.Context, tag string) (*manifest, error) {
 	}
 	m.tag, m.updatedAt = header.Get("ETag"), header.Get("X-Service-Updated-At")
 	if m.Feed == "" || !isHash(m.State) || m.Position < 0 || m.Version < 0 || !catalog.IsDate(m.updatedAt) {
-		return nil, fmt.Errorf("%s does not answer %s as a server of Palmarès does: check the address", c.URL, manifestPath)
+		return nil, fmt.Errorf("%s does not answer %s as a server of Palmarès does: check the address",
+			c.URL, manifestPath)
 	}
 	return m, nil
 }
 
-// manifestPatience is how long an origin that was copied before may take for its manifest.
+// manifestTimeout is how long an origin that was copied before may take for its manifest.
 // A large one makes its export when it is first asked for it, which takes a minute; few
 // changes need not wait for that.
-const manifestPatience = 2 * time.Second
+const manifestTimeout = 2 * time.Second
 
 // announcement requests the manifest, as manifest does, or what the feed says if the
 // export is still being made: then there are no files.
 func (c *Client) announcement(ctx context.Context, tag string, base store.Origin) (*manifest, error) {
 	hasty := *c
 	if base.Feed != "" {
-		hasty.stall = manifestPatience
+		hasty.stall = manifestTimeout
 	}
 	m, err := hasty.manifest(ctx, tag)
 	r, ok := errors.AsType[*peer.Error](err)
@@ -83,17 +84,25 @@ func (c *Client) announcement(ctx context.Context, tag string, base store.Origin
 	}
 	page, pageErr := c.Changes(ctx, base.Feed, base.Position, 1)
 	if r, ok := errors.AsType[*peer.Error](pageErr); ok && r.Status == http.StatusConflict {
-		return nil, &peer.Error{Text: fmt.Sprintf("%s no longer knows the position that was copied last, and is still making its export: most likely a backup was restored there; it is asked again soon", c.URL)}
+		return nil, &peer.Error{
+			Text: fmt.Sprintf("%s no longer knows the position that was copied last, and is still making its export: "+
+				"most likely a backup was restored there; it is asked again soon", c.URL),
+		}
 	}
 	if pageErr != nil {
 		return nil, err
 	}
-	return &manifest{Feed: page.Meta.Feed, Version: page.Meta.Version, Position: page.Meta.Last, State: page.Meta.State, updatedAt: page.updatedAt}, nil
+	return &manifest{
+		Feed: page.Meta.Feed, Version: page.Meta.Version, Position: page.Meta.Last, State: page.Meta.State,
+		updatedAt: page.updatedAt,
+	}, nil
 }
 
 // origin returns what a copy of the manifest's version is a copy of.
 func (m *manifest) origin(url string) store.Origin {
-	return store.Origin{URL: url, Feed: m.Feed, Version: m.Version, Position: m.Position, State: m.State, UpdatedAt: m.updatedAt}
+	return store.Origin{
+		URL: url, Feed: m.Feed, Version: m.Version, Position: m.Position, State: m.State, UpdatedAt: m.updatedAt,
+	}
 }
 
 // isHash reports whether s is a hash or a state.
@@ -163,7 +172,7 @@ func (c *Client) Wait(ctx context.Context, feed string, after int64) error {
 		case bytes.HasPrefix(line, []byte("event: change")):
 			return nil
 		case bytes.HasPrefix(line, []byte("event: state")):
-			if states++; states > 1 { // the first one is that of the position
+			if states++; states > 1 { // the first event is the state at the position
 				return nil
 			}
 		}
@@ -173,7 +182,8 @@ func (c *Client) Wait(ctx context.Context, feed string, after int64) error {
 // checkPage returns an error for a page that no server of ours sends.
 func (c *Client) checkPage(p *Page, feed string, after int64, limit int) error {
 	wrong := func(what string) error {
-		return fmt.Errorf("%s does not answer %s as a server of Palmarès does: %s; check the address", c.URL, changesPath, what)
+		return fmt.Errorf("%s does not answer %s as a server of Palmarès does: %s; check the address",
+			c.URL, changesPath, what)
 	}
 	switch {
 	case p.Meta.Feed == "" || feed != "" && p.Meta.Feed != feed:
@@ -193,14 +203,16 @@ func (c *Client) checkPage(p *Page, feed string, after int64, limit int) error {
 			continue
 		}
 		if got := record.Hash(change.Record); got != change.Hash {
-			return fmt.Errorf("the %s %s of %s was changed on the way: its hash is %s, not %s; it is asked for again soon", change.Kind, change.Slug, c.URL, got, change.Hash)
+			return fmt.Errorf("the %s %s of %s was changed on the way: its hash is %s, not %s; "+
+				"it is asked for again soon", change.Kind, change.Slug, c.URL, got, change.Hash)
 		}
 	}
 	return nil
 }
 
-// fileNames are the files of records in an export, by kind, without ending, which are
-// those of a content folder, too.
+// fileNames are the files of records, by kind, without ending, in an export as in a content
+// folder.
 var fileNames = map[record.Kind]string{
-	record.Tool: "outils", record.Comparison: "comparatifs", record.Retired: "cimetiere", record.Page: "pages", record.Catalogue: "catalogue",
+	record.Tool: "outils", record.Comparison: "comparatifs", record.Retired: "cimetiere", record.Page: "pages",
+	record.Catalogue: "catalogue",
 }

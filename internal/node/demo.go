@@ -44,8 +44,8 @@ func (d *demoCatalogue) snapshot(ctx context.Context, base string) (*snapshot.Sn
 	return s, nil
 }
 
-// demoFeed returns the feed of the demo. Its id says which demo it is: that of another
-// release or address is another feed.
+// demoFeed returns the feed of the demo. Its id says which demo it is: another program or
+// address has another feed.
 func demoFeed(c *catalog.Catalog, at string) *record.Feed {
 	feed := record.First("", c, 0, at)
 	feed.ID = "demo-" + feed.State[len(feed.State)-26:]
@@ -70,7 +70,7 @@ func (d *demoCatalogue) picture(ctx context.Context, hash string) ([]byte, bool)
 	return file, err == nil
 }
 
-// pictures are those of the demo and of the published catalogue. A hash names the same
+// pictures reads the pictures of the demo and of the published catalogue. A hash names the same
 // bytes in both.
 type pictures struct {
 	demo   *demoCatalogue

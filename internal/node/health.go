@@ -9,7 +9,7 @@ import (
 	"palmares/internal/store"
 )
 
-// A healthCheck looks for what is wrong with a database that still answers, and logs it.
+// A healthCheck looks for what is wrong with a database that still responds, and logs it.
 type healthCheck struct {
 	store   *store.Store
 	log     *slog.Logger

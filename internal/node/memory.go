@@ -12,7 +12,7 @@ import (
 type Memory struct {
 	mu      sync.Mutex
 	running int  // works that were announced
-	loads   int  // those of them that load a catalogue
+	loads   int  // how many of these load a catalogue
 	watched bool // the target follows what lives
 }
 

@@ -38,7 +38,8 @@ func (w *waiter) report(err error) {
 		return
 	case w.reported == nil:
 		w.reported = map[string]bool{}
-		fmt.Fprintf(w.out, "Palmarès listens on %s/ and waits for its database: %v; it retries until it can serve\n", w.url, err)
+		fmt.Fprintf(w.out, "Palmarès listens on %s/ and waits for its database: %v; it retries until it can serve\n",
+			w.url, err)
 	default:
 		fmt.Fprintf(w.out, "Palmarès is still waiting for its database: %v\n", err)
 	}

@@ -90,8 +90,8 @@ func (n *node) wire() error {
 		transport = mail.LogSender{Log: log}
 	}
 	mails := mail.NewQueue(mail.Config{
-		Outbox: st.Mails, Content: &mailContent{store: st, baseURL: base, now: now}, Transport: transport, BaseURL: base,
-		Name: func() string { return d.live.Snapshot().Catalog.Name }, Now: now, Log: log,
+		Outbox: st.Mails, Content: &mailContent{store: st, baseURL: base, now: now}, Transport: transport,
+		BaseURL: base, Name: func() string { return d.live.Snapshot().Catalog.Name }, Now: now, Log: log,
 	})
 	payments, err := billing.New(billing.Config{
 		Settings: c.Stripe, Ledger: st.Subscriptions, Keys: st.Keys, BaseURL: base, Now: now, Log: log,
@@ -101,7 +101,8 @@ func (n *node) wire() error {
 	}
 	interval, wake := n.notifications()
 	watch := server.NewWatch(server.WatchConfig{
-		State: st, Uses: st.Keys, Interval: interval, Wake: wake, Served: dispatcher.Wake, Live: d.live, Keys: keys, Log: log,
+		State: st, Uses: st.Keys, Interval: interval, Wake: wake, Served: dispatcher.Wake,
+		Live: d.live, Keys: keys, Log: log,
 	})
 	cfg := server.Config{
 		Live: d.live, Keys: keys, Site: n.pages, Log: log, Requests: n.logs, Meter: d.meter, Exports: n.exports,

@@ -1,5 +1,5 @@
 // Package osfile has files that several processes share: locks, and temporary folders that
-// carry the id of their process, so that those of killed processes can be removed.
+// carry the id of their process, so that what killed processes left can be removed.
 package osfile
 
 import (
@@ -45,7 +45,8 @@ func RemoveLeftovers(in string) error {
 			continue
 		}
 		info, statErr := os.Lstat(dir)
-		if statErr != nil || !info.IsDir() || pid == os.Getpid() && !info.ModTime().Before(started) || pid != os.Getpid() && isRunning(pid) {
+		if statErr != nil || !info.IsDir() || pid == os.Getpid() && !info.ModTime().Before(started) ||
+			pid != os.Getpid() && isRunning(pid) {
 			continue
 		}
 		err = errors.Join(err, os.RemoveAll(dir))

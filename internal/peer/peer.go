@@ -95,7 +95,7 @@ func Cause(err error) error {
 	return err
 }
 
-// Reason returns the sentence of an error response; "" if that is not one of Palmarès.
+// Reason returns the sentence of an error response; "" if Palmarès did not write that.
 func Reason(resp *http.Response) string {
 	var said struct{ Error string }
 	err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&said)

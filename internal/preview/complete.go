@@ -47,7 +47,8 @@ func complete(c *catalog.Catalog, today string) (left []string) {
 	c.Comparisons = slices.DeleteFunc(c.Comparisons, func(x catalog.Comparison) bool {
 		isShown := c.Tool(x.ToolA) != nil && c.Tool(x.ToolB) != nil
 		if !isShown {
-			left = append(left, fmt.Sprintf("comparatifs/%s.md:1: warning: a draft without tool_a and tool_b cannot be shown yet", x.Slug))
+			left = append(left, fmt.Sprintf("comparatifs/%s.md:1: warning: a draft without tool_a and tool_b cannot "+
+				"be shown yet", x.Slug))
 		}
 		return !isShown
 	})

@@ -6,7 +6,7 @@
 // problems has none: every address lists the problems until they are fixed.
 //
 // Drafts are nobody else's business, and a page on another site could make a browser
-// send requests here, so only requests for a loopback host are answered.
+// send requests here, so only requests for a loopback host are served.
 package preview
 
 import (
@@ -57,17 +57,19 @@ type edition struct {
 }
 
 // New returns a preview that has not read its folder yet.
-func New(cfg Config) *Preview {
+func New(ctx context.Context, cfg Config) *Preview {
 	p := &Preview{cfg: cfg}
 	empty := snapshot.Empty("Aperçu", "")
-	p.current.Store(&edition{snapshot: empty, replaced: make(chan struct{}), problems: []string{"Lecture du dossier en cours…"}})
+	p.current.Store(&edition{
+		snapshot: empty, replaced: make(chan struct{}), problems: []string{"Lecture du dossier en cours…"},
+	})
 	p.site = site.New(site.Config{
 		Demo:     func(*snapshot.Snapshot) bool { return false },
 		Preview:  p.notice,
 		Pictures: &p.spools,
 		Document: cfg.Document,
 	})
-	_ = empty.BuildIndex(context.Background()) // fails only when its context ends
+	_ = empty.BuildIndex(context.WithoutCancel(ctx)) // fails only when its context ends
 	p.site.Show(empty)
 	return p
 }
@@ -98,7 +100,8 @@ func (p *Preview) notice(s *snapshot.Snapshot) *site.Preview {
 func (p *Preview) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Robots-Tag", "noindex, nofollow")
 	if !isLoopback(r.Host) {
-		http.Error(w, "L’aperçu ne répond qu’aux adresses de cette machine, comme http://localhost:8081.", http.StatusMisdirectedRequest)
+		http.Error(w, "L’aperçu ne répond qu’aux adresses de cette machine, comme http://localhost:8081.",
+			http.StatusMisdirectedRequest)
 		return
 	}
 	switch path := r.URL.Path; {
@@ -113,13 +116,15 @@ func (p *Preview) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case len(p.current.Load().problems) > 0 && !strings.HasPrefix(path, "/static/"):
 		p.serveProblems(w, r)
 	case isElsewhere(path):
-		p.site.ServeAccountPage(w, r, site.AccountPage{Status: http.StatusNotFound, Title: "Absent de l’aperçu", Content: elsewhere})
+		p.site.ServeAccountPage(w, r, site.AccountPage{
+			Status: http.StatusNotFound, Title: "Absent de l’aperçu", Content: elsewhere,
+		})
 	default:
 		p.site.ServeHTTP(w, r)
 	}
 }
 
-// isElsewhere reports whether pages link to a path that only the server answers.
+// isElsewhere reports whether pages link to a path that only the server has.
 func isElsewhere(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	return first == "api" || first == "compte" || first == "data" || first == "webhooks"
@@ -171,7 +176,9 @@ func (p *Preview) serveProblems(w http.ResponseWriter, r *http.Request) {
 	if err := problemList.Execute(&b, p.current.Load().problems); err != nil {
 		panic(err) // the template does not fit its data
 	}
-	p.site.ServeAccountPage(w, r, site.AccountPage{Status: http.StatusInternalServerError, Title: "À corriger", Content: template.HTML(b.String())})
+	p.site.ServeAccountPage(w, r, site.AccountPage{
+		Status: http.StatusInternalServerError, Title: "À corriger", Content: template.HTML(b.String()),
+	})
 }
 
 // read makes the next edition from the folder.
@@ -179,7 +186,9 @@ func (p *Preview) read(ctx context.Context) {
 	began, last := time.Now(), p.current.Load()
 	next := &edition{number: last.number + 1, snapshot: last.snapshot, replaced: make(chan struct{})}
 	today := catalog.Day(p.cfg.Now())
-	read, err := content.Read(ctx, p.cfg.Dir, content.Options{Today: today, Drafts: true, Known: p.spools.known, Memory: &p.memory})
+	read, err := content.Read(ctx, p.cfg.Dir, content.Options{
+		Today: today, Drafts: true, Known: p.spools.known, Memory: &p.memory,
+	})
 	switch {
 	case ctx.Err() != nil:
 		return
@@ -193,7 +202,8 @@ func (p *Preview) read(ctx context.Context) {
 		p.spools.add(read)
 		next.warnings = append(sentences(read.Warnings), complete(read.Catalog, today)...)
 		next.snapshot = snapshot.Build(read.Catalog, next.number, today)
-		p.cfg.Log.Info("read the folder", "tools", len(read.Catalog.Tools), "warnings", len(next.warnings), "ms", time.Since(began).Milliseconds())
+		p.cfg.Log.Info("read the folder", "tools", len(read.Catalog.Tools), "warnings", len(next.warnings),
+			"ms", time.Since(began).Milliseconds())
 	}
 	if next.snapshot != last.snapshot {
 		p.next.Store(next)

@@ -40,7 +40,7 @@ func newDesk(t *testing.T, files map[string]string) *desk {
 	for name, text := range files {
 		d.write(name, text)
 	}
-	p := New(Config{Dir: d.dir, Document: api.Document(), Now: func() time.Time { return time.Date(2026, 11, 16, 9, 0, 0, 0, time.UTC) }, Log: slog.New(slog.DiscardHandler)})
+	p := New(t.Context(), Config{Dir: d.dir, Document: api.Document(), Now: func() time.Time { return time.Date(2026, 11, 16, 9, 0, 0, 0, time.UTC) }, Log: slog.New(slog.DiscardHandler)})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- p.Run(ctx) }()

@@ -61,7 +61,8 @@ func newTree(w *fsnotify.Watcher, dir string) (*tree, error) {
 
 // contains reports whether a path without links is in the content folder.
 func (t *tree) contains(path string) bool {
-	return path == t.base || strings.HasPrefix(path, strings.TrimSuffix(t.base, string(filepath.Separator))+string(filepath.Separator))
+	return path == t.base ||
+		strings.HasPrefix(path, strings.TrimSuffix(t.base, string(filepath.Separator))+string(filepath.Separator))
 }
 
 // add watches a folder, before anything in it is looked at, so that no change is missed.

@@ -77,7 +77,9 @@ func (j *Job) Read(ctx context.Context) (*content.Result, error) {
 	}
 	err = j.show(read.Problems, read.Warnings)
 	if n := len(read.Problems); err == nil && n > 0 {
-		err = &RefusedError{fmt.Sprintf("%s in %s: fix %s and run the command again", Plural(n, "problem"), j.Name, pronoun(n))}
+		err = &RefusedError{
+			fmt.Sprintf("%s in %s: fix %s and run the command again", Plural(n, "problem"), j.Name, pronoun(n)),
+		}
 	}
 	if err == nil {
 		err = j.refuse(read.Warnings)
@@ -106,7 +108,9 @@ func (j *Job) refuse(warnings []content.Warning) error {
 	if n == 0 || !j.Strict {
 		return nil
 	}
-	return &RefusedError{fmt.Sprintf("%s in %s: fix %s, or run the command without --strict", Plural(n, "warning"), j.Name, pronoun(n))}
+	return &RefusedError{
+		fmt.Sprintf("%s in %s: fix %s, or run the command without --strict", Plural(n, "warning"), j.Name, pronoun(n)),
+	}
 }
 
 func pronoun(n int) string {
@@ -134,7 +138,8 @@ func (j *Job) Publish(ctx context.Context, to *store.Catalogue, read *content.Re
 	}
 	done, err := to.Publish(ctx, next, opts)
 	if removals, ok := errors.AsType[*store.RemovalsError](err); ok {
-		return 0, &RefusedError{removals.Error() + "; add an entry in cimetiere/ for each, name it as an alias of the tool it became, or pass --allow-removals"}
+		return 0, &RefusedError{removals.Error() + "; add an entry in cimetiere/ for each, " +
+			"name it as an alias of the tool it became, or pass --allow-removals"}
 	}
 	if err != nil {
 		return 0, err

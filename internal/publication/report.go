@@ -98,7 +98,8 @@ func (r *changeReport) published(d *catalog.Diff, comparisons []catalog.Comparis
 			r.changed(d, "outils/", change, nil)
 		case catalog.ComparisonUpdated:
 			var detail map[string]any
-			if i := slices.IndexFunc(comparisons, func(x catalog.Comparison) bool { return x.Slug == change.Slug }); i >= 0 {
+			isChanged := func(x catalog.Comparison) bool { return x.Slug == change.Slug }
+			if i := slices.IndexFunc(comparisons, isChanged); i >= 0 {
 				x := &comparisons[i]
 				detail = map[string]any{"tool_a": x.ToolA, "tool_b": x.ToolB, "winner_note": x.WinnerNote}
 			}

@@ -173,8 +173,9 @@ func (c *Checkout) contains(published store.Head) error {
 	}
 	_, err = c.git("merge-base", "--is-ancestor", c.head, published.Revision)
 	isOlder := err == nil
+	stays := isOlder || !c.isClean
 	return &staleError{"this folder does not contain the published " + what +
-		", and publishing it would undo that work: run `git pull` and publish again, or pass --force", isOlder || !c.isClean}
+		", and publishing it would undo that work: run `git pull` and publish again, or pass --force", stays}
 }
 
 // git runs a command in the folder and returns what it printed. Hooks of a repository

@@ -20,7 +20,10 @@ func errorCodes() []errorCode {
 	for _, c := range web.Codes {
 		if c.Meaning != "" && !c.Dataset {
 			code := string(c.Code)
-			list = append(list, errorCode{errorAnchor(code).ID, code, c.Status, markdown.NoBreak(c.Meaning), markdown.NoBreak(c.Fix)})
+			list = append(list, errorCode{
+				errorAnchor(code).ID, code, c.Status, markdown.NoBreak(c.Meaning),
+				markdown.NoBreak(c.Fix),
+			})
 		}
 	}
 	return list

@@ -15,7 +15,8 @@ import (
 // operation takes one operation from the document.
 func (d *document) operation(path string, op *operationObject) operation {
 	o := operation{
-		ID: op.OperationID, Path: path, Summary: markdown.NoBreak(op.Summary), Text: op.Description, HTML: block(op.Description),
+		ID: op.OperationID, Path: path, Summary: markdown.NoBreak(op.Summary),
+		Text: op.Description, HTML: block(op.Description),
 		Keyed: !slices.ContainsFunc(op.Security, func(s map[string][]string) bool { return len(s) == 0 }),
 	}
 	for _, p := range op.Parameters {
@@ -42,13 +43,13 @@ func (d *document) operation(path string, op *operationObject) operation {
 	return o
 }
 
-// examples returns the examples of an answer and the error codes in them.
+// examples returns the examples of a response and the error codes in them.
 func (d *document) examples(refs pairs[ref[exampleObject]]) (examples []example, codes []anchor) {
 	for _, e := range refs {
 		object := e.Value.in(d.Components.Examples)
 		examples = append(examples, example{inline(object.Summary), highlight(object.Value)})
 		var problem struct{ Code string }
-		_ = json.Unmarshal(object.Value, &problem) // an answer without a code is not an error
+		_ = json.Unmarshal(object.Value, &problem) // a response without a code is not an error
 		if code := errorAnchor(problem.Code); problem.Code != "" && !slices.Contains(codes, code) {
 			codes = append(codes, code)
 		}
@@ -62,8 +63,10 @@ func (d *document) parameter(operation string, named ref[parameterObject]) param
 	p := named.in(d.Components.Parameters)
 	schema := p.Schema.in(d.Components.Schemas)
 	v := parameter{
-		ID: "essai." + operation + "." + p.Name, Name: p.Name, In: p.In, Place: places[p.In], Type: typeName(schema), Required: p.Required,
-		Bounds: bounds(schema), Pattern: schema.Pattern, Text: p.Description, HTML: inline(p.Description), Control: "text", component: named.name,
+		ID: "essai." + operation + "." + p.Name, Name: p.Name, In: p.In, Place: places[p.In], Type: typeName(schema),
+		Required: p.Required,
+		Bounds:   bounds(schema), Pattern: schema.Pattern, Text: p.Description, HTML: inline(p.Description),
+		Control: "text", component: named.name,
 	}
 	if p.Example != nil {
 		v.Placeholder = fmt.Sprint(p.Example)
@@ -93,7 +96,10 @@ func (d *document) fields(s *schemaObject, depth int) []field {
 	var list []field
 	for _, property := range s.Properties {
 		schema := property.Value.in(d.Components.Schemas)
-		f := field{Depth: depth, Name: property.Name, Type: typeName(schema), Null: schema.Nullable, Text: schema.Description, HTML: inline(schema.Description)}
+		f := field{
+			Depth: depth, Name: property.Name, Type: typeName(schema), Null: schema.Nullable, Text: schema.Description,
+			HTML: inline(schema.Description),
+		}
 		for _, one := range schema.Enum {
 			f.Enum = append(f.Enum, fmt.Sprint(one))
 		}
@@ -107,7 +113,7 @@ func (d *document) fields(s *schemaObject, depth int) []field {
 	return list
 }
 
-// A headerCollector collects the headers of all answers, each once.
+// A headerCollector collects the headers of all responses, each once.
 type headerCollector struct {
 	document *document
 	headers  []header
@@ -126,7 +132,7 @@ func (c *headerCollector) add(op *operationObject) {
 				c.headers = append(c.headers, header{ID: headerAnchor(named.Name).ID, Name: named.Name})
 				c.longest = append(c.longest, 0)
 			}
-			// If two answers describe a header, the longer description is shown.
+			// If two responses describe a header, the longer description is shown.
 			if len(h.Description) > c.longest[i] {
 				c.longest[i] = len(h.Description)
 				c.headers[i].HTML, c.headers[i].Example = inline(h.Description), fmt.Sprint(h.Example)
@@ -139,7 +145,7 @@ func (c *headerCollector) add(op *operationObject) {
 	}
 }
 
-// all returns the headers. Those of every status get no statuses.
+// all returns the headers. A header of every status gets no statuses.
 func (c *headerCollector) all() []header {
 	most := 0
 	for _, h := range c.headers {
@@ -183,7 +189,8 @@ func typeName(s *schemaObject) string {
 // bounds describes the limits of a value.
 func bounds(s *schemaObject) string {
 	switch {
-	case s.Minimum != nil && s.Maximum != nil && s.Maximum.String() == strconv.FormatInt(web.MaxInteger, 10): // not worth showing
+	// not worth showing
+	case s.Minimum != nil && s.Maximum != nil && s.Maximum.String() == strconv.FormatInt(web.MaxInteger, 10):
 		return "à partir de " + grouped(s.Minimum)
 	case s.Minimum != nil && s.Maximum != nil:
 		return grouped(s.Minimum) + " à " + grouped(s.Maximum)

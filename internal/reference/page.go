@@ -24,7 +24,7 @@ type page struct {
 	Groups        []group
 	Headers       []header
 	Errors        []errorCode
-	QuotaExceeded template.HTML // a 429 answer
+	QuotaExceeded template.HTML // a 429 response
 	Cache         sample
 	Pages         sample
 	Search        sample
@@ -57,15 +57,15 @@ type operation struct {
 	Text       string // Markdown
 	HTML       template.HTML
 	Keyed      bool // needs a key
-	Counted    bool // can answer 429
+	Counted    bool // may be refused with 429
 	Parameters []parameter
 	Schema     []field
 	Examples   []example
 	Statuses   []status
-	Headers    []anchor // of a 200 answer
+	Headers    []anchor // of a 200 response
 
 	// These depend on the catalogue: see (*operation).call.
-	Href     string // a call that answers 200
+	Href     string // a call whose response is 200
 	Samples  []sample
 	NoRecord bool // the catalogue has no record to name: samples keep the braces of the path
 }
@@ -90,7 +90,7 @@ type parameter struct {
 	component string // its name in the document's components
 }
 
-// A field is one field of an answer; those of a nested object follow it.
+// A field is a field of a response; the fields of a nested object follow it.
 type field struct {
 	Depth int
 	Name  string
@@ -123,7 +123,7 @@ type header struct {
 	ID, Name string
 	HTML     template.HTML
 	Example  string
-	Statuses []string // empty for a header of every answer
+	Statuses []string // empty for a header of every response
 }
 
 // page adds what depends on the catalogue.
@@ -132,12 +132,16 @@ func (ref *Reference) page(snap *snapshot.Snapshot, base string) page {
 	p := page{
 		Version: ref.version, Base: base, Credit: credit, Source: DocumentPath,
 		Guide: ref.guide, Headers: ref.headers, Errors: ref.errors, QuotaExceeded: ref.quotaExceeded,
-		First:      sample{"premier-appel", "curl", curlSample(base+"/api/v1/tools?limit=1", false)},
-		Answer:     highlight(snap.Tools(snapshot.ToolQuery{}, snapshot.Paging{Number: 1, Limit: 1}).Body().Bytes()),
-		Cache:      sample{"cache.curl", "curl", "curl --etag-save stats.etag --etag-compare stats.etag \\\n  -o stats.json " + shellQuote(base+"/api/v1/stats")},
+		First:  sample{"premier-appel", "curl", curlSample(base+"/api/v1/tools?limit=1", false)},
+		Answer: highlight(snap.Tools(snapshot.ToolQuery{}, snapshot.Paging{Number: 1, Limit: 1}).Body().Bytes()),
+		Cache: sample{"cache.curl", "curl", "curl --etag-save stats.etag --etag-compare stats.etag \\\n  -o " +
+			"stats.json " + shellQuote(base+"/api/v1/stats")},
 		Pages:      sample{"pagination.python", "Python", program("pages.py", base, "")},
 		Search:     sample{"recherche.python", "Python", program("recherche.py", base, credit)},
-		Assistants: base + "/mcp", Configuration: sample{"assistants.json", "JSON", `{"mcpServers": {"palmares": {"type": "http", "url": "` + base + `/mcp"}}}`},
+		Assistants: base + "/mcp",
+		Configuration: sample{
+			"assistants.json", "JSON", `{"mcpServers": {"palmares": {"type": "http", "url": "` + base + `/mcp"}}}`,
+		},
 		EventTypes: catalog.ChangeTypes, Pro: !ref.hidesPro, Dataset: snap.HasDataset(),
 	}
 	values := openapi.Examples(snap)

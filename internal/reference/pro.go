@@ -6,7 +6,9 @@ import "strings"
 // catalogue whose publisher does not offer it. A test finds what a new text says.
 var withoutPro = strings.NewReplacer(
 	`\n- Offre Pro (`+"`pro`)\u00a0: sans quota.", "",
-	"\u202f; pour l’offre Pro, seulement `X-RateLimit-Tier`, `X-RateLimit-Remaining` (2147483647) et `X-RateLimit-Reset`", "",
+	"\u202f; pour l’offre Pro, seulement `X-RateLimit-Tier`, `X-RateLimit-Remaining` (2147483647) et "+
+		"`X-RateLimit-Reset`",
+	"",
 	"Une clé est nécessaire, Developer (gratuite) ou Pro.", "Une clé est nécessaire, gratuite.",
 	"`free` (Developer) ou `pro`.", "`free` (Developer).",
 	`"enum": ["free", "pro"]`, `"enum": ["free"]`,

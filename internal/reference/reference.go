@@ -39,16 +39,23 @@ type Reference struct {
 // of the program.
 func New(raw []byte) *Reference {
 	d := parseDocument(raw)
-	ref := &Reference{version: d.Info.Version, errors: errorCodes(), quotaExceeded: highlight(d.Components.Examples["QuotaAnonymous"].Value)}
+	ref := &Reference{
+		version: d.Info.Version, errors: errorCodes(),
+		quotaExceeded: highlight(d.Components.Examples["QuotaAnonymous"].Value),
+	}
 	for _, part := range markdown.HTML(d.Info.Description, nil, "") {
 		if part.Heading != "" {
 			heading := markdown.NoBreak(part.Heading)
-			ref.guide = append(ref.guide, chapter{part.ID, heading, template.HTML(part.HTML), chapterSource(d.Info.Description, heading)})
+			ref.guide = append(ref.guide,
+				chapter{part.ID, heading, template.HTML(part.HTML), chapterSource(d.Info.Description, heading)})
 		}
 	}
 	headers := headerCollector{document: d, places: map[string]int{}}
 	for _, tag := range d.Tags {
-		g := group{ID: "operations-" + markdown.HTML("## "+tag.Name, nil, "")[0].ID, Name: tag.Name, Text: markdown.NoBreak(tag.Description)}
+		g := group{
+			ID: "operations-" + markdown.HTML("## "+tag.Name, nil, "")[0].ID, Name: tag.Name,
+			Text: markdown.NoBreak(tag.Description),
+		}
 		for _, path := range d.Paths {
 			if op := path.Value.Get; slices.Contains(op.Tags, tag.Name) {
 				g.Operations = append(g.Operations, d.operation(path.Name, op))

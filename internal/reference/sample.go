@@ -40,9 +40,13 @@ func curlSample(address string, keyed bool) string {
 func javascriptSample(address string, keyed bool) string {
 	call := "fetch(" + literal(address) + ");"
 	if keyed {
-		call = "fetch(" + literal(address) + ", {\n  headers: { Authorization: `Bearer ${process.env." + keyVariable + "}` },\n});"
+		call = "fetch(" + literal(address) + ", {\n" +
+			"  headers: { Authorization: `Bearer ${process.env." + keyVariable + "}` },\n});"
 	}
-	return "const response = await " + call + "\nconst body = await response.json();\nif (!response.ok) throw new Error(body.error);\nconsole.log(body);"
+	return "const response = await " + call + "\n" +
+		"const body = await response.json();\n" +
+		"if (!response.ok) throw new Error(body.error);\n" +
+		"console.log(body);"
 }
 
 func pythonSample(address string, keyed bool) string {
@@ -89,7 +93,7 @@ func goSample(address string, keyed bool) string {
 // shellQuote quotes s as one word of a shell.
 func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// literal quotes s as a string of JSON, which is also one of JavaScript, Python and Go.
+// literal quotes s as a JSON string, which JavaScript, Python and Go read the same.
 func literal(s string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

@@ -123,7 +123,8 @@ func (c *Client) refused(resp *http.Response) error {
 	case said != "":
 		why = ": " + said
 	case resp.StatusCode < http.StatusInternalServerError:
-		why = " answered " + resp.Status + ": check --server, and what the proxy in front of it allows; nothing was published"
+		why = " answered " + resp.Status + ": check --server, and what the proxy in front of it allows; " +
+			"nothing was published"
 	default:
 		why = " answered " + resp.Status + ": try again later; nothing was published"
 	}
@@ -161,7 +162,9 @@ func (c *Client) Publish(ctx context.Context, job *publication.Job, root *os.Roo
 		_ = stream.Close() // it never fails
 		<-packed
 	}()
-	header := http.Header{"Content-Type": {"application/x-tar"}, "Content-Encoding": {"zstd"}, "Expect": {"100-continue"}}
+	header := http.Header{
+		"Content-Type": {"application/x-tar"}, "Content-Encoding": {"zstd"}, "Expect": {"100-continue"},
+	}
 	path := cataloguePath + "?" + query(job, expect, refused != nil).Encode()
 	resp, sendErr := c.send(ctx, http.MethodPost, path, header, stream)
 	if sendErr == nil {
@@ -211,7 +214,8 @@ func query(job *publication.Job, expect *int64, unchanged bool) url.Values {
 		}
 	}
 	for name, isSet := range map[string]bool{
-		paramDryRun: job.DryRun, paramAllowRemovals: job.AllowRemovals, paramStrict: job.Strict, paramClean: job.Source.Clean,
+		paramDryRun: job.DryRun, paramAllowRemovals: job.AllowRemovals, paramStrict: job.Strict,
+		paramClean:     job.Source.Clean,
 		paramUnchanged: unchanged,
 	} {
 		if isSet {
@@ -268,7 +272,8 @@ func (c *Client) show(resp *http.Response, sink publication.Sink) error {
 		}
 	}
 	if resp.StatusCode != http.StatusOK {
-		return errors.Join(flush(), fmt.Errorf("%s answered %s and broke the connection: try again; nothing was published",
+		return errors.Join(flush(), fmt.Errorf("%s answered %s and broke the connection: try again; "+
+			"nothing was published",
 			c.URL, resp.Status))
 	}
 	return errors.Join(flush(), errUnknown(c.URL, lines.Err()))

@@ -148,5 +148,6 @@ func (p *packer) check(file *os.File, part content.Part) error {
 }
 
 func (p *packer) changed(part content.Part) error {
-	return fmt.Errorf("%s in %s changed while it was being sent: publish again; nothing was published", part.Path, p.name)
+	return fmt.Errorf("%s in %s changed while it was being sent: publish again; nothing was published",
+		part.Path, p.name)
 }

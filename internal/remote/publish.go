@@ -52,29 +52,30 @@ func (h *Handler) servePublication(w http.ResponseWriter, r *http.Request) {
 			<-h.uploads
 		}()
 	default:
-		h.fail(w, r, errUnavailable(fmt.Sprintf("the server is receiving %d other folders: try again in a minute; nothing was changed", maxUploads), "60"))
+		h.fail(w, r, errUnavailable(fmt.Sprintf("the server is receiving %d other folders: try again in a minute; "+
+			"nothing was changed", maxUploads), "60"))
 		return
 	}
 	if err := h.Store.Tokens.MarkUsed(r.Context(), token.ID, h.Now()); err != nil && r.Context().Err() == nil {
 		h.Log.Warn("could not store that a token was used", "token", token.ID, "error", err)
 	}
 	job.Now, job.Source.Token = h.Now, token.Name
-	a := &answer{w: w, control: http.NewResponseController(w)}
-	job.Sink = a
+	out := &responseSink{w: w, control: http.NewResponseController(w)}
+	job.Sink = out
 	version, err := h.receive(w, r, job)
-	if _, ok := errors.AsType[*web.Error](err); ok { // of the upload: nothing was answered yet
+	if _, ok := errors.AsType[*web.Error](err); ok { // of the upload: nothing was sent yet
 		h.drain(w, r)
 		h.fail(w, r, err)
 		return
 	}
-	a.finish(version, h.explain(r, err))
+	out.finish(version, h.explain(r, err))
 }
 
-// drain reads some more of a body whose answer is known, as a client that is still
-// sending may not notice an answer before it is done.
+// drain reads some more of a body whose response is known, as a client that is still
+// sending may not notice a response before it is done.
 func (h *Handler) drain(w http.ResponseWriter, r *http.Request) {
 	const most, during = 16 << 20, 5 * time.Second
-	body := h.steady(w, r)
+	body := h.body(w, r)
 	body.end = time.Now().Add(during)
 	_, _ = io.CopyN(io.Discard, body, most) // what follows is cut off
 }
@@ -94,7 +95,7 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request, job *publicati
 			h.Log.Error("could not remove an upload: remove it by hand", "error", err)
 		}
 	}()
-	err = u.unpack(h.steady(w, r), h.limits, func(sum string) bool { _, ok := known(sum); return ok })
+	err = u.unpack(h.body(w, r), h.limits, func(sum string) bool { _, ok := known(sum); return ok })
 	if err != nil {
 		return 0, err
 	}
@@ -111,7 +112,8 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request, job *publicati
 func parseJob(q url.Values) (*publication.Job, error) {
 	p := params{q: q}
 	job := &publication.Job{
-		Name: p.text(paramName), DryRun: p.flag(paramDryRun), AllowRemovals: p.flag(paramAllowRemovals), Strict: p.flag(paramStrict), MaxAge: int(p.number(paramMaxAge)),
+		Name: p.text(paramName), DryRun: p.flag(paramDryRun), AllowRemovals: p.flag(paramAllowRemovals),
+		Strict: p.flag(paramStrict), MaxAge: int(p.number(paramMaxAge)),
 		Source: store.Source{Revision: p.text(paramRevision), Author: p.text(paramAuthor), Clean: p.flag(paramClean)},
 	}
 	unchanged, hasWant, want := p.flag(paramUnchanged), q.Has(paramExpect), p.number(paramExpect)
@@ -128,7 +130,8 @@ func parseJob(q url.Values) (*publication.Job, error) {
 }
 
 // errChanged refuses a folder that its client allows only if it changes nothing.
-var errChanged = errors.New("the folder would change what is published, and its client takes it for stale; nothing was changed")
+var errChanged = errors.New("the folder would change what is published, and its client takes it for stale; " +
+	"nothing was changed")
 
 // A movedError says that another version is published than the client has seen.
 type movedError struct {
@@ -141,7 +144,8 @@ func (e *movedError) Error() string {
 	if e.head.Author != "" {
 		by = " by " + e.head.Author
 	}
-	return fmt.Sprintf("version %d%s was published in the meantime, after version %d: publish again, so that nothing of it is undone; nothing was changed", e.head.Version, by, e.want)
+	return fmt.Sprintf("version %d%s was published in the meantime, after version %d: publish again, "+
+		"so that nothing of it is undone; nothing was changed", e.head.Version, by, e.want)
 }
 
 // Is keeps the revision of the other version on record.
@@ -215,7 +219,11 @@ func (h *Handler) explain(r *http.Request, err error) *refusal {
 		return &refusal{http.StatusConflict, err.Error()}
 	}
 	if errors.Is(err, store.ErrBusy) {
-		return &refusal{http.StatusConflict, "another publication has been running for more than 30 seconds: try again when it is done; nothing was changed"}
+		return &refusal{
+			http.StatusConflict,
+			"another publication has been running for more than 30 seconds: try again when it is done; " +
+				"nothing was changed",
+		}
 	}
 	if r.Context().Err() == nil {
 		h.Log.Error("a publication failed", "error", err)
@@ -224,16 +232,18 @@ func (h *Handler) explain(r *http.Request, err error) *refusal {
 	case errors.Is(err, store.ErrFull) || errors.Is(err, syscall.ENOSPC):
 		return &refusal{http.StatusInsufficientStorage, noSpaceText}
 	case errors.Is(err, context.Canceled):
-		return &refusal{http.StatusServiceUnavailable, "the publication was interrupted: see `palmares log`, or publish again"}
+		return &refusal{
+			http.StatusServiceUnavailable, "the publication was interrupted: see `palmares log`, or publish again",
+		}
 	case store.IsOutage(err):
 		return &refusal{http.StatusServiceUnavailable, errOutage(err).Error()}
 	}
 	return &refusal{http.StatusInternalServerError, errInternal().Error()}
 }
 
-// An answer is the publication.Sink of a client elsewhere. Everything is held back until
+// A responseSink is the publication.Sink of a client elsewhere, and writes the response. Everything is held back until
 // the folder is being stored, or was compared in a dry run: then the status is known.
-type answer struct {
+type responseSink struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	begun   bool
@@ -249,43 +259,44 @@ const progressEvery = 200 * time.Millisecond
 const writeTimeout = time.Minute
 
 // Progress sends how far the publication is.
-func (a *answer) Progress(stage string, n, total int) {
+func (s *responseSink) Progress(stage string, n, total int) {
 	switch stage {
 	case "reading", "load", "compare":
 		return // the folder may still be refused
 	}
-	if now := time.Now(); stage != a.stage || now.After(a.next) || n == total {
-		a.stage, a.next = stage, now.Add(progressEvery)
-		_ = a.send(http.StatusOK, message{Progress: &progress{stage, n, total}}) // a client that has gone ends the context
+	if now := time.Now(); stage != s.stage || now.After(s.next) || n == total {
+		s.stage, s.next = stage, now.Add(progressEvery)
+		// a client that has gone ends the context
+		_ = s.send(http.StatusOK, message{Progress: &progress{stage, n, total}})
 	}
 }
 
 // Findings sends problems and warnings.
-func (a *answer) Findings(all []publication.Finding) error {
-	if !a.begun {
-		a.held = append(a.held, all...)
+func (s *responseSink) Findings(all []publication.Finding) error {
+	if !s.begun {
+		s.held = append(s.held, all...)
 		return nil
 	}
-	return a.send(http.StatusOK, findings(all)...)
+	return s.send(http.StatusOK, findings(all)...)
 }
 
 // Report sends the report.
-func (a *answer) Report(text string) error {
+func (s *responseSink) Report(text string) error {
 	var lines []message
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		lines = append(lines, message{Line: &line})
 	}
-	return a.send(http.StatusOK, lines...)
+	return s.send(http.StatusOK, lines...)
 }
 
 // finish sends the last line.
-func (a *answer) finish(version int64, failed *refusal) {
+func (s *responseSink) finish(version int64, failed *refusal) {
 	last, status := message{Done: &done{version}}, http.StatusOK
 	if failed != nil {
 		last, status = message{Error: &failure{failed.text}}, failed.status
 	}
-	_ = a.send(status, last) // a client that has gone cannot be told
+	_ = s.send(status, last) // a client that has gone cannot be told
 }
 
 func findings(all []publication.Finding) []message {
@@ -297,27 +308,27 @@ func findings(all []publication.Finding) []message {
 }
 
 // send sends lines. The first time it sends the status and what was held back before.
-func (a *answer) send(status int, lines ...message) error {
-	if !a.begun {
-		a.begun = true
-		lines = append(findings(a.held), lines...)
-		a.held = nil
-		header := a.w.Header()
+func (s *responseSink) send(status int, lines ...message) error {
+	if !s.begun {
+		s.begun = true
+		lines = append(findings(s.held), lines...)
+		s.held = nil
+		header := s.w.Header()
 		header.Set("Content-Type", linesType)
 		header.Set("Cache-Control", "no-store")
 		header.Set("X-Accel-Buffering", "no") // nginx passes lines on as they come
 		if status == http.StatusServiceUnavailable {
 			header.Set("Retry-After", web.RetrySoon)
 		}
-		a.w.WriteHeader(status)
+		s.w.WriteHeader(status)
 	}
-	extend(a.w)
-	encoder := json.NewEncoder(a.w)
+	extend(s.w)
+	encoder := json.NewEncoder(s.w)
 	encoder.SetEscapeHTML(false)
 	for _, m := range lines {
 		if err := encoder.Encode(m); err != nil {
 			return err
 		}
 	}
-	return a.control.Flush()
+	return s.control.Flush()
 }

@@ -4,16 +4,16 @@
 // The client asks what is published, to find out whether its folder is stale, and which
 // pictures the server lacks. Then it sends the folder as one tar stream, compressed with
 // zstd: everything that content.Read looks at, and nothing else. The server unpacks it
-// into a temporary folder and publishes that as the command does with one of its own, a
-// stale one only if it changes nothing. It answers with one JSON object per line: progress,
+// into a temporary folder and publishes that as the command does with a folder of its own, a
+// stale one only if it changes nothing. The response has one JSON object per line: progress,
 // findings and the report, which the client shows as the command would have.
 //
-// Nothing is answered before it is certain that the folder is acceptable and that no
-// other publication is in the way, so the status of the answer is honest: with 200 the
-// folder is being stored, and the last line says how that ended. An answer without a
-// last line is a broken connection, and the client says that it does not know.
+// Nothing is sent before it is certain that the folder is acceptable and that no other
+// publication is in the way, so the status of the response is honest: with 200 the folder
+// is being stored, and the last line says how that ended. A response without a last line is
+// a broken connection, and the client says that it does not know.
 //
-// The sentences of this protocol are English, as those of the command: it shows them.
+// The sentences of this protocol are English: the command shows them.
 package remote
 
 import (
@@ -30,7 +30,7 @@ const (
 	picturesPath  = prefix + "v1/pictures"
 )
 
-// linesType is the type of answers to publications.
+// linesType is the type of the response to a publication.
 const linesType = "application/x-ndjson"
 
 // checksumRecord is the PAX record of a picture that the server has: the SHA-256 of its
@@ -44,7 +44,7 @@ const (
 	maxQuestion = 8 << 20
 )
 
-// limits are those of one upload.
+// limits bound one upload.
 type limits struct {
 	bytes   int64         // of all files together
 	entries int           // files and folders
@@ -54,9 +54,11 @@ type limits struct {
 }
 
 // uploadLimits allow the two million records that a folder may have, one file each.
-var uploadLimits = limits{bytes: 2 << 30, entries: 2_100_000, stream: 8 << 30, stall: 30 * time.Second, total: time.Hour}
+var uploadLimits = limits{
+	bytes: 2 << 30, entries: 2_100_000, stream: 8 << 30, stall: 30 * time.Second, total: time.Hour,
+}
 
-// A published is the answer to the question what is published.
+// A published says what is published.
 type published struct {
 	Version  int64  `json:"version"`
 	Revision string `json:"revision"`
@@ -64,7 +66,7 @@ type published struct {
 	Clean    bool   `json:"clean"`
 }
 
-// A message is one line of an answer. It has one field.
+// A message is one line of a response. It has one field.
 type message struct {
 	Progress *progress            `json:"progress,omitempty"`
 	Finding  *publication.Finding `json:"finding,omitempty"`

@@ -23,13 +23,13 @@ import (
 // Config is what a Handler needs. All fields are required unless they say otherwise.
 type Config struct {
 	Store *store.Store
-	// NotFound answers while no token exists, as if there were no /publish/.
+	// NotFound serves requests while no token exists, as if there were no /publish/.
 	NotFound http.Handler
 	Now      func() time.Time
 	Log      *slog.Logger
 	// Memory is told of uploads.
 	Memory Memory
-	// TempDir is where folders are unpacked; that of the system if empty.
+	// TempDir is where folders are unpacked; "" for the temporary folder of the system.
 	TempDir string
 }
 
@@ -39,7 +39,7 @@ type Memory interface {
 	End()
 }
 
-// Handler answers /publish/. Every request looks its token up in the database, so that a
+// Handler serves /publish/. Every request looks its token up in the database, so that a
 // revocation works at once on every node.
 type Handler struct {
 	Config
@@ -47,8 +47,8 @@ type Handler struct {
 	service web.Service // only for its errors
 	routes  http.ServeMux
 	limits  limits
-	uploads chan struct{} // has room for those that run at once
-	lookups chan struct{} // likewise, for those of tokens
+	uploads chan struct{} // has room for as many as may run at once
+	lookups chan struct{} // of tokens, likewise
 
 	mu        sync.Mutex
 	hasTokens bool
@@ -61,20 +61,24 @@ const (
 	maxLookups = 16
 	// lookupTimeout is how long a request waits for its token.
 	lookupTimeout = 5 * time.Second
-	// askEvery is for how long the answer holds whether there is any token.
+	// askEvery is how often the database is asked whether there is any token.
 	askEvery = time.Second
 )
 
 // NewHandler returns a handler. It removes what uploads of processes that were killed
 // have left behind.
 func NewHandler(cfg Config) *Handler {
-	h := &Handler{Config: cfg, limits: uploadLimits, uploads: make(chan struct{}, maxUploads), lookups: make(chan struct{}, maxLookups)}
+	h := &Handler{
+		Config: cfg, limits: uploadLimits, uploads: make(chan struct{}, maxUploads),
+		lookups: make(chan struct{}, maxLookups),
+	}
 	h.routes.HandleFunc("GET "+cataloguePath, h.serveCatalogue)
 	h.routes.HandleFunc("POST "+cataloguePath, h.servePublication)
 	h.routes.HandleFunc("POST "+picturesPath, h.servePictures)
 	for path, methods := range map[string]string{cataloguePath: "GET, HEAD, POST", picturesPath: "POST"} {
 		h.routes.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
-			e := web.NewError(web.CodeMethodNotAllowed, fmt.Sprintf("%s does not answer %s: use %s", path, web.Shorten(r.Method), methods))
+			e := web.NewError(web.CodeMethodNotAllowed,
+				fmt.Sprintf("%s does not answer %s: use %s", path, web.Shorten(r.Method), methods))
 			e.Allow = methods
 			h.fail(w, r, e)
 		})
@@ -119,8 +123,8 @@ func hasToken(r *http.Request) bool {
 	return account.CheckPublishToken(text)
 }
 
-// notFound answers 404 whatever the method is. The answer is not kept, as it changes with
-// the first token.
+// notFound sends 404 whatever the method is. No cache may store it, as it changes with the
+// first token.
 func (h *Handler) notFound(w http.ResponseWriter, r *http.Request) {
 	page := r.WithContext(r.Context())
 	if r.Method != http.MethodHead {
@@ -129,7 +133,7 @@ func (h *Handler) notFound(w http.ResponseWriter, r *http.Request) {
 	h.NotFound.ServeHTTP(&unstored{w}, page)
 }
 
-// unstored is an answer that no cache keeps.
+// unstored is a response that no cache stores.
 type unstored struct{ http.ResponseWriter }
 
 func (w *unstored) WriteHeader(status int) {
@@ -137,11 +141,12 @@ func (w *unstored) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// WriteInternalError answers 500 to a request whose handler panicked.
+// WriteInternalError sends 500 for a request whose handler panicked.
 func (h *Handler) WriteInternalError(w http.ResponseWriter) { h.service.WriteError(w, errInternal()) }
 
 func errInternal() error {
-	return web.NewError(web.CodeInternal, "the server failed to publish the folder and has logged why; nothing was changed")
+	return web.NewError(web.CodeInternal, "the server failed to publish the folder and has logged why; "+
+		"nothing was changed")
 }
 
 func errUnavailable(text, retryAfter string) error {
@@ -153,12 +158,14 @@ func errUnavailable(text, retryAfter string) error {
 // errOutage is for a server that cannot use its database.
 func errOutage(err error) error {
 	if store.IsPermanent(err) {
-		return errUnavailable("the server cannot use its database until its operator acts: its log says why; nothing was changed", web.RetryLater)
+		return errUnavailable("the server cannot use its database until its operator acts: its log says why; "+
+			"nothing was changed", web.RetryLater)
 	}
-	return errUnavailable("the server cannot use its database at the moment: try again in a minute; nothing was changed", "")
+	return errUnavailable("the server cannot use its database at the moment: try again in a minute; "+
+		"nothing was changed", "")
 }
 
-// fail answers with an error, which is logged if it is nobody else's business.
+// fail sends an error, which is logged if it is nobody else's business.
 func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if _, ok := errors.AsType[*web.Error](err); !ok {
 		if r.Context().Err() == nil { // otherwise the client is gone
@@ -171,13 +178,13 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 		}
 	}
 	if r.Method == http.MethodPost {
-		w.Header().Set("Connection", "close") // the answer does not wait for the rest of the body
+		w.Header().Set("Connection", "close") // the response does not wait for the rest of the body
 	}
 	extend(w)
 	h.service.WriteError(w, err)
 }
 
-// extend gives the client time to receive an answer, however long the request took.
+// extend gives the client time to receive a response, however long the request took.
 func extend(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // tests write to memory
 }
@@ -199,8 +206,10 @@ func (h *Handler) anyToken(ctx context.Context) (bool, error) {
 
 // What is wrong with something that is no token, without a subject.
 const (
-	isKeyText    = "an API key, which cannot publish: set PALMARES_TOKEN to a token that `palmares token create` printed"
-	isBrokenText = "not a token that `palmares token create` printed, or was not copied completely: set PALMARES_TOKEN again"
+	isKeyText = "an API key, which cannot publish: set PALMARES_TOKEN to a token that `palmares token create` " +
+		"printed"
+	isBrokenText = "not a token that `palmares token create` printed, or was not copied completely: " +
+		"set PALMARES_TOKEN again"
 )
 
 // authorize returns the token of a request, or why it is refused. Nothing of the body is
@@ -211,7 +220,8 @@ func (h *Handler) authorize(r *http.Request) (account.PublishToken, error) {
 	}
 	lines := r.Header["Authorization"]
 	if len(lines) == 0 {
-		return refused(web.CodeMissingToken, "publishing needs a token: set PALMARES_TOKEN to one that `palmares token create` printed")
+		return refused(web.CodeMissingToken, "publishing needs a token: set PALMARES_TOKEN to one that `palmares "+
+			"token create` printed")
 	}
 	text, ok := account.Bearer(lines)
 	switch {
@@ -224,7 +234,8 @@ func (h *Handler) authorize(r *http.Request) (account.PublishToken, error) {
 	case h.lookups <- struct{}{}:
 		defer func() { <-h.lookups }()
 	default:
-		return account.PublishToken{}, errUnavailable("the server is checking too many tokens at once: try again in a few seconds", "")
+		return account.PublishToken{}, errUnavailable("the server is checking too many tokens at once: "+
+			"try again in a few seconds", "")
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), lookupTimeout)
 	defer cancel()
@@ -234,11 +245,14 @@ func (h *Handler) authorize(r *http.Request) (account.PublishToken, error) {
 	}
 	switch {
 	case errors.Is(err, account.ErrInvalidToken):
-		return refused(web.CodeInvalidToken, "the server does not know this token: see `palmares token list` there, or create another")
+		return refused(web.CodeInvalidToken, "the server does not know this token: see `palmares token list` there, "+
+			"or create another")
 	case errors.Is(err, account.ErrRevokedToken):
-		return refused(web.CodeRevokedToken, fmt.Sprintf("the token %q was revoked: set PALMARES_TOKEN to another one", token.Name))
+		return refused(web.CodeRevokedToken, fmt.Sprintf("the token %q was revoked: set PALMARES_TOKEN to another one",
+			token.Name))
 	case errors.Is(err, account.ErrExpiredToken):
-		return refused(web.CodeExpiredToken, fmt.Sprintf("the token %q expired on %s: set PALMARES_TOKEN to another one", token.Name, token.ExpiresAt.Format(time.DateOnly)))
+		return refused(web.CodeExpiredToken, fmt.Sprintf("the token %q expired on %s: "+
+			"set PALMARES_TOKEN to another one", token.Name, token.ExpiresAt.Format(time.DateOnly)))
 	}
 	return token, err
 }
@@ -255,17 +269,18 @@ func (h *Handler) serveCatalogue(w http.ResponseWriter, r *http.Request) {
 
 var isChecksum = regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString
 
-// servePictures answers which pictures the server lacks, of those whose checksums it is
+// servePictures says which pictures the server lacks, of those whose checksums it is
 // given.
 func (h *Handler) servePictures(w http.ResponseWriter, r *http.Request) {
 	var asked []string
-	body := h.steady(w, r)
+	body := h.body(w, r)
 	if err := json.NewDecoder(io.LimitReader(body, maxQuestion)).Decode(&asked); err != nil {
 		h.fail(w, r, web.NewError(web.CodeInvalidUpload, "the list of pictures is broken or too long: "+err.Error()))
 		return
 	}
 	if len(asked) > maxPictures {
-		h.fail(w, r, web.NewError(web.CodePayloadTooLarge, fmt.Sprintf("one request may ask about %d pictures", maxPictures)))
+		h.fail(w, r, web.NewError(web.CodePayloadTooLarge,
+			fmt.Sprintf("one request may ask about %d pictures", maxPictures)))
 		return
 	}
 	known, err := h.Store.Pictures.Known(r.Context())
@@ -276,7 +291,8 @@ func (h *Handler) servePictures(w http.ResponseWriter, r *http.Request) {
 	missing := []string{}
 	for _, sum := range asked {
 		if !isChecksum(sum) {
-			h.fail(w, r, web.NewError(web.CodeInvalidUpload, "the list of pictures holds something that is not a SHA-256 in hexadecimal"))
+			h.fail(w, r, web.NewError(web.CodeInvalidUpload, "the list of pictures holds something that is not a "+
+				"SHA-256 in hexadecimal"))
 			return
 		}
 		if _, ok := known(sum); !ok {
@@ -293,13 +309,16 @@ func writeJSON(w http.ResponseWriter, v any) {
 	_, _ = w.Write(wire.AppendJSON(nil, v)) // fails only if the client has disconnected
 }
 
-// steady returns the body of a request, which may take as long as the limits of an
+// body returns the body of a request, which may take as long as the limits of an
 // upload allow. A client that sends nothing is cut off.
-func (h *Handler) steady(w http.ResponseWriter, r *http.Request) *steadyReader {
-	return &steadyReader{body: r.Body, control: http.NewResponseController(w), stall: h.limits.stall, end: time.Now().Add(h.limits.total)}
+func (h *Handler) body(w http.ResponseWriter, r *http.Request) *uploadBody {
+	return &uploadBody{
+		body: r.Body, control: http.NewResponseController(w), stall: h.limits.stall,
+		end: time.Now().Add(h.limits.total),
+	}
 }
 
-type steadyReader struct {
+type uploadBody struct {
 	body    io.Reader
 	control *http.ResponseController
 	stall   time.Duration
@@ -307,29 +326,30 @@ type steadyReader struct {
 	err     error // how the body ended; a body that is too short ends like others afterwards
 }
 
-func (s *steadyReader) Read(b []byte) (int, error) {
-	if s.err != nil {
-		return 0, s.err
+func (b *uploadBody) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
 	}
-	deadline := time.Now().Add(s.stall)
-	if deadline.After(s.end) {
-		deadline = s.end
+	deadline := time.Now().Add(b.stall)
+	if deadline.After(b.end) {
+		deadline = b.end
 	}
-	if err := s.control.SetReadDeadline(deadline); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := b.control.SetReadDeadline(deadline); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return 0, err
 	}
 	var n int
-	n, s.err = s.body.Read(b)
-	if errors.Is(s.err, io.EOF) {
+	n, b.err = b.body.Read(p)
+	if errors.Is(b.err, io.EOF) {
 		// A deadline that passes later would look like a client that has gone.
-		_ = s.control.SetReadDeadline(time.Time{}) // it worked a moment ago
+		_ = b.control.SetReadDeadline(time.Time{}) // it worked a moment ago
 	}
-	return n, s.err
+	return n, b.err
 }
 
 // isOneLine reports whether s may be stored as a revision, an author or the name of a
 // folder.
 func isOneLine(s string) bool {
 	const most = 1000
-	return len(s) <= most && s == strings.ToValidUTF8(s, "") && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
+	return len(s) <= most && s == strings.ToValidUTF8(s, "") &&
+		!strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
 }

@@ -42,7 +42,8 @@ func newUpload(in string) (*upload, error) {
 // unpack fills the folder from a stream. It returns a web.Error for what is wrong with
 // the stream. isKnown reports whether the server has a picture.
 func (u *upload) unpack(stream io.Reader, lim limits, isKnown func(sum string) bool) error {
-	decoder, err := zstd.NewReader(stream, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	decoder, err := zstd.NewReader(stream, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return err
 	}
@@ -150,7 +151,8 @@ func (x *unpacking) add(header *tar.Header, content io.Reader) error {
 	return err
 }
 
-const noSpaceText = "the server has no space left for the folder: ask its operator to free some and try again; nothing was changed"
+const noSpaceText = "the server has no space left for the folder: ask its operator to free some and try again; " +
+	"nothing was changed"
 
 func (x *unpacking) addFile(name string, header *tar.Header, content io.Reader) (err error) {
 	if sum := header.PAXRecords[checksumRecord]; sum != "" {
@@ -158,7 +160,8 @@ func (x *unpacking) addFile(name string, header *tar.Header, content io.Reader) 
 		case header.Size != 0:
 			return invalidEntry(name, "has a checksum and content; it must have one of the two")
 		case !x.isKnown(sum):
-			return web.NewError(web.CodeConflict, fmt.Sprintf("the server no longer has the picture %s: publish again; nothing was changed", name))
+			return web.NewError(web.CodeConflict, fmt.Sprintf("the server no longer has the picture %s: "+
+				"publish again; nothing was changed", name))
 		}
 		x.elsewhere[name] = sum
 	}
@@ -192,20 +195,24 @@ func longest(name string) (n int) {
 }
 
 func invalidEntry(name, what string) error {
-	return web.NewError(web.CodeInvalidUpload, fmt.Sprintf("%q in the upload %s; nothing was changed", web.Shorten(name), what))
+	return web.NewError(web.CodeInvalidUpload, fmt.Sprintf("%q in the upload %s; nothing was changed",
+		web.Shorten(name), what))
 }
 
 func tooLarge(lim limits) error {
-	return web.NewError(web.CodePayloadTooLarge, fmt.Sprintf("the folder holds more than %d MiB or %d files: publish it on the server itself, or scale down its pictures; nothing was changed", lim.bytes>>20, lim.entries))
+	return web.NewError(web.CodePayloadTooLarge, fmt.Sprintf("the folder holds more than %d MiB or %d files: "+
+		"publish it on the server itself, or scale down its pictures; nothing was changed", lim.bytes>>20, lim.entries))
 }
 
-// broken returns the answer to a stream that cannot be read to its end.
+// broken returns the error of a stream that cannot be read to its end.
 func broken(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return web.NewError(web.CodeInvalidUpload, "the upload stalled and was cut off: publish again; nothing was changed")
+		return web.NewError(web.CodeInvalidUpload, "the upload stalled and was cut off: publish again; "+
+			"nothing was changed")
 	}
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded) {
-		return web.NewError(web.CodeInvalidUpload, "the upload needs more memory to unpack than is allowed; nothing was changed")
+		return web.NewError(web.CodeInvalidUpload, "the upload needs more memory to unpack than is allowed; "+
+			"nothing was changed")
 	}
 	return web.NewError(web.CodeInvalidUpload, "the upload is broken or incomplete: publish again; nothing was changed")
 }

@@ -13,7 +13,7 @@ import "time"
 //
 // Once per row of failures, when there are BreakAfter of them, its owner is mailed.
 //
-// An endpoint that answered 410, or that has failed until DisableAt, becomes Disabled,
+// An endpoint that sent 410, or that has failed until DisableAt, becomes Disabled,
 // unless it was stopped already.
 func (w Endpoint) After(v Verdict, at time.Time) Endpoint {
 	if v.State == Delivered {
@@ -50,9 +50,9 @@ func (w Endpoint) After(v Verdict, at time.Time) Endpoint {
 func (w Endpoint) DisableAt() time.Time { return later(w.FailingSince, w.ResumedAt).Add(DisableAfter) }
 
 // Recovers reports whether a success at at ends an outage: BreakAfter failures in a row, a
-// time in which nothing is sent, or ProbeEvery without a success. Its deliveries then need not wait for their next
-// attempt. Single failures among successes are no outage: whatever fails again and again would
-// lose all its attempts.
+// time in which nothing is sent, or ProbeEvery without a success. Its deliveries then need
+// not wait for their next attempt. Single failures among successes are no outage: whatever
+// fails again and again would lose all its attempts.
 func (w Endpoint) Recovers(at time.Time) bool {
 	return w.Failures >= BreakAfter || w.Failures > 0 && (w.NotBefore.After(at) || at.Sub(w.FailingSince) >= ProbeEvery)
 }

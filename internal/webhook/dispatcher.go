@@ -33,8 +33,8 @@ const (
 	stopWithin = 14 * time.Second
 )
 
-// A Queue holds the deliveries that any number of nodes send. The store's Deliveries is
-// one.
+// A Queue holds the deliveries that any number of nodes send. The store's Deliveries
+// implements it.
 type Queue interface {
 	// Claim leases at most limit deliveries that are due, shared fairly among endpoints.
 	Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]Claim, error)
@@ -62,7 +62,7 @@ type Config struct {
 
 	Allow    []netip.Prefix // private networks that --webhook-allow allows, nil for none
 	Schedule Schedule       // nil for DefaultSchedule
-	Timeout  time.Duration  // of a request, 0 for AnswerWithin; its lease is twice as long
+	Timeout  time.Duration  // of a request, 0 for RequestTimeout; its lease is twice as long
 	Now      func() time.Time
 	Log      *slog.Logger
 }
@@ -92,7 +92,7 @@ func NewDispatcher(cfg Config) *Dispatcher {
 		cfg.Schedule = DefaultSchedule()
 	}
 	if cfg.Timeout == 0 {
-		cfg.Timeout = AnswerWithin
+		cfg.Timeout = RequestTimeout
 	}
 	return &Dispatcher{
 		cfg:     cfg,
@@ -183,7 +183,8 @@ func (d *Dispatcher) deliver(ctx context.Context, c Claim) {
 		log.Debug("webhook sent", "outcome", result.Outcome, "status", result.Status, "duration", result.Duration)
 	}
 	if err := d.finish(ctx, c.DeliveryID, verdict); err != nil {
-		log.Warn("could not store the outcome of a webhook: it will be sent again", "outcome", result.Outcome, "error", err)
+		log.Warn("could not store the outcome of a webhook: it will be sent again",
+			"outcome", result.Outcome, "error", err)
 	}
 }
 

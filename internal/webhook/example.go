@@ -24,10 +24,12 @@ func Examples() []Example {
 	for _, next := range exampleCatalogues() {
 		next.Sort()
 		catalog.CarryOver(last, next, catalog.Day(at))
-		diff := catalog.Compare(last, next, func(body string) []catalog.Section { return []catalog.Section{{ID: "introduction", Text: body}} })
+		diff := catalog.Compare(last, next,
+			func(body string) []catalog.Section { return []catalog.Section{{ID: "introduction", Text: body}} })
 		for i := range diff.Changes {
 			sequence++
-			if c := &diff.Changes[i]; c.Type != catalog.EmbeddingsUpdated || c.Reason == catalog.EmbeddingsChanged || found[c.Type].Body == "" {
+			if c := &diff.Changes[i]; c.Type != catalog.EmbeddingsUpdated || c.Reason == catalog.EmbeddingsChanged ||
+				found[c.Type].Body == "" {
 				found[c.Type] = newExample(c, at, sequence)
 			}
 		}
@@ -56,7 +58,8 @@ func exampleCatalogues() []*catalog.Catalog {
 	tool := func(slug, name, price, body string) *catalog.Tool {
 		score, checked := 8.6, 7.5
 		return &catalog.Tool{
-			Slug: slug, Name: name, Domain: slug + ".example", Category: "ecriture", ICP: "mixte", Pricing: "payant", Price: price,
+			Slug: slug, Name: name, Domain: slug + ".example", Category: "ecriture", ICP: "mixte", Pricing: "payant",
+			Price:   price,
 			Tagline: "Relit vos textes et dit pourquoi.", Score: &score, Verifiability: &checked, Tier: 1, Body: body,
 		}
 	}
@@ -72,9 +75,14 @@ func exampleCatalogues() []*catalog.Catalog {
 			Winner: winner, WinnerNote: "Plus juste sur les longs textes.", Published: true,
 		}}
 	}
-	plume, encrier, buvard := tool("plume", "Plume", "19 €/mois", "Un avis."), tool("encrier", "Encrier", "9 €/mois", ""), tool("buvard", "Buvard", "4 €/mois", "")
+	plume := tool("plume", "Plume", "19 €/mois", "Un avis.")
+	encrier := tool("encrier", "Encrier", "9 €/mois", "")
+	buvard := tool("buvard", "Buvard", "4 €/mois", "")
 	dearer := tool("plume", "Plume", "24 €/mois", "Un avis revu.")
-	retired := []catalog.Retired{{Slug: "buvard", Name: "Buvard", Category: "ecriture", Reason: "mort", RetiredAt: "2026-11-01", Body: "Fermé sans préavis.", Note: "Fermé sans préavis.", Successor: "plume"}}
+	retired := []catalog.Retired{{
+		Slug: "buvard", Name: "Buvard", Category: "ecriture", Reason: "mort", RetiredAt: "2026-11-01",
+		Body: "Fermé sans préavis.", Note: "Fermé sans préavis.", Successor: "plume",
+	}}
 
 	begin, change, end, back := site(plume, encrier, buvard), site(dearer, encrier), site(dearer), site(dearer, buvard)
 	begin.Comparisons, change.Comparisons = versus("encrier"), versus("plume")

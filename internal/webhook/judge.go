@@ -9,7 +9,7 @@ import (
 type Result struct {
 	At         time.Time
 	Duration   time.Duration
-	Status     int // 0 without an answer
+	Status     int // 0 without a response
 	Outcome    Outcome
 	Response   string
 	RetryAfter time.Duration // 0 unless the receiver sent it
@@ -24,9 +24,11 @@ const unsignedRetry = time.Minute
 // may make it active again. A delivery that could not be signed was not attempted.
 func Judge(n int, r Result, s Schedule, chance float64) Verdict {
 	v := Verdict{
-		Attempt: Attempt{Number: n, At: r.At, Duration: r.Duration, Status: r.Status, Outcome: r.Outcome, Response: r.Response},
-		State:   Delivered,
-		Gone:    r.Outcome == HTTPStatus && r.Status == http.StatusGone,
+		Attempt: Attempt{
+			Number: n, At: r.At, Duration: r.Duration, Status: r.Status, Outcome: r.Outcome, Response: r.Response,
+		},
+		State: Delivered,
+		Gone:  r.Outcome == HTTPStatus && r.Status == http.StatusGone,
 	}
 	end := r.At.Add(r.Duration)
 	switch {

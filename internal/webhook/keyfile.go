@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A SealedSecret is what is stored of an endpoint's secrets.
+// A SealedSecret holds the secrets of an endpoint as they are stored.
 type SealedSecret struct {
 	EndpointID string
 	Secret     string
@@ -21,7 +21,7 @@ type SealedSecret struct {
 
 // Secrets are the sealed secrets in the database.
 type Secrets interface {
-	// SealedSecrets returns those of every endpoint.
+	// SealedSecrets returns the secrets of every endpoint.
 	SealedSecrets(ctx context.Context) ([]SealedSecret, error)
 	// ReplaceSecret stores replacement wherever an endpoint has sealed, current or old.
 	// It does nothing if the endpoint no longer has it.
@@ -40,7 +40,8 @@ type KeySource struct {
 // Check refuses keys that cannot be used, as far as that is known without the database.
 func (k KeySource) Check() error {
 	if k.Given == "" && k.File == "" {
-		return errors.New("--secret-key is missing: with PostgreSQL every node needs the same key; create it once with `openssl rand -base64 32`, keep it, and set PALMARES_SECRET_KEY")
+		return errors.New("--secret-key is missing: with PostgreSQL every node needs the same key; " +
+			"create it once with `openssl rand -base64 32`, keep it, and set PALMARES_SECRET_KEY")
 	}
 	if k.Given == "" {
 		return nil
@@ -84,9 +85,13 @@ func (k KeySource) open(stored []SealedSecret) (Sealer, error) {
 			switch id := sealer.Missing(sealed); {
 			case id == "":
 			case k.Given != "":
-				return Sealer{}, fmt.Errorf("the webhook secret of %s is sealed with key %s, which is not in --secret-key: add the previous key, after a comma if there is a new one", s.EndpointID, id)
+				return Sealer{}, fmt.Errorf("the webhook secret of %s is sealed with key %s, "+
+					"which is not in --secret-key: add the previous key, after a comma if there is a new one",
+					s.EndpointID, id)
 			default:
-				return Sealer{}, fmt.Errorf("the webhook secret of %s is sealed with key %s, which is not the key in %s: restore that file from the backup of this database, or pass the key with --secret-key", s.EndpointID, id, k.File)
+				return Sealer{}, fmt.Errorf("the webhook secret of %s is sealed with key %s, "+
+					"which is not the key in %s: restore that file from the backup of this database, "+
+					"or pass the key with --secret-key", s.EndpointID, id, k.File)
 			}
 		}
 	}
@@ -107,7 +112,8 @@ func (k KeySource) Save(file string) error {
 	text := k.Given
 	if text == "" {
 		var err error
-		if text, err = readKeyFile(k.File); err != nil {
+		text, err = readKeyFile(k.File)
+		if err != nil {
 			return err
 		}
 	}
@@ -116,7 +122,8 @@ func (k KeySource) Save(file string) error {
 	}
 	found, err := readKeyFile(file)
 	if err == nil && found != strings.TrimSpace(text) {
-		err = fmt.Errorf("%s has another key than the secrets of webhooks are sealed with: move it away; nothing was changed", file)
+		err = fmt.Errorf("%s has another key than the secrets of webhooks are sealed with: move it away; "+
+			"nothing was changed", file)
 	}
 	return err
 }
@@ -132,9 +139,11 @@ func (k KeySource) keys(create bool) (Sealer, error) {
 	text, err := readKeyFile(k.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		if !create {
-			return Sealer{}, fmt.Errorf("%s is missing, and the webhook secrets in the database are sealed with its key: restore it from the backup, or pass the key with --secret-key", k.File)
+			return Sealer{}, fmt.Errorf("%s is missing, and the webhook secrets in the database are sealed with its "+
+				"key: restore it from the backup, or pass the key with --secret-key", k.File)
 		}
-		if err = createKeyFile(k.File, newKey()); err == nil {
+		err = createKeyFile(k.File, newKey())
+		if err == nil {
 			text, err = readKeyFile(k.File) // another process may have been first
 		}
 	}
@@ -143,7 +152,8 @@ func (k KeySource) keys(create bool) (Sealer, error) {
 	}
 	sealer, err := ParseKeys(text)
 	if err != nil {
-		return Sealer{}, fmt.Errorf("%s, which seals webhook secrets, is damaged: restore it from a backup (%w)", k.File, err)
+		return Sealer{}, fmt.Errorf("%s, which seals webhook secrets, is damaged: restore it from a backup (%w)",
+			k.File, err)
 	}
 	return sealer, nil
 }
@@ -184,7 +194,8 @@ func readKeyFile(file string) (string, error) {
 		return "", err
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s, which seals webhook secrets, cannot be read by the user that runs palmares: %w", file, err)
+		return "", fmt.Errorf("%s, which seals webhook secrets, cannot be read by the user that runs palmares: %w",
+			file, err)
 	}
 	defer opened.Close()
 	info, err := opened.Stat()
@@ -193,9 +204,11 @@ func readKeyFile(file string) (string, error) {
 	}
 	switch {
 	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%s is not a file: palmares keeps the key that seals webhook secrets there; move it away", file)
+		return "", fmt.Errorf("%s is not a file: palmares keeps the key that seals webhook secrets there; "+
+			"move it away", file)
 	case info.Mode().Perm()&0o077 != 0:
-		return "", fmt.Errorf("%s is readable by others than its owner, and it seals webhook secrets: run `chmod 600 %s`", file, file)
+		return "", fmt.Errorf("%s is readable by others than its owner, and it seals webhook secrets: "+
+			"run `chmod 600 %s`", file, file)
 	}
 	const maxSize = 4 << 10 // some fifty keys
 	text := make([]byte, min(info.Size(), maxSize))
@@ -218,7 +231,8 @@ func newKey() string {
 func createKeyFile(file, keys string) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("the key that seals webhook secrets cannot be stored beside the database: %w; let the user that runs palmares write there, or pass --secret-key", err)
+			err = fmt.Errorf("the key that seals webhook secrets cannot be stored beside the database: %w; "+
+				"let the user that runs palmares write there, or pass --secret-key", err)
 		}
 	}()
 	draft, err := os.CreateTemp(filepath.Dir(file), ".palmares-key-*") // mode 0600

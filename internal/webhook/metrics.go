@@ -13,7 +13,7 @@ type Figures struct {
 	Endpoints map[State]int
 }
 
-// metrics are those of a dispatcher. It refreshes the store's figures periodically, so
+// metrics are the figures of a dispatcher. It refreshes the store's figures periodically, so
 // that a scrape does not query the database.
 type metrics struct {
 	attempts  *prometheus.CounterVec
@@ -28,8 +28,9 @@ func newMetrics() metrics {
 			Name: "palmares_webhook_attempts_total",
 			Help: "Attempts to deliver a webhook made by this process, by outcome.",
 		}, []string{"outcome"}),
-		figures:   new(atomic.Pointer[Figures]),
-		oldest:    prometheus.NewDesc("palmares_webhook_oldest_due_seconds", "How long the oldest due delivery of an active endpoint has waited; 0 when none is due.", nil, nil),
+		figures: new(atomic.Pointer[Figures]),
+		oldest: prometheus.NewDesc("palmares_webhook_oldest_due_seconds", "How long the oldest due delivery of an "+
+			"active endpoint has waited; 0 when none is due.", nil, nil),
 		endpoints: prometheus.NewDesc("palmares_webhook_endpoints", "Endpoints, by state.", []string{"state"}, nil),
 	}
 	for _, outcome := range []Outcome{OK, HTTPStatus, Timeout, Resolve, Connect, TLS, Blocked, Secret} {
@@ -54,6 +55,7 @@ func (d *Dispatcher) Collect(out chan<- prometheus.Metric) {
 	}
 	out <- prometheus.MustNewConstMetric(d.metrics.oldest, prometheus.GaugeValue, f.OldestDue.Seconds())
 	for _, state := range []State{Active, Paused, Suspended, Disabled} {
-		out <- prometheus.MustNewConstMetric(d.metrics.endpoints, prometheus.GaugeValue, float64(f.Endpoints[state]), string(state))
+		out <- prometheus.MustNewConstMetric(d.metrics.endpoints, prometheus.GaugeValue, float64(f.Endpoints[state]),
+			string(state))
 	}
 }

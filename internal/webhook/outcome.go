@@ -8,7 +8,7 @@ type Outcome string
 // Every outcome except OK is a failure. Secret does not count as an attempt.
 const (
 	OK         Outcome = "delivered"
-	HTTPStatus Outcome = "http_status" // any answer except 2xx
+	HTTPStatus Outcome = "http_status" // any response except 2xx
 	Timeout    Outcome = "timeout"
 	Resolve    Outcome = "dns"
 	Connect    Outcome = "connection"
@@ -26,7 +26,7 @@ var frenchOutcomes = map[Outcome]string{
 	Secret:  "secret illisible de notre côté\u00a0: remplacez-le",
 }
 
-// French describes an outcome, with the status of the answer if there was one.
+// French describes an outcome, with the status of the response if there was one.
 func (o Outcome) French(status int) string {
 	if words := frenchOutcomes[o]; words != "" {
 		return words

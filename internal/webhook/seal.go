@@ -40,7 +40,8 @@ func ParseKeys(text string) (Sealer, error) {
 		key, err := base64.StdEncoding.DecodeString(part)
 		// Decoding skips line breaks, which an encoded key of this length does not have.
 		if err != nil || len(key) != KeySize || strings.ContainsAny(part, "\r\n") {
-			return Sealer{}, fmt.Errorf("key %d of the secret keys is not %d bytes in base64: create one with `openssl rand -base64 %d`", i+1, KeySize, KeySize)
+			return Sealer{}, fmt.Errorf("key %d of the secret keys is not %d bytes in base64: "+
+				"create one with `openssl rand -base64 %d`", i+1, KeySize, KeySize)
 		}
 		block, err := aes.NewCipher(key)
 		if err != nil {
@@ -60,7 +61,8 @@ func ParseKeys(text string) (Sealer, error) {
 // nonce, ciphertext and tag in base64.
 func (s Sealer) Seal(endpointID, secret string) string {
 	key := s.keys[0]
-	return key.id + "." + base64.RawStdEncoding.EncodeToString(key.aead.Seal(nil, nil, []byte(secret), []byte(endpointID)))
+	box := key.aead.Seal(nil, nil, []byte(secret), []byte(endpointID))
+	return key.id + "." + base64.RawStdEncoding.EncodeToString(box)
 }
 
 // Open returns the secret that was sealed for the endpoint, if s has the key.
@@ -76,13 +78,15 @@ func (s Sealer) Open(endpointID, sealed string) (string, error) {
 		box, err := decodeStrictly(text)
 		if err == nil {
 			var secret []byte
-			if secret, err = key.aead.Open(nil, nil, box, []byte(endpointID)); err == nil {
+			secret, err = key.aead.Open(nil, nil, box, []byte(endpointID))
+			if err == nil {
 				return string(secret), nil
 			}
 		}
 		return "", fmt.Errorf("the stored webhook secret of %s is damaged: rotate it (%w)", endpointID, err)
 	}
-	return "", fmt.Errorf("the webhook secret of %s is sealed with key %s, which is not in --secret-key: add it there", endpointID, id)
+	return "", fmt.Errorf("the webhook secret of %s is sealed with key %s, which is not in --secret-key: add it there",
+		endpointID, id)
 }
 
 // Missing returns the id of the key that sealed needs if s does not have it, otherwise

@@ -18,8 +18,8 @@ import (
 
 const (
 	connectTimeout = 5 * time.Second // the contract's
-	maxAnswer      = 64 << 10        // bytes of an answer that are read
-	maxKept        = 1024            // bytes of an answer that are stored
+	maxResponse    = 64 << 10        // bytes of a response that are read
+	maxKept        = 1024            // bytes of a response that are stored
 	maxHeaders     = 32 << 10
 	// idleTimeout is below the minute after which most receivers and load balancers close
 	// a connection, which could hit a request on its way.
@@ -52,7 +52,7 @@ func newSender(allow []netip.Prefix, sealer Sealer, timeout time.Duration, now f
 			DialContext:            dialer.DialContext,
 			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 			TLSHandshakeTimeout:    connectTimeout,
-			DisableCompression:     true, // answers are stored as sent, and cannot expand
+			DisableCompression:     true, // responses are stored as sent, and cannot expand
 			MaxIdleConns:           maxRequests,
 			MaxIdleConnsPerHost:    MaxInFlight,
 			IdleConnTimeout:        idleTimeout,
@@ -97,25 +97,25 @@ func (s *sender) try(ctx context.Context, c Claim, r *Result) {
 		return
 	}
 	req.Header = header
-	answer, err := s.transport.RoundTrip(req)
+	resp, err := s.transport.RoundTrip(req)
 	if err != nil {
 		r.Outcome = outcomeOf(err, handshakeFailed.Load())
 		return
 	}
-	defer answer.Body.Close()
-	r.Status = answer.StatusCode
+	defer resp.Body.Close()
+	r.Status = resp.StatusCode
 	if r.Status < 200 {
 		// With 101 the transport returns the raw connection, whose reads ignore the deadline.
 		// We did not ask for another protocol, so it is closed.
 		r.Outcome = HTTPStatus
 		return
 	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse))
 	r.Response = text(body)
 	switch {
 	case r.Status > 299: // whether or not the body could be read
 		r.Outcome = HTTPStatus
-		r.RetryAfter = RetryAfter(answer.Header.Get("Retry-After"), s.now())
+		r.RetryAfter = RetryAfter(resp.Header.Get("Retry-After"), s.now())
 	case err != nil:
 		r.Outcome = outcomeOf(err, false)
 	default:
@@ -162,7 +162,7 @@ func outcomeOf(err error, inHandshake bool) Outcome {
 	return Connect
 }
 
-// text returns the beginning of an answer in a form that databases and pages can
+// text returns the beginning of a response in a form that databases and pages can
 // store: valid UTF-8 without NUL, at most maxKept bytes.
 func text(body []byte) string {
 	s := string(body[:min(len(body), maxKept)])

@@ -12,7 +12,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// secretPrefix is that of Standard Webhooks: it makes leaked secrets recognizable.
+// secretPrefix is the prefix of Standard Webhooks: it makes leaked secrets recognizable.
 const secretPrefix = "whsec_"
 
 // NewSecret returns a new secret, in the form that is shown to the owner once. 24 bytes
@@ -32,7 +32,8 @@ func Sign(body []byte, id string, at time.Time, secrets ...string) (http.Header,
 		if err != nil {
 			return nil, errors.New("a webhook secret is not whsec_ and base64") // the cause would contain it
 		}
-		if signatures[i], err = signer.Sign(id, at, body); err != nil {
+		signatures[i], err = signer.Sign(id, at, body)
+		if err != nil {
 			return nil, err
 		}
 	}

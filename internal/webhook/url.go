@@ -29,7 +29,9 @@ func (e *URLError) Error() string { return e.english }
 // contain a password.
 var (
 	errForm = &URLError{
-		"url_form", "L’adresse n’est pas une URL valable : donnez-la entière, en caractères ASCII, sans espace ni barre oblique inverse, en 2 048 caractères au plus.",
+		"url_form",
+		"L’adresse n’est pas une URL valable : donnez-la entière, en caractères ASCII, " +
+			"sans espace ni barre oblique inverse, en 2 048 caractères au plus.",
 		"this is not a valid URL: give it whole, in ASCII, without spaces or backslashes, in at most 2048 characters",
 	}
 	errScheme = &URLError{
@@ -37,7 +39,9 @@ var (
 		"the URL must begin with https:// (http:// only with --webhook-allow)",
 	}
 	errUserInfo = &URLError{
-		"url_user_info", "L’adresse ne doit contenir ni nom d’utilisateur ni mot de passe : la signature de chaque envoi prouve d’où il vient.",
+		"url_user_info",
+		"L’adresse ne doit contenir ni nom d’utilisateur ni mot de passe : la signature de chaque envoi prouve d’où " +
+			"il vient.",
 		"the URL must not contain a user name or a password: the signature of each request proves where it comes from",
 	}
 	errFragment = &URLError{
@@ -50,11 +54,15 @@ var (
 	}
 	errAddress = &URLError{
 		"url_address", "L’hôte doit être un nom de domaine, pas une adresse IP, quelle qu’en soit l’écriture.",
-		"the host must be a domain name, not an IP address in any notation (only addresses inside --webhook-allow, in their usual form)",
+		"the host must be a domain name, not an IP address in any notation (only addresses inside --webhook-allow, " +
+			"in their usual form)",
 	}
 	errHost = &URLError{
-		"url_host", "L’hôte doit être un nom de domaine public et complet, tel que « crochets.exemple.fr » : lettres ASCII, chiffres et traits d’union, sans point final (un nom accentué s’écrit sous sa forme « xn-- »).",
-		"the host must be a complete public domain name such as hooks.example.com: ASCII letters, digits and hyphens, no final dot (an internationalised name in its xn-- form)",
+		"url_host",
+		"L’hôte doit être un nom de domaine public et complet, tel que « crochets.exemple.fr » : lettres ASCII, " +
+			"chiffres et traits d’union, sans point final (un nom accentué s’écrit sous sa forme « xn-- »).",
+		"the host must be a complete public domain name such as hooks.example.com: ASCII letters, " +
+			"digits and hyphens, no final dot (an internationalised name in its xn-- form)",
 	}
 )
 

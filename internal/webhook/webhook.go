@@ -6,7 +6,7 @@
 // Webhooks and posts them. A guard refuses addresses in private networks. If a process
 // dies, its leases end and other processes take over.
 //
-// This package has the rules (schedule, signature, guard, breaker, meaning of answers);
+// This package has the rules (schedule, signature, guard, breaker, meaning of responses);
 // package store keeps the rows and imports this package for its types.
 package webhook
 
@@ -37,7 +37,7 @@ const (
 
 // Why an endpoint was disabled.
 const (
-	Gone    = "gone"    // it answered 410
+	Gone    = "gone"    // it sent 410
 	Failing = "failing" // no success in DisableAfter
 )
 
@@ -72,7 +72,7 @@ type Endpoint struct {
 type Failure struct {
 	At      time.Time // when it ended
 	Outcome Outcome
-	Status  int // of the answer, 0 without one
+	Status  int // of the response, 0 without one
 }
 
 // Failing reports whether an endpoint that should receive deliveries did not accept the
@@ -142,9 +142,9 @@ type Attempt struct {
 	Number   int // from 1
 	At       time.Time
 	Duration time.Duration
-	Status   int // of the answer, 0 without one
+	Status   int // of the response, 0 without one
 	Outcome  Outcome
-	Response string // the first 1,024 bytes of the answer's body, as text
+	Response string // the first 1,024 bytes of its body, as text
 }
 
 // A Claim is a delivery that this node has leased, with everything needed to send it.
@@ -191,15 +191,15 @@ type Recovery struct {
 
 // The times of the contract.
 const (
-	AnswerWithin = 15 * time.Second // a request, from the DNS lookup to the last byte of the answer
-	Lease        = 2 * AnswerWithin
-	MaxInFlight  = 4                   // requests at once to one endpoint, over all nodes, without pings
-	BreakAfter   = 10                  // failures in a row until the breaker opens
-	ProbeEvery   = 5 * time.Minute     // while the breaker is open
-	DisableAfter = 5 * 24 * time.Hour  // without a success
-	Overlap      = 24 * time.Hour      // of two secrets
-	Keep         = 30 * 24 * time.Hour // events and deliveries
-	PingsAMinute = 5
+	RequestTimeout = 15 * time.Second // from the DNS lookup to the last byte of the response
+	Lease          = 2 * RequestTimeout
+	MaxInFlight    = 4                   // requests at once to one endpoint, over all nodes, without pings
+	BreakAfter     = 10                  // failures in a row until the breaker opens
+	ProbeEvery     = 5 * time.Minute     // while the breaker is open
+	DisableAfter   = 5 * 24 * time.Hour  // without a success
+	Overlap        = 24 * time.Hour      // of two secrets
+	Keep           = 30 * 24 * time.Hour // events and deliveries
+	PingsAMinute   = 5
 	// ResendsAMinute is more than anybody clicks. Recover sends many.
 	ResendsAMinute = 60
 )
