@@ -112,7 +112,7 @@ func (c *serveCommand) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	cfg.Listener, cfg.Ops = listener, ops
+	cfg.Listener, cfg.Ops, cfg.ExportDir = listener, ops, c.Exports.folder(inv.database)
 	if at, ok := listener.Addr().(*net.TCPAddr); ok {
 		cfg.Local = at.IP.IsLoopback() && len(c.Trusted) == 0
 	}
@@ -123,15 +123,16 @@ func (c *serveCommand) Run(inv *invocation) error {
 	return node.Run(inv.ctx, cfg)
 }
 
-// config returns the configuration of the node, without its listeners. It refuses options that
-// cannot work, before the node waits for its database. The base URL must be known.
+// config returns the configuration of the node, without its listeners and the folder of exports,
+// which may be created. It refuses options that cannot work, before the node waits for its
+// database. The base URL must be known.
 func (c *serveCommand) config(inv *invocation) (cfg node.Config, err error) {
 	cfg = node.Config{
 		Database: inv.database, BaseURL: string(c.BaseURL), Out: inv.stderr, Now: inv.now,
 		Version: version, Release: release(),
 		Demo: c.Demo == "on", FrontLane: c.FrontLane == "on", Quota: c.Quota == "on", MCPQuota: int(c.MCPQuota),
 		Trusted: c.Trusted, Memory: memoryLimit(c.Memory), Drain: c.Drain.given,
-		ExportDir: c.Exports.folder(inv.database), ExportSpace: int64(c.Exports.Space),
+		ExportSpace: int64(c.Exports.Space),
 		Mirror: node.Mirror{
 			Origin: string(c.Mirror.Origin), Key: mirrorKey(), Interval: time.Duration(c.Mirror.Interval),
 		},
