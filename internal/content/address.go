@@ -44,7 +44,7 @@ func isContact(s string) bool {
 // with a digit.
 func isDomain(s string) bool {
 	labels := strings.Split(s, ".")
-	if len(labels) < 2 || len(s) > 253 || digits(labels[len(labels)-1]) > 0 {
+	if len(labels) < 2 || len(s) > 253 || strings.IndexAny(labels[len(labels)-1], "0123456789") == 0 {
 		return false
 	}
 	for _, label := range labels {

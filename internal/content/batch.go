@@ -22,7 +22,7 @@ type batch struct {
 	kind  kind
 	names []string
 	lines []jsonLine
-	data  []byte // of the lines, for reuse
+	data  []byte // of the lines
 
 	records  []record
 	problems []Problem
@@ -47,7 +47,6 @@ const (
 type producer struct {
 	*folder
 	work  chan *batch
-	free  chan []byte  // data of batches that were read
 	done  atomic.Int64 // records read
 	count int          // records listed
 }
@@ -55,13 +54,12 @@ type producer struct {
 // readRecords reads all records, with one worker per processor.
 func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 	r := &producer{folder: f, work: make(chan *batch, 2*runtime.GOMAXPROCS(0))}
-	r.free = make(chan []byte, cap(r.work))
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			var w worker
 			for b := range r.work {
-				w.read(f, b, r.free)
+				w.read(f, b)
 				r.done.Add(int64(len(b.records)))
 			}
 		})
@@ -166,14 +164,7 @@ func (r *producer) jsonLines(ctx context.Context, k kind) error {
 	}
 	defer file.Close()
 	in := bufio.NewReaderSize(file, 64<<10)
-	newBatch := func() *batch {
-		b := &batch{kind: k}
-		select {
-		case b.data = <-r.free:
-		default:
-		}
-		return b
-	}
+	newBatch := func() *batch { return &batch{kind: k, data: make([]byte, 0, batchBytes)} }
 	b := newBatch()
 	for number := 1; ; number++ {
 		start := len(b.data)
@@ -239,7 +230,7 @@ type worker struct {
 }
 
 // read decodes the records of a batch.
-func (w *worker) read(f *folder, b *batch, free chan<- []byte) {
+func (w *worker) read(f *folder, b *batch) {
 	b.records = make([]record, 0, len(b.names)+len(b.lines))
 	for _, name := range b.names {
 		b.readMarkdown(f, name)
@@ -251,10 +242,6 @@ func (w *worker) read(f *folder, b *batch, free chan<- []byte) {
 		d.fields, d.parsed = v.fields, ok
 		b.records = append(b.records, d.record(b.kind))
 		w.known = d.known
-	}
-	select {
-	case free <- b.data[:0]:
-	default:
 	}
 	b.names, b.lines, b.data = nil, nil, nil
 }

@@ -11,16 +11,18 @@ import (
 
 // appendMarkdown appends a record as a Markdown file and returns the length of its
 // front matter.
-func appendMarkdown(b []byte, fields []catalog.Field, record any, body string) (file []byte, yaml int) {
+func appendMarkdown(b []byte, fields []catalog.Field, record any) (file []byte, yaml int) {
 	b = append(b, "---\n"...)
 	start := len(b)
 	b = appendYAML(b, fields, record, "")
 	yaml = len(b) - start
 	b = append(b, "---\n"...)
-	if body != "" {
-		b = append(b, '\n')
-		b = append(b, body...)
-		b = append(b, '\n')
+	for i := range fields {
+		if f := &fields[i]; f.Form == catalog.Body && !f.IsEmpty(record) {
+			b = append(b, '\n')
+			b = append(b, *f.In(record).(*string)...)
+			b = append(b, '\n')
+		}
 	}
 	return b, yaml
 }

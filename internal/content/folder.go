@@ -15,10 +15,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"palmares/internal/catalog"
+	canonical "palmares/internal/record"
 )
 
 // A kind is one of the four kinds of records.
 type kind struct {
+	of     canonical.Kind
 	folder string
 	decode func(*decoder) record
 }
@@ -34,10 +36,10 @@ func Folders() []string {
 
 // kinds lists the kinds in the order in which they are read.
 var kinds = []kind{
-	{"outils", (*decoder).tool},
-	{"comparatifs", (*decoder).comparison},
-	{"cimetiere", (*decoder).retired},
-	{"pages", (*decoder).customPage},
+	{canonical.Tool, "outils", (*decoder).tool},
+	{canonical.Comparison, "comparatifs", (*decoder).comparison},
+	{canonical.Retired, "cimetiere", (*decoder).retired},
+	{canonical.Page, "pages", (*decoder).customPage},
 }
 
 // IsIgnored reports whether nothing of this name in a content folder is read, wherever

@@ -47,7 +47,7 @@ func FuzzFrontMatter(f *testing.F) {
 		if tool == nil {
 			return
 		}
-		markdown, _ := appendMarkdown(nil, catalog.ToolFields, tool, tool.Body)
+		markdown, _ := appendMarkdown(nil, catalog.ToolFields, tool)
 		line := lineOf(tool)
 		for file, text := range map[string]string{"outils/boreal.md": string(markdown), "outils.jsonl": string(line)} {
 			if diff := cmp.Diff(tool, readTool(t, file, text), cmpopts.EquateEmpty()); diff != "" {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A value is a YAML or JSON value with the line on which it starts. Numbers are
@@ -100,35 +102,6 @@ func (v *value) put(f field, problem report) {
 // isPlainNumber reports whether s is a JSON number. The other forms that YAML has
 // (hexadecimal, octal, underscores) are never what an editor means by a score.
 func isPlainNumber(s string) bool {
-	s = strings.TrimPrefix(s, "-")
-	whole := digits(s)
-	if whole == 0 || whole > 1 && s[0] == '0' {
-		return false
-	}
-	s = s[whole:]
-	if rest, ok := strings.CutPrefix(s, "."); ok {
-		n := digits(rest)
-		if n == 0 {
-			return false
-		}
-		s = rest[n:]
-	}
-	if s != "" && (s[0] == 'e' || s[0] == 'E') {
-		s = s[1:]
-		if s != "" && (s[0] == '+' || s[0] == '-') {
-			s = s[1:]
-		}
-		n := digits(s)
-		return n > 0 && n == len(s)
-	}
-	return s == ""
-}
-
-// digits returns the number of digits at the start of s.
-func digits(s string) int {
-	n := 0
-	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
-		n++
-	}
-	return n
+	number := jsontext.Value(s)
+	return number.Kind() == '0' && number.IsValid() && strings.TrimSpace(s) == s
 }

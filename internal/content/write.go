@@ -130,15 +130,6 @@ type folderWriter struct {
 	file      *os.File      // beneath lines
 }
 
-// A written is a record to write: as a line of JSON in its canonical form, or as a
-// Markdown file that says what its editors wrote.
-type written struct {
-	canonical.Record
-	fields []catalog.Field
-	record any
-	body   string
-}
-
 func (w *folderWriter) write(ctx context.Context) error {
 	c := w.catalogue
 	yaml := appendYAML(nil, catalog.CatalogueFields, c.InOrder(), "")
@@ -148,29 +139,8 @@ func (w *folderWriter) write(ctx context.Context) error {
 	if err := os.WriteFile(filepath.Join(w.dir, catalogueFile), yaml, 0o666); err != nil {
 		return err
 	}
-	for _, k := range []struct {
-		folder string
-		n      int
-		at     func(i int) written
-	}{
-		{"outils", len(c.Tools), func(i int) written {
-			t := c.Tools[i]
-			return written{canonical.OfTool(c, t), catalog.ToolFields, t, t.Body}
-		}},
-		{"comparatifs", len(c.Comparisons), func(i int) written {
-			x := &c.Comparisons[i]
-			return written{canonical.OfComparison(x), catalog.ComparisonFields, x, x.Body}
-		}},
-		{"cimetiere", len(c.Retired), func(i int) written {
-			r := &c.Retired[i]
-			return written{canonical.OfRetired(r), catalog.RetiredFields, r, r.Body}
-		}},
-		{"pages", len(c.Pages), func(i int) written {
-			p := &c.Pages[i]
-			return written{canonical.OfPage(p), catalog.PageFields, p, p.Body}
-		}},
-	} {
-		if err := w.kind(ctx, k.folder, k.n, k.at); err != nil {
+	for _, k := range kinds {
+		if err := w.kind(ctx, k); err != nil {
 			return err
 		}
 	}
@@ -199,7 +169,7 @@ func (w *folderWriter) writePictures(ctx context.Context, opts WriteOptions) err
 	return nil
 }
 
-func (w *folderWriter) kind(ctx context.Context, folder string, n int, at func(int) written) (err error) {
+func (w *folderWriter) kind(ctx context.Context, k kind) (err error) {
 	defer func() {
 		if w.lines != nil {
 			err = errors.Join(err, w.lines.Flush(), w.file.Close())
@@ -207,7 +177,7 @@ func (w *folderWriter) kind(ctx context.Context, folder string, n int, at func(i
 		}
 	}()
 	var buf []byte
-	for i := range n {
+	for i := range canonical.Count(w.catalogue, k.of) {
 		if i%batchRecords == 0 {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -216,15 +186,17 @@ func (w *folderWriter) kind(ctx context.Context, folder string, n int, at func(i
 				w.progress(w.written)
 			}
 		}
-		record := at(i)
+		written := canonical.At(w.catalogue, k.of, i)
+		record := canonical.Of(w.catalogue, written)
 		var format Format
-		if buf, format, err = w.encode(buf[:0], record); err != nil {
-			return fmt.Errorf("the record %s of %s %w", record.Slug, folder, err)
+		buf, format, err = w.encode(buf[:0], record, written)
+		if err != nil {
+			return fmt.Errorf("the record %s of %s %w", record.Slug, k.folder, err)
 		}
 		if format == JSONL {
-			err = w.writeLine(folder, buf)
+			err = w.writeLine(k.folder, buf)
 		} else {
-			err = w.writeFile(folder, record.Slug, buf)
+			err = w.writeFile(k.folder, record.Slug, buf)
 		}
 		if err != nil {
 			return err
@@ -237,17 +209,20 @@ func (w *folderWriter) kind(ctx context.Context, folder string, n int, at func(i
 var errTooLarge = errors.New("is larger than 1 MiB in either format")
 
 // encode appends a record to b in the writer's format, or in the other one if it
-// exceeds the limits, and returns the format used.
-func (w *folderWriter) encode(b []byte, record written) ([]byte, Format, error) {
+// exceeds the limits, and returns the format used: a line of JSON in its canonical form, or a
+// Markdown file that says what its editors wrote.
+func (w *folderWriter) encode(b []byte, record canonical.Record, written any) ([]byte, Format, error) {
 	for _, format := range []Format{w.format, 1 - w.format} {
 		if format == JSONL {
-			if b = record.Append(b[:0], record.Images(w.catalogue)); len(b) <= maxFile {
+			b = record.Append(b[:0], record.Images(w.catalogue))
+			if len(b) <= maxFile {
 				return append(b, '\n'), format, nil
 			}
 			continue
 		}
 		var yaml int
-		if b, yaml = appendMarkdown(b[:0], record.fields, record.record, record.body); len(b) <= maxFile && yaml <= maxYAML {
+		b, yaml = appendMarkdown(b[:0], canonical.Tables[record.Kind], written)
+		if len(b) <= maxFile && yaml <= maxYAML {
 			return b, format, nil
 		}
 	}

@@ -13,100 +13,44 @@ import (
 	"palmares/internal/synthetic"
 )
 
-// A sample is one record, and how to encode and decode its kind.
-type sample struct {
-	want   any // a pointer
-	empty  func() any
-	encode func(c *catalog.Catalog, value any) record.Record
-	decode func(d *record.Decoder, document []byte, to any) ([]record.Image, error)
-	fields []catalog.Field
+// empty returns an empty record of a kind.
+func empty(kind record.Kind) any {
+	switch kind {
+	case record.Tool:
+		return &catalog.Tool{}
+	case record.Comparison:
+		return &catalog.Comparison{Published: true}
+	case record.Retired:
+		return &catalog.Retired{}
+	case record.Page:
+		return &catalog.Page{}
+	default:
+		return &catalog.Catalog{}
+	}
 }
 
-var (
-	tools = sample{
-		empty:  func() any { return &catalog.Tool{} },
-		encode: func(c *catalog.Catalog, v any) record.Record { return record.OfTool(c, v.(*catalog.Tool)) },
-		decode: func(d *record.Decoder, document []byte, to any) ([]record.Image, error) {
-			return d.Tool(document, to.(*catalog.Tool))
-		},
-		fields: catalog.ToolFields,
+// encode returns a record in its canonical form.
+func encode(value any, images []record.Image) []byte {
+	c, ok := value.(*catalog.Catalog)
+	if !ok {
+		c = &catalog.Catalog{}
 	}
-	comparisons = sample{
-		empty:  func() any { return &catalog.Comparison{Published: true} },
-		encode: func(_ *catalog.Catalog, v any) record.Record { return record.OfComparison(v.(*catalog.Comparison)) },
-		decode: func(d *record.Decoder, document []byte, to any) ([]record.Image, error) {
-			return d.Comparison(document, to.(*catalog.Comparison))
-		},
-		fields: catalog.ComparisonFields,
-	}
-	retired = sample{
-		empty:  func() any { return &catalog.Retired{} },
-		encode: func(_ *catalog.Catalog, v any) record.Record { return record.OfRetired(v.(*catalog.Retired)) },
-		decode: func(d *record.Decoder, document []byte, to any) ([]record.Image, error) {
-			return d.Retired(document, to.(*catalog.Retired))
-		},
-		fields: catalog.RetiredFields,
-	}
-	pages = sample{
-		empty:  func() any { return &catalog.Page{} },
-		encode: func(_ *catalog.Catalog, v any) record.Record { return record.OfPage(v.(*catalog.Page)) },
-		decode: func(d *record.Decoder, document []byte, to any) ([]record.Image, error) {
-			return d.Page(document, to.(*catalog.Page))
-		},
-		fields: catalog.PageFields,
-	}
-	catalogues = sample{
-		empty:  func() any { return &catalog.Catalog{} },
-		encode: func(_ *catalog.Catalog, v any) record.Record { return record.OfCatalogue(v.(*catalog.Catalog)) },
-		decode: func(d *record.Decoder, document []byte, to any) ([]record.Image, error) {
-			return d.Catalogue(document, to.(*catalog.Catalog))
-		},
-		fields: catalog.CatalogueFields,
-	}
-)
-
-// all returns every record of a catalogue.
-func all(c *catalog.Catalog) (list []sample) {
-	add := func(s sample, want any) {
-		s.want = want
-		list = append(list, s)
-	}
-	for i := range c.Tools {
-		add(tools, c.Tools[i])
-	}
-	for i := range c.Comparisons {
-		add(comparisons, &c.Comparisons[i])
-	}
-	for i := range c.Retired {
-		add(retired, &c.Retired[i])
-	}
-	for i := range c.Pages {
-		add(pages, &c.Pages[i])
-	}
-	add(catalogues, &catalog.Catalog{Name: c.Name, URL: c.URL, Settings: c.Settings, Categories: c.Categories})
-	return list
+	return record.Of(c, value).Append(nil, images)
 }
 
-// check encodes and decodes a record.
-func (s sample) check(t *testing.T, d *record.Decoder, c *catalog.Catalog) {
-	t.Helper()
-	r := s.encode(c, s.want)
-	images := r.Images(c)
-	document := r.Append(nil, images)
-	got := s.empty()
-	decoded, err := s.decode(d, document, got)
-	if err != nil {
-		t.Fatalf("%v: %s", err, document)
-	}
-	if tool, ok := got.(*catalog.Tool); ok {
-		c.DropDefaultURLs(tool)
-	}
-	if diff := cmp.Diff(images, decoded); diff != "" {
-		t.Errorf("the pictures of %s: %s", document, diff)
-	}
-	notPublic := cmpopts.IgnoreFields(catalog.PriceChange{}, "Automatic")
-	if diff := cmp.Diff(s.want, got, notPublic, cmpopts.IgnoreFields(catalog.ScoreChange{}, "Automatic")); diff != "" {
-		t.Errorf("%s: %s", document, diff)
+// decode decodes a record into what empty returned.
+func decode(d *record.Decoder, document []byte, to any) ([]record.Image, error) {
+	switch to := to.(type) {
+	case *catalog.Tool:
+		return d.Tool(document, to)
+	case *catalog.Comparison:
+		return d.Comparison(document, to)
+	case *catalog.Retired:
+		return d.Retired(document, to)
+	case *catalog.Page:
+		return d.Page(document, to)
+	default:
+		return d.Catalogue(document, to.(*catalog.Catalog))
 	}
 }
 
@@ -114,9 +58,37 @@ func TestWhatWasEncodedIsDecodedTheSame(t *testing.T) {
 	for _, c := range []*catalog.Catalog{small(), demoCatalogue(t), synthetic.Catalog(1000, 1)} {
 		c.Sort()
 		var d record.Decoder
-		for _, s := range all(c) {
-			s.check(t, &d, c)
+		for _, kind := range record.Kinds {
+			for i := range record.Count(c, kind) {
+				checkDecoding(t, &d, c, kind, record.At(c, kind, i))
+			}
 		}
+	}
+}
+
+// checkDecoding encodes and decodes a record.
+func checkDecoding(t *testing.T, d *record.Decoder, c *catalog.Catalog, kind record.Kind, want any) {
+	t.Helper()
+	r := record.Of(c, want)
+	images := r.Images(c)
+	document := r.Append(nil, images)
+	got := empty(kind)
+	decoded, err := decode(d, document, got)
+	if err != nil {
+		t.Fatalf("%v: %s", err, document)
+	}
+	switch got := got.(type) {
+	case *catalog.Tool:
+		c.DropDefaultURLs(got)
+	case *catalog.Catalog: // without its records
+		want = &catalog.Catalog{Name: c.Name, URL: c.URL, Settings: c.Settings, Categories: c.Categories}
+	}
+	if diff := cmp.Diff(images, decoded); diff != "" {
+		t.Errorf("the pictures of %s: %s", document, diff)
+	}
+	notPublic := cmpopts.IgnoreFields(catalog.PriceChange{}, "Automatic")
+	if diff := cmp.Diff(want, got, notPublic, cmpopts.IgnoreFields(catalog.ScoreChange{}, "Automatic")); diff != "" {
+		t.Errorf("%s: %s", document, diff)
 	}
 }
 
@@ -145,23 +117,23 @@ func give(f *catalog.Field, to any) {
 }
 
 func TestEveryFieldIsEncodedAndDecoded(t *testing.T) {
-	for _, s := range []sample{tools, comparisons, retired, pages, catalogues} {
-		full := s.empty()
-		for i := range s.fields {
-			f := &s.fields[i]
-			one := s.empty()
+	for _, kind := range record.Kinds {
+		full := empty(kind)
+		for i := range record.Tables[kind] {
+			f := &record.Tables[kind][i]
+			one := empty(kind)
 			give(f, full)
 			give(f, one)
 			for _, value := range []any{full, one} {
-				document := s.encode(&catalog.Catalog{}, value).Append(nil, nil)
+				document := encode(value, nil)
 				if !bytes.Contains(document, []byte(`"`+f.Name+`":`)) {
 					t.Errorf("%s is not in %s", f.Name, document)
 				}
-				got := s.empty()
-				if _, err := s.decode(new(record.Decoder), document, got); err != nil {
+				got := empty(kind)
+				if _, err := decode(new(record.Decoder), document, got); err != nil {
 					t.Fatalf("%v: %s", err, document)
 				}
-				if again := s.encode(&catalog.Catalog{}, got).Append(nil, nil); !bytes.Equal(document, again) {
+				if again := encode(got, nil); !bytes.Equal(document, again) {
 					t.Errorf("%s\nbecame %s", document, again)
 				}
 			}
@@ -207,19 +179,19 @@ func FuzzADocumentThatIsDecodedIsEncodedTheSameEachTime(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, document []byte) {
 		var d record.Decoder
-		for _, s := range []sample{tools, comparisons, retired, pages, catalogues} {
-			got := s.empty()
-			images, err := s.decode(&d, document, got)
+		for _, kind := range record.Kinds {
+			got := empty(kind)
+			images, err := decode(&d, document, got)
 			if err != nil {
 				continue
 			}
-			first := s.encode(&catalog.Catalog{}, got).Append(nil, images)
-			again := s.empty()
-			images, err = s.decode(&d, first, again)
+			first := encode(got, images)
+			again := empty(kind)
+			images, err = decode(&d, first, again)
 			if err != nil {
 				t.Fatalf("%v: %s", err, first)
 			}
-			if second := s.encode(&catalog.Catalog{}, again).Append(nil, images); !bytes.Equal(first, second) {
+			if second := encode(again, images); !bytes.Equal(first, second) {
 				t.Errorf("%s\nbecame %s", first, second)
 			}
 		}

@@ -106,7 +106,7 @@ func (f *Feed) Advance(s Step) *Advance {
 	a := &Advance{Step: s, id: f.ID, format: f.Format, last: f.Last, aliases: aliasesOf(s.Next), digests: map[Kind][]digest{}}
 	a.everything = a.changesEverything()
 	for _, kind := range Kinds {
-		a.digests[kind] = make([]digest, count(s.Next, kind))
+		a.digests[kind] = make([]digest, Count(s.Next, kind))
 	}
 	return a
 }

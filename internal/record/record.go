@@ -19,6 +19,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"iter"
+	"sort"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -152,7 +153,7 @@ func parseHash(hash string) (d digest, ok bool) {
 func live(c *catalog.Catalog) iter.Seq2[Kind, int] {
 	return func(yield func(Kind, int) bool) {
 		for _, kind := range Kinds {
-			for i := range count(c, kind) {
+			for i := range Count(c, kind) {
 				if isLive(c, kind, i) && !yield(kind, i) {
 					return
 				}
@@ -165,7 +166,7 @@ func live(c *catalog.Catalog) iter.Seq2[Kind, int] {
 // must be sorted.
 func Each(c *catalog.Catalog, kind Kind) iter.Seq[Record] {
 	return func(yield func(Record) bool) {
-		for i := range count(c, kind) {
+		for i := range Count(c, kind) {
 			if isLive(c, kind, i) && !yield(recordAt(c, kind, i)) {
 				return
 			}
@@ -173,7 +174,8 @@ func Each(c *catalog.Catalog, kind Kind) iter.Seq[Record] {
 	}
 }
 
-func count(c *catalog.Catalog, kind Kind) int {
+// Count returns how many records of a kind a catalogue has.
+func Count(c *catalog.Catalog, kind Kind) int {
 	switch kind {
 	case Tool:
 		return len(c.Tools)
@@ -183,55 +185,63 @@ func count(c *catalog.Catalog, kind Kind) int {
 		return len(c.Retired)
 	case Page:
 		return len(c.Pages)
+	case Catalogue:
+		if c.Name != "" || c.URL != "" { // something has been published
+			return 1
+		}
 	}
-	if c.Name == "" && c.URL == "" {
-		return 0 // nothing has been published
+	return 0
+}
+
+// At returns a record of a catalogue by its index: a *catalog.Tool, *catalog.Comparison,
+// *catalog.Retired, *catalog.Page or *catalog.Catalog, as the kind says.
+func At(c *catalog.Catalog, kind Kind, i int) any {
+	switch kind {
+	case Tool:
+		return c.Tools[i]
+	case Comparison:
+		return &c.Comparisons[i]
+	case Retired:
+		return &c.Retired[i]
+	case Page:
+		return &c.Pages[i]
 	}
-	return 1
+	return c
+}
+
+// Of returns the record of what At returned.
+func Of(c *catalog.Catalog, value any) Record {
+	switch v := value.(type) {
+	case *catalog.Tool:
+		return OfTool(c, v)
+	case *catalog.Comparison:
+		return OfComparison(v)
+	case *catalog.Retired:
+		return OfRetired(v)
+	case *catalog.Page:
+		return OfPage(v)
+	}
+	return OfCatalogue(c)
 }
 
 func isLive(c *catalog.Catalog, kind Kind, i int) bool {
-	switch kind {
-	case Tool:
-		return !c.Tools[i].Draft
-	case Comparison:
-		return c.Comparisons[i].Published && !c.Comparisons[i].Draft
-	case Retired:
-		return !c.Retired[i].Draft
-	case Page:
-		return !c.Pages[i].Draft
+	for j := range Tables[kind] {
+		if f := &Tables[kind][j]; f.Form.IsStatus() && !f.IsEmpty(At(c, kind, i)) {
+			return false
+		}
 	}
 	return true
 }
 
 func slugAt(c *catalog.Catalog, kind Kind, i int) string {
-	switch kind {
-	case Tool:
-		return c.Tools[i].Slug
-	case Comparison:
-		return c.Comparisons[i].Slug
-	case Retired:
-		return c.Retired[i].Slug
-	case Page:
-		return c.Pages[i].Slug
+	if kind == Catalogue {
+		return string(Catalogue)
 	}
-	return string(Catalogue)
+	return *Tables[kind][0].In(At(c, kind, i)).(*string)
 }
 
 // recordAt returns a record as it is served.
-func recordAt(c *catalog.Catalog, kind Kind, i int) Record {
-	switch kind {
-	case Tool:
-		return OfTool(c, c.Tools[i]).Served(c)
-	case Comparison:
-		return OfComparison(&c.Comparisons[i]).Served(c)
-	case Retired:
-		return OfRetired(&c.Retired[i]).Served(c)
-	case Page:
-		return OfPage(&c.Pages[i]).Served(c)
-	}
-	return OfCatalogue(c).Served(c)
-}
+func recordAt(c *catalog.Catalog, kind Kind, i int) Record { return Of(c, At(c, kind, i)).Served(c) }
 
 // Find returns the record of a kind and a slug as it is served, and whether the public
 // sees one. c must be sorted.
@@ -245,15 +255,7 @@ func Find(c *catalog.Catalog, kind Kind, slug string) (Record, bool) {
 
 // find returns the index of a record, and whether the public sees it.
 func find(c *catalog.Catalog, kind Kind, slug string) (int, bool) {
-	n := count(c, kind)
-	lowest, highest := 0, n
-	for lowest < highest {
-		middle := int(uint(lowest+highest) >> 1)
-		if strings.Compare(slugAt(c, kind, middle), slug) < 0 {
-			lowest = middle + 1
-		} else {
-			highest = middle
-		}
-	}
-	return lowest, lowest < n && slugAt(c, kind, lowest) == slug && isLive(c, kind, lowest)
+	n := Count(c, kind)
+	i := sort.Search(n, func(i int) bool { return slugAt(c, kind, i) >= slug })
+	return i, i < n && slugAt(c, kind, i) == slug && isLive(c, kind, i)
 }

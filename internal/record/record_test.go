@@ -34,20 +34,12 @@ func demoCatalogue(t *testing.T) *catalog.Catalog {
 
 // lines returns every record of a catalogue in its canonical form.
 func lines(c *catalog.Catalog) (all [][]byte) {
-	add := func(r record.Record) { all = append(all, r.Append(nil, r.Images(c))) }
-	for i := range c.Tools {
-		add(record.OfTool(c, c.Tools[i]))
+	for _, kind := range record.Kinds {
+		for i := range record.Count(c, kind) {
+			r := record.Of(c, record.At(c, kind, i))
+			all = append(all, r.Append(nil, r.Images(c)))
+		}
 	}
-	for i := range c.Comparisons {
-		add(record.OfComparison(&c.Comparisons[i]))
-	}
-	for i := range c.Retired {
-		add(record.OfRetired(&c.Retired[i]))
-	}
-	for i := range c.Pages {
-		add(record.OfPage(&c.Pages[i]))
-	}
-	add(record.OfCatalogue(c))
 	return all
 }
 
