@@ -202,33 +202,17 @@ func (n *schemaNode) finish() {
 // formOf returns the form of the values of a field.
 func formOf(f *catalog.Field) *schemaNode {
 	switch f.Form {
+	case catalog.Body:
+		return &schemaNode{Type: "string"}
 	case catalog.Short:
 		form := lineForm()
 		form.MaxLength = maxShort
 		return form
-	case catalog.Prose, catalog.Markdown:
-		return proseForm()
-	case catalog.Body:
-		return &schemaNode{Type: "string"}
-	case catalog.OwnSlug, catalog.ToolSlug, catalog.InCategory:
-		return slugForm()
-	case catalog.Domain:
-		return domainForm()
-	case catalog.Price:
-		return priceForm()
-	case catalog.Date:
-		return dateForm()
-	case catalog.Link:
-		return urlForm(`!$&-;=?-\[\]_a-z~`)
-	case catalog.Site:
-		return urlForm(`!$&-;=@-\[\]_a-z~`)
+	case catalog.Prose, catalog.Markdown: // a carriage return before a line feed is part of the line ending
+		return textForm(`^(?:[^\u0000-\u0008\u000b-\u001f\u007f-\u009f]|\r)*$`)
 	case catalog.Contact:
 		mail := &schemaNode{Type: "string", Pattern: `^[^\s@<>,;:"()]+@[^\s@<>,;:"()]+$`}
-		return &schemaNode{AnyOf: []*schemaNode{urlForm(anywhere), mail}}
-	case catalog.Image:
-		return pictureForm()
-	case catalog.Digest:
-		return &schemaNode{Type: "string", Pattern: `^[0-9a-f]{64}$`}
+		return &schemaNode{AnyOf: []*schemaNode{patternForm(catalog.Links), mail}}
 	case catalog.Enum, catalog.Option:
 		return enumForm(f.Values...)
 	case catalog.Figure:
@@ -241,17 +225,19 @@ func formOf(f *catalog.Field) *schemaNode {
 	case catalog.Names:
 		return &schemaNode{AnyOf: []*schemaNode{lineForm(), {Type: "array", Items: lineForm()}}}
 	case catalog.Links:
-		return &schemaNode{Type: "array", Items: urlForm(anywhere)}
+		return &schemaNode{Type: "array", Items: patternForm(f.Form)}
 	case catalog.Slugs:
-		return &schemaNode{Type: "array", Items: slugForm(), UniqueItems: true}
+		return &schemaNode{Type: "array", Items: patternForm(f.Form), UniqueItems: true}
 	case catalog.Objects:
 		form := &schemaNode{Type: "array", Items: objectForm(f.List.Fields)}
 		if f.Use.Has(catalog.Required) {
 			form.MinItems = 1
 		}
 		return form
-	default:
+	case catalog.Line:
 		return lineForm()
+	default:
+		return patternForm(f.Form)
 	}
 }
 
@@ -260,44 +246,51 @@ func emptyForms() []*schemaNode {
 	return []*schemaNode{{Type: "null"}, {Type: "string", Pattern: `^\s*$`}}
 }
 
-func lineForm() *schemaNode {
-	return &schemaNode{Type: "string", AllOf: []*schemaNode{{Pattern: `\S`}, {Pattern: `^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$`}}}
+// textForm returns the form of a text that is not blank and has a pattern.
+func textForm(pattern string) *schemaNode {
+	return &schemaNode{Type: "string", AllOf: []*schemaNode{{Pattern: `\S`}, {Pattern: pattern}}}
 }
 
-func proseForm() *schemaNode {
-	// A carriage return before a line feed is part of the line ending.
-	return &schemaNode{Type: "string", AllOf: []*schemaNode{{Pattern: `\S`}, {Pattern: `^(?:[^\u0000-\u0008\u000b-\u001f\u007f-\u009f]|\r)*$`}}}
+func lineForm() *schemaNode { return textForm(`^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$`) }
+
+// The parts of the patterns.
+const (
+	slugPattern = `^[a-z0-9]+(?:-[a-z0-9]+)*$`
+	hostLabel   = `[\p{L}\p{Nd}](?:[\p{L}\p{Nd}-]{0,61}[\p{L}\p{Nd}])?`
+	longMonth   = `(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])`
+	shortMonth  = `(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)`
+	february    = `02-(?:0[1-9]|1[0-9]|2[0-8])`
+	leapDay     = `(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29`
+	amount      = `(?:[0-9]+|[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+)(?:,[0-9]+)?`
+	urlStart    = `^[hH][tT][tT][pP][sS]?://(?![/?#@:])(?:[`
+	urlEnd      = `]|%[0-9a-fA-F]{2})+$`
+	pathSegment = `(?!\.{1,2}(?:/|$))[^/\\\u0000-\u001f\u007f-\u009f\u2028\u2029]+`
+)
+
+// patterns are the patterns of the texts of a form, and of those in a list.
+var patterns = map[catalog.Form]string{
+	catalog.OwnSlug:    slugPattern,
+	catalog.ToolSlug:   slugPattern,
+	catalog.InCategory: slugPattern,
+	catalog.Slugs:      slugPattern,
+	catalog.Domain:     `^(?:` + hostLabel + `\.)+(?![0-9])` + hostLabel + `$`,
+	catalog.Price:      `^` + amount + ` €/\p{L}+(?:/\p{L}+)*$`,
+	catalog.Date:       `^(?:[0-9]{4}-(?:` + longMonth + `|` + shortMonth + `|` + february + `)|` + leapDay + `)$`,
+	catalog.Links:      urlStart + `!#$&-;=?-\[\]_a-z~` + urlEnd,
+	catalog.Link:       urlStart + `!$&-;=?-\[\]_a-z~` + urlEnd,
+	catalog.Site:       urlStart + `!$&-;=@-\[\]_a-z~` + urlEnd,
+	catalog.Image:      `^` + imageFolder + `/` + pathSegment + `(?:/` + pathSegment + `)*$`,
+	catalog.Digest:     `^[0-9a-f]{64}$`,
 }
 
-func slugForm() *schemaNode {
-	return &schemaNode{Type: "string", Pattern: `^[a-z0-9]+(?:-[a-z0-9]+)*$`, MaxLength: catalog.MaxSlug}
+// longest are the lengths of the texts of a form, in characters.
+var longest = map[catalog.Form]int{
+	catalog.OwnSlug: catalog.MaxSlug, catalog.ToolSlug: catalog.MaxSlug, catalog.InCategory: catalog.MaxSlug,
+	catalog.Slugs: catalog.MaxSlug, catalog.Domain: 253, catalog.Image: maxImagePath,
 }
 
-func dateForm() *schemaNode {
-	const long, short = `(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])`, `(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)`
-	const leap = `(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29`
-	return &schemaNode{Type: "string", Pattern: `^(?:[0-9]{4}-(?:` + long + `|` + short + `|02-(?:0[1-9]|1[0-9]|2[0-8]))|` + leap + `)$`}
-}
-
-func priceForm() *schemaNode {
-	return &schemaNode{Type: "string", Pattern: `^(?:[0-9]+|[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+)(?:,[0-9]+)? €/\p{L}+(?:/\p{L}+)*$`}
-}
-
-func domainForm() *schemaNode {
-	const label = `[\p{L}\p{Nd}](?:[\p{L}\p{Nd}-]{0,61}[\p{L}\p{Nd}])?`
-	return &schemaNode{Type: "string", Pattern: `^(?:` + label + `\.)+(?![0-9])` + label + `$`, MaxLength: 253}
-}
-
-// anywhere are the characters of a URL that may have a query and a fragment.
-const anywhere = `!#$&-;=?-\[\]_a-z~`
-
-func urlForm(plain string) *schemaNode {
-	return &schemaNode{Type: "string", Pattern: `^[hH][tT][tT][pP][sS]?://(?![/?#@:])(?:[` + plain + `]|%[0-9a-fA-F]{2})+$`}
-}
-
-func pictureForm() *schemaNode {
-	const segment = `(?!\.{1,2}(?:/|$))[^/\\\u0000-\u001f\u007f-\u009f\u2028\u2029]+`
-	return &schemaNode{Type: "string", Pattern: `^` + imageFolder + `/` + segment + `(?:/` + segment + `)*$`, MaxLength: maxImagePath}
+func patternForm(form catalog.Form) *schemaNode {
+	return &schemaNode{Type: "string", Pattern: patterns[form], MaxLength: longest[form]}
 }
 
 func enumForm[T any](values ...T) *schemaNode {

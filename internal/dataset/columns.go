@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,27 +19,25 @@ func isColumn(f *catalog.Field) bool {
 	return !f.Form.IsList() && !f.Form.IsStatus()
 }
 
-// columnsOf returns the columns of a table for the records of a kind: the fields, and their
-// names.
-func columnsOf(fields []catalog.Field) (columns []catalog.Field, names []string) {
+// columnsOf returns the names of the columns of a table with the given fields.
+func columnsOf(fields []catalog.Field) (names []string) {
 	for i := range fields {
-		if f := &fields[i]; isColumn(f) {
-			columns = append(columns, *f)
-			names = append(names, f.Name)
+		if isColumn(&fields[i]) {
+			names = append(names, fields[i].Name)
 		}
 	}
-	return columns, names
+	return names
 }
 
-// csvColumns returns the columns of the table of tools after slug: neither pictures nor long
-// texts, and addresses last.
-func csvColumns() (names []string) {
-	var addresses []string
-	columns, _ := columnsOf(catalog.ToolFields)
-	for _, f := range columns {
-		switch f.Form {
-		case catalog.Image, catalog.Prose:
-		case catalog.Link:
+// csvColumns returns the columns of the table of tools: neither pictures nor long texts, and
+// addresses last.
+func csvColumns() []string {
+	names, addresses := []string{"slug"}, []string(nil)
+	for i := range catalog.ToolFields {
+		f := &catalog.ToolFields[i]
+		switch {
+		case !isColumn(f) || f.Form == catalog.Image || f.Form == catalog.Prose:
+		case f.Form == catalog.Link:
 			addresses = append(addresses, f.Name)
 		default:
 			names = append(names, f.Name)
@@ -51,25 +50,21 @@ func csvColumns() (names []string) {
 // that the full-text index has beside the body.
 type recordTable struct {
 	name           string
+	columns        []string
 	title, summary string
 }
 
 var recordTables = map[record.Kind]recordTable{
-	record.Tool:       {"tools", "name", "tagline"},
-	record.Comparison: {"comparisons", "title", "winner_note"},
-	record.Retired:    {"retired", "name", ""},
-	record.Page:       {"pages", "title", "description"},
+	record.Tool:       {"tools", columnsOf(catalog.ToolFields), "name", "tagline"},
+	record.Comparison: {"comparisons", columnsOf(catalog.ComparisonFields), "title", "winner_note"},
+	record.Retired:    {"retired", columnsOf(catalog.RetiredFields), "name", ""},
+	record.Page:       {"pages", columnsOf(catalog.PageFields), "title", "description"},
 }
 
 // histories are the lists of tools that have tables of their own.
-var histories = func() (lists []catalog.Field) {
-	for _, f := range catalog.ToolFields {
-		if f.Form == catalog.Objects && strings.HasSuffix(f.Name, "_history") {
-			lists = append(lists, f)
-		}
-	}
-	return lists
-}()
+var histories = slices.DeleteFunc(slices.Clone(catalog.ToolFields), func(f catalog.Field) bool {
+	return f.Form != catalog.Objects || !strings.HasSuffix(f.Name, "_history")
+})
 
 // createTables returns the statements that create the tables of records and histories.
 func createTables() (statements []string) {
@@ -86,8 +81,11 @@ func createTables() (statements []string) {
 }
 
 func createTable(name string, definitions []string, fields []catalog.Field, last ...string) string {
-	columns, _ := columnsOf(fields)
-	for _, f := range columns {
+	for i := range fields {
+		f := &fields[i]
+		if !isColumn(f) {
+			continue
+		}
 		definition := f.Name + " TEXT"
 		switch f.Form {
 		case catalog.Figure:

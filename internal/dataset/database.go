@@ -92,12 +92,12 @@ func (d *database) abandon() {
 	_ = d.db.Close()
 }
 
-// insert adds a row to a table.
-func (d *database) insert(table, columns string, values ...any) error {
+// insert adds a row to a table, with values for all columns or for those in parentheses.
+func (d *database) insert(table string, values ...any) error {
 	stmt := d.inserts[table]
 	if stmt == nil {
 		var err error
-		stmt, err = d.tx.PrepareContext(d.w.ctx, "INSERT INTO "+table+" ("+columns+") VALUES (?"+strings.Repeat(", ?", len(values)-1)+")")
+		stmt, err = d.tx.PrepareContext(d.w.ctx, "INSERT INTO "+table+" VALUES (?"+strings.Repeat(", ?", len(values)-1)+")")
 		if err != nil {
 			return d.explain(err)
 		}
@@ -113,18 +113,17 @@ func (d *database) add(r *row) error {
 		return d.addMeta(r)
 	}
 	t := recordTables[r.Kind]
-	_, columns := columnsOf(record.Tables[r.Kind])
 	d.rows++
 	d.args = append(d.args[:0], d.rows, r.change.Slug)
-	for _, column := range columns {
+	for _, column := range t.columns {
 		d.args = append(d.args, sqlValue(r.Value(column)))
 	}
 	d.args = append(d.args, r.change.Hash, string(r.canonical))
-	err := d.insert(t.name, "id, slug, "+strings.Join(columns, ", ")+", hash, record", d.args...)
+	err := d.insert(t.name, d.args...)
 	if err != nil {
 		return err
 	}
-	err = d.insert("search", "rowid, kind, slug, name, tagline, body", d.rows, string(r.Kind), r.change.Slug,
+	err = d.insert("search (rowid, kind, slug, name, tagline, body)", d.rows, string(r.Kind), r.change.Slug,
 		sqlValue(r.Value(t.title)), sqlValue(r.Value(t.summary)), sqlValue(r.Value("body")))
 	if err != nil {
 		return err
@@ -143,14 +142,13 @@ func (d *database) add(r *row) error {
 
 func (d *database) addHistories(t *catalog.Tool) error {
 	for _, f := range histories {
-		fields, columns := columnsOf(f.List.Fields)
 		list := f.In(t)
 		for i := range f.List.Len(list) {
 			d.args = append(d.args[:0], t.Slug)
-			for j := range fields {
-				d.args = append(d.args, sqlValue(fields[j].In(f.List.At(list, i))))
+			for j := range f.List.Fields {
+				d.args = append(d.args, sqlValue(f.List.Fields[j].In(f.List.At(list, i))))
 			}
-			if err := d.insert(f.Name, "tool, "+strings.Join(columns, ", "), d.args...); err != nil {
+			if err := d.insert(f.Name, d.args...); err != nil {
 				return err
 			}
 		}
@@ -162,11 +160,11 @@ func (d *database) addHistories(t *catalog.Tool) error {
 func (d *database) addMeta(r *row) error {
 	c, feed := d.w.snap.Catalog, d.w.snap.Feed()
 	for _, category := range c.Categories {
-		if err := d.insert("categories", "slug, label, description, position", category.Slug, category.Label, category.Description, category.Position); err != nil {
+		if err := d.insert("categories", category.Slug, category.Label, category.Description, category.Position); err != nil {
 			return err
 		}
 	}
-	return d.insert("meta", "feed, version, position, state, credit, published_at, hash, record",
+	return d.insert("meta",
 		feed.ID, d.w.snap.Version, feed.Last, feed.State, c.CreditLine(), d.w.snap.PublishedAt, r.change.Hash, string(r.canonical))
 }
 

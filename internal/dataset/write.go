@@ -89,7 +89,7 @@ func (w *writer) writeRecords() error {
 		return err
 	}
 	defer db.abandon()
-	tools, err := w.createTable(toolTableFile, append([]string{"slug"}, csvColumns()...))
+	tools, err := w.createTable(toolTableFile, csvColumns())
 	if err != nil {
 		return err
 	}
