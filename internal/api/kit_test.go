@@ -33,7 +33,7 @@ type service struct {
 	url  string
 	live *snapshot.Snapshot
 	// again is how often every request is repeated. It is two where nothing is counted, so
-	// that every test of an answer is one of the answer that is kept.
+	// that every test of a response is one of the response that is cached.
 	again int
 }
 
@@ -55,7 +55,12 @@ func serveCounting(t *testing.T, c *catalog.Catalog, meter *quota.Meter) *servic
 		Snapshot: func() *snapshot.Snapshot { return s.live },
 		Callers:  web.AuthorizerFunc(authorize),
 	})
-	srv := httptest.NewServer(handler)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && r.URL.RawPath == "" {
+			w = testkit.PlainWriter{ResponseWriter: w}
+		}
+		handler.ServeHTTP(w, r)
+	}))
 	t.Cleanup(srv.Close)
 	s.url = srv.URL
 	return s

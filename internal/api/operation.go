@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"palmares/internal/catalog"
+	"palmares/internal/openapi"
 	"palmares/internal/snapshot"
 	"palmares/internal/web"
 	"palmares/internal/wire"
@@ -18,7 +19,7 @@ func isKnown(name string) bool {
 	return false
 }
 
-func (r *request) params() *web.Params { return web.ParseParams(r.URL.RawQuery, isKnown) }
+func params(r *request) *web.Params { return web.ParseParams(r.URL.RawQuery, isKnown) }
 
 func readCategory(p *web.Params) string {
 	return p.Text("category", "l’identifiant d’une catégorie, voir /api/v1/categories")
@@ -36,16 +37,16 @@ var reasons = func() []string {
 	return names
 }()
 
-func (h *Handler) unknownPath(*request) (web.Answer, error) { return missing, pathNotFound() }
-
-func (h *Handler) getDocument(r *request) (web.Answer, error) {
-	a := single(h.document.Body(r.snap))
-	a.Free = true
-	return a, nil
+func getDocument(d *openapi.Document) func(*request) (web.Response, error) {
+	return func(r *request) (web.Response, error) {
+		a := single(d.Body(r.Snapshot))
+		a.Free = true
+		return a, nil
+	}
 }
 
-func (h *Handler) listTools(r *request) (web.Answer, error) {
-	p := r.params()
+func listTools(r *request) (web.Response, error) {
+	p := params(r)
 	q := snapshot.ToolQuery{
 		Category:        readCategory(p),
 		ScoreMin:        p.Number("score_min"),
@@ -55,31 +56,31 @@ func (h *Handler) listTools(r *request) (web.Answer, error) {
 	q.Sort = snapshot.Sort(sort)
 	at := readPaging(p)
 	if err := p.Err(); err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
-	return paginated(r, p, r.snap.Tools(q, at)), nil
+	return paginated(r, p, r.Snapshot.Tools(q, at)), nil
 }
 
-func (h *Handler) listComparisons(r *request) (web.Answer, error) {
-	p := r.params()
+func listComparisons(r *request) (web.Response, error) {
+	p := params(r)
 	category, at := readCategory(p), readPaging(p)
 	if err := p.Err(); err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
-	return paginated(r, p, r.snap.Comparisons(category, at)), nil
+	return paginated(r, p, r.Snapshot.Comparisons(category, at)), nil
 }
 
-func (h *Handler) listPrices(r *request) (web.Answer, error) {
-	p := r.params()
+func listPrices(r *request) (web.Response, error) {
+	p := params(r)
 	category, at := readCategory(p), readPaging(p)
 	if err := p.Err(); err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
-	return paginated(r, p, r.snap.Prices(category, at)), nil
+	return paginated(r, p, r.Snapshot.Prices(category, at)), nil
 }
 
-func (h *Handler) listRetired(r *request) (web.Answer, error) {
-	p := r.params()
+func listRetired(r *request) (web.Response, error) {
+	p := params(r)
 	category := readCategory(p)
 	var reason catalog.Reason
 	if i, given := p.Choice("reason", reasons); given {
@@ -87,68 +88,68 @@ func (h *Handler) listRetired(r *request) (web.Answer, error) {
 	}
 	at := readPaging(p)
 	if err := p.Err(); err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
-	return paginated(r, p, r.snap.Retired(category, reason, at)), nil
+	return paginated(r, p, r.Snapshot.Retired(category, reason, at)), nil
 }
 
-func (h *Handler) listCategories(r *request) (web.Answer, error) {
-	page := r.snap.Categories()
-	return web.Answer{Body: page.Body(), Total: page.Total, IsList: true, Link: licenseLink, Cached: true}, nil
+func listCategories(r *request) (web.Response, error) {
+	page := r.Snapshot.Categories()
+	return web.Response{Body: page.Body(), Total: page.Total, IsList: true, Link: licenseLink, Cached: true}, nil
 }
 
-func (h *Handler) getStats(r *request) (web.Answer, error) { return single(r.snap.Stats()), nil }
+func getStats(r *request) (web.Response, error) { return single(r.Snapshot.Stats()), nil }
 
-func (h *Handler) getTool(r *request) (web.Answer, error) {
-	return ofTool(r, "/api/v1/tools/", r.snap.Tool)
+func getTool(r *request) (web.Response, error) {
+	return ofTool(r, "/api/v1/tools/", r.Snapshot.Tool)
 }
 
-func (h *Handler) getPrice(r *request) (web.Answer, error) {
-	return ofTool(r, "/api/v1/pricing/", r.snap.Price)
+func getPrice(r *request) (web.Response, error) {
+	return ofTool(r, "/api/v1/pricing/", r.Snapshot.Price)
 }
 
-func (h *Handler) getEmbeddings(r *request) (web.Answer, error) {
+func getEmbeddings(r *request) (web.Response, error) {
 	if r.Caller.Key == nil {
-		return web.Answer{}, web.MissingKey()
+		return web.Response{}, web.MissingKey()
 	}
-	a, err := ofTool(r, "/api/embeddings/", r.snap.Embeddings)
+	a, err := ofTool(r, "/api/embeddings/", r.Snapshot.Embeddings)
 	a.Cached = false // not for everybody
 	if err != nil {
-		if _, active := r.snap.Tool(r.slug); active {
-			return web.Answer{}, notInEmbeddingsSet(r.slug)
+		if _, active := r.Snapshot.Tool(r.Slug); active {
+			return web.Response{}, notInEmbeddingsSet(r.Slug)
 		}
 	}
 	return a, err
 }
 
-func (h *Handler) getComparison(r *request) (web.Answer, error) {
-	if body, ok := r.snap.Comparison(r.slug); ok {
+func getComparison(r *request) (web.Response, error) {
+	if body, ok := r.Snapshot.Comparison(r.Slug); ok {
 		return single(body), nil
 	}
-	if slug, ok := r.snap.ComparisonAlias(r.slug); ok {
+	if slug, ok := r.Snapshot.ComparisonAlias(r.Slug); ok {
 		return renamed(r, "/api/v1/comparatifs/"+slug), nil
 	}
-	return missing, comparisonNotFound(r.slug)
+	return missing, comparisonNotFound(r.Slug)
 }
 
 // renamed redirects to the current slug of a record.
-func renamed(r *request, location string) web.Answer {
-	return web.Answer{Status: http.StatusPermanentRedirect, Location: web.Location(location, r.URL.RawQuery)}
+func renamed(r *request, location string) web.Response {
+	return web.Response{Status: http.StatusPermanentRedirect, Location: web.Location(location, r.URL.RawQuery)}
 }
 
 // ofTool answers with what find returns for the tool of the path, with a redirect if the
 // tool was renamed, or with an error that says when it was retired.
-func ofTool(r *request, prefix string, find func(slug string) (wire.Body, bool)) (web.Answer, error) {
-	if body, ok := find(r.slug); ok {
+func ofTool(r *request, prefix string, find func(slug string) (wire.Body, bool)) (web.Response, error) {
+	if body, ok := find(r.Slug); ok {
 		return single(body), nil
 	}
-	if slug, ok := r.snap.Alias(r.slug); ok {
+	if slug, ok := r.Snapshot.Alias(r.Slug); ok {
 		return renamed(r, prefix+slug), nil
 	}
-	if retired := r.snap.RetiredTool(r.slug); retired != nil {
+	if retired := r.Snapshot.RetiredTool(r.Slug); retired != nil {
 		return missing, web.ToolRetired(retired.Name, retired.RetiredAt, string(retired.Reason), retired.Successor)
 	}
-	return missing, web.ToolNotFound(r.slug)
+	return missing, web.ToolNotFound(r.Slug)
 }
 
 const license = `</licence>; rel="license"`
@@ -156,13 +157,13 @@ const license = `</licence>; rel="license"`
 var licenseLink = []string{license} // shared by all answers that have no other link
 
 // missing goes with an error that says that there is nothing, to whoever asks.
-var missing = web.Answer{Cached: true}
+var missing = web.Response{Cached: true}
 
-func single(body wire.Body) web.Answer {
-	return web.Answer{Body: body, Link: licenseLink, Cached: true}
+func single(body wire.Body) web.Response {
+	return web.Response{Body: body, Link: licenseLink, Cached: true}
 }
 
-func paginated(r *request, p *web.Params, page *snapshot.Page) web.Answer {
+func paginated(r *request, p *web.Params, page *snapshot.Page) web.Response {
 	links := p.PageLinks(r.URL.Path, page.Number, page.Pages()) + ", " + license
-	return web.Answer{Body: page.Body(), Total: page.Total, IsList: true, Link: []string{links}, Cached: true}
+	return web.Response{Body: page.Body(), Total: page.Total, IsList: true, Link: []string{links}, Cached: true}
 }

@@ -63,9 +63,9 @@ func NewCalls() *prometheus.CounterVec {
 
 // A Handler answers /mcp.
 type Handler struct {
-	cfg     Config
-	service web.Service
-	mcp     http.Handler
+	*web.Handler[snapshot.Snapshot]
+	cfg Config
+	mcp http.Handler
 }
 
 // maxBody is the longest request. Arguments are a few words.
@@ -89,13 +89,13 @@ func New(cfg Config) *Handler {
 
 // Serve returns a handler of what a server offers.
 func Serve(cfg Config, server *mcp.Server) *Handler {
-	return &Handler{
-		cfg: cfg, service: web.Service{Callers: cfg.Callers},
-		mcp: mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
-			Stateless: true, JSONResponse: true,
-			DisableLocalhostProtection: true, // see Config.Local
-		}),
-	}
+	h := &Handler{cfg: cfg}
+	h.mcp = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true,
+		DisableLocalhostProtection: true, // see Config.Local
+	})
+	h.Handler = web.NewHandler(web.Config[snapshot.Snapshot]{Callers: cfg.Callers, Fallback: h.admitted})
+	return h
 }
 
 // callerKey is that of a web.Caller in the context of a request.
@@ -121,21 +121,26 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	var req web.Request
-	req.Begin(r)
-	refused := h.service.Admit(&req)
-	req.End()
-	if refused != nil {
-		h.service.WriteError(w, refused)
-		return
-	}
+	h.Handler.ServeHTTP(w, r)
+}
+
+// admitted passes a request to the protocol.
+func (h *Handler) admitted(r *web.Request[snapshot.Snapshot]) (web.Response, error) {
+	caller := r.Caller
+	return web.Response{Handler: http.HandlerFunc(func(w http.ResponseWriter, hr *http.Request) {
+		h.serve(w, hr.WithContext(context.WithValue(hr.Context(), callerKey{}, caller)))
+	})}, nil
+}
+
+// serve answers a request whose caller is known.
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	switch {
 	case err != nil:
 		http.Error(w, "La requête est incomplète, ou plus longue que 64 Kio.", http.StatusRequestEntityTooLarge)
 		return
 	case r.Method == http.MethodPost && !json.Valid(body):
-		header.Set("Content-Type", "application/json")
+		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest)
 		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Le corps de la requête n’est pas du JSON."}}`)
 		return
@@ -146,13 +151,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	h.mcp.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, req.Caller)))
-}
-
-// WriteInternalError answers a request whose handler failed before it wrote anything.
-func (h *Handler) WriteInternalError(w http.ResponseWriter) {
-	clear(w.Header())
-	h.service.WriteError(w, web.NewError(web.CodeInternal, ""))
+	h.mcp.ServeHTTP(w, r)
 }
 
 // isLocal reports whether a Host names this machine.

@@ -33,25 +33,29 @@ const changesPath = "/data/v1/changes"
 
 // listChanges answers with what changed after a position: a page, at once or when there
 // is something in it, or a stream.
-func (h *Handler) listChanges(r *request) (web.Answer, error) {
+func (h *Handler) listChanges(r *request) (web.Response, error) {
 	isStream := prefersEvents(r.Header["Accept"])
 	q, wait, err := readChangeQuery(r, isStream)
 	if err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
-	if err := q.check(r.snap); err != nil {
-		return web.Answer{}, err
+	if err := q.check(r.Snapshot); err != nil {
+		return web.Response{}, err
 	}
-	q.feed = r.snap.Feed().ID // that of the whole answer, however long it takes
+	q.feed = r.Snapshot.Feed().ID // that of the whole answer, however long it takes
 	if isStream {
 		if r.Method == http.MethodHead {
-			return web.Answer{Handler: &stream{h, q}}, nil
+			return web.Response{Handler: &stream{h, q}}, nil
 		}
 		return h.hold(r, &stream{h, q})
 	}
-	page := q.page(r.snap)
+	page := q.page(r.Snapshot)
 	if wait > 0 && len(page.changes) == 0 && r.Method != http.MethodHead {
-		return h.hold(r, &waiting{h, q, wait, r.replaced})
+		snap, replaced := h.live.Watch()
+		if snap != r.Snapshot { // replaced a moment ago
+			wait = 0
+		}
+		return h.hold(r, &waiting{h, q, wait, replaced})
 	}
 	a := page.answer()
 	a.NoStore = wait > 0
@@ -155,8 +159,8 @@ func (p *changePage) appendMeta(b []byte, feed *record.Feed, version int64) []by
 	return append(b, '}')
 }
 
-func (p *changePage) answer() web.Answer {
-	return web.Answer{Body: wire.NewParts(p.digest("changes"), p), Link: licenseLink, NoCache: true, Large: p.size > large}
+func (p *changePage) answer() web.Response {
+	return web.Response{Body: wire.NewParts(p.digest("changes"), p), Link: licenseLink, NoCache: true, Large: p.size > large}
 }
 
 // digest returns the digest of the page in a form. It is made from what determines the

@@ -15,56 +15,56 @@ import (
 )
 
 // getManifest answers with the manifest of the export of the served version.
-func (h *Handler) getManifest(r *request) (web.Answer, error) {
+func (h *Handler) getManifest(r *request) (web.Response, error) {
 	x, err := h.export(r, "")
 	if err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
-	return web.Answer{Body: wire.NewBody(wire.Sum(x.JSON), x.JSON), Link: licenseLink, NoCache: true}, nil
+	return web.Response{Body: wire.NewBody(wire.Sum(x.JSON), x.JSON), Link: licenseLink, NoCache: true}, nil
 }
 
 // latest stands for the served version in the address of a file.
 const latest = "latest"
 
 // getFile answers with a file of an export, or with its address.
-func (h *Handler) getFile(r *request) (web.Answer, error) {
+func (h *Handler) getFile(r *request) (web.Response, error) {
 	name, file, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, dataset.Path+"/"), "/")
 	_, ok := dataset.Version(name)
 	switch {
 	case !slices.Contains(dataset.Files, file):
-		return web.Answer{}, fileNotFound()
+		return web.Response{}, fileNotFound()
 	case name == latest && h.exports != nil:
-		location := dataset.Path + "/" + h.exports.Name(r.snap) + "/" + file
-		return web.Answer{Status: http.StatusTemporaryRedirect, Location: location, NoCache: true}, nil
+		location := dataset.Path + "/" + h.exports.Name(r.Snapshot) + "/" + file
+		return web.Response{Status: http.StatusTemporaryRedirect, Location: location, NoCache: true}, nil
 	case !ok:
-		return web.Answer{}, fileNotFound()
+		return web.Response{}, fileNotFound()
 	}
 	if file == dataset.ChunksFile && r.Caller.Key == nil {
-		return web.Answer{}, web.MissingKey()
+		return web.Response{}, web.MissingKey()
 	}
 	x, err := h.export(r, name)
 	if err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
 	about := x.File(file)
 	if about == nil {
-		return web.Answer{}, fileNotFound()
+		return web.Response{}, fileNotFound()
 	}
 	d := &download{h: h, export: x, file: about}
 	if match := r.Header["If-None-Match"]; match != nil && web.MatchesTag(match, d.tag()) {
-		return web.Answer{Status: http.StatusNotModified, Handler: d}, nil
+		return web.Response{Status: http.StatusNotModified, Handler: d}, nil
 	}
-	if d.lacks(r.Request.Request) {
-		return web.Answer{Status: http.StatusRequestedRangeNotSatisfiable, Handler: d}, nil
+	if d.lacks(r.Request) {
+		return web.Response{Status: http.StatusRequestedRangeNotSatisfiable, Handler: d}, nil
 	}
-	return web.Answer{Handler: d}, nil
+	return web.Response{Handler: d}, nil
 }
 
 // export returns the export of the served version or, if name is not empty, the one with
 // that name. It waits for an export that is being written.
 func (h *Handler) export(r *request, name string) (*dataset.Export, error) {
-	version := "de la version " + strconv.FormatInt(r.snap.Version, 10)
-	if r.snap.Feed().Last == 0 {
+	version := "de la version " + strconv.FormatInt(r.Snapshot.Version, 10)
+	if r.Snapshot.Feed().Last == 0 {
 		return nil, web.NewError(web.CodeNotFound, "Rien n’est publié : il n’y a pas encore d’export.")
 	}
 	if h.exports == nil {
@@ -73,9 +73,9 @@ func (h *Handler) export(r *request, name string) (*dataset.Export, error) {
 	var x *dataset.Export
 	var err error
 	if name == "" {
-		x, err = h.exports.Get(r.Context(), r.snap)
+		x, err = h.exports.Get(r.Context(), r.Snapshot)
 	} else {
-		x, err = h.exports.Find(r.Context(), r.snap, name)
+		x, err = h.exports.Find(r.Context(), r.Snapshot, name)
 	}
 	r.Resume()
 	switch {
@@ -140,14 +140,14 @@ func (d *download) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	content, err := d.export.Open(d.file)
 	if err != nil { // removed a moment ago
 		h.Del("Link")
-		d.h.service.WriteError(w, exportPreparing("de cette version"))
+		d.h.WriteError(w, exportPreparing("de cette version"))
 		return
 	}
 	defer content.Close()
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Type", d.file.Type)
 	h.Set("ETag", d.tag())
-	http.ServeContent(&fileWriter{ResponseWriter: d.h.service.Patient(w), service: &d.h.service}, rangeOf(r), "", time.Time{}, content)
+	http.ServeContent(&fileWriter{ResponseWriter: d.h.Patient(w), api: d.h}, rangeOf(r), "", time.Time{}, content)
 }
 
 // rangeOf returns a request with the headers that decide which part of a file is sent.
@@ -190,7 +190,7 @@ func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
 // A fileWriter answers in JSON to a range that the file does not have.
 type fileWriter struct {
 	http.ResponseWriter
-	service *web.Service
+	api     *Handler
 	refused bool
 }
 
@@ -200,7 +200,7 @@ func (w *fileWriter) WriteHeader(status int) {
 	if status == http.StatusRequestedRangeNotSatisfiable {
 		w.refused = true
 		h.Del("Link")
-		w.service.WriteError(w.ResponseWriter, web.NewError(web.CodeInvalidRange, "L’en-tête « Range » demande des octets que ce fichier n’a pas : comparez sa taille et son SHA-256 à "+dataset.Path+"."))
+		w.api.WriteError(w.ResponseWriter, web.NewError(web.CodeInvalidRange, "L’en-tête « Range » demande des octets que ce fichier n’a pas : comparez sa taille et son SHA-256 à "+dataset.Path+"."))
 		return
 	}
 	if tag, ok := h["Etag"]; ok { // as in the documents

@@ -32,16 +32,16 @@ func (p scorePeriod) from() *string { return p.From }
 
 // getHistory answers with the prices and scores of a tool, newest first, or with those of
 // one day.
-func getHistory(r *request) (web.Answer, error) {
+func getHistory(r *request) (web.Response, error) {
 	p := web.ParseParams(r.URL.RawQuery, func(name string) bool { return name == "at" })
 	today := catalog.Day(time.Now())
 	at := p.Matching("at", "un jour, AAAA-MM-JJ, au plus tard aujourd’hui (UTC)", func(s string) bool {
 		return catalog.IsDate(s) && s <= today
 	})
 	if err := p.Err(); err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
-	tool := r.snap.Catalog.Tool(r.slug)
+	tool := r.Snapshot.Catalog.Tool(r.Slug)
 	if tool == nil {
 		return noTool(r)
 	}
@@ -61,19 +61,19 @@ func getHistory(r *request) (web.Answer, error) {
 		body.Data.Price, body.Data.Score = inForce(body.Data.Price, at, today), inForce(body.Data.Score, at, today)
 	}
 	b := wire.AppendJSON(nil, body)
-	return web.Answer{Body: wire.NewBody(wire.Sum(b), b), Link: licenseLink}, nil
+	return web.Response{Body: wire.NewBody(wire.Sum(b), b), Link: licenseLink}, nil
 }
 
 // noTool redirects to the current slug of a tool that was renamed, or says that there is
 // none.
-func noTool(r *request) (web.Answer, error) {
-	if slug, ok := r.snap.Alias(r.slug); ok {
-		return web.Answer{Status: http.StatusPermanentRedirect, Location: web.Location(historyPrefix+slug, r.URL.RawQuery)}, nil
+func noTool(r *request) (web.Response, error) {
+	if slug, ok := r.Snapshot.Alias(r.Slug); ok {
+		return web.Response{Status: http.StatusPermanentRedirect, Location: web.Location(historyPrefix+slug, r.URL.RawQuery)}, nil
 	}
-	if gone := r.snap.RetiredTool(r.slug); gone != nil {
-		return web.Answer{}, web.ToolRetired(gone.Name, gone.RetiredAt, string(gone.Reason), gone.Successor)
+	if gone := r.Snapshot.RetiredTool(r.Slug); gone != nil {
+		return web.Response{}, web.ToolRetired(gone.Name, gone.RetiredAt, string(gone.Reason), gone.Successor)
 	}
-	return web.Answer{}, web.ToolNotFound(r.slug)
+	return web.Response{}, web.ToolNotFound(r.Slug)
 }
 
 // pricesOf returns the periods of a tool's price, newest first, which is the current one.

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -146,7 +147,7 @@ func (s *service) check(r *testkit.Reply) *testkit.Reply {
 		r.HasHeader("Vary", "Authorization, Accept-Encoding")
 	}
 	r.HasHeader("X-Service-Updated-At", "2026-11-16")
-	r.HasHeader("X-Service-Version", s.live.VersionHeader[0])
+	r.HasHeader("X-Service-Version", strconv.FormatInt(s.live.Version, 10))
 	exposed := strings.Split(r.Header.Get("Access-Control-Expose-Headers"), ", ")
 	for _, name := range []string{"X-Service-Version", "Accept-Ranges", "Content-Range"} {
 		if !slices.Contains(exposed, name) {

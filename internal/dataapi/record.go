@@ -18,20 +18,20 @@ const maxRecords = 100
 // asked for, in that order. A record is found by a former slug, too.
 func getRecords(kind record.Kind) operation {
 	names := slices.DeleteFunc(record.Names(kind), func(name string) bool { return name == "draft" || name == "published" })
-	return func(r *request) (web.Answer, error) {
+	return func(r *request) (web.Response, error) {
 		p := web.ParseParams(r.URL.RawQuery, func(name string) bool { return name == "slug" || name == "fields" })
 		slugs := p.Required("slug", slugsAllowed)
 		fields := p.Text("fields", fieldsAllowed(names))
 		if err := p.Err(); err != nil {
-			return web.Answer{}, err
+			return web.Response{}, err
 		}
-		page := &recordPage{catalogue: r.snap.Catalog}
+		page := &recordPage{catalogue: r.Snapshot.Catalog}
 		if fields != "" {
 			page.fields = strings.Split(fields, ",")
 			for _, name := range page.fields {
 				if !slices.Contains(names, name) {
 					p.Refuse("fields", fields, fieldsAllowed(names))
-					return web.Answer{}, p.Err()
+					return web.Response{}, p.Err()
 				}
 			}
 			page.fields = append(page.fields, "slug") // which tells whose record it is
@@ -39,13 +39,13 @@ func getRecords(kind record.Kind) operation {
 		asked := strings.Split(slugs, ",")
 		if len(asked) > maxRecords || slices.ContainsFunc(asked, func(slug string) bool { return !catalog.IsSlug(slug) }) {
 			p.Refuse("slug", slugs, slugsAllowed)
-			return web.Answer{}, p.Err()
+			return web.Response{}, p.Err()
 		}
-		page.find(r.snap, kind, asked)
+		page.find(r.Snapshot, kind, asked)
 		if page.size() > maxPage && len(asked) > 1 {
-			return web.Answer{}, web.Invalid("slug", "Ces enregistrements font plus de 8 Mio ensemble : demandez-en moins à la fois, ou seulement certains champs.")
+			return web.Response{}, web.Invalid("slug", "Ces enregistrements font plus de 8 Mio ensemble : demandez-en moins à la fois, ou seulement certains champs.")
 		}
-		return web.Answer{Body: page.body(kind), Link: licenseLink, Large: page.size() > large}, nil
+		return web.Response{Body: page.body(kind), Link: licenseLink, Large: page.size() > large}, nil
 	}
 }
 

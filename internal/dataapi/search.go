@@ -94,29 +94,29 @@ type searchMeta struct {
 }
 
 // searchTools answers with the tools that match a query, best first, as on the site.
-func searchTools(r *request) (web.Answer, error) {
+func searchTools(r *request) (web.Response, error) {
 	p := web.ParseParams(r.URL.RawQuery, func(name string) bool { return slices.Contains(searchParams, name) })
 	q := readSearch(p)
 	if err := p.Err(); err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
-	for i := range r.snap.Catalog.Categories {
-		if c := &r.snap.Catalog.Categories[i]; slices.Contains(c.Aliases, q.category) {
+	for i := range r.Snapshot.Catalog.Categories {
+		if c := &r.Snapshot.Catalog.Categories[i]; slices.Contains(c.Aliases, q.category) {
 			q.category = c.Slug
 		}
 	}
-	asked := r.snap.Index.ReadRequest(q.text)
-	result := r.snap.Index.Search(search.Query{
-		Text: asked.Text, Constraints: asked.Constraints, Limit: q.at.Limit, Offset: q.at.Offset(len(r.snap.Catalog.Tools)),
-		Keep: func(i int) bool { return q.keeps(r.snap, i) },
+	asked := r.Snapshot.Index.ReadRequest(q.text)
+	result := r.Snapshot.Index.Search(search.Query{
+		Text: asked.Text, Constraints: asked.Constraints, Limit: q.at.Limit, Offset: q.at.Offset(len(r.Snapshot.Catalog.Tools)),
+		Keep: func(i int) bool { return q.keeps(r.Snapshot, i) },
 	})
 	list := snapshot.Page{Paging: q.at, Total: result.Total}
 	body := struct {
 		Data []hit      `json:"data"`
 		Meta searchMeta `json:"meta"`
-	}{hits(r.snap, asked.Text, result.Hits), searchMeta{result.Total, q.at.Number, q.at.Limit, list.Pages(), null(result.Suggestion), asked.Limits()}}
+	}{hits(r.Snapshot, asked.Text, result.Hits), searchMeta{result.Total, q.at.Number, q.at.Limit, list.Pages(), null(result.Suggestion), asked.Limits()}}
 	b := wire.AppendJSON(nil, body)
-	return web.Answer{
+	return web.Response{
 		Body: wire.NewBody(wire.Sum(b), b), Total: result.Total, IsList: true, Large: len(b) > large,
 		Link: []string{p.PageLinks(searchPath, q.at.Number, list.Pages()) + ", " + licenseLink[0]},
 	}, nil

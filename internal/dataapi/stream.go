@@ -23,13 +23,13 @@ const (
 )
 
 // hold returns the answer to a request that is held open, if there is a place for it.
-func (h *Handler) hold(r *request, handler http.Handler) (web.Answer, error) {
+func (h *Handler) hold(r *request, handler http.Handler) (web.Response, error) {
 	if err := h.streams.enter(r.Caller.Subject); err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
-	r.held = true
+	subject := r.Caller.Subject
 	r.Pattern += HeldSuffix
-	return web.Answer{Handler: handler}, nil
+	return web.Response{Handler: handler, Done: func() { h.streams.leave(subject) }}, nil
 }
 
 // waiting answers a request whose page is empty: with the page of the next version, or
@@ -53,14 +53,14 @@ func (x *waiting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = conn.SetWriteDeadline(time.Now().Add(sendTimeout))
 	snap := x.h.live.Snapshot()
-	setVersion(w.Header(), snap)
+	snap.SetHeader(w.Header())
 	if err := x.query.check(snap); err != nil {
-		x.h.service.Send(w, r, nil, err)
+		x.h.Send(w, r, nil, err)
 		return
 	}
 	a := x.query.page(snap).answer()
 	a.NoStore, a.Shared = true, true
-	x.h.service.Send(w, r, &a, nil)
+	x.h.Send(w, r, &a, nil)
 }
 
 // A stream answers with events: one for each change, and the state whenever there are no
@@ -136,7 +136,7 @@ func (s *stream) next(snap *snapshot.Snapshot, woken bool) (events []byte, more 
 	s.query.after = page.next
 	body := wire.NewParts(page.digest("events"), eventPage{page})
 	if woken {
-		return s.h.service.Bytes(body), page.more, nil
+		return s.h.Bytes(body), page.more, nil
 	}
 	return body.Bytes(), page.more, nil
 }

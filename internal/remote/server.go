@@ -44,7 +44,6 @@ type Memory interface {
 type Handler struct {
 	Config
 
-	service web.Service // only for its errors
 	routes  http.ServeMux
 	limits  limits
 	uploads chan struct{} // has room for as many as may run at once
@@ -142,7 +141,7 @@ func (w *unstored) WriteHeader(status int) {
 }
 
 // WriteInternalError sends 500 for a request whose handler panicked.
-func (h *Handler) WriteInternalError(w http.ResponseWriter) { h.service.WriteError(w, errInternal()) }
+func (h *Handler) WriteInternalError(w http.ResponseWriter) { web.WriteError(w, errInternal()) }
 
 func errInternal() error {
 	return web.NewError(web.CodeInternal, "the server failed to publish the folder and has logged why; "+
@@ -181,7 +180,7 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Connection", "close") // the response does not wait for the rest of the body
 	}
 	extend(w)
-	h.service.WriteError(w, err)
+	web.WriteError(w, err)
 }
 
 // extend gives the client time to receive a response, however long the request took.

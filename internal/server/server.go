@@ -104,8 +104,8 @@ func New(cfg Config) http.Handler {
 }
 
 type server struct {
-	api      *api.Handler
-	data     *dataapi.Handler
+	api      JSONHandler
+	data     JSONHandler
 	mcp      JSONHandler
 	live     *snapshot.Live
 	base     string

@@ -12,6 +12,7 @@ package snapshot
 import (
 	"context"
 	"math"
+	"net/http"
 	"reflect"
 	"strconv"
 	"sync"
@@ -31,9 +32,6 @@ type Snapshot struct {
 	// that is empty. Set it before the snapshot is served.
 	PublishedAt string
 
-	// UpdatedAt and Version as header values, to save allocations.
-	UpdatedAtHeader, VersionHeader []string
-
 	// Events are the latest changes, of all and of each category, newest first, for feeds;
 	// nil for a catalogue that is not stored. Set them before the snapshot is served.
 	Events []catalog.Event
@@ -43,6 +41,9 @@ type Snapshot struct {
 
 	// PriceChanges returns the changes of all prices, newest first. They are sorted once.
 	PriceChanges func() []PriceChange
+
+	// UpdatedAt and Version as header values, to save allocations.
+	updatedAtHeader, versionHeader []string
 
 	feed    *record.Feed // nil if there is none
 	changes table        // of its changes
@@ -90,12 +91,17 @@ func Build(c *catalog.Catalog, version int64, updatedAt string) *Snapshot {
 	return Next(nil, c, nil, version, updatedAt)
 }
 
+// SetHeader sets the headers that say which version a response comes from.
+func (s *Snapshot) SetHeader(h http.Header) {
+	h["X-Service-Updated-At"], h["X-Service-Version"] = s.updatedAtHeader, s.versionHeader
+}
+
 // Next returns what Build returns. It takes what did not change from the snapshot before;
 // step says how the records of that became those of c, nil if that is not known.
 func Next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int64, updatedAt string) *Snapshot {
 	s := &Snapshot{
 		Catalog: c, Version: version, UpdatedAt: updatedAt,
-		UpdatedAtHeader: []string{updatedAt}, VersionHeader: []string{strconv.FormatInt(version, 10)},
+		updatedAtHeader: []string{updatedAt}, versionHeader: []string{strconv.FormatInt(version, 10)},
 
 		comparisonBySlug: make(map[string]int32, len(c.Comparisons)),
 		retiredBySlug:    make(map[string]int32, len(c.Retired)),

@@ -98,6 +98,32 @@ func ToolRetired(name, day, reason, successor string) *Error {
 	return NewError(CodeToolNotFound, text+".")
 }
 
+// keyInAddress refuses a key in the parameter of that name. isPublic: caches may store responses.
+func keyInAddress(name string, isPublic bool) *Error {
+	logs := "les journaux"
+	if isPublic {
+		logs = "journaux et caches"
+	}
+	return Invalid(Shorten(name), "Une clé d’API ne va pas dans l’adresse, où "+logs+" la garderaient : envoyez-la dans l’en-tête "+
+		"« Authorization: Bearer … ». Révoquez celle-ci si l’adresse a circulé.")
+}
+
+// notARead refuses a method in an API that only reads.
+func notARead(method string) *Error {
+	return &Error{
+		Code: CodeMethodNotAllowed, Allow: ReadMethods,
+		Text: "La méthode " + Quote(method) + " n’est pas admise : cette API ne fait que lire, utilisez GET ou HEAD.",
+	}
+}
+
+// methodNotAllowed refuses a method where others are allowed.
+func methodNotAllowed(method, allowed string) *Error {
+	return &Error{
+		Code: CodeMethodNotAllowed, Allow: allowed,
+		Text: "La méthode " + Quote(method) + " n’est pas admise ici : utilisez " + strings.ReplaceAll(allowed, ", ", " ou ") + ".",
+	}
+}
+
 // quotaExceeded refuses a request. isBulk: the catalogue is offered as a whole.
 func quotaExceeded(g *quota.Grant, isBulk bool) *Error {
 	text := "Le quota de " + french.Count(g.Tier.Limit()) + " requêtes par jour est épuisé ; il se renouvelle à " + g.ResetAt() + ". "
@@ -160,8 +186,11 @@ const RetrySoon = "5"
 // RetryLater is that for one that somebody has to repair.
 const RetryLater = "60"
 
-// WriteError answers with an error: the one place where an error becomes an answer.
-func (s *Service) WriteError(w http.ResponseWriter, err error) {
+// WriteError sends an error of an API that is not Public.
+func WriteError(w http.ResponseWriter, err error) { new(Sender).WriteError(w, err) }
+
+// WriteError sends an error: the one place where an error becomes a response.
+func (s *Sender) WriteError(w http.ResponseWriter, err error) {
 	e := AsError(err)
 	body := e.JSON()
 	s.setErrorHeaders(w.Header(), e)
@@ -171,13 +200,13 @@ func (s *Service) WriteError(w http.ResponseWriter, err error) {
 }
 
 // setErrorHeaders sets the headers of an error, except Content-Length.
-func (s *Service) setErrorHeaders(h http.Header, e *Error) {
+func (s *Sender) setErrorHeaders(h http.Header, e *Error) {
 	h["Content-Type"] = jsonType
 	h["X-Content-Type-Options"] = noSniff
 	h["Cache-Control"] = noStore
 	switch e.Status() {
 	case http.StatusNotFound:
-		if s.Public {
+		if s.public {
 			h["Cache-Control"] = cacheMinute
 		}
 	case http.StatusUnauthorized:

@@ -252,8 +252,8 @@ func safeQuery(raw string) string {
 	return b.String()
 }
 
-// CheckURLLength refuses an unreasonably long URL.
-func CheckURLLength(u *url.URL) error {
+// checkURLLength refuses an unreasonably long URL.
+func checkURLLength(u *url.URL) error {
 	if len(u.Path)+len(u.RawQuery) > maxURL {
 		return Invalid("", "L’adresse est trop longue : "+strconv.Itoa(maxURL)+" octets au plus.")
 	}

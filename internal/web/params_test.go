@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"errors"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -87,14 +86,5 @@ func TestWordsOfTheCallerAreShortened(t *testing.T) {
 	}
 	if got := web.Quote("\xff"); got != "«\u00a0\uFFFD\u00a0»" {
 		t.Errorf("%q", got)
-	}
-}
-
-func TestAURLOfMoreThan8kBIsRefused(t *testing.T) {
-	if err := web.CheckURLLength(&url.URL{Path: strings.Repeat("x", 8<<10)}); err != nil {
-		t.Error(err)
-	}
-	if err := web.CheckURLLength(&url.URL{Path: strings.Repeat("x", 8<<10), RawQuery: "y"}); err == nil {
-		t.Error("no error")
 	}
 }

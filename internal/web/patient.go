@@ -22,9 +22,9 @@ type patientWriter struct {
 }
 
 // Patient returns a writer for an answer that is large: its reader may take as long as it
-// needs, but one that takes nothing for the time of Stall is cut off.
-func (s *Service) Patient(w http.ResponseWriter) http.ResponseWriter {
-	return &patientWriter{ResponseWriter: w, stall: cmp.Or(s.Stall, defaultStall)}
+// needs, but one that takes nothing for Config.Stall is cut off.
+func (s *Sender) Patient(w http.ResponseWriter) http.ResponseWriter {
+	return &patientWriter{ResponseWriter: w, stall: cmp.Or(s.stall, defaultStall)}
 }
 
 // Write writes b in pieces.

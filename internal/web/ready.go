@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"net/http"
+	"weak"
 
 	"palmares/internal/cache"
 )
@@ -151,45 +152,62 @@ func (c *Responses) Put(w http.ResponseWriter, r *http.Request, tag string, head
 	}
 }
 
-// ReplyCached sends the cached response to a request, and reports whether it did. Otherwise Reply
-// may add the response to the cache. common sets the headers that all responses have.
-func (s *Service) ReplyCached(w http.ResponseWriter, r *Request, c *Responses, common func(http.Header)) bool {
+// cachedOf caches the responses of one version. It does not keep the version in memory.
+type cachedOf[S any] struct {
+	version   weak.Pointer[S]
+	responses *Responses
+}
+
+// responsesOf returns the cache of the responses of a version. That of the version before goes.
+func (h *Handler[S]) responsesOf(version *S) *Responses {
+	c := h.cached.Load()
+	if c == nil || c.version.Value() != version {
+		c = &cachedOf[S]{weak.Make(version), NewResponses()}
+		h.cached.Store(c)
+	}
+	return c.responses
+}
+
+// replyCached sends the cached response to a request, and reports whether it did.
+func (h *Handler[S]) replyCached(w http.ResponseWriter, r *Request[S]) bool {
 	to := asReady(w)
 	if to == nil {
 		return false
 	}
-	cached := c.get(r.Request)
+	cached := h.responsesOf(r.Snapshot).get(r.Request)
 	if cached == nil {
-		r.responses, r.common = c, common
 		return false
 	}
 	r.Pattern = cached.pattern
-	caller, err := s.Callers.Authorize(&r.store, r.Request)
+	caller, err := h.cfg.Callers.Authorize(&r.store, r.Request)
 	if err == nil {
-		r.Caller, r.admitted = caller, true
+		r.Caller = caller
 		status := cached.statusFor(r.Request)
-		err = s.count(w.Header(), r, status, cached.free)
+		err = h.count(w.Header(), r, status, cached.free)
 		if err == nil {
 			cached.send(to, status)
 			return true
 		}
 	}
-	common(w.Header())
-	s.WriteError(w, err)
+	h.setCommonHeaders(w.Header(), r.Snapshot)
+	h.WriteError(w, err)
 	return true
 }
 
 // cache adds a response, or the error that says that there is nothing, to the cache of its version.
-func (s *Service) cache(r *Request, a *Answer, e *Error) {
+func (h *Handler[S]) cache(r *Request[S], a *Response, err error) {
 	header := http.Header{}
-	r.common(header)
-	if e != nil {
-		s.setErrorHeaders(header, e)
-		r.responses.put(r.Request, readyResponse{status: e.Status(), body: e.JSON()}, header)
+	h.setCommonHeaders(header, r.Snapshot)
+	responses := h.responsesOf(r.Snapshot)
+	if err == nil {
+		whole := *a
+		whole.Status = http.StatusOK // also if this client has it already
+		h.setHeaders(header, &whole)
+		responses.put(r.Request, readyResponse{status: whole.Status, tag: a.tag, free: a.Free, body: h.body(a, nil)}, header)
 		return
 	}
-	whole := *a
-	whole.Status = http.StatusOK // also if this client has it already
-	s.setHeaders(header, &whole)
-	r.responses.put(r.Request, readyResponse{status: whole.Status, tag: a.tag, free: a.Free, body: s.body(a, nil)}, header)
+	if e := AsError(err); e.Status() == http.StatusNotFound {
+		h.setErrorHeaders(header, e)
+		responses.put(r.Request, readyResponse{status: e.Status(), body: e.JSON()}, header)
+	}
 }

@@ -68,9 +68,9 @@ var (
 	deliveryTypes  = append(slices.Clone(webhook.Types), webhook.Ping)
 )
 
-func (h *Handler) listDeliveries(r *request) (web.Answer, error) {
+func (h *Handler) listDeliveries(r *request) (web.Response, error) {
 	if !account.IsID(account.EndpointID, r.id) {
-		return web.Answer{}, endpointNotFound(r.id)
+		return web.Response{}, endpointNotFound(r.id)
 	}
 	p := r.params()
 	var filter store.DeliveryFilter
@@ -83,16 +83,16 @@ func (h *Handler) listDeliveries(r *request) (web.Answer, error) {
 	filter.Before = p.Matching("before", "un identifiant comme « "+account.DeliveryID+"… »", func(s string) bool { return account.IsID(account.DeliveryID, s) })
 	limit := p.Limit()
 	if err := p.Err(); err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
 	filter.Limit = limit + 1 // to know whether there is a next page
 	deliveries, err := h.cfg.Store.Deliveries.List(r.Context(), r.owner, r.id, filter)
 	if errors.Is(err, store.ErrInvalid) { // the rest of the filter has been checked
 		p.Refuse("before", filter.Before, "l’identifiant d’un envoi à ce point de réception")
-		return web.Answer{}, p.Err()
+		return web.Response{}, p.Err()
 	}
 	if err != nil {
-		return web.Answer{}, orNotFound(err, endpointNotFound(r.id))
+		return web.Response{}, orNotFound(err, endpointNotFound(r.id))
 	}
 	var link []string
 	if len(deliveries) > limit {
@@ -103,54 +103,54 @@ func (h *Handler) listDeliveries(r *request) (web.Answer, error) {
 	for i := range deliveries {
 		items[i] = newDeliveryItem(&deliveries[i])
 	}
-	return web.Answer{Body: web.JSON(list[deliveryItem]{items}), Link: link}, nil
+	return web.Response{Body: web.JSON(list[deliveryItem]{items}), Link: link}, nil
 }
 
-func (h *Handler) getDelivery(r *request) (web.Answer, error) {
+func (h *Handler) getDelivery(r *request) (web.Response, error) {
 	if !account.IsID(account.DeliveryID, r.id) {
-		return web.Answer{}, deliveryNotFound(r.id)
+		return web.Response{}, deliveryNotFound(r.id)
 	}
 	d, body, err := h.cfg.Store.Deliveries.Find(r.Context(), r.owner, r.id)
 	if err != nil {
-		return web.Answer{}, orNotFound(err, deliveryNotFound(r.id))
+		return web.Response{}, orNotFound(err, deliveryNotFound(r.id))
 	}
 	detail := deliveryDetail{deliveryItem: newDeliveryItem(&d), Attempts: make([]attemptItem, len(d.Attempts)), Body: string(body)}
 	for i := range d.Attempts {
 		detail.Attempts[i] = newAttemptItem(&d.Attempts[i])
 	}
-	return web.Answer{Body: web.JSON(detail)}, nil
+	return web.Response{Body: web.JSON(detail)}, nil
 }
 
-func (h *Handler) resendDelivery(r *request) (web.Answer, error) {
+func (h *Handler) resendDelivery(r *request) (web.Response, error) {
 	if _, err := r.readBody(); err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
 	if !account.IsID(account.DeliveryID, r.id) {
-		return web.Answer{}, deliveryNotFound(r.id)
+		return web.Response{}, deliveryNotFound(r.id)
 	}
 	d, err := h.cfg.Store.Deliveries.Resend(r.Context(), r.owner, r.id, h.cfg.Now())
 	if errors.Is(err, store.ErrTooMany) {
-		return web.Answer{}, tooManyResends()
+		return web.Response{}, tooManyResends()
 	}
 	return h.queued(d, orNotFound(err, deliveryNotFound(r.id)))
 }
 
-func (h *Handler) pingEndpoint(r *request) (web.Answer, error) {
+func (h *Handler) pingEndpoint(r *request) (web.Response, error) {
 	if _, err := r.readBody(); err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
 	if !account.IsID(account.EndpointID, r.id) {
-		return web.Answer{}, endpointNotFound(r.id)
+		return web.Response{}, endpointNotFound(r.id)
 	}
 	d, err := h.cfg.Store.Deliveries.Ping(r.Context(), r.owner, r.id, h.cfg.Now())
 	return h.queued(d, orNotFound(err, endpointNotFound(r.id)))
 }
 
 // queued answers with a delivery that was just created.
-func (h *Handler) queued(d webhook.Delivery, err error) (web.Answer, error) {
+func (h *Handler) queued(d webhook.Delivery, err error) (web.Response, error) {
 	if err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
 	h.wake()
-	return web.Answer{Status: http.StatusAccepted, Body: web.JSON(newDeliveryItem(&d)), Location: deliveriesPath + "/" + d.ID}, nil
+	return web.Response{Status: http.StatusAccepted, Body: web.JSON(newDeliveryItem(&d)), Location: deliveriesPath + "/" + d.ID}, nil
 }

@@ -57,62 +57,62 @@ type list[T any] struct {
 	Data []T `json:"data"`
 }
 
-func (h *Handler) listEndpoints(r *request) (web.Answer, error) {
+func (h *Handler) listEndpoints(r *request) (web.Response, error) {
 	endpoints, err := h.cfg.Store.Endpoints.List(r.Context(), r.owner)
 	if err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
 	items := make([]endpointItem, len(endpoints))
 	for i := range endpoints {
 		items[i] = newEndpointItem(&endpoints[i], h.cfg.Now())
 	}
-	return web.Answer{Body: web.JSON(list[endpointItem]{items})}, nil
+	return web.Response{Body: web.JSON(list[endpointItem]{items})}, nil
 }
 
-func (h *Handler) createEndpoint(r *request) (web.Answer, error) {
+func (h *Handler) createEndpoint(r *request) (web.Response, error) {
 	body, err := r.readBody("url", "events")
 	if err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
 	url, given, err := h.url(body)
 	if err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
 	if !given {
-		return web.Answer{}, web.Invalid("url", "Le champ « url » manque : donnez l’adresse https à laquelle envoyer les événements.")
+		return web.Response{}, web.Invalid("url", "Le champ « url » manque : donnez l’adresse https à laquelle envoyer les événements.")
 	}
 	events, _, err := body.events()
 	if err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
 	secret := webhook.NewSecret()
 	seal := func(id string) string { return h.cfg.Sealer.Seal(id, secret) }
 	e, err := h.cfg.Store.Endpoints.Create(r.Context(), r.account, url, events, seal, h.cfg.Now())
 	if err != nil {
-		return web.Answer{}, orNotFound(err, web.NewError(web.CodeInvalidKey, "")) // the account was deleted while its key was still in memory
+		return web.Response{}, orNotFound(err, web.NewError(web.CodeInvalidKey, "")) // the account was deleted while its key was still in memory
 	}
 	item := newEndpointItem(&e, h.cfg.Now())
 	item.Secret = secret
-	return web.Answer{Status: http.StatusCreated, Body: web.JSON(item), Location: endpointsPath + "/" + e.ID}, nil
+	return web.Response{Status: http.StatusCreated, Body: web.JSON(item), Location: endpointsPath + "/" + e.ID}, nil
 }
 
-func (h *Handler) getEndpoint(r *request) (web.Answer, error) {
+func (h *Handler) getEndpoint(r *request) (web.Response, error) {
 	return h.endpoint(r, "", func(id string) (webhook.Endpoint, error) {
 		return h.cfg.Store.Endpoints.Find(r.Context(), r.owner, id)
 	})
 }
 
-func (h *Handler) changeEndpoint(r *request) (web.Answer, error) {
+func (h *Handler) changeEndpoint(r *request) (web.Response, error) {
 	body, err := r.readBody("url", "events", "state")
 	if err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
 	if len(body) == 0 {
-		return web.Answer{}, web.Invalid("", "L’objet est vide : donnez ce qui doit changer, « url », « events » ou « state ».")
+		return web.Response{}, web.Invalid("", "L’objet est vide : donnez ce qui doit changer, « url », « events » ou « state ».")
 	}
 	change, err := h.readChange(body)
 	if err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
 	return h.endpoint(r, "", func(id string) (webhook.Endpoint, error) {
 		return h.cfg.Store.Endpoints.Change(r.Context(), r.owner, id, change, h.cfg.Now())
@@ -148,17 +148,17 @@ func (h *Handler) readChange(b body) (change webhook.Change, err error) {
 	return change, nil
 }
 
-func (h *Handler) deleteEndpoint(r *request) (web.Answer, error) {
+func (h *Handler) deleteEndpoint(r *request) (web.Response, error) {
 	if !account.IsID(account.EndpointID, r.id) {
-		return web.Answer{}, endpointNotFound(r.id)
+		return web.Response{}, endpointNotFound(r.id)
 	}
 	err := h.cfg.Store.Endpoints.Delete(r.Context(), r.owner, r.id)
-	return web.Answer{Status: http.StatusNoContent}, orNotFound(err, endpointNotFound(r.id))
+	return web.Response{Status: http.StatusNoContent}, orNotFound(err, endpointNotFound(r.id))
 }
 
-func (h *Handler) rotateSecret(r *request) (web.Answer, error) {
+func (h *Handler) rotateSecret(r *request) (web.Response, error) {
 	if _, err := r.readBody(); err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
 	secret := webhook.NewSecret()
 	return h.endpoint(r, secret, func(id string) (webhook.Endpoint, error) {
@@ -168,17 +168,17 @@ func (h *Handler) rotateSecret(r *request) (web.Answer, error) {
 
 // endpoint answers with the endpoint of the path as do returns it, and with its secret if
 // that was just created.
-func (h *Handler) endpoint(r *request, secret string, do func(id string) (webhook.Endpoint, error)) (web.Answer, error) {
+func (h *Handler) endpoint(r *request, secret string, do func(id string) (webhook.Endpoint, error)) (web.Response, error) {
 	if !account.IsID(account.EndpointID, r.id) {
-		return web.Answer{}, endpointNotFound(r.id)
+		return web.Response{}, endpointNotFound(r.id)
 	}
 	e, err := do(r.id)
 	if err != nil {
-		return web.Answer{}, orNotFound(err, endpointNotFound(r.id))
+		return web.Response{}, orNotFound(err, endpointNotFound(r.id))
 	}
 	item := newEndpointItem(&e, h.cfg.Now())
 	item.Secret = secret
-	return web.Answer{Body: web.JSON(item)}, nil
+	return web.Response{Body: web.JSON(item)}, nil
 }
 
 // url reads the URL of an endpoint in the form in which it is stored.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"strings"
 
 	"palmares/internal/store"
 	"palmares/internal/web"
@@ -33,13 +32,6 @@ func endpointNotFound(id string) *web.Error {
 func deliveryNotFound(id string) *web.Error {
 	return web.NewError(web.CodeNotFound,
 		"Aucun de vos envois n’a l’identifiant "+web.Quote(id)+" : ils sont gardés 30 jours et listés à "+endpointsPath+"/{id}/deliveries.")
-}
-
-func methodNotAllowed(method, allowed string) *web.Error {
-	e := web.NewError(web.CodeMethodNotAllowed,
-		"La méthode "+web.Quote(method)+" n’est pas admise ici : utilisez "+strings.ReplaceAll(allowed, ", ", " ou ")+".")
-	e.Allow = allowed
-	return e
 }
 
 func endpointLimit() *web.Error {

@@ -22,7 +22,7 @@ type eventPage struct {
 	} `json:"meta"`
 }
 
-func (h *Handler) listEvents(r *request) (web.Answer, error) {
+func (h *Handler) listEvents(r *request) (web.Response, error) {
 	p := r.params()
 	after := p.Integer("after", 0, 0, web.MaxInteger)
 	limit := p.Limit()
@@ -31,15 +31,15 @@ func (h *Handler) listEvents(r *request) (web.Answer, error) {
 		wanted = webhook.Types[i]
 	}
 	if err := p.Err(); err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
 	found, err := h.cfg.Store.Events.List(r.Context(), after, wanted, limit)
 	if err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
 	if after > found.Last {
 		p.Refuse("after", strconv.FormatInt(after, 10), "un numéro de 0 à "+strconv.FormatInt(found.Last, 10)+", celui du dernier événement")
-		return web.Answer{}, p.Err()
+		return web.Response{}, p.Err()
 	}
 	page := eventPage{Data: []json.RawMessage{}}
 	page.Meta.NextAfter, page.Meta.More = found.UpTo, found.More
@@ -53,5 +53,5 @@ func (h *Handler) listEvents(r *request) (web.Answer, error) {
 	if found.More {
 		link = []string{p.NextLink(eventsPath, "after", strconv.FormatInt(found.UpTo, 10), "type", "limit")}
 	}
-	return web.Answer{Body: web.JSON(page), Link: link}, nil
+	return web.Response{Body: web.JSON(page), Link: link}, nil
 }

@@ -28,45 +28,45 @@ func newRecoveryItem(r *webhook.Recovery) recoveryItem {
 	}
 }
 
-func (h *Handler) recover(r *request) (web.Answer, error) {
+func (h *Handler) recover(r *request) (web.Response, error) {
 	body, err := r.readBody("since")
 	if err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
 	now := h.cfg.Now()
 	since, text, err := body.since(now)
 	if err != nil {
-		return web.Answer{}, err
+		return web.Response{}, err
 	}
 	if !account.IsID(account.EndpointID, r.id) {
-		return web.Answer{}, endpointNotFound(r.id)
+		return web.Response{}, endpointNotFound(r.id)
 	}
 	recovery, err := h.cfg.Store.Deliveries.Recover(r.Context(), r.owner, r.id, since, now)
 	switch {
 	case errors.Is(err, store.ErrInvalid):
-		return web.Answer{}, badSince(text, now)
+		return web.Response{}, badSince(text, now)
 	case errors.Is(err, store.ErrTooMany):
-		return web.Answer{}, recoveryRunning(r.id)
+		return web.Response{}, recoveryRunning(r.id)
 	case err != nil:
-		return web.Answer{}, orNotFound(err, endpointNotFound(r.id))
+		return web.Response{}, orNotFound(err, endpointNotFound(r.id))
 	}
 	h.wake()
-	return web.Answer{Status: http.StatusAccepted, Body: web.JSON(newRecoveryItem(&recovery)), Location: endpointsPath + "/" + r.id + "/recoveries"}, nil
+	return web.Response{Status: http.StatusAccepted, Body: web.JSON(newRecoveryItem(&recovery)), Location: endpointsPath + "/" + r.id + "/recoveries"}, nil
 }
 
-func (h *Handler) listRecoveries(r *request) (web.Answer, error) {
+func (h *Handler) listRecoveries(r *request) (web.Response, error) {
 	if !account.IsID(account.EndpointID, r.id) {
-		return web.Answer{}, endpointNotFound(r.id)
+		return web.Response{}, endpointNotFound(r.id)
 	}
 	recoveries, err := h.cfg.Store.Deliveries.Recoveries(r.Context(), r.owner, r.id)
 	if err != nil {
-		return web.Answer{}, orNotFound(err, endpointNotFound(r.id))
+		return web.Response{}, orNotFound(err, endpointNotFound(r.id))
 	}
 	items := make([]recoveryItem, len(recoveries))
 	for i := range recoveries {
 		items[i] = newRecoveryItem(&recoveries[i])
 	}
-	return web.Answer{Body: web.JSON(list[recoveryItem]{items})}, nil
+	return web.Response{Body: web.JSON(list[recoveryItem]{items})}, nil
 }
 
 // instantForm is the form of RFC 3339. By itself time.Parse also accepts T8:00:00Z, a comma

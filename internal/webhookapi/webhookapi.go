@@ -14,10 +14,9 @@ import (
 	_ "embed"
 	"errors"
 	"log/slog"
-	"net/http"
 	"net/netip"
+	"net/url"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -57,18 +56,8 @@ type Config struct {
 
 // A Handler answers every path under /webhooks.
 type Handler struct {
-	cfg      Config
-	service  web.Service
-	mux      *http.ServeMux
-	routes   []*route
-	document *openapi.Document
-}
-
-// A route is a path and its operations.
-type route struct {
-	pattern string // also its label in the metrics
-	methods map[string]operation
-	open    bool // to callers without a key
+	*web.Handler[snapshot.Snapshot]
+	cfg Config
 }
 
 // The paths that answers point to.
@@ -88,12 +77,16 @@ func Document() []byte { return openapi.Complete(openAPI) }
 
 // New returns the handler.
 func New(cfg Config) *Handler {
-	h := &Handler{
-		cfg:      cfg,
-		service:  web.Service{Callers: &web.Gate{Keys: cfg.Keys, Trusted: cfg.Trusted, Log: cfg.Log}},
-		mux:      http.NewServeMux(),
-		document: openapi.New(Document(), cfg.BaseURL),
-	}
+	h := &Handler{cfg: cfg}
+	h.Handler = web.NewHandler(web.Config[snapshot.Snapshot]{
+		Snapshot: cfg.Snapshot,
+		Callers:  &web.Gate{Keys: cfg.Keys, Trusted: cfg.Trusted, Log: cfg.Log},
+		IsPath: func(u *url.URL) bool {
+			p := u.EscapedPath()
+			return path.Clean(p) == p && !strings.Contains(strings.ToLower(p), "%2f")
+		},
+		Fallback: func(*web.Request[snapshot.Snapshot]) (web.Response, error) { return web.Response{}, pathNotFound() },
+	})
 	h.handle("GET", endpointsPath, h.listEndpoints)
 	h.handle("POST", endpointsPath, h.createEndpoint)
 	h.handle("GET", endpointsPath+"/{id}", h.getEndpoint)
@@ -107,45 +100,28 @@ func New(cfg Config) *Handler {
 	h.handle("GET", deliveriesPath+"/{id}", h.getDelivery)
 	h.handle("POST", deliveriesPath+"/{id}/resend", h.resendDelivery)
 	h.handle("GET", eventsPath, h.listEvents)
-	h.handle("GET", documentPath, h.getDocument).open = true
-	h.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { h.serve(w, r, nil) })
+	document := openapi.New(Document(), cfg.BaseURL)
+	h.Handle("GET", documentPath, func(r *web.Request[snapshot.Snapshot]) (web.Response, error) {
+		return web.Response{Body: document.Body(r.Snapshot)}, nil
+	}).AnyOrigin = true // what everybody may read, pages of any origin may read, too
 	return h
 }
 
-// handle registers an operation. Patterns have no method: the mux would answer 405 by
-// itself, before keys are checked and not as JSON.
-func (h *Handler) handle(method, pattern string, op operation) *route {
-	for _, at := range h.routes {
-		if at.pattern == pattern {
-			at.methods[method] = op
-			return at
+// handle adds an operation for callers on the Pro plan.
+func (h *Handler) handle(method, pattern string, op operation) {
+	h.Handle(method, pattern, func(r *web.Request[snapshot.Snapshot]) (web.Response, error) {
+		caller := r.Context()
+		a, err := h.run(&request{Request: r, id: r.Slug}, op)
+		if err != nil {
+			err = h.asError(caller, r.Pattern, err)
 		}
-	}
-	at := &route{pattern: pattern, methods: map[string]operation{method: op}}
-	h.routes = append(h.routes, at)
-	h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { h.serve(w, r, at) })
-	return at
-}
-
-// allowed returns the methods of a route in the form of the Allow header.
-func (at *route) allowed() string {
-	if at.open {
-		return web.ReadMethods
-	}
-	var methods []string
-	for m := range at.methods {
-		methods = append(methods, m)
-		if m == http.MethodGet {
-			methods = append(methods, http.MethodHead)
-		}
-	}
-	slices.Sort(methods)
-	return strings.Join(methods, ", ")
+		return a, err
+	})
 }
 
 // A request is what an operation sees: a caller on the Pro plan.
 type request struct {
-	web.Request
+	*web.Request[snapshot.Snapshot]
 	account string
 	owner   account.Owner
 	id      string // of the path, if it has one
@@ -154,70 +130,24 @@ type request struct {
 func (r *request) params() *web.Params { return web.ParseParams(r.URL.RawQuery, nil) }
 
 // An operation returns an answer or an error; it writes nothing itself.
-type operation func(*request) (web.Answer, error)
+type operation func(*request) (web.Response, error)
 
 // timeout is how long an operation may take. A store that needs longer counts as
 // unreachable, and waiting requests must not pile up.
 const timeout = 5 * time.Second
 
-// ServeHTTP answers one request.
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// The mux would redirect a path that is not clean with a page of HTML, and decode %2F
-	// in an id. Here such paths do not exist.
-	p := r.URL.EscapedPath()
-	if !strings.HasPrefix(p, "/") || path.Clean(p) != p || strings.Contains(strings.ToLower(p), "%2f") {
-		h.serve(w, r, nil)
-		return
-	}
-	h.mux.ServeHTTP(w, r)
-}
-
-// serve answers a request for a route; nil for a path that does not exist.
-func (h *Handler) serve(w http.ResponseWriter, r *http.Request, at *route) {
-	if at != nil && at.open { // what everybody may read, pages of any origin may read, too
-		web.AllowAnyOrigin(w.Header())
-		if r.Method == http.MethodOptions {
-			web.WritePreflight(w)
-			return
-		}
-	}
-	req := &request{id: r.PathValue("id")}
-	req.Begin(r)
-	defer req.End()
-	a, err := h.run(req, at)
-	if err != nil {
-		err = h.asError(r.Context(), r.Pattern, err)
-	}
-	h.service.Reply(w, &req.Request, &a, err)
-}
-
-// run does the checks that apply to every path before the operation. A key that is sent
-// must be valid, even where none is needed.
-func (h *Handler) run(r *request, at *route) (web.Answer, error) {
-	if err := h.service.Admit(&r.Request); err != nil {
-		return web.Answer{}, err
-	}
-	if at == nil {
-		return web.Answer{}, pathNotFound()
-	}
-	method := r.Method
-	if method == http.MethodHead {
-		method = http.MethodGet
-	}
-	op, key := at.methods[method], r.Caller.Key
+// run does the checks that apply to every operation, and then the operation.
+func (h *Handler) run(r *request, op operation) (web.Response, error) {
+	key := r.Caller.Key
 	switch {
-	case op == nil:
-		return web.Answer{}, methodNotAllowed(r.Method, at.allowed())
-	case at.open:
-		return op(r)
 	case key == nil:
-		return web.Answer{}, missingKey()
+		return web.Response{}, missingKey()
 	case key.Plan != account.Pro:
-		return web.Answer{}, planRequired()
+		return web.Response{}, planRequired()
 	}
 	if h.cfg.Outage != nil {
 		if err := h.cfg.Outage(); err != nil {
-			return web.Answer{}, unavailable(err)
+			return web.Response{}, unavailable(err)
 		}
 	}
 	r.account, r.owner = key.AccountID, account.OwnedBy(key.AccountID)
@@ -228,7 +158,7 @@ func (h *Handler) run(r *request, at *route) (web.Answer, error) {
 	a, err := op(r)
 	if errors.Is(err, context.DeadlineExceeded) && caller.Err() == nil {
 		h.cfg.Log.Error("a webhook API request took too long", "route", r.Pattern, "limit", timeout.String())
-		return web.Answer{}, unavailable(err)
+		return web.Response{}, unavailable(err)
 	}
 	return a, err
 }
@@ -238,16 +168,6 @@ func (h *Handler) wake() {
 	if h.cfg.Wake != nil {
 		h.cfg.Wake()
 	}
-}
-
-func (h *Handler) getDocument(*request) (web.Answer, error) {
-	return web.Answer{Body: h.document.Body(h.cfg.Snapshot())}, nil
-}
-
-// WriteInternalError answers a request whose handler failed before it wrote anything.
-func (h *Handler) WriteInternalError(w http.ResponseWriter) {
-	clear(w.Header())
-	h.service.WriteError(w, web.NewError(web.CodeInternal, ""))
 }
 
 // stamp formats a time as events do.

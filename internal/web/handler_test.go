@@ -18,38 +18,45 @@ import (
 // A desk has a response of its own for every path, except those under /missing/, and counts how
 // often it makes one.
 type desk struct {
-	service   web.Service
-	responses *web.Responses
-	size      int // of responses, at least
-	made      map[string]int
+	handler *web.Handler[int]
+	size    int // of responses, at least
+	made    map[string]int
 }
 
 func newDesk() *desk {
+	d := &desk{made: map[string]int{}}
+	version := new(1)
 	anonymous := func(context.Context, *http.Request) (web.Caller, error) { return web.Caller{}, nil }
-	return &desk{
-		service:   web.Service{Callers: web.AuthorizerFunc(anonymous), Public: true, Compressor: web.NewCompressor()},
-		responses: web.NewResponses(), made: map[string]int{},
+	d.handler = web.NewHandler(web.Config[int]{
+		Snapshot: func() *int { return version }, Callers: web.AuthorizerFunc(anonymous), Public: true, Fallback: d.answer,
+	})
+	return d
+}
+
+func (d *desk) answer(r *web.Request[int]) (web.Response, error) {
+	path := r.URL.RequestURI()
+	d.made[path]++
+	if strings.HasPrefix(path, "/missing/") {
+		return web.Response{Cached: true}, web.ToolNotFound(path)
 	}
+	body := fmt.Appendf(nil, "This is %-*s", d.size, path)
+	return web.Response{Body: wire.NewBody(wire.Sum(body), body), Cached: true}, nil
 }
 
 func (d *desk) get(path string) *httptest.ResponseRecorder {
-	recorded := httptest.NewRecorder()
-	w := testkit.PlainWriter{ResponseWriter: recorded}
-	var r web.Request
-	r.Begin(httptest.NewRequest("GET", path, nil))
-	defer r.End()
-	if d.service.ReplyCached(w, &r, d.responses, web.SetPublicHeaders) {
-		return recorded
+	w := httptest.NewRecorder()
+	d.handler.ServeHTTP(testkit.PlainWriter{ResponseWriter: w}, httptest.NewRequest("GET", path, nil))
+	return w
+}
+
+func TestAURLOfMoreThan8kBIsRefused(t *testing.T) {
+	longest := "/" + strings.Repeat("x", 8<<10-1)
+	if got := newDesk().get(longest).Code; got != http.StatusOK {
+		t.Errorf("8 kB: %d", got)
 	}
-	d.made[path]++
-	web.SetPublicHeaders(w.Header())
-	var err error
-	if strings.HasPrefix(path, "/missing/") {
-		err = web.ToolNotFound(path)
+	if got := newDesk().get(longest + "?y").Code; got != http.StatusBadRequest {
+		t.Errorf("a byte more: %d", got)
 	}
-	body := fmt.Appendf(nil, "This is %-*s", d.size, path)
-	d.service.Reply(w, &r, &web.Answer{Body: wire.NewBody(wire.Sum(body), body), Cached: true}, err)
-	return recorded
 }
 
 func TestACachedResponseIsThatOfItsPathAndQuery(t *testing.T) {

@@ -1,0 +1,222 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"palmares/internal/wire"
+)
+
+// A Sender sends the responses of one API.
+type Sender struct {
+	public     bool
+	stall      time.Duration
+	compressor *Compressor
+}
+
+// A Response is the result of an operation.
+type Response struct {
+	Status   int       // 200 if zero
+	Body     wire.Body // unused for 204 and redirects
+	Location string
+	Link     []string
+	IsList   bool
+	Total    int  // length of the whole list, if IsList
+	Free     bool // not counted against any quota
+	NoCache  bool // caches must ask each time whether it is still true
+	NoStore  bool // for this one request: it has no entity tag and is kept by nobody
+	Shared   bool // sent to many callers at once, so that its bytes are worth keeping
+	Large    bool // so large that the best compression would take a second
+	Cached   bool // the same for every caller, so that it may be cached; also of a 404
+	// Handler, if it is not nil, writes the response, once the request is counted: for
+	// requests that are held open, and for files. Of the other fields only Status and Done are
+	// used then.
+	Handler http.Handler
+	// Done, if it is not nil, is called when the response is sent, or was replaced by an error.
+	Done func()
+
+	coding Coding
+	tag    string
+}
+
+// JSON returns the body that encodes v. It has no digest: it is for APIs that are
+// not Public.
+func JSON(v any) wire.Body { return wire.NewBody(wire.Digest{}, wire.AppendJSON(nil, v)) }
+
+// Send sends an answer, or an error, to a request that is counted already.
+func (s *Sender) Send(w http.ResponseWriter, r *http.Request, a *Response, err error) {
+	if err != nil {
+		s.WriteError(w, err)
+		return
+	}
+	s.prepare(r, a)
+	s.write(w, a)
+}
+
+// Bytes returns the bytes of a body that is sent to many callers at once. They are
+// assembled once and must not be changed.
+func (s *Sender) Bytes(b wire.Body) []byte { return s.compressor.Compress(b, Identity) }
+
+// prepare decides the status and the coding without assembling the body: whether a
+// request is counted depends on it.
+func (s *Sender) prepare(r *http.Request, a *Response) {
+	if a.Status == 0 {
+		a.Status = http.StatusOK
+	}
+	if !s.public || a.Status != http.StatusOK || a.Handler != nil {
+		return
+	}
+	best := Brotli
+	if a.Large {
+		best = Zstd
+	}
+	if a.NoStore {
+		a.coding = ChooseCoding(r.Header["Accept-Encoding"], best)
+		return
+	}
+	var known bool
+	a.coding, a.tag, known = Negotiate(r, a.Body.Digest(), best)
+	if known {
+		a.Status = http.StatusNotModified
+	}
+}
+
+// Header values that never change are shared by all answers, so that setting them costs
+// no allocation. Names are written as in the documents, not in the canonical form of
+// net/http, which would send Etag and X-Ratelimit-Limit.
+var (
+	jsonType    = []string{"application/json"}
+	cacheHour   = []string{"s-maxage=3600, stale-while-revalidate=86400"}
+	cacheMinute = []string{"s-maxage=60"}
+	noStore     = []string{"no-store"}
+	noCache     = []string{"no-cache"}
+	zero        = []string{"0"}
+	anyOrigin   = []string{"*"}
+	vary        = []string{"Authorization, Accept-Encoding"}
+	noSniff     = []string{"nosniff"}
+	exposed     = []string{"X-Total-Count, X-Service-Updated-At, X-Service-Version, X-RateLimit-Tier, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, ETag, Link, Accept-Ranges, Content-Range"}
+)
+
+// ReadMethods are the methods of a Public API.
+const ReadMethods = "GET, HEAD, OPTIONS"
+
+// AllowAnyOrigin lets pages of every origin read an answer.
+func AllowAnyOrigin(h http.Header) { h["Access-Control-Allow-Origin"] = anyOrigin }
+
+// WritePreflight tells a browser what a page of another origin may send.
+func WritePreflight(w http.ResponseWriter) {
+	h := w.Header()
+	h.Set("Allow", ReadMethods)
+	h.Set("Access-Control-Allow-Methods", ReadMethods)
+	h.Set("Access-Control-Allow-Headers", "*, Authorization") // the star is any other one
+	h.Set("Access-Control-Max-Age", "86400")
+	h["X-Content-Type-Options"] = noSniff
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// Location returns the value of Location for a path, which is escaped, with the query of
+// a request. Bytes that must not occur in a header are escaped.
+func Location(path, query string) string {
+	if query == "" {
+		return path
+	}
+	b := append([]byte(path), '?')
+	for i := range len(query) {
+		if c := query[i]; c <= ' ' || c > '~' {
+			b = fmt.Appendf(b, "%%%02X", c)
+		} else {
+			b = append(b, c)
+		}
+	}
+	return string(b)
+}
+
+// buffers are for bodies that must be assembled. A page of 200 tools takes about 100 kB;
+// a larger buffer is left to the garbage collector.
+var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 32<<10); return &b }}
+
+const maxBuffer = 256 << 10
+
+// write sends a prepared answer.
+func (s *Sender) write(w http.ResponseWriter, a *Response) {
+	header := w.Header()
+	s.setHeaders(header, a)
+	switch a.Status {
+	case http.StatusPermanentRedirect, http.StatusTemporaryRedirect:
+		header["Content-Length"] = zero
+		w.WriteHeader(a.Status)
+		return
+	case http.StatusNoContent, http.StatusNotModified:
+		w.WriteHeader(a.Status)
+		return
+	}
+	buffer := buffers.Get().(*[]byte)
+	body := s.body(a, buffer)
+	if cap(*buffer) <= maxBuffer {
+		defer buffers.Put(buffer)
+	}
+	header["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(a.Status)
+	if len(body) > pieceSize {
+		w = s.Patient(w)
+	}
+	_, _ = w.Write(body) // fails only if the client has disconnected
+}
+
+// setHeaders sets the headers of a prepared answer, except Content-Length.
+func (s *Sender) setHeaders(header http.Header, a *Response) {
+	header["X-Content-Type-Options"] = noSniff
+	header["Cache-Control"] = noStore
+	switch {
+	case a.NoStore:
+	case s.public && a.NoCache:
+		header["Cache-Control"] = noCache
+	case s.public:
+		header["Cache-Control"] = cacheHour
+	}
+	if a.Location != "" {
+		header["Location"] = []string{a.Location}
+	}
+	switch a.Status {
+	case http.StatusPermanentRedirect, http.StatusTemporaryRedirect, http.StatusNoContent:
+		return
+	}
+	values := new([2]string) // one allocation for the values that differ each time
+	if a.tag != "" {
+		values[0] = a.tag
+		header["ETag"] = values[0:1:1]
+	}
+	if a.Link != nil {
+		header["Link"] = a.Link
+	}
+	if a.IsList {
+		values[1] = strconv.Itoa(a.Total)
+		header["X-Total-Count"] = values[1:2:2]
+	}
+	if a.Status != http.StatusNotModified {
+		header["Content-Type"] = jsonType
+		if a.coding != Identity {
+			header["Content-Encoding"] = a.coding.Header()
+		}
+	}
+}
+
+// body returns the body of a prepared answer. One that must be assembled is in buffer, if it
+// is not nil.
+func (s *Sender) body(a *Response, buffer *[]byte) []byte {
+	switch {
+	case a.coding != Identity:
+		return s.compressor.Compress(a.Body, a.coding)
+	case a.Shared:
+		return s.Bytes(a.Body)
+	case a.Body.Assembled() && buffer != nil:
+		*buffer = a.Body.Append((*buffer)[:0])
+		return *buffer
+	case buffer != nil:
+		return a.Body.Bytes()
+	}
+	return a.Body.Append(nil)
+}
