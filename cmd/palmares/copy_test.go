@@ -75,6 +75,7 @@ func retag(t *testing.T, dir string, n int) {
 }
 
 func TestTheDocumentedProgramKeepsAnExactCopyWithFewRequests(t *testing.T) {
+	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "palmares.db")
 	dir := filepath.Join(t.TempDir(), "catalogue")
 	must(t, "generate", dir, "--tools", "1500")

@@ -73,7 +73,7 @@ func (c *crawler) fetch(path string) (*http.Response, string) {
 }
 
 var (
-	linkPattern = regexp.MustCompile(`(?:href|src|action)="([^"]*)"|\]\(([^)\s]*)\)|https://rabot\.example(/[^\s"'<>)]*)|(/media/[0-9a-f]{64}\.\w+)`)
+	linkPattern = regexp.MustCompile(`(?:href|src|action)="([^"]*)"|\]\(([^)\s]*)\)|https://rabot\.example(/[^\s"'<>)]*)|(/media/[0-9a-f]{64}[\w-]*\.\w+)`)
 	slugPattern = regexp.MustCompile(`"slug":\s?"([a-z0-9-]+)"`)
 )
 

@@ -12,6 +12,7 @@ import (
 )
 
 func TestASecondServerOnASQLiteFileIsRefused(t *testing.T) {
+	t.Parallel()
 	database := databases.SQLite(t)
 	first := serveProcess(t, "--database", database)
 	out, err := palmares(t.Context(), "serve", "--listen", "localhost:0", "--database", database).CombinedOutput()
@@ -51,6 +52,7 @@ func TestADatabaseFileThatVanishesIsReportedAndTheCatalogueStays(t *testing.T) {
 }
 
 func TestAnEmptiedDatabaseNeverTurnsIntoTheDemo(t *testing.T) {
+	t.Parallel()
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		must(t, "publish", marked(t, "A", 3), "--database", database)
 		s := serveProcess(t, "--database", database)

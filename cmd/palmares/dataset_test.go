@@ -67,6 +67,7 @@ func (m *mirrored) follow(p *process) {
 func newMirrored() *mirrored { return &mirrored{hashes: map[[2]string]string{}} }
 
 func TestACopyFollowsPublicationsAndRestarts(t *testing.T) {
+	t.Parallel()
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		p := serveProcess(t, "--database", database, "--quota", "off")
 		m := newMirrored()
@@ -92,6 +93,7 @@ func TestACopyFollowsPublicationsAndRestarts(t *testing.T) {
 }
 
 func TestARenewedFeedIsAnotherOne(t *testing.T) {
+	t.Parallel()
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		must(t, "publish", marked(t, "A", 3), "--database", database)
 		p := serveProcess(t, "--database", database, "--quota", "off")
@@ -111,6 +113,7 @@ func TestARenewedFeedIsAnotherOne(t *testing.T) {
 }
 
 func TestTheDemoHasAFeedOfItsOwn(t *testing.T) {
+	t.Parallel()
 	database := "sqlite:" + t.TempDir() + "/palmares.db"
 	p := serveProcess(t, "--database", database, "--demo", "on", "--quota", "off")
 	m := newMirrored()
@@ -125,6 +128,7 @@ func TestTheDemoHasAFeedOfItsOwn(t *testing.T) {
 }
 
 func TestReadersThatWaitHearOfPublicationsAndOfTheEnd(t *testing.T) {
+	t.Parallel()
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		ops, err := testkit.FreeAddress()
 		if err != nil {
@@ -209,6 +213,7 @@ func (p *process) events(path string, seen chan<- string) error {
 // A killed process leaves a part of an export behind. The next one removes it, writes the
 // export anew, and the one after that finds it.
 func TestAnExportSurvivesKillsAndRestarts(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	database, exports := "sqlite:"+dir+"/palmares.db", dir+"/palmares.db-export"
 	folder := t.TempDir() + "/catalogue"
@@ -259,6 +264,7 @@ func TestAnExportSurvivesKillsAndRestarts(t *testing.T) {
 }
 
 func TestAServerWithoutAPlaceForExportsServesTheRest(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(dir+"/file", nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -102,6 +102,7 @@ var (
 
 // A query for a metric or a label that no server has is silent forever.
 func TestAlertsAndPanelsAskForWhatAServerExposes(t *testing.T) {
+	t.Parallel()
 	ops, mirrorOps := freeAddress(t), freeAddress(t)
 	s := serveProcess(t, "--database", databases.SQLite(t), "--ops-listen", ops)
 	s.get("/api/v1/stats")

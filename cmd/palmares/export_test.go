@@ -122,6 +122,7 @@ func magazinePictures(t *testing.T) map[string][]byte {
 // TestAnExportIsTheSameCatalogueInEveryDatabase follows every link of the site, asks the
 // API for everything, and compares the answers of the original with those of copies.
 func TestAnExportIsTheSameCatalogueInEveryDatabase(t *testing.T) {
+	t.Parallel()
 	last := magazineDays[len(magazineDays)-1]
 	originals := []string{databases.SQLite(t), databases.Postgres(t)}
 	exports := make([]string, len(originals))
@@ -179,6 +180,7 @@ func TestAnExportIsTheSameCatalogueInEveryDatabase(t *testing.T) {
 }
 
 func TestATypoInAPriceLeavesNoTrace(t *testing.T) {
+	t.Parallel()
 	database := databases.SQLite(t)
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "catalogue.yaml"), []byte("name: Essai\nurl: https://rabot.example\ncategories:\n  - slug: code\n    label: Code\n"))

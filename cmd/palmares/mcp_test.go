@@ -35,6 +35,7 @@ func asks(t *testing.T, session *mcp.ClientSession, query string) (text string, 
 }
 
 func TestAssistantsAskOverHTTPAndStandardInput(t *testing.T) {
+	t.Parallel()
 	database := "sqlite:" + t.TempDir() + "/palmares.db"
 	p := serveProcess(t, "--database", database, "--demo", "on", "--mcp-quota", "4")
 	overHTTP := connect(t, &mcp.StreamableClientTransport{Endpoint: p.url + "/mcp", DisableStandaloneSSE: true})
@@ -99,6 +100,7 @@ func TestAssistantsAskOverHTTPAndStandardInput(t *testing.T) {
 }
 
 func TestThreeNodesGiveAnAssistantItsCalls(t *testing.T) {
+	t.Parallel()
 	const quota, calls = 50, 65
 	nodes := threeNodes(t, databases.Postgres(t), "--demo", "on", "--mcp-quota", strconv.Itoa(quota))
 	var answered, refused atomic.Int64

@@ -132,6 +132,7 @@ func isOwn(path string) bool {
 // asks the API for everything, and compares the responses of an origin, of its mirror, and of a
 // mirror of that, while others read from them.
 func TestAMirrorOfAMirrorAnswersAsItsOrigin(t *testing.T) {
+	t.Parallel()
 	database := databases.SQLite(t)
 	e := &edition{t: t, dir: publishMagazine(t, database)}
 	now := magazineDays[len(magazineDays)-1]
@@ -212,6 +213,7 @@ func readAlways(t *testing.T, nodes []*crawler) (stop func()) {
 }
 
 func TestAMirrorIsNotReadyBeforeItsFirstCopyAndServesItWithoutItsOrigin(t *testing.T) {
+	t.Parallel()
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		source, address, ops := databases.SQLite(t), freeAddress(t), freeAddress(t)
 		args := []string{"--database", database, "--quota", "off", "--mirror", "http://" + address, "--mirror-interval", "100ms", "--ops-listen", ops}
@@ -281,6 +283,7 @@ func TestAMirrorWithAKeyHearsOfPublicationsAtOnce(t *testing.T) {
 }
 
 func TestAKilledMirrorHasAVersionOfItsOriginOrTheNext(t *testing.T) {
+	t.Parallel()
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		source := databases.SQLite(t)
 		var origin *process

@@ -30,6 +30,7 @@ func remaining(p *process, key string) (*http.Response, string) {
 }
 
 func TestAMovedCatalogueGoesOnWhereItWas(t *testing.T) {
+	t.Parallel()
 	lite := databases.SQLite(t)
 	must(t, "publish", marked(t, "A", 3), "--database", lite)
 	key := customer(t, lite, "ada@example.org", "developer", 1)[0]
@@ -65,6 +66,7 @@ func TestAMovedCatalogueGoesOnWhereItWas(t *testing.T) {
 }
 
 func TestTheKeyOfWebhookSecretsGoesAlong(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	run := func(args ...string) (string, error) {
 		cmd := palmares(t.Context(), args...)
@@ -123,6 +125,7 @@ func TestTheKeyOfWebhookSecretsGoesAlong(t *testing.T) {
 }
 
 func TestPublishWaitsForADatabaseThatIsAway(t *testing.T) {
+	t.Parallel()
 	proxy := testkit.NewProxy(t, databases.Postgres(t))
 	proxy.Refuse()
 	cmd := palmares(t.Context(), "publish", marked(t, "A", 3), "--database", proxy.DSN, "--wait", "1h")
@@ -139,6 +142,7 @@ func TestPublishWaitsForADatabaseThatIsAway(t *testing.T) {
 }
 
 func TestPublishWaitsForAServerThatIsAway(t *testing.T) {
+	t.Parallel()
 	database := databases.SQLite(t)
 	token := strings.TrimSpace(must(t, "token", "create", "--name", "ci", "--database", database))
 	address, err := testkit.FreeAddress()
@@ -168,6 +172,7 @@ func TestPublishWaitsForAServerThatIsAway(t *testing.T) {
 }
 
 func TestABackupIsTheDatabaseAsItWasServed(t *testing.T) {
+	t.Parallel()
 	database := databases.SQLite(t)
 	must(t, "publish", marked(t, "A", 3), "--database", database)
 	s := serveProcess(t, "--database", database)
@@ -193,6 +198,7 @@ func TestABackupIsTheDatabaseAsItWasServed(t *testing.T) {
 }
 
 func TestCheckFindsWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	check := func(args ...string) (string, error) {
 		out, err := palmares(t.Context(), append([]string{"check"}, args...)...).CombinedOutput()
 		return string(out), err

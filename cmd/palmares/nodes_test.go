@@ -79,6 +79,7 @@ var (
 // The promise holds while the database answers. Nodes that wait a minute for it
 // show that on a machine of any speed.
 func TestThreeNodesGiveAThousandRequestsADayAndEachRemainingOnce(t *testing.T) {
+	t.Parallel()
 	clock := newDatabaseClock(t, databases.Postgres(t))
 	keys := customer(t, clock.dsn, "ada@example.org", "developer", 2)
 	nodes := threeNodes(t, clock.dsn)
@@ -230,15 +231,8 @@ func used(t *testing.T, database, email, day string) (sum int64) {
 	return sum
 }
 
-func TestThreeNodesGiveAStrangerAHundredRequests(t *testing.T) {
-	nodes := threeNodes(t, databases.Postgres(t))
-	answers := spread(t, nodes, 110, func(int) []string { return nil })
-	if got := count(answers, 200); got != 100 || count(answers, 429) != 10 {
-		t.Errorf("%d of 110 were answered; want 100", got)
-	}
-}
-
 func TestEveryNodeServesWhatIsPublishedWithTheSameBytes(t *testing.T) {
+	t.Parallel()
 	database := databases.Postgres(t)
 	nodes := threeNodes(t, database, "--quota", "off")
 	for _, mark := range []string{"A", "B"} {
@@ -265,24 +259,6 @@ func TestEveryNodeServesWhatIsPublishedWithTheSameBytes(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestARevocationHoldsOnEveryNode(t *testing.T) {
-	database := databases.Postgres(t)
-	key := customer(t, database, "ada@example.org", "pro", 1)[0]
-	nodes := threeNodes(t, database)
-	for _, n := range nodes {
-		if resp, _ := n.get("/api/v1/stats", key); resp.StatusCode != 200 {
-			t.Fatal(resp.Status)
-		}
-	}
-	id := firstID(t, "key", "list", "ada@example.org", "--database", database)
-	must(t, "key", "revoke", id, "--database", database)
-	for _, n := range nodes {
-		n.until("/api/v1/stats", func(r *http.Response, body string) bool {
-			return r.StatusCode == 401 && strings.Contains(body, "revoked_api_key")
-		}, key)
 	}
 }
 
@@ -423,6 +399,7 @@ func (p *process) answersUnavailable() {
 }
 
 func TestANodeThatCannotEverStartDoesNotWait(t *testing.T) {
+	t.Parallel()
 	good := databases.Postgres(t)
 	host := good[strings.Index(good, "?"):]
 	for _, bad := range []struct{ database, says string }{
@@ -438,15 +415,8 @@ func TestANodeThatCannotEverStartDoesNotWait(t *testing.T) {
 	}
 }
 
-func TestANodeIsAskedToStopWhileItWaitsForItsDatabase(t *testing.T) {
-	proxy := testkit.NewProxy(t, databases.Postgres(t))
-	proxy.Refuse()
-	s := startProcess(t, "patient", "--database", proxy.DSN)
-	s.logs(waiting)
-	s.stop()
-}
-
 func TestANodeThatStartsInTheMiddleOfAFailoverWaitsForThePrimary(t *testing.T) {
+	t.Parallel()
 	database := databases.Postgres(t)
 	db, err := sql.Open("pgx", database)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 )
 
 func TestAPreviewListensOnAnyAddressOfThisMachine(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "catalogue")
 	must(t, "init", dir)
 	for _, address := range []string{"localhost:0", "127.0.0.1:0", "127.9.9.9:0", "[::1]:0"} {

@@ -27,6 +27,7 @@ var (
 // publishing process at another point each time, and reads all the while: every answer is
 // entirely from one of them.
 func TestKilledPublicationsTearNothing(t *testing.T) {
+	t.Parallel()
 	const tools = 500
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		must(t, "publish", marked(t, "first", tools), "--database", database)

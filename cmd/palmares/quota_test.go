@@ -47,6 +47,7 @@ func count(answers []*http.Response, status int) int {
 }
 
 func TestAnAnonymousCallerHasAHundredRequests(t *testing.T) {
+	t.Parallel()
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		s := serveProcess(t, "--database", database)
 		answers := s.together(140, func(i int) (string, []string) {
@@ -96,12 +97,9 @@ func TestAnAnonymousCallerHasAHundredRequests(t *testing.T) {
 }
 
 func TestAnAccountHasAThousandRequestsWhateverItsKeys(t *testing.T) {
+	t.Parallel()
 	databases.EachDSN(t, func(t *testing.T, database string) {
-		must(t, "account", "create", "ada@example.org", "--database", database)
-		var keys []string
-		for _, name := range []string{"one", "two"} {
-			keys = append(keys, "Authorization: Bearer "+strings.TrimSpace(must(t, "key", "create", "ada@example.org", "--name", name, "--database", database)))
-		}
+		keys := customer(t, database, "ada@example.org", "developer", 2)
 		s := serveProcess(t, "--database", database)
 		var remaining []int
 		granted, refused := 0, 0
@@ -143,9 +141,9 @@ func TestAnAccountHasAThousandRequestsWhateverItsKeys(t *testing.T) {
 }
 
 func TestProHasNoQuota(t *testing.T) {
+	t.Parallel()
 	database := databases.SQLite(t)
-	must(t, "account", "create", "ada@example.org", "--plan", "pro", "--database", database)
-	key := "Authorization: Bearer " + strings.TrimSpace(must(t, "key", "create", "ada@example.org", "--name", "x", "--database", database))
+	key := customer(t, database, "ada@example.org", "pro", 1)[0]
 	s := serveProcess(t, "--database", database)
 	for _, r := range s.together(150, func(int) (string, []string) { return "/api/v1/stats", []string{key} }) {
 		if r.StatusCode != 200 || r.Header.Get("X-RateLimit-Tier") != "pro" || r.Header.Get("X-RateLimit-Remaining") != "2147483647" ||
@@ -156,9 +154,9 @@ func TestProHasNoQuota(t *testing.T) {
 }
 
 func TestRevalidationIsFreeWithAKeyAndCountedWithout(t *testing.T) {
+	t.Parallel()
 	database := databases.SQLite(t)
-	must(t, "account", "create", "ada@example.org", "--database", database)
-	key := "Authorization: Bearer " + strings.TrimSpace(must(t, "key", "create", "ada@example.org", "--name", "x", "--database", database))
+	key := customer(t, database, "ada@example.org", "developer", 1)[0]
 	s := serveProcess(t, "--database", database)
 	first, _ := s.get("/api/v1/stats", key, "Accept-Encoding: identity")
 	match := "If-None-Match: " + first.Header.Get("ETag")
@@ -177,6 +175,7 @@ func TestRevalidationIsFreeWithAKeyAndCountedWithout(t *testing.T) {
 }
 
 func TestARestartKeepsTheCounts(t *testing.T) {
+	t.Parallel()
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		s := serveProcess(t, "--database", database)
 		for range 60 {
@@ -190,30 +189,36 @@ func TestARestartKeepsTheCounts(t *testing.T) {
 	})
 }
 
-func TestARevokedKeyIsRefusedByTheRunningServer(t *testing.T) {
+func TestARevokedKeyIsRefusedByEveryRunningServer(t *testing.T) {
+	t.Parallel()
 	databases.EachDSN(t, func(t *testing.T, database string) {
-		must(t, "account", "create", "ada@example.org", "--plan", "pro", "--database", database)
-		key := "Authorization: Bearer " + strings.TrimSpace(must(t, "key", "create", "ada@example.org", "--name", "x", "--database", database))
-		s := serveProcess(t, "--database", database)
-		if resp, _ := s.get("/api/v1/stats", key); resp.StatusCode != 200 {
-			t.Fatal(resp.Status)
+		keys := customer(t, database, "ada@example.org", "pro", 2)
+		nodes := []*process{serveProcess(t, "--database", database)}
+		if strings.HasPrefix(database, "postgres") {
+			nodes = append(nodes, serveProcess(t, "--database", database))
+		}
+		for _, n := range nodes {
+			n.knows(keys...)
 		}
 		id := firstID(t, "key", "list", "ada@example.org", "--database", database)
 		must(t, "key", "revoke", id, "--database", database)
-		s.until("/api/v1/stats", func(r *http.Response, body string) bool {
-			return r.StatusCode == 401 && strings.Contains(body, "revoked_api_key")
-		}, key)
-		// So are the keys of a deleted account.
-		other := "Authorization: Bearer " + strings.TrimSpace(must(t, "key", "create", "ada@example.org", "--name", "y", "--database", database))
-		if resp, _ := s.get("/api/v1/stats", other); resp.StatusCode != 200 {
-			t.Errorf("a new key: %s", resp.Status)
+		for _, n := range nodes {
+			n.until("/api/v1/stats", func(r *http.Response, body string) bool {
+				return r.StatusCode == 401 && strings.Contains(body, "revoked_api_key")
+			}, keys[0])
+			if resp, _ := n.get("/api/v1/stats", keys[1]); resp.StatusCode != 200 {
+				t.Errorf("another key: %s", resp.Status)
+			}
 		}
-		must(t, "account", "delete", "ada@example.org", "--database", database)
-		s.until("/api/v1/stats", func(r *http.Response, _ string) bool { return r.StatusCode == 401 }, other)
+		must(t, "account", "delete", "ada@example.org", "--database", database) // and with it its keys
+		for _, n := range nodes {
+			n.until("/api/v1/stats", func(r *http.Response, _ string) bool { return r.StatusCode == 401 }, keys[1])
+		}
 	})
 }
 
 func TestBehindATrustedProxyTheClientIsTheForwardedOne(t *testing.T) {
+	t.Parallel()
 	s := serveProcess(t, "--trusted-proxies", "127.0.0.0/8,::1", "--database", databases.SQLite(t))
 	from := func(address string, n int) []*http.Response {
 		return s.together(n, func(int) (string, []string) {

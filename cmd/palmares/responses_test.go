@@ -11,6 +11,7 @@ import (
 )
 
 func TestTheAPIServesAFolderAsTheseBytes(t *testing.T) {
+	t.Parallel()
 	archive, err := txtar.ParseFile("testdata/responses.txtar")
 	if err != nil {
 		t.Fatal(err)

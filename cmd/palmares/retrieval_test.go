@@ -27,6 +27,7 @@ var (
 // The program that /docs shows keeps a store. It runs after each of a few random
 // publications, which add, change, rename, retire, remove, bring back and empty tools.
 func TestTheRetrievalExampleHasTheTruthAfterEveryPublication(t *testing.T) {
+	t.Parallel()
 	t.Logf("-retrieval-seed %d", *retrievalSeed)
 	database := "sqlite:" + filepath.Join(t.TempDir(), "palmares.db")
 	e := newShuffled(t, rand.New(rand.NewPCG(*retrievalSeed, 0)))

@@ -126,6 +126,7 @@ func (b *balancer) read(ctx context.Context, key string, answered *atomic.Int64)
 // TestARollingRestartUnderLoadLosesNoRequest ends each node's drain when the balancer
 // has seen that it is not ready, however long that takes on this machine.
 func TestARollingRestartUnderLoadLosesNoRequest(t *testing.T) {
+	t.Parallel()
 	database := databases.Postgres(t)
 	key := strings.TrimPrefix(customer(t, database, "grace@example.org", "pro", 1)[0], "Authorization: ")
 	addresses := []string{freeAddress(t), freeAddress(t), freeAddress(t)}
@@ -161,6 +162,7 @@ func TestARollingRestartUnderLoadLosesNoRequest(t *testing.T) {
 }
 
 func TestANodeThatIsAskedToStopSaysItIsNotReadyAndStillAnswers(t *testing.T) {
+	t.Parallel()
 	s := serveProcess(t, "--database", databases.Postgres(t), "--drain", "5m")
 	if resp, _ := s.get("/readyz"); resp.StatusCode != 200 || resp.Close {
 		t.Errorf("before: %s, close %v", resp.Status, resp.Close)
@@ -174,6 +176,7 @@ func TestANodeThatIsAskedToStopSaysItIsNotReadyAndStillAnswers(t *testing.T) {
 }
 
 func TestASecondSignalEndsTheDrain(t *testing.T) {
+	t.Parallel()
 	s := serveProcess(t, "--database", databases.Postgres(t), "--drain", "5m")
 	s.signal()
 	s.logs("still answering requests")

@@ -17,6 +17,7 @@ func secretKey(b byte) string {
 // TestTheSecretKeyIsChangedInThreeSteps follows docs/operating.md:
 // the new key beside the old one, then before it, then alone.
 func TestTheSecretKeyIsChangedInThreeSteps(t *testing.T) {
+	t.Parallel()
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		k1, k2 := secretKey('1'), secretKey('2')
 		key := customer(t, database, "ada@example.org", "pro", 1)[0]
@@ -53,6 +54,7 @@ func TestTheSecretKeyIsChangedInThreeSteps(t *testing.T) {
 }
 
 func TestAServerThatIsAskedToStopBeginsNoDelivery(t *testing.T) {
+	t.Parallel()
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		customer(t, database, "ada@example.org", "pro", 0)
 		r := newReceiver(t, accept)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestTheDemoIsServedUntilSomethingIsPublished(t *testing.T) {
+	t.Parallel()
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		s := serveProcess(t, "--database", database, "--demo", "on", "--quota", "off")
 		var stats struct {
@@ -71,9 +72,10 @@ func TestThePicturesOfTheDemoAreServedUntilSomethingIsPublished(t *testing.T) {
 }
 
 // mediaPaths finds the addresses of pictures.
-var mediaPaths = regexp.MustCompile(`/media/[0-9a-f]{64}\.\w+`)
+var mediaPaths = regexp.MustCompile(`/media/[0-9a-f]{64}[\w-]*\.\w+`)
 
 func TestWithoutTheDemoNothingIsServedUntilSomethingIsPublished(t *testing.T) {
+	t.Parallel()
 	s := serveProcess(t, "--demo", "off", "--database", databases.SQLite(t))
 	resp, body := s.get("/api/v1/tools")
 	if resp.StatusCode != 200 || body != `{"data":[],"meta":{"total":0,"page":1,"limit":50,"pages":0}}` || resp.Header.Get("X-Service-Updated-At") != "1970-01-01" {
@@ -85,6 +87,7 @@ func TestWithoutTheDemoNothingIsServedUntilSomethingIsPublished(t *testing.T) {
 }
 
 func TestStoppingIsCleanAndSaysNothingSecret(t *testing.T) {
+	t.Parallel()
 	database := databases.SQLite(t)
 	must(t, "account", "create", "ada@example.org", "--database", database)
 	key := strings.TrimSpace(must(t, "key", "create", "ada@example.org", "--name", "x", "--database", database))
@@ -102,6 +105,7 @@ func TestStoppingIsCleanAndSaysNothingSecret(t *testing.T) {
 }
 
 func TestAVersionCanBeSearchedAsSoonAsItIsServed(t *testing.T) {
+	t.Parallel()
 	const tools = 5000
 	database := databases.SQLite(t)
 	must(t, "publish", marked(t, "Zibeline", tools), "--database", database)

@@ -14,6 +14,7 @@ import (
 )
 
 func TestSIGHUPStopsNothing(t *testing.T) {
+	t.Parallel()
 	s := serveProcess(t, "--database", databases.SQLite(t))
 	if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
@@ -22,6 +23,7 @@ func TestSIGHUPStopsNothing(t *testing.T) {
 }
 
 func TestStoppingWithoutADatabaseIsClean(t *testing.T) {
+	t.Parallel()
 	for name, fail := range map[string]func(*testkit.Proxy){"refused": (*testkit.Proxy).Refuse, "black hole": (*testkit.Proxy).Drop} {
 		t.Run(name, func(t *testing.T) {
 			proxy := testkit.NewProxy(t, databases.Postgres(t))
@@ -46,6 +48,7 @@ func TestStoppingWithoutADatabaseIsClean(t *testing.T) {
 }
 
 func TestALogWhoseReaderIsGoneStopsNothing(t *testing.T) {
+	t.Parallel()
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -80,6 +83,7 @@ func TestALogWhoseReaderIsGoneStopsNothing(t *testing.T) {
 }
 
 func TestTooManyOpenFilesAreReportedOnce(t *testing.T) {
+	t.Parallel()
 	ops, err := testkit.FreeAddress()
 	if err != nil {
 		t.Fatal(err)

@@ -82,6 +82,7 @@ func (s *mailSession) Data(r io.Reader) error {
 }
 
 func TestTheOwnerOfAFailingEndpointIsMailedOnceUntilItRecovers(t *testing.T) {
+	t.Parallel()
 	database, box := databases.Postgres(t), newMailbox(t)
 	customer(t, database, "ada@example.org", "pro", 1)
 	r := newReceiver(t, func() (int, string) { return http.StatusServiceUnavailable, "en panne" })

@@ -72,6 +72,7 @@ func (s *subscriber) checkObject(kind, slug string, object string) {
 }
 
 func TestEveryChangeReachesItsReceiversOnceSignedAndAsTheAPIShowsIt(t *testing.T) {
+	t.Parallel()
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		s := subscribe(t, database)
 		prices := newReceiver(t, accept)
@@ -142,6 +143,7 @@ func TestEveryChangeReachesItsReceiversOnceSignedAndAsTheAPIShowsIt(t *testing.T
 }
 
 func TestARotatedSecretAndTheOneBeforeBothSign(t *testing.T) {
+	t.Parallel()
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		s := subscribe(t, database)
 		var rotated struct{ Secret string }
@@ -161,6 +163,7 @@ func TestARotatedSecretAndTheOneBeforeBothSign(t *testing.T) {
 }
 
 func TestWhatWasMissedInAPauseOrOnASmallerPlanIsRecoveredOnce(t *testing.T) {
+	t.Parallel()
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		s := subscribe(t, database)
 		var endpoint struct{ State webhook.State }
@@ -216,6 +219,7 @@ func TestWhatWasMissedInAPauseOrOnASmallerPlanIsRecoveredOnce(t *testing.T) {
 }
 
 func TestTheLogShowsTheAnswerAndAResendHasTheSameIDAndBytes(t *testing.T) {
+	t.Parallel()
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		s := subscribe(t, database)
 		s.now(func() (int, string) { return http.StatusCreated, strings.Repeat("merci ! ", 400) })
@@ -246,6 +250,7 @@ func TestTheLogShowsTheAnswerAndAResendHasTheSameIDAndBytes(t *testing.T) {
 }
 
 func TestAnEndpointThatIsGoneIsDisabledAndItsOwnerIsMailed(t *testing.T) {
+	t.Parallel()
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		s := subscribe(t, database)
 		s.now(func() (int, string) { return http.StatusGone, "parti" })
