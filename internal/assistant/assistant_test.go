@@ -466,12 +466,11 @@ func TestWhatIsNewDependsOnThePeriod(t *testing.T) {
 	second.Comparisons = []catalog.Comparison{{Slug: "a-vs-b", Title: "A ou B", ToolA: "a", ToolB: "b", Published: true}}
 	third.Comparisons = second.Comparisons
 	third.Retired = []catalog.Retired{{Slug: "z", Name: "Z", Category: "c", Reason: "mort", RetiredAt: "2026-11-17"}}
-	all := func(record.Kind, string) bool { return true }
 	feed := record.First("flux-1", first, 1, "2026-11-15T09:30:00.250Z")
 	created := feed.Last
-	feed, _ = feed.After(record.Step{Old: first, Next: second, Version: 2, At: "2026-11-16T09:30:00.250Z", Touched: all})
+	feed, _ = feed.After(second, 2, "2026-11-16T09:30:00.250Z")
 	seen := feed.Last
-	feed, _ = feed.After(record.Step{Old: second, Next: third, Version: 3, At: "2026-11-16T18:30:00.250Z", Touched: all})
+	feed, _ = feed.After(third, 3, "2026-11-16T18:30:00.250Z")
 	snap := snapshot.Build(third, 3, "2026-11-17")
 	snap.SetFeed(feed)
 	if err := snap.BuildIndex(t.Context()); err != nil {
@@ -504,7 +503,7 @@ func TestARenamedToolIsNotSaidToBeRemoved(t *testing.T) {
 	after := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: before.Categories, Tools: []*catalog.Tool{{Slug: "nouveau", Name: "Nouveau", Category: "c", Price: "1 €/mois", Aliases: []string{"ancien"}}}}
 	snap := snapshot.Build(after, 2, "2026-11-16")
 	first := record.First("flux-1", before, 1, "2026-11-15T09:30:00.250Z")
-	feed, _ := first.After(record.Step{Old: before, Next: after, Version: 2, At: "2026-11-16T09:30:00.250Z", Touched: func(record.Kind, string) bool { return true }})
+	feed, _ := first.After(after, 2, "2026-11-16T09:30:00.250Z")
 	snap.SetFeed(feed)
 	if err := snap.BuildIndex(t.Context()); err != nil {
 		t.Fatal(err)

@@ -42,16 +42,16 @@ type Catalog struct {
 // A PastTool is what is kept of a tool that is no longer active: its histories, of
 // which no entry is ever dropped, and its last name, price and figures.
 type PastTool struct {
-	Name             string
-	Category         string
-	Pricing          Pricing
-	Price            string
-	Score            *float64
-	Verifiability    *float64
-	Obsolescence     *float64
-	PriceHistory     []PriceChange
-	PriceHistoryMode HistoryMode
-	ScoreHistory     []ScoreChange
+	Name             string        `json:"name,omitempty"`
+	Category         string        `json:"category,omitempty"`
+	Pricing          Pricing       `json:"pricing,omitempty"`
+	Price            string        `json:"price,omitempty"`
+	Score            *float64      `json:"score,omitempty"`
+	Verifiability    *float64      `json:"verifiability,omitempty"`
+	Obsolescence     *float64      `json:"obsolescence,omitempty"`
+	PriceHistory     []PriceChange `json:"price_history,omitempty"`
+	PriceHistoryMode HistoryMode   `json:"price_history_mode,omitempty"`
+	ScoreHistory     []ScoreChange `json:"score_history,omitempty"`
 }
 
 // Settings are the optional fields of catalogue.yaml; "" where the publisher gave
@@ -124,12 +124,13 @@ func IsReservedPage(slug string) bool { return slices.Contains(reservedPages, sl
 
 // A Picture is a file of images/ as the site serves it, without its bytes.
 type Picture struct {
-	Path          string // from the root of the folder: images/logo.png
-	Source        string // SHA-256 of the file in the folder, in hexadecimal
-	Hash          string // SHA-256 of the served bytes, in hexadecimal; the name of the file
-	Ext           string // png, jpg, webp or gif
-	Width, Height int
-	Variants      []Variant // smaller ones, narrowest first
+	Path     string    `json:"path"`   // from the root of the folder: images/logo.png
+	Source   string    `json:"source"` // SHA-256 of the file in the folder, in hexadecimal
+	Hash     string    `json:"hash"`   // SHA-256 of the served bytes, in hexadecimal; the name of the file
+	Ext      string    `json:"ext"`    // png, jpg, webp or gif
+	Width    int       `json:"width"`
+	Height   int       `json:"height"`
+	Variants []Variant `json:"variants,omitempty"` // smaller ones, narrowest first
 }
 
 // Names yields the names of the files of the picture and its variants.

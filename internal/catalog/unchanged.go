@@ -17,7 +17,7 @@ func NewUnchanged(next *Catalog) *Unchanged {
 
 // Settle adds a tool of the previous catalogue, and reports true, if it is the same in the
 // next one. It then completes that one as CarryOver would, or, if isCopy, leaves it as
-// KeepPast does. Otherwise it changes nothing.
+// KeepPast does. Otherwise it changes nothing. Several tools may be settled at once.
 func (u *Unchanged) Settle(prior *Tool, isCopy bool, today string) bool {
 	i, found := u.next.find(prior.Slug)
 	if !found {
@@ -42,7 +42,9 @@ func (u *Unchanged) Settle(prior *Tool, isCopy bool, today string) bool {
 	if slices.EqualFunc(t.ScoreHistory, written.ScoreHistory, func(a, b ScoreChange) bool { return a.Same(b) && a.Automatic == b.Automatic }) {
 		t.ScoreHistory = written.ScoreHistory
 	}
-	*written, u.is[i] = t, true
+	// Only what carryOver sets: others look for slugs meanwhile.
+	written.UpdatedAt, written.PriceHistory, written.ScoreHistory = t.UpdatedAt, t.PriceHistory, t.ScoreHistory
+	u.is[i] = true
 	return true
 }
 

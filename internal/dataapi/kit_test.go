@@ -101,9 +101,7 @@ func (s *service) show(c *catalog.Catalog, feed *record.Feed) {
 
 // publish replaces the catalogue.
 func (s *service) publish(c *catalog.Catalog) {
-	feed, _ := s.live.Feed().After(record.Step{
-		Old: s.live.Catalog, Next: complete(c), Version: s.live.Version + 1, At: published, Touched: func(record.Kind, string) bool { return true },
-	})
+	feed, _ := s.live.Feed().After(complete(c), s.live.Version+1, published)
 	s.show(c, feed)
 }
 

@@ -28,7 +28,7 @@ func versions(n int) (list []*snapshot.Snapshot) {
 			s.SetFeed(record.First("flux-1", c, 1, published))
 		} else {
 			before := list[v-1]
-			feed, _ := before.Feed().After(record.Step{Old: before.Catalog, Next: c, Version: v + 1, At: published, Touched: func(record.Kind, string) bool { return true }})
+			feed, _ := before.Feed().After(c, v+1, published)
 			s.SetFeed(feed)
 		}
 		list = append(list, s)

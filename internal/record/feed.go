@@ -3,7 +3,7 @@ package record
 import (
 	"cmp"
 	"crypto/sha256"
-	"hash"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -46,211 +46,151 @@ type key struct {
 	slug string
 }
 
-// A Step is a publication, as a feed sees it.
-type Step struct {
-	Old, Next *catalog.Catalog // both sorted and complete
-	Version   int64            // of Next
-	At        string
-	// Touched reports whether a record differs between the two. Where it wrongly says so
-	// nothing happens. It is not asked about changes of the URL, of the dataset and of
-	// pictures, which change records that did not change themselves.
-	Touched func(kind Kind, slug string) bool
-}
-
 // First returns the feed of a catalogue that has had none.
 func First(id string, c *catalog.Catalog, version int64, at string) *Feed {
 	empty := &Feed{ID: id, Format: Format}
-	first, _ := empty.After(Step{Old: &catalog.Catalog{}, Next: c, Version: version, At: at})
+	first, _ := empty.After(c, version, at)
 	return first
 }
 
-// After returns the feed after a publication, and what the publication added to it: one
-// change with a new position for each record that the public now sees differently.
+// After returns the feed after the publication of next, which is sorted and complete, and
+// what the publication added to it: one change with a new position for each record that
+// the public now sees differently.
 //
 // A record that the public no longer sees is deleted, whatever became of it; its change
 // stays for ever, and follows the record that has its slug as an alias.
-func (f *Feed) After(s Step) (next *Feed, added []Change) {
-	a := f.Advance(s)
+func (f *Feed) After(next *catalog.Catalog, version int64, at string) (after *Feed, added []Change) {
+	s := f.Step(next, version, at)
 	for i := range f.Changes {
-		a.Add(&f.Changes[i])
+		s.Before(&f.Changes[i])
 	}
-	next, _ = a.Finish(func(c *Change) error { // which never fails
+	var document []byte
+	for kind, i := range live(next) {
+		r := recordAt(next, kind, i)
+		images := r.Images(next)
+		document = r.Append(document[:0], images)
+		if c := s.Next(r, document); c != nil {
+			c.Images = images
+			added = append(added, *c)
+		}
+	}
+	deleted, after := s.Finish()
+	for _, c := range deleted {
 		added = append(added, *c)
+	}
+	after.Changes = f.With(added)
+	return after, added
+}
+
+// A Step is After for a feed of many changes, which need not be in memory: Before takes
+// those of the feed before, Next each record that the public sees now, kinds in their order
+// and records by slug, and Finish ends it.
+type Step struct {
+	feed    Feed // the next one, without its changes
+	version int64
+	at      string
+	aliases map[key]string // the current slugs
+	before  map[key]*known
+	former  map[key]*known // by current slug, of records that had another one; nil before the first Next
+	alive   []stateLine
+}
+
+// A known is what a step must know of a change of the feed before.
+type known struct {
+	hash          string
+	deleted       bool
+	isAlive       bool // the public still sees the record
+	renamedTo     string
+	firstPosition int64
+	firstAt       string
+}
+
+// Step begins a publication of next. It does not use f.Changes.
+func (f *Feed) Step(next *catalog.Catalog, version int64, at string) *Step {
+	return &Step{
+		feed: Feed{ID: f.ID, Format: Format, Last: f.Last}, version: version, at: at,
+		aliases: aliasesOf(next), before: map[key]*known{},
+	}
+}
+
+// Before adds a change of the feed before.
+func (s *Step) Before(c *Change) {
+	s.before[key{c.Kind, c.Slug}] = &known{
+		hash: c.Hash, deleted: c.Deleted, renamedTo: c.RenamedTo, firstPosition: c.FirstPosition, firstAt: c.FirstAt,
+	}
+}
+
+// Next adds a record that the public sees now, given its canonical form. It returns the
+// change, without Images, or nil if the public saw the same before.
+func (s *Step) Next(r Record, canonical []byte) *Change {
+	if s.former == nil {
+		s.former = s.formerSlugs()
+	}
+	k := key{r.Kind, r.Slug}
+	hash := Hash(canonical)
+	s.alive = append(s.alive, stateLine{r.Kind, r.Slug, hash})
+	was := s.before[k]
+	if was != nil {
+		was.isAlive = true
+	}
+	if was == nil || was.deleted {
+		was = s.former[k]
+	} else if was.hash == hash {
 		return nil
-	})
-	next.Changes = f.With(added)
-	return next, added
+	}
+	c := s.add(&Change{Kind: r.Kind, Slug: r.Slug, Hash: hash, Size: len(canonical)})
+	c.FirstPosition, c.FirstAt = c.Position, s.at
+	if was != nil {
+		c.FirstPosition, c.FirstAt = was.firstPosition, was.firstAt
+	}
+	return c
 }
 
-// An Advance is After for a feed of many changes, of which it keeps few: Add takes those of
-// the feed before, and Finish gives those that the publication adds, one by one.
-type Advance struct {
-	Step
-	id         string
-	format     int
-	last       int64 // position that was used
-	emit       func(*Change) error
-	aliases    map[key]string
-	everything bool // may have other bytes than before
-
-	// The digests of the records that the public now sees, by index in Next; zero for those
-	// that may have changed.
-	digests map[Kind][]digest
-
-	before []Change // of the feed before, of other records
-	alive  []bool   // by index in before: the public sees the record
+func (s *Step) add(c *Change) *Change {
+	s.feed.Last++
+	c.Position, c.Version, c.At = s.feed.Last, s.version, s.at
+	return c
 }
 
-// Advance begins a publication. It does not use f.Changes.
-func (f *Feed) Advance(s Step) *Advance {
-	a := &Advance{Step: s, id: f.ID, format: f.Format, last: f.Last, aliases: aliasesOf(s.Next), digests: map[Kind][]digest{}}
-	a.everything = a.changesEverything()
-	for _, kind := range Kinds {
-		a.digests[kind] = make([]digest, Count(s.Next, kind))
-	}
-	return a
-}
-
-// Add adds a change of the feed before. Those of records that stay as they are, nearly all
-// in most publications, are not kept.
-func (a *Advance) Add(c *Change) {
-	i, isLive := find(a.Next, c.Kind, c.Slug)
-	if hash, ok := parseHash(c.Hash); ok && isLive && !c.Deleted && !a.everything && !a.mayDiffer(c) && a.aliases[key{c.Kind, c.Slug}] == "" {
-		a.digests[c.Kind][i] = hash
-		return
-	}
-	a.before = append(a.before, *c)
-}
-
-// Finish passes the changes that the publication adds to emit, by position, and returns
-// the feed after it, without its changes. It stops when emit returns an error.
-func (a *Advance) Finish(emit func(*Change) error) (*Feed, error) {
-	a.emit, a.alive = emit, make([]bool, len(a.before))
-	if err := a.addLive(); err != nil {
-		return nil, err
-	}
-	if err := a.addDeleted(); err != nil {
-		return nil, err
-	}
-	h := newStateHash()
-	for _, kind := range slices.Sorted(slices.Values(Kinds)) {
-		for i, d := range a.digests[kind] {
-			if isLive(a.Next, kind, i) {
-				h.add(kind, slugAt(a.Next, kind, i), d.String())
-			}
-		}
-	}
-	return &Feed{ID: a.id, Format: Format, Last: a.last, State: h.state()}, nil
-}
-
-func (a *Advance) add(c *Change) error {
-	a.last++
-	c.Position, c.Version, c.At = a.last, a.Version, a.At
-	return a.emit(c)
-}
-
-// addLive adds the records that the public now sees, or sees differently.
-func (a *Advance) addLive() error {
-	known := make(map[key]int, len(a.before))
-	for i := range a.before {
-		known[key{a.before[i].Kind, a.before[i].Slug}] = i
-	}
-	former := a.formerSlugs(known)
-	var buf []byte
-	for kind, i := range live(a.Next) {
-		if a.digests[kind][i] != (digest{}) {
+// formerSlugs returns, by current slug, what is known of the records that had another one:
+// of several, the one that became public first.
+func (s *Step) formerSlugs() map[key]*known {
+	former := map[key]*known{}
+	for alias, slug := range s.aliases {
+		was := s.before[alias]
+		if was == nil || was.deleted {
 			continue
 		}
-		slug := slugAt(a.Next, kind, i)
-		at, isKnown := known[key{kind, slug}]
-		wasAlive := isKnown && !a.before[at].Deleted
-		if isKnown {
-			a.alive[at] = true
-		}
-		record := recordAt(a.Next, kind, i)
-		images := record.Images(a.Next)
-		buf = record.Append(buf[:0], images)
-		sum := digest(sha256.Sum256(buf))
-		a.digests[kind][i] = sum
-		hash := sum.String()
-		if wasAlive && a.before[at].Hash == hash {
-			continue
-		}
-		c := &Change{Kind: kind, Slug: slug, Hash: hash, Size: len(buf), Images: images}
-		before := former[key{kind, slug}]
-		if wasAlive {
-			before = &a.before[at]
-		}
-		if before != nil {
-			c.FirstPosition, c.FirstAt = before.FirstPosition, before.FirstAt
-		} else {
-			c.FirstPosition, c.FirstAt = a.last+1, a.At
-		}
-		if err := a.add(c); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// formerSlugs returns, by present slug, the changes of the records that had another one: of
-// several, that of the one that became public first.
-func (a *Advance) formerSlugs(known map[key]int) map[key]*Change {
-	former := map[key]*Change{}
-	for alias, slug := range a.aliases {
-		at, ok := known[alias]
-		if !ok || a.before[at].Deleted {
-			continue
-		}
-		present := key{alias.kind, slug}
-		if other := former[present]; other == nil || a.before[at].FirstPosition < other.FirstPosition {
-			former[present] = &a.before[at]
+		current := key{alias.kind, slug}
+		if other := former[current]; other == nil || was.firstPosition < other.firstPosition {
+			former[current] = was
 		}
 	}
 	return former
 }
 
-// changesEverything reports whether any record may have other bytes than before.
-func (a *Advance) changesEverything() bool {
-	heads := func(c *catalog.Catalog) bool { return c.Settings.Dataset == catalog.DatasetHead }
-	return a.format != Format || a.Old.URL != a.Next.URL || heads(a.Old) != heads(a.Next)
-}
-
-// mayDiffer reports whether a record may have other bytes than before. Encoding all of
-// them would make a small publication as slow as a large one.
-func (a *Advance) mayDiffer(c *Change) bool {
-	return a.Touched(c.Kind, c.Slug) ||
-		slices.ContainsFunc(c.Images, func(i Image) bool { return a.Next.Pictures[i.Path].Hash != i.SHA256 })
-}
-
-// addDeleted adds the records that the public no longer sees, and those deleted before
-// whose slug has become, or is no longer, an alias.
-func (a *Advance) addDeleted() error {
-	var deleted []*Change
-	for i := range a.before {
-		was := &a.before[i]
-		renamedTo := a.aliases[key{was.Kind, was.Slug}]
-		if a.alive[i] || was.Deleted && was.RenamedTo == renamedTo {
-			continue
+// Finish returns the changes of the records that the public no longer sees, and of those
+// deleted before whose slug has become, or is no longer, an alias; and the feed after the
+// publication, without its changes.
+func (s *Step) Finish() (deleted []*Change, after *Feed) {
+	for k, was := range s.before {
+		renamedTo := s.aliases[k]
+		if !was.isAlive && (!was.deleted || was.renamedTo != renamedTo) {
+			deleted = append(deleted, &Change{Kind: k.kind, Slug: k.slug, Deleted: true, RenamedTo: renamedTo})
 		}
-		deleted = append(deleted, &Change{Kind: was.Kind, Slug: was.Slug, Deleted: true, RenamedTo: renamedTo})
 	}
-	slices.SortFunc(deleted, byName)
+	slices.SortFunc(deleted, func(a, b *Change) int { return byName(a.Kind, a.Slug, b.Kind, b.Slug) })
 	for _, c := range deleted {
-		if err := a.add(c); err != nil {
-			return err
-		}
+		s.add(c)
 	}
-	return nil
+	s.feed.State = stateOf(s.alive)
+	return deleted, &s.feed
 }
 
 // byName is the order of the lines of a state: neither kinds nor slugs have a byte as low
 // as NUL.
-func byName(a, b *Change) int {
-	if a.Kind != b.Kind {
-		return strings.Compare(string(a.Kind), string(b.Kind))
-	}
-	return strings.Compare(a.Slug, b.Slug)
+func byName(kind Kind, slug string, other Kind, otherSlug string) int {
+	return cmp.Or(strings.Compare(string(kind), string(other)), strings.Compare(slug, otherSlug))
 }
 
 // aliasesOf returns the current slugs of the records that have aliases.
@@ -271,39 +211,36 @@ func aliasesOf(c *catalog.Catalog) map[key]string {
 	return aliases
 }
 
+// A stateLine is a line of a state.
+type stateLine struct {
+	kind Kind
+	slug string
+	hash string
+}
+
 // State returns the state of a copy of a catalogue: the SHA-256 of the lines
 // "kind NUL slug NUL hash LF" of all records, in byte order. Deleted ones do not count.
 func State(changes []Change) string {
-	alive := make([]*Change, 0, len(changes))
+	var alive []stateLine
 	for i := range changes {
-		if !changes[i].Deleted {
-			alive = append(alive, &changes[i])
+		if c := &changes[i]; !c.Deleted {
+			alive = append(alive, stateLine{c.Kind, c.Slug, c.Hash})
 		}
 	}
-	slices.SortFunc(alive, byName)
-	h := newStateHash()
-	for _, c := range alive {
-		h.add(c.Kind, c.Slug, c.Hash)
+	return stateOf(alive)
+}
+
+func stateOf(alive []stateLine) string {
+	slices.SortFunc(alive, func(a, b stateLine) int { return byName(a.kind, a.slug, b.kind, b.slug) })
+	sum := sha256.New()
+	var line []byte
+	for i := range alive {
+		l := &alive[i]
+		line = fmt.Appendf(line[:0], "%s\x00%s\x00%s\n", l.kind, l.slug, l.hash)
+		sum.Write(line)
 	}
-	return h.state()
+	return hashText(sum.Sum(nil))
 }
-
-// A stateHash hashes the lines of a state.
-type stateHash struct {
-	hash.Hash
-	line []byte
-}
-
-func newStateHash() *stateHash { return &stateHash{Hash: sha256.New()} }
-
-func (h *stateHash) add(kind Kind, slug, hash string) {
-	h.line = append(append(h.line[:0], kind...), 0)
-	h.line = append(append(h.line, slug...), 0)
-	h.line = append(append(h.line, hash...), '\n')
-	h.Write(h.line)
-}
-
-func (h *stateHash) state() string { return digest(h.Sum(nil)).String() }
 
 // From returns the changes after a position, oldest first. The caller must not modify
 // them.

@@ -49,10 +49,7 @@ func TestTheFirstFeedOfACatalogueHasAllThatIsPublic(t *testing.T) {
 	merged.Tools = merged.Tools[:1]
 	merged.Tools[0].Slug, merged.Tools[0].Aliases = "feutre", []string{"stylo", "plume"}
 	for range 30 { // the order of aliases must not matter
-		next, _ := f.After(record.Step{
-			Old: small(), Next: merged, Version: 4, At: "2026-11-17T09:30:00.250Z",
-			Touched: func(record.Kind, string) bool { return true },
-		})
+		next, _ := f.After(merged, 4, "2026-11-17T09:30:00.250Z")
 		i := slices.IndexFunc(next.Changes, func(c record.Change) bool { return c.Slug == "feutre" })
 		if c := next.Changes[i]; c.FirstPosition != 1 || c.FirstAt != "2026-11-16T09:30:00.250Z" {
 			t.Fatalf("%+v", c)

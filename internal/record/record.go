@@ -20,7 +20,6 @@ import (
 	"encoding/hex"
 	"iter"
 	"sort"
-	"strings"
 
 	"palmares/internal/catalog"
 )
@@ -128,25 +127,11 @@ func (r Record) lacks(f *catalog.Field) bool {
 
 // Hash returns the hash of a record in its canonical form.
 func Hash(canonical []byte) string {
-	return digest(sha256.Sum256(canonical)).String()
+	sum := sha256.Sum256(canonical)
+	return hashText(sum[:])
 }
 
-// A digest is a hash that takes less space.
-type digest [sha256.Size]byte
-
-const hashPrefix = "sha256-"
-
-func (d digest) String() string { return hashPrefix + hex.EncodeToString(d[:]) }
-
-// parseHash returns the digest of a hash.
-func parseHash(hash string) (d digest, ok bool) {
-	text, ok := strings.CutPrefix(hash, hashPrefix)
-	if !ok || len(text) != hex.EncodedLen(len(d)) {
-		return d, false
-	}
-	_, err := hex.Decode(d[:], []byte(text))
-	return d, err == nil
-}
+func hashText(sum []byte) string { return "sha256-" + hex.EncodeToString(sum) }
 
 // live yields the records of c that the public sees, as kind and index: kinds in their
 // order, records by slug.

@@ -3,10 +3,12 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"palmares/internal/wire"
 )
 
 // A table is what a batch writes to, column by column.
@@ -18,18 +20,7 @@ type table struct {
 }
 
 var (
-	categoryTable   = table{name: "categories", columns: columnNames(categoryColumns)}
-	toolTable       = table{name: "tools", key: "slug", columns: columnNames(toolColumns)}
-	comparisonTable = table{name: "comparisons", key: "slug", columns: columnNames(comparisonColumns)}
-	retiredTable    = table{name: "retired", key: "slug", columns: columnNames(retiredColumns)}
-	priceTable      = table{name: "price_history", columns: columnNames(priceColumns)}
-	scoreTable      = table{name: "score_history", columns: columnNames(scoreColumns)}
-	pastTable       = table{name: "past_tools", columns: columnNames(pastColumns)}
-	pageTable       = table{name: "pages", key: "slug", columns: columnNames(pageColumns)}
-	pictureTable    = table{name: "pictures", columns: columnNames(pictureColumns)}
-	settingTable    = table{name: "catalogue", columns: columnNames(settingColumns)} // has one row
-	changeTable     = table{name: "record_changes", key: "kind, slug", columns: columnNames(changeColumns)}
-	eventTable      = table{name: "events", columns: []string{"sequence", "version", "id", "type", "slug", "created_at", "body"}}
+	eventTable = table{name: "events", columns: []string{"sequence", "version", "id", "type", "slug", "created_at", "body"}}
 
 	usageTable   = table{name: "usage", key: "day, account_id", adds: true, columns: []string{"day", "account_id", "requests"}}
 	networkTable = table{name: "network_usage", key: "day, network", adds: true, columns: []string{"day", "network", "requests"}}
@@ -87,23 +78,6 @@ func newBatch(tx *sql.Tx, t table, placeholders int) *batch {
 
 // add adds one row, which is written now or by a later add or flush.
 func (b *batch) add(ctx context.Context, row ...any) error {
-	for i, v := range row {
-		text, ok := v.(string)
-		if !ok {
-			continue
-		}
-		// PostgreSQL refuses NUL and invalid UTF-8, SQLite would accept them: neither may.
-		column := b.table.columns[i]
-		if strings.IndexByte(text, 0) >= 0 || !utf8.ValidString(text) || !isLong(column) && strings.Contains(text, separator) {
-			return problem(ErrInvalid, nil, "the %s of %v in %s is not UTF-8 or holds a control character that cannot be stored: correct it; nothing was changed",
-				column, row[0], b.table.name)
-		}
-	}
-	return b.put(ctx, row)
-}
-
-// put is add for a row that was stored before.
-func (b *batch) put(ctx context.Context, row []any) error {
 	b.args = append(b.args, row...)
 	if len(b.args) < b.rows*len(b.table.columns) {
 		return nil
@@ -130,23 +104,45 @@ func (b *batch) flush(ctx context.Context) error {
 	return err
 }
 
-// remove deletes the rows of the given slugs.
-func (p *publication) remove(ctx context.Context, t table, slugs []string) error {
-	for some := range slices.Chunk(slugs, p.dialect.placeholders()) {
-		list, args := in(some)
-		if _, err := p.tx.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s WHERE slug IN %s", t.name, list), args...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // in returns the right side of IN for values, and the arguments.
 func in(values []string) (list string, args []any) {
-	places := make([]string, len(values))
-	for i, v := range values {
-		args = append(args, v)
-		places[i] = fmt.Sprintf("$%d", i+1)
+	args, list = inAfter(nil, values)
+	return list, args
+}
+
+// joinList and splitList store a list in one column; an empty list is "".
+func joinList[T any](list []T) string {
+	if len(list) == 0 {
+		return ""
 	}
-	return "(" + strings.Join(places, ", ") + ")", args
+	return string(wire.AppendJSON(nil, list))
+}
+
+func splitList(s string) (list []string, err error) {
+	if s != "" {
+		err = json.Unmarshal([]byte(s), &list)
+	}
+	return list, err
+}
+
+type scanner func(dest ...any) error
+
+// rows returns all rows of a query, about capacity of them; nil for none.
+func rows[T any](ctx context.Context, q queryer, capacity int, query string, read func(scanner, *T) error, args ...any) ([]T, error) {
+	found, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	var all []T
+	if capacity > 0 {
+		all = make([]T, 0, capacity)
+	}
+	for found.Next() {
+		all = append(all, *new(T))
+		if err := read(found.Scan, &all[len(all)-1]); err != nil {
+			return nil, err
+		}
+	}
+	return all, found.Err()
 }

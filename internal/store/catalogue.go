@@ -5,13 +5,12 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"palmares/internal/account"
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
+	"palmares/internal/record"
 	"palmares/internal/webhook"
 	"palmares/internal/wire"
 )
@@ -39,7 +38,7 @@ type PublishOptions struct {
 
 // Progress is how far a publication is.
 type Progress struct {
-	Stage string // "load", "compare", "tools", "comparisons", "retired", "pages", "prices", "scores", "pictures", "picture files", "feed", "events", "deliveries"
+	Stage string // "load", "compare", "records", "picture files", "events", "deliveries"
 	Done  int
 	Total int // 0 while it is not known
 }
@@ -130,7 +129,8 @@ type publication struct {
 	next    *catalog.Catalog
 	diff    catalog.Diff
 
-	unchanged *catalog.Unchanged // tools, which old does not have
+	feed   *record.Step         // to the next version
+	stored map[rowKey]storedRow // but for public ones without anything private
 }
 
 // begin finds out what would be replaced, and whether it may be.
@@ -154,11 +154,9 @@ func (p *publication) compare(ctx context.Context) (err error) {
 	}
 	p.progress("load", 0, 1)
 	p.next.Sort()
-	p.unchanged = catalog.NewUnchanged(p.next)
-	if p.old, err = load(ctx, p.tx, p.differs); err != nil {
+	if err := p.load(ctx); err != nil {
 		return err
 	}
-	p.old.Catalog.Unchanged = p.unchanged
 	p.progress("load", 1, 1)
 	p.progress("compare", 0, 1)
 	today := catalog.Day(p.now)
@@ -195,27 +193,17 @@ func (p *publication) day() string {
 // write stores what changed as the version of done.
 func (p *publication) write(ctx context.Context, done Publication) error {
 	at := formatTime(p.now)
-	for _, step := range []func(context.Context) error{
-		p.writeSettings, p.writeCategories, p.writeTools, p.writeComparisons, p.writeRetired, p.writePages,
-		func(ctx context.Context) error { return priceHistory.write(ctx, p) },
-		func(ctx context.Context) error { return scoreHistory.write(ctx, p) },
-		p.writePast,
-	} {
-		if err := step(ctx); err != nil {
-			return err
-		}
-	}
-	if err := p.writePictures(ctx, done.Version); err != nil {
-		return err
-	}
-	counts := p.diff.Changes[len(p.diff.Changes)-1].Object // of catalog.updated
-	state, err := p.writeFeed(ctx, done.Version, at)
+	feed, err := p.writeRecords(ctx, done.Version)
 	if err != nil {
 		return err
 	}
-	if err := p.recordCopy(ctx, state); err != nil {
+	if err := p.writePictureFiles(ctx, done.Version); err != nil {
 		return err
 	}
+	if err := p.recordCopy(ctx, feed.State); err != nil {
+		return err
+	}
+	counts := p.diff.Changes[len(p.diff.Changes)-1].Object // of catalog.updated
 	from := p.opts.Source
 	_, err = p.tx.ExecContext(ctx, `
 		INSERT INTO publications (version, published_at, first_sequence, last_sequence, changes, revision, author, token, clean, records)
@@ -228,91 +216,12 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 	if err := p.writeEvents(ctx, done.Version, at); err != nil {
 		return err
 	}
-	if err := p.writeVersionChanges(ctx, done.Version); err != nil {
+	if err := storeFeed(ctx, p.tx, feed); err != nil {
 		return err
 	}
-	_, err = p.tx.ExecContext(ctx, `UPDATE catalogue SET name = $1, url = $2, version = $3, sequence = $4, published_at = $5, changed_on = $6`,
-		p.next.Name, p.next.URL, done.Version, done.Sequence, at, p.day())
+	_, err = p.tx.ExecContext(ctx, `UPDATE catalogue SET url = $1, version = $2, sequence = $3, published_at = $4, changed_on = $5`,
+		p.next.URL, done.Version, done.Sequence, at, p.day())
 	return err
-}
-
-func (p *publication) writeSettings(ctx context.Context) error {
-	if !p.diff.Metadata {
-		return nil
-	}
-	assignments := make([]string, len(settingColumns))
-	for i, c := range settingColumns {
-		assignments[i] = fmt.Sprintf("%s = $%d", c.name, i+1)
-	}
-	_, err := p.tx.ExecContext(ctx, "UPDATE catalogue SET "+strings.Join(assignments, ", "), rowOf(settingColumns, &p.next.Settings)...)
-	return err
-}
-
-// writeCategories replaces all of them: they are few.
-func (p *publication) writeCategories(ctx context.Context) error {
-	if !p.diff.Metadata {
-		return nil
-	}
-	if _, err := p.tx.ExecContext(ctx, `DELETE FROM categories`); err != nil {
-		return err
-	}
-	return writeRecords(ctx, p, "categories", categoryTable, categoryColumns, pointers(p.next.Categories))
-}
-
-func (p *publication) writeTools(ctx context.Context) error {
-	if err := p.remove(ctx, toolTable, p.diff.Tools.Removed); err != nil {
-		return err
-	}
-	all := written(p.next.Tools, p.diff.Tools, func(x *catalog.Tool) string { return x.Slug })
-	return writeRecords(ctx, p, "tools", toolTable, toolColumns, all)
-}
-
-func (p *publication) writeComparisons(ctx context.Context) error {
-	if err := p.remove(ctx, comparisonTable, p.diff.Comparisons.Removed); err != nil {
-		return err
-	}
-	all := written(pointers(p.next.Comparisons), p.diff.Comparisons, func(x *catalog.Comparison) string { return x.Slug })
-	return writeRecords(ctx, p, "comparisons", comparisonTable, comparisonColumns, all)
-}
-
-func (p *publication) writeRetired(ctx context.Context) error {
-	if err := p.remove(ctx, retiredTable, p.diff.Retired.Removed); err != nil {
-		return err
-	}
-	all := written(pointers(p.next.Retired), p.diff.Retired, func(x *catalog.Retired) string { return x.Slug })
-	return writeRecords(ctx, p, "retired", retiredTable, retiredColumns, all)
-}
-
-// writeRecords writes records to a table and reports the progress.
-func writeRecords[T any](ctx context.Context, p *publication, stage string, t table, columns []column[T], all []*T) error {
-	return p.writeRows(ctx, stage, t, len(all), func(i int) []any { return rowOf(columns, all[i]) })
-}
-
-func pointers[T any](list []T) []*T {
-	all := make([]*T, len(list))
-	for i := range list {
-		all[i] = &list[i]
-	}
-	return all
-}
-
-// written returns the records that were added or changed.
-func written[T any](all []*T, r catalog.RecordChanges, slug func(*T) string) []*T {
-	list := make([]*T, 0, len(r.Added)+len(r.Changed))
-	for i := range all {
-		if writes(&r, slug(all[i])) {
-			list = append(list, all[i])
-		}
-	}
-	return list
-}
-
-func (p *publication) writePages(ctx context.Context) error {
-	if err := p.remove(ctx, pageTable, p.diff.Pages.Removed); err != nil {
-		return err
-	}
-	all := written(pointers(p.next.Pages), p.diff.Pages, func(x *catalog.Page) string { return x.Slug })
-	return writeRecords(ctx, p, "pages", pageTable, pageColumns, all)
 }
 
 func (p *publication) writeEvents(ctx context.Context, version int64, at string) error {
@@ -324,9 +233,6 @@ func (p *publication) writeEvents(ctx context.Context, version int64, at string)
 		return []any{sequence, version, id, c.Type, c.Slug, at, string(webhook.EventBody(id, p.now, sequence, c))}
 	})
 }
-
-// progressEvery is how many records are written in about a tenth of a second.
-const progressEvery = 1000
 
 // writeRows writes n rows to a table and reports the progress.
 func (p *publication) writeRows(ctx context.Context, stage string, t table, n int, row func(i int) []any) error {

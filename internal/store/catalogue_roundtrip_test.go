@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"palmares/internal/catalog"
+	"palmares/internal/markdown"
 	"palmares/internal/record"
 )
 
@@ -77,11 +78,8 @@ func followed(t failer, s *Store, before, got *Published) *Published {
 func wipe(t failer, s *Store) {
 	t.Helper()
 	_, err := s.writes.Exec(`
-		DELETE FROM events; DELETE FROM publications; DELETE FROM version_changes; DELETE FROM record_changes;
-		DELETE FROM tools; DELETE FROM price_history; DELETE FROM score_history; DELETE FROM past_tools; DELETE FROM comparisons; DELETE FROM retired;
-		DELETE FROM pages; DELETE FROM pictures; DELETE FROM picture_files; DELETE FROM categories;
-		UPDATE catalogue SET headline = '', introduction = '', contact = '', pro = '', dataset = '', name = '', url = '', version = 0, sequence = 0,
-			published_at = '', changed_on = '', feed_position = 0, feed_state = '` + record.State(nil) + `'`)
+		DELETE FROM events; DELETE FROM publications; DELETE FROM records; DELETE FROM former_records; DELETE FROM picture_files;
+		UPDATE catalogue SET url = '', version = 0, sequence = 0, published_at = '', changed_on = '', feed_position = 0, feed_state = '` + record.State(nil) + `'`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +113,8 @@ func anyCatalogue(t *rapid.T) *catalog.Catalog {
 	if rapid.Bool().Draw(t, "page") {
 		c.Pages = []catalog.Page{{Slug: "methode", Title: text.Draw(t, "page title"), Menu: "footer", Body: text.Draw(t, "page")}}
 	}
-	c.Categories[0].Description, c.Categories[0].Position = text.Draw(t, "description"), rapid.IntRange(0, 2).Draw(t, "position")
+	c.Categories[0].Description, c.Categories[0].Position = text.Draw(t, "description"), rapid.IntRange(0, 1).Draw(t, "position")
+	c.Categories[1].Position = 1 - c.Categories[0].Position
 	var scored []string
 	for i := range 5 {
 		slug := fmt.Sprintf("s%d", i)
@@ -142,7 +141,7 @@ func anyCatalogue(t *rapid.T) *catalog.Catalog {
 		case "retired":
 			r := retired(slug)
 			r.Body = text.Draw(t, "note")
-			r.Note = r.Body
+			r.Note = markdown.Plain(r.Body)
 			c.Retired = append(c.Retired, r)
 		case "alias":
 			if n := len(c.Tools); n > 0 {

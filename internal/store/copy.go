@@ -9,9 +9,7 @@ import (
 
 // copied are the tables that Copy copies: all of them, each after those it refers to.
 var copied = []string{
-	"catalogue", "categories", "tools", "comparisons", "retired", "pages", "pictures", "picture_files",
-	"price_history", "score_history", "past_tools", "record_changes", "mirror",
-	"publications", "version_changes", "events", "publish_tokens",
+	"catalogue", "records", "former_records", "picture_files", "mirror", "publications", "events", "publish_tokens",
 	"account_state", "accounts", "api_keys", "usage", "network_usage", "day_keys",
 	"endpoints", "deliveries", "attempts", "recoveries",
 	"mails", "links", "sessions", "link_requests", "link_keys",
@@ -89,7 +87,7 @@ func (c *copying) run(ctx context.Context) error {
 			return err
 		}
 	}
-	return c.target.QueryRowContext(ctx, `SELECT (SELECT version FROM catalogue), (SELECT count(*) FROM tools), (SELECT count(*) FROM accounts)`).
+	return c.target.QueryRowContext(ctx, `SELECT (SELECT version FROM catalogue), `+countTools+`, (SELECT count(*) FROM accounts)`).
 		Scan(&c.done.Version, &c.done.Tools, &c.done.Accounts)
 }
 
@@ -152,7 +150,7 @@ func (c *copying) table(ctx context.Context, name string) error {
 				size += len(v)
 			}
 		}
-		if err := b.put(ctx, row); err != nil {
+		if err := b.add(ctx, row...); err != nil {
 			return err
 		}
 		if len(b.args) == 0 {

@@ -50,8 +50,8 @@ type topics struct {
 	categories  []string                 // those that have tools, active or not
 }
 
-// topicsOf returns the topics of a catalogue, of which it needs the columns that
-// loadTopics reads.
+// topicsOf returns the topics of a catalogue, of whose tools it needs slug, category and
+// aliases.
 func topicsOf(c *catalog.Catalog) *topics {
 	t := &topics{catalog: c, inactive: map[string]string{}, comparisons: map[string]int{}}
 	t.aliases = sync.OnceValue(func() map[string]string {
@@ -98,25 +98,14 @@ func topicsOf(c *catalog.Catalog) *topics {
 
 // loadTopics reads the topics of the published catalogue.
 func loadTopics(ctx context.Context, tx *sql.Tx) (*topics, error) {
-	c := &catalog.Catalog{}
-	var err error
-	if c.Categories, err = records(ctx, tx, 0, categoryTable, only(categoryColumns, "slug", "label")); err != nil {
+	all, err := gather(ctx, tx, gathering{keep: func(t *catalog.Tool) bool {
+		*t = catalog.Tool{Slug: t.Slug, Category: t.Category, Aliases: t.Aliases} // there may be many
+		return true
+	}}, "kind <> $1", string(pictureKind))
+	if err != nil {
 		return nil, err
 	}
-	if c.Tools, err = toolsWhere(ctx, tx, only(toolColumns, "slug", "category", "aliases"), nil, ""); err != nil {
-		return nil, err
-	}
-	if c.Comparisons, err = records(ctx, tx, 0, comparisonTable, only(comparisonColumns, "slug", "tool_a", "tool_b", "published", "aliases")); err != nil {
-		return nil, err
-	}
-	if c.Retired, err = records(ctx, tx, 0, retiredTable, only(retiredColumns, "slug", "category")); err != nil {
-		return nil, err
-	}
-	if err := loadPast(ctx, tx, c); err != nil {
-		return nil, err
-	}
-	c.Sort()
-	return topicsOf(c), nil
+	return topicsOf(&all.Catalog), nil
 }
 
 // of returns the categories of what an event is about, and reports whether feeds tell it.

@@ -88,7 +88,7 @@ func (e *examination) tables(ctx context.Context) error {
 func (e *examination) catalogue(ctx context.Context) error {
 	var version int64
 	var at string
-	err := e.db.reads.QueryRowContext(ctx, `SELECT version, published_at, (SELECT count(*) FROM tools) FROM catalogue`).Scan(&version, &at, &e.tools)
+	err := e.db.reads.QueryRowContext(ctx, `SELECT version, published_at, `+countTools+` FROM catalogue`).Scan(&version, &at, &e.tools)
 	if err != nil {
 		return err
 	}

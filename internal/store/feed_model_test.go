@@ -133,7 +133,7 @@ func (r *feedRun) publish() {
 	opts := PublishOptions{Now: at(day(r.day)), AllowRemovals: true, Pictures: aPicture{}}
 	r.day += rapid.IntRange(0, 2).Draw(r.T, "days")
 	if rapid.IntRange(0, 4).Draw(r.T, "ends") == 0 {
-		stage := rapid.SampledFrom([]string{"load", "tools", "feed", "events"}).Draw(r.T, "stage")
+		stage := rapid.SampledFrom([]string{"load", "compare", "records", "events"}).Draw(r.T, "stage")
 		opts.Progress = func(p Progress) {
 			if p.Stage == stage {
 				cancel()

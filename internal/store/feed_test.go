@@ -152,7 +152,7 @@ func TestRecordsOfAnotherFormAreHashedAnewByTheNextPublication(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		publish(t, s, catalogue(tool("a", "1 €/mois"), tool("b", "1 €/mois")), monday)
 		want := loaded(t, s).Feed
-		for _, statement := range []string{`UPDATE catalogue SET feed_format = 0`, `UPDATE record_changes SET hash = 'sha256-0' WHERE slug = 'a'`} {
+		for _, statement := range []string{`UPDATE catalogue SET feed_format = 0`, `UPDATE records SET hash = 'sha256-0' WHERE slug = 'a'`} {
 			if _, err := s.writes.Exec(statement); err != nil {
 				t.Fatal(err)
 			}

@@ -140,7 +140,7 @@ func catalogue(tools ...*catalog.Tool) *catalog.Catalog {
 	c := &catalog.Catalog{
 		Name:       "Palmarès",
 		URL:        "https://palmares.example",
-		Categories: []catalog.Category{{Slug: "code", Label: "Code"}, {Slug: "image", Label: "Image"}},
+		Categories: []catalog.Category{{Slug: "code", Label: "Code"}, {Slug: "image", Label: "Image", Position: 1}},
 		Tools:      tools,
 	}
 	c.Sort()

@@ -51,9 +51,11 @@ func (s *db) migrate(ctx context.Context, source fs.FS) error {
 		return problem(ErrOlder, nil, "%s was written by a palmares from before the first release: run `palmares export` of that program, "+
 			"and publish the exported folder into a new database; nothing was changed", s.name)
 	case version < newest:
-		return s.applyMigrations(ctx, source, files)
+		if err := s.applyMigrations(ctx, source, files); err != nil {
+			return err
+		}
 	}
-	return nil
+	return s.renewView(ctx)
 }
 
 // applyMigrations applies the migrations that are left once it has the lock, all of them
@@ -83,10 +85,13 @@ func (s *db) applyMigrations(ctx context.Context, source fs.FS, files []string) 
 				return fmt.Errorf("%s: %w", file, err)
 			}
 		}
-		if isNew {
-			return writeFirstFeed(ctx, tx)
+		if !isNew {
+			return nil
 		}
-		return nil
+		if err := writeFirstFeed(ctx, tx); err != nil {
+			return err
+		}
+		return s.writeView(ctx, tx)
 	})
 }
 

@@ -230,7 +230,7 @@ func (p *publication) standCopy(ctx context.Context) error {
 	if err := p.tx.QueryRowContext(ctx, `SELECT feed_state FROM catalogue`).Scan(&state); err != nil {
 		return err
 	}
-	if err := priceHistory.write(ctx, p); err != nil { // which entries are automatic, if they were
+	if err := p.writeListed(ctx); err != nil {
 		return err
 	}
 	return p.recordCopy(ctx, state)

@@ -117,15 +117,15 @@ func TestATableOfAnotherProgramIsLeftUnchangedInPostgreSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	if _, err := other.Exec("CREATE TABLE strangers (id INTEGER); CREATE TABLE tools (id INTEGER); INSERT INTO tools VALUES (7)"); err != nil {
+	if _, err := other.Exec("CREATE TABLE strangers (id INTEGER); CREATE TABLE records (id INTEGER); INSERT INTO records VALUES (7)"); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Open(t.Context(), dsn)
-	if !errors.Is(err, ErrNotOurs) || !strings.Contains(err.Error(), `"tools"`) {
+	if !errors.Is(err, ErrNotOurs) || !strings.Contains(err.Error(), `"records"`) {
 		t.Fatalf("Open = %v; want ErrNotOurs that names the table", err)
 	}
 	var id, tables int
-	err = other.QueryRow("SELECT (SELECT id FROM tools), (SELECT count(*) FROM pg_tables WHERE schemaname = 'public')").Scan(&id, &tables)
+	err = other.QueryRow("SELECT (SELECT id FROM records), (SELECT count(*) FROM pg_tables WHERE schemaname = 'public')").Scan(&id, &tables)
 	if err != nil || id != 7 || tables != 2 {
 		t.Errorf("the stranger's row is %d among %d tables, %v; want 7 among 2", id, tables, err)
 	}
@@ -341,13 +341,13 @@ func TestPlaceholdersBindByNumber(t *testing.T) {
 		if err != nil || got != "babc" {
 			t.Errorf("$2 $1 $2 $3 gave %q, %v; want babc", got, err)
 		}
-		if _, err := s.writes.ExecContext(t.Context(), `UPDATE catalogue SET url = $2, name = $1, published_at = $2 WHERE id = $3`, "name", "url", 1); err != nil {
+		if _, err := s.writes.ExecContext(t.Context(), `UPDATE catalogue SET url = $2, changed_on = $1, published_at = $2 WHERE id = $3`, "day", "url", 1); err != nil {
 			t.Fatal(err)
 		}
-		var name, url, at string
-		err = s.reads.QueryRowContext(t.Context(), `SELECT name, url, published_at FROM catalogue`).Scan(&name, &url, &at)
-		if err != nil || name != "name" || url != "url" || at != "url" {
-			t.Errorf("name %q, url %q, published_at %q, %v", name, url, at, err)
+		var on, url, at string
+		err = s.reads.QueryRowContext(t.Context(), `SELECT changed_on, url, published_at FROM catalogue`).Scan(&on, &url, &at)
+		if err != nil || on != "day" || url != "url" || at != "url" {
+			t.Errorf("changed_on %q, url %q, published_at %q, %v", on, url, at, err)
 		}
 	})
 }

@@ -32,11 +32,14 @@ func (s *Pictures) Read(ctx context.Context, hash string) ([]byte, error) {
 func (s *Pictures) Known(ctx context.Context) (func(source string) (catalog.Picture, bool), error) {
 	known := map[string]catalog.Picture{}
 	err := s.read(ctx, func(tx *sql.Tx) error {
-		all, err := records(ctx, tx, 0, pictureTable, pictureColumns)
-		for _, p := range all {
+		all, err := gather(ctx, tx, gathering{}, "kind = $1", string(pictureKind))
+		if err != nil {
+			return err
+		}
+		for _, p := range all.Pictures {
 			known[p.Source], known[p.Hash] = p, p
 		}
-		return err
+		return nil
 	})
 	return func(source string) (catalog.Picture, bool) {
 		p, ok := known[source]
@@ -49,55 +52,26 @@ type PictureSource interface {
 	Read(ctx context.Context, hash string) ([]byte, error)
 }
 
-func loadPictures(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) error {
-	all, err := records(ctx, tx, 0, pictureTable, pictureColumns)
-	if err != nil || len(all) == 0 {
-		return err
-	}
-	c.Pictures = make(map[string]catalog.Picture, len(all))
-	for _, p := range all {
-		c.Pictures[p.Path] = p
-	}
-	return nil
-}
-
-// keptVersions is for how many versions the bytes of a picture are kept after the last
-// one that used it: other nodes and caches may still show that one.
-const keptVersions = 3
-
-// writePictures stores the pictures of a new version and the bytes that are new, and
-// removes those that left keptVersions ago.
-func (p *publication) writePictures(ctx context.Context, version int64) error {
+// writePictureFiles stores the bytes that are new in a version, and removes those that left
+// keptVersions ago.
+func (p *publication) writePictureFiles(ctx context.Context, version int64) error {
 	if p.diff.Pictures {
-		if err := p.replacePictures(ctx, version); err != nil {
+		used := map[string]bool{}
+		for _, picture := range p.next.Pictures {
+			for name := range picture.Names() {
+				used[name] = true
+			}
+		}
+		stored, err := p.markFiles(ctx, used, version)
+		if err != nil {
+			return err
+		}
+		if err := p.writeFiles(ctx, used, stored); err != nil {
 			return err
 		}
 	}
 	_, err := p.tx.ExecContext(ctx, `DELETE FROM picture_files WHERE left_in > 0 AND left_in <= $1`, version-keptVersions)
 	return err
-}
-
-func (p *publication) replacePictures(ctx context.Context, version int64) error {
-	if _, err := p.tx.ExecContext(ctx, `DELETE FROM pictures`); err != nil {
-		return err
-	}
-	var all []*catalog.Picture
-	used := map[string]bool{}
-	for _, path := range slices.Sorted(maps.Keys(p.next.Pictures)) {
-		picture := p.next.Pictures[path]
-		all = append(all, &picture)
-		for name := range picture.Names() {
-			used[name] = true
-		}
-	}
-	if err := writeRecords(ctx, p, "pictures", pictureTable, pictureColumns, all); err != nil {
-		return err
-	}
-	stored, err := p.markFiles(ctx, used, version)
-	if err != nil {
-		return err
-	}
-	return p.writeFiles(ctx, used, stored)
 }
 
 // markFiles records which stored files the new version uses, and returns their hashes.

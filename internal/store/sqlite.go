@@ -289,7 +289,7 @@ func (d *sqliteDialect) inspect(ctx context.Context) error {
 	var found int64
 	err := d.fresh.QueryRowContext(ctx, `
 		SELECT (SELECT version FROM catalogue) + (SELECT revision FROM account_state)
-			+ EXISTS (SELECT 1 FROM tools) + EXISTS (SELECT 1 FROM accounts) + EXISTS (SELECT 1 FROM api_keys)
+			+ EXISTS (SELECT 1 FROM records) + EXISTS (SELECT 1 FROM accounts) + EXISTS (SELECT 1 FROM api_keys)
 			+ EXISTS (SELECT 1 FROM events) + EXISTS (SELECT 1 FROM deliveries)`).Scan(&found)
 	if isBusy(err) {
 		return nil

@@ -13,6 +13,16 @@
 //
 // The catalogue changes only in Catalogue.Publish, in one transaction; readers see
 // one version or the next, never a mix.
+//
+// A catalogue is the documents of the table records, and they are the feed of its changes.
+// The document of a public record is its canonical form, the bytes that its hash names and
+// that are given away. What that does not say is in the column private: which entries of
+// histories were added by publications, and the bodies of a catalogue that gives none away.
+// URLs that are the default are written into documents and dropped when these are read.
+// Records that the public does not see have rows that are not public and no position:
+// comparisons that are not published, what is kept of tools that are no longer active, and
+// what pictures are. Documents are read leniently, as a later release may have written them;
+// former_records has those that the last versions replaced.
 package store
 
 import (

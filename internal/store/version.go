@@ -83,7 +83,7 @@ func (p *publication) stand(ctx context.Context) error {
 		}
 	}
 	if isListed {
-		return priceHistory.write(ctx, p)
+		return p.writeListed(ctx)
 	}
 	return nil
 }

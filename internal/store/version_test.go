@@ -91,7 +91,7 @@ func TestAFolderThatChangesNothingIsOnRecordWithItsRevisionOnly(t *testing.T) {
 		if err := try("1 €/mois", 0, Source{Revision: "r1", Author: "Ada", Token: "ci"}, nil, false); err != nil {
 			t.Fatal(err)
 		}
-		before := dumpOf(t, s, "catalogue", "events", "tools")
+		before := dumpOf(t, s, "catalogue", "events", "records")
 		refused := errors.New("refused")
 		ada, bob := Source{Revision: "r2", Author: "Ada", Clean: true}, Source{Revision: "r3", Author: "Bob"}
 		for i, test := range []struct {
@@ -114,7 +114,7 @@ func TestAFolderThatChangesNothingIsOnRecordWithItsRevisionOnly(t *testing.T) {
 		if err := try("2 €/mois", 9, bob, refused, false); !errors.Is(err, refused) {
 			t.Errorf("a change: %v", err)
 		}
-		if after := dumpOf(t, s, "catalogue", "events", "tools"); after != before {
+		if after := dumpOf(t, s, "catalogue", "events", "records"); after != before {
 			t.Errorf("before:\n%s\nafter:\n%s", before, after)
 		}
 		if v, err := s.Catalogue.Versions(t.Context(), 10); err != nil || len(v) != 1 || v[0].Token != "ci" || !v[0].PublishedAt.Equal(monday) {

@@ -1,159 +1,53 @@
 -- All tables. One text for SQLite and PostgreSQL: portable types only, dates and times as
 -- fixed-width UTC text, "" for what is not given.
 
--- The published catalogue. There are no foreign keys among the records: a publication
--- writes them in any order, and the catalogue was validated as a whole before.
-
+-- The published version of the catalogue.
 CREATE TABLE catalogue (
 	id              INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
-	name            TEXT    NOT NULL,
-	url             TEXT    NOT NULL,
+	url             TEXT    NOT NULL, -- of the site
 	version         BIGINT  NOT NULL,
 	sequence        BIGINT  NOT NULL, -- of the last event
 	pruned_sequence BIGINT  NOT NULL, -- of the events up to this one, only those of feeds and those sent again are kept
 	published_at    TEXT    NOT NULL,
 	changed_on      TEXT    NOT NULL,
-	headline        TEXT    NOT NULL,
-	introduction    TEXT    NOT NULL,
-	description     TEXT    NOT NULL,
-	contact         TEXT    NOT NULL,
-	publisher       TEXT    NOT NULL,
-	logo            TEXT    NOT NULL,
-	pro             TEXT    NOT NULL,
-	dataset         TEXT    NOT NULL, -- how much is given away in bulk
 	feed            TEXT    NOT NULL, -- random, of this database
 	feed_format     INTEGER NOT NULL, -- of the hashed records
 	feed_position   BIGINT  NOT NULL, -- the highest ever used
-	feed_state      TEXT    NOT NULL  -- of this version
+	feed_state      TEXT    NOT NULL, -- of this version
+	tools_view      TEXT    NOT NULL  -- the query of the view of that name
 );
 
-CREATE TABLE categories (
-	slug        TEXT    NOT NULL PRIMARY KEY,
-	label       TEXT    NOT NULL,
-	description TEXT    NOT NULL,
-	aliases     TEXT    NOT NULL, -- a JSON array, or ""
-	position    INTEGER NOT NULL
+-- The records of the catalogue, which are the feed of their changes as well. Rows of public
+-- records are replaced and never removed. The view tools_view shows those of tools.
+CREATE TABLE records (
+	kind           TEXT    NOT NULL,
+	slug           TEXT    NOT NULL,
+	public         BOOLEAN NOT NULL, -- the public sees the record, or saw it
+	position       BIGINT  NOT NULL, -- in the feed: rises with every change and is never used twice; 0 if not public
+	version        BIGINT  NOT NULL, -- that made the change; the same for at
+	at             TEXT    NOT NULL,
+	deleted        BOOLEAN NOT NULL,
+	renamed_to     TEXT    NOT NULL,
+	first_position BIGINT  NOT NULL, -- when the record became public; 0 for deleted ones
+	first_at       TEXT    NOT NULL,
+	hash           TEXT    NOT NULL, -- of the document
+	document       TEXT    NOT NULL, -- JSON, of a public record in its canonical form; "" if it is deleted
+	private        TEXT    NOT NULL, -- a JSON object with what the document does not say, or ""
+	written        BIGINT  NOT NULL, -- the version that last wrote the row
+	PRIMARY KEY (kind, slug, public)
 );
+CREATE INDEX records_written ON records (written);
 
-CREATE TABLE tools (
-	slug               TEXT    NOT NULL PRIMARY KEY,
-	name               TEXT    NOT NULL,
-	domain             TEXT    NOT NULL,
-	category           TEXT    NOT NULL,
-	icp                TEXT    NOT NULL,
-	pricing            TEXT    NOT NULL,
-	price              TEXT    NOT NULL,
-	tagline            TEXT    NOT NULL,
-	score              DOUBLE PRECISION,
-	verifiability      DOUBLE PRECISION,
-	obsolescence       DOUBLE PRECISION,
-	tier               INTEGER NOT NULL,
-	mainstream         BOOLEAN NOT NULL,
-	updated_at         TEXT    NOT NULL,
-	canonical_url      TEXT    NOT NULL, -- this and the next two: "" for the default
-	avis_url           TEXT    NOT NULL,
-	alternatives_url   TEXT    NOT NULL,
-	tested_at          TEXT    NOT NULL,
-	price_checked_at   TEXT    NOT NULL,
-	sources            TEXT    NOT NULL, -- a JSON array, or ""
-	aliases            TEXT    NOT NULL, -- a JSON array, or ""
-	price_display      TEXT    NOT NULL,
-	plans              TEXT    NOT NULL, -- a JSON array of objects, or ""
-	authors            TEXT    NOT NULL, -- a JSON array, or ""
-	logo               TEXT    NOT NULL,
-	image              TEXT    NOT NULL,
-	price_history_mode TEXT    NOT NULL,
-	score_note         TEXT    NOT NULL,
-	body               TEXT    NOT NULL
-);
-
--- Histories are kept also for tools that are no longer active, hence no reference to tools.
-
-CREATE TABLE price_history (
-	slug        TEXT    NOT NULL,
-	position    INTEGER NOT NULL, -- 0 is the newest
-	changed_at  TEXT    NOT NULL,
-	old_pricing TEXT    NOT NULL,
-	old_price   TEXT    NOT NULL,
-	new_pricing TEXT    NOT NULL,
-	new_price   TEXT    NOT NULL,
-	automatic   BOOLEAN NOT NULL,
-	PRIMARY KEY (slug, position)
-);
-
-CREATE TABLE score_history (
-	slug              TEXT    NOT NULL,
-	position          INTEGER NOT NULL, -- 0 is the newest
-	changed_at        TEXT    NOT NULL,
-	old_score         DOUBLE PRECISION,
-	new_score         DOUBLE PRECISION,
-	old_verifiability DOUBLE PRECISION,
-	new_verifiability DOUBLE PRECISION,
-	old_obsolescence  DOUBLE PRECISION,
-	new_obsolescence  DOUBLE PRECISION,
-	note              TEXT    NOT NULL,
-	automatic         BOOLEAN NOT NULL,
-	PRIMARY KEY (slug, position)
-);
-
--- The last price and figures of tools that are no longer active.
-CREATE TABLE past_tools (
-	slug               TEXT NOT NULL PRIMARY KEY,
-	name               TEXT NOT NULL,
-	category           TEXT NOT NULL,
-	pricing            TEXT NOT NULL,
-	price              TEXT NOT NULL,
-	score              DOUBLE PRECISION,
-	verifiability      DOUBLE PRECISION,
-	obsolescence       DOUBLE PRECISION,
-	price_history_mode TEXT NOT NULL
-);
-
-CREATE TABLE comparisons (
-	slug        TEXT    NOT NULL PRIMARY KEY,
-	title       TEXT    NOT NULL,
-	tool_a      TEXT    NOT NULL,
-	tool_b      TEXT    NOT NULL,
-	winner      TEXT    NOT NULL,
-	winner_note TEXT    NOT NULL,
-	published   BOOLEAN NOT NULL,
-	updated_at  TEXT    NOT NULL,
-	authors     TEXT    NOT NULL, -- a JSON array, or ""
-	aliases     TEXT    NOT NULL, -- a JSON array, or ""
-	image       TEXT    NOT NULL,
-	body        TEXT    NOT NULL
-);
-
-CREATE TABLE retired (
-	slug       TEXT NOT NULL PRIMARY KEY,
-	name       TEXT NOT NULL,
-	category   TEXT NOT NULL,
-	reason     TEXT NOT NULL,
-	retired_at TEXT NOT NULL,
-	successor  TEXT NOT NULL,
-	body       TEXT NOT NULL,
-	note       TEXT NOT NULL
-);
-
-CREATE TABLE pages (
-	slug        TEXT NOT NULL PRIMARY KEY,
-	title       TEXT NOT NULL,
-	menu        TEXT NOT NULL,
-	description TEXT NOT NULL,
-	image       TEXT NOT NULL,
-	body        TEXT NOT NULL
-);
-
--- The pictures of the catalogue by their path in the content folder. Equal files share
--- their bytes.
-CREATE TABLE pictures (
-	path     TEXT    NOT NULL PRIMARY KEY,
-	source   TEXT    NOT NULL, -- SHA-256 of the file in the folder
-	hash     TEXT    NOT NULL, -- SHA-256 of what is served
-	ext      TEXT    NOT NULL,
-	width    INTEGER NOT NULL,
-	height   INTEGER NOT NULL,
-	variants TEXT    NOT NULL -- a JSON array of objects, or ""
+-- What the last versions replaced or removed.
+CREATE TABLE former_records (
+	until    BIGINT  NOT NULL, -- the first version without it
+	kind     TEXT    NOT NULL,
+	slug     TEXT    NOT NULL,
+	public   BOOLEAN NOT NULL,
+	hash     TEXT    NOT NULL,
+	document TEXT    NOT NULL,
+	private  TEXT    NOT NULL,
+	PRIMARY KEY (until, kind, slug, public)
 );
 
 -- The bytes of pictures and of their variants.
@@ -162,25 +56,6 @@ CREATE TABLE picture_files (
 	left_in BIGINT NOT NULL, -- the first version that no longer uses it; 0 while it is used
 	bytes   BYTEA  NOT NULL
 );
-
--- The last change of every record that is or was public, for those who keep a copy of the
--- catalogue. Rows are replaced and never removed.
-CREATE TABLE record_changes (
-	kind           TEXT    NOT NULL,
-	slug           TEXT    NOT NULL,
-	position       BIGINT  NOT NULL, -- rises with every change and is never used twice
-	version        BIGINT  NOT NULL,
-	at             TEXT    NOT NULL,
-	deleted        BOOLEAN NOT NULL,
-	renamed_to     TEXT    NOT NULL,
-	hash           TEXT    NOT NULL,
-	size           INTEGER NOT NULL, -- of the record, in bytes
-	images         TEXT    NOT NULL, -- a JSON array of objects, or ""
-	first_position BIGINT  NOT NULL, -- when the record became public; 0 for deleted ones
-	first_at       TEXT    NOT NULL,
-	PRIMARY KEY (kind, slug)
-);
-CREATE INDEX record_changes_position ON record_changes (position);
 
 CREATE TABLE publications (
 	version        BIGINT  NOT NULL PRIMARY KEY,
@@ -193,13 +68,6 @@ CREATE TABLE publications (
 	token          TEXT    NOT NULL, -- name of the token it was published with
 	clean          BOOLEAN NOT NULL, -- the work tree was the revision
 	records        TEXT    NOT NULL  -- a JSON object: what of the version no event tells
-);
-
--- Which records the last versions changed, so that a server that has one of them in memory
--- reads only those. A version that changed a large part of the catalogue has no row.
-CREATE TABLE version_changes (
-	version BIGINT NOT NULL PRIMARY KEY,
-	records TEXT   NOT NULL -- a JSON object
 );
 
 CREATE TABLE events (
@@ -469,5 +337,5 @@ CREATE TABLE stripe_cancellations (
 	seen_at     TEXT NOT NULL -- when a process without a Stripe key first saw it; "" for never
 );
 
-INSERT INTO catalogue VALUES (1, '', '', 0, 0, 0, '', '', '', '', '', '', '', '', '', '', '', 0, 0, '');
+INSERT INTO catalogue VALUES (1, '', 0, 0, 0, '', '', '', 0, 0, '', '');
 INSERT INTO account_state VALUES (1, 0);
