@@ -17,7 +17,7 @@ import (
 func TestEveryAddressOfTheProductIsRefusedForAPage(t *testing.T) {
 	replaceable := []string{"licence", "confidentialite", "tarifs"}
 	segments := map[string]bool{}
-	for _, route := range routes(t, "site/site.go", "server/server.go") {
+	for _, route := range routes(t, "site/site.go", "server/prefix.go") {
 		first, _, _ := strings.Cut(route[1:], "/")
 		first, _, _ = strings.Cut(first, ".")
 		segments[first] = true

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"slices"
 	"sync/atomic"
 
 	"palmares/internal/api"
@@ -21,7 +20,7 @@ import (
 // Open is called once, when everything is ready, and Drain once, when the process is
 // asked to stop.
 type PhasedHandler struct {
-	starting http.Handler
+	starting *server
 	handler  atomic.Pointer[http.Handler]
 	draining atomic.Bool
 }
@@ -33,21 +32,13 @@ func NewPhasedHandler(cfg Config) *PhasedHandler {
 	live := snapshot.Fixed(snapshot.Empty("Palmarès", "")) // only its date is ever sent
 	page := http.HandlerFunc(serveStartingPage)
 	refuse := web.AuthorizerFunc(func(context.Context, *http.Request) (web.Caller, error) { return web.Caller{}, starting() })
-	p.starting = http.HandlerFunc((&server{
-		api:      api.New(api.Config{Snapshot: live.Snapshot, Callers: refuse}),
-		data:     dataapi.New(dataapi.Config{Live: live, Callers: refuse, Streams: dataapi.NewStreams(0)}),
-		site:     page,
-		account:  page,
-		mcp:      startingAPI{},
-		webhooks: startingAPI{},
-		publish:  startingAPI{},
-		stripe:   startingAPI{},
-		trusted:  cfg.Trusted,
-		log:      cfg.Log,
-		requests: cfg.Requests,
-		metrics:  cfg.Metrics,
-		ready:    p.Ready,
-	}).serve)
+	cfg.Ready = p.Ready
+	p.starting = newServer(cfg, handlers{
+		api:  api.New(api.Config{Snapshot: live.Snapshot, Callers: refuse}),
+		data: dataapi.New(dataapi.Config{Live: live, Callers: refuse, Streams: dataapi.NewStreams(0)}),
+		mcp:  startingAPI{}, webhooks: startingAPI{}, publish: startingAPI{}, stripe: startingAPI{},
+		account: page, site: page,
+	})
 	return p
 }
 
@@ -61,14 +52,9 @@ func (p *PhasedHandler) Open(h http.Handler) { p.handler.Store(&h) }
 // the client's next one goes to another node once the load balancer has noticed.
 func (p *PhasedHandler) Drain() { p.draining.Store(true) }
 
-// ownLane are the paths whose requests may wait, stream or write.
-var ownLane = []string{"/data", "/mcp", "/compte", "/webhooks", "/publish", "/hooks"}
-
 // InFrontLane reports whether plain requests for a path may be answered without net/http,
 // which knows best how to end connections.
-func (p *PhasedHandler) InFrontLane(path string) bool {
-	return p.Ready() && !slices.ContainsFunc(ownLane, func(dir string) bool { return under(dir, path) })
-}
+func (p *PhasedHandler) InFrontLane(path string) bool { return p.Ready() && p.starting.at(path).inLane }
 
 func (p *PhasedHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if p.draining.Load() {

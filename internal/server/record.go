@@ -12,27 +12,27 @@ import (
 	"time"
 
 	"palmares/internal/clientip"
-	"palmares/internal/web"
 	"palmares/internal/wire"
 )
 
-// serve answers one request and writes its one log record, except for health probes.
-func (s *server) serve(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP answers one request and writes its one log record, except for probes.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	rec := recorders.Get().(*recorder)
 	*rec = recorder{ResponseWriter: w, line: rec.line[:0]}
 	rec.lane, _ = w.(laneWriter)
+	at := s.at(r.URL.Path)
 	if s.origin != "" {
-		rec.canonical = s.canonical(r)
+		rec.canonical = at.link(s.origin, r)
 	}
 	defer func() {
 		failure := recover()
 		if failure != nil {
-			s.recoverFrom(failure, rec, r)
+			s.recoverFrom(failure, at, rec, r)
 		}
 		took := time.Since(start)
 		s.metrics.observe(r.Pattern, rec.status, took)
-		if !isProbe(r.URL.Path) {
+		if !at.isProbe {
 			s.logRequest(rec, r, start.Add(took), took)
 		}
 		broken := rec.broken
@@ -41,7 +41,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 			panic(http.ErrAbortHandler) // close the connection: half an answer must not look complete
 		}
 	}()
-	s.route(rec, r)
+	at.handler.ServeHTTP(rec, r)
 	if rec.status == 0 {
 		rec.status = http.StatusOK // net/http sends it if a handler writes nothing
 	}
@@ -50,33 +50,17 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 // logTime is the form of times in the log, which are UTC.
 const logTime = "2006-01-02T15:04:05.000000Z"
 
-// isProbe reports whether a request is one of those that load balancers send all the
-// time, which would drown the others in the log.
-func isProbe(path string) bool { return path == "/healthz" || path == "/readyz" }
-
-// recoverFrom answers 500 after a panic, unless the answer has begun.
-func (s *server) recoverFrom(failure any, rec *recorder, r *http.Request) {
+// recoverFrom sends 500 after a panic, unless the response has begun.
+func (s *server) recoverFrom(failure any, at *prefix, rec *recorder, r *http.Request) {
 	if failure != http.ErrAbortHandler {
-		s.log.Error("a handler panicked", "path", loggedPath(r.URL.Path), "panic", fmt.Sprint(failure), "stack", string(debug.Stack()))
+		s.log.Error("a handler panicked",
+			"path", loggedPath(r.URL.Path), "panic", fmt.Sprint(failure), "stack", string(debug.Stack()))
 	}
-	switch {
-	case rec.status != 0:
+	if rec.status != 0 {
 		rec.broken = true
-	case under("/api", r.URL.Path):
-		s.api.WriteInternalError(rec)
-	case under("/data", r.URL.Path):
-		s.data.WriteInternalError(rec)
-	case isMCP(r.URL.Path):
-		s.mcp.WriteInternalError(rec)
-	case under("/webhooks", r.URL.Path) && s.webhooks != nil:
-		s.webhooks.WriteInternalError(rec)
-	case under("/publish", r.URL.Path) && s.publish != nil:
-		s.publish.WriteInternalError(rec)
-	default:
-		clear(rec.Header())
-		rec.Header().Set("Cache-Control", "no-store")
-		http.Error(rec, web.CodeInternal.Info().Text, http.StatusInternalServerError)
+		return
 	}
+	at.writeInternalError(rec)
 }
 
 // A laneWriter sends whole responses, as the front lane does.
@@ -132,25 +116,6 @@ func (rec *recorder) begin(status int) {
 		h["Link"] = slices.Concat(h["Link"], []string{rec.canonical}) // which may be shared
 	}
 }
-
-// canonical returns the Link of a mirror to the same resource at its origin, "" for what
-// is not copied. Of pages, all parameters show one resource.
-func (s *server) canonical(r *http.Request) string {
-	isAPI := under("/api", r.URL.Path) || under("/data", r.URL.Path)
-	for _, own := range []string{"/compte", "/webhooks", "/publish", "/hooks", "/mcp", "/.well-known", "/healthz", "/readyz", "/static"} {
-		if under(own, r.URL.Path) {
-			return ""
-		}
-	}
-	address := r.URL.EscapedPath()
-	if isAPI {
-		address = inLink.Replace(web.Location(address, r.URL.RawQuery))
-	}
-	return "<" + s.origin + address + `>; rel="canonical"`
-}
-
-// inLink escapes what ends an address in a Link.
-var inLink = strings.NewReplacer("<", "%3C", ">", "%3E", `"`, "%22")
 
 // Unwrap lets http.ResponseController reach the connection.
 func (rec *recorder) Unwrap() http.ResponseWriter { return rec.ResponseWriter }

@@ -15,7 +15,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"strings"
 	"time"
 
 	"palmares/internal/api"
@@ -69,96 +68,40 @@ type Config struct {
 	Ready func() bool
 }
 
-// A JSONHandler answers in JSON, also after a panic.
-type JSONHandler interface {
-	http.Handler
-	// WriteInternalError answers 500 to a request whose handler panicked.
-	WriteInternalError(http.ResponseWriter)
-}
-
 // New returns the handler of the public listener.
 func New(cfg Config) http.Handler {
 	gate := &web.Gate{Keys: cfg.Keys, Trusted: cfg.Trusted, Log: cfg.Log}
-	s := &server{
-		api:  api.New(api.Config{Snapshot: cfg.Live.Snapshot, Callers: gate, Meter: cfg.Meter, BaseURL: cfg.BaseURL}),
-		data: dataapi.New(dataapi.Config{Live: cfg.Live, Callers: gate, Meter: cfg.Meter, Streams: cfg.Streams, Exports: cfg.Exports, BaseURL: cfg.BaseURL}),
+	return newServer(cfg, handlers{
+		api: api.New(api.Config{Snapshot: cfg.Live.Snapshot, Callers: gate, Meter: cfg.Meter, BaseURL: cfg.BaseURL}),
+		data: dataapi.New(dataapi.Config{
+			Live: cfg.Live, Callers: gate, Meter: cfg.Meter, Streams: cfg.Streams, Exports: cfg.Exports, BaseURL: cfg.BaseURL,
+		}),
 		mcp: assistant.New(assistant.Config{
 			Live: cfg.Live, Callers: gate, Meter: cfg.Meter, Quota: cfg.MCPQuota, Local: cfg.Local, Version: cfg.Version,
 			Calls: cfg.Metrics.calls, Log: cfg.Log,
 		}),
-		live:     cfg.Live,
-		base:     cfg.BaseURL,
-		site:     cfg.Site,
-		account:  cfg.Account,
-		webhooks: cfg.Webhooks,
-		publish:  cfg.Publish,
-		stripe:   cfg.Stripe,
-		trusted:  cfg.Trusted,
-		log:      cfg.Log,
-		requests: cfg.Requests,
-		metrics:  cfg.Metrics,
-		ready:    cfg.Ready,
-		origin:   cfg.Origin,
-	}
-	return http.HandlerFunc(s.serve)
+		apiCatalog: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			snap := cfg.Live.Snapshot()
+			serveAPICatalog(w, r, cmp.Or(cfg.BaseURL, snap.Catalog.URL), snap.HasDataset())
+		}),
+		account: cfg.Account, webhooks: cfg.Webhooks, publish: cfg.Publish, stripe: cfg.Stripe, site: cfg.Site,
+	})
 }
 
 type server struct {
-	api      JSONHandler
-	data     JSONHandler
-	mcp      JSONHandler
-	live     *snapshot.Live
-	base     string
-	site     http.Handler
-	account  http.Handler
-	webhooks JSONHandler
-	publish  JSONHandler
-	stripe   http.Handler
+	prefixes []prefix
+	origin   string
 	trusted  []netip.Prefix
 	log      *slog.Logger
 	requests io.Writer
 	metrics  *Metrics
-	ready    func() bool
-	origin   string
 }
 
-// route passes a request to its handler. It does not use the standard mux, which would
-// redirect unclean paths under /api and /data before these can refuse them.
-func (s *server) route(w http.ResponseWriter, r *http.Request) {
-	switch p := r.URL.Path; {
-	case under("/api", p):
-		s.api.ServeHTTP(w, r)
-	case under("/data", p):
-		s.data.ServeHTTP(w, r)
-	case isMCP(p):
-		s.mcp.ServeHTTP(w, r)
-	case p == apiCatalogPath && s.live != nil: // nil while the catalogue is loading
-		snap := s.live.Snapshot()
-		serveAPICatalog(w, r, cmp.Or(s.base, snap.Catalog.URL), snap.HasDataset())
-	case s.account != nil && under("/compte", p):
-		s.account.ServeHTTP(w, r)
-	case s.webhooks != nil && under("/webhooks", p):
-		s.webhooks.ServeHTTP(w, r)
-	case s.publish != nil && under("/publish", p):
-		s.publish.ServeHTTP(w, r)
-	case s.stripe != nil && p == "/hooks/stripe":
-		s.stripe.ServeHTTP(w, r)
-	case p == "/healthz":
-		serveHealth(w, r)
-	case p == "/readyz":
-		serveReady(w, r, s.ready == nil || s.ready())
-	default:
-		s.site.ServeHTTP(w, r)
+func newServer(cfg Config, h handlers) *server {
+	return &server{
+		prefixes: h.prefixes(cfg.Ready), origin: cfg.Origin, trusted: cfg.Trusted,
+		log: cfg.Log, requests: cfg.Requests, metrics: cfg.Metrics,
 	}
-}
-
-// isMCP reports whether path is that of the tools; people copy it with a final slash.
-func isMCP(path string) bool { return strings.TrimSuffix(path, "/") == assistant.Path }
-
-// under reports whether path is dir or inside it.
-func under(dir, path string) bool {
-	rest, ok := strings.CutPrefix(path, dir)
-	return ok && (rest == "" || rest[0] == '/')
 }
 
 // serveHealth says that the process is alive: it answers.

@@ -251,18 +251,15 @@ func TestAPanicIsAnswered500AndLogged(t *testing.T) {
 
 func TestAPanicUnderTheAPIIsJSON(t *testing.T) {
 	calls := 0
-	broken := &server{
-		api: api.New(api.Config{
-			Snapshot: func() *snapshot.Snapshot {
-				if calls++; calls == 1 {
-					panic("no catalogue")
-				}
-				return snapshot.Empty("Essai", "https://essai.example")
-			},
-		}),
-		log: slog.New(slog.DiscardHandler), requests: io.Discard, metrics: start(t, http.NotFoundHandler()).metrics,
-	}
-	srv := httptest.NewServer(http.HandlerFunc(broken.serve))
+	broken := newServer(silent(NewMetrics()), handlers{api: api.New(api.Config{
+		Snapshot: func() *snapshot.Snapshot {
+			if calls++; calls == 1 {
+				panic("no catalogue")
+			}
+			return snapshot.Empty("Essai", "https://essai.example")
+		},
+	})})
+	srv := httptest.NewServer(broken)
 	defer srv.Close()
 	resp, err := http.Get(srv.URL + "/api/v1/tools")
 	if err != nil {
@@ -275,6 +272,11 @@ func TestAPanicUnderTheAPIIsJSON(t *testing.T) {
 	}
 }
 
+// silent is what a server needs that logs nothing.
+func silent(m *Metrics) Config {
+	return Config{Log: slog.New(slog.DiscardHandler), Requests: io.Discard, Metrics: m}
+}
+
 // A failing is a handler that panics.
 type failing struct{ startingAPI }
 
@@ -285,10 +287,10 @@ func (failing) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 
 func TestFoldersThatArePublishedHaveTheirOwnRoute(t *testing.T) {
 	metrics := NewMetrics()
-	s := &server{publish: failing{}, log: slog.New(slog.DiscardHandler), requests: io.Discard, metrics: metrics, site: http.NotFoundHandler()}
+	s := newServer(silent(metrics), handlers{publish: failing{}, site: http.NotFoundHandler()})
 	for path, want := range map[string]int{"/publish/v1/catalogue": 503, "/publish": 503, "/publisher": 404} { // 503 is the answer of failing to a panic
 		w := httptest.NewRecorder()
-		s.serve(w, httptest.NewRequest(http.MethodPost, path, nil))
+		s.ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, nil))
 		if w.Code != want {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}

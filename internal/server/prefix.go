@@ -1,0 +1,108 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"palmares/internal/assistant"
+	"palmares/internal/web"
+)
+
+// A prefix is a part of the addresses with all that the server knows of it.
+type prefix struct {
+	path    string
+	isExact bool // without what is below it
+	handler http.Handler
+	// canonical is how a mirror names the same resource at its origin.
+	canonical canonicalForm
+	// inLane says that plain requests may take the front lane: none of them waits, streams or
+	// writes.
+	inLane bool
+	// isProbe says that load balancers send requests all the time, which would drown the others
+	// in the log.
+	isProbe bool
+}
+
+// A canonicalForm is a form of the address of a copied resource.
+type canonicalForm uint8
+
+const (
+	notCopied canonicalForm = iota
+	withQuery
+	withoutQuery // all parameters show one resource
+)
+
+// handlers are the parts of a server. Where one is nil, the site answers.
+type handlers struct {
+	api, data, mcp, apiCatalog, account, webhooks, publish, stripe, site http.Handler
+}
+
+// prefixes returns the table of a server. The first one that matches an address counts. It is not
+// the standard mux, which would redirect unclean paths under /api and /data before these can refuse
+// them.
+func (h handlers) prefixes(ready func() bool) []prefix {
+	readyz := func(w http.ResponseWriter, r *http.Request) { serveReady(w, r, ready == nil || ready()) }
+	all := []prefix{
+		{path: "/api", handler: h.api, canonical: withQuery, inLane: true},
+		{path: "/data", handler: h.data, canonical: withQuery},
+		{path: assistant.Path, isExact: true, handler: h.mcp},
+		{path: assistant.Path + "/", isExact: true, handler: h.mcp}, // people copy it like this
+		{path: apiCatalogPath, isExact: true, handler: h.apiCatalog, inLane: true},
+		{path: "/compte", handler: h.account},
+		{path: "/webhooks", handler: h.webhooks},
+		{path: "/publish", handler: h.publish},
+		{path: "/hooks/stripe", isExact: true, handler: h.stripe},
+		{path: "/healthz", isExact: true, handler: http.HandlerFunc(serveHealth), inLane: true, isProbe: true},
+		{path: "/readyz", isExact: true, handler: http.HandlerFunc(readyz), inLane: true, isProbe: true},
+		{path: "/static", handler: h.site, inLane: true},
+		{handler: h.site, canonical: withoutQuery, inLane: true},
+	}
+	return slices.DeleteFunc(all, func(p prefix) bool { return p.handler == nil })
+}
+
+// at returns the prefix of a path.
+func (s *server) at(path string) *prefix {
+	last := len(s.prefixes) - 1
+	for i := range last {
+		p := &s.prefixes[i]
+		rest, ok := strings.CutPrefix(path, p.path)
+		if ok && (rest == "" || rest[0] == '/' && !p.isExact) {
+			return p
+		}
+	}
+	return &s.prefixes[last]
+}
+
+// A JSONHandler answers in JSON, also after a panic.
+type JSONHandler interface {
+	http.Handler
+	// WriteInternalError sends 500 for a request whose handler panicked.
+	WriteInternalError(http.ResponseWriter)
+}
+
+// writeInternalError sends 500 for a request whose handler panicked.
+func (p *prefix) writeInternalError(w http.ResponseWriter) {
+	if h, ok := p.handler.(JSONHandler); ok {
+		h.WriteInternalError(w)
+		return
+	}
+	clear(w.Header())
+	w.Header().Set("Cache-Control", "no-store")
+	http.Error(w, web.CodeInternal.Info().Text, http.StatusInternalServerError)
+}
+
+// link returns the Link of a mirror to the same resource at its origin, "" for what is not copied.
+func (p *prefix) link(origin string, r *http.Request) string {
+	address := r.URL.EscapedPath()
+	switch p.canonical {
+	case notCopied:
+		return ""
+	case withQuery:
+		address = inLink.Replace(web.Location(address, r.URL.RawQuery))
+	}
+	return "<" + origin + address + `>; rel="canonical"`
+}
+
+// inLink escapes what ends an address in a Link.
+var inLink = strings.NewReplacer("<", "%3C", ">", "%3E", `"`, "%22")
