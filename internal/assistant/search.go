@@ -8,6 +8,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
 	"palmares/internal/search"
+	"palmares/internal/snapshot"
 )
 
 const (
@@ -89,31 +90,24 @@ func searchTools(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	asked := c.snap.Index.ReadRequest(args.Query)
 	limits, err := limitsOf(args.Pricing, args.PriceMax)
 	if err != nil {
 		return nil, err
 	}
-	found := c.snap.Index.Search(search.Query{
-		Text: asked.Text, Constraints: append(asked.Constraints, limits...), Offset: int(args.Next), Limit: int(args.Limit),
-		Keep: func(i int) bool {
-			for _, limit := range limits {
-				if !c.snap.Index.Meets(i, limit) {
-					return false
-				}
-			}
-			return category == "" || c.snap.Catalog.Tools[i].Category == category
-		},
+	found := c.snap.Search(snapshot.SearchQuery{
+		Text: args.Query, ToolQuery: snapshot.ToolQuery{Category: category}, Limits: limits,
+		Offset: int(args.Next), Limit: int(args.Limit),
 	})
-	result := searchResult{Results: []searchHit{}, Total: found.Total, Partial: found.Partial, Suggestion: clip(found.Suggestion, 600), Credit: c.credit()}
-	result.Retired = c.departures(args.Query)
-	if len(asked.Constraints) > 0 {
-		result.Constraints = ptr(asked.Limits())
+	result := searchResult{
+		Results: []searchHit{}, Total: found.Total, Partial: found.Partial, Suggestion: clip(found.Suggestion, 600),
+		Retired: c.departures(args.Query), Credit: c.credit(),
 	}
-	passages := c.snap.Index.Passages(asked.Text)
+	if len(found.Request.Constraints) > 0 {
+		result.Constraints = ptr(found.Request.Limits())
+	}
 	room := newRoom(result)
 	for n, f := range found.Hits {
-		hit := c.hit(f.Tool, passages.Best(f.Tool))
+		hit := c.hit(found, f.Tool)
 		if !room.takes(hit) {
 			result.Next = ptr(int(args.Next) + n)
 			return result, nil
@@ -144,15 +138,15 @@ func limitsOf(pricing catalog.Pricing, priceMax *float64) (limits []search.Const
 	return limits, nil
 }
 
-func (c *call) hit(i int, best search.Passage) searchHit {
+func (c *call) hit(found *snapshot.Found, i int) searchHit {
 	t := c.snap.Catalog.Tools[i]
-	hit := searchHit{ID: t.Slug, Title: nameOf(t), URL: c.snap.Catalog.CanonicalURLOf(t), Score: t.Score, Price: t.Price, Snippet: best.Snippet}
+	best, url := found.Passage(i)
+	hit := searchHit{ID: t.Slug, Title: nameOf(t), URL: url, Score: t.Score, Price: t.Price, Snippet: best.Snippet}
 	if best.Section != "" {
 		hit.ID += "#" + best.Section
-		hit.URL = c.snap.Catalog.ReviewURLOf(t) + "#" + best.Section
-		if best.Heading != "" {
-			hit.Title += "\u00a0: " + clip(best.Heading, 120)
-		}
+	}
+	if best.Section != "" && best.Heading != "" {
+		hit.Title += "\u00a0: " + clip(best.Heading, 120)
 	}
 	return hit
 }

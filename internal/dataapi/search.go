@@ -32,41 +32,22 @@ var pricings = func() []string {
 	return names
 }()
 
-// A searchQuery selects tools by words and by what their records say.
-type searchQuery struct {
-	text     string
-	category string // "" for all
-	scoreMin *float64
-	pricing  catalog.Pricing // "" for all
-	priceMax *float64        // euros a month
-	at       snapshot.Paging
-}
-
-func readSearch(p *web.Params) searchQuery {
-	q := searchQuery{text: p.Required("q", queryAllowed)}
-	if p.Err() == nil && (strings.TrimSpace(q.text) == "" || utf8.RuneCountInString(q.text) > maxQuery) {
-		p.Refuse("q", q.text, queryAllowed)
+// readSearch reads the parameters of a search.
+func readSearch(p *web.Params) (q snapshot.SearchQuery, at snapshot.Paging) {
+	q.Text = p.Required("q", queryAllowed)
+	if p.Err() == nil && (strings.TrimSpace(q.Text) == "" || utf8.RuneCountInString(q.Text) > maxQuery) {
+		p.Refuse("q", q.Text, queryAllowed)
 	}
-	q.category = p.Text("category", "l’identifiant d’une catégorie, voir /api/v1/categories")
-	q.scoreMin = p.Number("score_min")
+	q.Category = p.Text("category", "l’identifiant d’une catégorie, voir /api/v1/categories")
+	q.ScoreMin = p.Number("score_min")
 	if i, given := p.Choice("pricing", pricings); given {
-		q.pricing = catalog.Pricings[i]
+		q.Pricing = catalog.Pricings[i]
 	}
-	q.priceMax = p.Number("price_max")
-	if q.priceMax != nil && *q.priceMax < 0 {
-		p.Refuse("price_max", strconv.FormatFloat(*q.priceMax, 'g', -1, 64), "un nombre d’euros par mois, positif ou nul")
+	q.PriceMax = p.Number("price_max")
+	if q.PriceMax != nil && *q.PriceMax < 0 {
+		p.Refuse("price_max", strconv.FormatFloat(*q.PriceMax, 'g', -1, 64), "un nombre d’euros par mois, positif ou nul")
 	}
-	q.at = snapshot.Paging{Limit: p.Limit(), Number: p.Page()}
-	return q
-}
-
-// keeps reports whether a tool passes the filters.
-func (q *searchQuery) keeps(snap *snapshot.Snapshot, i int) bool {
-	t := snap.Catalog.Tools[i]
-	return (q.category == "" || t.Category == q.category) &&
-		(q.scoreMin == nil || t.Score != nil && *t.Score >= *q.scoreMin) &&
-		(q.pricing == "" || t.Pricing == q.pricing) &&
-		(q.priceMax == nil || snap.Index.Meets(i, search.Constraint{PriceMax: *q.priceMax}))
+	return q, snapshot.Paging{Limit: p.Limit(), Number: p.Page()}
 }
 
 // A hit is a tool that matches, with the passage that answers best.
@@ -96,46 +77,35 @@ type searchMeta struct {
 // searchTools answers with the tools that match a query, best first, as on the site.
 func searchTools(r *request) (web.Response, error) {
 	p := web.ParseParams(r.URL.RawQuery, func(name string) bool { return slices.Contains(searchParams, name) })
-	q := readSearch(p)
+	q, at := readSearch(p)
 	if err := p.Err(); err != nil {
 		return web.Response{}, err
 	}
-	for i := range r.Snapshot.Catalog.Categories {
-		if c := &r.Snapshot.Catalog.Categories[i]; slices.Contains(c.Aliases, q.category) {
-			q.category = c.Slug
-		}
-	}
-	asked := r.Snapshot.Index.ReadRequest(q.text)
-	result := r.Snapshot.Index.Search(search.Query{
-		Text: asked.Text, Constraints: asked.Constraints, Limit: q.at.Limit, Offset: q.at.Offset(len(r.Snapshot.Catalog.Tools)),
-		Keep: func(i int) bool { return q.keeps(r.Snapshot, i) },
-	})
-	list := snapshot.Page{Paging: q.at, Total: result.Total}
+	q.Offset, q.Limit = at.Offset(len(r.Snapshot.Catalog.Tools)), at.Limit
+	found := r.Snapshot.Search(q)
+	pages := (&snapshot.Page{Paging: at, Total: found.Total}).Pages()
 	body := struct {
 		Data []hit      `json:"data"`
 		Meta searchMeta `json:"meta"`
-	}{hits(r.Snapshot, asked.Text, result.Hits), searchMeta{result.Total, q.at.Number, q.at.Limit, list.Pages(), null(result.Suggestion), asked.Limits()}}
+	}{
+		hits(r.Snapshot, found),
+		searchMeta{found.Total, at.Number, at.Limit, pages, null(found.Suggestion), found.Request.Limits()},
+	}
 	b := wire.AppendJSON(nil, body)
 	return web.Response{
-		Body: wire.NewBody(wire.Sum(b), b), Total: result.Total, IsList: true, Large: len(b) > large,
-		Link: []string{p.PageLinks(searchPath, q.at.Number, list.Pages()) + ", " + licenseLink[0]},
+		Body: wire.NewBody(wire.Sum(b), b), Total: found.Total, IsList: true, Large: len(b) > large,
+		Link: []string{p.PageLinks(searchPath, at.Number, pages) + ", " + licenseLink[0]},
 	}, nil
 }
 
-// hits returns what is shown of the tools that match a text.
-func hits(snap *snapshot.Snapshot, text string, found []search.Hit) []hit {
-	list := make([]hit, len(found))
-	if len(found) == 0 {
-		return list
-	}
-	c, passages := snap.Catalog, snap.Index.Passages(text)
-	for n, f := range found {
-		t := c.Tools[f.Tool]
-		best := passages.Best(f.Tool)
-		list[n] = hit{Record: head(snap, t), URL: c.CanonicalURLOf(t), Snippet: best.Snippet}
+// hits returns what is shown of the tools that were found.
+func hits(snap *snapshot.Snapshot, found *snapshot.Found) []hit {
+	list := make([]hit, len(found.Hits))
+	for n, f := range found.Hits {
+		best, url := found.Passage(f.Tool)
+		list[n] = hit{Record: head(snap, snap.Catalog.Tools[f.Tool]), URL: url, Snippet: best.Snippet}
 		if best.Section != "" {
 			list[n].Section = &section{best.Section, best.Heading}
-			list[n].URL = c.ReviewURLOf(t) + "#" + best.Section
 		}
 	}
 	return list

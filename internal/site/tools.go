@@ -1,7 +1,6 @@
 package site
 
 import (
-	"palmares/internal/catalog"
 	"palmares/internal/french"
 	"palmares/internal/search"
 	"palmares/internal/snapshot"
@@ -95,25 +94,20 @@ func (f *filters) sort(searching bool) string {
 
 // search returns the tools that match the query of the page, best first or in the order of
 // q, and sets what the page says about them.
-func (p *toolsPage) search(r *request, q snapshot.ToolQuery, at snapshot.Paging, byRelevance bool) []int32 {
-	asked := r.snap.Index.ReadRequest(p.Query)
-	query := search.Query{
-		Text: asked.Text, Constraints: asked.Constraints, Verbatim: p.Filters.value("exact") != "",
-		Keep: func(i int) bool { return passes(r.snap.Catalog.Tools[i], q) },
+func (p *toolsPage) search(r *request, q snapshot.ToolQuery, at snapshot.Paging, byRelevance bool) (ids []int32) {
+	found := r.snap.Search(snapshot.SearchQuery{
+		Text: p.Query, ToolQuery: q, IsSorted: !byRelevance, Verbatim: p.Filters.value("exact") != "",
+		Offset: at.Offset(len(r.snap.Catalog.Tools)), Limit: at.Limit,
+	})
+	p.Total, p.Partial = found.Total, found.Partial
+	for i, c := range found.Request.Constraints {
+		p.Conditions = append(p.Conditions, condition{conditionLabel(c), p.Filters.with("q", found.Request.Without(i))})
 	}
-	var ids []int32
-	var result search.Result
-	if byRelevance {
-		ids, result = r.byRelevance(query, at)
-	} else {
-		ids, result = r.matching(query, q, at)
+	if found.Suggestion != "" {
+		p.Understood, p.Typed, p.Verbatim = found.Suggestion, found.Request.Text, p.Filters.with("exact", "1")
 	}
-	p.Total, p.Partial = result.Total, result.Partial
-	for i, c := range asked.Constraints {
-		p.Conditions = append(p.Conditions, condition{conditionLabel(c), p.Filters.with("q", asked.Without(i))})
-	}
-	if result.Suggestion != "" {
-		p.Understood, p.Typed, p.Verbatim = result.Suggestion, asked.Text, p.Filters.with("exact", "1")
+	for _, hit := range found.Hits {
+		ids = append(ids, int32(hit.Tool))
 	}
 	return ids
 }
@@ -127,40 +121,4 @@ func conditionLabel(c search.Constraint) string {
 		return "Gratuit ou avec une formule gratuite"
 	}
 	return french.Capital(string(c.Pricing))
-}
-
-// byRelevance returns the tools that match a query, best first.
-func (v *view) byRelevance(query search.Query, at snapshot.Paging) ([]int32, search.Result) {
-	query.Offset, query.Limit = at.Offset(len(v.snap.Catalog.Tools)), at.Limit
-	result := v.snap.Index.Search(query)
-	var ids []int32
-	for _, hit := range result.Hits {
-		ids = append(ids, int32(hit.Tool))
-	}
-	return ids, result
-}
-
-// passes reports whether a tool passes the filters of a query.
-func passes(t *catalog.Tool, q snapshot.ToolQuery) bool {
-	return (q.Category == "" || t.Category == q.Category) &&
-		(q.ScoreMin == nil || t.Score != nil && *t.Score >= *q.ScoreMin) &&
-		(q.ObsolescenceMax == nil || t.Obsolescence != nil && *t.Obsolescence <= *q.ObsolescenceMax)
-}
-
-// matching returns the tools that match a query, in the order of q.
-func (v *view) matching(query search.Query, q snapshot.ToolQuery, at snapshot.Paging) ([]int32, search.Result) {
-	found, result := v.snap.Index.Matches(query)
-	first := (at.Number - 1) * int64(at.Limit)
-	var ids []int32
-	total := int64(0)
-	for _, i := range v.snap.Tools(q, firstItems(len(v.snap.Catalog.Tools))).IDs() {
-		if found[i/64]&(1<<(i%64)) == 0 {
-			continue
-		}
-		if total >= first && len(ids) < at.Limit {
-			ids = append(ids, i)
-		}
-		total++
-	}
-	return ids, result
 }
