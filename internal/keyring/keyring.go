@@ -35,15 +35,16 @@
 // lookup. A key found to be revoked, expired or suspended is refused with
 // account.ErrRevokedKey, ErrExpiredKey or ErrSuspendedKey; expiry is decided by the
 // clock at each check, not when the key was read.
+//
+// A key goes through the files from top to bottom: Check in keyring.go, the lookup of an unknown key
+// in unseen.go, what is remembered in memory.go. What refresh.go does is in the background.
 package keyring
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"net/netip"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -51,20 +52,7 @@ import (
 	"palmares/internal/account"
 )
 
-// ErrTooManyLookups means that a key was not looked up because too many unknown keys
-// are being looked up already. It says nothing about the key.
-var ErrTooManyLookups = errors.New("too many unknown keys are being looked up at once: try again in a moment")
-
 const (
-	// maxPerShard is how many keys a shard remembers. With 64 shards, 131,072 keys are
-	// answered from memory, in about 60 MB. Only keys that exist are remembered, so that
-	// made-up keys cannot fill it.
-	maxPerShard = 2048
-	// maxLookups is how many lookups run at once, of remembered keys and of unknown keys
-	// separately; those of unknown keys are of whole groups. SQLite has four readers for
-	// all queries. On PostgreSQL lookups share three connections with State only
-	// (lookupConnections in package store). So neither kind can occupy them all.
-	maxLookups = 2
 	// For failurePause after a failed lookup, remembered keys are not looked up again:
 	// their owners would wait for nothing, one after the other.
 	failurePause = time.Second
@@ -75,8 +63,6 @@ const (
 	// maxStaleUnreachable is the same while the store is unreachable. Keys that were used
 	// within it are refreshed.
 	maxStaleUnreachable = 15 * time.Minute
-	// refreshBatch is how many keys one query of Refresh reads.
-	refreshBatch = 1000
 )
 
 // A Store is where the keys are.
@@ -118,26 +104,6 @@ type Keyring struct {
 	knownSlots chan struct{} // holds a value for each running lookup of a remembered key
 }
 
-type shard struct {
-	mu      sync.RWMutex
-	entries map[[sha256.Size]byte]*entry
-	_       [64]byte // a cache line of its own
-}
-
-// entry is a key as it was read in one epoch. It does not change; a later lookup
-// replaces it and takes over its use.
-type entry struct {
-	key   account.Key
-	epoch uint64
-	use   *use
-}
-
-// use is when a key was last used, in Unix milliseconds.
-type use struct {
-	last     atomic.Int64
-	reported int64 // what Used returned last; only Used touches it
-}
-
 // New returns an empty keyring. Neither store nor now may be nil.
 func New(store Store, now func() time.Time) *Keyring {
 	if store == nil || now == nil {
@@ -165,7 +131,8 @@ func (k *Keyring) Check(ctx context.Context, token string, network netip.Prefix)
 		newer, err := k.read(ctx, s, hash, network, found != nil)
 		if err == nil && newer.epoch != k.epoch.Load() {
 			// Invalidate overtook it, and the Refresh that follows may have missed it.
-			if again, failed := k.read(ctx, s, hash, network, found != nil); failed == nil || errors.Is(failed, account.ErrInvalidKey) {
+			again, failed := k.read(ctx, s, hash, network, found != nil)
+			if failed == nil || errors.Is(failed, account.ErrInvalidKey) {
 				newer, err = again, failed
 			}
 		}
@@ -175,7 +142,8 @@ func (k *Keyring) Check(ctx context.Context, token string, network netip.Prefix)
 		case errors.Is(err, account.ErrInvalidKey):
 			return nil, err
 		default: // Refresh or another request may have read it meanwhile
-			if found = s.get(hash); found == nil || found.epoch != k.epoch.Load() && !k.isUsable(found) {
+			found = s.get(hash)
+			if found == nil || found.epoch != k.epoch.Load() && !k.isUsable(found) {
 				return nil, err
 			}
 		}
@@ -192,7 +160,9 @@ func (k *Keyring) Check(ctx context.Context, token string, network netip.Prefix)
 }
 
 // read asks the store for a key, which is remembered or not.
-func (k *Keyring) read(ctx context.Context, s *shard, hash [sha256.Size]byte, network netip.Prefix, remembered bool) (*entry, error) {
+func (k *Keyring) read(
+	ctx context.Context, s *shard, hash [sha256.Size]byte, network netip.Prefix, remembered bool,
+) (*entry, error) {
 	if remembered {
 		return k.lookUp(ctx, s, hash)
 	}
@@ -222,16 +192,13 @@ func (k *Keyring) skipsLookup(stale *entry) bool {
 func (k *Keyring) isUsable(stale *entry) bool {
 	now, changed := k.now().UnixMilli(), k.changedAt.Load()
 	switch {
-	case k.distrusted.Load(), stale.epoch < k.refreshed.Load(), changed == 0, now-changed >= maxStaleUnreachable.Milliseconds():
+	case k.distrusted.Load(), stale.epoch < k.refreshed.Load(),
+		changed == 0, now-changed >= maxStaleUnreachable.Milliseconds():
 		return false
 	case k.unreachable.Load():
 		return true
 	}
 	return now-k.graceSince.Load() < maxStale.Milliseconds()
-}
-
-func (k *Keyring) shard(hash [sha256.Size]byte) *shard {
-	return &k.shards[hash[0]%byte(len(k.shards))]
 }
 
 // lookUp asks the store for a remembered key once a slot is free, unless another request
@@ -261,161 +228,4 @@ func (k *Keyring) lookUp(ctx context.Context, s *shard, hash [sha256.Size]byte) 
 		return nil, err
 	}
 	return s.put(hash, entry{key: key, epoch: epoch}), nil
-}
-
-func (s *shard) get(hash [sha256.Size]byte) *entry {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.entries[hash]
-}
-
-// put remembers an entry, and returns it or the newer one that is remembered already.
-func (s *shard) put(hash [sha256.Size]byte, e entry) *entry {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	old := s.entries[hash]
-	switch {
-	case old != nil && old.epoch > e.epoch:
-		return old
-	case old != nil:
-		e.use = old.use // a request that holds the old entry may be about to record its use
-	default:
-		e.use = new(use)
-	}
-	if s.entries == nil {
-		s.entries = map[[sha256.Size]byte]*entry{}
-	}
-	if old == nil && len(s.entries) >= maxPerShard {
-		for any := range s.entries { // map order is random, and a key in use soon returns
-			delete(s.entries, any)
-			break
-		}
-	}
-	s.entries[hash] = &e
-	return &e
-}
-
-// remove drops a key that does not exist, unless it was read in a later epoch.
-func (s *shard) remove(hash [sha256.Size]byte, epoch uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if old := s.entries[hash]; old != nil && old.epoch <= epoch {
-		delete(s.entries, hash)
-	}
-}
-
-// Invalidate makes everything that is remembered stale, because a key may have changed.
-// Unless Refresh is running or the store fails, a check that starts after it is answered
-// by a lookup that starts after it.
-func (k *Keyring) Invalidate() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.changedAt.Load() == 0 {
-		now := k.now().UnixMilli()
-		k.graceSince.Store(now)
-		k.changedAt.Store(now)
-	}
-	k.epoch.Add(1)
-}
-
-// NeedsRefresh reports whether Invalidate was called since the last complete Refresh.
-func (k *Keyring) NeedsRefresh() bool { return k.changedAt.Load() != 0 }
-
-// Refresh reads the stale keys that were used lately from the store, most recently used
-// first. After an error the next call continues where this one stopped.
-func (k *Keyring) Refresh(ctx context.Context) error {
-	k.refreshing.Store(true)
-	defer k.refreshing.Store(false)
-	for {
-		epoch := k.epoch.Load() // before the query, as in lookUp
-		for hashes := range slices.Chunk(k.staleInUse(epoch), refreshBatch) {
-			found, err := k.store.ByHashes(ctx, hashes)
-			if err != nil {
-				return err
-			}
-			for _, hash := range hashes {
-				if key, ok := found[hash]; ok {
-					k.shard(hash).put(hash, entry{key: key, epoch: epoch})
-				} else {
-					k.shard(hash).remove(hash, epoch)
-				}
-			}
-		}
-		if k.markRefreshed(epoch) {
-			return nil
-		}
-	}
-}
-
-// staleInUse returns the keys that were used lately and were last read before epoch.
-func (k *Keyring) staleInUse(epoch uint64) [][sha256.Size]byte {
-	type used struct {
-		hash [sha256.Size]byte
-		last int64
-	}
-	var list []used
-	since := k.now().Add(-maxStaleUnreachable).UnixMilli()
-	for i := range k.shards {
-		s := &k.shards[i]
-		s.mu.RLock()
-		for hash, e := range s.entries {
-			if last := e.use.last.Load(); e.epoch < epoch && last > since {
-				list = append(list, used{hash, last})
-			}
-		}
-		s.mu.RUnlock()
-	}
-	slices.SortFunc(list, func(a, b used) int { return cmp.Compare(b.last, a.last) })
-	hashes := make([][sha256.Size]byte, len(list))
-	for i, u := range list {
-		hashes[i] = u.hash
-	}
-	return hashes
-}
-
-// markRefreshed records that the keys in use are current as of epoch. It reports false
-// if Invalidate was called since.
-func (k *Keyring) markRefreshed(epoch uint64) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.epoch.Load() != epoch {
-		return false
-	}
-	k.refreshed.Store(epoch)
-	k.changedAt.Store(0)
-	return true
-}
-
-// SetReachable says whether the store answers at all.
-func (k *Keyring) SetReachable(reachable bool) {
-	if k.unreachable.Swap(!reachable) && reachable {
-		k.graceSince.Store(k.now().UnixMilli()) // keys could not be refreshed before
-	}
-}
-
-// Distrust says whether the store has been unreachable for so long that nothing
-// remembered may be used.
-func (k *Keyring) Distrust(distrusted bool) {
-	if k.distrusted.Swap(distrusted) != distrusted {
-		k.Invalidate()
-	}
-}
-
-// Used returns the keys that were used since it was last called. One goroutine calls it,
-// about once a minute. A key that is used all the time is returned at most once a
-// minute. Invalidate loses no use; that of a key evicted from memory may be missed.
-func (k *Keyring) Used() []account.KeyUse {
-	var list []account.KeyUse
-	for i := range k.shards {
-		s := &k.shards[i]
-		s.mu.RLock()
-		for _, e := range s.entries {
-			if last := e.use.last.Load(); last > e.use.reported {
-				e.use.reported = last
-				list = append(list, account.KeyUse{KeyID: e.key.ID, At: time.UnixMilli(last)})
-			}
-		}
-		s.mu.RUnlock()
-	}
-	return list
 }

@@ -5,13 +5,23 @@ import (
 	"container/list"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"net/netip"
 	"sync"
 
 	"palmares/internal/account"
 )
 
+// ErrTooManyLookups means that a key was not looked up because too many unknown keys
+// are being looked up already. It says nothing about the key.
+var ErrTooManyLookups = errors.New("too many unknown keys are being looked up at once: try again in a moment")
+
 const (
+	// maxLookups is how many lookups run at once, of remembered keys and of unknown keys
+	// separately; those of unknown keys are of whole groups. SQLite has four readers for
+	// all queries. On PostgreSQL lookups share three connections with State only
+	// (lookupConnections in package store). So neither kind can occupy them all.
+	maxLookups = 2
 	// maxWaiting is how many unseen keys may wait for their lookup: the customers of a
 	// large service who all return after a restart.
 	maxWaiting = 8192
@@ -73,7 +83,7 @@ func (k *Keyring) lookUpUnseen(ctx context.Context, hash [sha256.Size]byte, netw
 	if lead {
 		// Not in this goroutine: its caller may hang up or have less time than the others.
 		// It ends with its queries, and these at the latest when nobody waits for them.
-		go k.runGroups()
+		go k.runGroups(context.WithoutCancel(ctx))
 	}
 	select {
 	case <-l.done:
@@ -108,7 +118,8 @@ func (u *unseen) join(hash [sha256.Size]byte, network netip.Prefix) (l *lookup, 
 	l.place = turn.Value.(*line).lookups.PushBack(l)
 	u.byHash[hash] = l
 	u.waiting++
-	if lead = u.running < maxLookups; lead {
+	lead = u.running < maxLookups
+	if lead {
 		u.running++
 	}
 	return l, lead
@@ -121,7 +132,8 @@ func (u *unseen) leave(l *lookup) {
 	l.callers--
 	switch {
 	case l.group != nil:
-		if l.group.callers--; l.group.callers == 0 {
+		l.group.callers--
+		if l.group.callers == 0 {
 			l.group.cancel()
 		}
 	case l.callers == 0:
@@ -163,12 +175,12 @@ func (u *unseen) next(cancel context.CancelFunc) *group {
 
 // runGroups looks up groups until nobody waits. A group belongs to all of its callers, not
 // to the request that came first, so its context ends when the last of them gives up.
-func (k *Keyring) runGroups() {
+func (k *Keyring) runGroups(ctx context.Context) {
 	for {
-		ctx, cancel := context.WithCancel(context.Background())
+		ofGroup, cancel := context.WithCancel(ctx)
 		g := k.unseen.next(cancel)
 		if g != nil {
-			k.lookUpGroup(ctx, g)
+			k.lookUpGroup(ofGroup, g)
 		}
 		cancel()
 		if g == nil {

@@ -21,6 +21,51 @@ type Caller struct {
 	Subject quota.Subject // whose quota the request is counted against
 }
 
+// admit identifies the caller, or returns why the request is refused whatever it asks for.
+func (h *Handler[S]) admit(r *Request[S]) error {
+	if name, found := findKey(r.URL.RawQuery); found {
+		return keyInAddress(name, h.cfg.Public)
+	}
+	caller, err := h.cfg.Callers.Authorize(&r.store, r.Request)
+	if err != nil {
+		return err
+	}
+	r.Caller, r.admitted = caller, true
+	return nil
+}
+
+// count takes one request off the caller's quota if the response is one that counts, and tells
+// callers with a key what remains. It runs after the response is made and before it is written, so
+// that nothing has to be given back. It returns an error if nothing is left.
+func (h *Handler[S]) count(header http.Header, r *Request[S], status int, free bool) error {
+	keyed := r.Caller.Key != nil
+	if h.cfg.Public && keyed {
+		header["CDN-Cache-Control"] = noStore // for caches that ignore Vary
+	}
+	if h.cfg.Meter == nil {
+		return nil
+	}
+	var counts bool
+	switch status {
+	case http.StatusOK, http.StatusPermanentRedirect, http.StatusBadRequest, http.StatusNotFound:
+		counts = !free
+	case http.StatusNotModified:
+		counts = !free && !keyed
+	}
+	if !counts {
+		if keyed {
+			h.cfg.Meter.Look(&r.store, r.Caller.Subject).SetHeaders(header)
+		}
+		return nil
+	}
+	grant := h.cfg.Meter.Take(&r.store, r.Caller.Subject)
+	grant.SetHeaders(header)
+	if grant.Refused {
+		return quotaExceeded(&grant, h.cfg.Bulk != nil && h.cfg.Bulk(r.Snapshot))
+	}
+	return nil
+}
+
 // An Authorizer identifies callers.
 type Authorizer interface {
 	// Authorize returns who sent a request, or an *Error that refuses it. It waits for the

@@ -162,18 +162,6 @@ func (h *Handler[S]) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	h.reply(w, r, &a, err)
 }
 
-// setCommonHeaders sets the headers that every response has.
-func (h *Handler[S]) setCommonHeaders(header http.Header, from *S) {
-	if h.cfg.Public {
-		AllowAnyOrigin(header)
-		header["Access-Control-Expose-Headers"] = exposed
-		header["Vary"] = vary
-	}
-	if h.cfg.Header != nil {
-		h.cfg.Header(from, header)
-	}
-}
-
 func (at *Route[S]) setHeaders(header http.Header) {
 	if at.AnyOrigin {
 		AllowAnyOrigin(header)
@@ -209,19 +197,6 @@ func (h *Handler[S]) run(r *Request[S], at *Route[S]) (Response, error) {
 		return Response{}, methodNotAllowed(r.Method, at.allowed())
 	}
 	return op(r)
-}
-
-// admit identifies the caller, or returns why the request is refused whatever it asks for.
-func (h *Handler[S]) admit(r *Request[S]) error {
-	if name, found := findKey(r.URL.RawQuery); found {
-		return keyInAddress(name, h.cfg.Public)
-	}
-	caller, err := h.cfg.Callers.Authorize(&r.store, r.Request)
-	if err != nil {
-		return err
-	}
-	r.Caller, r.admitted = caller, true
-	return nil
 }
 
 // allowed returns the methods of a route in the form of the Allow header.
@@ -267,38 +242,6 @@ func (h *Handler[S]) reply(w http.ResponseWriter, r *Request[S], a *Response, er
 	default:
 		h.write(w, a)
 	}
-}
-
-// count takes one request off the caller's quota if the response is one that counts, and tells
-// callers with a key what remains. It runs after the response is made and before it is written, so
-// that nothing has to be given back. It returns an error if nothing is left.
-func (h *Handler[S]) count(header http.Header, r *Request[S], status int, free bool) error {
-	keyed := r.Caller.Key != nil
-	if h.cfg.Public && keyed {
-		header["CDN-Cache-Control"] = noStore // for caches that ignore Vary
-	}
-	if h.cfg.Meter == nil {
-		return nil
-	}
-	var counts bool
-	switch status {
-	case http.StatusOK, http.StatusPermanentRedirect, http.StatusBadRequest, http.StatusNotFound:
-		counts = !free
-	case http.StatusNotModified:
-		counts = !free && !keyed
-	}
-	if !counts {
-		if keyed {
-			h.cfg.Meter.Look(&r.store, r.Caller.Subject).SetHeaders(header)
-		}
-		return nil
-	}
-	grant := h.cfg.Meter.Take(&r.store, r.Caller.Subject)
-	grant.SetHeaders(header)
-	if grant.Refused {
-		return quotaExceeded(&grant, h.cfg.Bulk != nil && h.cfg.Bulk(r.Snapshot))
-	}
-	return nil
 }
 
 // WriteInternalError answers a request whose operation failed before anything was written.

@@ -166,6 +166,18 @@ func (s *Sender) write(w http.ResponseWriter, a *Response) {
 	_, _ = w.Write(body) // fails only if the client has disconnected
 }
 
+// setCommonHeaders sets the headers that every response has.
+func (h *Handler[S]) setCommonHeaders(header http.Header, from *S) {
+	if h.cfg.Public {
+		AllowAnyOrigin(header)
+		header["Access-Control-Expose-Headers"] = exposed
+		header["Vary"] = vary
+	}
+	if h.cfg.Header != nil {
+		h.cfg.Header(from, header)
+	}
+}
+
 // setHeaders sets the headers of a prepared answer, except Content-Length.
 func (s *Sender) setHeaders(header http.Header, a *Response) {
 	header["X-Content-Type-Options"] = noSniff
