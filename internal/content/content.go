@@ -2,11 +2,12 @@
 //
 // A folder holds catalogue.yaml, one Markdown file per record in outils/,
 // comparatifs/, cimetiere/ and pages/, records in bulk in outils.jsonl,
-// comparatifs.jsonl, cimetiere.jsonl and pages.jsonl, and pictures in images/. YAML front matter and JSON lines are
-// first parsed into the same small tree of values with line numbers. The rules
-// for a record are written once, in record.go, over that tree, so that the two
-// formats cannot diverge and all problems of a folder are reported at once, each
-// with its file and line.
+// comparatifs.jsonl, cimetiere.jsonl and pages.jsonl, and pictures in images/. YAML front
+// matter and JSON lines are first parsed into the same small tree of values with line
+// numbers. The rules for a record are written once over that tree, in read.go for the fields
+// that the tables of catalog have and in record.go for what they say together, so that the
+// two formats cannot diverge and all problems of a folder are reported at once, each with its
+// file and line.
 //
 // Nothing is skipped silently. In the folders of records every entry must be named
 // <slug>.md. At the top level, other files are ignored, so that a folder can be a
