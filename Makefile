@@ -18,7 +18,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 UNWATCHED := modernc.org/sqlite/lib modernc.org/libc palmares/internal/picture image/... compress/flate \
 	github.com/klauspost/compress/... github.com/andybalholm/brotli github.com/yuin/goldmark/...
 # Code that shares memory is tested with it by make test, everything by make race.
-RACED := $(filter $(wildcard internal/*),$(addprefix internal/,accountdb billing cache catalogdb keyring lane mail mirror preview quota server sqldb store web webhook))
+RACED := $(filter $(wildcard internal/*),$(addprefix internal/,accountdb billing cache catalogdb keyring lane mail mirror preview quota server sqldb web webhook))
 RACE := -race $(foreach p,$(UNWATCHED),-gcflags='$(p)=-race=false -d=checkptr=0')
 
 # A stamp is an empty file that says when something slow was last done with success.
@@ -54,7 +54,7 @@ test: check parts ## everything: check, then all tests on both databases and in 
 		wait $$raced || failed=1; cat bin/race.json; exit $$failed; } | bin/testreport -since $(BEGIN)
 
 race: parts ## all tests with -race
-	@go test -p $$(($$(nproc) + 1)) -json $(RACE) -count=1 -timeout 60m ./internal/browser ./internal/store ./cmd/... ./... | bin/testreport -since $(BEGIN)
+	@go test -p $$(($$(nproc) + 1)) -json $(RACE) -count=1 -timeout 60m ./internal/browser ./internal/accountdb ./internal/catalogdb ./cmd/... ./... | bin/testreport -since $(BEGIN)
 
 quick: parts ## the tests on SQLite only, without browser and race detector: no substitute for make test
 	@export PALMARES_TEST=quick; { go test -json -run '^TestCommandLine$$' ./cmd/palmares; \

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/store"
+	"palmares/internal/node"
 )
 
 const (
@@ -118,7 +118,7 @@ func (b *bench) cluster(name, database string, nodes, accounts int) (*cluster, e
 	c := &cluster{
 		name: name, database: database, scripts: map[account.Plan]string{}, figures: map[account.Plan]*nodeFigures{},
 	}
-	st, err := store.Open(b.ctx, database)
+	st, err := node.Open(b.ctx, database)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // to count connections
 
 	"palmares/internal/account"
-	"palmares/internal/store"
+	"palmares/internal/node"
 	"palmares/internal/testkit"
 )
 
@@ -111,7 +111,7 @@ func (c *cluster) start(ctx context.Context, database string) error {
 }
 
 func (c *cluster) createKeys(ctx context.Context) error {
-	st, err := store.Open(ctx, c.database)
+	st, err := node.Open(ctx, c.database)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/store"
+	"palmares/internal/node"
 	"palmares/internal/testkit"
 )
 
@@ -31,7 +31,7 @@ func revoke(ctx context.Context, binary string, times int) error {
 		if err := c.start(ctx, c.database); err != nil {
 			return err
 		}
-		st, err := store.Open(ctx, c.database)
+		st, err := node.Open(ctx, c.database)
 		if err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func revoke(ctx context.Context, binary string, times int) error {
 
 // revokeAll revokes all spare keys, a few at a time. It returns how long after each
 // revocation was stored each node refused the key.
-func (c *cluster) revokeAll(ctx context.Context, st *store.Store) (took []time.Duration, err error) {
+func (c *cluster) revokeAll(ctx context.Context, st *node.Database) (took []time.Duration, err error) {
 	keys := make(chan spare)
 	go func() {
 		defer close(keys)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"palmares/internal/account"
-	"palmares/internal/store"
+	"palmares/internal/node"
 )
 
 type accountCommand struct {
@@ -21,7 +21,7 @@ type accountCreate struct {
 
 // Run creates an account and prints it.
 func (c *accountCreate) Run(inv *invocation) error {
-	return inv.withStore(func(st *store.Store) error {
+	return inv.withStore(func(st *node.Database) error {
 		a, err := st.Accounts.Create(inv.ctx, c.Email, account.Plan(c.Plan), inv.now())
 		if err != nil {
 			return err
@@ -37,7 +37,7 @@ type accountList struct {
 
 // Run lists the accounts.
 func (c *accountList) Run(inv *invocation) error {
-	return inv.withExisting(func(st *store.Store) error {
+	return inv.withExisting(func(st *node.Database) error {
 		accounts, err := st.Accounts.List(inv.ctx)
 		if err != nil {
 			return err
@@ -57,7 +57,7 @@ type accountPlan struct {
 
 // Run changes a plan.
 func (c *accountPlan) Run(inv *invocation) error {
-	return inv.withExisting(func(st *store.Store) error {
+	return inv.withExisting(func(st *node.Database) error {
 		if err := st.Accounts.SetPlan(inv.ctx, c.Email, account.Plan(c.Plan), inv.now()); err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ type accountDelete struct {
 
 // Run deletes an account.
 func (c *accountDelete) Run(inv *invocation) error {
-	return inv.withExisting(func(st *store.Store) error {
+	return inv.withExisting(func(st *node.Database) error {
 		if err := st.Accounts.Delete(inv.ctx, c.Email); err != nil {
 			return err
 		}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"palmares/internal/store"
+	"palmares/internal/accountdb"
+	"palmares/internal/catalogdb"
+	"palmares/internal/sqldb"
 	"palmares/internal/webhook"
 )
 
@@ -13,38 +15,38 @@ import (
 // store says what is wrong, followed by the command or option that helps.
 func message(err error) string {
 	text := err.Error()
-	if problem, ok := errors.AsType[*store.Error](err); ok {
+	if problem, ok := errors.AsType[*sqldb.Error](err); ok {
 		text = strings.Replace(text, problem.Error(), problem.Error()+advice(problem), 1)
 	}
 	return strings.ReplaceAll(text, "\n", "; ")
 }
 
 // advice returns what to do about a problem, "" when its message says that already.
-func advice(problem *store.Error) string {
+func advice(problem *sqldb.Error) string {
 	is := func(kind error) bool { return errors.Is(problem, kind) }
 	switch {
-	case is(store.ErrAccountExists):
+	case is(accountdb.ErrAccountExists):
 		return fmt.Sprintf(": change its plan with `palmares account plan %s PLAN`", problem.Subject)
-	case is(store.ErrNoAccount):
+	case is(accountdb.ErrNoAccount):
 		return ": see `palmares account list`, or create one with `palmares account create`"
-	case is(store.ErrKeyLimit):
+	case is(accountdb.ErrKeyLimit):
 		return ": revoke one with `palmares key revoke ID`, or change the plan"
-	case is(store.ErrNoKey):
+	case is(accountdb.ErrNoKey):
 		return ": see `palmares key list EMAIL`"
-	case is(store.ErrPlan):
+	case is(accountdb.ErrPlan):
 		return fmt.Sprintf(": change it with `palmares account plan %s pro`", problem.Subject)
-	case is(store.ErrNoEndpoint):
+	case is(accountdb.ErrNoEndpoint):
 		return ": see `palmares webhook list EMAIL`"
-	case is(store.ErrNoDelivery):
+	case is(accountdb.ErrNoDelivery):
 		return fmt.Sprintf(": see `palmares webhook deliveries ID`; they are kept for %d days",
 			int(webhook.Keep.Hours())/24)
-	case is(store.ErrNoToken):
+	case is(accountdb.ErrNoToken):
 		return ": see `palmares token list`"
-	case is(store.ErrNoVersion):
+	case is(catalogdb.ErrNoVersion):
 		return ": see `palmares log`"
-	case is(store.ErrForeignFile):
+	case is(sqldb.ErrForeignFile):
 		return ": give --database another path; nothing was changed"
-	case is(store.ErrNotSQLite):
+	case is(sqldb.ErrNotSQLite):
 		return ": give --database the path of one, or of a file that does not exist yet; nothing was changed"
 	}
 	return ""

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"palmares/internal/store"
+	"palmares/internal/node"
 )
 
 type backupCommand struct {
@@ -13,13 +13,13 @@ type backupCommand struct {
 
 // Run writes a backup.
 func (c *backupCommand) Run(inv *invocation) error {
-	return inv.withExisting(func(st *store.Store) error {
-		b, err := st.Backup(inv.ctx, c.File)
+	return inv.withExisting(func(st *node.Database) error {
+		size, version, err := st.Backup(inv.ctx, c.File)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(inv.stdout, "%s: version %d of the catalogue, %.1f MB, verified\n",
-			c.File, b.Version, float64(b.Size)/1e6)
+			c.File, version, float64(size)/1e6)
 		if key := keyFile(inv.database); fileExists(key) {
 			fmt.Fprintf(inv.stdout, "keep %s in another place: it opens the secrets of webhooks\n", key)
 		}

@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"palmares/internal/node"
-	"palmares/internal/store"
+	"palmares/internal/sqldb"
 )
 
 // checkCommand has the options of serve, so that it sees the same settings.
@@ -16,17 +16,17 @@ type checkCommand struct {
 // Run prints what was looked at, one line each, and fails if something is wrong. It
 // changes nothing.
 func (c *checkCommand) Run(inv *invocation) error {
-	found := []store.Finding{c.settings(inv)}
+	found := []sqldb.Finding{c.settings(inv)}
 	tools := int64(0)
 	if isAbsent(inv.database) {
-		found = append(found, store.Finding{
+		found = append(found, sqldb.Finding{
 			Subject: "database",
 			Text:    inv.database + " does not exist yet: `palmares publish` and `palmares serve` create it",
 		})
 	} else {
-		var all []store.Finding
+		var all []sqldb.Finding
 		var current bool
-		all, tools, current = store.Examine(inv.ctx, inv.database, inv.now())
+		all, tools, current = node.Examine(inv.ctx, inv.database, inv.now())
 		found = append(found, all...)
 		if current {
 			found = append(found, c.secrets(inv))
@@ -56,14 +56,14 @@ func (c *checkCommand) Run(inv *invocation) error {
 }
 
 // finding returns a Finding that is wrong if err says so.
-func finding(subject string, err error, text string) store.Finding {
+func finding(subject string, err error, text string) sqldb.Finding {
 	if err != nil {
-		return store.Finding{Subject: subject, Text: message(err), Wrong: true}
+		return sqldb.Finding{Subject: subject, Text: message(err), Wrong: true}
 	}
-	return store.Finding{Subject: subject, Text: text}
+	return sqldb.Finding{Subject: subject, Text: text}
 }
 
-func (c *checkCommand) settings(inv *invocation) store.Finding {
+func (c *checkCommand) settings(inv *invocation) sqldb.Finding {
 	if c.BaseURL == "" {
 		c.BaseURL = "http://localhost" // as serve derives it
 	}
@@ -72,9 +72,9 @@ func (c *checkCommand) settings(inv *invocation) store.Finding {
 }
 
 // secrets checks that the secrets of webhooks can be opened.
-func (c *checkCommand) secrets(inv *invocation) store.Finding {
+func (c *checkCommand) secrets(inv *invocation) sqldb.Finding {
 	var text string
-	err := inv.withStore(func(st *store.Store) error {
+	err := inv.withStore(func(st *node.Database) error {
 		some, err := c.Webhooks.keySource(inv.database).Usable(inv.ctx, st.Endpoints)
 		text = "it opens the secrets of all webhooks"
 		if !some {
@@ -86,22 +86,22 @@ func (c *checkCommand) secrets(inv *invocation) store.Finding {
 }
 
 // memory compares the limit with what a catalogue needs; see docs/operating.md.
-func (c *checkCommand) memory(tools int64) store.Finding {
+func (c *checkCommand) memory(tools int64) sqldb.Finding {
 	limit := memoryLimit(c.Memory)
 	needed := (100_000_000 + 6_000*tools) * node.Takeover / 100
 	switch {
 	case os.Getenv("GOMEMLIMIT") != "":
-		return store.Finding{Subject: "memory", Text: "GOMEMLIMIT is " + os.Getenv("GOMEMLIMIT")}
+		return sqldb.Finding{Subject: "memory", Text: "GOMEMLIMIT is " + os.Getenv("GOMEMLIMIT")}
 	case limit == 0:
-		return store.Finding{Subject: "memory", Text: "no limit is set"}
+		return sqldb.Finding{Subject: "memory", Text: "no limit is set"}
 	}
 	text := fmt.Sprintf("at most %d MiB; %d tools need about %d MiB while a publication is taken over",
 		limit>>20, tools, needed>>20)
 	if limit < needed {
-		return store.Finding{
+		return sqldb.Finding{
 			Subject: "memory", Text: text + ": raise it (--memory, MemoryMax of systemd, the limits of the container)",
 			Wrong: true,
 		}
 	}
-	return store.Finding{Subject: "memory", Text: text}
+	return sqldb.Finding{Subject: "memory", Text: text}
 }

@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"palmares/internal/store"
+	"palmares/internal/node"
 	"palmares/internal/webhook"
 )
 
@@ -24,7 +24,7 @@ func (c *copyCommand) Run(inv *invocation) (err error) {
 	case isAbsent(c.From):
 		return fmt.Errorf("there is no database %s: check its path", c.From)
 	}
-	from, err := store.OpenOffline(inv.ctx, c.From)
+	from, err := node.OpenOffline(inv.ctx, c.From)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (c *copyCommand) Run(inv *invocation) (err error) {
 	if err != nil {
 		return err
 	}
-	to, err := store.OpenOffline(inv.ctx, c.To)
+	to, err := node.OpenOffline(inv.ctx, c.To)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (c *copyCommand) Run(inv *invocation) (err error) {
 	}
 	progress := newProgress(inv.stderr)
 	defer progress.done()
-	done, err := store.Copy(inv.ctx, from, to,
+	done, err := node.Copy(inv.ctx, from, to,
 		func(table string, done, total int64) { progress.show(table, int(done), int(total)) })
 	if err != nil {
 		return err

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"palmares/internal/content"
+	"palmares/internal/node"
 	"palmares/internal/publication"
-	"palmares/internal/store"
 )
 
 type exportCommand struct {
@@ -16,7 +16,7 @@ type exportCommand struct {
 
 // Run writes the published catalogue as a content folder.
 func (c *exportCommand) Run(inv *invocation) error {
-	return inv.withExisting(func(st *store.Store) error {
+	return inv.withExisting(func(st *node.Database) error {
 		published, err := st.Catalogue.Load(inv.ctx)
 		if err != nil {
 			return err

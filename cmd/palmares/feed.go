@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"palmares/internal/store"
+	"palmares/internal/node"
 )
 
 type feedCommand struct {
@@ -14,7 +14,7 @@ type feedRenewCommand struct{}
 
 // Run renews the feed.
 func (c *feedRenewCommand) Run(inv *invocation) error {
-	return inv.withExisting(func(st *store.Store) error {
+	return inv.withExisting(func(st *node.Database) error {
 		id, err := st.Catalogue.RenewFeed(inv.ctx)
 		if err != nil {
 			return err

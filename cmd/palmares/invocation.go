@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"palmares/internal/store"
+	"palmares/internal/node"
 )
 
 // An invocation is what one run of a command is given.
@@ -21,8 +21,8 @@ type invocation struct {
 }
 
 // withStore opens the database, calls do with it and closes it.
-func (inv *invocation) withStore(do func(*store.Store) error) error {
-	st, err := store.Open(inv.ctx, inv.database)
+func (inv *invocation) withStore(do func(*node.Database) error) error {
+	st, err := node.Open(inv.ctx, inv.database)
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (inv *invocation) withStore(do func(*store.Store) error) error {
 
 // withExisting is withStore for commands that make no sense in a new database: they do not
 // create one at a mistyped path.
-func (inv *invocation) withExisting(do func(*store.Store) error) error {
+func (inv *invocation) withExisting(do func(*node.Database) error) error {
 	if isAbsent(inv.database) {
 		return fmt.Errorf("there is no database %s: check --database or PALMARES_DATABASE (`palmares publish` and "+
 			"`palmares serve` create one)", inv.database)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"palmares/internal/account"
-	"palmares/internal/store"
+	"palmares/internal/node"
 )
 
 type keyCommand struct {
@@ -20,7 +20,7 @@ type keyCreate struct {
 
 // Run creates a key, and prints nothing else on stdout, so that a script can store it.
 func (c *keyCreate) Run(inv *invocation) error {
-	return inv.withExisting(func(st *store.Store) error {
+	return inv.withExisting(func(st *node.Database) error {
 		key, _, err := st.Keys.Create(inv.ctx, c.Email, c.Name, inv.now())
 		if err != nil {
 			return err
@@ -37,7 +37,7 @@ type keyList struct {
 
 // Run lists the keys of an account, without the keys themselves.
 func (c *keyList) Run(inv *invocation) error {
-	return inv.withExisting(func(st *store.Store) error {
+	return inv.withExisting(func(st *node.Database) error {
 		keys, err := st.Keys.List(inv.ctx, c.Email)
 		if err != nil {
 			return err
@@ -58,7 +58,7 @@ type keyRevoke struct {
 
 // Run revokes a key.
 func (c *keyRevoke) Run(inv *invocation) error {
-	return inv.withExisting(func(st *store.Store) error {
+	return inv.withExisting(func(st *node.Database) error {
 		if err := st.Keys.Revoke(inv.ctx, account.AnyOwner(), c.ID, inv.now()); err != nil {
 			return err
 		}

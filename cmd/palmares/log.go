@@ -8,8 +8,9 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/catalogdb"
+	"palmares/internal/node"
 	"palmares/internal/publication"
-	"palmares/internal/store"
 )
 
 type logCommand struct {
@@ -23,7 +24,7 @@ func (c *logCommand) Run(inv *invocation) error {
 	if c.Limit < 1 {
 		return fmt.Errorf("--limit %d: give a number of versions, such as 20", c.Limit)
 	}
-	return inv.withExisting(func(st *store.Store) error {
+	return inv.withExisting(func(st *node.Database) error {
 		if c.Version != 0 {
 			return c.one(inv, st)
 		}
@@ -47,7 +48,7 @@ func (c *logCommand) Run(inv *invocation) error {
 }
 
 // counts lists how many events of each type a version has, and what else it changed.
-func counts(v *store.Version) string {
+func counts(v *catalogdb.Version) string {
 	var list []string
 	for _, t := range catalog.ChangeTypes {
 		if n := v.Changes[t]; n > 0 {
@@ -64,7 +65,7 @@ func counts(v *store.Version) string {
 }
 
 // one prints what a version changed.
-func (c *logCommand) one(inv *invocation, st *store.Store) error {
+func (c *logCommand) one(inv *invocation, st *node.Database) error {
 	diff, isKept, err := st.Catalogue.Changes(inv.ctx, c.Version)
 	if err != nil {
 		return err

@@ -10,13 +10,14 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"palmares/internal/store"
+	"palmares/internal/node"
+	"palmares/internal/sqldb"
 	"palmares/internal/testkit"
 	"palmares/internal/web"
 )
 
 // databases are migrated ones.
-var databases = testkit.Migrated[*store.Store]{Open: store.Open}
+var databases = testkit.Migrated[*node.Database]{Open: node.Open}
 
 // The test binary is also the program: under the name of one of these commands, it runs that.
 func TestMain(m *testing.M) {
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 // of a second before it goes on without. What is exact while the database responds can be
 // tested with it on a machine of any speed.
 func patientMain() {
-	web.StoreTimeout, store.CountTimeout = time.Minute, time.Minute
+	web.StoreTimeout, sqldb.CountTimeout = time.Minute, time.Minute
 	main()
 }
 

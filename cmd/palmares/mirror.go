@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"palmares/internal/mirror"
-	"palmares/internal/store"
+	"palmares/internal/node"
 )
 
 type mirrorCommand struct {
@@ -20,7 +20,7 @@ type mirrorReset struct {
 
 // Run permits one unusual copy, or ends the mirror.
 func (c *mirrorReset) Run(inv *invocation) error {
-	return inv.withExisting(func(st *store.Store) error {
+	return inv.withExisting(func(st *node.Database) error {
 		if c.Detach {
 			if err := st.Mirror.Detach(inv.ctx); err != nil {
 				return err
@@ -79,7 +79,7 @@ type verifyCommand struct {
 
 // Run compares the database with a server, record by record if their states differ.
 func (c *verifyCommand) Run(inv *invocation) error {
-	return inv.withExisting(func(st *store.Store) error {
+	return inv.withExisting(func(st *node.Database) error {
 		origin, err := st.Mirror.Origin(inv.ctx)
 		if err != nil {
 			return err

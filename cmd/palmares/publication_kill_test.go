@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"palmares/internal/store"
+	"palmares/internal/node"
 )
 
 // make chaos has many more kills, and sends more requests meanwhile.
@@ -184,7 +184,7 @@ func checkStored(t *testing.T, database string) {
 // its last event.
 func checkEvents(t *testing.T, database string) {
 	t.Helper()
-	st, err := store.Open(t.Context(), database)
+	st, err := node.Open(t.Context(), database)
 	if err != nil {
 		t.Fatal(err)
 	}

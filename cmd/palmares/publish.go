@@ -12,12 +12,13 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/catalogdb"
 	"palmares/internal/content"
 	"palmares/internal/node"
 	"palmares/internal/peer"
 	"palmares/internal/publication"
 	"palmares/internal/remote"
-	"palmares/internal/store"
+	"palmares/internal/sqldb"
 )
 
 // revisionOptions say where a folder comes from, and what may be overwritten.
@@ -55,7 +56,7 @@ func (c *publishCommand) Run(inv *invocation) error {
 	for attempt := 0; ; attempt++ {
 		var err error
 		if attempt > 0 && c.Server == "" { // the folder is not read again as long as this fails
-			err = inv.withStore(func(*store.Store) error { return nil })
+			err = inv.withStore(func(*node.Database) error { return nil })
 		}
 		if err == nil {
 			err = c.publish(inv)
@@ -93,7 +94,7 @@ func (s newFindings) Findings(all []publication.Finding) error {
 // isTransient reports whether a publication may succeed if it is tried again. One whose
 // outcome is not known may have succeeded: then the next one changes nothing.
 func isTransient(err error) bool {
-	return errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrBusy) || errors.Is(err, peer.ErrUnavailable)
+	return errors.Is(err, sqldb.ErrUnavailable) || errors.Is(err, sqldb.ErrBusy) || errors.Is(err, peer.ErrUnavailable)
 }
 
 func (c *publishCommand) publish(inv *invocation) (err error) {
@@ -126,7 +127,7 @@ func (c *publishCommand) publish(inv *invocation) (err error) {
 		_, err := job.Publish(inv.ctx, nil, read)
 		return err
 	}
-	return inv.withStore(func(st *store.Store) error {
+	return inv.withStore(func(st *node.Database) error {
 		_, err := job.Publish(inv.ctx, st.Catalogue, read)
 		return err
 	})
@@ -156,8 +157,8 @@ func (c *publishCommand) elsewhere(inv *invocation, job *publication.Job) error 
 		return err
 	}
 	refused := origin.Guard(repository)(head)
-	if errors.Is(refused, store.ErrRevisionStays) {
-		job.Source = store.Source{}
+	if errors.Is(refused, catalogdb.ErrRevisionStays) {
+		job.Source = catalogdb.Source{}
 	}
 	expect := c.Expect
 	if expect == nil && repository != nil && !c.Force {
@@ -172,7 +173,7 @@ func (c *publishCommand) knownPictures(inv *invocation) (known func(string) (cat
 	if _, err := os.Stat(filepath.Join(c.Dir, "images")); err != nil || isAbsent(inv.database) {
 		return nil, nil // a broken folder is reported before the database is opened
 	}
-	err = inv.withStore(func(st *store.Store) error {
+	err = inv.withStore(func(st *node.Database) error {
 		known, err = st.Pictures.Known(inv.ctx)
 		return err
 	})

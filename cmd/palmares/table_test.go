@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/store"
+	"palmares/internal/node"
 	"palmares/internal/webhook"
 )
 
@@ -38,7 +38,7 @@ func TestTheListOfEndpointsShowsWhichFailSinceWhenAndWhy(t *testing.T) {
 		t.Errorf("one that has received nothing: %s", out)
 	}
 
-	st, err := store.Open(t.Context(), database)
+	st, err := node.Open(t.Context(), database)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"palmares/internal/store"
+	"palmares/internal/node"
 )
 
 type tokenCommand struct {
@@ -41,7 +41,7 @@ func (l *lifetime) UnmarshalText(b []byte) error {
 
 // Run creates a token, and prints nothing else on stdout, so that a script can store it.
 func (c *tokenCreate) Run(inv *invocation) error {
-	return inv.withStore(func(st *store.Store) error {
+	return inv.withStore(func(st *node.Database) error {
 		var expires time.Time
 		if c.Expires > 0 {
 			expires = inv.now().Add(time.Duration(c.Expires) * 24 * time.Hour)
@@ -61,7 +61,7 @@ type tokenList struct {
 
 // Run lists the tokens, without the tokens themselves.
 func (c *tokenList) Run(inv *invocation) error {
-	return inv.withExisting(func(st *store.Store) error {
+	return inv.withExisting(func(st *node.Database) error {
 		tokens, err := st.Tokens.List(inv.ctx)
 		if err != nil {
 			return err
@@ -82,7 +82,7 @@ type tokenRevoke struct {
 
 // Run revokes a token.
 func (c *tokenRevoke) Run(inv *invocation) error {
-	return inv.withExisting(func(st *store.Store) error {
+	return inv.withExisting(func(st *node.Database) error {
 		if err := st.Tokens.Revoke(inv.ctx, c.ID, inv.now()); err != nil {
 			return err
 		}

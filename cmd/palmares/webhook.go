@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"palmares/internal/account"
-	"palmares/internal/store"
+	"palmares/internal/accountdb"
+	"palmares/internal/node"
 	"palmares/internal/webhook"
 )
 
@@ -31,7 +32,7 @@ func (c *webhookAdd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	return inv.withExisting(func(st *store.Store) error {
+	return inv.withExisting(func(st *node.Database) error {
 		sealer, err := c.Options.keySource(inv.database).Open(inv.ctx, st.Endpoints)
 		if err != nil {
 			return err
@@ -62,7 +63,7 @@ type webhookList struct {
 
 // Run lists the endpoints of an account, without their secrets.
 func (c *webhookList) Run(inv *invocation) error {
-	return inv.withExisting(func(st *store.Store) error {
+	return inv.withExisting(func(st *node.Database) error {
 		owner, err := st.Accounts.Find(inv.ctx, c.Email)
 		if err != nil {
 			return err
@@ -102,10 +103,10 @@ type webhookDeliveries struct {
 
 // Run lists the deliveries of an endpoint, all that are kept.
 func (c *webhookDeliveries) Run(inv *invocation) error {
-	return inv.withExisting(func(st *store.Store) error {
+	return inv.withExisting(func(st *node.Database) error {
 		t := newTable(inv.stdout, c.JSON, "id", "event", "type", "origin", "state", "attempts", "outcome", "status",
 			"duration_ms", "created_at", "next_at")
-		filter := store.DeliveryFilter{Limit: 200}
+		filter := accountdb.DeliveryFilter{Limit: 200}
 		for {
 			some, err := st.Deliveries.List(inv.ctx, account.AnyOwner(), c.ID, filter)
 			if err != nil {
@@ -137,7 +138,7 @@ type webhookResend struct {
 
 // Run sends an event again to the same endpoint, and prints the new delivery.
 func (c *webhookResend) Run(inv *invocation) error {
-	return inv.withExisting(func(st *store.Store) error {
+	return inv.withExisting(func(st *node.Database) error {
 		d, err := st.Deliveries.Resend(inv.ctx, account.AnyOwner(), c.Delivery, inv.now())
 		if err != nil {
 			return err

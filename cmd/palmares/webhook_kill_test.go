@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/store"
+	"palmares/internal/accountdb"
+	"palmares/internal/node"
 	"palmares/internal/testkit"
 	"palmares/internal/webhook"
 )
@@ -198,7 +199,7 @@ func (k *killTest) accepted(receiver int, published map[string]string) (ids map[
 }
 
 // bodies returns those of all events by id, and expects a sequence without gaps.
-func bodies(t *testing.T, st *store.Store) map[string]string {
+func bodies(t *testing.T, st *node.Database) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for after := int64(0); ; {
@@ -219,9 +220,9 @@ func bodies(t *testing.T, st *store.Store) map[string]string {
 }
 
 // deliveries returns all of an endpoint in a state, "" for any.
-func deliveries(t *testing.T, st *store.Store, endpointID string, state webhook.DeliveryState) []webhook.Delivery {
+func deliveries(t *testing.T, st *node.Database, endpointID string, state webhook.DeliveryState) []webhook.Delivery {
 	t.Helper()
-	list, err := st.Deliveries.List(t.Context(), account.AnyOwner(), endpointID, store.DeliveryFilter{State: state, Limit: 1_000_000})
+	list, err := st.Deliveries.List(t.Context(), account.AnyOwner(), endpointID, accountdb.DeliveryFilter{State: state, Limit: 1_000_000})
 	if err != nil {
 		t.Fatal(err)
 	}

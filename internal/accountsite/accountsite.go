@@ -25,15 +25,15 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/accountdb"
 	"palmares/internal/billing"
 	"palmares/internal/site"
-	"palmares/internal/store"
 	"palmares/internal/webhook"
 )
 
 // Config is what the pages need. All fields are required unless they say otherwise.
 type Config struct {
-	Store *store.Store
+	Store *accountdb.Store
 	// Site shows the pages in its layout.
 	Site *site.Site
 	// BaseURL is the public URL of this server, without a trailing slash.

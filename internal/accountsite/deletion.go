@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/store"
+	"palmares/internal/accountdb"
+	"palmares/internal/sqldb"
 )
 
 type deletionPage struct {
@@ -64,16 +65,16 @@ const cancelTimeout = 5 * time.Second
 func (p *pages) deleteAccount(r *request) (*answer, error) {
 	token := r.PostForm.Get("jeton")
 	email, err := p.Store.Links.Check(r.Context(), token, account.LinkDeletion, r.now)
-	if errors.Is(err, store.ErrLinkUsed) {
+	if errors.Is(err, accountdb.ErrLinkUsed) {
 		return seeOther(goodbyePath, ""), nil
 	}
 	if err != nil {
 		return nil, deletionFailure(err)
 	}
 	a, err := p.Store.Accounts.Find(r.Context(), email)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, sqldb.ErrNotFound) {
 		// A second click deleted it meanwhile, or there never was an account.
-		if _, err := p.Store.Links.Check(r.Context(), token, account.LinkDeletion, r.now); errors.Is(err, store.ErrLinkUsed) {
+		if _, err := p.Store.Links.Check(r.Context(), token, account.LinkDeletion, r.now); errors.Is(err, accountdb.ErrLinkUsed) {
 			return seeOther(goodbyePath, ""), nil
 		}
 	}
@@ -85,7 +86,7 @@ func (p *pages) deleteAccount(r *request) (*answer, error) {
 		return nil, err
 	}
 	err = p.Store.Links.DeleteAccount(r.Context(), token, r.now)
-	if err != nil && !errors.Is(err, store.ErrLinkUsed) { // by a concurrent click
+	if err != nil && !errors.Is(err, accountdb.ErrLinkUsed) { // by a concurrent click
 		return nil, deletionFailure(err)
 	}
 	cancelling, stop := context.WithTimeout(r.Context(), cancelTimeout)
@@ -102,17 +103,17 @@ func (p *pages) deleteAccount(r *request) (*answer, error) {
 // sign in, which would not help once the account is deleted.
 func deletionFailure(err error) error {
 	switch {
-	case errors.Is(err, store.ErrLinkUsed):
+	case errors.Is(err, accountdb.ErrLinkUsed):
 		return &failure{
 			status: http.StatusGone, title: "Ce lien ne sert plus",
 			text: "Il a déjà servi\u00a0: le compte est supprimé.",
 		}
-	case errors.Is(err, store.ErrLinkExpired):
+	case errors.Is(err, accountdb.ErrLinkExpired):
 		return &failure{
 			status: http.StatusGone, title: "Ce lien ne sert plus",
 			text: "Il a plus de 15\u00a0minutes, et rien n’a été supprimé. Redemandez-le depuis votre compte, sous «\u00a0Données\u00a0».",
 		}
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, sqldb.ErrNotFound):
 		return &failure{
 			status: http.StatusNotFound, title: "Lien inconnu",
 			text: "Ce lien n’est pas l’un des nôtres, ou le compte est déjà supprimé. S’il est coupé, copiez-le en entier depuis le courriel.",

@@ -9,7 +9,7 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/accountsite"
 	"palmares/internal/mail"
-	"palmares/internal/store"
+	"palmares/internal/sqldb"
 )
 
 // deletionLink creates the link that a mail about a deletion contains.
@@ -57,11 +57,11 @@ func TestAnAccountIsDeletedByTheLinkInTheMail(t *testing.T) {
 			t.Errorf("the cookie is %v, the subscription has ended: %t", h.cookie, c.canceled)
 		}
 		h.get("/compte/adieu").Is(200).Contains("Compte supprimé", "Il ne reste rien")
-		if _, err := p.store.Accounts.Find(t.Context(), "ada@example.org"); !errors.Is(err, store.ErrNotFound) {
+		if _, err := p.store.Accounts.Find(t.Context(), "ada@example.org"); !errors.Is(err, sqldb.ErrNotFound) {
 			t.Errorf("the account still exists: %v", err)
 		}
 		for _, text := range h.secrets[:4] {
-			if _, err := p.store.Keys.ByHash(t.Context(), account.HashKey(text)); !errors.Is(err, store.ErrNotFound) {
+			if _, err := p.store.Keys.ByHash(t.Context(), account.HashKey(text)); !errors.Is(err, sqldb.ErrNotFound) {
 				t.Errorf("a key still exists: %v", err)
 			}
 		}

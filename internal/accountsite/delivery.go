@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/store"
+	"palmares/internal/accountdb"
+	"palmares/internal/sqldb"
 	"palmares/internal/webhook"
 )
 
@@ -86,10 +87,10 @@ func (p *pages) listDeliveries(r *request) (*answer, error) {
 	if cursor != "" && !account.IsID(account.DeliveryID, cursor) || data.State != "" && !known || data.Type != "" && !slices.Contains(deliveryTypes, data.Type) {
 		return nil, notFound("Ce journal n’a pas de tel filtre.")
 	}
-	list, err := p.Store.Deliveries.List(r.Context(), owner, id, store.DeliveryFilter{
+	list, err := p.Store.Deliveries.List(r.Context(), owner, id, accountdb.DeliveryFilter{
 		State: webhook.DeliveryState(data.State), Type: data.Type, Before: cursor, Limit: deliveriesShown + 1,
 	})
-	if errors.Is(err, store.ErrInvalid) {
+	if errors.Is(err, sqldb.ErrInvalid) {
 		return nil, notFound("Le journal ne va plus jusque-là\u00a0: les envois sont gardés 30\u00a0jours.")
 	}
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/store"
+	"palmares/internal/accountdb"
 	"palmares/internal/webhook"
 )
 
@@ -56,7 +56,7 @@ func (p *pages) endpoints(r *request, rejected *endpointForm, notice string) (*a
 
 func (p *pages) createEndpoint(r *request) (*answer, error) {
 	if r.owner.Account.Plan != account.Pro {
-		return nil, store.ErrPlan
+		return nil, accountdb.ErrPlan
 	}
 	url, events, rejected := p.readEndpoint(r, endpointsPath)
 	if rejected != nil {
@@ -66,7 +66,7 @@ func (p *pages) createEndpoint(r *request) (*answer, error) {
 	seal := func(id string) string { return p.Sealer.Seal(id, secret) }
 	e, err := p.Store.Endpoints.CreateNext(r.Context(), r.owner.Account.ID, url, events, seal, r.PostForm.Get("dernier"), r.now)
 	switch {
-	case errors.Is(err, store.ErrChanged):
+	case errors.Is(err, accountdb.ErrChanged):
 		all, err := p.Store.Endpoints.List(r.Context(), r.owner.Account.Owner())
 		if err != nil {
 			return nil, err
@@ -75,7 +75,7 @@ func (p *pages) createEndpoint(r *request) (*answer, error) {
 			return seeOther(endpointsPath, "point-deja-cree"), nil
 		}
 		return p.endpoints(r, newEndpointForm(endpointsPath, r.PostForm.Get("url"), events), "points-changes")
-	case errors.Is(err, store.ErrEndpointLimit):
+	case errors.Is(err, accountdb.ErrEndpointLimit):
 		return conflict(p.endpoints(r, nil, ""))
 	case err != nil:
 		return nil, err
@@ -108,7 +108,7 @@ func (p *pages) endpoint(r *request, rejected *endpointForm, badDay string) (*an
 	if err != nil {
 		return nil, err
 	}
-	recent, err := p.Store.Deliveries.List(r.Context(), owner, id, store.DeliveryFilter{Limit: 5})
+	recent, err := p.Store.Deliveries.List(r.Context(), owner, id, accountdb.DeliveryFilter{Limit: 5})
 	if err != nil {
 		return nil, err
 	}
@@ -189,13 +189,13 @@ func (p *pages) ping(r *request) (*answer, error) {
 // any other error.
 func (r *request) pingNotice(err error) string {
 	switch {
-	case errors.Is(err, store.ErrTooMany):
+	case errors.Is(err, accountdb.ErrTooMany):
 		return "trop-d-essais"
-	case errors.Is(err, store.ErrPlan):
+	case errors.Is(err, accountdb.ErrPlan):
 		return "point-sans-pro"
-	case errors.Is(err, store.ErrInactive) && r.owner.Account.Plan != account.Pro:
+	case errors.Is(err, accountdb.ErrInactive) && r.owner.Account.Plan != account.Pro:
 		return "point-sans-pro"
-	case errors.Is(err, store.ErrInactive):
+	case errors.Is(err, accountdb.ErrInactive):
 		return "point-inactif"
 	}
 	return ""

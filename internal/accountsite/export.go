@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/store"
+	"palmares/internal/accountdb"
 	"palmares/internal/webhook"
 )
 
@@ -47,7 +47,7 @@ func (p *pages) export(r *request) (*answer, error) {
 
 // exportDeliveries writes all deliveries of an endpoint.
 func (p *pages) exportDeliveries(ctx context.Context, w *deliveryWriter, owner account.Owner, endpointID string) error {
-	for after := (store.DeliveryCursor{}); ; {
+	for after := (accountdb.DeliveryCursor{}); ; {
 		list, next, err := p.Store.Deliveries.Export(ctx, owner, endpointID, after, exportStep)
 		if err != nil {
 			return err

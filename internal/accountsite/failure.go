@@ -5,7 +5,8 @@ import (
 	"errors"
 	"net/http"
 
-	"palmares/internal/store"
+	"palmares/internal/accountdb"
+	"palmares/internal/sqldb"
 )
 
 // A failure is an error page: what is wrong and what to do about it.
@@ -57,10 +58,10 @@ var failures = []struct {
 	err  error
 	page *failure
 }{
-	{store.ErrLinkUsed, gone("Il a déjà servi, et un lien ne sert qu’une fois. Si c’était vous à l’instant, ouvrez simplement votre compte\u00a0; sinon, demandez-en un autre.")},
-	{store.ErrLinkExpired, gone("Il a plus de 15\u00a0minutes. Demandez-en un autre.")},
-	{store.ErrNotFound, notFound("Ce que vous cherchez n’existe pas, ou plus.")},
-	{store.ErrPlan, &failure{
+	{accountdb.ErrLinkUsed, gone("Il a déjà servi, et un lien ne sert qu’une fois. Si c’était vous à l’instant, ouvrez simplement votre compte\u00a0; sinon, demandez-en un autre.")},
+	{accountdb.ErrLinkExpired, gone("Il a plus de 15\u00a0minutes. Demandez-en un autre.")},
+	{sqldb.ErrNotFound, notFound("Ce que vous cherchez n’existe pas, ou plus.")},
+	{accountdb.ErrPlan, &failure{
 		status: http.StatusForbidden, title: "Webhooks",
 		text: "La formule de ce compte ne comprend pas les webhooks\u00a0: rien n’a été fait.",
 	}},
@@ -81,7 +82,7 @@ var broken = &failure{
 
 // outage returns the page for a store that cannot be used.
 func outage(err error) *failure {
-	if store.IsPermanent(err) {
+	if sqldb.IsPermanent(err) {
 		return broken
 	}
 	return unavailable
@@ -115,7 +116,7 @@ func (p *pages) explain(r *request, err error) *failure {
 		status: http.StatusInternalServerError, title: "Erreur interne",
 		text: "Une erreur interne s’est produite\u00a0; elle est consignée. Réessayez plus tard.",
 	}
-	if store.IsOutage(err) {
+	if sqldb.IsOutage(err) {
 		found = outage(err)
 	}
 	for _, known := range failures {

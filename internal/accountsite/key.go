@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 
 	"palmares/internal/account"
-	"palmares/internal/store"
+	"palmares/internal/accountdb"
+	"palmares/internal/sqldb"
 )
 
 type keyRow struct {
@@ -101,9 +102,9 @@ func (p *pages) createKey(r *request) (*answer, error) {
 	name := r.PostForm.Get("nom")
 	text, key, err := p.Store.Keys.CreateNext(r.Context(), r.owner.Account.Email, name, r.PostForm.Get("derniere"), r.now)
 	switch {
-	case errors.Is(err, store.ErrInvalid):
+	case errors.Is(err, sqldb.ErrInvalid):
 		return p.keys(r, name, nameProblem(name), "")
-	case errors.Is(err, store.ErrChanged):
+	case errors.Is(err, accountdb.ErrChanged):
 		keys, err := p.Store.Keys.List(r.Context(), r.owner.Account.Email)
 		if err != nil {
 			return nil, err
@@ -115,7 +116,7 @@ func (p *pages) createKey(r *request) (*answer, error) {
 			return seeOther(keysPath, "cle-deja-creee"), nil
 		}
 		return p.keys(r, name, "", "cles-changees")
-	case errors.Is(err, store.ErrKeyLimit):
+	case errors.Is(err, accountdb.ErrKeyLimit):
 		return conflict(p.keys(r, "", "", ""))
 	case err != nil:
 		return nil, err
@@ -160,7 +161,7 @@ func (p *pages) key(r *request, typed *string) (*answer, error) {
 func (p *pages) renameKey(r *request) (*answer, error) {
 	name := r.PostForm.Get("nom")
 	err := p.Store.Keys.Rename(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), name)
-	if errors.Is(err, store.ErrInvalid) {
+	if errors.Is(err, sqldb.ErrInvalid) {
 		return p.key(r, &name)
 	}
 	if err != nil {
@@ -173,11 +174,11 @@ func (p *pages) renameKey(r *request) (*answer, error) {
 func (p *pages) rotateKey(r *request) (*answer, error) {
 	text, key, err := p.Store.Keys.Rotate(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.now)
 	switch {
-	case errors.Is(err, store.ErrKeyEnded):
+	case errors.Is(err, accountdb.ErrKeyEnded):
 		return seeOther(keysPath, "cle-deja-remplacee"), nil
-	case errors.Is(err, store.ErrKeySuspended):
+	case errors.Is(err, accountdb.ErrKeySuspended):
 		return seeOther(keysPath, "cle-suspendue"), nil
-	case errors.Is(err, store.ErrKeyOverlaps):
+	case errors.Is(err, accountdb.ErrKeyOverlaps):
 		return seeOther(keysPath, "cles-remplacees"), nil
 	case err != nil:
 		return nil, err

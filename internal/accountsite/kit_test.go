@@ -20,8 +20,8 @@ import (
 	"palmares/internal/billing"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
-	"palmares/internal/store"
 	"palmares/internal/testkit"
+	"palmares/internal/testkit/testdb"
 	"palmares/internal/webhook"
 )
 
@@ -33,7 +33,7 @@ var monday = time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC)
 type server struct {
 	t       testing.TB
 	handler http.Handler
-	store   *store.Store
+	store   *testdb.DB
 	snap    *snapshot.Snapshot
 	now     time.Time
 	woken   atomic.Int64
@@ -44,12 +44,12 @@ type server struct {
 	base       string
 }
 
-var databases = testkit.Migrated[*store.Store]{Open: store.Open}
+var databases = testkit.Migrated[*testdb.DB]{Open: testdb.Open}
 
 // each runs a test on both databases.
 func each(t *testing.T, base string, test func(t *testing.T, p *server)) {
 	t.Helper()
-	databases.Each(t, func(t *testing.T, st *store.Store) { test(t, newServer(t, st, base)) })
+	databases.Each(t, func(t *testing.T, st *testdb.DB) { test(t, newServer(t, st, base)) })
 }
 
 const (
@@ -63,7 +63,7 @@ func open(t testing.TB, dsn, base string) *server {
 }
 
 // newServer returns the pages over a store, at a base URL.
-func newServer(t testing.TB, st *store.Store, base string) *server {
+func newServer(t testing.TB, st *testdb.DB, base string) *server {
 	p := &server{t: t, store: st, now: monday, base: base, snap: snapshot.Empty("Palmarès", base)}
 	pages := site.New(site.Config{Demo: func(*snapshot.Snapshot) bool { return false }, BaseURL: base, Document: api.Document()})
 	if err := p.snap.BuildIndex(t.Context()); err != nil {
@@ -75,7 +75,7 @@ func newServer(t testing.TB, st *store.Store, base string) *server {
 		t.Fatal(err)
 	}
 	p.cfg = accountsite.Config{
-		Store: st, Site: pages, BaseURL: base, Trusted: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, MailLogged: true,
+		Store: st.AccountDB, Site: pages, BaseURL: base, Trusted: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, MailLogged: true,
 		Now: func() time.Time { return p.now }, Log: slog.New(slog.NewTextHandler(&p.log, nil)), WakeMail: func() { p.woken.Add(1) },
 		WakeWebhooks: func() { p.wokenHooks.Add(1) }, Sealer: sealer, Quota: 1000, Billing: p.billing(billing.Config{}),
 	}

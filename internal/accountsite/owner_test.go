@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
+	"palmares/internal/catalogdb"
 	"palmares/internal/quota"
-	"palmares/internal/store"
 	"palmares/internal/testkit"
 	"palmares/internal/webhook"
 )
@@ -104,7 +105,7 @@ func (p *server) publish(tools ...string) {
 		})
 	}
 	c.Sort()
-	if _, err := p.store.Catalogue.Publish(p.t.Context(), c, store.PublishOptions{Now: func() time.Time { return p.now }}); err != nil {
+	if _, err := p.store.Catalogue.Publish(p.t.Context(), c, catalogdb.PublishOptions{Now: func() time.Time { return p.now }}); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -140,7 +141,7 @@ func delivered(answer string) webhook.Verdict {
 // newest returns the deliveries of an endpoint, newest first.
 func (p *server) newest(endpoint string) []webhook.Delivery {
 	p.t.Helper()
-	list, err := p.store.Deliveries.List(p.t.Context(), account.AnyOwner(), endpoint, store.DeliveryFilter{Limit: 200})
+	list, err := p.store.Deliveries.List(p.t.Context(), account.AnyOwner(), endpoint, accountdb.DeliveryFilter{Limit: 200})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/billing"
-	"palmares/internal/store"
+	"palmares/internal/sqldb"
 )
 
 // stripePages are where the forms of the page redirect to.
@@ -129,7 +129,7 @@ func (p *pages) toStripe(url string, err error) (*answer, error) {
 		return &answer{status: http.StatusSeeOther, location: url}, nil
 	case errors.Is(err, billing.ErrOff), errors.Is(err, billing.ErrNoCustomer):
 		return seeOther(planPath, ""), nil // it says so
-	case store.IsOutage(err), errors.Is(err, store.ErrNotFound):
+	case sqldb.IsOutage(err), errors.Is(err, sqldb.ErrNotFound):
 		return nil, err
 	}
 	p.Log.Error("could not create a Stripe session", "error", err)

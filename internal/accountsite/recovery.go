@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/store"
+	"palmares/internal/accountdb"
+	"palmares/internal/sqldb"
 	"palmares/internal/webhook"
 )
 
@@ -19,18 +20,18 @@ type recoveryForm struct {
 func (p *pages) recoverEvents(r *request) (*answer, error) {
 	id := r.PathValue("id")
 	if r.owner.Account.Plan != account.Pro {
-		return nil, store.ErrPlan
+		return nil, accountdb.ErrPlan
 	}
 	since, err := time.Parse(time.DateOnly, r.PostForm.Get("depuis"))
 	if err == nil {
 		_, err = p.Store.Deliveries.Recover(r.Context(), r.owner.Account.Owner(), id, since, r.now)
 	} else {
-		err = store.ErrInvalid
+		err = sqldb.ErrInvalid
 	}
 	switch {
-	case errors.Is(err, store.ErrInvalid):
+	case errors.Is(err, sqldb.ErrInvalid):
 		return p.endpoint(r, nil, "Choisissez un jour des 30 derniers, aujourd’hui compris.")
-	case errors.Is(err, store.ErrTooMany):
+	case errors.Is(err, accountdb.ErrTooMany):
 		return seeOther(endpointsPath+"/"+id, "reprise-en-cours"), nil
 	case err != nil:
 		return nil, err

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"palmares/internal/store"
+	"palmares/internal/accountdb"
 	"palmares/internal/webhook"
 )
 
@@ -40,7 +40,7 @@ func (p *pages) rotateSecret(r *request) (*answer, error) {
 	}
 	secret := webhook.NewSecret()
 	e, err := p.Store.Endpoints.RotateNextSecret(r.Context(), r.owner.Account.Owner(), id, p.Sealer.Seal(id, secret), last, r.now)
-	if errors.Is(err, store.ErrChanged) {
+	if errors.Is(err, accountdb.ErrChanged) {
 		return seeOther(endpointsPath+"/"+id, "secret-deja-remplace"), nil
 	}
 	if err != nil {

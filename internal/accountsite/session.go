@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/store"
+	"palmares/internal/sqldb"
 )
 
 // cookieName is the name of the session cookie. Browsers accept the prefix __Host-
@@ -39,7 +39,7 @@ func (p *pages) authenticate(w http.ResponseWriter, r *request) error {
 		return nil // no cookie
 	}
 	session, who, err := p.Store.Sessions.Find(r.Context(), c.Value, r.now)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, sqldb.ErrNotFound) {
 		http.SetCookie(w, p.cookie(""))
 		return nil
 	}
@@ -61,7 +61,7 @@ func (p *pages) authenticate(w http.ResponseWriter, r *request) error {
 func (p *pages) signOut(r *request) (*answer, error) {
 	if r.owner != nil {
 		err := p.Store.Sessions.End(r.Context(), r.owner.Account.ID, r.owner.Session.ID)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
+		if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
 			return nil, err
 		}
 	}
@@ -104,7 +104,7 @@ func (p *pages) endSession(r *request) (*answer, error) {
 		return p.signOut(r)
 	}
 	err := p.Store.Sessions.End(r.Context(), r.owner.Account.ID, id)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, sqldb.ErrNotFound) {
 		return seeOther(sessionsPath, "session-inconnue"), nil // ended elsewhere, or it expired
 	}
 	if err != nil {

@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"palmares/internal/account"
+	"palmares/internal/accountdb"
 	"palmares/internal/clientip"
-	"palmares/internal/store"
+	"palmares/internal/sqldb"
 )
 
 // signInForm is the form to sign up and to sign in.
@@ -46,7 +47,7 @@ func (p *pages) requestLink(r *request) (*answer, error) {
 		return p.rejectEmail(r, typed, "Indiquez votre adresse électronique."), nil
 	}
 	queued, err := p.Store.Links.Request(r.Context(), typed, account.LinkSignIn, p.network(r), r.now)
-	if errors.Is(err, store.ErrInvalid) {
+	if errors.Is(err, sqldb.ErrInvalid) {
 		return p.rejectEmail(r, typed, "Cette adresse n’en est pas une\u00a0: écrivez-la seule, comme ada@example.org."), nil
 	}
 	if err := p.belowCeiling(err); err != nil {
@@ -61,7 +62,7 @@ func (p *pages) requestLink(r *request) (*answer, error) {
 // belowCeiling returns an error of Links.Request unless it is the ceiling of all mails
 // together, which it logs once an hour: visitors see nothing of it.
 func (p *pages) belowCeiling(err error) error {
-	if !errors.Is(err, store.ErrCeiling) {
+	if !errors.Is(err, accountdb.ErrCeiling) {
 		return err
 	}
 	last, now := p.ceilingLogged.Load(), p.Now().Unix()
@@ -130,9 +131,9 @@ func (p *pages) useLink(r *request) (*answer, error) {
 // did.
 func (p *pages) linkFailure(r *request, err error) (*answer, error) {
 	switch {
-	case errors.Is(err, store.ErrLinkUsed) && r.owner != nil:
+	case errors.Is(err, accountdb.ErrLinkUsed) && r.owner != nil:
 		return seeOther(homePath, ""), nil
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, sqldb.ErrNotFound):
 		return nil, &failure{
 			status: http.StatusNotFound, title: "Lien inconnu", form: true,
 			text: "Ce lien n’est pas l’un des nôtres, ou plus\u00a0: il est peut-être coupé, ou trop ancien. Copiez-le en entier depuis le courriel, ou demandez-en un autre.",

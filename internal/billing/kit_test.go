@@ -15,8 +15,8 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/billing"
 	"palmares/internal/mail"
-	"palmares/internal/store"
 	"palmares/internal/testkit"
+	"palmares/internal/testkit/testdb"
 )
 
 func TestMain(m *testing.M) { os.Exit(testkit.Run(m)) }
@@ -29,7 +29,7 @@ const (
 // monday is when every test begins.
 var monday = time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC)
 
-var databases = testkit.Migrated[*store.Store]{Open: store.Open}
+var databases = testkit.Migrated[*testdb.DB]{Open: testdb.Open}
 
 const days = 24 * time.Hour
 
@@ -38,7 +38,7 @@ type fixture struct {
 	*testing.T
 	clock *testkit.Clock
 	dsn   string
-	store *store.Store
+	store *testdb.DB
 	fake  *fakeStripe
 	cfg   billing.Config
 	*billing.Billing

@@ -8,7 +8,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/billing"
-	"palmares/internal/store"
+	"palmares/internal/sqldb"
 )
 
 func TestTheLifeOfASubscription(t *testing.T) {
@@ -234,7 +234,7 @@ func TestDeletingAnAccountDuringCheckoutAffectsNoOther(t *testing.T) {
 		page := f.checkout(bob)
 		f.fake.with(func() {
 			f.fake.listed = func() {
-				if err := f.store.Accounts.Delete(f.Context(), ada.Email); err != nil && !errors.Is(err, store.ErrNotFound) {
+				if err := f.store.Accounts.Delete(f.Context(), ada.Email); err != nil && !errors.Is(err, sqldb.ErrNotFound) {
 					f.Error(err)
 				}
 			}

@@ -16,13 +16,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"palmares/internal/accountdb"
 	"palmares/internal/mail"
-	"palmares/internal/store"
+	"palmares/internal/sqldb"
 	"palmares/internal/testkit"
+	"palmares/internal/testkit/testdb"
 	"palmares/internal/webhook"
 )
 
-var databases = testkit.Migrated[*store.Store]{Open: store.Open}
+var databases = testkit.Migrated[*testdb.DB]{Open: testdb.Open}
 
 // each runs a test on a database of both kinds.
 func each(t *testing.T, test func(t *testing.T, dsn string)) {
@@ -34,7 +36,7 @@ func each(t *testing.T, test func(t *testing.T, dsn string)) {
 // verdict.
 type node struct {
 	*mail.Queue
-	store    *store.Store
+	store    *testdb.DB
 	finished chan mail.Verdict
 	log      *testkit.Log
 	clock    *testkit.Clock
@@ -68,7 +70,7 @@ func startNode(t *testing.T, dsn string, send func(context.Context, mail.Message
 
 // nodeOutbox sends verdicts to the node.
 type nodeOutbox struct {
-	*store.Mails
+	*accountdb.Mails
 	node *node
 }
 
@@ -78,7 +80,7 @@ func (o nodeOutbox) Finish(ctx context.Context, c mail.Claim, v mail.Verdict) er
 	var err error
 	testkit.Await(func() bool {
 		err = o.Mails.Finish(context.WithoutCancel(ctx), c, v)
-		return !errors.Is(err, store.ErrBusy)
+		return !errors.Is(err, sqldb.ErrBusy)
 	})
 	o.node.finished <- v
 	return err

@@ -33,9 +33,10 @@ func TestADatabaseIsComparedWithAServerRecordByRecord(t *testing.T) {
 	if found := compare(); found.Equal() || len(found.Lines()) != maxLines+1 || !strings.Contains(found.Summary("x"), "61 different") {
 		t.Errorf("databases of different days: %q", found.Lines())
 	}
-	mirror := follow(t, there, databases.OpenDSN(t, databases.SQLite(t)))
+	copied := databases.OpenDSN(t, databases.SQLite(t))
+	mirror := follow(t, there, copied)
 	mirror.syncs(there)
-	here.store = mirror.cfg.Store
+	here.store = copied
 	there.requests()
 	if found := compare(); !found.Equal() || found.Records != 64 || there.requests()[changesPath] != 1 {
 		t.Errorf("a mirror differs: %q", found.Lines())

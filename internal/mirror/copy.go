@@ -17,10 +17,10 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"palmares/internal/catalogdb"
 	"palmares/internal/content"
 	"palmares/internal/peer"
 	"palmares/internal/record"
-	"palmares/internal/store"
 )
 
 const (
@@ -33,13 +33,13 @@ const (
 // A copier makes one copy of what an origin serves.
 type copier struct {
 	*Follower
-	base   store.Origin // what the mirror has
-	forked bool         // the origin has another past, which a reset permits
+	base   catalogdb.Origin // what the mirror has
+	forked bool             // the origin has another past, which a reset permits
 	folder *folder
 }
 
 // copy brings the mirror to what m announces, or to what the origin has by then.
-func (f *Follower) copy(ctx context.Context, base store.Origin, m *manifest) (copied store.Origin, err error) {
+func (f *Follower) copy(ctx context.Context, base catalogdb.Origin, m *manifest) (copied catalogdb.Origin, err error) {
 	if f.cfg.Memory != nil {
 		f.cfg.Memory.Begin()
 		defer f.cfg.Memory.End()
@@ -47,7 +47,7 @@ func (f *Follower) copy(ctx context.Context, base store.Origin, m *manifest) (co
 	forked := false
 	// Before the position of the mirror, the feed cannot tell what is different.
 	if base.Feed == m.Feed && m.Position >= base.Position && m.Position-base.Position <= f.few {
-		copied, err = f.copyBy(ctx, base, func(c *copier) (store.Origin, error) { return c.fromFeed(ctx) })
+		copied, err = f.copyBy(ctx, base, func(c *copier) (catalogdb.Origin, error) { return c.fromFeed(ctx) })
 		switch {
 		case errors.Is(err, errForked) && !base.Permitted:
 			return copied, f.refuse("has another past than the one that was copied, " +
@@ -64,7 +64,7 @@ func (f *Follower) copy(ctx context.Context, base store.Origin, m *manifest) (co
 				"it is asked again soon",
 		}
 	}
-	return f.copyBy(ctx, base, func(c *copier) (store.Origin, error) {
+	return f.copyBy(ctx, base, func(c *copier) (catalogdb.Origin, error) {
 		c.forked = forked
 		return c.fromExport(ctx, m)
 	})
@@ -79,8 +79,8 @@ var (
 
 // copyBy makes a copy whose records fill brings.
 func (f *Follower) copyBy(
-	ctx context.Context, base store.Origin, fill func(*copier) (store.Origin, error),
-) (to store.Origin, err error) {
+	ctx context.Context, base catalogdb.Origin, fill func(*copier) (catalogdb.Origin, error),
+) (to catalogdb.Origin, err error) {
 	folder, err := newFolder(f.cfg.TempDir, f.client.URL)
 	if err != nil {
 		return to, err
@@ -100,7 +100,7 @@ func (f *Follower) copyBy(
 }
 
 // fromExport fills the folder with the files of an export.
-func (c *copier) fromExport(ctx context.Context, m *manifest) (to store.Origin, err error) {
+func (c *copier) fromExport(ctx context.Context, m *manifest) (to catalogdb.Origin, err error) {
 	for _, kind := range record.Kinds {
 		ending := ".ndjson.zst"
 		if kind == record.Catalogue {
@@ -210,7 +210,7 @@ func (c *copier) addLines(kind record.Kind, body io.Reader) (rows int64, err err
 }
 
 // fromFeed fills the folder with what the mirror has and what has changed since.
-func (c *copier) fromFeed(ctx context.Context) (to store.Origin, err error) {
+func (c *copier) fromFeed(ctx context.Context) (to catalogdb.Origin, err error) {
 	changed, to, err := c.follow(ctx)
 	if err != nil {
 		return to, err
@@ -239,15 +239,15 @@ type recordName struct {
 
 // follow reads the feed from where the mirror is to its end. What the origin publishes
 // meanwhile comes later in the feed, so that the last page tells the state of all.
-func (c *copier) follow(ctx context.Context) (map[recordName]*Change, store.Origin, error) {
+func (c *copier) follow(ctx context.Context) (map[recordName]*Change, catalogdb.Origin, error) {
 	changed, after := map[recordName]*Change{}, c.base.Position
 	for range maxPages {
 		page, err := c.client.Changes(ctx, c.base.Feed, after, pageSize)
 		if r, ok := errors.AsType[*peer.Error](err); ok && r.Status == 409 {
-			return nil, store.Origin{}, &movedError{r.Text}
+			return nil, catalogdb.Origin{}, &movedError{r.Text}
 		}
 		if err != nil {
-			return nil, store.Origin{}, err
+			return nil, catalogdb.Origin{}, err
 		}
 		for i := range page.Data {
 			change := &page.Data[i]
@@ -256,13 +256,13 @@ func (c *copier) follow(ctx context.Context) (map[recordName]*Change, store.Orig
 		after = page.Meta.Next
 		if !page.Meta.More {
 			meta := &page.Meta
-			return changed, store.Origin{
+			return changed, catalogdb.Origin{
 				URL: c.client.URL, Feed: meta.Feed, Version: meta.Version, Position: meta.Last, State: meta.State,
 				UpdatedAt: page.updatedAt,
 			}, nil
 		}
 	}
-	return nil, store.Origin{}, errUnlike // so much has changed that the export is better
+	return nil, catalogdb.Origin{}, errUnlike // so much has changed that the export is better
 }
 
 // addStored adds the records that the mirror has, but for those that changed.
@@ -294,7 +294,7 @@ func (c *copier) addStored(ctx context.Context, changed map[recordName]*Change) 
 }
 
 // publish stores the folder as a copy of an origin.
-func (c *copier) publish(ctx context.Context, to store.Origin) (err error) {
+func (c *copier) publish(ctx context.Context, to catalogdb.Origin) (err error) {
 	known, err := c.cfg.Store.Pictures.Known(ctx)
 	if err != nil {
 		return err
@@ -319,11 +319,11 @@ func (c *copier) publish(ctx context.Context, to store.Origin) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, read.Close()) }()
-	_, err = c.cfg.Store.Catalogue.Publish(ctx, read.Catalog, store.PublishOptions{
+	_, err = c.cfg.Store.Catalogue.Publish(ctx, read.Catalog, catalogdb.PublishOptions{
 		Now: c.cfg.Now, AllowRemovals: true, Pictures: read.Pictures,
-		Mirror: &store.MirrorCopy{Base: c.base, Origin: to},
+		Mirror: &catalogdb.MirrorCopy{Base: c.base, Origin: to},
 	})
-	if errors.Is(err, store.ErrInexact) {
+	if errors.Is(err, catalogdb.ErrInexact) {
 		return c.explain(read, err)
 	}
 	return err

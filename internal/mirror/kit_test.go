@@ -26,25 +26,26 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"palmares/internal/catalogdb"
 	"palmares/internal/content"
 	"palmares/internal/dataapi"
 	"palmares/internal/record"
 	"palmares/internal/snapshot"
-	"palmares/internal/store"
 	"palmares/internal/testkit"
+	"palmares/internal/testkit/testdb"
 	"palmares/internal/web"
 )
 
 func TestMain(m *testing.M) { os.Exit(testkit.Run(m)) }
 
-var databases = testkit.Migrated[*store.Store]{Open: store.Open}
+var databases = testkit.Migrated[*testdb.DB]{Open: testdb.Open}
 
 var monday = time.Date(2026, 11, 16, 9, 30, 0, 250_000_000, time.UTC)
 
 // An origin serves what a mirror reads: the feed, pictures, and an export of its own.
 type origin struct {
 	t     *testing.T
-	store *store.Store
+	store *testdb.DB
 	url   string
 	live  atomic.Pointer[snapshot.Snapshot]
 	clock *testkit.Clock
@@ -189,16 +190,16 @@ func (o *origin) publish(files fstest.MapFS) {
 		o.t.Fatal(err, read)
 	}
 	o.clock.Advance(24 * time.Hour)
-	if _, err := o.store.Catalogue.Publish(o.t.Context(), read.Catalog, store.PublishOptions{Now: o.clock.Now, AllowRemovals: true, Pictures: read.Pictures}); err != nil {
+	if _, err := o.store.Catalogue.Publish(o.t.Context(), read.Catalog, catalogdb.PublishOptions{Now: o.clock.Now, AllowRemovals: true, Pictures: read.Pictures}); err != nil {
 		o.t.Fatal(err)
 	}
 	o.load()
 }
 
-func (o *origin) load() { o.live.Store(shown(o.t, o.store)) }
+func (o *origin) load() { o.live.Store(shown(o.t, o.store.CatalogDB)) }
 
 // shown returns what a server of a database serves.
-func shown(t *testing.T, st *store.Store) *snapshot.Snapshot {
+func shown(t *testing.T, st *catalogdb.Store) *snapshot.Snapshot {
 	t.Helper()
 	p, err := st.Catalogue.Load(t.Context())
 	if err != nil {
@@ -225,12 +226,12 @@ type mirrored struct {
 	log *testkit.Log
 }
 
-func follow(t *testing.T, o *origin, st *store.Store) *mirrored {
+func follow(t *testing.T, o *origin, st *testdb.DB) *mirrored {
 	t.Helper()
 	m := &mirrored{t: t, log: &testkit.Log{}}
 	var err error
 	m.Follower, err = New(Config{
-		Origin: o.url, Store: st, Interval: time.Minute, Now: testkit.NewClock(monday.AddDate(1, 0, 0)).Now,
+		Origin: o.url, Store: st.CatalogDB, Shared: st.SQL.Shared(), Interval: time.Minute, Now: testkit.NewClock(monday.AddDate(1, 0, 0)).Now,
 		Log: slog.New(slog.NewTextHandler(m.log, nil)), TempDir: t.TempDir(),
 	})
 	if err != nil {

@@ -19,15 +19,16 @@ import (
 	"sync/atomic"
 	"time"
 
+	"palmares/internal/catalogdb"
 	"palmares/internal/peer"
-	"palmares/internal/store"
 )
 
 // Config is what a Follower works with. All fields are required unless they say otherwise.
 type Config struct {
 	Origin   string // its URL
 	Key      string // of an account there; may be empty
-	Store    *store.Store
+	Store    *catalogdb.Store
+	Shared   bool          // other nodes use the same database
 	Interval time.Duration // between two requests for the manifest
 	Now      func() time.Time
 	Log      *slog.Logger
@@ -45,11 +46,11 @@ type Follower struct {
 	node   string // this one, among those that share the database
 	few    int64
 
-	seen   *manifest    // the last one that was copied; nil if unknown
-	seenAs store.Origin // what it was recorded as
+	seen   *manifest        // the last one that was copied; nil if unknown
+	seenAs catalogdb.Origin // what it was recorded as
 
-	leading *store.Origin // what was copied last, if this node is the one that follows
-	checked atomic.Int64  // when the origin was last seen to have nothing else, in Unix milliseconds
+	leading *catalogdb.Origin // what was copied last, if this node is the one that follows
+	checked atomic.Int64      // when the origin was last seen to have nothing else, in Unix milliseconds
 }
 
 // fewChanges is how many changes are read from the feed. More are read from the export,
@@ -167,7 +168,7 @@ func (f *Follower) listen(ctx context.Context, l *listener) {
 // end lets another node lead.
 func (f *Follower) end(ctx context.Context) {
 	f.client.Close()
-	if f.cfg.Store.Shared() {
+	if f.cfg.Shared {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseMargin)
 		defer cancel()
 		if err := f.cfg.Store.Mirror.Leave(ctx, f.node); err != nil {
@@ -199,7 +200,7 @@ func (f *Follower) Check(ctx context.Context) error {
 	if err := f.Begin(ctx); err != nil {
 		return err
 	}
-	if !f.cfg.Store.Shared() {
+	if !f.cfg.Shared {
 		return f.checkOften(ctx)
 	}
 	lease := f.cfg.Interval + leaseMargin
@@ -287,7 +288,7 @@ func (f *Follower) checkOnce(ctx context.Context) error {
 }
 
 // confirm stores that the mirror has what the origin has.
-func (f *Follower) confirm(ctx context.Context, base, now store.Origin) error {
+func (f *Follower) confirm(ctx context.Context, base, now catalogdb.Origin) error {
 	now.URL, now.CheckedAt = f.client.URL, f.cfg.Now()
 	if err := f.cfg.Store.Mirror.Checked(ctx, base, now); err != nil {
 		return err
@@ -299,7 +300,7 @@ func (f *Follower) confirm(ctx context.Context, base, now store.Origin) error {
 
 // permit returns an error if a mirror of base must not become a mirror of to: if that is
 // unusual, and no reset permits it. A reset permits one such step.
-func (f *Follower) permit(base store.Origin, to *store.Origin) error {
+func (f *Follower) permit(base catalogdb.Origin, to *catalogdb.Origin) error {
 	if to.Version == 0 {
 		return fmt.Errorf("%s has published nothing yet: publish there, or check the address", f.client.URL)
 	}
@@ -318,7 +319,7 @@ func (f *Follower) refuse(why string) error {
 }
 
 // unusual says what an operator should know before base becomes to; "" for nothing.
-func (f *Follower) unusual(base store.Origin, to *store.Origin) string {
+func (f *Follower) unusual(base catalogdb.Origin, to *catalogdb.Origin) string {
 	switch {
 	case base.Feed == "":
 		return ""

@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/catalogdb"
 	"palmares/internal/peer"
-	"palmares/internal/store"
 	"palmares/internal/testkit"
+	"palmares/internal/testkit/testdb"
 )
 
 func TestTheFirstCopyIsTheExportAndLaterOnesAreTheFeed(t *testing.T) {
-	databases.Each(t, func(t *testing.T, st *store.Store) {
+	databases.Each(t, func(t *testing.T, st *testdb.DB) {
 		o := newOrigin(t)
 		files := some(20)
 		o.publish(files)
@@ -55,7 +56,7 @@ func TestTheFirstCopyIsTheExportAndLaterOnesAreTheFeed(t *testing.T) {
 }
 
 func TestEveryKindOfChangeIsCopied(t *testing.T) {
-	databases.Each(t, func(t *testing.T, st *store.Store) {
+	databases.Each(t, func(t *testing.T, st *testdb.DB) {
 		o := newOrigin(t)
 		files := some(8)
 		m := follow(t, o, st)
@@ -105,7 +106,7 @@ func TestEveryKindOfChangeIsCopied(t *testing.T) {
 			o.publish(files)
 			m.syncs(o)
 		}
-		if c := shown(t, st).Catalog; len(c.Comparisons) != 0 || c.Tools[0].Body != "" || c.Settings.Dataset != "head" {
+		if c := shown(t, st.CatalogDB).Catalog; len(c.Comparisons) != 0 || c.Tools[0].Body != "" || c.Settings.Dataset != "head" {
 			t.Error("a mirror has more than its origin gives away")
 		}
 	})
@@ -238,7 +239,7 @@ func TestARecordThatIsNotValidIsNamed(t *testing.T) {
 	broken := o.live.Load().Catalog
 	broken.Tools[2].Domain, broken.Tools[2].Name = "pas un domaine", ""
 	o.clock.Advance(time.Hour)
-	if _, err := o.store.Catalogue.Publish(t.Context(), broken, store.PublishOptions{Now: o.clock.Now}); err != nil {
+	if _, err := o.store.Catalogue.Publish(t.Context(), broken, catalogdb.PublishOptions{Now: o.clock.Now}); err != nil {
 		t.Fatal(err) // what the store accepts, content does not
 	}
 	o.load()
@@ -248,7 +249,7 @@ func TestARecordThatIsNotValidIsNamed(t *testing.T) {
 }
 
 func TestAMirrorGoesNeitherBackNorElsewhereNorLosesMostUntilAReset(t *testing.T) {
-	databases.Each(t, func(t *testing.T, st *store.Store) {
+	databases.Each(t, func(t *testing.T, st *testdb.DB) {
 		first, second := newOrigin(t), newOrigin(t)
 		files := some(20)
 		first.publish(files)
@@ -300,7 +301,7 @@ func TestAMirrorGoesNeitherBackNorElsewhereNorLosesMostUntilAReset(t *testing.T)
 // A database that was restored from a backup, and published since, has the name and the
 // positions of the one that was copied.
 func TestAnOriginWithAnotherPastIsNotFollowedUntilAReset(t *testing.T) {
-	databases.Each(t, func(t *testing.T, st *store.Store) {
+	databases.Each(t, func(t *testing.T, st *testdb.DB) {
 		o, restored := newOrigin(t), newOrigin(t)
 		o.publish(some(5))
 		m := follow(t, o, st)

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/catalogdb"
 	"palmares/internal/peer"
 	"palmares/internal/record"
-	"palmares/internal/store"
 )
 
 // The limits of responses, in bytes. A page of changes ends at 8 MiB, or after one record.
@@ -72,7 +72,7 @@ const manifestTimeout = 2 * time.Second
 
 // announcement requests the manifest, as manifest does, or what the feed says if the
 // export is still being made: then there are no files.
-func (c *Client) announcement(ctx context.Context, tag string, base store.Origin) (*manifest, error) {
+func (c *Client) announcement(ctx context.Context, tag string, base catalogdb.Origin) (*manifest, error) {
 	hasty := *c
 	if base.Feed != "" {
 		hasty.stall = manifestTimeout
@@ -99,8 +99,8 @@ func (c *Client) announcement(ctx context.Context, tag string, base store.Origin
 }
 
 // origin returns what a copy of the manifest's version is a copy of.
-func (m *manifest) origin(url string) store.Origin {
-	return store.Origin{
+func (m *manifest) origin(url string) catalogdb.Origin {
+	return catalogdb.Origin{
 		URL: url, Feed: m.Feed, Version: m.Version, Position: m.Position, State: m.State, UpdatedAt: m.updatedAt,
 	}
 }

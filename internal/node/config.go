@@ -14,7 +14,7 @@ import (
 
 // Config is what a node runs with. All fields are required unless they say otherwise.
 type Config struct {
-	Database string       // see store.Open
+	Database string       // see Open
 	Listener net.Listener // the public address; Run closes it
 	Ops      net.Listener // for metrics, profiles and health checks; Run closes it; nil for none
 	BaseURL  string       // the public URL of the server, without a final slash

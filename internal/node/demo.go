@@ -7,10 +7,10 @@ import (
 
 	"palmares/demo"
 	"palmares/internal/catalog"
+	"palmares/internal/catalogdb"
 	"palmares/internal/content"
 	"palmares/internal/record"
 	"palmares/internal/snapshot"
-	"palmares/internal/store"
 )
 
 // A demoCatalogue is the catalogue in this binary, with its pictures. It is read when it
@@ -74,7 +74,7 @@ func (d *demoCatalogue) picture(ctx context.Context, hash string) ([]byte, bool)
 // bytes in both.
 type pictures struct {
 	demo   *demoCatalogue
-	stored *store.Pictures
+	stored *catalogdb.Pictures
 }
 
 // Read implements site.Pictures.

@@ -5,13 +5,11 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"time"
-
-	"palmares/internal/store"
 )
 
 // A healthCheck looks for what is wrong with a database that still responds, and logs it.
 type healthCheck struct {
-	store   *store.Store
+	store   *Database
 	log     *slog.Logger
 	failing atomic.Bool
 }
@@ -30,7 +28,7 @@ func (h *healthCheck) run(ctx context.Context) error {
 		case <-tick.C:
 		}
 		limited, cancel := context.WithTimeout(ctx, healthInterval)
-		err := h.store.Health(limited)
+		err := h.store.SQL.Health(limited)
 		cancel()
 		if ctx.Err() != nil {
 			return nil

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/catalogdb"
 	"palmares/internal/search"
 	"palmares/internal/snapshot"
-	"palmares/internal/store"
 )
 
 // load builds what is served instead of before and lets the pages show it. The API serves
@@ -52,9 +52,9 @@ func (n *node) endLoad() {
 func (n *node) build(
 	ctx context.Context, before *snapshot.Snapshot,
 ) (s *snapshot.Snapshot, complete func() error, err error) {
-	var earlier *store.Published
+	var earlier *catalogdb.Published
 	if before != nil && before.Version > 0 {
-		earlier = &store.Published{
+		earlier = &catalogdb.Published{
 			Catalog: before.Catalog, Version: before.Version, PublishedAt: before.PublishedAt, Feed: before.Feed(),
 		}
 	}
@@ -87,7 +87,7 @@ func (n *node) build(
 // next returns the snapshot of what is published, and what completes it with its search index,
 // which is built meanwhile.
 func (n *node) next(
-	ctx context.Context, before *snapshot.Snapshot, published *store.Published, step *catalog.Step, begin time.Time,
+	ctx context.Context, before *snapshot.Snapshot, published *catalogdb.Published, step *catalog.Step, begin time.Time,
 ) (s *snapshot.Snapshot, complete func() error) {
 	n.reportStage("all tools are read, now they are sorted, rendered and indexed", published, step, begin)
 	var index *search.Index
@@ -115,7 +115,7 @@ func (n *node) next(
 const largeCatalogue = 50_000
 
 // reportStage logs how far the reading of a whole large catalogue is, which takes seconds.
-func (n *node) reportStage(stage string, p *store.Published, step *catalog.Step, begin time.Time) {
+func (n *node) reportStage(stage string, p *catalogdb.Published, step *catalog.Step, begin time.Time) {
 	if step == nil && len(p.Catalog.Tools) >= largeCatalogue {
 		n.log.Info(stage, "version", p.Version, "tools", len(p.Catalog.Tools),
 			"took", time.Since(begin).Round(time.Millisecond).String())

@@ -9,13 +9,13 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/accountsite"
 	"palmares/internal/mail"
-	"palmares/internal/store"
+	"palmares/internal/sqldb"
 	"palmares/internal/webhook"
 )
 
 // mailContent provides what is known only when a mail is sent.
 type mailContent struct {
-	store   *store.Store
+	store   *Database
 	baseURL string
 	now     func() time.Time
 }
@@ -40,7 +40,7 @@ func (c *mailContent) Endpoint(ctx context.Context, id string) (webhook.Endpoint
 }
 
 func obsoleteIfNotFound(err error) error {
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, sqldb.ErrNotFound) {
 		return fmt.Errorf("%w: %w", mail.ErrObsolete, err)
 	}
 	return err

@@ -22,7 +22,7 @@ func (n *node) openMirror(ctx context.Context) (*mirror.Follower, error) {
 		return nil, err
 	}
 	follower, err := mirror.New(mirror.Config{
-		Origin: c.Origin, Key: c.Key, Store: n.store, Interval: cmp.Or(c.Interval, time.Minute),
+		Origin: c.Origin, Key: c.Key, Store: n.store.catalogue, Shared: n.store.SQL.Shared(), Interval: cmp.Or(c.Interval, time.Minute),
 		Now: n.cfg.Now, Log: n.log, Memory: &n.memory,
 	})
 	if err != nil {

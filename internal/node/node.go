@@ -21,7 +21,7 @@ import (
 	"palmares/internal/server"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
-	"palmares/internal/store"
+	"palmares/internal/sqldb"
 )
 
 // defaultDrain is how often load balancers commonly check health.
@@ -41,8 +41,8 @@ type node struct {
 	log         *slog.Logger
 	wait        *waiter
 
-	store     *store.Store // nil until it is open
-	pages     *site.Site   // nil until the store is open
+	store     *Database  // nil until it is open
+	pages     *site.Site // nil until the store is open
 	exports   *dataset.Exports
 	memory    Memory
 	published atomic.Int64 // the version that was loaded last, 0 for none
@@ -102,7 +102,7 @@ func (n *node) run(loop func(context.Context) error) {
 // isDatabase reports whether an error comes from the database, without which a node can be
 // stopped like any other.
 func isDatabase(err error) bool {
-	_, explained := errors.AsType[*store.Error](err)
+	_, explained := errors.AsType[*sqldb.Error](err)
 	return explained || errors.Is(err, context.DeadlineExceeded)
 }
 
@@ -193,7 +193,7 @@ func (n *node) drain() {
 	switch {
 	case n.cfg.Drain != nil:
 		rest = *n.cfg.Drain
-	case n.store.Shared():
+	case n.store.SQL.Shared():
 		rest = defaultDrain
 	}
 	n.public.Drain()

@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"time"
 
-	"palmares/internal/store"
+	"palmares/internal/sqldb"
 )
 
 const (
@@ -57,7 +57,7 @@ func whenReachable[T any](ctx context.Context, w *waiter, do func(context.Contex
 		switch {
 		case ctx.Err() != nil:
 			return value, ctx.Err()
-		case !errors.Is(err, store.ErrUnavailable) && !(hung && errors.Is(err, context.DeadlineExceeded)):
+		case !errors.Is(err, sqldb.ErrUnavailable) && !(hung && errors.Is(err, context.DeadlineExceeded)):
 			return value, err
 		}
 		w.report(err)

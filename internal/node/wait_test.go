@@ -8,15 +8,15 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"palmares/internal/store"
+	"palmares/internal/sqldb"
 )
 
 func TestANodeThatWaitsForItsDatabaseReportsEachReasonOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		refused := fmt.Errorf("%w: connection refused", store.ErrUnavailable)
-		starting := fmt.Errorf("%w: the database system is starting up", store.ErrUnavailable)
+		refused := fmt.Errorf("%w: connection refused", sqldb.ErrUnavailable)
+		starting := fmt.Errorf("%w: the database system is starting up", sqldb.ErrUnavailable)
 		reset := func(port int) error {
-			return fmt.Errorf("%w: read tcp 127.0.0.1:%d->127.0.0.1:5432: connection reset by peer", store.ErrUnavailable, port)
+			return fmt.Errorf("%w: read tcp 127.0.0.1:%d->127.0.0.1:5432: connection reset by peer", sqldb.ErrUnavailable, port)
 		}
 		answers := []error{refused, refused, starting, refused, starting, reset(40001), reset(40002), nil}
 		var out strings.Builder
@@ -60,7 +60,7 @@ func TestWaitingEndsWithItsContextAndWithWhatItCannotFix(t *testing.T) {
 			if attempts++; attempts == 2 {
 				cancel()
 			}
-			return 0, store.ErrUnavailable
+			return 0, sqldb.ErrUnavailable
 		})
 		if !errors.Is(err, context.Canceled) || attempts != 2 {
 			t.Errorf("whenReachable = %v after %d attempts; want context.Canceled after 2", err, attempts)

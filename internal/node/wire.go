@@ -15,14 +15,13 @@ import (
 	"palmares/internal/server"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
-	"palmares/internal/store"
 	"palmares/internal/webhook"
 	"palmares/internal/webhookapi"
 )
 
 // dependencies is what everything else is built on. Opening it needs the database.
 type dependencies struct {
-	store  *store.Store
+	store  *Database
 	sealer webhook.Sealer
 	live   *snapshot.Live
 	meter  *quota.Meter // nil without quotas
@@ -31,13 +30,13 @@ type dependencies struct {
 // open opens the database and reads what must be in memory before anything is served. It
 // waits for a database that is unreachable.
 func (n *node) open(ctx context.Context) (d dependencies, err error) {
-	n.store, err = whenReachable(ctx, n.wait, func(ctx context.Context) (*store.Store, error) {
-		return store.Open(ctx, n.cfg.Database)
+	n.store, err = whenReachable(ctx, n.wait, func(ctx context.Context) (*Database, error) {
+		return Open(ctx, n.cfg.Database)
 	})
 	if err != nil {
 		return d, err
 	}
-	if err := n.store.Claim(); err != nil {
+	if err := n.store.SQL.Claim(); err != nil {
 		return d, err
 	}
 	d.store = n.store
@@ -66,7 +65,7 @@ func (n *node) open(ctx context.Context) (d dependencies, err error) {
 	}
 	d.meter, err = whenReachable(ctx, n.wait, func(ctx context.Context) (*quota.Meter, error) {
 		return quota.New(ctx, quota.Config{
-			Counters: n.store.Usage, Shared: n.store.Shared(), Now: n.cfg.Now, Log: n.log,
+			Counters: n.store.Usage, Shared: n.store.SQL.Shared(), Now: n.cfg.Now, Log: n.log,
 		})
 	})
 	return d, err
@@ -82,7 +81,7 @@ func (n *node) wire() error {
 	c, st, now, log, base := &n.cfg, d.store, n.cfg.Now, n.log, n.cfg.BaseURL
 	keys := keyring.New(st.Keys, now)
 	dispatcher := webhook.NewDispatcher(webhook.Config{
-		Queue: st.Deliveries, Secrets: st.Endpoints, Sealer: d.sealer, Allow: c.Webhooks.Allow,
+		Queue: queue{st.Deliveries, st.Events}, Secrets: st.Endpoints, Sealer: d.sealer, Allow: c.Webhooks.Allow,
 		Schedule: c.Webhooks.Schedule, Timeout: c.Webhooks.Timeout, Now: now, Log: log,
 	})
 	transport := c.Mail
@@ -109,15 +108,15 @@ func (n *node) wire() error {
 		Trusted: c.Trusted, Streams: n.streams, Metrics: n.metrics, BaseURL: base, Origin: c.Mirror.Origin,
 		MCPQuota: c.MCPQuota, Local: c.Local, Version: c.Version, Ready: n.public.Ready,
 		Webhooks: webhookapi.New(webhookapi.Config{
-			Store: st, Keys: keys, Sealer: d.sealer, Allow: c.Webhooks.Allow, Trusted: c.Trusted, Now: now, Log: log,
+			Store: st.accounts, Events: st.Events, Keys: keys, Sealer: d.sealer, Allow: c.Webhooks.Allow, Trusted: c.Trusted, Now: now, Log: log,
 			Wake: dispatcher.Wake, Outage: watch.Outage, Snapshot: d.live.Snapshot, BaseURL: base,
 		}),
 		Account: accountsite.New(accountsite.Config{
-			Store: st, Site: n.pages, BaseURL: base, Trusted: c.Trusted, MailLogged: c.Mail == nil, Now: now, Log: log,
+			Store: st.accounts, Site: n.pages, BaseURL: base, Trusted: c.Trusted, MailLogged: c.Mail == nil, Now: now, Log: log,
 			WakeMail: mails.Wake, WakeWebhooks: dispatcher.Wake, Sealer: d.sealer, Allow: c.Webhooks.Allow,
 			Billing: payments, Quota: c.dailyQuota(), Outage: watch.Outage,
 		}),
-		Publish: remote.NewHandler(remote.Config{Store: st, NotFound: n.pages, Now: now, Log: log, Memory: &n.memory}),
+		Publish: remote.NewHandler(remote.Config{Store: st.catalogue, Tokens: st.Tokens, NotFound: n.pages, Now: now, Log: log, Memory: &n.memory}),
 	}
 	if payments.Enabled() {
 		cfg.Stripe = payments
@@ -172,12 +171,12 @@ const (
 // notifications returns how often to poll for changes, and a channel that the database
 // wakes the poller with, nil if it does not notify.
 func (n *node) notifications() (time.Duration, <-chan struct{}) {
-	if !n.store.Shared() {
+	if !n.store.SQL.Shared() {
 		return pollInterval, nil
 	}
 	wake := make(chan struct{}, 1)
 	n.run(func(ctx context.Context) error {
-		return n.store.Listen(ctx, func() {
+		return n.store.SQL.Listen(ctx, func() {
 			select {
 			case wake <- struct{}{}:
 			default: // a wake-up is pending

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/catalogdb"
 	"palmares/internal/content"
-	"palmares/internal/store"
 )
 
 // A Job is the publication of one folder. It is used once: Read, then Publish.
@@ -29,12 +29,12 @@ type Job struct {
 	Elsewhere map[string]string
 	Sink      Sink
 
-	// What follows is for Publish; see store.PublishOptions.
+	// What follows is for Publish; see catalogdb.PublishOptions.
 
 	AllowRemovals bool
 	DryRun        bool
-	Source        store.Source
-	Guard         func(store.Head) error
+	Source        catalogdb.Source
+	Guard         func(catalogdb.Head) error
 }
 
 // A Sink shows a publication to whoever started it. An error of a Sink ends the
@@ -122,13 +122,13 @@ func pronoun(n int) string {
 
 // Publish publishes what was read and reports what changed. It returns the version that
 // is published then. A dry run may compare with nothing: then to is nil.
-func (j *Job) Publish(ctx context.Context, to *store.Catalogue, read *content.Result) (int64, error) {
+func (j *Job) Publish(ctx context.Context, to *catalogdb.Catalogue, read *content.Result) (int64, error) {
 	next := read.Catalog
 	if to == nil {
 		old := &catalog.Catalog{}
 		catalog.CarryOver(old, next, catalog.Day(j.Now()))
 		diff := catalog.Compare(old, next, func(string) []catalog.Section { return nil }) // a report does not show them
-		return 1, j.Sink.Report(j.report(next, store.Publication{Diff: diff, Version: 1}))
+		return 1, j.Sink.Report(j.report(next, catalogdb.Publication{Diff: diff, Version: 1}))
 	}
 	opts := j.options()
 	opts.Pictures = read.Pictures
@@ -137,7 +137,7 @@ func (j *Job) Publish(ctx context.Context, to *store.Catalogue, read *content.Re
 		return errors.Join(j.show(nil, warnings), j.refuse(warnings))
 	}
 	done, err := to.Publish(ctx, next, opts)
-	if removals, ok := errors.AsType[*store.RemovalsError](err); ok {
+	if removals, ok := errors.AsType[*catalogdb.RemovalsError](err); ok {
 		return 0, &RefusedError{removals.Error() + "; add an entry in cimetiere/ for each, " +
 			"name it as an alias of the tool it became, or pass --allow-removals"}
 	}
@@ -147,13 +147,13 @@ func (j *Job) Publish(ctx context.Context, to *store.Catalogue, read *content.Re
 	return done.Version, j.Sink.Report(j.report(next, done))
 }
 
-func (j *Job) options() store.PublishOptions {
-	return store.PublishOptions{
+func (j *Job) options() catalogdb.PublishOptions {
+	return catalogdb.PublishOptions{
 		AllowRemovals: j.AllowRemovals,
 		DryRun:        j.DryRun,
 		Now:           j.Now,
 		Source:        j.Source,
 		Guard:         j.Guard,
-		Progress:      func(p store.Progress) { j.Sink.Progress(p.Stage, p.Done, p.Total) },
+		Progress:      func(p catalogdb.Progress) { j.Sink.Progress(p.Stage, p.Done, p.Total) },
 	}
 }

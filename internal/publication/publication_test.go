@@ -11,14 +11,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"palmares/internal/catalogdb"
 	"palmares/internal/publication"
-	"palmares/internal/store"
 	"palmares/internal/testkit"
+	"palmares/internal/testkit/testdb"
 )
 
 func TestMain(m *testing.M) { os.Exit(testkit.Run(m)) }
 
-var databases = testkit.Migrated[*store.Store]{Open: store.Open}
+var databases = testkit.Migrated[*testdb.DB]{Open: testdb.Open}
 
 var sunday = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
@@ -49,7 +50,7 @@ func (r *recorder) Report(text string) error {
 }
 
 // run publishes files, given as names and texts in turn.
-func run(t *testing.T, st *store.Store, change func(*publication.Job), files ...string) (*recorder, int64, error) {
+func run(t *testing.T, st *testdb.DB, change func(*publication.Job), files ...string) (*recorder, int64, error) {
 	t.Helper()
 	dir := t.TempDir()
 	for i := 0; i < len(files); i += 2 {
@@ -80,7 +81,7 @@ func refused(t *testing.T, err error, want string) {
 }
 
 func TestAPublicationReportsWhatItChanged(t *testing.T) {
-	databases.Each(t, func(t *testing.T, st *store.Store) {
+	databases.Each(t, func(t *testing.T, st *testdb.DB) {
 		sink, version, err := run(t, st, nil, "catalogue.yaml", catalogueYAML, "outils/scie.md", tool("Scie", "Coupe."))
 		want := "added     outils/scie\npublished version 1: 1 added; now 1 tool, 0 comparisons, 0 retired tools, 1 category\n"
 		if err != nil || version != 1 || sink.report != want || !sink.stages["reading"] || !sink.stages["events"] {
@@ -98,7 +99,7 @@ func TestAPublicationReportsWhatItChanged(t *testing.T) {
 }
 
 func TestAComparisonOfARenamedToolReportsTheNewSlug(t *testing.T) {
-	databases.Each(t, func(t *testing.T, st *store.Store) {
+	databases.Each(t, func(t *testing.T, st *testdb.DB) {
 		tested := func(name string) string {
 			return strings.Replace(tool(name, "Lisse."), "---\n", "---\nscore: 8\nverifiability: 7\ntested_at: 2026-11-01\n", 1)
 		}
@@ -119,7 +120,7 @@ func TestAComparisonOfARenamedToolReportsTheNewSlug(t *testing.T) {
 }
 
 func TestWhatKeepsAFolderFromBeingPublishedIsShown(t *testing.T) {
-	databases.Each(t, func(t *testing.T, st *store.Store) {
+	databases.Each(t, func(t *testing.T, st *testdb.DB) {
 		sink, _, err := run(t, st, nil, "catalogue.yaml", catalogueYAML, "outils/scie.md", tool("Scie", "Coupe.")+"# Un titre\n")
 		refused(t, err, "1 problem in catalogue: fix it and run the command again")
 		if len(sink.findings) != 1 || sink.findings[0].Severity != "error" || sink.findings[0].File != "outils/scie.md" || sink.findings[0].Line != 10 {
@@ -141,11 +142,11 @@ func TestWhatKeepsAFolderFromBeingPublishedIsShown(t *testing.T) {
 		refused(t, err, "1 published tool is missing: scie; add an entry in cimetiere/ for each, name it as an alias of the tool it became, or pass --allow-removals")
 
 		stale := errors.New("stale")
-		_, _, err = run(t, st, func(j *publication.Job) { j.Guard = func(store.Head) error { return stale } }, changed...)
+		_, _, err = run(t, st, func(j *publication.Job) { j.Guard = func(catalogdb.Head) error { return stale } }, changed...)
 		if !errors.Is(err, stale) {
 			t.Errorf("error: %v; want that of the guard", err)
 		}
-		if head, err := st.Catalogue.Head(t.Context()); err != nil || cmp.Diff(store.Head{Version: 1}, head) != "" {
+		if head, err := st.Catalogue.Head(t.Context()); err != nil || cmp.Diff(catalogdb.Head{Version: 1}, head) != "" {
 			t.Errorf("%+v is published, %v", head, err)
 		}
 	})

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"palmares/internal/catalog"
-	"palmares/internal/store"
+	"palmares/internal/catalogdb"
 )
 
 // maxLines is how many records a report names for each verb: the first publication of a
@@ -19,7 +19,7 @@ import (
 const maxLines = 50
 
 // report returns what a publication changed, one line per record.
-func (j *Job) report(next *catalog.Catalog, p store.Publication) string {
+func (j *Job) report(next *catalog.Catalog, p catalogdb.Publication) string {
 	r := newChangeReport()
 	if p.Diff.Empty() {
 		return fmt.Sprintf("nothing changed: version %d stands, %s\n", p.Version, Counts(next))

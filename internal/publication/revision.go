@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"palmares/internal/store"
+	"palmares/internal/catalogdb"
 )
 
 // A Revision says where a folder comes from, and what publishing it may overwrite. The zero value
@@ -34,9 +34,9 @@ type Checkout struct {
 }
 
 // Source finds out where a folder comes from. The checkout is nil outside git.
-func (r *Revision) Source(ctx context.Context, dir string) (store.Source, *Checkout, error) {
+func (r *Revision) Source(ctx context.Context, dir string) (catalogdb.Source, *Checkout, error) {
 	// Outside git, the folder is taken for the revision that is given.
-	s := store.Source{Revision: r.Commit, Author: r.Author, Clean: r.Commit != ""}
+	s := catalogdb.Source{Revision: r.Commit, Author: r.Author, Clean: r.Commit != ""}
 	c := &Checkout{ctx: ctx, dir: dir, gitDir: r.GitDir, head: cmp.Or(r.Commit, "HEAD")}
 	hash, err := c.git("rev-parse", "--verify", "--quiet", c.head+"^{commit}")
 	failed, isFailed := errors.AsType[*exec.ExitError](err)
@@ -131,11 +131,11 @@ type staleError struct {
 func (e *staleError) Error() string { return e.text }
 
 // Is reports whether the error is that target.
-func (e *staleError) Is(target error) bool { return e.stays && target == store.ErrRevisionStays }
+func (e *staleError) Is(target error) bool { return e.stays && target == catalogdb.ErrRevisionStays }
 
 // Guard returns the Guard of a Job: it keeps a publication from undoing another one's work.
-func (r *Revision) Guard(c *Checkout) func(store.Head) error {
-	return func(published store.Head) error {
+func (r *Revision) Guard(c *Checkout) func(catalogdb.Head) error {
+	return func(published catalogdb.Head) error {
 		switch {
 		case r.Expect != nil && *r.Expect != published.Version:
 			return &staleError{fmt.Sprintf("version %d is published, not %d: see `palmares log %d`, "+
@@ -149,7 +149,7 @@ func (r *Revision) Guard(c *Checkout) func(store.Head) error {
 }
 
 // contains returns an error unless the checkout contains what is published.
-func (c *Checkout) contains(published store.Head) error {
+func (c *Checkout) contains(published catalogdb.Head) error {
 	what := fmt.Sprintf("revision %.12s", published.Revision)
 	if published.Author != "" {
 		what += " by " + published.Author

@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/catalogdb"
 	"palmares/internal/content"
 	"palmares/internal/peer"
 	"palmares/internal/publication"
-	"palmares/internal/store"
 	"palmares/internal/wire"
 )
 
@@ -55,10 +55,10 @@ func NewClient(server, token string) (*Client, error) {
 }
 
 // Head returns what is published.
-func (c *Client) Head(ctx context.Context) (store.Head, error) {
+func (c *Client) Head(ctx context.Context) (catalogdb.Head, error) {
 	var head published
 	err := c.ask(ctx, http.MethodGet, cataloguePath, nil, &head)
-	return store.Head(head), err
+	return catalogdb.Head(head), err
 }
 
 // missing returns which pictures the server lacks, of those with these checksums.

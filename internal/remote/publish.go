@@ -14,8 +14,9 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/catalogdb"
 	"palmares/internal/publication"
-	"palmares/internal/store"
+	"palmares/internal/sqldb"
 	"palmares/internal/web"
 )
 
@@ -56,7 +57,7 @@ func (h *Handler) servePublication(w http.ResponseWriter, r *http.Request) {
 			"nothing was changed", maxUploads), "60"))
 		return
 	}
-	if err := h.Store.Tokens.MarkUsed(r.Context(), token.ID, h.Now()); err != nil && r.Context().Err() == nil {
+	if err := h.Tokens.MarkUsed(r.Context(), token.ID, h.Now()); err != nil && r.Context().Err() == nil {
 		h.Log.Warn("could not store that a token was used", "token", token.ID, "error", err)
 	}
 	job.Now, job.Source.Token = h.Now, token.Name
@@ -114,10 +115,10 @@ func parseJob(q url.Values) (*publication.Job, error) {
 	job := &publication.Job{
 		Name: p.text(paramName), DryRun: p.flag(paramDryRun), AllowRemovals: p.flag(paramAllowRemovals),
 		Strict: p.flag(paramStrict), MaxAge: int(p.number(paramMaxAge)),
-		Source: store.Source{Revision: p.text(paramRevision), Author: p.text(paramAuthor), Clean: p.flag(paramClean)},
+		Source: catalogdb.Source{Revision: p.text(paramRevision), Author: p.text(paramAuthor), Clean: p.flag(paramClean)},
 	}
 	unchanged, hasWant, want := p.flag(paramUnchanged), q.Has(paramExpect), p.number(paramExpect)
-	job.Guard = func(head store.Head) error {
+	job.Guard = func(head catalogdb.Head) error {
 		switch {
 		case unchanged:
 			return errChanged
@@ -135,7 +136,7 @@ var errChanged = errors.New("the folder would change what is published, and its 
 
 // A movedError says that another version is published than the client has seen.
 type movedError struct {
-	head store.Head
+	head catalogdb.Head
 	want int64
 }
 
@@ -149,7 +150,7 @@ func (e *movedError) Error() string {
 }
 
 // Is keeps the revision of the other version on record.
-func (e *movedError) Is(target error) bool { return target == store.ErrRevisionStays }
+func (e *movedError) Is(target error) bool { return target == catalogdb.ErrRevisionStays }
 
 // params reads parameters and keeps the first error.
 type params struct {
@@ -215,10 +216,10 @@ func (h *Handler) explain(r *http.Request, err error) *refusal {
 	if errors.Is(err, errChanged) {
 		return &refusal{http.StatusPreconditionFailed, errChanged.Error()}
 	}
-	if errors.Is(err, store.ErrMirror) {
+	if errors.Is(err, catalogdb.ErrMirror) {
 		return &refusal{http.StatusConflict, err.Error()}
 	}
-	if errors.Is(err, store.ErrBusy) {
+	if errors.Is(err, sqldb.ErrBusy) {
 		return &refusal{
 			http.StatusConflict,
 			"another publication has been running for more than 30 seconds: try again when it is done; " +
@@ -229,13 +230,13 @@ func (h *Handler) explain(r *http.Request, err error) *refusal {
 		h.Log.Error("a publication failed", "error", err)
 	}
 	switch {
-	case errors.Is(err, store.ErrFull) || errors.Is(err, syscall.ENOSPC):
+	case errors.Is(err, sqldb.ErrFull) || errors.Is(err, syscall.ENOSPC):
 		return &refusal{http.StatusInsufficientStorage, noSpaceText}
 	case errors.Is(err, context.Canceled):
 		return &refusal{
 			http.StatusServiceUnavailable, "the publication was interrupted: see `palmares log`, or publish again",
 		}
-	case store.IsOutage(err):
+	case sqldb.IsOutage(err):
 		return &refusal{http.StatusServiceUnavailable, errOutage(err).Error()}
 	}
 	return &refusal{http.StatusInternalServerError, errInternal().Error()}

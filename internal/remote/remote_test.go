@@ -24,23 +24,25 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"palmares/internal/catalogdb"
 	"palmares/internal/content"
 	"palmares/internal/publication"
-	"palmares/internal/store"
+	"palmares/internal/sqldb"
 	"palmares/internal/testkit"
+	"palmares/internal/testkit/testdb"
 	"palmares/internal/web"
 )
 
 func TestMain(m *testing.M) { os.Exit(testkit.Run(m)) }
 
-var databases = testkit.Migrated[*store.Store]{Open: store.Open}
+var databases = testkit.Migrated[*testdb.DB]{Open: testdb.Open}
 
 var sunday = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
 // A node is a handler on a real server.
 type node struct {
 	t       *testing.T
-	store   *store.Store
+	store   *testdb.DB
 	temp    string
 	handler *Handler
 	url     string
@@ -55,10 +57,10 @@ func (n *node) Begin() { n.running.Add(1) }
 func (n *node) End()   { n.running.Add(-1) }
 
 // serve starts a node that accepts one token. Its temporary folders are the test's.
-func serve(t *testing.T, st *store.Store) *node {
+func serve(t *testing.T, st *testdb.DB) *node {
 	t.Helper()
 	n := &node{t: t, store: st, temp: t.TempDir(), clock: testkit.NewClock(sunday), log: &testkit.Log{}}
-	n.handler = NewHandler(Config{Store: st, NotFound: http.NotFoundHandler(), Now: n.clock.Now, Log: slog.New(slog.NewTextHandler(n.log, nil)), Memory: n, TempDir: n.temp})
+	n.handler = NewHandler(Config{Store: st.CatalogDB, Tokens: st.Tokens, NotFound: http.NotFoundHandler(), Now: n.clock.Now, Log: slog.New(slog.NewTextHandler(n.log, nil)), Memory: n, TempDir: n.temp})
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = &countedBody{r.Body, &n.bytes}
 		n.handler.ServeHTTP(w, r)
@@ -181,17 +183,17 @@ func folder(t *testing.T, files ...string) string {
 }
 
 func TestAFolderIsPublishedWithWhereItComesFrom(t *testing.T) {
-	databases.Each(t, func(t *testing.T, st *store.Store) {
+	databases.Each(t, func(t *testing.T, st *testdb.DB) {
 		n := serve(t, st)
 		shown, err := n.publish(folder(t, "outils/scie.md", tool("Coupe.")), new(int64), func(j *publication.Job) {
-			j.Source = store.Source{Revision: "0123abc", Author: "Ada", Clean: true}
+			j.Source = catalogdb.Source{Revision: "0123abc", Author: "Ada", Clean: true}
 		})
 		if want := "added     outils/scie\npublished version 1: 1 added; now 1 tool, 0 comparisons, 0 retired tools, 1 category\n"; err != nil || shown.report != want {
 			t.Errorf("%v, report:\n%s", err, shown.report)
 		}
 		n.publishes(1)
 		versions, err := st.Catalogue.Versions(t.Context(), 10)
-		if want := (store.Source{Revision: "0123abc", Author: "Ada", Token: "ci", Clean: true}); err != nil || len(versions) != 1 || versions[0].Source != want {
+		if want := (catalogdb.Source{Revision: "0123abc", Author: "Ada", Token: "ci", Clean: true}); err != nil || len(versions) != 1 || versions[0].Source != want {
 			t.Errorf("versions: %+v, %v", versions, err)
 		}
 		tokens, err := st.Tokens.List(t.Context())
@@ -203,7 +205,7 @@ func TestAFolderIsPublishedWithWhereItComesFrom(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer client.Close()
-		if head, err := client.Head(t.Context()); err != nil || head != (store.Head{Version: 1, Revision: "0123abc", Author: "Ada", Clean: true}) {
+		if head, err := client.Head(t.Context()); err != nil || head != (catalogdb.Head{Version: 1, Revision: "0123abc", Author: "Ada", Clean: true}) {
 			t.Errorf("head: %+v, %v", head, err)
 		}
 		if n.log.String() != "" {
@@ -213,7 +215,7 @@ func TestAFolderIsPublishedWithWhereItComesFrom(t *testing.T) {
 }
 
 func TestAFolderIsRefusedForWhatTheCommandRefuses(t *testing.T) {
-	databases.Each(t, func(t *testing.T, st *store.Store) {
+	databases.Each(t, func(t *testing.T, st *testdb.DB) {
 		n := serve(t, st)
 		if _, err := n.publish(folder(t, "outils/scie.md", tool("Coupe.")), nil, nil); err != nil {
 			t.Fatal(err)
@@ -247,7 +249,7 @@ func TestAFolderIsRefusedForWhatTheCommandRefuses(t *testing.T) {
 }
 
 func TestPicturesThatTheServerHasAreNotSentAgain(t *testing.T) {
-	databases.Each(t, func(t *testing.T, st *store.Store) {
+	databases.Each(t, func(t *testing.T, st *testdb.DB) {
 		n := serve(t, st)
 		big, small := picture(t, 400), picture(t, 8)
 		page := func(title string) string {
@@ -303,8 +305,8 @@ func page(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestWithoutATokenThereIsNothingAndTheFirstWorksAtOnce(t *testing.T) {
-	databases.Each(t, func(t *testing.T, st *store.Store) {
-		handler := NewHandler(Config{Store: st, NotFound: http.HandlerFunc(page), Now: func() time.Time { return sunday }, Log: slog.New(slog.DiscardHandler)})
+	databases.Each(t, func(t *testing.T, st *testdb.DB) {
+		handler := NewHandler(Config{Store: st.CatalogDB, Tokens: st.Tokens, NotFound: http.HandlerFunc(page), Now: func() time.Time { return sunday }, Log: slog.New(slog.DiscardHandler)})
 		ask := func(method, path, token string) *testkit.Reply {
 			return testkit.Serve(t, handler, testkit.NewRequest(t, method, "https://catalogue.example"+path, "", "Authorization: Bearer "+token))
 		}
@@ -360,7 +362,7 @@ func TestABodyWithoutItsEndIsIncomplete(t *testing.T) {
 }
 
 func TestABadTokenIsRefusedBeforeAnythingIsRead(t *testing.T) {
-	databases.Each(t, func(t *testing.T, st *store.Store) {
+	databases.Each(t, func(t *testing.T, st *testdb.DB) {
 		n := serve(t, st)
 		old := n.create("old", sunday)
 		revoked, lost, err := st.Tokens.Create(t.Context(), "lost", time.Time{}, sunday)
@@ -493,7 +495,7 @@ func badStreams(t testing.TB, settings entry) []badStream {
 }
 
 func TestABadStreamPublishesNothingAndLeavesNothing(t *testing.T) {
-	databases.Each(t, func(t *testing.T, st *store.Store) {
+	databases.Each(t, func(t *testing.T, st *testdb.DB) {
 		n := serve(t, st)
 		n.handler.limits.bytes, n.handler.limits.entries, n.handler.limits.stream = 1<<20, 10, 4<<20
 		settings := file("catalogue.yaml", catalogueYAML)
@@ -713,7 +715,7 @@ func TestWhatTheServerCannotDoHasItsOwnStatus(t *testing.T) {
 	h := &Handler{Config: Config{Log: slog.New(slog.NewTextHandler(log, nil))}}
 	r := httptest.NewRequest(http.MethodPost, cataloguePath, nil)
 	for err, want := range map[error]int{
-		store.ErrBusy: 409, store.ErrMirror: 409, store.ErrFull: 507, store.ErrUnreachable: 503, context.Canceled: 503, errors.New("secret"): 500,
+		sqldb.ErrBusy: 409, catalogdb.ErrMirror: 409, sqldb.ErrFull: 507, sqldb.ErrUnreachable: 503, context.Canceled: 503, errors.New("secret"): 500,
 	} {
 		if got := h.explain(r, fmt.Errorf("at work: %w", err)); got.status != want || strings.Contains(got.text, "secret") {
 			t.Errorf("%v: %+v; want %d", err, got, want)
@@ -722,7 +724,7 @@ func TestWhatTheServerCannotDoHasItsOwnStatus(t *testing.T) {
 	if !log.Contains("secret") {
 		t.Error("the failure is not logged")
 	}
-	_, wrong := store.Open(t.Context(), "postgres://%")
+	_, wrong := testdb.Open(t.Context(), "postgres://%")
 	if got := h.explain(r, wrong); got.status != 503 || strings.Contains(got.text, "try again") || !strings.Contains(got.text, "operator") {
 		t.Errorf("%v: %+v; want no hope that it passes", wrong, got)
 	}

@@ -14,15 +14,18 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/accountdb"
+	"palmares/internal/catalogdb"
 	"palmares/internal/osfile"
-	"palmares/internal/store"
+	"palmares/internal/sqldb"
 	"palmares/internal/web"
 	"palmares/internal/wire"
 )
 
 // Config is what a Handler needs. All fields are required unless they say otherwise.
 type Config struct {
-	Store *store.Store
+	Store  *catalogdb.Store
+	Tokens *accountdb.Tokens
 	// NotFound serves requests while no token exists, as if there were no /publish/.
 	NotFound http.Handler
 	Now      func() time.Time
@@ -156,7 +159,7 @@ func errUnavailable(text, retryAfter string) error {
 
 // errOutage is for a server that cannot use its database.
 func errOutage(err error) error {
-	if store.IsPermanent(err) {
+	if sqldb.IsPermanent(err) {
 		return errUnavailable("the server cannot use its database until its operator acts: its log says why; "+
 			"nothing was changed", web.RetryLater)
 	}
@@ -170,7 +173,7 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 		if r.Context().Err() == nil { // otherwise the client is gone
 			h.Log.Error("a request to publish failed", "path", r.URL.Path, "error", err)
 		}
-		if store.IsOutage(err) || errors.Is(err, context.DeadlineExceeded) {
+		if sqldb.IsOutage(err) || errors.Is(err, context.DeadlineExceeded) {
 			err = errOutage(err)
 		} else {
 			err = errInternal()
@@ -198,7 +201,7 @@ func (h *Handler) anyToken(ctx context.Context) (bool, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
 	defer cancel()
-	h.hasTokens, h.askErr = h.Store.Tokens.Any(ctx)
+	h.hasTokens, h.askErr = h.Tokens.Any(ctx)
 	h.askedAt = now
 	return h.hasTokens, h.askErr
 }
@@ -238,7 +241,7 @@ func (h *Handler) authorize(r *http.Request) (account.PublishToken, error) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), lookupTimeout)
 	defer cancel()
-	token, err := h.Store.Tokens.Find(ctx, account.HashKey(text))
+	token, err := h.Tokens.Find(ctx, account.HashKey(text))
 	if err == nil {
 		err = token.Check(h.Now())
 	}

@@ -17,14 +17,15 @@ import (
 
 	"palmares/internal/api"
 	"palmares/internal/catalog"
+	"palmares/internal/catalogdb"
 	"palmares/internal/dataapi"
 	"palmares/internal/keyring"
 	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
-	"palmares/internal/store"
 	"palmares/internal/synthetic"
 	"palmares/internal/testkit"
+	"palmares/internal/testkit/testdb"
 )
 
 var sharedPublications = flag.Int("shared-publications", 4, "random publications of TestVersionsThatShareAnswerLikeWholeOnes")
@@ -32,7 +33,7 @@ var sharedPublications = flag.Int("shared-publications", 4, "random publications
 // A server that takes what did not change from the version before answers every request
 // as one that has just read everything, after any number of publications.
 func TestVersionsThatShareAnswerLikeWholeOnes(t *testing.T) {
-	st, err := store.Open(t.Context(), testkit.SQLite(t))
+	st, err := testdb.Open(t.Context(), testkit.SQLite(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,16 +49,16 @@ func TestVersionsThatShareAnswerLikeWholeOnes(t *testing.T) {
 		if i > 0 {
 			e.edit()
 		}
-		if _, err := st.Catalogue.Publish(t.Context(), e.copy(), store.PublishOptions{Now: func() time.Time { return now }, AllowRemovals: true}); err != nil {
+		if _, err := st.Catalogue.Publish(t.Context(), e.copy(), catalogdb.PublishOptions{Now: func() time.Time { return now }, AllowRemovals: true}); err != nil {
 			t.Fatal(err)
 		}
 		if i > 1 && i < *sharedPublications-1 && e.random.IntN(4) == 0 {
 			continue // a server may miss versions
 		}
 		loads++
-		var earlier *store.Published
+		var earlier *catalogdb.Published
 		if before != nil {
-			earlier = &store.Published{Catalog: before.Catalog, Version: before.Version, PublishedAt: before.PublishedAt, Feed: before.Feed()}
+			earlier = &catalogdb.Published{Catalog: before.Catalog, Version: before.Version, PublishedAt: before.PublishedAt, Feed: before.Feed()}
 		}
 		changed, step, err := st.Catalogue.LoadAfter(t.Context(), earlier)
 		if err != nil {
@@ -97,7 +98,7 @@ type crawled struct {
 	seen     map[string]bool
 }
 
-func newCrawled(t *testing.T, before *snapshot.Snapshot, step *catalog.Step, p *store.Published) *crawled {
+func newCrawled(t *testing.T, before *snapshot.Snapshot, step *catalog.Step, p *catalogdb.Published) *crawled {
 	t.Helper()
 	s := snapshot.Next(before, p.Catalog, step, p.Version, p.ChangedOn)
 	s.Events, s.PublishedAt = p.Events, p.PublishedAt

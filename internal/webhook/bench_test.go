@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/store"
+	"palmares/internal/catalogdb"
 	"palmares/internal/synthetic"
+	"palmares/internal/testkit/testdb"
 	"palmares/internal/webhook"
 )
 
@@ -41,7 +42,7 @@ func benchmarkHanging(b *testing.B, hanging int) {
 	}))
 	defer server.Close()
 
-	s, err := store.Open(ctx, "sqlite:"+filepath.Join(b.TempDir(), "palmares.db"))
+	s, err := testdb.Open(ctx, "sqlite:"+filepath.Join(b.TempDir(), "palmares.db"))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func benchmarkHanging(b *testing.B, hanging int) {
 	var sequence int64
 	for b.Loop() {
 		seed++
-		published, err := s.Catalogue.Publish(ctx, synthetic.Catalog(2, seed), store.PublishOptions{Now: time.Now, AllowRemovals: true})
+		published, err := s.Catalogue.Publish(ctx, synthetic.Catalog(2, seed), catalogdb.PublishOptions{Now: time.Now, AllowRemovals: true})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -9,15 +9,17 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/accountdb"
+	"palmares/internal/catalogdb"
 	"palmares/internal/mail"
-	"palmares/internal/store"
 	"palmares/internal/synthetic"
+	"palmares/internal/testkit/testdb"
 	"palmares/internal/webhook"
 )
 
 // A fixture is a dispatcher on a real store with one endpoint, in a synctest bubble.
 type fixture struct {
-	*store.Store
+	*testdb.DB
 	dispatcher *webhook.Dispatcher
 	receiver   *receiver
 	endpoint   webhook.Endpoint
@@ -32,7 +34,7 @@ func live(t *testing.T, test func(t *testing.T, f *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
-		s, err := store.Open(ctx, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
+		s, err := testdb.Open(ctx, "sqlite:"+filepath.Join(t.TempDir(), "palmares.db"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +56,7 @@ func live(t *testing.T, test func(t *testing.T, f *fixture)) {
 		r, hangUp := receive(t, d, answering(http.StatusNoContent))
 		t.Cleanup(hangUp)
 		t.Cleanup(run(t, d))
-		test(t, &fixture{Store: s, dispatcher: d, receiver: r, endpoint: endpoint})
+		test(t, &fixture{DB: s, dispatcher: d, receiver: r, endpoint: endpoint})
 	})
 }
 
@@ -110,7 +112,7 @@ func TestAfterTenFailuresInARowOnlyTheOldestDueIsTriedUntilOneSucceeds(t *testin
 			}
 		}
 		f.receiver.now(slow(http.StatusInternalServerError))
-		if _, err := f.Catalogue.Publish(t.Context(), synthetic.Catalog(20, 1), store.PublishOptions{Now: time.Now}); err != nil {
+		if _, err := f.Catalogue.Publish(t.Context(), synthetic.Catalog(20, 1), catalogdb.PublishOptions{Now: time.Now}); err != nil {
 			t.Fatal(err)
 		}
 		f.dispatcher.Wake()
@@ -132,7 +134,7 @@ func TestAfterTenFailuresInARowOnlyTheOldestDueIsTriedUntilOneSucceeds(t *testin
 		if most := f.receiver.atOnce("/in"); most == 1 {
 			t.Error("after a success there is still one request at a time")
 		}
-		all, err := f.Deliveries.List(t.Context(), account.AnyOwner(), f.endpoint.ID, store.DeliveryFilter{State: webhook.Pending, Limit: 100})
+		all, err := f.Deliveries.List(t.Context(), account.AnyOwner(), f.endpoint.ID, accountdb.DeliveryFilter{State: webhook.Pending, Limit: 100})
 		if err != nil || len(all) != 0 {
 			t.Errorf("%d deliveries are left, %v", len(all), err)
 		}
@@ -148,7 +150,7 @@ func TestAFailingReceiverIsLookedAtEveryFiveMinutesWithOneRequest(t *testing.T) 
 			}
 		}
 		f.receiver.now(answering(http.StatusInternalServerError))
-		if _, err := f.Catalogue.Publish(t.Context(), synthetic.Catalog(20, 1), store.PublishOptions{Now: time.Now}); err != nil {
+		if _, err := f.Catalogue.Publish(t.Context(), synthetic.Catalog(20, 1), catalogdb.PublishOptions{Now: time.Now}); err != nil {
 			t.Fatal(err)
 		}
 		pass(time.Minute) // until the breaker is open, while nearly all of them wait for their first attempt
@@ -169,7 +171,7 @@ func TestAFailingReceiverIsLookedAtEveryFiveMinutesWithOneRequest(t *testing.T) 
 		if err != nil || w.Failures != 0 || w.LastSuccessAt.IsZero() {
 			t.Errorf("it was not noticed that the receiver is back: %+v, %v", w, err)
 		}
-		left, err := f.Deliveries.List(t.Context(), account.AnyOwner(), f.endpoint.ID, store.DeliveryFilter{State: webhook.Pending, Limit: 1})
+		left, err := f.Deliveries.List(t.Context(), account.AnyOwner(), f.endpoint.ID, accountdb.DeliveryFilter{State: webhook.Pending, Limit: 1})
 		if err != nil || len(left) > 0 {
 			t.Errorf("a minute later this is left: %+v, %v", left, err)
 		}
@@ -241,7 +243,7 @@ func TestARecoverySendsAgainWhatWasMissedWithTheSameIDsAndBytes(t *testing.T) {
 	live(t, func(t *testing.T, f *fixture) {
 		f.receiver.now(answering(http.StatusInternalServerError))
 		start := time.Now()
-		if _, err := f.Catalogue.Publish(t.Context(), synthetic.Catalog(3, 1), store.PublishOptions{Now: func() time.Time { return start }}); err != nil {
+		if _, err := f.Catalogue.Publish(t.Context(), synthetic.Catalog(3, 1), catalogdb.PublishOptions{Now: func() time.Time { return start }}); err != nil {
 			t.Fatal(err)
 		}
 		f.dispatcher.Wake()
@@ -250,7 +252,7 @@ func TestARecoverySendsAgainWhatWasMissedWithTheSameIDsAndBytes(t *testing.T) {
 		for _, r := range f.receiver.seen() {
 			missed[r.header.Get("webhook-id")] = r.body
 		}
-		failed, err := f.Deliveries.List(t.Context(), account.AnyOwner(), f.endpoint.ID, store.DeliveryFilter{State: webhook.Failed, Limit: 1000})
+		failed, err := f.Deliveries.List(t.Context(), account.AnyOwner(), f.endpoint.ID, accountdb.DeliveryFilter{State: webhook.Failed, Limit: 1000})
 		if err != nil || len(failed) == 0 || len(failed) != len(missed) {
 			t.Fatalf("%d deliveries failed of %d, %v", len(failed), len(missed), err)
 		}

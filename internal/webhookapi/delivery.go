@@ -6,7 +6,8 @@ import (
 	"slices"
 
 	"palmares/internal/account"
-	"palmares/internal/store"
+	"palmares/internal/accountdb"
+	"palmares/internal/sqldb"
 	"palmares/internal/web"
 	"palmares/internal/webhook"
 )
@@ -73,7 +74,7 @@ func (h *Handler) listDeliveries(r *request) (web.Response, error) {
 		return web.Response{}, endpointNotFound(r.id)
 	}
 	p := r.params()
-	var filter store.DeliveryFilter
+	var filter accountdb.DeliveryFilter
 	if i, given := p.Choice("state", deliveryStates); given {
 		filter.State = webhook.DeliveryState(deliveryStates[i])
 	}
@@ -87,7 +88,7 @@ func (h *Handler) listDeliveries(r *request) (web.Response, error) {
 	}
 	filter.Limit = limit + 1 // to know whether there is a next page
 	deliveries, err := h.cfg.Store.Deliveries.List(r.Context(), r.owner, r.id, filter)
-	if errors.Is(err, store.ErrInvalid) { // the rest of the filter has been checked
+	if errors.Is(err, sqldb.ErrInvalid) { // the rest of the filter has been checked
 		p.Refuse("before", filter.Before, "l’identifiant d’un envoi à ce point de réception")
 		return web.Response{}, p.Err()
 	}
@@ -129,7 +130,7 @@ func (h *Handler) resendDelivery(r *request) (web.Response, error) {
 		return web.Response{}, deliveryNotFound(r.id)
 	}
 	d, err := h.cfg.Store.Deliveries.Resend(r.Context(), r.owner, r.id, h.cfg.Now())
-	if errors.Is(err, store.ErrTooMany) {
+	if errors.Is(err, accountdb.ErrTooMany) {
 		return web.Response{}, tooManyResends()
 	}
 	return h.queued(d, orNotFound(err, deliveryNotFound(r.id)))

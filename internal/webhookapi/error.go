@@ -5,7 +5,8 @@ import (
 	"errors"
 	"strconv"
 
-	"palmares/internal/store"
+	"palmares/internal/accountdb"
+	"palmares/internal/sqldb"
 	"palmares/internal/web"
 	"palmares/internal/webhook"
 )
@@ -84,7 +85,7 @@ func unavailable(err error) *web.Error {
 
 // orNotFound replaces the store's ErrNotFound by the error for what was looked for.
 func orNotFound(err error, notFound *web.Error) error {
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, sqldb.ErrNotFound) {
 		return notFound
 	}
 	return err
@@ -96,19 +97,19 @@ func (h *Handler) asError(ctx context.Context, pattern string, err error) error 
 		return err
 	}
 	switch {
-	case errors.Is(err, store.ErrPlan):
+	case errors.Is(err, accountdb.ErrPlan):
 		return planRequired()
-	case errors.Is(err, store.ErrEndpointLimit):
+	case errors.Is(err, accountdb.ErrEndpointLimit):
 		return endpointLimit()
-	case errors.Is(err, store.ErrTooMany):
+	case errors.Is(err, accountdb.ErrTooMany):
 		return tooManyPings()
-	case errors.Is(err, store.ErrInactive):
+	case errors.Is(err, accountdb.ErrInactive):
 		return endpointInactive()
 	case ctx.Err() != nil:
 		return unavailable(err) // the caller has disconnected
 	}
 	h.cfg.Log.Error("a webhook API request failed", "route", pattern, "error", err)
-	if store.IsOutage(err) {
+	if sqldb.IsOutage(err) {
 		return unavailable(err)
 	}
 	return err // sent as an internal error

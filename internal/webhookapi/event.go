@@ -33,7 +33,7 @@ func (h *Handler) listEvents(r *request) (web.Response, error) {
 	if err := p.Err(); err != nil {
 		return web.Response{}, err
 	}
-	found, err := h.cfg.Store.Events.List(r.Context(), after, wanted, limit)
+	found, err := h.cfg.Events.List(r.Context(), after, wanted, limit)
 	if err != nil {
 		return web.Response{}, err
 	}

@@ -143,7 +143,7 @@ func TestTheEventLogSaysWhichEventIsTheOldest(t *testing.T) {
 		}
 		s.advance(webhook.Keep)
 		s.publish("a", "3 €/mois", "b", "1 €/mois")
-		if err := s.store.Deliveries.Prune(t.Context(), s.clock().Add(-time.Hour)); err != nil {
+		if err := s.store.Events.Prune(t.Context(), s.clock().Add(-time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		if page, _ := s.events(events); page.Meta.Oldest == nil || *page.Meta.Oldest != 7 || !strings.HasPrefix(page.names(t), "7 ") {

@@ -52,7 +52,7 @@ func FuzzAnyRequestIsAnswered(f *testing.F) {
 	}
 	s := serve(f, databases.OpenDSN(f, databases.SQLite(f)))
 	handler := webhookapi.New(webhookapi.Config{
-		Store: s.store, Keys: s.keys, Sealer: s.sealer, Now: s.clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Store: s.store.AccountDB, Events: s.store.Events, Keys: s.keys, Sealer: s.sealer, Now: s.clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	f.Fuzz(func(t *testing.T, method, path, query, body, kind string) {
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "/", strings.NewReader(body))

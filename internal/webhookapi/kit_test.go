@@ -18,12 +18,14 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
+	"palmares/internal/catalogdb"
 	"palmares/internal/keyring"
 	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/snapshot"
-	"palmares/internal/store"
 	"palmares/internal/testkit"
+	"palmares/internal/testkit/testdb"
 	"palmares/internal/web"
 	"palmares/internal/webhook"
 	"palmares/internal/webhookapi"
@@ -32,7 +34,7 @@ import (
 // contract is the served document.
 var contract = testkit.NewContract(webhookapi.Document())
 
-var databases = testkit.Migrated[*store.Store]{Open: store.Open}
+var databases = testkit.Migrated[*testdb.DB]{Open: testdb.Open}
 
 func TestMain(m *testing.M) { os.Exit(contract.Run(m)) }
 
@@ -43,7 +45,7 @@ var startTime = time.Date(2026, 11, 15, 9, 30, 0, 250_000_000, time.UTC)
 type service struct {
 	t           testing.TB
 	url         string
-	store       *store.Store
+	store       *testdb.DB
 	sealer      webhook.Sealer
 	key         string       // Ada's, on the Pro plan
 	otherKey    string       // Bob's, on the Pro plan
@@ -58,10 +60,10 @@ type service struct {
 // allow.
 func each(t *testing.T, test func(t *testing.T, s *service), allow ...string) {
 	t.Helper()
-	databases.Each(t, func(t *testing.T, st *store.Store) { test(t, serve(t, st, allow...)) })
+	databases.Each(t, func(t *testing.T, st *testdb.DB) { test(t, serve(t, st, allow...)) })
 }
 
-func serve(t testing.TB, st *store.Store, allow ...string) *service {
+func serve(t testing.TB, st *testdb.DB, allow ...string) *service {
 	t.Helper()
 	s := &service{t: t, store: st, log: &testkit.Log{}}
 	s.now.Store(startTime.UnixMilli())
@@ -82,7 +84,7 @@ func serve(t testing.TB, st *store.Store, allow ...string) *service {
 		networks = append(networks, netip.MustParsePrefix(a))
 	}
 	srv := httptest.NewServer(webhookapi.New(webhookapi.Config{
-		Store: st, Keys: s.keys, Sealer: s.sealer, Allow: networks, Now: s.clock, Log: slog.New(slog.NewJSONHandler(s.log, nil)),
+		Store: st.AccountDB, Events: st.Events, Keys: s.keys, Sealer: s.sealer, Allow: networks, Now: s.clock, Log: slog.New(slog.NewJSONHandler(s.log, nil)),
 		Wake: func() { s.woken.Add(1) }, BaseURL: "https://essai.example",
 		Snapshot: func() *snapshot.Snapshot {
 			return snapshot.Build(&catalog.Catalog{Name: "Essai", URL: "https://essai.example"}, 1, "2026-11-16")
@@ -105,7 +107,7 @@ func (s *service) advance(d time.Duration) { s.now.Add(d.Milliseconds()) }
 // newKey creates a key, and its account if it does not exist.
 func (s *service) newKey(email string, plan account.Plan) string {
 	s.t.Helper()
-	if _, err := s.store.Accounts.Create(s.t.Context(), email, plan, s.clock()); err != nil && !errors.Is(err, store.ErrAccountExists) {
+	if _, err := s.store.Accounts.Create(s.t.Context(), email, plan, s.clock()); err != nil && !errors.Is(err, accountdb.ErrAccountExists) {
 		s.t.Fatal(err)
 	}
 	key, _, err := s.store.Keys.Create(s.t.Context(), email, "essai", s.clock())
@@ -125,7 +127,7 @@ func (s *service) publish(tools ...string) {
 		})
 	}
 	c.Sort()
-	if _, err := s.store.Catalogue.Publish(s.t.Context(), c, store.PublishOptions{Now: s.clock}); err != nil {
+	if _, err := s.store.Catalogue.Publish(s.t.Context(), c, catalogdb.PublishOptions{Now: s.clock}); err != nil {
 		s.t.Fatal(err)
 	}
 }

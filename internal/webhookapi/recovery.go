@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/store"
+	"palmares/internal/accountdb"
+	"palmares/internal/sqldb"
 	"palmares/internal/web"
 	"palmares/internal/webhook"
 )
@@ -43,9 +44,9 @@ func (h *Handler) recover(r *request) (web.Response, error) {
 	}
 	recovery, err := h.cfg.Store.Deliveries.Recover(r.Context(), r.owner, r.id, since, now)
 	switch {
-	case errors.Is(err, store.ErrInvalid):
+	case errors.Is(err, sqldb.ErrInvalid):
 		return web.Response{}, badSince(text, now)
-	case errors.Is(err, store.ErrTooMany):
+	case errors.Is(err, accountdb.ErrTooMany):
 		return web.Response{}, recoveryRunning(r.id)
 	case err != nil:
 		return web.Response{}, orNotFound(err, endpointNotFound(r.id))

@@ -21,10 +21,11 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/accountdb"
+	"palmares/internal/catalogdb"
 	"palmares/internal/keyring"
 	"palmares/internal/openapi"
 	"palmares/internal/snapshot"
-	"palmares/internal/store"
 	"palmares/internal/web"
 	"palmares/internal/webhook"
 )
@@ -32,8 +33,9 @@ import (
 // Config is what the operations work on. All fields are required unless they say
 // otherwise.
 type Config struct {
-	Store *store.Store
-	Keys  *keyring.Keyring
+	Store  *accountdb.Store
+	Events *catalogdb.Events
+	Keys   *keyring.Keyring
 	// Sealer encrypts secrets before they are stored.
 	Sealer webhook.Sealer
 	// Allow are private networks that endpoints may be in; none by default.

@@ -1,0 +1,121 @@
+package accountdb
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"slices"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/sqldb"
+)
+
+// ErrAccountExists: the address has an account already.
+var ErrAccountExists = errors.New("the account exists")
+
+// Accounts are customers, identified by an address.
+type Accounts struct{ db *sqldb.DB }
+
+// Create creates an account. ErrAccountExists: the address has one already;
+// ErrInvalid: it is not an address.
+func (s *Accounts) Create(ctx context.Context, email string, plan account.Plan, now time.Time) (account.Account, error) {
+	email, err := account.NormalizeEmail(email)
+	if err != nil {
+		return account.Account{}, sqldb.Problem(sqldb.ErrInvalid, err, "%v", err)
+	}
+	a := account.Account{ID: account.NewID(account.AccountID, now, rand.Reader), Email: email, Plan: plan, CreatedAt: now.UTC().Truncate(time.Millisecond)}
+	err = writeKeys(ctx, s.db, func(tx *sql.Tx) error {
+		made, err := tx.ExecContext(ctx, `INSERT INTO accounts (id, email, plan, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (email) DO NOTHING`,
+			a.ID, a.Email, string(a.Plan), sqldb.FormatTime(a.CreatedAt))
+		if err != nil {
+			return err
+		}
+		if n, err := made.RowsAffected(); err != nil || n == 0 {
+			return cmp.Or(err, sqldb.ProblemWith(email, ErrAccountExists, "%s has an account already", email))
+		}
+		return nil
+	})
+	if err != nil {
+		return account.Account{}, err
+	}
+	return a, nil
+}
+
+// List lists every account, oldest first.
+func (s *Accounts) List(ctx context.Context) ([]account.Account, error) {
+	var all []account.Account
+	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+		all, err = sqldb.Rows(ctx, tx, 0, `SELECT id, email, plan, created_at FROM accounts WHERE id <> $1`, scanAccount, deletedID)
+		return err
+	})
+	slices.SortFunc(all, func(a, b account.Account) int { return cmp.Compare(a.ID, b.ID) })
+	return all, err
+}
+
+// Find finds the account of an address. ErrNotFound: it has none.
+func (s *Accounts) Find(ctx context.Context, email string) (account.Account, error) {
+	var found account.Account
+	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+		found, err = findAccount(ctx, tx, email)
+		return err
+	})
+	return found, err
+}
+
+// SetPlan moves an account to a plan on behalf of the operator: Pro that was granted
+// here does not end with a subscription. Keys in excess of the new plan work for
+// account.KeyGrace (see Keys.SuspendExcess); no more can be created until there are
+// fewer. ErrNotFound: no such account.
+func (s *Accounts) SetPlan(ctx context.Context, email string, plan account.Plan, now time.Time) error {
+	return writeKeys(ctx, s.db, func(tx *sql.Tx) error {
+		a, err := lockAccount(ctx, tx, email)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE subscriptions SET granted = FALSE, version = version + 1 WHERE account_id = $1`, a.ID); err != nil {
+			return err
+		}
+		due := time.Time{}
+		if plan != account.Pro {
+			due = now.Add(account.KeyGrace)
+		}
+		return movePlan(ctx, tx, a.ID, plan, due)
+	})
+}
+
+// Delete deletes an account and everything that belongs to it. Its webhooks are gone for
+// everybody, and Deliveries.Sweep removes their log. ErrNotFound: no such account.
+func (s *Accounts) Delete(ctx context.Context, email string) error {
+	return writeKeys(ctx, s.db, func(tx *sql.Tx) error {
+		a, err := findAccount(ctx, tx, email)
+		if err != nil {
+			return err
+		}
+		return deleteAccount(ctx, tx, a)
+	})
+}
+
+// deleteAccount leaves nothing of an account but the note that its subscription must be
+// cancelled: it must not be charged any longer. Mails and links belong to its address,
+// webhooks may have a long log; everything else is deleted by foreign keys.
+func deleteAccount(ctx context.Context, tx *sql.Tx, a account.Account) error {
+	if err := cancelLater(ctx, tx, a.ID); err != nil {
+		return err
+	}
+	if err := buryEndpoints(ctx, tx, `account_id = $1`, a.ID); err != nil {
+		return err
+	}
+	for _, d := range []struct{ statement, value string }{
+		{`DELETE FROM mails WHERE address = $1`, a.Email},
+		{`DELETE FROM links WHERE email = $1`, a.Email},
+		{`DELETE FROM accounts WHERE id = $1`, a.ID},
+	} {
+		if _, err := tx.ExecContext(ctx, d.statement, d.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package accountdb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"palmares/internal/sqldb"
+	"palmares/internal/webhook"
+)
+
+// pruneDeliveries is how many rows Prune deletes in one transaction, so that claims and
+// publications need not wait long.
+const pruneDeliveries = 500
+
+// Prune deletes deliveries, their attempts and recoveries older than before, whether they
+// were delivered or not. Old secrets that no longer sign at webhook.Keep after before, which
+// is now, are deleted too. What is left after an error, the next call deletes.
+func (s *Deliveries) Prune(ctx context.Context, before time.Time) error {
+	var endpoints []string
+	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+		endpoints, err = sqldb.Rows(ctx, tx, 0, `SELECT id FROM endpoints`, sqldb.ScanText)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range endpoints {
+		err := sqldb.InBatches(ctx, s.db, pruneDeliveries, func(tx *sql.Tx) (int64, error) {
+			if err := lockEndpoint(ctx, s.db, tx, id); err != nil {
+				return 0, err
+			}
+			old, err := sqldb.Rows(ctx, tx, 0, `SELECT id FROM deliveries WHERE endpoint_id = $1 AND created_at < $2 ORDER BY created_at LIMIT $3`,
+				sqldb.ScanText, id, sqldb.FormatTime(before), pruneDeliveries)
+			if err != nil || len(old) == 0 {
+				return 0, err
+			}
+			args, list := sqldb.InAfter(nil, old)
+			_, err = tx.ExecContext(ctx, `DELETE FROM deliveries WHERE id IN `+list, args...) // attempts go with them
+			return int64(len(old)), err
+		})
+		if err != nil {
+			return err
+		}
+		err = s.db.Retried().Write(ctx, func(tx *sql.Tx) error {
+			if err := lockEndpoint(ctx, s.db, tx, id); err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, `UPDATE endpoints SET old_secret = '', old_secret_until = '' WHERE id = $1 AND old_secret_until <> '' AND old_secret_until <= $2`, id, sqldb.FormatTime(before.Add(webhook.Keep))); err != nil {
+				return err
+			}
+			_, err := tx.ExecContext(ctx, `DELETE FROM recoveries WHERE endpoint_id = $1 AND created_at < $2`, id, sqldb.FormatTime(before))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Figures counts endpoints and returns how long the longest due delivery to a healthy
+// endpoint has waited. Deliveries that wait because their receiver fails are left out.
+func (s *Deliveries) Figures(ctx context.Context, now time.Time) (webhook.Figures, error) {
+	f := webhook.Figures{Endpoints: map[webhook.State]int{}}
+	err := s.db.Read(ctx, func(tx *sql.Tx) error {
+		all, err := sqldb.Rows(ctx, tx, 0, selectEndpoints, scanEndpoint)
+		if err != nil {
+			return err
+		}
+		for _, w := range all {
+			f.Endpoints[w.State]++
+		}
+		var oldest string
+		err = tx.QueryRowContext(ctx, fmt.Sprintf(`
+			SELECT next_at FROM (
+				SELECT (SELECT d.next_at FROM deliveries d WHERE d.endpoint_id = w.id AND d.state = 'pending' AND d.next_at <= $1 ORDER BY d.next_at LIMIT 1) AS next_at
+				FROM endpoints w JOIN accounts a ON a.id = w.account_id 
+				WHERE w.state = 'active' AND a.plan = 'pro' AND w.failures < %d AND w.not_before <= $1) AS longest
+			WHERE next_at IS NOT NULL ORDER BY next_at LIMIT 1`, webhook.BreakAfter), sqldb.FormatTime(now)).Scan(&oldest)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		since, err := sqldb.ParseTime(oldest)
+		f.OldestDue = max(now.Sub(since), 0)
+		return err
+	})
+	return f, err
+}
+
+// sweepStep is how many deliveries one step of Sweep deletes, each with ten attempts at
+// most: few enough that others hardly wait for it.
+const sweepStep = 500
+
+// Sweep deletes the next deliveries of endpoints that were deleted, or an endpoint that
+// has none left, in one transaction. It reports whether there may be more. A process that
+// dies between two steps loses nothing: any other continues.
+func (s *Deliveries) Sweep(ctx context.Context) (more bool, err error) {
+	var id string
+	err = s.db.Reads().QueryRowContext(ctx, `SELECT id FROM endpoints WHERE account_id = $1 LIMIT 1`, deletedID).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, s.db.Explain(ctx, err)
+	}
+	err = s.db.Retried().Write(ctx, func(tx *sql.Tx) error {
+		if err := lockEndpoint(ctx, s.db, tx, id); err != nil {
+			return err
+		}
+		done, err := tx.ExecContext(ctx, `DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE endpoint_id = $1 LIMIT $2)`, id, s.sweepStep)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n > 0 {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `DELETE FROM endpoints WHERE id = $1`, id)
+		return err
+	})
+	return err == nil, err
+}

@@ -1,0 +1,136 @@
+package accountdb
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/sqldb"
+	"palmares/internal/webhook"
+)
+
+// recoveryID begins the id of a recovery.
+const recoveryID = "rcv_"
+
+// Recover requests everything that an endpoint missed since a time: the events published
+// since then that it takes and that are neither delivered to it nor pending. It only
+// stores the request; RunRecovery carries it out in steps. Events published from now on
+// are not part of it. The oldest day of which events are kept is accepted as a whole,
+// although part of it was pruned: people enter days.
+//
+// ErrNotFound; ErrInvalid: since is in the future or longer ago than events are kept;
+// ErrTooMany: the endpoint has a recovery that is not done.
+func (s *Deliveries) Recover(ctx context.Context, owner account.Owner, endpointID string, since, now time.Time) (webhook.Recovery, error) {
+	since = since.UTC().Truncate(time.Millisecond)
+	r := webhook.Recovery{
+		ID: account.NewID(recoveryID, now, rand.Reader), EndpointID: endpointID,
+		Since: since, CreatedAt: now.UTC().Truncate(time.Millisecond),
+	}
+	oldest := r.CreatedAt.Add(-webhook.Keep)
+	if since.Before(oldest) && !since.Before(oldest.Add(-24*time.Hour)) {
+		since, r.Since = oldest, oldest
+	}
+	if since.After(now) || since.Before(oldest) {
+		return webhook.Recovery{}, sqldb.Problem(sqldb.ErrInvalid, nil, "events can be recovered since a time in the last %d days, and %s is not one: give a later time, not in the future",
+			int(webhook.Keep.Hours())/24, sqldb.FormatTime(since))
+	}
+	_, err := changeEndpoint(ctx, s.db, owner, endpointID, func(tx *sql.Tx, _ webhook.Endpoint) error {
+		var open int
+		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM recoveries WHERE endpoint_id = $1 AND done_at = ''`, endpointID).Scan(&open); err != nil {
+			return err
+		}
+		if open > 0 {
+			return sqldb.Problem(ErrTooMany, nil, "a recovery of the endpoint %s is under way: wait until it is done", endpointID)
+		}
+		// Sequences rise with time, but a clock may be set back: since is checked again for
+		// every event.
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO recoveries (id, endpoint_id, since, created_at, done_at, deliveries, after_sequence, last_sequence)
+			SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), '', 0,
+				coalesce((SELECT min(first_sequence) - 1 FROM publications WHERE published_at >= $3), sequence), sequence FROM catalogue`,
+			r.ID, endpointID, sqldb.FormatTime(since), sqldb.FormatTime(r.CreatedAt))
+		return err
+	})
+	if err != nil {
+		return webhook.Recovery{}, err
+	}
+	return r, nil
+}
+
+// Recoveries returns the recoveries of an endpoint, newest first. ErrNotFound: no such endpoint.
+func (s *Deliveries) Recoveries(ctx context.Context, owner account.Owner, endpointID string) ([]webhook.Recovery, error) {
+	var list []webhook.Recovery
+	err := s.db.Read(ctx, func(tx *sql.Tx) error {
+		if _, err := findEndpoint(ctx, tx, owner, endpointID); err != nil {
+			return err
+		}
+		var err error
+		list, err = sqldb.Rows(ctx, tx, 0, `
+			SELECT id, endpoint_id, since, created_at, done_at, deliveries FROM recoveries WHERE endpoint_id = $1 ORDER BY created_at DESC, id DESC`,
+			func(scan sqldb.Scanner, r *webhook.Recovery) error {
+				return scan(&r.ID, &r.EndpointID, sqldb.Time(&r.Since), sqldb.Time(&r.CreatedAt), sqldb.Time(&r.DoneAt), &r.Count)
+			}, endpointID)
+		return err
+	})
+	return list, err
+}
+
+// RunRecovery runs one step of the oldest unfinished recovery: it handles the next limit
+// events. A process that dies between two steps loses nothing, and any number of nodes
+// may call it at once. more reports whether there was something to do, and may be again.
+func (s *Deliveries) RunRecovery(ctx context.Context, now time.Time, limit int) (more bool, err error) {
+	const open = `SELECT EXISTS (SELECT 1 FROM recoveries WHERE done_at = '')`
+	if err := s.db.Reads().QueryRowContext(ctx, open).Scan(&more); err != nil || !more {
+		return false, s.db.Explain(ctx, err)
+	}
+	err = s.db.Retried().Write(ctx, func(tx *sql.Tx) error {
+		more, err = s.recoverStep(ctx, tx, now, limit)
+		return err
+	})
+	return more && err == nil, err
+}
+
+func (s *Deliveries) recoverStep(ctx context.Context, tx *sql.Tx, now time.Time, limit int) (bool, error) {
+	// The endpoint is locked, not the recovery: two recoveries of one endpoint must not
+	// both find that an event is missing, and a deletion locks the endpoint first.
+	pick := `SELECT w.id FROM recoveries r JOIN endpoints w ON w.id = r.endpoint_id WHERE r.done_at = '' ORDER BY r.created_at, r.id LIMIT 1` +
+		s.db.LockClause("FOR NO KEY UPDATE OF w SKIP LOCKED")
+	var endpointID string
+	err := tx.QueryRowContext(ctx, pick).Scan(&endpointID)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	// The progress of the recovery is only reliable once the endpoint is locked.
+	var id, since string
+	var after, last int64
+	err = tx.QueryRowContext(ctx, `
+		SELECT id, since, after_sequence, last_sequence FROM recoveries WHERE endpoint_id = $1 AND done_at = '' ORDER BY created_at, id LIMIT 1`, endpointID).
+		Scan(&id, &since, &after, &last)
+	if errors.Is(err, sql.ErrNoRows) {
+		return true, nil // another node has finished it
+	}
+	if err != nil {
+		return false, err
+	}
+	w, err := findEndpoint(ctx, tx, account.AnyOwner(), endpointID)
+	if err != nil {
+		return false, err
+	}
+	upTo := min(after+int64(limit), last)
+	made, err := deliverEvents(ctx, tx, w, deliveryPrefix(now), webhook.OfRecovery, after, upTo, since, now)
+	if err != nil {
+		return false, err
+	}
+	done := ""
+	if upTo == last {
+		done = sqldb.FormatTime(now)
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE recoveries SET after_sequence = $1, deliveries = deliveries + $2, done_at = $3 WHERE id = $4`, upTo, made, done, id)
+	return true, err
+}

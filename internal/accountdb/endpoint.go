@@ -1,0 +1,341 @@
+package accountdb
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/sqldb"
+	"palmares/internal/webhook"
+)
+
+// Errors about webhooks that callers may need to distinguish, besides ErrNotFound and
+// ErrInvalid.
+var (
+	ErrPlan          = errors.New("the account's plan has no webhooks")
+	ErrEndpointLimit = errors.New("the account has reached its endpoint limit")
+	ErrTooMany       = errors.New("rate limit exceeded")
+	ErrInactive      = errors.New("the endpoint is not active")
+	ErrNoEndpoint    = fmt.Errorf("endpoint %w", sqldb.ErrNotFound)
+)
+
+// Endpoints are the webhook endpoints of accounts.
+type Endpoints struct{ db *sqldb.DB }
+
+// Whatever changes a delivery or an endpoint's state locks the endpoint first (see
+// lockEndpoint). On PostgreSQL that makes the limits per endpoint exact across all nodes
+// and prevents deadlocks.
+
+// Create creates an endpoint that is active at once. The secret is sealed for the
+// endpoint's id, which is made here, hence a function. events are sorted and deduplicated;
+// nil is all.
+//
+// ErrNotFound: no such account; ErrPlan: it is not Pro; ErrEndpointLimit: it has
+// webhook.MaxEndpoints, which holds under concurrency too; ErrInvalid: an event.
+func (s *Endpoints) Create(ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, now time.Time) (webhook.Endpoint, error) {
+	return s.create(ctx, accountID, url, events, seal, nil, now)
+}
+
+// CreateNext is Create for a form that may be submitted twice: newest is the id of the
+// newest endpoint when the form was rendered, "" for none. ErrChanged: there is a newer
+// one.
+func (s *Endpoints) CreateNext(ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, newest string, now time.Time) (webhook.Endpoint, error) {
+	return s.create(ctx, accountID, url, events, seal, &newest, now)
+}
+
+func (s *Endpoints) create(ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, newest *string, now time.Time) (webhook.Endpoint, error) {
+	events, err := normalEvents(events)
+	if err != nil {
+		return webhook.Endpoint{}, err
+	}
+	w := webhook.Endpoint{
+		ID: account.NewID(account.EndpointID, now, rand.Reader), AccountID: accountID, URL: url, Events: events,
+		State: webhook.Active, CreatedAt: now.UTC().Truncate(time.Millisecond),
+	}
+	sealed := seal(w.ID)
+	err = s.db.Write(ctx, func(tx *sql.Tx) error {
+		// The account's row is the lock, as for its keys.
+		if _, err := tx.ExecContext(ctx, `UPDATE accounts SET plan = plan WHERE id = $1`, accountID); err != nil {
+			return err
+		}
+		if newest != nil {
+			if err := checkNewest(ctx, tx, "endpoints", accountID, *newest); err != nil {
+				return err
+			}
+		}
+		var email string
+		var plan account.Plan
+		var have int
+		err := tx.QueryRowContext(ctx, `SELECT email, plan, (SELECT count(*) FROM endpoints WHERE account_id = $1) FROM accounts WHERE id = $1`, accountID).
+			Scan(&email, (*string)(&plan), &have)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return noAccountID(accountID)
+		case err != nil:
+			return err
+		case plan != account.Pro:
+			return sqldb.ProblemWith(email, ErrPlan, "%s has the %s plan and webhooks are part of the pro plan", email, plan)
+		case have >= webhook.MaxEndpoints:
+			return sqldb.Problem(ErrEndpointLimit, nil, "%s has %d endpoints and may have %d: delete one first", email, have, webhook.MaxEndpoints)
+		}
+		// Its turn is the last: a new endpoint does not overtake those that wait.
+		_, err = tx.ExecContext(ctx, `
+			INSERT INTO endpoints (id, account_id, url, events, state, reason, created_at, secret, old_secret, old_secret_until,
+				failures, failing_since, last_success_at, disabled_at, not_before, turn)
+			VALUES ($1, $2, $3, $4, $5, '', $6, $7, '', '', 0, '', '', '', '', (SELECT coalesce(max(turn), 0) FROM endpoints))`,
+			w.ID, accountID, url, joinList(events), string(w.State), sqldb.FormatTime(w.CreatedAt), sealed)
+		return err
+	})
+	if err != nil {
+		return webhook.Endpoint{}, err
+	}
+	return w, nil
+}
+
+// List returns the endpoints of an owner, oldest first.
+func (s *Endpoints) List(ctx context.Context, owner account.Owner) ([]webhook.Endpoint, error) {
+	var all []webhook.Endpoint
+	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+		all, err = sqldb.Rows(ctx, tx, 0, selectEndpoints+`AND ($1 OR w.account_id = $2)`, scanEndpoint, owner.Any(), owner.AccountID())
+		return err
+	})
+	slices.SortFunc(all, func(a, b webhook.Endpoint) int { return cmp.Compare(a.ID, b.ID) })
+	return all, err
+}
+
+// Find returns an endpoint. ErrNotFound: there is none, or it is another account's.
+func (s *Endpoints) Find(ctx context.Context, owner account.Owner, id string) (webhook.Endpoint, error) {
+	var w webhook.Endpoint
+	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+		w, err = findEndpoint(ctx, tx, owner, id)
+		return err
+	})
+	return w, err
+}
+
+// Change changes what the owner of an endpoint may change, and returns the result. When it
+// becomes active again or its URL changes, pending deliveries are due at once and
+// webhook.DisableAfter starts again. Only another URL clears its failures: an endpoint that
+// fails still does so after a pause, until a delivery succeeds. Pending deliveries stay,
+// whatever events the endpoint takes from now on.
+//
+// ErrNotFound; ErrInvalid: an event, or a state that its owner cannot choose.
+func (s *Endpoints) Change(ctx context.Context, owner account.Owner, id string, c webhook.Change, now time.Time) (webhook.Endpoint, error) {
+	return changeEndpoint(ctx, s.db, owner, id, func(tx *sql.Tx, w webhook.Endpoint) error {
+		if w.State == webhook.Suspended { // derived, not stored
+			w.State = webhook.Active
+		}
+		restart := ""
+		if c.URL != nil && *c.URL != w.URL {
+			w.URL, restart = *c.URL, clearFailures
+		}
+		if c.Events != nil {
+			events, err := normalEvents(*c.Events)
+			if err != nil {
+				return err
+			}
+			w.Events = events
+		}
+		if c.State != nil && *c.State != w.State {
+			switch *c.State {
+			case webhook.Active:
+				restart = cmp.Or(restart, `UPDATE endpoints SET not_before = '' `)
+				w.ResumedAt = now
+			case webhook.Paused:
+			default:
+				return sqldb.Problem(sqldb.ErrInvalid, nil, "the state of an endpoint cannot be set to %q: set it to active or paused", *c.State)
+			}
+			w.State, w.Reason, w.DisabledAt = *c.State, "", time.Time{}
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE endpoints SET url = $1, events = $2, state = $3, reason = $4, disabled_at = $5, resumed_at = $6 WHERE id = $7`,
+			w.URL, joinList(w.Events), string(w.State), w.Reason, sqldb.FormatTime(w.DisabledAt), sqldb.FormatTime(w.ResumedAt), id)
+		if err != nil || restart == "" {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, restart+`WHERE id = $1`, id); err != nil {
+			return err
+		}
+		return makeDue(ctx, tx, id, now)
+	})
+}
+
+// clearFailures begins the statement that clears the failures of endpoints.
+const clearFailures = `UPDATE endpoints SET failures = 0, failing_since = '', not_before = '' `
+
+// Delete deletes an endpoint; Deliveries.Sweep removes its deliveries. ErrNotFound.
+func (s *Endpoints) Delete(ctx context.Context, owner account.Owner, id string) error {
+	return s.db.Write(ctx, func(tx *sql.Tx) error {
+		if _, err := findEndpoint(ctx, tx, owner, id); err != nil {
+			return err
+		}
+		return buryEndpoints(ctx, tx, `id = $1`, id)
+	})
+}
+
+// RotateSecret replaces the secret of an endpoint; the previous one signs as well for
+// webhook.Overlap, the one before that no longer. ErrNotFound.
+func (s *Endpoints) RotateSecret(ctx context.Context, owner account.Owner, id, sealed string, now time.Time) (webhook.Endpoint, error) {
+	return s.rotateSecret(ctx, owner, id, sealed, nil, now)
+}
+
+// RotateNextSecret is RotateSecret for a form that may be submitted twice: last is
+// OldSecretUntil when the form was rendered. ErrChanged: it is another one by now. All
+// past times are equal, since they are deleted sooner or later.
+func (s *Endpoints) RotateNextSecret(ctx context.Context, owner account.Owner, id, sealed string, last, now time.Time) (webhook.Endpoint, error) {
+	return s.rotateSecret(ctx, owner, id, sealed, &last, now)
+}
+
+func (s *Endpoints) rotateSecret(ctx context.Context, owner account.Owner, id, sealed string, last *time.Time, now time.Time) (webhook.Endpoint, error) {
+	return changeEndpoint(ctx, s.db, owner, id, func(tx *sql.Tx, w webhook.Endpoint) error {
+		if last != nil && !w.OldSecretUntil.Equal(*last) && (now.Before(w.OldSecretUntil) || now.Before(*last)) {
+			return sqldb.Problem(ErrChanged, nil, "the secret of the endpoint %s was rotated meanwhile: look at it again", id)
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE endpoints SET old_secret = secret, secret = $1, old_secret_until = $2 WHERE id = $3`,
+			sealed, sqldb.FormatTime(now.Add(webhook.Overlap)), id)
+		return err
+	})
+}
+
+// ReplaceSecret replaces a sealed secret of an endpoint with the same secret sealed with
+// another key. If the endpoint no longer has oldSealed, nothing changes: another node was
+// faster.
+func (s *Endpoints) ReplaceSecret(ctx context.Context, endpointID, oldSealed, newSealed string) error {
+	return s.db.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `
+			UPDATE endpoints SET
+				secret = CASE WHEN secret = $2 THEN $3 ELSE secret END,
+				old_secret = CASE WHEN old_secret = $2 THEN $3 ELSE old_secret END
+			WHERE id = $1 AND (secret = $2 OR old_secret = $2)`, endpointID, oldSealed, newSealed)
+		return err
+	})
+}
+
+// SealedSecrets returns those of every endpoint, to be sealed again with ReplaceSecret
+// when the key has changed.
+func (s *Endpoints) SealedSecrets(ctx context.Context) ([]webhook.SealedSecret, error) {
+	var all []webhook.SealedSecret
+	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+		all, err = sqldb.Rows(ctx, tx, 0, `SELECT id, secret, old_secret FROM endpoints WHERE account_id <> $1`, func(scan sqldb.Scanner, k *webhook.SealedSecret) error {
+			return scan(&k.EndpointID, &k.Secret, &k.OldSecret)
+		}, deletedID)
+		return err
+	})
+	return all, err
+}
+
+// changeEndpoint locks an endpoint, lets fn change it, and returns the result.
+func changeEndpoint(ctx context.Context, db *sqldb.DB, owner account.Owner, id string, fn func(*sql.Tx, webhook.Endpoint) error) (webhook.Endpoint, error) {
+	var w webhook.Endpoint
+	err := db.Write(ctx, func(tx *sql.Tx) error {
+		if err := lockEndpoint(ctx, db, tx, id); err != nil {
+			return err
+		}
+		old, err := findEndpoint(ctx, tx, owner, id)
+		if err != nil {
+			return err
+		}
+		if err := fn(tx, old); err != nil {
+			return err
+		}
+		w, err = findEndpoint(ctx, tx, owner, id)
+		return err
+	})
+	if err != nil {
+		return webhook.Endpoint{}, err
+	}
+	return w, nil
+}
+
+// lockEndpoint makes other transactions that would change an endpoint wait for this one.
+// On PostgreSQL the lock is one that lets a publication refer to the endpoint meanwhile;
+// a statement after this one sees what others committed before.
+func lockEndpoint(ctx context.Context, db *sqldb.DB, tx *sql.Tx, id string) error {
+	return sqldb.LockRows(ctx, db, tx, `SELECT 1 FROM endpoints WHERE id = $1`, "FOR NO KEY UPDATE", id)
+}
+
+func findEndpoint(ctx context.Context, q sqldb.Queryer, owner account.Owner, id string) (webhook.Endpoint, error) {
+	var w webhook.Endpoint
+	err := scanEndpoint(q.QueryRowContext(ctx, selectEndpoints+`AND w.id = $1 AND ($2 OR w.account_id = $3)`, id, owner.Any(), owner.AccountID()).Scan, &w)
+	if errors.Is(err, sql.ErrNoRows) {
+		return webhook.Endpoint{}, sqldb.ProblemWith(id, ErrNoEndpoint, "there is no endpoint %q", id)
+	}
+	return w, err
+}
+
+const selectEndpoints = `
+	SELECT w.id, w.account_id, w.url, w.events, w.state, w.reason, w.created_at, w.old_secret_until,
+		w.failures, w.failing_since, w.last_success_at, w.disabled_at, w.not_before,
+		w.failure_at, w.failure_outcome, w.failure_status, w.mailed_for, w.resumed_at, a.plan
+	FROM endpoints w JOIN accounts a ON a.id = w.account_id WHERE w.account_id <> '` + deletedID + `' `
+
+func scanEndpoint(scan sqldb.Scanner, w *webhook.Endpoint) error {
+	var events string
+	var plan account.Plan
+	err := scan(&w.ID, &w.AccountID, &w.URL, &events, (*string)(&w.State), &w.Reason, sqldb.Time(&w.CreatedAt),
+		sqldb.Time(&w.OldSecretUntil), &w.Failures, sqldb.Time(&w.FailingSince), sqldb.Time(&w.LastSuccessAt),
+		sqldb.Time(&w.DisabledAt), sqldb.Time(&w.NotBefore), sqldb.Time(&w.LastFailure.At),
+		(*string)(&w.LastFailure.Outcome), &w.LastFailure.Status, sqldb.Time(&w.MailedFor), sqldb.Time(&w.ResumedAt),
+		(*string)(&plan))
+	if err != nil {
+		return err
+	}
+	// A paused or disabled endpoint keeps its state: Pro would make no difference.
+	if w.State == webhook.Active && plan != account.Pro {
+		w.State = webhook.Suspended
+	}
+	w.Events, err = splitList(events)
+	return err
+}
+
+func normalEvents(events []string) ([]string, error) {
+	if events == nil {
+		return nil, nil
+	}
+	if len(events) == 0 {
+		return nil, sqldb.Problem(sqldb.ErrInvalid, nil, "an endpoint needs at least one event: pause it instead, or give it some of %s", strings.Join(webhook.Types, ", "))
+	}
+	for _, e := range events {
+		if !slices.Contains(webhook.Types, e) {
+			return nil, sqldb.Problem(sqldb.ErrInvalid, nil, "there is no event %q: the events are %s", e, strings.Join(webhook.Types, ", "))
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(events))), nil
+}
+
+// maxMadeDue limits what makeDue changes in one transaction. While an endpoint fails few
+// deliveries are tried, so there are seldom as many.
+const maxMadeDue = 5000
+
+// makeDue makes the pending deliveries of an endpoint, which is locked, due since they were
+// created, so that they are sent before newer ones. Those that are being sent keep their lease, and those beyond maxMadeDue their time.
+func makeDue(ctx context.Context, tx *sql.Tx, endpointID string, now time.Time) error {
+	_, err := tx.ExecContext(ctx, `
+		UPDATE deliveries SET next_at = created_at WHERE id IN (
+			SELECT id FROM deliveries WHERE endpoint_id = $1 AND state = 'pending' AND next_at > $2 AND lease_until <= $2
+			ORDER BY next_at LIMIT $3)`, endpointID, sqldb.FormatTime(now), maxMadeDue)
+	return err
+}
+
+// joinList and splitList store a list in one column; an empty list is "".
+func joinList(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	text, _ := json.Marshal(list) // strings
+	return string(text)
+}
+
+func splitList(text string) (list []string, err error) {
+	if text != "" {
+		err = json.Unmarshal([]byte(text), &list)
+	}
+	return list, err
+}

@@ -1,0 +1,28 @@
+package accountdb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+
+	"palmares/internal/sqldb"
+)
+
+// ErrChanged: what a form was rendered from has changed. It was submitted before, or
+// somebody else did the same meanwhile.
+var ErrChanged = errors.New("it has changed meanwhile")
+
+// checkNewest returns ErrChanged when a form was submitted before and created something
+// then. The account's row must be locked.
+func checkNewest(ctx context.Context, tx *sql.Tx, table, accountID, newest string) error {
+	ids, err := sqldb.Rows(ctx, tx, 0, `SELECT id FROM `+table+` WHERE account_id = $1`, sqldb.ScanText, accountID)
+	if err != nil {
+		return err
+	}
+	// Compared in Go: the order of letters depends on the database's collation.
+	if last := slices.Max(append(ids, "")); last != newest {
+		return sqldb.Problem(ErrChanged, nil, "%[2]q was created after %[1]q: load the form again", newest, last)
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package accountdb
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/sqldb"
+	"palmares/internal/testkit"
+	"palmares/internal/webhook"
+)
+
+func TestAFormSubmittedManyTimesAtOnceTakesEffectOnce(t *testing.T) {
+	testkit.Each(t, func(t *testing.T, dsn string) {
+		nodes := []*kit{open(t, dsn), open(t, dsn)}
+		a := create(t, nodes[0], "ada@example.org", account.Pro)
+		w := endpoint(t, nodes[0], a.ID)
+		for what, send := range map[string]func(*kit) error{
+			"a key": func(s *kit) error {
+				_, _, err := s.Keys.CreateNext(t.Context(), a.Email, "a", "", day(1))
+				return err
+			},
+			"an endpoint": func(s *kit) error {
+				_, err := s.Endpoints.CreateNext(t.Context(), a.ID, "https://hooks.example/", nil, sealedAs("x"), w.ID, day(1))
+				return err
+			},
+			"a secret": func(s *kit) error {
+				_, err := s.Endpoints.RotateNextSecret(t.Context(), a.Owner(), w.ID, "x", time.Time{}, day(1))
+				return err
+			},
+		} {
+			var made atomic.Int64
+			var all sync.WaitGroup
+			for i := range 20 {
+				all.Go(func() {
+					err := send(nodes[i%2])
+					if err == nil {
+						made.Add(1)
+					} else if !errors.Is(err, ErrChanged) {
+						t.Errorf("%s: %v", what, err)
+					}
+				})
+			}
+			all.Wait()
+			if made.Load() != 1 {
+				t.Errorf("%s is made %d times", what, made.Load())
+			}
+		}
+		keys, err := nodes[1].Keys.List(t.Context(), a.Email)
+		if err != nil || len(keys) != 1 {
+			t.Fatal(keys, err)
+		}
+		if _, _, err := nodes[1].Keys.CreateNext(t.Context(), a.Email, "b", keys[0].ID, day(2)); err != nil {
+			t.Errorf("whoever has seen the newest key: %v", err)
+		}
+	})
+}
+
+func TestAnotherAccountsKeysAreNotFound(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		a, eve := create(t, s, "ada@example.org", account.Developer), create(t, s, "eve@example.org", account.Developer)
+		text, k := createKey(t, s, a.Email, "mine")
+		_, _, err := s.Keys.Rotate(t.Context(), eve.Owner(), k.ID, day(1))
+		fails(t, err, sqldb.ErrNotFound, k.ID)
+		fails(t, s.Keys.Revoke(t.Context(), eve.Owner(), k.ID, day(1)), sqldb.ErrNotFound, k.ID)
+		fails(t, s.Keys.Rename(t.Context(), eve.Owner(), k.ID, "hers"), sqldb.ErrNotFound, k.ID)
+		_, err = s.Keys.Find(t.Context(), eve.Owner(), k.ID)
+		fails(t, err, sqldb.ErrNotFound, k.ID)
+		if got, err := s.Keys.ByHash(t.Context(), account.HashKey(text)); err != nil || got != k {
+			t.Errorf("what was refused changed %+v into %+v, %v", k, got, err)
+		}
+		if got, err := s.Keys.Find(t.Context(), a.Owner(), k.ID); err != nil || got != k {
+			t.Errorf("its owner finds %+v, %v", got, err)
+		}
+		for _, change := range []error{
+			s.Keys.Rename(t.Context(), a.Owner(), k.ID, "still mine"), s.Keys.Revoke(t.Context(), a.Owner(), k.ID, day(1)),
+		} {
+			if change != nil {
+				t.Error(change)
+			}
+		}
+	})
+}
+
+func TestDeliveriesAreExportedInPartsOldestFirst(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		a, eve := create(t, s, "ada@example.org", account.Pro), create(t, s, "eve@example.org", account.Pro)
+		w := endpoint(t, s, a.ID)
+		tools(t, s, 9, "1 €/mois", monday)
+		for _, c := range claim(t, s, monday, 3) {
+			finish(t, s, c, failure(monday, 0))
+		}
+		for _, c := range claim(t, s, day(1), 3) {
+			finish(t, s, c, success(day(1)))
+		}
+		want := deliveries(t, s, w.ID, DeliveryFilter{})
+		slices.Reverse(want)
+		for limit := range 12 {
+			var got []webhook.Delivery
+			for at := (DeliveryCursor{}); ; {
+				some, next, err := s.Deliveries.Export(t.Context(), a.Owner(), w.ID, at, limit+1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if at = next; len(some) == 0 {
+					break
+				}
+				got = append(got, some...)
+			}
+			if !slices.EqualFunc(got, want, func(a, b webhook.Delivery) bool {
+				return a.ID == b.ID && a.State == b.State && len(a.Attempts) == a.Count
+			}) {
+				t.Errorf("by %d: %+v instead of %+v", limit+1, got, want)
+			}
+		}
+		_, _, err := s.Deliveries.Export(t.Context(), eve.Owner(), w.ID, DeliveryCursor{}, 10)
+		fails(t, err, sqldb.ErrNotFound, w.ID)
+	})
+}

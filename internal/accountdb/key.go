@@ -1,0 +1,327 @@
+package accountdb
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/catalog"
+	"palmares/internal/sqldb"
+)
+
+// Errors about keys that callers may need to distinguish.
+var (
+	ErrNoKey       = fmt.Errorf("key %w", sqldb.ErrNotFound)
+	ErrKeyLimit    = errors.New("the account has reached the key limit of its plan")
+	ErrKeyEnded    = errors.New("the key is no longer valid")
+	ErrKeyOverlaps = errors.New("too many replaced keys still work")
+)
+
+// Keys are the API keys of accounts.
+type Keys struct{ db *sqldb.DB }
+
+// Create creates a key for an account and returns it in plain text. Only its hash is
+// stored, so it cannot be retrieved later.
+// ErrNotFound: no such account; ErrKeyLimit: it has reached the key limit of its plan;
+// ErrInvalid: the name.
+func (s *Keys) Create(ctx context.Context, email, name string, now time.Time) (string, account.Key, error) {
+	return s.create(ctx, email, name, nil, now)
+}
+
+// CreateNext is Create for a form that may be submitted twice: newest is the id of the
+// newest key when the form was rendered, "" for none. ErrChanged: there is a newer one.
+func (s *Keys) CreateNext(ctx context.Context, email, name, newest string, now time.Time) (string, account.Key, error) {
+	return s.create(ctx, email, name, &newest, now)
+}
+
+func (s *Keys) create(ctx context.Context, email, name string, newest *string, now time.Time) (string, account.Key, error) {
+	name, err := account.NormalizeKeyName(name)
+	if err != nil {
+		return "", account.Key{}, sqldb.Problem(sqldb.ErrInvalid, err, "%v", err)
+	}
+	text, k := newKey(name, now)
+	err = writeKeys(ctx, s.db, func(tx *sql.Tx) error {
+		a, err := lockAccount(ctx, tx, email)
+		if err != nil {
+			return err
+		}
+		if newest != nil {
+			if err := checkNewest(ctx, tx, "api_keys", a.ID, *newest); err != nil {
+				return err
+			}
+		}
+		// A key that was rotated out has an end and does not count during its overlap.
+		var live int
+		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM api_keys WHERE account_id = $1 AND revoked_at = '' AND expires_at = ''`, a.ID).Scan(&live)
+		if err != nil {
+			return err
+		}
+		if most := account.MaxKeys(a.Plan); live >= most {
+			return sqldb.ProblemWith(a.Email, ErrKeyLimit, "%s has %d live keys and the %s plan has %d", a.Email, live, a.Plan, most)
+		}
+		k.AccountID, k.Plan = a.ID, a.Plan
+		return insertKey(ctx, tx, text, k)
+	})
+	if err != nil {
+		return "", account.Key{}, err
+	}
+	return text, k, nil
+}
+
+// Rotate creates the successor of a key, with the same name, and returns it in clear for
+// the only time. The old key works for account.Overlap and no longer counts against the
+// plan. ErrNotFound: there is no such key; ErrKeyEnded: it was revoked, has expired or
+// has a successor already; ErrKeyOverlaps: as many replaced keys as the plan has keys
+// still work; ErrKeySuspended: its successor would be one more live key than
+// the plan allows.
+func (s *Keys) Rotate(ctx context.Context, owner account.Owner, id string, now time.Time) (string, account.Key, error) {
+	var text string
+	var k account.Key
+	err := writeKeys(ctx, s.db, func(tx *sql.Tx) error {
+		// The account is locked first, as for every change of its keys: of two concurrent
+		// rotations the second sees what the first did, and a deletion cannot deadlock.
+		if err := lockOwner(ctx, tx, owner, id); err != nil {
+			return err
+		}
+		var old account.Key
+		_, err := scanKey(tx.QueryRowContext(ctx, selectKeys+`WHERE k.id = $1`, id).Scan, &old)
+		if err != nil {
+			return err
+		}
+		switch old.State(now) {
+		case account.KeyRevoked:
+			return sqldb.ProblemWith(id, ErrKeyEnded, "the key %s was revoked on %s and cannot be rotated", id, catalog.Day(old.RevokedAt))
+		case account.KeyExpired:
+			return sqldb.ProblemWith(id, ErrKeyEnded, "the key %s expired on %s and cannot be rotated", id, catalog.Day(old.ExpiresAt))
+		case account.KeyOverlap:
+			// Another successor would be one more live key than the plan allows.
+			return sqldb.ProblemWith(id, ErrKeyEnded, "the key %s was rotated already and works until %s: rotate its successor instead", id, sqldb.FormatTime(old.ExpiresAt))
+		case account.KeySuspended:
+			return sqldb.Problem(ErrKeySuspended, nil, "the key %s is suspended and cannot be rotated: revoke another key of its account, which brings it back, or change the plan", id)
+		}
+		if err := checkOverlaps(ctx, tx, old, now); err != nil {
+			return err
+		}
+		text, k = newKey(old.Name, now)
+		k.AccountID, k.Plan = old.AccountID, old.Plan
+		if _, err := tx.ExecContext(ctx, `UPDATE api_keys SET expires_at = $1 WHERE id = $2`, sqldb.FormatTime(now.Add(account.Overlap)), id); err != nil {
+			return err
+		}
+		return insertKey(ctx, tx, text, k)
+	})
+	if err != nil {
+		return "", account.Key{}, err
+	}
+	return text, k, nil
+}
+
+// checkOverlaps limits the keys that work beside those of the plan: otherwise rotating a
+// key and then its successor, again and again, would give any number of them.
+func checkOverlaps(ctx context.Context, tx *sql.Tx, k account.Key, now time.Time) error {
+	var replaced int
+	var next string
+	err := tx.QueryRowContext(ctx, `
+		SELECT count(*), coalesce(min(expires_at), '') FROM api_keys WHERE account_id = $1 AND revoked_at = '' AND expires_at > $2`,
+		k.AccountID, sqldb.FormatTime(now)).Scan(&replaced, &next)
+	if err == nil && replaced >= account.MaxKeys(k.Plan) {
+		err = sqldb.ProblemWith(k.ID, ErrKeyOverlaps, "%d replaced keys of the account still work, as many as it may have: revoke one, or wait until %s", replaced, next)
+	}
+	return err
+}
+
+// newKey returns a key and its record, which has no owner yet.
+func newKey(name string, now time.Time) (string, account.Key) {
+	text := account.NewKey(rand.Reader)
+	return text, account.Key{
+		ID: account.NewID(account.KeyID, now, rand.Reader), Name: name,
+		Prefix: text[:8], Suffix: text[len(text)-4:], CreatedAt: now.UTC().Truncate(time.Millisecond),
+	}
+}
+
+func insertKey(ctx context.Context, tx *sql.Tx, text string, k account.Key) error {
+	hash := account.HashKey(text)
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO api_keys (id, account_id, hash, name, prefix, suffix, created_at, last_used_at, revoked_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, '', '', '')`,
+		k.ID, k.AccountID, hex.EncodeToString(hash[:]), k.Name, k.Prefix, k.Suffix, sqldb.FormatTime(k.CreatedAt))
+	return err
+}
+
+// lockOwner locks the account that a key belongs to, as lockAccount does.
+func lockOwner(ctx context.Context, tx *sql.Tx, owner account.Owner, keyID string) error {
+	locked, err := tx.ExecContext(ctx, `
+		UPDATE accounts SET plan = plan WHERE id = (SELECT account_id FROM api_keys WHERE id = $1) AND ($2 OR id = $3)`, keyID, owner.Any(), owner.AccountID())
+	if err != nil {
+		return err
+	}
+	if n, err := locked.RowsAffected(); err != nil || n == 0 {
+		return cmp.Or(err, noKey(keyID))
+	}
+	return nil
+}
+
+const selectKeys = `
+	SELECT k.hash, k.id, k.account_id, a.plan, k.name, k.prefix, k.suffix, k.created_at, k.last_used_at, k.revoked_at, k.expires_at, k.suspended_at
+	FROM api_keys k JOIN accounts a ON a.id = k.account_id `
+
+// List lists the keys of an account, revoked ones too, oldest first. ErrNotFound:
+// no such account.
+func (s *Keys) List(ctx context.Context, email string) ([]account.Key, error) {
+	var keys []account.Key
+	err := s.db.Read(ctx, func(tx *sql.Tx) error {
+		a, err := findAccount(ctx, tx, email)
+		if err != nil {
+			return err
+		}
+		keys, err = sqldb.Rows(ctx, tx, 0, selectKeys+`WHERE k.account_id = $1`, func(scan sqldb.Scanner, k *account.Key) error {
+			_, err := scanKey(scan, k)
+			return err
+		}, a.ID)
+		return err
+	})
+	slices.SortFunc(keys, func(a, b account.Key) int { return cmp.Compare(a.ID, b.ID) })
+	return keys, err
+}
+
+// Find returns a key. ErrNotFound: there is none, or it is another account's.
+func (s *Keys) Find(ctx context.Context, owner account.Owner, id string) (account.Key, error) {
+	var k account.Key
+	_, err := scanKey(s.db.Reads().QueryRowContext(ctx, selectKeys+`WHERE k.id = $1 AND ($2 OR k.account_id = $3)`, id, owner.Any(), owner.AccountID()).Scan, &k)
+	if errors.Is(err, sql.ErrNoRows) {
+		return account.Key{}, noKey(id)
+	}
+	return k, s.db.Explain(ctx, err)
+}
+
+// ByHash returns the key with a hash, revoked and expired ones included. ErrNotFound and
+// account.ErrInvalidKey: no key has this hash.
+func (s *Keys) ByHash(ctx context.Context, hash [sha256.Size]byte) (account.Key, error) {
+	var k account.Key
+	err := s.db.Lookup(ctx, func(pool *sql.DB) error {
+		row := pool.QueryRowContext(ctx, selectKeys+`WHERE k.hash = $1`, hex.EncodeToString(hash[:]))
+		_, err := scanKey(row.Scan, &k)
+		return err
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return account.Key{}, sqldb.Problem(sqldb.ErrNotFound, account.ErrInvalidKey, "no account has this key")
+	}
+	return k, err
+}
+
+// ByHashes is ByHash for many keys in few queries. Keys that do not exist are left out.
+func (s *Keys) ByHashes(ctx context.Context, hashes [][sha256.Size]byte) (map[[sha256.Size]byte]account.Key, error) {
+	all := make(map[[sha256.Size]byte]account.Key, len(hashes))
+	for some := range slices.Chunk(hashes, s.db.Placeholders()) {
+		err := s.db.Lookup(ctx, func(pool *sql.DB) error { return addByHash(ctx, pool, some, all) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func addByHash(
+	ctx context.Context, pool *sql.DB, hashes [][sha256.Size]byte, to map[[sha256.Size]byte]account.Key,
+) error {
+	texts := make([]string, len(hashes))
+	for i, hash := range hashes {
+		texts[i] = hex.EncodeToString(hash[:])
+	}
+	list, args := sqldb.In(texts)
+	found, err := pool.QueryContext(ctx, selectKeys+`WHERE k.hash IN `+list, args...)
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	for found.Next() {
+		var k account.Key
+		hash, err := scanKey(found.Scan, &k)
+		if err != nil {
+			return err
+		}
+		to[hash] = k
+	}
+	return found.Err()
+}
+
+// Revoke ends a key at once; one that was revoked already keeps its time. If that makes
+// room for a suspended key, it works again. ErrNotFound: there is no such key.
+func (s *Keys) Revoke(ctx context.Context, owner account.Owner, id string, now time.Time) error {
+	return writeKeys(ctx, s.db, func(tx *sql.Tx) error {
+		if err := lockOwner(ctx, tx, owner, id); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE api_keys SET revoked_at = CASE WHEN revoked_at = '' THEN $1 ELSE revoked_at END WHERE id = $2`, sqldb.FormatTime(now), id); err != nil {
+			return err
+		}
+		var accountID string
+		var plan account.Plan
+		err := tx.QueryRowContext(ctx, `SELECT id, plan FROM accounts WHERE id = (SELECT account_id FROM api_keys WHERE id = $1)`, id).Scan(&accountID, (*string)(&plan))
+		if err != nil {
+			return err
+		}
+		return resumeKeys(ctx, tx, accountID, plan)
+	})
+}
+
+// Rename changes the name of a key. ErrNotFound: there is no such key; ErrInvalid: the
+// name.
+func (s *Keys) Rename(ctx context.Context, owner account.Owner, id, name string) error {
+	name, err := account.NormalizeKeyName(name)
+	if err != nil {
+		return sqldb.Problem(sqldb.ErrInvalid, err, "%v", err)
+	}
+	return writeKeys(ctx, s.db, func(tx *sql.Tx) error {
+		if err := lockOwner(ctx, tx, owner, id); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE api_keys SET name = $1 WHERE id = $2`, name, id)
+		return err
+	})
+}
+
+func noKey(id string) error {
+	return sqldb.ProblemWith(id, ErrNoKey, "there is no key %q", id)
+}
+
+// MarkUsed stores when keys were last used; used must not name a key twice. Nodes need
+// not know of it, so the revision does not change.
+func (s *Keys) MarkUsed(ctx context.Context, used []account.KeyUse) error {
+	// In one order, so that two nodes hardly ever deadlock.
+	used = slices.SortedFunc(slices.Values(used), func(a, b account.KeyUse) int { return cmp.Compare(a.KeyID, b.KeyID) })
+	return s.db.Retried().Write(ctx, func(tx *sql.Tx) error {
+		for some := range slices.Chunk(used, s.db.Placeholders()/2) {
+			places, args := make([]string, len(some)), make([]any, 0, 2*len(some))
+			for i, u := range some {
+				places[i] = fmt.Sprintf("($%d, $%d)", 2*i+1, 2*i+2)
+				args = append(args, u.KeyID, sqldb.FormatTime(u.At))
+			}
+			_, err := tx.ExecContext(ctx, `
+				WITH used (id, at) AS (VALUES `+strings.Join(places, ", ")+`)
+				UPDATE api_keys SET last_used_at = used.at FROM used WHERE api_keys.id = used.id AND api_keys.last_used_at < used.at`, args...)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func scanKey(scan sqldb.Scanner, k *account.Key) (hash [sha256.Size]byte, err error) {
+	var text string
+	err = scan(&text, &k.ID, &k.AccountID, (*string)(&k.Plan), &k.Name, &k.Prefix, &k.Suffix, sqldb.Time(&k.CreatedAt),
+		sqldb.Time(&k.LastUsedAt), sqldb.Time(&k.RevokedAt), sqldb.Time(&k.ExpiresAt), sqldb.Time(&k.SuspendedAt))
+	if err != nil {
+		return hash, err
+	}
+	return hash, sqldb.DecodeHex(hash[:], []byte(text))
+}

@@ -1,0 +1,163 @@
+package accountdb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/sqldb"
+	"palmares/internal/testkit"
+)
+
+// manyNetworks returns the n-th of many networks.
+func manyNetworks(n int) netip.Prefix {
+	return netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18, byte(n >> 8), byte(n)}), 32)
+}
+
+func TestRequestsInSomebodysNameDoNotKeepHerOut(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		var mails, longest int
+		last := 0
+		for minute := 0; minute < 24*60; minute += 5 {
+			now := monday.Add(time.Duration(minute) * time.Minute)
+			// An attacker from a network of its own each time, and then the owner.
+			sent := request(t, s, "ada@example.org", manyNetworks(minute), now)
+			if minute%60 == 0 {
+				sent = request(t, s, "ada@example.org", home, now) || sent
+			}
+			if sent {
+				mails, longest, last = mails+1, max(longest, minute-last), minute
+			}
+		}
+		if longest > 60 || mails > 10+24 {
+			t.Errorf("%d mails in a day, and none for %d minutes; want at most 34 and 60", mails, longest)
+		}
+	})
+}
+
+// whileNobodyWrites runs fn while another transaction keeps Request from writing.
+func whileNobodyWrites(t *testing.T, s *kit, fn func()) {
+	t.Helper()
+	err := s.SQL.Sending().WriteLarge(t.Context(), func(tx *sql.Tx) error {
+		if s.SQL.Shared() {
+			if _, err := tx.ExecContext(t.Context(), `LOCK TABLE link_requests IN EXCLUSIVE MODE`); err != nil {
+				return err
+			}
+		}
+		fn()
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestARequestThatIsRefusedDoesNotWaitForAWriter(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		for range 3 {
+			request(t, s, "ada@example.org", home, monday)
+		}
+		whileNobodyWrites(t, s, func() {
+			if request(t, s, "ada@example.org", home, monday) {
+				t.Error("a fourth mail is sent")
+			}
+		})
+	})
+}
+
+func TestFewRequestsWriteAtOnceAndFewWait(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		request(t, s, "first@example.org", home, monday) // makes the key of the day
+		ctx, cancel := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		var refused, ended atomic.Int64
+		whileNobodyWrites(t, s, func() {
+			for i := range 100 {
+				all.Go(func() {
+					_, err := s.Links.Request(ctx, fmt.Sprintf("a%d@example.org", i), account.LinkSignIn, manyNetworks(i), monday)
+					ended.Add(1)
+					if errors.Is(err, sqldb.ErrBusy) && ctx.Err() == nil {
+						refused.Add(1)
+					}
+				})
+			}
+			testkit.Until(t, "the refusals", func() bool { return refused.Load() >= 100-maxRequests-maxWaitingRequests })
+			if in := s.SQL.Reads().Stats().InUse; s.SQL.Shared() && in > maxRequests {
+				t.Errorf("%d connections are in use", in)
+			}
+			cancel()
+			all.Wait()
+		})
+		if n := s.Links.waiting.Load(); n != 0 {
+			t.Errorf("%d still wait", n)
+		}
+	})
+}
+
+func TestAllMailsTogetherHaveACeilingThatMadeUpAddressesCannotUseUpForOwners(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		s.Links.ceiling = account.MailLimit{{Most: 5, During: time.Hour}}
+		create(t, s, "ada@example.org", account.Developer)
+		for i := range 7 {
+			queued, err := s.Links.Request(t.Context(), fmt.Sprintf("a%d@example.org", i), account.LinkSignIn, manyNetworks(i), monday)
+			if want := i < 5; queued != want || errors.Is(err, ErrCeiling) == want {
+				t.Errorf("mail %d to a stranger: %t, %v", i, queued, err)
+			}
+		}
+		if !request(t, s, "ada@example.org", home, monday) {
+			t.Error("an owner gets no mail")
+		}
+		if !request(t, s, "a9@example.org", manyNetworks(9), monday.Add(time.Hour)) {
+			t.Error("an hour later there is none")
+		}
+	})
+}
+
+func TestPagesDoNotKeepWebhooksAndMailsFromTheDatabase(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		request(t, s, "ada@example.org", home, monday)
+		var held []*sql.Conn
+		for range s.SQL.Reads().Stats().MaxOpenConnections {
+			conn, err := s.SQL.Reads().Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			held = append(held, conn)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := s.Deliveries.Claim(ctx, monday, time.Minute, 10); err != nil {
+			t.Errorf("no webhook is sent: %v", err)
+		}
+		if mails, err := s.Mails.Claim(ctx, monday, 10); err != nil || len(mails) != 1 {
+			t.Errorf("%d mails are sent, %v", len(mails), err)
+		}
+		if _, err := s.Links.Create(ctx, "ada@example.org", account.LinkSignIn, monday); err != nil {
+			t.Errorf("a mail gets no link: %v", err)
+		}
+		for _, conn := range held {
+			if err := conn.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestAColumnThatWasChangedByHandIsAnErrorAndNoPanic(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		for _, text := range []string{"", "0", "00ff", "zz", fmt.Sprintf("%0100d", 0)} {
+			exec(t, s, `DELETE FROM link_keys`)
+			exec(t, s, `INSERT INTO link_keys (day, key) VALUES ($1, $2)`, "2026-11-16", text)
+			if _, err := s.Links.Request(t.Context(), "ada@example.org", account.LinkSignIn, home, monday); err == nil {
+				t.Errorf("the key %q is accepted", text)
+			}
+		}
+	})
+}

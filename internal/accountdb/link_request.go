@@ -1,0 +1,314 @@
+package accountdb
+
+import (
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/mail"
+	"palmares/internal/sqldb"
+)
+
+// linkMails are the mails that contain links.
+var linkMails = map[account.LinkPurpose]mail.Kind{
+	account.LinkSignIn:   mail.SignIn,
+	account.LinkDeletion: mail.ConfirmDeletion,
+}
+
+// Visitors without an account may call Request, so its transactions must not keep the
+// writer from others: at most maxRequests run at once, and maxWaitingRequests wait.
+const (
+	maxRequests        = 2
+	maxWaitingRequests = 64
+)
+
+// ErrCeiling means that too many mails with links were requested by everybody together.
+var ErrCeiling = errors.New("too many mails with links")
+
+// Request queues the mail with a link, unless the address, the network or everybody
+// together has reached its limit, and reports whether it did. The result and ErrCeiling
+// must not be shown to the caller. ErrInvalid: the address. ErrBusy: too many requests at
+// once.
+//
+// It does the same whether the address has an account or not. A request that is refused is
+// answered by reading alone, so that a flood of them keeps nobody from writing; the time
+// it takes tells only that too many were made.
+func (s *Links) Request(ctx context.Context, email string, purpose account.LinkPurpose, network netip.Prefix, now time.Time) (bool, error) {
+	email, err := account.NormalizeEmail(email)
+	if err != nil {
+		return false, sqldb.Problem(sqldb.ErrInvalid, err, "%v", err)
+	}
+	keys, err := s.keys(ctx, now)
+	if err != nil {
+		return false, err
+	}
+	r := s.newRequest(keys, network, mail.Request{To: email, Kind: linkMails[purpose]}, now)
+	err = s.db.Read(ctx, func(tx *sql.Tx) error { return r.look(ctx, tx) })
+	if err != nil || !r.allowed() {
+		return false, cmp.Or(err, r.refusal())
+	}
+	if err := s.acquire(ctx); err != nil {
+		return false, err
+	}
+	defer s.release()
+	err = s.db.Retried().Write(ctx, func(tx *sql.Tx) error {
+		if err := lockCounters(ctx, tx, now, r.all()...); err != nil || !r.allowed() {
+			return cmp.Or(err, r.refusal(), errRefused)
+		}
+		for _, c := range r.all() {
+			c.own = append(c.own, now)
+			if err := c.save(ctx, tx, now); err != nil {
+				return err
+			}
+		}
+		// Of the pseudonyms of yesterday without mails.
+		list, args := sqldb.In(r.subjects())
+		if _, err := tx.ExecContext(ctx, `DELETE FROM link_requests WHERE sent = '' AND subject IN `+list, args...); err != nil {
+			return err
+		}
+		return queueMail(ctx, tx, r.mail, now)
+	})
+	if errors.Is(err, errRefused) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// errRefused rolls back the transaction of a request that others overtook.
+var errRefused = errors.New("too many mails were requested meanwhile")
+
+// acquire waits for a slot.
+func (s *Links) acquire(ctx context.Context) error {
+	if s.waiting.Add(1) > maxRequests+maxWaitingRequests {
+		s.waiting.Add(-1)
+		return sqldb.Problem(sqldb.ErrBusy, nil, "too many sign-in links are requested at once: try again in a moment")
+	}
+	select {
+	case s.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		s.waiting.Add(-1)
+		return ctx.Err()
+	}
+}
+
+func (s *Links) release() {
+	<-s.slots
+	s.waiting.Add(-1)
+}
+
+// A linkRequest is one call of Request and what it counts against.
+type linkRequest struct {
+	mail            mail.Request
+	now             time.Time
+	ceiling         account.MailLimit
+	address, client counter
+	// Mails to owners and to others have a ceiling each, so that made-up addresses do not
+	// keep owners out.
+	owners, others counter
+	isOwner        bool
+}
+
+func (s *Links) newRequest(keys []linkKey, network netip.Prefix, m mail.Request, now time.Time) *linkRequest {
+	r := &linkRequest{mail: m, now: now, ceiling: s.ceiling}
+	r.address.memory = account.AddressLimit().Memory()
+	r.client.memory = account.NetworkLimit().Memory()
+	r.owners.memory, r.others.memory = s.ceiling.Memory(), s.ceiling.Memory()
+	for _, key := range keys {
+		addr := network.Addr().As16()
+		r.address.add(key, "address", []byte(m.To))
+		r.client.add(key, "network", append(addr[:], byte(network.Bits())))
+		r.owners.add(key, "all", []byte("owners"))
+		r.others.add(key, "all", []byte("others"))
+	}
+	return r
+}
+
+// total returns the counter of everybody's mails that the request counts against.
+func (r *linkRequest) total() *counter {
+	if r.isOwner {
+		return &r.owners
+	}
+	return &r.others
+}
+
+// all returns the counters of the request.
+func (r *linkRequest) all() []*counter { return []*counter{&r.address, &r.client, r.total()} }
+
+func (r *linkRequest) subjects() (all []string) {
+	for _, c := range r.all() {
+		all = append(all, c.subjects...)
+	}
+	return all
+}
+
+func (r *linkRequest) allowed() bool {
+	return account.LinkMailAllowed(r.address.sent, r.client.sent, r.now) && r.ceiling.Allows(r.total().sent, r.now)
+}
+
+// refusal returns ErrCeiling if nothing but the ceiling refuses the request.
+func (r *linkRequest) refusal() error {
+	if account.LinkMailAllowed(r.address.sent, r.client.sent, r.now) && !r.ceiling.Allows(r.total().sent, r.now) {
+		return ErrCeiling
+	}
+	return nil
+}
+
+// look reads the counters of the request without locking them.
+func (r *linkRequest) look(ctx context.Context, tx *sql.Tx) error {
+	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM accounts WHERE email = $1)`, r.mail.To).Scan(&r.isOwner); err != nil {
+		return err
+	}
+	list, args := sqldb.In(r.subjects())
+	found, err := sqldb.Rows(ctx, tx, 0, `SELECT subject, sent FROM link_requests WHERE subject IN `+list, scanCounted, args...)
+	if err != nil {
+		return err
+	}
+	return readCounters(found, r.now, r.all())
+}
+
+// A counter is the mails that went to one address or were requested by one network. It
+// is stored under one pseudonym for each of two days, so that a limit holds across
+// midnight although the key of the day changes.
+type counter struct {
+	memory   time.Duration // how long a mail counts
+	subjects []string      // today's first
+	own      []time.Time   // times of mails under today's pseudonym
+	sent     []time.Time   // times of mails under all pseudonyms
+}
+
+// add adds the pseudonym of one day.
+func (c *counter) add(key linkKey, kind string, subject []byte) {
+	c.subjects = append(c.subjects, key.pseudonym(kind, subject))
+}
+
+// counted is a row of link_requests.
+type counted struct{ subject, sent string }
+
+func scanCounted(scan sqldb.Scanner, r *counted) error { return scan(&r.subject, &r.sent) }
+
+// lockCounters reads counters and locks them until the end of the transaction. The
+// update changes nothing: it is a lock that both databases know. Rows are locked in one
+// order, so that two transactions cannot deadlock.
+func lockCounters(ctx context.Context, tx *sql.Tx, now time.Time, counters ...*counter) error {
+	var all, values []string
+	for _, c := range counters {
+		all = append(all, c.subjects...)
+	}
+	slices.Sort(all)
+	var args []any
+	for i, subject := range all {
+		values, args = append(values, fmt.Sprintf("($%d, '', '')", i+1)), append(args, subject)
+	}
+	found, err := sqldb.Rows(ctx, tx, len(all), `
+		INSERT INTO link_requests (subject, sent, expires_at) VALUES `+strings.Join(values, ", ")+`
+		ON CONFLICT (subject) DO UPDATE SET sent = link_requests.sent RETURNING subject, sent`,
+		scanCounted, args...)
+	if err != nil {
+		return err
+	}
+	return readCounters(found, now, counters)
+}
+
+// readCounters sets the times of counters from their rows.
+func readCounters(found []counted, now time.Time, counters []*counter) error {
+	for _, c := range counters {
+		c.own, c.sent = nil, nil
+		for _, r := range found {
+			day := slices.Index(c.subjects, r.subject)
+			if day < 0 {
+				continue
+			}
+			for text := range strings.FieldsSeq(r.sent) {
+				ms, err := strconv.ParseInt(text, 10, 64)
+				if err != nil {
+					return fmt.Errorf("a time in link_requests is not a number: %w", err)
+				}
+				at := time.UnixMilli(ms)
+				if now.Sub(at) >= c.memory {
+					continue
+				}
+				if c.sent = append(c.sent, at); day == 0 {
+					c.own = append(c.own, at)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// save writes the times under today's pseudonym.
+func (c *counter) save(ctx context.Context, tx *sql.Tx, now time.Time) error {
+	texts := make([]string, len(c.own))
+	for i, at := range c.own {
+		texts[i] = strconv.FormatInt(at.UnixMilli(), 10)
+	}
+	_, err := tx.ExecContext(ctx, `UPDATE link_requests SET sent = $1, expires_at = $2 WHERE subject = $3`,
+		strings.Join(texts, " "), sqldb.FormatTime(now.Add(c.memory)), c.subjects[0])
+	return err
+}
+
+// A linkKey derives the pseudonyms of one day.
+type linkKey [32]byte
+
+// pseudonym returns the name under which a subject is stored. It depends on the kind, so
+// that an address and a network never share one.
+func (k linkKey) pseudonym(kind string, subject []byte) string {
+	mac := hmac.New(sha256.New, k[:])
+	mac.Write([]byte(kind + "\x00"))
+	mac.Write(subject)
+	return hex.EncodeToString(mac.Sum(nil)[:16])
+}
+
+// keys returns the key of the day, which is created on first use, and that of the day
+// before if there is one: without a key there are no counts.
+func (s *Links) keys(ctx context.Context, now time.Time) ([]linkKey, error) {
+	today, yesterday := now.UTC().Format(time.DateOnly), now.UTC().AddDate(0, 0, -1).Format(time.DateOnly)
+	// A read is enough on all but the first request of a day.
+	key, err := readLinkKey(s.db.Reads().QueryRowContext(ctx, `SELECT key FROM link_keys WHERE day = $1`, today))
+	if errors.Is(err, sql.ErrNoRows) {
+		err = s.db.Retried().Write(ctx, func(tx *sql.Tx) (err error) {
+			var candidate linkKey
+			rand.Read(candidate[:]) //nolint:errcheck // documented never to fail
+			// The update changes nothing: of two concurrent statements the second returns the
+			// key of the first.
+			key, err = readLinkKey(tx.QueryRowContext(ctx, `
+				INSERT INTO link_keys (day, key) VALUES ($1, $2)
+				ON CONFLICT (day) DO UPDATE SET key = link_keys.key RETURNING key`, today, hex.EncodeToString(candidate[:])))
+			return err
+		})
+	}
+	if err != nil {
+		return nil, s.db.Explain(ctx, err)
+	}
+	keys := []linkKey{key}
+	switch key, err := readLinkKey(s.db.Reads().QueryRowContext(ctx, `SELECT key FROM link_keys WHERE day = $1`, yesterday)); {
+	case err == nil:
+		keys = append(keys, key)
+	case !errors.Is(err, sql.ErrNoRows):
+		return nil, s.db.Explain(ctx, err)
+	}
+	return keys, nil
+}
+
+func readLinkKey(row *sql.Row) (linkKey, error) {
+	var text string
+	var key linkKey
+	err := row.Scan(&text)
+	if err == nil {
+		err = sqldb.DecodeHex(key[:], []byte(text))
+	}
+	return key, err
+}

@@ -1,0 +1,379 @@
+package accountdb
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/mail"
+	"palmares/internal/sqldb"
+)
+
+// home is the network that requests links.
+var home = netip.MustParsePrefix("203.0.113.9/32")
+
+func link(t testing.TB, s *kit, email string, purpose account.LinkPurpose, now time.Time) string {
+	t.Helper()
+	token, err := s.Links.Create(t.Context(), email, purpose, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+func signIn(t testing.TB, s *kit, email string, now time.Time) string {
+	t.Helper()
+	secret, err := s.Links.SignIn(t.Context(), link(t, s, email, account.LinkSignIn, now), "Firefox sur Linux", "", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
+}
+
+func request(t testing.TB, s *kit, email string, network netip.Prefix, now time.Time) bool {
+	t.Helper()
+	queued, err := s.Links.Request(t.Context(), email, account.LinkSignIn, network, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return queued
+}
+
+func TestALinkIsSpentOnceForItsPurposeWithinFifteenMinutes(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		ctx := t.Context()
+		token := link(t, s, "Ada@Example.org", account.LinkSignIn, monday)
+		late := monday.Add(15*time.Minute - time.Millisecond)
+		for range 3 { // scanners
+			if email, err := s.Links.Check(ctx, token, account.LinkSignIn, late); email != "ada@example.org" || err != nil {
+				t.Fatalf("a fresh link is %q, %v", email, err)
+			}
+		}
+		if _, err := s.Accounts.Find(ctx, "ada@example.org"); err == nil {
+			t.Error("asking and looking made an account")
+		}
+		_, err := s.Links.Check(ctx, token, account.LinkDeletion, late)
+		fails(t, err, sqldb.ErrNotFound)
+		fails(t, s.Links.DeleteAccount(ctx, token, late), sqldb.ErrNotFound)
+		secret, err := s.Links.SignIn(ctx, token, "Chrome sur Windows", "", late)
+		if err != nil {
+			t.Fatal(err)
+		}
+		session, owner, err := s.Sessions.Find(ctx, secret, late)
+		if err != nil || owner.Email != "ada@example.org" || owner.Plan != account.Developer || session.Browser != "Chrome sur Windows" || session.AccountID != owner.ID {
+			t.Errorf("the session is %+v of %+v, %v", session, owner, err)
+		}
+		_, err = s.Links.SignIn(ctx, token, "", "", late)
+		fails(t, err, ErrLinkUsed)
+		_, err = s.Links.Check(ctx, token, account.LinkSignIn, late)
+		fails(t, err, ErrLinkUsed)
+
+		expired := link(t, s, "ada@example.org", account.LinkSignIn, monday)
+		_, err = s.Links.SignIn(ctx, expired, "", "", monday.Add(15*time.Minute))
+		fails(t, err, ErrLinkExpired)
+		for _, made := range []string{"", "x", account.NewToken(strings.NewReader(strings.Repeat("x", 32)))} {
+			_, err = s.Links.SignIn(ctx, made, "", "", monday)
+			fails(t, err, sqldb.ErrNotFound)
+			_, err = s.Links.Check(ctx, made, account.LinkSignIn, monday)
+			fails(t, err, sqldb.ErrNotFound)
+		}
+		_, err = s.Links.Create(ctx, "ada@example.org\r\nBcc: eve@example.org", account.LinkSignIn, monday)
+		fails(t, err, sqldb.ErrInvalid)
+	})
+}
+
+func TestAThousandUsesOfOneLinkCreateOneSession(t *testing.T) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
+		nodes := []*kit{open(t, dsn), open(t, dsn)}
+		token := link(t, nodes[0], "ada@example.org", account.LinkSignIn, monday)
+		var sessions, used atomic.Int64
+		var all sync.WaitGroup
+		for i := range 1000 {
+			all.Go(func() {
+				_, err := nodes[i%2].Links.SignIn(t.Context(), token, "", "", monday)
+				switch {
+				case err == nil:
+					sessions.Add(1)
+				default:
+					fails(t, err, ErrLinkUsed)
+					used.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		a, err := nodes[0].Accounts.Find(t.Context(), "ada@example.org")
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, err := nodes[1].Sessions.List(t.Context(), a.ID, monday)
+		if sessions.Load() != 1 || used.Load() != 999 || len(kept) != 1 || err != nil {
+			t.Errorf("%d got a session, %d heard that the link was used, %d sessions are kept, %v", sessions.Load(), used.Load(), len(kept), err)
+		}
+	})
+}
+
+func TestManyLinksOfOneNewAddressMakeOneAccount(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		var tokens []string
+		for range 20 {
+			tokens = append(tokens, link(t, s, "ada@example.org", account.LinkSignIn, monday))
+		}
+		var all sync.WaitGroup
+		for _, token := range tokens {
+			all.Go(func() {
+				if _, err := s.Links.SignIn(t.Context(), token, "", "", monday); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		accounts, err := s.Accounts.List(t.Context())
+		if err != nil || len(accounts) != 1 {
+			t.Fatalf("%d accounts, %v", len(accounts), err)
+		}
+		if sessions, err := s.Sessions.List(t.Context(), accounts[0].ID, monday); len(sessions) != 20 || err != nil {
+			t.Errorf("%d sessions, %v", len(sessions), err)
+		}
+	})
+}
+
+func TestAnAccountIsDeletedByItsLink(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		ctx := t.Context()
+		secret := signIn(t, s, "ada@example.org", monday)
+		signIn(t, s, "bob@example.org", monday)
+		other := link(t, s, "ada@example.org", account.LinkSignIn, monday)
+		token := link(t, s, "ada@example.org", account.LinkDeletion, monday)
+		if !raised(t, s, func() {
+			if err := s.Links.DeleteAccount(ctx, token, monday); err != nil {
+				t.Fatal(err)
+			}
+		}) {
+			t.Error("no node hears of it")
+		}
+		_, _, err := s.Sessions.Find(ctx, secret, monday)
+		fails(t, err, sqldb.ErrNotFound)
+		_, err = s.Links.SignIn(ctx, other, "", "", monday)
+		fails(t, err, sqldb.ErrNotFound)
+		// A second click gets ErrLinkUsed, from a link that no longer has an address.
+		fails(t, s.Links.DeleteAccount(ctx, token, monday), ErrLinkUsed)
+		var left, named int
+		if err := s.SQL.Reads().QueryRowContext(ctx, `SELECT count(*), count(CASE WHEN email <> '' THEN 1 END) FROM links WHERE purpose = 'delete_account' OR email = 'ada@example.org'`).Scan(&left, &named); err != nil || left != 1 || named != 0 {
+			t.Errorf("%d links are left, %d with an address, %v", left, named, err)
+		}
+		if accounts, err := s.Accounts.List(ctx); len(accounts) != 1 || accounts[0].Email != "bob@example.org" || err != nil {
+			t.Errorf("%v, %v are left", accounts, err)
+		}
+		// A link without an account is not spent: nothing was done.
+		orphan := link(t, s, "eve@example.org", account.LinkDeletion, monday)
+		fails(t, s.Links.DeleteAccount(ctx, orphan, monday), sqldb.ErrNotFound)
+		if _, err := s.Links.Check(ctx, orphan, account.LinkDeletion, monday); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestMailsToOneAddressAreLimitedWhateverTheNetwork(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		night := time.Date(2026, 11, 15, 23, 50, 0, 0, time.UTC) // the key of the day changes in between
+		var got []int
+		for minute := range 40 {
+			network := netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 51, 100, byte(minute)}), 32)
+			if request(t, s, "Ada@example.org", network, night.Add(time.Duration(minute)*time.Minute)) {
+				got = append(got, minute)
+			}
+		}
+		if want := []int{0, 1, 2, 15, 16, 17, 30, 31, 32}; !slices.Equal(got, want) {
+			t.Errorf("mails at minutes %v, want %v", got, want)
+		}
+		// The tenth of the day; then there is one an hour after the last.
+		later := night.Add(2 * time.Hour)
+		if !request(t, s, "ada@example.org", home, later) || request(t, s, "ada@example.org", home, later.Add(59*time.Minute)) {
+			t.Error("ten a day are more or less than ten")
+		}
+		if !request(t, s, "ada@example.org", home, later.Add(time.Hour)) {
+			t.Error("an hour after the tenth there is none")
+		}
+		if next := night.Add(24 * time.Hour); !request(t, s, "ada@example.org", home, next) {
+			t.Error("a day later there is none")
+		}
+	})
+}
+
+func TestMailsOfOneNetworkAreLimitedWhateverTheAddress(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		night := time.Date(2026, 11, 15, 23, 55, 0, 0, time.UTC)
+		for minute := range 20 {
+			queued := request(t, s, fmt.Sprintf("a%d@example.org", minute), home, night.Add(time.Duration(minute)*time.Minute))
+			if want := minute < 10; queued != want {
+				t.Errorf("the mail of minute %d goes out: %t", minute, queued)
+			}
+		}
+		neighbour := netip.MustParsePrefix("203.0.113.10/32")
+		if !request(t, s, "a@example.org", neighbour, night.Add(20*time.Minute)) {
+			t.Error("the neighbour is limited too")
+		}
+		if !request(t, s, "b@example.org", home, night.Add(time.Hour)) {
+			t.Error("an hour after the first there is none")
+		}
+	})
+}
+
+func TestMailLimitsAreExactUnderConcurrency(t *testing.T) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
+		nodes := []*kit{open(t, dsn), open(t, dsn)}
+		var queued [2]atomic.Int64
+		var all sync.WaitGroup
+		for i := range 80 {
+			all.Go(func() {
+				// Half request one address from many networks, half many addresses from one.
+				email, network := "ada@example.org", netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 51, 100, byte(i)}), 32)
+				if i%2 == 1 {
+					email, network = fmt.Sprintf("a%d@example.org", i), home
+				}
+				var ok bool
+				if err := whileBusy(func() (err error) {
+					ok, err = nodes[i/2%2].Links.Request(t.Context(), email, account.LinkSignIn, network, monday)
+					return err
+				}); err != nil {
+					t.Error(err)
+				}
+				if ok {
+					queued[i%2].Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if a, n := queued[0].Load(), queued[1].Load(); a != 3 || n != 10 {
+			t.Errorf("%d mails for one address and %d from one network, want 3 and 10", a, n)
+		}
+		mails, err := nodes[0].Mails.Claim(t.Context(), monday, 1000)
+		if err != nil || len(mails) != 11 { // those to one address are one mail while it waits
+			t.Errorf("%d mails wait, %v", len(mails), err)
+		}
+		var subjects int
+		if err := nodes[0].SQL.Reads().QueryRowContext(t.Context(), `SELECT count(*) FROM link_requests`).Scan(&subjects); err != nil || subjects != 16 { // with that of everybody
+			t.Errorf("%d subjects are counted, %v: those who got nothing leave no trace", subjects, err)
+		}
+	})
+}
+
+func TestALinkOfEachPurposeIsMailed(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		for _, purpose := range []account.LinkPurpose{account.LinkSignIn, account.LinkDeletion} {
+			if ok, err := s.Links.Request(t.Context(), "ada@example.org", purpose, home, monday); !ok || err != nil {
+				t.Fatal(ok, err)
+			}
+		}
+		mails, err := s.Mails.Claim(t.Context(), monday, 10)
+		if err != nil || len(mails) != 2 {
+			t.Fatal(mails, err)
+		}
+		kinds := []mail.Kind{mails[0].Kind, mails[1].Kind}
+		if !slices.Contains(kinds, mail.SignIn) || !slices.Contains(kinds, mail.ConfirmDeletion) || mails[0].To != "ada@example.org" {
+			t.Errorf("the mails are %+v", mails)
+		}
+		for _, bad := range []string{"", "ada", "ada@example.org\nBcc: eve@example.org", "ada@example.org, eve@example.org"} {
+			_, err := s.Links.Request(t.Context(), bad, account.LinkSignIn, home, monday)
+			fails(t, err, sqldb.ErrInvalid)
+		}
+	})
+}
+
+// wholeDatabase is atRest, which on PostgreSQL reads every table.
+func wholeDatabase(t *testing.T, s *kit) []byte {
+	t.Helper()
+	if !s.SQL.Shared() {
+		return atRest(t, s)
+	}
+	names, err := s.SQL.Reads().QueryContext(t.Context(), `SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer names.Close()
+	var tables []string
+	for names.Next() {
+		var name string
+		if err := names.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		tables = append(tables, name)
+	}
+	var all []byte
+	for _, name := range tables {
+		var text string
+		if err := s.SQL.Reads().QueryRowContext(t.Context(), `SELECT coalesce(string_agg(x::text, E'\n'), '') FROM `+name+` x`).Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, text...)
+	}
+	return all
+}
+
+func TestNoLinkSessionOrNetworkIsStoredInClear(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		ctx := t.Context()
+		secrets := map[string]string{}
+		for i := range 20 {
+			email := fmt.Sprintf("owner%d@example.org", i)
+			addr := netip.AddrFrom4([4]byte{203, 0, 113, byte(100 + i)})
+			request(t, s, email, netip.PrefixFrom(addr, 32), monday)
+			as16 := addr.As16()
+			secrets[fmt.Sprint("address ", i)] = addr.String()
+			secrets[fmt.Sprint("address in bytes ", i)] = string(as16[:])
+			secrets[fmt.Sprint("address in hexadecimal ", i)] = hex.EncodeToString(as16[:])
+			token := link(t, s, email, account.LinkSignIn, monday)
+			unused := link(t, s, email, account.LinkDeletion, monday)
+			secret, err := s.Links.SignIn(ctx, token, "", "", monday)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for what, text := range map[string]string{"link": token, "unused link": unused, "session": secret} {
+				what = fmt.Sprint(what, " ", i)
+				secrets[what], secrets[what+" in part"] = text, text[8:40]
+			}
+		}
+		stranger := "stranger@example.org"
+		for i := range 5 {
+			request(t, s, stranger, home, monday.Add(time.Duration(i)*time.Second))
+		}
+		// Only the queue has addresses, until it is emptied.
+		mails, err := s.Mails.Claim(ctx, monday.Add(time.Minute), 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range mails {
+			if err := s.Mails.Finish(ctx, m, mail.Verdict{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var key string
+		if err := s.SQL.Reads().QueryRowContext(ctx, `SELECT key FROM link_keys`).Scan(&key); err != nil {
+			t.Fatal(err)
+		}
+		before := wholeDatabase(t, s)
+		for _, there := range []string{"owner0@example.org", key} {
+			if !bytes.Contains(before, []byte(there)) {
+				t.Fatalf("the scan does not see %q, which is there", there)
+			}
+		}
+		if err := s.Sessions.Prune(ctx, day(2)); err != nil {
+			t.Fatal(err)
+		}
+		secrets["an address without an account"], secrets["the key of a day that is over"] = stranger, key
+		after := wholeDatabase(t, s)
+		for what, secret := range secrets {
+			if bytes.Contains(after, []byte(secret)) || !strings.Contains(what, "without") && !strings.Contains(what, "over") && bytes.Contains(before, []byte(secret)) {
+				t.Errorf("%s is at rest", what)
+			}
+		}
+	})
+}

@@ -1,0 +1,131 @@
+package accountdb
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"slices"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/mail"
+	"palmares/internal/sqldb"
+)
+
+// mailID begins the ids of mails and of claims, which only this table holds.
+const mailID = "mal_"
+
+// Mails is the queue of outgoing mail.
+type Mails struct{ db *sqldb.DB }
+
+// Check returns mail.ErrObsolete when a mail about payments or the plan is no longer
+// true of its reader.
+func (s *Mails) Check(ctx context.Context, r mail.Request) error {
+	a, err := findAccount(ctx, s.db.Reads(), r.To)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return mail.ErrObsolete
+	}
+	if err != nil {
+		return s.db.Explain(ctx, err)
+	}
+	paid, err := findSubscription(ctx, s.db.Reads(), `WHERE account_id = $1`, a.ID)
+	if err != nil {
+		return s.db.Explain(ctx, err)
+	}
+	standing := mail.Standing{Pro: a.Plan == account.Pro}
+	if paid.Granted {
+		standing.GraceUntil = paid.GraceUntil
+	}
+	if r.Obsolete(standing) {
+		return mail.ErrObsolete
+	}
+	return nil
+}
+
+// Queue queues a mail. ErrInvalid: the address or the kind.
+func (s *Mails) Queue(ctx context.Context, r mail.Request, now time.Time) error {
+	return s.db.Write(ctx, func(tx *sql.Tx) error { return queueMail(ctx, tx, r, now) })
+}
+
+// queueMail is Queue inside the transaction of what the mail is about, so that neither
+// is written without the other.
+//
+// A mail that waits already and says the same is not queued twice. It is due at once and
+// its attempts start again, since somebody is waiting for it, unless it is being sent
+// right now. Limits are not enforced here, where a mail that was sent leaves no trace:
+// see Links.Request.
+func queueMail(ctx context.Context, tx *sql.Tx, r mail.Request, now time.Time) error {
+	to, err := account.NormalizeEmail(r.To)
+	if err != nil {
+		return sqldb.Problem(sqldb.ErrInvalid, err, "%v", err)
+	}
+	if !r.Kind.Known() {
+		return sqldb.Problem(sqldb.ErrInvalid, nil, "there is no mail of the kind %q: see the kinds of package mail", r.Kind)
+	}
+	_, err = tx.ExecContext(ctx, `
+		INSERT INTO mails (id, address, kind, about, created_at, due_at, lease, attempts, last_error)
+		VALUES ($1, $2, $3, $4, $5, $5, '', 0, '')
+		ON CONFLICT (address, kind, about) DO UPDATE SET created_at = excluded.created_at, due_at = excluded.due_at, attempts = 0
+		WHERE mails.lease = ''`,
+		account.NewID(mailID, now, rand.Reader), to, string(r.Kind), r.About, sqldb.FormatTime(now))
+	return err
+}
+
+// Claim returns at most limit mails that are due, the longest due first, and leases them
+// to the caller for mail.Lease. If the process dies, the mail is due again when the
+// lease ends.
+func (s *Mails) Claim(ctx context.Context, now time.Time, limit int) ([]mail.Claim, error) {
+	// Nearly always nothing is due, and then no transaction is needed.
+	var due bool
+	err := s.db.Reads().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM mails WHERE due_at <= $1)`, sqldb.FormatTime(now)).Scan(&due)
+	if err != nil || !due {
+		return nil, s.db.Explain(ctx, err)
+	}
+	lease := account.NewID(mailID, now, rand.Reader)
+	var claimed []mail.Claim
+	err = s.db.Retried().Write(ctx, func(tx *sql.Tx) (err error) {
+		// The outer condition repeats the inner one: on PostgreSQL the row may have been
+		// claimed by another between the two.
+		claimed, err = sqldb.Rows(ctx, tx, limit, `
+			UPDATE mails SET lease = $1, due_at = $2
+			WHERE id IN (SELECT id FROM mails WHERE due_at <= $3 ORDER BY due_at, id LIMIT $4) AND due_at <= $3
+			RETURNING id, address, kind, about, created_at, attempts`,
+			func(scan sqldb.Scanner, c *mail.Claim) error {
+				c.Lease = lease
+				return scan(&c.ID, &c.To, (*string)(&c.Kind), &c.About, sqldb.Time(&c.CreatedAt), &c.Attempts)
+			}, lease, sqldb.FormatTime(now.Add(mail.Lease)), sqldb.FormatTime(now), limit)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(claimed, func(a, b mail.Claim) int { return cmp.Compare(a.ID, b.ID) })
+	return claimed, nil
+}
+
+// Finish stores the outcome of a claimed mail: it is deleted, or due again. If the lease
+// has ended and another claim has the mail, nothing changes.
+func (s *Mails) Finish(ctx context.Context, c mail.Claim, v mail.Verdict) error {
+	return s.db.Write(ctx, func(tx *sql.Tx) error {
+		if v.RetryAt.IsZero() {
+			_, err := tx.ExecContext(ctx, `DELETE FROM mails WHERE id = $1 AND lease = $2`, c.ID, c.Lease)
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `
+			UPDATE mails SET attempts = attempts + 1, due_at = $1, last_error = $2, lease = '' WHERE id = $3 AND lease = $4`,
+			sqldb.FormatTime(v.RetryAt), v.Failure, c.ID, c.Lease)
+		return err
+	})
+}
+
+// Oldest returns when the mail that waits longest was queued; zero when none waits.
+func (s *Mails) Oldest(ctx context.Context) (time.Time, error) {
+	var oldest string
+	err := s.db.Reads().QueryRowContext(ctx, `SELECT coalesce(min(created_at), '') FROM mails`).Scan(&oldest)
+	if err != nil {
+		return time.Time{}, s.db.Explain(ctx, err)
+	}
+	return sqldb.ParseTime(oldest)
+}

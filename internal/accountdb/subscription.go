@@ -1,0 +1,227 @@
+package accountdb
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/billing"
+	"palmares/internal/mail"
+	"palmares/internal/sqldb"
+)
+
+// Subscriptions are what accounts pay, as last read from Stripe.
+type Subscriptions struct{ db *sqldb.DB }
+
+const selectSubscriptions = `
+	SELECT account_id, customer_id, subscription_id, status, period_end, cancel_at, grace_until, granted, version FROM subscriptions `
+
+// Find returns the subscription of an account; the zero value when the account never
+// went to pay.
+func (s *Subscriptions) Find(ctx context.Context, accountID string) (billing.Subscription, error) {
+	found, err := findSubscription(ctx, s.db.Reads(), `WHERE account_id = $1`, accountID)
+	return found, s.db.Explain(ctx, err)
+}
+
+// ByCustomer is Find by the customer's id at Stripe.
+func (s *Subscriptions) ByCustomer(ctx context.Context, customerID string) (billing.Subscription, error) {
+	found, err := findSubscription(ctx, s.db.Reads(), `WHERE customer_id = $1`, customerID)
+	return found, s.db.Explain(ctx, err)
+}
+
+func findSubscription(ctx context.Context, q sqldb.Queryer, where, id string) (billing.Subscription, error) {
+	var found billing.Subscription
+	err := scanSubscription(q.QueryRowContext(ctx, selectSubscriptions+where, id).Scan, &found)
+	if errors.Is(err, sql.ErrNoRows) {
+		return billing.Subscription{}, nil
+	}
+	return found, err
+}
+
+// List returns the subscription of every account that ever went to pay, oldest account
+// first.
+func (s *Subscriptions) List(ctx context.Context) ([]billing.Subscription, error) {
+	var all []billing.Subscription
+	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+		all, err = sqldb.Rows(ctx, tx, 0, selectSubscriptions, scanSubscription)
+		return err
+	})
+	slices.SortFunc(all, func(a, b billing.Subscription) int { return cmp.Compare(a.AccountID, b.AccountID) })
+	return all, err
+}
+
+// SetCustomer stores which customer of Stripe an account is, in place of old, "" for
+// none, and returns its subscription. If the account is another customer by now, that
+// stays: of two concurrent requests one gets the other's. ErrNotFound: no such account.
+func (s *Subscriptions) SetCustomer(ctx context.Context, accountID, old, customerID string) (billing.Subscription, error) {
+	var found billing.Subscription
+	err := s.db.Write(ctx, func(tx *sql.Tx) error {
+		a, err := lockAccountByID(ctx, tx, accountID)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `
+			INSERT INTO subscriptions (account_id, customer_id, subscription_id, status, period_end, cancel_at, grace_until, granted, version)
+			VALUES ($1, $2, '', '', '', '', '', FALSE, 1)
+			ON CONFLICT (account_id) DO UPDATE SET customer_id = excluded.customer_id, version = subscriptions.version + 1
+			WHERE subscriptions.customer_id = $3`, a.ID, customerID, old); err != nil {
+			return err
+		}
+		return scanSubscription(tx.QueryRowContext(ctx, selectSubscriptions+`WHERE account_id = $1`, a.ID).Scan, &found)
+	})
+	return found, err
+}
+
+// EventSeen reports whether an event of Stripe was applied already.
+func (s *Subscriptions) EventSeen(ctx context.Context, id string) (bool, error) {
+	var n int
+	err := s.db.Reads().QueryRowContext(ctx, `SELECT count(*) FROM stripe_events WHERE id = $1`, id).Scan(&n)
+	return n > 0, s.db.Explain(ctx, err)
+}
+
+// Apply stores what was read of an account's subscription and its effect: the plan, the
+// mails about it, and the event that caused the reading, all or nothing. An event that
+// was applied already changes nothing. Apply returns false and writes nothing when
+// something was written since the finding's version: the reading may be older than
+// that, and must be repeated.
+func (s *Subscriptions) Apply(ctx context.Context, f billing.Finding) (bool, error) {
+	fresh := true
+	err := s.db.Write(ctx, func(tx *sql.Tx) error {
+		a, err := lockAccountByID(ctx, tx, f.AccountID)
+		if errors.Is(err, sqldb.ErrNotFound) {
+			return nil // deleted meanwhile; its cancellation is noted
+		}
+		if err != nil {
+			return err
+		}
+		var old billing.Subscription
+		if err := scanSubscription(tx.QueryRowContext(ctx, selectSubscriptions+`WHERE account_id = $1`, a.ID).Scan, &old); err != nil {
+			return err
+		}
+		if f.EventID != "" {
+			noted, err := tx.ExecContext(ctx, `INSERT INTO stripe_events (id, received_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING`, f.EventID, sqldb.FormatTime(f.ObservedAt))
+			if err != nil {
+				return err
+			}
+			if n, err := noted.RowsAffected(); err != nil || n == 0 {
+				return err
+			}
+		}
+		if old.Version != f.Version {
+			fresh = false
+			return errStale
+		}
+		return s.applyEffect(ctx, tx, a, billing.EffectOf(a.Plan, old, f.Reading, f.ObservedAt), f.ObservedAt)
+	})
+	if errors.Is(err, errStale) {
+		err = nil
+	}
+	return fresh, err
+}
+
+// errStale rolls back a transaction whose reading may be too old.
+var errStale = errors.New("the subscription changed meanwhile")
+
+// applyEffect stores an effect on an account whose row is locked.
+func (s *Subscriptions) applyEffect(ctx context.Context, tx *sql.Tx, a account.Account, e billing.Effect, now time.Time) error {
+	next := e.Subscription
+	_, err := tx.ExecContext(ctx, `
+		UPDATE subscriptions SET subscription_id = $1, status = $2, period_end = $3, cancel_at = $4, grace_until = $5, granted = $6, version = version + 1
+		WHERE account_id = $7`,
+		next.ID, string(next.Status), sqldb.FormatTime(next.PeriodEnd), sqldb.FormatTime(next.CancelAt), sqldb.FormatTime(next.GraceUntil), next.Granted, a.ID)
+	if err != nil {
+		return err
+	}
+	if e.PaymentFailed {
+		if err := queueMail(ctx, tx, mail.PaymentFailedTo(a.Email, next.GraceUntil), now); err != nil {
+			return err
+		}
+	}
+	if e.PlanEnded {
+		if err := queueMail(ctx, tx, mail.PlanEndedTo(a.Email, e.KeysDue), now); err != nil {
+			return err
+		}
+	}
+	if e.Plan == a.Plan {
+		return nil
+	}
+	if err := movePlan(ctx, tx, a.ID, e.Plan, e.KeysDue); err != nil {
+		return err
+	}
+	return raiseRevision(ctx, s.db, tx)
+}
+
+// cancelLater notes that the customer of an account must not be charged any more. The
+// note outlives the account.
+func cancelLater(ctx context.Context, tx *sql.Tx, accountID string) error {
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO stripe_cancellations (customer_id, seen_at) SELECT customer_id, '' FROM subscriptions WHERE account_id = $1
+		ON CONFLICT (customer_id) DO NOTHING`, accountID)
+	return err
+}
+
+// Cancellations lists the customers whose subscriptions are still to be cancelled.
+func (s *Subscriptions) Cancellations(ctx context.Context) ([]string, error) {
+	var all []string
+	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+		all, err = sqldb.Rows(ctx, tx, 0, `SELECT customer_id FROM stripe_cancellations`, sqldb.ScanText)
+		return err
+	})
+	slices.Sort(all)
+	return all, err
+}
+
+// Canceled records that nothing is charged to a customer any more.
+func (s *Subscriptions) Canceled(ctx context.Context, customerID string) error {
+	return s.db.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM stripe_cancellations WHERE customer_id = $1`, customerID)
+		return err
+	})
+}
+
+// keepCanceled is how long a cancellation is kept by a program without a Stripe key: long
+// enough for an operator who removed the key by mistake.
+const keepCanceled = 30 * 24 * time.Hour
+
+// PruneCancellations deletes cancellations that it first saw keepCanceled ago. It is for a
+// program without a Stripe key, which would otherwise keep them for ever.
+func (s *Subscriptions) PruneCancellations(ctx context.Context, now time.Time) error {
+	return s.db.Write(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM stripe_cancellations WHERE seen_at <> '' AND seen_at <= $1`, sqldb.FormatTime(now.Add(-keepCanceled))); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE stripe_cancellations SET seen_at = $1 WHERE seen_at = ''`, sqldb.FormatTime(now))
+		return err
+	})
+}
+
+// PruneEvents deletes the events received before a time. Stripe repeats an event for
+// three days at most.
+func (s *Subscriptions) PruneEvents(ctx context.Context, before time.Time) error {
+	return s.db.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM stripe_events WHERE received_at < $1`, sqldb.FormatTime(before))
+		return err
+	})
+}
+
+// lockAccountByID is lockAccount by the account's id.
+func lockAccountByID(ctx context.Context, tx *sql.Tx, id string) (account.Account, error) {
+	var a account.Account
+	if _, err := tx.ExecContext(ctx, `UPDATE accounts SET plan = plan WHERE id = $1`, id); err != nil {
+		return a, err
+	}
+	err := scanAccount(tx.QueryRowContext(ctx, `SELECT id, email, plan, created_at FROM accounts WHERE id = $1`, id).Scan, &a)
+	if errors.Is(err, sql.ErrNoRows) {
+		return a, noAccountID(id)
+	}
+	return a, err
+}
+
+func scanSubscription(scan sqldb.Scanner, s *billing.Subscription) error {
+	return scan(&s.AccountID, &s.CustomerID, &s.ID, (*string)(&s.Status),
+		sqldb.Time(&s.PeriodEnd), sqldb.Time(&s.CancelAt), sqldb.Time(&s.GraceUntil), &s.Granted, &s.Version)
+}

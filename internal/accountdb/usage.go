@@ -1,0 +1,192 @@
+package accountdb
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"time"
+
+	"palmares/internal/quota"
+	"palmares/internal/sqldb"
+)
+
+// Usage is how often accounts and networks sent requests, per day in UTC
+// (`2026-11-15`), and the keys of the day under which networks are counted.
+type Usage struct{ db *sqldb.DB }
+
+var (
+	usageTable = sqldb.Table{
+		Name: "usage", Key: "day, account_id", Adds: true, Columns: []string{"day", "account_id", "requests"},
+	}
+	networkTable = sqldb.Table{
+		Name: "network_usage", Key: "day, network", Adds: true, Columns: []string{"day", "network", "requests"},
+	}
+)
+
+// DayKey stores candidate as the key of a day that has none yet, and returns the key of
+// the day, candidate or an earlier one.
+func (s *Usage) DayKey(ctx context.Context, day string, candidate quota.Key) (quota.Key, error) {
+	var text string
+	// Mostly there is one, and then a starting process need not wait for a publication.
+	err := s.db.Reads().QueryRowContext(ctx, `SELECT key FROM day_keys WHERE day = $1`, day).Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = s.db.Write(ctx, func(tx *sql.Tx) error {
+			// The update changes nothing: of two concurrent statements the second waits for the
+			// first and returns its key, on both databases.
+			return tx.QueryRowContext(ctx, `
+				INSERT INTO day_keys (day, key) VALUES ($1, $2)
+				ON CONFLICT (day) DO UPDATE SET key = day_keys.key RETURNING key`, day, hex.EncodeToString(candidate[:])).Scan(&text)
+		})
+	}
+	var key quota.Key
+	if err == nil {
+		err = sqldb.DecodeHex(key[:], []byte(text))
+	}
+	return key, s.db.Explain(ctx, err)
+}
+
+// Load returns what was saved of a day, each account and network once.
+func (s *Usage) Load(ctx context.Context, day string) (quota.Usage, error) {
+	var u quota.Usage
+	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+		u.Accounts, err = sqldb.Rows(ctx, tx, 0, `SELECT account_id, requests FROM usage WHERE day = $1`, func(scan sqldb.Scanner, c *quota.AccountCount) error {
+			return scan(&c.Account, &c.Requests)
+		}, day)
+		if err != nil {
+			return err
+		}
+		var text sql.RawBytes // saves a million strings for a million networks
+		u.Networks, err = sqldb.Rows(ctx, tx, 0, `SELECT network, requests FROM network_usage WHERE day = $1`, func(scan sqldb.Scanner, c *quota.NetworkCount) error {
+			if err := scan(&text, &c.Requests); err != nil {
+				return err
+			}
+			return sqldb.DecodeHex(c.Network[:], text)
+		}, day)
+		return err
+	})
+	if err != nil {
+		return quota.Usage{}, err
+	}
+	return u, nil
+}
+
+// saveLock is how long a save waits for a row on PostgreSQL. Only a node that vanished
+// holds one for longer, and all other counts wait behind it.
+const saveLock = 500 * time.Millisecond
+
+// Save adds to what is stored of a day, in one transaction. Counts of deleted accounts
+// are left out. ErrBusy: another writer took too long; nothing was saved.
+func (s *Usage) Save(ctx context.Context, day string, added quota.Usage) error {
+	// In one order, so that two nodes cannot deadlock, and so that SQLite writes
+	// neighbours together: a million networks in random order take three times as long.
+	networks := slices.SortedFunc(slices.Values(added.Networks), func(a, b quota.NetworkCount) int {
+		return bytes.Compare(a.Network[:], b.Network[:])
+	})
+	accounts := slices.SortedFunc(slices.Values(added.Accounts), func(a, b quota.AccountCount) int {
+		return cmp.Compare(a.Account, b.Account)
+	})
+	saver := sqldb.WithLockWait(s.db.Retried(), saveLock)
+	return saver.Write(ctx, func(tx *sql.Tx) error {
+		b := sqldb.NewBatch(tx, usageTable, s.db.Placeholders())
+		for some := range slices.Chunk(accounts, s.db.Placeholders()) {
+			existing, err := s.lockAccounts(ctx, tx, some)
+			if err != nil {
+				return err
+			}
+			for _, c := range some {
+				if !existing[c.Account] {
+					continue
+				}
+				if err := b.Add(ctx, day, c.Account, c.Requests); err != nil {
+					return err
+				}
+			}
+		}
+		if err := b.Flush(ctx); err != nil {
+			return err
+		}
+		b = sqldb.NewBatch(tx, networkTable, s.db.Placeholders())
+		for _, c := range networks {
+			if err := b.Add(ctx, day, hex.EncodeToString(c.Network[:]), c.Requests); err != nil {
+				return err
+			}
+		}
+		return b.Flush(ctx)
+	})
+}
+
+// lockAccounts returns which accounts exist, and keeps them from being deleted until the
+// end of the transaction.
+func (s *Usage) lockAccounts(ctx context.Context, tx *sql.Tx, counts []quota.AccountCount) (map[string]bool, error) {
+	ids := make([]string, len(counts))
+	for i, c := range counts {
+		ids[i] = c.Account
+	}
+	list, args := sqldb.In(ids)
+	query := `SELECT id FROM accounts WHERE id IN ` + list + ` ORDER BY id` + s.db.LockClause("FOR KEY SHARE")
+	existing := map[string]bool{}
+	_, err := sqldb.Rows(ctx, tx, 0, query, func(scan sqldb.Scanner, id *string) error {
+		err := scan(id)
+		existing[*id] = true
+		return err
+	}, args...)
+	return existing, err
+}
+
+// Prune deletes the keys and the networks' counts of the days before networks, and the
+// accounts' counts of the days before accounts. The keys go first: without them the
+// counts identify nobody. What is left after an error, the next call deletes.
+//
+// On SQLite nothing of a deleted key is left in the file, nor in its log (but see
+// sqliteDialect.purge). On PostgreSQL its bytes stay on the server's disk until vacuum
+// and later writes overwrite the page, and as long as write-ahead log and backups are
+// kept.
+func (s *Usage) Prune(ctx context.Context, networks, accounts string) error {
+	err := s.db.Retried().Write(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM day_keys WHERE day < $1`, networks); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `DELETE FROM usage WHERE day < $1`, accounts)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.pruneNetworks(ctx, networks); err != nil {
+		return err
+	}
+	// Also when no key was removed: a process that was killed may have removed one.
+	return s.db.Purge(ctx)
+}
+
+func (s *Usage) pruneNetworks(ctx context.Context, before string) error {
+	// Locked in one order, so that two nodes that prune at once cannot deadlock; the order
+	// of a deletion itself is up to PostgreSQL.
+	forUpdate := s.db.LockClause("FOR UPDATE")
+	return sqldb.DeleteRows(ctx, s.db, `DELETE FROM network_usage WHERE (day, network) IN (
+		SELECT day, network FROM network_usage WHERE day < $1 ORDER BY day, network LIMIT $2`+forUpdate+`)`, before)
+}
+
+// DayUsage is how many requests an account sent on a day.
+type DayUsage struct {
+	Day      string
+	Requests int64
+}
+
+// ForAccount returns the days from fromDay to toDay, inclusive, on which an account sent
+// requests, oldest first.
+func (s *Usage) ForAccount(ctx context.Context, accountID, fromDay, toDay string) ([]DayUsage, error) {
+	var days []DayUsage
+	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+		days, err = sqldb.Rows(ctx, tx, 0, `SELECT day, requests FROM usage WHERE account_id = $1 AND day >= $2 AND day <= $3`, func(scan sqldb.Scanner, d *DayUsage) error {
+			return scan(&d.Day, &d.Requests)
+		}, accountID, fromDay, toDay)
+		return err
+	})
+	slices.SortFunc(days, func(a, b DayUsage) int { return cmp.Compare(a.Day, b.Day) })
+	return days, err
+}

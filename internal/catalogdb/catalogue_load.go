@@ -1,0 +1,235 @@
+package catalogdb
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+
+	"palmares/internal/catalog"
+	"palmares/internal/markdown"
+	"palmares/internal/record"
+)
+
+// Published is one version of the catalogue.
+type Published struct {
+	Catalog     *catalog.Catalog // empty when Version is 0
+	Version     int64            // 0 when nothing has been published
+	PublishedAt string           // when it was published, as in the feed
+	ChangedOn   string           // the UTC day of the publication that made it, YYYY-MM-DD
+	Feed        *record.Feed     // of the records; set by Load
+	Events      []catalog.Event  // for feeds, newest first; nil when Version is 0
+
+	sequence int64  // of its last event
+	url      string // of the site
+}
+
+// Load reads the catalogue as one publication left it.
+func (s *Catalogue) Load(ctx context.Context) (p *Published, err error) {
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
+		p, err = loadHead(ctx, tx)
+		if err != nil {
+			return err
+		}
+		all, err := gather(ctx, tx, gathering{url: p.url, feed: true}, "")
+		if err != nil {
+			return err
+		}
+		p.Catalog = &all.Catalog
+		p.Feed, err = feedHead(ctx, tx)
+		if err != nil {
+			return err
+		}
+		p.Feed.Changes = all.changes
+		if p.Version > 0 {
+			p.Events, err = latestEvents(ctx, tx, p.Catalog)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// loadHead reads what is known of the published version as a whole.
+func loadHead(ctx context.Context, tx *sql.Tx) (*Published, error) {
+	p := &Published{}
+	err := tx.QueryRowContext(ctx, `SELECT version, sequence, published_at, changed_on, url FROM catalogue`).
+		Scan(&p.Version, &p.sequence, &p.PublishedAt, &p.ChangedOn, &p.url)
+	return p, err
+}
+
+// A gathering says what to do with the rows that gather reads.
+type gathering struct {
+	url  string                   // of the site
+	each func(*row)               // is called with every row, one at a time; may be nil
+	feed bool                     // the changes are wanted, too
+	keep func(*catalog.Tool) bool // reports whether to keep a tool, for several at once; may be nil
+}
+
+// gathered is what rows hold.
+type gathered struct {
+	catalog.Catalog
+	changes []record.Change // by position
+}
+
+// gatherRows is how many rows are decoded together.
+const gatherRows = 64
+
+// gather reads the rows that meet a condition, "" for all, and decodes them on every
+// processor.
+func gather(ctx context.Context, tx *sql.Tx, g gathering, where string, args ...any) (*gathered, error) {
+	work := make(chan []row, 2*runtime.GOMAXPROCS(0))
+	parts := make([]rowDecoder, runtime.GOMAXPROCS(0))
+	var workers sync.WaitGroup
+	for i := range parts {
+		parts[i].gathering = g
+		workers.Go(func() { parts[i].run(work) })
+	}
+	some := make([]row, 0, gatherRows)
+	err := eachRow(ctx, tx, func(r *row) error {
+		if g.each != nil {
+			g.each(r)
+		}
+		some = append(some, *r)
+		if len(some) == cap(some) {
+			work <- some
+			some = make([]row, 0, gatherRows)
+		}
+		return nil
+	}, where, args...)
+	work <- some
+	close(work)
+	workers.Wait()
+	all := &gathered{}
+	for i := range parts {
+		err = cmp.Or(err, parts[i].err)
+		all.add(&parts[i].gathered)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(all.Pictures) == 0 {
+		all.Pictures = nil
+	}
+	all.Sort()
+	slices.SortFunc(all.changes, func(a, b record.Change) int { return cmp.Compare(a.Position, b.Position) })
+	return all, nil
+}
+
+// add adds a part of what was gathered.
+func (g *gathered) add(part *gathered) {
+	if part.Name != "" || part.URL != "" {
+		g.Name, g.URL, g.Settings, g.Categories = part.Name, part.URL, part.Settings, part.Categories
+	}
+	g.Tools = append(g.Tools, part.Tools...)
+	g.Comparisons = append(g.Comparisons, part.Comparisons...)
+	g.Retired = append(g.Retired, part.Retired...)
+	g.Pages = append(g.Pages, part.Pages...)
+	g.changes = append(g.changes, part.changes...)
+	if g.Past == nil {
+		g.Past, g.Pictures = part.Past, part.Pictures
+		return
+	}
+	maps.Copy(g.Past, part.Past)
+	maps.Copy(g.Pictures, part.Pictures)
+}
+
+// A rowDecoder decodes rows.
+type rowDecoder struct {
+	gathered
+	gathering
+	decoder record.Decoder
+	err     error // the first one
+}
+
+func (d *rowDecoder) run(work <-chan []row) {
+	d.Past, d.Pictures = map[string]catalog.PastTool{}, map[string]catalog.Picture{}
+	for some := range work {
+		for i := range some {
+			if d.err != nil {
+				break
+			}
+			if err := d.decode(&some[i]); err != nil {
+				d.err = fmt.Errorf("the record of %s is damaged: restore the database from a backup (%w)", some[i].Slug, err)
+			}
+		}
+	}
+}
+
+// decode adds what a row holds.
+func (d *rowDecoder) decode(r *row) (err error) {
+	c := r.Change
+	if !r.Deleted {
+		c.Images, err = d.record(r, &c)
+	}
+	if err == nil && r.public && d.feed {
+		c.Size = len(r.document)
+		d.changes = append(d.changes, c)
+	}
+	return err
+}
+
+// record adds the record of a row, and returns its pictures. The change gets the slug of the
+// record, to keep one text of it.
+func (d *rowDecoder) record(r *row, c *record.Change) (images []record.Image, err error) {
+	document := []byte(r.document)
+	rest, err := parsePrivate(r.private)
+	if err != nil {
+		return nil, err
+	}
+	switch r.Kind {
+	case record.Tool:
+		t := &catalog.Tool{}
+		images, err = d.decoder.Tool(document, t)
+		t.Body = cmp.Or(t.Body, rest.Body)
+		(&catalog.Catalog{URL: d.url}).DropDefaultURLs(t)
+		c.Slug = t.Slug
+		if err == nil {
+			err = rest.mark(t.PriceHistory, t.ScoreHistory)
+		}
+		if err == nil && (d.keep == nil || d.keep(t)) {
+			d.Tools = append(d.Tools, t)
+		}
+	case record.Comparison:
+		var x catalog.Comparison
+		images, err = d.decoder.Comparison(document, &x)
+		x.Body = cmp.Or(x.Body, rest.Body)
+		c.Slug = x.Slug
+		d.Comparisons = append(d.Comparisons, x)
+	case record.Retired:
+		var o catalog.Retired
+		images, err = d.decoder.Retired(document, &o)
+		if rest.Body != "" {
+			o.Body, o.Note = rest.Body, markdown.Plain(rest.Body)
+		}
+		c.Slug = o.Slug
+		d.Retired = append(d.Retired, o)
+	case record.Page:
+		var p catalog.Page
+		images, err = d.decoder.Page(document, &p)
+		p.Body = cmp.Or(p.Body, rest.Body)
+		c.Slug = p.Slug
+		d.Pages = append(d.Pages, p)
+	case record.Catalogue:
+		images, err = d.decoder.Catalogue(document, &d.Catalog)
+	case pastKind:
+		var t catalog.PastTool
+		err = json.Unmarshal(document, &t)
+		if err == nil {
+			err = rest.mark(t.PriceHistory, t.ScoreHistory)
+		}
+		d.Past[r.Slug] = t
+	case pictureKind:
+		var p catalog.Picture
+		err = json.Unmarshal(document, &p)
+		d.Pictures[r.Slug] = p
+	}
+	return images, err
+}

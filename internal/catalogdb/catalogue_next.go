@@ -1,0 +1,139 @@
+package catalogdb
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"maps"
+	"slices"
+
+	"palmares/internal/catalog"
+	"palmares/internal/record"
+)
+
+// LoadAfter is Load for a caller that has an earlier version, which must not be changed
+// and may be nil. What did not change since is taken from there, and step says how the
+// records of the two versions are related; it is nil if everything was read.
+func (s *Catalogue) LoadAfter(ctx context.Context, before *Published) (p *Published, step *catalog.Step, err error) {
+	if before != nil && before.Version > 0 {
+		err = s.db.Read(ctx, func(tx *sql.Tx) error {
+			p, step, err = loadChanges(ctx, tx, before)
+			return err
+		})
+		if err != nil || step != nil {
+			return p, step, err
+		}
+	}
+	p, err = s.Load(ctx)
+	return p, nil, err
+}
+
+// loadChanges is LoadAfter for a version from which it is not far. step is nil if it is.
+func loadChanges(ctx context.Context, tx *sql.Tx, before *Published) (p *Published, step *catalog.Step, err error) {
+	p, err = loadHead(ctx, tx)
+	if err != nil {
+		return nil, nil, err
+	}
+	isNear, err := isNear(ctx, tx, before, p)
+	if err != nil || !isNear {
+		return nil, nil, err
+	}
+	n := nextLoad{old: before.Catalog, touched: map[record.Kind][]string{}}
+	n.fresh, err = gather(ctx, tx, gathering{url: p.url, each: n.touch, feed: true}, "written > $1", before.Version)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.Catalog, step = n.replace()
+	p.Feed, err = feedHead(ctx, tx)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.Feed.Changes = before.Feed.With(n.fresh.changesAfter(before.Feed.Last))
+	p.Events, err = latestEvents(ctx, tx, p.Catalog)
+	return p, step, err
+}
+
+// isNear reports whether an earlier version is one of this database, so recent that all that
+// changed since is known, and so similar that reading that costs less than reading
+// everything.
+func isNear(ctx context.Context, tx *sql.Tx, before, now *Published) (bool, error) {
+	// Versions of a database that was restored from a backup have the numbers of others.
+	var publishedAt string
+	err := tx.QueryRowContext(ctx, `SELECT published_at FROM publications WHERE version = $1`, before.Version).Scan(&publishedAt)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	isKnown := publishedAt == before.PublishedAt && before.Version <= now.Version && before.Version >= now.Version-keptVersions
+	if err != nil || !isKnown {
+		return false, err
+	}
+	var changed int
+	err = tx.QueryRowContext(ctx, `SELECT count(*) FROM records WHERE written > $1`, before.Version).Scan(&changed)
+	return changed <= max(100, len(before.Catalog.Tools)/4), err
+}
+
+// changesAfter returns the changes after a position.
+func (g *gathered) changesAfter(position int64) []record.Change {
+	f := record.Feed{Changes: g.changes}
+	return f.From(position)
+}
+
+// A nextLoad makes a catalogue from an earlier one and the rows that were written since.
+type nextLoad struct {
+	old     *catalog.Catalog
+	fresh   *gathered
+	touched map[record.Kind][]string // the slugs of the records of old that are replaced or gone
+}
+
+// touch is called with each row. The row of a comparison that is deleted may have another
+// beside it, which is only one of old if that is public like the row.
+func (n *nextLoad) touch(r *row) {
+	if r.Kind == record.Comparison && r.Deleted {
+		i, found := slices.BinarySearchFunc(n.old.Comparisons, r.Slug, func(x catalog.Comparison, slug string) int {
+			return cmp.Compare(x.Slug, slug)
+		})
+		if !found || n.old.Comparisons[i].Published != r.public {
+			return
+		}
+	}
+	n.touched[r.Kind] = append(n.touched[r.Kind], r.Slug)
+}
+
+// replace returns the next catalogue, and how its records are related to those of the old
+// one.
+func (n *nextLoad) replace() (*catalog.Catalog, *catalog.Step) {
+	old, fresh := n.old, &n.fresh.Catalog
+	c, step := &catalog.Catalog{}, &catalog.Step{}
+	c.Name, c.URL, c.Settings, c.Categories = old.Name, old.URL, old.Settings, old.Categories
+	if len(n.touched[record.Catalogue]) > 0 {
+		c.Name, c.URL, c.Settings, c.Categories = fresh.Name, fresh.URL, fresh.Settings, fresh.Categories
+	}
+	c.Tools, step.Tools = catalog.Replace(old.Tools, fresh.Tools, n.touched[record.Tool],
+		func(t **catalog.Tool) string { return (*t).Slug })
+	c.Comparisons, step.Comparisons = catalog.Replace(old.Comparisons, fresh.Comparisons, n.touched[record.Comparison],
+		func(x *catalog.Comparison) string { return x.Slug })
+	c.Retired, step.Retired = catalog.Replace(old.Retired, fresh.Retired, n.touched[record.Retired],
+		func(r *catalog.Retired) string { return r.Slug })
+	c.Pages, _ = catalog.Replace(old.Pages, fresh.Pages, n.touched[record.Page],
+		func(p *catalog.Page) string { return p.Slug })
+	c.Past = replaceKeys(old.Past, fresh.Past, n.touched[pastKind])
+	c.Pictures = replaceKeys(old.Pictures, fresh.Pictures, n.touched[pictureKind])
+	return c, step
+}
+
+// replaceKeys returns old without the given keys, and with fresh, whose keys are among them.
+func replaceKeys[T any](old, fresh map[string]T, keys []string) map[string]T {
+	if len(keys) == 0 {
+		return old
+	}
+	next := maps.Clone(old)
+	if next == nil {
+		next = map[string]T{}
+	}
+	for _, key := range keys {
+		delete(next, key)
+	}
+	maps.Copy(next, fresh)
+	return next
+}

@@ -1,0 +1,104 @@
+package catalogdb
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"palmares/internal/catalog"
+)
+
+func change(day, from, to string) catalog.PriceChange {
+	return catalog.PriceChange{ChangedAt: day, OldPricing: "payant", OldPrice: from + " €/mois", NewPricing: "payant", NewPrice: to + " €/mois"}
+}
+
+func history(t *testing.T, s *kit, slug string, want ...catalog.PriceChange) {
+	t.Helper()
+	c := loaded(t, s).Catalog
+	got := c.Past[slug].PriceHistory
+	if x := c.Tool(slug); x != nil {
+		got = x.PriceHistory
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(catalog.PriceChange{}, "Automatic")); diff != "" {
+		t.Errorf("price history of %s (-want +got):\n%s", slug, diff)
+	}
+}
+
+func TestEachChangeOfPriceIsKeptNewestFirst(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		publish(t, s, catalogue(tool("a", "1 €/mois")), monday)
+		history(t, s, "a")
+		publish(t, s, catalogue(tool("a", "2 €/mois")), day(1))
+		publish(t, s, catalogue(tool("a", "3 €/mois")), day(1))
+		publish(t, s, catalogue(tool("a", "2 €/mois")), day(4))
+		history(t, s, "a", change("2026-11-20", "3", "2"), change("2026-11-17", "1", "3"))
+	})
+}
+
+func TestAChangeOfModelAloneIsAPriceChange(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		publish(t, s, catalogue(tool("a", "1 €/mois")), monday)
+		freemium := tool("a", "1 €/mois")
+		freemium.Pricing = "freemium"
+		publish(t, s, catalogue(freemium), day(1))
+		want := change("2026-11-17", "1", "1")
+		want.NewPricing = "freemium"
+		history(t, s, "a", want)
+	})
+}
+
+func TestEntriesOfTheContentJoinTheStoredOnesOnce(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		written := func(price string, entries ...catalog.PriceChange) *catalog.Catalog {
+			x := tool("a", price)
+			x.PriceHistory = entries
+			return catalogue(x)
+		}
+		publish(t, s, written("2 €/mois", change("2025-01-01", "1", "2")), monday)
+		publish(t, s, written("3 €/mois"), day(1)) // the entry is no longer written: it stays
+		want := []catalog.PriceChange{change("2026-11-17", "2", "3"), change("2025-01-01", "1", "2")}
+		history(t, s, "a", want...)
+		if p := publish(t, s, written("3 €/mois", want...), day(2)); !p.Diff.Empty() {
+			t.Errorf("entries that are stored already changed something: %+v", p.Diff)
+		}
+		publish(t, s, written("3 €/mois", change("2024-01-01", "5", "1")), day(3))
+		history(t, s, "a", append(want, change("2024-01-01", "5", "1"))...)
+	})
+}
+
+func TestAPriceHistoryFollowsARename(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		publish(t, s, catalogue(tool("a", "1 €/mois")), monday)
+		publish(t, s, catalogue(tool("a", "2 €/mois")), day(1))
+		renamed := tool("b", "3 €/mois")
+		renamed.Aliases = []string{"a"}
+		publish(t, s, catalogue(renamed), day(2))
+		history(t, s, "b", change("2026-11-18", "2", "3"), change("2026-11-17", "1", "2"))
+		history(t, s, "a")
+	})
+}
+
+func TestAPriceHistorySurvivesRetirementAndRemoval(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		publish(t, s, catalogue(tool("a", "1 €/mois"), tool("b", "1 €/mois")), monday)
+		publish(t, s, catalogue(tool("a", "2 €/mois"), tool("b", "2 €/mois")), day(1))
+		first := change("2026-11-17", "1", "2")
+
+		without := catalogue()
+		without.Retired = []catalog.Retired{retired("a")}
+		if _, err := s.Catalogue.Publish(t.Context(), without, PublishOptions{Now: at(day(2)), AllowRemovals: true}); err != nil {
+			t.Fatal(err)
+		}
+		history(t, s, "a", first)
+		history(t, s, "b", first)
+
+		publish(t, s, catalogue(tool("a", "3 €/mois"), tool("b", "3 €/mois")), day(3))
+		history(t, s, "a", change("2026-11-19", "2", "3"), first) // it came back at another price
+		publish(t, s, catalogue(tool("a", "4 €/mois"), tool("b", "3 €/mois")), day(4))
+		history(t, s, "a", change("2026-11-20", "3", "4"), change("2026-11-19", "2", "3"), first)
+		if past := loaded(t, s).Catalog.Past; len(past) != 0 {
+			t.Errorf("past prices of active tools: %v", past)
+		}
+	})
+}

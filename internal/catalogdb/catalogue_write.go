@@ -1,0 +1,225 @@
+package catalogdb
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"maps"
+	"slices"
+
+	"palmares/internal/catalog"
+	"palmares/internal/record"
+	"palmares/internal/sqldb"
+	"palmares/internal/wire"
+)
+
+type rowKey struct {
+	kind   record.Kind
+	slug   string
+	public bool
+}
+
+// A storedRow is what a publication must know of a row that it may replace, apart from what
+// its feed knows of public ones.
+type storedRow struct {
+	hash    string
+	private [sha256.Size]byte // a digest; zero if there is nothing private
+}
+
+func privateDigest(text string) (sum [sha256.Size]byte) {
+	if text != "" {
+		sum = sha256.Sum256([]byte(text))
+	}
+	return sum
+}
+
+// load reads what is published. Tools that stay as they are need not be kept to compare the
+// two catalogues.
+func (p *publication) load(ctx context.Context) error {
+	old, err := loadHead(ctx, p.tx)
+	if err != nil {
+		return err
+	}
+	feed, err := feedHead(ctx, p.tx)
+	if err != nil {
+		return err
+	}
+	p.feed = feed.Step(p.next, old.Version+1, sqldb.FormatTime(p.now))
+	p.stored = map[rowKey]storedRow{}
+	unchanged := catalog.NewUnchanged(p.next)
+	all, err := gather(ctx, p.tx, gathering{
+		url: old.url, each: p.know, keep: func(t *catalog.Tool) bool {
+			return !unchanged.Settle(t, p.opts.Mirror != nil, catalog.Day(p.now))
+		},
+	}, "")
+	if err != nil {
+		return err
+	}
+	all.Unchanged = unchanged
+	old.Catalog = &all.Catalog
+	p.old = old
+	return nil
+}
+
+// know is called with each stored row.
+func (p *publication) know(r *row) {
+	if r.public {
+		p.feed.Before(&r.Change)
+	}
+	if r.private != "" || !r.public && !r.Deleted {
+		p.stored[rowKey{r.Kind, r.Slug, r.public}] = storedRow{r.Hash, privateDigest(r.private)}
+	}
+}
+
+// A recordStep writes the records of a publication.
+type recordStep struct {
+	*publication
+	*recordWriter
+	done, total int
+	document    []byte // for reuse
+}
+
+// writeRecords writes the records that differ from the stored ones, and returns the feed
+// after that.
+func (p *publication) writeRecords(ctx context.Context, version int64) (*record.Feed, error) {
+	s := &recordStep{publication: p, recordWriter: p.newRecordWriter(version)}
+	c := p.next
+	s.total = len(c.Tools) + len(c.Comparisons) + len(c.Retired) + len(c.Pages) + 1 + len(c.Past) + len(c.Pictures)
+	if err := s.writePublic(ctx); err != nil {
+		return nil, err
+	}
+	deleted, feed := p.feed.Finish()
+	for _, c := range deleted {
+		if err := s.put(ctx, row{Change: *c, public: true}); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.writePrivate(ctx); err != nil {
+		return nil, err
+	}
+	p.progress("records", s.done, s.total)
+	return feed, s.finish(ctx)
+}
+
+// writePublic writes the records that the public sees.
+func (s *recordStep) writePublic(ctx context.Context) error {
+	for _, kind := range record.Kinds {
+		for i := range record.Count(s.next, kind) {
+			value := record.At(s.next, kind, i)
+			if x, ok := value.(*catalog.Comparison); ok && !x.Published {
+				continue
+			}
+			if err := s.public(ctx, value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// public writes a record that the public sees.
+func (s *recordStep) public(ctx context.Context, value any) error {
+	if err := s.count(ctx); err != nil {
+		return err
+	}
+	r := record.Of(s.next, value).Served(s.next)
+	s.document = r.Append(s.document[:0], r.Images(s.next))
+	text := privateOf(s.next, value).text()
+	c := s.feed.Next(r, s.document)
+	if c != nil {
+		return s.put(ctx, row{Change: *c, public: true, document: string(s.document), private: text})
+	}
+	if s.stored[rowKey{r.Kind, r.Slug, true}].private != privateDigest(text) {
+		return s.setPrivate(ctx, r.Kind, r.Slug, text)
+	}
+	return nil
+}
+
+// progressEvery is how many records are written in about a tenth of a second.
+const progressEvery = 1000
+
+// count counts a record, and reports the progress.
+func (s *recordStep) count(ctx context.Context) error {
+	if s.done%progressEvery == 0 {
+		s.progress("records", s.done, s.total)
+	}
+	s.done++
+	return ctx.Err()
+}
+
+// writePrivate writes the records that the public does not see.
+func (s *recordStep) writePrivate(ctx context.Context) error {
+	c := s.next
+	for i := range c.Comparisons {
+		x := &c.Comparisons[i]
+		if x.Published {
+			continue
+		}
+		r := record.OfComparison(x)
+		if err := s.private(ctx, r.Kind, r.Slug, r.Append(nil, r.Images(c)), private{}); err != nil {
+			return err
+		}
+	}
+	for _, slug := range slices.Sorted(maps.Keys(c.Past)) {
+		t := c.Past[slug]
+		if err := s.private(ctx, pastKind, slug, wire.AppendJSON(nil, t), automatic(t.PriceHistory, t.ScoreHistory)); err != nil {
+			return err
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(c.Pictures)) {
+		if err := s.private(ctx, pictureKind, path, wire.AppendJSON(nil, c.Pictures[path]), private{}); err != nil {
+			return err
+		}
+	}
+	return s.removePrivate(ctx)
+}
+
+// private writes a record that the public does not see.
+func (s *recordStep) private(ctx context.Context, kind record.Kind, slug string, document []byte, rest private) error {
+	if err := s.count(ctx); err != nil {
+		return err
+	}
+	key, text := rowKey{kind, slug, false}, rest.text()
+	now := storedRow{record.Hash(document), privateDigest(text)}
+	was, isStored := s.stored[key]
+	delete(s.stored, key)
+	if isStored && was == now {
+		return nil
+	}
+	return s.put(ctx, row{
+		Change:   record.Change{Kind: kind, Slug: slug, Version: s.version, At: sqldb.FormatTime(s.now), Hash: now.hash},
+		document: string(document), private: text,
+	})
+}
+
+// removePrivate removes what is left of the stored records that the public does not see.
+func (s *recordStep) removePrivate(ctx context.Context) error {
+	var gone []rowKey
+	for key := range s.stored {
+		if !key.public {
+			gone = append(gone, key)
+		}
+	}
+	slices.SortFunc(gone, func(a, b rowKey) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.slug, b.slug)) })
+	for _, key := range gone {
+		c := record.Change{Kind: key.kind, Slug: key.slug, Version: s.version, At: sqldb.FormatTime(s.now), Deleted: true}
+		if err := s.put(ctx, row{Change: c}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeListed stores which entries of price histories the files list by now, without a new
+// version.
+func (p *publication) writeListed(ctx context.Context) error {
+	for _, slug := range p.diff.Listed {
+		rest := privateOf(p.next, p.next.Tool(slug))
+		_, err := p.tx.ExecContext(ctx, `UPDATE records SET private = $1 WHERE kind = $2 AND slug = $3 AND public`,
+			rest.text(), string(record.Tool), slug)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

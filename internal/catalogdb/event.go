@@ -1,0 +1,103 @@
+package catalogdb
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"time"
+
+	"palmares/internal/catalog"
+	"palmares/internal/sqldb"
+)
+
+// An Event is one change of the catalogue as webhooks announce it. It is written by the
+// publication that made the change and never modified.
+type Event struct {
+	Sequence  int64 // 1, 2, 3… without a gap, in the order of publication
+	Version   int64 // of the publication
+	ID        string
+	Type      string
+	Slug      string // "" for catalog.updated
+	CreatedAt time.Time
+	Body      []byte // as sent, the same bytes to every endpoint and on every attempt
+}
+
+var eventTable = sqldb.Table{
+	Name: "events", Columns: []string{"sequence", "version", "id", "type", "slug", "created_at", "body"},
+}
+
+// Events is the log of events.
+type Events struct{ db *sqldb.DB }
+
+// An EventPage is a part of the log: the events that Prune has not removed, without a
+// gap. Older ones are kept for feeds only.
+type EventPage struct {
+	Events []Event // oldest first
+	More   bool    // there are others after the last of Events
+	UpTo   int64   // the sequence to continue after: no event that was asked for is left up to it
+	Oldest int64   // sequence of the oldest event of the log, of any type; 0 when there is none
+	Last   int64   // sequence of the newest event that ever was, of any type; 0 before the first
+}
+
+// List returns up to limit events after the given sequence, of one type unless that is "".
+func (s *Events) List(ctx context.Context, after int64, eventType string, limit int) (EventPage, error) {
+	page := EventPage{UpTo: after}
+	err := s.db.Read(ctx, func(tx *sql.Tx) error {
+		var pruned, last int64
+		err := tx.QueryRowContext(ctx, `SELECT pruned_sequence, sequence, coalesce((SELECT min(sequence) FROM events WHERE sequence > pruned_sequence), 0) FROM catalogue`).
+			Scan(&pruned, &last, &page.Oldest)
+		if err != nil {
+			return err
+		}
+		page.Last = last
+		// One more is read to know whether there are more.
+		query, args := listEvents, []any{max(after, pruned), limit + 1}
+		if eventType != "" {
+			query, args = listEventsOfType, append(args, eventType)
+		}
+		if page.Events, err = sqldb.Rows(ctx, tx, 0, query, scanEvent, args...); err != nil {
+			return err
+		}
+		if page.More = len(page.Events) > limit; page.More {
+			page.Events = page.Events[:limit]
+			last = page.Events[limit-1].Sequence
+		}
+		page.UpTo = max(after, last)
+		return nil
+	})
+	return page, err
+}
+
+// The condition on the type is one that only the index on type and sequence orders. With
+// type = $3 PostgreSQL may prefer to read all events by their sequence and to skip those
+// of other types.
+var (
+	listEvents       = `SELECT ` + eventTable.List() + ` FROM events WHERE sequence > $1 ORDER BY sequence LIMIT $2`
+	listEventsOfType = `SELECT ` + eventTable.List() + ` FROM events WHERE (type, sequence) > ($3, $1) AND type <= $3 ORDER BY type, sequence LIMIT $2`
+)
+
+func scanEvent(scan sqldb.Scanner, e *Event) error {
+	var body string
+	err := scan(&e.Sequence, &e.Version, &e.ID, &e.Type, &e.Slug, sqldb.Time(&e.CreatedAt), &body)
+	e.Body = []byte(body)
+	return err
+}
+
+// scanChange reads an event with what it announces.
+func scanChange(scan sqldb.Scanner, e *catalog.Event) error {
+	var body string
+	if err := scan(&e.ID, &e.Type, &e.Slug, sqldb.Time(&e.At), &body); err != nil {
+		return err
+	}
+	var sent struct {
+		Data struct {
+			Changed          []string
+			Previous, Object map[string]any
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &sent); err != nil {
+		return err
+	}
+	e.Changed, e.Previous, e.Object = sent.Data.Changed, sent.Data.Previous, sent.Data.Object
+	return nil
+}

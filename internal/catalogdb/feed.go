@@ -1,0 +1,53 @@
+package catalogdb
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+
+	"palmares/internal/record"
+	"palmares/internal/sqldb"
+)
+
+// Feed reads the last change of every record: kind, slug, hash, and whether it is deleted.
+func (s *Catalogue) Feed(ctx context.Context) (f *record.Feed, err error) {
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
+		f, err = feedHead(ctx, tx)
+		if err != nil {
+			return err
+		}
+		f.Changes, err = sqldb.Rows(ctx, tx, 0, `SELECT kind, slug, deleted, hash FROM records WHERE public ORDER BY position`,
+			func(scan sqldb.Scanner, c *record.Change) error { return scan(&c.Kind, &c.Slug, &c.Deleted, &c.Hash) })
+		return err
+	})
+	return f, err
+}
+
+// feedHead reads the feed without its changes.
+func feedHead(ctx context.Context, tx *sql.Tx) (*record.Feed, error) {
+	f := &record.Feed{}
+	err := tx.QueryRowContext(ctx, `SELECT feed, feed_format, feed_position, feed_state FROM catalogue`).Scan(&f.ID, &f.Format, &f.Last, &f.State)
+	return f, err
+}
+
+// storeFeed stores a feed without its changes.
+func storeFeed(ctx context.Context, tx *sql.Tx, feed *record.Feed) error {
+	_, err := tx.ExecContext(ctx, `UPDATE catalogue SET feed = $1, feed_format = $2, feed_position = $3, feed_state = $4`,
+		feed.ID, feed.Format, feed.Last, feed.State)
+	return err
+}
+
+// RenewFeed gives the feed another id, which it returns: positions in a database that was
+// restored from a backup mean something else than they did before.
+func (s *Catalogue) RenewFeed(ctx context.Context) (id string, err error) {
+	id = rand.Text()
+	return id, s.db.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE catalogue SET feed = $1`, id)
+		return err
+	})
+}
+
+// writeFirstFeed gives a new database a feed without changes.
+func writeFirstFeed(ctx context.Context, tx *sql.Tx) error {
+	return storeFeed(ctx, tx, &record.Feed{ID: rand.Text(), Format: record.Format, State: record.State(nil)})
+}

@@ -1,0 +1,100 @@
+-- The tables of the catalogue. One text for SQLite and PostgreSQL: portable types only, dates and times as
+-- fixed-width UTC text, "" for what is not given.
+
+-- The published version of the catalogue.
+CREATE TABLE catalogue (
+	id              INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+	url             TEXT    NOT NULL, -- of the site
+	version         BIGINT  NOT NULL,
+	sequence        BIGINT  NOT NULL, -- of the last event
+	pruned_sequence BIGINT  NOT NULL, -- of the events up to this one, only those of feeds and those sent again are kept
+	published_at    TEXT    NOT NULL,
+	changed_on      TEXT    NOT NULL,
+	feed            TEXT    NOT NULL, -- random, of this database
+	feed_format     INTEGER NOT NULL, -- of the hashed records
+	feed_position   BIGINT  NOT NULL, -- the highest ever used
+	feed_state      TEXT    NOT NULL, -- of this version
+	tools_view      TEXT    NOT NULL  -- the query of the view of that name
+);
+
+-- The records of the catalogue, which are the feed of their changes as well. Rows of public
+-- records are replaced and never removed. The view tools_view shows those of tools.
+CREATE TABLE records (
+	kind           TEXT    NOT NULL,
+	slug           TEXT    NOT NULL,
+	public         BOOLEAN NOT NULL, -- the public sees the record, or saw it
+	position       BIGINT  NOT NULL, -- in the feed: rises with every change and is never used twice; 0 if not public
+	version        BIGINT  NOT NULL, -- that made the change; the same for at
+	at             TEXT    NOT NULL,
+	deleted        BOOLEAN NOT NULL,
+	renamed_to     TEXT    NOT NULL,
+	first_position BIGINT  NOT NULL, -- when the record became public; 0 for deleted ones
+	first_at       TEXT    NOT NULL,
+	hash           TEXT    NOT NULL, -- of the document
+	document       TEXT    NOT NULL, -- JSON, of a public record in its canonical form; "" if it is deleted
+	private        TEXT    NOT NULL, -- a JSON object with what the document does not say, or ""
+	written        BIGINT  NOT NULL, -- the version that last wrote the row
+	PRIMARY KEY (kind, slug, public)
+);
+CREATE INDEX records_written ON records (written);
+
+-- What the last versions replaced or removed.
+CREATE TABLE former_records (
+	until    BIGINT  NOT NULL, -- the first version without it
+	kind     TEXT    NOT NULL,
+	slug     TEXT    NOT NULL,
+	public   BOOLEAN NOT NULL,
+	hash     TEXT    NOT NULL,
+	document TEXT    NOT NULL,
+	private  TEXT    NOT NULL,
+	PRIMARY KEY (until, kind, slug, public)
+);
+
+-- The bytes of pictures and of their variants.
+CREATE TABLE picture_files (
+	hash    TEXT   NOT NULL PRIMARY KEY,
+	left_in BIGINT NOT NULL, -- the first version that no longer uses it; 0 while it is used
+	bytes   BYTEA  NOT NULL
+);
+
+CREATE TABLE publications (
+	version        BIGINT  NOT NULL PRIMARY KEY,
+	published_at   TEXT    NOT NULL,
+	first_sequence BIGINT  NOT NULL,
+	last_sequence  BIGINT  NOT NULL,
+	changes        TEXT    NOT NULL, -- a JSON object: how many events of each type
+	revision       TEXT    NOT NULL, -- of git
+	author         TEXT    NOT NULL,
+	token          TEXT    NOT NULL, -- name of the token it was published with
+	clean          BOOLEAN NOT NULL, -- the work tree was the revision
+	records        TEXT    NOT NULL  -- a JSON object: what of the version no event tells
+);
+
+CREATE TABLE events (
+	sequence   BIGINT NOT NULL PRIMARY KEY,
+	version    BIGINT NOT NULL REFERENCES publications (version),
+	id         TEXT   NOT NULL UNIQUE,
+	type       TEXT   NOT NULL,
+	slug       TEXT   NOT NULL,
+	created_at TEXT   NOT NULL,
+	body       TEXT   NOT NULL -- the bytes that every webhook sends
+);
+CREATE INDEX events_type ON events (type, sequence);
+
+-- What a mirror knows of its origin: one row, or none if the catalogue is published here.
+CREATE TABLE mirror (
+	id         INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+	origin     TEXT    NOT NULL, -- its URL; "" if something was published here and is not replaced yet
+	feed       TEXT    NOT NULL, -- what was copied last, up to records; "" before the first copy
+	version    BIGINT  NOT NULL,
+	position   BIGINT  NOT NULL,
+	state      TEXT    NOT NULL,
+	updated_at TEXT    NOT NULL, -- the day of the origin's last update
+	records    BIGINT  NOT NULL, -- how many there are
+	checked_at TEXT    NOT NULL, -- when the origin was last seen to have nothing else
+	permitted  BOOLEAN NOT NULL, -- one copy may be of another feed, older or much smaller
+	node       TEXT    NOT NULL, -- the one that follows the origin
+	node_until TEXT    NOT NULL  -- another one may take over then
+);
+
+INSERT INTO catalogue VALUES (1, '', 0, 0, 0, '', '', '', 0, 0, '', '');

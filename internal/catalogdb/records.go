@@ -1,0 +1,245 @@
+package catalogdb
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"palmares/internal/catalog"
+	"palmares/internal/record"
+	"palmares/internal/sqldb"
+	"palmares/internal/wire"
+)
+
+// The kinds of records that the public never sees.
+const (
+	pastKind    record.Kind = "past"    // what is kept of tools that are no longer active
+	pictureKind record.Kind = "picture" // what pictures are, by path
+)
+
+// A row is a row of the table records.
+type row struct {
+	record.Change        // zero but for Kind, Slug, Version, At, Deleted and Hash if the row is not public
+	public        bool   // beside one that is not, there may be one of the same name that is
+	document      string // what Hash is of; "" if Deleted
+	private       string // see private
+}
+
+var recordTable = sqldb.Table{Name: "records", Key: "kind, slug, public", Columns: []string{
+	"kind", "slug", "public", "position", "version", "at", "deleted", "renamed_to", "first_position", "first_at", "hash",
+	"document", "private", "written",
+}}
+
+// values returns what a version writes.
+func (r *row) values(version int64) []any {
+	return []any{
+		string(r.Kind), r.Slug, r.public, r.Position, r.Version, r.At, r.Deleted, r.RenamedTo, r.FirstPosition, r.FirstAt, r.Hash,
+		r.document, r.private, version,
+	}
+}
+
+// eachRow calls fn with the rows that meet a condition; "" for all.
+func eachRow(ctx context.Context, tx *sql.Tx, fn func(*row) error, where string, args ...any) error {
+	query := `SELECT kind, slug, public, position, version, at, deleted, renamed_to, first_position, first_at, hash,
+		document, private FROM records`
+	if where != "" {
+		query += " WHERE " + where
+	}
+	found, err := tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	texts := map[string]string{} // that many rows have
+	share := func(text *string) {
+		same, ok := texts[*text]
+		if !ok {
+			same = *text
+			texts[same] = same
+		}
+		*text = same
+	}
+	var r row
+	for found.Next() {
+		err := found.Scan(&r.Kind, &r.Slug, &r.public, &r.Position, &r.Version, &r.At, &r.Deleted, &r.RenamedTo,
+			&r.FirstPosition, &r.FirstAt, &r.Hash, &r.document, &r.private)
+		if err != nil {
+			return err
+		}
+		share((*string)(&r.Kind))
+		share(&r.At)
+		share(&r.FirstAt)
+		if err := fn(&r); err != nil {
+			return err
+		}
+	}
+	return found.Err()
+}
+
+// private is what the document of a record does not say.
+type private struct {
+	// Body is the body of a record that is given away without it.
+	Body string `json:"body,omitempty"`
+	// Prices and Scores are the indexes of the automatic entries of the histories of a tool.
+	Prices []int `json:"prices,omitempty"`
+	Scores []int `json:"scores,omitempty"`
+}
+
+// privateOf returns what the document of a public record of c does not say.
+func privateOf(c *catalog.Catalog, value any) (p private) {
+	body := ""
+	switch v := value.(type) {
+	case *catalog.Tool:
+		p = automatic(v.PriceHistory, v.ScoreHistory)
+		body = v.Body
+	case *catalog.Comparison:
+		body = v.Body
+	case *catalog.Retired:
+		body = v.Body
+	case *catalog.Page:
+		body = v.Body
+	}
+	if c.Settings.Dataset == catalog.DatasetHead {
+		p.Body = body
+	}
+	return p
+}
+
+// automatic returns which entries of histories are automatic.
+func automatic(prices []catalog.PriceChange, scores []catalog.ScoreChange) (p private) {
+	for i := range prices {
+		if prices[i].Automatic {
+			p.Prices = append(p.Prices, i)
+		}
+	}
+	for i := range scores {
+		if scores[i].Automatic {
+			p.Scores = append(p.Scores, i)
+		}
+	}
+	return p
+}
+
+func (p private) isEmpty() bool { return p.Body == "" && p.Prices == nil && p.Scores == nil }
+
+// text returns p as it is stored.
+func (p private) text() string {
+	if p.isEmpty() {
+		return ""
+	}
+	return string(wire.AppendJSON(nil, p))
+}
+
+// mark marks the automatic entries of histories.
+func (p private) mark(prices []catalog.PriceChange, scores []catalog.ScoreChange) error {
+	for _, i := range p.Prices {
+		if i < 0 || i >= len(prices) {
+			return fmt.Errorf("there is no entry %d in the history of prices", i)
+		}
+		prices[i].Automatic = true
+	}
+	for _, i := range p.Scores {
+		if i < 0 || i >= len(scores) {
+			return fmt.Errorf("there is no entry %d in the history of scores", i)
+		}
+		scores[i].Automatic = true
+	}
+	return nil
+}
+
+func parsePrivate(text string) (p private, err error) {
+	if text != "" {
+		err = json.Unmarshal([]byte(text), &p)
+	}
+	return p, err
+}
+
+// keptVersions is how many versions can be undone: what they replaced and removed is kept,
+// the bytes of pictures included, which other nodes and caches may still show.
+const keptVersions = 50
+
+// A recordWriter writes rows for a version, and keeps the documents that they replace.
+type recordWriter struct {
+	tx      *sql.Tx
+	version int64
+	most    int // rows at once
+	rows    *sqldb.Batch
+	pending []row // of one kind, all public or none
+}
+
+func (p *publication) newRecordWriter(version int64) *recordWriter {
+	most := p.db.Placeholders()
+	return &recordWriter{tx: p.tx, version: version, most: most, rows: sqldb.NewBatch(p.tx, recordTable, most)}
+}
+
+// put writes a row, or replaces it.
+func (w *recordWriter) put(ctx context.Context, r row) error {
+	if n := len(w.pending); n == w.most || n > 0 && (w.pending[0].Kind != r.Kind || w.pending[0].public != r.public) {
+		if err := w.flush(ctx); err != nil {
+			return err
+		}
+	}
+	w.pending = append(w.pending, r)
+	return nil
+}
+
+// flush writes the rows that put has not written yet.
+func (w *recordWriter) flush(ctx context.Context) error {
+	if len(w.pending) == 0 {
+		return nil
+	}
+	slugs := make([]string, len(w.pending))
+	for i := range w.pending {
+		slugs[i] = w.pending[i].Slug
+	}
+	if err := w.keep(ctx, w.pending[0].Kind, w.pending[0].public, slugs); err != nil {
+		return err
+	}
+	for i := range w.pending {
+		if err := w.rows.Add(ctx, w.pending[i].values(w.version)...); err != nil {
+			return err
+		}
+	}
+	w.pending = w.pending[:0]
+	return w.rows.Flush(ctx)
+}
+
+// keep copies the documents of rows that are about to be replaced.
+func (w *recordWriter) keep(ctx context.Context, kind record.Kind, public bool, slugs []string) error {
+	if w.version == 1 {
+		return nil // there are none
+	}
+	args, list := sqldb.InAfter([]any{w.version, string(kind), public}, slugs)
+	_, err := w.tx.ExecContext(ctx, `
+		INSERT INTO former_records (until, kind, slug, public, hash, document, private)
+		SELECT CAST($1 AS BIGINT), kind, slug, public, hash, document, private FROM records
+		WHERE kind = $2 AND public = $3 AND NOT deleted AND slug IN `+list, args...)
+	return err
+}
+
+// setPrivate replaces what the document of a row, which stays, does not say.
+func (w *recordWriter) setPrivate(ctx context.Context, kind record.Kind, slug, text string) error {
+	if err := w.keep(ctx, kind, true, []string{slug}); err != nil {
+		return err
+	}
+	_, err := w.tx.ExecContext(ctx, `UPDATE records SET private = $1, written = $2 WHERE kind = $3 AND slug = $4 AND public`,
+		text, w.version, string(kind), slug)
+	return err
+}
+
+// finish writes what is left, and removes what no version can need any more.
+func (w *recordWriter) finish(ctx context.Context) error {
+	if err := w.flush(ctx); err != nil {
+		return err
+	}
+	for _, statement := range []string{
+		`DELETE FROM former_records WHERE until <= $1`,
+		`DELETE FROM records WHERE NOT public AND deleted AND written <= $1`,
+	} {
+		if _, err := w.tx.ExecContext(ctx, statement, w.version-keptVersions); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package catalogdb
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"palmares/internal/catalog"
+	"palmares/internal/sqldb"
+	"palmares/internal/wire"
+)
+
+// A Source says where a publication comes from.
+type Source struct {
+	Revision string // of git; "" if unknown
+	Author   string // of the revision; "" if unknown
+	Token    string // name of the token it was published with; "" for the local command
+	Clean    bool   // the folder was as in the revision
+}
+
+// A Head is what a publication replaces.
+type Head struct {
+	Version  int64  // 0 if nothing has been published
+	Revision string // the last known one, of this version or an earlier one; "" for none
+	Author   string // of Revision
+	Clean    bool   // what was published was Revision, without other changes
+}
+
+// ErrNoVersion: there is no such version.
+var ErrNoVersion = fmt.Errorf("version %w", sqldb.ErrNotFound)
+
+// A Version is one publication.
+type Version struct {
+	Number      int64
+	PublishedAt time.Time
+	Source
+	Changes  map[string]int // how many events of each type
+	Pages    int            // how many pages were added, changed or removed
+	Settings bool           // catalogue.yaml changed
+}
+
+// Head returns what the next publication replaces.
+func (s *Catalogue) Head(ctx context.Context) (h Head, err error) {
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
+		h, err = head(ctx, tx)
+		return err
+	})
+	return h, err
+}
+
+func head(ctx context.Context, tx *sql.Tx) (h Head, err error) {
+	if err = tx.QueryRowContext(ctx, `SELECT version FROM catalogue`).Scan(&h.Version); err != nil {
+		return h, err
+	}
+	err = tx.QueryRowContext(ctx, `SELECT revision, author, clean FROM publications WHERE revision <> '' ORDER BY version DESC LIMIT 1`).Scan(&h.Revision, &h.Author, &h.Clean)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return h, err
+}
+
+// ErrRevisionStays is wrapped by the error of a Guard that refuses a folder whose revision
+// must not replace the recorded one, even if the folder changes nothing: the published
+// revision contains it, or may contain it.
+var ErrRevisionStays = errors.New("the published revision stays on record")
+
+// stand stores what a folder that changes nothing adds to the version that stands: its
+// revision, which later publications must contain, and which price changes its files list.
+func (p *publication) stand(ctx context.Context) error {
+	if p.opts.Mirror != nil {
+		return p.standCopy(ctx)
+	}
+	from := p.opts.Source
+	isKnown := p.head == Head{p.head.Version, from.Revision, from.Author, from.Clean}
+	isRecorded := from.Revision != "" && !isKnown && !errors.Is(p.refused, ErrRevisionStays)
+	isListed := len(p.diff.Listed) > 0 && p.refused == nil
+	if p.opts.DryRun || !isRecorded && !isListed {
+		return errRollback
+	}
+	if isRecorded {
+		_, err := p.tx.ExecContext(ctx, `UPDATE publications SET revision = $1, author = $2, clean = $3 WHERE version = $4`,
+			from.Revision, from.Author, from.Clean, p.head.Version)
+		if err != nil {
+			return err
+		}
+	}
+	if isListed {
+		return p.writeListed(ctx)
+	}
+	return nil
+}
+
+// Versions returns the last publications, newest first.
+func (s *Catalogue) Versions(ctx context.Context, limit int) (list []Version, err error) {
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
+		list, err = sqldb.Rows(ctx, tx, 0, `SELECT version, published_at, revision, author, token, clean, changes, records FROM publications ORDER BY version DESC LIMIT $1`,
+			func(scan sqldb.Scanner, v *Version) error {
+				var at, changes, records string
+				err := scan(&v.Number, &at, &v.Revision, &v.Author, &v.Token, &v.Clean, &changes, &records)
+				if err != nil {
+					return err
+				}
+				if v.PublishedAt, err = sqldb.ParseTime(at); err != nil {
+					return err
+				}
+				if err := json.Unmarshal([]byte(changes), &v.Changes); err != nil || records == "" {
+					return err
+				}
+				var r recordChanges
+				if err := json.Unmarshal([]byte(records), &r); err != nil {
+					return err
+				}
+				v.Pages, v.Settings = len(r.Pages.Added)+len(r.Pages.Changed)+len(r.Pages.Removed), r.Metadata
+				return nil
+			}, limit)
+		return err
+	})
+	return list, err
+}
+
+// Changes returns what a version changed, as far as it is known: events are kept for
+// some time, and of records that no event is about a thousand of each kind are. isKept
+// reports whether the events are still there.
+func (s *Catalogue) Changes(ctx context.Context, version int64) (d catalog.Diff, isKept bool, err error) {
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
+		var first, last int64
+		var records string
+		err := tx.QueryRowContext(ctx, `SELECT first_sequence, last_sequence, records FROM publications WHERE version = $1`, version).Scan(&first, &last, &records)
+		if errors.Is(err, sql.ErrNoRows) {
+			return sqldb.Problem(ErrNoVersion, nil, "there is no version %d", version)
+		}
+		if err != nil {
+			return err
+		}
+		if records != "" {
+			var r recordChanges
+			if err := json.Unmarshal([]byte(records), &r); err != nil {
+				return err
+			}
+			d = r.diff()
+		}
+		events, err := sqldb.Rows(ctx, tx, 0, `SELECT id, type, slug, created_at, body FROM events WHERE sequence BETWEEN $1 AND $2 ORDER BY sequence`, scanChange, first, last)
+		for i := range events {
+			e := &events[i]
+			d.Changes = append(d.Changes, catalog.Change{Type: e.Type, Slug: e.Slug, Changed: e.Changed, Previous: e.Previous, Object: e.Object})
+		}
+		isKept = int64(len(events)) == last-first+1
+		return err
+	})
+	return d, isKept, err
+}
+
+// recordChanges is the part of a catalog.Diff that no event tells.
+type recordChanges struct {
+	Metadata    bool                  `json:"metadata,omitempty"`
+	Pictures    bool                  `json:"pictures,omitempty"`
+	Tools       catalog.RecordChanges `json:"tools,omitzero"`
+	Comparisons catalog.RecordChanges `json:"comparisons,omitzero"`
+	Retired     catalog.RecordChanges `json:"retired,omitzero"`
+	Pages       catalog.RecordChanges `json:"pages,omitzero"`
+
+	Parts map[string][]catalog.Part `json:"parts,omitempty"`
+}
+
+// maxRecorded is how many records of a list are kept in recordChanges.
+const maxRecorded = 1000
+
+func recordsOf(d *catalog.Diff) string {
+	capped := func(r catalog.RecordChanges) catalog.RecordChanges {
+		return catalog.RecordChanges{
+			Added: r.Added[:min(len(r.Added), maxRecorded)], Changed: r.Changed[:min(len(r.Changed), maxRecorded)], Removed: r.Removed[:min(len(r.Removed), maxRecorded)],
+		}
+	}
+	return string(wire.AppendJSON(nil, recordChanges{
+		Metadata: d.Metadata, Pictures: d.Pictures, Tools: catalog.RecordChanges{Changed: capped(d.Tools).Changed},
+		Comparisons: capped(d.Comparisons), Retired: catalog.RecordChanges{Changed: capped(d.Retired).Changed}, Pages: capped(d.Pages),
+		Parts: d.Parts,
+	}))
+}
+
+func (r *recordChanges) diff() catalog.Diff {
+	return catalog.Diff{Metadata: r.Metadata, Pictures: r.Pictures, Tools: r.Tools, Comparisons: r.Comparisons, Retired: r.Retired, Pages: r.Pages, Parts: r.Parts}
+}

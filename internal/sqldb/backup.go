@@ -1,0 +1,102 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Backup writes a copy of a SQLite database to a new file, verifies it, makes sure that it
+// is on the disk, and returns its size. Readers and writers go on meanwhile. A file that
+// exists is refused. It calls also with the copy.
+func Backup(ctx context.Context, d *DB, file string, also func(Queryer) error) (size int64, err error) {
+	if d.Shared() {
+		return 0, Problem(ErrNotSQLite, nil, "%s is not a SQLite file: make a backup with pg_dump", d.name)
+	}
+	if _, err := os.Lstat(file); err == nil {
+		return 0, fmt.Errorf("%s exists: choose another name, or move it away", file)
+	}
+	draft, err := os.CreateTemp(filepath.Dir(file), ".palmares-backup-*") // mode 0600
+	if err != nil {
+		return 0, fmt.Errorf("nothing can be written beside %s: %w", file, err)
+	}
+	defer func() {
+		if removed := os.Remove(draft.Name()); !errors.Is(removed, fs.ErrNotExist) {
+			err = errors.Join(err, removed)
+		}
+	}()
+	if err := draft.Close(); err != nil {
+		return 0, err
+	}
+	if _, err := d.writes.ExecContext(ctx, "VACUUM INTO $1", draft.Name()); err != nil {
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		return 0, fmt.Errorf("the backup cannot be written to %s: %w", filepath.Dir(file), err)
+	}
+	size, err = verifyBackup(ctx, draft.Name(), also)
+	if err != nil {
+		return 0, err
+	}
+	if err := os.Link(draft.Name(), file); err != nil { // unlike a rename, it replaces nothing
+		return 0, err
+	}
+	return size, syncFile(file)
+}
+
+// verifyBackup reads all of a copy.
+func verifyBackup(ctx context.Context, file string, also func(Queryer) error) (size int64, err error) {
+	copied, err := sql.Open("sqlite", sqliteURI(file, busyTimeout, "_query_only", "on"))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, copied.Close()) }()
+	if err := integrity(ctx, copied, file); err != nil {
+		return 0, err
+	}
+	if err := also(copied); err != nil {
+		return 0, err
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// integrity reads a whole SQLite database and returns ErrDamaged if something is wrong.
+func integrity(ctx context.Context, db *sql.DB, name string) error {
+	var found string
+	if err := db.QueryRowContext(ctx, `PRAGMA integrity_check(1)`).Scan(&found); err != nil {
+		return err
+	}
+	if found != "ok" {
+		return Problem(ErrDamaged, nil, "%s is damaged: restore it from a backup (%s)", name, found)
+	}
+	var orphans int
+	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM pragma_foreign_key_check`).Scan(&orphans); err != nil {
+		return err
+	}
+	if orphans > 0 {
+		return Problem(ErrDamaged, nil, "%s is damaged: %d rows refer to others that do not exist; restore it from a backup", name, orphans)
+	}
+	return nil
+}
+
+// syncFile makes a file and its name survive a power cut.
+func syncFile(file string) error {
+	for _, name := range []string{file, filepath.Dir(file)} {
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(f.Sync(), f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A Finding is one thing that Examine has looked at.
+type Finding struct {
+	Subject string
+	Text    string // what was found, or what is wrong and what to do
+	Wrong   bool
+}
+
+// MaxSkew is how far the clocks of a node and of its database may differ: links and sessions
+// live for minutes.
+const MaxSkew = 5 * time.Second
+
+// Examine looks at a database without changing it, not even its tables, and reports whether
+// they are those of this program, so that Open would not change them either. If there are
+// tables, it calls also, which returns what their contents tell.
+func Examine(
+	ctx context.Context, dsn string, cfg Config, also func(context.Context, Queryer) ([]Finding, error),
+) (all []Finding, current bool) {
+	d, err := connect(ctx, dsn, cfg, false)
+	defer d.Close() //nolint:errcheck // nothing was written
+	e := &examination{DB: d}
+	if err == nil {
+		err = e.run(ctx, also)
+	}
+	if err != nil {
+		e.add("database", true, "%v", d.Explain(ctx, err))
+	}
+	return e.found, err == nil && e.version == e.known
+}
+
+// An examination is one Examine.
+type examination struct {
+	*DB
+	version, known int // of the tables
+	found          []Finding
+}
+
+func (e *examination) add(subject string, wrong bool, format string, args ...any) {
+	e.found = append(e.found, Finding{subject, fmt.Sprintf(format, args...), wrong})
+}
+
+func (e *examination) run(ctx context.Context, also func(context.Context, Queryer) ([]Finding, error)) error {
+	if err := e.examineTables(ctx); err != nil || e.version <= unreleased {
+		return err
+	}
+	more, err := also(ctx, e.reads)
+	e.found = append(e.found, more...)
+	if err != nil {
+		return err
+	}
+	if e.Shared() {
+		return e.examineServer(ctx)
+	}
+	return e.examineFile(ctx)
+}
+
+func (e *examination) examineTables(ctx context.Context) error {
+	steps, err := stepsOf(e.parts)
+	if err != nil {
+		return err
+	}
+	limited, cancel := e.dialect.schemaContext(ctx)
+	defer cancel()
+	e.version, err = e.schema(limited, e.reads)
+	if err != nil {
+		return err
+	}
+	e.known = unreleased + len(steps)
+	switch {
+	case e.version == 0:
+		e.add("tables", false, "none yet: the first command creates them")
+	case e.version > e.known:
+		e.add("tables", true, "version %d, and this palmares knows version %d: upgrade palmares", e.version, e.known)
+	case e.version <= unreleased:
+		e.add("tables", true, "version %d, from before the first release: export with that program, "+
+			"and publish the export into a new database", e.version)
+	case e.version < e.known:
+		e.add("tables", false, "version %d: the next command brings them to version %d", e.version, e.known)
+	default:
+		e.add("tables", false, "version %d", e.version)
+	}
+	return nil
+}
+
+func (e *examination) examineFile(ctx context.Context) error {
+	if err := e.Retried().Write(ctx, func(*sql.Tx) error { return nil }); err != nil {
+		return err
+	}
+	if err := integrity(ctx, e.reads, e.name); err != nil {
+		return err
+	}
+	var pages, size int64
+	const query = `SELECT page_count, page_size FROM pragma_page_count, pragma_page_size`
+	if err := e.reads.QueryRowContext(ctx, query).Scan(&pages, &size); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(e.found, func(f Finding) bool { return f.Subject == "clock" }) {
+		e.add("clock", false, "not before the last publication")
+	}
+	e.add("integrity", false, "all %.1f MB of %s read, nothing is wrong, and it can be written", float64(pages*size)/1e6, e.name)
+	return nil
+}
+
+// nodeConnections is what a node opens at most.
+const nodeConnections = maxConnections + lookupConnections + sendConnections + 2
+
+func (e *examination) examineServer(ctx context.Context) error {
+	var version string
+	var standby bool
+	var most, used int
+	var clock time.Time
+	sent := time.Now()
+	err := e.reads.QueryRowContext(ctx, `
+		SELECT current_setting('server_version'), pg_is_in_recovery(), clock_timestamp(),
+			current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+			(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')`).
+		Scan(&version, &standby, &clock, &most, &used)
+	if err != nil {
+		return err
+	}
+	took := time.Since(sent)
+	// advice returns what to do if something is wrong.
+	advice := func(wrong bool, text string) string {
+		if wrong {
+			return text
+		}
+		return ""
+	}
+	e.add("server", standby, "PostgreSQL %s%s", version, advice(standby, ", a standby: connect to the primary"))
+	few := most-used < nodeConnections
+	e.add("connections", few, "%d of %d are open, and a node opens up to %d%s", used, most, nodeConnections,
+		advice(few, ": raise max_connections, or use PgBouncer"))
+	// The server read its clock at some time between sending and receiving.
+	skew := max(sent.Sub(clock), clock.Sub(sent.Add(took)), 0)
+	isOff := skew > MaxSkew
+	e.add("clock", isOff, "%s of the server's, which took %s to answer%s", skew.Round(time.Millisecond),
+		took.Round(100*time.Microsecond), advice(isOff, ": set the clock of this machine or of the server"))
+	return nil
+}

@@ -1,9 +1,0 @@
-//go:build !linux
-
-package store
-
-import "syscall"
-
-// limitUnacked does nothing: other kernels have no such limit, or name it differently
-// in each version. There only keepalive notices.
-func limitUnacked(string, string, syscall.RawConn) error { return nil }
