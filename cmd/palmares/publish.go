@@ -50,7 +50,7 @@ type publishCommand struct {
 
 // Run publishes a folder and prints what changed.
 func (c *publishCommand) Run(inv *invocation) error {
-	new(node.Memory).Begin()
+	node.LimitGarbage()
 	c.shown = map[publication.Finding]bool{}
 	deadline, said := time.Now().Add(time.Duration(c.Wait)), ""
 	for attempt := 0; ; attempt++ {

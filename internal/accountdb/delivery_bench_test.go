@@ -32,7 +32,7 @@ func insertDelivered(b *testing.B, s *kit, endpointID string, n int) {
 
 // BenchmarkDeliveries shows that a million finished deliveries slow down neither a claim
 // nor a page of deliveries, and what it costs to publish for ten endpoints:
-// go test -run - -bench Deliveries -benchtime 200x ./internal/store
+// go test -run - -bench Deliveries -benchtime 200x ./internal/accountdb
 func BenchmarkDeliveries(b *testing.B) {
 	const finished, tools = 1_000_000, 20_000
 	for _, kind := range []string{"sqlite", "postgres"} {

@@ -7,7 +7,7 @@ import (
 )
 
 // BenchmarkPublish measures the figures of the documentation:
-// go test -run - -bench Publish -benchtime 1x ./internal/store
+// go test -run - -bench Publish -benchtime 1x ./internal/catalogdb
 func BenchmarkPublish(b *testing.B) {
 	const tools, body = 100_000, 3000
 	for _, kind := range []string{"sqlite", "postgres"} {

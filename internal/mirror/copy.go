@@ -40,10 +40,6 @@ type copier struct {
 
 // copy brings the mirror to what m announces, or to what the origin has by then.
 func (f *Follower) copy(ctx context.Context, base catalogdb.Origin, m *manifest) (copied catalogdb.Origin, err error) {
-	if f.cfg.Memory != nil {
-		f.cfg.Memory.Begin()
-		defer f.cfg.Memory.End()
-	}
 	forked := false
 	// Before the position of the mirror, the feed cannot tell what is different.
 	if base.Feed == m.Feed && m.Position >= base.Position && m.Position-base.Position <= f.few {

@@ -32,11 +32,7 @@ type Config struct {
 	Interval time.Duration // between two requests for the manifest
 	Now      func() time.Time
 	Log      *slog.Logger
-	Memory   interface {
-		Begin()
-		End()
-	} // is told while much memory is used; may be nil
-	TempDir string // "" for the temporary folder of the system
+	TempDir  string // "" for the temporary folder of the system
 }
 
 // A Follower keeps a database in step with an origin.

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"palmares/internal/catalog"
@@ -14,7 +15,6 @@ import (
 // load builds what is served instead of before and lets the pages show it. The API serves
 // it a moment later.
 func (n *node) load(ctx context.Context, before *snapshot.Snapshot) (*snapshot.Snapshot, error) {
-	n.memory.BeginLoad()
 	defer n.running.Go(n.endLoad) // while the version is served, and the one before is garbage
 	s, complete, err := n.build(ctx, before)
 	if err != nil {
@@ -34,7 +34,7 @@ func (n *node) load(ctx context.Context, before *snapshot.Snapshot) (*snapshot.S
 
 // endLoad frees the memory of a load, and says so if the next one will not fit.
 func (n *node) endLoad() {
-	n.memory.EndLoad()
+	debug.FreeOSMemory() // the garbage of loading
 	limit, live := n.cfg.Memory, liveMemory()
 	for _, next := range takeovers {
 		needed := live * next.percent / 100

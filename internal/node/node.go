@@ -44,7 +44,6 @@ type node struct {
 	store     *Database  // nil until it is open
 	pages     *site.Site // nil until the store is open
 	exports   *dataset.Exports
-	memory    Memory
 	published atomic.Int64 // the version that was loaded last, 0 for none
 	demo      demoCatalogue
 	follower  *mirror.Follower // nil unless this is a mirror

@@ -116,7 +116,7 @@ func (n *node) wire() error {
 			WakeMail: mails.Wake, WakeWebhooks: dispatcher.Wake, Sealer: d.sealer, Allow: c.Webhooks.Allow,
 			Billing: payments, Quota: c.dailyQuota(), Outage: watch.Outage,
 		}),
-		Publish: remote.NewHandler(remote.Config{Store: st.catalogue, Tokens: st.Tokens, NotFound: n.pages, Now: now, Log: log, Memory: &n.memory}),
+		Publish: remote.NewHandler(remote.Config{Store: st.catalogue, Tokens: st.Tokens, NotFound: n.pages, Now: now, Log: log}),
 	}
 	if payments.Enabled() {
 		cfg.Stripe = payments

@@ -47,11 +47,7 @@ func (h *Handler) servePublication(w http.ResponseWriter, r *http.Request) {
 	}
 	select {
 	case h.uploads <- struct{}{}:
-		h.Memory.Begin()
-		defer func() {
-			h.Memory.End()
-			<-h.uploads
-		}()
+		defer func() { <-h.uploads }()
 	default:
 		h.fail(w, r, errUnavailable(fmt.Sprintf("the server is receiving %d other folders: try again in a minute; "+
 			"nothing was changed", maxUploads), "60"))

@@ -50,17 +50,13 @@ type node struct {
 	clock   *testkit.Clock
 	log     *testkit.Log
 	bytes   atomic.Int64 // received in bodies
-	running atomic.Int64 // uploads that Memory was told of
 }
-
-func (n *node) Begin() { n.running.Add(1) }
-func (n *node) End()   { n.running.Add(-1) }
 
 // serve starts a node that accepts one token. Its temporary folders are the test's.
 func serve(t *testing.T, st *testdb.DB) *node {
 	t.Helper()
 	n := &node{t: t, store: st, temp: t.TempDir(), clock: testkit.NewClock(sunday), log: &testkit.Log{}}
-	n.handler = NewHandler(Config{Store: st.CatalogDB, Tokens: st.Tokens, NotFound: http.NotFoundHandler(), Now: n.clock.Now, Log: slog.New(slog.NewTextHandler(n.log, nil)), Memory: n, TempDir: n.temp})
+	n.handler = NewHandler(Config{Store: st.CatalogDB, Tokens: st.Tokens, NotFound: http.NotFoundHandler(), Now: n.clock.Now, Log: slog.New(slog.NewTextHandler(n.log, nil)), TempDir: n.temp})
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = &countedBody{r.Body, &n.bytes}
 		n.handler.ServeHTTP(w, r)
@@ -102,7 +98,7 @@ func (n *node) publishes(version int64) {
 		n.t.Errorf("version %d is published, %v; want %d", head.Version, err, version)
 	}
 	// The answer may arrive a moment before the upload has ended.
-	testkit.Until(n.t, "the end of all uploads", func() bool { return n.running.Load() == 0 })
+	testkit.Until(n.t, "the end of all uploads", func() bool { return len(n.handler.uploads) == 0 })
 	var left []os.DirEntry
 	if !testkit.Await(func() bool { left, err = os.ReadDir(n.temp); return err != nil || len(left) == 0 }) {
 		n.t.Errorf("left behind: %v, %v", left, err)

@@ -30,16 +30,8 @@ type Config struct {
 	NotFound http.Handler
 	Now      func() time.Time
 	Log      *slog.Logger
-	// Memory is told of uploads.
-	Memory Memory
 	// TempDir is where folders are unpacked; "" for the temporary folder of the system.
 	TempDir string
-}
-
-// A Memory is told when work begins and ends that needs much memory for a while.
-type Memory interface {
-	Begin()
-	End()
 }
 
 // Handler serves /publish/. Every request looks its token up in the database, so that a
