@@ -218,7 +218,7 @@ func (d *database) compress() error {
 	}
 	buf := make([]byte, 128<<10)
 	for {
-		if err := d.w.breaks.take(d.w.ctx); err != nil {
+		if err := d.w.ctx.Err(); err != nil {
 			return err
 		}
 		n, err := from.Read(buf)

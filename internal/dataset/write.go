@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -30,7 +31,6 @@ type writer struct {
 	name string // of the export
 	room *room
 
-	breaks  breaks
 	open    []*output // begun and not finished
 	written map[string]File
 }
@@ -132,7 +132,7 @@ func (w *writer) writeKind(kind record.Kind, also func(*row) error) error {
 	}
 	var r row
 	for rec := range record.Each(w.snap.Catalog, kind) {
-		if err := w.breaks.take(w.ctx); err != nil {
+		if err := w.ctx.Err(); err != nil {
 			return err
 		}
 		if r.change = w.snap.Change(kind, rec.Slug); r.change == nil {
@@ -176,7 +176,7 @@ func (w *writer) writeChunks() error {
 	slices.Sort(top) // tools are sorted by slug
 	var line []byte
 	for _, i := range top {
-		if err := w.breaks.take(w.ctx); err != nil {
+		if err := w.ctx.Err(); err != nil {
 			return err
 		}
 		t := c.Tools[i]
@@ -197,7 +197,8 @@ type output struct {
 	w    *writer
 	name string
 	file *os.File
-	to   io.WriteCloser // compresses or collects, and writes to the output itself
+	to   io.Writer    // compresses or collects, and writes to the output itself
+	end  func() error // writes what to still holds
 	sum  hash.Hash
 	rows int64
 	size int64
@@ -212,13 +213,19 @@ func (w *writer) create(name string) (*output, error) {
 	o := &output{w: w, name: name, file: f, sum: sha256.New()}
 	w.open = append(w.open, o)
 	if path.Ext(name) != ".zst" {
-		o.to = &collector{to: o, buf: make([]byte, 0, collectorSize)}
+		buffer := bufio.NewWriterSize(o, 64<<10)
+		o.to, o.end = buffer, buffer.Flush
 		return o, nil
 	}
 	// One goroutine, ours: the same bytes each time, and the requests keep the others. A file
 	// without content is a frame without content.
-	o.to, err = zstd.NewWriter(o, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithZeroFrames(true))
-	return o, err
+	encoder, err := zstd.NewWriter(o, zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithZeroFrames(true))
+	if err != nil {
+		return nil, err
+	}
+	o.to, o.end = encoder, encoder.Close
+	return o, nil
 }
 
 // add writes one row.
@@ -240,7 +247,7 @@ func (o *output) Write(b []byte) (int, error) {
 
 // finish ends the file: it is on the disk then.
 func (o *output) finish() error {
-	if err := o.to.Close(); err != nil {
+	if err := o.end(); err != nil {
 		return err
 	}
 	if err := o.file.Sync(); err != nil {
@@ -252,30 +259,4 @@ func (o *output) finish() error {
 		SHA256: hex.EncodeToString(o.sum.Sum(nil)), Type: contentTypes[path.Ext(o.name)],
 	}
 	return o.file.Close()
-}
-
-// collectorSize is how many bytes of an uncompressed file are written at once.
-const collectorSize = 64 << 10
-
-// A collector collects small writes.
-type collector struct {
-	to  io.Writer
-	buf []byte
-}
-
-func (c *collector) Write(b []byte) (int, error) {
-	if len(c.buf)+len(b) > collectorSize {
-		if err := c.Close(); err != nil {
-			return 0, err
-		}
-	}
-	c.buf = append(c.buf, b...)
-	return len(b), nil
-}
-
-// Close writes what was collected.
-func (c *collector) Close() error {
-	_, err := c.to.Write(c.buf)
-	c.buf = c.buf[:0]
-	return err
 }
