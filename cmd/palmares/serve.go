@@ -117,7 +117,6 @@ func (c *serveCommand) Run(inv *invocation) error {
 		cfg.Local = at.IP.IsLoopback() && len(c.Trusted) == 0
 	}
 	limitMemory(cfg.Memory)
-	node.LimitGarbage()
 	// Whoever sends SIGHUP, such as a terminal that closes or a script that rotates logs,
 	// and whoever stops reading the log must not end a server without drain.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)

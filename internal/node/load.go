@@ -34,7 +34,8 @@ func (n *node) load(ctx context.Context, before *snapshot.Snapshot) (*snapshot.S
 
 // endLoad frees the memory of a load, and says so if the next one will not fit.
 func (n *node) endLoad() {
-	debug.FreeOSMemory() // the garbage of loading
+	n.limitGarbage.Do(LimitGarbage) // only now: most of what the first load allocates stays
+	debug.FreeOSMemory()
 	limit, live := n.cfg.Memory, liveMemory()
 	for _, next := range takeovers {
 		needed := live * next.percent / 100

@@ -41,12 +41,14 @@ type node struct {
 	log         *slog.Logger
 	wait        *waiter
 
-	store     *Database  // nil until it is open
-	pages     *site.Site // nil until the store is open
-	exports   *dataset.Exports
-	published atomic.Int64 // the version that was loaded last, 0 for none
-	demo      demoCatalogue
-	follower  *mirror.Follower // nil unless this is a mirror
+	store   *Database  // nil until it is open
+	pages   *site.Site // nil until the store is open
+	exports *dataset.Exports
+
+	limitGarbage sync.Once
+	published    atomic.Int64 // the version that was loaded last, 0 for none
+	demo         demoCatalogue
+	follower     *mirror.Follower // nil unless this is a mirror
 
 	// Background loops end after the server and before the database is closed: the last
 	// requests are still counted and logged.
