@@ -91,8 +91,7 @@ type builder struct {
 	field   field
 	before  uint16 // what the previous word opens
 	lengths [fieldCount]int
-	weights [16]uint8 // of a word in the text only, by count; 0 if not computed yet
-	present []uint32  // terms
+	present []uint32 // terms
 
 	// The entries of all tools so far, in order. Blocks are released as they are
 	// sorted into the index, so that not everything is held twice.
@@ -163,20 +162,12 @@ func (b *builder) add(t *catalog.Tool) {
 	}
 	b.present = b.present[:0]
 	b.lengths = [fieldCount]int{}
-	b.weights = [len(b.weights)]uint8{}
 	b.ends = append(b.ends, b.count)
 }
 
 // addTerm adds the entries of a term of the current tool.
 func (b *builder) addTerm(number uint32) {
 	term := &b.terms[number]
-	if count := term.counts[inText]; term.counts == [fieldCount]uint16{inText: count} { // most
-		weight := b.textWeight(int(count))
-		b.push(textList(number), weight, weight)
-		term.inReview++
-		term.counts = [fieldCount]uint16{}
-		return
-	}
 	var weights [fieldCount]float64
 	for f, count := range term.counts {
 		if count > 0 {
@@ -203,18 +194,6 @@ func (b *builder) addTerm(number uint32) {
 	}
 	b.push(textList(number), textBytes.of(weights[inHeading]+weights[inText]), plain)
 	term.inReview++
-}
-
-// textWeight returns the weight of a word that is in the text only.
-func (b *builder) textWeight(count int) uint8 {
-	if count < len(b.weights) && b.weights[count] > 0 {
-		return b.weights[count]
-	}
-	weight := textBytes.of(fields[inText].weight * saturated(inText, count, b.lengths[inText]))
-	if count < len(b.weights) {
-		b.weights[count] = weight
-	}
-	return weight
 }
 
 func (b *builder) read(f field, text string) {
@@ -357,7 +336,7 @@ func (p parts) indexWords(x *Index) (stems []string, terms [][]uint32) {
 func (p parts) sortWords(of func(*builder) *words) (sorted []string, places [][]uint32) {
 	var all []string
 	for _, b := range p {
-		all = of(b).appendTo(all)
+		all = append(all, of(b).list...)
 	}
 	place := make([]uint32, len(all))
 	for _, i := range sortedOrder(all) {
@@ -367,7 +346,7 @@ func (p parts) sortWords(of func(*builder) *words) (sorted []string, places [][]
 		place[i] = uint32(len(sorted) - 1)
 	}
 	for _, b := range p {
-		n := of(b).len()
+		n := len(of(b).list)
 		places = append(places, place[:n])
 		place = place[n:]
 	}

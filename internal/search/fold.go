@@ -1,8 +1,6 @@
 package search
 
 import (
-	"encoding/binary"
-	"math/bits"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -86,7 +84,7 @@ const maxWord = 40
 // gpt, 4 and the extra gpt4; "gpt4" has the extras gpt and 4.
 type splitter struct {
 	emit   func(word []byte, extra bool)
-	part   [maxWord + 8]byte // the current word, and room to write eight bytes at once
+	part   [maxWord]byte // the current word
 	length int
 	digits bool   // it may have some
 	joined []byte // the previous parts of a hyphenated word
@@ -100,24 +98,12 @@ func (s *splitter) split(text string) {
 
 // add reads a part of a text: a word may go on in the next part.
 func (s *splitter) add(text string) {
-	for i := 0; i < len(text); {
-		if i+8 <= len(text) { // most characters are lower-case letters; eight at once are faster
-			eight := firstEight(text[i:])
-			if n := lowerCase(eight); n > 0 {
-				binary.LittleEndian.PutUint64(s.part[s.length:], eight)
-				s.length = min(s.length+n, maxWord)
-				if i += n; n == 8 {
-					continue
-				}
+	for _, r := range text {
+		if r >= 'a' && r <= 'z' { // most of them
+			if s.length < maxWord {
+				s.part[s.length] = byte(r)
+				s.length++
 			}
-		}
-		r, size := rune(text[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRuneInString(text[i:])
-		}
-		i += size
-		if r == ' ' {
-			s.end()
 			continue
 		}
 		switch f := fold(r); f.kind {
@@ -138,22 +124,6 @@ func (s *splitter) add(text string) {
 			s.endPart()
 		}
 	}
-}
-
-// firstEight returns the first eight bytes of a text, the first one as the lowest.
-func firstEight(text string) uint64 {
-	_ = text[7]
-	return uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 |
-		uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
-}
-
-// lowerCase returns how many of eight bytes are letters from a to z before another one. The
-// sums set the highest bit of every byte that is at least a, and of those after z.
-func lowerCase(eight uint64) int {
-	const each = 0x0101010101010101
-	low := eight &^ (0x80 * each)
-	letters := (low + (0x80-'a')*each) &^ (low + (0x7f-'z')*each) &^ eight & (0x80 * each)
-	return bits.TrailingZeros64(letters^0x80*each) / 8
 }
 
 func (s *splitter) endPart() {

@@ -96,19 +96,19 @@ func (n *next) read(ctx context.Context, c *catalog.Catalog) error {
 func (n *next) mergeForms() {
 	used := slices.Clone(n.old.used)
 	for _, b := range n.dropped {
-		for form, word := range b.forms.appendTo(nil) {
+		for form, word := range b.forms.list {
 			at, _ := n.old.forms.find(word)
 			used[at] -= b.ofForms[form].used
 		}
 	}
 	unknown := map[string]newForm{}
 	for _, b := range n.added {
-		for i, word := range b.forms.appendTo(nil) {
+		for i, word := range b.forms.list {
 			form := b.ofForms[i]
 			if at, ok := n.old.forms.find(word); ok {
 				used[at] += form.used
 			} else {
-				unknown[word] = newForm{word, string(b.stems.at(form.term)), unknown[word].used + form.used}
+				unknown[word] = newForm{word, b.stems.list[form.term], unknown[word].used + form.used}
 			}
 		}
 	}
@@ -172,7 +172,7 @@ func (n *next) mergeStems() {
 func (p parts) termsIn(stems *lexicon) [][]uint32 {
 	terms := make([][]uint32, len(p))
 	for k, b := range p {
-		for _, stem := range b.stems.appendTo(nil) {
+		for _, stem := range b.stems.list {
 			at, _ := stems.find(stem)
 			terms[k] = append(terms[k], uint32(at))
 		}
