@@ -497,7 +497,7 @@ func TestABadStreamPublishesNothingAndLeavesNothing(t *testing.T) {
 		settings := file("catalogue.yaml", catalogueYAML)
 		for _, test := range badStreams(t, settings) {
 			t.Run(test.what, func(t *testing.T) {
-				n := &node{t: t, store: n.store, temp: n.temp, url: n.url, token: n.token}
+				n := &node{t: t, store: n.store, temp: n.temp, handler: n.handler, url: n.url, token: n.token}
 				n.post("", bytes.NewReader(test.body)).Is(test.status).Contains(test.words, "nothing was changed")
 				n.publishes(0)
 			})
