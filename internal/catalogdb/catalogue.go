@@ -124,7 +124,9 @@ func (s *Catalogue) Publish(ctx context.Context, next *catalog.Catalog, opts Pub
 }
 
 // publish runs fn as one publication.
-func (s *Catalogue) publish(ctx context.Context, next *catalog.Catalog, opts PublishOptions, fn func(*publication) error) error {
+func (s *Catalogue) publish(
+	ctx context.Context, next *catalog.Catalog, opts PublishOptions, fn func(*publication) error,
+) error {
 	run := s.db.WriteLarge
 	if opts.DryRun {
 		run = s.db.Read // neither waits for a publication nor blocks one
@@ -170,7 +172,8 @@ func (p *publication) begin(ctx context.Context) (err error) {
 	if err := p.checkMirror(ctx); err != nil {
 		return err
 	}
-	if p.head, err = head(ctx, p.tx); err != nil {
+	p.head, err = head(ctx, p.tx)
+	if err != nil {
 		return err
 	}
 	if p.opts.Guard != nil {
@@ -238,7 +241,8 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 	counts := p.diff.Changes[len(p.diff.Changes)-1].Object // of catalog.updated
 	from := p.opts.Source
 	_, err = p.tx.ExecContext(ctx, `
-		INSERT INTO publications (version, published_at, first_sequence, last_sequence, changes, revision, author, token, clean, records)
+		INSERT INTO publications (version, published_at, first_sequence, last_sequence, changes,
+			revision, author, token, clean, records)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 		done.Version, at, p.old.sequence+1, done.Sequence, string(wire.AppendJSON(nil, counts)),
 		from.Revision, from.Author, from.Token, from.Clean, recordsOf(&p.diff))
@@ -251,7 +255,8 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 	if err := storeFeed(ctx, p.tx, feed); err != nil {
 		return err
 	}
-	_, err = p.tx.ExecContext(ctx, `UPDATE catalogue SET url = $1, version = $2, sequence = $3, published_at = $4, changed_on = $5`,
+	_, err = p.tx.ExecContext(ctx, `
+		UPDATE catalogue SET url = $1, version = $2, sequence = $3, published_at = $4, changed_on = $5`,
 		p.next.URL, done.Version, done.Sequence, at, p.day())
 	return err
 }

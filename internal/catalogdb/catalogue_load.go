@@ -109,7 +109,9 @@ func gather(ctx context.Context, tx *sql.Tx, g gathering, where string, args ...
 	workers.Wait()
 	all := &gathered{}
 	for i := range parts {
-		err = cmp.Or(err, parts[i].err)
+		if err == nil {
+			err = parts[i].err
+		}
 		all.add(&parts[i].gathered)
 	}
 	if err != nil {

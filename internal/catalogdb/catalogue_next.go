@@ -60,13 +60,17 @@ func loadChanges(ctx context.Context, tx *sql.Tx, before *Published) (p *Publish
 func isNear(ctx context.Context, tx *sql.Tx, before, now *Published) (bool, error) {
 	// Versions of a database that was restored from a backup have the numbers of others.
 	var publishedAt string
-	err := tx.QueryRowContext(ctx, `SELECT published_at FROM publications WHERE version = $1`, before.Version).Scan(&publishedAt)
+	err := tx.QueryRowContext(ctx, `SELECT published_at FROM publications WHERE version = $1`, before.Version).
+		Scan(&publishedAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
-	isKnown := publishedAt == before.PublishedAt && before.Version <= now.Version && before.Version >= now.Version-keptVersions
-	if err != nil || !isKnown {
+	if err != nil {
 		return false, err
+	}
+	behind := now.Version - before.Version
+	if publishedAt != before.PublishedAt || behind < 0 || behind > keptVersions {
+		return false, nil
 	}
 	var changed int
 	err = tx.QueryRowContext(ctx, `SELECT count(*) FROM records WHERE written > $1`, before.Version).Scan(&changed)

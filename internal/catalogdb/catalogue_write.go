@@ -162,7 +162,8 @@ func (s *recordStep) writePrivate(ctx context.Context) error {
 	}
 	for _, slug := range slices.Sorted(maps.Keys(c.Past)) {
 		t := c.Past[slug]
-		if err := s.private(ctx, pastKind, slug, wire.AppendJSON(nil, t), automatic(t.PriceHistory, t.ScoreHistory)); err != nil {
+		marks := automatic(t.PriceHistory, t.ScoreHistory)
+		if err := s.private(ctx, pastKind, slug, wire.AppendJSON(nil, t), marks); err != nil {
 			return err
 		}
 	}
@@ -200,7 +201,9 @@ func (s *recordStep) removePrivate(ctx context.Context) error {
 			gone = append(gone, key)
 		}
 	}
-	slices.SortFunc(gone, func(a, b rowKey) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.slug, b.slug)) })
+	slices.SortFunc(gone, func(a, b rowKey) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.slug, b.slug))
+	})
 	for _, key := range gone {
 		c := record.Change{Kind: key.kind, Slug: key.slug, Version: s.version, At: sqldb.FormatTime(s.now), Deleted: true}
 		if err := s.put(ctx, row{Change: c}); err != nil {

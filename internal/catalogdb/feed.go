@@ -26,7 +26,8 @@ func (s *Catalogue) Feed(ctx context.Context) (f *record.Feed, err error) {
 // feedHead reads the feed without its changes.
 func feedHead(ctx context.Context, tx *sql.Tx) (*record.Feed, error) {
 	f := &record.Feed{}
-	err := tx.QueryRowContext(ctx, `SELECT feed, feed_format, feed_position, feed_state FROM catalogue`).Scan(&f.ID, &f.Format, &f.Last, &f.State)
+	err := tx.QueryRowContext(ctx, `SELECT feed, feed_format, feed_position, feed_state FROM catalogue`).
+		Scan(&f.ID, &f.Format, &f.Last, &f.State)
 	return f, err
 }
 

@@ -34,8 +34,8 @@ var recordTable = sqldb.Table{Name: "records", Key: "kind, slug, public", Column
 // values returns what a version writes.
 func (r *row) values(version int64) []any {
 	return []any{
-		string(r.Kind), r.Slug, r.public, r.Position, r.Version, r.At, r.Deleted, r.RenamedTo, r.FirstPosition, r.FirstAt, r.Hash,
-		r.document, r.private, version,
+		string(r.Kind), r.Slug, r.public, r.Position, r.Version, r.At, r.Deleted, r.RenamedTo,
+		r.FirstPosition, r.FirstAt, r.Hash, r.document, r.private, version,
 	}
 }
 
@@ -223,7 +223,8 @@ func (w *recordWriter) setPrivate(ctx context.Context, kind record.Kind, slug, t
 	if err := w.keep(ctx, kind, true, []string{slug}); err != nil {
 		return err
 	}
-	_, err := w.tx.ExecContext(ctx, `UPDATE records SET private = $1, written = $2 WHERE kind = $3 AND slug = $4 AND public`,
+	_, err := w.tx.ExecContext(ctx, `
+		UPDATE records SET private = $1, written = $2 WHERE kind = $3 AND slug = $4 AND public`,
 		text, w.version, string(kind), slug)
 	return err
 }
