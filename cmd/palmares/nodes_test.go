@@ -450,7 +450,7 @@ func TestPagesAndProgramsOfCustomersSayAtOnceThatTheDatabaseIsUnreachable(t *tes
 	s := serveShipped(t, "--database", proxy.DSN)
 	s.until("/webhooks/v1/endpoints", func(r *http.Response, _ string) bool { return r.StatusCode == 200 }, key)
 	proxy.Drop()
-	s.logs("the database does not answer")
+	s.logs("the database does not respond")
 	for range 20 { // more than there are connections, one after the other: each would hang for seconds
 		if resp, body := s.get("/webhooks/v1/endpoints", key); resp.StatusCode != 503 || resp.Header.Get("Retry-After") == "" || !strings.Contains(body, "unavailable") {
 			t.Fatalf("webhooks: %s %s", resp.Status, body)

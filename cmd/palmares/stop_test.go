@@ -34,7 +34,7 @@ func TestStoppingWithoutADatabaseIsClean(t *testing.T) {
 				t.Fatalf("%s %s", resp.Status, body)
 			}
 			fail(proxy)
-			s.logs("the database does not answer")
+			s.logs("the database does not respond")
 			s.stop()
 		})
 	}

@@ -16,7 +16,7 @@ import (
 
 // Config is what the operations need from the rest of the server.
 type Config struct {
-	// Snapshot returns the catalogue to answer from; it is called once per request.
+	// Snapshot returns the catalogue that is served; it is called once per request.
 	// Required.
 	Snapshot func() *snapshot.Snapshot
 	// Callers identifies who sent a request. Required.

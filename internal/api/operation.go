@@ -137,7 +137,7 @@ func renamed(r *request, location string) web.Response {
 	return web.Response{Status: http.StatusPermanentRedirect, Location: web.Location(location, r.URL.RawQuery)}
 }
 
-// ofTool answers with what find returns for the tool of the path, with a redirect if the
+// ofTool returns what find returns for the tool of the path, a redirect if the
 // tool was renamed, or with an error that says when it was retired.
 func ofTool(r *request, prefix string, find func(slug string) (wire.Body, bool)) (web.Response, error) {
 	if body, ok := find(r.Slug); ok {
@@ -154,7 +154,7 @@ func ofTool(r *request, prefix string, find func(slug string) (wire.Body, bool))
 
 const license = `</licence>; rel="license"`
 
-var licenseLink = []string{license} // shared by all answers that have no other link
+var licenseLink = []string{license} // shared by all responses that have no other link
 
 // missing goes with an error that says that there is nothing, to whoever asks.
 var missing = web.Response{Cached: true}

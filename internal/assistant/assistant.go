@@ -1,9 +1,9 @@
 // Package assistant is /mcp: the catalogue for assistants, by the Model Context Protocol.
 //
-// It has five tools that only read, answered from one Snapshot and from memory. Answers are
+// It has five tools that only read, from one Snapshot and from memory. Responses are
 // small, because models pay for every word; what a caller did wrong is a sentence in an
-// ordinary answer, because models read those and correct themselves. The protocol itself
-// is the official SDK's. Every request stands alone: no sessions are kept.
+// ordinary response, because models read those and correct themselves. The protocol itself
+// is the official SDK's. Every request stands alone: there are no sessions.
 package assistant
 
 import (
@@ -29,12 +29,12 @@ import (
 	"palmares/internal/wire"
 )
 
-// Path is where the handler answers.
+// Path is where the tools are.
 const Path = "/mcp"
 
 // Config is what the tools need from the rest of the server.
 type Config struct {
-	// Live holds the catalogue to answer from, which needs a search index. Required.
+	// Live holds the catalogue that is served, which needs a search index. Required.
 	Live *snapshot.Live
 	// Callers identifies who sent a request. Required.
 	Callers web.Authorizer
@@ -61,7 +61,7 @@ func NewCalls() *prometheus.CounterVec {
 	}, []string{"tool", "outcome"})
 }
 
-// A Handler answers /mcp.
+// A Handler serves /mcp.
 type Handler struct {
 	*web.Handler[snapshot.Snapshot]
 	cfg Config
@@ -76,7 +76,8 @@ const maxArguments = maxBody - 2<<10
 
 // New returns the handler of the five tools.
 func New(cfg Config) *Handler {
-	server := mcp.NewServer(&mcp.Implementation{Name: "palmares", Title: "Palmarès", Version: cfg.Version}, &mcp.ServerOptions{
+	self := &mcp.Implementation{Name: "palmares", Title: "Palmarès", Version: cfg.Version}
+	server := mcp.NewServer(self, &mcp.ServerOptions{
 		Instructions: instructions,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
@@ -101,7 +102,7 @@ func Serve(cfg Config, server *mcp.Server) *Handler {
 // callerKey is that of a web.Caller in the context of a request.
 type callerKey struct{}
 
-// ServeHTTP answers one request.
+// ServeHTTP serves one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Pattern = Path
 	header := w.Header()
@@ -124,7 +125,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Handler.ServeHTTP(w, r)
 }
 
-// admitted passes a request to the protocol.
+// admitted returns the response to a request whose caller is known.
 func (h *Handler) admitted(r *web.Request[snapshot.Snapshot]) (web.Response, error) {
 	caller := r.Caller
 	return web.Response{Handler: http.HandlerFunc(func(w http.ResponseWriter, hr *http.Request) {
@@ -132,7 +133,7 @@ func (h *Handler) admitted(r *web.Request[snapshot.Snapshot]) (web.Response, err
 	})}, nil
 }
 
-// serve answers a request whose caller is known.
+// serve passes a request whose caller is known to the protocol.
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	switch {
@@ -165,29 +166,32 @@ func isLocal(host string) bool {
 	return strings.EqualFold(name, "localhost") || err == nil && addr.IsLoopback()
 }
 
-// handler returns what answers the calls of a tool.
+// handler returns the function that serves the calls of a tool.
 func (h *Handler) handler(t *tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		result, outcome := h.answer(ctx, t, req.Params.Arguments)
+		result, outcome := h.serveCall(ctx, t, req.Params.Arguments)
 		h.cfg.Calls.WithLabelValues(t.name, outcome).Inc()
 		return result, nil
 	}
 }
 
-// answer answers one call. It runs in a goroutine of the SDK, in which a panic would end
+// serveCall serves one call. It runs in a goroutine of the SDK, in which a panic would end
 // the process.
-func (h *Handler) answer(ctx context.Context, t *tool, arguments json.RawMessage) (result *mcp.CallToolResult, outcome string) {
+func (h *Handler) serveCall(
+	ctx context.Context, t *tool, arguments json.RawMessage,
+) (result *mcp.CallToolResult, outcome string) {
 	c := &call{snap: h.cfg.Live.Snapshot(), name: t.name, arguments: arguments}
 	defer func() {
 		if failure := recover(); failure != nil {
-			h.cfg.Log.Error("a tool panicked", "tool", t.name, "panic", fmt.Sprint(failure), "stack", string(debug.Stack()))
+			h.cfg.Log.Error("a tool panicked",
+				"tool", t.name, "panic", fmt.Sprint(failure), "stack", string(debug.Stack()))
 			result, outcome = c.failed(web.CodeInternal.Info().Text, "/docs", ""), "failed"
 		}
 	}()
 	if text, resetAt := h.count(ctx); text != "" {
 		return c.failed(text, "/tarifs", resetAt), "quota"
 	}
-	answer, err := t.call(c)
+	content, err := t.call(c)
 	if err != nil {
 		path := "/docs"
 		if r, ok := errors.AsType[*refusal](err); ok && r.path != "" {
@@ -195,7 +199,7 @@ func (h *Handler) answer(ctx context.Context, t *tool, arguments json.RawMessage
 		}
 		return c.failed(err.Error(), path, ""), "refused"
 	}
-	return structured(answer), "answered"
+	return structured(content), "answered"
 }
 
 // count takes one call off the caller's quota, and says so if none is left.
@@ -222,14 +226,16 @@ func (h *Handler) count(ctx context.Context) (text, resetAt string) {
 	return text, grant.ResetAt()
 }
 
-// structured returns an answer as an object and, for clients that read only text, as the
+// structured returns a response as an object and, for clients that read only text, as the
 // same JSON.
-func structured(answer any) *mcp.CallToolResult {
-	text := wire.AppendJSON(nil, answer)
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}, StructuredContent: json.RawMessage(text)}
+func structured(content any) *mcp.CallToolResult {
+	text := wire.AppendJSON(nil, content)
+	return &mcp.CallToolResult{
+		Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}, StructuredContent: json.RawMessage(text),
+	}
 }
 
-// failed returns the answer to a call that went wrong, with the path of a page that helps.
+// failed returns the response to a call that went wrong, with the path of a page that helps.
 func (c *call) failed(text, path, resetAt string) *mcp.CallToolResult {
 	result := structured(struct {
 		Error   string `json:"error"`

@@ -41,7 +41,7 @@ func (b *Bridge) Run(ctx context.Context) error {
 	defer b.close()
 	advice, tools, err := b.offer(ctx)
 	if err != nil {
-		_, _ = fmt.Fprintf(b.Log, "%s does not answer, calls will ask it again: %v; check --server and PALMARES_KEY\n",
+		_, _ = fmt.Fprintf(b.Log, "%s does not respond, calls will ask it again: %v; check --server and PALMARES_KEY\n",
 			b.Server, err)
 		advice, tools = instructions, definitions()
 	}
@@ -96,12 +96,12 @@ func (b *Bridge) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.session != nil {
-		_ = b.session.Close() // nothing is kept there
+		_ = b.session.Close() // nothing is stored there
 		b.session = nil
 	}
 }
 
-// call calls a tool of the server. If the server does not answer, the result says so.
+// call calls a tool of the server. If the server does not respond, the result says so.
 func (b *Bridge) call(ctx, lasting context.Context, params *mcp.CallToolParams) (*mcp.CallToolResult, error) {
 	if arguments, ok := params.Arguments.(json.RawMessage); ok && len(arguments) > maxArguments {
 		return b.failed("Les arguments de cet appel sont trop longs\u00a0: une requête a 64 Kio au plus."), nil
@@ -132,14 +132,15 @@ func (b *Bridge) call(ctx, lasting context.Context, params *mcp.CallToolParams) 
 func (b *Bridge) failed(sentence string) *mcp.CallToolResult {
 	text := wire.AppendJSON(nil, map[string]string{"error": sentence, "url": b.Server})
 	return &mcp.CallToolResult{
-		IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}, StructuredContent: json.RawMessage(text),
+		IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: string(text)}},
+		StructuredContent: json.RawMessage(text),
 	}
 }
 
 // maxMessage is the length of the longest line of standard input that is read.
 const maxMessage = 1 << 20
 
-// messages are the lines of a reader that are JSON-RPC messages. Others are answered here:
+// messages are the lines of a reader that are JSON-RPC messages. Others are refused here:
 // they would end the session.
 type messages struct {
 	in   *bufio.Reader
@@ -176,7 +177,7 @@ func (m *messages) Read(to []byte) (int, error) {
 	return n, nil
 }
 
-// refuse answers what is not a message.
+// refuse responds to what is not a message.
 func (m *messages) refuse(code int64, text string) {
 	// The SDK notices a closed output.
 	_, _ = fmt.Fprintf(m.out, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`+"\n", code, text)

@@ -19,9 +19,9 @@ import (
 	"palmares/internal/wire"
 )
 
-// maxAnswer is how many bytes the JSON of an ordinary answer has at most: models pay for
+// maxResponse is how many bytes the JSON of an ordinary response has at most: models pay for
 // every one.
-const maxAnswer = 6000
+const maxResponse = 6000
 
 // A call is one call of a tool, on one version of the catalogue.
 type call struct {
@@ -178,16 +178,16 @@ func (c *call) categories() string {
 	return clip(strings.Join(slugs, ", "), 1500)
 }
 
-// A room is what is left of an answer.
+// A room is what is left of a response.
 type room struct {
 	left int
 	used bool
 }
 
-// newRoom returns the room that an answer without its items leaves.
+// newRoom returns the room that a response without its items leaves.
 func newRoom(empty any) *room {
 	const more = 100 // for next, and for what the first item of a list adds
-	return &room{left: maxAnswer - more - len(wire.AppendJSON(nil, empty))}
+	return &room{left: maxResponse - more - len(wire.AppendJSON(nil, empty))}
 }
 
 // takes reports whether an item fits, and takes its room if it does. The first one always
@@ -202,12 +202,12 @@ func (r *room) takes(item any) bool {
 	return true
 }
 
-// shorten limits words of the caller that an answer repeats.
+// shorten limits words of the caller that a response repeats.
 func shorten(s string) string { return clip(s, 120) }
 
 func nameOf(t *catalog.Tool) string { return clip(t.Name, 120) }
 
-// clip shortens a text of which answers have room for a number of bytes.
+// clip shortens a text of which responses have room for a number of bytes.
 func clip(s string, most int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if end := fitting(s, most); end < len(s) {

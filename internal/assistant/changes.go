@@ -60,7 +60,8 @@ func listChanges(c *call) (any, error) {
 	rest := feed.From(after)
 	for i := range rest {
 		change := &rest[i]
-		if change.At >= args.Since && change.Kind != record.Catalogue && change.Kind != record.Page && !c.isMoved(change) {
+		isTool := change.Kind != record.Catalogue && change.Kind != record.Page
+		if change.At >= args.Since && isTool && !c.isMoved(change) {
 			row := c.describe(change, isNew(change))
 			if !room.takes(row) {
 				result.More = true
@@ -110,7 +111,9 @@ func (c *call) describe(change *record.Change, isNew bool) changedRecord {
 // title returns that of a comparison.
 func (c *call) title(slug string) string {
 	all := c.snap.Catalog.Comparisons // by slug
-	at, ok := slices.BinarySearchFunc(all, slug, func(x catalog.Comparison, slug string) int { return strings.Compare(x.Slug, slug) })
+	at, ok := slices.BinarySearchFunc(all, slug, func(x catalog.Comparison, slug string) int {
+		return strings.Compare(x.Slug, slug)
+	})
 	if !ok {
 		return ""
 	}

@@ -10,7 +10,7 @@ type comparedTool struct {
 	ID     string            `json:"id"`
 	Name   string            `json:"name"`
 	URL    string            `json:"url"`
-	*facts                   // nil where an answer goes on
+	*facts                   // nil where a response goes on
 	Plans  []catalog.PlanRow `json:"plans,omitempty"`
 }
 
@@ -66,7 +66,7 @@ func compareTools(c *call) (any, error) {
 }
 
 // fill adds as many verdicts and plans as there is room for, after those that earlier
-// answers gave.
+// responses gave.
 func (r *compareResult) fill(verdicts []verdict, compared []*catalog.Tool, given int) {
 	room, n := newRoom(r), 0
 	// takes reports whether to go on.
@@ -105,7 +105,8 @@ func (c *call) verdicts(compared []*catalog.Tool) (found []verdict) {
 	for i := range c.snap.Catalog.Comparisons {
 		if x := &c.snap.Catalog.Comparisons[i]; x.Published && has(x.ToolA) && has(x.ToolB) {
 			found = append(found, verdict{
-				Title: clip(x.Title, 200), URL: c.snap.Catalog.ComparisonURLOf(x.Slug), Winner: x.Winner, Note: clip(x.WinnerNote, 600),
+				Title: clip(x.Title, 200), URL: c.snap.Catalog.ComparisonURLOf(x.Slug),
+				Winner: x.Winner, Note: clip(x.WinnerNote, 600),
 			})
 		}
 	}

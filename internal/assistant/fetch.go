@@ -28,7 +28,7 @@ type fetchResult struct {
 type metadata struct {
 	*facts
 	Sections []string          `json:"sections,omitempty"` // the ids of the first ones
-	Renamed  map[string]string `json:"renamed,omitempty"`  // the id asked for, if it is a former one, and the present one
+	Renamed  map[string]string `json:"renamed,omitempty"`  // the former id that was asked for, and the present one
 	Credit   string            `json:"credit"`
 }
 
@@ -48,7 +48,8 @@ type facts struct {
 
 func (c *call) facts(t *catalog.Tool) *facts {
 	return &facts{
-		Category: t.Category, Tagline: clip(t.Tagline, 240), Pricing: t.Pricing, Price: t.Price, Score: t.Score, Verifiability: t.Verifiability,
+		Category: t.Category, Tagline: clip(t.Tagline, 240), Pricing: t.Pricing, Price: t.Price,
+		Score: t.Score, Verifiability: t.Verifiability,
 		Obsolescence: t.Obsolescence, UpdatedAt: t.UpdatedAt, TestedAt: t.TestedAt, PriceChecked: t.PriceCheckedAt,
 	}
 }
@@ -71,7 +72,10 @@ func fetchText(c *call) (any, error) {
 	if place != "" {
 		id += "#" + place
 	}
-	result := fetchResult{ID: id, Title: nameOf(t), Text: clip(t.Tagline, 240), URL: c.snap.Catalog.CanonicalURLOf(t), Metadata: metadata{facts: c.facts(t), Credit: c.credit()}}
+	result := fetchResult{
+		ID: id, Title: nameOf(t), Text: clip(t.Tagline, 240), URL: c.snap.Catalog.CanonicalURLOf(t),
+		Metadata: metadata{facts: c.facts(t), Credit: c.credit()},
+	}
 	if slug != t.Slug {
 		result.Metadata.Renamed = map[string]string{slug: t.Slug}
 	}
@@ -95,7 +99,8 @@ func fetchText(c *call) (any, error) {
 		return nil, refuse("Cet id ne continue aucun avis\u00a0: envoyez le next d’une réponse tel quel.")
 	}
 	result.Text = ""
-	longest := len(slices.MaxFunc(sections, func(a, b catalog.Section) int { return cmp.Compare(len(a.ID), len(b.ID)) }).ID)
+	byLength := func(a, b catalog.Section) int { return cmp.Compare(len(a.ID), len(b.ID)) }
+	longest := len(slices.MaxFunc(sections, byLength).ID)
 	left := newRoom(result).left - len(t.Slug) - longest
 	text, next := part(sections, at, offset, id != "", max(left, 1000))
 	result.Text = text
@@ -130,7 +135,8 @@ func readOffset(from, text string) (offset int, ok bool) {
 		return 0, true
 	}
 	offset, err := strconv.Atoi(from)
-	return offset, err == nil && from == strconv.Itoa(offset) && offset >= 0 && offset < len(text) && utf8.RuneStart(text[offset])
+	isNumber := err == nil && from == strconv.Itoa(offset)
+	return offset, isNumber && offset >= 0 && offset < len(text) && utf8.RuneStart(text[offset])
 }
 
 // part returns the text from a place in a review, of at most so many bytes in JSON, and the

@@ -70,7 +70,7 @@ func listPrices(c *call) (any, error) {
 }
 
 // list adds the changes of prices since a day, newest first, after those that earlier
-// answers gave.
+// responses gave.
 func (r *pricesResult) list(c *call, since string, given int) {
 	r.Changes = []priceChange{}
 	room, all := newRoom(r), c.snap.PriceChanges()
@@ -86,7 +86,7 @@ func (r *pricesResult) list(c *call, since string, given int) {
 }
 
 // show adds tools with their history. Every tool, and every change of its price, counts as
-// one of those that earlier answers gave; a tool whose history goes on is shown again.
+// one of those that earlier responses gave; a tool whose history goes on is shown again.
 func (r *pricesResult) show(c *call, listed []*catalog.Tool, given int) {
 	r.Prices = []pricedTool{}
 	room, n := newRoom(r), 0
@@ -98,7 +98,8 @@ func (r *pricesResult) show(c *call, listed []*catalog.Tool, given int) {
 		}
 		rest := t.PriceHistory[max(given-n-1, 0):]
 		p := pricedTool{
-			ID: t.Slug, Name: nameOf(t), URL: c.snap.Catalog.CanonicalURLOf(t), Pricing: t.Pricing, Price: t.Price, CheckedAt: t.PriceCheckedAt,
+			ID: t.Slug, Name: nameOf(t), URL: c.snap.Catalog.CanonicalURLOf(t), Pricing: t.Pricing,
+			Price: t.Price, CheckedAt: t.PriceCheckedAt,
 			History: append([]catalog.PriceChange{}, rest[:min(1, len(rest))]...),
 		}
 		if !room.takes(p) {

@@ -17,7 +17,7 @@ const (
 	maxLimit     = 20
 )
 
-// A searchHit is a tool that answers.
+// A searchHit is a tool that was found.
 type searchHit struct {
 	ID      string   `json:"id"`
 	Title   string   `json:"title"`
@@ -55,10 +55,13 @@ func (c *call) departures(text string) (list []departure) {
 	for n := min(len(words), mostTogether); n > 0; n-- {
 		for i := range len(words) - n + 1 {
 			r := c.snap.RetiredTool(strings.Join(words[i:i+n], "-"))
-			if r == nil || len(list) == most || slices.ContainsFunc(list, func(d departure) bool { return strings.HasSuffix(d.URL, toolPath+r.Slug) }) {
+			if r == nil || len(list) == most {
 				continue
 			}
-			list = append(list, departure{clip(r.Name, 120), r.RetiredAt, r.Successor, c.snap.Catalog.URL + toolPath + r.Slug})
+			d := departure{clip(r.Name, 120), r.RetiredAt, r.Successor, c.snap.Catalog.URL + toolPath + r.Slug}
+			if !slices.Contains(list, d) {
+				list = append(list, d)
+			}
 		}
 	}
 	return list

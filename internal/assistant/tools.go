@@ -85,7 +85,8 @@ const instructions = "Un catalogue d’outils essayés et notés sur 10 par une 
 // definition returns a tool as the protocol lists it.
 func (t *tool) definition() *mcp.Tool {
 	schema, err := json.Marshal(map[string]any{
-		"type": "object", "properties": json.RawMessage(t.input), "required": append([]string{}, t.required...), "additionalProperties": false,
+		"type": "object", "properties": json.RawMessage(t.input),
+		"required": append([]string{}, t.required...), "additionalProperties": false,
 	})
 	if err != nil {
 		panic("assistant: the schema of " + t.name + " is not JSON: " + err.Error())

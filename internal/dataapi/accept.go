@@ -6,7 +6,7 @@ import (
 	"palmares/internal/web"
 )
 
-// varyAccept is Vary where the answer is JSON or a stream.
+// varyAccept is Vary where the response is JSON or a stream.
 var varyAccept = []string{"Authorization, Accept, Accept-Encoding"}
 
 // prefersEvents reports whether the lines of Accept prefer an event stream to JSON. A

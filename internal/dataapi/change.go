@@ -31,7 +31,7 @@ var kindNames = func() []string {
 
 const changesPath = "/data/v1/changes"
 
-// listChanges answers with what changed after a position: a page, at once or when there
+// listChanges returns what changed after a position: a page, at once or when there
 // is something in it, or a stream.
 func (h *Handler) listChanges(r *request) (web.Response, error) {
 	isStream := prefersEvents(r.Header["Accept"])
@@ -42,7 +42,7 @@ func (h *Handler) listChanges(r *request) (web.Response, error) {
 	if err := q.check(r.Snapshot); err != nil {
 		return web.Response{}, err
 	}
-	q.feed = r.Snapshot.Feed().ID // that of the whole answer, however long it takes
+	q.feed = r.Snapshot.Feed().ID // the feed of the whole response, however long it takes
 	if isStream {
 		if r.Method == http.MethodHead {
 			return web.Response{Handler: &stream{h, q}}, nil
@@ -57,7 +57,7 @@ func (h *Handler) listChanges(r *request) (web.Response, error) {
 		}
 		return h.hold(r, &waiting{h, q, wait, replaced})
 	}
-	a := page.answer()
+	a := page.response()
 	a.NoStore = wait > 0
 	return a, nil
 }
@@ -159,8 +159,9 @@ func (p *changePage) appendMeta(b []byte, feed *record.Feed, version int64) []by
 	return append(b, '}')
 }
 
-func (p *changePage) answer() web.Response {
-	return web.Response{Body: wire.NewParts(p.digest("changes"), p), Link: licenseLink, NoCache: true, Large: p.size > large}
+func (p *changePage) response() web.Response {
+	body := wire.NewParts(p.digest("changes"), p)
+	return web.Response{Body: body, Link: licenseLink, NoCache: true, Large: p.size > large}
 }
 
 // digest returns the digest of the page in a form. It is made from what determines the

@@ -23,7 +23,7 @@ import (
 
 // Config is what the operations need from the rest of the server.
 type Config struct {
-	// Live holds the catalogue to answer from, which needs a feed and a search index.
+	// Live holds the catalogue that is served, which needs a feed and a search index.
 	// Required.
 	Live *snapshot.Live
 	// Callers identifies who sent a request. Required.
@@ -34,13 +34,13 @@ type Config struct {
 	Streams *Streams
 	// Exports has the files of the last versions. If it is nil, they are unavailable.
 	Exports *dataset.Exports
-	// Stall is that of a web.Config.
-	Stall time.Duration
+	// StallTimeout is described in web.Config.
+	StallTimeout time.Duration
 	// BaseURL is where callers find the API; "" for the URL of the catalogue.
 	BaseURL string
 }
 
-// A Handler answers every path under /data.
+// A Handler serves every path under /data.
 type Handler struct {
 	*web.Handler[snapshot.Snapshot]
 	live    *snapshot.Live
@@ -65,7 +65,7 @@ func New(cfg Config) *Handler {
 	h := &Handler{live: cfg.Live, streams: cfg.Streams, exports: cfg.Exports}
 	h.Handler = web.NewHandler(web.Config[snapshot.Snapshot]{
 		Snapshot: cfg.Live.Snapshot, Header: (*snapshot.Snapshot).SetHeader, Bulk: (*snapshot.Snapshot).HasDataset,
-		Callers: cfg.Callers, Meter: cfg.Meter, Public: true, Stall: cfg.Stall,
+		Callers: cfg.Callers, Meter: cfg.Meter, Public: true, StallTimeout: cfg.StallTimeout,
 		IsPath:   func(u *url.URL) bool { return u.RawPath == "" },
 		Fallback: unlessOff(h.fallback),
 	})
@@ -86,7 +86,7 @@ func New(cfg Config) *Handler {
 	return h
 }
 
-// fallback answers with a file of an export, or says that a path does not exist.
+// fallback returns a file of an export, or says that a path does not exist.
 func (h *Handler) fallback(r *request) (web.Response, error) {
 	if !strings.HasPrefix(r.URL.Path, dataset.Path+"/") || r.URL.RawPath != "" {
 		return web.Response{}, pathNotFound()
@@ -112,7 +112,7 @@ func isOff(snap *snapshot.Snapshot) bool {
 
 var licenseLink = []string{`</licence>; rel="license"`} // of every 200
 
-// fixed returns the operation that answers with a file of this release.
+// fixed is the operation that returns a file of this release.
 func fixed(file []byte) operation {
 	body := wire.NewBody(wire.Sum(file), file)
 	return func(*request) (web.Response, error) {
@@ -126,7 +126,7 @@ func getDocument(d *openapi.Document) operation {
 	}
 }
 
-// listEmbeddings answers with what there is to vectorise.
+// listEmbeddings returns what there is to vectorise.
 func listEmbeddings(r *request) (web.Response, error) {
 	if r.Caller.Key == nil {
 		return web.Response{}, web.MissingKey()

@@ -14,7 +14,7 @@ import (
 	"palmares/internal/wire"
 )
 
-// getManifest answers with the manifest of the export of the served version.
+// getManifest returns the manifest of the export of the served version.
 func (h *Handler) getManifest(r *request) (web.Response, error) {
 	x, err := h.export(r, "")
 	if err != nil {
@@ -26,7 +26,7 @@ func (h *Handler) getManifest(r *request) (web.Response, error) {
 // latest stands for the served version in the address of a file.
 const latest = "latest"
 
-// getFile answers with a file of an export, or with its address.
+// getFile returns a file of an export, or a redirect to its address.
 func (h *Handler) getFile(r *request) (web.Response, error) {
 	name, file, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, dataset.Path+"/"), "/")
 	_, ok := dataset.Version(name)
@@ -147,7 +147,7 @@ func (d *download) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Type", d.file.Type)
 	h.Set("ETag", d.tag())
-	http.ServeContent(&fileWriter{ResponseWriter: d.h.Patient(w), api: d.h}, rangeOf(r), "", time.Time{}, content)
+	http.ServeContent(&fileWriter{ResponseWriter: d.h.ExtendTimeout(w), api: d.h}, rangeOf(r), "", time.Time{}, content)
 }
 
 // rangeOf returns a request with the headers that decide which part of a file is sent.
@@ -187,7 +187,7 @@ func (p *probe) Header() http.Header         { return p.header }
 func (p *probe) WriteHeader(status int)      { p.status = status }
 func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
 
-// A fileWriter answers in JSON to a range that the file does not have.
+// A fileWriter responds in JSON to a range that the file does not have.
 type fileWriter struct {
 	http.ResponseWriter
 	api     *Handler

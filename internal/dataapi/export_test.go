@@ -255,7 +255,7 @@ func (d *slowDownload) read() (int64, error) {
 func downloads(t *testing.T, stall, deadline time.Duration) (all []*slowDownload) {
 	t.Helper()
 	exports := newExports(t)
-	s := newServiceWith(t, heavy(), dataapi.Config{Exports: exports, Stall: stall})
+	s := newServiceWith(t, heavy(), dataapi.Config{Exports: exports, StallTimeout: stall})
 	x, err := exports.Get(t.Context(), s.live) // before the deadline begins
 	if err != nil {
 		t.Fatal(err)

@@ -30,7 +30,7 @@ type scorePeriod struct {
 func (p pricePeriod) from() *string { return p.From }
 func (p scorePeriod) from() *string { return p.From }
 
-// getHistory answers with the prices and scores of a tool, newest first, or with those of
+// getHistory returns the prices and scores of a tool, newest first, or those of
 // one day.
 func getHistory(r *request) (web.Response, error) {
 	p := web.ParseParams(r.URL.RawQuery, func(name string) bool { return name == "at" })
@@ -68,7 +68,8 @@ func getHistory(r *request) (web.Response, error) {
 // none.
 func noTool(r *request) (web.Response, error) {
 	if slug, ok := r.Snapshot.Alias(r.Slug); ok {
-		return web.Response{Status: http.StatusPermanentRedirect, Location: web.Location(historyPrefix+slug, r.URL.RawQuery)}, nil
+		location := web.Location(historyPrefix+slug, r.URL.RawQuery)
+		return web.Response{Status: http.StatusPermanentRedirect, Location: location}, nil
 	}
 	if gone := r.Snapshot.RetiredTool(r.Slug); gone != nil {
 		return web.Response{}, web.ToolRetired(gone.Name, gone.RetiredAt, string(gone.Reason), gone.Successor)
@@ -86,7 +87,8 @@ func pricesOf(t *catalog.Tool) []pricePeriod {
 		periods = append(periods, pricePeriod{Pricing: t.Pricing, Price: t.Price})
 	}
 	for i := range history {
-		periods = append(periods, pricePeriod{From: &history[i].ChangedAt, Pricing: history[i].NewPricing, Price: history[i].NewPrice})
+		e := &history[i]
+		periods = append(periods, pricePeriod{From: &e.ChangedAt, Pricing: e.NewPricing, Price: e.NewPrice})
 	}
 	if n := len(history); n > 0 {
 		periods = append(periods, pricePeriod{Pricing: history[n-1].OldPricing, Price: history[n-1].OldPrice})
@@ -99,15 +101,22 @@ func scoresOf(t *catalog.Tool) []scorePeriod {
 	history := t.ScoreHistory
 	periods := make([]scorePeriod, 0, len(history)+2)
 	if !t.HasDatedScore() {
-		periods = append(periods, scorePeriod{Score: t.Score, Verifiability: t.Verifiability, Obsolescence: t.Obsolescence})
+		periods = append(periods, scorePeriod{
+			Score: t.Score, Verifiability: t.Verifiability, Obsolescence: t.Obsolescence,
+		})
 	}
 	for i := range history {
 		e := &history[i]
-		periods = append(periods, scorePeriod{From: &e.ChangedAt, Score: e.NewScore, Verifiability: e.NewVerifiability, Obsolescence: e.NewObsolescence, Note: e.Note})
+		periods = append(periods, scorePeriod{
+			From: &e.ChangedAt, Score: e.NewScore, Verifiability: e.NewVerifiability,
+			Obsolescence: e.NewObsolescence, Note: e.Note,
+		})
 	}
 	if n := len(history); n > 0 {
 		e := &history[n-1]
-		periods = append(periods, scorePeriod{Score: e.OldScore, Verifiability: e.OldVerifiability, Obsolescence: e.OldObsolescence})
+		periods = append(periods, scorePeriod{
+			Score: e.OldScore, Verifiability: e.OldVerifiability, Obsolescence: e.OldObsolescence,
+		})
 	}
 	return periods
 }

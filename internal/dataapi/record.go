@@ -14,10 +14,12 @@ import (
 // maxRecords is how many records can be asked for at once.
 const maxRecords = 100
 
-// getRecords returns the operation that answers with the records of a kind that are
+// getRecords returns the operation that returns the records of a kind that are
 // asked for, in that order. A record is found by a former slug, too.
 func getRecords(kind record.Kind) operation {
-	names := slices.DeleteFunc(record.Names(kind), func(name string) bool { return name == "draft" || name == "published" })
+	names := slices.DeleteFunc(record.Names(kind), func(name string) bool {
+		return name == "draft" || name == "published"
+	})
 	return func(r *request) (web.Response, error) {
 		p := web.ParseParams(r.URL.RawQuery, func(name string) bool { return name == "slug" || name == "fields" })
 		slugs := p.Required("slug", slugsAllowed)
@@ -37,7 +39,8 @@ func getRecords(kind record.Kind) operation {
 			page.fields = append(page.fields, "slug") // which tells whose record it is
 		}
 		asked := strings.Split(slugs, ",")
-		if len(asked) > maxRecords || slices.ContainsFunc(asked, func(slug string) bool { return !catalog.IsSlug(slug) }) {
+		isNoSlug := func(s string) bool { return !catalog.IsSlug(s) }
+		if len(asked) > maxRecords || slices.ContainsFunc(asked, isNoSlug) {
 			p.Refuse("slug", slugs, slugsAllowed)
 			return web.Response{}, p.Err()
 		}

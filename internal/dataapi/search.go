@@ -45,12 +45,13 @@ func readSearch(p *web.Params) (q snapshot.SearchQuery, at snapshot.Paging) {
 	}
 	q.PriceMax = p.Number("price_max")
 	if q.PriceMax != nil && *q.PriceMax < 0 {
-		p.Refuse("price_max", strconv.FormatFloat(*q.PriceMax, 'g', -1, 64), "un nombre d’euros par mois, positif ou nul")
+		given := strconv.FormatFloat(*q.PriceMax, 'g', -1, 64)
+		p.Refuse("price_max", given, "un nombre d’euros par mois, positif ou nul")
 	}
 	return q, snapshot.Paging{Limit: p.Limit(), Number: p.Page()}
 }
 
-// A hit is a tool that matches, with the passage that answers best.
+// A hit is a tool that matches, with the passage that fits best.
 type hit struct {
 	Record  json.RawMessage `json:"record"`  // without its body
 	Section *section        `json:"section"` // null if Snippet is the tagline
@@ -74,7 +75,7 @@ type searchMeta struct {
 	Constraints search.Limits `json:"constraints"` // that the request states
 }
 
-// searchTools answers with the tools that match a query, best first, as on the site.
+// searchTools returns the tools that match a query, best first, as on the site.
 func searchTools(r *request) (web.Response, error) {
 	p := web.ParseParams(r.URL.RawQuery, func(name string) bool { return slices.Contains(searchParams, name) })
 	q, at := readSearch(p)

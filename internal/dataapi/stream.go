@@ -16,13 +16,13 @@ const (
 	streamSize    = 256 << 10 // bytes of such a page, but for a single record
 	streamTime    = 15 * time.Minute
 	commentEvery  = 15 * time.Second
-	sendTimeout   = time.Minute // for a page, or the answer to a request that has waited
+	sendTimeout   = time.Minute // for a page, or the response to a request that has waited
 	// HeldSuffix ends the label in the metrics of requests that were held open: how long
 	// they took says nothing about the server.
 	HeldSuffix = " (held)"
 )
 
-// hold returns the answer to a request that is held open, if there is a place for it.
+// hold returns the response to a request that is held open, if there is a place for it.
 func (h *Handler) hold(r *request, handler http.Handler) (web.Response, error) {
 	if err := h.streams.enter(r.Caller.Subject); err != nil {
 		return web.Response{}, err
@@ -32,7 +32,7 @@ func (h *Handler) hold(r *request, handler http.Handler) (web.Response, error) {
 	return web.Response{Handler: handler, Done: func() { h.streams.leave(subject) }}, nil
 }
 
-// waiting answers a request whose page is empty: with the page of the next version, or
+// waiting serves a request whose page is empty: with the page of the next version, or
 // with the empty one when its time is over.
 type waiting struct {
 	h        *Handler
@@ -49,7 +49,7 @@ func (x *waiting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case <-x.replaced:
 	case <-timer.C:
 	case <-x.h.streams.ending:
-	case <-r.Context().Done(): // nobody reads the answer
+	case <-r.Context().Done(): // nobody reads the response
 	}
 	_ = conn.SetWriteDeadline(time.Now().Add(sendTimeout))
 	snap := x.h.live.Snapshot()
@@ -58,12 +58,12 @@ func (x *waiting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.h.Send(w, r, nil, err)
 		return
 	}
-	a := x.query.page(snap).answer()
+	a := x.query.page(snap).response()
 	a.NoStore, a.Shared = true, true
 	x.h.Send(w, r, &a, nil)
 }
 
-// A stream answers with events: one for each change, and the state whenever there are no
+// A stream sends events: one for each change, and the state whenever there are no
 // more. Between two writes it holds no version of the catalogue, and while it writes only
 // the bytes of one page, so that a slow reader costs a connection and no more.
 type stream struct {

@@ -28,7 +28,10 @@ type Streams struct {
 
 // NewStreams returns a limit of most requests.
 func NewStreams(most int) *Streams {
-	return &Streams{most: most, ending: make(chan struct{}), of: map[quota.Subject]int{}, connections: map[*http.ResponseController]bool{}}
+	return &Streams{
+		most: most, ending: make(chan struct{}), of: map[quota.Subject]int{},
+		connections: map[*http.ResponseController]bool{},
+	}
 }
 
 // Open returns how many requests are held open.
@@ -41,7 +44,7 @@ func (s *Streams) Open() int {
 // Limit returns how many may be.
 func (s *Streams) Limit() int { return s.most }
 
-// End makes all of them end, and those to come: requests that wait are answered, and
+// End makes all of them end, and those to come: requests that wait get a response, and
 // streams are closed between two events. It is called once, when the server stops.
 func (s *Streams) End() {
 	close(s.ending)

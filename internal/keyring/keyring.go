@@ -5,9 +5,9 @@
 // Invalidate marks everything it remembers as stale, and Refresh reads the keys in use
 // again while requests go on. That is how a revocation made elsewhere takes effect.
 //
-// What Check answers depends on what is in memory and on the store:
+// What Check returns depends on what is in memory and on the store:
 //
-//	in memory   store                                  answer
+//	in memory   store                                  result
 //	unknown     finds the key                          its state, which is remembered
 //	unknown     has no such key                        account.ErrInvalidKey, which is not remembered
 //	unknown     fails, or is too slow for ctx          that error
@@ -58,7 +58,7 @@ const (
 	failurePause = time.Second
 	// A key's last use is recorded once per useInterval.
 	useInterval = time.Minute
-	// maxStale is how long after a change a stale state is usable while the store answers.
+	// maxStale is how long after a change a stale state is usable while the store responds.
 	maxStale = 5 * time.Second
 	// maxStaleUnreachable is the same while the store is unreachable. Keys that were used
 	// within it are refreshed.

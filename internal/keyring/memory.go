@@ -9,7 +9,7 @@ import (
 )
 
 // maxPerShard is how many keys a shard remembers. With 64 shards, 131,072 keys are
-// answered from memory, in about 60 MB. Only keys that exist are remembered, so that
+// checked from memory, in about 60 MB. Only keys that exist are remembered, so that
 // made-up keys cannot fill it.
 const maxPerShard = 2048
 

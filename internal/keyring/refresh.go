@@ -14,7 +14,7 @@ import (
 const refreshBatch = 1000
 
 // Invalidate makes everything that is remembered stale, because a key may have changed.
-// Unless Refresh is running or the store fails, a check that starts after it is answered
+// Unless Refresh is running or the store fails, a check that starts after it is decided
 // by a lookup that starts after it.
 func (k *Keyring) Invalidate() {
 	k.mu.Lock()
@@ -95,7 +95,7 @@ func (k *Keyring) markRefreshed(epoch uint64) bool {
 	return true
 }
 
-// SetReachable says whether the store answers at all.
+// SetReachable says whether the store responds at all.
 func (k *Keyring) SetReachable(reachable bool) {
 	if k.unreachable.Swap(!reachable) && reachable {
 		k.graceSince.Store(k.now().UnixMilli()) // keys could not be refreshed before

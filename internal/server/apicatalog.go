@@ -44,11 +44,17 @@ func serveAPICatalog(w http.ResponseWriter, r *http.Request, base string, hasDat
 	described := func(path string) []link { return []link{{base + path, "application/json"}} }
 	page := func(path string) []link { return []link{{base + path, "text/html"}} }
 	list := []linkContext{
-		{Anchor: base + "/api/v1", Description: described("/api/v1/openapi.json"), Document: page("/docs"), Terms: page("/licence")},
+		{
+			Anchor: base + "/api/v1", Description: described("/api/v1/openapi.json"),
+			Document: page("/docs"), Terms: page("/licence"),
+		},
 		{Anchor: base + "/mcp", Document: page("/docs"), Terms: page("/licence")},
 	}
 	if hasDataset {
-		list = append(list, linkContext{Anchor: base + "/data/v1", Description: described("/data/v1/openapi.json"), Document: page("/donnees"), Terms: page("/licence")})
+		list = append(list, linkContext{
+			Anchor: base + "/data/v1", Description: described("/data/v1/openapi.json"),
+			Document: page("/donnees"), Terms: page("/licence"),
+		})
 	}
 	h.Set("Content-Type", `application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"`)
 	h.Set("Cache-Control", "public, max-age=0, s-maxage=300, must-revalidate")

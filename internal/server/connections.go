@@ -13,7 +13,7 @@ import (
 )
 
 // Connections limits how many connections are open at once. While the limit is reached,
-// connections are closed after each answer, idle ones at once, and new ones wait in the
+// connections are closed after each response, idle ones at once, and new ones wait in the
 // kernel's queue.
 type Connections struct {
 	slots chan struct{} // one token per open connection, and one for the next
@@ -45,7 +45,10 @@ type listener struct {
 }
 
 func newListener(l net.Listener, srv *http.Server, limit *Connections, log *slog.Logger) *listener {
-	limited := &listener{Listener: l, server: srv, limit: limit, log: log.With("address", l.Addr().String()), closed: make(chan struct{})}
+	limited := &listener{
+		Listener: l, server: srv, limit: limit,
+		log: log.With("address", l.Addr().String()), closed: make(chan struct{}),
+	}
 	limited.close = sync.OnceValue(func() error {
 		close(limited.closed)
 		return l.Close()
@@ -69,7 +72,8 @@ func (l *listener) Accept() (net.Conn, error) {
 		return nil, net.ErrClosed
 	}
 	conn, err := l.Listener.Accept()
-	if l.report(err); err != nil {
+	l.report(err)
+	if err != nil {
 		<-l.limit.slots
 		return nil, err
 	}
@@ -81,7 +85,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	return &limitedConn{TCPConn: conn.(*net.TCPConn), release: sync.OnceFunc(l.release)}, nil
 }
 
-// setKeepAlives keeps connections open after an answer, or not. Several calls at once end with
+// setKeepAlives keeps connections open after a response, or not. Several calls at once end with
 // what is true then.
 func (l *listener) setKeepAlives() {
 	for {
@@ -108,7 +112,8 @@ func (l *listener) release() {
 // report logs the first failure and the recovery, not every attempt in between. The
 // caller, net/http, tries again.
 func (l *listener) report(err error) {
-	switch failing := errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE); {
+	failing := errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+	switch {
 	case failing && !l.failing:
 		l.log.Error("connections cannot be accepted: too many open files; raise the limit (LimitNOFILE of systemd, ulimit -n), or lower --max-connections", "error", err)
 		l.failing = true

@@ -35,7 +35,7 @@ func NewMetrics() *Metrics {
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "palmares_http_requests_total",
-			Help: "Requests answered, by route and status.",
+			Help: "Requests served, by route and status.",
 		}, []string{"route", "status"}),
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "palmares_http_request_duration_seconds",
@@ -87,14 +87,18 @@ func (m *Metrics) Log(l *LogBuffer) {
 
 // Connections adds the gauges of the connections to the public listener.
 func (m *Metrics) Connections(c *Connections) {
-	m.Gauge("palmares_connections", "Open connections to the public listener.", func() float64 { return float64(c.Open()) })
-	m.Gauge("palmares_connections_limit", "How many connections to the public listener may be open.", func() float64 { return float64(c.Limit()) })
+	m.Gauge("palmares_connections", "Open connections to the public listener.",
+		func() float64 { return float64(c.Open()) })
+	m.Gauge("palmares_connections_limit", "How many connections to the public listener may be open.",
+		func() float64 { return float64(c.Limit()) })
 }
 
 // Streams adds the gauges of the requests under /data that are held open.
 func (m *Metrics) Streams(s *dataapi.Streams) {
-	m.Gauge("palmares_streams", "Requests under /data that wait for changes, and event streams.", func() float64 { return float64(s.Open()) })
-	m.Gauge("palmares_streams_limit", "How many such requests may be open.", func() float64 { return float64(s.Limit()) })
+	m.Gauge("palmares_streams", "Requests under /data that wait for changes, and event streams.",
+		func() float64 { return float64(s.Open()) })
+	m.Gauge("palmares_streams_limit", "How many such requests may be open.",
+		func() float64 { return float64(s.Limit()) })
 }
 
 // Catalogue adds the gauges of the catalogue that is served.

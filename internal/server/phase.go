@@ -13,7 +13,7 @@ import (
 )
 
 // A PhasedHandler serves the public listener from the start of the process to its end.
-// While the catalogue is loading it answers everything with 503. Once Open was called it
+// While the catalogue is loading it responds with 503 to everything. Once Open was called it
 // serves. After Drain it still serves, but tells load balancers and clients to go
 // elsewhere.
 //
@@ -31,7 +31,9 @@ func NewPhasedHandler(cfg Config) *PhasedHandler {
 	p := &PhasedHandler{}
 	live := snapshot.Fixed(snapshot.Empty("Palmarès", "")) // only its date is ever sent
 	page := http.HandlerFunc(serveStartingPage)
-	refuse := web.AuthorizerFunc(func(context.Context, *http.Request) (web.Caller, error) { return web.Caller{}, starting() })
+	refuse := web.AuthorizerFunc(func(context.Context, *http.Request) (web.Caller, error) {
+		return web.Caller{}, starting()
+	})
 	cfg.Ready = p.Ready
 	p.starting = newServer(cfg, handlers{
 		api:  api.New(api.Config{Snapshot: live.Snapshot, Callers: refuse}),
@@ -45,14 +47,14 @@ func NewPhasedHandler(cfg Config) *PhasedHandler {
 // Ready reports whether load balancers should send requests here; see Config.
 func (p *PhasedHandler) Ready() bool { return p.handler.Load() != nil && !p.draining.Load() }
 
-// Open makes h answer everything from now on.
+// Open makes h serve everything from now on.
 func (p *PhasedHandler) Open(h http.Handler) { p.handler.Store(&h) }
 
-// Drain makes the handler not ready, and closes each connection after its next answer:
+// Drain makes the handler not ready, and closes each connection after its next response:
 // the client's next one goes to another node once the load balancer has noticed.
 func (p *PhasedHandler) Drain() { p.draining.Store(true) }
 
-// InFrontLane reports whether plain requests for a path may be answered without net/http,
+// InFrontLane reports whether plain requests for a path may be served without net/http,
 // which knows best how to end connections.
 func (p *PhasedHandler) InFrontLane(path string) bool { return p.Ready() && p.starting.at(path).inLane }
 

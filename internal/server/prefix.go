@@ -33,7 +33,7 @@ const (
 	withoutQuery // all parameters show one resource
 )
 
-// handlers are the parts of a server. Where one is nil, the site answers.
+// handlers are the parts of a server. Where one is nil, the site takes its place.
 type handlers struct {
 	api, data, mcp, apiCatalog, account, webhooks, publish, stripe, site http.Handler
 }
@@ -74,7 +74,7 @@ func (s *server) at(path string) *prefix {
 	return &s.prefixes[last]
 }
 
-// A JSONHandler answers in JSON, also after a panic.
+// A JSONHandler responds in JSON, also after a panic.
 type JSONHandler interface {
 	http.Handler
 	// WriteInternalError sends 500 for a request whose handler panicked.

@@ -15,7 +15,7 @@ import (
 	"palmares/internal/wire"
 )
 
-// ServeHTTP answers one request and writes its one log record, except for probes.
+// ServeHTTP serves one request and writes its one log record, except for probes.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	rec := recorders.Get().(*recorder)
@@ -38,7 +38,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		broken := rec.broken
 		recorders.Put(rec)
 		if failure != nil && broken {
-			panic(http.ErrAbortHandler) // close the connection: half an answer must not look complete
+			panic(http.ErrAbortHandler) // close the connection: half a response must not look complete
 		}
 	}()
 	at.handler.ServeHTTP(rec, r)
@@ -68,7 +68,7 @@ type laneWriter interface {
 	WriteReady(status int, lines, body []byte) (int, error)
 }
 
-// A recorder records the status and length of an answer.
+// A recorder records the status and length of a response.
 type recorder struct {
 	http.ResponseWriter
 	lane   laneWriter // the same; nil for that of net/http
@@ -108,10 +108,11 @@ func (rec *recorder) WriteReady(status int, lines, body []byte) {
 	rec.bytes += int64(n)
 }
 
-// begin notes the status of an answer before its header is sent.
+// begin notes the status of a response before its header is sent.
 func (rec *recorder) begin(status int) {
 	rec.status = status
-	if rec.canonical != "" && (status == http.StatusOK || status == http.StatusPartialContent || status == http.StatusNotModified) {
+	isCopied := status == http.StatusOK || status == http.StatusPartialContent || status == http.StatusNotModified
+	if rec.canonical != "" && isCopied {
 		h := rec.Header()
 		h["Link"] = slices.Concat(h["Link"], []string{rec.canonical}) // which may be shared
 	}

@@ -33,8 +33,8 @@ type Config struct {
 	Live *snapshot.Live
 	Keys *keyring.Keyring
 	Site http.Handler
-	// Account answers /compte, Webhooks /webhooks, Publish /publish and Stripe
-	// /hooks/stripe. Where one is nil, Site answers.
+	// Account serves /compte, Webhooks /webhooks, Publish /publish and Stripe
+	// /hooks/stripe. Where one is nil, Site takes its place.
 	Account  http.Handler
 	Webhooks JSONHandler
 	Publish  JSONHandler
@@ -54,7 +54,7 @@ type Config struct {
 	Metrics *Metrics
 	// BaseURL is where callers find the server; "" for the URL of the catalogue.
 	BaseURL string
-	// Origin is the URL of the server whose catalogue this one mirrors; "" for none. Answers
+	// Origin is the URL of the server whose catalogue this one mirrors; "" for none. Responses
 	// then name it as the canonical place.
 	Origin string
 	// MCPQuota is how many calls of tools a day a network without a key has at /mcp.
@@ -74,11 +74,12 @@ func New(cfg Config) http.Handler {
 	return newServer(cfg, handlers{
 		api: api.New(api.Config{Snapshot: cfg.Live.Snapshot, Callers: gate, Meter: cfg.Meter, BaseURL: cfg.BaseURL}),
 		data: dataapi.New(dataapi.Config{
-			Live: cfg.Live, Callers: gate, Meter: cfg.Meter, Streams: cfg.Streams, Exports: cfg.Exports, BaseURL: cfg.BaseURL,
+			Live: cfg.Live, Callers: gate, Meter: cfg.Meter, Streams: cfg.Streams, Exports: cfg.Exports,
+			BaseURL: cfg.BaseURL,
 		}),
 		mcp: assistant.New(assistant.Config{
-			Live: cfg.Live, Callers: gate, Meter: cfg.Meter, Quota: cfg.MCPQuota, Local: cfg.Local, Version: cfg.Version,
-			Calls: cfg.Metrics.calls, Log: cfg.Log,
+			Live: cfg.Live, Callers: gate, Meter: cfg.Meter, Quota: cfg.MCPQuota, Local: cfg.Local,
+			Version: cfg.Version, Calls: cfg.Metrics.calls, Log: cfg.Log,
 		}),
 		apiCatalog: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			snap := cfg.Live.Snapshot()
@@ -104,7 +105,7 @@ func newServer(cfg Config, h handlers) *server {
 	}
 }
 
-// serveHealth says that the process is alive: it answers.
+// serveHealth says that the process is alive.
 func serveHealth(w http.ResponseWriter, r *http.Request) { serveReady(w, r, true) }
 
 // serveReady tells a load balancer whether to send requests here. An unreachable database
@@ -141,7 +142,10 @@ const (
 // ends. Plain requests for paths that front wants, if it is not nil, take the front lane.
 // When ctx ends, Run stops accepting connections and waits for the requests in flight, for at
 // most 15 seconds.
-func Run(ctx context.Context, l net.Listener, handler http.Handler, limit *Connections, front func(path string) bool, log *slog.Logger) error {
+func Run(
+	ctx context.Context, l net.Listener, handler http.Handler, limit *Connections, front func(path string) bool,
+	log *slog.Logger,
+) error {
 	srv := &http.Server{
 		Handler:        handler,
 		ReadTimeout:    readTimeout,

@@ -48,7 +48,7 @@ type WatchConfig struct {
 // them.
 type Watch struct {
 	cfg      WatchConfig
-	outage   atomic.Pointer[error] // why the store does not answer; nil if it does
+	outage   atomic.Pointer[error] // why the store does not respond; nil if it does
 	behind   atomic.Bool
 	retries  int       // failed loads in a row
 	nextLoad time.Time // not before, after a failed load
@@ -56,13 +56,14 @@ type Watch struct {
 
 // NewWatch returns a watch. It panics if a required field of cfg is not set.
 func NewWatch(cfg WatchConfig) *Watch {
-	if cfg.State == nil || cfg.Uses == nil || cfg.Interval <= 0 || cfg.Live == nil || cfg.Keys == nil || cfg.Log == nil {
+	if cfg.State == nil || cfg.Uses == nil || cfg.Interval <= 0 ||
+		cfg.Live == nil || cfg.Keys == nil || cfg.Log == nil {
 		panic("server: a required field of WatchConfig is not set")
 	}
 	return &Watch{cfg: cfg}
 }
 
-// Outage returns why the store did not answer when it was last asked, nil if it did.
+// Outage returns why the store did not respond when it was last asked, nil if it did.
 func (w *Watch) Outage() error {
 	if err := w.outage.Load(); err != nil {
 		return *err
@@ -74,7 +75,7 @@ func (w *Watch) Outage() error {
 // served.
 func (w *Watch) Behind() bool { return w.behind.Load() }
 
-// Run watches until ctx ends. A store that does not answer is logged once and asked
+// Run watches until ctx ends. A store that does not respond is logged once and asked
 // again; what is in memory is served meanwhile.
 func (w *Watch) Run(ctx context.Context) error {
 	tick, use := time.NewTicker(w.cfg.Interval), time.NewTicker(useInterval)
@@ -82,7 +83,7 @@ func (w *Watch) Run(ctx context.Context) error {
 	defer use.Stop()
 	var load, refresh, marking task
 	keys, failing := int64(-1), false
-	answered := time.Now()
+	responded := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
@@ -103,16 +104,16 @@ func (w *Watch) Run(ctx context.Context) error {
 		case err != nil && !failing:
 			w.cfg.Log.Error(outage(err), "error", err)
 		case err == nil && failing:
-			w.cfg.Log.Info("the database answers again")
+			w.cfg.Log.Info("the database responds again")
 		}
 		if failing = err != nil; failing {
 			w.outage.Store(&err)
 		} else {
 			w.outage.Store(nil)
-			answered = time.Now()
+			responded = time.Now()
 		}
 		w.cfg.Keys.SetReachable(!failing)
-		w.cfg.Keys.Distrust(time.Since(answered) > trustKeys)
+		w.cfg.Keys.Distrust(time.Since(responded) > trustKeys)
 	}
 }
 
@@ -121,11 +122,11 @@ func outage(err error) string {
 	if web.IsPermanent(err) {
 		return "the database refuses this server, which waiting does not cure; serving what is in memory"
 	}
-	return "the database does not answer; serving what is in memory"
+	return "the database does not respond; serving what is in memory"
 }
 
 const (
-	// trustKeys is how long keys are answered from memory while the store is unreachable:
+	// trustKeys is how long keys are checked from memory while the store is unreachable:
 	// a revocation must take effect by then, even here.
 	trustKeys = 15 * time.Minute
 	// useInterval is how often the last use of keys is worth a write.
@@ -200,7 +201,7 @@ const maxLoadDelay = 30 * time.Second
 // wait: reading a large catalogue is a lot of work for a database.
 func (w *Watch) reportLoad(load *task) {
 	err := load.takeFailure()
-	if err == nil || errors.Is(err, context.Canceled) { // it was aborted because the database does not answer
+	if err == nil || errors.Is(err, context.Canceled) { // it was aborted because the database does not respond
 		return
 	}
 	delay := maxLoadDelay
@@ -242,7 +243,7 @@ func (t *task) start(ctx context.Context, do func(context.Context) error) {
 	})
 }
 
-// abort cancels a running task, because the store does not answer: it might hang and keep
+// abort cancels a running task, because the store does not respond: it might hang and keep
 // the next one from starting.
 func (t *task) abort() {
 	t.mu.Lock()

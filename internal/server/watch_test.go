@@ -161,7 +161,7 @@ func TestWhileTheStoreIsUnreachableMemoryIsServedAndKeysAreTrustedFor15Minutes(t
 		s.version.Store(2)
 		s.poll()
 		s.poll()
-		if s.live.Snapshot().Version != 1 || s.log.Count("does not answer") != 1 {
+		if s.live.Snapshot().Version != 1 || s.log.Count("does not respond") != 1 {
 			t.Errorf("while the store is unreachable: version %d, log %s", s.live.Snapshot().Version, s.log.String())
 		}
 		known := s.lookups.Load()
@@ -177,7 +177,7 @@ func TestWhileTheStoreIsUnreachableMemoryIsServedAndKeysAreTrustedFor15Minutes(t
 		}
 		s.down.Store(false)
 		s.poll()
-		if s.live.Snapshot().Version != 2 || !s.log.Contains("answers again") {
+		if s.live.Snapshot().Version != 2 || !s.log.Contains("responds again") {
 			t.Errorf("after it came back: version %d, log %s", s.live.Snapshot().Version, s.log.String())
 		}
 	})
@@ -193,7 +193,7 @@ func TestACatalogueThatCannotBeLoadedIsNotALostDatabase(t *testing.T) {
 		before := s.loads.Load()
 		<-time.After(5 * time.Minute)
 		synctest.Wait()
-		if s.watch.Outage() != nil || s.log.Contains("does not answer") {
+		if s.watch.Outage() != nil || s.log.Contains("does not respond") {
 			t.Errorf("the database is said to be unreachable: %s", s.log.String())
 		}
 		if !s.watch.Behind() || s.log.Count("could not be loaded") != 1 || !s.log.Contains("a row is damaged") {
@@ -215,7 +215,7 @@ func TestADatabaseThatRefusesIsNotSaidToBeSilent(t *testing.T) {
 	if got := outage(refusal{}); !strings.Contains(got, "refuses") {
 		t.Error(got)
 	}
-	if got := outage(errors.New("timeout")); !strings.Contains(got, "does not answer") {
+	if got := outage(errors.New("timeout")); !strings.Contains(got, "does not respond") {
 		t.Error(got)
 	}
 }

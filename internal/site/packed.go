@@ -14,7 +14,7 @@ import (
 	"palmares/internal/wire"
 )
 
-// A packedWriter compresses an answer while it is written, so that its plain form is
+// A packedWriter compresses a response while it is written, so that its plain form is
 // never in memory as a whole.
 type packedWriter struct {
 	*bufio.Writer // to the compressor and the digest
@@ -51,7 +51,7 @@ func (p *packedWriter) answer(kind string) *answer {
 	}
 }
 
-// writePacked sends the body of a packed answer, in gzip or unpacked on the way.
+// writePacked sends the body of a packed response, in gzip or unpacked on the way.
 func (a *answer) writePacked(w http.ResponseWriter, r *http.Request, c web.Coding) {
 	h := w.Header()
 	if c != web.Identity {

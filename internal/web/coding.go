@@ -26,13 +26,13 @@ var (
 	tagSuffixes = [codings]string{"", "-gzip", "-zstd", "-br"}
 )
 
-// Header returns the value of Content-Encoding, nil for Identity. All answers share it:
+// Header returns the value of Content-Encoding, nil for Identity. All responses share it:
 // it must not be changed.
 func (c Coding) Header() []string { return codingNames[c] }
 
 // Negotiate chooses the coding in which to send a body, from Identity to last, and
 // returns its entity tag. It reports whether the client has the body already, so that the
-// answer is 304.
+// response is 304.
 func Negotiate(r *http.Request, d wire.Digest, last Coding) (c Coding, tag string, known bool) {
 	c = ChooseCoding(r.Header["Accept-Encoding"], last)
 	tag = Tag(d, c)
@@ -41,7 +41,7 @@ func Negotiate(r *http.Request, d wire.Digest, last Coding) (c Coding, tag strin
 }
 
 // ChooseCoding reads the lines of Accept-Encoding (RFC 9110 §12.5.3). Without the
-// header, or if it accepts none of the codings up to last, the answer is Identity.
+// header, or if it accepts none of the codings up to last, the result is Identity.
 func ChooseCoding(lines []string, last Coding) Coding {
 	if len(lines) == 0 {
 		return Identity

@@ -7,17 +7,17 @@ import (
 )
 
 // StoreTimeout is how long one request may wait for the store, to look up its key
-// and to count it together. Callers are promised an answer within 250 ms; the rest
+// and to count it together. Callers are promised a response within 250 ms; the rest
 // is for the network. It is a variable for tests on machines of any speed.
 var StoreTimeout = 240 * time.Millisecond
 
 // A StoreContext is the context for everything that a request asks of the store
-// before it is answered. It ends when the HTTP request does, or StoreTimeout after the
+// before it is served. It ends when the HTTP request does, or StoreTimeout after the
 // store was first needed.
 //
-// Unlike context.WithTimeout it costs nothing until then: most requests are answered
+// Unlike context.WithTimeout it costs nothing until then: most requests are served
 // from memory and never read the clock or start the timer. The zero value is not usable;
-// Start must be called first, and Stop when the request is answered.
+// Start must be called first, and Stop when the request is served.
 type StoreContext struct {
 	context.Context // of the HTTP request
 

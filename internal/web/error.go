@@ -12,7 +12,7 @@ import (
 	"palmares/internal/wire"
 )
 
-// An Error is an answer that says what is wrong and what to do about it. Its sentence is
+// An Error is a response that says what is wrong and what to do about it. Its sentence is
 // French and is sent as it is, so it must not contain the text of an internal error.
 type Error struct {
 	Code       Code
@@ -41,7 +41,7 @@ func Invalid(name, text string) *Error {
 	return &Error{Code: CodeInvalidParameter, Text: text, Param: name}
 }
 
-// KeyError is the answer to a key that was not accepted: one of the reasons of package
+// KeyError is the response to a key that was not accepted: one of the reasons of package
 // account, or that it could not be looked up.
 func KeyError(err error) *Error {
 	switch {
@@ -57,7 +57,7 @@ func KeyError(err error) *Error {
 	return Unavailable(err, "Cette clé d’API ne peut pas être vérifiée")
 }
 
-// Unavailable is the answer when err keeps the service from doing what was asked; what says
+// Unavailable is the response when err keeps the service from doing what was asked; what says
 // what it cannot do. Callers are not told to try again soon if that cannot help.
 func Unavailable(err error, what string) *Error {
 	if !IsPermanent(err) {
@@ -175,7 +175,7 @@ func (e *Error) JSON() []byte {
 		*quotaFields
 	}{Error: e.Text, Code: e.Code, Param: e.Param}
 	if g := e.Grant; g != nil {
-		body.quotaFields = &quotaFields{Tier: g.Tier.String(), Limit: g.Tier.Limit(), Remaining: g.Remaining, ResetAt: g.ResetAt()}
+		body.quotaFields = &quotaFields{g.Tier.String(), g.Tier.Limit(), g.Remaining, g.ResetAt()}
 	}
 	return wire.AppendJSON(nil, body)
 }

@@ -29,9 +29,9 @@ type Config[S any] struct {
 	// entity tags, are compressed, and may be stored by shared caches and read by pages of other
 	// origins. Otherwise they are for one caller and are stored by nobody.
 	Public bool
-	// Stall is how long the reader of a large response may take nothing of it before it is cut
+	// StallTimeout is how long the reader of a large response may take nothing of it before it is cut
 	// off; a minute if zero.
-	Stall time.Duration
+	StallTimeout time.Duration
 	// IsPath reports whether an address may have a route: two addresses for one response would
 	// confuse caches and rules in front of this server. Required if there are routes.
 	IsPath func(*url.URL) bool
@@ -86,13 +86,13 @@ type Handler[S any] struct {
 // NewHandler returns a handler without routes.
 func NewHandler[S any](cfg Config[S]) *Handler[S] {
 	return &Handler[S]{
-		Sender: Sender{public: cfg.Public, stall: cfg.Stall, compressor: NewCompressor()}, cfg: cfg,
+		Sender: Sender{public: cfg.Public, stallTimeout: cfg.StallTimeout, compressor: NewCompressor()}, cfg: cfg,
 		exact: map[string]*Route[S]{}, open: map[[2]string]*Route[S]{},
 	}
 }
 
 // Handle adds an operation to the route of a pattern: a path of which one segment may be left open,
-// as {slug}. A GET operation answers HEAD, too.
+// as {slug}. A GET operation serves HEAD, too.
 func (h *Handler[S]) Handle(method, pattern string, op Operation[S]) *Route[S] {
 	at, _ := h.find(pattern)
 	if at == nil || at.pattern != pattern {
@@ -111,8 +111,8 @@ func (h *Handler[S]) Handle(method, pattern string, op Operation[S]) *Route[S] {
 }
 
 // find returns the route of a path, or nil, and the segment that it leaves open. It does not use the
-// standard mux, which took 3 % of a whole request in a profile, and which answers a path that is not
-// clean with a redirect and a page of HTML; here such a path does not exist.
+// standard mux, which took 3 % of a whole request in a profile, and which redirects a path that is
+// not clean with a page of HTML; here such a path does not exist.
 func (h *Handler[S]) find(path string) (at *Route[S], slug string) {
 	if at := h.exact[path]; at != nil {
 		return at, ""
@@ -131,7 +131,7 @@ func (h *Handler[S]) find(path string) (at *Route[S], slug string) {
 // Patterns returns the patterns of all routes.
 func (h *Handler[S]) Patterns() []string { return h.patterns }
 
-// ServeHTTP answers one request.
+// ServeHTTP serves one request.
 func (h *Handler[S]) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	r := &Request[S]{Request: hr}
 	if h.cfg.Snapshot != nil {
@@ -244,7 +244,7 @@ func (h *Handler[S]) reply(w http.ResponseWriter, r *Request[S], a *Response, er
 	}
 }
 
-// WriteInternalError answers a request whose operation failed before anything was written.
+// WriteInternalError sends 500 for a request whose operation failed before anything was written.
 func (h *Handler[S]) WriteInternalError(w http.ResponseWriter) {
 	clear(w.Header())
 	if h.cfg.Snapshot != nil {

@@ -19,7 +19,7 @@ const (
 )
 
 // Params reads the query parameters of one request strictly: a parameter that is empty,
-// repeated or out of range is an error. The first error is kept and returned by Err;
+// repeated or out of range is an error. The first error is remembered and returned by Err;
 // whatever is read after it must not be used.
 type Params struct {
 	pairs []param
@@ -261,7 +261,7 @@ func checkURLLength(u *url.URL) error {
 }
 
 // findKey reports whether a query contains an API key, and in which parameter. The name
-// is empty if the key is in the name itself, which the answer must not repeat.
+// is empty if the key is in the name itself, which the response must not repeat.
 func findKey(query string) (name string, found bool) {
 	if query == "" {
 		return "", false

@@ -203,7 +203,8 @@ func (h *Handler[S]) cache(r *Request[S], a *Response, err error) {
 		whole := *a
 		whole.Status = http.StatusOK // also if this client has it already
 		h.setHeaders(header, &whole)
-		responses.put(r.Request, readyResponse{status: whole.Status, tag: a.tag, free: a.Free, body: h.body(a, nil)}, header)
+		ready := readyResponse{status: whole.Status, tag: a.tag, free: a.Free, body: h.body(a, nil)}
+		responses.put(r.Request, ready, header)
 		return
 	}
 	if e := AsError(err); e.Status() == http.StatusNotFound {

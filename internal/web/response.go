@@ -13,7 +13,7 @@ import (
 // A Sender sends the responses of one API.
 type Sender struct {
 	public     bool
-	stall      time.Duration
+	stallTimeout      time.Duration
 	compressor *Compressor
 }
 
@@ -27,7 +27,7 @@ type Response struct {
 	Total    int  // length of the whole list, if IsList
 	Free     bool // not counted against any quota
 	NoCache  bool // caches must ask each time whether it is still true
-	NoStore  bool // for this one request: it has no entity tag and is kept by nobody
+	NoStore  bool // for this one request: it has no entity tag and is stored by nobody
 	Shared   bool // sent to many callers at once, so that its bytes are worth keeping
 	Large    bool // so large that the best compression would take a second
 	Cached   bool // the same for every caller, so that it may be cached; also of a 404
@@ -46,7 +46,7 @@ type Response struct {
 // not Public.
 func JSON(v any) wire.Body { return wire.NewBody(wire.Digest{}, wire.AppendJSON(nil, v)) }
 
-// Send sends an answer, or an error, to a request that is counted already.
+// Send sends a response, or an error, to a request that is counted already.
 func (s *Sender) Send(w http.ResponseWriter, r *http.Request, a *Response, err error) {
 	if err != nil {
 		s.WriteError(w, err)
@@ -84,7 +84,7 @@ func (s *Sender) prepare(r *http.Request, a *Response) {
 	}
 }
 
-// Header values that never change are shared by all answers, so that setting them costs
+// Header values that never change are shared by all responses, so that setting them costs
 // no allocation. Names are written as in the documents, not in the canonical form of
 // net/http, which would send Etag and X-Ratelimit-Limit.
 var (
@@ -103,7 +103,7 @@ var (
 // ReadMethods are the methods of a Public API.
 const ReadMethods = "GET, HEAD, OPTIONS"
 
-// AllowAnyOrigin lets pages of every origin read an answer.
+// AllowAnyOrigin lets pages of every origin read a response.
 func AllowAnyOrigin(h http.Header) { h["Access-Control-Allow-Origin"] = anyOrigin }
 
 // WritePreflight tells a browser what a page of another origin may send.
@@ -140,7 +140,7 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 32<<10); return &
 
 const maxBuffer = 256 << 10
 
-// write sends a prepared answer.
+// write sends a prepared response.
 func (s *Sender) write(w http.ResponseWriter, a *Response) {
 	header := w.Header()
 	s.setHeaders(header, a)
@@ -161,7 +161,7 @@ func (s *Sender) write(w http.ResponseWriter, a *Response) {
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(a.Status)
 	if len(body) > pieceSize {
-		w = s.Patient(w)
+		w = s.ExtendTimeout(w)
 	}
 	_, _ = w.Write(body) // fails only if the client has disconnected
 }
@@ -178,7 +178,7 @@ func (h *Handler[S]) setCommonHeaders(header http.Header, from *S) {
 	}
 }
 
-// setHeaders sets the headers of a prepared answer, except Content-Length.
+// setHeaders sets the headers of a prepared response, except Content-Length.
 func (s *Sender) setHeaders(header http.Header, a *Response) {
 	header["X-Content-Type-Options"] = noSniff
 	header["Cache-Control"] = noStore
@@ -216,7 +216,7 @@ func (s *Sender) setHeaders(header http.Header, a *Response) {
 	}
 }
 
-// body returns the body of a prepared answer. One that must be assembled is in buffer, if it
+// body returns the body of a prepared response. One that must be assembled is in buffer, if it
 // is not nil.
 func (s *Sender) body(a *Response, buffer *[]byte) []byte {
 	switch {

@@ -48,7 +48,8 @@ func (r *request) readBody(names ...string) (body, error) {
 func isJSON(h http.Header) bool {
 	kind, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	charset := params["charset"]
-	return err == nil && kind == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8")) && h.Get("Content-Encoding") == ""
+	isUTF8 := charset == "" || strings.EqualFold(charset, "utf-8")
+	return err == nil && kind == "application/json" && isUTF8 && h.Get("Content-Encoding") == ""
 }
 
 // parseBody parses one object that has only the named fields, each at most once.

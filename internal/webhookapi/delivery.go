@@ -47,8 +47,8 @@ type attemptItem struct {
 
 func newDeliveryItem(d *webhook.Delivery) deliveryItem {
 	item := deliveryItem{
-		ID: d.ID, EndpointID: d.EndpointID, EventID: d.EventID, Type: d.Type, Sequence: d.Sequence, Origin: d.Origin, State: string(d.State),
-		CreatedAt: stamp(d.CreatedAt), NextAt: stampOrNull(d.NextAt), AttemptCount: d.Count,
+		ID: d.ID, EndpointID: d.EndpointID, EventID: d.EventID, Type: d.Type, Sequence: d.Sequence,
+		Origin: d.Origin, State: string(d.State), CreatedAt: stamp(d.CreatedAt), NextAt: stampOrNull(d.NextAt), AttemptCount: d.Count,
 	}
 	if n := len(d.Attempts); n > 0 {
 		item.LastAttempt = new(newAttemptItem(&d.Attempts[n-1]))
@@ -57,7 +57,10 @@ func newDeliveryItem(d *webhook.Delivery) deliveryItem {
 }
 
 func newAttemptItem(a *webhook.Attempt) attemptItem {
-	item := attemptItem{Number: a.Number, At: stamp(a.At), Duration: a.Duration.Milliseconds(), Outcome: string(a.Outcome), Response: a.Response}
+	item := attemptItem{
+		Number: a.Number, At: stamp(a.At), Duration: a.Duration.Milliseconds(),
+		Outcome: string(a.Outcome), Response: a.Response,
+	}
 	if a.Status != 0 {
 		item.Status = &a.Status
 	}
@@ -81,7 +84,8 @@ func (h *Handler) listDeliveries(r *request) (web.Response, error) {
 	if i, given := p.Choice("type", deliveryTypes); given {
 		filter.Type = deliveryTypes[i]
 	}
-	filter.Before = p.Matching("before", "un identifiant comme « "+account.DeliveryID+"… »", func(s string) bool { return account.IsID(account.DeliveryID, s) })
+	filter.Before = p.Matching("before", "un identifiant comme « "+account.DeliveryID+"… »",
+		func(s string) bool { return account.IsID(account.DeliveryID, s) })
 	limit := p.Limit()
 	if err := p.Err(); err != nil {
 		return web.Response{}, err
@@ -98,7 +102,8 @@ func (h *Handler) listDeliveries(r *request) (web.Response, error) {
 	var link []string
 	if len(deliveries) > limit {
 		deliveries = deliveries[:limit]
-		link = []string{p.NextLink(endpointsPath+"/"+r.id+"/deliveries", "before", deliveries[limit-1].ID, "state", "type", "limit")}
+		path, last := endpointsPath+"/"+r.id+"/deliveries", deliveries[limit-1].ID
+		link = []string{p.NextLink(path, "before", last, "state", "type", "limit")}
 	}
 	items := make([]deliveryItem, len(deliveries))
 	for i := range deliveries {
@@ -115,7 +120,9 @@ func (h *Handler) getDelivery(r *request) (web.Response, error) {
 	if err != nil {
 		return web.Response{}, orNotFound(err, deliveryNotFound(r.id))
 	}
-	detail := deliveryDetail{deliveryItem: newDeliveryItem(&d), Attempts: make([]attemptItem, len(d.Attempts)), Body: string(body)}
+	detail := deliveryDetail{
+		deliveryItem: newDeliveryItem(&d), Attempts: make([]attemptItem, len(d.Attempts)), Body: string(body),
+	}
 	for i := range d.Attempts {
 		detail.Attempts[i] = newAttemptItem(&d.Attempts[i])
 	}
@@ -147,11 +154,13 @@ func (h *Handler) pingEndpoint(r *request) (web.Response, error) {
 	return h.queued(d, orNotFound(err, endpointNotFound(r.id)))
 }
 
-// queued answers with a delivery that was just created.
+// queued returns a delivery that was just created.
 func (h *Handler) queued(d webhook.Delivery, err error) (web.Response, error) {
 	if err != nil {
 		return web.Response{}, err
 	}
 	h.wake()
-	return web.Response{Status: http.StatusAccepted, Body: web.JSON(newDeliveryItem(&d)), Location: deliveriesPath + "/" + d.ID}, nil
+	return web.Response{
+		Status: http.StatusAccepted, Body: web.JSON(newDeliveryItem(&d)), Location: deliveriesPath + "/" + d.ID,
+	}, nil
 }

@@ -89,7 +89,8 @@ func (h *Handler) createEndpoint(r *request) (web.Response, error) {
 	seal := func(id string) string { return h.cfg.Sealer.Seal(id, secret) }
 	e, err := h.cfg.Store.Endpoints.Create(r.Context(), r.account, url, events, seal, h.cfg.Now())
 	if err != nil {
-		return web.Response{}, orNotFound(err, web.NewError(web.CodeInvalidKey, "")) // the account was deleted while its key was still in memory
+		// The account may have been deleted while its key was still in memory.
+		return web.Response{}, orNotFound(err, web.NewError(web.CodeInvalidKey, ""))
 	}
 	item := newEndpointItem(&e, h.cfg.Now())
 	item.Secret = secret
@@ -166,9 +167,11 @@ func (h *Handler) rotateSecret(r *request) (web.Response, error) {
 	})
 }
 
-// endpoint answers with the endpoint of the path as do returns it, and with its secret if
+// endpoint returns the endpoint of the path as do returns it, and with its secret if
 // that was just created.
-func (h *Handler) endpoint(r *request, secret string, do func(id string) (webhook.Endpoint, error)) (web.Response, error) {
+func (h *Handler) endpoint(
+	r *request, secret string, do func(id string) (webhook.Endpoint, error),
+) (web.Response, error) {
 	if !account.IsID(account.EndpointID, r.id) {
 		return web.Response{}, endpointNotFound(r.id)
 	}

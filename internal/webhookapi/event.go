@@ -38,7 +38,8 @@ func (h *Handler) listEvents(r *request) (web.Response, error) {
 		return web.Response{}, err
 	}
 	if after > found.Last {
-		p.Refuse("after", strconv.FormatInt(after, 10), "un numéro de 0 à "+strconv.FormatInt(found.Last, 10)+", celui du dernier événement")
+		p.Refuse("after", strconv.FormatInt(after, 10),
+			"un numéro de 0 à "+strconv.FormatInt(found.Last, 10)+", celui du dernier événement")
 		return web.Response{}, p.Err()
 	}
 	page := eventPage{Data: []json.RawMessage{}}

@@ -25,7 +25,8 @@ type recoveryItem struct {
 
 func newRecoveryItem(r *webhook.Recovery) recoveryItem {
 	return recoveryItem{
-		ID: r.ID, EndpointID: r.EndpointID, Since: stamp(r.Since), CreatedAt: stamp(r.CreatedAt), DoneAt: stampOrNull(r.DoneAt), Deliveries: r.Count,
+		ID: r.ID, EndpointID: r.EndpointID, Since: stamp(r.Since), CreatedAt: stamp(r.CreatedAt),
+		DoneAt: stampOrNull(r.DoneAt), Deliveries: r.Count,
 	}
 }
 
@@ -52,7 +53,10 @@ func (h *Handler) recover(r *request) (web.Response, error) {
 		return web.Response{}, orNotFound(err, endpointNotFound(r.id))
 	}
 	h.wake()
-	return web.Response{Status: http.StatusAccepted, Body: web.JSON(newRecoveryItem(&recovery)), Location: endpointsPath + "/" + r.id + "/recoveries"}, nil
+	return web.Response{
+		Status: http.StatusAccepted, Body: web.JSON(newRecoveryItem(&recovery)),
+		Location: endpointsPath + "/" + r.id + "/recoveries",
+	}, nil
 }
 
 func (h *Handler) listRecoveries(r *request) (web.Response, error) {

@@ -2,7 +2,7 @@
 // webhooks: endpoints, their secrets, and what was delivered. It is under /webhooks/v1,
 // apart from /api, which is read-only.
 //
-// What all JSON APIs have in common is in package web. Answers here are for one caller:
+// What all JSON APIs have in common is in package web. Responses here are for one caller:
 // no cache keeps them, and pages of other origins cannot read them, the OpenAPI document
 // apart. Package store decides
 // what an account may change, in the transaction that changes it; this package reads
@@ -47,7 +47,7 @@ type Config struct {
 	// Wake is called when a delivery is due, so that it is sent at once; nil if this
 	// process sends none.
 	Wake func()
-	// Outage returns why the store is known not to answer, nil if it answers, so that
+	// Outage returns why the store is known not to respond, nil if it does, so that
 	// requests need not wait for it; nil for never.
 	Outage func() error
 	// Snapshot returns the catalogue that the OpenAPI document speaks of.
@@ -56,13 +56,13 @@ type Config struct {
 	BaseURL string
 }
 
-// A Handler answers every path under /webhooks.
+// A Handler serves every path under /webhooks.
 type Handler struct {
 	*web.Handler[snapshot.Snapshot]
 	cfg Config
 }
 
-// The paths that answers point to.
+// The paths that responses point to.
 const (
 	endpointsPath  = "/webhooks/v1/endpoints"
 	deliveriesPath = "/webhooks/v1/deliveries"
@@ -131,7 +131,7 @@ type request struct {
 
 func (r *request) params() *web.Params { return web.ParseParams(r.URL.RawQuery, nil) }
 
-// An operation returns an answer or an error; it writes nothing itself.
+// An operation returns a response or an error; it writes nothing itself.
 type operation func(*request) (web.Response, error)
 
 // timeout is how long an operation may take. A store that needs longer counts as

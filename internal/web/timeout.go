@@ -14,25 +14,25 @@ const (
 	pieceSize = 256 << 10
 )
 
-// A patientWriter moves the deadline of the connection with every piece that it writes, so
-// that a reader may take longer than the server gives to an answer.
-type patientWriter struct {
+// A stallWriter moves the deadline of the connection with every piece that it writes, so
+// that a reader may take longer than the server gives to a response.
+type stallWriter struct {
 	http.ResponseWriter
-	stall time.Duration
+	timeout time.Duration
 }
 
-// Patient returns a writer for an answer that is large: its reader may take as long as it
-// needs, but one that takes nothing for Config.Stall is cut off.
-func (s *Sender) Patient(w http.ResponseWriter) http.ResponseWriter {
-	return &patientWriter{ResponseWriter: w, stall: cmp.Or(s.stall, defaultStall)}
+// ExtendTimeout returns a writer for a response that is large: its reader may take as long
+// as it needs, but one that takes nothing for Config.StallTimeout is cut off.
+func (s *Sender) ExtendTimeout(w http.ResponseWriter) http.ResponseWriter {
+	return &stallWriter{ResponseWriter: w, timeout: cmp.Or(s.stallTimeout, defaultStall)}
 }
 
 // Write writes b in pieces.
-func (w *patientWriter) Write(b []byte) (n int, err error) {
+func (w *stallWriter) Write(b []byte) (n int, err error) {
 	conn := http.NewResponseController(w.ResponseWriter)
 	for n < len(b) && err == nil {
 		// It fails only on connections without deadlines, which tests have.
-		_ = conn.SetWriteDeadline(time.Now().Add(w.stall))
+		_ = conn.SetWriteDeadline(time.Now().Add(w.timeout))
 		var written int
 		written, err = w.ResponseWriter.Write(b[n:min(n+pieceSize, len(b))])
 		n += written
