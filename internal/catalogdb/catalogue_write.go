@@ -155,7 +155,7 @@ func (s *recordStep) writePrivate(ctx context.Context) error {
 		if x.Published {
 			continue
 		}
-		r := record.OfComparison(x)
+		r := record.Of(s.next, x)
 		if err := s.private(ctx, r.Kind, r.Slug, r.Append(nil, r.Images(c)), private{}); err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ func readTool(t *testing.T, file, text string) *catalog.Tool {
 
 // lineOf returns a tool of the folders of this package in its canonical form.
 func lineOf(tool *catalog.Tool) []byte {
-	return canonical.OfTool(&catalog.Catalog{URL: "https://essai.example"}, tool).Append(nil, nil)
+	return canonical.Of(&catalog.Catalog{URL: "https://essai.example"}, tool).Append(nil, nil)
 }
 
 // A record that can be read can be written and read back unchanged.

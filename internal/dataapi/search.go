@@ -114,7 +114,7 @@ func hits(snap *snapshot.Snapshot, found *snapshot.Found) []hit {
 
 // head returns the record of a tool without its body.
 func head(snap *snapshot.Snapshot, t *catalog.Tool) []byte {
-	r := record.OfTool(snap.Catalog, t)
+	r := record.Of(snap.Catalog, t)
 	var images []record.Image
 	if snap.Feed() == nil {
 		images = r.Images(snap.Catalog)

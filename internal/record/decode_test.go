@@ -203,7 +203,7 @@ func BenchmarkDecodeTools(b *testing.B) {
 	var documents [][]byte
 	size := 0
 	for _, t := range c.Tools {
-		documents = append(documents, record.OfTool(c, t).Append(nil, nil))
+		documents = append(documents, record.Of(c, t).Append(nil, nil))
 		size += len(documents[len(documents)-1])
 	}
 	b.SetBytes(int64(size))

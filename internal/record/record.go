@@ -57,28 +57,23 @@ var Tables = map[Kind][]catalog.Field{
 	Page: catalog.PageFields, Catalogue: catalog.CatalogueFields,
 }
 
-// OfTool returns the record of a tool of c.
-func OfTool(c *catalog.Catalog, t *catalog.Tool) Record {
-	effective := *t
-	effective.CanonicalURL = c.CanonicalURLOf(t)
-	effective.ReviewURL = c.ReviewURLOf(t)
-	effective.AlternativesURL = c.AlternativesURLOf(t)
-	return Record{Kind: Tool, Slug: t.Slug, value: &effective}
-}
-
-// OfComparison returns the record of a comparison.
-func OfComparison(x *catalog.Comparison) Record {
-	return Record{Kind: Comparison, Slug: x.Slug, value: x}
-}
-
-// OfRetired returns the record of a retired tool.
-func OfRetired(r *catalog.Retired) Record { return Record{Kind: Retired, Slug: r.Slug, value: r} }
-
-// OfPage returns the record of a page.
-func OfPage(p *catalog.Page) Record { return Record{Kind: Page, Slug: p.Slug, value: p} }
-
-// OfCatalogue returns the record of the catalogue as such.
-func OfCatalogue(c *catalog.Catalog) Record {
+// Of returns the record of a tool, comparison, retired tool or page of c, or of c itself, by a
+// pointer to it.
+func Of(c *catalog.Catalog, value any) Record {
+	switch v := value.(type) {
+	case *catalog.Tool:
+		effective := *v
+		effective.CanonicalURL = c.CanonicalURLOf(v)
+		effective.ReviewURL = c.ReviewURLOf(v)
+		effective.AlternativesURL = c.AlternativesURLOf(v)
+		return Record{Kind: Tool, Slug: v.Slug, value: &effective}
+	case *catalog.Comparison:
+		return Record{Kind: Comparison, Slug: v.Slug, value: v}
+	case *catalog.Retired:
+		return Record{Kind: Retired, Slug: v.Slug, value: v}
+	case *catalog.Page:
+		return Record{Kind: Page, Slug: v.Slug, value: v}
+	}
 	return Record{Kind: Catalogue, Slug: string(Catalogue), value: c.InOrder()}
 }
 
@@ -192,21 +187,6 @@ func At(c *catalog.Catalog, kind Kind, i int) any {
 		return &c.Pages[i]
 	}
 	return c
-}
-
-// Of returns the record of what At returned.
-func Of(c *catalog.Catalog, value any) Record {
-	switch v := value.(type) {
-	case *catalog.Tool:
-		return OfTool(c, v)
-	case *catalog.Comparison:
-		return OfComparison(v)
-	case *catalog.Retired:
-		return OfRetired(v)
-	case *catalog.Page:
-		return OfPage(v)
-	}
-	return OfCatalogue(c)
 }
 
 func isLive(c *catalog.Catalog, kind Kind, i int) bool {

@@ -61,7 +61,7 @@ func oddities() (all [][]byte) {
 		}
 		return b.String()
 	}
-	add := func(t *catalog.Tool) { all = append(all, record.OfTool(&catalog.Catalog{}, t).Append(nil, nil)) }
+	add := func(t *catalog.Tool) { all = append(all, record.Of(&catalog.Catalog{}, t).Append(nil, nil)) }
 	for _, x := range []float64{
 		0, math.Copysign(0, -1), 1, 10, 0.1, 0.30000000000000004, 1e-6, 9.999e-7, 1e-7, 1.5e-9, 1e-10, 1.25e-100, 5e-324,
 		1e20, 1e21, 1.7976931348623157e308, -7.5,
