@@ -172,27 +172,6 @@ func TestAnAccountDeletedMeanwhileDoesNotBreakItsGroup(t *testing.T) {
 	})
 }
 
-// BenchmarkCount measures what one statement of a group costs the server.
-func BenchmarkCount(b *testing.B) {
-	s := open(b, databases.Postgres(b))
-	now := today(b, s)
-	for _, size := range []int{1, 10, 100} {
-		var networks, accounts quota.Usage
-		for i := range size {
-			networks.Networks = append(networks.Networks, quota.NetworkCount{Network: pseudonym(i), Requests: 1})
-			a := create(b, s, fmt.Sprintf("a%d-%d@example.org", size, i), account.Developer)
-			accounts.Accounts = append(accounts.Accounts, quota.AccountCount{Account: a.ID, Requests: 1})
-		}
-		for name, asked := range map[string]quota.Usage{"networks": networks, "accounts": accounts} {
-			b.Run(fmt.Sprintf("%d %s", size, name), func(b *testing.B) {
-				for b.Loop() {
-					grant(b, s, now, asked)
-				}
-			})
-		}
-	}
-}
-
 func TestBehindATransactionPoolerNoStatementIsPrepared(t *testing.T) {
 	dsn, err := url.Parse(databases.Postgres(t))
 	if err != nil {

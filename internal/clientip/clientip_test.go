@@ -228,18 +228,3 @@ func FuzzTrustedProxiesAreMaskedAndUnmapped(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkAddr(b *testing.B) {
-	trusted := trust(b, proxies)
-	for name, r := range map[string]*http.Request{
-		"direct":  request("203.0.113.9:41000"),
-		"proxied": request("10.1.2.3:80", "1.1.1.1, 198.51.100.1"),
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				clientip.Network(clientip.Addr(r, trusted))
-			}
-		})
-	}
-}

@@ -345,30 +345,6 @@ func TestCheckingAKnownKeyAllocatesNothing(t *testing.T) {
 	}
 }
 
-// The cost of a known key on a request's path. Run it with -cpu 1,8.
-func BenchmarkCheck(b *testing.B) {
-	for _, keys := range []int{1, 1024} {
-		b.Run(fmt.Sprintf("%d keys", keys), func(b *testing.B) {
-			store := newFakeStore()
-			k := New(store, time.Now)
-			tokens := make([]string, keys)
-			for i := range tokens {
-				tokens[i] = store.put("", account.Key{})
-			}
-			ctx := b.Context()
-			var worker atomic.Int64
-			b.ReportAllocs()
-			b.RunParallel(func(pb *testing.PB) {
-				for i := int(worker.Add(101)); pb.Next(); i++ {
-					if _, err := k.Check(ctx, tokens[i%keys], netip.Prefix{}); err != nil {
-						b.Error(err)
-					}
-				}
-			})
-		})
-	}
-}
-
 func TestAKnownKeyIsNotDelayedByAStoreThatFailedAMomentAgo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newFakeStore()

@@ -283,24 +283,6 @@ var review = strings.Repeat("## Prise en main %d\n\n"+
 
 func numbered() string { return fmt.Sprintf(review, 1, 2, 3, 4, 5, 6) }
 
-func BenchmarkSections(b *testing.B) {
-	body := numbered()
-	b.SetBytes(int64(len(body)))
-	b.ReportAllocs()
-	for b.Loop() {
-		Sections(body)
-	}
-}
-
-func BenchmarkCheckSections(b *testing.B) {
-	body := numbered()
-	b.SetBytes(int64(len(body)))
-	b.ReportAllocs()
-	for b.Loop() {
-		CheckSections(body)
-	}
-}
-
 func BenchmarkTheWorstTexts(b *testing.B) {
 	for name, body := range hostile(1 << 20) {
 		b.Run(fmt.Sprintf("%q", name), func(b *testing.B) {

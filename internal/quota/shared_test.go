@@ -3,7 +3,6 @@ package quota
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,8 +11,6 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-
-	"palmares/internal/testkit"
 )
 
 // sharedCounters are counters that several nodes share, with a clock of their own.
@@ -333,23 +330,4 @@ func TestALargeRestIsSavedInPieces(t *testing.T) {
 	if c.saves != 3 || c.ofNetworks(sunday) != 2*batchSize+10 || c.ofAccount(sunday, ada.Account) != 1 {
 		t.Errorf("%d saves, %d networks", c.saves, c.ofNetworks(sunday))
 	}
-}
-
-// What asking together costs where the store answers at once. Run it with -cpu 1,8.
-func BenchmarkTakeShared(b *testing.B) {
-	c := newSharedCounters(time.Now)
-	var log testkit.Log
-	cfg := config(c, time.Now, &log)
-	cfg.Shared, cfg.Log = true, slog.New(slog.DiscardHandler)
-	m, err := New(b.Context(), cfg)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	var n atomic.Int64
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			m.Take(b.Context(), Subject{Tier: Free, Account: string(rune('a' + n.Add(1)%20000))})
-		}
-	})
 }

@@ -197,23 +197,3 @@ func FuzzADocumentThatIsDecodedIsEncodedTheSameEachTime(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkDecodeTools(b *testing.B) {
-	c := synthetic.Catalog(2000, 1)
-	var documents [][]byte
-	size := 0
-	for _, t := range c.Tools {
-		documents = append(documents, record.Of(c, t).Append(nil, nil))
-		size += len(documents[len(documents)-1])
-	}
-	b.SetBytes(int64(size))
-	b.ReportAllocs()
-	for b.Loop() {
-		var d record.Decoder
-		for _, document := range documents {
-			if _, err := d.Tool(document, new(catalog.Tool)); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-}

@@ -1,13 +1,11 @@
 package search
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -126,67 +124,6 @@ func BenchmarkBuild(b *testing.B) {
 			}
 		})
 	}
-}
-
-var benchTools = flag.Int("bench.tools", 100_000, "tools of the catalogue of BenchmarkNext; a million take 8 GB")
-
-// BenchmarkNext prints how much of the time of Build it takes to index a catalogue of which
-// one tool in a hundred has changed, both in seconds on the clock and in processor time.
-func BenchmarkNext(b *testing.B) {
-	tools := *benchTools
-	before := synthetic.Catalog(tools, 1)
-	after := *before
-	after.Tools = slices.Clone(before.Tools)
-	other := synthetic.Catalog(tools/100, 2)
-	s := Step{Moved: make([]int32, tools)}
-	for i := range s.Moved {
-		if s.Moved[i] = int32(i); i%100 == 50 {
-			s.Moved[i] = -1
-			s.Fresh = append(s.Fresh, int32(i))
-			slug := after.Tools[i].Slug
-			after.Tools[i] = other.Tools[i/100]
-			after.Tools[i].Slug = slug
-		}
-	}
-	b.Run(fmt.Sprint(tools), func(b *testing.B) {
-		var build, next spent
-		for b.Loop() {
-			x, err := build.on(func() (*Index, error) { return Build(b.Context(), before) })
-			if err == nil {
-				_, err = next.on(func() (*Index, error) { return x.Next(b.Context(), &after, s) })
-			}
-			if err != nil {
-				b.Fatal(err)
-			}
-		}
-		b.ReportMetric(build.clock.Seconds()/float64(b.N), "build-s")
-		b.ReportMetric(build.processor.Seconds()/float64(b.N), "build-cpu-s")
-		b.ReportMetric(next.clock.Seconds()/float64(b.N), "next-s")
-		b.ReportMetric(next.processor.Seconds()/float64(b.N), "next-cpu-s")
-		b.ReportMetric(build.clock.Seconds()/next.clock.Seconds(), "build/next")
-		b.ReportMetric(build.processor.Seconds()/next.processor.Seconds(), "build/next-cpu")
-	})
-}
-
-// spent adds up the time of something.
-type spent struct{ clock, processor time.Duration }
-
-func (s *spent) on(make func() (*Index, error)) (*Index, error) {
-	runtime.GC()
-	start, before := time.Now(), processorTime()
-	x, err := make()
-	s.clock += time.Since(start)
-	s.processor += processorTime() - before
-	return x, err
-}
-
-// processorTime returns what the process has used of all processors.
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func heapInUse() int64 {

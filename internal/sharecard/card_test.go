@@ -197,10 +197,3 @@ func TestLinesEndBetweenWords(t *testing.T) {
 		t.Errorf("got %s, %t", got, isWhole)
 	}
 }
-
-func BenchmarkPNG(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		samples["tool"].PNG()
-	}
-}
