@@ -88,7 +88,7 @@ func (c *call) tool(id string) (*catalog.Tool, error) {
 	if strings.TrimSpace(slug) == "" {
 		return nil, refuse("L’id est vide\u00a0: donnez celui d’un outil, tel que search le renvoie.")
 	}
-	if current, ok := c.snap.Alias(slug); ok {
+	if current, ok := c.snap.Aliases[slug]; ok {
 		slug = current
 	}
 	if t := c.snap.Catalog.Tool(slug); t != nil {

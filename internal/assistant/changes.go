@@ -34,7 +34,7 @@ func listChanges(c *call) (any, error) {
 	if err := c.read(&args); err != nil {
 		return nil, err
 	}
-	feed := c.snap.Feed()
+	feed := c.snap.Feed
 	switch {
 	case (args.After == nil) == (args.Since == ""):
 		return nil, refuse("Donnez soit since, un jour, soit after, une position.")

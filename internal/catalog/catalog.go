@@ -366,3 +366,6 @@ func (c *Catalog) DropDefaultURLs(t *Tool) {
 func (c *Catalog) ComparisonURLOf(slug string) string {
 	return c.URL + "/comparatifs/" + slug
 }
+
+// HasDataset reports whether the publisher gives the catalogue away in bulk.
+func (c *Catalog) HasDataset() bool { return c.Settings.Dataset != DatasetOff }

@@ -5,84 +5,14 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"errors"
-	"fmt"
-	"strings"
-	"time"
 
 	"palmares/internal/account"
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
-	"palmares/internal/record"
 	"palmares/internal/sqldb"
 	"palmares/internal/webhook"
 	"palmares/internal/wire"
 )
-
-// PublishOptions say how to publish. The zero value refuses removals.
-type PublishOptions struct {
-	// Now is called once no other publication is in the way, and gives the time of this
-	// one: versions are in the order of their times. It must be set.
-	Now           func() time.Time
-	AllowRemovals bool           // tools may disappear without an entry in cimetiere/
-	DryRun        bool           // only find out what would change
-	Pictures      PictureSource  // of the new pictures; may be nil if there are none
-	Source        Source         // recorded with the version
-	Progress      func(Progress) // called from time to time, by the goroutine of Publish; may be nil
-	// Guard is called with what would be replaced; no other publication comes in between.
-	// Its error ends a publication that would change something. It may be nil.
-	Guard func(Head) error
-	// Check is called before anything is written, with the published catalogue, what
-	// would change and the day of the publication. Its error ends the publication. It may
-	// be nil.
-	Check func(old *catalog.Catalog, diff *catalog.Diff, today string) error
-	// Mirror makes the publication a copy of an origin; nil for one of this database's own.
-	Mirror *MirrorCopy
-}
-
-// Progress is how far a publication is.
-type Progress struct {
-	Stage string // "load", "compare", "records", "picture files", "events", "deliveries"
-	Done  int
-	Total int // 0 while it is not known
-}
-
-// A Publication is what Publish did, or with DryRun would have done.
-type Publication struct {
-	Version  int64 // that is published now
-	Sequence int64 // of its last event
-	Diff     catalog.Diff
-}
-
-// Catalogue is the published catalogue. Only Publish changes it.
-type Catalogue struct {
-	db      *sqldb.DB
-	deliver Deliver
-}
-
-// Deliver writes the deliveries of the events of a publication, those after a sequence up to
-// last, in the transaction of the publication.
-type Deliver func(
-	ctx context.Context, tx *sql.Tx, after, last int64, now time.Time, progress func(done, total int),
-) error
-
-// A RemovalsError stops a publication in which active tools disappear without
-// having been retired or renamed.
-type RemovalsError struct {
-	Slugs []string
-}
-
-func (e *RemovalsError) Error() string {
-	const most = 10
-	shown, more := e.Slugs, ""
-	if len(shown) > most {
-		more = fmt.Sprintf(" and %d more", len(shown)-most)
-		shown = shown[:most]
-	}
-	if len(e.Slugs) == 1 {
-		return "1 published tool is missing: " + e.Slugs[0]
-	}
-	return fmt.Sprintf("%d published tools are missing: %s%s", len(e.Slugs), strings.Join(shown, ", "), more)
-}
 
 // Publish replaces the catalogue with next in one transaction: changes are written
 // together with their events and deliveries, or not at all. When nothing changed, the
@@ -147,26 +77,6 @@ func (s *Catalogue) publish(
 	return err
 }
 
-// errRollback ends a transaction that has nothing to commit.
-var errRollback = errors.New("nothing to commit")
-
-// publication is one run of Publish inside its transaction.
-type publication struct {
-	tx *sql.Tx
-	db *sqldb.DB
-
-	opts    PublishOptions
-	now     time.Time
-	head    Head
-	refused error // of the guard, if something would change
-	old     *Published
-	next    *catalog.Catalog
-	diff    catalog.Diff
-
-	feed   *record.Step         // to the next version
-	stored map[rowKey]storedRow // but for public ones without anything private
-}
-
 // begin finds out what would be replaced, and whether it may be.
 func (p *publication) begin(ctx context.Context) (err error) {
 	if err := p.checkMirror(ctx); err != nil {
@@ -212,17 +122,6 @@ func (p *publication) compare(ctx context.Context) (err error) {
 		return p.opts.Check(p.old.Catalog, &p.diff, today)
 	}
 	return nil
-}
-
-// changes reports whether there will be a new version.
-func (p *publication) changes() bool { return len(p.diff.Changes) > 0 }
-
-// day returns the day of the catalogue's last update.
-func (p *publication) day() string {
-	if p.opts.Mirror != nil {
-		return p.opts.Mirror.Origin.UpdatedAt
-	}
-	return catalog.Day(p.now)
 }
 
 // write stores what changed as the version of done.
@@ -271,26 +170,28 @@ func (p *publication) writeEvents(ctx context.Context, version int64, at string)
 	})
 }
 
-// writeRows writes n rows to a table and reports the progress.
-func (p *publication) writeRows(ctx context.Context, stage string, t sqldb.Table, n int, row func(i int) []any) error {
-	b := sqldb.NewBatch(p.tx, t, p.db.Placeholders())
-	for i := range n {
-		if i%progressEvery == 0 {
-			p.progress(stage, i, n)
-		}
-		if err := b.Add(ctx, row(i)...); err != nil {
+// stand stores what a folder that changes nothing adds to the version that stands: its
+// revision, which later publications must contain, and which price changes its files list.
+func (p *publication) stand(ctx context.Context) error {
+	if p.opts.Mirror != nil {
+		return p.standCopy(ctx)
+	}
+	from := p.opts.Source
+	isKnown := p.head == Head{p.head.Version, from.Revision, from.Author, from.Clean}
+	isRecorded := from.Revision != "" && !isKnown && !errors.Is(p.refused, ErrRevisionStays)
+	isListed := len(p.diff.Listed) > 0 && p.refused == nil
+	if p.opts.DryRun || !isRecorded && !isListed {
+		return errRollback
+	}
+	if isRecorded {
+		_, err := p.tx.ExecContext(ctx, `UPDATE publications SET revision = $1, author = $2, clean = $3 WHERE version = $4`,
+			from.Revision, from.Author, from.Clean, p.head.Version)
+		if err != nil {
 			return err
 		}
 	}
-	if err := b.Flush(ctx); err != nil {
-		return err
+	if isListed {
+		return p.writeListed(ctx)
 	}
-	p.progress(stage, n, n)
 	return nil
-}
-
-func (p *publication) progress(stage string, done, total int) {
-	if p.opts.Progress != nil {
-		p.opts.Progress(Progress{Stage: stage, Done: done, Total: total})
-	}
 }

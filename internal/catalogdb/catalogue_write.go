@@ -3,7 +3,6 @@ package catalogdb
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"maps"
 	"slices"
 
@@ -12,26 +11,6 @@ import (
 	"palmares/internal/sqldb"
 	"palmares/internal/wire"
 )
-
-type rowKey struct {
-	kind   record.Kind
-	slug   string
-	public bool
-}
-
-// A storedRow is what a publication must know of a row that it may replace, apart from what
-// its feed knows of public ones.
-type storedRow struct {
-	hash    string
-	private [sha256.Size]byte // a digest; zero if there is nothing private
-}
-
-func privateDigest(text string) (sum [sha256.Size]byte) {
-	if text != "" {
-		sum = sha256.Sum256([]byte(text))
-	}
-	return sum
-}
 
 // load reads what is published. Tools that stay as they are need not be kept to compare the
 // two catalogues.
@@ -82,7 +61,7 @@ type recordStep struct {
 // writeRecords writes the records that differ from the stored ones, and returns the feed
 // after that.
 func (p *publication) writeRecords(ctx context.Context, version int64) (*record.Feed, error) {
-	s := &recordStep{publication: p, recordWriter: p.newRecordWriter(version)}
+	s := &recordStep{publication: p, recordWriter: newRecordWriter(p.tx, p.db.Placeholders(), version)}
 	c := p.next
 	s.total = len(c.Tools) + len(c.Comparisons) + len(c.Retired) + len(c.Pages) + 1 + len(c.Past) + len(c.Pictures)
 	if err := s.writePublic(ctx); err != nil {
@@ -134,9 +113,6 @@ func (s *recordStep) public(ctx context.Context, value any) error {
 	}
 	return nil
 }
-
-// progressEvery is how many records are written in about a tenth of a second.
-const progressEvery = 1000
 
 // count counts a record, and reports the progress.
 func (s *recordStep) count(ctx context.Context) error {
@@ -207,20 +183,6 @@ func (s *recordStep) removePrivate(ctx context.Context) error {
 	for _, key := range gone {
 		c := record.Change{Kind: key.kind, Slug: key.slug, Version: s.version, At: sqldb.FormatTime(s.now), Deleted: true}
 		if err := s.put(ctx, row{Change: c}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// writeListed stores which entries of price histories the files list by now, without a new
-// version.
-func (p *publication) writeListed(ctx context.Context) error {
-	for _, slug := range p.diff.Listed {
-		rest := privateOf(p.next, p.next.Tool(slug))
-		_, err := p.tx.ExecContext(ctx, `UPDATE records SET private = $1 WHERE kind = $2 AND slug = $3 AND public`,
-			rest.text(), string(record.Tool), slug)
-		if err != nil {
 			return err
 		}
 	}

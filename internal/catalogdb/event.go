@@ -26,9 +26,6 @@ var eventTable = sqldb.Table{
 	Name: "events", Columns: []string{"sequence", "version", "id", "type", "slug", "created_at", "body"},
 }
 
-// Events is the log of events.
-type Events struct{ db *sqldb.DB }
-
 // An EventPage is a part of the log: the events that Prune has not removed, without a
 // gap. Older ones are kept for feeds only.
 type EventPage struct {

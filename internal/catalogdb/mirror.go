@@ -42,16 +42,6 @@ func (o Origin) copied() Origin {
 	return o
 }
 
-// A MirrorCopy makes a publication an exact copy of what an origin serves: dates and
-// histories are those of the records, and nothing is kept but what the records say.
-type MirrorCopy struct {
-	Base   Origin // as the copy was started from; ErrMirrorMoved if it is no longer that
-	Origin Origin // that was copied; ErrInexact if the catalogue has another state
-}
-
-// Mirror is the part of the database that says whether, and of what, it is a mirror.
-type Mirror struct{ db *sqldb.DB }
-
 const selectOrigin = `SELECT origin, feed, version, position, state, updated_at, records, permitted, checked_at FROM mirror`
 
 func origin(ctx context.Context, tx *sql.Tx) (o Origin, err error) {

@@ -12,10 +12,6 @@ import (
 	"palmares/internal/sqldb"
 )
 
-// Pictures are the bytes of the published pictures. Only Catalogue.Publish changes
-// them.
-type Pictures struct{ db *sqldb.DB }
-
 // Read returns the bytes of a picture or of one of its variants. ErrNotFound: there is
 // none with this hash.
 func (s *Pictures) Read(ctx context.Context, hash string) ([]byte, error) {
@@ -46,11 +42,6 @@ func (s *Pictures) Known(ctx context.Context) (func(source string) (catalog.Pict
 		p, ok := known[source]
 		return p, ok
 	}, err
-}
-
-// A PictureSource has the bytes of the pictures that are to be published, by hash.
-type PictureSource interface {
-	Read(ctx context.Context, hash string) ([]byte, error)
 }
 
 // writePictureFiles stores the bytes that are new in a version, and removes those that left

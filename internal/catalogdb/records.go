@@ -2,6 +2,7 @@ package catalogdb
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -168,9 +169,8 @@ type recordWriter struct {
 	pending []row // of one kind, all public or none
 }
 
-func (p *publication) newRecordWriter(version int64) *recordWriter {
-	most := p.db.Placeholders()
-	return &recordWriter{tx: p.tx, version: version, most: most, rows: sqldb.NewBatch(p.tx, recordTable, most)}
+func newRecordWriter(tx *sql.Tx, most int, version int64) *recordWriter {
+	return &recordWriter{tx: tx, version: version, most: most, rows: sqldb.NewBatch(tx, recordTable, most)}
 }
 
 // put writes a row, or replaces it.
@@ -243,4 +243,24 @@ func (w *recordWriter) finish(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+type rowKey struct {
+	kind   record.Kind
+	slug   string
+	public bool
+}
+
+// A storedRow is what a publication must know of a row that it may replace, apart from what
+// its feed knows of public ones.
+type storedRow struct {
+	hash    string
+	private [sha256.Size]byte // a digest; zero if there is nothing private
+}
+
+func privateDigest(text string) (sum [sha256.Size]byte) {
+	if text != "" {
+		sum = sha256.Sum256([]byte(text))
+	}
+	return sum
 }

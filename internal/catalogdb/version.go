@@ -67,32 +67,6 @@ func head(ctx context.Context, tx *sql.Tx) (h Head, err error) {
 // revision contains it, or may contain it.
 var ErrRevisionStays = errors.New("the published revision stays on record")
 
-// stand stores what a folder that changes nothing adds to the version that stands: its
-// revision, which later publications must contain, and which price changes its files list.
-func (p *publication) stand(ctx context.Context) error {
-	if p.opts.Mirror != nil {
-		return p.standCopy(ctx)
-	}
-	from := p.opts.Source
-	isKnown := p.head == Head{p.head.Version, from.Revision, from.Author, from.Clean}
-	isRecorded := from.Revision != "" && !isKnown && !errors.Is(p.refused, ErrRevisionStays)
-	isListed := len(p.diff.Listed) > 0 && p.refused == nil
-	if p.opts.DryRun || !isRecorded && !isListed {
-		return errRollback
-	}
-	if isRecorded {
-		_, err := p.tx.ExecContext(ctx, `UPDATE publications SET revision = $1, author = $2, clean = $3 WHERE version = $4`,
-			from.Revision, from.Author, from.Clean, p.head.Version)
-		if err != nil {
-			return err
-		}
-	}
-	if isListed {
-		return p.writeListed(ctx)
-	}
-	return nil
-}
-
 // Versions returns the last publications, newest first.
 func (s *Catalogue) Versions(ctx context.Context, limit int) (list []Version, err error) {
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {

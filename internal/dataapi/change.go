@@ -42,7 +42,7 @@ func (h *Handler) listChanges(r *request) (web.Response, error) {
 	if err := q.check(r.Snapshot); err != nil {
 		return web.Response{}, err
 	}
-	q.feed = r.Snapshot.Feed().ID // the feed of the whole response, however long it takes
+	q.feed = r.Snapshot.Feed.ID // the feed of the whole response, however long it takes
 	if isStream {
 		if r.Method == http.MethodHead {
 			return web.Response{Handler: &stream{h, q}}, nil
@@ -104,7 +104,7 @@ func (q *changeQuery) check(snap *snapshot.Snapshot) error {
 	if isOff(snap) {
 		return datasetOff()
 	}
-	feed := snap.Feed()
+	feed := snap.Feed
 	switch {
 	case q.feed != "" && q.feed != feed.ID:
 		return web.NewError(web.CodeForeignCursor, "Le flux "+web.Quote(q.feed)+" n’est pas celui de ce catalogue : sa base a été remplacée. Repartez de zéro, sans « after » ni « feed ».")
@@ -118,7 +118,7 @@ func (q *changeQuery) check(snap *snapshot.Snapshot) error {
 // page returns that part of the feed. It ends before the change that would be one too many
 // or make it too large.
 func (q *changeQuery) page(snap *snapshot.Snapshot) *changePage {
-	feed := snap.Feed()
+	feed := snap.Feed
 	p := &changePage{catalogue: snap.Catalog, next: q.after}
 	rest := feed.From(q.after)
 	p.changes = make([]*record.Change, 0, min(q.limit, len(rest)))

@@ -64,7 +64,7 @@ func Document() []byte { return openapi.Complete(openAPI) }
 func New(cfg Config) *Handler {
 	h := &Handler{live: cfg.Live, streams: cfg.Streams, exports: cfg.Exports}
 	h.Handler = web.NewHandler(web.Config[snapshot.Snapshot]{
-		Snapshot: cfg.Live.Snapshot, Header: (*snapshot.Snapshot).SetHeader, Bulk: (*snapshot.Snapshot).HasDataset,
+		Snapshot: cfg.Live.Snapshot, Header: (*snapshot.Snapshot).SetHeader, Bulk: func(s *snapshot.Snapshot) bool { return s.Catalog.HasDataset() },
 		Callers: cfg.Callers, Meter: cfg.Meter, Public: true, StallTimeout: cfg.StallTimeout,
 		IsPath:   func(u *url.URL) bool { return u.RawPath == "" },
 		Fallback: unlessOff(h.fallback),
@@ -107,7 +107,7 @@ func unlessOff(op operation) operation {
 
 // isOff reports whether a catalogue is not given away.
 func isOff(snap *snapshot.Snapshot) bool {
-	return snap.Feed() == nil || !snap.HasDataset()
+	return snap.Feed == nil || !snap.Catalog.HasDataset()
 }
 
 var licenseLink = []string{`</licence>; rel="license"`} // of every 200

@@ -64,7 +64,7 @@ func (h *Handler) getFile(r *request) (web.Response, error) {
 // that name. It waits for an export that is being written.
 func (h *Handler) export(r *request, name string) (*dataset.Export, error) {
 	version := "de la version " + strconv.FormatInt(r.Snapshot.Version, 10)
-	if r.Snapshot.Feed().Last == 0 {
+	if r.Snapshot.Feed.Last == 0 {
 		return nil, web.NewError(web.CodeNotFound, "Rien n’est publié : il n’y a pas encore d’export.")
 	}
 	if h.exports == nil {

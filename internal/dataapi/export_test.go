@@ -63,7 +63,7 @@ func (s *service) manifest() (m dataset.Manifest) {
 func TestTheExportIsAnExactCopy(t *testing.T) {
 	s := serveExports(t, covered(), nil)
 	m := s.manifest()
-	if len(m.Files) != len(dataset.Files) || m.Feed != "flux-1" || m.Version != 1 || m.Position != 7 || m.State != s.live.Feed().State || m.PublishedAt != published {
+	if len(m.Files) != len(dataset.Files) || m.Feed != "flux-1" || m.Version != 1 || m.Position != 7 || m.State != s.live.Feed.State || m.PublishedAt != published {
 		t.Errorf("%+v", m)
 	}
 	kinds := map[string]record.Kind{"outils.ndjson.zst": record.Tool, "comparatifs.ndjson.zst": record.Comparison, "cimetiere.ndjson.zst": record.Retired, "pages.ndjson.zst": record.Page}

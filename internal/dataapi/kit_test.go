@@ -101,7 +101,7 @@ func (s *service) show(c *catalog.Catalog, feed *record.Feed) {
 
 // publish replaces the catalogue.
 func (s *service) publish(c *catalog.Catalog) {
-	feed, _ := s.live.Feed().After(complete(c), s.live.Version+1, published)
+	feed, _ := s.live.Feed.After(complete(c), s.live.Version+1, published)
 	s.show(c, feed)
 }
 

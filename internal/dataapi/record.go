@@ -101,14 +101,14 @@ func (p *recordPage) size() (n int) {
 }
 
 // formerly returns the current slug of the record that had this one.
-func formerly(snap *snapshot.Snapshot, kind record.Kind, slug string) (string, bool) {
+func formerly(snap *snapshot.Snapshot, kind record.Kind, slug string) (current string, ok bool) {
 	switch kind {
 	case record.Tool:
-		return snap.Alias(slug)
+		current, ok = snap.Aliases[slug]
 	case record.Comparison:
-		return snap.ComparisonAlias(slug)
+		current, ok = snap.ComparisonAliases[slug]
 	}
-	return "", false
+	return current, ok
 }
 
 // body returns the body of the page, with a digest of what determines its bytes.

@@ -116,7 +116,7 @@ func hits(snap *snapshot.Snapshot, found *snapshot.Found) []hit {
 func head(snap *snapshot.Snapshot, t *catalog.Tool) []byte {
 	r := record.Of(snap.Catalog, t)
 	var images []record.Image
-	if snap.Feed() == nil {
+	if snap.Feed == nil {
 		images = r.Images(snap.Catalog)
 	} else if change := snap.Change(record.Tool, t.Slug); change != nil {
 		images = change.Images

@@ -158,7 +158,7 @@ func (d *database) addHistories(t *catalog.Tool) error {
 
 // addMeta adds what concerns the catalogue as such.
 func (d *database) addMeta(r *row) error {
-	c, feed := d.w.snap.Catalog, d.w.snap.Feed()
+	c, feed := d.w.snap.Catalog, d.w.snap.Feed
 	for _, category := range c.Categories {
 		if err := d.insert("categories", category.Slug, category.Label, category.Description, category.Position); err != nil {
 			return err

@@ -99,7 +99,7 @@ func (x *Export) Open(f *File) (*os.File, error) { return os.Open(filepath.Join(
 // replaced or restored.
 func nameOf(s *snapshot.Snapshot, release string) string {
 	h := sha256.New()
-	feed := s.Feed()
+	feed := s.Feed
 	for _, part := range []string{release, strconv.Itoa(Format), feed.ID, feed.State, strconv.FormatInt(feed.Last, 10), s.PublishedAt, s.Catalog.CreditLine(), s.Catalog.Settings.Dataset} {
 		h.Write(append([]byte(part), 0))
 	}

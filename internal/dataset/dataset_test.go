@@ -147,8 +147,8 @@ func TestTheFilesHaveTheRecordsThatTheStateProves(t *testing.T) {
 		}
 	}
 	all = append(all, record.Change{Kind: record.Catalogue, Slug: "catalogue", Hash: record.Hash(read(t, x, "catalogue.json"))})
-	if got := record.State(all); got != x.State || got != s.Feed().State {
-		t.Errorf("the files have the state %s, the manifest %s, the feed %s", got, x.State, s.Feed().State)
+	if got := record.State(all); got != x.State || got != s.Feed.State {
+		t.Errorf("the files have the state %s, the manifest %s, the feed %s", got, x.State, s.Feed.State)
 	}
 	var names []string
 	for _, f := range x.Files {
@@ -157,7 +157,7 @@ func TestTheFilesHaveTheRecordsThatTheStateProves(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	if !slices.Equal(names, dataset.Files) || x.Version != 12 || x.Feed != "flux-1" || x.Position != s.Feed().Last || x.PublishedAt != published || x.Credit != s.Catalog.CreditLine() {
+	if !slices.Equal(names, dataset.Files) || x.Version != 12 || x.Feed != "flux-1" || x.Position != s.Feed.Last || x.PublishedAt != published || x.Credit != s.Catalog.CreditLine() {
 		t.Errorf("%s", x.JSON)
 	}
 }

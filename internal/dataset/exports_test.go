@@ -28,7 +28,7 @@ func versions(n int) (list []*snapshot.Snapshot) {
 			s.SetFeed(record.First("flux-1", c, 1, published))
 		} else {
 			before := list[v-1]
-			feed, _ := before.Feed().After(c, v+1, published)
+			feed, _ := before.Feed.After(c, v+1, published)
 			s.SetFeed(feed)
 		}
 		list = append(list, s)

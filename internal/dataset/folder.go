@@ -184,14 +184,14 @@ func (f *folder) keep(s *snapshot.Snapshot) (kept []stored, err error) {
 			continue
 		}
 		x := f.load(e.Name())
-		if x == nil || x.Feed == s.Feed().ID && !x.isAvailable(s) {
+		if x == nil || x.Feed == s.Feed.ID && !x.isAvailable(s) {
 			if err := os.RemoveAll(filepath.Join(f.dir, e.Name())); err != nil {
 				return nil, err
 			}
 			continue
 		}
 		one := stored{dir: x.dir, version: x.Version, size: x.size()}
-		if x.Feed != s.Feed().ID {
+		if x.Feed != s.Feed.ID {
 			one.version = foreign
 		}
 		kept = append(kept, one)
@@ -204,7 +204,7 @@ func (f *folder) keep(s *snapshot.Snapshot) (kept []stored, err error) {
 // is of the same catalogue, one of its last versions, and has no texts that the publisher
 // has since decided to keep.
 func (x *Export) isAvailable(s *snapshot.Snapshot) bool {
-	return x.Feed == s.Feed().ID && x.Version <= s.Version && x.Version > s.Version-Kept && (x.File(ChunksFile) == nil || !isHeads(s.Catalog))
+	return x.Feed == s.Feed.ID && x.Version <= s.Version && x.Version > s.Version-Kept && (x.File(ChunksFile) == nil || !isHeads(s.Catalog))
 }
 
 // A stored is an export that stays as long as there is room.

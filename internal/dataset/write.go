@@ -47,7 +47,7 @@ func (w *writer) write() (*Export, error) {
 			return nil, err
 		}
 	}
-	feed := w.snap.Feed()
+	feed := w.snap.Feed
 	m := Manifest{
 		Feed: feed.ID, Version: w.snap.Version, Position: feed.Last, State: feed.State,
 		PublishedAt: w.snap.PublishedAt, Credit: w.snap.Catalog.CreditLine(), Files: []File{},

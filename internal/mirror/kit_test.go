@@ -138,7 +138,7 @@ func (o *origin) answer(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(r.URL.Path, "/media/"):
 		hash, ext, _ := strings.Cut(path.Base(r.URL.Path), ".")
 		content, err := o.store.Pictures.Read(r.Context(), hash)
-		if known, ok := snap.Picture(hash); err != nil || !ok || known != ext {
+		if known, ok := snap.Pictures[hash]; err != nil || !ok || known != ext {
 			http.NotFound(w, r)
 			return
 		}
@@ -154,7 +154,7 @@ func (o *origin) answer(w http.ResponseWriter, r *http.Request) {
 
 // export returns the manifest of a version and its files by path.
 func (o *origin) export(snap *snapshot.Snapshot) (map[string]any, map[string][]byte) {
-	feed, files := snap.Feed(), map[string][]byte{}
+	feed, files := snap.Feed, map[string][]byte{}
 	m := map[string]any{"feed": feed.ID, "version": snap.Version, "position": feed.Last, "state": feed.State}
 	var list []map[string]any
 	for _, kind := range record.Kinds {
@@ -255,11 +255,11 @@ func (m *mirrored) syncs(o *origin) {
 func (m *mirrored) equals(o *origin) {
 	m.t.Helper()
 	want, got := o.live.Load(), shown(m.t, m.cfg.Store)
-	if want.Feed().State != got.Feed().State || want.UpdatedAt != got.UpdatedAt {
-		m.t.Errorf("the mirror has %s of %s, the origin %s of %s", got.Feed().State, got.UpdatedAt, want.Feed().State, want.UpdatedAt)
+	if want.Feed.State != got.Feed.State || want.UpdatedAt != got.UpdatedAt {
+		m.t.Errorf("the mirror has %s of %s, the origin %s of %s", got.Feed.State, got.UpdatedAt, want.Feed.State, want.UpdatedAt)
 	}
-	if state := record.First("", got.Catalog, 1, "").State; state != got.Feed().State {
-		m.t.Errorf("the records have the state %s, the feed %s", state, got.Feed().State)
+	if state := record.First("", got.Catalog, 1, "").State; state != got.Feed.State {
+		m.t.Errorf("the records have the state %s, the feed %s", state, got.Feed.State)
 	}
 	for name, p := range want.Catalog.Pictures {
 		mine := got.Catalog.Pictures[name]
@@ -298,7 +298,7 @@ func (m *mirrored) fails(parts ...string) {
 			m.t.Errorf("%q does not say %q", err, part)
 		}
 	}
-	if after := shown(m.t, m.cfg.Store); after.Version != before.Version || after.Feed().State != before.Feed().State {
+	if after := shown(m.t, m.cfg.Store); after.Version != before.Version || after.Feed.State != before.Feed.State {
 		m.t.Errorf("after %q there is version %d, and was %d", err, after.Version, before.Version)
 	}
 	m.leavesNothing()

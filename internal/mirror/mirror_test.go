@@ -312,7 +312,7 @@ func TestAnOriginWithAnotherPastIsNotFollowedUntilAReset(t *testing.T) {
 		setTool(files, "outil-2", "price: 9 €/mois", "")
 		restored.publish(files)
 		snap := restored.live.Load()
-		feed := *snap.Feed()
+		feed := *snap.Feed
 		feed.ID = o.live.Load().Feed().ID
 		snap.SetFeed(&feed)
 		o.live.Store(snap)

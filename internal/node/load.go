@@ -56,7 +56,7 @@ func (n *node) build(
 	var earlier *catalogdb.Published
 	if before != nil && before.Version > 0 {
 		earlier = &catalogdb.Published{
-			Catalog: before.Catalog, Version: before.Version, PublishedAt: before.PublishedAt, Feed: before.Feed(),
+			Catalog: before.Catalog, Version: before.Version, PublishedAt: before.PublishedAt, Feed: before.Feed,
 		}
 	}
 	begin := time.Now()

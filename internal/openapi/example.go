@@ -11,7 +11,7 @@ var first = snapshot.Paging{Number: 1, Limit: 1}
 func Examples(snap *snapshot.Snapshot) map[string]string {
 	c := snap.Catalog
 	values := map[string]string{
-		"CategoryParam": "", "ToolSlugParam": "", "SlugsParam": "", "EmbeddingsSlugParam": snap.EmbeddingsSlug(),
+		"CategoryParam": "", "ToolSlugParam": "", "SlugsParam": "", "EmbeddingsSlugParam": snap.EmbeddingsSlug,
 		"CategoryOfEitherParam": "", "ComparatifSlugParam": "", "ReasonParam": "", "CategoryOfRetiredParam": "",
 	}
 	for _, i := range snap.Tools(snapshot.ToolQuery{}, first).IDs() {
@@ -19,7 +19,7 @@ func Examples(snap *snapshot.Snapshot) map[string]string {
 		values["CategoryParam"], values["ToolSlugParam"], values["SlugsParam"] = t.Category, t.Slug, t.Slug
 	}
 	for _, i := range snap.Comparisons("", first).IDs() {
-		x := snap.Published()[i]
+		x := snap.Published[i]
 		values["CategoryOfEitherParam"], values["ComparatifSlugParam"] = c.Tool(x.ToolA).Category, x.Slug
 	}
 	for _, i := range snap.Retired("", "", first).IDs() {

@@ -142,7 +142,7 @@ func (ref *Reference) page(snap *snapshot.Snapshot, base string) page {
 		Configuration: sample{
 			"assistants.json", "JSON", `{"mcpServers": {"palmares": {"type": "http", "url": "` + base + `/mcp"}}}`,
 		},
-		EventTypes: catalog.ChangeTypes, Pro: !ref.hidesPro, Dataset: snap.HasDataset(),
+		EventTypes: catalog.ChangeTypes, Pro: !ref.hidesPro, Dataset: snap.Catalog.HasDataset(),
 	}
 	values := openapi.Examples(snap)
 	for _, g := range ref.groups {

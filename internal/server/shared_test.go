@@ -58,7 +58,7 @@ func TestVersionsThatShareAnswerLikeWholeOnes(t *testing.T) {
 		loads++
 		var earlier *catalogdb.Published
 		if before != nil {
-			earlier = &catalogdb.Published{Catalog: before.Catalog, Version: before.Version, PublishedAt: before.PublishedAt, Feed: before.Feed()}
+			earlier = &catalogdb.Published{Catalog: before.Catalog, Version: before.Version, PublishedAt: before.PublishedAt, Feed: before.Feed}
 		}
 		changed, step, err := st.Catalogue.LoadAfter(t.Context(), earlier)
 		if err != nil {

@@ -127,6 +127,6 @@ func (v *view) currentSlug(folder, former string) string {
 	if folder == "comparatifs" {
 		return v.comparisonAliases[former]
 	}
-	current, _ := v.snap.Alias(former)
+	current, _ := v.snap.Aliases[former]
 	return current
 }

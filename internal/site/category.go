@@ -63,7 +63,7 @@ func (s *Site) showCategory(r *request) (*answer, error) {
 			}
 		}
 	}
-	if r.snap.HasDataset() {
+	if r.snap.Catalog.HasDataset() {
 		data.JSON = mapPath + ".json?category=" + slug
 	}
 	list := r.snap.Tools(snapshot.ToolQuery{Category: slug}, firstItems(categoryTools))

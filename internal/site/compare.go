@@ -188,7 +188,7 @@ func readChoice(r *request) *choice {
 func (c *choice) add(r *request, given string) *catalog.Tool {
 	slug := normalize(given)
 	t := r.snap.Catalog.Tool(slug)
-	if current, ok := r.snap.Alias(slug); ok && t == nil {
+	if current, ok := r.snap.Aliases[slug]; ok && t == nil {
 		t = r.snap.Catalog.Tool(current)
 	}
 	if retired := r.retired[slug]; t == nil && len(retired) > 0 {

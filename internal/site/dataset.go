@@ -50,7 +50,7 @@ var fileTexts = map[string]string{
 // dataset shows what is offered in bulk. Sizes are those of files that are written
 // already: a page has none written.
 func (s *Site) dataset(r *request) (*answer, error) {
-	if !r.snap.HasDataset() {
+	if !r.snap.Catalog.HasDataset() {
 		return nil, notFound("Ce catalogue n’est pas proposé en bloc\u202f; l’API le donne page par page.")
 	}
 	c := r.snap.Catalog
@@ -59,7 +59,7 @@ func (s *Site) dataset(r *request) (*answer, error) {
 		Base: s.baseURL(r), Credit: c.CreditLine(), Version: r.snap.Version, Heads: c.Settings.Dataset == catalog.DatasetHead,
 	}
 	var x *dataset.Export
-	if s.cfg.Exports != nil && r.snap.Feed() != nil {
+	if s.cfg.Exports != nil && r.snap.Feed != nil {
 		x = s.cfg.Exports.Written(r.snap)
 	}
 	data.Commands = r.datasetCommands(data.Base)
@@ -87,7 +87,7 @@ func (s *Site) dataset(r *request) (*answer, error) {
 // datasetCommands are the three commands to begin with.
 func (v *view) datasetCommands(base string) []command {
 	follow := "/data/v1/changes"
-	if feed := v.snap.Feed(); feed != nil {
+	if feed := v.snap.Feed; feed != nil {
 		follow += "?after=" + strconv.FormatInt(feed.Last, 10) + "&feed=" + feed.ID
 	}
 	return []command{

@@ -145,7 +145,7 @@ func (v *view) subject(e *catalog.Event) subject {
 		prices: past.PriceHistory, scores: past.ScoreHistory, isKnown: isPast,
 	}
 	now := c.Tool(e.Slug)
-	if current, ok := v.snap.Alias(e.Slug); ok && now == nil {
+	if current, ok := v.snap.Aliases[e.Slug]; ok && now == nil {
 		now = c.Tool(current)
 		s.path = "/outils/" + current
 		if isPast || e.Type == catalog.ToolRemoved { // not renamed: the other tool absorbed it

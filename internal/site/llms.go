@@ -49,7 +49,7 @@ func (s *Site) llms(r *request) (*answer, error) {
 	if r.pro() {
 		l.link("Webhooks", webhooksPath+markdownSuffix, "événements, signatures, récepteurs à copier, nouvelles tentatives")
 	}
-	if r.snap.HasDataset() {
+	if r.snap.Catalog.HasDataset() {
 		l.link("Données", datasetPath+markdownSuffix, "tout le catalogue en fichiers JSON, CSV et SQLite")
 	}
 	l.link("Statistiques", "/api/v1/stats", "les chiffres du catalogue, en JSON")

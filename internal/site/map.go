@@ -123,7 +123,7 @@ func (s *Site) renderMap(r *request, f *filters, m *market.Map) *answer {
 			data.Neither++
 		}
 	}
-	if r.snap.HasDataset() {
+	if r.snap.Catalog.HasDataset() {
 		data.JSON, data.CSV = f.at(mapPath+".json"), f.at(mapPath+".csv")
 	}
 	data.Page = s.page(r, "Carte", "Ce que vaut chaque outil et ce qu’il coûte par mois, sur une carte\u00a0: les outils qu’aucun autre ne bat en note et en prix.", mapPath)
@@ -201,7 +201,7 @@ type mapRecord struct {
 // mapFile reads the parameters of a file of the map and returns what is in it, or a kept
 // answer.
 func (s *Site) mapFile(r *request, write func(*mapData) *answer) (*answer, error) {
-	if !r.snap.HasDataset() {
+	if !r.snap.Catalog.HasDataset() {
 		return nil, notFound("Ce catalogue n’est pas proposé en bloc\u202f; l’API le donne page par page.")
 	}
 	f := readFilters(r)

@@ -32,7 +32,7 @@ func (s *Site) media(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	hash, ext, _ := strings.Cut(r.PathValue("file"), ".")
-	if known, ok := req.snap.Picture(hash); !ok || known != ext {
+	if known, ok := req.snap.Pictures[hash]; !ok || known != ext {
 		s.write(w, r, s.failure(req, notFound("Cette image n’existe pas, ou plus.")), nil)
 		return
 	}

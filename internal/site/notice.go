@@ -28,7 +28,7 @@ func (v *view) notices(search string) []notice {
 		return nil
 	}
 	var list []notice
-	if slug, ok := v.snap.Alias(search); ok {
+	if slug, ok := v.snap.Aliases[search]; ok {
 		list = append(list, notice{Name: v.snap.Catalog.Tool(slug).Name, Href: "/outils/" + slug})
 	}
 	words := strings.Split(search, "-")

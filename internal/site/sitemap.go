@@ -23,7 +23,7 @@ func (v *view) eachURL(visit func(url, day string)) {
 	if v.pro() {
 		visit(c.URL+webhooksPath, "")
 	}
-	if v.snap.HasDataset() {
+	if v.snap.Catalog.HasDataset() {
 		visit(c.URL+datasetPath, "")
 	}
 	for i := range c.Pages {

@@ -61,7 +61,7 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	v := &view{
 		snap: snap, demo: demo, pages: newPageCache(), responses: web.NewResponses(),
 		labels:       map[string]string{},
-		published:    snap.Published(),
+		published:    snap.Published,
 		comparisons:  map[string][]*catalog.Comparison{},
 		retired:      map[string][]*catalog.Retired{},
 		retiredPlace: map[string]int{},
@@ -78,7 +78,7 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	decode(snap.Stats(), &v.stats)
 	decode(snap.Categories().Body(), &list)
 	v.setCategories(list.Data)
-	v.hasLogos, v.profiled = snap.HasLogos(), snap.HasProfiles()
+	v.hasLogos, v.profiled = snap.HasLogos, snap.HasProfiles
 	v.menus = newMenus(snap.Catalog)
 	v.addresses = &markdown.Addresses{Catalog: snap.Catalog, Retired: v.retiredHref}
 	for _, i := range snap.Comparisons("", firstItems(len(v.published))).IDs() {
@@ -157,7 +157,7 @@ func (r *request) tool(prefix string) (*catalog.Tool, *answer, error) {
 	if t := r.snap.Catalog.Tool(slug); t != nil {
 		return t, nil, nil
 	}
-	if current, ok := r.snap.Alias(slug); ok {
+	if current, ok := r.snap.Aliases[slug]; ok {
 		return nil, redirect(r.sameForm(prefix+current), r.URL.RawQuery), nil
 	}
 	if r.snap.RetiredTool(slug) != nil {

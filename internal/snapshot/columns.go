@@ -137,12 +137,6 @@ func (x *columns) with(trait uint8, do func(i int32)) {
 	}
 }
 
-// HasLogos reports whether a tool has a logo.
-func (s *Snapshot) HasLogos() bool { return s.columns.any(hasLogo) }
-
-// HasProfiles reports whether a tool is not for everybody.
-func (s *Snapshot) HasProfiles() bool { return s.columns.any(hasProfile) }
-
 // LatestTools returns, in the order of the catalogue, the tools with a change on one of the
 // last days, of as many days as it takes to find n tools.
 func (s *Snapshot) LatestTools(n int) []*catalog.Tool {

@@ -58,7 +58,7 @@ func (s *Snapshot) renderEmbeddings(c *catalog.Catalog) {
 	}
 	s.embeddings = render(len(docs), func(i int32) any { return docs[i] })
 	if len(top) > 0 {
-		s.embeddingsSlug = c.Tools[top[0]].Slug
+		s.EmbeddingsSlug = c.Tools[top[0]].Slug
 	}
 	slices.SortFunc(entries, func(a, b embeddingsEntry) int { return strings.Compare(a.Slug, b.Slug) })
 	var list struct {

@@ -47,24 +47,8 @@ func (s *Snapshot) Embeddings(slug string) (wire.Body, bool) {
 	return find(&s.embeddings, s.embeddingsBySlug, slug)
 }
 
-// EmbeddingsSlug returns the slug of a tool of the top set; "" if there is none.
-func (s *Snapshot) EmbeddingsSlug() string { return s.embeddingsSlug }
-
 // Stats returns the body of the figures of the catalogue.
 func (s *Snapshot) Stats() wire.Body { return s.stats.body(0) }
-
-// Alias returns the current slug of the tool that formerly had this one.
-func (s *Snapshot) Alias(slug string) (string, bool) {
-	current, ok := s.aliases[slug]
-	return current, ok
-}
-
-// ComparisonAlias returns the current slug of the published comparison that formerly had
-// this one.
-func (s *Snapshot) ComparisonAlias(slug string) (string, bool) {
-	current, ok := s.comparisonAliases[slug]
-	return current, ok
-}
 
 // RetiredTool returns the retired tool with the given slug, or nil.
 func (s *Snapshot) RetiredTool(slug string) *catalog.Retired {
@@ -81,11 +65,4 @@ func find(from *fragments, bySlug map[string]int32, slug string) (wire.Body, boo
 		return wire.Body{}, false
 	}
 	return from.body(i), true
-}
-
-// Picture returns the extension of the picture with the given hash, and whether the
-// catalogue uses it.
-func (s *Snapshot) Picture(hash string) (ext string, ok bool) {
-	ext, ok = s.pictures[hash]
-	return ext, ok
 }

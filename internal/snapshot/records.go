@@ -1,7 +1,5 @@
 package snapshot
 
-import "palmares/internal/catalog"
-
 // The website renders records instead of sending JSON. These methods return them
 // in the order of the API.
 
@@ -9,14 +7,3 @@ import "palmares/internal/catalog"
 // prices, in Published for comparisons, and in Catalog.Retired and
 // Catalog.Categories for the others. The caller must not modify them.
 func (p *Page) IDs() []int32 { return p.ids }
-
-// Published returns the published comparisons, as indexed by the IDs of a page.
-func (s *Snapshot) Published() []*catalog.Comparison {
-	public := make([]*catalog.Comparison, 0, len(s.comparisonBySlug))
-	for i := range s.Catalog.Comparisons {
-		if x := &s.Catalog.Comparisons[i]; x.Published {
-			public = append(public, x)
-		}
-	}
-	return public
-}

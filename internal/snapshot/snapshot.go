@@ -42,11 +42,21 @@ type Snapshot struct {
 	// PriceChanges returns the changes of all prices, newest first. They are sorted once.
 	PriceChanges func() []PriceChange
 
+	Feed      *record.Feed          // of the records, nil if there is none; see SetFeed
+	Published []*catalog.Comparison // as indexed by the IDs of a page
+
+	Aliases           map[string]string // current slugs of tools by former ones
+	ComparisonAliases map[string]string // the same of the published comparisons
+	Pictures          map[string]string // extensions of pictures by hash, smaller versions included
+
+	HasLogos       bool   // a tool has a logo
+	HasProfiles    bool   // a tool is not for everybody
+	EmbeddingsSlug string // of a tool of the top set; "" if there is none
+
 	// UpdatedAt and Version as header values, to save allocations.
 	updatedAtHeader, versionHeader []string
 
-	feed    *record.Feed // nil if there is none
-	changes table        // of its changes
+	changes table // of the feed
 
 	before *Snapshot // what this one was made from; nil once the index is built
 	step   catalog.Step
@@ -60,7 +70,6 @@ type Snapshot struct {
 	stats       fragments // one
 
 	embeddingsList fragments // one
-	embeddingsSlug string    // of a tool that has one, or ""
 
 	priceDetails      fragments // prices with their history
 	comparisonDetails fragments // comparisons with both scores
@@ -69,10 +78,6 @@ type Snapshot struct {
 	comparisonBySlug map[string]int32 // index in comparisons
 	retiredBySlug    map[string]int32
 	embeddingsBySlug map[string]int32
-	aliases          map[string]string // of tools
-	pictures         map[string]string // extensions by hash, smaller versions included
-
-	comparisonAliases map[string]string
 
 	columns          columns
 	toolSorts        [sortCount][]int32
@@ -106,19 +111,19 @@ func Next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int6
 		comparisonBySlug: make(map[string]int32, len(c.Comparisons)),
 		retiredBySlug:    make(map[string]int32, len(c.Retired)),
 		embeddingsBySlug: map[string]int32{},
-		aliases:          map[string]string{},
-		pictures:         map[string]string{},
+		Aliases:          map[string]string{},
+		Pictures:         map[string]string{},
 
-		comparisonAliases: map[string]string{},
+		ComparisonAliases: map[string]string{},
 	}
 	if step != nil && before.Catalog.URL == c.URL { // otherwise every record differs
 		s.before, s.step = before, *step
 	}
 	s.PriceChanges = sync.OnceValue(func() []PriceChange { return priceChanges(c) })
 	for _, p := range c.Pictures {
-		s.pictures[p.Hash] = p.Ext
+		s.Pictures[p.Hash] = p.Ext
 		for _, small := range p.Variants {
-			s.pictures[small.Name] = small.Ext
+			s.Pictures[small.Name] = small.Ext
 		}
 	}
 	if s.before != nil {
@@ -126,6 +131,7 @@ func Next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int6
 	} else {
 		s.columns = newColumns(c)
 	}
+	s.HasLogos, s.HasProfiles = s.columns.any(hasLogo), s.columns.any(hasProfile)
 	ordered := make(chan struct{})
 	go func() { // independent of the rendering below, and about as long
 		defer close(ordered)
@@ -232,7 +238,7 @@ func (s *Snapshot) renderTools(c *catalog.Catalog) {
 	}
 	s.columns.with(hasAliases, func(i int32) {
 		for _, alias := range c.Tools[i].Aliases {
-			s.aliases[alias] = c.Tools[i].Slug
+			s.Aliases[alias] = c.Tools[i].Slug
 		}
 	})
 }
@@ -246,7 +252,7 @@ func (s *Snapshot) renderComparisons(c *catalog.Catalog) {
 		}
 		s.comparisonBySlug[x.Slug] = int32(len(public))
 		for _, alias := range x.Aliases {
-			s.comparisonAliases[alias] = x.Slug
+			s.ComparisonAliases[alias] = x.Slug
 		}
 		public = append(public, x)
 	}
@@ -258,6 +264,7 @@ func (s *Snapshot) renderComparisons(c *catalog.Catalog) {
 	} else {
 		s.comparisons, s.comparisonDetails = render(n, item), render(n, detail)
 	}
+	s.Published = public
 	s.comparisonOrders = s.orderComparisons(public)
 }
 

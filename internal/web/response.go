@@ -12,9 +12,9 @@ import (
 
 // A Sender sends the responses of one API.
 type Sender struct {
-	public     bool
-	stallTimeout      time.Duration
-	compressor *Compressor
+	public       bool
+	stallTimeout time.Duration
+	compressor   *Compressor
 }
 
 // A Response is the result of an operation.

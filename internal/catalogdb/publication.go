@@ -1,0 +1,151 @@
+package catalogdb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"palmares/internal/catalog"
+	"palmares/internal/record"
+	"palmares/internal/sqldb"
+	"strings"
+	"time"
+)
+
+// A PictureSource has the bytes of the pictures that are to be published, by hash.
+type PictureSource interface {
+	Read(ctx context.Context, hash string) ([]byte, error)
+}
+
+// A MirrorCopy makes a publication an exact copy of what an origin serves: dates and
+// histories are those of the records, and nothing is kept but what the records say.
+type MirrorCopy struct {
+	Base   Origin // as the copy was started from; ErrMirrorMoved if it is no longer that
+	Origin Origin // that was copied; ErrInexact if the catalogue has another state
+}
+
+// progressEvery is how many records are written in about a tenth of a second.
+const progressEvery = 1000
+
+// writeListed stores which entries of price histories the files list by now, without a new
+// version.
+func (p *publication) writeListed(ctx context.Context) error {
+	for _, slug := range p.diff.Listed {
+		rest := privateOf(p.next, p.next.Tool(slug))
+		_, err := p.tx.ExecContext(ctx, `UPDATE records SET private = $1 WHERE kind = $2 AND slug = $3 AND public`,
+			rest.text(), string(record.Tool), slug)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A RemovalsError stops a publication in which active tools disappear without
+// having been retired or renamed.
+type RemovalsError struct {
+	Slugs []string
+}
+
+// PublishOptions say how to publish. The zero value refuses removals.
+type PublishOptions struct {
+	// Now is called once no other publication is in the way, and gives the time of this
+	// one: versions are in the order of their times. It must be set.
+	Now           func() time.Time
+	AllowRemovals bool           // tools may disappear without an entry in cimetiere/
+	DryRun        bool           // only find out what would change
+	Pictures      PictureSource  // of the new pictures; may be nil if there are none
+	Source        Source         // recorded with the version
+	Progress      func(Progress) // called from time to time, by the goroutine of Publish; may be nil
+	// Guard is called with what would be replaced; no other publication comes in between.
+	// Its error ends a publication that would change something. It may be nil.
+	Guard func(Head) error
+	// Check is called before anything is written, with the published catalogue, what
+	// would change and the day of the publication. Its error ends the publication. It may
+	// be nil.
+	Check func(old *catalog.Catalog, diff *catalog.Diff, today string) error
+	// Mirror makes the publication a copy of an origin; nil for one of this database's own.
+	Mirror *MirrorCopy
+}
+
+// Progress is how far a publication is.
+type Progress struct {
+	Stage string // "load", "compare", "records", "picture files", "events", "deliveries"
+	Done  int
+	Total int // 0 while it is not known
+}
+
+// A Publication is what Publish did, or with DryRun would have done.
+type Publication struct {
+	Version  int64 // that is published now
+	Sequence int64 // of its last event
+	Diff     catalog.Diff
+}
+
+func (e *RemovalsError) Error() string {
+	const most = 10
+	shown, more := e.Slugs, ""
+	if len(shown) > most {
+		more = fmt.Sprintf(" and %d more", len(shown)-most)
+		shown = shown[:most]
+	}
+	if len(e.Slugs) == 1 {
+		return "1 published tool is missing: " + e.Slugs[0]
+	}
+	return fmt.Sprintf("%d published tools are missing: %s%s", len(e.Slugs), strings.Join(shown, ", "), more)
+}
+
+// errRollback ends a transaction that has nothing to commit.
+var errRollback = errors.New("nothing to commit")
+
+// publication is one run of Publish inside its transaction.
+type publication struct {
+	tx *sql.Tx
+	db *sqldb.DB
+
+	opts    PublishOptions
+	now     time.Time
+	head    Head
+	refused error // of the guard, if something would change
+	old     *Published
+	next    *catalog.Catalog
+	diff    catalog.Diff
+
+	feed   *record.Step         // to the next version
+	stored map[rowKey]storedRow // but for public ones without anything private
+}
+
+// changes reports whether there will be a new version.
+func (p *publication) changes() bool { return len(p.diff.Changes) > 0 }
+
+// day returns the day of the catalogue's last update.
+func (p *publication) day() string {
+	if p.opts.Mirror != nil {
+		return p.opts.Mirror.Origin.UpdatedAt
+	}
+	return catalog.Day(p.now)
+}
+
+// writeRows writes n rows to a table and reports the progress.
+func (p *publication) writeRows(ctx context.Context, stage string, t sqldb.Table, n int, row func(i int) []any) error {
+	b := sqldb.NewBatch(p.tx, t, p.db.Placeholders())
+	for i := range n {
+		if i%progressEvery == 0 {
+			p.progress(stage, i, n)
+		}
+		if err := b.Add(ctx, row(i)...); err != nil {
+			return err
+		}
+	}
+	if err := b.Flush(ctx); err != nil {
+		return err
+	}
+	p.progress(stage, n, n)
+	return nil
+}
+
+func (p *publication) progress(stage string, done, total int) {
+	if p.opts.Progress != nil {
+		p.opts.Progress(Progress{Stage: stage, Done: done, Total: total})
+	}
+}
