@@ -35,7 +35,7 @@ type cluster struct {
 	size        int           // how many nodes
 	customers   int           // how many accounts with a key; half of them have a thousand requests a day
 	spares      int           // how many keys that can be revoked
-	nodes       []*node
+	nodes       []*member
 	keys        []string // of customers; every node has seen them
 	spare       []spare  // to be revoked, one during each fault
 	published   int      // tools in the catalogue, another number each time
@@ -45,7 +45,7 @@ type cluster struct {
 // A spare is a key that every node has seen.
 type spare struct{ id, key string }
 
-type node struct {
+type member struct {
 	cmd      *exec.Cmd
 	log      *testkit.Log
 	url, ops string
@@ -80,7 +80,7 @@ func (c *cluster) start(ctx context.Context, database string) error {
 		if err != nil {
 			return err
 		}
-		n := &node{url: "http://" + address, ops: "http://" + ops, log: &testkit.Log{}}
+		n := &member{url: "http://" + address, ops: "http://" + ops, log: &testkit.Log{}}
 		n.cmd = exec.Command(c.binary, "serve", "--database", database, "--listen", address, "--ops-listen", ops,
 			"--trusted-proxies", "127.0.0.0/8", "--webhook-allow", "127.0.0.0/8", "--drain", "0s")
 		n.cmd.Env, n.cmd.Stderr = append(os.Environ(), secretKey), n.log
@@ -169,7 +169,7 @@ func lastLines(log string) string {
 }
 
 // ask returns how long an answer took, and its status.
-func (c *cluster) ask(ctx context.Context, n *node, path, key string) (time.Duration, int, error) {
+func (c *cluster) ask(ctx context.Context, n *member, path, key string) (time.Duration, int, error) {
 	req, err := http.NewRequestWithContext(ctx, "GET", n.url+path, nil)
 	if err != nil {
 		return 0, 0, err
@@ -190,7 +190,7 @@ func (c *cluster) ask(ctx context.Context, n *node, path, key string) (time.Dura
 }
 
 // figure returns a metric of a node, -1 if it has none.
-func (c *cluster) figure(ctx context.Context, n *node, name string) float64 {
+func (c *cluster) figure(ctx context.Context, n *member, name string) float64 {
 	req, err := http.NewRequestWithContext(ctx, "GET", n.ops+"/metrics", nil)
 	if err != nil {
 		return -1
@@ -212,7 +212,7 @@ func (c *cluster) figure(ctx context.Context, n *node, name string) float64 {
 
 // isWell reports whether a node reaches the database, counts with the others and
 // refuses unknown keys.
-func (c *cluster) isWell(ctx context.Context, n *node) bool {
+func (c *cluster) isWell(ctx context.Context, n *member) bool {
 	if c.figure(ctx, n, "palmares_database_up") != 1 || c.figure(ctx, n, "palmares_quota_alone") != 0 {
 		return false
 	}
@@ -331,13 +331,13 @@ func (c *cluster) change(ctx context.Context) (isRevoked, isPublished func() boo
 	if _, err := c.palmares(ctx, "key", "revoke", s.id); err != nil {
 		return nil, nil, err
 	}
-	everywhere := func(knows func(*node) bool) func() bool {
-		return func() bool { return !slices.ContainsFunc(c.nodes, func(n *node) bool { return !knows(n) }) }
+	everywhere := func(knows func(*member) bool) func() bool {
+		return func() bool { return !slices.ContainsFunc(c.nodes, func(n *member) bool { return !knows(n) }) }
 	}
-	return everywhere(func(n *node) bool {
+	return everywhere(func(n *member) bool {
 			_, status, err := c.ask(ctx, n, "/api/v1/stats", s.key)
 			return err == nil && status == http.StatusUnauthorized
-		}), everywhere(func(n *node) bool {
+		}), everywhere(func(n *member) bool {
 			return c.figure(ctx, n, "palmares_catalogue_tools") == float64(tools)
 		}), nil
 }
@@ -383,7 +383,7 @@ func (c *cluster) suffer(ctx context.Context, f fault) (*result, error) {
 	}
 	err = errors.Join(err, f.end(ctx))
 	r.recovered = until(ctx, time.Now(), func() bool {
-		return !slices.ContainsFunc(c.nodes, func(n *node) bool { return !c.isWell(ctx, n) })
+		return !slices.ContainsFunc(c.nodes, func(n *member) bool { return !c.isWell(ctx, n) })
 	})
 	if f.down {
 		err = errors.Join(err, change())

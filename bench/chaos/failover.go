@@ -127,7 +127,7 @@ func (t *trial) killPrimary(ctx context.Context, p *patroni, everything bool, ou
 	}
 	elected := time.Since(killed)
 	if err := p.wait(ctx, "a well node", func() bool {
-		return !slices.ContainsFunc(t.nodes, func(n *node) bool { return !t.isWell(ctx, n) })
+		return !slices.ContainsFunc(t.nodes, func(n *member) bool { return !t.isWell(ctx, n) })
 	}); err != nil {
 		return err
 	}

@@ -201,7 +201,7 @@ func TestWhatIsWrongWithAnOriginIsSaidAndNothingIsChanged(t *testing.T) {
 		{"another letter in a record", changed(changesPath, replace("Un outil.", "Un util..")), 9, "the outil outil-1 of " + o.url + " was changed on the way"},
 		{"another hash of a record", changed(changesPath, replace(`"hash":"sha256-`, `"hash":"sha256-0`)), 9, "was changed on the way"},
 		{"another state of the manifest", changed(manifestPath, replace(`"state":"sha256-`, `"state":"sha256-0`)), 9, "as a server of Palmarès does"},
-		{"the state of another version", changed(manifestPath, replace(`"state":"`+o.live.Load().Feed().State, `"state":"sha256-`+strings.Repeat("0", 64))), 0, "is not of the version that it announces"},
+		{"the state of another version", changed(manifestPath, replace(`"state":"`+o.live.Load().Feed.State, `"state":"sha256-`+strings.Repeat("0", 64))), 0, "is not of the version that it announces"},
 		{"a shorter file than announced", changed(manifestPath, replace(`"bytes":`, `"bytes":1`)), 0, "another length"},
 		{"a file elsewhere", changed(manifestPath, replace(`"path":"/data/v1/export/`, `"path":"/outils/`)), 0, "has no outils.ndjson.zst"},
 		{"a picture that is gone", at("/media/", status(404)), 9, "no longer has the picture"},
@@ -313,7 +313,7 @@ func TestAnOriginWithAnotherPastIsNotFollowedUntilAReset(t *testing.T) {
 		restored.publish(files)
 		snap := restored.live.Load()
 		feed := *snap.Feed
-		feed.ID = o.live.Load().Feed().ID
+		feed.ID = o.live.Load().Feed.ID
 		snap.SetFeed(&feed)
 		o.live.Store(snap)
 		m.fails("has another past than the one that was copied", "palmares mirror reset")
