@@ -256,11 +256,13 @@ func (c *cluster) check() error {
 	}
 	defer db.Close()
 	var counted int64
-	const query = `SELECT COALESCE(SUM(u.requests), 0) FROM usage u JOIN accounts a ON a.id = u.account_id WHERE a.plan = $1`
+	const query = `SELECT COALESCE(SUM(u.requests), 0) FROM usage u JOIN accounts a ON a.id = u.account_id
+		WHERE a.plan = $1`
 	if err := db.QueryRow(query, string(account.Developer)).Scan(&counted); err != nil {
 		return err
 	}
-	fmt.Printf("  %-24s %d requests with Developer keys answered, %d counted (at most %d were in flight when rounds ended)\n",
+	fmt.Printf("  %-24s %d requests with Developer keys answered, %d counted (at most %d were in flight when rounds "+
+		"ended)\n",
 		c.name, c.answered, counted, (nodeRounds+1)*nodeConnections)
 	if counted < c.answered {
 		return fmt.Errorf("%s: %d requests were answered and not counted", c.name, c.answered-counted)

@@ -123,7 +123,9 @@ func change(folder string, day, n int) error {
 
 // publishSome publishes a change of every hundredth tool. It returns how long after the end of
 // the command the server served it, and the most memory of the server until then.
-func (b *bench) publishSome(binary, folder, database string, day int, p *process) (took time.Duration, peak int64, err error) {
+func (b *bench) publishSome(
+	binary, folder, database string, day int, p *process,
+) (took time.Duration, peak int64, err error) {
 	if err := errors.Join(change(folder, day, 100), p.resetPeak()); err != nil {
 		return 0, 0, err
 	}

@@ -164,7 +164,8 @@ func (c *cluster) stop() error {
 
 // lastLines returns what a node said last.
 func lastLines(log string) string {
-	lines := slices.DeleteFunc(strings.Split(log, "\n"), func(line string) bool { return strings.Contains(line, `"msg":"request"`) })
+	lines := slices.DeleteFunc(strings.Split(log, "\n"),
+		func(line string) bool { return strings.Contains(line, `"msg":"request"`) })
 	return strings.Join(lines[max(0, len(lines)-10):], "\n")
 }
 
@@ -264,7 +265,9 @@ func (r *result) broken(f fault) (list []error) {
 			list = append(list, fmt.Errorf(f.name+": "+format, args...))
 		}
 	}
-	for kind, w := range map[string]*waits{"reads with a key": &r.keyed, "reads without a key": &r.anonymous, "pages": &r.pages} {
+	for kind, w := range map[string]*waits{
+		"reads with a key": &r.keyed, "reads without a key": &r.anonymous, "pages": &r.pages,
+	} {
 		is(w.answered < w.asked, "%d of %d %s were not answered: %v", w.asked-w.answered, w.asked, kind, w.statuses)
 		is(w.worst > mayWait+allowance, "one of the %s waited for %s", kind, w.worst)
 	}
@@ -310,7 +313,8 @@ func (c *cluster) weigh(ctx context.Context) (w weight, err error) {
 		return w, err
 	}
 	defer db.Close()
-	err = db.QueryRowContext(ctx, `SELECT count(*) FROM pg_stat_activity WHERE application_name = 'palmares'`).Scan(&w.connections)
+	err = db.QueryRowContext(ctx,
+		`SELECT count(*) FROM pg_stat_activity WHERE application_name = 'palmares'`).Scan(&w.connections)
 	return w, err
 }
 
@@ -322,7 +326,8 @@ func (c *cluster) change(ctx context.Context) (isRevoked, isPublished func() boo
 	c.published++
 	tools := 200 + c.published
 	content := filepath.Join(c.dir, fmt.Sprint("content", tools))
-	if out, err := exec.CommandContext(ctx, c.binary, "generate", content, "--tools", fmt.Sprint(tools)).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, c.binary, "generate", content, "--tools",
+		fmt.Sprint(tools)).CombinedOutput(); err != nil {
 		return nil, nil, fmt.Errorf("generate: %w: %s", err, out)
 	}
 	if _, err := c.palmares(ctx, "publish", content, "--allow-removals"); err != nil {
@@ -423,7 +428,8 @@ func (c *cluster) read(ctx context.Context, r *result) (stop func()) {
 		reader(&r.anonymous, stats, readPause, func() string { return "" }, http.StatusOK)
 	}
 	reader(&r.pages, "/outils", readPause, func() string { return "" }, http.StatusOK)
-	reader(&r.strangers, stats, 20*time.Millisecond, func() string { return account.NewKey(rand.Reader) }, http.StatusUnauthorized)
+	reader(&r.strangers, stats, 20*time.Millisecond, func() string { return account.NewKey(rand.Reader) },
+		http.StatusUnauthorized)
 	return func() { // it may be called again
 		cancel()
 		readers.Wait()

@@ -24,7 +24,8 @@ const publishEvery = 2 * time.Second
 // failOver kills the primary of a Patroni cluster several times.
 func failOver(ctx context.Context, binary string, times int) (err error) {
 	if missing := missingPrograms(); len(missing) > 0 {
-		fmt.Printf("SKIPPED: the fail-over of Patroni needs %s (on Debian 12: apt-get install etcd-server patroni haproxy pgbouncer postgresql-15)\n", strings.Join(missing, ", "))
+		fmt.Printf("SKIPPED: the fail-over of Patroni needs %s (on Debian 12: apt-get install etcd-server patroni haproxy "+
+			"pgbouncer postgresql-15)\n", strings.Join(missing, ", "))
 		return nil
 	}
 	dir, err := os.MkdirTemp("", "chaos")
@@ -91,7 +92,8 @@ func (t *trial) run(ctx context.Context, p *patroni, times int) error {
 	var work sync.WaitGroup
 	work.Go(func() { t.publish(working) })
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(out, "killed\tnew primary after\tall nodes well after\trequests with a key\tnot answered\tworst wait\tunseen keys\t503\t")
+	fmt.Fprintln(out, "killed\tnew primary after\tall nodes well after\trequests with a key\tnot answered\tworst "+
+		"wait\tunseen keys\t503\t")
 	var broken error
 	for i := range times {
 		if err := t.killPrimary(ctx, p, i%2 == 1, out); err != nil {
@@ -122,7 +124,8 @@ func (t *trial) killPrimary(ctx context.Context, p *patroni, everything bool, ou
 	if err := kill(); err != nil {
 		return err
 	}
-	if err := p.wait(ctx, "a new primary", func() bool { m, _ := p.primary(ctx); return m != nil && m != old }); err != nil {
+	if err := p.wait(ctx, "a new primary",
+		func() bool { m, _ := p.primary(ctx); return m != nil && m != old }); err != nil {
 		return err
 	}
 	elected := time.Since(killed)
@@ -199,7 +202,8 @@ func (t *trial) check(ctx context.Context) error {
 	lost := slices.DeleteFunc(slices.Clone(t.versions), func(v string) bool { return slices.Contains(versions, v) })
 	slices.Sort(t.versions)
 	twice := len(t.versions) - len(slices.Compact(slices.Clone(t.versions)))
-	fmt.Printf("%d requests with a key, %d answered, %d counted; %d publications reported, %d failed, %d lost; %d webhooks due, %d missing\n",
+	fmt.Printf("%d requests with a key, %d answered, %d counted; %d publications reported, %d failed, %d lost; "+
+		"%d webhooks due, %d missing\n",
 		t.keyed.asked, t.keyed.answered, counted, len(t.versions), t.failed, len(lost)+twice, len(events), len(missing))
 	if t.keyed.answered < t.keyed.asked || counted < t.keyed.answered || len(lost)+twice+len(missing) > 0 {
 		return errors.New("the fail-over lost something")

@@ -45,8 +45,10 @@ func hang(ctx context.Context, binary string, endpoints, publications int) error
 			}
 		}
 		without, with := percentile(sides[0].took, 99), percentile(sides[1].took, 99)
-		fmt.Printf("%d webhooks to the %d others: half within %d ms when none hangs and %d ms when one does, 99 %% within %d and %d ms: %.2f times as long\n",
-			len(sides[0].took), endpoints-1, percentile(sides[0].took, 50).Milliseconds(), percentile(sides[1].took, 50).Milliseconds(),
+		fmt.Printf("%d webhooks to the %d others: half within %d ms when none hangs and %d ms when one does, "+
+			"99 %% within %d and %d ms: %.2f times as long\n",
+			len(sides[0].took), endpoints-1, percentile(sides[0].took, 50).Milliseconds(),
+			percentile(sides[1].took, 50).Milliseconds(),
 			without.Milliseconds(), with.Milliseconds(), with.Seconds()/without.Seconds())
 		fmt.Printf("the endpoint that hangs was sent %d requests\n", sides[1].toFirst)
 		if with.Seconds() > othersMayWait*without.Seconds() {
@@ -111,7 +113,8 @@ func (s *side) prepare(ctx context.Context, endpoints int) error {
 				return err
 			}
 		}
-		if _, err := s.palmares(ctx, "webhook", "add", owner, fmt.Sprintf("%s/%d", s.receiver.URL, i), "--webhook-allow", "127.0.0.0/8"); err != nil {
+		if _, err := s.palmares(ctx, "webhook", "add", owner, fmt.Sprintf("%s/%d", s.receiver.URL, i), "--webhook-allow",
+			"127.0.0.0/8"); err != nil {
 			return err
 		}
 	}
@@ -127,7 +130,8 @@ func (s *side) publish(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.palmares(ctx, "generate", filepath.Join(folder, "content"), "--tools", "10", "--seed", fmt.Sprint(i)); err != nil {
+	if _, err := s.palmares(ctx, "generate", filepath.Join(folder, "content"), "--tools", "10", "--seed",
+		fmt.Sprint(i)); err != nil {
 		return err
 	}
 	if _, err := s.palmares(ctx, "publish", filepath.Join(folder, "content"), "--allow-removals"); err != nil {
@@ -163,7 +167,9 @@ func (s *side) due(ctx context.Context) (n int, err error) {
 		return 0, err
 	}
 	defer db.Close()
-	err = db.QueryRowContext(ctx, `SELECT count(*) * ((SELECT count(*) FROM endpoints) - 1) FROM events WHERE version = (SELECT max(version) FROM events)`).Scan(&n)
+	err = db.QueryRowContext(ctx,
+		`SELECT count(*) * ((SELECT count(*) FROM endpoints) - 1) FROM events WHERE version = (SELECT max(version)
+			FROM events)`).Scan(&n)
 	return n, err
 }
 

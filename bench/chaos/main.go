@@ -128,7 +128,8 @@ func runSome(ctx context.Context, binary string, names []string, down bool) erro
 		if err != nil {
 			return err
 		}
-		proxy := toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), "postgres", address, db.Address())
+		proxy := toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), "postgres",
+			address, db.Address())
 		chosen := slices.DeleteFunc(faults(proxy, db), func(f fault) bool {
 			return f.down != down || len(names) > 0 && !slices.Contains(names, f.name)
 		})
@@ -176,13 +177,16 @@ func faults(proxy *toxiproxy.Proxy, db *testkit.PostgresServer) []fault {
 	return []fault{
 		{name: "none", begin: nothing, end: nothing, near: true},
 		slow(100), slow(150), slow(300), slow(600),
-		{name: "refused", begin: func(context.Context) error { proxy.Stop(); return nil }, end: func(context.Context) error { return proxy.Start() }},
+		{name: "refused", begin: func(context.Context) error { proxy.Stop(); return nil },
+			end: func(context.Context) error { return proxy.Start() }},
 		toxic("black hole", "timeout", `{"timeout":0}`),
 		toxic("slow, 1 s", "latency", `{"latency":1000}`),
 		toxic("reset in mid-query", "reset_peer", `{"timeout":0}`),
 		{name: "restart", begin: func(context.Context) error { return db.Restart() }, end: nothing, brief: true},
-		{name: "frozen", begin: func(context.Context) error { return db.Freeze() }, end: func(context.Context) error { return db.Thaw() }, down: true},
-		{name: "killed", begin: func(context.Context) error { return db.Kill() }, end: func(context.Context) error { return db.Resume() }, down: true},
+		{name: "frozen", begin: func(context.Context) error { return db.Freeze() },
+			end: func(context.Context) error { return db.Thaw() }, down: true},
+		{name: "killed", begin: func(context.Context) error { return db.Kill() },
+			end: func(context.Context) error { return db.Resume() }, down: true},
 		{name: "failover", begin: func(context.Context) error {
 			proxy.Stop()
 			return db.Move()
@@ -197,7 +201,8 @@ func faults(proxy *toxiproxy.Proxy, db *testkit.PostgresServer) []fault {
 // returns the promises that were broken.
 func (c *cluster) sufferAll(ctx context.Context, faults []fault) error {
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(out, "fault\treads\tanswered\tworst wait\tunknown keys\tworst wait\trecovered after\trevoked after\tpublished after\t")
+	fmt.Fprintln(out, "fault\treads\tanswered\tworst wait\tunknown keys\tworst wait\trecovered after\trevoked "+
+		"after\tpublished after\t")
 	before, err := c.weigh(ctx)
 	if err != nil {
 		return err
@@ -209,7 +214,8 @@ func (c *cluster) sufferAll(ctx context.Context, faults []fault) error {
 			return errors.Join(fmt.Errorf("%s: %w", f.name, err), out.Flush())
 		}
 		reads := r.keyed.plus(&r.anonymous).plus(&r.pages)
-		fmt.Fprintf(out, "%s\t%d\t%.3f %%\t%d ms\t%s\t%d ms\t%d ms\t%d ms\t%d ms\t\n", f.name, reads.asked, 100*float64(reads.answered)/float64(reads.asked),
+		fmt.Fprintf(out, "%s\t%d\t%.3f %%\t%d ms\t%s\t%d ms\t%d ms\t%d ms\t%d ms\t\n",
+			f.name, reads.asked, 100*float64(reads.answered)/float64(reads.asked),
 			reads.worst.Milliseconds(), r.unknown, r.strangers.worst.Milliseconds(), r.recovered.Milliseconds(), r.revoked.Milliseconds(), r.published.Milliseconds())
 		broken = append(broken, r.broken(f)...)
 	}

@@ -76,7 +76,8 @@ func startPatroni(ctx context.Context, dir string) (*patroni, error) {
 	p := &patroni{dir: dir}
 	if os.Geteuid() == 0 {
 		var err error
-		if p.user, err = testkit.Unprivileged(); err != nil {
+		p.user, err = testkit.Unprivileged()
+		if err != nil {
 			return p, err
 		}
 	}
@@ -84,7 +85,10 @@ func startPatroni(ctx context.Context, dir string) (*patroni, error) {
 		return p, err
 	}
 	for i := range 3 {
-		m := &machine{name: fmt.Sprintf("db%d", i+1), address: fmt.Sprintf("%s%d", loopback, 11+i), dir: filepath.Join(dir, fmt.Sprintf("db%d", i+1))}
+		m := &machine{
+			name: fmt.Sprintf("db%d", i+1), address: fmt.Sprintf("%s%d", loopback, 11+i),
+			dir: filepath.Join(dir, fmt.Sprintf("db%d", i+1)),
+		}
 		p.machines = append(p.machines, m)
 		if err := p.ownedDir(m.dir); err != nil {
 			return p, err
@@ -114,7 +118,8 @@ func (p *patroni) configure(name, dir string, replace ...string) (path, text str
 	if err != nil {
 		return "", "", err
 	}
-	text = strings.NewReplacer(append(replace, subnet+"0/24", "127.0.0.0/8", subnet, loopback, "127.0.0.1", loopback+"1")...).Replace(string(file))
+	text = strings.NewReplacer(append(replace, subnet+"0/24", "127.0.0.0/8", subnet, loopback, "127.0.0.1",
+		loopback+"1")...).Replace(string(file))
 	path = filepath.Join(dir, name)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil || p.user == nil {
 		return path, text, err
@@ -146,7 +151,8 @@ func (p *patroni) startMachine(m *machine) error {
 			own = append(own, before+subnet+"11:"+port+"\n", before+m.address+":"+port+"\n")
 		}
 	}
-	own = append(own, "ETCD_NAME=db1", "ETCD_NAME="+m.name, "name: db1", "name: "+m.name, "/var/lib/etcd/palmares", filepath.Join(m.dir, "etcd"),
+	own = append(own, "ETCD_NAME=db1", "ETCD_NAME="+m.name, "name: db1", "name: "+m.name, "/var/lib/etcd/palmares",
+		filepath.Join(m.dir, "etcd"),
 		"/var/lib/postgresql/15/palmares", m.data(), "/var/lib/postgresql", m.dir, "/var/run/postgresql", m.dir)
 	_, text, err := p.configure("etcd.default", m.dir, own...)
 	if err != nil {
@@ -158,7 +164,8 @@ func (p *patroni) startMachine(m *machine) error {
 			env = append(env, strings.TrimSpace(line))
 		}
 	}
-	if m.etcd, err = p.run(m.dir, env, "etcd"); err != nil {
+	m.etcd, err = p.run(m.dir, env, "etcd")
+	if err != nil {
 		return err
 	}
 	config, _, err := p.configure("patroni.yml", m.dir, own...)
@@ -173,7 +180,8 @@ func (p *patroni) startMachine(m *machine) error {
 func (p *patroni) startFrontends(ctx context.Context) error {
 	_, primary := p.primary(ctx)
 	superuser := "postgres://postgres:change-me-1@" + primary + "/postgres"
-	if out, err := exec.CommandContext(ctx, "psql", superuser, "-v", "ON_ERROR_STOP=1", "-f", "deploy/postgresql.sql").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "psql", superuser, "-v", "ON_ERROR_STOP=1", "-f",
+		"deploy/postgresql.sql").CombinedOutput(); err != nil {
 		return fmt.Errorf("deploy/postgresql.sql: %w: %s", err, out)
 	}
 	users, err := exec.CommandContext(ctx, "psql", superuser, "-Atc", userlistQuery).Output()
@@ -187,14 +195,17 @@ func (p *patroni) startFrontends(ctx context.Context) error {
 	if err := os.WriteFile(filepath.Join(dir, "userlist.txt"), users, 0o644); err != nil {
 		return err
 	}
-	config, _, err := p.configure("haproxy.cfg", dir, "log /dev/log", "log stdout format raw", "    chroot", "    # chroot", "    user", "    # user", "    group", "    # group")
+	config, _, err := p.configure("haproxy.cfg", dir, "log /dev/log", "log stdout format raw", "    chroot",
+		"    # chroot", "    user", "    # user", "    group", "    # group")
 	if err != nil {
 		return err
 	}
-	if p.haproxy, err = p.run(dir, nil, "haproxy", "-db", "-f", config); err != nil {
+	p.haproxy, err = p.run(dir, nil, "haproxy", "-db", "-f", config)
+	if err != nil {
 		return err
 	}
-	config, _, err = p.configure("pgbouncer.ini", dir, "/var/log/postgresql", dir, "/var/run/postgresql", dir, "/etc/pgbouncer", dir)
+	config, _, err = p.configure("pgbouncer.ini", dir, "/var/log/postgresql", dir, "/var/run/postgresql", dir,
+		"/etc/pgbouncer", dir)
 	if err != nil {
 		return err
 	}
@@ -269,7 +280,9 @@ func (p *patroni) complete(ctx context.Context) error {
 	return p.wait(ctx, "the Patroni cluster", func() bool {
 		primaries, synchronous, standbys := 0, 0, 0
 		for _, m := range p.machines {
-			for path, n := range map[string]*int{"/primary": &primaries, "/synchronous": &synchronous, "/asynchronous": &standbys} {
+			for path, n := range map[string]*int{
+				"/primary": &primaries, "/synchronous": &synchronous, "/asynchronous": &standbys,
+			} {
 				if m.answers(ctx, path) {
 					*n++
 				}

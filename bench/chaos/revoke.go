@@ -44,7 +44,8 @@ func revoke(ctx context.Context, binary string, times int) error {
 			return err
 		}
 		half, most, worst := percentile(took, 50), percentile(took, 99), percentile(took, 100)
-		fmt.Printf("%d revocations on %d nodes while callers read %d times: half known within %d ms, 99 %% within %d ms, all within %d ms\n",
+		fmt.Printf("%d revocations on %d nodes while callers read %d times: half known within %d ms, 99 %% within %d ms, "+
+			"all within %d ms\n",
 			times, len(c.nodes), r.keyed.asked+r.anonymous.asked+r.pages.asked, half.Milliseconds(), most.Milliseconds(), worst.Milliseconds())
 		if most > revokedWithin || worst > mayRevoke {
 			return fmt.Errorf("revocations took too long: want 99 %% within %s and all within %s", revokedWithin, mayRevoke)

@@ -21,14 +21,20 @@ type Accounts struct{ db *sqldb.DB }
 
 // Create creates an account. ErrAccountExists: the address has one already;
 // ErrInvalid: it is not an address.
-func (s *Accounts) Create(ctx context.Context, email string, plan account.Plan, now time.Time) (account.Account, error) {
+func (s *Accounts) Create(
+	ctx context.Context, email string, plan account.Plan, now time.Time,
+) (account.Account, error) {
 	email, err := account.NormalizeEmail(email)
 	if err != nil {
 		return account.Account{}, sqldb.Problem(sqldb.ErrInvalid, err, "%v", err)
 	}
-	a := account.Account{ID: account.NewID(account.AccountID, now, rand.Reader), Email: email, Plan: plan, CreatedAt: now.UTC().Truncate(time.Millisecond)}
+	a := account.Account{
+		ID: account.NewID(account.AccountID, now, rand.Reader), Email: email, Plan: plan,
+		CreatedAt: now.UTC().Truncate(time.Millisecond),
+	}
 	err = writeKeys(ctx, s.db, func(tx *sql.Tx) error {
-		made, err := tx.ExecContext(ctx, `INSERT INTO accounts (id, email, plan, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (email) DO NOTHING`,
+		made, err := tx.ExecContext(ctx,
+			`INSERT INTO accounts (id, email, plan, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (email) DO NOTHING`,
 			a.ID, a.Email, string(a.Plan), sqldb.FormatTime(a.CreatedAt))
 		if err != nil {
 			return err
@@ -48,7 +54,8 @@ func (s *Accounts) Create(ctx context.Context, email string, plan account.Plan, 
 func (s *Accounts) List(ctx context.Context) ([]account.Account, error) {
 	var all []account.Account
 	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		all, err = sqldb.Rows(ctx, tx, 0, `SELECT id, email, plan, created_at FROM accounts WHERE id <> $1`, scanAccount, deletedID)
+		all, err = sqldb.Rows(ctx, tx, 0, `SELECT id, email, plan, created_at FROM accounts WHERE id <> $1`, scanAccount,
+			deletedID)
 		return err
 	})
 	slices.SortFunc(all, func(a, b account.Account) int { return cmp.Compare(a.ID, b.ID) })
@@ -75,7 +82,8 @@ func (s *Accounts) SetPlan(ctx context.Context, email string, plan account.Plan,
 		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE subscriptions SET granted = FALSE, version = version + 1 WHERE account_id = $1`, a.ID); err != nil {
+		if _, err := tx.ExecContext(ctx,
+			`UPDATE subscriptions SET granted = FALSE, version = version + 1 WHERE account_id = $1`, a.ID); err != nil {
 			return err
 		}
 		due := time.Time{}

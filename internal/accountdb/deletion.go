@@ -17,11 +17,13 @@ const deletedID = "acc_deleted"
 // them, and what is known about them is erased. Sweep deletes their rows and deliveries.
 // The condition names endpoints by $1.
 func buryEndpoints(ctx context.Context, tx *sql.Tx, condition, value string) error {
-	if _, err := tx.ExecContext(ctx, `INSERT INTO accounts (id, email, plan, created_at) VALUES ($1, '', $2, '') ON CONFLICT DO NOTHING`,
+	if _, err := tx.ExecContext(ctx,
+		`INSERT INTO accounts (id, email, plan, created_at) VALUES ($1, '', $2, '') ON CONFLICT DO NOTHING`,
 		deletedID, string(account.Developer)); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `DELETE FROM recoveries WHERE endpoint_id IN (SELECT id FROM endpoints WHERE `+condition+`)`, value); err != nil {
+	if _, err := tx.ExecContext(ctx,
+		`DELETE FROM recoveries WHERE endpoint_id IN (SELECT id FROM endpoints WHERE `+condition+`)`, value); err != nil {
 		return err
 	}
 	_, err := tx.ExecContext(ctx, `

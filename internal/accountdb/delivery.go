@@ -26,7 +26,8 @@ type Deliveries struct {
 var ErrNoDelivery = fmt.Errorf("delivery %w", sqldb.ErrNotFound)
 
 var deliveryTable = sqldb.Table{Name: "deliveries", Columns: []string{
-	"id", "endpoint_id", "sequence", "event_id", "type", "origin", "state", "created_at", "next_at", "lease_until", "attempts", "body",
+	"id", "endpoint_id", "sequence", "event_id", "type", "origin", "state", "created_at", "next_at", "lease_until",
+	"attempts", "body",
 }}
 
 // Deliver creates deliveries of the events of a publication, those after a sequence up to
@@ -80,7 +81,10 @@ func deliveryPrefix(now time.Time) string {
 // delivery's id is the prefix and the end of the event's id: the events of a publication
 // have consecutive ids, so an endpoint's deliveries sort like them, and no id needs to be
 // sent to the database.
-func deliverEvents(ctx context.Context, tx *sql.Tx, w webhook.Endpoint, prefix, origin string, after, last int64, since string, now time.Time) (int64, error) {
+func deliverEvents(
+	ctx context.Context, tx *sql.Tx, w webhook.Endpoint, prefix, origin string, after, last int64, since string,
+	now time.Time,
+) (int64, error) {
 	args := []any{prefix, w.ID, origin, sqldb.FormatTime(now), after, last, since}
 	wanted := ""
 	if w.Events != nil {
@@ -113,7 +117,9 @@ type DeliveryFilter struct {
 // List returns deliveries to an endpoint, newest first, each with its last attempt. The
 // id of the last one is the next page's Before. ErrNotFound: no such endpoint; ErrInvalid:
 // Before is not a delivery of it.
-func (s *Deliveries) List(ctx context.Context, owner account.Owner, endpointID string, f DeliveryFilter) ([]webhook.Delivery, error) {
+func (s *Deliveries) List(
+	ctx context.Context, owner account.Owner, endpointID string, f DeliveryFilter,
+) ([]webhook.Delivery, error) {
 	var list []webhook.Delivery
 	err := s.db.Read(ctx, func(tx *sql.Tx) error {
 		if _, err := findEndpoint(ctx, tx, owner, endpointID); err != nil {
@@ -127,9 +133,11 @@ func (s *Deliveries) List(ctx context.Context, owner account.Owner, endpointID s
 		}
 		if f.Before != "" {
 			var created string
-			err := tx.QueryRowContext(ctx, `SELECT created_at FROM deliveries WHERE id = $1 AND endpoint_id = $2`, f.Before, endpointID).Scan(&created)
+			err := tx.QueryRowContext(ctx, `SELECT created_at FROM deliveries WHERE id = $1 AND endpoint_id = $2`, f.Before,
+				endpointID).Scan(&created)
 			if errors.Is(err, sql.ErrNoRows) {
-				return sqldb.Problem(sqldb.ErrInvalid, nil, "the endpoint %s has no delivery %q to continue from: start from the newest", endpointID, f.Before)
+				return sqldb.Problem(sqldb.ErrInvalid, nil, "the endpoint %s has no delivery %q to continue from: "+
+					"start from the newest", endpointID, f.Before)
 			}
 			if err != nil {
 				return err
@@ -150,7 +158,8 @@ func (s *Deliveries) List(ctx context.Context, owner account.Owner, endpointID s
 			also(` AND d.type = $%d`, f.Type)
 		}
 		var err error
-		list, err = sqldb.Rows(ctx, tx, 0, selectDeliveries+`WHERE d.endpoint_id = $1`+where.String()+` ORDER BY d.created_at DESC, d.id DESC LIMIT $2`, scanDelivery, args...)
+		list, err = sqldb.Rows(ctx, tx, 0,
+			selectDeliveries+`WHERE d.endpoint_id = $1`+where.String()+` ORDER BY d.created_at DESC, d.id DESC LIMIT $2`, scanDelivery, args...)
 		return err
 	})
 	return list, err
@@ -162,10 +171,13 @@ func (s *Deliveries) Find(ctx context.Context, owner account.Owner, id string) (
 	var d webhook.Delivery
 	var body string
 	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		if d, body, err = findDelivery(ctx, tx, owner, id); err != nil {
+		d, body, err = findDelivery(ctx, tx, owner, id)
+		if err != nil {
 			return err
 		}
-		d.Attempts, err = sqldb.Rows(ctx, tx, d.Count, `SELECT number, at, duration, status, outcome, response FROM attempts WHERE delivery_id = $1 ORDER BY number`, scanAttempt, id)
+		d.Attempts, err = sqldb.Rows(ctx, tx, d.Count,
+			`SELECT number, at, duration, status, outcome, response FROM attempts WHERE delivery_id = $1
+				ORDER BY number`, scanAttempt, id)
 		return err
 	})
 	if err != nil {
@@ -178,7 +190,9 @@ func (s *Deliveries) Find(ctx context.Context, owner account.Owner, id string) (
 // once, and waits if its endpoint is not active. ErrNotFound: no such delivery. ErrPlan:
 // the owner is no longer Pro. ErrTooMany: there were webhook.ResendsAMinute to the endpoint
 // in the last minute. Sending a ping again counts as a ping: see Ping.
-func (s *Deliveries) Resend(ctx context.Context, owner account.Owner, deliveryID string, now time.Time) (webhook.Delivery, error) {
+func (s *Deliveries) Resend(
+	ctx context.Context, owner account.Owner, deliveryID string, now time.Time,
+) (webhook.Delivery, error) {
 	var d webhook.Delivery
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		old, body, err := findDelivery(ctx, tx, owner, deliveryID)
@@ -218,7 +232,9 @@ func (s *Deliveries) Resend(ctx context.Context, owner account.Owner, deliveryID
 // takes. It is due at once. ErrNotFound; ErrInactive: nothing would be sent now, and
 // whoever pings waits for the result; ErrTooMany: there were webhook.PingsAMinute in the
 // last minute.
-func (s *Deliveries) Ping(ctx context.Context, owner account.Owner, endpointID string, now time.Time) (webhook.Delivery, error) {
+func (s *Deliveries) Ping(
+	ctx context.Context, owner account.Owner, endpointID string, now time.Time,
+) (webhook.Delivery, error) {
 	d := newDelivery(endpointID, webhook.OfPing, now)
 	d.EventID, d.Type = account.NewID(account.EventID, now, rand.Reader), webhook.Ping
 	_, err := changeEndpoint(ctx, s.db, owner, endpointID, func(tx *sql.Tx, w webhook.Endpoint) error {
@@ -229,7 +245,8 @@ func (s *Deliveries) Ping(ctx context.Context, owner account.Owner, endpointID s
 		if err := tx.QueryRowContext(ctx, `SELECT url FROM catalogue`).Scan(&url); err != nil {
 			return err
 		}
-		return insertDelivery(ctx, tx, d, string(webhook.EventBody(d.EventID, now, 0, &catalog.Change{Type: webhook.Ping, URL: url})))
+		return insertDelivery(ctx, tx, d,
+			string(webhook.EventBody(d.EventID, now, 0, &catalog.Change{Type: webhook.Ping, URL: url})))
 	})
 	if err != nil {
 		return webhook.Delivery{}, err
@@ -243,10 +260,12 @@ func checkResend(ctx context.Context, tx *sql.Tx, owner account.Owner, w webhook
 		return sqldb.Problem(ErrPlan, nil, "the account of the endpoint %s is no longer pro, and nothing is sent to it", w.ID)
 	}
 	var recent int
-	err := tx.QueryRowContext(ctx, `SELECT count(*) FROM deliveries WHERE endpoint_id = $1 AND created_at > $2 AND origin = $3`,
+	err := tx.QueryRowContext(ctx,
+		`SELECT count(*) FROM deliveries WHERE endpoint_id = $1 AND created_at > $2 AND origin = $3`,
 		w.ID, sqldb.FormatTime(now.Add(-time.Minute)), webhook.OfResend).Scan(&recent)
 	if err == nil && recent >= webhook.ResendsAMinute {
-		err = sqldb.Problem(ErrTooMany, nil, "%d deliveries to the endpoint %s were sent again in the last minute: wait a minute, or recover all since a date", recent, w.ID)
+		err = sqldb.Problem(ErrTooMany, nil, "%d deliveries to the endpoint %s were sent again in the last minute: "+
+			"wait a minute, or recover all since a date", recent, w.ID)
 	}
 	return err
 }
@@ -254,10 +273,12 @@ func checkResend(ctx context.Context, tx *sql.Tx, owner account.Owner, w webhook
 // checkPing returns why an endpoint, which is locked, may not be sent another ping.
 func checkPing(ctx context.Context, tx *sql.Tx, w webhook.Endpoint, now time.Time) error {
 	if w.State != webhook.Active {
-		return sqldb.Problem(ErrInactive, nil, "the endpoint %s is %s, so a ping would not be sent: make it active first", w.ID, w.State)
+		return sqldb.Problem(ErrInactive, nil, "the endpoint %s is %s, so a ping would not be sent: make it active first",
+			w.ID, w.State)
 	}
 	var recent int
-	err := tx.QueryRowContext(ctx, `SELECT count(*) FROM deliveries WHERE sequence = 0 AND endpoint_id = $1 AND created_at > $2 AND origin <> 'event'`,
+	err := tx.QueryRowContext(ctx,
+		`SELECT count(*) FROM deliveries WHERE sequence = 0 AND endpoint_id = $1 AND created_at > $2 AND origin <> 'event'`,
 		w.ID, sqldb.FormatTime(now.Add(-time.Minute))).Scan(&recent)
 	if err == nil && recent >= webhook.PingsAMinute {
 		err = sqldb.Problem(ErrTooMany, nil, "the endpoint %s had %d pings in the last minute: wait a minute", w.ID, recent)
@@ -279,14 +300,18 @@ func insertDelivery(ctx context.Context, tx *sql.Tx, d webhook.Delivery, body st
 	return err
 }
 
-func findDelivery(ctx context.Context, tx *sql.Tx, owner account.Owner, id string) (d webhook.Delivery, body string, err error) {
+func findDelivery(
+	ctx context.Context, tx *sql.Tx, owner account.Owner, id string,
+) (d webhook.Delivery, body string, err error) {
 	err = scanDelivery(tx.QueryRowContext(ctx, selectDeliveries+`
 		WHERE d.id = $1 AND ($2 OR w.account_id = $3) AND w.account_id <> '`+deletedID+`'`, id, owner.Any(), owner.AccountID()).Scan, &d)
 	if errors.Is(err, sql.ErrNoRows) {
 		return d, "", sqldb.ProblemWith(id, ErrNoDelivery, "there is no delivery %q", id)
 	}
 	if err == nil {
-		err = tx.QueryRowContext(ctx, `SELECT coalesce(e.body, d.body) FROM deliveries d LEFT JOIN events e ON e.sequence = d.sequence WHERE d.id = $1`, id).Scan(&body)
+		err = tx.QueryRowContext(ctx,
+			`SELECT coalesce(e.body, d.body) FROM deliveries d LEFT JOIN events e ON e.sequence = d.sequence
+				WHERE d.id = $1`, id).Scan(&body)
 	}
 	return d, body, err
 }

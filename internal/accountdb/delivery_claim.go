@@ -22,12 +22,14 @@ const inFlight = `(SELECT count(*) FROM deliveries l WHERE l.endpoint_id = w.id 
 
 // room is how many more requests an endpoint w may be sent at time $1: one at a time while
 // the breaker is open, none before not_before.
-var room = fmt.Sprintf(`(CASE WHEN w.not_before > $1 THEN 0 WHEN w.failures >= %d THEN 1 ELSE %d END - `+inFlight+`)`, webhook.BreakAfter, webhook.MaxInFlight)
+var room = fmt.Sprintf(`(CASE WHEN w.not_before > $1 THEN 0 WHEN w.failures >= %d THEN 1 ELSE %d END - `+inFlight+`)`,
+	webhook.BreakAfter, webhook.MaxInFlight)
 
 // due selects up to n deliveries that are due to endpoint w at time $1, the longest due
 // first.
 func due(n int) string {
-	return fmt.Sprintf(`SELECT d.id FROM deliveries d WHERE d.endpoint_id = w.id AND d.state = 'pending' AND d.next_at <= $1 ORDER BY d.next_at, d.id LIMIT %d`, n)
+	return fmt.Sprintf(`SELECT d.id FROM deliveries d
+		WHERE d.endpoint_id = w.id AND d.state = 'pending' AND d.next_at <= $1 ORDER BY d.next_at, d.id LIMIT %d`, n)
 }
 
 // urgent is whether a delivery d is a ping that is sent to endpoint w at time $1 whatever
@@ -63,7 +65,8 @@ var selectCandidates = `SELECT w.id, ` + room + `, coalesce((SELECT string_agg(x
 	FROM endpoints w WHERE w.id IN %s ORDER BY w.turn, w.id`
 
 // selectPings selects the pings of endpoints that are urgent.
-const selectPings = `SELECT w.id, d.id FROM endpoints w JOIN deliveries d ON ` + urgent + ` WHERE w.id IN %s ORDER BY d.created_at, d.id`
+const selectPings = `SELECT w.id, d.id FROM endpoints w JOIN deliveries d ON ` + urgent +
+	` WHERE w.id IN %s ORDER BY d.created_at, d.id`
 
 // Claim leases up to limit deliveries that are due to the caller, for length, during which
 // no other claim on any node gets them. When a lease ends without an outcome, because the
@@ -82,7 +85,9 @@ const selectPings = `SELECT w.id, d.id FROM endpoints w JOIN deliveries d ON ` +
 // A lease lasts for length from the caller's now, and other nodes compare its end with
 // their clocks. Requests end after half of it, so clocks may differ by as much before a
 // delivery is sent twice at once, which receivers must handle anyway.
-func (s *Deliveries) Claim(ctx context.Context, now time.Time, length time.Duration, limit int) ([]webhook.Claim, error) {
+func (s *Deliveries) Claim(
+	ctx context.Context, now time.Time, length time.Duration, limit int,
+) ([]webhook.Claim, error) {
 	// Mostly nothing is due. Finding that out needs no write transaction, which on SQLite
 	// would wait for a publication.
 	at, since := sqldb.FormatTime(now), sqldb.FormatTime(now.Add(-urgentFor))
@@ -122,12 +127,13 @@ type candidate struct {
 // endpoints were locked.
 func choose(ctx context.Context, tx *sql.Tx, endpoints []string, at, since string, limit int) ([]string, error) {
 	args, list := sqldb.InAfter([]any{at}, endpoints)
-	candidates, err := sqldb.Rows(ctx, tx, len(endpoints), fmt.Sprintf(selectCandidates, list), func(scan sqldb.Scanner, c *candidate) error {
-		var due string
-		err := scan(&c.id, &c.room, &due)
-		c.due = strings.Fields(due)
-		return err
-	}, args...)
+	candidates, err := sqldb.Rows(ctx, tx, len(endpoints), fmt.Sprintf(selectCandidates, list),
+		func(scan sqldb.Scanner, c *candidate) error {
+			var due string
+			err := scan(&c.id, &c.room, &due)
+			c.due = strings.Fields(due)
+			return err
+		}, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -151,12 +157,15 @@ func choose(ctx context.Context, tx *sql.Tx, endpoints []string, at, since strin
 		return chosen, nil
 	}
 	args, list = sqldb.InAfter(nil, served)
-	_, err = tx.ExecContext(ctx, `UPDATE endpoints SET turn = (SELECT max(turn) FROM endpoints) + 1 WHERE id IN `+list, args...)
+	_, err = tx.ExecContext(ctx, `UPDATE endpoints SET turn = (SELECT max(turn) FROM endpoints) + 1 WHERE id IN `+list,
+		args...)
 	return chosen, err
 }
 
 // choosePings selects the pings that candidates are sent, which then have less room.
-func choosePings(ctx context.Context, tx *sql.Tx, candidates []candidate, at, since string, limit int) ([]string, error) {
+func choosePings(
+	ctx context.Context, tx *sql.Tx, candidates []candidate, at, since string, limit int,
+) ([]string, error) {
 	byID := map[string]*candidate{}
 	for i := range candidates {
 		byID[candidates[i].id] = &candidates[i]
@@ -179,7 +188,9 @@ func choosePings(ctx context.Context, tx *sql.Tx, candidates []candidate, at, si
 
 // lease marks deliveries as claimed and returns what is needed to send them, in the order
 // in which they were chosen.
-func lease(ctx context.Context, tx *sql.Tx, chosen []string, now time.Time, length time.Duration) ([]webhook.Claim, error) {
+func lease(
+	ctx context.Context, tx *sql.Tx, chosen []string, now time.Time, length time.Duration,
+) ([]webhook.Claim, error) {
 	end := now.Add(length).UTC().Truncate(time.Millisecond)
 	args, list := sqldb.InAfter([]any{sqldb.FormatTime(end), sqldb.FormatTime(now)}, chosen)
 	// The condition is repeated although the endpoints are locked: a delivery that is
@@ -262,18 +273,22 @@ func (s *Deliveries) Finish(ctx context.Context, c webhook.Claim, v webhook.Verd
 			next = sqldb.FormatTime(v.NextAt)
 		}
 		if v.Untried {
-			_, err = tx.ExecContext(ctx, `UPDATE deliveries SET next_at = $1, lease_until = $2 WHERE id = $3`, next, lease, c.DeliveryID)
+			_, err = tx.ExecContext(ctx, `UPDATE deliveries SET next_at = $1, lease_until = $2 WHERE id = $3`, next, lease,
+				c.DeliveryID)
 			return err
 		}
 		a := v.Attempt
 		// PostgreSQL accepts neither invalid UTF-8 nor NUL, and a receiver may answer anything.
 		response := strings.ToValidUTF8(strings.ReplaceAll(a.Response, "\x00", "\uFFFD"), "\uFFFD")
-		_, err = tx.ExecContext(ctx, `INSERT INTO attempts (delivery_id, number, at, duration, status, outcome, response) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		_, err = tx.ExecContext(ctx,
+			`INSERT INTO attempts (delivery_id, number, at, duration, status, outcome, response)
+				VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 			c.DeliveryID, attempts+1, sqldb.FormatTime(a.At), a.Duration.Microseconds(), a.Status, string(a.Outcome), response)
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE deliveries SET state = $1, next_at = $2, lease_until = $3, attempts = $4 WHERE id = $5`,
+		_, err = tx.ExecContext(ctx,
+			`UPDATE deliveries SET state = $1, next_at = $2, lease_until = $3, attempts = $4 WHERE id = $5`,
 			string(v.State), next, lease, attempts+1, c.DeliveryID)
 		if err != nil {
 			return err
@@ -284,7 +299,9 @@ func (s *Deliveries) Finish(ctx context.Context, c webhook.Claim, v webhook.Verd
 
 // updateEndpoint stores what an attempt that ended at at means for its endpoint, which
 // is locked.
-func (s *Deliveries) updateEndpoint(ctx context.Context, tx *sql.Tx, endpointID string, v webhook.Verdict, at time.Time) error {
+func (s *Deliveries) updateEndpoint(
+	ctx context.Context, tx *sql.Tx, endpointID string, v webhook.Verdict, at time.Time,
+) error {
 	old, err := findEndpoint(ctx, tx, account.AnyOwner(), endpointID)
 	if err != nil {
 		return err
@@ -316,7 +333,8 @@ func (s *Deliveries) updateEndpoint(ctx context.Context, tx *sql.Tx, endpointID 
 	default:
 		return nil
 	}
-	if err := tx.QueryRowContext(ctx, `SELECT email FROM accounts WHERE id = $1`, w.AccountID).Scan(&about.To); err != nil {
+	if err := tx.QueryRowContext(ctx, `SELECT email FROM accounts WHERE id = $1`,
+		w.AccountID).Scan(&about.To); err != nil {
 		return err
 	}
 	return queueMail(ctx, tx, about, at)

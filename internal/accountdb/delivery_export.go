@@ -18,7 +18,9 @@ type DeliveryCursor struct{ createdAt, id string }
 // Export returns the next deliveries to an endpoint, oldest first, at most limit, each with
 // all its attempts, and the position after them. All of them may not fit in memory.
 // ErrNotFound: no such endpoint.
-func (s *Deliveries) Export(ctx context.Context, owner account.Owner, endpointID string, after DeliveryCursor, limit int) ([]webhook.Delivery, DeliveryCursor, error) {
+func (s *Deliveries) Export(
+	ctx context.Context, owner account.Owner, endpointID string, after DeliveryCursor, limit int,
+) ([]webhook.Delivery, DeliveryCursor, error) {
 	var list []webhook.Delivery
 	next := after
 	err := s.db.Read(ctx, func(tx *sql.Tx) error {
@@ -51,7 +53,8 @@ func addAttempts(ctx context.Context, tx *sql.Tx, list []webhook.Delivery) error
 		webhook.Attempt
 	}
 	chosen, args := sqldb.In(ids)
-	all, err := sqldb.Rows(ctx, tx, 0, `SELECT delivery_id, number, at, duration, status, outcome, response FROM attempts WHERE delivery_id IN `+chosen,
+	all, err := sqldb.Rows(ctx, tx, 0,
+		`SELECT delivery_id, number, at, duration, status, outcome, response FROM attempts WHERE delivery_id IN `+chosen,
 		func(scan sqldb.Scanner, a *owned) error {
 			return scanAttempt(func(into ...any) error { return scan(append([]any{&a.delivery}, into...)...) }, &a.Attempt)
 		}, args...)

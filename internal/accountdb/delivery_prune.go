@@ -32,7 +32,8 @@ func (s *Deliveries) Prune(ctx context.Context, before time.Time) error {
 			if err := lockEndpoint(ctx, s.db, tx, id); err != nil {
 				return 0, err
 			}
-			old, err := sqldb.Rows(ctx, tx, 0, `SELECT id FROM deliveries WHERE endpoint_id = $1 AND created_at < $2 ORDER BY created_at LIMIT $3`,
+			old, err := sqldb.Rows(ctx, tx, 0,
+				`SELECT id FROM deliveries WHERE endpoint_id = $1 AND created_at < $2 ORDER BY created_at LIMIT $3`,
 				sqldb.ScanText, id, sqldb.FormatTime(before), pruneDeliveries)
 			if err != nil || len(old) == 0 {
 				return 0, err
@@ -48,10 +49,14 @@ func (s *Deliveries) Prune(ctx context.Context, before time.Time) error {
 			if err := lockEndpoint(ctx, s.db, tx, id); err != nil {
 				return err
 			}
-			if _, err := tx.ExecContext(ctx, `UPDATE endpoints SET old_secret = '', old_secret_until = '' WHERE id = $1 AND old_secret_until <> '' AND old_secret_until <= $2`, id, sqldb.FormatTime(before.Add(webhook.Keep))); err != nil {
+			if _, err := tx.ExecContext(ctx,
+				`UPDATE endpoints SET old_secret = '', old_secret_until = ''
+					WHERE id = $1 AND old_secret_until <> ''
+					AND old_secret_until <= $2`, id, sqldb.FormatTime(before.Add(webhook.Keep))); err != nil {
 				return err
 			}
-			_, err := tx.ExecContext(ctx, `DELETE FROM recoveries WHERE endpoint_id = $1 AND created_at < $2`, id, sqldb.FormatTime(before))
+			_, err := tx.ExecContext(ctx, `DELETE FROM recoveries WHERE endpoint_id = $1 AND created_at < $2`, id,
+				sqldb.FormatTime(before))
 			return err
 		})
 		if err != nil {
@@ -113,7 +118,8 @@ func (s *Deliveries) Sweep(ctx context.Context) (more bool, err error) {
 		if err := lockEndpoint(ctx, s.db, tx, id); err != nil {
 			return err
 		}
-		done, err := tx.ExecContext(ctx, `DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE endpoint_id = $1 LIMIT $2)`, id, s.sweepStep)
+		done, err := tx.ExecContext(ctx,
+			`DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE endpoint_id = $1 LIMIT $2)`, id, s.sweepStep)
 		if err != nil {
 			return err
 		}

@@ -23,7 +23,9 @@ const recoveryID = "rcv_"
 //
 // ErrNotFound; ErrInvalid: since is in the future or longer ago than events are kept;
 // ErrTooMany: the endpoint has a recovery that is not done.
-func (s *Deliveries) Recover(ctx context.Context, owner account.Owner, endpointID string, since, now time.Time) (webhook.Recovery, error) {
+func (s *Deliveries) Recover(
+	ctx context.Context, owner account.Owner, endpointID string, since, now time.Time,
+) (webhook.Recovery, error) {
 	since = since.UTC().Truncate(time.Millisecond)
 	r := webhook.Recovery{
 		ID: account.NewID(recoveryID, now, rand.Reader), EndpointID: endpointID,
@@ -34,16 +36,19 @@ func (s *Deliveries) Recover(ctx context.Context, owner account.Owner, endpointI
 		since, r.Since = oldest, oldest
 	}
 	if since.After(now) || since.Before(oldest) {
-		return webhook.Recovery{}, sqldb.Problem(sqldb.ErrInvalid, nil, "events can be recovered since a time in the last %d days, and %s is not one: give a later time, not in the future",
+		return webhook.Recovery{}, sqldb.Problem(sqldb.ErrInvalid, nil, "events can be recovered since a time in the last "+
+			"%d days, and %s is not one: give a later time, not in the future",
 			int(webhook.Keep.Hours())/24, sqldb.FormatTime(since))
 	}
 	_, err := changeEndpoint(ctx, s.db, owner, endpointID, func(tx *sql.Tx, _ webhook.Endpoint) error {
 		var open int
-		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM recoveries WHERE endpoint_id = $1 AND done_at = ''`, endpointID).Scan(&open); err != nil {
+		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM recoveries WHERE endpoint_id = $1 AND done_at = ''`,
+			endpointID).Scan(&open); err != nil {
 			return err
 		}
 		if open > 0 {
-			return sqldb.Problem(ErrTooMany, nil, "a recovery of the endpoint %s is under way: wait until it is done", endpointID)
+			return sqldb.Problem(ErrTooMany, nil, "a recovery of the endpoint %s is under way: wait until it is done",
+				endpointID)
 		}
 		// Sequences rise with time, but a clock may be set back: since is checked again for
 		// every event.
@@ -61,7 +66,9 @@ func (s *Deliveries) Recover(ctx context.Context, owner account.Owner, endpointI
 }
 
 // Recoveries returns the recoveries of an endpoint, newest first. ErrNotFound: no such endpoint.
-func (s *Deliveries) Recoveries(ctx context.Context, owner account.Owner, endpointID string) ([]webhook.Recovery, error) {
+func (s *Deliveries) Recoveries(
+	ctx context.Context, owner account.Owner, endpointID string,
+) ([]webhook.Recovery, error) {
 	var list []webhook.Recovery
 	err := s.db.Read(ctx, func(tx *sql.Tx) error {
 		if _, err := findEndpoint(ctx, tx, owner, endpointID); err != nil {
@@ -96,7 +103,8 @@ func (s *Deliveries) RunRecovery(ctx context.Context, now time.Time, limit int) 
 func (s *Deliveries) recoverStep(ctx context.Context, tx *sql.Tx, now time.Time, limit int) (bool, error) {
 	// The endpoint is locked, not the recovery: two recoveries of one endpoint must not
 	// both find that an event is missing, and a deletion locks the endpoint first.
-	pick := `SELECT w.id FROM recoveries r JOIN endpoints w ON w.id = r.endpoint_id WHERE r.done_at = '' ORDER BY r.created_at, r.id LIMIT 1` +
+	pick := `SELECT w.id FROM recoveries r JOIN endpoints w ON w.id = r.endpoint_id WHERE r.done_at = ''
+		ORDER BY r.created_at, r.id LIMIT 1` +
 		s.db.LockClause("FOR NO KEY UPDATE OF w SKIP LOCKED")
 	var endpointID string
 	err := tx.QueryRowContext(ctx, pick).Scan(&endpointID)
@@ -131,6 +139,8 @@ func (s *Deliveries) recoverStep(ctx context.Context, tx *sql.Tx, now time.Time,
 	if upTo == last {
 		done = sqldb.FormatTime(now)
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE recoveries SET after_sequence = $1, deliveries = deliveries + $2, done_at = $3 WHERE id = $4`, upTo, made, done, id)
+	_, err = tx.ExecContext(ctx,
+		`UPDATE recoveries SET after_sequence = $1, deliveries = deliveries + $2, done_at = $3
+			WHERE id = $4`, upTo, made, done, id)
 	return true, err
 }

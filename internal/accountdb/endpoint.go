@@ -40,18 +40,26 @@ type Endpoints struct{ db *sqldb.DB }
 //
 // ErrNotFound: no such account; ErrPlan: it is not Pro; ErrEndpointLimit: it has
 // webhook.MaxEndpoints, which holds under concurrency too; ErrInvalid: an event.
-func (s *Endpoints) Create(ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, now time.Time) (webhook.Endpoint, error) {
+func (s *Endpoints) Create(
+	ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, now time.Time,
+) (webhook.Endpoint, error) {
 	return s.create(ctx, accountID, url, events, seal, nil, now)
 }
 
 // CreateNext is Create for a form that may be submitted twice: newest is the id of the
 // newest endpoint when the form was rendered, "" for none. ErrChanged: there is a newer
 // one.
-func (s *Endpoints) CreateNext(ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, newest string, now time.Time) (webhook.Endpoint, error) {
+func (s *Endpoints) CreateNext(
+	ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, newest string,
+	now time.Time,
+) (webhook.Endpoint, error) {
 	return s.create(ctx, accountID, url, events, seal, &newest, now)
 }
 
-func (s *Endpoints) create(ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, newest *string, now time.Time) (webhook.Endpoint, error) {
+func (s *Endpoints) create(
+	ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, newest *string,
+	now time.Time,
+) (webhook.Endpoint, error) {
 	events, err := normalEvents(events)
 	if err != nil {
 		return webhook.Endpoint{}, err
@@ -74,7 +82,8 @@ func (s *Endpoints) create(ctx context.Context, accountID, url string, events []
 		var email string
 		var plan account.Plan
 		var have int
-		err := tx.QueryRowContext(ctx, `SELECT email, plan, (SELECT count(*) FROM endpoints WHERE account_id = $1) FROM accounts WHERE id = $1`, accountID).
+		err := tx.QueryRowContext(ctx, `SELECT email, plan, (SELECT count(*) FROM endpoints
+			WHERE account_id = $1) FROM accounts WHERE id = $1`, accountID).
 			Scan(&email, (*string)(&plan), &have)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
@@ -84,7 +93,8 @@ func (s *Endpoints) create(ctx context.Context, accountID, url string, events []
 		case plan != account.Pro:
 			return sqldb.ProblemWith(email, ErrPlan, "%s has the %s plan and webhooks are part of the pro plan", email, plan)
 		case have >= webhook.MaxEndpoints:
-			return sqldb.Problem(ErrEndpointLimit, nil, "%s has %d endpoints and may have %d: delete one first", email, have, webhook.MaxEndpoints)
+			return sqldb.Problem(ErrEndpointLimit, nil, "%s has %d endpoints and may have %d: delete one first",
+				email, have, webhook.MaxEndpoints)
 		}
 		// Its turn is the last: a new endpoint does not overtake those that wait.
 		_, err = tx.ExecContext(ctx, `
@@ -104,7 +114,8 @@ func (s *Endpoints) create(ctx context.Context, accountID, url string, events []
 func (s *Endpoints) List(ctx context.Context, owner account.Owner) ([]webhook.Endpoint, error) {
 	var all []webhook.Endpoint
 	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		all, err = sqldb.Rows(ctx, tx, 0, selectEndpoints+`AND ($1 OR w.account_id = $2)`, scanEndpoint, owner.Any(), owner.AccountID())
+		all, err = sqldb.Rows(ctx, tx, 0, selectEndpoints+`AND ($1 OR w.account_id = $2)`, scanEndpoint, owner.Any(),
+			owner.AccountID())
 		return err
 	})
 	slices.SortFunc(all, func(a, b webhook.Endpoint) int { return cmp.Compare(a.ID, b.ID) })
@@ -128,7 +139,9 @@ func (s *Endpoints) Find(ctx context.Context, owner account.Owner, id string) (w
 // whatever events the endpoint takes from now on.
 //
 // ErrNotFound; ErrInvalid: an event, or a state that its owner cannot choose.
-func (s *Endpoints) Change(ctx context.Context, owner account.Owner, id string, c webhook.Change, now time.Time) (webhook.Endpoint, error) {
+func (s *Endpoints) Change(
+	ctx context.Context, owner account.Owner, id string, c webhook.Change, now time.Time,
+) (webhook.Endpoint, error) {
 	return changeEndpoint(ctx, s.db, owner, id, func(tx *sql.Tx, w webhook.Endpoint) error {
 		if w.State == webhook.Suspended { // derived, not stored
 			w.State = webhook.Active
@@ -151,11 +164,13 @@ func (s *Endpoints) Change(ctx context.Context, owner account.Owner, id string, 
 				w.ResumedAt = now
 			case webhook.Paused:
 			default:
-				return sqldb.Problem(sqldb.ErrInvalid, nil, "the state of an endpoint cannot be set to %q: set it to active or paused", *c.State)
+				return sqldb.Problem(sqldb.ErrInvalid, nil, "the state of an endpoint cannot be set to %q: "+
+					"set it to active or paused", *c.State)
 			}
 			w.State, w.Reason, w.DisabledAt = *c.State, "", time.Time{}
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE endpoints SET url = $1, events = $2, state = $3, reason = $4, disabled_at = $5, resumed_at = $6 WHERE id = $7`,
+		_, err := tx.ExecContext(ctx,
+			`UPDATE endpoints SET url = $1, events = $2, state = $3, reason = $4, disabled_at = $5, resumed_at = $6 WHERE id = $7`,
 			w.URL, joinList(w.Events), string(w.State), w.Reason, sqldb.FormatTime(w.DisabledAt), sqldb.FormatTime(w.ResumedAt), id)
 		if err != nil || restart == "" {
 			return err
@@ -182,23 +197,30 @@ func (s *Endpoints) Delete(ctx context.Context, owner account.Owner, id string) 
 
 // RotateSecret replaces the secret of an endpoint; the previous one signs as well for
 // webhook.Overlap, the one before that no longer. ErrNotFound.
-func (s *Endpoints) RotateSecret(ctx context.Context, owner account.Owner, id, sealed string, now time.Time) (webhook.Endpoint, error) {
+func (s *Endpoints) RotateSecret(
+	ctx context.Context, owner account.Owner, id, sealed string, now time.Time,
+) (webhook.Endpoint, error) {
 	return s.rotateSecret(ctx, owner, id, sealed, nil, now)
 }
 
 // RotateNextSecret is RotateSecret for a form that may be submitted twice: last is
 // OldSecretUntil when the form was rendered. ErrChanged: it is another one by now. All
 // past times are equal, since they are deleted sooner or later.
-func (s *Endpoints) RotateNextSecret(ctx context.Context, owner account.Owner, id, sealed string, last, now time.Time) (webhook.Endpoint, error) {
+func (s *Endpoints) RotateNextSecret(
+	ctx context.Context, owner account.Owner, id, sealed string, last, now time.Time,
+) (webhook.Endpoint, error) {
 	return s.rotateSecret(ctx, owner, id, sealed, &last, now)
 }
 
-func (s *Endpoints) rotateSecret(ctx context.Context, owner account.Owner, id, sealed string, last *time.Time, now time.Time) (webhook.Endpoint, error) {
+func (s *Endpoints) rotateSecret(
+	ctx context.Context, owner account.Owner, id, sealed string, last *time.Time, now time.Time,
+) (webhook.Endpoint, error) {
 	return changeEndpoint(ctx, s.db, owner, id, func(tx *sql.Tx, w webhook.Endpoint) error {
 		if last != nil && !w.OldSecretUntil.Equal(*last) && (now.Before(w.OldSecretUntil) || now.Before(*last)) {
 			return sqldb.Problem(ErrChanged, nil, "the secret of the endpoint %s was rotated meanwhile: look at it again", id)
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE endpoints SET old_secret = secret, secret = $1, old_secret_until = $2 WHERE id = $3`,
+		_, err := tx.ExecContext(ctx, `UPDATE endpoints SET old_secret = secret, secret = $1, old_secret_until = $2
+			WHERE id = $3`,
 			sealed, sqldb.FormatTime(now.Add(webhook.Overlap)), id)
 		return err
 	})
@@ -223,7 +245,8 @@ func (s *Endpoints) ReplaceSecret(ctx context.Context, endpointID, oldSealed, ne
 func (s *Endpoints) SealedSecrets(ctx context.Context) ([]webhook.SealedSecret, error) {
 	var all []webhook.SealedSecret
 	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		all, err = sqldb.Rows(ctx, tx, 0, `SELECT id, secret, old_secret FROM endpoints WHERE account_id <> $1`, func(scan sqldb.Scanner, k *webhook.SealedSecret) error {
+		all, err = sqldb.Rows(ctx, tx, 0, `SELECT id, secret, old_secret FROM endpoints
+			WHERE account_id <> $1`, func(scan sqldb.Scanner, k *webhook.SealedSecret) error {
 			return scan(&k.EndpointID, &k.Secret, &k.OldSecret)
 		}, deletedID)
 		return err
@@ -232,7 +255,9 @@ func (s *Endpoints) SealedSecrets(ctx context.Context) ([]webhook.SealedSecret, 
 }
 
 // changeEndpoint locks an endpoint, lets fn change it, and returns the result.
-func changeEndpoint(ctx context.Context, db *sqldb.DB, owner account.Owner, id string, fn func(*sql.Tx, webhook.Endpoint) error) (webhook.Endpoint, error) {
+func changeEndpoint(
+	ctx context.Context, db *sqldb.DB, owner account.Owner, id string, fn func(*sql.Tx, webhook.Endpoint) error,
+) (webhook.Endpoint, error) {
 	var w webhook.Endpoint
 	err := db.Write(ctx, func(tx *sql.Tx) error {
 		if err := lockEndpoint(ctx, db, tx, id); err != nil {
@@ -263,7 +288,8 @@ func lockEndpoint(ctx context.Context, db *sqldb.DB, tx *sql.Tx, id string) erro
 
 func findEndpoint(ctx context.Context, q sqldb.Queryer, owner account.Owner, id string) (webhook.Endpoint, error) {
 	var w webhook.Endpoint
-	err := scanEndpoint(q.QueryRowContext(ctx, selectEndpoints+`AND w.id = $1 AND ($2 OR w.account_id = $3)`, id, owner.Any(), owner.AccountID()).Scan, &w)
+	err := scanEndpoint(q.QueryRowContext(ctx, selectEndpoints+`AND w.id = $1 AND ($2 OR w.account_id = $3)`, id,
+		owner.Any(), owner.AccountID()).Scan, &w)
 	if errors.Is(err, sql.ErrNoRows) {
 		return webhook.Endpoint{}, sqldb.ProblemWith(id, ErrNoEndpoint, "there is no endpoint %q", id)
 	}
@@ -300,11 +326,13 @@ func normalEvents(events []string) ([]string, error) {
 		return nil, nil
 	}
 	if len(events) == 0 {
-		return nil, sqldb.Problem(sqldb.ErrInvalid, nil, "an endpoint needs at least one event: pause it instead, or give it some of %s", strings.Join(webhook.Types, ", "))
+		return nil, sqldb.Problem(sqldb.ErrInvalid, nil, "an endpoint needs at least one event: pause it instead, "+
+			"or give it some of %s", strings.Join(webhook.Types, ", "))
 	}
 	for _, e := range events {
 		if !slices.Contains(webhook.Types, e) {
-			return nil, sqldb.Problem(sqldb.ErrInvalid, nil, "there is no event %q: the events are %s", e, strings.Join(webhook.Types, ", "))
+			return nil, sqldb.Problem(sqldb.ErrInvalid, nil, "there is no event %q: the events are %s", e,
+				strings.Join(webhook.Types, ", "))
 		}
 	}
 	return slices.Compact(slices.Sorted(slices.Values(events))), nil
@@ -315,7 +343,8 @@ func normalEvents(events []string) ([]string, error) {
 const maxMadeDue = 5000
 
 // makeDue makes the pending deliveries of an endpoint, which is locked, due since they were
-// created, so that they are sent before newer ones. Those that are being sent keep their lease, and those beyond maxMadeDue their time.
+// created, so that they are sent before newer ones. Those that are being sent keep their lease, and
+// those beyond maxMadeDue their time.
 func makeDue(ctx context.Context, tx *sql.Tx, endpointID string, now time.Time) error {
 	_, err := tx.ExecContext(ctx, `
 		UPDATE deliveries SET next_at = created_at WHERE id IN (

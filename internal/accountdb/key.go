@@ -43,7 +43,9 @@ func (s *Keys) CreateNext(ctx context.Context, email, name, newest string, now t
 	return s.create(ctx, email, name, &newest, now)
 }
 
-func (s *Keys) create(ctx context.Context, email, name string, newest *string, now time.Time) (string, account.Key, error) {
+func (s *Keys) create(
+	ctx context.Context, email, name string, newest *string, now time.Time,
+) (string, account.Key, error) {
 	name, err := account.NormalizeKeyName(name)
 	if err != nil {
 		return "", account.Key{}, sqldb.Problem(sqldb.ErrInvalid, err, "%v", err)
@@ -61,12 +63,14 @@ func (s *Keys) create(ctx context.Context, email, name string, newest *string, n
 		}
 		// A key that was rotated out has an end and does not count during its overlap.
 		var live int
-		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM api_keys WHERE account_id = $1 AND revoked_at = '' AND expires_at = ''`, a.ID).Scan(&live)
+		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM api_keys
+			WHERE account_id = $1 AND revoked_at = '' AND expires_at = ''`, a.ID).Scan(&live)
 		if err != nil {
 			return err
 		}
 		if most := account.MaxKeys(a.Plan); live >= most {
-			return sqldb.ProblemWith(a.Email, ErrKeyLimit, "%s has %d live keys and the %s plan has %d", a.Email, live, a.Plan, most)
+			return sqldb.ProblemWith(a.Email, ErrKeyLimit, "%s has %d live keys and the %s plan has %d",
+				a.Email, live, a.Plan, most)
 		}
 		k.AccountID, k.Plan = a.ID, a.Plan
 		return insertKey(ctx, tx, text, k)
@@ -99,21 +103,26 @@ func (s *Keys) Rotate(ctx context.Context, owner account.Owner, id string, now t
 		}
 		switch old.State(now) {
 		case account.KeyRevoked:
-			return sqldb.ProblemWith(id, ErrKeyEnded, "the key %s was revoked on %s and cannot be rotated", id, catalog.Day(old.RevokedAt))
+			return sqldb.ProblemWith(id, ErrKeyEnded, "the key %s was revoked on %s and cannot be rotated",
+				id, catalog.Day(old.RevokedAt))
 		case account.KeyExpired:
-			return sqldb.ProblemWith(id, ErrKeyEnded, "the key %s expired on %s and cannot be rotated", id, catalog.Day(old.ExpiresAt))
+			return sqldb.ProblemWith(id, ErrKeyEnded, "the key %s expired on %s and cannot be rotated",
+				id, catalog.Day(old.ExpiresAt))
 		case account.KeyOverlap:
 			// Another successor would be one more live key than the plan allows.
-			return sqldb.ProblemWith(id, ErrKeyEnded, "the key %s was rotated already and works until %s: rotate its successor instead", id, sqldb.FormatTime(old.ExpiresAt))
+			return sqldb.ProblemWith(id, ErrKeyEnded, "the key %s was rotated already and works until %s: "+
+				"rotate its successor instead", id, sqldb.FormatTime(old.ExpiresAt))
 		case account.KeySuspended:
-			return sqldb.Problem(ErrKeySuspended, nil, "the key %s is suspended and cannot be rotated: revoke another key of its account, which brings it back, or change the plan", id)
+			return sqldb.Problem(ErrKeySuspended, nil, "the key %s is suspended and cannot be rotated: "+
+				"revoke another key of its account, which brings it back, or change the plan", id)
 		}
 		if err := checkOverlaps(ctx, tx, old, now); err != nil {
 			return err
 		}
 		text, k = newKey(old.Name, now)
 		k.AccountID, k.Plan = old.AccountID, old.Plan
-		if _, err := tx.ExecContext(ctx, `UPDATE api_keys SET expires_at = $1 WHERE id = $2`, sqldb.FormatTime(now.Add(account.Overlap)), id); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE api_keys SET expires_at = $1
+			WHERE id = $2`, sqldb.FormatTime(now.Add(account.Overlap)), id); err != nil {
 			return err
 		}
 		return insertKey(ctx, tx, text, k)
@@ -133,7 +142,8 @@ func checkOverlaps(ctx context.Context, tx *sql.Tx, k account.Key, now time.Time
 		SELECT count(*), coalesce(min(expires_at), '') FROM api_keys WHERE account_id = $1 AND revoked_at = '' AND expires_at > $2`,
 		k.AccountID, sqldb.FormatTime(now)).Scan(&replaced, &next)
 	if err == nil && replaced >= account.MaxKeys(k.Plan) {
-		err = sqldb.ProblemWith(k.ID, ErrKeyOverlaps, "%d replaced keys of the account still work, as many as it may have: revoke one, or wait until %s", replaced, next)
+		err = sqldb.ProblemWith(k.ID, ErrKeyOverlaps, "%d replaced keys of the account still work, as many as it may have: "+
+			"revoke one, or wait until %s", replaced, next)
 	}
 	return err
 }
@@ -182,10 +192,11 @@ func (s *Keys) List(ctx context.Context, email string) ([]account.Key, error) {
 		if err != nil {
 			return err
 		}
-		keys, err = sqldb.Rows(ctx, tx, 0, selectKeys+`WHERE k.account_id = $1`, func(scan sqldb.Scanner, k *account.Key) error {
-			_, err := scanKey(scan, k)
-			return err
-		}, a.ID)
+		keys, err = sqldb.Rows(ctx, tx, 0, selectKeys+`WHERE k.account_id = $1`,
+			func(scan sqldb.Scanner, k *account.Key) error {
+				_, err := scanKey(scan, k)
+				return err
+			}, a.ID)
 		return err
 	})
 	slices.SortFunc(keys, func(a, b account.Key) int { return cmp.Compare(a.ID, b.ID) })
@@ -195,7 +206,8 @@ func (s *Keys) List(ctx context.Context, email string) ([]account.Key, error) {
 // Find returns a key. ErrNotFound: there is none, or it is another account's.
 func (s *Keys) Find(ctx context.Context, owner account.Owner, id string) (account.Key, error) {
 	var k account.Key
-	_, err := scanKey(s.db.Reads().QueryRowContext(ctx, selectKeys+`WHERE k.id = $1 AND ($2 OR k.account_id = $3)`, id, owner.Any(), owner.AccountID()).Scan, &k)
+	_, err := scanKey(s.db.Reads().QueryRowContext(ctx, selectKeys+`WHERE k.id = $1 AND ($2 OR k.account_id = $3)`, id,
+		owner.Any(), owner.AccountID()).Scan, &k)
 	if errors.Is(err, sql.ErrNoRows) {
 		return account.Key{}, noKey(id)
 	}
@@ -260,12 +272,14 @@ func (s *Keys) Revoke(ctx context.Context, owner account.Owner, id string, now t
 		if err := lockOwner(ctx, tx, owner, id); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE api_keys SET revoked_at = CASE WHEN revoked_at = '' THEN $1 ELSE revoked_at END WHERE id = $2`, sqldb.FormatTime(now), id); err != nil {
+		if _, err := tx.ExecContext(ctx,
+			`UPDATE api_keys SET revoked_at = CASE WHEN revoked_at = '' THEN $1 ELSE revoked_at END WHERE id = $2`, sqldb.FormatTime(now), id); err != nil {
 			return err
 		}
 		var accountID string
 		var plan account.Plan
-		err := tx.QueryRowContext(ctx, `SELECT id, plan FROM accounts WHERE id = (SELECT account_id FROM api_keys WHERE id = $1)`, id).Scan(&accountID, (*string)(&plan))
+		err := tx.QueryRowContext(ctx, `SELECT id, plan FROM accounts WHERE id = (SELECT account_id
+			FROM api_keys WHERE id = $1)`, id).Scan(&accountID, (*string)(&plan))
 		if err != nil {
 			return err
 		}

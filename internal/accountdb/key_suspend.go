@@ -47,7 +47,8 @@ func (s *Keys) SuspendExcess(ctx context.Context, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		due, err = sqldb.Rows(ctx, tx, 0, `SELECT id FROM accounts WHERE keys_due_at <> '' AND keys_due_at <= $1`, sqldb.ScanText, sqldb.FormatTime(now))
+		due, err = sqldb.Rows(ctx, tx, 0, `SELECT id FROM accounts
+			WHERE keys_due_at <> '' AND keys_due_at <= $1`, sqldb.ScanText, sqldb.FormatTime(now))
 		return err
 	})
 	if err != nil {
@@ -55,7 +56,8 @@ func (s *Keys) SuspendExcess(ctx context.Context, now time.Time) error {
 	}
 	for _, id := range over {
 		err := s.db.Write(ctx, func(tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, `UPDATE accounts SET keys_due_at = $1 WHERE id = $2 AND plan = $3 AND keys_due_at = ''`,
+			_, err := tx.ExecContext(ctx, `UPDATE accounts SET keys_due_at = $1
+				WHERE id = $2 AND plan = $3 AND keys_due_at = ''`,
 				sqldb.FormatTime(now.Add(account.KeyGrace)), id, string(account.Developer))
 			return err
 		})
@@ -74,7 +76,8 @@ func (s *Keys) SuspendExcess(ctx context.Context, now time.Time) error {
 func (s *Keys) suspendExcess(ctx context.Context, accountID string, now time.Time) error {
 	return writeKeys(ctx, s.db, func(tx *sql.Tx) error {
 		// Checked again: another node may have done it, and the account may be Pro by now.
-		done, err := tx.ExecContext(ctx, `UPDATE accounts SET keys_due_at = '' WHERE id = $1 AND keys_due_at <> '' AND keys_due_at <= $2`, accountID, sqldb.FormatTime(now))
+		done, err := tx.ExecContext(ctx, `UPDATE accounts SET keys_due_at = ''
+			WHERE id = $1 AND keys_due_at <> '' AND keys_due_at <= $2`, accountID, sqldb.FormatTime(now))
 		if err != nil {
 			return err
 		}
@@ -82,7 +85,8 @@ func (s *Keys) suspendExcess(ctx context.Context, accountID string, now time.Tim
 			return err
 		}
 		var plan account.Plan
-		if err := tx.QueryRowContext(ctx, `SELECT plan FROM accounts WHERE id = $1`, accountID).Scan((*string)(&plan)); err != nil {
+		if err := tx.QueryRowContext(ctx, `SELECT plan FROM accounts
+			WHERE id = $1`, accountID).Scan((*string)(&plan)); err != nil {
 			return err
 		}
 		type key struct{ id, used string }
@@ -93,7 +97,8 @@ func (s *Keys) suspendExcess(ctx context.Context, accountID string, now time.Tim
 		}
 		slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(b.used, a.used), cmp.Compare(b.id, a.id)) })
 		for _, k := range keys[min(len(keys), account.MaxKeys(plan)):] {
-			if _, err := tx.ExecContext(ctx, `UPDATE api_keys SET suspended_at = $1 WHERE id = $2`, sqldb.FormatTime(now), k.id); err != nil {
+			if _, err := tx.ExecContext(ctx, `UPDATE api_keys SET suspended_at = $1
+				WHERE id = $2`, sqldb.FormatTime(now), k.id); err != nil {
 				return err
 			}
 		}
@@ -106,7 +111,8 @@ func (s *Keys) suspendExcess(ctx context.Context, accountID string, now time.Tim
 // without failures: the time without Pro does not count against them.
 func movePlan(ctx context.Context, tx *sql.Tx, accountID string, plan account.Plan, due time.Time) error {
 	if plan == account.Pro {
-		_, err := tx.ExecContext(ctx, clearFailures+`WHERE account_id = $1 AND EXISTS (SELECT 1 FROM accounts WHERE id = $1 AND plan <> 'pro')`, accountID)
+		_, err := tx.ExecContext(ctx,
+			clearFailures+`WHERE account_id = $1 AND EXISTS (SELECT 1 FROM accounts WHERE id = $1 AND plan <> 'pro')`, accountID)
 		if err != nil {
 			return err
 		}
@@ -121,12 +127,14 @@ func movePlan(ctx context.Context, tx *sql.Tx, accountID string, plan account.Pl
 
 // resumeKeys ends the suspension of keys, oldest first, as far as the plan allows.
 func resumeKeys(ctx context.Context, tx *sql.Tx, accountID string, plan account.Plan) error {
-	suspended, err := sqldb.Rows(ctx, tx, 0, `SELECT id FROM api_keys WHERE account_id = $1 AND revoked_at = '' AND suspended_at <> ''`, sqldb.ScanText, accountID)
+	suspended, err := sqldb.Rows(ctx, tx, 0, `SELECT id FROM api_keys
+		WHERE account_id = $1 AND revoked_at = '' AND suspended_at <> ''`, sqldb.ScanText, accountID)
 	if err != nil || len(suspended) == 0 {
 		return err
 	}
 	var live int
-	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM api_keys WHERE account_id = $1 AND `+countedKeys, accountID).Scan(&live); err != nil {
+	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM api_keys
+		WHERE account_id = $1 AND `+countedKeys, accountID).Scan(&live); err != nil {
 		return err
 	}
 	slices.Sort(suspended) // ids sort by time

@@ -43,7 +43,8 @@ func (s *Links) Create(ctx context.Context, email string, purpose account.LinkPu
 	}
 	token := account.NewToken(rand.Reader)
 	err = s.mailing.Write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO links (hash, email, purpose, created_at, expires_at, used_at) VALUES ($1, $2, $3, $4, $5, '')`,
+		_, err := tx.ExecContext(ctx, `INSERT INTO links (hash, email, purpose, created_at, expires_at, used_at)
+			VALUES ($1, $2, $3, $4, $5, '')`,
 			tokenHash(token), email, string(purpose), sqldb.FormatTime(now), sqldb.FormatTime(now.Add(account.LinkLife)))
 		return err
 	})
@@ -81,7 +82,8 @@ func (s *Links) SignIn(ctx context.Context, token, browser, replaced string, now
 			return err
 		}
 		// Two links of one address that are spent at once still create one account.
-		_, err = tx.ExecContext(ctx, `INSERT INTO accounts (id, email, plan, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (email) DO NOTHING`,
+		_, err = tx.ExecContext(ctx, `INSERT INTO accounts (id, email, plan, created_at) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (email) DO NOTHING`,
 			account.NewID(account.AccountID, now, rand.Reader), email, string(account.Developer), sqldb.FormatTime(now))
 		if err != nil {
 			return err
@@ -134,7 +136,9 @@ func (s *Links) DeleteAccount(ctx context.Context, token string, now time.Time) 
 
 // spendLink marks a link as used. The update makes it happen once: a second one waits
 // for the first and then finds nothing left to change.
-func spendLink(ctx context.Context, tx *sql.Tx, token string, purpose account.LinkPurpose, now time.Time) (string, error) {
+func spendLink(
+	ctx context.Context, tx *sql.Tx, token string, purpose account.LinkPurpose, now time.Time,
+) (string, error) {
 	var email string
 	err := tx.QueryRowContext(ctx, `
 		UPDATE links SET used_at = $1 WHERE hash = $2 AND purpose = $3 AND used_at = '' AND expires_at > $1 RETURNING email`,
@@ -148,7 +152,9 @@ func spendLink(ctx context.Context, tx *sql.Tx, token string, purpose account.Li
 	return "", sqldb.Problem(ErrLinkUsed, nil, "the link was used just now: request a new one")
 }
 
-func findLink(ctx context.Context, q sqldb.Queryer, token string, purpose account.LinkPurpose, now time.Time) (string, error) {
+func findLink(
+	ctx context.Context, q sqldb.Queryer, token string, purpose account.LinkPurpose, now time.Time,
+) (string, error) {
 	var email, expires, used string
 	err := q.QueryRowContext(ctx, `SELECT email, expires_at, used_at FROM links WHERE hash = $1 AND purpose = $2`,
 		tokenHash(token), string(purpose)).Scan(&email, &expires, &used)

@@ -45,7 +45,9 @@ var ErrCeiling = errors.New("too many mails with links")
 // It does the same whether the address has an account or not. A request that is refused is
 // answered by reading alone, so that a flood of them keeps nobody from writing; the time
 // it takes tells only that too many were made.
-func (s *Links) Request(ctx context.Context, email string, purpose account.LinkPurpose, network netip.Prefix, now time.Time) (bool, error) {
+func (s *Links) Request(
+	ctx context.Context, email string, purpose account.LinkPurpose, network netip.Prefix, now time.Time,
+) (bool, error) {
 	email, err := account.NormalizeEmail(email)
 	if err != nil {
 		return false, sqldb.Problem(sqldb.ErrInvalid, err, "%v", err)
@@ -75,7 +77,8 @@ func (s *Links) Request(ctx context.Context, email string, purpose account.LinkP
 		}
 		// Of the pseudonyms of yesterday without mails.
 		list, args := sqldb.In(r.subjects())
-		if _, err := tx.ExecContext(ctx, `DELETE FROM link_requests WHERE sent = '' AND subject IN `+list, args...); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM link_requests
+			WHERE sent = '' AND subject IN `+list, args...); err != nil {
 			return err
 		}
 		return queueMail(ctx, tx, r.mail, now)
@@ -168,11 +171,13 @@ func (r *linkRequest) refusal() error {
 
 // look reads the counters of the request without locking them.
 func (r *linkRequest) look(ctx context.Context, tx *sql.Tx) error {
-	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM accounts WHERE email = $1)`, r.mail.To).Scan(&r.isOwner); err != nil {
+	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM accounts
+		WHERE email = $1)`, r.mail.To).Scan(&r.isOwner); err != nil {
 		return err
 	}
 	list, args := sqldb.In(r.subjects())
-	found, err := sqldb.Rows(ctx, tx, 0, `SELECT subject, sent FROM link_requests WHERE subject IN `+list, scanCounted, args...)
+	found, err := sqldb.Rows(ctx, tx, 0, `SELECT subject, sent FROM link_requests
+		WHERE subject IN `+list, scanCounted, args...)
 	if err != nil {
 		return err
 	}
@@ -240,7 +245,8 @@ func readCounters(found []counted, now time.Time, counters []*counter) error {
 				if now.Sub(at) >= c.memory {
 					continue
 				}
-				if c.sent = append(c.sent, at); day == 0 {
+				c.sent = append(c.sent, at)
+				if day == 0 {
 					c.own = append(c.own, at)
 				}
 			}
@@ -294,7 +300,8 @@ func (s *Links) keys(ctx context.Context, now time.Time) ([]linkKey, error) {
 		return nil, s.db.Explain(ctx, err)
 	}
 	keys := []linkKey{key}
-	switch key, err := readLinkKey(s.db.Reads().QueryRowContext(ctx, `SELECT key FROM link_keys WHERE day = $1`, yesterday)); {
+	switch key, err := readLinkKey(s.db.Reads().QueryRowContext(ctx, `SELECT key FROM link_keys
+		WHERE day = $1`, yesterday)); {
 	case err == nil:
 		keys = append(keys, key)
 	case !errors.Is(err, sql.ErrNoRows):

@@ -79,7 +79,8 @@ func queueMail(ctx context.Context, tx *sql.Tx, r mail.Request, now time.Time) e
 func (s *Mails) Claim(ctx context.Context, now time.Time, limit int) ([]mail.Claim, error) {
 	// Nearly always nothing is due, and then no transaction is needed.
 	var due bool
-	err := s.db.Reads().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM mails WHERE due_at <= $1)`, sqldb.FormatTime(now)).Scan(&due)
+	err := s.db.Reads().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM mails
+		WHERE due_at <= $1)`, sqldb.FormatTime(now)).Scan(&due)
 	if err != nil || !due {
 		return nil, s.db.Explain(ctx, err)
 	}

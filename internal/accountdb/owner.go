@@ -51,7 +51,8 @@ func findAccount(ctx context.Context, q sqldb.Queryer, email string) (account.Ac
 	var a account.Account
 	normal, err := account.NormalizeEmail(email)
 	if err == nil {
-		err = scanAccount(q.QueryRowContext(ctx, `SELECT id, email, plan, created_at FROM accounts WHERE email = $1`, normal).Scan, &a)
+		err = scanAccount(q.QueryRowContext(ctx, `SELECT id, email, plan, created_at FROM accounts
+			WHERE email = $1`, normal).Scan, &a)
 		if !errors.Is(err, sql.ErrNoRows) {
 			return a, err
 		}

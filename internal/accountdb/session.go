@@ -66,9 +66,10 @@ func (s *Sessions) Extend(ctx context.Context, session account.Session, now time
 func (s *Sessions) List(ctx context.Context, accountID string, now time.Time) ([]account.Session, error) {
 	var all []account.Session
 	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		all, err = sqldb.Rows(ctx, tx, 0, selectSessions+`WHERE s.account_id = $1 AND s.expires_at > $2`, func(scan sqldb.Scanner, session *account.Session) error {
-			return scanSession(scan, session)
-		}, accountID, sqldb.FormatTime(now))
+		all, err = sqldb.Rows(ctx, tx, 0, selectSessions+`WHERE s.account_id = $1 AND s.expires_at > $2`,
+			func(scan sqldb.Scanner, session *account.Session) error {
+				return scanSession(scan, session)
+			}, accountID, sqldb.FormatTime(now))
 		return err
 	})
 	slices.SortFunc(all, func(a, b account.Session) int { return cmp.Compare(b.ID, a.ID) })
@@ -111,7 +112,8 @@ func (s *Sessions) Prune(ctx context.Context, now time.Time) error {
 	var destroyed int64
 	err := s.db.Retried().Write(ctx, func(tx *sql.Tx) error {
 		// Yesterday's is kept: a limit reaches back a day.
-		done, err := tx.ExecContext(ctx, `DELETE FROM link_keys WHERE day < $1`, now.UTC().AddDate(0, 0, -1).Format(time.DateOnly))
+		done, err := tx.ExecContext(ctx, `DELETE FROM link_keys
+			WHERE day < $1`, now.UTC().AddDate(0, 0, -1).Format(time.DateOnly))
 		if err != nil {
 			return err
 		}

@@ -57,7 +57,9 @@ func (s *Subscriptions) List(ctx context.Context) ([]billing.Subscription, error
 // SetCustomer stores which customer of Stripe an account is, in place of old, "" for
 // none, and returns its subscription. If the account is another customer by now, that
 // stays: of two concurrent requests one gets the other's. ErrNotFound: no such account.
-func (s *Subscriptions) SetCustomer(ctx context.Context, accountID, old, customerID string) (billing.Subscription, error) {
+func (s *Subscriptions) SetCustomer(
+	ctx context.Context, accountID, old, customerID string,
+) (billing.Subscription, error) {
 	var found billing.Subscription
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		a, err := lockAccountByID(ctx, tx, accountID)
@@ -99,11 +101,13 @@ func (s *Subscriptions) Apply(ctx context.Context, f billing.Finding) (bool, err
 			return err
 		}
 		var old billing.Subscription
-		if err := scanSubscription(tx.QueryRowContext(ctx, selectSubscriptions+`WHERE account_id = $1`, a.ID).Scan, &old); err != nil {
+		if err := scanSubscription(tx.QueryRowContext(ctx, selectSubscriptions+`WHERE account_id = $1`, a.ID).Scan,
+			&old); err != nil {
 			return err
 		}
 		if f.EventID != "" {
-			noted, err := tx.ExecContext(ctx, `INSERT INTO stripe_events (id, received_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING`, f.EventID, sqldb.FormatTime(f.ObservedAt))
+			noted, err := tx.ExecContext(ctx, `INSERT INTO stripe_events (id, received_at) VALUES ($1, $2)
+				ON CONFLICT (id) DO NOTHING`, f.EventID, sqldb.FormatTime(f.ObservedAt))
 			if err != nil {
 				return err
 			}
@@ -127,7 +131,9 @@ func (s *Subscriptions) Apply(ctx context.Context, f billing.Finding) (bool, err
 var errStale = errors.New("the subscription changed meanwhile")
 
 // applyEffect stores an effect on an account whose row is locked.
-func (s *Subscriptions) applyEffect(ctx context.Context, tx *sql.Tx, a account.Account, e billing.Effect, now time.Time) error {
+func (s *Subscriptions) applyEffect(
+	ctx context.Context, tx *sql.Tx, a account.Account, e billing.Effect, now time.Time,
+) error {
 	next := e.Subscription
 	_, err := tx.ExecContext(ctx, `
 		UPDATE subscriptions SET subscription_id = $1, status = $2, period_end = $3, cancel_at = $4, grace_until = $5, granted = $6, version = version + 1
@@ -191,10 +197,12 @@ const keepCanceled = 30 * 24 * time.Hour
 // program without a Stripe key, which would otherwise keep them for ever.
 func (s *Subscriptions) PruneCancellations(ctx context.Context, now time.Time) error {
 	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM stripe_cancellations WHERE seen_at <> '' AND seen_at <= $1`, sqldb.FormatTime(now.Add(-keepCanceled))); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM stripe_cancellations
+			WHERE seen_at <> '' AND seen_at <= $1`, sqldb.FormatTime(now.Add(-keepCanceled))); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE stripe_cancellations SET seen_at = $1 WHERE seen_at = ''`, sqldb.FormatTime(now))
+		_, err := tx.ExecContext(ctx, `UPDATE stripe_cancellations SET seen_at = $1
+			WHERE seen_at = ''`, sqldb.FormatTime(now))
 		return err
 	})
 }
@@ -214,7 +222,8 @@ func lockAccountByID(ctx context.Context, tx *sql.Tx, id string) (account.Accoun
 	if _, err := tx.ExecContext(ctx, `UPDATE accounts SET plan = plan WHERE id = $1`, id); err != nil {
 		return a, err
 	}
-	err := scanAccount(tx.QueryRowContext(ctx, `SELECT id, email, plan, created_at FROM accounts WHERE id = $1`, id).Scan, &a)
+	err := scanAccount(tx.QueryRowContext(ctx, `SELECT id, email, plan, created_at FROM accounts
+		WHERE id = $1`, id).Scan, &a)
 	if errors.Is(err, sql.ErrNoRows) {
 		return a, noAccountID(id)
 	}

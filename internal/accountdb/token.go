@@ -24,7 +24,9 @@ type Tokens struct{ db *sqldb.DB }
 
 // Create creates a token and returns it in plain text. Only its hash is stored, so it
 // cannot be retrieved later. A zero expires means never. ErrInvalid: the name.
-func (s *Tokens) Create(ctx context.Context, name string, expires, now time.Time) (string, account.PublishToken, error) {
+func (s *Tokens) Create(
+	ctx context.Context, name string, expires, now time.Time,
+) (string, account.PublishToken, error) {
 	name, err := account.NormalizeTokenName(name)
 	if err != nil {
 		return "", account.PublishToken{}, sqldb.Problem(sqldb.ErrInvalid, err, "%v", err)
@@ -48,7 +50,8 @@ func (s *Tokens) Create(ctx context.Context, name string, expires, now time.Time
 	return text, t, nil
 }
 
-const selectTokens = `SELECT id, name, prefix, suffix, created_at, expires_at, revoked_at, last_used_at FROM publish_tokens `
+const selectTokens = `SELECT id, name, prefix, suffix, created_at, expires_at, revoked_at, last_used_at
+	FROM publish_tokens `
 
 // List lists all tokens, revoked and expired ones too, oldest first.
 func (s *Tokens) List(ctx context.Context) (list []account.PublishToken, err error) {
@@ -85,7 +88,8 @@ func (s *Tokens) Any(ctx context.Context) (exists bool, err error) {
 // there is no such token.
 func (s *Tokens) Revoke(ctx context.Context, id string, now time.Time) error {
 	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, `UPDATE publish_tokens SET revoked_at = CASE WHEN revoked_at = '' THEN $1 ELSE revoked_at END WHERE id = $2`, sqldb.FormatTime(now), id)
+		done, err := tx.ExecContext(ctx, `UPDATE publish_tokens
+			SET revoked_at = CASE WHEN revoked_at = '' THEN $1 ELSE revoked_at END WHERE id = $2`, sqldb.FormatTime(now), id)
 		if err != nil {
 			return err
 		}
@@ -100,7 +104,8 @@ func (s *Tokens) Revoke(ctx context.Context, id string, now time.Time) error {
 // the publication.
 func (s *Tokens) MarkUsed(ctx context.Context, id string, now time.Time) error {
 	return sqldb.WithWriteWait(s.db, extendWait).Write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE publish_tokens SET last_used_at = $1 WHERE id = $2 AND last_used_at < $1`, sqldb.FormatTime(now), id)
+		_, err := tx.ExecContext(ctx, `UPDATE publish_tokens SET last_used_at = $1
+			WHERE id = $2 AND last_used_at < $1`, sqldb.FormatTime(now), id)
 		return err
 	})
 }

@@ -53,14 +53,16 @@ func (s *Usage) DayKey(ctx context.Context, day string, candidate quota.Key) (qu
 func (s *Usage) Load(ctx context.Context, day string) (quota.Usage, error) {
 	var u quota.Usage
 	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		u.Accounts, err = sqldb.Rows(ctx, tx, 0, `SELECT account_id, requests FROM usage WHERE day = $1`, func(scan sqldb.Scanner, c *quota.AccountCount) error {
+		u.Accounts, err = sqldb.Rows(ctx, tx, 0, `SELECT account_id, requests FROM usage
+			WHERE day = $1`, func(scan sqldb.Scanner, c *quota.AccountCount) error {
 			return scan(&c.Account, &c.Requests)
 		}, day)
 		if err != nil {
 			return err
 		}
 		var text sql.RawBytes // saves a million strings for a million networks
-		u.Networks, err = sqldb.Rows(ctx, tx, 0, `SELECT network, requests FROM network_usage WHERE day = $1`, func(scan sqldb.Scanner, c *quota.NetworkCount) error {
+		u.Networks, err = sqldb.Rows(ctx, tx, 0, `SELECT network, requests FROM network_usage
+			WHERE day = $1`, func(scan sqldb.Scanner, c *quota.NetworkCount) error {
 			if err := scan(&text, &c.Requests); err != nil {
 				return err
 			}
@@ -182,7 +184,8 @@ type DayUsage struct {
 func (s *Usage) ForAccount(ctx context.Context, accountID, fromDay, toDay string) ([]DayUsage, error) {
 	var days []DayUsage
 	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		days, err = sqldb.Rows(ctx, tx, 0, `SELECT day, requests FROM usage WHERE account_id = $1 AND day >= $2 AND day <= $3`, func(scan sqldb.Scanner, d *DayUsage) error {
+		days, err = sqldb.Rows(ctx, tx, 0, `SELECT day, requests FROM usage
+			WHERE account_id = $1 AND day >= $2 AND day <= $3`, func(scan sqldb.Scanner, d *DayUsage) error {
 			return scan(&d.Day, &d.Requests)
 		}, accountID, fromDay, toDay)
 		return err

@@ -110,9 +110,11 @@ func countOnce(
 		ids[i], ofIDs[i] = c.Account, c.Requests
 		reads = reads || c.Requests == 0
 	}
-	networks, ofNetworks, most := make([]string, len(asked.Networks)), make([]int64, len(asked.Networks)), make([]int64, len(asked.Networks))
+	networks, ofNetworks, most := make([]string, len(asked.Networks)), make([]int64, len(asked.Networks)), make([]int64,
+		len(asked.Networks))
 	for i, c := range asked.Networks {
-		networks[i], ofNetworks[i], most[i] = hex.EncodeToString(c.Network[:]), c.Requests, cmp.Or(c.Limit, int64(quota.Anonymous.Limit()))
+		networks[i], ofNetworks[i], most[i] = hex.EncodeToString(c.Network[:]), c.Requests, cmp.Or(c.Limit,
+			int64(quota.Anonymous.Limit()))
 		reads = reads || c.Requests == 0
 	}
 	tally := quota.Tally{Accounts: map[string]quota.Counted{}, Networks: map[quota.Pseudonym]quota.Counted{}}

@@ -90,7 +90,9 @@ const (
 
 // New returns the handler of /compte and everything below it.
 func New(cfg Config) http.Handler {
-	p := &pages{Config: cfg, mux: http.NewServeMux(), local: isLocal(cfg.BaseURL), waiting: make(chan struct{}, maxWaiting)}
+	p := &pages{
+		Config: cfg, mux: http.NewServeMux(), local: isLocal(cfg.BaseURL), waiting: make(chan struct{}, maxWaiting),
+	}
 
 	// For everybody.
 	p.open("GET "+homePath, p.home)

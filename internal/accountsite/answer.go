@@ -30,7 +30,8 @@ func render(name string, data interface{ title() string }) *answer {
 	if err := templates[name].ExecuteTemplate(&b, "page", data); err != nil {
 		panic(err)
 	}
-	return &answer{status: http.StatusOK, title: data.title(), content: template.HTML(b.String())} //nolint:gosec // a template made it
+	//nolint:gosec // a template made it
+	return &answer{status: http.StatusOK, title: data.title(), content: template.HTML(b.String())}
 }
 
 // seeOther redirects to a page of ours, which says what was done: a key of notices,
@@ -72,5 +73,7 @@ func (p *pages) write(w http.ResponseWriter, r *request, a *answer) {
 	if a.stream != nil {
 		return
 	}
-	p.Site.ServeAccountPage(w, r.Request, site.AccountPage{Status: a.status, Title: a.title, Content: a.content, FormsTo: a.formsTo})
+	p.Site.ServeAccountPage(w, r.Request, site.AccountPage{
+		Status: a.status, Title: a.title, Content: a.content, FormsTo: a.formsTo,
+	})
 }

@@ -24,7 +24,9 @@ type concern struct {
 const sessionNotice = 7 * 24 * time.Hour
 
 // concerns returns what fails, then what ends, the soonest first.
-func (p *pages) concerns(r *request, keys []account.Key, endpoints []webhook.Endpoint, s billing.Subscription) ([]concern, error) {
+func (p *pages) concerns(
+	r *request, keys []account.Key, endpoints []webhook.Endpoint, s billing.Subscription,
+) ([]concern, error) {
 	var failing, ending []concern
 	for i := range endpoints {
 		e := &endpoints[i]
@@ -33,7 +35,9 @@ func (p *pages) concerns(r *request, keys []account.Key, endpoints []webhook.End
 			failing = append(failing, concern{Href: path, Name: e.URL, Endpoint: e})
 		}
 		if e.Overlaps(r.now) {
-			ending = append(ending, concern{Href: path, Name: e.URL, What: "l’ancien secret cesse de signer", At: e.OldSecretUntil})
+			ending = append(ending, concern{
+				Href: path, Name: e.URL, What: "l’ancien secret cesse de signer", At: e.OldSecretUntil,
+			})
 		}
 	}
 	active := 0
@@ -42,7 +46,9 @@ func (p *pages) concerns(r *request, keys []account.Key, endpoints []webhook.End
 		case account.KeyActive:
 			active++
 		case account.KeyOverlap:
-			ending = append(ending, concern{Href: keysPath + "/" + k.ID, Name: k.Name, What: "la clé remplacée cesse de fonctionner", At: k.ExpiresAt})
+			ending = append(ending, concern{
+				Href: keysPath + "/" + k.ID, Name: k.Name, What: "la clé remplacée cesse de fonctionner", At: k.ExpiresAt,
+			})
 		}
 	}
 	if excess := active - account.MaxKeys(r.owner.Account.Plan); excess > 0 {
@@ -51,7 +57,9 @@ func (p *pages) concerns(r *request, keys []account.Key, endpoints []webhook.End
 			return nil, err
 		}
 		if !due.IsZero() {
-			ending = append(ending, concern{Href: keysPath, Name: french.Plural(excess, "clé de trop", "clés de trop"), What: "suspension", At: due})
+			ending = append(ending, concern{
+				Href: keysPath, Name: french.Plural(excess, "clé de trop", "clés de trop"), What: "suspension", At: due,
+			})
 		}
 	}
 	if s.Status.Live() && !s.CancelAt.IsZero() {
@@ -63,7 +71,9 @@ func (p *pages) concerns(r *request, keys []account.Key, endpoints []webhook.End
 	}
 	for _, other := range sessions {
 		if other.ID != r.owner.Session.ID && other.ExpiresAt.Before(r.now.Add(sessionNotice)) {
-			ending = append(ending, concern{Href: sessionsPath, Name: other.Browser, What: "la session prend fin", At: other.ExpiresAt})
+			ending = append(ending, concern{
+				Href: sessionsPath, Name: other.Browser, What: "la session prend fin", At: other.ExpiresAt,
+			})
 		}
 	}
 	slices.SortStableFunc(ending, func(a, b concern) int { return a.At.Compare(b.At) })

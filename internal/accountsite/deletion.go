@@ -74,7 +74,8 @@ func (p *pages) deleteAccount(r *request) (*answer, error) {
 	a, err := p.Store.Accounts.Find(r.Context(), email)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		// A second click deleted it meanwhile, or there never was an account.
-		if _, err := p.Store.Links.Check(r.Context(), token, account.LinkDeletion, r.now); errors.Is(err, accountdb.ErrLinkUsed) {
+		if _, err := p.Store.Links.Check(r.Context(), token, account.LinkDeletion, r.now); errors.Is(err,
+			accountdb.ErrLinkUsed) {
 			return seeOther(goodbyePath, ""), nil
 		}
 	}
@@ -111,12 +112,14 @@ func deletionFailure(err error) error {
 	case errors.Is(err, accountdb.ErrLinkExpired):
 		return &failure{
 			status: http.StatusGone, title: "Ce lien ne sert plus",
-			text: "Il a plus de 15\u00a0minutes, et rien n’a été supprimé. Redemandez-le depuis votre compte, sous «\u00a0Données\u00a0».",
+			text: "Il a plus de 15\u00a0minutes, et rien n’a été supprimé. Redemandez-le depuis votre compte, " +
+				"sous «\u00a0Données\u00a0».",
 		}
 	case errors.Is(err, sqldb.ErrNotFound):
 		return &failure{
 			status: http.StatusNotFound, title: "Lien inconnu",
-			text: "Ce lien n’est pas l’un des nôtres, ou le compte est déjà supprimé. S’il est coupé, copiez-le en entier depuis le courriel.",
+			text: "Ce lien n’est pas l’un des nôtres, ou le compte est déjà supprimé. S’il est coupé, " +
+				"copiez-le en entier depuis le courriel.",
 		}
 	}
 	return err

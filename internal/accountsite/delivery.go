@@ -80,11 +80,13 @@ func (p *pages) listDeliveries(r *request) (*answer, error) {
 		return nil, err
 	}
 	data := deliveriesPage{
-		page: r.page("Journal des envois"), Endpoint: e, State: query.Get("etat"), Type: query.Get("type"), States: deliveryStates, Types: deliveryTypes,
+		page: r.page("Journal des envois"), Endpoint: e, State: query.Get("etat"), Type: query.Get("type"),
+		States: deliveryStates, Types: deliveryTypes,
 	}
 	known := slices.ContainsFunc(deliveryStates, func(c deliveryChoice) bool { return c.Value == data.State })
 	cursor := query.Get("avant")
-	if cursor != "" && !account.IsID(account.DeliveryID, cursor) || data.State != "" && !known || data.Type != "" && !slices.Contains(deliveryTypes, data.Type) {
+	if cursor != "" && !account.IsID(account.DeliveryID, cursor) || data.State != "" && !known ||
+		data.Type != "" && !slices.Contains(deliveryTypes, data.Type) {
 		return nil, notFound("Ce journal n’a pas de tel filtre.")
 	}
 	list, err := p.Store.Deliveries.List(r.Context(), owner, id, accountdb.DeliveryFilter{
@@ -144,12 +146,17 @@ func (p *pages) showDelivery(r *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := deliveryPage{page: r.page("Envoi " + d.Type), Delivery: d, Endpoint: e, Reason: originTexts[d.Origin], Sending: d.Sending(r.now), Body: string(body)}
+	data := deliveryPage{
+		page: r.page("Envoi " + d.Type), Delivery: d, Endpoint: e, Reason: originTexts[d.Origin], Sending: d.Sending(r.now),
+		Body: string(body),
+	}
 	if d.NextAt.After(r.now) {
 		data.NextAt = d.NextAt
 	}
 	for _, a := range slices.Backward(d.Attempts) {
-		data.Attempts = append(data.Attempts, attemptRow{Attempt: a, Good: a.Outcome == webhook.OK, Result: a.Outcome.French(a.Status), Duration: duration(a.Duration)})
+		data.Attempts = append(data.Attempts, attemptRow{
+			Attempt: a, Good: a.Outcome == webhook.OK, Result: a.Outcome.French(a.Status), Duration: duration(a.Duration),
+		})
 	}
 	if r.isFirst() && len(data.Attempts) > 0 {
 		first := data.Attempts[len(data.Attempts)-1]

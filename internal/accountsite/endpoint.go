@@ -28,12 +28,15 @@ func (p *pages) endpoints(r *request, rejected *endpointForm, notice string) (*a
 	if err != nil {
 		return nil, err
 	}
-	data := endpointsPage{page: r.page("Webhooks"), Pro: r.owner.Account.Plan == account.Pro, Endpoints: all, Max: webhook.MaxEndpoints}
+	data := endpointsPage{
+		page: r.page("Webhooks"), Pro: r.owner.Account.Plan == account.Pro, Endpoints: all, Max: webhook.MaxEndpoints,
+	}
 	if !r.offer && len(all) == 0 {
 		return nil, noPage()
 	}
 	if data.Pro && len(all) < data.Max {
-		if data.Form = rejected; rejected == nil {
+		data.Form = rejected
+		if rejected == nil {
 			data.Form = newEndpointForm(endpointsPath, "", nil)
 		}
 		data.Form.New = true
@@ -64,14 +67,16 @@ func (p *pages) createEndpoint(r *request) (*answer, error) {
 	}
 	secret := webhook.NewSecret()
 	seal := func(id string) string { return p.Sealer.Seal(id, secret) }
-	e, err := p.Store.Endpoints.CreateNext(r.Context(), r.owner.Account.ID, url, events, seal, r.PostForm.Get("dernier"), r.now)
+	e, err := p.Store.Endpoints.CreateNext(r.Context(), r.owner.Account.ID, url, events, seal, r.PostForm.Get("dernier"),
+		r.now)
 	switch {
 	case errors.Is(err, accountdb.ErrChanged):
 		all, err := p.Store.Endpoints.List(r.Context(), r.owner.Account.Owner())
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(all, func(e webhook.Endpoint) bool { return e.ID > r.PostForm.Get("dernier") && e.URL == url }) {
+		if slices.ContainsFunc(all,
+			func(e webhook.Endpoint) bool { return e.ID > r.PostForm.Get("dernier") && e.URL == url }) {
 			return seeOther(endpointsPath, "point-deja-cree"), nil
 		}
 		return p.endpoints(r, newEndpointForm(endpointsPath, r.PostForm.Get("url"), events), "points-changes")
@@ -118,9 +123,11 @@ func (p *pages) endpoint(r *request, rejected *endpointForm, badDay string) (*an
 	}
 	data := endpointPage{
 		page: r.page("Point de réception"), Pro: r.owner.Account.Plan == account.Pro, Endpoint: e,
-		Now: r.now, Broken: e.State == webhook.Active && e.Failures >= webhook.BreakAfter, Overlaps: r.now.Before(e.OldSecretUntil), Last: stamp(e.OldSecretUntil),
-		Form: rejected, Editing: rejected != nil, Deliveries: deliveryRows(recent, r.now), Recoveries: recoveries[:min(len(recoveries), 10)],
-		Since: recoveryForm{Value: day(r.now), Min: day(r.now.Add(-webhook.Keep)), Max: day(r.now), Problem: badDay},
+		Now: r.now, Broken: e.State == webhook.Active && e.Failures >= webhook.BreakAfter,
+		Overlaps: r.now.Before(e.OldSecretUntil), Last: stamp(e.OldSecretUntil),
+		Form: rejected, Editing: rejected != nil, Deliveries: deliveryRows(recent, r.now),
+		Recoveries: recoveries[:min(len(recoveries), 10)],
+		Since:      recoveryForm{Value: day(r.now), Min: day(r.now.Add(-webhook.Keep)), Max: day(r.now), Problem: badDay},
 	}
 	if rejected == nil {
 		data.Form = newEndpointForm(endpointsPath+"/"+id, e.URL, e.Events)

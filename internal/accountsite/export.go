@@ -126,7 +126,8 @@ func (p *pages) collect(r *request) (*exported, error) {
 		Keys: []exportedKey{}, Usage: []exportedUsage{}, Sessions: []exportedSession{}, Endpoints: []exportedEndpoint{},
 	}
 	var err error
-	if known.Account.KeysDueAt, err = p.Store.Keys.SuspensionDue(ctx, a.ID); err != nil {
+	known.Account.KeysDueAt, err = p.Store.Keys.SuspensionDue(ctx, a.ID)
+	if err != nil {
 		return nil, err
 	}
 	s, err := p.Store.Subscriptions.Find(ctx, a.ID)
@@ -141,7 +142,8 @@ func (p *pages) collect(r *request) (*exported, error) {
 		return nil, err
 	}
 	for _, k := range keys {
-		known.Keys = append(known.Keys, exportedKey{k.ID, k.Name, k.Prefix, k.Suffix, k.CreatedAt, k.LastUsedAt, k.RevokedAt, k.ExpiresAt, k.SuspendedAt})
+		known.Keys = append(known.Keys,
+			exportedKey{k.ID, k.Name, k.Prefix, k.Suffix, k.CreatedAt, k.LastUsedAt, k.RevokedAt, k.ExpiresAt, k.SuspendedAt})
 	}
 	usage, err := p.Store.Usage.ForAccount(ctx, a.ID, "0000-01-01", "9999-12-31")
 	if err != nil {

@@ -128,7 +128,8 @@ func exportDelivery(d webhook.Delivery) exportedDelivery {
 		d.ID, d.EndpointID, d.EventID, d.Type, d.Sequence, d.Origin, d.State, d.CreatedAt, d.NextAt, []exportedAttempt{},
 	}
 	for _, a := range d.Attempts {
-		item.Attempts = append(item.Attempts, exportedAttempt{a.Number, a.At, a.Duration.Milliseconds(), a.Status, a.Outcome, a.Response})
+		item.Attempts = append(item.Attempts,
+			exportedAttempt{a.Number, a.At, a.Duration.Milliseconds(), a.Status, a.Outcome, a.Response})
 	}
 	return item
 }

@@ -27,25 +27,33 @@ func notFound(text string) *failure {
 func noPage() *failure { return notFound("Cette adresse ne mène à aucune page du compte.") }
 
 func methodNotAllowed(allow string) *failure {
-	return &failure{status: http.StatusMethodNotAllowed, title: "Méthode refusée", text: "Cette adresse ne s’utilise pas ainsi. Passez par les pages du compte.", allow: allow}
+	return &failure{
+		status: http.StatusMethodNotAllowed, title: "Méthode refusée",
+		text: "Cette adresse ne s’utilise pas ainsi. Passez par les pages du compte.", allow: allow,
+	}
 }
 
 func crossOrigin() *failure {
 	return &failure{
 		status: http.StatusForbidden, title: "Demande refusée",
-		text: "Cette demande vient d’un autre site que le nôtre\u00a0: par prudence, rien n’a été fait. Si c’est bien ce que vous vouliez, ouvrez votre compte ici et recommencez.",
+		text: "Cette demande vient d’un autre site que le nôtre\u00a0: par prudence, " +
+			"rien n’a été fait. Si c’est bien ce que vous vouliez, ouvrez votre compte ici et recommencez.",
 	}
 }
 
 func sessionEnded() *failure {
 	return &failure{
 		status: http.StatusForbidden, title: "Session terminée", form: true,
-		text: "Votre session s’est terminée pendant que cette page était ouverte\u00a0: rien n’a été fait. Reconnectez-vous, puis recommencez.",
+		text: "Votre session s’est terminée pendant que cette page était ouverte\u00a0: " +
+			"rien n’a été fait. Reconnectez-vous, puis recommencez.",
 	}
 }
 
 func unreadableForm() *failure {
-	return &failure{status: http.StatusBadRequest, title: "Formulaire illisible", text: "Le formulaire est trop grand ou abîmé\u00a0: rien n’a été fait. Revenez à la page et recommencez."}
+	return &failure{
+		status: http.StatusBadRequest, title: "Formulaire illisible",
+		text: "Le formulaire est trop grand ou abîmé\u00a0: rien n’a été fait. Revenez à la page et recommencez.",
+	}
 }
 
 func gone(text string) *failure {
@@ -58,7 +66,8 @@ var failures = []struct {
 	err  error
 	page *failure
 }{
-	{accountdb.ErrLinkUsed, gone("Il a déjà servi, et un lien ne sert qu’une fois. Si c’était vous à l’instant, ouvrez simplement votre compte\u00a0; sinon, demandez-en un autre.")},
+	{accountdb.ErrLinkUsed, gone("Il a déjà servi, et un lien ne sert qu’une fois. Si c’était vous à " +
+		"l’instant, ouvrez simplement votre compte\u00a0; sinon, demandez-en un autre.")},
 	{accountdb.ErrLinkExpired, gone("Il a plus de 15\u00a0minutes. Demandez-en un autre.")},
 	{sqldb.ErrNotFound, notFound("Ce que vous cherchez n’existe pas, ou plus.")},
 	{accountdb.ErrPlan, &failure{
@@ -71,13 +80,15 @@ var failures = []struct {
 
 var unavailable = &failure{
 	status: http.StatusServiceUnavailable, title: "Compte indisponible",
-	text: "Le compte est momentanément indisponible, et rien n’a été fait. Réessayez dans une minute. L’API et le site, eux, répondent.",
+	text: "Le compte est momentanément indisponible, et rien n’a été fait. Réessayez dans une minute. L’API et " +
+		"le site, eux, répondent.",
 }
 
 // broken is unavailable until somebody acts.
 var broken = &failure{
 	status: http.StatusServiceUnavailable, title: "Compte indisponible",
-	text: "Le compte est indisponible, et rien n’a été fait\u00a0: le service a besoin d’une intervention de son exploitant, et l’a consigné. L’API et le site, eux, répondent.",
+	text: "Le compte est indisponible, et rien n’a été fait\u00a0: le service a besoin d’une intervention de son " +
+		"exploitant, et l’a consigné. L’API et le site, eux, répondent.",
 }
 
 // outage returns the page for a store that cannot be used.

@@ -43,10 +43,12 @@ func (p *pages) home(r *request) (*answer, error) {
 	if len(keys) == 0 {
 		data.First = &keyForm{}
 	}
-	if data.Today, err = p.today(r); err != nil {
+	data.Today, err = p.today(r)
+	if err != nil {
 		return nil, err
 	}
-	if data.Endpoints, err = p.Store.Endpoints.List(r.Context(), a.Owner()); err != nil {
+	data.Endpoints, err = p.Store.Endpoints.List(r.Context(), a.Owner())
+	if err != nil {
 		return nil, err
 	}
 	for _, e := range data.Endpoints {
@@ -61,7 +63,8 @@ func (p *pages) home(r *request) (*answer, error) {
 		return nil, err
 	}
 	data.Grace = newGraceNotice(a.Plan, subscription, r.now)
-	if data.Concerns, err = p.concerns(r, keys, data.Endpoints, subscription); err != nil {
+	data.Concerns, err = p.concerns(r, keys, data.Endpoints, subscription)
+	if err != nil {
 		return nil, err
 	}
 	return render("home", data), nil

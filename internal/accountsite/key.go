@@ -50,7 +50,8 @@ func (p *pages) keys(r *request, name, problem, notice string) (*answer, error) 
 		return nil, err
 	}
 	data := keysPage{page: r.page("Clés"), MaxKeys: account.MaxKeys(a.Plan), Pro: a.Plan == account.Pro}
-	if data.DueAt, err = p.Store.Keys.SuspensionDue(r.Context(), a.ID); err != nil {
+	data.DueAt, err = p.Store.Keys.SuspensionDue(r.Context(), a.ID)
+	if err != nil {
 		return nil, err
 	}
 	newest := ""
@@ -128,7 +129,9 @@ func (p *pages) showNewKey(r *request, title, text string, key account.Key, oldE
 	data := secretPage{
 		page: r.page(title), Name: key.Name, OldEnds: oldEnds, Back: keysPath,
 		Secret: copyable{"page.cle", text, "la clé"},
-		Curl:   copyable{"page.appel", "curl -H 'Authorization: Bearer " + text + "' '" + p.BaseURL + "/api/v1/tools?limit=3'", "l’appel"},
+		Curl: copyable{
+			"page.appel", "curl -H 'Authorization: Bearer " + text + "' '" + p.BaseURL + "/api/v1/tools?limit=3'", "l’appel",
+		},
 	}
 	return render("newkey", data)
 }

@@ -135,6 +135,7 @@ func (p *pages) toStripe(url string, err error) (*answer, error) {
 	p.Log.Error("could not create a Stripe session", "error", err)
 	return nil, &failure{
 		status: http.StatusBadGateway, title: "Paiement indisponible",
-		text: "Stripe, qui encaisse pour nous, ne répond pas comme il devrait\u00a0: rien n’a été débité ni changé. Réessayez dans quelques minutes.",
+		text: "Stripe, qui encaisse pour nous, ne répond pas comme il devrait\u00a0: " +
+			"rien n’a été débité ni changé. Réessayez dans quelques minutes.",
 	}
 }

@@ -129,7 +129,8 @@ func (p *pages) run(w http.ResponseWriter, r *request, page pageFunc) (*answer, 
 // notFound answers unknown paths, and methods that a path does not have: with "/"
 // registered, the mux answers neither 404 nor 405 itself.
 func (p *pages) notFound(r *request) (*answer, error) {
-	if clean := path.Clean(r.URL.Path); clean != r.URL.Path && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+	if clean := path.Clean(r.URL.Path); clean != r.URL.Path &&
+		(r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		return seeOther(clean, ""), nil
 	}
 	var allowed []string

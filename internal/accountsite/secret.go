@@ -34,12 +34,14 @@ func (p *pages) rotateSecret(r *request) (*answer, error) {
 	id, last := r.PathValue("id"), time.Time{}
 	if text := r.PostForm.Get("ancien"); text != "" {
 		var err error
-		if last, err = time.Parse(time.RFC3339Nano, text); err != nil {
+		last, err = time.Parse(time.RFC3339Nano, text)
+		if err != nil {
 			return nil, unreadableForm()
 		}
 	}
 	secret := webhook.NewSecret()
-	e, err := p.Store.Endpoints.RotateNextSecret(r.Context(), r.owner.Account.Owner(), id, p.Sealer.Seal(id, secret), last, r.now)
+	e, err := p.Store.Endpoints.RotateNextSecret(r.Context(), r.owner.Account.Owner(), id, p.Sealer.Seal(id, secret),
+		last, r.now)
 	if errors.Is(err, accountdb.ErrChanged) {
 		return seeOther(endpointsPath+"/"+id, "secret-deja-remplace"), nil
 	}

@@ -48,7 +48,8 @@ func (p *pages) requestLink(r *request) (*answer, error) {
 	}
 	queued, err := p.Store.Links.Request(r.Context(), typed, account.LinkSignIn, p.network(r), r.now)
 	if errors.Is(err, sqldb.ErrInvalid) {
-		return p.rejectEmail(r, typed, "Cette adresse n’en est pas une\u00a0: écrivez-la seule, comme ada@example.org."), nil
+		return p.rejectEmail(r, typed,
+			"Cette adresse n’en est pas une\u00a0: écrivez-la seule, comme ada@example.org."), nil
 	}
 	if err := p.belowCeiling(err); err != nil {
 		return nil, err
@@ -67,7 +68,8 @@ func (p *pages) belowCeiling(err error) error {
 	}
 	last, now := p.ceilingLogged.Load(), p.Now().Unix()
 	if now-last >= 3600 && p.ceilingLogged.CompareAndSwap(last, now) {
-		p.Log.Error("too many sign-in mails are requested: for an hour some are not sent; somebody may be making up addresses")
+		p.Log.Error("too many sign-in mails are requested: for an hour some are not sent; " +
+			"somebody may be making up addresses")
 	}
 	return nil
 }
@@ -118,7 +120,8 @@ func (p *pages) useLink(r *request) (*answer, error) {
 	if c, err := r.Cookie(p.cookieName()); err == nil {
 		replaced = c.Value
 	}
-	secret, err := p.Store.Links.SignIn(r.Context(), r.PostForm.Get("jeton"), account.DescribeBrowser(r.UserAgent()), replaced, r.now)
+	secret, err := p.Store.Links.SignIn(r.Context(), r.PostForm.Get("jeton"), account.DescribeBrowser(r.UserAgent()),
+		replaced, r.now)
 	if err != nil {
 		return p.linkFailure(r, err)
 	}
@@ -136,7 +139,8 @@ func (p *pages) linkFailure(r *request, err error) (*answer, error) {
 	case errors.Is(err, sqldb.ErrNotFound):
 		return nil, &failure{
 			status: http.StatusNotFound, title: "Lien inconnu", form: true,
-			text: "Ce lien n’est pas l’un des nôtres, ou plus\u00a0: il est peut-être coupé, ou trop ancien. Copiez-le en entier depuis le courriel, ou demandez-en un autre.",
+			text: "Ce lien n’est pas l’un des nôtres, ou plus\u00a0: il est peut-être coupé, " +
+				"ou trop ancien. Copiez-le en entier depuis le courriel, ou demandez-en un autre.",
 		}
 	}
 	return nil, err

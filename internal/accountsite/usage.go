@@ -46,7 +46,8 @@ type usagePage struct {
 func (p *pages) showUsage(r *request) (*answer, error) {
 	data := usagePage{page: r.page("Usage")}
 	var err error
-	if data.Today, err = p.today(r); err != nil {
+	data.Today, err = p.today(r)
+	if err != nil {
 		return nil, err
 	}
 	first := r.now.UTC().AddDate(0, 0, 1-usageDays)

@@ -39,7 +39,8 @@ type request = web.Request[snapshot.Snapshot]
 // New returns the handler of every path under /api.
 func New(cfg Config) *web.Handler[snapshot.Snapshot] {
 	h := web.NewHandler(web.Config[snapshot.Snapshot]{
-		Snapshot: cfg.Snapshot, Header: (*snapshot.Snapshot).SetHeader, Bulk: func(s *snapshot.Snapshot) bool { return s.Catalog.HasDataset() },
+		Snapshot: cfg.Snapshot, Header: (*snapshot.Snapshot).SetHeader,
+		Bulk:    func(s *snapshot.Snapshot) bool { return s.Catalog.HasDataset() },
 		Callers: cfg.Callers, Meter: cfg.Meter, Public: true,
 		// A slash that is written %2F is not a slash.
 		IsPath:   func(u *url.URL) bool { return !strings.Contains(strings.ToLower(u.RawPath), "%2f") },

@@ -111,13 +111,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
 	if h.cfg.Local && !isLocal(r.Host) {
-		http.Error(w, "Ce serveur ne répond ici que sous le nom de cette machine, localhost. Derrière un mandataire, il lui faut l’option --trusted-proxies.", http.StatusForbidden)
+		http.Error(w, "Ce serveur ne répond ici que sous le nom de cette machine, localhost. Derrière un mandataire, "+
+			"il lui faut l’option --trusted-proxies.", http.StatusForbidden)
 		return
 	}
 	if r.Method == http.MethodOptions {
 		header.Set("Allow", "POST, OPTIONS")
 		header.Set("Access-Control-Allow-Methods", "POST, OPTIONS")
-		header.Set("Access-Control-Allow-Headers", "Accept, Authorization, Content-Type, Mcp-Method, Mcp-Name, MCP-Protocol-Version, Mcp-Session-Id")
+		header.Set("Access-Control-Allow-Headers", "Accept, Authorization, Content-Type, Mcp-Method, Mcp-Name, "+
+			"MCP-Protocol-Version, Mcp-Session-Id")
 		header.Set("Access-Control-Max-Age", "86400")
 		w.WriteHeader(http.StatusNoContent)
 		return
@@ -143,7 +145,8 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPost && !json.Valid(body):
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Le corps de la requête n’est pas du JSON."}}`)
+		_, _ = io.WriteString(w,
+			`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Le corps de la requête n’est pas du JSON."}}`)
 		return
 	case bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")):
 		// One revision of the protocol allowed it. Hundreds of calls in one request would

@@ -68,13 +68,16 @@ func (c *call) read(into any) error {
 	d.DisallowUnknownFields()
 	err := d.Decode(into)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
-		return refuse("L’argument " + shorten(wrong.Field) + " de " + c.name + " n’est pas du type que dit son schéma, donné par tools/list.")
+		return refuse("L’argument " + shorten(wrong.Field) + " de " + c.name + " n’est pas du type que dit son " +
+			"schéma, donné par tools/list.")
 	}
 	if err != nil {
 		if _, name, ok := strings.Cut(err.Error(), "unknown field "); ok {
-			return refuse(c.name + " n’a pas d’argument " + shorten(name) + "\u00a0: n’envoyez que ceux de son schéma, donné par tools/list.")
+			return refuse(c.name + " n’a pas d’argument " + shorten(name) + "\u00a0: n’envoyez que ceux de son schéma, " +
+				"donné par tools/list.")
 		}
-		return refuse("Les arguments de " + c.name + " ne sont pas recevables\u00a0: relisez son schéma, donné par tools/list, et n’envoyez que ce qu’il nomme.")
+		return refuse("Les arguments de " + c.name + " ne sont pas recevables\u00a0: relisez son schéma, " +
+			"donné par tools/list, et n’envoyez que ce qu’il nomme.")
 	}
 	return nil
 }

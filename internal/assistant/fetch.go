@@ -86,9 +86,13 @@ func fetchText(c *call) (any, error) {
 	case len(sections) == 0 && place == "":
 		return result, nil
 	case len(sections) == 0:
-		return nil, &refusal{nameOf(t) + " n’a pas encore d’avis, donc pas de section\u00a0: demandez l’id «\u00a0" + t.Slug + "\u00a0».", toolPath + t.Slug}
+		return nil, &refusal{
+			nameOf(t) + " n’a pas encore d’avis, donc pas de section\u00a0: demandez l’id «\u00a0" + t.Slug + "\u00a0».",
+			toolPath + t.Slug,
+		}
 	case at == len(sections):
-		return nil, refuse("L’avis sur " + nameOf(t) + " n’a pas de section «\u00a0" + shorten(id) + "\u00a0». Ses sections\u00a0: " + strings.Join(result.Metadata.Sections, ", ") + ".")
+		return nil, refuse("L’avis sur " + nameOf(t) + " n’a pas de section «\u00a0" + shorten(id) +
+			"\u00a0». Ses sections\u00a0: " + strings.Join(result.Metadata.Sections, ", ") + ".")
 	}
 	result.URL = c.snap.Catalog.ReviewURLOf(t)
 	if id != "" {

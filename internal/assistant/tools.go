@@ -20,7 +20,8 @@ type tool struct {
 var tools = []tool{
 	{
 		name: "search", title: "Chercher des outils",
-		description: "Cherche des outils par une demande en français\u00a0: un besoin, une tâche, un nom, une catégorie. Renvoie les meilleurs d’abord, avec l’extrait qui répond\u202f; lisez la suite avec fetch.",
+		description: "Cherche des outils par une demande en français\u00a0: un besoin, une tâche, un nom, " +
+			"une catégorie. Renvoie les meilleurs d’abord, avec l’extrait qui répond\u202f; lisez la suite avec fetch.",
 		input: `{
 			"query": {"type": "string", "description": "La demande, par exemple «\u00a0transcrire une réunion\u00a0»."},
 			"category": {"type": "string", "description": "Identifiant d’une catégorie."},
@@ -33,13 +34,15 @@ var tools = []tool{
 	},
 	{
 		name: "fetch", title: "Lire un avis",
-		description: "Lit l’avis sur un outil, ou une de ses sections, avec son prix et sa note. Si next est donné, l’avis continue sous cet id.",
-		input:       `{"id": {"type": "string", "description": "Un id de search\u00a0: «\u00a0outil\u00a0» ou «\u00a0outil#section\u00a0»."}}`,
-		required:    []string{"id"}, call: fetchText,
+		description: "Lit l’avis sur un outil, ou une de ses sections, avec son prix et sa note. Si next est donné, " +
+			"l’avis continue sous cet id.",
+		input:    `{"id": {"type": "string", "description": "Un id de search\u00a0: «\u00a0outil\u00a0» ou «\u00a0outil#section\u00a0»."}}`,
+		required: []string{"id"}, call: fetchText,
 	},
 	{
 		name: "compare", title: "Comparer des outils",
-		description: "Met de deux à cinq outils côte à côte, avec le verdict de la rédaction quand elle les a comparés.",
+		description: "Met de deux à cinq outils côte à côte, avec le verdict de la rédaction quand elle les a " +
+			"comparés.",
 		input: `{
 			"tools": {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 5, "description": "Leurs id."},
 			"next": {"type": "integer", "description": "Le next de la réponse précédente."}
@@ -48,7 +51,8 @@ var tools = []tool{
 	},
 	{
 		name: "prices", title: "Prix et leur histoire",
-		description: "Donne le prix d’outils avec son histoire, ou tous les changements de prix depuis un jour\u00a0: l’un ou l’autre.",
+		description: "Donne le prix d’outils avec son histoire, ou tous les changements de prix depuis un jour\u00a0: " +
+			"l’un ou l’autre.",
 		input: `{
 			"tools": {"type": "array", "items": {"type": "string"}, "maxItems": 10, "description": "Leurs id."},
 			"since": {"type": "string", "format": "date", "description": "AAAA-MM-JJ."},
@@ -58,7 +62,8 @@ var tools = []tool{
 	},
 	{
 		name: "changes", title: "Ce qui a changé",
-		description: "Dit quels outils et comparatifs sont nouveaux, modifiés ou retirés depuis un jour, ou après une position\u00a0: l’un ou l’autre.",
+		description: "Dit quels outils et comparatifs sont nouveaux, modifiés ou retirés depuis un jour, " +
+			"ou après une position\u00a0: l’un ou l’autre.",
 		input: `{
 			"since": {"type": "string", "format": "date", "description": "AAAA-MM-JJ."},
 			"after": {"type": "integer", "description": "Une position\u00a0: le next de la réponse précédente."}
@@ -77,8 +82,11 @@ func definitions() []*mcp.Tool {
 }
 
 // instructions tell a model what this server is for.
-const instructions = "Un catalogue d’outils essayés et notés sur 10 par une rédaction, en français, avec leurs prix en euros. " +
-	"Pour répondre à «\u00a0quel outil pour…\u00a0», appelez search avec le besoin en quelques mots, puis fetch sur les meilleurs id pour vérifier\u202f; compare met côte à côte, prices donne les prix et leur histoire, changes ce qui a changé. " +
+const instructions = "Un catalogue d’outils essayés et notés sur 10 par une rédaction, en français, " +
+	"avec leurs prix en euros. " +
+	"Pour répondre à «\u00a0quel outil pour…\u00a0», appelez search avec le besoin en quelques mots, " +
+	"puis fetch sur les meilleurs id pour vérifier\u202f; compare met côte à côte, " +
+	"prices donne les prix et leur histoire, changes ce qui a changé. " +
 	"score est la note sur 10, null si l’outil n’est pas essayé. " +
 	"Citez l’adresse (url) de ce que vous reprenez, et la ligne credit."
 

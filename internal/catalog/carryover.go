@@ -194,7 +194,8 @@ func (t *Tool) extendScores(before *PastTool, known bool, today string) {
 }
 
 func (c *Catalog) comparison(slug string) *Comparison {
-	i, found := slices.BinarySearchFunc(c.Comparisons, slug, func(x Comparison, s string) int { return cmp.Compare(x.Slug, s) })
+	i, found := slices.BinarySearchFunc(c.Comparisons, slug,
+		func(x Comparison, s string) int { return cmp.Compare(x.Slug, s) })
 	if !found {
 		return nil
 	}
@@ -209,8 +210,10 @@ func (x *Comparison) equalExceptDate(o *Comparison) bool {
 }
 
 func (p PastTool) equal(o PastTool) bool {
-	return p.Name == o.Name && p.Category == o.Category && p.Pricing == o.Pricing && p.Price == o.Price && p.PriceHistoryMode == o.PriceHistoryMode &&
-		sameFigure(p.Score, o.Score) && sameFigure(p.Verifiability, o.Verifiability) && sameFigure(p.Obsolescence, o.Obsolescence) &&
+	return p.Name == o.Name && p.Category == o.Category && p.Pricing == o.Pricing && p.Price == o.Price &&
+		p.PriceHistoryMode == o.PriceHistoryMode &&
+		sameFigure(p.Score, o.Score) && sameFigure(p.Verifiability, o.Verifiability) &&
+		sameFigure(p.Obsolescence, o.Obsolescence) &&
 		slices.EqualFunc(p.PriceHistory, o.PriceHistory, PriceChange.same) &&
 		slices.EqualFunc(p.ScoreHistory, o.ScoreHistory, ScoreChange.Same)
 }

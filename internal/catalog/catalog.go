@@ -115,7 +115,8 @@ var Menus = []Menu{MenuHeader, MenuFooter, MenuNone}
 // may replace licence, confidentialite and tarifs.
 var reservedPages = []string{
 	"alternatives", "api", "avis", "carte", "categories", "cimetiere", "comparatifs", "comparer", "compte", "data", "docs",
-	"donnees", "flux", "healthz", "hooks", "llms", "mcp", "media", "outils", "prix", "publish", "readyz", "robots", "sitemap", "static",
+	"donnees", "flux", "healthz", "hooks", "llms", "mcp", "media", "outils", "prix", "publish", "readyz", "robots",
+	"sitemap", "static",
 	"tendances", "webhooks",
 }
 

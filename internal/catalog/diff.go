@@ -37,7 +37,8 @@ type RecordChanges struct {
 
 // Empty reports whether publishing would change nothing at all.
 func (d *Diff) Empty() bool {
-	return !d.Metadata && !d.Past && !d.Pictures && d.Tools.empty() && d.Comparisons.empty() && d.Retired.empty() && d.Pages.empty()
+	return !d.Metadata && !d.Past && !d.Pictures && d.Tools.empty() && d.Comparisons.empty() && d.Retired.empty() &&
+		d.Pages.empty()
 }
 
 func (r *RecordChanges) empty() bool { return len(r.Added)+len(r.Changed)+len(r.Removed) == 0 }
@@ -170,7 +171,9 @@ func (d *Diff) addToolUpdate(old, next *Catalog, prior, t *Tool) {
 	}
 	if prior.Pricing != t.Pricing || prior.Price != t.Price {
 		changed, previous := fieldsChanged(fieldsOf(prior.PriceItem()), fieldsOf(t.PriceItem()))
-		d.add(Change{Type: PricingUpdated, Slug: t.Slug, Changed: changed, Previous: previous, Object: t.PriceItem(), URL: url})
+		d.add(Change{
+			Type: PricingUpdated, Slug: t.Slug, Changed: changed, Previous: previous, Object: t.PriceItem(), URL: url,
+		})
 	}
 }
 
@@ -225,7 +228,10 @@ func (d *Diff) compareComparisons(old, next *Catalog) {
 		case x.Published:
 			changed, previous := fieldsChanged(old.comparisonFields(prior), next.comparisonFields(x))
 			if len(changed) > 0 {
-				d.add(Change{Type: ComparisonUpdated, Slug: x.Slug, Changed: changed, Previous: previous, Object: next.ComparisonItem(x), URL: url})
+				d.add(Change{
+					Type: ComparisonUpdated, Slug: x.Slug, Changed: changed, Previous: previous, Object: next.ComparisonItem(x),
+					URL: url,
+				})
 			}
 		case wasPublic:
 			d.add(Change{Type: ComparisonUnpublished, Slug: x.Slug, URL: url})

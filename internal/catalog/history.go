@@ -107,7 +107,8 @@ func extendHistory[E change[E]](stored, written []E, now *E, today string) []E {
 	} else if latest.isNothing() {
 		return mergeHistory(stored, unmatched(stored, written))
 	}
-	written = slices.DeleteFunc(unmatched(rest, written), func(e E) bool { return e.day() == today && e.startsLike(latest) })
+	written = slices.DeleteFunc(unmatched(rest, written),
+		func(e E) bool { return e.day() == today && e.startsLike(latest) })
 	dated := slices.ContainsFunc(written, func(e E) bool {
 		return e.startsLike(latest) && e.until(latest).key() == e.key() && (len(rest) == 0 || e.day() >= rest[0].day())
 	})

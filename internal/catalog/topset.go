@@ -53,7 +53,8 @@ func (c *Catalog) TopTools() []*Tool {
 }
 
 func (t *Tool) mayBeTop() bool {
-	return t.Score != nil && t.Verifiability != nil && t.Body != "" && (t.Tier == 1 || *t.Score >= 8 || t.Tier == 2 && t.Mainstream)
+	return t.Score != nil && t.Verifiability != nil && t.Body != "" &&
+		(t.Tier == 1 || *t.Score >= 8 || t.Tier == 2 && t.Mainstream)
 }
 
 // byRank is the order of the top set.

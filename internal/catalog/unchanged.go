@@ -39,7 +39,8 @@ func (u *Unchanged) Settle(prior *Tool, isCopy bool, today string) bool {
 	if slices.Equal(t.PriceHistory, written.PriceHistory) {
 		t.PriceHistory = written.PriceHistory
 	}
-	if slices.EqualFunc(t.ScoreHistory, written.ScoreHistory, func(a, b ScoreChange) bool { return a.Same(b) && a.Automatic == b.Automatic }) {
+	if slices.EqualFunc(t.ScoreHistory, written.ScoreHistory,
+		func(a, b ScoreChange) bool { return a.Same(b) && a.Automatic == b.Automatic }) {
 		t.ScoreHistory = written.ScoreHistory
 	}
 	// Only what carryOver sets: others look for slugs meanwhile.

@@ -41,7 +41,8 @@ func (s *Events) List(ctx context.Context, after int64, eventType string, limit 
 	page := EventPage{UpTo: after}
 	err := s.db.Read(ctx, func(tx *sql.Tx) error {
 		var pruned, last int64
-		err := tx.QueryRowContext(ctx, `SELECT pruned_sequence, sequence, coalesce((SELECT min(sequence) FROM events WHERE sequence > pruned_sequence), 0) FROM catalogue`).
+		err := tx.QueryRowContext(ctx, `SELECT pruned_sequence, sequence, coalesce((SELECT min(sequence)
+			FROM events WHERE sequence > pruned_sequence), 0) FROM catalogue`).
 			Scan(&pruned, &last, &page.Oldest)
 		if err != nil {
 			return err
@@ -52,10 +53,12 @@ func (s *Events) List(ctx context.Context, after int64, eventType string, limit 
 		if eventType != "" {
 			query, args = listEventsOfType, append(args, eventType)
 		}
-		if page.Events, err = sqldb.Rows(ctx, tx, 0, query, scanEvent, args...); err != nil {
+		page.Events, err = sqldb.Rows(ctx, tx, 0, query, scanEvent, args...)
+		if err != nil {
 			return err
 		}
-		if page.More = len(page.Events) > limit; page.More {
+		page.More = len(page.Events) > limit
+		if page.More {
 			page.Events = page.Events[:limit]
 			last = page.Events[limit-1].Sequence
 		}
@@ -70,7 +73,8 @@ func (s *Events) List(ctx context.Context, after int64, eventType string, limit 
 // of other types.
 var (
 	listEvents       = `SELECT ` + eventTable.List() + ` FROM events WHERE sequence > $1 ORDER BY sequence LIMIT $2`
-	listEventsOfType = `SELECT ` + eventTable.List() + ` FROM events WHERE (type, sequence) > ($3, $1) AND type <= $3 ORDER BY type, sequence LIMIT $2`
+	listEventsOfType = `SELECT ` + eventTable.List() +
+		` FROM events WHERE (type, sequence) > ($3, $1) AND type <= $3 ORDER BY type, sequence LIMIT $2`
 )
 
 func scanEvent(scan sqldb.Scanner, e *Event) error {

@@ -30,7 +30,8 @@ func latestEvents(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) ([]catalo
 	events := make([]catalog.Event, 0, len(sequences))
 	for batch := range slices.Chunk(sequences, feedBatch) {
 		args, list := sqldb.InAfter(nil, batch)
-		some, err := sqldb.Rows(ctx, tx, len(batch), `SELECT id, type, slug, created_at, body FROM events WHERE sequence IN `+list+` ORDER BY sequence DESC`, scanChange, args...)
+		some, err := sqldb.Rows(ctx, tx, len(batch), `SELECT id, type, slug, created_at, body FROM events
+			WHERE sequence IN `+list+` ORDER BY sequence DESC`, scanChange, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -134,7 +135,8 @@ func (t *topics) of(eventType, slug string) (categories []string, isTold bool) {
 // sequences returns the events that feeds are made from, newest first: the latest of
 // all, and the latest of each category. It reads events until every feed has enough.
 func (t *topics) sequences(ctx context.Context, tx *sql.Tx) ([]int64, error) {
-	found, err := tx.QueryContext(ctx, `SELECT sequence, type, slug FROM events WHERE type NOT IN ($1, $2, $3) ORDER BY sequence DESC`,
+	found, err := tx.QueryContext(ctx, `SELECT sequence, type, slug FROM events WHERE type NOT IN ($1, $2, $3)
+		ORDER BY sequence DESC`,
 		catalog.EmbeddingsUpdated, catalog.CatalogUpdated, catalog.ComparisonUnpublished)
 	if err != nil {
 		return nil, err

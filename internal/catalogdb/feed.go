@@ -16,7 +16,8 @@ func (s *Catalogue) Feed(ctx context.Context) (f *record.Feed, err error) {
 		if err != nil {
 			return err
 		}
-		f.Changes, err = sqldb.Rows(ctx, tx, 0, `SELECT kind, slug, deleted, hash FROM records WHERE public ORDER BY position`,
+		f.Changes, err = sqldb.Rows(ctx, tx, 0, `SELECT kind, slug, deleted, hash FROM records WHERE public
+			ORDER BY position`,
 			func(scan sqldb.Scanner, c *record.Change) error { return scan(&c.Kind, &c.Slug, &c.Deleted, &c.Hash) })
 		return err
 	})

@@ -42,11 +42,13 @@ func (o Origin) copied() Origin {
 	return o
 }
 
-const selectOrigin = `SELECT origin, feed, version, position, state, updated_at, records, permitted, checked_at FROM mirror`
+const selectOrigin = `SELECT origin, feed, version, position, state, updated_at, records, permitted, checked_at
+	FROM mirror`
 
 func origin(ctx context.Context, tx *sql.Tx) (o Origin, err error) {
 	var checked string
-	err = tx.QueryRowContext(ctx, selectOrigin).Scan(&o.URL, &o.Feed, &o.Version, &o.Position, &o.State, &o.UpdatedAt, &o.Records, &o.Permitted, &checked)
+	err = tx.QueryRowContext(ctx, selectOrigin).Scan(&o.URL, &o.Feed, &o.Version, &o.Position, &o.State, &o.UpdatedAt,
+		&o.Records, &o.Permitted, &checked)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Origin{}, nil
 	}
@@ -68,11 +70,13 @@ func (s *Mirror) Origin(ctx context.Context) (o Origin, err error) {
 // Begin makes an empty database a mirror of the origin at url, and returns what is known
 // of it. Of a mirror it changes nothing. ErrNotMirror: something was published here.
 func (s *Mirror) Begin(ctx context.Context, url string) (o Origin, err error) {
-	if o, err = s.Origin(ctx); err != nil || o.URL != "" || o.Permitted {
+	o, err = s.Origin(ctx)
+	if err != nil || o.URL != "" || o.Permitted {
 		return o, err
 	}
 	err = s.db.Write(ctx, func(tx *sql.Tx) error {
-		if o, err = origin(ctx, tx); err != nil || o.URL != "" || o.Permitted {
+		o, err = origin(ctx, tx)
+		if err != nil || o.URL != "" || o.Permitted {
 			return err
 		}
 		var version int64
@@ -80,7 +84,8 @@ func (s *Mirror) Begin(ctx context.Context, url string) (o Origin, err error) {
 			return err
 		}
 		if version > 0 {
-			return sqldb.Problem(ErrNotMirror, nil, "%s has a catalogue that was published here and is no mirror: give --database an empty one, or run `palmares mirror reset` once to have it replaced by a copy of %s", s.db.Name(), url)
+			return sqldb.Problem(ErrNotMirror, nil, "%s has a catalogue that was published here and is no mirror: "+
+				"give --database an empty one, or run `palmares mirror reset` once to have it replaced by a copy of %s", s.db.Name(), url)
 		}
 		o.URL = url
 		return recordOrigin(ctx, tx, o)
@@ -116,7 +121,8 @@ func fits(ctx context.Context, tx *sql.Tx, base Origin) error {
 	stored, err := origin(ctx, tx)
 	detached := stored.URL == "" && !stored.Permitted
 	if err == nil && (detached || stored.copied() != base.copied()) {
-		err = sqldb.Problem(ErrMirrorMoved, nil, "the mirror has changed in the meantime, by another node or by `palmares mirror reset`: the next check starts from there")
+		err = sqldb.Problem(ErrMirrorMoved, nil, "the mirror has changed in the meantime, "+
+			"by another node or by `palmares mirror reset`: the next check starts from there")
 	}
 	return err
 }
@@ -181,7 +187,8 @@ func (p *publication) checkMirror(ctx context.Context) error {
 	}
 	o, err := origin(ctx, p.tx)
 	if err == nil && o.URL != "" {
-		err = sqldb.Problem(ErrMirror, nil, "the database is a mirror of %s: publish there, or make it a catalogue of its own with `palmares mirror reset --detach`; nothing was changed", o.URL)
+		err = sqldb.Problem(ErrMirror, nil, "the database is a mirror of %s: publish there, "+
+			"or make it a catalogue of its own with `palmares mirror reset --detach`; nothing was changed", o.URL)
 	}
 	return err
 }
@@ -209,7 +216,8 @@ func (p *publication) recordCopy(ctx context.Context, state string) error {
 	}
 	o := p.opts.Mirror.Origin
 	if state != o.State {
-		return sqldb.Problem(ErrInexact, nil, "the records that %s sent do not become what it has (%s, not %s): upgrade the older of the two servers; nothing was changed", o.URL, state, o.State)
+		return sqldb.Problem(ErrInexact, nil, "the records that %s sent do not become what it has (%s, not %s): "+
+			"upgrade the older of the two servers; nothing was changed", o.URL, state, o.State)
 	}
 	o.CheckedAt = p.now
 	return recordOrigin(ctx, p.tx, o)

@@ -72,9 +72,10 @@ func (p *publication) markFiles(ctx context.Context, used map[string]bool, versi
 		hash   string
 		leftIn int64
 	}
-	files, err := sqldb.Rows(ctx, p.tx, 0, `SELECT hash, left_in FROM picture_files`, func(scan sqldb.Scanner, f *file) error {
-		return scan(&f.hash, &f.leftIn)
-	})
+	files, err := sqldb.Rows(ctx, p.tx, 0, `SELECT hash, left_in FROM picture_files`,
+		func(scan sqldb.Scanner, f *file) error {
+			return scan(&f.hash, &f.leftIn)
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +92,8 @@ func (p *publication) markFiles(ctx context.Context, used map[string]bool, versi
 		if leftIn == f.leftIn {
 			continue
 		}
-		if _, err := p.tx.ExecContext(ctx, `UPDATE picture_files SET left_in = $1 WHERE hash = $2`, leftIn, f.hash); err != nil {
+		if _, err := p.tx.ExecContext(ctx, `UPDATE picture_files SET left_in = $1
+			WHERE hash = $2`, leftIn, f.hash); err != nil {
 			return nil, err
 		}
 	}

@@ -52,10 +52,12 @@ func (s *Catalogue) Head(ctx context.Context) (h Head, err error) {
 }
 
 func head(ctx context.Context, tx *sql.Tx) (h Head, err error) {
-	if err = tx.QueryRowContext(ctx, `SELECT version FROM catalogue`).Scan(&h.Version); err != nil {
+	err = tx.QueryRowContext(ctx, `SELECT version FROM catalogue`).Scan(&h.Version)
+	if err != nil {
 		return h, err
 	}
-	err = tx.QueryRowContext(ctx, `SELECT revision, author, clean FROM publications WHERE revision <> '' ORDER BY version DESC LIMIT 1`).Scan(&h.Revision, &h.Author, &h.Clean)
+	err = tx.QueryRowContext(ctx, `SELECT revision, author, clean FROM publications WHERE revision <> ''
+		ORDER BY version DESC LIMIT 1`).Scan(&h.Revision, &h.Author, &h.Clean)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
@@ -70,14 +72,16 @@ var ErrRevisionStays = errors.New("the published revision stays on record")
 // Versions returns the last publications, newest first.
 func (s *Catalogue) Versions(ctx context.Context, limit int) (list []Version, err error) {
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
-		list, err = sqldb.Rows(ctx, tx, 0, `SELECT version, published_at, revision, author, token, clean, changes, records FROM publications ORDER BY version DESC LIMIT $1`,
+		list, err = sqldb.Rows(ctx, tx, 0, `SELECT version, published_at, revision, author, token, clean, changes, records
+			FROM publications ORDER BY version DESC LIMIT $1`,
 			func(scan sqldb.Scanner, v *Version) error {
 				var at, changes, records string
 				err := scan(&v.Number, &at, &v.Revision, &v.Author, &v.Token, &v.Clean, &changes, &records)
 				if err != nil {
 					return err
 				}
-				if v.PublishedAt, err = sqldb.ParseTime(at); err != nil {
+				v.PublishedAt, err = sqldb.ParseTime(at)
+				if err != nil {
 					return err
 				}
 				if err := json.Unmarshal([]byte(changes), &v.Changes); err != nil || records == "" {
@@ -102,7 +106,8 @@ func (s *Catalogue) Changes(ctx context.Context, version int64) (d catalog.Diff,
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
 		var first, last int64
 		var records string
-		err := tx.QueryRowContext(ctx, `SELECT first_sequence, last_sequence, records FROM publications WHERE version = $1`, version).Scan(&first, &last, &records)
+		err := tx.QueryRowContext(ctx, `SELECT first_sequence, last_sequence, records FROM publications
+			WHERE version = $1`, version).Scan(&first, &last, &records)
 		if errors.Is(err, sql.ErrNoRows) {
 			return sqldb.Problem(ErrNoVersion, nil, "there is no version %d", version)
 		}
@@ -116,10 +121,13 @@ func (s *Catalogue) Changes(ctx context.Context, version int64) (d catalog.Diff,
 			}
 			d = r.diff()
 		}
-		events, err := sqldb.Rows(ctx, tx, 0, `SELECT id, type, slug, created_at, body FROM events WHERE sequence BETWEEN $1 AND $2 ORDER BY sequence`, scanChange, first, last)
+		events, err := sqldb.Rows(ctx, tx, 0, `SELECT id, type, slug, created_at, body FROM events
+			WHERE sequence BETWEEN $1 AND $2 ORDER BY sequence`, scanChange, first, last)
 		for i := range events {
 			e := &events[i]
-			d.Changes = append(d.Changes, catalog.Change{Type: e.Type, Slug: e.Slug, Changed: e.Changed, Previous: e.Previous, Object: e.Object})
+			d.Changes = append(d.Changes, catalog.Change{
+				Type: e.Type, Slug: e.Slug, Changed: e.Changed, Previous: e.Previous, Object: e.Object,
+			})
 		}
 		isKept = int64(len(events)) == last-first+1
 		return err
@@ -145,16 +153,21 @@ const maxRecorded = 1000
 func recordsOf(d *catalog.Diff) string {
 	capped := func(r catalog.RecordChanges) catalog.RecordChanges {
 		return catalog.RecordChanges{
-			Added: r.Added[:min(len(r.Added), maxRecorded)], Changed: r.Changed[:min(len(r.Changed), maxRecorded)], Removed: r.Removed[:min(len(r.Removed), maxRecorded)],
+			Added: r.Added[:min(len(r.Added), maxRecorded)], Changed: r.Changed[:min(len(r.Changed), maxRecorded)],
+			Removed: r.Removed[:min(len(r.Removed), maxRecorded)],
 		}
 	}
 	return string(wire.AppendJSON(nil, recordChanges{
 		Metadata: d.Metadata, Pictures: d.Pictures, Tools: catalog.RecordChanges{Changed: capped(d.Tools).Changed},
-		Comparisons: capped(d.Comparisons), Retired: catalog.RecordChanges{Changed: capped(d.Retired).Changed}, Pages: capped(d.Pages),
+		Comparisons: capped(d.Comparisons), Retired: catalog.RecordChanges{Changed: capped(d.Retired).Changed},
+		Pages: capped(d.Pages),
 		Parts: d.Parts,
 	}))
 }
 
 func (r *recordChanges) diff() catalog.Diff {
-	return catalog.Diff{Metadata: r.Metadata, Pictures: r.Pictures, Tools: r.Tools, Comparisons: r.Comparisons, Retired: r.Retired, Pages: r.Pages, Parts: r.Parts}
+	return catalog.Diff{
+		Metadata: r.Metadata, Pictures: r.Pictures, Tools: r.Tools, Comparisons: r.Comparisons, Retired: r.Retired,
+		Pages: r.Pages, Parts: r.Parts,
+	}
 }

@@ -67,7 +67,8 @@ func summary(t *catalog.Tool) string {
 	n := len(t.PriceHistory)
 	oldest := t.PriceHistory[n-1]
 	return "Prix de " + t.Name + "\u00a0: " + french.Price(oldest.OldPrice) + " jusqu’au " +
-		french.Date(oldest.ChangedAt) + ", " + french.Price(t.Price) + " aujourd’hui, " + french.Plural(n, "changement", "changements") + "."
+		french.Date(oldest.ChangedAt) + ", " + french.Price(t.Price) + " aujourd’hui, " + french.Plural(n, "changement",
+		"changements") + "."
 }
 
 // OfScore draws the history of a score up to a day, or returns nil if the score never

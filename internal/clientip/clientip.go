@@ -117,7 +117,8 @@ func ParseTrusted(s string) ([]netip.Prefix, error) {
 		}
 		p, err := parsePrefix(item)
 		if err != nil {
-			return nil, fmt.Errorf("trusted proxy %q is neither a network nor an address: write it as in 10.0.0.0/8 or 192.0.2.7", item)
+			return nil, fmt.Errorf("trusted proxy %q is neither a network nor an address: "+
+				"write it as in 10.0.0.0/8 or 192.0.2.7", item)
 		}
 		list = append(list, p)
 	}

@@ -161,17 +161,20 @@ func (f *folder) checkSides(r *record, x *index) {
 		switch {
 		case isActive && tool.isDraft():
 			if r.comparison.Published && !r.comparison.Draft {
-				f.problem(r.file, ref.line, "%s %q is a draft (%s:%d); publish it first, or make the comparison a draft", ref.field, ref.slug, tool.file, tool.line)
+				f.problem(r.file, ref.line, "%s %q is a draft (%s:%d); publish it first, or make the comparison a draft",
+					ref.field, ref.slug, tool.file, tool.line)
 			}
 			r.comparison.Draft = true
 		case isActive && r.comparison.Draft:
 		case isActive && tool.tool != nil && !tool.tested:
-			f.problem(r.file, ref.line, "%s %q has no score (%s:%d); only tested tools are compared", ref.field, ref.slug, tool.file, tool.line)
+			f.problem(r.file, ref.line, "%s %q has no score (%s:%d); only tested tools are compared",
+				ref.field, ref.slug, tool.file, tool.line)
 		case isActive:
 		case isTaken && other.as == alias && other.by.slug != "":
 			f.problem(r.file, ref.line, "%s %q is a former slug; write %q", ref.field, ref.slug, other.by.slug)
 		case isTaken:
-			f.problem(r.file, ref.line, "%s %q is %s (%s:%d); only active tools are compared", ref.field, ref.slug, other.what(), other.by.file, other.line)
+			f.problem(r.file, ref.line, "%s %q is %s (%s:%d); only active tools are compared",
+				ref.field, ref.slug, other.what(), other.by.file, other.line)
 		default:
 			f.problem(r.file, ref.line, "%s %q is not a tool in this folder", ref.field, ref.slug)
 		}

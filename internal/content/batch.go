@@ -216,7 +216,8 @@ func readLine(in *bufio.Reader, limit int, text []byte) (more []byte, tooLong bo
 			continue
 		}
 		line := bytes.TrimSuffix(bytes.TrimSuffix(text[start:], []byte("\n")), []byte("\r"))
-		if tooLong = tooLong || len(line) > limit; tooLong {
+		tooLong = tooLong || len(line) > limit
+		if tooLong {
 			line = nil
 		}
 		return text[:start+len(line)], tooLong, err
@@ -237,7 +238,9 @@ func (w *worker) read(f *folder, b *batch) {
 	}
 	file := b.kind.folder + ".jsonl"
 	for _, line := range b.lines {
-		d := decoder{file: file, line: line.number, basis: f.basis, problems: &b.problems, warnings: &b.warnings, known: w.known[:0]}
+		d := decoder{
+			file: file, line: line.number, basis: f.basis, problems: &b.problems, warnings: &b.warnings, known: w.known[:0],
+		}
 		v, ok := w.parse(b.data[line.start:line.end], line.number, d.report)
 		d.fields, d.parsed = v.fields, ok
 		b.records = append(b.records, d.record(b.kind))

@@ -141,7 +141,10 @@ func Read(ctx context.Context, dir string, opts Options) (*Result, error) {
 // ReadFS is Read for a folder that is not on disk. fsys decides whether links may
 // leave it.
 func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
-	f := &folder{fsys: fsys, progress: opts.Progress, maxRecords: maxRecords, maxLine: maxFile, memory: opts.Memory, isCopy: opts.Records}
+	f := &folder{
+		fsys: fsys, progress: opts.Progress, maxRecords: maxRecords, maxLine: maxFile, memory: opts.Memory,
+		isCopy: opts.Records,
+	}
 	if opts.Records {
 		f.maxLine = maxRecord
 	}

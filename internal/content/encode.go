@@ -119,5 +119,6 @@ func isBareText(s string) bool {
 			return false
 		}
 	}
-	return !strings.Contains(s, ": ") && !strings.Contains(s, " #") && !strings.HasSuffix(s, ":") && !strings.HasSuffix(s, " ")
+	return !strings.Contains(s, ": ") && !strings.Contains(s, " #") && !strings.HasSuffix(s, ":") &&
+		!strings.HasSuffix(s, " ")
 }

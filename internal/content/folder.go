@@ -168,7 +168,8 @@ func (f *folder) checkStray(e fs.DirEntry) {
 			f.problem(name, 1, "this folder is not read; did you mean %s/?", near)
 		}
 	case ext == ".jsonl" || ext == ".ndjson":
-		f.problem(name, 1, "this file is not read; bulk records belong in outils.jsonl, comparatifs.jsonl, cimetiere.jsonl and pages.jsonl")
+		f.problem(name, 1, "this file is not read; bulk records belong in outils.jsonl, comparatifs.jsonl, "+
+			"cimetiere.jsonl and pages.jsonl")
 	case near == "catalogue" && (ext == ".yaml" || ext == ".yml" || ext == ".json"):
 		f.problem(name, 1, "this file is not read; did you mean %s?", catalogueFile)
 	case near != "" && near != "catalogue" && (ext == ".yaml" || ext == ".yml" || ext == ".json"):
@@ -218,7 +219,9 @@ func (f *folder) readCatalogue() {
 			f.site = f.catalogue.URL
 			f.headsOnly = f.isCopy && f.catalogue.Settings.Dataset == catalog.DatasetHead
 			d.warnPictures()
-			f.settings = record{file: d.file, references: &references{links: d.links, pictures: d.pictures, fieldPictures: d.fieldPictures}}
+			f.settings = record{
+				file: d.file, references: &references{links: d.links, pictures: d.pictures, fieldPictures: d.fieldPictures},
+			}
 		}
 	}
 }

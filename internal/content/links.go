@@ -104,7 +104,8 @@ func (f *folder) existing(uses []pictureUse) []pictureUse {
 	return slices.DeleteFunc(uses, func(u pictureUse) bool {
 		exists := f.images[imageKey(u.path)] != nil
 		if !exists {
-			f.problem(u.record.file, u.mention.line, "%sthe picture %q is not in the folder: %s does not exist%s", u.mention.prefix, u.mention.written, u.path, f.similar(u.path))
+			f.problem(u.record.file, u.mention.line, "%sthe picture %q is not in the folder: %s does not exist%s",
+				u.mention.prefix, u.mention.written, u.path, f.similar(u.path))
 		}
 		return !exists
 	})

@@ -21,7 +21,8 @@ type basis struct {
 }
 
 func (b basis) equal(o basis) bool {
-	return maps.Equal(b.declared, o.declared) && (b.declared == nil) == (o.declared == nil) && b.days == o.days && b.site == o.site && b.headsOnly == o.headsOnly
+	return maps.Equal(b.declared, o.declared) && (b.declared == nil) == (o.declared == nil) && b.days == o.days &&
+		b.site == o.site && b.headsOnly == o.headsOnly
 }
 
 // A decoded is what became of a Markdown file.

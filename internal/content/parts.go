@@ -129,7 +129,8 @@ func (l *lister) records(folder string) error {
 			err = l.add(Part{Path: name})
 		default:
 			var info fs.FileInfo
-			if info, err = fs.Stat(l.fsys, name); err != nil || !info.Mode().IsRegular() {
+			info, err = fs.Stat(l.fsys, name)
+			if err != nil || !info.Mode().IsRegular() {
 				return &PartError{name, err}
 			}
 			err = l.file(name, info, maxFile+1) // one more says that it is too large

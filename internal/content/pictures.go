@@ -79,16 +79,19 @@ func (f *folder) listImages() error {
 			f.problem(name, 1, "this is not a regular file")
 			return nil
 		case !isPortable(name):
-			f.problem(strings.ToValidUTF8(name, "?"), 1, "the path of a picture must be UTF-8 text of at most %d bytes without backslashes and control characters; rename it", maxImagePath)
+			f.problem(strings.ToValidUTF8(name, "?"), 1, "the path of a picture must be UTF-8 text of at most %d bytes "+
+				"without backslashes and control characters; rename it", maxImagePath)
 			return nil
 		}
 		key := imageKey(name)
 		switch first, taken := names[strings.ToLower(key)]; {
 		case taken && f.images[key] != nil:
-			f.problem(name, 1, "the name differs from another one only in the Unicode form of its accents, which many systems cannot store; remove one of the two")
+			f.problem(name, 1, "the name differs from another one only in the Unicode form of its accents, "+
+				"which many systems cannot store; remove one of the two")
 			return nil
 		case taken:
-			f.problem(name, 1, "the name differs from %s only in case, which many systems cannot store; rename one of the two", first)
+			f.problem(name, 1, "the name differs from %s only in case, which many systems cannot store; rename one of the two",
+				first)
 		default:
 			names[strings.ToLower(key)] = name
 		}
@@ -158,7 +161,8 @@ func (f *folder) readPictures(ctx context.Context, opts Options, c *catalog.Cata
 	kept, err := f.inspectAll(ctx, opts, m.work)
 	close(m.work)
 	running.Wait()
-	if err = errors.Join(err, m.err); err != nil {
+	err = errors.Join(err, m.err)
+	if err != nil {
 		return err
 	}
 	for _, k := range kept {
@@ -212,7 +216,9 @@ func (m *variantMaker) make(s *spooled) error {
 	var variants []picture.File
 	variants, s.failure = s.checked.Variants()
 	for _, v := range variants {
-		s.picture.Variants = append(s.picture.Variants, catalog.Variant{Name: v.Name, Ext: v.Ext, Width: v.Width, Height: v.Height})
+		s.picture.Variants = append(s.picture.Variants, catalog.Variant{
+			Name: v.Name, Ext: v.Ext, Width: v.Width, Height: v.Height,
+		})
 		if err := m.spool.add(v); err != nil {
 			return err
 		}
@@ -234,7 +240,8 @@ func (f *folder) inspectAll(ctx context.Context, opts Options, work chan<- *spoo
 		var content []byte
 		if !isElsewhere {
 			var failure string
-			if content, failure = f.readImage(im.file); failure != "" {
+			content, failure = f.readImage(im.file)
+			if failure != "" {
 				f.problem(name, 1, "%s", failure)
 				continue
 			}
@@ -252,7 +259,8 @@ func (f *folder) inspectAll(ctx context.Context, opts Options, work chan<- *spoo
 		case s != nil:
 			f.warnAll(name, picture.NameWarnings(name, s.picture.Ext))
 		default:
-			if s = f.inspect(name, content); s == nil {
+			s = f.inspect(name, content)
+			if s == nil {
 				continue
 			}
 			if isKept && len(f.problems) == 0 {
@@ -274,7 +282,8 @@ func (f *folder) inspectAll(ctx context.Context, opts Options, work chan<- *spoo
 
 // pictureEndings are those of files that are meant to be pictures.
 var pictureEndings = []string{
-	".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".webp", ".gif", ".svg", ".svgz", ".bmp", ".tif", ".tiff", ".ico", ".heic", ".heif", ".avif", ".jxl",
+	".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".webp", ".gif", ".svg", ".svgz", ".bmp", ".tif", ".tiff", ".ico", ".heic",
+	".heif", ".avif", ".jxl",
 }
 
 // inspect checks a picture that was not published before, and returns nil if it does not

@@ -123,7 +123,8 @@ var (
 		catalog.Image:    {isImagePath, "the path of a picture from the root of the folder, such as images/logo.png"},
 		catalog.Digest:   {isDigest, "a SHA-256 in hexadecimal, 64 digits in lower case"},
 		catalog.Links:    {isURL, "an absolute http or https URL, such as https://outil.example/page"},
-		catalog.Link:     {isPageURL, "an absolute http or https URL, such as https://outil.example/page, without a fragment (#…)"},
+		catalog.Link: {isPageURL, "an absolute http or https URL, such as https://outil.example/page, " +
+			"without a fragment (#…)"},
 		catalog.Site: {
 			isSiteURL, "an absolute http or https URL without a query or fragment, such as https://palmares.example",
 		},

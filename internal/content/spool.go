@@ -32,7 +32,8 @@ func (s *spool) add(b []byte, what string) (place, error) {
 		s.file = file
 	}
 	if _, err := s.file.WriteAt(b, s.size); err != nil {
-		return place{}, fmt.Errorf("the temporary file for %s cannot be written: free some space in %s, or set TMPDIR to another folder (%w)", what, os.TempDir(), err)
+		return place{}, fmt.Errorf("the temporary file for %s cannot be written: free some space in %s, "+
+			"or set TMPDIR to another folder (%w)", what, os.TempDir(), err)
 	}
 	at := place{s.size, int64(len(b))}
 	s.size += at.length

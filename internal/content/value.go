@@ -44,7 +44,8 @@ const (
 
 // isEmpty reports whether a value is null or blank text.
 func (v *value) isEmpty() bool {
-	return v.kind == isNull || v.kind == isText && strings.TrimFunc(v.text, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }) == ""
+	return v.kind == isNull ||
+		v.kind == isText && strings.TrimFunc(v.text, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }) == ""
 }
 
 // describe describes a value for a message that expected something else.
@@ -92,7 +93,8 @@ func (v *value) put(f field, problem report) {
 	if v.full {
 		return
 	}
-	if v.full = len(v.fields) == maxFields; v.full {
+	v.full = len(v.fields) == maxFields
+	if v.full {
 		problem(f.line, "there are more than %d fields", maxFields)
 		return
 	}

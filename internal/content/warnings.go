@@ -63,7 +63,8 @@ func (d *decoder) warnPictures() {
 				picture.prefix, quoted(picture.written))
 		}
 		if picture.hidesTitle {
-			d.warn(picture.line, "%sthe caption of the picture %s is not shown: a caption is shown only for a picture that stands alone in its paragraph",
+			d.warn(picture.line, "%sthe caption of the picture %s is not shown: a caption is shown only for a picture that "+
+				"stands alone in its paragraph",
 				picture.prefix, quoted(picture.written))
 		}
 	}
@@ -84,9 +85,11 @@ func (d *decoder) warnTool(t *catalog.Tool) {
 	switch free := catalog.IsFree(t.Price); {
 	case t.Price == "":
 	case t.Pricing == "gratuit" && !free:
-		d.warn(d.lineOf("price"), "pricing is gratuit, but price is %s; write 0 €/mois, or pricing: freemium or payant", quoted(t.Price))
+		d.warn(d.lineOf("price"), "pricing is gratuit, but price is %s; write 0 €/mois, or pricing: freemium or payant",
+			quoted(t.Price))
 	case t.Pricing == "payant" && free:
-		d.warn(d.lineOf("price"), "pricing is payant, but price is %s; write what it costs, or pricing: gratuit or freemium", quoted(t.Price))
+		d.warn(d.lineOf("price"), "pricing is payant, but price is %s; write what it costs, or pricing: gratuit or freemium",
+			quoted(t.Price))
 	}
 	if t.Score != nil && !d.isGiven("tested_at") {
 		d.warn(d.lineOf("score"), "score is given without tested_at; add the day of the test")
@@ -142,9 +145,11 @@ func (d *decoder) warnLatestPrice(price string) {
 		entries = slices.Clone(entries)
 		slices.Reverse(entries)
 	}
-	latest := slices.MaxFunc(entries, func(a, b value) int { return strings.Compare(a.textOf("changed_at"), b.textOf("changed_at")) })
+	latest := slices.MaxFunc(entries,
+		func(a, b value) int { return strings.Compare(a.textOf("changed_at"), b.textOf("changed_at")) })
 	if last := latest.find("new_price"); plainSpaces(last.text) != plainSpaces(price) {
-		d.warn(last.line, "price is %s, but the latest entry of price_history ends at %s; correct one of them, or add the change between them",
+		d.warn(last.line, "price is %s, but the latest entry of price_history ends at %s; correct one of them, "+
+			"or add the change between them",
 			quoted(price), quoted(last.text))
 	}
 }
@@ -192,7 +197,8 @@ func (f *folder) warnTogether(x *index) {
 			case r.tool != nil && x.active(r.slug) == r && r.tool.Domain != "":
 				domain := strings.ToLower(r.tool.Domain)
 				if first, ok := domains[domain]; ok {
-					f.warn(r.file, r.keyLine, "domain %q is also that of %q (%s, line %d); correct one of them, or make one tool an alias of the other",
+					f.warn(r.file, r.keyLine, "domain %q is also that of %q (%s, line %d); correct one of them, "+
+						"or make one tool an alias of the other",
 						domain, first.slug, first.file, first.keyLine)
 					continue
 				}
@@ -231,7 +237,8 @@ func (f *folder) warnPair(r *record, pairs map[[2]string]*record) {
 	}
 	slices.Sort(pair[:])
 	if first, ok := pairs[pair]; ok {
-		f.warn(r.file, r.refs[0].line, "%q and %q are already compared (%s, line %d); keep one of the two comparisons, or make one a draft",
+		f.warn(r.file, r.refs[0].line, "%q and %q are already compared (%s, line %d); keep one of the two comparisons, "+
+			"or make one a draft",
 			pair[0], pair[1], first.file, first.refs[0].line)
 		return
 	}
@@ -251,7 +258,8 @@ func (f *folder) updateDates() map[string][]updatedAt {
 	for _, b := range f.batches {
 		for i := range b.records {
 			if r := &b.records[i]; r.updatedLine > 0 {
-				found[b.kind.folder] = append(found[b.kind.folder], updatedAt{r.slug, r.updatedLine, strings.HasSuffix(r.file, ".jsonl")})
+				found[b.kind.folder] = append(found[b.kind.folder],
+					updatedAt{r.slug, r.updatedLine, strings.HasSuffix(r.file, ".jsonl")})
 			}
 		}
 	}
@@ -283,7 +291,8 @@ func (r *Result) WarnUndated(tools, comparisons []string) []Warning {
 			if d.inBulk {
 				file = k.folder + ".jsonl"
 			}
-			text := fmt.Sprintf("%q changed, but its updated_at did not; set it to the day of the change, or leave it out", d.slug)
+			text := fmt.Sprintf("%q changed, but its updated_at did not; set it to the day of the change, or leave it out",
+				d.slug)
 			warnings = append(warnings, Warning{file, d.line, text})
 		}
 	}

@@ -91,7 +91,8 @@ func readChangeQuery(r *request, isStream bool) (q changeQuery, wait time.Durati
 		if id := r.Header.Get("Last-Event-ID"); id != "" {
 			after, ok := web.ParseInteger(id, 0, web.MaxInteger)
 			if !ok {
-				return q, 0, web.Invalid("Last-Event-ID", "L’en-tête « Last-Event-ID » vaut "+web.Quote(id)+" ; valeurs admises : la position que donnait le dernier événement reçu.")
+				return q, 0, web.Invalid("Last-Event-ID", "L’en-tête « Last-Event-ID » vaut "+web.Quote(id)+" ; "+
+					"valeurs admises : la position que donnait le dernier événement reçu.")
 			}
 			q.after = after
 		}
@@ -107,10 +108,13 @@ func (q *changeQuery) check(snap *snapshot.Snapshot) error {
 	feed := snap.Feed
 	switch {
 	case q.feed != "" && q.feed != feed.ID:
-		return web.NewError(web.CodeForeignCursor, "Le flux "+web.Quote(q.feed)+" n’est pas celui de ce catalogue : sa base a été remplacée. Repartez de zéro, sans « after » ni « feed ».")
+		return web.NewError(web.CodeForeignCursor, "Le flux "+web.Quote(q.feed)+" n’est pas celui de ce catalogue : "+
+			"sa base a été remplacée. Repartez de zéro, sans « after » ni « feed ».")
 	case q.after > feed.Last:
-		return web.NewError(web.CodeForeignCursor, "La position "+strconv.FormatInt(q.after, 10)+" est au-delà de la dernière, "+
-			strconv.FormatInt(feed.Last, 10)+" : elle vient d’une autre base. Repartez de zéro, sans « after » ni « feed ».")
+		return web.NewError(web.CodeForeignCursor,
+			"La position "+strconv.FormatInt(q.after, 10)+" est au-delà de la dernière, "+
+				strconv.FormatInt(feed.Last, 10)+" : elle vient d’une autre base. Repartez de zéro, "+
+				"sans « after » ni « feed ».")
 	}
 	return nil
 }
@@ -126,7 +130,8 @@ func (q *changeQuery) page(snap *snapshot.Snapshot) *changePage {
 		change := &rest[i]
 		if q.kind == "" || change.Kind == q.kind {
 			size := rowSize(change)
-			if p.more = len(p.changes) == q.limit || p.size+size > q.size && len(p.changes) > 0; p.more {
+			p.more = len(p.changes) == q.limit || p.size+size > q.size && len(p.changes) > 0
+			if p.more {
 				break
 			}
 			p.changes, p.size = append(p.changes, change), p.size+size

@@ -64,7 +64,8 @@ func Document() []byte { return openapi.Complete(openAPI) }
 func New(cfg Config) *Handler {
 	h := &Handler{live: cfg.Live, streams: cfg.Streams, exports: cfg.Exports}
 	h.Handler = web.NewHandler(web.Config[snapshot.Snapshot]{
-		Snapshot: cfg.Live.Snapshot, Header: (*snapshot.Snapshot).SetHeader, Bulk: func(s *snapshot.Snapshot) bool { return s.Catalog.HasDataset() },
+		Snapshot: cfg.Live.Snapshot, Header: (*snapshot.Snapshot).SetHeader,
+		Bulk:    func(s *snapshot.Snapshot) bool { return s.Catalog.HasDataset() },
 		Callers: cfg.Callers, Meter: cfg.Meter, Public: true, StallTimeout: cfg.StallTimeout,
 		IsPath:   func(u *url.URL) bool { return u.RawPath == "" },
 		Fallback: unlessOff(h.fallback),
@@ -135,9 +136,11 @@ func listEmbeddings(r *request) (web.Response, error) {
 }
 
 func pathNotFound() *web.Error {
-	return web.NewError(web.CodeNotFound, "Ce chemin n’existe pas : la description, /data/v1/openapi.json, donne tous les chemins (sans barre oblique finale).")
+	return web.NewError(web.CodeNotFound, "Ce chemin n’existe pas : la description, /data/v1/openapi.json, "+
+		"donne tous les chemins (sans barre oblique finale).")
 }
 
 func datasetOff() *web.Error {
-	return web.NewError(web.CodeNotFound, "Ce catalogue n’est pas proposé en bloc : son éditeur ne l’a pas voulu. L’API, /api/v1/openapi.json, le donne page par page.")
+	return web.NewError(web.CodeNotFound, "Ce catalogue n’est pas proposé en bloc : "+
+		"son éditeur ne l’a pas voulu. L’API, /api/v1/openapi.json, le donne page par page.")
 }

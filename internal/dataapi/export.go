@@ -84,9 +84,11 @@ func (h *Handler) export(r *request, name string) (*dataset.Export, error) {
 	case errors.Is(err, dataset.ErrPreparing):
 		return nil, exportPreparing(version)
 	case errors.Is(err, dataset.ErrNoRoom):
-		return nil, unavailable("L’export "+version+" ne tient pas dans la place que ce serveur lui réserve : lisez /data/v1/changes, qui donne les mêmes enregistrements.", "60")
+		return nil, unavailable("L’export "+version+" ne tient pas dans la place que ce serveur lui réserve : "+
+			"lisez /data/v1/changes, qui donne les mêmes enregistrements.", "60")
 	case errors.Is(err, dataset.ErrGone):
-		return nil, web.NewError(web.CodeVersionGone, "Les fichiers de cette version ne sont plus proposés : ceux des trois dernières le sont. Relisez "+dataset.Path+" et prenez les adresses qu’il donne.")
+		return nil, web.NewError(web.CodeVersionGone, "Les fichiers de cette version ne sont plus proposés : "+
+			"ceux des trois dernières le sont. Relisez "+dataset.Path+" et prenez les adresses qu’il donne.")
 	case errors.Is(err, dataset.ErrNoFile):
 		return nil, fileNotFound()
 	}
@@ -102,7 +104,8 @@ func exportPreparing(version string) *web.Error {
 }
 
 func exportFailed(version string) *web.Error {
-	return unavailable("L’export "+version+" n’a pas pu être écrit, ce qui est consigné : lisez /data/v1/changes, qui donne les mêmes enregistrements.", "60")
+	return unavailable("L’export "+version+" n’a pas pu être écrit, ce qui est consigné : "+
+		"lisez /data/v1/changes, qui donne les mêmes enregistrements.", "60")
 }
 
 func unavailable(text, retryAfter string) *web.Error {
@@ -200,7 +203,8 @@ func (w *fileWriter) WriteHeader(status int) {
 	if status == http.StatusRequestedRangeNotSatisfiable {
 		w.refused = true
 		h.Del("Link")
-		w.api.WriteError(w.ResponseWriter, web.NewError(web.CodeInvalidRange, "L’en-tête « Range » demande des octets que ce fichier n’a pas : comparez sa taille et son SHA-256 à "+dataset.Path+"."))
+		w.api.WriteError(w.ResponseWriter, web.NewError(web.CodeInvalidRange, "L’en-tête « Range » demande des "+
+			"octets que ce fichier n’a pas : comparez sa taille et son SHA-256 à "+dataset.Path+"."))
 		return
 	}
 	if tag, ok := h["Etag"]; ok { // as in the documents

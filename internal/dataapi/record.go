@@ -46,7 +46,8 @@ func getRecords(kind record.Kind) operation {
 		}
 		page.find(r.Snapshot, kind, asked)
 		if page.size() > maxPage && len(asked) > 1 {
-			return web.Response{}, web.Invalid("slug", "Ces enregistrements font plus de 8 Mio ensemble : demandez-en moins à la fois, ou seulement certains champs.")
+			return web.Response{}, web.Invalid("slug", "Ces enregistrements font plus de 8 Mio ensemble : "+
+				"demandez-en moins à la fois, ou seulement certains champs.")
 		}
 		return web.Response{Body: page.body(kind), Link: licenseLink, Large: page.size() > large}, nil
 	}

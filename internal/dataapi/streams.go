@@ -75,7 +75,8 @@ func (s *Streams) enter(subject quota.Subject) error {
 		err.RetryAfter = "30" // the longest wait
 		return err
 	case s.open >= s.most:
-		return web.NewError(web.CodeUnavailable, "Trop de lecteurs attendent les changements en ce moment : réessayez dans quelques secondes, ou lisez sans « wait » ni flux d’événements.")
+		return web.NewError(web.CodeUnavailable, "Trop de lecteurs attendent les changements en ce moment : "+
+			"réessayez dans quelques secondes, ou lisez sans « wait » ni flux d’événements.")
 	}
 	s.open++
 	s.of[callerOf(subject)]++

@@ -46,17 +46,21 @@ func (w *writer) createDatabase() (*database, error) {
 	d := &database{w: w, path: path, inserts: map[string]*sql.Stmt{}}
 	pragmas := url.Values{"_dqs": {"0"}}
 	for _, pragma := range []string{
-		"page_size(" + strconv.Itoa(pageSize) + ")", "journal_mode(OFF)", "synchronous(OFF)", "locking_mode(EXCLUSIVE)", "temp_store(MEMORY)",
-		"cache_size(-65536)", "max_page_count(" + strconv.FormatInt(max(w.room.rest()/pageSize, 1), 10) + ")", "user_version(" + strconv.Itoa(Format) + ")",
+		"page_size(" + strconv.Itoa(pageSize) + ")", "journal_mode(OFF)", "synchronous(OFF)", "locking_mode(EXCLUSIVE)",
+		"temp_store(MEMORY)",
+		"cache_size(-65536)", "max_page_count(" + strconv.FormatInt(max(w.room.rest()/pageSize, 1), 10) + ")",
+		"user_version(" + strconv.Itoa(Format) + ")",
 	} {
 		pragmas.Add("_pragma", pragma)
 	}
 	uri := url.URL{Scheme: "file", Path: filepath.ToSlash(d.path), RawQuery: pragmas.Encode()}
-	if d.db, err = sql.Open("sqlite", uri.String()); err != nil {
+	d.db, err = sql.Open("sqlite", uri.String())
+	if err != nil {
 		return nil, err
 	}
 	d.db.SetMaxOpenConns(1)
-	if d.tx, err = d.db.BeginTx(w.ctx, nil); err != nil {
+	d.tx, err = d.db.BeginTx(w.ctx, nil)
+	if err != nil {
 		d.abandon()
 		return nil, d.explain(err)
 	}

@@ -16,7 +16,8 @@ var (
 	// ErrPreparing: it is being written, or will be; ask again later.
 	ErrPreparing = errors.New("the export is being written")
 	// ErrNoRoom: it does not fit into the folder or on the disk.
-	ErrNoRoom = errors.New("there is not enough room for the export: raise --export-space, free the disk, or choose another folder with --export-dir")
+	ErrNoRoom = errors.New("there is not enough room for the export: raise --export-space, free the disk, " +
+		"or choose another folder with --export-dir")
 	// ErrFailed: it could not be written, which is in the log.
 	ErrFailed = errors.New("the export could not be written")
 	// ErrGone: the files of a version are no longer there.
@@ -226,7 +227,8 @@ func (e *Exports) write(ctx context.Context, b *build) {
 	case errors.Is(err, ErrNoRoom):
 		log.Error("the export cannot be written and is answered with 503", "error", err)
 	default:
-		log.Error("the export cannot be written and is answered with 503: look at the folder, or choose another one with --export-dir", "error", err)
+		log.Error("the export cannot be written and is answered with 503: look at the folder, "+
+			"or choose another one with --export-dir", "error", err)
 		err = ErrFailed
 	}
 	e.mu.Lock()

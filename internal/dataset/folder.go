@@ -157,7 +157,8 @@ func (f *folder) write(ctx context.Context, s *snapshot.Snapshot, name string, r
 		}
 	}()
 	w := writer{ctx: ctx, snap: s, dir: dir, name: name, room: r}
-	if x, err = w.write(); err != nil {
+	x, err = w.write()
+	if err != nil {
 		return nil, err
 	}
 	x.dir = filepath.Join(f.dir, name)
@@ -204,7 +205,8 @@ func (f *folder) keep(s *snapshot.Snapshot) (kept []stored, err error) {
 // is of the same catalogue, one of its last versions, and has no texts that the publisher
 // has since decided to keep.
 func (x *Export) isAvailable(s *snapshot.Snapshot) bool {
-	return x.Feed == s.Feed.ID && x.Version <= s.Version && x.Version > s.Version-Kept && (x.File(ChunksFile) == nil || !isHeads(s.Catalog))
+	return x.Feed == s.Feed.ID && x.Version <= s.Version && x.Version > s.Version-Kept &&
+		(x.File(ChunksFile) == nil || !isHeads(s.Catalog))
 }
 
 // A stored is an export that stays as long as there is room.

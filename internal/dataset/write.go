@@ -135,7 +135,8 @@ func (w *writer) writeKind(kind record.Kind, also func(*row) error) error {
 		if err := w.ctx.Err(); err != nil {
 			return err
 		}
-		if r.change = w.snap.Change(kind, rec.Slug); r.change == nil {
+		r.change = w.snap.Change(kind, rec.Slug)
+		if r.change == nil {
 			return errors.New("the feed has no " + string(kind) + " " + rec.Slug)
 		}
 		r.Record = rec
@@ -182,7 +183,8 @@ func (w *writer) writeChunks() error {
 		t := c.Tools[i]
 		for _, x := range c.EmbeddingsDoc(t, markdown.Sections(t.Body)).Chunks {
 			line = wire.AppendJSON(line[:0], chunk{
-				UID: t.Slug + "#" + x.ID, Slug: t.Slug, Hash: record.Hash([]byte(x.Text)), URL: x.Metadata.CanonicalURL, Text: x.Text, Metadata: x.Metadata,
+				UID: t.Slug + "#" + x.ID, Slug: t.Slug, Hash: record.Hash([]byte(x.Text)), URL: x.Metadata.CanonicalURL,
+				Text: x.Text, Metadata: x.Metadata,
 			})
 			if err := o.add(append(line, '\n')); err != nil {
 				return err

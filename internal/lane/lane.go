@@ -47,7 +47,9 @@ type Lane struct {
 // Requests for paths that wants reports are answered here. Their handlers must end without being
 // cancelled, and not flush, hijack the connection, change the request's headers, or use it afterwards.
 func New(inner net.Listener, srv *http.Server, wants func(path string) bool) *Lane {
-	return &Lane{Listener: inner, server: srv, wants: wants, handed: make(chan func() (net.Conn, error)), ended: make(chan struct{})}
+	return &Lane{
+		Listener: inner, server: srv, wants: wants, handed: make(chan func() (net.Conn, error)), ended: make(chan struct{}),
+	}
 }
 
 // accept serves connections until Close. The http.Server hears of failures, and then waits.
@@ -62,7 +64,9 @@ func (l *Lane) accept() {
 			}
 			continue
 		}
-		c := &conn{stream: accepted.(stream), lane: l, remote: accepted.RemoteAddr().String(), born: time.Now(), header: http.Header{}}
+		c := &conn{
+			stream: accepted.(stream), lane: l, remote: accepted.RemoteAddr().String(), born: time.Now(), header: http.Header{},
+		}
 		l.conns.Store(c, nil)
 		l.running.Go(c.serve)
 	}

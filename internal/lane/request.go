@@ -27,7 +27,8 @@ var (
 // charSet returns which bytes are letters, digits or in others.
 func charSet(others string) (set [256]bool) {
 	for c := range set {
-		set[c] = '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || strings.IndexByte(others, byte(c)) >= 0
+		set[c] = '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' ||
+			strings.IndexByte(others, byte(c)) >= 0
 	}
 	return set
 }

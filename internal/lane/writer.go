@@ -32,12 +32,14 @@ func (w *writer) WriteHeader(status int) {
 	}
 	header := w.conn.header
 	declared, err := strconv.ParseUint(header.Get("Content-Length"), 10, 63)
-	if w.length = int64(declared); err != nil {
+	w.length = int64(declared)
+	if err != nil {
 		w.length = -1
 	}
 	w.begin(status)
 	w.untyped = len(header["Content-Type"])+len(header["Content-Encoding"]) == 0
-	if w.held = !w.isBodyless() && (w.length < 0 || w.untyped); !w.held {
+	w.held = !w.isBodyless() && (w.length < 0 || w.untyped)
+	if !w.held {
 		w.end()
 	}
 }

@@ -110,7 +110,8 @@ func (p place) Picture(destination string) (catalog.Picture, string) {
 	}
 	picture, ok := p.pictureAt(file)
 	if !ok {
-		return catalog.Picture{}, fmt.Sprintf("the picture %q is not in the folder: %s does not exist", brief(destination), file)
+		return catalog.Picture{}, fmt.Sprintf("the picture %q is not in the folder: %s does not exist",
+			brief(destination), file)
 	}
 	return picture, ""
 }
@@ -210,8 +211,11 @@ var recordFolders = map[string]bool{"outils": true, "comparatifs": true, "cimeti
 // productPages are the addresses of the site and of the API that no record makes.
 // Those of one person, such as /compte/cles/…, are none that a text can link to.
 var productPages = map[string]bool{
-	"/": true, "/carte": true, "/carte.csv": true, "/carte.json": true, "/cimetiere": true, "/comparatifs": true, "/comparer": true, "/confidentialite": true, "/docs": true, "/docs/webhooks": true, "/donnees": true, "/flux.atom": true,
-	"/licence": true, "/llms.txt": true, "/outils": true, "/prix": true, "/robots.txt": true, "/sitemap.xml": true, "/tarifs": true,
+	"/": true, "/carte": true, "/carte.csv": true, "/carte.json": true, "/cimetiere": true, "/comparatifs": true,
+	"/comparer": true, "/confidentialite": true, "/docs": true, "/docs/webhooks": true, "/donnees": true,
+	"/flux.atom": true,
+	"/licence":   true, "/llms.txt": true, "/outils": true, "/prix": true, "/robots.txt": true, "/sitemap.xml": true,
+	"/tarifs":    true,
 	"/tendances": true, "/tendances.json": true,
 
 	"/compte": true, "/compte/adieu": true, "/compte/cles": true, "/compte/connexion": true, "/compte/courriel": true,

@@ -47,14 +47,17 @@ func tooComplex(source string) (Problem, bool) {
 			continue
 		}
 		if w.nesting > maxNesting {
-			return Problem{line, fmt.Sprintf("quotes and lists are nested more than %d deep; make the text flatter", maxNesting)}, true
+			return Problem{line, fmt.Sprintf("quotes and lists are nested more than %d deep; make the text flatter",
+				maxNesting)}, true
 		}
 		if footnotes += w.footnotes; footnotes > maxFootnotes {
-			return Problem{line, fmt.Sprintf("the text has more than %d footnotes and references to them; split it", maxFootnotes)}, true
+			return Problem{line, fmt.Sprintf("the text has more than %d footnotes and references to them; split it",
+				maxFootnotes)}, true
 		}
 		marks += w.marks
 		if work+marks*marks > maxWork {
-			return Problem{runStart, "the block that starts here has too many brackets and emphasis marks; split it with blank lines"}, true
+			return Problem{runStart, "the block that starts here has too many brackets and emphasis marks; " +
+				"split it with blank lines"}, true
 		}
 		if w.delimiter {
 			columns = max(columns, w.pipes+1)

@@ -54,7 +54,8 @@ func conflicts(source []byte, code map[int]bool) (problems []Problem, markers ma
 		switch {
 		case code[number]:
 		case marker == '<':
-			problems = append(problems, Problem{number, "a git conflict was not resolved; keep one of the two versions and remove the lines <<<<<<<, ======= and >>>>>>>"})
+			problems = append(problems, Problem{number, "a git conflict was not resolved; " +
+				"keep one of the two versions and remove the lines <<<<<<<, ======= and >>>>>>>"})
 			open, markers[number] = true, true
 		case leftover && !open:
 			problems = append(problems, Problem{number, "this line is what remains of a git conflict; remove it"})

@@ -28,7 +28,8 @@ func (p *page) number(s section) map[int][]string {
 	calls, here := map[int][]string{}, map[int]bool{}
 	nodes := slices.Clone(s.blocks)
 	for _, note := range s.notes {
-		if here[note.Index] = true; p.numbers[note.Index] == 0 {
+		here[note.Index] = true
+		if p.numbers[note.Index] == 0 {
 			p.numbers[note.Index], p.homes[note.Index] = len(p.numbers)+1, s.id
 		}
 		nodes = append(nodes, note)
@@ -48,8 +49,9 @@ func (p *page) number(s section) map[int][]string {
 				id += "." + strconv.Itoa(k+1)
 			}
 			calls[link.Index] = append(calls[link.Index], id)
-			link.SetAttributeString(markupAttribute, fmt.Sprintf(`<sup class="call"><a href="#%s" id="%s" role="doc-noteref" aria-label="Note %d">%d</a></sup>`,
-				html.EscapeString(p.noteID("note", home, number)), html.EscapeString(id), number, number))
+			link.SetAttributeString(markupAttribute,
+				fmt.Sprintf(`<sup class="call"><a href="#%s" id="%s" role="doc-noteref" aria-label="Note %d">%d</a></sup>`,
+					html.EscapeString(p.noteID("note", home, number)), html.EscapeString(id), number, number))
 		}
 	}
 	return calls
@@ -64,7 +66,8 @@ func (p *page) renderNote(s section, note *extast.Footnote, calls []string, leve
 		if len(calls) > 1 {
 			label = fmt.Sprintf("Retour à l’appel %d de la note %d", i+1, number)
 		}
-		fmt.Fprintf(&back, "\u00a0<a href=\"#%s\" role=\"doc-backlink\" aria-label=\"%s\">↩</a>", html.EscapeString(id), label)
+		fmt.Fprintf(&back, "\u00a0<a href=\"#%s\" role=\"doc-backlink\" aria-label=\"%s\">↩</a>",
+			html.EscapeString(id), label)
 	}
 	fmt.Fprintf(&p.b, "<li id=\"%s\" value=\"%d\">\n", html.EscapeString(p.noteID("note", s.id, number)), number)
 	for n := note.FirstChild(); n != nil; n = n.NextSibling() {

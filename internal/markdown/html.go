@@ -28,7 +28,8 @@ func stripHTML(block string) string {
 	}
 	var lines []string
 	for line := range strings.Lines(strings.Map(printable, html.UnescapeString(b.String()))) {
-		if line = strings.TrimSpace(line); line != "" {
+		line = strings.TrimSpace(line)
+		if line != "" {
 			lines = append(lines, line)
 		}
 	}

@@ -24,7 +24,8 @@ func (p *page) opening(n *ast.Link) (string, bool) {
 		}
 		destination = "#" + p.prefix + id
 	case kind == inCatalogue && p.resolver != nil:
-		if destination, reason = p.resolver.Link(destination); reason != "" {
+		destination, reason = p.resolver.Link(destination)
+		if reason != "" {
 			return "", false
 		}
 	default:

@@ -101,7 +101,8 @@ func Excerpt(body string) string {
 			}
 			return ""
 		})
-		if text = strings.TrimSpace(text); text != "" {
+		text = strings.TrimSpace(text)
+		if text != "" {
 			return text
 		}
 	}

@@ -152,7 +152,8 @@ func renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast
 func renderTable(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		name, _ := n.AttributeString(nameAttribute)
-		_, _ = w.WriteString(`<div class="wide" role="region" aria-label="` + html.EscapeString(fmt.Sprint(name)) + "\" tabindex=\"0\"><table>\n")
+		_, _ = w.WriteString(`<div class="wide" role="region" aria-label="` + html.EscapeString(fmt.Sprint(name)) +
+			"\" tabindex=\"0\"><table>\n")
 	} else {
 		_, _ = w.WriteString("</table></div>\n")
 	}

@@ -102,7 +102,8 @@ func (w *writer) lines(n ast.Node) string {
 
 func (w *writer) inline(parent ast.Node) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
-		if w.isExcerpt && (n.Kind() == ast.KindImage || n.Kind() == extast.KindStrikethrough || n.Kind() == extast.KindFootnoteLink) {
+		if w.isExcerpt && (n.Kind() == ast.KindImage || n.Kind() == extast.KindStrikethrough ||
+			n.Kind() == extast.KindFootnoteLink) {
 			w.b.WriteString(omitted)
 			continue
 		}
@@ -153,7 +154,8 @@ func (w *writer) element(n *element) {
 	w.inline(n)
 }
 
-var raised = strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹",
+var raised = strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7",
+	"⁷", "8", "⁸", "9", "⁹",
 	"+", "⁺", "-", "⁻", "−", "⁻")
 
 func (w *writer) text(n *ast.Text) {
@@ -247,7 +249,8 @@ func (w *writer) unescape(s []byte) {
 			i++
 		}
 		w.b.Write(s[:i])
-		if s = s[i:]; len(s) == 0 {
+		s = s[i:]
+		if len(s) == 0 {
 			return
 		}
 		if s[0] == '\\' && len(s) > 1 && util.IsPunct(s[1]) {

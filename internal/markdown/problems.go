@@ -70,7 +70,8 @@ func check(body string, sections bool) Report {
 	if len(problems) > maxProblems {
 		rest := len(problems) - maxProblems
 		problems = append(problems[:maxProblems:maxProblems],
-			Problem{problems[maxProblems].Line, fmt.Sprintf("from here on, the text has %d more problems; fix the others first", rest)})
+			Problem{problems[maxProblems].Line, fmt.Sprintf("from here on, the text has %d more problems; fix the others first",
+				rest)})
 	}
 	c.Problems = problems
 	return c.Report
@@ -120,7 +121,8 @@ func (c *checker) visit(n ast.Node) {
 			c.refer(n.Reference)
 			w := writer{source: c.source}
 			w.inline(n)
-			c.Pictures = append(c.Pictures, Picture{c.lines.at(n.Pos()), string(n.Destination), w.take(), caption(n) != "" && !isFigure(n)})
+			c.Pictures = append(c.Pictures,
+				Picture{c.lines.at(n.Pos()), string(n.Destination), w.take(), caption(n) != "" && !isFigure(n)})
 		case *ast.LinkReferenceDefinition:
 			c.definitions = append(c.definitions, n)
 		case *extast.FootnoteLink:
@@ -139,7 +141,8 @@ func (c *checker) heading(h *ast.Heading) {
 	if n := h.Lines().Len(); n > 0 && c.markers[c.lines.at(h.Lines().At(n-1).Start)+1] {
 		return // underlined by a conflict marker
 	}
-	c.report(h.Pos(), "a heading of level 1 is not rendered, because the title of the page comes from name or title; write ## for a section")
+	c.report(h.Pos(), "a heading of level 1 is not rendered, because the title of the page comes from name or title; "+
+		"write ## for a section")
 }
 
 // attributes reports what stands between braces behind a heading, unless it is {#id}
@@ -157,10 +160,12 @@ func (c *checker) attributes(h *ast.Heading) {
 	switch id, hasID := explicitID(h); {
 	case !hasID || string(written) != "{#"+id+"}":
 		if _, invalid := h.AttributeString("id"); !isSection || hasID || !invalid { // else reported with the sections
-			c.report(h.Pos(), "%s is not rendered; remove it: a heading of level 2 may have an id, such as {#prix}, and nothing else", brief(string(written)))
+			c.report(h.Pos(), "%s is not rendered; remove it: a heading of level 2 may have an id, such as {#prix}, "+
+				"and nothing else", brief(string(written)))
 		}
 	case !isSection:
-		c.report(h.Pos(), "%s is not rendered; remove it: only headings of level 2 outside lists and quotes have an anchor", brief(string(written)))
+		c.report(h.Pos(), "%s is not rendered; remove it: only headings of level 2 outside lists and quotes have an anchor",
+			brief(string(written)))
 	}
 }
 
@@ -176,9 +181,11 @@ func (c *checker) html(offset int, html []byte) {
 	case form == closing && name == "br":
 		c.report(offset, "HTML: </br> does not exist; write <br>")
 	case allowedTags[name] && form == closing:
-		c.report(offset, "HTML: </%s> closes nothing; write <%s> before it, in the same block and outside the emphasis or link between them", name, name)
+		c.report(offset, "HTML: </%s> closes nothing; write <%s> before it, in the same block and outside the emphasis or "+
+			"link between them", name, name)
 	case allowedTags[name] && form == opening:
-		c.report(offset, "HTML: <%s> is not closed; write </%s> in the same block, inside the emphasis or link around <%s>", name, name, name)
+		c.report(offset, "HTML: <%s> is not closed; write </%s> in the same block, inside the emphasis or link around <%s>",
+			name, name, name)
 	case allowedTags[name]:
 		c.report(offset, "HTML: <%s> must be written without attributes", name)
 	case form == closing && c.tags[name]: // reported where it was opened
@@ -189,7 +196,8 @@ func (c *checker) html(offset int, html []byte) {
 			c.tags = map[string]bool{}
 		}
 		c.tags[name] = true
-		c.report(offset, "HTML is not rendered: <%s>; write Markdown, or put code between backticks (only <br>, <kbd>, <sub> and <sup> are allowed)", brief(name))
+		c.report(offset, "HTML is not rendered: <%s>; write Markdown, or put code between backticks (only <br>, <kbd>, "+
+			"<sub> and <sup> are allowed)", brief(name))
 	}
 }
 
@@ -293,7 +301,8 @@ func (c *checker) checkDefinitions() {
 		name := brief(string(d.Label))
 		switch {
 		case strings.HasPrefix(name, "^"):
-			c.report(d.Pos(), "footnote [%s] is defined inside a list or a quote; define it at the start of a line, outside of them", name)
+			c.report(d.Pos(), "footnote [%s] is defined inside a list or a quote; define it at the start of a line, "+
+				"outside of them", name)
 		case defined[key]:
 			c.report(d.Pos(), "[%s] is defined a second time; remove one of the definitions", name)
 		case !c.references[key]:
@@ -315,7 +324,8 @@ func (c *checker) checkNotes() {
 		case defined[string(note.Ref)]:
 			c.report(note.Pos(), "footnote [^%s] is defined a second time; give it another name", name)
 		case !shown[note]:
-			c.report(note.Pos(), "the text does not refer to footnote [^%s], so it is not rendered; write [^%s] where it belongs, or remove it", name, name)
+			c.report(note.Pos(), "the text does not refer to footnote [^%s], so it is not rendered; "+
+				"write [^%s] where it belongs, or remove it", name, name)
 		case !note.HasChildren():
 			c.report(note.Pos(), "footnote [^%s] has no text; write it behind the colon", name)
 		}

@@ -34,7 +34,10 @@ func HTML(body string, r Resolver, prefix string) []Part {
 		return []Part{{ID: prefix + introduction, HTML: "<pre tabindex=\"0\">" + html.EscapeString(body) + "</pre>\n"}}
 	}
 	sections := doc.split()
-	p := page{document: doc, resolver: r, prefix: prefix, anchors: doc.indexSections(sections), numbers: map[int]int{}, homes: map[int]string{}, tables: map[string]int{}}
+	p := page{
+		document: doc, resolver: r, prefix: prefix, anchors: doc.indexSections(sections), numbers: map[int]int{},
+		homes: map[int]string{}, tables: map[string]int{},
+	}
 	p.resolve(doc.root)
 	for _, note := range doc.notes {
 		p.resolve(note)

@@ -61,7 +61,8 @@ func classify(destination []byte) (kind linkKind, fragment, reason string) {
 		return elsewhere, "", ""
 	case "":
 	default:
-		return 0, "", fmt.Sprintf("the link to %q is not rendered; only http, https, mailto and links within the catalogue are", written)
+		return 0, "", fmt.Sprintf("the link to %q is not rendered; only http, https, mailto and links within the catalogue "+
+			"are", written)
 	}
 	switch {
 	case u.Host != "":
@@ -212,7 +213,8 @@ func PicturePath(folder, destination string) (file, reason string) {
 		file = strings.TrimPrefix(path.Clean(u.Path), "/")
 	}
 	if rest, ok := strings.CutPrefix(file, imageFolder+"/"); !ok || rest == "" {
-		return "", fmt.Sprintf("the picture %q is not in images/; put it there and write %s", written, example(folder, path.Base(file)))
+		return "", fmt.Sprintf("the picture %q is not in images/; put it there and write %s",
+			written, example(folder, path.Base(file)))
 	}
 	return file, ""
 }

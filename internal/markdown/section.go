@@ -41,7 +41,8 @@ func (d *document) split() []section {
 		for _, note := range s.notes {
 			w.blocks(note, "\n\n")
 		}
-		if s.text = w.take(); s.headed || s.text != "" || slices.ContainsFunc(s.blocks, hasPicture) {
+		s.text = w.take()
+		if s.headed || s.text != "" || slices.ContainsFunc(s.blocks, hasPicture) {
 			s.id = used.unique(s.id)
 			sections = append(sections, s)
 		}
@@ -114,7 +115,8 @@ func (c *checker) checkSections() {
 			continue
 		}
 		if invalid := invalidID(h, c.source); invalid != "" {
-			c.report(h.Pos(), "section id %s must be made of the letters a to z, digits, - and _, such as {#prise-en-main}", invalid)
+			c.report(h.Pos(), "section id %s must be made of the letters a to z, digits, - and _, such as {#prise-en-main}",
+				invalid)
 			continue
 		}
 		line := c.lines.at(h.Pos())
@@ -129,9 +131,11 @@ func (c *checker) checkSections() {
 
 func duplicateMessage(id string, first, line int) string {
 	if id == introduction {
-		return fmt.Sprintf("section id %q is already used by the text before the first heading; give this heading another id with {#id}", id)
+		return fmt.Sprintf("section id %q is already used by the text before the first heading; "+
+			"give this heading another id with {#id}", id)
 	}
-	return fmt.Sprintf("section id %q is already used by the heading %d lines above; give one of them another id with {#id}", id, line-first)
+	return fmt.Sprintf("section id %q is already used by the heading %d lines above; "+
+		"give one of them another id with {#id}", id, line-first)
 }
 
 // anchors holds the section ids used so far. CheckSections rejects duplicates; for

@@ -17,7 +17,8 @@ func NoBreak(s string) string {
 			continue
 		}
 		rest := s[i+1:]
-		before := rest != "" && (strings.IndexByte(":;!?%", rest[0]) >= 0 || strings.HasPrefix(rest, "»") || strings.HasPrefix(rest, "€"))
+		before := rest != "" &&
+			(strings.IndexByte(":;!?%", rest[0]) >= 0 || strings.HasPrefix(rest, "»") || strings.HasPrefix(rest, "€"))
 		if before || strings.HasSuffix(s[:i], "«") {
 			b.WriteString(s[done:i])
 			b.WriteString(space)

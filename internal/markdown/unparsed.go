@@ -65,12 +65,14 @@ func (c *checker) endRun() {
 			}
 		case s[i] == '[' && s[i+1] == '^':
 			if label, ok := label(s[i+2:]); ok && label != "" {
-				c.report(start+i, "footnote [^%s] has no definition; add one at the start of a line, outside lists and quotes: [^%s]: …", brief(label), brief(label))
+				c.report(start+i, "footnote [^%s] has no definition; add one at the start of a line, outside lists and quotes: "+
+					"[^%s]: …", brief(label), brief(label))
 				i += len(label) + 1
 			}
 		case s[i] == ']' && s[i+1] == '[' && c.opened(start+i):
 			if label, ok := label(s[i+2:]); ok && !strings.HasPrefix(label, "^") {
-				c.report(start+i, "the link […][%s] has no definition; write […](address), add a line [%s]: address, or put code between backticks", brief(label), brief(label))
+				c.report(start+i, "the link […][%s] has no definition; write […](address), add a line [%s]: address, "+
+					"or put code between backticks", brief(label), brief(label))
 				i += len(label) + 1
 			}
 		}

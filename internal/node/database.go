@@ -97,7 +97,9 @@ type Copied struct {
 }
 
 // Copy writes everything that from has to another database: see sqldb.Copy.
-func Copy(ctx context.Context, from, to *Database, progress func(table string, done, total int64)) (c Copied, err error) {
+func Copy(
+	ctx context.Context, from, to *Database, progress func(table string, done, total int64),
+) (c Copied, err error) {
 	c.Rows, err = sqldb.Copy(ctx, from.SQL, to.SQL, progress)
 	if err != nil {
 		return c, err

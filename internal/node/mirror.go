@@ -22,8 +22,9 @@ func (n *node) openMirror(ctx context.Context) (*mirror.Follower, error) {
 		return nil, err
 	}
 	follower, err := mirror.New(mirror.Config{
-		Origin: c.Origin, Key: c.Key, Store: n.store.catalogue, Shared: n.store.SQL.Shared(), Interval: cmp.Or(c.Interval, time.Minute),
-		Now: n.cfg.Now, Log: n.log,
+		Origin: c.Origin, Key: c.Key, Store: n.store.catalogue, Shared: n.store.SQL.Shared(),
+		Interval: cmp.Or(c.Interval, time.Minute),
+		Now:      n.cfg.Now, Log: n.log,
 	})
 	if err != nil {
 		return nil, err

@@ -108,7 +108,8 @@ func (n *node) wire() error {
 		Trusted: c.Trusted, Streams: n.streams, Metrics: n.metrics, BaseURL: base, Origin: c.Mirror.Origin,
 		MCPQuota: c.MCPQuota, Local: c.Local, Version: c.Version, Ready: n.public.Ready,
 		Webhooks: webhookapi.New(webhookapi.Config{
-			Store: st.accounts, Events: st.Events, Keys: keys, Sealer: d.sealer, Allow: c.Webhooks.Allow, Trusted: c.Trusted, Now: now, Log: log,
+			Store: st.accounts, Events: st.Events, Keys: keys, Sealer: d.sealer, Allow: c.Webhooks.Allow, Trusted: c.Trusted,
+			Now: now, Log: log,
 			Wake: dispatcher.Wake, Outage: watch.Outage, Snapshot: d.live.Snapshot, BaseURL: base,
 		}),
 		Account: accountsite.New(accountsite.Config{
@@ -116,7 +117,9 @@ func (n *node) wire() error {
 			WakeMail: mails.Wake, WakeWebhooks: dispatcher.Wake, Sealer: d.sealer, Allow: c.Webhooks.Allow,
 			Billing: payments, Quota: c.dailyQuota(), Outage: watch.Outage,
 		}),
-		Publish: remote.NewHandler(remote.Config{Store: st.catalogue, Tokens: st.Tokens, NotFound: n.pages, Now: now, Log: log}),
+		Publish: remote.NewHandler(remote.Config{
+			Store: st.catalogue, Tokens: st.Tokens, NotFound: n.pages, Now: now, Log: log,
+		}),
 	}
 	if payments.Enabled() {
 		cfg.Stripe = payments

@@ -85,10 +85,12 @@ func member(object []byte, name string) (value json.RawMessage, end int) {
 	_, err := dec.Token() // the opening brace
 	for err == nil && dec.More() {
 		var found json.Token
-		if found, err = dec.Token(); err != nil {
+		found, err = dec.Token()
+		if err != nil {
 			break
 		}
-		if err = dec.Decode(&value); err == nil && found == name {
+		err = dec.Decode(&value)
+		if err == nil && found == name {
 			return value, int(dec.InputOffset())
 		}
 	}
@@ -155,7 +157,8 @@ func (d *Document) values(snap *snapshot.Snapshot) map[string]any {
 	values := map[string]any{
 		"servers": []server{{base}},
 		"terms":   base + "/licence",
-		"license": license{"Données libres de droits, à condition de citer «\u00a0" + c.CreditLine() + "\u00a0»", base + "/licence"},
+		"license": license{"Données libres de droits, à condition de citer «\u00a0" + c.CreditLine() + "\u00a0»",
+			base + "/licence"},
 		"contact": who,
 		"docs":    base + "/docs",
 	}

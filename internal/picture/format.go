@@ -141,7 +141,8 @@ func nameWarning(f *format, name string) []string {
 	if ending == "" {
 		return []string{fmt.Sprintf("this is a %s picture, but its name has no ending; add .%s", f.name, f.ext)}
 	}
-	return []string{fmt.Sprintf("this is a %s picture, but its name ends in %s; rename it to end in .%s", f.name, ending, f.ext)}
+	return []string{fmt.Sprintf("this is a %s picture, but its name ends in %s; rename it to end in .%s",
+		f.name, ending, f.ext)}
 }
 
 // NameWarnings returns what Inspect says about the name of a picture that passed it

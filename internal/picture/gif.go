@@ -54,7 +54,8 @@ func decodeGIF(file []byte) (image.Image, error) {
 		single = append(single, f.control...)
 		single = append(single, f.image...)
 		single = append(single, gifTrailer)
-		if frame, err = gif.Decode(bytes.NewReader(single)); err != nil {
+		frame, err = gif.Decode(bytes.NewReader(single))
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -90,7 +91,8 @@ func parseGIF(file []byte, lim limits) (*parsed, error) {
 	if len(g.frames) == 0 {
 		return nil, damaged(errors.New("no picture in it"))
 	}
-	if p.animated = len(g.frames) > 1; p.animated {
+	p.animated = len(g.frames) > 1
+	if p.animated {
 		p.bytes = bytes.Clone(file[:g.length])
 		return p, g.check(lim)
 	}
@@ -104,7 +106,8 @@ func parseGIF(file []byte, lim limits) (*parsed, error) {
 
 func (g *gifFile) check(lim limits) error {
 	if g.count > maxFrames || g.pixels > lim.framePixels {
-		return fmt.Errorf("the animation has %d frames with %.0f megapixels in all, and at most %d frames and %g megapixels are allowed; shorten it or scale it down",
+		return fmt.Errorf("the animation has %d frames with %.0f megapixels in all, "+
+			"and at most %d frames and %g megapixels are allowed; shorten it or scale it down",
 			g.count, float64(g.pixels)/1e6, maxFrames, float64(lim.framePixels)/1e6)
 	}
 	return nil

@@ -149,18 +149,21 @@ func (c *jpegCopy) write(marker byte, body []byte) {
 
 func (c *jpegCopy) frame(marker byte, body []byte) error {
 	if marker > markerSOF2 {
-		return errors.New("this is a kind of JPEG that browsers do not show (lossless or arithmetic coding); save it as an ordinary JPEG")
+		return errors.New("this is a kind of JPEG that browsers do not show (lossless or arithmetic coding); " +
+			"save it as an ordinary JPEG")
 	}
 	if len(body) < 6 || c.width != 0 {
 		return damaged(errors.New("unexpected JPEG frame"))
 	}
 	if body[0] != 8 {
-		return errors.New("this JPEG has more than 8 bits per colour, which browsers do not show; save it as an ordinary JPEG")
+		return errors.New("this JPEG has more than 8 bits per colour, which browsers do not show; " +
+			"save it as an ordinary JPEG")
 	}
 	// Browsers convert print colours to screen colours each in its own way, and a
 	// conversion without the profile of the press would be visibly wrong.
 	if body[5] == 4 {
-		return errors.New("this JPEG has print colours (CMYK), which browsers show wrongly; convert it to RGB and save it again")
+		return errors.New("this JPEG has print colours (CMYK), which browsers show wrongly; " +
+			"convert it to RGB and save it again")
 	}
 	c.height, c.width = int(binary.BigEndian.Uint16(body[1:])), int(binary.BigEndian.Uint16(body[3:]))
 	c.progressive = marker == markerSOF2

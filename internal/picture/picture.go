@@ -148,7 +148,8 @@ func CheckSize(n int64) error {
 }
 
 func tooManyBytes(n int, lim limits) error {
-	return fmt.Errorf("the picture takes %.1f MiB, and at most %g MiB are allowed; scale it down or save it with stronger compression",
+	return fmt.Errorf("the picture takes %.1f MiB, and at most %g MiB are allowed; "+
+		"scale it down or save it with stronger compression",
 		float64(n)/(1<<20), float64(lim.bytes)/(1<<20))
 }
 
@@ -158,13 +159,15 @@ func (lim limits) check(width, height int) error {
 		return errors.New("the picture has no pixels; save it again in an image editor")
 	}
 	if width > lim.pixels/height {
-		return fmt.Errorf("the picture is %d × %d pixels, and at most %g megapixels are allowed; scale it down (a page needs at most 1600 pixels in width)",
+		return fmt.Errorf("the picture is %d × %d pixels, and at most %g megapixels are allowed; "+
+			"scale it down (a page needs at most 1600 pixels in width)",
 			width, height, float64(lim.pixels)/1e6)
 	}
 	return nil
 }
 
-var errCutOff = errors.New("the picture ends too early; it was probably not copied or downloaded completely, so copy it again")
+var errCutOff = errors.New("the picture ends too early; it was probably not copied or downloaded completely, " +
+	"so copy it again")
 
 // damaged is the sentence for an error of a decoder.
 func damaged(err error) error {

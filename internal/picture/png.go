@@ -91,7 +91,8 @@ func (c *pngCopy) chunk(kind string, body, whole []byte) error {
 		if kind == "iCCP" && !c.readProfile(body) {
 			return nil
 		}
-		c.unusual = c.unusual || kind == "gAMA" && string(body) != gammaOfSRGB || kind == "cHRM" && string(body) != primariesOfSRGB
+		c.unusual = c.unusual || kind == "gAMA" && string(body) != gammaOfSRGB ||
+			kind == "cHRM" && string(body) != primariesOfSRGB
 		c.colour.pngChunks = append(c.colour.pngChunks, whole...)
 	default:
 		delete(c.seen, kind) // there may be any number of kinds
@@ -143,7 +144,8 @@ func (c *pngCopy) readProfile(body []byte) bool {
 			}
 		}
 	}
-	c.warnings = append(c.warnings, "the colour profile is damaged or too large and was removed; check the colours, or save the picture with an sRGB profile")
+	c.warnings = append(c.warnings, "the colour profile is damaged or too large and was removed; check the colours, "+
+		"or save the picture with an sRGB profile")
 	return false
 }
 
@@ -151,7 +153,8 @@ func (c *pngCopy) readProfile(body []byte) bool {
 // the first frame at most, so the others cannot be checked; serving only the first
 // would silently lose the animation.
 func animationRefused(format string) error {
-	return errors.New("this " + format + " is animated, and only GIF may be animated; save it as an animated GIF, or as a still picture")
+	return errors.New("this " + format + " is animated, and only GIF may be animated; save it as an animated GIF, " +
+		"or as a still picture")
 }
 
 // encodePNG writes the chunks that describe colour right after the header.

@@ -60,7 +60,8 @@ func parseWebP(file []byte, lim limits) (*parsed, error) {
 	if _, hasFrames := chunks["ANMF"]; hasFrames || isExtended && extended[0]&webpAnimation != 0 {
 		return nil, animationRefused("WebP")
 	}
-	if p.width, p.height, err = webpSize(kind, chunks[kind]); err != nil {
+	p.width, p.height, err = webpSize(kind, chunks[kind])
+	if err != nil {
 		return nil, err
 	}
 	if err := lim.check(p.width, p.height); err != nil {
@@ -137,7 +138,8 @@ func webpChunks(rest []byte) (chunks map[string][]byte, data string, err error) 
 		case "ALPH":
 			wanted = data == ""
 		case "VP8 ", "VP8L":
-			if wanted = data == ""; wanted {
+			wanted = data == ""
+			if wanted {
 				data = kind
 			}
 		}

@@ -245,7 +245,8 @@ func stateOf(alive []stateLine) string {
 // From returns the changes after a position, oldest first. The caller must not modify
 // them.
 func (f *Feed) From(after int64) []Change {
-	i, _ := slices.BinarySearchFunc(f.Changes, after+1, func(c Change, position int64) int { return cmp.Compare(c.Position, position) })
+	i, _ := slices.BinarySearchFunc(f.Changes, after+1,
+		func(c Change, position int64) int { return cmp.Compare(c.Position, position) })
 	return f.Changes[i:]
 }
 
@@ -280,7 +281,8 @@ func (f *Feed) Since(earlier *Feed) catalog.Moves {
 	for i := range earlier.Changes {
 		position := earlier.Changes[i].Position
 		add(position)
-		if m.Moved[i] = -1; next < len(f.Changes) && f.Changes[next].Position == position {
+		m.Moved[i] = -1
+		if next < len(f.Changes) && f.Changes[next].Position == position {
 			m.Moved[i] = int32(next)
 			next++
 		}

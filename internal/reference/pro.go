@@ -17,7 +17,8 @@ var withoutPro = strings.NewReplacer(
 	" Absent pour l’offre Pro.", "",
 	", ou revenez à l’offre Pro (voir /compte)", "",
 	", ou revenez à l’offre Pro", "",
-	", partez d’un export du catalogue, ou passez à l’offre Pro, sans quota.", ", ou partez d’un export du catalogue.",
+	", partez d’un export du catalogue, ou passez à l’offre Pro, sans quota.",
+	", ou partez d’un export du catalogue.",
 )
 
 // NewWithoutPro is New for a page that does not mention the Pro plan, nor the webhooks

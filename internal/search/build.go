@@ -146,7 +146,8 @@ func (b *builder) add(t *catalog.Tool) {
 	}
 	b.read(inCategory, cmp.Or(b.categories[t.Category], t.Category))
 	b.read(inTagline, t.Tagline)
-	if b.before = 0; t.Body != "" {
+	b.before = 0
+	if t.Body != "" {
 		b.reviews++
 	}
 	markdown.Skim(t.Body, func(text string, heading bool) {

@@ -77,13 +77,15 @@ const (
 	month  = `(?:\s*(?:/|par)\s*(?:utilisateur|personne|poste|si[èe]ge)s?(?:\s+et)?)?(?:\s*(?:/|par|le|au|chaque|pour\s+un)\s*(mois|ann[ée]e|an)\b|\s+(mensuels?|annuels?|mois)\b)?`
 	most   = `(?:\s*(?:max(?:imum|i)?|ou\s+moins|au\s+plus|au\s+maximum)\b)?`
 	atMost = `(?:moins\s+(?:de|que|cher\s+que)|pas\s+plus\s+(?:de|que|cher\s+que)|sans\s+d[ée]passer|max(?:imum|i|\.)?(?:\s+de)?|jusqu\s*['’]?\s*[àa]|inf[ée]rieure?s?\s+[àa]|en\s+dessous\s+de|sous(?:\s+les)?|au\s+plus|<=?|≤)`
-	budget = `(?:(?:avec\s+)?(?:un\s+)?budget(?:\s+max(?:imum)?)?(?:\s+de|\s*:)?|(?:entre|de)\s+\d+\s*(?:` + euros + `)?\s*(?:et|[àa])|[àa]|pour|de)`
-	over   = `(?:plus(?:\s+(?:de|que|cher\s+que))?|[àa]\s+partir\s+de|d[èe]s|depuis|sup[ée]rieure?s?\s+[àa]|au(?:\s|-)+del[àa]\s+de|au(?:\s|-)+dessus\s+de|(?:pas|au)\s+moins(?:\s+de)?|minimum(?:\s+de)?|entre|>=?|≥)`
+	budget = `(?:(?:avec\s+)?(?:un\s+)?budget(?:\s+max(?:imum)?)?(?:\s+de|\s*:)?|(?:entre|de)\s+\d+\s*(?:` + euros +
+		`)?\s*(?:et|[àa])|[àa]|pour|de)`
+	over = `(?:plus(?:\s+(?:de|que|cher\s+que))?|[àa]\s+partir\s+de|d[èe]s|depuis|sup[ée]rieure?s?\s+[àa]|au(?:\s|-)+del[àa]\s+de|au(?:\s|-)+dessus\s+de|(?:pas|au)\s+moins(?:\s+de)?|minimum(?:\s+de)?|entre|>=?|≥)`
 )
 
 // numbers are amounts that people write in letters.
 var numbers = map[string]float64{
-	"cinq": 5, "dix": 10, "quinze": 15, "vingt": 20, "trente": 30, "quarante": 40, "cinquante": 50, "soixante": 60, "cent": 100, "mille": 1000,
+	"cinq": 5, "dix": 10, "quinze": 15, "vingt": 20, "trente": 30, "quarante": 40, "cinquante": 50, "soixante": 60,
+	"cent": 100, "mille": 1000,
 }
 
 const numberWords = `cinquante|cinq|dix|quinze|vingt|trente|quarante|soixante|cent|mille`

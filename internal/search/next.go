@@ -149,7 +149,8 @@ func (n *next) mergeStems() {
 	}
 	slices.Sort(n.newStems)
 	n.newStems = slices.Compact(n.newStems)
-	n.stemsFrom = mergedOrder(len(n.termTo), func(term int) bool { return n.termTo[term] >= 0 }, n.old.stems.places(n.newStems))
+	n.stemsFrom = mergedOrder(len(n.termTo), func(term int) bool { return n.termTo[term] >= 0 },
+		n.old.stems.places(n.newStems))
 	n.stems = n.old.stems.merge(n.stemsFrom, n.newStems)
 	for term, from := range n.stemsFrom {
 		if from >= 0 {
@@ -203,7 +204,8 @@ func (n *next) planDiffers() bool {
 	kept := slices.Clone(n.inHeadings) // without those added
 	n.added.countHeadings(n.addedTerms, func(term, reviews uint32) { kept[term] -= reviews })
 	for term, from := range n.stemsFrom {
-		if kept[term] > 0 && isPlan(int(n.old.inHeadings[from]), n.old.reviews) != isPlan(int(n.inHeadings[term]), n.reviews) {
+		if kept[term] > 0 &&
+			isPlan(int(n.old.inHeadings[from]), n.old.reviews) != isPlan(int(n.inHeadings[term]), n.reviews) {
 			return true
 		}
 	}

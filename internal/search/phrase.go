@@ -119,7 +119,8 @@ func (t *phraseTable) find(s stemmer, first, second string) string {
 // many of them it has; one everyday word may be between: « sans savoir coder ».
 func readPhrase(stem stemmer, words []string) (phrase string, length int) {
 	for length = 2; length <= min(3, len(words)); length++ {
-		if phrase = phraseTables().find(stem, words[0], words[length-1]); phrase != "" {
+		phrase = phraseTables().find(stem, words[0], words[length-1])
+		if phrase != "" {
 			return phrase, length
 		}
 		if !fillers[words[length-1]] {

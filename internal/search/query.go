@@ -52,7 +52,8 @@ func (x *Index) parse(w *workspace, text string) {
 	stem := newStemmer()
 	notFiller := func(word string) bool { return !fillers[word] }
 	onlyFillers := !slices.ContainsFunc(significant, notFiller)
-	if isThing := func(word string) bool { return things[word] }; onlyFillers && slices.ContainsFunc(significant, isThing) {
+	if isThing := func(word string) bool { return things[word] }; onlyFillers &&
+		slices.ContainsFunc(significant, isThing) {
 		notFiller, onlyFillers = isThing, false
 	}
 	w.words = w.words[:0]
@@ -106,7 +107,8 @@ func (q *queryWord) covers(other *queryWord) bool {
 		if t.confidence < related {
 			continue
 		}
-		at, ok := slices.BinarySearchFunc(q.terms, t.term, func(a queryTerm, term uint32) int { return cmp.Compare(a.term, term) })
+		at, ok := slices.BinarySearchFunc(q.terms, t.term,
+			func(a queryTerm, term uint32) int { return cmp.Compare(a.term, term) })
 		if !ok || q.terms[at].confidence < synonymous {
 			return false
 		}

@@ -96,7 +96,8 @@ func (x *Index) rate(w *workspace, enough float32) float32 {
 	for _, tool := range w.candidates {
 		have := w.weights[w.found[tool]]
 		rating := x.favour(w, tool, w.score[tool]*(have/whole))
-		if w.score[tool] = rating; have >= enough {
+		w.score[tool] = rating
+		if have >= enough {
 			best = max(best, rating)
 		}
 	}
@@ -168,7 +169,8 @@ func (x *Index) add(w *workspace, q *queryWord, bit uint16) float32 {
 		meant := x.addTerms(w, terms, list.of, list.scale)
 		for i, doc := range w.touched {
 			w.score[doc] += factor * w.best[doc]
-			if w.best[doc] = 0; i < meant {
+			w.best[doc] = 0
+			if i < meant {
 				found += w.find(doc, bit)
 			} else {
 				onlyParts += w.find(doc, bit)

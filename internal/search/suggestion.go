@@ -29,7 +29,8 @@ func (x *Index) suggest(w *workspace, text string, best []uint64) string {
 		}
 		meant := ""
 		for _, key := range best[:min(len(best), maxSpelling)] {
-			if meant = x.spelling(x.tools[toolOf(key)], forms); meant != "" {
+			meant = x.spelling(x.tools[toolOf(key)], forms)
+			if meant != "" {
 				break
 			}
 		}

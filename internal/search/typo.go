@@ -134,7 +134,8 @@ func (l *lexicon) near(word string, limit int, open bool, found []neighbour) []n
 			continue
 		}
 		for first := true; i < l.len() && (first || int(l.shared[i]) >= depth); i++ {
-			if first = false; open && begun[depth] < far {
+			first = false
+			if open && begun[depth] < far {
 				found = append(found, neighbour{i, begun[depth], true})
 			}
 		}

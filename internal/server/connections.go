@@ -78,7 +78,8 @@ func (l *listener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	if int(l.limit.open.Add(1)) == l.limit.Limit() && l.limit.full.CompareAndSwap(false, true) {
-		l.log.Warn("as many connections are open as are allowed: idle ones are closed and others wait; raise --max-connections if these are real clients",
+		l.log.Warn("as many connections are open as are allowed: idle ones are closed and others wait; "+
+			"raise --max-connections if these are real clients",
 			"limit", l.limit.Limit())
 		l.setKeepAlives() // closes idle connections
 	}
@@ -115,7 +116,8 @@ func (l *listener) report(err error) {
 	failing := errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 	switch {
 	case failing && !l.failing:
-		l.log.Error("connections cannot be accepted: too many open files; raise the limit (LimitNOFILE of systemd, ulimit -n), or lower --max-connections", "error", err)
+		l.log.Error("connections cannot be accepted: too many open files; raise the limit (LimitNOFILE of systemd, "+
+			"ulimit -n), or lower --max-connections", "error", err)
 		l.failing = true
 	case err == nil && l.failing:
 		l.log.Info("connections are accepted again")

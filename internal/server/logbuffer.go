@@ -117,7 +117,8 @@ func (l *LogBuffer) flush(spare []byte) []byte {
 	l.mu.Unlock()
 	records := len(batch)
 	if missing > 0 {
-		batch = fmt.Appendf(batch, `{"time":"%s","level":"WARN","msg":"the log could not be written in time, and records were dropped","dropped":%d}`+"\n",
+		batch = fmt.Appendf(batch,
+			`{"time":"%s","level":"WARN","msg":"the log could not be written in time, and records were dropped","dropped":%d}`+"\n",
 			time.Now().UTC().Format(logTime), missing)
 	}
 	n, err := l.write(batch)

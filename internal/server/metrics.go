@@ -38,8 +38,9 @@ func NewMetrics() *Metrics {
 			Help: "Requests served, by route and status.",
 		}, []string{"route", "status"}),
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name:    "palmares_http_request_duration_seconds",
-			Help:    "Time from the first byte of a handler to its last, except under /publish/ and of requests that were held open.",
+			Name: "palmares_http_request_duration_seconds",
+			Help: "Time from the first byte of a handler to its last, except under /publish/ and of requests that were " +
+				"held open.",
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5},
 		}),
 		calls:    assistant.NewCalls(),

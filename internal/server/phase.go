@@ -70,7 +70,8 @@ func (p *PhasedHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func starting() *web.Error {
-	return web.NewError(web.CodeUnavailable, "Le service démarre et n’a pas encore de catalogue : réessayez dans quelques secondes.")
+	return web.NewError(web.CodeUnavailable, "Le service démarre et n’a pas encore de catalogue : "+
+		"réessayez dans quelques secondes.")
 }
 
 const startingPage = `<!doctype html>

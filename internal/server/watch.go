@@ -106,7 +106,8 @@ func (w *Watch) Run(ctx context.Context) error {
 		case err == nil && failing:
 			w.cfg.Log.Info("the database responds again")
 		}
-		if failing = err != nil; failing {
+		failing = err != nil
+		if failing {
 			w.outage.Store(&err)
 		} else {
 			w.outage.Store(nil)

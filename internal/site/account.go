@@ -43,7 +43,8 @@ func (s *Site) ServeAccountPage(w http.ResponseWriter, r *http.Request, account 
 	// forms, and old ones would fail the cross-origin check.
 	h.Set("Referrer-Policy", "strict-origin")
 	if len(account.FormsTo) > 0 {
-		h.Set("Content-Security-Policy", strings.Replace(h.Get("Content-Security-Policy"), formAction, formAction+" "+strings.Join(account.FormsTo, " "), 1))
+		h.Set("Content-Security-Policy",
+			strings.Replace(h.Get("Content-Security-Policy"), formAction, formAction+" "+strings.Join(account.FormsTo, " "), 1))
 	}
 	h.Set("Cache-Control", noStore)
 	h.Set("X-Robots-Tag", "noindex")

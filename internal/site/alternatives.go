@@ -43,7 +43,8 @@ func (s *Site) showAlternatives(r *request) (*answer, error) {
 		data.Tied = atLeast(*t.Score) > data.Rank
 	}
 	data.Count = r.snap.Tools(snapshot.ToolQuery{Category: t.Category}, firstItems(1)).Total
-	data.Page = s.page(r, "Alternatives à "+t.Name, "Les outils qui peuvent remplacer "+t.Name+", classés par note, avec ce qui les distingue.", "/alternatives/"+t.Slug)
+	data.Page = s.page(r, "Alternatives à "+t.Name, "Les outils qui peuvent remplacer "+t.Name+", classés par note, "+
+		"avec ce qui les distingue.", "/alternatives/"+t.Slug)
 	data.Page.Canonical = r.snap.Catalog.AlternativesURLOf(t)
 	rows := make([]toolRow, len(data.Alternatives))
 	for i := range data.Alternatives {
@@ -64,7 +65,9 @@ func (v *view) alternatives(t *catalog.Tool, limit int) (list []alternative, mor
 		if other == t || len(list) == limit {
 			continue
 		}
-		list = append(list, alternative{Row: v.row(other), Differences: differences(t, other), Comparison: v.comparisonOf(t, other)})
+		list = append(list, alternative{
+			Row: v.row(other), Differences: differences(t, other), Comparison: v.comparisonOf(t, other),
+		})
 	}
 	return list, page.Total-1 > len(list)
 }
@@ -102,7 +105,8 @@ func differences(t, other *catalog.Tool) []string {
 		add("Vise les " + audiencesInText[other.ICP] + " plutôt que les " + audiencesInText[t.ICP])
 	}
 	add(measureDifference(t.Verifiability, other.Verifiability, "Plus facile à vérifier", "Moins facile à vérifier"))
-	add(measureDifference(t.Obsolescence, other.Obsolescence, "Plus menacé d’obsolescence", "Moins menacé d’obsolescence"))
+	add(measureDifference(t.Obsolescence, other.Obsolescence, "Plus menacé d’obsolescence",
+		"Moins menacé d’obsolescence"))
 	return list
 }
 

@@ -53,7 +53,8 @@ const formAction = "form-action 'self'"
 // and images, send forms nowhere else, and cannot be framed.
 func securityHeaders(https bool) http.Header {
 	h := http.Header{
-		"Content-Security-Policy": {"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+		"Content-Security-Policy": {"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
+			"connect-src 'self'; " +
 			formAction + "; base-uri 'none'; frame-ancestors 'none'"},
 		"X-Content-Type-Options":       {"nosniff"},
 		"Referrer-Policy":              {"strict-origin-when-cross-origin"},

@@ -56,7 +56,9 @@ func (a *assets) add(folder fs.FS) {
 		ext := path.Ext(e.Name())
 		name := strings.TrimSuffix(e.Name(), ext) + "." + hex.EncodeToString(sum[:6]) + ext
 		a.paths[e.Name()] = "/static/" + name
-		a.files[name] = &answer{status: http.StatusOK, kind: assetTypes[ext], cache: cacheYear, body: body, digest: wire.Digest(sum[:])}
+		a.files[name] = &answer{
+			status: http.StatusOK, kind: assetTypes[ext], cache: cacheYear, body: body, digest: wire.Digest(sum[:]),
+		}
 	}
 }
 

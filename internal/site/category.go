@@ -74,7 +74,8 @@ func (s *Site) showCategory(r *request) (*answer, error) {
 		text := r.snap.Catalog.Categories[i].Description
 		data.Text, data.Body = r.html("", text, ""), r.bodyOf("", text)
 	}
-	description := "Les outils de la catégorie «\u00a0" + data.Category.Label + "\u00a0», classés par note\u00a0: " + french.Plural(data.Category.ToolCount, "outil", "outils") + "."
+	description := "Les outils de la catégorie «\u00a0" + data.Category.Label + "\u00a0», classés par note\u00a0: " +
+		french.Plural(data.Category.ToolCount, "outil", "outils") + "."
 	data.Page = s.page(r, data.Category.Label, description, "/categories/"+slug)
 	data.Page.MoreStyle = s.assets.paths["market.css"]
 	data.Page.Feed = &link{"/categories/" + slug + ".atom", "Dernières modifications\u00a0: " + data.Category.Label}

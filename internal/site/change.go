@@ -125,7 +125,8 @@ func eachToolChange(t *catalog.Tool, wants func(day string) bool, add func(chang
 		}
 		told = told || s.ChangedAt == t.UpdatedAt
 		if wants(s.ChangedAt) {
-			tell(s.ChangedAt, kindScore, "note-", len(t.ScoreHistory)-i, s, "note "+figure(s.OldScore)+" → "+figure(s.NewScore))
+			tell(s.ChangedAt, kindScore, "note-", len(t.ScoreHistory)-i, s,
+				"note "+figure(s.OldScore)+" → "+figure(s.NewScore))
 		}
 	}
 	if told || !wants(t.UpdatedAt) {
@@ -144,7 +145,8 @@ func describePriceChange(p catalog.PriceChange) string {
 	case p.OldPrice == p.NewPrice && p.OldPricing != p.NewPricing:
 		return "de " + string(p.OldPricing) + " à " + string(p.NewPricing) + ", toujours " + french.Price(p.NewPrice)
 	case p.OldPricing != p.NewPricing:
-		return french.Price(p.OldPrice) + " (" + string(p.OldPricing) + ") → " + french.Price(p.NewPrice) + " (" + string(p.NewPricing) + ")"
+		return french.Price(p.OldPrice) + " (" + string(p.OldPricing) + ") → " + french.Price(p.NewPrice) + " (" +
+			string(p.NewPricing) + ")"
 	}
 	return french.Price(p.OldPrice) + " → " + french.Price(p.NewPrice)
 }

@@ -73,7 +73,8 @@ func (s *Site) compare(r *request) (*answer, error) {
 		data.Heading = byline(namesOf(chosen.tools))
 		data.Tools, data.Lines, data.Verdicts = r.columns(chosen.tools), r.comparisonLines(chosen.tools), r.verdicts(chosen.tools)
 		data.Lines = append(data.Lines, reviewLines(chosen.tools)...)
-		sorted := slices.SortedFunc(slices.Values(chosen.tools), func(a, b *catalog.Tool) int { return strings.Compare(a.Slug, b.Slug) })
+		sorted := slices.SortedFunc(slices.Values(chosen.tools),
+			func(a, b *catalog.Tool) int { return strings.Compare(a.Slug, b.Slug) })
 		path = compareHref(sorted)
 	case len(chosen.tools) >= minCompared:
 		data.Instead = &link{compareHref(chosen.tools), "Comparer " + byline(namesOf(chosen.tools))}
@@ -88,7 +89,8 @@ func (s *Site) compare(r *request) (*answer, error) {
 	if len(data.Tools) > 0 {
 		title += "\u00a0: comparaison"
 	}
-	data.Page = s.page(r, title, "Deux à quatre outils côte à côte\u00a0: notes, prix, points forts et verdicts.", path)
+	data.Page = s.page(r, title, "Deux à quatre outils côte à côte\u00a0: notes, prix, points forts et verdicts.",
+		path)
 	data.Page.Section, data.Page.NoIndex = "/comparatifs", true
 	if len(chosen.problems) > 0 {
 		data.Page.Canonical = ""
@@ -148,7 +150,8 @@ func readChoice(r *request) *choice {
 	parameters, err := url.ParseQuery(r.query)
 	if err != nil {
 		c.asks = true
-		c.refuse(http.StatusBadRequest, "Cette adresse est mal écrite. Séparez les outils par des virgules\u00a0: "+comparePath+"?outils=a,b.")
+		c.refuse(http.StatusBadRequest,
+			"Cette adresse est mal écrite. Séparez les outils par des virgules\u00a0: "+comparePath+"?outils=a,b.")
 		return c
 	}
 	values := parameters["outils"]
@@ -175,7 +178,8 @@ func readChoice(r *request) *choice {
 	case count == 1:
 		c.refuse(http.StatusBadRequest, "Il faut deux outils au moins, et vous n’en avez choisi qu’un.")
 	case count > maxCompared:
-		c.refuse(http.StatusBadRequest, "Quatre outils au plus tiennent côte à côte, et vous en avez choisi "+french.Count(count)+".")
+		c.refuse(http.StatusBadRequest,
+			"Quatre outils au plus tiennent côte à côte, et vous en avez choisi "+french.Count(count)+".")
 	}
 	if c.isValid() {
 		c.isNormal = len(values) == 1 && comparePath+"?outils="+values[0] == compareHref(c.tools)
@@ -203,7 +207,8 @@ func (c *choice) add(r *request, given string) *catalog.Tool {
 			t = exact[0]
 		case len(exact) > 1:
 			c.same = append(c.same, exact...)
-			c.refuse(http.StatusBadRequest, "Plusieurs outils s’appellent «\u00a0"+exact[0].Name+"\u00a0»\u00a0: choisissez par leur adresse.")
+			c.refuse(http.StatusBadRequest, "Plusieurs outils s’appellent «\u00a0"+exact[0].Name+"\u00a0»\u00a0: "+
+				"choisissez par leur adresse.")
 			return nil
 		default:
 			sentence := "Aucun outil n’est connu sous le nom «\u00a0" + clip(given, maxChoiceName) + "\u00a0»."
@@ -335,8 +340,10 @@ var reviewKinds = []struct {
 	label    string
 	headings []string
 }{
-	{"Points forts", []string{"points-forts", "forces", "atouts", "avantages", "qualites", "on-aime", "ce-que-nous-avons-aime", "ce-que-l-on-aime", "ce-qui-nous-a-plu"}},
-	{"Points faibles", []string{"points-faibles", "faiblesses", "limites", "inconvenients", "defauts", "on-aime-moins", "ce-qui-nous-a-genes", "ce-que-l-on-aime-moins", "ce-qui-manque"}},
+	{"Points forts", []string{"points-forts", "forces", "atouts", "avantages", "qualites", "on-aime",
+		"ce-que-nous-avons-aime", "ce-que-l-on-aime", "ce-qui-nous-a-plu"}},
+	{"Points faibles", []string{"points-faibles", "faiblesses", "limites", "inconvenients", "defauts", "on-aime-moins",
+		"ce-qui-nous-a-genes", "ce-que-l-on-aime-moins", "ce-qui-manque"}},
 	{"Verdict", []string{"verdict", "notre-verdict", "notre-avis", "avis-final", "conclusion"}},
 }
 
@@ -376,7 +383,9 @@ func kindOf(id, heading string) int {
 	kind, length := -1, 0
 	for i, k := range reviewKinds {
 		for _, known := range k.headings {
-			if rest, ok := strings.CutPrefix(heading, known); (ok && (rest == "" || rest[0] == '-' && !strings.HasPrefix(rest, "-et-")) || id == known) && len(known) > length {
+			if rest, ok := strings.CutPrefix(heading,
+				known); (ok && (rest == "" || rest[0] == '-' && !strings.HasPrefix(rest, "-et-")) || id == known) &&
+				len(known) > length {
 				kind, length = i, len(known)
 			}
 		}

@@ -40,7 +40,8 @@ type side struct {
 func (v *view) comparisonRow(x *catalog.Comparison) comparisonRow {
 	c := v.snap.Catalog
 	row := comparisonRow{
-		Slug: x.Slug, Title: markdown.NoBreak(x.Title), UpdatedAt: x.UpdatedAt, Note: markdown.NoBreak(x.WinnerNote), Byline: byline(x.Authors), Draft: x.Draft,
+		Slug: x.Slug, Title: markdown.NoBreak(x.Title), UpdatedAt: x.UpdatedAt, Note: markdown.NoBreak(x.WinnerNote),
+		Byline: byline(x.Authors), Draft: x.Draft,
 		Sides: [2]side{{v.row(c.Tool(x.ToolA)), x.Winner == x.ToolA}, {v.row(c.Tool(x.ToolB)), x.Winner == x.ToolB}},
 	}
 	if winner := c.Tool(x.Winner); winner != nil {
@@ -70,8 +71,11 @@ func (s *Site) listComparisons(r *request) (*answer, error) {
 	f := readFilters(r)
 	category, at := f.category(r.view), f.paging()
 	list := r.snap.Comparisons(category, at)
-	data := comparisonsPage{Filters: f, Comparisons: r.comparisonRows(list.IDs()), Total: list.Total, Pager: f.pager(at, list.Total)}
-	data.Page = s.page(r, "Comparatifs", "Deux outils face à face, un vainqueur\u00a0: tous les comparatifs.", "/comparatifs")
+	data := comparisonsPage{
+		Filters: f, Comparisons: r.comparisonRows(list.IDs()), Total: list.Total, Pager: f.pager(at, list.Total),
+	}
+	data.Page = s.page(r, "Comparatifs", "Deux outils face à face, un vainqueur\u00a0: tous les comparatifs.",
+		"/comparatifs")
 	f.describe(&data.Page, data.Pager, r.snap.Catalog)
 	return f.answer(r, "comparisons", data.Page, data), nil
 }
@@ -107,7 +111,10 @@ func (s *Site) showComparison(r *request) (*answer, error) {
 		f.link = &link{"/comparatifs", "Tous les comparatifs"}
 		return nil, f
 	}
-	data := comparisonPage{Comparison: r.comparisonRow(x), Image: r.hero(x.Image, heroSizes), Sections: r.sections("comparatifs", x.Body), Body: r.bodyOf("comparatifs", x.Body)}
+	data := comparisonPage{
+		Comparison: r.comparisonRow(x), Image: r.hero(x.Image, heroSizes), Sections: r.sections("comparatifs", x.Body),
+		Body: r.bodyOf("comparatifs", x.Body),
+	}
 	a, b := data.Comparison.Sides[0].Row, data.Comparison.Sides[1].Row
 	data.Lines = r.comparisonLines([]*catalog.Tool{a.tool, b.tool})
 	shown := map[string]bool{x.Slug: true}
@@ -142,7 +149,8 @@ func (v *view) comparisonLines(tools []*catalog.Tool) []comparisonLine {
 	bars("Vérifiabilité", "", +1, func(t *catalog.Tool) *float64 { return t.Verifiability })
 	bars("Obsolescence", "moins, c’est mieux", -1, func(t *catalog.Tool) *float64 { return t.Obsolescence })
 	words("Prix", shownPrice)
-	if slices.ContainsFunc(tools, func(t *catalog.Tool) bool { return t.PriceDisplay != "" || !strings.HasSuffix(t.Price, "/mois") }) {
+	if slices.ContainsFunc(tools,
+		func(t *catalog.Tool) bool { return t.PriceDisplay != "" || !strings.HasSuffix(t.Price, "/mois") }) {
 		words("Par mois", monthly) // the line above says it otherwise
 	}
 	words("Modèle", func(t *catalog.Tool) string { return french.Capital(string(t.Pricing)) })

@@ -14,7 +14,9 @@ const longestCompound = 20
 
 // uncompounded are the elements whose text is left as it is: browsers show no markup
 // inside the first three, and code breaks by rules of its own.
-var uncompounded = map[string]bool{"title": true, "option": true, "textarea": true, "script": true, "style": true, "svg": true, "pre": true, "code": true}
+var uncompounded = map[string]bool{
+	"title": true, "option": true, "textarea": true, "script": true, "style": true, "svg": true, "pre": true, "code": true,
+}
 
 // keepCompounds wraps the compounds in the text of a page, such as faut-il or
 // peut-être, in an element that keeps them on one line: browsers break lines after any

@@ -50,12 +50,16 @@ func (s *Site) customPage(r *request, p *catalog.Page) (*answer, error) {
 		Image: r.hero(p.Image, pageSizes), HTML: r.html("pages", p.Body, ""), Body: r.bodyOf("pages", p.Body),
 		Licence: p.Slug == "licence", Credit: c.CreditLine(),
 	}
-	description := markdown.NoBreak(cmp.Or(p.Description, beginning(markdown.Excerpt(p.Body)), c.Settings.Description, p.Title))
+	description := markdown.NoBreak(cmp.Or(p.Description, beginning(markdown.Excerpt(p.Body)), c.Settings.Description,
+		p.Title))
 	data.Page = s.page(r, markdown.NoBreak(p.Title), description, "/"+p.Slug)
 	data.Page.Draft = p.Draft
 	data.Page.Markdown = "/" + p.Slug + markdownSuffix
 	data.Page.share(r.shared(p.Image))
-	data.Page.JSONLD = &jsonldPage{Context: schemaOrg, Type: "WebPage", Name: p.Title, URL: data.Page.Canonical, Publisher: r.organization(), Language: "fr"}
+	data.Page.JSONLD = &jsonldPage{
+		Context: schemaOrg, Type: "WebPage", Name: p.Title, URL: data.Page.Canonical, Publisher: r.organization(),
+		Language: "fr",
+	}
 	return render(r, "page", data.Page, data), nil
 }
 

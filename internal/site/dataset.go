@@ -55,7 +55,8 @@ func (s *Site) dataset(r *request) (*answer, error) {
 	}
 	c := r.snap.Catalog
 	data := datasetPage{
-		Page: s.page(r, "Données", "Tout le catalogue en fichiers\u00a0: JSON, CSV et SQLite, à télécharger d’un coup et à tenir à jour par le flux des changements.", datasetPath),
+		Page: s.page(r, "Données", "Tout le catalogue en fichiers\u00a0: JSON, CSV et SQLite, "+
+			"à télécharger d’un coup et à tenir à jour par le flux des changements.", datasetPath),
 		Base: s.baseURL(r), Credit: c.CreditLine(), Version: r.snap.Version, Heads: c.Settings.Dataset == catalog.DatasetHead,
 	}
 	var x *dataset.Export
@@ -92,12 +93,16 @@ func (v *view) datasetCommands(base string) []command {
 	}
 	return []command{
 		{
-			"commande.telecharger", "Télécharger la base SQLite de la version servie\u202f; les autres fichiers ont la même adresse, à leur nom près\u00a0:",
+			"commande.telecharger",
+			"Télécharger la base SQLite de la version servie\u202f; les autres fichiers ont la même adresse, " +
+				"à leur nom près\u00a0:",
 			"curl -sLO " + base + dataset.Path + "/latest/palmares.sqlite.zst",
 		},
 		{
-			"commande.interroger", "La décompresser et l’interroger\u202f; avec DuckDB, les fichiers CSV et JSON se lisent tels quels\u00a0:",
-			"zstd -d palmares.sqlite.zst\nsqlite3 palmares.sqlite \"SELECT name, score, price FROM tools ORDER BY score DESC LIMIT 10\"",
+			"commande.interroger",
+			"La décompresser et l’interroger\u202f; avec DuckDB, les fichiers CSV et JSON se lisent tels quels\u00a0:",
+			"zstd -d palmares.sqlite.zst\nsqlite3 palmares.sqlite \"SELECT name, score, price FROM tools ORDER BY score DESC " +
+				"LIMIT 10\"",
 		},
 		{
 			"commande.suivre", "Demain, ne prendre que ce qui a changé depuis cette version\u00a0:",
@@ -137,10 +142,13 @@ func (v *view) jsonldDataset(p *datasetPage, x *dataset.Export) *jsonldDataset {
 	c := v.snap.Catalog
 	d := &jsonldDataset{
 		Context: schemaOrg, Type: "Dataset", Name: c.Name,
-		Description: cmp.Or(c.Settings.Description, "Un catalogue d’outils testés") + " Outils, notes, prix et leur historique, comparatifs et outils retirés, en JSON, CSV et SQLite.",
-		URL:         p.Page.Canonical, License: c.URL + "/licence", Creator: v.organization(), Credit: p.Credit,
+		Description: cmp.Or(c.Settings.Description, "Un catalogue d’outils testés") + " Outils, notes, " +
+			"prix et leur historique, comparatifs et outils retirés, en JSON, CSV et SQLite.",
+		URL: p.Page.Canonical, License: c.URL + "/licence", Creator: v.organization(), Credit: p.Credit,
 		Version: strconv.FormatInt(p.Version, 10), Modified: p.Published, Language: "fr", Free: true,
-		Distributions: []jsonldDownload{{Type: "DataDownload", Name: "manifeste", URL: p.Base + dataset.Path, Format: "application/json"}},
+		Distributions: []jsonldDownload{
+			{Type: "DataDownload", Name: "manifeste", URL: p.Base + dataset.Path, Format: "application/json"},
+		},
 	}
 	if x == nil {
 		return d
@@ -148,7 +156,8 @@ func (v *view) jsonldDataset(p *datasetPage, x *dataset.Export) *jsonldDataset {
 	for i := range x.Files {
 		f := &x.Files[i]
 		if f.Name() != dataset.ChunksFile { // it needs a key
-			d.Distributions = append(d.Distributions, jsonldDownload{"DataDownload", f.Name(), p.Base + f.Path, f.Type, strconv.FormatInt(f.Bytes, 10) + " B", f.SHA256})
+			d.Distributions = append(d.Distributions,
+				jsonldDownload{"DataDownload", f.Name(), p.Base + f.Path, f.Type, strconv.FormatInt(f.Bytes, 10) + " B", f.SHA256})
 		}
 	}
 	return d

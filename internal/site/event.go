@@ -21,7 +21,9 @@ func (v *view) eventChanges() []change {
 	var list []change
 	for i := range slices.Backward(v.snap.Events) {
 		e := &v.snap.Events[i]
-		ch := change{Date: catalog.Day(e.At), time: e.At.UTC().Format(time.RFC3339), id: "urn:palmares:" + e.ID, in: e.Categories}
+		ch := change{
+			Date: catalog.Day(e.At), time: e.At.UTC().Format(time.RFC3339), id: "urn:palmares:" + e.ID, in: e.Categories,
+		}
 		shown := false
 		if strings.HasPrefix(e.Type, "comparatif.") {
 			shown = v.describeComparison(e, &ch)
@@ -207,7 +209,8 @@ func priceChangeOf(e *catalog.Event) catalog.PriceChange {
 // updates are the fields of a tool whose change is shown, with their names. Prices
 // have events of their own.
 var updates = []struct{ field, label string }{
-	{"score", "note"}, {"verifiability", "vérifiabilité"}, {"name", "nom"}, {"tagline", "présentation"}, {"domain", "site"}, {"category", "catégorie"}, {"icp", "pour qui"},
+	{"score", "note"}, {"verifiability", "vérifiabilité"}, {"name", "nom"}, {"tagline", "présentation"},
+	{"domain", "site"}, {"category", "catégorie"}, {"icp", "pour qui"},
 }
 
 // describeUpdate describes what changed in a tool, old → new.
@@ -276,7 +279,8 @@ func (t *teller) obsolescence(e *catalog.Event, s *subject) (before, after any, 
 		return nil, nil, false
 	}
 	told, ok := catalog.OnDay(s.scores, catalog.Day(e.At))
-	return figureValue(told.OldObsolescence), figureValue(told.NewObsolescence), ok && !sameFigure(told.OldObsolescence, told.NewObsolescence)
+	return figureValue(told.OldObsolescence), figureValue(told.NewObsolescence), ok &&
+		!sameFigure(told.OldObsolescence, told.NewObsolescence)
 }
 
 // figureValue returns a figure as an event has it.

@@ -72,7 +72,8 @@ func (s *Site) failure(r *request, err error) *answer {
 // json returns the failure as the APIs have it.
 func (f *failure) json() *answer {
 	code := map[int]web.Code{
-		http.StatusBadRequest: web.CodeInvalidParameter, http.StatusNotFound: web.CodeNotFound, http.StatusMethodNotAllowed: web.CodeMethodNotAllowed,
+		http.StatusBadRequest: web.CodeInvalidParameter, http.StatusNotFound: web.CodeNotFound,
+		http.StatusMethodNotAllowed: web.CodeMethodNotAllowed,
 	}[f.status]
 	a := newAnswer(jsonType, web.NewError(code, f.text).JSON())
 	a.status, a.cache = f.status, f.cache

@@ -73,7 +73,8 @@ func (s *Site) categoryFeed(r *request, slug string) (*answer, error) {
 		}
 	}
 	path := "/categories/" + slug
-	return r.atom(path+feedSuffix, path, r.snap.Catalog.Name+"\u00a0: "+label, "Les dernières modifications de la catégorie «\u00a0"+label+"\u00a0»", in)
+	return r.atom(path+feedSuffix, path, r.snap.Catalog.Name+"\u00a0: "+label, "Les dernières modifications de la "+
+		"catégorie «\u00a0"+label+"\u00a0»", in)
 }
 
 // feedSuffix is the end of the path of a category's feed.

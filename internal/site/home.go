@@ -57,7 +57,8 @@ func (s *Site) home(r *request) (*answer, error) {
 		}
 		data.Categories = append(data.Categories, card)
 	}
-	data.Page = s.page(r, "", cmp.Or(markdown.NoBreak(r.snap.Catalog.Settings.Description), "Un catalogue d’outils\u00a0: notes, avis, comparatifs, prix en euros et leur histoire, outils disparus."), "/")
+	data.Page = s.page(r, "", cmp.Or(markdown.NoBreak(r.snap.Catalog.Settings.Description), "Un catalogue "+
+		"d’outils\u00a0: notes, avis, comparatifs, prix en euros et leur histoire, outils disparus."), "/")
 	data.Page.JSONLD = r.jsonldTools(data.Best, 1)
 	return render(r, "home", data.Page, data), nil
 }

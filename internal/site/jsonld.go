@@ -132,7 +132,8 @@ func (v *view) jsonldReview(t *catalog.Tool) *jsonldReview {
 	return &jsonldReview{
 		Type: "Review", Name: "Avis sur " + t.Name, URL: c.ReviewURLOf(t),
 		Rating: &jsonldRating{"Rating", *t.Score, 10, 0},
-		Author: v.authors(t.Authors), Publisher: v.organization(), Published: t.TestedAt, Modified: t.UpdatedAt, Language: "fr",
+		Author: v.authors(t.Authors), Publisher: v.organization(), Published: t.TestedAt, Modified: t.UpdatedAt,
+		Language: "fr",
 	}
 }
 

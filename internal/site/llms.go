@@ -20,17 +20,22 @@ func (s *Site) llms(r *request) (*answer, error) {
 	l := llmsFile{base: s.baseURL(r)}
 	l.introduce(r)
 	l.section("Catalogue")
-	l.link("Outils", "/outils.md", "tous les outils par note ; paramètres q, category, score_min, obsolescence_max, sort, page, limit")
+	l.link("Outils", "/outils.md", "tous les outils par note ; paramètres q, category, score_min, obsolescence_max, "+
+		"sort, page, limit")
 	l.link("Comparatifs", "/comparatifs.md", "les face-à-face, du plus récent au plus ancien")
-	l.link("Comparer", comparePath+markdownSuffix, "deux à quatre outils côte à côte ; paramètre outils : leurs slugs, séparés par des virgules")
+	l.link("Comparer", comparePath+markdownSuffix, "deux à quatre outils côte à côte ; paramètre outils : "+
+		"leurs slugs, séparés par des virgules")
 	l.link("Prix", "/prix.md", "le prix de chaque outil et son dernier changement")
-	l.link("Carte", mapPath+markdownSuffix, "note et prix par mois de chaque outil, et ceux qu’aucun autre ne bat ; paramètres category, pricing ; aussi en JSON et en CSV")
-	l.link("Tendances", trendsPath+markdownSuffix, "douze mois de prix, de notes, d’arrivées et de départs ; aussi en JSON")
+	l.link("Carte", mapPath+markdownSuffix, "note et prix par mois de chaque outil, et ceux qu’aucun autre ne bat ; "+
+		"paramètres category, pricing ; aussi en JSON et en CSV")
+	l.link("Tendances", trendsPath+markdownSuffix, "douze mois de prix, de notes, d’arrivées et de départs ; "+
+		"aussi en JSON")
 	l.link("Cimetière", "/cimetiere.md", "les outils disparus, pourquoi, et vers quoi se tourner")
 	if len(r.categories) > 0 {
 		l.section("Catégories")
 		for _, category := range r.categories {
-			l.link(category.Label, "/categories/"+category.Slug+markdownSuffix, french.Plural(category.ToolCount, "outil", "outils"))
+			l.link(category.Label, "/categories/"+category.Slug+markdownSuffix,
+				french.Plural(category.ToolCount, "outil", "outils"))
 		}
 	}
 	if best := r.rows(r.snap.Tools(snapshot.ToolQuery{}, firstItems(llmsTools)).IDs()); len(best) > 0 {
@@ -47,7 +52,8 @@ func (s *Site) llms(r *request) (*answer, error) {
 	l.link("Documentation", "/docs.md", "opérations, erreurs, quotas, exemples ; JSON, sans clé sous /api/v1")
 	l.link("Description OpenAPI 3.0.3", reference.DocumentPath, "pour les machines")
 	if r.pro() {
-		l.link("Webhooks", webhooksPath+markdownSuffix, "événements, signatures, récepteurs à copier, nouvelles tentatives")
+		l.link("Webhooks", webhooksPath+markdownSuffix, "événements, signatures, récepteurs à copier, "+
+			"nouvelles tentatives")
 	}
 	if r.snap.Catalog.HasDataset() {
 		l.link("Données", datasetPath+markdownSuffix, "tout le catalogue en fichiers JSON, CSV et SQLite")
@@ -88,8 +94,10 @@ func (l *llmsFile) link(text, path, note string) {
 func (l *llmsFile) introduce(r *request) {
 	c := r.snap.Catalog
 	l.WriteString("# " + markdown.Escape(c.Name) + "\n\n> Un catalogue d’outils notés et suivis\u00a0: " +
-		french.Plural(r.stats.ToolsTotal, "outil", "outils") + ", " + french.Plural(r.stats.ComparisonsTotal, "comparatif", "comparatifs") +
-		", les prix en euros avec leur histoire, et " + french.Plural(r.stats.ToolsRetired, "outil disparu", "outils disparus") +
+		french.Plural(r.stats.ToolsTotal, "outil", "outils") + ", " + french.Plural(r.stats.ComparisonsTotal, "comparatif",
+		"comparatifs") +
+		", les prix en euros avec leur histoire, et " + french.Plural(r.stats.ToolsRetired, "outil disparu",
+		"outils disparus") +
 		". En français.")
 	if r.updatedAt != "" {
 		l.WriteString(" Catalogue du " + french.Date(r.updatedAt) + ".")
@@ -106,7 +114,10 @@ func (l *llmsFile) introduce(r *request) {
 		terms = "Conditions de réutilisation\u00a0: " + l.base + "/licence.md. Qui reprend les données affiche"
 	}
 	l.WriteString(terms + " la ligne «\u00a0" + markdown.Escape(c.CreditLine()) +
-		"\u00a0». Les listes ci-dessous, les fiches (`/outils/…`), avis (`/avis/…`), alternatives (`/alternatives/…`), catégories (`/categories/…`) et comparatifs (`/comparatifs/…`) existent aussi en Markdown\u00a0: ajoutez `.md` à leur adresse. Pour chercher\u00a0: `" + l.base + "/outils.md?q=…`. Pour les assistants\u00a0: serveur MCP, sans clé, à `" + l.base + "/mcp`.\n")
+		"\u00a0». Les listes ci-dessous, les fiches (`/outils/…`), avis (`/avis/…`), " +
+		"alternatives (`/alternatives/…`), catégories (`/categories/…`) et comparatifs (`/comparatifs/…`) existent " +
+		"aussi en Markdown\u00a0: ajoutez `.md` à leur adresse. Pour chercher\u00a0: `" + l.base + "/outils.md?q=…`. " +
+		"Pour les assistants\u00a0: serveur MCP, sans clé, à `" + l.base + "/mcp`.\n")
 }
 
 const demoSentence = "Démonstration\u00a0: outils, notes, prix et domaines, tout ce que vous lisez ici est inventé."

@@ -126,7 +126,8 @@ func (s *Site) renderMap(r *request, f *filters, m *market.Map) *answer {
 	if r.snap.Catalog.HasDataset() {
 		data.JSON, data.CSV = f.at(mapPath+".json"), f.at(mapPath+".csv")
 	}
-	data.Page = s.page(r, "Carte", "Ce que vaut chaque outil et ce qu’il coûte par mois, sur une carte\u00a0: les outils qu’aucun autre ne bat en note et en prix.", mapPath)
+	data.Page = s.page(r, "Carte", "Ce que vaut chaque outil et ce qu’il coûte par mois, sur une carte\u00a0: "+
+		"les outils qu’aucun autre ne bat en note et en prix.", mapPath)
 	data.Page.MoreStyle = s.assets.paths["market.css"]
 	data.Page.NoIndex = data.Page.NoIndex || f.Active() || len(f.Problems) > 0
 	data.Page.Markdown = f.at(mapPath + markdownSuffix) // without parameters that are not read: the page is kept
@@ -157,7 +158,8 @@ func (v *view) mapRow(t *catalog.Tool, p *market.Point) mapRow {
 func (v *view) markRows(marks []chart.Mark) []mapRow {
 	sorted := slices.Clone(marks)
 	slices.SortStableFunc(sorted, func(a, b chart.Mark) int {
-		return cmp.Or(cmp.Compare(b.Point.Score, a.Point.Score), cmp.Compare(a.Point.Euros, b.Point.Euros), cmp.Compare(a.Point.Tool.Slug, b.Point.Tool.Slug))
+		return cmp.Or(cmp.Compare(b.Point.Score, a.Point.Score), cmp.Compare(a.Point.Euros, b.Point.Euros),
+			cmp.Compare(a.Point.Tool.Slug, b.Point.Tool.Slug))
 	})
 	rows := make([]mapRow, len(sorted))
 	for i := range sorted {
@@ -210,7 +212,8 @@ func (s *Site) mapFile(r *request, write func(*mapData) *answer) (*answer, error
 	}
 	category, pricing := f.category(r.view), f.pricing()
 	if len(f.Problems) > 0 {
-		a := newAnswer(jsonType, web.Invalid("pricing", "Cette valeur n’existe pas\u00a0: gratuit, freemium ou payant.").JSON())
+		a := newAnswer(jsonType,
+			web.Invalid("pricing", "Cette valeur n’existe pas\u00a0: gratuit, freemium ou payant.").JSON())
 		a.status, a.cache = 400, noStore
 		return a, nil
 	}
@@ -239,7 +242,10 @@ func newMapData(c *catalog.Catalog, m *market.Map) *mapData {
 			return
 		}
 		room--
-		one := mapRecord{Slug: t.Slug, Name: t.Name, Category: t.Category, Pricing: string(t.Pricing), Price: t.Price, Score: t.Score, Frontier: frontier}
+		one := mapRecord{
+			Slug: t.Slug, Name: t.Name, Category: t.Category, Pricing: string(t.Pricing), Price: t.Price, Score: t.Score,
+			Frontier: frontier,
+		}
 		if euros, ok := catalog.Monthly(t.Price); ok {
 			euros = cents(euros)
 			one.Monthly = &euros

@@ -24,7 +24,8 @@ var markdownFiles embed.FS
 // markdownTemplates are the Markdown templates by page name. Files named _*.md are
 // shared by all.
 var markdownTemplates = func() map[string]*template.Template {
-	shared := template.Must(template.New("").Funcs(french.Functions()).Funcs(markdownFunctions).ParseFS(markdownFiles, "templates/_*.md"))
+	shared := template.Must(template.New("").Funcs(french.Functions()).Funcs(markdownFunctions).ParseFS(markdownFiles,
+		"templates/_*.md"))
 	pages := map[string]*template.Template{}
 	names, err := fs.Glob(markdownFiles, "templates/[a-z]*.md")
 	if err != nil {

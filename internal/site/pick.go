@@ -43,7 +43,9 @@ func picks(m *market.Map) []pick {
 }
 
 func newPick(question string, t *catalog.Tool, why string) pick {
-	return pick{Question: question, Slug: t.Slug, Name: t.Name, Score: french.Figure(*t.Score), Rank: scoreClass(*t.Score), Why: why}
+	return pick{
+		Question: question, Slug: t.Slug, Name: t.Name, Score: french.Figure(*t.Score), Rank: scoreClass(*t.Score), Why: why,
+	}
 }
 
 func whyBest(best, next *catalog.Tool, equal int) string {
@@ -51,7 +53,8 @@ func whyBest(best, next *catalog.Tool, equal int) string {
 	case next == nil:
 		return "Le seul outil noté de la catégorie" + priced(best) + "."
 	case equal > 1:
-		return "À égalité avec " + next.Name + " et " + french.Plural(equal-1, "autre", "autres") + ", " + tieBreak(best, next) + "."
+		return "À égalité avec " + next.Name + " et " + french.Plural(equal-1, "autre", "autres") + ", " + tieBreak(best,
+			next) + "."
 	case equal == 1:
 		return "À égalité avec " + next.Name + ", " + tieBreak(best, next) + "."
 	}

@@ -80,8 +80,9 @@ func (r *request) retiredTools(ids []int32) []retiredTool {
 
 func (r *request) retiredTool(t *catalog.Retired) retiredTool {
 	one := retiredTool{
-		Slug: t.Slug, Name: t.Name, Draft: t.Draft, Date: t.RetiredAt, Category: r.label(t.Category), Reason: reasonNames[t.Reason],
-		Href: r.retiredHref(t.Slug),
+		Slug: t.Slug, Name: t.Name, Draft: t.Draft, Date: t.RetiredAt, Category: r.label(t.Category),
+		Reason: reasonNames[t.Reason],
+		Href:   r.retiredHref(t.Slug),
 	}
 	if r.markdown {
 		one.Body = r.source("cimetiere", markdown.Below(t.Body, t.Slug))

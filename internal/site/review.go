@@ -65,10 +65,12 @@ func (s *Site) showReview(r *request) (*answer, error) {
 		return nil, notReviewed(t)
 	}
 	data := reviewPage{
-		Row: r.row(t), Tool: t, Byline: byline(t.Authors), Image: r.hero(t.Image, heroSizes), Audience: r.audience(t), Sections: r.sections("outils", t.Body), Figures: figures(t), Sources: sources(t),
+		Row: r.row(t), Tool: t, Byline: byline(t.Authors), Image: r.hero(t.Image, heroSizes), Audience: r.audience(t),
+		Sections: r.sections("outils", t.Body), Figures: figures(t), Sources: sources(t),
 		Minutes: minutes(t.Body), Body: r.bodyOf("outils", t.Body), Comparisons: r.comparisonsWith(t),
 	}
-	data.Page = s.page(r, t.Name+"\u00a0: notre avis", markdown.NoBreak("Notre avis sur "+t.Name+" : "+t.Tagline), "/avis/"+t.Slug)
+	data.Page = s.page(r, t.Name+"\u00a0: notre avis", markdown.NoBreak("Notre avis sur "+t.Name+" : "+t.Tagline),
+		"/avis/"+t.Slug)
 	data.Page.Draft = t.Draft
 	data.Page.Canonical, data.Page.Article = r.snap.Catalog.ReviewURLOf(t), true
 	data.Page.share(cmp.Or(r.shared(t.Image), r.sharedCard("avis", t.Slug)))

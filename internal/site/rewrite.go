@@ -21,7 +21,8 @@ type inMarkdown struct {
 
 // Link implements markdown.Resolver.
 func (m inMarkdown) Link(destination string) (address, reason string) {
-	if address, reason = m.Resolver.Link(destination); reason != "" {
+	address, reason = m.Resolver.Link(destination)
+	if reason != "" {
 		return "", reason
 	}
 	return m.view.inMarkdown(address), ""

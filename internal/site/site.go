@@ -65,7 +65,8 @@ type Site struct {
 // called.
 func New(cfg Config) *Site {
 	s := &Site{
-		cfg: cfg, mux: http.NewServeMux(), assets: readAssets(), reference: reference.New(cfg.Document), hasMarkdown: map[string]bool{}, isData: map[string]bool{},
+		cfg: cfg, mux: http.NewServeMux(), assets: readAssets(), reference: reference.New(cfg.Document),
+		hasMarkdown: map[string]bool{}, isData: map[string]bool{},
 		withoutPro: sync.OnceValue(func() *reference.Reference { return reference.NewWithoutPro(cfg.Document) }),
 		compressor: web.NewCompressor(),
 		pictures:   newPictureCache(pictureCacheSize, pictureReads),
@@ -162,7 +163,9 @@ func (s *Site) handleData(path string, page pageFunc, hasParameters bool) {
 
 func (s *Site) register(pattern string, page pageFunc, hasParameters bool) {
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		req := &request{Request: r, view: s.current.Load(), markdown: strings.HasSuffix(r.URL.Path, markdownSuffix), data: s.isData[pattern]}
+		req := &request{
+			Request: r, view: s.current.Load(), markdown: strings.HasSuffix(r.URL.Path, markdownSuffix), data: s.isData[pattern],
+		}
 		if hasParameters {
 			req.query = r.URL.RawQuery
 		}
@@ -201,5 +204,6 @@ func (s *Site) notFound(r *request) (*answer, error) {
 	if p := r.URL.Path; strings.HasSuffix(p, "/") {
 		return redirect(path.Clean(p), r.URL.RawQuery), nil
 	}
-	return nil, notFound("Cette adresse ne mène à aucune page. Peut-être a-t-elle changé\u00a0; la recherche retrouvera l’outil.")
+	return nil, notFound("Cette adresse ne mène à aucune page. Peut-être a-t-elle changé\u00a0; " +
+		"la recherche retrouvera l’outil.")
 }

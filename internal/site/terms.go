@@ -27,11 +27,13 @@ func (s *Site) plans(r *request) (*answer, error) {
 }
 
 func (s *Site) licence(r *request) (*answer, error) {
-	return s.terms(r, "licence", "Licence", "Les données sont libres de droits, à condition d’en citer la source.", "licence")
+	return s.terms(r, "licence", "Licence", "Les données sont libres de droits, à condition d’en citer la source.",
+		"licence")
 }
 
 func (s *Site) privacy(r *request) (*answer, error) {
-	return s.terms(r, "privacy", "Confidentialité", "Ce que ce service sait de ses visiteurs\u00a0: presque rien.", "confidentialite")
+	return s.terms(r, "privacy", "Confidentialité", "Ce que ce service sait de ses visiteurs\u00a0: presque rien.",
+		"confidentialite")
 }
 
 // pro reports whether the site mentions the Pro plan.

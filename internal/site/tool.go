@@ -46,14 +46,16 @@ func (s *Site) showTool(r *request) (*answer, error) {
 		return redirect, err
 	}
 	data := toolPage{
-		Row: r.row(t), Tool: t, Byline: byline(t.Authors), Image: r.hero(t.Image, columnSizes), Audience: r.audience(t), Figures: figures(t), Sources: sources(t),
+		Row: r.row(t), Tool: t, Byline: byline(t.Authors), Image: r.hero(t.Image, columnSizes), Audience: r.audience(t),
+		Figures: figures(t), Sources: sources(t),
 		Excerpt: markdown.NoBreak(markdown.Excerpt(t.Body)), Minutes: minutes(t.Body),
 		History: t.PriceHistory, Chart: chart.OfPrice(t, r.snap.UpdatedAt, chart.Large),
 		Plans: plans(t), PlanNotes: slices.ContainsFunc(t.Plans, func(p catalog.PlanRow) bool { return p.Note != "" }),
 		Scores: newScoreHistory(t, r.snap.UpdatedAt), Comparisons: r.comparisonsWith(t),
 	}
 	data.Alternatives, _ = r.alternatives(t, toolAlternatives)
-	data.Page = s.page(r, t.Name+"\u00a0: note, prix et fiche", markdown.NoBreak(t.Name+" : "+t.Tagline), "/outils/"+t.Slug)
+	data.Page = s.page(r, t.Name+"\u00a0: note, prix et fiche", markdown.NoBreak(t.Name+" : "+t.Tagline),
+		"/outils/"+t.Slug)
 	data.Page.Canonical = r.snap.Catalog.CanonicalURLOf(t)
 	data.Page.Draft = t.Draft
 	data.Page.share(cmp.Or(r.shared(t.Image), r.sharedCard("outils", t.Slug)))
@@ -80,7 +82,9 @@ func figures(t *catalog.Tool) []bar {
 func plans(t *catalog.Tool) []catalog.PlanRow {
 	list := make([]catalog.PlanRow, len(t.Plans))
 	for i, p := range t.Plans {
-		list[i] = catalog.PlanRow{Name: markdown.NoBreak(p.Name), Price: markdown.NoBreak(p.Price), Note: markdown.NoBreak(p.Note)}
+		list[i] = catalog.PlanRow{
+			Name: markdown.NoBreak(p.Name), Price: markdown.NoBreak(p.Price), Note: markdown.NoBreak(p.Note),
+		}
 	}
 	return list
 }

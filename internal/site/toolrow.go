@@ -31,7 +31,8 @@ type toolRow struct {
 func (v *view) row(t *catalog.Tool) toolRow {
 	row := toolRow{
 		Slug: t.Slug, Name: t.Name, Tagline: markdown.NoBreak(t.Tagline), Category: t.Category, Label: v.label(t.Category),
-		Price: shownPrice(t), Pricing: string(t.Pricing), Reviewed: t.Body != "", Logo: v.logo(t.Logo), Draft: t.Draft, tool: t,
+		Price: shownPrice(t), Pricing: string(t.Pricing), Reviewed: t.Body != "", Logo: v.logo(t.Logo), Draft: t.Draft,
+		tool: t,
 	}
 	if v.hasLogos {
 		_, size := utf8.DecodeRuneInString(t.Name)

@@ -82,7 +82,9 @@ func (s *Site) listTools(r *request) (*answer, error) {
 func (f *filters) sort(searching bool) string {
 	options := []option{{Label: sortLabels[snapshot.ScoreDesc]}}
 	if searching {
-		options = []option{{Label: "Pertinence"}, {Value: snapshot.Sorts[snapshot.ScoreDesc], Label: sortLabels[snapshot.ScoreDesc]}}
+		options = []option{
+			{Label: "Pertinence"}, {Value: snapshot.Sorts[snapshot.ScoreDesc], Label: sortLabels[snapshot.ScoreDesc]},
+		}
 	} else if f.values.Get("sort") == snapshot.Sorts[snapshot.ScoreDesc] {
 		f.values.Del("sort") // it is the default
 	}

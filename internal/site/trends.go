@@ -83,9 +83,12 @@ const maxCharts = 8
 
 func (s *Site) showTrends(r *request) (*answer, error) {
 	y := r.trends()
-	data := trendsPage{Trends: y, Empty: r.updatedAt == "", Rises: movedPrices(y.Prices.Rises), Falls: movedPrices(y.Prices.Falls)}
+	data := trendsPage{
+		Trends: y, Empty: r.updatedAt == "", Rises: movedPrices(y.Prices.Rises), Falls: movedPrices(y.Prices.Falls),
+	}
 	became := slices.Concat(y.Prices.Paid, y.Prices.Free)
-	slices.SortStableFunc(became, func(a, b market.PriceMove) int { return cmp.Compare(b.Change.ChangedAt, a.Change.ChangedAt) })
+	slices.SortStableFunc(became,
+		func(a, b market.PriceMove) int { return cmp.Compare(b.Change.ChangedAt, a.Change.ChangedAt) })
 	data.Became = movedPrices(became[:min(len(became), market.ListSize)])
 	if y.Prices.Up+y.Prices.Down >= minBars {
 		data.Bars = chart.OfMonths(y.Prices.Months)
@@ -109,17 +112,21 @@ func (s *Site) showTrends(r *request) (*answer, error) {
 		}
 	}
 	for _, t := range y.Retired.Tools {
-		data.Retired = append(data.Retired, retiredLine{t.Name, r.retiredHref(t.Slug), reasonNames[t.Reason], r.label(t.Category), t.RetiredAt})
+		data.Retired = append(data.Retired,
+			retiredLine{t.Name, r.retiredHref(t.Slug), reasonNames[t.Reason], r.label(t.Category), t.RetiredAt})
 	}
 	data.MoreGone = y.Retired.Total - len(data.Retired)
-	data.Page = s.page(r, "Tendances", "Ce qui a changé en douze mois\u00a0: prix en hausse et en baisse, prix médian de chaque catégorie, nouveaux outils, notes revues, outils disparus.", trendsPath)
+	data.Page = s.page(r, "Tendances", "Ce qui a changé en douze mois\u00a0: prix en hausse et en baisse, "+
+		"prix médian de chaque catégorie, nouveaux outils, notes revues, outils disparus.", trendsPath)
 	data.Page.MoreStyle = s.assets.paths["market.css"]
 	return render(r, "trends", data.Page, data), nil
 }
 
 func movedPrices(moves []market.PriceMove) (list []movedPrice) {
 	for _, m := range moves {
-		one := movedPrice{Slug: m.Tool.Slug, Name: m.Tool.Name, Words: describePriceChange(*m.Change), Date: m.Change.ChangedAt}
+		one := movedPrice{
+			Slug: m.Tool.Slug, Name: m.Tool.Name, Words: describePriceChange(*m.Change), Date: m.Change.ChangedAt,
+		}
 		if m.Share != 0 {
 			one.Share = share(m.Share)
 		}
@@ -299,12 +306,15 @@ func (s *Site) trendsJSON(r *request) (*answer, error) {
 	data := trendsData{
 		UpdatedAt: r.snap.UpdatedAt, Since: y.Since, Until: y.Until, Credit: r.snap.Catalog.CreditLine(),
 		Prices: trendsPrices{
-			Changes: p.Changes, Up: p.Up, Down: p.Down, BecamePaid: p.BecamePaid, BecameFree: p.BecameFree, SamePrice: p.SamePrice, OtherUnit: p.OtherUnit,
+			Changes: p.Changes, Up: p.Up, Down: p.Down, BecamePaid: p.BecamePaid, BecameFree: p.BecameFree,
+			SamePrice: p.SamePrice, OtherUnit: p.OtherUnit,
 			Months: []trendMonth{}, Rises: trendPrices(p.Rises), Falls: trendPrices(p.Falls),
 		},
 		Medians: []trendMedian{},
 		New:     trendsNew{Total: y.New.Total, Unclear: y.New.Unclear, Tools: []trendNew{}},
-		Scores:  trendsScores{Changes: y.Scores.Changes, Up: y.Scores.Up, Down: y.Scores.Down, First: y.Scores.First, Largest: []trendScore{}},
+		Scores: trendsScores{
+			Changes: y.Scores.Changes, Up: y.Scores.Up, Down: y.Scores.Down, First: y.Scores.First, Largest: []trendScore{},
+		},
 		Retired: trendsRetired{Total: y.Retired.Total, Reasons: y.Retired.Reasons, Tools: []trendRetired{}},
 	}
 	for _, m := range p.Months {
@@ -317,7 +327,8 @@ func (s *Site) trendsJSON(r *request) (*answer, error) {
 		data.New.Tools = append(data.New.Tools, trendNew{n.Tool.Slug, n.Tool.Name, n.Day})
 	}
 	for _, m := range y.Scores.Largest {
-		data.Scores.Largest = append(data.Scores.Largest, trendScore{m.Tool.Slug, m.Tool.Name, m.Change.ChangedAt, *m.Change.OldScore, *m.Change.NewScore, m.Change.Note})
+		data.Scores.Largest = append(data.Scores.Largest,
+			trendScore{m.Tool.Slug, m.Tool.Name, m.Change.ChangedAt, *m.Change.OldScore, *m.Change.NewScore, m.Change.Note})
 	}
 	for _, t := range y.Retired.Tools {
 		data.Retired.Tools = append(data.Retired.Tools, trendRetired{t.Slug, t.Name, t.RetiredAt, t.Reason})
@@ -330,7 +341,8 @@ func (s *Site) trendsJSON(r *request) (*answer, error) {
 func trendPrices(moves []market.PriceMove) []trendPrice {
 	list := []trendPrice{}
 	for _, m := range moves {
-		list = append(list, trendPrice{m.Tool.Slug, m.Tool.Name, m.Change.ChangedAt, m.Change.OldPrice, m.Change.NewPrice, math.Round(1000*m.Share) / 10})
+		list = append(list, trendPrice{m.Tool.Slug, m.Tool.Name, m.Change.ChangedAt, m.Change.OldPrice, m.Change.NewPrice,
+			math.Round(1000*m.Share) / 10})
 	}
 	return list
 }

@@ -34,9 +34,10 @@ type view struct {
 	retiredPlace map[string]int                   // by slug, in the list of all retired tools
 	reasons      map[catalog.Reason]int           // number of retired tools
 	changes      []change                         // the latest, newest first, as the records tell
-	feedChanges  []change                         // the same as the events tell; as the records for a catalogue without events
-	pages        *cache.Cache[string, *answer]
-	responses    *web.Responses // pages as they are sent
+	// the same as the events tell; as the records for a catalogue without events
+	feedChanges []change
+	pages       *cache.Cache[string, *answer]
+	responses   *web.Responses // pages as they are sent
 
 	// Current slugs, by former slug.
 	comparisonAliases, categoryAliases map[string]string
@@ -100,7 +101,8 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 		v.reasons[t.Reason]++
 	}
 	v.changes = v.recordChanges()
-	if v.feedChanges = v.changes; snap.Events != nil {
+	v.feedChanges = v.changes
+	if snap.Events != nil {
 		v.feedChanges = v.eventChanges()
 	}
 	v.sitemaps = sync.OnceValue(v.buildSitemaps)
@@ -120,7 +122,8 @@ func (v *view) setCategories(items []catalog.CategoryItem) {
 			v.categoryAliases[alias] = c.Slug
 		}
 	}
-	slices.SortStableFunc(items, func(a, b catalog.CategoryItem) int { return cmp.Compare(position[a.Slug], position[b.Slug]) })
+	slices.SortStableFunc(items,
+		func(a, b catalog.CategoryItem) int { return cmp.Compare(position[a.Slug], position[b.Slug]) })
 	v.categories = items
 }
 
@@ -135,7 +138,8 @@ func decode(body wire.Body, into any) {
 
 // comparison returns a published comparison, or nil.
 func (v *view) comparison(slug string) *catalog.Comparison {
-	i, found := slices.BinarySearchFunc(v.published, slug, func(x *catalog.Comparison, s string) int { return cmp.Compare(x.Slug, s) })
+	i, found := slices.BinarySearchFunc(v.published, slug,
+		func(x *catalog.Comparison, s string) int { return cmp.Compare(x.Slug, s) })
 	if !found {
 		return nil
 	}
@@ -163,5 +167,6 @@ func (r *request) tool(prefix string) (*catalog.Tool, *answer, error) {
 	if r.snap.RetiredTool(slug) != nil {
 		return nil, redirectTo(r.sameForm(r.retiredHref(slug))), nil
 	}
-	return nil, nil, notFound("Aucun outil n’est connu sous ce nom. La recherche le retrouvera peut-être sous un autre.")
+	return nil, nil, notFound("Aucun outil n’est connu sous ce nom. La recherche le retrouvera peut-être sous un " +
+		"autre.")
 }

@@ -69,8 +69,10 @@ var eventTexts = []eventText{
 	{"comparatif.published", "un comparatif paraît", "l’élément de `/api/v1/comparatifs`"},
 	{"comparatif.updated", "un comparatif publié change", "le même"},
 	{"comparatif.unpublished", "un comparatif est retiré", "`null`"},
-	{"embeddings.updated", "`reason` le dit : l’outil entre parmi les 300 premiers (`entered`), son texte change (`changed`), ou il en sort (`left`)", "le document sans `chunks`, `null` s’il en sort"},
-	{"catalog.updated", "une publication est finie, après tous ses autres événements", "le nombre d’événements par type"},
+	{"embeddings.updated", "`reason` le dit : l’outil entre parmi les 300 premiers (`entered`), " +
+		"son texte change (`changed`), ou il en sort (`left`)", "le document sans `chunks`, `null` s’il en sort"},
+	{"catalog.updated", "une publication est finie, après tous ses autres événements",
+		"le nombre d’événements par type"},
 	{"webhook.ping", "vous l’avez demandé", "`null`"},
 }
 
@@ -82,14 +84,17 @@ var outcomeTexts = []outcomeText{
 	{webhook.Connect, "pas de connexion, ou elle s’est rompue"},
 	{webhook.TLS, "pas de TLS 1.2 ou plus récent, ou pas de certificat valable"},
 	{webhook.Blocked, "le nom mène à une adresse à laquelle rien n’est envoyé, comme celle d’un réseau privé"},
-	{webhook.Secret, "nous ne pouvons pas lire votre secret : rien n’est envoyé, et ce n’est pas une tentative ; si cela dure, changez-le"},
+	{webhook.Secret, "nous ne pouvons pas lire votre secret : rien n’est envoyé, et ce n’est pas une tentative ; " +
+		"si cela dure, changez-le"},
 }
 
 // receivers are the programs of tools/webhooks, which the tests of package webhook run.
 var receivers = sync.OnceValue(func() []receiver {
 	all := []receiver{
-		{"recepteur.go", "Go", "go", "Avec la bibliothèque officielle", "go get github.com/standard-webhooks/standard-webhooks/libraries", "receiver.go"},
-		{"recepteur.js", "JavaScript", "js", "Avec la bibliothèque officielle", "npm install standardwebhooks", "receiver.mjs"},
+		{"recepteur.go", "Go", "go", "Avec la bibliothèque officielle", "go get " +
+			"github.com/standard-webhooks/standard-webhooks/libraries", "receiver.go"},
+		{"recepteur.js", "JavaScript", "js", "Avec la bibliothèque officielle", "npm install standardwebhooks",
+			"receiver.mjs"},
 		{"recepteur.python", "Python", "python", "Avec la bibliothèque standard", "", "receiver.py"},
 	}
 	for i := range all {
@@ -141,7 +146,8 @@ func (s *Site) webhooks(r *request) (*answer, error) {
 		return nil, notFound("Ce catalogue n’envoie pas de webhooks ; son flux Atom annonce ses changements.")
 	}
 	data := webhooksPage{
-		Page:  s.page(r, "Webhooks", "Recevoir chaque changement du catalogue : événements, signatures, récepteurs à copier, nouvelles tentatives.", webhooksPath),
+		Page: s.page(r, "Webhooks", "Recevoir chaque changement du catalogue : événements, signatures, "+
+			"récepteurs à copier, nouvelles tentatives.", webhooksPath),
 		HTML:  !r.markdown,
 		Types: eventTexts, Examples: eventExamples(), Receivers: receivers(), Retries: retries(), Outcomes: outcomeTexts,
 	}
@@ -155,7 +161,8 @@ func (s *Site) webhooks(r *request) (*answer, error) {
 		panic(err) // the template does not fit its data; tests render every page
 	}
 	for _, part := range markdown.HTML(text.String(), nil, "") {
-		section := webhooksSection{ID: part.ID, Heading: markdown.NoBreak(part.Heading), HTML: template.HTML(part.HTML)} //nolint:gosec // package markdown made it
+		//nolint:gosec // package markdown made it
+		section := webhooksSection{ID: part.ID, Heading: markdown.NoBreak(part.Heading), HTML: template.HTML(part.HTML)}
 		switch part.ID {
 		case "evenements":
 			section.Examples = data.Examples

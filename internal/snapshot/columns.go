@@ -57,7 +57,8 @@ func newColumns(c *catalog.Catalog) columns {
 func (x *columns) next(before, c *catalog.Catalog, m *catalog.Moves) columns {
 	category := make([]int32, len(before.Categories)) // by former number
 	for i := range category {
-		category[i] = int32(slices.IndexFunc(c.Categories, func(now catalog.Category) bool { return now.Slug == before.Categories[i].Slug }))
+		category[i] = int32(slices.IndexFunc(c.Categories,
+			func(now catalog.Category) bool { return now.Slug == before.Categories[i].Slug }))
 	}
 	next := makeColumns(len(c.Tools))
 	for i := range int32(len(x.name)) {

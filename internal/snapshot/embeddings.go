@@ -30,10 +30,14 @@ type chunkEntry struct {
 }
 
 func entryOf(doc *catalog.EmbeddingsDoc) embeddingsEntry {
-	entry := embeddingsEntry{Slug: doc.Slug, Hash: doc.Hash, ChunkCount: doc.ChunkCount, Chunks: make([]chunkEntry, len(doc.Chunks))}
+	entry := embeddingsEntry{
+		Slug: doc.Slug, Hash: doc.Hash, ChunkCount: doc.ChunkCount, Chunks: make([]chunkEntry, len(doc.Chunks)),
+	}
 	metadata := []byte(nil)
 	for i, chunk := range doc.Chunks {
-		entry.Chunks[i] = chunkEntry{UID: doc.Slug + "#" + chunk.ID, Hash: sum([]byte(chunk.Text)), Position: chunk.Metadata.Position}
+		entry.Chunks[i] = chunkEntry{
+			UID: doc.Slug + "#" + chunk.ID, Hash: sum([]byte(chunk.Text)), Position: chunk.Metadata.Position,
+		}
 		metadata = append(wire.AppendJSON(metadata, chunk.Metadata), '\n')
 	}
 	entry.MetadataHash = sum(metadata)

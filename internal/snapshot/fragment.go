@@ -102,7 +102,8 @@ func (w *blockWriter) render(i int, item any) {
 func (w *blockWriter) put(b []byte) place {
 	if w.block < 0 || cap(w.open)-len(w.open) < len(b) {
 		w.close()
-		if w.block = slices.IndexFunc(w.blocks, func(b []byte) bool { return b == nil }); w.block < 0 {
+		w.block = slices.IndexFunc(w.blocks, func(b []byte) bool { return b == nil })
+		if w.block < 0 {
 			w.block = len(w.blocks)
 			w.blocks = append(w.blocks, nil)
 		}

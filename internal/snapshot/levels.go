@@ -108,7 +108,8 @@ func (f *figures) levels(ids []int32) levels {
 	if len(l.values) > maxLevels {
 		l.raw = make([]float64, len(ids))
 		for pos, i := range ids {
-			if l.raw[pos] = math.NaN(); f.number[i] >= 0 {
+			l.raw[pos] = math.NaN()
+			if f.number[i] >= 0 {
 				l.raw[pos] = f.values[f.number[i]]
 			}
 		}

@@ -260,7 +260,8 @@ func (s *Snapshot) renderComparisons(c *catalog.Catalog) {
 	detail := func(i int32) any { return c.ComparisonDetail(public[i]) }
 	if n := len(public); s.before != nil {
 		moves := s.comparisonMoves()
-		s.comparisons, s.comparisonDetails = s.before.comparisons.next(&moves, n, item), s.before.comparisonDetails.next(&moves, n, detail)
+		s.comparisons, s.comparisonDetails = s.before.comparisons.next(&moves, n,
+			item), s.before.comparisonDetails.next(&moves, n, detail)
 	} else {
 		s.comparisons, s.comparisonDetails = render(n, item), render(n, detail)
 	}
@@ -287,7 +288,8 @@ func (s *Snapshot) comparisonMoves() catalog.Moves {
 	var m catalog.Moves
 	published := int32(0)
 	for i := range c.Comparisons {
-		if number[i] = published; c.Comparisons[i].Published {
+		number[i] = published
+		if c.Comparisons[i].Published {
 			published++
 			if isFresh[i] {
 				m.Fresh = append(m.Fresh, number[i])
@@ -348,7 +350,9 @@ func (s *Snapshot) renderFigures(c *catalog.Catalog) {
 	}
 	s.categories = render(len(c.Categories), func(i int32) any {
 		y := &byCategory[i]
-		return catalog.CategoryItem{Slug: c.Categories[i].Slug, Label: c.Categories[i].Label, ToolCount: y.count, AvgScore: average(y)}
+		return catalog.CategoryItem{
+			Slug: c.Categories[i].Slug, Label: c.Categories[i].Label, ToolCount: y.count, AvgScore: average(y),
+		}
 	})
 	s.categoryOrder = orderCategories(c)
 	s.stats = one(catalog.Stats{

@@ -67,7 +67,8 @@ func (t *table) next(m *catalog.Moves, n int, hash func(i int32) uint64) table {
 	next := table{slots: make([]int32, len(t.slots)), taken: t.taken}
 	for at, i := range t.slots {
 		if i > 0 {
-			if i = m.Moved[i-1] + 1; i == 0 {
+			i = m.Moved[i-1] + 1
+			if i == 0 {
 				i = gone
 			}
 		}

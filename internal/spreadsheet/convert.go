@@ -45,8 +45,10 @@ func Convert(ctx context.Context, t *Table, m *Mapping) (*Result, error) {
 	result := &Result{Unmapped: unmapped, Rows: len(t.rows)}
 	var lines []line
 	for _, r := range t.rows {
-		if len(r.cells) > len(t.Columns) && slices.ContainsFunc(r.cells[len(t.Columns):], func(s string) bool { return s != "" }) {
-			result.Problems = append(result.Problems, Problem{r.line, fmt.Sprintf("the row has %d cells, but there are %d columns; put a cell that contains a separator in quotes", len(r.cells), len(t.Columns))})
+		if len(r.cells) > len(t.Columns) &&
+			slices.ContainsFunc(r.cells[len(t.Columns):], func(s string) bool { return s != "" }) {
+			result.Problems = append(result.Problems, Problem{r.line, fmt.Sprintf("the row has %d cells, "+
+				"but there are %d columns; put a cell that contains a separator in quotes", len(r.cells), len(t.Columns))})
 			continue
 		}
 		lines = append(lines, line{r.line, c.record(r)})
@@ -251,7 +253,8 @@ func oneLine(cell string) string { return strings.Join(strings.Fields(cell), " "
 
 func list(cell string) (names []string) {
 	for _, name := range strings.FieldsFunc(cell, func(r rune) bool { return strings.ContainsRune("\n;,", r) }) {
-		if name = oneLine(name); name != "" {
+		name = oneLine(name)
+		if name != "" {
 			names = append(names, name)
 		}
 	}

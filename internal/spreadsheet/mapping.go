@@ -63,7 +63,8 @@ func ParseMapping(text []byte) (*Mapping, error) {
 	}
 	// Everything in it becomes JSON; YAML also has infinity, for instance.
 	if _, err := json.Marshal([]any{m.Catalogue, m.Values, m.Defaults}); err != nil {
-		return nil, fmt.Errorf("catalogue, values and defaults may hold texts, numbers, true, false, lists and mappings: %w", err)
+		return nil, fmt.Errorf("catalogue, values and defaults may hold texts, numbers, true, false, lists and mappings: %w",
+			err)
 	}
 	taken := map[string]string{}
 	for _, column := range slices.Sorted(maps.Keys(m.Columns)) {
@@ -115,7 +116,8 @@ func checkField(field string) error {
 // Template returns the beginning of a mapping for a table.
 func Template(t *Table) string {
 	var b strings.Builder
-	b.WriteString("catalogue:\n  name: Mon magazine\n  url: https://magazine.example\ncolumns: # the field of each column\n")
+	b.WriteString("catalogue:\n  name: Mon magazine\n  url: https://magazine.example\ncolumns: " +
+		"# the field of each column\n")
 	for _, name := range t.Columns {
 		if name != "" {
 			fmt.Fprintf(&b, "  %s: \n", quoted(name))

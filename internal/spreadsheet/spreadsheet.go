@@ -57,7 +57,11 @@ func Parse(file []byte) (*Table, error) {
 			break
 		}
 		if parse, ok := errors.AsType[*csv.ParseError](err); ok {
-			return nil, &RowError{parse.StartLine, fmt.Sprintf("the cells cannot be told apart (line %d, column %d: %v); put a cell that contains quotes or line breaks in quotes, and double each quote in it", parse.Line, parse.Column, parse.Err)}
+			return nil, &RowError{
+				parse.StartLine,
+				fmt.Sprintf("the cells cannot be told apart (line %d, column %d: %v); put a cell that contains quotes or line "+
+					"breaks in quotes, and double each quote in it", parse.Line, parse.Column, parse.Err),
+			}
 		}
 		if err != nil {
 			return nil, err

@@ -82,7 +82,8 @@ func integrity(ctx context.Context, db *sql.DB, name string) error {
 		return err
 	}
 	if orphans > 0 {
-		return Problem(ErrDamaged, nil, "%s is damaged: %d rows refer to others that do not exist; restore it from a backup", name, orphans)
+		return Problem(ErrDamaged, nil, "%s is damaged: %d rows refer to others that do not exist; restore it from a backup",
+			name, orphans)
 	}
 	return nil
 }

@@ -96,5 +96,6 @@ func busy(name string, cause error) error {
 }
 
 func full(name string, cause error) error {
-	return Problem(ErrFull, cause, "there is no space left for %s: free some, then do this again; nothing was changed", name)
+	return Problem(ErrFull, cause, "there is no space left for %s: free some, then do this again; nothing was changed",
+		name)
 }

@@ -106,7 +106,8 @@ func (e *examination) examineFile(ctx context.Context) error {
 	if !slices.ContainsFunc(e.found, func(f Finding) bool { return f.Subject == "clock" }) {
 		e.add("clock", false, "not before the last publication")
 	}
-	e.add("integrity", false, "all %.1f MB of %s read, nothing is wrong, and it can be written", float64(pages*size)/1e6, e.name)
+	e.add("integrity", false, "all %.1f MB of %s read, nothing is wrong, and it can be written",
+		float64(pages*size)/1e6, e.name)
 	return nil
 }
 

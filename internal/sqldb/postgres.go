@@ -73,7 +73,8 @@ func (s *DB) openPostgres(dsn, counting string) error {
 	cfg, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		// The error is not passed on: it may repeat the URL, and the password with it.
-		return Problem(ErrUnreachable, nil, "the postgres:// URL cannot be read: write it as postgres://USER:PASSWORD@HOST:PORT/NAME, special characters in the password percent-encoded")
+		return Problem(ErrUnreachable, nil, "the postgres:// URL cannot be read: "+
+			"write it as postgres://USER:PASSWORD@HOST:PORT/NAME, special characters in the password percent-encoded")
 	}
 	if cfg.ConnectTimeout == 0 {
 		cfg.ConnectTimeout = connectTimeout
@@ -91,7 +92,9 @@ func (s *DB) openPostgres(dsn, counting string) error {
 		}
 	}
 	s.name = fmt.Sprintf("the PostgreSQL database %q on %s:%d", cfg.Database, cfg.Host, cfg.Port)
-	d := &postgresDialect{name: s.name, application: application, config: cfg, connections: &connections{open: map[*trackedConn]bool{}}}
+	d := &postgresDialect{
+		name: s.name, application: application, config: cfg, connections: &connections{open: map[*trackedConn]bool{}},
+	}
 	cfg.DialFunc = d.connections.dial
 	s.dialect = d
 	s.reads = openPool(cfg, poolOptions{size: maxConnections, staleBefore: &d.staleBefore, ping: true})
@@ -177,7 +180,8 @@ func (*postgresDialect) placeholders() int { return 3000 }
 func (*postgresDialect) lockClause(clause string) string { return " " + clause }
 
 func (*postgresDialect) limitWrite(ctx context.Context, tx *sql.Tx, l writeLimits) error {
-	_, err := tx.ExecContext(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %d",
+	_, err := tx.ExecContext(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d; "+
+		"SET LOCAL idle_in_transaction_session_timeout = %d",
 		l.lock.Milliseconds(), l.statement.Milliseconds(), l.idle.Milliseconds()))
 	return err
 }
@@ -257,7 +261,8 @@ func (*postgresDialect) hasTables(ctx context.Context, q Queryer) (bool, error) 
 	// Not to_regclass: after the wait for the advisory lock it still answers from a
 	// cache without the table that another process created meanwhile.
 	var ours bool
-	err := q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'palmares_schema')`).Scan(&ours)
+	err := q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pg_tables
+		WHERE schemaname = current_schema() AND tablename = 'palmares_schema')`).Scan(&ours)
 	return ours, err
 }
 
@@ -282,7 +287,8 @@ func (d *postgresDialect) offline(ctx context.Context) error {
 	if err != nil || others == 0 {
 		return err
 	}
-	return ProblemWith(d.name, ErrServed, "%s is in use by palmares (%d sessions): stop every server and command that uses it first", d.name, others)
+	return ProblemWith(d.name, ErrServed, "%s is in use by palmares (%d sessions): stop every server and command that "+
+		"uses it first", d.name, others)
 }
 
 func (*postgresDialect) present() error { return nil }
@@ -323,7 +329,8 @@ func isBroken(err error) bool {
 
 func isNetwork(err error) bool {
 	var network net.Error
-	return errors.As(err, &network) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
+	return errors.As(err, &network) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, io.EOF)
 }
 
 func (d *postgresDialect) explain(err error) error {
@@ -332,11 +339,13 @@ func (d *postgresDialect) explain(err error) error {
 		return d.explainServer(pg, err)
 	}
 	if refusesTLS(err) {
-		return Problem(ErrUnreachable, err, "%s cannot be reached over TLS: check sslmode and sslrootcert in the postgres:// URL and the server's certificate (%v)", d.name, err)
+		return Problem(ErrUnreachable, err, "%s cannot be reached over TLS: check sslmode and sslrootcert in the "+
+			"postgres:// URL and the server's certificate (%v)", d.name, err)
 	}
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) || isNetwork(err) {
-		return Problem(ErrUnavailable, err, "%s cannot be reached: check that it runs and that host and port are right (%v)", d.name, err)
+		return Problem(ErrUnavailable, err, "%s cannot be reached: check that it runs and that host and port are right (%v)",
+			d.name, err)
 	}
 	return err
 }
@@ -362,23 +371,30 @@ func (d *postgresDialect) explainServer(pg *pgconn.PgError, err error) error {
 	case "57014": // query_canceled
 		return Problem(ErrUnavailable, err, "%s takes too long to answer (%s)", d.name, pg.Message)
 	case "42501": // insufficient_privilege
-		return Problem(ErrReadOnly, err, "%s cannot be written: connect to it as a user who may create tables and write to them (%s)", d.name, pg.Message)
+		return Problem(ErrReadOnly, err, "%s cannot be written: connect to it as a user who may create tables and write to "+
+			"them (%s)", d.name, pg.Message)
 	case "42P07": // duplicate_table
-		return Problem(ErrNotOurs, err, "%s has tables of another program under the names that palmares uses: give it a database or a schema of its own (…?search_path=palmares); nothing was changed (%s)", d.name, pg.Message)
+		return Problem(ErrNotOurs, err, "%s has tables of another program under the names that palmares uses: "+
+			"give it a database or a schema of its own (…?search_path=palmares); nothing was changed (%s)", d.name, pg.Message)
 	case "3F000": // invalid_schema_name
-		return Problem(ErrUnreachable, err, "%s has no schema to create tables in: create the one that search_path names, as in CREATE SCHEMA palmares", d.name)
+		return Problem(ErrUnreachable, err, "%s has no schema to create tables in: create the one that search_path names, "+
+			"as in CREATE SCHEMA palmares", d.name)
 	case "3D000": // invalid_catalog_name
 		return Problem(ErrUnreachable, err, "%s does not exist: create it, as in createdb palmares", d.name)
 	case "57P04": // database_dropped
-		return Problem(ErrUnreachable, err, "%s was dropped: create it and restore a backup, or give --database another one", d.name)
+		return Problem(ErrUnreachable, err, "%s was dropped: create it and restore a backup, or give --database another one",
+			d.name)
 	case "08P01": // protocol_violation: PgBouncer uses it for most of what it has to say
 		if bouncerRefuses.MatchString(pg.Message) {
-			return Problem(ErrUnreachable, err, "%s refuses this connection: change the configuration of PgBouncer or the postgres:// URL; for a startup parameter, add it to ignore_startup_parameters (%s)", d.name, pg.Message)
+			return Problem(ErrUnreachable, err, "%s refuses this connection: change the configuration of PgBouncer or the "+
+				"postgres:// URL; for a startup parameter, add it to ignore_startup_parameters (%s)", d.name, pg.Message)
 		}
 	case "26000", "42P05": // invalid_sql_statement_name, duplicate_prepared_statement
-		return Problem(ErrUnreachable, err, "%s is behind a pooler that runs each transaction on another connection: add ?default_query_exec_mode=exec to the postgres:// URL (%s)", d.name, pg.Message)
+		return Problem(ErrUnreachable, err, "%s is behind a pooler that runs each transaction on another connection: "+
+			"add ?default_query_exec_mode=exec to the postgres:// URL (%s)", d.name, pg.Message)
 	case "28000", "28P01": // invalid_authorization_specification, invalid_password
-		return Problem(ErrUnreachable, err, "%s refuses this user or password: check both in the postgres:// URL (%s)", d.name, pg.Message)
+		return Problem(ErrUnreachable, err, "%s refuses this user or password: check both in the postgres:// URL (%s)",
+			d.name, pg.Message)
 	}
 	switch pg.Code[:2] {
 	case "08", "53", "57": // the connection, resources, operator intervention

@@ -47,16 +47,19 @@ func (s *DB) openSQLite(ctx context.Context, path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return Problem(ErrNotADatabase, nil, "%s is a folder: give the path of a file, as in sqlite:%s", path, filepath.Join(path, "palmares.db"))
+		return Problem(ErrNotADatabase, nil, "%s is a folder: give the path of a file, as in sqlite:%s",
+			path, filepath.Join(path, "palmares.db"))
 	case errors.Is(err, fs.ErrNotExist):
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return Problem(ErrReadOnly, err, "the folder of %s cannot be created (%v): choose another path, or let this user write there", path, err)
+			return Problem(ErrReadOnly, err, "the folder of %s cannot be created (%v): choose another path, "+
+				"or let this user write there", path, err)
 		}
 		// It holds email addresses; SQLite gives its other files the same mode. Connections
 		// never create it: one that is opened after the file vanished would.
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
-			return Problem(ErrReadOnly, err, "%s cannot be created (%v): choose another path, or let this user write there", path, err)
+			return Problem(ErrReadOnly, err, "%s cannot be created (%v): choose another path, or let this user write there",
+				path, err)
 		}
 		if err := f.Close(); err != nil {
 			return err
@@ -120,7 +123,9 @@ func (s *DB) openSQLitePools(path string) (err error) {
 
 // sqliteURI names a file with any character in it, and how to open it.
 func sqliteURI(path string, busy time.Duration, params ...string) string {
-	q := url.Values{"_busy_timeout": {strconv.FormatInt(busy.Milliseconds(), 10)}, "_dqs": {"0"}, "_error_rc": {"1"}, "mode": {"rw"}}
+	q := url.Values{
+		"_busy_timeout": {strconv.FormatInt(busy.Milliseconds(), 10)}, "_dqs": {"0"}, "_error_rc": {"1"}, "mode": {"rw"},
+	}
 	for i := 0; i < len(params); i += 2 {
 		q.Add(params[i], params[i+1])
 	}
@@ -164,7 +169,8 @@ func (*sqliteDialect) schemaContext(ctx context.Context) (context.Context, conte
 // hasTables refuses a file that has tables but not our mark.
 func (d *sqliteDialect) hasTables(ctx context.Context, q Queryer) (bool, error) {
 	var id, tables int
-	if err := q.QueryRowContext(ctx, `SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id`).Scan(&id, &tables); err != nil {
+	if err := q.QueryRowContext(ctx, `SELECT application_id, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id`).Scan(&id, &tables); err != nil {
 		return false, err
 	}
 	if id != applicationID && (id != 0 || tables != 0) {
@@ -202,7 +208,8 @@ func (d *sqliteDialect) explain(err error) error {
 	case sqlite3.SQLITE_FULL:
 		return full(d.name, err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
-		return Problem(ErrReadOnly, err, "%s cannot be written: the file and its folder must belong to the user that runs palmares", d.name)
+		return Problem(ErrReadOnly, err, "%s cannot be written: the file and its folder must belong to the user that runs "+
+			"palmares", d.name)
 	case sqlite3.SQLITE_NOTADB:
 		return Problem(ErrNotSQLite, err, "%s is not a SQLite database", d.name)
 	case sqlite3.SQLITE_CORRUPT:
@@ -227,7 +234,8 @@ func (d *sqliteDialect) purge(ctx context.Context) error {
 	for {
 		var busy bool
 		var frames, moved int
-		err := d.writes.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved) // it waits busyTimeout
+		// it waits busyTimeout
+		err := d.writes.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
 		if err != nil && !d.isBusy(err) || err == nil && !busy {
 			return err
 		}
@@ -255,10 +263,12 @@ func (d *sqliteDialect) claim() error {
 	path += "-lock"
 	lock, ok, err := osfile.Lock(path)
 	if err != nil {
-		return Problem(ErrReadOnly, err, "%s cannot be locked, which a server must do (%v): let this user write it, on a disk of this machine", path, err)
+		return Problem(ErrReadOnly, err, "%s cannot be locked, which a server must do (%v): let this user write it, "+
+			"on a disk of this machine", path, err)
 	}
 	if !ok {
-		return ProblemWith(d.name, ErrServed, "another palmares serve uses %s: stop that one first; for several servers use PostgreSQL", d.name)
+		return ProblemWith(d.name, ErrServed, "another palmares serve uses %s: stop that one first; "+
+			"for several servers use PostgreSQL", d.name)
 	}
 	d.lock = lock
 	return nil
@@ -271,9 +281,11 @@ func (d *sqliteDialect) present() error {
 	now, err := os.Stat(d.name)
 	switch {
 	case err != nil:
-		return Problem(ErrVanished, err, "%s is gone (%v): nothing can be stored; stop palmares, put the file back from a backup and start it again", d.name, err)
+		return Problem(ErrVanished, err, "%s is gone (%v): nothing can be stored; stop palmares, "+
+			"put the file back from a backup and start it again", d.name, err)
 	case !os.SameFile(d.file, now):
-		return Problem(ErrVanished, nil, "%s is not the file that was opened: it was replaced, and nothing can be stored; restart palmares to use the new one", d.name)
+		return Problem(ErrVanished, nil, "%s is not the file that was opened: it was replaced, and nothing can be stored; "+
+			"restart palmares to use the new one", d.name)
 	}
 	return nil
 }

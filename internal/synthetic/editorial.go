@@ -18,10 +18,12 @@ func (m *generator) addEditorial(c *catalog.Catalog) {
 	}
 	c.Pages = []catalog.Page{
 		{
-			Slug: "methode", Title: "Notre méthode", Menu: catalog.MenuHeader, Description: "Comment les notes sont inventées.",
-			Body: "Chaque note est tirée au sort.\n\n## Les prix {#prix}\n\nEux aussi.",
+			Slug: "methode", Title: "Notre méthode", Menu: catalog.MenuHeader,
+			Description: "Comment les notes sont inventées.",
+			Body:        "Chaque note est tirée au sort.\n\n## Les prix {#prix}\n\nEux aussi.",
 		},
-		{Slug: "mentions-legales", Title: "Mentions légales", Menu: catalog.MenuFooter, Body: "Ce catalogue est généré. Personne ne l’édite."},
+		{Slug: "mentions-legales", Title: "Mentions légales", Menu: catalog.MenuFooter, Body: "Ce catalogue est " +
+			"généré. Personne ne l’édite."},
 	}
 	for i := range c.Categories {
 		k := &c.Categories[i]
@@ -43,7 +45,8 @@ func (m *generator) addEditorial(c *catalog.Catalog) {
 	}
 }
 
-var authorNames = []string{"Amélie Fournier", "Baptiste Le Goff", "Chiara Moretti", "Driss El Amrani", "Éléonore d’Aubigny", "Nguyễn Văn Minh"}
+var authorNames = []string{"Amélie Fournier", "Baptiste Le Goff", "Chiara Moretti", "Driss El Amrani",
+	"Éléonore d’Aubigny", "Nguyễn Văn Minh"}
 
 func (m *generator) authors() []string {
 	switch n := m.below(10); {
@@ -66,7 +69,10 @@ var scoreNotes = []string{
 func (m *generator) addEditorialFields(t *catalog.Tool) {
 	t.Authors = m.authors()
 	if t.Pricing != "gratuit" && m.chance(12) {
-		t.Plans = []catalog.PlanRow{{Name: "Découverte", Price: "0 €"}, {Name: "Équipe", Price: t.Price, Note: "facturé à l’année"}, {Name: "Groupe", Price: "sur devis"}}
+		t.Plans = []catalog.PlanRow{
+			{Name: "Découverte", Price: "0 €"}, {Name: "Équipe", Price: t.Price, Note: "facturé à l’année"},
+			{Name: "Groupe", Price: "sur devis"},
+		}
 		if m.chance(50) {
 			t.PriceDisplay = "Dès " + t.Price
 		}

@@ -23,7 +23,8 @@ var fields = []field{
 			"la reprise après une erreur", "l’exploration d’un site inconnu",
 		},
 		samples: []string{
-			"un parcours d’achat en douze étapes", "une boîte de réception partagée", "un tableau de bord interne", "une file de tickets en retard",
+			"un parcours d’achat en douze étapes", "une boîte de réception partagée", "un tableau de bord interne",
+			"une file de tickets en retard",
 		},
 	},
 	{
@@ -35,11 +36,13 @@ var fields = []field{
 			"Votre assistant pour {tache}, en français d’abord",
 		},
 		tasks: []string{
-			"la synthèse d’un long rapport", "la rédaction d’un courriel délicat", "l’analyse d’un contrat", "la traduction d’une notice",
+			"la synthèse d’un long rapport", "la rédaction d’un courriel délicat", "l’analyse d’un contrat",
+			"la traduction d’une notice",
 			"la recherche d’une référence", "l’aide aux devoirs",
 		},
 		samples: []string{
-			"un rapport annuel de 180 pages", "une foire aux questions d’assurance", "un corpus de lois consolidées", "une série de questions pièges",
+			"un rapport annuel de 180 pages", "une foire aux questions d’assurance", "un corpus de lois consolidées",
+			"une série de questions pièges",
 		},
 	},
 	{
@@ -51,11 +54,13 @@ var fields = []field{
 			"Un binôme patient pour {tache}",
 		},
 		tasks: []string{
-			"la relecture d’une demande de fusion", "l’écriture de tests unitaires", "la migration d’une base ancienne", "l’explication d’un module inconnu",
+			"la relecture d’une demande de fusion", "l’écriture de tests unitaires", "la migration d’une base ancienne",
+			"l’explication d’un module inconnu",
 			"la correction d’une régression", "la rédaction de la documentation",
 		},
 		samples: []string{
-			"un dépôt de 40\u00a0000 lignes", "une bibliothèque sans aucun test", "un service en production depuis dix ans", "une application mobile inachevée",
+			"un dépôt de 40\u00a0000 lignes", "une bibliothèque sans aucun test", "un service en production depuis dix ans",
+			"une application mobile inachevée",
 		},
 	},
 	{
@@ -67,11 +72,13 @@ var fields = []field{
 			"L’illustration sur mesure pour {tache}",
 		},
 		tasks: []string{
-			"la retouche de portraits", "la création d’une affiche", "la déclinaison d’un logo", "la mise en couleurs d’un croquis",
+			"la retouche de portraits", "la création d’une affiche", "la déclinaison d’un logo",
+			"la mise en couleurs d’un croquis",
 			"la suppression d’un arrière-plan", "l’illustration d’un album",
 		},
 		samples: []string{
-			"un lot de 60 photos de produits", "une charte graphique stricte", "une série de portraits en basse lumière", "un croquis au crayon",
+			"un lot de 60 photos de produits", "une charte graphique stricte", "une série de portraits en basse lumière",
+			"un croquis au crayon",
 		},
 	},
 	{
@@ -83,11 +90,13 @@ var fields = []field{
 			"Pour {tache}, sans studio ni caméra",
 		},
 		tasks: []string{
-			"la coupe des silences", "la génération de sous-titres", "la création d’une bande-annonce", "la stabilisation d’un plan",
+			"la coupe des silences", "la génération de sous-titres", "la création d’une bande-annonce",
+			"la stabilisation d’un plan",
 			"l’animation d’une photo", "la correction des couleurs",
 		},
 		samples: []string{
-			"un entretien filmé d’une heure", "une captation de conférence", "un tutoriel en douze plans", "une archive en noir et blanc",
+			"un entretien filmé d’une heure", "une captation de conférence", "un tutoriel en douze plans",
+			"une archive en noir et blanc",
 		},
 	},
 	{
@@ -99,11 +108,13 @@ var fields = []field{
 			"Faites parler vos textes, sans accent étranger",
 		},
 		tasks: []string{
-			"la transcription d’une réunion", "la lecture d’un livre audio", "l’isolation d’une voix", "la traduction simultanée",
+			"la transcription d’une réunion", "la lecture d’un livre audio", "l’isolation d’une voix",
+			"la traduction simultanée",
 			"la création d’un jingle", "la dictée de comptes rendus",
 		},
 		samples: []string{
-			"une réunion à six voix", "un enregistrement de rue", "une émission de radio locale", "un entretien en québécois",
+			"une réunion à six voix", "un enregistrement de rue", "une émission de radio locale",
+			"un entretien en québécois",
 		},
 	},
 }
@@ -124,24 +135,31 @@ var sources = []string{
 // lexicon holds the lists for the other placeholders of the patterns.
 var lexicon = map[string][]string{
 	"atout": {
-		"une réponse toujours sourcée", "un historique facile à relire", "une interface sobre", "une prise en main immédiate",
-		"un export propre en Markdown", "une vitesse constante aux heures de pointe", "un mode hors ligne", "une aide en français impeccable",
+		"une réponse toujours sourcée", "un historique facile à relire", "une interface sobre",
+		"une prise en main immédiate",
+		"un export propre en Markdown", "une vitesse constante aux heures de pointe", "un mode hors ligne",
+		"une aide en français impeccable",
 		"un réglage fin du ton", "une facture lisible",
 	},
 	"defaut": {
-		"un support lent le week-end", "une documentation incomplète", "un quota atteint trop vite", "une application mobile en retrait",
-		"un export limité au PDF", "une mémoire capricieuse", "un vocabulaire parfois anglicisé", "une latence sensible le soir",
+		"un support lent le week-end", "une documentation incomplète", "un quota atteint trop vite",
+		"une application mobile en retrait",
+		"un export limité au PDF", "une mémoire capricieuse", "un vocabulaire parfois anglicisé",
+		"une latence sensible le soir",
 		"un changement de formule malaisé", "une recherche interne trop littérale",
 	},
 	"public": {
-		"une petite équipe produit", "un indépendant pressé", "une agence de taille moyenne", "une direction informatique prudente",
+		"une petite équipe produit", "un indépendant pressé", "une agence de taille moyenne",
+		"une direction informatique prudente",
 		"un enseignant curieux", "une rédaction en ligne", "un service client débordé", "une association sans budget",
 	},
 	"rythme": {
-		"chaque matin", "deux fois par semaine", "pendant un mois entier", "à chaque fin de sprint", "en conditions réelles", "sur trois machines différentes",
+		"chaque matin", "deux fois par semaine", "pendant un mois entier", "à chaque fin de sprint",
+		"en conditions réelles", "sur trois machines différentes",
 	},
 	"constat": {
-		"le résultat tient la route", "la qualité reste inégale", "le gain de temps est réel", "le doute persiste", "l’essentiel est là",
+		"le résultat tient la route", "la qualité reste inégale", "le gain de temps est réel", "le doute persiste",
+		"l’essentiel est là",
 		"la promesse est tenue", "tout est à relire", "la différence se voit à peine",
 	},
 	"adverbe": {"rarement", "souvent", "presque toujours", "parfois", "sans surprise", "de temps à autre"},
@@ -151,6 +169,7 @@ var lexicon = map[string][]string{
 	"lieu":   {"en France", "en Irlande", "aux Pays-Bas", "au Canada", "en Allemagne", "dans une région au choix"},
 	"saison": {"au printemps", "cet été", "à la rentrée", "en fin d’année", "avant la prochaine version majeure"},
 	"concurrence": {
-		"la moyenne de sa catégorie", "l’offre la plus chère du marché", "la version testée l’an dernier", "la génération précédente",
+		"la moyenne de sa catégorie", "l’offre la plus chère du marché", "la version testée l’an dernier",
+		"la génération précédente",
 	},
 }

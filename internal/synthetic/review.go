@@ -120,5 +120,6 @@ func (m *generator) trials(s subject) {
 }
 
 func (m *generator) plans(s subject) {
-	m.text = m.fill(m.text, "| Formule | Prix | Quota |\n|---|---|---|\n| Découverte | 0 €/mois | {d} essais |\n| Courante | {prix} | {n}00 essais |\n\n", s)
+	m.text = m.fill(m.text, "| Formule | Prix | Quota |\n|---|---|---|\n| Découverte | 0 €/mois | {d} essais |\n| "+
+		"Courante | {prix} | {n}00 essais |\n\n", s)
 }

@@ -164,7 +164,8 @@ func (m *Migrated[S]) OpenDSN(t testing.TB, dsn string) S {
 // longer to accept a connection than the store waits.
 func (m *Migrated[S]) open(ctx context.Context, dsn string) (s S, err error) {
 	for range 5 {
-		if s, err = m.Open(ctx, dsn); err == nil {
+		s, err = m.Open(ctx, dsn)
+		if err == nil {
 			break
 		}
 	}

@@ -74,14 +74,16 @@ func StartPostgres(options PostgresOptions) (*PostgresServer, error) {
 func (p *PostgresServer) create() error {
 	if os.Geteuid() == 0 { // PostgreSQL refuses to run as root
 		var err error
-		if p.user, err = Unprivileged(); err != nil {
+		p.user, err = Unprivileged()
+		if err != nil {
 			return err
 		}
 		if err := os.Chown(p.dir, int(p.user.Uid), int(p.user.Gid)); err != nil {
 			return err
 		}
 	}
-	out, err := p.command("initdb", "-D", p.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync").CombinedOutput()
+	out, err := p.command("initdb", "-D", p.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale",
+		"--no-sync").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
@@ -108,7 +110,8 @@ func (p *PostgresServer) start() error {
 		if err != nil {
 			return err
 		}
-		if p.port, err = strconv.Atoi(port); err != nil {
+		p.port, err = strconv.Atoi(port)
+		if err != nil {
 			return err
 		}
 	}
@@ -166,7 +169,8 @@ func (p *PostgresServer) launch(args ...string) error {
 				continue // what it logs from here on are errors that tests provoke
 			}
 			output.Write(append(lines.Bytes(), '\n'))
-			if ready = bytes.Contains(lines.Bytes(), []byte("ready to accept connections")); ready {
+			ready = bytes.Contains(lines.Bytes(), []byte("ready to accept connections"))
+			if ready {
 				started <- nil
 			}
 		}

@@ -40,7 +40,9 @@ func NewProxy(t testing.TB, dsn string) *Proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Proxy{t: t, Direct: dsn, socket: filepath.Join(address.Query().Get("host"), ".s.PGSQL.5432"), conns: map[net.Conn]bool{}}
+	p := &Proxy{
+		t: t, Direct: dsn, socket: filepath.Join(address.Query().Get("host"), ".s.PGSQL.5432"), conns: map[net.Conn]bool{},
+	}
 	free, err := FreeAddress()
 	if err != nil {
 		t.Fatal(err)

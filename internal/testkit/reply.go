@@ -95,7 +95,8 @@ func (r *Reply) decode() {
 		from = brotli.NewReader(bytes.NewReader(r.Raw))
 	case "zstd":
 		var z *zstd.Decoder
-		if z, err = zstd.NewReader(bytes.NewReader(r.Raw)); err == nil {
+		z, err = zstd.NewReader(bytes.NewReader(r.Raw))
+		if err == nil {
 			defer z.Close()
 		}
 		from = z

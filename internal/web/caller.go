@@ -130,7 +130,8 @@ func (g *Gate) refuse(r *http.Request, err error) error {
 			g.Log.Warn("more unknown API keys than can be looked up: some callers get 503; somebody may be guessing keys")
 		}
 	case g.failing.begins():
-		g.Log.Error("could not look up an API key: callers with keys that are not in memory get 503 until it works", "error", err)
+		g.Log.Error("could not look up an API key: callers with keys that are not in memory get 503 until it works",
+			"error", err)
 	}
 	return refusal
 }

@@ -72,7 +72,8 @@ var Codes = []CodeInfo{
 	},
 	{
 		Code: CodeInvalidKey, Status: http.StatusUnauthorized,
-		Text:    "La clé d’API n’est pas valable : envoyez-la telle qu’elle vous a été remise, dans un seul en-tête « Authorization: Bearer plm_… ».",
+		Text: "La clé d’API n’est pas valable : envoyez-la telle qu’elle vous a été remise, " +
+			"dans un seul en-tête « Authorization: Bearer plm_… ».",
 		Meaning: "La clé est mal formée, mal recopiée ou inconnue.",
 		Fix:     "Vérifiez la variable qui la contient : ni guillemets ni espaces, un seul en-tête.",
 	},
@@ -99,9 +100,11 @@ var Codes = []CodeInfo{
 	},
 	{
 		Code: CodeSuspendedKey, Status: http.StatusForbidden,
-		Text:    "Cette clé d’API est suspendue : le compte a plus de clés que son offre n’en comprend. Révoquez une autre de ses clés, ou revenez à l’offre Pro (voir /compte).",
+		Text: "Cette clé d’API est suspendue : le compte a plus de clés que son offre n’en comprend. Révoquez " +
+			"une autre de ses clés, ou revenez à l’offre Pro (voir /compte).",
 		Meaning: "La clé est authentique mais suspendue : le compte a plus de clés que son offre n’en comprend.",
-		Fix:     "Révoquez une autre clé du compte, ou revenez à l’offre Pro ; aucune nouvelle tentative n’aboutira d’ici là.",
+		Fix: "Révoquez une autre clé du compte, ou revenez à l’offre Pro ; aucune nouvelle tentative n’aboutira " +
+			"d’ici là.",
 	},
 	{
 		Code: CodeToolNotFound, Status: http.StatusNotFound,
@@ -139,8 +142,9 @@ var Codes = []CodeInfo{
 	},
 	{
 		Code: CodeVersionGone, Status: http.StatusGone, Dataset: true,
-		Meaning: "Ce fichier est d’une version de l’export qui n’est plus proposée : seules les trois dernières le sont.",
-		Fix:     "Relisez /data/v1/export et prenez les adresses qu’il donne.",
+		Meaning: "Ce fichier est d’une version de l’export qui n’est plus proposée : " +
+			"seules les trois dernières le sont.",
+		Fix: "Relisez /data/v1/export et prenez les adresses qu’il donne.",
 	},
 	{Code: CodePayloadTooLarge, Status: http.StatusRequestEntityTooLarge},
 	{Code: CodeUnsupportedMediaType, Status: http.StatusUnsupportedMediaType},
@@ -158,7 +162,8 @@ var Codes = []CodeInfo{
 	{Code: CodeTooManyRequests, Status: http.StatusTooManyRequests},
 	{
 		Code: CodeTooManyStreams, Status: http.StatusTooManyRequests, Dataset: true,
-		Text:    "Deux requêtes de votre compte ou de votre réseau attendent déjà les changements : fermez-en une, ou lisez sans « wait » ni flux d’événements.",
+		Text: "Deux requêtes de votre compte ou de votre réseau attendent déjà les changements : fermez-en une, " +
+			"ou lisez sans « wait » ni flux d’événements.",
 		Meaning: "Deux requêtes du même compte, ou du même réseau sans clé, attendent déjà les changements.",
 		Fix:     "Gardez une seule attente ou un seul flux par copie, et fermez l’ancien avant d’en ouvrir un autre.",
 	},
@@ -170,8 +175,9 @@ var Codes = []CodeInfo{
 	},
 	{
 		Code: CodeUnavailable, Status: http.StatusServiceUnavailable,
-		Meaning: "La clé ne peut pas être vérifiée pour l’instant, un export se prépare, ou trop de lecteurs attendent les changements.",
-		Fix:     "Réessayez après « Retry-After » secondes. Rien n’est décompté.",
+		Meaning: "La clé ne peut pas être vérifiée pour l’instant, un export se prépare, " +
+			"ou trop de lecteurs attendent les changements.",
+		Fix: "Réessayez après « Retry-After » secondes. Rien n’est décompté.",
 	},
 	{Code: CodeNoSpace, Status: http.StatusInsufficientStorage, Publishing: true},
 }

@@ -63,7 +63,8 @@ func Unavailable(err error, what string) *Error {
 	if !IsPermanent(err) {
 		return NewError(CodeUnavailable, what+" pour l’instant : réessayez dans quelques secondes.")
 	}
-	e := NewError(CodeUnavailable, what+" : le service a besoin d’une intervention de son exploitant, et l’a consigné.")
+	e := NewError(CodeUnavailable, what+" : le service a besoin d’une intervention de son exploitant, "+
+		"et l’a consigné.")
 	e.RetryAfter = RetryLater
 	return e
 }
@@ -79,12 +80,14 @@ func IsPermanent(err error) bool {
 
 // MissingKey refuses an anonymous caller.
 func MissingKey() *Error {
-	return NewError(CodeMissingKey, "Cette opération demande une clé d’API (gratuite) : envoyez l’en-tête « Authorization: Bearer plm_… ».")
+	return NewError(CodeMissingKey, "Cette opération demande une clé d’API (gratuite) : "+
+		"envoyez l’en-tête « Authorization: Bearer plm_… ».")
 }
 
 // ToolNotFound says that no tool has a slug, nor had.
 func ToolNotFound(slug string) *Error {
-	return NewError(CodeToolNotFound, "Aucun outil n’a l’identifiant "+Quote(slug)+" : la liste est à /api/v1/tools.")
+	return NewError(CodeToolNotFound,
+		"Aucun outil n’a l’identifiant "+Quote(slug)+" : la liste est à /api/v1/tools.")
 }
 
 // ToolRetired says since when a tool is retired, why, and by which one it is succeeded, if
@@ -104,7 +107,8 @@ func keyInAddress(name string, isPublic bool) *Error {
 	if isPublic {
 		logs = "journaux et caches"
 	}
-	return Invalid(Shorten(name), "Une clé d’API ne va pas dans l’adresse, où "+logs+" la garderaient : envoyez-la dans l’en-tête "+
+	return Invalid(Shorten(name), "Une clé d’API ne va pas dans l’adresse, où "+logs+" la garderaient : "+
+		"envoyez-la dans l’en-tête "+
 		"« Authorization: Bearer … ». Révoquez celle-ci si l’adresse a circulé.")
 }
 
@@ -120,13 +124,15 @@ func notARead(method string) *Error {
 func methodNotAllowed(method, allowed string) *Error {
 	return &Error{
 		Code: CodeMethodNotAllowed, Allow: allowed,
-		Text: "La méthode " + Quote(method) + " n’est pas admise ici : utilisez " + strings.ReplaceAll(allowed, ", ", " ou ") + ".",
+		Text: "La méthode " + Quote(method) + " n’est pas admise ici : utilisez " + strings.ReplaceAll(allowed, ", ",
+			" ou ") + ".",
 	}
 }
 
 // quotaExceeded refuses a request. isBulk: the catalogue is offered as a whole.
 func quotaExceeded(g *quota.Grant, isBulk bool) *Error {
-	text := "Le quota de " + french.Count(g.Tier.Limit()) + " requêtes par jour est épuisé ; il se renouvelle à " + g.ResetAt() + ". "
+	text := "Le quota de " + french.Count(g.Tier.Limit()) + " requêtes par jour est épuisé ; il se renouvelle à " +
+		g.ResetAt() + ". "
 	if g.Tier == quota.Anonymous {
 		text += "Une clé gratuite en donne " + french.Count(quota.Free.Limit()) + " (voir /tarifs)"
 	} else {

@@ -97,7 +97,9 @@ var (
 	anyOrigin   = []string{"*"}
 	vary        = []string{"Authorization, Accept-Encoding"}
 	noSniff     = []string{"nosniff"}
-	exposed     = []string{"X-Total-Count, X-Service-Updated-At, X-Service-Version, X-RateLimit-Tier, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, ETag, Link, Accept-Ranges, Content-Range"}
+	exposed     = []string{"X-Total-Count, X-Service-Updated-At, X-Service-Version, X-RateLimit-Tier, " +
+		"X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, ETag, " +
+		"Link, Accept-Ranges, Content-Range"}
 )
 
 // ReadMethods are the methods of a Public API.

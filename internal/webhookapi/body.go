@@ -55,7 +55,8 @@ func isJSON(h http.Header) bool {
 // parseBody parses one object that has only the named fields, each at most once.
 func parseBody(raw []byte, names []string) (body, error) {
 	malformed := func() (body, error) {
-		return nil, web.Invalid("", "Le corps de la requête n’est pas un objet JSON bien formé, seul et en UTF-8 ("+allowedFields(names)+").")
+		return nil, web.Invalid("",
+			"Le corps de la requête n’est pas un objet JSON bien formé, seul et en UTF-8 ("+allowedFields(names)+").")
 	}
 	if !utf8.Valid(raw) { // encoding/json would replace invalid bytes
 		return malformed()
@@ -72,10 +73,12 @@ func parseBody(raw []byte, names []string) (body, error) {
 			return malformed()
 		}
 		if _, twice := b[name]; twice {
-			return nil, web.Invalid(name, "Le champ "+web.Quote(name)+" est donné plusieurs fois : une seule valeur est admise.")
+			return nil, web.Invalid(name, "Le champ "+web.Quote(name)+" est donné plusieurs fois : "+
+				"une seule valeur est admise.")
 		}
 		if !slices.Contains(names, name) {
-			return nil, web.Invalid(web.Shorten(name), "Le champ "+web.Quote(name)+" n’est pas admis ("+allowedFields(names)+").")
+			return nil, web.Invalid(web.Shorten(name),
+				"Le champ "+web.Quote(name)+" n’est pas admis ("+allowedFields(names)+").")
 		}
 		var value json.RawMessage
 		if err := dec.Decode(&value); err != nil {

@@ -48,7 +48,8 @@ type attemptItem struct {
 func newDeliveryItem(d *webhook.Delivery) deliveryItem {
 	item := deliveryItem{
 		ID: d.ID, EndpointID: d.EndpointID, EventID: d.EventID, Type: d.Type, Sequence: d.Sequence,
-		Origin: d.Origin, State: string(d.State), CreatedAt: stamp(d.CreatedAt), NextAt: stampOrNull(d.NextAt), AttemptCount: d.Count,
+		Origin: d.Origin, State: string(d.State), CreatedAt: stamp(d.CreatedAt), NextAt: stampOrNull(d.NextAt),
+		AttemptCount: d.Count,
 	}
 	if n := len(d.Attempts); n > 0 {
 		item.LastAttempt = new(newAttemptItem(&d.Attempts[n-1]))

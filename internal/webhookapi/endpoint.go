@@ -79,7 +79,8 @@ func (h *Handler) createEndpoint(r *request) (web.Response, error) {
 		return web.Response{}, err
 	}
 	if !given {
-		return web.Response{}, web.Invalid("url", "Le champ « url » manque : donnez l’adresse https à laquelle envoyer les événements.")
+		return web.Response{}, web.Invalid("url", "Le champ « url » manque : "+
+			"donnez l’adresse https à laquelle envoyer les événements.")
 	}
 	events, _, err := body.events()
 	if err != nil {
@@ -109,7 +110,8 @@ func (h *Handler) changeEndpoint(r *request) (web.Response, error) {
 		return web.Response{}, err
 	}
 	if len(body) == 0 {
-		return web.Response{}, web.Invalid("", "L’objet est vide : donnez ce qui doit changer, « url », « events » ou « state ».")
+		return web.Response{}, web.Invalid("", "L’objet est vide : donnez ce qui doit changer, « url », "+
+			"« events » ou « state ».")
 	}
 	change, err := h.readChange(body)
 	if err != nil {
@@ -142,7 +144,8 @@ func (h *Handler) readChange(b body) (change webhook.Change, err error) {
 	if given {
 		s := webhook.State(state)
 		if s != webhook.Active && s != webhook.Paused {
-			return change, web.Invalid("state", "Le champ « state » vaut "+web.Quote(state)+" ; valeurs admises : active, paused.")
+			return change, web.Invalid("state",
+				"Le champ « state » vaut "+web.Quote(state)+" ; valeurs admises : active, paused.")
 		}
 		change.State = &s
 	}
@@ -203,7 +206,8 @@ func (b body) events() (events []string, given bool, err error) {
 	events, given, err = b.texts("events", "null, pour tout recevoir, ou une liste non vide de types parmi "+all)
 	for _, e := range events {
 		if !slices.Contains(webhook.Types, e) {
-			return nil, false, web.Invalid("events", "Le champ « events » contient "+web.Quote(e)+" ; types admis : "+all+" (webhook.ping est toujours reçu).")
+			return nil, false, web.Invalid("events",
+				"Le champ « events » contient "+web.Quote(e)+" ; types admis : "+all+" (webhook.ping est toujours reçu).")
 		}
 	}
 	return events, given, err

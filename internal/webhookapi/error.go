@@ -13,7 +13,8 @@ import (
 
 func missingKey() *web.Error {
 	return web.NewError(web.CodeMissingKey,
-		"Les webhooks demandent une clé d’API de l’offre Pro : envoyez l’en-tête « Authorization: Bearer plm_… ».")
+		"Les webhooks demandent une clé d’API de l’offre Pro : envoyez l’en-tête « Authorization: "+
+			"Bearer plm_… ».")
 }
 
 func planRequired() *web.Error {
@@ -37,14 +38,16 @@ func deliveryNotFound(id string) *web.Error {
 
 func endpointLimit() *web.Error {
 	return web.NewError(web.CodeEndpointLimit,
-		"Le compte a déjà "+strconv.Itoa(webhook.MaxEndpoints)+" points de réception, le plus qu’il puisse avoir : supprimez-en un d’abord.")
+		"Le compte a déjà "+strconv.Itoa(webhook.MaxEndpoints)+" points de réception, le plus qu’il puisse avoir : "+
+			"supprimez-en un d’abord.")
 }
 
 // tooManyPings asks for a whole minute: by then there is room again, whenever in the
 // last minute the pings were.
 func tooManyPings() *web.Error {
 	e := web.NewError(web.CodeTooManyRequests,
-		"Ce point de réception a déjà eu "+strconv.Itoa(webhook.PingsAMinute)+" essais en une minute, le plus qui soit admis : réessayez dans une minute.")
+		"Ce point de réception a déjà eu "+strconv.Itoa(webhook.PingsAMinute)+" essais en une minute, "+
+			"le plus qui soit admis : réessayez dans une minute.")
 	e.RetryAfter = "60"
 	return e
 }
@@ -60,7 +63,8 @@ func tooManyResends() *web.Error {
 // has no Pro key to ask with.
 func endpointInactive() *web.Error {
 	return web.NewError(web.CodeEndpointInactive,
-		"Ce point de réception est en pause ou désactivé, et rien ne lui est envoyé : remettez-le d’abord à « active ».")
+		"Ce point de réception est en pause ou désactivé, et rien ne lui est envoyé : "+
+			"remettez-le d’abord à « active ».")
 }
 
 func recoveryRunning(id string) *web.Error {
@@ -75,7 +79,8 @@ func tooLarge() *web.Error {
 
 func notJSON() *web.Error {
 	return web.NewError(web.CodeUnsupportedMediaType,
-		"Le corps de la requête doit être du JSON, non compressé : envoyez-le avec l’en-tête « Content-Type: application/json ».")
+		"Le corps de la requête doit être du JSON, non compressé : envoyez-le avec l’en-tête « Content-Type: "+
+			"application/json ».")
 }
 
 // unavailable is for a database that is busy or unreachable.

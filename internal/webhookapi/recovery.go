@@ -87,7 +87,8 @@ func (b body) since(now time.Time) (since time.Time, text string, err error) {
 		return time.Time{}, "", err
 	}
 	if !given {
-		return time.Time{}, "", web.Invalid("since", "Le champ « since » manque ; valeurs admises : "+allowedSince(now)+".")
+		return time.Time{}, "", web.Invalid("since",
+			"Le champ « since » manque ; valeurs admises : "+allowedSince(now)+".")
 	}
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
 		t, err := time.Parse(layout, text)
@@ -99,9 +100,11 @@ func (b body) since(now time.Time) (since time.Time, text string, err error) {
 }
 
 func badSince(text string, now time.Time) error {
-	return web.Invalid("since", "Le champ « since » vaut "+web.Quote(text)+" ; valeurs admises : "+allowedSince(now)+".")
+	return web.Invalid("since",
+		"Le champ « since » vaut "+web.Quote(text)+" ; valeurs admises : "+allowedSince(now)+".")
 }
 
 func allowedSince(now time.Time) string {
-	return "une date (2026-11-15) ou un instant RFC 3339 (2026-11-15T08:00:00Z), du " + stamp(now.Add(-webhook.Keep)) + " à maintenant, car les événements sont gardés 30 jours"
+	return "une date (2026-11-15) ou un instant RFC 3339 (2026-11-15T08:00:00Z), du " + stamp(now.Add(-webhook.Keep)) +
+		" à maintenant, car les événements sont gardés 30 jours"
 }

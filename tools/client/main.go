@@ -49,7 +49,8 @@ func readTools(ctx context.Context, c *api.ClientWithResponses) {
 	require(one.JSON200 != nil && one.JSON200.Name == best.Name, "getTool", one.Status())
 	unknown, err := c.GetToolWithResponse(ctx, "inconnu", nil)
 	check(err)
-	require(unknown.JSON404 != nil && unknown.JSON404.Code == "tool_not_found", "getTool of an unknown tool", unknown.Status())
+	require(unknown.JSON404 != nil && unknown.JSON404.Code == "tool_not_found", "getTool of an unknown tool",
+		unknown.Status())
 	fmt.Println(list.JSON200.Meta.Total, "tools")
 }
 
