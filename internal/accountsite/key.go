@@ -20,7 +20,7 @@ type keyRow struct {
 
 // keyForm is the form that creates a key. Newest is the newest key when the form was
 // shown: it distinguishes a form that is sent twice, by a reload or a second click,
-// from a new one (see store.Keys.CreateNext).
+// from a new one (see accountdb.Keys.CreateNext).
 type keyForm struct {
 	Name    string // as typed
 	Problem string

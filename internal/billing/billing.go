@@ -9,7 +9,7 @@
 //
 // No lock is held during a call to Stripe: on SQLite it would block every writer.
 //
-// The rules are here; package store keeps the rows and imports this package for its
+// The rules are here; package accountdb keeps the rows and imports this package for its
 // types.
 package billing
 

@@ -20,7 +20,7 @@ const (
 	// maxLookups is how many lookups run at once, of remembered keys and of unknown keys
 	// separately; those of unknown keys are of whole groups. SQLite has four readers for
 	// all queries. On PostgreSQL lookups share three connections with State only
-	// (lookupConnections in package store). So neither kind can occupy them all.
+	// (lookupConnections in package sqldb). So neither kind can occupy them all.
 	maxLookups = 2
 	// maxWaiting is how many unseen keys may wait for their lookup: the customers of a
 	// large service who all return after a restart.

@@ -10,7 +10,7 @@
 // accepted it and before we know.
 //
 // This package has the texts (templates) and the rules (schedule, meaning of replies);
-// package store keeps the rows and imports this package for its types.
+// package accountdb keeps the rows and imports this package for its types.
 package mail
 
 import (

@@ -120,7 +120,7 @@ func each(t *testing.T, sqlite, postgres func(testing.TB) string, test func(t *t
 // test binary and kind of database; every test gets a copy of the result. A package
 // declares one for all of its tests:
 //
-//	var databases = testkit.Migrated[*store.Store]{Open: store.Open}
+//	var databases = testkit.Migrated[*sqldb.DB]{Open: open}
 type Migrated[S io.Closer] struct {
 	// Open opens a database and migrates it.
 	Open func(ctx context.Context, dsn string) (S, error)

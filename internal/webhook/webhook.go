@@ -7,7 +7,7 @@
 // dies, its leases end and other processes take over.
 //
 // This package has the rules (schedule, signature, guard, breaker, meaning of responses);
-// package store keeps the rows and imports this package for its types.
+// package accountdb keeps the rows and imports this package for its types.
 package webhook
 
 import (

@@ -87,7 +87,7 @@ func TestPagesOfAnyOriginReadTheDocumentAndNothingElse(t *testing.T) {
 
 // The file has an event of every type, as receivers get them.
 func TestEveryEventIsOfTheUnion(t *testing.T) {
-	file, err := os.ReadFile("../store/testdata/events.jsonl")
+	file, err := os.ReadFile("../catalogdb/testdata/events.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
