@@ -177,16 +177,22 @@ func faults(proxy *toxiproxy.Proxy, db *testkit.PostgresServer) []fault {
 	return []fault{
 		{name: "none", begin: nothing, end: nothing, near: true},
 		slow(100), slow(150), slow(300), slow(600),
-		{name: "refused", begin: func(context.Context) error { proxy.Stop(); return nil },
-			end: func(context.Context) error { return proxy.Start() }},
+		{
+			name: "refused", begin: func(context.Context) error { proxy.Stop(); return nil },
+			end: func(context.Context) error { return proxy.Start() },
+		},
 		toxic("black hole", "timeout", `{"timeout":0}`),
 		toxic("slow, 1 s", "latency", `{"latency":1000}`),
 		toxic("reset in mid-query", "reset_peer", `{"timeout":0}`),
 		{name: "restart", begin: func(context.Context) error { return db.Restart() }, end: nothing, brief: true},
-		{name: "frozen", begin: func(context.Context) error { return db.Freeze() },
-			end: func(context.Context) error { return db.Thaw() }, down: true},
-		{name: "killed", begin: func(context.Context) error { return db.Kill() },
-			end: func(context.Context) error { return db.Resume() }, down: true},
+		{
+			name: "frozen", begin: func(context.Context) error { return db.Freeze() },
+			end: func(context.Context) error { return db.Thaw() }, down: true,
+		},
+		{
+			name: "killed", begin: func(context.Context) error { return db.Kill() },
+			end: func(context.Context) error { return db.Resume() }, down: true,
+		},
 		{name: "failover", begin: func(context.Context) error {
 			proxy.Stop()
 			return db.Move()

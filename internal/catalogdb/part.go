@@ -5,8 +5,9 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
-	"palmares/internal/sqldb"
 	"time"
+
+	"palmares/internal/sqldb"
 )
 
 //go:embed migrations/*.sql

@@ -5,11 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
+
 	"palmares/internal/catalog"
 	"palmares/internal/record"
 	"palmares/internal/sqldb"
-	"strings"
-	"time"
 )
 
 // A PictureSource has the bytes of the pictures that are to be published, by hash.

@@ -46,8 +46,10 @@ const (
 )
 
 // Files lists them in the order of the manifest.
-var Files = []string{toolsFile, comparisonsFile, retiredFile, pagesFile, catalogueFile, ChunksFile, toolTableFile,
-	priceFile, databaseFile}
+var Files = []string{
+	toolsFile, comparisonsFile, retiredFile, pagesFile, catalogueFile, ChunksFile, toolTableFile,
+	priceFile, databaseFile,
+}
 
 // contentTypes are the types of the files, by extension.
 var contentTypes = map[string]string{
@@ -103,8 +105,10 @@ func (x *Export) Open(f *File) (*os.File, error) { return os.Open(filepath.Join(
 func nameOf(s *snapshot.Snapshot, release string) string {
 	h := sha256.New()
 	feed := s.Feed
-	for _, part := range []string{release, strconv.Itoa(Format), feed.ID, feed.State, strconv.FormatInt(feed.Last, 10),
-		s.PublishedAt, s.Catalog.CreditLine(), s.Catalog.Settings.Dataset} {
+	for _, part := range []string{
+		release, strconv.Itoa(Format), feed.ID, feed.State, strconv.FormatInt(feed.Last, 10),
+		s.PublishedAt, s.Catalog.CreditLine(), s.Catalog.Settings.Dataset,
+	} {
 		h.Write(append([]byte(part), 0))
 	}
 	return "v" + strconv.FormatInt(s.Version, 10) + "-" + hex.EncodeToString(h.Sum(nil)[:buildSize])

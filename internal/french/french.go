@@ -19,11 +19,15 @@ const (
 	Narrow = "\u202f"
 )
 
-var months = [...]string{"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre",
-	"octobre", "novembre", "décembre"}
+var months = [...]string{
+	"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre",
+	"octobre", "novembre", "décembre",
+}
 
-var shortMonths = [...]string{"janv.", "févr.", "mars", "avr.", "mai", "juin", "juil.", "août", "sept.", "oct.",
-	"nov.", "déc."}
+var shortMonths = [...]string{
+	"janv.", "févr.", "mars", "avr.", "mai", "juin", "juil.", "août", "sept.", "oct.",
+	"nov.", "déc.",
+}
 
 // Date formats a day such as 2026-03-01: 1er mars 2026. Anything else is returned
 // unchanged.

@@ -157,8 +157,10 @@ func (d *Document) values(snap *snapshot.Snapshot) map[string]any {
 	values := map[string]any{
 		"servers": []server{{base}},
 		"terms":   base + "/licence",
-		"license": license{"Données libres de droits, à condition de citer «\u00a0" + c.CreditLine() + "\u00a0»",
-			base + "/licence"},
+		"license": license{
+			"Données libres de droits, à condition de citer «\u00a0" + c.CreditLine() + "\u00a0»",
+			base + "/licence",
+		},
 		"contact": who,
 		"docs":    base + "/docs",
 	}

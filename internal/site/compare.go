@@ -340,10 +340,14 @@ var reviewKinds = []struct {
 	label    string
 	headings []string
 }{
-	{"Points forts", []string{"points-forts", "forces", "atouts", "avantages", "qualites", "on-aime",
-		"ce-que-nous-avons-aime", "ce-que-l-on-aime", "ce-qui-nous-a-plu"}},
-	{"Points faibles", []string{"points-faibles", "faiblesses", "limites", "inconvenients", "defauts", "on-aime-moins",
-		"ce-qui-nous-a-genes", "ce-que-l-on-aime-moins", "ce-qui-manque"}},
+	{"Points forts", []string{
+		"points-forts", "forces", "atouts", "avantages", "qualites", "on-aime",
+		"ce-que-nous-avons-aime", "ce-que-l-on-aime", "ce-qui-nous-a-plu",
+	}},
+	{"Points faibles", []string{
+		"points-faibles", "faiblesses", "limites", "inconvenients", "defauts", "on-aime-moins",
+		"ce-qui-nous-a-genes", "ce-que-l-on-aime-moins", "ce-qui-manque",
+	}},
 	{"Verdict", []string{"verdict", "notre-verdict", "notre-avis", "avis-final", "conclusion"}},
 }
 

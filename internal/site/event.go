@@ -209,8 +209,13 @@ func priceChangeOf(e *catalog.Event) catalog.PriceChange {
 // updates are the fields of a tool whose change is shown, with their names. Prices
 // have events of their own.
 var updates = []struct{ field, label string }{
-	{"score", "note"}, {"verifiability", "vérifiabilité"}, {"name", "nom"}, {"tagline", "présentation"},
-	{"domain", "site"}, {"category", "catégorie"}, {"icp", "pour qui"},
+	{"score", "note"},
+	{"verifiability", "vérifiabilité"},
+	{"name", "nom"},
+	{"tagline", "présentation"},
+	{"domain", "site"},
+	{"category", "catégorie"},
+	{"icp", "pour qui"},
 }
 
 // describeUpdate describes what changed in a tool, old → new.

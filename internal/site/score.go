@@ -33,12 +33,18 @@ func newScoreHistory(t *catalog.Tool, until string) *scoreHistory {
 		before func(*catalog.ScoreChange) *float64
 		after  func(*catalog.ScoreChange) *float64
 	}{
-		{"Note", func(c *catalog.ScoreChange) *float64 { return c.OldScore },
-			func(c *catalog.ScoreChange) *float64 { return c.NewScore }},
-		{"Vérifiabilité", func(c *catalog.ScoreChange) *float64 { return c.OldVerifiability },
-			func(c *catalog.ScoreChange) *float64 { return c.NewVerifiability }},
-		{"Obsolescence", func(c *catalog.ScoreChange) *float64 { return c.OldObsolescence },
-			func(c *catalog.ScoreChange) *float64 { return c.NewObsolescence }},
+		{
+			"Note", func(c *catalog.ScoreChange) *float64 { return c.OldScore },
+			func(c *catalog.ScoreChange) *float64 { return c.NewScore },
+		},
+		{
+			"Vérifiabilité", func(c *catalog.ScoreChange) *float64 { return c.OldVerifiability },
+			func(c *catalog.ScoreChange) *float64 { return c.NewVerifiability },
+		},
+		{
+			"Obsolescence", func(c *catalog.ScoreChange) *float64 { return c.OldObsolescence },
+			func(c *catalog.ScoreChange) *float64 { return c.NewObsolescence },
+		},
 	}
 	h := &scoreHistory{Chart: chart.OfScore(t, until), Rows: make([]scoreRow, len(t.ScoreHistory))}
 	for i := range t.ScoreHistory {

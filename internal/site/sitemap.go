@@ -11,8 +11,10 @@ import (
 const maxURLs = 50_000
 
 // fixedPages are the pages that every catalogue has.
-var fixedPages = []string{"/", "/outils", "/comparatifs", "/prix", mapPath, trendsPath, "/cimetiere", "/docs",
-	"/tarifs", "/licence", "/confidentialite"}
+var fixedPages = []string{
+	"/", "/outils", "/comparatifs", "/prix", mapPath, trendsPath, "/cimetiere", "/docs",
+	"/tarifs", "/licence", "/confidentialite",
+}
 
 // eachURL calls visit for every page with the day of its last change, "" if
 // unknown. A record whose canonical page is elsewhere is left out.

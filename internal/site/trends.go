@@ -341,8 +341,10 @@ func (s *Site) trendsJSON(r *request) (*answer, error) {
 func trendPrices(moves []market.PriceMove) []trendPrice {
 	list := []trendPrice{}
 	for _, m := range moves {
-		list = append(list, trendPrice{m.Tool.Slug, m.Tool.Name, m.Change.ChangedAt, m.Change.OldPrice, m.Change.NewPrice,
-			math.Round(1000*m.Share) / 10})
+		list = append(list, trendPrice{
+			m.Tool.Slug, m.Tool.Name, m.Change.ChangedAt, m.Change.OldPrice, m.Change.NewPrice,
+			math.Round(1000*m.Share) / 10,
+		})
 	}
 	return list
 }

@@ -71,8 +71,10 @@ var eventTexts = []eventText{
 	{"comparatif.unpublished", "un comparatif est retiré", "`null`"},
 	{"embeddings.updated", "`reason` le dit : l’outil entre parmi les 300 premiers (`entered`), " +
 		"son texte change (`changed`), ou il en sort (`left`)", "le document sans `chunks`, `null` s’il en sort"},
-	{"catalog.updated", "une publication est finie, après tous ses autres événements",
-		"le nombre d’événements par type"},
+	{
+		"catalog.updated", "une publication est finie, après tous ses autres événements",
+		"le nombre d’événements par type",
+	},
 	{"webhook.ping", "vous l’avez demandé", "`null`"},
 }
 
@@ -93,8 +95,10 @@ var receivers = sync.OnceValue(func() []receiver {
 	all := []receiver{
 		{"recepteur.go", "Go", "go", "Avec la bibliothèque officielle", "go get " +
 			"github.com/standard-webhooks/standard-webhooks/libraries", "receiver.go"},
-		{"recepteur.js", "JavaScript", "js", "Avec la bibliothèque officielle", "npm install standardwebhooks",
-			"receiver.mjs"},
+		{
+			"recepteur.js", "JavaScript", "js", "Avec la bibliothèque officielle", "npm install standardwebhooks",
+			"receiver.mjs",
+		},
 		{"recepteur.python", "Python", "python", "Avec la bibliothèque standard", "", "receiver.py"},
 	}
 	for i := range all {

@@ -45,8 +45,10 @@ func (m *generator) addEditorial(c *catalog.Catalog) {
 	}
 }
 
-var authorNames = []string{"Amélie Fournier", "Baptiste Le Goff", "Chiara Moretti", "Driss El Amrani",
-	"Éléonore d’Aubigny", "Nguyễn Văn Minh"}
+var authorNames = []string{
+	"Amélie Fournier", "Baptiste Le Goff", "Chiara Moretti", "Driss El Amrani",
+	"Éléonore d’Aubigny", "Nguyễn Văn Minh",
+}
 
 func (m *generator) authors() []string {
 	switch n := m.below(10); {
@@ -70,7 +72,8 @@ func (m *generator) addEditorialFields(t *catalog.Tool) {
 	t.Authors = m.authors()
 	if t.Pricing != "gratuit" && m.chance(12) {
 		t.Plans = []catalog.PlanRow{
-			{Name: "Découverte", Price: "0 €"}, {Name: "Équipe", Price: t.Price, Note: "facturé à l’année"},
+			{Name: "Découverte", Price: "0 €"},
+			{Name: "Équipe", Price: t.Price, Note: "facturé à l’année"},
 			{Name: "Groupe", Price: "sur devis"},
 		}
 		if m.chance(50) {
