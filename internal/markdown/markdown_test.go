@@ -276,24 +276,6 @@ func FuzzSectionsHaveDistinctValidIDs(f *testing.F) {
 	})
 }
 
-var review = strings.Repeat("## Prise en main %d\n\n"+
-	"L’outil **Boréal** tient ses promesses : l’installation prend deux minutes et le [guide](https://exemple.fr/guide) est clair. "+
-	"On regrette seulement que l’export `CSV` oublie les *accents* des en-têtes, et que le mode hors ligne ne garde que trois projets.\n\n"+
-	"- un point fort\n- un point faible, *nuancé*\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n", 6)
-
-func numbered() string { return fmt.Sprintf(review, 1, 2, 3, 4, 5, 6) }
-
-func BenchmarkTheWorstTexts(b *testing.B) {
-	for name, body := range hostile(1 << 20) {
-		b.Run(fmt.Sprintf("%q", name), func(b *testing.B) {
-			for b.Loop() {
-				CheckSections(body)
-				HTML(body, nil, "") // splits it into sections, too
-			}
-		})
-	}
-}
-
 func TestAnExcerptIsTheFirstParagraphOfProse(t *testing.T) {
 	for _, c := range []struct{ name, body, want string }{
 		{"struck through", "Ce n’est ~~pas~~ recommandé ~~du tout~~.", "Ce n’est recommandé."},

@@ -127,6 +127,5 @@ func (v *view) currentSlug(folder, former string) string {
 	if folder == "comparatifs" {
 		return v.comparisonAliases[former]
 	}
-	current, _ := v.snap.Aliases[former]
-	return current
+	return v.snap.Aliases[former]
 }

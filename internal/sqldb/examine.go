@@ -26,11 +26,11 @@ func Examine(
 	ctx context.Context, dsn string, cfg Config, also func(context.Context, Queryer) ([]Finding, error),
 ) (all []Finding, current bool) {
 	d, err := connect(ctx, dsn, cfg, false)
-	defer d.Close() //nolint:errcheck // nothing was written
 	e := &examination{DB: d}
 	if err == nil {
 		err = e.run(ctx, also)
 	}
+	defer d.Close() //nolint:errcheck // nothing was written
 	if err != nil {
 		e.add("database", true, "%v", d.Explain(ctx, err))
 	}
