@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -267,26 +266,4 @@ func (f *Feed) With(changes []Change) []Change {
 		}
 	}
 	return append(next, changes...)
-}
-
-// Since says how the changes of an earlier feed became those of f.
-func (f *Feed) Since(earlier *Feed) catalog.Moves {
-	m := catalog.Moves{Moved: make([]int32, len(earlier.Changes))}
-	next := 0
-	add := func(before int64) {
-		for ; next < len(f.Changes) && f.Changes[next].Position < before; next++ {
-			m.Fresh = append(m.Fresh, int32(next))
-		}
-	}
-	for i := range earlier.Changes {
-		position := earlier.Changes[i].Position
-		add(position)
-		m.Moved[i] = -1
-		if next < len(f.Changes) && f.Changes[next].Position == position {
-			m.Moved[i] = int32(next)
-			next++
-		}
-	}
-	add(math.MaxInt64)
-	return m
 }

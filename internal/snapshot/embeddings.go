@@ -72,9 +72,9 @@ func (s *Snapshot) renderEmbeddings(c *catalog.Catalog) {
 		} `json:"meta"`
 	}
 	list.Data, list.Meta.Total = entries, len(entries)
-	s.embeddingsList = one(list)
+	s.embeddingsList = newFragment(list)
 }
 
 // EmbeddingsList returns the body of the list of all embeddings documents, by slug: their
 // hashes and those of their chunks.
-func (s *Snapshot) EmbeddingsList() wire.Body { return s.embeddingsList.body(0) }
+func (s *Snapshot) EmbeddingsList() wire.Body { return s.embeddingsList.body() }

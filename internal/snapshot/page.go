@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"math/bits"
-	"sort"
 	"strconv"
 
 	"palmares/internal/catalog"
@@ -31,12 +30,17 @@ type Page struct {
 	Total int
 	Bare  bool // without meta, for a list that is not paginated
 
-	from *fragments
+	from fragments
 	ids  []int32
 }
 
 // Pages returns the number of pages of the list.
 func (p *Page) Pages() int64 { return (int64(p.Total) + int64(p.Limit) - 1) / int64(p.Limit) }
+
+// IDs returns the indexes of the records of the page: in Catalog.Tools for tools and
+// prices, in Published for comparisons, and in Catalog.Retired and
+// Catalog.Categories for the others. The caller must not modify them.
+func (p *Page) IDs() []int32 { return p.ids }
 
 // Body returns the body of the page.
 func (p *Page) Body() wire.Body {
@@ -45,7 +49,7 @@ func (p *Page) Body() wire.Body {
 	var buf [(200 + 8) * len(wire.Digest{})]byte
 	b := append(buf[:0], "page\x00"...)
 	for _, i := range p.ids {
-		b = append(b, p.from.digests[i][:]...)
+		b = append(b, p.from[i].digest[:]...)
 	}
 	return wire.NewParts(wire.Sum(p.appendMeta(b)), p)
 }
@@ -57,7 +61,7 @@ func (p *Page) Append(b []byte) []byte {
 		if n > 0 {
 			b = append(b, ',')
 		}
-		b = append(b, p.from.at(i)...)
+		b = append(b, p.from[i].json...)
 	}
 	b = append(b, ']')
 	return p.appendMeta(b)
@@ -88,7 +92,7 @@ type ToolQuery struct {
 
 // Tools lists tools.
 func (s *Snapshot) Tools(q ToolQuery, at Paging) *Page {
-	p := &Page{Paging: at, from: &s.tools}
+	p := &Page{Paging: at, from: s.tools}
 	orders, ok := s.toolOrders[q.Category]
 	if !ok {
 		return p
@@ -98,18 +102,20 @@ func (s *Snapshot) Tools(q ToolQuery, at Paging) *Page {
 	case q.ScoreMin == nil && q.ObsolescenceMax == nil:
 		p.slice(o.ids)
 	case q.ObsolescenceMax == nil:
-		p.filter(o.ids, o.score.atLeast(*q.ScoreMin))
+		scored := o.score.atLeast(*q.ScoreMin)
+		p.filter(o.ids, scored, scored)
 	case q.ScoreMin == nil:
-		p.filter(o.ids, o.obsolescence.atLeast(-*q.ObsolescenceMax))
+		lasting := o.obsolescence.atLeast(-*q.ObsolescenceMax)
+		p.filter(o.ids, lasting, lasting)
 	default:
-		p.filterBoth(o.ids, o.score.atLeast(*q.ScoreMin), o.obsolescence.atLeast(-*q.ObsolescenceMax))
+		p.filter(o.ids, o.score.atLeast(*q.ScoreMin), o.obsolescence.atLeast(-*q.ObsolescenceMax))
 	}
 	return p
 }
 
 // Prices lists the prices of the tools of a category, or of all, by name.
 func (s *Snapshot) Prices(category string, at Paging) *Page {
-	p := &Page{Paging: at, from: &s.prices}
+	p := &Page{Paging: at, from: s.prices}
 	if orders, ok := s.toolOrders[category]; ok {
 		p.slice(orders[NameAsc].ids)
 	}
@@ -118,21 +124,21 @@ func (s *Snapshot) Prices(category string, at Paging) *Page {
 
 // Comparisons lists published comparisons.
 func (s *Snapshot) Comparisons(category string, at Paging) *Page {
-	p := &Page{Paging: at, from: &s.comparisons}
+	p := &Page{Paging: at, from: s.comparisons}
 	p.slice(s.comparisonOrders[category])
 	return p
 }
 
 // Retired lists retired tools.
 func (s *Snapshot) Retired(category string, reason catalog.Reason, at Paging) *Page {
-	p := &Page{Paging: at, from: &s.retired}
+	p := &Page{Paging: at, from: s.retired}
 	p.slice(s.retiredOrders[retiredKey{category, reason}])
 	return p
 }
 
 // Categories lists all categories.
 func (s *Snapshot) Categories() *Page {
-	return &Page{Bare: true, Total: len(s.categoryOrder), from: &s.categories, ids: s.categoryOrder}
+	return &Page{Bare: true, Total: len(s.categoryOrder), from: s.categories, ids: s.categoryOrder}
 }
 
 // slice takes the page from an unfiltered list.
@@ -152,56 +158,20 @@ func (p *Page) start() (int, bool) {
 	return int(p.Number-1) * p.Limit, true
 }
 
-// filter takes the page from the items that pass one filter. The number of items
-// before each block is precomputed.
-func (p *Page) filter(ids []int32, c filter) {
-	if c.none {
-		return
-	}
-	if c.raw != nil {
-		p.filterBoth(ids, c, c)
-		return
-	}
-	p.Total = int(c.ranks[len(c.ranks)-1])
-	start, ok := p.start()
-	if !ok {
-		return
-	}
-	block := sort.Search(len(c.ranks)-1, func(i int) bool { return int(c.ranks[i+1]) > start })
-	p.pick(ids, &c, &c, block*blockWords, start-int(c.ranks[block]))
-}
-
-// filterBoth takes the page from the items that pass both filters. It counts 64
-// items at a time and keeps the counts of up to 256 blocks, so that it looks at
-// single items only near the page.
-func (p *Page) filterBoth(ids []int32, a, b filter) {
+// filter takes the page from the items that pass both filters.
+func (p *Page) filter(ids []int32, a, b filter) {
 	if a.none || b.none {
 		return
 	}
-	words := (len(ids) + 63) / 64
-	var counts [256]int
-	block := max(1, (words+len(counts)-1)/len(counts)) // words
-	for w := 0; w < words; w += block {
-		n := countBoth(&a, &b, w, min(w+block, words))
-		counts[w/block] = n
-		p.Total += n
+	for w := range (len(ids) + 63) / 64 {
+		p.Total += bits.OnesCount64(a.word(w) & b.word(w))
 	}
-	start, ok := p.start()
+	skip, ok := p.start()
 	if !ok {
 		return
 	}
-	w := 0
-	for ; counts[w/block] <= start; w += block {
-		start -= counts[w/block]
-	}
-	p.pick(ids, &a, &b, w, start)
-}
-
-// pick collects the items of the page: those from word w that pass both filters,
-// except the first skip.
-func (p *Page) pick(ids []int32, a, b *filter, w, skip int) {
-	p.ids = make([]int32, 0, min(int64(p.Limit), int64(p.Total)-(p.Number-1)*int64(p.Limit)))
-	for ; len(p.ids) < cap(p.ids); w++ {
+	p.ids = make([]int32, 0, min(p.Limit, p.Total-skip))
+	for w := 0; len(p.ids) < cap(p.ids); w++ {
 		word := a.word(w) & b.word(w)
 		if n := bits.OnesCount64(word); n <= skip {
 			skip -= n
@@ -215,19 +185,4 @@ func (p *Page) pick(ids []int32, a, b *filter, w, skip int) {
 			p.ids = append(p.ids, ids[64*w+bits.TrailingZeros64(word)])
 		}
 	}
-}
-
-// countBoth counts the items of a range of words that pass both filters.
-func countBoth(a, b *filter, from, to int) (n int) {
-	if a.raw != nil || b.raw != nil {
-		for w := from; w < to; w++ {
-			n += bits.OnesCount64(a.word(w) & b.word(w))
-		}
-		return n
-	}
-	x, y := a.bits[from:to], b.bits[from:to]
-	for i := range x {
-		n += bits.OnesCount64(x[i] & y[i])
-	}
-	return n
 }

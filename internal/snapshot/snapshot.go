@@ -56,7 +56,7 @@ type Snapshot struct {
 	// UpdatedAt and Version as header values, to save allocations.
 	updatedAtHeader, versionHeader []string
 
-	changes table // of the feed
+	changes map[changeKey]int32 // index in the feed
 
 	before *Snapshot // what this one was made from; nil once the index is built
 	step   catalog.Step
@@ -67,20 +67,17 @@ type Snapshot struct {
 	retired     fragments
 	embeddings  fragments // one per tool of the top set
 	categories  fragments
-	stats       fragments // one
 
-	embeddingsList fragments // one
+	stats, embeddingsList fragment
 
 	priceDetails      fragments // prices with their history
 	comparisonDetails fragments // comparisons with both scores
 
-	toolBySlug       table
+	toolBySlug       map[string]int32
 	comparisonBySlug map[string]int32 // index in comparisons
 	retiredBySlug    map[string]int32
 	embeddingsBySlug map[string]int32
 
-	columns          columns
-	toolSorts        [sortCount][]int32
 	toolOrders       map[string]*[sortCount]order // by category, "" for all
 	comparisonOrders map[string][]int32
 	retiredOrders    map[retiredKey][]int32
@@ -108,6 +105,7 @@ func Next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int6
 		Catalog: c, Version: version, UpdatedAt: updatedAt,
 		updatedAtHeader: []string{updatedAt}, versionHeader: []string{strconv.FormatInt(version, 10)},
 
+		toolBySlug:       make(map[string]int32, len(c.Tools)),
 		comparisonBySlug: make(map[string]int32, len(c.Comparisons)),
 		retiredBySlug:    make(map[string]int32, len(c.Retired)),
 		embeddingsBySlug: map[string]int32{},
@@ -126,16 +124,22 @@ func Next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int6
 			s.Pictures[small.Name] = small.Ext
 		}
 	}
-	if s.before != nil {
-		s.columns = s.before.columns.next(s.before.Catalog, c, &s.step.Tools)
-	} else {
-		s.columns = newColumns(c)
+	for i, t := range c.Tools {
+		s.toolBySlug[t.Slug] = int32(i)
+		for _, alias := range t.Aliases {
+			s.Aliases[alias] = t.Slug
+		}
+		s.HasLogos = s.HasLogos || t.Logo != ""
+		s.HasProfiles = s.HasProfiles || t.ICP != catalog.EveryICP
 	}
-	s.HasLogos, s.HasProfiles = s.columns.any(hasLogo), s.columns.any(hasProfile)
 	ordered := make(chan struct{})
 	go func() { // independent of the rendering below, and about as long
 		defer close(ordered)
-		s.orderTools(c)
+		if s.hasSameTools() {
+			s.toolOrders = s.before.toolOrders
+		} else {
+			s.toolOrders = orderTools(c)
+		}
 	}()
 	s.renderTools(c)
 	s.renderEmbeddings(c)
@@ -209,38 +213,17 @@ func hasSameCategories(before *Snapshot, c *catalog.Catalog) bool {
 	return reflect.DeepEqual(before.Catalog.Categories, c.Categories)
 }
 
-func (s *Snapshot) orderTools(c *catalog.Catalog) {
-	switch {
-	case s.hasSameTools():
-		s.toolSorts, s.toolOrders = s.before.toolSorts, s.before.toolOrders
-		return
-	case s.before != nil:
-		s.toolSorts = nextSorts(c, &s.columns, s.before.toolSorts, &s.step.Tools)
-	default:
-		s.toolSorts = sortTools(c, &s.columns)
-	}
-	s.toolOrders = orderTools(c, &s.columns, s.toolSorts)
-}
-
 func (s *Snapshot) renderTools(c *catalog.Catalog) {
-	hash := func(i int32) uint64 { return hashOf(c.Tools[i].Slug) }
 	item := func(i int32) any { return c.ToolItem(c.Tools[i]) }
 	price := func(i int32) any { return c.Tools[i].PriceItem() }
 	detail := func(i int32) any { return c.Tools[i].PriceDetail() }
 	if n := len(c.Tools); s.before != nil {
-		s.toolBySlug = s.before.toolBySlug.next(&s.step.Tools, n, hash)
 		s.tools = s.before.tools.next(&s.step.Tools, n, item)
 		s.prices = s.before.prices.next(&s.step.Tools, n, price)
 		s.priceDetails = s.before.priceDetails.next(&s.step.Tools, n, detail)
 	} else {
-		s.toolBySlug = newTable(n, hash)
 		s.tools, s.prices, s.priceDetails = render(n, item), render(n, price), render(n, detail)
 	}
-	s.columns.with(hasAliases, func(i int32) {
-		for _, alias := range c.Tools[i].Aliases {
-			s.Aliases[alias] = c.Tools[i].Slug
-		}
-	})
 }
 
 func (s *Snapshot) renderComparisons(c *catalog.Catalog) {
@@ -260,8 +243,8 @@ func (s *Snapshot) renderComparisons(c *catalog.Catalog) {
 	detail := func(i int32) any { return c.ComparisonDetail(public[i]) }
 	if n := len(public); s.before != nil {
 		moves := s.comparisonMoves()
-		s.comparisons, s.comparisonDetails = s.before.comparisons.next(&moves, n,
-			item), s.before.comparisonDetails.next(&moves, n, detail)
+		s.comparisons = s.before.comparisons.next(&moves, n, item)
+		s.comparisonDetails = s.before.comparisonDetails.next(&moves, n, detail)
 	} else {
 		s.comparisons, s.comparisonDetails = render(n, item), render(n, detail)
 	}
@@ -296,7 +279,7 @@ func (s *Snapshot) comparisonMoves() catalog.Moves {
 			}
 		}
 	}
-	m.Moved = make([]int32, 0, s.before.comparisons.count())
+	m.Moved = make([]int32, 0, len(s.before.comparisons))
 	for i := range s.before.Catalog.Comparisons {
 		if !s.before.Catalog.Comparisons[i].Published {
 			continue
@@ -332,13 +315,16 @@ func (s *Snapshot) renderFigures(c *catalog.Catalog) {
 		sum           float64
 	}
 	var all tally
-	byCategory := make([]tally, len(c.Categories))
-	for i, score := range s.columns.score {
-		for _, y := range []*tally{&all, &byCategory[s.columns.category[i]]} {
+	byCategory := map[string]*tally{}
+	for _, k := range c.Categories {
+		byCategory[k.Slug] = &tally{}
+	}
+	for _, t := range c.Tools {
+		for _, y := range []*tally{&all, byCategory[t.Category]} {
 			y.count++
-			if !math.IsNaN(score) {
+			if t.Score != nil {
 				y.tested++
-				y.sum += score
+				y.sum += *t.Score
 			}
 		}
 	}
@@ -349,13 +335,13 @@ func (s *Snapshot) renderFigures(c *catalog.Catalog) {
 		return math.Round(y.sum/float64(y.tested)*100) / 100
 	}
 	s.categories = render(len(c.Categories), func(i int32) any {
-		y := &byCategory[i]
+		y := byCategory[c.Categories[i].Slug]
 		return catalog.CategoryItem{
 			Slug: c.Categories[i].Slug, Label: c.Categories[i].Label, ToolCount: y.count, AvgScore: average(y),
 		}
 	})
 	s.categoryOrder = orderCategories(c)
-	s.stats = one(catalog.Stats{
+	s.stats = newFragment(catalog.Stats{
 		ToolsTotal: all.count, ToolsTested: all.tested, ToolsAvgScore: average(&all),
 		ToolsRetired: len(c.Retired), ComparisonsTotal: len(s.comparisonBySlug),
 	})
