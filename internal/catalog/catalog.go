@@ -316,16 +316,7 @@ func (c *Catalog) Tool(slug string) *Tool {
 
 // find returns the index of a tool in Tools.
 func (c *Catalog) find(slug string) (int, bool) {
-	low, high := 0, len(c.Tools)
-	for low < high {
-		middle := int(uint(low+high) >> 1)
-		if strings.Compare(c.Tools[middle].Slug, slug) < 0 {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	return low, low < len(c.Tools) && c.Tools[low].Slug == slug
+	return slices.BinarySearchFunc(c.Tools, slug, func(t *Tool, s string) int { return strings.Compare(t.Slug, s) })
 }
 
 // CreditLine returns the line that whoever reuses the data must show.

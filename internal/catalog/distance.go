@@ -1,17 +1,10 @@
 package catalog
 
-import "math/bits"
-
 // EditDistance returns how many letters have to be changed, added or left out to turn a
 // into b, or a number above most.
 func EditDistance(a, b string, most int) int {
 	if max(len(a), len(b))-min(len(a), len(b)) > most {
 		return most + 1
-	}
-	// A letter that only one of them has costs a change; most slugs end here.
-	inA, inB := letters(a), letters(b)
-	if least := max(bits.OnesCount64(inA&^inB), bits.OnesCount64(inB&^inA)); least > most {
-		return least
 	}
 	var short [MaxSlug + 1]int // spares an allocation for every slug
 	row := short[:]
@@ -40,12 +33,4 @@ func EditDistance(a, b string, most int) int {
 		}
 	}
 	return row[len(b)]
-}
-
-// letters returns the set of bytes that a text has, of which some share a bit.
-func letters(text string) (set uint64) {
-	for i := range len(text) {
-		set |= 1 << (text[i] % 64)
-	}
-	return set
 }

@@ -14,20 +14,13 @@ const TopSetSize = 300
 // slug.
 func (c *Catalog) TopSet() []int {
 	var set []int
-	best := func() { // of those found so far
-		slices.SortFunc(set, func(i, j int) int { return byRank(c.Tools[i], c.Tools[j]) })
-		set = set[:min(len(set), TopSetSize)]
-	}
-	for i := range c.Tools {
-		if !c.Tools[i].mayBeTop() {
-			continue
-		}
-		if set = append(set, i); len(set) == 8*TopSetSize { // few of a large catalogue are left
-			best()
+	for i, t := range c.Tools {
+		if t.mayBeTop() {
+			set = append(set, i)
 		}
 	}
-	best()
-	return set
+	slices.SortFunc(set, func(i, j int) int { return byRank(c.Tools[i], c.Tools[j]) })
+	return set[:min(len(set), TopSetSize)]
 }
 
 // TopTools returns the tools of TopSet, those of c.Unchanged included.

@@ -57,9 +57,9 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
-			var w worker
+			var parser jsonParser
 			for b := range r.work {
-				w.read(f, b)
+				b.read(f, &parser)
 				r.done.Add(int64(len(b.records)))
 			}
 		})
@@ -224,27 +224,18 @@ func readLine(in *bufio.Reader, limit int, text []byte) (more []byte, tooLong bo
 	}
 }
 
-// A worker reads batches. What it keeps is for reuse.
-type worker struct {
-	jsonParser
-	known []string
-}
-
 // read decodes the records of a batch.
-func (w *worker) read(f *folder, b *batch) {
+func (b *batch) read(f *folder, parser *jsonParser) {
 	b.records = make([]record, 0, len(b.names)+len(b.lines))
 	for _, name := range b.names {
 		b.readMarkdown(f, name)
 	}
 	file := b.kind.folder + ".jsonl"
 	for _, line := range b.lines {
-		d := decoder{
-			file: file, line: line.number, basis: f.basis, problems: &b.problems, warnings: &b.warnings, known: w.known[:0],
-		}
-		v, ok := w.parse(b.data[line.start:line.end], line.number, d.report)
+		d := decoder{file: file, line: line.number, basis: f.basis, problems: &b.problems, warnings: &b.warnings}
+		v, ok := parser.parse(b.data[line.start:line.end], line.number, d.report)
 		d.fields, d.parsed = v.fields, ok
 		b.records = append(b.records, d.record(b.kind))
-		w.known = d.known
 	}
 	b.names, b.lines, b.data = nil, nil, nil
 }

@@ -15,15 +15,10 @@ import (
 // by one, with their names.
 var strictJSON = jsontext.AllowDuplicateNames(true)
 
-// A jsonParser parses lines of JSON. What it returned is valid until the next call.
+// A jsonParser parses lines of JSON.
 type jsonParser struct {
 	decoder jsontext.Decoder
-	text    []byte            // of a string with escapes
-	names   map[string]string // of fields
-	fields  []field           // of the last line, for reuse
-	entries []field           // of the objects in it, for reuse
-	used    int               // of entries
-
+	text    []byte // of a string with escapes
 	line    int
 	tooDeep bool
 	twice   []string // what is wrong with fields that were given before
@@ -31,11 +26,8 @@ type jsonParser struct {
 
 // parse parses one line of JSON, which must be an object.
 func (p *jsonParser) parse(data []byte, line int, problem report) (value, bool) {
-	if p.names == nil {
-		p.names = map[string]string{}
-	}
 	p.decoder.Reset(bytes.NewBuffer(data), strictJSON)
-	p.line, p.tooDeep, p.twice, p.used = line, false, nil, 0
+	p.line, p.tooDeep, p.twice = line, false, nil
 	v, err := p.value(1)
 	if err == nil {
 		_, err = p.decoder.ReadToken()
@@ -44,7 +36,6 @@ func (p *jsonParser) parse(data []byte, line int, problem report) (value, bool) 
 		explainJSON(data, line, problem)
 		return value{}, false
 	}
-	p.fields = v.fields
 	for _, twice := range p.twice {
 		problem(line, "%s", twice)
 	}
@@ -108,17 +99,17 @@ func (p *jsonParser) values(kind jsontext.Kind, depth int) (v value, err error) 
 	closing := jsontext.Kind(']')
 	if kind == '{' {
 		v.kind, closing = isMapping, '}'
-		v.fields = p.space(depth)
 	}
 	_, err = p.decoder.ReadToken()
 	for err == nil && p.decoder.PeekKind() != closing {
 		var f field
 		if v.kind == isMapping {
 			f.line = p.line
-			f.name, err = p.name()
+			name, err := p.decoder.ReadValue()
 			if err != nil {
 				return v, err
 			}
+			f.name = string(p.unquote(name))
 		}
 		f.value, err = p.value(depth + 1)
 		if v.kind == isMapping {
@@ -131,39 +122,6 @@ func (p *jsonParser) values(kind jsontext.Kind, depth int) (v value, err error) 
 		_, err = p.decoder.ReadToken()
 	}
 	return v, err
-}
-
-// space returns space for the fields of an object.
-func (p *jsonParser) space(depth int) []field {
-	const most, objects = 8, 16 // fields that the entry of a list has; entries whose fields are kept
-	if depth == 1 {
-		return p.fields[:0]
-	}
-	if p.entries == nil {
-		p.entries = make([]field, most*objects)
-	}
-	if p.used == len(p.entries) {
-		return make([]field, 0, most)
-	}
-	p.used += most
-	return p.entries[p.used-most : p.used-most : p.used]
-}
-
-// name parses the name of a field. Records have the same few names.
-func (p *jsonParser) name() (string, error) {
-	raw, err := p.decoder.ReadValue()
-	if err != nil {
-		return "", err
-	}
-	text := p.unquote(raw)
-	name, ok := p.names[string(text)]
-	if !ok {
-		name = string(text)
-		if len(p.names) < maxFields {
-			p.names[name] = name
-		}
-	}
-	return name, nil
 }
 
 // unquote returns the text of a string, until it is called again.

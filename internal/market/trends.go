@@ -131,12 +131,10 @@ type trendsBuilder struct {
 	medians map[string]*medianBuilder
 }
 
-// A medianBuilder collects the prices of a category. Those that did not change, which are
-// most, are kept once rather than for every day.
+// A medianBuilder collects the prices of a category.
 type medianBuilder struct {
 	changes int
-	steady  []float64
-	moved   [][]float64 // by day
+	prices  [][]float64 // by day
 }
 
 // NewTrends returns what changed in a catalogue, which must be sorted, in the twelve months
@@ -257,17 +255,10 @@ func (b *trendsBuilder) addMedian(t *catalog.Tool) {
 			of[1].changes++
 		}
 	}
-	if n := len(t.PriceHistory); n == 0 || t.PriceHistory[0].ChangedAt <= b.days[0] {
-		if euros, ok := catalog.Monthly(t.Price); ok && euros > 0 {
-			of[0].steady = append(of[0].steady, euros)
-			of[1].steady = append(of[1].steady, euros)
-		}
-		return
-	}
 	for i, day := range b.days {
 		if euros, ok := catalog.Monthly(priceOn(t, day)); ok && euros > 0 {
-			of[0].moved[i] = append(of[0].moved[i], euros)
-			of[1].moved[i] = append(of[1].moved[i], euros)
+			of[0].prices[i] = append(of[0].prices[i], euros)
+			of[1].prices[i] = append(of[1].prices[i], euros)
 		}
 	}
 }
@@ -287,7 +278,7 @@ func priceOn(t *catalog.Tool, day string) string {
 func (b *trendsBuilder) median(category string) *medianBuilder {
 	m := b.medians[category]
 	if m == nil {
-		m = &medianBuilder{moved: make([][]float64, len(b.days))}
+		m = &medianBuilder{prices: make([][]float64, len(b.days))}
 		b.medians[category] = m
 	}
 	return m
@@ -386,10 +377,8 @@ func first[T any](list []T, order func(x, y T) int) []T {
 func (m *medianBuilder) finish(category string, days []string) Median {
 	of := Median{Category: category, Changes: m.changes}
 	enough := m.changes >= MinMedianChanges
-	slices.Sort(m.steady)
-	for i, moved := range m.moved {
-		slices.Sort(moved)
-		p := MedianPoint{Day: days[i], Tools: len(m.steady) + len(moved), Euros: median(m.steady, moved)}
+	for i, prices := range m.prices {
+		p := MedianPoint{Day: days[i], Tools: len(prices), Euros: median(prices)}
 		enough = enough && p.Tools >= MinMedianTools
 		of.Points = append(of.Points, p)
 		of.Tools, of.Euros = p.Tools, p.Euros // the last day is today
@@ -400,21 +389,15 @@ func (m *medianBuilder) finish(category string, days []string) Median {
 	return of
 }
 
-// median returns the median of two sorted lists together, 0 if both are empty.
-func median(a, b []float64) float64 {
-	n := len(a) + len(b)
-	before, at := 0.0, 0.0 // the two in the middle
-	for range n/2 + 1 {
-		before = at
-		switch {
-		case len(b) == 0 && len(a) > 0, len(a) > 0 && a[0] <= b[0]:
-			at, a = a[0], a[1:]
-		case len(b) > 0:
-			at, b = b[0], b[1:]
-		}
+// median sorts prices and returns their median, 0 if there are none.
+func median(prices []float64) float64 {
+	slices.Sort(prices)
+	middle := len(prices) / 2
+	switch {
+	case len(prices) == 0:
+		return 0
+	case len(prices)%2 == 0:
+		return (prices[middle-1] + prices[middle]) / 2
 	}
-	if n%2 == 0 {
-		return (before + at) / 2
-	}
-	return at
+	return prices[middle]
 }

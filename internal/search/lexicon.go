@@ -65,11 +65,7 @@ func (l *lexicon) merge(order []int32, others []string) lexicon {
 		} else {
 			word = others[^from]
 		}
-		if i > 0 && from > 0 && order[i-1] == from-1 {
-			merged.shared[i] = l.shared[from]
-		} else {
-			merged.shared[i] = sharedPrefix(before, word)
-		}
+		merged.shared[i] = sharedPrefix(before, word)
 		text.WriteString(word)
 		merged.ends[i] = uint32(text.Len())
 		before = word

@@ -151,7 +151,6 @@ type queryTerm struct {
 // BM25. It returns how much the word tells tools apart; a word of a phrase does not make
 // it a common one.
 func (x *Index) add(w *workspace, q *queryWord, bit uint16) float32 {
-	terms := q.terms
 	factor := float32(1)
 	if q.filler {
 		factor = fillerFactor
@@ -161,12 +160,8 @@ func (x *Index) add(w *workspace, q *queryWord, bit uint16) float32 {
 		of    func(uint32) uint32
 		scale *weightScale
 	}{{headList, headBytes}, {textList, textBytes}} {
-		if len(terms) == 1 {
-			found += x.addOnly(w, list.of(terms[0].term), factor*terms[0].confidence, list.scale, bit)
-			continue
-		}
 		w.touched = w.touched[:0]
-		meant := x.addTerms(w, terms, list.of, list.scale)
+		meant := x.addTerms(w, q.terms, list.of, list.scale)
 		for i, doc := range w.touched {
 			w.score[doc] += factor * w.best[doc]
 			w.best[doc] = 0
@@ -202,20 +197,6 @@ func (w *workspace) setLevel(tool uint32, level uint8) {
 		w.named = append(w.named, tool)
 	}
 	w.level[tool] = max(w.level[tool], level)
-}
-
-// addOnly is add for a word that has one term, as most have, and one list. It returns the
-// number of tools that did not have the word before.
-func (x *Index) addOnly(w *workspace, list uint32, factor float32, scale *weightScale, bit uint16) int {
-	first, end := x.start[list], x.start[list+1]
-	docs, weight := x.docs[first:end], x.weight[first:end]
-	factor *= x.idf(len(docs))
-	found := 0
-	for k, doc := range docs {
-		w.score[doc] += factor * scale.table[weight[k]]
-		found += w.find(doc, bit)
-	}
-	return found
 }
 
 // addTerms collects in w.touched the tools of one kind of list, with their values in
