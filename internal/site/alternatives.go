@@ -28,7 +28,7 @@ type alternative struct {
 // maxAlternatives is enough to choose from; the category page has them all.
 const maxAlternatives = 20
 
-func (s *Site) showAlternatives(r *request) (*answer, error) {
+func (s *Site) showAlternatives(r *request) (*response, error) {
 	t, redirect, err := r.tool("/alternatives/")
 	if t == nil {
 		return redirect, err

@@ -20,8 +20,8 @@ var staticFiles embed.FS
 // a hash of its content, so browsers may cache it forever: a changed file gets
 // another name.
 type assets struct {
-	paths map[string]string  // by file name
-	files map[string]*answer // by the name under /static/
+	paths map[string]string    // by file name
+	files map[string]*response // by the name under /static/
 }
 
 var assetTypes = map[string]string{
@@ -31,7 +31,7 @@ var assetTypes = map[string]string{
 }
 
 func readAssets() assets {
-	a := assets{paths: map[string]string{}, files: map[string]*answer{}}
+	a := assets{paths: map[string]string{}, files: map[string]*response{}}
 	ours, err := fs.Sub(staticFiles, "static")
 	if err != nil {
 		panic(err) // only for an invalid path
@@ -56,13 +56,13 @@ func (a *assets) add(folder fs.FS) {
 		ext := path.Ext(e.Name())
 		name := strings.TrimSuffix(e.Name(), ext) + "." + hex.EncodeToString(sum[:6]) + ext
 		a.paths[e.Name()] = "/static/" + name
-		a.files[name] = &answer{
+		a.files[name] = &response{
 			status: http.StatusOK, kind: assetTypes[ext], cache: cacheYear, body: body, digest: wire.Digest(sum[:]),
 		}
 	}
 }
 
-func (s *Site) asset(r *request) (*answer, error) {
+func (s *Site) asset(r *request) (*response, error) {
 	if a := s.assets.files[r.PathValue("file")]; a != nil {
 		return a, nil
 	}

@@ -125,7 +125,7 @@ func (s *Site) shareCard(w http.ResponseWriter, r *http.Request) {
 // currentSlug returns the slug of a record that had another one, or "".
 func (v *view) currentSlug(folder, former string) string {
 	if folder == "comparatifs" {
-		return v.comparisonAliases[former]
+		return v.snap.ComparisonAliases[former]
 	}
 	return v.snap.Aliases[former]
 }

@@ -35,7 +35,7 @@ const (
 	categoryRetired     = 6
 )
 
-func (s *Site) showCategory(r *request) (*answer, error) {
+func (s *Site) showCategory(r *request) (*response, error) {
 	slug := r.PathValue("slug")
 	if of, ok := strings.CutSuffix(slug, feedSuffix); ok && !r.markdown {
 		return s.categoryFeed(r, of)

@@ -57,7 +57,7 @@ type comparedTool struct {
 // compare shows the tools in the order of the address. There are too many choices to keep
 // their pages; search engines are told that the order makes no difference and that the page
 // is not for them.
-func (s *Site) compare(r *request) (*answer, error) {
+func (s *Site) compare(r *request) (*response, error) {
 	chosen := readChoice(r)
 	data := comparePage{Problems: chosen.problems, Retired: chosen.retired, Fields: chosen.fields()}
 	for _, t := range chosen.same {

@@ -53,7 +53,7 @@ func (v *view) comparisonRow(x *catalog.Comparison) comparisonRow {
 func (v *view) comparisonRows(ids []int32) []comparisonRow {
 	list := make([]comparisonRow, len(ids))
 	for n, i := range ids {
-		list[n] = v.comparisonRow(v.published[i])
+		list[n] = v.comparisonRow(v.snap.Published[i])
 	}
 	return list
 }
@@ -67,7 +67,7 @@ func (v *view) comparisonsWith(t *catalog.Tool) []comparisonRow {
 	return list
 }
 
-func (s *Site) listComparisons(r *request) (*answer, error) {
+func (s *Site) listComparisons(r *request) (*response, error) {
 	f := readFilters(r)
 	category, at := f.category(r.view), f.paging()
 	list := r.snap.Comparisons(category, at)
@@ -77,7 +77,7 @@ func (s *Site) listComparisons(r *request) (*answer, error) {
 	data.Page = s.page(r, "Comparatifs", "Deux outils face à face, un vainqueur\u00a0: tous les comparatifs.",
 		"/comparatifs")
 	f.describe(&data.Page, data.Pager, r.snap.Catalog)
-	return f.answer(r, "comparisons", data.Page, data), nil
+	return f.response(r, "comparisons", data.Page, data), nil
 }
 
 type comparisonPage struct {
@@ -100,10 +100,10 @@ type comparisonLine struct {
 	Links       []link
 }
 
-func (s *Site) showComparison(r *request) (*answer, error) {
+func (s *Site) showComparison(r *request) (*response, error) {
 	slug := r.PathValue("slug")
 	x := r.comparison(slug)
-	if current, ok := r.comparisonAliases[slug]; ok && x == nil {
+	if current, ok := r.snap.ComparisonAliases[slug]; ok && x == nil {
 		return redirect(r.sameForm("/comparatifs/"+current), r.URL.RawQuery), nil
 	}
 	if x == nil {
@@ -154,7 +154,7 @@ func (v *view) comparisonLines(tools []*catalog.Tool) []comparisonLine {
 		words("Par mois", monthly) // the line above says it otherwise
 	}
 	words("Modèle", func(t *catalog.Tool) string { return french.Capital(string(t.Pricing)) })
-	if v.profiled {
+	if v.snap.HasProfiles {
 		words("Pour qui", func(t *catalog.Tool) string { return audiences[t.ICP] })
 	}
 	words("Catégorie", func(t *catalog.Tool) string { return v.label(t.Category) })

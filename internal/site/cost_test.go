@@ -12,7 +12,7 @@ import (
 	"palmares/internal/catalog"
 )
 
-// A sink discards an answer.
+// A sink discards a response.
 type sink struct {
 	header http.Header
 	status int

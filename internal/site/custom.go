@@ -31,9 +31,9 @@ func (v *view) custom(slug string) *catalog.Page {
 	return &pages[i]
 }
 
-// showPage answers the paths of one segment that no other page has: the publisher's
+// showPage serves the paths of one segment that no other page has: the publisher's
 // pages and the parts of the sitemap, since the mux cannot match part of a segment.
-func (s *Site) showPage(r *request) (*answer, error) {
+func (s *Site) showPage(r *request) (*response, error) {
 	slug := r.PathValue("slug")
 	if p := r.custom(slug); p != nil {
 		return s.customPage(r, p)
@@ -44,7 +44,7 @@ func (s *Site) showPage(r *request) (*answer, error) {
 	return s.notFound(r)
 }
 
-func (s *Site) customPage(r *request, p *catalog.Page) (*answer, error) {
+func (s *Site) customPage(r *request, p *catalog.Page) (*response, error) {
 	c := r.snap.Catalog
 	data := customPage{
 		Image: r.hero(p.Image, pageSizes), HTML: r.html("pages", p.Body, ""), Body: r.bodyOf("pages", p.Body),

@@ -49,7 +49,7 @@ var fileTexts = map[string]string{
 
 // dataset shows what is offered in bulk. Sizes are those of files that are written
 // already: a page has none written.
-func (s *Site) dataset(r *request) (*answer, error) {
+func (s *Site) dataset(r *request) (*response, error) {
 	if !r.snap.Catalog.HasDataset() {
 		return nil, notFound("Ce catalogue n’est pas proposé en bloc\u202f; l’API le donne page par page.")
 	}

@@ -12,7 +12,7 @@ type docsPage struct {
 }
 
 // docs shows the API reference.
-func (s *Site) docs(r *request) (*answer, error) {
+func (s *Site) docs(r *request) (*response, error) {
 	const about = "La référence de l’API\u00a0: opérations, paramètres, erreurs, quotas, exemples à copier " +
 		"et appels à essayer sur place."
 	data := docsPage{Page: s.page(r, "Documentation de l’API", about, "/docs")}

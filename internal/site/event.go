@@ -310,7 +310,7 @@ func fieldText(value any) string {
 // describeComparison describes an event of a comparison that is still published.
 func (v *view) describeComparison(e *catalog.Event, ch *change) bool {
 	slug := e.Slug
-	if current, ok := v.comparisonAliases[slug]; ok {
+	if current, ok := v.snap.ComparisonAliases[slug]; ok {
 		slug = current
 	}
 	x := v.comparison(slug)

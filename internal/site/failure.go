@@ -40,9 +40,9 @@ type failurePage struct {
 }
 
 // failure returns an error page. Any other error panics, for the server to log and
-// answer 500. The page does not depend on the address, which anybody can invent, so
+// send 500. The page does not depend on the address, which anybody can invent, so
 // that it is rendered once.
-func (s *Site) failure(r *request, err error) *answer {
+func (s *Site) failure(r *request, err error) *response {
 	var f *failure
 	if !errors.As(err, &f) {
 		panic(err)
@@ -56,8 +56,8 @@ func (s *Site) failure(r *request, err error) *answer {
 		p.Section = ""
 	}
 	key := fmt.Sprint(f.status, r.markdown, p.Section, f.text, f.link) // not a path, which begins with a slash
-	a, _ := r.cachedPage(key, func() (*answer, error) {                // which does not fail
-		var a *answer
+	a, _ := r.cachedPage(key, func() (*response, error) {              // which does not fail
+		var a *response
 		if r.markdown {
 			a = f.markdown()
 		} else {
@@ -70,20 +70,20 @@ func (s *Site) failure(r *request, err error) *answer {
 }
 
 // json returns the failure as the APIs have it.
-func (f *failure) json() *answer {
+func (f *failure) json() *response {
 	code := map[int]web.Code{
 		http.StatusBadRequest: web.CodeInvalidParameter, http.StatusNotFound: web.CodeNotFound,
 		http.StatusMethodNotAllowed: web.CodeMethodNotAllowed,
 	}[f.status]
-	a := newAnswer(jsonType, web.NewError(code, f.text).JSON())
+	a := newResponse(jsonType, web.NewError(code, f.text).JSON())
 	a.status, a.cache = f.status, f.cache
 	return a
 }
 
-func (f *failure) markdown() *answer {
+func (f *failure) markdown() *response {
 	text := "# " + markdown.Escape(f.title) + "\n\n" + markdown.Escape(f.text) + "\n"
 	if f.link != nil {
 		text += "\n- [" + markdown.Escape(f.link.Text) + "](" + markdownPath(f.link.Href) + ")\n"
 	}
-	return newAnswer(markdownType, []byte(text))
+	return newResponse(markdownType, []byte(text))
 }

@@ -53,12 +53,12 @@ type atomCategory struct {
 const feedEntries = 50
 
 // feed is the feed of all changes.
-func (s *Site) feed(r *request) (*answer, error) {
+func (s *Site) feed(r *request) (*response, error) {
 	return r.atom("/flux.atom", "/", r.snap.Catalog.Name, "Les dernières modifications du catalogue", r.feedChanges)
 }
 
 // categoryFeed is the feed of the changes in one category.
-func (s *Site) categoryFeed(r *request, slug string) (*answer, error) {
+func (s *Site) categoryFeed(r *request, slug string) (*response, error) {
 	if current, ok := r.categoryAliases[slug]; ok {
 		return redirect("/categories/"+current+feedSuffix, ""), nil
 	}
@@ -82,7 +82,7 @@ const feedSuffix = ".atom"
 
 // atom returns the feed at a path with the newest of some changes, which recordChanges
 // and eventChanges describe.
-func (v *view) atom(path, page, title, subtitle string, changes []change) (*answer, error) {
+func (v *view) atom(path, page, title, subtitle string, changes []change) (*response, error) {
 	c := v.snap.Catalog
 	f := atomFeed{
 		Language: "fr", ID: c.URL + path, Title: title, Subtitle: subtitle,
@@ -111,7 +111,7 @@ func (v *view) atom(path, page, title, subtitle string, changes []change) (*answ
 	if err != nil {
 		return nil, err
 	}
-	return newAnswer(atomType, append([]byte(xml.Header), body...)), nil
+	return newResponse(atomType, append([]byte(xml.Header), body...)), nil
 }
 
 // midnight returns the start of a day: records know no times.

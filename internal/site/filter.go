@@ -213,8 +213,8 @@ func (f *filters) pager(at snapshot.Paging, total int) pager {
 	return p
 }
 
-// answer renders a list, with status 400 if a filter is invalid.
-func (f *filters) answer(r *request, name string, p page, data any) *answer {
+// response renders a list, with status 400 if a filter is invalid.
+func (f *filters) response(r *request, name string, p page, data any) *response {
 	a := render(r, name, p, data)
 	if len(f.Problems) > 0 {
 		a.status, a.cache = http.StatusBadRequest, noStore

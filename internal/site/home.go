@@ -35,7 +35,7 @@ const (
 	homeComparisons = 3
 )
 
-func (s *Site) home(r *request) (*answer, error) {
+func (s *Site) home(r *request) (*response, error) {
 	settings := &r.snap.Catalog.Settings
 	data := homePage{
 		Headline:     cmp.Or(markdown.NoBreak(settings.Headline), "Les outils, notés et comparés"),

@@ -122,7 +122,7 @@ var client = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// A reply is an answer.
+// A reply is a response.
 type reply struct {
 	t      testing.TB
 	what   string

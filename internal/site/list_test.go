@@ -43,7 +43,7 @@ func TestFiltersAgreeWithTheAPI(t *testing.T) {
 	}
 }
 
-// agrees requires that a page shows exactly the records of an answer of the API, in
+// agrees requires that a page shows exactly the records of a response of the API, in
 // the same order.
 func agrees(t *testing.T, v *server, page, api string) {
 	t.Helper()

@@ -16,7 +16,7 @@ const llmsTools = 10
 
 // llms describes the site to programs (llmstxt.org). Links are absolute, since the
 // file is often read outside its site.
-func (s *Site) llms(r *request) (*answer, error) {
+func (s *Site) llms(r *request) (*response, error) {
 	l := llmsFile{base: s.baseURL(r)}
 	l.introduce(r)
 	l.section("Catalogue")
@@ -71,7 +71,7 @@ func (s *Site) llms(r *request) (*answer, error) {
 	}
 	l.link("Flux Atom", "/flux.atom", "les dernières modifications")
 	l.link("Plan du site", "/sitemap.xml", "")
-	return newAnswer(textType, []byte(l.String())), nil
+	return newResponse(textType, []byte(l.String())), nil
 }
 
 // llmsFile is the file while it is written.

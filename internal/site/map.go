@@ -65,13 +65,13 @@ func marksOf(points []market.Point) []chart.Mark {
 	return list
 }
 
-func (s *Site) showMap(r *request) (*answer, error) {
+func (s *Site) showMap(r *request) (*response, error) {
 	f := readFilters(r)
 	if moved := f.renamedCategory(r); moved != nil {
 		return moved, nil
 	}
 	category, pricing := f.category(r.view), f.pricing()
-	build := func() (*answer, error) { return s.renderMap(r, f, r.maps().Of(category, pricing)), nil }
+	build := func() (*response, error) { return s.renderMap(r, f, r.maps().Of(category, pricing)), nil }
 	// There are few maps, and each is made of the whole catalogue.
 	if _, known := r.labels[category]; r.query == "" || !known && category != "" || len(f.Problems) > 0 {
 		return build()
@@ -80,7 +80,7 @@ func (s *Site) showMap(r *request) (*answer, error) {
 }
 
 // renamedCategory returns the redirect from a former slug of a category, or nil.
-func (f *filters) renamedCategory(r *request) *answer {
+func (f *filters) renamedCategory(r *request) *response {
 	current, ok := r.categoryAliases[f.values.Get("category")]
 	if !ok {
 		return nil
@@ -99,7 +99,7 @@ func (f *filters) pricing() catalog.Pricing {
 	return catalog.Pricing(f.choice("pricing", "Modèle", options...))
 }
 
-func (s *Site) renderMap(r *request, f *filters, m *market.Map) *answer {
+func (s *Site) renderMap(r *request, f *filters, m *market.Map) *response {
 	data := mapPage{Filters: f, Total: m.Len(), Plot: chart.NewPlot(m, false), Unscored: len(m.Unscored)}
 	for _, p := range m.Frontier() {
 		if len(data.Frontier) < mapFrontier {
@@ -131,7 +131,7 @@ func (s *Site) renderMap(r *request, f *filters, m *market.Map) *answer {
 	data.Page.MoreStyle = s.assets.paths["market.css"]
 	data.Page.NoIndex = data.Page.NoIndex || f.Active() || len(f.Problems) > 0
 	data.Page.Markdown = f.at(mapPath + markdownSuffix) // without parameters that are not read: the page is kept
-	return f.answer(r, "map", data.Page, data)
+	return f.response(r, "map", data.Page, data)
 }
 
 // at returns another address with the filters of the list.
@@ -200,9 +200,9 @@ type mapRecord struct {
 	Frontier bool     `json:"frontier"`
 }
 
-// mapFile reads the parameters of a file of the map and returns what is in it, or a kept
-// answer.
-func (s *Site) mapFile(r *request, write func(*mapData) *answer) (*answer, error) {
+// mapFile reads the parameters of a file of the map and returns the file, from the cache if
+// it is there.
+func (s *Site) mapFile(r *request, write func(*mapData) *response) (*response, error) {
 	if !r.snap.Catalog.HasDataset() {
 		return nil, notFound("Ce catalogue n’est pas proposé en bloc\u202f; l’API le donne page par page.")
 	}
@@ -212,12 +212,12 @@ func (s *Site) mapFile(r *request, write func(*mapData) *answer) (*answer, error
 	}
 	category, pricing := f.category(r.view), f.pricing()
 	if len(f.Problems) > 0 {
-		a := newAnswer(jsonType,
+		a := newResponse(jsonType,
 			web.Invalid("pricing", "Cette valeur n’existe pas\u00a0: gratuit, freemium ou payant.").JSON())
 		a.status, a.cache = 400, noStore
 		return a, nil
 	}
-	build := func() (*answer, error) {
+	build := func() (*response, error) {
 		data := newMapData(r.snap.Catalog, r.maps().Of(category, pricing))
 		data.UpdatedAt, data.Credit = r.snap.UpdatedAt, r.snap.Catalog.CreditLine()
 		data.Category, data.Pricing = category, string(pricing)
@@ -289,13 +289,13 @@ func cents(euros float64) float64 {
 }
 
 // mapJSON is the map for programs: its tools by score, then those beside it.
-func (s *Site) mapJSON(r *request) (*answer, error) {
-	return s.mapFile(r, func(data *mapData) *answer { return newAnswer(jsonType, wire.AppendJSON(nil, data)) })
+func (s *Site) mapJSON(r *request) (*response, error) {
+	return s.mapFile(r, func(data *mapData) *response { return newResponse(jsonType, wire.AppendJSON(nil, data)) })
 }
 
 // mapCSV is the same for spreadsheets, without what is not about one tool.
-func (s *Site) mapCSV(r *request) (*answer, error) {
-	return s.mapFile(r, func(data *mapData) *answer {
+func (s *Site) mapCSV(r *request) (*response, error) {
+	return s.mapFile(r, func(data *mapData) *response {
 		rows := [][]string{{"slug", "name", "category", "pricing", "price", "score", "euros_per_month", "frontier"}}
 		number := func(x *float64) string {
 			if x == nil {
@@ -318,6 +318,6 @@ func (s *Site) mapCSV(r *request) (*answer, error) {
 		if err := out.WriteAll(rows); err != nil {
 			panic(err) // a buffer takes everything
 		}
-		return newAnswer(csvType, b.Bytes())
+		return newResponse(csvType, b.Bytes())
 	})
 }

@@ -75,12 +75,12 @@ func (s *Site) alternateMarkdown(r *request) string {
 
 // renderMarkdown executes the Markdown template of a page. The HTML page is its
 // canonical form.
-func renderMarkdown(name string, p page, data any) *answer {
+func renderMarkdown(name string, p page, data any) *response {
 	var b bytes.Buffer
 	if err := markdownTemplates[name].Execute(&b, data); err != nil {
 		panic(err) // the template does not fit its data; tests render every page
 	}
-	a := newAnswer(markdownType, b.Bytes())
+	a := newResponse(markdownType, b.Bytes())
 	a.canonical = p.Canonical
 	return a
 }

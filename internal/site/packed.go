@@ -41,18 +41,18 @@ func (w plainWriter) Write(b []byte) (int, error) {
 	return w.gzip.Write(b)
 }
 
-// answer ends the writing.
-func (p *packedWriter) answer(kind string) *answer {
+// response ends the writing.
+func (p *packedWriter) response(kind string) *response {
 	_ = p.Flush()
 	_ = p.gzip.Close()
-	return &answer{
+	return &response{
 		status: http.StatusOK, kind: kind, cache: cachePage, digest: wire.Digest(p.digest.Sum(nil)[:len(wire.Digest{})]),
 		packed: bytes.Clone(p.packed.Bytes()), size: p.size,
 	}
 }
 
 // writePacked sends the body of a packed response, in gzip or unpacked on the way.
-func (a *answer) writePacked(w http.ResponseWriter, r *http.Request, c web.Coding) {
+func (a *response) writePacked(w http.ResponseWriter, r *http.Request, c web.Coding) {
 	h := w.Header()
 	if c != web.Identity {
 		h["Content-Encoding"] = c.Header()

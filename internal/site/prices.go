@@ -21,7 +21,7 @@ type priceRow struct {
 // A lastChange is the latest change of a price.
 type lastChange struct{ Words, Date string }
 
-func (s *Site) listPrices(r *request) (*answer, error) {
+func (s *Site) listPrices(r *request) (*response, error) {
 	f := readFilters(r)
 	category, at := f.category(r.view), f.paging()
 	list := r.snap.Prices(category, at)
@@ -35,5 +35,5 @@ func (s *Site) listPrices(r *request) (*answer, error) {
 	}
 	data.Page = s.page(r, "Prix", "Le prix de chaque outil en euros, et comment il a changé.", "/prix")
 	f.describe(&data.Page, data.Pager, r.snap.Catalog)
-	return f.answer(r, "prices", data.Page, data), nil
+	return f.response(r, "prices", data.Page, data), nil
 }

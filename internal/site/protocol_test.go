@@ -13,7 +13,7 @@ import (
 	"palmares/internal/testkit"
 )
 
-func TestEveryAnswerHasSecurityHeaders(t *testing.T) {
+func TestEveryResponseHasSecurityHeaders(t *testing.T) {
 	v := open(t, small())
 	for _, path := range []string{"/", "/outils/abeille", "/nulle-part", "/outils/ancienne-abeille", "/flux.atom", "/robots.txt", "/sitemap.xml", "//x", "/static/x"} {
 		v.get(path).

@@ -52,7 +52,7 @@ var (
 	}
 )
 
-func (s *Site) listRetired(r *request) (*answer, error) {
+func (s *Site) listRetired(r *request) (*response, error) {
 	f := readFilters(r)
 	options := []option{{Label: "Toutes"}}
 	data := retiredPage{Filters: f}
@@ -67,7 +67,7 @@ func (s *Site) listRetired(r *request) (*answer, error) {
 	data.Retired, data.Total, data.Pager = r.retiredTools(list.IDs()), list.Total, f.pager(at, list.Total)
 	data.Page = s.page(r, "Cimetière", "Les outils qui ont quitté le catalogue\u00a0: pourquoi, et quand.", "/cimetiere")
 	f.describe(&data.Page, data.Pager, r.snap.Catalog)
-	return f.answer(r, "retired", data.Page, data), nil
+	return f.response(r, "retired", data.Page, data), nil
 }
 
 func (r *request) retiredTools(ids []int32) []retiredTool {

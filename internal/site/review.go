@@ -56,7 +56,7 @@ func (v *view) html(folder, body, prefix string) template.HTML {
 	return template.HTML(b.String())
 }
 
-func (s *Site) showReview(r *request) (*answer, error) {
+func (s *Site) showReview(r *request) (*response, error) {
 	t, redirect, err := r.tool("/avis/")
 	if t == nil {
 		return redirect, err

@@ -1,7 +1,7 @@
 // Package site is the website: pages in French, rendered on the server from the
 // same Snapshot as the API.
 //
-// A page is a function from a request to an answer or an error. One adapter does
+// A page is a function from a request to a response or an error. One adapter does
 // the rest for all of them: methods, security headers, conditional requests,
 // compression and error pages. What pages need beyond the records of a version
 // (which tools compete, what changed last) is computed once per version and kept
@@ -49,7 +49,7 @@ type Config struct {
 type Site struct {
 	cfg         Config
 	mux         *http.ServeMux
-	headers     http.Header // of every answer
+	headers     http.Header // of every response
 	assets      assets
 	reference   *reference.Reference
 	withoutPro  func() *reference.Reference // made when first needed
@@ -126,7 +126,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// A request is one HTTP request and the version of the catalogue that answers it.
+// A request is one HTTP request and the version of the catalogue that serves it.
 type request struct {
 	*http.Request
 	*view
@@ -135,8 +135,8 @@ type request struct {
 	query    string // the parameters, of a page that reads them
 }
 
-// A pageFunc returns an answer or an error; it writes nothing itself.
-type pageFunc func(*request) (*answer, error)
+// A pageFunc returns a response or an error; it writes nothing itself.
+type pageFunc func(*request) (*response, error)
 
 func (s *Site) handle(pattern string, page pageFunc) { s.register(pattern, page, false) }
 
@@ -187,7 +187,7 @@ func (s *Site) register(pattern string, page pageFunc, hasParameters bool) {
 	})
 }
 
-func (s *Site) run(page pageFunc, r *request) (*answer, error) {
+func (s *Site) run(page pageFunc, r *request) (*response, error) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return nil, methodNotAllowed()
 	}
@@ -196,11 +196,11 @@ func (s *Site) run(page pageFunc, r *request) (*answer, error) {
 	if r.query != "" {
 		return page(r)
 	}
-	return r.cachedPage(r.URL.Path, func() (*answer, error) { return page(r) })
+	return r.cachedPage(r.URL.Path, func() (*response, error) { return page(r) })
 }
 
-// notFound answers unknown paths. A trailing slash is removed by a redirect.
-func (s *Site) notFound(r *request) (*answer, error) {
+// notFound responds to unknown paths. A trailing slash is removed by a redirect.
+func (s *Site) notFound(r *request) (*response, error) {
 	if p := r.URL.Path; strings.HasSuffix(p, "/") {
 		return redirect(path.Clean(p), r.URL.RawQuery), nil
 	}

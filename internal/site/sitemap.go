@@ -50,7 +50,7 @@ func (v *view) eachURL(visit func(url, day string)) {
 			ours(c.ReviewURLOf(t), "/avis/"+t.Slug, t.UpdatedAt)
 		}
 	}
-	for _, x := range v.published {
+	for _, x := range v.snap.Published {
 		visit(c.ComparisonURLOf(x.Slug), x.UpdatedAt)
 	}
 }
@@ -58,8 +58,8 @@ func (v *view) eachURL(visit func(url, day string)) {
 // sitemaps are the files of the sitemap of one version. A large catalogue has tens of
 // megabytes of them, so they are kept compressed.
 type sitemaps struct {
-	main  *answer   // of /sitemap.xml: the only part, or the index of all parts
-	parts []*answer // of /sitemap-1.xml and so on
+	main  *response   // of /sitemap.xml: the only part, or the index of all parts
+	parts []*response // of /sitemap-1.xml and so on
 }
 
 // buildSitemaps writes all parts in one pass over the catalogue.
@@ -69,7 +69,7 @@ func (v *view) buildSitemaps() sitemaps {
 	urls := 0
 	finish := func() {
 		part.WriteString("</urlset>")
-		all.parts = append(all.parts, part.answer(xmlType))
+		all.parts = append(all.parts, part.response(xmlType))
 	}
 	v.eachURL(func(url, day string) {
 		if urls%maxURLs == 0 {
@@ -93,16 +93,16 @@ func (v *view) buildSitemaps() sitemaps {
 		writeEntry(index, "sitemap", v.snap.Catalog.URL+"/sitemap-"+strconv.Itoa(i+1)+".xml", v.snap.UpdatedAt)
 	}
 	index.WriteString("</sitemapindex>")
-	all.main = index.answer(xmlType)
+	all.main = index.response(xmlType)
 	return all
 }
 
 // sitemap lists all pages, or the parts of the sitemap if there are too many.
-func (s *Site) sitemap(r *request) (*answer, error) { return r.sitemaps().main, nil }
+func (s *Site) sitemap(r *request) (*response, error) { return r.sitemaps().main, nil }
 
 // sitemapPart returns the part of the sitemap with a file name, sitemap-1.xml and so
 // on, or nil.
-func (v *view) sitemapPart(file string) *answer {
+func (v *view) sitemapPart(file string) *response {
 	name, ok := strings.CutPrefix(file, "sitemap-")
 	number, xml := strings.CutSuffix(name, ".xml")
 	part, err := strconv.Atoi(number)
@@ -127,6 +127,6 @@ func writeEntry(w *packedWriter, element, url, day string) {
 
 // robots lets crawlers in everywhere: the API is for machines, and pages that are
 // not worth indexing say so themselves.
-func (s *Site) robots(r *request) (*answer, error) {
-	return newAnswer(textType, []byte("User-agent: *\nAllow: /\n\nSitemap: "+r.snap.Catalog.URL+"/sitemap.xml\n")), nil
+func (s *Site) robots(r *request) (*response, error) {
+	return newResponse(textType, []byte("User-agent: *\nAllow: /\n\nSitemap: "+r.snap.Catalog.URL+"/sitemap.xml\n")), nil
 }

@@ -10,7 +10,7 @@ type termsPage struct {
 	Pro    bool   // the Pro plan may be mentioned
 }
 
-func (s *Site) terms(r *request, name, title, description, slug string) (*answer, error) {
+func (s *Site) terms(r *request, name, title, description, slug string) (*response, error) {
 	if p := r.custom(slug); p != nil {
 		return s.customPage(r, p)
 	}
@@ -18,7 +18,7 @@ func (s *Site) terms(r *request, name, title, description, slug string) (*answer
 	return render(r, name, data.Page, data), nil
 }
 
-func (s *Site) plans(r *request) (*answer, error) {
+func (s *Site) plans(r *request) (*response, error) {
 	description := "Trois formules pour l’API\u00a0: sans inscription, gratuite avec une clé, et Pro."
 	if !r.pro() {
 		description = "Deux formules pour l’API, gratuites\u00a0: sans inscription, et avec une clé."
@@ -26,12 +26,12 @@ func (s *Site) plans(r *request) (*answer, error) {
 	return s.terms(r, "plans", "Tarifs de l’API", description, "tarifs")
 }
 
-func (s *Site) licence(r *request) (*answer, error) {
+func (s *Site) licence(r *request) (*response, error) {
 	return s.terms(r, "licence", "Licence", "Les données sont libres de droits, à condition d’en citer la source.",
 		"licence")
 }
 
-func (s *Site) privacy(r *request) (*answer, error) {
+func (s *Site) privacy(r *request) (*response, error) {
 	return s.terms(r, "privacy", "Confidentialité", "Ce que ce service sait de ses visiteurs\u00a0: presque rien.",
 		"confidentialite")
 }

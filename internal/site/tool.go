@@ -40,7 +40,7 @@ type source struct {
 // toolAlternatives is how many alternatives the page of a tool shows.
 const toolAlternatives = 3
 
-func (s *Site) showTool(r *request) (*answer, error) {
+func (s *Site) showTool(r *request) (*response, error) {
 	t, redirect, err := r.tool("/outils/")
 	if t == nil {
 		return redirect, err
@@ -100,7 +100,7 @@ func byline(authors []string) string {
 
 // audience says who a tool is for; "" if the catalogue makes no difference.
 func (v *view) audience(t *catalog.Tool) string {
-	if !v.profiled {
+	if !v.snap.HasProfiles {
 		return ""
 	}
 	return audiences[t.ICP]

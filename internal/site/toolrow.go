@@ -34,7 +34,7 @@ func (v *view) row(t *catalog.Tool) toolRow {
 		Price: shownPrice(t), Pricing: string(t.Pricing), Reviewed: t.Body != "", Logo: v.logo(t.Logo), Draft: t.Draft,
 		tool: t,
 	}
-	if v.hasLogos {
+	if v.snap.HasLogos {
 		_, size := utf8.DecodeRuneInString(t.Name)
 		row.Initial = t.Name[:size]
 	}

@@ -37,7 +37,7 @@ var sortLabels = [...]string{
 	snapshot.NameDesc:  "Nom, de Z à A",
 }
 
-func (s *Site) listTools(r *request) (*answer, error) {
+func (s *Site) listTools(r *request) (*response, error) {
 	f := readFilters(r)
 	text := f.search()
 	q := snapshot.ToolQuery{
@@ -74,7 +74,7 @@ func (s *Site) listTools(r *request) (*answer, error) {
 	data.Page = s.page(r, title, description, "/outils")
 	f.describe(&data.Page, data.Pager, r.snap.Catalog)
 	data.Page.JSONLD = r.jsonldTools(data.Rows, int(data.First))
-	return f.answer(r, "tools", data.Page, data), nil
+	return f.response(r, "tools", data.Page, data), nil
 }
 
 // sort reads the order of the list. Empty means relevance for a search and the score

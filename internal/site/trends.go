@@ -81,7 +81,7 @@ const minBars = 3
 // maxCharts is how many categories have a line; the table has all.
 const maxCharts = 8
 
-func (s *Site) showTrends(r *request) (*answer, error) {
+func (s *Site) showTrends(r *request) (*response, error) {
 	y := r.trends()
 	data := trendsPage{
 		Trends: y, Empty: r.updatedAt == "", Rises: movedPrices(y.Prices.Rises), Falls: movedPrices(y.Prices.Falls),
@@ -300,7 +300,7 @@ type trendRetired struct {
 }
 
 // trendsJSON is the trends for programs.
-func (s *Site) trendsJSON(r *request) (*answer, error) {
+func (s *Site) trendsJSON(r *request) (*response, error) {
 	y := r.trends()
 	p := &y.Prices
 	data := trendsData{
@@ -333,7 +333,7 @@ func (s *Site) trendsJSON(r *request) (*answer, error) {
 	for _, t := range y.Retired.Tools {
 		data.Retired.Tools = append(data.Retired.Tools, trendRetired{t.Slug, t.Name, t.RetiredAt, t.Reason})
 	}
-	a := newAnswer(jsonType, wire.AppendJSON(nil, data))
+	a := newResponse(jsonType, wire.AppendJSON(nil, data))
 	a.canonical = r.snap.Catalog.URL + trendsPath
 	return a, nil
 }

@@ -24,11 +24,8 @@ type view struct {
 	stats        catalog.Stats
 	categories   []catalog.CategoryItem // in the order of the publisher
 	labels       map[string]string      // of categories, by slug
-	profiled     bool                   // tools differ in who they are for
-	hasLogos     bool                   // some tool has one
 	menus        menus
 	addresses    *markdown.Addresses              // of the links and pictures in texts
-	published    []*catalog.Comparison            // indexed by the ids of the snapshot
 	comparisons  map[string][]*catalog.Comparison // by slug of either tool, newest first
 	retired      map[string][]*catalog.Retired    // by slug and by name, both normalized
 	retiredPlace map[string]int                   // by slug, in the list of all retired tools
@@ -36,11 +33,10 @@ type view struct {
 	changes      []change                         // the latest, newest first, as the records tell
 	// the same as the events tell; as the records for a catalogue without events
 	feedChanges []change
-	pages       *cache.Cache[string, *answer]
+	pages       *cache.Cache[string, *response]
 	responses   *web.Responses // pages as they are sent
 
-	// Current slugs, by former slug.
-	comparisonAliases, categoryAliases map[string]string
+	categoryAliases map[string]string // current slugs by former ones
 
 	// Made when first needed.
 	sitemaps func() sitemaps
@@ -62,31 +58,25 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	v := &view{
 		snap: snap, demo: demo, pages: newPageCache(), responses: web.NewResponses(),
 		labels:       map[string]string{},
-		published:    snap.Published,
 		comparisons:  map[string][]*catalog.Comparison{},
 		retired:      map[string][]*catalog.Retired{},
 		retiredPlace: map[string]int{},
 		reasons:      map[catalog.Reason]int{},
 
-		comparisonAliases: map[string]string{},
-		categoryAliases:   map[string]string{},
+		categoryAliases: map[string]string{},
 	}
 	if snap.UpdatedAt != snapshot.NeverUpdated {
 		v.updatedAt = snap.UpdatedAt
 	}
-	// The figures come from the API's own answers, so that the two cannot disagree.
+	// The figures come from the API's own responses, so that the two cannot disagree.
 	var list struct{ Data []catalog.CategoryItem }
 	decode(snap.Stats(), &v.stats)
 	decode(snap.Categories().Body(), &list)
 	v.setCategories(list.Data)
-	v.hasLogos, v.profiled = snap.HasLogos, snap.HasProfiles
 	v.menus = newMenus(snap.Catalog)
 	v.addresses = &markdown.Addresses{Catalog: snap.Catalog, Retired: v.retiredHref}
-	for _, i := range snap.Comparisons("", firstItems(len(v.published))).IDs() {
-		x := v.published[i]
-		for _, alias := range x.Aliases {
-			v.comparisonAliases[alias] = x.Slug
-		}
+	for _, i := range snap.Comparisons("", firstItems(len(snap.Published))).IDs() {
+		x := snap.Published[i]
 		v.comparisons[x.ToolA] = append(v.comparisons[x.ToolA], x)
 		v.comparisons[x.ToolB] = append(v.comparisons[x.ToolB], x)
 	}
@@ -138,12 +128,12 @@ func decode(body wire.Body, into any) {
 
 // comparison returns a published comparison, or nil.
 func (v *view) comparison(slug string) *catalog.Comparison {
-	i, found := slices.BinarySearchFunc(v.published, slug,
+	i, found := slices.BinarySearchFunc(v.snap.Published, slug,
 		func(x *catalog.Comparison, s string) int { return cmp.Compare(x.Slug, s) })
 	if !found {
 		return nil
 	}
-	return v.published[i]
+	return v.snap.Published[i]
 }
 
 // label returns the label of a category, or its slug if it is not declared.
@@ -156,7 +146,7 @@ func (v *view) label(category string) string {
 
 // tool returns the tool of a page, or a redirect: from an alias to the current
 // slug, from a retired tool to its entry in the list of retired tools.
-func (r *request) tool(prefix string) (*catalog.Tool, *answer, error) {
+func (r *request) tool(prefix string) (*catalog.Tool, *response, error) {
 	slug := r.PathValue("slug")
 	if t := r.snap.Catalog.Tool(slug); t != nil {
 		return t, nil, nil

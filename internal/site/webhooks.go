@@ -145,7 +145,7 @@ func waited(d time.Duration) string {
 }
 
 // webhooks shows how to receive events. A publisher who hides Pro hides it.
-func (s *Site) webhooks(r *request) (*answer, error) {
+func (s *Site) webhooks(r *request) (*response, error) {
 	if !r.pro() {
 		return nil, notFound("Ce catalogue n’envoie pas de webhooks ; son flux Atom annonce ses changements.")
 	}

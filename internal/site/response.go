@@ -11,8 +11,8 @@ import (
 	"palmares/internal/wire"
 )
 
-// An answer is a finished page, or a redirect.
-type answer struct {
+// A response is a finished page, or a redirect.
+type response struct {
 	status    int
 	kind      string // Content-Type
 	cache     string // Cache-Control
@@ -49,7 +49,7 @@ const (
 // site.
 const formAction = "form-action 'self'"
 
-// securityHeaders are set on every answer. Pages load only our own styles, scripts
+// securityHeaders are set on every response. Pages load only our own styles, scripts
 // and images, send forms nowhere else, and cannot be framed.
 func securityHeaders(https bool) http.Header {
 	h := http.Header{
@@ -69,30 +69,30 @@ func securityHeaders(https bool) http.Header {
 	return h
 }
 
-// openToAll lets pages of other origins read an answer.
+// openToAll lets pages of other origins read a response.
 func openToAll(h http.Header) {
 	web.AllowAnyOrigin(h)
 	h["Access-Control-Expose-Headers"] = []string{"ETag, Link"}
 	h["Cross-Origin-Resource-Policy"] = []string{"cross-origin"}
 }
 
-func newAnswer(kind string, body []byte) *answer {
-	return &answer{status: http.StatusOK, kind: kind, cache: cachePage, body: body, digest: wire.Sum(body)}
+func newResponse(kind string, body []byte) *response {
+	return &response{status: http.StatusOK, kind: kind, cache: cachePage, body: body, digest: wire.Sum(body)}
 }
 
 // redirect leads to another path of this site. The path is escaped, so that a
 // crafted one cannot lead to another site.
-func redirect(path, query string) *answer {
+func redirect(path, query string) *response {
 	to := url.URL{Path: path}
 	return redirectTo(web.Location(to.String(), query))
 }
 
-func redirectTo(location string) *answer {
-	return &answer{status: http.StatusMovedPermanently, cache: cacheRedirect, location: location}
+func redirectTo(location string) *response {
+	return &response{status: http.StatusMovedPermanently, cache: cacheRedirect, location: location}
 }
 
-// write sends an answer. It is added to cached, unless that is nil, if it is the same for everybody.
-func (s *Site) write(w http.ResponseWriter, r *http.Request, a *answer, cached *web.Responses) {
+// write sends a response. It is added to cached, unless that is nil, if it is the same for everybody.
+func (s *Site) write(w http.ResponseWriter, r *http.Request, a *response, cached *web.Responses) {
 	h := w.Header()
 	h.Set("Cache-Control", a.cache)
 	if a.location != "" {
@@ -142,7 +142,7 @@ func (s *Site) write(w http.ResponseWriter, r *http.Request, a *answer, cached *
 
 // render executes the template of a page, in the requested form. A template that
 // does not fit its data panics; tests render every page.
-func render(r *request, name string, p page, data any) *answer {
+func render(r *request, name string, p page, data any) *response {
 	if r.markdown {
 		return renderMarkdown(name, p, data)
 	}
@@ -152,7 +152,7 @@ func render(r *request, name string, p page, data any) *answer {
 	if err := templates[name].ExecuteTemplate(b, "layout", data); err != nil {
 		panic(err)
 	}
-	return newAnswer(htmlType, keepCompounds(b.Bytes()))
+	return newResponse(htmlType, keepCompounds(b.Bytes()))
 }
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
