@@ -33,16 +33,10 @@ func (s *Accounts) Create(
 		CreatedAt: now.UTC().Truncate(time.Millisecond),
 	}
 	err = writeKeys(ctx, s.db, func(tx *sql.Tx) error {
-		made, err := tx.ExecContext(ctx,
+		exists := sqldb.ProblemWith(email, ErrAccountExists, "%s has an account already", email)
+		return sqldb.ExecSome(ctx, tx, exists,
 			`INSERT INTO accounts (id, email, plan, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (email) DO NOTHING`,
 			a.ID, a.Email, string(a.Plan), sqldb.FormatTime(a.CreatedAt))
-		if err != nil {
-			return err
-		}
-		if n, err := made.RowsAffected(); err != nil || n == 0 {
-			return cmp.Or(err, sqldb.ProblemWith(email, ErrAccountExists, "%s has an account already", email))
-		}
-		return nil
 	})
 	if err != nil {
 		return account.Account{}, err
@@ -52,24 +46,16 @@ func (s *Accounts) Create(
 
 // List lists every account, oldest first.
 func (s *Accounts) List(ctx context.Context) ([]account.Account, error) {
-	var all []account.Account
-	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		all, err = sqldb.Rows(ctx, tx, 0, `SELECT id, email, plan, created_at FROM accounts WHERE id <> $1`, scanAccount,
-			deletedID)
-		return err
-	})
+	all, err := sqldb.List(ctx, s.db, `SELECT id, email, plan, created_at FROM accounts WHERE id <> $1`, scanAccount,
+		deletedID)
 	slices.SortFunc(all, func(a, b account.Account) int { return cmp.Compare(a.ID, b.ID) })
 	return all, err
 }
 
 // Find finds the account of an address. ErrNotFound: it has none.
 func (s *Accounts) Find(ctx context.Context, email string) (account.Account, error) {
-	var found account.Account
-	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		found, err = findAccount(ctx, tx, email)
-		return err
-	})
-	return found, err
+	a, err := findAccount(ctx, s.db.Reads(), email)
+	return a, s.db.Explain(ctx, err)
 }
 
 // SetPlan moves an account to a plan on behalf of the operator: Pro that was granted
@@ -82,8 +68,8 @@ func (s *Accounts) SetPlan(ctx context.Context, email string, plan account.Plan,
 		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx,
-			`UPDATE subscriptions SET granted = FALSE, version = version + 1 WHERE account_id = $1`, a.ID); err != nil {
+		if err := sqldb.Exec(ctx, tx, `UPDATE subscriptions SET granted = FALSE, version = version + 1
+			WHERE account_id = $1`, a.ID); err != nil {
 			return err
 		}
 		due := time.Time{}
@@ -121,7 +107,7 @@ func deleteAccount(ctx context.Context, tx *sql.Tx, a account.Account) error {
 		{`DELETE FROM links WHERE email = $1`, a.Email},
 		{`DELETE FROM accounts WHERE id = $1`, a.ID},
 	} {
-		if _, err := tx.ExecContext(ctx, d.statement, d.value); err != nil {
+		if err := sqldb.Exec(ctx, tx, d.statement, d.value); err != nil {
 			return err
 		}
 	}

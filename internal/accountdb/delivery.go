@@ -48,7 +48,7 @@ func (s *Deliveries) Deliver(
 			return err
 		}
 	}
-	endpoints, err := sqldb.Rows(ctx, tx, 0, selectEndpoints+`AND w.state = 'active' AND a.plan = 'pro'`, scanEndpoint)
+	endpoints, err := sqldb.Rows(ctx, tx, selectEndpoints+`AND w.state = 'active' AND a.plan = 'pro'`, scanEndpoint)
 	if err != nil {
 		return err
 	}
@@ -95,15 +95,11 @@ func deliverEvents(
 		wanted += ` AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.endpoint_id = $2 AND d.sequence = e.sequence
 			AND d.sequence > $5 AND d.sequence <= $6 AND d.state IN ('pending', 'delivered'))`
 	}
-	done, err := tx.ExecContext(ctx, `
+	return sqldb.ExecRows(ctx, tx, `
 		INSERT INTO deliveries (`+deliveryTable.List()+`)
 		SELECT CAST($1 AS TEXT) || substr(e.id, 21), CAST($2 AS TEXT), e.sequence, e.id, e.type, CAST($3 AS TEXT), 'pending', CAST($4 AS TEXT), CAST($4 AS TEXT), '', 0, ''
 		FROM events e
 		WHERE e.sequence > $5 AND e.sequence <= $6 AND e.created_at >= $7 `+wanted, args...)
-	if err != nil {
-		return 0, err
-	}
-	return done.RowsAffected()
 }
 
 // A DeliveryFilter selects deliveries; the zero value selects the newest fifty.
@@ -120,10 +116,9 @@ type DeliveryFilter struct {
 func (s *Deliveries) List(
 	ctx context.Context, owner account.Owner, endpointID string, f DeliveryFilter,
 ) ([]webhook.Delivery, error) {
-	var list []webhook.Delivery
-	err := s.db.Read(ctx, func(tx *sql.Tx) error {
+	return sqldb.Read(ctx, s.db, func(tx *sql.Tx) ([]webhook.Delivery, error) {
 		if _, err := findEndpoint(ctx, tx, owner, endpointID); err != nil {
-			return err
+			return nil, err
 		}
 		args := []any{endpointID, cmp.Or(f.Limit, 50)}
 		var where strings.Builder
@@ -132,15 +127,14 @@ func (s *Deliveries) List(
 			fmt.Fprintf(&where, condition, len(args))
 		}
 		if f.Before != "" {
-			var created string
-			err := tx.QueryRowContext(ctx, `SELECT created_at FROM deliveries WHERE id = $1 AND endpoint_id = $2`, f.Before,
-				endpointID).Scan(&created)
+			created, err := sqldb.Value[string](ctx, tx, `SELECT created_at FROM deliveries
+				WHERE id = $1 AND endpoint_id = $2`, f.Before, endpointID)
 			if errors.Is(err, sql.ErrNoRows) {
-				return sqldb.Problem(sqldb.ErrInvalid, nil, "the endpoint %s has no delivery %q to continue from: "+
+				return nil, sqldb.Problem(sqldb.ErrInvalid, nil, "the endpoint %s has no delivery %q to continue from: "+
 					"start from the newest", endpointID, f.Before)
 			}
 			if err != nil {
-				return err
+				return nil, err
 			}
 			also(` AND (d.created_at, d.id) < ($%d, `, created)
 			also(`$%d)`, f.Before)
@@ -157,12 +151,9 @@ func (s *Deliveries) List(
 		if f.Type != "" {
 			also(` AND d.type = $%d`, f.Type)
 		}
-		var err error
-		list, err = sqldb.Rows(ctx, tx, 0,
-			selectDeliveries+`WHERE d.endpoint_id = $1`+where.String()+` ORDER BY d.created_at DESC, d.id DESC LIMIT $2`, scanDelivery, args...)
-		return err
+		return sqldb.Rows(ctx, tx, selectDeliveries+`WHERE d.endpoint_id = $1`+where.String()+`
+			ORDER BY d.created_at DESC, d.id DESC LIMIT $2`, scanDelivery, args...)
 	})
-	return list, err
 }
 
 // Find returns a delivery with all its attempts, and its body.
@@ -175,9 +166,8 @@ func (s *Deliveries) Find(ctx context.Context, owner account.Owner, id string) (
 		if err != nil {
 			return err
 		}
-		d.Attempts, err = sqldb.Rows(ctx, tx, d.Count,
-			`SELECT number, at, duration, status, outcome, response FROM attempts WHERE delivery_id = $1
-				ORDER BY number`, scanAttempt, id)
+		d.Attempts, err = sqldb.Rows(ctx, tx, `SELECT number, at, duration, status, outcome, response FROM attempts
+			WHERE delivery_id = $1 ORDER BY number`, scanAttempt, id)
 		return err
 	})
 	if err != nil {
@@ -193,39 +183,34 @@ func (s *Deliveries) Find(ctx context.Context, owner account.Owner, id string) (
 func (s *Deliveries) Resend(
 	ctx context.Context, owner account.Owner, deliveryID string, now time.Time,
 ) (webhook.Delivery, error) {
-	var d webhook.Delivery
-	err := s.db.Write(ctx, func(tx *sql.Tx) error {
+	return sqldb.Write(ctx, s.db, func(tx *sql.Tx) (d webhook.Delivery, err error) {
 		old, body, err := findDelivery(ctx, tx, owner, deliveryID)
 		if err != nil {
-			return err
+			return d, err
 		}
 		// The endpoint may be deleted before it is locked.
 		if err := lockEndpoint(ctx, s.db, tx, old.EndpointID); err != nil {
-			return err
+			return d, err
 		}
 		w, err := findEndpoint(ctx, tx, owner, old.EndpointID)
 		if err != nil {
-			return err
+			return d, err
 		}
 		if old.Sequence == 0 {
 			if err := checkPing(ctx, tx, w, now); err != nil {
-				return err
+				return d, err
 			}
 		}
 		if err := checkResend(ctx, tx, owner, w, now); err != nil {
-			return err
+			return d, err
 		}
 		d = newDelivery(old.EndpointID, webhook.OfResend, now)
 		d.EventID, d.Type, d.Sequence = old.EventID, old.Type, old.Sequence
 		if d.Sequence > 0 {
 			body = "" // stored with the event
 		}
-		return insertDelivery(ctx, tx, d, body)
+		return d, insertDelivery(ctx, tx, d, body)
 	})
-	if err != nil {
-		return webhook.Delivery{}, err
-	}
-	return d, nil
 }
 
 // Ping creates a delivery of an event that only this endpoint gets, whatever events it
@@ -241,8 +226,8 @@ func (s *Deliveries) Ping(
 		if err := checkPing(ctx, tx, w, now); err != nil {
 			return err
 		}
-		var url string
-		if err := tx.QueryRowContext(ctx, `SELECT url FROM catalogue`).Scan(&url); err != nil {
+		url, err := sqldb.Value[string](ctx, tx, `SELECT url FROM catalogue`)
+		if err != nil {
 			return err
 		}
 		return insertDelivery(ctx, tx, d,
@@ -259,10 +244,9 @@ func checkResend(ctx context.Context, tx *sql.Tx, owner account.Owner, w webhook
 	if w.State == webhook.Suspended && !owner.Any() {
 		return sqldb.Problem(ErrPlan, nil, "the account of the endpoint %s is no longer pro, and nothing is sent to it", w.ID)
 	}
-	var recent int
-	err := tx.QueryRowContext(ctx,
+	recent, err := sqldb.Value[int](ctx, tx,
 		`SELECT count(*) FROM deliveries WHERE endpoint_id = $1 AND created_at > $2 AND origin = $3`,
-		w.ID, sqldb.FormatTime(now.Add(-time.Minute)), webhook.OfResend).Scan(&recent)
+		w.ID, sqldb.FormatTime(now.Add(-time.Minute)), webhook.OfResend)
 	if err == nil && recent >= webhook.ResendsAMinute {
 		err = sqldb.Problem(ErrTooMany, nil, "%d deliveries to the endpoint %s were sent again in the last minute: "+
 			"wait a minute, or recover all since a date", recent, w.ID)
@@ -276,10 +260,9 @@ func checkPing(ctx context.Context, tx *sql.Tx, w webhook.Endpoint, now time.Tim
 		return sqldb.Problem(ErrInactive, nil, "the endpoint %s is %s, so a ping would not be sent: make it active first",
 			w.ID, w.State)
 	}
-	var recent int
-	err := tx.QueryRowContext(ctx,
+	recent, err := sqldb.Value[int](ctx, tx,
 		`SELECT count(*) FROM deliveries WHERE sequence = 0 AND endpoint_id = $1 AND created_at > $2 AND origin <> 'event'`,
-		w.ID, sqldb.FormatTime(now.Add(-time.Minute))).Scan(&recent)
+		w.ID, sqldb.FormatTime(now.Add(-time.Minute)))
 	if err == nil && recent >= webhook.PingsAMinute {
 		err = sqldb.Problem(ErrTooMany, nil, "the endpoint %s had %d pings in the last minute: wait a minute", w.ID, recent)
 	}
@@ -295,23 +278,22 @@ func newDelivery(endpointID, origin string, now time.Time) webhook.Delivery {
 }
 
 func insertDelivery(ctx context.Context, tx *sql.Tx, d webhook.Delivery, body string) error {
-	_, err := tx.ExecContext(ctx, deliveryTable.Insert(1), d.ID, d.EndpointID, d.Sequence, d.EventID, d.Type, d.Origin,
+	return sqldb.Exec(ctx, tx, deliveryTable.Insert(1), d.ID, d.EndpointID, d.Sequence, d.EventID, d.Type, d.Origin,
 		string(d.State), sqldb.FormatTime(d.CreatedAt), sqldb.FormatTime(d.NextAt), "", 0, body)
-	return err
 }
 
 func findDelivery(
 	ctx context.Context, tx *sql.Tx, owner account.Owner, id string,
 ) (d webhook.Delivery, body string, err error) {
-	err = scanDelivery(tx.QueryRowContext(ctx, selectDeliveries+`
-		WHERE d.id = $1 AND ($2 OR w.account_id = $3) AND w.account_id <> '`+deletedID+`'`, id, owner.Any(), owner.AccountID()).Scan, &d)
+	d, err = sqldb.Row(ctx, tx, selectDeliveries+`
+		WHERE d.id = $1 AND ($2 OR w.account_id = $3) AND w.account_id <> '`+deletedID+`'`, scanDelivery,
+		id, owner.Any(), owner.AccountID())
 	if errors.Is(err, sql.ErrNoRows) {
 		return d, "", sqldb.ProblemWith(id, ErrNoDelivery, "there is no delivery %q", id)
 	}
 	if err == nil {
-		err = tx.QueryRowContext(ctx,
-			`SELECT coalesce(e.body, d.body) FROM deliveries d LEFT JOIN events e ON e.sequence = d.sequence
-				WHERE d.id = $1`, id).Scan(&body)
+		body, err = sqldb.Value[string](ctx, tx, `SELECT coalesce(e.body, d.body)
+			FROM deliveries d LEFT JOIN events e ON e.sequence = d.sequence WHERE d.id = $1`, id)
 	}
 	return d, body, err
 }

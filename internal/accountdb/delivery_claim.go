@@ -1,6 +1,7 @@
 package accountdb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -80,7 +81,7 @@ const selectPings = `SELECT w.id, d.id FROM endpoints w JOIN deliveries d ON ` +
 // has locked are skipped; the next call finds what is due to them.
 //
 // A ping comes before all others, even to an endpoint that is skipped or has no room: its
-// owner waits for the answer, and there are at most webhook.PingsAMinute.
+// owner waits for the response, and there are at most webhook.PingsAMinute.
 //
 // A lease lasts for length from the caller's now, and other nodes compare its end with
 // their clocks. Requests end after half of it, so clocks may differ by as much before a
@@ -91,28 +92,22 @@ func (s *Deliveries) Claim(
 	// Mostly nothing is due. Finding that out needs no write transaction, which on SQLite
 	// would wait for a publication.
 	at, since := sqldb.FormatTime(now), sqldb.FormatTime(now.Add(-urgentFor))
-	var any bool
-	if err := s.db.Reads().QueryRowContext(ctx, anyReady, at, since).Scan(&any); err != nil || !any {
+	isAny, err := sqldb.Value[bool](ctx, s.db.Reads(), anyReady, at, since)
+	if err != nil || !isAny {
 		return nil, s.db.Explain(ctx, err)
 	}
-	var claims []webhook.Claim
-	err := s.db.Retried().Write(ctx, func(tx *sql.Tx) error {
+	return sqldb.Write(ctx, s.db.Retried(), func(tx *sql.Tx) ([]webhook.Claim, error) {
 		query := selectReady + s.db.LockClause("FOR NO KEY UPDATE OF w SKIP LOCKED")
-		endpoints, err := sqldb.Rows(ctx, tx, 0, query, sqldb.ScanText, at, since, limit)
+		endpoints, err := sqldb.Rows(ctx, tx, query, sqldb.ScanText, at, since, limit)
 		if err != nil || len(endpoints) == 0 {
-			return err
+			return nil, err
 		}
 		chosen, err := choose(ctx, tx, endpoints, at, since, limit)
 		if err != nil || len(chosen) == 0 {
-			return err
+			return nil, err
 		}
-		claims, err = lease(ctx, tx, chosen, now, length)
-		return err
+		return lease(ctx, tx, chosen, now, length)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return claims, nil
 }
 
 // A candidate is a locked endpoint and what may be sent to it.
@@ -127,7 +122,7 @@ type candidate struct {
 // endpoints were locked.
 func choose(ctx context.Context, tx *sql.Tx, endpoints []string, at, since string, limit int) ([]string, error) {
 	args, list := sqldb.InAfter([]any{at}, endpoints)
-	candidates, err := sqldb.Rows(ctx, tx, len(endpoints), fmt.Sprintf(selectCandidates, list),
+	candidates, err := sqldb.Rows(ctx, tx, fmt.Sprintf(selectCandidates, list),
 		func(scan sqldb.Scanner, c *candidate) error {
 			var due string
 			err := scan(&c.id, &c.room, &due)
@@ -157,9 +152,8 @@ func choose(ctx context.Context, tx *sql.Tx, endpoints []string, at, since strin
 		return chosen, nil
 	}
 	args, list = sqldb.InAfter(nil, served)
-	_, err = tx.ExecContext(ctx, `UPDATE endpoints SET turn = (SELECT max(turn) FROM endpoints) + 1 WHERE id IN `+list,
-		args...)
-	return chosen, err
+	return chosen, sqldb.Exec(ctx, tx,
+		`UPDATE endpoints SET turn = (SELECT max(turn) FROM endpoints) + 1 WHERE id IN `+list, args...)
 }
 
 // choosePings selects the pings that candidates are sent, which then have less room.
@@ -171,7 +165,7 @@ func choosePings(
 		byID[candidates[i].id] = &candidates[i]
 	}
 	args, list := sqldb.InAfter([]any{at, since}, slices.Collect(maps.Keys(byID)))
-	pings, err := sqldb.Rows(ctx, tx, 0, fmt.Sprintf(selectPings, list),
+	pings, err := sqldb.Rows(ctx, tx, fmt.Sprintf(selectPings, list),
 		func(scan sqldb.Scanner, ping *[2]string) error { return scan(&ping[0], &ping[1]) }, args...)
 	if err != nil {
 		return nil, err
@@ -195,7 +189,7 @@ func lease(
 	args, list := sqldb.InAfter([]any{sqldb.FormatTime(end), sqldb.FormatTime(now)}, chosen)
 	// The condition is repeated although the endpoints are locked: a delivery that is
 	// claimed twice is sent twice, and this alone makes that impossible.
-	leased, err := sqldb.Rows(ctx, tx, len(chosen), `
+	leased, err := sqldb.Rows(ctx, tx, `
 		UPDATE deliveries SET lease_until = $1, next_at = $1
 		WHERE id IN `+list+` AND state = 'pending' AND next_at <= $2 RETURNING id`,
 		sqldb.ScanText, args...)
@@ -203,7 +197,7 @@ func lease(
 		return nil, err
 	}
 	args, list = sqldb.InAfter([]any{sqldb.FormatTime(now)}, leased)
-	found, err := sqldb.Rows(ctx, tx, len(leased), `
+	found, err := sqldb.Rows(ctx, tx, `
 		SELECT d.id, d.endpoint_id, d.event_id, d.type, coalesce(e.body, d.body), w.url, w.secret,
 			CASE WHEN w.old_secret_until > $1 THEN w.old_secret ELSE '' END, d.attempts + 1
 		FROM deliveries d JOIN endpoints w ON w.id = d.endpoint_id LEFT JOIN events e ON e.sequence = d.sequence
@@ -216,17 +210,10 @@ func lease(
 	if err != nil {
 		return nil, err
 	}
-	byID := map[string]webhook.Claim{}
-	for _, c := range found {
-		byID[c.DeliveryID] = c
-	}
-	var claims []webhook.Claim
-	for _, id := range chosen {
-		if c, ok := byID[id]; ok {
-			claims = append(claims, c)
-		}
-	}
-	return claims, nil
+	slices.SortFunc(found, func(a, b webhook.Claim) int {
+		return cmp.Compare(slices.Index(chosen, a.DeliveryID), slices.Index(chosen, b.DeliveryID))
+	})
+	return found, nil
 }
 
 // Finish stores the outcome of a claim.
@@ -258,9 +245,9 @@ func (s *Deliveries) Finish(ctx context.Context, c webhook.Claim, v webhook.Verd
 		ours := lease == sqldb.FormatTime(c.LeaseEnd)
 		if state != webhook.Pending {
 			if ours { // a late success of another claim finished it
-				_, err = tx.ExecContext(ctx, `UPDATE deliveries SET lease_until = '' WHERE id = $1`, c.DeliveryID)
+				return sqldb.Exec(ctx, tx, `UPDATE deliveries SET lease_until = '' WHERE id = $1`, c.DeliveryID)
 			}
-			return err
+			return nil
 		}
 		if !ours && v.State != webhook.Delivered {
 			return nil
@@ -273,12 +260,11 @@ func (s *Deliveries) Finish(ctx context.Context, c webhook.Claim, v webhook.Verd
 			next = sqldb.FormatTime(v.NextAt)
 		}
 		if v.Untried {
-			_, err = tx.ExecContext(ctx, `UPDATE deliveries SET next_at = $1, lease_until = $2 WHERE id = $3`, next, lease,
+			return sqldb.Exec(ctx, tx, `UPDATE deliveries SET next_at = $1, lease_until = $2 WHERE id = $3`, next, lease,
 				c.DeliveryID)
-			return err
 		}
 		a := v.Attempt
-		// PostgreSQL accepts neither invalid UTF-8 nor NUL, and a receiver may answer anything.
+		// PostgreSQL accepts neither invalid UTF-8 nor NUL, and a receiver may send anything.
 		response := strings.ToValidUTF8(strings.ReplaceAll(a.Response, "\x00", "\uFFFD"), "\uFFFD")
 		_, err = tx.ExecContext(ctx,
 			`INSERT INTO attempts (delivery_id, number, at, duration, status, outcome, response)
@@ -324,7 +310,7 @@ func (s *Deliveries) updateEndpoint(
 	switch {
 	case w.State != old.State:
 		about.Kind = mail.EndpointDisabled
-		if _, err := tx.ExecContext(ctx, `UPDATE endpoints SET state = $1, reason = $2, disabled_at = $3 WHERE id = $4`,
+		if err := sqldb.Exec(ctx, tx, `UPDATE endpoints SET state = $1, reason = $2, disabled_at = $3 WHERE id = $4`,
 			string(w.State), w.Reason, sqldb.FormatTime(w.DisabledAt), endpointID); err != nil {
 			return err
 		}
@@ -333,8 +319,8 @@ func (s *Deliveries) updateEndpoint(
 	default:
 		return nil
 	}
-	if err := tx.QueryRowContext(ctx, `SELECT email FROM accounts WHERE id = $1`,
-		w.AccountID).Scan(&about.To); err != nil {
+	about.To, err = sqldb.Value[string](ctx, tx, `SELECT email FROM accounts WHERE id = $1`, w.AccountID)
+	if err != nil {
 		return err
 	}
 	return queueMail(ctx, tx, about, at)

@@ -1,10 +1,8 @@
 package accountdb
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
-	"slices"
 
 	"palmares/internal/account"
 	"palmares/internal/sqldb"
@@ -28,7 +26,7 @@ func (s *Deliveries) Export(
 			return err
 		}
 		var err error
-		list, err = sqldb.Rows(ctx, tx, 0, selectDeliveries+`
+		list, err = sqldb.Rows(ctx, tx, selectDeliveries+`
 			WHERE d.endpoint_id = $1 AND (d.created_at, d.id) > ($2, $3) ORDER BY d.created_at, d.id LIMIT $4`, scanDelivery,
 			endpointID, after.createdAt, after.id, limit)
 		if err != nil || len(list) == 0 {
@@ -53,12 +51,11 @@ func addAttempts(ctx context.Context, tx *sql.Tx, list []webhook.Delivery) error
 		webhook.Attempt
 	}
 	chosen, args := sqldb.In(ids)
-	all, err := sqldb.Rows(ctx, tx, 0,
-		`SELECT delivery_id, number, at, duration, status, outcome, response FROM attempts WHERE delivery_id IN `+chosen,
+	all, err := sqldb.Rows(ctx, tx, `SELECT delivery_id, number, at, duration, status, outcome, response FROM attempts
+		WHERE delivery_id IN `+chosen+` ORDER BY number`,
 		func(scan sqldb.Scanner, a *owned) error {
 			return scanAttempt(func(into ...any) error { return scan(append([]any{&a.delivery}, into...)...) }, &a.Attempt)
 		}, args...)
-	slices.SortFunc(all, func(a, b owned) int { return cmp.Compare(a.Number, b.Number) })
 	for _, a := range all {
 		at := places[a.delivery]
 		list[at].Attempts = append(list[at].Attempts, a.Attempt)

@@ -19,7 +19,7 @@ func plan(t *testing.T, s *kit, query string, args ...any) string {
 	}
 	var lines []string
 	err := s.SQL.Read(t.Context(), func(tx *sql.Tx) (err error) {
-		lines, err = sqldb.Rows(t.Context(), tx, 0, explain+query, func(scan sqldb.Scanner, line *string) error {
+		lines, err = sqldb.Rows(t.Context(), tx, explain+query, func(scan sqldb.Scanner, line *string) error {
 			if s.SQL.Shared() {
 				return scan(line)
 			}

@@ -19,11 +19,7 @@ const pruneDeliveries = 500
 // were delivered or not. Old secrets that no longer sign at webhook.Keep after before, which
 // is now, are deleted too. What is left after an error, the next call deletes.
 func (s *Deliveries) Prune(ctx context.Context, before time.Time) error {
-	var endpoints []string
-	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		endpoints, err = sqldb.Rows(ctx, tx, 0, `SELECT id FROM endpoints`, sqldb.ScanText)
-		return err
-	})
+	endpoints, err := sqldb.List(ctx, s.db, `SELECT id FROM endpoints`, sqldb.ScanText)
 	if err != nil {
 		return err
 	}
@@ -32,15 +28,13 @@ func (s *Deliveries) Prune(ctx context.Context, before time.Time) error {
 			if err := lockEndpoint(ctx, s.db, tx, id); err != nil {
 				return 0, err
 			}
-			old, err := sqldb.Rows(ctx, tx, 0,
-				`SELECT id FROM deliveries WHERE endpoint_id = $1 AND created_at < $2 ORDER BY created_at LIMIT $3`,
-				sqldb.ScanText, id, sqldb.FormatTime(before), pruneDeliveries)
+			old, err := sqldb.Rows(ctx, tx, `SELECT id FROM deliveries WHERE endpoint_id = $1 AND created_at < $2
+				ORDER BY created_at LIMIT $3`, sqldb.ScanText, id, sqldb.FormatTime(before), pruneDeliveries)
 			if err != nil || len(old) == 0 {
 				return 0, err
 			}
 			args, list := sqldb.InAfter(nil, old)
-			_, err = tx.ExecContext(ctx, `DELETE FROM deliveries WHERE id IN `+list, args...) // attempts go with them
-			return int64(len(old)), err
+			return sqldb.ExecRows(ctx, tx, `DELETE FROM deliveries WHERE id IN `+list, args...) // attempts go with them
 		})
 		if err != nil {
 			return err
@@ -49,15 +43,13 @@ func (s *Deliveries) Prune(ctx context.Context, before time.Time) error {
 			if err := lockEndpoint(ctx, s.db, tx, id); err != nil {
 				return err
 			}
-			if _, err := tx.ExecContext(ctx,
-				`UPDATE endpoints SET old_secret = '', old_secret_until = ''
+			if err := sqldb.Exec(ctx, tx, `UPDATE endpoints SET old_secret = '', old_secret_until = ''
 					WHERE id = $1 AND old_secret_until <> ''
 					AND old_secret_until <= $2`, id, sqldb.FormatTime(before.Add(webhook.Keep))); err != nil {
 				return err
 			}
-			_, err := tx.ExecContext(ctx, `DELETE FROM recoveries WHERE endpoint_id = $1 AND created_at < $2`, id,
+			return sqldb.Exec(ctx, tx, `DELETE FROM recoveries WHERE endpoint_id = $1 AND created_at < $2`, id,
 				sqldb.FormatTime(before))
-			return err
 		})
 		if err != nil {
 			return err
@@ -71,20 +63,19 @@ func (s *Deliveries) Prune(ctx context.Context, before time.Time) error {
 func (s *Deliveries) Figures(ctx context.Context, now time.Time) (webhook.Figures, error) {
 	f := webhook.Figures{Endpoints: map[webhook.State]int{}}
 	err := s.db.Read(ctx, func(tx *sql.Tx) error {
-		all, err := sqldb.Rows(ctx, tx, 0, selectEndpoints, scanEndpoint)
+		all, err := sqldb.Rows(ctx, tx, selectEndpoints, scanEndpoint)
 		if err != nil {
 			return err
 		}
 		for _, w := range all {
 			f.Endpoints[w.State]++
 		}
-		var oldest string
-		err = tx.QueryRowContext(ctx, fmt.Sprintf(`
+		oldest, err := sqldb.Value[string](ctx, tx, fmt.Sprintf(`
 			SELECT next_at FROM (
 				SELECT (SELECT d.next_at FROM deliveries d WHERE d.endpoint_id = w.id AND d.state = 'pending' AND d.next_at <= $1 ORDER BY d.next_at LIMIT 1) AS next_at
 				FROM endpoints w JOIN accounts a ON a.id = w.account_id 
 				WHERE w.state = 'active' AND a.plan = 'pro' AND w.failures < %d AND w.not_before <= $1) AS longest
-			WHERE next_at IS NOT NULL ORDER BY next_at LIMIT 1`, webhook.BreakAfter), sqldb.FormatTime(now)).Scan(&oldest)
+			WHERE next_at IS NOT NULL ORDER BY next_at LIMIT 1`, webhook.BreakAfter), sqldb.FormatTime(now))
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
@@ -106,8 +97,7 @@ const sweepStep = 500
 // has none left, in one transaction. It reports whether there may be more. A process that
 // dies between two steps loses nothing: any other continues.
 func (s *Deliveries) Sweep(ctx context.Context) (more bool, err error) {
-	var id string
-	err = s.db.Reads().QueryRowContext(ctx, `SELECT id FROM endpoints WHERE account_id = $1 LIMIT 1`, deletedID).Scan(&id)
+	id, err := sqldb.Value[string](ctx, s.db.Reads(), `SELECT id FROM endpoints WHERE account_id = $1 LIMIT 1`, deletedID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -118,16 +108,12 @@ func (s *Deliveries) Sweep(ctx context.Context) (more bool, err error) {
 		if err := lockEndpoint(ctx, s.db, tx, id); err != nil {
 			return err
 		}
-		done, err := tx.ExecContext(ctx,
+		n, err := sqldb.ExecRows(ctx, tx,
 			`DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE endpoint_id = $1 LIMIT $2)`, id, s.sweepStep)
-		if err != nil {
+		if err != nil || n > 0 {
 			return err
 		}
-		if n, err := done.RowsAffected(); err != nil || n > 0 {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM endpoints WHERE id = $1`, id)
-		return err
+		return sqldb.Exec(ctx, tx, `DELETE FROM endpoints WHERE id = $1`, id)
 	})
 	return err == nil, err
 }

@@ -41,9 +41,9 @@ func (s *Deliveries) Recover(
 			int(webhook.Keep.Hours())/24, sqldb.FormatTime(since))
 	}
 	_, err := changeEndpoint(ctx, s.db, owner, endpointID, func(tx *sql.Tx, _ webhook.Endpoint) error {
-		var open int
-		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM recoveries WHERE endpoint_id = $1 AND done_at = ''`,
-			endpointID).Scan(&open); err != nil {
+		open, err := sqldb.Value[int](ctx, tx, `SELECT count(*) FROM recoveries WHERE endpoint_id = $1 AND done_at = ''`,
+			endpointID)
+		if err != nil {
 			return err
 		}
 		if open > 0 {
@@ -52,12 +52,11 @@ func (s *Deliveries) Recover(
 		}
 		// Sequences rise with time, but a clock may be set back: since is checked again for
 		// every event.
-		_, err := tx.ExecContext(ctx, `
+		return sqldb.Exec(ctx, tx, `
 			INSERT INTO recoveries (id, endpoint_id, since, created_at, done_at, deliveries, after_sequence, last_sequence)
 			SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), '', 0,
 				coalesce((SELECT min(first_sequence) - 1 FROM publications WHERE published_at >= $3), sequence), sequence FROM catalogue`,
 			r.ID, endpointID, sqldb.FormatTime(since), sqldb.FormatTime(r.CreatedAt))
-		return err
 	})
 	if err != nil {
 		return webhook.Recovery{}, err
@@ -69,35 +68,27 @@ func (s *Deliveries) Recover(
 func (s *Deliveries) Recoveries(
 	ctx context.Context, owner account.Owner, endpointID string,
 ) ([]webhook.Recovery, error) {
-	var list []webhook.Recovery
-	err := s.db.Read(ctx, func(tx *sql.Tx) error {
+	return sqldb.Read(ctx, s.db, func(tx *sql.Tx) ([]webhook.Recovery, error) {
 		if _, err := findEndpoint(ctx, tx, owner, endpointID); err != nil {
-			return err
+			return nil, err
 		}
-		var err error
-		list, err = sqldb.Rows(ctx, tx, 0, `
+		return sqldb.Rows(ctx, tx, `
 			SELECT id, endpoint_id, since, created_at, done_at, deliveries FROM recoveries WHERE endpoint_id = $1 ORDER BY created_at DESC, id DESC`,
 			func(scan sqldb.Scanner, r *webhook.Recovery) error {
 				return scan(&r.ID, &r.EndpointID, sqldb.Time(&r.Since), sqldb.Time(&r.CreatedAt), sqldb.Time(&r.DoneAt), &r.Count)
 			}, endpointID)
-		return err
 	})
-	return list, err
 }
 
 // RunRecovery runs one step of the oldest unfinished recovery: it handles the next limit
 // events. A process that dies between two steps loses nothing, and any number of nodes
 // may call it at once. more reports whether there was something to do, and may be again.
 func (s *Deliveries) RunRecovery(ctx context.Context, now time.Time, limit int) (more bool, err error) {
-	const open = `SELECT EXISTS (SELECT 1 FROM recoveries WHERE done_at = '')`
-	if err := s.db.Reads().QueryRowContext(ctx, open).Scan(&more); err != nil || !more {
+	more, err = sqldb.Value[bool](ctx, s.db.Reads(), `SELECT EXISTS (SELECT 1 FROM recoveries WHERE done_at = '')`)
+	if err != nil || !more {
 		return false, s.db.Explain(ctx, err)
 	}
-	err = s.db.Retried().Write(ctx, func(tx *sql.Tx) error {
-		more, err = s.recoverStep(ctx, tx, now, limit)
-		return err
-	})
-	return more && err == nil, err
+	return sqldb.Write(ctx, s.db.Retried(), func(tx *sql.Tx) (bool, error) { return s.recoverStep(ctx, tx, now, limit) })
 }
 
 func (s *Deliveries) recoverStep(ctx context.Context, tx *sql.Tx, now time.Time, limit int) (bool, error) {
@@ -106,8 +97,7 @@ func (s *Deliveries) recoverStep(ctx context.Context, tx *sql.Tx, now time.Time,
 	pick := `SELECT w.id FROM recoveries r JOIN endpoints w ON w.id = r.endpoint_id WHERE r.done_at = ''
 		ORDER BY r.created_at, r.id LIMIT 1` +
 		s.db.LockClause("FOR NO KEY UPDATE OF w SKIP LOCKED")
-	var endpointID string
-	err := tx.QueryRowContext(ctx, pick).Scan(&endpointID)
+	endpointID, err := sqldb.Value[string](ctx, tx, pick)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -139,8 +129,6 @@ func (s *Deliveries) recoverStep(ctx context.Context, tx *sql.Tx, now time.Time,
 	if upTo == last {
 		done = sqldb.FormatTime(now)
 	}
-	_, err = tx.ExecContext(ctx,
-		`UPDATE recoveries SET after_sequence = $1, deliveries = deliveries + $2, done_at = $3
-			WHERE id = $4`, upTo, made, done, id)
-	return true, err
+	return true, sqldb.Exec(ctx, tx, `UPDATE recoveries SET after_sequence = $1, deliveries = deliveries + $2, done_at = $3
+		WHERE id = $4`, upTo, made, done, id)
 }

@@ -71,7 +71,7 @@ func (s *Endpoints) create(
 	sealed := seal(w.ID)
 	err = s.db.Write(ctx, func(tx *sql.Tx) error {
 		// The account's row is the lock, as for its keys.
-		if _, err := tx.ExecContext(ctx, `UPDATE accounts SET plan = plan WHERE id = $1`, accountID); err != nil {
+		if err := sqldb.Exec(ctx, tx, `UPDATE accounts SET plan = plan WHERE id = $1`, accountID); err != nil {
 			return err
 		}
 		if newest != nil {
@@ -97,12 +97,11 @@ func (s *Endpoints) create(
 				email, have, webhook.MaxEndpoints)
 		}
 		// Its turn is the last: a new endpoint does not overtake those that wait.
-		_, err = tx.ExecContext(ctx, `
+		return sqldb.Exec(ctx, tx, `
 			INSERT INTO endpoints (id, account_id, url, events, state, reason, created_at, secret, old_secret, old_secret_until,
 				failures, failing_since, last_success_at, disabled_at, not_before, turn)
 			VALUES ($1, $2, $3, $4, $5, '', $6, $7, '', '', 0, '', '', '', '', (SELECT coalesce(max(turn), 0) FROM endpoints))`,
 			w.ID, accountID, url, joinList(events), string(w.State), sqldb.FormatTime(w.CreatedAt), sealed)
-		return err
 	})
 	if err != nil {
 		return webhook.Endpoint{}, err
@@ -112,24 +111,16 @@ func (s *Endpoints) create(
 
 // List returns the endpoints of an owner, oldest first.
 func (s *Endpoints) List(ctx context.Context, owner account.Owner) ([]webhook.Endpoint, error) {
-	var all []webhook.Endpoint
-	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		all, err = sqldb.Rows(ctx, tx, 0, selectEndpoints+`AND ($1 OR w.account_id = $2)`, scanEndpoint, owner.Any(),
-			owner.AccountID())
-		return err
-	})
+	all, err := sqldb.List(ctx, s.db, selectEndpoints+`AND ($1 OR w.account_id = $2)`, scanEndpoint, owner.Any(),
+		owner.AccountID())
 	slices.SortFunc(all, func(a, b webhook.Endpoint) int { return cmp.Compare(a.ID, b.ID) })
 	return all, err
 }
 
 // Find returns an endpoint. ErrNotFound: there is none, or it is another account's.
 func (s *Endpoints) Find(ctx context.Context, owner account.Owner, id string) (webhook.Endpoint, error) {
-	var w webhook.Endpoint
-	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		w, err = findEndpoint(ctx, tx, owner, id)
-		return err
-	})
-	return w, err
+	w, err := findEndpoint(ctx, s.db.Reads(), owner, id)
+	return w, s.db.Explain(ctx, err)
 }
 
 // Change changes what the owner of an endpoint may change, and returns the result. When it
@@ -175,7 +166,7 @@ func (s *Endpoints) Change(
 		if err != nil || restart == "" {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, restart+`WHERE id = $1`, id); err != nil {
+		if err := sqldb.Exec(ctx, tx, restart+`WHERE id = $1`, id); err != nil {
 			return err
 		}
 		return makeDue(ctx, tx, id, now)
@@ -219,10 +210,9 @@ func (s *Endpoints) rotateSecret(
 		if last != nil && !w.OldSecretUntil.Equal(*last) && (now.Before(w.OldSecretUntil) || now.Before(*last)) {
 			return sqldb.Problem(ErrChanged, nil, "the secret of the endpoint %s was rotated meanwhile: look at it again", id)
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE endpoints SET old_secret = secret, secret = $1, old_secret_until = $2
+		return sqldb.Exec(ctx, tx, `UPDATE endpoints SET old_secret = secret, secret = $1, old_secret_until = $2
 			WHERE id = $3`,
 			sealed, sqldb.FormatTime(now.Add(webhook.Overlap)), id)
-		return err
 	})
 }
 
@@ -230,53 +220,39 @@ func (s *Endpoints) rotateSecret(
 // another key. If the endpoint no longer has oldSealed, nothing changes: another node was
 // faster.
 func (s *Endpoints) ReplaceSecret(ctx context.Context, endpointID, oldSealed, newSealed string) error {
-	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `
+	return sqldb.WriteOnce(ctx, s.db, `
 			UPDATE endpoints SET
 				secret = CASE WHEN secret = $2 THEN $3 ELSE secret END,
 				old_secret = CASE WHEN old_secret = $2 THEN $3 ELSE old_secret END
 			WHERE id = $1 AND (secret = $2 OR old_secret = $2)`, endpointID, oldSealed, newSealed)
-		return err
-	})
 }
 
-// SealedSecrets returns those of every endpoint, to be sealed again with ReplaceSecret
+// SealedSecrets returns the sealed secrets of every endpoint, to be sealed again with ReplaceSecret
 // when the key has changed.
 func (s *Endpoints) SealedSecrets(ctx context.Context) ([]webhook.SealedSecret, error) {
-	var all []webhook.SealedSecret
-	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		all, err = sqldb.Rows(ctx, tx, 0, `SELECT id, secret, old_secret FROM endpoints
+	return sqldb.List(ctx, s.db, `SELECT id, secret, old_secret FROM endpoints
 			WHERE account_id <> $1`, func(scan sqldb.Scanner, k *webhook.SealedSecret) error {
-			return scan(&k.EndpointID, &k.Secret, &k.OldSecret)
-		}, deletedID)
-		return err
-	})
-	return all, err
+		return scan(&k.EndpointID, &k.Secret, &k.OldSecret)
+	}, deletedID)
 }
 
 // changeEndpoint locks an endpoint, lets fn change it, and returns the result.
 func changeEndpoint(
 	ctx context.Context, db *sqldb.DB, owner account.Owner, id string, fn func(*sql.Tx, webhook.Endpoint) error,
 ) (webhook.Endpoint, error) {
-	var w webhook.Endpoint
-	err := db.Write(ctx, func(tx *sql.Tx) error {
+	return sqldb.Write(ctx, db, func(tx *sql.Tx) (webhook.Endpoint, error) {
 		if err := lockEndpoint(ctx, db, tx, id); err != nil {
-			return err
+			return webhook.Endpoint{}, err
 		}
-		old, err := findEndpoint(ctx, tx, owner, id)
+		w, err := findEndpoint(ctx, tx, owner, id)
 		if err != nil {
-			return err
+			return w, err
 		}
-		if err := fn(tx, old); err != nil {
-			return err
+		if err := fn(tx, w); err != nil {
+			return w, err
 		}
-		w, err = findEndpoint(ctx, tx, owner, id)
-		return err
+		return findEndpoint(ctx, tx, owner, id)
 	})
-	if err != nil {
-		return webhook.Endpoint{}, err
-	}
-	return w, nil
 }
 
 // lockEndpoint makes other transactions that would change an endpoint wait for this one.
@@ -287,9 +263,8 @@ func lockEndpoint(ctx context.Context, db *sqldb.DB, tx *sql.Tx, id string) erro
 }
 
 func findEndpoint(ctx context.Context, q sqldb.Queryer, owner account.Owner, id string) (webhook.Endpoint, error) {
-	var w webhook.Endpoint
-	err := scanEndpoint(q.QueryRowContext(ctx, selectEndpoints+`AND w.id = $1 AND ($2 OR w.account_id = $3)`, id,
-		owner.Any(), owner.AccountID()).Scan, &w)
+	w, err := sqldb.Row(ctx, q, selectEndpoints+`AND w.id = $1 AND ($2 OR w.account_id = $3)`, scanEndpoint,
+		id, owner.Any(), owner.AccountID())
 	if errors.Is(err, sql.ErrNoRows) {
 		return webhook.Endpoint{}, sqldb.ProblemWith(id, ErrNoEndpoint, "there is no endpoint %q", id)
 	}
@@ -346,11 +321,10 @@ const maxMadeDue = 5000
 // created, so that they are sent before newer ones. Those that are being sent keep their lease, and
 // those beyond maxMadeDue their time.
 func makeDue(ctx context.Context, tx *sql.Tx, endpointID string, now time.Time) error {
-	_, err := tx.ExecContext(ctx, `
+	return sqldb.Exec(ctx, tx, `
 		UPDATE deliveries SET next_at = created_at WHERE id IN (
 			SELECT id FROM deliveries WHERE endpoint_id = $1 AND state = 'pending' AND next_at > $2 AND lease_until <= $2
 			ORDER BY next_at LIMIT $3)`, endpointID, sqldb.FormatTime(now), maxMadeDue)
-	return err
 }
 
 // joinList and splitList store a list in one column; an empty list is "".

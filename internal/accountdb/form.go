@@ -16,7 +16,7 @@ var ErrChanged = errors.New("it has changed meanwhile")
 // checkNewest returns ErrChanged when a form was submitted before and created something
 // then. The account's row must be locked.
 func checkNewest(ctx context.Context, tx *sql.Tx, table, accountID, newest string) error {
-	ids, err := sqldb.Rows(ctx, tx, 0, `SELECT id FROM `+table+` WHERE account_id = $1`, sqldb.ScanText, accountID)
+	ids, err := sqldb.Rows(ctx, tx, `SELECT id FROM `+table+` WHERE account_id = $1`, sqldb.ScanText, accountID)
 	if err != nil {
 		return err
 	}

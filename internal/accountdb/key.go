@@ -62,9 +62,8 @@ func (s *Keys) create(
 			}
 		}
 		// A key that was rotated out has an end and does not count during its overlap.
-		var live int
-		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM api_keys
-			WHERE account_id = $1 AND revoked_at = '' AND expires_at = ''`, a.ID).Scan(&live)
+		live, err := sqldb.Value[int](ctx, tx, `SELECT count(*) FROM api_keys
+			WHERE account_id = $1 AND revoked_at = '' AND expires_at = ''`, a.ID)
 		if err != nil {
 			return err
 		}
@@ -96,8 +95,7 @@ func (s *Keys) Rotate(ctx context.Context, owner account.Owner, id string, now t
 		if err := lockOwner(ctx, tx, owner, id); err != nil {
 			return err
 		}
-		var old account.Key
-		_, err := scanKey(tx.QueryRowContext(ctx, selectKeys+`WHERE k.id = $1`, id).Scan, &old)
+		old, err := sqldb.Row(ctx, tx, selectKeys+`WHERE k.id = $1`, scanKey, id)
 		if err != nil {
 			return err
 		}
@@ -121,7 +119,7 @@ func (s *Keys) Rotate(ctx context.Context, owner account.Owner, id string, now t
 		}
 		text, k = newKey(old.Name, now)
 		k.AccountID, k.Plan = old.AccountID, old.Plan
-		if _, err := tx.ExecContext(ctx, `UPDATE api_keys SET expires_at = $1
+		if err := sqldb.Exec(ctx, tx, `UPDATE api_keys SET expires_at = $1
 			WHERE id = $2`, sqldb.FormatTime(now.Add(account.Overlap)), id); err != nil {
 			return err
 		}
@@ -159,24 +157,17 @@ func newKey(name string, now time.Time) (string, account.Key) {
 
 func insertKey(ctx context.Context, tx *sql.Tx, text string, k account.Key) error {
 	hash := account.HashKey(text)
-	_, err := tx.ExecContext(ctx, `
+	return sqldb.Exec(ctx, tx, `
 		INSERT INTO api_keys (id, account_id, hash, name, prefix, suffix, created_at, last_used_at, revoked_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, '', '', '')`,
 		k.ID, k.AccountID, hex.EncodeToString(hash[:]), k.Name, k.Prefix, k.Suffix, sqldb.FormatTime(k.CreatedAt))
-	return err
 }
 
 // lockOwner locks the account that a key belongs to, as lockAccount does.
 func lockOwner(ctx context.Context, tx *sql.Tx, owner account.Owner, keyID string) error {
-	locked, err := tx.ExecContext(ctx, `
-		UPDATE accounts SET plan = plan WHERE id = (SELECT account_id FROM api_keys WHERE id = $1) AND ($2 OR id = $3)`, keyID, owner.Any(), owner.AccountID())
-	if err != nil {
-		return err
-	}
-	if n, err := locked.RowsAffected(); err != nil || n == 0 {
-		return cmp.Or(err, noKey(keyID))
-	}
-	return nil
+	return sqldb.ExecSome(ctx, tx, noKey(keyID), `UPDATE accounts SET plan = plan
+		WHERE id = (SELECT account_id FROM api_keys WHERE id = $1) AND ($2 OR id = $3)`,
+		keyID, owner.Any(), owner.AccountID())
 }
 
 const selectKeys = `
@@ -186,18 +177,12 @@ const selectKeys = `
 // List lists the keys of an account, revoked ones too, oldest first. ErrNotFound:
 // no such account.
 func (s *Keys) List(ctx context.Context, email string) ([]account.Key, error) {
-	var keys []account.Key
-	err := s.db.Read(ctx, func(tx *sql.Tx) error {
+	keys, err := sqldb.Read(ctx, s.db, func(tx *sql.Tx) ([]account.Key, error) {
 		a, err := findAccount(ctx, tx, email)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		keys, err = sqldb.Rows(ctx, tx, 0, selectKeys+`WHERE k.account_id = $1`,
-			func(scan sqldb.Scanner, k *account.Key) error {
-				_, err := scanKey(scan, k)
-				return err
-			}, a.ID)
-		return err
+		return sqldb.Rows(ctx, tx, selectKeys+`WHERE k.account_id = $1`, scanKey, a.ID)
 	})
 	slices.SortFunc(keys, func(a, b account.Key) int { return cmp.Compare(a.ID, b.ID) })
 	return keys, err
@@ -205,9 +190,8 @@ func (s *Keys) List(ctx context.Context, email string) ([]account.Key, error) {
 
 // Find returns a key. ErrNotFound: there is none, or it is another account's.
 func (s *Keys) Find(ctx context.Context, owner account.Owner, id string) (account.Key, error) {
-	var k account.Key
-	_, err := scanKey(s.db.Reads().QueryRowContext(ctx, selectKeys+`WHERE k.id = $1 AND ($2 OR k.account_id = $3)`, id,
-		owner.Any(), owner.AccountID()).Scan, &k)
+	k, err := sqldb.Row(ctx, s.db.Reads(), selectKeys+`WHERE k.id = $1 AND ($2 OR k.account_id = $3)`, scanKey,
+		id, owner.Any(), owner.AccountID())
 	if errors.Is(err, sql.ErrNoRows) {
 		return account.Key{}, noKey(id)
 	}
@@ -218,9 +202,8 @@ func (s *Keys) Find(ctx context.Context, owner account.Owner, id string) (accoun
 // account.ErrInvalidKey: no key has this hash.
 func (s *Keys) ByHash(ctx context.Context, hash [sha256.Size]byte) (account.Key, error) {
 	var k account.Key
-	err := s.db.Lookup(ctx, func(pool *sql.DB) error {
-		row := pool.QueryRowContext(ctx, selectKeys+`WHERE k.hash = $1`, hex.EncodeToString(hash[:]))
-		_, err := scanKey(row.Scan, &k)
+	err := s.db.Lookup(ctx, func(pool *sql.DB) (err error) {
+		k, err = sqldb.Row(ctx, pool, selectKeys+`WHERE k.hash = $1`, scanKey, hex.EncodeToString(hash[:]))
 		return err
 	})
 	if errors.Is(err, sql.ErrNoRows) {
@@ -249,20 +232,12 @@ func addByHash(
 		texts[i] = hex.EncodeToString(hash[:])
 	}
 	list, args := sqldb.In(texts)
-	found, err := pool.QueryContext(ctx, selectKeys+`WHERE k.hash IN `+list, args...)
-	if err != nil {
+	_, err := sqldb.Rows(ctx, pool, selectKeys+`WHERE k.hash IN `+list, func(scan sqldb.Scanner, k *account.Key) error {
+		hash, err := scanHashed(scan, k)
+		to[hash] = *k
 		return err
-	}
-	defer found.Close()
-	for found.Next() {
-		var k account.Key
-		hash, err := scanKey(found.Scan, &k)
-		if err != nil {
-			return err
-		}
-		to[hash] = k
-	}
-	return found.Err()
+	}, args...)
+	return err
 }
 
 // Revoke ends a key at once; one that was revoked already keeps its time. If that makes
@@ -272,8 +247,8 @@ func (s *Keys) Revoke(ctx context.Context, owner account.Owner, id string, now t
 		if err := lockOwner(ctx, tx, owner, id); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx,
-			`UPDATE api_keys SET revoked_at = CASE WHEN revoked_at = '' THEN $1 ELSE revoked_at END WHERE id = $2`, sqldb.FormatTime(now), id); err != nil {
+		if err := sqldb.Exec(ctx, tx, `UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND revoked_at = ''`,
+			sqldb.FormatTime(now), id); err != nil {
 			return err
 		}
 		var accountID string
@@ -298,8 +273,7 @@ func (s *Keys) Rename(ctx context.Context, owner account.Owner, id, name string)
 		if err := lockOwner(ctx, tx, owner, id); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE api_keys SET name = $1 WHERE id = $2`, name, id)
-		return err
+		return sqldb.Exec(ctx, tx, `UPDATE api_keys SET name = $1 WHERE id = $2`, name, id)
 	})
 }
 
@@ -330,7 +304,13 @@ func (s *Keys) MarkUsed(ctx context.Context, used []account.KeyUse) error {
 	})
 }
 
-func scanKey(scan sqldb.Scanner, k *account.Key) (hash [sha256.Size]byte, err error) {
+func scanKey(scan sqldb.Scanner, k *account.Key) error {
+	_, err := scanHashed(scan, k)
+	return err
+}
+
+// scanHashed reads a key and its hash.
+func scanHashed(scan sqldb.Scanner, k *account.Key) (hash [sha256.Size]byte, err error) {
 	var text string
 	err = scan(&text, &k.ID, &k.AccountID, (*string)(&k.Plan), &k.Name, &k.Prefix, &k.Suffix, sqldb.Time(&k.CreatedAt),
 		sqldb.Time(&k.LastUsedAt), sqldb.Time(&k.RevokedAt), sqldb.Time(&k.ExpiresAt), sqldb.Time(&k.SuspendedAt))

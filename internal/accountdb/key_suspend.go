@@ -21,8 +21,7 @@ const countedKeys = `revoked_at = '' AND expires_at = '' AND suspended_at = ''`
 // SuspensionDue returns when the keys in excess of an account's plan are suspended; zero
 // when none will be.
 func (s *Keys) SuspensionDue(ctx context.Context, accountID string) (time.Time, error) {
-	var due string
-	err := s.db.Reads().QueryRowContext(ctx, `SELECT keys_due_at FROM accounts WHERE id = $1`, accountID).Scan(&due)
+	due, err := sqldb.Value[string](ctx, s.db.Reads(), `SELECT keys_due_at FROM accounts WHERE id = $1`, accountID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return time.Time{}, noAccountID(accountID)
 	}
@@ -40,14 +39,14 @@ func (s *Keys) SuspendExcess(ctx context.Context, now time.Time) error {
 	// Read first without a writer's lock: there is hardly ever anything to write.
 	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
 		most := account.MaxKeys(account.Developer)
-		over, err = sqldb.Rows(ctx, tx, 0, `
+		over, err = sqldb.Rows(ctx, tx, `
 			SELECT a.id FROM accounts a JOIN api_keys k ON k.account_id = a.id
 			WHERE a.plan = $1 AND a.keys_due_at = '' AND `+countedKeys+`
 			GROUP BY a.id HAVING count(*) > $2`, sqldb.ScanText, string(account.Developer), most)
 		if err != nil {
 			return err
 		}
-		due, err = sqldb.Rows(ctx, tx, 0, `SELECT id FROM accounts
+		due, err = sqldb.Rows(ctx, tx, `SELECT id FROM accounts
 			WHERE keys_due_at <> '' AND keys_due_at <= $1`, sqldb.ScanText, sqldb.FormatTime(now))
 		return err
 	})
@@ -55,12 +54,9 @@ func (s *Keys) SuspendExcess(ctx context.Context, now time.Time) error {
 		return err
 	}
 	for _, id := range over {
-		err := s.db.Write(ctx, func(tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, `UPDATE accounts SET keys_due_at = $1
+		err := sqldb.WriteOnce(ctx, s.db, `UPDATE accounts SET keys_due_at = $1
 				WHERE id = $2 AND plan = $3 AND keys_due_at = ''`,
-				sqldb.FormatTime(now.Add(account.KeyGrace)), id, string(account.Developer))
-			return err
-		})
+			sqldb.FormatTime(now.Add(account.KeyGrace)), id, string(account.Developer))
 		if err != nil {
 			return err
 		}
@@ -76,28 +72,23 @@ func (s *Keys) SuspendExcess(ctx context.Context, now time.Time) error {
 func (s *Keys) suspendExcess(ctx context.Context, accountID string, now time.Time) error {
 	return writeKeys(ctx, s.db, func(tx *sql.Tx) error {
 		// Checked again: another node may have done it, and the account may be Pro by now.
-		done, err := tx.ExecContext(ctx, `UPDATE accounts SET keys_due_at = ''
-			WHERE id = $1 AND keys_due_at <> '' AND keys_due_at <= $2`, accountID, sqldb.FormatTime(now))
+		plan, err := sqldb.Value[string](ctx, tx, `UPDATE accounts SET keys_due_at = ''
+			WHERE id = $1 AND keys_due_at <> '' AND keys_due_at <= $2 RETURNING plan`, accountID, sqldb.FormatTime(now))
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
-		if n, err := done.RowsAffected(); err != nil || n == 0 {
-			return err
-		}
-		var plan account.Plan
-		if err := tx.QueryRowContext(ctx, `SELECT plan FROM accounts
-			WHERE id = $1`, accountID).Scan((*string)(&plan)); err != nil {
-			return err
-		}
 		type key struct{ id, used string }
-		keys, err := sqldb.Rows(ctx, tx, 0, `SELECT id, last_used_at FROM api_keys WHERE account_id = $1 AND `+countedKeys,
+		keys, err := sqldb.Rows(ctx, tx, `SELECT id, last_used_at FROM api_keys WHERE account_id = $1 AND `+countedKeys,
 			func(scan sqldb.Scanner, k *key) error { return scan(&k.id, &k.used) }, accountID)
 		if err != nil {
 			return err
 		}
 		slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(b.used, a.used), cmp.Compare(b.id, a.id)) })
-		for _, k := range keys[min(len(keys), account.MaxKeys(plan)):] {
-			if _, err := tx.ExecContext(ctx, `UPDATE api_keys SET suspended_at = $1
+		for _, k := range keys[min(len(keys), account.MaxKeys(account.Plan(plan))):] {
+			if err := sqldb.Exec(ctx, tx, `UPDATE api_keys SET suspended_at = $1
 				WHERE id = $2`, sqldb.FormatTime(now), k.id); err != nil {
 				return err
 			}
@@ -117,7 +108,7 @@ func movePlan(ctx context.Context, tx *sql.Tx, accountID string, plan account.Pl
 			return err
 		}
 	}
-	if _, err := tx.ExecContext(ctx, `
+	if err := sqldb.Exec(ctx, tx, `
 		UPDATE accounts SET keys_due_at = CASE WHEN plan = $1 THEN keys_due_at ELSE $2 END, plan = $1 WHERE id = $3`,
 		string(plan), sqldb.FormatTime(due), accountID); err != nil {
 		return err
@@ -127,20 +118,20 @@ func movePlan(ctx context.Context, tx *sql.Tx, accountID string, plan account.Pl
 
 // resumeKeys ends the suspension of keys, oldest first, as far as the plan allows.
 func resumeKeys(ctx context.Context, tx *sql.Tx, accountID string, plan account.Plan) error {
-	suspended, err := sqldb.Rows(ctx, tx, 0, `SELECT id FROM api_keys
+	suspended, err := sqldb.Rows(ctx, tx, `SELECT id FROM api_keys
 		WHERE account_id = $1 AND revoked_at = '' AND suspended_at <> ''`, sqldb.ScanText, accountID)
 	if err != nil || len(suspended) == 0 {
 		return err
 	}
-	var live int
-	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM api_keys
-		WHERE account_id = $1 AND `+countedKeys, accountID).Scan(&live); err != nil {
+	live, err := sqldb.Value[int](ctx, tx, `SELECT count(*) FROM api_keys WHERE account_id = $1 AND `+countedKeys,
+		accountID)
+	if err != nil {
 		return err
 	}
 	slices.Sort(suspended) // ids sort by time
 	room := max(0, account.MaxKeys(plan)-live)
 	for _, id := range suspended[:min(room, len(suspended))] {
-		if _, err := tx.ExecContext(ctx, `UPDATE api_keys SET suspended_at = '' WHERE id = $1`, id); err != nil {
+		if err := sqldb.Exec(ctx, tx, `UPDATE api_keys SET suspended_at = '' WHERE id = $1`, id); err != nil {
 			return err
 		}
 	}

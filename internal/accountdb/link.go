@@ -42,12 +42,9 @@ func (s *Links) Create(ctx context.Context, email string, purpose account.LinkPu
 		return "", sqldb.Problem(sqldb.ErrInvalid, err, "%v", err)
 	}
 	token := account.NewToken(rand.Reader)
-	err = s.mailing.Write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO links (hash, email, purpose, created_at, expires_at, used_at)
+	err = sqldb.WriteOnce(ctx, s.mailing, `INSERT INTO links (hash, email, purpose, created_at, expires_at, used_at)
 			VALUES ($1, $2, $3, $4, $5, '')`,
-			tokenHash(token), email, string(purpose), sqldb.FormatTime(now), sqldb.FormatTime(now.Add(account.LinkLife)))
-		return err
-	})
+		tokenHash(token), email, string(purpose), sqldb.FormatTime(now), sqldb.FormatTime(now.Add(account.LinkLife)))
 	if err != nil {
 		return "", err
 	}
@@ -93,15 +90,14 @@ func (s *Links) SignIn(ctx context.Context, token, browser, replaced string, now
 			return err
 		}
 		if replaced != "" {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE hash = $1`, tokenHash(replaced)); err != nil {
+			if err := sqldb.Exec(ctx, tx, `DELETE FROM sessions WHERE hash = $1`, tokenHash(replaced)); err != nil {
 				return err
 			}
 		}
-		_, err = tx.ExecContext(ctx, `
+		return sqldb.Exec(ctx, tx, `
 			INSERT INTO sessions (hash, id, account_id, browser, created_at, seen_on, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 			tokenHash(secret), account.NewID(account.SessionID, now, rand.Reader), owner.ID, browser,
 			sqldb.FormatTime(now), now.UTC().Format(time.DateOnly), sqldb.FormatTime(now.Add(account.SessionLife)))
-		return err
 	})
 	if err != nil {
 		return "", err
@@ -125,9 +121,9 @@ func (s *Links) DeleteAccount(ctx context.Context, token string, now time.Time) 
 		if err != nil {
 			return err
 		}
-		// The link stays until it expires, without its address, so that a second click is
-		// answered that the account was deleted.
-		if _, err := tx.ExecContext(ctx, `UPDATE links SET email = '' WHERE hash = $1`, tokenHash(token)); err != nil {
+		// The link stays until it expires, without its address, so that a second click
+		// shows that the account was deleted.
+		if err := sqldb.Exec(ctx, tx, `UPDATE links SET email = '' WHERE hash = $1`, tokenHash(token)); err != nil {
 			return err
 		}
 		return deleteAccount(ctx, tx, owner)
@@ -139,10 +135,9 @@ func (s *Links) DeleteAccount(ctx context.Context, token string, now time.Time) 
 func spendLink(
 	ctx context.Context, tx *sql.Tx, token string, purpose account.LinkPurpose, now time.Time,
 ) (string, error) {
-	var email string
-	err := tx.QueryRowContext(ctx, `
+	email, err := sqldb.Value[string](ctx, tx, `
 		UPDATE links SET used_at = $1 WHERE hash = $2 AND purpose = $3 AND used_at = '' AND expires_at > $1 RETURNING email`,
-		sqldb.FormatTime(now), tokenHash(token), string(purpose)).Scan(&email)
+		sqldb.FormatTime(now), tokenHash(token), string(purpose))
 	if !errors.Is(err, sql.ErrNoRows) {
 		return email, err
 	}

@@ -42,8 +42,8 @@ var ErrCeiling = errors.New("too many mails with links")
 // must not be shown to the caller. ErrInvalid: the address. ErrBusy: too many requests at
 // once.
 //
-// It does the same whether the address has an account or not. A request that is refused is
-// answered by reading alone, so that a flood of them keeps nobody from writing; the time
+// It does the same whether the address has an account or not. A request that is refused
+// only reads, so that a flood of them keeps nobody from writing; the time
 // it takes tells only that too many were made.
 func (s *Links) Request(
 	ctx context.Context, email string, purpose account.LinkPurpose, network netip.Prefix, now time.Time,
@@ -77,7 +77,7 @@ func (s *Links) Request(
 		}
 		// Of the pseudonyms of yesterday without mails.
 		list, args := sqldb.In(r.subjects())
-		if _, err := tx.ExecContext(ctx, `DELETE FROM link_requests
+		if err := sqldb.Exec(ctx, tx, `DELETE FROM link_requests
 			WHERE sent = '' AND subject IN `+list, args...); err != nil {
 			return err
 		}
@@ -171,12 +171,13 @@ func (r *linkRequest) refusal() error {
 
 // look reads the counters of the request without locking them.
 func (r *linkRequest) look(ctx context.Context, tx *sql.Tx) error {
-	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM accounts
-		WHERE email = $1)`, r.mail.To).Scan(&r.isOwner); err != nil {
+	isOwner, err := sqldb.Value[bool](ctx, tx, `SELECT EXISTS (SELECT 1 FROM accounts WHERE email = $1)`, r.mail.To)
+	if err != nil {
 		return err
 	}
+	r.isOwner = isOwner
 	list, args := sqldb.In(r.subjects())
-	found, err := sqldb.Rows(ctx, tx, 0, `SELECT subject, sent FROM link_requests
+	found, err := sqldb.Rows(ctx, tx, `SELECT subject, sent FROM link_requests
 		WHERE subject IN `+list, scanCounted, args...)
 	if err != nil {
 		return err
@@ -217,7 +218,7 @@ func lockCounters(ctx context.Context, tx *sql.Tx, now time.Time, counters ...*c
 	for i, subject := range all {
 		values, args = append(values, fmt.Sprintf("($%d, '', '')", i+1)), append(args, subject)
 	}
-	found, err := sqldb.Rows(ctx, tx, len(all), `
+	found, err := sqldb.Rows(ctx, tx, `
 		INSERT INTO link_requests (subject, sent, expires_at) VALUES `+strings.Join(values, ", ")+`
 		ON CONFLICT (subject) DO UPDATE SET sent = link_requests.sent RETURNING subject, sent`,
 		scanCounted, args...)
@@ -261,9 +262,8 @@ func (c *counter) save(ctx context.Context, tx *sql.Tx, now time.Time) error {
 	for i, at := range c.own {
 		texts[i] = strconv.FormatInt(at.UnixMilli(), 10)
 	}
-	_, err := tx.ExecContext(ctx, `UPDATE link_requests SET sent = $1, expires_at = $2 WHERE subject = $3`,
+	return sqldb.Exec(ctx, tx, `UPDATE link_requests SET sent = $1, expires_at = $2 WHERE subject = $3`,
 		strings.Join(texts, " "), sqldb.FormatTime(now.Add(c.memory)), c.subjects[0])
-	return err
 }
 
 // A linkKey derives the pseudonyms of one day.

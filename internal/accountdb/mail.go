@@ -64,13 +64,12 @@ func queueMail(ctx context.Context, tx *sql.Tx, r mail.Request, now time.Time) e
 	if !r.Kind.Known() {
 		return sqldb.Problem(sqldb.ErrInvalid, nil, "there is no mail of the kind %q: see the kinds of package mail", r.Kind)
 	}
-	_, err = tx.ExecContext(ctx, `
+	return sqldb.Exec(ctx, tx, `
 		INSERT INTO mails (id, address, kind, about, created_at, due_at, lease, attempts, last_error)
 		VALUES ($1, $2, $3, $4, $5, $5, '', 0, '')
 		ON CONFLICT (address, kind, about) DO UPDATE SET created_at = excluded.created_at, due_at = excluded.due_at, attempts = 0
 		WHERE mails.lease = ''`,
 		account.NewID(mailID, now, rand.Reader), to, string(r.Kind), r.About, sqldb.FormatTime(now))
-	return err
 }
 
 // Claim returns at most limit mails that are due, the longest due first, and leases them
@@ -78,18 +77,16 @@ func queueMail(ctx context.Context, tx *sql.Tx, r mail.Request, now time.Time) e
 // lease ends.
 func (s *Mails) Claim(ctx context.Context, now time.Time, limit int) ([]mail.Claim, error) {
 	// Nearly always nothing is due, and then no transaction is needed.
-	var due bool
-	err := s.db.Reads().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM mails
-		WHERE due_at <= $1)`, sqldb.FormatTime(now)).Scan(&due)
+	due, err := sqldb.Value[bool](ctx, s.db.Reads(), `SELECT EXISTS (SELECT 1 FROM mails WHERE due_at <= $1)`,
+		sqldb.FormatTime(now))
 	if err != nil || !due {
 		return nil, s.db.Explain(ctx, err)
 	}
 	lease := account.NewID(mailID, now, rand.Reader)
-	var claimed []mail.Claim
-	err = s.db.Retried().Write(ctx, func(tx *sql.Tx) (err error) {
+	claimed, err := sqldb.Write(ctx, s.db.Retried(), func(tx *sql.Tx) ([]mail.Claim, error) {
 		// The outer condition repeats the inner one: on PostgreSQL the row may have been
 		// claimed by another between the two.
-		claimed, err = sqldb.Rows(ctx, tx, limit, `
+		return sqldb.Rows(ctx, tx, `
 			UPDATE mails SET lease = $1, due_at = $2
 			WHERE id IN (SELECT id FROM mails WHERE due_at <= $3 ORDER BY due_at, id LIMIT $4) AND due_at <= $3
 			RETURNING id, address, kind, about, created_at, attempts`,
@@ -97,34 +94,25 @@ func (s *Mails) Claim(ctx context.Context, now time.Time, limit int) ([]mail.Cla
 				c.Lease = lease
 				return scan(&c.ID, &c.To, (*string)(&c.Kind), &c.About, sqldb.Time(&c.CreatedAt), &c.Attempts)
 			}, lease, sqldb.FormatTime(now.Add(mail.Lease)), sqldb.FormatTime(now), limit)
-		return err
 	})
-	if err != nil {
-		return nil, err
-	}
 	slices.SortFunc(claimed, func(a, b mail.Claim) int { return cmp.Compare(a.ID, b.ID) })
-	return claimed, nil
+	return claimed, err
 }
 
 // Finish stores the outcome of a claimed mail: it is deleted, or due again. If the lease
 // has ended and another claim has the mail, nothing changes.
 func (s *Mails) Finish(ctx context.Context, c mail.Claim, v mail.Verdict) error {
-	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		if v.RetryAt.IsZero() {
-			_, err := tx.ExecContext(ctx, `DELETE FROM mails WHERE id = $1 AND lease = $2`, c.ID, c.Lease)
-			return err
-		}
-		_, err := tx.ExecContext(ctx, `
-			UPDATE mails SET attempts = attempts + 1, due_at = $1, last_error = $2, lease = '' WHERE id = $3 AND lease = $4`,
-			sqldb.FormatTime(v.RetryAt), v.Failure, c.ID, c.Lease)
-		return err
-	})
+	if v.RetryAt.IsZero() {
+		return sqldb.WriteOnce(ctx, s.db, `DELETE FROM mails WHERE id = $1 AND lease = $2`, c.ID, c.Lease)
+	}
+	return sqldb.WriteOnce(ctx, s.db, `
+		UPDATE mails SET attempts = attempts + 1, due_at = $1, last_error = $2, lease = '' WHERE id = $3 AND lease = $4`,
+		sqldb.FormatTime(v.RetryAt), v.Failure, c.ID, c.Lease)
 }
 
 // Oldest returns when the mail that waits longest was queued; zero when none waits.
 func (s *Mails) Oldest(ctx context.Context) (time.Time, error) {
-	var oldest string
-	err := s.db.Reads().QueryRowContext(ctx, `SELECT coalesce(min(created_at), '') FROM mails`).Scan(&oldest)
+	oldest, err := sqldb.Value[string](ctx, s.db.Reads(), `SELECT coalesce(min(created_at), '') FROM mails`)
 	if err != nil {
 		return time.Time{}, s.db.Explain(ctx, err)
 	}

@@ -27,7 +27,7 @@ func writeKeys(ctx context.Context, db *sqldb.DB, fn func(*sql.Tx) error) error 
 
 // raiseRevision announces to every node that accounts or keys have changed.
 func raiseRevision(ctx context.Context, db *sqldb.DB, tx *sql.Tx) error {
-	if _, err := tx.ExecContext(ctx, `UPDATE account_state SET revision = revision + 1`); err != nil {
+	if err := sqldb.Exec(ctx, tx, `UPDATE account_state SET revision = revision + 1`); err != nil {
 		return err
 	}
 	return db.Notify(ctx, tx)
@@ -41,23 +41,22 @@ func lockAccount(ctx context.Context, tx *sql.Tx, email string) (account.Account
 	if err != nil {
 		return account.Account{}, noAccount(email)
 	}
-	if _, err := tx.ExecContext(ctx, `UPDATE accounts SET plan = plan WHERE email = $1`, normal); err != nil {
+	if err := sqldb.Exec(ctx, tx, `UPDATE accounts SET plan = plan WHERE email = $1`, normal); err != nil {
 		return account.Account{}, err
 	}
 	return findAccount(ctx, tx, email)
 }
 
 func findAccount(ctx context.Context, q sqldb.Queryer, email string) (account.Account, error) {
-	var a account.Account
 	normal, err := account.NormalizeEmail(email)
-	if err == nil {
-		err = scanAccount(q.QueryRowContext(ctx, `SELECT id, email, plan, created_at FROM accounts
-			WHERE email = $1`, normal).Scan, &a)
-		if !errors.Is(err, sql.ErrNoRows) {
-			return a, err
-		}
+	if err != nil {
+		return account.Account{}, noAccount(email)
 	}
-	return a, noAccount(email)
+	a, err := sqldb.Row(ctx, q, `SELECT id, email, plan, created_at FROM accounts WHERE email = $1`, scanAccount, normal)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = noAccount(email)
+	}
+	return a, err
 }
 
 func noAccount(email string) error {

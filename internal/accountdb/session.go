@@ -15,8 +15,6 @@ import (
 // Sessions are the sessions of browsers that are signed in.
 type Sessions struct{ db *sqldb.DB }
 
-const selectSessions = `SELECT s.id, s.account_id, s.browser, s.created_at, s.seen_on, s.expires_at FROM sessions s `
-
 // Find returns the session of a secret and its account. ErrNotFound: it never existed,
 // was ended or has expired.
 func (s *Sessions) Find(ctx context.Context, secret string, now time.Time) (account.Session, account.Account, error) {
@@ -49,29 +47,20 @@ func (s *Sessions) Extend(ctx context.Context, session account.Session, now time
 	if session.SeenOn >= today {
 		return false, nil
 	}
-	var n int64
-	err := sqldb.WithWriteWait(s.db, extendWait).Write(ctx, func(tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, `UPDATE sessions SET seen_on = $1, expires_at = $2 WHERE id = $3 AND seen_on < $1`,
+	n, err := sqldb.Write(ctx, sqldb.WithWriteWait(s.db, extendWait), func(tx *sql.Tx) (int64, error) {
+		return sqldb.ExecRows(ctx, tx, `UPDATE sessions SET seen_on = $1, expires_at = $2 WHERE id = $3 AND seen_on < $1`,
 			today, sqldb.FormatTime(now.Add(account.SessionLife)), session.ID)
-		if err != nil {
-			return err
-		}
-		n, err = done.RowsAffected()
-		return err
 	})
-	return n > 0 && err == nil, err
+	return n > 0, err
 }
 
 // List lists the sessions of an account that have not expired, newest first.
 func (s *Sessions) List(ctx context.Context, accountID string, now time.Time) ([]account.Session, error) {
-	var all []account.Session
-	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		all, err = sqldb.Rows(ctx, tx, 0, selectSessions+`WHERE s.account_id = $1 AND s.expires_at > $2`,
-			func(scan sqldb.Scanner, session *account.Session) error {
-				return scanSession(scan, session)
-			}, accountID, sqldb.FormatTime(now))
-		return err
-	})
+	all, err := sqldb.List(ctx, s.db, `SELECT s.id, s.account_id, s.browser, s.created_at, s.seen_on, s.expires_at
+		FROM sessions s WHERE s.account_id = $1 AND s.expires_at > $2`,
+		func(scan sqldb.Scanner, session *account.Session) error {
+			return scanSession(scan, session)
+		}, accountID, sqldb.FormatTime(now))
 	slices.SortFunc(all, func(a, b account.Session) int { return cmp.Compare(b.ID, a.ID) })
 	return all, err
 }
@@ -79,23 +68,13 @@ func (s *Sessions) List(ctx context.Context, accountID string, now time.Time) ([
 // End ends a session of an account. ErrNotFound: it has none of that id.
 func (s *Sessions) End(ctx context.Context, accountID, id string) error {
 	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE account_id = $1 AND id = $2`, accountID, id)
-		if err != nil {
-			return err
-		}
-		if n, err := done.RowsAffected(); err != nil || n == 0 {
-			return cmp.Or(err, noSession())
-		}
-		return nil
+		return sqldb.ExecSome(ctx, tx, noSession(), `DELETE FROM sessions WHERE account_id = $1 AND id = $2`, accountID, id)
 	})
 }
 
 // EndOthers ends all sessions of an account but one.
 func (s *Sessions) EndOthers(ctx context.Context, accountID, kept string) error {
-	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE account_id = $1 AND id <> $2`, accountID, kept)
-		return err
-	})
+	return sqldb.WriteOnce(ctx, s.db, `DELETE FROM sessions WHERE account_id = $1 AND id <> $2`, accountID, kept)
 }
 
 func noSession() error {
@@ -109,20 +88,15 @@ const linkMemory = time.Hour
 // Prune deletes what has expired: sessions, links, the times of mails sent and the keys
 // of their pseudonyms.
 func (s *Sessions) Prune(ctx context.Context, now time.Time) error {
-	var destroyed int64
-	err := s.db.Retried().Write(ctx, func(tx *sql.Tx) error {
-		// Yesterday's is kept: a limit reaches back a day.
-		done, err := tx.ExecContext(ctx, `DELETE FROM link_keys
-			WHERE day < $1`, now.UTC().AddDate(0, 0, -1).Format(time.DateOnly))
-		if err != nil {
-			return err
-		}
-		destroyed, err = done.RowsAffected()
-		return err
+	// Yesterday's is kept: a limit reaches back a day.
+	yesterday := now.UTC().AddDate(0, 0, -1).Format(time.DateOnly)
+	destroyed, err := sqldb.Write(ctx, s.db.Retried(), func(tx *sql.Tx) (int64, error) {
+		return sqldb.ExecRows(ctx, tx, `DELETE FROM link_keys WHERE day < $1`, yesterday)
 	})
 	if err != nil {
 		return err
 	}
+	lock := s.db.LockClause("FOR UPDATE SKIP LOCKED") // rows in use are left for the next call
 	for _, t := range []struct {
 		table, key string
 		before     time.Time
@@ -131,7 +105,9 @@ func (s *Sessions) Prune(ctx context.Context, now time.Time) error {
 		{"links", "hash", now.Add(-linkMemory)},
 		{"sessions", "hash", now},
 	} {
-		if err := s.pruneExpired(ctx, t.table, t.key, sqldb.FormatTime(t.before)); err != nil {
+		err := sqldb.DeleteRows(ctx, s.db, `DELETE FROM `+t.table+` WHERE `+t.key+` IN (
+			SELECT `+t.key+` FROM `+t.table+` WHERE expires_at <= $1 LIMIT $2`+lock+`)`, sqldb.FormatTime(t.before))
+		if err != nil {
 			return err
 		}
 	}
@@ -139,12 +115,6 @@ func (s *Sessions) Prune(ctx context.Context, now time.Time) error {
 		return nil
 	}
 	return s.db.Purge(ctx)
-}
-
-func (s *Sessions) pruneExpired(ctx context.Context, table, key, before string) error {
-	lock := s.db.LockClause("FOR UPDATE SKIP LOCKED") // rows in use are left for the next call
-	return sqldb.DeleteRows(ctx, s.db, `DELETE FROM `+table+` WHERE `+key+` IN (
-		SELECT `+key+` FROM `+table+` WHERE expires_at <= $1 LIMIT $2`+lock+`)`, before)
 }
 
 func scanSession(scan sqldb.Scanner, session *account.Session, more ...any) error {

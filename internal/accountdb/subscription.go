@@ -34,8 +34,7 @@ func (s *Subscriptions) ByCustomer(ctx context.Context, customerID string) (bill
 }
 
 func findSubscription(ctx context.Context, q sqldb.Queryer, where, id string) (billing.Subscription, error) {
-	var found billing.Subscription
-	err := scanSubscription(q.QueryRowContext(ctx, selectSubscriptions+where, id).Scan, &found)
+	found, err := sqldb.Row(ctx, q, selectSubscriptions+where, scanSubscription, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return billing.Subscription{}, nil
 	}
@@ -45,11 +44,7 @@ func findSubscription(ctx context.Context, q sqldb.Queryer, where, id string) (b
 // List returns the subscription of every account that ever went to pay, oldest account
 // first.
 func (s *Subscriptions) List(ctx context.Context) ([]billing.Subscription, error) {
-	var all []billing.Subscription
-	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		all, err = sqldb.Rows(ctx, tx, 0, selectSubscriptions, scanSubscription)
-		return err
-	})
+	all, err := sqldb.List(ctx, s.db, selectSubscriptions, scanSubscription)
 	slices.SortFunc(all, func(a, b billing.Subscription) int { return cmp.Compare(a.AccountID, b.AccountID) })
 	return all, err
 }
@@ -60,28 +55,25 @@ func (s *Subscriptions) List(ctx context.Context) ([]billing.Subscription, error
 func (s *Subscriptions) SetCustomer(
 	ctx context.Context, accountID, old, customerID string,
 ) (billing.Subscription, error) {
-	var found billing.Subscription
-	err := s.db.Write(ctx, func(tx *sql.Tx) error {
+	return sqldb.Write(ctx, s.db, func(tx *sql.Tx) (found billing.Subscription, err error) {
 		a, err := lockAccountByID(ctx, tx, accountID)
 		if err != nil {
-			return err
+			return found, err
 		}
-		if _, err := tx.ExecContext(ctx, `
+		if err := sqldb.Exec(ctx, tx, `
 			INSERT INTO subscriptions (account_id, customer_id, subscription_id, status, period_end, cancel_at, grace_until, granted, version)
 			VALUES ($1, $2, '', '', '', '', '', FALSE, 1)
 			ON CONFLICT (account_id) DO UPDATE SET customer_id = excluded.customer_id, version = subscriptions.version + 1
 			WHERE subscriptions.customer_id = $3`, a.ID, customerID, old); err != nil {
-			return err
+			return found, err
 		}
-		return scanSubscription(tx.QueryRowContext(ctx, selectSubscriptions+`WHERE account_id = $1`, a.ID).Scan, &found)
+		return findSubscription(ctx, tx, `WHERE account_id = $1`, a.ID)
 	})
-	return found, err
 }
 
 // EventSeen reports whether an event of Stripe was applied already.
 func (s *Subscriptions) EventSeen(ctx context.Context, id string) (bool, error) {
-	var n int
-	err := s.db.Reads().QueryRowContext(ctx, `SELECT count(*) FROM stripe_events WHERE id = $1`, id).Scan(&n)
+	n, err := sqldb.Value[int](ctx, s.db.Reads(), `SELECT count(*) FROM stripe_events WHERE id = $1`, id)
 	return n > 0, s.db.Explain(ctx, err)
 }
 
@@ -100,18 +92,14 @@ func (s *Subscriptions) Apply(ctx context.Context, f billing.Finding) (bool, err
 		if err != nil {
 			return err
 		}
-		var old billing.Subscription
-		if err := scanSubscription(tx.QueryRowContext(ctx, selectSubscriptions+`WHERE account_id = $1`, a.ID).Scan,
-			&old); err != nil {
+		old, err := sqldb.Row(ctx, tx, selectSubscriptions+`WHERE account_id = $1`, scanSubscription, a.ID)
+		if err != nil {
 			return err
 		}
 		if f.EventID != "" {
-			noted, err := tx.ExecContext(ctx, `INSERT INTO stripe_events (id, received_at) VALUES ($1, $2)
+			noted, err := sqldb.ExecRows(ctx, tx, `INSERT INTO stripe_events (id, received_at) VALUES ($1, $2)
 				ON CONFLICT (id) DO NOTHING`, f.EventID, sqldb.FormatTime(f.ObservedAt))
-			if err != nil {
-				return err
-			}
-			if n, err := noted.RowsAffected(); err != nil || n == 0 {
+			if err != nil || noted == 0 {
 				return err
 			}
 		}
@@ -164,29 +152,21 @@ func (s *Subscriptions) applyEffect(
 // cancelLater notes that the customer of an account must not be charged any more. The
 // note outlives the account.
 func cancelLater(ctx context.Context, tx *sql.Tx, accountID string) error {
-	_, err := tx.ExecContext(ctx, `
+	return sqldb.Exec(ctx, tx, `
 		INSERT INTO stripe_cancellations (customer_id, seen_at) SELECT customer_id, '' FROM subscriptions WHERE account_id = $1
 		ON CONFLICT (customer_id) DO NOTHING`, accountID)
-	return err
 }
 
 // Cancellations lists the customers whose subscriptions are still to be cancelled.
 func (s *Subscriptions) Cancellations(ctx context.Context) ([]string, error) {
-	var all []string
-	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		all, err = sqldb.Rows(ctx, tx, 0, `SELECT customer_id FROM stripe_cancellations`, sqldb.ScanText)
-		return err
-	})
+	all, err := sqldb.List(ctx, s.db, `SELECT customer_id FROM stripe_cancellations`, sqldb.ScanText)
 	slices.Sort(all)
 	return all, err
 }
 
 // Canceled records that nothing is charged to a customer any more.
 func (s *Subscriptions) Canceled(ctx context.Context, customerID string) error {
-	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM stripe_cancellations WHERE customer_id = $1`, customerID)
-		return err
-	})
+	return sqldb.WriteOnce(ctx, s.db, `DELETE FROM stripe_cancellations WHERE customer_id = $1`, customerID)
 }
 
 // keepCanceled is how long a cancellation is kept by a program without a Stripe key: long
@@ -197,33 +177,27 @@ const keepCanceled = 30 * 24 * time.Hour
 // program without a Stripe key, which would otherwise keep them for ever.
 func (s *Subscriptions) PruneCancellations(ctx context.Context, now time.Time) error {
 	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM stripe_cancellations
+		if err := sqldb.Exec(ctx, tx, `DELETE FROM stripe_cancellations
 			WHERE seen_at <> '' AND seen_at <= $1`, sqldb.FormatTime(now.Add(-keepCanceled))); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE stripe_cancellations SET seen_at = $1
+		return sqldb.Exec(ctx, tx, `UPDATE stripe_cancellations SET seen_at = $1
 			WHERE seen_at = ''`, sqldb.FormatTime(now))
-		return err
 	})
 }
 
 // PruneEvents deletes the events received before a time. Stripe repeats an event for
 // three days at most.
 func (s *Subscriptions) PruneEvents(ctx context.Context, before time.Time) error {
-	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM stripe_events WHERE received_at < $1`, sqldb.FormatTime(before))
-		return err
-	})
+	return sqldb.WriteOnce(ctx, s.db, `DELETE FROM stripe_events WHERE received_at < $1`, sqldb.FormatTime(before))
 }
 
 // lockAccountByID is lockAccount by the account's id.
 func lockAccountByID(ctx context.Context, tx *sql.Tx, id string) (account.Account, error) {
-	var a account.Account
-	if _, err := tx.ExecContext(ctx, `UPDATE accounts SET plan = plan WHERE id = $1`, id); err != nil {
-		return a, err
+	if err := sqldb.Exec(ctx, tx, `UPDATE accounts SET plan = plan WHERE id = $1`, id); err != nil {
+		return account.Account{}, err
 	}
-	err := scanAccount(tx.QueryRowContext(ctx, `SELECT id, email, plan, created_at FROM accounts
-		WHERE id = $1`, id).Scan, &a)
+	a, err := sqldb.Row(ctx, tx, `SELECT id, email, plan, created_at FROM accounts WHERE id = $1`, scanAccount, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return a, noAccountID(id)
 	}

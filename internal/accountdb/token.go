@@ -1,7 +1,6 @@
 package accountdb
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -37,13 +36,11 @@ func (s *Tokens) Create(
 		CreatedAt: now.UTC().Truncate(time.Millisecond), ExpiresAt: expires.UTC().Truncate(time.Millisecond),
 	}
 	hash := account.HashKey(text)
-	err = s.db.Write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `
+	err = sqldb.WriteOnce(ctx, s.db, `
 			INSERT INTO publish_tokens (id, hash, name, prefix, suffix, created_at, expires_at, revoked_at, last_used_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, '', '')`,
-			t.ID, hex.EncodeToString(hash[:]), t.Name, t.Prefix, t.Suffix, sqldb.FormatTime(t.CreatedAt), sqldb.FormatTime(t.ExpiresAt))
-		return err
-	})
+		t.ID, hex.EncodeToString(hash[:]), t.Name, t.Prefix, t.Suffix, sqldb.FormatTime(t.CreatedAt),
+		sqldb.FormatTime(t.ExpiresAt))
 	if err != nil {
 		return "", account.PublishToken{}, err
 	}
@@ -54,21 +51,17 @@ const selectTokens = `SELECT id, name, prefix, suffix, created_at, expires_at, r
 	FROM publish_tokens `
 
 // List lists all tokens, revoked and expired ones too, oldest first.
-func (s *Tokens) List(ctx context.Context) (list []account.PublishToken, err error) {
-	err = s.db.Read(ctx, func(tx *sql.Tx) error {
-		list, err = sqldb.Rows(ctx, tx, 0, selectTokens+`ORDER BY id`, scanToken)
-		return err
-	})
-	return list, err
+func (s *Tokens) List(ctx context.Context) ([]account.PublishToken, error) {
+	return sqldb.List(ctx, s.db, selectTokens+`ORDER BY id`, scanToken)
 }
 
 // Find returns the token with a hash, revoked and expired ones included. ErrNotFound and
 // account.ErrInvalidToken: no token has this hash.
 func (s *Tokens) Find(ctx context.Context, hash [sha256.Size]byte) (account.PublishToken, error) {
 	var t account.PublishToken
-	err := s.db.Lookup(ctx, func(pool *sql.DB) error {
-		row := pool.QueryRowContext(ctx, selectTokens+`WHERE hash = $1`, hex.EncodeToString(hash[:]))
-		return scanToken(row.Scan, &t)
+	err := s.db.Lookup(ctx, func(pool *sql.DB) (err error) {
+		t, err = sqldb.Row(ctx, pool, selectTokens+`WHERE hash = $1`, scanToken, hex.EncodeToString(hash[:]))
+		return err
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return account.PublishToken{}, sqldb.Problem(sqldb.ErrNotFound, account.ErrInvalidToken, "there is no such token")
@@ -88,26 +81,17 @@ func (s *Tokens) Any(ctx context.Context) (exists bool, err error) {
 // there is no such token.
 func (s *Tokens) Revoke(ctx context.Context, id string, now time.Time) error {
 	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, `UPDATE publish_tokens
+		missing := sqldb.ProblemWith(id, ErrNoToken, "there is no token %q", id)
+		return sqldb.ExecSome(ctx, tx, missing, `UPDATE publish_tokens
 			SET revoked_at = CASE WHEN revoked_at = '' THEN $1 ELSE revoked_at END WHERE id = $2`, sqldb.FormatTime(now), id)
-		if err != nil {
-			return err
-		}
-		if n, err := done.RowsAffected(); err != nil || n == 0 {
-			return cmp.Or(err, sqldb.ProblemWith(id, ErrNoToken, "there is no token %q", id))
-		}
-		return nil
 	})
 }
 
 // MarkUsed stores when a token was last used. It does not wait long: somebody waits for
 // the publication.
 func (s *Tokens) MarkUsed(ctx context.Context, id string, now time.Time) error {
-	return sqldb.WithWriteWait(s.db, extendWait).Write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE publish_tokens SET last_used_at = $1
+	return sqldb.WriteOnce(ctx, sqldb.WithWriteWait(s.db, extendWait), `UPDATE publish_tokens SET last_used_at = $1
 			WHERE id = $2 AND last_used_at < $1`, sqldb.FormatTime(now), id)
-		return err
-	})
 }
 
 func scanToken(scan sqldb.Scanner, t *account.PublishToken) error {

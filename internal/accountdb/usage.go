@@ -30,16 +30,14 @@ var (
 // DayKey stores candidate as the key of a day that has none yet, and returns the key of
 // the day, candidate or an earlier one.
 func (s *Usage) DayKey(ctx context.Context, day string, candidate quota.Key) (quota.Key, error) {
-	var text string
 	// Mostly there is one, and then a starting process need not wait for a publication.
-	err := s.db.Reads().QueryRowContext(ctx, `SELECT key FROM day_keys WHERE day = $1`, day).Scan(&text)
+	text, err := sqldb.Value[string](ctx, s.db.Reads(), `SELECT key FROM day_keys WHERE day = $1`, day)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = s.db.Write(ctx, func(tx *sql.Tx) error {
+		text, err = sqldb.Write(ctx, s.db, func(tx *sql.Tx) (string, error) {
 			// The update changes nothing: of two concurrent statements the second waits for the
 			// first and returns its key, on both databases.
-			return tx.QueryRowContext(ctx, `
-				INSERT INTO day_keys (day, key) VALUES ($1, $2)
-				ON CONFLICT (day) DO UPDATE SET key = day_keys.key RETURNING key`, day, hex.EncodeToString(candidate[:])).Scan(&text)
+			return sqldb.Value[string](ctx, tx, `INSERT INTO day_keys (day, key) VALUES ($1, $2)
+				ON CONFLICT (day) DO UPDATE SET key = day_keys.key RETURNING key`, day, hex.EncodeToString(candidate[:]))
 		})
 	}
 	var key quota.Key
@@ -51,29 +49,24 @@ func (s *Usage) DayKey(ctx context.Context, day string, candidate quota.Key) (qu
 
 // Load returns what was saved of a day, each account and network once.
 func (s *Usage) Load(ctx context.Context, day string) (quota.Usage, error) {
-	var u quota.Usage
-	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		u.Accounts, err = sqldb.Rows(ctx, tx, 0, `SELECT account_id, requests FROM usage
+	return sqldb.Read(ctx, s.db, func(tx *sql.Tx) (u quota.Usage, err error) {
+		u.Accounts, err = sqldb.Rows(ctx, tx, `SELECT account_id, requests FROM usage
 			WHERE day = $1`, func(scan sqldb.Scanner, c *quota.AccountCount) error {
 			return scan(&c.Account, &c.Requests)
 		}, day)
 		if err != nil {
-			return err
+			return u, err
 		}
 		var text sql.RawBytes // saves a million strings for a million networks
-		u.Networks, err = sqldb.Rows(ctx, tx, 0, `SELECT network, requests FROM network_usage
+		u.Networks, err = sqldb.Rows(ctx, tx, `SELECT network, requests FROM network_usage
 			WHERE day = $1`, func(scan sqldb.Scanner, c *quota.NetworkCount) error {
 			if err := scan(&text, &c.Requests); err != nil {
 				return err
 			}
 			return sqldb.DecodeHex(c.Network[:], text)
 		}, day)
-		return err
+		return u, err
 	})
-	if err != nil {
-		return quota.Usage{}, err
-	}
-	return u, nil
 }
 
 // saveLock is how long a save waits for a row on PostgreSQL. Only a node that vanished
@@ -131,7 +124,7 @@ func (s *Usage) lockAccounts(ctx context.Context, tx *sql.Tx, counts []quota.Acc
 	list, args := sqldb.In(ids)
 	query := `SELECT id FROM accounts WHERE id IN ` + list + ` ORDER BY id` + s.db.LockClause("FOR KEY SHARE")
 	existing := map[string]bool{}
-	_, err := sqldb.Rows(ctx, tx, 0, query, func(scan sqldb.Scanner, id *string) error {
+	_, err := sqldb.Rows(ctx, tx, query, func(scan sqldb.Scanner, id *string) error {
 		err := scan(id)
 		existing[*id] = true
 		return err
@@ -149,28 +142,24 @@ func (s *Usage) lockAccounts(ctx context.Context, tx *sql.Tx, counts []quota.Acc
 // kept.
 func (s *Usage) Prune(ctx context.Context, networks, accounts string) error {
 	err := s.db.Retried().Write(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM day_keys WHERE day < $1`, networks); err != nil {
+		if err := sqldb.Exec(ctx, tx, `DELETE FROM day_keys WHERE day < $1`, networks); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM usage WHERE day < $1`, accounts)
-		return err
+		return sqldb.Exec(ctx, tx, `DELETE FROM usage WHERE day < $1`, accounts)
 	})
 	if err != nil {
 		return err
 	}
-	if err := s.pruneNetworks(ctx, networks); err != nil {
+	// Locked in one order, so that two nodes that prune at once cannot deadlock; the order
+	// of a deletion itself is up to PostgreSQL.
+	err = sqldb.DeleteRows(ctx, s.db, `DELETE FROM network_usage WHERE (day, network) IN (
+		SELECT day, network FROM network_usage WHERE day < $1 ORDER BY day, network LIMIT $2`+
+		s.db.LockClause("FOR UPDATE")+`)`, networks)
+	if err != nil {
 		return err
 	}
 	// Also when no key was removed: a process that was killed may have removed one.
 	return s.db.Purge(ctx)
-}
-
-func (s *Usage) pruneNetworks(ctx context.Context, before string) error {
-	// Locked in one order, so that two nodes that prune at once cannot deadlock; the order
-	// of a deletion itself is up to PostgreSQL.
-	forUpdate := s.db.LockClause("FOR UPDATE")
-	return sqldb.DeleteRows(ctx, s.db, `DELETE FROM network_usage WHERE (day, network) IN (
-		SELECT day, network FROM network_usage WHERE day < $1 ORDER BY day, network LIMIT $2`+forUpdate+`)`, before)
 }
 
 // DayUsage is how many requests an account sent on a day.
@@ -182,14 +171,10 @@ type DayUsage struct {
 // ForAccount returns the days from fromDay to toDay, inclusive, on which an account sent
 // requests, oldest first.
 func (s *Usage) ForAccount(ctx context.Context, accountID, fromDay, toDay string) ([]DayUsage, error) {
-	var days []DayUsage
-	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		days, err = sqldb.Rows(ctx, tx, 0, `SELECT day, requests FROM usage
+	days, err := sqldb.List(ctx, s.db, `SELECT day, requests FROM usage
 			WHERE account_id = $1 AND day >= $2 AND day <= $3`, func(scan sqldb.Scanner, d *DayUsage) error {
-			return scan(&d.Day, &d.Requests)
-		}, accountID, fromDay, toDay)
-		return err
-	})
+		return scan(&d.Day, &d.Requests)
+	}, accountID, fromDay, toDay)
 	slices.SortFunc(days, func(a, b DayUsage) int { return cmp.Compare(a.Day, b.Day) })
 	return days, err
 }

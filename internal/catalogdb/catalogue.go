@@ -65,7 +65,7 @@ func (s *Catalogue) publish(
 		if !opts.DryRun {
 			// Locks the row until the end of the transaction: one publication at a time,
 			// while keys and accounts go on (SQLite has one writer at a time anyway).
-			if _, err := tx.ExecContext(ctx, `UPDATE catalogue SET version = version`); err != nil {
+			if err := sqldb.Exec(ctx, tx, `UPDATE catalogue SET version = version`); err != nil {
 				return err
 			}
 		}
@@ -154,10 +154,9 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 	if err := storeFeed(ctx, p.tx, feed); err != nil {
 		return err
 	}
-	_, err = p.tx.ExecContext(ctx, `
+	return sqldb.Exec(ctx, p.tx, `
 		UPDATE catalogue SET url = $1, version = $2, sequence = $3, published_at = $4, changed_on = $5`,
 		p.next.URL, done.Version, done.Sequence, at, p.day())
-	return err
 }
 
 func (p *publication) writeEvents(ctx context.Context, version int64, at string) error {

@@ -14,6 +14,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
 	"palmares/internal/record"
+	"palmares/internal/sqldb"
 )
 
 // Published is one version of the catalogue.
@@ -30,31 +31,27 @@ type Published struct {
 }
 
 // Load reads the catalogue as one publication left it.
-func (s *Catalogue) Load(ctx context.Context) (p *Published, err error) {
-	err = s.db.Read(ctx, func(tx *sql.Tx) error {
-		p, err = loadHead(ctx, tx)
+func (s *Catalogue) Load(ctx context.Context) (*Published, error) {
+	return sqldb.Read(ctx, s.db, func(tx *sql.Tx) (*Published, error) {
+		p, err := loadHead(ctx, tx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		all, err := gather(ctx, tx, gathering{url: p.url, feed: true}, "")
 		if err != nil {
-			return err
+			return nil, err
 		}
 		p.Catalog = &all.Catalog
 		p.Feed, err = feedHead(ctx, tx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		p.Feed.Changes = all.changes
 		if p.Version > 0 {
 			p.Events, err = latestEvents(ctx, tx, p.Catalog)
 		}
-		return err
+		return p, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
 }
 
 // loadHead reads what is known of the published version as a whole.

@@ -10,6 +10,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/record"
+	"palmares/internal/sqldb"
 )
 
 // LoadAfter is Load for a caller that has an earlier version, which must not be changed
@@ -59,9 +60,8 @@ func loadChanges(ctx context.Context, tx *sql.Tx, before *Published) (p *Publish
 // everything.
 func isNear(ctx context.Context, tx *sql.Tx, before, now *Published) (bool, error) {
 	// Versions of a database that was restored from a backup have the numbers of others.
-	var publishedAt string
-	err := tx.QueryRowContext(ctx, `SELECT published_at FROM publications WHERE version = $1`, before.Version).
-		Scan(&publishedAt)
+	publishedAt, err := sqldb.Value[string](ctx, tx, `SELECT published_at FROM publications WHERE version = $1`,
+		before.Version)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -72,8 +72,7 @@ func isNear(ctx context.Context, tx *sql.Tx, before, now *Published) (bool, erro
 	if publishedAt != before.PublishedAt || behind < 0 || behind > keptVersions {
 		return false, nil
 	}
-	var changed int
-	err = tx.QueryRowContext(ctx, `SELECT count(*) FROM records WHERE written > $1`, before.Version).Scan(&changed)
+	changed, err := sqldb.Value[int](ctx, tx, `SELECT count(*) FROM records WHERE written > $1`, before.Version)
 	return changed <= max(100, len(before.Catalog.Tools)/4), err
 }
 

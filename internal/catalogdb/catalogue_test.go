@@ -113,7 +113,7 @@ func TestOnlyWhatChangedIsWritten(t *testing.T) {
 		if diff := cmp.Diff(catalog.RecordChanges{Changed: []string{"a"}}, p.Diff.Tools); diff != "" {
 			t.Errorf("records (-want +got):\n%s", diff)
 		}
-		written, err := sqldb.Rows(t.Context(), s.SQL.Reads(), 0, `SELECT slug FROM records WHERE written = 2`, sqldb.ScanText)
+		written, err := sqldb.Rows(t.Context(), s.SQL.Reads(), `SELECT slug FROM records WHERE written = 2`, sqldb.ScanText)
 		if err != nil || !slices.Equal(written, []string{"a"}) {
 			t.Errorf("version 2 wrote %v, %v", written, err)
 		}

@@ -53,7 +53,7 @@ func (s *Events) List(ctx context.Context, after int64, eventType string, limit 
 		if eventType != "" {
 			query, args = listEventsOfType, append(args, eventType)
 		}
-		page.Events, err = sqldb.Rows(ctx, tx, 0, query, scanEvent, args...)
+		page.Events, err = sqldb.Rows(ctx, tx, query, scanEvent, args...)
 		if err != nil {
 			return err
 		}

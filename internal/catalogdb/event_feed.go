@@ -30,7 +30,7 @@ func latestEvents(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) ([]catalo
 	events := make([]catalog.Event, 0, len(sequences))
 	for batch := range slices.Chunk(sequences, feedBatch) {
 		args, list := sqldb.InAfter(nil, batch)
-		some, err := sqldb.Rows(ctx, tx, len(batch), `SELECT id, type, slug, created_at, body FROM events
+		some, err := sqldb.Rows(ctx, tx, `SELECT id, type, slug, created_at, body FROM events
 			WHERE sequence IN `+list+` ORDER BY sequence DESC`, scanChange, args...)
 		if err != nil {
 			return nil, err

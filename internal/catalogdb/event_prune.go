@@ -39,10 +39,8 @@ func (s *Events) Prune(ctx context.Context, before time.Time) error {
 		return err
 	})
 	if err == nil && last > pruned { // before the first gap
-		err = s.db.Retried().Write(ctx, func(tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, `UPDATE catalogue SET pruned_sequence = $1 WHERE pruned_sequence < $1`, last)
-			return err
-		})
+		err = sqldb.WriteOnce(ctx, s.db.Retried(),
+			`UPDATE catalogue SET pruned_sequence = $1 WHERE pruned_sequence < $1`, last)
 	}
 	if err != nil {
 		return err
@@ -51,7 +49,7 @@ func (s *Events) Prune(ctx context.Context, before time.Time) error {
 	// Events that stay are read once: each batch begins where the one before ended.
 	var from int64
 	return sqldb.InBatches(ctx, s.db, pruneStep, func(tx *sql.Tx) (int64, error) {
-		old, err := sqldb.Rows(ctx, tx, 0, `
+		old, err := sqldb.Rows(ctx, tx, `
 			SELECT e.sequence FROM events e WHERE e.sequence > $1 AND e.sequence <= $2
 				AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.sequence = e.sequence AND d.origin <> 'event')
 			ORDER BY e.sequence LIMIT $3`, func(scan sqldb.Scanner, n *int64) error { return scan(n) }, from, last, pruneStep)

@@ -10,18 +10,17 @@ import (
 )
 
 // Feed reads the last change of every record: kind, slug, hash, and whether it is deleted.
-func (s *Catalogue) Feed(ctx context.Context) (f *record.Feed, err error) {
-	err = s.db.Read(ctx, func(tx *sql.Tx) error {
-		f, err = feedHead(ctx, tx)
+func (s *Catalogue) Feed(ctx context.Context) (*record.Feed, error) {
+	return sqldb.Read(ctx, s.db, func(tx *sql.Tx) (*record.Feed, error) {
+		f, err := feedHead(ctx, tx)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		f.Changes, err = sqldb.Rows(ctx, tx, 0, `SELECT kind, slug, deleted, hash FROM records WHERE public
+		f.Changes, err = sqldb.Rows(ctx, tx, `SELECT kind, slug, deleted, hash FROM records WHERE public
 			ORDER BY position`,
 			func(scan sqldb.Scanner, c *record.Change) error { return scan(&c.Kind, &c.Slug, &c.Deleted, &c.Hash) })
-		return err
+		return f, err
 	})
-	return f, err
 }
 
 // feedHead reads the feed without its changes.
@@ -34,19 +33,15 @@ func feedHead(ctx context.Context, tx *sql.Tx) (*record.Feed, error) {
 
 // storeFeed stores a feed without its changes.
 func storeFeed(ctx context.Context, tx *sql.Tx, feed *record.Feed) error {
-	_, err := tx.ExecContext(ctx, `UPDATE catalogue SET feed = $1, feed_format = $2, feed_position = $3, feed_state = $4`,
+	return sqldb.Exec(ctx, tx, `UPDATE catalogue SET feed = $1, feed_format = $2, feed_position = $3, feed_state = $4`,
 		feed.ID, feed.Format, feed.Last, feed.State)
-	return err
 }
 
 // RenewFeed gives the feed another id, which it returns: positions in a database that was
 // restored from a backup mean something else than they did before.
 func (s *Catalogue) RenewFeed(ctx context.Context) (id string, err error) {
 	id = rand.Text()
-	return id, s.db.Write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE catalogue SET feed = $1`, id)
-		return err
-	})
+	return id, sqldb.WriteOnce(ctx, s.db, `UPDATE catalogue SET feed = $1`, id)
 }
 
 // writeFirstFeed gives a new database a feed without changes.

@@ -20,8 +20,8 @@ var (
 	ErrInexact = errors.New("the copy differs from its origin")
 )
 
-// An Origin is what a mirror knows of the server that it copies. The zero value is that of
-// a database that is no mirror.
+// An Origin is what a mirror knows of the server that it copies. The zero value is the
+// origin of a database that is no mirror.
 type Origin struct {
 	URL string
 	// Feed to Records are what was copied last; zero if nothing was yet.
@@ -45,26 +45,19 @@ func (o Origin) copied() Origin {
 const selectOrigin = `SELECT origin, feed, version, position, state, updated_at, records, permitted, checked_at
 	FROM mirror`
 
-func origin(ctx context.Context, tx *sql.Tx) (o Origin, err error) {
-	var checked string
-	err = tx.QueryRowContext(ctx, selectOrigin).Scan(&o.URL, &o.Feed, &o.Version, &o.Position, &o.State, &o.UpdatedAt,
-		&o.Records, &o.Permitted, &checked)
+func origin(ctx context.Context, q sqldb.Queryer) (o Origin, err error) {
+	err = q.QueryRowContext(ctx, selectOrigin).Scan(&o.URL, &o.Feed, &o.Version, &o.Position, &o.State, &o.UpdatedAt,
+		&o.Records, &o.Permitted, sqldb.Time(&o.CheckedAt))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Origin{}, nil
-	}
-	if err == nil {
-		o.CheckedAt, err = sqldb.ParseTime(checked)
 	}
 	return o, err
 }
 
 // Origin returns what the database is a mirror of.
-func (s *Mirror) Origin(ctx context.Context) (o Origin, err error) {
-	err = s.db.Read(ctx, func(tx *sql.Tx) error {
-		o, err = origin(ctx, tx)
-		return err
-	})
-	return o, err
+func (s *Mirror) Origin(ctx context.Context) (Origin, error) {
+	o, err := origin(ctx, s.db.Reads())
+	return o, s.db.Explain(ctx, err)
 }
 
 // Begin makes an empty database a mirror of the origin at url, and returns what is known
@@ -79,8 +72,8 @@ func (s *Mirror) Begin(ctx context.Context, url string) (o Origin, err error) {
 		if err != nil || o.URL != "" || o.Permitted {
 			return err
 		}
-		var version int64
-		if err := tx.QueryRowContext(ctx, `SELECT version FROM catalogue`).Scan(&version); err != nil {
+		version, err := sqldb.Value[int64](ctx, tx, VersionQuery)
+		if err != nil {
 			return err
 		}
 		if version > 0 {
@@ -95,14 +88,13 @@ func (s *Mirror) Begin(ctx context.Context, url string) (o Origin, err error) {
 
 // recordOrigin stores o and leaves the node that follows the origin as it is.
 func recordOrigin(ctx context.Context, tx *sql.Tx, o Origin) error {
-	_, err := tx.ExecContext(ctx, `
+	return sqldb.Exec(ctx, tx, `
 		INSERT INTO mirror (id, origin, feed, version, position, state, updated_at, records, permitted, checked_at, node, node_until)
 		VALUES (1, $1, $2, $3, $4, $5, $6, $7, $8, $9, '', '')
 		ON CONFLICT (id) DO UPDATE SET origin = excluded.origin, feed = excluded.feed, version = excluded.version, position = excluded.position,
 			state = excluded.state, updated_at = excluded.updated_at, records = excluded.records,
 			permitted = excluded.permitted, checked_at = excluded.checked_at`,
 		o.URL, o.Feed, o.Version, o.Position, o.State, o.UpdatedAt, o.Records, o.Permitted, sqldb.FormatTime(o.CheckedAt))
-	return err
 }
 
 // Checked stores that the origin has nothing but what was copied from it, under the
@@ -144,39 +136,24 @@ func (s *Mirror) Reset(ctx context.Context) error {
 // ErrNotMirror: it is one.
 func (s *Mirror) Detach(ctx context.Context) error {
 	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, `DELETE FROM mirror`)
-		if err != nil {
-			return err
-		}
-		if n, err := done.RowsAffected(); err != nil || n > 0 {
-			return err
-		}
-		return sqldb.Problem(ErrNotMirror, nil, "%s is no mirror", s.db.Name())
+		missing := sqldb.Problem(ErrNotMirror, nil, "%s is no mirror", s.db.Name())
+		return sqldb.ExecSome(ctx, tx, missing, `DELETE FROM mirror`)
 	})
 }
 
 // Lead reports whether a node is the one that follows the origin, until the given time.
 // It is that if no other is.
-func (s *Mirror) Lead(ctx context.Context, node string, now, until time.Time) (leads bool, err error) {
-	err = s.db.Write(ctx, func(tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, `UPDATE mirror SET node = $1, node_until = $2 WHERE node = $1 OR node_until < $3`,
+func (s *Mirror) Lead(ctx context.Context, node string, now, until time.Time) (bool, error) {
+	n, err := sqldb.Write(ctx, s.db, func(tx *sql.Tx) (int64, error) {
+		return sqldb.ExecRows(ctx, tx, `UPDATE mirror SET node = $1, node_until = $2 WHERE node = $1 OR node_until < $3`,
 			node, sqldb.FormatTime(until), sqldb.FormatTime(now))
-		if err != nil {
-			return err
-		}
-		n, err := done.RowsAffected()
-		leads = n > 0
-		return err
 	})
-	return leads, err
+	return n > 0, err
 }
 
 // Leave lets another node lead at once.
 func (s *Mirror) Leave(ctx context.Context, node string) error {
-	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE mirror SET node = '', node_until = '' WHERE node = $1`, node)
-		return err
-	})
+	return sqldb.WriteOnce(ctx, s.db, `UPDATE mirror SET node = '', node_until = '' WHERE node = $1`, node)
 }
 
 // checkMirror returns an error if the catalogue of a mirror would be published here, or if
@@ -225,8 +202,8 @@ func (p *publication) recordCopy(ctx context.Context, state string) error {
 
 // standCopy stores what a copy that changes nothing adds to the version that stands.
 func (p *publication) standCopy(ctx context.Context) error {
-	var state string
-	if err := p.tx.QueryRowContext(ctx, `SELECT feed_state FROM catalogue`).Scan(&state); err != nil {
+	state, err := sqldb.Value[string](ctx, p.tx, `SELECT feed_state FROM catalogue`)
+	if err != nil {
 		return err
 	}
 	if err := p.writeListed(ctx); err != nil {

@@ -15,8 +15,7 @@ import (
 // Read returns the bytes of a picture or of one of its variants. ErrNotFound: there is
 // none with this hash.
 func (s *Pictures) Read(ctx context.Context, hash string) ([]byte, error) {
-	var content []byte
-	err := s.db.Reads().QueryRowContext(ctx, `SELECT bytes FROM picture_files WHERE hash = $1`, hash).Scan(&content)
+	content, err := sqldb.Value[[]byte](ctx, s.db.Reads(), `SELECT bytes FROM picture_files WHERE hash = $1`, hash)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, sqldb.ProblemWith(hash, sqldb.ErrNotFound, "there is no picture %s in %s", hash, s.db.Name())
 	}
@@ -62,8 +61,7 @@ func (p *publication) writePictureFiles(ctx context.Context, version int64) erro
 			return err
 		}
 	}
-	_, err := p.tx.ExecContext(ctx, `DELETE FROM picture_files WHERE left_in > 0 AND left_in <= $1`, version-keptVersions)
-	return err
+	return sqldb.Exec(ctx, p.tx, `DELETE FROM picture_files WHERE left_in > 0 AND left_in <= $1`, version-keptVersions)
 }
 
 // markFiles records which stored files the new version uses, and returns their hashes.
@@ -72,7 +70,7 @@ func (p *publication) markFiles(ctx context.Context, used map[string]bool, versi
 		hash   string
 		leftIn int64
 	}
-	files, err := sqldb.Rows(ctx, p.tx, 0, `SELECT hash, left_in FROM picture_files`,
+	files, err := sqldb.Rows(ctx, p.tx, `SELECT hash, left_in FROM picture_files`,
 		func(scan sqldb.Scanner, f *file) error {
 			return scan(&f.hash, &f.leftIn)
 		})
@@ -92,7 +90,7 @@ func (p *publication) markFiles(ctx context.Context, used map[string]bool, versi
 		if leftIn == f.leftIn {
 			continue
 		}
-		if _, err := p.tx.ExecContext(ctx, `UPDATE picture_files SET left_in = $1
+		if err := sqldb.Exec(ctx, p.tx, `UPDATE picture_files SET left_in = $1
 			WHERE hash = $2`, leftIn, f.hash); err != nil {
 			return nil, err
 		}

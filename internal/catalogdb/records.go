@@ -211,11 +211,10 @@ func (w *recordWriter) keep(ctx context.Context, kind record.Kind, public bool, 
 		return nil // there are none
 	}
 	args, list := sqldb.InAfter([]any{w.version, string(kind), public}, slugs)
-	_, err := w.tx.ExecContext(ctx, `
+	return sqldb.Exec(ctx, w.tx, `
 		INSERT INTO former_records (until, kind, slug, public, hash, document, private)
 		SELECT CAST($1 AS BIGINT), kind, slug, public, hash, document, private FROM records
 		WHERE kind = $2 AND public = $3 AND NOT deleted AND slug IN `+list, args...)
-	return err
 }
 
 // setPrivate replaces what the document of a row, which stays, does not say.
@@ -223,10 +222,9 @@ func (w *recordWriter) setPrivate(ctx context.Context, kind record.Kind, slug, t
 	if err := w.keep(ctx, kind, true, []string{slug}); err != nil {
 		return err
 	}
-	_, err := w.tx.ExecContext(ctx, `
+	return sqldb.Exec(ctx, w.tx, `
 		UPDATE records SET private = $1, written = $2 WHERE kind = $3 AND slug = $4 AND public`,
 		text, w.version, string(kind), slug)
-	return err
 }
 
 // finish writes what is left, and removes what no version can need any more.
@@ -238,7 +236,7 @@ func (w *recordWriter) finish(ctx context.Context) error {
 		`DELETE FROM former_records WHERE until <= $1`,
 		`DELETE FROM records WHERE NOT public AND deleted AND written <= $1`,
 	} {
-		if _, err := w.tx.ExecContext(ctx, statement, w.version-keptVersions); err != nil {
+		if err := sqldb.Exec(ctx, w.tx, statement, w.version-keptVersions); err != nil {
 			return err
 		}
 	}

@@ -45,7 +45,8 @@ func (d storedDocument) String() string {
 
 func documents(t *testing.T, s *kit, table, where string) []storedDocument {
 	t.Helper()
-	all, err := sqldb.Rows(t.Context(), s.SQL.Reads(), 0, `SELECT kind, slug, hash, document, public FROM `+table+` WHERE `+where+` ORDER BY kind, slug, public`,
+	all, err := sqldb.Rows(t.Context(), s.SQL.Reads(), `SELECT kind, slug, hash, document, public
+		FROM `+table+` WHERE `+where+` ORDER BY kind, slug, public`,
 		func(scan sqldb.Scanner, d *storedDocument) error {
 			return scan(&d.kind, &d.slug, &d.hash, &d.document, &d.public)
 		})
@@ -186,7 +187,7 @@ func TestToolsCanBeQueriedThroughAView(t *testing.T) {
 			mainstream           bool
 		}
 		query := func() []shown {
-			all, err := sqldb.Rows(t.Context(), s.SQL.Reads(), 0, `
+			all, err := sqldb.Rows(t.Context(), s.SQL.Reads(), `
 				SELECT slug, price, coalesce(sources, ''), coalesce(score, -1), tier, mainstream FROM tools_view WHERE tier > 0 ORDER BY price`,
 				func(scan sqldb.Scanner, t *shown) error {
 					return scan(&t.slug, &t.price, &t.sources, &t.score, &t.tier, &t.mainstream)

@@ -43,16 +43,12 @@ type Version struct {
 }
 
 // Head returns what the next publication replaces.
-func (s *Catalogue) Head(ctx context.Context) (h Head, err error) {
-	err = s.db.Read(ctx, func(tx *sql.Tx) error {
-		h, err = head(ctx, tx)
-		return err
-	})
-	return h, err
+func (s *Catalogue) Head(ctx context.Context) (Head, error) {
+	return sqldb.Read(ctx, s.db, func(tx *sql.Tx) (Head, error) { return head(ctx, tx) })
 }
 
 func head(ctx context.Context, tx *sql.Tx) (h Head, err error) {
-	err = tx.QueryRowContext(ctx, `SELECT version FROM catalogue`).Scan(&h.Version)
+	h.Version, err = sqldb.Value[int64](ctx, tx, VersionQuery)
 	if err != nil {
 		return h, err
 	}
@@ -70,33 +66,24 @@ func head(ctx context.Context, tx *sql.Tx) (h Head, err error) {
 var ErrRevisionStays = errors.New("the published revision stays on record")
 
 // Versions returns the last publications, newest first.
-func (s *Catalogue) Versions(ctx context.Context, limit int) (list []Version, err error) {
-	err = s.db.Read(ctx, func(tx *sql.Tx) error {
-		list, err = sqldb.Rows(ctx, tx, 0, `SELECT version, published_at, revision, author, token, clean, changes, records
-			FROM publications ORDER BY version DESC LIMIT $1`,
-			func(scan sqldb.Scanner, v *Version) error {
-				var at, changes, records string
-				err := scan(&v.Number, &at, &v.Revision, &v.Author, &v.Token, &v.Clean, &changes, &records)
-				if err != nil {
-					return err
-				}
-				v.PublishedAt, err = sqldb.ParseTime(at)
-				if err != nil {
-					return err
-				}
-				if err := json.Unmarshal([]byte(changes), &v.Changes); err != nil || records == "" {
-					return err
-				}
-				var r recordChanges
-				if err := json.Unmarshal([]byte(records), &r); err != nil {
-					return err
-				}
-				v.Pages, v.Settings = len(r.Pages.Added)+len(r.Pages.Changed)+len(r.Pages.Removed), r.Metadata
-				return nil
-			}, limit)
+func (s *Catalogue) Versions(ctx context.Context, limit int) ([]Version, error) {
+	return sqldb.List(ctx, s.db, `SELECT version, published_at, revision, author, token, clean, changes, records
+		FROM publications ORDER BY version DESC LIMIT $1`, scanVersion, limit)
+}
+
+func scanVersion(scan sqldb.Scanner, v *Version) error {
+	var changes, records string
+	err := scan(&v.Number, sqldb.Time(&v.PublishedAt), &v.Revision, &v.Author, &v.Token, &v.Clean, &changes, &records)
+	if err != nil {
 		return err
-	})
-	return list, err
+	}
+	if err := json.Unmarshal([]byte(changes), &v.Changes); err != nil || records == "" {
+		return err
+	}
+	var r recordChanges
+	err = json.Unmarshal([]byte(records), &r)
+	v.Pages, v.Settings = len(r.Pages.Added)+len(r.Pages.Changed)+len(r.Pages.Removed), r.Metadata
+	return err
 }
 
 // Changes returns what a version changed, as far as it is known: events are kept for
@@ -121,7 +108,7 @@ func (s *Catalogue) Changes(ctx context.Context, version int64) (d catalog.Diff,
 			}
 			d = r.diff()
 		}
-		events, err := sqldb.Rows(ctx, tx, 0, `SELECT id, type, slug, created_at, body FROM events
+		events, err := sqldb.Rows(ctx, tx, `SELECT id, type, slug, created_at, body FROM events
 			WHERE sequence BETWEEN $1 AND $2 ORDER BY sequence`, scanChange, first, last)
 		for i := range events {
 			e := &events[i]

@@ -35,12 +35,9 @@ func toolsQuery(db *sqldb.DB) string {
 
 // renewView makes tools_view what the fields of this program are.
 func renewView(ctx context.Context, db *sqldb.DB) error {
-	var stored string
-	if err := db.Reads().QueryRowContext(ctx, `SELECT tools_view FROM catalogue`).Scan(&stored); err != nil {
+	stored, err := sqldb.Value[string](ctx, db.Reads(), `SELECT tools_view FROM catalogue`)
+	if err != nil || stored == toolsQuery(db) {
 		return err
-	}
-	if stored == toolsQuery(db) {
-		return nil
 	}
 	return db.WriteLarge(ctx, func(tx *sql.Tx) error { return writeView(ctx, db, tx) })
 }
@@ -48,10 +45,9 @@ func renewView(ctx context.Context, db *sqldb.DB) error {
 func writeView(ctx context.Context, db *sqldb.DB, tx *sql.Tx) error {
 	query := toolsQuery(db)
 	for _, statement := range []string{"DROP VIEW IF EXISTS tools_view", "CREATE VIEW tools_view AS " + query} {
-		if _, err := tx.ExecContext(ctx, statement); err != nil {
+		if err := sqldb.Exec(ctx, tx, statement); err != nil {
 			return err
 		}
 	}
-	_, err := tx.ExecContext(ctx, `UPDATE catalogue SET tools_view = $1`, query)
-	return err
+	return sqldb.Exec(ctx, tx, `UPDATE catalogue SET tools_view = $1`, query)
 }

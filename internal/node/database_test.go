@@ -65,7 +65,7 @@ func fill(t *testing.T, s *Database) {
 					return err
 				}
 			}
-			columns, err := sqldb.Rows(t.Context(), tx, 0, `SELECT name FROM pragma_table_info($1)`, sqldb.ScanText, name)
+			columns, err := sqldb.Rows(t.Context(), tx, `SELECT name FROM pragma_table_info($1)`, sqldb.ScanText, name)
 			if err != nil {
 				return err
 			}

@@ -227,8 +227,7 @@ func LockRows(ctx context.Context, d *DB, tx *sql.Tx, query, clause string, args
 	if end == "" {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, query+end, args...)
-	return err
+	return Exec(ctx, tx, query+end, args...)
 }
 
 // Claim makes this process the only server of a database that is not Shared, until Close
@@ -278,11 +277,7 @@ const pruneRows = 5000
 // DeleteRows runs a DELETE of the rows before $1, at most $2 of them, until none is left.
 func DeleteRows(ctx context.Context, d *DB, query, before string) error {
 	return InBatches(ctx, d, pruneRows, func(tx *sql.Tx) (int64, error) {
-		done, err := tx.ExecContext(ctx, query, before, pruneRows)
-		if err != nil {
-			return 0, err
-		}
-		return done.RowsAffected()
+		return ExecRows(ctx, tx, query, before, pruneRows)
 	})
 }
 
@@ -290,11 +285,7 @@ func DeleteRows(ctx context.Context, d *DB, query, before string) error {
 // size rows.
 func InBatches(ctx context.Context, d *DB, size int64, step func(*sql.Tx) (int64, error)) error {
 	for {
-		var deleted int64
-		err := d.Retried().Write(ctx, func(tx *sql.Tx) (err error) {
-			deleted, err = step(tx)
-			return err
-		})
+		deleted, err := Write(ctx, d.Retried(), step)
 		if err != nil || deleted < size {
 			return err
 		}

@@ -2,7 +2,6 @@ package sqldb
 
 import (
 	"context"
-	"database/sql"
 	"time"
 )
 
@@ -27,10 +26,7 @@ func (d *DB) Health(ctx context.Context) error {
 	if time.Since(f.at) < d.unwritableFor {
 		return f.err
 	}
-	err := d.Retried().Write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE palmares_schema SET version = version`)
-		return err
-	})
+	err := WriteOnce(ctx, d.Retried(), `UPDATE palmares_schema SET version = version`)
 	if err == nil {
 		d.faults.unwritable.CompareAndSwap(f, nil)
 	}

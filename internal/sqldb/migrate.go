@@ -120,7 +120,7 @@ func (d *DB) applyMigrations(ctx context.Context, steps []step) error {
 		}
 		isNew := version == 0
 		if isNew {
-			if _, err := tx.ExecContext(ctx, `CREATE TABLE palmares_schema (version INTEGER NOT NULL PRIMARY KEY)`); err != nil {
+			if err := Exec(ctx, tx, `CREATE TABLE palmares_schema (version INTEGER NOT NULL PRIMARY KEY)`); err != nil {
 				return err
 			}
 			if err := d.dialect.markOurs(ctx, tx); err != nil {
@@ -142,12 +142,11 @@ func (d *DB) applyMigrations(ctx context.Context, steps []step) error {
 
 func (s *step) apply(ctx context.Context, tx *sql.Tx, version int) error {
 	for i, text := range s.texts {
-		if _, err := tx.ExecContext(ctx, text); err != nil {
+		if err := Exec(ctx, tx, text); err != nil {
 			return fmt.Errorf("%s: %w", s.files[i], err)
 		}
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO palmares_schema (version) VALUES ($1)`, version)
-	return err
+	return Exec(ctx, tx, `INSERT INTO palmares_schema (version) VALUES ($1)`, version)
 }
 
 func (d *DB) created(ctx context.Context, tx *sql.Tx) error {

@@ -180,10 +180,9 @@ func (*postgresDialect) placeholders() int { return 3000 }
 func (*postgresDialect) lockClause(clause string) string { return " " + clause }
 
 func (*postgresDialect) limitWrite(ctx context.Context, tx *sql.Tx, l writeLimits) error {
-	_, err := tx.ExecContext(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d; "+
+	return Exec(ctx, tx, fmt.Sprintf("SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d; "+
 		"SET LOCAL idle_in_transaction_session_timeout = %d",
 		l.lock.Milliseconds(), l.statement.Milliseconds(), l.idle.Milliseconds()))
-	return err
 }
 
 // discardEvery keeps a server that is merely slow from getting new connections all the
@@ -267,14 +266,12 @@ func (*postgresDialect) hasTables(ctx context.Context, q Queryer) (bool, error) 
 }
 
 func (*postgresDialect) lockSchema(ctx context.Context, tx *sql.Tx) error {
-	_, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1, hashtext(current_schema()))`, applicationID)
-	return err
+	return Exec(ctx, tx, `SELECT pg_advisory_xact_lock($1, hashtext(current_schema()))`, applicationID)
 }
 
 // lockTables lets others read.
 func (*postgresDialect) lockTables(ctx context.Context, tx *sql.Tx, tables []string) error {
-	_, err := tx.ExecContext(ctx, "LOCK TABLE "+strings.Join(tables, ", ")+" IN EXCLUSIVE MODE")
-	return err
+	return Exec(ctx, tx, "LOCK TABLE "+strings.Join(tables, ", ")+" IN EXCLUSIVE MODE")
 }
 
 func (*postgresDialect) claim() error { return nil }

@@ -23,8 +23,7 @@ const (
 )
 
 func (*postgresDialect) notify(ctx context.Context, tx *sql.Tx) error {
-	_, err := tx.ExecContext(ctx, `SELECT pg_notify($1, '')`, channel)
-	return err
+	return Exec(ctx, tx, `SELECT pg_notify($1, '')`, channel)
 }
 
 func (d *postgresDialect) listen(ctx context.Context, wake func()) error {

@@ -16,9 +16,9 @@ type Queryer interface {
 // A Scanner reads the columns of a row.
 type Scanner func(dest ...any) error
 
-// Rows returns all rows of a query, about capacity of them; nil for none.
+// Rows returns all rows of a query; nil for none.
 func Rows[T any](
-	ctx context.Context, q Queryer, capacity int, query string, read func(Scanner, *T) error, args ...any,
+	ctx context.Context, q Queryer, query string, read func(Scanner, *T) error, args ...any,
 ) ([]T, error) {
 	found, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -26,9 +26,6 @@ func Rows[T any](
 	}
 	defer found.Close()
 	var all []T
-	if capacity > 0 {
-		all = make([]T, 0, capacity)
-	}
 	for found.Next() {
 		all = append(all, *new(T))
 		if err := read(found.Scan, &all[len(all)-1]); err != nil {
@@ -36,6 +33,26 @@ func Rows[T any](
 		}
 	}
 	return all, found.Err()
+}
+
+// List is Rows for a query that needs no transaction.
+func List[T any](ctx context.Context, d *DB, query string, read func(Scanner, *T) error, args ...any) ([]T, error) {
+	all, err := Rows(ctx, d.reads, query, read, args...)
+	return all, d.Explain(ctx, err)
+}
+
+// Row returns the only row of a query. sql.ErrNoRows: there is none.
+func Row[T any](
+	ctx context.Context, q Queryer, query string, read func(Scanner, *T) error, args ...any,
+) (row T, err error) {
+	err = read(q.QueryRowContext(ctx, query, args...).Scan, &row)
+	return row, err
+}
+
+// Value is Row for a query of one column.
+func Value[T any](ctx context.Context, q Queryer, query string, args ...any) (value T, err error) {
+	err = q.QueryRowContext(ctx, query, args...).Scan(&value)
+	return value, err
 }
 
 // ScanText reads a row of one text.

@@ -183,8 +183,7 @@ func (d *sqliteDialect) hasTables(ctx context.Context, q Queryer) (bool, error) 
 func (*sqliteDialect) lockSchema(context.Context, *sql.Tx) error { return nil }
 
 func (*sqliteDialect) markOurs(ctx context.Context, tx *sql.Tx) error {
-	_, err := tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d`, applicationID))
-	return err
+	return Exec(ctx, tx, fmt.Sprintf(`PRAGMA application_id = %d`, applicationID))
 }
 
 // isBusy reports whether SQLite has another writer.
@@ -309,7 +308,7 @@ func (d *sqliteDialect) readRoots(ctx context.Context) error {
 		return err
 	}
 	defer conn.Close()
-	names, err := Rows(ctx, conn, 0, `SELECT name FROM sqlite_schema WHERE type = 'table'`, ScanText)
+	names, err := Rows(ctx, conn, `SELECT name FROM sqlite_schema WHERE type = 'table'`, ScanText)
 	if err != nil || len(names) == 0 {
 		return err
 	}

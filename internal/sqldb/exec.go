@@ -1,0 +1,59 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+)
+
+// Exec runs a statement in a transaction.
+func Exec(ctx context.Context, tx *sql.Tx, statement string, args ...any) error {
+	_, err := tx.ExecContext(ctx, statement, args...)
+	return err
+}
+
+// ExecRows is Exec for callers that need to know how many rows were changed.
+func ExecRows(ctx context.Context, tx *sql.Tx, statement string, args ...any) (int64, error) {
+	done, err := tx.ExecContext(ctx, statement, args...)
+	if err != nil {
+		return 0, err
+	}
+	return done.RowsAffected()
+}
+
+// ExecSome is Exec for a statement that must change a row: otherwise it returns missing.
+func ExecSome(ctx context.Context, tx *sql.Tx, missing error, statement string, args ...any) error {
+	n, err := ExecRows(ctx, tx, statement, args...)
+	if err == nil && n == 0 {
+		err = missing
+	}
+	return err
+}
+
+// WriteOnce runs one statement in a transaction of its own.
+func WriteOnce(ctx context.Context, d *DB, statement string, args ...any) error {
+	return d.Write(ctx, func(tx *sql.Tx) error { return Exec(ctx, tx, statement, args...) })
+}
+
+// Write is DB.Write for a function that returns a value, which is zero if there is an error.
+func Write[T any](ctx context.Context, d *DB, fn func(*sql.Tx) (T, error)) (T, error) {
+	return valueOf(ctx, d.Write, fn)
+}
+
+// Read is DB.Read for a function that returns a value, which is zero if there is an error.
+func Read[T any](ctx context.Context, d *DB, fn func(*sql.Tx) (T, error)) (T, error) {
+	return valueOf(ctx, d.Read, fn)
+}
+
+func valueOf[T any](
+	ctx context.Context, run func(context.Context, func(*sql.Tx) error) error, fn func(*sql.Tx) (T, error),
+) (T, error) {
+	var value, none T
+	err := run(ctx, func(tx *sql.Tx) (err error) {
+		value, err = fn(tx)
+		return err
+	})
+	if err != nil {
+		return none, err
+	}
+	return value, nil
+}
