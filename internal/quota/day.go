@@ -3,9 +3,7 @@ package quota
 import (
 	"crypto/hmac"
 	"crypto/sha256"
-	"hash"
 	"net/netip"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -15,13 +13,12 @@ import (
 // it closed.
 type day struct {
 	name       string
-	start, end int64    // Unix seconds
-	reset      []string // the end, as a header value
+	start, end int64  // Unix seconds
+	reset      string // the end, as a header value
 	key        Key
-	macs       sync.Pool // of *mac
 	accounts   *table[string]
 	networks   *table[Pseudonym]
-	ceiling    int64 // see maxNetworks
+	ceiling    int // see maxNetworks
 
 	ready   atomic.Bool // the stored counts were taken over; then private no longer changes
 	private bool        // the store has another key: networks are not saved
@@ -38,18 +35,16 @@ func startOfDay(t time.Time) int64 {
 func dayName(start int64) string { return time.Unix(start, 0).UTC().Format(time.DateOnly) }
 
 func newDay(start int64, key Key) *day {
-	d := &day{
+	return &day{
 		name:     dayName(start),
 		start:    start,
 		end:      start + secondsOfDay,
-		reset:    []string{time.Unix(start+secondsOfDay, 0).UTC().Format(time.RFC3339)},
+		reset:    time.Unix(start+secondsOfDay, 0).UTC().Format(time.RFC3339),
 		key:      key,
 		accounts: newTable[string](),
 		networks: newTable[Pseudonym](),
 		ceiling:  maxNetworks,
 	}
-	d.macs.New = func() any { return &mac{hash: hmac.New(sha256.New, key[:])} }
-	return d
 }
 
 // counted is how far the requests of a tier are counted. For Pro it is until the counter
@@ -87,18 +82,8 @@ func (d *day) grant(s Subject, used uint32, isRefused bool, now time.Time) Grant
 	return g
 }
 
-// A mac is an HMAC with the day's key and buffers for its input and output. It is pooled,
-// so that requests do not allocate.
-type mac struct {
-	hash hash.Hash
-	in   [17]byte
-	out  [sha256.Size]byte
-}
-
-var calls = []byte("mcp")
-
 // maxNetworks is how many networks a day may have before new ones share a counter with
-// their neighbours: half a million take about 50 MB. Somebody who is assigned a /32 of
+// their neighbours: half a million take less than 50 MB. Somebody who is assigned a /32 of
 // IPv6 has four billion networks.
 const maxNetworks = 500_000
 
@@ -112,7 +97,7 @@ func (d *day) counterOf(s Subject) Pseudonym {
 	network := s.Network
 	p := d.pseudonym(network, s.Calls > 0)
 	for i, bits := range coarser {
-		if d.networks.size.Load() < d.ceiling*int64(i+1) || d.networks.has(p) {
+		if !d.networks.isOver(p, d.ceiling*(i+1)) {
 			return p
 		}
 		length := bits.six
@@ -130,18 +115,11 @@ func (d *day) counterOf(s Subject) Pseudonym {
 // it, so that an IPv4 address and an IPv6 network never collide. Its calls of tools have
 // another one.
 func (d *day) pseudonym(network netip.Prefix, isCalls bool) Pseudonym {
-	m := d.macs.Get().(*mac)
+	mac := hmac.New(sha256.New, d.key[:])
 	addr := network.Addr().As16()
-	copy(m.in[:], addr[:])
-	m.in[16] = byte(network.Bits())
-	m.hash.Write(m.in[:])
+	mac.Write(append(addr[:], byte(network.Bits())))
 	if isCalls {
-		m.hash.Write(calls)
+		mac.Write([]byte("mcp"))
 	}
-	p := Pseudonym(m.hash.Sum(m.out[:0]))
-	// No address outlives its request, not even in a pool.
-	m.hash.Reset()
-	clear(m.in[:])
-	d.macs.Put(m)
-	return p
+	return Pseudonym(mac.Sum(nil))
 }

@@ -8,9 +8,8 @@
 // because of a request that turns out to be free, and every value of Remaining is given
 // exactly once.
 //
-// On SQLite, which has one node, a request uses no database and no lock that all requests
-// share: counters are sharded, and a known one is incremented by a single atomic operation.
-// Run saves the counts every half second; a crash loses those of the last second at most.
+// On SQLite, which has one node, a request is counted in memory, without the database. Run
+// saves the counts every half second; a crash loses those of the last second at most.
 // On PostgreSQL, callers with a limit are counted in the database, many with one query, so
 // that counts are exact on any number of nodes. The counters in memory are then used to
 // refuse early, and as a fallback while the database is unreachable. A new day starts by
@@ -37,7 +36,7 @@ import (
 // A Tier is a caller's daily limit. An account's plan determines it; see package account.
 type Tier uint8
 
-// The tiers, by their names in X-RateLimit-Tier. Free is that of the Developer plan.
+// The tiers, by their names in X-RateLimit-Tier. Free is the tier of the Developer plan.
 const (
 	Anonymous Tier = iota
 	Free
@@ -82,12 +81,12 @@ type Grant struct {
 	Refused   bool // the day's requests are used up: respond 429
 	Remaining int  // after this request
 	Wait      int  // whole seconds until the reset, rounded up, at least 1
-	reset     []string
+	reset     string
 }
 
 // ResetAt returns when the quota is reset, as in X-RateLimit-Reset and `reset_at`:
 // `2026-11-16T00:00:00Z`.
-func (g Grant) ResetAt() string { return g.reset[0] }
+func (g Grant) ResetAt() string { return g.reset }
 
 // Counters stores the counts. The store's Usage is one. A day is `2026-11-15`. Except for
 // Count the methods are never called concurrently.
@@ -143,7 +142,7 @@ type AccountCount struct {
 type NetworkCount struct {
 	Network  Pseudonym
 	Requests int64
-	Limit    int64 // for Count, if it is not that of Anonymous; 0 if it is
+	Limit    int64 // for Count; 0 for the limit of Anonymous
 }
 
 // A Tally is the result of Counters.Count.

@@ -179,24 +179,34 @@ func (m *Meter) saveTables(
 ) error {
 	ofAccounts, ofNetworks := accounts.collect(), networks.collect()
 	for len(ofAccounts)+len(ofNetworks) > 0 {
-		a, n := len(ofAccounts), len(ofNetworks)
+		most := len(ofAccounts) + len(ofNetworks)
 		if m.cfg.Shared {
-			a = min(a, batchSize)
-			n = min(n, batchSize-a)
+			most = min(most, batchSize)
 		}
 		var added Usage
-		for _, d := range ofAccounts[:a] {
-			added.Accounts = append(added.Accounts, AccountCount{d.key, int64(d.requests)})
+		for id, n := range ofAccounts {
+			if len(added.Accounts) == most {
+				break
+			}
+			added.Accounts = append(added.Accounts, AccountCount{id, int64(n)})
 		}
-		for _, d := range ofNetworks[:n] {
-			added.Networks = append(added.Networks, NetworkCount{Network: d.key, Requests: int64(d.requests)})
+		for network, n := range ofNetworks {
+			if len(added.Accounts)+len(added.Networks) == most {
+				break
+			}
+			added.Networks = append(added.Networks, NetworkCount{Network: network, Requests: int64(n)})
 		}
 		if err := m.saveBatch(ctx, day, added); err != nil {
 			accounts.giveBack(ofAccounts)
 			networks.giveBack(ofNetworks)
 			return fmt.Errorf("saving the counts of %s: %w", day, err)
 		}
-		ofAccounts, ofNetworks = ofAccounts[a:], ofNetworks[n:]
+		for _, saved := range added.Accounts {
+			delete(ofAccounts, saved.Account)
+		}
+		for _, saved := range added.Networks {
+			delete(ofNetworks, saved.Network)
+		}
 	}
 	return nil
 }
