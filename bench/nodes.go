@@ -130,7 +130,7 @@ func (b *bench) cluster(name, database string, nodes, accounts int) (*cluster, e
 			if err != nil {
 				return nil, err
 			}
-			key, _, err := st.Keys.Create(b.ctx, a.Email, "bench", time.Now())
+			key, _, err := st.Keys.Create(b.ctx, a.Email, "bench", nil, time.Now())
 			if err != nil {
 				return nil, err
 			}

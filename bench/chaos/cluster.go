@@ -125,7 +125,7 @@ func (c *cluster) createKeys(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		key, stored, err := st.Keys.Create(ctx, a.Email, "chaos", time.Now())
+		key, stored, err := st.Keys.Create(ctx, a.Email, "chaos", nil, time.Now())
 		if err != nil {
 			return err
 		}

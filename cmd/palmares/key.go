@@ -21,7 +21,7 @@ type keyCreate struct {
 // Run creates a key, and prints nothing else on stdout, so that a script can store it.
 func (c *keyCreate) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
-		key, _, err := st.Keys.Create(inv.ctx, c.Email, c.Name, inv.now())
+		key, _, err := st.Keys.Create(inv.ctx, c.Email, c.Name, nil, inv.now())
 		if err != nil {
 			return err
 		}

@@ -46,7 +46,7 @@ func (c *webhookAdd) Run(inv *invocation) error {
 		}
 		secret := webhook.NewSecret()
 		seal := func(id string) string { return sealer.Seal(id, secret) }
-		e, err := st.Endpoints.Create(inv.ctx, owner.ID, url, c.Events, seal, inv.now())
+		e, err := st.Endpoints.Create(inv.ctx, owner.ID, url, c.Events, seal, nil, inv.now())
 		if err != nil {
 			return err
 		}

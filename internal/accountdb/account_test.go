@@ -104,11 +104,11 @@ func TestDeletingAnAccountDeletesItsKeys(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		ada := create(t, s, "ada@example.org", account.Pro)
 		create(t, s, "bob@example.org", account.Pro)
-		gone, _, err := s.Keys.Create(t.Context(), "ada@example.org", "a", monday)
+		gone, _, err := s.Keys.Create(t.Context(), "ada@example.org", "a", nil, monday)
 		if err != nil {
 			t.Fatal(err)
 		}
-		kept, _, err := s.Keys.Create(t.Context(), "bob@example.org", "b", monday)
+		kept, _, err := s.Keys.Create(t.Context(), "bob@example.org", "b", nil, monday)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestAnUnknownAccountIsNamed(t *testing.T) {
 		for _, email := range []string{"ada@example.org", "not an address"} {
 			_, errAccount := s.Accounts.Find(ctx, email)
 			_, errKeys := s.Keys.List(ctx, email)
-			_, _, errKey := s.Keys.Create(ctx, email, "a", monday)
+			_, _, errKey := s.Keys.Create(ctx, email, "a", nil, monday)
 			for _, err := range []error{errAccount, errKeys, errKey, s.Accounts.SetPlan(ctx, email, account.Pro, monday), s.Accounts.Delete(ctx, email)} {
 				fails(t, err, ErrNoAccount, email)
 			}

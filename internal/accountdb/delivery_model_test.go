@@ -254,7 +254,7 @@ func TestClaimsAndOutcomesFollowTheModel(t *testing.T) {
 			}}
 			defer func() { m.must(rt, s.Accounts.Delete(t.Context(), a.Email)) }()
 			for range rapid.IntRange(1, 3).Draw(rt, "endpoints") {
-				w, err := s.Endpoints.Create(t.Context(), a.ID, "https://hooks.example/", nil, sealedAs("x"), m.now)
+				w, err := s.Endpoints.Create(t.Context(), a.ID, "https://hooks.example/", nil, sealedAs("x"), nil, m.now)
 				m.must(rt, err)
 				m.endpoints = append(m.endpoints, w.ID)
 				m.add(w.ID, rapid.IntRange(1, 13).Draw(rt, "deliveries"))

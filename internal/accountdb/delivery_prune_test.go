@@ -110,7 +110,7 @@ func TestAnOldSecretIsDeletedWhenItNoLongerSigns(t *testing.T) {
 		ctx := t.Context()
 		a := create(t, s, "ada@example.org", account.Pro)
 		w := endpoint(t, s, a.ID)
-		if _, err := s.Endpoints.RotateSecret(ctx, a.Owner(), w.ID, "second", monday); err != nil {
+		if _, err := s.Endpoints.RotateSecret(ctx, a.Owner(), w.ID, "second", nil, monday); err != nil {
 			t.Fatal(err)
 		}
 		for _, step := range []struct {
@@ -132,10 +132,10 @@ func TestAnOldSecretIsDeletedWhenItNoLongerSigns(t *testing.T) {
 			}
 		}
 		// A form rendered before the old secret was deleted is not out of date.
-		if _, err := s.Endpoints.RotateNextSecret(ctx, a.Owner(), w.ID, "third", day(1), day(2)); err != nil {
+		if _, err := s.Endpoints.RotateSecret(ctx, a.Owner(), w.ID, "third", new(day(1)), day(2)); err != nil {
 			t.Error(err)
 		}
-		_, err := s.Endpoints.RotateNextSecret(ctx, a.Owner(), w.ID, "fourth", time.Time{}, day(2))
+		_, err := s.Endpoints.RotateSecret(ctx, a.Owner(), w.ID, "fourth", new(time.Time{}), day(2))
 		fails(t, err, ErrChanged, w.ID)
 	})
 }

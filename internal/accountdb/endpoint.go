@@ -36,27 +36,13 @@ type Endpoints struct{ db *sqldb.DB }
 
 // Create creates an endpoint that is active at once. The secret is sealed for the
 // endpoint's id, which is made here, hence a function. events are sorted and deduplicated;
-// nil is all.
+// nil is all. newest is for a form that may be submitted twice: the id of the newest
+// endpoint when the form was rendered, "" for none; otherwise nil.
 //
 // ErrNotFound: no such account; ErrPlan: it is not Pro; ErrEndpointLimit: it has
-// webhook.MaxEndpoints, which holds under concurrency too; ErrInvalid: an event.
+// webhook.MaxEndpoints, which holds under concurrency too; ErrInvalid: an event;
+// ErrChanged: there is a newer endpoint than newest.
 func (s *Endpoints) Create(
-	ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, now time.Time,
-) (webhook.Endpoint, error) {
-	return s.create(ctx, accountID, url, events, seal, nil, now)
-}
-
-// CreateNext is Create for a form that may be submitted twice: newest is the id of the
-// newest endpoint when the form was rendered, "" for none. ErrChanged: there is a newer
-// one.
-func (s *Endpoints) CreateNext(
-	ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, newest string,
-	now time.Time,
-) (webhook.Endpoint, error) {
-	return s.create(ctx, accountID, url, events, seal, &newest, now)
-}
-
-func (s *Endpoints) create(
 	ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, newest *string,
 	now time.Time,
 ) (webhook.Endpoint, error) {
@@ -187,23 +173,11 @@ func (s *Endpoints) Delete(ctx context.Context, owner account.Owner, id string) 
 }
 
 // RotateSecret replaces the secret of an endpoint; the previous one signs as well for
-// webhook.Overlap, the one before that no longer. ErrNotFound.
+// webhook.Overlap, the one before that no longer. last is for a form that may be submitted
+// twice: OldSecretUntil when the form was rendered; otherwise nil. ErrNotFound;
+// ErrChanged: it is another one by now. All past times are equal, since they are deleted
+// sooner or later.
 func (s *Endpoints) RotateSecret(
-	ctx context.Context, owner account.Owner, id, sealed string, now time.Time,
-) (webhook.Endpoint, error) {
-	return s.rotateSecret(ctx, owner, id, sealed, nil, now)
-}
-
-// RotateNextSecret is RotateSecret for a form that may be submitted twice: last is
-// OldSecretUntil when the form was rendered. ErrChanged: it is another one by now. All
-// past times are equal, since they are deleted sooner or later.
-func (s *Endpoints) RotateNextSecret(
-	ctx context.Context, owner account.Owner, id, sealed string, last, now time.Time,
-) (webhook.Endpoint, error) {
-	return s.rotateSecret(ctx, owner, id, sealed, &last, now)
-}
-
-func (s *Endpoints) rotateSecret(
 	ctx context.Context, owner account.Owner, id, sealed string, last *time.Time, now time.Time,
 ) (webhook.Endpoint, error) {
 	return changeEndpoint(ctx, s.db, owner, id, func(tx *sql.Tx, w webhook.Endpoint) error {

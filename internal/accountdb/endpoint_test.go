@@ -27,7 +27,8 @@ func sealedAs(text string) func(string) string {
 // endpoint creates an endpoint that takes all events, or those given.
 func endpoint(t testing.TB, s *kit, accountID string, events ...string) webhook.Endpoint {
 	t.Helper()
-	w, err := s.Endpoints.Create(t.Context(), accountID, "https://hooks.example/in", events, sealedAs("first"), monday)
+	w, err := s.Endpoints.Create(t.Context(), accountID, "https://hooks.example/in", events, sealedAs("first"),
+		nil, monday)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,9 +111,10 @@ func newer(a, b webhook.Endpoint) webhook.Endpoint {
 func TestAnEndpointTakesOnlyKnownEventsAndStates(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		a := create(t, s, "ada@example.org", account.Pro)
-		_, err := s.Endpoints.Create(t.Context(), a.ID, "https://hooks.example/", []string{"tool.exploded"}, sealedAs("x"), monday)
+		_, err := s.Endpoints.Create(t.Context(), a.ID, "https://hooks.example/", []string{"tool.exploded"}, sealedAs("x"),
+			nil, monday)
 		fails(t, err, sqldb.ErrInvalid, "tool.exploded", "tool.created")
-		_, err = s.Endpoints.Create(t.Context(), a.ID, "https://hooks.example/", []string{}, sealedAs("x"), monday)
+		_, err = s.Endpoints.Create(t.Context(), a.ID, "https://hooks.example/", []string{}, sealedAs("x"), nil, monday)
 		fails(t, err, sqldb.ErrInvalid, "pause", "tool.created")
 		w := endpoint(t, s, a.ID)
 		for _, state := range []webhook.State{webhook.Disabled, webhook.Suspended, "off"} {
@@ -137,7 +139,9 @@ func TestAnAccountHasTenEndpointsUnderConcurrency(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 40 {
 			all.Go(func() {
-				_, err := nodes[i%2].Endpoints.Create(t.Context(), a.ID, fmt.Sprint("https://hooks.example/", i), nil, sealedAs("x"), monday)
+				url := fmt.Sprint("https://hooks.example/", i)
+				_, err := nodes[i%2].Endpoints.Create(t.Context(), a.ID, url, nil, sealedAs("x"),
+					nil, monday)
 				if err == nil {
 					made.Add(1)
 				} else if !errors.Is(err, ErrEndpointLimit) {
@@ -149,11 +153,12 @@ func TestAnAccountHasTenEndpointsUnderConcurrency(t *testing.T) {
 		if list, err := nodes[1].Endpoints.List(t.Context(), a.Owner()); err != nil || len(list) != webhook.MaxEndpoints || made.Load() != webhook.MaxEndpoints {
 			t.Errorf("%d were made, %d are there, %v", made.Load(), len(list), err)
 		}
-		_, err := nodes[0].Endpoints.Create(t.Context(), a.ID, "https://hooks.example/", nil, sealedAs("x"), monday)
+		_, err := nodes[0].Endpoints.Create(t.Context(), a.ID, "https://hooks.example/", nil, sealedAs("x"), nil, monday)
 		fails(t, err, ErrEndpointLimit, "ada@example.org", "10", "delete one")
-		_, err = nodes[0].Endpoints.Create(t.Context(), poor.ID, "https://hooks.example/", nil, sealedAs("x"), monday)
+		_, err = nodes[0].Endpoints.Create(t.Context(), poor.ID, "https://hooks.example/", nil, sealedAs("x"), nil, monday)
 		fails(t, err, ErrPlan, "developer", "bob@example.org")
-		_, err = nodes[0].Endpoints.Create(t.Context(), "acc_nobody", "https://hooks.example/", nil, sealedAs("x"), monday)
+		_, err = nodes[0].Endpoints.Create(t.Context(), "acc_nobody", "https://hooks.example/", nil, sealedAs("x"),
+			nil, monday)
 		fails(t, err, ErrNoAccount, "acc_nobody")
 	})
 }
@@ -171,7 +176,7 @@ func ownedCalls(ctx context.Context, s *kit, w webhook.Endpoint, d webhook.Deliv
 			return err
 		},
 		"Endpoints.RotateSecret": func(owner account.Owner) error {
-			_, err := s.Endpoints.RotateSecret(ctx, owner, w.ID, "x", monday)
+			_, err := s.Endpoints.RotateSecret(ctx, owner, w.ID, "x", nil, monday)
 			return err
 		},
 		"Deliveries.List": func(owner account.Owner) error {
@@ -200,7 +205,7 @@ func ownedCalls(ctx context.Context, s *kit, w webhook.Endpoint, d webhook.Deliv
 		},
 		"Endpoints.Delete": func(owner account.Owner) error { return s.Endpoints.Delete(ctx, owner, w.ID) },
 		"Endpoints.RotateNextSecret": func(owner account.Owner) error {
-			_, err := s.Endpoints.RotateNextSecret(ctx, owner, w.ID, "x", time.Time{}, monday)
+			_, err := s.Endpoints.RotateSecret(ctx, owner, w.ID, "x", new(time.Time{}), monday)
 			return err
 		},
 		"Deliveries.Export": func(owner account.Owner) error {
@@ -276,7 +281,7 @@ func TestARotatedSecretSignsForADayBesideItsSuccessor(t *testing.T) {
 		ctx := t.Context()
 		a := create(t, s, "ada@example.org", account.Pro)
 		w := endpoint(t, s, a.ID)
-		got, err := s.Endpoints.RotateSecret(ctx, a.Owner(), w.ID, "second", day(1))
+		got, err := s.Endpoints.RotateSecret(ctx, a.Owner(), w.ID, "second", nil, day(1))
 		if err != nil || !got.OldSecretUntil.Equal(day(2)) || !cmp.Equal(got, endpointNow(t, s, w.ID)) {
 			t.Fatalf("rotated: %+v, %v", got, err)
 		}
@@ -300,7 +305,7 @@ func TestARotatedSecretSignsForADayBesideItsSuccessor(t *testing.T) {
 		}
 
 		// Both are replaced, unless they have changed meanwhile.
-		if _, err := s.Endpoints.RotateSecret(ctx, a.Owner(), w.ID, "third", day(3)); err != nil {
+		if _, err := s.Endpoints.RotateSecret(ctx, a.Owner(), w.ID, "third", nil, day(3)); err != nil {
 			t.Fatal(err)
 		}
 		for _, change := range [][2]string{{"second", "second, anew"}, {"third", "third, anew"}, {"first for " + w.ID, "lost"}, {"", "lost"}} {

@@ -21,15 +21,15 @@ func TestAFormSubmittedManyTimesAtOnceTakesEffectOnce(t *testing.T) {
 		w := endpoint(t, nodes[0], a.ID)
 		for what, send := range map[string]func(*kit) error{
 			"a key": func(s *kit) error {
-				_, _, err := s.Keys.CreateNext(t.Context(), a.Email, "a", "", day(1))
+				_, _, err := s.Keys.Create(t.Context(), a.Email, "a", new(""), day(1))
 				return err
 			},
 			"an endpoint": func(s *kit) error {
-				_, err := s.Endpoints.CreateNext(t.Context(), a.ID, "https://hooks.example/", nil, sealedAs("x"), w.ID, day(1))
+				_, err := s.Endpoints.Create(t.Context(), a.ID, "https://hooks.example/", nil, sealedAs("x"), new(w.ID), day(1))
 				return err
 			},
 			"a secret": func(s *kit) error {
-				_, err := s.Endpoints.RotateNextSecret(t.Context(), a.Owner(), w.ID, "x", time.Time{}, day(1))
+				_, err := s.Endpoints.RotateSecret(t.Context(), a.Owner(), w.ID, "x", new(time.Time{}), day(1))
 				return err
 			},
 		} {
@@ -54,7 +54,7 @@ func TestAFormSubmittedManyTimesAtOnceTakesEffectOnce(t *testing.T) {
 		if err != nil || len(keys) != 1 {
 			t.Fatal(keys, err)
 		}
-		if _, _, err := nodes[1].Keys.CreateNext(t.Context(), a.Email, "b", keys[0].ID, day(2)); err != nil {
+		if _, _, err := nodes[1].Keys.Create(t.Context(), a.Email, "b", new(keys[0].ID), day(2)); err != nil {
 			t.Errorf("whoever has seen the newest key: %v", err)
 		}
 	})

@@ -30,20 +30,11 @@ var (
 type Keys struct{ db *sqldb.DB }
 
 // Create creates a key for an account and returns it in plain text. Only its hash is
-// stored, so it cannot be retrieved later.
+// stored, so it cannot be retrieved later. newest is for a form that may be submitted
+// twice: the id of the newest key when the form was rendered, "" for none; otherwise nil.
 // ErrNotFound: no such account; ErrKeyLimit: it has reached the key limit of its plan;
-// ErrInvalid: the name.
-func (s *Keys) Create(ctx context.Context, email, name string, now time.Time) (string, account.Key, error) {
-	return s.create(ctx, email, name, nil, now)
-}
-
-// CreateNext is Create for a form that may be submitted twice: newest is the id of the
-// newest key when the form was rendered, "" for none. ErrChanged: there is a newer one.
-func (s *Keys) CreateNext(ctx context.Context, email, name, newest string, now time.Time) (string, account.Key, error) {
-	return s.create(ctx, email, name, &newest, now)
-}
-
-func (s *Keys) create(
+// ErrInvalid: the name; ErrChanged: there is a newer key than newest.
+func (s *Keys) Create(
 	ctx context.Context, email, name string, newest *string, now time.Time,
 ) (string, account.Key, error) {
 	name, err := account.NormalizeKeyName(name)

@@ -131,7 +131,7 @@ func TestConcurrentRotationsAndCreationsStayWithinThePlan(t *testing.T) {
 			}
 			for i := range 50 {
 				all.Go(func() {
-					_, _, err := nodes[i%2].Keys.Create(t.Context(), email, fmt.Sprint("clé ", i), monday)
+					_, _, err := nodes[i%2].Keys.Create(t.Context(), email, fmt.Sprint("clé ", i), nil, monday)
 					if err == nil {
 						made.Add(1)
 					} else if !errors.Is(err, ErrKeyLimit) {

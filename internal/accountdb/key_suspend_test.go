@@ -16,7 +16,8 @@ func overfull(t *testing.T, s *kit) (texts []string, ids []string) {
 	t.Helper()
 	create(t, s, "ada@example.org", account.Pro)
 	for i := range 6 {
-		text, k, err := s.Keys.Create(t.Context(), "ada@example.org", fmt.Sprint(i), monday.Add(time.Duration(i)*time.Second))
+		text, k, err := s.Keys.Create(t.Context(), "ada@example.org", fmt.Sprint(i),
+			nil, monday.Add(time.Duration(i)*time.Second))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +114,7 @@ func TestKeysInExcessOfThePlanAreSuspendedAfterAWeek(t *testing.T) {
 			t.Errorf("a day later %q are suspended", got)
 		}
 
-		_, _, err = s.Keys.Create(t.Context(), "ada@example.org", "7", day(8))
+		_, _, err = s.Keys.Create(t.Context(), "ada@example.org", "7", nil, day(8))
 		fails(t, err, ErrKeyLimit)
 		_, _, err = s.Keys.Rotate(t.Context(), account.AnyOwner(), ids[1], day(8))
 		fails(t, err, ErrKeySuspended, ids[1], "revoke another")

@@ -17,7 +17,7 @@ import (
 
 func createKey(t *testing.T, s *kit, email, name string) (string, account.Key) {
 	t.Helper()
-	text, k, err := s.Keys.Create(t.Context(), email, name, monday)
+	text, k, err := s.Keys.Create(t.Context(), email, name, nil, monday)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestAKeyIsFoundByItsHashAndNowhereInClear(t *testing.T) {
 func TestAKeyNeedsAName(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		create(t, s, "ada@example.org", account.Pro)
-		_, _, err := s.Keys.Create(t.Context(), "ada@example.org", "\n", monday)
+		_, _, err := s.Keys.Create(t.Context(), "ada@example.org", "\n", nil, monday)
 		fails(t, err, sqldb.ErrInvalid, "name")
 	})
 }
@@ -80,7 +80,7 @@ func TestFiftyConcurrentRequestsCreateAsManyKeysAsThePlanAllows(t *testing.T) {
 			var all sync.WaitGroup
 			for i := range 50 {
 				all.Go(func() {
-					_, _, err := nodes[i%2].Keys.Create(t.Context(), email, fmt.Sprint("clé ", i), monday)
+					_, _, err := nodes[i%2].Keys.Create(t.Context(), email, fmt.Sprint("clé ", i), nil, monday)
 					switch {
 					case err == nil:
 						made.Add(1)
@@ -106,7 +106,7 @@ func TestTheLimitCountsLiveKeysOnly(t *testing.T) {
 		_, first := createKey(t, s, "ada@example.org", "1")
 		_, second := createKey(t, s, "ada@example.org", "2")
 		createKey(t, s, "ada@example.org", "3")
-		_, _, err := s.Keys.Create(t.Context(), "ada@example.org", "4", monday)
+		_, _, err := s.Keys.Create(t.Context(), "ada@example.org", "4", nil, monday)
 		fails(t, err, ErrKeyLimit, "3 live keys", "developer")
 
 		if err := s.Keys.Revoke(t.Context(), account.AnyOwner(), first.ID, monday); err != nil {
@@ -115,7 +115,7 @@ func TestTheLimitCountsLiveKeysOnly(t *testing.T) {
 		createKey(t, s, "ada@example.org", "4")
 		// In its rotation overlap a key does not count, but its successor does.
 		rotate(t, s, second.ID, monday)
-		_, _, err = s.Keys.Create(t.Context(), "ada@example.org", "5", monday)
+		_, _, err = s.Keys.Create(t.Context(), "ada@example.org", "5", nil, monday)
 		fails(t, err, ErrKeyLimit, "3 live keys")
 
 		if err := s.Accounts.SetPlan(t.Context(), "ada@example.org", account.Pro, monday); err != nil {

@@ -58,7 +58,7 @@ func TestEveryNodeIsNotifiedOfPublicationsAndKeys(t *testing.T) {
 	hear("a publication")
 	ada := create(t, s, "ada@example.org", account.Developer)
 	hear("an account")
-	_, key, err := s.Keys.Create(t.Context(), ada.Email, "x", monday)
+	_, key, err := s.Keys.Create(t.Context(), ada.Email, "x", nil, monday)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestALostCommitLocksItsRowsForSecondsOnly(t *testing.T) {
 		})
 	}()
 	<-held
-	if _, _, err := other.Keys.Create(t.Context(), "ada@example.org", "1", monday); err != nil {
+	if _, _, err := other.Keys.Create(t.Context(), "ada@example.org", "1", nil, monday); err != nil {
 		t.Errorf("the row of a node that vanished: %v", err)
 	}
 	cancel()

@@ -1,6 +1,6 @@
 // Package accountsite is the account on the web: /compte and everything below it.
 //
-// A page is a function from a request to an answer or an error. One adapter does
+// A page is a function from a request to a response or an error. One adapter does
 // the rest for all of them: it identifies the visitor, limits the time a request
 // takes, sets the cookie, shows the page in the layout of the site and turns errors
 // into pages. GET changes nothing, with one exception: on return from Stripe the
@@ -9,7 +9,7 @@
 // what was done, by a word in its address from a fixed list (see notice.go), so the
 // only cookie is that of the session.
 //
-// A key or a secret is shown once, in the answer to the form that created it; it
+// A key or a secret is shown once, in the response to the form that created it; it
 // never appears in an address or a cookie. Such a form carries what it was based on.
 // If it is sent again, by a reload or a second click, that is outdated and nothing
 // is created.
@@ -144,6 +144,6 @@ func New(cfg Config) http.Handler {
 			panic(err) // only without a scheme or host
 		}
 	}
-	guard.SetDenyHandler(p.handle(func(*request) (*answer, error) { return nil, crossOrigin() }))
+	guard.SetDenyHandler(p.handle(func(*request) (*response, error) { return nil, crossOrigin() }))
 	return guard.Handler(p.mux)
 }

@@ -21,7 +21,7 @@ type deletionPage struct {
 
 // showDeletion says what a deletion deletes: to an owner, before asking for the link,
 // and to whoever follows the link, before confirming.
-func (p *pages) showDeletion(r *request) (*answer, error) {
+func (p *pages) showDeletion(r *request) (*response, error) {
 	data := deletionPage{page: r.page("Supprimer le compte"), Token: r.URL.Query().Get("jeton"), InLog: p.inLog()}
 	switch {
 	case r.URL.Query().Has("jeton"):
@@ -43,7 +43,7 @@ func (p *pages) showDeletion(r *request) (*answer, error) {
 }
 
 // requestDeletion mails the link: access to a browser must not be enough to delete.
-func (p *pages) requestDeletion(r *request) (*answer, error) {
+func (p *pages) requestDeletion(r *request) (*response, error) {
 	queued, err := p.Store.Links.Request(r.Context(), r.owner.Account.Email, account.LinkDeletion, p.network(r), r.now)
 	if err := p.belowCeiling(err); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ const cancelTimeout = 5 * time.Second
 // deleteAccount uses the link; a second click leads where the first did. The
 // subscription is cancelled at once: the deletion queued its cancellation, which
 // Cancel carries out.
-func (p *pages) deleteAccount(r *request) (*answer, error) {
+func (p *pages) deleteAccount(r *request) (*response, error) {
 	token := r.PostForm.Get("jeton")
 	email, err := p.Store.Links.Check(r.Context(), token, account.LinkDeletion, r.now)
 	if errors.Is(err, accountdb.ErrLinkUsed) {
@@ -93,11 +93,11 @@ func (p *pages) deleteAccount(r *request) (*answer, error) {
 	cancelling, stop := context.WithTimeout(r.Context(), cancelTimeout)
 	defer stop()
 	p.Billing.Cancel(cancelling, s.CustomerID)
-	answer := seeOther(goodbyePath, "")
+	resp := seeOther(goodbyePath, "")
 	if r.owner != nil && r.owner.Account.ID == a.ID {
-		answer.cookie = p.cookie("")
+		resp.cookie = p.cookie("")
 	}
-	return answer, nil
+	return resp, nil
 }
 
 // deletionFailure returns the page for a link that cannot be used. It does not offer to
@@ -125,7 +125,6 @@ func deletionFailure(err error) error {
 	return err
 }
 
-func (p *pages) goodbye(r *request) (*answer, error) {
-	data := r.page("Compte supprimé")
-	return render("goodbye", data), nil
+func (p *pages) goodbye(r *request) (*response, error) {
+	return render("goodbye", r.page("Compte supprimé")), nil
 }

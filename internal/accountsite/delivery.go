@@ -73,7 +73,7 @@ var (
 	deliveryTypes = append(slices.Clone(webhook.Types), webhook.Ping)
 )
 
-func (p *pages) listDeliveries(r *request) (*answer, error) {
+func (p *pages) listDeliveries(r *request) (*response, error) {
 	owner, id, query := r.owner.Account.Owner(), r.PathValue("id"), r.URL.Query()
 	e, err := p.Store.Endpoints.Find(r.Context(), owner, id)
 	if err != nil {
@@ -136,9 +136,9 @@ type attemptRow struct {
 	Duration string
 }
 
-func (p *pages) showDelivery(r *request) (*answer, error) {
+func (p *pages) showDelivery(r *request) (*response, error) {
 	owner := r.owner.Account.Owner()
-	d, body, err := p.answered(r)
+	d, body, err := p.awaitResponse(r)
 	if err != nil {
 		return nil, err
 	}
@@ -176,22 +176,22 @@ func (r *request) isFirst() bool {
 }
 
 const (
-	// answerWait is how long a page waits for the answer to a ping. It is less than
+	// responseWait is how long a page waits for the response to a ping. It is less than
 	// requestTimeout; a receiver may take longer, and then the page is to be reloaded.
-	answerWait = 8 * time.Second
-	answerPoll = 100 * time.Millisecond
-	// maxWaiting is how many pages wait at once. Others are shown without the answer.
+	responseWait = 8 * time.Second
+	responsePoll = 100 * time.Millisecond
+	// maxWaiting is how many pages wait at once. Others are shown without the response.
 	maxWaiting = 64
 )
 
-// answered returns the delivery of a page and its body. If it was just requested, it waits
-// for the answer to it.
-func (p *pages) answered(r *request) (webhook.Delivery, []byte, error) {
+// awaitResponse returns the delivery of a page and its body. If it was just requested, it waits
+// for the response to it.
+func (p *pages) awaitResponse(r *request) (webhook.Delivery, []byte, error) {
 	find := func() (webhook.Delivery, []byte, error) {
 		return p.Store.Deliveries.Find(r.Context(), r.owner.Account.Owner(), r.PathValue("id"))
 	}
 	d, body, err := find()
-	if !r.isFirst() || r.now.Sub(d.CreatedAt) > answerWait {
+	if !r.isFirst() || r.now.Sub(d.CreatedAt) > responseWait {
 		return d, body, err
 	}
 	select {
@@ -200,7 +200,7 @@ func (p *pages) answered(r *request) (webhook.Delivery, []byte, error) {
 		return d, body, err
 	}
 	defer func() { <-p.waiting }()
-	poll, end := time.NewTicker(answerPoll), time.NewTimer(answerWait)
+	poll, end := time.NewTicker(responsePoll), time.NewTimer(responseWait)
 	defer poll.Stop()
 	defer end.Stop()
 	for err == nil && d.State == webhook.Pending && d.Count == 0 {
@@ -216,7 +216,7 @@ func (p *pages) answered(r *request) (webhook.Delivery, []byte, error) {
 	return d, body, err
 }
 
-func (p *pages) resend(r *request) (*answer, error) {
+func (p *pages) resend(r *request) (*response, error) {
 	d, err := p.Store.Deliveries.Resend(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.now)
 	if done := r.pingNotice(err); done != "" {
 		return seeOther(deliveriesPath+"/"+r.PathValue("id"), done), nil

@@ -19,11 +19,11 @@ type endpointsPage struct {
 	Form      *endpointForm // nil if there may be no more, or without Pro
 }
 
-func (p *pages) listEndpoints(r *request) (*answer, error) { return p.endpoints(r, nil, "") }
+func (p *pages) listEndpoints(r *request) (*response, error) { return p.endpoints(r, nil, "") }
 
 // endpoints shows the list, with a rejected form, or nil, and a notice why nothing was
 // created, or "".
-func (p *pages) endpoints(r *request, rejected *endpointForm, notice string) (*answer, error) {
+func (p *pages) endpoints(r *request, rejected *endpointForm, notice string) (*response, error) {
 	all, err := p.Store.Endpoints.List(r.Context(), r.owner.Account.Owner())
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (p *pages) endpoints(r *request, rejected *endpointForm, notice string) (*a
 	return a, nil
 }
 
-func (p *pages) createEndpoint(r *request) (*answer, error) {
+func (p *pages) createEndpoint(r *request) (*response, error) {
 	if r.owner.Account.Plan != account.Pro {
 		return nil, accountdb.ErrPlan
 	}
@@ -67,8 +67,9 @@ func (p *pages) createEndpoint(r *request) (*answer, error) {
 	}
 	secret := webhook.NewSecret()
 	seal := func(id string) string { return p.Sealer.Seal(id, secret) }
-	e, err := p.Store.Endpoints.CreateNext(r.Context(), r.owner.Account.ID, url, events, seal, r.PostForm.Get("dernier"),
+	e, err := p.Store.Endpoints.Create(r.Context(), r.owner.Account.ID, url, events, seal, new(r.PostForm.Get("dernier")),
 		r.now)
+
 	switch {
 	case errors.Is(err, accountdb.ErrChanged):
 		all, err := p.Store.Endpoints.List(r.Context(), r.owner.Account.Owner())
@@ -103,11 +104,11 @@ type endpointPage struct {
 	Since      recoveryForm
 }
 
-func (p *pages) showEndpoint(r *request) (*answer, error) { return p.endpoint(r, nil, "") }
+func (p *pages) showEndpoint(r *request) (*response, error) { return p.endpoint(r, nil, "") }
 
 // endpoint shows an endpoint, with a rejected form, or nil, and what is wrong with the
 // day to recover from, or "".
-func (p *pages) endpoint(r *request, rejected *endpointForm, badDay string) (*answer, error) {
+func (p *pages) endpoint(r *request, rejected *endpointForm, badDay string) (*response, error) {
 	owner, id := r.owner.Account.Owner(), r.PathValue("id")
 	e, err := p.Store.Endpoints.Find(r.Context(), owner, id)
 	if err != nil {
@@ -139,7 +140,7 @@ func (p *pages) endpoint(r *request, rejected *endpointForm, badDay string) (*an
 	return a, nil
 }
 
-func (p *pages) changeEndpoint(r *request) (*answer, error) {
+func (p *pages) changeEndpoint(r *request) (*response, error) {
 	path := endpointsPath + "/" + r.PathValue("id")
 	url, events, rejected := p.readEndpoint(r, path)
 	if rejected != nil {
@@ -159,7 +160,7 @@ var stateNotices = map[webhook.State]string{
 	webhook.Suspended: "point-suspendu",
 }
 
-func (p *pages) changeState(r *request) (*answer, error) {
+func (p *pages) changeState(r *request) (*response, error) {
 	state := webhook.State(r.PostForm.Get("etat"))
 	if state != webhook.Active && state != webhook.Paused {
 		return nil, unreadableForm()
@@ -179,7 +180,7 @@ func (p *pages) change(r *request, c webhook.Change) (webhook.Endpoint, error) {
 	return e, err
 }
 
-func (p *pages) ping(r *request) (*answer, error) {
+func (p *pages) ping(r *request) (*response, error) {
 	id := r.PathValue("id")
 	d, err := p.Store.Deliveries.Ping(r.Context(), r.owner.Account.Owner(), id, r.now)
 	if done := r.pingNotice(err); done != "" {
@@ -208,16 +209,15 @@ func (r *request) pingNotice(err error) string {
 	return ""
 }
 
-func (p *pages) confirmRemoval(r *request) (*answer, error) {
+func (p *pages) confirmRemoval(r *request) (*response, error) {
 	e, err := p.Store.Endpoints.Find(r.Context(), r.owner.Account.Owner(), r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	data := endpointPage{page: r.page("Supprimer un point de réception"), Endpoint: e}
-	return render("removal", data), nil
+	return render("removal", endpointPage{page: r.page("Supprimer un point de réception"), Endpoint: e}), nil
 }
 
-func (p *pages) removeEndpoint(r *request) (*answer, error) {
+func (p *pages) removeEndpoint(r *request) (*response, error) {
 	if err := p.Store.Endpoints.Delete(r.Context(), r.owner.Account.Owner(), r.PathValue("id")); err != nil {
 		return nil, err
 	}

@@ -13,19 +13,18 @@ import (
 	"palmares/internal/webhook"
 )
 
-func (p *pages) showData(r *request) (*answer, error) {
-	data := r.page("Données")
-	return render("data", data), nil
+func (p *pages) showData(r *request) (*response, error) {
+	return render("data", r.page("Données")), nil
 }
 
 // export returns everything known of an account as one file. Deliveries may be many:
 // they are written while they are read.
-func (p *pages) export(r *request) (*answer, error) {
+func (p *pages) export(r *request) (*response, error) {
 	known, err := p.collect(r)
 	if err != nil {
 		return nil, err
 	}
-	return &answer{status: http.StatusOK, stream: func(ctx context.Context, w io.Writer) error {
+	return &response{status: http.StatusOK, stream: func(ctx context.Context, w io.Writer) error {
 		head, err := json.MarshalIndent(known, "", "  ")
 		if err != nil {
 			return err
@@ -86,7 +85,7 @@ const exportStep = 200
 // stream writes a file. Part of it is sent before the rest is read: if reading
 // fails, the connection is aborted, so that a truncated file is not taken for a
 // complete one.
-func (p *pages) stream(ctx context.Context, w http.ResponseWriter, a *answer) {
+func (p *pages) stream(ctx context.Context, w http.ResponseWriter, a *response) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json; charset=utf-8")
 	h.Set("Content-Disposition", `attachment; filename="palmares-compte.json"`)

@@ -106,7 +106,7 @@ type failurePage struct {
 }
 
 // failure renders the page of an error.
-func (p *pages) failure(r *request, err error) *answer {
+func (p *pages) failure(r *request, err error) *response {
 	var f *failure
 	if !errors.As(err, &f) {
 		f = p.explain(r, err)

@@ -22,7 +22,7 @@ type homePage struct {
 }
 
 // home shows the account to its owner, and the sign-in form to anybody else.
-func (p *pages) home(r *request) (*answer, error) {
+func (p *pages) home(r *request) (*response, error) {
 	if r.owner == nil {
 		return p.welcome(r, "", ""), nil
 	}

@@ -20,7 +20,7 @@ type keyRow struct {
 
 // keyForm is the form that creates a key. Newest is the newest key when the form was
 // shown: it distinguishes a form that is sent twice, by a reload or a second click,
-// from a new one (see accountdb.Keys.CreateNext).
+// from a new one (see accountdb.Keys.Create).
 type keyForm struct {
 	Name    string // as typed
 	Problem string
@@ -39,11 +39,11 @@ type keysPage struct {
 	Form        *keyForm  // nil if the plan allows no more keys
 }
 
-func (p *pages) listKeys(r *request) (*answer, error) { return p.keys(r, "", "", "") }
+func (p *pages) listKeys(r *request) (*response, error) { return p.keys(r, "", "", "") }
 
 // keys shows the list. After a rejected form, name and problem are what was typed and
 // what is wrong with it; notice is why nothing was created; each may be "".
-func (p *pages) keys(r *request, name, problem, notice string) (*answer, error) {
+func (p *pages) keys(r *request, name, problem, notice string) (*response, error) {
 	a := r.owner.Account
 	keys, err := p.Store.Keys.List(r.Context(), a.Email)
 	if err != nil {
@@ -78,14 +78,14 @@ func (p *pages) keys(r *request, name, problem, notice string) (*answer, error) 
 	if notice != "" {
 		data.Notice = notices[notice]
 	}
-	answer := render("keys", data)
+	resp := render("keys", data)
 	switch {
 	case notice != "":
-		answer.status = http.StatusConflict
+		resp.status = http.StatusConflict
 	case problem != "":
-		answer.status = http.StatusBadRequest
+		resp.status = http.StatusBadRequest
 	}
-	return answer, nil
+	return resp, nil
 }
 
 // nameProblem explains why the store rejected the name of a key.
@@ -99,9 +99,9 @@ func nameProblem(name string) string {
 	return "Ce nom contient des caractères qui ne s’affichent pas\u00a0: gardez lettres, chiffres et espaces."
 }
 
-func (p *pages) createKey(r *request) (*answer, error) {
+func (p *pages) createKey(r *request) (*response, error) {
 	name := r.PostForm.Get("nom")
-	text, key, err := p.Store.Keys.CreateNext(r.Context(), r.owner.Account.Email, name, r.PostForm.Get("derniere"), r.now)
+	text, key, err := p.Store.Keys.Create(r.Context(), r.owner.Account.Email, name, new(r.PostForm.Get("derniere")), r.now)
 	switch {
 	case errors.Is(err, sqldb.ErrInvalid):
 		return p.keys(r, name, nameProblem(name), "")
@@ -125,7 +125,7 @@ func (p *pages) createKey(r *request) (*answer, error) {
 	return p.showNewKey(r, "Votre nouvelle clé", text, key, time.Time{}), nil
 }
 
-func (p *pages) showNewKey(r *request, title, text string, key account.Key, oldEnds time.Time) *answer {
+func (p *pages) showNewKey(r *request, title, text string, key account.Key, oldEnds time.Time) *response {
 	data := secretPage{
 		page: r.page(title), Name: key.Name, OldEnds: oldEnds, Back: keysPath,
 		Secret: copyable{"page.cle", text, "la clé"},
@@ -143,10 +143,10 @@ type keyPage struct {
 	Typed   string
 }
 
-func (p *pages) showKey(r *request) (*answer, error) { return p.key(r, nil) }
+func (p *pages) showKey(r *request) (*response, error) { return p.key(r, nil) }
 
 // key shows a key; typed is a rejected name, or nil.
-func (p *pages) key(r *request, typed *string) (*answer, error) {
+func (p *pages) key(r *request, typed *string) (*response, error) {
 	k, err := p.Store.Keys.Find(r.Context(), r.owner.Account.Owner(), r.PathValue("id"))
 	if err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (p *pages) key(r *request, typed *string) (*answer, error) {
 	return a, nil
 }
 
-func (p *pages) renameKey(r *request) (*answer, error) {
+func (p *pages) renameKey(r *request) (*response, error) {
 	name := r.PostForm.Get("nom")
 	err := p.Store.Keys.Rename(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), name)
 	if errors.Is(err, sqldb.ErrInvalid) {
@@ -174,7 +174,7 @@ func (p *pages) renameKey(r *request) (*answer, error) {
 }
 
 // rotateKey needs no check for a form that is sent twice: a key is replaced only once.
-func (p *pages) rotateKey(r *request) (*answer, error) {
+func (p *pages) rotateKey(r *request) (*response, error) {
 	text, key, err := p.Store.Keys.Rotate(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.now)
 	switch {
 	case errors.Is(err, accountdb.ErrKeyEnded):
@@ -189,16 +189,15 @@ func (p *pages) rotateKey(r *request) (*answer, error) {
 	return p.showNewKey(r, "La clé est remplacée", text, key, r.now.Add(account.Overlap).UTC()), nil
 }
 
-func (p *pages) confirmRevocation(r *request) (*answer, error) {
+func (p *pages) confirmRevocation(r *request) (*response, error) {
 	k, err := p.Store.Keys.Find(r.Context(), r.owner.Account.Owner(), r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	data := keyPage{page: r.page("Révoquer une clé"), keyRow: keyRow{k, k.State(r.now)}}
-	return render("revocation", data), nil
+	return render("revocation", keyPage{page: r.page("Révoquer une clé"), keyRow: keyRow{k, k.State(r.now)}}), nil
 }
 
-func (p *pages) revokeKey(r *request) (*answer, error) {
+func (p *pages) revokeKey(r *request) (*response, error) {
 	if err := p.Store.Keys.Revoke(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.now); err != nil {
 		return nil, err
 	}

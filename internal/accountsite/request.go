@@ -20,7 +20,7 @@ type pages struct {
 	mux         *http.ServeMux
 	local       bool // visitors come from this machine, without TLS
 	stripeCalls limiter
-	waiting     chan struct{} // one element for each page that waits for an answer
+	waiting     chan struct{} // one element for each page that waits for a response
 
 	ceilingLogged atomic.Int64 // when, in Unix seconds; see belowCeiling
 }
@@ -51,11 +51,11 @@ type owner struct {
 	Session account.Session
 }
 
-// A pageFunc returns an answer or an error; it writes nothing itself.
-type pageFunc func(*request) (*answer, error)
+// A pageFunc returns a response or an error; it writes nothing itself.
+type pageFunc func(*request) (*response, error)
 
 // The limits of one request: our forms are small, and a database that does not
-// answer within requestTimeout counts as unreachable.
+// respond within requestTimeout counts as unreachable.
 const (
 	maxForm        = 64 << 10
 	requestTimeout = 10 * time.Second
@@ -66,9 +66,9 @@ func (p *pages) open(pattern string, page pageFunc) { p.mux.HandleFunc(pattern, 
 
 // owned registers a page for account owners. Anybody else is redirected to the
 // sign-in form, except after POST: the session ended while the page was open, so
-// nothing is done and the answer says so.
+// nothing is done and the response says so.
 func (p *pages) owned(pattern string, page pageFunc) {
-	p.open(pattern, func(r *request) (*answer, error) {
+	p.open(pattern, func(r *request) (*response, error) {
 		switch id := r.PathValue("id"); {
 		case id != "" && !isPathID(id):
 			return nil, noPage()
@@ -106,7 +106,7 @@ func (p *pages) handle(page pageFunc) http.HandlerFunc {
 }
 
 // run identifies the visitor and calls the page.
-func (p *pages) run(w http.ResponseWriter, r *request, page pageFunc) (*answer, error) {
+func (p *pages) run(w http.ResponseWriter, r *request, page pageFunc) (*response, error) {
 	if r.Method == http.MethodPost {
 		if err := r.ParseForm(); err != nil {
 			return nil, unreadableForm()
@@ -126,9 +126,9 @@ func (p *pages) run(w http.ResponseWriter, r *request, page pageFunc) (*answer, 
 	return page(r)
 }
 
-// notFound answers unknown paths, and methods that a path does not have: with "/"
-// registered, the mux answers neither 404 nor 405 itself.
-func (p *pages) notFound(r *request) (*answer, error) {
+// notFound is for unknown paths, and methods that a path does not have: with "/"
+// registered, the mux sends neither 404 nor 405 itself.
+func (p *pages) notFound(r *request) (*response, error) {
 	if clean := path.Clean(r.URL.Path); clean != r.URL.Path &&
 		(r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		return seeOther(clean, ""), nil

@@ -58,7 +58,7 @@ func (p *pages) authenticate(w http.ResponseWriter, r *request) error {
 }
 
 // signOut ends the session of this browser, if there is one.
-func (p *pages) signOut(r *request) (*answer, error) {
+func (p *pages) signOut(r *request) (*response, error) {
 	if r.owner != nil {
 		err := p.Store.Sessions.End(r.Context(), r.owner.Account.ID, r.owner.Session.ID)
 		if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
@@ -84,7 +84,7 @@ type sessionRow struct {
 	Current bool
 }
 
-func (p *pages) listSessions(r *request) (*answer, error) {
+func (p *pages) listSessions(r *request) (*response, error) {
 	all, err := p.Store.Sessions.List(r.Context(), r.owner.Account.ID, r.now)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (p *pages) listSessions(r *request) (*answer, error) {
 	return render("sessions", data), nil
 }
 
-func (p *pages) endSession(r *request) (*answer, error) {
+func (p *pages) endSession(r *request) (*response, error) {
 	id := r.PathValue("id")
 	if id == r.owner.Session.ID {
 		return p.signOut(r)
@@ -113,7 +113,7 @@ func (p *pages) endSession(r *request) (*answer, error) {
 	return seeOther(sessionsPath, "session-terminee"), nil
 }
 
-func (p *pages) endOtherSessions(r *request) (*answer, error) {
+func (p *pages) endOtherSessions(r *request) (*response, error) {
 	if err := p.Store.Sessions.EndOthers(r.Context(), r.owner.Account.ID, r.owner.Session.ID); err != nil {
 		return nil, err
 	}

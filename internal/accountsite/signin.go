@@ -34,14 +34,13 @@ type welcomePage struct {
 	Form *signInForm
 }
 
-func (p *pages) welcome(r *request, email, problem string) *answer {
-	data := welcomePage{page: r.page("Compte"), Form: p.form(email, problem)}
-	return render("welcome", data)
+func (p *pages) welcome(r *request, email, problem string) *response {
+	return render("welcome", welcomePage{page: r.page("Compte"), Form: p.form(email, problem)})
 }
 
-// requestLink mails a link. The answer must not reveal whether the account exists: it
+// requestLink mails a link. The response must not reveal whether the account exists: it
 // depends only on whether the address is valid.
-func (p *pages) requestLink(r *request) (*answer, error) {
+func (p *pages) requestLink(r *request) (*response, error) {
 	typed := r.PostForm.Get("email")
 	if strings.TrimSpace(typed) == "" {
 		return p.rejectEmail(r, typed, "Indiquez votre adresse électronique."), nil
@@ -79,7 +78,7 @@ func (p *pages) network(r *request) netip.Prefix {
 	return clientip.Network(clientip.Addr(r.Request, p.Trusted))
 }
 
-func (p *pages) rejectEmail(r *request, typed, problem string) *answer {
+func (p *pages) rejectEmail(r *request, typed, problem string) *response {
 	a := p.welcome(r, typed, problem)
 	a.status = http.StatusBadRequest
 	return a
@@ -92,7 +91,7 @@ type sentPage struct {
 }
 
 // linkSent is the same for everybody, see requestLink.
-func (p *pages) linkSent(r *request) (*answer, error) {
+func (p *pages) linkSent(r *request) (*response, error) {
 	data := sentPage{page: r.page("Regardez vos courriels"), InLog: p.inLog(), Minutes: int(account.LinkLife.Minutes())}
 	return render("sent", data), nil
 }
@@ -105,17 +104,16 @@ type linkPage struct {
 
 // showLink shows the button that uses a link. Opening the link does not: mail
 // scanners open links too.
-func (p *pages) showLink(r *request) (*answer, error) {
+func (p *pages) showLink(r *request) (*response, error) {
 	token := r.URL.Query().Get("jeton")
 	email, err := p.Store.Links.Check(r.Context(), token, account.LinkSignIn, r.now)
 	if err != nil {
 		return p.linkFailure(r, err)
 	}
-	data := linkPage{page: r.page("Connexion"), Email: email, Token: token}
-	return render("link", data), nil
+	return render("link", linkPage{page: r.page("Connexion"), Email: email, Token: token}), nil
 }
 
-func (p *pages) useLink(r *request) (*answer, error) {
+func (p *pages) useLink(r *request) (*response, error) {
 	replaced := ""
 	if c, err := r.Cookie(p.cookieName()); err == nil {
 		replaced = c.Value
@@ -130,9 +128,9 @@ func (p *pages) useLink(r *request) (*answer, error) {
 	return a, nil
 }
 
-// linkFailure answers a link that cannot be used. A second click leads where the first
+// linkFailure is the response to a link that cannot be used. A second click leads where the first
 // did.
-func (p *pages) linkFailure(r *request, err error) (*answer, error) {
+func (p *pages) linkFailure(r *request, err error) (*response, error) {
 	switch {
 	case errors.Is(err, accountdb.ErrLinkUsed) && r.owner != nil:
 		return seeOther(homePath, ""), nil

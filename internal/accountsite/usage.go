@@ -43,7 +43,7 @@ type usagePage struct {
 	Chart *chart.Chart
 }
 
-func (p *pages) showUsage(r *request) (*answer, error) {
+func (p *pages) showUsage(r *request) (*response, error) {
 	data := usagePage{page: r.page("Usage")}
 	var err error
 	data.Today, err = p.today(r)

@@ -100,7 +100,7 @@ func TestWithoutAKeyNobodyPaysAndKeysAreStillSuspended(t *testing.T) {
 			f.Fatal(err)
 		}
 		for range 4 {
-			if _, _, err := f.store.Keys.Create(f.Context(), ada.Email, "k", f.clock.Now()); err != nil {
+			if _, _, err := f.store.Keys.Create(f.Context(), ada.Email, "k", nil, f.clock.Now()); err != nil {
 				f.Fatal(err)
 			}
 		}

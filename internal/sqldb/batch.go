@@ -58,8 +58,7 @@ func (t Table) Insert(n int) string {
 type Batch struct {
 	tx    *sql.Tx
 	table Table
-	rows  int       // per statement
-	full  *sql.Stmt // the statement for that many rows; nil until it is needed
+	rows  int // per statement
 	args  []any
 }
 
@@ -74,16 +73,7 @@ func (b *Batch) Add(ctx context.Context, row ...any) error {
 	if len(b.args) < b.rows*len(b.table.Columns) {
 		return nil
 	}
-	if b.full == nil {
-		stmt, err := b.tx.PrepareContext(ctx, b.table.Insert(b.rows))
-		if err != nil {
-			return err
-		}
-		b.full = stmt // closed with the transaction
-	}
-	_, err := b.full.ExecContext(ctx, b.args...)
-	b.args = b.args[:0]
-	return err
+	return b.Flush(ctx)
 }
 
 // Flush writes the rows that Add has not written yet.
@@ -91,7 +81,7 @@ func (b *Batch) Flush(ctx context.Context) error {
 	if len(b.args) == 0 {
 		return nil
 	}
-	_, err := b.tx.ExecContext(ctx, b.table.Insert(len(b.args)/len(b.table.Columns)), b.args...)
+	err := Exec(ctx, b.tx, b.table.Insert(len(b.args)/len(b.table.Columns)), b.args...)
 	b.args = b.args[:0]
 	return err
 }

@@ -44,6 +44,6 @@ type Part struct {
 // which is what a writer on SQLite may have to wait for.
 const defaultWriteWait = 30 * time.Second
 
-// CountTimeout is for the statement that counts: by then the request has been answered
+// CountTimeout is for the statement that counts: by then the response has been sent
 // without it. It is a variable for tests on machines of any speed.
 var CountTimeout = 250 * time.Millisecond

@@ -20,7 +20,7 @@ import (
 )
 
 // maxConnections is what one node takes of the server's hundred (its default):
-// requests are answered from memory, so that few queries run at once. In addition
+// requests are served from memory, so that few queries run at once. In addition
 // there are connections for what no page, program or publication may hold up:
 // lookupConnections for what requests wait for, sendConnections for webhooks and mails, one that
 // counts and one that listens.
@@ -112,7 +112,7 @@ func (s *DB) openPostgres(dsn, counting string) error {
 	counter := cfg.Copy()
 	counter.RuntimeParams["statement_timeout"] = fmt.Sprint(CountTimeout.Milliseconds())
 	// A count is visible to every node at once and need not be on the server's disk
-	// before its request is answered: if the server itself crashes, the last 0.6 s of
+	// before the response to its request: if the server itself crashes, the last 0.6 s of
 	// counting are lost (three times wal_writer_delay), where a single node may lose 1 s.
 	if counter.RuntimeParams["synchronous_commit"] == "" {
 		counter.RuntimeParams["synchronous_commit"] = "off"
@@ -232,7 +232,7 @@ func (d *postgresDialect) polled(ctx context.Context, err error) {
 	d.addLookup(ctx)
 }
 
-// addLookupTimeout is for one more connection to a server that has just answered.
+// addLookupTimeout is for one more connection to a server that has just responded.
 const addLookupTimeout = 500 * time.Millisecond
 
 // addLookup opens one more lookup connection if one is missing: a request that had to
@@ -257,7 +257,7 @@ func (*postgresDialect) schemaContext(ctx context.Context) (context.Context, con
 
 // hasTables ignores tables of other programs, which may well be beside ours.
 func (*postgresDialect) hasTables(ctx context.Context, q Queryer) (bool, error) {
-	// Not to_regclass: after the wait for the advisory lock it still answers from a
+	// Not to_regclass: after the wait for the advisory lock it still reads from a
 	// cache without the table that another process created meanwhile.
 	var ours bool
 	err := q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pg_tables

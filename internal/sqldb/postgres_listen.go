@@ -54,7 +54,7 @@ func (d *postgresDialect) listenOnce(ctx context.Context, wake func()) (listened
 		defer cancel()
 		_ = conn.Close(closing) // it is discarded either way
 	}()
-	if err := answers(ctx, func(ctx context.Context) error {
+	if err := responds(ctx, func(ctx context.Context) error {
 		_, err := conn.Exec(ctx, "LISTEN "+channel)
 		return err
 	}); err != nil {
@@ -71,14 +71,14 @@ func (d *postgresDialect) listenOnce(ctx context.Context, wake func()) (listened
 			wake()
 		case ctx.Err() != nil || !silent:
 			return true
-		case answers(ctx, conn.Ping) != nil:
+		case responds(ctx, conn.Ping) != nil:
 			return true
 		}
 	}
 }
 
-// answers runs a query that a healthy connection answers at once.
-func answers(ctx context.Context, query func(context.Context) error) error {
+// responds runs a query to which a healthy connection responds at once.
+func responds(ctx context.Context, query func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, listenAnswer)
 	defer cancel()
 	return query(ctx)

@@ -18,7 +18,7 @@ import (
 )
 
 // A Contract checks replies against an OpenAPI document, and knows in the end which
-// of the documented answers no test has seen.
+// of the documented responses no test has seen.
 type Contract struct {
 	Document *openapi3.T // made strict: a field that a schema does not name is an error
 
@@ -55,7 +55,7 @@ func NewContract(document []byte) *Contract {
 }
 
 // Run runs the tests of a package like the function Run, and fails if they have not
-// seen every documented answer except those with the given statuses, which need more
+// seen every documented response except those with the given statuses, which need more
 // than this package. It does not when only some tests were run.
 func (c *Contract) Run(m *testing.M, except ...string) int {
 	code := Run(m)
@@ -63,7 +63,7 @@ func (c *Contract) Run(m *testing.M, except ...string) int {
 		return code
 	}
 	if missing := c.unseen(except); len(missing) > 0 {
-		fmt.Println("documented answers that no test has seen:", strings.Join(missing, ", "))
+		fmt.Println("documented responses that no test has seen:", strings.Join(missing, ", "))
 		return 1
 	}
 	return 0
@@ -81,8 +81,8 @@ func (c *Contract) unseen(except []string) (missing []string) {
 	for path, item := range c.Document.Paths.Map() {
 		for method, operation := range item.Operations() {
 			for status := range operation.Responses.Map() {
-				if answer := method + " " + path + " " + status; !c.seen[answer] && !slices.Contains(except, status) {
-					missing = append(missing, answer)
+				if response := method + " " + path + " " + status; !c.seen[response] && !slices.Contains(except, status) {
+					missing = append(missing, response)
 				}
 			}
 		}

@@ -59,7 +59,7 @@ func Send(t testing.TB, req *http.Request) *Reply {
 	return Read(t, req, resp)
 }
 
-// Serve has a handler answer a request.
+// Serve has a handler respond to a request.
 func Serve(t testing.TB, handler http.Handler, req *http.Request) *Reply {
 	t.Helper()
 	w := httptest.NewRecorder()

@@ -1,6 +1,6 @@
 // Package testkit holds what the tests of several packages share: databases, a
 // clock, a log, HTTP replies, a proxy that breaks connections, and the check of
-// answers against an OpenAPI document.
+// responses against an OpenAPI document.
 //
 // Everything is real: PostgreSQL, listeners, processes. What a test starts ends with
 // t.Cleanup. A machine without PostgreSQL fails the tests, because skipping them

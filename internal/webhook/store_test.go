@@ -47,7 +47,8 @@ func live(t *testing.T, test func(t *testing.T, f *fixture)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		endpoint, err := s.Endpoints.Create(ctx, owner.ID, "http://127.0.0.1/in", nil, func(id string) string { return sealer.Seal(id, testSecret) }, time.Now())
+		endpoint, err := s.Endpoints.Create(ctx, owner.ID, "http://127.0.0.1/in", nil, func(id string) string { return sealer.Seal(id, testSecret) },
+			nil, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

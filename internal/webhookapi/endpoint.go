@@ -88,7 +88,7 @@ func (h *Handler) createEndpoint(r *request) (web.Response, error) {
 	}
 	secret := webhook.NewSecret()
 	seal := func(id string) string { return h.cfg.Sealer.Seal(id, secret) }
-	e, err := h.cfg.Store.Endpoints.Create(r.Context(), r.account, url, events, seal, h.cfg.Now())
+	e, err := h.cfg.Store.Endpoints.Create(r.Context(), r.account, url, events, seal, nil, h.cfg.Now())
 	if err != nil {
 		// The account may have been deleted while its key was still in memory.
 		return web.Response{}, orNotFound(err, web.NewError(web.CodeInvalidKey, ""))
@@ -166,7 +166,7 @@ func (h *Handler) rotateSecret(r *request) (web.Response, error) {
 	}
 	secret := webhook.NewSecret()
 	return h.endpoint(r, secret, func(id string) (webhook.Endpoint, error) {
-		return h.cfg.Store.Endpoints.RotateSecret(r.Context(), r.owner, id, h.cfg.Sealer.Seal(id, secret), h.cfg.Now())
+		return h.cfg.Store.Endpoints.RotateSecret(r.Context(), r.owner, id, h.cfg.Sealer.Seal(id, secret), nil, h.cfg.Now())
 	})
 }
 

@@ -110,7 +110,7 @@ func (s *service) newKey(email string, plan account.Plan) string {
 	if _, err := s.store.Accounts.Create(s.t.Context(), email, plan, s.clock()); err != nil && !errors.Is(err, accountdb.ErrAccountExists) {
 		s.t.Fatal(err)
 	}
-	key, _, err := s.store.Keys.Create(s.t.Context(), email, "essai", s.clock())
+	key, _, err := s.store.Keys.Create(s.t.Context(), email, "essai", nil, s.clock())
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"palmares/internal/site"
 )
 
-// An answer is a page, a redirect or a file.
-type answer struct {
+// A response is a page, a redirect or a file.
+type response struct {
 	status   int
 	title    string
 	content  template.HTML
@@ -25,34 +25,34 @@ type answer struct {
 
 // render executes the template of a page. A template that does not fit its data
 // panics; tests render every page.
-func render(name string, data interface{ title() string }) *answer {
+func render(name string, data interface{ title() string }) *response {
 	var b bytes.Buffer
 	if err := templates[name].ExecuteTemplate(&b, "page", data); err != nil {
 		panic(err)
 	}
 	//nolint:gosec // a template made it
-	return &answer{status: http.StatusOK, title: data.title(), content: template.HTML(b.String())}
+	return &response{status: http.StatusOK, title: data.title(), content: template.HTML(b.String())}
 }
 
 // seeOther redirects to a page of ours, which says what was done: a key of notices,
 // or "" for nothing.
-func seeOther(path, done string) *answer {
+func seeOther(path, done string) *response {
 	to := url.URL{Path: path}
 	if done != "" {
 		to.RawQuery = url.Values{"fait": {done}}.Encode()
 	}
-	return &answer{status: http.StatusSeeOther, location: to.String()}
+	return &response{status: http.StatusSeeOther, location: to.String()}
 }
 
-// conflict sets the status of a page that answers a form which cannot be carried out.
-func conflict(a *answer, err error) (*answer, error) {
+// conflict sets the status of the response to a form that cannot be carried out.
+func conflict(a *response, err error) (*response, error) {
 	if err == nil {
 		a.status = http.StatusConflict
 	}
 	return a, err
 }
 
-func (p *pages) write(w http.ResponseWriter, r *request, a *answer) {
+func (p *pages) write(w http.ResponseWriter, r *request, a *response) {
 	if a.cookie != nil {
 		w.Header().Del("Set-Cookie") // set by authenticate
 		http.SetCookie(w, a.cookie)
