@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"slices"
 	"strings"
-	"sync"
 
 	"palmares/internal/catalog"
 	"palmares/internal/sqldb"
@@ -46,28 +45,24 @@ func latestEvents(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) ([]catalo
 // topics are the categories of all that events may be about.
 type topics struct {
 	catalog     *catalog.Catalog
-	inactive    map[string]string        // by slug, the category of tools that are no longer active
-	aliases     func() map[string]string // by former slug, the category of the tool
-	comparisons map[string]int           // by slug and former slug, published ones
-	categories  []string                 // those that have tools, active or not
+	inactive    map[string]string // by slug, the category of tools that are no longer active
+	aliases     map[string]string // by former slug, the category of the tool
+	comparisons map[string]int    // by slug and former slug, published ones
+	categories  []string          // those that have tools, active or not
 }
 
 // topicsOf returns the topics of a catalogue, of whose tools it needs slug, category and
 // aliases.
 func topicsOf(c *catalog.Catalog) *topics {
-	t := &topics{catalog: c, inactive: map[string]string{}, comparisons: map[string]int{}}
-	t.aliases = sync.OnceValue(func() map[string]string {
-		aliases := map[string]string{}
-		for _, t := range c.Tools {
-			for _, alias := range t.Aliases {
-				aliases[alias] = t.Category
-			}
-		}
-		return aliases
-	})
+	t := &topics{
+		catalog: c, inactive: map[string]string{}, aliases: map[string]string{}, comparisons: map[string]int{},
+	}
 	used := map[string]bool{}
-	for i := 0; i < len(c.Tools) && len(used) < len(c.Categories); i++ {
-		used[c.Tools[i].Category] = true
+	for _, tool := range c.Tools {
+		used[tool.Category] = true
+		for _, alias := range tool.Aliases {
+			t.aliases[alias] = tool.Category
+		}
 	}
 	for slug, past := range c.Past {
 		if past.Category != "" { // the slug of a tool that was absorbed is an alias, too
@@ -126,7 +121,7 @@ func (t *topics) of(eventType, slug string) (categories []string, isTold bool) {
 	if tool := t.catalog.Tool(slug); tool != nil {
 		return []string{tool.Category}, true
 	}
-	if category, ok := t.aliases()[slug]; ok {
+	if category, ok := t.aliases[slug]; ok {
 		return []string{category}, true
 	}
 	return nil, true

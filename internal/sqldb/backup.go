@@ -70,15 +70,15 @@ func verifyBackup(ctx context.Context, file string, also func(Queryer) error) (s
 
 // integrity reads a whole SQLite database and returns ErrDamaged if something is wrong.
 func integrity(ctx context.Context, db *sql.DB, name string) error {
-	var found string
-	if err := db.QueryRowContext(ctx, `PRAGMA integrity_check(1)`).Scan(&found); err != nil {
+	found, err := Value[string](ctx, db, `PRAGMA integrity_check(1)`)
+	if err != nil {
 		return err
 	}
 	if found != "ok" {
 		return Problem(ErrDamaged, nil, "%s is damaged: restore it from a backup (%s)", name, found)
 	}
-	var orphans int
-	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM pragma_foreign_key_check`).Scan(&orphans); err != nil {
+	orphans, err := Value[int](ctx, db, `SELECT count(*) FROM pragma_foreign_key_check`)
+	if err != nil {
 		return err
 	}
 	if orphans > 0 {

@@ -78,8 +78,8 @@ func (c *copying) refuseRows(ctx context.Context, name string) error {
 	if first := c.first(name); first != "" {
 		query = "SELECT EXISTS (SELECT 1 FROM " + name + " WHERE NOT " + first + ")"
 	}
-	var occupied bool
-	if err := c.target.QueryRowContext(ctx, query).Scan(&occupied); err != nil {
+	occupied, err := Value[bool](ctx, c.target, query)
+	if err != nil {
 		return err
 	}
 	if occupied {

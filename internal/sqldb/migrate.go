@@ -168,8 +168,7 @@ func (d *DB) schema(ctx context.Context, q Queryer) (int, error) {
 	if err != nil || !ours {
 		return 0, err
 	}
-	var version int
-	err = q.QueryRowContext(ctx, `SELECT max(version) FROM palmares_schema`).Scan(&version)
+	version, err := Value[int](ctx, q, `SELECT max(version) FROM palmares_schema`)
 	return version, err
 }
 

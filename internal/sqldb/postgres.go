@@ -259,9 +259,8 @@ func (*postgresDialect) schemaContext(ctx context.Context) (context.Context, con
 func (*postgresDialect) hasTables(ctx context.Context, q Queryer) (bool, error) {
 	// Not to_regclass: after the wait for the advisory lock it still reads from a
 	// cache without the table that another process created meanwhile.
-	var ours bool
-	err := q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pg_tables
-		WHERE schemaname = current_schema() AND tablename = 'palmares_schema')`).Scan(&ours)
+	ours, err := Value[bool](ctx, q, `SELECT EXISTS (SELECT 1 FROM pg_tables
+		WHERE schemaname = current_schema() AND tablename = 'palmares_schema')`)
 	return ours, err
 }
 
@@ -278,9 +277,8 @@ func (*postgresDialect) claim() error { return nil }
 
 // offline looks for sessions, which nodes always have.
 func (d *postgresDialect) offline(ctx context.Context) error {
-	var others int
-	err := d.lookups.QueryRowContext(ctx, `
-		SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1`, d.application).Scan(&others)
+	others, err := Value[int](ctx, d.lookups, `
+		SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1`, d.application)
 	if err != nil || others == 0 {
 		return err
 	}

@@ -158,8 +158,9 @@ func (c *Contract) Check(r *Reply, body string) {
 	req := r.Request.Clone(r.Request.Context())
 	req.Body = io.NopCloser(strings.NewReader(body))
 	route, params, err := c.router.FindRoute(req)
+	hasEmpty := slices.Contains(slices.Collect(maps.Values(params)), "")
 	// The router ignores a trailing slash and %2F, and matches an empty parameter.
-	if err != nil || strings.HasSuffix(req.URL.Path, "/") || req.URL.RawPath != "" || hasEmpty(params) {
+	if err != nil || strings.HasSuffix(req.URL.Path, "/") || req.URL.RawPath != "" || hasEmpty {
 		if r.Status < 400 && req.Method != "HEAD" && req.Method != "OPTIONS" {
 			r.T.Errorf("%s: %d, but the document has no such operation", r, r.Status)
 		}
@@ -185,13 +186,4 @@ func (c *Contract) Check(r *Reply, body string) {
 	if err := openapi3filter.ValidateResponse(req.Context(), response); err != nil {
 		r.T.Errorf("%s: the reply is not a documented one: %v", r, err)
 	}
-}
-
-func hasEmpty(params map[string]string) bool {
-	for _, value := range params {
-		if value == "" {
-			return true
-		}
-	}
-	return false
 }

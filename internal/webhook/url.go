@@ -3,6 +3,7 @@ package webhook
 import (
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -153,13 +154,8 @@ func checkHost(host string, allow []netip.Prefix) error {
 	if len(allow) > 0 {
 		return nil
 	}
-	if len(labels) == 1 {
+	if len(labels) == 1 || slices.Contains(localNames, last) {
 		return errHost
-	}
-	for _, name := range localNames {
-		if last == name {
-			return errHost
-		}
 	}
 	return nil
 }
@@ -172,10 +168,5 @@ func isLabel(label string) bool {
 }
 
 func contains(prefixes []netip.Prefix, addr netip.Addr) bool {
-	for _, p := range prefixes {
-		if p.Contains(addr.Unmap()) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(addr.Unmap()) })
 }
