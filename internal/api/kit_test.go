@@ -53,7 +53,7 @@ func serveCounting(t *testing.T, c *catalog.Catalog, meter *quota.Meter) *servic
 	handler := api.New(api.Config{
 		Meter:    meter,
 		Snapshot: func() *snapshot.Snapshot { return s.live },
-		Callers:  web.AuthorizerFunc(authorize),
+		Callers:  authorize,
 	})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet && r.URL.RawPath == "" {

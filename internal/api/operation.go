@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 
 	"palmares/internal/catalog"
 	"palmares/internal/openapi"
@@ -29,14 +30,6 @@ func readPaging(p *web.Params) snapshot.Paging {
 	return snapshot.Paging{Number: p.Page(), Limit: p.Limit()}
 }
 
-var reasons = func() []string {
-	names := make([]string, len(catalog.Reasons))
-	for i, r := range catalog.Reasons {
-		names[i] = string(r)
-	}
-	return names
-}()
-
 func getDocument(d *openapi.Document) func(*request) (web.Response, error) {
 	return func(r *request) (web.Response, error) {
 		a := single(d.Body(r.Snapshot))
@@ -52,8 +45,9 @@ func listTools(r *request) (web.Response, error) {
 		ScoreMin:        p.Number("score_min"),
 		ObsolescenceMax: p.Number("obsolescence_max"),
 	}
-	sort, _ := p.Choice("sort", snapshot.Sorts[:])
-	q.Sort = snapshot.Sort(sort)
+	if sort := web.Choice(p, "sort", snapshot.Sorts[:]); sort != "" {
+		q.Sort = snapshot.Sort(slices.Index(snapshot.Sorts[:], sort))
+	}
 	at := readPaging(p)
 	if err := p.Err(); err != nil {
 		return web.Response{}, err
@@ -81,12 +75,7 @@ func listPrices(r *request) (web.Response, error) {
 
 func listRetired(r *request) (web.Response, error) {
 	p := params(r)
-	category := readCategory(p)
-	var reason catalog.Reason
-	if i, given := p.Choice("reason", reasons); given {
-		reason = catalog.Reasons[i]
-	}
-	at := readPaging(p)
+	category, reason, at := readCategory(p), web.Choice(p, "reason", catalog.Reasons), readPaging(p)
 	if err := p.Err(); err != nil {
 		return web.Response{}, err
 	}

@@ -362,7 +362,7 @@ func FuzzAnyRequestIsAnswered(f *testing.F) {
 	snap := snapshot.Build(c, 1, "2026-11-02")
 	handler := api.New(api.Config{
 		Snapshot: func() *snapshot.Snapshot { return snap },
-		Callers: web.AuthorizerFunc(func(context.Context, *http.Request) (web.Caller, error) {
+		Callers: web.Authorizer(func(context.Context, *http.Request) (web.Caller, error) {
 			return web.Caller{Key: &account.Key{}}, nil
 		}),
 	})

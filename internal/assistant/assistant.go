@@ -215,10 +215,9 @@ func (h *Handler) count(ctx context.Context) (text, resetAt string) {
 	if caller.Key == nil {
 		subject.Calls = uint32(h.cfg.Quota)
 	}
-	var store web.StoreContext
-	store.Start(ctx)
-	defer store.Stop()
-	grant := h.cfg.Meter.Take(&store, subject)
+	ctx, cancel := context.WithTimeout(ctx, web.StoreTimeout)
+	defer cancel()
+	grant := h.cfg.Meter.Take(ctx, subject)
 	if !grant.Refused {
 		return "", ""
 	}

@@ -94,7 +94,7 @@ func handlerOf(t testing.TB, original *catalog.Catalog, cfg assistant.Config) *a
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	cfg.Live, cfg.Callers, cfg.Calls, cfg.Version = snapshot.Fixed(snap), web.AuthorizerFunc(authorize), assistant.NewCalls(), "1"
+	cfg.Live, cfg.Callers, cfg.Calls, cfg.Version = snapshot.Fixed(snap), authorize, assistant.NewCalls(), "1"
 	return assistant.New(cfg)
 }
 
@@ -476,7 +476,7 @@ func TestWhatIsNewDependsOnThePeriod(t *testing.T) {
 	if err := snap.BuildIndex(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	d := connect(t, assistant.New(assistant.Config{Live: snapshot.Fixed(snap), Callers: web.AuthorizerFunc(authorize), Calls: assistant.NewCalls(), Log: slog.New(slog.DiscardHandler)}))
+	d := connect(t, assistant.New(assistant.Config{Live: snapshot.Fixed(snap), Callers: authorize, Calls: assistant.NewCalls(), Log: slog.New(slog.DiscardHandler)}))
 	for arguments, want := range map[string]string{
 		`{"since": "2026-11-15"}`:             "a new A, a-vs-b new A ou B, b new B, n new N, z retired Z",
 		`{"since": "2026-11-16"}`:             "a changed A, a-vs-b new A ou B, b changed B, n new N, z retired Z",
@@ -508,7 +508,7 @@ func TestARenamedToolIsNotSaidToBeRemoved(t *testing.T) {
 	if err := snap.BuildIndex(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	d := connect(t, assistant.New(assistant.Config{Live: snapshot.Fixed(snap), Callers: web.AuthorizerFunc(authorize), Calls: assistant.NewCalls(), Log: slog.New(slog.DiscardHandler)}))
+	d := connect(t, assistant.New(assistant.Config{Live: snapshot.Fixed(snap), Callers: authorize, Calls: assistant.NewCalls(), Log: slog.New(slog.DiscardHandler)}))
 	list := d.ok("changes", `{"since": "2026-11-16"}`)["changes"].([]any)
 	renamed := slices.ContainsFunc(list, func(row any) bool {
 		r := row.(map[string]any)

@@ -1,10 +1,10 @@
 // Package clientip determines the address of the client that sent a request. It is
 // the only identification of callers without a key.
 //
-// The address is that of the TCP peer. If the peer is a proxy, X-Forwarded-For has
+// The address is the TCP peer's. If the peer is a proxy, X-Forwarded-For has
 // the address of its client; but anybody can send that header, so an entry can be
 // trusted only as far as the machine that appended it. The list is therefore read
-// from the right, as long as the current address is that of a trusted proxy. What
+// from the right, as long as the current address belongs to a trusted proxy. What
 // an untrusted client wrote is further left and never reached.
 package clientip
 
@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -27,36 +28,23 @@ func Addr(r *http.Request, trusted []netip.Prefix) netip.Addr {
 		return netip.Addr{}
 	}
 	addr := normalize(peer.Addr())
-	lines := r.Header["X-Forwarded-For"]
 	// Several header lines are one list (RFC 9110, section 5.3).
-	for i := len(lines) - 1; i >= 0; i-- {
-		rest, more := lines[i], true
-		for more {
-			if !contains(trusted, addr) {
-				return addr
-			}
-			var entry string
-			rest, entry, more = cutLast(rest)
-			if entry == "" {
-				continue // empty list elements are ignored (RFC 9110, section 5.6.1)
-			}
-			next, ok := parseEntry(entry)
-			if !ok {
-				return addr
-			}
-			addr = next
+	list := strings.Split(strings.Join(r.Header["X-Forwarded-For"], ","), ",")
+	for _, entry := range slices.Backward(list) {
+		if !slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(addr) }) {
+			return addr
 		}
+		entry = strings.Trim(entry, " \t")
+		if entry == "" {
+			continue // empty list elements are ignored (RFC 9110, section 5.6.1)
+		}
+		next, ok := parseEntry(entry)
+		if !ok {
+			return addr
+		}
+		addr = next
 	}
 	return addr
-}
-
-// cutLast cuts the last element off a list.
-func cutLast(list string) (rest, last string, more bool) {
-	i := strings.LastIndexByte(list, ',')
-	if i < 0 {
-		return "", strings.Trim(list, " \t"), false
-	}
-	return list[:i], strings.Trim(list[i+1:], " \t"), true
 }
 
 // parseEntry parses one entry of X-Forwarded-For. The header is not standardized:
@@ -79,15 +67,6 @@ func parseEntry(s string) (netip.Addr, bool) {
 // normalize returns the form in which addresses are compared. A zone names an
 // interface of the machine that wrote it, not a client.
 func normalize(a netip.Addr) netip.Addr { return a.WithZone("").Unmap() }
-
-func contains(list []netip.Prefix, a netip.Addr) bool {
-	for _, p := range list {
-		if p.Contains(a) {
-			return true
-		}
-	}
-	return false
-}
 
 // Network returns the network that counts as one anonymous caller: an IPv4 address,
 // or the /64 of an IPv6 address, which is the smallest that providers assign to a

@@ -20,15 +20,6 @@ const (
 	large      = 1 << 20 // bytes of what is compressed quickly rather than well
 )
 
-// kindNames are the kinds as parameters have them.
-var kindNames = func() []string {
-	names := make([]string, len(record.Kinds))
-	for i, kind := range record.Kinds {
-		names[i] = string(kind)
-	}
-	return names
-}()
-
 const changesPath = "/data/v1/changes"
 
 // listChanges returns what changed after a position: a page, at once or when there
@@ -81,9 +72,7 @@ func readChangeQuery(r *request, isStream bool) (q changeQuery, wait time.Durati
 	})
 	q.after = p.Integer("after", 0, 0, web.MaxInteger)
 	q.limit, q.size = int(p.Integer("limit", maxChanges, 1, maxChanges)), maxPage
-	if i, given := p.Choice("kind", kindNames); given {
-		q.kind = record.Kinds[i]
-	}
+	q.kind = web.Choice(p, "kind", record.Kinds)
 	q.feed = p.Text("feed", "la valeur de « meta.feed » reçue avec la position")
 	wait = time.Duration(p.Integer("wait", 0, 0, maxWait)) * time.Second
 	if isStream {

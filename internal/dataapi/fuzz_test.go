@@ -10,7 +10,6 @@ import (
 	"palmares/internal/dataapi"
 	"palmares/internal/record"
 	"palmares/internal/snapshot"
-	"palmares/internal/web"
 )
 
 // FuzzAnyRequestIsAnswered sends any path and query and checks that the answer is a
@@ -47,7 +46,7 @@ func FuzzAnyRequestIsAnswered(f *testing.F) {
 	if err := snap.BuildIndex(f.Context()); err != nil {
 		f.Fatal(err)
 	}
-	handler := dataapi.New(dataapi.Config{Live: snapshot.Fixed(snap), Callers: web.AuthorizerFunc(authorize), Streams: dataapi.NewStreams(0)})
+	handler := dataapi.New(dataapi.Config{Live: snapshot.Fixed(snap), Callers: authorize, Streams: dataapi.NewStreams(f.Context(), 0)})
 	f.Fuzz(func(t *testing.T, path, query string) {
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
 		r.URL = &url.URL{Path: path, RawQuery: query}

@@ -36,6 +36,7 @@ type service struct {
 	url     string
 	handler *dataapi.Handler
 	streams *dataapi.Streams
+	end     context.CancelFunc // of streams
 	live    *snapshot.Snapshot // the newest
 	serving *snapshot.Live
 }
@@ -48,9 +49,10 @@ func newService(t *testing.T, c *catalog.Catalog, meter *quota.Meter) *service {
 // newServiceWith completes a configuration.
 func newServiceWith(t *testing.T, c *catalog.Catalog, cfg dataapi.Config) *service {
 	t.Helper()
-	s := &service{t: t, streams: dataapi.NewStreams(5)}
+	ctx, end := context.WithCancel(t.Context())
+	s := &service{t: t, streams: dataapi.NewStreams(ctx, 5), end: end}
 	s.show(c, record.First("flux-1", complete(c), 1, published))
-	cfg.Live, cfg.Callers, cfg.Streams = s.serving, web.AuthorizerFunc(authorize), s.streams
+	cfg.Live, cfg.Callers, cfg.Streams = s.serving, authorize, s.streams
 	s.handler = dataapi.New(cfg)
 	return s
 }

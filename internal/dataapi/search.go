@@ -23,15 +23,6 @@ const (
 
 var searchParams = []string{"q", "category", "score_min", "pricing", "price_max", "limit", "page"}
 
-// pricings are the models that a search can be limited to.
-var pricings = func() []string {
-	names := make([]string, len(catalog.Pricings))
-	for i, p := range catalog.Pricings {
-		names[i] = string(p)
-	}
-	return names
-}()
-
 // readSearch reads the parameters of a search.
 func readSearch(p *web.Params) (q snapshot.SearchQuery, at snapshot.Paging) {
 	q.Text = p.Required("q", queryAllowed)
@@ -40,9 +31,7 @@ func readSearch(p *web.Params) (q snapshot.SearchQuery, at snapshot.Paging) {
 	}
 	q.Category = p.Text("category", "l’identifiant d’une catégorie, voir /api/v1/categories")
 	q.ScoreMin = p.Number("score_min")
-	if i, given := p.Choice("pricing", pricings); given {
-		q.Pricing = catalog.Pricings[i]
-	}
+	q.Pricing = web.Choice(p, "pricing", catalog.Pricings)
 	q.PriceMax = p.Number("price_max")
 	if q.PriceMax != nil && *q.PriceMax < 0 {
 		given := strconv.FormatFloat(*q.PriceMax, 'g', -1, 64)

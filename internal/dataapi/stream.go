@@ -16,13 +16,14 @@ const (
 	streamSize    = 256 << 10 // bytes of such a page, but for a single record
 	streamTime    = 15 * time.Minute
 	commentEvery  = 15 * time.Second
-	sendTimeout   = time.Minute // for a page, or the response to a request that has waited
+	sendTimeout   = time.Minute     // for a page, or the response to a request that has waited
+	endTimeout    = 2 * time.Second // for the last events when the server stops
 	// HeldSuffix ends the label in the metrics of requests that were held open: how long
 	// they took says nothing about the server.
 	HeldSuffix = " (held)"
 )
 
-// hold returns the response to a request that is held open, if there is a place for it.
+// hold returns the response to a request that is held open, if it may be.
 func (h *Handler) hold(r *request, handler http.Handler) (web.Response, error) {
 	if err := h.streams.enter(r.Caller.Subject); err != nil {
 		return web.Response{}, err
@@ -48,7 +49,7 @@ func (x *waiting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	select {
 	case <-x.replaced:
 	case <-timer.C:
-	case <-x.h.streams.ending:
+	case <-x.h.streams.ending.Done():
 	case <-r.Context().Done(): // nobody reads the response
 	}
 	_ = conn.SetWriteDeadline(time.Now().Add(sendTimeout))
@@ -88,8 +89,9 @@ func (s *stream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := &eventWriter{w: w, conn: http.NewResponseController(w), streams: s.h.streams}
-	s.h.streams.writes(out.conn)
-	defer s.h.streams.wrote(out.conn)
+	defer context.AfterFunc(s.h.streams.ending, func() {
+		_ = out.conn.SetWriteDeadline(time.Now().Add(endTimeout)) // its reader may have stopped reading
+	})()
 	s.run(r.Context(), out)
 }
 
@@ -116,7 +118,7 @@ func (s *stream) run(ctx context.Context, out *eventWriter) {
 				if !time.Now().Before(end) || !out.write([]byte(":\n\n")) {
 					return
 				}
-			case <-s.h.streams.ending:
+			case <-s.h.streams.ending.Done():
 				return
 			case <-ctx.Done():
 				return
@@ -183,7 +185,7 @@ type eventWriter struct {
 // write writes and flushes b, and reports whether the stream goes on.
 func (o *eventWriter) write(b []byte) bool {
 	_ = o.conn.SetWriteDeadline(time.Now().Add(sendTimeout))
-	if o.streams.hasEnded() { // and may have set an earlier deadline, just now overwritten
+	if o.streams.ending.Err() != nil { // and may have set an earlier deadline, just now overwritten
 		return false
 	}
 	if _, err := o.w.Write(b); err != nil {

@@ -195,7 +195,7 @@ func TestAtShutdownWaitingRequestsAreAnsweredAndStreamsEnd(t *testing.T) {
 		if e, ok := nextEvent(t, lines, &id); !ok || e.name != "state" {
 			t.Errorf("%+v", e)
 		}
-		b.streams.End()
+		b.end()
 		b.now(waits).OK()
 		if e, ok := nextEvent(t, lines, &id); ok {
 			t.Errorf("%+v", e)
@@ -436,7 +436,7 @@ func TestAReaderThatStopsReadingIsCutOff(t *testing.T) {
 		synctest.Wait()
 		begin = time.Now()
 		stuck = b.open("/data/v1/changes", "Accept: text/event-stream")
-		b.streams.End()
+		b.end()
 		for b.streams.Open() > 0 {
 			time.Sleep(time.Second)
 		}

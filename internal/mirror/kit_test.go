@@ -146,8 +146,8 @@ func (o *origin) answer(w http.ResponseWriter, r *http.Request) {
 	default:
 		dataapi.New(dataapi.Config{
 			Live:    snapshot.Fixed(snap),
-			Streams: dataapi.NewStreams(0),
-			Callers: web.AuthorizerFunc(func(context.Context, *http.Request) (web.Caller, error) { return web.Caller{}, nil }),
+			Streams: dataapi.NewStreams(r.Context(), 0),
+			Callers: func(context.Context, *http.Request) (web.Caller, error) { return web.Caller{}, nil },
 		}).ServeHTTP(w, r)
 	}
 }

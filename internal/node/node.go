@@ -72,11 +72,11 @@ func newNode(ctx context.Context, cfg Config) *node {
 		cfg: cfg, ctx: ctx, metrics: server.NewMetrics(), logs: server.NewLogBuffer(cfg.Out),
 		connections: server.NewConnections(cfg.Connections),
 	}
-	n.streams = dataapi.NewStreams(n.connections.Limit() / 4 * 3)
+	n.streams = dataapi.NewStreams(ctx, n.connections.Limit()/4*3)
 	n.background, n.stop = context.WithCancel(context.WithoutCancel(ctx))
 	n.log = slog.New(slog.NewJSONHandler(n.logs, nil))
 	n.public = server.NewPhasedHandler(server.Config{
-		Trusted: cfg.Trusted, Log: n.log, Requests: n.logs, Metrics: n.metrics,
+		Trusted: cfg.Trusted, Log: n.log, Metrics: n.metrics,
 	})
 	n.wait = &waiter{out: n.logs, url: cfg.BaseURL}
 	n.metrics.Build(cfg.Version)
@@ -198,7 +198,6 @@ func (n *node) drain() {
 		rest = defaultDrain
 	}
 	n.public.Drain()
-	n.streams.End()
 	if rest > 0 {
 		again := make(chan os.Signal, 1)
 		signal.Notify(again, os.Interrupt, syscall.SIGTERM)

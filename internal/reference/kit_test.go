@@ -51,7 +51,7 @@ func serveDemo(t *testing.T) *server {
 	var snap *snapshot.Snapshot
 	srv := httptest.NewServer(api.New(api.Config{
 		Snapshot: func() *snapshot.Snapshot { return snap },
-		Callers: web.AuthorizerFunc(func(_ context.Context, r *http.Request) (web.Caller, error) {
+		Callers: web.Authorizer(func(_ context.Context, r *http.Request) (web.Caller, error) {
 			if r.Header.Get("Authorization") == "" {
 				return web.Caller{}, nil
 			}

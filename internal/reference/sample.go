@@ -2,10 +2,10 @@ package reference
 
 import (
 	"embed"
-	"encoding/json"
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/wire"
 )
 
 // A sample is an API call in one language, ready to copy and run.
@@ -94,15 +94,7 @@ func goSample(address string, keyed bool) string {
 func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // literal quotes s as a JSON string, which JavaScript, Python and Go read the same.
-func literal(s string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		panic(err) // a string always encodes
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
+func literal(s string) string { return string(wire.AppendJSON(nil, s)) }
 
 //go:embed samples
 var programs embed.FS

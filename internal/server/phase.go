@@ -26,18 +26,16 @@ type PhasedHandler struct {
 }
 
 // NewPhasedHandler returns a handler that is not open yet. Of cfg it uses only Log,
-// Requests, Metrics and Trusted.
+// Metrics and Trusted.
 func NewPhasedHandler(cfg Config) *PhasedHandler {
 	p := &PhasedHandler{}
 	live := snapshot.Fixed(snapshot.Empty("Palmarès", "")) // only its date is ever sent
 	page := http.HandlerFunc(serveStartingPage)
-	refuse := web.AuthorizerFunc(func(context.Context, *http.Request) (web.Caller, error) {
-		return web.Caller{}, starting()
-	})
+	refuse := func(context.Context, *http.Request) (web.Caller, error) { return web.Caller{}, starting() }
 	cfg.Ready = p.Ready
 	p.starting = newServer(cfg, handlers{
 		api:  api.New(api.Config{Snapshot: live.Snapshot, Callers: refuse}),
-		data: dataapi.New(dataapi.Config{Live: live, Callers: refuse, Streams: dataapi.NewStreams(0)}),
+		data: dataapi.New(dataapi.Config{Live: live, Callers: refuse, Streams: &dataapi.Streams{}}),
 		mcp:  startingAPI{}, webhooks: startingAPI{}, publish: startingAPI{}, stripe: startingAPI{},
 		account: page, site: page,
 	})

@@ -95,14 +95,11 @@ func (p *prefix) writeInternalError(w http.ResponseWriter) {
 // link returns the Link of a mirror to the same resource at its origin, "" for what is not copied.
 func (p *prefix) link(origin string, r *http.Request) string {
 	address := r.URL.EscapedPath()
-	switch p.canonical {
-	case notCopied:
+	switch {
+	case p.canonical == notCopied:
 		return ""
-	case withQuery:
-		address = inLink.Replace(web.Location(address, r.URL.RawQuery))
+	case p.canonical == withQuery && r.URL.RawQuery != "":
+		address += "?" + r.URL.RawQuery
 	}
-	return "<" + origin + address + `>; rel="canonical"`
+	return "<" + origin + web.LinkQuery(address) + `>; rel="canonical"`
 }
-
-// inLink escapes what ends an address in a Link.
-var inLink = strings.NewReplacer("<", "%3C", ">", "%3E", `"`, "%22")

@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -39,9 +38,8 @@ type Config struct {
 	Webhooks JSONHandler
 	Publish  JSONHandler
 	Stripe   http.Handler
-	Log      *slog.Logger
-	// Requests receives one line of JSON per request.
-	Requests io.Writer
+	// Log also has one record per request.
+	Log *slog.Logger
 	// Meter counts requests; nil if there are no quotas.
 	Meter *quota.Meter
 	// Exports has the files that /data serves; nil if there are none.
@@ -61,7 +59,7 @@ type Config struct {
 	MCPQuota int
 	// Local says that the server is for this machine only; see assistant.Config.
 	Local bool
-	// Version is that of the program.
+	// Version is the version of the program.
 	Version string
 	// Ready reports whether load balancers should send requests here, for /readyz; nil for
 	// always.
@@ -72,13 +70,13 @@ type Config struct {
 func New(cfg Config) http.Handler {
 	gate := &web.Gate{Keys: cfg.Keys, Trusted: cfg.Trusted, Log: cfg.Log}
 	return newServer(cfg, handlers{
-		api: api.New(api.Config{Snapshot: cfg.Live.Snapshot, Callers: gate, Meter: cfg.Meter, BaseURL: cfg.BaseURL}),
+		api: api.New(api.Config{Snapshot: cfg.Live.Snapshot, Callers: gate.Authorize, Meter: cfg.Meter, BaseURL: cfg.BaseURL}),
 		data: dataapi.New(dataapi.Config{
-			Live: cfg.Live, Callers: gate, Meter: cfg.Meter, Streams: cfg.Streams, Exports: cfg.Exports,
+			Live: cfg.Live, Callers: gate.Authorize, Meter: cfg.Meter, Streams: cfg.Streams, Exports: cfg.Exports,
 			BaseURL: cfg.BaseURL,
 		}),
 		mcp: assistant.New(assistant.Config{
-			Live: cfg.Live, Callers: gate, Meter: cfg.Meter, Quota: cfg.MCPQuota, Local: cfg.Local,
+			Live: cfg.Live, Callers: gate.Authorize, Meter: cfg.Meter, Quota: cfg.MCPQuota, Local: cfg.Local,
 			Version: cfg.Version, Calls: cfg.Metrics.calls, Log: cfg.Log,
 		}),
 		apiCatalog: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -94,14 +92,13 @@ type server struct {
 	origin   string
 	trusted  []netip.Prefix
 	log      *slog.Logger
-	requests io.Writer
 	metrics  *Metrics
 }
 
 func newServer(cfg Config, h handlers) *server {
 	return &server{
 		prefixes: h.prefixes(cfg.Ready), origin: cfg.Origin, trusted: cfg.Trusted,
-		log: cfg.Log, requests: cfg.Requests, metrics: cfg.Metrics,
+		log: cfg.Log, metrics: cfg.Metrics,
 	}
 }
 

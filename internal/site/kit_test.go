@@ -98,7 +98,7 @@ func listen(t testing.TB, cfg site.Config) *server {
 	v.site = site.New(cfg)
 	jsonAPI := api.New(api.Config{
 		Snapshot: v.live.Load,
-		Callers: web.AuthorizerFunc(func(_ context.Context, r *http.Request) (web.Caller, error) {
+		Callers: web.Authorizer(func(_ context.Context, r *http.Request) (web.Caller, error) {
 			if r.Header.Get("Authorization") == "" {
 				return web.Caller{}, nil
 			}

@@ -104,7 +104,7 @@ func TestPagesAgreeWithANaiveQuery(t *testing.T) {
 		start := min(int(at.Number-1)*at.Limit, len(want))
 		want = want[start:min(start+at.Limit, len(want))]
 		var body struct{ Data []struct{ Slug string } }
-		if err := json.Unmarshal(page.Body().Append(nil), &body); err != nil {
+		if err := json.Unmarshal(page.Body().Bytes(), &body); err != nil {
 			t.Fatal(err)
 		}
 		var got []string
@@ -125,7 +125,7 @@ func TestEqualDigestsMeanEqualBytes(t *testing.T) {
 			at := Paging{Number: rapid.Int64Range(1, 5).Draw(t, "page"), Limit: rapid.IntRange(1, 70).Draw(t, "limit")}
 			bodies := []wire.Body{s.Prices("", at).Body(), s.Tools(ToolQuery{Sort: NameDesc}, at).Body(), s.Retired("", "", at).Body(), s.Categories().Body(), s.Stats()}
 			for _, b := range bodies {
-				text := string(b.Append(nil))
+				text := string(b.Bytes())
 				if text != string(b.Bytes()) {
 					t.Fatal("Append and Bytes differ")
 				}

@@ -26,7 +26,7 @@ func (h *Handler[S]) admit(r *Request[S]) error {
 	if name, found := findKey(r.URL.RawQuery); found {
 		return keyInAddress(name, h.cfg.Public)
 	}
-	caller, err := h.cfg.Callers.Authorize(&r.store, r.Request)
+	caller, err := h.cfg.Callers(r.store, r.Request)
 	if err != nil {
 		return err
 	}
@@ -54,11 +54,11 @@ func (h *Handler[S]) count(header http.Header, r *Request[S], status int, free b
 	}
 	if !counts {
 		if keyed {
-			h.cfg.Meter.Look(&r.store, r.Caller.Subject).SetHeaders(header)
+			h.cfg.Meter.Look(r.store, r.Caller.Subject).SetHeaders(header)
 		}
 		return nil
 	}
-	grant := h.cfg.Meter.Take(&r.store, r.Caller.Subject)
+	grant := h.cfg.Meter.Take(r.store, r.Caller.Subject)
 	grant.SetHeaders(header)
 	if grant.Refused {
 		return quotaExceeded(&grant, h.cfg.Bulk != nil && h.cfg.Bulk(r.Snapshot))
@@ -66,15 +66,12 @@ func (h *Handler[S]) count(header http.Header, r *Request[S], status int, free b
 	return nil
 }
 
-// An Authorizer identifies callers.
-type Authorizer interface {
-	// Authorize returns who sent a request, or an *Error that refuses it. It waits for the
-	// store no longer than ctx allows.
-	Authorize(ctx context.Context, r *http.Request) (Caller, error)
-}
+// An Authorizer returns who sent a request, or an *Error that refuses it. It waits for the
+// store no longer than ctx allows.
+type Authorizer func(ctx context.Context, r *http.Request) (Caller, error)
 
-// A Gate is the Authorizer of the server: it identifies callers by their API key or, if
-// they send none, by their network.
+// A Gate identifies the callers of the server by their API key or, if they send none, by
+// their network.
 type Gate struct {
 	Keys *keyring.Keyring
 	// Trusted are the proxies whose X-Forwarded-For is believed; none by default.
@@ -95,7 +92,7 @@ func (e *episode) begins() bool {
 	return now-e.last.Swap(now) > quiet.Nanoseconds()
 }
 
-// Authorize treats a request without an Authorization header as anonymous. A header that
+// Authorize is an Authorizer. It treats a request without an Authorization header as anonymous. A header that
 // is not one valid key is refused, never treated as anonymous.
 func (g *Gate) Authorize(ctx context.Context, r *http.Request) (Caller, error) {
 	network := clientip.Network(clientip.Addr(r, g.Trusted))
@@ -134,12 +131,4 @@ func (g *Gate) refuse(r *http.Request, err error) error {
 			"error", err)
 	}
 	return refusal
-}
-
-// An AuthorizerFunc is a function that is an Authorizer.
-type AuthorizerFunc func(ctx context.Context, r *http.Request) (Caller, error)
-
-// Authorize calls f.
-func (f AuthorizerFunc) Authorize(ctx context.Context, r *http.Request) (Caller, error) {
-	return f(ctx, r)
 }

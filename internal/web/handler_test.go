@@ -28,7 +28,7 @@ func newDesk() *desk {
 	version := new(1)
 	anonymous := func(context.Context, *http.Request) (web.Caller, error) { return web.Caller{}, nil }
 	d.handler = web.NewHandler(web.Config[int]{
-		Snapshot: func() *int { return version }, Callers: web.AuthorizerFunc(anonymous), Public: true, Fallback: d.answer,
+		Snapshot: func() *int { return version }, Callers: anonymous, Public: true, Fallback: d.answer,
 	})
 	return d
 }

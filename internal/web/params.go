@@ -144,18 +144,14 @@ func ParseNumber(s string) (x float64, ok bool) {
 	return x, err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) && !strings.ContainsAny(s, "xXpP_")
 }
 
-// Choice reads one of the names and returns its index. ok is false if it is not given.
-func (p *Params) Choice(name string, names []string) (index int, ok bool) {
-	allowed := strings.Join(names, ", ")
-	value, given := p.get(name, allowed)
-	if !given {
-		return 0, false
+// Choice reads one of the values; "" if it is not given.
+func Choice[T ~string](p *Params, name string, values []T) T {
+	var names []string
+	for _, v := range values {
+		names = append(names, string(v))
 	}
-	if i := slices.Index(names, value); i >= 0 {
-		return i, true
-	}
-	p.Refuse(name, value, allowed)
-	return 0, false
+	isOne := func(s string) bool { return slices.Contains(names, s) }
+	return T(p.Matching(name, strings.Join(names, ", "), isOne))
 }
 
 // Integer reads an integer from least to most; unset if it is not given.
@@ -197,7 +193,7 @@ func (p *Params) PageLinks(path string, number, pages int64) string {
 		b.WriteString("<" + path + "?")
 		for _, kv := range p.pairs {
 			if kv.name != "page" {
-				b.WriteString(kv.name + "=" + safeQuery(kv.raw) + "&")
+				b.WriteString(kv.name + "=" + LinkQuery(kv.raw) + "&")
 			}
 		}
 		b.WriteString("page=" + strconv.FormatInt(number, 10) + `>; rel="` + rel + `"`)
@@ -225,31 +221,6 @@ func (p *Params) NextLink(path, name, cursor string, keep ...string) string {
 		}
 	}
 	return "<" + path + "?" + next.Encode() + `>; rel="next"`
-}
-
-// safeQuery escapes what would end the reference in a Link header. A query contains such
-// bytes if the client did not encode it.
-func safeQuery(raw string) string {
-	unsafe := func(c byte) bool { return c <= ' ' || c >= 0x7f || c == '<' || c == '>' || c == '"' }
-	clean := true
-	for i := range len(raw) {
-		clean = clean && !unsafe(raw[i])
-	}
-	if clean {
-		return raw
-	}
-	const hexDigits = "0123456789ABCDEF"
-	var b strings.Builder
-	for i := range len(raw) {
-		if c := raw[i]; unsafe(c) {
-			b.WriteByte('%')
-			b.WriteByte(hexDigits[c>>4])
-			b.WriteByte(hexDigits[c&15])
-		} else {
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
 }
 
 // checkURLLength refuses an unreasonably long URL.

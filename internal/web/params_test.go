@@ -17,7 +17,7 @@ func TestParametersAreReadStrictly(t *testing.T) {
 		"page":  func(p *web.Params) { p.Page() },
 		"limit": func(p *web.Params) { p.Limit() },
 		"min":   func(p *web.Params) { p.Number("min") },
-		"sort":  func(p *web.Params) { p.Choice("sort", []string{"asc", "desc"}) },
+		"sort":  func(p *web.Params) { web.Choice(p, "sort", []string{"asc", "desc"}) },
 		"text":  func(p *web.Params) { p.Text("text", "un texte") },
 	}
 	for query, good := range map[string]bool{
@@ -48,8 +48,8 @@ func TestAParameterThatIsNotGivenHasItsDefault(t *testing.T) {
 	if p.Page() != 1 || p.Limit() != web.DefaultLimit || p.Number("min") != nil || p.Text("text", "") != "" {
 		t.Error("a parameter that is not given has a value")
 	}
-	if i, ok := p.Choice("sort", []string{"asc"}); ok || i != 0 || p.Err() != nil {
-		t.Error(i, ok, p.Err())
+	if s := web.Choice(p, "sort", []string{"asc"}); s != "" || p.Err() != nil {
+		t.Error(s, p.Err())
 	}
 }
 

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"net/http"
+	"slices"
 	"weak"
 
 	"palmares/internal/cache"
@@ -158,7 +159,7 @@ type cachedOf[S any] struct {
 	responses *Responses
 }
 
-// responsesOf returns the cache of the responses of a version. That of the version before goes.
+// responsesOf returns the cache of the responses of a version. It drops the cache of the version before.
 func (h *Handler[S]) responsesOf(version *S) *Responses {
 	c := h.cached.Load()
 	if c == nil || c.version.Value() != version {
@@ -179,7 +180,7 @@ func (h *Handler[S]) replyCached(w http.ResponseWriter, r *Request[S]) bool {
 		return false
 	}
 	r.Pattern = cached.pattern
-	caller, err := h.cfg.Callers.Authorize(&r.store, r.Request)
+	caller, err := h.cfg.Callers(r.store, r.Request)
 	if err == nil {
 		r.Caller = caller
 		status := cached.statusFor(r.Request)
@@ -203,7 +204,7 @@ func (h *Handler[S]) cache(r *Request[S], a *Response, err error) {
 		whole := *a
 		whole.Status = http.StatusOK // also if this client has it already
 		h.setHeaders(header, &whole)
-		ready := readyResponse{status: whole.Status, tag: a.tag, free: a.Free, body: h.body(a, nil)}
+		ready := readyResponse{status: whole.Status, tag: a.tag, free: a.Free, body: slices.Clip(h.body(a))}
 		responses.put(r.Request, ready, header)
 		return
 	}

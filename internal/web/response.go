@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"sync"
+	"strings"
 	"time"
 
 	"palmares/internal/wire"
@@ -125,9 +125,18 @@ func Location(path, query string) string {
 	if query == "" {
 		return path
 	}
-	b := append([]byte(path), '?')
-	for i := range len(query) {
-		if c := query[i]; c <= ' ' || c > '~' {
+	return path + "?" + escape(query, "")
+}
+
+// LinkQuery escapes what would end the reference in a Link header. A query contains such
+// bytes if the client did not encode it.
+func LinkQuery(query string) string { return escape(query, `<>"`) }
+
+// escape escapes bytes that are not printable ASCII, and those in others.
+func escape(s, others string) string {
+	var b []byte
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c > '~' || strings.IndexByte(others, c) >= 0 {
 			b = fmt.Appendf(b, "%%%02X", c)
 		} else {
 			b = append(b, c)
@@ -135,12 +144,6 @@ func Location(path, query string) string {
 	}
 	return string(b)
 }
-
-// buffers are for bodies that must be assembled. A page of 200 tools takes about 100 kB;
-// a larger buffer is left to the garbage collector.
-var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 32<<10); return &b }}
-
-const maxBuffer = 256 << 10
 
 // write sends a prepared response.
 func (s *Sender) write(w http.ResponseWriter, a *Response) {
@@ -155,11 +158,7 @@ func (s *Sender) write(w http.ResponseWriter, a *Response) {
 		w.WriteHeader(a.Status)
 		return
 	}
-	buffer := buffers.Get().(*[]byte)
-	body := s.body(a, buffer)
-	if cap(*buffer) <= maxBuffer {
-		defer buffers.Put(buffer)
-	}
+	body := s.body(a)
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(a.Status)
 	if len(body) > pieceSize {
@@ -198,17 +197,14 @@ func (s *Sender) setHeaders(header http.Header, a *Response) {
 	case http.StatusPermanentRedirect, http.StatusTemporaryRedirect, http.StatusNoContent:
 		return
 	}
-	values := new([2]string) // one allocation for the values that differ each time
 	if a.tag != "" {
-		values[0] = a.tag
-		header["ETag"] = values[0:1:1]
+		header["ETag"] = []string{a.tag}
 	}
 	if a.Link != nil {
 		header["Link"] = a.Link
 	}
 	if a.IsList {
-		values[1] = strconv.Itoa(a.Total)
-		header["X-Total-Count"] = values[1:2:2]
+		header["X-Total-Count"] = []string{strconv.Itoa(a.Total)}
 	}
 	if a.Status != http.StatusNotModified {
 		header["Content-Type"] = jsonType
@@ -218,19 +214,10 @@ func (s *Sender) setHeaders(header http.Header, a *Response) {
 	}
 }
 
-// body returns the body of a prepared response. One that must be assembled is in buffer, if it
-// is not nil.
-func (s *Sender) body(a *Response, buffer *[]byte) []byte {
-	switch {
-	case a.coding != Identity:
+// body returns the body of a prepared response.
+func (s *Sender) body(a *Response) []byte {
+	if a.coding != Identity || a.Shared {
 		return s.compressor.Compress(a.Body, a.coding)
-	case a.Shared:
-		return s.Bytes(a.Body)
-	case a.Body.Assembled() && buffer != nil:
-		*buffer = a.Body.Append((*buffer)[:0])
-		return *buffer
-	case buffer != nil:
-		return a.Body.Bytes()
 	}
-	return a.Body.Append(nil)
+	return a.Body.Bytes()
 }

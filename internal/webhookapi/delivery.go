@@ -69,7 +69,7 @@ func newAttemptItem(a *webhook.Attempt) attemptItem {
 }
 
 var (
-	deliveryStates = []string{string(webhook.Pending), string(webhook.Delivered), string(webhook.Failed)}
+	deliveryStates = []webhook.DeliveryState{webhook.Pending, webhook.Delivered, webhook.Failed}
 	deliveryTypes  = append(slices.Clone(webhook.Types), webhook.Ping)
 )
 
@@ -79,12 +79,8 @@ func (h *Handler) listDeliveries(r *request) (web.Response, error) {
 	}
 	p := r.params()
 	var filter accountdb.DeliveryFilter
-	if i, given := p.Choice("state", deliveryStates); given {
-		filter.State = webhook.DeliveryState(deliveryStates[i])
-	}
-	if i, given := p.Choice("type", deliveryTypes); given {
-		filter.Type = deliveryTypes[i]
-	}
+	filter.State = web.Choice(p, "state", deliveryStates)
+	filter.Type = web.Choice(p, "type", deliveryTypes)
 	filter.Before = p.Matching("before", "un identifiant comme « "+account.DeliveryID+"… »",
 		func(s string) bool { return account.IsID(account.DeliveryID, s) })
 	limit := p.Limit()

@@ -26,10 +26,7 @@ func (h *Handler) listEvents(r *request) (web.Response, error) {
 	p := r.params()
 	after := p.Integer("after", 0, 0, web.MaxInteger)
 	limit := p.Limit()
-	var wanted string
-	if i, given := p.Choice("type", webhook.Types); given {
-		wanted = webhook.Types[i]
-	}
+	wanted := web.Choice(p, "type", webhook.Types)
 	if err := p.Err(); err != nil {
 		return web.Response{}, err
 	}

@@ -80,9 +80,10 @@ func Document() []byte { return openapi.Complete(openAPI) }
 // New returns the handler.
 func New(cfg Config) *Handler {
 	h := &Handler{cfg: cfg}
+	gate := &web.Gate{Keys: cfg.Keys, Trusted: cfg.Trusted, Log: cfg.Log}
 	h.Handler = web.NewHandler(web.Config[snapshot.Snapshot]{
 		Snapshot: cfg.Snapshot,
-		Callers:  &web.Gate{Keys: cfg.Keys, Trusted: cfg.Trusted, Log: cfg.Log},
+		Callers:  gate.Authorize,
 		IsPath: func(u *url.URL) bool {
 			p := u.EscapedPath()
 			return path.Clean(p) == p && !strings.Contains(strings.ToLower(p), "%2f")

@@ -39,17 +39,6 @@ func NewParts(d Digest, parts Appender) Body { return Body{digest: d, parts: par
 // Digest returns the name of the body.
 func (b Body) Digest() Digest { return b.digest }
 
-// Assembled reports whether Bytes has to assemble the body.
-func (b Body) Assembled() bool { return b.parts != nil }
-
-// Append appends the bytes of the body to buf.
-func (b Body) Append(buf []byte) []byte {
-	if b.parts == nil {
-		return append(buf, b.bytes...)
-	}
-	return b.parts.Append(buf)
-}
-
 // Bytes returns the bytes of the body, which must not be changed.
 func (b Body) Bytes() []byte {
 	if b.parts == nil {

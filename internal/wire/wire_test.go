@@ -24,11 +24,8 @@ func TestABodyIsTheSameWholeOrInParts(t *testing.T) {
 	d := wire.Sum([]byte("bonjour"))
 	whole, parts := wire.NewBody(d, []byte("bonjour")), wire.NewParts(d, greeting{})
 	for _, b := range []wire.Body{whole, parts} {
-		if string(b.Bytes()) != "bonjour" || string(b.Append([]byte("x"))) != "xbonjour" || b.Digest() != d {
+		if string(b.Bytes()) != "bonjour" || b.Digest() != d {
 			t.Errorf("%q, %x", b.Bytes(), b.Digest())
 		}
-	}
-	if whole.Assembled() || !parts.Assembled() {
-		t.Error("a whole body need not be assembled")
 	}
 }
