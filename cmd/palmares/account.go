@@ -26,8 +26,7 @@ func (c *accountCreate) Run(inv *invocation) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(inv.stdout, "%s  %s  %s\n", a.ID, a.Email, a.Plan)
-		return err
+		return inv.printf("%s  %s  %s\n", a.ID, a.Email, a.Plan)
 	})
 }
 
@@ -61,8 +60,7 @@ func (c *accountPlan) Run(inv *invocation) error {
 		if err := st.Accounts.SetPlan(inv.ctx, c.Email, account.Plan(c.Plan), inv.now()); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(inv.stdout, "%s is on the plan %s\n", c.Email, c.Plan)
-		return err
+		return inv.printf("%s is on the plan %s\n", c.Email, c.Plan)
 	})
 }
 
@@ -86,7 +84,6 @@ func (c *accountDelete) Run(inv *invocation) error {
 					"and a running server removes it: %v", c.Email, err)
 			}
 		}
-		_, err := fmt.Fprintf(inv.stdout, "%s is deleted, with its keys\n", c.Email)
-		return err
+		return inv.printf("%s is deleted, with its keys\n", c.Email)
 	})
 }

@@ -20,14 +20,10 @@ func (c *backupCommand) Run(inv *invocation) error {
 		}
 		fmt.Fprintf(inv.stdout, "%s: version %d of the catalogue, %.1f MB, verified\n",
 			c.File, version, float64(size)/1e6)
-		if key := keyFile(inv.database); fileExists(key) {
+		key := keyFile(inv.database)
+		if _, err := os.Stat(key); err == nil {
 			fmt.Fprintf(inv.stdout, "keep %s in another place: it opens the secrets of webhooks\n", key)
 		}
 		return nil
 	})
-}
-
-func fileExists(name string) bool {
-	_, err := os.Stat(name)
-	return err == nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 
 	"palmares/internal/content"
 	"palmares/internal/node"
@@ -36,8 +35,7 @@ func (c *exportCommand) Run(inv *invocation) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(inv.stdout, "%s: version %d, %s\n", c.Dir, published.Version,
+		return inv.printf("%s: version %d, %s\n", c.Dir, published.Version,
 			publication.Counts(published.Catalog))
-		return err
 	})
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"palmares/internal/node"
 )
 
@@ -19,8 +17,7 @@ func (c *feedRenewCommand) Run(inv *invocation) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(inv.stdout, "The feed is now %s. Servers that run keep the former name until the next "+
+		return inv.printf("The feed is now %s. Servers that run keep the former name until the next "+
 			"publication, or until they are restarted.\n", id)
-		return err
 	})
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"palmares/internal/content"
 	"palmares/internal/publication"
 	"palmares/internal/synthetic"
@@ -30,6 +28,5 @@ func (c *generateCommand) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(inv.stdout, "%s: %s\n", c.Dir, publication.Counts(made))
-	return err
+	return inv.printf("%s: %s\n", c.Dir, publication.Counts(made))
 }

@@ -42,7 +42,6 @@ func (c *initCommand) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(inv.stdout, "%s holds an example of each kind of record. Look at it with `palmares preview "+
+	return inv.printf("%s holds an example of each kind of record. Look at it with `palmares preview "+
 		"%[1]s`; its README.md (in French) says the rest.\n", c.Dir)
-	return err
 }

@@ -20,6 +20,12 @@ type invocation struct {
 	now      func() time.Time
 }
 
+// printf prints to standard output.
+func (inv *invocation) printf(format string, args ...any) error {
+	_, err := fmt.Fprintf(inv.stdout, format, args...)
+	return err
+}
+
 // withStore opens the database, calls do with it and closes it.
 func (inv *invocation) withStore(do func(*node.Database) error) error {
 	st, err := node.Open(inv.ctx, inv.database)

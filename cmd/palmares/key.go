@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"palmares/internal/account"
 	"palmares/internal/node"
 )
@@ -25,8 +23,7 @@ func (c *keyCreate) Run(inv *invocation) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(inv.stdout, key)
-		return err
+		return inv.printf("%s\n", key)
 	})
 }
 
@@ -62,7 +59,6 @@ func (c *keyRevoke) Run(inv *invocation) error {
 		if err := st.Keys.Revoke(inv.ctx, account.AnyOwner(), c.ID, inv.now()); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(inv.stdout, "%s is revoked\n", c.ID)
-		return err
+		return inv.printf("%s is revoked\n", c.ID)
 	})
 }

@@ -74,8 +74,8 @@ func (c *logCommand) one(inv *invocation, st *node.Database) error {
 		return c.lines(inv, &diff)
 	}
 	if !isKept {
-		if _, err := fmt.Fprintf(inv.stdout,
-			"The events of version %d are no longer kept; what follows is the rest.\n", c.Version); err != nil {
+		err = inv.printf("The events of version %d are no longer kept; what follows is the rest.\n", c.Version)
+		if err != nil {
 			return err
 		}
 	}

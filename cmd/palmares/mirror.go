@@ -25,16 +25,13 @@ func (c *mirrorReset) Run(inv *invocation) error {
 			if err := st.Mirror.Detach(inv.ctx); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintln(inv.stdout, "The database is no mirror any more: "+
-				"publish with `palmares publish DIR`, and start serve without --mirror.")
-			return err
+			return inv.printf("The database is no mirror any more: " +
+				"publish with `palmares publish DIR`, and start serve without --mirror.\n")
 		}
 		if err := st.Mirror.Reset(inv.ctx); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(inv.stdout, "The mirror may now follow its origin once, whatever it has become; "+
-			"nothing was deleted.")
-		return err
+		return inv.printf("The mirror may now follow its origin once, whatever it has become; nothing was deleted.\n")
 	})
 }
 
@@ -102,11 +99,10 @@ func (c *verifyCommand) Run(inv *invocation) error {
 			return err
 		}
 		if found.Equal() {
-			_, err := fmt.Fprintf(inv.stdout, "equal: %d records, %s\n", found.Records, feed.State)
-			return err
+			return inv.printf("equal: %d records, %s\n", found.Records, feed.State)
 		}
 		for _, line := range found.Lines() {
-			if _, err := fmt.Fprintln(inv.stdout, line); err != nil {
+			if err := inv.printf("%s\n", line); err != nil {
 				return err
 			}
 		}

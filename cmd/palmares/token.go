@@ -50,8 +50,7 @@ func (c *tokenCreate) Run(inv *invocation) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(inv.stdout, token)
-		return err
+		return inv.printf("%s\n", token)
 	})
 }
 
@@ -86,7 +85,6 @@ func (c *tokenRevoke) Run(inv *invocation) error {
 		if err := st.Tokens.Revoke(inv.ctx, c.ID, inv.now()); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(inv.stdout, "%s is revoked\n", c.ID)
-		return err
+		return inv.printf("%s is revoked\n", c.ID)
 	})
 }

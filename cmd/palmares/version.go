@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"runtime/debug"
 )
 
@@ -13,8 +12,7 @@ type versionCommand struct{}
 // Run prints what this binary is.
 func (versionCommand) Run(inv *invocation) error {
 	commit, goVersion := buildInfo()
-	_, err := fmt.Fprintf(inv.stdout, "palmares %s\ncommit %s\n%s\n", version, commit, goVersion)
-	return err
+	return inv.printf("palmares %s\ncommit %s\n%s\n", version, commit, goVersion)
 }
 
 // buildInfo returns the commit and the Go version of this binary, as far as they are known.

@@ -51,8 +51,7 @@ func (c *webhookAdd) Run(inv *invocation) error {
 			return err
 		}
 		fmt.Fprintf(inv.stderr, "added %s\n", e.ID)
-		_, err = fmt.Fprintln(inv.stdout, secret)
-		return err
+		return inv.printf("%s\n", secret)
 	})
 }
 
@@ -143,7 +142,6 @@ func (c *webhookResend) Run(inv *invocation) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(inv.stdout, "%s  %s  %s  %s\n", d.ID, d.EventID, d.Type, d.State)
-		return err
+		return inv.printf("%s  %s  %s  %s\n", d.ID, d.EventID, d.Type, d.State)
 	})
 }

@@ -55,22 +55,18 @@ func listTools(r *request) (web.Response, error) {
 	return paginated(r, p, r.Snapshot.Tools(q, at)), nil
 }
 
-func listComparisons(r *request) (web.Response, error) {
-	p := params(r)
-	category, at := readCategory(p), readPaging(p)
-	if err := p.Err(); err != nil {
-		return web.Response{}, err
+// listOf is the operation that lists what find finds in a category.
+func listOf(
+	find func(s *snapshot.Snapshot, category string, at snapshot.Paging) *snapshot.Page,
+) web.Operation[snapshot.Snapshot] {
+	return func(r *request) (web.Response, error) {
+		p := params(r)
+		category, at := readCategory(p), readPaging(p)
+		if err := p.Err(); err != nil {
+			return web.Response{}, err
+		}
+		return paginated(r, p, find(r.Snapshot, category, at)), nil
 	}
-	return paginated(r, p, r.Snapshot.Comparisons(category, at)), nil
-}
-
-func listPrices(r *request) (web.Response, error) {
-	p := params(r)
-	category, at := readCategory(p), readPaging(p)
-	if err := p.Err(); err != nil {
-		return web.Response{}, err
-	}
-	return paginated(r, p, r.Snapshot.Prices(category, at)), nil
 }
 
 func listRetired(r *request) (web.Response, error) {

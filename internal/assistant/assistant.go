@@ -14,15 +14,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/netip"
 	"runtime/debug"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"palmares/internal/clientip"
 	"palmares/internal/quota"
 	"palmares/internal/snapshot"
 	"palmares/internal/web"
@@ -46,7 +44,7 @@ type Config struct {
 	// Local says that the server is for this machine only: requests for other hosts are then
 	// refused, so that no page of the web can reach it under a name of its own.
 	Local bool
-	// Version is that of the program.
+	// Version is the version of the program.
 	Version string
 	// Calls counts the calls of tools; see NewCalls. Required.
 	Calls *prometheus.CounterVec
@@ -110,7 +108,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Access-Control-Expose-Headers", "MCP-Protocol-Version, WWW-Authenticate, Retry-After")
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
-	if h.cfg.Local && !isLocal(r.Host) {
+	if h.cfg.Local && !clientip.IsLoopback(r.Host) {
 		http.Error(w, "Ce serveur ne répond ici que sous le nom de cette machine, localhost. Derrière un mandataire, "+
 			"il lui faut l’option --trusted-proxies.", http.StatusForbidden)
 		return
@@ -156,17 +154,6 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	h.mcp.ServeHTTP(w, r)
-}
-
-// isLocal reports whether a Host names this machine.
-func isLocal(host string) bool {
-	name := host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		name = h
-	}
-	name = strings.TrimSuffix(strings.Trim(name, "[]"), ".")
-	addr, err := netip.ParseAddr(name)
-	return strings.EqualFold(name, "localhost") || err == nil && addr.IsLoopback()
 }
 
 // handler returns the function that serves the calls of a tool.

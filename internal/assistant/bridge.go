@@ -15,8 +15,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"palmares/internal/wire"
 )
 
 // A Bridge offers the tools of a server on an input and an output, for assistants that start
@@ -55,7 +53,8 @@ func (b *Bridge) Run(ctx context.Context) error {
 		})
 	}
 	out := &lockedWriter{to: b.Out}
-	return local.Run(ctx, &mcp.IOTransport{Reader: newMessages(b.In, out), Writer: out})
+	in := &messages{in: bufio.NewReaderSize(b.In, maxMessage), out: out}
+	return local.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: out})
 }
 
 // open returns the session with the server, which lasts as long as the context.
@@ -130,11 +129,9 @@ func (b *Bridge) call(ctx, lasting context.Context, params *mcp.CallToolParams) 
 
 // failed returns the result of a call that went wrong, as the server says it.
 func (b *Bridge) failed(sentence string) *mcp.CallToolResult {
-	text := wire.AppendJSON(nil, map[string]string{"error": sentence, "url": b.Server})
-	return &mcp.CallToolResult{
-		IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: string(text)}},
-		StructuredContent: json.RawMessage(text),
-	}
+	result := structured(map[string]string{"error": sentence, "url": b.Server})
+	result.IsError = true
+	return result
 }
 
 // maxMessage is the length of the longest line of standard input that is read.
@@ -146,10 +143,6 @@ type messages struct {
 	in   *bufio.Reader
 	out  io.Writer
 	line []byte // the rest of the current message
-}
-
-func newMessages(in io.Reader, out io.Writer) *messages {
-	return &messages{in: bufio.NewReaderSize(in, maxMessage), out: out}
 }
 
 // Read reads messages, each with its line end.
@@ -182,9 +175,6 @@ func (m *messages) refuse(code int64, text string) {
 	// The SDK notices a closed output.
 	_, _ = fmt.Fprintf(m.out, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`+"\n", code, text)
 }
-
-// Close does nothing: the process ends.
-func (m *messages) Close() error { return nil }
 
 // lockedWriter is a writer for several goroutines, each with whole lines, that the SDK does
 // not close.

@@ -10,6 +10,7 @@ package clientip
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -67,6 +68,18 @@ func parseEntry(s string) (netip.Addr, bool) {
 // normalize returns the form in which addresses are compared. A zone names an
 // interface of the machine that wrote it, not a client.
 func normalize(a netip.Addr) netip.Addr { return a.WithZone("").Unmap() }
+
+// IsLoopback reports whether the host of a request, with or without a port, is this machine.
+// Names other than localhost are not: their owner decides what they resolve to.
+func IsLoopback(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	name = strings.TrimSuffix(strings.Trim(name, "[]"), ".")
+	addr, err := netip.ParseAddr(name)
+	return strings.EqualFold(name, "localhost") || err == nil && addr.IsLoopback()
+}
 
 // Network returns the network that counts as one anonymous caller: an IPv4 address,
 // or the /64 of an IPv6 address, which is the smallest that providers assign to a

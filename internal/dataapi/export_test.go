@@ -186,7 +186,7 @@ func TestChunksNeedAKey(t *testing.T) {
 }
 
 func TestAnExportThatIsNotThereIsUnavailable(t *testing.T) {
-	idle := dataset.New(dataset.Config{Dir: t.TempDir(), Space: 1 << 30, Log: slog.New(slog.DiscardHandler), Patience: time.Millisecond})
+	idle := dataset.New(dataset.Config{Dir: t.TempDir(), Space: 1 << 30, Log: slog.New(slog.DiscardHandler), Timeout: time.Millisecond})
 	s := newServiceWith(t, covered(), dataapi.Config{Exports: idle}).listen()
 	s.get("/data/v1/export").Fails(503, "unavailable", "L’export de la version 1 se prépare").HasHeader("Retry-After", "10")
 	s = serve(t, covered(), nil)

@@ -220,23 +220,11 @@ func (d *database) compress() error {
 	if err != nil {
 		return err
 	}
-	buf := make([]byte, 128<<10)
-	for {
-		if err := d.w.ctx.Err(); err != nil {
-			return err
-		}
-		n, err := from.Read(buf)
-		if _, err := o.to.Write(buf[:n]); err != nil {
-			return err
-		}
-		if errors.Is(err, io.EOF) {
-			o.rows = d.rows
-			return o.finish()
-		}
-		if err != nil {
-			return err
-		}
+	if _, err := io.Copy(o.to, from); err != nil {
+		return err
 	}
+	o.rows = d.rows
+	return o.finish()
 }
 
 // explain returns ErrNoRoom if the file has become too large, for the room or for the disk.

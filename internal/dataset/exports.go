@@ -1,10 +1,10 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
@@ -32,13 +32,13 @@ type Config struct {
 	Space   int64  // the most bytes in it; required
 	Release string // of this program: other releases may write other bytes
 	Log     *slog.Logger
-	// Patience is how long callers wait for an export that is not written yet; 30 seconds if
+	// Timeout is how long callers wait for an export that is not written yet; 30 seconds if
 	// zero.
-	Patience time.Duration
+	Timeout time.Duration
 }
 
 const (
-	defaultPatience = 30 * time.Second
+	defaultTimeout = 30 * time.Second
 	// failurePause is how long nothing is tried after a failure.
 	failurePause = time.Minute
 )
@@ -51,7 +51,6 @@ type Exports struct {
 	wake   chan struct{} // there is a next one
 
 	mu       sync.Mutex
-	known    map[string]*Export // by name; complete, and asked for
 	running  *build
 	next     *build  // waits for running
 	failed   failure // the last one
@@ -75,46 +74,39 @@ type failure struct {
 
 // New returns the exports in a folder.
 func New(cfg Config) *Exports {
-	if cfg.Patience == 0 {
-		cfg.Patience = defaultPatience
-	}
-	return &Exports{
-		cfg: cfg, folder: folder{cfg.Dir, cfg.Space}, wake: make(chan struct{}, 1),
-		known: map[string]*Export{},
-	}
+	cfg.Timeout = cmp.Or(cfg.Timeout, defaultTimeout)
+	return &Exports{cfg: cfg, folder: folder{cfg.Dir, cfg.Space}, wake: make(chan struct{}, 1)}
 }
 
 // Name returns the name of the export of a snapshot, written or not.
 func (e *Exports) Name(s *snapshot.Snapshot) string { return nameOf(s, e.cfg.Release) }
 
 // Written returns the export of a snapshot if it is written; nil otherwise.
-func (e *Exports) Written(s *snapshot.Snapshot) *Export { return e.load(e.Name(s)) }
+func (e *Exports) Written(s *snapshot.Snapshot) *Export { return e.folder.load(e.Name(s)) }
 
 // Get returns the export of a snapshot, which must have a feed. If it is not written yet,
 // Get has it written and waits for it.
 func (e *Exports) Get(ctx context.Context, s *snapshot.Snapshot) (*Export, error) {
 	name := e.Name(s)
-	if x := e.load(name); x != nil {
+	if x := e.folder.load(name); x != nil {
 		return x, nil
 	}
 	b, err := e.order(s, name)
 	if err != nil {
 		return nil, err
 	}
-	patience := time.NewTimer(e.cfg.Patience)
-	defer patience.Stop()
+	ctx, cancel := context.WithTimeout(ctx, e.cfg.Timeout)
+	defer cancel()
 	select {
 	case <-b.ready:
 		return b.x, b.err
-	case <-patience.C:
-		return nil, ErrPreparing
 	case <-ctx.Done():
 		return nil, ErrPreparing
 	}
 }
 
-// Find returns the export of a name while a snapshot is served: that of the snapshot,
-// which Get would return, or one of the versions before it. ErrGone: it is no longer
+// Find returns the export of a name while a snapshot is served: the one that Get would return,
+// or an export of a version before it. ErrGone: it is no longer
 // available. ErrNoFile: there has been none of that name.
 func (e *Exports) Find(ctx context.Context, s *snapshot.Snapshot, name string) (*Export, error) {
 	version, ok := Version(name)
@@ -124,28 +116,10 @@ func (e *Exports) Find(ctx context.Context, s *snapshot.Snapshot, name string) (
 	if name == e.Name(s) {
 		return e.Get(ctx, s)
 	}
-	if x := e.load(name); x != nil && x.isAvailable(s) {
+	if x := e.folder.load(name); x != nil && x.isAvailable(s) {
 		return x, nil
 	}
 	return nil, ErrGone
-}
-
-// load returns the export of a name; nil if there is none. What is known of it is kept in
-// memory as long as its folder is there: another process may remove it.
-func (e *Exports) load(name string) *Export {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if x := e.known[name]; x != nil {
-		if _, err := os.Stat(x.dir); err == nil {
-			return x
-		}
-		delete(e.known, name)
-	}
-	x := e.folder.load(name)
-	if x != nil {
-		e.known[name] = x
-	}
-	return x
 }
 
 // order has an export written, unless that is under way or has just failed. An export that
@@ -234,10 +208,7 @@ func (e *Exports) write(ctx context.Context, b *build) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.running = nil
-	switch {
-	case err == nil:
-		e.known[b.name] = x
-	case !errors.Is(err, ErrPreparing):
+	if err != nil && !errors.Is(err, ErrPreparing) {
 		e.failed = failure{b.name, err, time.Now()}
 	}
 	b.end(x, err)

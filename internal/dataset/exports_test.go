@@ -178,11 +178,11 @@ func TestManyReadersShareOneBuildAndTwoServersShareAFolder(t *testing.T) {
 
 func TestNobodyWaitsForLong(t *testing.T) {
 	s := versions(1)[0]
-	idle := dataset.New(dataset.Config{Dir: t.TempDir(), Space: 1 << 30, Log: slog.New(slog.DiscardHandler), Patience: time.Millisecond})
+	idle := dataset.New(dataset.Config{Dir: t.TempDir(), Space: 1 << 30, Log: slog.New(slog.DiscardHandler), Timeout: time.Millisecond})
 	if _, err := idle.Get(t.Context(), s); !errors.Is(err, dataset.ErrPreparing) {
 		t.Error(err)
 	}
-	stopped := dataset.New(dataset.Config{Dir: t.TempDir(), Space: 1 << 30, Log: slog.New(slog.DiscardHandler), Patience: time.Hour})
+	stopped := dataset.New(dataset.Config{Dir: t.TempDir(), Space: 1 << 30, Log: slog.New(slog.DiscardHandler), Timeout: time.Hour})
 	ctx, cancel := context.WithCancel(t.Context())
 	waiting := make(chan error)
 	go func() {

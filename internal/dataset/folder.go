@@ -18,8 +18,8 @@ import (
 	"palmares/internal/snapshot"
 )
 
-// Kept is how many versions stay available: the served one and those before it.
-const Kept = 3
+// Available is how many versions can be downloaded: the served one and those before it.
+const Available = 3
 
 // The names in a folder that are not those of exports.
 const (
@@ -205,7 +205,7 @@ func (f *folder) keep(s *snapshot.Snapshot) (kept []stored, err error) {
 // is of the same catalogue, one of its last versions, and has no texts that the publisher
 // has since decided to keep.
 func (x *Export) isAvailable(s *snapshot.Snapshot) bool {
-	return x.Feed == s.Feed.ID && x.Version <= s.Version && x.Version > s.Version-Kept &&
+	return x.Feed == s.Feed.ID && x.Version <= s.Version && x.Version > s.Version-Available &&
 		(x.File(ChunksFile) == nil || !isHeads(s.Catalog))
 }
 

@@ -132,9 +132,6 @@ func (w *writer) writeKind(kind record.Kind, also func(*row) error) error {
 	}
 	var r row
 	for rec := range record.Each(w.snap.Catalog, kind) {
-		if err := w.ctx.Err(); err != nil {
-			return err
-		}
 		r.change = w.snap.Change(kind, rec.Slug)
 		if r.change == nil {
 			return errors.New("the feed has no " + string(kind) + " " + rec.Slug)
@@ -177,9 +174,6 @@ func (w *writer) writeChunks() error {
 	slices.Sort(top) // tools are sorted by slug
 	var line []byte
 	for _, i := range top {
-		if err := w.ctx.Err(); err != nil {
-			return err
-		}
 		t := c.Tools[i]
 		for _, x := range c.EmbeddingsDoc(t, markdown.Sections(t.Body)).Chunks {
 			line = wire.AppendJSON(line[:0], chunk{
@@ -237,8 +231,11 @@ func (o *output) add(b []byte) error {
 	return err
 }
 
-// Write receives the bytes of the file.
+// Write receives the bytes of the file. It fails when the context of the export has ended.
 func (o *output) Write(b []byte) (int, error) {
+	if err := o.w.ctx.Err(); err != nil {
+		return 0, err
+	}
 	if err := o.w.room.take(int64(len(b))); err != nil {
 		return 0, err
 	}

@@ -13,6 +13,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"palmares/internal/clientip"
 )
 
 // A Client sends requests to one server. It follows no redirect: what it sends is for that
@@ -29,9 +31,7 @@ func New(server, risk string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	ip := net.ParseIP(u.Hostname())
-	isHere := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
-	if u.Scheme != "https" && !isHere {
+	if u.Scheme != "https" && !clientip.IsLoopback(u.Host) {
 		return nil, fmt.Errorf("%s: use https:// (http:// is for this machine only)", risk)
 	}
 	transport := &http.Transport{

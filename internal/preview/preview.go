@@ -15,15 +15,14 @@ import (
 	"fmt"
 	"html/template"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/clientip"
 	"palmares/internal/content"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
@@ -99,7 +98,7 @@ func (p *Preview) notice(s *snapshot.Snapshot) *site.Preview {
 // ServeHTTP implements http.Handler.
 func (p *Preview) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Robots-Tag", "noindex, nofollow")
-	if !isLoopback(r.Host) {
+	if !clientip.IsLoopback(r.Host) {
 		http.Error(w, "L’aperçu ne répond qu’aux adresses de cette machine, comme http://localhost:8081.",
 			http.StatusMisdirectedRequest)
 		return
@@ -132,19 +131,6 @@ func isElsewhere(path string) bool {
 
 const elsewhere = `<header class="top"><h1>Absent de l’aperçu</h1>
 <p class="deck">L’aperçu montre les pages du site. L’API, les fichiers de données et les comptes n’existent que sur le serveur, après publication.</p></header>`
-
-// isLoopback reports whether the host of a request is this machine. Names other than
-// localhost are refused, because their owner decides what they resolve to.
-func isLoopback(host string) bool {
-	name, _, err := net.SplitHostPort(host)
-	if err != nil {
-		name = strings.Trim(host, "[]")
-	}
-	if ip, err := netip.ParseAddr(name); err == nil {
-		return ip.IsLoopback()
-	}
-	return strings.EqualFold(name, "localhost")
-}
 
 // serveEvents sends the number of the current edition, and of each that follows.
 func (p *Preview) serveEvents(w http.ResponseWriter, r *http.Request) {

@@ -130,13 +130,15 @@ func (j *Job) Publish(ctx context.Context, to *catalogdb.Catalogue, read *conten
 		diff := catalog.Compare(old, next, func(string) []catalog.Section { return nil }) // a report does not show them
 		return 1, j.Sink.Report(j.report(next, catalogdb.Publication{Diff: diff, Version: 1}))
 	}
-	opts := j.options()
-	opts.Pictures = read.Pictures
-	opts.Check = func(old *catalog.Catalog, diff *catalog.Diff, today string) error {
-		warnings := read.WarnUndated(diff.Undated(old, next, today))
-		return errors.Join(j.show(nil, warnings), j.refuse(warnings))
-	}
-	done, err := to.Publish(ctx, next, opts)
+	done, err := to.Publish(ctx, next, catalogdb.PublishOptions{
+		AllowRemovals: j.AllowRemovals, DryRun: j.DryRun, Now: j.Now, Source: j.Source, Guard: j.Guard,
+		Pictures: read.Pictures,
+		Progress: func(p catalogdb.Progress) { j.Sink.Progress(p.Stage, p.Done, p.Total) },
+		Check: func(old *catalog.Catalog, diff *catalog.Diff, today string) error {
+			warnings := read.WarnUndated(diff.Undated(old, next, today))
+			return errors.Join(j.show(nil, warnings), j.refuse(warnings))
+		},
+	})
 	if removals, ok := errors.AsType[*catalogdb.RemovalsError](err); ok {
 		return 0, &RefusedError{removals.Error() + "; add an entry in cimetiere/ for each, " +
 			"name it as an alias of the tool it became, or pass --allow-removals"}
@@ -145,15 +147,4 @@ func (j *Job) Publish(ctx context.Context, to *catalogdb.Catalogue, read *conten
 		return 0, err
 	}
 	return done.Version, j.Sink.Report(j.report(next, done))
-}
-
-func (j *Job) options() catalogdb.PublishOptions {
-	return catalogdb.PublishOptions{
-		AllowRemovals: j.AllowRemovals,
-		DryRun:        j.DryRun,
-		Now:           j.Now,
-		Source:        j.Source,
-		Guard:         j.Guard,
-		Progress:      func(p catalogdb.Progress) { j.Sink.Progress(p.Stage, p.Done, p.Total) },
-	}
 }

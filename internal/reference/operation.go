@@ -117,29 +117,26 @@ func (d *document) fields(s *schemaObject, depth int) []field {
 type headerCollector struct {
 	document *document
 	headers  []header
-	places   map[string]int // by name, in headers
-	longest  []int          // by place, length of the description shown
 }
 
 func (c *headerCollector) add(op *operationObject) {
 	for _, r := range op.Responses {
 		for _, named := range r.Value.in(c.document.Components.Responses).Headers {
 			h := named.Value.in(c.document.Components.Headers)
-			i, known := c.places[named.Name]
-			if !known {
+			i := slices.IndexFunc(c.headers, func(known header) bool { return known.Name == named.Name })
+			if i < 0 {
 				i = len(c.headers)
-				c.places[named.Name] = i
 				c.headers = append(c.headers, header{ID: headerAnchor(named.Name).ID, Name: named.Name})
-				c.longest = append(c.longest, 0)
 			}
+			shown := &c.headers[i]
 			// If two responses describe a header, the longer description is shown.
-			if len(h.Description) > c.longest[i] {
-				c.longest[i] = len(h.Description)
-				c.headers[i].HTML, c.headers[i].Example = inline(h.Description), fmt.Sprint(h.Example)
+			if len(h.Description) > shown.length {
+				shown.HTML, shown.length = inline(h.Description), len(h.Description)
+				shown.Example = fmt.Sprint(h.Example)
 			}
-			if !slices.Contains(c.headers[i].Statuses, r.Name) {
-				c.headers[i].Statuses = append(c.headers[i].Statuses, r.Name)
-				slices.Sort(c.headers[i].Statuses)
+			if !slices.Contains(shown.Statuses, r.Name) {
+				shown.Statuses = append(shown.Statuses, r.Name)
+				slices.Sort(shown.Statuses)
 			}
 		}
 	}

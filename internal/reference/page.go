@@ -124,6 +124,8 @@ type header struct {
 	HTML     template.HTML
 	Example  string
 	Statuses []string // empty for a header of every response
+
+	length int // of the description
 }
 
 // page adds what depends on the catalogue.

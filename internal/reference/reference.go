@@ -50,7 +50,7 @@ func New(raw []byte) *Reference {
 				chapter{part.ID, heading, template.HTML(part.HTML), chapterSource(d.Info.Description, heading)})
 		}
 	}
-	headers := headerCollector{document: d, places: map[string]int{}}
+	headers := headerCollector{document: d}
 	for _, tag := range d.Tags {
 		g := group{
 			ID: "operations-" + markdown.HTML("## "+tag.Name, nil, "")[0].ID, Name: tag.Name,

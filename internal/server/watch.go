@@ -54,14 +54,8 @@ type Watch struct {
 	nextLoad time.Time // not before, after a failed load
 }
 
-// NewWatch returns a watch. It panics if a required field of cfg is not set.
-func NewWatch(cfg WatchConfig) *Watch {
-	if cfg.State == nil || cfg.Uses == nil || cfg.Interval <= 0 ||
-		cfg.Live == nil || cfg.Keys == nil || cfg.Log == nil {
-		panic("server: a required field of WatchConfig is not set")
-	}
-	return &Watch{cfg: cfg}
-}
+// NewWatch returns a watch.
+func NewWatch(cfg WatchConfig) *Watch { return &Watch{cfg: cfg} }
 
 // Outage returns why the store did not respond when it was last asked, nil if it did.
 func (w *Watch) Outage() error {

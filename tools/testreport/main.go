@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -49,7 +48,7 @@ type event struct {
 	FailedBuild string
 }
 
-// A test is a test, a part of one, or, without a name, a whole package.
+// A test is a test, a part of one, the build of a package or, without a name, a whole package.
 type test struct {
 	pkg, name string
 	outcome   string // "pass", "fail" or "skip"; "" while it runs
@@ -60,30 +59,29 @@ type test struct {
 
 // A run is everything seen so far.
 type run struct {
-	out    io.Writer
-	tests  map[[2]string]*test
-	builds map[string]*strings.Builder // output by import path
-	failed []string                    // builds
-	ended  []*test                     // in the order in which they ended
+	out   io.Writer
+	tests map[[2]string]*test
+	ended []*test // in the order in which they ended
 }
 
 func report(in io.Reader, out io.Writer, allowSkips bool) (ok bool, err error) {
-	r := &run{out: out, tests: map[[2]string]*test{}, builds: map[string]*strings.Builder{}}
+	r := &run{out: out, tests: map[[2]string]*test{}}
 	lines := bufio.NewReader(in)
-	for {
-		line, err := lines.ReadBytes('\n')
+	for err == nil {
+		var line []byte
+		line, err = lines.ReadBytes('\n')
 		if len(line) > 0 {
 			r.line(line)
 		}
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return false, err
-		}
+	}
+	if err != io.EOF {
+		return false, err
 	}
 	return r.summary(allowSkips), nil
 }
+
+// build is the name of a test that is none.
+const build = "build"
 
 func (r *run) line(line []byte) {
 	var e event
@@ -93,13 +91,10 @@ func (r *run) line(line []byte) {
 	}
 	switch e.Action {
 	case "build-output":
-		if r.builds[e.ImportPath] == nil {
-			r.builds[e.ImportPath] = &strings.Builder{}
-		}
-		r.builds[e.ImportPath].WriteString(e.Output)
+		r.test(e.ImportPath, build).output.WriteString(e.Output)
 		return
 	case "build-fail":
-		r.failed = append(r.failed, e.ImportPath)
+		r.test(e.ImportPath, build).outcome = "fail"
 		return
 	}
 	t := r.test(e.Package, e.Test)
@@ -140,22 +135,14 @@ func (r *run) printPackage(p *test) {
 
 // summary prints the end of the report, and reports whether all is well.
 func (r *run) summary(allowSkips bool) bool {
-	for _, path := range r.failed {
-		output := ""
-		if r.builds[path] != nil {
-			output = r.builds[path].String()
-		}
-		fmt.Fprintf(r.out, "\n=== %s does not build\n%s", path, output)
-	}
 	bad := r.printFailures()
 	var ran, parts int
-	skipped := map[string][]string{}
+	var skipped []string
 	for _, t := range r.ended {
 		switch {
 		case t.name == "":
 		case t.outcome == "skip":
-			why := reason(t.output.String())
-			skipped[why] = append(skipped[why], t.pkg+"."+t.name)
+			skipped = append(skipped, t.pkg+"."+t.name+"\n"+t.output.String())
 		case strings.Contains(t.name, "/"):
 			parts++
 		default:
@@ -163,12 +150,14 @@ func (r *run) summary(allowSkips bool) bool {
 		}
 	}
 	r.printSlowest()
-	r.printSkipped(skipped)
-	fmt.Fprintf(r.out, "\n%d tests with %d subtests ran, %d failed, %d were skipped.\n", ran, parts, bad, count(skipped))
+	for _, t := range skipped {
+		fmt.Fprintf(r.out, "\nSKIPPED: %s", t)
+	}
+	fmt.Fprintf(r.out, "\n%d tests with %d subtests ran, %d failed, %d were skipped.\n", ran, parts, bad, len(skipped))
 	if ran == 0 {
 		fmt.Fprintln(r.out, "No test ran.")
 	}
-	return bad == 0 && len(r.failed) == 0 && ran > 0 && (allowSkips || len(skipped) == 0)
+	return bad == 0 && ran > 0 && (allowSkips || len(skipped) == 0)
 }
 
 // printFailures prints the output of everything that failed or did not finish, and
@@ -186,48 +175,17 @@ func (r *run) printFailures() int {
 	slices.SortFunc(list, func(a, b *test) int { return cmp.Or(cmp.Compare(a.pkg, b.pkg), cmp.Compare(a.name, b.name)) })
 	bad := 0
 	for _, t := range list {
-		output := t.output.String()
-		if t.name == "" && explained[t.pkg] && boring(output) {
+		if t.name == "" && explained[t.pkg] {
 			continue
 		}
-		if t.name != "" || !explained[t.pkg] {
-			bad++
-		}
+		bad++
 		what := "failed"
 		if t.outcome == "" {
 			what = "did not finish"
 		}
-		fmt.Fprintf(r.out, "\n=== %s %s %s\n%s", t.pkg, t.name, what, output)
+		fmt.Fprintf(r.out, "\n=== %s %s %s\n%s", t.pkg, t.name, what, t.output.String())
 	}
 	return bad
-}
-
-var usual = regexp.MustCompile(`(?m)^(FAIL|PASS|exit status 1|FAIL\t.*|=== .*|-test.shuffle .*)?$`)
-
-// boring reports whether a package's output says no more than that a test failed.
-func boring(output string) bool { return strings.TrimSpace(usual.ReplaceAllString(output, "")) == "" }
-
-var skipLine = regexp.MustCompile(`(?m)^\s+\S+\.go:\d+: (.*)$`)
-
-// reason returns why a test was skipped, as it says itself.
-func reason(output string) string {
-	if m := skipLine.FindStringSubmatch(output); m != nil {
-		return m[1]
-	}
-	return "no reason given"
-}
-
-func (r *run) printSkipped(skipped map[string][]string) {
-	for why, tests := range skipped {
-		slices.Sort(tests)
-		fmt.Fprintf(r.out, "\n%d SKIPPED: %s\n", len(tests), why)
-		for _, t := range tests[:min(3, len(tests))] {
-			fmt.Fprintf(r.out, "  %s\n", t)
-		}
-		if len(tests) > 3 {
-			fmt.Fprintf(r.out, "  and %d more\n", len(tests)-3)
-		}
-	}
 }
 
 // printSlowest prints the ten slowest tests. Those with subtests are left out: their
@@ -246,11 +204,4 @@ func (r *run) printSlowest() {
 	for _, t := range list[:min(10, len(list))] {
 		fmt.Fprintf(r.out, "%7.1fs  %s %s\n", t.elapsed.Seconds(), t.pkg, t.name)
 	}
-}
-
-func count(skipped map[string][]string) (n int) {
-	for _, tests := range skipped {
-		n += len(tests)
-	}
-	return n
 }

@@ -28,10 +28,10 @@ func TestReports(t *testing.T) {
 		"a panic":    {passes + "\nfunc TestPanic(t *testing.T) { panic(\"oh no\") }", false, false, []string{"TestPanic", "panic: oh no", "goroutine"}, nil},
 		"a timeout":  {passes + "\nfunc TestHang(t *testing.T) { select {} }", false, false, []string{"TestHang", "panic: test timed out"}, nil},
 		"an exit":    {passes + "\nfunc TestMain(m *testing.M) { println(\"gone\"); os.Exit(3) }", false, false, []string{"FAIL  example", "gone", "No test ran."}, nil},
-		"no build":   {"func TestBad(t *testing.T) { undefined() }", false, false, []string{"does not build", "undefined: undefined"}, nil},
+		"no build":   {"func TestBad(t *testing.T) { undefined() }", false, false, []string{"build failed", "undefined: undefined"}, nil},
 		"no test":    {"", false, false, []string{"0 tests with 0 subtests ran", "No test ran."}, nil},
-		"a skip":     {passes + "\nfunc TestSkip(t *testing.T) { t.Skip(\"too late\") }", false, false, []string{"1 SKIPPED: too late", "example.TestSkip", "1 were skipped"}, nil},
-		"skips good": {passes + "\nfunc TestSkip(t *testing.T) { t.Skip(\"too late\") }", true, true, []string{"1 SKIPPED: too late"}, nil},
+		"a skip":     {passes + "\nfunc TestSkip(t *testing.T) { t.Skip(\"too late\") }", false, false, []string{"SKIPPED: example.TestSkip", "too late", "1 were skipped"}, nil},
+		"skips good": {passes + "\nfunc TestSkip(t *testing.T) { t.Skip(\"too late\") }", true, true, []string{"SKIPPED: example.TestSkip", "too late"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
