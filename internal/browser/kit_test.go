@@ -13,6 +13,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -108,7 +109,7 @@ func serve() (stop func() error, err error) {
 	}}, time.Now)
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	handler := server.New(server.Config{
-		Live: live, Keys: keys, Site: pages, Log: log, Metrics: server.NewMetrics(), Streams: dataapi.NewStreams(ctx, 10),
+		Live: live, Keys: keys, Site: pages, Log: log, Requests: io.Discard, Metrics: server.NewMetrics(), Streams: dataapi.NewStreams(ctx, 10),
 	})
 	var running sync.WaitGroup
 	var failure error

@@ -76,7 +76,7 @@ func newNode(ctx context.Context, cfg Config) *node {
 	n.background, n.stop = context.WithCancel(context.WithoutCancel(ctx))
 	n.log = slog.New(slog.NewJSONHandler(n.logs, nil))
 	n.public = server.NewPhasedHandler(server.Config{
-		Trusted: cfg.Trusted, Log: n.log, Metrics: n.metrics,
+		Trusted: cfg.Trusted, Log: n.log, Requests: n.logs, Metrics: n.metrics,
 	})
 	n.wait = &waiter{out: n.logs, url: cfg.BaseURL}
 	n.metrics.Build(cfg.Version)

@@ -104,7 +104,7 @@ func (n *node) wire() error {
 		Live: d.live, Keys: keys, Log: log,
 	})
 	cfg := server.Config{
-		Live: d.live, Keys: keys, Site: n.pages, Log: log, Meter: d.meter, Exports: n.exports,
+		Live: d.live, Keys: keys, Site: n.pages, Log: log, Requests: n.logs, Meter: d.meter, Exports: n.exports,
 		Trusted: c.Trusted, Streams: n.streams, Metrics: n.metrics, BaseURL: base, Origin: c.Mirror.Origin,
 		MCPQuota: c.MCPQuota, Local: c.Local, Version: c.Version, Ready: n.public.Ready,
 		Webhooks: webhookapi.New(webhookapi.Config{

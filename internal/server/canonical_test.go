@@ -1,6 +1,7 @@
 package server
 
 import (
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -26,7 +27,7 @@ func TestAMirrorNamesItsOriginAsTheCanonicalPlace(t *testing.T) {
 	})
 	handler := New(Config{
 		Origin: "https://origine.example", Live: snapshot.Fixed(snapshot.Build(c, 1, "2026-01-01")), Keys: keyring.New(keyringtest.Store{}, time.Now), Site: site,
-		Log: slog.New(slog.DiscardHandler), Streams: dataapi.NewStreams(t.Context(), 10), Metrics: NewMetrics(), Account: site,
+		Log: slog.New(slog.DiscardHandler), Requests: io.Discard, Streams: dataapi.NewStreams(t.Context(), 10), Metrics: NewMetrics(), Account: site,
 	})
 	get := func(path string, headers ...string) http.Header {
 		t.Helper()

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,6 +24,9 @@ type Metrics struct {
 	requests *prometheus.CounterVec
 	duration prometheus.Histogram
 	calls    *prometheus.CounterVec
+
+	mu       sync.RWMutex
+	counters map[seriesKey]prometheus.Counter // of requests
 }
 
 // NewMetrics returns the metrics of requests and of the process.
@@ -39,7 +43,8 @@ func NewMetrics() *Metrics {
 				"held open.",
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5},
 		}),
-		calls: assistant.NewCalls(),
+		calls:    assistant.NewCalls(),
+		counters: map[seriesKey]prometheus.Counter{},
 	}
 	m.registry.MustRegister(
 		m.requests, m.duration, m.calls,
@@ -66,7 +71,7 @@ func (m *Metrics) Flag(name, help string, isSet func() bool) {
 	})
 }
 
-// Build adds what this program is: the versions of palmares and of Go.
+// Build adds what this program is: the version of palmares and that of Go.
 func (m *Metrics) Build(version string) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "palmares_build_info", Help: "Always 1; the labels say what runs.",
@@ -111,11 +116,32 @@ func (m *Metrics) observe(pattern string, status int, took time.Duration) {
 	if pattern == "" || pattern == "/" {
 		pattern = "other"
 	}
-	m.requests.WithLabelValues(pattern, strconv.Itoa(status)).Inc()
+	m.series(pattern, status).Inc()
 	// A folder may take an hour to arrive, and a stream lasts as long as its reader likes.
 	if !strings.HasPrefix(pattern, "/publish/") && !strings.HasSuffix(pattern, dataapi.HeldSuffix) {
 		m.duration.Observe(took.Seconds())
 	}
+}
+
+// A seriesKey names a series of requests.
+type seriesKey struct {
+	pattern string
+	status  int
+}
+
+// series returns the counter of a route and a status. Finding it by its labels costs more.
+func (m *Metrics) series(pattern string, status int) prometheus.Counter {
+	key := seriesKey{pattern, status}
+	m.mu.RLock()
+	c := m.counters[key]
+	m.mu.RUnlock()
+	if c == nil {
+		c = m.requests.WithLabelValues(pattern, strconv.Itoa(status))
+		m.mu.Lock()
+		m.counters[key] = c
+		m.mu.Unlock()
+	}
+	return c
 }
 
 // Ops returns the handler of the operator's listener: metrics, profiles and health. For

@@ -26,7 +26,7 @@ type PhasedHandler struct {
 }
 
 // NewPhasedHandler returns a handler that is not open yet. Of cfg it uses only Log,
-// Metrics and Trusted.
+// Requests, Metrics and Trusted.
 func NewPhasedHandler(cfg Config) *PhasedHandler {
 	p := &PhasedHandler{}
 	live := snapshot.Fixed(snapshot.Empty("Palmarès", "")) // only its date is ever sent

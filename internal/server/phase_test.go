@@ -10,7 +10,7 @@ import (
 )
 
 func TestARequestIsRefusedWhileStartingThenServedThenSentElsewhere(t *testing.T) {
-	p := NewPhasedHandler(Config{Log: slog.New(slog.DiscardHandler), Metrics: NewMetrics()})
+	p := NewPhasedHandler(Config{Log: slog.New(slog.DiscardHandler), Requests: io.Discard, Metrics: NewMetrics()})
 	srv := httptest.NewServer(p)
 	defer srv.Close()
 	get := func(path string) (*http.Response, string) {

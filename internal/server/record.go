@@ -2,21 +2,24 @@ package server
 
 import (
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/netip"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"palmares/internal/clientip"
+	"palmares/internal/wire"
 )
 
 // ServeHTTP serves one request and writes its one log record, except for probes.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	rec := &recorder{ResponseWriter: w}
+	rec := recorders.Get().(*recorder)
+	*rec = recorder{ResponseWriter: w, line: rec.line[:0]}
 	rec.lane, _ = w.(laneWriter)
 	at := s.at(r.URL.Path)
 	if s.origin != "" {
@@ -30,9 +33,11 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		took := time.Since(start)
 		s.metrics.observe(r.Pattern, rec.status, took)
 		if !at.isProbe {
-			s.logRequest(rec, r, took)
+			s.logRequest(rec, r, start.Add(took), took)
 		}
-		if failure != nil && rec.broken {
+		broken := rec.broken
+		recorders.Put(rec)
+		if failure != nil && broken {
 			panic(http.ErrAbortHandler) // close the connection: half a response must not look complete
 		}
 	}()
@@ -41,6 +46,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		rec.status = http.StatusOK // net/http sends it if a handler writes nothing
 	}
 }
+
+// logTime is the form of times in the log, which are UTC.
+const logTime = "2006-01-02T15:04:05.000000Z"
 
 // recoverFrom sends 500 after a panic, unless the response has begun.
 func (s *server) recoverFrom(failure any, at *prefix, rec *recorder, r *http.Request) {
@@ -63,13 +71,16 @@ type laneWriter interface {
 // A recorder records the status and length of a response.
 type recorder struct {
 	http.ResponseWriter
-	lane   laneWriter // the same; nil for a writer of net/http
+	lane   laneWriter // the same; nil for that of net/http
 	status int
 	bytes  int64
 	broken bool // the handler panicked after the header was sent
 	// canonical is a Link to what was copied; "" for none.
 	canonical string
+	line      []byte // buffer for the log record
 }
+
+var recorders = sync.Pool{New: func() any { return &recorder{line: make([]byte, 0, 512)} }}
 
 func (rec *recorder) WriteHeader(status int) {
 	if rec.status == 0 && status >= 200 {
@@ -124,24 +135,60 @@ func loggedPath(p string) string {
 	return p
 }
 
-// logRequest writes the log record of a request.
-func (s *server) logRequest(rec *recorder, r *http.Request, took time.Duration) {
-	s.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
-		slog.String("method", r.Method), slog.String("path", loggedPath(r.URL.Path)),
-		slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes), slog.Int64("us", took.Microseconds()),
-		slog.String("client", clientNetwork(clientip.Addr(r, s.trusted))))
+// logRequest writes the log record of a request, in the form of slog's JSON handler. It
+// is assembled by hand: slog took a twentieth of a whole request.
+func (s *server) logRequest(rec *recorder, r *http.Request, now time.Time, took time.Duration) {
+	b := append(rec.line, `{"time":"`...)
+	b = appendLogTime(b, now)
+	b = append(b, `","level":"INFO","msg":"request","method":`...)
+	b = appendText(b, r.Method)
+	b = append(b, `,"path":`...)
+	b = appendText(b, loggedPath(r.URL.Path))
+	b = append(b, `,"status":`...)
+	b = strconv.AppendInt(b, int64(rec.status), 10)
+	b = append(b, `,"bytes":`...)
+	b = strconv.AppendInt(b, rec.bytes, 10)
+	b = append(b, `,"us":`...)
+	b = strconv.AppendInt(b, took.Microseconds(), 10)
+	b = append(b, `,"client":"`...)
+	b = appendClientNetwork(b, clientip.Addr(r, s.trusted))
+	b = append(b, "\"}\n"...)
+	rec.line = b
+	_, _ = s.requests.Write(b) // there is nowhere to report a failure
 }
 
-// clientNetwork returns the network of a client: enough to see where a flood comes from, not
-// enough to identify a person.
-func clientNetwork(addr netip.Addr) string {
+// appendLogTime appends a time in the form of logTime. The format of whole seconds has a fast
+// path.
+func appendLogTime(b []byte, t time.Time) []byte {
+	b = t.UTC().AppendFormat(b, time.RFC3339)
+	point := len(b) - len("Z")
+	b = strconv.AppendInt(b[:point], 1_000_000+int64(t.Nanosecond()/1000), 10)
+	b[point] = '.' // instead of the 1
+	return append(b, 'Z')
+}
+
+// appendText appends s as a JSON string.
+func appendText(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return wire.AppendJSON(b, s)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}
+
+// appendClientNetwork appends the network of a client: enough to see where a flood comes
+// from, not enough to identify a person.
+func appendClientNetwork(b []byte, addr netip.Addr) []byte {
 	bits := 48
 	if addr.Is4() {
 		bits = 24
 	}
 	prefix, err := addr.Prefix(bits)
 	if err != nil {
-		return ""
+		return b
 	}
-	return prefix.String()
+	return prefix.AppendTo(b)
 }

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -38,8 +39,9 @@ type Config struct {
 	Webhooks JSONHandler
 	Publish  JSONHandler
 	Stripe   http.Handler
-	// Log also has one record per request.
-	Log *slog.Logger
+	Log      *slog.Logger
+	// Requests receives one line of JSON per request.
+	Requests io.Writer
 	// Meter counts requests; nil if there are no quotas.
 	Meter *quota.Meter
 	// Exports has the files that /data serves; nil if there are none.
@@ -92,13 +94,14 @@ type server struct {
 	origin   string
 	trusted  []netip.Prefix
 	log      *slog.Logger
+	requests io.Writer
 	metrics  *Metrics
 }
 
 func newServer(cfg Config, h handlers) *server {
 	return &server{
 		prefixes: h.prefixes(cfg.Ready), origin: cfg.Origin, trusted: cfg.Trusted,
-		log: cfg.Log, metrics: cfg.Metrics,
+		log: cfg.Log, requests: cfg.Requests, metrics: cfg.Metrics,
 	}
 }
 

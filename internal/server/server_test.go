@@ -74,7 +74,7 @@ func startLogging(t *testing.T, site http.Handler, out io.Writer) *node {
 	log := slog.New(slog.NewJSONHandler(out, nil))
 	n.metrics = NewMetrics()
 	n.metrics.Catalogue(live)
-	n.handler = New(Config{Live: live, Keys: n.ring, Site: site, Log: log, Meter: newMeter(t), Streams: dataapi.NewStreams(t.Context(), 10), Metrics: n.metrics})
+	n.handler = New(Config{Live: live, Keys: n.ring, Site: site, Log: log, Requests: out, Meter: newMeter(t), Streams: dataapi.NewStreams(t.Context(), 10), Metrics: n.metrics})
 	srv := httptest.NewServer(n.handler)
 	t.Cleanup(srv.Close)
 	n.url = srv.URL
@@ -274,7 +274,7 @@ func TestAPanicUnderTheAPIIsJSON(t *testing.T) {
 
 // silent is what a server needs that logs nothing.
 func silent(m *Metrics) Config {
-	return Config{Log: slog.New(slog.DiscardHandler), Metrics: m}
+	return Config{Log: slog.New(slog.DiscardHandler), Requests: io.Discard, Metrics: m}
 }
 
 // A failing is a handler that panics.

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"html"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -111,7 +112,7 @@ func newCrawled(t *testing.T, before *snapshot.Snapshot, step *catalog.Step, p *
 		t: t, snapshot: s, seen: map[string]bool{},
 		Handler: New(Config{
 			Live: snapshot.Fixed(s), Keys: keyring.New(keyringtest.Store{}, time.Now), Site: pages, BaseURL: "https://essai.example",
-			Log: slog.New(slog.DiscardHandler), Streams: dataapi.NewStreams(t.Context(), 10), Metrics: NewMetrics(), Account: http.NotFoundHandler(),
+			Log: slog.New(slog.DiscardHandler), Requests: io.Discard, Streams: dataapi.NewStreams(t.Context(), 10), Metrics: NewMetrics(), Account: http.NotFoundHandler(),
 		}),
 	}
 }

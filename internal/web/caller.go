@@ -26,7 +26,7 @@ func (h *Handler[S]) admit(r *Request[S]) error {
 	if name, found := findKey(r.URL.RawQuery); found {
 		return keyInAddress(name, h.cfg.Public)
 	}
-	caller, err := h.cfg.Callers(r.store, r.Request)
+	caller, err := h.cfg.Callers(&r.store, r.Request)
 	if err != nil {
 		return err
 	}
@@ -54,11 +54,11 @@ func (h *Handler[S]) count(header http.Header, r *Request[S], status int, free b
 	}
 	if !counts {
 		if keyed {
-			h.cfg.Meter.Look(r.store, r.Caller.Subject).SetHeaders(header)
+			h.cfg.Meter.Look(&r.store, r.Caller.Subject).SetHeaders(header)
 		}
 		return nil
 	}
-	grant := h.cfg.Meter.Take(r.store, r.Caller.Subject)
+	grant := h.cfg.Meter.Take(&r.store, r.Caller.Subject)
 	grant.SetHeaders(header)
 	if grant.Refused {
 		return quotaExceeded(&grant, h.cfg.Bulk != nil && h.cfg.Bulk(r.Snapshot))

@@ -3,8 +3,6 @@ package web_test
 import (
 	"context"
 	"errors"
-	"net/http"
-	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,31 +10,46 @@ import (
 	"palmares/internal/web"
 )
 
-// waitForStore sends a request whose caller cannot be looked up, and returns how the wait ended.
-func waitForStore(ctx context.Context) (err error) {
-	h := web.NewHandler(web.Config[int]{Callers: func(ctx context.Context, _ *http.Request) (web.Caller, error) {
-		<-ctx.Done()
-		err = ctx.Err()
-		return web.Caller{}, web.NewError(web.CodeUnavailable, "")
-	}})
-	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "GET", "/", nil))
-	return err
-}
-
 func TestARequestWaitsForTheStoreUntilItsDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var ctx web.StoreContext
+		ctx.Start(t.Context())
+		defer ctx.Stop()
 		begin := time.Now()
-		err := waitForStore(t.Context())
-		if took := time.Since(begin); took != web.StoreTimeout || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("waited %s, %v; want %s", took, err, web.StoreTimeout)
+		if deadline, ok := ctx.Deadline(); !ok || deadline != begin.Add(web.StoreTimeout) {
+			t.Errorf("deadline %s, %v", deadline, ok)
+		}
+		time.Sleep(100 * time.Millisecond) // of the bubble: the timer starts late and ends on time
+		if err := ctx.Err(); err != nil {
+			t.Error(err)
+		}
+		derived, cancel := context.WithTimeout(&ctx, time.Minute)
+		defer cancel()
+		<-derived.Done()
+		if took := time.Since(begin); took != web.StoreTimeout || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			t.Errorf("waited %s, %v; want %s", took, ctx.Err(), web.StoreTimeout)
 		}
 	})
 }
 
 func TestTheWaitForTheStoreEndsWithItsRequest(t *testing.T) {
-	ctx, leave := context.WithCancel(t.Context())
+	parent, leave := context.WithCancel(t.Context())
+	var ctx web.StoreContext
+	ctx.Start(parent)
+	defer ctx.Stop()
 	leave()
-	if err := waitForStore(ctx); !errors.Is(err, context.Canceled) {
-		t.Error(err)
+	<-ctx.Done()
+	if !errors.Is(ctx.Err(), context.Canceled) {
+		t.Error(ctx.Err())
+	}
+}
+
+func TestADeadlineThatNobodyWaitsForCostsNothing(t *testing.T) {
+	var ctx web.StoreContext
+	if n := testing.AllocsPerRun(100, func() {
+		ctx.Start(t.Context())
+		ctx.Stop()
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -51,21 +50,13 @@ type Request[S any] struct {
 	Caller   Caller
 
 	admitted bool
-	store    context.Context // for everything that the request asks of the store
-	cancel   context.CancelFunc
+	store    StoreContext
 }
-
-// StoreTimeout is how long one request may wait for the store, to look up its key
-// and to count it together. Callers are promised a response within 250 ms; the rest
-// is for the network. It is a variable for tests on machines of any speed.
-var StoreTimeout = 240 * time.Millisecond
 
 // Resume gives a request that has waited for something else all the time for the store again.
 func (r *Request[S]) Resume() {
-	if r.cancel != nil {
-		r.cancel()
-	}
-	r.store, r.cancel = context.WithTimeout(r.Context(), StoreTimeout)
+	r.store.Stop()
+	r.store.Start(r.Context())
 }
 
 // A Route is a path and its operations.
@@ -146,8 +137,8 @@ func (h *Handler[S]) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	if h.cfg.Snapshot != nil {
 		r.Snapshot = h.cfg.Snapshot()
 	}
-	r.Resume()
-	defer func() { r.cancel() }()
+	r.store.Context = hr.Context() // nobody else knows it yet
+	defer r.store.Stop()
 	if h.cfg.Public && h.replyCached(w, r) {
 		return
 	}

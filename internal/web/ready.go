@@ -180,7 +180,7 @@ func (h *Handler[S]) replyCached(w http.ResponseWriter, r *Request[S]) bool {
 		return false
 	}
 	r.Pattern = cached.pattern
-	caller, err := h.cfg.Callers(r.store, r.Request)
+	caller, err := h.cfg.Callers(&r.store, r.Request)
 	if err == nil {
 		r.Caller = caller
 		status := cached.statusFor(r.Request)
