@@ -144,8 +144,9 @@ func (g *gathered) add(part *gathered) {
 type rowDecoder struct {
 	gathered
 	gathering
-	decoder record.Decoder
-	err     error // the first one
+	decoder  record.Decoder
+	document []byte // for reuse
+	err      error  // the first one
 }
 
 func (d *rowDecoder) run(work <-chan []row) {
@@ -178,7 +179,8 @@ func (d *rowDecoder) decode(r *row) (err error) {
 // record adds the record of a row, and returns its pictures. The change gets the slug of the
 // record, to keep one text of it.
 func (d *rowDecoder) record(r *row, c *record.Change) (images []record.Image, err error) {
-	document := []byte(r.document)
+	d.document = append(d.document[:0], r.document...)
+	document := d.document
 	rest, err := parsePrivate(r.private)
 	if err != nil {
 		return nil, err

@@ -7,12 +7,12 @@ import (
 )
 
 // LimitGarbage sets the garbage collection target, now and after every collection: there may be
-// a quarter of what lives as garbage, or 64 MiB if that is more. The default, as much garbage
+// an eighth of what lives as garbage, or 64 MiB if that is more. The default, as much garbage
 // as lives, would double the memory of a large catalogue for nothing, and collect that of a
 // small one dozens of times a second.
 func LimitGarbage() {
 	const room = 64 << 20 // bytes
-	debug.SetGCPercent(int(max(25, room*100/max(liveMemory(), 1))))
+	debug.SetGCPercent(int(max(12, room*100/max(liveMemory(), 1))))
 	type sentinel struct{ _ [16]byte }
 	runtime.AddCleanup(new(sentinel), func(struct{}) { LimitGarbage() }, struct{}{})
 }
