@@ -19,8 +19,8 @@ import (
 
 // make chaos has many more publications and kills, and crawls after each publication.
 var (
-	mirrorPublications = flag.Int("publications", 7, "how often the origin of mirrors publishes")
-	mirrorCrawls       = flag.Int("crawl-every", 7, "after how many publications the mirrors are compared with their origin")
+	mirrorPublications = flag.Int("publications", 3, "how often the origin of mirrors publishes")
+	mirrorCrawls       = flag.Int("crawl-every", 3, "after how many publications the mirrors are compared with their origin")
 	mirrorKills        = flag.Int("mirror-kills", 1, "how often a mirror is killed while it copies")
 )
 
