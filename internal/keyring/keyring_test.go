@@ -326,25 +326,6 @@ func TestMemoryIsBoundedHoweverManyKeysThereAre(t *testing.T) {
 	}
 }
 
-func TestCheckingAKnownKeyAllocatesNothing(t *testing.T) {
-	if raceDetector {
-		return // which allocates by itself; the test runs without it too
-	}
-	store := newFakeStore()
-	now := noon
-	k := New(store, func() time.Time { now = now.Add(time.Minute); return now }) // each use is recorded
-	token := store.put("", account.Key{ExpiresAt: noon.AddDate(1, 0, 0)})
-	checks(t, k, token, nil)
-	ctx := t.Context()
-	if n := testing.AllocsPerRun(1000, func() {
-		if _, err := k.Check(ctx, token, netip.Prefix{}); err != nil {
-			t.Error(err)
-		}
-	}); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
-}
-
 func TestAKnownKeyIsNotDelayedByAStoreThatFailedAMomentAgo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newFakeStore()

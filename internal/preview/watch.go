@@ -12,8 +12,8 @@ const (
 	// quiet is how long nothing must change before the folder is read: editors save in
 	// several steps, and git changes many files.
 	quiet = 40 * time.Millisecond
-	// patience bounds the wait for quiet.
-	patience = 400 * time.Millisecond
+	// maxWait bounds the wait for quiet.
+	maxWait = 400 * time.Millisecond
 	// absence is how often to look for a folder that has vanished.
 	absence = time.Second
 )
@@ -60,7 +60,7 @@ func waitForChange(ctx context.Context, w *fsnotify.Watcher, t *tree, again <-ch
 		}
 		settled = time.After(quiet)
 		if late == nil {
-			late = time.After(patience)
+			late = time.After(maxWait)
 		}
 	}
 }

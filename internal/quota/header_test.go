@@ -49,19 +49,3 @@ func TestHeadersSayExactlyWhatTheContractSays(t *testing.T) {
 		"X-RateLimit-Tier", "anonymous", "X-RateLimit-Limit", "100", "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "2026-11-16T00:00:00Z",
 		"RateLimit-Policy", `"daily";q=100;w=86400`, "RateLimit", `"daily";r=0;t=2`, "Retry-After", "2"))
 }
-
-func TestHeadersOfOneAnswerCannotReachAnother(t *testing.T) {
-	k := open(t, newCounters(), clockAt(noon).Now)
-	first, second := http.Header{}, http.Header{}
-	g := k.Take(ada)
-	g.SetHeaders(first)
-	for name := range first {
-		first.Add(name, "more")
-	}
-	g.SetHeaders(second)
-	for name, values := range second {
-		if len(values) != 1 || values[0] == "more" {
-			t.Errorf("%s is %q", name, values)
-		}
-	}
-}

@@ -43,13 +43,3 @@ func TestTheWaitForTheStoreEndsWithItsRequest(t *testing.T) {
 		t.Error(ctx.Err())
 	}
 }
-
-func TestADeadlineThatNobodyWaitsForCostsNothing(t *testing.T) {
-	var ctx web.StoreContext
-	if n := testing.AllocsPerRun(100, func() {
-		ctx.Start(t.Context())
-		ctx.Stop()
-	}); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
-}
