@@ -1,5 +1,0 @@
-//go:build race
-
-package keyring
-
-const raceDetector = true
