@@ -14,38 +14,12 @@ import (
 	"palmares/internal/testkit"
 )
 
-// listening runs Listen until the test ends and returns a function that waits for the
-// next wake-up.
-func listening(t *testing.T, s *kit) (woken func(what string)) {
-	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	wakes, ended := make(chan struct{}, 100), make(chan error, 1)
-	go func() { ended <- s.SQL.Listen(ctx, func() { wakes <- struct{}{} }) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	return func(what string) {
-		t.Helper()
-		testkit.Until(t, "a wake-up by "+what, func() bool {
-			select {
-			case <-wakes:
-				return true
-			default:
-				return false
-			}
-		})
-	}
-}
-
 func TestEveryNodeIsNotifiedOfPublicationsAndKeys(t *testing.T) {
 	dsn := databases.Postgres(t)
 	s := open(t, dsn)
 	var nodes []func(string)
 	for range 3 {
-		woken := listening(t, open(t, dsn))
+		woken := testkit.Listening(t, open(t, dsn).SQL.Listen)
 		woken("the beginning")
 		nodes = append(nodes, woken)
 	}

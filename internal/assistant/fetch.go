@@ -119,7 +119,8 @@ func fetchText(c *call) (any, error) {
 func (r *fetchResult) list(sections []catalog.Section, id string) int {
 	left := maxSections
 	for i := range sections {
-		if left -= len(sections[i].ID) + len(`"",`); left >= 0 {
+		left -= len(sections[i].ID) + len(`"",`)
+		if left >= 0 {
 			r.Metadata.Sections = append(r.Metadata.Sections, sections[i].ID)
 		}
 	}

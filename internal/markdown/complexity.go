@@ -50,7 +50,8 @@ func tooComplex(source string) (Problem, bool) {
 			return Problem{line, fmt.Sprintf("quotes and lists are nested more than %d deep; make the text flatter",
 				maxNesting)}, true
 		}
-		if footnotes += w.footnotes; footnotes > maxFootnotes {
+		footnotes += w.footnotes
+		if footnotes > maxFootnotes {
 			return Problem{line, fmt.Sprintf("the text has more than %d footnotes and references to them; split it",
 				maxFootnotes)}, true
 		}

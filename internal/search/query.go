@@ -168,7 +168,8 @@ func (x *Index) appendPrefixed(terms []queryTerm, prefix string) []queryTerm {
 		})
 		total = 0
 		for i, t := range added {
-			if total += x.frequency(t.term); total > maxPrefixPostings {
+			total += x.frequency(t.term)
+			if total > maxPrefixPostings {
 				added = added[:i]
 				break
 			}

@@ -26,7 +26,8 @@ func (v *view) sharedCard(folder, slug string) *sharedImage {
 	alt := card.Title
 	for _, s := range card.Scores {
 		if s.Value != "" {
-			if alt += ", "; len(card.Scores) > 1 {
+			alt += ", "
+			if len(card.Scores) > 1 {
 				alt += s.Name + " "
 			}
 			alt += s.Value + " sur 10"

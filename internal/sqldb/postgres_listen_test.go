@@ -10,36 +10,10 @@ import (
 	"palmares/internal/testkit"
 )
 
-// listening runs Listen until the test ends and returns a function that waits for the
-// next wake-up.
-func listening(t *testing.T, s *DB) (woken func(what string)) {
-	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	wakes, ended := make(chan struct{}, 100), make(chan error, 1)
-	go func() { ended <- s.Listen(ctx, func() { wakes <- struct{}{} }) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	return func(what string) {
-		t.Helper()
-		testkit.Until(t, "a wake-up by "+what, func() bool {
-			select {
-			case <-wakes:
-				return true
-			default:
-				return false
-			}
-		})
-	}
-}
-
 func TestAListenerWhoseConnectionIsCutListensAgain(t *testing.T) {
 	dsn := databases.Postgres(t)
 	s := openDSN(t, dsn)
-	woken := listening(t, openDSN(t, dsn+"&application_name=listener"))
+	woken := testkit.Listening(t, openDSN(t, dsn+"&application_name=listener").Listen)
 	woken("the beginning")
 	for range 3 {
 		cut := 0

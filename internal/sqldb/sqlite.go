@@ -74,7 +74,8 @@ func (s *DB) openSQLite(ctx context.Context, path string) error {
 	if err := s.untilFree(ctx, func() error { _, err := s.schema(ctx, s.writes); return err }); err != nil {
 		return err
 	}
-	if s.dialect.(*sqliteDialect).file, err = os.Stat(path); err != nil {
+	s.dialect.(*sqliteDialect).file, err = os.Stat(path)
+	if err != nil {
 		return err
 	}
 	// WAL lets readers go on while a writer writes. The mode is kept in the file.

@@ -15,6 +15,7 @@
 package testkit
 
 import (
+	"context"
 	"testing"
 	"time"
 )
@@ -54,4 +55,30 @@ func Await(happened func() bool) bool {
 		}
 	}
 	return true
+}
+
+// Listening runs listen, which calls its argument on every wake-up, until the test ends. It
+// returns a function that waits for the next wake-up.
+func Listening(t *testing.T, listen func(context.Context, func()) error) (woken func(what string)) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	wakes, ended := make(chan struct{}, 100), make(chan error, 1)
+	go func() { ended <- listen(ctx, func() { wakes <- struct{}{} }) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return func(what string) {
+		t.Helper()
+		Until(t, "a wake-up by "+what, func() bool {
+			select {
+			case <-wakes:
+				return true
+			default:
+				return false
+			}
+		})
+	}
 }
