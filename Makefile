@@ -17,9 +17,9 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # the Markdown parser.
 UNWATCHED := modernc.org/sqlite/lib modernc.org/libc palmares/internal/picture image/... compress/flate \
 	github.com/klauspost/compress/... github.com/andybalholm/brotli github.com/yuin/goldmark/...
-# Code that shares memory is tested with it by make test, everything by make race.
-RACED := $(addprefix internal/,catalogdb server webhook billing web lane sqldb quota mail preview keyring cache)
-COMPARED := '^TestVersionsThatShareAnswerLikeWholeOnes$$'
+# make test has it for what every request shares and what needs neither SQLite nor Stripe, whose
+# second build would take as long as all of these tests; make race has it for everything.
+RACED := $(addprefix internal/,web lane quota keyring cache peer snapshot)
 RACE := -race $(foreach p,$(UNWATCHED),-gcflags='$(p)=-race=false -d=checkptr=0')
 
 # A stamp is an empty file that says when something slow was last done with success.
@@ -46,17 +46,16 @@ check: packages $(STAMPS)/modules $(STAMPS)/openapi ## format, vet, lint, API do
 		(cd $$module && go mod tidy -diff && go vet ./... && $(LINT) staticcheck ./...); \
 	done
 
-test: check parts ## everything: check, then all tests on both databases and in a browser, with -race where memory is shared
+test: check parts ## everything: check, then all tests on both databases and in a browser, with -race for what requests share
 	@# Two runs at once, each with a package for each processor and its longest first, so that
-	@# neither ends alone. Versions are compared without the race detector, which they do not concern.
-	@{ go test -p $$(nproc) -json $(RACE) -count=1 -timeout 60m -skip $(COMPARED) $(RACED:%=./%) >bin/race.json & raced=$$!; failed=0; \
-		go test -p $$(nproc) -json -count=1 -timeout 60m ./cmd/palmares ./internal/browser \
+	@# neither ends alone. Vet has seen the packages before.
+	@{ go test -vet=off -p $$(nproc) -json $(RACE) -count=1 -timeout 60m $(RACED:%=./%) >bin/race.json & raced=$$!; failed=0; \
+		go test -vet=off -p $$(nproc) -json -count=1 -timeout 60m ./cmd/palmares ./internal/browser \
 			$$(go list ./... | grep -vx -e palmares/cmd/palmares -e palmares/internal/browser $(RACED:%=-e palmares/%)) || failed=1; \
-		go test -json -count=1 -timeout 60m -run $(COMPARED) ./internal/server || failed=1; \
 		wait $$raced || failed=1; cat bin/race.json; exit $$failed; } | bin/testreport -since $(BEGIN)
 
 race: parts ## all tests with -race
-	@go test -p $$(($$(nproc) + 1)) -json $(RACE) -count=1 -timeout 60m ./internal/browser ./internal/accountdb ./internal/catalogdb ./cmd/... ./... | bin/testreport -since $(BEGIN)
+	@go test -vet=off -p $$(($$(nproc) + 1)) -json $(RACE) -count=1 -timeout 60m ./internal/browser ./internal/accountdb ./internal/catalogdb ./cmd/... ./... | bin/testreport -since $(BEGIN)
 
 quick: parts ## the tests on SQLite only, without browser and race detector: no substitute for make test
 	@export PALMARES_TEST=quick; { go test -json -run '^TestCommandLine$$' ./cmd/palmares; \

@@ -65,6 +65,8 @@ func (c *chromium) start() error {
 		chromedp.ExecPath(path),
 		chromedp.Env(env...),
 		chromedp.DisableGPU,
+		chromedp.Flag("disable-software-rasterizer", true),
+		chromedp.Flag("num-raster-threads", "1"),
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
