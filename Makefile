@@ -42,8 +42,8 @@ run: build ## build, then serve the demo on http://localhost:8080
 check: packages $(STAMPS)/modules $(STAMPS)/openapi ## format, vet, lint, API documents: everything except tests
 	@unformatted=$$($(LINT) gofumpt -l cmd internal demo bench tools); \
 	if [ -n "$$unformatted" ]; then echo "not gofumpt-formatted: $$unformatted" >&2; exit 1; fi
-	@for module in . bench; do \
-		(cd $$module && go mod tidy -diff && go vet ./... && $(LINT) staticcheck ./...); \
+	@staticcheck=$$($(LINT) -n staticcheck); for module in . bench; do \
+		(cd $$module && go mod tidy -diff && go vet ./... && $$staticcheck ./...); \
 	done
 
 test: check parts ## everything: check, then all tests on both databases and in a browser, with -race for what requests share
