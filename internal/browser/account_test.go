@@ -30,7 +30,7 @@ func (c customer) shows(words ...string) {
 		return
 	}
 	c.seen[heading] = true
-	c.hasSoundLayout("account-" + heading)
+	c.hasSoundLayout("account-"+heading, widths)
 	c.isAccessible(c.lastURL())
 	c.show(desktop)
 }

@@ -205,7 +205,7 @@ func TestTheTrayHoldsInWideAndNarrowFonts(t *testing.T) {
 			b.goTo("/licence")
 			b.lists(chosen, "Bureau des Colonnes", "Porte-Voix Local", "Relecteur Tardif", "Un nom si long qu’il ne tient sur aucun téléphone, même couché sur le côté")
 			eval[chromedp.Void](b, `for (const e of document.querySelectorAll("main, header, footer, .demo")) e.hidden = true; void 0`)
-			b.hasSoundLayout(c.typeface.name + "-tray")
+			b.hasSoundLayout(c.typeface.name+"-tray", widths)
 			for _, target := range eval[[]string](b, `[...document.querySelectorAll(".tray button, .tray a")].filter(e => e.offsetWidth < 24 || e.offsetHeight < 24).map(e => e.outerHTML)`) {
 				t.Errorf("%s is too small to hit", target)
 			}

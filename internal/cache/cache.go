@@ -76,6 +76,9 @@ func (c *Cache[K, V]) Load(key K, load func() (V, error)) (V, error) {
 	}
 	flight := sync.OnceValues(func() (V, error) {
 		defer c.flights.Delete(key)
+		if value, ok := c.Get(key); ok { // made by a flight that ended a moment ago
+			return value, nil
+		}
 		value, err := load()
 		if err == nil {
 			c.Put(key, value)
