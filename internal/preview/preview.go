@@ -6,7 +6,8 @@
 // problems has none: every address lists the problems until they are fixed.
 //
 // Drafts are nobody else's business, and a page on another site could make a browser
-// send requests here, so only requests for a loopback host are served.
+// send requests here, so only requests for a loopback host are served, and only those that
+// no other origin caused.
 package preview
 
 import (
@@ -103,6 +104,13 @@ func (p *Preview) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.StatusMisdirectedRequest)
 		return
 	}
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "none", "same-origin":
+	default:
+		http.Error(w, "L’aperçu ne répond pas aux autres sites\u00a0: ouvrez son adresse vous-même.",
+			http.StatusMisdirectedRequest)
+		return
+	}
 	switch path := r.URL.Path; {
 	case path == scriptPath:
 		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
@@ -112,7 +120,7 @@ func (p *Preview) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.serveEvents(w, r)
 	case path == "/robots.txt":
 		_, _ = w.Write([]byte("User-agent: *\nDisallow: /\n"))
-	case len(p.current.Load().problems) > 0 && !strings.HasPrefix(path, "/static/"):
+	case len(p.current.Load().problems) > 0 && !isPart(path):
 		p.serveProblems(w, r)
 	case isElsewhere(path):
 		p.site.ServeAccountPage(w, r, site.AccountPage{
@@ -121,6 +129,12 @@ func (p *Preview) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		p.site.ServeHTTP(w, r)
 	}
+}
+
+// isPart reports whether the list of problems, as any page, has something of this path in it:
+// the logo is that of the last edition without problems.
+func isPart(path string) bool {
+	return strings.HasPrefix(path, "/static/") || strings.HasPrefix(path, "/media/")
 }
 
 // isElsewhere reports whether pages link to a path that only the server has.

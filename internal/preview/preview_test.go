@@ -246,6 +246,51 @@ func TestOnlyThisMachineIsAnswered(t *testing.T) {
 	}
 }
 
+func TestNoOtherSiteReadsADraft(t *testing.T) {
+	d := newDesk(t, map[string]string{"catalogue.yaml": settings, "outils/plume.md": plume})
+	paths := []string{"/", "/outils/plume.md", "/outils.md", "/llms.txt", "/carte.json", "/carte.csv", "/tendances.json", "/static/site.css", eventsPath, scriptPath, "/robots.txt"}
+	for _, path := range paths {
+		for _, origin := range []string{"cross-site", "same-site", "anything"} {
+			d.get(path, "Sec-Fetch-Site: "+origin).Is(http.StatusMisdirectedRequest).Lacks("Plume")
+		}
+		if path == eventsPath { // it does not end
+			continue
+		}
+		for _, origin := range []string{"none", "same-origin"} {
+			for _, r := range []*testkit.Reply{
+				d.get(path, "Sec-Fetch-Site: "+origin, "Origin: https://evil.example"),
+				testkit.Send(t, testkit.NewRequest(t, "OPTIONS", d.url+path, "", "Sec-Fetch-Site: "+origin, "Origin: https://evil.example")),
+			} {
+				for name := range r.Header {
+					if strings.HasPrefix(name, "Access-Control-") {
+						t.Errorf("%s has %s", r, name)
+					}
+				}
+			}
+		}
+	}
+	d.get("/outils/plume.md", "Sec-Fetch-Site: none").OK().Contains("Plume")
+}
+
+func TestThePicturesOfTheListOfProblemsAreShown(t *testing.T) {
+	d := newDesk(t, map[string]string{"catalogue.yaml": settings, "outils/plume.md": plume})
+	d.draw("images/logo.png", 10)
+	d.write("catalogue.yaml", settings+"logo: images/logo.png\n")
+	d.untilShown("/", "/media/")
+	d.write("outils/plume.md", strings.Replace(plume, "category: code", "category: rien", 1))
+	d.untilShown("/", "À corriger")
+	page := d.get("/")
+	if !strings.Contains(page.Body, ` src="/media/`) {
+		t.Fatalf("%s has no logo", page)
+	}
+	for _, m := range part.FindAllStringSubmatch(page.Body, -1) {
+		d.get(m[1]).OK()
+	}
+}
+
+// part is what a browser loads to show a page.
+var part = regexp.MustCompile(`(?: src=|<link rel="(?:stylesheet|icon)" href=)"(/[^"]+)`)
+
 func TestWhatOnlyTheServerHasIsSaidToBeAbsent(t *testing.T) {
 	d := newDesk(t, map[string]string{"catalogue.yaml": settings})
 	for _, path := range []string{"/api/v1/tools", "/data/v1/export", "/compte", "/webhooks/v1/openapi.json"} {

@@ -172,7 +172,8 @@ func (s *Site) register(pattern string, page pageFunc, hasParameters bool) {
 		if req.markdown {
 			r.SetPathValue("slug", strings.TrimSuffix(r.PathValue("slug"), markdownSuffix))
 		}
-		if req.markdown || req.data || r.Pattern == llmsPath { // for programs, also those in a browser
+		isOpen := req.markdown || req.data || r.Pattern == llmsPath // to programs, also those in a browser
+		if isOpen && s.cfg.Preview == nil {
 			openToAll(w.Header())
 			if r.Method == http.MethodOptions {
 				web.WritePreflight(w)
