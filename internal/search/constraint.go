@@ -37,6 +37,10 @@ func (x *Index) Meets(tool int, c Constraint) bool {
 	return x.pricing[tool] == pricingNumber(c.Pricing)
 }
 
+func (x *Index) meetsAll(tool int, all []Constraint) bool {
+	return !slices.ContainsFunc(all, func(c Constraint) bool { return !x.Meets(tool, c) })
+}
+
 // A Request is a query as a person types it, with the constraints that it states. Text is
 // the rest.
 type Request struct {
@@ -116,7 +120,8 @@ func pattern(expression string) *regexp.Regexp {
 }
 
 // ReadRequest finds the constraints that a query states: « gratuit », « moins de 20 € ».
-// A query that is the name of a tool states none.
+// A query that is the name of a tool states none, nor does a question about tools that do
+// not meet them: « X est-il gratuit ? ».
 func (x *Index) ReadRequest(text string) Request {
 	r := Request{Text: text, whole: text}
 	key, _ := nameKey(text)
@@ -143,8 +148,16 @@ func (x *Index) ReadRequest(text string) Request {
 	for i := len(r.Constraints) - 1; i >= 0; i-- {
 		r.Text = r.Text[:r.Constraints[i].start] + " " + r.Text[r.Constraints[i].end:]
 	}
-	if len(r.Constraints) > 0 {
-		r.Text = tidy(r.Text)
+	if len(r.Constraints) == 0 {
+		return r
+	}
+	r.Text = tidy(r.Text)
+	isExcluded := false
+	others := x.namesWithin(r.Text, func(tool uint32) {
+		isExcluded = isExcluded || !x.meetsAll(int(tool), r.Constraints)
+	})
+	if isExcluded && !others {
+		return Request{Text: text, whole: text}
 	}
 	return r
 }

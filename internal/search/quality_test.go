@@ -332,22 +332,25 @@ func TestTheOppositeOfAConstraintIsNotReadAsOne(t *testing.T) {
 	}
 }
 
-func TestConstraintsExcludeToolsExceptThoseThatAreNamed(t *testing.T) {
+func TestConstraintsExcludeToolsUnlessTheQueryAsksAboutOne(t *testing.T) {
 	priced := func(name string, pricing catalog.Pricing, price string) *catalog.Tool {
 		one := tool(name, "Un carnet", "")
 		one.Pricing, one.Price = pricing, price
 		return one
 	}
-	x, _ := index(t, priced("Libelle", "gratuit", "0 €/mois"), priced("Mixte", "freemium", "12 €/mois"), priced("Hublot", "payant", "240 €/an"), priced("Compteur", "payant", "0,05 €/minute"), priced("Inconnu", "", ""))
+	x, _ := index(t, priced("Libelle", "gratuit", "0 €/mois"), priced("Mixte", "freemium", "12 €/mois"), priced("Hublot", "payant", "240 €/an"), priced("Compteur", "payant", "0,05 €/minute"), priced("Inconnu", "", ""),
+		priced("Carnet Rank", "payant", "9 €/mois"), priced("Sur Devis", "payant", "0 €/mois"))
 	for query, want := range map[string][]string{
 		"carnet gratuit":          {"Libelle", "Mixte"},
 		"gratuit":                 {"Libelle", "Mixte"},
 		"meilleur outil gratuit":  {"Libelle", "Mixte"},
-		"carnet à moins de 12 €":  {"Libelle", "Mixte"},
-		"carnet moins de 20 €":    {"Hublot", "Libelle", "Mixte"},
-		"moins de 239 € par an":   {"Libelle", "Mixte"},
-		"carnet payant":           {"Compteur", "Hublot"},
+		"carnet à moins de 12 €":  {"Carnet Rank", "Libelle", "Mixte"},
+		"carnet moins de 20 €":    {"Carnet Rank", "Hublot", "Libelle", "Mixte"},
+		"moins de 239 € par an":   {"Carnet Rank", "Libelle", "Mixte"},
+		"carnet payant":           {"Carnet Rank", "Compteur", "Hublot", "Sur Devis"},
 		"Hublot est-il gratuit ?": {"Hublot"},
+		"carnet rank gratuit":     {"Carnet Rank"},
+		"carnet hublot gratuit":   {"Libelle", "Mixte"},
 		"hippopotame gratuit":     nil,
 		"carnet gratuit à 1000 €": {"Libelle", "Mixte"},
 	} {

@@ -292,16 +292,17 @@ const (
 	maxWordsWithin = 2 * maxWords // more than maxWords, because stop words count here
 )
 
-// matchNamesWithin sets the level of the names that occur in the text among other
+// namesWithin calls found for the tools whose names occur in a text among other
 // words: a query for the price of a tool means that tool, whether or not its review
 // has the word "price". Where names overlap, the longest one from the left counts.
 // Stop words, everyday words, words of categories and single letters are not matched with
-// names.
-func (x *Index) matchNamesWithin(w *workspace, text string) {
+// names. It reports whether other words than these remain.
+func (x *Index) namesWithin(text string, found func(tool uint32)) (others bool) {
 	words := keyWords(text)
 	words = words[:min(len(words), maxWordsWithin)]
 	for i := 0; i < len(words); i++ {
-		for n := min(maxNameWords, len(words)-i); n > 0; n-- {
+		n := min(maxNameWords, len(words)-i)
+		for ; n > 0; n-- {
 			key := strings.Join(words[i:i+n], "")
 			if len(key) < 2 || isStop(key) || n == 1 && len(words) > 1 && (fillers[key] || x.labels[key]) {
 				continue
@@ -311,12 +312,14 @@ func (x *Index) matchNamesWithin(w *workspace, text string) {
 				continue
 			}
 			for ; at < x.names.len() && x.names.at(at) == key; at++ {
-				w.setLevel(x.nameOf[at], nameInQuery)
+				found(x.nameOf[at])
 			}
 			i += n - 1
 			break
 		}
+		others = others || n == 0 && !isStop(words[i]) && !fillers[words[i]]
 	}
+	return others
 }
 
 // sortKey packs the order of a hit into a number, larger for better hits: 4 bits of

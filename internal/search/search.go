@@ -56,7 +56,7 @@ type Index struct {
 
 	boost   []float32 // by tool, a factor that breaks near ties
 	pricing []uint8   // by tool, see pricingNumber
-	monthly []float32 // by tool, euros; infinite if it depends on the use
+	monthly []float32 // by tool, euros; infinite if it depends on the use or is not public
 
 	workspaces sync.Pool // of *workspace
 }
@@ -87,8 +87,8 @@ type Query struct {
 	// Verbatim searches for the words as they are typed: similar ones do not count.
 	Verbatim bool
 
-	// Constraints exclude tools, except those that Text names. With constraints, a
-	// Text that is empty or says nothing matches every tool.
+	// Constraints hold for every hit. With constraints, a Text that is empty or says nothing
+	// matches every tool.
 	Constraints []Constraint
 
 	// Keep, if not nil, drops the tools (indexes in the catalogue) for which it
@@ -221,7 +221,7 @@ func (x *Index) match(w *workspace) matching {
 		w.level[tool] = 0
 	}
 	w.named = w.named[:0]
-	x.matchNamesWithin(w, text)
+	x.namesWithin(text, func(tool uint32) { w.setLevel(tool, nameInQuery) })
 	named := x.matchNames(w, text)
 	x.parse(w, text)
 	x.matchWords(w)
@@ -244,14 +244,7 @@ func (w *workspace) whole() float32 { return w.weights[len(w.weights)-1] }
 
 // allows reports whether the constraints and the filter of the query allow a tool.
 func (x *Index) allows(w *workspace, i int) bool {
-	if level := w.level[i]; level == 0 || level == namePrefix {
-		for _, c := range w.query.Constraints {
-			if !x.Meets(i, c) {
-				return false
-			}
-		}
-	}
-	return w.query.Keep == nil || w.query.Keep(i)
+	return x.meetsAll(i, w.query.Constraints) && (w.query.Keep == nil || w.query.Keep(i))
 }
 
 // dropExcluded drops the candidates that the query excludes, and returns how much of the

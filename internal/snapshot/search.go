@@ -9,14 +9,13 @@ import (
 
 // A SearchQuery selects tools by words and by what their records say.
 type SearchQuery struct {
-	ToolQuery        // a category may have its former slug
-	IsSorted  bool   // by ToolQuery.Sort, rather than best first
-	Text      string // with conditions in words, such as « gratuit »
-	Verbatim  bool   // similar words do not count
-	Pricing   catalog.Pricing
-	PriceMax  *float64 // euros a month
-	// Limits are conditions beside those in Text. They hold for the tools that Text names, too.
-	Limits        []search.Constraint
+	ToolQuery            // a category may have its former slug
+	IsSorted      bool   // by ToolQuery.Sort, rather than best first
+	Text          string // with conditions in words, such as « gratuit »
+	Verbatim      bool   // similar words do not count
+	Pricing       catalog.Pricing
+	PriceMax      *float64            // euros a month
+	Limits        []search.Constraint // beside those in Text
 	Offset, Limit int
 }
 
@@ -68,8 +67,7 @@ func (s *Snapshot) keeps(q *SearchQuery, i int) bool {
 		(q.ScoreMin == nil || t.Score != nil && *t.Score >= *q.ScoreMin) &&
 		(q.ObsolescenceMax == nil || t.Obsolescence != nil && *t.Obsolescence <= *q.ObsolescenceMax) &&
 		(q.Pricing == "" || t.Pricing == q.Pricing) &&
-		(q.PriceMax == nil || s.Index.Meets(i, search.Constraint{PriceMax: *q.PriceMax})) &&
-		!slices.ContainsFunc(q.Limits, func(c search.Constraint) bool { return !s.Index.Meets(i, c) })
+		(q.PriceMax == nil || s.Index.Meets(i, search.Constraint{PriceMax: *q.PriceMax}))
 }
 
 // Passage returns the passage about a tool that fits the query best, and its address.
