@@ -25,7 +25,7 @@ import (
 type revisionOptions struct {
 	Revision string `help:"Revision to record with the version (default: HEAD of the git work tree the folder is in)." env:"PALMARES_REVISION" placeholder:"COMMIT"`
 	Author   string `help:"Author to record with the version (default: the author of the revision)." env:"PALMARES_AUTHOR" placeholder:"NAME"`
-	Force    bool   `help:"Publish although the folder does not contain the published revision." env:"PALMARES_FORCE"`
+	Force    bool   `help:"Publish although the folder does not contain the published revision, or may not." env:"PALMARES_FORCE"`
 	Expect   *int64 `help:"Publish only if this is the published version; for folders outside git." env:"PALMARES_EXPECT" placeholder:"VERSION"`
 }
 
@@ -161,7 +161,7 @@ func (c *publishCommand) elsewhere(inv *invocation, job *publication.Job) error 
 		job.Source = catalogdb.Source{}
 	}
 	expect := c.Expect
-	if expect == nil && repository != nil && !c.Force {
+	if expect == nil && !c.Force {
 		expect = &head.Version // no other publication may come in between
 	}
 	return client.Publish(inv.ctx, job, root, expect, refused)

@@ -88,6 +88,20 @@ func TestPublishingFromElsewherePrintsWhatTheCommandPrints(t *testing.T) {
 	if out := same("--allow-removals"); !strings.Contains(out, "published version 3") {
 		t.Error(out)
 	}
+	write("outils/scie.md", essaiTool("Coupe."))
+	same("--revision", "0123abc", "--author", "Ada")
+	write("outils/scie.md", essaiTool("Scie."))
+	if out := same(); !strings.Contains(out, "exit 1") || !strings.Contains(out, "as revision 0123abc by Ada, and this folder has no revision of git") {
+		t.Error(out)
+	}
+	same("--expect", "3")
+	if out := same("--expect", "4"); !strings.Contains(out, "published version 5") {
+		t.Error(out)
+	}
+	write("outils/scie.md", essaiTool("Taille."))
+	if out := same(); !strings.Contains(out, "published version 6") {
+		t.Error(out)
+	}
 	if out := must(t, "log", "--database", dsn); !strings.Contains(out, "  ci  ") {
 		t.Error(out)
 	}

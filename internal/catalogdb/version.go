@@ -27,6 +27,7 @@ type Head struct {
 	Revision string // the last known one, of this version or an earlier one; "" for none
 	Author   string // of Revision
 	Clean    bool   // what was published was Revision, without other changes
+	Earlier  bool   // Revision is that of an earlier version
 }
 
 // ErrNoVersion: there is no such version.
@@ -52,8 +53,8 @@ func head(ctx context.Context, tx *sql.Tx) (h Head, err error) {
 	if err != nil {
 		return h, err
 	}
-	err = tx.QueryRowContext(ctx, `SELECT revision, author, clean FROM publications WHERE revision <> ''
-		ORDER BY version DESC LIMIT 1`).Scan(&h.Revision, &h.Author, &h.Clean)
+	err = tx.QueryRowContext(ctx, `SELECT revision, author, clean, version < $1 FROM publications WHERE revision <> ''
+		ORDER BY version DESC LIMIT 1`, h.Version).Scan(&h.Revision, &h.Author, &h.Clean, &h.Earlier)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}

@@ -141,19 +141,32 @@ func (r *Revision) Guard(c *Checkout) func(catalogdb.Head) error {
 			return &staleError{fmt.Sprintf("version %d is published, not %d: see `palmares log %d`, "+
 				"take over what it changed, and publish with --expect %d",
 				published.Version, *r.Expect, published.Version, published.Version), true}
-		case r.Force || r.Expect != nil || c == nil || published.Revision == "":
+		case r.Force || r.Expect != nil || published.Revision == "":
+			return nil
+		case c != nil:
+			return c.contains(published)
+		case r.Commit != "" || published.Earlier:
 			return nil
 		}
-		return c.contains(published)
+		return &staleError{fmt.Sprintf("version %d was published from git, as %s, and this folder has no revision of git, "+
+			"so it cannot be known whether publishing it would undo that work: see `palmares log %d`, take over "+
+			"what is missing here, and publish with --expect %d, or pass --force",
+			published.Version, revisionOf(published), published.Version, published.Version), true}
 	}
 }
 
-// contains returns an error unless the checkout contains what is published.
-func (c *Checkout) contains(published catalogdb.Head) error {
+// revisionOf names the published revision and its author.
+func revisionOf(published catalogdb.Head) string {
 	what := fmt.Sprintf("revision %.12s", published.Revision)
 	if published.Author != "" {
 		what += " by " + published.Author
 	}
+	return what
+}
+
+// contains returns an error unless the checkout contains what is published.
+func (c *Checkout) contains(published catalogdb.Head) error {
+	what := revisionOf(published)
 	_, err := c.git("merge-base", "--is-ancestor", published.Revision, c.head)
 	if err == nil {
 		if published.Clean || !c.isClean || published.Revision != c.head {

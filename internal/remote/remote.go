@@ -64,6 +64,7 @@ type published struct {
 	Revision string `json:"revision"`
 	Author   string `json:"author"`
 	Clean    bool   `json:"clean"`
+	Earlier  bool   `json:"earlier"` // see catalogdb.Head
 }
 
 // A message is one line of a response. It has one field.
