@@ -1,6 +1,10 @@
 package site
 
-import "palmares/internal/cache"
+import (
+	"errors"
+
+	"palmares/internal/cache"
+)
 
 // pageCacheSize is enough for about 2,000 finished pages. Rendering one costs half a millisecond.
 const pageCacheSize = 32 << 20
@@ -13,14 +17,26 @@ func newPageCache() *cache.Cache[string, *response] {
 	})
 }
 
-// cachedPage returns the page of a path, which build makes if it is not cached.
+var errNotCached = errors.New("the page is not to be cached")
+
+// cachedPage returns the page of a path, which build makes if it is not cached: once, for all who ask
+// for it meanwhile. Redirects, which depend on more than the path and which anybody can cause, and
+// passing pages are made for each of them.
 func (v *view) cachedPage(path string, build func() (*response, error)) (*response, error) {
-	if a, ok := v.pages.Get(path); ok {
-		return a, nil
+	var own *response
+	a, err := v.pages.Load(path, func() (*response, error) {
+		a, err := build()
+		if err == nil && (a.location != "" || a.passing) {
+			own = a
+			return nil, errNotCached
+		}
+		return a, err
+	})
+	switch {
+	case !errors.Is(err, errNotCached):
+		return a, err
+	case own != nil:
+		return own, nil
 	}
-	a, err := build()
-	if err == nil && a.location == "" && !a.passing { // anybody can invent addresses that are redirected
-		v.pages.Put(path, a)
-	}
-	return a, err
+	return build()
 }

@@ -100,7 +100,7 @@ func (d drawing) Read(context.Context, string) ([]byte, error) { return d.PNG(),
 func (s *Site) shareCard(w http.ResponseWriter, r *http.Request) {
 	req := &request{Request: r, view: s.current.Load()}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		s.write(w, r, s.failure(req, methodNotAllowed()), nil)
+		s.write(w, req, s.failure(req, methodNotAllowed()), nil)
 		return
 	}
 	folder := r.PathValue("folder")
@@ -109,10 +109,10 @@ func (s *Site) shareCard(w http.ResponseWriter, r *http.Request) {
 	card := req.card(folder, slug)
 	if !isPNG || !hasDigest || card == nil {
 		if current := req.currentSlug(folder, slug); current != "" && req.card(folder, current) != nil {
-			s.write(w, r, redirect(cardPath(folder, current, req.card(folder, current)), ""), nil)
+			s.write(w, req, redirect(cardPath(folder, current, req.card(folder, current)), ""), nil)
 			return
 		}
-		s.write(w, r, s.failure(req, notFound("Cette image n’existe pas, ou plus.")), nil)
+		s.write(w, req, s.failure(req, notFound("Cette image n’existe pas, ou plus.")), nil)
 		return
 	}
 	control := cacheYear

@@ -1,11 +1,33 @@
 package site
 
-import "palmares/internal/web"
+import (
+	"context"
+
+	"palmares/internal/web"
+)
 
 // ForgetPages empties the caches of finished pages.
 func (s *Site) ForgetPages() {
 	v := s.current.Load()
 	v.pages, v.responses = newPageCache(), web.NewResponses()
+}
+
+// OccupyPages takes all the room for pages that are made, until the function that it returns is called.
+func (s *Site) OccupyPages(ctx context.Context) (leave func(), err error) {
+	const all = 1 << 30
+	return func() { s.making.Leave(all) }, s.making.Enter(ctx, all)
+}
+
+// MakePage returns a page of the served version from the cache, or makes it.
+func (s *Site) MakePage(path string, location string, made func()) (to string) {
+	a, err := s.current.Load().cachedPage(path, func() (*response, error) {
+		made()
+		return &response{body: []byte(path), location: location}, nil
+	})
+	if err != nil {
+		panic(err)
+	}
+	return a.location
 }
 
 // LimitCards sets how many bytes of cards are cached.

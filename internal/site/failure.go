@@ -32,6 +32,13 @@ func methodNotAllowed() *failure {
 	}
 }
 
+// busy says that too many pages are made at once.
+func busy(err error) *failure {
+	return &failure{
+		status: http.StatusServiceUnavailable, title: "Trop de visites", cache: noStore, text: web.AsError(err).Text,
+	}
+}
+
 type failurePage struct {
 	Page   page
 	Status int
@@ -73,7 +80,7 @@ func (s *Site) failure(r *request, err error) *response {
 func (f *failure) json() *response {
 	code := map[int]web.Code{
 		http.StatusBadRequest: web.CodeInvalidParameter, http.StatusNotFound: web.CodeNotFound,
-		http.StatusMethodNotAllowed: web.CodeMethodNotAllowed,
+		http.StatusMethodNotAllowed: web.CodeMethodNotAllowed, http.StatusServiceUnavailable: web.CodeUnavailable,
 	}[f.status]
 	a := newResponse(jsonType, web.NewError(code, f.text).JSON())
 	a.status, a.cache = f.status, f.cache

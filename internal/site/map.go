@@ -71,9 +71,12 @@ func (s *Site) showMap(r *request) (*response, error) {
 		return moved, nil
 	}
 	category, pricing := f.category(r.view), f.pricing()
+	if len(f.Problems) > 0 { // anybody can invent such addresses: nothing is drawn for them
+		return s.renderMap(r, f, &market.Map{}), nil
+	}
 	build := func() (*response, error) { return s.renderMap(r, f, r.maps().Of(category, pricing)), nil }
 	// There are few maps, and each is made of the whole catalogue.
-	if _, known := r.labels[category]; r.query == "" || !known && category != "" || len(f.Problems) > 0 {
+	if _, known := r.labels[category]; r.query == "" || !known && category != "" {
 		return build()
 	}
 	return r.cachedPage("map "+f.with("", ""), build)

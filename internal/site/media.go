@@ -28,12 +28,12 @@ var pictureTypes = map[string]string{"png": "image/png", "jpg": "image/jpeg", "w
 func (s *Site) media(w http.ResponseWriter, r *http.Request) {
 	req := &request{Request: r, view: s.current.Load()}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		s.write(w, r, s.failure(req, methodNotAllowed()), nil)
+		s.write(w, req, s.failure(req, methodNotAllowed()), nil)
 		return
 	}
 	hash, ext, _ := strings.Cut(r.PathValue("file"), ".")
 	if known, ok := req.snap.Pictures[hash]; !ok || known != ext {
-		s.write(w, r, s.failure(req, notFound("Cette image n’existe pas, ou plus.")), nil)
+		s.write(w, req, s.failure(req, notFound("Cette image n’existe pas, ou plus.")), nil)
 		return
 	}
 	s.writePicture(w, req, picture{hash: hash, ext: ext, control: cacheYear, from: s.cfg.Pictures, cache: s.pictures})
@@ -63,7 +63,7 @@ func (s *Site) writePicture(w http.ResponseWriter, r *request, p picture) {
 		h.Del("ETag")
 		unavailable := web.Unavailable(err, "Cette image ne peut pas être lue")
 		h.Set("Retry-After", cmp.Or(unavailable.RetryAfter, web.RetrySoon))
-		s.write(w, r.Request, s.failure(r, pictureUnavailable(unavailable.Text)), nil)
+		s.write(w, r, s.failure(r, pictureUnavailable(unavailable.Text)), nil)
 		return
 	}
 	h.Set("Content-Type", pictureTypes[p.ext])
@@ -96,14 +96,14 @@ const (
 // ever out of date.
 type pictureCache struct {
 	files *cache.Cache[string, []byte]
-	slots chan struct{} // one per read under way
+	reads *web.Limit
 }
 
 // newPictureCache returns an empty cache of at most most bytes, which reads up to reads
 // pictures at once.
 func newPictureCache(most, reads int) *pictureCache {
 	size := func(hash string, file []byte) int { return len(hash) + cap(file) }
-	return &pictureCache{cache.New(most, size), make(chan struct{}, reads)}
+	return &pictureCache{cache.New(most, size), web.NewLimit(reads, pictureTimeout)}
 }
 
 var errNoPictures = errors.New("no source of pictures")
@@ -117,12 +117,10 @@ func (c *pictureCache) get(ctx context.Context, hash string, from Pictures) ([]b
 		// Others wait for this read, so it goes on if this visitor leaves.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pictureTimeout)
 		defer cancel()
-		select {
-		case c.slots <- struct{}{}:
-			defer func() { <-c.slots }()
-			return from.Read(ctx, hash)
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if err := c.reads.Enter(ctx, 1); err != nil {
+			return nil, err
 		}
+		defer c.reads.Leave(1)
+		return from.Read(ctx, hash)
 	})
 }

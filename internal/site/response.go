@@ -2,6 +2,7 @@ package site
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -92,7 +93,7 @@ func redirectTo(location string) *response {
 }
 
 // write sends a response. It is added to cached, unless that is nil, if it is the same for everybody.
-func (s *Site) write(w http.ResponseWriter, r *http.Request, a *response, cached *web.Responses) {
+func (s *Site) write(w http.ResponseWriter, r *request, a *response, cached *web.Responses) {
 	h := w.Header()
 	h.Set("Cache-Control", a.cache)
 	if a.location != "" {
@@ -111,7 +112,7 @@ func (s *Site) write(w http.ResponseWriter, r *http.Request, a *response, cached
 	if a.packed != nil {
 		last = web.Gzip
 	}
-	chosen, tag, known := web.Negotiate(r, a.digest, last)
+	chosen, tag, known := web.Negotiate(r.Request, a.digest, last)
 	if a.status == http.StatusOK {
 		h.Set("ETag", tag)
 		if known {
@@ -119,12 +120,15 @@ func (s *Site) write(w http.ResponseWriter, r *http.Request, a *response, cached
 			return
 		}
 	}
-	if a.status == http.StatusMethodNotAllowed {
+	switch a.status {
+	case http.StatusMethodNotAllowed:
 		h.Set("Allow", "GET, HEAD")
+	case http.StatusServiceUnavailable:
+		h.Set("Retry-After", cmp.Or(h.Get("Retry-After"), web.RetrySoon))
 	}
 	h.Set("Content-Type", a.kind)
 	if a.packed != nil {
-		a.writePacked(w, r, chosen)
+		a.writePacked(w, r.Request, chosen)
 		return
 	}
 	body := a.body
@@ -133,8 +137,9 @@ func (s *Site) write(w http.ResponseWriter, r *http.Request, a *response, cached
 		body = s.compressor.Compress(wire.NewBody(a.digest, a.body), chosen)
 	}
 	if cached != nil && a.status == http.StatusOK && !a.passing && r.URL.RawQuery == "" { // anybody can invent parameters
-		cached.Put(w, r, tag, h, body)
+		cached.Put(w, r.Request, tag, h, body)
 	}
+	r.end() // a slow reader keeps nobody waiting
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(a.status)
 	_, _ = w.Write(body) // fails only when the client is gone

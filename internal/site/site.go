@@ -12,11 +12,14 @@
 package site
 
 import (
+	"context"
 	"net/http"
 	"path"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"palmares/internal/dataset"
 	"palmares/internal/reference"
@@ -56,6 +59,7 @@ type Site struct {
 	hasMarkdown map[string]bool             // by pattern; pages of a slug always have it
 	isData      map[string]bool             // by pattern; see handleData
 	compressor  *web.Compressor
+	making      *web.Limit // of pages that are made at once
 	pictures    *pictureCache
 	cards       *pictureCache
 	current     atomic.Pointer[view] // what Show was last called with
@@ -69,6 +73,7 @@ func New(cfg Config) *Site {
 		hasMarkdown: map[string]bool{}, isData: map[string]bool{},
 		withoutPro: sync.OnceValue(func() *reference.Reference { return reference.NewWithoutPro(cfg.Document) }),
 		compressor: web.NewCompressor(),
+		making:     web.NewLimit(max(2, runtime.GOMAXPROCS(0)), pageWait),
 		pictures:   newPictureCache(pictureCacheSize, pictureReads),
 		cards:      newPictureCache(cardCacheSize, cardDrawings),
 		headers:    securityHeaders(strings.HasPrefix(cfg.BaseURL, "https://")),
@@ -119,7 +124,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// The mux would redirect too, but with its own HTML body and cache lifetime.
 	if p := r.URL.Path; strings.HasPrefix(p, "/") {
 		if clean := path.Clean(p); clean != p && clean+"/" != p {
-			s.write(w, r, redirect(clean, r.URL.RawQuery), nil)
+			s.write(w, &request{Request: r}, redirect(clean, r.URL.RawQuery), nil)
 			return
 		}
 	}
@@ -130,9 +135,31 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 type request struct {
 	*http.Request
 	*view
-	markdown bool   // the page is requested in Markdown
-	data     bool   // it is requested as JSON or CSV
-	query    string // the parameters, of a page that reads them
+	markdown bool       // the page is requested in Markdown
+	data     bool       // it is requested as JSON or CSV
+	query    string     // the parameters, of a page that reads them
+	making   *web.Limit // in which this request has room; nil for none
+}
+
+// pageWait is how long a visitor waits for others whose pages are made.
+const pageWait = 2 * time.Second
+
+// begin waits until a page may be made. Making one takes all of a processor, so there are as many at a
+// time as processors: pages that are cached, and health checks, are sent beside them.
+func (s *Site) begin(ctx context.Context, r *request) error {
+	if err := s.making.Enter(ctx, 1); err != nil {
+		return busy(err)
+	}
+	r.making = s.making
+	return nil
+}
+
+// end gives room to other pages.
+func (r *request) end() {
+	if r.making != nil {
+		r.making.Leave(1)
+		r.making = nil
+	}
 }
 
 // A pageFunc returns a response or an error; it writes nothing itself.
@@ -180,11 +207,12 @@ func (s *Site) register(pattern string, page pageFunc, hasParameters bool) {
 				return
 			}
 		}
+		defer req.end()
 		a, err := s.run(page, req)
 		if err != nil {
 			a = s.failure(req, err)
 		}
-		s.write(w, r, a, req.responses)
+		s.write(w, req, a, req.responses)
 	})
 }
 
@@ -195,9 +223,18 @@ func (s *Site) run(page pageFunc, r *request) (*response, error) {
 	// Without parameters a page is the same for everybody while its version
 	// lasts. With parameters there are too many pages to keep.
 	if r.query != "" {
-		return page(r)
+		if err := s.begin(r.Context(), r); err != nil {
+			return nil, err
+		}
+		return page(r) // write ends it, once it is compressed
 	}
-	return r.cachedPage(r.URL.Path, func() (*response, error) { return page(r) })
+	return r.cachedPage(r.URL.Path, func() (*response, error) {
+		if err := s.begin(context.WithoutCancel(r.Context()), r); err != nil { // others wait for it
+			return nil, err
+		}
+		defer r.end()
+		return page(r)
+	})
 }
 
 // notFound responds to unknown paths. A trailing slash is removed by a redirect.
