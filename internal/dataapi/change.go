@@ -17,7 +17,6 @@ import (
 const (
 	maxChanges = 1000    // of a page, and its default
 	maxPage    = 8 << 20 // bytes of a page, but for a single record
-	large      = 1 << 20 // bytes of what is compressed quickly rather than well
 )
 
 const changesPath = "/data/v1/changes"
@@ -155,7 +154,7 @@ func (p *changePage) appendMeta(b []byte, feed *record.Feed, version int64) []by
 
 func (p *changePage) response() web.Response {
 	body := wire.NewParts(p.digest("changes"), p)
-	return web.Response{Body: body, Link: licenseLink, NoCache: true, Large: p.size > large}
+	return web.Response{Body: body, Link: licenseLink, NoCache: true, Size: p.size}
 }
 
 // digest returns the digest of the page in a form. It is made from what determines the
@@ -175,15 +174,31 @@ func (p *changePage) digest(form string) wire.Digest {
 
 // Append appends the bytes of the page to b.
 func (p *changePage) Append(b []byte) []byte {
-	b = append(b, `{"data":[`...)
-	for i, c := range p.changes {
-		if i > 0 {
-			b = append(b, ',')
+	p.Pieces(func(piece []byte) bool {
+		b = append(b, piece...)
+		return true
+	})
+	return b
+}
+
+// Pieces yields the bytes of the page, row by row.
+func (p *changePage) Pieces(yield func([]byte) bool) {
+	yieldRows(yield, len(p.changes), p.meta, func(b []byte, i int) []byte { return p.appendRow(b, p.changes[i]) })
+}
+
+// yieldRows yields a list of n rows, one by one, and what is said about it.
+func yieldRows(yield func([]byte) bool, n int, meta []byte, appendRow func([]byte, int) []byte) {
+	b := append([]byte(nil), `{"data":[`...)
+	for i := range n {
+		if b = appendRow(b, i); !yield(b) {
+			return
 		}
-		b = p.appendRow(b, c)
+		b = append(b[:0], ',')
 	}
-	b = append(b, `],"meta":`...)
-	return append(append(b, p.meta...), '}')
+	if n > 0 {
+		b = b[:0]
+	}
+	yield(append(append(append(b, `],"meta":`...), meta...), '}'))
 }
 
 // appendRow appends a change with its record.

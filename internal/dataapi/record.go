@@ -49,7 +49,7 @@ func getRecords(kind record.Kind) operation {
 			return web.Response{}, web.Invalid("slug", "Ces enregistrements font plus de 8 Mio ensemble : "+
 				"demandez-en moins à la fois, ou seulement certains champs.")
 		}
-		return web.Response{Body: page.body(kind), Link: licenseLink, Large: page.size() > large}, nil
+		return web.Response{Body: page.body(kind), Link: licenseLink, Size: page.size()}, nil
 	}
 }
 
@@ -125,15 +125,19 @@ func (p *recordPage) body(kind record.Kind) wire.Body {
 
 // Append appends the bytes of the body to b.
 func (p *recordPage) Append(b []byte) []byte {
-	b = append(b, `{"data":[`...)
-	for i, c := range p.changes {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = recordOf(p.catalogue, c).AppendOnly(b, c.Images, func(field string) bool {
+	p.Pieces(func(piece []byte) bool {
+		b = append(b, piece...)
+		return true
+	})
+	return b
+}
+
+// Pieces yields the bytes of the body, record by record.
+func (p *recordPage) Pieces(yield func([]byte) bool) {
+	yieldRows(yield, len(p.changes), p.meta, func(b []byte, i int) []byte {
+		c := p.changes[i]
+		return recordOf(p.catalogue, c).AppendOnly(b, c.Images, func(field string) bool {
 			return p.fields == nil || slices.Contains(p.fields, field)
 		})
-	}
-	b = append(b, `],"meta":`...)
-	return append(append(b, p.meta...), '}')
+	})
 }

@@ -83,7 +83,7 @@ func searchTools(r *request) (web.Response, error) {
 	}
 	b := wire.AppendJSON(nil, body)
 	return web.Response{
-		Body: wire.NewBody(wire.Sum(b), b), Total: found.Total, IsList: true, Large: len(b) > large,
+		Body: wire.NewBody(wire.Sum(b), b), Total: found.Total, IsList: true, Size: len(b),
 		Link: []string{p.PageLinks(searchPath, at.Number, pages) + ", " + licenseLink[0]},
 	}, nil
 }

@@ -176,7 +176,7 @@ var Codes = []CodeInfo{
 	{
 		Code: CodeUnavailable, Status: http.StatusServiceUnavailable,
 		Meaning: "La clé ne peut pas être vérifiée pour l’instant, un export se prépare, " +
-			"ou trop de lecteurs attendent les changements.",
+			"trop de lecteurs attendent les changements, ou trop de grandes pages sont en cours d’envoi.",
 		Fix: "Réessayez après « Retry-After » secondes. Rien n’est décompté.",
 	},
 	{Code: CodeNoSpace, Status: http.StatusInsufficientStorage, Publishing: true},

@@ -3,7 +3,8 @@ package web
 import (
 	"bytes"
 	"compress/gzip"
-	"sync"
+	"io"
+	"runtime"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
@@ -35,7 +36,12 @@ func NewCompressor() *Compressor {
 // Compress returns a body in a coding; in Identity, it only assembles it.
 func (z *Compressor) Compress(body wire.Body, c Coding) []byte {
 	made, _ := z.bodies.Load(compressedKey{body.Digest(), c}, func() ([]byte, error) {
-		return bytes.Clone(compress(body.Bytes(), c)), nil // without the spare room of its buffer
+		if c == Identity {
+			return bytes.Clone(body.Bytes()), nil // without the spare room of its buffer
+		}
+		var out bytes.Buffer
+		compress(&out, body, c)
+		return bytes.Clone(out.Bytes()), nil
 	})
 	return made
 }
@@ -44,31 +50,64 @@ func (z *Compressor) Compress(body wire.Body, c Coding) []byte {
 const (
 	gzipLevel   = 5
 	brotliLevel = 5
+	zstdWindow  = 1 << 20
 )
 
-var zstdEncoder = sync.OnceValue(func() *zstd.Encoder {
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+// An encoder has the memory for one compression, some megabytes, which the next one uses again.
+type encoder struct {
+	zstd   *zstd.Encoder
+	brotli *brotli.Writer
+	gzip   *gzip.Writer
+}
+
+// encoders are all encoders: as many as processors, because each keeps one busy.
+var encoders = func() chan *encoder {
+	all := make(chan *encoder, runtime.GOMAXPROCS(0))
+	for range cap(all) {
+		all <- &encoder{}
+	}
+	return all
+}()
+
+// resetter is what the writers of all codings have in common.
+type resetter interface {
+	io.WriteCloser
+	Reset(w io.Writer)
+}
+
+// in returns the writer of a coding.
+func (e *encoder) in(c Coding) resetter {
+	var err error // only for invalid options
+	switch {
+	case c == Zstd && e.zstd == nil:
+		e.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow))
+	case c == Brotli && e.brotli == nil:
+		e.brotli = brotli.NewWriterLevel(nil, brotliLevel)
+	case c == Gzip && e.gzip == nil:
+		e.gzip, err = gzip.NewWriterLevel(nil, gzipLevel)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return map[Coding]resetter{Zstd: e.zstd, Brotli: e.brotli, Gzip: e.gzip}[c]
+}
+
+// compress writes a body in a coding, once there is an encoder for it.
+func compress(to io.Writer, body wire.Body, c Coding) {
+	e := <-encoders
+	defer func() { encoders <- e }()
+	w := e.in(c)
+	w.Reset(to)
+	_, _ = body.WriteTo(w) // to memory: cannot fail
+	_ = w.Close()
+}
+
+// unpack writes a body that was compressed as Zstd.
+func unpack(to io.Writer, body []byte) {
+	from, err := zstd.NewReader(bytes.NewReader(body), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
 	if err != nil {
 		panic(err) // only for invalid options
 	}
-	return enc
-})
-
-func compress(b []byte, c Coding) []byte {
-	var out bytes.Buffer
-	switch c {
-	case Identity:
-		return b
-	case Zstd:
-		return zstdEncoder().EncodeAll(b, nil)
-	case Brotli:
-		w := brotli.NewWriterLevel(&out, brotliLevel)
-		_, _ = w.Write(b) // to memory: cannot fail
-		_ = w.Close()
-	default:
-		w, _ := gzip.NewWriterLevel(&out, gzipLevel) // fails only for an invalid level
-		_, _ = w.Write(b)
-		_ = w.Close()
-	}
-	return out.Bytes()
+	defer from.Close()
+	_, _ = from.WriteTo(to) // fails only if the client has disconnected
 }

@@ -86,7 +86,10 @@ type Handler[S any] struct {
 // NewHandler returns a handler without routes.
 func NewHandler[S any](cfg Config[S]) *Handler[S] {
 	return &Handler[S]{
-		Sender: Sender{public: cfg.Public, stallTimeout: cfg.StallTimeout, compressor: NewCompressor()}, cfg: cfg,
+		Sender: Sender{
+			public: cfg.Public, stallTimeout: cfg.StallTimeout, compressor: NewCompressor(),
+			room: NewLimit(largeRoom, largeWait),
+		}, cfg: cfg,
 		exact: map[string]*Route[S]{}, open: map[[2]string]*Route[S]{},
 	}
 }
@@ -220,6 +223,15 @@ func (at *Route[S]) allowed() string {
 func (h *Handler[S]) reply(w http.ResponseWriter, r *Request[S], a *Response, err error) {
 	if err == nil {
 		h.prepare(r.Request, a)
+	}
+	if err == nil && a.Size > pieceSize && a.Status == http.StatusOK {
+		size := min(a.Size, largeRoom)
+		err = h.room.Enter(r.Context(), size)
+		if err == nil {
+			a.held = size
+			defer func() { h.room.Leave(a.held) }()
+		}
+		r.Resume()
 	}
 	if r.admitted {
 		status := a.Status

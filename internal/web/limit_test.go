@@ -1,12 +1,17 @@
 package web_test
 
 import (
+	"bytes"
 	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"palmares/internal/web"
+	"palmares/internal/wire"
 )
 
 func TestWhatFindsNoRoomWaitsInOrderAndIsRefusedAfterAWhile(t *testing.T) {
@@ -53,5 +58,59 @@ func TestWhatFindsNoRoomWaitsInOrderAndIsRefusedAfterAWhile(t *testing.T) {
 		is("one that is larger than the limit, alone", enter(t.Context(), 100), true)
 		limit.Leave(100)
 		is("after all", enter(t.Context(), 10), true)
+	})
+}
+
+// A longBody is made piece by piece, once it may be.
+type longBody struct {
+	may    <-chan struct{}
+	pieces int
+}
+
+func (b *longBody) Append([]byte) []byte { panic("it is assembled as a whole") }
+
+func (b *longBody) Pieces(yield func([]byte) bool) {
+	<-b.may
+	for range b.pieces {
+		yield(bytes.Repeat([]byte("palmares"), 8<<10))
+	}
+}
+
+func TestLargeResponsesUnderWayAreLimitedAndStreamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		may := make(chan struct{})
+		sizes := map[string]int{"/all": 64 << 20, "/large": 2 << 20, "/small": 1000}
+		anonymous := func(context.Context, *http.Request) (web.Caller, error) { return web.Caller{}, nil }
+		h := web.NewHandler(web.Config[int]{
+			Callers: anonymous, Public: true,
+			Fallback: func(r *web.Request[int]) (web.Response, error) {
+				size, path := sizes[r.URL.Path], []byte(r.URL.Path)
+				if size == 1000 {
+					return web.Response{Body: wire.NewBody(wire.Sum(path), path), Size: size}, nil
+				}
+				return web.Response{Body: wire.NewParts(wire.Sum(path), &longBody{may, size >> 16}), Size: size}, nil
+			},
+		})
+		get := func(path string) *httptest.ResponseRecorder {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+			return w
+		}
+		made := make(chan int, 1)
+		go func() { made <- get("/all").Body.Len() }()
+		synctest.Wait()
+		if w := get("/large"); w.Code != 503 || w.Header().Get("Retry-After") != "5" {
+			t.Errorf("while there is no room: %d %v", w.Code, w.Header())
+		}
+		if w := get("/small"); w.Code != 200 {
+			t.Errorf("a small one: %d", w.Code)
+		}
+		close(may)
+		if n := <-made; n != 64<<20 {
+			t.Errorf("it has %d bytes", n)
+		}
+		if w := get("/large"); w.Code != 200 || w.Body.Len() != 2<<20 || !strings.HasPrefix(w.Body.String(), "palmares") {
+			t.Errorf("afterwards: %d, %d bytes", w.Code, w.Body.Len())
+		}
 	})
 }

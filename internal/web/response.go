@@ -15,6 +15,7 @@ type Sender struct {
 	public       bool
 	stallTimeout time.Duration
 	compressor   *Compressor
+	room         *Limit // for large bodies
 }
 
 // A Response is the result of an operation.
@@ -29,7 +30,7 @@ type Response struct {
 	NoCache  bool // caches must ask each time whether it is still true
 	NoStore  bool // for this one request: it has no entity tag and is stored by nobody
 	Shared   bool // sent to many callers at once, so that its bytes are worth keeping
-	Large    bool // so large that the best compression would take a second
+	Size     int  // of the body in bytes, or a few more, if it may be large
 	Cached   bool // the same for every caller, so that it may be cached; also of a 404
 	// Handler, if it is not nil, writes the response, once the request is counted: for
 	// requests that are held open, and for files. Of the other fields only Status and Done are
@@ -40,7 +41,19 @@ type Response struct {
 
 	coding Coding
 	tag    string
+	held   int // of the room for large bodies
 }
+
+const (
+	// large is the size of what is compressed quickly rather than well.
+	large = 1 << 20
+	// largeRoom is how many bytes of bodies over pieceSize may be under way: being made, or being sent.
+	largeRoom = 64 << 20
+	// largeWait is how long a caller waits for that room.
+	largeWait = 2 * time.Second
+	// unpacking is about what it takes to unpack a body on its way.
+	unpacking = 1 << 20
+)
 
 // JSON returns the body that encodes v. It has no digest: it is for APIs that are
 // not Public.
@@ -70,7 +83,7 @@ func (s *Sender) prepare(r *http.Request, a *Response) {
 		return
 	}
 	best := Brotli
-	if a.Large {
+	if a.Size > large {
 		best = Zstd
 	}
 	if a.NoStore {
@@ -159,12 +172,28 @@ func (s *Sender) write(w http.ResponseWriter, a *Response) {
 		return
 	}
 	body := s.body(a)
+	if a.held > 0 {
+		rest := min(a.held, len(body)+unpacking)
+		s.room.Leave(a.held - rest)
+		a.held = rest
+	}
+	if s.isUnpacked(a) {
+		w.WriteHeader(a.Status)
+		unpack(s.ExtendTimeout(w), body)
+		return
+	}
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(a.Status)
 	if len(body) > pieceSize {
 		w = s.ExtendTimeout(w)
 	}
 	_, _ = w.Write(body) // fails only if the client has disconnected
+}
+
+// isUnpacked reports whether the body of a response is compressed when it is made and unpacked on its
+// way: a large one, so that its plain form is never in memory as a whole, however slow its reader is.
+func (s *Sender) isUnpacked(a *Response) bool {
+	return s.public && a.coding == Identity && a.Size > large
 }
 
 // setCommonHeaders sets the headers that every response has.
@@ -216,6 +245,9 @@ func (s *Sender) setHeaders(header http.Header, a *Response) {
 
 // body returns the body of a prepared response.
 func (s *Sender) body(a *Response) []byte {
+	if s.isUnpacked(a) {
+		return s.compressor.Compress(a.Body, Zstd)
+	}
 	if a.coding != Identity || a.Shared {
 		return s.compressor.Compress(a.Body, a.coding)
 	}

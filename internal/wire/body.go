@@ -5,7 +5,10 @@
 // depend on HTTP.
 package wire
 
-import "crypto/sha256"
+import (
+	"crypto/sha256"
+	"io"
+)
 
 // A Digest names a body by its content: equal digests mean equal bytes, on every node
 // and after every restart.
@@ -30,6 +33,13 @@ type Appender interface {
 	Append(buf []byte) []byte
 }
 
+// A Streamer is an Appender that can yield the same bytes in pieces, each of which is valid until the
+// next one.
+type Streamer interface {
+	Appender
+	Pieces(yield func([]byte) bool)
+}
+
 // NewBody returns a body of bytes with their digest. The bytes must not change.
 func NewBody(d Digest, b []byte) Body { return Body{digest: d, bytes: b} }
 
@@ -45,4 +55,20 @@ func (b Body) Bytes() []byte {
 		return b.bytes
 	}
 	return b.parts.Append(nil)
+}
+
+// WriteTo writes the bytes of the body, without assembling all of them first if they are in pieces.
+func (b Body) WriteTo(w io.Writer) (written int64, err error) {
+	write := func(piece []byte) bool {
+		var n int
+		n, err = w.Write(piece)
+		written += int64(n)
+		return err == nil
+	}
+	if s, ok := b.parts.(Streamer); ok {
+		s.Pieces(write)
+	} else {
+		write(b.Bytes())
+	}
+	return written, err
 }
