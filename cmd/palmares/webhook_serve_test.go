@@ -112,9 +112,13 @@ func TestEveryChangeReachesItsReceiversOnceSignedAndAsTheAPIShowsIt(t *testing.T
 				}
 				switch e.Type {
 				case "catalog.updated":
-					var object map[string]int
-					if err := json.Unmarshal(e.Data.Object, &object); err != nil || !maps.Equal(object, counts) {
-						t.Errorf("%v, %v; want %v", object, err, counts)
+					var object map[string]any
+					if err := json.Unmarshal(e.Data.Object, &object); err != nil || object["state"] == "" {
+						t.Errorf("%v, %v", object, err)
+					}
+					maps.DeleteFunc(object, func(name string, _ any) bool { return !strings.Contains(name, ".") })
+					if got, want := fmt.Sprint(object), fmt.Sprint(counts); got != want {
+						t.Errorf("%s; want %s", got, want)
 					}
 				case "pricing.updated":
 					ofPrices = append(ofPrices, event)

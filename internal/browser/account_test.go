@@ -93,7 +93,7 @@ func createsAKey(s *service, b customer) (key string) {
 	})
 	b.shows("30 derniers jours", "1 requête en tout")
 	b.goTo("/compte")
-	b.shows("1 clé active, sur 3", "Avec Pro, chaque changement")
+	b.shows("1 clé active, sur 3", "Avec Pro, chaque publication")
 	return key
 }
 

@@ -41,7 +41,7 @@ type Change struct {
 }
 
 // An Object is what became of the subject of a change: the item as the API shows it, the
-// Counts of CatalogUpdated, or either as it was stored.
+// Counts of CatalogUpdated, or a StoredObject.
 type Object interface {
 	// Values returns the fields of the object by their names on the wire. The caller must not
 	// change them.
@@ -75,7 +75,15 @@ func (c Counts) Values() map[string]any {
 	return values
 }
 
-// A StoredObject is the object of a past change, decoded from JSON.
+// Published returns the object of CatalogUpdated: the counts, the version that was published,
+// and the last position and the state of the feed of records by then.
+func (c Counts) Published(version, position int64, state string) Object {
+	values := StoredObject(c.Values())
+	values["version"], values["position"], values["state"] = version, position, state
+	return values
+}
+
+// A StoredObject is an object by the names of its fields, such as one decoded from JSON.
 type StoredObject map[string]any
 
 // Values implements Object.

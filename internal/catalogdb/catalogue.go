@@ -137,7 +137,9 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 	if err := p.recordCopy(ctx, feed.State); err != nil {
 		return err
 	}
-	counts := p.diff.Changes[len(p.diff.Changes)-1].Object // of catalog.updated
+	last := p.diff.Changes[len(p.diff.Changes)-1] // catalog.updated
+	counts := last.Object.(catalog.Counts)
+	last.Object = counts.Published(done.Version, feed.Last, feed.State)
 	from := p.opts.Source
 	_, err = p.tx.ExecContext(ctx, `
 		INSERT INTO publications (version, published_at, first_sequence, last_sequence, changes,
@@ -148,7 +150,7 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 	if err != nil {
 		return err
 	}
-	if err := p.writeEvents(ctx, done.Version, at); err != nil {
+	if err := p.writeEvents(ctx, done.Version, at, &last); err != nil {
 		return err
 	}
 	if err := storeFeed(ctx, p.tx, feed); err != nil {
@@ -159,10 +161,14 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 		p.next.URL, done.Version, done.Sequence, at, p.day())
 }
 
-func (p *publication) writeEvents(ctx context.Context, version int64, at string) error {
+// writeEvents writes the events of all changes; last is the last one, as it is announced.
+func (p *publication) writeEvents(ctx context.Context, version int64, at string, last *catalog.Change) error {
 	ids := account.NewIDs(account.EventID, p.now, rand.Reader)
 	return p.writeRows(ctx, "events", eventTable, len(p.diff.Changes), func(i int) []any {
 		c := &p.diff.Changes[i]
+		if i == len(p.diff.Changes)-1 {
+			c = last
+		}
 		sequence := p.old.sequence + 1 + int64(i)
 		id := ids.Next()
 		return []any{sequence, version, id, c.Type, c.Slug, at, string(webhook.EventBody(id, p.now, sequence, c))}

@@ -90,6 +90,25 @@ func TestEventBodiesAreTheseBytes(t *testing.T) {
 	})
 }
 
+func TestThePublicationEventLeadsToItsPlaceInTheFeedOfRecords(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		for i, c := range editions() {
+			if _, err := s.Catalogue.Publish(t.Context(), c, PublishOptions{Now: at(day(i)), AllowRemovals: true}); err != nil {
+				t.Fatal(err)
+			}
+			all, now := events(t, s), loaded(t, s)
+			body := string(all[len(all)-1].Body)
+			for _, want := range []string{
+				fmt.Sprintf(`"position":%d,`, now.Feed.Last), `"state":"` + now.Feed.State + `"`, fmt.Sprintf(`"version":%d}`, now.Version),
+			} {
+				if !strings.Contains(body, want) {
+					t.Errorf("version %d: %s lacks %s", now.Version, body, want)
+				}
+			}
+		}
+	})
+}
+
 func TestEventsArePagedBySequence(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		p := publish(t, s, large(20, 1, 10), monday)

@@ -73,7 +73,8 @@ var eventTexts = []eventText{
 		"son texte change (`changed`), ou il en sort (`left`)", "le document sans `chunks`, `null` s’il en sort"},
 	{
 		"catalog.updated", "une publication est finie, après tous ses autres événements",
-		"le nombre d’événements par type",
+		"`version`, la dernière `position` et le `state` de `/data/v1/changes` à ce moment, et le nombre " +
+			"d’événements par type",
 	},
 	{"webhook.ping", "vous l’avez demandé", "`null`"},
 }
@@ -150,7 +151,7 @@ func (s *Site) webhooks(r *request) (*response, error) {
 		return nil, notFound("Ce catalogue n’envoie pas de webhooks ; son flux Atom annonce ses changements.")
 	}
 	data := webhooksPage{
-		Page: s.page(r, "Webhooks", "Recevoir chaque changement du catalogue : événements, signatures, "+
+		Page: s.page(r, "Webhooks", "Recevoir ce que le catalogue publie : événements, signatures, "+
 			"récepteurs à copier, nouvelles tentatives.", webhooksPath),
 		HTML:  !r.markdown,
 		Types: eventTexts, Examples: eventExamples(), Receivers: receivers(), Retries: retries(), Outcomes: outcomeTexts,

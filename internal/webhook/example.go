@@ -20,7 +20,8 @@ type Example struct {
 // what publications of a small catalogue announce, so that they are what receivers get.
 func Examples() []Example {
 	at := time.Date(2026, 11, 15, 8, 30, 0, 250_000_000, time.UTC)
-	sequence, last, found := int64(1280), &catalog.Catalog{}, map[string]Example{}
+	sequence, version := int64(1280), int64(41)
+	last, found := &catalog.Catalog{}, map[string]Example{}
 	for _, next := range exampleCatalogues() {
 		next.Sort()
 		catalog.CarryOver(last, next, catalog.Day(at))
@@ -28,6 +29,10 @@ func Examples() []Example {
 			func(body string) []catalog.Section { return []catalog.Section{{ID: "introduction", Text: body}} })
 		for i := range diff.Changes {
 			sequence++
+			if counts, ok := diff.Changes[i].Object.(catalog.Counts); ok {
+				version++
+				diff.Changes[i].Object = counts.Published(version, sequence+2, exampleState)
+			}
 			if c := &diff.Changes[i]; c.Type != catalog.EmbeddingsUpdated || c.Reason == catalog.EmbeddingsChanged ||
 				found[c.Type].Body == "" {
 				found[c.Type] = newExample(c, at, sequence)
@@ -42,6 +47,8 @@ func Examples() []Example {
 	}
 	return all
 }
+
+const exampleState = "sha256-f3917c6bd4be00e32a1dcd03a4f3b1f5e2a8ee5ac2df7f4e7a2b6f6d1c0b9a88"
 
 func newExample(c *catalog.Change, at time.Time, sequence int64) Example {
 	id := fmt.Sprintf("evt_01kb3q7dzz0a2c4e6g8j1k%04d", sequence) // each event has its own

@@ -1,4 +1,4 @@
-// Package webhook notifies customers of every change of the catalogue, at least once.
+// Package webhook notifies customers of what is published, at least once.
 //
 // A publication creates the bytes of its events and stores them, with one delivery for
 // each endpoint that subscribes to them, in its own transaction. A Dispatcher, on any
