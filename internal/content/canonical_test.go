@@ -132,12 +132,10 @@ func TestEveryRecordIsWhatItsSchemaSays(t *testing.T) {
 			}
 			values = append(values, value)
 		}
+		later := maps.Clone(values[0]) // fields may be added
+		later["nouveau"] = true
+		values = append(values, later)
 		n := len(values)
-		for _, wrong := range []string{"draft", "published", "inconnu"} {
-			value := maps.Clone(values[0])
-			value[wrong] = true
-			values = append(values, value)
-		}
 		for _, f := range append(canonical.Tables[kind], catalog.Field{Name: "slug", Use: catalog.Always}) {
 			if f.Use&(catalog.Required|catalog.Always) != 0 {
 				value := maps.Clone(values[0])

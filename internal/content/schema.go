@@ -143,8 +143,7 @@ var portable = strings.NewReplacer(
 
 // objectForm returns the form of an object with the given fields.
 func objectForm(fields []catalog.Field) *schemaNode {
-	no := false
-	object := &schemaNode{Type: "object", Properties: &properties{}, NoOthers: &no}
+	object := &schemaNode{Type: "object", Properties: &properties{}}
 	for i := range fields {
 		f := &fields[i]
 		object.Properties.add(f.Name, formOf(f))
@@ -174,8 +173,10 @@ func (n *schemaNode) text(kind string) ([]byte, error) {
 }
 
 // finish makes the schema that of records which people write: optional fields may be empty,
-// and so may those of a draft.
+// and so may those of a draft; an unknown field is a mistake. Readers of records must accept
+// fields that a later release adds.
 func (n *schemaNode) finish() {
+	n.NoOthers = new(bool)
 	strict := &properties{}
 	for _, name := range n.Properties.names {
 		form := n.Properties.nodes[name]
