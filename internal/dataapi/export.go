@@ -39,7 +39,7 @@ func (h *Handler) getFile(r *request) (web.Response, error) {
 	case !ok:
 		return web.Response{}, fileNotFound()
 	}
-	if file == dataset.ChunksFile && r.Caller.Key == nil {
+	if dataset.NeedsKey(file) && r.Caller.Key == nil {
 		return web.Response{}, web.MissingKey()
 	}
 	x, err := h.export(r, name)
@@ -131,7 +131,7 @@ var (
 func (d *download) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h["Cache-Control"] = cacheYear
-	if d.file.Name() == dataset.ChunksFile {
+	if dataset.NeedsKey(d.file.Name()) {
 		h["Cache-Control"] = cachePrivateYear
 	}
 	h["Link"] = licenseLink

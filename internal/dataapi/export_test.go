@@ -164,7 +164,7 @@ func TestOnlyTheLastVersionsOfTheExportExist(t *testing.T) {
 	heads.Settings.Dataset = catalog.DatasetHead
 	s.publish(heads)
 	m := s.manifest()
-	if len(m.Files) != len(dataset.Files)-1 {
+	if len(m.Files) != len(dataset.Files)-2 {
 		t.Errorf("%+v", m.Files)
 	}
 	s.get(strings.Replace(m.Files[0].Path, "outils.ndjson.zst", dataset.ChunksFile, 1), "Authorization: good").Fails(404, "not_found")
@@ -177,12 +177,14 @@ func TestOnlyTheLastVersionsOfTheExportExist(t *testing.T) {
 
 func TestChunksNeedAKey(t *testing.T) {
 	s := serveExports(t, covered(), nil)
-	f := s.manifest().Files[5]
-	if f.Name() != dataset.ChunksFile || f.Rows != 2 {
-		t.Fatalf("%+v", f)
+	for i, name := range []string{dataset.ChunksFile, "chunks.ndjson.gz"} {
+		f := s.manifest().Files[5+i]
+		if f.Name() != name || f.Rows != 2 {
+			t.Fatalf("%+v", f)
+		}
+		s.get(f.Path).Fails(401, "missing_api_key").HasHeader("WWW-Authenticate", "Bearer")
+		s.get(f.Path, "Authorization: good").OK()
 	}
-	s.get(f.Path).Fails(401, "missing_api_key").HasHeader("WWW-Authenticate", "Bearer")
-	s.get(f.Path, "Authorization: good").OK()
 }
 
 func TestAnExportThatIsNotThereIsUnavailable(t *testing.T) {

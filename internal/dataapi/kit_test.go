@@ -163,7 +163,7 @@ func (s *service) check(r *testkit.Reply) *testkit.Reply {
 	case r.Status < 400 && isChanges && (strings.Contains(path, "wait=") && !strings.Contains(path, "wait=0") || r.Request.Header.Get("Accept") != ""):
 	case r.Status < 400 && (isChanges || path == "/data/v1/export" || r.Status == 307):
 		want = "no-cache"
-	case r.Status < 400 && strings.HasSuffix(path, "/chunks.ndjson.zst"):
+	case r.Status < 400 && strings.Contains(path, "/chunks.ndjson."):
 		want = "private, max-age=31536000, immutable"
 	case r.Status < 400 && strings.HasPrefix(path, "/data/v1/export/"):
 		want = "public, max-age=31536000, immutable"

@@ -43,7 +43,8 @@ func (t *table) addTool(r *row) error {
 	return t.addRow(cells...)
 }
 
-// addPrices writes the lines of a tool: its price, and each change.
+// addPrices writes the lines of a tool: its price, each change, and the price before the first
+// one. Since when the latter was in force is not known.
 func (t *table) addPrices(tool *catalog.Tool) error {
 	add := func(now catalog.PriceChange) error {
 		return t.addRow(tool.Slug, Cell(tool.Name), tool.Category, string(now.NewPricing), now.NewPrice, now.ChangedAt,
@@ -58,6 +59,10 @@ func (t *table) addPrices(tool *catalog.Tool) error {
 		if err := add(e); err != nil {
 			return err
 		}
+	}
+	if n := len(tool.PriceHistory); n > 0 {
+		oldest := &tool.PriceHistory[n-1]
+		return add(catalog.PriceChange{NewPricing: oldest.OldPricing, NewPrice: oldest.OldPrice})
 	}
 	return nil
 }

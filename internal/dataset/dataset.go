@@ -25,7 +25,7 @@ import (
 
 // Format is the number of the form of the files. Whatever changes their bytes needs a new
 // one.
-const Format = 1
+const Format = 2
 
 // Path is where exports are served.
 const Path = "/data/v1/export"
@@ -38,22 +38,26 @@ const (
 	pagesFile       = "pages.ndjson.zst"
 	catalogueFile   = "catalogue.json"
 	// ChunksFile has the texts of the top set, for which callers need a key. An export
-	// without bodies has none.
-	ChunksFile    = "chunks.ndjson.zst"
-	toolTableFile = "outils.csv"
-	priceFile     = "prix.csv"
-	databaseFile  = "palmares.sqlite.zst"
+	// without bodies has none. The standard library of Python reads gzipChunksFile.
+	ChunksFile     = "chunks.ndjson.zst"
+	gzipChunksFile = "chunks.ndjson.gz"
+	toolTableFile  = "outils.csv"
+	priceFile      = "prix.csv"
+	databaseFile   = "palmares.sqlite.zst"
 )
 
 // Files lists them in the order of the manifest.
 var Files = []string{
-	toolsFile, comparisonsFile, retiredFile, pagesFile, catalogueFile, ChunksFile, toolTableFile,
-	priceFile, databaseFile,
+	toolsFile, comparisonsFile, retiredFile, pagesFile, catalogueFile, ChunksFile, gzipChunksFile,
+	toolTableFile, priceFile, databaseFile,
 }
+
+// NeedsKey reports whether callers need a key for a file.
+func NeedsKey(name string) bool { return name == ChunksFile || name == gzipChunksFile }
 
 // contentTypes are the types of the files, by extension.
 var contentTypes = map[string]string{
-	".zst": "application/zstd", ".json": "application/json", ".csv": "text/csv; charset=utf-8",
+	".zst": "application/zstd", ".gz": "application/gzip", ".json": "application/json", ".csv": "text/csv; charset=utf-8",
 }
 
 // A Manifest describes an export.

@@ -3,6 +3,7 @@ package dataset_test
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -164,7 +165,16 @@ func TestTheFilesHaveTheRecordsThatTheStateProves(t *testing.T) {
 
 func TestChunksAreThoseOfTheEmbeddings(t *testing.T) {
 	s := show(varied(), 1, "flux-1")
-	lines := strings.Split(strings.TrimSuffix(string(read(t, open(t, t.TempDir(), 1<<30).get(s), dataset.ChunksFile)), "\n"), "\n")
+	x := open(t, t.TempDir(), 1<<30).get(s)
+	text := string(read(t, x, dataset.ChunksFile))
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	zipped, err := gzip.NewReader(bytes.NewReader(read(t, x, "chunks.ndjson.gz")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if same, err := io.ReadAll(zipped); err != nil || string(same) != text || rowsOf(x, "chunks.ndjson.gz") != len(lines) {
+		t.Errorf("the chunks in gzip differ: %d and %d bytes, %v", len(same), len(text), err)
+	}
 	var want []string
 	top := s.Catalog.TopSet()
 	slices.Sort(top)
@@ -217,7 +227,7 @@ func TestTablesAreForSpreadsheets(t *testing.T) {
 	if err != nil || len(prices)-1 != rowsOf(x, "prix.csv") {
 		t.Fatal(len(prices), err)
 	}
-	current, changes, seen := 0, 0, map[string]bool{}
+	current, changes, oldest, seen := 0, 0, 0, map[string]bool{}
 	for _, row := range prices[1:] {
 		if !seen[row[0]] {
 			seen[row[0]] = true
@@ -228,13 +238,20 @@ func TestTablesAreForSpreadsheets(t *testing.T) {
 		if row[5] != "" {
 			changes++
 		}
+		history := s.Catalog.Tool(row[0]).PriceHistory
+		if n := len(history) - 1; n >= 0 && row[5]+row[6]+row[7] == "" &&
+			string(history[n].OldPricing) == row[3] && history[n].OldPrice == strings.TrimPrefix(row[4], "'") {
+			oldest++
+		}
 	}
-	recorded := 0
+	recorded, withHistory := 0, 0
 	for i := range s.Catalog.Tools {
-		recorded += len(s.Catalog.Tools[i].PriceHistory)
+		n := len(s.Catalog.Tools[i].PriceHistory)
+		recorded += n
+		withHistory += min(n, 1)
 	}
-	if current != 400 || changes != recorded || recorded == 0 {
-		t.Errorf("%d current prices and %d of %d changes", current, changes, recorded)
+	if current != 400 || changes != recorded || recorded == 0 || oldest != withHistory {
+		t.Errorf("%d current prices, %d of %d changes, %d of %d oldest prices", current, changes, recorded, oldest, withHistory)
 	}
 }
 

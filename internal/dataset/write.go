@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bufio"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -169,6 +170,10 @@ func (w *writer) writeChunks() error {
 	if err != nil {
 		return err
 	}
+	zipped, err := w.create(gzipChunksFile)
+	if err != nil {
+		return err
+	}
 	c := w.snap.Catalog
 	top := c.TopSet()
 	slices.Sort(top) // tools are sorted by slug
@@ -180,12 +185,13 @@ func (w *writer) writeChunks() error {
 				UID: t.Slug + "#" + x.ID, Slug: t.Slug, Hash: record.Hash([]byte(x.Text)), URL: x.Metadata.CanonicalURL,
 				Text: x.Text, Metadata: x.Metadata,
 			})
-			if err := o.add(append(line, '\n')); err != nil {
+			line = append(line, '\n')
+			if err := errors.Join(o.add(line), zipped.add(line)); err != nil {
 				return err
 			}
 		}
 	}
-	return o.finish()
+	return errors.Join(o.finish(), zipped.finish())
 }
 
 // An output is a file that is being written. It is compressed if its name says so.
@@ -208,19 +214,23 @@ func (w *writer) create(name string) (*output, error) {
 	}
 	o := &output{w: w, name: name, file: f, sum: sha256.New()}
 	w.open = append(w.open, o)
-	if path.Ext(name) != ".zst" {
+	switch path.Ext(name) {
+	case ".gz":
+		encoder := gzip.NewWriter(o)
+		o.to, o.end = encoder, encoder.Close
+	case ".zst":
+		// One goroutine, ours: the same bytes each time, and the requests keep the others. A file
+		// without content is a frame without content.
+		encoder, err := zstd.NewWriter(o, zstd.WithEncoderConcurrency(1),
+			zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithZeroFrames(true))
+		if err != nil {
+			return nil, err
+		}
+		o.to, o.end = encoder, encoder.Close
+	default:
 		buffer := bufio.NewWriterSize(o, 64<<10)
 		o.to, o.end = buffer, buffer.Flush
-		return o, nil
 	}
-	// One goroutine, ours: the same bytes each time, and the requests keep the others. A file
-	// without content is a frame without content.
-	encoder, err := zstd.NewWriter(o, zstd.WithEncoderConcurrency(1),
-		zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithZeroFrames(true))
-	if err != nil {
-		return nil, err
-	}
-	o.to, o.end = encoder, encoder.Close
 	return o, nil
 }
 

@@ -42,6 +42,7 @@ var fileTexts = map[string]string{
 	"pages.ndjson.zst":       "les pages de l’éditeur, de même",
 	"catalogue.json":         "le nom, l’adresse et les catégories du catalogue",
 	"chunks.ndjson.zst":      "les avis des premiers outils, découpés en segments pour la recherche augmentée",
+	"chunks.ndjson.gz":       "les mêmes segments, compressés par gzip, que lit la bibliothèque standard de Python",
 	"outils.csv":             "les outils en tableau, pour un tableur",
 	"prix.csv":               "les prix et leurs changements, en tableau",
 	"palmares.sqlite.zst":    "le tout en base SQLite, avec les historiques et un index plein texte",
@@ -68,7 +69,7 @@ func (s *Site) dataset(r *request) (*response, error) {
 		data.Published = r.snap.PublishedAt[:len("2026-11-16")]
 	}
 	for _, name := range dataset.Files {
-		f := datasetFile{Name: name, About: fileTexts[name], NeedsKey: name == dataset.ChunksFile}
+		f := datasetFile{Name: name, About: fileTexts[name], NeedsKey: dataset.NeedsKey(name)}
 		if data.Heads && f.NeedsKey {
 			continue
 		}
@@ -155,7 +156,7 @@ func (v *view) jsonldDataset(p *datasetPage, x *dataset.Export) *jsonldDataset {
 	}
 	for i := range x.Files {
 		f := &x.Files[i]
-		if f.Name() != dataset.ChunksFile { // it needs a key
+		if !dataset.NeedsKey(f.Name()) {
 			d.Distributions = append(d.Distributions,
 				jsonldDownload{"DataDownload", f.Name(), p.Base + f.Path, f.Type, strconv.FormatInt(f.Bytes, 10) + " B", f.SHA256})
 		}
