@@ -359,5 +359,8 @@ func (c *Catalog) ComparisonURLOf(slug string) string {
 	return c.URL + "/comparatifs/" + slug
 }
 
+// ShowsPro reports whether the site may mention the Pro plan, and the webhooks that come with it.
+func (c *Catalog) ShowsPro() bool { return c.Settings.Pro != ProHide }
+
 // HasDataset reports whether the publisher gives the catalogue away in bulk.
 func (c *Catalog) HasDataset() bool { return c.Settings.Dataset != DatasetOff }

@@ -3,6 +3,7 @@ package server
 import (
 	"net/http"
 
+	"palmares/internal/snapshot"
 	"palmares/internal/wire"
 )
 
@@ -23,8 +24,9 @@ type linkContext struct {
 	Terms       []link `json:"license,omitempty"`
 }
 
-// serveAPICatalog lists the APIs of this server. base is its public URL.
-func serveAPICatalog(w http.ResponseWriter, r *http.Request, base string, hasDataset bool) {
+// serveAPICatalog lists the APIs of this server that the publisher offers. base is its public
+// URL.
+func serveAPICatalog(w http.ResponseWriter, r *http.Request, base string, snap *snapshot.Snapshot) {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Origin", "*")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -50,10 +52,16 @@ func serveAPICatalog(w http.ResponseWriter, r *http.Request, base string, hasDat
 		},
 		{Anchor: base + "/mcp", Document: page("/docs"), Terms: page("/licence")},
 	}
-	if hasDataset {
+	if snap.Catalog.HasDataset() {
 		list = append(list, linkContext{
 			Anchor: base + "/data/v1", Description: described("/data/v1/openapi.json"),
 			Document: page("/donnees"), Terms: page("/licence"),
+		})
+	}
+	if snap.Catalog.ShowsPro() {
+		list = append(list, linkContext{
+			Anchor: base + "/webhooks/v1", Description: described("/webhooks/v1/openapi.json"),
+			Document: page("/docs/webhooks"), Terms: page("/licence"),
 		})
 	}
 	h.Set("Content-Type", `application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"`)

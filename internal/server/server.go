@@ -83,7 +83,7 @@ func New(cfg Config) http.Handler {
 		}),
 		apiCatalog: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			snap := cfg.Live.Snapshot()
-			serveAPICatalog(w, r, cmp.Or(cfg.BaseURL, snap.Catalog.URL), snap.Catalog.HasDataset())
+			serveAPICatalog(w, r, cmp.Or(cfg.BaseURL, snap.Catalog.URL), snap)
 		}),
 		account: cfg.Account, webhooks: cfg.Webhooks, publish: cfg.Publish, stripe: cfg.Stripe, site: cfg.Site,
 	})

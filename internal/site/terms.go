@@ -1,7 +1,5 @@
 package site
 
-import "palmares/internal/catalog"
-
 // termsPage is a page about the service itself, in our words. The publisher may
 // replace it with a page of the same address.
 type termsPage struct {
@@ -37,4 +35,4 @@ func (s *Site) privacy(r *request) (*response, error) {
 }
 
 // pro reports whether the site mentions the Pro plan.
-func (v *view) pro() bool { return v.snap.Catalog.Settings.Pro != catalog.ProHide }
+func (v *view) pro() bool { return v.snap.Catalog.ShowsPro() }
