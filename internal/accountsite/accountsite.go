@@ -18,6 +18,7 @@
 package accountsite
 
 import (
+	"crypto/sha256"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -27,7 +28,9 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/accountdb"
 	"palmares/internal/billing"
+	"palmares/internal/cache"
 	"palmares/internal/site"
+	"palmares/internal/web"
 	"palmares/internal/webhook"
 )
 
@@ -92,6 +95,8 @@ const (
 func New(cfg Config) http.Handler {
 	p := &pages{
 		Config: cfg, mux: http.NewServeMux(), local: isLocal(cfg.BaseURL), waiting: make(chan struct{}, maxWaiting),
+		strangers: web.NewLimit(maxStrangers, strangerWait),
+		known:     cache.New(knownSize, func(hash [sha256.Size]byte, _ struct{}) int { return len(hash) }),
 	}
 
 	// For everybody.

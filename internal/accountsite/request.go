@@ -2,16 +2,20 @@ package accountsite
 
 import (
 	"context"
+	"crypto/sha256"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/cache"
+	"palmares/internal/web"
 )
 
 // pages are the pages of the account.
@@ -20,7 +24,9 @@ type pages struct {
 	mux         *http.ServeMux
 	local       bool // visitors come from this machine, without TLS
 	stripeCalls limiter
-	waiting     chan struct{} // one element for each page that waits for a response
+	waiting     chan struct{}                             // one element for each page that waits for a response
+	strangers   *web.Limit                                // of those who are not signed in
+	known       *cache.Cache[[sha256.Size]byte, struct{}] // sessions that were found, by the hash of their secret
 
 	ceilingLogged atomic.Int64 // when, in Unix seconds; see belowCeiling
 }
@@ -60,6 +66,16 @@ const (
 	maxForm        = 64 << 10
 	requestTimeout = 10 * time.Second
 )
+
+// Of the connections to the database, strangers get some: whoever opens made-up links keeps neither
+// pictures nor people who are signed in waiting.
+const (
+	maxStrangers = 2
+	knownSize    = 4 << 20 // bytes of sessions, about 10,000
+)
+
+// strangerWait is how long a stranger waits for others. It is a variable for tests.
+var strangerWait = 5 * time.Second
 
 // open registers a page for everybody.
 func (p *pages) open(pattern string, page pageFunc) { p.mux.HandleFunc(pattern, p.handle(page)) }
@@ -117,8 +133,23 @@ func (p *pages) run(w http.ResponseWriter, r *request, page pageFunc) (*response
 			return nil, outage(err)
 		}
 	}
-	if err := p.authenticate(w, r); err != nil {
+	secret := ""
+	if c, err := r.Cookie(p.cookieName()); err == nil {
+		secret = c.Value
+	}
+	leave := func() {}
+	if _, known := p.known.Get(account.HashToken(secret)); !known {
+		if err := p.strangers.Enter(r.Context(), 1); err != nil {
+			return nil, unavailable
+		}
+		leave = sync.OnceFunc(func() { p.strangers.Leave(1) })
+		defer leave()
+	}
+	if err := p.authenticate(w, r, secret); err != nil {
 		return nil, err
+	}
+	if r.owner != nil {
+		leave()
 	}
 	r.guide = p.Site.OffersPro()
 	// A publisher who hides Pro hides it from those who do not have it.

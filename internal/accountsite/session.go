@@ -33,12 +33,11 @@ func (p *pages) cookie(secret string) *http.Cookie {
 
 // authenticate finds the session of a request. A session is extended on the first
 // visit of a day; if that fails, it keeps its end.
-func (p *pages) authenticate(w http.ResponseWriter, r *request) error {
-	c, err := r.Cookie(p.cookieName())
-	if err != nil {
-		return nil // no cookie
+func (p *pages) authenticate(w http.ResponseWriter, r *request, secret string) error {
+	if secret == "" {
+		return nil
 	}
-	session, who, err := p.Store.Sessions.Find(r.Context(), c.Value, r.now)
+	session, who, err := p.Store.Sessions.Find(r.Context(), secret, r.now)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		http.SetCookie(w, p.cookie(""))
 		return nil
@@ -46,13 +45,14 @@ func (p *pages) authenticate(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	p.known.Put(account.HashToken(secret), struct{}{})
 	r.owner = &owner{Account: who, Session: session}
 	extended, err := p.Store.Sessions.Extend(r.Context(), session, r.now)
 	if err != nil {
 		p.Log.Warn("could not extend a session", "error", err)
 	}
 	if extended {
-		http.SetCookie(w, p.cookie(c.Value))
+		http.SetCookie(w, p.cookie(secret))
 	}
 	return nil
 }

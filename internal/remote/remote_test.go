@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -319,6 +320,37 @@ func TestWithoutATokenThereIsNothingAndTheFirstWorksAtOnce(t *testing.T) {
 		ask(http.MethodGet, "/publish/v1/catalogue", token).Is(200)
 		ask(http.MethodGet, "/publish/v2", token).Is(404).HasHeader("Cache-Control", "no-store")
 	})
+}
+
+func TestStrangersDoNotWaitForADatabaseThatHangs(t *testing.T) {
+	st := databases.OpenDSN(t, databases.SQLite(t))
+	clock := testkit.NewClock(sunday)
+	newHandler := func() *Handler {
+		return NewHandler(Config{Store: st.CatalogDB, Tokens: st.Tokens, NotFound: http.HandlerFunc(page), Now: clock.Now, Log: slog.New(slog.DiscardHandler)})
+	}
+	// A question without an answer is under way, and the last answer is old.
+	hang := func(h *Handler) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.asking = make(chan struct{})
+	}
+	ask := func(h *Handler, status int) {
+		t.Helper()
+		var all sync.WaitGroup
+		for range 250 {
+			all.Go(func() {
+				testkit.Serve(t, h, testkit.NewRequest(t, "GET", "https://catalogue.example/publish/v1/catalogue", "")).Is(status)
+			})
+		}
+		all.Wait()
+	}
+	unknown, known := newHandler(), newHandler()
+	ask(known, 404)
+	clock.Advance(time.Hour)
+	hang(known)
+	ask(known, 404)
+	hang(unknown)
+	ask(unknown, 503)
 }
 
 func TestAnotherMethodIsAnsweredWithThoseOfThePath(t *testing.T) {

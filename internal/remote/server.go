@@ -42,21 +42,26 @@ type Handler struct {
 	routes  http.ServeMux
 	limits  limits
 	uploads chan struct{} // has room for as many as may run at once
-	lookups chan struct{} // of tokens, likewise
+	lookups *web.Limit    // of tokens: strangers leave connections to others
 
 	mu        sync.Mutex
-	hasTokens bool
-	askErr    error
-	askedAt   time.Time
+	hasTokens bool          // when it was last known
+	isKnown   bool          // hasTokens ever was
+	askErr    error         // of the last question
+	askedAt   time.Time     // when that had its answer
+	asking    chan struct{} // closed when the question under way has its answer; nil for none
 }
 
 const (
 	maxUploads = 2
-	maxLookups = 16
-	// lookupTimeout is how long a request waits for its token.
+	maxLookups = 2
+	// lookupTimeout is how long a request waits for its token, lookupWait how long for its turn.
 	lookupTimeout = 5 * time.Second
-	// askEvery is how often the database is asked whether there is any token.
+	lookupWait    = time.Second
+	// askEvery is how often the database is asked whether there is any token, and askWait how long a
+	// request waits for that.
 	askEvery = time.Second
+	askWait  = 200 * time.Millisecond
 )
 
 // NewHandler returns a handler. It removes what uploads of processes that were killed
@@ -64,7 +69,7 @@ const (
 func NewHandler(cfg Config) *Handler {
 	h := &Handler{
 		Config: cfg, limits: uploadLimits, uploads: make(chan struct{}, maxUploads),
-		lookups: make(chan struct{}, maxLookups),
+		lookups: web.NewLimit(maxLookups, lookupWait),
 	}
 	h.routes.HandleFunc("GET "+cataloguePath, h.serveCatalogue)
 	h.routes.HandleFunc("POST "+cataloguePath, h.servePublication)
@@ -183,19 +188,48 @@ func extend(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // tests write to memory
 }
 
-// anyToken reports whether there is a token, as of a second ago at most.
+// anyToken reports whether there is a token, as of a second ago at most; or when the database last
+// said so, if it does not at once.
 func (h *Handler) anyToken(ctx context.Context) (bool, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now := h.Now()
-	if age := now.Sub(h.askedAt); age >= 0 && age < askEvery {
-		return h.hasTokens, h.askErr
+	if age := h.Now().Sub(h.askedAt); age < 0 || age >= askEvery {
+		if h.asking == nil {
+			h.asking = make(chan struct{})
+			go h.askForTokens(context.WithoutCancel(ctx))
+		}
+		asking := h.asking
+		h.mu.Unlock() // nobody waits for those who wait
+		wait := time.NewTimer(askWait)
+		select {
+		case <-asking:
+		case <-wait.C:
+		}
+		wait.Stop()
+		h.mu.Lock()
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
+	switch {
+	case h.isKnown:
+		return h.hasTokens, nil
+	case h.askErr != nil:
+		return false, h.askErr
+	}
+	return false, context.DeadlineExceeded
+}
+
+// askForTokens asks the database whether there is a token.
+func (h *Handler) askForTokens(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
-	h.hasTokens, h.askErr = h.Tokens.Any(ctx)
-	h.askedAt = now
-	return h.hasTokens, h.askErr
+	exists, err := h.Tokens.Any(ctx)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.askErr = err; err == nil {
+		h.hasTokens, h.isKnown = exists, true
+	}
+	h.askedAt = h.Now()
+	close(h.asking)
+	h.asking = nil
 }
 
 // What is wrong with something that is no token, without a subject.
@@ -224,13 +258,11 @@ func (h *Handler) authorize(r *http.Request) (account.PublishToken, error) {
 	case !ok || !account.CheckPublishToken(text):
 		return refused(web.CodeInvalidToken, "this is "+isBrokenText)
 	}
-	select {
-	case h.lookups <- struct{}{}:
-		defer func() { <-h.lookups }()
-	default:
+	if err := h.lookups.Enter(r.Context(), 1); err != nil {
 		return account.PublishToken{}, errUnavailable("the server is checking too many tokens at once: "+
 			"try again in a few seconds", "")
 	}
+	defer h.lookups.Leave(1)
 	ctx, cancel := context.WithTimeout(r.Context(), lookupTimeout)
 	defer cancel()
 	token, err := h.Tokens.Find(ctx, account.HashKey(text))
