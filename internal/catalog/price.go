@@ -78,12 +78,15 @@ var periods = map[string][2]float64{
 	"mois": {1, 1}, "trimestre": {1, 3}, "semestre": {1, 6}, "an": {1, 12}, "semaine": {52, 12},
 }
 
+// IsPublic reports whether a price is known: 0 with the model payant says that it is not public.
+func IsPublic(pricing Pricing, price string) bool { return pricing != "payant" || !IsFree(price) }
+
 // Monthly returns what a price amounts to per month, in euros, and whether it can be
-// said: a price per minute or per image depends on the use. A price per user counts for
-// one user.
-func Monthly(price string) (euros float64, ok bool) {
+// said: a price per minute or per image depends on the use, and some are not public. A price
+// per user counts for one user.
+func Monthly(pricing Pricing, price string) (euros float64, ok bool) {
 	euros, period, ok := Amount(price)
-	if !ok {
+	if !ok || !IsPublic(pricing, price) {
 		return 0, false
 	}
 	share, _, ok := splitPeriod(period)

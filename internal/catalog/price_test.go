@@ -17,12 +17,12 @@ func TestPricesPerMonthAndPerYearCanBeCompared(t *testing.T) {
 		"30 €/poste/semestre":   5,
 		"9 €/semaine":           39,
 	} {
-		if got, ok := Monthly(price); !ok || got != want {
+		if got, ok := Monthly("freemium", price); !ok || got != want {
 			t.Errorf("%s is %g a month (known: %t), want %g", price, got, ok, want)
 		}
 	}
 	for _, price := range []string{"0,04 €/image", "1 €/jour", "5 €/an/mois", "5 €/heure", "sur devis", ""} {
-		if got, ok := Monthly(price); ok {
+		if got, ok := Monthly("freemium", price); ok {
 			t.Errorf("%q is %g a month", price, got)
 		}
 	}

@@ -19,19 +19,21 @@ type step struct {
 
 // OfPrice draws the history of a price up to a day, as a line that steps where it changed.
 // It returns nil if no change led to a price in the present unit. Prices in other units,
-// such as 100 €/an among prices per month, share no axis with it: the line is interrupted
-// for as long as they applied.
+// such as 100 €/an among prices per month, share no axis with it, and some are not public: the
+// line is interrupted for as long as they applied.
 func OfPrice(t *catalog.Tool, until string, size Size) *Chart {
 	_, unit, ok := catalog.Amount(t.Price)
 	if !ok || len(t.PriceHistory) == 0 {
 		return nil
 	}
 	var steps []step
-	most, changes, broken := 0.0, 0, false
-	add := func(day time.Time, price string) {
+	most, changes, broken, hidden := 0.0, 0, false, false
+	add := func(day time.Time, pricing catalog.Pricing, price string) {
 		euros, period, ok := catalog.Amount(price)
-		ok = ok && period == unit
-		broken = broken || !ok
+		isPublic := catalog.IsPublic(pricing, price)
+		hidden = hidden || !isPublic
+		broken = broken || isPublic && (!ok || period != unit)
+		ok = ok && period == unit && isPublic
 		if ok {
 			most = max(most, euros)
 		}
@@ -43,9 +45,9 @@ func OfPrice(t *catalog.Tool, until string, size Size) *Chart {
 			return nil
 		}
 		if len(steps) == 0 {
-			add(day, change.OldPrice) // its start is set later
+			add(day, change.OldPricing, change.OldPrice) // its start is set later
 		}
-		add(day, change.NewPrice)
+		add(day, change.NewPricing, change.NewPrice)
 		if steps[len(steps)-1].drawn {
 			changes++
 		}
@@ -55,20 +57,34 @@ func OfPrice(t *catalog.Tool, until string, size Size) *Chart {
 	}
 	c := draw(steps, until, newFrame(size, priceAxis(most, french.Euros)))
 	c.Summary = summary(t)
-	if broken {
+	switch {
+	case broken:
 		c.Caption = "L’unité du prix a changé\u00a0: la courbe, interrompue, ne montre que les prix en €/" + unit + "."
-		c.Summary += " " + c.Caption
+	case hidden:
+		c.Caption = "Le prix n’a pas toujours été public\u00a0: la courbe est interrompue."
+	default:
+		return c
 	}
+	c.Summary += " " + c.Caption
 	return c
 }
 
-// summary describes the history of a price in words.
+// summary describes the history of a price in words. Changes of the model alone are none of the
+// price.
 func summary(t *catalog.Tool) string {
-	n := len(t.PriceHistory)
-	oldest := t.PriceHistory[n-1]
-	return "Prix de " + t.Name + "\u00a0: " + french.Price(oldest.OldPrice) + " jusqu’au " +
-		french.Date(oldest.ChangedAt) + ", " + french.Price(t.Price) + " aujourd’hui, " + french.Plural(n, "changement",
-		"changements") + "."
+	n, first, since := 0, "", ""
+	for _, change := range t.PriceHistory {
+		old := Price(change.OldPricing, change.OldPrice)
+		if old != Price(change.NewPricing, change.NewPrice) {
+			n, first, since = n+1, old, change.ChangedAt
+		}
+	}
+	now := Price(t.Pricing, t.Price)
+	if n == 0 {
+		return "Prix de " + t.Name + "\u00a0: " + now + ", inchangé."
+	}
+	return "Prix de " + t.Name + "\u00a0: " + first + " jusqu’au " + french.Date(since) + ", " + now + " aujourd’hui, " +
+		french.Plural(n, "changement", "changements") + "."
 }
 
 // OfScore draws the history of a score up to a day, or returns nil if the score never

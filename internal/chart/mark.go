@@ -105,7 +105,7 @@ const longestLabel = 22
 func (m *Mark) describe() {
 	t := m.Point.Tool
 	m.X, m.Y, m.Href, m.radius = percent(m.x), percent(m.y), "/outils/"+t.Slug, 5
-	figures := french.Figure(m.Point.Score) + " sur 10, " + PerMonth(t.Price)
+	figures := french.Figure(m.Point.Score) + " sur 10, " + PerMonth(t)
 	m.Name, m.Label = shorten(t.Name, longestLabel), t.Name+", "+figures
 	m.Lines = []string{french.Figure(m.Point.Score) + " · " + french.ShortEuros(m.Point.Euros)}
 	if each := Each(t.Price); each != "" {

@@ -158,7 +158,7 @@ func summarize(m *market.Map) string {
 		if i == 12 {
 			return s + "et " + french.Count(len(frontier)-i) + " de plus."
 		}
-		s += p.Tool.Name + " (" + french.Figure(p.Score) + ", " + PerMonth(p.Tool.Price) + ")"
+		s += p.Tool.Name + " (" + french.Figure(p.Score) + ", " + PerMonth(p.Tool) + ")"
 	}
 	return s + "."
 }

@@ -7,10 +7,18 @@ import (
 	"palmares/internal/french"
 )
 
-// PerMonth says what a price amounts to per month, which it must have: 29 € par mois et par
+// Price returns a price of the catalogue as visitors see it.
+func Price(pricing catalog.Pricing, price string) string {
+	if !catalog.IsPublic(pricing, price) {
+		return "Sur devis"
+	}
+	return french.Price(price)
+}
+
+// PerMonth says what a tool costs per month, which it must have: 29 € par mois et par
 // utilisateur.
-func PerMonth(price string) string {
-	euros, _ := catalog.Monthly(price)
+func PerMonth(t *catalog.Tool) string {
+	euros, _ := catalog.Monthly(t.Pricing, t.Price)
 	if euros == 0 {
 		return "gratuit"
 	}
@@ -19,7 +27,7 @@ func PerMonth(price string) string {
 		text = french.ShortEuros(euros)
 	}
 	text += " par mois"
-	if each := Each(price); each != "" {
+	if each := Each(t.Price); each != "" {
 		text += " et par " + each
 	}
 	return text

@@ -31,7 +31,7 @@ type Map struct {
 	// Points are the tools that can be compared: the cheapest first, then the best score,
 	// then by slug.
 	Points []Point
-	// Apart are tools with a score whose price is not one per month, the best score first;
+	// Apart are tools with a score whose price is not one per month or not public, the best score first;
 	// Unscored are those without a score, by slug.
 	Apart, Unscored []*catalog.Tool
 }
@@ -72,7 +72,7 @@ func newMap(c *catalog.Catalog) *Map {
 	m := &Map{}
 	for i := range c.Tools {
 		t := c.Tools[i]
-		euros, ok := catalog.Monthly(t.Price)
+		euros, ok := catalog.Monthly(t.Pricing, t.Price)
 		switch {
 		case t.Score == nil:
 			m.Unscored = append(m.Unscored, t)

@@ -190,7 +190,7 @@ func TestMediansBeginOnTheDayBeforeTheTwelveMonths(t *testing.T) {
 }
 
 func change(day, old, now string) catalog.PriceChange {
-	return catalog.PriceChange{ChangedAt: day, OldPricing: "payant", OldPrice: old, NewPricing: "payant", NewPrice: now}
+	return catalog.PriceChange{ChangedAt: day, OldPricing: "freemium", OldPrice: old, NewPricing: "freemium", NewPrice: now}
 }
 
 // year is a catalogue whose trends are computed by hand below, up to 2026-06-30.

@@ -38,7 +38,7 @@ type Prices struct {
 	BecamePaid int
 	BecameFree int
 	SamePrice  int // only the model changed, or the form of the price
-	OtherUnit  int // the two prices share no unit
+	OtherUnit  int // the two prices share no unit, or one is not public
 	Months     []PriceMonth
 	// The largest, by their share of the old price. Changes from and to free are not among
 	// them: they have no share, or the whole of it.
@@ -184,7 +184,7 @@ func (b *trendsBuilder) addPrices(t *catalog.Tool) {
 		p.Changes++
 		month := &p.Months[b.months[change.ChangedAt[:7]]]
 		move := PriceMove{Tool: t, Change: change}
-		before, after, ok := inOneUnit(change.OldPrice, change.NewPrice)
+		before, after, ok := inOneUnit(change)
 		switch {
 		case !ok:
 			p.OtherUnit++
@@ -217,8 +217,12 @@ func (b *trendsBuilder) addPrices(t *catalog.Tool) {
 
 // inOneUnit returns two prices as amounts of the same unit, and whether they have one: a
 // price per year and one per month do, one per user and one for all do not. Nothing is
-// nothing in any unit.
-func inOneUnit(old, now string) (before, after float64, ok bool) {
+// nothing in any unit; what is not public compares with nothing.
+func inOneUnit(change *catalog.PriceChange) (before, after float64, ok bool) {
+	old, now := change.OldPrice, change.NewPrice
+	if !catalog.IsPublic(change.OldPricing, old) || !catalog.IsPublic(change.NewPricing, now) {
+		return 0, 0, false
+	}
 	if catalog.IsFree(old) || catalog.IsFree(now) || unit(old) == unit(now) {
 		return amount(old), amount(now), true
 	}
@@ -227,7 +231,7 @@ func inOneUnit(old, now string) (before, after float64, ok bool) {
 
 // unit returns what a price is for; all times that can be told per month are one.
 func unit(price string) string {
-	if _, ok := catalog.Monthly(price); ok {
+	if _, ok := catalog.Monthly("", price); ok {
 		return catalog.Each(price) + "/mois"
 	}
 	_, period, _ := strings.Cut(price, " €/")
@@ -236,11 +240,11 @@ func unit(price string) string {
 
 // amount returns the amount of a price in its unit.
 func amount(price string) float64 {
-	if euros, ok := catalog.Monthly(price); ok {
+	if euros, ok := catalog.Monthly("", price); ok {
 		return euros
 	}
 	number, _, _ := strings.Cut(price, " €/")
-	euros, _ := catalog.Monthly(number + " €/mois")
+	euros, _ := catalog.Monthly("", number+" €/mois")
 	return euros
 }
 
@@ -248,15 +252,15 @@ func (b *trendsBuilder) addMedian(t *catalog.Tool) {
 	of := [...]*medianBuilder{b.median(""), b.median(t.Category)}
 	for i := range t.PriceHistory {
 		change := &t.PriceHistory[i]
-		before, wasMonthly := catalog.Monthly(change.OldPrice)
-		after, isMonthly := catalog.Monthly(change.NewPrice)
+		before, wasMonthly := catalog.Monthly(change.OldPricing, change.OldPrice)
+		after, isMonthly := catalog.Monthly(change.NewPricing, change.NewPrice)
 		if b.contains(change.ChangedAt) && (wasMonthly || isMonthly) && before != after {
 			of[0].changes++
 			of[1].changes++
 		}
 	}
 	for i, day := range b.days {
-		if euros, ok := catalog.Monthly(priceOn(t, day)); ok && euros > 0 {
+		if euros, ok := catalog.Monthly(t.Pricing, priceOn(t, day)); ok && euros > 0 {
 			of[0].prices[i] = append(of[0].prices[i], euros)
 			of[1].prices[i] = append(of[1].prices[i], euros)
 		}

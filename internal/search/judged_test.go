@@ -79,7 +79,7 @@ func (c *collection) grade(q *judgedQuery, t *catalog.Tool) int {
 	}
 	if most, ok := strings.CutPrefix(q.condition, "<"); ok {
 		most, _ := strconv.ParseFloat(most, 64)
-		if euros, ok := catalog.Monthly(t.Price); !ok || euros > most {
+		if euros, ok := catalog.Monthly(t.Pricing, t.Price); !ok || euros > most {
 			return 0
 		}
 	}

@@ -51,7 +51,7 @@ func (x *Index) indexFigures(tool int) {
 	x.boost[tool] = boostOf(t)
 	x.pricing[tool] = pricingNumber(t.Pricing)
 	x.monthly[tool] = float32(math.Inf(1))
-	if euros, ok := catalog.Monthly(t.Price); ok && (euros > 0 || t.Pricing != "payant") { // 0 € is no public price
+	if euros, ok := catalog.Monthly(t.Pricing, t.Price); ok {
 		x.monthly[tool] = float32(toCents(euros))
 	}
 }

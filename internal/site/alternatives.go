@@ -141,6 +141,12 @@ func priceDifference(t, other *catalog.Tool) string {
 		return ""
 	case t.PriceDisplay != "" || other.PriceDisplay != "": // more than one amount
 		return shownPrice(other) + " contre " + shownPrice(t)
+	case !catalog.IsPublic(t.Pricing, t.Price) || !catalog.IsPublic(other.Pricing, other.Price):
+		mine, its := shownPrice(t), shownPrice(other)
+		if mine == its {
+			return ""
+		}
+		return its + " contre " + mine
 	case a == 0 && b == 0:
 		return ""
 	case b == 0:

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"palmares/internal/catalog"
+	"palmares/internal/chart"
 	"palmares/internal/french"
 	"palmares/internal/markdown"
 )
@@ -141,12 +142,12 @@ func eachToolChange(t *catalog.Tool, wants func(day string) bool, add func(chang
 
 // describePriceChange describes a price change.
 func describePriceChange(p catalog.PriceChange) string {
+	old, now := chart.Price(p.OldPricing, p.OldPrice), chart.Price(p.NewPricing, p.NewPrice)
 	switch {
-	case p.OldPrice == p.NewPrice && p.OldPricing != p.NewPricing:
-		return "de " + string(p.OldPricing) + " à " + string(p.NewPricing) + ", toujours " + french.Price(p.NewPrice)
+	case old == now && p.OldPricing != p.NewPricing:
+		return "de " + string(p.OldPricing) + " à " + string(p.NewPricing) + ", toujours " + now
 	case p.OldPricing != p.NewPricing:
-		return french.Price(p.OldPrice) + " (" + string(p.OldPricing) + ") → " + french.Price(p.NewPrice) + " (" +
-			string(p.NewPricing) + ")"
+		return old + " (" + string(p.OldPricing) + ") → " + now + " (" + string(p.NewPricing) + ")"
 	}
-	return french.Price(p.OldPrice) + " → " + french.Price(p.NewPrice)
+	return old + " → " + now
 }

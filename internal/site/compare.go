@@ -310,8 +310,10 @@ func (v *view) verdicts(tools []*catalog.Tool) []comparisonRow {
 
 // monthly returns what a tool costs per month, or that it cannot be said.
 func monthly(t *catalog.Tool) string {
-	euros, ok := catalog.Monthly(t.Price)
+	euros, ok := catalog.Monthly(t.Pricing, t.Price)
 	switch {
+	case !catalog.IsPublic(t.Pricing, t.Price):
+		return "—"
 	case !ok:
 		return "ne se ramène pas au mois"
 	case euros == 0:

@@ -1,6 +1,7 @@
 package site_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -38,6 +39,11 @@ func TestAPriceHistoryIsDrawnAndDescribed(t *testing.T) {
 		{ChangedAt: "2026-03-01", OldPricing: "payant", OldPrice: "8 €/mois", NewPricing: "payant", NewPrice: "10 €/mois"},
 		{ChangedAt: "2025-06-15", OldPricing: "gratuit", OldPrice: "0 €/mois", NewPricing: "payant", NewPrice: "8 €/mois"},
 	}
+	// The model may have changed before the price did.
+	c.Tools[1].PriceHistory = []catalog.PriceChange{
+		{ChangedAt: "2026-03-03", OldPricing: "payant", OldPrice: "15 €/mois", NewPricing: "payant", NewPrice: c.Tools[1].Price},
+		{ChangedAt: "2025-05-12", OldPricing: "freemium", OldPrice: "15 €/mois", NewPricing: "payant", NewPrice: "15 €/mois"},
+	}
 	// Prices of different periods cannot be compared.
 	c.Tools[3].PriceHistory = []catalog.PriceChange{{ChangedAt: "2026-02-01", OldPricing: "payant", OldPrice: "120 €/mois", NewPricing: "payant", NewPrice: "1 000 €/mois"}}
 	v := open(t, c)
@@ -45,7 +51,8 @@ func TestAPriceHistoryIsDrawnAndDescribed(t *testing.T) {
 	v.get("/outils/abeille").ok().says(`aria-label="`+summary+`"`, `<path class="chart-line" d="M`, "1er\u00a0mars 2026", "8\u00a0€/mois")
 	v.get("/prix").ok().says(`<svg class="spark"`, summary)
 	v.get("/outils/drosophile").ok().saysNot(`class="chart"`).says("120\u00a0€/mois", "1\u202f000\u00a0€/mois")
-	v.get("/outils/bourdon").ok().saysNot(`class="chart"`).says("Nous n’avons relevé aucun changement de prix")
+	v.get("/outils/bourdon").ok().says("Prix de Bourdon\u00a0: 15\u00a0€/mois jusqu’au 3\u00a0mars 2026, 14,50\u00a0€/mois aujourd’hui, 1\u00a0changement.")
+	v.get("/outils/cigale").ok().saysNot(`class="chart"`).says("Nous n’avons relevé aucun changement de prix")
 }
 
 func TestAComparisonShowsBothSides(t *testing.T) {
@@ -118,4 +125,35 @@ func TestTheFirstWordsOfATextKeepTheirMeaning(t *testing.T) {
 	v.get("/outils/abeille").ok().says("<p>Ce n’est recommandé\u00a0: lisez leur charte.</p>").saysNot("<p>code")
 	v.get("/outils/abeille.md").ok().says("\nCe n’est recommandé\u00a0: lisez leur charte.\n")
 	v.get("/methode").ok().says(`<meta name="description" content="On ne teste rien.">`)
+}
+
+func TestAPaidToolWithoutAPublicPriceIsNeverFree(t *testing.T) {
+	c := small()
+	hidden := c.Tools[0]
+	c.Tools[2].Category = "code"
+	hidden.Pricing, hidden.Price = "payant", "0 €/mois"
+	hidden.PriceHistory = []catalog.PriceChange{{ChangedAt: "2026-03-01", OldPricing: "payant", OldPrice: "8 €/mois", NewPricing: "payant", NewPrice: "0 €/mois"}}
+	v := open(t, c)
+	isFree := regexp.MustCompile(`(?i)gratuit[^e]|coûte rien|\b0\x{a0}€/mois|lieu de rien`)
+	for _, path := range []string{"/outils/abeille", "/avis/abeille", "/comparatifs/abeille-vs-bourdon", "/comparer?outils=abeille,bourdon"} {
+		markdown, query, _ := strings.Cut(path, "?")
+		for _, form := range []string{path, markdown + ".md?" + query} {
+			if found := isFree.FindString(v.get(form).ok().says("Sur devis").body); found != "" {
+				t.Errorf("%s says %s", form, found)
+			}
+		}
+	}
+	v.get("/alternatives/bourdon").ok().says("Sur devis contre 14,50\u00a0€/mois")
+	var file mapFile
+	into(t, v.get("/carte.json").ok(), &file)
+	if *file.BestScore != "abeille" || *file.BestValue == "abeille" || file.BestFree != nil || file.NotMonthly[0].Slug != "abeille" {
+		t.Errorf("%+v", file)
+	}
+	if all, _ := v.get("/carte").ok().marks(); all["abeille"] {
+		t.Error("it is on the map")
+	}
+	v.get("/categories/chat").ok().says("n’est gratuit").saysNot("et gratuit")
+	v.get("/outils/abeille").ok().saysNot(`"offers"`)
+	v.get("/outils/cigale").ok().says(`"offers":{"@type":"Offer","price":0,"priceCurrency":"EUR"}`)
+	v.get("/tendances").ok().says("<dt>dont devenu gratuit</dt><dd>0</dd>", "1\u00a0changement d’unité, ou d’un prix qui n’est pas public, ne se compare pas")
 }

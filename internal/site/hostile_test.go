@@ -151,8 +151,11 @@ func TestStructuredDataDescribesTheReview(t *testing.T) {
 			Type   string `json:"@type"`
 			Name   string
 			Offers struct {
-				Price         float64
-				PriceCurrency string
+				Price *float64
+				Unit  struct {
+					Price, BillingDuration            float64
+					PriceCurrency, UnitText, UnitCode string
+				} `json:"priceSpecification"`
 			}
 		} `json:"itemReviewed"`
 		Rating struct{ RatingValue, BestRating float64 } `json:"reviewRating"`
@@ -162,7 +165,7 @@ func TestStructuredDataDescribesTheReview(t *testing.T) {
 		t.Fatal(err)
 	}
 	if review.Context != "https://schema.org" || review.Type != "Review" || review.Item.Type != "SoftwareApplication" || review.Item.Name != "Abeille" ||
-		review.Item.Offers.Price != 10 || review.Item.Offers.PriceCurrency != "EUR" || review.Rating.RatingValue != 8.5 || review.Rating.BestRating != 10 ||
+		review.Item.Offers.Price != nil || fmt.Sprint(review.Item.Offers.Unit) != "{10 1 EUR mois MON}" || review.Rating.RatingValue != 8.5 || review.Rating.BestRating != 10 ||
 		review.URL != "https://essai.example/avis/abeille" {
 		t.Errorf("got %+v", review)
 	}

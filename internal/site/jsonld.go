@@ -2,6 +2,7 @@ package site
 
 import (
 	"cmp"
+	"strings"
 
 	"palmares/internal/catalog"
 )
@@ -35,10 +36,22 @@ type jsonldTool struct {
 	Review      *jsonldReview `json:"review,omitempty"`
 }
 
+// A jsonldOffer has the price of a free tool itself, any other in Unit: without its unit the
+// price of a minute would read as that of the tool.
 type jsonldOffer struct {
+	Type     string      `json:"@type"`
+	Price    *float64    `json:"price,omitempty"`
+	Currency string      `json:"priceCurrency,omitempty"`
+	Unit     *jsonldUnit `json:"priceSpecification,omitempty"`
+}
+
+type jsonldUnit struct {
 	Type     string  `json:"@type"`
 	Price    float64 `json:"price"`
 	Currency string  `json:"priceCurrency"`
+	Text     string  `json:"unitText"`
+	Code     string  `json:"unitCode,omitempty"`        // of UN/CEFACT
+	Duration int     `json:"billingDuration,omitempty"` // in units, of a subscription
 }
 
 type jsonldReview struct {
@@ -116,10 +129,30 @@ func (v *view) jsonldTool(t *catalog.Tool) *jsonldTool {
 	if image := v.sharedOf(t); image != nil {
 		l.Image = image.URL
 	}
-	if euros, _, ok := catalog.Amount(t.Price); ok {
-		l.Offers = &jsonldOffer{"Offer", euros, "EUR"}
-	}
+	l.Offers = newJSONLDOffer(t)
 	return l
+}
+
+var unitCodes = map[string]string{
+	"an": "ANN", "semestre": "SAN", "trimestre": "QAN", "mois": "MON", "semaine": "WEE", "heure": "HUR", "minute": "MIN",
+}
+
+// newJSONLDOffer returns the price of a tool; nil if none is public.
+func newJSONLDOffer(t *catalog.Tool) *jsonldOffer {
+	euros, unit, ok := catalog.Amount(t.Price)
+	switch {
+	case !ok || !catalog.IsPublic(t.Pricing, t.Price):
+		return nil
+	case euros == 0:
+		return &jsonldOffer{Type: "Offer", Price: &euros, Currency: "EUR"}
+	}
+	u := &jsonldUnit{
+		Type: "UnitPriceSpecification", Price: euros, Currency: "EUR", Text: unit, Code: unitCodes[strings.ToLower(unit)],
+	}
+	if _, isMonthly := catalog.Monthly(t.Pricing, t.Price); isMonthly && u.Code != "" {
+		u.Duration = 1
+	}
+	return &jsonldOffer{Type: "Offer", Unit: u}
 }
 
 // jsonldReview describes the review of a tool. It returns nil without a score:

@@ -334,6 +334,7 @@ func small() *catalog.Catalog {
 	c.Tools[0].Aliases = []string{"ancienne-abeille"}
 	c.Tools[0].Verifiability = number(9)
 	c.Tools[0].Body = "Bonjour.\n\n## Le verdict\n\nBien.\n"
+	c.Tools[2].Pricing = "gratuit"
 	c.Tools[1].ICP, c.Tools[1].Pricing, c.Tools[1].Verifiability = "vibe-coder", "freemium", number(5)
 	c.Comparisons = []catalog.Comparison{
 		{Slug: "abeille-vs-bourdon", Title: "Abeille ou Bourdon ?", ToolA: "abeille", ToolB: "bourdon", Winner: "abeille", WinnerNote: "Elle pique moins.", Published: true, UpdatedAt: "2026-10-02"},

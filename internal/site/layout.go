@@ -7,6 +7,7 @@ import (
 	pathpkg "path"
 	"strings"
 
+	"palmares/internal/chart"
 	"palmares/internal/french"
 	"palmares/internal/markdown"
 )
@@ -20,7 +21,7 @@ var templates = ParseTemplates(templateFiles)
 // ParseTemplates parses the pages in the folder templates of files, by name. Each
 // defines "content"; files named _*.html are shared by all.
 func ParseTemplates(files fs.FS) map[string]*template.Template {
-	shared := template.Must(template.New("").Funcs(french.Functions()).Funcs(template.FuncMap{"breakable": breakable}).ParseFS(files, "templates/_*.html"))
+	shared := template.Must(template.New("").Funcs(french.Functions()).Funcs(template.FuncMap{"breakable": breakable, "price": chart.Price}).ParseFS(files, "templates/_*.html"))
 	pages := map[string]*template.Template{}
 	names, err := fs.Glob(files, "templates/[a-z]*.html")
 	if err != nil {

@@ -122,7 +122,7 @@ func (s *Site) renderMap(r *request, f *filters, m *market.Map) *response {
 	}
 	data.MoreApart = len(m.Apart) - len(data.Apart)
 	for _, t := range m.Unscored {
-		if _, ok := catalog.Monthly(t.Price); !ok {
+		if _, ok := catalog.Monthly(t.Pricing, t.Price); !ok {
 			data.Neither++
 		}
 	}
@@ -148,7 +148,7 @@ func (f *filters) at(path string) string {
 // mapRow returns a row of a tool; p is nil for one that is not on the map.
 func (v *view) mapRow(t *catalog.Tool, p *market.Point) mapRow {
 	row := mapRow{
-		Slug: t.Slug, Name: t.Name, Score: french.Figure(*t.Score), Rank: scoreClass(*t.Score), Price: french.Price(t.Price),
+		Slug: t.Slug, Name: t.Name, Score: french.Figure(*t.Score), Rank: scoreClass(*t.Score), Price: chart.Price(t.Pricing, t.Price),
 		Category: v.label(t.Category), Pricing: string(t.Pricing),
 	}
 	if p != nil {
@@ -249,7 +249,7 @@ func newMapData(c *catalog.Catalog, m *market.Map) *mapData {
 			Slug: t.Slug, Name: t.Name, Category: t.Category, Pricing: string(t.Pricing), Price: t.Price, Score: t.Score,
 			Frontier: frontier,
 		}
-		if euros, ok := catalog.Monthly(t.Price); ok {
+		if euros, ok := catalog.Monthly(t.Pricing, t.Price); ok {
 			euros = cents(euros)
 			one.Monthly = &euros
 		}

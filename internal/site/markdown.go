@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/template"
 
+	"palmares/internal/chart"
 	"palmares/internal/french"
 	"palmares/internal/markdown"
 )
@@ -41,8 +42,9 @@ var markdownTemplates = func() map[string]*template.Template {
 // markdownFunctions escape the text of records. Nothing is escaped automatically:
 // templates must pass every text of a record to md; bodies come from (*view).source.
 var markdownFunctions = template.FuncMap{
-	"md": markdown.Escape,
-	"to": markdownPath,
+	"md":    markdown.Escape,
+	"price": chart.Price,
+	"to":    markdownPath,
 }
 
 // markdownPath returns the path of the Markdown form of a page; the query and the

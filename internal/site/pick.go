@@ -63,15 +63,15 @@ func whyBest(best, next *catalog.Tool, equal int) string {
 
 // tieBreak says why one of two tools with the same score comes first.
 func tieBreak(best, next *catalog.Tool) string {
-	a, ok := catalog.Monthly(best.Price)
-	b, both := catalog.Monthly(next.Price)
+	a, ok := catalog.Monthly(best.Pricing, best.Price)
+	b, both := catalog.Monthly(next.Pricing, next.Price)
 	switch {
 	case !ok || !both:
 		return "mais les prix ne se comparent pas"
 	case a == b:
 		return "au même prix"
 	}
-	return "mais moins cher (" + chart.PerMonth(best.Price) + ")"
+	return "mais moins cher (" + chart.PerMonth(best) + ")"
 }
 
 func whyValue(value *market.Point, m *market.Map) string {
@@ -81,7 +81,7 @@ func whyValue(value *market.Point, m *market.Map) string {
 			top = &m.Points[i]
 		}
 	}
-	price := chart.PerMonth(value.Tool.Price)
+	price := chart.PerMonth(value.Tool)
 	if top == value {
 		if value.Euros == 0 {
 			return "Gratuit, et rien n’est mieux noté parmi ce qui se compare."
@@ -90,11 +90,11 @@ func whyValue(value *market.Point, m *market.Map) string {
 	}
 	less := points(top.Score-value.Score) + " de moins " + than(top.Tool.Name)
 	if value.Euros == 0 {
-		return "Gratuit, pour " + less + ", qui coûte " + chart.PerMonth(top.Tool.Price) + "."
+		return "Gratuit, pour " + less + ", qui coûte " + chart.PerMonth(top.Tool) + "."
 	}
 	instead := french.ShortEuros(top.Euros)
 	if catalog.Each(value.Tool.Price) != catalog.Each(top.Tool.Price) {
-		instead = chart.PerMonth(top.Tool.Price)
+		instead = chart.PerMonth(top.Tool)
 	}
 	why := "le moins cher à un point au plus du mieux noté"
 	if top.Score-value.Score > market.ValueMargin+1e-9 {
@@ -125,14 +125,16 @@ func whyFree(free *market.Point, best *catalog.Tool) string {
 
 // priced ends a sentence with the price of a tool: per month if that can be said.
 func priced(t *catalog.Tool) string {
-	euros, ok := catalog.Monthly(t.Price)
+	euros, ok := catalog.Monthly(t.Pricing, t.Price)
 	switch {
+	case !catalog.IsPublic(t.Pricing, t.Price):
+		return ""
 	case !ok:
 		return ", pour " + french.Price(t.Price)
 	case euros == 0:
 		return ", et gratuit"
 	}
-	return ", pour " + chart.PerMonth(t.Price)
+	return ", pour " + chart.PerMonth(t)
 }
 
 // than writes que before a name, with the elision before a vowel.

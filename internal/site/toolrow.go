@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"palmares/internal/catalog"
+	"palmares/internal/chart"
 	"palmares/internal/french"
 	"palmares/internal/markdown"
 )
@@ -49,7 +50,7 @@ func shownPrice(t *catalog.Tool) string {
 	if t.PriceDisplay != "" {
 		return markdown.NoBreak(t.PriceDisplay)
 	}
-	return french.Price(t.Price)
+	return chart.Price(t.Pricing, t.Price)
 }
 
 func (v *view) rows(ids []int32) []toolRow {

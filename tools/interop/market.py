@@ -53,10 +53,10 @@ def amount(price):
     return float(Fraction(euros) / MONTHS[times[0].lower()]), "/".join(words + ["mois"])
 
 
-def monthly(price):
+def monthly(price, pricing=""):
     euros, unit = amount(price)
     if euros == 0:
-        return 0.0
+        return None if pricing == "payant" else 0.0
     return euros if unit.split("/")[-1] == "mois" else None
 
 
@@ -129,7 +129,8 @@ def check_trends(tools, retired, shown=10):
     months = {}
     for tool, c in moves:
         (before, old), (after, new) = amount(c["old_price"]), amount(c["new_price"])
-        if old != new and before and after:
+        hidden = [c[k + "_pricing"] == "payant" and not x for k, x in (("old", before), ("new", after))]
+        if old != new and before and after or any(hidden):
             other += 1
             continue
         tally = months.setdefault(c["changed_at"][:7], [0, 0])
@@ -165,8 +166,8 @@ def check_trends(tools, retired, shown=10):
         of = [t for t in tools if median["category"] in (None, t["category"])]
         prices = {d: [x for x in (monthly(price_on(t, d)) for t in of) if x] for d in days}
         changes = sum(
-            since < c["changed_at"] <= until and (monthly(c["old_price"]) is not None or monthly(c["new_price"]) is not None)
-            and (monthly(c["old_price"]) or 0) != (monthly(c["new_price"]) or 0)
+            since < c["changed_at"] <= until and (monthly(c["old_price"], c["old_pricing"]) is not None or monthly(c["new_price"], c["new_pricing"]) is not None)
+            and (monthly(c["old_price"], c["old_pricing"]) or 0) != (monthly(c["new_price"], c["new_pricing"]) or 0)
             for t in of for c in t.get("price_history", [])
         )
         now = prices[until]
@@ -211,7 +212,7 @@ def check_trends(tools, retired, shown=10):
 
 tools = records("outils")
 for tool in tools:
-    tool["month"] = monthly(tool["price"])
+    tool["month"] = monthly(tool["price"], tool["pricing"])
 points, maps = 0, 0
 for category in [""] + sorted({t["category"] for t in tools}) + ["inconnue"]:
     for pricing in ("", "gratuit", "freemium", "payant"):
