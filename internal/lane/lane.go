@@ -150,6 +150,7 @@ type conn struct {
 func (c *conn) serve() {
 	unread, handOver := c.answerAll()
 	c.lane.conns.Delete(c)
+	c.setAsks(false)
 	if handOver && c.SetDeadline(time.Time{}) == nil {
 		rest := &handedConn{c.stream, io.MultiReader(bytes.NewReader(bytes.Clone(unread)), c.stream)}
 		select {
@@ -169,10 +170,14 @@ func (c *conn) answerAll() (unread []byte, handOver bool) {
 	if c.heard.Store(true); err != nil {
 		return nil, false
 	}
-	for unread = c.in[:n]; ; {
+	first := true
+	for unread = c.in[:n]; ; first = false {
 		r, length := c.given.parse(unread)
 		if r == nil || !c.lane.wants(r.URL.Path) {
 			return unread, true
+		}
+		if first { // from then on it is busy, or idle as c.idle says
+			c.setAsks(true)
 		}
 		r.RemoteAddr = c.remote
 		c.renew()
@@ -187,6 +192,14 @@ func (c *conn) answerAll() (unread []byte, handOver bool) {
 			}
 			unread = c.in[:kept+n]
 		}
+	}
+}
+
+// setAsks tells the connection, if that wants to know, that it has sent a complete request, or that
+// what comes next is read by others.
+func (c *conn) setAsks(asks bool) {
+	if to, ok := c.stream.(interface{ SetAsks(asks bool) }); ok {
+		to.SetAsks(asks)
 	}
 }
 
@@ -232,5 +245,8 @@ type handedConn struct {
 	stream
 	rest io.Reader
 }
+
+// NetConn returns the connection itself.
+func (c *handedConn) NetConn() net.Conn { return c.stream }
 
 func (c *handedConn) Read(b []byte) (int, error) { return c.rest.Read(b) }

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"container/list"
+	"context"
 	"errors"
 	"log/slog"
 	"net"
@@ -13,12 +15,15 @@ import (
 )
 
 // Connections limits how many connections are open at once. While the limit is reached,
-// connections are closed after each response, idle ones at once, and new ones wait in the
-// kernel's queue.
+// connections are closed after each response, idle ones at once, and of those that have not sent
+// a complete request the oldest one makes room for a new one. Without any, new ones wait.
 type Connections struct {
-	slots chan struct{} // one token per open connection, and one for the next
+	slots chan struct{} // one token per open connection
 	open  atomic.Int64
 	full  atomic.Bool // the limit was reached, and most connections are still open
+
+	mu  sync.Mutex
+	all list.List // of *limitedConn, the oldest first
 }
 
 // NewConnections returns a limit of most connections.
@@ -66,16 +71,20 @@ func (l *listener) Accept() (net.Conn, error) {
 		l.report(err)
 		return conn, err
 	}
-	select {
-	case l.limit.slots <- struct{}{}:
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
 	conn, err := l.Listener.Accept()
 	l.report(err)
 	if err != nil {
-		<-l.limit.slots
 		return nil, err
+	}
+	select {
+	case l.limit.slots <- struct{}{}:
+	default:
+		l.limit.closeSilent()
+		select {
+		case l.limit.slots <- struct{}{}:
+		case <-l.closed:
+			return nil, errors.Join(net.ErrClosed, conn.Close())
+		}
 	}
 	if int(l.limit.open.Add(1)) == l.limit.Limit() && l.limit.full.CompareAndSwap(false, true) {
 		l.log.Warn("as many connections are open as are allowed: idle ones are closed and others wait; "+
@@ -83,7 +92,40 @@ func (l *listener) Accept() (net.Conn, error) {
 			"limit", l.limit.Limit())
 		l.setKeepAlives() // closes idle connections
 	}
-	return &limitedConn{TCPConn: conn.(*net.TCPConn), release: sync.OnceFunc(l.release)}, nil
+	return l.limit.add(conn.(*net.TCPConn), l.release), nil
+}
+
+// add adds a connection, for which there is room.
+func (c *Connections) add(conn *net.TCPConn, release func()) *limitedConn {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	limited := &limitedConn{TCPConn: conn}
+	place := c.all.PushBack(limited)
+	limited.release = sync.OnceFunc(func() {
+		c.mu.Lock()
+		c.all.Remove(place)
+		c.mu.Unlock()
+		release()
+	})
+	return limited
+}
+
+// closeSilent closes the oldest connection that has not sent a complete request, if there is one.
+func (c *Connections) closeSilent() {
+	if silent := c.oldestSilent(); silent != nil {
+		_ = silent.Close() // nobody waits for anything
+	}
+}
+
+func (c *Connections) oldestSilent() *limitedConn {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for e := c.all.Front(); e != nil; e = e.Next() {
+		if conn := e.Value.(*limitedConn); !conn.asks.Load() {
+			return conn
+		}
+	}
+	return nil
 }
 
 // setKeepAlives keeps connections open after a response, or not. Several calls at once end with
@@ -130,7 +172,40 @@ func (l *listener) report(err error) {
 type limitedConn struct {
 	*net.TCPConn
 	release func()
+	asks    atomic.Bool // it has sent a complete request since it was last idle
 }
+
+// SetAsks is called by whoever reads requests from the connection.
+func (c *limitedConn) SetAsks(asks bool) { c.asks.Store(asks) }
+
+// track makes srv tell the connections that it reads from which of them have sent a request.
+func track(srv *http.Server) {
+	handler := srv.Handler
+	limitedOf := func(c net.Conn) *limitedConn {
+		if handed, ok := c.(interface{ NetConn() net.Conn }); ok { // by the front lane
+			c = handed.NetConn()
+		}
+		limited, _ := c.(*limitedConn)
+		return limited
+	}
+	srv.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		return context.WithValue(ctx, connKey{}, limitedOf(c))
+	}
+	srv.ConnState = func(c net.Conn, state http.ConnState) {
+		if limited := limitedOf(c); limited != nil && state == http.StateIdle {
+			limited.SetAsks(false)
+		}
+	}
+	srv.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if limited, _ := r.Context().Value(connKey{}).(*limitedConn); limited != nil { // nil in the front lane
+			limited.SetAsks(true)
+		}
+		handler.ServeHTTP(w, r)
+	})
+}
+
+// connKey is the key of the connection in the context of its requests.
+type connKey struct{}
 
 func (c *limitedConn) Close() error {
 	defer c.release()

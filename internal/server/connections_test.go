@@ -119,3 +119,50 @@ func testLimit(t *testing.T, front func(string) bool) {
 		t.Error(err)
 	}
 }
+
+func TestTheOldestSilentConnectionMakesRoom(t *testing.T) {
+	inBothLanes(t, func(t *testing.T, front func(string) bool) {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		address := listener.Addr().String()
+		var inFlight atomic.Int64
+		release := make(chan struct{})
+		handler := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			inFlight.Add(1)
+			<-release
+		})
+		limit := NewConnections(4)
+		ctx, stop := context.WithCancel(t.Context())
+		ran := make(chan error, 1)
+		go func() { ran <- Run(ctx, listener, handler, limit, front, slog.New(slog.DiscardHandler)) }()
+		open := func(sends string, connections int) *caller {
+			c := call(t, address)
+			fmt.Fprint(c.conn, sends)
+			testkit.Until(t, "the connection", func() bool { return limit.Open() == connections })
+			return c
+		}
+		const request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+		busy := []*caller{open(request, 1)}
+		testkit.Until(t, "its request", func() bool { return inFlight.Load() == 1 })
+		silent := []*caller{open("", 2), open("GET / HT", 3), open("POST / HTTP/1.1\r\nHost:", 4)}
+		for i, old := range silent {
+			busy = append(busy, open(request, 4))
+			if _, err := old.in.ReadByte(); err == nil {
+				t.Errorf("silent connection %d got something", i)
+			}
+			testkit.Until(t, "the request of its successor", func() bool { return inFlight.Load() == int64(i)+2 })
+		}
+		waiting := call(t, address) // as all others are busy
+		waiting.send()
+		close(release)
+		for _, c := range append(busy, waiting) {
+			c.answer()
+		}
+		stop()
+		if err := <-ran; err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -154,6 +154,9 @@ func Run(
 		MaxHeaderBytes: maxHeader,
 		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelDebug), // broken connections are not our errors
 	}
+	if limit != nil {
+		track(srv)
+	}
 	limited := newListener(l, srv, limit, log)
 	listener := net.Listener(limited)
 	if front != nil {
