@@ -1,11 +1,13 @@
 package server
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,5 +62,32 @@ func TestAMirrorNamesItsOriginAsTheCanonicalPlace(t *testing.T) {
 	tag := get("/api/v1/tools/a").Get("ETag")
 	if got := get("/api/v1/tools/a", "If-None-Match", tag)["Link"]; len(got) != 2 {
 		t.Errorf("a 304: %q", got)
+	}
+}
+
+func TestAMirrorSendsCachedResponsesToLongAddressesOnOneConnection(t *testing.T) {
+	c := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "code", Label: "Code"}}}
+	for _, slug := range []string{"a", "b", "c"} {
+		c.Tools = append(c.Tools, &catalog.Tool{Slug: slug, Name: slug, Category: "code", Tier: 3, UpdatedAt: "2026-01-01"})
+	}
+	handler := New(Config{
+		Origin: "https://origine.example", Live: snapshot.Fixed(snapshot.Build(c, 1, "2026-01-01")), Keys: keyring.New(keyringtest.Store{}, time.Now), Site: http.NotFoundHandler(),
+		Log: slog.New(slog.DiscardHandler), Requests: io.Discard, Streams: dataapi.NewStreams(t.Context(), 10), Metrics: NewMetrics(),
+	})
+	conn := call(t, run(t, handler, func(string) bool { return true }))
+	for length := 3500; length < 8<<10; length += 57 { // heads of 4 kB, which is all that one request of the lane has
+		for _, condition := range []string{"", "", "If-None-Match: *\r\n"} { // the second time from the cache
+			address := "/api/v1/tools?limit=2&page=2&x="
+			address += strings.Repeat("x", length-len(address))
+			fmt.Fprintf(conn.conn, "GET %s HTTP/1.1\r\nHost: x\r\n%s\r\n", address, condition)
+			resp, err := http.ReadResponse(conn.in, nil)
+			if err != nil {
+				t.Fatalf("%d bytes: %v", length, err)
+			}
+			body, err := io.ReadAll(resp.Body)
+			if err != nil || resp.Close || resp.StatusCode == 200 && int64(len(body)) != resp.ContentLength || resp.StatusCode > 304 {
+				t.Fatalf("%d bytes: %d %v %q %v", length, resp.StatusCode, resp.Header, body, err)
+			}
+		}
 	}
 }
