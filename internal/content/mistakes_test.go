@@ -51,8 +51,9 @@ func problemsOf(t *testing.T, body string) []string {
 // Each body has one mistake, which is reported once, at its line.
 func TestMistakesInBodiesAreReportedWithTheirLine(t *testing.T) {
 	const (
-		html   = "; write Markdown, or put code between backticks (only <br>, <kbd>, <sub> and <sup> are allowed)"
-		levels = "a heading of level 1 is not rendered, because the title of the page comes from name or title; write ## for a section"
+		html       = "; write Markdown, or put code between backticks (only <br>, <kbd>, <sub> and <sup> are allowed)"
+		attributes = ` is not rendered: links, pictures and texts have no attributes; remove it (or write \{ if it is text)`
+		levels     = "a heading of level 1 is not rendered, because the title of the page comes from name or title; write ## for a section"
 	)
 	for _, c := range []struct{ name, body, want string }{
 		{"an element", "un\n\ndeux <b>gras</b>", "3: HTML is not rendered: <b>" + html},
@@ -154,6 +155,18 @@ func TestMistakesInBodiesAreReportedWithTheirLine(t *testing.T) {
 		{"a link without a definition", "Voir [ici][ref].", "1: the link […][ref] has no definition; write […](address), add a line [ref]: address, or put code between backticks"},
 		{"a definition without a link", "un\n\n[ref]: https://x.example", "3: no link refers to [ref], so this line is not rendered; remove it, or write […][ref]"},
 		{"a definition given twice", "[a][r]\n\n[r]: /prix\n\n[r]: /docs", "5: [r] is defined a second time; remove one of the definitions"},
+		{"attributes of a link", "un\n\n[x](https://x.example){rel=nofollow target=_blank} deux", "3: {rel=nofollow target=_blank}" + attributes},
+		{"attributes of a picture", "![vue](../images/ecran.png){width=300}", "1: {width=300}" + attributes},
+		{"attributes of emphasis", "**gras**{.rouge}", "1: {.rouge}" + attributes},
+		{"attributes of a paragraph", "un\n{: .note #x}", "2: {: .note #x}" + attributes},
+		{"a shortcode", "un\n\n{{< youtube abc >}}", "3: {{< youtube abc >}} is not rendered: shortcodes are not read; write what it stands for in Markdown, or put code between backticks"},
+		{"a shortcode with an address", "{{% figure https://x.example/a.png %}}", "1: {{% figure https://x.example/a.png %}} is not rendered: shortcodes are not read; write what it stands for in Markdown, or put code between backticks"},
+		{"a template", "a {% include x.html %} b", "1: {% include x.html %} is not rendered: templates are not read; write what it stands for in Markdown, or put code between backticks"},
+		{"highlighting", "un ==mot== et", "1: ==mot== is not rendered: there is no highlighting; write **…** for strong text, or put code between backticks"},
+		{"highlighting of emphasis", "- un ==**mot**\n  *fort*== et", "1: ==**mot** *fort*== is not rendered: there is no highlighting; write **…** for strong text, or put code between backticks"},
+		{"a link of a wiki", "Voir [[Plume]].", "1: [[Plume]] is not rendered: this is no link; write [text](plume.md), or put code between backticks"},
+		{"a box of GitHub", "> [!NOTE]\n> Oui.", "1: [!NOTE] is not rendered: there are no boxes for remarks; begin the quote with **…** instead"},
+		{"a box", "un\n\n::: tip\nOui.\n:::\n", "3: ::: tip is not rendered: there are no boxes for remarks; write a quote instead (> at the start of each line)"},
 		{"a cell beyond the columns", "| a | b |\n|---|---|\n| 1 | 2 | 3 |", `3: this row has 3 cells, and the table only 2; write \| for a bar that is text`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -185,6 +198,8 @@ func TestWhatIsRenderedIsNoMistake(t *testing.T) {
 		"## Titre {de} {#autre}\n\n### Détail {x}\n\n## Suite ## {#suite}\n\n[a](#suite)",
 		"## Échéance\n\n[a](#echeance) [b](#échéance) [c][ref] [ref] [non] a[0] \\[a][b]\n\n[ref]: https://x.example",
 		"| a | b |\n|---|---|\n| 1 \\| 2 | `x` |\n| 3 |\n\n========\n\na | b | c | d",
+		"Si a == b, a==b ou == ; \\==mot==, `==mot==`, `{{< x >}}`, \\{{< x >}} et {{nom}} ; ====\n\n    {% x %}",
+		"Un {id} **gras** {.rouge}, [x](/prix)\\{rel=x}, `f`{x}, \"{a=1}\", [[1]](/prix), [[1], [2]], \\[[x]], [!], a:::b, std::string\n\n```\n::: x\n```",
 		"[a](https://x.example/?b=1&c=2 \"titre\") *[b](<https://x.example/a b>)* [c](https://x.example/%zz)",
 	} {
 		if got := problemsOf(t, body); len(got) > 0 {

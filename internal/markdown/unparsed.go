@@ -46,8 +46,8 @@ func (c *checker) startsLine(offset int) bool {
 	return len(bytes.TrimLeft(c.source[line.Start:max(offset, line.Start)], " \t")) == 0
 }
 
-// endRun checks a run of adjacent text nodes for links and pictures that the parser
-// left as text.
+// endRun checks a run of adjacent text nodes for links, pictures and foreign things that the
+// parser left as text.
 func (c *checker) endRun() {
 	start, s := c.run.Start, c.source[c.run.Start:c.run.Stop]
 	c.run = text.Segment{}
@@ -75,6 +75,8 @@ func (c *checker) endRun() {
 					"or put code between backticks", brief(label), brief(label))
 				i += len(label) + 1
 			}
+		case s[i] == '{' || s[i] == '[' || s[i] == s[i+1] && (s[i] == '=' || s[i] == ':'):
+			i += max(c.foreign(start+i)-1, 0)
 		}
 	}
 }
