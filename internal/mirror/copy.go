@@ -26,6 +26,8 @@ import (
 const (
 	maxPages = 12
 	pageSize = 1000
+	// maxWindow is how far back a file may refer, in bytes: four times as far as ours do.
+	maxWindow = 32 << 20
 	// pictureWorkers is how many pictures are requested at once.
 	pictureWorkers = 4
 )
@@ -77,7 +79,7 @@ var (
 func (f *Follower) copyBy(
 	ctx context.Context, base catalogdb.Origin, fill func(*copier) (catalogdb.Origin, error),
 ) (to catalogdb.Origin, err error) {
-	folder, err := newFolder(f.cfg.TempDir, f.client.URL)
+	folder, err := newFolder(&f.cfg, f.client.URL)
 	if err != nil {
 		return to, err
 	}
@@ -180,7 +182,7 @@ var errFormat = errors.New("it cannot be read")
 // addLines adds the records of an NDJSON file, which is compressed unless it is the catalogue.
 func (c *copier) addLines(kind record.Kind, body io.Reader) (rows int64, err error) {
 	if kind != record.Catalogue {
-		unpacked, err := zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
+		unpacked, err := zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxWindow))
 		if err != nil {
 			return 0, fmt.Errorf("%w (%w)", errFormat, err)
 		}
@@ -236,7 +238,7 @@ type recordName struct {
 // follow reads the feed from where the mirror is to its end. What the origin publishes
 // meanwhile comes later in the feed, so that the last page tells the state of all.
 func (c *copier) follow(ctx context.Context) (map[recordName]*Change, catalogdb.Origin, error) {
-	changed, after := map[recordName]*Change{}, c.base.Position
+	changed, after, weight := map[recordName]*Change{}, c.base.Position, int64(0)
 	for range maxPages {
 		page, err := c.client.Changes(ctx, c.base.Feed, after, pageSize)
 		if r, ok := errors.AsType[*peer.Error](err); ok && r.Status == 409 {
@@ -247,6 +249,10 @@ func (c *copier) follow(ctx context.Context) (map[recordName]*Change, catalogdb.
 		}
 		for i := range page.Data {
 			change := &page.Data[i]
+			weight += weightOf(change.Record)
+			if c.folder.budget > 0 && weight > c.folder.budget/4 {
+				return nil, catalogdb.Origin{}, errUnlike // an export is read record by record
+			}
 			changed[recordName{change.Kind, change.Slug}] = change
 		}
 		after = page.Meta.Next

@@ -38,7 +38,16 @@ type folder struct {
 	files   map[record.Kind]*lines
 	records []record.Change   // kind, slug and hash of each
 	images  map[string]string // SHA-256 by path, of the pictures that records use
-	size    int64
+	size    int64             // of their texts
+	weight  int64             // see weightOf
+	budget  int64             // of weight; 0 for any
+}
+
+// weightOf estimates how much memory a record takes once it is read and served.
+func weightOf(line []byte) int64 {
+	const ofRecord, ofObject, ofValue = 1 << 10, 128, 16
+	objects, values := bytes.Count(line, []byte{'{'}), bytes.Count(line, []byte{','})
+	return int64(len(line) + ofRecord + objects*ofObject + values*ofValue)
 }
 
 // lines is a file of records.
@@ -47,8 +56,10 @@ type lines struct {
 	*bufio.Writer
 }
 
-func newFolder(tempDir, origin string) (*folder, error) {
-	dir, err := osfile.TempDir(tempDir)
+// newFolder returns an empty folder, in cfg.TempDir. Half of cfg.Memory is for what is in it: the rest
+// is for the version that is served meanwhile, and for what it takes to replace it.
+func newFolder(cfg *Config, origin string) (*folder, error) {
+	dir, err := osfile.TempDir(cfg.TempDir)
 	if err != nil {
 		return nil, fmt.Errorf("a temporary folder cannot be created: free some space, "+
 			"or set TMPDIR to another folder (%w)", err)
@@ -59,6 +70,7 @@ func newFolder(tempDir, origin string) (*folder, error) {
 	}
 	return &folder{
 		origin: origin, dir: dir, root: root, files: map[record.Kind]*lines{}, images: map[string]string{},
+		budget: cfg.Memory / 2,
 	}, nil
 }
 
@@ -81,6 +93,12 @@ func name(kind record.Kind) string {
 
 // add adds a record in its canonical form.
 func (f *folder) add(kind record.Kind, line []byte) error {
+	f.weight += weightOf(line)
+	if f.budget > 0 && f.weight > f.budget {
+		return fmt.Errorf("the records of %s need more memory than this server may use for them, which is half of its "+
+			"%d MiB: raise it (--memory, MemoryMax of systemd, the limits of the container), or check the address; "+
+			"nothing was changed", f.origin, f.budget>>19)
+	}
 	var head struct {
 		Slug   string
 		Images []record.Image

@@ -33,6 +33,7 @@ type Config struct {
 	Now      func() time.Time
 	Log      *slog.Logger
 	TempDir  string // "" for the temporary folder of the system
+	Memory   int64  // how many bytes the process may use; 0 for no limit
 }
 
 // A Follower keeps a database in step with an origin.

@@ -6,10 +6,13 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"palmares/internal/account"
 	"palmares/internal/catalogdb"
@@ -204,6 +207,7 @@ func TestWhatIsWrongWithAnOriginIsSaidAndNothingIsChanged(t *testing.T) {
 		{"the state of another version", changed(manifestPath, replace(`"state":"`+o.live.Load().Feed.State, `"state":"sha256-`+strings.Repeat("0", 64))), 0, "is not of the version that it announces"},
 		{"a shorter file than announced", changed(manifestPath, replace(`"bytes":`, `"bytes":1`)), 0, "another length"},
 		{"a file elsewhere", changed(manifestPath, replace(`"path":"/data/v1/export/`, `"path":"/outils/`)), 0, "has no outils.ndjson.zst"},
+		{"more changes than a page has", changed(changesPath, replace(`{"data":[`, `{"data":[`+strings.Repeat("{},", 5<<20))), 9, "more than 1000 changes"},
 		{"a picture that is gone", at("/media/", status(404)), 9, "no longer has the picture"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -229,6 +233,39 @@ type kept struct {
 func (k *kept) Header() http.Header         { return k.header }
 func (k *kept) WriteHeader(int)             {}
 func (k *kept) Write(b []byte) (int, error) { return k.body.Write(b) }
+
+func TestAnOriginCannotMakeAMirrorUseMoreMemoryThanItHas(t *testing.T) {
+	o, st := newOrigin(t), databases.OpenDSN(t, databases.SQLite(t))
+	o.publish(some(6))
+	m := follow(t, o, st)
+	m.syncs(o)
+	m.cfg.Memory, m.few = 64<<20, -1                                                                        // the export is read
+	lines := bytes.Repeat([]byte(`{"slug":"outil-1","name":"`+strings.Repeat("a", 10_000)+`"}`+"\n"), 5000) // 50 MB
+	encoder, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bomb := encoder.EncodeAll(lines, nil)
+	manifest := func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if strings.HasSuffix(r.URL.Path, "/outils.ndjson.zst") {
+			_, _ = w.Write(bomb)
+			return
+		}
+		answer := &kept{header: w.Header()}
+		r.Header.Del("If-None-Match")
+		next.ServeHTTP(answer, r)
+		body := regexp.MustCompile(`"bytes":\d+`).ReplaceAll(answer.body.Bytes(), fmt.Appendf(nil, `"bytes":%d`, len(bomb)))
+		w.Header().Del("Content-Length")
+		_, _ = w.Write(body)
+	}
+	files := some(6)
+	setTool(files, "outil-1", "price: 5 €/mois", "")
+	o.publish(files)
+	o.breaks(manifest)
+	m.fails("the records of "+o.url+" need more memory than this server may use", "64 MiB", "nothing was changed")
+	o.breaks(nil)
+	m.syncs(o)
+}
 
 func TestARecordThatIsNotValidIsNamed(t *testing.T) {
 	o, st := newOrigin(t), databases.OpenDSN(t, databases.SQLite(t))

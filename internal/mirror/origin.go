@@ -22,7 +22,7 @@ import (
 // The limits of responses, in bytes. A page of changes ends at 8 MiB, or after one record.
 const (
 	maxManifest = 1 << 20
-	maxPage     = 32 << 20
+	maxPage     = 16 << 20
 )
 
 const (
@@ -122,9 +122,31 @@ type Change struct {
 	Record   json.RawMessage // null if Deleted
 }
 
+// A changeList is a list of changes that is not read past the end of a page, whatever was sent.
+type changeList []Change
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *changeList) UnmarshalJSON(text []byte) error {
+	all := json.NewDecoder(bytes.NewReader(text))
+	if start, err := all.Token(); err != nil || start != json.Delim('[') {
+		return errors.Join(errors.New("the changes are no list"), err)
+	}
+	for all.More() {
+		if len(*l) == pageSize {
+			return fmt.Errorf("there are more than %d changes", pageSize)
+		}
+		var next Change
+		if err := all.Decode(&next); err != nil {
+			return err
+		}
+		*l = append(*l, next)
+	}
+	return nil
+}
+
 // A Page is a part of the feed of a server.
 type Page struct {
-	Data []Change
+	Data changeList
 	Meta struct {
 		Feed    string
 		Next    int64

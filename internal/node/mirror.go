@@ -24,7 +24,7 @@ func (n *node) openMirror(ctx context.Context) (*mirror.Follower, error) {
 	follower, err := mirror.New(mirror.Config{
 		Origin: c.Origin, Key: c.Key, Store: n.store.catalogue, Shared: n.store.SQL.Shared(),
 		Interval: cmp.Or(c.Interval, time.Minute),
-		Now:      n.cfg.Now, Log: n.log,
+		Now:      n.cfg.Now, Log: n.log, Memory: n.cfg.Memory,
 	})
 	if err != nil {
 		return nil, err
