@@ -41,6 +41,9 @@ func MaxKeys(p Plan) int {
 	return 3
 }
 
+// MaxNewKeys is how many keys an account may create in 24 hours, replacements included.
+const MaxNewKeys = 50
+
 // An Account is one customer, identified by an e-mail address.
 type Account struct {
 	ID        string

@@ -22,6 +22,7 @@ import (
 var (
 	ErrNoKey       = fmt.Errorf("key %w", sqldb.ErrNotFound)
 	ErrKeyLimit    = errors.New("the account has reached the key limit of its plan")
+	ErrKeyRate     = errors.New("the account has created as many keys as it may in a day")
 	ErrKeyEnded    = errors.New("the key is no longer valid")
 	ErrKeyOverlaps = errors.New("too many replaced keys still work")
 )
@@ -32,7 +33,7 @@ type Keys struct{ db *sqldb.DB }
 // Create creates a key for an account and returns it in plain text. Only its hash is
 // stored, so it cannot be retrieved later. newest is for a form that may be submitted
 // twice: the id of the newest key when the form was rendered, "" for none; otherwise nil.
-// ErrNotFound: no such account; ErrKeyLimit: it has reached the key limit of its plan;
+// ErrNotFound: no such account; ErrKeyLimit: it has reached the key limit of its plan; ErrKeyRate;
 // ErrInvalid: the name; ErrChanged: there is a newer key than newest.
 func (s *Keys) Create(
 	ctx context.Context, email, name string, newest *string, now time.Time,
@@ -146,7 +147,17 @@ func newKey(name string, now time.Time) (string, account.Key) {
 	}
 }
 
+// insertKey stores a key of an account that is locked. ErrKeyRate: it has created too many.
 func insertKey(ctx context.Context, tx *sql.Tx, text string, k account.Key) error {
+	created, err := sqldb.Value[int](ctx, tx, `SELECT count(*) FROM api_keys WHERE account_id = $1 AND created_at > $2`,
+		k.AccountID, sqldb.FormatTime(k.CreatedAt.AddDate(0, 0, -1)))
+	if err == nil && created >= account.MaxNewKeys {
+		err = sqldb.ProblemWith(k.AccountID, ErrKeyRate,
+			"the account %s has created %d keys in 24 hours, as many as it may: try again tomorrow", k.AccountID, created)
+	}
+	if err != nil {
+		return err
+	}
 	hash := account.HashKey(text)
 	return sqldb.Exec(ctx, tx, `
 		INSERT INTO api_keys (id, account_id, hash, name, prefix, suffix, created_at, last_used_at, revoked_at, expires_at)

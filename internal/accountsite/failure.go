@@ -74,6 +74,11 @@ var failures = []struct {
 		status: http.StatusForbidden, title: "Webhooks",
 		text: "La formule de ce compte ne comprend pas les webhooks\u00a0: rien n’a été fait.",
 	}},
+	{accountdb.ErrKeyRate, &failure{
+		status: http.StatusTooManyRequests, title: "Trop de clés",
+		text: "Ce compte a créé 50\u00a0clés en 24\u00a0heures, le plus qu’il puisse\u00a0: rien n’a été fait. " +
+			"Recommencez demain.",
+	}},
 	{context.DeadlineExceeded, unavailable},
 	{context.Canceled, unavailable}, // the client is gone
 }

@@ -68,7 +68,9 @@ func (p *pages) keys(r *request, name, problem, notice string) (*response, error
 		case account.KeyOverlap:
 			data.Live = append(data.Live, row)
 		default:
-			data.Ended = append(data.Ended, row)
+			if r.now.Sub(endOf(k)) < endedFor {
+				data.Ended = append(data.Ended, row)
+			}
 		}
 	}
 	data.Excess = max(0, data.Active-data.MaxKeys)
@@ -86,6 +88,17 @@ func (p *pages) keys(r *request, name, problem, notice string) (*response, error
 		resp.status = http.StatusBadRequest
 	}
 	return resp, nil
+}
+
+// endedFor is how long the page shows keys that have ended.
+const endedFor = 90 * 24 * time.Hour
+
+// endOf returns when a key ended that was revoked or has expired.
+func endOf(k account.Key) time.Time {
+	if k.RevokedAt.IsZero() {
+		return k.ExpiresAt
+	}
+	return k.RevokedAt
 }
 
 // nameProblem explains why the store rejected the name of a key.

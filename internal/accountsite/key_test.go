@@ -168,3 +168,26 @@ func TestSuspendedKeysAreShownAndRestored(t *testing.T) {
 		b.get(path).Is(200).Contains("Active")
 	})
 }
+
+func TestAnAccountCreatesFiftyKeysADayAndEndedOnesLeaveThePage(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
+		b := p.signedIn("ada@example.org")
+		newest := ""
+		for i := range account.MaxNewKeys {
+			_, k, err := p.store.Keys.Create(t.Context(), "ada@example.org", fmt.Sprint("clé ", i), nil, p.now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.store.Keys.Revoke(t.Context(), account.AnyOwner(), k.ID, p.now); err != nil {
+				t.Fatal(err)
+			}
+			newest = max(newest, k.ID)
+		}
+		b.get("/compte/cles").Is(200).Contains("anciennes clés", "clé 7")
+		b.post("/compte/cles", "nom", "de trop", "derniere", newest).Is(429).Contains("50\u00a0clés en 24\u00a0heures")
+		p.now = p.now.AddDate(0, 0, 2)
+		b.post("/compte/cles", "nom", "le surlendemain", "derniere", newest).Is(200)
+		p.now = p.now.AddDate(0, 0, 89)
+		p.signedIn("ada@example.org").get("/compte/cles").Is(200).Contains("le surlendemain").Lacks("anciennes clés", "clé 7")
+	})
+}
