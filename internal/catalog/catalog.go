@@ -362,5 +362,13 @@ func (c *Catalog) ComparisonURLOf(slug string) string {
 // ShowsPro reports whether the site may mention the Pro plan, and the webhooks that come with it.
 func (c *Catalog) ShowsPro() bool { return c.Settings.Pro != ProHide }
 
+// Licence returns the publisher's own terms of use; nil if the data are free of rights.
+func (c *Catalog) Licence() *Page {
+	if i := slices.IndexFunc(c.Pages, func(p Page) bool { return p.Slug == "licence" }); i >= 0 {
+		return &c.Pages[i]
+	}
+	return nil
+}
+
 // HasDataset reports whether the publisher gives the catalogue away in bulk.
 func (c *Catalog) HasDataset() bool { return c.Settings.Dataset != DatasetOff }

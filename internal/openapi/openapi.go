@@ -124,6 +124,7 @@ func (d *Document) Body(snap *snapshot.Snapshot) wire.Body {
 		end = g.to
 	}
 	b = append(b, d.source[end:]...)
+	b = []byte(Terms(snap, string(b)))
 	body := wire.NewBody(wire.Sum(b), b)
 	d.last.Store(&completed{key, body})
 	return body
@@ -163,6 +164,9 @@ func (d *Document) values(snap *snapshot.Snapshot) map[string]any {
 		},
 		"contact": who,
 		"docs":    base + "/docs",
+	}
+	if own := c.Licence(); own != nil {
+		values["license"] = license{own.Title, base + "/licence"}
 	}
 	for name, v := range Examples(snap) {
 		values[name] = v

@@ -17,6 +17,7 @@ import (
 	texttemplate "text/template"
 
 	"palmares/internal/markdown"
+	"palmares/internal/openapi"
 	"palmares/internal/snapshot"
 )
 
@@ -93,7 +94,7 @@ func (ref *Reference) HTML(snap *snapshot.Snapshot, base string) template.HTML {
 	if err := htmlTemplate.ExecuteTemplate(&b, "content", ref.page(snap, base)); err != nil {
 		panic(err) // the template does not fit its data: any test of the page finds that
 	}
-	return template.HTML(b.String())
+	return template.HTML(openapi.Terms(snap, b.String()))
 }
 
 // Markdown returns the same page in Markdown.
@@ -102,7 +103,7 @@ func (ref *Reference) Markdown(snap *snapshot.Snapshot, base string) string {
 	if err := markdownTemplate.Execute(&b, ref.page(snap, base)); err != nil {
 		panic(err) // as above
 	}
-	return b.String()
+	return openapi.Terms(snap, b.String())
 }
 
 //go:embed static

@@ -96,7 +96,7 @@ func TestThePublishersPagesAreServedListedAndLinked(t *testing.T) {
 	v, _ := openMagazine(t, magazine())
 	v.get("/a-propos").ok().says(
 		"<h1>À propos</h1>", `<meta name="description" content="Qui nous sommes">`, `<link rel="canonical" href="https://essai.example/a-propos">`,
-		`<link rel="alternate" type="text/markdown" href="/a-propos.md"`, `<img src="/media/`+hashOf("d")+`.jpg" alt="Le bureau" width="2000" height="1000" loading="lazy"`, "<figcaption>Notre bureau</figcaption>",
+		`<link rel="alternate" type="text/markdown" href="/a-propos.md"`, `<img src="/media/`+hashOf("d")+`.jpg" alt="Le bureau" width="2000" height="1000" fetchpriority="high"`, "<figcaption>Notre bureau</figcaption>",
 	)
 	v.get("/methode").ok().says(`<meta property="og:image" content="https://essai.example/media/`+hashOf("d")+`.jpg">`, `<meta name="twitter:card" content="summary_large_image">`, `<meta name="description" content="Trois jours`, "Parfois quatre.")
 	v.get("/mentions-legales").ok().says(`<a href="/outils/abeille">Abeille</a>`)
@@ -127,7 +127,11 @@ func TestThePublisherMayReplaceTheTerms(t *testing.T) {
 	v.get("/licence").ok().says(`<code id="page.credit">` + credit + `</code>`)
 	v.get("/licence.md").ok().says("    " + credit)
 	v.get("/").ok().saysNot("Données libres").says(`<a href="/licence">Nos règles`)
-	v.get("/llms.txt").ok().saysNot("libres de droits")
+	for _, path := range []string{"/llms.txt", "/docs", "/docs.md", "/api/v1/openapi.json"} {
+		v.get(path).ok().saysNot("libres de droits")
+	}
+	v.get("/docs").ok().says("Les conditions de réutilisation sont à l’adresse /licence. Qui reprend les données affiche la ligne <code>")
+	v.get("/api/v1/openapi.json").ok().says("Nos règles : licence")
 	m := readSitemap(t, v.get("/sitemap.xml"))
 	count := 0
 	for _, u := range m.URLs {
@@ -350,7 +354,7 @@ func TestTheFeedHasOneEntryPerEvent(t *testing.T) {
 		"note | Abeille\u00a0: note 7,0 → 8,0 | note 7,0 → 8,0",
 		"retiré | Fantôme 0\u00a0: retiré, mort | Il n’est plus.",
 		"retiré | disparu\u00a0: retiré | ",
-		"comparatif | Abeille ou Bourdon\u00a0? | Nouveau comparatif. Vainqueur\u00a0: Abeille.",
+		"comparatif | Abeille ou Bourdon\u202f? | Nouveau comparatif. Vainqueur\u00a0: Abeille.",
 		"nouvel outil | Drosophile\u00a0: nouvel outil, 4,0/10 | Une mouche",
 	})
 	in := feedOf(t, v.get("/categories/code.atom").is("Content-Type", "application/atom+xml; charset=utf-8"))

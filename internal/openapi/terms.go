@@ -1,0 +1,19 @@
+package openapi
+
+import (
+	"regexp"
+
+	"palmares/internal/snapshot"
+)
+
+var freeOfRights = regexp.MustCompile(`Les données sont libres de droits, à une condition.: citer leur origine par`)
+
+// Terms returns a text of a document with what it says about reuse: the publisher's own terms take
+// the place of ours.
+func Terms(snap *snapshot.Snapshot, text string) string {
+	if snap.Catalog.Licence() == nil {
+		return text
+	}
+	return freeOfRights.ReplaceAllString(text,
+		"Les conditions de réutilisation sont à l’adresse /licence. Qui reprend les données affiche")
+}
