@@ -67,7 +67,7 @@ var failures = []struct {
 	page *failure
 }{
 	{accountdb.ErrLinkUsed, gone("Il a déjà servi, et un lien ne sert qu’une fois. Si c’était vous à " +
-		"l’instant, ouvrez simplement votre compte\u00a0; sinon, demandez-en un autre.")},
+		"l’instant, ouvrez simplement votre compte\u202f; sinon, demandez-en un autre.")},
 	{accountdb.ErrLinkExpired, gone("Il a plus de 15\u00a0minutes. Demandez-en un autre.")},
 	{sqldb.ErrNotFound, notFound("Ce que vous cherchez n’existe pas, ou plus.")},
 	{accountdb.ErrPlan, &failure{
@@ -130,7 +130,7 @@ func (p *pages) failure(r *request, err error) *response {
 func (p *pages) explain(r *request, err error) *failure {
 	found := &failure{
 		status: http.StatusInternalServerError, title: "Erreur interne",
-		text: "Une erreur interne s’est produite\u00a0; elle est consignée. Réessayez plus tard.",
+		text: "Une erreur interne s’est produite\u202f; elle est consignée. Réessayez plus tard.",
 	}
 	if sqldb.IsOutage(err) {
 		found = outage(err)

@@ -160,7 +160,7 @@ func TestSuspendedKeysAreShownAndRestored(t *testing.T) {
 		p.now = p.now.Add(7*24*time.Hour + time.Second)
 		suspend()
 		b.get("/compte/cles").Is(200).Contains("Suspendue").Lacks("de trop")
-		b.get("/compte").Is(200).Contains("3\u00a0clés actives, sur 3 que permet la formule&nbsp;; 1\u00a0suspendue.")
+		b.get("/compte").Is(200).Contains("3\u00a0clés actives, sur 3 que permet la formule&#8239;; 1\u00a0suspendue.")
 		path := "/compte/cles/" + p.stored(texts[0]).ID
 		b.get(path).Is(200).Contains("Suspendue", "elle revient aussitôt").Lacks(`/remplacement"`)
 		b.post(path+"/remplacement").RedirectsTo(303, "/compte/cles?fait=cle-suspendue")

@@ -125,6 +125,11 @@ func TestToolsAreComparedWithTheKeyboardAlone(t *testing.T) {
 	if said := b.text("p[role=status].sr"); !strings.Contains(said, names[1]+" ajouté, 2 outils") {
 		t.Errorf("screen readers hear %q", said)
 	}
+	b.do(chromedp.KeyEvent(kb.Tab)) // the link is next to the last box
+	if got := eval[string](b, `document.activeElement.textContent + " " + document.activeElement.getAttribute("href")`); !strings.HasPrefix(got, "Comparer (2) ") || !strings.Contains(got, "outils=mandibule,") {
+		t.Errorf("after the box the focus is on %q", got)
+	}
+	b.isAccessible("the link next to a box")
 	onto(`!!e.closest(".tray li") && e.ariaLabel === "Retirer Mandibule"`) // past the whole list
 	b.do(chromedp.KeyEvent(kb.Enter))
 	b.lists(chosen, names[1])

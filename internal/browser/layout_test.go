@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -14,8 +15,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"palmares/internal/testkit"
 )
 
 // widths are those that layouts are checked at: the narrowest phone in use, which is
@@ -233,5 +237,70 @@ func TestPagesStayStillWhileTheyArrive(t *testing.T) {
 				t.Errorf("a page that moves scores only %g: the other scores prove nothing", found.Score)
 			}
 		})
+	}
+}
+
+// Nothing but the text decides how long a word is.
+func TestNoPageScrollsSidewaysWhateverItsWords(t *testing.T) {
+	t.Parallel()
+	s := startService(t)
+	word := func(n int) string { return strings.Repeat("x", n) }
+	text := fmt.Sprintf("%[1]s\n\n## %[1]s\n\n%[1]s **%[1]s** `%[1]s` [%[1]s](https://%[2]s.example/%[1]s)\n\n- %[1]s\n\n> %[1]s\n\n| %[1]s | b |\n|---|---|\n| c | %[1]s |\n\n```\n%[1]s\n```\n\n%[1]s[^1]\n\n[^1]: %[1]s\n", word(200), word(60))
+	tool := func(name, more string) string {
+		return fmt.Sprintf("---\nname: %s%s\ndomain: %s.example\ncategory: code\npricing: payant\nprice: 9 €/%s\nprice_display: %s\ntagline: https://%s\nauthor: %s\nscore: 8\ntested_at: 2026-01-02\nsources: [https://exemple.fr/%s]\nplans:\n  - name: %s\n    price: %s\n    note: %s\n%s---\n%s", name, word(110), word(60), word(60), word(80), word(190), word(100), word(200), word(80), word(80), word(200), more, text)
+	}
+	for name, content := range map[string]string{
+		"catalogue.yaml":      fmt.Sprintf("name: %s\nurl: https://essais.example\nheadline: %[1]s\nintroduction: %[1]s\ndescription: %[1]s\ncategories:\n  - slug: code\n    label: %[1]s\n    description: %[1]s\n", word(100)),
+		"outils/plume.md":     tool("P", "price_history:\n  - changed_at: 2026-01-01\n    old_pricing: gratuit\n    old_price: 0 €/mois\n    new_pricing: payant\n    new_price: 9 €/"+word(60)+"\n"),
+		"outils/scie.md":      tool("S", ""),
+		"comparatifs/duel.md": fmt.Sprintf("---\ntitle: %[1]s\ntool_a: plume\ntool_b: scie\nwinner: plume\nwinner_note: %[1]s\n---\n%[2]s", word(200), text),
+		"cimetiere/vieux.md":  fmt.Sprintf("---\nname: V%s\ncategory: code\nreason: mort\nretired_at: 2026-01-01\nsuccessor: plume\n---\n%s\n", word(110), word(200)),
+		"pages/methode.md":    fmt.Sprintf("---\ntitle: %s\nmenu: header\n---\n%s", word(200), text),
+	} {
+		path := filepath.Join(s.folder, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.command("publish", s.folder)
+	testkit.Until(t, "the catalogue", func() bool {
+		resp, err := http.Get(s.url + "/outils/scie")
+		if err != nil {
+			return false
+		}
+		resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+	b := openTab(t, wideBrowser, widths[0], s.url)
+	for _, path := range []string{
+		"/", "/outils", "/outils?q=" + word(150), "/outils/plume", "/avis/plume", "/alternatives/plume", "/categories/code", "/comparatifs",
+		"/comparatifs/duel", "/comparer?outils=plume,scie", "/prix", "/carte", "/tendances", "/cimetiere", "/methode", "/docs", "/donnees", "/licence",
+	} {
+		b.goTo(path)
+		eval[chromedp.Void](b, `document.querySelectorAll("details").forEach(d => { d.open = true })`)
+		for _, problem := range b.layoutProblems(widths[0]) {
+			if strings.Contains(problem, "pixels wide") || strings.Contains(problem, "reaches") {
+				t.Errorf("%s: %s", path, problem)
+			}
+		}
+	}
+}
+
+func TestNothingCoversAnythingOnPaper(t *testing.T) {
+	t.Parallel()
+	paper := screen{"paper", 718, 1040, false} // A4 without its margins
+	b := newTab(t, paper)
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	for _, path := range []string{"/avis/babilune", "/outils/babilune", "/comparatifs/mandibule-vs-escouade", "/comparer?outils=babilune,varlope"} {
+		b.goTo(path)
+		for _, problem := range b.layoutProblems(paper) {
+			if !strings.Contains(problem, "is broken") {
+				t.Errorf("%s: %s", path, problem)
+			}
+		}
+		// A table that may not break leaves the rest of its page empty.
+		if eval[bool](b, `[...document.querySelectorAll("table, article, section")].some(e => getComputedStyle(e).breakInside !== "auto")`) {
+			t.Errorf("%s: something large does not break", path)
+		}
 	}
 }

@@ -42,7 +42,7 @@ func TestMarkdownIsRenderedAsSafeHTML(t *testing.T) {
 		{"a bare script address too", "<javascript:alert(1)>\n", "<p>javascript:alert(1)</p>\n"},
 		{"an image is replaced by its description", "![un *chat*](https://x.example/chat.png \"t\")\n", "<p>un chat</p>\n"},
 		{"code scrolls and is escaped", "```html\n<b>\n```\n", "<pre tabindex=\"0\"><code>&lt;b&gt;\n</code></pre>\n"},
-		{"French spaces do not break", "« Oui », dit-il : à 10 % ?\n", "<p>«\u00a0Oui\u00a0», dit-il\u00a0: à 10\u00a0%\u00a0?</p>\n"},
+		{"French spaces do not break", "« Oui », dit-il : à 10 % ?\n", "<p>«\u00a0Oui\u00a0», dit-il\u00a0: à 10\u00a0%\u202f?</p>\n"},
 		{"spaces in code stay", "`a : b`\n", "<p><code>a : b</code></p>\n"},
 	} {
 		if got := page(test.body); got != test.want {
@@ -62,8 +62,8 @@ func TestNoTwoTablesOfAPageHaveTheSameName(t *testing.T) {
 	names := regexp.MustCompile(`role="region" aria-label="([^"]*)"`)
 	body := table + table + "## Prix & *coûts* : combien ?\n\n" + table + "### Détail\n\n" + table + "Une note[^n].\n\n> " + "### Détail\n\n" + table + "## Autre\n\nEncore[^n].\n\n[^n]: Voir :\n\n    | a |\n    |---|\n    | 1 |\n"
 	for prefix, want := range map[string][]string{
-		"":       {"Tableau", "Tableau, 2", "Tableau\u00a0: Prix &amp; coûts\u00a0: combien\u00a0?", "Tableau\u00a0: Détail", "Tableau\u00a0: Détail, 2", "Tableau\u00a0: Détail, 3", "Tableau\u00a0: Autre"},
-		"plume-": {"Tableau (plume)", "Tableau (plume), 2", "Tableau (plume)\u00a0: Prix &amp; coûts\u00a0: combien\u00a0?", "Tableau (plume)\u00a0: Détail", "Tableau (plume)\u00a0: Détail, 2", "Tableau (plume)\u00a0: Détail, 3", "Tableau (plume)\u00a0: Autre"},
+		"":       {"Tableau", "Tableau, 2", "Tableau\u00a0: Prix &amp; coûts\u00a0: combien\u202f?", "Tableau\u00a0: Détail", "Tableau\u00a0: Détail, 2", "Tableau\u00a0: Détail, 3", "Tableau\u00a0: Autre"},
+		"plume-": {"Tableau (plume)", "Tableau (plume), 2", "Tableau (plume)\u00a0: Prix &amp; coûts\u00a0: combien\u202f?", "Tableau (plume)\u00a0: Détail", "Tableau (plume)\u00a0: Détail, 2", "Tableau (plume)\u00a0: Détail, 3", "Tableau (plume)\u00a0: Autre"},
 	} {
 		var got []string
 		for _, part := range markdown.HTML(body, nil, prefix) {

@@ -4,9 +4,9 @@ import "strings"
 
 // NoBreak replaces spaces by no-break spaces where French typography requires
 // them: before high punctuation and signs, and inside quotation marks. Editors
-// write plain spaces, and a line must not begin with a colon.
+// write plain spaces, and a line must not begin with a colon. Those before ; ! and ? are narrow.
 func NoBreak(s string) string {
-	if !strings.Contains(s, " ") {
+	if !strings.ContainsAny(s, " \u00a0") {
 		return s
 	}
 	const space = "\u00a0"
@@ -26,5 +26,7 @@ func NoBreak(s string) string {
 		}
 	}
 	b.WriteString(s[done:])
-	return b.String()
+	return narrow.Replace(b.String())
 }
+
+var narrow = strings.NewReplacer("\u00a0;", "\u202f;", "\u00a0!", "\u202f!", "\u00a0?", "\u202f?")

@@ -34,7 +34,7 @@ func TestPagesWithoutAPictureShareACard(t *testing.T) {
 		"/outils/abeille":                 "Abeille, 8,5 sur 10\u00a0: Un outil nommé Abeille",
 		"/avis/abeille":                   "Abeille, 8,5 sur 10\u00a0: Un outil nommé Abeille",
 		"/outils/cigale":                  "Cigale\u00a0: Un outil nommé Cigale",
-		"/comparatifs/abeille-vs-bourdon": "Abeille ou Bourdon\u00a0?, Abeille 8,5 sur 10, Bourdon 6,0 sur 10\u00a0: Elle pique moins.",
+		"/comparatifs/abeille-vs-bourdon": "Abeille ou Bourdon\u202f?, Abeille 8,5 sur 10, Bourdon 6,0 sur 10\u00a0: Elle pique moins.",
 	} {
 		page := v.get(path).ok().says(`<meta name="twitter:card" content="summary_large_image">`)
 		shared := page.shared()

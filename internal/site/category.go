@@ -20,6 +20,7 @@ type categoryPage struct {
 	More        bool // tools than Rows
 	Comparisons []comparisonRow
 	Retired     []retiredTool
+	RetiredAll  int // tools of which Retired has the newest
 	Others      []catalog.CategoryItem
 	Picks       []pick      // nil if no tool has a score
 	Plot        *chart.Plot // nil if there is nothing to compare
@@ -34,6 +35,22 @@ const (
 	categoryComparisons = 6
 	categoryRetired     = 6
 )
+
+// unknownCategory returns the redirect to a category whose slug is written in another way, or a failure.
+func (r *request) unknownCategory(slug string) (*response, error) {
+	if _, ok := r.labels[slug]; ok && slug != r.PathValue("slug") {
+		return redirect(r.sameForm("/categories/"+slug), r.URL.RawQuery), nil
+	}
+	f := notFound("Cette catégorie n’existe pas.")
+	f.suggestNear(slug, func(yield func(string, link) bool) {
+		for _, c := range r.categories {
+			if !yield(c.Slug, link{"/categories/" + c.Slug, c.Label}) {
+				return
+			}
+		}
+	})
+	return nil, f
+}
 
 func (s *Site) showCategory(r *request) (*response, error) {
 	slug := r.PathValue("slug")
@@ -52,7 +69,7 @@ func (s *Site) showCategory(r *request) (*response, error) {
 		return redirect(r.sameForm("/categories/"+current), r.URL.RawQuery), nil
 	}
 	if data.Category.Slug == "" {
-		return nil, notFound("Cette catégorie n’existe pas.")
+		return r.unknownCategory(slugOf(slug))
 	}
 	m := r.maps().Of(slug, "")
 	data.Picks, data.Plot, data.Off = picks(m), chart.NewPlot(m, true), m.Len()-len(m.Points)
@@ -69,7 +86,8 @@ func (s *Site) showCategory(r *request) (*response, error) {
 	list := r.snap.Tools(snapshot.ToolQuery{Category: slug}, firstItems(categoryTools))
 	data.Rows, data.More = r.rows(list.IDs()), list.Total > categoryTools
 	data.Comparisons = r.comparisonRows(r.snap.Comparisons(slug, firstItems(categoryComparisons)).IDs())
-	data.Retired = r.retiredTools(r.snap.Retired(slug, "", firstItems(categoryRetired)).IDs())
+	retired := r.snap.Retired(slug, "", firstItems(categoryRetired))
+	data.Retired, data.RetiredAll = r.retiredTools(retired.IDs()), retired.Total
 	if i := slices.IndexFunc(r.snap.Catalog.Categories, func(c catalog.Category) bool { return c.Slug == slug }); i >= 0 {
 		text := r.snap.Catalog.Categories[i].Description
 		data.Text, data.Body = r.html("", text, ""), r.bodyOf("", text)

@@ -13,6 +13,7 @@ import (
 	"palmares/internal/french"
 	"palmares/internal/markdown"
 	"palmares/internal/search"
+	"palmares/internal/snapshot"
 )
 
 const comparePath = "/comparer"
@@ -23,22 +24,23 @@ const (
 	maxCompared   = 4
 	maxChoice     = 2000 // bytes of the parameters
 	maxChoiceName = 100  // characters of a name
-	maxNames      = 200  // tools whose names the form proposes
+	maxNames      = 200  // tools whose names the form proposes before anything is typed
 )
 
 // comparePage shows tools that a visitor chose side by side, or the form to choose them.
 type comparePage struct {
-	Page     page
-	Heading  string
-	Tools    []comparedTool // none if the choice cannot be shown
-	Lines    []comparisonLine
-	Verdicts []comparisonRow // published comparisons of any two of them
-	Problems []string
-	Retired  []retiredTool // among the chosen
-	Same     []toolRow     // that share a name that was given
-	Instead  *link         // to a valid choice; nil for none
-	Fields   []compareField
-	Names    []string // proposed by the form; none in a large catalogue
+	Page      page
+	Heading   string
+	Tools     []comparedTool // none if the choice cannot be shown
+	Lines     []comparisonLine
+	Verdicts  []comparisonRow // published comparisons of any two of them
+	Problems  []string
+	Retired   []retiredTool // among the chosen
+	Same      []toolRow     // that share a name that was given
+	Instead   *link         // to a valid choice; nil for none
+	Fields    []compareField
+	Names     []string // proposed by the form
+	MoreNames bool     // the script looks for others while one is typed
 }
 
 // A compareField is a control of the form.
@@ -79,10 +81,11 @@ func (s *Site) compare(r *request) (*response, error) {
 	case len(chosen.tools) >= minCompared:
 		data.Instead = &link{compareHref(chosen.tools), "Comparer " + byline(namesOf(chosen.tools))}
 	}
-	if tools := r.snap.Catalog.Tools; len(tools) <= maxNames && !r.markdown {
-		data.Names = make([]string, len(tools))
-		for i := range tools {
-			data.Names[i] = fieldOf(tools[i])
+	if !r.markdown {
+		best := r.snap.Tools(snapshot.ToolQuery{}, firstItems(maxNames))
+		data.MoreNames = best.Total > maxNames
+		for _, i := range best.IDs() {
+			data.Names = append(data.Names, fieldOf(r.snap.Catalog.Tools[i]))
 		}
 	}
 	title := data.Heading
@@ -213,7 +216,7 @@ func (c *choice) add(r *request, given string) *catalog.Tool {
 		default:
 			sentence := "Aucun outil n’est connu sous le nom «\u00a0" + clip(given, maxChoiceName) + "\u00a0»."
 			if near != nil {
-				sentence += " Vouliez-vous dire " + near.Name + "\u00a0?"
+				sentence += " Vouliez-vous dire " + near.Name + "\u202f?"
 				if !slices.Contains(c.tools, near) {
 					c.tools = append(c.tools, near)
 				}
@@ -353,6 +356,9 @@ var reviewKinds = []struct {
 	{"Verdict", []string{"verdict", "notre-verdict", "notre-avis", "avis-final", "conclusion"}},
 }
 
+// verdictKind is the index of the last of reviewKinds, which is a sentence rather than a list.
+const verdictKind = 2
+
 // reviewLines returns what the reviews of tools say of the same things, and where to read
 // them.
 func reviewLines(tools []*catalog.Tool) []comparisonLine {
@@ -367,7 +373,7 @@ func reviewLines(tools []*catalog.Tool) []comparisonLine {
 			if kind < 0 || text == "" || lines[kind].Points[column].More != "" {
 				continue
 			}
-			lines[kind].Points[column] = newReviewPart(text, "/avis/"+t.Slug+"#"+url.PathEscape(section.ID))
+			lines[kind].Points[column] = newReviewPart(text, kind == verdictKind, "/avis/"+t.Slug+"#"+url.PathEscape(section.ID))
 		}
 	}
 	lines = slices.DeleteFunc(lines, func(l comparisonLine) bool {
@@ -399,13 +405,19 @@ func kindOf(id, heading string) int {
 	return kind
 }
 
-// newReviewPart shortens the plain text of a section: its first list, or its first paragraph.
-func newReviewPart(text, more string) reviewPart {
+// newReviewPart shortens the plain text of a section: its first list, or its first paragraph, which
+// comes first if a sentence is wanted.
+func newReviewPart(text string, sentence bool, more string) reviewPart {
 	p := reviewPart{More: more}
 	for block := range strings.SplitSeq(text, "\n\n") {
-		if items := strings.Split(block, "\n"); len(items) > 1 {
+		items := strings.Split(block, "\n")
+		isList := len(items) > 1 || isTask(block)
+		if isList && (p.Text == "" || !sentence) {
 			p.Text = ""
 			for _, item := range items[:min(len(items), maxPoints)] {
+				if isTask(item) {
+					item = item[len("[x] "):]
+				}
 				p.Items = append(p.Items, markdown.NoBreak(beginning(item)))
 			}
 			return p
@@ -415,4 +427,9 @@ func newReviewPart(text, more string) reviewPart {
 		}
 	}
 	return p
+}
+
+// isTask reports whether a line is one of a list of tasks.
+func isTask(line string) bool {
+	return strings.HasPrefix(line, "[x] ") || strings.HasPrefix(line, "[ ] ")
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"palmares/internal/catalog"
+	"palmares/internal/synthetic"
 )
 
 var columnPattern = regexp.MustCompile(`<th role="columnheader" scope="col">.*?<a href="/outils/([^"]+)">`)
@@ -33,7 +34,7 @@ func TestChosenToolsStandSideBySide(t *testing.T) {
 		"1\u202f200\u00a0€/an", "100\u00a0€</td>", "14,50\u00a0€</td>", "0\u00a0€</td>", "Freemium", "Développement", "1er\u00a0septembre 2026", "non mesuré",
 		"<li>Rapide</li><li>Claire\u00a0: très</li><li>Sûre</li>", "<p>Elle coûte. Et elle pique.</p>", "<li>Le bruit</li><li>Le poids</li>", "<p>Moyen.</p>",
 		`href="/avis/abeille#points-forts"`, `href="/avis/abeille#verdict"`, `href="/avis/bourdon"`, "pas encore",
-		`<a href="/comparatifs/abeille-vs-bourdon">Abeille ou Bourdon`+"\u00a0?</a>", "Elle pique moins.",
+		`<a href="/comparatifs/abeille-vs-bourdon">Abeille ou Bourdon`+"\u202f?</a>", "Elle pique moins.",
 		`<a class="without" href="/comparer?outils=drosophile,bourdon,cigale"`, `<a href="/api/v1/tools/cigale">`, `<a href="/api/v1/pricing/cigale">`,
 	).saysNot("Un peu des deux", "Brouillon")
 	v.get("/comparer.md?outils=abeille,drosophile").ok().is("Content-Type", "text/markdown; charset=utf-8").
@@ -91,7 +92,7 @@ func TestAChoiceThatCannotBeShownSaysWhy(t *testing.T) {
 		{"outils=abeille,abeille", 400, []string{"Abeille est nommé deux fois"}},
 		{"outils=abeille,ancienne-abeille,cigale", 400, []string{"Abeille est nommé deux fois", `<a class="button" href="/comparer?outils=abeille,cigale"`}},
 		{"outils=abeille,zzz", 404, []string{"Aucun outil n’est connu sous le nom «\u00a0zzz\u00a0»"}},
-		{"outils=abeile,bourdon", 404, []string{"«\u00a0abeile\u00a0»", "Vouliez-vous dire Abeille\u00a0?", `<a class="button" href="/comparer?outils=abeille,bourdon"`}},
+		{"outils=abeile,bourdon", 404, []string{"«\u00a0abeile\u00a0»", "Vouliez-vous dire Abeille\u202f?", `<a class="button" href="/comparer?outils=abeille,bourdon"`}},
 		{"outils=abeille,fantome-03", 404, []string{"Fantôme 3 a quitté le catalogue", "Il n’est plus.", `<h3>Fantôme 3</h3>`, "À sa place\u00a0: <a href=\"/outils/abeille\">"}},
 		{"outils=" + strings.Repeat(",", 10_000), 400, []string{"trop longue"}},
 		{"outils=abeille," + strings.Repeat("x", 1500), 404, []string{"«\u00a0" + strings.Repeat("x", 100) + "…\u00a0»"}},
@@ -163,5 +164,19 @@ func TestComparisonsAreNotKeptAndCostWhatOtherPagesCost(t *testing.T) {
 	}
 	if after := v.site.CachedPages(); after != before {
 		t.Errorf("%d bytes of pages are cached, %d before", after, before)
+	}
+}
+
+func TestAVerdictIsASentenceAndNoListOfTasks(t *testing.T) {
+	c := small()
+	c.Tools[0].Body = "## Verdict\n\nElle vaut son prix.\n\n- [x] testée un mois\n- [ ] testée un an\n\n## Points forts\n\nTrois, dont\u00a0:\n\n- [x] rapide\n- [x] sobre\n"
+	open(t, c).get("/comparer?outils=abeille,bourdon").ok().says("<p>Elle vaut son prix.</p>", "<li>rapide</li>", "<li>sobre</li>").saysNot("[x]", "[ ]", "testée un")
+}
+
+func TestAFormProposesNamesHoweverManyToolsThereAre(t *testing.T) {
+	open(t, small()).get("/comparer").ok().says(`<datalist id="page.noms"><option value="Abeille">`, `list="page.noms"`)
+	many := open(t, synthetic.Catalog(300, 1)).get("/comparer").ok().says(`<datalist id="page.noms" data-more>`, `list="page.noms"`)
+	if n := strings.Count(many.body, "<option "); n != 200 {
+		t.Errorf("%d names are proposed", n)
 	}
 }

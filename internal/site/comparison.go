@@ -106,9 +106,19 @@ func (s *Site) showComparison(r *request) (*response, error) {
 	if current, ok := r.snap.ComparisonAliases[slug]; ok && x == nil {
 		return redirect(r.sameForm("/comparatifs/"+current), r.URL.RawQuery), nil
 	}
+	if other := slugOf(slug); x == nil && r.comparison(other) != nil {
+		return redirect(r.sameForm("/comparatifs/"+other), r.URL.RawQuery), nil
+	}
 	if x == nil {
 		f := notFound("Aucun comparatif publié ne porte ce nom.")
 		f.link = &link{"/comparatifs", "Tous les comparatifs"}
+		f.suggestNear(slugOf(slug), func(yield func(string, link) bool) {
+			for _, x := range r.snap.Published {
+				if !yield(x.Slug, link{"/comparatifs/" + x.Slug, markdown.NoBreak(x.Title)}) {
+					return
+				}
+			}
+		})
 		return nil, f
 	}
 	data := comparisonPage{

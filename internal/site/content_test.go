@@ -1,6 +1,7 @@
 package site_test
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -57,7 +58,7 @@ func TestAPriceHistoryIsDrawnAndDescribed(t *testing.T) {
 
 func TestAComparisonShowsBothSides(t *testing.T) {
 	open(t, small()).get("/comparatifs/abeille-vs-bourdon").ok().says(
-		"<h1>Abeille ou Bourdon\u00a0?</h1>", `<rect class="gauge-part" width="85" height="4"/>`, `<rect class="gauge-part" width="60" height="4"/>`,
+		"<h1>Abeille ou Bourdon\u202f?</h1>", `<rect class="gauge-part" width="85" height="4"/>`, `<rect class="gauge-part" width="60" height="4"/>`,
 		"Elle pique moins.", "10\u00a0€/mois", "14,50\u00a0€/mois", `<td role="cell" class="better"><span class="num">8,5</span>`, "Vibe coders",
 	)
 }
@@ -70,7 +71,7 @@ func TestTheListOfRetiredToolsExplainsReasons(t *testing.T) {
 
 func TestTheHomePageShowsFiguresAndChanges(t *testing.T) {
 	open(t, small()).get("/").ok().says(
-		"<dt>outils suivis</dt><dd>4</dd>", "<dt>testés</dt><dd>3</dd>", "<dt>note moyenne</dt><dd>6,17</dd>", "<dt>comparatifs</dt><dd>1</dd>", "<dt>disparus</dt><dd>60</dd>",
+		"<dt>outils suivis</dt><dd>4</dd>", "<dt>testés</dt><dd>3</dd>", "<dt>note moyenne</dt><dd>6,17</dd>", "<dt>comparatif</dt><dd>1</dd>", "<dt>disparus</dt><dd>60</dd>",
 		`action="/outils"`, "Dernières modifications", `<a href="/categories/chat">Discussion</a>`, "En tête\u00a0: Abeille, 8,5",
 	)
 }
@@ -156,4 +157,60 @@ func TestAPaidToolWithoutAPublicPriceIsNeverFree(t *testing.T) {
 	v.get("/outils/abeille").ok().saysNot(`"offers"`)
 	v.get("/outils/cigale").ok().says(`"offers":{"@type":"Offer","price":0,"priceCurrency":"EUR"}`)
 	v.get("/tendances").ok().says("<dt>dont devenu gratuit</dt><dd>0</dd>", "1\u00a0changement d’unité, ou d’un prix qui n’est pas public, ne se compare pas")
+}
+
+func TestOneIsSingular(t *testing.T) {
+	c := small()
+	c.Retired = c.Retired[:1]
+	v := open(t, c)
+	v.get("/").ok().says("<dt>comparatif</dt><dd>1</dd>", "<dt>disparu</dt><dd>1</dd>", "<dt>outils suivis</dt>")
+	v.get("/categories/chat").ok().says(`class="head">Disparu</h2>`).saysNot("disparus de la catégorie")
+}
+
+func TestACategoryLeadsToAllItsRetiredTools(t *testing.T) {
+	v := open(t, small())
+	v.get("/categories/chat").ok().says(`<a href="/cimetiere?category=chat">Les 60 outils disparus de la catégorie</a>`)
+	v.get("/categories/chat.md").ok().says("[Les 60 outils disparus de la catégorie](/cimetiere.md?category=chat)")
+}
+
+func TestAnAddressThatIsWrittenOtherwiseLeadsToItsPage(t *testing.T) {
+	c := small()
+	c.Pages = []catalog.Page{{Slug: "methode", Title: "Méthode", Body: "Ici."}}
+	v := open(t, c)
+	for from, to := range map[string]string{
+		"/outils/Abeille": "/outils/abeille", "/outils/ABEILLE.md?a=b": "/outils/abeille.md?a=b", "/avis/Abeille": "/avis/abeille",
+		"/alternatives/BOURDON": "/alternatives/bourdon", "/outils/Ancienne_Abeille": "/outils/abeille", "/categories/Chat": "/categories/chat",
+		"/comparatifs/Abeille-vs-Bourdon": "/comparatifs/abeille-vs-bourdon", "/Outils/abeille": "/outils/abeille", "/PRIX": "/prix",
+		"/Methode": "/methode", "/outils/Fantome-03": "/cimetiere#fantome-03",
+	} {
+		v.get(from).movesTo(to)
+	}
+	const meant = "Vouliez-vous dire «\u00a0%s\u00a0»\u202f?"
+	for path, words := range map[string]string{
+		"/outils/abeile": "Abeille", "/avis/Abeilles": "Abeille", "/alternatives/bourdom": "Bourdon", "/categories/chats": "Discussion",
+		"/comparatifs/abeille-vs-bourdom": "Abeille ou Bourdon\u202f?",
+	} {
+		v.get(path).answers(404).says(fmt.Sprintf(meant, words))
+		v.get(path + ".md").answers(404).says("Vouliez-vous dire")
+	}
+	v.get("/avis/abeile").answers(404).says(`<li><a href="/avis/abeille">Abeille</a></li>`)
+	for _, path := range []string{"/outils/outil", "/outils/" + strings.Repeat("x", 5000), "/outils/zzz", "/categories/zzz", "/comparatifs/zzz", "/ZZZ", "/outils/%ff"} {
+		v.get(path).answers(404).saysNot("Vouliez-vous dire")
+	}
+}
+
+func TestTheFirstPictureOfAPageIsLoadedFirst(t *testing.T) {
+	v, _ := openMagazine(t, magazine())
+	pictures := 0
+	for _, path := range []string{"/", "/outils/abeille", "/avis/abeille", "/a-propos", "/comparatifs/abeille-vs-bourdon"} {
+		for i, tag := range regexp.MustCompile(`<img src="[^>]*>`).FindAllString(v.get(path).ok().body, -1) {
+			if first := strings.Contains(tag, `fetchpriority="high"`); first != (i == 0) || first == strings.Contains(tag, `loading="lazy"`) {
+				t.Errorf("%s: picture %d is %s", path, i, tag)
+			}
+			pictures++
+		}
+	}
+	if pictures < 3 {
+		t.Errorf("there are %d pictures", pictures)
+	}
 }

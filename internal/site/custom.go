@@ -41,6 +41,9 @@ func (s *Site) showPage(r *request) (*response, error) {
 	if part := r.sitemapPart(slug); part != nil {
 		return part, nil
 	}
+	if other := slugOf(slug); r.custom(other) != nil {
+		return redirect(r.sameForm("/"+other), r.URL.RawQuery), nil
+	}
 	return s.notFound(r)
 }
 

@@ -231,7 +231,7 @@ func (t *teller) describeUpdate(e *catalog.Event, s *subject, ch *change) bool {
 	if before, after, ok := t.obsolescence(e, s); ok {
 		changes = append(changes, "obsolescence "+fieldText(before)+" → "+fieldText(after))
 	}
-	ch.summary = strings.Join(changes, "\u00a0; ")
+	ch.summary = strings.Join(changes, "\u202f; ")
 	switch {
 	case hasScore:
 		ch.Kind, ch.Title = kindScore, s.name+"\u00a0: "+changes[0]

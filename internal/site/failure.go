@@ -3,9 +3,11 @@ package site
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"slices"
 
+	"palmares/internal/catalog"
 	"palmares/internal/markdown"
 	"palmares/internal/web"
 )
@@ -24,6 +26,28 @@ func (f *failure) Error() string { return f.text }
 func notFound(text string) *failure {
 	return &failure{status: http.StatusNotFound, title: "Page introuvable", text: text, cache: cacheNotFound}
 }
+
+// suggest names the page that was probably meant.
+func (f *failure) suggest(to link) {
+	f.link, f.text = &to, f.text+" Vouliez-vous dire «\u00a0"+to.Text+"\u00a0»\u202f?"
+}
+
+// suggestNear suggests the page whose slug is nearest to a given one, if one is near.
+func (f *failure) suggestNear(given string, pages iter.Seq2[string, link]) {
+	best := maxTypos + 1
+	var found link
+	for slug, to := range pages {
+		if d := catalog.EditDistance(given, slug, best-1); d < best {
+			best, found = d, to
+		}
+	}
+	if best <= maxTypos {
+		f.suggest(found)
+	}
+}
+
+// maxTypos is how many letters of an address may be wrong for a page to be suggested.
+const maxTypos = 3
 
 func methodNotAllowed() *failure {
 	return &failure{

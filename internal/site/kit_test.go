@@ -160,7 +160,7 @@ func (v *server) do(method, path string, headers ...string) *reply {
 	r := &reply{t: v.t, what: method + " " + path, status: resp.StatusCode, header: resp.Header, wire: len(raw), body: string(raw)}
 	if len(raw) > 0 {
 		r.body = decoded(v.t, resp.Header.Get("Content-Encoding"), raw)
-		r.body = strings.ReplaceAll(r.body, "&nbsp;", "\u00a0") // templates use both
+		r.body = strings.NewReplacer("&nbsp;", "\u00a0", "&#8239;", "\u202f").Replace(r.body) // templates use both
 	}
 	return r
 }

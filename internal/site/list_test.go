@@ -164,7 +164,7 @@ func FuzzListsAnswerAnyQuery(f *testing.F) {
 
 func TestASearchSaysWhenNoToolMatchesAllWordsInAnyOrder(t *testing.T) {
 	v := open(t, small())
-	const remark = "Aucun outil ne réunit tous ces mots\u00a0; voici celui qui en a le plus."
+	const remark = "Aucun outil ne réunit tous ces mots\u202f; voici celui qui en a le plus."
 	for _, sort := range []string{"", "&sort=name_asc", "&sort=score_desc"} {
 		v.get("/outils?q=abeille+zzzqqq" + sort).ok().says(remark)
 		v.get("/outils?q=abeille" + sort).ok().saysNot("ne réunit")

@@ -1,6 +1,8 @@
 package site
 
 import (
+	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -108,4 +110,18 @@ func (v *view) shared(path string) *sharedImage {
 	}
 	one := atLeast(p, sharedWidth)
 	return &sharedImage{v.snap.Catalog.URL + markdown.MediaPath(one.Name, one.Ext), one.Width, one.Height, ""}
+}
+
+// loadFirst lets browsers load the first picture of a page at once, and before others: it is often
+// the largest thing to see. Logos, which begin with their class, stay as they are.
+func loadFirst(page []byte) []byte {
+	at := bytes.Index(page, []byte(`<img src="`))
+	if at < 0 {
+		return page
+	}
+	const lazy, first = ` loading="lazy"`, ` fetchpriority="high"`
+	if i := bytes.Index(page[at:], []byte(lazy)); i >= 0 {
+		page = slices.Replace(page, at+i, at+i+len(lazy), []byte(first)...)
+	}
+	return page
 }

@@ -186,7 +186,7 @@ func TestUnknownPathsAnswer404(t *testing.T) {
 	v := open(t, small())
 	for _, path := range []string{
 		"/nulle-part", "/outils/inconnu", "/avis/inconnu", "/alternatives/inconnu", "/categories/inconnue", "/comparatifs/inconnu", "/outils/abeille/x",
-		"/comparatifs/brouillon", "/avis/bourdon", "/sitemap-2.xml", "/sitemap-0.xml", "/sitemap-01.xml", "/sitemap-x.xml", "/Outils",
+		"/comparatifs/brouillon", "/avis/bourdon", "/sitemap-2.xml", "/sitemap-0.xml", "/sitemap-01.xml", "/sitemap-x.xml", "/Nulle-Part",
 	} {
 		v.get(path).answers(404).is("Cache-Control", "public, max-age=0, s-maxage=60").says(`<form class="find" action="/outils"`, `<meta name="robots" content="noindex">`).saysNot(`rel="canonical"`)
 	}

@@ -157,7 +157,7 @@ func render(r *request, name string, p page, data any) *response {
 	if err := templates[name].ExecuteTemplate(b, "layout", data); err != nil {
 		panic(err)
 	}
-	return newResponse(htmlType, keepCompounds(b.Bytes()))
+	return newResponse(htmlType, loadFirst(keepCompounds(b.Bytes())))
 }
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}

@@ -58,6 +58,7 @@ type Site struct {
 	withoutPro  func() *reference.Reference // made when first needed
 	hasMarkdown map[string]bool             // by pattern; pages of a slug always have it
 	isData      map[string]bool             // by pattern; see handleData
+	sections    map[string]bool             // first segments of the paths that are served
 	compressor  *web.Compressor
 	making      *web.Limit // of pages that are made at once
 	pictures    *pictureCache
@@ -70,7 +71,7 @@ type Site struct {
 func New(cfg Config) *Site {
 	s := &Site{
 		cfg: cfg, mux: http.NewServeMux(), assets: readAssets(), reference: reference.New(cfg.Document),
-		hasMarkdown: map[string]bool{}, isData: map[string]bool{},
+		hasMarkdown: map[string]bool{}, isData: map[string]bool{}, sections: map[string]bool{},
 		withoutPro: sync.OnceValue(func() *reference.Reference { return reference.NewWithoutPro(cfg.Document) }),
 		compressor: web.NewCompressor(),
 		making:     web.NewLimit(max(2, runtime.GOMAXPROCS(0)), pageWait),
@@ -189,6 +190,8 @@ func (s *Site) handleData(path string, page pageFunc, hasParameters bool) {
 }
 
 func (s *Site) register(pattern string, page pageFunc, hasParameters bool) {
+	first, _, _ := strings.Cut(pattern[1:], "/")
+	s.sections[first] = first != "" && first[0] != '{'
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		req := &request{
 			Request: r, view: s.current.Load(), markdown: strings.HasSuffix(r.URL.Path, markdownSuffix), data: s.isData[pattern],
@@ -242,6 +245,12 @@ func (s *Site) notFound(r *request) (*response, error) {
 	if p := r.URL.Path; strings.HasSuffix(p, "/") {
 		return redirect(path.Clean(p), r.URL.RawQuery), nil
 	}
-	return nil, notFound("Cette adresse ne mène à aucune page. Peut-être a-t-elle changé\u00a0; " +
+	if lower := strings.ToLower(r.URL.Path); lower != r.URL.Path {
+		first, _, _ := strings.Cut(lower[1:], "/")
+		if s.sections[strings.TrimSuffix(first, markdownSuffix)] {
+			return redirect(lower, r.URL.RawQuery), nil
+		}
+	}
+	return nil, notFound("Cette adresse ne mène à aucune page. Peut-être a-t-elle changé\u202f; " +
 		"la recherche retrouvera l’outil.")
 }

@@ -73,8 +73,8 @@ func figures(t *catalog.Tool) []bar {
 	}
 	return []bar{
 		newBar("Note", t.Score, hint),
-		newBar("Vérifiabilité", t.Verifiability, "ce que l’éditeur affirme se contrôle-t-il\u00a0?"),
-		newBar("Obsolescence", t.Obsolescence, "le risque d’être dépassé\u00a0; moins, c’est mieux"),
+		newBar("Vérifiabilité", t.Verifiability, "ce que l’éditeur affirme se contrôle-t-il\u202f?"),
+		newBar("Obsolescence", t.Obsolescence, "le risque d’être dépassé\u202f; moins, c’est mieux"),
 	}
 }
 

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 	"sync"
 
 	"palmares/internal/cache"
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
 	"palmares/internal/market"
+	"palmares/internal/search"
 	"palmares/internal/snapshot"
 	"palmares/internal/web"
 	"palmares/internal/wire"
@@ -147,16 +149,46 @@ func (v *view) label(category string) string {
 // tool returns the tool of a page, or a redirect: from an alias to the current
 // slug, from a retired tool to its entry in the list of retired tools.
 func (r *request) tool(prefix string) (*catalog.Tool, *response, error) {
-	slug := r.PathValue("slug")
-	if t := r.snap.Catalog.Tool(slug); t != nil {
+	given := r.PathValue("slug")
+	if t := r.snap.Catalog.Tool(given); t != nil {
 		return t, nil, nil
 	}
-	if current, ok := r.snap.Aliases[slug]; ok {
-		return nil, redirect(r.sameForm(prefix+current), r.URL.RawQuery), nil
+	for _, slug := range []string{given, slugOf(given)} {
+		if current, ok := r.snap.Aliases[slug]; ok {
+			return nil, redirect(r.sameForm(prefix+current), r.URL.RawQuery), nil
+		}
+		if r.snap.Catalog.Tool(slug) != nil {
+			return nil, redirect(r.sameForm(prefix+slug), r.URL.RawQuery), nil
+		}
+		if r.snap.RetiredTool(slug) != nil {
+			return nil, redirectTo(r.sameForm(r.retiredHref(slug))), nil
+		}
 	}
-	if r.snap.RetiredTool(slug) != nil {
-		return nil, redirectTo(r.sameForm(r.retiredHref(slug))), nil
+	f := notFound("Aucun outil n’est connu sous ce nom. La recherche le retrouvera peut-être sous un autre.")
+	if near := r.nearTool(slugOf(given)); near != nil {
+		f.suggest(link{prefix + near.Slug, near.Name})
 	}
-	return nil, nil, notFound("Aucun outil n’est connu sous ce nom. La recherche le retrouvera peut-être sous un " +
-		"autre.")
+	return nil, nil, f
+}
+
+// nearTool returns the first tool of a search for a slug that is written nearly like it; nil for none.
+func (v *view) nearTool(slug string) *catalog.Tool {
+	most := len(slug)/3 + 1
+	for _, hit := range v.snap.Index.Search(search.Query{Text: strings.ReplaceAll(slug, "-", " "), Limit: 10}).Hits {
+		t := v.snap.Catalog.Tools[hit.Tool]
+		if strings.Contains(t.Slug, slug) || strings.Contains(slug, t.Slug) ||
+			catalog.EditDistance(slug, t.Slug, most) <= most {
+			return t
+		}
+	}
+	return nil
+}
+
+// slugOf returns the slug that an address written in another way means, such as one in capitals; ""
+// for what is longer than any.
+func slugOf(given string) string {
+	if len(given) > 2*catalog.MaxSlug {
+		return ""
+	}
+	return normalize(given)
 }

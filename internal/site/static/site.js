@@ -1,6 +1,6 @@
 // Every page works without this script. It updates filtered lists without a reload,
-// adds buttons to copy texts, marks the current section in the table of contents, and
-// keeps the tools that are ticked for a comparison from page to page.
+// adds buttons to copy texts, marks the current section in the table of contents,
+// keeps the tools that are ticked for a comparison from page to page, and proposes names.
 "use strict";
 
 (() => {
@@ -184,6 +184,7 @@
   };
   const has = (slug) => chosen.some(([one]) => one === slug);
   const boxes = () => document.querySelectorAll(".tick input");
+  const own = document.querySelector("form[data-ticks] > .tick input"); // of the tool of the page: ticked for its form alone
   const href = (slugs) => `/comparer?outils=${slugs.map(encodeURIComponent).join(",")}`;
   const make = (tag, properties, ...children) => {
     const element = Object.assign(document.createElement(tag), properties);
@@ -198,6 +199,7 @@
   const tray = make("aside", { className: "tray", hidden: true }, make("div", { className: "tray-in" }, list, go));
   tray.setAttribute("aria-label", "Comparaison");
   document.body.append(status, tray);
+  const near = make("a", { className: "button near", rel: "nofollow" }); // follows the last ticked box: the tray is far for the keyboard
 
   // The tray must not hide what has the focus: the page scrolls as if it ended above it.
   const root = document.documentElement;
@@ -205,7 +207,7 @@
   new ResizeObserver(measure).observe(tray);
 
   const draw = () => {
-    for (const box of boxes()) box.checked = has(box.value);
+    for (const box of boxes()) if (box !== own) box.checked = has(box.value);
     list.replaceChildren(...chosen.map(([slug, name]) => {
       const button = make("button", { type: "button", textContent: "×", onclick: () => remove(slug, name) });
       button.setAttribute("aria-label", `Retirer ${name}`);
@@ -217,6 +219,9 @@
       : make("a", { className: "button", href: href(chosen.map(([slug]) => slug)), rel: "nofollow", textContent: `Comparer (${chosen.length})` }), clear);
     tray.hidden = !chosen.length || !!shown;
     root.classList.toggle("with-tray", !tray.hidden);
+    near.href = go.querySelector("a")?.href ?? "";
+    near.textContent = `Comparer (${chosen.length})`;
+    if (chosen.length < least) near.remove();
     measure();
   };
   const change = (next, sentence) => {
@@ -241,6 +246,8 @@
     const box = event.target;
     if (!box.matches?.(".tick input")) return;
     const name = box.dataset.name;
+    if (box === own && !has(box.value)) return;
+    box.parentElement.after(near);
     if (!box.checked) {
       change(chosen.filter(([slug]) => slug !== box.value), `${name} retiré, ${count(chosen.length - 1)}`);
     } else if (chosen.length === most) {
@@ -257,7 +264,7 @@
     if (!form.matches("form[data-ticks]")) return;
     const typed = [...form.querySelectorAll("input[type=text]")].map((input) => input.value.trim()).filter(Boolean);
     const slugs = chosen.map(([slug]) => slug);
-    if (form.dataset.ticks && !slugs.includes(form.dataset.ticks)) slugs.unshift(form.dataset.ticks);
+    if (own?.form === form && own.checked && !has(own.value)) slugs.unshift(own.value);
     event.preventDefault();
     location.assign(href([...slugs, ...typed]));
   });
@@ -272,5 +279,27 @@
   addEventListener("pageshow", () => { // also when the browser returns to a kept page
     load();
     draw();
+  });
+})();
+
+// A form for names of tools proposes those that a search finds, where there are too many to list.
+(() => {
+  const names = document.querySelector("datalist[data-more]");
+  if (!names) return;
+  let timer = 0;
+  let pending = null; // AbortController of the request in flight
+  document.addEventListener("input", (event) => {
+    const typed = event.target.value?.trim();
+    if (event.target.list !== names || !typed || [...names.options].some((one) => one.value === typed)) return;
+    clearTimeout(timer);
+    timer = setTimeout(async () => {
+      pending?.abort();
+      pending = new AbortController();
+      try {
+        const response = await fetch(`/outils?limit=10&q=${encodeURIComponent(typed)}`, { signal: pending.signal });
+        const page = new DOMParser().parseFromString(await response.text(), "text/html");
+        names.replaceChildren(...[...page.querySelectorAll(".rows .tick input")].map((box) => new Option(box.dataset.name, box.dataset.name)));
+      } catch {} // the form works without
+    }, 180);
   });
 })();
