@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"palmares/internal/assistant"
+	"palmares/internal/catalog"
 )
 
 // questions are asked as people ask an assistant, with the tools that answer.
@@ -62,5 +63,14 @@ func TestQuestionsOfPeopleAreAnswered(t *testing.T) {
 	}
 	if t.Logf("%d of %d questions", answered, len(questions)); answered < 18 {
 		t.Errorf("%d of %d questions have a right answer among the first three", answered, len(questions))
+	}
+}
+
+func TestAPaidToolWithoutAPublicPriceIsNotFoundAsFree(t *testing.T) {
+	tool := &catalog.Tool{Slug: "plume", Name: "Plume", Domain: "plume.example", Category: "code", ICP: "mixte", Pricing: "payant", Price: "0 €/mois", Tagline: "Écrit.", Tier: 3, UpdatedAt: "2026-10-01"}
+	c := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "code", Label: "Code"}}, Tools: []*catalog.Tool{tool}}
+	found := openOn(t, c, assistant.Config{}).ok("search", `{"query": "plume"}`)["results"].([]any)
+	if len(found) != 1 || found[0].(map[string]any)["price"] != "sur devis" {
+		t.Errorf("found %v", found)
 	}
 }

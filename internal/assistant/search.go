@@ -145,6 +145,9 @@ func (c *call) hit(found *snapshot.Found, i int) searchHit {
 	t := c.snap.Catalog.Tools[i]
 	best, url := found.Passage(i)
 	hit := searchHit{ID: t.Slug, Title: nameOf(t), URL: url, Score: t.Score, Price: t.Price, Snippet: best.Snippet}
+	if !catalog.IsPublic(t.Pricing, t.Price) {
+		hit.Price = "sur devis" // a hit does not say that the tool is not free
+	}
 	if best.Section != "" {
 		hit.ID += "#" + best.Section
 	}

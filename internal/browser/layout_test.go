@@ -298,6 +298,7 @@ func TestNothingCoversAnythingOnPaper(t *testing.T) {
 				t.Errorf("%s: %s", path, problem)
 			}
 		}
+		b.savePicture("paper" + strings.NewReplacer("/", "-", "?", "-").Replace(path))
 		// A table that may not break leaves the rest of its page empty.
 		if eval[bool](b, `[...document.querySelectorAll("table, article, section")].some(e => getComputedStyle(e).breakInside !== "auto")`) {
 			t.Errorf("%s: something large does not break", path)
