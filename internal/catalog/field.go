@@ -22,6 +22,7 @@ type Form uint8
 // The forms, with the type of the value in parentheses; a text is a string.
 const (
 	Line       Form = iota // a text of one line
+	Name                   // a name, which stands in lists and titles
 	Short                  // a short text of one line, which stands where a price does
 	Prose                  // a text of several lines
 	Markdown               // a text in Markdown
@@ -44,7 +45,7 @@ const (
 	Flag                   // false unless given (bool)
 	Draft                  // a Flag: the public does not see the record
 	Published              // true unless given (bool): the public sees the record
-	Names                  // a name, or a list of names ([]string)
+	Names                  // a Name, or a list of them ([]string)
 	Links                  // a list of URLs ([]string)
 	Slugs                  // a list of former slugs ([]string)
 	Objects                // a list of objects, see List

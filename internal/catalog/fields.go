@@ -10,7 +10,7 @@ import (
 // ToolFields are the fields of a *Tool.
 var ToolFields = []Field{
 	NewField("slug", OwnSlug, Required|InAPI, func(t *Tool) any { return &t.Slug }),
-	NewField("name", Line, Required|InAPI, func(t *Tool) any { return &t.Name }),
+	NewField("name", Name, Required|InAPI, func(t *Tool) any { return &t.Name }),
 	NewField("domain", Domain, Required|InAPI, func(t *Tool) any { return &t.Domain }),
 	NewField("category", InCategory, Required|InAPI, func(t *Tool) any { return &t.Category }),
 	oneOf(NewField("icp", Enum, Always|InAPI, func(t *Tool) any { return (*string)(&t.ICP) }), EveryICP, ICPs...),
@@ -45,7 +45,7 @@ var ToolFields = []Field{
 }
 
 var planFields = []Field{
-	NewField("name", Line, Required, func(p *PlanRow) any { return &p.Name }),
+	NewField("name", Name, Required, func(p *PlanRow) any { return &p.Name }),
 	NewField("price", Short, Required, func(p *PlanRow) any { return &p.Price }),
 	NewField("note", Line, 0, func(p *PlanRow) any { return &p.Note }),
 }
@@ -91,7 +91,7 @@ var ComparisonFields = []Field{
 // RetiredFields are the fields of a *Retired. Its Note is made from its body.
 var RetiredFields = []Field{
 	NewField("slug", OwnSlug, Required|InAPI, func(r *Retired) any { return &r.Slug }),
-	NewField("name", Line, Required|InAPI, func(r *Retired) any { return &r.Name }),
+	NewField("name", Name, Required|InAPI, func(r *Retired) any { return &r.Name }),
 	NewField("category", InCategory, Required, func(r *Retired) any { return &r.Category }),
 	oneOf(NewField("reason", Enum, Required|InAPI, func(r *Retired) any { return (*string)(&r.Reason) }), "", Reasons...),
 	NewField("retired_at", Date, Required|InAPI, func(r *Retired) any { return &r.RetiredAt }),
@@ -114,13 +114,13 @@ var PageFields = []Field{
 // CatalogueFields are the fields of catalogue.yaml, in a *Catalog whose categories are
 // InOrder.
 var CatalogueFields = []Field{
-	NewField("name", Line, Required, func(c *Catalog) any { return &c.Name }),
+	NewField("name", Name, Required, func(c *Catalog) any { return &c.Name }),
 	NewField("url", Site, Required, func(c *Catalog) any { return &c.URL }),
 	NewField("headline", Line, 0, func(c *Catalog) any { return &c.Settings.Headline }),
 	NewField("introduction", Markdown, 0, func(c *Catalog) any { return &c.Settings.Introduction }),
 	NewField("description", Line, 0, func(c *Catalog) any { return &c.Settings.Description }),
 	NewField("contact", Contact, 0, func(c *Catalog) any { return &c.Settings.Contact }),
-	NewField("publisher", Line, 0, func(c *Catalog) any { return &c.Settings.Publisher }),
+	NewField("publisher", Name, 0, func(c *Catalog) any { return &c.Settings.Publisher }),
 	NewField("logo", Image, 0, func(c *Catalog) any { return &c.Settings.Logo }),
 	oneOf(NewField("pro", Option, 0, func(c *Catalog) any { return &c.Settings.Pro }), "", "show", ProHide),
 	oneOf(NewField("dataset", Option, 0, func(c *Catalog) any { return &c.Settings.Dataset }),
@@ -130,7 +130,7 @@ var CatalogueFields = []Field{
 
 var categoryFields = []Field{
 	NewField("slug", OwnSlug, Required, func(c *Category) any { return &c.Slug }),
-	NewField("label", Line, Required, func(c *Category) any { return &c.Label }),
+	NewField("label", Name, Required, func(c *Category) any { return &c.Label }),
 	NewField("description", Markdown, 0, func(c *Category) any { return &c.Description }),
 	NewField("aliases", Slugs, 0, func(c *Category) any { return &c.Aliases }),
 }

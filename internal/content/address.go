@@ -36,7 +36,7 @@ func isContact(s string) bool {
 		return true
 	}
 	parsed, err := mail.ParseAddress(s)
-	return err == nil && parsed.Address == s
+	return err == nil && parsed.Address == s && !strings.ContainsFunc(s, isHidden)
 }
 
 // isDomain reports whether s looks like the host name of a website: at least two

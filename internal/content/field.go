@@ -134,14 +134,21 @@ func (d *decoder) textOf(label label, v *value, want string) (string, bool) {
 }
 
 // controlCharacter returns the first control character of s that is not allowed:
-// JSON, XML and PostgreSQL each reject some. U+2028 and U+2029 also break lines.
+// JSON, XML and PostgreSQL each reject some.
 func controlCharacter(s, allowed string) (rune, bool) {
 	for _, r := range s {
-		if (unicode.IsControl(r) || allowed == "" && (r == '\u2028' || r == '\u2029')) && !strings.ContainsRune(allowed, r) {
+		if unicode.IsControl(r) && !strings.ContainsRune(allowed, r) {
 			return r, true
 		}
 	}
 	return 0, false
+}
+
+// isHidden reports whether a character has no place in one line of text, as nobody sees it: those
+// that break lines, change the direction of the text around them, or have no width.
+func isHidden(r rune) bool {
+	return r == '\u061c' || r == '\u180e' || r >= '\u200b' && r <= '\u200f' || r >= '\u2028' && r <= '\u202e' ||
+		r >= '\u2060' && r <= '\u206f' || r == '\ufeff'
 }
 
 // inBody reports a problem on a line of the body.

@@ -177,6 +177,44 @@ func TestMistakesInBodiesAreReportedWithTheirLine(t *testing.T) {
 	}
 }
 
+func TestImplausibleValuesAreProblems(t *testing.T) {
+	const (
+		hidden = ", which nobody sees and which changes how it is found or read; delete it, or type the text again instead of pasting it"
+		much   = " must be at most 10 000 000 €, not "
+	)
+	for _, c := range []struct{ field, value, want string }{
+		{"price", "100000000000000000000 €/mois", "price" + much + `"100000000000000000000 €/mois"; correct the amount`},
+		{"price", "10 000 000,01 €/an", "price" + much + `"10 000 000,01 €/an"; correct the amount`},
+		{"price", "10 000 000 €/an", ""},
+		{"name", "Plume\u202egnp", "name contains U+202E" + hidden},
+		{"name", "Plu\u200bme", "name contains U+200B" + hidden},
+		{"name", "\u2066Plume\u2069", "name contains U+2066" + hidden},
+		{"tagline", "É\u2060crit", "tagline contains U+2060" + hidden},
+		{"price_display", "19\ufeff €", "price_display contains U+FEFF" + hidden},
+		{"author", "A\u200fda", "author contains U+200F" + hidden},
+		{"name", strings.Repeat("é", 120), ""},
+		{"name", strings.Repeat("é", 121), "name must have at most 120 characters, and has 121; shorten it"},
+		{"author", strings.Repeat("é", 121), "author must have at most 120 characters, and has 121; shorten it"},
+		{"tagline", strings.Repeat("é", 501), "tagline must have at most 500 characters, and has 501; shorten it"},
+		{"name", "Été\u00a0: 2\u202f000 ☀\ufe0f", ""},
+	} {
+		fields := map[string]string{"name": "Plume", "domain": "plume.example", "category": "code", "pricing": "payant", "price": "1 €/mois", "tagline": "Écrit."}
+		fields[c.field] = c.value
+		text := "---\n"
+		for name, value := range fields {
+			text += fmt.Sprintf("%s: %q\n", name, value)
+		}
+		_, problems := read(t, folderOf(map[string]string{"outils/plume.md": text + "---\n"}))
+		got := ""
+		for _, p := range problems {
+			got += p.Text
+		}
+		if got != c.want {
+			t.Errorf("%s: %q gives\n%s\nwant\n%s", c.field, c.value, got, c.want)
+		}
+	}
+}
+
 func TestWhatIsRenderedIsNoMistake(t *testing.T) {
 	for _, body := range []string{
 		"#1 des ventes, C# et # seul\n\n\\##pas un titre\n\n`##code`",

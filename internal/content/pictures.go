@@ -46,7 +46,7 @@ func isImagePath(s string) bool {
 // isPortable reports whether a path works on every system and in every URL.
 func isPortable(s string) bool {
 	return len(s) <= maxImagePath && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
-		return r == '\\' || unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
+		return r == '\\' || unicode.IsControl(r) || isHidden(r)
 	})
 }
 

@@ -144,15 +144,18 @@ func (d *decoder) checked(form catalog.Form, at label, v *value) string {
 		d.report(v.line, "%s must be one line of text without control characters, but contains %U", at, r)
 		return ""
 	}
-	if n := utf8.RuneCountInString(s); form == catalog.Short && n > maxShort {
-		d.report(v.line, "%s must have at most %d characters, and has %d", at, maxShort, n)
+	if i := strings.IndexFunc(s, isHidden); i >= 0 {
+		r, _ := utf8.DecodeRuneInString(s[i:])
+		d.report(v.line, "%s contains %U, which nobody sees and which changes how it is found or read; "+
+			"delete it, or type the text again instead of pasting it", at, r)
+		return ""
+	}
+	if n := utf8.RuneCountInString(s); n > longest[form] {
+		d.report(v.line, "%s must have at most %d characters, and has %d; shorten it", at, longest[form], n)
 		return ""
 	}
 	return s
 }
-
-// maxShort is the maximum length of a text that stands where a price does.
-const maxShort = 80
 
 const someText = "text"
 
@@ -205,8 +208,16 @@ func (d *decoder) price(at label, v *value) string {
 	if plain != v.text && catalog.IsPrice(plain) {
 		rule.want = "written with a plain space (U+0020) before €"
 	}
-	return d.valid(at, v, rule)
+	s := d.valid(at, v, rule)
+	if euros, _, _ := catalog.Amount(s); euros > maxPrice {
+		d.report(v.line, "%s must be at most 10 000 000 €, not %s; correct the amount", at, quoted(s))
+		return ""
+	}
+	return s
 }
+
+// maxPrice is the highest amount that is not taken for a mistake, in euros.
+const maxPrice = 10_000_000
 
 // plainEuro replaces the other spaces before €.
 var plainEuro = strings.NewReplacer("\u00a0€", " €", "\u202f€", " €")

@@ -126,7 +126,7 @@ func RecordSchema(kind canonical.Kind) ([]byte, error) {
 	}
 	root := objectForm(fields)
 	if root.Properties.nodes["author"] != nil {
-		root.Properties.nodes["author"] = &schemaNode{Type: "array", Items: lineForm(), MinItems: 1}
+		root.Properties.nodes["author"] = &schemaNode{Type: "array", Items: lineForm(catalog.Names), MinItems: 1}
 	}
 	text, err := root.text(string(kind))
 	return []byte(portable.Replace(string(text))), err
@@ -205,14 +205,12 @@ func formOf(f *catalog.Field) *schemaNode {
 	switch f.Form {
 	case catalog.Body:
 		return &schemaNode{Type: "string"}
-	case catalog.Short:
-		form := lineForm()
-		form.MaxLength = maxShort
-		return form
+	case catalog.Line, catalog.Name, catalog.Short:
+		return lineForm(f.Form)
 	case catalog.Prose, catalog.Markdown: // a carriage return before a line feed is part of the line ending
 		return textForm(`^(?:[^\u0000-\u0008\u000b-\u001f\u007f-\u009f]|\r)*$`)
 	case catalog.Contact:
-		mail := &schemaNode{Type: "string", Pattern: `^[^\s@<>,;:"()]+@[^\s@<>,;:"()]+$`}
+		mail := &schemaNode{Type: "string", Pattern: `^[^\s@<>,;:"()` + unprintable + `]+@[^\s@<>,;:"()` + unprintable + `]+$`}
 		return &schemaNode{AnyOf: []*schemaNode{patternForm(catalog.Links), mail}}
 	case catalog.Enum, catalog.Option:
 		return enumForm(f.Values...)
@@ -224,7 +222,7 @@ func formOf(f *catalog.Field) *schemaNode {
 	case catalog.Flag, catalog.Draft, catalog.Published:
 		return &schemaNode{Type: "boolean"}
 	case catalog.Names:
-		return &schemaNode{AnyOf: []*schemaNode{lineForm(), {Type: "array", Items: lineForm()}}}
+		return &schemaNode{AnyOf: []*schemaNode{lineForm(f.Form), {Type: "array", Items: lineForm(f.Form)}}}
 	case catalog.Links:
 		return &schemaNode{Type: "array", Items: patternForm(f.Form)}
 	case catalog.Slugs:
@@ -235,8 +233,6 @@ func formOf(f *catalog.Field) *schemaNode {
 			form.MinItems = 1
 		}
 		return form
-	case catalog.Line:
-		return lineForm()
 	default:
 		return patternForm(f.Form)
 	}
@@ -252,7 +248,11 @@ func textForm(pattern string) *schemaNode {
 	return &schemaNode{Type: "string", AllOf: []*schemaNode{{Pattern: `\S`}, {Pattern: pattern}}}
 }
 
-func lineForm() *schemaNode { return textForm(`^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$`) }
+func lineForm(form catalog.Form) *schemaNode {
+	n := textForm(`^[^` + unprintable + `]*$`)
+	n.MaxLength = longest[form]
+	return n
+}
 
 // The parts of the patterns.
 const (
@@ -262,10 +262,12 @@ const (
 	shortMonth  = `(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)`
 	february    = `02-(?:0[1-9]|1[0-9]|2[0-8])`
 	leapDay     = `(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29`
+	unprintable = `\u0000-\u001f\u007f-\u009f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff`      // control characters, and isHidden
+	tooMuch     = `[0 \u00a0\u202f]*(?!1(?:[ \u00a0\u202f]?0){7}(?:,0+)? )[1-9](?:[ \u00a0\u202f]?[0-9]){7}` // maxPrice
 	amount      = `(?:[0-9]+|[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+)(?:,[0-9]+)?`
 	urlStart    = `^[hH][tT][tT][pP][sS]?://(?![/?#@:])(?:[`
 	urlEnd      = `]|%[0-9a-fA-F]{2})+$`
-	pathSegment = `(?!\.{1,2}(?:/|$))[^/\\\u0000-\u001f\u007f-\u009f\u2028\u2029]+`
+	pathSegment = `(?!\.{1,2}(?:/|$))[^/\\` + unprintable + `]+`
 )
 
 // patterns are the patterns of the texts of a form, and of those in a list.
@@ -275,7 +277,7 @@ var patterns = map[catalog.Form]string{
 	catalog.InCategory: slugPattern,
 	catalog.Slugs:      slugPattern,
 	catalog.Domain:     `^(?:` + hostLabel + `\.)+(?![0-9])` + hostLabel + `$`,
-	catalog.Price:      `^` + amount + ` €/\p{L}+(?:/\p{L}+)*$`,
+	catalog.Price:      `^(?!` + tooMuch + `)` + amount + ` €/\p{L}+(?:/\p{L}+)*$`,
 	catalog.Date:       `^(?:[0-9]{4}-(?:` + longMonth + `|` + shortMonth + `|` + february + `)|` + leapDay + `)$`,
 	catalog.Links:      urlStart + `!#$&-;=?-\[\]_a-z~` + urlEnd,
 	catalog.Link:       urlStart + `!$&-;=?-\[\]_a-z~` + urlEnd,
@@ -288,6 +290,7 @@ var patterns = map[catalog.Form]string{
 var longest = map[catalog.Form]int{
 	catalog.OwnSlug: catalog.MaxSlug, catalog.ToolSlug: catalog.MaxSlug, catalog.InCategory: catalog.MaxSlug,
 	catalog.Slugs: catalog.MaxSlug, catalog.Domain: 253, catalog.Image: maxImagePath,
+	catalog.Line: 500, catalog.Name: 120, catalog.Names: 120, catalog.Short: 80,
 }
 
 func patternForm(form catalog.Form) *schemaNode {

@@ -28,13 +28,13 @@ var (
 	awkward = rapid.SampledFrom([]string{
 		"- a", "# a", "a # b", "a: b", "a:", ": a", "'a'", `"a"`, `\`, `\n`, "a\\", "{a}", "[a]", "a, b", "&a", "*a", "!a", "|", ">", "%a", "@a", "`a`", "?", "? a", "-", "---", "...",
 		"null", "Null", "~", "true", "Yes", "no", "on", "Off", "y", "N", "12", "1.5", "0x10", "0o7", "0b1", "1_000", "1e3", "08", ".5", ".nan", ".inf", "-.inf", "+1", "<<", "=", "2026-01-01", "12:30",
-		" a", "a ", "\u00a0a\u00a0", "a\u202fb", "L’œuvre : « été »", "a  b", "\ufeffa", "😀", "\uFFFD", "e\u0301", "Ça coûte 5 %", "C#", "A&B", "Bon ?", "http://a:b", "a;b=c", "0 €/mois",
+		" a", "a ", "\u00a0a\u00a0", "a\u202fb", "L’œuvre : « été »", "a  b", "😀", "\uFFFD", "e\u0301", "Ça coûte 5 %", "C#", "A&B", "Bon ?", "http://a:b", "a;b=c", "0 €/mois",
 	})
 	oneLine = rapid.OneOf(awkward, rapid.StringOfN(rapid.Rune().Filter(func(r rune) bool {
-		return !unicode.IsControl(r) && r != '\u2028' && r != '\u2029'
+		return !unicode.IsControl(r) && !isHidden(r)
 	}), 1, 30, -1).Filter(notBlank))
 	prose = rapid.Custom(func(t *rapid.T) string {
-		return strings.Join(rapid.SliceOfN(rapid.OneOf(oneLine, rapid.SampledFrom([]string{"", "\t", "---", "    code"})), 1, 5).Draw(t, "lines"), "\n")
+		return strings.Join(rapid.SliceOfN(rapid.OneOf(oneLine, rapid.SampledFrom([]string{"", "\t", "---", "    code", "\ufeffa", "a\u200bb"})), 1, 5).Draw(t, "lines"), "\n")
 	}).Filter(notBlank)
 	bodies = rapid.Custom(func(t *rapid.T) string {
 		body, _ := trimBlankLines(prose.Draw(t, "body"))
@@ -119,7 +119,7 @@ var catalogues = rapid.Custom(func(t *rapid.T) *catalog.Catalog {
 	return c
 })
 
-func isShort(s string) bool { return utf8.RuneCountInString(s) <= maxShort }
+func isShort(s string) bool { return utf8.RuneCountInString(s) <= longest[catalog.Short] }
 
 var formats = map[string]Format{"markdown": Markdown, "jsonl": JSONL}
 
@@ -171,7 +171,7 @@ func sample() *catalog.Catalog {
 
 // examples are values of the forms.
 var examples = map[catalog.Form]string{
-	catalog.Line: "L’outil : « oui »", catalog.Short: "Sur devis, dès 400 €/mois", catalog.Prose: "Plus lent.\nEt plus cher.",
+	catalog.Line: "L’outil : « oui »", catalog.Name: "L’outil", catalog.Short: "Sur devis, dès 400 €/mois", catalog.Prose: "Plus lent.\nEt plus cher.",
 	catalog.Markdown: "De *quoi*\n\nécouter.", catalog.Body: "Nous *essayons*.", catalog.Price: "19,99 €/mois",
 	catalog.Date: "2026-01-02", catalog.Link: "https://a.example/1", catalog.Contact: "redaction@essai.example",
 }
