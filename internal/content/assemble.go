@@ -56,20 +56,23 @@ func (x *index) active(slug string) *record {
 }
 
 // assemble builds the catalogue and checks its records against each other, in
-// reading order: of two records that collide, the later one is the problem.
+// reading order: of two records that collide, the later one is the problem. It returns nil if
+// there are so many problems that not all records were read.
 func (f *folder) assemble() *catalog.Catalog {
 	c := new(f.catalogue) // f has all records, which must not live as long as the catalogue
 	x := index{map[string]claim{}, map[string]claim{}, map[string]claim{}}
 	for _, b := range f.batches {
-		f.problems = append(f.problems, b.problems...)
-		f.warnings = append(f.warnings, b.warnings...)
+		keep(&f.problems, b.problems...)
+		keep(&f.warnings, b.warnings...)
 		b.problems, b.warnings = nil, nil
 		for i := range b.records {
 			r := &b.records[i]
 			f.claimSlugs(&x, b.kind, r)
 		}
 	}
-
+	if len(f.problems) == maxFindings {
+		return nil
+	}
 	for _, b := range f.batches {
 		for i := range b.records {
 			r := &b.records[i]

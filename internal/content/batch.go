@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"runtime"
@@ -48,6 +49,7 @@ type producer struct {
 	*folder
 	work  chan *batch
 	done  atomic.Int64 // records read
+	wrong atomic.Int64 // problems of the records read
 	count int          // records listed
 }
 
@@ -61,13 +63,14 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 			for b := range r.work {
 				b.read(f, &parser)
 				r.done.Add(int64(len(b.records)))
+				r.wrong.Add(int64(len(b.problems)))
 			}
 		})
 	}
 	err := r.produce(ctx, found)
 	close(r.work)
 	workers.Wait()
-	if err != nil {
+	if err != nil && !errors.Is(err, errEnough) {
 		return err
 	}
 	if f.progress != nil {
@@ -92,8 +95,14 @@ func (r *producer) produce(ctx context.Context, found map[string]bool) error {
 	return nil
 }
 
+// errEnough ends the reading of a folder with too many problems.
+var errEnough = errors.New("there are enough problems")
+
 // submit sends a batch to the workers, and blocks while they are busy.
 func (r *producer) submit(ctx context.Context, b *batch) error {
+	if r.wrong.Load() >= maxFindings || len(r.problems) >= maxFindings {
+		return errEnough
+	}
 	r.batches = append(r.batches, b)
 	if r.progress != nil {
 		r.progress(int(r.done.Load()))
@@ -258,8 +267,8 @@ func (b *batch) readMarkdown(f *folder, name string) {
 		r.comparison = new(*r.comparison)
 	}
 	b.records = append(b.records, r)
-	b.problems = append(b.problems, file.problems...)
-	b.warnings = append(b.warnings, file.warnings...)
+	keep(&b.problems, file.problems...)
+	keep(&b.warnings, file.warnings...)
 	if f.memory != nil && failure == "" {
 		b.decoded = append(b.decoded, file)
 	}
@@ -281,7 +290,7 @@ func decodeMarkdown(on basis, k kind, name, text, failure string) *decoded {
 
 // record decodes the fields, if they could be parsed.
 func (d *decoder) record(k kind) record {
-	if !d.parsed {
+	if !d.parsed || d.isMisplaced(k) {
 		return record{file: d.file, line: d.line, slug: d.slug, references: noReferences}
 	}
 	r := k.decode(d)

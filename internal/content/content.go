@@ -47,6 +47,9 @@ const (
 	maxDepth   = 10
 	maxFields  = 100 // per mapping; a tool has fewer than thirty
 	maxRecords = 2_000_000
+	// maxFindings is how many problems, and how many warnings, are kept: nobody reads more, and
+	// a folder of empty files has one for each.
+	maxFindings = 10_000
 )
 
 // A Problem is something in a folder that its editors must fix.
@@ -159,12 +162,13 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 	}
 	f.memory.replace(f.basis, f.batches)
 	c := f.assemble()
-	if err := f.readPictures(ctx, opts, c, r.Pictures); err != nil {
-		return nil, errors.Join(err, r.Close())
+	if c != nil {
+		if err := f.readPictures(ctx, opts, c, r.Pictures); err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
 	}
-	sortByPlace(f.problems)
-	sortByPlace(f.warnings)
-	r.Problems, r.Warnings = f.problems, f.warnings
+	r.Problems = finish(f.problems, "problems; the rest of the folder was not read: fix these first")
+	r.Warnings = finish(f.warnings, moreWarnings)
 	if len(f.problems) > 0 {
 		return r, r.Close()
 	}
@@ -174,6 +178,23 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 	c.Sort()
 	r.Catalog, r.updateDates = c, f.updateDates()
 	return r, nil
+}
+
+const moreWarnings = "warnings; the others are not listed"
+
+// keep adds problems or warnings to a list, as far as they are listed.
+func keep[T Problem | Warning](list *[]T, more ...T) {
+	*list = append(*list, more[:min(len(more), maxFindings-len(*list))]...)
+}
+
+// finish sorts a list, and says at its end that it is full.
+func finish[T Problem | Warning](list []T, of string) []T {
+	sortByPlace(list)
+	if len(list) < maxFindings {
+		return list
+	}
+	last := Problem(list[maxFindings-1])
+	return append(list, T{last.File, last.Line, fmt.Sprintf("there are %d or more %s", maxFindings, of)})
 }
 
 // sortByPlace sorts problems or warnings by file and line. Those of one line stay in

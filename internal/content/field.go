@@ -39,11 +39,11 @@ type decoder struct {
 }
 
 func (d *decoder) report(line int, format string, args ...any) {
-	*d.problems = append(*d.problems, Problem{d.file, line, fmt.Sprintf(format, args...)})
+	keep(d.problems, Problem{d.file, line, fmt.Sprintf(format, args...)})
 }
 
 func (d *decoder) warn(line int, format string, args ...any) {
-	*d.warnings = append(*d.warnings, Warning{d.file, line, fmt.Sprintf(format, args...)})
+	keep(d.warnings, Warning{d.file, line, fmt.Sprintf(format, args...)})
 }
 
 // A label is the name of a field, or of an item of a list, as messages show it.

@@ -71,11 +71,11 @@ type folder struct {
 }
 
 func (f *folder) problem(file string, line int, format string, args ...any) {
-	f.problems = append(f.problems, Problem{file, line, fmt.Sprintf(format, args...)})
+	keep(&f.problems, Problem{file, line, fmt.Sprintf(format, args...)})
 }
 
 func (f *folder) warn(file string, line int, format string, args ...any) {
-	f.warnings = append(f.warnings, Warning{file, line, fmt.Sprintf(format, args...)})
+	keep(&f.warnings, Warning{file, line, fmt.Sprintf(format, args...)})
 }
 
 // read fills catalogue, basis and batches.

@@ -293,9 +293,8 @@ func (r *Result) WarnUndated(tools, comparisons []string) []Warning {
 			}
 			text := fmt.Sprintf("%q changed, but its updated_at did not; set it to the day of the change, or leave it out",
 				d.slug)
-			warnings = append(warnings, Warning{file, d.line, text})
+			keep(&warnings, Warning{file, d.line, text})
 		}
 	}
-	sortByPlace(warnings)
-	return warnings
+	return finish(warnings, moreWarnings)
 }

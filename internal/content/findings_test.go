@@ -1,0 +1,55 @@
+package content
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestTheListOfFindingsEndsAtTenThousand(t *testing.T) {
+	var free strings.Builder
+	empty, aliased := map[string]string{}, strings.TrimSuffix(someLine, "}")+`,"aliases":["x"`+strings.Repeat(`,1`, 20_000)+"]}\n"
+	for i := range maxFindings + 500 {
+		empty[fmt.Sprintf("outils/x%d.md", i)] = ""
+		free.WriteString(strings.Replace(strings.TrimSuffix(someLine, "}"), `"boreal"`, fmt.Sprintf(`"x%d"`, i), 1) + `,"score":1}` + "\n")
+	}
+	for name, files := range map[string]map[string]string{
+		"empty files": empty, "one record": {"outils.jsonl": aliased}, "warnings": {"outils.jsonl": free.String()},
+	} {
+		r := readAll(t, folderOf(files), Options{InMemory: true})
+		list, want := r.Problems, "there are 10000 or more problems; the rest of the folder was not read: fix these first"
+		if name == "warnings" {
+			want, list = "there are 10000 or more warnings; the others are not listed", nil
+			for _, w := range r.Warnings {
+				list = append(list, Problem(w))
+			}
+		}
+		if len(list) != maxFindings+1 || list[maxFindings].Text != want {
+			t.Errorf("%s: %d findings, the last is %v", name, len(list), list[len(list)-1])
+		}
+	}
+}
+
+func TestARecordThatWasMovedGivesOneProblemWithInstructions(t *testing.T) {
+	const (
+		obituary = "---\nname: Jaserin\ncategory: code\nreason: mort\nretired_at: 2025-01-01\n---\nFermé.\n"
+		moved    = "this has the fields of a record of %s/, and is in %s: "
+	)
+	for file, c := range map[string]struct{ text, want string }{
+		"cimetiere/plume.md": {
+			strings.Replace(someTool, "name:", "score: 8\ntested_at: 2026-01-02\nsources: [https://x.example]\nname:", 1) + "## Avis\n\n[x](#rien)\n",
+			fmt.Sprintf(moved, "outils", "cimetiere/plume.md") + "keep name, category, delete score, tested_at, sources, domain, icp, pricing, price, tagline, " +
+				"add reason (mort, acquis, deprecie, pivot, absorbe), retired_at (YYYY-MM-DD), and say below them why the tool was retired, instead of the review",
+		},
+		"outils/jaserin.md": {
+			obituary,
+			fmt.Sprintf(moved, "cimetiere", "outils/jaserin.md") + "keep name, category, delete reason, retired_at, add domain, pricing (gratuit, freemium, payant), price, tagline",
+		},
+		"cimetiere/jaserin.md": {strings.Replace(obituary, "reason", "domain: x.example\nreason", 1), `unknown field "domain"`},
+	} {
+		got := readAll(t, folderOf(map[string]string{file: c.text}), Options{InMemory: true}).Problems
+		if len(got) != 1 || got[0].Text != c.want {
+			t.Errorf("%s gives\n%v\nwant\n%s", file, got, c.want)
+		}
+	}
+}
