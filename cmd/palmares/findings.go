@@ -11,6 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"palmares/internal/content"
 	"palmares/internal/publication"
 )
 
@@ -100,27 +101,44 @@ func fromHere(dir string) string {
 	return relative
 }
 
-// Findings prints problems and warnings in the format of the command.
+// Findings prints problems and warnings in the format of the command: all of them for programs,
+// and for people the first of those that say the same.
 func (p *printer) Findings(all []publication.Finding) error {
 	p.progress.done()
 	out := bufio.NewWriter(p.findings)
-	for _, x := range all {
+	show := func(i int) {
+		x := all[i]
 		x.File = filepath.Join(p.dir, filepath.FromSlash(x.File))
-		switch {
-		case p.format == "json":
+		switch p.format {
+		case "json":
 			encoder := json.NewEncoder(out)
 			encoder.SetEscapeHTML(false)
 			_ = encoder.Encode(x) // fails only if out does, and Flush reports that
-		case p.format == "github":
+		case "github":
 			fmt.Fprintf(out, "::%s file=%s,line=%d::%s\n", x.Severity, annotationProperty.Replace(x.File), x.Line,
 				annotationText.Replace(x.Message))
-		case x.Severity == "warning":
-			fmt.Fprintf(out, "%s:%d: warning: %s\n", x.File, x.Line, x.Message)
 		default:
-			fmt.Fprintf(out, "%s:%d: %s\n", x.File, x.Line, x.Message)
+			fmt.Fprintf(out, "%s:%d: %s\n", x.File, x.Line, sentence(x))
 		}
 	}
+	if p.format != "text" {
+		for i := range all {
+			show(i)
+		}
+		return out.Flush()
+	}
+	content.Group(len(all), func(i int) string { return sentence(all[i]) }, show, func(i, others int) {
+		fmt.Fprintf(out, "and %d more (--format json lists all): %s\n", others, sentence(all[i]))
+	})
 	return out.Flush()
+}
+
+// sentence returns what people read of a finding.
+func sentence(x publication.Finding) string {
+	if x.Severity == "warning" {
+		return "warning: " + x.Message
+	}
+	return x.Message
 }
 
 // The escapes of workflow commands: https://docs.github.com/actions/reference/workflow-commands-for-github-actions

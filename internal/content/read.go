@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -204,9 +205,14 @@ func (d *decoder) markdown(name, text string) string {
 
 func (d *decoder) price(at label, v *value) string {
 	rule := rule{catalog.IsPrice, "an amount in euros for a period, such as 0 €/mois, 19,99 €/mois or 1 200 €/an"}
-	plain := plainEuro.Replace(v.text)
-	if plain != v.text && catalog.IsPrice(plain) {
+	if plain := plainEuro.Replace(v.text); plain != v.text && catalog.IsPrice(plain) {
 		rule.want = "written with a plain space (U+0020) before €"
+	} else if !catalog.IsPrice(v.text) {
+		given := strings.Replace(v.text, ".", ",", 1)
+		meant := nearPrice.ReplaceAllString(given, "$1$2 €/$3")
+		if nearPrice.MatchString(given) && catalog.IsPrice(meant) {
+			rule.want = "written " + meant
+		}
 	}
 	s := d.valid(at, v, rule)
 	if euros, _, _ := catalog.Amount(s); euros > maxPrice {
@@ -218,6 +224,11 @@ func (d *decoder) price(at label, v *value) string {
 
 // maxPrice is the highest amount that is not taken for a mistake, in euros.
 const maxPrice = 10_000_000
+
+// nearPrice is a price but for its spaces. 1,200 may be meant as either number.
+var nearPrice = regexp.MustCompile(
+	`^\s*([0-9][0-9 \x{a0}\x{202f}]*?)(,[0-9]{1,2})?[\s\x{a0}\x{202f}]*€\s*(?:/|par )\s*(\pL+)\s*$`,
+)
 
 // plainEuro replaces the other spaces before €.
 var plainEuro = strings.NewReplacer("\u00a0€", " €", "\u202f€", " €")

@@ -210,7 +210,8 @@ func formOf(f *catalog.Field) *schemaNode {
 	case catalog.Prose, catalog.Markdown: // a carriage return before a line feed is part of the line ending
 		return textForm(`^(?:[^\u0000-\u0008\u000b-\u001f\u007f-\u009f]|\r)*$`)
 	case catalog.Contact:
-		mail := &schemaNode{Type: "string", Pattern: `^[^\s@<>,;:"()` + unprintable + `]+@[^\s@<>,;:"()` + unprintable + `]+$`}
+		const part = `[^\s@<>,;:"()` + unprintable + `]+`
+		mail := &schemaNode{Type: "string", Pattern: `^` + part + `@` + part + `$`}
 		return &schemaNode{AnyOf: []*schemaNode{patternForm(catalog.Links), mail}}
 	case catalog.Enum, catalog.Option:
 		return enumForm(f.Values...)
@@ -254,7 +255,8 @@ func lineForm(form catalog.Form) *schemaNode {
 	return n
 }
 
-// The parts of the patterns.
+// The parts of the patterns. unprintable is control characters and what isHidden reports, tooMuch an
+// amount above maxPrice.
 const (
 	slugPattern = `^[a-z0-9]+(?:-[a-z0-9]+)*$`
 	hostLabel   = `[\p{L}\p{Nd}](?:[\p{L}\p{Nd}-]{0,61}[\p{L}\p{Nd}])?`
@@ -262,8 +264,8 @@ const (
 	shortMonth  = `(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)`
 	february    = `02-(?:0[1-9]|1[0-9]|2[0-8])`
 	leapDay     = `(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29`
-	unprintable = `\u0000-\u001f\u007f-\u009f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff`      // control characters, and isHidden
-	tooMuch     = `[0 \u00a0\u202f]*(?!1(?:[ \u00a0\u202f]?0){7}(?:,0+)? )[1-9](?:[ \u00a0\u202f]?[0-9]){7}` // maxPrice
+	unprintable = `\u0000-\u001f\u007f-\u009f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff`
+	tooMuch     = `[0 \u00a0\u202f]*(?!1(?:[ \u00a0\u202f]?0){7}(?:,0+)? )[1-9](?:[ \u00a0\u202f]?[0-9]){7}`
 	amount      = `(?:[0-9]+|[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+)(?:,[0-9]+)?`
 	urlStart    = `^[hH][tT][tT][pP][sS]?://(?![/?#@:])(?:[`
 	urlEnd      = `]|%[0-9a-fA-F]{2})+$`

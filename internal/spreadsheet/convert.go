@@ -311,8 +311,12 @@ func price(cell, unit string) string {
 
 // domain returns the host of an address.
 func domain(cell string) string {
-	if u, err := url.Parse(cell); err == nil && u.Host != "" {
+	address := cell
+	if !strings.Contains(cell, "://") {
+		address = "https://" + cell
+	}
+	if u, err := url.Parse(address); err == nil && strings.Contains(u.Hostname(), ".") {
 		return strings.ToLower(u.Hostname())
 	}
-	return strings.ToLower(strings.TrimSuffix(cell, "/"))
+	return strings.ToLower(cell)
 }

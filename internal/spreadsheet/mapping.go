@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"palmares/internal/catalog"
+	"palmares/internal/markdown"
 )
 
 // A Mapping says what the columns of a table mean. It is written in YAML.
@@ -113,15 +114,41 @@ func checkField(field string) error {
 	return nil
 }
 
-// Template returns the beginning of a mapping for a table.
+// headings are what tables call fields, beside their names, as markdown.Slug writes it.
+var headings = map[string]string{
+	"nom": "name", "outil": "name", "site": "domain", "domaine": "domain", "categorie": "category", "profil": "icp",
+	"formule": "pricing", "modele": "pricing", "prix": "price", "tarif": "price", "accroche": "tagline",
+	"auteur": "author", "auteurs": "author", "note": "score", "verifiabilite": "verifiability",
+	"teste-le": "tested_at", "prix-verifie-le": "price_checked_at", "mis-a-jour-le": "updated_at", "avis": "body",
+	"brouillon": "draft",
+}
+
+// guess returns the field that the heading of a column names; "" for none.
+func guess(heading string) string {
+	slug := markdown.Slug(heading)
+	field := strings.ReplaceAll(slug, "-", "_")
+	if checkField(field) != nil {
+		field = headings[slug]
+	}
+	return field
+}
+
+// Template returns the beginning of a mapping for a table, with the fields that its headings name.
 func Template(t *Table) string {
 	var b strings.Builder
 	b.WriteString("catalogue:\n  name: Mon magazine\n  url: https://magazine.example\ncolumns: " +
 		"# the field of each column\n")
+	taken := map[string]bool{"": true}
 	for _, name := range t.Columns {
-		if name != "" {
-			fmt.Fprintf(&b, "  %s: \n", quoted(name))
+		if name == "" {
+			continue
 		}
+		field := guess(name)
+		if taken[field] {
+			field = ""
+		}
+		taken[field] = true
+		fmt.Fprintf(&b, "  %s: %s\n", quoted(name), field)
 	}
 	b.WriteString("ignore: [] # columns to leave out\n")
 	return b.String()

@@ -25,6 +25,7 @@ type Table struct {
 	Columns []string // the first row
 	// Encoding is how the file was read: UTF-8, UTF-16 or Windows-1252.
 	Encoding string
+	comma    rune
 	rows     []row
 }
 
@@ -50,7 +51,7 @@ func Parse(file []byte) (*Table, error) {
 	}
 	in := csv.NewReader(strings.NewReader(text))
 	in.Comma, in.FieldsPerRecord = delimiter(text), -1
-	t := &Table{Encoding: encoding}
+	t := &Table{Encoding: encoding, comma: in.Comma}
 	for {
 		cells, err := in.Read()
 		if err == io.EOF {
@@ -84,6 +85,20 @@ func Parse(file []byte) (*Table, error) {
 		return nil, errors.New("the file is empty; its first row must name the columns")
 	}
 	return t, t.checkColumns()
+}
+
+// Write writes the rows at some lines as a table of their own, in UTF-8.
+func (t *Table) Write(to io.Writer, lines map[int]bool) error {
+	out := csv.NewWriter(to)
+	out.Comma = t.comma
+	_ = out.Write(t.Columns) // fails only if to does, and Error reports that
+	for _, r := range t.rows {
+		if lines[r.line] {
+			_ = out.Write(r.cells) // likewise
+		}
+	}
+	out.Flush()
+	return out.Error()
 }
 
 // checkColumns reports columns that have no name, or the name of another.

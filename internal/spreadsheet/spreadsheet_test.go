@@ -120,6 +120,22 @@ func TestATableBecomesACatalogueInAnyEncodingAndWithAnySeparator(t *testing.T) {
 	}
 }
 
+func TestTheHostOfAnyAddressIsTheDomain(t *testing.T) {
+	for cell, want := range map[string]string{
+		"claude.com/claude-code": "claude.com", "https://claude.com/claude-code?x=y": "claude.com", "Claude.com/": "claude.com",
+		"www.claude.com#x": "www.claude.com", "claude.com:443": "claude.com",
+	} {
+		_, got := convert(t, []byte("Nom;Site\nA;"+cell+"\n"), "catalogue: {name: B, url: https://b.example, categories: [{slug: c, label: C}]}\ncolumns: {Nom: name, Site: domain}\ndefaults: {draft: true}")
+		if len(got.Problems) > 0 || got.Catalog.Tool("a").Domain != want {
+			t.Errorf("%s: %+v", cell, got)
+		}
+	}
+	_, got := convert(t, []byte("Nom;Site\nA;N/A\n"), "catalogue: {name: B, url: https://b.example, categories: [{slug: c, label: C}]}\ncolumns: {Nom: name, Site: domain}\ndefaults: {draft: true}")
+	if len(got.Problems) != 1 || !strings.Contains(got.Problems[0].Text, `not "n/a"`) {
+		t.Errorf("%+v", got.Problems)
+	}
+}
+
 func TestEveryWrongRowIsNamed(t *testing.T) {
 	var file strings.Builder
 	file.WriteString(header + "\n")
@@ -215,12 +231,13 @@ func failure(t *testing.T, file, rules string) string {
 	return strings.Join(said, "\n")
 }
 
-func TestTheTemplateNamesEveryColumn(t *testing.T) {
-	table, err := spreadsheet.Parse([]byte("Nom;\"Prix: \"\"net\"\"\"\nA;1"))
+func TestTheTemplateNamesEveryColumnAndTheFieldsThatHeadingsTell(t *testing.T) {
+	table, err := spreadsheet.Parse([]byte("Nom;\"Prix: \"\"net\"\"\";CATÉGORIE ;Note;Score;tested_at;Prix vérifié le;plans;Autre\nA;1"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := spreadsheet.Template(table); !strings.Contains(got, "  \"Nom\": \n  \"Prix: \\\"net\\\"\": \n") {
+	if got := spreadsheet.Template(table); !strings.Contains(got, "  \"Nom\": name\n  \"Prix: \\\"net\\\"\": \n  \"CATÉGORIE\": category\n  \"Note\": score\n  \"Score\": \n"+
+		"  \"tested_at\": tested_at\n  \"Prix vérifié le\": price_checked_at\n  \"plans\": \n  \"Autre\": \n") {
 		t.Error(got)
 	}
 }
