@@ -210,3 +210,33 @@ func TestTheFolderMayBeRelative(t *testing.T) {
 		}
 	}
 }
+
+func TestAFolderThatOthersDecideAboutIsNotUsed(t *testing.T) {
+	s := show(varied(), 1, "flux-1")
+	ours := filepath.Join(t.TempDir(), "export")
+	open(t, ours, 1<<30).get(s)
+	link := filepath.Join(t.TempDir(), "export")
+	if err := os.Symlink(ours, link); err != nil {
+		t.Fatal(err)
+	}
+	foreign := "/" // of root
+	if os.Geteuid() == 0 {
+		foreign = t.TempDir()
+		if err := os.Chown(foreign, 12345, 12345); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shared := t.TempDir()
+	if err := os.Chmod(shared, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for dir, says := range map[string]string{link: "is a link", foreign: "belongs to another user", shared: "chmod go-w"} {
+		e := open(t, dir, 1<<30)
+		if e.Written(s) != nil {
+			t.Errorf("%s: what is there is served", dir)
+		}
+		if x, err := e.Get(t.Context(), s); err == nil || !e.log.Contains(says) {
+			t.Errorf("%s: %v, %v; logged: %s", dir, x, err, e.log)
+		}
+	}
+}

@@ -38,8 +38,31 @@ type folder struct {
 	limit int64 // bytes of everything in it
 }
 
+// check returns why the folder must not be used: what is in it is served.
+func (f *folder) check() error {
+	info, err := os.Lstat(f.dir)
+	switch {
+	case err != nil:
+		return err
+	case info.Mode().Type() == os.ModeSymlink:
+		return fmt.Errorf("%s is a link, and whoever made it decides what is served: "+
+			"remove it, or give the folder itself as --export-dir", f.dir)
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a folder: remove it, or choose another --export-dir", f.dir)
+	case !osfile.IsOurs(info):
+		return fmt.Errorf("%s belongs to another user, who decides what is served: "+
+			"choose another --export-dir, or run chown on it", f.dir)
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0:
+		return fmt.Errorf("other users may write to %s, and so decide what is served: run chmod go-w on it", f.dir)
+	}
+	return nil
+}
+
 // load returns the export of a name; nil if there is none, or none that is complete.
 func (f *folder) load(name string) *Export {
+	if f.check() != nil {
+		return nil
+	}
 	dir := filepath.Join(f.dir, name)
 	info, err := os.Stat(filepath.Join(dir, manifestFile))
 	if err != nil || info.Size() > maxManifest {
@@ -66,12 +89,8 @@ func (f *folder) lock(ctx context.Context) (unlock func(), err error) {
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return nil, err
 	}
-	info, err := os.Stat(f.dir)
-	if err != nil {
+	if err := f.check(); err != nil {
 		return nil, err
-	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
-		return nil, fmt.Errorf("other users may write to %s, and so decide what is served: run chmod go-w on it", f.dir)
 	}
 	for {
 		file, ok, err := osfile.Lock(filepath.Join(f.dir, lockName))
@@ -92,8 +111,8 @@ func (f *folder) lock(ctx context.Context) (unlock func(), err error) {
 // clean removes what killed processes have left, unless another process is writing. It
 // does nothing if there is no folder.
 func (f *folder) clean() error {
-	if _, err := os.Stat(f.dir); err != nil {
-		return nil
+	if err := f.check(); err != nil {
+		return nil // whoever needs the folder is told
 	}
 	file, ok, err := osfile.Lock(filepath.Join(f.dir, lockName))
 	if err != nil || !ok {

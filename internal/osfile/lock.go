@@ -25,3 +25,9 @@ func Lock(path string) (*os.File, bool, error) {
 	}
 	return f, true, nil
 }
+
+// IsOurs reports whether a file belongs to the user of this process.
+func IsOurs(info os.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int64(stat.Uid) == int64(os.Geteuid())
+}
