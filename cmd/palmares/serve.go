@@ -113,6 +113,7 @@ func (c *serveCommand) Run(inv *invocation) error {
 		return err
 	}
 	cfg.Listener, cfg.Ops, cfg.ExportDir = listener, ops, c.Exports.folder(inv.database)
+	cfg.OpsName, _, _ = net.SplitHostPort(c.OpsListen) // "" without one
 	if at, ok := listener.Addr().(*net.TCPAddr); ok {
 		cfg.Local = at.IP.IsLoopback() && len(c.Trusted) == 0
 	}

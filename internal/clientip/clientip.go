@@ -72,13 +72,27 @@ func normalize(a netip.Addr) netip.Addr { return a.WithZone("").Unmap() }
 // IsLoopback reports whether the host of a request, with or without a port, is this machine.
 // Names other than localhost are not: their owner decides what they resolve to.
 func IsLoopback(host string) bool {
+	name := hostName(host)
+	addr, err := netip.ParseAddr(name)
+	return strings.EqualFold(name, "localhost") || err == nil && addr.IsLoopback()
+}
+
+// IsPrivateName reports whether nobody else can have decided what the host of a request resolves to:
+// it is an address, a name without a dot or the known one, or there is none. So a page that a browser
+// shows cannot reach a private server under a name of its own.
+func IsPrivateName(host, known string) bool {
+	name := hostName(host)
+	_, err := netip.ParseAddr(name)
+	return err == nil || !strings.Contains(name, ".") || strings.EqualFold(name, known)
+}
+
+// hostName returns the name, or the address, of a host with or without a port.
+func hostName(host string) string {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
 		name = host
 	}
-	name = strings.TrimSuffix(strings.Trim(name, "[]"), ".")
-	addr, err := netip.ParseAddr(name)
-	return strings.EqualFold(name, "localhost") || err == nil && addr.IsLoopback()
+	return strings.TrimSuffix(strings.Trim(name, "[]"), ".")
 }
 
 // Network returns the network that counts as one anonymous caller: an IPv4 address,

@@ -3,6 +3,7 @@ package dataset
 import (
 	"encoding/csv"
 	"strings"
+	"unicode/utf8"
 
 	"palmares/internal/catalog"
 )
@@ -77,10 +78,11 @@ func (t *table) finish() error {
 }
 
 // Cell returns a text as a cell of a CSV file. A spreadsheet would take one that begins like
-// a formula for one; an apostrophe makes it text. It makes no exception for what looks like a
-// number: numbers are not written by it.
+// a formula for one, also if its signs have the width of Chinese characters or of a small form; an
+// apostrophe makes it text. It makes no exception for what looks like a number: numbers are not
+// written by it.
 func Cell(s string) string {
-	if s != "" && strings.IndexByte("=+-@\t\r\n", s[0]) >= 0 {
+	if first, _ := utf8.DecodeRuneInString(s); s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠﹦﹢﹣﹫−", first) {
 		return "'" + s
 	}
 	return s

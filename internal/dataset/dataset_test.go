@@ -369,3 +369,16 @@ func TestHeadsHaveNoTexts(t *testing.T) {
 		t.Errorf("the heads are not indexed: %d", n)
 	}
 }
+
+func TestACellIsNoFormulaInAnyWidth(t *testing.T) {
+	for _, text := range []string{"=1", "+1", "-1", "@A1", "\t=1", "\r=1", "\n=1", "＝1", "＋1", "－1", "＠A1", "﹦1", "﹢1", "﹣1", "﹫A1", "−1"} {
+		if got := dataset.Cell(text); got != "'"+text {
+			t.Errorf("%q is written as %q", text, got)
+		}
+	}
+	for _, text := range []string{"", "a=1", "École", "1", "\xff=1"} {
+		if got := dataset.Cell(text); got != text {
+			t.Errorf("%q is written as %q", text, got)
+		}
+	}
+}

@@ -17,6 +17,7 @@ type Config struct {
 	Database string       // see Open
 	Listener net.Listener // the public address; Run closes it
 	Ops      net.Listener // for metrics, profiles and health checks; Run closes it; nil for none
+	OpsName  string       // under which they are requested, besides addresses; may be empty
 	BaseURL  string       // the public URL of the server, without a final slash
 	Out      io.Writer    // receives the log
 	Now      func() time.Time

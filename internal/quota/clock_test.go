@@ -62,7 +62,12 @@ func TestNewNetworksShareCountersAboveTheCeiling(t *testing.T) {
 	for n := range 100_000 {
 		k.Take(at(n))
 	}
-	k.Take(anonymous("203.0.113.9/32"))
+	for range 2 { // neighbours of IPv4, which share nothing
+		k.Take(anonymous("203.0.113.9/32"))
+	}
+	if g := k.Take(anonymous("203.0.113.10/32")); g.Remaining != 99 {
+		t.Errorf("a network of IPv4 after a flood of IPv6: %+v", g)
+	}
 	if size := len(d.networks.counts); size > 1010 {
 		t.Errorf("%d counters", size)
 	}

@@ -41,8 +41,8 @@ func newDay(start int64, key Key) *day {
 		end:      start + secondsOfDay,
 		reset:    time.Unix(start+secondsOfDay, 0).UTC().Format(time.RFC3339),
 		key:      key,
-		accounts: newTable[string](),
-		networks: newTable[Pseudonym](),
+		accounts: newTable(func(string) int { return 0 }),
+		networks: newTable(Pseudonym.family),
 		ceiling:  maxNetworks,
 	}
 }
@@ -82,9 +82,9 @@ func (d *day) grant(s Subject, used uint32, isRefused bool, now time.Time) Grant
 	return g
 }
 
-// maxNetworks is how many networks a day may have before new ones share a counter with
-// their neighbours: half a million take less than 50 MB. Somebody who is assigned a /32 of
-// IPv6 has four billion networks.
+// maxNetworks is how many networks of IPv4, and of IPv6, a day may have before new ones share a
+// counter with their neighbours: half a million take less than 50 MB. Somebody who is assigned a
+// /32 of IPv6 has four billion networks, which are not to take those of IPv4 their counters.
 const maxNetworks = 500_000
 
 // coarser are the lengths of the prefixes that new networks are counted by once a day has
@@ -112,8 +112,8 @@ func (d *day) counterOf(s Subject) Pseudonym {
 }
 
 // pseudonym returns the pseudonym of a network for the day. The prefix length is part of
-// it, so that an IPv4 address and an IPv6 network never collide. Its calls of tools have
-// another one.
+// it, so that an IPv4 address and an IPv6 network never collide, and one bit is its family. Its calls
+// of tools have another one.
 func (d *day) pseudonym(network netip.Prefix, isCalls bool) Pseudonym {
 	mac := hmac.New(sha256.New, d.key[:])
 	addr := network.Addr().As16()
@@ -121,5 +121,13 @@ func (d *day) pseudonym(network netip.Prefix, isCalls bool) Pseudonym {
 	if isCalls {
 		mac.Write([]byte("mcp"))
 	}
-	return Pseudonym(mac.Sum(nil))
+	p := Pseudonym(mac.Sum(nil))
+	p[0] &^= 1
+	if !network.Addr().Is4() {
+		p[0] |= 1
+	}
+	return p
 }
+
+// family returns 0 for the pseudonym of a network of IPv4, and 1 for one of IPv6.
+func (p Pseudonym) family() int { return int(p[0] & 1) }

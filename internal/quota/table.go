@@ -10,6 +10,8 @@ type table[K comparable] struct {
 	mu      sync.Mutex
 	counts  map[K]uint32
 	unsaved map[K]uint32 // of counts, those that are not saved
+	kindOf  func(K) int  // 0 or 1
+	sizes   [2]int       // how many counters of each kind there are
 	closed  bool
 }
 
@@ -26,8 +28,16 @@ const (
 	uncounted         // not counted in the store, and to be counted in memory
 )
 
-func newTable[K comparable]() *table[K] {
-	return &table[K]{counts: map[K]uint32{}, unsaved: map[K]uint32{}}
+func newTable[K comparable](kindOf func(K) int) *table[K] {
+	return &table[K]{counts: map[K]uint32{}, unsaved: map[K]uint32{}, kindOf: kindOf}
+}
+
+// set sets a counter. It is called with the lock held.
+func (t *table[K]) set(key K, count uint32) {
+	if _, has := t.counts[key]; !has {
+		t.sizes[t.kindOf(key)]++
+	}
+	t.counts[key] = count
 }
 
 // take counts one request up to limit, and returns the new count.
@@ -41,7 +51,7 @@ func (t *table[K]) take(key K, limit uint32) (used uint32, is outcome) {
 	if used >= limit {
 		return used, refused
 	}
-	t.counts[key] = used + 1
+	t.set(key, used+1)
 	t.unsaved[key]++
 	return used + 1, taken
 }
@@ -52,12 +62,12 @@ func (t *table[K]) used(key K) uint32 {
 	return t.counts[key]
 }
 
-// isOver reports whether a table without a counter for key has at least so many others.
+// isOver reports whether a table without a counter for key has at least so many others of its kind.
 func (t *table[K]) isOver(key K, most int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	_, has := t.counts[key]
-	return !has && len(t.counts) >= most
+	return !has && t.sizes[t.kindOf(key)] >= most
 }
 
 // raise raises a count to what is saved in the store plus what is unsaved here.
@@ -65,7 +75,7 @@ func (t *table[K]) raise(key K, saved int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	used := min(max(saved, 0)+int64(t.unsaved[key]), fullCounter)
-	t.counts[key] = max(t.counts[key], uint32(used))
+	t.set(key, max(t.counts[key], uint32(used)))
 }
 
 // collect returns all unsaved requests and marks them as saved; giveBack undoes that. A nil

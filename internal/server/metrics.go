@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"palmares/internal/assistant"
+	"palmares/internal/clientip"
 	"palmares/internal/dataapi"
 	"palmares/internal/snapshot"
 )
@@ -145,8 +146,8 @@ func (m *Metrics) series(pattern string, status int) prometheus.Counter {
 }
 
 // Ops returns the handler of the operator's listener: metrics, profiles and health. For
-// ready see Config.
-func Ops(m *Metrics, ready func() bool) http.Handler {
+// ready see Config. It is for requests to an address, to a name without a dot or to that name.
+func Ops(m *Metrics, ready func() bool, name string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
@@ -156,5 +157,12 @@ func Ops(m *Metrics, ready func() bool) http.Handler {
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	mux.HandleFunc("/healthz", serveHealth)
 	mux.HandleFunc("/readyz", func(w http.ResponseWriter, r *http.Request) { serveReady(w, r, ready()) })
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !clientip.IsPrivateName(r.Host, name) {
+			http.Error(w, "this is for requests to an IP address, to a name without a dot or to the name in --ops-listen",
+				http.StatusMisdirectedRequest)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }

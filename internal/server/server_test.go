@@ -319,7 +319,7 @@ func TestMetricsCountRoutesNotPaths(t *testing.T) {
 			t.Errorf("no %s", want)
 		}
 	}
-	ops := httptest.NewServer(Ops(n.metrics, func() bool { return true }))
+	ops := httptest.NewServer(Ops(n.metrics, func() bool { return true }, "ops.example"))
 	defer ops.Close()
 	for _, path := range []string{"/healthz", "/readyz", "/debug/pprof/"} {
 		resp, err := http.Get(ops.URL + path)
@@ -330,11 +330,27 @@ func TestMetricsCountRoutesNotPaths(t *testing.T) {
 	}
 }
 
+func TestTheOperatorsPortHasNoNameThatOthersChoose(t *testing.T) {
+	ops := Ops(NewMetrics(), func() bool { return true }, "ops.example")
+	for host, want := range map[string]int{
+		"localhost:9090": 200, "127.0.0.1:9090": 200, "[::1]:9090": 200, "10.1.2.3:9090": 200, "node1:9090": 200, "ops.example:9090": 200, "": 200,
+		"OPS.example.": 200, "autre.example:9090": 421, "127.0.0.1.autre.example": 421, "localhost.autre.example:9090": 421,
+	} {
+		for _, path := range []string{"/metrics", "/readyz", "/debug/pprof/cmdline"} {
+			w, r := httptest.NewRecorder(), httptest.NewRequest("GET", path, nil)
+			r.Host = host
+			if ops.ServeHTTP(w, r); w.Code != want {
+				t.Errorf("%s of %q: %d", path, host, w.Code)
+			}
+		}
+	}
+}
+
 // scrape returns the metrics as Prometheus reads them.
 func scrape(t *testing.T, m *Metrics) string {
 	t.Helper()
 	w := httptest.NewRecorder()
-	Ops(m, func() bool { return true }).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
+	Ops(m, func() bool { return true }, "example.com").ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
 	return w.Body.String()
 }
 
