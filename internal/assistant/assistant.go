@@ -8,6 +8,7 @@ package assistant
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,7 +17,10 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
+	"sync/atomic"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -62,8 +66,15 @@ func NewCalls() *prometheus.CounterVec {
 // A Handler serves /mcp.
 type Handler struct {
 	*web.Handler[snapshot.Snapshot]
-	cfg Config
-	mcp http.Handler
+	cfg     Config
+	mcp     http.Handler
+	current atomic.Pointer[offer]
+}
+
+// An offer is the server of a catalogue by its name, which a publication may change.
+type offer struct {
+	name   string
+	server *mcp.Server
 }
 
 // maxBody is the longest request. Arguments are a few words.
@@ -74,27 +85,59 @@ const maxArguments = maxBody - 2<<10
 
 // New returns the handler of the five tools.
 func New(cfg Config) *Handler {
-	self := &mcp.Implementation{Name: "palmares", Title: "Palmarès", Version: cfg.Version}
-	server := mcp.NewServer(self, &mcp.ServerOptions{
-		Instructions: instructions,
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
-	})
-	h := Serve(cfg, server)
+	h := &Handler{cfg: cfg}
+	h.init(func(*http.Request) *mcp.Server { return h.offered() })
+	return h
+}
+
+// offered returns the server of the catalogue that is served.
+func (h *Handler) offered() *mcp.Server {
+	name := cmp.Or(h.cfg.Live.Snapshot().Catalog.Name, defaultTitle)
+	if o := h.current.Load(); o != nil && o.name == name {
+		return o.server
+	}
+	server := newServer(name, instructionsOf(name), h.cfg.Version)
 	for i := range tools {
 		server.AddTool(tools[i].definition(), h.handler(&tools[i]))
 	}
-	return h
+	h.current.Store(&offer{name, server})
+	return server
+}
+
+const defaultTitle = "Palmarès"
+
+// newServer returns a server that offers tools and nothing else: the SDK would also respond to
+// methods of capabilities that it does not declare.
+func newServer(title, advice, version string) *mcp.Server {
+	self := &mcp.Implementation{Name: "palmares", Title: title, Version: version}
+	server := mcp.NewServer(self, &mcp.ServerOptions{
+		Instructions: advice, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+	})
+	server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			switch capability, _, _ := strings.Cut(method, "/"); capability {
+			case "completion", "logging", "prompts", "resources":
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "Method not found: " + method}
+			}
+			return next(ctx, method, req)
+		}
+	})
+	return server
 }
 
 // Serve returns a handler of what a server offers.
 func Serve(cfg Config, server *mcp.Server) *Handler {
 	h := &Handler{cfg: cfg}
-	h.mcp = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
+	h.init(func(*http.Request) *mcp.Server { return server })
+	return h
+}
+
+func (h *Handler) init(server func(*http.Request) *mcp.Server) {
+	h.mcp = mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true,
 		DisableLocalhostProtection: true, // see Config.Local
 	})
-	h.Handler = web.NewHandler(web.Config[snapshot.Snapshot]{Callers: cfg.Callers, Fallback: h.admitted})
-	return h
+	h.Handler = web.NewHandler(web.Config[snapshot.Snapshot]{Callers: h.cfg.Callers, Fallback: h.admitted})
 }
 
 // callerKey is that of a web.Caller in the context of a request.
@@ -170,7 +213,7 @@ func (h *Handler) handler(t *tool) mcp.ToolHandler {
 func (h *Handler) serveCall(
 	ctx context.Context, t *tool, arguments json.RawMessage,
 ) (result *mcp.CallToolResult, outcome string) {
-	c := &call{snap: h.cfg.Live.Snapshot(), name: t.name, arguments: arguments}
+	c := &call{snap: h.cfg.Live.Snapshot(), name: t.name, input: t.input, arguments: arguments}
 	defer func() {
 		if failure := recover(); failure != nil {
 			h.cfg.Log.Error("a tool panicked",

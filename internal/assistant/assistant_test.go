@@ -1,9 +1,11 @@
 package assistant_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -262,20 +264,27 @@ func TestWhatIsWrongIsSaidInASentence(t *testing.T) {
 	for _, c := range [][3]string{
 		{"search", `{}`, "query"},
 		{"search", `{"query": " "}`, "query"},
-		{"search", `{"query": 3}`, "L’argument query de search"},
+		{"search", `{"query": 3}`, "L’argument query de search doit être un texte (string), et non ce nombre."},
+		{"search", `{"query": "a", "price_max": "20"}`, "L’argument price_max de search doit être un nombre (number), sans guillemets, et non un texte."},
+		{"search", `{"query": "a", "limit": "5"}`, "L’argument limit de search doit être un nombre entier (integer), sans guillemets, et non un texte."},
+		{"search", `{"query": "a", "next": true}`, "L’argument next de search doit être un nombre entier (integer), sans guillemets, et non un booléen."},
+		{"search", `{"query": "a", "category": {}}`, "L’argument category de search doit être un texte (string), et non un objet."},
+		{"compare", `{"tools": [1, 2]}`, "L’argument tools de compare doit être une liste de textes (array), et non ce nombre."},
 		{"search", `{"query": "a", "prix": 3}`, `search n’a pas d’argument "prix"`},
-		{"prices", `{"tools": "mandibule"}`, "L’argument tools de prices"},
+		{"prices", `{"tools": "mandibule"}`, "L’argument tools de prices doit être une liste de textes (array), et non un texte."},
 		{"search", `{"query": "a", "limit": 21}`, "limit"},
 		{"search", `{"query": "a", "pricing": "cher"}`, "pricing"},
 		{"search", `{"query": "a", "price_max": -1}`, "price_max"},
 		{"search", `{"query": "a", "category": "cod"}`, "code"},
 		{"fetch", `{"id": "dictafraze"}`, "dictaphrase"},
-		{"fetch", `{"id": "grenier sql"}`, "grenier-sql"},
+		{"fetch", `{"id": "https://autre.example/outils/dictaphrase"}`, "Aucun outil"},
+		{"fetch", `{"id": "Tricoteuse"}`, "Tricoteuse a fermé le 28\u00a0février 2025."},
 		{"fetch", `{"id": "dictaphrase#rien"}`, "introduction"},
 		{"fetch", `{"id": "dictaphrase#introduction@99999"}`, "next"},
 		{"compare", `{"tools": ["mandibule"]}`, "deux"},
 		{"compare", `{"tools": ["mandibule", "mandibule"]}`, "différents"},
 		{"compare", `{"tools": ["mandibule", "mandibul"]}`, "mandibule"},
+		{"prices", `{"tools": ["mandibul"]}`, "mandibule"},
 		{"prices", `{}`, "since"},
 		{"prices", `{"since": "hier"}`, "AAAA-MM-JJ"},
 		{"prices", `{"since": "2026-01-01", "tools": ["mandibule"]}`, "soit"},
@@ -418,7 +427,12 @@ func (d *desk) post(method, body string, headers ...string) *http.Response {
 	if err != nil {
 		d.t.Fatal(err)
 	}
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		d.t.Fatal(err)
+	}
 	_ = resp.Body.Close()
+	resp.Body = io.NopCloser(bytes.NewReader(text))
 	return resp
 }
 
@@ -465,6 +479,11 @@ func TestWhatIsNewDependsOnThePeriod(t *testing.T) {
 	first, second, third := version("Un", "a", "b", "z"), version("Deux", "a", "b", "n", "z"), version("Trois", "a", "b", "n")
 	second.Comparisons = []catalog.Comparison{{Slug: "a-vs-b", Title: "A ou B", ToolA: "a", ToolB: "b", Published: true}}
 	third.Comparisons = second.Comparisons
+	for _, c := range []*catalog.Catalog{first, second} {
+		c.Retired = []catalog.Retired{{Slug: "r", Name: "R", Category: "c", Reason: "mort", RetiredAt: "2026-11-01"}}
+	}
+	third.Tools = append(third.Tools, &catalog.Tool{Slug: "r", Name: "R", Category: "c", Price: "1 €/mois"})
+	third.Sort()
 	third.Retired = []catalog.Retired{{Slug: "z", Name: "Z", Category: "c", Reason: "mort", RetiredAt: "2026-11-17"}}
 	feed := record.First("flux-1", first, 1, "2026-11-15T09:30:00.250Z")
 	created := feed.Last
@@ -478,10 +497,12 @@ func TestWhatIsNewDependsOnThePeriod(t *testing.T) {
 	}
 	d := connect(t, assistant.New(assistant.Config{Live: snapshot.Fixed(snap), Callers: authorize, Calls: assistant.NewCalls(), Log: slog.New(slog.DiscardHandler)}))
 	for arguments, want := range map[string]string{
-		`{"since": "2026-11-15"}`:             "a new A, a-vs-b new A ou B, b new B, n new N, z retired Z",
-		`{"since": "2026-11-16"}`:             "a changed A, a-vs-b new A ou B, b changed B, n new N, z retired Z",
-		fmt.Sprintf(`{"after": %d}`, created): "a changed A, a-vs-b new A ou B, b changed B, n new N, z retired Z",
-		fmt.Sprintf(`{"after": %d}`, seen):    "a changed A, b changed B, n changed N, z retired Z",
+		`{"since": "2026-11-15"}`:                                 "a new A, a-vs-b new A ou B, b new B, n new N, r new R, z retired Z",
+		`{"since": "2026-11-16"}`:                                 "a changed A, a-vs-b new A ou B, b changed B, n new N, r new R, z retired Z",
+		fmt.Sprintf(`{"after": %d}`, created):                     "a changed A, a-vs-b new A ou B, b changed B, n new N, r new R, z retired Z",
+		fmt.Sprintf(`{"after": %d}`, seen):                        "a changed A, b changed B, n changed N, r new R, z retired Z",
+		fmt.Sprintf(`{"since": "2026-11-16", "after": %d}`, seen): "a changed A, b changed B, n new N, r new R, z retired Z",
+		fmt.Sprintf(`{"since": "2026-11-15", "after": %d}`, seen): "a new A, b new B, n new N, r new R, z retired Z",
 	} {
 		var got []string
 		for _, row := range d.ok("changes", arguments)["changes"].([]any) {

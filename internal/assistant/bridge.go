@@ -37,16 +37,13 @@ const bridgeTimeout = 30 * time.Second
 // Run returns when the input ends.
 func (b *Bridge) Run(ctx context.Context) error {
 	defer b.close()
-	advice, tools, err := b.offer(ctx)
+	title, advice, tools, err := b.offer(ctx)
 	if err != nil {
 		_, _ = fmt.Fprintf(b.Log, "%s does not respond, calls will ask it again: %v; check --server and PALMARES_KEY\n",
 			b.Server, err)
-		advice, tools = instructions, definitions()
+		title, advice, tools = defaultTitle, instructionsOf(defaultTitle), definitions()
 	}
-	program := &mcp.Implementation{Name: "palmares", Title: "Palmarès", Version: b.Version}
-	local := mcp.NewServer(program, &mcp.ServerOptions{
-		Instructions: advice, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
-	})
+	local := newServer(title, advice, b.Version)
 	for _, tool := range tools {
 		local.AddTool(tool, func(call context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return b.call(call, ctx, &mcp.CallToolParams{Name: req.Params.Name, Arguments: req.Params.Arguments})
@@ -75,20 +72,21 @@ func (b *Bridge) open(ctx context.Context) (*mcp.ClientSession, error) {
 	return session, err
 }
 
-// offer returns the instructions and the tools of the server.
-func (b *Bridge) offer(ctx context.Context) (advice string, tools []*mcp.Tool, err error) {
+// offer returns the title, the instructions and the tools of the server.
+func (b *Bridge) offer(ctx context.Context) (title, advice string, tools []*mcp.Tool, err error) {
 	session, err := b.open(ctx)
 	if err != nil {
-		return "", nil, err
+		return "", "", nil, err
 	}
 	for tool, err := range session.Tools(ctx, nil) {
 		if err != nil {
 			b.close()
-			return "", nil, err
+			return "", "", nil, err
 		}
 		tools = append(tools, tool)
 	}
-	return session.InitializeResult().Instructions, tools, nil
+	server := session.InitializeResult()
+	return server.ServerInfo.Title, server.Instructions, tools, nil
 }
 
 func (b *Bridge) close() {

@@ -2,10 +2,12 @@ package assistant
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"path"
 	"reflect"
 	"slices"
 	"strconv"
@@ -14,6 +16,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/french"
+	"palmares/internal/markdown"
 	"palmares/internal/search"
 	"palmares/internal/snapshot"
 	"palmares/internal/wire"
@@ -27,6 +30,7 @@ const maxResponse = 6000
 type call struct {
 	snap      *snapshot.Snapshot
 	name      string
+	input     string // the schemas of its arguments
 	arguments json.RawMessage
 }
 
@@ -51,7 +55,7 @@ func (n *integer) UnmarshalJSON(b []byte) error {
 	}
 	x, err := strconv.ParseFloat(string(b), 64)
 	if err != nil || x != math.Trunc(x) || math.Abs(x) > most {
-		return &json.UnmarshalTypeError{Value: "number", Type: reflect.TypeFor[integer]()}
+		return &json.UnmarshalTypeError{Value: sentType(b), Type: reflect.TypeFor[integer]()}
 	}
 	*n = integer(x)
 	return nil
@@ -68,8 +72,8 @@ func (c *call) read(into any) error {
 	d.DisallowUnknownFields()
 	err := d.Decode(into)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
-		return refuse("L’argument " + shorten(wrong.Field) + " de " + c.name + " n’est pas du type que dit son " +
-			"schéma, donné par tools/list.")
+		return refuse("L’argument " + shorten(wrong.Field) + " de " + c.name + " doit être " + c.typeOf(wrong.Field) +
+			", et non " + sentTypes[strings.Fields(wrong.Value)[0]] + ".")
 	}
 	if err != nil {
 		if _, name, ok := strings.Cut(err.Error(), "unknown field "); ok {
@@ -82,13 +86,92 @@ func (c *call) read(into any) error {
 	return nil
 }
 
+// sentTypes are the types of JSON values, as encoding/json calls them.
+var sentTypes = map[string]string{
+	"string": "un texte", "number": "ce nombre", "bool": "un booléen", "array": "une liste", "object": "un objet",
+}
+
+// sentType returns the type of a JSON value, which is not null.
+func sentType(value []byte) string {
+	switch value[0] {
+	case '"':
+		return "string"
+	case '[':
+		return "array"
+	case '{':
+		return "object"
+	case 't', 'f':
+		return "bool"
+	}
+	return "number"
+}
+
+// typeOf returns the type that an argument has to have, as its schema says.
+func (c *call) typeOf(argument string) string {
+	var schemas map[string]struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal([]byte(c.input), &schemas); err != nil {
+		panic("assistant: the schema of " + c.name + " is not JSON: " + err.Error())
+	}
+	switch schemas[argument].Type {
+	case "number":
+		return "un nombre (number), sans guillemets"
+	case "integer":
+		return "un nombre entier (integer), sans guillemets"
+	case "array":
+		return "une liste de textes (array)"
+	}
+	return "un texte (string)"
+}
+
 func (c *call) credit() string { return c.snap.Catalog.CreditLine() }
 
-// tool returns the tool that an id names, by a former slug as well, or says which ones
-// have similar names.
+// cutID splits an id into the slug of a tool, possibly a former one, and the place in its review.
+// The name of a tool and its addresses stand for its slug.
+func (c *call) cutID(id string) (slug, place string) {
+	slug, place, _ = strings.Cut(strings.TrimSpace(id), "#")
+	if _, address, isURL := strings.Cut(slug, "://"); isURL {
+		return c.slugAt(address), place
+	}
+	if _, renamed := c.snap.Aliases[slug]; renamed || c.snap.Catalog.Tool(slug) != nil {
+		return slug, place
+	}
+	if i, ok := c.snap.Index.Named(id); ok { // which may have a # itself
+		return c.snap.Catalog.Tools[i].Slug, ""
+	}
+	if i, ok := c.snap.Index.Named(slug); ok {
+		slug = c.snap.Catalog.Tools[i].Slug
+	} else if name := markdown.Slug(slug); c.snap.RetiredTool(name) != nil {
+		slug = name
+	}
+	return slug, place
+}
+
+// slugAt returns the slug of the tool that has a page at an address, without its scheme.
+func (c *call) slugAt(address string) string {
+	address, _, _ = strings.Cut(address, "?")
+	address = strings.TrimSuffix(strings.TrimSuffix(address, "/"), ".md")
+	dir, slug := path.Split(address)
+	_, host, _ := strings.Cut(c.snap.Catalog.URL, "://")
+	switch dir {
+	case host + toolPath, host + "/avis/", host + "/alternatives/":
+		return slug
+	}
+	for _, t := range c.snap.Catalog.Tools {
+		for _, own := range [...]string{t.CanonicalURL, t.ReviewURL, t.AlternativesURL} {
+			if _, rest, _ := strings.Cut(own, "://"); rest == address && address != "" {
+				return t.Slug
+			}
+		}
+	}
+	return address
+}
+
+// tool returns the tool that an id names, or says which ones have similar names.
 func (c *call) tool(id string) (*catalog.Tool, error) {
-	slug, _, _ := strings.Cut(id, "#")
-	if strings.TrimSpace(slug) == "" {
+	slug, _ := c.cutID(id)
+	if slug == "" {
 		return nil, refuse("L’id est vide\u00a0: donnez celui d’un outil, tel que search le renvoie.")
 	}
 	if current, ok := c.snap.Aliases[slug]; ok {
@@ -112,6 +195,27 @@ func (c *call) tool(id string) (*catalog.Tool, error) {
 		return nil, &refusal{text + " Les plus proches\u00a0: " + strings.Join(near, ", ") + ".", toolPath + near[0]}
 	}
 	return nil, &refusal{text + " Cherchez-le avec search.", "/outils"}
+}
+
+// An unknown is an id that names no tool of the catalogue.
+type unknown struct {
+	ID    string `json:"id"`
+	Error string `json:"error"` // a sentence
+}
+
+// tools returns the tools that ids name, each once, and the ids that name none, with the error of
+// the first of these.
+func (c *call) tools(ids []string) (known []*catalog.Tool, missing []unknown, first error) {
+	for _, id := range ids {
+		t, err := c.tool(id)
+		if err != nil {
+			missing = append(missing, unknown{shorten(id), clip(err.Error(), 300)})
+			first = cmp.Or(first, err)
+		} else if !slices.Contains(known, t) {
+			known = append(known, t)
+		}
+	}
+	return known, missing, first
 }
 
 // toolPath begins the addresses of tools. Those of retired ones lead to their entry in the

@@ -25,7 +25,7 @@ type changesResult struct {
 	Credit  string          `json:"credit"`
 }
 
-// listChanges returns what changed since a day or after a position, oldest first.
+// listChanges returns what changed since a day, after a position or both, oldest first.
 func listChanges(c *call) (any, error) {
 	var args struct {
 		Since string   `json:"since"`
@@ -36,8 +36,8 @@ func listChanges(c *call) (any, error) {
 	}
 	feed := c.snap.Feed
 	switch {
-	case (args.After == nil) == (args.Since == ""):
-		return nil, refuse("Donnez soit since, un jour, soit after, une position.")
+	case args.After == nil && args.Since == "":
+		return nil, refuse("Donnez since, un jour, ou after, une position, ou les deux.")
 	case args.Since != "" && !catalog.IsDate(args.Since):
 		return nil, refuse("since doit être un jour\u00a0: AAAA-MM-JJ.")
 	case feed == nil:
@@ -51,7 +51,7 @@ func listChanges(c *call) (any, error) {
 	}
 	after := result.Next
 	isNew := func(change *record.Change) bool {
-		if args.After != nil {
+		if args.Since == "" {
 			return change.FirstPosition > after
 		}
 		return change.FirstAt >= args.Since
@@ -75,9 +75,10 @@ func listChanges(c *call) (any, error) {
 }
 
 // isMoved reports whether a tool only left the list of active tools for that of retired
-// ones, which has a change of its own.
+// ones or came back, which has a change of its own.
 func (c *call) isMoved(change *record.Change) bool {
-	return change.Deleted && change.Kind == record.Tool && c.snap.RetiredTool(change.Slug) != nil
+	return change.Deleted && (change.Kind == record.Tool && c.snap.RetiredTool(change.Slug) != nil ||
+		change.Kind == record.Retired && c.snap.Catalog.Tool(change.Slug) != nil)
 }
 
 // describe returns what became of a record. isNew says that it was not public before the

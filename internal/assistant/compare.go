@@ -24,6 +24,7 @@ type verdict struct {
 type compareResult struct {
 	Tools    []comparedTool `json:"tools"`
 	Verdicts []verdict      `json:"verdicts"`
+	Unknown  []unknown      `json:"unknown,omitempty"`
 	Next     *int           `json:"next"` // how many verdicts and plans were given
 	Credit   string         `json:"credit"`
 }
@@ -45,16 +46,15 @@ func compareTools(c *call) (any, error) {
 		return nil, refuse(wrongNext)
 	}
 	result := compareResult{Tools: []comparedTool{}, Verdicts: []verdict{}, Credit: c.credit()}
-	var compared []*catalog.Tool
-	for _, id := range args.Tools {
-		t, err := c.tool(id)
-		if err != nil {
-			return nil, err
-		}
-		if slices.Contains(compared, t) {
-			return nil, refuse("tools a deux fois «\u00a0" + t.Slug + "\u00a0»\u00a0: donnez des outils différents.")
-		}
-		compared = append(compared, t)
+	compared, missing, err := c.tools(args.Tools)
+	switch {
+	case len(compared) < 2 && err != nil:
+		return nil, err
+	case len(compared)+len(missing) < len(args.Tools):
+		return nil, refuse("tools a deux fois le même outil\u00a0: donnez des outils différents.")
+	}
+	result.Unknown = missing
+	for _, t := range compared {
 		row := comparedTool{ID: t.Slug, Name: nameOf(t), URL: c.snap.Catalog.CanonicalURLOf(t)}
 		if args.Next == 0 {
 			row.facts = c.facts(t)

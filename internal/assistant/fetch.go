@@ -63,8 +63,8 @@ func fetchText(c *call) (any, error) {
 	if err := c.read(&args); err != nil {
 		return nil, err
 	}
-	slug, place, _ := strings.Cut(args.ID, "#")
-	t, err := c.tool(slug)
+	slug, place := c.cutID(args.ID)
+	t, err := c.tool(args.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,6 @@
 package assistant
 
-import (
-	"slices"
-
-	"palmares/internal/catalog"
-)
+import "palmares/internal/catalog"
 
 type pricedTool struct {
 	ID        string                `json:"id"`
@@ -26,6 +22,7 @@ type priceChange struct {
 type pricesResult struct {
 	Prices  []pricedTool  `json:"prices,omitzero"`
 	Changes []priceChange `json:"changes,omitzero"`
+	Unknown []unknown     `json:"unknown,omitempty"`
 	Next    *int          `json:"next"` // how much was given
 	Credit  string        `json:"credit"`
 }
@@ -55,16 +52,11 @@ func listPrices(c *call) (any, error) {
 		result.list(c, args.Since, int(args.Next))
 		return result, nil
 	}
-	var listed []*catalog.Tool
-	for _, id := range args.Tools {
-		t, err := c.tool(id)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(listed, t) {
-			listed = append(listed, t)
-		}
+	listed, missing, err := c.tools(args.Tools)
+	if len(listed) == 0 {
+		return nil, err
 	}
+	result.Unknown = missing
 	result.show(c, listed, int(args.Next))
 	return result, nil
 }

@@ -36,7 +36,9 @@ var tools = []tool{
 		name: "fetch", title: "Lire un avis",
 		description: "Lit l’avis sur un outil, ou une de ses sections, avec son prix et sa note. Si next est donné, " +
 			"l’avis continue sous cet id.",
-		input:    `{"id": {"type": "string", "description": "Un id de search\u00a0: «\u00a0outil\u00a0» ou «\u00a0outil#section\u00a0»."}}`,
+		input: `{
+			"id": {"type": "string", "description": "Un id de search\u00a0: «\u00a0outil\u00a0» ou «\u00a0outil#section\u00a0»\u202f; ou le nom d’un outil, ou son adresse."}
+		}`,
 		required: []string{"id"}, call: fetchText,
 	},
 	{
@@ -63,10 +65,10 @@ var tools = []tool{
 	{
 		name: "changes", title: "Ce qui a changé",
 		description: "Dit quels outils et comparatifs sont nouveaux, modifiés ou retirés depuis un jour, " +
-			"ou après une position\u00a0: l’un ou l’autre.",
+			"après une position, ou les deux.",
 		input: `{
 			"since": {"type": "string", "format": "date", "description": "AAAA-MM-JJ."},
-			"after": {"type": "integer", "description": "Une position\u00a0: le next de la réponse précédente."}
+			"after": {"type": "integer", "description": "Une position\u00a0: le next de la réponse précédente, avec le même since."}
 		}`,
 		call: listChanges,
 	},
@@ -81,8 +83,10 @@ func definitions() []*mcp.Tool {
 	return list
 }
 
-// instructions tell a model what this server is for.
-const instructions = "Un catalogue d’outils essayés et notés sur 10 par une rédaction, en français, " +
+// instructionsOf tell a model what the server of a catalogue is for.
+func instructionsOf(name string) string { return clip(name, 120) + "\u00a0: " + instructions }
+
+const instructions = "un catalogue d’outils essayés et notés sur 10 par une rédaction, en français, " +
 	"avec leurs prix en euros. " +
 	"Pour répondre à «\u00a0quel outil pour…\u00a0», appelez search avec le besoin en quelques mots, " +
 	"puis fetch sur les meilleurs id pour vérifier\u202f; compare met côte à côte, " +

@@ -286,6 +286,22 @@ func (x *Index) matchNames(w *workspace, text string) bool {
 	return found
 }
 
+// Named returns the one tool that has a text as its name or former slug, ignoring case, accents
+// and punctuation.
+func (x *Index) Named(text string) (tool int, ok bool) {
+	key, _ := nameKey(text)
+	first, found := x.names.find(key)
+	if key == "" || !found {
+		return 0, false
+	}
+	for i := first; i < x.names.len() && x.names.at(i) == key; i++ {
+		if x.nameOf[i] != x.nameOf[first] {
+			return 0, false
+		}
+	}
+	return int(x.nameOf[first]), true
+}
+
 // The limits of the names looked up within a query.
 const (
 	maxNameWords   = 6
