@@ -16,7 +16,6 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/french"
-	"palmares/internal/markdown"
 	"palmares/internal/search"
 	"palmares/internal/snapshot"
 	"palmares/internal/wire"
@@ -142,8 +141,8 @@ func (c *call) cutID(id string) (slug, place string) {
 	}
 	if i, ok := c.snap.Index.Named(slug); ok {
 		slug = c.snap.Catalog.Tools[i].Slug
-	} else if name := markdown.Slug(slug); c.snap.RetiredTool(name) != nil {
-		slug = name
+	} else if retired := c.snap.RetiredNamed(slug); len(retired) > 0 {
+		slug = retired[0].Slug
 	}
 	return slug, place
 }

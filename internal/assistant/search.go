@@ -1,12 +1,10 @@
 package assistant
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"palmares/internal/catalog"
-	"palmares/internal/markdown"
 	"palmares/internal/search"
 	"palmares/internal/snapshot"
 )
@@ -47,22 +45,9 @@ type departure struct {
 	URL       string `json:"url"`
 }
 
-// departures returns the retired tools whose ids are words of a request.
-func (c *call) departures(text string) (list []departure) {
-	const most, mostWords, mostTogether = 3, 16, 4
-	words := strings.Split(markdown.Slug(text), "-")
-	words = words[:min(len(words), mostWords)]
-	for n := min(len(words), mostTogether); n > 0; n-- {
-		for i := range len(words) - n + 1 {
-			r := c.snap.RetiredTool(strings.Join(words[i:i+n], "-"))
-			if r == nil || len(list) == most {
-				continue
-			}
-			d := departure{clip(r.Name, 120), r.RetiredAt, r.Successor, c.snap.Catalog.URL + toolPath + r.Slug}
-			if !slices.Contains(list, d) {
-				list = append(list, d)
-			}
-		}
+func (c *call) departures(retired []*catalog.Retired) (list []departure) {
+	for _, r := range retired {
+		list = append(list, departure{clip(r.Name, 120), r.RetiredAt, r.Successor, c.snap.Catalog.URL + toolPath + r.Slug})
 	}
 	return list
 }
@@ -103,7 +88,7 @@ func searchTools(c *call) (any, error) {
 	})
 	result := searchResult{
 		Results: []searchHit{}, Total: found.Total, Partial: found.Partial, Suggestion: clip(found.Suggestion, 600),
-		Retired: c.departures(args.Query), Credit: c.credit(),
+		Retired: c.departures(found.Retired), Credit: c.credit(),
 	}
 	if len(found.Request.Constraints) > 0 {
 		result.Constraints = ptr(found.Request.Limits())

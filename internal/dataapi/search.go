@@ -59,9 +59,19 @@ type searchMeta struct {
 	Page       int64   `json:"page"`
 	Limit      int     `json:"limit"`
 	Pages      int64   `json:"pages"`
+	Partial    bool    `json:"partial"` // no tool has all the words
 	Suggestion *string `json:"suggestion"`
 
 	Constraints search.Limits `json:"constraints"` // that the request states
+	Retired     []departure   `json:"retired"`     // tools that the request names
+}
+
+// A departure is a tool that left the catalogue.
+type departure struct {
+	Name      string  `json:"name"`
+	RetiredAt string  `json:"retired_at"`
+	Successor *string `json:"successor"` // slug; null for none
+	URL       string  `json:"url"`
 }
 
 // searchTools returns the tools that match a query, best first, as on the site.
@@ -74,14 +84,18 @@ func searchTools(r *request) (web.Response, error) {
 	q.Offset, q.Limit = at.Offset(len(r.Snapshot.Catalog.Tools)), at.Limit
 	found := r.Snapshot.Search(q)
 	pages := (&snapshot.Page{Paging: at, Total: found.Total}).Pages()
-	body := struct {
+	meta := searchMeta{
+		Total: found.Total, Page: at.Number, Limit: at.Limit, Pages: pages, Partial: found.Partial,
+		Suggestion: null(found.Suggestion), Constraints: found.Request.Limits(), Retired: []departure{},
+	}
+	for _, t := range found.Retired {
+		url := r.Snapshot.Catalog.URL + "/outils/" + t.Slug
+		meta.Retired = append(meta.Retired, departure{t.Name, t.RetiredAt, null(t.Successor), url})
+	}
+	b := wire.AppendJSON(nil, struct {
 		Data []hit      `json:"data"`
 		Meta searchMeta `json:"meta"`
-	}{
-		hits(r.Snapshot, found),
-		searchMeta{found.Total, at.Number, at.Limit, pages, null(found.Suggestion), found.Request.Limits()},
-	}
-	b := wire.AppendJSON(nil, body)
+	}{hits(r.Snapshot, found), meta})
 	return web.Response{
 		Body: wire.NewBody(wire.Sum(b), b), Total: found.Total, IsList: true, Size: len(b),
 		Link: []string{p.PageLinks(searchPath, at.Number, pages) + ", " + licenseLink[0]},

@@ -39,7 +39,14 @@ type found struct {
 	}
 	Meta struct {
 		Total, Page, Limit, Pages int
+		Partial                   bool
 		Suggestion                *string
+		Constraints               struct{ Pricing *string }
+		Retired                   []struct {
+			Name, URL  string
+			Retired_at string
+			Successor  *string
+		}
 	}
 }
 
@@ -124,6 +131,36 @@ func TestASearchCanBeLimited(t *testing.T) {
 	}
 }
 
+func TestASearchSaysWhatItDoesNotFind(t *testing.T) {
+	c := searchable()
+	c.Retired = []catalog.Retired{
+		{Slug: "perce-brume", Name: "Perce-Brume", Category: "audio", Reason: "mort", RetiredAt: "2026-01-02", Successor: "scribe"},
+		{Slug: "vieux", Name: "Vieux Métier", Category: "audio", Reason: "mort", RetiredAt: "2026-01-03"},
+	}
+	c.Tools[slices.IndexFunc(c.Tools, func(t *catalog.Tool) bool { return t.Slug == "scribe" })].Tagline = "Une transcription gratuite, parce que brune"
+	s := serve(t, c, nil)
+	f, _ := s.search("q=" + url.QueryEscape("transcription zygomatique"))
+	if !f.Meta.Partial || len(f.Meta.Retired) != 0 {
+		t.Errorf("%+v", f.Meta)
+	}
+	f, _ = s.search("q=" + url.QueryEscape("le prix de Perce-brume, ou vieux metier"))
+	if f, _ := s.search("q=perce-brume"); f.Meta.Suggestion != nil || len(f.Meta.Retired) != 1 {
+		t.Errorf("the name of a retired tool: %+v", f.Meta)
+	}
+	if got := f.Meta.Retired; len(got) != 2 || got[0].Name != "Perce-Brume" && got[1].Name != "Perce-Brume" {
+		t.Fatalf("%+v", got)
+	}
+	for _, one := range f.Meta.Retired {
+		if one.Name == "Perce-Brume" && (one.Retired_at != "2026-01-02" || *one.Successor != "scribe" || one.URL != "https://essai.example/outils/perce-brume") ||
+			one.Name != "Perce-Brume" && one.Successor != nil {
+			t.Errorf("%+v", one)
+		}
+	}
+	if f, slugs := s.search("q=" + url.QueryEscape("transcription gratiute")); len(slugs) != 2 || f.Meta.Constraints.Pricing == nil || *f.Meta.Suggestion != "transcription" {
+		t.Errorf("a misspelt condition: %q, %+v", slugs, f.Meta)
+	}
+}
+
 func TestASearchHasPages(t *testing.T) {
 	s := serve(t, searchable(), nil)
 	_, all := s.search("q=transcription")
@@ -140,7 +177,7 @@ func TestASearchHasPages(t *testing.T) {
 	}
 	s.get("/data/v1/search?q=transcription&limit=1&page=2&x=y").OK().HasHeader("X-Total-Count", "3").HasHeader("Link", `</data/v1/search?q=transcription&limit=1&page=1>; rel="first", `+
 		`</data/v1/search?q=transcription&limit=1&page=1>; rel="prev", </data/v1/search?q=transcription&limit=1&page=3>; rel="next", </data/v1/search?q=transcription&limit=1&page=3>; rel="last", </licence>; rel="license"`)
-	if r := s.get("/data/v1/search?q=transcription&limit=200&page=9007199254740991").OK(); r.Body != `{"data":[],"meta":{"total":3,"page":9007199254740991,"limit":200,"pages":1,"suggestion":null,"constraints":{"pricing":null,"price_max":null}}}` {
+	if r := s.get("/data/v1/search?q=transcription&limit=200&page=9007199254740991").OK(); r.Body != `{"data":[],"meta":{"total":3,"page":9007199254740991,"limit":200,"pages":1,"partial":false,"suggestion":null,"constraints":{"pricing":null,"price_max":null},"retired":[]}}` {
 		t.Error(r.Body)
 	}
 }

@@ -131,10 +131,13 @@ local hors-ligne sans-internet sans-reseau sans-connexion tourne-machine tourne-
 type kinTable struct {
 	root     map[string]string
 	synonyms map[string][]string
+	words    lexicon // all of them
 }
 
 var kinTables = sync.OnceValue(func() *kinTable {
-	t := &kinTable{map[string]string{}, map[string][]string{}}
+	all := keyWords(families + synonyms)
+	slices.Sort(all)
+	t := &kinTable{map[string]string{}, map[string][]string{}, newLexicon(slices.Compact(all))}
 	s := newStemmer()
 	for line := range strings.Lines(families) {
 		words := strings.Fields(strings.ReplaceAll(line, "-", ""))

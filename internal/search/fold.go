@@ -209,6 +209,15 @@ func nameKey(text string) (key string, ends uint64) {
 	return b.String(), ends
 }
 
+// Key returns what names are compared by: a text without case, accents, punctuation and spaces.
+func Key(name string) string {
+	key, _ := nameKey(name)
+	return key
+}
+
+// Words returns the words of a text without case, accents and punctuation.
+func Words(text string) []string { return keyWords(text) }
+
 // keyWords returns the key of each word of a text.
 func keyWords(text string) []string {
 	var words []string

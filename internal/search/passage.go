@@ -1,6 +1,8 @@
 package search
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -73,14 +75,15 @@ func (x *Index) idfOf(q *queryWord) float32 {
 }
 
 // Best returns the passage of a tool. If its review has no word of the query, it is the
-// tagline.
+// tagline. Words of its own name, which any section may have, do not count.
 func (p *Passages) Best(tool int) Passage {
 	t := p.x.tools[tool]
+	name := keyWords(t.Name)
 	best, most := Passage{Snippet: shorten(t.Tagline, 0)}, float32(0)
 	for _, section := range markdown.Sections(t.Body) {
 		heading, text := split(section, t.Body)
-		matches := p.matches(text)
-		value := p.value(matches) + p.value(p.matches(heading))/2
+		matches := p.matches(text, name)
+		value := p.value(matches) + p.value(p.matches(heading, name))/2
 		if value > most {
 			most = value
 			best = Passage{Section: section.ID, Heading: heading, Snippet: shorten(text, p.window(matches))}
@@ -96,8 +99,16 @@ func split(s catalog.Section, body string) (heading, text string) {
 		heading, text = "", s.Text
 	}
 	// No-break spaces stay.
-	return heading, strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\n' }), " ")
+	words := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\n' })
+	for i, word := range words {
+		words[i] = address.ReplaceAllString(word, "$1")
+	}
+	return heading, strings.Join(words, " ")
 }
+
+// address matches the address of a page, of which snippets have only the host: the rest is for
+// programs, and may track readers.
+var address = regexp.MustCompile(`(?i)https?://(?:www\.)?([^\s/?#]+)(?:[^\s)»”"]*[^\s)»”".,;:!?])?`)
 
 // A found is an occurrence of a word of the query in a text.
 type found struct {
@@ -105,11 +116,12 @@ type found struct {
 	start, end int
 }
 
-func (p *Passages) matches(text string) []found {
+// matches returns where words of the query occur in a text, apart from some.
+func (p *Passages) matches(text string, without []string) []found {
 	var all []found
 	for start, end := range wordsOf(text) {
 		key, _ := nameKey(text[start:end])
-		if m, ok := p.forms[key]; ok {
+		if m, ok := p.forms[key]; ok && !slices.Contains(without, key) {
 			all = append(all, found{m, start, end})
 		}
 	}

@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -10,7 +11,7 @@ import (
 type queryWord struct {
 	text    string
 	terms   []queryTerm // what it stands for, by term
-	similar []int       // if the word is unknown, forms that may be meant, best first
+	similar []string    // if the word is unknown, others that may be meant, best first
 	filler  bool        // an everyday word, see fillers
 	open    bool        // possibly unfinished
 	guessed bool        // similar words have been looked up
@@ -56,6 +57,7 @@ func (x *Index) parse(w *workspace, text string) {
 		slices.ContainsFunc(significant, isThing) {
 		notFiller, onlyFillers = isThing, false
 	}
+	known := keyWords(strings.Join(w.query.Known, " "))
 	w.words = w.words[:0]
 	for i := 0; i < len(significant) && len(w.words) < maxWords; i++ {
 		word, last := significant[i], i == len(significant)-1
@@ -81,8 +83,12 @@ func (x *Index) parse(w *workspace, text string) {
 			q.terms = x.appendPrefixed(q.terms, word)
 		}
 		q.terms = compact(x.appendKin(q.terms, stem, q.text))
-		if len(q.terms) == 0 && !isOrdinary(stem, q.text) {
-			x.addSimilar(w, &q)
+		if len(q.terms) == 0 && !isOrdinary(stem, q.text) && !slices.Contains(known, q.text) {
+			before := ""
+			if i > 0 {
+				before = significant[i-1]
+			}
+			x.addSimilar(w, &q, before, stem)
 		}
 		w.addWord(q)
 	}
@@ -178,10 +184,11 @@ func (x *Index) appendPrefixed(terms []queryTerm, prefix string) []queryTerm {
 	return terms[:from+len(added)]
 }
 
-// addSimilar adds the terms of words that are similar to an unknown one: the nearest ones
-// and, among those, the most frequent. Unfinished words count only if no whole one does,
-// so that what is searched for can be shown.
-func (x *Index) addSimilar(w *workspace, q *queryWord) {
+// addSimilar adds the terms of words that are similar to an unknown one, which comes after
+// another word: the nearest ones and, among those, the most frequent. Unfinished words count only
+// if no whole one does, so that what is searched for can be shown, and short ones only on their
+// own. Without any, words count of which only the family occurs.
+func (x *Index) addSimilar(w *workspace, q *queryWord, before string, stem stemmer) {
 	allowed := maxTypos(len(q.text))
 	guessed := 0
 	for i := range w.words {
@@ -189,15 +196,26 @@ func (x *Index) addSimilar(w *workspace, q *queryWord) {
 			guessed++
 		}
 	}
-	if w.query.Verbatim || allowed == 0 || guessed == maxGuessed {
+	if w.query.Verbatim || guessed == maxGuessed {
 		return
 	}
 	q.guessed = true
-	w.neighbours = x.forms.near(q.text, allowed, q.open, w.neighbours[:0])
+	w.neighbours = w.neighbours[:0]
+	for _, word := range variants(q.text) {
+		if form, ok := x.forms.find(word); ok {
+			w.neighbours = append(w.neighbours, neighbour{word: form})
+		} else if form, ok := x.forms.find(before + word); ok {
+			q.similar = append(q.similar, word)
+			q.terms = append(q.terms, queryTerm{term: x.termOf[form], confidence: mistyped})
+		}
+	}
+	if allowed > 0 {
+		w.neighbours = x.forms.near(q.text, allowed, q.open && (allowed > 1 || before == ""), w.neighbours)
+	}
 	slices.SortFunc(w.neighbours, func(a, b neighbour) int {
 		return cmp.Or(
 			order(a.longer, b.longer),
-			cmp.Compare(confidence(b), confidence(a)),
+			cmp.Compare(a.distance, b.distance),
 			cmp.Compare(x.frequency(x.termOf[b.word]), x.frequency(x.termOf[a.word])),
 			cmp.Compare(a.word, b.word),
 		)
@@ -207,11 +225,37 @@ func (x *Index) addSimilar(w *workspace, q *queryWord) {
 			break
 		}
 		if i < maxSimilar {
-			q.similar = append(q.similar, n.word)
+			q.similar = append(q.similar, x.forms.at(n.word))
 		}
 		q.terms = append(q.terms, queryTerm{term: x.termOf[n.word], confidence: confidence(n)})
 	}
+	if len(q.similar) == 0 {
+		x.addSimilarKin(q, stem, allowed)
+	}
 	q.terms = compact(q.terms)
+}
+
+// addSimilarKin adds the families and synonyms of the words that are nearest to an unknown one.
+func (x *Index) addSimilarKin(q *queryWord, stem stemmer, allowed int) {
+	known := kinTables().words
+	var near []neighbour
+	for _, word := range variants(q.text) {
+		if i, ok := known.find(word); ok {
+			near = append(near, neighbour{word: i})
+		}
+	}
+	for limit := 1; limit <= allowed && len(near) == 0; limit++ {
+		near = known.near(q.text, limit, false, nil)
+	}
+	for _, n := range near {
+		kin := x.appendKin(nil, stem, known.at(n.word))
+		for i := range kin {
+			kin[i].confidence *= mistyped
+		}
+		if len(kin) > 0 {
+			q.similar, q.terms = append(q.similar, known.at(n.word)), append(q.terms, kin...)
+		}
+	}
 }
 
 // order puts false before true.

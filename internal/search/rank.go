@@ -355,9 +355,9 @@ func best(keys []uint64, n int) []uint64 {
 	if n < len(keys)/8 { // otherwise sorting all of them is as fast
 		top := minHeap(keys[:n])
 		heap.Init(top)
-		for _, key := range keys[n:] {
+		for i, key := range keys[n:] {
 			if n > 0 && key > top[0] {
-				top[0] = key
+				top[0], keys[n+i] = key, top[0]
 				heap.Fix(top, 0)
 			}
 		}

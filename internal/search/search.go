@@ -87,6 +87,9 @@ type Query struct {
 	// Verbatim searches for the words as they are typed: similar ones do not count.
 	Verbatim bool
 
+	// Known are names that the catalogue does not have, whose words are typed as they are meant.
+	Known []string
+
 	// Constraints hold for every hit. With constraints, a Text that is empty or says nothing
 	// matches every tool.
 	Constraints []Constraint
@@ -105,7 +108,7 @@ type Result struct {
 	// have the most of them.
 	Partial bool
 
-	// Suggestion is the text of the query as it was understood, if it has a word that
+	// Suggestion is the text that was searched for instead, if that of the query has a word that
 	// the catalogue does not know.
 	Suggestion string
 }
@@ -123,12 +126,10 @@ type Hit struct {
 func (x *Index) Search(q Query) Result {
 	w := x.workspaces.Get().(*workspace)
 	defer x.workspaces.Put(w)
-	r := x.collect(w, q)
+	r := x.collectMeant(w, q)
 	first := min(max(q.Offset, 0), r.Total)
 	last := first + min(max(q.Limit, 0), r.Total-first)
-	top := best(w.keys, max(last, min(maxSpelling, r.Total)))
-	r.Suggestion = x.suggest(w, q.Text, top)
-	for _, key := range top[first:last] {
+	for _, key := range best(w.keys, last)[first:] {
 		i := toolOf(key)
 		r.Hits = append(r.Hits, Hit{Tool: i, Score: float64(w.score[i])})
 	}
@@ -140,14 +141,45 @@ func (x *Index) Search(q Query) Result {
 func (x *Index) Matches(q Query) (set []uint64, r Result) {
 	w := x.workspaces.Get().(*workspace)
 	defer x.workspaces.Put(w)
-	r = x.collect(w, q)
+	r = x.collectMeant(w, q)
 	set = make([]uint64, (len(x.tools)+63)/64)
 	for _, key := range w.keys {
 		i := toolOf(key)
 		set[i/64] |= 1 << (i % 64)
 	}
-	r.Suggestion = x.suggest(w, q.Text, best(w.keys, min(maxSpelling, r.Total)))
 	return set, r
+}
+
+// collectMeant sets the keys of the tools that match what is meant by a query: the suggestion, if
+// there is one, and then, after those, some that other similar words find.
+func (x *Index) collectMeant(w *workspace, q Query) Result {
+	const (
+		most = 100
+		last = 1.0 / (1 << 10) // of the rating, so that it is below all others
+	)
+	r := x.collect(w, q)
+	meant := x.suggest(w, q.Text, best(w.keys, min(maxSpelling, r.Total)))
+	if meant == "" {
+		return r
+	}
+	others := map[int]float32{} // ratings
+	for _, key := range best(w.keys, min(most, r.Total)) {
+		others[toolOf(key)] = w.score[toolOf(key)]
+	}
+	q.Text, q.Verbatim = meant, true
+	r = x.collect(w, q)
+	for _, key := range w.keys {
+		delete(others, toolOf(key))
+	}
+	for tool, rating := range others {
+		if w.score[tool] == 0 {
+			w.candidates = append(w.candidates, uint32(tool))
+		}
+		w.score[tool] = rating * last
+		w.keys = append(w.keys, sortKey(0, w.score[tool], tool))
+	}
+	r.Total, r.Suggestion = len(w.keys), meant
+	return r
 }
 
 // collect sets the keys of all tools that match a query, in no order.

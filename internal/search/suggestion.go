@@ -14,18 +14,25 @@ const (
 )
 
 // suggest returns the text as it was understood, if words of it are unknown and the best
-// tools have similar ones instead, or "". Accents are those of these tools.
+// tools have similar ones instead, or "". Accents are those of these tools. A similar word that
+// makes a phrase of the next or the previous one is meant in any case.
 func (x *Index) suggest(w *workspace, text string, best []uint64) string {
 	suggestion := text
 	for i := range w.words {
 		q := &w.words[i]
 		isFound := func(key uint64) bool { return w.found[toolOf(key)]&(1<<i) != 0 }
-		if len(q.similar) == 0 || !slices.ContainsFunc(best[:min(len(best), maxSpelling)], isFound) {
+		similar := q.similar
+		if at := slices.IndexFunc(similar, func(word string) bool { return w.inPhrase(i, word) }); at >= 0 {
+			similar = similar[at : at+1]
+		} else if !slices.ContainsFunc(best[:min(len(best), maxSpelling)], isFound) {
+			continue
+		}
+		if len(similar) == 0 {
 			continue
 		}
 		forms := map[string]int{} // with their rank
-		for rank, word := range q.similar {
-			forms[x.forms.at(word)] = rank
+		for rank, word := range similar {
+			forms[word] = rank
 		}
 		meant := ""
 		for _, key := range best[:min(len(best), maxSpelling)] {
@@ -35,7 +42,7 @@ func (x *Index) suggest(w *workspace, text string, best []uint64) string {
 			}
 		}
 		if meant == "" {
-			meant = x.forms.at(q.similar[0])
+			meant = similar[0]
 		}
 		suggestion = replaceWord(suggestion, q.text, meant)
 	}
@@ -43,6 +50,13 @@ func (x *Index) suggest(w *workspace, text string, best []uint64) string {
 		return ""
 	}
 	return suggestion
+}
+
+// inPhrase reports whether a word in the place of the i-th of the query makes a phrase.
+func (w *workspace) inPhrase(i int, word string) bool {
+	s := newStemmer()
+	return i > 0 && phraseTables().find(s, w.words[i-1].text, word) != "" ||
+		i+1 < len(w.words) && phraseTables().find(s, word, w.words[i+1].text) != ""
 }
 
 // spelling returns how a tool spells the first of the forms that it has, or "".

@@ -1,6 +1,7 @@
 package search
 
 import (
+	_ "embed"
 	"strings"
 	"sync"
 )
@@ -43,33 +44,44 @@ var ordinaryStems = sync.OnceValue(func() map[string]bool {
 	return stems
 })
 
-// ordinary are everyday words that are one or two letters away from others.
-const ordinary = `
-accident achat acheter adresse affaire affiche agence album aliment amour anglais animal annonce anniversaire appart
-appartement appel argent arbre article artiste assurance atelier auteur avion avocat balade banque bateau bebe beaute
-bebes bijou blague blanc bouche boulot bourse bouteille boutique bricolage budget bureau cadeau cahier calcul camion
-campagne canape capital carte cartes casque cercle cerveau chaise chambre chanter chanteur chasse chaton chaussure
-chemin chemise cheval cheveux chien chiffre chinois cinema client clients coeur coiffure college colis concert conge
-conges conseil conte contes copie corps costume couple courrier course courses cousin couture crypto cuisine culture
-danse dette deuil devis devoirs diete divorce docteur douleur droit ecole economie eglise emission energie enfant
-enfants ennui enquete entretien epargne equipe espagnol esprit etage etude etudes examen exercice facture factures
-famille femme fenetre ferme fete fetes fiche fiscal fiscalite fleur fleurs foret forme francais frigo fromage fruit
-fruits garcon gateau genealogie genre gestes glace grand guerre guide guitare habit heritage histoire hiver homme
-hopital horaire horloge hotel humeur humour idees impot imposition infirmier invitation italien jardin jardinage jeune
-jeunes jouet jouets journal lecon lecons legume lessive lettre lieux livre livres location logement loyer lumiere
-lycee machine magasin maire mairie maison maladie maman manger marche mariage marque matin medicament menage mensonge
-menus metier meuble meubles meteo meubler mobile monde monnaie montre morale moto moteur mouton musee naissance
-nature noel notaire nourriture nuage objet oiseau oncle orthographe pain panier papier parent parents parfum parking
-patient patron peinture pension permis pharmacie piano piece pieces piscine placement plage plante plantes poeme
-poemes poesie poison poisson police politique portrait poste potager poulet priere prenom prenoms probleme proces
-projet projets psychologue puzzle quiz quartier radio randonnee rangement recette recettes regime religion rencontre
-repas restaurant retraite reveil reves roman romans route sante savon scenario secret serie series sieste soeur
-soir soleil sommeil sorte sortie souris sport sportif stage station sucre surprise syndic tableau tante telecharger
-temps tennis theatre timbre tissu toilette train travail travaux tricot vacance vaccin vaisselle valise vaisseau
-velos vendeur ventre verre vetement viande ville visage visite vitesse voisin voiture voyage voyages
-cartoon chat crypto excel google instagram youtube facebook linkedin tiktok twitter whatsapp outlook office windows
-apple amazon spotify netflix pinterest photoshop canva notion slack teams checking free word fact data tweet tweets
-`
+// ordinary are everyday words of French, and English ones that people use in searches, that are
+// one or two letters away from others.
+//
+//go:embed ordinary.txt
+var ordinary string
+
+// variants returns how else an unknown word may have been meant, apart from typos: an elision
+// without its apostrophe (dimages), a short word with two letters swapped (gtp), and other letters
+// for the same sounds (foto).
+func variants(word string) []string {
+	var all []string
+	for i := 1; i < len(word)-2 && i <= len("qu"); i++ {
+		if elisions[word[:i]] && strings.IndexByte("aeiouhy", word[i]) >= 0 {
+			all = append(all, word[i:])
+		}
+	}
+	if len(word) == 3 || len(word) == 4 {
+		for i := 1; i < len(word); i++ {
+			all = append(all, word[:i-1]+word[i:i+1]+word[i-1:i]+word[i+1:])
+		}
+	}
+	if len(word) < 3 {
+		return nil
+	}
+	for _, s := range sounds {
+		for _, other := range [...]string{strings.ReplaceAll(word, s[0], s[1]), strings.ReplaceAll(word, s[1], s[0])} {
+			if other != word {
+				all = append(all, other)
+			}
+		}
+	}
+	return all
+}
+
+// sounds are letters that sound alike.
+var sounds = [...][2]string{
+	{"f", "ph"}, {"k", "c"}, {"k", "qu"}, {"i", "y"}, {"t", "th"}, {"o", "au"}, {"o", "eau"}, {"an", "en"},
+}
 
 // states are those of the automaton of Wu and Manber, with transpositions added,
 // after reading a prefix of a word: bit j of element e is set if the first j bytes

@@ -198,7 +198,7 @@ func (c *choice) add(r *request, given string) *catalog.Tool {
 	if current, ok := r.snap.Aliases[slug]; ok && t == nil {
 		t = r.snap.Catalog.Tool(current)
 	}
-	if retired := r.retired[slug]; t == nil && len(retired) > 0 {
+	if retired := r.snap.RetiredNamed(given); t == nil && len(retired) > 0 {
 		c.retired = append(c.retired, r.retiredTool(retired[0]))
 		c.refuse(http.StatusNotFound, retired[0].Name+" a quitté le catalogue\u00a0: sa notice est ci-dessous.")
 		return nil

@@ -204,6 +204,19 @@ func TestASearchWithATypoSaysWhatItFoundAndLinksToWhatWasTyped(t *testing.T) {
 	v.get("/outils.md?q=abielle").ok().says("Résultats pour «\u00a0Abeille\u00a0».", "- [Abeille](/outils/abeille.md)")
 }
 
+func TestASearchShowsThePassageThatMatched(t *testing.T) {
+	c := small()
+	abeille := c.Tool("abeille")
+	abeille.Body = "Un début.\n\n## La cire & le miel {#miel}\n\nElle récolte le safran & la cire.\n"
+	v := open(t, c)
+	for _, sort := range []string{"", "&sort=name_asc"} {
+		v.get("/outils?q=safran" + sort).ok().says("<a href=\"/avis/abeille#miel\">La cire &amp; le miel</a>\u00a0: Elle récolte le safran &amp; la cire.</p>")
+	}
+	v.get("/outils.md?q=safran").ok().says("\n  > La cire & le miel\u00a0: Elle récolte le safran")
+	v.get("/outils?q=abeille").ok().saysNot("row-passage") // its name is no passage
+	v.get("/outils").ok().saysNot("row-passage")
+}
+
 func TestOnlyASearchCanBeSortedByRelevance(t *testing.T) {
 	v := open(t, small())
 	v.get("/outils?q=abeille").ok().says(">Pertinence<")

@@ -5,6 +5,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"palmares/internal/catalog"
 )
 
 // A notice tells visitors that the name they search for belongs to a tool that was
@@ -15,38 +17,14 @@ type notice struct {
 	Retired bool
 }
 
-const (
-	maxNotices     = 3  // more would push the results down
-	maxNoticeWords = 16 // of a search, since every sequence of them is looked up
-)
-
-// notices returns a notice for the tool that has the search as an alias, and for
-// retired tools whose whole name occurs in it.
-func (v *view) notices(search string) []notice {
-	search = normalize(search)
-	if search == "" {
-		return nil
-	}
-	var list []notice
-	if slug, ok := v.snap.Aliases[search]; ok {
+// notices returns a notice for the tool that has the search as an alias, and for retired tools
+// that it names.
+func (v *view) notices(search string, retired []*catalog.Retired) (list []notice) {
+	if slug, ok := v.snap.Aliases[normalize(search)]; ok {
 		list = append(list, notice{Name: v.snap.Catalog.Tool(slug).Name, Href: "/outils/" + slug})
 	}
-	words := strings.Split(search, "-")
-	words = words[:min(len(words), maxNoticeWords)]
-	seen := map[string]bool{}
-	for n := len(words); n > 0; n-- { // the longest names first
-		for i := range len(words) - n + 1 {
-			for _, t := range v.retired[strings.Join(words[i:i+n], "-")] {
-				if seen[t.Slug] {
-					continue
-				}
-				if len(list) == maxNotices {
-					return list
-				}
-				seen[t.Slug] = true
-				list = append(list, notice{Name: t.Name, Href: v.retiredHref(t.Slug), Retired: true})
-			}
-		}
+	for _, t := range retired {
+		list = append(list, notice{Name: t.Name, Href: v.retiredHref(t.Slug), Retired: true})
 	}
 	return list
 }

@@ -26,8 +26,12 @@ type toolRow struct {
 	Logo     *img   // nil for none
 	Initial  string // shown instead of a logo; "" if no tool has one
 	Draft    bool
+	Passage  *passage // of its review that answers a search; nil for none
 	tool     *catalog.Tool
 }
+
+// A passage is a part of a section of a review.
+type passage struct{ Section, Heading, Snippet string }
 
 func (v *view) row(t *catalog.Tool) toolRow {
 	row := toolRow{

@@ -54,14 +54,12 @@ func (s *Site) listTools(r *request) (*response, error) {
 	at := f.paging()
 
 	data := toolsPage{Filters: f, Query: text, First: (at.Number-1)*int64(at.Limit) + 1}
-	var ids []int32
 	if text == "" {
 		list := r.snap.Tools(q, at)
-		ids, data.Total = list.IDs(), list.Total
+		data.Rows, data.Total = r.rows(list.IDs()), list.Total
 	} else {
-		ids = data.search(r, q, at, chosen == "")
+		data.search(r, q, at, chosen == "")
 	}
-	data.Rows, data.Notices = r.rows(ids), r.notices(text)
 	data.Pager = f.pager(at, data.Total)
 
 	title, description := "Tous les outils", "Tous les outils du catalogue, avec leur note et leur prix."
@@ -94,24 +92,27 @@ func (f *filters) sort(searching bool) string {
 	return f.choice("sort", "Trier par", options...)
 }
 
-// search returns the tools that match the query of the page, best first or in the order of
-// q, and sets what the page says about them.
-func (p *toolsPage) search(r *request, q snapshot.ToolQuery, at snapshot.Paging, byRelevance bool) (ids []int32) {
+// search sets the rows of the tools that match the query of the page, best first or in the order of
+// q, and what the page says about them.
+func (p *toolsPage) search(r *request, q snapshot.ToolQuery, at snapshot.Paging, byRelevance bool) {
 	found := r.snap.Search(snapshot.SearchQuery{
 		Text: p.Query, ToolQuery: q, IsSorted: !byRelevance, Verbatim: p.Filters.value("exact") != "",
 		Offset: at.Offset(len(r.snap.Catalog.Tools)), Limit: at.Limit,
 	})
-	p.Total, p.Partial = found.Total, found.Partial
+	p.Total, p.Partial, p.Notices = found.Total, found.Partial, r.notices(p.Query, found.Retired)
 	for i, c := range found.Request.Constraints {
 		p.Conditions = append(p.Conditions, condition{conditionLabel(c), p.Filters.with("q", found.Request.Without(i))})
 	}
 	if found.Suggestion != "" {
-		p.Understood, p.Typed, p.Verbatim = found.Suggestion, found.Request.Text, p.Filters.with("exact", "1")
+		p.Understood, p.Typed, p.Verbatim = found.Suggestion, found.Typed, p.Filters.with("exact", "1")
 	}
 	for _, hit := range found.Hits {
-		ids = append(ids, int32(hit.Tool))
+		row := r.row(r.snap.Catalog.Tools[hit.Tool])
+		if best, _ := found.Passage(hit.Tool); best.Section != "" {
+			row.Passage = &passage{best.Section, best.Heading, best.Snippet}
+		}
+		p.Rows = append(p.Rows, row)
 	}
-	return ids
 }
 
 // conditionLabel returns a condition as visitors read it.

@@ -29,7 +29,6 @@ type view struct {
 	menus        menus
 	addresses    *markdown.Addresses              // of the links and pictures in texts
 	comparisons  map[string][]*catalog.Comparison // by slug of either tool, newest first
-	retired      map[string][]*catalog.Retired    // by slug and by name, both normalized
 	retiredPlace map[string]int                   // by slug, in the list of all retired tools
 	reasons      map[catalog.Reason]int           // number of retired tools
 	changes      []change                         // the latest, newest first, as the records tell
@@ -61,7 +60,6 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 		snap: snap, demo: demo, pages: newPageCache(), responses: web.NewResponses(),
 		labels:       map[string]string{},
 		comparisons:  map[string][]*catalog.Comparison{},
-		retired:      map[string][]*catalog.Retired{},
 		retiredPlace: map[string]int{},
 		reasons:      map[catalog.Reason]int{},
 
@@ -86,10 +84,6 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	for place, i := range snap.Retired("", "", firstItems(len(retired))).IDs() {
 		t := &retired[i]
 		v.retiredPlace[t.Slug] = place
-		v.retired[t.Slug] = append(v.retired[t.Slug], t)
-		if name := normalize(t.Name); name != t.Slug {
-			v.retired[name] = append(v.retired[name], t)
-		}
 		v.reasons[t.Reason]++
 	}
 	v.changes = v.recordChanges()

@@ -1,7 +1,9 @@
 package snapshot
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"palmares/internal/catalog"
 	"palmares/internal/search"
@@ -22,24 +24,42 @@ type SearchQuery struct {
 // A Found is what a search finds. Hits are sorted as the query asks.
 type Found struct {
 	search.Result
-	Request search.Request // how Text was read
+	Request search.Request     // how Text was read
+	Typed   string             // the text that Suggestion replaces
+	Retired []*catalog.Retired // tools that Text names, the longest names first
 
 	snap     *Snapshot
 	passages *search.Passages // nil until they are needed
 }
 
 // Search returns the tools that match a query: the one way from words to tools for the site, the
-// API and assistants.
+// API and assistants. A misspelt condition, such as « gratiut », is one all the same.
 func (s *Snapshot) Search(q SearchQuery) *Found {
+	f := s.search(q)
+	if meant := s.Index.ReadRequest(f.Suggestion); len(meant.Constraints) == 0 || len(f.Request.Constraints) > 0 {
+		return f
+	}
+	typed := f.Typed
+	q.Text, q.Verbatim = f.Suggestion, true
+	f = s.search(q)
+	f.Suggestion, f.Typed = f.Request.Text, typed
+	return f
+}
+
+func (s *Snapshot) search(q SearchQuery) *Found {
 	for i := range s.Catalog.Categories {
 		if c := &s.Catalog.Categories[i]; slices.Contains(c.Aliases, q.Category) {
 			q.Category = c.Slug
 		}
 	}
-	f := &Found{Request: s.Index.ReadRequest(q.Text), snap: s}
+	f := &Found{Request: s.Index.ReadRequest(q.Text), Retired: s.retiredWithin(q.Text), snap: s}
 	query := search.Query{
 		Text: f.Request.Text, Constraints: slices.Concat(f.Request.Constraints, q.Limits), Verbatim: q.Verbatim,
 		Offset: q.Offset, Limit: q.Limit, Keep: func(i int) bool { return s.keeps(&q, i) },
+	}
+	f.Typed = f.Request.Text
+	for _, t := range f.Retired {
+		query.Known = append(query.Known, t.Name, t.Slug)
 	}
 	if !q.IsSorted {
 		f.Result = s.Index.Search(query)
@@ -73,7 +93,7 @@ func (s *Snapshot) keeps(q *SearchQuery, i int) bool {
 // Passage returns the passage about a tool that fits the query best, and its address.
 func (f *Found) Passage(tool int) (best search.Passage, url string) {
 	if f.passages == nil {
-		f.passages = f.snap.Index.Passages(f.Request.Text)
+		f.passages = f.snap.Index.Passages(cmp.Or(f.Suggestion, f.Request.Text))
 	}
 	t := f.snap.Catalog.Tools[tool]
 	best = f.passages.Best(tool)
@@ -81,4 +101,27 @@ func (f *Found) Passage(tool int) (best search.Passage, url string) {
 		return best, f.snap.Catalog.CanonicalURLOf(t)
 	}
 	return best, f.snap.Catalog.ReviewURLOf(t) + "#" + best.Section
+}
+
+// RetiredNamed returns the retired tools that have a text as their slug or name, ignoring case,
+// accents and punctuation.
+func (s *Snapshot) RetiredNamed(name string) []*catalog.Retired {
+	return s.retiredByName[search.Key(name)]
+}
+
+// retiredWithin returns the retired tools whose whole name occurs in a text.
+func (s *Snapshot) retiredWithin(text string) (list []*catalog.Retired) {
+	const most, mostWords = 3, 16 // every sequence of words is looked up
+	words := search.Words(text)
+	words = words[:min(len(words), mostWords)]
+	for n := len(words); n > 0; n-- {
+		for i := range len(words) - n + 1 {
+			for _, t := range s.retiredByName[strings.Join(words[i:i+n], "")] {
+				if len(list) < most && !slices.Contains(list, t) {
+					list = append(list, t)
+				}
+			}
+		}
+	}
+	return list
 }

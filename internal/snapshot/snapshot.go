@@ -76,6 +76,7 @@ type Snapshot struct {
 	toolBySlug       map[string]int32
 	comparisonBySlug map[string]int32 // index in comparisons
 	retiredBySlug    map[string]int32
+	retiredByName    map[string][]*catalog.Retired // by the letters of slugs and names
 	embeddingsBySlug map[string]int32
 
 	toolOrders       map[string]*[sortCount]order // by category, "" for all
@@ -297,8 +298,15 @@ func (s *Snapshot) comparisonMoves() catalog.Moves {
 }
 
 func (s *Snapshot) renderRetired(c *catalog.Catalog) {
+	s.retiredByName = map[string][]*catalog.Retired{}
 	for i := range c.Retired {
-		s.retiredBySlug[c.Retired[i].Slug] = int32(i)
+		t := &c.Retired[i]
+		s.retiredBySlug[t.Slug] = int32(i)
+		slug, name := search.Key(t.Slug), search.Key(t.Name)
+		s.retiredByName[slug] = append(s.retiredByName[slug], t)
+		if name != slug {
+			s.retiredByName[name] = append(s.retiredByName[name], t)
+		}
 	}
 	item := func(i int32) any { return c.Retired[i].Item() }
 	if s.before != nil {

@@ -1,0 +1,87 @@
+package search
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"unicode/utf8"
+
+	"palmares/internal/catalog"
+)
+
+func TestAMisspeltWordFindsAllThatTheRightOneFinds(t *testing.T) {
+	x := among(t,
+		tool("Scribe", "La transcription de réunions", ""), tool("Greffier", "Transcrit vos réunions", ""), tool("Sténo", "Retranscrire la voix", ""),
+		tool("ChatGPT", "Le plus connu", ""), tool("Peintre", "Un générateur d’images", ""), tool("Détoureur", "L’arrière-plan d’une photo disparaît", ""),
+		tool("Plan", "Le plan d’une ville", ""), tool("Interprète", "Il traduit des sites", ""),
+	)
+	for typed, meant := range map[string]string{
+		"transcripton ": "transcription ", "retranscrptions": "retranscriptions", "chat gtp": "chat gpt", "generateur dimages": "generateur images",
+		"limage": "image", "ariere plan foto": "arrière plan photo", "fotografie": "photographie", "traducton ": "traduction ",
+	} {
+		want := find(x, meant)
+		for _, name := range want {
+			if got := find(x, typed); len(want) == 0 || !slices.Contains(got, name) || got[0] != want[0] {
+				t.Errorf("%q finds %q; want %q", typed, got, want)
+			}
+		}
+		if len(want) == 0 {
+			t.Errorf("%q finds nothing", meant)
+		}
+	}
+}
+
+func TestAnyTypoFindsWhatTheSuggestionFinds(t *testing.T) {
+	c, words := richCatalog(300, 2_000, 7)
+	x, err := Build(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, suggestions := rand.New(rand.NewPCG(7, 7)), 0
+	for range 300 {
+		query := Query{Text: mistype(r, words[r.IntN(200)]) + " ", Limit: len(c.Tools)}
+		if !utf8.ValidString(query.Text) {
+			continue
+		}
+		got := x.Search(query)
+		if got.Suggestion == "" {
+			continue
+		}
+		suggestions++
+		query.Text = got.Suggestion
+		for _, want := range x.Search(query).Hits {
+			if !slices.ContainsFunc(got.Hits, func(h Hit) bool { return h.Tool == want.Tool }) {
+				t.Errorf("%q does not find %s", query.Text, c.Tools[want.Tool].Name)
+			}
+		}
+	}
+	if suggestions < 50 {
+		t.Errorf("only %d suggestions", suggestions)
+	}
+}
+
+func TestWordsThatAreMeantAsTypedAreNotCorrected(t *testing.T) {
+	x := among(t, tool("Tales", "Des contes", "Il faut que le code revienne, parce que la brune le veut."))
+	for _, query := range []string{"sales", "code review", "landing", "workflow ", "brume le soir", "photo floue"} {
+		if r := x.Search(Query{Text: query, Limit: 5, Known: []string{"Perce-Brume"}}); r.Suggestion != "" {
+			t.Errorf("%q is taken for %q", query, r.Suggestion)
+		}
+	}
+	if r := x.Search(Query{Text: "perce-brume", Limit: 5}); r.Suggestion != "parce-brune" {
+		t.Errorf("without the name it is taken for %q", r.Suggestion)
+	}
+}
+
+func TestATrackingLinkIsNoSnippet(t *testing.T) {
+	x := among(t, tool("Dictaphrase", "La dictée au bureau", "Un début.\n\n## Essayer\n\n"+
+		"Dictaphrase est sur https://www.dictaphrase.example/essai?utm_source=palmares&ref=12, avec la dictée.\n"))
+	best := func(query string) Passage {
+		return x.Passages(query).Best(slices.IndexFunc(x.tools, func(t *catalog.Tool) bool { return t.Name == "Dictaphrase" }))
+	}
+	if got := best("dictaphrase"); got != (Passage{Snippet: "La dictée au bureau"}) {
+		t.Errorf("by its name: %+v", got)
+	}
+	if got := best("dictaphrase dictée "); got.Section != "essayer" || got.Snippet != "Dictaphrase est sur dictaphrase.example, avec la dictée." {
+		t.Errorf("with another word: %+v", got)
+	}
+}
