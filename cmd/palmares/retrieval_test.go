@@ -7,11 +7,16 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,7 +29,7 @@ var (
 	retrievalVersions = flag.Int("retrieval-versions", 3, "how many random publications the retrieval example follows")
 )
 
-// The program that /docs shows keeps a store. It runs after each of a few random
+// The program that /docs/embeddings shows keeps a store. It runs after each of a few random
 // publications, which add, change, rename, retire, remove, bring back and empty tools.
 func TestTheRetrievalExampleHasTheTruthAfterEveryPublication(t *testing.T) {
 	t.Parallel()
@@ -34,12 +39,7 @@ func TestTheRetrievalExampleHasTheTruthAfterEveryPublication(t *testing.T) {
 	must(t, "publish", e.dir, "--database", database)
 	must(t, "account", "create", "ada@example.org", "--database", database)
 	key := strings.TrimSpace(must(t, "key", "create", "ada@example.org", "--name", "example", "--database", database))
-	r := &retrieval{process: serveProcess(t, "--database", database, "--quota", "off"), key: key}
-	_, page := r.get("/docs.md")
-	_, code, _ := strings.Cut(page, "```python\n\"\"\"Une question")
-	code, _, _ = strings.Cut(code, "\n```")
-	r.code = "\"\"\"Une question" + code
-
+	r := serveRetrieval(t, database, key)
 	kept := t.TempDir()
 	for version := 1; version <= *retrievalVersions+1; version++ {
 		if version > 1 {
@@ -62,10 +62,72 @@ func TestTheRetrievalExampleHasTheTruthAfterEveryPublication(t *testing.T) {
 	}
 }
 
-// A retrieval runs the example and knows the truth.
+// A database that was restored from a backup has the same feed, and may have reached any
+// position again with other records.
+func TestTheRetrievalExampleNoticesARestoredDatabase(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "palmares.db")
+	database, kept := "sqlite:"+file, t.TempDir()
+	e := newShuffled(t, rand.New(rand.NewPCG(1, 0)))
+	for _, tool := range e.tools {
+		tool["tier"] = 1 // so that the selection has many reviews
+	}
+	e.write()
+	must(t, "publish", e.dir, "--database", database)
+	must(t, "account", "create", "ada@example.org", "--database", database)
+	key := strings.TrimSpace(must(t, "key", "create", "ada@example.org", "--name", "example", "--database", database))
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	must(t, "backup", backup, "--database", database)
+
+	e.tools[0]["name"] = "Perdu"
+	e.write()
+	must(t, "publish", e.dir, "--database", database)
+	lost := serveRetrieval(t, database, key)
+	before := lost.requests.Load()
+	if got := lost.run(kept); len(got.Chunks) < 20 {
+		t.Fatalf("%d tools have chunks", len(got.Chunks))
+	}
+	if n := lost.requests.Load() - before; n > 3 {
+		t.Errorf("the first run sent %d requests, want the feed, the list of embeddings and one file", n)
+	}
+	lost.kill()
+
+	e.tools[0]["name"], e.tools[1]["name"] = "Retrouvé", "Changé"
+	e.write()
+	must(t, "publish", e.dir, "--database", "sqlite:"+backup)
+	found := serveRetrieval(t, "sqlite:"+backup, key)
+	found.compare(found.run(kept))
+}
+
+// A retrieval runs the example, counts its requests, and knows the truth.
 type retrieval struct {
 	*process
 	key, code string
+	requests  atomic.Int64
+}
+
+// serveRetrieval serves a database, and reads the example that the server shows.
+func serveRetrieval(t *testing.T, database, key string) *retrieval {
+	t.Helper()
+	r := &retrieval{process: serveProcess(t, "--database", database, "--quota", "off"), key: key}
+	target, err := url.Parse(r.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forward := httputil.NewSingleHostReverseProxy(target)
+	forward.ModifyResponse = func(answer *http.Response) error {
+		if answer.StatusCode != http.StatusTemporaryRedirect { // which is free
+			r.requests.Add(1)
+		}
+		return nil
+	}
+	proxy := httptest.NewServer(forward)
+	t.Cleanup(proxy.Close)
+	_, page := r.get("/docs/embeddings.md")
+	_, code, _ := strings.Cut(page, "```python\n\"\"\"Une question")
+	code, _, _ = strings.Cut(code, "\n```")
+	r.code = "\"\"\"Une question" + regexp.MustCompile(`(?m)^BASE = .*$`).ReplaceAllString(code, `BASE = "`+proxy.URL+`"`)
+	return r
 }
 
 // A store is what the example keeps: passages by tool, and what is said of the tools.
@@ -86,7 +148,7 @@ db = sqlite3.connect("palmares-passages.db")
 chunks = {}
 for slug, url, text in db.execute("SELECT slug, url, text FROM chunks ORDER BY slug, position"):
     chunks.setdefault(slug, []).append([url, text])
-tools = {slug: json.loads(record) for slug, record in db.execute("SELECT slug, record FROM tools")}
+tools = {slug: json.loads(record) for slug, record in db.execute("SELECT slug, record FROM records WHERE kind = 'outil'")}
 tools = {slug: {"Name": tool["name"], "Score": tool.get("score")} for slug, tool in tools.items()}
 print(json.dumps({"Tools": tools, "Chunks": chunks, "Vectors": db.execute("SELECT count(*) FROM vectors").fetchone()[0]}))
 `

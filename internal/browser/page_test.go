@@ -49,6 +49,7 @@ var kinds = []pageKind{
 	{name: "cemetery", path: "/cimetiere"},
 	{name: "page", path: "/methode"},
 	{name: "reference", path: "/docs"},
+	{name: "operations", path: "/docs/outils"},
 	{name: "webhooks", path: "/docs/webhooks"},
 	{name: "dataset", path: "/donnees"},
 	{name: "plans", path: "/tarifs"},

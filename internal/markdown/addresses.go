@@ -212,7 +212,10 @@ var recordFolders = map[string]bool{"outils": true, "comparatifs": true, "cimeti
 // Those of one person, such as /compte/cles/…, are none that a text can link to.
 var productPages = map[string]bool{
 	"/": true, "/carte": true, "/carte.csv": true, "/carte.json": true, "/cimetiere": true, "/comparatifs": true,
-	"/comparer": true, "/confidentialite": true, "/docs": true, "/docs/webhooks": true, "/donnees": true,
+	"/comparer": true, "/confidentialite": true, "/docs": true, "/docs/assistants": true,
+	"/docs/categories": true, "/docs/cimetiere": true, "/docs/comparatifs": true, "/docs/description": true,
+	"/docs/donnees": true, "/docs/embeddings": true, "/docs/en-tetes": true, "/docs/outils": true, "/docs/prix": true,
+	"/docs/statistiques": true, "/docs/webhooks": true, "/donnees": true,
 	"/flux.atom": true,
 	"/licence":   true, "/llms.txt": true, "/outils": true, "/prix": true, "/robots.txt": true, "/sitemap.xml": true,
 	"/tarifs":    true,

@@ -65,12 +65,16 @@ func serveDemo(t *testing.T) *server {
 	return &server{srv.URL, page, markdown}
 }
 
-// render returns the page in both forms.
+// render returns all pages in both forms, one after the other.
 func render(t *testing.T, snap *snapshot.Snapshot, base string) (page, markdown *text) {
 	t.Helper()
 	ref := reference.New(api.Document())
-	page = &text{t, "the page", strings.ReplaceAll(string(ref.HTML(snap, base)), "&nbsp;", "\u00a0")}
-	return page, &text{t, "the page in Markdown", ref.Markdown(snap, base)}
+	page, markdown = &text{t, "the page", ""}, &text{t, "the page in Markdown", ""}
+	for _, one := range append([]reference.Page{{Path: reference.Path}}, ref.Pages()...) {
+		page.body += strings.ReplaceAll(string(ref.HTML(one.Path, snap, base)), "&nbsp;", "\u00a0")
+		markdown.body += ref.Markdown(one.Path, snap, base)
+	}
+	return page, markdown
 }
 
 // get calls the API with a key and returns the body of a 200 answer.
@@ -123,7 +127,7 @@ func (p *text) lacks(parts ...string) *text {
 // operation returns the part of the page on one operation.
 func (p *text) operation(id string) *text {
 	p.t.Helper()
-	_, after, ok := strings.Cut(p.body, `<h3 id="`+id+`">`)
+	_, after, ok := strings.Cut(p.body, `<h2 id="`+id+`">`)
 	if !ok {
 		p.t.Fatalf("%s does not show %s", p.what, id)
 	}

@@ -130,8 +130,8 @@ func (c *headerCollector) add(op *operationObject) {
 			}
 			shown := &c.headers[i]
 			// If two responses describe a header, the longer description is shown.
-			if len(h.Description) > shown.length {
-				shown.HTML, shown.length = inline(h.Description), len(h.Description)
+			if len(h.Description) > len(shown.Text) {
+				shown.Text, shown.HTML = h.Description, inline(h.Description)
 				shown.Example = fmt.Sprint(h.Example)
 			}
 			if !slices.Contains(shown.Statuses, r.Name) {

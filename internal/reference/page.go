@@ -22,14 +22,14 @@ type page struct {
 	Answer        template.HTML // to First
 	Guide         []chapter     // the document's own introduction
 	Groups        []group
+	Group         group // of a page of one
 	Headers       []header
 	Errors        []errorCode
 	QuotaExceeded template.HTML // a 429 response
 	Cache         sample
 	Pages         sample
-	Search        sample
+	Search        sample   // on the page of embeddings only
 	Assistants    string   // where assistants find the tools
-	Configuration sample   // of an assistant
 	EventTypes    []string // that webhooks announce
 	Pro           bool     // the Pro plan may be mentioned
 	Dataset       bool     // the catalogue is offered as a whole
@@ -45,8 +45,8 @@ type chapter struct {
 
 // A group is the operations of one tag.
 type group struct {
-	ID, Name, Text string
-	Operations     []operation
+	ID, Path, Name, Text string
+	Operations           []operation
 }
 
 // An operation is one operation of the API.
@@ -121,38 +121,38 @@ type anchor struct{ ID, Name string }
 
 type header struct {
 	ID, Name string
+	Text     string // Markdown
 	HTML     template.HTML
 	Example  string
 	Statuses []string // empty for a header of every response
-
-	length int // of the description
 }
 
-// page adds what depends on the catalogue.
-func (ref *Reference) page(snap *snapshot.Snapshot, base string) page {
+// page returns the data of a page: what the document says, and what depends on the catalogue.
+func (ref *Reference) page(path string, snap *snapshot.Snapshot, base string) page {
 	credit := snap.Catalog.CreditLine()
 	p := page{
 		Version: ref.version, Base: base, Credit: credit, Source: DocumentPath,
-		Guide: ref.guide, Headers: ref.headers, Errors: ref.errors, QuotaExceeded: ref.quotaExceeded,
+		Guide: ref.guide, Groups: ref.groups, Headers: ref.headers, Errors: ref.errors, QuotaExceeded: ref.quotaExceeded,
 		First:  sample{"premier-appel", "curl", curlSample(base+"/api/v1/tools?limit=1", false)},
 		Answer: highlight(snap.Tools(snapshot.ToolQuery{}, snapshot.Paging{Number: 1, Limit: 1}).Body().Bytes()),
 		Cache: sample{"cache.curl", "curl", "curl --etag-save stats.etag --etag-compare stats.etag \\\n  -o " +
 			"stats.json " + shellQuote(base+"/api/v1/stats")},
 		Pages:      sample{"pagination.python", "Python", program("pages.py", base, "")},
-		Search:     sample{"recherche.python", "Python", program("recherche.py", base, credit)},
 		Assistants: base + "/mcp",
-		Configuration: sample{
-			"assistants.json", "JSON", `{"mcpServers": {"palmares": {"type": "http", "url": "` + base + `/mcp"}}}`,
-		},
 		EventTypes: catalog.ChangeTypes, Pro: !ref.hidesPro, Dataset: snap.Catalog.HasDataset(),
 	}
+	i := slices.IndexFunc(ref.groups, func(g group) bool { return g.Path == path })
+	if i < 0 {
+		return p
+	}
+	p.Group = ref.groups[i]
+	p.Group.Operations = slices.Clone(p.Group.Operations)
 	values := openapi.Examples(snap)
-	for _, g := range ref.groups {
-		g.Operations = slices.Clone(g.Operations)
-		for i := range g.Operations {
-			g.Operations[i].call(base, values)
-		}
-		p.Groups = append(p.Groups, g)
+	for i := range p.Group.Operations {
+		p.Group.Operations[i].call(base, values)
+	}
+	if path == embeddingsPath {
+		p.Search = sample{"recherche.python", "Python", program("recherche.py", base, credit)}
 	}
 	return p
 }

@@ -1,10 +1,11 @@
-// Package reference turns the OpenAPI document of the API into the page that
-// explains it, in HTML and in Markdown.
+// Package reference turns the OpenAPI document of the API into the pages that
+// explain it, in HTML and in Markdown: an introduction, one page per group of
+// operations, and one of the headers.
 //
 // Everything that the document says is taken from it when the program starts. What
 // depends on the catalogue is added for each published version: samples name its
-// records, so that every call on the page returns something. The page has no layout
-// of its own; package site shows it in the layout of the site.
+// records, so that every call on a page returns something. The pages have no layout
+// of their own; package site shows them in the layout of the site.
 package reference
 
 import (
@@ -19,6 +20,14 @@ import (
 	"palmares/internal/markdown"
 	"palmares/internal/openapi"
 	"palmares/internal/snapshot"
+)
+
+// Path is where the introduction is; the other pages are below it.
+const Path = "/docs"
+
+const (
+	headersPath    = Path + "/en-tetes"
+	embeddingsPath = Path + "/embeddings" // explains retrieval, too
 )
 
 // DocumentPath is where the API serves the document.
@@ -53,9 +62,9 @@ func New(raw []byte) *Reference {
 	}
 	headers := headerCollector{document: d}
 	for _, tag := range d.Tags {
+		id := markdown.HTML("## "+tag.Name, nil, "")[0].ID
 		g := group{
-			ID: "operations-" + markdown.HTML("## "+tag.Name, nil, "")[0].ID, Name: tag.Name,
-			Text: markdown.NoBreak(tag.Description),
+			ID: "operations-" + id, Path: Path + "/" + id, Name: tag.Name, Text: markdown.NoBreak(tag.Description),
 		}
 		for _, path := range d.Paths {
 			if op := path.Value.Get; slices.Contains(op.Tags, tag.Name) {
@@ -84,23 +93,51 @@ var (
 	templateFiles embed.FS
 
 	htmlTemplate     = template.Must(template.ParseFS(templateFiles, "templates/page.html"))
-	markdownTemplate = texttemplate.Must(texttemplate.New("page.md").Funcs(texttemplate.FuncMap{"md": markdown.Escape}).ParseFS(templateFiles, "templates/page.md"))
+	markdownTemplate = texttemplate.Must(texttemplate.New("").Funcs(texttemplate.FuncMap{"md": markdown.Escape}).
+				ParseFS(templateFiles, "templates/page.md"))
 )
 
-// HTML returns the page for one version of the catalogue, for callers who find the
-// API at base.
-func (ref *Reference) HTML(snap *snapshot.Snapshot, base string) template.HTML {
+// A Page is a page of the reference.
+type Page struct {
+	Path, Title, About string
+}
+
+// Pages returns the pages below the introduction.
+func (ref *Reference) Pages() []Page {
+	var all []Page
+	for _, g := range ref.groups {
+		all = append(all, Page{g.Path, "API\u00a0: " + g.Name, g.Text})
+	}
+	return append(all, Page{
+		headersPath, "API\u00a0: en-têtes de réponse", "Ce que disent les en-têtes des réponses de l’API.",
+	})
+}
+
+// templateOf returns the name of the template of a page.
+func templateOf(path string) string {
+	switch path {
+	case Path:
+		return "index"
+	case headersPath:
+		return "headers"
+	}
+	return "group"
+}
+
+// HTML returns a page for one version of the catalogue, for callers who find the API at
+// base.
+func (ref *Reference) HTML(path string, snap *snapshot.Snapshot, base string) template.HTML {
 	var b bytes.Buffer
-	if err := htmlTemplate.ExecuteTemplate(&b, "content", ref.page(snap, base)); err != nil {
+	if err := htmlTemplate.ExecuteTemplate(&b, templateOf(path), ref.page(path, snap, base)); err != nil {
 		panic(err) // the template does not fit its data: any test of the page finds that
 	}
 	return template.HTML(openapi.Terms(snap, b.String()))
 }
 
 // Markdown returns the same page in Markdown.
-func (ref *Reference) Markdown(snap *snapshot.Snapshot, base string) string {
+func (ref *Reference) Markdown(path string, snap *snapshot.Snapshot, base string) string {
 	var b bytes.Buffer
-	if err := markdownTemplate.Execute(&b, ref.page(snap, base)); err != nil {
+	if err := markdownTemplate.ExecuteTemplate(&b, templateOf(path), ref.page(path, snap, base)); err != nil {
 		panic(err) // as above
 	}
 	return openapi.Terms(snap, b.String())

@@ -50,7 +50,7 @@ func TestThePageShowsTheWholeDocument(t *testing.T) {
 				says(*response.Value.Description)
 				if status == "200" {
 					for name := range response.Value.Headers {
-						part.contains(`<a href="#en-tete-` + strings.ToLower(name) + `"><code>` + name + `</code></a>`)
+						part.contains(`<a href="/docs/en-tetes#en-tete-` + strings.ToLower(name) + `"><code>` + name + `</code></a>`)
 					}
 				}
 				for _, content := range response.Value.Content {

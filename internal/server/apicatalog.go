@@ -50,12 +50,12 @@ func serveAPICatalog(w http.ResponseWriter, r *http.Request, base string, snap *
 			Anchor: base + "/api/v1", Description: described("/api/v1/openapi.json"),
 			Document: page("/docs"), Terms: page("/licence"),
 		},
-		{Anchor: base + "/mcp", Document: page("/docs"), Terms: page("/licence")},
+		{Anchor: base + "/mcp", Document: page("/docs/assistants"), Terms: page("/licence")},
 	}
 	if snap.Catalog.HasDataset() {
 		list = append(list, linkContext{
 			Anchor: base + "/data/v1", Description: described("/data/v1/openapi.json"),
-			Document: page("/donnees"), Terms: page("/licence"),
+			Document: page("/docs/donnees"), Terms: page("/licence"),
 		})
 	}
 	if snap.Catalog.ShowsPro() {

@@ -52,7 +52,7 @@ var fileTexts = map[string]string{
 // already: a page has none written.
 func (s *Site) dataset(r *request) (*response, error) {
 	if !r.snap.Catalog.HasDataset() {
-		return nil, notFound("Ce catalogue n’est pas proposé en bloc\u202f; l’API le donne page par page.")
+		return nil, noDataset()
 	}
 	c := r.snap.Catalog
 	data := datasetPage{
@@ -84,6 +84,10 @@ func (s *Site) dataset(r *request) (*response, error) {
 	a := render(r, "dataset", data.Page, data)
 	a.passing = x == nil
 	return a, nil
+}
+
+func noDataset() error {
+	return notFound("Ce catalogue n’est pas proposé en bloc\u202f; l’API le donne page par page.")
 }
 
 // datasetCommands are the three commands to begin with.

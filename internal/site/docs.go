@@ -3,6 +3,8 @@ package site
 import (
 	"html/template"
 	"strings"
+
+	"palmares/internal/reference"
 )
 
 type docsPage struct {
@@ -11,22 +13,30 @@ type docsPage struct {
 	Markdown string
 }
 
-// docs shows the API reference.
+// docs shows a page of the API reference.
 func (s *Site) docs(r *request) (*response, error) {
-	const about = "La référence de l’API\u00a0: opérations, paramètres, erreurs, quotas, exemples à copier " +
-		"et appels à essayer sur place."
-	data := docsPage{Page: s.page(r, "Documentation de l’API", about, "/docs")}
-	data.Page.Markdown = "/docs" + markdownSuffix
-	data.Page.MoreStyle, data.Page.MoreScript = s.assets.paths["docs.css"], s.assets.paths["docs.js"]
 	ref := s.reference
 	if !r.pro() {
 		ref = s.withoutPro()
 	}
+	about := reference.Page{
+		Path: strings.TrimSuffix(r.URL.Path, markdownSuffix), Title: "Documentation de l’API",
+		About: "La référence de l’API\u00a0: opérations, paramètres, erreurs, quotas, exemples à copier " +
+			"et appels à essayer sur place.",
+	}
+	for _, p := range ref.Pages() {
+		if p.Path == about.Path {
+			about = p
+		}
+	}
+	data := docsPage{Page: s.page(r, about.Title, about.About, about.Path)}
+	data.Page.Markdown = about.Path + markdownSuffix
+	data.Page.MoreStyle, data.Page.MoreScript = s.assets.paths["docs.css"], s.assets.paths["docs.js"]
 	if r.markdown {
-		data.Markdown = ref.Markdown(r.snap, s.baseURL(r))
+		data.Markdown = ref.Markdown(about.Path, r.snap, s.baseURL(r))
 		return render(r, "docs", data.Page, data), nil
 	}
-	data.Content = ref.HTML(r.snap, s.baseURL(r))
+	data.Content = ref.HTML(about.Path, r.snap, s.baseURL(r))
 	return render(r, "embedded", data.Page, data), nil
 }
 

@@ -3,6 +3,10 @@ package site_test
 import (
 	"testing"
 
+	"palmares/internal/api"
+	"palmares/internal/catalog"
+	"palmares/internal/markdown"
+	"palmares/internal/reference"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
 )
@@ -10,10 +14,13 @@ import (
 func TestSamplesCallThePublicURL(t *testing.T) {
 	v := listen(t, site.Config{BaseURL: "https://api.essai.example", Demo: func(*snapshot.Snapshot) bool { return false }})
 	v.publish(small(), 1)
-	v.get("/docs").ok().says(
-		"curl &#39;https://api.essai.example/api/v1/tools?category=chat&amp;score_min=8&#39;",
-		"https://api.essai.example/api/v1/comparatifs/abeille-vs-bourdon",
-		`BASE = &#34;https://api.essai.example&#34;`, `CREDIT = &#34;Source : Essai (https://essai.example)&#34;`, `<input id="essai.getTool.slug" name="slug" data-in="path" type="text" required value="abeille"`,
+	v.get("/docs").ok().says("curl &#39;https://api.essai.example/api/v1/tools?limit=1&#39;")
+	v.get("/docs/comparatifs").ok().says("https://api.essai.example/api/v1/comparatifs/abeille-vs-bourdon")
+	v.get("/docs/embeddings").ok().says(`BASE = &#34;https://api.essai.example&#34;`, `CREDIT = &#34;Source : Essai (https://essai.example)&#34;`)
+	v.get("/docs/donnees").ok().says("curl -s &#39;https://api.essai.example/data/v1/search?")
+	v.get("/docs/assistants").ok().says("https://api.essai.example/mcp")
+	v.get("/docs/outils").ok().says(
+		"curl &#39;https://api.essai.example/api/v1/tools?category=chat&amp;score_min=8&#39;", `<input id="essai.getTool.slug" name="slug" data-in="path" type="text" required value="abeille"`,
 	)
 	v.get("/llms.txt").ok().says("(https://api.essai.example/outils.md)")
 }
@@ -30,4 +37,56 @@ func TestTheReferenceIgnoresParameters(t *testing.T) {
 	tag := v.get("/docs?a=1").ok().header.Get("ETag")
 	v.get("/docs").ok().is("ETag", tag)
 	v.get("/docs.md?a=1").ok().is("Content-Type", "text/markdown; charset=utf-8")
+}
+
+// The reference was one page: its addresses lead on from there.
+func TestFormerAnchorsOfTheReferenceLeadToItsPages(t *testing.T) {
+	v := openDemo(t)
+	index := v.get("/docs").ok()
+	for _, id := range []string{
+		"premiers-pas", "reutilisation", "acces-et-cles", "quotas", "pagination", "cache", "erreurs", "methodes-et-origines", "compatibilite",
+		"erreur-quota_exceeded", "erreur-invalid_parameter", "en-tetes", "assistants", "webhooks",
+	} {
+		index.says(` id="` + id + `"`)
+	}
+	for id, path := range map[string]string{
+		"listTools": "/docs/outils", "getTool": "/docs/outils", "listComparatifs": "/docs/comparatifs", "getPricing": "/docs/prix", "listCimetiere": "/docs/cimetiere",
+		"listCategories": "/docs/categories", "getStats": "/docs/statistiques", "getEmbeddings": "/docs/embeddings", "getOpenAPI": "/docs/description",
+		"recherche-augmentee": "/docs/embeddings", "en-tete-etag": "/docs/en-tetes", "en-tete-x-service-updated-at": "/docs/en-tetes",
+	} {
+		index.says(` id="`+id+`"`, ` href="`+path+`#`+id+`"`)
+		v.get(path).ok().says(` id="` + id + `"`)
+	}
+}
+
+func TestTheDocumentationNamesEveryOpenAddress(t *testing.T) {
+	v := openDemo(t)
+	addresses := []string{"/data/v1/search", "/data/v1/records", "/data/v1/history", "/data/v1/changes", "/data/v1/export", "/carte.json", "/tendances.json", "/docs/donnees", "/docs/assistants"}
+	v.get("/docs").ok().says(addresses...)
+	v.get("/docs.md").ok().says(addresses...)
+	v.get("/docs/donnees").ok().says("/data/v1/embeddings", "/data/v1/schema", "foreign_cursor", "euros_per_month")
+	v.get("/docs/assistants").ok().says("<code>search</code>", "<code>fetch</code>", "<code>compare</code>", "<code>prices</code>", "<code>changes</code>", "mcpServers")
+	off := small()
+	off.Settings.Dataset = catalog.DatasetOff
+	v = open(t, off)
+	v.get("/docs/donnees").answers(404)
+	v.get("/docs").ok().says("/data/v1/search", "/tendances.json").saysNot("/data/v1/records", "/carte.json", "/docs/donnees")
+}
+
+func TestEveryPageOfTheDocumentationIsListed(t *testing.T) {
+	v := openDemo(t)
+	addresses := &markdown.Addresses{Catalog: small()}
+	sitemap, llms := v.get("/sitemap.xml").ok(), v.get("/llms.txt").ok()
+	paths := []string{"/docs/webhooks", "/docs/donnees", "/docs/assistants"}
+	for _, p := range reference.New(api.Document()).Pages() {
+		paths = append(paths, p.Path)
+	}
+	for _, path := range paths {
+		sitemap.says("<loc>" + v.url + path + "</loc>")
+		llms.says(v.url + path + ".md)")
+		v.get(path).ok()
+		if _, reason := addresses.In("").Link(path); reason != "" {
+			t.Errorf("a text cannot link to %s: %s", path, reason)
+		}
+	}
 }

@@ -50,12 +50,18 @@ func (s *Site) llms(r *request) (*response, error) {
 	}
 	l.section("API")
 	l.link("Documentation", "/docs.md", "opérations, erreurs, quotas, exemples ; JSON, sans clé sous /api/v1")
+	for _, p := range s.reference.Pages() {
+		l.link(p.Title, p.Path+markdownSuffix, p.About)
+	}
+	l.link("Assistants", assistantsPath+markdownSuffix, "le serveur MCP : outils, configurations, quotas")
 	l.link("Description OpenAPI 3.0.3", reference.DocumentPath, "pour les machines")
 	if r.pro() {
 		l.link("Webhooks", webhooksPath+markdownSuffix, "événements, signatures, récepteurs à copier, "+
 			"nouvelles tentatives")
 	}
 	if r.snap.Catalog.HasDataset() {
+		l.link("Copier le catalogue", dataPath+markdownSuffix, "flux des changements, fichiers, recherche, historiques, "+
+			"chiffres")
 		l.link("Données", datasetPath+markdownSuffix, "tout le catalogue en fichiers JSON, CSV et SQLite")
 	}
 	l.link("Statistiques", "/api/v1/stats", "les chiffres du catalogue, en JSON")

@@ -342,7 +342,7 @@ func TestReadersLearnThatAssistantsMayAsk(t *testing.T) {
 	for _, path := range []string{"/docs", "/docs.md", "/llms.txt"} {
 		v.get(path).ok().says("/mcp")
 	}
-	v.get("/tarifs").ok().says(`href="/docs#assistants"`)
+	v.get("/tarifs").ok().says(`href="/docs/assistants"`)
 	v.get("/docs").ok().says(`id="assistants"`)
 	v.get("/confidentialite").ok().says("<code>/mcp</code>")
 }

@@ -95,8 +95,13 @@ func New(cfg Config) *Site {
 	s.handleBoth("/tendances", s.showTrends)
 	s.handleData("/tendances.json", s.trendsJSON, false)
 	s.handleList("/cimetiere", s.listRetired)
-	s.handleBoth("/docs", s.docs)
+	s.handleBoth(reference.Path, s.docs)
+	for _, p := range s.reference.Pages() {
+		s.handleBoth(p.Path, s.docs)
+	}
 	s.handleBoth(webhooksPath, s.webhooks)
+	s.handleBoth(dataPath, s.dataGuide)
+	s.handleBoth(assistantsPath, s.assistantsGuide)
 	s.handleBoth("/donnees", s.dataset)
 	s.handle("/tarifs", s.plans)
 	s.handleBoth("/licence", s.licence)

@@ -13,6 +13,8 @@ const maxURLs = 50_000
 // fixedPages are the pages that every catalogue has.
 var fixedPages = []string{
 	"/", "/outils", "/comparatifs", "/prix", mapPath, trendsPath, "/cimetiere", "/docs",
+	"/docs/outils", "/docs/comparatifs", "/docs/prix", "/docs/cimetiere", "/docs/categories", "/docs/statistiques",
+	"/docs/embeddings", "/docs/description", "/docs/en-tetes", assistantsPath,
 	"/tarifs", "/licence", "/confidentialite",
 }
 
@@ -28,6 +30,7 @@ func (v *view) eachURL(visit func(url, day string)) {
 	}
 	if v.snap.Catalog.HasDataset() {
 		visit(c.URL+datasetPath, "")
+		visit(c.URL+dataPath, "")
 	}
 	for i := range c.Pages {
 		if p := "/" + c.Pages[i].Slug; !slices.Contains(fixedPages, p) {

@@ -1,39 +1,16 @@
 package site
 
 import (
-	"html/template"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"palmares/internal/markdown"
 	"palmares/internal/webhook"
 	"palmares/tools/webhooks"
 )
 
 const webhooksPath = "/docs/webhooks"
-
-// webhooksPage is /docs/webhooks: how to receive events. Its text is Markdown in both
-// forms; what is shown beside it differs.
-type webhooksPage struct {
-	Page      page
-	HTML      bool // examples and receivers are shown beside the text, not in it
-	Types     []eventText
-	Examples  []webhook.Example
-	Receivers []receiver
-	Retries   []retry
-	Outcomes  []outcomeText
-	Sections  []webhooksSection
-}
-
-// A webhooksSection is a part of the text, with what follows it.
-type webhooksSection struct {
-	ID, Heading string
-	HTML        template.HTML
-	Examples    []webhook.Example
-	Receivers   []receiver
-}
 
 // An eventText says when an event is sent, and what its object is.
 type eventText struct{ Name, When, Object string }
@@ -150,31 +127,10 @@ func (s *Site) webhooks(r *request) (*response, error) {
 	if !r.pro() {
 		return nil, notFound("Ce catalogue n’envoie pas de webhooks ; son flux Atom annonce ses changements.")
 	}
-	data := webhooksPage{
+	return s.guide(r, "webhooks", guidePage{
 		Page: s.page(r, "Webhooks", "Recevoir ce que le catalogue publie : événements, signatures, "+
 			"récepteurs à copier, nouvelles tentatives.", webhooksPath),
-		HTML:  !r.markdown,
+		Deck:  "Chaque publication du catalogue, annoncée à votre serveur par des requêtes signées.",
 		Types: eventTexts, Examples: eventExamples(), Receivers: receivers(), Retries: retries(), Outcomes: outcomeTexts,
-	}
-	data.Page.Markdown = webhooksPath + markdownSuffix
-	if r.markdown {
-		return render(r, "webhooks", data.Page, data), nil
-	}
-	data.Page.MoreStyle = s.assets.paths["docs.css"]
-	var text strings.Builder
-	if err := markdownTemplates["webhooks"].ExecuteTemplate(&text, "text", data); err != nil {
-		panic(err) // the template does not fit its data; tests render every page
-	}
-	for _, part := range markdown.HTML(text.String(), nil, "") {
-		//nolint:gosec // package markdown made it
-		section := webhooksSection{ID: part.ID, Heading: markdown.NoBreak(part.Heading), HTML: template.HTML(part.HTML)}
-		switch part.ID {
-		case "evenements":
-			section.Examples = data.Examples
-		case "recevoir":
-			section.Receivers = data.Receivers
-		}
-		data.Sections = append(data.Sections, section)
-	}
-	return render(r, "webhooks", data.Page, data), nil
+	}), nil
 }
