@@ -121,7 +121,7 @@ func (s *service) send(method, path, key string) *reply {
 		fail("the response to %s ends early: %w", path, err)
 	}
 	if resp.StatusCode == http.StatusTooManyRequests {
-		fail("%s is answered 429: the quota is used up; try tomorrow, or with the --key of another account", path)
+		fail("%s has the status 429: the quota is used up; try tomorrow, or with the --key of another account", path)
 	}
 	return &reply{path: path, status: resp.StatusCode, header: resp.Header, body: body}
 }
@@ -129,7 +129,7 @@ func (s *service) send(method, path, key string) *reply {
 // is checks the status and that the body is JSON.
 func (r *reply) is(status int) *reply {
 	if r.status != status {
-		fail("%s is answered %d instead of %d", r.path, r.status, status)
+		fail("%s has the status %d instead of %d", r.path, r.status, status)
 	}
 	kind, _, _ := strings.Cut(r.header.Get("Content-Type"), ";")
 	if strings.TrimSpace(kind) != "application/json" {

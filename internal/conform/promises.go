@@ -64,7 +64,7 @@ var promises = []promise{
 	{text: "pricing/{slug}: the price and its history", try: priceDetail},
 	{text: "pricing/{slug}: 404 for an unknown slug", try: func(s *service) {
 		if r := s.get(prices + unknown); r.status != http.StatusNotFound {
-			fail("it is answered %d", r.status)
+			fail("the status is %d", r.status)
 		}
 	}},
 	{
@@ -89,18 +89,18 @@ var promises = []promise{
 	}},
 	{text: "only GET is an operation", try: func(s *service) {
 		if r := s.send(http.MethodPost, tools, s.cfg.Key); r.status < 400 || r.status > 499 {
-			fail("POST %s is answered %d", tools, r.status)
+			fail("POST %s has the status %d", tools, r.status)
 		}
 	}},
 	{text: "the API needs no key", try: func(s *service) {
 		if r := s.send(http.MethodGet, stats, ""); r.status != http.StatusOK {
-			fail("without a key, %s is answered %d", stats, r.status)
+			fail("without a key, %s has the status %d", stats, r.status)
 		}
 	}},
 	{text: "embeddings/{slug}: not without a key", try: func(s *service) {
 		path := at(embeddings, s.first(tools+"?sort=score_desc"))
 		if r := s.send(http.MethodGet, path, ""); r.status < 400 || r.status > 499 {
-			fail("without a key, %s is answered %d", path, r.status)
+			fail("without a key, %s has the status %d", path, r.status)
 		}
 	}},
 	{text: "embeddings/{slug}: the chunks with all their fields", keyed: true, try: chunks},
