@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -65,6 +66,9 @@ type Route[S any] struct {
 	AnyOrigin bool
 	// Vary replaces the header of a Public API, unless it is nil.
 	Vary []string
+	// Deprecated is since when callers should use something else (RFC 9745), and Sunset when the route
+	// will end (RFC 8594); zero for never.
+	Deprecated, Sunset time.Time
 
 	pattern string
 	methods map[string]Operation[S]
@@ -171,6 +175,12 @@ func (at *Route[S]) setHeaders(header http.Header) {
 	}
 	if at.Vary != nil {
 		header["Vary"] = at.Vary
+	}
+	if !at.Deprecated.IsZero() {
+		header.Set("Deprecation", "@"+strconv.FormatInt(at.Deprecated.Unix(), 10))
+	}
+	if !at.Sunset.IsZero() {
+		header.Set("Sunset", at.Sunset.UTC().Format(http.TimeFormat))
 	}
 }
 

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"runtime"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"palmares/internal/testkit"
 	"palmares/internal/web"
@@ -66,6 +68,28 @@ func TestACachedResponseIsThatOfItsPathAndQuery(t *testing.T) {
 			if w := d.get(path); w.Code != http.StatusOK || w.Body.String() != "This is "+path || d.made[path] != 1 {
 				t.Errorf("%s: %d %q, made %d times", path, w.Code, w.Body, d.made[path])
 			}
+		}
+	}
+}
+
+func TestEveryResponseOfADeprecatedRouteSaysSinceWhenAndUntilWhen(t *testing.T) {
+	d := newDesk()
+	version := new(1)
+	anonymous := func(context.Context, *http.Request) (web.Caller, error) { return web.Caller{}, nil }
+	d.handler = web.NewHandler(web.Config[int]{
+		Snapshot: func() *int { return version }, Callers: anonymous, Public: true, Fallback: d.answer,
+		IsPath: func(*url.URL) bool { return true },
+	})
+	old := d.handler.Handle("GET", "/old", d.answer)
+	old.Deprecated, old.Sunset = time.Unix(1800000000, 0), time.Unix(1815552000, 0)
+	d.handler.Handle("GET", "/new", d.answer)
+	for range 2 { // made, then cached
+		h := d.get("/old").Header()
+		if h.Get("Deprecation") != "@1800000000" || h.Get("Sunset") != "Wed, 14 Jul 2027 08:00:00 GMT" {
+			t.Errorf("%v", h)
+		}
+		if h := d.get("/new").Header(); h.Get("Deprecation")+h.Get("Sunset") != "" {
+			t.Errorf("another route says %v", h)
 		}
 	}
 }

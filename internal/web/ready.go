@@ -199,6 +199,10 @@ func (h *Handler[S]) replyCached(w http.ResponseWriter, r *Request[S]) bool {
 func (h *Handler[S]) cache(r *Request[S], a *Response, err error) {
 	header := http.Header{}
 	h.setCommonHeaders(header, r.Snapshot)
+	if r.Pattern != "" {
+		at, _ := h.find(r.URL.Path)
+		at.setHeaders(header)
+	}
 	responses := h.responsesOf(r.Snapshot)
 	if err == nil {
 		whole := *a
