@@ -132,7 +132,7 @@ func (n *node) serve() error {
 func (n *node) serveLogged() error {
 	if n.cfg.Ops != nil {
 		n.run(func(ctx context.Context) error {
-			return server.Run(ctx, n.cfg.Ops, server.Ops(n.metrics, n.public.Ready, n.cfg.OpsName), nil, nil, n.log)
+			return server.Run(ctx, n.cfg.Ops, server.Ops(n.metrics, n.public.Ready, n.cfg.OpsName, n.cfg.Release), nil, nil, n.log)
 		})
 	}
 	serving, stopServing := context.WithCancel(n.background)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"io"
 	"net/http"
 	"net/http/pprof"
 	"runtime"
@@ -145,10 +146,15 @@ func (m *Metrics) series(pattern string, status int) prometheus.Counter {
 	return c
 }
 
-// Ops returns the handler of the operator's listener: metrics, profiles and health. For
-// ready see Config. It is for requests to an address, to a name without a dot or to that name.
-func Ops(m *Metrics, ready func() bool, name string) http.Handler {
+// Ops returns the handler of the operator's listener: metrics, profiles, health and, at /, which
+// release of the program this is. For ready see Config. It is for requests to an address, to a name
+// without a dot or to that name.
+func Ops(m *Metrics, ready func() bool, name, release string) http.Handler {
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, "palmares "+release+"\n")
+	})
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)

@@ -319,19 +319,18 @@ func TestMetricsCountRoutesNotPaths(t *testing.T) {
 			t.Errorf("no %s", want)
 		}
 	}
-	ops := httptest.NewServer(Ops(n.metrics, func() bool { return true }, "ops.example"))
-	defer ops.Close()
-	for _, path := range []string{"/healthz", "/readyz", "/debug/pprof/"} {
-		resp, err := http.Get(ops.URL + path)
-		if err != nil || resp.StatusCode != 200 {
-			t.Errorf("%s: %v %v", path, resp, err)
+	ops := Ops(n.metrics, func() bool { return true }, "example.com", "1.2.3 abc go1")
+	for path, want := range map[string]string{"/": "palmares 1.2.3 abc go1\n", "/healthz": "", "/readyz": "", "/debug/pprof/": ""} {
+		w := httptest.NewRecorder()
+		ops.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
+		if w.Code != 200 || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
-		resp.Body.Close()
 	}
 }
 
 func TestTheOperatorsPortHasNoNameThatOthersChoose(t *testing.T) {
-	ops := Ops(NewMetrics(), func() bool { return true }, "ops.example")
+	ops := Ops(NewMetrics(), func() bool { return true }, "ops.example", "")
 	for host, want := range map[string]int{
 		"localhost:9090": 200, "127.0.0.1:9090": 200, "[::1]:9090": 200, "10.1.2.3:9090": 200, "node1:9090": 200, "ops.example:9090": 200, "": 200,
 		"OPS.example.": 200, "autre.example:9090": 421, "127.0.0.1.autre.example": 421, "localhost.autre.example:9090": 421,
@@ -350,7 +349,7 @@ func TestTheOperatorsPortHasNoNameThatOthersChoose(t *testing.T) {
 func scrape(t *testing.T, m *Metrics) string {
 	t.Helper()
 	w := httptest.NewRecorder()
-	Ops(m, func() bool { return true }, "example.com").ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
+	Ops(m, func() bool { return true }, "example.com", "").ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
 	return w.Body.String()
 }
 
