@@ -10,7 +10,8 @@ export GOFLAGS := $(shell go env GOFLAGS) -trimpath
 
 LINT := go tool -modfile=$(CURDIR)/tools/lint/go.mod
 BEGIN := $(shell date +%s)
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# What is built; the version is in the source.
+COMMIT := $(shell git describe --always --dirty --abbrev=40 --exclude='*' 2>/dev/null || echo unknown)
 
 # The race detector watches everything except code that only computes, which it makes
 # ten times as slow: SQLite itself, which was translated from C, pictures, compression and
@@ -25,16 +26,13 @@ RACE := -race $(foreach p,$(UNWATCHED),-gcflags='$(p)=-race=false -d=checkptr=0'
 # A stamp is an empty file that says when something slow was last done with success.
 STAMPS := bin/stamps
 
-# The systems that `make release` builds for.
-PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
-
-.PHONY: help build run check test race quick interop bench chaos fuzz release packages parts
+.PHONY: help build run check test race quick interop bench chaos fuzz release release-check packages parts
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/palmares
-	@go build -buildvcs=auto -ldflags "-X main.version=$(VERSION)" -o bin/palmares ./cmd/palmares
+	@go build -buildvcs=false -ldflags "-X main.commit=$(COMMIT)" -o bin/palmares ./cmd/palmares
 
 run: build ## build, then serve the demo on http://localhost:8080
 	@bin/palmares serve
@@ -45,11 +43,13 @@ check: packages $(STAMPS)/modules $(STAMPS)/openapi ## format, vet, lint, API do
 	@staticcheck=$$($(LINT) -n staticcheck); for module in . bench; do \
 		(cd $$module && go mod tidy -diff && go vet ./... && $$staticcheck ./...); \
 	done
+	@cd tools/release && go vet ./...
 
 test: check parts ## everything: check, then all tests on both databases and in a browser, with -race for what requests share
 	@# Two runs at once, each with a package for each processor and its longest first, so that
 	@# neither ends alone. Vet has seen the packages before.
-	@{ go test -vet=off -p $$(nproc) -json $(RACE) -count=1 -timeout 60m $(RACED:%=./%) >bin/race.json & raced=$$!; failed=0; \
+	@{ { go test -vet=off -p $$(nproc) -json $(RACE) -count=1 -timeout 60m $(RACED:%=./%) && \
+			go test -C tools/release -vet=off -json -count=1 .; } >bin/race.json & raced=$$!; failed=0; \
 		go test -vet=off -p $$(nproc) -json -count=1 -timeout 60m ./cmd/palmares ./internal/browser \
 			$$(go list ./... | grep -vx -e palmares/cmd/palmares -e palmares/internal/browser $(RACED:%=-e palmares/%)) || failed=1; \
 		wait $$raced || failed=1; cat bin/race.json; exit $$failed; } | bin/testreport -since $(BEGIN)
@@ -75,15 +75,16 @@ chaos: build ## the trials of docs/reliability.md, or TRIAL=name; SMALL=1 only t
 fuzz: ## every fuzz target, for FUZZTIME (5m) each
 	@tools/fuzz
 
-release: ## static binaries for Linux, macOS and Windows in dist/, with their checksums
-	@rm -rf dist && mkdir dist
-	@for platform in $(PLATFORMS); do \
-		os=$${platform%/*} arch=$${platform#*/}; \
-		file=palmares-$(VERSION)-$$os-$$arch$$([ $$os = windows ] && echo .exe || true); \
-		echo "$$file"; \
-		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch go build -ldflags "-s -w -X main.version=$(VERSION)" -o "dist/$$file" ./cmd/palmares; \
-	done
-	@cd dist && sha256sum palmares-* > SHA256SUMS
+release: ## archives, packages and an image of VERSION in dist/, with checksums; PLATFORMS=linux/amd64,… for fewer systems
+	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} go run -C tools/release . -root $(CURDIR) \
+		-out $(CURDIR)/dist -commit $(COMMIT) $(VERSION:%=-version %) $(PLATFORMS:%=-platforms %)
+	@cd dist && sha256sum palmares_* >SHA256SUMS && cat SHA256SUMS
+
+release-check: ## make release twice, in two clones of HEAD, and compare: the same bytes
+	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
+	git clone --quiet . "$$dir/one" && $(MAKE) -s -C "$$dir/one" release; \
+	git clone --quiet . "$$dir/another" && (umask 077; TZ=Asia/Tokyo $(MAKE) -s -C "$$dir/another" release >/dev/null); \
+	diff "$$dir/one/dist/SHA256SUMS" "$$dir/another/dist/SHA256SUMS" && echo "Both have the same bytes."
 
 packages:
 	@tools/packages
