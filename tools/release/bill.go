@@ -70,10 +70,7 @@ func (r *release) modules(binaries []binary) ([]module, error) {
 	return found, nil
 }
 
-var (
-	licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|copyright|notice|unlicense)`)
-	space       = regexp.MustCompile(`\s+`)
-)
+var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|copyright|notice|unlicense)`)
 
 // read reads the licences of a module in its folder.
 func (m *module) read(dir string) error {
@@ -81,7 +78,7 @@ func (m *module) read(dir string) error {
 	if err != nil {
 		return fmt.Errorf("module %s@%s: %w", m.path, m.version, err)
 	}
-	var text bytes.Buffer
+	var text, own bytes.Buffer
 	for _, file := range files {
 		if file.IsDir() || !licenceFile.MatchString(file.Name()) || strings.HasSuffix(file.Name(), ".go") {
 			continue
@@ -90,10 +87,13 @@ func (m *module) read(dir string) error {
 		if err != nil {
 			return err
 		}
-		text.Write(bytes.TrimSpace(bytes.ReplaceAll(content, []byte("\r"), nil)))
-		text.WriteString("\n\n")
+		content = append(bytes.TrimSpace(bytes.ReplaceAll(content, []byte("\r"), nil)), "\n\n"...)
+		text.Write(content)
+		if !strings.Contains(file.Name(), "3RD-PARTY") { // which has what only its tests use, too
+			own.Write(content)
+		}
 	}
-	m.texts, m.licence = text.Bytes(), licenceOf(text.String())
+	m.texts, m.licence = text.Bytes(), licenceOf(own.String())
 	if m.licence == "" {
 		return fmt.Errorf("module %s@%s: no licence is known in %s; see licenceOf", m.path, m.version, dir)
 	}
@@ -102,11 +102,12 @@ func (m *module) read(dir string) error {
 
 // licenceOf returns the SPDX expression of a text with licences, "" if it has none that is known.
 func licenceOf(text string) string {
-	text = strings.ToLower(space.ReplaceAllString(text, " "))
+	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
 	text = strings.ReplaceAll(text, "license, version", "license version")
 	var found []string
 	for _, rule := range []struct{ licence, sentence string }{
 		{"Apache-2.0", "apache license version 2.0"},
+		{"blessing", "sqlite is public domain"}, // its name in SPDX
 		{"BSD", "redistribution and use in source and binary forms"},
 		{"ISC", "permission to use, copy, modify, and/or distribute this software for any purpose"},
 		{"MIT", "permission is hereby granted, free of charge, to any person obtaining a copy"},

@@ -17,14 +17,11 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// user is the one that the program runs as in a container.
-const user = 65532
-
 // image writes the OCI image of the binaries for Linux, as an archive of an image layout. It has
 // what deploy/Dockerfile says.
 func (r *release) image(stage string, binaries []binary) error {
 	base, err := r.layer([]entry{
-		{path: "data/", mode: 0o755, owner: user},
+		{path: "data/", mode: 0o755, owner: 65532},
 		{path: "etc/", mode: 0o755},
 		{path: "etc/ssl/", mode: 0o755},
 		{path: "etc/ssl/certs/", mode: 0o755},

@@ -194,3 +194,22 @@ func TestTheNotesAreTheSectionOfTheVersion(t *testing.T) {
 		t.Error("a section that is not there is found")
 	}
 }
+
+func TestALicenceIsKnownByItsSentences(t *testing.T) {
+	for dir, want := range map[string]string{
+		"github.com/goreleaser/nfpm/v2": "MIT", "github.com/google/go-containerregistry": "Apache-2.0",
+		roots: "BSD-3-Clause",
+	} {
+		lines, err := (&release{root: "."}).run(nil, "go", "list", "-m", "-f", "{{.Dir}}", dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := module{path: dir}
+		if err := m.read(strings.TrimSpace(string(lines))); err != nil || m.licence != want {
+			t.Errorf("%s: %q, %v; want %q", dir, m.licence, err, want)
+		}
+	}
+	if err := new(module).read(t.TempDir()); err == nil {
+		t.Error("a module without a licence is taken")
+	}
+}
