@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -464,4 +465,41 @@ func TestPagesAndProgramsOfCustomersSayAtOnceThatTheDatabaseIsUnreachable(t *tes
 	}
 	proxy.Restore()
 	s.until("/webhooks/v1/endpoints", func(r *http.Response, _ string) bool { return r.StatusCode == 200 }, key)
+}
+
+func TestANodeThatWasStoppedAndContinuedGrantsNothingThatOthersGranted(t *testing.T) {
+	t.Parallel()
+	dsn := databases.Postgres(t)
+	key := customer(t, dsn, "ada@example.org", "developer", 1)
+	nodes := []*process{startProcess(t, "patient", "--database", dsn), startProcess(t, "patient", "--database", dsn)}
+	for _, n := range nodes {
+		n.serves().knows(key...)
+	}
+	signal := func(s syscall.Signal) {
+		t.Helper()
+		if err := nodes[1].cmd.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	always := func(int) []string { return key }
+	answers := spread(t, nodes, 400, always)
+	meanwhile := make(chan []*http.Response, 1)
+	go func() { meanwhile <- spread(t, nodes[1:], 300, always) }()
+	signal(syscall.SIGSTOP) // in the middle of its requests
+	stopped := time.After(4 * time.Second)
+	answers = append(answers, spread(t, nodes[:1], 1000, always)...)
+	<-stopped
+	signal(syscall.SIGCONT)
+	answers = append(append(answers, <-meanwhile...), spread(t, nodes, 200, always)...)
+	if granted := count(answers, 200); granted != 1000 {
+		t.Errorf("%d requests were granted", granted)
+	}
+	seen := map[string]bool{}
+	for _, r := range answers {
+		if left := r.Header.Get("X-RateLimit-Remaining"); r.StatusCode == 200 && seen[left] {
+			t.Errorf("%s were left twice", left)
+		} else if r.StatusCode == 200 {
+			seen[left] = true
+		}
+	}
 }
