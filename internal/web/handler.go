@@ -92,7 +92,7 @@ func NewHandler[S any](cfg Config[S]) *Handler[S] {
 	return &Handler[S]{
 		Sender: Sender{
 			public: cfg.Public, stallTimeout: cfg.StallTimeout, compressor: NewCompressor(),
-			room: NewLimit(largeRoom, largeWait),
+			room: newSharedLimit(largeRoom, callerRoom, largeWait),
 		}, cfg: cfg,
 		exact: map[string]*Route[S]{}, open: map[[2]string]*Route[S]{},
 	}
@@ -235,12 +235,9 @@ func (h *Handler[S]) reply(w http.ResponseWriter, r *Request[S], a *Response, er
 		h.prepare(r.Request, a)
 	}
 	if err == nil && a.Size > pieceSize && a.Status == http.StatusOK {
-		size := min(a.Size, largeRoom)
-		err = h.room.Enter(r.Context(), size)
-		if err == nil {
-			a.held = size
-			defer func() { h.room.Leave(a.held) }()
-		}
+		var leave func()
+		leave, err = h.room.enter(r.Context(), r.Caller.Subject, a.Size)
+		defer leave()
 		r.Resume()
 	}
 	if r.admitted {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"palmares/internal/quota"
 )
 
 // A Limit bounds the work that is under way, by number or by bytes. What finds no room waits for its
@@ -61,7 +63,7 @@ func (l *Limit) Enter(ctx context.Context, size int) error {
 	return NewError(CodeUnavailable, "Trop de visites à la fois en ce moment : réessayez dans quelques secondes.")
 }
 
-// Leave gives room back, at once or in parts.
+// Leave gives room back.
 func (l *Limit) Leave(size int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,4 +82,55 @@ func (l *Limit) admit() {
 		l.queue.Remove(first)
 		close(next.comes)
 	}
+}
+
+// A sharedLimit is a limit of which one caller may have a part.
+type sharedLimit struct {
+	all  *Limit
+	part int
+
+	mu      sync.Mutex
+	callers map[quota.Subject]*callerLimit
+}
+
+// A callerLimit is that of a caller who has work under way, or waits.
+type callerLimit struct {
+	*Limit
+	users int
+}
+
+func newSharedLimit(most, part int, wait time.Duration) *sharedLimit {
+	return &sharedLimit{all: NewLimit(most, wait), part: part, callers: map[quota.Subject]*callerLimit{}}
+}
+
+// enter waits for room of a size for a caller, until leave is called, also after an error.
+func (l *sharedLimit) enter(ctx context.Context, caller quota.Subject, size int) (leave func(), err error) {
+	l.mu.Lock()
+	mine := l.callers[caller]
+	if mine == nil {
+		mine = &callerLimit{Limit: NewLimit(l.part, l.all.wait)}
+		l.callers[caller] = mine
+	}
+	mine.users++
+	l.mu.Unlock()
+	left := []func(){func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		mine.users--
+		if mine.users == 0 {
+			delete(l.callers, caller)
+		}
+	}}
+	leave = func() {
+		for _, undo := range left {
+			undo()
+		}
+	}
+	for _, limit := range []*Limit{mine.Limit, l.all} {
+		if err := limit.Enter(ctx, size); err != nil {
+			return leave, err
+		}
+		left = append(left, func() { limit.Leave(size) })
+	}
+	return leave, nil
 }

@@ -6,10 +6,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"palmares/internal/quota"
 	"palmares/internal/web"
 	"palmares/internal/wire"
 )
@@ -111,6 +113,59 @@ func TestLargeResponsesUnderWayAreLimitedAndStreamed(t *testing.T) {
 		}
 		if w := get("/large"); w.Code != 200 || w.Body.Len() != 2<<20 || !strings.HasPrefix(w.Body.String(), "palmares") {
 			t.Errorf("afterwards: %d, %d bytes", w.Code, w.Body.Len())
+		}
+	})
+}
+
+// A heldBody is made once it may be.
+type heldBody struct{ may <-chan struct{} }
+
+func (b heldBody) Append(to []byte) []byte {
+	<-b.may
+	return append(to, "palmares"...)
+}
+
+func TestOneCallerLeavesRoomForLargeResponsesToOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		may, now := make(chan struct{}), make(chan struct{})
+		close(now)
+		h := web.NewHandler(web.Config[int]{
+			Callers: func(_ context.Context, r *http.Request) (web.Caller, error) {
+				return web.Caller{Subject: quota.Subject{Account: r.URL.Path}}, nil
+			},
+			Public: true,
+			Fallback: func(r *web.Request[int]) (web.Response, error) {
+				body := heldBody{now}
+				if r.URL.RawQuery == "held" {
+					body = heldBody{may}
+				}
+				return web.Response{Body: wire.NewParts(wire.Sum([]byte(r.URL.String())), body), Size: 1 << 20}, nil
+			},
+		})
+		get := func(path string) int {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+			return w.Code
+		}
+		var held sync.WaitGroup
+		for range 8 {
+			held.Go(func() {
+				if code := get("/ada?held"); code != 200 {
+					t.Errorf("one of eight: %d", code)
+				}
+			})
+		}
+		synctest.Wait()
+		if code := get("/ada"); code != 503 {
+			t.Errorf("the ninth: %d", code)
+		}
+		if code := get("/grace"); code != 200 {
+			t.Errorf("another caller: %d", code)
+		}
+		close(may)
+		held.Wait()
+		if code := get("/ada"); code != 200 {
+			t.Errorf("afterwards: %d", code)
 		}
 	})
 }

@@ -15,7 +15,7 @@ type Sender struct {
 	public       bool
 	stallTimeout time.Duration
 	compressor   *Compressor
-	room         *Limit // for large bodies
+	room         *sharedLimit // for large bodies
 }
 
 // A Response is the result of an operation.
@@ -41,7 +41,6 @@ type Response struct {
 
 	coding Coding
 	tag    string
-	held   int // of the room for large bodies
 }
 
 const (
@@ -49,10 +48,10 @@ const (
 	large = 1 << 20
 	// largeRoom is how many bytes of bodies over pieceSize may be under way: being made, or being sent.
 	largeRoom = 64 << 20
+	// callerRoom is how many of them one caller may have: a slow one leaves room to others.
+	callerRoom = largeRoom / 8
 	// largeWait is how long a caller waits for that room.
 	largeWait = 2 * time.Second
-	// unpacking is about what it takes to unpack a body on its way.
-	unpacking = 1 << 20
 )
 
 // JSON returns the body that encodes v. It has no digest: it is for APIs that are
@@ -172,11 +171,6 @@ func (s *Sender) write(w http.ResponseWriter, a *Response) {
 		return
 	}
 	body := s.body(a)
-	if a.held > 0 {
-		rest := min(a.held, len(body)+unpacking)
-		s.room.Leave(a.held - rest)
-		a.held = rest
-	}
 	if s.isUnpacked(a) {
 		w.WriteHeader(a.Status)
 		unpack(s.ExtendTimeout(w), body)
