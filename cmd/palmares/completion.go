@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"strings"
 	"text/template"
 
@@ -42,62 +43,9 @@ func completable(after *kong.Node, path string) []place {
 	return append([]place{here}, below...)
 }
 
+//go:embed completion.tmpl
+var completionScripts string
+
 // completions holds a script for each shell: it follows the commands to a place, and offers
 // the words that may follow there, options after a dash only, or names of files.
-var completions = template.Must(template.New("").Funcs(template.FuncMap{"join": strings.Join}).Parse(`
-{{- define "places"}}{{range $i, $place := slice . 1}}{{if $i}}|{{end}}{{.Path}}{{end}}{{end -}}
-
-{{- define "words"}}
-	case "$at" in
-{{- range .}}
-	'{{.Path}}') word='{{join .Words " "}}' ;;
-{{- end}}
-	esac
-{{- end -}}
-
-{{- define "bash"}}# Completions of palmares for bash.
-_palmares() {
-	local at= word
-	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-		case "$at/$word" in {{template "places" .}}) at="$at/$word" ;; esac
-	done
-{{- template "words" .}}
-	[[ ${COMP_WORDS[COMP_CWORD]} == -* ]] || word=${word%%--*}
-	COMPREPLY=($(compgen -W "$word" -- "${COMP_WORDS[COMP_CWORD]}"))
-}
-complete -o default -F _palmares palmares
-{{end -}}
-
-{{- define "zsh"}}#compdef palmares
-_palmares() {
-	local at= word
-	for word in "${(@)words[2,CURRENT-1]}"; do
-		case "$at/$word" in {{template "places" .}}) at="$at/$word" ;; esac
-	done
-{{- template "words" .}}
-	[[ $words[CURRENT] == -* ]] || word=${word%%--*}
-	compadd -- ${=word} || _files
-}
-if [ "$funcstack[1]" = _palmares ]; then _palmares "$@"; else compdef _palmares palmares; fi
-{{end -}}
-
-{{- define "fish"}}# Completions of palmares for fish.
-function __palmares
-	set -l at
-	for word in (commandline -opc)[2..]
-		switch "$at/$word"
-			case{{range slice . 1}} {{.Path}}{{end}}
-				set at "$at/$word"
-		end
-	end
-	switch "$at"
-{{- range .}}
-		case '{{.Path}}'
-			printf '%s\n' {{join .Words " "}}
-{{- end}}
-	end
-end
-complete -c palmares -n 'string match -q -- "-*" (commandline -ct)' -a '(__palmares | string match -- "-*")'
-complete -c palmares -a '(__palmares | string match -v -- "-*")'
-{{end -}}
-`))
+var completions = template.Must(template.New("").Funcs(template.FuncMap{"join": strings.Join}).Parse(completionScripts))
