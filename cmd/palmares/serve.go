@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/url"
 	"os"
@@ -18,7 +20,7 @@ import (
 )
 
 type serveCommand struct {
-	Listen         string          `help:"Address to listen on." default:"localhost:8080" env:"PALMARES_LISTEN"`
+	Listen         string          `help:"Address to listen on (default: localhost:8080, or port 443 with --domain)." env:"PALMARES_LISTEN" placeholder:"HOST:PORT"`
 	BaseURL        baseURL         `help:"Public URL of this server (default: derived from --listen)." env:"PALMARES_BASE_URL" placeholder:"URL"`
 	OpsListen      string          `help:"Address for the operator's metrics, profiles and health checks (default: none)." env:"PALMARES_OPS_LISTEN" placeholder:"HOST:PORT"`
 	Quota          onOff           `help:"Count requests and enforce daily quotas: on or off." default:"on" env:"PALMARES_QUOTA"`
@@ -30,6 +32,7 @@ type serveCommand struct {
 	Memory         byteCount       `help:"The most memory to use, as in 2GiB (default: the limit of the control group)." env:"PALMARES_MEMORY" placeholder:"SIZE"`
 	Demo           onOff           `help:"Serve the demo catalogue until something is published: on or off." default:"on" env:"PALMARES_DEMO"`
 
+	HTTPS    httpsOptions    `embed:""`
 	Mirror   mirrorOptions   `embed:""`
 	Exports  exportOptions   `embed:""`
 	Webhooks webhookOptions  `embed:""`
@@ -92,12 +95,19 @@ type stripeOptions struct {
 
 // Run serves until the context ends.
 func (c *serveCommand) Run(inv *invocation) error {
-	listener, err := listen(c.Listen, "--listen")
+	listener, err := listen(c.address(), "--listen")
 	if err != nil {
 		return err
 	}
 	defer listener.Close() // the node closes it too; this is for failures before it runs
-	var ops net.Listener
+	var ops, plain net.Listener
+	if len(c.HTTPS.Domains) > 0 {
+		plain, err = listen(c.HTTPS.ListenHTTP, "--listen-http")
+		if err != nil {
+			return err
+		}
+		defer plain.Close()
+	}
 	if c.OpsListen != "" {
 		ops, err = listen(c.OpsListen, "--ops-listen")
 		if err != nil {
@@ -106,13 +116,13 @@ func (c *serveCommand) Run(inv *invocation) error {
 		defer ops.Close()
 	}
 	if c.BaseURL == "" {
-		c.BaseURL = deriveBaseURL(listener.Addr())
+		c.BaseURL = c.HTTPS.baseURL(listener.Addr())
 	}
 	cfg, err := c.config(inv)
 	if err != nil {
 		return err
 	}
-	cfg.Listener, cfg.Ops, cfg.ExportDir = listener, ops, c.Exports.folder(inv.database)
+	cfg.Listener, cfg.Plain, cfg.Ops, cfg.ExportDir = listener, plain, ops, c.Exports.folder(inv.database)
 	cfg.OpsName, _, _ = net.SplitHostPort(c.OpsListen) // "" without one
 	if at, ok := listener.Addr().(*net.TCPAddr); ok {
 		cfg.Local = at.IP.IsLoopback() && len(c.Trusted) == 0
@@ -143,6 +153,7 @@ func (c *serveCommand) config(inv *invocation) (cfg node.Config, err error) {
 			Schedule: webhook.Schedule(c.Delivery.Schedule), Timeout: time.Duration(c.Delivery.Timeout),
 		},
 	}
+	cfg.Certificates = c.HTTPS.config()
 	files := fileLimit()
 	connections := c.MaxConnections
 	if err := connections.fit(files); err != nil {
@@ -188,6 +199,11 @@ func (c *serveCommand) mailTransport() (mail.Transport, error) {
 // listen opens the address of an option.
 func listen(address, option string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, fmt.Errorf("cannot listen on %s: ports below 1024 need a permission; give it with "+
+			"AmbientCapabilities=CAP_NET_BIND_SERVICE in the unit or `setcap cap_net_bind_service=+ep` on the program, "+
+			"or choose another port with %s", address, option)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w; choose another address with %s", address, err, option)
 	}

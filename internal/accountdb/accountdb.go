@@ -1,6 +1,6 @@
 // Package accountdb keeps accounts and what belongs to them: keys, usage, webhook endpoints
-// and their deliveries, mails, subscriptions, sign-in links and sessions; and the tokens for
-// publishing.
+// and their deliveries, mails, subscriptions, sign-in links and sessions; the tokens for
+// publishing; and the site's certificates.
 //
 // A Store has one field per noun (Keys, Deliveries, …), each a small type in files of its name.
 //
@@ -38,6 +38,7 @@ type Store struct {
 	Links         *Links
 	Sessions      *Sessions
 	Tokens        *Tokens
+	Certificates  *Certificates
 }
 
 // New returns the tables of accounts in a database.
@@ -53,5 +54,6 @@ func New(db *sqldb.DB) *Store {
 		Links:         newLinks(db),
 		Sessions:      &Sessions{db},
 		Tokens:        &Tokens{db},
+		Certificates:  &Certificates{db},
 	}
 }

@@ -113,7 +113,7 @@ func serve() (stop func() error, err error) {
 	})
 	var running sync.WaitGroup
 	var failure error
-	running.Go(func() { failure = server.Run(ctx, listener, handler, nil, nil, log) })
+	running.Go(func() { failure = server.Run(ctx, listener, handler, server.Options{}, log) })
 	stop = func() error {
 		cancel()
 		running.Wait()

@@ -18,6 +18,7 @@ package lane
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"io"
 	"net"
 	"net/http"
@@ -30,6 +31,10 @@ import (
 // A Lane is a listener for an http.Server. It serves some connections itself.
 type Lane struct {
 	net.Listener
+	// TLS is set before Accept is called if connections are encrypted. Those of HTTP/2 go to the
+	// http.Server at once.
+	TLS *tls.Config
+
 	server  *http.Server
 	wants   func(path string) bool
 	start   sync.Once
@@ -63,6 +68,9 @@ func (l *Lane) accept() {
 				return
 			}
 			continue
+		}
+		if l.TLS != nil {
+			accepted = tls.Server(accepted, l.TLS)
 		}
 		c := &conn{
 			stream: accepted.(stream), lane: l, remote: accepted.RemoteAddr().String(), born: time.Now(), header: http.Header{},
@@ -148,11 +156,16 @@ type conn struct {
 
 // serve answers plain requests, and leaves the connection to the http.Server at any other one.
 func (c *conn) serve() {
-	unread, handOver := c.answerAll()
+	rest := c.greet()
+	if rest == nil {
+		unread, handOver := c.answerAll()
+		if handOver {
+			rest = &handedConn{c.stream, io.MultiReader(bytes.NewReader(bytes.Clone(unread)), c.stream)}
+		}
+	}
 	c.lane.conns.Delete(c)
 	c.setAsks(false)
-	if handOver && c.SetDeadline(time.Time{}) == nil {
-		rest := &handedConn{c.stream, io.MultiReader(bytes.NewReader(bytes.Clone(unread)), c.stream)}
+	if rest != nil && c.SetDeadline(time.Time{}) == nil {
 		select {
 		case c.lane.handed <- func() (net.Conn, error) { return rest, nil }:
 			return
@@ -160,6 +173,20 @@ func (c *conn) serve() {
 		}
 	}
 	_ = c.Close() // there is nobody to tell
+}
+
+// greet does the handshake of an encrypted connection, and returns the connection if it is for the
+// http.Server. If the handshake fails, so does the first read.
+func (c *conn) greet() net.Conn {
+	encrypted, ok := c.stream.(*tls.Conn)
+	if !ok {
+		return nil
+	}
+	_ = c.SetDeadline(c.born.Add(c.lane.server.ReadTimeout))
+	if encrypted.Handshake() == nil && encrypted.ConnectionState().NegotiatedProtocol == "h2" {
+		return encrypted
+	}
+	return nil
 }
 
 // answerAll returns when the connection ends or is not for us. Then unread is what was read
@@ -198,7 +225,11 @@ func (c *conn) answerAll() (unread []byte, handOver bool) {
 // setAsks tells the connection, if that wants to know, that it has sent a complete request, or that
 // what comes next is read by others.
 func (c *conn) setAsks(asks bool) {
-	if to, ok := c.stream.(interface{ SetAsks(asks bool) }); ok {
+	inner := net.Conn(c.stream)
+	if encrypted, ok := inner.(*tls.Conn); ok {
+		inner = encrypted.NetConn()
+	}
+	if to, ok := inner.(interface{ SetAsks(asks bool) }); ok {
 		to.SetAsks(asks)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"palmares/internal/billing"
+	"palmares/internal/certificate"
 	"palmares/internal/mail"
 	"palmares/internal/quota"
 	"palmares/internal/webhook"
@@ -16,6 +17,7 @@ import (
 type Config struct {
 	Database string       // see Open
 	Listener net.Listener // the public address; Run closes it
+	Plain    net.Listener // port 80 beside HTTPS; Run closes it; nil without Certificates
 	Ops      net.Listener // for metrics, profiles and health checks; Run closes it; nil for none
 	OpsName  string       // under which they are requested, besides addresses; may be empty
 	BaseURL  string       // the public URL of the server, without a final slash
@@ -45,6 +47,9 @@ type Config struct {
 	Mail     mail.Transport   // nil: mails are written to the log, links included
 	Stripe   billing.Settings // the zero value: only the operator grants Pro
 	Webhooks Webhooks
+
+	// Certificates says how Listener gets its certificates; nil for plain HTTP.
+	Certificates *certificate.Config
 }
 
 // Mirror says what a node is a copy of.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/signal"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"palmares/internal/certificate"
 	"palmares/internal/dataapi"
 	"palmares/internal/dataset"
 	"palmares/internal/mirror"
@@ -44,6 +46,8 @@ type node struct {
 	store   *Database  // nil until it is open
 	pages   *site.Site // nil until the store is open
 	exports *dataset.Exports
+
+	certificates *certificate.Manager // nil for plain HTTP
 
 	limitGarbage sync.Once
 	published    atomic.Int64 // the version that was loaded last, 0 for none
@@ -132,17 +136,15 @@ func (n *node) serve() error {
 func (n *node) serveLogged() error {
 	if n.cfg.Ops != nil {
 		n.run(func(ctx context.Context) error {
-			return server.Run(ctx, n.cfg.Ops, server.Ops(n.metrics, n.public.Ready, n.cfg.OpsName, n.cfg.Release), nil, nil, n.log)
+			ops := server.Ops(n.metrics, n.public.Ready, n.cfg.OpsName, n.cfg.Release)
+			return server.Run(ctx, n.cfg.Ops, ops, server.Options{}, n.log)
 		})
 	}
 	serving, stopServing := context.WithCancel(n.background)
 	defer stopServing()
 	served := make(chan error, 1)
-	front := n.public.InFrontLane
-	if !n.cfg.FrontLane {
-		front = nil
-	}
-	go func() { served <- server.Run(serving, n.cfg.Listener, n.public, n.connections, front, n.log) }()
+	handler, options := n.listening()
+	go func() { served <- server.Run(serving, n.cfg.Listener, handler, options, n.log) }()
 
 	err := n.wire()
 	if n.ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -158,6 +160,27 @@ func (n *node) serveLogged() error {
 	}
 	stopServing()
 	return errors.Join(err, <-served, n.end())
+}
+
+// listening returns how the public address is served, and serves the redirects to it, if it has
+// certificates.
+func (n *node) listening() (http.Handler, server.Options) {
+	options := server.Options{Limit: n.connections}
+	if n.cfg.FrontLane {
+		options.Front = n.public.InFrontLane
+	}
+	if n.cfg.Certificates == nil {
+		return n.public, options
+	}
+	cfg := *n.cfg.Certificates
+	cfg.Base, cfg.Now, cfg.Log = n.cfg.BaseURL, n.cfg.Now, n.log
+	n.certificates = certificate.New(cfg)
+	n.run(func(ctx context.Context) error {
+		plain := server.Options{Limit: server.NewConnections(max(1, n.connections.Limit()/4))}
+		return server.Run(ctx, n.cfg.Plain, n.certificates.Plain(), plain, n.log)
+	})
+	options.TLS = n.certificates.TLS()
+	return n.certificates.Secure(n.public), options
 }
 
 // endTimeout is how long background loops may take to store what they have. A supervisor

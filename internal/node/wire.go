@@ -160,6 +160,19 @@ func (n *node) start(
 	n.metrics.Register(dispatcher, mails)
 	n.run(payments.Run)
 	n.run(n.pruneSessions)
+	if n.certificates == nil {
+		return
+	}
+	n.runUntilStop(func(ctx context.Context) error {
+		return n.certificates.Run(ctx, d.store.Certificates, d.sealer)
+	})
+	n.metrics.Gauge("palmares_certificate_expiry_days",
+		"Days until the first certificate expires; 0 if one is missing.", func() float64 {
+			if expiry := n.certificates.Expiry(); !expiry.IsZero() {
+				return expiry.Sub(n.cfg.Now()).Hours() / 24
+			}
+			return 0
+		})
 }
 
 const (

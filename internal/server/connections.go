@@ -182,8 +182,12 @@ func (c *limitedConn) SetAsks(asks bool) { c.asks.Store(asks) }
 func track(srv *http.Server) {
 	handler := srv.Handler
 	limitedOf := func(c net.Conn) *limitedConn {
-		if handed, ok := c.(interface{ NetConn() net.Conn }); ok { // by the front lane
-			c = handed.NetConn()
+		for { // it may be encrypted, and handed over by the front lane
+			outer, ok := c.(interface{ NetConn() net.Conn })
+			if !ok {
+				break
+			}
+			c = outer.NetConn()
 		}
 		limited, _ := c.(*limitedConn)
 		return limited

@@ -72,7 +72,7 @@ func testLimit(t *testing.T, front func(string) bool) {
 	limit := NewConnections(4)
 	ctx, stop := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
-	go func() { ran <- Run(ctx, listener, handler, limit, front, slog.New(slog.NewTextHandler(&log, nil))) }()
+	go func() { ran <- Run(ctx, listener, handler, Options{Limit: limit, Front: front}, slog.New(slog.NewTextHandler(&log, nil))) }()
 
 	// Three connections become idle. The fourth reaches the limit, and makes them close.
 	for range 3 {
@@ -136,7 +136,7 @@ func TestTheOldestSilentConnectionMakesRoom(t *testing.T) {
 		limit := NewConnections(4)
 		ctx, stop := context.WithCancel(t.Context())
 		ran := make(chan error, 1)
-		go func() { ran <- Run(ctx, listener, handler, limit, front, slog.New(slog.DiscardHandler)) }()
+		go func() { ran <- Run(ctx, listener, handler, Options{Limit: limit, Front: front}, slog.New(slog.DiscardHandler)) }()
 		open := func(sends string, connections int) *caller {
 			c := call(t, address)
 			fmt.Fprint(c.conn, sends)

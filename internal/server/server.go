@@ -9,6 +9,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"log/slog"
@@ -136,32 +137,41 @@ const (
 	idleTimeout  = 2 * time.Minute
 	maxHeader    = 32 << 10
 	stopTimeout  = 15 * time.Second
+	maxStreams   = 100 // requests at once of a connection of HTTP/2
 )
 
-// Run serves handler on l, with at most limit connections if it is not nil, until ctx
-// ends. Plain requests for paths that front wants, if it is not nil, take the front lane.
-// When ctx ends, Run stops accepting connections and waits for the requests in flight, for at
-// most 15 seconds.
-func Run(
-	ctx context.Context, l net.Listener, handler http.Handler, limit *Connections, front func(path string) bool,
-	log *slog.Logger,
-) error {
+// Options are those of a listener. The zero value is plain net/http.
+type Options struct {
+	Limit *Connections           // of open connections; nil for none
+	Front func(path string) bool // which paths take the front lane; nil for none
+	TLS   *tls.Config            // nil for plain HTTP
+}
+
+// Run serves handler on l until ctx ends. Then it stops accepting connections and waits for the
+// requests in flight, for at most 15 seconds.
+func Run(ctx context.Context, l net.Listener, handler http.Handler, o Options, log *slog.Logger) error {
 	srv := &http.Server{
 		Handler:        handler,
 		ReadTimeout:    readTimeout,
 		WriteTimeout:   writeTimeout,
 		IdleTimeout:    idleTimeout,
 		MaxHeaderBytes: maxHeader,
+		TLSConfig:      o.TLS,
+		HTTP2:          &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelDebug), // broken connections are not our errors
 	}
-	if limit != nil {
+	if o.Limit != nil {
 		track(srv)
 	}
-	limited := newListener(l, srv, limit, log)
+	limited := newListener(l, srv, o.Limit, log)
 	listener := net.Listener(limited)
-	if front != nil {
-		limited.lane = lane.New(limited, srv, front)
+	switch {
+	case o.Front != nil:
+		limited.lane = lane.New(limited, srv, o.Front)
+		limited.lane.TLS = o.TLS
 		listener = limited.lane
+	case o.TLS != nil:
+		listener = tls.NewListener(limited, o.TLS)
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(listener) }()

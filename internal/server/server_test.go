@@ -392,7 +392,7 @@ func testStopping(t *testing.T, front func(string) bool) {
 	})
 	ctx, stop := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
-	go func() { ran <- Run(ctx, listener, handler, nil, front, slog.New(slog.DiscardHandler)) }()
+	go func() { ran <- Run(ctx, listener, handler, Options{Front: front}, slog.New(slog.DiscardHandler)) }()
 	answer := make(chan string, 1)
 	go func() {
 		resp, err := http.Get("http://" + listener.Addr().String())
@@ -431,7 +431,7 @@ func testLargeHeaders(t *testing.T, front func(string) bool) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
-	go func() { ran <- Run(ctx, listener, http.NotFoundHandler(), nil, front, slog.New(slog.DiscardHandler)) }()
+	go func() { ran <- Run(ctx, listener, http.NotFoundHandler(), Options{Front: front}, slog.New(slog.DiscardHandler)) }()
 	conn, err := net.Dial("tcp", listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"net/mail"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/idna"
+
+	"palmares/internal/certificate"
+)
+
+// httpsOptions are for a server with certificates of its own.
+type httpsOptions struct {
+	Domains    domainList    `name:"domain" help:"Domains to serve over HTTPS with certificates by ACME, comma-separated; the first is the address of the site, the others redirect to it (default: none, plain HTTP)." env:"PALMARES_DOMAIN" placeholder:"DOMAINS"`
+	ListenHTTP string        `name:"listen-http" help:"Address for the redirects to HTTPS, and for the authority." default:":80" env:"PALMARES_LISTEN_HTTP" placeholder:"HOST:PORT"`
+	Directory  acmeDirectory `name:"acme-directory" help:"Directory of the authority (default: Let’s Encrypt)." env:"PALMARES_ACME_DIRECTORY" placeholder:"URL"`
+	Contact    acmeContact   `name:"acme-contact" help:"Mail address that the authority may write to (default: none)." env:"PALMARES_ACME_CONTACT" placeholder:"ADDRESS"`
+}
+
+// address returns where serve listens.
+func (c *serveCommand) address() string {
+	if len(c.HTTPS.Domains) > 0 {
+		return cmp.Or(c.Listen, ":443")
+	}
+	return cmp.Or(c.Listen, "localhost:8080")
+}
+
+// baseURL returns the URL of the site on a listener.
+func (o *httpsOptions) baseURL(addr net.Addr) baseURL {
+	if len(o.Domains) == 0 {
+		return deriveBaseURL(addr)
+	}
+	if at, ok := addr.(*net.TCPAddr); ok && at.Port != 443 {
+		return baseURL(fmt.Sprintf("https://%s:%d", o.Domains[0], at.Port))
+	}
+	return baseURL("https://" + o.Domains[0])
+}
+
+// config returns how certificates are obtained; nil for plain HTTP.
+func (o *httpsOptions) config() *certificate.Config {
+	if len(o.Domains) == 0 {
+		return nil
+	}
+	return &certificate.Config{
+		Domains: o.Domains, Directory: cmp.Or(string(o.Directory), certificate.Directory), Contact: string(o.Contact),
+		Agent: "palmares/" + version,
+	}
+}
+
+// A domainList is the value of --domain.
+type domainList []string
+
+// UnmarshalText reads domains, which are kept as a browser sends them.
+func (l *domainList) UnmarshalText(text []byte) error {
+	for part := range strings.SplitSeq(string(text), ",") {
+		part = strings.TrimSuffix(strings.TrimSpace(part), ".")
+		name, err := idna.Lookup.ToASCII(part)
+		_, isAddress := netip.ParseAddr(part)
+		if err != nil || isAddress == nil || !strings.Contains(name, ".") || len(name) > 253 {
+			return fmt.Errorf("%q is not a domain that can have a certificate: write a name such as catalogue.example, "+
+				"without https:// and port", part)
+		}
+		if slices.Contains(*l, name) {
+			return fmt.Errorf("%q is there twice: remove one", part)
+		}
+		*l = append(*l, name)
+	}
+	return nil
+}
+
+// An acmeDirectory is the value of --acme-directory.
+type acmeDirectory string
+
+// UnmarshalText reads the URL of a directory.
+func (d *acmeDirectory) UnmarshalText(text []byte) error {
+	if !strings.HasPrefix(string(text), "https://") {
+		return fmt.Errorf("%q is not the directory of an authority: it begins with https://", text)
+	}
+	*d = acmeDirectory(text)
+	return nil
+}
+
+// An acmeContact is the value of --acme-contact.
+type acmeContact string
+
+// UnmarshalText reads a mail address.
+func (c *acmeContact) UnmarshalText(text []byte) error {
+	at, err := mail.ParseAddress(string(text))
+	if err != nil || at.Name != "" {
+		return fmt.Errorf("%q is not a mail address: write it as operations@catalogue.example", text)
+	}
+	*c = acmeContact(at.Address)
+	return nil
+}

@@ -1,0 +1,267 @@
+package certificate
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/acme"
+)
+
+const (
+	orderTimeout = 4 * time.Minute
+	claim        = 5 * time.Minute // whoever began an order and was killed has failed by then
+)
+
+// delays are how long to wait after that many failures. Each order may fail to prove a domain in two
+// ways, and authorities allow five such failures an hour.
+var delays = []time.Duration{
+	0, time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour,
+}
+
+// afterStart is how long to wait instead, at most, when a server starts: somebody may have
+// corrected what was wrong.
+const afterStart = 15 * time.Minute
+
+// mayTry reports whether a certificate may be ordered now.
+func (o Order) mayTry(now time.Time, started bool) bool {
+	delay := delays[min(o.Failures, len(delays)-1)]
+	if started {
+		delay = min(delay, afterStart)
+	}
+	return !now.Before(o.Tried.Add(delay)) && !now.Before(o.ClaimedUntil)
+}
+
+// renew orders a certificate unless another node does, or the last failure was a short time ago.
+func (m *Manager) renew(ctx context.Context, store Store, domain string, started bool) {
+	now := m.cfg.Now()
+	last, err := store.LastOrder(ctx, domain)
+	if err == nil && !last.mayTry(now, started) {
+		return
+	}
+	var claimed bool
+	if err == nil {
+		claimed, err = store.Claim(ctx, domain, last, now, now.Add(claim))
+	}
+	if err != nil {
+		m.cfg.Log.Error("whether a certificate is to be ordered cannot be read from the database",
+			"domain", domain, "error", err)
+		return
+	}
+	if !claimed {
+		return
+	}
+	// The order goes on when the server stops, so that what the authority has issued is stored.
+	ordered := make(chan error, 1)
+	go func() {
+		ctx := context.WithoutCancel(ctx)
+		limited, cancel := context.WithTimeout(ctx, orderTimeout)
+		defer cancel()
+		err := m.order(limited, domain)
+		ending, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		ordered <- errors.Join(err, store.End(ending, domain, err == nil))
+	}()
+	select {
+	case err = <-ordered:
+	case <-ctx.Done():
+		return
+	}
+	if err != nil {
+		next := delays[min(last.Failures+1, len(delays)-1)]
+		m.cfg.Log.Error("no certificate for "+domain+": "+explain(err, domain, m.cfg.Directory),
+			"tried_again_in", next.String(), "error", err)
+		return
+	}
+	m.load(ctx)
+	if c := (*m.held.Load())[domain]; c != nil {
+		m.cfg.Log.Info("a certificate was issued", "domain", domain, "expires", c.Leaf.NotAfter.UTC().Format(time.RFC3339))
+	}
+}
+
+// The ways to prove that a domain is ours, in the order in which they are tried.
+var ways = []string{"http-01", "tls-alpn-01"}
+
+// order orders a certificate and stores it.
+func (m *Manager) order(ctx context.Context, domain string) error {
+	client, err := m.client(ctx)
+	if err != nil {
+		return err
+	}
+	account := &acme.Account{}
+	if m.cfg.Contact != "" {
+		account.Contact = []string{"mailto:" + m.cfg.Contact}
+	}
+	_, err = client.Register(ctx, account, acme.AcceptTOS)
+	if err != nil && !errors.Is(err, acme.ErrAccountAlreadyExists) {
+		return err
+	}
+	var refused error
+	for _, way := range ways {
+		o, err := client.AuthorizeOrder(ctx, acme.DomainIDs(domain))
+		if err != nil {
+			return err
+		}
+		err = m.prove(ctx, client, o, domain, way)
+		if err == nil {
+			return m.finish(ctx, client, o, domain)
+		}
+		refused = errors.Join(refused, fmt.Errorf("%s: %w", way, err))
+		if _, ok := errors.AsType[*acme.AuthorizationError](err); !ok {
+			break // another way does not help
+		}
+	}
+	return refused
+}
+
+// prove proves that a domain is ours.
+func (m *Manager) prove(ctx context.Context, client *acme.Client, o *acme.Order, domain, way string) error {
+	for _, at := range o.AuthzURLs {
+		z, err := client.GetAuthorization(ctx, at)
+		if err != nil {
+			return err
+		}
+		if z.Status != acme.StatusPending { // proven a short time ago
+			continue
+		}
+		i := slices.IndexFunc(z.Challenges, func(c *acme.Challenge) bool { return c.Type == way })
+		if i < 0 {
+			return errors.New("the authority does not offer it")
+		}
+		if err := m.show(ctx, client, at, z.Challenges[i], domain); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// show shows the authority a token on every node.
+func (m *Manager) show(
+	ctx context.Context, client *acme.Client, authorization string, c *acme.Challenge, domain string,
+) (err error) {
+	if err := m.values.put(ctx, proofName(domain), c.Token); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.values.remove(context.WithoutCancel(ctx), proofName(domain))) }()
+	select {
+	case <-time.After(proofAge): // until no node believes that there is none
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if _, err := client.Accept(ctx, c); err != nil {
+		return err
+	}
+	_, err = client.WaitAuthorization(ctx, authorization)
+	return err
+}
+
+// finish has the certificate of a proven order issued, and stores it with a new key.
+func (m *Manager) finish(ctx context.Context, client *acme.Client, o *acme.Order, domain string) error {
+	o, err := client.WaitOrder(ctx, o.URI)
+	if err != nil {
+		return err
+	}
+	key, text, err := newKey()
+	if err != nil {
+		return err
+	}
+	request, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{DNSNames: []string{domain}}, key)
+	if err != nil {
+		return err
+	}
+	chain, _, err := client.CreateCertFromOrder(ctx, o, request, true)
+	if err != nil {
+		return err
+	}
+	for _, der := range chain {
+		text += string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	}
+	if err := m.values.put(ctx, certificateName(domain), text); err != nil {
+		return fmt.Errorf("a certificate was issued and cannot be stored: %w", err)
+	}
+	return nil
+}
+
+// client returns a client of the authority with the account of this installation, whose key it makes if
+// there is none.
+func (m *Manager) client(ctx context.Context) (*acme.Client, error) {
+	name := "account " + m.cfg.Directory
+	text, err := m.values.get(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if text == "" {
+		_, text, err = newKey()
+		if err == nil {
+			err = m.values.put(ctx, name, text)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	block, _ := pem.Decode([]byte(text))
+	key, err := x509.ParseECPrivateKey(block.Bytes)
+	return &acme.Client{
+		Key: key, DirectoryURL: m.cfg.Directory, UserAgent: m.cfg.Agent, HTTPClient: &http.Client{Timeout: 30 * time.Second},
+	}, err
+}
+
+// newKey returns a key, and the same as text.
+func newKey() (*ecdsa.PrivateKey, string, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, "", err
+	}
+	der, err := x509.MarshalECPrivateKey(key)
+	return key, string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})), err
+}
+
+// explain says what is wrong and what to do.
+func explain(err error, domain, directory string) string {
+	text := err.Error()
+	var problem *acme.Error
+	var network *url.Error
+	var unknown x509.UnknownAuthorityError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, &unknown):
+		return "the authority " + directory + " has a certificate that this machine does not trust: " +
+			"correct --acme-directory, or add its root to the machine's certificates"
+	case errors.As(err, &invalid):
+		return "the certificate of the authority " + directory + " is not valid at this time: check this machine's clock"
+	case errors.As(err, &problem) && problem.ProblemType == "urn:ietf:params:acme:error:rateLimited":
+		return "the authority has had too many requests for it: " + problem.Detail
+	case strings.Contains(text, "acme:error:dns"):
+		return "the authority does not find its address: let the DNS entry of " + domain + " (A or AAAA) point to this server"
+	case strings.Contains(text, "acme:error:connection"), strings.Contains(text, "acme:error:tls"):
+		return "the authority cannot reach this server: open ports 80 and 443 to the world, " +
+			"and let the DNS entry of " + domain + " point here"
+	case strings.Contains(text, "acme:error:unauthorized"), strings.Contains(text, "acme:error:incorrectResponse"):
+		return "the authority reached another server: let the DNS entry of " + domain + " point to this one"
+	case strings.Contains(text, "acme:error:caa"):
+		return "the CAA entry of the domain allows another authority only: correct it"
+	case strings.Contains(text, "acme:error:rejectedIdentifier"):
+		return "the authority issues none for this name: correct --domain"
+	case errors.As(err, &network) || isTimeout(err):
+		return "the authority " + directory + " cannot be reached: check the network and --acme-directory"
+	case errors.As(err, &problem) && problem.StatusCode == 404, strings.Contains(text, "invalid character"):
+		return directory + " is no directory of an authority: correct --acme-directory"
+	}
+	return "the authority refuses: " + text
+}
+
+func isTimeout(err error) bool {
+	var network net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &network) && network.Timeout()
+}
