@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"time"
 
+	"palmares/internal/certificate"
 	"palmares/internal/node"
 	"palmares/internal/sqldb"
 )
@@ -30,6 +33,9 @@ func (c *checkCommand) Run(inv *invocation) error {
 		found = append(found, all...)
 		if current {
 			found = append(found, c.secrets(inv))
+			if len(c.HTTPS.Domains) > 0 {
+				found = append(found, c.certificates(inv))
+			}
 		}
 	}
 	files := fileLimit()
@@ -83,6 +89,30 @@ func (c *checkCommand) secrets(inv *invocation) sqldb.Finding {
 		return err
 	})
 	return finding("secret key", err, text)
+}
+
+// certificates reads the certificates of --domain.
+func (c *checkCommand) certificates(inv *invocation) sqldb.Finding {
+	var text string
+	err := inv.withStore(func(st *node.Database) error {
+		sealer, err := c.Webhooks.keySource(inv.database).Sealer()
+		if err != nil {
+			return err
+		}
+		expiry, err := certificate.New(*c.HTTPS.config()).Read(inv.ctx, st.Certificates, sealer)
+		switch {
+		case err != nil:
+			return err
+		case expiry.IsZero():
+			return errors.New("not every domain has one: the log of the server says why")
+		case expiry.Before(inv.now().AddDate(0, 0, 14)):
+			return fmt.Errorf("the first one expires on %s: the log of the server says why it is not renewed",
+				expiry.UTC().Format(time.DateOnly))
+		}
+		text = "the first one expires on " + expiry.UTC().Format(time.DateOnly)
+		return nil
+	})
+	return finding("certificate", err, text)
 }
 
 // memory compares the limit with what a catalogue needs; see docs/operating.md.

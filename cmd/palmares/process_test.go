@@ -96,10 +96,13 @@ func startProcess(t *testing.T, binary string, args ...string) *process {
 	t.Helper()
 	args = append([]string{"serve", "--listen", "localhost:0", "--drain", "0s"}, args...)
 	// The test's context ends before its clean-up, which stops the server properly.
-	p := &process{
-		t: t, cmd: exec.CommandContext(context.WithoutCancel(t.Context()), binary, args...), log: &testkit.Log{},
-		found: make(chan string, 1), ended: make(chan struct{}),
-	}
+	return launch(t, exec.CommandContext(context.WithoutCancel(t.Context()), binary, args...))
+}
+
+// launch starts a server, which ends with the test.
+func launch(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{t: t, cmd: cmd, log: &testkit.Log{}, found: make(chan string, 1), ended: make(chan struct{})}
 	p.cmd.Stderr = &urlFinder{log: p.log, found: p.found}
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)

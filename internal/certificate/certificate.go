@@ -123,6 +123,13 @@ func (m *Manager) Expiry() (first time.Time) {
 	return first
 }
 
+// Read returns what Expiry returns of the certificates in a database.
+func (m *Manager) Read(ctx context.Context, store Store, sealer Sealer) (time.Time, error) {
+	m.values.open(store, sealer)
+	err := m.load(ctx)
+	return m.Expiry(), err
+}
+
 // interval is how often a node looks for what another one has got, and whether anything is due.
 const interval = time.Minute
 
@@ -133,7 +140,9 @@ func (m *Manager) Run(ctx context.Context, store Store, sealer Sealer) error {
 	defer tick.Stop()
 	started := true
 	for {
-		m.load(ctx)
+		if err := m.load(ctx); err != nil && ctx.Err() == nil {
+			m.cfg.Log.Error(err.Error())
+		}
 		for _, domain := range m.cfg.Domains {
 			if m.isDue(domain) {
 				m.renew(ctx, store, domain, started)
@@ -152,8 +161,8 @@ func (m *Manager) Run(ctx context.Context, store Store, sealer Sealer) error {
 	}
 }
 
-// load reads the certificates that the database has.
-func (m *Manager) load(ctx context.Context) {
+// load reads the certificates that the database has. What cannot be read stays as it is.
+func (m *Manager) load(ctx context.Context) (failed error) {
 	held := maps.Clone(*m.held.Load())
 	for _, domain := range m.cfg.Domains {
 		text, err := m.values.get(ctx, certificateName(domain))
@@ -164,11 +173,12 @@ func (m *Manager) load(ctx context.Context) {
 				held[domain] = &c
 			}
 		}
-		if err != nil && ctx.Err() == nil {
-			m.cfg.Log.Error("the certificate of "+domain+" cannot be read from the database", "error", err)
+		if err != nil {
+			failed = fmt.Errorf("the certificate of %s cannot be read from the database: %w", domain, err)
 		}
 	}
 	m.held.Store(&held)
+	return failed
 }
 
 func certificateName(domain string) string { return "certificate " + domain }

@@ -84,7 +84,9 @@ func (m *Manager) renew(ctx context.Context, store Store, domain string, started
 			"tried_again_in", next.String(), "error", err)
 		return
 	}
-	m.load(ctx)
+	if err := m.load(ctx); err != nil {
+		m.cfg.Log.Error(err.Error())
+	}
 	if c := (*m.held.Load())[domain]; c != nil {
 		m.cfg.Log.Info("a certificate was issued", "domain", domain, "expires", c.Leaf.NotAfter.UTC().Format(time.RFC3339))
 	}

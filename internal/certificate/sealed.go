@@ -49,4 +49,6 @@ func (v *sealed) put(ctx context.Context, name, value string) error {
 	return s.Put(ctx, name, s.sealer.Seal(name, value))
 }
 
-func (v *sealed) remove(ctx context.Context, name string) error { return v.opened.Load().Delete(ctx, name) }
+func (v *sealed) remove(ctx context.Context, name string) error {
+	return v.opened.Load().Delete(ctx, name)
+}

@@ -72,7 +72,9 @@ func testLimit(t *testing.T, front func(string) bool) {
 	limit := NewConnections(4)
 	ctx, stop := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
-	go func() { ran <- Run(ctx, listener, handler, Options{Limit: limit, Front: front}, slog.New(slog.NewTextHandler(&log, nil))) }()
+	go func() {
+		ran <- Run(ctx, listener, handler, Options{Limit: limit, Front: front}, slog.New(slog.NewTextHandler(&log, nil)))
+	}()
 
 	// Three connections become idle. The fourth reaches the limit, and makes them close.
 	for range 3 {

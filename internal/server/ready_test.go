@@ -64,7 +64,9 @@ func run(t *testing.T, handler http.Handler, front func(string) bool) (address s
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
-	go func() { ran <- Run(ctx, listener, handler, Options{Limit: NewConnections(10), Front: front}, slog.New(slog.DiscardHandler)) }()
+	go func() {
+		ran <- Run(ctx, listener, handler, Options{Limit: NewConnections(10), Front: front}, slog.New(slog.DiscardHandler))
+	}()
 	t.Cleanup(func() {
 		stop()
 		if err := <-ran; err != nil {

@@ -431,7 +431,9 @@ func testLargeHeaders(t *testing.T, front func(string) bool) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
-	go func() { ran <- Run(ctx, listener, http.NotFoundHandler(), Options{Front: front}, slog.New(slog.DiscardHandler)) }()
+	go func() {
+		ran <- Run(ctx, listener, http.NotFoundHandler(), Options{Front: front}, slog.New(slog.DiscardHandler))
+	}()
 	conn, err := net.Dial("tcp", listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)

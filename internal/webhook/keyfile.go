@@ -75,6 +75,9 @@ func (k KeySource) Usable(ctx context.Context, secrets Secrets) (bool, error) {
 	return true, err
 }
 
+// Sealer returns the keys without looking at the database. It creates no key file.
+func (k KeySource) Sealer() (Sealer, error) { return k.keys(false) }
+
 func (k KeySource) open(stored []SealedSecret) (Sealer, error) {
 	sealer, err := k.keys(len(stored) == 0)
 	if err != nil {
