@@ -138,7 +138,9 @@ func TestTheOldestSilentConnectionMakesRoom(t *testing.T) {
 		limit := NewConnections(4)
 		ctx, stop := context.WithCancel(t.Context())
 		ran := make(chan error, 1)
-		go func() { ran <- Run(ctx, listener, handler, Options{Limit: limit, Front: front}, slog.New(slog.DiscardHandler)) }()
+		go func() {
+			ran <- Run(ctx, listener, handler, Options{Limit: limit, Front: front}, slog.New(slog.DiscardHandler))
+		}()
 		open := func(sends string, connections int) *caller {
 			c := call(t, address)
 			fmt.Fprint(c.conn, sends)
