@@ -68,7 +68,7 @@ func (o *exportOptions) folder(database string) string {
 // webhookOptions are for the commands that add endpoints or send to them.
 type webhookOptions struct {
 	Allow     networks `name:"webhook-allow" help:"Networks (CIDR, comma-separated) that are not public and that webhooks may be sent to (default: none)." env:"PALMARES_WEBHOOK_ALLOW" placeholder:"CIDRS"`
-	SecretKey string   `help:"32 bytes in base64 that seal the secrets of webhooks; previous keys follow after a comma (SQLite: created once beside the database; PostgreSQL: required)." env:"PALMARES_SECRET_KEY" placeholder:"KEY"`
+	SecretKey string   `help:"32 bytes in base64 that seal the secrets of webhooks and certificates; previous keys follow after a comma (SQLite: created once beside the database; PostgreSQL: required)." env:"PALMARES_SECRET_KEY" placeholder:"KEY"`
 }
 
 // keySource returns where the keys of webhook secrets are for a database.

@@ -190,7 +190,8 @@ func (p *changePage) Pieces(yield func([]byte) bool) {
 func yieldRows(yield func([]byte) bool, n int, meta []byte, appendRow func([]byte, int) []byte) {
 	b := append([]byte(nil), `{"data":[`...)
 	for i := range n {
-		if b = appendRow(b, i); !yield(b) {
+		b = appendRow(b, i)
+		if !yield(b) {
 			return
 		}
 		b = append(b[:0], ',')

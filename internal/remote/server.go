@@ -224,7 +224,8 @@ func (h *Handler) askForTokens(ctx context.Context) {
 	exists, err := h.Tokens.Any(ctx)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.askErr = err; err == nil {
+	h.askErr = err
+	if err == nil {
 		h.hasTokens, h.isKnown = exists, true
 	}
 	h.askedAt = h.Now()
