@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"palmares/internal/snapshot"
 	"palmares/internal/wire"
 )
@@ -73,25 +75,27 @@ func New(source []byte, base string) *Document {
 func (d *Document) find(gapName string, path ...string) gap {
 	from, to := 0, len(d.source)
 	for _, name := range path {
-		value, end := member(d.source[from:to], name)
-		from, to = from+end-len(value), from+end
+		begin, end := member(d.source[from:to], name)
+		from, to = from+begin, from+end
 	}
 	return gap{gapName, from, to}
 }
 
-// member returns a member of a JSON object, and where it ends in the object.
-func member(object []byte, name string) (value json.RawMessage, end int) {
-	dec := json.NewDecoder(bytes.NewReader(object))
-	_, err := dec.Token() // the opening brace
-	for err == nil && dec.More() {
-		var found json.Token
-		found, err = dec.Token()
-		if err != nil {
-			break
+// member returns where the value of a member of a JSON object begins and ends.
+func member(object []byte, name string) (from, to int) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(object))
+	_, err := dec.ReadToken() // the opening brace
+	for err == nil && dec.PeekKind() == '"' {
+		var found jsontext.Token
+		found, err = dec.ReadToken()
+		isIt := err == nil && found.String() == name
+		var value jsontext.Value
+		if err == nil {
+			value, err = dec.ReadValue()
 		}
-		err = dec.Decode(&value)
-		if err == nil && found == name {
-			return value, int(dec.InputOffset())
+		if isIt && err == nil {
+			to = int(dec.InputOffset())
+			return to - len(value), to
 		}
 	}
 	panic(fmt.Sprintf("openapi: the document has no %s: %v", name, err))

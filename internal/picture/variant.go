@@ -16,8 +16,12 @@ const variantQuality = 82
 // with a dense screen or a column, a wide screen.
 var defaultWidths = []int{96, 480, 960, 1600}
 
+// smallest is the size of the smallest picture that gets variants by default, in bytes: below it,
+// they would save a reader nothing.
+const smallest = 16 << 10
+
 // Variants returns the picture in the given widths, in increasing order; without widths,
-// in 96, 480, 960 and 1600. A width that is not clearly smaller than the picture's is left
+// in 96, 480, 960 and 1600, unless it has less than 16 KiB. A width that is not clearly smaller than the picture's is left
 // out, and so is a variant that takes as many bytes as the picture or more. An animation
 // has no variants. An opaque picture becomes a JPEG, or a PNG if the picture has no
 // compression losses and the PNG is smaller; a transparent one becomes a PNG.
@@ -26,7 +30,7 @@ var defaultWidths = []int{96, 480, 960, 1600}
 //
 // Variants frees the pixels that Inspect decoded; calling it again decodes them anew.
 func (p *Picture) Variants(widths ...int) ([]File, error) {
-	if len(widths) == 0 {
+	if len(widths) == 0 && len(p.Bytes) >= smallest {
 		widths = defaultWidths
 	}
 	widths = slices.Compact(slices.Sorted(slices.Values(widths)))
