@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/mail"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -55,15 +56,18 @@ func (o *httpsOptions) config() *certificate.Config {
 // A domainList is the value of --domain.
 type domainList []string
 
+// domainNames are those that DNS can have, as a browser sends them.
+var domainNames = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.StrictDomainName(true), idna.VerifyDNSLength(true))
+
 // UnmarshalText reads domains, which are kept as a browser sends them.
 func (l *domainList) UnmarshalText(text []byte) error {
 	for part := range strings.SplitSeq(string(text), ",") {
 		part = strings.TrimSuffix(strings.TrimSpace(part), ".")
-		name, err := idna.Lookup.ToASCII(part)
+		name, err := domainNames.ToASCII(part)
 		_, isAddress := netip.ParseAddr(part)
-		if err != nil || isAddress == nil || !strings.Contains(name, ".") || len(name) > 253 {
+		if err != nil || isAddress == nil || !strings.Contains(name, ".") {
 			return fmt.Errorf("%q is not a domain that can have a certificate: write a name such as catalogue.example, "+
-				"without https:// and port", part)
+				"without https://, port and *", part)
 		}
 		if slices.Contains(*l, name) {
 			return fmt.Errorf("%q is there twice: remove one", part)
@@ -78,8 +82,9 @@ type acmeDirectory string
 
 // UnmarshalText reads the URL of a directory.
 func (d *acmeDirectory) UnmarshalText(text []byte) error {
-	if !strings.HasPrefix(string(text), "https://") {
-		return fmt.Errorf("%q is not the directory of an authority: it begins with https://", text)
+	at, err := url.Parse(string(text))
+	if err != nil || at.Scheme != "https" || at.Host == "" {
+		return fmt.Errorf("%q is not the directory of an authority: it begins with https://, as %s does", text, certificate.Directory)
 	}
 	*d = acmeDirectory(text)
 	return nil

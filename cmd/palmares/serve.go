@@ -204,6 +204,10 @@ func listen(address, option string) (net.Listener, error) {
 			"AmbientCapabilities=CAP_NET_BIND_SERVICE in the unit or `setcap cap_net_bind_service=+ep` on the program, "+
 			"or choose another port with %s", address, option)
 	}
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("cannot listen on %s: another program does; stop that (`ss -ltnp` names it), "+
+			"or choose another address with %s", address, option)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w; choose another address with %s", address, err, option)
 	}

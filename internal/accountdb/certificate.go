@@ -59,18 +59,14 @@ func (s *Certificates) Claim(
 		n, err := sqldb.ExecRows(ctx, tx, `
 			INSERT INTO certificate_orders (domain, tried_at, claimed_until, failures) VALUES ($1, $2, $3, 0)
 			ON CONFLICT (domain) DO UPDATE SET tried_at = excluded.tried_at, claimed_until = excluded.claimed_until
-			WHERE certificate_orders.tried_at = $4 AND certificate_orders.claimed_until <= $2`,
+			WHERE certificate_orders.tried_at = $4`,
 			domain, sqldb.FormatTime(now), sqldb.FormatTime(until), sqldb.FormatTime(last.Tried))
 		return n == 1, err
 	})
 }
 
-// End ends an order.
-func (s *Certificates) End(ctx context.Context, domain string, succeeded bool) error {
-	failures := `failures + 1`
-	if succeeded {
-		failures = `0`
-	}
-	return sqldb.WriteOnce(ctx, s.db, `UPDATE certificate_orders SET claimed_until = '', failures = `+failures+
-		` WHERE domain = $1`, domain)
+// End ends an order, after so many failures.
+func (s *Certificates) End(ctx context.Context, domain string, failures int) error {
+	return sqldb.WriteOnce(ctx, s.db, `UPDATE certificate_orders SET claimed_until = '', failures = $1 WHERE domain = $2`,
+		failures, domain)
 }

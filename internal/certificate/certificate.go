@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -34,8 +35,8 @@ type Store interface {
 	LastOrder(ctx context.Context, domain string) (Order, error)
 	// Claim begins an order, and reports whether nobody else has begun one since last was read.
 	Claim(ctx context.Context, domain string, last Order, now, until time.Time) (bool, error)
-	// End ends an order.
-	End(ctx context.Context, domain string, succeeded bool) error
+	// End ends an order, after so many failures.
+	End(ctx context.Context, domain string, failures int) error
 }
 
 // An Order is the last order of a certificate.
@@ -72,6 +73,8 @@ type Manager struct {
 	held   atomic.Pointer[map[string]*tls.Certificate] // by domain
 	values sealed
 	proofs proofs
+
+	transport http.RoundTripper // to the authority; nil for that of net/http
 }
 
 // New returns a Manager without certificates; Run gets them.
@@ -124,61 +127,67 @@ func (m *Manager) Expiry() (first time.Time) {
 }
 
 // Read returns what Expiry returns of the certificates in a database.
-func (m *Manager) Read(ctx context.Context, store Store, sealer Sealer) (time.Time, error) {
+func (m *Manager) Read(ctx context.Context, store Store, sealer Sealer) (first time.Time, err error) {
 	m.values.open(store, sealer)
-	err := m.load(ctx)
+	for _, domain := range m.cfg.Domains {
+		err = errors.Join(err, m.load(ctx, domain))
+	}
 	return m.Expiry(), err
 }
 
-// interval is how often a node looks for what another one has got, and whether anything is due.
-const interval = time.Minute
+const (
+	// interval is how often a node looks for what another one has got, and whether anything is due.
+	interval = time.Minute
+	// soon is the same for what is missing.
+	soon = 2 * time.Second
+)
 
 // Run keeps the certificates valid until ctx ends.
 func (m *Manager) Run(ctx context.Context, store Store, sealer Sealer) error {
 	m.values.open(store, sealer)
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	started := true
-	for {
-		if err := m.load(ctx); err != nil && ctx.Err() == nil {
-			m.cfg.Log.Error(err.Error())
-		}
-		for _, domain := range m.cfg.Domains {
-			if m.isDue(domain) {
-				m.renew(ctx, store, domain, started)
-			}
-		}
-		started = false
-		wait := tick.C
-		if next := m.soonest(); next < interval { // certificates of a few minutes, of test authorities
-			wait = time.After(next)
-		}
+	for started := true; ; started = false {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-wait:
+		case <-time.After(m.look(ctx, store, started)):
 		}
 	}
 }
 
-// load reads the certificates that the database has. What cannot be read stays as it is.
-func (m *Manager) load(ctx context.Context) (failed error) {
-	held := maps.Clone(*m.held.Load())
+// look reads what other nodes have got, orders what is due, and returns when to look again.
+func (m *Manager) look(ctx context.Context, store Store, started bool) time.Duration {
+	wait := interval
 	for _, domain := range m.cfg.Domains {
-		text, err := m.values.get(ctx, certificateName(domain))
-		if err == nil && text != "" {
-			var c tls.Certificate
-			c, err = tls.X509KeyPair([]byte(text), []byte(text))
-			if err == nil {
-				held[domain] = &c
+		if err := m.load(ctx, domain); err != nil {
+			if ctx.Err() == nil {
+				m.cfg.Log.Error(err.Error())
 			}
+			continue // what is there may be good: nothing is ordered in its place
 		}
-		if err != nil {
-			failed = fmt.Errorf("the certificate of %s cannot be read from the database: %w", domain, err)
+		if m.isDue(domain) {
+			m.renew(ctx, store, domain, started)
+		}
+		wait = min(wait, m.rest(domain))
+	}
+	return max(wait, soon)
+}
+
+// load reads a certificate from the database. If it cannot be read, that in memory stays.
+func (m *Manager) load(ctx context.Context, domain string) error {
+	text, err := m.values.get(ctx, certificateName(domain))
+	if err == nil && text != "" {
+		var c tls.Certificate
+		c, err = tls.X509KeyPair([]byte(text), []byte(text))
+		if err == nil {
+			held := maps.Clone(*m.held.Load())
+			held[domain] = &c
+			m.held.Store(&held)
 		}
 	}
-	m.held.Store(&held)
-	return failed
+	if err != nil {
+		return fmt.Errorf("the certificate of %s cannot be read from the database: %w", domain, err)
+	}
+	return nil
 }
 
 func certificateName(domain string) string { return "certificate " + domain }
@@ -194,13 +203,15 @@ func (m *Manager) isDue(domain string) bool {
 	return c == nil || !m.cfg.Now().Before(dueAt(c.Leaf))
 }
 
-// soonest returns how long it takes until the next certificate is due, a second at least.
-func (m *Manager) soonest() time.Duration {
-	soonest := interval
-	for _, c := range *m.held.Load() {
-		if wait := dueAt(c.Leaf).Sub(m.cfg.Now()); wait > 0 {
-			soonest = min(soonest, wait)
-		}
+// rest returns how long nothing happens to a certificate. Those of test authorities live for minutes.
+func (m *Manager) rest(domain string) time.Duration {
+	c := (*m.held.Load())[domain]
+	if c == nil {
+		return 0
 	}
-	return max(soonest, time.Second)
+	now := m.cfg.Now()
+	if rest := dueAt(c.Leaf).Sub(now); rest > 0 {
+		return rest
+	}
+	return c.Leaf.NotAfter.Sub(now) / 4 // another node may have renewed it long before
 }

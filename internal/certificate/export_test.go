@@ -2,6 +2,9 @@ package certificate
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
 	"time"
 )
 
@@ -15,7 +18,18 @@ func (m *Manager) Open(store Store, sealer Sealer) { m.values.open(store, sealer
 
 func (m *Manager) Order(ctx context.Context, domain string) error { return m.order(ctx, domain) }
 
-func (m *Manager) Load(ctx context.Context) error { return m.load(ctx) }
+func (m *Manager) Load(ctx context.Context, domain string) error { return m.load(ctx, domain) }
+
+func (m *Manager) Look(ctx context.Context, store Store, started bool) { m.look(ctx, store, started) }
+
+func (m *Manager) Explain(err error, domain string) string {
+	return explain(err, domain, m.cfg.Directory)
+}
+
+// Trust lets m connect to authorities whose certificates are signed by one of roots.
+func (m *Manager) Trust(roots *x509.CertPool) {
+	m.transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true}
+}
 
 func (m *Manager) Put(ctx context.Context, name, value string) error {
 	return m.values.put(ctx, name, value)
@@ -25,4 +39,4 @@ func (m *Manager) Get(ctx context.Context, name string) (string, error) {
 	return m.values.get(ctx, name)
 }
 
-func (o Order) MayTry(now time.Time, started bool) bool { return o.mayTry(now, started) }
+func (o Order) MayTry(now time.Time, started bool) bool { return !now.Before(o.next(now, started)) }

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,20 +35,35 @@ var delays = []time.Duration{
 // corrected what was wrong.
 const afterStart = 15 * time.Minute
 
-// mayTry reports whether a certificate may be ordered now.
-func (o Order) mayTry(now time.Time, started bool) bool {
+// next returns when a certificate may be ordered again.
+func (o Order) next(now time.Time, started bool) time.Time {
+	if o.Tried.After(now.Add(time.Hour)) {
+		return now // the clock was wrong then
+	}
+	next := o.Tried.Add(o.delay(started))
+	if next.Before(o.ClaimedUntil) {
+		return o.ClaimedUntil
+	}
+	return next
+}
+
+func (o Order) delay(started bool) time.Duration {
 	delay := delays[min(o.Failures, len(delays)-1)]
 	if started {
-		delay = min(delay, afterStart)
+		return min(delay, afterStart)
 	}
-	return !now.Before(o.Tried.Add(delay)) && !now.Before(o.ClaimedUntil)
+	return delay
 }
 
 // renew orders a certificate unless another node does, or the last failure was a short time ago.
 func (m *Manager) renew(ctx context.Context, store Store, domain string, started bool) {
 	now := m.cfg.Now()
 	last, err := store.LastOrder(ctx, domain)
-	if err == nil && !last.mayTry(now, started) {
+	if next := last.next(now, started); err == nil && now.Before(next) {
+		if started {
+			m.cfg.Log.Info("a certificate is not ordered yet: another node orders it, or the last order failed or was cut off",
+				"domain", domain, "tried_again_at", next.UTC().Format(time.RFC3339))
+		}
 		return
 	}
 	var claimed bool
@@ -62,34 +78,50 @@ func (m *Manager) renew(ctx context.Context, store Store, domain string, started
 	if !claimed {
 		return
 	}
-	// The order goes on when the server stops, so that what the authority has issued is stored.
-	ordered := make(chan error, 1)
-	go func() {
-		ctx := context.WithoutCancel(ctx)
-		limited, cancel := context.WithTimeout(ctx, orderTimeout)
-		defer cancel()
-		err := m.order(limited, domain)
-		ending, cancel := context.WithTimeout(ctx, 10*time.Second)
-		defer cancel()
-		ordered <- errors.Join(err, store.End(ending, domain, err == nil))
-	}()
-	select {
-	case err = <-ordered:
-	case <-ctx.Done():
-		return
-	}
-	if err != nil {
-		next := delays[min(last.Failures+1, len(delays)-1)]
+	outcome := Order{Tried: now}
+	err = m.orderInTime(ctx, domain)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		outcome.Failures = last.Failures // the server stops: it is nobody's failure
+	case err != nil:
+		outcome.Failures = last.Failures + 1
 		m.cfg.Log.Error("no certificate for "+domain+": "+explain(err, domain, m.cfg.Directory),
-			"tried_again_in", next.String(), "error", err)
-		return
+			"tried_again_in", outcome.delay(false).String(), "error", err)
+	default:
+		leaf := (*m.held.Load())[domain].Leaf
+		m.cfg.Log.Info("a certificate was issued", "domain", domain, "expires", leaf.NotAfter.UTC().Format(time.RFC3339))
 	}
-	if err := m.load(ctx); err != nil {
-		m.cfg.Log.Error(err.Error())
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	if err := store.End(ending, domain, outcome.Failures); err != nil {
+		m.cfg.Log.Error("the end of an order cannot be stored", "domain", domain, "error", err)
 	}
-	if c := (*m.held.Load())[domain]; c != nil {
-		m.cfg.Log.Info("a certificate was issued", "domain", domain, "expires", c.Leaf.NotAfter.UTC().Format(time.RFC3339))
+}
+
+// grace is how long an order goes on when the server stops, so that what the authority has issued is
+// stored.
+const grace = 5 * time.Second
+
+var (
+	errClock     = errors.New("the certificate that was issued is to be renewed already")
+	errDirectory = errors.New("the directory of the authority cannot be read")
+)
+
+// orderInTime orders a certificate, stores it and holds it.
+func (m *Manager) orderInTime(ctx context.Context, domain string) error {
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), orderTimeout)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })()
+	if err := m.order(limited, domain); err != nil {
+		return err
 	}
+	if err := m.load(limited, domain); err != nil {
+		return err
+	}
+	if m.isDue(domain) {
+		return errClock // or it would be ordered again and again
+	}
+	return nil
 }
 
 // The ways to prove that a domain is ours, in the order in which they are tried.
@@ -100,6 +132,9 @@ func (m *Manager) order(ctx context.Context, domain string) error {
 	client, err := m.client(ctx)
 	if err != nil {
 		return err
+	}
+	if _, err := client.Discover(ctx); err != nil {
+		return fmt.Errorf("%w: %w", errDirectory, err)
 	}
 	account := &acme.Account{}
 	if m.cfg.Contact != "" {
@@ -201,7 +236,7 @@ func (m *Manager) client(ctx context.Context) (*acme.Client, error) {
 	name := "account " + m.cfg.Directory
 	text, err := m.values.get(ctx, name)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the account at the authority cannot be read from the database: %w", err)
 	}
 	if text == "" {
 		_, text, err = newKey()
@@ -215,8 +250,18 @@ func (m *Manager) client(ctx context.Context) (*acme.Client, error) {
 	block, _ := pem.Decode([]byte(text))
 	key, err := x509.ParseECPrivateKey(block.Bytes)
 	return &acme.Client{
-		Key: key, DirectoryURL: m.cfg.Directory, UserAgent: m.cfg.Agent, HTTPClient: &http.Client{Timeout: 30 * time.Second},
+		Key: key, DirectoryURL: m.cfg.Directory, UserAgent: m.cfg.Agent, RetryBackoff: backoff,
+		HTTPClient: &http.Client{Transport: m.transport, Timeout: 30 * time.Second},
 	}, err
+}
+
+// backoff returns how long to wait before a request that was refused is sent again, for the nth time.
+func backoff(n int, _ *http.Request, resp *http.Response) time.Duration {
+	if resp.StatusCode == http.StatusBadRequest && n < 10 {
+		return time.Millisecond // it had a nonce that the authority has forgotten, and gets another one
+	}
+	seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // 0 for a date
+	return max(time.Duration(seconds)*time.Second, time.Second<<min(n-1, 3))
 }
 
 // newKey returns a key, and the same as text.
@@ -232,17 +277,22 @@ func newKey() (*ecdsa.PrivateKey, string, error) {
 // explain says what is wrong and what to do.
 func explain(err error, domain, directory string) string {
 	text := err.Error()
-	var problem *acme.Error
+	problem, _ := errors.AsType[*acme.Error](err)
 	var network *url.Error
 	var unknown x509.UnknownAuthorityError
 	var invalid x509.CertificateInvalidError
+	var other x509.HostnameError
 	switch {
+	case errors.Is(err, errClock):
+		return text + ": check this machine's clock"
+	case errors.As(err, &other):
+		return "the server of " + directory + " has a certificate of another name: correct --acme-directory"
 	case errors.As(err, &unknown):
 		return "the authority " + directory + " has a certificate that this machine does not trust: " +
 			"correct --acme-directory, or add its root to the machine's certificates"
 	case errors.As(err, &invalid):
 		return "the certificate of the authority " + directory + " is not valid at this time: check this machine's clock"
-	case errors.As(err, &problem) && problem.ProblemType == "urn:ietf:params:acme:error:rateLimited":
+	case problem != nil && problem.ProblemType == "urn:ietf:params:acme:error:rateLimited":
 		return "the authority has had too many requests for it: " + problem.Detail
 	case strings.Contains(text, "acme:error:dns"):
 		return "the authority does not find its address: let the DNS entry of " + domain + " (A or AAAA) point to this server"
@@ -257,10 +307,12 @@ func explain(err error, domain, directory string) string {
 		return "the authority issues none for this name: correct --domain"
 	case errors.As(err, &network) || isTimeout(err):
 		return "the authority " + directory + " cannot be reached: check the network and --acme-directory"
-	case errors.As(err, &problem) && problem.StatusCode == 404, strings.Contains(text, "invalid character"):
+	case errors.Is(err, errDirectory) && (problem == nil || problem.StatusCode < http.StatusInternalServerError):
 		return directory + " is no directory of an authority: correct --acme-directory"
+	case problem != nil:
+		return "the authority refuses: " + text
 	}
-	return "the authority refuses: " + text
+	return text
 }
 
 func isTimeout(err error) bool {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"syscall"
+	"testing"
 )
 
 // FreeAddress returns an address of loopback that nobody listens on, for servers whose
@@ -22,4 +23,16 @@ func FreeAddress() (string, error) {
 		}
 		return listener.Addr().String(), listener.Close()
 	}
+}
+
+// UntilListening waits until somebody listens on an address.
+func UntilListening(t testing.TB, address string) {
+	t.Helper()
+	Until(t, "a listener on "+address, func() bool {
+		c, err := net.Dial("tcp", address)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
 }
