@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net/http"
@@ -144,7 +145,10 @@ func get(url string, headers ...string) (response, error) {
 		name, value, _ := strings.Cut(h, ": ")
 		req.Header.Set(name, value)
 	}
-	client := http.Client{Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
+	client := http.Client{Transport: &http.Transport{
+		DisableCompression: true, DisableKeepAlives: true, DialContext: dialHere,
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // it is ours
+	}}
 	resp, err := client.Do(req)
 	if err != nil {
 		return response{}, err

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // A side is a server whose rates are printed.
@@ -30,6 +31,8 @@ type call struct {
 	anonymous   bool
 	revalidates bool // with the ETag, so that the response is 304
 	connections int
+	headers     []string
+	streams     int // with HTTP/2
 }
 
 // rates compares the whole server, with the key of a Pro account, quotas, log and metrics,
@@ -89,24 +92,36 @@ var firstSlug = regexp.MustCompile(`"slug":"([^"]+)"`)
 
 // side starts a palmares that serves the demo, with an account of its own.
 func (b *bench) side(name, binary string, args ...string) (side, error) {
-	database := "sqlite:" + filepath.Join(b.dir, name+".db")
-	const owner = "bench@example.org"
-	_, _, err := b.palmares(binary, "account", "create", owner, "--plan", "pro", "--database", database)
-	if err != nil {
-		return side{}, err
-	}
-	key, _, err := b.palmares(binary, "key", "create", owner, "--name", "bench", "--database", database)
+	database, key, err := b.proDatabase(name, binary)
 	if err != nil {
 		return side{}, err
 	}
 	// One base URL, so that all send the same bytes.
 	p, err := b.serve(binary, database, append(args, "--base-url", "http://bench.example")...)
-	return side{name, "Authorization: Bearer " + key, p}, err
+	return side{name, key, p}, err
+}
+
+// proDatabase creates a database with a Pro account, and returns the header with its key.
+func (b *bench) proDatabase(name, binary string) (database, key string, err error) {
+	database = "sqlite:" + filepath.Join(b.dir, name+".db")
+	const owner = "bench@example.org"
+	_, _, err = b.palmares(binary, "account", "create", owner, "--plan", "pro", "--database", database)
+	if err != nil {
+		return "", "", err
+	}
+	key, _, err = b.palmares(binary, "key", "create", owner, "--name", "bench", "--database", database)
+	return database, "Authorization: Bearer " + key, err
 }
 
 // load returns what wrk sends to a side for a call.
 func (s side) load(c call, status int) (load, error) {
-	l := load{url: s.url + c.path, connections: c.connections, mayFail: status >= http.StatusBadRequest}
+	l := load{
+		url: s.url + c.path, headers: slices.Clone(c.headers), connections: c.connections, streams: c.streams,
+		mayFail: status >= http.StatusBadRequest,
+	}
+	if strings.HasPrefix(l.url, "https:") {
+		l.script = lookHere
+	}
 	if !c.anonymous {
 		l.headers = append(l.headers, s.key)
 	}
@@ -123,7 +138,7 @@ func (s side) load(c call, status int) (load, error) {
 	return l, nil
 }
 
-// compare measures one call on all sides in turn, and prints the rates and ratios.
+// compare measures one call on all sides, a bare handler and nginx.
 func (b *bench) compare(sides []side, c call) error {
 	last := len(sides) - 1
 	own := sides[last]
@@ -139,12 +154,24 @@ func (b *bench) compare(sides []side, c call) error {
 	if err != nil {
 		return err
 	}
-	nginx, err := b.startNginx(want)
+	nginx, err := b.startNginx(want, nil)
 	if err != nil {
 		return err
 	}
 	// In a round, the sides that matter most to each other come one after the other.
 	sides = append(slices.Clip(sides[:last]), side{"bare net/http", own.key, bare}, own, side{"nginx", own.key, nginx})
+	if err := b.race(sides, c, want); err != nil {
+		return err
+	}
+	if err := bare.stop(); err != nil {
+		return err
+	}
+	return nginx.stop()
+}
+
+// race measures one call on all sides in turn, and prints the rates and ratios. All of them send the
+// same response.
+func (b *bench) race(sides []side, c call, want response) error {
 	loads := make([]load, len(sides))
 	for i, s := range sides {
 		l, err := s.load(c, want.Status)
@@ -166,10 +193,7 @@ func (b *bench) compare(sides []side, c call) error {
 		}
 	}
 	printRates(sides, figures, c)
-	if err := bare.stop(); err != nil {
-		return err
-	}
-	return nginx.stop()
+	return nil
 }
 
 // check reports a response that is not the one that all sides send. The pages of another
@@ -203,8 +227,11 @@ func printRates(sides []side, figures [][]figure, c call) {
 	fmt.Printf("  %s, %d connections (the host took at most %.1f %% of the processors)\n", c.name, n, 100*worst)
 	for i, s := range sides {
 		f := middle(figures[i])
-		fmt.Printf("    %-18s %7.0f  (%5.2f, %5.2f)  %.2f  %.2f", s.name, f.rate, f.half, f.most,
-			ratio(figures[i], figures[bare]), ratio(figures[i], figures[len(sides)-1]))
+		fmt.Printf("    %-18s %7.0f  (%5.2f, %5.2f)", s.name, f.rate, f.half, f.most)
+		if bare >= 0 {
+			fmt.Printf("  %.2f", ratio(figures[i], figures[bare]))
+		}
+		fmt.Printf("  %.2f", ratio(figures[i], figures[len(sides)-1]))
 		if sides[0].name == otherVersion {
 			fmt.Printf("  %.2f", ratio(figures[i], figures[0]))
 		}

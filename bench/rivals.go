@@ -101,7 +101,7 @@ http {
 	open_file_cache max=10;
 	types {} default_type "%[2]s";
 	server {
-		listen %[3]s;
+		%[3]s
 		if_modified_since off; max_ranges 0;
 		%[4]s
 		location / { %[5]s }
@@ -109,8 +109,8 @@ http {
 }
 `
 
-// startNginx starts nginx with one response.
-func (b *bench) startNginx(r response) (*process, error) {
+// startNginx starts nginx with one response; over TLS, if it has a certificate.
+func (b *bench) startNginx(r response, pair *keyPair) (*process, error) {
 	dir, err := os.MkdirTemp(b.dir, "nginx-")
 	if err != nil {
 		return nil, err
@@ -142,14 +142,20 @@ func (b *bench) startNginx(r response) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	config := filepath.Join(dir, "nginx.conf")
-	text := fmt.Sprintf(nginxConfig, dir, r.Header.Get("Content-Type"), address, headers.String(), location)
+	config, listen := filepath.Join(dir, "nginx.conf"), "listen "+address+";"
+	if pair != nil {
+		listen = pair.nginx(address)
+	}
+	text := fmt.Sprintf(nginxConfig, dir, r.Header.Get("Content-Type"), listen, headers.String(), location)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
 	p, err := b.start(address, "nginx", "-e", filepath.Join(dir, "error.log"), "-c", config)
 	if err != nil {
 		return nil, err
+	}
+	if pair != nil {
+		p.url = secureURL(address)
 	}
 	return p, p.await("/", r.Status)
 }

@@ -21,17 +21,18 @@ const (
 	quietShare = 0.02
 )
 
-// A load is what wrk sends to a server as often as it responds.
+// A load is what wrk, or h2load, sends to a server as often as it responds.
 type load struct {
 	url         string
 	headers     []string
 	script      string // Lua that says which requests are sent
 	connections int
+	streams     int // of each connection, with HTTP/2
 	seconds     int
 	mayFail     bool // responses of 400 and more are expected
 }
 
-// A figure is what wrk measured.
+// A figure is what was measured.
 type figure struct {
 	rate       float64 // requests a second
 	requests   int64
@@ -84,7 +85,15 @@ func (b *bench) wrk(l load) (figure, error) {
 	return figure{rate: requests / duration * 1e6, requests: int64(requests), half: half / 1e3, most: most / 1e3}, nil
 }
 
-// quiet is wrk, repeated as long as the host disturbs it and there is time left for that.
+// send sends a load once.
+func (b *bench) send(l load) (figure, error) {
+	if l.streams > 0 {
+		return b.h2load(l)
+	}
+	return b.wrk(l)
+}
+
+// quiet is send, repeated as long as the host disturbs it and there is time left for that.
 func (b *bench) quiet(l load) (figure, error) {
 	for {
 		start := time.Now()
@@ -92,7 +101,7 @@ func (b *bench) quiet(l load) (figure, error) {
 		if err != nil {
 			return figure{}, err
 		}
-		f, err := b.wrk(l)
+		f, err := b.send(l)
 		if err != nil {
 			return figure{}, err
 		}
