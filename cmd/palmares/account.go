@@ -4,12 +4,15 @@ import (
 	"fmt"
 
 	"palmares/internal/account"
+	"palmares/internal/catalog"
 	"palmares/internal/node"
+	"palmares/internal/quota"
 )
 
 type accountCommand struct {
 	Create accountCreate `cmd:"" help:"Create an account."`
 	List   accountList   `cmd:"" help:"List the accounts."`
+	Show   accountShow   `cmd:"" help:"Show an account: plan, subscription, keys, webhooks, use by day."`
 	Plan   accountPlan   `cmd:"" help:"Change the plan of an account."`
 	Delete accountDelete `cmd:"" help:"Delete an account and its keys."`
 }
@@ -49,6 +52,77 @@ func (c *accountList) Run(inv *invocation) error {
 	})
 }
 
+type accountShow struct {
+	Account string `arg:"" help:"E-mail address of the owner, or ID of the account."`
+	JSON    bool   `name:"json" help:"Print JSON lines." env:"PALMARES_JSON"`
+}
+
+// shownDays is how many days of use are shown, today included.
+const shownDays = 14
+
+// Run shows what is known about an account, but no secrets.
+func (c *accountShow) Run(inv *invocation) error {
+	return inv.withExisting(func(st *node.Database) error {
+		find := st.Accounts.Find
+		if account.IsID(account.AccountID, c.Account) {
+			find = st.Accounts.ByID
+		}
+		a, err := find(inv.ctx, c.Account)
+		if err != nil {
+			return err
+		}
+		paid, err := st.Subscriptions.Find(inv.ctx, a.ID)
+		if err != nil {
+			return err
+		}
+		keys, err := st.Keys.List(inv.ctx, a.Email)
+		if err != nil {
+			return err
+		}
+		endpoints, err := st.Endpoints.List(inv.ctx, a.Owner())
+		if err != nil {
+			return err
+		}
+		now := inv.now().UTC()
+		days, err := st.Usage.ForAccount(inv.ctx, a.ID, catalog.Day(now.AddDate(0, 0, 1-shownDays)), catalog.Day(now))
+		if err != nil {
+			return err
+		}
+		var by any
+		switch {
+		case a.Plan == account.Pro && paid.Granted:
+			by = "subscription"
+		case a.Plan == account.Pro:
+			by = "operator"
+		}
+		t := newTable(inv.stdout, c.JSON, "id", "email", "plan", "granted_by", "created_at")
+		t.of = "account"
+		t.row(a.ID, a.Email, string(a.Plan), by, timestamp(a.CreatedAt))
+		t.next("subscription", "customer", "id", "status", "period_end", "cancel_at", "grace_until")
+		if paid.CustomerID != "" {
+			t.row(paid.CustomerID, paid.ID, string(paid.Status), timestamp(paid.PeriodEnd), timestamp(paid.CancelAt),
+				timestamp(paid.GraceUntil))
+		}
+		t.next("key", keyColumns...)
+		addKeys(t, keys, now)
+		t.next("endpoint", endpointColumns...)
+		addEndpoints(t, endpoints)
+		t.next("day", "day", "requests", "limit")
+		for _, d := range days {
+			t.row(d.Day, d.Requests, dailyLimit(a.Plan))
+		}
+		return t.flush()
+	})
+}
+
+// dailyLimit returns how many requests a day a plan has, nil for any number.
+func dailyLimit(p account.Plan) any {
+	if p == account.Pro {
+		return nil
+	}
+	return quota.Free.Limit()
+}
+
 type accountPlan struct {
 	Email string `arg:"" help:"E-mail address of the owner."`
 	Plan  plan   `arg:"" help:"developer or pro."`
@@ -74,16 +148,20 @@ func (c *accountDelete) Run(inv *invocation) error {
 		if err := st.Accounts.Delete(inv.ctx, c.Email); err != nil {
 			return err
 		}
-		// A running server would do it as well; perhaps there is none.
-		for more := true; more; {
-			var err error
-			more, err = st.Deliveries.Sweep(inv.ctx)
-			if err != nil {
-				// Not as the cause: interrupted or not, something was changed.
-				return fmt.Errorf("%s is deleted, with its keys; the log of its webhooks is not gone yet, "+
-					"and a running server removes it: %v", c.Email, err)
-			}
-		}
-		return inv.printf("%s is deleted, with its keys\n", c.Email)
+		return inv.sweep(st, c.Email+" is deleted, with its keys")
 	})
+}
+
+// sweep removes the log of deleted webhooks and prints what was done before. A running server
+// would sweep as well; perhaps there is none.
+func (inv *invocation) sweep(st *node.Database, done string) error {
+	for more := true; more; {
+		var err error
+		more, err = st.Deliveries.Sweep(inv.ctx)
+		if err != nil {
+			// Not as the cause: interrupted or not, something was changed.
+			return fmt.Errorf("%s; the log of its webhooks is not gone yet, and a running server removes it: %v", done, err)
+		}
+	}
+	return inv.printf("%s\n", done)
 }

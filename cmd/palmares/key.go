@@ -1,6 +1,14 @@
 package main
 
 import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
 	"palmares/internal/account"
 	"palmares/internal/node"
 )
@@ -8,6 +16,7 @@ import (
 type keyCommand struct {
 	Create keyCreate `cmd:"" help:"Create a key and print it, once."`
 	List   keyList   `cmd:"" help:"List the keys of an account."`
+	Find   keyFind   `cmd:"" help:"Say whose key it is that standard input has, and its state."`
 	Revoke keyRevoke `cmd:"" help:"Revoke a key."`
 }
 
@@ -39,12 +48,54 @@ func (c *keyList) Run(inv *invocation) error {
 		if err != nil {
 			return err
 		}
-		t := newTable(inv.stdout, c.JSON, "id", "name", "key", "created_at", "last_used_at", "expires_at",
-			"suspended_at", "revoked_at")
-		for _, k := range keys {
-			t.row(k.ID, k.Name, k.Prefix+"…"+k.Suffix, timestamp(k.CreatedAt), timestamp(k.LastUsedAt),
-				timestamp(k.ExpiresAt), timestamp(k.SuspendedAt), timestamp(k.RevokedAt))
+		t := newTable(inv.stdout, c.JSON, keyColumns...)
+		addKeys(t, keys, inv.now())
+		return t.flush()
+	})
+}
+
+// keyColumns are the columns of keys.
+var keyColumns = []string{
+	"id", "name", "key", "state", "created_at", "last_used_at", "expires_at", "suspended_at", "revoked_at",
+}
+
+// addKeys adds keys to a table, without the keys themselves.
+func addKeys(t *table, keys []account.Key, now time.Time) {
+	for _, k := range keys {
+		t.row(k.ID, k.Name, k.Prefix+"…"+k.Suffix, string(k.State(now)), timestamp(k.CreatedAt), timestamp(k.LastUsedAt),
+			timestamp(k.ExpiresAt), timestamp(k.SuspendedAt), timestamp(k.RevokedAt))
+	}
+}
+
+type keyFind struct {
+	JSON bool `name:"json" help:"Print JSON lines." env:"PALMARES_JSON"`
+}
+
+// Run finds the key that standard input has: an argument would be seen by everybody on the machine.
+func (c *keyFind) Run(inv *invocation) error {
+	if isTerminal(os.Stdin) {
+		fmt.Fprintln(inv.stderr, "Paste the key, and press Enter.")
+	}
+	line, err := bufio.NewReader(io.LimitReader(os.Stdin, 1<<10)).ReadString('\n')
+	key := strings.TrimSpace(line)
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return err
+	case !account.CheckKey(key):
+		return errors.New("standard input has no API key: they begin with plm_, and one that is cut off or has a " +
+			"character too many or a wrong one is none")
+	}
+	return inv.withExisting(func(st *node.Database) error {
+		k, err := st.Keys.ByHash(inv.ctx, account.HashKey(key))
+		if err != nil {
+			return err
 		}
+		a, err := st.Accounts.ByID(inv.ctx, k.AccountID)
+		if err != nil {
+			return err
+		}
+		t := newTable(inv.stdout, c.JSON, "id", "name", "state", "last_used_at", "account", "email", "plan")
+		t.row(k.ID, k.Name, string(k.State(inv.now())), timestamp(k.LastUsedAt), a.ID, a.Email, string(a.Plan))
 		return t.flush()
 	})
 }

@@ -51,10 +51,11 @@ type commands struct {
 	Copy     copyCommand     `cmd:"" help:"Copy everything from one database to another, as from SQLite to PostgreSQL."`
 	Backup   backupCommand   `cmd:"" help:"Write a verified copy of a SQLite database to a file, while it is served."`
 	Check    checkCommand    `cmd:"" help:"Check settings, database, clock, keys, limits and memory: one line each."`
-	Account  accountCommand  `cmd:"" help:"Accounts: create, list, plan, delete."`
-	Key      keyCommand      `cmd:"" help:"API keys: create, list, revoke."`
+	Account  accountCommand  `cmd:"" help:"Accounts: create, list, show, plan, delete."`
+	Key      keyCommand      `cmd:"" help:"API keys: create, list, find, revoke."`
+	Usage    usageCommand    `cmd:"" help:"List who sent the most requests on a day."`
 	Token    tokenCommand    `cmd:"" help:"Tokens for publishing from elsewhere: create, list, revoke."`
-	Webhook  webhookCommand  `cmd:"" help:"Webhooks: add, list, deliveries, resend."`
+	Webhook  webhookCommand  `cmd:"" help:"Webhooks: add, list, deliveries, resend, pause, resume, delete."`
 	Feed     feedCommand     `cmd:"" help:"The feed of changes under /data/v1: renew."`
 	Mirror   mirrorCommand   `cmd:"" help:"Mirrors: reset."`
 	Conform  conformCommand  `cmd:"" help:"Check any server against the interface of the API: one line per promise."`

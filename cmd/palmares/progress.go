@@ -22,13 +22,21 @@ type progress struct {
 
 func newProgress(out io.Writer) *progress {
 	p := &progress{out: out, every: 2 * time.Second}
-	if f, ok := out.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			p.terminal, p.every = true, 100*time.Millisecond
-		}
+	if isTerminal(out) {
+		p.terminal, p.every = true, 100*time.Millisecond
 	}
 	p.next = time.Now().Add(max(p.every, 500*time.Millisecond))
 	return p
+}
+
+// isTerminal reports whether somebody reads what is written there, or types what is read.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // show prints that n records of a stage are done, out of total unless it is 0. What is

@@ -3,11 +3,14 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+
+	"palmares/internal/testkit"
 )
 
 // together sends n requests at once, each as request(i) says, and returns the answers.
@@ -44,6 +47,31 @@ func count(answers []*http.Response, status int) int {
 		}
 	}
 	return n
+}
+
+func TestTheOperatorSeesWhoSendsHowMuch(t *testing.T) {
+	t.Parallel()
+	databases.EachDSN(t, func(t *testing.T, database string) {
+		s := serveProcess(t, "--database", database)
+		id := strings.Fields(must(t, "account", "create", "ada@example.org", "--database", database))[0]
+		key := strings.TrimSpace(must(t, "key", "create", "ada@example.org", "--name", "x", "--database", database))
+		s.knows(key)
+		for range 3 { // the second is cached
+			s.get("/api/v1/stats", "Authorization: Bearer "+key)
+		}
+		s.get("/api/v1/stats")
+		s.logs(`"client":"127.0.0.0/24","account":"` + id + `"}`)
+		testkit.Until(t, "the counts", func() bool {
+			top := must(t, "usage", "--top", "2", "--database", database)
+			used, networks := regexp.MustCompile(`  (\d+)  +1000  +`+id+`  ada@example.org  developer  -`).FindStringSubmatch(top),
+				regexp.MustCompile(`  1  +100  +-  +-  +-  +[0-9a-f]{32}`).FindString(top)
+			return used != nil && networks != "" && strings.Contains(must(t, "account", "show", id, "--database", database), "  "+used[1]+"  ")
+		})
+		s.endDrain()
+		if n := strings.Count(s.log.String(), `"account":"`+id); n < 3 {
+			t.Errorf("%d log records have the account", n)
+		}
+	})
 }
 
 func TestAnAnonymousCallerHasAHundredRequests(t *testing.T) {

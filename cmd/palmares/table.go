@@ -13,6 +13,7 @@ import (
 // programs.
 type table struct {
 	columns []string
+	of      string // what its records are, in JSON, beside those of other tables; "" if there are none
 	text    *tabwriter.Writer
 	json    *json.Encoder
 	err     error
@@ -44,11 +45,24 @@ func (t *table) row(values ...any) {
 		}
 		record[t.columns[i]] = v
 	}
+	if t.of != "" {
+		record["record"] = t.of
+	}
 	if t.json != nil {
 		t.err = t.json.Encode(record)
 		return
 	}
 	t.line(strings.Join(cells, "\t"))
+}
+
+// next begins another table below this one, whose records are of another kind.
+func (t *table) next(of string, columns ...string) {
+	t.of, t.columns = of, columns
+	if t.json != nil || t.err != nil {
+		return
+	}
+	t.err = t.text.Flush() // the columns of one are not those of the other
+	t.line("\n" + strings.ToUpper(strings.Join(columns, "\t")))
 }
 
 func (t *table) line(cells string) {

@@ -16,6 +16,9 @@ type webhookCommand struct {
 	List       webhookList       `cmd:"" help:"List the endpoints of an account."`
 	Deliveries webhookDeliveries `cmd:"" help:"List the deliveries to an endpoint, newest first."`
 	Resend     webhookResend     `cmd:"" help:"Send a delivery again."`
+	Pause      webhookPause      `cmd:"" help:"Stop sending to an endpoint; what is due waits."`
+	Resume     webhookResume     `cmd:"" help:"Send to an endpoint again."`
+	Delete     webhookDelete     `cmd:"" help:"Delete an endpoint and its deliveries."`
 }
 
 type webhookAdd struct {
@@ -71,28 +74,37 @@ func (c *webhookList) Run(inv *invocation) error {
 		if err != nil {
 			return err
 		}
-		t := newTable(inv.stdout, c.JSON, "id", "url", "events", "state", "reason", "failures", "last_success_at",
-			"created_at", "failing_since", "last_error")
-		for _, e := range endpoints {
-			events := "all"
-			if e.Events != nil {
-				events = strings.Join(e.Events, ",")
-			}
-			state, failure := string(e.State), ""
-			if e.Failing() {
-				state = "failing"
-			}
-			if e.LastError() != "" {
-				failure = string(e.LastFailure.Outcome)
-				if e.LastFailure.Status != 0 {
-					failure += " " + strconv.Itoa(e.LastFailure.Status)
-				}
-			}
-			t.row(e.ID, e.URL, events, state, e.Reason, e.Failures, timestamp(e.LastSuccessAt), timestamp(e.CreatedAt),
-				timestamp(e.FailingSince), failure)
-		}
+		t := newTable(inv.stdout, c.JSON, endpointColumns...)
+		addEndpoints(t, endpoints)
 		return t.flush()
 	})
+}
+
+// endpointColumns are the columns of endpoints.
+var endpointColumns = []string{
+	"id", "url", "events", "state", "reason", "failures", "last_success_at", "created_at", "failing_since", "last_error",
+}
+
+// addEndpoints adds endpoints to a table, without their secrets.
+func addEndpoints(t *table, endpoints []webhook.Endpoint) {
+	for _, e := range endpoints {
+		events := "all"
+		if e.Events != nil {
+			events = strings.Join(e.Events, ",")
+		}
+		state, failure := string(e.State), ""
+		if e.Failing() {
+			state = "failing"
+		}
+		if e.LastError() != "" {
+			failure = string(e.LastFailure.Outcome)
+			if e.LastFailure.Status != 0 {
+				failure += " " + strconv.Itoa(e.LastFailure.Status)
+			}
+		}
+		t.row(e.ID, e.URL, events, state, e.Reason, e.Failures, timestamp(e.LastSuccessAt), timestamp(e.CreatedAt),
+			timestamp(e.FailingSince), failure)
+	}
 }
 
 type webhookDeliveries struct {
@@ -143,5 +155,44 @@ func (c *webhookResend) Run(inv *invocation) error {
 			return err
 		}
 		return inv.printf("%s  %s  %s  %s\n", d.ID, d.EventID, d.Type, d.State)
+	})
+}
+
+type webhookPause struct {
+	ID string `arg:"" help:"ID of the endpoint, from webhook list."`
+}
+
+// Run pauses an endpoint.
+func (c *webhookPause) Run(inv *invocation) error { return inv.setEndpoint(c.ID, webhook.Paused) }
+
+type webhookResume struct {
+	ID string `arg:"" help:"ID of the endpoint, from webhook list."`
+}
+
+// Run makes an endpoint active, also one that was disabled.
+func (c *webhookResume) Run(inv *invocation) error { return inv.setEndpoint(c.ID, webhook.Active) }
+
+// setEndpoint changes the state of an endpoint.
+func (inv *invocation) setEndpoint(id string, state webhook.State) error {
+	return inv.withExisting(func(st *node.Database) error {
+		e, err := st.Endpoints.Change(inv.ctx, account.AnyOwner(), id, webhook.Change{State: &state}, inv.now())
+		if err != nil {
+			return err
+		}
+		return inv.printf("%s is %s\n", e.ID, e.State)
+	})
+}
+
+type webhookDelete struct {
+	ID string `arg:"" help:"ID of the endpoint, from webhook list."`
+}
+
+// Run deletes an endpoint.
+func (c *webhookDelete) Run(inv *invocation) error {
+	return inv.withExisting(func(st *node.Database) error {
+		if err := st.Endpoints.Delete(inv.ctx, account.AnyOwner(), c.ID); err != nil {
+			return err
+		}
+		return inv.sweep(st, c.ID+" is deleted")
 	})
 }

@@ -58,6 +58,12 @@ func (s *Accounts) Find(ctx context.Context, email string) (account.Account, err
 	return a, s.db.Explain(ctx, err)
 }
 
+// ByID is Find by the account's id.
+func (s *Accounts) ByID(ctx context.Context, id string) (account.Account, error) {
+	a, err := findAccountByID(ctx, s.db.Reads(), id)
+	return a, s.db.Explain(ctx, err)
+}
+
 // SetPlan moves an account to a plan on behalf of the operator: Pro that was granted
 // here does not end with a subscription. Keys in excess of the new plan work for
 // account.KeyGrace (see Keys.SuspendExcess); no more can be created until there are

@@ -59,6 +59,15 @@ func findAccount(ctx context.Context, q sqldb.Queryer, email string) (account.Ac
 	return a, err
 }
 
+func findAccountByID(ctx context.Context, q sqldb.Queryer, id string) (account.Account, error) {
+	a, err := sqldb.Row(ctx, q, `SELECT id, email, plan, created_at FROM accounts WHERE id = $1 AND id <> $2`,
+		scanAccount, id, deletedID)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = noAccountID(id)
+	}
+	return a, err
+}
+
 func noAccount(email string) error {
 	return sqldb.ProblemWith(email, ErrNoAccount, "%q has no account", email)
 }

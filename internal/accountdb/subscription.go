@@ -77,6 +77,13 @@ func (s *Subscriptions) EventSeen(ctx context.Context, id string) (bool, error) 
 	return n > 0, s.db.Explain(ctx, err)
 }
 
+// LastEvent returns when an event of Stripe was last applied; the zero time for never.
+func (s *Subscriptions) LastEvent(ctx context.Context) (last time.Time, err error) {
+	err = s.db.Reads().QueryRowContext(ctx, `SELECT coalesce(max(received_at), '') FROM stripe_events`).
+		Scan(sqldb.Time(&last))
+	return last, s.db.Explain(ctx, err)
+}
+
 // Apply stores what was read of an account's subscription and its effect: the plan, the
 // mails about it, and the event that caused the reading, all or nothing. An event that
 // was applied already changes nothing. Apply returns false and writes nothing when
@@ -197,11 +204,7 @@ func lockAccountByID(ctx context.Context, tx *sql.Tx, id string) (account.Accoun
 	if err := sqldb.Exec(ctx, tx, `UPDATE accounts SET plan = plan WHERE id = $1`, id); err != nil {
 		return account.Account{}, err
 	}
-	a, err := sqldb.Row(ctx, tx, `SELECT id, email, plan, created_at FROM accounts WHERE id = $1`, scanAccount, id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return a, noAccountID(id)
-	}
-	return a, err
+	return findAccountByID(ctx, tx, id)
 }
 
 func scanSubscription(scan sqldb.Scanner, s *billing.Subscription) error {

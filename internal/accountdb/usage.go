@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"palmares/internal/account"
 	"palmares/internal/quota"
 	"palmares/internal/sqldb"
 )
@@ -177,4 +178,34 @@ func (s *Usage) ForAccount(ctx context.Context, accountID, fromDay, toDay string
 	}, accountID, fromDay, toDay)
 	slices.SortFunc(days, func(a, b DayUsage) int { return cmp.Compare(a.Day, b.Day) })
 	return days, err
+}
+
+// A Consumer is an account or a network, and how many requests it sent on a day.
+type Consumer struct {
+	Account  string // the ID; "" for a network
+	Email    string
+	Plan     account.Plan
+	Network  string // the pseudonym; "" for an account
+	Requests int64
+}
+
+// Top returns the accounts and networks that sent the most requests on a day, up to limit.
+func (s *Usage) Top(ctx context.Context, day string, limit int) ([]Consumer, error) {
+	all, err := sqldb.Read(ctx, s.db, func(tx *sql.Tx) ([]Consumer, error) {
+		accounts, err := sqldb.Rows(ctx, tx, `SELECT a.id, a.email, a.plan, u.requests
+			FROM usage u JOIN accounts a ON a.id = u.account_id
+			WHERE u.day = $1 ORDER BY u.requests DESC, a.id LIMIT $2`, func(scan sqldb.Scanner, c *Consumer) error {
+			return scan(&c.Account, &c.Email, (*string)(&c.Plan), &c.Requests)
+		}, day, limit)
+		if err != nil {
+			return nil, err
+		}
+		networks, err := sqldb.Rows(ctx, tx, `SELECT network, requests FROM network_usage
+			WHERE day = $1 ORDER BY requests DESC, network LIMIT $2`, func(scan sqldb.Scanner, c *Consumer) error {
+			return scan(&c.Network, &c.Requests)
+		}, day, limit)
+		return append(accounts, networks...), err
+	})
+	slices.SortStableFunc(all, func(a, b Consumer) int { return cmp.Compare(b.Requests, a.Requests) })
+	return all[:min(limit, len(all))], err
 }

@@ -77,6 +77,7 @@ type recorder struct {
 	broken bool // the handler panicked after the header was sent
 	// canonical is a Link to what was copied; "" for none.
 	canonical string
+	account   string // whose key the request has; "" for none
 	line      []byte // buffer for the log record
 }
 
@@ -107,6 +108,9 @@ func (rec *recorder) WriteReady(status int, lines, body []byte) {
 	n, _ := rec.lane.WriteReady(status, lines, body) // fails only if the client has disconnected
 	rec.bytes += int64(n)
 }
+
+// Identify implements web.ReadyWriter.
+func (rec *recorder) Identify(accountID string) { rec.account = accountID }
 
 // begin notes the status of a response before its header is sent.
 func (rec *recorder) begin(status int) {
@@ -152,6 +156,10 @@ func (s *server) logRequest(rec *recorder, r *http.Request, now time.Time, took 
 	b = strconv.AppendInt(b, took.Microseconds(), 10)
 	b = append(b, `,"client":"`...)
 	b = appendClientNetwork(b, clientip.Addr(r, s.trusted))
+	if rec.account != "" {
+		b = append(b, `","account":"`...)
+		b = append(b, rec.account...)
+	}
 	b = append(b, "\"}\n"...)
 	rec.line = b
 	_, _ = s.requests.Write(b) // there is nowhere to report a failure

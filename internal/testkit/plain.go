@@ -12,6 +12,9 @@ type PlainWriter struct{ http.ResponseWriter }
 // IsPlain reports true.
 func (PlainWriter) IsPlain() bool { return true }
 
+// Identify does nothing: there is no log.
+func (PlainWriter) Identify(string) {}
+
 // WriteReady sends a response whose headers are lines, and those that are set already.
 func (w PlainWriter) WriteReady(status int, lines, body []byte) {
 	for line := range strings.Lines(string(lines)) {

@@ -163,6 +163,11 @@ func (h *Handler[S]) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		return
 	}
 	a, err := h.run(r, at)
+	if r.Caller.Key != nil {
+		if to, ok := w.(ReadyWriter); ok {
+			to.Identify(r.Caller.Key.AccountID)
+		}
+	}
 	if a.Done != nil {
 		defer a.Done()
 	}

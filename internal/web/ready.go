@@ -61,6 +61,8 @@ type ReadyWriter interface {
 	// WriteReady sends a response. Of its headers, lines are those that are not in Header, each
 	// with its end.
 	WriteReady(status int, lines, body []byte)
+	// Identify tells the log whose key the request has. It may be called of any request.
+	Identify(accountID string)
 }
 
 // asReady returns w if it can send whole responses, or nil.
@@ -183,6 +185,9 @@ func (h *Handler[S]) replyCached(w http.ResponseWriter, r *Request[S]) bool {
 	caller, err := h.cfg.Callers(&r.store, r.Request)
 	if err == nil {
 		r.Caller = caller
+		if caller.Key != nil {
+			to.Identify(caller.Key.AccountID)
+		}
 		status := cached.statusFor(r.Request)
 		err = h.count(w.Header(), r, status, cached.free)
 		if err == nil {

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"palmares/internal/catalog"
+	"palmares/internal/node"
+	"palmares/internal/quota"
+)
+
+type usageCommand struct {
+	Top  top  `help:"How many accounts and networks to list (default: 20)." default:"20" placeholder:"N" env:"PALMARES_TOP"`
+	Day  day  `help:"The day in UTC, as in 2026-11-17 (default: today)." placeholder:"DAY" env:"PALMARES_DAY"`
+	JSON bool `name:"json" help:"Print JSON lines." env:"PALMARES_JSON"`
+}
+
+// top is a number of records; without one, the default.
+type top int
+
+// Decode reads a number, if there is one.
+func (n *top) Decode(ctx *kong.DecodeContext) error {
+	*n = 20
+	next := ctx.Scan.Peek()
+	if next.IsEOL() || strings.HasPrefix(next.String(), "-") {
+		return nil
+	}
+	x, err := wholeNumber(ctx, "a number of accounts and networks", 1, 1_000_000)
+	*n = top(x)
+	return err
+}
+
+// day is a date; "" until given.
+type day string
+
+// UnmarshalText reads a date.
+func (d *day) UnmarshalText(b []byte) error {
+	if _, err := time.Parse(time.DateOnly, string(b)); err != nil {
+		return &invalidValue{fmt.Sprintf("%q is not a day: write it as in 2026-11-17", b)}
+	}
+	*d = day(b)
+	return nil
+}
+
+// Run lists who sent the most requests on a day. Networks are pseudonyms, which are kept until the
+// day is over.
+func (c *usageCommand) Run(inv *invocation) error {
+	if c.Day == "" {
+		c.Day = day(catalog.Day(inv.now().UTC()))
+	}
+	return inv.withExisting(func(st *node.Database) error {
+		all, err := st.Usage.Top(inv.ctx, string(c.Day), int(c.Top))
+		if err != nil {
+			return err
+		}
+		t := newTable(inv.stdout, c.JSON, "day", "requests", "limit", "account", "email", "plan", "network")
+		for _, x := range all {
+			limit := any(quota.Anonymous.Limit())
+			if x.Account != "" {
+				limit = dailyLimit(x.Plan)
+			}
+			t.row(string(c.Day), x.Requests, limit, x.Account, x.Email, string(x.Plan), x.Network)
+		}
+		return t.flush()
+	})
+}
