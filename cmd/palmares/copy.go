@@ -24,6 +24,11 @@ func (c *copyCommand) Run(inv *invocation) (err error) {
 	case isAbsent(c.From):
 		return fmt.Errorf("there is no database %s: check its path", c.From)
 	}
+	if strings.Contains(c.From+c.To, "sqlite:"+installed.folder) {
+		if err := installed.become(inv.stderr); err != nil {
+			return err
+		}
+	}
 	from, err := node.OpenOffline(inv.ctx, c.From)
 	if err != nil {
 		return err

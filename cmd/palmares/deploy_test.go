@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -109,6 +110,15 @@ func TestAlertsAndPanelsAskForWhatAServerExposes(t *testing.T) {
 	if resp, err := client.Post(s.url+"/compte", "application/x-www-form-urlencoded", strings.NewReader("email=ada@example.org")); err != nil || resp.Body.Close() != nil || resp.StatusCode >= 400 {
 		t.Fatalf("a mail that is counted: %v, %v", resp, err)
 	}
+	call, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/mcp", strings.NewReader(`{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search", "arguments": {"query": "code"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	call.Header.Set("Content-Type", "application/json")
+	call.Header.Set("Accept", "application/json, text/event-stream")
+	if resp, err := client.Do(call); err != nil || resp.Body.Close() != nil || resp.StatusCode >= 400 {
+		t.Fatalf("a call of an assistant: %v, %v", resp, err)
+	}
 	var scraped string
 	(&process{t: t, url: "http://" + ops, log: s.log}).until("/metrics", func(_ *http.Response, body string) bool {
 		scraped = body
@@ -128,14 +138,16 @@ func TestAlertsAndPanelsAskForWhatAServerExposes(t *testing.T) {
 			labels[label[1]] = true
 		}
 	}
+	shown := map[string]bool{}
 	for of, query := range queries(t) {
-		of, _, _ = strings.Cut(of, "\x00")
+		of, _, isPanel := strings.Cut(of, "\x00")
 		outside := regexp.MustCompile(`"[^"]*"`).ReplaceAllString(query, `""`)
 		asked := metricName.FindAllString(outside, -1)
 		if len(asked) == 0 {
 			t.Errorf("%s asks for no metric: %s", of, query)
 		}
 		for _, name := range asked {
+			shown[name] = shown[name] || isPanel
 			if !names[name] {
 				t.Errorf("%s asks for %s, which no server exposes", of, name)
 			}
@@ -151,6 +163,19 @@ func TestAlertsAndPanelsAskForWhatAServerExposes(t *testing.T) {
 				t.Errorf("%s uses the label %s, which no metric has", of, label[1])
 			}
 		}
+	}
+	for name := range names {
+		isPart := strings.HasSuffix(name, "_sum") || strings.HasSuffix(name, "_count") // of a histogram
+		if strings.HasPrefix(name, "palmares_") && !isPart && !shown[name] {
+			t.Errorf("no panel shows %s", name)
+		}
+	}
+}
+
+func TestTheAlertsFireWhenTheyShould(t *testing.T) {
+	t.Parallel()
+	if out, err := exec.CommandContext(t.Context(), "promtool", "test", "rules", "../../deploy/alerts_test.yaml").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

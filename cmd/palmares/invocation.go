@@ -28,6 +28,9 @@ func (inv *invocation) printf(format string, args ...any) error {
 
 // withStore opens the database, calls do with it and closes it.
 func (inv *invocation) withStore(do func(*node.Database) error) error {
+	if err := installed.become(inv.stderr); err != nil {
+		return err
+	}
 	st, err := node.Open(inv.ctx, inv.database)
 	if err != nil {
 		return err
@@ -40,7 +43,7 @@ func (inv *invocation) withStore(do func(*node.Database) error) error {
 func (inv *invocation) withExisting(do func(*node.Database) error) error {
 	if isAbsent(inv.database) {
 		return fmt.Errorf("there is no database %s: check --database or PALMARES_DATABASE (`palmares publish` and "+
-			"`palmares serve` create one)", inv.database)
+			"`palmares serve` create one)%s", inv.database, installed.hint())
 	}
 	return inv.withStore(do)
 }

@@ -30,6 +30,10 @@ func main() {
 	// Signals are handled to the end: one more than needed must not kill a process that
 	// is about to exit properly.
 	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	if err := installed.adopt(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "palmares:", err)
+		os.Exit(exitFailure)
+	}
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 

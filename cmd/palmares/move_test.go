@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"palmares/internal/testkit"
 )
@@ -180,6 +181,10 @@ func TestABackupIsTheDatabaseAsItWasServed(t *testing.T) {
 	if out := must(t, "backup", file, "--database", database); !strings.Contains(out, "version 1 of the catalogue") {
 		t.Error(out)
 	}
+	piped, err := palmares(t.Context(), "backup", "-", "--database", database).Output()
+	if written, _ := os.ReadFile(file); err != nil || len(piped) != len(written) || !strings.HasPrefix(string(piped), "SQLite format 3") {
+		t.Errorf("to standard output: %d bytes, %v; want the %d of the file", len(piped), err, len(written))
+	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the mode of the backup: %v %v", info, err)
 	}
@@ -215,10 +220,10 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		database string
 		want     string
 	}{
-		{databases.SQLite(t), "settings tables catalogue clock integrity secret key files memory"},
-		{databases.Postgres(t), "settings tables catalogue server connections clock secret key files memory"},
-		{testkit.Postgres(t), "settings tables files memory"},
-		{"sqlite:" + t.TempDir() + "/new.db", "settings database files memory"},
+		{databases.SQLite(t), "settings node tables catalogue clock integrity secret key backup files memory"},
+		{databases.Postgres(t), "settings node tables catalogue server connections clock secret key files memory"},
+		{testkit.Postgres(t), "settings node tables files memory"},
+		{"sqlite:" + t.TempDir() + "/new.db", "settings node database files memory"},
 	} {
 		out, err := check("--database", c.database)
 		if got := strings.Join(lines(out, "ok   "), " "); err != nil || got != c.want {
@@ -241,10 +246,47 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 	}
 	large := databases.SQLite(t)
 	must(t, "publish", marked(t, "A", 2000), "--database", large)
-	for memory, want := range map[string]string{"140MiB": "memory", "160MiB": ""} { // 2,000 tools need 112 MB, and 140 % of that beside a publication
+	for memory, want := range map[string]string{"260MiB": "memory", "270MiB": ""} { // 2,000 tools need 112 MB, and 250 % of that beside a large publication
 		if out, _ := check("--database", large, "--memory", memory); strings.Join(lines(out, "WRONG"), " ") != want {
 			t.Errorf("--memory %s: %s", memory, out)
 		}
+	}
+	flipped := databases.SQLite(t)
+	must(t, "publish", "../../demo", "--database", flipped)
+	if out, err := check("--database", flipped); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	path = strings.TrimPrefix(flipped, "sqlite:")
+	raw, err = os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := strings.Index(string(raw), `"tagline":"`) + len(`"tagline":"`)
+	raw[at] ^= 2
+	writeFile(t, path, raw)
+	if out, _ := check("--database", flipped); strings.Join(lines(out, "WRONG"), " ") != "documents" {
+		t.Errorf("one bit of %q was flipped:\n%s", raw[at:at+9], out)
+	}
+
+	// What limits the server is what counts, and not what limits the command.
+	ops := freeAddress(t)
+	serveProcess(t, "--database", large, "--ops-listen", ops, "--memory", "260MiB", "--max-connections", "77")
+	out, _ = check("--database", large, "--ops-listen", ops, "--memory", "2GiB")
+	if strings.Join(lines(out, "WRONG"), " ") != "memory" || !strings.Contains(out, "the limit is 260 MiB") || !strings.Contains(out, "of 77 connections") || !strings.Contains(out, "version 1 of the catalogue") {
+		t.Errorf("beside a server:\n%s", out)
+	}
+	must(t, "backup", t.TempDir()+"/backup.db", "--database", large)
+	note := strings.TrimPrefix(large, "sqlite:") + "-backup"
+	for days, want := range map[int]string{1: "", 3: "backup"} {
+		if err := os.Chtimes(note, time.Time{}, time.Now().AddDate(0, 0, -days)); err != nil {
+			t.Fatal(err)
+		}
+		if out, _ := check("--database", large); strings.Join(lines(out, "WRONG"), " ") != want || !strings.Contains(out, "the last one was made on") {
+			t.Errorf("%d days after a backup:\n%s", days, out)
+		}
+	}
+	if out, _ := check("--database", large, "--smtp", "smtp://"+freeAddress(t)); strings.Join(lines(out, "WRONG"), " ") != "backup mail" {
+		t.Errorf("without its mail server:\n%s", out)
 	}
 	if out, err := check("--database", "postgres://nobody@127.0.0.1:1/none"); err == nil || !strings.Contains(strings.Join(lines(out, "WRONG"), " "), "database") {
 		t.Errorf("%v %s", err, out)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,6 +40,8 @@ type serveCommand struct {
 	Delivery deliveryOptions `embed:""`
 	Mail     mailOptions     `embed:""`
 	Stripe   stripeOptions   `embed:""`
+
+	files int // how many files the server may have open; 0 for as many as this process
 }
 
 // exportOptions say where the files of /data/v1/export are kept.
@@ -127,6 +130,9 @@ func (c *serveCommand) Run(inv *invocation) error {
 	if at, ok := listener.Addr().(*net.TCPAddr); ok {
 		cfg.Local = at.IP.IsLoopback() && len(c.Trusted) == 0
 	}
+	if err := installed.become(inv.stderr); err != nil {
+		return err
+	}
 	limitMemory(cfg.Memory)
 	// Whoever sends SIGHUP, such as a terminal that closes or a script that rotates logs,
 	// and whoever stops reading the log must not end a server without drain.
@@ -154,7 +160,7 @@ func (c *serveCommand) config(inv *invocation) (cfg node.Config, err error) {
 		},
 	}
 	cfg.Certificates = c.HTTPS.config()
-	files := fileLimit()
+	files := cmp.Or(c.files, fileLimit())
 	connections := c.MaxConnections
 	if err := connections.fit(files); err != nil {
 		return cfg, err

@@ -106,23 +106,37 @@ func (b *Billing) cancelAll(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// errWrongPrice: the price is not the one that the website shows.
+var errWrongPrice = errors.New("--stripe-price is not what the website shows, 99 EUR a month excluding tax: " +
+	"use the ID of an active price with unit_amount 9900, currency eur, interval month and tax_behavior exclusive")
+
 // checkPrice logs if the price is not the one that the website shows. It reports whether
 // Stripe answered.
 func (b *Billing) checkPrice(ctx context.Context) bool {
-	p, err := b.stripe.V1Prices.Retrieve(ctx, b.cfg.Price, nil)
+	err := readPrice(ctx, b.stripe, b.cfg.Price)
 	if err != nil {
-		b.cfg.Log.Error("could not read the price of Pro from Stripe", "error", explain(err))
-		return false
+		b.cfg.Log.Error("could not read the price of Pro from Stripe, or it is another one", "error", err)
+	}
+	return err == nil || errors.Is(err, errWrongPrice)
+}
+
+// Reach asks Stripe for the price of Pro, and returns why it cannot be paid. The settings must have
+// passed Check.
+func (s Settings) Reach(ctx context.Context) error {
+	return readPrice(ctx, newClient(s.Key, s.API), s.Price)
+}
+
+func readPrice(ctx context.Context, client *stripe.Client, id string) error {
+	p, err := client.V1Prices.Retrieve(ctx, id, nil)
+	if err != nil {
+		return explain(err)
 	}
 	monthly := p.Recurring != nil && p.Recurring.Interval == stripe.PriceRecurringIntervalMonth &&
 		p.Recurring.IntervalCount == 1
 	if !p.Active || p.UnitAmount != 9900 || p.Currency != stripe.CurrencyEUR || !monthly ||
 		p.TaxBehavior != stripe.PriceTaxBehaviorExclusive {
-		b.cfg.Log.Error("--stripe-price is not what the website shows, 99 EUR a month excluding tax: "+
-			"use the ID of an active price with unit_amount 9900, currency eur, "+
-			"interval month and tax_behavior exclusive",
-			"price", p.ID, "active", p.Active, "unit_amount", p.UnitAmount, "currency", p.Currency,
-			"tax_behavior", p.TaxBehavior)
+		return fmt.Errorf("%w (%s: active %t, unit_amount %d, currency %s, tax_behavior %s)",
+			errWrongPrice, p.ID, p.Active, p.UnitAmount, p.Currency, p.TaxBehavior)
 	}
-	return true
+	return nil
 }

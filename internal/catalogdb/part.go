@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"palmares/internal/record"
 	"palmares/internal/sqldb"
 )
 
@@ -46,5 +47,40 @@ func Examine(ctx context.Context, q sqldb.Queryer, now time.Time) (all []sqldb.F
 		all = append(all, sqldb.Finding{Subject: "clock", Wrong: true, Text: fmt.Sprintf(
 			"the last publication is %s in the future: set the clock of this machine", ahead.Round(time.Second))})
 	}
-	return all, tools, nil
+	damaged, err := findDamaged(ctx, q)
+	if damaged != "" {
+		all = append(all, sqldb.Finding{Subject: "documents", Wrong: true, Text: damaged +
+			" is not what was written: restore a backup, or publish the folder again into a new database"})
+	}
+	return all, tools, err
+}
+
+// findDamaged returns the name of a record or a picture whose bytes are not those that its hash names,
+// "" for none. No database notices one bit that has changed within a text.
+func findDamaged(ctx context.Context, q sqldb.Queryer) (name string, err error) {
+	var what, hash string
+	var content sql.RawBytes
+	for _, query := range []string{
+		`SELECT kind || '/' || slug, hash, document FROM records WHERE document <> ''`,
+		`SELECT 'the picture ' || hash, 'sha256-' || hash, bytes FROM picture_files
+			WHERE length(hash) = 64`, // smaller versions have the name of the picture
+	} {
+		found, err := q.QueryContext(ctx, query)
+		if err != nil {
+			return "", err
+		}
+		defer found.Close()
+		for name == "" && found.Next() {
+			if err := found.Scan(&what, &hash, &content); err != nil {
+				return "", err
+			}
+			if record.Hash(content) != hash {
+				name = what
+			}
+		}
+		if err := found.Err(); name != "" || err != nil {
+			return name, err
+		}
+	}
+	return "", nil
 }

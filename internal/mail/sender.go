@@ -17,6 +17,7 @@ import (
 	"unicode"
 
 	gomail "github.com/wneessen/go-mail"
+	"github.com/wneessen/go-mail/smtp"
 )
 
 // connectTimeout is for the TCP connection and, with implicit TLS, its handshake.
@@ -43,22 +44,9 @@ func (s *Sender) Send(ctx context.Context, m Message) error {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 
-	// The library leaves the connection open if it fails before the first mail, and
-	// observes ctx only while dialing. This closes it when ctx ends, at the latest on return.
-	dial := func(dialing context.Context, _, _ string) (net.Conn, error) {
-		conn, err := s.dial(dialing)
-		if err == nil {
-			context.AfterFunc(ctx, func() { conn.Close() })
-		}
-		return conn, err
-	}
-	client, err := s.client(dial, isASCII(m.To))
+	client, session, err := s.connect(ctx, isASCII(m.To))
 	if err != nil {
-		return &Failure{Class: failedMessage, Detail: err.Error()}
-	}
-	session, err := client.DialToSMTPClientWithContext(ctx)
-	if err != nil {
-		return sessionFailure(ctx, err)
+		return err
 	}
 	if ok, _ := session.Extension("SMTPUTF8"); !ok && !isASCII(m.To) {
 		return &Failure{
@@ -72,6 +60,40 @@ func (s *Sender) Send(ctx context.Context, m Message) error {
 	// The server has accepted it, whatever happens to QUIT.
 	_ = session.Quit()
 	return nil
+}
+
+// Check connects to the mail server and logs in, but sends nothing. The error is a *Failure.
+func (s *Sender) Check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	_, session, err := s.connect(ctx, true)
+	if err != nil {
+		return err
+	}
+	_ = session.Quit() // it has answered
+	return nil
+}
+
+// connect begins a session for one mail, which ends with ctx at the latest. The error is a *Failure.
+func (s *Sender) connect(ctx context.Context, ascii bool) (*gomail.Client, *smtp.Client, error) {
+	// The library leaves the connection open if it fails before the first mail, and
+	// observes ctx only while dialing. This closes it when ctx ends, at the latest on return.
+	dial := func(dialing context.Context, _, _ string) (net.Conn, error) {
+		conn, err := s.dial(dialing)
+		if err == nil {
+			context.AfterFunc(ctx, func() { conn.Close() })
+		}
+		return conn, err
+	}
+	client, err := s.client(dial, ascii)
+	if err != nil {
+		return nil, nil, &Failure{Class: failedMessage, Detail: err.Error()}
+	}
+	session, err := client.DialToSMTPClientWithContext(ctx)
+	if err != nil {
+		return nil, nil, sessionFailure(ctx, err)
+	}
+	return client, session, nil
 }
 
 func (s *Sender) tlsConfig() *tls.Config {

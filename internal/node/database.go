@@ -3,6 +3,8 @@ package node
 import (
 	"context"
 	"database/sql"
+	"os"
+	"strings"
 	"time"
 
 	"palmares/internal/accountdb"
@@ -86,6 +88,24 @@ func (d *Database) Backup(ctx context.Context, file string) (size, version int64
 		return q.QueryRowContext(ctx, catalogdb.VersionQuery).Scan(&version)
 	})
 	return size, version, err
+}
+
+// backupNote returns the file whose date is that of the last backup of a SQLite database.
+func backupNote(dsn string) string { return strings.TrimPrefix(dsn, "sqlite:") + "-backup" }
+
+// NoteBackup notes that a backup of a SQLite database was made.
+func NoteBackup(dsn string) error {
+	const text = "The date of this file is that of the last backup that `palmares backup` has made.\n"
+	return os.WriteFile(backupNote(dsn), []byte(text), 0o600)
+}
+
+// LastBackup returns when a backup of a SQLite database was last noted; the zero time for never.
+func LastBackup(dsn string) time.Time {
+	info, err := os.Stat(backupNote(dsn))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 // Copied is what Copy has copied.

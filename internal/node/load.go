@@ -36,15 +36,11 @@ func (n *node) load(ctx context.Context, before *snapshot.Snapshot) (*snapshot.S
 func (n *node) endLoad() {
 	n.limitGarbage.Do(LimitGarbage) // only now: most of what the first load allocates stays
 	debug.FreeOSMemory()
-	limit, live := n.cfg.Memory, liveMemory()
-	for _, next := range takeovers {
-		needed := live * next.percent / 100
-		if limit > 0 && needed > limit {
-			n.log.Warn(fmt.Sprintf("%s may need %d MiB for a while, and the limit is %d MiB: "+
-				"raise it (--memory, MemoryMax of systemd, the limits of the container)",
-				next.publication, needed>>20, limit>>20))
-			return
-		}
+	if n.cfg.Memory == 0 {
+		return
+	}
+	if warning := TooLarge(liveMemory(), n.cfg.Memory); warning != "" {
+		n.log.Warn(warning)
 	}
 }
 

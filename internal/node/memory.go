@@ -1,6 +1,7 @@
 package node
 
 import (
+	"fmt"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -25,14 +26,26 @@ func liveMemory() int64 {
 	return int64(sample[0].Value.Uint64() + sample[1].Value.Uint64()) //nolint:gosec // below 1<<63
 }
 
-// Takeover is how much of the memory of one version is needed while the next one is made beside
+// takeovers are how much of the memory of one version is needed while the next one is made beside
 // it, in percent.
-const Takeover = 140
-
 var takeovers = []struct {
 	publication string
 	percent     int64
 }{
-	{"a publication", Takeover},
+	{"a publication", 140},
 	{"a publication that changes more than a quarter of the tools", 250},
+}
+
+// TooLarge says what will not fit into a limit, beside a version that takes live bytes; "" if
+// everything will.
+func TooLarge(live, limit int64) string {
+	for _, next := range takeovers {
+		needed := live * next.percent / 100
+		if needed > limit {
+			return fmt.Sprintf("%s may need %d MiB for a while, and the limit is %d MiB: "+
+				"raise it (--memory, MemoryMax of systemd, the limits of the container)",
+				next.publication, needed>>20, limit>>20)
+		}
+	}
+	return ""
 }

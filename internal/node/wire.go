@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"palmares/internal/accountsite"
@@ -151,6 +152,12 @@ func (n *node) start(
 	n.metrics.Flag("palmares_database_up", "1 while the database answers and nothing is wrong with it, "+
 		"0 while what is in memory is served or nothing can be stored.",
 		func() bool { return watch.Outage() == nil && !health.failing.Load() })
+	n.metrics.Gauge("palmares_memory_limit_bytes", "The most memory that this process may use; 0 for no limit.",
+		func() float64 { return float64(n.cfg.Memory) })
+	if !d.store.SQL.Shared() {
+		n.metrics.Gauge("palmares_backup_age_seconds",
+			"Since `palmares backup` last made a copy of the database; NaN before the first.", n.backupAge)
+	}
 	n.metrics.Catalogue(d.live)
 	n.metrics.Flag("palmares_catalogue_behind",
 		"1 while the published version cannot be loaded and an older one is served.", watch.Behind)
@@ -173,6 +180,15 @@ func (n *node) start(
 			}
 			return 0
 		})
+}
+
+// backupAge returns how many seconds ago the last backup was made.
+func (n *node) backupAge() float64 {
+	last := LastBackup(n.cfg.Database)
+	if last.IsZero() {
+		return math.NaN()
+	}
+	return n.cfg.Now().Sub(last).Seconds()
 }
 
 const (

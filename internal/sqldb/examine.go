@@ -2,8 +2,10 @@ package sqldb
 
 import (
 	"context"
-	"database/sql"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -92,8 +94,13 @@ func (e *examination) examineTables(ctx context.Context) error {
 }
 
 func (e *examination) examineFile(ctx context.Context) error {
-	if err := e.Retried().Write(ctx, func(*sql.Tx) error { return nil }); err != nil {
+	// A transaction that changes nothing needs no space, and one that changes little may find it in the
+	// write-ahead log.
+	if err := WriteOnce(ctx, e.Retried(), `UPDATE palmares_schema SET version = version`); err != nil {
 		return err
+	}
+	if err := tryWrite(filepath.Dir(e.name)); err != nil {
+		return fmt.Errorf("nothing can be written beside %s, so that a publication would fail: %w", e.name, err)
 	}
 	if err := integrity(ctx, e.reads, e.name); err != nil {
 		return err
@@ -109,6 +116,18 @@ func (e *examination) examineFile(ctx context.Context) error {
 	e.add("integrity", false, "all %.1f MB of %s read, nothing is wrong, and it can be written",
 		float64(pages*size)/1e6, e.name)
 	return nil
+}
+
+// tryWrite writes a megabyte to a file in a folder, and removes it.
+func tryWrite(dir string) error {
+	f, err := os.CreateTemp(dir, ".palmares-check-*")
+	if err != nil {
+		return err
+	}
+	_ = os.Remove(f.Name()) // a process that is killed leaves nothing, where files may be removed while they are open
+	defer os.Remove(f.Name())
+	_, err = f.Write(make([]byte, 1<<20))
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 // nodeConnections is what a node opens at most.

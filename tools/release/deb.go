@@ -39,7 +39,9 @@ func (r *release) deb(stage string, b binary) error {
 	}
 	deploy, scripts := filepath.Join(r.root, "deploy"), filepath.Join(r.root, "tools", "release", "deb")
 	add(b.path, "/usr/bin/palmares", files.TypeFile, 0o755)
-	add(filepath.Join(deploy, "palmares.service"), "/usr/lib/systemd/system/palmares.service", files.TypeFile, 0o644)
+	for _, unit := range []string{"palmares.service", "palmares-backup.service", "palmares-backup.timer"} {
+		add(filepath.Join(deploy, unit), "/usr/lib/systemd/system/"+unit, files.TypeFile, 0o644)
+	}
 	add(filepath.Join(deploy, "palmares.env"), "/etc/palmares/palmares.env", files.TypeConfig, 0o640)
 
 	info := nfpm.WithDefaults(&nfpm.Info{
