@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -174,6 +175,35 @@ func TestTheToolsAreListedInFewBytes(t *testing.T) {
 	}
 	if text := d.session.InitializeResult().Instructions; len(text) > 1200 || !strings.Contains(text, "search") {
 		t.Errorf("the instructions have %d bytes: %s", len(text), text)
+	}
+}
+
+// One guide is in the repository, one on the site.
+func TestTheGuidesNameWhatToolsTakeAndReturn(t *testing.T) {
+	list, err := open(t, assistant.Config{}).session.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"../../docs/assistants.md", "../site/templates/guide-assistants.md"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		guide := string(text)
+		for _, tool := range list.Tools {
+			_, row, _ := strings.Cut(guide, "\n| `"+tool.Name+"` |")
+			row, _, _ = strings.Cut(row, "\n")
+			for argument := range tool.InputSchema.(map[string]any)["properties"].(map[string]any) {
+				if argument != "next" && !strings.Contains(row, "`"+argument+"`") {
+					t.Errorf("%s: the row of %s has no %s", file, tool.Name, argument)
+				}
+			}
+		}
+		for _, field := range []string{"constraints", "suggestion", "partial", "retired", "unknown", "metadata.renamed", "next", "more", "credit", "isError", "reset_at", "structuredContent"} {
+			if !strings.Contains(guide, "`"+field) {
+				t.Errorf("%s does not say what %s is", file, field)
+			}
+		}
 	}
 }
 
