@@ -1,6 +1,6 @@
 // Package reference turns the OpenAPI document of the API into the pages that
 // explain it, in HTML and in Markdown: an introduction, one page per group of
-// operations, and one of the headers.
+// operations, one of the error codes and one of the headers.
 //
 // Everything that the document says is taken from it when the program starts. What
 // depends on the catalogue is added for each published version: samples name its
@@ -26,6 +26,7 @@ import (
 const Path = "/docs"
 
 const (
+	errorsPath     = Path + "/erreurs"
 	headersPath    = Path + "/en-tetes"
 	embeddingsPath = Path + "/embeddings" // explains retrieval, too
 )
@@ -109,6 +110,8 @@ func (ref *Reference) Pages() []Page {
 		all = append(all, Page{g.Path, "API\u00a0: " + g.Name, g.Text})
 	}
 	return append(all, Page{
+		errorsPath, "API\u00a0: codes d’erreur", "Ce que veulent dire les erreurs de l’API, et que faire.",
+	}, Page{
 		headersPath, "API\u00a0: en-têtes de réponse", "Ce que disent les en-têtes des réponses de l’API.",
 	})
 }
@@ -118,6 +121,8 @@ func templateOf(path string) string {
 	switch path {
 	case Path:
 		return "index"
+	case errorsPath:
+		return "errors"
 	case headersPath:
 		return "headers"
 	}

@@ -45,7 +45,7 @@ func TestFormerAnchorsOfTheReferenceLeadToItsPages(t *testing.T) {
 	index := v.get("/docs").ok()
 	for _, id := range []string{
 		"premiers-pas", "reutilisation", "acces-et-cles", "quotas", "pagination", "cache", "erreurs", "methodes-et-origines", "compatibilite",
-		"erreur-quota_exceeded", "erreur-invalid_parameter", "en-tetes", "assistants", "webhooks",
+		"en-tetes", "assistants", "webhooks",
 	} {
 		index.says(` id="` + id + `"`)
 	}
@@ -53,6 +53,7 @@ func TestFormerAnchorsOfTheReferenceLeadToItsPages(t *testing.T) {
 		"listTools": "/docs/outils", "getTool": "/docs/outils", "listComparatifs": "/docs/comparatifs", "getPricing": "/docs/prix", "listCimetiere": "/docs/cimetiere",
 		"listCategories": "/docs/categories", "getStats": "/docs/statistiques", "getEmbeddings": "/docs/embeddings", "getOpenAPI": "/docs/description",
 		"recherche-augmentee": "/docs/embeddings", "en-tete-etag": "/docs/en-tetes", "en-tete-x-service-updated-at": "/docs/en-tetes",
+		"erreur-quota_exceeded": "/docs/erreurs", "erreur-invalid_parameter": "/docs/erreurs",
 	} {
 		index.says(` id="`+id+`"`, ` href="`+path+`#`+id+`"`)
 		v.get(path).ok().says(` id="` + id + `"`)
