@@ -167,7 +167,7 @@ func TestEveryPageHasSecurityHeadersAndIsPrivate(t *testing.T) {
 			for name, want := range map[string]string{
 				"Cache-Control": "no-store", "X-Robots-Tag": "noindex", "Referrer-Policy": "strict-origin", "Content-Type": "text/html; charset=utf-8",
 				"X-Content-Type-Options": "nosniff", "Strict-Transport-Security": "max-age=31536000",
-				"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+				"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 				"Content-Length":          fmt.Sprint(len(r.Raw)),
 			} {
 				if got := r.Header.Get(name); got != want {

@@ -114,10 +114,9 @@ var Menus = []Menu{MenuHeader, MenuFooter, MenuNone}
 // reservedPages are the first parts of the site's own addresses, now or soon. Pages
 // may replace licence, confidentialite and tarifs.
 var reservedPages = []string{
-	"alternatives", "api", "avis", "carte", "categories", "cimetiere", "comparatifs", "comparer", "compte", "data", "docs",
-	"donnees", "flux", "healthz", "hooks", "llms", "mcp", "media", "outils", "prix", "publish", "readyz", "robots",
-	"sitemap", "static",
-	"tendances", "webhooks",
+	"alternatives", "api", "apple-touch-icon", "avis", "carte", "categories", "cimetiere", "comparatifs", "comparer",
+	"compte", "data", "docs", "donnees", "favicon", "flux", "healthz", "hooks", "llms", "mcp", "media", "opensearch",
+	"outils", "prix", "publish", "readyz", "robots", "site", "sitemap", "static", "tendances", "webhooks",
 }
 
 // IsReservedPage reports whether a page cannot have the given slug.

@@ -56,7 +56,7 @@ func (n *node) open(ctx context.Context) (d dependencies, err error) {
 	})
 	n.pages = site.New(site.Config{
 		Demo: n.isDemo, Exports: n.exports, BaseURL: n.cfg.BaseURL,
-		Pictures: pictures{&n.demo, n.store.Pictures}, Document: api.Document(),
+		Pictures: pictures{&n.demo, n.store.Pictures}, Document: api.Document(), Now: n.cfg.Now,
 	})
 	d.live, err = whenReachable(ctx, n.wait, func(ctx context.Context) (*snapshot.Live, error) {
 		return snapshot.NewLive(ctx, n.load)

@@ -2,10 +2,10 @@ package preview
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content"
 )
 
 // uncategorized is the category of drafts that have none yet.
@@ -13,8 +13,8 @@ var uncategorized = catalog.Category{Slug: "sans-categorie", Label: "Sans catég
 
 // complete makes a catalogue with drafts fit to be shown: what drafts lack is filled in
 // with words that say so. Comparisons without two tools cannot be shown; it returns a
-// sentence for each.
-func complete(c *catalog.Catalog, today string) (left []string) {
+// warning for each.
+func complete(c *catalog.Catalog, today string) (left []content.Warning) {
 	isNeeded := false
 	category := func(slug *string) {
 		if *slug == "" {
@@ -47,8 +47,9 @@ func complete(c *catalog.Catalog, today string) (left []string) {
 	c.Comparisons = slices.DeleteFunc(c.Comparisons, func(x catalog.Comparison) bool {
 		isShown := c.Tool(x.ToolA) != nil && c.Tool(x.ToolB) != nil
 		if !isShown {
-			left = append(left, fmt.Sprintf("comparatifs/%s.md:1: warning: a draft without tool_a and tool_b cannot "+
-				"be shown yet", x.Slug))
+			left = append(left, content.Warning{
+				File: "comparatifs/" + x.Slug + ".md", Line: 1, Text: "a draft without tool_a and tool_b cannot be shown yet",
+			})
 		}
 		return !isShown
 	})

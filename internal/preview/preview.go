@@ -52,7 +52,8 @@ type edition struct {
 	number   int64
 	snapshot *snapshot.Snapshot // the last one without problems
 	problems []string
-	warnings []string
+	warnings []string      // the first of each kind
+	found    int           // warnings in all
 	replaced chan struct{} // closed when there is a newer edition
 }
 
@@ -68,6 +69,7 @@ func New(ctx context.Context, cfg Config) *Preview {
 		Preview:  p.notice,
 		Pictures: &p.spools,
 		Document: cfg.Document,
+		Now:      cfg.Now,
 	})
 	_ = empty.BuildIndex(context.WithoutCancel(ctx)) // fails only when its context ends
 	p.site.Show(empty)
@@ -93,7 +95,9 @@ func (p *Preview) notice(s *snapshot.Snapshot) *site.Preview {
 	if e == nil || e.snapshot != s {
 		return &site.Preview{Script: scriptPath}
 	}
-	return &site.Preview{Script: scriptPath + "?edition=" + strconv.FormatInt(e.number, 10), Warnings: e.warnings}
+	return &site.Preview{
+		Script: scriptPath + "?edition=" + strconv.FormatInt(e.number, 10), Warnings: e.warnings, Found: e.found,
+	}
 }
 
 // ServeHTTP implements http.Handler.
@@ -134,7 +138,7 @@ func (p *Preview) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // isPart reports whether the list of problems, as any page, has something of this path in it:
 // the logo is that of the last edition without problems.
 func isPart(path string) bool {
-	return strings.HasPrefix(path, "/static/") || strings.HasPrefix(path, "/media/")
+	return strings.HasPrefix(path, "/static/") || strings.HasPrefix(path, "/media/") || path == "/favicon.ico"
 }
 
 // isElsewhere reports whether pages link to a path that only the server has.
@@ -200,9 +204,10 @@ func (p *Preview) read(ctx context.Context) {
 		p.cfg.Log.Warn("the folder has problems", "problems", len(read.Problems), "first", read.Problems[0].String())
 	default:
 		p.spools.add(read)
-		next.warnings = append(sentences(read.Warnings), complete(read.Catalog, today)...)
+		warnings := append(read.Warnings, complete(read.Catalog, today)...)
+		next.warnings, next.found = sentences(warnings), len(warnings)
 		next.snapshot = snapshot.Build(read.Catalog, next.number, today)
-		p.cfg.Log.Info("read the folder", "tools", len(read.Catalog.Tools), "warnings", len(next.warnings),
+		p.cfg.Log.Info("read the folder", "tools", len(read.Catalog.Tools), "warnings", next.found,
 			"ms", time.Since(began).Milliseconds())
 	}
 	if next.snapshot != last.snapshot {
@@ -216,10 +221,19 @@ func (p *Preview) read(ctx context.Context) {
 	close(last.replaced)
 }
 
-func sentences[T fmt.Stringer](found []T) []string {
-	list := make([]string, len(found))
-	for i, f := range found {
-		list[i] = f.String()
-	}
+// A finding is a problem or a warning.
+type finding interface {
+	content.Problem | content.Warning
+	fmt.Stringer
+}
+
+// sentences returns what people read of findings, as validate prints them.
+func sentences[T finding](found []T) (list []string) {
+	text := func(i int) string { return content.Problem(found[i]).Text }
+	content.Group(len(found), text, func(i int) {
+		list = append(list, found[i].String())
+	}, func(i, others int) {
+		list = append(list, fmt.Sprintf("and %d more (palmares validate --format json lists all): %s", others, text(i)))
+	})
 	return list
 }

@@ -3,6 +3,7 @@ package preview
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -208,6 +209,40 @@ func TestDraftsAreShownAndMarkedHoweverIncomplete(t *testing.T) {
 func TestWarningsAreABanner(t *testing.T) {
 	d := newDesk(t, map[string]string{"catalogue.yaml": settings, "outils/plume.md": strings.Replace(plume, "payant", "gratuit", 1)})
 	d.get("/").OK().Contains("1\u00a0avertissement<", "outils/plume.md:", ": warning: ")
+}
+
+func TestThePreviewHasWhatBrowsersLookFor(t *testing.T) {
+	d := newDesk(t, map[string]string{"catalogue.yaml": settings + "contact: redaction@essai.example\n"})
+	for _, path := range []string{"/favicon.ico", "/apple-touch-icon.png", "/site.webmanifest", "/opensearch.xml"} {
+		d.get(path).OK()
+	}
+	d.get("/.well-known/security.txt").OK().Contains("Expires: 2027-05-15T00:00:00Z\n")
+	d.write("outils/plume.md", "?")
+	d.until(func() bool { return d.get("/").Status == http.StatusInternalServerError })
+	d.get("/favicon.ico").OK()
+}
+
+func TestFindingsThatSayTheSameAreGrouped(t *testing.T) {
+	folder := map[string]string{"catalogue.yaml": settings}
+	for i := range 5 {
+		text := strings.Replace(plume, "plume.example", fmt.Sprintf("plume-%d.example", i), 1)
+		folder[fmt.Sprintf("outils/plume-%d.md", i)] = strings.Replace(text, "payant", "gratuit", 1)
+	}
+	d := newDesk(t, folder)
+	lines := func(r *testkit.Reply) int { return strings.Count(r.Body, "<li><code>") }
+	r := d.get("/").OK().Contains("5\u00a0avertissements<", "<li><code>and 2 more (palmares validate --format json lists all): ")
+	if lines(r) != 4 {
+		t.Errorf("%d lines for five equal warnings", lines(r))
+	}
+	for name, text := range folder {
+		d.write(name, strings.Replace(text, "gratuit", "troc", 1))
+	}
+	d.until(func() bool {
+		return strings.Contains(d.get("/").Body, "<li><code>and 2 more") && d.get("/").Status == http.StatusInternalServerError
+	})
+	if n := lines(d.get("/")); n != 4 {
+		t.Errorf("%d lines for five equal problems", n)
+	}
 }
 
 var source = regexp.MustCompile(` src="(/media/[^"]+)`)

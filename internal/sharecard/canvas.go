@@ -23,10 +23,14 @@ const (
 	onAccent // on a surface of accent, all others on paper
 )
 
+// The colours of the site's light theme that icons have as well.
+var (
+	paper = color.RGBA{0xfb, 0xfa, 0xf6, 0xff}
+	green = color.RGBA{0x0b, 0x5d, 0x45, 0xff}
+)
+
 // The colours of the site's light theme.
 var palette = func() color.Palette {
-	paper := color.RGBA{0xfb, 0xfa, 0xf6, 0xff}
-	green := color.RGBA{0x0b, 0x5d, 0x45, 0xff}
 	var p color.Palette
 	ramp := func(from, to color.RGBA) {
 		mix := func(a, b uint8, i int) uint8 { return uint8((int(a)*(levels-1-i) + int(b)*i) / (levels - 1)) }
@@ -128,6 +132,11 @@ func (p *canvas) ring(x, y, diameter, thickness int, c colour) {
 
 // palm draws the mark of the site, as in its pages, in a square.
 func (p *canvas) palm(x, y, size int, c colour) {
+	p.blend(image.Rect(x, y, x+size, y+size), palm(size), image.Point{}, c)
+}
+
+// palm returns the mark of the site as a mask.
+func palm(size int) *image.Alpha {
 	scale := float32(size) / 32
 	r := vector.NewRasterizer(size, size)
 	move := func(ax, ay float32) { r.MoveTo(ax*scale, ay*scale) }
@@ -154,5 +163,5 @@ func (p *canvas) palm(x, y, size int, c colour) {
 	}
 	mask := image.NewAlpha(image.Rect(0, 0, size, size))
 	r.Draw(mask, mask.Rect, image.Opaque, image.Point{})
-	p.blend(image.Rect(x, y, x+size, y+size), mask, image.Point{}, c)
+	return mask
 }

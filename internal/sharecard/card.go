@@ -1,5 +1,6 @@
 // Package sharecard draws the pictures that other sites show beside a link to a page
-// which has no picture of its own: a name, a sentence, scores and the site's name.
+// which has no picture of its own: a name, a sentence, scores and the site's name; and the icons
+// of the site.
 //
 // A card is drawn with the fonts in the binary, in whole numbers and in a fixed set of
 // colours, so that every node draws the same bytes. Characters that the fonts lack are
@@ -119,9 +120,12 @@ func (c Card) PNG() []byte {
 	} else {
 		c.drawOne(p, scores)
 	}
+	return encode(p.img)
+}
+
+func encode(img image.Image) []byte {
 	var b bytes.Buffer
-	encoder := png.Encoder{CompressionLevel: png.DefaultCompression}
-	if err := encoder.Encode(&b, p.img); err != nil {
+	if err := png.Encode(&b, img); err != nil {
 		panic(err) // only for an image without pixels
 	}
 	return b.Bytes()

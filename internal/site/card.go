@@ -97,22 +97,17 @@ func (d drawing) Read(context.Context, string) ([]byte, error) { return d.PNG(),
 // shareCard serves the cards. One that is out of date is replaced by that of the served
 // version, which caches then keep as long as a page: previews of older links go on showing
 // something, also while the nodes have different versions.
-func (s *Site) shareCard(w http.ResponseWriter, r *http.Request) {
-	req := &request{Request: r, view: s.current.Load()}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		s.write(w, req, s.failure(req, methodNotAllowed()), nil)
-		return
-	}
+func (s *Site) shareCard(w http.ResponseWriter, r *request) {
 	folder := r.PathValue("folder")
 	name, isPNG := strings.CutSuffix(r.PathValue("file"), ".png")
 	slug, digest, hasDigest := strings.Cut(name, ".")
-	card := req.card(folder, slug)
+	card := r.card(folder, slug)
 	if !isPNG || !hasDigest || card == nil {
-		if current := req.currentSlug(folder, slug); current != "" && req.card(folder, current) != nil {
-			s.write(w, req, redirect(cardPath(folder, current, req.card(folder, current)), ""), nil)
+		if current := r.currentSlug(folder, slug); current != "" && r.card(folder, current) != nil {
+			s.write(w, r, redirect(cardPath(folder, current, r.card(folder, current)), ""), nil)
 			return
 		}
-		s.write(w, req, s.failure(req, notFound("Cette image n’existe pas, ou plus.")), nil)
+		s.write(w, r, s.failure(r, notFound("Cette image n’existe pas, ou plus.")), nil)
 		return
 	}
 	control := cacheYear
@@ -120,7 +115,7 @@ func (s *Site) shareCard(w http.ResponseWriter, r *http.Request) {
 		control = cachePage
 	}
 	w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin") // other sites show it
-	s.writePicture(w, req, picture{hash: card.Digest(), ext: "png", control: control, from: drawing{card}, cache: s.cards})
+	s.writePicture(w, r, picture{hash: card.Digest(), ext: "png", control: control, from: drawing{card}, cache: s.cards})
 }
 
 // currentSlug returns the slug of a record that had another one, or "".

@@ -81,18 +81,24 @@ func (p *page) share(image *sharedImage) {
 	}
 }
 
+// splitName returns the name of a catalogue and what follows it in brackets, such as "démonstration".
+func splitName(name string) (service, edition string) {
+	service, edition, _ = strings.Cut(name, " (")
+	return service, strings.TrimSuffix(edition, ")")
+}
+
 // page fills in the layout. The path is that of the page on the catalogue's own
 // site, which may not be this server.
 func (s *Site) page(r *request, title, description, path string) page {
 	c := r.snap.Catalog
-	name, edition, _ := strings.Cut(c.Name, " (")
+	name, edition := splitName(c.Name)
 	section, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch section {
 	case "avis", "alternatives", "categories":
 		section = "outils"
 	}
 	p := page{
-		Service: name, Edition: strings.TrimSuffix(edition, ")"), Title: title, Description: description,
+		Service: name, Edition: edition, Title: title, Description: description,
 		Canonical: c.URL + path, Section: "/" + section, Path: r.URL.Path,
 		NoIndex: r.demo, Demo: r.demo, UpdatedAt: r.updatedAt,
 		Style: s.assets.paths["site.css"], Script: s.assets.paths["site.js"],

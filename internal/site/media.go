@@ -21,22 +21,32 @@ type Pictures interface {
 }
 
 // pictureTypes are the content types of pictures, by extension.
-var pictureTypes = map[string]string{"png": "image/png", "jpg": "image/jpeg", "webp": "image/webp", "gif": "image/gif"}
+var pictureTypes = map[string]string{
+	"png": "image/png", "jpg": "image/jpeg", "webp": "image/webp", "gif": "image/gif",
+	"ico": "image/vnd.microsoft.icon",
+}
+
+// handlePicture registers what is sent as a picture, rather than as a page.
+func (s *Site) handlePicture(pattern string, serve func(http.ResponseWriter, *request)) {
+	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		req := &request{Request: r, view: s.current.Load()}
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			s.write(w, req, s.failure(req, methodNotAllowed()), nil)
+			return
+		}
+		serve(w, req)
+	})
+}
 
 // media serves the pictures of the catalogue. An address that the served version does
 // not use is 404 before anything is read.
-func (s *Site) media(w http.ResponseWriter, r *http.Request) {
-	req := &request{Request: r, view: s.current.Load()}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		s.write(w, req, s.failure(req, methodNotAllowed()), nil)
-		return
-	}
+func (s *Site) media(w http.ResponseWriter, r *request) {
 	hash, ext, _ := strings.Cut(r.PathValue("file"), ".")
-	if known, ok := req.snap.Pictures[hash]; !ok || known != ext {
-		s.write(w, req, s.failure(req, notFound("Cette image n’existe pas, ou plus.")), nil)
+	if known, ok := r.snap.Pictures[hash]; !ok || known != ext {
+		s.write(w, r, s.failure(r, notFound("Cette image n’existe pas, ou plus.")), nil)
 		return
 	}
-	s.writePicture(w, req, picture{hash: hash, ext: ext, control: cacheYear, from: s.cfg.Pictures, cache: s.pictures})
+	s.writePicture(w, r, picture{hash: hash, ext: ext, control: cacheYear, from: s.cfg.Pictures, cache: s.pictures})
 }
 
 // A picture is what writePicture sends.

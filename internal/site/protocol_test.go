@@ -17,7 +17,7 @@ func TestEveryResponseHasSecurityHeaders(t *testing.T) {
 	v := open(t, small())
 	for _, path := range []string{"/", "/outils/abeille", "/nulle-part", "/outils/ancienne-abeille", "/flux.atom", "/robots.txt", "/sitemap.xml", "//x", "/static/x"} {
 		v.get(path).
-			is("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'").
+			is("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'").
 			is("X-Content-Type-Options", "nosniff").
 			is("Referrer-Policy", "strict-origin-when-cross-origin").
 			is("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=(), browsing-topics=()").

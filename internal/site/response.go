@@ -44,6 +44,9 @@ const (
 	textType     = "text/plain; charset=utf-8"
 	jsonType     = "application/json; charset=utf-8"
 	csvType      = "text/csv; charset=utf-8"
+	manifestType = "application/manifest+json"
+
+	openSearchType = "application/opensearchdescription+xml"
 )
 
 // formAction is the part of the content security policy that keeps forms on this
@@ -55,7 +58,7 @@ const formAction = "form-action 'self'"
 func securityHeaders(https bool) http.Header {
 	h := http.Header{
 		"Content-Security-Policy": {"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
-			"connect-src 'self'; " +
+			"connect-src 'self'; manifest-src 'self'; " +
 			formAction + "; base-uri 'none'; frame-ancestors 'none'"},
 		"X-Content-Type-Options":       {"nosniff"},
 		"Referrer-Policy":              {"strict-origin-when-cross-origin"},

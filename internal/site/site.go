@@ -46,6 +46,8 @@ type Config struct {
 	Exports *dataset.Exports
 	// Document is the OpenAPI document that /docs explains. Required.
 	Document []byte
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
 }
 
 // A Site serves every path that is not under /api.
@@ -79,6 +81,9 @@ func New(cfg Config) *Site {
 		cards:      newPictureCache(cardCacheSize, cardDrawings),
 		headers:    securityHeaders(strings.HasPrefix(cfg.BaseURL, "https://")),
 	}
+	if s.cfg.Now == nil {
+		s.cfg.Now = time.Now
+	}
 	s.handle("/{$}", s.home)
 	s.handleList("/outils", s.listTools)
 	s.handle("/outils/{slug}", s.showTool)
@@ -111,8 +116,16 @@ func New(cfg Config) *Site {
 	s.handle("/robots.txt", s.robots)
 	s.handle("/sitemap.xml", s.sitemap)
 	s.handle("/static/{file}", s.asset)
-	s.mux.HandleFunc("/media/{file}", s.media)
-	s.mux.HandleFunc("/media/{folder}/{file}", s.shareCard)
+	s.handle("/site.webmanifest", s.manifest)
+	s.handle("/opensearch.xml", s.openSearch)
+	s.handle("/.well-known/security.txt", s.securityContact)
+	s.handlePicture("/favicon.ico", s.icon)
+	s.handlePicture("/apple-touch-icon.png", s.icon)
+	for _, path := range manifestIcons {
+		s.handlePicture(path, s.icon)
+	}
+	s.handlePicture("/media/{file}", s.media)
+	s.handlePicture("/media/{folder}/{file}", s.shareCard)
 	s.handle("/{slug}", s.showPage)
 	s.handle("/", s.notFound)
 	return s
