@@ -112,6 +112,24 @@ func TestASQLiteDatabaseOfAnotherProgramIsRefusedAndLeftUnchanged(t *testing.T) 
 	refused(t, path, ErrForeignFile, "another program")
 }
 
+// Litestream opens a new file as soon as it is there, perhaps before our first transaction.
+func TestTheTablesOfLitestreamMakeNoForeignDatabase(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "palmares.db")
+	litestream, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := litestream.Exec(`PRAGMA journal_mode = wal;
+		CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);
+		CREATE TABLE _litestream_lock (id INTEGER)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := litestream.Close(); err != nil {
+		t.Fatal(err)
+	}
+	mustAdd(t, openDSN(t, "sqlite:"+path), 1)
+}
+
 func TestATableOfAnotherProgramIsLeftUnchangedInPostgreSQL(t *testing.T) {
 	dsn := testkit.Postgres(t)
 	other, err := sql.Open("pgx", dsn)

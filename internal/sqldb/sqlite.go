@@ -167,11 +167,12 @@ func (*sqliteDialect) schemaContext(ctx context.Context) (context.Context, conte
 	return ctx, func() {}
 }
 
-// hasTables refuses a file that has tables but not our mark.
+// hasTables refuses a file that has tables but not our mark. Litestream, which copies the file as it
+// is written, may be the first to open it, and has two tables of its own there.
 func (d *sqliteDialect) hasTables(ctx context.Context, q Queryer) (bool, error) {
 	var id, tables int
-	if err := q.QueryRowContext(ctx, `SELECT application_id, (SELECT count(*) FROM sqlite_schema)
-		FROM pragma_application_id`).Scan(&id, &tables); err != nil {
+	if err := q.QueryRowContext(ctx, `SELECT application_id, (SELECT count(*) FROM sqlite_schema
+		WHERE name NOT GLOB '_litestream_*') FROM pragma_application_id`).Scan(&id, &tables); err != nil {
 		return false, err
 	}
 	if id != applicationID && (id != 0 || tables != 0) {
@@ -227,7 +228,8 @@ const purgeWait = 3 * time.Second
 // purge moves the write-ahead log into the file and empties it, so that pages as they
 // were before a deletion do not remain in it. A reader in a transaction prevents that;
 // what then remains is overwritten as the log is used again, and removed by the next
-// call.
+// call. Litestream is always such a reader, so that no page leaves the log unseen, and
+// moves pages into the file itself.
 func (d *sqliteDialect) purge(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, purgeWait)
 	defer cancel()

@@ -39,10 +39,14 @@ func (r *release) deb(stage string, b binary) error {
 	}
 	deploy, scripts := filepath.Join(r.root, "deploy"), filepath.Join(r.root, "tools", "release", "deb")
 	add(b.path, "/usr/bin/palmares", files.TypeFile, 0o755)
-	for _, unit := range []string{"palmares.service", "palmares-backup.service", "palmares-backup.timer"} {
+	for _, unit := range []string{
+		"palmares.service", "palmares-backup.service", "palmares-backup.timer", "palmares-litestream.service",
+	} {
 		add(filepath.Join(deploy, unit), "/usr/lib/systemd/system/"+unit, files.TypeFile, 0o644)
 	}
-	add(filepath.Join(deploy, "palmares.env"), "/etc/palmares/palmares.env", files.TypeConfig, 0o640)
+	for _, settings := range []string{"palmares.env", "litestream.yml"} {
+		add(filepath.Join(deploy, settings), "/etc/palmares/"+settings, files.TypeConfig, 0o640)
+	}
 
 	info := nfpm.WithDefaults(&nfpm.Info{
 		Name: "palmares", Version: r.version, Arch: b.arch, Platform: "linux", MTime: r.time,
@@ -55,6 +59,7 @@ func (r *release) deb(stage string, b binary) error {
 		Overridables: nfpm.Overridables{
 			Depends:    []string{"passwd"},
 			Recommends: []string{"ca-certificates"},
+			Suggests:   []string{"litestream"},
 			Contents:   contents,
 			Scripts: nfpm.Scripts{
 				PostInstall: filepath.Join(scripts, "postinst"),

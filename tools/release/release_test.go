@@ -100,6 +100,7 @@ func TestThePackageHasTheProgramItsUnitAndItsSettings(t *testing.T) {
 	for name, mode := range map[string]int64{
 		"./usr/bin/palmares": 0o755, "./etc/palmares/palmares.env": 0o640, "./usr/lib/systemd/system/palmares.service": 0o644,
 		"./usr/lib/systemd/system/palmares-backup.service": 0o644, "./usr/lib/systemd/system/palmares-backup.timer": 0o644,
+		"./etc/palmares/litestream.yml": 0o640, "./usr/lib/systemd/system/palmares-litestream.service": 0o644,
 		"./postinst": 0o755, "./prerm": 0o755, "./postrm": 0o755, "./usr/share/zsh/vendor-completions/_palmares": 0o644,
 	} {
 		if headers[name] == nil {
@@ -112,7 +113,7 @@ func TestThePackageHasTheProgramItsUnitAndItsSettings(t *testing.T) {
 	if got := contents["./usr/bin/palmares"]; got != "stub for arm64" {
 		t.Errorf("the program is %q", got)
 	}
-	if got := contents["./conffiles"]; got != "/etc/palmares/palmares.env\n" {
+	if got := contents["./conffiles"]; got != "/etc/palmares/litestream.yml\n/etc/palmares/palmares.env\n" {
 		t.Errorf("conffiles: %q", got)
 	}
 	for _, line := range []string{"Package: palmares", "Version: 1.2.3", "Architecture: arm64", "Depends: passwd"} {
