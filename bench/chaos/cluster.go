@@ -71,6 +71,11 @@ func (c *cluster) start(ctx context.Context, database string) error {
 	if err := c.createKeys(ctx); err != nil {
 		return err
 	}
+	return c.serve(ctx, database)
+}
+
+// serve starts nodes on a database until each has seen every key.
+func (c *cluster) serve(ctx context.Context, database string) error {
 	for range c.size {
 		address, err := testkit.FreeAddress()
 		if err != nil {
@@ -325,10 +330,9 @@ func (c *cluster) change(ctx context.Context) (isRevoked, isPublished func() boo
 	c.spare = c.spare[1:]
 	c.published++
 	tools := 200 + c.published
-	content := filepath.Join(c.dir, fmt.Sprint("content", tools))
-	if out, err := exec.CommandContext(ctx, c.binary, "generate", content, "--tools",
-		fmt.Sprint(tools)).CombinedOutput(); err != nil {
-		return nil, nil, fmt.Errorf("generate: %w: %s", err, out)
+	content, err := c.generate(ctx, tools)
+	if err != nil {
+		return nil, nil, err
 	}
 	if _, err := c.palmares(ctx, "publish", content, "--allow-removals"); err != nil {
 		return nil, nil, err
@@ -345,6 +349,16 @@ func (c *cluster) change(ctx context.Context) (isRevoked, isPublished func() boo
 		}), everywhere(func(n *member) bool {
 			return c.figure(ctx, n, "palmares_catalogue_tools") == float64(tools)
 		}), nil
+}
+
+// generate writes a content folder.
+func (c *cluster) generate(ctx context.Context, tools int) (string, error) {
+	content := filepath.Join(c.dir, fmt.Sprint("content", tools))
+	out, err := exec.CommandContext(ctx, c.binary, "generate", content, "--tools", fmt.Sprint(tools)).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("generate: %w: %s", err, out)
+	}
+	return content, nil
 }
 
 // until returns how long after begin a condition became true.

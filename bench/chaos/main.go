@@ -18,7 +18,8 @@
 // lost or a webhook did not arrive. A minute for each.
 //
 // With -revocations it revokes keys, and with -hanging it lets one of many endpoints for
-// webhooks hang: see revoke and hang.
+// webhooks hang: see revoke and hang. With -losses it loses the disk of a server on SQLite, which
+// Litestream copies: see lose.
 package main
 
 import (
@@ -61,6 +62,8 @@ func main() {
 	revocations := flag.Int("revocations", 0, "instead of the faults, revoke this many keys")
 	hanging := flag.Int("hanging", 0, "instead of the faults, publish this often while one endpoint for webhooks hangs")
 	endpoints := flag.Int("endpoints", 100, "how many endpoints there are then")
+	losses := flag.Int("losses", 0, "instead of the faults, lose the disk with the SQLite database this often")
+	litestream := flag.String("litestream", "bin/litestream", "the Litestream that copies it")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	path, err := filepath.Abs(*binary)
@@ -72,6 +75,8 @@ func main() {
 		err = revoke(ctx, path, *revocations)
 	case *hanging > 0:
 		err = hang(ctx, path, *endpoints, *hanging)
+	case *losses > 0:
+		err = lose(ctx, path, *litestream, *losses)
 	default:
 		err = run(ctx, path, *only)
 	}
