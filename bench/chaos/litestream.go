@@ -91,7 +91,9 @@ type loser struct {
 type state struct{ version, counted int64 }
 
 // covers reports whether everything of another state is in this one.
-func (s state) covers(other state) bool { return s.version >= other.version && s.counted >= other.counted }
+func (s state) covers(other state) bool {
+	return s.version >= other.version && s.counted >= other.counted
+}
 
 // A sight is the state that a database had between two times.
 type sight struct {
