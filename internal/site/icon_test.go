@@ -163,4 +163,5 @@ func TestSecurityTxtNamesTheContact(t *testing.T) {
 	for _, contact := range []string{"", "http://essai.example/ecrire"} { // addresses have to begin with https
 		show(contact).answers(404)
 	}
+	openDemo(t).get(path).ok().says("Contact: mailto:redaction@palmares.example\n").saysNot("Canonical")
 }

@@ -90,17 +90,22 @@ func (s *Site) securityContact(r *request) (*response, error) {
 	}
 	text := "Contact: " + to + "\nExpires: " +
 		s.cfg.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, securityLasts).Format(time.RFC3339) +
-		"\nPreferred-Languages: fr\nCanonical: " + s.baseURL(r) + securityPath + "\n"
+		"\nPreferred-Languages: fr\n"
+	if own := s.baseURL(r) + securityPath; isHTTPS(own) {
+		text += "Canonical: " + own + "\n"
+	}
 	a := newResponse(textType, []byte(text))
 	a.passing = true
 	return a, nil
 }
 
-// securityURI returns a contact as security.txt has it, or "" for none that it may have: addresses
-// have to begin with https.
+// isHTTPS reports whether a security.txt may have an address: all of the web have to begin with https.
+func isHTTPS(address string) bool { return strings.HasPrefix(address, "https://") }
+
+// securityURI returns a contact as security.txt has it, or "" for none that it may have.
 func securityURI(contact string) string {
 	switch {
-	case strings.HasPrefix(contact, "https://"):
+	case isHTTPS(contact):
 		return contact
 	case strings.Contains(contact, "://"), contact == "":
 		return ""
