@@ -14,14 +14,24 @@ import (
 // maxLogoPixels is how large a logo may be to be scaled: 16 bytes a pixel in memory.
 const maxLogoPixels = 1600 * 1600
 
-// Icon draws the mark of a site on paper, as telephones show it: a PNG of size × size pixels. The
+// Icon draws the mark of a site on paper, opaque, as telephones show it: a PNG of size × size pixels. The
 // mark is a logo, given as a picture file. The palm is drawn instead of one that is nil, too large
 // or an animation that cannot be read.
 func Icon(logo []byte, size int) []byte {
 	img := image.NewRGBA(image.Rect(0, 0, size, size))
 	draw.Draw(img, img.Rect, image.NewUniform(paper), image.Point{}, draw.Src)
-	drawMark(img, size/9, decode(logo))
+	mark, margin := decode(logo), size/9
+	if isFull(mark) {
+		margin = 0
+	}
+	drawMark(img, margin, mark)
 	return encode(img)
+}
+
+// isFull reports whether a logo is a square without a transparent part, so that it needs no paper.
+func isFull(logo image.Image) bool {
+	solid, ok := logo.(interface{ Opaque() bool })
+	return ok && logo.Bounds().Dx() == logo.Bounds().Dy() && solid.Opaque()
 }
 
 // faviconSizes are those of tabs and bookmarks, also on dense screens.

@@ -30,6 +30,15 @@ func TestAnIconShowsTheLogoOnPaper(t *testing.T) {
 	}
 }
 
+func TestASquareLogoFillsItsIcon(t *testing.T) {
+	for c, want := range map[color.RGBA]color.RGBA{red: red, {}: paper} {
+		img, err := png.Decode(bytes.NewReader(Icon(plain(64, 64, c), 180)))
+		if err != nil || color.RGBAModel.Convert(img.At(1, 178)) != want {
+			t.Errorf("%v: %v at the edge, %v", c, img.At(1, 178), err)
+		}
+	}
+}
+
 func TestThePalmTakesThePlaceOfALogoThatCannotBeDrawn(t *testing.T) {
 	palm := Icon(nil, 180)
 	img, err := png.Decode(bytes.NewReader(palm))
