@@ -259,7 +259,8 @@ func (c *checkCommand) askServer(inv *invocation) (facts serverFacts, found sqld
 	}
 	metrics, err := c.scrape(inv)
 	if err != nil {
-		found.Text = fmt.Sprintf("none answers on %s, so the limits below are those of this command (%v)", c.OpsListen, err)
+		found.Text = fmt.Sprintf("none answers on %s (%v): if one should run, `systemctl status palmares` says more; "+
+			"the limits below are those of this command", c.OpsListen, err)
 		return facts, found
 	}
 	facts = serverFacts{
@@ -293,7 +294,7 @@ func (c *checkCommand) scrape(inv *invocation) (map[string]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r) // through no proxy
+	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r) // through no proxy
 	if err != nil {
 		return nil, err
 	}

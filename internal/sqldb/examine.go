@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 )
 
@@ -33,6 +34,12 @@ func Examine(
 		err = e.run(ctx, also)
 	}
 	defer d.Close() //nolint:errcheck // nothing was written
+	if err != nil && !d.Shared() {
+		// On a full disk, SQLite may say only that input or output failed.
+		if failed := e.tryWrite(); errors.Is(failed, syscall.ENOSPC) {
+			err = failed
+		}
+	}
 	if err != nil {
 		e.add("database", true, "%v", d.Explain(ctx, err))
 	}
@@ -99,8 +106,8 @@ func (e *examination) examineFile(ctx context.Context) error {
 	if err := WriteOnce(ctx, e.Retried(), `UPDATE palmares_schema SET version = version`); err != nil {
 		return err
 	}
-	if err := tryWrite(filepath.Dir(e.name)); err != nil {
-		return fmt.Errorf("nothing can be written beside %s, so that a publication would fail: %w", e.name, err)
+	if err := e.tryWrite(); err != nil {
+		return err
 	}
 	if err := integrity(ctx, e.reads, e.name); err != nil {
 		return err
@@ -118,16 +125,19 @@ func (e *examination) examineFile(ctx context.Context) error {
 	return nil
 }
 
-// tryWrite writes a megabyte to a file in a folder, and removes it.
-func tryWrite(dir string) error {
-	f, err := os.CreateTemp(dir, ".palmares-check-*")
+// tryWrite writes a megabyte to a file beside the database, and removes it.
+func (e *examination) tryWrite() error {
+	f, err := os.CreateTemp(filepath.Dir(e.name), ".palmares-check-*")
 	if err != nil {
-		return err
+		return fmt.Errorf("nothing can be written beside %s: %w", e.name, err)
 	}
 	_ = os.Remove(f.Name()) // a process that is killed leaves nothing, where files may be removed while they are open
 	defer os.Remove(f.Name())
 	_, err = f.Write(make([]byte, 1<<20))
-	return errors.Join(err, f.Sync(), f.Close())
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("no megabyte can be written beside %s: %w", e.name, err)
+	}
+	return nil
 }
 
 // nodeConnections is what a node opens at most.
