@@ -277,7 +277,8 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 	}
 	must(t, "backup", t.TempDir()+"/backup.db", "--database", large)
 	note := strings.TrimPrefix(large, "sqlite:") + "-backup"
-	for days, want := range map[int]string{1: "", 3: "backup"} {
+	for _, days := range []int{3, 1} {
+		want := map[int]string{3: "backup"}[days]
 		if err := os.Chtimes(note, time.Time{}, time.Now().AddDate(0, 0, -days)); err != nil {
 			t.Fatal(err)
 		}
@@ -285,8 +286,8 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 			t.Errorf("%d days after a backup:\n%s", days, out)
 		}
 	}
-	if out, _ := check("--database", large, "--smtp", "smtp://"+freeAddress(t)); strings.Join(lines(out, "WRONG"), " ") != "backup mail" {
-		t.Errorf("without its mail server:\n%s", out)
+	if out, _ := check("--database", large, "--smtp", "smtp://"+freeAddress(t), "--base-url", "https://"+freeAddress(t), "--mail-from", "a@example.org"); strings.Join(lines(out, "WRONG"), " ") != "certificate mail" {
+		t.Errorf("without what is in front and its mail server:\n%s", out)
 	}
 	if out, err := check("--database", "postgres://nobody@127.0.0.1:1/none"); err == nil || !strings.Contains(strings.Join(lines(out, "WRONG"), " "), "database") {
 		t.Errorf("%v %s", err, out)

@@ -151,13 +151,22 @@ func TestAPriceThatTheWebsiteDoesNotShowIsLogged(t *testing.T) {
 	if !billing.CheckPrice(f.Billing, t.Context()) || f.log.String() != "" {
 		t.Errorf("the log about a good price:\n%s", f.log)
 	}
+	if err := f.cfg.Reach(t.Context()); err != nil {
+		t.Error(err)
+	}
 	f.fake.with(func() { f.fake.amount = 4900 })
+	if err := f.cfg.Reach(t.Context()); err == nil || !strings.Contains(err.Error(), "unit_amount 4900") {
+		t.Errorf("another price: %v", err)
+	}
 	if !billing.CheckPrice(f.Billing, t.Context()) || !strings.Contains(f.log.String(), "99 EUR a month") {
 		t.Errorf("the log about another price:\n%s", f.log)
 	}
 	f.fake.with(func() { f.fake.failing = true })
 	if billing.CheckPrice(f.Billing, t.Context()) {
 		t.Error("an unreachable Stripe is not asked again")
+	}
+	if err := f.cfg.Reach(t.Context()); err == nil || strings.Contains(err.Error(), stripeKey) {
+		t.Errorf("an unreachable Stripe: %v", err)
 	}
 }
 
