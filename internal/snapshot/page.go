@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"math/bits"
+	"slices"
 	"strconv"
 
 	"palmares/internal/catalog"
@@ -56,7 +57,11 @@ func (p *Page) Body() wire.Body {
 
 // Append appends the bytes of the body to b.
 func (p *Page) Append(b []byte) []byte {
-	b = append(b, `{"data":[`...)
+	size := 200 // of what is around the records
+	for _, i := range p.ids {
+		size += len(p.from[i].json) + 1
+	}
+	b = append(slices.Grow(b, size), `{"data":[`...)
 	for n, i := range p.ids {
 		if n > 0 {
 			b = append(b, ',')
