@@ -263,6 +263,39 @@ func TestACertificateThatAnotherKeySealedIsNotReplaced(t *testing.T) {
 	}
 }
 
+func TestAnOrderThatTheEndOfAServerCutsOffIsNoFailure(t *testing.T) {
+	t.Parallel()
+	own, roots := testkit.NewRoot(t, time.Now().Add(-time.Hour))
+	asked, stopped, ended := make(chan bool), make(chan bool), make(chan bool)
+	l := listen(t, "127.0.0.1:0")
+	serve(t, tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{own}}),
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked <- true
+			<-stopped
+			http.NotFound(w, r)
+		}))
+	store := openStore(t)
+	m := certificate.New(certificate.Config{
+		Domains: []string{"catalogue.example"}, Directory: "https://" + l.Addr().String(), Now: time.Now,
+		Log: slog.New(slog.DiscardHandler),
+	})
+	m.Trust(roots)
+	m.Open(store, newSealer(t, key))
+	ctx, stop := context.WithCancel(t.Context())
+	go func() {
+		m.Look(ctx, store, true)
+		close(ended)
+	}()
+	<-asked
+	stop()
+	close(stopped)
+	<-ended
+	last, err := store.LastOrder(t.Context(), "catalogue.example")
+	if err != nil || last.Tried.IsZero() || last.Failures != 0 || !last.ClaimedUntil.IsZero() {
+		t.Errorf("%+v, %v", last, err)
+	}
+}
+
 func TestStrangersAskTheDatabaseOnceASecond(t *testing.T) {
 	store := &countingStore{Store: openStore(t)}
 	m := certificate.New(certificate.Config{Domains: []string{"catalogue.example"}, Log: slog.New(slog.DiscardHandler)})
