@@ -106,6 +106,27 @@ func (p *process) stop() error {
 	return p.err
 }
 
+// cpu returns the processor time of the process and of those that it has started.
+func (p *process) cpu() (time.Duration, error) {
+	children, err := os.ReadFile(p.proc(fmt.Sprintf("task/%d/children", p.cmd.Process.Pid)))
+	if err != nil {
+		return 0, err
+	}
+	var sum time.Duration
+	for _, field := range append(strings.Fields(string(children)), strconv.Itoa(p.cmd.Process.Pid)) {
+		pid, err := strconv.Atoi(field)
+		if err != nil {
+			return 0, err
+		}
+		own, _, err := cpuTime(pid)
+		if err != nil {
+			return 0, err
+		}
+		sum += own
+	}
+	return sum, nil
+}
+
 // memory returns a figure of /proc/PID/status in bytes: VmRSS, the memory of the process now,
 // or VmHWM, the most since resetPeak.
 func (p *process) memory(name string) (int64, error) {

@@ -63,7 +63,8 @@ func (b *bench) rates() error {
 	slug := string(firstSlug.FindSubmatch(list.Body)[1])
 	tool, page := "/api/v1/tools/"+slug, "/api/v1/tools?limit=50"
 	fmt.Printf("Requests per second, medians of %d rounds of 1 s, with the milliseconds that half and 99 of 100\n"+
-		"took, and the median ratio to the bare handler, to nginx and to the other version in the same round:\n", rounds)
+		"took, the processor time of the server for a request, and the median ratio to the bare handler, to nginx\n"+
+		"and to the other version in the same round:\n", rounds)
 	for _, c := range []call{
 		{name: "one tool", path: tool},
 		{name: "page of 50 tools", path: page},
@@ -117,7 +118,7 @@ func (b *bench) proDatabase(name, binary string) (database, key string, err erro
 func (s side) load(c call, status int) (load, error) {
 	l := load{
 		url: s.url + c.path, headers: slices.Clone(c.headers), connections: c.connections, streams: c.streams,
-		mayFail: status >= http.StatusBadRequest,
+		mayFail: status >= http.StatusBadRequest, to: s.process,
 	}
 	if strings.HasPrefix(l.url, "https:") {
 		l.script = lookHere
@@ -227,7 +228,7 @@ func printRates(sides []side, figures [][]figure, c call) {
 	fmt.Printf("  %s, %d connections (the host took at most %.1f %% of the processors)\n", c.name, n, 100*worst)
 	for i, s := range sides {
 		f := middle(figures[i])
-		fmt.Printf("    %-18s %7.0f  (%5.2f, %5.2f)", s.name, f.rate, f.half, f.most)
+		fmt.Printf("    %-18s %7.0f  (%5.2f, %5.2f)  %5.1f µs", s.name, f.rate, f.half, f.most, cost(figures[i]))
 		if bare >= 0 {
 			fmt.Printf("  %.2f", ratio(figures[i], figures[bare]))
 		}

@@ -29,7 +29,8 @@ type load struct {
 	connections int
 	streams     int // of each connection, with HTTP/2
 	seconds     int
-	mayFail     bool // responses of 400 and more are expected
+	mayFail     bool     // responses of 400 and more are expected
+	to          *process // nil if its processor time is not wanted
 }
 
 // A figure is what was measured.
@@ -38,6 +39,7 @@ type figure struct {
 	requests   int64
 	half, most float64 // milliseconds within which half and 99 of 100 had their response
 	stolen     float64 // the share of the processors that the host took meanwhile
+	cost       float64 // microseconds of processor time that the server took for a request
 }
 
 // report prints what wrk measured, in microseconds.
@@ -87,10 +89,24 @@ func (b *bench) wrk(l load) (figure, error) {
 
 // send sends a load once.
 func (b *bench) send(l load) (figure, error) {
+	program := b.wrk
 	if l.streams > 0 {
-		return b.h2load(l)
+		program = b.h2load
 	}
-	return b.wrk(l)
+	if l.to == nil {
+		return program(l)
+	}
+	before, err := l.to.cpu()
+	if err != nil {
+		return figure{}, err
+	}
+	f, err := program(l)
+	if err != nil {
+		return figure{}, err
+	}
+	after, err := l.to.cpu()
+	f.cost = float64((after - before).Microseconds()) / float64(f.requests)
+	return f, err
 }
 
 // quiet is send, repeated as long as the host disturbs it and there is time left for that.
@@ -164,6 +180,16 @@ func ratio(over, under []figure) float64 {
 		ratios[i] = over[i].rate / under[i].rate
 	}
 	return median(ratios)
+}
+
+// cost returns the processor time for a request over all rounds.
+func cost(all []figure) float64 {
+	var requests, sum float64
+	for _, f := range all {
+		requests += float64(f.requests)
+		sum += f.cost * float64(f.requests)
+	}
+	return sum / requests
 }
 
 func median(x []float64) float64 {
