@@ -12,6 +12,9 @@ import (
 // must be sorted. next is changed in place; a second call changes nothing.
 func CarryOver(old, next *Catalog, today string) {
 	carryOverTools(old, next, today)
+	for i := range next.Retired {
+		next.Retired[i].remember(next.Past)
+	}
 	for i := range next.Comparisons {
 		x := &next.Comparisons[i]
 		if x.UpdatedAt != "" {
@@ -21,6 +24,13 @@ func CarryOver(old, next *Catalog, today string) {
 		if prior := old.comparison(x.Slug); prior != nil && x.equalExceptDate(prior) {
 			x.UpdatedAt = prior.UpdatedAt
 		}
+	}
+}
+
+// remember completes a retired tool with its last score and price, if its editors give neither.
+func (r *Retired) remember(past map[string]PastTool) {
+	if last, known := past[r.Slug]; known && r.LastScore == nil && r.LastPrice == "" {
+		r.LastScore, r.LastPrice = last.Score, last.Price
 	}
 }
 
@@ -42,7 +52,7 @@ func pastTools(old, next *Catalog) map[string]PastTool {
 	}
 	for i := range old.Tools {
 		if t := old.Tools[i]; next.Tool(t.Slug) == nil {
-			past[t.Slug] = t.past()
+			past[t.Slug] = t.Past()
 		}
 	}
 	return past
@@ -60,7 +70,7 @@ func carryOverTools(old, next *Catalog, today string) {
 		before, known := past[t.Slug]
 		delete(past, t.Slug)
 		if same := old.Tool(t.Slug); same != nil {
-			before, known = same.past(), true
+			before, known = same.Past(), true
 		}
 		for _, alias := range t.Aliases { // the histories of a renamed tool follow it
 			former, ok := past[alias]
@@ -74,6 +84,8 @@ func carryOverTools(old, next *Catalog, today string) {
 			}
 			before.PriceHistory = mergeHistory(before.PriceHistory, unmatched(before.PriceHistory, former.PriceHistory))
 			before.ScoreHistory = mergeHistory(before.ScoreHistory, unmatched(before.ScoreHistory, former.ScoreHistory))
+			before.CriteriaHistory = mergeHistory(before.CriteriaHistory,
+				unmatched(before.CriteriaHistory, former.CriteriaHistory))
 		}
 		t.carryOver(&before, known, prior, today)
 	}
@@ -85,6 +97,7 @@ func carryOverTools(old, next *Catalog, today string) {
 func (t *Tool) carryOver(before *PastTool, known bool, prior *Tool, today string) {
 	t.extendPrices(before, known, today)
 	t.extendScores(before, known, today)
+	t.extendCriteria(before, known, today)
 	if t.UpdatedAt == "" {
 		t.UpdatedAt = today
 		if prior != nil && t.equalExceptDate(prior) {
@@ -117,12 +130,13 @@ func (c *Catalog) prior(next *Catalog, t *Tool) *Tool {
 	return nil
 }
 
-// past returns what is kept of a tool once it is inactive.
-func (t *Tool) past() PastTool {
+// Past returns what is kept of a tool once it is inactive.
+func (t *Tool) Past() PastTool {
 	return PastTool{
 		Name: t.Name, Category: t.Category, Pricing: t.Pricing, Price: t.Price,
 		Score: t.Score, Verifiability: t.Verifiability, Obsolescence: t.Obsolescence,
 		PriceHistory: t.PriceHistory, PriceHistoryMode: t.PriceHistoryMode, ScoreHistory: t.ScoreHistory,
+		Criteria: t.Criteria, CriteriaHistory: t.CriteriaHistory,
 	}
 }
 
@@ -193,6 +207,15 @@ func (t *Tool) extendScores(before *PastTool, known bool, today string) {
 	t.ScoreHistory = extendHistory(stored, t.ScoreHistory, now, today)
 }
 
+func (t *Tool) extendCriteria(before *PastTool, known bool, today string) {
+	var now *CriteriaChange
+	if known {
+		now = &CriteriaChange{ChangedAt: today, Automatic: true}
+		now.Old, now.New = differences(slices.Concat(before.Criteria, t.Criteria), before.Criteria.Of, t.Criteria.Of)
+	}
+	t.CriteriaHistory = extendHistory(before.CriteriaHistory, t.CriteriaHistory, now, today)
+}
+
 func (c *Catalog) comparison(slug string) *Comparison {
 	i, found := slices.BinarySearchFunc(c.Comparisons, slug,
 		func(x Comparison, s string) int { return cmp.Compare(x.Slug, s) })
@@ -215,7 +238,8 @@ func (p PastTool) equal(o PastTool) bool {
 		sameFigure(p.Score, o.Score) && sameFigure(p.Verifiability, o.Verifiability) &&
 		sameFigure(p.Obsolescence, o.Obsolescence) &&
 		slices.EqualFunc(p.PriceHistory, o.PriceHistory, PriceChange.same) &&
-		slices.EqualFunc(p.ScoreHistory, o.ScoreHistory, ScoreChange.Same)
+		slices.EqualFunc(p.ScoreHistory, o.ScoreHistory, ScoreChange.Same) && slices.Equal(p.Criteria, o.Criteria) &&
+		slices.EqualFunc(p.CriteriaHistory, o.CriteriaHistory, CriteriaChange.Same)
 }
 
 // same reports whether two pictures are served the same. Their files may differ in

@@ -52,6 +52,9 @@ type PastTool struct {
 	PriceHistory     []PriceChange `json:"price_history,omitempty"`
 	PriceHistoryMode HistoryMode   `json:"price_history_mode,omitempty"`
 	ScoreHistory     []ScoreChange `json:"score_history,omitempty"`
+
+	Criteria        Values           `json:"criteria,omitempty"`
+	CriteriaHistory []CriteriaChange `json:"criteria_history,omitempty"`
 }
 
 // Settings are the optional fields of catalogue.yaml; "" where the publisher gave
@@ -84,7 +87,11 @@ type Category struct {
 	Label       string
 	Description string   // Markdown
 	Aliases     []string // former slugs, sorted
-	Position    int      // in catalogue.yaml, from 0
+	Usages      []Usage
+	Protocol    []Protocol // one, or none
+	Criteria    []Criterion
+	Profiles    []Profile
+	Position    int // in catalogue.yaml, from 0
 }
 
 // A Page is a page that the publisher wrote, served at /<slug>.
@@ -202,6 +209,17 @@ type Tool struct {
 	ReviewURL        string
 	AlternativesURL  string
 	TestedAt         string // YYYY-MM-DD or ""
+	Summary          string // the verdict in a sentence
+	Pros             []string
+	Cons             []string
+	Usages           []string // slugs of the category's
+	Criteria         Values   // by slug of the category's
+	CriteriaHistory  []CriteriaChange
+	Protocol         string // the version that it was tested under; "" means see TestedUnder
+	TestedVersion    string
+	TestedPlan       string
+	Access           Access
+	Interests        string
 	PriceCheckedAt   string // YYYY-MM-DD or ""
 	Sources          []string
 	Aliases          []string      // former slugs, sorted
@@ -289,6 +307,8 @@ type Retired struct {
 	Reason    Reason
 	RetiredAt string // YYYY-MM-DD
 	Successor string // slug or ""
+	LastScore *float64
+	LastPrice string
 	Body      string // Markdown, as written
 	Note      string // Body as plain text, which is what the API shows
 	Draft     bool   // only in a catalogue read with its drafts

@@ -188,7 +188,7 @@ func (d *Diff) compareRetired(old, next *Catalog) {
 			d.add(Change{Type: ToolRetired, Slug: r.Slug, Object: r.Item(), URL: url})
 			continue
 		}
-		if *prior == *r {
+		if isSame(RetiredFields, prior, r, "") {
 			continue
 		}
 		d.Retired.Changed = append(d.Retired.Changed, r.Slug)

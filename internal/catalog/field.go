@@ -11,7 +11,7 @@ type Field struct {
 	Use     Use
 	Values  []string // of an Enum or an Option
 	Default string   // of an Enum that is left out
-	List    *List    // for Objects
+	List    *List    // for Objects and Single
 
 	of func(record any) any
 }
@@ -24,11 +24,13 @@ const (
 	Line       Form = iota // a text of one line
 	Name                   // a name, which stands in lists and titles
 	Short                  // a short text of one line, which stands where a price does
+	Summary                // a sentence or two
 	Prose                  // a text of several lines
 	Markdown               // a text in Markdown
 	Body                   // the Markdown below the other fields
 	OwnSlug                // the slug of the record
 	ToolSlug               // the slug of a tool
+	PageSlug               // the slug of a page
 	InCategory             // the slug of the category of the record
 	Domain                 // a host name
 	Price                  // see IsPrice
@@ -41,6 +43,7 @@ const (
 	Enum                   // one of Values
 	Option                 // one of Values, of which the first stands for ""
 	Figure                 // a number from 0 to 10, or none (*float64)
+	Number                 // a number, or none (*float64)
 	Tier                   // 1, 2 or 3 (int)
 	Flag                   // false unless given (bool)
 	Draft                  // a Flag: the public does not see the record
@@ -48,14 +51,19 @@ const (
 	Names                  // a Name, or a list of them ([]string)
 	Links                  // a list of URLs ([]string)
 	Slugs                  // a list of former slugs ([]string)
+	Lines                  // a few texts of one line ([]string)
+	UsageSlugs             // slugs of usages of the record's category ([]string)
+	Marks                  // values of criteria, by slug (Values)
+	Weights                // weights of criteria, by slug (Values)
+	Single                 // an object, or none, see List
 	Objects                // a list of objects, see List
 )
 
 // IsStatus reports whether a field only says if the public sees the record.
 func (f Form) IsStatus() bool { return f == Draft || f == Published }
 
-// IsList reports whether values are lists.
-func (f Form) IsList() bool { return f == Names || f == Links || f == Slugs || f == Objects }
+// IsList reports whether values are lists or objects.
+func (f Form) IsList() bool { return f >= Names }
 
 // Use says more about a field.
 type Use uint8
@@ -70,7 +78,7 @@ const (
 func (u Use) Has(some Use) bool { return u&some == some }
 
 // NewField returns a field of the records of a type. of returns a pointer to its value:
-// a *string, *bool, *int, **float64 or *[]string, as the form says.
+// a *string, *bool, *int, **float64, *[]string or *Values, as the form says.
 func NewField[T any](name string, form Form, use Use, of func(*T) any) Field {
 	return Field{Name: name, Form: form, Use: use, of: func(record any) any { return of(record.(*T)) }}
 }
@@ -100,6 +108,8 @@ func (f *Field) IsEmpty(record any) bool {
 		return *p == nil
 	case *[]string:
 		return len(*p) == 0
+	case *Values:
+		return len(*p) == 0
 	case *int:
 		return false
 	default:
@@ -120,6 +130,8 @@ func (f *Field) isSame(record, other any) bool {
 		return sameFigure(*a, *f.of(other).(**float64))
 	case *[]string:
 		return slices.Equal(*a, *f.of(other).(*[]string))
+	case *Values:
+		return slices.Equal(*a, *f.of(other).(*Values))
 	default:
 		return f.List.isSame(a, f.of(other))
 	}
@@ -159,6 +171,14 @@ func NewList[T, E any](name string, use Use, of func(*T) *[]E, fields []Field) F
 			return &objects[len(objects)-1]
 		},
 	}
+	return f
+}
+
+// NewObject returns a field whose values are single objects with the given fields: lists of one,
+// or of none.
+func NewObject[T, E any](name string, use Use, of func(*T) *[]E, fields []Field) Field {
+	f := NewList(name, use, of, fields)
+	f.Form = Single
 	return f
 }
 

@@ -13,6 +13,7 @@ var untabled = []string{
 	"Retired.Note",                                   // made from Body
 	"Category.Position",                              // its place in the list
 	"PriceChange.Automatic", "ScoreChange.Automatic", // not public
+	"CriteriaChange.Automatic",
 }
 
 // A field that is in a table is compared, written, read and documented.
@@ -27,6 +28,11 @@ func TestEveryFieldOfARecordIsInItsTableOnce(t *testing.T) {
 		{planFields, &PlanRow{}, nil},
 		{priceChangeFields, &PriceChange{}, nil},
 		{scoreChangeFields, &ScoreChange{}, nil},
+		{criteriaChangeFields, &CriteriaChange{}, nil},
+		{usageFields, &Usage{}, nil},
+		{protocolFields, &Protocol{}, nil},
+		{criterionFields, &Criterion{}, nil},
+		{profileFields, &Profile{}, nil},
 		{ComparisonFields, &Comparison{}, nil},
 		{RetiredFields, &Retired{}, nil},
 		{PageFields, &Page{}, nil},
@@ -70,6 +76,8 @@ func setExample(f *Field, record any) {
 		*p = fig(1)
 	case *[]string:
 		*p = []string{"x"}
+	case *Values:
+		*p = Values{{Name: "x"}}
 	default:
 		f.List.Add(p)
 	}

@@ -32,6 +32,16 @@ var ToolFields = []Field{
 	NewField("avis_url", Link, InAPI, func(t *Tool) any { return &t.ReviewURL }),
 	NewField("alternatives_url", Link, Always|InAPI, func(t *Tool) any { return &t.AlternativesURL }),
 	NewField("tested_at", Date, 0, func(t *Tool) any { return &t.TestedAt }),
+	NewField("tested_version", Short, 0, func(t *Tool) any { return &t.TestedVersion }),
+	NewField("tested_plan", Short, 0, func(t *Tool) any { return &t.TestedPlan }),
+	oneOf(NewField("access", Enum, 0, func(t *Tool) any { return (*string)(&t.Access) }), "", Accesses...),
+	NewField("interests", Line, 0, func(t *Tool) any { return &t.Interests }),
+	NewField("protocol", Short, 0, func(t *Tool) any { return &t.Protocol }),
+	NewField("summary", Summary, 0, func(t *Tool) any { return &t.Summary }),
+	NewField("pros", Lines, 0, func(t *Tool) any { return &t.Pros }),
+	NewField("cons", Lines, 0, func(t *Tool) any { return &t.Cons }),
+	NewField("usages", UsageSlugs, 0, func(t *Tool) any { return &t.Usages }),
+	NewField("criteria", Marks, 0, func(t *Tool) any { return &t.Criteria }),
 	NewField("price_checked_at", Date, 0, func(t *Tool) any { return &t.PriceCheckedAt }),
 	NewField("sources", Links, 0, func(t *Tool) any { return &t.Sources }),
 	NewField("aliases", Slugs, 0, func(t *Tool) any { return &t.Aliases }),
@@ -40,8 +50,15 @@ var ToolFields = []Field{
 	NewList("price_history", 0, func(t *Tool) *[]PriceChange { return &t.PriceHistory }, priceChangeFields),
 	NewField("score_note", Prose, 0, func(t *Tool) any { return &t.ScoreNote }),
 	NewList("score_history", 0, func(t *Tool) *[]ScoreChange { return &t.ScoreHistory }, scoreChangeFields),
+	NewList("criteria_history", 0, func(t *Tool) *[]CriteriaChange { return &t.CriteriaHistory }, criteriaChangeFields),
 	NewField("draft", Draft, 0, func(t *Tool) any { return &t.Draft }),
 	NewField("body", Body, 0, func(t *Tool) any { return &t.Body }),
+}
+
+var criteriaChangeFields = []Field{
+	NewField("changed_at", Date, Required, func(e *CriteriaChange) any { return &e.ChangedAt }),
+	NewField("old", Marks, 0, func(e *CriteriaChange) any { return &e.Old }),
+	NewField("new", Marks, 0, func(e *CriteriaChange) any { return &e.New }),
 }
 
 var planFields = []Field{
@@ -96,6 +113,8 @@ var RetiredFields = []Field{
 	oneOf(NewField("reason", Enum, Required|InAPI, func(r *Retired) any { return (*string)(&r.Reason) }), "", Reasons...),
 	NewField("retired_at", Date, Required|InAPI, func(r *Retired) any { return &r.RetiredAt }),
 	NewField("successor", ToolSlug, 0, func(r *Retired) any { return &r.Successor }),
+	NewField("last_score", Figure, 0, func(r *Retired) any { return &r.LastScore }),
+	NewField("last_price", Price, 0, func(r *Retired) any { return &r.LastPrice }),
 	NewField("draft", Draft, 0, func(r *Retired) any { return &r.Draft }),
 	NewField("body", Body, 0, func(r *Retired) any { return &r.Body }),
 }
@@ -133,6 +152,39 @@ var categoryFields = []Field{
 	NewField("label", Name, Required, func(c *Category) any { return &c.Label }),
 	NewField("description", Markdown, 0, func(c *Category) any { return &c.Description }),
 	NewField("aliases", Slugs, 0, func(c *Category) any { return &c.Aliases }),
+	NewList("usages", 0, func(c *Category) *[]Usage { return &c.Usages }, usageFields),
+	NewObject("protocol", 0, func(c *Category) *[]Protocol { return &c.Protocol }, protocolFields),
+	NewList("criteria", 0, func(c *Category) *[]Criterion { return &c.Criteria }, criterionFields),
+	NewList("profiles", 0, func(c *Category) *[]Profile { return &c.Profiles }, profileFields),
+}
+
+var usageFields = []Field{
+	NewField("slug", OwnSlug, Required, func(u *Usage) any { return &u.Slug }),
+	NewField("label", Name, Required, func(u *Usage) any { return &u.Label }),
+}
+
+var protocolFields = []Field{
+	NewField("version", Short, Required, func(p *Protocol) any { return &p.Version }),
+	NewField("page", PageSlug, 0, func(p *Protocol) any { return &p.Page }),
+	NewField("since", Date, 0, func(p *Protocol) any { return &p.Since }),
+}
+
+var criterionFields = []Field{
+	NewField("slug", OwnSlug, Required, func(c *Criterion) any { return &c.Slug }),
+	NewField("label", Name, Required, func(c *Criterion) any { return &c.Label }),
+	NewField("description", Line, 0, func(c *Criterion) any { return &c.Description }),
+	oneOf(NewField("kind", Enum, 0, func(c *Criterion) any { return (*string)(&c.Kind) }), "",
+		KindMark, KindMeasure, KindYesNo),
+	NewField("unit", Short, 0, func(c *Criterion) any { return &c.Unit }),
+	oneOf(NewField("better", Enum, 0, func(c *Criterion) any { return (*string)(&c.Better) }), "",
+		BetterHigher, BetterLower),
+	NewField("worst", Number, 0, func(c *Criterion) any { return &c.Worst }),
+	NewField("best", Number, 0, func(c *Criterion) any { return &c.Best }),
+}
+
+var profileFields = []Field{
+	NewField("label", Name, Required, func(p *Profile) any { return &p.Label }),
+	NewField("weights", Weights, Required, func(p *Profile) any { return &p.Weights }),
 }
 
 // InOrder returns the catalogue without its records, with its categories in the order of

@@ -29,7 +29,7 @@ func (u *Unchanged) Settle(prior *Tool, isCopy bool, today string) bool {
 		if len(t.Aliases) > 0 { // with them, more than the tool itself matters
 			return false
 		}
-		before := prior.past()
+		before := prior.Past()
 		t.carryOver(&before, true, prior, today)
 	}
 	if t.UpdatedAt != prior.UpdatedAt || !t.equalExceptDate(prior) || !slices.Equal(t.PriceHistory, prior.PriceHistory) {
@@ -43,8 +43,13 @@ func (u *Unchanged) Settle(prior *Tool, isCopy bool, today string) bool {
 		func(a, b ScoreChange) bool { return a.Same(b) && a.Automatic == b.Automatic }) {
 		t.ScoreHistory = written.ScoreHistory
 	}
+	if slices.EqualFunc(t.CriteriaHistory, written.CriteriaHistory,
+		func(a, b CriteriaChange) bool { return a.Same(b) && a.Automatic == b.Automatic }) {
+		t.CriteriaHistory = written.CriteriaHistory
+	}
 	// Only what carryOver sets: others look for slugs meanwhile.
 	written.UpdatedAt, written.PriceHistory, written.ScoreHistory = t.UpdatedAt, t.PriceHistory, t.ScoreHistory
+	written.CriteriaHistory = t.CriteriaHistory
 	u.is[i] = true
 	return true
 }

@@ -193,7 +193,7 @@ func (d *rowDecoder) record(r *row, c *record.Change) (images []record.Image, er
 		(&catalog.Catalog{URL: d.url}).DropDefaultURLs(t)
 		c.Slug = t.Slug
 		if err == nil {
-			err = rest.mark(t.PriceHistory, t.ScoreHistory)
+			err = rest.mark(t.Past())
 		}
 		if err == nil && (d.keep == nil || d.keep(t)) {
 			d.Tools = append(d.Tools, t)
@@ -224,7 +224,7 @@ func (d *rowDecoder) record(r *row, c *record.Change) (images []record.Image, er
 		var t catalog.PastTool
 		err = json.Unmarshal(document, &t)
 		if err == nil {
-			err = rest.mark(t.PriceHistory, t.ScoreHistory)
+			err = rest.mark(t)
 		}
 		d.Past[r.Slug] = t
 	case pictureKind:

@@ -138,7 +138,7 @@ func (s *recordStep) writePrivate(ctx context.Context) error {
 	}
 	for _, slug := range slices.Sorted(maps.Keys(c.Past)) {
 		t := c.Past[slug]
-		marks := automatic(t.PriceHistory, t.ScoreHistory)
+		marks := automatic(&t)
 		if err := s.private(ctx, pastKind, slug, wire.AppendJSON(nil, t), marks); err != nil {
 			return err
 		}

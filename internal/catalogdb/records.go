@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"palmares/internal/catalog"
@@ -82,9 +83,11 @@ func eachRow(ctx context.Context, tx *sql.Tx, fn func(*row) error, where string,
 type private struct {
 	// Body is the body of a record that is given away without it.
 	Body string `json:"body,omitempty"`
-	// Prices and Scores are the indexes of the automatic entries of the histories of a tool.
-	Prices []int `json:"prices,omitempty"`
-	Scores []int `json:"scores,omitempty"`
+	// Prices, Scores and Criteria are the indexes of the automatic entries of the histories of a
+	// tool.
+	Prices   []int `json:"prices,omitempty"`
+	Scores   []int `json:"scores,omitempty"`
+	Criteria []int `json:"criteria,omitempty"`
 }
 
 // privateOf returns what the document of a public record of c does not say.
@@ -92,7 +95,7 @@ func privateOf(c *catalog.Catalog, value any) (p private) {
 	body := ""
 	switch v := value.(type) {
 	case *catalog.Tool:
-		p = automatic(v.PriceHistory, v.ScoreHistory)
+		p = automatic(new(v.Past()))
 		body = v.Body
 	case *catalog.Comparison:
 		body = v.Body
@@ -108,21 +111,31 @@ func privateOf(c *catalog.Catalog, value any) (p private) {
 }
 
 // automatic returns which entries of histories are automatic.
-func automatic(prices []catalog.PriceChange, scores []catalog.ScoreChange) (p private) {
-	for i := range prices {
-		if prices[i].Automatic {
-			p.Prices = append(p.Prices, i)
-		}
+func automatic(t *catalog.PastTool) private {
+	return private{
+		Prices:   marked(t.PriceHistory, priceMark),
+		Scores:   marked(t.ScoreHistory, scoreMark),
+		Criteria: marked(t.CriteriaHistory, criteriaMark),
 	}
-	for i := range scores {
-		if scores[i].Automatic {
-			p.Scores = append(p.Scores, i)
-		}
-	}
-	return p
 }
 
-func (p private) isEmpty() bool { return p.Body == "" && p.Prices == nil && p.Scores == nil }
+func priceMark(e *catalog.PriceChange) *bool       { return &e.Automatic }
+func scoreMark(e *catalog.ScoreChange) *bool       { return &e.Automatic }
+func criteriaMark(e *catalog.CriteriaChange) *bool { return &e.Automatic }
+
+// marked returns the indexes of the entries that have a mark.
+func marked[E any](history []E, mark func(*E) *bool) (list []int) {
+	for i := range history {
+		if *mark(&history[i]) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+func (p private) isEmpty() bool {
+	return p.Body == "" && p.Prices == nil && p.Scores == nil && p.Criteria == nil
+}
 
 // text returns p as it is stored.
 func (p private) text() string {
@@ -132,19 +145,21 @@ func (p private) text() string {
 	return string(wire.AppendJSON(nil, p))
 }
 
-// mark marks the automatic entries of histories.
-func (p private) mark(prices []catalog.PriceChange, scores []catalog.ScoreChange) error {
-	for _, i := range p.Prices {
-		if i < 0 || i >= len(prices) {
-			return fmt.Errorf("there is no entry %d in the history of prices", i)
+// mark marks the automatic entries of the histories of a tool.
+func (p private) mark(t catalog.PastTool) error {
+	return errors.Join(
+		markAll(p.Prices, t.PriceHistory, priceMark, "prices"),
+		markAll(p.Scores, t.ScoreHistory, scoreMark, "scores"),
+		markAll(p.Criteria, t.CriteriaHistory, criteriaMark, "criteria"),
+	)
+}
+
+func markAll[E any](list []int, history []E, mark func(*E) *bool, what string) error {
+	for _, i := range list {
+		if i < 0 || i >= len(history) {
+			return fmt.Errorf("there is no entry %d in the history of %s", i, what)
 		}
-		prices[i].Automatic = true
-	}
-	for _, i := range p.Scores {
-		if i < 0 || i >= len(scores) {
-			return fmt.Errorf("there is no entry %d in the history of scores", i)
-		}
-		scores[i].Automatic = true
+		*mark(&history[i]) = true
 	}
 	return nil
 }

@@ -88,6 +88,7 @@ func (f *folder) assemble() *catalog.Catalog {
 			}
 		}
 	}
+	f.checkProtocols(&x)
 	f.markPictures(f.checkMentions(c))
 	f.warnTogether(&x)
 	return c
@@ -153,6 +154,19 @@ func (f *folder) claim(taken map[string]claim, slug, as string, c claim) {
 		return
 	}
 	taken[slug] = c
+}
+
+// checkProtocols checks that the pages that explain protocols are pages of the folder.
+func (f *folder) checkProtocols(x *index) {
+	if f.settings.references == nil {
+		return
+	}
+	for _, ref := range f.settings.refs {
+		if _, known := x.pages[ref.slug]; !known {
+			f.problem(f.settings.file, ref.line, "page %q of the protocol is not in pages/; write pages/%s.md, or correct the name",
+				ref.slug, ref.slug)
+		}
+	}
 }
 
 // checkSides checks that both tools of a comparison are active and tested. Only a

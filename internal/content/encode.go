@@ -61,10 +61,22 @@ func appendYAML(b []byte, fields []catalog.Field, record any, indent string) []b
 				b = append(append(b, indent...), "  - "...)
 				b = appendYAMLText(b, s)
 			}
+		case *catalog.Values:
+			for _, v := range *p {
+				b = append(b, '\n')
+				b = append(append(b, indent...), "  "...)
+				b = append(appendYAMLText(b, v.Name), ": "...)
+				b = append(b, v.String()...)
+			}
 		default:
+			mark, within := "  - ", indent+"    "
+			if f.Form == catalog.Single {
+				mark, within = "  ", indent+"  "
+			}
 			for i := range f.List.Len(p) {
-				b = append(b, "\n  - "...)
-				b = appendYAML(b, f.List.Fields, f.List.At(p, i), "    ")
+				b = append(b, '\n')
+				b = append(append(b, indent...), mark...)
+				b = appendYAML(b, f.List.Fields, f.List.At(p, i), within)
 				b = b[:len(b)-1] // the next line begins like this one
 			}
 		}

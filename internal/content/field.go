@@ -35,6 +35,7 @@ type decoder struct {
 	links, pictures []mention   // of the body
 	fieldPictures   []reference // of fields
 	former          []reference // aliases
+	pages           []reference // of protocols
 	ownCategories   categories  // of catalogue.yaml, as far as it was read
 }
 
@@ -54,7 +55,7 @@ type label struct {
 
 func (l label) String() string {
 	if l.item > 0 {
-		return fmt.Sprintf("item %d of %s", l.item, l.name)
+		return fmt.Sprintf("item %d of %s%s", l.item, l.name, l.within)
 	}
 	return l.name + l.within
 }

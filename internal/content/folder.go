@@ -220,7 +220,10 @@ func (f *folder) readCatalogue() {
 			f.headsOnly = f.isCopy && f.catalogue.Settings.Dataset == catalog.DatasetHead
 			d.warnPictures()
 			f.settings = record{
-				file: d.file, references: &references{links: d.links, pictures: d.pictures, fieldPictures: d.fieldPictures},
+				file: d.file,
+				references: &references{
+					refs: d.pages, links: d.links, pictures: d.pictures, fieldPictures: d.fieldPictures,
+				},
 			}
 		}
 	}

@@ -1,6 +1,10 @@
 package content
 
-import "maps"
+import (
+	"maps"
+
+	"palmares/internal/catalog"
+)
 
 // A Memory keeps what was decoded from the Markdown files of a folder, so that reading
 // the folder again decodes only those that changed. The result is that of a fresh read.
@@ -21,7 +25,7 @@ type basis struct {
 }
 
 func (b basis) equal(o basis) bool {
-	return maps.Equal(b.declared, o.declared) && (b.declared == nil) == (o.declared == nil) && b.days == o.days &&
+	return maps.EqualFunc(b.declared, o.declared, (*catalog.Category).Same) && (b.declared == nil) == (o.declared == nil) && b.days == o.days &&
 		b.site == o.site && b.headsOnly == o.headsOnly
 }
 

@@ -46,7 +46,13 @@ func (d *decoder) readField(f *catalog.Field, to any) {
 	case *[]string:
 		*p = d.texts(f)
 	case **float64:
-		*p = d.figure(f)
+		if f.Form == catalog.Number {
+			*p = d.number(f)
+		} else {
+			*p = d.figure(f)
+		}
+	case *catalog.Values:
+		*p = d.values(f)
 	case *int:
 		*p = d.tier(f)
 	case *bool:
@@ -114,16 +120,18 @@ const slugRule = "such as mon-outil-2 (a to z, 0 to 9, single dashes between, at
 
 var (
 	slugs = rule{catalog.IsSlug, "a slug " + slugRule}
-	rules = [catalog.Objects]rule{ // none for other forms
-		catalog.OwnSlug:  slugs,
-		catalog.ToolSlug: slugs,
-		catalog.Slugs:    slugs,
-		catalog.Domain:   {isDomain, "a host name such as outil.example"},
-		catalog.Date:     {catalog.IsDate, "an existing date, written YYYY-MM-DD"},
-		catalog.Contact:  {isContact, "a mail address or an http or https URL"},
-		catalog.Image:    {isImagePath, "the path of a picture from the root of the folder, such as images/logo.png"},
-		catalog.Digest:   {isDigest, "a SHA-256 in hexadecimal, 64 digits in lower case"},
-		catalog.Links:    {isURL, "an absolute http or https URL, such as https://outil.example/page"},
+	rules = [catalog.Objects + 1]rule{ // none for other forms
+		catalog.OwnSlug:    slugs,
+		catalog.ToolSlug:   slugs,
+		catalog.PageSlug:   slugs,
+		catalog.Slugs:      slugs,
+		catalog.UsageSlugs: slugs,
+		catalog.Domain:     {isDomain, "a host name such as outil.example"},
+		catalog.Date:       {catalog.IsDate, "an existing date, written YYYY-MM-DD"},
+		catalog.Contact:    {isContact, "a mail address or an http or https URL"},
+		catalog.Image:      {isImagePath, "the path of a picture from the root of the folder, such as images/logo.png"},
+		catalog.Digest:     {isDigest, "a SHA-256 in hexadecimal, 64 digits in lower case"},
+		catalog.Links:      {isURL, "an absolute http or https URL, such as https://outil.example/page"},
 		catalog.Link: {isPageURL, "an absolute http or https URL, such as https://outil.example/page, " +
 			"without a fragment (#…)"},
 		catalog.Site: {
@@ -235,7 +243,7 @@ var plainEuro = strings.NewReplacer("\u00a0€", " €", "\u202f€", " €")
 
 func (d *decoder) category(at label, v *value) string {
 	s := d.valid(at, v, slugs)
-	if s == "" || d.declared == nil || d.declared[s] {
+	if s == "" || d.declared == nil || d.declared[s] != nil {
 		return s
 	}
 	d.report(v.line, "category %q is not declared in %s (declared: %s)", s, catalogueFile,
@@ -275,6 +283,86 @@ func (d *decoder) figure(f *catalog.Field) *float64 {
 	given := strings.TrimPrefix(v.describe(), "the number ")
 	d.report(v.line, "%s must be a number from 0 to 10, not %s%s", d.label(f.Name), given, hint)
 	return nil
+}
+
+// maxNumber bounds numbers, which pages show and charts draw.
+const maxNumber = 1_000_000_000
+
+// number returns a number, or nil.
+func (d *decoder) number(f *catalog.Field) *float64 {
+	v := d.field(f.Name, false)
+	if v == nil {
+		return nil
+	}
+	x, ok := d.plainNumber(d.label(f.Name), v, -maxNumber)
+	if !ok {
+		return nil
+	}
+	return &x
+}
+
+// plainNumber returns a number that is not below the lowest, or reports what is wrong with it.
+func (d *decoder) plainNumber(at label, v *value, lowest float64) (float64, bool) {
+	if v.kind == isNumber && isPlainNumber(v.text) {
+		x, err := strconv.ParseFloat(v.text, 64)
+		if err == nil && x >= lowest && x <= maxNumber {
+			return x + 0, true // -0 is 0
+		}
+	}
+	hint := ""
+	if point := strings.Replace(v.text, ",", ".", 1); v.kind == isText && isPlainNumber(point) {
+		hint = "; write " + point
+	}
+	from := "-1 000 000 000"
+	if lowest == 0 {
+		from = "0"
+	}
+	d.report(v.line, "%s must be a number from %s to 1 000 000 000, not %s%s", at, from,
+		strings.TrimPrefix(v.describe(), "the number "), hint)
+	return 0, false
+}
+
+// values returns the values of a mapping, by the slugs of criteria. Whether there are such criteria,
+// and what they allow, is checked once the category is known.
+func (d *decoder) values(f *catalog.Field) (all catalog.Values) {
+	v := d.field(f.Name, f.Use.Has(catalog.Required))
+	if v == nil {
+		return nil
+	}
+	if v.kind != isMapping {
+		d.report(v.line, "%s must be a mapping of criteria to values, such as latence: 1.9, not %s",
+			d.label(f.Name), v.describe())
+		return nil
+	}
+	if len(v.fields) > maxCriteria {
+		d.report(v.line, "%s has %d criteria; a category has at most %d", d.label(f.Name), len(v.fields), maxCriteria)
+		return nil
+	}
+	for i := range v.fields {
+		given := &v.fields[i]
+		at := label{name: given.name, within: " in " + d.label(f.Name).String()}
+		switch {
+		case !catalog.IsSlug(given.name):
+			d.report(given.line, "%s is not the slug of a criterion; it must be %s", quoted(given.name), slugs.want)
+		case given.value.isEmpty():
+		case given.value.kind == isBool && f.Form == catalog.Marks:
+			flag := catalog.Value{Name: given.name, IsFlag: true}
+			if given.value.text == "true" {
+				flag.Number = 1
+			}
+			all = append(all, flag)
+		default:
+			lowest := float64(-maxNumber)
+			if f.Form == catalog.Weights {
+				lowest = 0
+			}
+			if x, ok := d.plainNumber(at, &given.value, lowest); ok {
+				all = append(all, catalog.Value{Name: given.name, Number: x})
+			}
+		}
+	}
+	slices.SortFunc(all, catalog.Value.Compare)
+	return all
 }
 
 func (d *decoder) tier(f *catalog.Field) int {
@@ -325,10 +413,18 @@ func (d *decoder) texts(f *catalog.Field) (all []string) {
 		return all
 	}
 	items := d.list(f.Name)
+	if most, ok := mostItems[f.Form]; ok && len(items) > most {
+		d.report(d.lineOf(f.Name), "%s has %d items; keep at most %d", d.label(f.Name), len(items), most)
+		return nil
+	}
 	for i := range items {
 		v := &items[i]
 		s := d.checked(f.Form, label{name: f.Name, item: i + 1}, v)
 		if s == "" {
+			continue
+		}
+		if f.Form == catalog.UsageSlugs && slices.Contains(all, s) {
+			d.report(v.line, "usage %q is listed already; remove one of the two", s)
 			continue
 		}
 		if f.Form == catalog.Slugs {
@@ -346,30 +442,56 @@ func (d *decoder) texts(f *catalog.Field) (all []string) {
 	return all
 }
 
-// objects reads a list of objects.
+// mostItems are how many items a list may have. maxUsages and maxCriteria are those of a category.
+var mostItems = map[catalog.Form]int{catalog.Lines: maxLines, catalog.UsageSlugs: maxUsages}
+
+const (
+	maxLines    = 8
+	maxUsages   = 6
+	maxCriteria = 12
+	maxProfiles = 3
+)
+
+// objects reads a list of objects, or one object.
 func (d *decoder) objects(f *catalog.Field, list any) {
-	isGiven := d.field(f.Name, f.Use.Has(catalog.Required)) != nil
+	given := d.field(f.Name, f.Use.Has(catalog.Required))
+	isGiven := given != nil
+	if f.Form == catalog.Single {
+		if isGiven {
+			d.object(f, list, given, d.label(f.Name))
+		}
+		return
+	}
 	items := d.list(f.Name)
 	if f.Use.Has(catalog.Required) && isGiven && len(items) == 0 {
 		d.report(d.lineOf(f.Name), "categories must list at least one category, with slug and label")
 	}
 	f.List.Grow(list, len(items))
 	for i := range items {
-		v, at := &items[i], label{name: f.Name, item: i + 1}
-		if v.kind != isMapping {
-			d.report(v.line, "%s must be a mapping, not %s", at, v.describe())
-			continue
-		}
-		entry := &decoder{
-			file: d.file, line: v.line, within: " in " + at.String(),
-			fields: v.fields, basis: d.basis, problems: d.problems, warnings: d.warnings,
-		}
-		object := f.List.Add(list)
-		entry.read(f.List.Fields, object)
-		entry.rejectOthers()
-		if category, ok := object.(*catalog.Category); ok {
-			d.declare(category, entry)
-		}
+		d.object(f, list, &items[i], label{name: f.Name, item: i + 1, within: d.within})
+	}
+}
+
+// object reads one object of a list.
+func (d *decoder) object(f *catalog.Field, list any, v *value, at label) {
+	if v.kind != isMapping {
+		d.report(v.line, "%s must be a mapping, not %s", at, v.describe())
+		return
+	}
+	entry := &decoder{
+		file: d.file, line: v.line, within: " in " + at.String(),
+		fields: v.fields, basis: d.basis, problems: d.problems, warnings: d.warnings,
+	}
+	object := f.List.Add(list)
+	entry.read(f.List.Fields, object)
+	entry.rejectOthers()
+	switch object := object.(type) {
+	case *catalog.Category:
+		d.declare(object, entry)
+	case *catalog.Criterion:
+		entry.checkCriterion(object)
+	case *catalog.Protocol:
+		d.pages = append(d.pages, entry.reference("page", object.Page)...)
 	}
 }
 

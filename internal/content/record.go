@@ -30,7 +30,7 @@ type record struct {
 
 // references are what a record refers to. Most tools have none.
 type references struct {
-	refs    []reference // aliases of a tool, sides of a comparison, successor of a retired tool
+	refs    []reference // aliases of a tool, sides of a comparison, successor of a retired tool, pages of catalogue.yaml
 	aliases []reference // of a comparison
 
 	links, pictures []mention   // of the body
@@ -58,6 +58,7 @@ func (d *decoder) tool() record {
 	d.checkBody = markdown.CheckSections
 	t := &catalog.Tool{}
 	d.readRecord(catalog.ToolFields, t)
+	d.checkTest(t)
 	return d.newRecord(record{slug: t.Slug, tool: t, tested: d.isGiven("score"), references: &references{refs: d.former}})
 }
 
@@ -112,9 +113,9 @@ func (d *decoder) newRecord(r record) record {
 	return r
 }
 
-// categories is the set of declared slugs; nil if catalogue.yaml could not be
+// categories are those that are declared, by slug; nil if catalogue.yaml could not be
 // read.
-type categories map[string]bool
+type categories map[string]*catalog.Category
 
 func (d *decoder) catalogue() (catalog.Catalog, categories) {
 	if d.isRecord {
@@ -129,7 +130,7 @@ func (d *decoder) catalogue() (catalog.Catalog, categories) {
 	taken := map[string]bool{}
 	for _, alias := range d.former {
 		switch {
-		case d.ownCategories[alias.slug]:
+		case d.ownCategories[alias.slug] != nil:
 			d.report(alias.line, "alias %q is taken: it is a category", alias.slug)
 		case taken[alias.slug]:
 			d.report(alias.line, "alias %q is given twice", alias.slug)
@@ -150,10 +151,11 @@ var ownKind = catalog.Field{
 
 // declare keeps a category that was read by entry, and what it mentions.
 func (d *decoder) declare(c *catalog.Category, entry *decoder) {
-	if c.Slug != "" && d.ownCategories[c.Slug] {
+	if c.Slug != "" && d.ownCategories[c.Slug] != nil {
 		entry.report(entry.lineOf("slug"), "category %q is declared twice", c.Slug)
 	}
-	d.ownCategories[c.Slug] = true
-	d.former = append(d.former, entry.former...)
+	d.ownCategories[c.Slug] = new(*c) // the catalogue sorts its own
+	entry.checkLists(c)
+	d.former, d.pages = append(d.former, entry.former...), append(d.pages, entry.pages...)
 	d.links, d.pictures = append(d.links, entry.links...), append(d.pictures, entry.pictures...)
 }

@@ -24,10 +24,13 @@ type schemaNode struct {
 	Maximum     *float64      `json:"maximum,omitempty"`
 	Items       *schemaNode   `json:"items,omitempty"`
 	MinItems    int           `json:"minItems,omitempty"`
+	MaxItems    int           `json:"maxItems,omitempty"`
 	UniqueItems bool          `json:"uniqueItems,omitempty"`
 	Properties  *properties   `json:"properties,omitempty"`
 	Required    []string      `json:"required,omitempty"`
-	NoOthers    *bool         `json:"additionalProperties,omitempty"`
+	Others      any           `json:"additionalProperties,omitempty"` // false, or a form
+	Names       *schemaNode   `json:"propertyNames,omitempty"`
+	MaxMembers  int           `json:"maxProperties,omitempty"`
 	AnyOf       []*schemaNode `json:"anyOf,omitempty"`
 	AllOf       []*schemaNode `json:"allOf,omitempty"`
 	Not         *schemaNode   `json:"not,omitempty"`
@@ -176,12 +179,15 @@ func (n *schemaNode) text(kind string) ([]byte, error) {
 // and so may those of a draft; an unknown field is a mistake. Readers of records must accept
 // fields that a later release adds.
 func (n *schemaNode) finish() {
-	n.NoOthers = new(bool)
+	n.Others = false
 	strict := &properties{}
 	for _, name := range n.Properties.names {
 		form := n.Properties.nodes[name]
-		if form.Items != nil && form.Items.Properties != nil {
+		switch {
+		case form.Items != nil && form.Items.Properties != nil:
 			form.Items.finish()
+		case form.Properties != nil:
+			form.finish()
 		}
 		if slices.Contains(n.Required, name) {
 			if len(n.mayLackWhen) == 0 {
@@ -205,7 +211,7 @@ func formOf(f *catalog.Field) *schemaNode {
 	switch f.Form {
 	case catalog.Body:
 		return &schemaNode{Type: "string"}
-	case catalog.Line, catalog.Name, catalog.Short:
+	case catalog.Line, catalog.Name, catalog.Short, catalog.Summary:
 		return lineForm(f.Form)
 	case catalog.Prose, catalog.Markdown: // a carriage return before a line feed is part of the line ending
 		return textForm(`^(?:[^\u0000-\u0008\u000b-\u001f\u007f-\u009f]|\r)*$`)
@@ -218,6 +224,8 @@ func formOf(f *catalog.Field) *schemaNode {
 	case catalog.Figure:
 		lowest, highest := 0.0, 10.0
 		return &schemaNode{Type: "number", Minimum: &lowest, Maximum: &highest}
+	case catalog.Number:
+		return numberForm(-maxNumber)
 	case catalog.Tier:
 		return enumForm(1, 2, 3)
 	case catalog.Flag, catalog.Draft, catalog.Published:
@@ -228,6 +236,18 @@ func formOf(f *catalog.Field) *schemaNode {
 		return &schemaNode{Type: "array", Items: patternForm(f.Form)}
 	case catalog.Slugs:
 		return &schemaNode{Type: "array", Items: patternForm(f.Form), UniqueItems: true}
+	case catalog.Lines:
+		return &schemaNode{Type: "array", Items: lineForm(f.Form), MaxItems: maxLines}
+	case catalog.UsageSlugs:
+		return &schemaNode{Type: "array", Items: patternForm(f.Form), UniqueItems: true, MaxItems: maxUsages}
+	case catalog.Marks, catalog.Weights:
+		value := &schemaNode{AnyOf: []*schemaNode{numberForm(-maxNumber), {Type: "boolean"}}}
+		if f.Form == catalog.Weights {
+			value = numberForm(0)
+		}
+		return &schemaNode{Type: "object", Names: patternForm(f.Form), Others: value, MaxMembers: maxCriteria}
+	case catalog.Single:
+		return objectForm(f.List.Fields)
 	case catalog.Objects:
 		form := &schemaNode{Type: "array", Items: objectForm(f.List.Fields)}
 		if f.Use.Has(catalog.Required) {
@@ -237,6 +257,11 @@ func formOf(f *catalog.Field) *schemaNode {
 	default:
 		return patternForm(f.Form)
 	}
+}
+
+func numberForm(lowest float64) *schemaNode {
+	highest := float64(maxNumber)
+	return &schemaNode{Type: "number", Minimum: &lowest, Maximum: &highest}
 }
 
 // emptyForms are what counts as no value.
@@ -276,8 +301,12 @@ const (
 var patterns = map[catalog.Form]string{
 	catalog.OwnSlug:    slugPattern,
 	catalog.ToolSlug:   slugPattern,
+	catalog.PageSlug:   slugPattern,
 	catalog.InCategory: slugPattern,
 	catalog.Slugs:      slugPattern,
+	catalog.UsageSlugs: slugPattern,
+	catalog.Marks:      slugPattern,
+	catalog.Weights:    slugPattern,
 	catalog.Domain:     `^(?:` + hostLabel + `\.)+(?![0-9])` + hostLabel + `$`,
 	catalog.Price:      `^(?!` + tooMuch + `)` + amount + ` €/\p{L}+(?:/\p{L}+)*$`,
 	catalog.Date:       `^(?:[0-9]{4}-(?:` + longMonth + `|` + shortMonth + `|` + february + `)|` + leapDay + `)$`,
@@ -291,8 +320,10 @@ var patterns = map[catalog.Form]string{
 // longest are the lengths of the texts of a form, in characters.
 var longest = map[catalog.Form]int{
 	catalog.OwnSlug: catalog.MaxSlug, catalog.ToolSlug: catalog.MaxSlug, catalog.InCategory: catalog.MaxSlug,
-	catalog.Slugs: catalog.MaxSlug, catalog.Domain: 253, catalog.Image: maxImagePath,
+	catalog.PageSlug: catalog.MaxSlug, catalog.UsageSlugs: catalog.MaxSlug, catalog.Marks: catalog.MaxSlug,
+	catalog.Weights: catalog.MaxSlug, catalog.Slugs: catalog.MaxSlug, catalog.Domain: 253, catalog.Image: maxImagePath,
 	catalog.Line: 500, catalog.Name: 120, catalog.Names: 120, catalog.Short: 80,
+	catalog.Summary: 300, catalog.Lines: 300,
 }
 
 func patternForm(form catalog.Form) *schemaNode {

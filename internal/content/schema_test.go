@@ -102,6 +102,8 @@ func change(r *rand.Rand, record map[string]any) {
 var elsewhere = []string{
 	"two different tools", "winner must be tool_a or tool_b", "is not declared in", "is not a tool in this folder", "is taken", "former slug", "has no score",
 	"is not in the folder", "is not a picture", "must be a tool other than", "is a draft", "declared twice", "the note is empty", "nothing at", "is given twice", "level-1",
+	"is not in pages/", "is not a criterion", "is not declared for the category", "in criteria must be", "which needs worst and best", "the same worst and best",
+	"but its best is", "which has no unit",
 }
 
 var schemaFolders = map[string]string{"outil": "outils", "comparatif": "comparatifs", "cimetiere": "cimetiere", "page": "pages"}

@@ -1,6 +1,7 @@
 package content
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,14 +19,24 @@ import (
 // A calendar says which dates deserve a warning. Its zero value accepts them all.
 type calendar struct {
 	today  string // days after it are in the future
-	oldest string // tests and price checks before it are too old; "" for none
+	oldest string // price checks before it are too old; "" for none
 	maxAge int    // days from oldest to today
+
+	oldestTest string // tests before it are too old
 }
+
+// testAge is how many days old a test may be, if nothing else is said.
+const testAge = 365
 
 func newCalendar(today string, maxAge int) calendar {
 	c := calendar{today: today, maxAge: maxAge}
-	if t, err := time.Parse(time.DateOnly, today); err == nil && maxAge > 0 {
-		c.oldest = catalog.Day(t.AddDate(0, 0, -maxAge))
+	t, err := time.Parse(time.DateOnly, today)
+	if err != nil {
+		return c
+	}
+	c.oldestTest = catalog.Day(t.AddDate(0, 0, -cmp.Or(maxAge, testAge)))
+	if maxAge > 0 {
+		c.oldest = c.oldestTest
 	}
 	return c
 }
@@ -80,8 +91,8 @@ func (d *decoder) warnTool(t *catalog.Tool) {
 	d.warnFuture("updated_at", t.UpdatedAt)
 	d.warnFuture("tested_at", t.TestedAt)
 	d.warnFuture("price_checked_at", t.PriceCheckedAt)
-	d.warnOld("tested_at", t.TestedAt, "the test", "test the tool again")
-	d.warnOld("price_checked_at", t.PriceCheckedAt, "the price check", "check the price again")
+	d.warnOld("tested_at", t.TestedAt, d.days.oldestTest, "the test", "test the tool again")
+	d.warnOld("price_checked_at", t.PriceCheckedAt, d.days.oldest, "the price check", "check the price again")
 	switch free := catalog.IsFree(t.Price); {
 	case t.Price == "":
 	case t.Pricing == "gratuit" && !free:
@@ -94,8 +105,10 @@ func (d *decoder) warnTool(t *catalog.Tool) {
 	if t.Score != nil && !d.isGiven("tested_at") {
 		d.warn(d.lineOf("score"), "score is given without tested_at; add the day of the test")
 	}
+	d.warnTest(t)
 	d.warnHistory("price_history")
 	d.warnHistory("score_history")
+	d.warnHistory("criteria_history")
 	d.warnLatestPrice(t.Price)
 }
 
@@ -106,11 +119,12 @@ func (d *decoder) warnFuture(name, day string) {
 }
 
 // warnOld warns about something that was done before the oldest day.
-func (d *decoder) warnOld(name, day, what, advice string) {
-	if day == "" || day >= d.days.oldest {
+func (d *decoder) warnOld(name, day, oldest, what, advice string) {
+	if day == "" || day >= oldest {
 		return
 	}
-	d.warn(d.lineOf(name), "%s of %s is more than %s old; %s and set %s", what, day, dayCount(d.days.maxAge), advice, name)
+	age := dayCount(cmp.Or(d.days.maxAge, testAge))
+	d.warn(d.lineOf(name), "%s of %s is more than %s old; %s and set %s", what, day, age, advice, name)
 }
 
 func dayCount(n int) string {

@@ -47,6 +47,18 @@ var (
 	prices  = rapid.SampledFrom([]string{"0 €/mois", "19,99 €/mois", "1 200 €/an", "1\u00a0200 €/an", "12\u202f000,5 €/utilisateur/mois", "3 €/é"})
 	urls    = rapid.SampledFrom([]string{"https://a.example", "http://a.example:8080/b?c=d&e=%20f", "https://a.example/~b/(c);d,e"})
 	figures = rapid.OneOf(rapid.Just[*float64](nil), rapid.Map(rapid.OneOf(rapid.Float64Range(0, 10), rapid.SampledFrom([]float64{0, 10, 8.5, 1e-300})), func(x float64) *float64 { return &x }))
+	marks   = rapid.Custom(func(t *rapid.T) (all catalog.Values) {
+		if rapid.Bool().Draw(t, "12") {
+			all = append(all, catalog.Value{Name: "12", Number: rapid.Float64Range(0, 10).Draw(t, "mark")})
+		}
+		if rapid.Bool().Draw(t, "no") {
+			all = append(all, catalog.Value{Name: "no", Number: float64(rapid.IntRange(0, 1).Draw(t, "flag")), IsFlag: true})
+		}
+		if rapid.Bool().Draw(t, "x") {
+			all = append(all, catalog.Value{Name: "x", Number: rapid.Float64Range(-1e9, 1e9).Draw(t, "measure")})
+		}
+		return all
+	})
 	domains = rapid.SampledFrom([]string{"a.example", "été.fr", "A-1.b.co"})
 )
 
@@ -58,7 +70,14 @@ func maybe[T any](t *rapid.T, g *rapid.Generator[T], label string) T {
 var catalogues = rapid.Custom(func(t *rapid.T) *catalog.Catalog {
 	c := &catalog.Catalog{
 		Name: oneLine.Draw(t, "name"), URL: "https://essai.example/base",
-		Categories: []catalog.Category{{Slug: "code", Label: oneLine.Draw(t, "label")}, {Slug: "null", Label: "y", Position: 1}, {Slug: "12", Label: "n", Position: 2}},
+		Categories: []catalog.Category{{
+			Slug: "code", Label: oneLine.Draw(t, "label"), Usages: []catalog.Usage{{Slug: "12", Label: oneLine.Draw(t, "label")}},
+			Criteria: []catalog.Criterion{
+				{Slug: "12", Label: oneLine.Draw(t, "label")}, {Slug: "no", Label: "n", Kind: catalog.KindYesNo},
+				{Slug: "x", Label: "x", Unit: maybe(t, oneLine.Filter(isShort), "unit"), Worst: new(-1e-3), Best: new(1e9)},
+			},
+			Protocol: []catalog.Protocol{{Version: oneLine.Filter(isShort).Draw(t, "version"), Since: maybe(t, days, "since")}},
+		}, {Slug: "null", Label: "y", Position: 1}, {Slug: "12", Label: "n", Position: 2}},
 	}
 	category := rapid.SampledFrom([]string{"code", "null", "12"})
 	pricing := rapid.SampledFrom(catalog.Pricings)
@@ -94,6 +113,14 @@ var catalogues = rapid.Custom(func(t *rapid.T) *catalog.Catalog {
 			TestedAt: maybe(t, days, "tested"), PriceCheckedAt: maybe(t, days, "checked"), Body: maybe(t, bodies, "body"),
 			Sources: rapid.SliceOfN(urls, 0, 3).Draw(t, "sources"), PriceHistory: rapid.SliceOfN(entry, 0, 3).Draw(t, "history"),
 			PriceDisplay: maybe(t, oneLine.Filter(isShort), "display"), Authors: rapid.SliceOfN(oneLine, 0, 2).Draw(t, "authors"), ScoreNote: maybe(t, prose, "score note"),
+		}
+		if tool.Category == "code" {
+			tool.Criteria = marks.Draw(t, "criteria")
+			tool.CriteriaHistory = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) catalog.CriteriaChange {
+				return catalog.CriteriaChange{ChangedAt: days.Draw(t, "changed"), Old: marks.Draw(t, "old"), New: marks.Draw(t, "new")}
+			}), 0, 2).Draw(t, "criteria history")
+			tool.Usages, tool.Summary = rapid.SampledFrom([][]string{nil, {"12"}}).Draw(t, "usages"), maybe(t, oneLine, "summary")
+			tool.Pros, tool.Cons = rapid.SliceOfN(oneLine, 0, 3).Draw(t, "pros"), rapid.SliceOfN(oneLine, 0, 3).Draw(t, "cons")
 		}
 		for len(slugs) > 0 && rapid.Bool().Draw(t, "alias") {
 			tool.Aliases = append(tool.Aliases, slugs[0])
@@ -173,7 +200,7 @@ func sample() *catalog.Catalog {
 var examples = map[catalog.Form]string{
 	catalog.Line: "L’outil : « oui »", catalog.Name: "L’outil", catalog.Short: "Sur devis, dès 400 €/mois", catalog.Prose: "Plus lent.\nEt plus cher.",
 	catalog.Markdown: "De *quoi*\n\nécouter.", catalog.Body: "Nous *essayons*.", catalog.Price: "19,99 €/mois",
-	catalog.Date: "2026-01-02", catalog.Link: "https://a.example/1", catalog.Contact: "redaction@essai.example",
+	catalog.Summary: "Le plus sûr : payez-le.", catalog.Date: "2026-01-02", catalog.Link: "https://a.example/1", catalog.Contact: "redaction@essai.example",
 }
 
 // fill gives every field that is empty a value.
@@ -192,7 +219,10 @@ func fill(fields []catalog.Field, record any) {
 		case *[]string:
 			*p = map[catalog.Form][]string{
 				catalog.Names: {"Ada", "Bo : Li"}, catalog.Links: {"https://a.example/4"}, catalog.Slugs: {"ancien"},
+				catalog.Lines: {"Rapide : oui", "- net"}, catalog.UsageSlugs: {"seul"},
 			}[f.Form]
+		case *catalog.Values:
+			*p = catalog.Values{{Name: "exactitude", Number: 8.5}, {Name: "hors-ligne", Number: 1, IsFlag: true}, {Name: "latence", Number: -1.9}}
 		case **float64:
 			x := 7.5
 			*p = &x
@@ -211,6 +241,15 @@ func fill(fields []catalog.Field, record any) {
 func complete() *catalog.Catalog {
 	c := sample()
 	c.Settings.Dataset = catalog.DatasetHead
+	worst, best := 10.0, -0.5
+	c.Categories[0].Usages = []catalog.Usage{{Slug: "seul", Label: "Seul : chez soi"}, {Slug: "null", Label: "12"}}
+	c.Categories[0].Protocol = []catalog.Protocol{{Version: "2", Page: "methode", Since: "2026-01-01"}}
+	c.Categories[0].Criteria = []catalog.Criterion{
+		{Slug: "exactitude", Label: "Exactitude", Description: "Mots justes sur cent"},
+		{Slug: "latence", Label: "Latence", Kind: catalog.KindMeasure, Unit: "s", Better: catalog.BetterLower, Worst: &worst, Best: &best},
+		{Slug: "hors-ligne", Label: "Hors ligne", Kind: catalog.KindYesNo},
+	}
+	c.Categories[0].Profiles = []catalog.Profile{{Label: "Pressé", Weights: catalog.Values{{Name: "exactitude"}, {Name: "latence", Number: 2.5}}}}
 	c.Categories = append(c.Categories, catalog.Category{
 		Slug: "audio", Label: "Audio", Description: "De *quoi*\n\nécouter.", Aliases: []string{"son", "voix"}, Position: 1,
 	})

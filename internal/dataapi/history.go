@@ -2,6 +2,7 @@ package dataapi
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"palmares/internal/catalog"
@@ -27,8 +28,15 @@ type scorePeriod struct {
 	Note          string   `json:"note"`
 }
 
-func (p pricePeriod) from() *string { return p.From }
-func (p scorePeriod) from() *string { return p.From }
+// A criteriaPeriod is a time in which the criteria of a tool had the same values.
+type criteriaPeriod struct {
+	From     *string        `json:"from"`
+	Criteria catalog.Values `json:"criteria"`
+}
+
+func (p pricePeriod) from() *string    { return p.From }
+func (p scorePeriod) from() *string    { return p.From }
+func (p criteriaPeriod) from() *string { return p.From }
 
 // getHistory returns the prices and scores of a tool, newest first, or those of
 // one day.
@@ -50,15 +58,19 @@ func getHistory(r *request) (web.Response, error) {
 			Slug  string        `json:"slug"`
 			Price []pricePeriod `json:"price"`
 			Score []scorePeriod `json:"score"`
+
+			Criteria []criteriaPeriod `json:"criteria"`
 		} `json:"data"`
 		Meta struct {
 			At *string `json:"at"`
 		} `json:"meta"`
 	}
 	body.Data.Slug, body.Data.Price, body.Data.Score = tool.Slug, pricesOf(tool), scoresOf(tool)
+	body.Data.Criteria = criteriaOf(tool)
 	if at != "" {
 		body.Meta.At = &at
 		body.Data.Price, body.Data.Score = inForce(body.Data.Price, at, today), inForce(body.Data.Score, at, today)
+		body.Data.Criteria = inForce(body.Data.Criteria, at, today)
 	}
 	b := wire.AppendJSON(nil, body)
 	return web.Response{Body: wire.NewBody(wire.Sum(b), b), Link: licenseLink}, nil
@@ -121,9 +133,33 @@ func scoresOf(t *catalog.Tool) []scorePeriod {
 	return periods
 }
 
+// criteriaOf is pricesOf for criteria; empty for a tool that never had any.
+func criteriaOf(t *catalog.Tool) []criteriaPeriod {
+	history, now := t.CriteriaHistory, t.Criteria
+	periods := make([]criteriaPeriod, 0, len(history)+2)
+	if len(history) == 0 && len(now) == 0 {
+		return periods
+	}
+	if len(history) == 0 || !slices.Equal(history[0].After(now), now) {
+		periods = append(periods, criteriaPeriod{Criteria: now})
+	}
+	for i := range history {
+		e := &history[i]
+		periods = append(periods, criteriaPeriod{From: &e.ChangedAt, Criteria: e.After(now)})
+		now = e.Before(now)
+	}
+	if len(history) > 0 {
+		periods = append(periods, criteriaPeriod{Criteria: now})
+	}
+	return periods
+}
+
 // inForce returns the one period that a day is in: today the current one, on any other
 // day the last of those that are known to have begun, or else the oldest.
 func inForce[P interface{ from() *string }](periods []P, day, today string) []P {
+	if len(periods) == 0 {
+		return periods
+	}
 	if day == today {
 		return periods[:1]
 	}

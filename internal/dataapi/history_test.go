@@ -36,7 +36,7 @@ func TestAHistoryHasEveryPriceAndScoreOrThoseOfADay(t *testing.T) {
 	tested := `{"from":"2026-03-05","score":7,"verifiability":6.5,"obsolescence":null,"note":"Premier essai."}`
 	untested := `{"from":null,"score":null,"verifiability":null,"obsolescence":null,"note":""}`
 	body := func(prices, scores, at string) string {
-		return fmt.Sprintf(`{"data":{"slug":"a","price":[%s],"score":[%s]},"meta":{"at":%s}}`, prices, scores, at)
+		return fmt.Sprintf(`{"data":{"slug":"a","price":[%s],"score":[%s],"criteria":[]},"meta":{"at":%s}}`, prices, scores, at)
 	}
 	for query, want := range map[string]string{
 		"":               body(strings.Join([]string{now, between, free, oldest}, ","), tested+","+untested, "null"),
@@ -54,7 +54,7 @@ func TestAHistoryHasEveryPriceAndScoreOrThoseOfADay(t *testing.T) {
 		}
 		s.get("/data/v1/history/a"+query, "If-None-Match: "+r.Header.Get("ETag")).Is(304)
 	}
-	if got := s.get("/data/v1/history/b").OK().Body; got != `{"data":{"slug":"b","price":[{"from":null,"pricing":"payant","price":"5 €/mois"}],"score":[{"from":null,"score":7,"verifiability":null,"obsolescence":null,"note":""}]},"meta":{"at":null}}` {
+	if got := s.get("/data/v1/history/b").OK().Body; got != `{"data":{"slug":"b","price":[{"from":null,"pricing":"payant","price":"5 €/mois"}],"score":[{"from":null,"score":7,"verifiability":null,"obsolescence":null,"note":""}],"criteria":[]},"meta":{"at":null}}` {
 		t.Error(got)
 	}
 	for _, query := range []string{"?at=9999-01-01", "?at=hier", "?at=", "?at=2026-02-30", "?at=2026-1-1", "?at=2026-01-01T00:00:00Z", "?at=2026-01-01&at=2026-01-01"} {
@@ -175,5 +175,41 @@ func TestTheListOfEmbeddingsSaysWhichChunksToFetchAgain(t *testing.T) {
 	empty := serve(t, small(), nil)
 	if got := empty.get("/data/v1/embeddings", "Authorization: good").OK().Body; got != `{"data":[],"meta":{"total":0}}` {
 		t.Error(got)
+	}
+}
+
+func TestTheCriteriaOfATimeAreAllThatWereInForce(t *testing.T) {
+	values := func(pairs ...any) (all catalog.Values) {
+		for i := 0; i < len(pairs); i += 2 {
+			v := catalog.Value{Name: pairs[i].(string)}
+			switch x := pairs[i+1].(type) {
+			case float64:
+				v.Number = x
+			case bool:
+				v.Number, v.IsFlag = 1, true
+			}
+			all = append(all, v)
+		}
+		return all
+	}
+	c := changed()
+	tool := c.Tools[0]
+	tool.Criteria = values("exactitude", 8.5, "latence", 1.9)
+	tool.CriteriaHistory = []catalog.CriteriaChange{
+		{ChangedAt: "2026-06-01", Old: values("latence", 2.4), New: values("latence", 1.9)},
+		{ChangedAt: "2026-03-01", Old: values("hors-ligne", true), New: values("exactitude", 8.5)},
+	}
+	s := serve(t, c, nil)
+	now, between, oldest := `{"from":"2026-06-01","criteria":{"exactitude":8.5,"latence":1.9}}`,
+		`{"from":"2026-03-01","criteria":{"exactitude":8.5,"latence":2.4}}`, `{"from":null,"criteria":{"hors-ligne":true,"latence":2.4}}`
+	for query, want := range map[string]string{
+		"":               now + "," + between + "," + oldest,
+		"?at=2026-11-01": now,
+		"?at=2026-05-31": between,
+		"?at=2025-01-01": oldest,
+	} {
+		if got := s.get("/data/v1/history/" + tool.Slug + query).OK().Body; !strings.Contains(got, `"criteria":[`+want+`]`) {
+			t.Errorf("%s: %s; want %s", query, got, want)
+		}
 	}
 }

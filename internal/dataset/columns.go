@@ -1,20 +1,24 @@
 package dataset
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"palmares/internal/catalog"
 	"palmares/internal/record"
+	"palmares/internal/wire"
 )
 
-// isColumn reports whether tables have a column for a field beside slug: it is no list, and
-// says something about the record.
+// isColumn reports whether tables have a column for a field beside slug: it says something about
+// the record, and is neither a list of addresses or names nor one of objects.
 func isColumn(f *catalog.Field) bool {
 	switch f.Form {
 	case catalog.OwnSlug, catalog.Body, catalog.Option:
 		return false
+	case catalog.Lines, catalog.UsageSlugs, catalog.Marks:
+		return true
 	}
 	return !f.Form.IsList() && !f.Form.IsStatus()
 }
@@ -29,14 +33,25 @@ func columnsOf(fields []catalog.Field) (names []string) {
 	return names
 }
 
-// csvColumns returns the columns of the table of tools: neither pictures nor long texts, and
-// addresses last.
-func csvColumns() []string {
+// criteriaPrefix begins the names of the columns of the CSV table that have the values of a criterion.
+const criteriaPrefix = "criteria/"
+
+// csvColumns returns the columns of the table of tools: neither pictures nor long texts, a column
+// for each criterion of the catalogue, and addresses last.
+func csvColumns(c *catalog.Catalog) []string {
 	names, addresses := []string{"slug"}, []string(nil)
 	for i := range catalog.ToolFields {
 		f := &catalog.ToolFields[i]
 		switch {
 		case !isColumn(f) || f.Form == catalog.Image || f.Form == catalog.Prose:
+		case f.Form == catalog.Marks:
+			criteria := map[string]bool{}
+			for i := range c.Categories {
+				for _, x := range c.Categories[i].Criteria {
+					criteria[criteriaPrefix+x.Slug] = true
+				}
+			}
+			names = append(names, slices.Sorted(maps.Keys(criteria))...)
 		case f.Form == catalog.Link:
 			addresses = append(addresses, f.Name)
 		default:
@@ -117,12 +132,23 @@ func sqlValue(p any) any {
 		return *p
 	case *bool:
 		return *p
+	case *[]string:
+		if len(*p) > 0 {
+			return string(wire.AppendJSON(nil, *p))
+		}
+	case *catalog.Values:
+		if len(*p) > 0 {
+			return string(wire.AppendJSON(nil, *p))
+		}
 	}
 	return nil
 }
 
 // csvValue returns the value that p points to, for a table.
 func csvValue(p any) string {
+	if list, ok := p.(*[]string); ok {
+		return Cell(strings.Join(*list, " ; "))
+	}
 	switch v := sqlValue(p).(type) {
 	case string:
 		return Cell(v)

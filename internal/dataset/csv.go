@@ -39,6 +39,12 @@ func (t *table) addRow(cells ...string) error {
 func (t *table) addTool(r *row) error {
 	cells := make([]string, len(t.columns))
 	for i, name := range t.columns {
+		if criterion, ok := strings.CutPrefix(name, criteriaPrefix); ok {
+			if v, ok := r.Value("criteria").(*catalog.Values).Of(criterion); ok {
+				cells[i] = v.String()
+			}
+			continue
+		}
 		cells[i] = csvValue(r.Value(name))
 	}
 	return t.addRow(cells...)

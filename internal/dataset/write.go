@@ -90,7 +90,7 @@ func (w *writer) writeRecords() error {
 		return err
 	}
 	defer db.abandon()
-	tools, err := w.createTable(toolTableFile, csvColumns())
+	tools, err := w.createTable(toolTableFile, csvColumns(w.snap.Catalog))
 	if err != nil {
 		return err
 	}

@@ -143,7 +143,12 @@ func (d *Decoder) value(f *catalog.Field, record any) (err error) {
 		})
 	case *bool, *int, **float64:
 		return d.scalar(f, p)
+	case *catalog.Values:
+		return d.values(p)
 	default:
+		if f.Form == catalog.Single {
+			return d.object(f.List.Fields, f.List.Add(p), func([]byte) error { return d.json.SkipValue() })
+		}
 		return d.list(func() error {
 			return d.object(f.List.Fields, f.List.Add(p), func([]byte) error { return d.json.SkipValue() })
 		})
@@ -158,6 +163,38 @@ func (d *Decoder) list(item func() error) error {
 		if err := item(); err != nil {
 			return err
 		}
+	}
+	_, err := d.json.ReadToken()
+	return err
+}
+
+// values decodes values by name, which are in order.
+func (d *Decoder) values(to *catalog.Values) error {
+	if err := d.begin('{'); err != nil {
+		return err
+	}
+	for d.json.PeekKind() != '}' {
+		name, err := d.string(catalog.Enum) // many records have the same
+		if err != nil {
+			return err
+		}
+		raw, err := d.json.ReadValue()
+		if err != nil {
+			return err
+		}
+		v := catalog.Value{Name: name}
+		switch raw.Kind() {
+		case 't':
+			v.Number, v.IsFlag = 1, true
+		case 'f':
+			v.IsFlag = true
+		default:
+			v.Number, err = strconv.ParseFloat(string(raw), 64)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		*to = append(*to, v)
 	}
 	_, err := d.json.ReadToken()
 	return err

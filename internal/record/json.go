@@ -52,11 +52,32 @@ func appendField(b []byte, start int, f *catalog.Field, record any) []byte {
 		return appendNumber(b, **p)
 	case *[]string:
 		return appendList(b, len(*p), func(b []byte, i int) []byte { return appendString(b, (*p)[i]) })
+	case *catalog.Values:
+		return appendValues(b, *p)
 	default:
+		if f.Form == catalog.Single {
+			return appendObject(b, f.List.Fields, f.List.At(p, 0))
+		}
 		return appendList(b, f.List.Len(p), func(b []byte, i int) []byte {
 			return appendObject(b, f.List.Fields, f.List.At(p, i))
 		})
 	}
+}
+
+func appendValues(b []byte, values catalog.Values) []byte {
+	b = append(b, '{')
+	for i, v := range values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendName(b, v.Name)
+		if v.IsFlag {
+			b = strconv.AppendBool(b, v.Number != 0)
+		} else {
+			b = appendNumber(b, v.Number)
+		}
+	}
+	return append(b, '}')
 }
 
 func appendObject(b []byte, fields []catalog.Field, object any) []byte {

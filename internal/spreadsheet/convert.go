@@ -168,6 +168,7 @@ func (c *converter) catalogue() map[string]any {
 // record returns a row as JSON.
 func (c *converter) record(r row) []byte {
 	fields := map[string]any{}
+	criteria := map[string]any{}
 	var body strings.Builder
 	for i, cell := range r.cells {
 		if i >= len(c.table.Columns) || cell == "" {
@@ -175,13 +176,19 @@ func (c *converter) record(r row) []byte {
 		}
 		field := c.mapping.Columns[c.table.Columns[i]]
 		title, isSection := strings.CutPrefix(field, bodySection)
+		criterion, isCriterion := strings.CutPrefix(field, criteriaPart)
 		switch {
 		case field == "":
+		case isCriterion:
+			criteria[criterion] = c.value(field, cell)
 		case isSection:
 			fmt.Fprintf(&body, "## %s\n\n%s\n\n", strings.TrimSpace(title), cell)
 		default:
 			fields[field] = c.value(field, cell)
 		}
+	}
+	if len(criteria) > 0 {
+		fields[criteriaField] = criteria
 	}
 	for field, value := range c.mapping.Defaults {
 		if fields[field] == nil {
@@ -225,9 +232,17 @@ func (c *converter) value(field, cell string) any {
 			return values[said]
 		}
 	}
+	if strings.HasPrefix(field, criteriaPart) {
+		if flag, ok := boolean(cell).(bool); ok && cell != "0" && cell != "1" {
+			return flag
+		}
+		return number(cell)
+	}
 	switch toolFields[field] {
 	case catalog.Body:
 		return cell
+	case catalog.Lines:
+		return lines(cell)
 	case catalog.Draft, catalog.Flag:
 		return boolean(cell)
 	case catalog.Figure:
@@ -236,7 +251,7 @@ func (c *converter) value(field, cell string) any {
 		return price(cell, c.mapping.PriceUnit)
 	case catalog.Domain:
 		return domain(cell)
-	case catalog.Slugs, catalog.Links:
+	case catalog.Slugs, catalog.Links, catalog.UsageSlugs:
 		return strings.FieldsFunc(cell, func(r rune) bool { return strings.ContainsRune(" \n\t;,", r) })
 	case catalog.Names:
 		return list(cell)
@@ -259,6 +274,17 @@ func list(cell string) (names []string) {
 		}
 	}
 	return names
+}
+
+// lines returns the texts of a cell that has one on each line, or between semicolons.
+func lines(cell string) (all []string) {
+	for _, line := range strings.FieldsFunc(cell, func(r rune) bool { return strings.ContainsRune("\n;", r) }) {
+		line = oneLine(strings.TrimLeft(line, "-+•– "))
+		if line != "" {
+			all = append(all, line)
+		}
+	}
+	return all
 }
 
 func boolean(cell string) any {

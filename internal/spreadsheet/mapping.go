@@ -38,6 +38,9 @@ const maxMapping = 64 << 10
 const (
 	bodyField   = "body"
 	bodySection = bodyField + "/" // followed by the title of a section
+
+	criteriaField = "criteria"
+	criteriaPart  = criteriaField + "/" // followed by the slug of a criterion
 )
 
 // toolFields are the forms of the fields of a tool, by name.
@@ -76,6 +79,9 @@ func ParseMapping(text []byte) (*Mapping, error) {
 			}
 			continue
 		}
+		if slug, isCriterion := strings.CutPrefix(field, criteriaPart); isCriterion && !catalog.IsSlug(slug) {
+			return nil, fmt.Errorf("columns: %q must be %s followed by the slug of a criterion", column, criteriaPart)
+		}
 		if other := taken[field]; other != "" {
 			return nil, fmt.Errorf("columns: %q and %q are both the field %s; keep one", other, column, field)
 		}
@@ -103,9 +109,12 @@ func ParseMapping(text []byte) (*Mapping, error) {
 }
 
 func checkField(field string) error {
+	if strings.HasPrefix(field, criteriaPart) {
+		return nil
+	}
 	form, isField := toolFields[field]
 	switch {
-	case form == catalog.Objects:
+	case form == catalog.Objects || form == catalog.Marks:
 		return fmt.Errorf("the field %s does not fit into a cell; add it to the files afterwards", field)
 	case !isField:
 		all := strings.Join(slices.Sorted(maps.Keys(toolFields)), ", ")

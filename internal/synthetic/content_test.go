@@ -1,6 +1,7 @@
 package synthetic
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,6 +25,9 @@ func TestACatalogueWrittenAsAFolderReadsBackEqual(t *testing.T) {
 				t.Errorf("%d tools, format %v: %s", n, format, p)
 			}
 			for _, w := range got.Warnings {
+				if strings.Contains(w.Text, "more than 365 days old") { // it goes years back
+					continue
+				}
 				t.Errorf("%d tools, format %v: %s", n, format, w)
 			}
 			if diff := cmp.Diff(want, got.Catalog); diff != "" {

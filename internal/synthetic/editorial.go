@@ -43,6 +43,7 @@ func (m *generator) addEditorial(c *catalog.Catalog) {
 			x.Aliases = []string{former}
 		}
 	}
+	m.addTests(c)
 }
 
 var authorNames = []string{
