@@ -31,7 +31,7 @@ type desk struct {
 
 const (
 	settings = "name: Essai\nurl: https://essai.example\ncategories:\n  - slug: code\n    label: Code\n"
-	plume    = "---\nname: Plume\ntagline: Écrit vite\ndomain: plume.example\ncategory: code\npricing: payant\nprice: 19 €/mois\nscore: 7.5\ntested_at: 2026-11-01\ntier: 1\n---\nUn avis.\n"
+	plume    = "---\nname: Plume\ntagline: Écrit vite\ndomain: plume.example\ncategory: code\npricing: payant\nprice: 19 €/mois\nscore: 7.5\ntested_at: 2026-11-01\ntier: 1\nsummary: Net.\naccess: paid\n---\nUn avis.\n"
 )
 
 // newDesk starts the preview of a folder and waits until it was read.
