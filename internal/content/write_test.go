@@ -73,7 +73,8 @@ var catalogues = rapid.Custom(func(t *rapid.T) *catalog.Catalog {
 		Categories: []catalog.Category{{
 			Slug: "code", Label: oneLine.Draw(t, "label"), Usages: []catalog.Usage{{Slug: "12", Label: oneLine.Draw(t, "label")}},
 			Criteria: []catalog.Criterion{
-				{Slug: "12", Label: oneLine.Draw(t, "label")}, {Slug: "no", Label: "n", Kind: catalog.KindYesNo},
+				{Slug: "12", Label: oneLine.Draw(t, "label")},
+				{Slug: "no", Label: "n", Kind: catalog.KindYesNo},
 				{Slug: "x", Label: "x", Unit: maybe(t, oneLine.Filter(isShort), "unit"), Worst: new(-1e-3), Best: new(1e9)},
 			},
 			Protocol: []catalog.Protocol{{Version: oneLine.Filter(isShort).Draw(t, "version"), Since: maybe(t, days, "since")}},
