@@ -320,7 +320,7 @@ func TestAKilledMirrorHasAVersionOfItsOriginOrTheNext(t *testing.T) {
 		p.follows(origin)
 		p.stop()
 		for _, id := range killed {
-			if left, err := filepath.Glob(filepath.Join(os.TempDir(), fmt.Sprintf("palmares-upload-%d-*", id))); err != nil || len(left) > 0 {
+			if left, err := filepath.Glob(filepath.Join(os.TempDir(), fmt.Sprintf("palmares-draft-%d-*", id))); err != nil || len(left) > 0 {
 				t.Errorf("a killed process left %v, %v", left, err)
 			}
 		}

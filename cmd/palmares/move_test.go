@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -178,6 +179,9 @@ func TestABackupIsTheDatabaseAsItWasServed(t *testing.T) {
 	must(t, "publish", marked(t, "A", 3), "--database", database)
 	s := serveProcess(t, "--database", database)
 	file := t.TempDir() + "/backup.db"
+	if err := os.Mkdir(filepath.Dir(file)+"/palmares-draft-999999999-killed", 0o700); err != nil { // as of a backup that was killed
+		t.Fatal(err)
+	}
 	if out := must(t, "backup", file, "--database", database); !strings.Contains(out, "version 1 of the catalogue") {
 		t.Error(out)
 	}

@@ -216,7 +216,7 @@ func TestKilledRemotePublicationsTearNothing(t *testing.T) {
 				server = serveProcess(t, "--database", dsn, "--quota", "off")
 			}
 			testkit.Until(t, "the removal of the upload", func() bool {
-				left, err := filepath.Glob(filepath.Join(temp, fmt.Sprintf("palmares-upload-%d-*", serving)))
+				left, err := filepath.Glob(filepath.Join(temp, fmt.Sprintf("palmares-draft-%d-*", serving)))
 				return err == nil && len(left) == 0
 			})
 			checkEvents(t, dsn)

@@ -133,9 +133,14 @@ func (s *Usage) lockAccounts(ctx context.Context, tx *sql.Tx, counts []quota.Acc
 	return existing, err
 }
 
+// laterDays is how many days with counts must have followed before old ones are deleted. A clock
+// that is a year ahead by mistake has none, and what is deleted is gone.
+const laterDays = 7
+
 // Prune deletes the keys and the networks' counts of the days before networks, and the
-// accounts' counts of the days before accounts. The keys go first: without them the
-// counts identify nobody. What is left after an error, the next call deletes.
+// accounts' counts of the days before accounts if laterDays have followed. The keys go
+// first: without them the counts identify nobody. What is left after an error, the next
+// call deletes.
 //
 // On SQLite nothing of a deleted key is left in the file, nor in its log (but see
 // sqliteDialect.purge). On PostgreSQL its bytes stay on the server's disk until vacuum
@@ -146,7 +151,8 @@ func (s *Usage) Prune(ctx context.Context, networks, accounts string) error {
 		if err := sqldb.Exec(ctx, tx, `DELETE FROM day_keys WHERE day < $1`, networks); err != nil {
 			return err
 		}
-		return sqldb.Exec(ctx, tx, `DELETE FROM usage WHERE day < $1`, accounts)
+		return sqldb.Exec(ctx, tx, `DELETE FROM usage WHERE day < $1 AND $2 <= (
+			SELECT count(*) FROM (SELECT DISTINCT day FROM usage WHERE day >= $1 LIMIT $2) AS later)`, accounts, laterDays)
 	})
 	if err != nil {
 		return err

@@ -183,6 +183,9 @@ func TestNetworksAndKeysArePrunedBeforeAccounts(t *testing.T) {
 			save(t, s, d, all)
 			keys[d] = dayKey(t, s, d)
 		}
+		for _, d := range []string{"2026-11-10", "2026-11-11", "2026-11-12", "2026-11-13"} { // so that time has passed
+			save(t, s, d, quota.Usage{Accounts: all.Accounts})
+		}
 		for range 2 { // the second time there is nothing left to do
 			prune(t, s, "2026-11-16", "2025-10-16")
 			saved(t, s, days[0], quota.Usage{})
@@ -198,6 +201,22 @@ func TestNetworksAndKeysArePrunedBeforeAccounts(t *testing.T) {
 				t.Errorf("the key of %s was not destroyed", d)
 			}
 		}
+	})
+}
+
+func TestAClockThatIsAYearAheadDeletesNoCountsOfAccounts(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		ada := create(t, s, "ada@example.org", account.Pro)
+		counts := quota.Usage{Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 3}}}
+		day := func(n int) string { return time.Date(2026, 11, 15+n, 0, 0, 0, 0, time.UTC).Format(time.DateOnly) }
+		save(t, s, day(0), counts)
+		for n := range 7 { // under the wrong clock
+			prune(t, s, day(400+n), day(5+n))
+			saved(t, s, day(0), counts)
+			save(t, s, day(400+n), counts)
+		}
+		prune(t, s, day(407), day(12)) // a clock that goes on for so long is right
+		saved(t, s, day(0), quota.Usage{})
 	})
 }
 

@@ -26,6 +26,12 @@ func Lock(path string) (*os.File, bool, error) {
 	return f, true, nil
 }
 
+// IsReadOnly reports whether a file is on a file system that nobody can write to.
+func IsReadOnly(path string) bool {
+	const writable = 2 // W_OK
+	return errors.Is(syscall.Access(path, writable), syscall.EROFS)
+}
+
 // IsOurs reports whether a file belongs to the user of this process.
 func IsOurs(info os.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)

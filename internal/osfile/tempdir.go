@@ -16,7 +16,7 @@ import (
 )
 
 // prefix begins the names of the folders. The id of the process follows.
-const prefix = "palmares-upload-"
+const prefix = "palmares-draft-"
 
 // TempDir makes an empty folder in another one, which is the temporary folder of the system
 // if in is "". The caller removes it.

@@ -13,11 +13,11 @@ import (
 func TestFoldersOfProcessesThatAreGoneAreRemoved(t *testing.T) {
 	temp := t.TempDir()
 	folders := map[string]bool{ // and whether they stay
-		fmt.Sprintf("palmares-upload-%d-new", os.Getpid()): true,
-		fmt.Sprintf("palmares-upload-%d-old", os.Getpid()): false,
-		"palmares-upload-1-init":                           true,
-		"palmares-upload-999999999-x":                      false, // more than Linux ever gives
-		"palmares-upload-x":                                true,
+		fmt.Sprintf("palmares-draft-%d-new", os.Getpid()): true,
+		fmt.Sprintf("palmares-draft-%d-old", os.Getpid()): false,
+		"palmares-draft-1-init":                           true,
+		"palmares-draft-999999999-x":                      false, // more than Linux ever gives
+		"palmares-draft-x":                                true,
 	}
 	for name := range folders {
 		dir := filepath.Join(temp, name)

@@ -5,9 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+
+	"palmares/internal/osfile"
 )
 
 // Backup writes a copy of a SQLite database to a new file, verifies it, makes sure that it
@@ -20,29 +21,30 @@ func Backup(ctx context.Context, d *DB, file string, also func(Queryer) error) (
 	if _, err := os.Lstat(file); err == nil {
 		return 0, fmt.Errorf("%s exists: choose another name, or move it away", file)
 	}
-	draft, err := os.CreateTemp(filepath.Dir(file), ".palmares-backup-*") // mode 0600
+	beside := filepath.Dir(file)
+	if err := osfile.RemoveLeftovers(beside); err != nil {
+		return 0, fmt.Errorf("what a backup that was killed has left in %s cannot be removed: %w", beside, err)
+	}
+	dir, err := osfile.TempDir(beside)
 	if err != nil {
 		return 0, fmt.Errorf("nothing can be written beside %s: %w", file, err)
 	}
-	defer func() {
-		if removed := os.Remove(draft.Name()); !errors.Is(removed, fs.ErrNotExist) {
-			err = errors.Join(err, removed)
-		}
-	}()
-	if err := draft.Close(); err != nil {
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	draft := filepath.Join(dir, "draft.db")
+	if err := os.WriteFile(draft, nil, 0o600); err != nil { // whatever the umask is
 		return 0, err
 	}
-	if _, err := d.writes.ExecContext(ctx, "VACUUM INTO $1", draft.Name()); err != nil {
+	if _, err := d.writes.ExecContext(ctx, "VACUUM INTO $1", draft); err != nil {
 		if ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
-		return 0, fmt.Errorf("the backup cannot be written to %s: %w", filepath.Dir(file), err)
+		return 0, fmt.Errorf("the backup cannot be written to %s: %w", beside, err)
 	}
-	size, err = verifyBackup(ctx, draft.Name(), also)
+	size, err = verifyBackup(ctx, draft, also)
 	if err != nil {
 		return 0, err
 	}
-	if err := os.Link(draft.Name(), file); err != nil { // unlike a rename, it replaces nothing
+	if err := os.Link(draft, file); err != nil { // unlike a rename, it replaces nothing
 		return 0, err
 	}
 	return size, syncFile(file)

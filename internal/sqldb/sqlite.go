@@ -209,6 +209,10 @@ func (d *sqliteDialect) explain(err error) error {
 	case sqlite3.SQLITE_FULL:
 		return full(d.name, err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		if osfile.IsReadOnly(d.name) {
+			return Problem(ErrReadOnly, err, "%s cannot be written: its file system is read-only; mount it for writing, and "+
+				"look into the system's log (dmesg) if it was before", d.name)
+		}
 		return Problem(ErrReadOnly, err, "%s cannot be written: the file and its folder must belong to the user that runs "+
 			"palmares", d.name)
 	case sqlite3.SQLITE_NOTADB:
