@@ -125,7 +125,7 @@ func TestAlertsAndPanelsAskForWhatAServerExposes(t *testing.T) {
 		return strings.Contains(body, "\npalmares_mails_total{")
 	})
 	// A mirror has its metric before its first copy, and a server with HTTPS before its first certificate.
-	mirror := startProcess(t, "patient", "--database", databases.SQLite(t), "--mirror", "http://"+freeAddress(t), "--ops-listen", mirrorOps,
+	mirror := startProcess(t, "patient", "--database", databases.Postgres(t), "--mirror", "http://"+freeAddress(t), "--ops-listen", mirrorOps,
 		"--domain", "catalogue.example", "--listen-http", "localhost:0", "--acme-directory", "https://"+freeAddress(t)+"/dir")
 	testkit.Until(t, "the mirror", func() bool { return mirror.log.Contains("not ready before the first copy") })
 	_, ofMirror := (&process{t: t, url: "http://" + mirrorOps, log: mirror.log}).get("/metrics")

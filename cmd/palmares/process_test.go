@@ -132,8 +132,8 @@ type urlFinder struct {
 func (f *urlFinder) Write(b []byte) (int, error) {
 	n, err := f.log.Write(b)
 	if f.found != nil {
-		if _, rest, ok := strings.Cut(f.log.String(), "site      "); ok {
-			if url, _, ok := strings.Cut(rest, "/\n"); ok {
+		if _, rest, ok := strings.Cut(f.log.String(), `"site":"`); ok {
+			if url, _, ok := strings.Cut(rest, `/"`); ok {
 				f.found <- url
 				f.found = nil
 			}

@@ -17,6 +17,7 @@ import (
 	"palmares/internal/billing"
 	"palmares/internal/mail"
 	"palmares/internal/node"
+	"palmares/internal/systemd"
 	"palmares/internal/webhook"
 )
 
@@ -29,7 +30,7 @@ type serveCommand struct {
 	Trusted        networks        `name:"trusted-proxies" help:"Networks (CIDR, comma-separated) of proxies whose X-Forwarded-For is trusted (default: none)." env:"PALMARES_TRUSTED_PROXIES" placeholder:"CIDRS"`
 	MaxConnections connectionLimit `help:"How many connections to the public address may be open (default: 16384, or fewer if the limit of open files is lower)." env:"PALMARES_MAX_CONNECTIONS" placeholder:"N"`
 	FrontLane      onOff           `help:"Answer plain requests with less work than net/http does: on or off." default:"on" env:"PALMARES_FRONT_LANE"`
-	Drain          drain           `help:"How long to keep answering after SIGTERM while /readyz returns 503, so that a load balancer sends requests elsewhere (default: 2s with PostgreSQL, 0s with SQLite, where there is no other node)." env:"PALMARES_DRAIN" placeholder:"DURATION"`
+	Drain          drain           `help:"How long to keep answering after SIGTERM while /readyz returns 503, so that a load balancer sends requests elsewhere (default: 2s with PostgreSQL; with SQLite, where there is no other node, until nobody is connected, 1s at most)." env:"PALMARES_DRAIN" placeholder:"DURATION"`
 	Memory         byteCount       `help:"The most memory to use, as in 2GiB (default: the limit of the control group)." env:"PALMARES_MEMORY" placeholder:"SIZE"`
 	Demo           onOff           `help:"Serve the demo catalogue until something is published: on or off." default:"on" env:"PALMARES_DEMO"`
 
@@ -97,20 +98,30 @@ type stripeOptions struct {
 }
 
 // Run serves until the context ends.
-func (c *serveCommand) Run(inv *invocation) error {
-	listener, err := listen(c.address(), "--listen")
+func (c *serveCommand) Run(inv *invocation) (err error) {
+	manager, err := systemd.FromEnvironment()
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			manager.Forget()
+		}
+	}()
+	listener, inherited, err := c.open(inv, manager, c.address(), "--listen")
 	if err != nil {
 		return err
 	}
 	defer listener.Close() // the node closes it too; this is for failures before it runs
 	var ops, plain net.Listener
 	if len(c.HTTPS.Domains) > 0 {
-		plain, err = listen(c.HTTPS.ListenHTTP, "--listen-http")
+		plain, _, err = c.open(inv, manager, c.HTTPS.ListenHTTP, "--listen-http")
 		if err != nil {
 			return err
 		}
 		defer plain.Close()
 	}
+	unused := manager.CloseRest()
 	if c.OpsListen != "" {
 		ops, err = listen(c.OpsListen, "--ops-listen")
 		if err != nil {
@@ -125,6 +136,11 @@ func (c *serveCommand) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	for _, port := range unused {
+		cfg.Warnings = append(cfg.Warnings, fmt.Sprintf("a socket unit listens on port %d for this server, which does not "+
+			"serve it: give --listen that port (with --domain also --listen-http), or correct the unit", port))
+	}
+	cfg.Manager, cfg.Inherited, cfg.Terminal = manager, inherited, isTerminal(inv.stderr)
 	cfg.Listener, cfg.Plain, cfg.Ops, cfg.ExportDir = listener, plain, ops, c.Exports.folder(inv.database)
 	cfg.OpsName, _, _ = net.SplitHostPort(c.OpsListen) // "" without one
 	if at, ok := listener.Addr().(*net.TCPAddr); ok {
@@ -200,6 +216,22 @@ func (c *serveCommand) mailTransport() (mail.Transport, error) {
 		return nil, err
 	}
 	return mail.NewSender(*c.Mail.SMTP.given, from), nil
+}
+
+// open returns a listener for the address of an option: what systemd has, or else a new one. A new one
+// it may keep for the next process, if no other node could answer meanwhile.
+func (c *serveCommand) open(
+	inv *invocation, manager *systemd.Manager, address, option string,
+) (l net.Listener, inherited bool, err error) {
+	l = manager.Take(address)
+	if l != nil {
+		return l, true, nil
+	}
+	l, err = listen(address, option)
+	if err == nil && strings.HasPrefix(inv.database, "sqlite:") {
+		manager.Store(l)
+	}
+	return l, false, err
 }
 
 // listen opens the address of an option.

@@ -61,8 +61,8 @@ func TestALogWhoseReaderIsGoneStopsNothing(t *testing.T) {
 	writer.Close()
 	url := ""
 	for lines := bufio.NewScanner(reader); url == "" && lines.Scan(); {
-		if rest, ok := strings.CutPrefix(lines.Text(), "  site      "); ok {
-			url = rest
+		if _, rest, ok := strings.Cut(lines.Text(), `"site":"`); ok {
+			url, _, _ = strings.Cut(rest, `"`)
 		}
 	}
 	reader.Close()

@@ -39,7 +39,6 @@ type Lane struct {
 	wants   func(path string) bool
 	start   sync.Once
 	handed  chan func() (net.Conn, error) // what Accept returns
-	ended   chan struct{}                 // closed when nothing is handed over any more
 	closing atomic.Bool
 	closes  atomic.Bool // keep-alives are off
 	conns   sync.Map    // every *conn that is served here
@@ -53,16 +52,19 @@ type Lane struct {
 // cancelled, and not flush, hijack the connection, change the request's headers, or use it afterwards.
 func New(inner net.Listener, srv *http.Server, wants func(path string) bool) *Lane {
 	return &Lane{
-		Listener: inner, server: srv, wants: wants, handed: make(chan func() (net.Conn, error)), ended: make(chan struct{}),
+		Listener: inner, server: srv, wants: wants, handed: make(chan func() (net.Conn, error)),
 	}
 }
 
-// accept serves connections until Close. The http.Server hears of failures, and then waits.
+// accept serves connections until Close. The http.Server hears of failures, and then waits; of the
+// end only when it has got the last connection that is for it.
 func (l *Lane) accept() {
-	defer close(l.ended)
 	for {
 		accepted, err := l.Listener.Accept()
 		if err != nil {
+			if l.closing.Load() {
+				l.running.Wait()
+			}
 			l.handed <- func() (net.Conn, error) { return nil, err }
 			if l.closing.Load() {
 				return
@@ -86,16 +88,17 @@ func (l *Lane) Accept() (net.Conn, error) {
 	return (<-l.handed)()
 }
 
-// Close stops accepting connections, and closes those that wait for their next request.
-// Answers are finished; see Wait.
+// Close stops accepting connections, and closes those that wait for their next request. Requests
+// that are not answered yet are, here or by the http.Server, which must not be closed before Wait
+// has returned.
 func (l *Lane) Close() error {
 	l.closing.Store(true)
 	defer l.closeIdle()
 	return l.Listener.Close()
 }
 
-// Wait returns when the last answer is sent after Close. If ctx ends first, it cuts the
-// others off and returns the context's error.
+// Wait returns when the last connection was closed after Close, or left to the http.Server. If ctx
+// ends first, it cuts the others off and returns the context's error.
 func (l *Lane) Wait(ctx context.Context) error {
 	finished := context.AfterFunc(ctx, func() {
 		for c := range l.conns.Range {
@@ -166,11 +169,8 @@ func (c *conn) serve() {
 	c.lane.conns.Delete(c)
 	c.setAsks(false)
 	if rest != nil && c.SetDeadline(time.Time{}) == nil {
-		select {
-		case c.lane.handed <- func() (net.Conn, error) { return rest, nil }:
-			return
-		case <-c.lane.ended:
-		}
+		c.lane.handed <- func() (net.Conn, error) { return rest, nil }
+		return
 	}
 	_ = c.Close() // there is nobody to tell
 }

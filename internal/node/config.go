@@ -10,6 +10,7 @@ import (
 	"palmares/internal/certificate"
 	"palmares/internal/mail"
 	"palmares/internal/quota"
+	"palmares/internal/systemd"
 	"palmares/internal/webhook"
 )
 
@@ -22,6 +23,7 @@ type Config struct {
 	OpsName  string       // under which they are requested, besides addresses; may be empty
 	BaseURL  string       // the public URL of the server, without a final slash
 	Out      io.Writer    // receives the log
+	Terminal bool         // somebody reads Out: where to find what is served is no record of the log
 	Now      func() time.Time
 	Version  string   // of the program
 	Release  string   // the exact program; see dataset.Config
@@ -37,8 +39,15 @@ type Config struct {
 	ExportSpace int64          // how many bytes they may take
 
 	// Drain is how long requests are still served after the context has ended; nil for two
-	// seconds with PostgreSQL, where other nodes take over, and none with SQLite.
+	// seconds with PostgreSQL, where other nodes take over, and with SQLite for as long as
+	// connections are open, a second at most.
 	Drain *time.Duration
+
+	// Manager is what started the process, which hears how it is.
+	Manager *systemd.Manager
+	// Inherited says that Listener was open before the process started. Connections wait there
+	// until the node is ready, instead of being told that it is not.
+	Inherited bool
 
 	Quota    bool // count requests and enforce daily quotas
 	MCPQuota int  // how many calls of tools a day a network without a key has at /mcp

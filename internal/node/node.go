@@ -26,8 +26,20 @@ import (
 	"palmares/internal/sqldb"
 )
 
-// defaultDrain is how often load balancers commonly check health.
-const defaultDrain = 2 * time.Second
+const (
+	// defaultDrain is how often load balancers commonly check health.
+	defaultDrain = 2 * time.Second
+	// lingerTimeout is how long a node that is alone leaves callers that keep their connections
+	// time to send a request, whose answer tells them that the connection ends. If it closed
+	// them at once, a request might be on its way.
+	lingerTimeout = time.Second
+	// settleTimeout is for what is under way in the background: longer than webhooks and mails
+	// take to be sent or given back.
+	settleTimeout = 10 * time.Second
+	// holdTimeout is how long callers wait for a node that starts, before they are told that it
+	// is not ready.
+	holdTimeout = 30 * time.Second
+)
 
 // A node owns everything that lives as long as the server. newNode creates it, serve runs it, and
 // wire builds what it serves.
@@ -42,6 +54,8 @@ type node struct {
 	logs        *server.LogBuffer
 	log         *slog.Logger
 	wait        *waiter
+	accepting   context.Context    // ends when connections are accepted
+	accept      context.CancelFunc // of accepting
 
 	store   *Database  // nil until it is open
 	pages   *site.Site // nil until the store is open
@@ -59,6 +73,7 @@ type node struct {
 	background context.Context
 	stop       context.CancelFunc // of background
 	running    sync.WaitGroup
+	settling   sync.WaitGroup // those of running that end when the server is asked to stop
 	mu         sync.Mutex
 	failed     error // of the background loops
 }
@@ -82,7 +97,11 @@ func newNode(ctx context.Context, cfg Config) *node {
 	n.public = server.NewPhasedHandler(server.Config{
 		Trusted: cfg.Trusted, Log: n.log, Requests: n.logs, Metrics: n.metrics,
 	})
-	n.wait = &waiter{out: n.logs, url: cfg.BaseURL}
+	n.accepting, n.accept = context.WithCancel(n.background)
+	n.wait = &waiter{log: n.log, url: cfg.BaseURL, tell: func(status string) {
+		n.accept() // it may take long: callers are told
+		n.cfg.Manager.Notify("STATUS=" + status)
+	}}
 	n.metrics.Build(cfg.Version)
 	n.metrics.Log(n.logs)
 	n.metrics.Connections(n.connections)
@@ -112,9 +131,11 @@ func isDatabase(err error) bool {
 }
 
 // runUntilStop runs a loop in the background until the process is asked to stop: it
-// finishes its work while the server does the same, and starts nothing new.
+// finishes its work while the server still answers, and starts nothing new.
 func (n *node) runUntilStop(loop func(context.Context) error) {
+	n.settling.Add(1)
 	n.run(func(background context.Context) error {
+		defer n.settling.Done()
 		ctx, cancel := context.WithCancel(background)
 		defer cancel()
 		defer context.AfterFunc(n.ctx, cancel)()
@@ -144,22 +165,47 @@ func (n *node) serveLogged() error {
 	defer stopServing()
 	served := make(chan error, 1)
 	handler, options := n.listening()
-	go func() { served <- server.Run(serving, n.cfg.Listener, handler, options, n.log) }()
+	go func() {
+		if n.hold(serving); serving.Err() != nil {
+			served <- nil // what waits is for the next process
+			return
+		}
+		served <- server.Run(serving, n.cfg.Listener, handler, options, n.log)
+	}()
 
 	err := n.wire()
 	if n.ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = nil // it was asked to stop while it started
 	}
 	if err == nil {
+		if n.public.Ready() {
+			n.accept()
+			n.cfg.Manager.Notify("READY=1\nSTATUS=serves " + n.cfg.BaseURL + "/")
+			n.run(n.watchdog)
+		}
 		select {
 		case err = <-served:
 			served <- nil
 		case <-n.ctx.Done():
+			n.cfg.Manager.Notify("STOPPING=1\nWATCHDOG=1") // from now on it has the time that a stop may take
 			n.drain()
 		}
 	}
 	stopServing()
 	return errors.Join(err, <-served, n.end())
+}
+
+// hold waits until the node accepts connections: at once, unless there may be some that a
+// predecessor has left.
+func (n *node) hold(ctx context.Context) {
+	if !n.cfg.Inherited {
+		return
+	}
+	select {
+	case <-n.accepting.Done():
+	case <-ctx.Done():
+	case <-time.After(holdTimeout):
+	}
 }
 
 // listening returns how the public address is served, and serves the redirects to it, if it has
@@ -208,33 +254,53 @@ func (n *node) end() error {
 	}
 }
 
-// drain keeps serving for a while, so that load balancers notice. A second signal ends it.
+// drain keeps serving for a while, so that callers and load balancers notice, and until what was
+// under way in the background has ended. A second signal ends it.
 func (n *node) drain() {
 	if !n.public.Ready() {
 		return // no load balancer sends requests here yet
 	}
 	var rest time.Duration
+	isLeft := func() bool { return false }
 	switch {
 	case n.cfg.Drain != nil:
 		rest = *n.cfg.Drain
 	case n.store.SQL.Shared():
 		rest = defaultDrain
+	default:
+		rest, isLeft = lingerTimeout, func() bool { return n.connections.Open() == 0 }
 	}
 	n.public.Drain()
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(again)
 	if rest > 0 {
-		again := make(chan os.Signal, 1)
-		signal.Notify(again, os.Interrupt, syscall.SIGTERM)
-		defer signal.Stop(again)
 		n.log.Info("asked to stop: no longer ready, still answering requests", "for", rest.String())
+	}
+	settled := make(chan struct{})
+	go func() {
+		n.settling.Wait()
+		close(settled)
+	}()
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	last := time.After(rest + settleTimeout)
+	for begin := time.Now(); settled != nil || time.Since(begin) < rest && !isLeft(); {
 		select {
-		case <-time.After(rest):
+		case <-look.C:
+		case <-settled:
+			settled = nil
+		case <-last:
+			n.log.Warn("what is under way in the background does not end: not waiting any longer")
+			return
 		case <-again:
 			n.log.Info("asked to stop again: not waiting any longer")
+			return
 		}
 	}
 }
 
-// announce prints where to find what is served.
+// announce says where to find what is served.
 func (n *node) announce(snap *snapshot.Snapshot) {
 	base := n.cfg.BaseURL
 	what := fmt.Sprintf("version %d of %s", snap.Version, snap.Catalog.Name)
@@ -246,8 +312,13 @@ func (n *node) announce(snap *snapshot.Snapshot) {
 	case snap.Version == 0:
 		what = "nothing yet (publish with `palmares publish DIR`)"
 	}
-	fmt.Fprintf(n.logs, "Palmarès serves %s: %s\n"+
+	what = fmt.Sprintf("Palmarès serves %s: %s", what, publication.Counts(snap.Catalog))
+	if !n.cfg.Terminal {
+		n.log.Info(what, "site", base+"/")
+		return
+	}
+	fmt.Fprintf(n.logs, "%s\n"+
 		"  site      %s/\n"+
 		"  API       %s/api/v1/tools\n"+
-		"  document  %s/api/v1/openapi.json\n", what, publication.Counts(snap.Catalog), base, base, base)
+		"  document  %s/api/v1/openapi.json\n", what, base, base, base)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"regexp"
 	"time"
 
@@ -20,8 +20,9 @@ const (
 
 // A waiter says why a node that starts waits for its database, each reason once.
 type waiter struct {
-	out      io.Writer
-	url      string // where the node listens
+	log      *slog.Logger
+	url      string              // where the node listens
+	tell     func(status string) // is told it in other words, too
 	reported map[string]bool
 }
 
@@ -38,12 +39,13 @@ func (w *waiter) report(err error) {
 		return
 	case w.reported == nil:
 		w.reported = map[string]bool{}
-		fmt.Fprintf(w.out, "Palmarès listens on %s/ and waits for its database: %v; it retries until it can serve\n",
-			w.url, err)
+		w.log.Warn(fmt.Sprintf("Palmarès listens on %s/ and waits for its database: %v; it retries until it can serve",
+			w.url, err))
 	default:
-		fmt.Fprintf(w.out, "Palmarès is still waiting for its database: %v\n", err)
+		w.log.Warn(fmt.Sprintf("Palmarès is still waiting for its database: %v", err))
 	}
 	w.reported[reason] = true
+	w.tell("waits for its database: " + reason)
 }
 
 // whenReachable calls do until the database is reachable, and returns what it returned

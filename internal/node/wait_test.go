@@ -4,12 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"palmares/internal/sqldb"
 )
+
+// waitingTo returns a waiter that logs to out.
+func waitingTo(out io.Writer) *waiter {
+	return &waiter{log: slog.New(slog.NewJSONHandler(out, nil)), url: "http://localhost:8080", tell: func(string) {}}
+}
 
 func TestANodeThatWaitsForItsDatabaseReportsEachReasonOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -20,7 +27,7 @@ func TestANodeThatWaitsForItsDatabaseReportsEachReasonOnce(t *testing.T) {
 		}
 		answers := []error{refused, refused, starting, refused, starting, reset(40001), reset(40002), nil}
 		var out strings.Builder
-		w := &waiter{out: &out, url: "http://localhost:8080"}
+		w := waitingTo(&out)
 		value, err := whenReachable(t.Context(), w, func(context.Context) (int, error) {
 			err := answers[0]
 			answers = answers[1:]
@@ -49,7 +56,7 @@ func TestANodeThatWaitsForItsDatabaseReportsEachReasonOnce(t *testing.T) {
 func TestWaitingEndsWithItsContextAndWithWhatItCannotFix(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		w := &waiter{out: &out}
+		w := waitingTo(&out)
 		password := errors.New("wrong password")
 		if _, err := whenReachable(t.Context(), w, func(context.Context) (int, error) { return 0, password }); !errors.Is(err, password) {
 			t.Errorf("whenReachable = %v; want that the password is wrong", err)

@@ -81,9 +81,10 @@ func (n *node) wire() error {
 	}
 	c, st, now, log, base := &n.cfg, d.store, n.cfg.Now, n.log, n.cfg.BaseURL
 	keys := keyring.New(st.Keys, now)
+	clock := &clockCheck{store: st, now: now, log: log}
 	dispatcher := webhook.NewDispatcher(webhook.Config{
 		Queue: queue{st.Deliveries, st.Events}, Secrets: st.Endpoints, Sealer: d.sealer, Allow: c.Webhooks.Allow,
-		Schedule: c.Webhooks.Schedule, Timeout: c.Webhooks.Timeout, Now: now, Log: log,
+		Schedule: c.Webhooks.Schedule, Timeout: c.Webhooks.Timeout, Now: now, ClockWrong: clock.isWrong, Log: log,
 	})
 	transport := c.Mail
 	if transport == nil {
@@ -125,7 +126,7 @@ func (n *node) wire() error {
 	if payments.Enabled() {
 		cfg.Stripe = payments
 	}
-	n.start(d, watch, dispatcher, mails, payments)
+	n.start(d, watch, clock, dispatcher, mails, payments)
 	if err := n.startMirror(d.live); err != nil {
 		return err
 	}
@@ -136,7 +137,8 @@ func (n *node) wire() error {
 
 // start runs the background loops and registers their metrics.
 func (n *node) start(
-	d dependencies, watch *server.Watch, dispatcher *webhook.Dispatcher, mails *mail.Queue, payments *billing.Billing,
+	d dependencies, watch *server.Watch, clock *clockCheck, dispatcher *webhook.Dispatcher, mails *mail.Queue,
+	payments *billing.Billing,
 ) {
 	for _, warning := range n.cfg.Warnings {
 		n.log.Warn(warning)
@@ -157,6 +159,10 @@ func (n *node) start(
 	if !d.store.SQL.Shared() {
 		n.metrics.Gauge("palmares_backup_age_seconds",
 			"Since `palmares backup` last made a copy of the database; NaN before the first.", n.backupAge)
+	} else {
+		n.run(clock.run)
+		n.metrics.Gauge("palmares_clock_offset_seconds",
+			"How far the clock of this machine is ahead of the database's; negative if it is behind.", clock.ahead)
 	}
 	n.metrics.Catalogue(d.live)
 	n.metrics.Flag("palmares_catalogue_behind",
@@ -170,6 +176,9 @@ func (n *node) start(
 	if n.certificates == nil {
 		return
 	}
+	// Whoever waits for this node to start finds the certificate that another process has got. If it
+	// cannot be read, Run says so.
+	_, _ = n.certificates.Read(n.ctx, d.store.Certificates, d.sealer)
 	n.runUntilStop(func(ctx context.Context) error {
 		return n.certificates.Run(ctx, d.store.Certificates, d.sealer)
 	})

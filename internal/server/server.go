@@ -16,6 +16,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"palmares/internal/api"
@@ -163,6 +164,7 @@ func Run(ctx context.Context, l net.Listener, handler http.Handler, o Options, l
 	if o.Limit != nil {
 		track(srv)
 	}
+	closed := awaitClosed(srv)
 	limited := newListener(l, srv, o.Limit, log)
 	listener := net.Listener(limited)
 	switch {
@@ -182,14 +184,53 @@ func Run(ctx context.Context, l net.Listener, handler http.Handler, o Options, l
 	}
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
-	err := srv.Shutdown(stopping)
-	if limited.lane != nil {
-		err = errors.Join(err, limited.lane.Wait(stopping))
+	var err error
+	if limited.lane != nil { // which may still have requests for srv
+		err = errors.Join(limited.lane.Close(), limited.lane.Wait(stopping))
+	} else {
+		err = limited.Close()
 	}
+	srv.SetKeepAlivesEnabled(false)
+	closed(stopping)
+	err = errors.Join(err, srv.Shutdown(stopping))
 	if errors.Is(err, context.DeadlineExceeded) {
 		log.Warn("some requests did not finish before shutdown and were aborted", "limit", stopTimeout.String())
 		err = srv.Close()
 	}
 	<-failed
 	return err
+}
+
+// silence is how long a connection may be open without a request before it is closed because the
+// server stops, as net/http has it.
+const silence = 5 * time.Second
+
+// awaitClosed returns a function that waits until the connections of srv are closed, for as long as
+// one of them may be about to send its first request: once it shuts down, srv would not answer it.
+func awaitClosed(srv *http.Server) func(context.Context) {
+	var open atomic.Int64
+	also := srv.ConnState
+	srv.ConnState = func(c net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			open.Add(1)
+		case http.StateClosed, http.StateHijacked:
+			open.Add(-1)
+		}
+		if also != nil {
+			also(c, state)
+		}
+	}
+	return func(ctx context.Context) {
+		limited, cancel := context.WithTimeout(ctx, silence)
+		defer cancel()
+		look := time.NewTicker(5 * time.Millisecond)
+		defer look.Stop()
+		for open.Load() > 0 && limited.Err() == nil {
+			select {
+			case <-look.C:
+			case <-limited.Done():
+			}
+		}
+	}
 }

@@ -422,6 +422,59 @@ func testStopping(t *testing.T, front func(string) bool) {
 	}
 }
 
+func TestARequestThatArrivesWhileStoppingIsAnswered(t *testing.T) { inBothLanes(t, testLateRequest) }
+
+func testLateRequest(t *testing.T, front func(string) bool) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	wanted := front
+	if front != nil { // as when a node drains
+		wanted = func(string) bool { return ctx.Err() == nil }
+	}
+	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "entier") })
+	ran := make(chan error, 1)
+	go func() { ran <- Run(ctx, listener, handler, Options{Front: wanted}, slog.New(slog.DiscardHandler)) }()
+	dial := func() net.Conn {
+		conn, err := net.Dial("tcp", listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		return conn
+	}
+	ask := func(conn net.Conn) string {
+		fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			return err.Error()
+		}
+		defer resp.Body.Close()
+		body, _ := io.ReadAll(resp.Body)
+		return string(body)
+	}
+	late := dial()
+	if got := ask(dial()); got != "entier" { // then late is accepted, too
+		t.Fatal(got)
+	}
+	stop()
+	for { // until the listener is closed
+		conn, err := net.Dial("tcp", listener.Addr().String())
+		if err != nil {
+			break
+		}
+		conn.Close()
+	}
+	if got := ask(late); got != "entier" {
+		t.Errorf("the late request got %q", got)
+	}
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestHeadersThatAreTooLargeAreRefused(t *testing.T) { inBothLanes(t, testLargeHeaders) }
 
 func testLargeHeaders(t *testing.T, front func(string) bool) {

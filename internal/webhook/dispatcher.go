@@ -28,9 +28,12 @@ const (
 	// finishFor is how long storing an outcome is retried. It may take longer than the
 	// lease: a large publication has SQLite to itself.
 	finishFor = time.Hour
-	// stopWithin is the contract's 15 s for requests in flight, less what the process
-	// needs to end.
-	stopWithin = 14 * time.Second
+	// interruptAfter is how long a process that ends waits for receivers: most answer within
+	// a second, and whoever hangs must not delay its successor.
+	interruptAfter = time.Second
+	// stopWithin is how long such a process takes to store outcomes, and to give back what
+	// it has interrupted.
+	stopWithin = 5 * time.Second
 )
 
 // A Queue holds the deliveries that any number of nodes send. The store's Deliveries
@@ -64,7 +67,10 @@ type Config struct {
 	Schedule Schedule       // nil for DefaultSchedule
 	Timeout  time.Duration  // of a request, 0 for RequestTimeout; its lease is twice as long
 	Now      func() time.Time
-	Log      *slog.Logger
+	// ClockWrong reports whether Now cannot be trusted: signatures and leases need the time.
+	// Meanwhile nothing is sent. nil for never.
+	ClockWrong func() bool
+	Log        *slog.Logger
 }
 
 // A Dispatcher sends deliveries, on any number of nodes at once. NewDispatcher creates
@@ -114,18 +120,20 @@ func (d *Dispatcher) Wake() {
 	}
 }
 
-// Run sends due deliveries until ctx is done, then waits for the requests in flight,
-// for stopWithin at most. Requests interrupted then have no outcome: their lease ends
-// and another process repeats them. It always returns nil: failures of the store are
-// logged and retried.
+// Run sends due deliveries until ctx is done, then waits for the requests in flight, for
+// interruptAfter at most. Requests interrupted then have no outcome: their deliveries are
+// due again, and another process repeats them. It always returns nil: failures of the
+// store are logged and retried.
 func (d *Dispatcher) Run(ctx context.Context) error {
-	sending, interrupt := context.WithCancel(context.WithoutCancel(ctx))
+	storing, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+	defer giveUp()
+	sending, interrupt := context.WithCancel(storing)
 	defer interrupt()
 	var loops sync.WaitGroup
 	loops.Go(func() { d.maintain(ctx) })
-	d.dispatch(ctx, sending)
-	last := time.AfterFunc(stopWithin, interrupt)
-	defer last.Stop()
+	d.dispatch(ctx, sending, storing)
+	defer time.AfterFunc(interruptAfter, interrupt).Stop()
+	defer time.AfterFunc(stopWithin, giveUp).Stop()
 	loops.Wait()
 	d.work.Wait()
 	d.sender.transport.CloseIdleConnections()
@@ -135,13 +143,13 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 // dispatch claims as many deliveries as there are free slots: every second, when
 // woken, and when a request has ended, since its endpoint may have had its maximum in
 // flight.
-func (d *Dispatcher) dispatch(ctx, sending context.Context) {
+func (d *Dispatcher) dispatch(ctx, sending, storing context.Context) {
 	claiming := problem{log: d.cfg.Log, what: "due webhook deliveries cannot be claimed"}
 	ticker := time.NewTicker(d.poll)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
 		// Only this loop fills slots, so what is free now stays free.
-		if free := cap(d.slots) - len(d.slots); free > 0 {
+		if free := cap(d.slots) - len(d.slots); free > 0 && !d.clockWrong() {
 			held := d.allHeld() // before the claim: an outcome may be stored right after it
 			claims, err := d.cfg.Queue.Claim(ctx, d.cfg.Now(), 2*d.cfg.Timeout, free)
 			claiming.report(ctx, err)
@@ -155,7 +163,7 @@ func (d *Dispatcher) dispatch(ctx, sending context.Context) {
 				d.work.Go(func() {
 					defer d.Wake()
 					defer func() { <-d.slots }()
-					d.deliver(sending, c)
+					d.deliver(sending, storing, c)
 				})
 			}
 		}
@@ -167,12 +175,15 @@ func (d *Dispatcher) dispatch(ctx, sending context.Context) {
 	}
 }
 
-// deliver makes one attempt and stores its outcome.
-func (d *Dispatcher) deliver(ctx context.Context, c Claim) {
+func (d *Dispatcher) clockWrong() bool { return d.cfg.ClockWrong != nil && d.cfg.ClockWrong() }
+
+// deliver makes one attempt, unless sending is done, and stores its outcome, unless storing is.
+func (d *Dispatcher) deliver(sending, storing context.Context, c Claim) {
 	defer d.release(c.DeliveryID)
-	result := d.sender.send(ctx, c)
-	if ctx.Err() != nil {
-		return // interrupted by the end of the process: there is no outcome
+	result := d.sender.send(sending, c)
+	if sending.Err() != nil && result.Outcome != OK {
+		d.giveBack(storing, c)
+		return
 	}
 	verdict := Judge(c.Attempt, result, d.cfg.Schedule, rand.Float64())
 	d.metrics.attempts.WithLabelValues(string(result.Outcome)).Inc()
@@ -182,9 +193,19 @@ func (d *Dispatcher) deliver(ctx context.Context, c Claim) {
 	} else {
 		log.Debug("webhook sent", "outcome", result.Outcome, "status", result.Status, "duration", result.Duration)
 	}
-	if err := d.finish(ctx, c.DeliveryID, verdict); err != nil {
+	if err := d.finish(storing, c.DeliveryID, verdict); err != nil {
 		log.Warn("could not store the outcome of a webhook: it will be sent again",
 			"outcome", result.Outcome, "error", err)
+	}
+}
+
+// giveBack makes a delivery due at once that the end of the process has interrupted. If that
+// fails, it is due when its lease ends.
+func (d *Dispatcher) giveBack(ctx context.Context, c Claim) {
+	due := Verdict{State: Pending, Untried: true, NextAt: wholeMillisecond(d.cfg.Now())}
+	if err := d.finish(ctx, c.DeliveryID, due); err != nil {
+		d.cfg.Log.Warn("could not give back a webhook that was under way: it waits for its lease to end",
+			"delivery", c.DeliveryID, "endpoint", c.EndpointID, "error", err)
 	}
 }
 
@@ -254,11 +275,15 @@ func (d *Dispatcher) maintain(ctx context.Context) {
 	figures := problem{log: d.cfg.Log, what: "the webhook metrics cannot be read"}
 	hourly := problem{log: d.cfg.Log, what: "old webhook deliveries cannot be removed, or secrets cannot be resealed"}
 	var pruned, counted time.Time
+	started := d.cfg.Now()
 	for ctx.Err() == nil {
 		now := d.cfg.Now()
 		if now.Sub(pruned) >= pruneEvery {
 			pruned = now
-			hourly.report(ctx, errors.Join(d.reseal(ctx), d.cfg.Queue.Prune(ctx, now.Add(-Keep))))
+			// A clock that jumps while this process runs deletes nothing: the time that has passed is
+			// that of the monotonic clock.
+			lived := started.Add(now.Sub(started))
+			hourly.report(ctx, errors.Join(d.reseal(ctx), d.cfg.Queue.Prune(ctx, lived.Add(-Keep))))
 		}
 		more, err := d.cfg.Queue.RunRecovery(ctx, now, recoverStep)
 		recovery.report(ctx, err)

@@ -256,7 +256,8 @@ func TestADeliveryIsNotSentAgainWhenTheStoreIsBusyForLongerThanTheLease(t *testi
 func TestStoppingFinishesWhatIsInFlightAndStartsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, d := queueing(t, webhook.Config{})
-		r, close := receive(t, d, func(http.ResponseWriter, *http.Request) { time.Sleep(10 * time.Second) })
+		const answering = 900 * time.Millisecond
+		r, close := receive(t, d, func(http.ResponseWriter, *http.Request) { time.Sleep(answering) })
 		stop := run(t, d)
 		delivery := q.add(claim(inURL))
 		d.Wake()
@@ -264,9 +265,9 @@ func TestStoppingFinishesWhatIsInFlightAndStartsNothing(t *testing.T) {
 		start := time.Now()
 		later := claim(inURL)
 		later.DeliveryID = "dlv_later"
-		time.AfterFunc(time.Second, func() { q.add(later); d.Wake() })
+		time.AfterFunc(answering/2, func() { q.add(later); d.Wake() })
 		stop()
-		if took := time.Since(start); took != 10*time.Second {
+		if took := time.Since(start); took != answering {
 			t.Errorf("the stop took %s", took)
 		}
 		if got := q.look(delivery); got.state != webhook.Delivered || len(r.seen()) != 1 {
@@ -276,22 +277,50 @@ func TestStoppingFinishesWhatIsInFlightAndStartsNothing(t *testing.T) {
 	})
 }
 
-func TestStoppingCutsOffWhatHangsAndCountsNothing(t *testing.T) {
+func TestStoppingGivesBackWhatHangsAndCountsNothing(t *testing.T) {
+	for name, lost := range map[string]error{"": nil, " unless the store fails": errors.New("gone")} {
+		t.Run("due at once"+name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q, d := queueing(t, webhook.Config{})
+				_, close := receive(t, d, hanging)
+				stop := run(t, d)
+				delivery := q.add(claim(inURL))
+				d.Wake()
+				synctest.Wait()
+				q.lose(lost)
+				start := time.Now()
+				stop()
+				if took := time.Since(start); took > 5*time.Second || lost == nil && took != time.Second {
+					t.Errorf("the stop took %s", took)
+				}
+				got := q.look(delivery)
+				if got.state != webhook.Pending || len(got.attempts) != 0 || got.leased.IsZero() != (lost == nil) || lost == nil && got.due.After(time.Now()) {
+					t.Errorf("%+v", got)
+				}
+				close()
+			})
+		})
+	}
+}
+
+func TestWithAWrongClockNothingIsSentAndNothingIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q, d := queueing(t, webhook.Config{})
-		_, close := receive(t, d, hanging)
+		var wrong atomic.Bool
+		wrong.Store(true)
+		q, d := queueing(t, webhook.Config{ClockWrong: wrong.Load})
+		r, close := receive(t, d, answering(http.StatusOK))
 		stop := run(t, d)
 		delivery := q.add(claim(inURL))
-		d.Wake()
-		synctest.Wait()
-		start := time.Now()
+		time.Sleep(time.Hour)
+		if got := q.look(delivery); len(r.seen()) != 0 || got.state != webhook.Pending || len(got.attempts) != 0 || !got.leased.IsZero() {
+			t.Errorf("with a wrong clock: %d requests, %+v", len(r.seen()), got)
+		}
+		wrong.Store(false)
+		time.Sleep(time.Minute)
+		if got := q.look(delivery); len(r.seen()) != 1 || got.state != webhook.Delivered {
+			t.Errorf("with the right one: %d requests, %+v", len(r.seen()), got)
+		}
 		stop()
-		if took := time.Since(start); took > 15*time.Second {
-			t.Errorf("the stop took %s", took)
-		}
-		if got := q.look(delivery); got.state != webhook.Pending || len(got.attempts) != 0 {
-			t.Errorf("%+v", got)
-		}
 		close()
 	})
 }

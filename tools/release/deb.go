@@ -40,7 +40,8 @@ func (r *release) deb(stage string, b binary) error {
 	deploy, scripts := filepath.Join(r.root, "deploy"), filepath.Join(r.root, "tools", "release", "deb")
 	add(b.path, "/usr/bin/palmares", files.TypeFile, 0o755)
 	for _, unit := range []string{
-		"palmares.service", "palmares-backup.service", "palmares-backup.timer", "palmares-litestream.service",
+		"palmares.service", "palmares.socket", "palmares-backup.service", "palmares-backup.timer",
+		"palmares-litestream.service",
 	} {
 		add(filepath.Join(deploy, unit), "/usr/lib/systemd/system/"+unit, files.TypeFile, 0o644)
 	}

@@ -1,0 +1,85 @@
+// Package systemd is what systemd and a service that it has started tell each other: sockets that
+// stay open while the service restarts, whether the service is ready, and that it is alive.
+//
+// The protocols are those of sd_listen_fds(3), sd_notify(3) and sd_watchdog_enabled(3).
+package systemd
+
+import (
+	"net"
+	"strings"
+	"time"
+)
+
+// A Manager is the systemd that started this process. Without one, as in a terminal or a container,
+// it has no sockets, and whatever it is told is lost.
+type Manager struct {
+	address  *net.UnixAddr // where it listens; nil for nowhere
+	watchdog time.Duration // see Watchdog
+	sockets  []socket      // that nobody has taken
+	stored   []string      // the names of those in use that systemd keeps for this service
+}
+
+// A socket is a listener that systemd passed to this process.
+type socket struct {
+	net.Listener
+	port int
+	name string
+}
+
+// storedPrefix begins the names of the sockets that a service gives systemd to keep.
+const storedPrefix = "palmares-"
+
+// Take returns the listener that systemd has for the port of an address, and nil if it has none.
+// It matches by the port alone: nobody else could listen there.
+func (m *Manager) Take(address string) net.Listener {
+	_, service, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil
+	}
+	port, err := net.LookupPort("tcp", service)
+	if err != nil {
+		return nil
+	}
+	for i, s := range m.sockets {
+		if s.port == port {
+			m.sockets = append(m.sockets[:i:i], m.sockets[i+1:]...)
+			if strings.HasPrefix(s.name, storedPrefix) {
+				m.stored = append(m.stored, s.name)
+			}
+			return s.Listener
+		}
+	}
+	return nil
+}
+
+// CloseRest closes the sockets that were not taken: nobody would ever answer on them. It returns the
+// ports of those that a unit opened. Those that this service had opened itself, with other
+// settings, are forgotten.
+func (m *Manager) CloseRest() (ports []int) {
+	for _, s := range m.sockets {
+		_ = s.Close() // nobody uses it
+		if strings.HasPrefix(s.name, storedPrefix) {
+			m.Notify("FDSTOREREMOVE=1\nFDNAME=" + s.name)
+		} else {
+			ports = append(ports, s.port)
+		}
+	}
+	m.sockets = nil
+	return ports
+}
+
+// Forget has systemd close the sockets that it keeps for this service: whoever connects is refused
+// from now on, and does not wait for a service that does not start.
+func (m *Manager) Forget() {
+	for _, name := range m.stored {
+		m.Notify("FDSTOREREMOVE=1\nFDNAME=" + name)
+	}
+}
+
+// Watchdog returns how long systemd waits for a sign of life, "WATCHDOG=1", before it restarts the
+// service; 0 if it waits for none.
+func (m *Manager) Watchdog() time.Duration { return m.watchdog }
+
+// Notify tells systemd something, such as "READY=1". What it does not hear is lost: it may be
+// restarting itself, and says again what it needs to know.
+func (m *Manager) Notify(state string) { m.send(state, nil) }
