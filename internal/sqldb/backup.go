@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -22,7 +23,7 @@ func Backup(ctx context.Context, d *DB, file string, also func(Queryer) error) (
 		return 0, fmt.Errorf("%s exists: choose another name, or move it away", file)
 	}
 	beside := filepath.Dir(file)
-	if err := osfile.RemoveLeftovers(beside); err != nil {
+	if err := osfile.RemoveLeftovers(beside); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, fmt.Errorf("what a backup that was killed has left in %s cannot be removed: %w", beside, err)
 	}
 	dir, err := osfile.TempDir(beside)
