@@ -190,6 +190,7 @@ func Run(ctx context.Context, l net.Listener, handler http.Handler, o Options, l
 	} else {
 		err = limited.Close()
 	}
+	<-failed // srv knows all of its connections
 	srv.SetKeepAlivesEnabled(false)
 	closed(stopping)
 	err = errors.Join(err, srv.Shutdown(stopping))
@@ -197,7 +198,6 @@ func Run(ctx context.Context, l net.Listener, handler http.Handler, o Options, l
 		log.Warn("some requests did not finish before shutdown and were aborted", "limit", stopTimeout.String())
 		err = srv.Close()
 	}
-	<-failed
 	return err
 }
 
