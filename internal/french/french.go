@@ -48,6 +48,24 @@ func ShortMonth(t time.Time) string {
 	return shortMonths[t.Month()-1] + Space + strconv.Itoa(t.Year())
 }
 
+// Month formats the month of a time: septembre 2026.
+func Month(t time.Time) string { return months[t.Month()-1] + " " + strconv.Itoa(t.Year()) }
+
+// Number formats any number: 1 200,5.
+func Number(x float64) string {
+	whole, decimals, _ := strings.Cut(strconv.FormatFloat(math.Abs(x), 'f', -1, 64), ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + Narrow + whole[i:]
+	}
+	if decimals != "" {
+		whole += "," + decimals
+	}
+	if x < 0 {
+		whole = "−" + whole
+	}
+	return whole
+}
+
 // Count formats a whole number: 12 000.
 func Count(n int) string {
 	s := strconv.Itoa(n)
@@ -140,5 +158,5 @@ func Capital(s string) string {
 
 // Functions returns what templates may call: formatting only, no decisions.
 func Functions() map[string]any {
-	return map[string]any{"count": Count, "date": Date, "figure": Figure, "plural": Plural}
+	return map[string]any{"capital": Capital, "count": Count, "date": Date, "figure": Figure, "plural": Plural}
 }

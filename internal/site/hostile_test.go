@@ -90,10 +90,11 @@ func TestHostileTextStaysText(t *testing.T) {
 		}
 		r.saysNot("<script>", "onerror=alert(2)>", "<iframe", "ZgotmplZ")
 		for _, linked := range linkedPattern.FindAllStringSubmatch(r.body, -1) {
-			var data struct {
+			var data []struct {
 				Type string `json:"@type"`
 			}
-			if err := json.Unmarshal([]byte(linked[1]), &data); err != nil || data.Type == "" {
+			list := "[" + strings.Trim(linked[1], "[]") + "]" // one object, or several
+			if err := json.Unmarshal([]byte(list), &data); err != nil || data[0].Type == "" {
 				t.Errorf("%s: invalid structured data: %v", path, err)
 			}
 		}

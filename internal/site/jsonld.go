@@ -2,6 +2,7 @@ package site
 
 import (
 	"cmp"
+	"math"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -60,7 +61,10 @@ type jsonldReview struct {
 	Name      string        `json:"name"`
 	URL       string        `json:"url"`
 	Item      *jsonldTool   `json:"itemReviewed,omitempty"`
-	Rating    *jsonldRating `json:"reviewRating,omitempty"`
+	Body      string        `json:"abstract,omitempty"`
+	Rating    any           `json:"reviewRating,omitempty"` // or several
+	Pros      *jsonldNotes  `json:"positiveNotes,omitempty"`
+	Cons      *jsonldNotes  `json:"negativeNotes,omitempty"`
 	Author    []jsonldAgent `json:"author"`
 	Publisher *jsonldAgent  `json:"publisher,omitempty"`
 	Published string        `json:"datePublished,omitempty"`
@@ -69,10 +73,82 @@ type jsonldReview struct {
 }
 
 type jsonldRating struct {
-	Type  string  `json:"@type"`
-	Value float64 `json:"ratingValue"`
-	Best  int     `json:"bestRating"`
-	Worst int     `json:"worstRating"`
+	Type   string  `json:"@type"`
+	Aspect string  `json:"reviewAspect,omitempty"`
+	Value  float64 `json:"ratingValue"`
+	Best   float64 `json:"bestRating"`
+	Worst  float64 `json:"worstRating"`
+	Text   string  `json:"ratingExplanation,omitempty"`
+}
+
+type jsonldNotes struct {
+	Type  string       `json:"@type"`
+	Items []jsonldNote `json:"itemListElement"`
+}
+
+type jsonldNote struct {
+	Type     string `json:"@type"`
+	Position int    `json:"position"`
+	Name     string `json:"name"`
+}
+
+func newJSONLDNotes(lines []string) *jsonldNotes {
+	if len(lines) == 0 {
+		return nil
+	}
+	notes := &jsonldNotes{Type: "ItemList"}
+	for i, line := range lines {
+		notes.Items = append(notes.Items, jsonldNote{"ListItem", i + 1, line})
+	}
+	return notes
+}
+
+// rating returns the score of a tool, with what its criteria say, if it has any: marks as they are,
+// measures where they stand on their scale, with the value in words.
+func (v *view) rating(t *catalog.Tool) any {
+	list := []jsonldRating{{Type: "Rating", Value: *t.Score, Best: 10}}
+	c := v.category(t.Category)
+	for _, value := range t.Criteria {
+		x := (*catalog.Criterion)(nil)
+		if c != nil {
+			x = c.Criterion(value.Name)
+		}
+		if x == nil || x.Is() == catalog.KindYesNo {
+			continue
+		}
+		rating := jsonldRating{Type: "Rating", Aspect: x.Label, Value: value.Number, Best: 10}
+		if x.Is() == catalog.KindMeasure {
+			rating.Value, rating.Text = math.Round(x.Place(value)*100)/10, criterionValue(x, value)
+		}
+		list = append(list, rating)
+	}
+	if len(list) == 1 {
+		return list[0]
+	}
+	return list
+}
+
+// crumbs returns the way from the home page to the page of a tool.
+func (v *view) crumbs(t *catalog.Tool) *jsonldCrumbs {
+	c := v.snap.Catalog
+	return &jsonldCrumbs{Context: schemaOrg, Type: "BreadcrumbList", Items: []jsonldCrumb{
+		{"ListItem", 1, "Outils", c.URL + "/outils"},
+		{"ListItem", 2, v.label(t.Category), c.URL + "/categories/" + t.Category},
+		{"ListItem", 3, t.Name, c.CanonicalURLOf(t)},
+	}}
+}
+
+type jsonldCrumbs struct {
+	Context string        `json:"@context"`
+	Type    string        `json:"@type"`
+	Items   []jsonldCrumb `json:"itemListElement"`
+}
+
+type jsonldCrumb struct {
+	Type     string `json:"@type"`
+	Position int    `json:"position"`
+	Name     string `json:"name"`
+	Item     string `json:"item"`
 }
 
 // A jsonldAgent is a person or an organization.
@@ -164,7 +240,7 @@ func (v *view) jsonldReview(t *catalog.Tool) *jsonldReview {
 	}
 	return &jsonldReview{
 		Type: "Review", Name: "Avis sur " + t.Name, URL: c.ReviewURLOf(t),
-		Rating: &jsonldRating{"Rating", *t.Score, 10, 0},
+		Body: t.Summary, Rating: v.rating(t), Pros: newJSONLDNotes(t.Pros), Cons: newJSONLDNotes(t.Cons),
 		Author: v.authors(t.Authors), Publisher: v.organization(), Published: t.TestedAt, Modified: t.UpdatedAt,
 		Language: "fr",
 	}

@@ -29,6 +29,7 @@ type toolPage struct {
 	Scores       *scoreHistory // nil if they never changed
 	Alternatives []alternative
 	Comparisons  []comparisonRow
+	Verdict      verdict
 }
 
 // A source is where a fact comes from. Href is "" unless it is a valid URL.
@@ -52,6 +53,7 @@ func (s *Site) showTool(r *request) (*response, error) {
 		History: t.PriceHistory, Chart: chart.OfPrice(t, r.snap.UpdatedAt, chart.Large),
 		Plans: plans(t), PlanNotes: slices.ContainsFunc(t.Plans, func(p catalog.PlanRow) bool { return p.Note != "" }),
 		Scores: newScoreHistory(t, r.snap.UpdatedAt), Comparisons: r.comparisonsWith(t),
+		Verdict: r.verdict(t),
 	}
 	data.Alternatives, _ = r.alternatives(t, toolAlternatives)
 	data.Page = s.page(r, t.Name+"\u00a0: note, prix et fiche", markdown.NoBreak(t.Name+" : "+t.Tagline),
@@ -61,7 +63,7 @@ func (s *Site) showTool(r *request) (*response, error) {
 	data.Page.share(cmp.Or(r.shared(t.Image), r.sharedCard("outils", t.Slug)))
 	tool := r.jsonldTool(t)
 	tool.Context, tool.Review = schemaOrg, r.jsonldReview(t)
-	data.Page.JSONLD = tool
+	data.Page.JSONLD = []any{tool, r.crumbs(t)}
 	return render(r, "tool", data.Page, data), nil
 }
 

@@ -42,6 +42,7 @@ type view struct {
 	// Made when first needed.
 	sitemaps func() sitemaps
 	maps     func() *market.Maps
+	medians  func() map[[2]string]catalog.Value // of criteria, by category and criterion
 	trends   func() *market.Trends
 }
 
@@ -94,6 +95,7 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	v.sitemaps = sync.OnceValue(v.buildSitemaps)
 	v.trends = sync.OnceValue(func() *market.Trends { return market.NewTrends(snap.Catalog, snap.UpdatedAt) })
 	v.maps = sync.OnceValue(func() *market.Maps { return market.NewMaps(snap.Catalog) })
+	v.medians = sync.OnceValue(func() map[[2]string]catalog.Value { return newMedians(snap.Catalog) })
 	return v
 }
 
