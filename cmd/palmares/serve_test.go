@@ -59,7 +59,7 @@ func TestThePicturesOfTheDemoAreServedUntilSomethingIsPublished(t *testing.T) {
 			}
 		}
 	}
-	if len(seen) < 30 {
+	if len(seen) < 25 {
 		t.Errorf("only %d pictures", len(seen))
 	}
 	must(t, "publish", folder, "--database", database)
