@@ -182,7 +182,8 @@ func (p *publication) stand(ctx context.Context) error {
 		return p.standCopy(ctx)
 	}
 	from := p.opts.Source
-	isKnown := p.head == Head{p.head.Version, from.Revision, from.Author, from.Clean, p.head.Earlier}
+	h := &p.head
+	isKnown := !h.Earlier && h.Revision == from.Revision && h.Author == from.Author && h.Clean == from.Clean
 	isRecorded := from.Revision != "" && !isKnown && !errors.Is(p.refused, ErrRevisionStays)
 	isListed := len(p.diff.Listed) > 0 && p.refused == nil
 	if p.opts.DryRun || !isRecorded && !isListed {

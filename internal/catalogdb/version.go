@@ -24,6 +24,7 @@ type Source struct {
 // A Head is what a publication replaces.
 type Head struct {
 	Version  int64  // 0 if nothing has been published
+	By       string // who published Version: its author, or else the name of its token; "" if unknown
 	Revision string // the last known one, of this version or an earlier one; "" for none
 	Author   string // of Revision
 	Clean    bool   // what was published was Revision, without other changes
@@ -50,6 +51,14 @@ func (s *Catalogue) Head(ctx context.Context) (Head, error) {
 
 func head(ctx context.Context, tx *sql.Tx) (h Head, err error) {
 	h.Version, err = sqldb.Value[int64](ctx, tx, VersionQuery)
+	if err != nil {
+		return h, err
+	}
+	err = tx.QueryRowContext(ctx, `SELECT COALESCE(NULLIF(author, ''), token) FROM publications WHERE version = $1`,
+		h.Version).Scan(&h.By)
+	if errors.Is(err, sql.ErrNoRows) {
+		return h, nil
+	}
 	if err != nil {
 		return h, err
 	}

@@ -134,6 +134,8 @@ func (e *staleError) Error() string { return e.text }
 func (e *staleError) Is(target error) bool { return e.stays && target == catalogdb.ErrRevisionStays }
 
 // Guard returns the Guard of a Job: it keeps a publication from undoing another one's work.
+// Git knows of versions that have a revision only, so from the first such version on, somebody
+// has to confirm what is published over a version without one, or from a folder without one.
 func (r *Revision) Guard(c *Checkout) func(catalogdb.Head) error {
 	return func(published catalogdb.Head) error {
 		switch {
@@ -141,18 +143,37 @@ func (r *Revision) Guard(c *Checkout) func(catalogdb.Head) error {
 			return &staleError{fmt.Sprintf("version %d is published, not %d: see `palmares log %d`, "+
 				"take over what it changed, and publish with --expect %d",
 				published.Version, *r.Expect, published.Version, published.Version), true}
-		case r.Force || r.Expect != nil || published.Revision == "":
+		case r.Force || r.Expect != nil || published.Version == 0:
 			return nil
-		case c != nil:
-			return c.contains(published)
-		case r.Commit != "" || published.Earlier:
-			return nil
+		case c == nil && r.Commit == "":
+			if published.Revision == "" {
+				return nil // git was never used
+			}
+			return ask(published, ", and this folder has no revision of git")
+		case c != nil && published.Revision != "":
+			if err := c.contains(published); err != nil {
+				return err
+			}
 		}
-		return &staleError{fmt.Sprintf("version %d was published from git, as %s, and this folder has no revision of git, "+
-			"so it cannot be known whether publishing it would undo that work: see `palmares log %d`, take over "+
-			"what is missing here, and publish with --expect %d, or pass --force",
-			published.Version, revisionOf(published), published.Version, published.Version), true}
+		if published.Revision == "" || published.Earlier {
+			return ask(published, "")
+		}
+		return nil
 	}
+}
+
+// ask returns the error for a folder of which git cannot tell whether it contains what is published.
+func ask(published catalogdb.Head, folder string) error {
+	v, how := published.Version, "from git, as "+revisionOf(published)
+	if published.Revision == "" || published.Earlier {
+		how = "from a folder without a revision of git"
+		if published.By != "" {
+			how += ", by " + published.By
+		}
+	}
+	return &staleError{fmt.Sprintf("version %d was published %s%s, so it cannot be known whether publishing this one "+
+		"would undo that work: see `palmares log %d`, take over what is missing here, and publish with --expect %d, "+
+		"or pass --force", v, how, folder, v, v), false}
 }
 
 // revisionOf names the published revision and its author.

@@ -61,6 +61,7 @@ var uploadLimits = limits{
 // A published says what is published.
 type published struct {
 	Version  int64  `json:"version"`
+	By       string `json:"by"`
 	Revision string `json:"revision"`
 	Author   string `json:"author"`
 	Clean    bool   `json:"clean"`
