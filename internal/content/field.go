@@ -145,11 +145,47 @@ func controlCharacter(s, allowed string) (rune, bool) {
 	return 0, false
 }
 
-// isHidden reports whether a character has no place in one line of text, as nobody sees it: those
-// that break lines, change the direction of the text around them, or have no width.
+// hidden are the characters that have no place in a short text, as nobody sees them: those that
+// break lines, change the direction of the text around them, have no width or look like a space.
+// They are Default_Ignorable_Code_Point of Unicode, and some that should be.
+var hidden = [][2]rune{
+	{0xad, 0xad},
+	{0x34f, 0x34f},
+	{0x61c, 0x61c},
+	{0x115f, 0x1160},
+	{0x17b4, 0x17b5},
+	{0x180b, 0x180f},
+	{0x200b, 0x200f},
+	{0x2028, 0x202e},
+	{0x2060, 0x206f},
+	{0x2800, 0x2800},
+	{0x3164, 0x3164},
+	{0xfe00, 0xfe0f},
+	{0xfeff, 0xfeff},
+	{0xffa0, 0xffa0},
+	{0xfff0, 0xfffb},
+	{0x1bca0, 0x1bca3},
+	{0x1d173, 0x1d17a},
+	{0xe0000, 0xe0fff},
+}
+
 func isHidden(r rune) bool {
-	return r == '\u061c' || r == '\u180e' || r >= '\u200b' && r <= '\u200f' || r >= '\u2028' && r <= '\u202e' ||
-		r >= '\u2060' && r <= '\u206f' || r == '\ufeff'
+	return slices.ContainsFunc(hidden, func(span [2]rune) bool { return span[0] <= r && r <= span[1] })
+}
+
+// hiddenCharacter returns the first hidden character of s. The one that makes an emoji of the symbol
+// before it, or text of an emoji, is none.
+func hiddenCharacter(s string) (rune, bool) {
+	var before rune
+	for _, r := range s {
+		isSelector := r == '\ufe0e' || r == '\ufe0f'
+		isSymbol := unicode.IsSymbol(before) || unicode.IsPunct(before) || '0' <= before && before <= '9'
+		if isHidden(r) && !(isSelector && isSymbol) {
+			return r, true
+		}
+		before = r
+	}
+	return 0, false
 }
 
 // inBody reports a problem on a line of the body.

@@ -92,7 +92,11 @@ func (d *decoder) text(f *catalog.Field) string {
 	case catalog.InCategory:
 		return d.category(at, v)
 	case catalog.Prose:
-		return d.prose(at, v)
+		s := d.prose(at, v)
+		if !d.isVisible(at, v, s) {
+			return ""
+		}
+		return s
 	case catalog.Markdown:
 		return d.markdown(f.Name, d.prose(at, v))
 	case catalog.Image:
@@ -153,10 +157,7 @@ func (d *decoder) checked(form catalog.Form, at label, v *value) string {
 		d.report(v.line, "%s must be one line of text without control characters, but contains %U", at, r)
 		return ""
 	}
-	if i := strings.IndexFunc(s, isHidden); i >= 0 {
-		r, _ := utf8.DecodeRuneInString(s[i:])
-		d.report(v.line, "%s contains %U, which nobody sees and which changes how it is found or read; "+
-			"delete it, or type the text again instead of pasting it", at, r)
+	if !d.isVisible(at, v, s) {
 		return ""
 	}
 	if n := utf8.RuneCountInString(s); n > longest[form] {
@@ -164,6 +165,16 @@ func (d *decoder) checked(form catalog.Form, at label, v *value) string {
 		return ""
 	}
 	return s
+}
+
+// isVisible reports whether a text has no hidden characters, or reports the first one.
+func (d *decoder) isVisible(at label, v *value, s string) bool {
+	r, bad := hiddenCharacter(s)
+	if bad {
+		d.report(v.line, "%s contains %U, which nobody sees and which changes how it is found or read; "+
+			"delete it, or type the text again instead of pasting it", at, r)
+	}
+	return !bad
 }
 
 const someText = "text"

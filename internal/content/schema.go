@@ -137,10 +137,12 @@ func RecordSchema(kind canonical.Kind) ([]byte, error) {
 
 // portable replaces the Unicode classes in the patterns of a schema, which not every
 // program that validates records understands, by classes that exclude only what is not a
-// letter, or a digit, in ASCII.
+// letter, or a digit, in ASCII. Characters above U+FFFF are not excluded.
 var portable = strings.NewReplacer(
 	`[\\p{L}\\p{Nd}-]`, `[^\\s!-,./:-@\\[-`+"`"+`{-~]`,
 	`[\\p{L}\\p{Nd}]`, `[^\\s!-/:-@\\[-`+"`"+`{-~]`,
+	strings.ReplaceAll(beforeSelector, `\`, `\\`), `\\S`,
+	strings.ReplaceAll(farHidden, `\`, `\\`), ``,
 	`\\p{L}`, `[^\\s!-@\\[-`+"`"+`{-~]`,
 )
 
@@ -213,10 +215,12 @@ func formOf(f *catalog.Field) *schemaNode {
 		return &schemaNode{Type: "string"}
 	case catalog.Line, catalog.Name, catalog.Short, catalog.Summary:
 		return lineForm(f.Form)
-	case catalog.Prose, catalog.Markdown: // a carriage return before a line feed is part of the line ending
-		return textForm(`^(?:[^\u0000-\u0008\u000b-\u001f\u007f-\u009f]|\r)*$`)
+	case catalog.Prose:
+		return textForm(visible(controlInLines))
+	case catalog.Markdown:
+		return textForm(`^[^` + controlInLines + `]*$`)
 	case catalog.Contact:
-		const part = `[^\s@<>,;:"()` + unprintable + `]+`
+		part := `[^\s@<>,;:"()` + unprintable + `]+`
 		mail := &schemaNode{Type: "string", Pattern: `^` + part + `@` + part + `$`}
 		return &schemaNode{AnyOf: []*schemaNode{patternForm(catalog.Links), mail}}
 	case catalog.Enum, catalog.Option:
@@ -275,26 +279,51 @@ func textForm(pattern string) *schemaNode {
 }
 
 func lineForm(form catalog.Form) *schemaNode {
-	n := textForm(`^[^` + unprintable + `]*$`)
+	n := textForm(visible(control))
 	n.MaxLength = longest[form]
 	return n
 }
 
-// The parts of the patterns. unprintable is control characters and what isHidden reports, tooMuch an
-// amount above maxPrice.
-const (
-	slugPattern = `^[a-z0-9]+(?:-[a-z0-9]+)*$`
-	hostLabel   = `[\p{L}\p{Nd}](?:[\p{L}\p{Nd}-]{0,61}[\p{L}\p{Nd}])?`
-	longMonth   = `(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])`
-	shortMonth  = `(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)`
-	february    = `02-(?:0[1-9]|1[0-9]|2[0-8])`
-	leapDay     = `(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29`
-	unprintable = `\u0000-\u001f\u007f-\u009f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff`
-	tooMuch     = `[0 \u00a0\u202f]*(?!1(?:[ \u00a0\u202f]?0){7}(?:,0+)? )[1-9](?:[ \u00a0\u202f]?[0-9]){7}`
-	amount      = `(?:[0-9]+|[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+)(?:,[0-9]+)?`
-	urlStart    = `^[hH][tT][tT][pP][sS]?://(?![/?#@:])(?:[`
-	urlEnd      = `]|%[0-9a-fA-F]{2})+$`
+// visible returns the pattern of a text without some control characters and without hidden ones; see
+// hiddenCharacter.
+func visible(control string) string {
+	return `^(?:[^` + control + hiddenClass + `]|` + beforeSelector + `[\ufe0e\ufe0f])*$`
+}
+
+// hiddenClass is hidden as part of a class of characters; all above U+FFFF are at its end, as farHidden.
+var hiddenClass, farHidden = func() (all, far string) {
+	for _, span := range hidden {
+		if span[1] > 0xffff {
+			far += fmt.Sprintf(`\u{%x}-\u{%x}`, span[0], span[1])
+		} else {
+			all += fmt.Sprintf(`\u%04x-\u%04x`, span[0], span[1])
+		}
+	}
+	return all + far, far
+}()
+
+// unprintable are the characters that no name of a file or address has.
+var (
+	unprintable = control + hiddenClass
 	pathSegment = `(?!\.{1,2}(?:/|$))[^/\\` + unprintable + `]+`
+)
+
+// The parts of the patterns. tooMuch is an amount above maxPrice.
+const (
+	slugPattern    = `^[a-z0-9]+(?:-[a-z0-9]+)*$`
+	hostLabel      = `[\p{L}\p{Nd}](?:[\p{L}\p{Nd}-]{0,61}[\p{L}\p{Nd}])?`
+	longMonth      = `(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])`
+	shortMonth     = `(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)`
+	february       = `02-(?:0[1-9]|1[0-9]|2[0-8])`
+	leapDay        = `(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29`
+	beforeSelector = `[\p{S}\p{P}0-9]`
+	control        = `\u0000-\u001f\u007f-\u009f`
+	// A carriage return before a line feed is part of the line ending.
+	controlInLines = `\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f`
+	tooMuch        = `[0 \u00a0\u202f]*(?!1(?:[ \u00a0\u202f]?0){7}(?:,0+)? )[1-9](?:[ \u00a0\u202f]?[0-9]){7}`
+	amount         = `(?:[0-9]+|[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+)(?:,[0-9]+)?`
+	urlStart       = `^[hH][tT][tT][pP][sS]?://(?![/?#@:])(?:[`
+	urlEnd         = `]|%[0-9a-fA-F]{2})+$`
 )
 
 // patterns are the patterns of the texts of a form, and of those in a list.

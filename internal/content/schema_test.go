@@ -39,7 +39,7 @@ func validRecord(t *testing.T, kind string) map[string]any {
 
 // strange are values that suit some fields and not others.
 var strange = []any{
-	nil, "", " \t", "texte", "deux\nlignes", "un\u0007son", "a\u2028b", "a\u202eb", "a\u200bb", "\u2066a\u2069", "a\u2065b", strings.Repeat("x", 90), strings.Repeat("é", 121), strings.Repeat("é", 501),
+	nil, "", " \t", "texte", "deux\nlignes", "un\u0007son", "a\u2028b", "a\u202eb", "a\u200bb", "\u2066a\u2069", "a\u2065b", "\u3164", "a\u034fb", "a\U000e0041b", "a\u00adb", "⚠\ufe0f", "a\ufe0f", "\ufe0f", "1\ufe0f\u20e3", "\u2800", "a\U0001d173", strings.Repeat("x", 90), strings.Repeat("é", 121), strings.Repeat("é", 501),
 	[]any{strings.Repeat("é", 121)},
 	[]any{"a\ufeffb"},
 	"10000000 €/mois", "10 000 000,00 €/mois", "10 000 000,01 €/mois", "010 000 001 €/mois", "9999999,9 €/an", "009 999 999 €/an", "123456789 €/mois", "1 000 000 000 €/an", "images/a\u202eb.png", "a\u202eb@c.example", true, false, 0, 3, 7.25, 10.5, -1, "7.5",

@@ -154,6 +154,9 @@ func (t *yamlTree) value(n ast.Node, depth int) value {
 		v.kind, v.text = isNumber, n.GetToken().Value
 	case *ast.StringNode:
 		v.kind, v.text = isText, n.Value
+		if n.Token.Type == token.StringType && hasTab(n.Token.Origin) { // which the parser drops
+			return t.fail(line, "there is a tab in the text %s; write a space instead", quoted(n.Value))
+		}
 		// The parser returns an unquoted 1e3, and very large integers, as strings.
 		if n.Token.Type == token.StringType && isPlainNumber(n.Value) {
 			v.kind = isNumber
@@ -179,6 +182,16 @@ func (t *yamlTree) value(n ast.Node, depth int) value {
 		return t.fail(line, "the YAML holds something that is neither text, number, list nor mapping; put it in quotes")
 	}
 	return v
+}
+
+// hasTab reports whether there is a tab inside a line of unquoted text.
+func hasTab(origin string) bool {
+	for line := range strings.Lines(origin) {
+		if strings.Contains(strings.TrimSpace(line), "\t") {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *yamlTree) put(v *value, entry *ast.MappingValueNode, depth int) {
