@@ -147,6 +147,14 @@ func TestASearchSaysWhatItDoesNotFind(t *testing.T) {
 	if f, _ := s.search("q=perce-brume"); f.Meta.Suggestion != nil || len(f.Meta.Retired) != 1 {
 		t.Errorf("the name of a retired tool: %+v", f.Meta)
 	}
+	for _, typed := range []string{"perce-brum", "perse-brume", "Perce-Brumes", "que devient percebrune"} {
+		if f, _ := s.search("q=" + url.QueryEscape(typed)); f.Meta.Suggestion != nil || len(f.Meta.Retired) != 1 {
+			t.Errorf("the misspelt name %q of a retired tool: %+v", typed, f.Meta)
+		}
+	}
+	if f, _ := s.search("q=metier"); len(f.Meta.Retired) != 0 {
+		t.Errorf("a word of a name: %+v", f.Meta)
+	}
 	if got := f.Meta.Retired; len(got) != 2 || got[0].Name != "Perce-Brume" && got[1].Name != "Perce-Brume" {
 		t.Fatalf("%+v", got)
 	}

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -217,6 +218,34 @@ func Key(name string) string {
 
 // Words returns the words of a text without case, accents and punctuation.
 func Words(text string) []string { return keyWords(text) }
+
+// Names are keys of names, in which those that are one typo away are found.
+type Names struct{ keys lexicon }
+
+// NewNames returns the keys that are long enough to be recognized with a typo.
+func NewNames(keys []string) Names {
+	long := slices.DeleteFunc(keys, func(key string) bool { return maxTypos(len(key)) == 0 || len(key) > maxWord })
+	slices.Sort(long)
+	return Names{newLexicon(long)}
+}
+
+// Near returns the keys that are one typo away from another.
+func (n *Names) Near(key string) (near []string) {
+	if maxTypos(len(key)) == 0 || len(key) > maxWord {
+		return nil
+	}
+	for _, found := range n.keys.near(key, 1, false, nil) {
+		near = append(near, n.keys.at(found.word))
+	}
+	return near
+}
+
+// Knows reports whether a word, as Words returns it, is in the index or an everyday word.
+func (x *Index) Knows(word string) bool {
+	stem := newStemmer()
+	_, isIndexed := x.term(stem, word)
+	return isIndexed || isOrdinary(stem, word)
+}
 
 // keyWords returns the key of each word of a text.
 func keyWords(text string) []string {

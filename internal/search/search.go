@@ -151,34 +151,27 @@ func (x *Index) Matches(q Query) (set []uint64, r Result) {
 }
 
 // collectMeant sets the keys of the tools that match what is meant by a query: the suggestion, if
-// there is one, and then, after those, some that other similar words find.
+// there is one, so that whoever searches for that finds the same. There is none if another tool has
+// a similar name: that one may be meant as well.
 func (x *Index) collectMeant(w *workspace, q Query) Result {
-	const (
-		most = 100
-		last = 1.0 / (1 << 10) // of the rating, so that it is below all others
-	)
 	r := x.collect(w, q)
 	meant := x.suggest(w, q.Text, best(w.keys, min(maxSpelling, r.Total)))
 	if meant == "" {
 		return r
 	}
-	others := map[int]float32{} // ratings
-	for _, key := range best(w.keys, min(most, r.Total)) {
-		others[toolOf(key)] = w.score[toolOf(key)]
+	named := x.similarlyNamed(w, best(w.keys, min(maxNamed, r.Total)))
+	r = x.collect(w, Query{
+		Text: meant, Verbatim: true, Constraints: q.Constraints, Keep: q.Keep, Known: q.Known,
+	})
+	isFound := func(tool int) bool {
+		return slices.ContainsFunc(w.keys, func(key uint64) bool { return toolOf(key) == tool })
 	}
-	q.Text, q.Verbatim = meant, true
-	r = x.collect(w, q)
-	for _, key := range w.keys {
-		delete(others, toolOf(key))
-	}
-	for tool, rating := range others {
-		if w.score[tool] == 0 {
-			w.candidates = append(w.candidates, uint32(tool))
+	for _, tool := range named {
+		if !isFound(tool) {
+			return x.collect(w, q)
 		}
-		w.score[tool] = rating * last
-		w.keys = append(w.keys, sortKey(0, w.score[tool], tool))
 	}
-	r.Total, r.Suggestion = len(w.keys), meant
+	r.Suggestion = meant
 	return r
 }
 

@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	maxSimilar  = 8 // words considered as what was meant
-	maxSpelling = 3 // tools whose spelling of it is looked up
+	maxSimilar  = 8   // words considered as what was meant
+	maxSpelling = 3   // tools whose spelling of it is looked up
+	maxNamed    = 100 // tools whose names are compared with them
 )
 
 // suggest returns the text as it was understood, if words of it are unknown and the best
@@ -42,7 +43,7 @@ func (x *Index) suggest(w *workspace, text string, best []uint64) string {
 			}
 		}
 		if meant == "" {
-			meant = similar[0]
+			meant = x.anySpelling(similar[0])
 		}
 		suggestion = replaceWord(suggestion, q.text, meant)
 	}
@@ -52,11 +53,41 @@ func (x *Index) suggest(w *workspace, text string, best []uint64) string {
 	return suggestion
 }
 
+// similarlyNamed returns which of the best tools have a word in their name that is similar to an
+// unknown one.
+func (x *Index) similarlyNamed(w *workspace, best []uint64) (tools []int) {
+	for _, key := range best {
+		for _, word := range keyWords(x.tools[toolOf(key)].Name) {
+			isSimilar := func(q queryWord) bool { return slices.Contains(q.similar, word) }
+			if slices.ContainsFunc(w.words, isSimilar) {
+				tools = append(tools, toolOf(key))
+				break
+			}
+		}
+	}
+	return tools
+}
+
 // inPhrase reports whether a word in the place of the i-th of the query makes a phrase.
 func (w *workspace) inPhrase(i int, word string) bool {
 	s := newStemmer()
 	return i > 0 && phraseTables().find(s, w.words[i-1].text, word) != "" ||
 		i+1 < len(w.words) && phraseTables().find(s, word, w.words[i+1].text) != ""
+}
+
+// anySpelling returns how one of the tools that have a word spells it, with accents, or the word.
+func (x *Index) anySpelling(word string) string {
+	form, ok := x.forms.find(word)
+	if !ok {
+		return word
+	}
+	first, end := x.start[headList(x.termOf[form])], x.start[textList(x.termOf[form])+1]
+	for _, tool := range x.docs[first:min(end, first+maxSpelling*maxSimilar)] {
+		if found := x.spelling(x.tools[tool], map[string]int{word: 0}); found != "" {
+			return found
+		}
+	}
+	return word
 }
 
 // spelling returns how a tool spells the first of the forms that it has, or "".

@@ -53,9 +53,13 @@ func (s *Snapshot) search(q SearchQuery) *Found {
 		}
 	}
 	f := &Found{Request: s.Index.ReadRequest(q.Text), Retired: s.retiredWithin(q.Text), snap: s}
+	var misspelt []string
+	if len(f.Retired) == 0 && !q.Verbatim {
+		f.Retired, misspelt = s.retiredNear(q.Text)
+	}
 	query := search.Query{
 		Text: f.Request.Text, Constraints: slices.Concat(f.Request.Constraints, q.Limits), Verbatim: q.Verbatim,
-		Offset: q.Offset, Limit: q.Limit, Keep: func(i int) bool { return s.keeps(&q, i) },
+		Offset: q.Offset, Limit: q.Limit, Known: misspelt, Keep: func(i int) bool { return s.keeps(&q, i) },
 	}
 	f.Typed = f.Request.Text
 	for _, t := range f.Retired {
@@ -109,15 +113,45 @@ func (s *Snapshot) RetiredNamed(name string) []*catalog.Retired {
 	return s.retiredByName[search.Key(name)]
 }
 
+// mostRetired is how many retired tools a search shows.
+const mostRetired = 3
+
+// retiredNear returns the retired tools whose whole name, with one typo, occurs in a text, and the
+// words of the text that are meant. One of these is a word that no tool has: « image » is not a
+// misspelt Imagen.
+func (s *Snapshot) retiredNear(text string) (list []*catalog.Retired, meant []string) {
+	const mostWords, longest = 8, 3 // every sequence of up to three words is looked up
+	words := search.Words(text)
+	words = words[:min(len(words), mostWords)]
+	isUnknown := func(word string) bool { return !s.Index.Knows(word) }
+	for n := min(len(words), longest); n > 0; n-- {
+		for i := range len(words) - n + 1 {
+			part := words[i : i+n]
+			if !slices.ContainsFunc(part, isUnknown) {
+				continue
+			}
+			for _, key := range s.retiredNames.Near(strings.Join(part, "")) {
+				meant = append(meant, part...)
+				for _, t := range s.retiredByName[key] {
+					if len(list) < mostRetired && !slices.Contains(list, t) {
+						list = append(list, t)
+					}
+				}
+			}
+		}
+	}
+	return list, meant
+}
+
 // retiredWithin returns the retired tools whose whole name occurs in a text.
 func (s *Snapshot) retiredWithin(text string) (list []*catalog.Retired) {
-	const most, mostWords = 3, 16 // every sequence of words is looked up
+	const mostWords = 16 // every sequence of words is looked up
 	words := search.Words(text)
 	words = words[:min(len(words), mostWords)]
 	for n := len(words); n > 0; n-- {
 		for i := range len(words) - n + 1 {
 			for _, t := range s.retiredByName[strings.Join(words[i:i+n], "")] {
-				if len(list) < most && !slices.Contains(list, t) {
+				if len(list) < mostRetired && !slices.Contains(list, t) {
 					list = append(list, t)
 				}
 			}

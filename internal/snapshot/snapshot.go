@@ -11,9 +11,11 @@ package snapshot
 
 import (
 	"context"
+	"maps"
 	"math"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -77,6 +79,7 @@ type Snapshot struct {
 	comparisonBySlug map[string]int32 // index in comparisons
 	retiredBySlug    map[string]int32
 	retiredByName    map[string][]*catalog.Retired // by the letters of slugs and names
+	retiredNames     search.Names                  // the keys of retiredByName
 	embeddingsBySlug map[string]int32
 
 	toolOrders       map[string]*[sortCount]order // by category, "" for all
@@ -308,6 +311,7 @@ func (s *Snapshot) renderRetired(c *catalog.Catalog) {
 			s.retiredByName[name] = append(s.retiredByName[name], t)
 		}
 	}
+	s.retiredNames = search.NewNames(slices.Collect(maps.Keys(s.retiredByName)))
 	item := func(i int32) any { return c.Retired[i].Item() }
 	if s.before != nil {
 		s.retired = s.before.retired.next(&s.step.Retired, len(c.Retired), item)
