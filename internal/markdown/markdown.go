@@ -33,6 +33,7 @@ import (
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
+	extast "github.com/yuin/goldmark/extension/ast"
 
 	"palmares/internal/catalog"
 )
@@ -86,27 +87,95 @@ func Excerpt(body string) string {
 	if doc == nil {
 		return ""
 	}
-	w := writer{source: doc.source, isExcerpt: true}
-	for n := doc.root.FirstChild(); n != nil; n = n.NextSibling() {
+	return doc.firstParagraph(children(doc.root))
+}
+
+// A Gist is a section of a text in short, in plain text.
+type Gist struct {
+	ID, Heading string
+	Paragraph   string   // the first one, as Excerpt; of a quote if there is no other; or ""
+	Items       []string // of the first list, without what is struck through or not ticked
+}
+
+// Gists returns the sections of a text that have a heading, and something below it.
+func Gists(body string) []Gist {
+	doc := parse([]byte(body))
+	if doc == nil {
+		return nil
+	}
+	var gists []Gist
+	for _, s := range doc.split() {
+		if !s.headed || len(s.blocks) == 1 {
+			continue
+		}
+		g := Gist{ID: s.id, Heading: s.heading, Paragraph: doc.firstParagraph(s.blocks)}
+		for _, n := range s.blocks {
+			switch {
+			case n.Kind() == ast.KindList && len(g.Items) == 0:
+				g.Items = doc.items(n)
+			case n.Kind() == ast.KindBlockquote && g.Paragraph == "":
+				g.Paragraph = doc.firstParagraph(children(n))
+			}
+		}
+		gists = append(gists, g)
+	}
+	return gists
+}
+
+// items returns how each item of a list begins, except those that say nothing, or what is not so.
+func (d *document) items(list ast.Node) []string {
+	var items []string
+	for _, item := range children(list) {
+		first := item.FirstChild()
+		if first == nil || first.Kind() != ast.KindParagraph && first.Kind() != ast.KindTextBlock {
+			continue
+		}
+		task, ok := first.FirstChild().(*extast.TaskCheckBox)
+		if ok && !task.IsChecked {
+			continue
+		}
+		if text := d.excerpt(first); text != "" {
+			items = append(items, text)
+		}
+	}
+	return items
+}
+
+func children(parent ast.Node) []ast.Node {
+	var list []ast.Node
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		list = append(list, n)
+	}
+	return list
+}
+
+// firstParagraph returns the first paragraph among blocks that has something to excerpt, or "".
+func (d *document) firstParagraph(blocks []ast.Node) string {
+	for _, n := range blocks {
 		if n.Kind() != ast.KindParagraph {
 			continue
 		}
-		w.inline(n)
-		text := aroundOmitted.ReplaceAllStringFunc(strings.Join(strings.Fields(w.take()), " "), func(gap string) string {
-			switch last := gap[len(gap)-1]; {
-			case strings.IndexByte(".,)", last) >= 0:
-				return string(last)
-			case strings.Contains(gap, " "):
-				return " "
-			}
-			return ""
-		})
-		text = strings.TrimSpace(text)
-		if text != "" {
+		if text := d.excerpt(n); text != "" {
 			return text
 		}
 	}
 	return ""
+}
+
+// excerpt returns the text of a block on one line, without what an excerpt leaves out.
+func (d *document) excerpt(block ast.Node) string {
+	w := writer{source: d.source, isExcerpt: true}
+	w.inline(block)
+	text := aroundOmitted.ReplaceAllStringFunc(strings.Join(strings.Fields(w.take()), " "), func(gap string) string {
+		switch last := gap[len(gap)-1]; {
+		case strings.IndexByte(".,)", last) >= 0:
+			return string(last)
+		case strings.Contains(gap, " "):
+			return " "
+		}
+		return ""
+	})
+	return strings.TrimSpace(text)
 }
 
 // omitted stands for what an excerpt leaves out, until it is removed with one of the

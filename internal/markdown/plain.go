@@ -102,10 +102,12 @@ func (w *writer) lines(n ast.Node) string {
 
 func (w *writer) inline(parent ast.Node) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
-		if w.isExcerpt && (n.Kind() == ast.KindImage || n.Kind() == extast.KindStrikethrough ||
-			n.Kind() == extast.KindFootnoteLink) {
-			w.b.WriteString(omitted)
-			continue
+		if w.isExcerpt {
+			switch n.Kind() {
+			case ast.KindImage, extast.KindStrikethrough, extast.KindFootnoteLink, extast.KindTaskCheckBox:
+				w.b.WriteString(omitted)
+				continue
+			}
 		}
 		switch n := n.(type) {
 		case *ast.Text:

@@ -329,7 +329,8 @@ func monthly(t *catalog.Tool) string {
 	return text
 }
 
-// A reviewPart is what a review says under a heading that many reviews have.
+// A reviewPart is what a review says under a heading that many reviews have. Without items and text,
+// it is a table or the like, which is read there.
 type reviewPart struct {
 	Items []string // of a list
 	Text  string   // of a paragraph
@@ -367,13 +368,11 @@ func reviewLines(tools []*catalog.Tool) []comparisonLine {
 		lines[i] = comparisonLine{Label: kind.label, Points: make([]reviewPart, len(tools))}
 	}
 	for column, t := range tools {
-		for _, section := range markdown.Sections(t.Body) {
-			heading, text, _ := strings.Cut(section.Text, "\n\n")
-			kind := kindOf(section.ID, heading)
-			if kind < 0 || text == "" || lines[kind].Points[column].More != "" {
-				continue
+		for _, gist := range markdown.Gists(t.Body) {
+			kind := kindOf(gist.ID, gist.Heading)
+			if kind >= 0 && lines[kind].Points[column].More == "" {
+				lines[kind].Points[column] = newReviewPart(gist, kind == verdictKind, "/avis/"+t.Slug+"#"+url.PathEscape(gist.ID))
 			}
-			lines[kind].Points[column] = newReviewPart(text, kind == verdictKind, "/avis/"+t.Slug+"#"+url.PathEscape(section.ID))
 		}
 	}
 	lines = slices.DeleteFunc(lines, func(l comparisonLine) bool {
@@ -405,31 +404,16 @@ func kindOf(id, heading string) int {
 	return kind
 }
 
-// newReviewPart shortens the plain text of a section: its first list, or its first paragraph, which
-// comes first if a sentence is wanted.
-func newReviewPart(text string, sentence bool, more string) reviewPart {
+// newReviewPart shortens what a section says: its list, or its paragraph, which comes first if a
+// sentence is wanted.
+func newReviewPart(gist markdown.Gist, sentence bool, more string) reviewPart {
 	p := reviewPart{More: more}
-	for block := range strings.SplitSeq(text, "\n\n") {
-		items := strings.Split(block, "\n")
-		isList := len(items) > 1 || isTask(block)
-		if isList && (p.Text == "" || !sentence) {
-			p.Text = ""
-			for _, item := range items[:min(len(items), maxPoints)] {
-				if isTask(item) {
-					item = item[len("[x] "):]
-				}
-				p.Items = append(p.Items, markdown.NoBreak(beginning(item)))
-			}
-			return p
-		}
-		if p.Text == "" {
-			p.Text = markdown.NoBreak(beginning(block))
-		}
+	if gist.Paragraph != "" && (sentence || len(gist.Items) == 0) {
+		p.Text = markdown.NoBreak(beginning(gist.Paragraph))
+		return p
+	}
+	for _, item := range gist.Items[:min(len(gist.Items), maxPoints)] {
+		p.Items = append(p.Items, markdown.NoBreak(beginning(item)))
 	}
 	return p
-}
-
-// isTask reports whether a line is one of a list of tasks.
-func isTask(line string) bool {
-	return strings.HasPrefix(line, "[x] ") || strings.HasPrefix(line, "[ ] ")
 }

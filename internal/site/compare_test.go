@@ -167,10 +167,22 @@ func TestComparisonsAreNotKeptAndCostWhatOtherPagesCost(t *testing.T) {
 	}
 }
 
-func TestAVerdictIsASentenceAndNoListOfTasks(t *testing.T) {
+func TestWhatReviewsSayIsTheirFirstListOrParagraph(t *testing.T) {
 	c := small()
-	c.Tools[0].Body = "## Verdict\n\nElle vaut son prix.\n\n- [x] testée un mois\n- [ ] testée un an\n\n## Points forts\n\nTrois, dont\u00a0:\n\n- [x] rapide\n- [x] sobre\n"
-	open(t, c).get("/comparer?outils=abeille,bourdon").ok().says("<p>Elle vaut son prix.</p>", "<li>rapide</li>", "<li>sobre</li>").saysNot("[x]", "[ ]", "testée un")
+	c.Tools[0].Body = "## Verdict\n\nElle vaut son prix.\n\n- [x] testée un mois\n- [ ] testée un an\n\n" +
+		"## Points forts\n\nTrois, dont\u00a0:\n\n- [x] rapide\n- [ ] traduite\n- ~~chère~~\n- sobre\n\n" +
+		"## Points faibles\n\nElle coûte.\n\n| Formule | Prix |\n|---|---|\n| Solo | 19 € |\n"
+	c.Tools[1].Body = "## Points forts\n\n### Vitesse\n\n```sh\nmesure\nbourdon\n```\n\n![Une courbe](../images/a.png \"Une légende\")\n\nIl vole.\n\n" +
+		"## Points faibles\n\n- [ ] bruyant\n\n## Verdict\n\n> Bourdon, donc.\n"
+	c.Tools[2].Body = "## Points forts\n\n| Formule | Prix |\n|---|---|\n| Solo | 19 € |\n\n## Verdict\n"
+	v := open(t, c)
+	wrong := []string{"[x]", "[ ]", "testée un", "traduite", "chère", "Solo", "Une courbe", "Une légende", "mesure", "Vitesse", "bruyant"}
+	v.get("/comparer?outils=abeille,bourdon,cigale").ok().says("<p>Elle vaut son prix.</p>", "<ul><li>rapide</li><li>sobre</li></ul>",
+		"<p>Elle coûte.</p>", "<p>Il vole.</p>", "<p>Bourdon, donc.</p>", `<a href="/avis/bourdon#points-faibles">Lire cette partie<`,
+		`<a href="/avis/cigale#points-forts">Lire cette partie<`).saysNot("#verdict\">Lire cette partie").saysNot(wrong...)
+	v.get("/comparer.md?outils=abeille,bourdon,cigale").ok().says(
+		"| Points forts | rapide ; sobre ([suite](/avis/abeille.md#points-forts)) | Il vole. ([suite](/avis/bourdon.md#points-forts)) | [à lire dans l’avis](/avis/cigale.md#points-forts) |",
+		"| Verdict | Elle vaut son prix. ([suite](/avis/abeille.md#verdict)) | Bourdon, donc. ([suite](/avis/bourdon.md#verdict)) | — |").saysNot(wrong...)
 }
 
 func TestAFormProposesNamesHoweverManyToolsThereAre(t *testing.T) {

@@ -189,12 +189,15 @@ func TestAnAddressThatIsWrittenOtherwiseLeadsToItsPage(t *testing.T) {
 	for path, words := range map[string]string{
 		"/outils/abeile": "Abeille", "/avis/Abeilles": "Abeille", "/alternatives/bourdom": "Bourdon", "/categories/chats": "Discussion",
 		"/comparatifs/abeille-vs-bourdom": "Abeille ou Bourdon\u202f?",
+		"/outils/fantome-03s": "Fantôme 3", "/alternatives/fantom-03": "Fantôme 3", "/methodee": "Méthode", "/docs/assistant": "/docs/assistants",
+		"/outilss": "/outils",
 	} {
 		v.get(path).answers(404).says(fmt.Sprintf(meant, words))
 		v.get(path + ".md").answers(404).says("Vouliez-vous dire")
 	}
+	v.get("/alternatives/fantom-03").answers(404).says(`<li><a href="/cimetiere#fantome-03">Fantôme 3</a></li>`)
 	v.get("/avis/abeile").answers(404).says(`<li><a href="/avis/abeille">Abeille</a></li>`)
-	for _, path := range []string{"/outils/outil", "/outils/" + strings.Repeat("x", 5000), "/outils/zzz", "/categories/zzz", "/comparatifs/zzz", "/ZZZ", "/outils/%ff"} {
+	for _, path := range []string{"/outils/outil", "/outils/" + strings.Repeat("x", 5000), "/outils/zzz", "/categories/zzz", "/comparatifs/zzz", "/ZZZ", "/a", "/outils/%ff"} {
 		v.get(path).answers(404).saysNot("Vouliez-vous dire")
 	}
 }

@@ -34,14 +34,15 @@ func (f *failure) suggest(to link) {
 
 // suggestNear suggests the page whose slug is nearest to a given one, if one is near.
 func (f *failure) suggestNear(given string, pages iter.Seq2[string, link]) {
-	best := maxTypos + 1
+	most := min(maxTypos, len(given)/3+1)
+	best := most + 1
 	var found link
 	for slug, to := range pages {
-		if d := catalog.EditDistance(given, slug, best-1); d < best {
+		if d := catalog.EditDistance(given, slug, best-1); d < best && d < len(slug) {
 			best, found = d, to
 		}
 	}
-	if best <= maxTypos {
+	if best <= most {
 		f.suggest(found)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"palmares/internal/catalog"
 	"palmares/internal/dataset"
 	"palmares/internal/reference"
 	"palmares/internal/snapshot"
@@ -269,6 +270,10 @@ func (s *Site) notFound(r *request) (*response, error) {
 			return redirect(lower, r.URL.RawQuery), nil
 		}
 	}
-	return nil, notFound("Cette adresse ne mène à aucune page. Peut-être a-t-elle changé\u202f; " +
+	f := notFound("Cette adresse ne mène à aucune page. Peut-être a-t-elle changé\u202f; " +
 		"la recherche retrouvera l’outil.")
+	if given := strings.TrimSuffix(r.URL.Path, markdownSuffix); len(given) <= 2*catalog.MaxSlug {
+		f.suggestNear(strings.ToLower(given), r.ownPages)
+	}
+	return nil, f
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"palmares/internal/markdown"
 )
 
 // maxURLs is how many URLs one sitemap may hold (sitemaps.org).
@@ -18,24 +20,36 @@ var fixedPages = []string{
 	"/tarifs", "/licence", "/confidentialite",
 }
 
+// ownPages calls yield for every page that is not about a record, with its path and, for the
+// publisher's pages, its title.
+func (v *view) ownPages(yield func(path string, to link) bool) {
+	paths := fixedPages
+	if v.pro() {
+		paths = append(slices.Clip(paths), webhooksPath)
+	}
+	if v.snap.Catalog.HasDataset() {
+		paths = append(slices.Clip(paths), datasetPath, dataPath)
+	}
+	for _, p := range paths {
+		if !yield(p, link{p, p}) {
+			return
+		}
+	}
+	for i := range v.snap.Catalog.Pages {
+		own := &v.snap.Catalog.Pages[i]
+		p := "/" + own.Slug
+		if !slices.Contains(fixedPages, p) && !yield(p, link{p, markdown.NoBreak(own.Title)}) {
+			return
+		}
+	}
+}
+
 // eachURL calls visit for every page with the day of its last change, "" if
 // unknown. A record whose canonical page is elsewhere is left out.
 func (v *view) eachURL(visit func(url, day string)) {
 	c := v.snap.Catalog
-	for _, p := range fixedPages {
+	for p := range v.ownPages {
 		visit(c.URL+p, "")
-	}
-	if v.pro() {
-		visit(c.URL+webhooksPath, "")
-	}
-	if v.snap.Catalog.HasDataset() {
-		visit(c.URL+datasetPath, "")
-		visit(c.URL+dataPath, "")
-	}
-	for i := range c.Pages {
-		if p := "/" + c.Pages[i].Slug; !slices.Contains(fixedPages, p) {
-			visit(c.URL+p, "")
-		}
 	}
 	for _, cat := range v.categories {
 		visit(c.URL+"/categories/"+cat.Slug, "")

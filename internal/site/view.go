@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"strings"
 	"sync"
 
 	"palmares/internal/cache"
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
 	"palmares/internal/market"
-	"palmares/internal/search"
 	"palmares/internal/snapshot"
 	"palmares/internal/web"
 	"palmares/internal/wire"
@@ -161,23 +159,13 @@ func (r *request) tool(prefix string) (*catalog.Tool, *response, error) {
 		}
 	}
 	f := notFound("Aucun outil n’est connu sous ce nom. La recherche le retrouvera peut-être sous un autre.")
-	if near := r.nearTool(slugOf(given)); near != nil {
-		f.suggest(link{prefix + near.Slug, near.Name})
+	near := r.snap.Near(slugOf(given))
+	if t := r.snap.Catalog.Tool(near); t != nil {
+		f.suggest(link{prefix + near, t.Name})
+	} else if t := r.snap.RetiredTool(near); t != nil {
+		f.suggest(link{r.retiredHref(near), t.Name})
 	}
 	return nil, nil, f
-}
-
-// nearTool returns the first tool of a search for a slug that is written nearly like it; nil for none.
-func (v *view) nearTool(slug string) *catalog.Tool {
-	most := len(slug)/3 + 1
-	for _, hit := range v.snap.Index.Search(search.Query{Text: strings.ReplaceAll(slug, "-", " "), Limit: 10}).Hits {
-		t := v.snap.Catalog.Tools[hit.Tool]
-		if strings.Contains(t.Slug, slug) || strings.Contains(slug, t.Slug) ||
-			catalog.EditDistance(slug, t.Slug, most) <= most {
-			return t
-		}
-	}
-	return nil
 }
 
 // slugOf returns the slug that an address written in another way means, such as one in capitals; ""

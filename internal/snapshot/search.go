@@ -143,6 +143,32 @@ func (s *Snapshot) retiredNear(text string) (list []*catalog.Retired, meant []st
 	return list, meant
 }
 
+// Near returns the slug of the tool, active or retired, that is written nearly like another text; ""
+// for none. Of the active ones, only those that a search finds are compared: there may be very many.
+func (s *Snapshot) Near(slug string) (near string) {
+	if slug == "" || len(slug) > catalog.MaxSlug {
+		return ""
+	}
+	most := len(slug)/3 + 1
+	for _, hit := range s.Index.Search(search.Query{Text: strings.ReplaceAll(slug, "-", " "), Limit: 10}).Hits {
+		t := s.Catalog.Tools[hit.Tool]
+		if strings.Contains(t.Slug, slug) || strings.Contains(slug, t.Slug) ||
+			catalog.EditDistance(slug, t.Slug, most) <= most {
+			near = t.Slug
+			break
+		}
+	}
+	const maxTypos = 3
+	most = min(most, maxTypos, catalog.EditDistance(slug, near, maxTypos+1)-1) // retired ones have to be nearer
+	for i := range s.Catalog.Retired {
+		other := s.Catalog.Retired[i].Slug
+		if d := catalog.EditDistance(slug, other, most); d <= most {
+			near, most = other, d-1
+		}
+	}
+	return near
+}
+
 // retiredWithin returns the retired tools whose whole name occurs in a text.
 func (s *Snapshot) retiredWithin(text string) (list []*catalog.Retired) {
 	const mostWords = 16 // every sequence of words is looked up
