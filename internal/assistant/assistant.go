@@ -48,6 +48,8 @@ type Config struct {
 	// Local says that the server is for this machine only: requests for other hosts are then
 	// refused, so that no page of the web can reach it under a name of its own.
 	Local bool
+	// BaseURL is where callers find the server; "" for the URL of the catalogue.
+	BaseURL string
 	// Version is the version of the program.
 	Version string
 	// Calls counts the calls of tools; see NewCalls. Required.
@@ -213,7 +215,7 @@ func (h *Handler) handler(t *tool) mcp.ToolHandler {
 func (h *Handler) serveCall(
 	ctx context.Context, t *tool, arguments json.RawMessage,
 ) (result *mcp.CallToolResult, outcome string) {
-	c := &call{snap: h.cfg.Live.Snapshot(), name: t.name, input: t.input, arguments: arguments}
+	c := &call{snap: h.cfg.Live.Snapshot(), baseURL: h.cfg.BaseURL, name: t.name, input: t.input, arguments: arguments}
 	defer func() {
 		if failure := recover(); failure != nil {
 			h.cfg.Log.Error("a tool panicked",

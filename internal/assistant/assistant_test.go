@@ -506,12 +506,13 @@ func TestWhatIsNewDependsOnThePeriod(t *testing.T) {
 		}
 		return c
 	}
-	first, second, third := version("Un", "a", "b", "z"), version("Deux", "a", "b", "n", "z"), version("Trois", "a", "b", "n")
+	first, second, third := version("Un", "a", "b", "v", "z"), version("Deux", "a", "b", "n", "z"), version("Trois", "a", "b", "n", "v")
 	second.Comparisons = []catalog.Comparison{{Slug: "a-vs-b", Title: "A ou B", ToolA: "a", ToolB: "b", Published: true}}
 	third.Comparisons = second.Comparisons
 	for _, c := range []*catalog.Catalog{first, second} {
 		c.Retired = []catalog.Retired{{Slug: "r", Name: "R", Category: "c", Reason: "mort", RetiredAt: "2026-11-01"}}
 	}
+	second.Retired = append(second.Retired, catalog.Retired{Slug: "v", Name: "V", Category: "c", Reason: "mort", RetiredAt: "2026-11-16"}) // and restored
 	third.Tools = append(third.Tools, &catalog.Tool{Slug: "r", Name: "R", Category: "c", Price: "1 €/mois"})
 	third.Sort()
 	third.Retired = []catalog.Retired{{Slug: "z", Name: "Z", Category: "c", Reason: "mort", RetiredAt: "2026-11-17"}}
@@ -527,12 +528,12 @@ func TestWhatIsNewDependsOnThePeriod(t *testing.T) {
 	}
 	d := connect(t, assistant.New(assistant.Config{Live: snapshot.Fixed(snap), Callers: authorize, Calls: assistant.NewCalls(), Log: slog.New(slog.DiscardHandler)}))
 	for arguments, want := range map[string]string{
-		`{"since": "2026-11-15"}`:                                 "a new A, a-vs-b new A ou B, b new B, n new N, r new R, z retired Z",
-		`{"since": "2026-11-16"}`:                                 "a changed A, a-vs-b new A ou B, b changed B, n new N, r new R, z retired Z",
-		fmt.Sprintf(`{"after": %d}`, created):                     "a changed A, a-vs-b new A ou B, b changed B, n new N, r new R, z retired Z",
-		fmt.Sprintf(`{"after": %d}`, seen):                        "a changed A, b changed B, n changed N, r new R, z retired Z",
-		fmt.Sprintf(`{"since": "2026-11-16", "after": %d}`, seen): "a changed A, b changed B, n new N, r new R, z retired Z",
-		fmt.Sprintf(`{"since": "2026-11-15", "after": %d}`, seen): "a new A, b new B, n new N, r new R, z retired Z",
+		`{"since": "2026-11-15"}`:                                 "a new A, a-vs-b new A ou B, b new B, n new N, r new R, v new V, z retired Z",
+		`{"since": "2026-11-16"}`:                                 "a changed A, a-vs-b new A ou B, b changed B, n new N, r new R, v changed V, z retired Z",
+		fmt.Sprintf(`{"after": %d}`, created):                     "a changed A, a-vs-b new A ou B, b changed B, n new N, r new R, v changed V, z retired Z",
+		fmt.Sprintf(`{"after": %d}`, seen):                        "a changed A, b changed B, n changed N, r new R, v changed V, z retired Z",
+		fmt.Sprintf(`{"since": "2026-11-16", "after": %d}`, seen): "a changed A, b changed B, n new N, r new R, v changed V, z retired Z",
+		fmt.Sprintf(`{"since": "2026-11-15", "after": %d}`, seen): "a new A, b new B, n new N, r new R, v new V, z retired Z",
 	} {
 		var got []string
 		for _, row := range d.ok("changes", arguments)["changes"].([]any) {

@@ -28,6 +28,7 @@ const maxResponse = 6000
 // A call is one call of a tool, on one version of the catalogue.
 type call struct {
 	snap      *snapshot.Snapshot
+	baseURL   string // of the server; "" for the URL of the catalogue
 	name      string
 	input     string // the schemas of its arguments
 	arguments json.RawMessage
@@ -133,6 +134,9 @@ func (c *call) cutID(id string) (slug, place string) {
 	if _, address, isURL := strings.Cut(slug, "://"); isURL {
 		return c.slugAt(address), place
 	}
+	if strings.HasPrefix(slug, "/") {
+		return c.slugAt(slug), place
+	}
 	if _, renamed := c.snap.Aliases[slug]; renamed || c.snap.Catalog.Tool(slug) != nil {
 		return slug, place
 	}
@@ -147,15 +151,18 @@ func (c *call) cutID(id string) (slug, place string) {
 	return slug, place
 }
 
-// slugAt returns the slug of the tool that has a page at an address, without its scheme.
+// slugAt returns the slug of the tool that has a page at an address, without its scheme or also
+// without its host.
 func (c *call) slugAt(address string) string {
 	address, _, _ = strings.Cut(address, "?")
 	address = strings.TrimSuffix(strings.TrimSuffix(address, "/"), ".md")
 	dir, slug := path.Split(address)
-	_, host, _ := strings.Cut(c.snap.Catalog.URL, "://")
-	switch dir {
-	case host + toolPath, host + "/avis/", host + "/alternatives/":
-		return slug
+	for _, base := range [...]string{"", c.snap.Catalog.URL, strings.TrimSuffix(c.baseURL, "/")} {
+		_, host, _ := strings.Cut(base, "://")
+		switch dir {
+		case host + toolPath, host + "/avis/", host + "/alternatives/":
+			return slug
+		}
 	}
 	for _, t := range c.snap.Catalog.Tools {
 		for _, own := range [...]string{t.CanonicalURL, t.ReviewURL, t.AlternativesURL} {
@@ -215,6 +222,14 @@ func (c *call) tools(ids []string) (known []*catalog.Tool, missing []unknown, fi
 		}
 	}
 	return known, missing, first
+}
+
+// priceOf returns a price, in words if it is not public: 0 € would say that the tool is free.
+func priceOf(pricing catalog.Pricing, price string) string {
+	if !catalog.IsPublic(pricing, price) {
+		return "sur devis"
+	}
+	return price
 }
 
 // toolPath begins the addresses of tools. Those of retired ones lead to their entry in the

@@ -48,7 +48,7 @@ type facts struct {
 
 func (c *call) facts(t *catalog.Tool) *facts {
 	return &facts{
-		Category: t.Category, Tagline: clip(t.Tagline, 240), Pricing: t.Pricing, Price: t.Price,
+		Category: t.Category, Tagline: clip(t.Tagline, 240), Pricing: t.Pricing, Price: priceOf(t.Pricing, t.Price),
 		Score: t.Score, Verifiability: t.Verifiability,
 		Obsolescence: t.Obsolescence, UpdatedAt: t.UpdatedAt, TestedAt: t.TestedAt, PriceChecked: t.PriceCheckedAt,
 	}

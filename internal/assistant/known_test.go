@@ -11,8 +11,10 @@ import (
 )
 
 func TestAToolIsKnownByItsNameAndItsAddresses(t *testing.T) {
-	d := open(t, assistant.Config{})
+	d := open(t, assistant.Config{BaseURL: "http://localhost:19400/"})
 	for asked, want := range map[string]string{
+		"http://localhost:19400/avis/grenier-sql#verdict": "grenier-sql#verdict", "/outils/grenier-sql": "grenier-sql",
+		"/avis/grenier-sql.md#verdict": "grenier-sql#verdict", "/outils/moufle": "moufle-studio",
 		"Grenier SQL": "grenier-sql", " grenier sql ": "grenier-sql", "GRENIER-SQL#verdict": "grenier-sql#verdict",
 		"https://essai.example/outils/grenier-sql":                     "grenier-sql",
 		"http://essai.example/alternatives/grenier-sql/":               "grenier-sql",

@@ -68,13 +68,20 @@ func (r *pricesResult) list(c *call, since string, given int) {
 	room, all := newRoom(r), c.snap.PriceChanges()
 	for n := min(given, len(all)); n < len(all) && all[n].Change.ChangedAt >= since; n++ {
 		t := all[n].Tool
-		change := priceChange{t.Slug, nameOf(t), c.snap.Catalog.CanonicalURLOf(t), *all[n].Change}
+		change := priceChange{t.Slug, nameOf(t), c.snap.Catalog.CanonicalURLOf(t), inWords(*all[n].Change)}
 		if !room.takes(change) {
 			r.Next = &n
 			return
 		}
 		r.Changes = append(r.Changes, change)
 	}
+}
+
+// inWords returns a change in which prices that are not public are words.
+func inWords(change catalog.PriceChange) catalog.PriceChange {
+	change.OldPrice = priceOf(change.OldPricing, change.OldPrice)
+	change.NewPrice = priceOf(change.NewPricing, change.NewPrice)
+	return change
 }
 
 // show adds tools with their history. Every tool, and every change of its price, counts as
@@ -88,10 +95,13 @@ func (r *pricesResult) show(c *call, listed []*catalog.Tool, given int) {
 			n = end
 			continue
 		}
-		rest := t.PriceHistory[max(given-n-1, 0):]
+		var rest []catalog.PriceChange
+		for _, change := range t.PriceHistory[max(given-n-1, 0):] {
+			rest = append(rest, inWords(change))
+		}
 		p := pricedTool{
 			ID: t.Slug, Name: nameOf(t), URL: c.snap.Catalog.CanonicalURLOf(t), Pricing: t.Pricing,
-			Price: t.Price, CheckedAt: t.PriceCheckedAt,
+			Price: priceOf(t.Pricing, t.Price), CheckedAt: t.PriceCheckedAt,
 			History: append([]catalog.PriceChange{}, rest[:min(1, len(rest))]...),
 		}
 		if !room.takes(p) {

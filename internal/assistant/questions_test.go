@@ -66,11 +66,20 @@ func TestQuestionsOfPeopleAreAnswered(t *testing.T) {
 	}
 }
 
-func TestAPaidToolWithoutAPublicPriceIsNotFoundAsFree(t *testing.T) {
+func TestAPriceThatIsNotPublicIsInWords(t *testing.T) {
 	tool := &catalog.Tool{Slug: "plume", Name: "Plume", Domain: "plume.example", Category: "code", ICP: "mixte", Pricing: "payant", Price: "0 €/mois", Tagline: "Écrit.", Tier: 3, UpdatedAt: "2026-10-01"}
 	c := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "code", Label: "Code"}}, Tools: []*catalog.Tool{tool}}
-	found := openOn(t, c, assistant.Config{}).ok("search", `{"query": "plume"}`)["results"].([]any)
-	if len(found) != 1 || found[0].(map[string]any)["price"] != "sur devis" {
-		t.Errorf("found %v", found)
+	tool.PriceHistory = []catalog.PriceChange{{ChangedAt: "2026-10-01", OldPricing: "payant", OldPrice: "5 €/mois", NewPricing: "payant", NewPrice: "0 €/mois"}}
+	other := *tool
+	other.Slug, other.Name = "quille", "Quille"
+	c.Tools = append(c.Tools, &other)
+	d := openOn(t, c, assistant.Config{})
+	for _, call := range [][2]string{
+		{"search", `{"query": "plume"}`}, {"fetch", `{"id": "plume"}`}, {"compare", `{"tools": ["plume", "quille"]}`},
+		{"prices", `{"tools": ["plume"]}`}, {"prices", `{"since": "2026-01-01"}`},
+	} {
+		if got := fmt.Sprint(d.ok(call[0], call[1])); !strings.Contains(got, "price:sur devis") || strings.Contains(got, "0 €/mois") {
+			t.Errorf("%s %s: %s", call[0], call[1], got)
+		}
 	}
 }

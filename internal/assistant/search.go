@@ -129,10 +129,7 @@ func limitsOf(pricing catalog.Pricing, priceMax *float64) (limits []search.Const
 func (c *call) hit(found *snapshot.Found, i int) searchHit {
 	t := c.snap.Catalog.Tools[i]
 	best, url := found.Passage(i)
-	hit := searchHit{ID: t.Slug, Title: nameOf(t), URL: url, Score: t.Score, Price: t.Price, Snippet: best.Snippet}
-	if !catalog.IsPublic(t.Pricing, t.Price) {
-		hit.Price = "sur devis" // a hit does not say that the tool is not free
-	}
+	hit := searchHit{ID: t.Slug, Title: nameOf(t), URL: url, Score: t.Score, Price: priceOf(t.Pricing, t.Price), Snippet: best.Snippet}
 	if best.Section != "" {
 		hit.ID += "#" + best.Section
 	}

@@ -105,19 +105,36 @@ func TestTheBoxOfAToolsOwnPageIsTickedAndCounts(t *testing.T) {
 	b := newTab(t, desktop)
 	own := "form[data-ticks] > .tick input"
 	b.goTo("/outils/babilune")
-	b.do(chromedp.Click(chromedp.CSS(".rivals li:nth-child(1) .tick input")), chromedp.Click(chromedp.CSS(".rivals li:nth-child(2) .tick input")))
+	b.do(chromedp.Click(chromedp.CSS(".rivals li:nth-child(1) .tick input")))
+	if got := b.text(".tray a"); got != "Comparer (2)" {
+		t.Errorf("with its box and another, the tray says %q", got)
+	}
+	b.do(chromedp.Click(chromedp.CSS(".rivals li:nth-child(2) .tick input")))
 	if !eval[bool](b, `document.querySelector("`+own+`").checked`) {
 		t.Error("the box of the tool is not ticked")
 	}
+	b.follow(".tray a")
+	if got := b.texts(compared); len(got) != 3 || got[0] != "Babilune" {
+		t.Errorf("from the tray, %q are compared", got)
+	}
+	b.goTo("/outils/babilune") // where the others are still ticked
 	b.follow("form[data-ticks] button")
 	if got := b.texts(compared); len(got) != 3 || got[0] != "Babilune" {
 		t.Errorf("with its box, %q are compared", got)
 	}
-	b.goTo("/outils/babilune") // where the others are still ticked
+	b.goTo("/outils/babilune")
 	b.do(chromedp.Click(chromedp.CSS(own)))
 	b.follow("form[data-ticks] button")
 	if got := b.texts(compared); len(got) != 2 || slices.Contains(got, "Babilune") {
 		t.Errorf("without its box, %q are compared", got)
+	}
+	b.goTo("/outils/varlope") // of which the choice knows nothing yet
+	if got := b.texts(chosen); len(got) != 3 || got[0] != "Varlope" {
+		t.Errorf("on the page of another tool, the tray has %q", got)
+	}
+	b.goTo("/outils")
+	if got := b.texts(chosen); slices.Contains(got, "Varlope") {
+		t.Errorf("a tool was chosen because its page was shown: %q", got)
 	}
 }
 
@@ -209,7 +226,7 @@ func TestAFifthToolIsNotAdded(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, desktop)
 	b.goTo("/categories/agents")
-	values := eval[[]string](b, `[...document.querySelectorAll(".tick input")].slice(0, 5).map(e => e.value)`)
+	values := eval[[]string](b, `[...document.querySelectorAll(".tick input")].slice(0, 6).map(e => e.value)`)
 	for _, slug := range values {
 		b.do(chromedp.Click(box(slug)))
 	}
@@ -218,6 +235,9 @@ func TestAFifthToolIsNotAdded(t *testing.T) {
 	}
 	if said := b.text("p[role=status].sr"); !strings.Contains(said, "Quatre outils au plus") || eval[bool](b, fmt.Sprintf(`document.querySelector(".tick input[value=%s]").checked`, values[4])) {
 		t.Errorf("after a fifth, screen readers hear %q", said)
+	}
+	if got := b.texts(".tray-go span"); !slices.Equal(got, []string{"Quatre au plus."}) {
+		t.Errorf("after a sixth, the tray says %q", got)
 	}
 	b.do(chromedp.Click(box(values[0]))) // unticked
 	b.do(chromedp.Click(box(values[4])))

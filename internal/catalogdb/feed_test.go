@@ -80,8 +80,8 @@ func TestTheFeedHasTheLastChangeOfEveryRecord(t *testing.T) {
 			got[string(c.Kind)+" "+c.Slug] = fmt.Sprintf("%d %.10s", c.FirstPosition, c.FirstAt)
 		}
 		want := map[string]string{
-			"outil a": "1 2026-11-16", "outil b": "25 2026-11-25", "comparatif grand-duel": "26 2026-11-25", "page methode": "4 2026-11-16", "catalogue catalogue": "5 2026-11-16",
-			"outil c": "0 ", "outil d": "0 ", "cimetiere b": "0 ", "comparatif duel": "0 ",
+			"outil a": "1 2026-11-16", "outil b": "2 2026-11-16", "comparatif grand-duel": "3 2026-11-16", "page methode": "4 2026-11-16", "catalogue catalogue": "5 2026-11-16",
+			"outil c": "2 2026-11-16", "outil d": "2 2026-11-16", "cimetiere b": "22 2026-11-24", "comparatif duel": "3 2026-11-16",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("when records became public: %s", diff)

@@ -23,8 +23,7 @@ type Change struct {
 	Size      int     // of the record in bytes
 	Images    []Image // of the record
 
-	// When the record became public, the last time that it did, by any slug; 0 and "" if it
-	// is not known or the record is deleted.
+	// When the record became public for the first time, by any slug; 0 and "" if it is not known.
 	FirstPosition int64
 	FirstAt       string
 }
@@ -133,7 +132,7 @@ func (s *Step) Next(r Record, canonical []byte) *Change {
 		was.isAlive = true
 	}
 	if was == nil || was.deleted {
-		was = s.former[k]
+		was = cmp.Or(s.former[k], was)
 	} else if was.hash == hash {
 		return nil
 	}
@@ -175,7 +174,9 @@ func (s *Step) Finish() (deleted []*Change, after *Feed) {
 	for k, was := range s.before {
 		renamedTo := s.aliases[k]
 		if !was.isAlive && (!was.deleted || was.renamedTo != renamedTo) {
-			deleted = append(deleted, &Change{Kind: k.kind, Slug: k.slug, Deleted: true, RenamedTo: renamedTo})
+			deleted = append(deleted, &Change{
+				Kind: k.kind, Slug: k.slug, Deleted: true, RenamedTo: renamedTo, FirstPosition: was.firstPosition, FirstAt: was.firstAt,
+			})
 		}
 	}
 	slices.SortFunc(deleted, func(a, b *Change) int { return byName(a.Kind, a.Slug, b.Kind, b.Slug) })

@@ -81,7 +81,7 @@ func New(cfg Config) http.Handler {
 		}),
 		mcp: assistant.New(assistant.Config{
 			Live: cfg.Live, Callers: gate.Authorize, Meter: cfg.Meter, Quota: cfg.MCPQuota, Local: cfg.Local,
-			Version: cfg.Version, Calls: cfg.Metrics.calls, Log: cfg.Log,
+			BaseURL: cfg.BaseURL, Version: cfg.Version, Calls: cfg.Metrics.calls, Log: cfg.Log,
 		}),
 		apiCatalog: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			snap := cfg.Live.Snapshot()

@@ -28,7 +28,7 @@ CREATE TABLE records (
 	at             TEXT    NOT NULL,
 	deleted        BOOLEAN NOT NULL,
 	renamed_to     TEXT    NOT NULL,
-	first_position BIGINT  NOT NULL, -- when the record became public; 0 for deleted ones
+	first_position BIGINT  NOT NULL, -- when the record became public for the first time
 	first_at       TEXT    NOT NULL,
 	hash           TEXT    NOT NULL, -- of the document
 	document       TEXT    NOT NULL, -- JSON, of a public record in its canonical form; "" if it is deleted
