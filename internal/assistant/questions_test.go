@@ -75,8 +75,11 @@ func TestAPriceThatIsNotPublicIsInWords(t *testing.T) {
 	c.Tools = append(c.Tools, &other)
 	d := openOn(t, c, assistant.Config{})
 	for _, call := range [][2]string{
-		{"search", `{"query": "plume"}`}, {"fetch", `{"id": "plume"}`}, {"compare", `{"tools": ["plume", "quille"]}`},
-		{"prices", `{"tools": ["plume"]}`}, {"prices", `{"since": "2026-01-01"}`},
+		{"search", `{"query": "plume"}`},
+		{"fetch", `{"id": "plume"}`},
+		{"compare", `{"tools": ["plume", "quille"]}`},
+		{"prices", `{"tools": ["plume"]}`},
+		{"prices", `{"since": "2026-01-01"}`},
 	} {
 		if got := fmt.Sprint(d.ok(call[0], call[1])); !strings.Contains(got, "price:sur devis") || strings.Contains(got, "0 €/mois") {
 			t.Errorf("%s %s: %s", call[0], call[1], got)

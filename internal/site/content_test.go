@@ -189,7 +189,7 @@ func TestAnAddressThatIsWrittenOtherwiseLeadsToItsPage(t *testing.T) {
 	for path, words := range map[string]string{
 		"/outils/abeile": "Abeille", "/avis/Abeilles": "Abeille", "/alternatives/bourdom": "Bourdon", "/categories/chats": "Discussion",
 		"/comparatifs/abeille-vs-bourdom": "Abeille ou Bourdon\u202f?",
-		"/outils/fantome-03s": "Fantôme 3", "/alternatives/fantom-03": "Fantôme 3", "/methodee": "Méthode", "/docs/assistant": "/docs/assistants",
+		"/outils/fantome-03s":             "Fantôme 3", "/alternatives/fantom-03": "Fantôme 3", "/methodee": "Méthode", "/docs/assistant": "/docs/assistants",
 		"/outilss": "/outils",
 	} {
 		v.get(path).answers(404).says(fmt.Sprintf(meant, words))
