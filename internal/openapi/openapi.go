@@ -25,6 +25,7 @@ import (
 type Document struct {
 	source []byte
 	base   string
+	title  string // with our name, for that of the catalogue
 	gaps   []gap
 	last   atomic.Pointer[completed]
 }
@@ -46,6 +47,7 @@ type completed struct {
 func New(source []byte, base string) *Document {
 	d := &Document{source: source, base: strings.TrimSuffix(base, "/")}
 	for name, path := range map[string][]string{
+		"title":   {"info", "title"},
 		"servers": {"servers"},
 		"terms":   {"info", "termsOfService"},
 		"contact": {"info", "contact"},
@@ -55,6 +57,7 @@ func New(source []byte, base string) *Document {
 		d.gaps = append(d.gaps, d.find(name, path...))
 	}
 	var parts struct {
+		Info       struct{ Title string }
 		Components struct {
 			Parameters map[string]struct{ Example json.RawMessage }
 		}
@@ -62,6 +65,7 @@ func New(source []byte, base string) *Document {
 	if err := json.Unmarshal(source, &parts); err != nil {
 		panic(fmt.Sprintf("openapi: %v", err))
 	}
+	d.title = parts.Info.Title
 	for name, p := range parts.Components.Parameters {
 		if p.Example != nil {
 			d.gaps = append(d.gaps, d.find(name, "components", "parameters", name, "example"))
@@ -113,7 +117,7 @@ func (d *Document) Body(snap *snapshot.Snapshot) wire.Body {
 			values[i] = wire.AppendJSON(nil, v)
 		}
 	}
-	key := string(bytes.Join(values, []byte{0}))
+	key := fmt.Sprint(snap.Catalog.HasDataset(), string(bytes.Join(values, []byte{0})))
 	if last := d.last.Load(); last != nil && last.values == key {
 		return last.body
 	}
@@ -160,6 +164,7 @@ func (d *Document) values(snap *snapshot.Snapshot) map[string]any {
 		who.URL, who.Email = "", to
 	}
 	values := map[string]any{
+		"title":   strings.Replace(d.title, "Palmarès", cmp.Or(c.Name, "Palmarès"), 1),
 		"servers": []server{{base}},
 		"terms":   base + "/licence",
 		"license": license{

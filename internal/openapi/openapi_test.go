@@ -43,6 +43,7 @@ func TestADocumentNamesItsInstallation(t *testing.T) {
 			var got struct {
 				Servers []struct{ URL string }
 				Info    struct {
+					Title          string
 					TermsOfService string
 					Contact        contact
 					License        struct{ Name, URL string }
@@ -58,6 +59,9 @@ func TestADocumentNamesItsInstallation(t *testing.T) {
 			}
 			if diff := cmp.Diff(test.contact, got.Info.Contact); diff != "" {
 				t.Errorf("%s at %q: contact: %s", name, test.base, diff)
+			}
+			if !strings.HasSuffix(got.Info.Title, ` Essai "1"`) || strings.Contains(got.Info.Title, "Palmarès") {
+				t.Errorf("%s: title %s", name, got.Info.Title)
 			}
 			if !strings.Contains(got.Info.License.Name, `Source : Essai "1" (https://essai.example)`) {
 				t.Errorf("%s: licence %s", name, got.Info.License.Name)
@@ -81,6 +85,11 @@ func TestADocumentChangesOnlyWithWhatItSays(t *testing.T) {
 	after := d.Body(build(tool("b", "Deux")))
 	if after.Digest() == before.Digest() || !strings.Contains(string(after.Bytes()), `"example": "b"`) {
 		t.Error("another tool does not make another document")
+	}
+	closed := tool("a", "Un")
+	closed.Settings.Dataset = catalog.DatasetOff
+	if text := string(d.Body(build(closed)).Bytes()); strings.Contains(text, "/data/v1/export") || !strings.Contains(string(before.Bytes()), "/data/v1/export") {
+		t.Error("the document names an export that is not offered, or not one that is")
 	}
 	if back := openapi.New(api.Document(), "").Body(build(tool("a", "Un"))); back.Digest() != before.Digest() {
 		t.Error("another node has another document")

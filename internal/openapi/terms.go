@@ -6,11 +6,17 @@ import (
 	"palmares/internal/snapshot"
 )
 
-var freeOfRights = regexp.MustCompile(`Les données sont libres de droits, à une condition.: citer leur origine par`)
+var (
+	freeOfRights = regexp.MustCompile(`Les données sont libres de droits, à une condition.: citer leur origine par`)
+	inBulk       = regexp.MustCompile(`.; pour reprendre tout le catalogue, prenez-en l’export, /data/v1/export, plutôt que de le parcourir`)
+)
 
 // Terms returns a text of a document with what it says about reuse: the publisher's own terms take
-// the place of ours.
+// the place of ours, and an export that is not offered is not named.
 func Terms(snap *snapshot.Snapshot, text string) string {
+	if !snap.Catalog.HasDataset() {
+		text = inBulk.ReplaceAllString(text, "")
+	}
 	if snap.Catalog.Licence() == nil {
 		return text
 	}

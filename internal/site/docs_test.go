@@ -71,6 +71,9 @@ func TestTheDocumentationNamesEveryOpenAddress(t *testing.T) {
 	off.Settings.Dataset = catalog.DatasetOff
 	v = open(t, off)
 	v.get("/docs/donnees").answers(404)
+	for _, path := range []string{"/docs", "/docs.md", "/docs/outils", "/docs/outils.md", "/docs/description", "/docs/description.md", "/docs/erreurs"} {
+		v.get(path).ok().saysNot("/data/v1/export", "l’export", "API Palmarès")
+	}
 	v.get("/docs").ok().says("/data/v1/search", "/tendances.json").saysNot("/data/v1/records", "/carte.json", "/docs/donnees")
 }
 
