@@ -300,8 +300,17 @@ func TestNothingCoversAnythingOnPaper(t *testing.T) {
 	paper := screen{"paper", 718, 1040, false} // A4 without its margins
 	b := newTab(t, paper)
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
-	for _, path := range []string{"/avis/babilune", "/outils/babilune", "/comparatifs/mandibule-vs-escouade", "/comparer?outils=babilune,varlope"} {
+	for _, path := range []string{"/avis/babilune", "/outils/babilune", "/comparatifs/mandibule-vs-escouade", "/comparer?outils=babilune,varlope,trusquin", "/categories/agents"} {
 		b.goTo(path)
+		if got := eval[string](b, `[...document.querySelectorAll("main h2")].filter(e => e.offsetHeight && /^(Changer de choix|Comparer )/.test(e.innerText)).map(e => e.innerText).join()`); got != "" {
+			t.Errorf("%s: a form that is not printed has its heading: %s", path, got)
+		}
+		if eval[bool](b, `[...document.querySelectorAll(".rows > li")].some(e => !e.offsetHeight)`) {
+			t.Errorf("%s: the list is not printed", path)
+		}
+		if eval[bool](b, `[...document.querySelectorAll(".without")].some(e => e.offsetHeight)`) {
+			t.Errorf("%s: links that remove a column are printed", path)
+		}
 		for _, problem := range b.layoutProblems(paper) {
 			if !strings.Contains(problem, "is broken") {
 				t.Errorf("%s: %s", path, problem)

@@ -2,6 +2,8 @@ package site
 
 import (
 	"math"
+	"unicode"
+	"unicode/utf8"
 
 	"palmares/internal/catalog"
 	"palmares/internal/french"
@@ -140,13 +142,13 @@ func priceDifference(t, other *catalog.Tool) string {
 	case !okA || !okB:
 		return ""
 	case t.PriceDisplay != "" || other.PriceDisplay != "": // more than one amount
-		return shownPrice(other) + " contre " + shownPrice(t)
+		return shownPrice(other) + " contre " + inside(shownPrice(t))
 	case !catalog.IsPublic(t.Pricing, t.Price) || !catalog.IsPublic(other.Pricing, other.Price):
 		mine, its := shownPrice(t), shownPrice(other)
 		if mine == its {
 			return ""
 		}
-		return its + " contre " + mine
+		return its + " contre " + inside(mine)
 	case a == 0 && b == 0:
 		return ""
 	case b == 0:
@@ -161,6 +163,16 @@ func priceDifference(t, other *catalog.Tool) string {
 		return "Plus cher de " + french.Euros(b-a) + "/" + period
 	}
 	return "Même prix"
+}
+
+// inside returns what begins a sentence, such as « Sur devis », as it is written inside one.
+func inside(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	next, _ := utf8.DecodeRuneInString(text[size:])
+	if !unicode.IsLower(next) { // not a word: IA
+		return text
+	}
+	return string(unicode.ToLower(first)) + text[size:]
 }
 
 // measureDifference describes a difference of a point or more; less means nothing.

@@ -61,7 +61,7 @@ type comparedTool struct {
 // is not for them.
 func (s *Site) compare(r *request) (*response, error) {
 	chosen := readChoice(r)
-	data := comparePage{Problems: chosen.problems, Retired: chosen.retired, Fields: chosen.fields()}
+	data := comparePage{Problems: chosen.problems, Retired: chosen.retired, Fields: chosen.fields(r.view)}
 	for _, t := range chosen.same {
 		data.Same = append(data.Same, r.row(t))
 	}
@@ -85,7 +85,7 @@ func (s *Site) compare(r *request) (*response, error) {
 		best := r.snap.Tools(snapshot.ToolQuery{}, firstItems(maxNames))
 		data.MoreNames = best.Total > maxNames
 		for _, i := range best.IDs() {
-			data.Names = append(data.Names, fieldOf(r.snap.Catalog.Tools[i]))
+			data.Names = append(data.Names, r.fieldOf(r.snap.Catalog.Tools[i]))
 		}
 	}
 	title := data.Heading
@@ -168,7 +168,7 @@ func readChoice(r *request) *choice {
 			}
 			if count++; count <= maxCompared {
 				if t := c.add(r, name); t != nil {
-					name = fieldOf(t)
+					name = r.fieldOf(t)
 				}
 				c.given = append(c.given, name)
 			}
@@ -252,13 +252,13 @@ func (v *view) named(name string) (exact []*catalog.Tool, near *catalog.Tool) {
 }
 
 // fields returns the values of the form: what was chosen, then empty ones.
-func (c *choice) fields() []compareField {
+func (c *choice) fields(v *view) []compareField {
 	fields := make([]compareField, maxCompared)
 	for i := range fields {
 		fields[i] = compareField{Number: i + 1, Optional: i >= minCompared}
 		switch {
 		case c.isValid() && i < len(c.tools):
-			fields[i].Value = fieldOf(c.tools[i])
+			fields[i].Value = v.fieldOf(c.tools[i])
 		case i < len(c.given):
 			fields[i].Value = clip(c.given[i], maxChoiceName)
 		}
@@ -266,13 +266,20 @@ func (c *choice) fields() []compareField {
 	return fields
 }
 
-// fieldOf returns what the form shows for a tool: its name, unless that belongs to
-// another address.
-func fieldOf(t *catalog.Tool) string {
-	if normalize(t.Name) == t.Slug {
+// fieldOf returns what the form shows for a tool: its name, or its slug if the name leads to another
+// tool or to none.
+func (v *view) fieldOf(t *catalog.Tool) string {
+	slug := normalize(t.Name)
+	if slug == t.Slug {
 		return t.Name
 	}
-	return t.Slug
+	_, isAlias := v.snap.Aliases[slug]
+	i, isOne := v.snap.Index.Named(t.Name)
+	if isAlias || !isOne || v.snap.Catalog.Tools[i] != t || v.snap.Catalog.Tool(slug) != nil ||
+		len(v.snap.RetiredNamed(t.Name)) > 0 || strings.Contains(t.Name, ",") {
+		return t.Slug
+	}
+	return t.Name
 }
 
 // clip returns the first characters of a text.

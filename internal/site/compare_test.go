@@ -73,7 +73,12 @@ func TestChoicesLeadToTheirAddress(t *testing.T) {
 	c.Tools[1].Name = "Grand Bourdon" // unlike its slug
 	v = open(t, c)
 	v.get("/comparer?outils=grand+bourdon,abeille").movesTo("/comparer?outils=bourdon,abeille")
-	v.get("/comparer?outils=bourdon,abeille").ok().says(`value="bourdon"`, `value="Abeille"`)
+	v.get("/comparer?outils=bourdon,abeille").ok().says(`value="Grand Bourdon"`, `value="Abeille"`)
+	for _, name := range []string{"Cigale", "Fantôme 3", "Bourdon, le grand", "Ancienne abeille"} { // which lead elsewhere
+		c := small()
+		c.Tools[1].Name = name
+		open(t, c).get("/comparer?outils=bourdon,abeille").ok().says(`value="bourdon"`)
+	}
 }
 
 func TestAChoiceThatCannotBeShownSaysWhy(t *testing.T) {

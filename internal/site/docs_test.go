@@ -81,6 +81,7 @@ func TestEveryPageOfTheDocumentationIsListed(t *testing.T) {
 	v := openDemo(t)
 	addresses := &markdown.Addresses{Catalog: small()}
 	sitemap, llms := v.get("/sitemap.xml").ok(), v.get("/llms.txt").ok()
+	llms.saysNot(" ;", " ?", " !")
 	paths := []string{"/docs/webhooks", "/docs/donnees", "/docs/assistants"}
 	for _, p := range reference.New(api.Document()).Pages() {
 		paths = append(paths, p.Path)

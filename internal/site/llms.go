@@ -91,7 +91,7 @@ func (l *llmsFile) section(title string) { l.WriteString("\n## " + title + "\n\n
 func (l *llmsFile) link(text, path, note string) {
 	l.WriteString("- [" + markdown.Escape(text) + "](" + l.base + path + ")")
 	if note != "" {
-		l.WriteString(": " + markdown.Escape(note)) // no space before the colon: programs parse this
+		l.WriteString(": " + markdown.Escape(markdown.NoBreak(note))) // no space before the colon: programs parse this
 	}
 	l.WriteString("\n")
 }
@@ -110,7 +110,7 @@ func (l *llmsFile) introduce(r *request) {
 	}
 	l.WriteString("\n\n")
 	if about := c.Settings.Description; about != "" {
-		l.WriteString(markdown.Escape(about) + "\n\n")
+		l.WriteString(markdown.Escape(markdown.NoBreak(about)) + "\n\n")
 	}
 	if r.demo {
 		l.WriteString(demoSentence + "\n\n")

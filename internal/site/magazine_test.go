@@ -181,7 +181,7 @@ func TestAToolShowsAllItHas(t *testing.T) {
 	v.get("/outils").ok().says("Sur devis, dès 10\u00a0€/mois", `<img class="logo" src="/media/`+hashOf("c")+`.png"`, `width="96" height="96" loading="lazy"`, `<span class="logo initial" aria-hidden="true">B</span>`)
 	open(t, small()).get("/outils").ok().saysNot("logo initial", "with-logo")
 	v.get("/comparatifs/abeille-vs-bourdon").ok().says("Par Grace H.", "Sur devis, dès 10\u00a0€/mois")
-	v.get("/alternatives/abeille").ok().says("14,50\u00a0€/mois contre Sur devis")
+	v.get("/alternatives/abeille").ok().says("14,50\u00a0€/mois contre sur devis")
 }
 
 func TestAScoreWithoutADateOfTestSaysNothingOfTests(t *testing.T) {
