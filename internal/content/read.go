@@ -287,13 +287,19 @@ func (d *decoder) figure(f *catalog.Field) *float64 {
 			return catalog.SharedFigure(x)
 		}
 	}
-	hint := ""
-	if point := strings.Replace(v.text, ",", ".", 1); v.kind == isText && isPlainNumber(point) {
-		hint = "; write " + point
-	}
 	given := strings.TrimPrefix(v.describe(), "the number ")
-	d.report(v.line, "%s must be a number from 0 to 10, not %s%s", d.label(f.Name), given, hint)
+	d.report(v.line, "%s must be a number from 0 to 10, not %s%s", d.label(f.Name), given, withPoint(v, 0, 10))
 	return nil
+}
+
+// withPoint returns a hint for a number that is right apart from its comma or quotes.
+func withPoint(v *value, lowest, highest float64) string {
+	point := strings.Replace(v.text, ",", ".", 1)
+	x, err := strconv.ParseFloat(point, 64)
+	if v.kind == isText && isPlainNumber(point) && err == nil && x >= lowest && x <= highest {
+		return "; write " + point
+	}
+	return ""
 }
 
 // maxNumber bounds numbers, which pages show and charts draw.
@@ -320,16 +326,12 @@ func (d *decoder) plainNumber(at label, v *value, lowest float64) (float64, bool
 			return x + 0, true // -0 is 0
 		}
 	}
-	hint := ""
-	if point := strings.Replace(v.text, ",", ".", 1); v.kind == isText && isPlainNumber(point) {
-		hint = "; write " + point
-	}
 	from := "-1 000 000 000"
 	if lowest == 0 {
 		from = "0"
 	}
 	d.report(v.line, "%s must be a number from %s to 1 000 000 000, not %s%s", at, from,
-		strings.TrimPrefix(v.describe(), "the number "), hint)
+		strings.TrimPrefix(v.describe(), "the number "), withPoint(v, lowest, maxNumber))
 	return 0, false
 }
 

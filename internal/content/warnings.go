@@ -93,13 +93,8 @@ func (d *decoder) warnTool(t *catalog.Tool) {
 	d.warnFuture("price_checked_at", t.PriceCheckedAt)
 	d.warnOld("tested_at", t.TestedAt, d.days.oldestTest, "the test", "test the tool again")
 	d.warnOld("price_checked_at", t.PriceCheckedAt, d.days.oldest, "the price check", "check the price again")
-	switch free := catalog.IsFree(t.Price); {
-	case t.Price == "":
-	case t.Pricing == "gratuit" && !free:
+	if t.Price != "" && t.Pricing == "gratuit" && !catalog.IsFree(t.Price) {
 		d.warn(d.lineOf("price"), "pricing is gratuit, but price is %s; write 0 €/mois, or pricing: freemium or payant",
-			quoted(t.Price))
-	case t.Pricing == "payant" && free:
-		d.warn(d.lineOf("price"), "pricing is payant, but price is %s; write what it costs, or pricing: gratuit or freemium",
 			quoted(t.Price))
 	}
 	if t.Score != nil && !d.isGiven("tested_at") {

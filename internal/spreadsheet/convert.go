@@ -317,10 +317,12 @@ var (
 	slash        = regexp.MustCompile(` ?/ ?`)
 )
 
-// date returns a date written day first as the format wants it.
+// date returns a date written day first as the format wants it, if it exists.
 func date(cell string) string {
 	if d := europeanDate.FindStringSubmatch(cell); d != nil {
-		return fmt.Sprintf("%s-%02s-%02s", d[3], d[2], d[1])
+		if found := fmt.Sprintf("%s-%02s-%02s", d[3], d[2], d[1]); catalog.IsDate(found) {
+			return found
+		}
 	}
 	return cell
 }

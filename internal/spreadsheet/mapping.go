@@ -129,7 +129,8 @@ var headings = map[string]string{
 	"formule": "pricing", "modele": "pricing", "prix": "price", "tarif": "price", "accroche": "tagline",
 	"auteur": "author", "auteurs": "author", "note": "score", "verifiabilite": "verifiability",
 	"teste-le": "tested_at", "prix-verifie-le": "price_checked_at", "mis-a-jour-le": "updated_at", "avis": "body",
-	"brouillon": "draft",
+	"brouillon": "draft", "teste": "tested_at", "prix-verifie": "price_checked_at", "mis-a-jour": "updated_at",
+	"pour-qui": "icp", "points-forts": "pros", "points-faibles": "cons", "verdict": "summary",
 }
 
 // guess returns the field that the heading of a column names; "" for none.

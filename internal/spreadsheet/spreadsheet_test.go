@@ -177,7 +177,8 @@ func TestWhatIsWrongWithATableIsSaid(t *testing.T) {
 		"no name":              {header + "\n" + strings.Replace(row, "A;", ";", 1), "line 2: slug is missing"},
 		"same name":            {header + "\n" + row + "\n" + row, "is taken: it is an active tool (line 2)"},
 		"unknown value":        {header + "\n" + strings.Replace(row, "Payant", "Cher", 1), `pricing must be gratuit, freemium or payant, not "cher"`},
-		"impossible date":      {header + "\n" + strings.Replace(row, "2025-06-01", "31/02/2025", 1), `"2025-02-31" (column "Testé le")`},
+		"impossible date":      {header + "\n" + strings.Replace(row, "2025-06-01", "31/02/2025", 1), `"31/02/2025" (column "Testé le")`},
+		"negative score":       {header + "\n" + strings.Replace(row, ";7;", ";-1;", 1), `not "-1" (column`},
 		"amount in dollars":    {header + "\n" + strings.Replace(row, "19 €/mois", "19 $", 1), "price must be an amount in euros"},
 		"conflict in a review": {header + "\n" + strings.Replace(row, ";;;;;", ";;;<<<<<<< HEAD;;", 1), "conflict"},
 	} {
@@ -232,12 +233,13 @@ func failure(t *testing.T, file, rules string) string {
 }
 
 func TestTheTemplateNamesEveryColumnAndTheFieldsThatHeadingsTell(t *testing.T) {
-	table, err := spreadsheet.Parse([]byte("Nom;\"Prix: \"\"net\"\"\";CATÉGORIE ;Note;Score;tested_at;Prix vérifié le;plans;Autre\nA;1"))
+	table, err := spreadsheet.Parse([]byte("Nom;\"Prix: \"\"net\"\"\";CATÉGORIE ;Note;Score;tested_at;Prix vérifié le;plans;Autre;Mis à jour;Pour qui ?;Points forts;Points faibles;Verdict\nA;1"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := spreadsheet.Template(table); !strings.Contains(got, "  \"Nom\": name\n  \"Prix: \\\"net\\\"\": \n  \"CATÉGORIE\": category\n  \"Note\": score\n  \"Score\": \n"+
-		"  \"tested_at\": tested_at\n  \"Prix vérifié le\": price_checked_at\n  \"plans\": \n  \"Autre\": \n") {
+		"  \"tested_at\": tested_at\n  \"Prix vérifié le\": price_checked_at\n  \"plans\": \n  \"Autre\": \n"+
+		"  \"Mis à jour\": updated_at\n  \"Pour qui ?\": icp\n  \"Points forts\": pros\n  \"Points faibles\": cons\n  \"Verdict\": summary\n") {
 		t.Error(got)
 	}
 }
