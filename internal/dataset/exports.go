@@ -75,7 +75,12 @@ type failure struct {
 // New returns the exports in a folder.
 func New(cfg Config) *Exports {
 	cfg.Timeout = cmp.Or(cfg.Timeout, defaultTimeout)
-	return &Exports{cfg: cfg, folder: folder{cfg.Dir, cfg.Space}, wake: make(chan struct{}, 1)}
+	e := &Exports{cfg: cfg, folder: folder{cfg.Dir, cfg.Space}, wake: make(chan struct{}, 1)}
+	if err := e.folder.prepare(); err != nil {
+		cfg.Log.Error("exports cannot be written and will be answered with 503: look at the folder, "+
+			"or choose another one with --export-dir", "folder", cfg.Dir, "error", err)
+	}
+	return e
 }
 
 // Name returns the name of the export of a snapshot, written or not.

@@ -148,6 +148,9 @@ func TestAFolderThatCannotBeWrittenIsReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := open(t, filepath.Join(file, "exports"), 1<<30)
+	if !e.log.Contains("exports cannot be written") {
+		t.Error("nothing is said at the start")
+	}
 	if _, err := e.Get(t.Context(), versions(1)[0]); !errors.Is(err, dataset.ErrFailed) || !e.log.Contains("--export-dir") {
 		t.Error(err, e.log)
 	}

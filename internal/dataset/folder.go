@@ -38,6 +38,14 @@ type folder struct {
 	limit int64 // bytes of everything in it
 }
 
+// prepare creates the folder if needed, or returns why it must not be used.
+func (f *folder) prepare() error {
+	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+		return err
+	}
+	return f.check()
+}
+
 // check returns why the folder must not be used: what is in it is served.
 func (f *folder) check() error {
 	info, err := os.Lstat(f.dir)
@@ -86,10 +94,7 @@ func (f *folder) load(name string) *Export {
 
 // lock waits until no other process writes to the folder, which it creates if needed.
 func (f *folder) lock(ctx context.Context) (unlock func(), err error) {
-	if err := os.MkdirAll(f.dir, 0o700); err != nil {
-		return nil, err
-	}
-	if err := f.check(); err != nil {
+	if err := f.prepare(); err != nil {
 		return nil, err
 	}
 	for {
