@@ -31,12 +31,31 @@ func (d *Diff) compareParts(name string, count int, fields []Field, before, afte
 		if d.Parts == nil {
 			d.Parts = map[string][]Part{}
 		}
-		d.Parts[name] = append(d.Parts[name], Part{f.Name, f.shortText(before), f.shortText(after)})
+		d.Parts[name] = append(d.Parts[name], shortPart(f.Name, f.lineText(before), f.lineText(after)))
 	}
 }
 
-// shortText returns the value of a field in short, or "" if it has no short form.
-func (f *Field) shortText(record any) string {
+// shortPart returns the part of two texts of a field, cut where they differ if they are long.
+func shortPart(name, was, is string) Part {
+	const most, around = 80, 20 // characters
+	from, to := []rune(was), []rune(is)
+	same := 0
+	for same < min(len(from), len(to)) && from[same] == to[same] {
+		same++
+	}
+	short := func(text []rune) string {
+		start := 0
+		if same > most/2 && max(len(from), len(to)) > most {
+			start = min(len(text), same-around)
+		}
+		end := min(len(text), start+most)
+		return strings.Repeat("…", min(start, 1)) + string(text[start:end]) + strings.Repeat("…", min(len(text)-end, 1))
+	}
+	return Part{name, short(from), short(to)}
+}
+
+// lineText returns the value of a field on one line, or "" if it has no such form.
+func (f *Field) lineText(record any) string {
 	if f.Form == Body || f.IsEmpty(record) && f.Form != Flag {
 		return ""
 	}
@@ -56,12 +75,7 @@ func (f *Field) shortText(record any) string {
 			text = strings.Join(*p, ", ")
 		}
 	}
-	const most = 80 // characters
-	short := []rune(strings.Join(strings.Fields(text), " "))
-	if len(short) > most {
-		return string(short[:most]) + "…"
-	}
-	return string(short)
+	return strings.Join(strings.Fields(text), " ")
 }
 
 // SettingsFile is the record of the parts of a Catalog.

@@ -95,6 +95,13 @@ func TestAPublicationReportsWhatItChanged(t *testing.T) {
 		if head, err := st.Catalogue.Head(t.Context()); err != nil || head.Version != 1 {
 			t.Errorf("after a dry run version %d is published, %v", head.Version, err)
 		}
+		long := strings.Repeat("Pour la coupe de précision, ", 4)
+		for _, end := range []string{"au laser", "à l’eau"} {
+			sink, _, err = run(t, st, nil, "catalogue.yaml", catalogueYAML, "outils/scie.md", tool("Scie", long+end))
+		}
+		if err != nil || !strings.Contains(sink.report, "au laser → ") || !strings.Contains(sink.report, "à l’eau\n") {
+			t.Errorf("%v, report:\n%s", err, sink.report)
+		}
 	})
 }
 

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
@@ -119,11 +118,11 @@ func (r *changeReport) changed(d *catalog.Diff, folder string, change *catalog.C
 	maps.Copy(now, detail)
 	var list []string
 	for _, field := range change.Changed {
-		was, is := fieldValue(change.Previous[field]), " → "+fieldValue(now[field])
 		if _, known := now[field]; !known {
-			was, is = "(was "+was+")", ""
+			list = append(list, field+" (was "+excerpt(fieldValue(change.Previous[field]), 0)+")")
+			continue
 		}
-		list = append(list, field+" "+was+is)
+		list = append(list, field+" "+changeText(change.Previous[field], now[field]))
 	}
 	record := folder + change.Slug
 	for _, p := range d.Parts[record] {
@@ -154,12 +153,42 @@ func partText(p catalog.Part) string {
 	if p.Old == "" && p.New == "" {
 		return p.Field
 	}
-	return p.Field + " " + fieldValue(p.Old) + " → " + fieldValue(p.New)
+	return p.Field + " " + changeText(p.Old, p.New)
 }
 
-// fieldValue returns a value of a field in a few words.
+// changeText returns two values of a field in a few words each, among them those that differ.
+func changeText(from, to any) string {
+	was, is := fieldValue(from), fieldValue(to)
+	same := 0
+	for i, r := range was {
+		if !strings.HasPrefix(is[min(i, len(is)):], string(r)) {
+			break
+		}
+		same++
+	}
+	return excerpt(was, same) + " → " + excerpt(is, same)
+}
+
+// excerpt returns about forty characters of a text, the one at a place among them.
+func excerpt(text string, place int) string {
+	const most, before = 40, 15
+	all := []rune(text)
+	start := 0
+	if place >= most {
+		start = max(0, min(place-before, len(all)-most))
+	}
+	text = string(all[start:min(len(all), start+most)])
+	if start > 0 {
+		text = "…" + text
+	}
+	if start+most < len(all) {
+		text += "…"
+	}
+	return text
+}
+
+// fieldValue returns a value of a field on one line.
 func fieldValue(v any) string {
-	const most = 40
 	switch v := v.(type) {
 	case nil:
 		return "nothing"
@@ -172,9 +201,6 @@ func fieldValue(v any) string {
 		return fieldValue(*v)
 	}
 	text := strings.Join(strings.Fields(fmt.Sprint(v)), " ")
-	if utf8.RuneCountInString(text) > most {
-		text = string([]rune(text)[:most]) + "…"
-	}
 	if text == "" {
 		return "nothing"
 	}
