@@ -208,6 +208,7 @@ func TestRecordsComeInTheRequestedOrder(t *testing.T) {
 	for _, query := range []string{"", "?slug=", "?slug=a,,b", "?slug=A", "?slug=a&slug=b", "?slug=" + strings.Repeat("a,", 100) + "a", "?slug=a&fields=", "?slug=a&fields=inconnu", "?slug=a&fields=draft", "?slug=a&fields=name,"} {
 		s.get("/data/v1/records/outil"+query).Fails(400, "invalid_parameter")
 	}
+	s.get("/data/v1/records/outil?slug=a,CHATGPT,b").Fails(400, "invalid_parameter", "contient « CHATGPT », qui n’est pas un identifiant")
 	s.get("/data/v1/records/outil?slug=" + strings.Repeat("a,", 99) + "a").OK()
 }
 

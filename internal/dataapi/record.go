@@ -32,17 +32,22 @@ func getRecords(kind record.Kind) operation {
 			page.fields = strings.Split(fields, ",")
 			for _, name := range page.fields {
 				if !slices.Contains(names, name) {
-					p.Refuse("fields", fields, fieldsAllowed(names))
+					p.Refuse("fields", name, fieldsAllowed(names))
 					return web.Response{}, p.Err()
 				}
 			}
 			page.fields = append(page.fields, "slug") // which tells whose record it is
 		}
 		asked := strings.Split(slugs, ",")
-		isNoSlug := func(s string) bool { return !catalog.IsSlug(s) }
-		if len(asked) > maxRecords || slices.ContainsFunc(asked, isNoSlug) {
+		if len(asked) > maxRecords {
 			p.Refuse("slug", slugs, slugsAllowed)
 			return web.Response{}, p.Err()
+		}
+		isNoSlug := func(s string) bool { return !catalog.IsSlug(s) }
+		if i := slices.IndexFunc(asked, isNoSlug); i >= 0 {
+			return web.Response{}, web.Invalid("slug", "Le paramètre slug contient "+web.Quote(asked[i])+
+				", qui n’est pas un identifiant : ceux-ci n’ont que des minuscules sans accent, "+
+				"des chiffres et des tirets simples entre eux, comme mon-outil-2.")
 		}
 		page.find(r.Snapshot, kind, asked)
 		if page.size() > maxPage && len(asked) > 1 {
