@@ -164,6 +164,10 @@ func TestMistakesInBodiesAreReportedWithTheirLine(t *testing.T) {
 		{"a template", "a {% include x.html %} b", "1: {% include x.html %} is not rendered: templates are not read; write what it stands for in Markdown, or put code between backticks"},
 		{"highlighting", "un ==mot== et", "1: ==mot== is not rendered: there is no highlighting; write **…** for strong text, or put code between backticks"},
 		{"highlighting of emphasis", "- un ==**mot**\n  *fort*== et", "1: ==**mot** *fort*== is not rendered: there is no highlighting; write **…** for strong text, or put code between backticks"},
+		{"underlining", "un ++mot++ et", "1: ++mot++ is not rendered: there is no underlining; write **…** for strong text, or put code between backticks"},
+		{"the name of an emoji", "un :smile: et", "1: :smile: is not rendered: there are no names of emoji; write the emoji itself, or put code between backticks"},
+		{"a box of MkDocs", "un\n\n!!! note \"Oui\"\n", "3: !!! note \"Oui\" is not rendered: there are no boxes for remarks; write a quote instead (> at the start of each line)"},
+		{"a table of contents", "un\n\n[TOC]\n", "3: [TOC] is not rendered: no table of contents is written here; remove it"},
 		{"a link of a wiki", "Voir [[Plume]].", "1: [[Plume]] is not rendered: this is no link; write [text](plume.md), or put code between backticks"},
 		{"a box of GitHub", "> [!NOTE]\n> Oui.", "1: [!NOTE] is not rendered: there are no boxes for remarks; begin the quote with **…** instead"},
 		{"a box", "un\n\n::: tip\nOui.\n:::\n", "3: ::: tip is not rendered: there are no boxes for remarks; write a quote instead (> at the start of each line)"},
@@ -174,6 +178,14 @@ func TestMistakesInBodiesAreReportedWithTheirLine(t *testing.T) {
 				t.Errorf("%q gives\n%s\nwant\n%s", c.body, strings.Join(got, "\n"), c.want)
 			}
 		})
+	}
+}
+
+func TestTextThatLooksLikeAnotherDialectIsNoProblem(t *testing.T) {
+	for _, body := range []string{"si c==d, x==y", "a == b == c", "i++, j++ et C++ ou G++", "std::vec::Vec, 10:30:45, a:bc:d", "Quoi !!! Note.", "un [toc] deux", "1==2==3"} {
+		if got := problemsOf(t, body); len(got) != 0 {
+			t.Errorf("%q: %q", body, got)
+		}
 	}
 }
 

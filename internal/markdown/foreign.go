@@ -3,6 +3,8 @@ package markdown
 import (
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Other dialects of Markdown read some of what is text here. An author who writes it
@@ -11,35 +13,63 @@ var foreign = []struct {
 	pattern *regexp.Regexp
 	behind  string // the characters behind which it is read; "" for any
 	advice  string
+	isApart bool // not beside a letter, a digit or one more of its own characters, as c==d, x==y
 }{
 	{
 		regexp.MustCompile(`^\{\{(?:<[^{}]*>|%[^{}]*%)\}\}`), "",
-		"shortcodes are not read; write what it stands for in Markdown, or put code between backticks",
+		"shortcodes are not read; write what it stands for in Markdown, or put code between backticks", false,
 	},
 	{
 		regexp.MustCompile(`^\{%[^{}]*%\}`), "",
-		"templates are not read; write what it stands for in Markdown, or put code between backticks",
+		"templates are not read; write what it stands for in Markdown, or put code between backticks", false,
 	},
 	{
 		regexp.MustCompile("^==[^\\s=`](?:[^=`]*[^\\s=`])?=="), "",
-		"there is no highlighting; write **…** for strong text, or put code between backticks",
+		"there is no highlighting; write **…** for strong text, or put code between backticks", true,
+	},
+	{
+		regexp.MustCompile("^\\+\\+[^\\s+`](?:[^+`\\n]*[^\\s+`])?\\+\\+"), "",
+		"there is no underlining; write **…** for strong text, or put code between backticks", true,
+	},
+	{
+		regexp.MustCompile(`^:[a-z][a-z0-9_]+:`), "",
+		"there are no names of emoji; write the emoji itself, or put code between backticks", true,
+	},
+	{
+		regexp.MustCompile(`^(?:!!!|\?\?\?\+?) +(?i:abstract|attention|bug|caution|danger|example|failure|hint|important|info|` +
+			`note|question|quote|success|tip|warning)\b[^\n]*`), "\n",
+		"there are no boxes for remarks; write a quote instead (> at the start of each line)", false,
+	},
+	{
+		regexp.MustCompile(`^\[(?i:toc)\]`), "\n",
+		"no table of contents is written here; remove it", false,
 	},
 	{
 		regexp.MustCompile(`^\[\[[^\[\]\n]+\]\]`), "",
-		"this is no link; write [text](plume.md), or put code between backticks",
+		"this is no link; write [text](plume.md), or put code between backticks", false,
 	},
 	{
 		regexp.MustCompile(`^\[!(?i:note|tip|info|important|warning|caution|danger)\]`), "",
-		"there are no boxes for remarks; begin the quote with **…** instead",
+		"there are no boxes for remarks; begin the quote with **…** instead", false,
 	},
 	{
 		regexp.MustCompile(`^:::+ *\w[^\n]*`), "\n",
-		"there are no boxes for remarks; write a quote instead (> at the start of each line)",
+		"there are no boxes for remarks; write a quote instead (> at the start of each line)", false,
 	},
 	{
 		regexp.MustCompile(`^\{(?::\s*\S|[.#]\w|[\w-]+\s*=)[^{}\n]*\}`), ")]`*_>\n",
-		`links, pictures and texts have no attributes; remove it (or write \{ if it is text)`,
+		`links, pictures and texts have no attributes; remove it (or write \{ if it is text)`, false,
 	},
+}
+
+// isApart reports whether what is between two offsets begins and ends as a word does.
+func isApart(source []byte, start, end int) bool {
+	before, _ := utf8.DecodeLastRune(source[:start])
+	after, _ := utf8.DecodeRune(source[end:])
+	isPart := func(r rune, own byte) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || r == rune(own)
+	}
+	return !isPart(before, source[start]) && !isPart(after, source[start])
 }
 
 // foreign reports what another dialect would read at an offset, and returns its length; 0 if there
@@ -52,7 +82,7 @@ func (c *checker) foreign(offset int) int {
 	for _, f := range foreign {
 		found := f.pattern.Find(rest)
 		switch {
-		case found == nil, f.behind != "" && !strings.ContainsRune(f.behind, rune(before)):
+		case found == nil, f.isApart && !isApart(c.source, offset, offset+len(found)), f.behind != "" && !strings.ContainsRune(f.behind, rune(before)):
 			continue
 		case rest[0] == '[' && len(rest) > len(found) && strings.IndexByte("([", rest[len(found)]) >= 0:
 			continue // reported as a link

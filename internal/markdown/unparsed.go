@@ -75,7 +75,7 @@ func (c *checker) endRun() {
 					"or put code between backticks", brief(label), brief(label))
 				i += len(label) + 1
 			}
-		case s[i] == '{' || s[i] == '[' || s[i] == s[i+1] && (s[i] == '=' || s[i] == ':'):
+		case strings.IndexByte("{[:", s[i]) >= 0 || s[i] == s[i+1] && strings.IndexByte("=+!?", s[i]) >= 0:
 			i += max(c.foreign(start+i)-1, 0)
 		}
 	}
