@@ -31,6 +31,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"unicode"
 
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
@@ -134,12 +135,15 @@ func (d *document) items(list ast.Node) []string {
 		if ok && !task.IsChecked {
 			continue
 		}
-		if text := d.excerpt(first); text != "" {
+		if text := d.excerpt(first); strings.ContainsFunc(text, isWordy) {
 			items = append(items, text)
 		}
 	}
 	return items
 }
+
+// isWordy reports whether a character is more than the punctuation that is left of what is struck through.
+func isWordy(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 func children(parent ast.Node) []ast.Node {
 	var list []ast.Node

@@ -175,7 +175,7 @@ func TestComparisonsAreNotKeptAndCostWhatOtherPagesCost(t *testing.T) {
 func TestWhatReviewsSayIsTheirFirstListOrParagraph(t *testing.T) {
 	c := small()
 	c.Tools[0].Body = "## Verdict\n\nElle vaut son prix.\n\n- [x] testée un mois\n- [ ] testée un an\n\n" +
-		"## Points forts\n\nTrois, dont\u00a0:\n\n- [x] rapide\n- [ ] traduite\n- ~~chère~~\n- sobre\n\n" +
+		"## Points forts\n\nTrois, dont\u00a0:\n\n- [x] rapide\n- [ ] traduite\n- ~~chère~~,\n- sobre\n\n" +
 		"## Points faibles\n\nElle coûte.\n\n| Formule | Prix |\n|---|---|\n| Solo | 19 € |\n"
 	c.Tools[1].Body = "## Points forts\n\n### Vitesse\n\n```sh\nmesure\nbourdon\n```\n\n![Une courbe](../images/a.png \"Une légende\")\n\nIl vole.\n\n" +
 		"## Points faibles\n\n- [ ] bruyant\n\n## Verdict\n\n> Bourdon, donc.\n"
