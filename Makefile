@@ -48,10 +48,10 @@ check: packages $(STAMPS)/modules ## format, vet, lint, API documents: everythin
 	wait $$beside
 
 test: check ## everything: check, then all tests on both databases and in a browser, with -race for what requests share
-	@# Two runs at once, each with a package for each processor and its longest first, so that
-	@# neither ends alone. Vet has seen the packages before.
+	@# Two runs at once. The two longest packages come first and mostly wait, so that two others run
+	@# beside them. Vet has seen the packages before.
 	@{ go test -vet=off -p $$(nproc) -json $(RACE) -count=1 -timeout 60m $(RACED:%=./%) >bin/race.json & raced=$$!; failed=0; \
-		go test -vet=off -p $$(nproc) -json -count=1 -timeout 60m ./cmd/palmares ./internal/browser \
+		go test -vet=off -p $$(($$(nproc) + 2)) -json -count=1 -timeout 60m ./cmd/palmares ./internal/browser \
 			$$(go list ./... | grep -vx -e palmares/cmd/palmares -e palmares/internal/browser $(RACED:%=-e palmares/%)) || failed=1; \
 		wait $$raced || failed=1; cat bin/race.json; exit $$failed; } | bin/testreport -since $(BEGIN)
 
