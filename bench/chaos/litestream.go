@@ -150,7 +150,8 @@ func (l *loser) round(ctx context.Context) (missing, took time.Duration, err err
 	if _, err := l.palmares(ctx, "check"); err != nil {
 		return 0, 0, err
 	}
-	if l.last, err = look(ctx, l.file); err != nil {
+	l.last, err = look(ctx, l.file)
+	if err != nil {
 		return 0, 0, err
 	}
 	if err := l.goBack(ctx, sights, lost.Add(-back)); err != nil {

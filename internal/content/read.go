@@ -6,7 +6,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -46,11 +45,7 @@ func (d *decoder) readField(f *catalog.Field, to any) {
 	case *[]string:
 		*p = d.texts(f)
 	case **float64:
-		if f.Form == catalog.Number {
-			*p = d.number(f)
-		} else {
-			*p = d.figure(f)
-		}
+		*p = d.number(f)
 	case *catalog.Values:
 		*p = d.values(f)
 	case *int:
@@ -273,135 +268,6 @@ func (d *decoder) oneOf(f *catalog.Field, v *value) string {
 		want = strings.Join(f.Values[:last], ", ") + " or " + want
 	}
 	return d.valid(d.label(f.Name), v, rule{func(string) bool { return false }, want})
-}
-
-// figure returns a number from 0 to 10, or nil.
-func (d *decoder) figure(f *catalog.Field) *float64 {
-	v := d.field(f.Name, false)
-	if v == nil {
-		return nil
-	}
-	if v.kind == isNumber && isPlainNumber(v.text) {
-		x, err := strconv.ParseFloat(v.text, 64)
-		if err == nil && x >= 0 && x <= 10 {
-			return catalog.SharedFigure(x)
-		}
-	}
-	given := strings.TrimPrefix(v.describe(), "the number ")
-	d.report(v.line, "%s must be a number from 0 to 10, not %s%s", d.label(f.Name), given, withPoint(v, 0, 10))
-	return nil
-}
-
-// withPoint returns a hint for a number that is right apart from its comma or quotes.
-func withPoint(v *value, lowest, highest float64) string {
-	point := strings.Replace(v.text, ",", ".", 1)
-	x, err := strconv.ParseFloat(point, 64)
-	if v.kind == isText && isPlainNumber(point) && err == nil && x >= lowest && x <= highest {
-		return "; write " + point
-	}
-	return ""
-}
-
-// maxNumber bounds numbers, which pages show and charts draw.
-const maxNumber = 1_000_000_000
-
-// number returns a number, or nil.
-func (d *decoder) number(f *catalog.Field) *float64 {
-	v := d.field(f.Name, false)
-	if v == nil {
-		return nil
-	}
-	x, ok := d.plainNumber(d.label(f.Name), v, -maxNumber)
-	if !ok {
-		return nil
-	}
-	return &x
-}
-
-// plainNumber returns a number that is not below the lowest, or reports what is wrong with it.
-func (d *decoder) plainNumber(at label, v *value, lowest float64) (float64, bool) {
-	if v.kind == isNumber && isPlainNumber(v.text) {
-		x, err := strconv.ParseFloat(v.text, 64)
-		if err == nil && x >= lowest && x <= maxNumber {
-			return x + 0, true // -0 is 0
-		}
-	}
-	from := "-1 000 000 000"
-	if lowest == 0 {
-		from = "0"
-	}
-	d.report(v.line, "%s must be a number from %s to 1 000 000 000, not %s%s", at, from,
-		strings.TrimPrefix(v.describe(), "the number "), withPoint(v, lowest, maxNumber))
-	return 0, false
-}
-
-// values returns the values of a mapping, by the slugs of criteria. Whether there are such criteria,
-// and what they allow, is checked once the category is known.
-func (d *decoder) values(f *catalog.Field) (all catalog.Values) {
-	v := d.field(f.Name, f.Use.Has(catalog.Required))
-	if v == nil {
-		return nil
-	}
-	if v.kind != isMapping {
-		d.report(v.line, "%s must be a mapping of criteria to values, such as latence: 1.9, not %s",
-			d.label(f.Name), v.describe())
-		return nil
-	}
-	if len(v.fields) > maxCriteria {
-		d.report(v.line, "%s has %d criteria; a category has at most %d", d.label(f.Name), len(v.fields), maxCriteria)
-		return nil
-	}
-	for i := range v.fields {
-		given := &v.fields[i]
-		at := label{name: given.name, within: " in " + d.label(f.Name).String()}
-		switch {
-		case !catalog.IsSlug(given.name):
-			d.report(given.line, "%s is not the slug of a criterion; it must be %s", quoted(given.name), slugs.want)
-		case given.value.isEmpty():
-		case given.value.kind == isBool && f.Form == catalog.Marks:
-			flag := catalog.Value{Name: given.name, IsFlag: true}
-			if given.value.text == "true" {
-				flag.Number = 1
-			}
-			all = append(all, flag)
-		default:
-			lowest := float64(-maxNumber)
-			if f.Form == catalog.Weights {
-				lowest = 0
-			}
-			if x, ok := d.plainNumber(at, &given.value, lowest); ok {
-				all = append(all, catalog.Value{Name: given.name, Number: x})
-			}
-		}
-	}
-	slices.SortFunc(all, catalog.Value.Compare)
-	return all
-}
-
-func (d *decoder) tier(f *catalog.Field) int {
-	const lowest = 3
-	v := d.field(f.Name, false)
-	if v == nil {
-		return lowest
-	}
-	if v.kind == isNumber && (v.text == "1" || v.text == "2" || v.text == "3") {
-		return int(v.text[0] - '0')
-	}
-	d.report(v.line, "%s must be 1, 2 or 3, not %s", f.Name, strings.TrimPrefix(v.describe(), "the number "))
-	return lowest
-}
-
-func (d *decoder) boolean(f *catalog.Field) bool {
-	isTrue := f.Form == catalog.Published
-	v := d.field(f.Name, false)
-	if v == nil {
-		return isTrue
-	}
-	if v.kind != isBool {
-		d.report(v.line, "%s must be true or false, not %s", d.label(f.Name), v.describe())
-		return isTrue
-	}
-	return v.text == "true"
 }
 
 // list returns the items of a list, or nothing if it is absent or no list.

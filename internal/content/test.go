@@ -12,13 +12,16 @@ import (
 
 // checkLists checks what a category declares for the tests of its tools.
 func (d *decoder) checkLists(c *catalog.Category) {
-	slugs := map[string]int{"usages": len(c.Usages), "criteria": len(c.Criteria), "profiles": len(c.Profiles)}
 	for _, list := range []struct {
-		name string
-		most int
-	}{{"usages", maxUsages}, {"criteria", maxCriteria}, {"profiles", maxProfiles}} {
-		if n := slugs[list.name]; n > list.most {
-			d.report(d.lineOf(list.name), "%s has %d items; keep at most %d", d.label(list.name), n, list.most)
+		name      string
+		has, most int
+	}{
+		{"usages", len(c.Usages), maxUsages},
+		{"criteria", len(c.Criteria), maxCriteria},
+		{"profiles", len(c.Profiles), maxProfiles},
+	} {
+		if list.has > list.most {
+			d.report(d.lineOf(list.name), "%s has %d items; keep at most %d", d.label(list.name), list.has, list.most)
 		}
 	}
 	for i, u := range c.Usages {
@@ -63,13 +66,22 @@ func (d *decoder) checkCriterion(c *catalog.Criterion) {
 	}
 }
 
+// criteriaOf and usagesOf name what a category declares, for messages.
 func criteriaOf(c *catalog.Category) string {
-	var all []string
-	for i := range c.Criteria {
-		all = append(all, c.Criteria[i].Slug)
-	}
-	if all == nil {
+	return slugsOf(c.Criteria, func(x catalog.Criterion) string { return x.Slug })
+}
+
+func usagesOf(c *catalog.Category) string {
+	return slugsOf(c.Usages, func(u catalog.Usage) string { return u.Slug })
+}
+
+func slugsOf[E any](list []E, slug func(E) string) string {
+	if len(list) == 0 {
 		return "none"
+	}
+	all := make([]string, len(list))
+	for i, e := range list {
+		all[i] = slug(e)
 	}
 	return strings.Join(all, ", ")
 }
@@ -81,18 +93,10 @@ func (d *decoder) checkTest(t *catalog.Tool) {
 		return // catalogue.yaml could not be read, or the category was reported
 	}
 	for _, u := range t.Usages {
-		if c.HasUsage(u) {
-			continue
+		if !c.HasUsage(u) {
+			d.report(d.lineOf("usages"), "usage %q is not declared for the category %q (declared: %s)",
+				u, c.Slug, usagesOf(c))
 		}
-		all := "none"
-		if len(c.Usages) > 0 {
-			var slugs []string
-			for _, u := range c.Usages {
-				slugs = append(slugs, u.Slug)
-			}
-			all = strings.Join(slugs, ", ")
-		}
-		d.report(d.lineOf("usages"), "usage %q is not declared for the category %q (declared: %s)", u, c.Slug, all)
 	}
 	for _, v := range t.Criteria {
 		if problem := misfit(c, v); problem != "" {

@@ -19,7 +19,7 @@ type verdict struct {
 	Legend    string // path of the page that explains scores; "" for none
 	Summary   string
 	Movement  string // of the price: +20 % depuis mars 2026
-	Tested    string // when, which version, who paid, by whom
+	Tested    string // a sentence: when, in which version, at whose expense, by whom
 	Interests string
 	Pros      []string
 	Cons      []string

@@ -81,8 +81,8 @@ func firstWords(name string, most int) string {
 // securityLasts is for how long a security.txt is said to be true: it should be less than a year.
 const securityLasts = 180
 
-// securityContact says to whom a vulnerability is reported (RFC 9116): to the contact of the
-// catalogue. It is the same for a day.
+// securityContact serves security.txt (RFC 9116): vulnerabilities are reported to the contact of
+// the catalogue. Its bytes change once a day.
 func (s *Site) securityContact(r *request) (*response, error) {
 	to := securityURI(r.snap.Catalog.Settings.Contact)
 	if to == "" {
