@@ -8,7 +8,6 @@ SHELL := /bin/bash
 # clone serve in any other.
 export GOFLAGS := $(shell go env GOFLAGS) -trimpath
 
-LINT := go tool -modfile=$(CURDIR)/tools/lint/go.mod
 BEGIN := $(shell date +%s)
 # What is built; the version is in the source.
 COMMIT := $(shell git describe --always --dirty --abbrev=40 --exclude='*' 2>/dev/null || echo unknown)
@@ -40,10 +39,11 @@ run: build ## build, then serve the demo on http://localhost:8080
 check: packages $(STAMPS)/modules ## format, vet, lint, API documents: everything except tests
 	@# Most of what npm and its linters take is waiting: they run beside the rest.
 	@$(MAKE) -s $(STAMPS)/openapi parts & beside=$$!; \
-	unformatted=$$($(LINT) gofumpt -l cmd internal demo bench tools); \
+	go build -C tools/lint -o $(CURDIR)/bin/lint .; \
+	unformatted=$$(go tool -modfile=tools/lint/go.mod gofumpt -l cmd internal demo bench tools); \
 	if [ -n "$$unformatted" ]; then echo "not gofumpt-formatted: $$unformatted" >&2; exit 1; fi; \
-	staticcheck=$$($(LINT) -n staticcheck); for module in . bench; do \
-		(cd $$module && go mod tidy -diff && go vet ./... && $$staticcheck ./...); \
+	for module in . bench; do \
+		(cd $$module && go mod tidy -diff && go vet -vettool=$(CURDIR)/bin/lint ./...); \
 	done; \
 	wait $$beside
 

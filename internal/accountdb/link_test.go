@@ -307,6 +307,9 @@ func wholeDatabase(t *testing.T, s *kit) []byte {
 		}
 		tables = append(tables, name)
 	}
+	if err := names.Err(); err != nil {
+		t.Fatal(err)
+	}
 	var all []byte
 	for _, name := range tables {
 		var text string

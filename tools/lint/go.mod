@@ -2,9 +2,11 @@ module palmares/tools/lint
 
 go 1.26.0
 
-tool (
-	honnef.co/go/tools/cmd/staticcheck
-	mvdan.cc/gofumpt
+tool mvdan.cc/gofumpt
+
+require (
+	golang.org/x/tools v0.49.0
+	honnef.co/go/tools v0.7.0
 )
 
 require (
@@ -12,7 +14,5 @@ require (
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
 	golang.org/x/mod v0.40.0 // indirect
 	golang.org/x/sync v0.22.0 // indirect
-	golang.org/x/tools v0.49.0 // indirect
-	honnef.co/go/tools v0.7.0 // indirect
 	mvdan.cc/gofumpt v0.12.0 // indirect
 )
